@@ -434,7 +434,7 @@ TEST_F_TIMEOUT(pair, killed, 300)
 	struct ktape_session_ref ref = { .size = sizeof(ref),
 					 .id = KTAPE_SESSION_BY_NAME,
 					 .name = "killed" };
-	long before = kt_meminfo("MemFree");
+	long before = kt_free_kib();
 	int killed = 0, status;
 	pid_t pid;
 
@@ -443,7 +443,7 @@ TEST_F_TIMEOUT(pair, killed, 300)
 		ASSERT_LE(0, pid);
 		if (!pid)
 			_exit(kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c) < 0);
-		while (before - kt_meminfo("MemFree") < all / 16)
+		while (before - kt_free_kib() < all / 16)
 			kt_pause();
 		kill(pid, SIGKILL);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -453,7 +453,7 @@ TEST_F_TIMEOUT(pair, killed, 300)
 		 * destroyed by name.
 		 */
 		kt_ioctl(self->dev, KTAPE_IOC_DESTROY, &ref);
-		EXPECT_GT(all / 16, before - kt_meminfo("MemFree"));
+		EXPECT_GT(all / 16, before - kt_free_kib());
 	}
 	printf("# %d of %d were killed in time\n", killed, turns);
 	EXPECT_LT(0, killed);
