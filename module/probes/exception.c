@@ -177,6 +177,16 @@ static void notrace probe_aer_event(void *data, const char *device,
 	exception_raise_aer(device, status, severity);
 }
 
+/* The bus may be CXL. */
+static void notrace probe_aer_event_bus(void *data, const char *device,
+					const u32 status, const u8 severity,
+					const u8 valid,
+					struct pcie_tlp_log *tlp,
+					const char *bus)
+{
+	exception_raise_aer(device, status, severity);
+}
+
 static void notrace probe_aer_event_regs(void *data, const char *device,
 					 const u32 status, const u8 severity,
 					 const u8 valid,
@@ -389,9 +399,14 @@ struct kt_probe kt_probes_exception[] = {
 	}, {
 		.name = "aer_event",
 		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_aer_event_regs, aer_event,
-				      AER, struct aer_header_log_regs *),
-			probe_aer_event, aer_event, AER, struct pcie_tlp_log *),
+			KT_PROBE_FUNC(
+				KT_PROBE_FUNC(NULL, probe_aer_event_regs,
+					      aer_event, AER,
+					      struct aer_header_log_regs *),
+				probe_aer_event, aer_event, AER,
+				struct pcie_tlp_log *),
+			probe_aer_event_bus, aer_event, AER,
+			struct pcie_tlp_log *, const char *),
 		.events = { KTAPE_EV_EXCEPTION },
 	},
 	KT_PROBE(mc_event, EXCEPTION, probe_mc_event, unsigned int,

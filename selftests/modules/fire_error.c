@@ -115,11 +115,11 @@ static int fire_error_memory(void)
 		    s8, unsigned long, u8, unsigned long, const char *);
 }
 
-/* The last argument points to a structure that was renamed. */
+/* A pointer to a structure that was renamed, and what older kernels do not pass. */
 static int fire_error_pcie(void)
 {
-	return FIRE(aer_event, ("kt:00.0", 0x4000, 1, 0, NULL), const char *,
-		    u32, u8, u8, void *);
+	return FIRE(aer_event, ("kt:00.0", 0x4000, 1, 0, NULL, "kt-bus"),
+		    const char *, u32, u8, u8, void *, const char *);
 }
 
 #ifdef CONFIG_X86_MCE
