@@ -72,12 +72,18 @@ static int count_reads(const struct kt_hits *h, uint32_t op, uint32_t dev,
 	for (int i = 0; i < h->nr; i++) {
 		const struct kt_hit *hit = &h->hit[i];
 		uint64_t at = kt_wide(hit->args + 1) * 512 - first;
+		uint32_t bytes = hit->args[3];
 
+		/* Since 6.16 brd advances a completed operation to its end. */
+		if (op == KTAPE_EV_BLOCK_BIO_COMPLETE && !bytes) {
+			at -= BYTES;
+			bytes = BYTES;
+		}
 		if (hit->op != op || hit->args[0] != dev ||
 		    at >= TIMES * STRIDE)
 			continue;
 		if (at % STRIDE || seen[at / STRIDE]++ || hit->dat20 ||
-		    hit->args[3] != BYTES)
+		    bytes != BYTES)
 			return -1;
 		nr++;
 	}
@@ -295,10 +301,35 @@ static int count_packets(const struct kt_hits *h, uint32_t op, uint32_t len,
 	return nr;
 }
 
+/* Send and receive datagrams that no device sees. Return: 0 or -errno. */
+static int send_locally(void)
+{
+	int fd[2], ret = 0;
+	char c = 0;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fd))
+		return -errno;
+	for (int i = 0; i < TIMES && !ret; i++)
+		if (write(fd[0], &c, 1) != 1 || read(fd[1], &c, 1) != 1)
+			ret = -errno;
+	close(fd[0]);
+	close(fd[1]);
+	return ret;
+}
+
+/* Was it a local datagram that was consumed?  Only newer kernels tell where. */
+static bool is_consumed_locally(const struct kt_hit *hit)
+{
+	char name[KTAPE_NAME_SIZE];
+
+	return !kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
+	       (strstr(name, "unix") || strstr(name, "datagram"));
+}
+
 TEST_F_TIMEOUT(io, net_packets, 200)
 {
 	const uint32_t frame = IP_BYTES + 14;
-	int fd, polls = 0, consumed = 0;
+	int fd, polls = 0, consumed = 0, locally = 0;
 	uint32_t skbs[TIMES] = {};
 
 	fd = kt_record(KT_OPS(KTAPE_EV_NET_DEV_QUEUE,
@@ -308,6 +339,7 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
 	EXPECT_EQ(0, send_all(true));
+	EXPECT_EQ(0, send_locally());
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	/* Every tracepoint must see the same packets in the same order. */
@@ -327,12 +359,18 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 		/* The backlog of a CPU has no device. */
 		if (hit->op == KTAPE_EV_NAPI_POLL && !hit->args[0])
 			polls += hit->args[1] <= hit->args[2];
-		if (hit->op == KTAPE_EV_CONSUME_SKB && consumed < TIMES)
+		if (hit->op != KTAPE_EV_CONSUME_SKB)
+			continue;
+		if (is_consumed_locally(hit))
+			locally++;
+		else if (consumed < TIMES)
 			consumed += hit->args[0] == skbs[consumed];
 	}
-	TH_LOG("%d records, %d polls", self->h.nr, polls);
+	TH_LOG("%d records, %d polls, %d and %d consumed", self->h.nr, polls,
+	       consumed, locally);
 	EXPECT_EQ(TIMES, polls);
-	EXPECT_EQ(TIMES, consumed);
+	/* Since 6.18 UDP frees its packets later, without the tracepoint. */
+	EXPECT_EQ(TIMES, consumed ?: locally);
 }
 
 /*
