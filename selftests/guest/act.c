@@ -4,7 +4,7 @@
  * events they cause.
  *
  * usage: act STEP...
- *   getppid N, getpgrp N, getuid N	N calls
+ *   getppid N, getpgid N, getuid N	N calls
  *   child N, thread N	getppid() by a child or a thread, which then ends
  *   signal SIG N	N signals to itself
  *   nap N MS		N sleeps of MS milliseconds
@@ -33,7 +33,7 @@ static int fail(const char *what)
 static int calls(long nr, char **arg)
 {
 	for (long n = atol(arg[0]); n > 0; n--)
-		syscall(nr);
+		syscall(nr, 0);
 	return 0;
 }
 
@@ -42,9 +42,9 @@ static int act_getppid(char **arg)
 	return calls(SYS_getppid, arg);
 }
 
-static int act_getpgrp(char **arg)
+static int act_getpgid(char **arg)
 {
-	return calls(SYS_getpgrp, arg);
+	return calls(SYS_getpgid, arg);
 }
 
 static int act_getuid(char **arg)
@@ -202,7 +202,7 @@ static const struct {
 	int nargs;
 	int (*act)(char **arg);
 } steps[] = {
-	{ "getppid", 1, act_getppid }, { "getpgrp", 1, act_getpgrp },
+	{ "getppid", 1, act_getppid }, { "getpgid", 1, act_getpgid },
 	{ "getuid", 1, act_getuid },   { "child", 1, act_child },
 	{ "thread", 1, act_thread },   { "signal", 2, act_signal },
 	{ "nap", 2, act_nap },	       { "disk", 1, act_disk },

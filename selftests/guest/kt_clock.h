@@ -7,6 +7,8 @@
 
 #include "kt.h"
 
+#include "util/wide.h"
+
 static struct ktape_features kt_clock;
 
 /* Return true if user space can read the clock of the trace. */
@@ -51,12 +53,12 @@ static inline uint64_t kt_now(void)
 
 static inline uint64_t kt_ticks(uint64_t ns)
 {
-	return (uint64_t)((__uint128_t)ns * kt_clock.clock_hz / 1000000000);
+	return kt_mul_div(ns, kt_clock.clock_hz, 1000000000);
 }
 
 static inline uint64_t kt_ticks_ns(uint64_t ticks)
 {
-	return (uint64_t)((__uint128_t)ticks * 1000000000 / kt_clock.clock_hz);
+	return kt_mul_div(ticks, 1000000000, kt_clock.clock_hz);
 }
 
 #endif /* _KT_CLOCK_H */

@@ -18,7 +18,7 @@
 enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
 
 static const long calls[ACTORS] = {
-	SYS_getppid, SYS_getpgrp, SYS_getegid, SYS_geteuid, SYS_getgid,
+	SYS_getppid, SYS_getpgid, SYS_getegid, SYS_geteuid, SYS_getgid,
 	SYS_sched_get_priority_min,
 };
 

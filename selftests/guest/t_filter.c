@@ -61,10 +61,12 @@ static void by_number(const struct kt_rec *r, struct kt_take *t)
 /* Call getppid() through the 32-bit system call table. */
 static void getppid32(void)
 {
+#ifdef __x86_64__
 	long ret;
 
 	asm volatile("int $0x80" : "=a" (ret) : "0" (64L) : "memory", "r8",
 		     "r9", "r10", "r11");
+#endif
 }
 
 #define NATIVE		SYS_getppid

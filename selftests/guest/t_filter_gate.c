@@ -235,7 +235,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 
 		if (!pid) {
 			if (i % 2)
-				syscall(SYS_pause);
+				syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 			syscall(SYS_exit_group, 0);
 		}
 		/* The thread exits before or within its call. */

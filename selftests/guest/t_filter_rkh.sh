@@ -19,7 +19,7 @@ do_mix()
 mix()
 {
 	recording do_mix || { echo "failed"; cat $dir/log; return 1; }
-	tally "tid=$pid sys_enter .*=getpgrp" \
+	tally "tid=$pid sys_enter .*=getpgid" \
 		"comm=act sys_enter fields.nr_name=getppid$end" \
 		"comm=act signal_generate fields.sig=SIGUSR1" \
 		"comm=act signal_generate fields.sig=SIGUSR2"
@@ -36,7 +36,7 @@ test_steps()
 	steps=14
 	[ "${KTAPE_SCALE:-1}" = 1 ] || steps=7
 	# shellcheck disable=SC2046	# words
-	hold $(for _ in $(seq $steps); do echo getpgrp 40 wait $dir/gate; done)
+	hold $(for _ in $(seq $steps); do echo getpgid 40 wait $dir/gate; done)
 	ktape profile --load $dir/base
 	while read -r mark calls usr1 usr2 held options; do
 		[ "${KTAPE_SCALE:-1}" = 1 ] || [ "$mark" = + ] || continue
@@ -114,12 +114,12 @@ largest()
 test_config()
 {
 	ktape record -q --config $dir/session -o $dir/t -- act cpu 0 \
-		getpgrp 40 uid 65534 getppid 5000 getuid 30 signal 10 5 \
+		getpgid 40 uid 65534 getppid 5000 getuid 30 signal 10 5 \
 		signal 12 6 >$dir/out 2>&1
 	result $? "a session is configured by a file" $dir/out
 	lines_of $dir/t
 	tally "comm=act sys_enter fields.nr_name=getppid$end" \
-		"any sys_enter fields.nr_name=(getpgrp|getuid|setuid)$end" \
+		"any sys_enter fields.nr_name=(getpgid|getuid|setuid)$end" \
 		"comm=act sys_exit" \
 		"any signal_generate fields.sig=SIGUSR1" \
 		"comm=act signal_generate fields.sig=SIGUSR2" \
@@ -148,15 +148,15 @@ test_config()
 test_options()
 {
 	ktape record -q --config $dir/session -m discard --no-uid \
-		--syscall getpgrp --no-rate -o $dir/t -- act cpu 0 getpgrp 40 \
+		--syscall getpgid --no-rate -o $dir/t -- act cpu 0 getpgid 40 \
 		getppid 30 >$dir/out 2>&1
 	lines_of $dir/t
-	tally "comm=act sys_enter fields.nr_name=getpgrp$end" \
+	tally "comm=act sys_enter fields.nr_name=getpgid$end" \
 		"any sys_enter fields.nr_name=getppid$end" \
 		"any session fields.mode=1"
-	read -r getpgrp getppid discard <$dir/tally
+	read -r getpgid getppid discard <$dir/tally
 	{
-		is 40 "$getpgrp" "getpgrp" && is 0 "$getppid" "getppid" &&
+		is 40 "$getpgid" "getpgid" && is 0 "$getppid" "getppid" &&
 			at_least 1 "$discard" "discard"
 	} >>$dir/out
 	result $? "options override the file" $dir/out

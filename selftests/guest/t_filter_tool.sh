@@ -32,7 +32,7 @@ check_cpu()
 
 do_syscall()
 {
-	act getppid 30 getpgrp 40 getuid 50
+	act getppid 30 getpgid 40 getuid 50
 }
 
 check_syscall()
@@ -130,30 +130,30 @@ check_pid()
 within_and_without()
 {
 	tally "comm=act sys_enter fields.nr_name=getppid$end" \
-		"comm=act sys_enter fields.nr_name=getpgrp$end"
-	read -r getppid getpgrp <$dir/tally
+		"comm=act sys_enter fields.nr_name=getpgid$end"
+	read -r getppid getpgid <$dir/tally
 }
 
 do_cgroup()
 {
-	act getpgrp 40 && act cgroup /sys/fs/cgroup/kt/below getppid 30
+	act getpgid 40 && act cgroup /sys/fs/cgroup/kt/below getppid 30
 }
 
 check_cgroup()
 {
 	within_and_without
-	is 30 "$getppid" "within" && is 0 "$getpgrp" "without"
+	is 30 "$getppid" "within" && is 0 "$getpgid" "without"
 }
 
 do_uid()
 {
-	act getpgrp 40 && act uid 65534 getppid 30
+	act getpgid 40 && act uid 65534 getppid 30
 }
 
 check_uid()
 {
 	within_and_without
-	is 30 "$getppid" "of nobody" && is 0 "$getpgrp" "of root"
+	is 30 "$getppid" "of nobody" && is 0 "$getpgid" "of root"
 }
 
 by_thread()

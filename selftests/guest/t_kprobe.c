@@ -494,12 +494,14 @@ TEST_F(kprobe, addresses_are_tokens)
 		uint32_t tokens;
 	} vector[] = {
 		{ { 0, 1, -1UL, -4095UL }, 0 },
+#if __SIZEOF_LONG__ == 8
 		{ { -1UL << 20, (-1UL << 20) - 1, 0xfUL << 60,
 		    (0xfUL << 60) - 1 }, 6 },
 		{ { 0xffffffff81000000, 0xffff888000001000,
 		    0xff11000000001000, 0x7fffffffffff }, 7 },
 		{ { 0xffff888000001000, 0xffff888000001000,
 		    0xffff888000001008, 0x80000000 }, 7 },
+#endif
 	};
 	struct told told;
 
