@@ -12,14 +12,15 @@ chosen_kdir := $(strip $(KDIR))
 override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-debug check-persist check-fresh lint \
-	matrix selftests bench install install-user uninstall dkms-install \
-	dkms-uninstall deb check-install clean help packages
+.PHONY: all modules tools demo check check-debug check-persist check-fresh \
+	check-board lint matrix selftests bench install install-user \
+	uninstall dkms-install dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
-built := all modules tools demo check check-debug check-persist check-fresh lint \
-	matrix selftests bench install install-user dkms-install deb check-install
+built := all modules tools demo check check-debug check-persist check-fresh \
+	check-board lint matrix selftests bench install install-user \
+	dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -50,6 +51,9 @@ check-persist: ## 20 crashes of each kind, and what is recovered after them
 
 check-fresh: ## README's commands in a bare Debian 12 and 13, by chroot (FRESH=demo: less)
 	selftests/run $(if $(filter demo,$(FRESH)),fresh-demo,check-fresh)
+
+check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, riscv64)
+	selftests/run check-board-$(or $(ARCH),arm64)
 
 matrix: ## build for many kernels, boot them, write README's table (TIER=1, 2, 3)
 	selftests/run matrix$(or $(TIER),1)
