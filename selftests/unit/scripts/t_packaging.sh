@@ -96,6 +96,9 @@ user_make "$top" PREFIX=/usr uninstall
 files >have
 printf '%s\n' /usr/include/ktape/foreign.h /usr/lib/foreign | diff - have >log
 result $? "uninstall: removes what was installed, and nothing else"
+(cd root/usr && find include -type d) >have
+printf '%s\n' include include/ktape | diff - have >log && [ ! -e root/usr/share/ktape ]
+result $? "uninstall: its own folders go, but the one with another file"
 rm -rf root
 user_make "$top" PREFIX=/usr LIBDIR=/usr/lib/triplet install &&
 	files | grep -vE '/(completions|site-functions|vendor_completions.d)/|/share/ktape/' |
