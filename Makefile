@@ -77,7 +77,7 @@ release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 install: install-user modules ## install tool, library, man pages, module (DESTDIR, PREFIX)
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 		CONFIG_MODULE_SIG_ALL= DEPMOD=true modules_install
-	[ -n "$(DESTDIR)" ] || depmod $(release)
+	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/usr/sbin:/sbin depmod $(release)
 
 install-user: tools ## the same without the module
 	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
@@ -88,7 +88,8 @@ uninstall: ## remove what install has installed, with the same variables
 		PREFIX=$(PREFIX) uninstall
 	[ ! -d "$(KDIR)" ] || rm -f $(addsuffix /ktape.ko*,$(addprefix \
 		$(DESTDIR)/lib/modules/$(release)/,extra updates))
-	[ -n "$(DESTDIR)" ] || [ ! -d "$(KDIR)" ] || depmod $(release)
+	[ -n "$(DESTDIR)" ] || [ ! -d "$(KDIR)" ] || \
+		PATH=$$PATH:/usr/sbin:/sbin depmod $(release)
 
 dkms-install: ## hand the module's source to DKMS, which builds it for each kernel
 	scripts/dkms install

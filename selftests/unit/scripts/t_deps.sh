@@ -94,6 +94,10 @@ deps 2 all && one_line && grep -q ' linux-headers-1.2.3-board\b' "$work/out"
 result $? "make without a target: the headers of the running kernel"
 
 bare_debian
+deps 2 dkms-install && one_line && grep -q ' linux-headers-1.2.3-board\b' "$work/out"
+result $? "make dkms-install: the headers of the running kernel, too"
+
+bare_debian
 mkdir -p "$work/headers"
 KDIR=$work/headers deps 2 modules && one_line && ! grep -q headers "$work/out"
 result $? "make KDIR=FOLDER: no headers are asked for"
