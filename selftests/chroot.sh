@@ -28,8 +28,8 @@ make_base()
 # here, and with these packages, separated by commas
 bare_debian()
 {
-	debootstrap --variant=minbase ${3:+--include="$3"} "$1" "$2" \
-		"$(mirror_of main)" </dev/null &&
+	debootstrap --variant=minbase --keyring="$archive_keys" \
+		${3:+--include="$3"} "$1" "$2" "$(mirror_of main)" </dev/null &&
 		write_sources "$1" "$2" &&
 		cp /etc/resolv.conf "$2/etc/resolv.conf"
 }
