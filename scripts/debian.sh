@@ -92,13 +92,17 @@ apt_root()
 	echo "$root/apt.conf"
 }
 
-# apt_update CONFIG: fetch its lists, at most once a day
+# apt_update CONFIG: fetch its lists, at most once a day; of several callers one
+# does, while the others wait
 apt_update()
 {
 	local stamp=${1%/*}/updated
-	[ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ] || return 0
-	APT_CONFIG=$1 apt-get update -qq --error-on=any </dev/null >&2 &&
-		touch "$stamp"
+	{
+		flock 7
+		[ -n "$(find "$stamp" -mtime -1 2>/dev/null)" ] ||
+			{ APT_CONFIG=$1 apt-get update -qq --error-on=any \
+				</dev/null >&2 && touch "$stamp"; }
+	} 7>"$stamp.lock"
 }
 
 # triplet_of ARCH: print GNU's name of Debian's architecture, the beginning of the
