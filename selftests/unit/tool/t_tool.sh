@@ -247,7 +247,7 @@ test_record()
 		run 0 dump t && lines 96
 	result $? "record: a file that is not executable; the old trace stays"
 	run 1 record --device x -o to -- sleep 1 && [ ! -e to ] &&
-		says "x does not exist"
+		says "x: No such file or directory"
 	result $? "record: no device"
 }
 
@@ -335,7 +335,7 @@ test_select()
 	--object bogus:1
 	--object irq:
 	EOT
-	run 1 dump --now --clear x && says "x does not exist"
+	run 1 dump --now --clear x && says "x: No such file or directory"
 	result $? "dump --clear: no device"
 }
 
@@ -419,7 +419,7 @@ test_log()
 	-o to --pidfile p|need -l
 	-o - --zstd|needs a directory
 	EOT
-	run 1 record --device x -l pieces --daemon && says "x does not exist" &&
+	run 1 record --device x -l pieces --daemon && says "x: No such file or directory" &&
 		[ ! -e pieces ]
 	result $? "record --daemon: errors at the start are reported to the caller"
 	run 1 record --device x -l pieces --daemon --pidfile no/such &&
@@ -433,7 +433,7 @@ test_log()
 	result $? "record --pidfile: the pidfile of a running process"
 	exec 7>&-
 	run 1 record --device x -l pieces --daemon --pidfile pid &&
-		says "x does not exist" && [ ! -e pid ]
+		says "x: No such file or directory" && [ ! -e pid ]
 	result $? "record --pidfile: the pidfile of a dead process"
 	run 1 record --device x -l 'a*/b' && says "a name cannot contain"
 	result $? "record -l: a name that contains the end of a comment"
@@ -742,7 +742,7 @@ test_recover()
 		run 2 recover $wrong
 		result $? "recover $wrong: usage"
 	done
-	run 1 recover --device x -o to2 && says "x does not exist" && [ ! -e to2 ]
+	run 1 recover --device x -o to2 && says "x: No such file or directory" && [ ! -e to2 ]
 	result $? "recover: no device"
 }
 
