@@ -55,6 +55,10 @@ ends 0 "a stage that leaves a process with its output open"
 ! lives
 result $? "run kills the process that a stage has left"
 
+stage '[ "$*" = "/*" ] && echo ok 1'
+KTAPE_STAGES+=' /*'
+ends 0 "a pattern reaches the command of a stage"
+
 stage "echo ok 1; $keep; trap '' TERM; wait; sleep 600" 2
 ends 1 "a stage that hangs and ignores SIGTERM"
 grep -q 'took more than 2 s' "$work/log"
