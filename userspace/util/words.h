@@ -30,27 +30,35 @@ static inline uint64_t kt_wide_of(uint64_t value, uint64_t upper, bool pos32)
 	return pos32 ? kt_widen((uint32_t)(upper >> 32), (uint32_t)value) : value;
 }
 
-/*
- * Load a value from a mapped control page with acquire.  @of has its upper word:
- * commit for commit and tail, else the value itself.
- *
- * The upper word is loaded before and after the lower one.  If it has not changed, the two
- * belong together, also for a 32-bit program that reads what a 64-bit kernel stores.
- */
-static inline uint64_t kt_wide_load(const __u64 *value, const __u64 *of, bool pos32)
+/* Load a value of a 32-bit kernel, or with a 32-bit program: see kt_wide_load(). */
+static inline uint64_t kt_wide_load_halves(const __u64 *value, const __u64 *of,
+					   bool pos32)
 {
 	const uint32_t *lower = (const uint32_t *)value;
-	const uint32_t *upper = (const uint32_t *)of + 1;
+	/* A 64-bit kernel stores whole values: tail has an upper word of its own. */
+	const uint32_t *upper = (const uint32_t *)(pos32 ? of : value) + 1;
 	uint32_t before, low;
 
-	if (!pos32 && sizeof(long) == 8)
-		return __atomic_load_n(value, __ATOMIC_ACQUIRE);
 	do {
 		before = __atomic_load_n(upper, __ATOMIC_ACQUIRE);
 		low = __atomic_load_n(lower, __ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(upper, __ATOMIC_ACQUIRE) != before ||
 		 (pos32 && before == KT_UPPER_CHANGES));
 	return pos32 ? kt_widen(before, low) : (uint64_t)before << 32 | low;
+}
+
+/*
+ * Load a value from a mapped control page with acquire.  With a 32-bit kernel, @of has
+ * its upper word: commit for commit and tail, else the value itself.
+ *
+ * The upper word is loaded before and after the lower one.  If it has not changed, the two
+ * belong together, also for a 32-bit program that reads what a 64-bit kernel stores.
+ */
+static inline uint64_t kt_wide_load(const __u64 *value, const __u64 *of, bool pos32)
+{
+	if (!pos32 && sizeof(long) == 8)
+		return __atomic_load_n(value, __ATOMIC_ACQUIRE);
+	return kt_wide_load_halves(value, of, pos32);
 }
 
 #endif /* _KT_WORDS_H */

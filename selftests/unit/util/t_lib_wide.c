@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the 128-bit products of 32-bit machines: against known results, and
- * against __int128 where the compiler has it.
+ * Test what 32-bit machines do with 64 bits.  128-bit products: against known
+ * results, and against __int128 where the compiler has it.  Values of control
+ * pages: as 64-bit and as 32-bit kernels store them.
  */
 #include <stdint.h>
 
 #include "tap.h"
 #include "util/wide.h"
+#include "util/words.h"
 
 static const uint64_t edges[] = {
 	1, 2, 3, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
@@ -84,12 +86,34 @@ static void random_as_int128(void)
 
 #endif
 
+/* commit and tail are up to a ring of 1 GiB apart. */
+static void positions_in_halves(void)
+{
+	const uint64_t ring = 1ULL << 30, step = ring / 4;
+
+	for (uint64_t at = 0; at < 9ULL << 30; at += step) {
+		for (uint64_t back = 0; back <= ring && back <= at; back += step) {
+			__u64 commit = at, tail = at - back;
+			__u64 commit32 = at >> 29 << 32 | (uint32_t)at;
+			__u64 tail32 = (uint32_t)tail;
+
+			check_equal(kt_wide_load_halves(&commit, &commit, false), at);
+			check_equal(kt_wide_load_halves(&tail, &commit, false), tail);
+			check_equal(kt_wide_load_halves(&commit32, &commit32, true),
+				    at);
+			check_equal(kt_wide_load_halves(&tail32, &commit32, true),
+				    tail);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "products of known size", known_results },
 		{ "edges as with __int128", edges_as_int128 },
 		{ "random numbers as with __int128", random_as_int128 },
+		{ "positions in halves", positions_in_halves },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
