@@ -94,6 +94,12 @@ bool kt_cut_step(struct kt_cut *c)
 	return true;
 }
 
+/* Much may have been written since the last cut: @above needs all 64 bits. */
+static u64 cut_write_position(const struct kt_ring *r)
+{
+	return kt_wide_of(r->upper, r->write);
+}
+
 /**
  * kt_ring_cut() - Move the end of a ring back to an earlier position
  * @r: the ring
@@ -104,8 +110,10 @@ bool kt_cut_step(struct kt_cut *c)
  */
 void kt_ring_cut(struct kt_ring *r, unsigned long position)
 {
-	if (kt_before(r->above, r->write))
-		r->above = r->write;
+	u64 write = cut_write_position(r);
+
+	if (kt_position_before(r->above, write))
+		r->above = write;
 	r->write = position;
 	r->committed = position;
 	/* Pairs with the acquire of commit in every reader. */
@@ -128,19 +136,19 @@ void kt_ring_cut(struct kt_ring *r, unsigned long position)
  */
 void kt_ring_renew(struct kt_ring *r)
 {
-	unsigned long to = ALIGN(r->above, r->block_size);
+	u64 to = ALIGN(r->above, (u64)r->block_size);
 
-	if (!kt_before(r->write, r->above))
+	if (!kt_position_before(cut_write_position(r), r->above))
 		return;
-	r->upper = kt_upper_of(r->upper, to);
+	r->upper = kt_upper_of(r->upper, (unsigned long)to);
 	kt_upper_advance(kt_upper_word(&r->page->commit), r->upper);
 	/* A reader that sees the new commit also sees the new floor. */
-	kt_ring_set_floor(r, kt_wide_of(r->upper, to));
-	r->write = to;
-	r->committed = to;
-	if (!kt_before(to, r->size))
+	kt_ring_set_floor(r, to);
+	r->write = (unsigned long)to;
+	r->committed = r->write;
+	if (to >= r->size)
 		r->lapped = 1;
 	/* Pairs with the acquire of commit in every reader. */
-	smp_store_release(kt_word(&r->page->commit), to);
+	smp_store_release(kt_word(&r->page->commit), r->write);
 	kt_ring_halt(r);
 }

@@ -278,7 +278,7 @@ struct kt_ring {
 	unsigned long upper;
 	u64 floor;
 	unsigned long parked;
-	unsigned long above;
+	u64 above;
 	struct kt_desc stop;
 	u32 filling;
 	u64 full;

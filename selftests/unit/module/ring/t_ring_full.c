@@ -42,8 +42,8 @@ static u64 shed(unsigned int context)
 static void settle(void)
 {
 	check(reader_poll(&reader), "%s", reader.error);
-	check_equal(rig.page->commit, rig.ring.write);
-	check_equal(reader.position, rig.ring.write);
+	check_equal((unsigned long)rig.page->commit, rig.ring.write);
+	check_equal((unsigned long)reader.position, rig.ring.write);
 	check_equal(kt_ring_emitted(rig.page), rig_written(&rig));
 	check_equal(reader.records + rig_lost(&rig), rig_written(&rig));
 	check(rig_guards_hold(&rig), "written outside the blocks");
@@ -309,13 +309,15 @@ static void test_cut(void)
 }
 
 /* A renewed ring continues at positions that no reader has seen. */
-static void test_cut_renewed(void)
+static void renewed_from(unsigned long start)
 {
 	unsigned long position, end;
 	unsigned int gone;
 
 	for (gone = 0; gone < 3000; gone += 271) {
-		begin(KTAPE_MODE_SNAPSHOT, 0);
+		begin(KTAPE_MODE_SNAPSHOT, start);
+		/* Clears, not cuts, have led to @start. */
+		rig.ring.above = 0;
 		emit(NEVER, 100);
 		position = rig.ring.write;
 		emit(NEVER, gone);
@@ -325,7 +327,7 @@ static void test_cut_renewed(void)
 		kt_ring_renew(&rig.ring);
 		check_equal(rig.ring.write,
 			    gone ? ALIGN(end, BLOCK_SIZE) : position);
-		check_equal(rig.page->commit, rig.ring.write);
+		check_equal((unsigned long)rig.page->commit, rig.ring.write);
 		emit(NEVER, 700);
 		settle();
 		check_equal(reader.records, 800);
@@ -334,6 +336,17 @@ static void test_cut_renewed(void)
 		emit(NEVER, 1);
 		settle();
 	}
+}
+
+static void test_cut_renewed(void)
+{
+	static const unsigned long starts[] = {
+		0, SIZE, 1UL << 30, 0x90000000UL, 0xfffff000UL,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++)
+		renewed_from(starts[i]);
 }
 
 /* The cut removes a time extension: the next record writes another one. */
