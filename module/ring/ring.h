@@ -421,6 +421,8 @@ static inline u64 kt_ring_consumed(const struct kt_ring *r)
 	unsigned long consumer = READ_ONCE(*kt_word(&r->page->consumer));
 	u64 commit;
 
+	if (KT_WIDE)
+		return consumer;
 	smp_rmb();	/* commit is not the older one */
 	commit = kt_ring_commit(r);
 	/* Less than a ring lies between the two. */
