@@ -23,8 +23,8 @@
 static struct kt_session *dev_session0;
 
 /*
- * dev_mode= gives permissions to the group or to others: the permissions of the
- * device node decide, and CAP_PERFMON is not needed.
+ * dev_mode= lets the group or others read or write: the permissions of the device
+ * node decide, and CAP_PERFMON is not needed.
  */
 static bool dev_by_mode;
 
@@ -233,7 +233,7 @@ int kt_dev_init(struct kt_session *session0, unsigned int mode)
 {
 	dev_session0 = session0;
 	dev_misc.mode = mode;
-	dev_by_mode = mode & 0077;
+	dev_by_mode = mode & 0066;
 	if (kt_dcache_is_aliasing())
 		pr_warn("the data cache of this CPU has aliases: rings cannot be mapped; use read() on /dev/ktape\n");
 	return misc_register(&dev_misc);

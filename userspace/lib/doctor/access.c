@@ -184,7 +184,7 @@ static bool mode_decides(const struct ktape_doctor *d)
 	uint64_t mode = 0;
 
 	kt_doctor_number(d, "/sys/module/ktape/parameters/dev_mode", &mode);
-	return mode & (S_IRWXG | S_IRWXO);
+	return mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
 }
 
 static void report_mode(struct ktape_doctor *d, const struct stat *st)
