@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/bits.h"
@@ -164,10 +165,15 @@ static void look_at_device(struct ktape_doctor *d)
 {
 	struct ktape_device *device;
 	char path[4096];
+	struct stat st;
 
 	d->open_error = -ENAMETOOLONG;
 	if (!kt_doctor_path(d, path, "%s",
 			    d->o->device ? d->o->device : KTAPE_DEVICE_PATH))
+		return;
+	/* Opening a FIFO for reading would wait for its writer. */
+	d->open_error = stat(path, &st) ? -errno : -ENOTTY;
+	if (d->open_error != -ENOTTY || !S_ISCHR(st.st_mode))
 		return;
 	d->open_error = ktape_device_open(path, true, &device);
 	if (d->open_error == -EACCES) {
