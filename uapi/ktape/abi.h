@@ -398,7 +398,8 @@ struct ktape_metadata_packet {
  * 2^29 all 64 bits together are the value.)  Load the upper word, the lower one, and
  * the upper one again, and repeat that if it has changed.  The upper word of tail is
  * that of commit.  If the upper word of floor is 0xffffffff, floor is being stored:
- * load it again.  consumer has only a lower word, and is at most a ring below commit.
+ * load it again.  consumer has only a lower word; in discard mode it is at most a ring
+ * below commit.
  *
  * To read: load commit with acquire.  Copy data in [max(tail, floor), commit).
  * Execute a read barrier and load tail again: what now lies below tail was
