@@ -231,7 +231,8 @@ staging:
 EOT
 buildroot()
 {
-	make -n -f buildroot.mk packaging="$top/$packaging" "$1" 2>&1
+	# Not a part of the make that runs the tests: no word about its jobs.
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -n -f buildroot.mk packaging="$top/$packaging" "$1" 2>&1
 }
 for target in show build target staging; do
 	buildroot $target
