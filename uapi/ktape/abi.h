@@ -399,7 +399,8 @@ struct ktape_metadata_packet {
  * the upper one again, and repeat that if it has changed.  The upper word of tail is
  * that of commit.  If the upper word of floor is 0xffffffff, floor is being stored:
  * load it again.  consumer has only a lower word; in discard mode it is at most a ring
- * below commit.
+ * below commit.  A 32-bit program on a 64-bit kernel loads the halves of a value in the
+ * same order, but all of them are plain halves: tail has its own upper one.
  *
  * To read: load commit with acquire.  Copy data in [max(tail, floor), commit).
  * Execute a read barrier and load tail again: what now lies below tail was
