@@ -30,7 +30,7 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 {
 	struct kt_loss *l = &r->loss[class];
 	unsigned long turn;
-	u64 ts;
+	u64 ts, first = 0;
 
 	WRITE_ONCE(r->losing, r->losing + 1);
 	barrier();
@@ -39,8 +39,11 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 		turn = READ_ONCE(r->losses);
 		barrier();
 		ts = kt_ring_time(r);
-		if (!READ_ONCE(l->open))
-			WRITE_ONCE(l->first, ts);
+		/* Later passes store the same time: the first store may be torn. */
+		if (!first && !READ_ONCE(l->open))
+			first = ts;
+		if (first)
+			WRITE_ONCE(l->first, first);
 		WRITE_ONCE(l->last, ts);
 		barrier();
 		WRITE_ONCE(l->open, 1);
