@@ -120,7 +120,7 @@ static __always_inline bool kt_nmi_unsafe(void)
 /* Read get_cycles() in two halves, as the rdtsc instruction returns it. */
 static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
 {
-#if defined(CONFIG_X86_TSC)
+#if defined(CONFIG_X86_TSC) && !defined(CONFIG_UML)
 	asm volatile("rdtsc" : "=a" (*lo), "=d" (*hi));
 #else
 	u64 cycles = get_cycles();
@@ -136,7 +136,7 @@ static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
  */
 static inline u64 kt_cycles_hz(void)
 {
-#if defined(CONFIG_X86_TSC)
+#if defined(CONFIG_X86_TSC) && !defined(CONFIG_UML)
 	/* Unstable: it varies, halts in idle or differs between CPUs. */
 	return check_tsc_unstable() ? 0 : (u64)tsc_khz * 1000;
 #elif defined(CONFIG_ARM64)

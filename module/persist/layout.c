@@ -128,7 +128,7 @@ int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 		return -EINVAL;
 	if (room < PAGE_SIZE)
 		return -ENOSPC;
-	size = ring_size ?: min(rounddown_pow_of_two(room), RING_MAX);
+	size = ring_size ?: min_t(u64, rounddown_pow_of_two(room), RING_MAX);
 	if (block_size)
 		size = max(size, block_size * RING_BLOCKS_MIN);
 	size = roundup_pow_of_two(max(size, (u64)PAGE_SIZE * RING_BLOCKS_MIN));
