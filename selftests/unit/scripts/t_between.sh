@@ -11,20 +11,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-between.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
 
-n=0
-failed=0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-		return
-	fi
-	failed=1
-	echo "not ok $n - $2"
-	sed 's/^/# /' log
-}
+# shellcheck source=selftests/unit/support/result.sh
+. "$top/selftests/unit/support/result.sh"
 
 cp "$top/README.md" page
 for name in bench matrix; do

@@ -11,20 +11,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
 version=$(sed -n 's/^ktape-version := //p' "$top/Kbuild")
 
-n=0
-failed=0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-		return
-	fi
-	failed=1
-	echo "not ok $n - $2"
-	sed 's/^/# /' log | head -n 20
-}
+# shellcheck source=selftests/unit/support/result.sh
+. "$top/selftests/unit/support/result.sh"
 
 # user_make TREE ARGUMENT...: run the makefile of TREE/userspace, with what the
 # tests of the command have built

@@ -3,6 +3,9 @@
 # Helpers for scripts that run the command: . tool.sh FOLDER
 set -u
 
+# shellcheck source=selftests/unit/support/result.sh
+. "${BASH_SOURCE[0]%/*}/../support/result.sh"
+
 out=$(cd "$1" && pwd) || exit
 # The sanitizer's exit status, which no command uses.
 export ASAN_OPTIONS=exitcode=99
@@ -10,23 +13,6 @@ export ASAN_OPTIONS=exitcode=99
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-tool.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
-
-n=0
-failed=0
-
-# result STATUS NAME: print a test line, with the log after a failure
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-		return
-	fi
-	# shellcheck disable=SC2034	# the caller ends with it
-	failed=1
-	echo "not ok $n - $2"
-	sed 's/^/# /' log | head -n 20
-}
 
 # run STATUS ARGUMENT...: run ktape with standard output to text and standard
 # error to log; it must exit with STATUS

@@ -14,21 +14,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-man.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
 
-n=0
-failed=0
-
-# result STATUS NAME: print a test line, with the log after a failure
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-		return
-	fi
-	failed=1
-	echo "not ok $n - $2"
-	sed 's/^/# /' log
-}
+# shellcheck source=selftests/unit/support/result.sh
+. "$top/selftests/unit/support/result.sh"
 
 # numbers: print the name and the number of each command of ioctl.h.  The argument
 # of each has the size of a __u32.
