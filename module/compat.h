@@ -345,7 +345,7 @@ static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 #endif
 
 /* Does the running system call use the 32-bit table? */
-#if defined(CONFIG_X86_64)
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 #define kt_syscall_is_compat()	in_ia32_syscall()
 #elif defined(CONFIG_COMPAT)
 #define kt_syscall_is_compat()	in_compat_syscall()

@@ -264,6 +264,11 @@ static void notrace probe_sys_enter_path(void *data, struct pt_regs *regs,
 
 /* ---- table --------------------------------------------------------------- */
 
+#ifndef CONFIG_HAVE_SYSCALL_TRACEPOINTS
+KT_TP_MISSING(sys_enter);
+KT_TP_MISSING(sys_exit);
+#endif
+
 struct kt_probe kt_probes_syscall[] = {
 	{
 		.name = "sys_enter",

@@ -30,7 +30,8 @@ ktape mark exception _TRACE_HW_SEVERITY3 0x1234 1
 rmmod kt_cause
 EOT
 
-ktape record -q -e '*,probe_0' --stack sched_switch -b 4M -o /scratch/smoke -- \
+# Where the kernel has no tracepoint of page faults, pages have to do; * leaves them out.
+ktape record -q -e '*,mm_page_alloc,probe_0' --stack sched_switch -b 4M -o /scratch/smoke -- \
 	sh $dir/load >$dir/log 2>&1
 result $? "the activity is recorded" $dir/log
 

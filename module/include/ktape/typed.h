@@ -80,7 +80,7 @@ KTAPE_TYPED_NUMBER(x32, u32, X32)
 static inline void ktape_typed_string(struct ktape_typed *t, const char *text)
 {
 	ktape_typed_put(t, KTAPE_FORMAT_STRING, 0, NULL, 0, text,
-			(u32)strnlen(text, t->room) + 1);
+			(u32)strlen(text) + 1);
 }
 
 /* Append bytes; more than 255 are cut. */
