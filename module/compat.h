@@ -44,6 +44,7 @@
 #elif defined(CONFIG_ARM64)
 #include <asm/arch_timer.h>
 #elif defined(CONFIG_RISCV)
+#include <asm/delay.h>
 #include <asm/timex.h>
 #endif
 
@@ -149,6 +150,9 @@ static inline u64 kt_cycles_hz(void)
 }
 
 /* crc32c() needs the crypto API before 6.14; __crc32c_le() does not. */
+#if !IS_ENABLED(CONFIG_CRC32)
+#error "ktape: the kernel lacks CONFIG_CRC32, which the checksums of packets need"
+#endif
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #include <linux/crc32c.h>
 #define kt_crc32c(crc, p, len)	crc32c(crc, p, len)

@@ -61,20 +61,24 @@ static struct notifier_block first_to_die = {
 
 static int fire_error_die(void)
 {
-	struct pt_regs regs = {};
+	static struct pt_regs regs;	/* UML's are too large for the stack */
 	struct die_args die = {
 		.regs = &regs, .str = "kt-oops", .err = 0x77, .trapnr = 14,
 		.signr = 11,
 	};
 
+#ifdef CONFIG_UML
+	instruction_pointer(&regs) = (unsigned long)fire_error_die;
+#else
 	instruction_pointer_set(&regs, (unsigned long)fire_error_die);
+#endif
 	return tell(&first_to_die, DIE_OOPS, &die);
 }
 
 /* Not a death but a breakpoint. */
 static int fire_error_trap(void)
 {
-	struct pt_regs regs = {};
+	static struct pt_regs regs;	/* UML's are too large for the stack */
 	struct die_args die = { .regs = &regs, .str = "kt-trap" };
 
 	return tell(&first_to_die, DIE_OOPS + 1, &die);
@@ -153,11 +157,13 @@ static int fire_error_trip(void)
 }
 #endif
 
+#ifdef CONFIG_NET
 static int fire_error_xmit(void)
 {
 	return FIRE(net_dev_xmit_timeout, (init_net.loopback_dev, 3),
 		    struct net_device *, int);
 }
+#endif
 
 /* ---- SCSI, whose tracepoints are in a module ------------------------------- */
 
@@ -244,7 +250,9 @@ const struct fire fire_errors[] = {
 #ifdef KT_HAVE_THERMAL
 	{ "trip", fire_error_trip },
 #endif
+#ifdef CONFIG_NET
 	{ "xmit", fire_error_xmit },
+#endif
 	{ "scsi_error", fire_error_scsi },
 	{ "scsi_timeout", fire_error_scsi_timeout },
 	{}

@@ -39,8 +39,9 @@ define KTAPE_USERS
 	- - tracing -1 * - - - Users of the kernel tracer
 endef
 
-# These select CONFIG_TRACEPOINTS, which has no prompt.
+# The last two select CONFIG_TRACEPOINTS, which has no prompt.
 define KTAPE_LINUX_CONFIG_FIXUPS
+	$(call KCONFIG_ENABLE_OPT,CONFIG_CRC32)
 	$(call KCONFIG_ENABLE_OPT,CONFIG_FTRACE)
 	$(call KCONFIG_ENABLE_OPT,CONFIG_ENABLE_DEFAULT_TRACERS)
 endef
