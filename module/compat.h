@@ -56,13 +56,16 @@
 #define kt_try_cmpxchg_local(ptr, old, new) \
 	__raw_try_cmpxchg(ptr, old, new, sizeof(*(ptr)), "")
 #else
-#define kt_try_cmpxchg_local(ptr, old, new)				\
-({									\
-	unsigned long __old = *(old);					\
-	unsigned long __got = cmpxchg_local(ptr, __old, new);		\
-	*(old) = __got;							\
-	likely(__got == __old);						\
-})
+/* A function, because riscv's cmpxchg_local() has variables that hide a caller's. */
+static __always_inline bool kt_try_cmpxchg_local(unsigned long *ptr,
+						 unsigned long *old,
+						 unsigned long new)
+{
+	unsigned long expected = *old;
+
+	*old = cmpxchg_local(ptr, expected, new);
+	return likely(*old == expected);
+}
 #endif
 
 /*
