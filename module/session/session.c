@@ -18,6 +18,7 @@
 #include <linux/cred.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
+#include <linux/highmem.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/nospec.h>
@@ -99,10 +100,13 @@ static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
 	return all;
 }
 
-/* Return the limit for the rings of all sessions: half of the memory. */
+/*
+ * Return the limit for the rings of all sessions: half of the memory that the kernel
+ * can use for them, which on 32 bits is less than the machine has.
+ */
 static u64 sessions_bytes_allowed(void)
 {
-	return (u64)totalram_pages() * PAGE_SIZE / 2;
+	return (u64)(totalram_pages() - totalhigh_pages()) * PAGE_SIZE / 2;
 }
 
 /**

@@ -280,4 +280,16 @@ static inline void kt_pause(void)
 #endif
 }
 
+/* Return true if this kernel can record the event. */
+static inline bool kt_available(unsigned int opcode)
+{
+	struct ktape_event_info info = { .size = sizeof(info),
+					 .opcode = opcode };
+	int fd = kt_open(O_RDWR);
+	int ret = kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &info);
+
+	close(fd);
+	return !ret && info.state == KTAPE_EVENT_AVAILABLE;
+}
+
 #endif /* _KT_H */

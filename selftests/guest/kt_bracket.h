@@ -18,7 +18,8 @@ struct counts {
 /**
  * struct bracket - a counter of the kernel, read around START and STOP
  * @path: file in /proc
- * @name: name of the line
+ * @name: begin of the line, before a colon, or its last words, which for interrupts are
+ *	the same on all architectures
  * @at: before START, after it, before STOP, after it
  */
 struct bracket {
@@ -26,14 +27,19 @@ struct bracket {
 	struct counts at[4];
 };
 
-/* Read the line "NAME: n n n ..." of a file, one number per CPU. */
+/* Read the line "BEGIN: n n n ... LAST WORDS" of a file, one number per CPU. */
 static inline void take_line(struct bracket *b, char *line, int at)
 {
-	char *p = line + strspn(line, " ");
+	char *p = line + strspn(line, " "), *colon = strchr(p, ':');
+	size_t length = strlen(b->name), whole;
 
-	if (strncmp(p, b->name, strlen(b->name)) || p[strlen(b->name)] != ':')
+	if (!colon)
 		return;
-	p += strlen(b->name) + 1;
+	whole = strcspn(colon, "\n");
+	if (((size_t)(colon - p) != length || strncmp(p, b->name, length)) &&
+	    (whole <= length || strncmp(colon + whole - length, b->name, length)))
+		return;
+	p = colon + 1;
 	for (int cpu = 0; cpu < kt_cpus(); cpu++)
 		b->at[at].nr[cpu] = strtoull(p, &p, 10);
 }

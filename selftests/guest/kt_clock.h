@@ -11,16 +11,50 @@
 
 static struct ktape_features kt_clock;
 
+/* The counter that the kernel calls cycles, in order with the instructions around it. */
+#if defined(__x86_64__)
+#define KT_HAS_CYCLES	true
+static inline uint64_t kt_cycles(void)
+{
+	uint64_t now;
+
+	__builtin_ia32_lfence();
+	now = __builtin_ia32_rdtsc();
+	__builtin_ia32_lfence();
+	return now;
+}
+#elif defined(__aarch64__)
+#define KT_HAS_CYCLES	true
+static inline uint64_t kt_cycles(void)
+{
+	uint64_t now;
+
+	asm volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(now) : : "memory");
+	return now;
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+#define KT_HAS_CYCLES	true
+static inline uint64_t kt_cycles(void)
+{
+	uint64_t now;
+
+	asm volatile("fence\n\trdtime %0\n\tfence" : "=r"(now) : : "memory");
+	return now;
+}
+#else
+#define KT_HAS_CYCLES	false
+static inline uint64_t kt_cycles(void)
+{
+	return 0;
+}
+#endif
+
 /* Return true if user space can read the clock of the trace. */
 static inline bool kt_clock_init(int fd)
 {
 	if (kt_features(fd, &kt_clock))
 		return false;
-#ifdef __x86_64__
-	return true;
-#else
-	return kt_clock.clock == KTAPE_CLOCK_MONO;
-#endif
+	return KT_HAS_CYCLES || kt_clock.clock == KTAPE_CLOCK_MONO;
 }
 
 /*
@@ -36,17 +70,8 @@ static inline uint64_t kt_now(void)
 {
 	struct timespec t;
 
-#ifdef __x86_64__
-	/* The fences keep the read after earlier and before later instructions. */
-	if (kt_clock.clock == KTAPE_CLOCK_CYCLES) {
-		uint64_t now;
-
-		__builtin_ia32_lfence();
-		now = __builtin_ia32_rdtsc();
-		__builtin_ia32_lfence();
-		return now;
-	}
-#endif
+	if (kt_clock.clock == KTAPE_CLOCK_CYCLES)
+		return kt_cycles();
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }

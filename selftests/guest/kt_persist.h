@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Load ktape with a region that survives a reset; scripts/guest reserves that
- * memory.
+ * Load ktape with a region that survives a reset; ./suite keeps that memory from the
+ * kernel, on x86 by memmap=, elsewhere as what lies behind mem=.
  */
 #ifndef KT_PERSIST_H
 #define KT_PERSIST_H
@@ -13,7 +13,20 @@
 #include "kt_module.h"
 
 #define PAGE	4096
-#define REGION	"persist=0x18000000,4M"
+/* The region, and an address in memory that the kernel uses. */
+#if defined(__x86_64__) || defined(__i386__)
+#define REGION_AT	0x18000000
+#define RAM_AT		0x100000
+#elif defined(__riscv)
+#define REGION_AT	0xbfc00000
+#define RAM_AT		0x90000000
+#else
+#define REGION_AT	0x7fc00000
+#define RAM_AT		0x50000000
+#endif
+#define TEXT_OF(number)	#number
+#define PERSIST(at)	"persist=" TEXT_OF(at)	/* expands @at first */
+#define REGION		PERSIST(REGION_AT) ",4M"
 #define M	(1024UL * 1024)
 #define HALF	(2 * M)
 

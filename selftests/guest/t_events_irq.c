@@ -263,13 +263,22 @@ static int cause_call_single(void)
 	return ret;
 }
 
+/* Only x86 tells a call of one CPU from a call of several; both have one line. */
+#if defined(__x86_64__) || defined(__i386__)
+#define CALL_SINGLE	KTAPE_IPI_CALL_SINGLE
+#define OTHER_CALL	KTAPE_IPI_CALL_SINGLE
+#else
+#define CALL_SINGLE	KTAPE_IPI_CALL
+#define OTHER_CALL	0
+#endif
+
 FIXTURE(ipi) {
 	struct kt_events e;
 };
 
 FIXTURE_VARIANT(ipi)
 {
-	const char *line;	/* name in /proc/interrupts */
+	const char *line;	/* last words in /proc/interrupts */
 	uint32_t reason, other;	/* /proc/interrupts counts both in that line */
 	int cpu;
 	int (*cause)(void);
@@ -278,19 +287,19 @@ FIXTURE_VARIANT(ipi)
 /* clang-format off */
 FIXTURE_VARIANT_ADD(ipi, reschedule)
 {
-	"RES", KTAPE_IPI_RESCHEDULE, 0, SPINNER, cause_reschedules
+	"Rescheduling interrupts", KTAPE_IPI_RESCHEDULE, 0, SPINNER, cause_reschedules
 };
 FIXTURE_VARIANT_ADD(ipi, irq_work)
 {
-	"IWI", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work
+	"IRQ work interrupts", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work
 };
 FIXTURE_VARIANT_ADD(ipi, call)
 {
-	"CAL", KTAPE_IPI_CALL, KTAPE_IPI_CALL_SINGLE, 2, cause_calls
+	"Function call interrupts", KTAPE_IPI_CALL, OTHER_CALL, 2, cause_calls
 };
 FIXTURE_VARIANT_ADD(ipi, call_single)
 {
-	"CAL", KTAPE_IPI_CALL_SINGLE, KTAPE_IPI_CALL, SPINNER,
+	"Function call interrupts", CALL_SINGLE, KTAPE_IPI_CALL, SPINNER,
 	cause_call_single
 };
 /* clang-format on */
@@ -320,7 +329,7 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
 			     cpu);
 		both = in;
-		if (variant->other)
+		if (variant->other && variant->other != variant->reason)
 			both += records(&self->e, KTAPE_EV_IPI_ENTRY,
 					variant->other, cpu);
 		EXPECT_TRUE(is_between(&b, cpu, both)) {

@@ -529,20 +529,22 @@ TEST_F_TIMEOUT(refused, all, 300)
 	static const struct {
 		const char *parameters, *why;
 	} v[] = {
-		{ "persist=0x100000,64K", "the kernel uses this memory" },
+		{ PERSIST(RAM_AT) ",64K", "the kernel uses this memory" },
+#if REGION_AT == 0x18000000	/* memory on all sides */
 		{ "persist=0,4M", "the kernel uses this memory" },
 		{ "persist=0x17fff000,4M", "the kernel uses this memory" },
 		{ "persist=0x18001000,4M", "the kernel uses this memory" },
+#endif
 		{ "persist=0x18000001,1M", "whole pages" },
-		{ "persist=0x18000000,1000", "whole pages" },
-		{ "persist=0x18000000,0", "whole pages" },
-		{ "persist=0x18000000", "not ADDRESS,SIZE" },
-		{ "persist=0x18000000,", "not ADDRESS,SIZE" },
-		{ "persist=0x18000000,4M,", "not ADDRESS,SIZE" },
+		{ PERSIST(REGION_AT) ",1000", "whole pages" },
+		{ PERSIST(REGION_AT) ",0", "whole pages" },
+		{ PERSIST(REGION_AT), "not ADDRESS,SIZE" },
+		{ PERSIST(REGION_AT) ",", "not ADDRESS,SIZE" },
+		{ REGION ",", "not ADDRESS,SIZE" },
 		{ "persist=0xffffffffffffc000,64K", "beyond the last address" },
 		{ "persist=nobody", "no reserved memory of this name" },
-		{ "persist=0x18000000,8K", "the memory is too small" },
-		{ "persist=0x18000000,64K", "session 0 cannot be created with" },
+		{ PERSIST(REGION_AT) ",8K", "the memory is too small" },
+		{ PERSIST(REGION_AT) ",64K", "session 0 cannot be created with" },
 		{ "mode=persistent", "session 0 cannot be created with" },
 	};
 	int fd;

@@ -65,7 +65,7 @@ static int poke(uint64_t offset, uint64_t length, unsigned int value)
 
 	snprintf(parameters, sizeof(parameters),
 		 "address=%llu length=%llu value=%u",
-		 0x18000000ULL + HALF + offset, (unsigned long long)length,
+		 (unsigned long long)REGION_AT + HALF + offset, (unsigned long long)length,
 		 value);
 	ret = kt_insmod("/tests/kt_poke.ko", parameters);
 	return ret ? ret : kt_rmmod("kt_poke");
