@@ -230,6 +230,39 @@ static inline long kt_sum_of(const char *path, const char *name)
 	return sum;
 }
 
+/* Is the kernel a 32-bit one?  This program may be, on a 64-bit kernel. */
+static inline bool kt_kernel_is_32(void)
+{
+	struct utsname kernel;
+
+	return !uname(&kernel) && sizeof(long) == 4 &&
+	       !strstr(kernel.machine, "64");
+}
+
+/* The largest ring of this kernel. */
+static inline uint64_t kt_ring_max(void)
+{
+	return kt_kernel_is_32() ? 1ULL << 30 : 1ULL << 31;
+}
+
+/* Does the kernel report the end of clone() in the child, too? */
+#if defined(__aarch64__) || defined(__arm__)
+#define KT_CHILD_RETURNS	0
+#else
+#define KT_CHILD_RETURNS	1
+#endif
+
+/* Symbol of a system call, which the kernel calls by a wrapper on most architectures. */
+#if defined(__x86_64__)
+#define KT_SYSCALL(name)	"__x64_sys_" name
+#elif defined(__aarch64__)
+#define KT_SYSCALL(name)	"__arm64_sys_" name
+#elif defined(__riscv)
+#define KT_SYSCALL(name)	"__riscv_sys_" name
+#else
+#define KT_SYSCALL(name)	"sys_" name
+#endif
+
 /* Is this a kernel with PREEMPT_RT?  Its build puts that into its version. */
 static inline bool kt_is_realtime(void)
 {

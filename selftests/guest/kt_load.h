@@ -134,7 +134,7 @@ static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
 /* ---- calls --------------------------------------------------------------- */
 
 /* First argument of marked calls; the second argument numbers the calls. */
-#define KT_MARK		0x6b74617065ULL
+#define KT_MARK		0x6b746170UL
 
 /*
  * sys_enter_wide records the argument registers even of a call without
@@ -142,7 +142,7 @@ static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
  */
 static inline void kt_marked(uint64_t n)
 {
-	syscall(SYS_getppid, KT_MARK, n);
+	syscall(SYS_getppid, KT_MARK, (unsigned long)n);
 }
 
 /* Cause one process_rename and one registry record on this CPU, nothing else. */

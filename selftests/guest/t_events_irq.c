@@ -344,6 +344,25 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 	TH_LOG("%llu on CPU %d", (unsigned long long)in, variant->cpu);
 }
 
+/* ARM reports interrupts to other CPUs by a tracepoint of its own. */
+TEST_F_TIMEOUT(irqs, raised, 120)
+{
+	uint64_t n = 0;
+
+	if (!kt_available(KTAPE_EV_IPI_RAISE))
+		SKIP(return, "the kernel has no ipi_raise");
+	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IPI_RAISE), NULL, 0,
+				cause_reschedules));
+	for (size_t i = 0; i < self->e.nr; i++) {
+		const struct kt_ev *v = &self->e.v[i];
+
+		n += v->op == KTAPE_EV_IPI_RAISE && !v->cpu &&
+		     v->dat20 == KTAPE_IPI_RESCHEDULE &&
+		     kt_u64(v->arg) == 1ULL << SPINNER;
+	}
+	EXPECT_LE(TIMES, n);
+}
+
 /* ---- senders ----------------------------------------------------------------------- */
 
 /*

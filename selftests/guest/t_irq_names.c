@@ -167,7 +167,7 @@ FIXTURE_SETUP(pair)
 		return;
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko",
-			       "at=5000 other=9096 alone=1"));
+			       "at=3000 other=7096 alone=1"));
 	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_LE(0, self->fd);
 }

@@ -9,7 +9,7 @@
 
 #define LOAD_CPU	0
 #define CALLS		500
-#define GETPPID		"__x64_sys_getppid"
+#define GETPPID		KT_SYSCALL("getppid")
 #define SLOT(n)		(KTAPE_OP_PROBE + (n))
 
 FIXTURE(kprobe)

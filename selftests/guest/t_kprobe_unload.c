@@ -14,8 +14,8 @@
 TEST(armed_at_unload)
 {
 	static const char *const names[] = {
-		"__x64_sys_clock_nanosleep", "ktime_get_mono_fast_ns",
-		"__x64_sys_getppid",
+		KT_SYSCALL("clock_nanosleep"), "ktime_get_mono_fast_ns",
+		KT_SYSCALL("getppid"),
 	};
 	const struct timespec nap = { .tv_nsec = 300000000 };
 	int fd = kt_open(O_RDWR), nr = -1;

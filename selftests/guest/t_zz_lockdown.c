@@ -23,15 +23,15 @@ TEST(confidentiality)
 		SKIP(return, "would end the search for leaks at the end");
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(KTAPE_OP_PROBE,
-		  kt_probe_add(fd, "__x64_sys_getppid", 0, 0));
+		  kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
 	ASSERT_EQ(15, write(lockdown, "confidentiality", 15));
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		EXPECT_EQ(-EPERM, kt_open(flags[i]));
 	EXPECT_EQ(-EPERM, kt_create(fd, 0, 0, 0));
 	/* Existing probes stay and can be removed. */
-	EXPECT_EQ(-EPERM, kt_probe_add(fd, "__x64_sys_getppid", 0, 0));
-	EXPECT_EQ(-EPERM, kt_probe_add(fd, "__x64_sys_getppid", 1, 1));
-	EXPECT_STREQ("__x64_sys_getppid",
+	EXPECT_EQ(-EPERM, kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
+	EXPECT_EQ(-EPERM, kt_probe_add(fd, KT_SYSCALL("getppid"), 1, 1));
+	EXPECT_STREQ(KT_SYSCALL("getppid"),
 		     kt_probe_get(fd, KTAPE_OP_PROBE).symbol);
 	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
 	/* A process that has sessions open can still stop them. */
