@@ -91,7 +91,7 @@ TEST_F(session, names)
 /* The structure of the version without names. */
 TEST_F(session, old_size)
 {
-	struct ktape_create c = { .size = 40, .ring_size = 1ULL << 31 };
+	struct ktape_create c = { .size = 40, .ring_size = kt_ring_max() };
 	int fd;
 
 	memset(c.name, 'x', sizeof(c.name));
@@ -106,11 +106,11 @@ TEST_F(session, old_size)
 /* What failed to get memory: the session as a whole, or the rings of one CPU. */
 TEST_F(session, no_memory)
 {
-	struct ktape_create c = { .size = sizeof(c), .ring_size = 1ULL << 31 };
+	struct ktape_create c = { .size = sizeof(c), .ring_size = kt_ring_max() };
 
 	EXPECT_EQ(-ENOMEM, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
 	EXPECT_EQ(-1, c.failed_cpu);
-	EXPECT_LE((uint64_t)kt_cpus() << 31, c.failed_asked);
+	EXPECT_LE(kt_cpus() * kt_ring_max(), c.failed_asked);
 	EXPECT_LT(0, c.failed_had);
 	EXPECT_LE(c.failed_had, (uint64_t)kt_meminfo("MemTotal") * 512);
 }
