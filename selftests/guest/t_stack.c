@@ -154,13 +154,29 @@ static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
 				 self->seen.frames[i], &e) ? e.name : "?");
 }
 
+/*
+ * The function by which the kernel handles system calls, if it is one, and the second
+ * instruction of a function, or a later one.
+ */
+#if defined(__x86_64__)
+#define SYSTEM_CALL	"do_syscall_64"
+#define INSIDE		5
+#elif defined(__aarch64__)
+#define SYSTEM_CALL	"do_el0_svc"
+#define INSIDE		8
+#else
+#define SYSTEM_CALL	""
+#define INSIDE		8
+#endif
+
 /* Frames of the tracepoint of a system call, without ktape's own frames. */
 static void check_enter(struct __test_metadata *_metadata,
 			FIXTURE_DATA(stack) *self)
 {
 	EXPECT_LE(CALLS, self->seen.events);
 	EXPECT_EQ(0, frame_of(self, "enter"));
-	EXPECT_LT(0, frame_of(self, "do_syscall_64"));
+	if (SYSTEM_CALL[0])
+		EXPECT_LT(0, frame_of(self, SYSTEM_CALL));
 	EXPECT_EQ(-1, frame_of(self, "__traceiter"));
 	EXPECT_EQ(-1, frame_of(self, "probe_"));
 	EXPECT_EQ(-1, frame_of(self, "kt_"));
@@ -245,7 +261,7 @@ FIXTURE_VARIANT(probes)
 /* clang-format off */
 /* By ftrace's call at the entry, by a breakpoint, by a replaced return address. */
 FIXTURE_VARIANT_ADD(probes, entry) { 0, 0 };
-FIXTURE_VARIANT_ADD(probes, breakpoint) { 0, 5 };
+FIXTURE_VARIANT_ADD(probes, breakpoint) { 0, INSIDE };
 FIXTURE_VARIANT_ADD(probes, leave) { KTAPE_PROBE_RETURN, 0 };
 /* clang-format on */
 
