@@ -206,8 +206,8 @@ KT_TP_MISSING(ipi_entry);
 KT_TP_MISSING(ipi_exit);
 #endif
 
-/* x86 never calls ipi_raise, ipi_entry and ipi_exit; it has its own, see below. */
-#define NOT_CALLED	IS_ENABLED(CONFIG_X86)
+/* Only ARM calls ipi_raise, ipi_entry and ipi_exit; x86 has its own, see below. */
+#define NOT_CALLED	(!IS_ENABLED(CONFIG_ARM) && !IS_ENABLED(CONFIG_ARM64))
 
 #define CPU_MASK	0xfff
 

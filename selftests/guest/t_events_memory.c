@@ -9,8 +9,14 @@
 
 #define TIMES		20
 #define PAGE		4096UL
+/* Bits of the architecture for a store; x86 adds one for a program. */
+#ifdef __riscv
+#define FAULT_WRITE	15
+#define FAULT_USER	0
+#else
 #define FAULT_WRITE	2
 #define FAULT_USER	4
+#endif
 #define FLAGS_MUTEX	32
 #define FLAGS_RT	8	/* of all sleeping locks with PREEMPT_RT */
 #define FLAGS_SPIN	1
