@@ -18,8 +18,8 @@ struct counts {
 /**
  * struct bracket - a counter of the kernel, read around START and STOP
  * @path: file in /proc
- * @name: begin of the line, before a colon, or its last words, which for interrupts are
- *	the same on all architectures
+ * @name: begin of the line, before a colon; or with a space its last words, which for
+ *	interrupts are the same on all architectures
  * @at: before START, after it, before STOP, after it
  */
 struct bracket {
@@ -36,9 +36,13 @@ static inline void take_line(struct bracket *b, char *line, int at)
 	if (!colon)
 		return;
 	whole = strcspn(colon, "\n");
-	if (((size_t)(colon - p) != length || strncmp(p, b->name, length)) &&
-	    (whole <= length || strncmp(colon + whole - length, b->name, length)))
+	if (strchr(b->name, ' ')) {
+		if (whole <= length ||
+		    strncmp(colon + whole - length, b->name, length))
+			return;
+	} else if ((size_t)(colon - p) != length || strncmp(p, b->name, length)) {
 		return;
+	}
 	p = colon + 1;
 	for (int cpu = 0; cpu < kt_cpus(); cpu++)
 		b->at[at].nr[cpu] = strtoull(p, &p, 10);

@@ -10,6 +10,20 @@
 #define LOAD_CPU	0
 #define CALLS		500
 #define GETPPID		KT_SYSCALL("getppid")
+/* Functions that the kernel keeps probes out of. */
+#if defined(__x86_64__)
+#define EXCLUDED	"exc_int3"
+#define EXCLUDED_TOO	"kprobe_int3_handler"
+#elif defined(__aarch64__)
+#define EXCLUDED	"el1h_64_sync_handler"
+#define EXCLUDED_TOO	"el0t_64_sync_handler"
+#elif defined(__riscv)
+#define EXCLUDED	"do_trap_ecall_u"
+#define EXCLUDED_TOO	"do_trap_break"
+#else
+#define EXCLUDED	"do_page_fault"
+#define EXCLUDED_TOO	"do_DataAbort"
+#endif
 #define SLOT(n)		(KTAPE_OP_PROBE + (n))
 
 FIXTURE(kprobe)
@@ -57,9 +71,9 @@ TEST_F(kprobe, refused)
 		{ { .symbol = "" }, -EINVAL },
 		{ { .symbol = "ktape_no_such_function" }, -ENOENT },
 		{ { .symbol = "ktape_no_such_function", .flags = 1 }, -ENOENT },
-		{ { .symbol = "exc_int3" }, -EINVAL },
-		{ { .symbol = "exc_int3", .flags = 1 }, -EINVAL },
-		{ { .symbol = "kprobe_int3_handler" }, -EINVAL },
+		{ { .symbol = EXCLUDED }, -EINVAL },
+		{ { .symbol = EXCLUDED, .flags = 1 }, -EINVAL },
+		{ { .symbol = EXCLUDED_TOO }, -EINVAL },
 		{ { .symbol = "kt_event_record" }, -EINVAL },
 		{ { .symbol = "kt_event_record", .flags = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 2 }, -EINVAL },
