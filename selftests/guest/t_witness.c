@@ -327,10 +327,12 @@ TEST_F_TIMEOUT(witness, ping_pong, 120)
 		last = e->other;
 	}
 	/*
-	 * The first thread plays its last ball and ends before the other one
-	 * gets it.
+	 * Each ball is a turn. A player also runs before its first ball and after its
+	 * last one, which is a turn of its own if the other one ran in between; that
+	 * depends on the scheduler.
 	 */
-	EXPECT_EQ(2 * TURNS, turns);
+	EXPECT_LE(2 * TURNS, turns);
+	EXPECT_GE(2 * TURNS + 4, turns);
 	TH_LOG("%d turns, %d times back after another thread", turns, twice);
 }
 
