@@ -98,7 +98,20 @@ modprobe ktape dev_mode=0660 >$log 2>&1 && udevadm settle &&
 result $? "dev_mode=0660: udev keeps the mode"
 as member 'ktape record -q -e sched -o own -- sleep 1 && ktape verify own'
 result $? "dev_mode=0660: the member records a session of its own"
-rmmod ktape
+
+# With the module loaded and the flight recorder running.
+systemctl start ktape-flight >$log 2>&1
+DEBIAN_FRONTEND=noninteractive dpkg --purge ktape ktape-dkms python3-ktape \
+	libktape-dev libktape1 >$log 2>&1
+result $? "the packages are purged while they are used"
+! pidof ktape >$log && ! systemctl is-active ktape-flight >$log
+result $? "the flight recorder was stopped"
+find / -xdev -name '*ktape*' ! -path '/var/log/*' ! -path '/etc/systemd/*ktape-test*' \
+	! -path '/proc/*' ! -path '/run/*' ! -path '/root/debs/*' >$log 2>&1
+[ ! -s $log ]
+result $? "no file is left"
+rmmod ktape >$log 2>&1
+result $? "the module is unloaded after its package"
 dmesg | grep -E 'BUG:|WARNING:|Oops' >$log
 [ ! -s $log ]
 result $? "the kernel's log is clean"

@@ -230,6 +230,16 @@ static inline long kt_sum_of(const char *path, const char *name)
 	return sum;
 }
 
+static inline bool kt_kernel_is_before(unsigned int major, unsigned int minor)
+{
+	unsigned int is[2] = {};
+	struct utsname kernel;
+
+	if (uname(&kernel) || sscanf(kernel.release, "%u.%u", &is[0], &is[1]) != 2)
+		return false;
+	return is[0] < major || (is[0] == major && is[1] < minor);
+}
+
 /* Is the kernel a 32-bit one?  This program may be, on a 64-bit kernel. */
 static inline bool kt_kernel_is_32(void)
 {

@@ -194,6 +194,11 @@ here_boot()
 
 # ---- recipes ----------------------------------------------------------------------
 
+needs_irq()
+{
+	[ -e /tests/kt_irq.ko ] || echo "no interrupt without a device before 5.18"
+}
+
 prepare_irq()
 {
 	insmod /tests/kt_irq.ko irq=40

@@ -328,6 +328,8 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 
 	if (!has_cgroup())
 		SKIP(return, "no memory cgroups");
+	if (kt_kernel_is_before(5, 11))
+		SKIP(return, "this kernel does not map charged memory");
 	stop_loads(self);
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
@@ -386,6 +388,8 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	ASSERT_GE(dev, 0);
 	if (!has_cgroup())
 		SKIP(return, "no memory cgroups");
+	if (kt_kernel_is_before(5, 11))
+		SKIP(return, "this kernel does not map charged memory");
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
 	close(dev);

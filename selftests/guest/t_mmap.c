@@ -261,12 +261,7 @@ TEST_F(mapping, no_indirect_writes)
  */
 static bool part_can_be_doubled(void)
 {
-	unsigned int major, minor;
-	struct utsname kernel;
-
-	return !uname(&kernel) &&
-	       sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
-	       (major < 5 || (major == 5 && minor < 11));
+	return kt_kernel_is_before(5, 11);
 }
 
 TEST_F(mapping, is_not_split)
