@@ -52,8 +52,11 @@ check_syscall()
 # The interrupt of the scratch disk, of the queue of CPU 0.
 disk_irq()
 {
-	awk -v name="$(readlink /sys/block/vdb/device)-req.0" \
-		'{ sub(/.*\//, "", name) } $NF == name { print $1 + 0; exit }' /proc/interrupts
+	queue=$(grep -lw 0 /sys/block/vdb/mq/*/cpu_list)
+	queue=${queue%/*}
+	name=$(readlink /sys/block/vdb/device)
+	awk -v name="${name##*/}-req.${queue##*/}" \
+		'$NF == name { print $1 + 0; exit }' /proc/interrupts
 }
 
 do_irq()
@@ -108,7 +111,7 @@ by_number()
 	if [ -n "$disk" ]; then
 		prove irq "irq = $disk" --irq "$disk"
 	else
-		result 0 "irq # SKIP no interrupt of the disk's first queue"
+		result 0 "irq # SKIP the disk has no interrupt for CPU 0"
 	fi
 	prove softirq "softirq = TASKLET" --softirq tasklet
 	prove signal "signal = SIGUSR2,SIGRTMAX" --signal USR2,SIGRTMAX
