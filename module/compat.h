@@ -21,6 +21,10 @@
 #include "ktape_shim.h"
 #else
 
+#if !IS_ENABLED(CONFIG_CRC32)
+#error "ktape needs CONFIG_CRC32 for the checksums of packets: build a kernel with it"
+#endif
+
 #include <asm/local.h>
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
@@ -50,23 +54,22 @@
 
 /*
  * cmpxchg that is atomic on this CPU only.  The x86 macro takes the result from
- * the flags; cmpxchg_local() would need a comparison.
+ * the flags; cmpxchg_local() would need a comparison.  A function, because that
+ * of riscv has variables named __old and __new, which hide a macro's own.
  */
-#if defined(CONFIG_X86) && defined(__raw_try_cmpxchg)
-#define kt_try_cmpxchg_local(ptr, old, new) \
-	__raw_try_cmpxchg(ptr, old, new, sizeof(*(ptr)), "")
-#else
-/* A function, because riscv's cmpxchg_local() has variables that hide a caller's. */
 static __always_inline bool kt_try_cmpxchg_local(unsigned long *ptr,
 						 unsigned long *old,
 						 unsigned long new)
 {
+#if defined(CONFIG_X86) && defined(__raw_try_cmpxchg)
+	return __raw_try_cmpxchg(ptr, old, new, sizeof(*ptr), "");
+#else
 	unsigned long expected = *old;
 
 	*old = cmpxchg_local(ptr, expected, new);
 	return likely(*old == expected);
-}
 #endif
+}
 
 /*
  * Is this an NMI, on an architecture whose cmpxchg is not atomic against NMIs?
@@ -153,9 +156,6 @@ static inline u64 kt_cycles_hz(void)
 }
 
 /* crc32c() needs the crypto API before 6.14; __crc32c_le() does not. */
-#if !IS_ENABLED(CONFIG_CRC32)
-#error "ktape: the kernel lacks CONFIG_CRC32, which the checksums of packets need"
-#endif
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #include <linux/crc32c.h>
 #define kt_crc32c(crc, p, len)	crc32c(crc, p, len)

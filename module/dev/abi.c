@@ -17,7 +17,10 @@
 #include <ktape/session.h>
 #include <ktape/trigger.h>
 
-/* The kernel's own checks the size, too, by what is no constant to clang. */
+/*
+ * The kernel's own names an extern variable for a size that is too large.  clang
+ * then refuses the number in static_assert().
+ */
 #undef _IOC_TYPECHECK
 #define _IOC_TYPECHECK(type)	sizeof(type)
 

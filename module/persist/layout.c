@@ -124,7 +124,8 @@ int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 	u64 room = layout_room_for_cpu(r, config), size, bytes;
 
 	if (ring_size > RING_MAX || asked.size[KTAPE_RING_CONTROL] > RING_MAX ||
-	    block_size > PAGE_SIZE << KT_ORDER_MAX)
+	    block_size > PAGE_SIZE << KT_ORDER_MAX ||
+	    block_size > KTAPE_BLOCK_MAX)
 		return -EINVAL;
 	if (room < PAGE_SIZE)
 		return -ENOSPC;

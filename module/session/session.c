@@ -190,7 +190,7 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	if (!c->block_size)
 		block = min_t(u64, block, size / RING_BLOCKS_MIN);
 	block = roundup_pow_of_two(max_t(u64, block, PAGE_SIZE));
-	if (get_order(block) > KT_ORDER_MAX)
+	if (get_order(block) > KT_ORDER_MAX || block > KTAPE_BLOCK_MAX)
 		return -EINVAL;
 	s->block_size[KTAPE_RING_EVENT] = block;
 	s->size[KTAPE_RING_EVENT] =

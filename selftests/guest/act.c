@@ -8,6 +8,7 @@
  *   child N, thread N	getppid() by a child or a thread, which then ends
  *   signal SIG N	N signals to itself
  *   nap N MS		N sleeps of MS milliseconds
+ *   serve N MS		N times getppid() and such a sleep
  *   disk N		N blocks read from /dev/vdb with O_DIRECT
  *   text N, value N, code N	N marks: texts "text 1" and so on; values of
  * 			id 77; exceptions of code 0x1234
@@ -96,6 +97,15 @@ static int act_nap(char **arg)
 {
 	for (int n = atoi(arg[0]); n > 0; n--)
 		usleep(atoi(arg[1]) * 1000);
+	return 0;
+}
+
+static int act_serve(char **arg)
+{
+	for (int n = atoi(arg[0]); n > 0; n--) {
+		syscall(SYS_getppid);
+		usleep(atoi(arg[1]) * 1000);
+	}
 	return 0;
 }
 
@@ -209,7 +219,7 @@ static const struct {
 	{ "text", 1, act_text },       { "value", 1, act_value },
 	{ "code", 1, act_code },       { "cpu", 1, act_cpu },
 	{ "uid", 1, act_uid },	       { "cgroup", 1, act_cgroup },
-	{ "wait", 1, act_wait },
+	{ "wait", 1, act_wait },       { "serve", 2, act_serve },
 };
 
 int main(int argc, char **argv)

@@ -255,6 +255,13 @@ static inline uint64_t kt_ring_max(void)
 	return kt_kernel_is_32() ? 1ULL << 30 : 1ULL << 31;
 }
 
+/* An architecture on which a test does not skip for want of an event. */
+#if defined(__x86_64__) || defined(__i386__)
+#define KT_X86	true
+#else
+#define KT_X86	false
+#endif
+
 /* Does the kernel report the end of clone() in the child, too? */
 #if defined(__aarch64__) || defined(__arm__)
 #define KT_CHILD_RETURNS	0
@@ -262,13 +269,15 @@ static inline uint64_t kt_ring_max(void)
 #define KT_CHILD_RETURNS	1
 #endif
 
-/* Symbol of a system call, which the kernel calls by a wrapper on most architectures. */
+/* Symbol of a system call, for which these architectures have wrappers, riscv since 6.6. */
 #if defined(__x86_64__)
 #define KT_SYSCALL(name)	"__x64_sys_" name
 #elif defined(__aarch64__)
 #define KT_SYSCALL(name)	"__arm64_sys_" name
 #elif defined(__riscv)
 #define KT_SYSCALL(name)	"__riscv_sys_" name
+#elif defined(__i386__)
+#define KT_SYSCALL(name)	"__ia32_sys_" name
 #else
 #define KT_SYSCALL(name)	"sys_" name
 #endif

@@ -18,8 +18,8 @@ struct counts {
 /**
  * struct bracket - a counter of the kernel, read around START and STOP
  * @path: file in /proc
- * @name: begin of the line, before a colon; or with a space its last words, which for
- *	interrupts are the same on all architectures
+ * @name: the text before the colon; or, if it contains a space, the end of the line,
+ *	which for interrupts is the same on all architectures
  * @at: before START, after it, before STOP, after it
  */
 struct bracket {

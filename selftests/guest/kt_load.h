@@ -134,7 +134,7 @@ static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
 /* ---- calls --------------------------------------------------------------- */
 
 /* First argument of marked calls; the second argument numbers the calls. */
-#define KT_MARK		0x6b746170UL
+#define KT_MARK		((unsigned long)0x6b74617065ULL)
 
 /*
  * sys_enter_wide records the argument registers even of a call without

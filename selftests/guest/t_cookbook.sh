@@ -237,7 +237,7 @@ prepare_slow()
 {
 	# Not a shell, which has its name twice while it starts a command.
 	cp "${0%/*}/act" bin/backend
-	bin/backend nap 100000 20 & echo $! >>pids
+	bin/backend serve 100000 20 & echo $! >>pids
 }
 
 check_slow()

@@ -103,9 +103,11 @@ by_number()
 {
 	insmod /tests/kt_cause.ko
 	prove cpu "cpu = 1" --cpu 1
-	# In the order of their numbers, which is another one on most architectures.
-	calls=getuid,getppid
-	[ "$(uname -m)" = x86_64 ] || calls=getppid,getuid
+	# In the order of their numbers.
+	case $(uname -m) in
+	x86_64 | arm*) calls=getuid,getppid ;;
+	*) calls=getppid,getuid ;;
+	esac
 	prove syscall "syscall = $calls" --syscall getppid,getuid
 	disk=$(disk_irq)
 	if [ -n "$disk" ]; then

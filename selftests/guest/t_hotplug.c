@@ -329,7 +329,7 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	if (!has_cgroup())
 		SKIP(return, "no memory cgroups");
 	if (kt_kernel_is_before(5, 11))
-		SKIP(return, "this kernel does not map charged memory");
+		SKIP(return, "ktape does not charge rings before 5.11");
 	stop_loads(self);
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
@@ -389,7 +389,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	if (!has_cgroup())
 		SKIP(return, "no memory cgroups");
 	if (kt_kernel_is_before(5, 11))
-		SKIP(return, "this kernel does not map charged memory");
+		SKIP(return, "ktape does not charge rings before 5.11");
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
 	close(dev);

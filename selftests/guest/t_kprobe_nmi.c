@@ -77,8 +77,8 @@ FIXTURE_TEARDOWN(nmi)
 	kt_probe_remove(self->main, SLOT);
 	/*
 	 * The kernel takes its jumps back later, unless this is switched off, which
-	 * waits.  7.3 refuses a probe, with a warning, where a jump is left of one in
-	 * a module that was unloaded and loaded again; any module's probe shows it.
+	 * waits.  7.3 refuses a probe, with a warning, at an address where the jump of
+	 * an earlier probe remains after its module was unloaded.
 	 */
 	if (self->optimization[0]) {
 		kt_write_text(OPTIMIZATION, "1");

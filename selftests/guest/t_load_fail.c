@@ -181,7 +181,7 @@ TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 	long before, after;
 
 	if (kt_kernel_is_before(5, 11))
-		SKIP(return, "this kernel does not map charged memory");
+		SKIP(return, "ktape does not charge rings before 5.11");
 	ASSERT_EQ(0, kt_insmod_ktape("size=64K"));
 	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir(CGROUP, 0755);

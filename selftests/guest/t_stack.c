@@ -155,8 +155,8 @@ static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
 }
 
 /*
- * The function by which the kernel handles system calls, if it is one, and the second
- * instruction of a function, or a later one.
+ * SYSTEM_CALL is the function in which the kernel handles system calls, if it is one.
+ * INSIDE is where an instruction begins that is not a function's first one.
  */
 #if defined(__x86_64__)
 #define SYSTEM_CALL	"do_syscall_64"

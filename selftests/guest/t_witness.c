@@ -39,11 +39,12 @@ struct name {
  * @tid: thread on each CPU by headers and switches
  * @lies: headers or switches that contradict the thread known before
  * @log: records of the threads of this process, by CPU order
+ * @calls: keep the system calls of all threads
  * @names: registry records, checkpoint included
  */
 struct trace {
 	int32_t tid[CPUS_MAX], self;
-	bool known[CPUS_MAX];
+	bool known[CPUS_MAX], calls;
 	int lies, nr, nr_names;
 	struct entry log[LOG_MAX];
 	struct name names[LOG_MAX];
@@ -106,7 +107,8 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		break;
 	}
 	t->nr += e->tid == t->self || e->op == KTAPE_EV_SCHED_SWITCH ||
-		 e->op == KTAPE_EV_PROCESS_EXIT;
+		 e->op == KTAPE_EV_PROCESS_EXIT ||
+		 (t->calls && e->op == KTAPE_EV_SYS_EXIT);
 }
 
 FIXTURE(witness) {
@@ -290,7 +292,7 @@ static void *play(void *arg)
  */
 TEST_F_TIMEOUT(witness, ping_pong, 120)
 {
-	int ab[2], ba[2], turns = 0, twice = 0, at = 0;
+	int ab[2], ba[2], turns = 0, played = 0, twice = 0, at = 0;
 	struct player p[2];
 	int32_t last = 0;
 	void *ret;
@@ -304,7 +306,9 @@ TEST_F_TIMEOUT(witness, ping_pong, 120)
 	for (int i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&p[i].thread, NULL, play, &p[i]));
 	usleep(200000 * kt_scale());
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
+	self->t->calls = true;
+	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_SCHED_SWITCH,
+					KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(1, write(ba[1], "o", 1));
 	for (int i = 0; i < 2; i++) {
 		pthread_join(p[i].thread, &ret);
@@ -318,6 +322,9 @@ TEST_F_TIMEOUT(witness, ping_pong, 120)
 	for (; at < self->t->nr; at++) {
 		const struct entry *e = &self->t->log[at];
 
+		if (e->op == KTAPE_EV_SYS_EXIT && e->nr == SYS_read &&
+		    e->tid == p[1].tid)
+			played = turns;
 		if (e->op != KTAPE_EV_SCHED_SWITCH ||
 		    (e->other != p[0].tid && e->other != p[1].tid))
 			continue;
@@ -327,12 +334,10 @@ TEST_F_TIMEOUT(witness, ping_pong, 120)
 		last = e->other;
 	}
 	/*
-	 * Each ball is a turn. A player also runs before its first ball and after its
-	 * last one, which is a turn of its own if the other one ran in between; that
-	 * depends on the scheduler.
+	 * The second player gets the last ball in the last turn.  How they take turns
+	 * while they end depends on the scheduler.
 	 */
-	EXPECT_LE(2 * TURNS, turns);
-	EXPECT_GE(2 * TURNS + 4, turns);
+	EXPECT_EQ(2 * TURNS, played);
 	TH_LOG("%d turns, %d times back after another thread", turns, twice);
 }
 

@@ -33,6 +33,16 @@
 
 #include "fire.h"
 
+/* UML has only a macro for it, which names the member. */
+static void set_pointer(struct pt_regs *regs, unsigned long to)
+{
+#ifdef CONFIG_UML
+	instruction_pointer(regs) = to;
+#else
+	instruction_pointer_set(regs, to);
+#endif
+}
+
 /* Call only ktape's notifier of a chain. */
 static int tell(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -67,11 +77,7 @@ static int fire_error_die(void)
 		.signr = 11,
 	};
 
-#ifdef CONFIG_UML
-	instruction_pointer(&regs) = (unsigned long)fire_error_die;
-#else
-	instruction_pointer_set(&regs, (unsigned long)fire_error_die);
-#endif
+	set_pointer(&regs, (unsigned long)fire_error_die);
 	return tell(&first_to_die, DIE_OOPS, &die);
 }
 

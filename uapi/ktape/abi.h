@@ -335,6 +335,7 @@ struct ktape_block {
 };
 
 #define KTAPE_BLOCK_HEADER	192	/* sizeof(struct ktape_block) */
+#define KTAPE_BLOCK_MAX		(64U << 20)	/* largest block, in bytes */
 
 /**
  * struct ktape_metadata_packet - header of a CTF 1.8 metadata packet
@@ -739,7 +740,8 @@ struct ktape_watermark {
  *	default
  * @control_size: bytes of each control ring, rounded and limited likewise
  * @block_size: bytes of a block; rounded up to a power of two of at least a
- *	page; 0 = the module's default
+ *	page; at most KTAPE_BLOCK_MAX and what the kernel can allocate in one
+ *	piece; 0 = the module's default
  * @flags: KTAPE_CREATE_*; LINGER requires a name
  * @reserved: zero
  * @name: a letter or "_", then letters, digits, "_", "-" and ".";

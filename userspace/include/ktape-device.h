@@ -25,7 +25,6 @@ extern "C" {
 /* ---- the device ------------------------------------------------------- */
 
 #define KTAPE_DEVICE_PATH	"/dev/ktape"
-#define KTAPE_BLOCK_MAX		(64U << 20)	/* largest block that readers take, in bytes */
 
 /* An open session: session 0, one that the caller created, or one opened by name. */
 struct ktape_device;

@@ -56,7 +56,7 @@ machine()
 	put sys/kernel/security/lsm lockdown
 	put etc/os-release 'ID=debian'
 	put "boot/config-$R" CONFIG_{MODULES,TRACEPOINTS,KPROBES,STACKTRACE}=y \
-		CONFIG_{HAVE_SYSCALL_TRACEPOINTS,BLOCK,NET,CGROUPS}=y \
+		CONFIG_{HAVE_SYSCALL_TRACEPOINTS,BLOCK,NET,CGROUPS}=y CONFIG_CRC32=m \
 		CONFIG_{DETECT_HUNG_TASK,MODULE_UNLOAD}=y
 	put "lib/modules/$R/build/Makefile"
 	put "lib/modules/$R/modules.dep" 'kernel/fs/ext4.ko: kernel/lib/crc.ko' \
@@ -337,6 +337,13 @@ test_log()
 		kmsg 5000000 "$text"
 		finds "the log has: ${text%%\'*}" problem log "$text" "$make"
 	done
+	for text in __crc32c_le crc32c; do
+		machine
+		touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"
+		kmsg 5000000 "ktape: Unknown symbol $text (err -2)"
+		finds "the log has: Unknown symbol $text" problem log \
+			'in the module crc32' 'modprobe crc32'
+	done
 	touch -d @1000000009 "m/lib/modules/$R/extra/ktape.ko"
 	doctor 1 && ! grep '^problem *log' text
 	result $? "the log is ignored when the module was built since"
@@ -504,6 +511,11 @@ test_machine()
 	put proc/meminfo 'MemTotal: 32000 kB' 'MemAvailable: 30000 kB'
 	finds 'less memory than two times the rings' problem memory \
 		'half of the memory, the limit of the module, allows 15 MiB' \
+		'ktape record -b 2048K -o trace'
+	put proc/meminfo 'MemTotal: 1000000 kB' 'MemAvailable: 800000 kB' \
+		'LowTotal: 32000 kB'
+	finds 'less low memory than two times the rings' problem memory \
+		'half of the low memory, the limit of the module, allows 15 MiB' \
 		'ktape record -b 2048K -o trace'
 	put proc/meminfo 'MemTotal: 1000000 kB' 'MemAvailable: 9000 kB'
 	finds 'less free memory than the rings' problem memory \

@@ -181,6 +181,7 @@ void kt_check_memory(struct ktape_doctor *d)
 	char *list = kt_doctor_text(d, "/sys/devices/system/cpu/online");
 	char *text = kt_doctor_text(d, "/proc/meminfo");
 	uint64_t total = meminfo(text, "MemTotal:");
+	uint64_t low = meminfo(text, "LowTotal:");
 	uint64_t left = meminfo(text, "MemAvailable:");
 	uint64_t group = group_left(d);
 	unsigned int cpus = count_cpus(list);
@@ -195,6 +196,9 @@ void kt_check_memory(struct ktape_doctor *d)
 		kt_why(d, "/proc/meminfo cannot be read");
 	} else if (needed > group) {
 		report_memory(d, cpus, group, "the control group of this process");
+	} else if (low != UINT64_MAX && low && needed > low / 2) {
+		/* Of 32-bit kernels, which map only that part of the memory. */
+		report_memory(d, cpus, low / 2, "half of the low memory, the limit of the module,");
 	} else if (needed > total / 2) {
 		report_memory(d, cpus, total / 2, "half of the memory, the limit of the module,");
 	} else if (needed > left) {

@@ -122,26 +122,37 @@ void kt_check_module(struct ktape_doctor *d)
 
 /* ---- the kernel log --------------------------------------------------------- */
 
-/* Messages of a kernel that refuses a module. */
+/**
+ * struct refusal - a message of a kernel that refuses a module
+ * @text: how it begins
+ * @key: it is about a signature
+ * @why: what it means
+ * @load: the module that has to be loaded before, or NULL
+ */
 static const struct refusal {
 	const char *text;
 	bool key;
 	const char *why;
+	const char *load;
 } refusals[] = {
 	{ "ktape: version magic ", false,
-	  "the module was built for a kernel with other options or another version" },
+	  "the module was built for a kernel with other options or another version", NULL },
 	{ "ktape: disagrees about version of symbol ", false,
-	  "the module was built for another build of this kernel" },
+	  "the module was built for another build of this kernel", NULL },
+	{ "ktape: Unknown symbol __crc32c_le", false,
+	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32" },
+	{ "ktape: Unknown symbol crc32c", false,
+	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32" },
 	{ "ktape: Unknown symbol ", false,
-	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS" },
+	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS", NULL },
 	{ "unsigned module is rejected", true,
-	  "insmod says \"Key was rejected by service\"" },
+	  "insmod says \"Key was rejected by service\"", NULL },
 	{ "unavailable key is rejected", true,
-	  "insmod says \"Key was rejected by service\" or \"Required key not available\"" },
+	  "insmod says \"Key was rejected by service\" or \"Required key not available\"", NULL },
 	{ "unsupported crypto is rejected", true,
-	  "insmod says \"Key was rejected by service\"" },
+	  "insmod says \"Key was rejected by service\"", NULL },
 	{ "unsigned module loading is restricted", true,
-	  "insmod says \"Operation not permitted\"" },
+	  "insmod says \"Operation not permitted\"", NULL },
 };
 
 static const struct refusal *find_refusal(const char *line)
@@ -196,7 +207,9 @@ void kt_check_log(struct ktape_doctor *d)
 			 "the kernel has refused a module: \"%.200s\"",
 			 message ? message + 1 : last);
 		kt_why(d, "%s", latest->why);
-		if (!latest->key)
+		if (latest->load)
+			kt_next(d, "%smodprobe %s", d->sudo, latest->load);
+		else if (!latest->key)
 			kt_doctor_rebuild(d);
 	}
 	free(text);

@@ -106,6 +106,8 @@ static const struct option {
 	  "no module can be loaded; the kernel has to be built with it" },
 	{ "CPU_BIG_ENDIAN", true, KTAPE_DOCTOR_PROBLEM,
 	  "the module refuses to be built for big-endian kernels" },
+	{ "CRC32", false, KTAPE_DOCTOR_PROBLEM,
+	  "the module refuses to be built: packets of a trace have checksums; the kernel has to be built with it" },
 	{ "TRACEPOINTS", false, KTAPE_DOCTOR_WARNING,
 	  "the kernel has no events: only markers, exceptions and events of programs and modules can be recorded" },
 	{ "HAVE_SYSCALL_TRACEPOINTS", false, KTAPE_DOCTOR_WARNING,

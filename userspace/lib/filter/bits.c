@@ -20,7 +20,8 @@
 const char *kt_this_machine(void)
 {
 	static const char *const known[] = { "x86_64", "aarch64", "riscv64",
-					     "loongarch64", "i686" };
+					     "loongarch64", "i686", "armv6l",
+					     "armv7l", "armv8l" };
 	struct utsname u;
 
 	if (uname(&u))

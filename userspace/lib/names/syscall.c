@@ -24,6 +24,10 @@ static const char *const generic_calls[] = {
 #include "syscalls_generic.inc"
 };
 
+static const char *const arm_calls[] = {
+#include "syscalls_arm.inc"
+};
+
 static const char *const errors[] = {
 #include "errors.inc"
 	/* Kernel-internal errors, which a tracer sees but a program does not. */
@@ -46,7 +50,11 @@ static const struct {
 } machines[] = {
 	{ "x86_64",
 	  { TABLE(x86_64_calls), TABLE(i386_calls), TABLE(x32_calls) } },
-	{ "aarch64", { TABLE(generic_calls) } },
+	{ "aarch64", { TABLE(generic_calls), TABLE(arm_calls) } },
+	{ "armv5tejl", { TABLE(arm_calls) } },
+	{ "armv6l", { TABLE(arm_calls) } },
+	{ "armv7l", { TABLE(arm_calls) } },
+	{ "armv8l", { TABLE(arm_calls) } },
 	{ "riscv64", { TABLE(generic_calls) } },
 	{ "loongarch64", { TABLE(generic_calls) } },
 	{ "i386", { TABLE(i386_calls) } },
