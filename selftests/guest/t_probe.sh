@@ -36,6 +36,16 @@ result $? "list shows a free slot as free" out
 	[ "$(ktape probe add -r -a 1 ktape_target)" = probe_1 ]
 result $? "add prints the name"
 
+{
+	ktape completion --list probes
+	ktape completion --list recordable | grep '^probe_'
+	ktape completion --after probe remove
+} >out
+sort out | uniq -c | awk '{ print $1, $2, $3 }' >said
+printf '%s\n' '1 :options ' '3 probe_0 ktape_target' '3 probe_1 ktape_target' |
+	cmp -s - said
+result $? "completion offers the probes that there are" said
+
 exits 1 "no such function" ktape probe add ktape_no_such_function
 exits 1 "a refused function" ktape probe add exc_int3
 exits 2 "too many arguments" ktape probe add -a 5 ktape_target

@@ -32,6 +32,9 @@ test_life()
 	grep -q '"mode":"discard","running":true' $dir/out &&
 		grep -q '"name":"calls"' $dir/out
 	result $? "status --json shows its mode and name" $dir/out
+	ktape completion --list sessions >$dir/out
+	grep -q '^0	' $dir/out && grep -q '^calls	discard, running$' $dir/out
+	result $? "completion offers the sessions" $dir/out
 	ktape profile -S calls or sched_switch && ktape profile -S calls |
 		grep -qx sched_switch
 	result $? "profile -S changes the session's profile"

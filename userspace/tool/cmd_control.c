@@ -86,7 +86,7 @@ const struct kt_command command_stop = {
 	.operands = "[NAME]",
 	.help = "stop a session (default: session 0); its records are kept",
 	.options = options,
-	.run = cmd_stop,
+	.run = KT_RUN(cmd_stop),
 };
 
 const struct kt_command command_clear = {
@@ -94,7 +94,7 @@ const struct kt_command command_clear = {
 	.operands = "[NAME]",
 	.help = "delete the records of a session (default: session 0)",
 	.options = options,
-	.run = cmd_clear,
+	.run = KT_RUN(cmd_clear),
 };
 
 const struct kt_command command_destroy = {
@@ -102,5 +102,5 @@ const struct kt_command command_destroy = {
 	.operands = "NAME",
 	.help = "stop a session and free it with its records",
 	.options = options,
-	.run = cmd_destroy,
+	.run = KT_RUN(cmd_destroy),
 };

@@ -430,7 +430,7 @@ const struct kt_command command_convert = {
 	.operands = "IN...",
 	.help = "convert traces to another format",
 	.more = "exit status: 0 converted, 1 failed or the input is damaged, 2 usage error\n",
-	.print_more = print_formats,
+	.print_more = KT_RUN(print_formats),
 	.options = options,
-	.run = cmd_convert,
+	.run = KT_RUN(cmd_convert),
 };

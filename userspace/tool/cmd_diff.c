@@ -197,5 +197,5 @@ const struct kt_command command_diff = {
 	.help = "compare the times and latencies of two traces",
 	.more = "exit status: 0 ok, 1 failed or an input is damaged, 2 usage error,\n  3 a condition holds\n",
 	.options = options,
-	.run = cmd_diff,
+	.run = KT_RUN(cmd_diff),
 };

@@ -126,5 +126,5 @@ const struct kt_command command_doctor = {
 	.operands = "",
 	.help = "find out what prevents recording here, and the next command",
 	.options = options,
-	.run = cmd_doctor,
+	.run = KT_RUN(cmd_doctor),
 };

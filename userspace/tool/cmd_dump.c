@@ -449,5 +449,5 @@ const struct kt_command command_dump = {
 	.operands = "DIR|FILE|-",
 	.help = "show a trace as text or JSON, one line per record",
 	.options = options,
-	.run = cmd_dump,
+	.run = KT_RUN(cmd_dump),
 };

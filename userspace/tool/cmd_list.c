@@ -259,5 +259,5 @@ const struct kt_command command_list = {
 	.operands = "",
 	.help = "list the events and whether they can be recorded here",
 	.options = options,
-	.run = cmd_list,
+	.run = KT_RUN(cmd_list),
 };

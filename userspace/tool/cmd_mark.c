@@ -376,5 +376,5 @@ const struct kt_command command_mark = {
 		"a name is marker, value, isr, exception, event or a number.\n",
 	.options = options,
 	.in_order = 1,
-	.run = cmd_mark,
+	.run = KT_RUN(cmd_mark),
 };

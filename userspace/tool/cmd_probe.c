@@ -245,5 +245,5 @@ const struct kt_command command_probe = {
 	.more = "add prints the name of the event, probe_0 to probe_14.  Sessions that have\n"
 		"that event in their profile record it.\n",
 	.options = options,
-	.run = cmd_probe,
+	.run = KT_RUN(cmd_probe),
 };

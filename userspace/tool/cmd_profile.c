@@ -288,5 +288,5 @@ const struct kt_command command_profile = {
 		"(none, default, all).  \"!\" before a name removes it; so it does in\n"
 		"the lists of --cpu to --signal.\n",
 	.options = options,
-	.run = cmd_profile,
+	.run = KT_RUN(cmd_profile),
 };

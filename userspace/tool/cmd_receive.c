@@ -269,5 +269,5 @@ const struct kt_command command_receive = {
 	.help = "receive a trace from a serial line",
 	.more = "exit status: 0 received, 1 failed, 2 usage error\n",
 	.options = options,
-	.run = cmd_receive,
+	.run = KT_RUN(cmd_receive),
 };

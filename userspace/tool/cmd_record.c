@@ -561,5 +561,5 @@ const struct kt_command command_record = {
 	.help = "record until a time, a command or Ctrl-C ends it",
 	.options = options,
 	.in_order = 1,
-	.run = cmd_record,
+	.run = KT_RUN(cmd_record),
 };

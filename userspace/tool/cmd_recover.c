@@ -405,5 +405,5 @@ const struct kt_command command_recover = {
 	.more = "exit status: 0 complete, 1 failed or nothing found, 2 usage error, 3 parts were\n"
 		"left out, which are listed on standard error\n",
 	.options = options,
-	.run = cmd_recover,
+	.run = KT_RUN(cmd_recover),
 };

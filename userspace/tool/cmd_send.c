@@ -439,5 +439,5 @@ const struct kt_command command_send = {
 	.help = "send a trace over a serial line",
 	.more = "exit status: 0 sent, 1 failed or the input is damaged, 2 usage error\n",
 	.options = options,
-	.run = cmd_send,
+	.run = KT_RUN(cmd_send),
 };

@@ -182,5 +182,5 @@ const struct kt_command command_snapshot = {
 	.operands = "[NAME]",
 	.help = "save the records that a session has in its rings",
 	.options = options,
-	.run = cmd_snapshot,
+	.run = KT_RUN(cmd_snapshot),
 };

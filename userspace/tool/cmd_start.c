@@ -220,5 +220,5 @@ const struct kt_command command_start = {
 	.more = "Without NAME, session 0 is started.  A session that was created stays until\n"
 		"ktape destroy, also when the command that created it has ended.\n",
 	.options = options,
-	.run = cmd_start,
+	.run = KT_RUN(cmd_start),
 };

@@ -452,5 +452,5 @@ const struct kt_command command_stats = {
 	.help = "show statistics of threads, interrupts and services",
 	.more = "exit status: 0 ok, 1 failed or the input is damaged, 2 usage error,\n  3 a condition holds\n",
 	.options = options,
-	.run = cmd_stats,
+	.run = KT_RUN(cmd_stats),
 };

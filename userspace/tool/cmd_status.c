@@ -324,5 +324,5 @@ const struct kt_command command_status = {
 	.operands = "[NAME]",
 	.help = "show the module, its sessions and the counters of a session's rings",
 	.options = options,
-	.run = cmd_status,
+	.run = KT_RUN(cmd_status),
 };

@@ -539,5 +539,5 @@ const struct kt_command command_trigger = {
 	.more = "A CONDITION is EVENT[:FIELD=VALUE[,...]]; other operators: != < <= > >= &.\n"
 		"add prints the ID of the trigger; run runs the command each time it fires.\n",
 	.options = options,
-	.run = cmd_trigger,
+	.run = KT_RUN(cmd_trigger),
 };

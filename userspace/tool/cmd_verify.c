@@ -489,5 +489,5 @@ const struct kt_command command_verify = {
 		"with --absent: 0 PROVED, 1 FOUND, 2 usage error or unreadable,\n"
 		"  3 NOT-ENABLED, 4 FILTERED, 5 LOST\n",
 	.options = options,
-	.run = cmd_verify,
+	.run = KT_RUN(cmd_verify),
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ktape command: find the subcommand in a table and run it.
+ * The ktape command: find the subcommand in a table (commands.c) and run it.
  *
  * Subcommand NAME is in cmd_NAME.c, except stop, clear and destroy, which are in
  * cmd_control.c.  Each fills a struct kt_command (opt.h).  What several of them
@@ -15,6 +15,8 @@
  *	filters.c filters_apply.c config_file.c rkh.c	filters of a session
  *	signals.c	SIGINT and others for commands that take long
  *	serial.c	serial lines
+ *
+ * completion_*.c belong to cmd_completion.c: what shells complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,60 +28,25 @@
 #include "opt.h"
 #include "tool.h"
 
-/* Subcommands, in the order in which ktape help lists them. */
-static const struct kt_command *const commands[] = {
-	&command_record,
-	&command_dump,
-	&command_list,
-	&command_profile,
-	&command_status,
-	&command_doctor,
-	&command_start,
-	&command_stop,
-	&command_clear,
-	&command_destroy,
-	&command_mark,
-	&command_probe,
-	&command_convert,
-	&command_stats,
-	&command_diff,
-	&command_verify,
-	&command_recover,
-	&command_snapshot,
-	&command_trigger,
-	&command_send,
-	&command_receive,
-};
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
 static void print_help(FILE *out)
 {
+	const struct kt_command *c;
+
 	fputs("usage: ktape COMMAND [options] [operands]\n"
 	      "Record and read traces of the ktape kernel module.\n\n",
 	      out);
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-9s %s\n", commands[i]->name,
-			commands[i]->help);
-	fputs("  help      show this help, or that of a command\n"
-	      "  version   show the version\n\n"
+	for (unsigned int i = 0; (c = kt_command(i)); i++)
+		fprintf(out, "  %-10s %s\n", c->name, c->help);
+	fputs("  help       " KT_HELP_OF_HELP "\n"
+	      "  version    " KT_HELP_OF_VERSION "\n\n"
 	      "ktape COMMAND --help shows the options of a command.\n"
 	      "exit status: 0 ok, 1 failed, 2 usage error\n",
 	      out);
 }
 
-static const struct kt_command *find_command(const char *name)
-{
-	for (size_t i = 0; i < NR_COMMANDS; i++) {
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	}
-	return NULL;
-}
-
 static int run_help(int argc, char **argv)
 {
-	const struct kt_command *c = argc > 2 ? find_command(argv[2]) : NULL;
+	const struct kt_command *c = argc > 2 ? kt_command_find(argv[2]) : NULL;
 	char option[] = "--help";
 	char *args[] = { argv[0], option, NULL };
 
@@ -129,7 +96,7 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	c = find_command(argv[1]);
+	c = kt_command_find(argv[1]);
 	if (c)
 		return c->run(argc - 1, argv + 1);
 	if (is_any(argv[1], "help", "--help") || !strcmp(argv[1], "-h"))

@@ -14,6 +14,13 @@
 #define LONG_ONLY	256
 #define HELP_COLUMN	28
 
+/* The option of all subcommands. */
+const struct kt_option kt_option_help = {
+	.name = "help",
+	.letter = 'h',
+	.help = "show this help",
+};
+
 static void print_option(const struct kt_option *o)
 {
 	char text[80];
@@ -31,17 +38,11 @@ static void print_option(const struct kt_option *o)
 
 static void print_help(const struct kt_command *c)
 {
-	static const struct kt_option help = {
-		.name = "help",
-		.letter = 'h',
-		.help = "show this help",
-	};
-
 	printf("usage: ktape %s [options]%s%s\n%s\n\n", c->name,
 	       *c->operands ? " " : "", c->operands, c->help);
 	for (const struct kt_option *o = c->options; o->name; o++)
 		print_option(o);
-	print_option(&help);
+	print_option(&kt_option_help);
 	if (c->more)
 		printf("\n%s", c->more);
 	if (c->print_more)

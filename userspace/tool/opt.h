@@ -72,6 +72,25 @@ struct kt_command {
 	int (*run)(int argc, char **argv);
 };
 
+/*
+ * Functions of a subcommand's table.  The program that only writes the scripts for
+ * shells while cross-compiling (host/completion.c) has the tables without them.
+ */
+#ifdef KT_TABLES_ONLY
+#define KT_RUN(function)	NULL
+#else
+#define KT_RUN(function)	function
+#endif
+
+#define KT_HELP_OF_HELP		"show this help, or that of a command"
+#define KT_HELP_OF_VERSION	"show the version"
+
+/* commands.c */
+const struct kt_command *kt_command(unsigned int i);
+const struct kt_command *kt_command_find(const char *name);
+
+/* opt.c */
+extern const struct kt_option kt_option_help;
 int kt_options(const struct kt_command *command, int argc, char **argv,
 	       void *values, int *first);
 

@@ -42,6 +42,7 @@ void put_human(char *to, size_t size, uint64_t bytes);
 int finish_stdout(void);
 
 extern const struct kt_command command_clear;
+extern const struct kt_command command_completion;
 extern const struct kt_command command_convert;
 extern const struct kt_command command_destroy;
 extern const struct kt_command command_diff;

@@ -39,7 +39,10 @@ expected()
 			"$1/lib/udev/rules.d/60-ktape.rules" \
 			"$1"/lib/{sysusers,modprobe}.d/ktape.conf \
 			"$1"/lib/systemd/system/ktape-{flight,snapshot@}.service \
-			"$1/lib/python3/dist-packages/ktape.py"
+			"$1/lib/python3/dist-packages/ktape.py" \
+			"$1/share/bash-completion/completions/ktape" \
+			"$1/share/zsh/site-functions/_ktape" \
+			"$1/share/fish/vendor_completions.d/ktape.fish"
 		for f in "$top"/userspace/include/*.h; do
 			echo "$1/include/${f##*/}"
 		done
@@ -52,7 +55,7 @@ expected()
 }
 
 user_make "$top" PREFIX=/usr install &&
-	files | grep -vE '/(completions|site-functions|vendor_completions.d)/|/share/ktape/' |
+	files | grep -v '/share/ktape/' |
 		diff <(expected /usr /usr/lib) - >log
 result $? "install: every file of the tree has its place, and no other"
 find root -type f -perm /111 | sed 's/^root//' | sort >have
@@ -89,25 +92,33 @@ printf '%s\n' include include/ktape | diff - have >log && [ ! -e root/usr/share/
 result $? "uninstall: its own folders go, but the one with another file"
 rm -rf root
 user_make "$top" PREFIX=/usr LIBDIR=/usr/lib/triplet install &&
-	files | grep -vE '/(completions|site-functions|vendor_completions.d)/|/share/ktape/' |
+	files | grep -v '/share/ktape/' |
 		diff <(expected /usr /usr/lib/triplet) - >log &&
 	grep -qx 'libdir=/usr/lib/triplet' root/usr/lib/triplet/pkgconfig/ktape.pc &&
 	grep -qx "Version: $version" root/usr/lib/triplet/pkgconfig/ktape.pc
 result $? "install: LIBDIR is the folder of the library alone"
 rm -rf root
 
-# Completions and viewer are installed when their files are there.
+# The viewer is installed when its file is there.
 mkdir tree
 cp -a "$top/Kbuild" "$top/uapi" "$top/userspace" tree/
-mkdir -p tree/userspace/{completions/{bash,zsh,fish},viewer}
-touch tree/userspace/completions/{bash/made_up,zsh/_made_up,fish/made_up.fish} \
-	tree/userspace/viewer/made_up.html
-user_make tree PREFIX=/usr install && (cd root/usr/share && ls -d \
-	bash-completion/completions/made_up zsh/site-functions/_made_up \
-	fish/vendor_completions.d/made_up.fish ktape/made_up.html) >log 2>&1
-result $? "install: a completion and the viewer need only their file"
+mkdir -p tree/userspace/viewer
+touch tree/userspace/viewer/made_up.html
+user_make tree PREFIX=/usr install && ls root/usr/share/ktape/made_up.html >log 2>&1
+result $? "install: the viewer needs only its file"
 user_make tree PREFIX=/usr uninstall && files >log && [ ! -s log ]
-result $? "uninstall: they are removed, too"
+result $? "uninstall: it is removed, too"
+
+# The files that shells read, from a command that can run here and from one that cannot.
+completions=("$out"/user-asan/completions/{ktape,_ktape,ktape.fish})
+rm -f "${completions[@]}"
+user_make "$top" "${completions[@]}" && mkdir built &&
+	mv "${completions[@]}" built &&
+	user_make "$top" HOSTCC=cc CC=false "${completions[@]}" && mkdir cross &&
+	mv "${completions[@]}" cross &&
+	! find built -empty | grep . >>log &&
+	diff -r built cross >>log
+result $? "completions: the same for another machine, without its compiler"
 
 mkdir -p kdir/include/generated root/lib/modules/1.2-x/{extra,updates/dkms}
 echo '#define UTS_RELEASE "1.2-x"' >kdir/include/generated/utsrelease.h
@@ -202,6 +213,7 @@ BR2_EXTERNAL_KTAPE_PATH := $(packaging)/buildroot
 BR2_PACKAGE_KTAPE_FORMATS := "tband rkh"
 TARGET_MAKE_ENV := ENV=1
 TARGET_CONFIGURE_OPTS := CC=target-gcc
+HOSTCC := /usr/bin/gcc
 TARGET_DIR := /target
 STAGING_DIR := /staging
 qstrip = $(strip $(subst ",,$(1)))
@@ -225,7 +237,7 @@ buildroot()
 for target in show build target staging; do
 	buildroot $target
 done >have
-user_make='-C ./userspace OUT=./out/user PREFIX=/usr FORMATS="tband rkh"'
+user_make='-C ./userspace OUT=./out/user PREFIX=/usr HOSTCC="/usr/bin/gcc" FORMATS="tband rkh"'
 diff - have <<EOT >log
 echo 'kernel-module generic-package local $top'
 ENV=1 make CC=target-gcc $user_make all

@@ -35,6 +35,7 @@ stats		ktape-stats.1
 diff		ktape-diff.1
 send		ktape-send.1
 receive		ktape-receive.1
+completion	ktape.1:completion
 '
 
 export LC_ALL=C	# comm(1) needs one collation

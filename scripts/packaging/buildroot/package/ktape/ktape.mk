@@ -19,7 +19,7 @@ KTAPE_DEPENDENCIES = liburing zstd
 
 KTAPE_FORMATS = $(call qstrip,$(BR2_PACKAGE_KTAPE_FORMATS))
 KTAPE_USER_MAKE = $(TARGET_MAKE_ENV) $(MAKE) $(TARGET_CONFIGURE_OPTS) \
-	-C $(@D)/userspace OUT=$(@D)/out/user PREFIX=/usr \
+	-C $(@D)/userspace OUT=$(@D)/out/user PREFIX=/usr HOSTCC="$(HOSTCC)" \
 	$(if $(KTAPE_FORMATS),FORMATS="$(KTAPE_FORMATS)")
 
 define KTAPE_BUILD_CMDS

@@ -16,7 +16,7 @@ KTAPE_FORMATS ?= ""
 EXTRA_OEMAKE = "-C ${S}/userspace OUT=${B} PREFIX=${prefix} BINDIR=${bindir} \
     LIBDIR=${libdir} INCLUDEDIR=${includedir} DATADIR=${datadir} MANDIR=${mandir} \
     SYSDIR=${nonarch_libdir} UNITDIR=${systemd_system_unitdir} \
-    PYTHONDIR=${PYTHON_SITEPACKAGES_DIR} \
+    PYTHONDIR=${PYTHON_SITEPACKAGES_DIR} HOSTCC='${BUILD_CC} ${BUILD_LDFLAGS}' \
     ${@'FORMATS="%s"' % d.getVar('KTAPE_FORMATS') if d.getVar('KTAPE_FORMATS') else ''}"
 
 do_compile() {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Write the script of a shell as ktape completion does, on a machine that cannot run
+ * the ktape that is being built.  Built with the tables of tool/cmd_*.c alone.
+ */
+#include <stdio.h>
+
+#include "tool/completion.h"
+
+int main(int argc, char **argv)
+{
+	if (argc != 2 || !completion_script(argv[1]))
+		return 2;
+	return fflush(stdout) || ferror(stdout);
+}
