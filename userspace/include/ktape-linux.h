@@ -205,6 +205,27 @@ void ktape_linux_notice(struct ktape_linux *linux_stats,
 int ktape_linux_finish(struct ktape_linux *linux_stats);
 
 /**
+ * ktape_linux_advance() - Account times up to a time after the last event
+ * @linux_stats: the statistics
+ * @ts: the time, in ticks; earlier times than that of the last event do nothing
+ *
+ * Without this, ktape_linux_finish() accounts times up to the last event.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ktape_linux_advance(struct ktape_linux *linux_stats, uint64_t ts);
+
+/**
+ * ktape_linux_restart() - Begin the next interval of a trace
+ * @linux_stats: the statistics, after ktape_linux_finish()
+ *
+ * The results are empty again, and memory for them is released.  The threads that run
+ * and the intervals that are open stay known: an interval counts where it ends.
+ * ktape_linux_take() may be called again.
+ */
+void ktape_linux_restart(struct ktape_linux *linux_stats);
+
+/**
  * ktape_linux_span() - Return the time from the first to the last event
  * @linux_stats: the statistics
  *

@@ -222,6 +222,48 @@ int ktape_linux_finish(struct ktape_linux *l)
 	return err;
 }
 
+int ktape_linux_advance(struct ktape_linux *l, uint64_t ts)
+{
+	int err = 0;
+
+	if (!l->begun)
+		return 0;
+	l->last = kt_max(l->last, ts);
+	for (uint32_t i = 0; i < l->nr_cpus && !err; i++) {
+		if (l->cpus[i])
+			err = account_time(l, l->cpus[i], ts);
+	}
+	return err;
+}
+
+void ktape_linux_restart(struct ktape_linux *l)
+{
+	for (uint32_t i = 0; i < l->nr_cpus; i++) {
+		struct ktape_linux_cpu *c;
+
+		if (!l->cpus[i])
+			continue;
+		c = &l->cpus[i]->result;
+		*c = (struct ktape_linux_cpu){ .cpu = c->cpu, .seen = c->seen };
+	}
+	kt_map_free(&l->threads);
+	kt_map_free(&l->pairs);
+	memset(&l->threads, 0, sizeof(l->threads));
+	memset(&l->pairs, 0, sizeof(l->pairs));
+	l->nr_threads = 0;
+	l->nr_instead = 0;
+	free(l->thread_list);
+	free(l->instead);
+	l->thread_list = NULL;
+	l->instead = NULL;
+	memset(&l->other, 0, sizeof(l->other));
+	memset(l->left, 0, sizeof(l->left));
+	kt_sl_restart(l);
+	l->lost = 0;
+	l->uncounted = 0;
+	l->first = l->last;
+}
+
 uint64_t ktape_linux_span(const struct ktape_linux *l)
 {
 	return kt_sl_ns(l, l->first, l->last);

@@ -137,6 +137,7 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to);
 void kt_sl_sort(struct ktape_linux *l);
+void kt_sl_restart(struct ktape_linux *l);
 struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
 				uint64_t key, int *err);
 

@@ -261,6 +261,27 @@ void kt_sl_sort(struct ktape_linux *l)
 	      by_sum);
 }
 
+/**
+ * kt_sl_restart() - Remove all values, and all series but those of whole kinds
+ * @l: the statistics
+ */
+void kt_sl_restart(struct ktape_linux *l)
+{
+	for (size_t i = NR_KINDS; i < l->nr_series; i++)
+		free(l->list[i]);
+	l->nr_series = NR_KINDS;
+	kt_map_free(&l->series);
+	memset(&l->series, 0, sizeof(l->series));
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		struct ktape_series *r = &l->list[i]->result;
+
+		memset(&l->list[i]->hist, 0, sizeof(l->list[i]->hist));
+		r->count = r->sum = r->min = r->max = 0;
+		r->uncertain = r->errors = 0;
+		r->error = 0;
+	}
+}
+
 const struct ktape_series *ktape_linux_series(const struct ktape_linux *l,
 					      size_t i)
 {

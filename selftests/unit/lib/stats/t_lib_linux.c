@@ -204,6 +204,74 @@ static void quantiles(void)
 	end(l, registry);
 }
 
+struct sums {
+	uint64_t run[2];
+	uint64_t idle[2];
+	uint64_t irq[2];
+	uint64_t switches;
+	uint64_t app_run;
+	uint64_t app_wait;
+	uint64_t count[KTAPE_SERIES_KINDS];
+	uint64_t sum[KTAPE_SERIES_KINDS];
+	uint64_t span;
+};
+
+static void add_sums(const struct ktape_linux *l, struct sums *sums)
+{
+	const struct ktape_linux_thread *t;
+	const struct ktape_linux_cpu *c;
+
+	sums->span += ktape_linux_span(l);
+	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)) && i < 2; i++) {
+		sums->run[i] += c->run;
+		sums->idle[i] += c->idle;
+		sums->irq[i] += c->irq;
+		sums->switches += c->switches;
+	}
+	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
+		sums->app_run += t->tid == 100 ? t->run : 0;
+		sums->app_wait += t->tid == 100 ? t->wait : 0;
+	}
+	for (size_t i = 0; i < KTAPE_SERIES_KINDS; i++) {
+		sums->count[i] += ktape_linux_series(l, i)->count;
+		sums->sum[i] += ktape_linux_series(l, i)->sum;
+	}
+}
+
+/* Wherever the trace is cut, the intervals have what the whole has. */
+static void intervals(void)
+{
+	struct ktape_registry *registry;
+	struct sums whole = { .span = 0 };
+	struct ktape_linux *l = made(&registry, false);
+
+	add_sums(l, &whole);
+	end(l, registry);
+	check_equal(whole.app_run, 7000);
+	for (size_t cut = 1; cut < SCENE_EVENTS; cut++) {
+		struct sums parts = { .span = 0 };
+
+		check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
+		check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
+		check_equal(scene_play(0, cut, (scene_take *)ktape_linux_take,
+				       l), 0);
+		check_equal(ktape_linux_advance(l, scene[cut].ts), 0);
+		check_equal(ktape_linux_finish(l), 0);
+		add_sums(l, &parts);
+		ktape_linux_restart(l);
+		check(!ktape_linux_thread(l, 0), "a thread is left");
+		check(!ktape_linux_series(l, KTAPE_SERIES_KINDS),
+		      "a series is left");
+		check_equal(scene_play(cut, SCENE_EVENTS,
+				       (scene_take *)ktape_linux_take, l), 0);
+		check_equal(ktape_linux_finish(l), 0);
+		add_sums(l, &parts);
+		check(!memcmp(&parts, &whole, sizeof(whole)), "cut at %zu",
+		      cut);
+		end(l, registry);
+	}
+}
+
 /* Five events of CPU 1 between 16100 and 16400. */
 static void losses(void)
 {
@@ -433,6 +501,7 @@ static const struct tap_test tests[] = {
 	{ "results that are not a status", statuses },
 	{ "threads that ran instead", instead },
 	{ "quantiles", quantiles },
+	{ "intervals", intervals },
 	{ "losses", losses },
 	{ "intervals with a loss in them", uncertain },
 	{ "histograms", histograms },
