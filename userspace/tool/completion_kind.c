@@ -39,6 +39,8 @@ static const struct {
 	{ "OUT", NULL, "files" },
 	{ "PATH", NULL, "files" },
 	{ "PATHS", NULL, "folders" },
+	{ "DIR|FILE|-", "input", "traces" },
+	{ "KEY", "sort", "run|wait|longest|switches|tid|name" },
 };
 
 static const char *const native[] = { "files", "folders", "traces", "programs" };

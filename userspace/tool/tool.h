@@ -61,6 +61,7 @@ extern const struct kt_command command_start;
 extern const struct kt_command command_stats;
 extern const struct kt_command command_status;
 extern const struct kt_command command_stop;
+extern const struct kt_command command_top;
 extern const struct kt_command command_trigger;
 extern const struct kt_command command_verify;
 

@@ -7,7 +7,7 @@ inherit externalsrc pkgconfig python3-dir useradd
 EXTERNALSRC = "${@os.path.realpath(d.getVar('THISDIR') + '/../../../../..')}"
 EXTERNALSRC_BUILD = "${WORKDIR}/build"
 
-DEPENDS = "liburing zstd"
+DEPENDS = "liburing ncurses zstd"
 RRECOMMENDS:${PN} = "kernel-module-ktape"
 
 # Formats besides the native one, separated by spaces; empty for all.
