@@ -26,8 +26,8 @@ try 'cat /dev/ktape >/out/cat.ktape & sleep 2; kill $!'
 try 'ktape record -d 2s -o /out/record'
 try 'ktape verify /out/record && ktape verify /out/cat.ktape'
 # The dumps that the host's tool has to repeat.
-try 'ktape dump /out/record >/out/record.txt && [ -s /out/record.txt ]'
-try 'ktape dump /out/cat.ktape >/out/cat.txt && [ -s /out/cat.txt ]'
+try 'ktape dump --all /out/record >/out/record.txt && [ -s /out/record.txt ]'
+try 'ktape dump --all /out/cat.ktape >/out/cat.txt && [ -s /out/cat.txt ]'
 try 'ktape dump --json /out/record >/out/record.json'
 try 'rmmod ktape'
 exit $status

@@ -27,7 +27,7 @@ crash=${crash:-0}
 # panics
 taken()
 {
-	ktape dump "$1" 2>/tmp/dump.err | awk '
+	ktape dump --all "$1" 2>/tmp/dump.err | awk '
 		/ mark_value: / {
 			if (!match($0, /id=[0-9]+/))
 				next

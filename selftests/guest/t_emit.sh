@@ -78,7 +78,7 @@ test_forms()
 	result $? "mark and echo accept all forms" $dir/err
 	ktape stop
 	timeout $((20 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/stream
-	ktape dump $dir/stream 2>$dir/err |
+	ktape dump --all $dir/stream 2>$dir/err |
 		sed -nE 's/^\[[0-9.]+\] cpu [0-9]+ [^ ]+ ((mark|text|exc|user_ev|isr|trace_ev)[a-z_]*: )/\1/p' \
 		>$dir/all
 	[ ! -s $dir/err ]
@@ -185,7 +185,7 @@ test_refused()
 	ktape mark instant 1 message
 	ktape stop
 	timeout $((20 * ${KTAPE_SCALE:-1})) cat /dev/ktape |
-		ktape dump - 2>/dev/null |
+		ktape dump --all - 2>/dev/null |
 		grep -q 'mark: task=0 id=1 message=$'
 	result $? "max_str=0 records no messages"
 	rmmod ktape

@@ -144,7 +144,7 @@ until_true()
 on_disk()
 {
 	for piece in "$dir"/time/*.zst; do
-		! ktape dump "$piece" 2>/dev/null | grep -q "$1" || return 0
+		! ktape dump --all "$piece" 2>/dev/null | grep -q "$1" || return 0
 	done
 	return 1
 }
@@ -236,7 +236,7 @@ test_time()
 	for piece in "$dir"/time/*; do
 		# A piece that was just begun may be empty.
 		[ -s "$piece" ] || continue
-		ktape dump "$piece" >$dir/text 2>>$dir/log || bad=1
+		ktape dump --all "$piece" >$dir/text 2>>$dir/log || bad=1
 	done
 	[ $bad = 0 ]
 	result $? "all pieces can be read after SIGKILL, the last one too" $dir/log

@@ -25,7 +25,7 @@ test_cat()
 	size $dir/f 200000
 	kill $! $emitter
 	wait
-	ktape dump $dir/f >$dir/text 2>$dir/err
+	ktape dump --all $dir/f >$dir/text 2>$dir/err
 	result $? "a stream read by cat can be dumped" $dir/err
 	# Lines like "[time] cpu 1 NAME-TID event: ...", with names of real
 	# threads.

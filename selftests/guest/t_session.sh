@@ -94,7 +94,7 @@ test_snapshot()
 		emit 20 2>$dir/log
 	result $? "a snapshot ends when it is full" $dir/log
 	agrees "snapshot" $dir/snap $dir/log
-	ktape dump $dir/snap | grep -q ' freeze: '
+	ktape dump --all $dir/snap | grep -q ' freeze: '
 	result $? "the snapshot records the time of its end"
 	ktape start once -m snapshot -e syscall -b 16K -B 4K
 	emit 0

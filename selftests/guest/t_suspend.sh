@@ -78,6 +78,6 @@ while read -r cpu events back; do
 	[ "$back" = 0 ]
 	result $? "times of CPU $cpu do not go back: $events"
 done </tmp/test/times
-ktape dump $trace | grep -q "cpu: online=1"
+ktape dump --all $trace | grep -q "cpu: online=1"
 result $? "CPUs came back"
 finish

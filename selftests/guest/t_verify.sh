@@ -110,7 +110,7 @@ test_absent()
 {
 	ktape record -e sched,signal -o $dir/b -- emit 0 2>$dir/log
 	read -r from to <<-EOT
-	$(ktape dump $dir/b | between)
+	$(ktape dump --all $dir/b | between)
 	EOT
 	ktape verify --absent signal_generate:sig=63 --from 0.0 --to 0.1 \
 		$dir/b >$dir/verify 2>&1

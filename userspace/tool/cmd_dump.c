@@ -43,7 +43,10 @@ struct dump_options {
 #define OPT(member) offsetof(struct dump_options, member)
 
 static const struct kt_option options[] = {
-	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "lines of JSON" },
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL,
+	  "lines of JSON, of all records" },
+	{ "all", 'a', KT_OPT_FLAG, OPT(select.all), NULL,
+	  "also control records: names, counters, clocks" },
 	{ "events", 'e', KT_OPT_LIST, OPT(select.events), "LIST|FILE",
 	  "only these events, classes, globs; or FILE.fmt: texts" },
 	{ "group", 'g', KT_OPT_TEXT, OPT(select.groups), "LIST",
@@ -319,8 +322,11 @@ static int dump_all(struct dump *d)
 
 static int prepare_dump(struct dump *d)
 {
-	int ret = select_read(&d->o.select, &d->select);
+	int ret;
 
+	/* What reads JSON selects for itself. */
+	d->o.select.all |= d->o.json;
+	ret = select_read(&d->o.select, &d->select);
 	/* --from TIME is older than --from FORMAT: a digit or @ means a time. */
 	if (d->o.in.from &&
 	    (*d->o.in.from == '@' || isdigit((unsigned char)*d->o.in.from))) {
@@ -447,7 +453,7 @@ static int cmd_dump(int argc, char **argv)
 const struct kt_command command_dump = {
 	.name = "dump",
 	.operands = "DIR|FILE|-",
-	.help = "show a trace as text or JSON, one line per record",
+	.help = "show a trace as text or JSON, one line per event",
 	.options = options,
 	.run = KT_RUN(cmd_dump),
 };

@@ -9,11 +9,14 @@
 
 #include <sys/types.h>
 
+#include "util/bits.h"
+
 #include "opt.h"
 #include "tool.h"
 
 /**
  * struct select_options - options that choose events
+ * @all: control records are events, too, if neither @events nor @groups is given
  * @events: -e; arguments that end in .fmt are files with texts
  * @groups: --group
  * @cpus: --cpu
@@ -26,6 +29,7 @@
  * @objects: --object
  */
 struct select_options {
+	bool all;
 	struct kt_opt_list events;
 	const char *groups;
 	const char *cpus;
@@ -64,8 +68,8 @@ struct object_wanted {
 
 /**
  * struct select - parsed select_options; an event has to match all that are given
- * @any: at least one option is given
  * @mask: selected events
+ * @any: there are more conditions than @mask
  * @cpus: selected CPUs
  * @pids: processes, one of whose threads the event has to involve
  * @tids: threads that the event has to involve
@@ -78,8 +82,8 @@ struct object_wanted {
  * @copy: text that the names of @objects point into
  */
 struct select {
-	bool any;
 	uint64_t mask[KTAPE_MASK_WORDS];
+	bool any;
 	struct numbers cpus;
 	struct numbers pids;
 	struct numbers tids;
@@ -110,7 +114,8 @@ static inline bool select_takes(const struct select *s,
 				const struct ktape_registry *names,
 				const struct ktape_event *e)
 {
-	return !s->any || select_judges(s, names, e);
+	return kt_mask_has(s->mask, e->opcode) &&
+	       (!s->any || select_judges(s, names, e));
 }
 
 /* dump_formats.c */

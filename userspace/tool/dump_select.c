@@ -95,6 +95,17 @@ static int read_mask(const char *list, uint64_t mask[KTAPE_MASK_WORDS])
 	return unknown_event(&command_dump, bad);
 }
 
+/* Leave out what describes the trace: names, counters, clocks. */
+static void leave_out_control(uint64_t mask[KTAPE_MASK_WORDS])
+{
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (d && d->event_class == KTAPE_CLASS_CONTROL)
+			kt_mask_remove(mask, i);
+	}
+}
+
 /* Read -e and --group: the lists of several -e are joined. */
 static int read_events(const struct select_options *o, struct select *s)
 {
@@ -115,6 +126,8 @@ static int read_events(const struct select_options *o, struct select *s)
 		for (size_t k = 0; k < KTAPE_MASK_WORDS && !ret; k++)
 			s->mask[k] |= mask[k];
 	}
+	if (!any && !o->groups && !o->all)
+		leave_out_control(s->mask);
 	if (ret || !o->groups)
 		return ret;
 	ret = read_mask(o->groups, mask);
@@ -203,11 +216,10 @@ static int read_objects(const char *text, struct select *s)
 		SELECT_NUMBERS);
 }
 
-static bool selects_anything(const struct select_options *o)
+static bool selects_more(const struct select_options *o)
 {
-	return o->events.nr || o->groups || o->cpus || o->pids || o->tids ||
-	       o->signals || o->severity || o->majors || o->minors ||
-	       o->objects;
+	return o->cpus || o->pids || o->tids || o->signals || o->severity ||
+	       o->majors || o->minors || o->objects;
 }
 
 /**
@@ -240,7 +252,7 @@ int select_read(const struct select_options *o, struct select *s)
 		ret = read_severity(o->severity, s);
 	if (!ret && o->objects)
 		ret = read_objects(o->objects, s);
-	s->any = selects_anything(o);
+	s->any = selects_more(o);
 	return ret;
 }
 
@@ -381,7 +393,7 @@ static bool has_object(const struct select *s,
 }
 
 /**
- * select_judges() - is an event selected, if any option is given?
+ * select_judges() - does an event of the mask meet the other conditions?
  * @s: the selection
  * @names: names of the trace
  * @e: the event
@@ -391,8 +403,7 @@ static bool has_object(const struct select *s,
 bool select_judges(const struct select *s, const struct ktape_registry *names,
 		   const struct ktape_event *e)
 {
-	return kt_mask_has(s->mask, e->opcode) &&
-	       (!s->cpus.nr || has_number(&s->cpus, e->cpu)) &&
+	return (!s->cpus.nr || has_number(&s->cpus, e->cpu)) &&
 	       is_exception(s, e) && has_signal(s, e) &&
 	       has_thread(s, names, e) && has_object(s, names, e);
 }

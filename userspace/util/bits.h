@@ -67,4 +67,9 @@ static inline void kt_mask_add(uint64_t *mask, unsigned int bit)
 	mask[bit >> 6] |= 1ULL << (bit & 63);
 }
 
+static inline void kt_mask_remove(uint64_t *mask, unsigned int bit)
+{
+	mask[bit / 64] &= ~(1ULL << bit % 64);
+}
+
 #endif /* _KT_BITS_H */

@@ -36,7 +36,7 @@ wait_lines()
 # follow TRACE: run dump --follow in the background
 follow()
 {
-	"$out/user-asan/ktape" dump -f "$1" >grown 2>>log &
+	"$out/user-asan/ktape" dump --all -f "$1" >grown 2>>log &
 	follower=$!
 }
 
@@ -63,7 +63,7 @@ test_follow()
 	kill -TERM $follower
 	wait $follower && [ $status = 0 ]
 	result $? "dump: a file that grows"
-	run 1 dump -f nowhere && says "nowhere: No such file"
+	run 1 dump --all -f nowhere && says "nowhere: No such file"
 	result $? "dump --follow: a standard input that is no file"
 	rm -rf g
 }
@@ -71,45 +71,75 @@ test_follow()
 test_dump()
 {
 	fresh
-	run 0 dump t && lines 96
+	run 0 dump --all t && lines 96
 	result $? "dump: a folder"
-	run 0 dump p && lines 96
+	run 0 dump --all p && lines 96
 	result $? "dump: a pipe form"
-	run 0 dump - <p && lines 96
+	run 0 dump --all - <p && lines 96
 	result $? "dump: standard input"
 
 	flip t/cpu1 8300
-	run 1 dump t && lines 92 && says "cpu1: at byte 8192: checksum" &&
+	run 1 dump --all t && lines 92 && says "cpu1: at byte 8192: checksum" &&
 		says "cpu1: an unknown number of events lost" &&
 		says "1 packets missing"
 	result $? "dump: damage is reported with its place"
 
 	fresh
 	truncate -s 32000 t/cpu2
-	run 0 dump t && says "cpu2: at byte 32000: the input ends in the middle of a packet"
+	run 0 dump --all t && says "cpu2: at byte 32000: the input ends in the middle of a packet"
 	result $? "dump: truncation is reported"
-	run 1 dump --strict t
+	run 1 dump --all --strict t
 	result $? "dump: truncation is an error with --strict"
 
 	fresh
 	truncate -s 40000 p
-	run 1 dump p && says "the metadata is cut off"
+	run 1 dump --all p && says "the metadata is cut off"
 	result $? "dump: metadata that is cut off"
 	ln -s cpu9 t/cpu9
-	run 1 dump t && says "t: cpu9: Too many levels"
+	run 1 dump --all t && says "t: cpu9: Too many levels"
 	result $? "dump: a file that cannot be opened is named"
 	rm t/cpu9
 	rm t/metadata
 	mkfifo t/metadata
-	run 1 dump t && says "not a regular file"
+	run 1 dump --all t && says "not a regular file"
 	result $? "dump: metadata without an end"
+}
+
+# Records that only describe the trace are shown when they are asked for.
+test_control()
+{
+	local count options
+
+	rm -rf k
+	"$make_trace" emitted k
+	while read -r count options; do
+		# shellcheck disable=SC2086	# words
+		run 0 dump $options k && lines "$count"
+		result $? "dump${options:+ $options}: $count lines"
+	done <<-EOT
+	6
+	9	--all
+	9	-a
+	9	--json
+	9	--json --all
+	6	-C 2
+	2	-n 2
+	3	-e registry
+	3	-e control
+	3	-g control
+	6	-e !exception
+	3	--json -e exception
+	0	-e sched --all
+	EOT
+	run 0 dump k && ! grep -q registry text && grep -q 'worker-12 exception' text
+	result $? "dump: names come from records that are not shown"
 }
 
 test_filter()
 {
 	rm -rf k
 	"$make_trace" kinds k
-	run 0 dump k && lines 5
+	run 0 dump --all k && lines 5
 	result $? "dump: records of all kinds"
 	while read -r filter count; do
 		run 0 dump -e "$filter" k && lines "$count"
@@ -145,7 +175,7 @@ test_live()
 {
 	fresh
 	mkfifo live
-	"$out/user-asan/ktape" dump - <live >text 2>log &
+	"$out/user-asan/ktape" dump --all - <live >text 2>log &
 	pid=$!
 	exec 8>live
 	head -c $(($(stat -c %s p) - 4000)) p >&8
@@ -167,7 +197,7 @@ test_live()
 test_stdio()
 {
 	fresh
-	run 1 dump - <&-
+	run 1 dump --all - <&-
 	result $? "closed standard input is an error"
 	"$out/user-asan/ktape" version >&- 2>log
 	[ $? = 1 ]
@@ -175,30 +205,30 @@ test_stdio()
 	flip p $(($(stat -c %s p) - 4000))
 	"$out/user-asan/ktape" record --split p -o to <&- >&- 2>&-
 	echo "exit status $?" >log
-	run 0 dump to && lines 92
+	run 0 dump --all to && lines 92
 	result $? "a closed descriptor is not used for a file of a trace"
 }
 
 test_split()
 {
 	fresh
-	run 0 record --split p -o to && run 0 dump to && lines 96
+	run 0 record --split p -o to && run 0 dump --all to && lines 96
 	result $? "split: an intact pipe form"
 	run 1 record --split p -o to && says "to is not empty"
 	result $? "split: does not replace a trace without --force"
-	run 0 record --split p -f -o to && run 0 dump to && lines 96
+	run 0 record --split p -f -o to && run 0 dump --all to && lines 96
 	result $? "split: replaces a trace with --force"
 	: >to/zoo
 	run 1 record --split p -f -o to && says "nothing was removed" &&
-		rm to/zoo && run 0 dump to && lines 96
+		rm to/zoo && run 0 dump --all to && lines 96
 	result $? "split: does not replace other files with --force"
 	rm -rf to
 	flip p $(($(stat -c %s p) - 4000))
 	run 1 record --split p -o to && says "checksum is wrong" &&
-		says "left out" && run 0 dump to && lines 92
+		says "left out" && run 0 dump --all to && lines 92
 	result $? "split: damage is skipped and reported"
 	rm -rf to
-	run 1 record --split - -o to <p && run 0 dump to && lines 92
+	run 1 record --split - -o to <p && run 0 dump --all to && lines 92
 	result $? "split: damage in a pipe is skipped and reported"
 	for option in "-e sched" "-p all" "-m discard" "-b 1M" "-B 4K" "-d 1s" \
 		--no-uring "--device x"; do
@@ -222,7 +252,7 @@ test_limits()
 	"$make_trace" folder many 100
 	(
 		ulimit -Sn 40
-		run 0 dump many && lines 3200
+		run 0 dump --all many && lines 3200
 	)
 	result $? "more files than the soft limit allows"
 }
@@ -244,7 +274,7 @@ test_record()
 	: >data
 	run 1 record --device x -f -o t -- ./data &&
 		says "cannot run ./data: Permission denied" &&
-		run 0 dump t && lines 96
+		run 0 dump --all t && lines 96
 	result $? "record: a file that is not executable; the old trace stays"
 	run 1 record --device x -o to -- sleep 1 && [ ! -e to ] &&
 		says "x: No such file or directory"
@@ -286,7 +316,7 @@ test_select()
 	"$make_trace" emitted k
 	while IFS='|' read -r options count; do
 		# shellcheck disable=SC2086	# words
-		run 0 dump $options k && lines "$count"
+		run 0 dump --all $options k && lines "$count"
 		result $? "dump $options: $count"
 	done <<-EOT
 	--severity 2|2
@@ -320,7 +350,7 @@ test_select()
 	EOT
 	while read -r options; do
 		# shellcheck disable=SC2086	# words
-		run 2 dump $options k
+		run 2 dump --all $options k
 		result $? "dump $options: misuse"
 	done <<-EOT
 	--severity 4
@@ -335,7 +365,7 @@ test_select()
 	--object bogus:1
 	--object irq:
 	EOT
-	run 1 dump --now --clear x && says "x: No such file or directory"
+	run 1 dump --all --now --clear x && says "x: No such file or directory"
 	result $? "dump --clear: no device"
 }
 
@@ -392,7 +422,7 @@ test_formats()
 	run 1 dump -e none.fmt k && says "none.fmt: No such file"
 	result $? "dump -e FILE.fmt: no file"
 	cp bad.fmt fmt
-	run 0 dump k && says "fmt/bad.fmt:2:" && lines 9
+	run 0 dump --all k && says "fmt/bad.fmt:2:" && lines 9
 	result $? "dump: errors in the system's event texts are reported"
 	unset KTAPE_FMT
 }
@@ -445,23 +475,23 @@ test_zstd()
 	command -v zstd >/dev/null || return 0
 	fresh
 	zstd -q p && zstd -q -r --rm t
-	run 0 dump t && lines 96
+	run 0 dump --all t && lines 96
 	result $? "dump: a folder whose files were all compressed"
-	run 0 dump t/cpu1.zst && lines 32
+	run 0 dump --all t/cpu1.zst && lines 32
 	result $? "dump: one compressed stream"
-	run 0 dump p.zst && lines 96
+	run 0 dump --all p.zst && lines 96
 	result $? "dump: a compressed pipe form"
-	zstd -qc p | run 0 dump - && lines 96
+	zstd -qc p | run 0 dump --all - && lines 96
 	result $? "dump: a compressed pipe"
-	run 0 record --split p.zst -o to && run 0 dump to && lines 96
+	run 0 record --split p.zst -o to && run 0 dump --all to && lines 96
 	result $? "split: a compressed pipe form"
 	truncate -s -100 p.zst
-	run 0 dump p.zst && says "compressed data is cut off"
+	run 0 dump --all p.zst && says "compressed data is cut off"
 	result $? "dump: a truncated compressed file"
-	run 1 dump --strict p.zst
+	run 1 dump --all --strict p.zst
 	result $? "dump: a truncated compressed file is an error with --strict"
 	head -c 300M /dev/zero | cat p - | zstd -qc -1 --long=28 >w.zst
-	run 1 dump w.zst && says "window of more than 128 MiB"
+	run 1 dump --all w.zst && says "window of more than 128 MiB"
 	result $? "dump: a compression window that is too large"
 }
 
@@ -489,7 +519,7 @@ shows_live()
 
 	shift 3
 	mkfifo line
-	timeout 60 "$out/user-asan/ktape" dump "$@" - <line >text 2>log &
+	timeout 60 "$out/user-asan/ktape" dump --all "$@" - <line >text 2>log &
 	pid=$!
 	exec 9>line
 	cat "$file" >&9
@@ -509,32 +539,32 @@ test_convert()
 {
 	fresh
 	tband >s.tband
-	run 0 dump s.tband && lines 10 &&
+	run 0 dump --all s.tband && lines 10 &&
 		grep -q 'main-1 mark_begin: task=0 id=1' text
 	result $? "dump: another format is detected"
 	run 0 dump --from tband --json s.tband && lines 10 &&
 		grep -qF '"source":{"FreeRTOS":{"ts":10,"kind":{"TaskSwitchedIn":{"task_id":1}}}}}' text
 	result $? "dump --json: the event with the names of its format"
-	run 0 dump - <s.tband && lines 10
+	run 0 dump --all - <s.tband && lines 10
 	result $? "dump: another format on standard input"
 	od -An -v -tx1 s.tband >s.hex
-	run 0 dump --from tband:format=hex s.hex && lines 10 &&
-		run 0 dump --format hex --mode free-rtos --core-count 1 s.hex &&
-		lines 10 && run 0 dump s.hex && lines 10
+	run 0 dump --all --from tband:format=hex s.hex && lines 10 &&
+		run 0 dump --all --format hex --mode free-rtos --core-count 1 s.hex &&
+		lines 10 && run 0 dump --all s.hex && lines 10
 	result $? "dump: hexadecimal input, named or detected"
-	run 2 dump --from tband:format=oct s.hex && says "format must be bin or hex"
+	run 2 dump --all --from tband:format=oct s.hex && says "format must be bin or hex"
 	result $? "dump: an invalid value of an option"
 	for id in 'xa0' 'x00\x05' 'x00\x05\x00\x00'; do
 		printf '\176' >frames
 		for i in 1 2 3 4 5 6; do
 			printf '%b' "\\$id\\x0$i\\x0$i\\x00\\x00\\x00\\x7e"
 		done >>frames
-		run 0 dump -I check=0 frames &&
+		run 0 dump --all -I check=0 frames &&
 			[ "$(grep -c FWK_EN text)" = 6 ]
 		result $? "dump: frames of RKH without a configuration, id $id"
 	done
 	{ head -c 5 frames; sleep 0.2; tail -c +6 frames; } |
-		run 0 dump -I check=0 - && [ "$(grep -c FWK_EN text)" = 6 ]
+		run 0 dump --all -I check=0 - && [ "$(grep -c FWK_EN text)" = 6 ]
 	result $? "dump: frames of RKH may arrive slowly"
 	shows_live FWK_EN 6 frames -I check=0
 	result $? "dump: frames of RKH are shown as they arrive"
@@ -548,30 +578,30 @@ test_convert()
 		done
 		printf '\14\5\0\64\0\200\1\0\24\102\21\2\24\350\3~'
 	} >frames.late
-	run 0 dump -I check=0 frames.late &&
+	run 0 dump --all -I check=0 frames.late &&
 		[ "$(grep -c FWK_EN text)" = 12000 ]
 	result $? "dump: frames of RKH before their configuration"
 	echo "no trace at all" >words
-	run 1 dump words && says "unknown format; name it with --from"
+	run 1 dump --all words && says "unknown format; name it with --from"
 	result $? "dump: a file that is not a trace"
-	run 2 dump --from bogus s.hex && says 'unknown format "bogus"'
+	run 2 dump --all --from bogus s.hex && says 'unknown format "bogus"'
 	result $? "dump: an unknown format"
-	run 0 dump --from 0.000030 s.tband && lines 5
+	run 0 dump --all --from 0.000030 s.tband && lines 5
 	result $? "dump: --from also takes a time"
 
 	run 0 convert -t native -o u t && says "15 events were lost in 3 gaps" &&
-		run 0 dump t && mv text want && run 0 dump u &&
+		run 0 dump --all t && mv text want && run 0 dump --all u &&
 		cmp text want >>log && says "15 events lost in 3 gaps"
 	result $? "convert: native to native keeps everything, gaps too"
 	run 1 convert -t native -o u t && says "u: Directory not empty" &&
 		run 0 convert -t native --force -o u t
 	result $? "convert: a directory is replaced only with --force"
-	run 0 convert -t native -o - p && cp text q && run 0 dump q && lines 96
+	run 0 convert -t native -o - p && cp text q && run 0 dump --all q && lines 96
 	result $? "convert: a pipe form to standard output"
 	run 0 convert -t tband -o v t && says "tband cannot hold" &&
-		run 0 dump v && says ": 15 events lost"
+		run 0 dump --all v && says ": 15 events lost"
 	result $? "convert: what a format cannot hold is reported, losses are converted"
-	run 0 convert -t text -o w s.tband && run 0 dump s.tband && sort text >want &&
+	run 0 convert -t text -o w s.tband && run 0 dump --all s.tband && sort text >want &&
 		sort w | cmp - want >>log
 	result $? "convert: text equals the output of dump"
 	run 0 convert -t csv -o - s.tband && lines 11 &&
@@ -612,7 +642,7 @@ test_convert()
 	for part in "-c 0" "--from-time 0.000000150 --to-time 0.000000800" \
 		"-p 6"; do
 		# shellcheck disable=SC2086	# words
-		run 0 convert -t native --force $part -o u d && run 0 dump u &&
+		run 0 convert -t native --force $part -o u d && run 0 dump --all u &&
 			grep -q ' cpu 0 .*sched_switch' text &&
 			[ "$(grep -c 'name=ahci' text)" = 2 ] &&
 			! grep -q ' cpu 1 .*registry' text
@@ -628,7 +658,7 @@ test_convert()
 	result $? "convert: FILE@CORE beyond the number of cores"
 	{ tband; printf '\4\4\1\7\0'; } >back
 	run 1 convert -t jsonl -o - back && says "core 0 are out of order" &&
-		run 0 dump back && lines 11
+		run 0 dump --all back && lines 11
 	result $? "convert: a time that goes back is an error, dump shows it"
 	run 1 convert -t jsonl -o s0 s0 && says "s0 is also an input" &&
 		cmp s0 s.tband >>log
@@ -718,7 +748,7 @@ test_recover()
 		grep -q '"names":2,"names_discarded":1' text &&
 		grep -q '"cpu":1,"ring":"control","capacity":4,"checked":2,"unchecked":1,"open":1,"cut":0,"discarded":0,"events":67' text
 	result $? "recover: an image with a partially written block"
-	run 0 dump to && lines 270
+	run 0 dump --all to && lines 270
 	result $? "recover: the trace can be read"
 	run 1 recover --image r -o to && says "to: Directory not empty"
 	result $? "recover: does not replace a trace"
@@ -752,6 +782,7 @@ test_follow
 test_convert
 test_verify
 test_options
+test_control
 test_filter
 test_live
 test_stdio

@@ -96,7 +96,7 @@ test_parquet()
 		skip "$name" "no duckdb, pyarrow or hyparquet (KTAPE_NODE_MODULES)"
 		return
 	fi
-	all=$("$out/user-asan/ktape" dump lossy 2>/dev/null |
+	all=$("$out/user-asan/ktape" dump --all lossy 2>/dev/null |
 		grep -cv ' registry: ')
 	for how in zstd none; do
 		run 0 convert -q --to "parquet:compress=$how" -o "$how" \

@@ -28,13 +28,13 @@ printf '~~~~' >flags
 : >empty
 
 for format in rkh tband; do
-	run 0 dump --from $format whole.$format && [ "$(wc -l <text)" -ge 20 ]
+	run 0 dump --all --from $format whole.$format && [ "$(wc -l <text)" -ge 20 ]
 	result $? "$format: an intact stream"
-	run 0 dump --from $format middle.$format &&
+	run 0 dump --all --from $format middle.$format &&
 		says "the input begins in the middle of a frame" &&
 		says "an unknown number of events lost"
 	result $? "$format: a stream joined in the middle is reported as a loss"
-	run 1 dump --strict --from $format middle.$format
+	run 1 dump --all --strict --from $format middle.$format
 	result $? "$format: a stream joined in the middle is an error with --strict"
 	for command in "convert --to text -o -" "stats"; do
 		# shellcheck disable=SC2086	# words
@@ -48,7 +48,7 @@ for format in rkh tband; do
 		grep -q "1 packets are missing" text
 	result $? "$format: the native trace has the loss"
 	for what in zeros prose flags empty; do
-		run 1 dump --from $format $what &&
+		run 1 dump --all --from $format $what &&
 			says "no frame of $format is valid" && lines 0
 		result $? "$format: no valid frame in: $what"
 		run 1 convert --to text -o - --from $format $what &&
@@ -60,7 +60,7 @@ done
 for i in {1000..2100}; do
 	printf '\7\6\1%d\0' "$i"
 done >names.tband
-run 0 dump --from tband names.tband &&
+run 0 dump --all --from tband names.tband &&
 	says "77 names of objects are left out, because memory is bounded"
 result $? "too many names: the omitted ones are reported"
 for ((i = 20000; i < 85600; i++)); do
@@ -74,7 +74,7 @@ run 1 stats --rtos --from tband threads.tband &&
 result $? "too many threads: the omitted ones are reported"
 
 for what in zeros prose flags empty; do
-	run 1 dump --from tracex $what && says "begins neither with TXTB"
+	run 1 dump --all --from tracex $what && says "begins neither with TXTB"
 	result $? "tracex: nothing valid in: $what"
 done
 

@@ -8,7 +8,7 @@ make_trace=$out/make_trace
 
 "$make_trace" folder t 3
 sed -i 's/"sched_waking"/"sched_wakong"/' t/metadata
-run 1 dump t && lines 96 && says "t: the metadata was changed since it was written: line"
+run 1 dump --all t && lines 96 && says "t: the metadata was changed since it was written: line"
 result $? "dump: metadata that is damaged"
 run 1 verify t && grep -q "^wrong checksum: .* metadata was changed" text
 result $? "verify: metadata that is damaged"

@@ -159,7 +159,7 @@ test_standard_output()
 	[ $? = 1 ] && says "standard output is also an input" && untouched
 	result $? "convert -o - >>input: refused"
 	# shellcheck disable=SC2094	# that is the point
-	timeout 60 "$ktape" dump - <p >>p 2>log
+	timeout 60 "$ktape" dump --all - <p >>p 2>log
 	[ $? = 1 ] && says "standard output is also an input" && untouched
 	result $? "dump - <input >>input: refused"
 }
@@ -221,12 +221,12 @@ test_success()
 	run 0 convert -t csv -o /proc/self/fd/7 t 7>open && cmp open o >>log
 	result $? "convert: an open file is written directly"
 	run 0 convert -t native:form=pipe -o q t && run 0 convert -t native \
-		-o d q && run 0 dump d && lines 96 && no_temporary
+		-o d q && run 0 dump --all d && lines 96 && no_temporary
 	result $? "convert: the native forms"
 	stat -c %i d >inode
 	run 0 convert -t native --force -o d t &&
 		stat -c %i d | cmp - inode >>log &&
-		run 0 dump d && lines 96 && no_temporary
+		run 0 dump --all d && lines 96 && no_temporary
 	result $? "convert: a replaced folder keeps its inode"
 	run 0 convert -t lttng -o l t && run 0 convert -t lttng --force -o l t &&
 		[ -s l/metadata ] && [ -s l/channel0_0 ] && no_temporary
@@ -234,11 +234,11 @@ test_success()
 	run 1 convert -t lttng -o l t && says "Directory not empty"
 	result $? "convert: replaces the folder of another format only with --force"
 	for how in d/ d/// ./d/.; do
-		run 0 record -f --split p -o $how && run 0 dump d && lines 96
+		run 0 record -f --split p -o $how && run 0 dump --all d && lines 96
 		result $? "split: replaces $how"
 	done
 	(cd d && "$ktape" record -f --split ../p -o .) 2>log &&
-		run 0 dump d && lines 96
+		run 0 dump --all d && lines 96
 	result $? "split: replaces the folder where it runs"
 	run 1 record -f --device x -o d/ && ! grep -q "lies in" log
 	result $? "record: may replace d/"
@@ -400,7 +400,7 @@ test_kept()
 	kept 2 csv p && [ "$(stat -c %s o)" = 2048 ] &&
 		head -n 1 o | grep -q '^ts_ns,'
 	result $? "convert: a full disk: data from a pipe are kept"
-	kept 64 native long && "$ktape" dump o >text 2>>log; [ -s text ]
+	kept 64 native long && "$ktape" dump --all o >text 2>>log; [ -s text ]
 	result $? "convert -t native: a full disk: data from a pipe are kept"
 	# Whole packets of 64 KiB.
 	kept 100 lttng long && [ -s o/metadata ] &&
@@ -513,7 +513,7 @@ test_signals()
 	kill -TERM $pid
 	wait $pid
 	exec 8>&-
-	run 0 dump d && [ "$(wc -l <text)" -gt 0 ]
+	run 0 dump --all d && [ "$(wc -l <text)" -gt 0 ]
 	result $? "split: data from a pipe are kept"
 	rm -rf live long o d
 }

@@ -15,7 +15,7 @@ shows()
 	local count=$1
 
 	shift
-	run 0 dump "$@" t && lines "$count"
+	run 0 dump --all "$@" t && lines "$count"
 }
 
 test_units()
@@ -26,9 +26,9 @@ test_units()
 		shows 84 --from-time "$all"
 		result $? "dump: $all is 2 us"
 	done
-	run 0 dump --from-time 0.000002 t && mv text want
+	run 0 dump --all --from-time 0.000002 t && mv text want
 	for option in --from --from-time; do
-		run 0 dump "$option" 2us t && cmp text want >>log
+		run 0 dump --all "$option" 2us t && cmp text want >>log
 		result $? "dump: $option is the same time"
 	done
 	shows 24 --to 3us --from 1us
@@ -50,7 +50,7 @@ test_units()
 		run 2 $option && says ": give seconds (11, 11.5)"
 		result $? "$option: an invalid time is refused, with the valid forms"
 	done
-	run 2 dump --to 0.999999999h t && says "has too many decimals for its unit"
+	run 2 dump --all --to 0.999999999h t && says "has too many decimals for its unit"
 	result $? "dump --to: more decimals than 64 bits of nanoseconds hold"
 }
 
@@ -66,12 +66,12 @@ test_epoch()
 		s/offset_s = [0-9]*/offset_s = 1795424806/' e/metadata
 	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
 		sed 's/.*"ts":\([0-9]*\).*/\1/')
-	[ "${#first}" = 19 ] && run 0 dump --from-time "${first}ns" e && lines 96
+	[ "${#first}" = 19 ] && run 0 dump --all --from-time "${first}ns" e && lines 96
 	result $? "dump --from: nanoseconds as in JSON"
-	run 1 dump --to-time "${first}ns" e && lines 0 &&
+	run 1 dump --all --to-time "${first}ns" e && lines 0 &&
 		says "the trace has nothing before ${first}ns: it goes from ${first}ns"
 	result $? "dump --to: nanoseconds as in JSON"
-	run 0 dump --from-time "${first%?????????}.${first#??????????}" e &&
+	run 0 dump --all --from-time "${first%?????????}.${first#??????????}" e &&
 		lines 96
 	result $? "dump: seconds since the epoch"
 	# A board without a real-time clock.
@@ -79,15 +79,15 @@ test_epoch()
 	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
 		sed 's/.*"ts":\([0-9]*\).*/\1/')
 	[ "$first" = 100000001000 ] &&
-		run 0 dump --from-time "@${first}ns" e && lines 96 &&
-		run 0 dump --from @100.000001 e && lines 96 &&
-		run 0 dump --from @100.000002 e && lines 84
+		run 0 dump --all --from-time "@${first}ns" e && lines 96 &&
+		run 0 dump --all --from @100.000001 e && lines 96 &&
+		run 0 dump --all --from @100.000002 e && lines 84
 	result $? "dump: close to 1970"
-	run 1 dump --from-time "${first}ns" e && says "write @ before times of its JSON"
+	run 1 dump --all --from-time "${first}ns" e && says "write @ before times of its JSON"
 	result $? "dump: close to 1970, an event before the range"
-	run 1 dump --to @100 e && says "before @100000000000ns: it goes from @${first}ns"
+	run 1 dump --all --to @100 e && says "before @100000000000ns: it goes from @${first}ns"
 	result $? "dump: a time from a message is accepted"
-	run 2 dump --from-time @@1 e && run 2 dump --from-time @ e &&
+	run 2 dump --all --from-time @@1 e && run 2 dump --all --from-time @ e &&
 		says "is not a time"
 	result $? "dump: @ without a time"
 	rm -rf e
@@ -100,7 +100,7 @@ test_outside()
 	for option in "--from-time 11" "--from-time 250ms" "--to-time 0.5us" \
 		"--from-time 1795424806915379658ns"; do
 		# shellcheck disable=SC2086	# words
-		run 1 dump $option t && lines 0 && says "the trace has nothing" &&
+		run 1 dump --all $option t && lines 0 && says "the trace has nothing" &&
 			says "it goes from "
 		result $? "dump $option: the trace has no such time"
 		rm -f to
@@ -114,12 +114,12 @@ test_outside()
 	for option in "--from-time 3us --to-time 2us" \
 		"--from-time 2us --to-time 2us"; do
 		# shellcheck disable=SC2086	# words
-		run 2 dump $option t && says "the range is empty" &&
+		run 2 dump --all $option t && says "the range is empty" &&
 			run 2 convert -t csv $option -o - t &&
 			says "the range is empty"
 		result $? "$option: an empty range"
 	done
-	run 0 dump --from-time 2400ns --to-time 2900ns t && lines 0
+	run 0 dump --all --from-time 2400ns --to-time 2900ns t && lines 0
 	result $? "dump: a pause within the trace is no error"
 	run 2 verify --absent sched_switch --from 3us --to 2us t &&
 		says "the range is empty"
@@ -128,10 +128,10 @@ test_outside()
 
 test_cpus()
 {
-	run 1 dump -C 99 t && lines 0 &&
+	run 1 dump --all -C 99 t && lines 0 &&
 		says "the trace has no CPU 99: it has 0-2"
 	result $? "dump: no such CPU"
-	run 0 dump -C 1,99 t && lines 32
+	run 0 dump --all -C 1,99 t && lines 32
 	result $? "dump: some of the CPUs are there"
 	says "the trace has no CPU 99: it has 0-2"
 	result $? "dump: names the CPU that is not there"

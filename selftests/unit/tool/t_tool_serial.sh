@@ -23,7 +23,7 @@ counts()
 
 "$out/t_lib_linux" --lossy trace || exit
 "$out/t_lib_linux" --scene scene
-sent=$("$tool" dump trace 2>/dev/null | grep -cv " registry: ")
+sent=$("$tool" dump --all trace 2>/dev/null | grep -cv " registry: ")
 
 for frame in rkh cobs; do
 	run 0 send --frame $frame trace $frame.line &&
@@ -41,9 +41,9 @@ result $? "usage"
 # Events that the format cannot hold arrive all the same, with the places of
 # losses.
 words='context|irq_|softirq_entry|softirq_exit|sched_switch|wakeup|mark|fork|exit'
-"$tool" dump trace 2>log | grep -Ev " registry: |$words" |
+"$tool" dump --all trace 2>log | grep -Ev " registry: |$words" |
 	sed 's/ ([^)]*)//g; s/cpu \([0-9]*\) .*-\([0-9]*\) /cpu \1 \2 /' >other
-"$tool" dump cobs.clean 2>log2 | grep -Ev " registry: |isr_|$words" |
+"$tool" dump --all cobs.clean 2>log2 | grep -Ev " registry: |isr_|$words" |
 	sed 's/ ([^)]*)//g; s/cpu \([0-9]*\) .*-\([0-9]*\) /cpu \1 \2 /' >came
 diff other came >>log && [ "$(wc -l <came)" -gt 10 ] &&
 	[ "$(grep -c '5 events lost between \[0.000016000\] and \[0.000021100\]' \
@@ -80,8 +80,8 @@ result $? "rkh: two frames merged into one are refused"
 
 for frame in rkh cobs; do
 	timeout 60 python3 "$here/serial.py" slow $frame "$tool" $frame.line \
-		$frame.slow 2>log && "$tool" dump $frame.clean >want 2>>log &&
-		"$tool" dump $frame.slow 2>>log | diff want - >>log
+		$frame.slow 2>log && "$tool" dump --all $frame.clean >want 2>>log &&
+		"$tool" dump --all $frame.slow 2>>log | diff want - >>log
 	result $? "$frame: byte by byte"
 done
 
@@ -95,14 +95,14 @@ done
 timeout 60 python3 "$here/serial.py" line rkh 60 "$tool" trace lossy \
 	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
 	[ $((came + lost)) -ge "$sent" ] && [ "$bad" -gt 0 ] &&
-	run 0 dump lossy
+	run 0 dump --all lossy
 result $? "rkh: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
 
 # Here every lost event is counted, and the 5 that the trace itself has lost.
 timeout 60 python3 "$here/serial.py" line cobs 60 "$tool" trace lossy2 \
 	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
 	[ $((came + lost)) = $((sent + 5)) ] && [ "$bad" -gt 0 ] &&
-	run 0 dump lossy2
+	run 0 dump --all lossy2
 result $? "cobs: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
 
 # Known damage: the numbers of arrived and lost events and of damaged places
@@ -139,7 +139,7 @@ controls_are()
 # Records that the format adds itself.
 no_events=' (context|registry): '
 "$out/make_trace" session session session-pipe || exit
-all=$("$tool" dump session 2>/dev/null | grep -cv " registry: ")
+all=$("$tool" dump --all session 2>/dev/null | grep -cv " registry: ")
 controls=$("$tool" dump --event control session 2>/dev/null |
 	grep -Ecv "$no_events")
 timeout 60 python3 "$here/serial.py" stuck cobs "$tool" session-pipe stuck \

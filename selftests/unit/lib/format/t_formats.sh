@@ -58,7 +58,7 @@ result $? "a native trace is shown and counted as by the whole build"
 
 is 0 convert --to tband -o small.tband t &&
 	run 0 convert --to tband -o whole.tband t &&
-	cmp small.tband whole.tband >>log && same dump small.tband &&
+	cmp small.tband whole.tband >>log && same dump --all small.tband &&
 	same dump --json small.tband
 result $? "a trace is written as tband, and read from it"
 
@@ -74,18 +74,18 @@ for format in rkh tracex csv perfetto lttng parquet text; do
 	result $? "convert --to $format: refused with the reason"
 done
 for format in rkh tracex; do
-	is 2 dump --from $format small.tband && says "format $format $reason"
+	is 2 dump --all --from $format small.tband && says "format $format $reason"
 	result $? "dump --from $format: refused with the reason"
 done
 
 is 2 convert --to nothing -o o t && says 'unknown format "nothing"'
 result $? "convert --to nothing: unknown, not left out"
-is 2 dump --from csv t/cpu0 && says "format csv $reason"
+is 2 dump --all --from csv t/cpu0 && says "format csv $reason"
 result $? "dump --from csv: not built in"
-run 2 dump --from csv t/cpu0 && says "format csv can only be written"
+run 2 dump --all --from csv t/cpu0 && says "format csv can only be written"
 result $? "dump --from csv, whole build: it can only be written"
 
-build native && listed native && same dump t
+build native && listed native && same dump --all t
 result $? "FORMATS=native, built over it: native only"
 
 ! build "native nonsense" && says "no format nonsense"
