@@ -141,7 +141,7 @@ test_snapshot()
 			ktape mark instant 1 four &&
 			ktape mark instant 1 five && uptime_cs && wait $!
 		rc=$?
-		ktape dump $dir/then >$dir/out
+		ktape dump --all $dir/then >$dir/out
 		if [ $rc != 0 ] || grep -q five $dir/out ||
 			[ $((now - since + 3)) -lt "$after" ]; then
 			break

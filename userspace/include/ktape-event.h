@@ -232,6 +232,14 @@ int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			   const char **bad);
 
+/**
+ * ktape_event_near() - Find the name that a mistyped name of an event is nearest to
+ * @text: the name that is not known; it ends at a NUL or a comma
+ *
+ * Return: name of an event, a class or a preset, or NULL if none is near.
+ */
+const char *ktape_event_near(const char *text);
+
 /* ---- metadata --------------------------------------------------------- */
 
 #define KTAPE_EVENT_NAME_SIZE	32

@@ -354,8 +354,7 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 		*colon = *equals = '\0';
 	desc = ktape_event_find(text);
 	if (!desc)
-		return misuse(command, "unknown event \"%s\" (see ktape list)",
-			      text);
+		return unknown_event(command, text);
 	q.opcode = desc->opcode;
 	q.field = colon ? colon + 1 : NULL;
 	if (colon && parse_value(ktape_verify_info(r->verify), equals + 1, desc,

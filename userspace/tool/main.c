@@ -25,6 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/near.h"
+
 #include "opt.h"
 #include "tool.h"
 
@@ -44,6 +46,23 @@ static void print_help(FILE *out)
 	      out);
 }
 
+static int refuse_command(const char *name)
+{
+	struct kt_near n = { .word = name, .len = strlen(name) };
+	const struct kt_command *c;
+
+	for (unsigned int i = 0; (c = kt_command(i)); i++)
+		kt_near_try(&n, c->name);
+	kt_near_try(&n, "help");
+	kt_near_try(&n, "version");
+	if (n.best)
+		fail("unknown command \"%s\": did you mean \"%s\"? (see ktape help)",
+		     name, n.best);
+	else
+		fail("unknown command \"%s\" (see ktape help)", name);
+	return EXIT_USAGE;
+}
+
 static int run_help(int argc, char **argv)
 {
 	const struct kt_command *c = argc > 2 ? kt_command_find(argv[2]) : NULL;
@@ -52,10 +71,8 @@ static int run_help(int argc, char **argv)
 
 	if (c)
 		return c->run(2, args);
-	if (argc > 2) {
-		fail("unknown command \"%s\" (see ktape help)", argv[2]);
-		return EXIT_USAGE;
-	}
+	if (argc > 2)
+		return refuse_command(argv[2]);
 	print_help(stdout);
 	return finish_stdout();
 }
@@ -106,6 +123,5 @@ int main(int argc, char **argv)
 		       (unsigned long long)ktape_table_hash());
 		return finish_stdout();
 	}
-	fail("unknown command \"%s\" (see ktape help)", argv[1]);
-	return EXIT_USAGE;
+	return refuse_command(argv[1]);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/near.h"
 #include "util/parse.h"
 
 #include "opt.h"
@@ -121,6 +122,37 @@ static const struct kt_option *find_option(const struct kt_command *c, int val)
 	return o->name ? o : NULL;
 }
 
+static int unknown_option(const struct kt_command *c, const char *word)
+{
+	struct kt_near n = { .word = word + 2 };
+
+	n.len = strcspn(n.word, "=");
+	for (const struct kt_option *o = c->options; o->name; o++)
+		kt_near_try(&n, o->name);
+	kt_near_try(&n, kt_option_help.name);
+	if (n.best)
+		return misuse(c, "unknown option %.*s: did you mean --%s?",
+			      (int)n.len + 2, word, n.best);
+	return misuse(c, "unknown option %.*s (see ktape %s --help)",
+		      (int)n.len + 2, word, c->name);
+}
+
+/* Say why getopt_long() refused an option.  @word: the word with a long option. */
+static int refuse_option(const struct kt_command *c, const char *word)
+{
+	const struct kt_option *o = optopt ? find_option(c, optopt) : NULL;
+
+	if (o && o->kind == KT_OPT_FLAG)
+		return misuse(c, "option --%s takes no argument", o->name);
+	if (o)
+		return misuse(c, "option --%s: missing argument %s", o->name,
+			      o->arg);
+	if (optopt)
+		return misuse(c, "unknown option -%c (see ktape %s --help)",
+			      optopt, c->name);
+	return unknown_option(c, word);
+}
+
 /**
  * kt_options() - parse the options of a subcommand
  * @command: the subcommand
@@ -148,16 +180,8 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 			return finish_stdout();
 		}
 		o = val == '?' ? NULL : find_option(command, val);
-		if (!o && optopt && optopt < LONG_ONLY)
-			return misuse(
-				command,
-				"option -%c: unknown option or missing argument",
-				optopt);
 		if (!o)
-			return misuse(
-				command,
-				"option %s: unknown option, or missing or unexpected argument",
-				argv[optind - 1]);
+			return refuse_option(command, argv[optind - 1]);
 		err = take_value(o, values, optarg);
 		if (!err)
 			continue;

@@ -270,6 +270,13 @@ int parse_events(const struct kt_command *command, const char *list,
  */
 int unknown_event(const struct kt_command *command, const char *bad)
 {
+	const char *near = ktape_event_near(bad);
+
+	if (near)
+		return misuse(
+			command,
+			"unknown event \"%.*s\": did you mean \"%s\"? (ktape list shows all)",
+			(int)strcspn(bad, ","), bad, near);
 	return misuse(
 		command,
 		"unknown event \"%.*s\": give an event, class, preset, glob or mask (see ktape list)",

@@ -138,13 +138,16 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 {
 	char *colon = strchr(text, ':'), *rest = NULL, *part;
 	const struct ktape_event_desc *desc;
+	const char *near;
 
 	if (colon)
 		*colon = '\0';
 	desc = ktape_event_find(text);
 	if (!desc) {
-		snprintf(why, WHY, "unknown event \"%.32s\" (see ktape list)",
-			 text);
+		near = ktape_event_near(text);
+		snprintf(why, WHY, "unknown event \"%.32s\"%s%s%s", text,
+			 near ? ": did you mean \"" : " (see ktape list)",
+			 near ? near : "", near ? "\"?" : "");
 		return -EINVAL;
 	}
 	t->opcode = desc->opcode;

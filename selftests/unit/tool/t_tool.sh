@@ -105,36 +105,6 @@ test_dump()
 	result $? "dump: metadata without an end"
 }
 
-# Records that only describe the trace are shown when they are asked for.
-test_control()
-{
-	local count options
-
-	rm -rf k
-	"$make_trace" emitted k
-	while read -r count options; do
-		# shellcheck disable=SC2086	# words
-		run 0 dump $options k && lines "$count"
-		result $? "dump${options:+ $options}: $count lines"
-	done <<-EOT
-	6
-	9	--all
-	9	-a
-	9	--json
-	9	--json --all
-	6	-C 2
-	2	-n 2
-	3	-e registry
-	3	-e control
-	3	-g control
-	6	-e !exception
-	3	--json -e exception
-	0	-e sched --all
-	EOT
-	run 0 dump k && ! grep -q registry text && grep -q 'worker-12 exception' text
-	result $? "dump: names come from records that are not shown"
-}
-
 test_filter()
 {
 	rm -rf k
@@ -782,7 +752,6 @@ test_follow
 test_convert
 test_verify
 test_options
-test_control
 test_filter
 test_live
 test_stdio

@@ -34,10 +34,15 @@ static int report_value(const struct line *line, const char *expected)
 
 static int parse_events(struct ktape_config *c, const struct line *line)
 {
-	const char *wrong = line->value;
+	const char *wrong = line->value, *near;
 
 	if (!ktape_mask_parse(line->value, c->mask, &wrong))
 		return 0;
+	near = ktape_event_near(wrong);
+	if (near)
+		return kt_error(line->error, line->number,
+				"events: unknown event \"%.*s\": did you mean \"%s\"?",
+				(int)kt_min(strcspn(wrong, ","), 40), wrong, near);
 	return kt_error(line->error, line->number, "events: \"%.*s\" is not an event, class, preset, glob or mask",
 			(int)kt_min(strcspn(wrong, ","), 40), wrong);
 }

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include "util/bits.h"
+#include "util/near.h"
 #include "util/parse.h"
 
 #include "stream/packet.h"
@@ -211,4 +212,28 @@ int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			   const char **bad)
 {
 	return parse_list(list, mask, bad, TO_SHOW);
+}
+
+const char *ktape_event_near(const char *text)
+{
+	static const char *const presets[] = { "default", "all", "none" };
+	struct kt_near n = { .best = NULL };
+
+	n.word = text + (*text == '!');
+	n.len = strcspn(n.word, ",");
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (d && i != KTAPE_TIME_EXTEND)
+			kt_near_try(&n, d->name);
+	}
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		const struct ktape_class_desc *c = ktape_class_desc(i);
+
+		if (c)
+			kt_near_try(&n, c->name);
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(presets); i++)
+		kt_near_try(&n, presets[i]);
+	return n.best;
 }

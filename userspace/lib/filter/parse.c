@@ -407,12 +407,16 @@ static int parse_bits(struct ktape_filter_value *v, struct item *it)
 static int parse_mask(struct ktape_filter_value *v, const struct item *it)
 {
 	uint64_t mask[KTAPE_MASK_WORDS], *to;
-	const char *wrong = it->list;
+	const char *wrong = it->list, *near;
 
-	if (ktape_mask_parse(it->list, mask, &wrong))
+	if (ktape_mask_parse(it->list, mask, &wrong)) {
+		near = ktape_event_near(wrong);
 		return kt_error(it->error, (uint64_t)(wrong - it->list),
-				"unknown event \"%.*s\"",
-				(int)kt_min(strcspn(wrong, ","), 40), wrong);
+				"unknown event \"%.*s\"%s%s%s",
+				(int)kt_min(strcspn(wrong, ","), 40), wrong,
+				near ? ": did you mean \"" : "",
+				near ? near : "", near ? "\"?" : "");
+	}
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
 		to = kt_filter_add(v, sizeof(*to));
 		if (!to)

@@ -3,6 +3,8 @@
  * The table of formats.  It names every format, so it stands above all of them: a
  * format, and what formats share, must not call anything here.
  */
+#include "util/near.h"
+
 #include "codecs.h"
 #include "sink.h"
 #include "format/lttng/lttng.h"
@@ -107,6 +109,23 @@ static bool is_known(const char *name)
  *
  * Return: the format, or NULL.
  */
+static void report_unknown(const char *name, struct ktape_error *error)
+{
+	struct kt_near n = { .word = name, .len = strlen(name) };
+	const struct ktape_codec *c;
+
+	for (unsigned int i = 0; (c = ktape_codec(i)); i++)
+		kt_near_try(&n, c->name);
+	if (n.best)
+		kt_error(error, 0,
+			 "unknown format \"%.40s\": did you mean \"%s\"? (`ktape convert --list` shows the formats)",
+			 name, n.best);
+	else
+		kt_error(error, 0,
+			 "unknown format \"%.40s\" (`ktape convert --list` shows the formats)",
+			 name);
+}
+
 const struct ktape_codec *kt_codec_get(const char *name, bool out,
 				       struct ktape_error *error)
 {
@@ -121,9 +140,7 @@ const struct ktape_codec *kt_codec_get(const char *name, bool out,
 		kt_error(error, 0, "format %s is not built in (FORMATS=%s)",
 			 name, KT_FORMATS);
 	else
-		kt_error(error, 0,
-			 "unknown format \"%.40s\" (`ktape convert --list` shows the formats)",
-			 name);
+		report_unknown(name, error);
 	return NULL;
 }
 
