@@ -154,9 +154,9 @@ static int print_diff(struct stats_trace traces[2],
 
 	if (o->json) {
 		printf("{\"a\":{");
-		stats_put_json(&traces[0]);
+		stats_put_json(stdout, &traces[0]);
 		printf("},\n\"b\":{");
-		stats_put_json(&traces[1]);
+		stats_put_json(stdout, &traces[1]);
 		puts("}}");
 	} else {
 		print_text(traces[0].linux_stats, traces[1].linux_stats);

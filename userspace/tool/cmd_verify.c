@@ -17,9 +17,8 @@
 #include "output.h"
 #include "range.h"
 #include "signals.h"
-#include "tool.h"
+#include "verify.h"
 
-#define SHOWN		100U	/* findings shown without --all */
 #define NS_PER_S	1000000000LL
 #define NAMES		1024U		/* values of a field to look up names for */
 
@@ -74,7 +73,7 @@ static const struct {
  * @o: options
  * @verify: the checker; NULL while the trace is being opened
  * @shown: findings that were printed
- * @left_out: findings beyond SHOWN
+ * @left_out: findings beyond VERIFY_SHOWN
  * @wrong: findings that are not notes
  * @progress: show progress
  */
@@ -110,23 +109,6 @@ static void print_place(const struct run *r, const struct ktape_finding *f)
 		printf(": ");
 }
 
-static void print_json_finding(const struct run *r,
-			       const struct ktape_finding *f)
-{
-	static const char *const rings[] = { "event", "control", "registry" };
-
-	printf("%s\n{\"rule\":\"%s\",\"note\":%s", r->shown ? "," : "",
-	       ktape_rule_name(f->rule), f->note ? "true" : "false");
-	if (f->stream)
-		printf(",\"cpu\":%u,\"ring\":\"%s\"", f->cpu,
-		       rings[f->ring % KT_ARRAY_SIZE(rings)]);
-	printf(",\"packet\":%llu,\"offset\":%llu,\"ticks\":%llu,\"text\":",
-	       (unsigned long long)f->packet, (unsigned long long)f->offset,
-	       (unsigned long long)f->ts);
-	put_json_text(f->text);
-	putchar('}');
-}
-
 static void take_finding(void *arg, const struct ktape_finding *f)
 {
 	struct run *r = arg;
@@ -134,12 +116,12 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 	if (f->note && r->o.quiet)
 		return;
 	r->wrong += !f->note;
-	if (!r->o.all && r->shown >= SHOWN) {
+	if (!r->o.all && r->shown >= VERIFY_SHOWN) {
 		r->left_out++;
 		return;
 	}
 	if (r->o.json) {
-		print_json_finding(r, f);
+		verify_put_finding(stdout, f, !r->shown);
 	} else {
 		printf("%s %s: ", f->note ? "note" : "wrong",
 		       ktape_rule_name(f->rule));
@@ -185,34 +167,6 @@ static void print_cpus(const struct run *r)
 	}
 }
 
-static void print_json_cpus(const struct run *r)
-{
-	struct ktape_verify_cpu c = { .cpu = 0 };
-	const char *comma = "";
-
-	printf("\n],\"cpus\":[");
-	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
-		printf("%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu}",
-		       comma, c.cpu, (unsigned long long)c.packets,
-		       (unsigned long long)c.records,
-		       (unsigned long long)c.filtered,
-		       (unsigned long long)c.lost, (unsigned long long)c.missed,
-		       (unsigned long long)c.tracer_ns,
-		       (unsigned long long)c.samples);
-		comma = ",";
-	}
-	printf("\n],\"rules\":{");
-	for (unsigned int i = 0; i < KTAPE_RULES; i++) {
-		uint64_t notes,
-			wrong = ktape_verify_count(r->verify, i, &notes);
-
-		printf("%s\"%s\":{\"wrong\":%llu,\"notes\":%llu}", i ? "," : "",
-		       ktape_rule_name(i), (unsigned long long)wrong,
-		       (unsigned long long)notes);
-	}
-	putchar('}');
-}
-
 /* Print the verdict of --absent.  Return: its exit code. */
 static int print_verdict(const struct run *r)
 {
@@ -255,7 +209,7 @@ static int print_result(const struct run *r, int wrong)
 	int code = wrong ? EXIT_FAILED : EXIT_OK;
 
 	if (r->o.json)
-		print_json_cpus(r);
+		verify_put_counts(stdout, r->verify);
 	else
 		print_cpus(r);
 	if (r->o.absent)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Print the Linux statistics of a trace as text and as JSON, for stats and diff. */
+/* Print the Linux statistics of a trace as text, for stats; measure it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,129 +292,6 @@ static void print_instead(const struct ktape_linux *l, bool all)
 	}
 }
 
-/* ---- JSON -------------------------------------------------------------------------- */
-
-static void json_cpus(const struct ktape_linux *l)
-{
-	const struct ktape_linux_cpu *c;
-
-	printf("\"cpus\":[");
-	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
-		printf("%s\n {\"cpu\":%u,\"run_ns\":%" PRIu64
-		       ",\"idle_ns\":%" PRIu64 ",\"irq_ns\":%" PRIu64
-		       ",\"softirq_ns\":%" PRIu64 ",\"unknown_ns\":%" PRIu64
-		       ",\"switches\":%" PRIu64 ",\"lost\":%" PRIu64
-		       ",\"gaps\":%" PRIu64 ",\"uncounted_gaps\":%" PRIu64 "}",
-		       i ? "," : "", c->cpu, c->run, c->idle, c->irq,
-		       c->softirq, c->unknown, c->switches, c->lost, c->gaps,
-		       c->uncounted);
-	printf("],\n");
-}
-
-static void json_threads(const struct ktape_linux *l)
-{
-	const struct ktape_linux_thread *t;
-
-	printf("\"threads\":[");
-	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
-		printf("%s\n {\"tid\":%d,\"tgid\":%u,\"name\":", i ? "," : "",
-		       t->tid, t->tgid);
-		put_json_text(t->name);
-		printf(",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64
-		       ",\"wait_max_ns\":%" PRIu64 ",\"waits\":%" PRIu64
-		       ",\"switches\":%" PRIu64 "}",
-		       t->run, t->wait, t->wait_max, t->waits, t->switches);
-	}
-	printf("],\n");
-}
-
-static void json_shares(const struct ktape_linux *l, size_t i)
-{
-	const struct ktape_series *s = ktape_linux_series(l, i);
-	struct ktape_quantile v[STATS_SHARES];
-
-	printf(",\"min\":%" PRIu64 ",\"max\":%" PRIu64 ",\"mean\":%" PRIu64,
-	       s->min, s->max, s->sum / s->count);
-	for (size_t q = 0; q < STATS_SHARES; q++) {
-		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v[q]);
-		printf(",\"%s\":%" PRIu64, stats_shares[q].name, v[q].value);
-	}
-	printf(",\"bounds\":{");
-	for (size_t q = 0; q < STATS_SHARES; q++) {
-		printf("%s\"%s\":[%" PRIu64 ",", q ? "," : "",
-		       stats_shares[q].name, v[q].low);
-		if (v[q].high == UINT64_MAX)
-			printf("null]");
-		else
-			printf("%" PRIu64 "]", v[q].high);
-	}
-	printf("},\"histogram\":[");
-	for (unsigned int b = 0, n = 0; b <= BITS; b++) {
-		uint64_t count = ktape_linux_bucket(l, i, b);
-
-		if (count)
-			printf("%s[%" PRIu64 ",%" PRIu64 "]", n++ ? "," : "",
-			       b ? (uint64_t)1 << (b - 1) : 0, count);
-	}
-	putchar(']');
-}
-
-static void json_series(const struct ktape_linux *l)
-{
-	const struct ktape_series *s;
-	bool first = true;
-
-	printf("\"series\":[");
-	for (size_t i = 0; (s = ktape_linux_series(l, i)); i++) {
-		printf("%s\n {\"kind\":\"%s\",\"key\":", first ? "" : ",",
-		       ktape_series_name(s->kind));
-		first = false;
-		if (s->key == KTAPE_SERIES_ALL)
-			printf("null");
-		else
-			printf("%" PRIu64, s->key);
-		printf(",\"name\":");
-		put_json_text(s->name);
-		printf(",\"unit\":\"%s\",\"count\":%" PRIu64 ",\"sum\":%" PRIu64
-		       ",\"uncertain\":%" PRIu64,
-		       s->unit, s->count, s->sum, s->uncertain);
-		if (s->kind == KTAPE_SERIES_SYSCALL)
-			printf(",\"errors\":%" PRIu64 ",\"last_error\":%d",
-			       s->errors, s->error);
-		if (s->count)
-			json_shares(l, i);
-		putchar('}');
-	}
-	printf("],\n");
-}
-
-static void json_instead(const struct ktape_linux *l)
-{
-	const struct ktape_linux_instead *p;
-
-	printf("\"instead\":[");
-	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++)
-		printf("%s\n {\"tid\":%d,\"other\":%d,\"ns\":%" PRIu64
-		       ",\"waits\":%" PRIu64 "}",
-		       i ? "," : "", p->tid, p->other, p->ns, p->count);
-	printf("]");
-}
-
-/* Print the members of the JSON object, without its braces. */
-void stats_put_json(const struct stats_trace *s)
-{
-	const struct ktape_linux *l = s->linux_stats;
-
-	printf("\"span_ns\":%" PRIu64 ",\"lost\":%" PRIu64
-	       ",\"gaps\":%u,\"uncounted\":%s,\n",
-	       ktape_linux_span(l), s->lost, s->gaps,
-	       s->unknown ? "true" : "false");
-	json_cpus(l);
-	json_threads(l);
-	json_series(l);
-	json_instead(l);
-}
-
 void stats_print(const struct stats_trace *s, const struct stats_show *how)
 {
 	const struct ktape_linux *l = s->linux_stats;
@@ -422,7 +299,7 @@ void stats_print(const struct stats_trace *s, const struct stats_show *how)
 
 	if (how->json) {
 		putchar('{');
-		stats_put_json(s);
+		stats_put_json(stdout, s);
 		puts("}");
 		return;
 	}

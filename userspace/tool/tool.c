@@ -361,15 +361,22 @@ void restore_files_limit(void)
 }
 
 /**
- * put_json_text() - print a text as a JSON string
+ * write_json_text() - write a text as a JSON string
+ * @f: where to write
  * @text: the text; cut after JSON_TEXT_MAX bytes
  */
-void put_json_text(const char *text)
+void write_json_text(FILE *f, const char *text)
 {
 	char line[JSON_TEXT_MAX * 6 + 2];
 	size_t len = strnlen(text, JSON_TEXT_MAX);
 
-	fwrite(line, 1, (size_t)(kt_put_json(line, text, len) - line), stdout);
+	fwrite(line, 1, (size_t)(kt_put_json(line, text, len) - line), f);
+}
+
+/* Print a text as a JSON string. */
+void put_json_text(const char *text)
+{
+	write_json_text(stdout, text);
 }
 
 /**

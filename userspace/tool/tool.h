@@ -3,6 +3,8 @@
 #ifndef _KT_TOOL_H
 #define _KT_TOOL_H
 
+#include <stdio.h>
+
 #include <ktape.h>
 
 #ifndef KTAPE_VERSION
@@ -38,6 +40,7 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err);
 void raise_files_limit(void);
 void restore_files_limit(void);
 void put_json_text(const char *text);
+void write_json_text(FILE *f, const char *text);
 void put_human(char *to, size_t size, uint64_t bytes);
 int finish_stdout(void);
 

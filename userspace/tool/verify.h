@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The result of ktape verify as JSON, for verify and for pages. */
+#ifndef _KT_TOOL_VERIFY_H
+#define _KT_TOOL_VERIFY_H
+
+#include "tool.h"
+
+#define VERIFY_SHOWN	100U	/* findings shown without --all */
+
+void verify_put_finding(FILE *f, const struct ktape_finding *finding,
+			bool first);
+void verify_put_counts(FILE *f, const struct ktape_verify *verify);
+void verify_put_json(FILE *f, const char *trace);
+
+#endif /* _KT_TOOL_VERIFY_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Write findings and counts of a checked trace as JSON. */
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "verify.h"
+
+/**
+ * verify_put_finding() - write a finding
+ * @f: where to write
+ * @finding: the finding
+ * @first: no comma is needed before it
+ */
+void verify_put_finding(FILE *f, const struct ktape_finding *finding,
+			bool first)
+{
+	static const char *const rings[] = { "event", "control", "registry" };
+
+	fprintf(f, "%s\n{\"rule\":\"%s\",\"note\":%s", first ? "" : ",",
+		ktape_rule_name(finding->rule),
+		finding->note ? "true" : "false");
+	if (finding->stream)
+		fprintf(f, ",\"cpu\":%u,\"ring\":\"%s\"", finding->cpu,
+			rings[finding->ring % KT_ARRAY_SIZE(rings)]);
+	fprintf(f, ",\"packet\":%llu,\"offset\":%llu,\"ticks\":%llu,\"text\":",
+		(unsigned long long)finding->packet,
+		(unsigned long long)finding->offset,
+		(unsigned long long)finding->ts);
+	write_json_text(f, finding->text);
+	fputc('}', f);
+}
+
+/**
+ * verify_put_counts() - write the counts of CPUs and rules, behind the findings
+ * @f: where to write
+ * @verify: a check that was run
+ */
+void verify_put_counts(FILE *f, const struct ktape_verify *verify)
+{
+	struct ktape_verify_cpu c = { .cpu = 0 };
+	const char *comma = "";
+
+	fprintf(f, "\n],\"cpus\":[");
+	for (; ktape_verify_next_cpu(verify, &c); c.cpu++) {
+		fprintf(f,
+			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu}",
+			comma, c.cpu, (unsigned long long)c.packets,
+			(unsigned long long)c.records,
+			(unsigned long long)c.filtered,
+			(unsigned long long)c.lost,
+			(unsigned long long)c.missed,
+			(unsigned long long)c.tracer_ns,
+			(unsigned long long)c.samples);
+		comma = ",";
+	}
+	fprintf(f, "\n],\"rules\":{");
+	for (unsigned int i = 0; i < KTAPE_RULES; i++) {
+		uint64_t notes, wrong = ktape_verify_count(verify, i, &notes);
+
+		fprintf(f, "%s\"%s\":{\"wrong\":%llu,\"notes\":%llu}",
+			i ? "," : "", ktape_rule_name(i),
+			(unsigned long long)wrong, (unsigned long long)notes);
+	}
+	fputc('}', f);
+}
+
+/* Findings that are being written. */
+struct findings {
+	FILE *f;
+	unsigned int shown;
+	uint64_t left_out;
+};
+
+static void take_finding(void *arg, const struct ktape_finding *finding)
+{
+	struct findings *to = arg;
+
+	if (to->shown >= VERIFY_SHOWN) {
+		to->left_out++;
+		return;
+	}
+	verify_put_finding(to->f, finding, !to->shown);
+	to->shown++;
+}
+
+/**
+ * verify_put_json() - check a trace and write what ktape verify --json prints
+ * @f: where to write
+ * @trace: path of the trace
+ *
+ * If the trace cannot be checked, "wrong" is null and "why" has the reason.
+ */
+void verify_put_json(FILE *f, const char *trace)
+{
+	struct findings to = { .f = f };
+	const struct ktape_verify_options how = {
+		.finding = take_finding,
+		.arg = &to,
+	};
+	struct ktape_error error = { .text = "" };
+	struct ktape_verify *verify = NULL;
+	int ret;
+
+	fprintf(f, "{\"findings\":[");
+	ret = ktape_verify_open(trace, &how, &verify, &error);
+	if (!ret)
+		ret = ktape_verify_run(verify);
+	if (ret < 0) {
+		fprintf(f, "\n],\"wrong\":null,\"why\":");
+		write_json_text(f, *error.text ? error.text : strerror(-ret));
+		fprintf(f, "}\n");
+	} else {
+		verify_put_counts(f, verify);
+		fprintf(f, ",\"wrong\":%d,\"left_out\":%llu}\n", ret,
+			(unsigned long long)to.left_out);
+	}
+	ktape_verify_close(verify);
+}
