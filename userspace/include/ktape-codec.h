@@ -175,6 +175,30 @@ int ktape_sink_notice(struct ktape_sink *sink,
 		      const struct ktape_notice *notice);
 
 /**
+ * ktape_sink_takes_texts() - Check whether the format keeps texts of its caller
+ * @sink: the output
+ *
+ * Return: true if ktape_sink_attach() can be used.
+ */
+bool ktape_sink_takes_texts(const struct ktape_sink *sink);
+
+/**
+ * ktape_sink_attach() - Write a JSON text of the caller, such as statistics
+ * @sink: the output; not yet finished
+ * @name: what the text is: lower-case letters and underscores
+ * @text: the text
+ * @len: bytes of the text
+ *
+ * The page of the format html shows the texts "stats" (the object of ktape stats
+ * --json) and "ledger" (the object of ktape verify --json).
+ *
+ * Return: 0, -EOPNOTSUPP if the format keeps no texts, -EINVAL if @name has other
+ * characters, or as ktape_sink_event().
+ */
+int ktape_sink_attach(struct ktape_sink *sink, const char *name,
+		      const char *text, size_t len);
+
+/**
  * ktape_sink_error() - Return why the last call failed
  * @sink: the output
  *

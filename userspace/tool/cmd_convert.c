@@ -92,8 +92,10 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		moved.from = convert_ts(c, in, n->from);
 		moved.to = convert_ts(c, in, n->to);
 		range_add_loss(&c->range, &moved);
-		if (c->sink && !c->error && convert_wants_gap(c, &moved))
-			c->error = ktape_sink_notice(c->sink, &moved);
+		if (!c->sink || c->error || !convert_wants_gap(c, &moved))
+			return;
+		page_notice(&c->page, &moved);
+		c->error = ktape_sink_notice(c->sink, &moved);
 		return;
 	case KTAPE_NOTICE_LATE:
 		c->late += n->count;
@@ -161,6 +163,16 @@ static void report_results(const struct convert *c)
 		note("stopped by a signal: the output is complete up to that point");
 }
 
+/* Return the path of the trace whose ledger a page shows, or NULL. */
+static const char *ledger_of(const struct convert *c)
+{
+	const struct ktape_trace *trace = c->inputs[0].trace;
+
+	return c->nr_inputs == 1 && !c->live && !ktape_trace_format(trace) ?
+		       c->inputs[0].path :
+		       NULL;
+}
+
 /*
  * Finish the output.  A staged output that failed or was interrupted is not finished,
  * so that it does not replace an earlier output.  An output written in place (from an
@@ -177,6 +189,9 @@ static int end_output(struct convert *c, int ret, int code)
 		if (ret || code)
 			return ret;
 	}
+	err = ret || code ? 0 : page_end(&c->page, c->sink, ledger_of(c));
+	if (!ret)
+		ret = err;
 	err = ktape_sink_finish(c->sink);
 	return ret ? ret : err;
 }
@@ -311,7 +326,8 @@ static int open_output(struct convert *c)
 	if (err)
 		return fail("%s: %s", c->o.out,
 			    *error.text ? error.text : strerror(-err));
-	return 0;
+	err = page_begin(&c->page, c->sink, c->info, c->registry);
+	return err ? fail("%s", strerror(-err)) : 0;
 }
 
 static void put_options(const struct ktape_codec *codec, bool out, bool json)

@@ -190,6 +190,13 @@ static bool is_wanted(const struct convert *c, const struct ktape_event *e)
 	return is_wanted_thread(c, e);
 }
 
+static int put_event(struct convert *c, const struct ktape_event *e)
+{
+	int err = page_event(&c->page, e);
+
+	return err ? err : ktape_sink_event(c->sink, e);
+}
+
 /*
  * Write a registry record, which is never left out.  If the selection leaves out the
  * events around it, write it to the registry stream: in the ring of a CPU it would imply
@@ -202,11 +209,11 @@ static int write_name(struct convert *c, const struct ktape_event *e,
 
 	c->events++;
 	if (inside && is_wanted(c, e))
-		return ktape_sink_event(c->sink, e);
+		return put_event(c, e);
 	name.kind = KTAPE_RING_REGISTRY;
 	name.cpu = 0;
 	name.tid = -1;
-	return ktape_sink_event(c->sink, &name);
+	return put_event(c, &name);
 }
 
 /* Return true if an event is a name or describes events that are selected. */
@@ -223,7 +230,7 @@ static int write_event(struct convert *c, const struct ktape_event *e)
 	if (!is_wanted(c, e))
 		return 0;
 	c->events++;
-	return ktape_sink_event(c->sink, e);
+	return put_event(c, e);
 }
 
 /* Handle an event outside of the selected times: only names are written. */
@@ -298,6 +305,7 @@ void convert_release(struct convert *c)
 	for (size_t i = 0; i < c->nr_inputs; i++)
 		ktape_trace_close(c->inputs[i].trace);
 	free(c->inputs);
+	page_release(&c->page);
 	ktape_registry_free(c->own_registry);
 	cut_free(c->cut);
 }

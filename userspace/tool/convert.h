@@ -7,6 +7,7 @@
 #define _KT_CONVERT_H
 
 #include "input.h"
+#include "page.h"
 #include "range.h"
 
 struct convert_options {
@@ -65,6 +66,7 @@ struct cut;
  * @own_registry: @registry if it was made for several inputs, or NULL
  * @cut: state before --from-time, or NULL
  * @sink: the output
+ * @page: statistics for the output, if its format keeps them
  * @error: negative errno of a gap that could not be written
  * @events: number of events written
  * @lost: events lost in the inputs, as far as counted
@@ -93,6 +95,7 @@ struct convert {
 	struct ktape_registry *own_registry;
 	struct cut *cut;
 	struct ktape_sink *sink;
+	struct page page;
 	int error;
 	uint64_t events;
 	uint64_t lost;

@@ -7,6 +7,7 @@
 
 #include "codecs.h"
 #include "sink.h"
+#include "format/html/html.h"
 #include "format/lttng/lttng.h"
 #include "format/native/native.h"
 #include "format/parquet/parquet.h"
@@ -41,6 +42,8 @@ static const struct ktape_codec codecs[] = {
 	  NULL, IF(KT_HAS_TEXT, &kt_csv_out) },
 	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor",
 	  NULL, IF(KT_HAS_PERFETTO, &kt_perfetto_out) },
+	{ "html", "a page with a viewer, for any browser and without a network",
+	  NULL, IF(KT_HAS_HTML, &kt_html_out) },
 	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
 	  NULL, IF(KT_HAS_LTTNG, &kt_lttng_out) },
 	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others",

@@ -83,6 +83,7 @@ struct kt_codec_in {
  * @begin: write what the format has before the first event
  * @event: write an event; events come in the order of time
  * @notice: write that events were lost; NULL: each loss is counted as missed
+ * @attach: keep a JSON text of the caller under a name; NULL = such texts are not kept
  * @end: write what the format has after the last event.  Also called if the conversion
  *	ends early
  * @is_staged: with @own_files: return true while the output has a temporary name
@@ -102,6 +103,8 @@ struct kt_codec_out {
 	int (*begin)(struct kt_sink *s);
 	int (*event)(struct kt_sink *s, const struct ktape_event *event);
 	int (*notice)(struct kt_sink *s, const struct ktape_notice *notice);
+	int (*attach)(struct kt_sink *s, const char *name, const char *text,
+		      size_t len);
 	int (*end)(struct kt_sink *s);
 	bool (*is_staged)(const struct kt_sink *s);
 	void (*close)(struct kt_sink *s);

@@ -259,6 +259,25 @@ int ktape_sink_notice(struct ktape_sink *sink,
 	return 0;
 }
 
+bool ktape_sink_takes_texts(const struct ktape_sink *sink)
+{
+	return sink->s.codec->attach;
+}
+
+int ktape_sink_attach(struct ktape_sink *sink, const char *name,
+		      const char *text, size_t len)
+{
+	struct kt_sink *s = &sink->s;
+
+	if (!s->codec->attach)
+		return -EOPNOTSUPP;
+	for (const char *p = name; *p; p++) {
+		if ((*p < 'a' || *p > 'z') && *p != '_')
+			return -EINVAL;
+	}
+	return s->error ? s->error : s->codec->attach(s, name, text, len);
+}
+
 const char *ktape_sink_error(const struct ktape_sink *sink)
 {
 	return sink->s.why.text;
@@ -282,8 +301,9 @@ const char *ktape_sink_warning(const struct ktape_sink *sink)
 {
 	const struct kt_codec_out *codec = sink->s.codec;
 
-	return codec->large && kt_sink_at(&sink->s) >= codec->large
-		? codec->warning : NULL;
+	return codec->large && kt_sink_at(&sink->s) >= codec->large ?
+		       codec->warning :
+		       NULL;
 }
 
 unsigned int ktape_sink_mixed_cpus(const struct ktape_sink *sink)

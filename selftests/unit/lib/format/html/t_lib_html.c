@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test pages (format html) under sanitizers: deflate on bytes of every kind, the page of
+ * a scene with a loss, names that would end a script, texts of the caller.
+ */
+#include "format/html/deflate.h"
+#include "lib_scene.h"
+#include "util/bits.h"
+
+/* ---- deflate: undo it with as little as the fixed codes need ------------------------ */
+
+struct reader {
+	const uint8_t *from;
+	size_t len;
+	size_t at;	/* in bits */
+};
+
+static unsigned int read_bits(struct reader *r, unsigned int nr)
+{
+	unsigned int v = 0;
+
+	for (unsigned int i = 0; i < nr; i++, r->at++)
+		if (r->at / 8 < r->len)
+			v |= (unsigned int)(r->from[r->at / 8] >> r->at % 8 & 1)
+			     << i;
+	return v;
+}
+
+static unsigned int read_code(struct reader *r, unsigned int nr)
+{
+	unsigned int v = 0;
+
+	while (nr--)
+		v = v << 1 | read_bits(r, 1);
+	return v;
+}
+
+static unsigned int read_symbol(struct reader *r)
+{
+	unsigned int v = read_code(r, 7);
+
+	if (v < 24)
+		return 256 + v;
+	v = v << 1 | read_bits(r, 1);
+	if (v >= 0x30 && v <= 0xbf)
+		return v - 0x30;
+	if (v >= 0xc0 && v <= 0xc7)
+		return 280 + v - 0xc0;
+	v = v << 1 | read_bits(r, 1);
+	return 144 + v - 0x190;
+}
+
+static unsigned int read_length(struct reader *r, unsigned int symbol)
+{
+	unsigned int code = symbol - 257, extra;
+
+	if (code < 8)
+		return code + 3;
+	if (code == 28)
+		return 258;
+	extra = code / 4 - 1;
+	return ((4 + code % 4) << extra) + 3 + read_bits(r, extra);
+}
+
+static unsigned int read_distance(struct reader *r)
+{
+	unsigned int code = read_code(r, 5), extra;
+
+	if (code < 4)
+		return code + 1;
+	extra = code / 2 - 1;
+	return ((2 + code % 2) << extra) + 1 + read_bits(r, extra);
+}
+
+/* Return the number of bytes, or SIZE_MAX if they cannot be undone. */
+static size_t undo(const uint8_t *from, size_t len, uint8_t *to, size_t room)
+{
+	struct reader r = { from, len, 0 };
+	size_t n = 0;
+	unsigned int symbol;
+
+	if (read_bits(&r, 1) != 1 || read_bits(&r, 2) != 1)
+		return SIZE_MAX;
+	while ((symbol = read_symbol(&r)) != 256) {
+		unsigned int length = 1, distance = 0;
+
+		if (symbol > 256) {
+			length = read_length(&r, symbol);
+			distance = read_distance(&r);
+		}
+		if (n + length > room || distance > n || r.at > len * 8)
+			return SIZE_MAX;
+		for (; length--; n++)
+			to[n] = distance ? to[n - distance] : (uint8_t)symbol;
+	}
+	return (r.at + 7) / 8 == len ? n : SIZE_MAX;
+}
+
+static uint32_t seed;
+
+static uint32_t random_number(void)
+{
+	seed = seed * 1664525 + 1013904223;
+	return seed >> 8;
+}
+
+static void fill(uint8_t *to, size_t len, unsigned int kind)
+{
+	static const char line[] = "{'tid':12,'name':'sh'}";
+
+	for (size_t i = 0; i < len; i++) {
+		switch (kind) {
+		case 0:		/* nothing repeats: the most bits */
+			to[i] = (uint8_t)(144 + random_number() % 112);
+			break;
+		case 1:
+			to[i] = 0;
+			break;
+		case 2:		/* copies of all distances and lengths */
+			to[i] = i && random_number() % 9 ?
+					to[i - 1 -
+					   random_number() % kt_min(i, 40000)] :
+					(uint8_t)random_number();
+			break;
+		default:
+			to[i] = (uint8_t)line[(i * 7 + i / 300) % strlen(line)];
+		}
+	}
+}
+
+static void deflate_round(void)
+{
+	static const size_t sizes[] = { 0,   1,	  2,	3,     4,     257,
+					258, 259, 5000, 32768, 32769, 100000 };
+	struct kt_deflate *d = malloc(sizeof(*d));
+
+	memset(d, 0xa5, sizeof(*d));
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (unsigned int kind = 0; kind < 4; kind++) {
+			size_t len = sizes[i], bound = kt_deflate_bound(len), n;
+			/* Of exactly these sizes, so that the sanitizer watches. */
+			uint8_t *from = malloc(len), *to = malloc(bound),
+				*back = malloc(len);
+
+			fill(from, len, kind);
+			n = kt_deflate(d, from, len, to);
+			check(n <= bound, "%zu bytes of kind %u: %zu", len,
+			      kind, n);
+			check(undo(to, n, back, len) == len &&
+				      (!len || !memcmp(from, back, len)),
+			      "%zu bytes of kind %u are not the same again",
+			      len, kind);
+			check(kind != 1 || len < 5000 || n < len / 50,
+			      "%zu zeros need %zu bytes", len, n);
+			free(from);
+			free(to);
+			free(back);
+		}
+	}
+	free(d);
+}
+
+/* ---- pages ----------------------------------------------------------------------------- */
+
+static unsigned int count(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+static void scene_page(void)
+{
+	int fd = scene_write("html", NULL, NULL, true);
+	size_t len;
+	char *page;
+
+	check(fd >= 0, "not written: %d", fd);
+	page = codec_content(fd, &len);
+	close(fd);
+	check(strlen(page) == len, "a NUL is in the page");
+	check(!strncmp(page, "<!DOCTYPE html>\n", 16), "no head");
+	check(!strcmp(page + len - 8, "</html>\n"), "no end");
+	check_equal(count(page, "data-kind=\"about\""), 1);
+	check_equal(count(page, "data-kind=\"events\""), 1);
+	check_equal(count(page, "data-kind=\"spans\""), 1);
+	/* One for each block, and one for the viewer. */
+	check_equal(count(page, "</script>"), count(page, "data-kind=\"") + 1);
+	check(!strstr(page, "wor\"ker"), "a name stands in the page");
+	free(page);
+}
+
+/* Write a trace with a mark that has the text @name, and set @page. */
+static void page_with(const char *name, size_t name_len, const char *attach,
+		      char **page)
+{
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = {
+		.format = "html",
+		.path = path,
+		.info = &scene_info,
+	};
+	uint32_t switches[] = { 0, 42 }, mark[] = { 7 };
+	struct ktape_event e = {
+		.ts = 1000,
+		.args = switches,
+		.nargs = 2,
+		.known = true,
+		.opcode = KTAPE_EV_SCHED_SWITCH,
+	};
+	struct ktape_sink *sink;
+	size_t len;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	check_equal(ktape_sink_takes_texts(sink), true);
+	check_equal(ktape_sink_event(sink, &e), 0);
+	e = (struct ktape_event){
+		.ts = 2000,
+		.args = mark,
+		.nargs = 1,
+		.known = true,
+		.tid = 42,
+		.blob = name,
+		.blob_size = (uint32_t)name_len,
+		.opcode = KTAPE_EV_MARK,
+	};
+	check_equal(ktape_sink_event(sink, &e), 0);
+	check_equal(ktape_sink_attach(sink, "stats", attach, strlen(attach)),
+		    0);
+	check_equal(ktape_sink_attach(sink, "a\"b", attach, 1), -EINVAL);
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	*page = codec_content(fd, &len);
+	close(fd);
+	check(strlen(*page) == len, "a NUL is in the page");
+}
+
+static void hostile_names(void)
+{
+	static const char *const texts[] = {
+		"</script><script>alert(1)</script>",
+		"<!--",
+		"]]>",
+		"\" onload=\"x",
+		"'\\u2028\xe2\x80\xa8",
+		"\x01\x1b[2J\r\n",
+		"\xff\xc3\x28\xf8",
+		"&lt;",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		char *page = NULL;
+
+		page_with(texts[i], strlen(texts[i]), texts[i], &page);
+		check(page, "no page");
+		check_equal(count(page, "</script>"),
+			    count(page, "data-kind=\"") + 1);
+		check(!strstr(page, "alert(1)"), "text %zu is in the page", i);
+		for (const char *p = page; *p; p++) {
+			if ((unsigned char)*p >= ' ' || *p == '\n' ||
+			    *p == '\t')
+				continue;
+			check(false, "text %zu: byte %d is in the page", i, *p);
+			break;
+		}
+		free(page);
+	}
+}
+
+static void no_texts(void)
+{
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "csv",
+					  .path = path,
+					  .info = &scene_info };
+	struct ktape_sink *sink;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	check_equal(ktape_sink_takes_texts(sink), false);
+	check_equal(ktape_sink_attach(sink, "stats", "{}", 2), -EOPNOTSUPP);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
+static const struct tap_test tests[] = {
+	{ "deflate: every kind and length of bytes comes back", deflate_round },
+	{ "a page of a scene with a loss", scene_page },
+	{ "names that would end a script or a text", hostile_names },
+	{ "other formats keep no texts", no_texts },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

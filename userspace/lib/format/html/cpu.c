@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What each CPU does: which thread it runs, interrupts and timers within, losses. */
+#include "internal.h"
+
+/* Interrupts.  @bits: width of the id in dat20; 0 = it is argument @arg. */
+static const struct irq {
+	uint8_t begin;
+	uint8_t end;
+	uint8_t kind;
+	uint8_t type;
+	uint8_t bits;
+	uint8_t arg;
+} irqs[] = {
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, HTML_IRQ,
+	  KTAPE_TYPE_IRQ, 18, 0 },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, HTML_SOFTIRQ,
+	  KTAPE_TYPE_SOFTIRQ, 8, 0 },
+	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, HTML_IPI, KTAPE_TYPE_IPI, 5,
+	  0 },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT, HTML_TICK,
+	  KTAPE_TYPE_U32, 8, 0 },
+	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, HTML_ISR, KTAPE_TYPE_ISRID, 0,
+	  0 },
+	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KTAPE_EV_TIMER_EXPIRE_EXIT, HTML_TIMER,
+	  KTAPE_TYPE_FUNC, 0, 1 },
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+	  HTML_HRTIMER, KTAPE_TYPE_FUNC, 0, 1 },
+};
+
+static struct html_cpu *get_cpu(struct html *h, uint32_t cpu)
+{
+	struct html_cpu *more;
+
+	if (cpu < h->nr_cpus)
+		return &h->cpus[cpu];
+	more = realloc(h->cpus, (cpu + 1) * sizeof(*more));
+	if (!more) {
+		html_no_memory(h);
+		return NULL;
+	}
+	memset(more + h->nr_cpus, 0, (cpu + 1 - h->nr_cpus) * sizeof(*more));
+	h->cpus = more;
+	h->nr_cpus = cpu + 1;
+	return &more[cpu];
+}
+
+/* ---- threads ------------------------------------------------------------------- */
+
+static void end_run(struct html *h, struct html_cpu *c, uint32_t cpu,
+		    int64_t now, uint32_t state, uint8_t flags)
+{
+	const struct html_span s = {
+		.kind = HTML_RUN,
+		.flags = c->flags | flags,
+		.cpu = cpu,
+		.tid = c->tid,
+		.name = c->name,
+		.begin = c->since,
+		.dur = html_lasts(c->since, now),
+		.b = state,
+	};
+
+	if (!c->known)
+		return;
+	c->known = false;
+	if (s.dur)
+		html_span(h, &s);
+	html_thread_off(h, c->tid, now, state, flags);
+}
+
+static void begin_run(struct html *h, struct html_cpu *c,
+		      const struct kt_line *l, int32_t tid, int64_t now,
+		      uint8_t flags)
+{
+	if (tid < 0)
+		return;
+	c->known = true;
+	c->tid = tid;
+	c->name = html_name(h, l, KTAPE_TYPE_TID, (uint32_t)tid);
+	c->since = now;
+	c->flags = flags;
+	html_thread_on(h, tid, l->event->cpu, now, flags, c->name);
+}
+
+static void put_switch(struct html *h, struct html_cpu *c,
+		       const struct kt_line *l, int64_t now)
+{
+	const struct ktape_event *e = l->event;
+	int32_t prev = (int32_t)ktape_event_arg(e, 0);
+	uint32_t state = e->dat20 >> 16 & 15;
+
+	if (c->known && c->tid != prev)
+		end_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
+	if (c->known)
+		end_run(h, c, e->cpu, now, state, 0);
+	else
+		html_thread_off(h, prev, now, state, 0);
+	c->depth = 0;
+	begin_run(h, c, l, (int32_t)ktape_event_arg(e, 1), now, 0);
+}
+
+/* Take the running thread from an event, if no switch has named it. */
+static void learn_thread(struct html *h, struct html_cpu *c,
+			 const struct kt_line *l, int64_t now)
+{
+	const struct ktape_event *e = l->event;
+	bool context = e->opcode == KTAPE_EV_CONTEXT;
+	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
+
+	if (tid < 0 || (c->known && c->tid == tid))
+		return;
+	end_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
+	begin_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
+}
+
+/* ---- interrupts ------------------------------------------------------------------ */
+
+static uint32_t irq_id(const struct irq *irq, const struct ktape_event *e)
+{
+	return irq->bits ? e->dat20 & ((1U << irq->bits) - 1) :
+			   ktape_event_arg(e, irq->arg);
+}
+
+static void begin_irq(struct html *h, struct html_cpu *c,
+		      const struct kt_line *l, const struct irq *irq,
+		      int64_t now)
+{
+	uint32_t id = irq_id(irq, l->event);
+
+	if (c->depth == HTML_NEST) {
+		kt_sink_miss(h->s, "interrupts nested deeper than 16", 1);
+		return;
+	}
+	c->irqs[c->depth++] = (struct html_irq){ irq->kind, id,
+						 html_name(h, l, irq->type, id),
+						 now };
+}
+
+/* End the innermost interrupt of a kind, and those in it, whose ends are missing. */
+static void end_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
+		    const struct irq *irq, int64_t now)
+{
+	struct html_span s = {
+		.kind = irq->kind,
+		.cpu = l->event->cpu,
+		.tid = c->known ? c->tid : -1,
+	};
+	unsigned int i = c->depth;
+
+	while (i && c->irqs[i - 1].kind != irq->kind)
+		i--;
+	if (!i)
+		return;
+	c->depth = --i;
+	s.depth = (uint8_t)i;
+	s.name = c->irqs[i].name;
+	s.a = c->irqs[i].id;
+	s.begin = c->irqs[i].begin;
+	s.dur = html_lasts(s.begin, now);
+	html_span(h, &s);
+}
+
+static bool put_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
+		    int64_t now)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(irqs); i++) {
+		if (irqs[i].begin == l->event->opcode)
+			begin_irq(h, c, l, &irqs[i], now);
+		else if (irqs[i].end == l->event->opcode)
+			end_irq(h, c, l, &irqs[i], now);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/**
+ * html_cpu_event() - process an event of the CPU or of its thread
+ * @h: the page
+ * @l: the event
+ * @now: its time
+ *
+ * Return: true if the event is one of those.
+ */
+bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
+{
+	struct html_cpu *c = get_cpu(h, l->event->cpu);
+
+	if (!c)
+		return true;
+	c->seen = true;
+	if (!kt_event_fits(l->event)) {
+		learn_thread(h, c, l, now);
+		return false;
+	}
+	if (l->event->opcode == KTAPE_EV_SCHED_SWITCH) {
+		put_switch(h, c, l, now);
+		return true;
+	}
+	learn_thread(h, c, l, now);
+	switch (l->event->opcode) {
+	case KTAPE_EV_SCHED_WAKING:
+	case KTAPE_EV_SCHED_WAKEUP:
+	case KTAPE_EV_SCHED_WAKEUP_NEW:
+	case KTAPE_EV_SCHED_BLOCKED:
+		html_thread_wakes(h, l, now);
+		return true;
+	case KTAPE_EV_SYS_ENTER:
+	case KTAPE_EV_SYS_EXIT:
+	case KTAPE_EV_SYS_ENTER_WIDE:
+	case KTAPE_EV_SYS_EXIT_WIDE:
+		html_thread_call(h, l, now);
+		return true;
+	case KTAPE_EV_PROCESS_EXIT:
+		html_thread_exit(h, l, now);
+		return true;
+	default:
+		return put_irq(h, c, l, now);
+	}
+}
+
+/**
+ * html_cpu_lost() - process a loss of events
+ * @h: the page
+ * @cpu: the CPU
+ * @from: begin of the loss
+ * @to: end of the loss
+ * @count: number of events, 0 = unknown
+ */
+void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
+		   uint64_t count)
+{
+	struct html_cpu *c = get_cpu(h, cpu);
+	const struct html_span s = {
+		.kind = HTML_LOST,
+		.cpu = cpu,
+		.tid = -1,
+		.name = html_string(h, "lost", 4),
+		.begin = from,
+		.dur = html_lasts(from, to),
+		.a = (int64_t)count,
+	};
+
+	if (!c)
+		return;
+	end_run(h, c, cpu, from, UINT32_MAX, HTML_NO_END);
+	c->depth = 0;
+	html_span(h, &s);
+}
+
+/**
+ * html_cpus_end() - end what all CPUs do
+ * @h: the page
+ * @now: end of the trace
+ */
+void html_cpus_end(struct html *h, int64_t now)
+{
+	for (uint32_t i = 0; i < h->nr_cpus; i++)
+		end_run(h, &h->cpus[i], i, now, KTAPE_STATE_R, HTML_NO_END);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * State of a page that is being written, shared by the files of this folder.  The head
+ * of out.c explains the page, block.c the blocks of data in it.
+ */
+#ifndef _KT_HTML_INTERNAL_H
+#define _KT_HTML_INTERNAL_H
+
+#include "util/map.h"
+#include "show/line.h"
+#include "stream/event.h"
+#include "format/object_state.h"
+#include "format/sink.h"
+#include "deflate.h"
+
+#define HTML_FORM	1	/* version of the blocks, checked by the page */
+#define HTML_SPANS	500000U	/* spans in a page; more are merged */
+#define HTML_EVENTS	1000000U	/* events in a page with their fields */
+#define HTML_RARE	100000U	/* of these beyond @HTML_EVENTS: marks, exceptions */
+#define HTML_STRINGS	65536U	/* distinct names */
+#define HTML_VALUES	1000000U	/* values of counters */
+#define HTML_OPEN	(1U << 20)	/* threads, requests and marks that are followed */
+#define HTML_NEST	16U	/* most nested interrupts of a CPU */
+#define HTML_CHUNK	8192U	/* events or spans in a block */
+
+/* Kinds of spans.  userspace/viewer/kinds.js has the same numbers. */
+enum html_kind {
+	HTML_RUN,	/* on a CPU: a thread runs */
+	HTML_IRQ,	/* on a CPU, nested: interrupt handler */
+	HTML_SOFTIRQ,
+	HTML_IPI,
+	HTML_TICK,
+	HTML_ISR,
+	HTML_TIMER,
+	HTML_HRTIMER,
+	HTML_LOST,	/* on a CPU: events were lost */
+	HTML_LOSS,	/* on a CPU: events of one class were lost */
+	HTML_ON,	/* of a thread: it runs */
+	HTML_WAIT,	/* of a thread: it is runnable or blocked */
+	HTML_CALL,	/* of a thread: system call */
+	HTML_WORK,	/* of a thread: work item */
+	HTML_MARK,	/* of a thread, or of all: marked in a program */
+	HTML_BLOCK,	/* of a device: a request */
+	HTML_STATE,	/* of an object of an RTOS */
+	HTML_KINDS
+};
+
+/* Flags of spans. */
+#define HTML_NO_BEGIN	1U	/* it began before the trace, or inside a loss */
+#define HTML_NO_END	2U	/* it ends after the trace, or inside a loss */
+#define HTML_UNSURE	4U	/* events were lost between its begin and its end */
+#define HTML_MERGED	8U	/* several spans, see level.c */
+
+/* State of a thread that is not running, in @b of HTML_WAIT. */
+#define HTML_WOKEN	16	/* runnable, because it was woken up; else enum state */
+
+/**
+ * struct html_span - an interval that the page draws
+ * @kind: enum html_kind
+ * @depth: nesting
+ * @flags: HTML_NO_BEGIN ...
+ * @cpu: CPU, or UINT32_MAX
+ * @tid: thread, -1 = unknown or none
+ * @name: string
+ * @begin: ns since the first event
+ * @dur: ns
+ * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS: events; else an id
+ * @b: WAIT: state; CALL: number; RUN: state at the end; WAIT of a blocked thread
+ * @count: 1, or the number of merged spans
+ * @busy: sum of the durations of merged spans
+ * @longest: longest of them
+ */
+struct html_span {
+	uint8_t kind;
+	uint8_t depth;
+	uint8_t flags;
+	uint32_t cpu;
+	int32_t tid;
+	uint32_t name;
+	int64_t begin;
+	uint64_t dur;
+	int64_t a;
+	int64_t b;
+	uint32_t count;
+	uint64_t busy;
+	uint64_t longest;
+};
+
+/* Bytes that grow. */
+struct html_bytes {
+	uint8_t *data;
+	size_t len;
+	size_t cap;
+};
+
+/* A running interrupt handler or timer. */
+struct html_irq {
+	uint8_t kind;
+	uint32_t id;
+	uint32_t name;
+	int64_t begin;
+};
+
+/**
+ * struct html_cpu - a CPU
+ * @seen: there was an event
+ * @known: @tid runs
+ * @tid: running thread
+ * @name: its name
+ * @since: since when
+ * @flags: of its span
+ * @depth: running interrupt handlers
+ * @irqs: these, the innermost last
+ */
+struct html_cpu {
+	bool seen;
+	bool known;
+	int32_t tid;
+	uint32_t name;
+	int64_t since;
+	uint8_t flags;
+	unsigned int depth;
+	struct html_irq irqs[HTML_NEST];
+};
+
+/* What a thread does. */
+enum html_doing {
+	HTML_UNKNOWN,
+	HTML_RUNS,
+	HTML_READY,
+	HTML_BLOCKED
+};
+
+/**
+ * struct html_thread - a thread
+ * @tid: thread id
+ * @doing: enum html_doing
+ * @flags: of the span that is open
+ * @name: its name
+ * @reason: string: why it blocks
+ * @since: since when it does @doing
+ * @state: enum state with which it left the CPU
+ * @woken: it was woken since then
+ * @waking: when
+ * @ready: when it stood in a run queue; valid if @queued
+ * @queued: see @ready
+ * @waker: the thread that woke it
+ * @cpu: CPU where it runs or ran last
+ * @in_call: a system call is open
+ * @call: its number
+ * @call_name: its name
+ * @call_since: when it began
+ */
+struct html_thread {
+	int32_t tid;
+	uint8_t doing;
+	uint8_t flags;
+	uint32_t name;
+	uint32_t reason;
+	int64_t since;
+	uint32_t state;
+	bool woken;
+	bool queued;
+	int64_t waking;
+	int64_t ready;
+	int32_t waker;
+	uint32_t cpu;
+	bool in_call;
+	uint32_t call;
+	uint32_t call_name;
+	int64_t call_since;
+};
+
+/**
+ * struct html_level - all spans; see level.c
+ * @spans: the spans
+ * @nr: how many
+ * @cap: entries allocated
+ * @most: entries that a page may have
+ * @all: spans that were added
+ * @short_ns: spans shorter than this are merged; 0 = none
+ * @lanes: index + 1 of the last span of each lane, while @short_ns
+ */
+struct html_level {
+	struct html_span *spans;
+	size_t nr;
+	size_t cap;
+	size_t most;
+	uint64_t all;
+	uint64_t short_ns;
+	struct kt_map lanes;
+};
+
+/**
+ * struct html - a page that is being written
+ * @s: sink
+ * @begun: an event came
+ * @origin: nanoseconds since the epoch at time 0 of the page
+ * @last: time of the last event
+ * @lost_to: end of the last loss
+ * @deflate: compressor
+ * @packed: its output, then the block
+ * @blocks: number of blocks
+ * @columns: columns of the events of this block: time, opcode, CPU, thread
+ * @fields: their fields, a line each
+ * @nr_events: events of this block
+ * @time: time of the last of them
+ * @events: all events that were written
+ * @events_most: how many a page may have
+ * @rare: of these, those beyond @events_most
+ * @all_events: all events that came
+ * @used: bit n: the trace has opcode n
+ * @strings: ids by hash
+ * @texts: texts of @strings
+ * @text_at: where each begins in @texts
+ * @nr_strings: number of strings
+ * @new_strings: JSON of those that were not written
+ * @values: columns of values
+ * @nr_values: values in @values
+ * @all_values: values in all blocks
+ * @value_time: time of the last value
+ * @cpus: CPUs by number
+ * @nr_cpus: entries of @cpus
+ * @threads: indices of @thread_list by tid
+ * @thread_list: threads
+ * @nr_threads: entries of @thread_list
+ * @open: open marks, work items and requests
+ * @states: states of RTOS objects
+ * @level: spans
+ */
+struct html {
+	struct kt_sink *s;
+	bool begun;
+	int64_t origin;
+	int64_t last;
+	int64_t lost_to;
+	struct kt_deflate *deflate;
+	struct html_bytes packed;
+	uint32_t blocks;
+	struct html_bytes columns[4];
+	struct html_bytes fields;
+	uint32_t nr_events;
+	int64_t time;
+	uint64_t events;
+	uint64_t events_most;
+	uint64_t rare;
+	uint64_t all_events;
+	uint64_t used[KTAPE_MASK_WORDS];
+	struct kt_map strings;
+	struct html_bytes texts;
+	size_t *text_at;
+	uint32_t nr_strings;
+	struct html_bytes new_strings;
+	struct html_bytes values;
+	uint32_t nr_values;
+	uint64_t all_values;
+	int64_t value_time;
+	struct html_cpu *cpus;
+	uint32_t nr_cpus;
+	struct kt_map threads;
+	struct html_thread *thread_list;
+	size_t nr_threads;
+	struct kt_map open;
+	struct kt_states states;
+	struct html_level level;
+};
+
+/* page.c */
+extern const char html_page_head[];
+extern const size_t html_page_head_len;
+extern const char html_page_tail[];
+extern const size_t html_page_tail_len;
+
+/* block.c */
+char *html_room(struct html *h, struct html_bytes *b, size_t n);
+void html_took(struct html_bytes *b, const char *end);
+char *html_put_number(char *p, uint64_t v);
+char *html_put_signed(char *p, int64_t v);
+void html_number(struct html *h, struct html_bytes *b, uint64_t v);
+void html_signed(struct html *h, struct html_bytes *b, int64_t v);
+int html_block(struct html *h, const char *kind, const char *name, uint64_t nr,
+	       const struct html_bytes *content);
+
+/* string.c */
+uint32_t html_string(struct html *h, const char *text, size_t len);
+uint32_t html_name(struct html *h, const struct kt_line *l, unsigned int type,
+		   uint64_t value);
+int html_strings_flush(struct html *h);
+
+/* level.c */
+void html_span(struct html *h, const struct html_span *span);
+int html_level_write(struct html *h);
+
+/* thread.c */
+struct html_thread *html_thread(struct html *h, int32_t tid);
+void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
+		    uint8_t flags, uint32_t name);
+void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
+		     uint8_t flags);
+void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now);
+void html_thread_call(struct html *h, const struct kt_line *l, int64_t now);
+void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now);
+void html_threads_end(struct html *h, int64_t now);
+
+/* cpu.c */
+bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now);
+void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
+		   uint64_t count);
+void html_cpus_end(struct html *h, int64_t now);
+
+/* other.c */
+bool html_other_event(struct html *h, const struct kt_line *l, int64_t now);
+int html_values_flush(struct html *h);
+void html_other_end(struct html *h, int64_t now);
+void html_other_free(struct html *h);
+
+/* Return the time of an event in the page. */
+static inline int64_t html_time(const struct html *h, uint64_t ts)
+{
+	return (int64_t)((uint64_t)ktape_epoch_ns(h->s->info, ts) -
+			 (uint64_t)h->origin);
+}
+
+/* Return the nanoseconds from @from to @to, 0 if @to is earlier. */
+static inline uint64_t html_lasts(int64_t from, int64_t to)
+{
+	return to > from ? (uint64_t)to - (uint64_t)from : 0;
+}
+
+/* Fail with -ENOMEM, once. */
+static inline void html_no_memory(struct html *h)
+{
+	if (!h->s->error)
+		h->s->error = -ENOMEM;
+}
+
+#endif /* _KT_HTML_INTERNAL_H */

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The spans of a page, and how they are merged if there are too many.
+ *
+ * All spans stay in memory until the end.  When they are more than the page may have,
+ * spans that follow each other on one lane and are shorter than @short_ns become one
+ * merged span: with their number, the time that they cover, the sum of their durations,
+ * and the name of the longest.  @short_ns doubles until a quarter of the room is free.
+ * So one pass over the trace gives the same detail everywhere, in bounded memory, and
+ * every span longer than @short_ns stays as it is.
+ */
+#include "internal.h"
+
+#define FIRST_SHORT	128U	/* ns */
+#define GAP		8U	/* a merged span covers at most this many @short_ns */
+#define COLUMNS		13U
+#define OWN_LANES	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE))
+
+/* Return the lane of a span: a number of its kind and depth, and of its owner. */
+static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
+{
+	bool of_cpu = s->kind <= HTML_LOSS;
+	uint32_t kind = s->kind | (uint32_t)s->depth << 8;
+	uint64_t owner = of_cpu ? s->cpu : (uint32_t)s->tid;
+
+	if (s->kind == HTML_MARK || s->kind == HTML_BLOCK)
+		owner |= (uint64_t)s->name << 32;
+	return kt_map_put(&h->level.lanes, kind, owner);
+}
+
+static bool is_small(const struct html_level *v, const struct html_span *s)
+{
+	return s->longest < v->short_ns && s->dur < v->short_ns * GAP &&
+	       !(1U << s->kind & OWN_LANES);
+}
+
+/* Merge @s into the span before it on its lane.  Return: false if it cannot be. */
+static bool merge_span(const struct html_level *v, struct html_span *into,
+		       const struct html_span *s)
+{
+	int64_t end = into->begin + (int64_t)into->dur;
+
+	if (!is_small(v, into) || !is_small(v, s) || s->begin < end ||
+	    html_lasts(into->begin, s->begin) + s->dur >= v->short_ns * GAP)
+		return false;
+	into->dur = html_lasts(into->begin, s->begin) + s->dur;
+	into->busy += s->busy;
+	into->count += s->count;
+	into->flags |= s->flags | HTML_MERGED;
+	if (s->longest <= into->longest)
+		return true;
+	into->longest = s->longest;
+	into->name = s->name;
+	into->tid = s->tid;
+	into->cpu = s->cpu;
+	into->a = s->a;
+	into->b = s->b;
+	return true;
+}
+
+/* Add a span that there is room for, or merge it into the last one of its lane. */
+static void place_span(struct html *h, const struct html_span *s)
+{
+	struct html_level *v = &h->level;
+	struct kt_map_entry *lane = v->short_ns ? find_lane(h, s) : NULL;
+
+	if (lane && lane->value && merge_span(v, &v->spans[lane->value - 1], s))
+		return;
+	/* @s may be the entry that is overwritten. */
+	v->spans[v->nr++] = *s;
+	if (lane)
+		lane->value = v->nr;
+}
+
+/* Merge all spans again, with longer ones, until there is room. */
+static void merge_all(struct html *h)
+{
+	struct html_level *v = &h->level;
+	size_t nr;
+
+	do {
+		v->short_ns = v->short_ns ? v->short_ns * 2 : FIRST_SHORT;
+		kt_map_free(&v->lanes);
+		v->lanes = (struct kt_map){ .entries = NULL };
+		nr = v->nr;
+		v->nr = 0;
+		for (size_t i = 0; i < nr; i++) {
+			const struct html_span s = v->spans[i];
+
+			place_span(h, &s);
+		}
+	} while (v->nr > v->most / 4 * 3 && v->short_ns < 1ULL << 40);
+}
+
+static bool grow_spans(struct html *h)
+{
+	struct html_level *v = &h->level;
+	size_t cap = kt_min(v->cap ? v->cap * 2 : 4096, v->most);
+	struct html_span *more = realloc(v->spans, cap * sizeof(*more));
+
+	if (!more) {
+		html_no_memory(h);
+		return false;
+	}
+	v->spans = more;
+	v->cap = cap;
+	return true;
+}
+
+/**
+ * html_span() - add a span
+ * @h: the page
+ * @span: the span; @count, @busy and @longest are set here
+ */
+void html_span(struct html *h, const struct html_span *span)
+{
+	struct html_level *v = &h->level;
+	struct html_span s = *span;
+
+	s.count = 1;
+	s.busy = s.longest = s.dur;
+	v->all++;
+	if (v->nr == v->most)
+		merge_all(h);
+	if (v->nr == v->most) {
+		kt_sink_miss(h->s, "spans that could not be merged", 1);
+		return;
+	}
+	if (v->nr == v->cap && !grow_spans(h))
+		return;
+	place_span(h, &s);
+}
+
+static void put_columns(struct html *h, struct html_bytes *to,
+			const struct html_span *s, int64_t before)
+{
+	html_number(h, &to[0], s->kind);
+	html_number(h, &to[1], s->depth);
+	html_number(h, &to[2], s->flags);
+	html_signed(h, &to[3], s->cpu == UINT32_MAX ? -1 : (int64_t)s->cpu);
+	html_signed(h, &to[4], s->tid);
+	html_number(h, &to[5], s->name);
+	html_signed(h, &to[6], s->begin - before);
+	html_number(h, &to[7], s->dur);
+	html_signed(h, &to[8], s->a);
+	html_signed(h, &to[9], s->b);
+	html_number(h, &to[10], s->count);
+	/* Columns that only merged spans need. */
+	if (!(s->flags & HTML_MERGED))
+		return;
+	html_number(h, &to[11], s->busy);
+	html_number(h, &to[12], s->longest);
+}
+
+static int write_spans(struct html *h, size_t from, size_t nr)
+{
+	struct html_bytes to[COLUMNS] = { { .len = 0 } }, all = { .len = 0 };
+	int64_t before = 0;
+	char *p;
+	int err;
+
+	for (size_t i = from; i < from + nr; i++) {
+		put_columns(h, to, &h->level.spans[i], before);
+		before = h->level.spans[i].begin;
+	}
+	for (size_t i = 0; i < COLUMNS; i++) {
+		p = html_room(h, &all, to[i].len);
+		if (p && to[i].len)
+			html_took(&all,
+				  kt_put_mem(p, (char *)to[i].data, to[i].len));
+		free(to[i].data);
+	}
+	err = html_block(h, "spans", NULL, nr, &all);
+	free(all.data);
+	return err;
+}
+
+/**
+ * html_level_write() - write all spans
+ * @h: the page
+ *
+ * Return: 0 or negative errno.
+ */
+int html_level_write(struct html *h)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < h->level.nr && !err; i += HTML_CHUNK)
+		err = write_spans(h, i, kt_min(h->level.nr - i, HTML_CHUNK));
+	return err;
+}

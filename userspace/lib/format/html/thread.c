@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What each thread does: it runs (ON), is runnable or blocked (WAIT), is in a system
+ * call (CALL).
+ *
+ *	switch out, R	-> runnable ............................ switch in -> runs
+ *	switch out, S	-> blocked ... wake-up -> runnable ..... switch in -> runs
+ *
+ * A wait is runnable from sched_wakeup on, or from sched_waking if only that is
+ * recorded: as in lib/stats.  The waker is the thread of sched_waking.
+ */
+#include "internal.h"
+
+#define LARGE		(1U << 18)
+#define NR_AND_TABLE	0x3ffffU
+
+/**
+ * html_thread() - return a thread, made if needed
+ * @h: the page
+ * @tid: thread id
+ *
+ * Return: the thread, valid until the next call; NULL for the idle task, an unknown
+ * thread, or if there are too many.
+ */
+struct html_thread *html_thread(struct html *h, int32_t tid)
+{
+	struct html_thread *more;
+	struct kt_map_entry *e;
+
+	if (tid <= 0)
+		return NULL;
+	e = kt_map_find(&h->threads, 0, (uint32_t)tid);
+	if (e)
+		return &h->thread_list[e->value];
+	if (h->nr_threads == HTML_OPEN) {
+		kt_sink_miss(h->s, "states of threads beyond 1048576", 1);
+		return NULL;
+	}
+	if (!(h->nr_threads & (h->nr_threads - 1))) {
+		more = realloc(h->thread_list,
+			       (h->nr_threads ? h->nr_threads * 2 : 1) *
+				       sizeof(*more));
+		if (!more) {
+			html_no_memory(h);
+			return NULL;
+		}
+		h->thread_list = more;
+	}
+	e = kt_map_put(&h->threads, 0, (uint32_t)tid);
+	if (!e) {
+		html_no_memory(h);
+		return NULL;
+	}
+	e->value = h->nr_threads++;
+	more = &h->thread_list[e->value];
+	*more = (struct html_thread){ .tid = tid, .waker = -1 };
+	return more;
+}
+
+/* Add a span of a thread from @begin to @end, unless it is empty. */
+static void add_span(struct html *h, const struct html_thread *t,
+		     struct html_span *s, int64_t begin, int64_t end)
+{
+	s->tid = t->tid;
+	s->cpu = t->cpu;
+	s->begin = begin;
+	s->dur = html_lasts(begin, end);
+	if (begin < h->lost_to)
+		s->flags |= HTML_UNSURE;
+	if (s->dur || s->kind == HTML_CALL)
+		html_span(h, s);
+}
+
+/* End the wait of a thread at @now: blocked, then runnable. */
+static void end_wait(struct html *h, const struct html_thread *t, int64_t now,
+		     uint8_t flags)
+{
+	struct html_span s = {
+		.kind = HTML_WAIT,
+		.flags = t->flags,
+		.name = t->reason,
+		.a = t->waker,
+		.b = t->state,
+	};
+	int64_t ready = t->queued ? t->ready : t->waking;
+
+	if (t->doing == HTML_READY || !t->woken)
+		ready = now;
+	if (t->woken ? 0 : flags & HTML_NO_END)
+		s.flags |= HTML_NO_END;
+	add_span(h, t, &s, t->since, ready);
+	s.flags = flags;
+	s.b = HTML_WOKEN;
+	add_span(h, t, &s, ready, now);
+}
+
+static void end_run(struct html *h, const struct html_thread *t, int64_t now,
+		    uint32_t state, uint8_t flags)
+{
+	struct html_span s = {
+		.kind = HTML_ON,
+		.flags = t->flags | flags,
+		.name = t->name,
+		.b = state,
+	};
+
+	add_span(h, t, &s, t->since, now);
+}
+
+/**
+ * html_thread_on() - a thread begins to run
+ * @h: the page
+ * @tid: the thread
+ * @cpu: where
+ * @now: when
+ * @flags: HTML_NO_BEGIN if it ran before
+ * @name: its name
+ */
+void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
+		    uint8_t flags, uint32_t name)
+{
+	struct html_thread *t = html_thread(h, tid);
+
+	if (!t)
+		return;
+	if (t->doing == HTML_RUNS)
+		end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
+	t->cpu = cpu;
+	if (t->doing == HTML_READY || t->doing == HTML_BLOCKED)
+		end_wait(h, t, now, 0);
+	t->doing = HTML_RUNS;
+	t->since = now;
+	t->name = name;
+	t->flags = flags;
+}
+
+/**
+ * html_thread_off() - a thread no longer runs
+ * @h: the page
+ * @tid: the thread
+ * @now: when
+ * @state: enum state with which it leaves; UINT32_MAX = unknown
+ * @flags: HTML_NO_END if it may run on
+ */
+void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
+		     uint8_t flags)
+{
+	struct html_thread *t = html_thread(h, tid);
+	const char *name;
+
+	if (!t)
+		return;
+	if (t->doing == HTML_RUNS)
+		end_run(h, t, now, state, flags);
+	t->doing = HTML_BLOCKED;
+	if (state == KTAPE_STATE_R || state == KTAPE_STATE_PREEMPTED)
+		t->doing = HTML_READY;
+	else if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z ||
+		 state == UINT32_MAX)
+		t->doing = HTML_UNKNOWN;
+	name = ktape_value_name(KTAPE_TYPE_STATE, state);
+	if (t->in_call)
+		t->reason = t->call_name;
+	else
+		t->reason = html_string(h, name ? name : "",
+					name ? strlen(name) : 0);
+	t->since = now;
+	t->state = state;
+	t->woken = t->queued = false;
+	t->waker = -1;
+	t->flags = 0;
+}
+
+/**
+ * html_thread_wakes() - process a wake-up, or why a thread blocks
+ * @h: the page
+ * @l: sched_waking, sched_wakeup, sched_wakeup_new or sched_blocked
+ * @now: time of the event
+ */
+void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now)
+{
+	const struct ktape_event *e = l->event;
+	struct html_thread *t = html_thread(h, (int32_t)ktape_event_arg(e, 0));
+
+	if (!t || t->doing == HTML_RUNS || t->doing == HTML_READY)
+		return;
+	if (e->opcode == KTAPE_EV_SCHED_BLOCKED) {
+		t->reason =
+			html_name(h, l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 1));
+		return;
+	}
+	if (t->doing == HTML_UNKNOWN) {
+		t->doing = HTML_BLOCKED;
+		t->since = now;
+		t->woken = t->queued = false;
+		t->reason = 0;
+		t->state = KTAPE_STATE_S;
+	}
+	if (!t->woken) {
+		t->woken = true;
+		t->waking = now;
+		t->waker = e->tid;
+	}
+	if (e->opcode != KTAPE_EV_SCHED_WAKING && !t->queued) {
+		t->queued = true;
+		t->ready = now;
+	}
+}
+
+static void end_call(struct html *h, struct html_thread *t, int64_t now,
+		     int64_t result, uint8_t flags)
+{
+	struct html_span s = {
+		.kind = HTML_CALL,
+		.flags = flags,
+		.name = t->call_name,
+		.a = result,
+		.b = t->call,
+	};
+
+	t->in_call = false;
+	add_span(h, t, &s, t->call_since, now);
+}
+
+/**
+ * html_thread_call() - process the begin or the end of a system call
+ * @h: the page
+ * @l: the event, which fits the event table
+ * @now: its time
+ */
+void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
+{
+	const struct ktape_event *e = l->event;
+	bool enter = e->opcode == KTAPE_EV_SYS_ENTER ||
+		     e->opcode == KTAPE_EV_SYS_ENTER_WIDE;
+	struct html_thread *t = html_thread(h, e->tid);
+	uint32_t call = e->dat20 & NR_AND_TABLE;
+
+	if (!t)
+		return;
+	if (enter) {
+		if (t->in_call)
+			end_call(h, t, now, 0, HTML_NO_END);
+		t->in_call = true;
+		t->call = call;
+		t->call_since = now;
+		t->call_name =
+			html_name(h, l, KTAPE_TYPE_SYSCALL, call & 0xffff);
+		return;
+	}
+	/* The exit of rt_sigreturn() has no number. */
+	if (!t->in_call || (t->call != call && !(e->dat20 & LARGE)))
+		return;
+	end_call(h, t, now,
+		 (int64_t)kt_get64(e->opcode == KTAPE_EV_SYS_EXIT_WIDE ?
+					   e->blob :
+					   e->args),
+		 0);
+}
+
+/**
+ * html_thread_exit() - a thread ends: its system call never returns
+ * @h: the page
+ * @l: the event
+ * @now: its time
+ */
+void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now)
+{
+	struct html_thread *t =
+		html_thread(h, (int32_t)ktape_event_arg(l->event, 0));
+
+	if (t && t->in_call)
+		end_call(h, t, now, 0, HTML_NO_END);
+}
+
+/**
+ * html_threads_end() - end what all threads do
+ * @h: the page
+ * @now: end of the trace
+ */
+void html_threads_end(struct html *h, int64_t now)
+{
+	for (size_t i = 0; i < h->nr_threads; i++) {
+		struct html_thread *t = &h->thread_list[i];
+
+		if (t->doing == HTML_RUNS)
+			end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
+		else if (t->doing != HTML_UNKNOWN)
+			end_wait(h, t, now, HTML_NO_END);
+		if (t->in_call)
+			end_call(h, t, now, 0, HTML_NO_END);
+	}
+}

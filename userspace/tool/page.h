@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The texts that a page (format html) has besides events: statistics and ledger. */
+#ifndef _KT_TOOL_PAGE_H
+#define _KT_TOOL_PAGE_H
+
+#include "stats.h"
+
+/**
+ * struct page - statistics of the events that go into a page
+ * @on: the format of the output keeps texts
+ * @stats: the statistics
+ */
+struct page {
+	bool on;
+	struct stats_trace stats;
+};
+
+int page_begin(struct page *p, const struct ktape_sink *sink,
+	       const struct ktape_info *info,
+	       const struct ktape_registry *registry);
+int page_event(struct page *p, const struct ktape_event *e);
+void page_notice(struct page *p, const struct ktape_notice *n);
+int page_end(struct page *p, struct ktape_sink *sink, const char *trace);
+void page_release(struct page *p);
+
+#endif /* _KT_TOOL_PAGE_H */

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Draw tracks on a canvas.  Of spans narrower than a pixel one is drawn for each
+// pixel, and the search for the next one skips the others, so the cost depends on
+// the width of the window and not on the number of spans.
+
+import { LOSS, LOST, MERGED, ON, RUN, WAIT, isRunnable, kinds } from "./kinds.mjs";
+import { duration } from "./text.mjs";
+import { tickStep } from "./view.mjs";
+
+export const ROW = 18, GAP = 5, PLOT = 44;
+const TEXT_LEAST = 26;	// pixels of a span that gets its name
+const QUIET = new Set(["idle", "blocked"]);
+const THREADS = 8;	// colours --t0 ... of running threads
+
+/** Return the height of a track in pixels. */
+export function trackHeight(track)
+{
+	if (track.kind === "value")
+		return PLOT + GAP;
+	return Math.max(track.rows.length, 1) * ROW + GAP;
+}
+
+/** The colours of style.css, which depend on the system's light or dark setting. */
+export function readColours()
+{
+	const style = getComputedStyle(document.documentElement), colours = {};
+	for (const name of ["ink", "faint", "paper", "line", "band", "accent", "run", "idle", "irq",
+		"softirq", "tick", "timer", "lost", "ready", "blocked", "deep", "call", "work", "mark",
+		"block", "state", "exception", "trigger", "span-ink"])
+		colours[name] = style.getPropertyValue(`--${name}`).trim();
+	for (let i = 0; i < THREADS; i++)
+		colours[`t${i}`] = style.getPropertyValue(`--t${i}`).trim();
+	return colours;
+}
+
+/** Return the name of a span's colour. */
+export function colourOf(spans, i)
+{
+	const kind = spans.kind[i];
+	if (kind === RUN)
+		return spans.tid[i] > 0 ? `t${spans.tid[i] * 7 % THREADS}` : "idle";
+	if (kind === ON)
+		return `t${spans.tid[i] * 7 % THREADS}`;
+	if (kind === WAIT)
+		return isRunnable(spans.b[i]) ? "ready" : spans.b[i] === 2 ? "deep" : "blocked";
+	return kinds[kind]?.colour ?? "state";
+}
+
+/** The pattern over intervals in which events were lost. */
+function hatch(g, colours)
+{
+	const tile = document.createElement("canvas");
+	tile.width = tile.height = 8;
+	const p = tile.getContext("2d");
+	p.strokeStyle = colours.lost;
+	p.lineWidth = 2;
+	p.beginPath();
+	for (const d of [-8, 0, 8]) {
+		p.moveTo(d, 8);
+		p.lineTo(d + 8, 0);
+	}
+	p.stroke();
+	return g.createPattern(tile, "repeat");
+}
+
+export class Painter {
+	constructor(model, view)
+	{
+		this.model = model;
+		this.view = view;
+		this.colours = readColours();
+		this.selected = -1;
+	}
+
+	newColours()
+	{
+		this.colours = readColours();
+		this.pattern = null;
+	}
+
+	/** Draw one row of spans at height @y. */
+	lane(g, lane, y, width, height = ROW)
+	{
+		const { view, colours, model } = this, { spans } = model;
+		const n = lane.list.length, scale = width / view.length;
+		let k = lane.after(view.from), drawn = 0;
+		while (k < n && lane.from[k] < view.to) {
+			const i = lane.list[k];
+			let x = (lane.from[k] - view.from) * scale, x2 = (lane.to[k] - view.from) * scale;
+			const wide = x2 - x;
+			x = Math.max(x, -2);
+			x2 = Math.min(x2, width + 2);
+			const merged = spans.flags[i] & MERGED;
+			g.fillStyle = colours[colourOf(spans, i)] || colours.state;
+			g.globalAlpha = merged ? 0.55 : 1;
+			g.fillRect(x, y + 1, Math.max(x2 - x, 1), height - 2);
+			g.globalAlpha = 1;
+			if (i === this.selected)
+				this.frame(g, x, y, x2 - x, height);
+			drawn++;
+			if (wide >= TEXT_LEAST)
+				this.name(g, i, x, x2, y, height);
+			if (wide < 1) {
+				// The next span that reaches beyond this pixel.
+				const t = view.from + (Math.floor(x) + 1) / scale;
+				k = Math.max(lane.after(t, k), k + 1);
+			} else {
+				k++;
+			}
+		}
+		return drawn;
+	}
+
+	frame(g, x, y, w, h)
+	{
+		g.strokeStyle = this.colours.ink;
+		g.lineWidth = 2;
+		g.strokeRect(x, y + 1, Math.max(w, 2), h - 2);
+	}
+
+	name(g, i, x, x2, y, height)
+	{
+		const from = Math.max(x, 0) + 3, room = Math.min(x2, g.canvas.clientWidth) - from - 2;
+		if (room < TEXT_LEAST - 8)
+			return;
+		g.save();
+		g.beginPath();
+		g.rect(from, y, room, height);
+		g.clip();
+		// Quiet spans have a colour near the paper's, loud ones are light in both settings.
+		g.fillStyle = this.colours[QUIET.has(colourOf(this.model.spans, i)) ? "ink" : "span-ink"];
+		g.fillText(this.model.title(i), from, y + height / 2 + 0.5);
+		g.restore();
+	}
+
+	losses(g, track, y, height, width)
+	{
+		const { view, model } = this, { spans } = model;
+		this.pattern ??= hatch(g, this.colours);
+		for (const i of track.losses) {
+			if (spans.end[i] < view.from || spans.begin[i] > view.to || spans.kind[i] === LOSS)
+				continue;
+			const x = Math.max(view.x(spans.begin[i], width), -4);
+			const w = Math.max(Math.min(view.x(spans.end[i], width), width + 4) - x, 4);
+			g.fillStyle = this.pattern;
+			g.fillRect(x, y, w, height);
+			g.strokeStyle = this.colours.lost;
+			g.lineWidth = i === this.selected ? 3 : 1;
+			g.strokeRect(x, y + 0.5, w, height - 1);
+			if (w > 60 && spans.kind[i] === LOST) {
+				g.fillStyle = this.colours.paper;
+				const text = model.title(i), length = g.measureText(text).width;
+				g.fillRect(x + 4, y + 3, length + 6, ROW - 6);
+				g.fillStyle = this.colours.ink;
+				g.fillText(text, x + 7, y + ROW / 2);
+			}
+		}
+	}
+
+	plot(g, track, y, width)
+	{
+		const { view, colours } = this, high = PLOT - 6;
+		const at = (v) => y + 3 + high - (v - track.low) / (track.high - track.low) * high;
+		let low = 0, top = track.t.length;
+		while (low < top) {
+			const middle = low + top >> 1;
+			if (track.t[middle] < view.from)
+				low = middle + 1;
+			else
+				top = middle;
+		}
+		g.beginPath();
+		g.strokeStyle = colours.accent;
+		g.lineWidth = 1.5;
+		let last = -10, k = Math.max(low - 1, 0);
+		for (; k < track.t.length && track.t[k] <= view.to; k++) {
+			const x = view.x(track.t[k], width);
+			if (k === Math.max(low - 1, 0))
+				g.moveTo(Math.max(x, 0), at(track.v[k]));
+			else if (x - last >= 0.5 || track.v[k] === track.high) {
+				g.lineTo(x, at(track.v[k - 1]));
+				g.lineTo(x, at(track.v[k]));
+				last = x;
+			}
+		}
+		if (k)
+			g.lineTo(k === track.t.length ? Math.min(view.x(view.last, width), width) : width, at(track.v[k - 1]));
+		g.stroke();
+		g.fillStyle = colours.faint;
+		g.fillText(String(track.high), 4, y + 9);
+	}
+
+	flags(g, track, y, width)
+	{
+		const { view, colours } = this;
+		let last = -9;
+		for (const flag of track.flags) {
+			if (flag.t < view.from || flag.t > view.to)
+				continue;
+			const x = view.x(flag.t, width);
+			if (x - last < 1 && flag.what === "mark")
+				continue;
+			last = x;
+			g.fillStyle = colours[flag.what];
+			g.beginPath();
+			g.moveTo(x, y + 2);
+			g.lineTo(x + 9, y + 6);
+			g.lineTo(x, y + 10);
+			g.fill();
+			g.fillRect(x, y + 2, 1.5, ROW - 4);
+		}
+	}
+
+	track(g, track, y, width)
+	{
+		const height = trackHeight(track) - GAP;
+		g.fillStyle = this.colours.band;
+		g.fillRect(0, y, width, height);
+		if (track.kind === "value")
+			this.plot(g, track, y, width);
+		else if (track.kind === "flag")
+			this.flags(g, track, y, width);
+		for (const [row, lane] of track.rows.entries())
+			this.lane(g, lane, y + row * ROW, width);
+		this.losses(g, track, y, height, width);
+	}
+
+	ruler(g, width, height)
+	{
+		const { view, colours } = this, step = tickStep(view.length, width / 110);
+		g.clearRect(0, 0, width, height);
+		g.fillStyle = colours.faint;
+		g.strokeStyle = colours.line;
+		g.lineWidth = 1;
+		g.beginPath();
+		// Ticks are counted from the first one, so that sums do not drift.
+		const first = Math.ceil(view.from / step);
+		for (let n = first; n * step <= view.to; n++) {
+			const x = Math.round(view.x(n * step, width)) + 0.5;
+			g.moveTo(x, height - 6);
+			g.lineTo(x, height);
+			g.fillText(this.tick(n * step, step), x + 3, height / 2);
+		}
+		g.stroke();
+	}
+
+	/** Name a tick: whole seconds when far out, and what differs when close. */
+	tick(t, step)
+	{
+		const digits = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
+		return step >= 1 ? `${(t / 1e9).toFixed(digits)} s` : duration(t);
+	}
+
+	/** An arrow from what woke a thread to where it became runnable. */
+	arrow(g, x, y, y2)
+	{
+		const { colours } = this, down = y2 > y ? 1 : -1;
+		g.strokeStyle = g.fillStyle = colours.ink;
+		g.lineWidth = 1.5;
+		g.beginPath();
+		g.moveTo(x, y);
+		g.lineTo(x, y2);
+		g.stroke();
+		g.beginPath();
+		g.moveTo(x, y2);
+		g.lineTo(x - 4, y2 - 7 * down);
+		g.lineTo(x + 4, y2 - 7 * down);
+		g.fill();
+		g.beginPath();
+		g.arc(x, y, 3, 0, 7);
+		g.fill();
+	}
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Which events are listed: "name:sched_* class:irq cpu:1 thread:sh prev_tid=7 text".
+
+import { fieldsOf } from "./text.mjs";
+
+/** Return a function that matches a name with * and ?. */
+export function glob(pattern)
+{
+	const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".");
+	const exact = /[*?]/.test(pattern);
+	const re = new RegExp(`^${escaped}$`, "i");
+	const lower = pattern.toLowerCase();
+	return exact ? (text) => re.test(text) : (text) => text.toLowerCase().includes(lower);
+}
+
+const compare = {
+	"=": (x, y) => x === y,
+	"!=": (x, y) => x !== y,
+	"<": (x, y) => Number(x) < Number(y),
+	">": (x, y) => Number(x) > Number(y),
+};
+
+/**
+ * Parse a filter.  Result: "fast" tests an event's columns, "slow" its fields (null =
+ * not needed), "error" says what cannot be understood.
+ */
+export function parseFilter(text, model)
+{
+	const fast = [], slow = [];
+	let error = "";
+	for (const word of text.match(/"[^"]*"|\S+/g) ?? []) {
+		const key = /^(name|class|thread|cpu):(.*)$/.exec(word);
+		const field = /^([A-Za-z_]\w*)(!=|=|<|>)(.*)$/.exec(word);
+		if (key && !key[2]) {
+			error = `${word} needs a value`;
+		} else if (key?.[1] === "cpu") {
+			const cpus = new Set(key[2].split(",").map(Number));
+			if ([...cpus].some(Number.isNaN))
+				error = `${word}: give numbers of CPUs, such as cpu:0,2`;
+			fast.push((i) => cpus.has(model.events.cpu[i]));
+		} else if (key?.[1] === "thread") {
+			const match = glob(key[2]), cache = new Map();
+			fast.push((i) => {
+				const tid = model.events.tid[i];
+				if (!cache.has(tid))
+					cache.set(tid, String(tid) === key[2] || match(model.threadName(tid)));
+				return cache.get(tid);
+			});
+		} else if (field) {
+			const test = compare[field[2]], wanted = field[3].replace(/^"|"$/g, "");
+			slow.push((pairs) => pairs.some(([k, v]) => (k === field[1] || k === `${field[1]}_name`) && test(String(v), wanted)));
+		} else if (/^"/.test(word)) {
+			const wanted = word.replace(/"/g, "").toLowerCase();
+			slow.push((pairs, line) => line.toLowerCase().includes(wanted));
+		} else {
+			const match = glob(key ? key[2] : word), ofClass = key?.[1] === "class";
+			const ops = new Uint8Array(256);
+			for (let op = 0; op < 256; op++)
+				ops[op] = match(ofClass ? model.ops.get(op)?.kind ?? "" : model.opName(op));
+			fast.push((i) => ops[model.events.op[i]]);
+		}
+	}
+	return { fast, slow: slow.length ? slow : null, error };
+}
+
+/**
+ * Return the indices of the events that a filter lets pass.  @pause is awaited between
+ * slices; if it returns false, another filter came, and the result is null.
+ */
+export async function runFilter(filter, model, pause)
+{
+	const { events } = model, found = new Int32Array(events.n);
+	let n = 0;
+	for (const chunk of events.chunks) {
+		const lines = filter.slow ? await events.lines(chunk) : null;
+		for (let k = 0; k < chunk.nr; k++) {
+			const i = chunk.from + k;
+			if (!filter.fast.every((test) => test(i)))
+				continue;
+			if (lines) {
+				const line = lines[k] ?? "", pairs = fieldsOf(line);
+				if (!filter.slow.every((test) => test(pairs, line)))
+					continue;
+			}
+			found[n++] = i;
+		}
+		if (!await pause())
+			return null;
+	}
+	return found.slice(0, n);
+}

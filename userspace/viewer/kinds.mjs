@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Kinds and flags of spans, with the numbers of lib/format/html/internal.h.
+
+export const RUN = 0, IRQ = 1, SOFTIRQ = 2, IPI = 3, TICK = 4, ISR = 5, TIMER = 6,
+	HRTIMER = 7, LOST = 8, LOSS = 9, ON = 10, WAIT = 11, CALL = 12, WORK = 13,
+	MARK = 14, BLOCK = 15, STATE = 16;
+
+export const NO_BEGIN = 1, NO_END = 2, UNSURE = 4, MERGED = 8;
+
+export const WOKEN = 16, READY = 0, PREEMPTED = 9;
+
+// What a kind is called, and its colour in style.css.
+export const kinds = [
+	{ name: "running", colour: "run" },
+	{ name: "irq", colour: "irq" },
+	{ name: "softirq", colour: "softirq" },
+	{ name: "ipi", colour: "irq" },
+	{ name: "timer interrupt", colour: "tick" },
+	{ name: "isr", colour: "irq" },
+	{ name: "timer", colour: "timer" },
+	{ name: "hrtimer", colour: "timer" },
+	{ name: "lost", colour: "lost" },
+	{ name: "lost", colour: "lost" },
+	{ name: "running", colour: "run" },
+	{ name: "waiting", colour: "blocked" },
+	{ name: "system call", colour: "call" },
+	{ name: "work", colour: "work" },
+	{ name: "mark", colour: "mark" },
+	{ name: "block request", colour: "block" },
+	{ name: "state", colour: "state" },
+];
+
+// Kinds of spans by the names of ktape stats, and which member has the key.
+export const series = {
+	run_queue: { kind: WAIT, runnable: true },
+	wakeup: { kind: WAIT, runnable: true },
+	irq: { kind: IRQ, key: "a" },
+	ipi: { kind: IPI, key: "a" },
+	tick: { kind: TICK, key: "a" },
+	softirq: { kind: SOFTIRQ, key: "a" },
+	syscall: { kind: CALL, key: "b" },
+	work: { kind: WORK, key: "a" },
+	timer: { kind: TIMER, key: "a" },
+	hrtimer: { kind: HRTIMER, key: "a" },
+	block: { kind: BLOCK, key: "a" },
+};
+
+/** Return true if the state of a WAIT is runnable: it waits for a CPU. */
+export function isRunnable(state)
+{
+	return state === WOKEN || state === READY || state === PREEMPTED;
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The page: read the data, make the parts, connect them, keys, search, permalink.
+
+import { WAIT } from "./kinds.mjs";
+import { EventList } from "./list.mjs";
+import { blockOf, readBlocks } from "./load.mjs";
+import { Model } from "./model.mjs";
+import { describeEvent, exportEvents, rangeTable } from "./range.mjs";
+import { completeness, cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
+import { count, duration, make, moment, onClock } from "./text.mjs";
+import { Timeline } from "./timeline.mjs";
+import { View } from "./view.mjs";
+
+const $ = (id) => document.getElementById(id);
+const SLICE = 30;	// ms of reading between two looks at the screen
+
+class Page {
+	constructor(data)
+	{
+		this.data = data;
+		this.model = new Model(data);
+		this.view = new View(this.model.first, this.model.last);
+		this.timeline = new Timeline(this.model, this.view, (what) => this.choose(what));
+		this.list = new EventList(this.model, (what) => this.choose(what));
+		this.selected = { span: -1, event: -1 };
+		this.fillHead();
+		this.fillTables();
+		this.list.tell();
+		this.view.onChange(() => this.changed());
+		this.listen();
+		this.view.fit();
+		this.fromLink();
+	}
+
+	// ---- head and tables ------------------------------------------------------------
+
+	fillHead()
+	{
+		const { about, data } = { about: this.model.about, data: this.data };
+		const done = completeness(data);
+		$("where").textContent = [about.hostname, about.release && `Linux ${about.release}`, about.machine].filter(Boolean).join(" · ") || "trace";
+		$("length").textContent = `${duration(this.model.last)} · ${count(about.all_events ?? 0)} events`;
+		const state = $("state");
+		state.className = done.state;
+		state.querySelector("summary").textContent = `${{ good: "✓", bad: "✗", unknown: "?" }[done.state]} ${done.text}`;
+		const off = this.notEnabled();
+		$("more").replaceChildren(...done.more.map((line) => make("li", {}, line)),
+			...(off ? [make("li", {}, off)] : []));
+		const notes = [];
+		if (about.all_spans > about.spans)
+			notes.push(`Level of detail: the trace has ${count(about.all_spans)} spans, more than a page shows. Spans shorter than ${duration(about.short_ns)} that follow each other are merged into ${count(about.spans)} (paler; the tip has their number). Convert a shorter time (--from-time, --to-time) or more (html:spans=N) to see each.`);
+		if (about.all_events > about.events)
+			notes.push(`The page has the fields of ${count(about.events)} of ${count(about.all_events)} events; the tracks and the statistics are of all.`);
+		for (const damage of data.damages)
+			notes.push(`Damaged: ${damage}.`);
+		$("notes").replaceChildren(...notes.map((n) => make("p", {}, n)));
+		$("notes").hidden = !notes.length;
+	}
+
+	/** Which classes of events the trace does not have, as far as the page can tell. */
+	notEnabled()
+	{
+		const used = new Set(), all = new Set();
+		for (const op of this.model.ops.values()) {
+			if (op.kind)
+				all.add(op.kind);
+			if (op.kind && op.used)
+				used.add(op.kind);
+		}
+		const off = [...all].filter((c) => !used.has(c));
+		return off.length ? `no event of these classes is in the trace, because they were not enabled, were filtered or did not happen: ${off.join(", ")}` : "";
+	}
+
+	fillTables()
+	{
+		const { stats } = this.data, jump = (to) => this.jump(to);
+		for (const [id, fill] of [["latencies", latencyTable], ["threads", threadTable],
+			["cpus", cpuTable], ["instead", insteadTable]]) {
+			$(`tab-${id}`).replaceChildren(stats ? fill(this.model, stats, jump) :
+				make("p", { class: "empty" }, "The input has no statistics of this kind."));
+		}
+		$("tab-range").replaceChildren(make("p", { class: "empty" }, "Drag over the tracks to select an interval and measure it."));
+	}
+
+	openTab(id)
+	{
+		for (const tab of document.querySelectorAll("[role=tab]")) {
+			const on = tab.dataset.tab === id;
+			tab.setAttribute("aria-selected", on);
+			tab.tabIndex = on ? 0 : -1;
+			$(`tab-${tab.dataset.tab}`).hidden = !on;
+		}
+		if (id === "list")
+			this.list.show(this.selected);
+	}
+
+	// ---- selecting --------------------------------------------------------------------
+
+	choose({ span, event, range, track })
+	{
+		if (range) {
+			$("tab-range").replaceChildren(rangeTable(this.model, range, (to) => this.jump(to)));
+			this.openTab("range");
+			$("said").textContent = `selected ${duration(range.to - range.from)}`;
+			this.toLink();
+			return;
+		}
+		if (span >= 0)
+			this.selectSpan(span);
+		else if (event >= 0)
+			this.selectEvent(event, true);
+		else if (track)
+			this.clear();
+		else
+			this.clear();
+	}
+
+	clear()
+	{
+		this.selected = { span: -1, event: -1 };
+		this.timeline.painter.selected = -1;
+		this.timeline.event = -1;
+		this.timeline.range = null;
+		this.list.select(-1);
+		$("details").replaceChildren(make("p", { class: "empty" }, "Click a span or an event to see its fields. Press ? for keys."));
+		this.timeline.draw();
+		this.toLink();
+	}
+
+	showDetails(title, rows, extra)
+	{
+		$("details").replaceChildren(make("h2", {}, title),
+			make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, String(v))])), ...extra);
+		$("said").textContent = `${title}, ${rows.slice(0, 4).map(([k, v]) => `${k} ${v}`).join(", ")}`;
+	}
+
+	selectSpan(i)
+	{
+		const { spans } = this.model;
+		this.selected = { span: i, event: -1 };
+		this.timeline.painter.selected = i;
+		this.timeline.event = -1;
+		const jump = (text, act) => make("button", { type: "button", click: act }, text);
+		const extra = [jump("Zoom to it", () => this.view.show(spans.begin[i], spans.end[i])),
+			jump("Measure it", () => {
+				this.timeline.range = { from: spans.begin[i], to: spans.end[i] };
+				this.choose({ range: this.timeline.range });
+				this.timeline.draw();
+			})];
+		if (spans.kind[i] === WAIT && spans.a[i] > 0)
+			extra.push(jump("Show who woke it", () => this.jump({ track: `thread:${spans.a[i]}`, keep: true })));
+		this.showDetails(this.model.title(i), [["begin", moment(spans.begin[i])],
+			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`], ...this.model.describe(i)], extra);
+		this.list.showTime(spans.begin[i]);
+		this.timeline.draw();
+		this.toLink();
+	}
+
+	async selectEvent(i, show)
+	{
+		this.selected = { span: -1, event: i };
+		this.timeline.painter.selected = -1;
+		this.timeline.event = i;
+		this.list.select(i);
+		const t = this.model.events.t[i];
+		if (show && (t < this.view.from || t > this.view.to))
+			this.view.set(t - this.view.length / 2, t + this.view.length / 2);
+		this.timeline.draw();
+		this.toLink();
+		const rows = await describeEvent(this.model, i);
+		if (this.selected.event === i)
+			this.showDetails(rows[0][1], [["time", moment(t)], ...rows.slice(1)], []);
+	}
+
+	/** Show what a row of a table is about. */
+	jump({ span, track, keep })
+	{
+		const { spans } = this.model;
+		if (span >= 0) {
+			const place = this.model.placeOf(span);
+			this.view.show(spans.begin[span], spans.end[span]);
+			if (place)
+				this.timeline.reveal(place.track);
+			this.selectSpan(span);
+		} else if (track && this.timeline.byId.has(track)) {
+			this.timeline.reveal(this.timeline.byId.get(track));
+		} else if (!keep) {
+			$("said").textContent = "nothing is drawn for this row";
+		}
+	}
+
+	// ---- next and previous ----------------------------------------------------------------
+
+	/** Where n and p start from: the selected event, or the first visible one. */
+	here()
+	{
+		const { events } = this.model, { span, event } = this.selected;
+		if (event >= 0)
+			return event;
+		return events.after(span >= 0 ? this.model.spans.begin[span] : this.view.from);
+	}
+
+	step(by)
+	{
+		const { events } = this.model, from = this.here(), how = $("step").value;
+		const switches = new Set([...this.model.ops.values()].filter((o) => o.name === "sched_switch" || o.name === "context").map((o) => o.op));
+		const same = {
+			event: () => true,
+			context: (i) => events.tid[i] === events.tid[from],
+			object: (i) => events.op[i] === events.op[from],
+			cpu: (i) => events.cpu[i] === events.cpu[from],
+			switch: (i) => switches.has(events.op[i]),
+		}[how];
+		for (let i = this.selected.event < 0 && by > 0 ? from : from + by; i >= 0 && i < events.n; i += by) {
+			if (same(i)) {
+				this.selectEvent(i, true);
+				return;
+			}
+		}
+		$("said").textContent = "no further event of this kind";
+	}
+
+	// ---- keys, buttons ----------------------------------------------------------------------
+
+	listen()
+	{
+		const { view, timeline } = this;
+		const at = () => timeline.cursor ?? undefined;
+		const keys = {
+			w: () => view.zoom(0.6, at()), s: () => view.zoom(1 / 0.6, at()),
+			a: () => view.pan(-0.2), d: () => view.pan(0.2),
+			"+": () => view.zoom(0.6), "-": () => view.zoom(1 / 0.6),
+			ArrowLeft: () => view.pan(-0.1), ArrowRight: () => view.pan(0.1),
+			ArrowUp: () => timeline.box.scrollBy(0, -60), ArrowDown: () => timeline.box.scrollBy(0, 60),
+			PageUp: () => timeline.box.scrollBy(0, -timeline.box.clientHeight * 0.9),
+			PageDown: () => timeline.box.scrollBy(0, timeline.box.clientHeight * 0.9),
+			f: () => this.fit(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
+			n: () => this.step(1), p: () => this.step(-1), m: () => this.markSelection(),
+			Escape: () => this.clear(),
+		};
+		document.addEventListener("keydown", (e) => {
+			const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+			if (e.key === "Escape" && typing)
+				e.target.blur();
+			if (typing || e.ctrlKey || e.altKey || e.metaKey || $("help").open)
+				return;
+			const inTable = e.target.closest?.("#tables") && /^(Arrow|Page)/.test(e.key);
+			const act = keys[e.key] ?? keys[e.key.toLowerCase()];
+			if (!act || inTable)
+				return;
+			e.preventDefault();
+			act();
+		});
+		for (const tab of document.querySelectorAll("[role=tab]")) {
+			tab.addEventListener("click", () => this.openTab(tab.dataset.tab));
+			tab.addEventListener("keydown", (e) => this.tabKey(e, tab));
+		}
+		for (const [id, act] of [["fit", () => this.fit()], ["in", () => view.zoom(0.5)], ["out", () => view.zoom(2)],
+			["next", () => this.step(1)], ["previous", () => this.step(-1)], ["show-help", () => $("help").showModal()],
+			["show-all", () => timeline.showAll()],
+			["csv", () => this.save("csv")], ["json", () => this.save("json")]])
+			$(id).addEventListener("click", act);
+		let wait = 0;
+		$("search").addEventListener("input", () => timeline.setFilter($("search").value));
+		$("search").addEventListener("keydown", (e) => {
+			if (e.key === "Enter")
+				this.search(e.shiftKey ? -1 : 1);
+		});
+		$("filter").addEventListener("input", () => {
+			clearTimeout(wait);
+			wait = setTimeout(() => this.list.setFilter($("filter").value), 200);
+		});
+		window.addEventListener("hashchange", () => this.fromLink());
+		window.addEventListener("beforeprint", () => timeline.drawNow());
+	}
+
+	tabKey(e, tab)
+	{
+		const tabs = [...document.querySelectorAll("[role=tab]")], i = tabs.indexOf(tab);
+		const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+		if (!by)
+			return;
+		e.stopPropagation();
+		const next = tabs[(i + by + tabs.length) % tabs.length];
+		next.focus();
+		this.openTab(next.dataset.tab);
+	}
+
+	fit()
+	{
+		const { span } = this.selected, { spans } = this.model, { range } = this.timeline;
+		const from = range ? range.from : span >= 0 ? spans.begin[span] : NaN;
+		const to = range ? range.to : span >= 0 ? spans.end[span] : NaN;
+		const shown = this.view.from <= from && this.view.to >= to && this.view.length < (to - from) * 3;
+		if (Number.isNaN(from) || shown)
+			this.view.fit();
+		else
+			this.view.show(from, to);
+	}
+
+	markSelection()
+	{
+		const { spans } = this.model, { span } = this.selected;
+		if (span < 0)
+			return;
+		this.timeline.range = { from: spans.begin[span], to: spans.end[span] };
+		this.choose({ range: this.timeline.range });
+		this.timeline.draw();
+	}
+
+	/** Find the next span whose name has the text of the search box. */
+	search(by)
+	{
+		const { spans } = this.model, text = $("search").value.trim().toLowerCase();
+		if (!text)
+			return;
+		const from = this.selected.span >= 0 ? spans.begin[this.selected.span] : this.view.from;
+		const hits = new Set(this.data.strings.map((s, i) => s.toLowerCase().includes(text) ? i : -1));
+		let best = -1;
+		for (let i = 0; i < spans.n; i++) {
+			if (!hits.has(spans.name[i]) || i === this.selected.span)
+				continue;
+			const after = by > 0 ? spans.begin[i] > from : spans.begin[i] < from;
+			if (after && (best < 0 || (by > 0 ? spans.begin[i] < spans.begin[best] : spans.begin[i] > spans.begin[best])))
+				best = i;
+		}
+		if (best < 0)
+			$("said").textContent = `no further span is called "${text}"`;
+		else
+			this.jump({ span: best });
+	}
+
+	async save(form)
+	{
+		const range = this.timeline.range ?? this.view;
+		const text = await exportEvents(this.model, range.from, range.to, form, () => new Promise((done) => setTimeout(done)));
+		const url = URL.createObjectURL(new Blob([text], { type: form === "csv" ? "text/csv" : "application/x-ndjson" }));
+		const link = make("a", { href: url, download: `ktape-events.${form === "csv" ? "csv" : "jsonl"}` });
+		link.click();
+		setTimeout(() => URL.revokeObjectURL(url), 10000);
+	}
+
+	// ---- permalink ------------------------------------------------------------------------------
+
+	changed()
+	{
+		$("window").textContent = `${moment(this.view.from)} + ${duration(this.view.length)}`;
+		clearTimeout(this.linkWait);
+		this.linkWait = setTimeout(() => this.toLink(), 300);
+	}
+
+	toLink()
+	{
+		const { view, selected, timeline } = this;
+		const parts = [`t=${Math.round(view.from)},${Math.round(view.to)}`];
+		if (selected.span >= 0)
+			parts.push(`span=${selected.span}`);
+		if (selected.event >= 0)
+			parts.push(`event=${selected.event}`);
+		if (timeline.range)
+			parts.push(`range=${timeline.range.from},${timeline.range.to}`);
+		this.link = `#${parts.join("&")}`;
+		if (location.hash !== this.link)
+			history.replaceState(null, "", this.link);
+	}
+
+	fromLink()
+	{
+		if (location.hash === this.link || !location.hash)
+			return;
+		const link = new URLSearchParams(location.hash.slice(1));
+		const pair = (name) => (link.get(name) ?? "").split(",").map(Number);
+		const [from, to] = pair("t"), [a, b] = pair("range");
+		const span = Number(link.get("span") ?? -1), event = Number(link.get("event") ?? -1);
+		if (b > a)
+			this.timeline.range = { from: a, to: b };
+		if (to > from)
+			this.view.set(from, to);
+		if (span >= 0 && span < this.model.spans.n) {
+			const place = this.model.placeOf(span);
+			if (place)
+				this.timeline.reveal(place.track);
+			this.selectSpan(span);
+		} else if (event >= 0 && event < this.model.events.n) {
+			this.selectEvent(event, false);
+		}
+		if (b > a)
+			this.choose({ range: this.timeline.range });
+	}
+}
+
+async function start()
+{
+	const blocks = [...document.querySelectorAll("script[type='text/ktape']")].map((element) => {
+		const block = blockOf(element);
+		element.remove();
+		return block;
+	});
+	let last = performance.now();
+	const data = await readBlocks(blocks, async (share) => {
+		if (performance.now() - last < SLICE)
+			return;
+		$("bar").value = share;
+		await new Promise((done) => requestAnimationFrame(done));
+		last = performance.now();
+	});
+	$("loading").hidden = true;
+	$("page").hidden = false;
+	window.ktape = new Page(data);
+	document.documentElement.dataset.ready = "1";
+}
+
+start().catch((e) => {
+	$("why").textContent = `This page cannot be shown: ${e.message}. It needs a browser of 2023 or newer.`;
+});

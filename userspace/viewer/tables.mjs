@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tables of the statistics, the numbers being those of ktape stats --json, and the
+// line that says whether the trace is complete, from ktape verify --json.
+
+import { RUN, WAIT, isRunnable } from "./kinds.mjs";
+import { count, duration, make } from "./text.mjs";
+
+const SHOWN = 400;	// rows of a table; a search finds the others
+
+function table(caption, heads, rows, jump)
+{
+	const body = make("tbody");
+	const all = rows.slice(0, SHOWN);
+	for (const row of all) {
+		const act = row.jump ? () => jump(row.jump()) : null;
+		body.append(make("tr", act ? {
+			tabindex: "0", class: "jump", title: "Show this moment", click: act,
+			keydown: (e) => {
+				if (e.key === "Enter")
+					act();
+			},
+		} : {}, ...row.cells.map((c, i) => make("td", { class: heads[i].number ? "number" : "" },
+			c instanceof Node ? c : String(c ?? "")))));
+	}
+	return make("table", {}, make("caption", {}, rows.length > SHOWN ? `${caption} (the first ${SHOWN} of ${count(rows.length)})` : caption),
+		make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col", class: h.number ? "number" : "" }, h.name)))), body);
+}
+
+const text = (name) => ({ name }), number = (name) => ({ name, number: true });
+
+/** A bar chart of a histogram of powers of two: [[from, count], ...]. */
+function bars(histogram, unit)
+{
+	const most = Math.max(...histogram.map(([, n]) => n));
+	const box = make("span", { class: "bars", role: "img",
+		"aria-label": `histogram: ${histogram.map(([from, n]) => `${n} from ${from} ${unit}`).join(", ")}` });
+	for (const [from, n] of histogram)
+		box.append(make("i", { style: `height:${Math.max(Math.round(n / most * 100), 4)}%`, title: `${count(n)} times ${unit === "ns" ? duration(from) : `${from} ${unit}`} or more` }));
+	return box;
+}
+
+const value = (v, unit) => v === undefined ? "" : unit === "ns" ? duration(v) : `${count(v)} ${unit}`;
+
+export function latencyTable(model, stats, jump)
+{
+	const shares = ["p50", "p90", "p99", "p99.9"];
+	const cell = (s, q) => {
+		if (s[q] === undefined)
+			return "";
+		const [low, high] = s.bounds[q];
+		const sure = low === s[q] && high === s[q];
+		return make("span", { title: sure ? "" : `because of lost events between ${value(low, s.unit)} and ${high === null ? "any value" : value(high, s.unit)}` },
+			value(s[q], s.unit) + (sure ? "" : high === null ? " ?" : " ~"));
+	};
+	const rows = stats.series.filter((s) => s.count || s.uncertain).map((s) => ({
+		cells: [s.kind, s.key === null ? "(all)" : s.name, count(s.count), ...shares.map((q) => cell(s, q)),
+			value(s.max, s.unit), s.errors ? count(s.errors) : "", s.uncertain ? count(s.uncertain) : "",
+			s.histogram ? bars(s.histogram, s.unit) : ""],
+		jump: s.count ? () => ({ span: model.longestOf(s.kind, s.key), series: s }) : null,
+	}));
+	return table("latencies and durations", [text("what"), text("of"), number("times"),
+		...shares.map(number), number("max"), number("errors"), number("uncertain"), text("distribution")], rows, jump);
+}
+
+export function threadTable(model, stats, jump)
+{
+	const share = (ns) => stats.span_ns ? `${(100 * ns / stats.span_ns).toFixed(2)} %` : "";
+	const rows = stats.threads.map((t) => ({
+		cells: [t.tid, t.name, t.tgid || "", duration(t.run_ns), share(t.run_ns), count(t.switches),
+			duration(t.wait_ns), count(t.waits), duration(t.wait_max_ns)],
+		jump: () => ({ span: model.longest((i) => model.spans.kind[i] === WAIT && model.spans.tid[i] === t.tid && isRunnable(model.spans.b[i])),
+			track: `thread:${t.tid}` }),
+	}));
+	return table("execution profile: threads", [number("thread"), text("name"), number("process"), number("run"), number(""),
+		number("switches"), number("waited for a CPU"), number("waits"), number("longest wait")], rows, jump);
+}
+
+export function cpuTable(model, stats, jump)
+{
+	const share = (ns) => stats.span_ns ? `${(100 * ns / stats.span_ns).toFixed(2)} %` : "";
+	const rows = stats.cpus.map((c) => ({
+		cells: [c.cpu, share(c.run_ns), share(c.idle_ns), share(c.irq_ns), share(c.softirq_ns), share(c.unknown_ns),
+			count(c.switches), count(c.lost) + (c.uncounted_gaps ? " + ?" : "")],
+		jump: () => ({ track: `cpu:${c.cpu}`, span: model.longest((i) => model.spans.kind[i] === RUN && model.spans.cpu[i] === c.cpu && model.spans.tid[i] > 0) }),
+	}));
+	return table("execution profile: CPUs", [number("CPU"), number("threads"), number("idle"), number("irq"), number("softirq"),
+		number("unknown"), number("switches"), number("lost")], rows, jump);
+}
+
+export function insteadTable(model, stats, jump)
+{
+	const rows = stats.instead.map((p) => ({
+		cells: [model.threadName(p.tid), duration(p.ns), count(p.waits), p.other < 0 ? "not known" : model.threadName(p.other)],
+		jump: () => ({ track: `thread:${p.tid}`, span: longestWait(model, p) }),
+	}));
+	return table("what ran while a thread waited", [text("waiting"), number("time"), number("waits"), text("ran instead")], rows, jump);
+}
+
+function longestWait(model, pair)
+{
+	const { spans } = model;
+	return model.longest((i) => spans.kind[i] === WAIT && spans.tid[i] === pair.tid && isRunnable(spans.b[i]) &&
+		model.ranOn(spans.cpu[i], spans.begin[i], spans.end[i])[0]?.tid === pair.other);
+}
+
+const sum = (rows, key) => rows.reduce((n, r) => n + r[key], 0);
+
+/**
+ * Return the line about completeness: { state: "good" | "bad" | "unknown", text, more }.
+ */
+export function completeness(data)
+{
+	const { ledger, stats, damages } = data, more = [];
+	const gaps = stats?.gaps ?? 0, lost = stats?.lost ?? 0;
+	if (damages.length)
+		return { state: "bad", text: "this page is damaged: parts are missing", more: damages };
+	if (!ledger || ledger.wrong === null) {
+		if (ledger?.why)
+			more.push(`not checked: ${ledger.why}`);
+		else
+			more.push("no ledger: the input was a pipe, several traces, or of a format without counts");
+		return { state: gaps ? "bad" : "unknown", more,
+			text: gaps ? `incomplete: ${count(lost)}${stats.uncounted ? " + ?" : ""} events lost in ${gaps} gaps` :
+				"no loss is recorded in the input, but it has no ledger that could prove it" };
+	}
+	const stored = sum(ledger.cpus, "records"), filtered = sum(ledger.cpus, "filtered"),
+		dropped = sum(ledger.cpus, "lost"), missed = sum(ledger.cpus, "missed");
+	const emitted = stored + filtered + dropped + missed;
+	for (const c of ledger.cpus) {
+		more.push(`CPU ${c.cpu}: ${count(c.records + c.filtered + c.lost + c.missed)} emitted = ${count(c.records)} stored + ${count(c.filtered)} filtered + ${count(c.lost)} lost${c.missed ? ` + ${count(c.missed)} overwritten before they were read` : ""}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
+	}
+	for (const f of ledger.findings)
+		more.push(`${f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
+	const equation = `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(dropped + missed)}`;
+	if (ledger.wrong)
+		return { state: "bad", text: `${ledger.wrong} findings of ktape verify; ${equation}`, more };
+	return dropped + missed || gaps ?
+		{ state: "bad", text: `incomplete: ${equation}`, more } :
+		{ state: "good", text: `complete: ${equation}`, more };
+}

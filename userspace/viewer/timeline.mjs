@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The time view: ruler, labels, canvas, mouse; which tracks are shown and where.
+
+import { LOSS, WAIT } from "./kinds.mjs";
+import { GAP, Painter, ROW, trackHeight } from "./draw.mjs";
+import { duration, make, moment } from "./text.mjs";
+
+const NEAR = 3;		// pixels around the pointer in which a span is found
+const DRAG = 4;		// pixels that make a drag
+
+export class Timeline {
+	constructor(model, view, choose)
+	{
+		this.model = model;
+		this.view = view;
+		this.choose = choose;	// called with what was clicked
+		this.box = document.getElementById("lanes");
+		this.labels = document.getElementById("labels");
+		this.canvas = document.getElementById("canvas");
+		this.rulerCanvas = document.getElementById("ruler");
+		this.tip = document.getElementById("tip");
+		this.painter = new Painter(model, view);
+		this.pinned = new Set();
+		this.hidden = new Set();
+		this.filter = "";
+		this.order = model.tracks.map((t) => t.id);
+		this.byId = new Map(model.tracks.map((t) => [t.id, t]));
+		this.range = null;
+		this.cursor = null;
+		this.event = -1;
+		this.layout();
+		this.listen();
+	}
+
+	// ---- which tracks, and where -------------------------------------------------------
+
+	matches(track)
+	{
+		return !this.filter || track.label.toLowerCase().includes(this.filter) ||
+			track.kind.includes(this.filter);
+	}
+
+	layout()
+	{
+		const shown = this.order.map((id) => this.byId.get(id))
+			.filter((t) => !this.hidden.has(t.id) && (this.matches(t) || this.pinned.has(t.id)));
+		this.shown = [...shown.filter((t) => this.pinned.has(t.id)),
+			...shown.filter((t) => !this.pinned.has(t.id))];
+		let y = 4;
+		for (const t of this.shown) {
+			t.y = y;
+			y += trackHeight(t) + 2;
+		}
+		this.height = y + 8;
+		this.draw();
+	}
+
+	setFilter(text)
+	{
+		this.filter = text.trim().toLowerCase();
+		this.layout();
+	}
+
+	toggle(set, track)
+	{
+		if (!set.delete(track.id))
+			set.add(track.id);
+		this.layout();
+	}
+
+	move(track, by)
+	{
+		const from = this.order.indexOf(track.id);
+		const near = this.shown[this.shown.indexOf(track) + by];
+		if (!near)
+			return;
+		const to = this.order.indexOf(near.id);
+		this.order.splice(from, 1);
+		this.order.splice(to, 0, track.id);
+		this.layout();
+	}
+
+	showAll()
+	{
+		this.hidden.clear();
+		this.layout();
+	}
+
+	/** Scroll until a track is visible. */
+	reveal(track)
+	{
+		if (this.hidden.delete(track.id) || !this.shown.includes(track)) {
+			if (!this.matches(track))
+				this.pinned.add(track.id);
+			this.layout();
+		}
+		const top = this.box.scrollTop, height = this.box.clientHeight;
+		if (track.y < top || track.y + trackHeight(track) > top + height)
+			this.box.scrollTop = Math.max(0, track.y - height / 3);
+	}
+
+	// ---- drawing ----------------------------------------------------------------------
+
+	draw()
+	{
+		if (this.frame)
+			return;
+		this.frame = requestAnimationFrame(() => {
+			this.frame = 0;
+			this.drawNow();
+		});
+	}
+
+	sized(canvas, width, height)
+	{
+		const scale = window.devicePixelRatio || 1;
+		const w = Math.round(width * scale), h = Math.round(height * scale);
+		if (canvas.width !== w || canvas.height !== h) {
+			canvas.width = w;
+			canvas.height = h;
+		}
+		canvas.style.width = `${width}px`;
+		canvas.style.height = `${height}px`;
+		const g = canvas.getContext("2d");
+		g.setTransform(scale, 0, 0, scale, 0, 0);
+		g.font = "11px system-ui, sans-serif";
+		g.textBaseline = "middle";
+		return g;
+	}
+
+	get width()
+	{
+		return Math.max(this.box.clientWidth - this.labelWidth, 50);
+	}
+
+	get labelWidth()
+	{
+		return this.labels.clientWidth;
+	}
+
+	drawNow()
+	{
+		const began = performance.now();
+		const height = this.box.clientHeight, { width } = this, top = this.box.scrollTop;
+		this.painter.ruler(this.sized(this.rulerCanvas, width, 24), width, 24);
+		const g = this.sized(this.canvas, width, height);
+		g.fillStyle = this.painter.colours.paper;
+		g.fillRect(0, 0, width, height);
+		this.labels.style.height = `${this.height}px`;
+		const visible = this.shown.filter((t) => t.y + trackHeight(t) >= top && t.y <= top + height);
+		for (const t of visible)
+			this.painter.track(g, t, t.y - top, width);
+		this.drawRange(g, width, height);
+		this.drawArrow(g, width, top);
+		this.drawEvent(g, width, height);
+		this.drawLabels(visible);
+		this.drawTime = performance.now() - began;
+	}
+
+	drawRange(g, width, height)
+	{
+		const { view, range, painter } = this;
+		if (!range)
+			return;
+		const x = view.x(range.from, width), x2 = view.x(range.to, width);
+		g.fillStyle = painter.colours.accent;
+		g.globalAlpha = 0.15;
+		g.fillRect(x, 0, x2 - x, height);
+		g.globalAlpha = 1;
+		g.fillRect(x - 0.5, 0, 1, height);
+		g.fillRect(x2 - 0.5, 0, 1, height);
+		const text = duration(range.to - range.from), length = g.measureText(text).width + 8;
+		const at = Math.min(Math.max((x + x2 - length) / 2, 2), width - length - 2);
+		g.fillStyle = painter.colours.accent;
+		g.fillRect(at, height - 20, length, 16);
+		g.fillStyle = painter.colours.paper;
+		g.fillText(text, at + 4, height - 12);
+	}
+
+	drawArrow(g, width, top)
+	{
+		const i = this.painter.selected, { spans } = this.model;
+		if (i < 0 || spans.kind[i] !== WAIT || spans.a[i] <= 0)
+			return;
+		const from = this.byId.get(`thread:${spans.a[i]}`), to = this.byId.get(`thread:${spans.tid[i]}`);
+		if (!from || !to || !this.shown.includes(from) || !this.shown.includes(to))
+			return;
+		const woken = spans.b[i] === 16 ? spans.begin[i] : spans.end[i];
+		const down = to.y > from.y;
+		this.painter.arrow(g, this.view.x(woken, width), from.y - top + (down ? ROW : 0),
+			to.y - top + (down ? 0 : ROW));
+	}
+
+	drawEvent(g, width, height)
+	{
+		const { colours } = this.painter;
+		if (this.event >= 0) {
+			const x = this.view.x(this.model.events.t[this.event], width);
+			g.fillStyle = colours.ink;
+			g.fillRect(x - 0.75, 0, 1.5, height);
+		}
+		if (this.cursor !== null) {
+			g.fillStyle = colours.faint;
+			g.fillRect(this.view.x(this.cursor, width), 0, 0.5, height);
+		}
+	}
+
+	drawLabels(visible)
+	{
+		const keep = new Map([...this.labels.children].map((e) => [e.dataset.id, e]));
+		for (const t of visible) {
+			let label = keep.get(t.id);
+			keep.delete(t.id);
+			if (!label) {
+				label = this.makeLabel(t);
+				this.labels.append(label);
+			}
+			label.style.top = `${t.y}px`;
+			label.style.height = `${trackHeight(t) - GAP}px`;
+			label.classList.toggle("pinned", this.pinned.has(t.id));
+		}
+		for (const label of keep.values()) {
+			if (!label.contains(document.activeElement))
+				label.remove();
+		}
+	}
+
+	makeLabel(track)
+	{
+		const button = (sign, what, act) => make("button", { type: "button", title: what, "aria-label": `${what}: ${track.label}`, click: act }, sign);
+		return make("div", { class: `label ${track.kind}`, "data-id": track.id, title: `${track.label}${track.names.length ? `; rows: ${track.names.join(", ")}` : ""}` },
+			make("span", { class: "name" }, track.label),
+			make("span", { class: "acts" },
+				button("▲", "Move up", () => this.move(track, -1)),
+				button("▼", "Move down", () => this.move(track, 1)),
+				button("⌖", "Pin or unpin", () => this.toggle(this.pinned, track)),
+				button("×", "Hide", () => this.toggle(this.hidden, track))));
+	}
+
+	// ---- what is under the pointer -----------------------------------------------------
+
+	/** Return { track, span } or { track, event } at a point of the canvas. */
+	find(x, y)
+	{
+		const top = this.box.scrollTop, { width } = this;
+		const t = this.view.t(x, width), slack = this.view.length / width * NEAR;
+		const track = this.shown.find((k) => y + top >= k.y && y + top < k.y + trackHeight(k));
+		if (!track)
+			return { t };
+		if (track.kind === "flag") {
+			let best = null;
+			for (const f of track.flags) {
+				if (Math.abs(f.t - t) < slack * 3 && (!best || Math.abs(f.t - t) < Math.abs(best.t - t)))
+					best = f;
+			}
+			return { track, t, event: best ? best.i : undefined };
+		}
+		if (track.kind === "value")
+			return { track, t, value: this.valueAt(track, t) };
+		const row = Math.floor((y + top - track.y) / ROW);
+		let span = track.rows[row]?.at(t) ?? -1;
+		if (span < 0)
+			span = track.rows[row]?.at(t, slack) ?? -1;
+		const loss = track.losses.find((i) => this.model.spans.kind[i] !== LOSS &&
+			this.model.spans.begin[i] <= t + slack && this.model.spans.end[i] >= t - slack);
+		return { track, t, span: loss ?? span };
+	}
+
+	valueAt(track, t)
+	{
+		let value;
+		for (let k = 0; k < track.t.length && track.t[k] <= t; k++)
+			value = track.v[k];
+		return value;
+	}
+
+	showTip(found, event)
+	{
+		const { tip, model } = this;
+		let rows = null;
+		if (found.span >= 0)
+			rows = model.describe(found.span);
+		else if (found.event !== undefined)
+			rows = [["event", model.opName(model.events.op[found.event])], ["time", moment(model.events.t[found.event])]];
+		else if (found.value !== undefined)
+			rows = [[found.track.label, String(found.value)]];
+		tip.hidden = !rows;
+		if (!rows)
+			return;
+		tip.replaceChildren(make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)])));
+		const w = tip.offsetWidth, h = tip.offsetHeight;
+		tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - w - 8)}px`;
+		tip.style.top = `${event.clientY + 16 + h > window.innerHeight ? event.clientY - h - 10 : event.clientY + 16}px`;
+	}
+
+	// ---- mouse ------------------------------------------------------------------------
+
+	listen()
+	{
+		const { canvas, box } = this;
+		box.addEventListener("scroll", () => this.draw());
+		new ResizeObserver(() => this.draw()).observe(box);
+		this.view.onChange(() => this.draw());
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+			this.painter.newColours();
+			this.draw();
+		});
+		const point = (e) => {
+			const r = canvas.getBoundingClientRect();
+			return [e.clientX - r.left, e.clientY - r.top];
+		};
+		canvas.addEventListener("pointerdown", (e) => {
+			const [x, y] = point(e);
+			this.drag = { x, y, t: this.view.t(x, this.width), from: this.view.from, to: this.view.to,
+				pan: e.shiftKey || e.button === 1, far: false };
+			canvas.setPointerCapture(e.pointerId);
+			if (e.button === 1)
+				e.preventDefault();
+		});
+		canvas.addEventListener("pointermove", (e) => this.moved(e, ...point(e)));
+		canvas.addEventListener("pointerup", (e) => this.released(...point(e)));
+		canvas.addEventListener("pointerleave", () => {
+			this.tip.hidden = true;
+			this.cursor = null;
+			this.draw();
+		});
+		for (const where of [canvas, this.rulerCanvas]) {
+			where.addEventListener("wheel", (e) => {
+				if (!e.ctrlKey && !e.shiftKey && where === canvas)
+					return;
+				e.preventDefault();
+				if (e.shiftKey)
+					this.view.pan((e.deltaY || e.deltaX) / 1000);
+				else
+					this.view.zoom(Math.exp(e.deltaY / 300), this.view.t(point(e)[0], this.width));
+			}, { passive: false });
+		}
+		canvas.addEventListener("dblclick", () => {
+			const i = this.painter.selected;
+			if (i >= 0)
+				this.view.show(this.model.spans.begin[i], this.model.spans.end[i]);
+		});
+	}
+
+	moved(e, x, y)
+	{
+		const { drag, view, width } = this;
+		this.cursor = view.t(x, width);
+		if (drag && Math.abs(x - drag.x) > DRAG)
+			drag.far = true;
+		if (drag?.far && drag.pan) {
+			const by = (drag.x - x) / width * (drag.to - drag.from);
+			view.set(drag.from + by, drag.to + by);
+		} else if (drag?.far) {
+			const t = view.t(x, width);
+			this.range = { from: Math.round(Math.min(t, drag.t)), to: Math.round(Math.max(t, drag.t)) };
+		}
+		if (!drag)
+			this.showTip(this.find(x, y), e);
+		else
+			this.tip.hidden = true;
+		this.draw();
+	}
+
+	released(x, y)
+	{
+		const { drag } = this;
+		this.drag = null;
+		if (!drag)
+			return;
+		if (drag.far && !drag.pan)
+			this.choose({ range: this.range });
+		else if (!drag.far)
+			this.choose(this.find(x, y));
+	}
+}
