@@ -72,6 +72,9 @@ enum ktape_series_kind {
  * @uncertain: intervals not in @count, because events were lost inside them
  * @errors: values of @count that ended with -errno
  * @error: the most recent errno
+ * @max_tid: thread of @max: that waited, or that ran at its end; -1 = not known
+ * @max_ts: when @max ended, in ticks
+ * @max_cpu: CPU where it ended
  */
 struct ktape_series {
 	uint32_t kind;
@@ -85,6 +88,9 @@ struct ktape_series {
 	uint64_t uncertain;
 	uint64_t errors;
 	int error;
+	int32_t max_tid;
+	uint64_t max_ts;
+	uint32_t max_cpu;
 };
 
 /**
@@ -305,6 +311,18 @@ ktape_linux_thread(const struct ktape_linux *linux_stats, size_t i);
  */
 const struct ktape_linux_instead *
 ktape_linux_instead(const struct ktape_linux *linux_stats, size_t i);
+
+/**
+ * ktape_linux_longest_wait() - Return the longest wait of a thread for a CPU
+ * @linux_stats: the statistics, finished
+ *
+ * The largest value of KTAPE_SERIES_RUN_QUEUE says when it ended.
+ *
+ * Return: the waiting thread, and the thread that ran longest without a break on that
+ * CPU meanwhile, with the time of that; NULL if no thread waited.
+ */
+const struct ktape_linux_instead *
+ktape_linux_longest_wait(const struct ktape_linux *linux_stats);
 
 /**
  * ktape_linux_left_out() - Return what exceeded the limits of the statistics

@@ -84,7 +84,8 @@ class _Series(Structure):
     _fields_ = [("kind", c_uint32), ("key", c_uint64), ("name", c_char * 64),
                 ("unit", c_char_p), ("count", c_uint64), ("sum", c_uint64),
                 ("min", c_uint64), ("max", c_uint64), ("uncertain", c_uint64),
-                ("errors", c_uint64), ("error", c_int)]
+                ("errors", c_uint64), ("error", c_int), ("max_tid", c_int32),
+                ("max_ts", c_uint64), ("max_cpu", c_uint32)]
 
 
 class _Quantile(Structure):

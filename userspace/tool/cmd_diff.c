@@ -132,7 +132,8 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 	ret = input_open(&command_diff, &o->in, path, &how, &s->trace);
 	if (ret)
 		return ret;
-	ret = ktape_linux_new(ktape_trace_info(s->trace),
+	s->info = ktape_trace_info(s->trace);
+	ret = ktape_linux_new(s->info,
 			      ktape_trace_registry(s->trace), &s->linux_stats);
 	if (!ret)
 		ret = stats_measure(s);

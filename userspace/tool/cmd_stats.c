@@ -371,7 +371,10 @@ static int measure_rtos(struct stats *s)
 
 static int measure_linux(struct stats *s)
 {
-	int ret = ktape_linux_new(ktape_trace_info(s->t.trace),
+	int ret;
+
+	s->t.info = ktape_trace_info(s->t.trace);
+	ret = ktape_linux_new(s->t.info,
 				  ktape_trace_registry(s->t.trace),
 				  &s->t.linux_stats);
 

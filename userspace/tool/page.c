@@ -25,6 +25,7 @@ int page_begin(struct page *p, const struct ktape_sink *sink,
 	       const struct ktape_registry *registry)
 {
 	p->on = ktape_sink_takes_texts(sink);
+	p->stats.info = info;
 	return p->on ? ktape_linux_new(info, registry, &p->stats.linux_stats) :
 		       0;
 }

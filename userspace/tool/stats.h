@@ -21,7 +21,8 @@ extern const struct stats_share {
 /**
  * struct stats_trace - a trace that is measured
  * @path: operand
- * @trace: the open trace
+ * @trace: the open trace, or NULL
+ * @info: its metadata
  * @linux_stats: its Linux statistics, or NULL
  * @lost: events lost, as far as counted
  * @gaps: number of gaps
@@ -31,6 +32,7 @@ extern const struct stats_share {
 struct stats_trace {
 	const char *path;
 	struct ktape_trace *trace;
+	const struct ktape_info *info;
 	struct ktape_linux *linux_stats;
 	uint64_t lost;
 	unsigned int gaps;

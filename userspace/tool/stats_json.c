@@ -46,13 +46,16 @@ static void json_threads(FILE *f, const struct ktape_linux *l)
 	fprintf(f, "],\n");
 }
 
-static void json_shares(FILE *f, const struct ktape_linux *l, size_t i)
+static void json_shares(FILE *f, const struct ktape_linux *l, size_t i,
+			const struct ktape_info *info)
 {
 	const struct ktape_series *s = ktape_linux_series(l, i);
 	struct ktape_quantile v[STATS_SHARES];
 
 	fprintf(f, ",\"min\":%" PRIu64 ",\"max\":%" PRIu64 ",\"mean\":%" PRIu64,
 		s->min, s->max, s->sum / s->count);
+	fprintf(f, ",\"max_end_ns\":%" PRId64 ",\"max_cpu\":%u,\"max_tid\":%d",
+		ktape_mono_ns(info, s->max_ts), s->max_cpu, s->max_tid);
 	for (size_t q = 0; q < STATS_SHARES; q++) {
 		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v[q]);
 		fprintf(f, ",\"%s\":%" PRIu64, stats_shares[q].name,
@@ -79,7 +82,8 @@ static void json_shares(FILE *f, const struct ktape_linux *l, size_t i)
 	fputc(']', f);
 }
 
-static void json_series(FILE *f, const struct ktape_linux *l)
+static void json_series(FILE *f, const struct ktape_linux *l,
+			const struct ktape_info *info)
 {
 	const struct ktape_series *s;
 	bool first = true;
@@ -103,7 +107,7 @@ static void json_series(FILE *f, const struct ktape_linux *l)
 			fprintf(f, ",\"errors\":%" PRIu64 ",\"last_error\":%d",
 				s->errors, s->error);
 		if (s->count)
-			json_shares(f, l, i);
+			json_shares(f, l, i, info);
 		fputc('}', f);
 	}
 	fprintf(f, "],\n");
@@ -138,6 +142,6 @@ void stats_put_json(FILE *f, const struct stats_trace *s)
 		s->unknown ? "true" : "false");
 	json_cpus(f, l);
 	json_threads(f, l);
-	json_series(f, l);
+	json_series(f, l, s->info);
 	json_instead(f, l);
 }

@@ -33,8 +33,8 @@ struct walk {
 static struct kt_rtos_thread *made_by(const struct ktape_rtos *r,
 				      const struct ktape_rtos_event *e)
 {
-	return e->id == KT_TRACEX_THREAD_CREATE ?
-		       kt_rtos_find(r, e->info[0]) : NULL;
+	return e->id == KT_TRACEX_THREAD_CREATE ? kt_rtos_find(r, e->info[0]) :
+						  NULL;
 }
 
 static void forget_thread(struct kt_rtos_thread *t)
@@ -245,9 +245,10 @@ static void set_next_in_thread(struct walk *w, uint64_t i)
 		e->next = next_after_relinquish(w, i);
 		break;
 	default:
-		e->next = i + 1 < w->nr &&
-			  kt_rtos_runs(w->list[i + 1].e.context) ?
-			  w->list[i + 1].e.context : e->context;
+		e->next = i + 1 < w->nr && kt_rtos_runs(
+						   w->list[i + 1].e.context) ?
+				  w->list[i + 1].e.context :
+				  e->context;
 		break;
 	}
 	w->current = e->next;
@@ -307,13 +308,16 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 {
 	for (uint64_t i = nr; i--;) {
 		const struct kt_rtos_event *e = &list[i];
-		struct kt_rtos_thread *t = kt_rtos_runs(e->e.context) ?
-			kt_rtos_find(r, e->e.context) : NULL;
+		struct kt_rtos_thread *t =
+			kt_rtos_runs(e->e.context) ?
+				kt_rtos_find(r, e->e.context) :
+				NULL;
 
 		if (t) {
-			widen_range(&t->t.lowest_prio, &t->t.highest_prio, e->e.prio);
-			widen_range(&t->t.lowest_threshold, &t->t.highest_threshold,
-			      e->threshold);
+			widen_range(&t->t.lowest_prio, &t->t.highest_prio,
+				    e->e.prio);
+			widen_range(&t->t.lowest_threshold,
+				    &t->t.highest_threshold, e->threshold);
 		}
 		learn_prio(r, e);
 		if (t && e->e.id != KT_TRACEX_RUNNING) {
@@ -377,7 +381,8 @@ static bool is_hidden(const struct kt_rtos_event *e,
 }
 
 /* Move the events apart and mark the places for RUNNING events. */
-static void spread_events(struct kt_rtos_event *list, uint64_t nr, uint64_t more)
+static void spread_events(struct kt_rtos_event *list, uint64_t nr,
+			  uint64_t more)
 {
 	const struct kt_rtos_event *next = NULL;
 

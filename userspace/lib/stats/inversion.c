@@ -37,8 +37,7 @@ static uint64_t runs_at(struct waits *w, uint32_t thread, uint64_t i)
 {
 	uint64_t at = kt_rtos_next_of(kt_rtos_find(w->r, thread), w->list, i);
 
-	return (at == KT_RTOS_NEVER ? i : at) +
-	       w->events->base;
+	return (at == KT_RTOS_NEVER ? i : at) + w->events->base;
 }
 
 static struct wait *find_wait(struct waits *w, uint32_t mutex)
@@ -56,7 +55,8 @@ static void end_wait(struct waits *w, struct wait *wait)
 }
 
 /* Begin a wait if the event is one.  Return: true if it is. */
-static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
+static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e,
+		       uint64_t i)
 {
 	const struct kt_rtos_thread *owner;
 
@@ -73,14 +73,18 @@ static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64
 		return true;
 	}
 	w->wait[w->open++] = (struct wait){
-		.mutex = e->info[0], .blocked = e->context, .prio = e->prio,
-		.owner = e->info[2], .start = i,
+		.mutex = e->info[0],
+		.blocked = e->context,
+		.prio = e->prio,
+		.owner = e->info[2],
+		.start = i,
 	};
 	return true;
 }
 
 /* End a wait if the event ends one.  Return: true if it does. */
-static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
+static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e,
+		      uint64_t i)
 {
 	struct wait *wait;
 
@@ -123,8 +127,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 	kt_rtos_forget(r, events);
 	kt_rtos_link(r, events);
 	for (uint64_t i = events->nr; i--;) {
-		struct kt_rtos_thread *t =
-			kt_rtos_find(r, list[i].e.context);
+		struct kt_rtos_thread *t = kt_rtos_find(r, list[i].e.context);
 
 		/* Walked backwards, so that the first event's priority remains. */
 		if (t && kt_rtos_runs(list[i].e.context))

@@ -127,6 +127,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		l->first = e->ts;
 	l->begun = true;
 	l->last = kt_max(l->last, e->ts);
+	l->now = e;
 	c = get_cpu(l, e->cpu);
 	if (!c)
 		return -ENOMEM;
@@ -283,6 +284,12 @@ const struct ktape_linux_thread *ktape_linux_thread(const struct ktape_linux *l,
 						    size_t i)
 {
 	return i < l->nr_threads ? &l->thread_list[i] : NULL;
+}
+
+const struct ktape_linux_instead *
+ktape_linux_longest_wait(const struct ktape_linux *l)
+{
+	return l->longest.count ? &l->longest : NULL;
 }
 
 const struct ktape_linux_instead *

@@ -102,6 +102,8 @@ struct kt_sl_series {
  * @first: time of the first event, in ticks
  * @last: time of the last event, in ticks
  * @begun: there was an event
+ * @now: the event that is being added
+ * @longest: the longest wait, and what ran longest on that CPU meanwhile
  */
 struct ktape_linux {
 	const struct ktape_info *info;
@@ -126,6 +128,8 @@ struct ktape_linux {
 	uint64_t first;
 	uint64_t last;
 	bool begun;
+	const struct ktape_event *now;
+	struct ktape_linux_instead longest;
 };
 
 /* linux_series.c */

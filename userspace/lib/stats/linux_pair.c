@@ -34,8 +34,8 @@ static uint64_t cpu_key(const struct ktape_event *e, uint32_t id)
 }
 
 /* Remove an open interval and copy it.  Return: false if there is none. */
-static bool take_interval(struct ktape_linux *l, unsigned int what, uint64_t key,
-		 struct kt_map_entry *entry)
+static bool take_interval(struct ktape_linux *l, unsigned int what,
+			  uint64_t key, struct kt_map_entry *entry)
 {
 	struct kt_map_entry *e = kt_map_find(&l->open, what, key);
 
@@ -150,7 +150,8 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry call;
 
 	(void)c;
-	if (e->tid <= 0 || !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
+	if (e->tid <= 0 ||
+	    !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
 	    (call.extra != key && !(e->dat20 & LARGE)))
 		return 0;
 	/* The exit of rt_sigreturn() has no number: use the number of the enter event. */
@@ -183,9 +184,9 @@ static int work_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 		err = kt_sl_interval(
 			l, kt_sl_series(l, KTAPE_SERIES_WORK_WAIT, function, e),
 			queued.value, e->ts);
-	return err || e->tid < 0 ?
-		       err :
-		       open_interval(l, KT_SL_WORKING, (uint32_t)e->tid, e, function);
+	return err || e->tid < 0 ? err :
+				   open_interval(l, KT_SL_WORKING,
+						 (uint32_t)e->tid, e, function);
 }
 
 /* Use the function that the begin event names: the end event may not name it. */
@@ -195,7 +196,8 @@ static int work_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry work;
 
 	(void)c;
-	if (e->tid < 0 || !take_interval(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
+	if (e->tid < 0 ||
+	    !take_interval(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
 		return 0;
 	return kt_sl_interval(l,
 			      kt_sl_series(l, KTAPE_SERIES_WORK, work.extra, e),
@@ -220,8 +222,8 @@ static int timer_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 	unsigned int i = e->opcode != timers[0].begin;
 	uint32_t function = ktape_event_arg(e, 1);
 	int32_t late = (int32_t)ktape_event_arg(e, 2);
-	int err = open_interval(l, timers[i].open, cpu_key(e, ktape_event_arg(e, 0)), e,
-			function);
+	int err = open_interval(l, timers[i].open,
+				cpu_key(e, ktape_event_arg(e, 0)), e, function);
 
 	(void)c;
 	if (err)
@@ -237,7 +239,8 @@ static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry timer;
 
 	(void)c;
-	if (!take_interval(l, timers[i].open, cpu_key(e, ktape_event_arg(e, 0)), &timer))
+	if (!take_interval(l, timers[i].open, cpu_key(e, ktape_event_arg(e, 0)),
+			   &timer))
 		return 0;
 	return kt_sl_interval(l,
 			      kt_sl_series(l, timers[i].kind, timer.extra, e),

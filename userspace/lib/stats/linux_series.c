@@ -123,7 +123,8 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 
 	if (key == KTAPE_SERIES_ALL)
 		return l->list[kind];
-	if (l->series.nr == KT_SL_SERIES && !kt_map_find(&l->series, kind, key)) {
+	if (l->series.nr == KT_SL_SERIES &&
+	    !kt_map_find(&l->series, kind, key)) {
 		l->left[KT_SL_LEFT_SERIES]++;
 		return l->list[kind];
 	}
@@ -189,6 +190,24 @@ uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
 	return 0;
 }
 
+/* Add a value, and remember where the largest one was. */
+static void add_value(const struct ktape_linux *l, struct kt_sl_series *s,
+		      uint64_t value)
+{
+	const struct ktape_event *e = l->now;
+	bool waits = s->result.kind == KTAPE_SERIES_RUN_QUEUE ||
+		     s->result.kind == KTAPE_SERIES_WAKEUP;
+
+	if (!s->hist.count || value > s->hist.max) {
+		s->result.max_ts = e->ts;
+		s->result.max_cpu = e->cpu;
+		/* The thread that waited is the one that the switch goes to. */
+		s->result.max_tid = waits ? (int32_t)ktape_event_arg(e, 1) :
+					    e->tid;
+	}
+	kt_hist_add(&s->hist, value);
+}
+
 /**
  * kt_sl_add() - Add a value to a series and to that of its whole kind
  * @l: the statistics
@@ -204,9 +223,9 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 
 	if (!one)
 		return -ENOMEM;
-	kt_hist_add(&one->hist, value);
+	add_value(l, one, value);
 	if (one->result.key != KTAPE_SERIES_ALL)
-		kt_hist_add(&l->list[one->result.kind]->hist, value);
+		add_value(l, l->list[one->result.kind], value);
 	return 0;
 }
 
@@ -240,7 +259,8 @@ static int by_sum(const void *a, const void *b)
 		return x->result.kind < y->result.kind ? -1 : 1;
 	if (x->hist.sum != y->hist.sum)
 		return x->hist.sum > y->hist.sum ? -1 : 1;
-	return x->result.key < y->result.key ? -1 : x->result.key > y->result.key;
+	return x->result.key < y->result.key ? -1 :
+					       x->result.key > y->result.key;
 }
 
 /**

@@ -81,11 +81,35 @@ static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
 	return 0;
 }
 
+/*
+ * Add a part of the longest wait so far to what ran meanwhile: keep the thread that
+ * ran longest without a break.
+ */
+static void add_longest(struct ktape_linux_instead *longest, int32_t other,
+			uint64_t ns)
+{
+	if (ns <= longest->ns)
+		return;
+	longest->other = other;
+	longest->ns = ns;
+}
+
 /* Add the threads that ran on the CPU while thread @tid waited, latest first. */
 static int add_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
 		       int32_t tid, uint64_t from, uint64_t to)
 {
+	const struct kt_sl_series *waits = l->list[KTAPE_SERIES_RUN_QUEUE];
+	bool longest = waits->result.max_ts == to &&
+		       waits->result.max_tid == tid &&
+		       waits->hist.max == kt_sl_ns(l, from, to);
 	int err = 0;
+
+	if (longest)
+		l->longest = (struct ktape_linux_instead){
+			.tid = tid,
+			.other = KT_SL_TID_NONE,
+			.count = 1,
+		};
 
 	for (uint64_t i = c->next; to > from && !err; i--) {
 		const struct kt_sl_past *p = &c->past[(i - 1) % KT_SL_PAST];
@@ -95,6 +119,9 @@ static int add_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
 		if (begin < to)
 			err = add_pair(l, tid, known ? p->tid : KT_SL_TID_NONE,
 				       kt_sl_ns(l, begin, to));
+		if (begin < to && longest && known)
+			add_longest(&l->longest, p->tid,
+				    kt_sl_ns(l, begin, to));
 		to = kt_min(to, begin);
 	}
 	return err;

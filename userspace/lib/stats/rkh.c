@@ -19,7 +19,11 @@
 #define ROWS_MAX	4096U
 #define SIGNAL_SHIFT	40	/* shift of the object's row number in keys */
 
-enum { SMA_GET = 0x42, SMA_FIFO = 0x43, SMA_LIFO = 0x44 };
+enum {
+	SMA_GET = 0x42,
+	SMA_FIFO = 0x43,
+	SMA_LIFO = 0x44
+};
 
 struct post {
 	uint64_t ts;

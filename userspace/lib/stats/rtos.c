@@ -521,7 +521,8 @@ int ktape_rtos_popular(const struct ktape_rtos *r, int64_t thread,
 		return -ENOMEM;
 	}
 	*nr = thread < 0 ? count_all(r, c) :
-	      t ? count_thread(r, (uint32_t)thread, c) : 0;
+	      t		 ? count_thread(r, (uint32_t)thread, c) :
+			   0;
 	for (size_t i = 0; i < *nr; i++)
 		r->counts[c[i].id] = 0;
 	sort_counts(c, *nr);
