@@ -37,7 +37,7 @@ modules: ## build ktape.ko in the tree, for KDIR (V= W= C= pass through)
 tools: ## build the ktape command and libktape below out/user
 	+$(MAKE) -C userspace OUT=$(OUT)/user
 
-demo: ## record a real workload in a guest, leave the trace in out/demo
+demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 	scripts/demo
 
 check: ## everything that must hold: lint, builds, unit tests, guest, demo

@@ -54,4 +54,10 @@ done
 show ktape record -e mark -o /scratch/pause -- sh -c \
 	'ktape mark -t instant 1; sleep 11; ktape mark -t instant 2'
 cp -r /scratch/pause /out/pause
+# A page, and what stands out, while the workload runs.
+/bin/workload 3 /scratch >/dev/null 2>&1 &
+load=$!
+show ktape try -d 1s -o /out/try.html
+kill "$load" 2>/dev/null || :
+wait
 show rmmod ktape

@@ -20,6 +20,7 @@
 #include "opt.h"
 #include "output.h"
 #include "record.h"
+#include "self.h"
 #include "session.h"
 #include "signals.h"
 
@@ -40,8 +41,8 @@ static const struct kt_option options[] = {
 	  "block size (default 64K)" },
 	{ "duration", 'd', KT_OPT_TIME, OPT(time), "TIME",
 	  "stop after this time: 10s, 500ms" },
-	{ "output", 'o', KT_OPT_TEXT, OPT(output), "DIR|-",
-	  "directory to create; -: pipe form on standard output" },
+	{ "output", 'o', KT_OPT_TEXT, OPT(output), "DIR|FILE.html|-",
+	  "directory or page to create; -: pipe form on standard output" },
 	{ "log", 'l', KT_OPT_TEXT, OPT(log), "DIR|NAME",
 	  "instead of -o: rotating log, named as by strftime(3)" },
 	{ "rotate", 0, KT_OPT_TEXT, OPT(rotate), "SIZE|TIME",
@@ -482,12 +483,36 @@ static int check_log(struct record *r, int operands)
 	return ret ? ret : output_check_place(r->log.pattern);
 }
 
+/*
+ * For a page, record into a folder beside it, which is converted at the end.
+ * Return: 0 or the exit code.
+ */
+static int check_page(struct record *r)
+{
+	if (!r->o.output || r->o.split || !page_is_name(r->o.output))
+		return 0;
+	if (!page_can_write())
+		return fail(
+			"%s: format html is not built in: use -o DIR, and convert the trace on another machine",
+			r->o.output);
+	r->page = r->o.output;
+	r->trace = page_trace(r->page);
+	if (!r->trace)
+		return fail("%s", strerror(ENOMEM));
+	if (output_check_place(r->page))
+		return EXIT_FAILED;
+	r->o.output = r->trace;
+	return 0;
+}
+
 /* Check all options and make the configuration.  Return: 0 or the exit code. */
 static int check_options(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
 	int ret = check_log(r, operands);
 
+	if (!ret)
+		ret = check_page(r);
 	if (ret)
 		return ret;
 	if (!o->output && !o->log && (!o->save || o->split))
@@ -528,6 +553,23 @@ static int run_recording(struct record *r, int argc, char **argv)
 	return ret;
 }
 
+/* Say where the trace of a page is, because the recording failed. */
+static int page_kept(const struct record *r, int ret)
+{
+	note("no page was written; what was recorded is in %s", r->trace);
+	return ret;
+}
+
+/* Convert what was recorded.  Return: 0 or the exit code. */
+static int write_page(const struct record *r)
+{
+	int ret = page_write(r->page, r->trace);
+
+	if (!ret && !r->o.quiet)
+		note("page: %s   (open it in a browser)", r->page);
+	return ret;
+}
+
 static int cmd_record(int argc, char **argv)
 {
 	struct record r = {
@@ -550,6 +592,9 @@ static int cmd_record(int argc, char **argv)
 		ret = split_pipe(&r.o);
 	else if (!ret && (r.o.output || r.o.log))
 		ret = run_recording(&r, argc - first, argv + first);
+	if (r.page && r.began)
+		ret = ret ? page_kept(&r, ret) : write_page(&r);
+	free(r.trace);
 	ktape_config_release(&r.config);
 	log_release(&r.log);
 	return ret;
@@ -557,7 +602,7 @@ static int cmd_record(int argc, char **argv)
 
 const struct kt_command command_record = {
 	.name = "record",
-	.operands = "-o DIR|- | -l NAME [--] [COMMAND...]",
+	.operands = "-o DIR|FILE.html|- | -l NAME [--] [COMMAND...]",
 	.help = "record until a time, a command or Ctrl-C ends it",
 	.options = options,
 	.in_order = 1,

@@ -9,11 +9,13 @@
 
 /* In the order in which ktape help lists them. */
 static const struct kt_command *const commands[] = {
-	&command_record,   &command_dump,    &command_list,	&command_profile,
-	&command_status,   &command_doctor,  &command_start,	&command_stop,
-	&command_clear,	   &command_destroy, &command_mark,	&command_probe,
-	&command_convert,  &command_stats,   &command_diff,	&command_top,
-	&command_verify,   &command_recover, &command_snapshot, &command_trigger,
+	&command_try,	  &command_record,   &command_dump,
+	&command_list,	  &command_profile,  &command_status,
+	&command_doctor,  &command_start,    &command_stop,
+	&command_clear,	  &command_destroy,  &command_mark,
+	&command_probe,	  &command_convert,  &command_stats,
+	&command_diff,	  &command_top,	     &command_verify,
+	&command_recover, &command_snapshot, &command_trigger,
 	&command_send,	   &command_receive, &command_completion,
 };
 

@@ -33,8 +33,10 @@ static const struct {
 	{ "TIME|FORMAT[:KEY=VALUE,...]", "from", "inputs" },
 	{ "DIR", NULL, "folders" },
 	{ "DIR|-", NULL, "folders" },
+	{ "DIR|FILE.html|-", NULL, "files" },
 	{ "DIR|NAME", NULL, "files" },
 	{ "FILE", NULL, "files" },
+	{ "FILE.html", NULL, "files" },
 	{ "FILE|-", NULL, "files" },
 	{ "OUT", NULL, "files" },
 	{ "PATH", NULL, "files" },
@@ -43,7 +45,8 @@ static const struct {
 	{ "KEY", "sort", "run|wait|longest|switches|tid|name" },
 };
 
-static const char *const native[] = { "files", "folders", "traces", "programs" };
+static const char *const native[] = { "files", "folders", "traces",
+				      "programs" };
 
 /**
  * completion_is_native() - does the shell complete this kind by itself?
@@ -91,7 +94,8 @@ const char *completion_kind(const struct kt_option *option)
 		return option->arg;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(kinds[i].arg, option->arg) &&
-		    (!kinds[i].option || !strcmp(kinds[i].option, option->name)))
+		    (!kinds[i].option ||
+		     !strcmp(kinds[i].option, option->name)))
 			return kinds[i].kind;
 	}
 	return NULL;

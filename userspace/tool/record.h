@@ -75,6 +75,8 @@ struct loop;
  * @o: options
  * @session: session that we created, or that of -S
  * @recorder: writes the rings of @session to the trace
+ * @page: page to write when the recording is over, or NULL
+ * @trace: folder that is recorded to meanwhile, or NULL
  * @child: recorded command
  * @log: pieces of -l
  * @daemon: background process of --daemon
@@ -90,6 +92,8 @@ struct record {
 	struct record_options o;
 	struct ktape_device *session;
 	struct ktape_recorder *recorder;
+	const char *page;
+	char *trace;
 	struct child child;
 	struct log log;
 	struct daemon daemon;

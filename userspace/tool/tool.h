@@ -66,6 +66,7 @@ extern const struct kt_command command_status;
 extern const struct kt_command command_stop;
 extern const struct kt_command command_top;
 extern const struct kt_command command_trigger;
+extern const struct kt_command command_try;
 extern const struct kt_command command_verify;
 
 #endif /* _KT_TOOL_H */

@@ -181,7 +181,7 @@ test_after()
 		after ':options :programs' record --mode=discard &&
 		after ':options :programs' record -m discard
 	result $? "an argument is in its own word or in that of the option"
-	after '' record -d && after ':folders' record -o &&
+	after '' record -d && after ':folders' doctor -o && after ':files' record -o &&
 		after 'rkh cobs' send --frame && after '1 2 4' stats --id-width
 	result $? "arguments: any text, folders, a choice"
 	after ':files' record -o t make && after ':files' record -- make -j &&

@@ -14,6 +14,7 @@ here=$top/selftests/unit/tool
 
 # command page, or page:section; empty: the command has only the common options
 places='
+try		ktape.1:try
 record		ktape-record.1 ktape.1:Filters
 dump		ktape-dump.1
 verify		ktape-verify.1

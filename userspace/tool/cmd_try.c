@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape try: record a few seconds, write a page to look at, and print the three
+ * findings that tell most.  The module is loaded if need be.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+
+#include "input.h"
+#include "opt.h"
+#include "output.h"
+#include "self.h"
+#include "stats.h"
+
+#define USUAL_TIME	5000000000ULL
+#define NS_PER_S	1000000000
+#define HOST_MAX	64
+
+struct try_options {
+	const char *output;
+	const char *events;
+	uint64_t time;
+	const char *device;
+};
+
+#define OPT(member) offsetof(struct try_options, member)
+
+static const struct kt_option options[] = {
+	{ "duration", 'd', KT_OPT_TIME, OPT(time), "TIME",
+	  "record for this time (default: 5s)" },
+	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
+	  "events, classes, globs (default: the default profile)" },
+	{ "output", 'o', KT_OPT_TEXT, OPT(output), "FILE.html",
+	  "page to write (default: ktape-HOST-DATE.html)" },
+	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
+	  "instead of " KTAPE_DEVICE_PATH },
+	{ .name = NULL },
+};
+
+/* Load the module, if the device is missing and this is root. */
+static void load_module(const char *device)
+{
+	char *const modprobe[] = { (char *)"modprobe", (char *)"-q",
+				   (char *)"ktape", NULL };
+	char *const insmod[] = { (char *)"insmod", (char *)"./ktape.ko", NULL };
+
+	if (device || !access(KTAPE_DEVICE_PATH, F_OK) || geteuid())
+		return;
+	if (run_program("modprobe", modprobe) && !access("ktape.ko", R_OK))
+		run_program("insmod", insmod);
+	if (!access(KTAPE_DEVICE_PATH, F_OK))
+		note("loaded the module ktape");
+}
+
+/* Open the device once, so that a failure is explained before anything is written. */
+static int check_device(const char *path)
+{
+	struct ktape_device *device;
+
+	if (open_device(path, true, &device))
+		return EXIT_FAILED;
+	ktape_device_close(device);
+	return EXIT_OK;
+}
+
+/* Return "ktape-HOST-DATE.html", or NULL: no memory. */
+static char *usual_name(void)
+{
+	char host[HOST_MAX] = "", date[32];
+	time_t now = time(NULL);
+	struct tm tm;
+	char *name;
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *p = host; *p; p++)
+		*p = *p == '/' || *p == ' ' ? '_' : *p;
+	localtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
+	return asprintf(&name, "ktape-%s-%s.html", *host ? host : "host",
+			date) < 0 ?
+		       NULL :
+		       name;
+}
+
+/* Record into the folder @trace, by ktape record.  Return: its exit status. */
+static int record_trace(const struct try_options *o, const char *trace)
+{
+	char time_text[32];
+	char *argv[14] = { (char *)"ktape", (char *)"record", (char *)"-q",
+			   (char *)"-d",    time_text,	      (char *)"-o",
+			   (char *)trace };
+	size_t n = 7;
+	int ret;
+
+	snprintf(time_text, sizeof(time_text), "%lluns",
+		 (unsigned long long)o->time);
+	if (o->events) {
+		argv[n++] = (char *)"-e";
+		argv[n++] = (char *)o->events;
+	}
+	if (o->device) {
+		argv[n++] = (char *)"--device";
+		argv[n++] = (char *)o->device;
+	}
+	ret = run_self(argv);
+	return ret < 0 ? fail("cannot run ktape record: %s", strerror(-ret)) :
+			 ret;
+}
+
+/* ---- findings --------------------------------------------------------------------- */
+
+static void thread_text(char *to, size_t size, const struct stats_trace *s,
+			int32_t tid)
+{
+	const struct ktape_linux_thread *t;
+	char shown[STATS_NAME];
+
+	snprintf(to, size, tid < 0 ? "an unknown thread" : "thread %d", tid);
+	for (size_t i = 0;
+	     tid > 0 && (t = ktape_linux_thread(s->linux_stats, i)); i++) {
+		if (t->tid == tid)
+			snprintf(to, size, "%s (%d)",
+				 stats_name(shown, t->name), tid);
+	}
+}
+
+/* Print when and where the largest value of a series was. */
+static void print_moment(const struct stats_trace *s,
+			 const struct ktape_series *series)
+{
+	int64_t end = ktape_mono_ns(s->info, series->max_ts);
+	int64_t begin = end - (int64_t)series->max;
+
+	printf("     at %lld.%09lld on CPU %u\n", (long long)(begin / NS_PER_S),
+	       (long long)llabs(begin % NS_PER_S), series->max_cpu);
+}
+
+/* Return true for a system call that takes long because it waits for something. */
+static bool is_wait(const struct ktape_series *s)
+{
+	static const char *const names[] = {
+		"accept",	"accept4",	  "clock_nanosleep",
+		"epoll_pwait",	"epoll_pwait2",	  "epoll_wait",
+		"futex",	"io_getevents",	  "io_uring_enter",
+		"nanosleep",	"pause",	  "poll",
+		"ppoll",	"pselect6",	  "restart_syscall",
+		"recvfrom",	"recvmsg",	  "rt_sigsuspend",
+		"rt_sigtimedwait", "select",	  "wait4",
+		"waitid",
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
+		if (s->kind == KTAPE_SERIES_SYSCALL &&
+		    !strcmp(s->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Find the series of @kinds with the largest value; of a whole kind only if @whole. */
+static const struct ktape_series *largest(const struct stats_trace *s,
+					  const uint32_t *kinds, size_t nr,
+					  bool whole)
+{
+	const struct ktape_series *best = NULL, *p;
+
+	for (size_t i = 0; (p = ktape_linux_series(s->linux_stats, i)); i++) {
+		bool wanted = false;
+
+		for (size_t k = 0; k < nr; k++)
+			wanted |= p->kind == kinds[k] && !is_wait(p);
+		if (wanted && p->count &&
+		    whole == (p->key == KTAPE_SERIES_ALL) &&
+		    (!best || p->max > best->max))
+			best = p;
+	}
+	return best;
+}
+
+static int print_wait(const struct stats_trace *s)
+{
+	static const uint32_t kinds[] = { KTAPE_SERIES_RUN_QUEUE };
+	const struct ktape_series *p = largest(s, kinds, 1, true);
+	const struct ktape_linux_instead *w =
+		ktape_linux_longest_wait(s->linux_stats);
+	char who[STATS_NAME + 32], other[STATS_NAME + 32], waited[32], ran[32];
+
+	if (!p || !w)
+		return 0;
+	thread_text(who, sizeof(who), s, w->tid);
+	thread_text(other, sizeof(other), s, w->other);
+	stats_put_time(waited, sizeof(waited), p->max, p->unit);
+	stats_put_time(ran, sizeof(ran), w->ns, "ns");
+	printf("  longest wait for a CPU: %s waited %s; ", who, waited);
+	if (w->other)
+		printf("%s ran there for %s of it\n", other, ran);
+	else
+		printf("the CPU was idle for %s of it\n", ran);
+	print_moment(s, p);
+	return 1;
+}
+
+static int print_longest(const struct stats_trace *s, const char *what,
+			 const uint32_t *kinds, size_t nr)
+{
+	const struct ktape_series *p = largest(s, kinds, nr, false);
+	char shown[STATS_NAME], took[32], who[STATS_NAME + 32];
+
+	if (!p)
+		return 0;
+	stats_put_time(took, sizeof(took), p->max, p->unit);
+	thread_text(who, sizeof(who), s, p->max_tid);
+	printf("  longest %s: %s %s took %s", what, ktape_series_name(p->kind),
+	       stats_name(shown, p->name), took);
+	if (p->kind == KTAPE_SERIES_SYSCALL)
+		printf(" in %s", who);
+	putchar('\n');
+	print_moment(s, p);
+	return 1;
+}
+
+static void print_findings(const struct stats_trace *s)
+{
+	static const uint32_t irqs[] = { KTAPE_SERIES_IRQ, KTAPE_SERIES_SOFTIRQ,
+					 KTAPE_SERIES_IPI, KTAPE_SERIES_TICK };
+	static const uint32_t calls[] = { KTAPE_SERIES_SYSCALL,
+					  KTAPE_SERIES_BLOCK };
+	static const uint32_t others[] = { KTAPE_SERIES_WORK,
+					   KTAPE_SERIES_HRTIMER,
+					   KTAPE_SERIES_TIMER };
+	char span[32];
+	int nr;
+
+	stats_put_time(span, sizeof(span), ktape_linux_span(s->linux_stats),
+		       "ns");
+	printf("%s recorded; what stands out (times are CLOCK_MONOTONIC):\n",
+	       span);
+	nr = print_wait(s);
+	nr += print_longest(s, "interrupt", irqs, KT_ARRAY_SIZE(irqs));
+	nr += print_longest(s, "system call or disk request", calls,
+			    KT_ARRAY_SIZE(calls));
+	if (nr < 3)
+		nr += print_longest(s, "callback", others,
+				    KT_ARRAY_SIZE(others));
+	if (!nr)
+		puts("  nothing: no thread waited, and no interrupt was recorded");
+	if (s->gaps)
+		note("%" PRIu64
+		     " events were lost in %u gaps: longer times are possible",
+		     s->lost, s->gaps);
+}
+
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	struct stats_trace *s = arg;
+
+	if (n->kind != KTAPE_NOTICE_LOST)
+		return;
+	s->lost += n->count;
+	s->gaps++;
+	s->unknown |= !n->count;
+	if (s->linux_stats)
+		ktape_linux_notice(s->linux_stats, n);
+}
+
+static int measure_trace(const char *trace)
+{
+	struct stats_trace s = { .path = trace };
+	const struct ktape_trace_options how = {
+		.notice = take_notice,
+		.arg = &s,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	struct ktape_error error = { .text = "" };
+	int ret = ktape_trace_open(trace, &how, &s.trace, &error);
+
+	if (!ret) {
+		s.info = ktape_trace_info(s.trace);
+		ret = ktape_linux_new(s.info, ktape_trace_registry(s.trace),
+				      &s.linux_stats);
+	}
+	if (!ret)
+		ret = stats_measure(&s);
+	if (!ret)
+		print_findings(&s);
+	stats_close(&s);
+	return ret ? fail("%s: %s", trace,
+			  *error.text ? error.text : strerror(-ret)) :
+		     EXIT_OK;
+}
+
+static int try_page(const struct try_options *o, const char *page)
+{
+	char *trace = page_trace(page);
+	int ret;
+
+	if (!trace)
+		return fail("%s", strerror(ENOMEM));
+	ret = output_check_place(page);
+	if (!ret)
+		ret = record_trace(o, trace);
+	if (!ret)
+		ret = measure_trace(trace);
+	if (!ret)
+		ret = page_write(page, trace);
+	if (!ret)
+		printf("page: %s   (open it in a browser)\n", page);
+	free(trace);
+	return ret ? ret : finish_stdout();
+}
+
+static int cmd_try(int argc, char **argv)
+{
+	struct try_options o = { .time = USUAL_TIME };
+	char *usual = NULL;
+	int first, ret;
+
+	ret = kt_options(&command_try, argc, argv, &o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc != first)
+		return misuse(&command_try, "try takes no operands");
+	if (!page_can_write())
+		return fail(
+			"format html is not built in: use ktape record -d 5s -o DIR, and convert the trace on another machine");
+	if (o.output && !page_is_name(o.output))
+		return misuse(&command_try,
+			      "-o needs a name that ends in .html");
+	load_module(o.device);
+	ret = check_device(o.device);
+	if (ret)
+		return ret;
+	if (!o.output)
+		usual = usual_name();
+	ret = o.output || usual ? try_page(&o, o.output ? o.output : usual) :
+				  fail("%s", strerror(ENOMEM));
+	free(usual);
+	return ret;
+}
+
+const struct kt_command command_try = {
+	.name = "try",
+	.operands = "",
+	.help = "record 5 seconds, print what stands out, write a page",
+	.options = options,
+	.run = cmd_try,
+};

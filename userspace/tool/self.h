@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Running this command again, and folders of traces that only exist meanwhile. */
+#ifndef _KT_TOOL_SELF_H
+#define _KT_TOOL_SELF_H
+
+#include <stdbool.h>
+
+bool page_can_write(void);
+bool page_is_name(const char *path);
+char *page_trace(const char *page);
+int page_write(const char *page, const char *trace);
+int run_self(char *const argv[]);
+int run_program(const char *path, char *const argv[]);
+
+#endif /* _KT_TOOL_SELF_H */
