@@ -150,7 +150,7 @@ result $? 'a test that fails is told'
 
 matrix 'bad|6.1|suite|amd64|gcc|host|1|smoke|*class irq=no irqs here'
 [ $? = 0 ] && has 'ok matrix bad: t_smoke.sh: class irq # SKIP known: no irqs here' &&
-	grep -q '^| bad .* | 1 passed, 1 known failures, 1 skipped |' "$tree/README.md"
+	grep -q '^| bad .* | 1 passed, 1 known to fail, 1 skipped |' "$tree/README.md"
 result $? 'a known failure is a skip with its reason'
 
 ! matrix 'one|6.1|suite|amd64|gcc|host|1|smoke|*loads=it never did' &&
