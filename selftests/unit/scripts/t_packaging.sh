@@ -237,7 +237,7 @@ buildroot()
 for target in show build target staging; do
 	buildroot $target
 done >have
-user_make='-C ./userspace OUT=./out/user PREFIX=/usr HOSTCC="/usr/bin/gcc" FORMATS="tband rkh"'
+user_make='-C ./userspace OUT=./out/user PREFIX=/usr HOSTCC="/usr/bin/gcc" NCURSES= NCURSES_LIBS=-lncursesw FORMATS="tband rkh"'
 diff - have <<EOT >log
 echo 'kernel-module generic-package local $top'
 ENV=1 make CC=target-gcc $user_make all
