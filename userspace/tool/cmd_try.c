@@ -349,5 +349,5 @@ const struct kt_command command_try = {
 	.operands = "",
 	.help = "record 5 seconds, print what stands out, write a page",
 	.options = options,
-	.run = cmd_try,
+	.run = KT_RUN(cmd_try),
 };
