@@ -258,6 +258,7 @@ void ktape_linux_restart(struct ktape_linux *l)
 	l->thread_list = NULL;
 	l->instead = NULL;
 	memset(&l->other, 0, sizeof(l->other));
+	memset(&l->longest, 0, sizeof(l->longest));
 	memset(l->left, 0, sizeof(l->left));
 	kt_sl_restart(l);
 	l->lost = 0;

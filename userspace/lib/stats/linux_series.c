@@ -299,6 +299,9 @@ void kt_sl_restart(struct ktape_linux *l)
 		r->count = r->sum = r->min = r->max = 0;
 		r->uncertain = r->errors = 0;
 		r->error = 0;
+		r->max_ts = 0;
+		r->max_cpu = 0;
+		r->max_tid = 0;
 	}
 }
 

@@ -262,6 +262,8 @@ static void intervals(void)
 		check(!ktape_linux_thread(l, 0), "a thread is left");
 		check(!ktape_linux_series(l, KTAPE_SERIES_KINDS),
 		      "a series is left");
+		check(!ktape_linux_longest_wait(l), "a wait is left");
+		check_equal(ktape_linux_series(l, 0)->max_ts, 0);
 		check_equal(scene_play(cut, SCENE_EVENTS,
 				       (scene_take *)ktape_linux_take, l), 0);
 		check_equal(ktape_linux_finish(l), 0);
