@@ -145,6 +145,21 @@ test_text()
 	}' $dir/events >$dir/b
 	cmp $dir/a $dir/b >$dir/err 2>&1
 	result $? "the table of list has the same events as its JSON" $dir/err
+	grep -E '^ *[0-9]+ [a-z_0-9]+ +[a-z]+ +[0-9] no ' $dir/text >$dir/a
+	ktape list --unavailable >$dir/b
+	cmp $dir/a $dir/b >$dir/err 2>&1 && [ -s $dir/b ]
+	result $? "--unavailable shows only events that cannot be recorded" $dir/err
+	missing=$(wc -l <$dir/b)
+	ktape record -q -e 'all,probe_0' -d 10ms -o $dir/all 2>$dir/err
+	grep -q "^ktape: probe_0 cannot be recorded on this system: a free slot" \
+		$dir/err && [ "$(grep -c 'cannot be recorded' $dir/err)" = 1 ]
+	result $? "record: a line for an event that was named" $dir/err
+	ktape record -q -e '*' -d 10ms -o $dir/glob 2>$dir/err
+	grep 'available here\|cannot be recorded' $dir/err >$dir/said
+	[ "$(wc -l <$dir/said)" -le 1 ] &&
+		! grep -v "^ktape: [0-9]* of [0-9]* events are not available here: ktape list --unavailable$" \
+			$dir/said
+	result $? "record: one line for those of a glob, of $missing" $dir/err
 }
 
 # Exceptions have many sources, each of which a kernel may lack.

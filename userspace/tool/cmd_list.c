@@ -10,6 +10,7 @@
 struct list_options {
 	bool json;
 	bool fields;
+	bool unavailable;
 	const char *device;
 };
 
@@ -18,6 +19,9 @@ static const struct kt_option options[] = {
 	  "as a JSON array" },
 	{ "fields", 'f', KT_OPT_FLAG, offsetof(struct list_options, fields),
 	  NULL, "also show the fields and sources of each event" },
+	{ "unavailable", 'u', KT_OPT_FLAG,
+	  offsetof(struct list_options, unavailable), NULL,
+	  "only events that cannot be recorded here" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -240,6 +244,8 @@ static int cmd_list(int argc, char **argv)
 		if (!d || i == KTAPE_TIME_EXTEND)
 			continue;
 		look_up_event(device, no_device, i, &a);
+		if (o.unavailable && a.available)
+			continue;
 		if (o.json) {
 			fputs(comma, stdout);
 			print_json(device, d, &a);
@@ -249,7 +255,7 @@ static int cmd_list(int argc, char **argv)
 		}
 	}
 	if (o.json)
-		puts("\n]");
+		puts(*comma == '[' ? "[\n]" : "\n]");
 	ktape_device_close(device);
 	return finish_stdout();
 }

@@ -138,24 +138,6 @@ static int split_pipe(const struct record_options *o)
 	return EXIT_OK;
 }
 
-/* Print which events of -e cannot be recorded, and why. */
-static void report_unavailable(struct ktape_device *device,
-			       const uint64_t *mask)
-{
-	struct ktape_event_info info;
-
-	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
-		if (!kt_mask_has(mask, i) ||
-		    ktape_device_event_info(device, i, &info))
-			continue;
-		if (info.state != KTAPE_EVENT_AVAILABLE)
-			note("%s cannot be recorded on this system: %s",
-			     ktape_event_desc(i) ? ktape_event_desc(i)->name :
-						   "an opcode",
-			     info.reason);
-	}
-}
-
 /* Set the filters and the profile of the session.  Return: 0 or the exit code. */
 static int set_profile(struct record *r)
 {
@@ -170,7 +152,7 @@ static int set_profile(struct record *r)
 	if (c->given & KTAPE_CONFIG_CONTEXT && !c->context)
 		p.flags = KTAPE_PROFILE_NO_CONTEXT;
 	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
-		report_unavailable(r->session, events);
+		report_unavailable(r->session, r->o.events, events);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
 	return err ? profile_failed(r->session, c->mask, err) : 0;
 }
