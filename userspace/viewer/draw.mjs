@@ -70,6 +70,7 @@ export class Painter {
 		this.view = view;
 		this.colours = readColours();
 		this.selected = -1;
+		this.drawn = 0;	// spans, since a test has set it to 0
 	}
 
 	newColours()
@@ -108,7 +109,7 @@ export class Painter {
 				k++;
 			}
 		}
-		return drawn;
+		this.drawn += drawn;
 	}
 
 	frame(g, x, y, w, h)

@@ -39,11 +39,11 @@ export function parseFilter(text, model)
 				error = `${word}: give numbers of CPUs, such as cpu:0,2`;
 			fast.push((i) => cpus.has(model.events.cpu[i]));
 		} else if (key?.[1] === "thread") {
-			const match = glob(key[2]), cache = new Map();
+			const id = /^\d+$/.test(key[2]), match = glob(key[2]), cache = new Map();
 			fast.push((i) => {
 				const tid = model.events.tid[i];
 				if (!cache.has(tid))
-					cache.set(tid, String(tid) === key[2] || match(model.threadName(tid)));
+					cache.set(tid, id ? String(tid) === key[2] : match(model.threadName(tid)));
 				return cache.get(tid);
 			});
 		} else if (field) {

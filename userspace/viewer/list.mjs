@@ -65,7 +65,7 @@ export class EventList {
 			return;
 		this.found = found ?? null;
 		this.tell();
-		this.draw();
+		this.select(this.selected);
 	}
 
 	tell()

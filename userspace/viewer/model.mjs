@@ -360,6 +360,15 @@ export class Model {
 		return null;
 	}
 
+	/** Name the classes of the events of a loss, from the loss records of its CPU. */
+	lossesIn(i)
+	{
+		const { spans } = this, track = this.tracks.find((t) => t.kind === "cpu" && t.key === spans.cpu[i]);
+		const found = (track?.losses ?? []).filter((k) => spans.kind[k] === LOSS &&
+			spans.begin[k] <= spans.end[i] && spans.end[k] >= spans.begin[i]);
+		return found.map((k) => `${this.string(spans.name[k])} ${count(spans.a[k])}`).join(", ");
+	}
+
 	/** Describe the state of a WAIT in words. */
 	stateName(b)
 	{
@@ -415,6 +424,11 @@ export class Model {
 			add("number", String(spans.a[i]));
 		if (kind === BLOCK)
 			add("sector", String(spans.b[i]));
+		if (kind === LOST) {
+			const classes = this.lossesIn(i);
+			add("classes", classes || "not recorded");
+			add("here", "what ran and what was interrupted is not known; statistics leave it out");
+		}
 		if (spans.flags[i] & NO_BEGIN)
 			add("begin", "not in the trace");
 		if (spans.flags[i] & NO_END)

@@ -140,7 +140,6 @@ export class Timeline {
 
 	drawNow()
 	{
-		const began = performance.now();
 		const height = this.box.clientHeight, { width } = this, top = this.box.scrollTop;
 		this.painter.ruler(this.sized(this.rulerCanvas, width, 24), width, 24);
 		const g = this.sized(this.canvas, width, height);
@@ -154,7 +153,6 @@ export class Timeline {
 		this.drawArrow(g, width, top);
 		this.drawEvent(g, width, height);
 		this.drawLabels(visible);
-		this.drawTime = performance.now() - began;
 	}
 
 	drawRange(g, width, height)

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_viewer.sh FOLDER: the viewer's modules, run by node on a page: they read the page,
+# their numbers are those of ktape stats, damage is named.
+here=$(cd "${0%/*}" && pwd) || exit
+# shellcheck source=selftests/unit/tool/tool.sh
+. "$here/../../../tool/tool.sh" "$1" || exit 2
+
+node=$(command -v node || command -v nodejs)
+if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 ]; then
+	echo '1..0 # SKIP no node 18 or newer (Debian: nodejs)'
+	exit 0
+fi
+"$out/make_trace" session whole whole.pipe
+if ! run 0 convert --to html -o whole.html whole || ! run 0 stats --json whole; then
+	sed 's/^/# /' log
+	echo 'not ok 1 - a page to read'
+	exit 1
+fi
+# As one script, which is how a browser gets it.
+sed '1,/^<script>$/d; /^<\/script>$/,$d' whole.html >viewer.cjs
+"$node" --check viewer.cjs >log 2>&1
+failed=$?
+[ $failed = 0 ] || { sed 's/^/# /' log; echo 'not ok joined: the script is well-formed'; }
+"$node" "$here/viewer.mjs" whole.html text || failed=1
+exit $failed

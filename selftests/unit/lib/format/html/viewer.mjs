@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Test the modules of the viewer that need no browser, on a page that ktape has written.
+// usage: viewer.mjs PAGE STATS		STATS: what ktape stats --json prints
+
+import { readFileSync } from "node:fs";
+
+import { Reader, crc32c, fromBase64 } from "../../../../../userspace/viewer/bytes.mjs";
+import { parseFilter, runFilter } from "../../../../../userspace/viewer/filter.mjs";
+import { RUN, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
+import { readBlocks } from "../../../../../userspace/viewer/load.mjs";
+import { Model } from "../../../../../userspace/viewer/model.mjs";
+import { completeness } from "../../../../../userspace/viewer/tables.mjs";
+import { count, duration, fieldsOf, moment, onClock } from "../../../../../userspace/viewer/text.mjs";
+import { View, tickStep } from "../../../../../userspace/viewer/view.mjs";
+import { exportEvents, measure } from "../../../../../userspace/viewer/range.mjs";
+
+const page = readFileSync(process.argv[2], "latin1");
+const stats = JSON.parse(readFileSync(process.argv[3], "utf8"));
+const tag = /<script type="text\/ktape" data-kind="(\w+)" data-name="(\w*)" data-nr="(\d+)" data-at="(\d+)" data-bytes="(\d+)" data-crc="(\w+)">([^<]*)<\/script>/g;
+
+function blocks()
+{
+	return [...page.matchAll(tag)].map((m) => ({
+		kind: m[1], name: m[2], nr: Number(m[3]), at: Number(m[4]), bytes: Number(m[5]),
+		crc: parseInt(m[6], 16), text: m[7],
+	}));
+}
+
+let n = 0;
+const wrong = [];
+function equal(a, b, what)
+{
+	const [x, y] = [a, b].map((v) => JSON.stringify(v));
+	if (x !== y)
+		wrong.push(`${what}: ${x}, not ${y}`);
+}
+
+async function test(name, body)
+{
+	wrong.length = 0;
+	try {
+		await body();
+	} catch (e) {
+		wrong.push(e.stack);
+	}
+	console.log(`${wrong.length ? "not ok" : "ok"} ${++n} - ${name}`);
+	for (const line of wrong)
+		console.log(`# ${String(line).replace(/\n/g, "\n# ")}`);
+	if (wrong.length)
+		process.exitCode = 1;
+}
+
+const quiet = async () => true;
+const data = await readBlocks(blocks(), quiet);
+const model = new Model(data);
+const { spans, events } = model;
+
+await test("a page without damage has no damages, and all it says that it has", () => {
+	equal(data.damages, [], "damages");
+	equal(events.n, data.about.events, "events");
+	equal(spans.n, data.about.spans, "spans");
+});
+await test("the statistics are those of ktape stats --json", () => equal(data.stats, stats, "stats"));
+await test("events are in order of time", () => {
+	for (let i = 1; i < events.n; i++) {
+		if (events.t[i] < events.t[i - 1])
+			throw new Error(`event ${i}`);
+	}
+});
+await test("the time that threads run is that of the statistics", () => {
+	for (const c of stats.cpus) {
+		let ns = 0;
+		for (let i = 0; i < spans.n; i++)
+			ns += spans.kind[i] === RUN && spans.cpu[i] === c.cpu && spans.tid[i] > 0 ? spans.end[i] - spans.begin[i] : 0;
+		let inside = c.run_ns + c.irq_ns + c.softirq_ns;
+		// Interrupts of idle time are in neither.
+		if (ns > inside + 2000 || ns < c.run_ns - 2000)
+			throw new Error(`CPU ${c.cpu}: ${ns} ns, statistics ${c.run_ns} to ${inside}`);
+	}
+});
+await test("the longest wait for a CPU is the maximum of run_queue", () => {
+	const series = stats.series.find((s) => s.kind === "run_queue" && s.key === null);
+	const i = model.longestOf("run_queue", null);
+	equal(!!series.count, i >= 0, "a wait");
+	if (i < 0)
+		return;
+	if (Math.abs(spans.end[i] - spans.begin[i] - series.max) > 2)
+		throw new Error(`${spans.end[i] - spans.begin[i]}, not ${series.max}`);
+	equal(model.placeOf(i).track.id, `thread:${spans.tid[i]}`, "track");
+	const end = Number(BigInt(series.max_end_ns) - BigInt(data.about.mono_ns));
+	if (Math.abs(end - spans.end[i]) > 2)
+		throw new Error(`it ends at ${spans.end[i]}, by the statistics at ${end}`);
+});
+await test("a wait that is runnable has something that ran instead", () => {
+	for (let i = 0; i < spans.n; i++) {
+		if (spans.kind[i] !== WAIT || !isRunnable(spans.b[i]) || spans.flags[i])
+			continue;
+		const ns = model.ranOn(spans.cpu[i], spans.begin[i], spans.end[i]).reduce((sum, r) => sum + r.ns, 0);
+		if (Math.abs(ns - (spans.end[i] - spans.begin[i])) > 2 && spans.begin[i] > events.t[20])
+			throw new Error(`span ${i}: ${ns} of ${spans.end[i] - spans.begin[i]} ns`);
+	}
+});
+await test("a changed data block is named with its offset, and the rest is read", async () => {
+	for (const [k, block] of blocks().entries()) {
+		if (block.kind === "fields")
+			continue;
+		const all = blocks(), middle = block.text.length >> 1;
+		all[k].text = block.text.slice(0, middle) + (block.text[middle] === "A" ? "B" : "A") + block.text.slice(middle + 1);
+		const read = await readBlocks(all, quiet);
+		if (!read.damages.some((d) => d.includes(`block ${k + 1} (${block.kind}), at byte ${block.at} `)))
+			throw new Error(`${block.kind}: ${read.damages}`);
+		equal(completeness(read).state, "bad", "state");
+		new Model(read);
+	}
+});
+await test("blocks with hostile sizes, texts and kinds are damages", async () => {
+	const change = async (k, what) => {
+		const all = blocks();
+		Object.assign(all[k], what);
+		const { damages } = await readBlocks(all, quiet);
+		if (!damages.length)
+			throw new Error(JSON.stringify(what).slice(0, 80));
+	};
+	for (const what of [{ nr: 1e12 }, { nr: NaN }, { bytes: 1e15 }, { bytes: 1 }, { text: "" }, { text: "????" },
+		{ text: "AAA" }, { kind: "surprise" }, { crc: NaN }])
+		await change(0, what);
+	equal((await readBlocks([], quiet)).damages.length, 1, "no blocks");
+	equal((await readBlocks(blocks().slice(0, -1), quiet)).damages.length, 1, "cut off");
+	new Model(await readBlocks([], quiet));
+});
+await test("filters by name, class, CPU, thread and field", async () => {
+	const run = async (text) => (await runFilter(parseFilter(text, model), model, quiet)).length;
+	const where = (f) => { let k = 0; for (let i = 0; i < events.n; i++) k += !!f(i); return k; };
+	equal(await run("sched_switch"), where((i) => model.opName(events.op[i]) === "sched_switch"), "name");
+	equal(await run("name:sched_*"), where((i) => model.opName(events.op[i]).startsWith("sched_")), "glob");
+	equal(await run("cpu:0"), where((i) => events.cpu[i] === 0), "cpu");
+	equal(await run("class:sched cpu:1"), where((i) => events.cpu[i] === 1 && model.ops.get(events.op[i]).kind === "sched"), "class");
+	equal(await run("thread:0"), where((i) => events.tid[i] === 0), "thread");
+	let next = 0, tid = -1;
+	for (let i = 0; i < events.n; i++) {
+		const field = fieldsOf(await events.fields(i)).find(([k]) => k === "next_tid");
+		tid = tid < 0 && field ? Number(field[1]) : tid;
+		next += !!field && Number(field[1]) === tid;
+	}
+	equal(await run(`next_tid=${tid}`), next, "field");
+	equal(await run("next_tid<0"), 0, "less");
+	for (const bad of ["cpu:x", "class:"])
+		equal(!!parseFilter(bad, model).error, true, bad);
+});
+await test("fields keep 64 bits, and split as JSON does", () => {
+	equal(fieldsOf("{\"a\":18446744073709551615,\"b\":\"x\\\"},{\",\"c\":[1,\"]\",2],\"d\":{\"e\":1},\"f\":true}"),
+		[["a", "18446744073709551615"], ["b", "x\"},{"], ["c", "[1,\"]\",2]"], ["d", "{\"e\":1}"], ["f", "true"]], "fields");
+	equal(fieldsOf("{}"), [], "none");
+	equal(fieldsOf(""), [], "nothing");
+});
+await test("the view zooms to 1 ns far from 0, and stays within the trace", () => {
+	const far = 9e15, view = new View(0, far);
+	for (let i = 0; i < 200; i++)
+		view.zoom(0.5, far - 7);
+	equal(view.length >= 1 && view.length < 3, true, `length ${view.length}`);
+	equal(view.from <= far - 7 && view.to >= far - 7, true, "the place stays");
+	view.fit();
+	for (let i = 0; i < 50; i++)
+		view.pan(1);
+	equal(view.to < far * 1.05, true, "end");
+	equal(tickStep(1000, 10), 100, "step");
+});
+await test("times as text", () => {
+	equal([duration(0), duration(999), duration(1500), duration(2.5e6), duration(12e9)], ["0 ns", "999 ns", "1.500 µs", "2.500 ms", "12.00 s"], "durations");
+	equal(moment(1234567891), "1.234 567 891 s", "moment");
+	equal(onClock("1795424806915379658", 1), "1795424806.915379659", "clock");
+	equal(onClock("-5", 2), "-0.000000003", "before 0");
+	equal(count(1234567), "1 234 567", "count");
+});
+await test("the export of an interval has its events", async () => {
+	const m = measure(model, events.t[5], events.t[50]);
+	const text = await exportEvents(model, events.t[5], events.t[50], "json", quiet);
+	equal(text.split("\n").length - 1, m.events, "lines");
+	for (const line of text.trim().split("\n"))
+		JSON.parse(line);
+	equal((await exportEvents(model, events.t[5], events.t[50], "csv", quiet)).split("\r\n").length - 2, m.events, "csv");
+});
+await test("numbers, checksum and base64", () => {
+	const r = new Reader(Uint8Array.of(0x80, 1, 3, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f));
+	equal([r.number(), r.signed(), r.signed(), r.number()], [128, -2, 2, 2 ** 53 - 1], "numbers");
+	let failed = false;
+	try {
+		r.number();
+	} catch {
+		failed = true;
+	}
+	equal(failed, true, "the end");
+	equal(crc32c(new TextEncoder().encode("123456789")), 0xe3069283, "crc32c");
+	equal([...fromBase64("AQID")], [1, 2, 3], "base64");
+	equal([...fromBase64("AQ==")], [1], "base64 with padding");
+});
+console.log(`1..${n}`);
