@@ -13,13 +13,13 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh \
-	check-board lint matrix selftests bench install install-user \
+	check-board check-viewer lint matrix selftests bench install install-user \
 	uninstall dkms-install dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-persist check-fresh \
-	check-board lint matrix selftests bench install install-user \
+	check-board check-viewer lint matrix selftests bench install install-user \
 	dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
@@ -54,6 +54,9 @@ check-fresh: ## README's commands in a bare Debian 12 and 13, by chroot (FRESH=d
 
 check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, riscv64)
 	selftests/run check-board-$(or $(ARCH),arm64)
+
+check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
+	selftests/run check-viewer
 
 matrix: ## build for many kernels, boot them, write README's table (TIER=1, 2, 3)
 	selftests/run matrix$(or $(TIER),1)

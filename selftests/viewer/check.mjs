@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Open pages in a browser without a network, use them as a person would, and compare
+// what is on the screen with what ktape stats --json prints.
+// usage: check.mjs CHROMIUM PAGE STATS LOSSY SHOTS
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { Browser } from "./chromium.mjs";
+
+const [chromium, page, statsFile, lossy, shots] = process.argv.slice(2);
+const stats = JSON.parse(readFileSync(statsFile, "utf8"));
+let n = 0;
+
+async function test(name, body)
+{
+	let why = "";
+	try {
+		why = await body() ?? "";
+	} catch (e) {
+		why = e.stack;
+	}
+	console.log(`${why ? "not ok" : "ok"} ${++n} - ${name}`);
+	if (why) {
+		console.log(`# ${String(why).replace(/\n/g, "\n# ")}`);
+		process.exitCode = 1;
+	}
+}
+
+const differ = (a, b) => JSON.stringify(a) === JSON.stringify(b) ? "" : `${JSON.stringify(a)}, not ${JSON.stringify(b)}`;
+const url = (path) => `file://${resolve(path)}`;
+const browser = new Browser(chromium);
+
+try {
+	const tab = await browser.page(1366, 768);
+	const cells = (id) => tab.run(`[...document.querySelectorAll("#tab-${id} tbody tr")].map((r) => [...r.cells].map((c) => c.textContent))`);
+
+	await test("a page opens from disk", async () => {
+		await tab.open(url(page));
+		return differ(await tab.run("[!document.getElementById('page').hidden, ktape.data.damages]"), [true, []]);
+	});
+	await test("it has asked for nothing but itself", () => differ(tab.requests, [url(page)]));
+	await test("the line about completeness has the equation", async () => {
+		const line = await tab.run("document.querySelector('#state summary').textContent");
+		const m = /complete: emitted ([\d ]+) = stored ([\d ]+) \+ filtered ([\d ]+) \+ lost ([\d ]+)$/.exec(line.replace(/\u2009|\u202f/g, " "));
+		const [e, s, f, l] = (m ?? []).slice(1).map((t) => Number(t.replace(/\D/g, "")));
+		return m && e === s + f + l && e > 0 ? "" : line;
+	});
+	await test("the numbers of all tables are those of ktape stats --json", async () => {
+		const text = (ns) => tab.run(`(${duration})(${ns})`);
+		const rows = await cells("latencies"), wanted = stats.series.filter((s) => s.count || s.uncertain);
+		for (const [i, s] of wanted.slice(0, 60).entries()) {
+			const shown = [rows[i][0], rows[i][2].replace(/\D/g, ""), rows[i][7]];
+			const max = s.unit === "ns" ? await text(s.max) : `${s.max} ${s.unit}`;
+			const why = differ(shown, [s.kind, String(s.count), s.count ? max : ""]);
+			if (why)
+				return why;
+		}
+		const threads = await cells("threads");
+		for (const [i, t] of stats.threads.slice(0, 20).entries()) {
+			const why = differ([threads[i][0], threads[i][1], threads[i][3]], [String(t.tid), t.name, await text(t.run_ns)]);
+			if (why)
+				return why;
+		}
+		return differ((await cells("cpus")).map((r) => r[6].replace(/\D/g, "")), stats.cpus.map((c) => String(c.switches)));
+	});
+	await test("a row of a table leads to its moment", async () => {
+		await tab.run("document.querySelector('#tab-latencies tr.jump').click()");
+		await tab.drawn();
+		const [ns, inside] = await tab.run(`(() => { const i = ktape.selected.span, s = ktape.model.spans;
+			return [s.end[i] - s.begin[i], ktape.view.from <= s.begin[i] && ktape.view.to >= s.end[i]]; })()`);
+		return Math.abs(ns - stats.series[0].max) <= 2 && inside ? "" : `${ns}, not ${stats.series[0].max}; ${inside}`;
+	});
+	await tab.shot(join(shots, "laptop-light.png"));
+	await test("keys zoom and move: f, w, s, a, d, arrows", async () => {
+		await tab.run("ktape.clear(); document.body.focus()");
+		await tab.key("f");
+		const whole = await tab.run("ktape.view.length");
+		await tab.key("w");
+		const near = await tab.run("[ktape.view.length, ktape.view.from]");
+		await tab.key("d");
+		const moved = await tab.run("ktape.view.from");
+		await tab.key("a");
+		await tab.key("s");
+		const back = await tab.run("ktape.view.length");
+		return near[0] < whole && moved > near[1] && Math.abs(back - whole) < whole / 1000 ? "" :
+			JSON.stringify([whole, near, moved, back]);
+	});
+	await test("zooming ends at 1 ns, with the same place in the middle", async () => {
+		const t = await tab.run("Math.round(ktape.view.last * 0.77)");
+		await tab.run(`for (let i = 0; i < 120; i++) ktape.view.zoom(0.5, ${t})`);
+		await tab.drawn();
+		const [from, to] = await tab.run("[ktape.view.from, ktape.view.to]");
+		return to - from >= 1 && to - from < 2.1 && from <= t && to >= t ? "" : `${from} to ${to}, ${t}`;
+	});
+	await test("a click selects what is drawn there, with all its fields", async () => {
+		await tab.run("ktape.view.fit(); ktape.jump({ span: ktape.model.longestOf('syscall', null) })");
+		await tab.drawn();
+		const [x, y, i] = await tab.run(`(() => { const i = ktape.selected.span, place = ktape.model.placeOf(i),
+			box = document.getElementById("canvas").getBoundingClientRect(), s = ktape.model.spans;
+			const x = box.left + ktape.view.x((s.begin[i] + s.end[i]) / 2, box.width);
+			const y = box.top + place.track.y - ktape.timeline.box.scrollTop + place.row * 18 + 9;
+			ktape.clear(); return [x, y, i]; })()`);
+		await tab.click(x, y);
+		const [got, text] = await tab.run("[ktape.selected.span, document.getElementById('details').textContent]");
+		return got === i && /duration/.test(text) && /result/.test(text) ? "" : `${got}, not ${i}: ${text}`;
+	});
+	await test("a drag measures an interval and shows what is in it", async () => {
+		const box = await tab.run("(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return [r.left, r.top, r.width]; })()");
+		await tab.run("ktape.view.fit()");
+		await tab.drawn();
+		await tab.mouse("mousePressed", box[0] + box[2] * 0.25, box[1] + 60);
+		await tab.mouse("mouseMoved", box[0] + box[2] * 0.3, box[1] + 60);
+		await tab.mouse("mouseMoved", box[0] + box[2] * 0.5, box[1] + 60);
+		await tab.mouse("mouseReleased", box[0] + box[2] * 0.5, box[1] + 60);
+		await tab.drawn();
+		const [ns, whole, rows] = await tab.run("[ktape.timeline.range.to - ktape.timeline.range.from, ktape.view.length, document.querySelectorAll('#tab-range tbody tr').length]");
+		return Math.abs(ns / whole - 0.25) < 0.01 && rows > 3 ? "" : `${ns} of ${whole}, ${rows} rows`;
+	});
+	await test("search shows tracks by name, and Enter leads to a span", async () => {
+		const name = stats.threads.find((t) => t.tid > 0).name;
+		await tab.run(`(() => { const s = document.getElementById("search"); s.value = ${JSON.stringify(name)}; s.dispatchEvent(new Event("input")); })()`);
+		const shown = await tab.run("ktape.timeline.shown.map((t) => t.label)");
+		await tab.run(`document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }))`);
+		const title = await tab.run("ktape.selected.span >= 0 ? ktape.model.title(ktape.selected.span) : ''");
+		await tab.run(`(() => { const s = document.getElementById("search"); s.value = ""; s.dispatchEvent(new Event("input")); })()`);
+		return shown.length && shown.every((l) => l.includes(name)) && title.includes(name) ? "" : `${shown.slice(0, 5)}: ${title}`;
+	});
+	await test("the list of events filters, and n and p go through it", async () => {
+		await tab.run("ktape.clear(); document.querySelector('[data-tab=list]').click(); ktape.list.setFilter('sched_switch cpu:0')");
+		await tab.until("/ of /.test(document.getElementById('event-told').textContent)");
+		const [nr, told] = await tab.run("[ktape.list.n, document.getElementById('event-told').textContent.replace(/\\D+/g, ' ')]");
+		await tab.run("document.getElementById('step').value = 'switch'; document.activeElement.blur()");
+		await tab.key("n");
+		const first = await tab.run("ktape.selected.event");
+		await tab.key("n");
+		const second = await tab.run("ktape.selected.event");
+		await tab.key("p");
+		const again = await tab.run("ktape.selected.event");
+		await tab.run("ktape.list.setFilter('')");
+		return nr > 0 && first >= 0 && second > first && again === first ? "" : JSON.stringify([nr, told, first, second, again]);
+	});
+	await tab.shot(join(shots, "events-light.png"));
+	await test("the address leads to the same moment", async () => {
+		await tab.run("ktape.jump({ span: ktape.model.longestOf('run_queue', null) })");
+		const [hash, state] = await tab.run("[ktape.link, [Math.round(ktape.view.from), Math.round(ktape.view.to), ktape.selected.span]]");
+		const other = await browser.page(1366, 768);
+		await other.open(url(page) + hash);
+		await other.drawn();
+		const there = await other.run("[Math.round(ktape.view.from), Math.round(ktape.view.to), ktape.selected.span]");
+		await tab.send("Page.bringToFront");
+		return differ(there, state);
+	});
+	await test("every control has a name", async () => differ(await tab.run(`[...document.querySelectorAll("button, input, select, [tabindex='0'], [role=application]")]
+		.filter((e) => !e.closest("[hidden]") && !(e.ariaLabel || e.title || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`), []));
+	await test("text stands out from its background, light and dark", async () => {
+		for (const theme of ["light", "dark"]) {
+			await tab.theme(theme);
+			const low = await tab.run(`(${contrast})()`);
+			if (low.length)
+				return `${theme}: ${low.join(", ")}`;
+		}
+		return "";
+	});
+	await tab.shot(join(shots, "laptop-dark.png"));
+	await test("at 200 % nothing is cut off sideways", async () => {
+		await tab.resize(683, 384, 2);
+		await tab.drawn();
+		const [inner, outer] = await tab.run("[document.documentElement.scrollWidth, window.innerWidth]");
+		await tab.shot(join(shots, "zoomed-dark.png"));
+		await tab.resize(2560, 1300);
+		await tab.theme("light");
+		await tab.shot(join(shots, "wide-light.png"));
+		return inner <= outer ? "" : `${inner} of ${outer} pixels`;
+	});
+	await test("the whole trace is drawn with at most a span for each pixel of a row", async () => {
+		await tab.run("ktape.view.fit(); ktape.timeline.painter.drawn = 0; ktape.timeline.drawNow()");
+		const [drawn, width, rows] = await tab.run(`[ktape.timeline.painter.drawn, ktape.timeline.width,
+			ktape.timeline.shown.reduce((n, t) => n + t.rows.length, 0)]`);
+		console.log(`# ${drawn} of ${await tab.run("ktape.model.spans.n")} spans are drawn`);
+		return drawn > 0 && drawn <= rows * (width + 2) ? "" : `${drawn} spans, ${rows} rows of ${width} pixels`;
+	});
+	await test("losses are hatched, counted, and make the trace incomplete", async () => {
+		await tab.resize(1366, 768);
+		await tab.open(url(lossy));
+		const [state, losses] = await tab.run("[document.getElementById('state').className, ktape.model.tracks.reduce((n, t) => n + t.losses.length, 0)]");
+		await tab.run("ktape.jump({ span: ktape.model.longest((i) => ktape.model.spans.kind[i] === 8) }); ktape.view.fit()");
+		await tab.shot(join(shots, "lost-light.png"));
+		return state === "bad" && losses > 0 ? "" : `${state}, ${losses} losses`;
+	});
+	await test("a page with a damaged block says where, and shows the rest", async () => {
+		const text = readFileSync(page, "latin1"), at = text.indexOf("data-kind=\"spans\"");
+		const from = text.indexOf(">", at) + 200, bad = join(shots, "damaged.html");
+		writeFileSync(bad, text.slice(0, from) + (text[from] === "A" ? "B" : "A") + text.slice(from + 1), "latin1");
+		await tab.open(url(bad));
+		const [notes, tracks] = await tab.run("[document.getElementById('notes').textContent, ktape.model.tracks.length]");
+		const offset = text.lastIndexOf("<script", at);
+		return notes.includes(`at byte ${offset} `) && tracks > 3 ? "" : `${notes}; ${tracks} tracks; ${offset}`;
+	});
+	await test("no error was thrown", () => differ(tab.errors, []));
+} finally {
+	await browser.close();
+}
+console.log(`1..${n}`);
+
+/* The same rule as text.mjs: run in the page, whose functions are not visible. */
+function duration(ns)
+{
+	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+		if (Math.abs(ns) >= size)
+			return `${(ns / size).toFixed(ns / size >= 100 ? 1 : ns / size >= 10 ? 2 : 3)} ${unit}`;
+	}
+	return `${ns} ns`;
+}
+
+/* Run in the page: pairs of colours with a contrast below that of WCAG's level AA. */
+function contrast()
+{
+	const probe = document.createElement("i");
+	document.body.append(probe);
+	const light = (name) => {
+		probe.style.color = `var(--${name})`;
+		const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map((v) => {
+			const c = v / 255;
+			return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+		});
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+	};
+	const ratio = (a, b) => {
+		const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
+		return (x + 0.05) / (y + 0.05);
+	};
+	const pairs = [["ink", "paper"], ["faint", "paper"], ["faint", "panel"], ["good", "paper"], ["bad", "paper"], ["unknown", "paper"],
+		["ink", "idle"], ["ink", "blocked"], ...["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "irq", "softirq", "tick", "timer",
+			"ready", "deep", "call", "work", "mark", "block", "state"].map((c) => ["span-ink", c])];
+	const low = pairs.filter(([a, b]) => ratio(a, b) < 4.5).map(([a, b]) => `${a} on ${b} ${ratio(a, b).toFixed(2)}`);
+	probe.remove();
+	return low;
+}
