@@ -16,7 +16,7 @@ static const struct kt_command *const commands[] = {
 	&command_probe,	  &command_convert,  &command_stats,
 	&command_diff,	  &command_top,	     &command_verify,
 	&command_recover, &command_snapshot, &command_trigger,
-	&command_send,	   &command_receive, &command_completion,
+	&command_send,	   &command_receive, COMMAND_SERVE &command_completion,
 };
 
 /**

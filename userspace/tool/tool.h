@@ -17,6 +17,10 @@ enum {
 	EXIT_USAGE = 2
 };
 
+#ifndef KT_MICROHTTPD
+#define KT_MICROHTTPD 0
+#endif
+
 struct kt_command;
 
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -61,6 +65,7 @@ extern const struct kt_command command_receive;
 extern const struct kt_command command_record;
 extern const struct kt_command command_recover;
 extern const struct kt_command command_send;
+extern const struct kt_command command_serve;
 extern const struct kt_command command_snapshot;
 extern const struct kt_command command_start;
 extern const struct kt_command command_stats;
@@ -70,5 +75,12 @@ extern const struct kt_command command_top;
 extern const struct kt_command command_trigger;
 extern const struct kt_command command_try;
 extern const struct kt_command command_verify;
+
+/* The entry of the table of subcommands, which only some builds have. */
+#if KT_MICROHTTPD
+#define COMMAND_SERVE	&command_serve,
+#else
+#define COMMAND_SERVE
+#endif
 
 #endif /* _KT_TOOL_H */

@@ -115,7 +115,8 @@ installed()
 		echo "installed $p" ;; esac; done'
 }
 
-installed gcc make libc6-dev liburing-dev libzstd-dev libncurses-dev linux-headers-amd64 \
+installed gcc make libc6-dev liburing-dev libzstd-dev libncurses-dev \
+	libmicrohttpd-dev linux-headers-amd64 \
 	qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils \
 	babeltrace2 zstd
 deps 2 demo && one_line && grep -q ' linux-headers-amd64\b' "$work/out" &&

@@ -35,6 +35,7 @@ convert		ktape-convert.1
 stats		ktape-stats.1
 diff		ktape-diff.1
 top		ktape-top.1
+serve		ktape-serve.1
 send		ktape-send.1
 receive		ktape-receive.1
 completion	ktape.1:completion

@@ -13,7 +13,7 @@ RRECOMMENDS:${PN} = "kernel-module-ktape"
 # Formats besides the native one, separated by spaces; empty for all.
 KTAPE_FORMATS ?= ""
 
-EXTRA_OEMAKE = "-C ${S}/userspace OUT=${B} PREFIX=${prefix} BINDIR=${bindir} \
+EXTRA_OEMAKE = "-C ${S}/userspace OUT=${B} MICROHTTPD= PREFIX=${prefix} BINDIR=${bindir} \
     LIBDIR=${libdir} INCLUDEDIR=${includedir} DATADIR=${datadir} MANDIR=${mandir} \
     SYSDIR=${nonarch_libdir} UNITDIR=${systemd_system_unitdir} \
     PYTHONDIR=${PYTHON_SITEPACKAGES_DIR} HOSTCC='${BUILD_CC} ${BUILD_LDFLAGS}' \

@@ -1,0 +1,432 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""t_tool_serve.py FOLDER: test ktape serve: files and conversions are byte-equal, nothing
+outside of the folder can be read, who may ask, malformed requests by a fixed seed, many
+readers, clients that are killed."""
+import io
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+
+out = os.path.abspath(sys.argv[1])
+ktape = out + '/user-asan/ktape'
+os.environ['ASAN_OPTIONS'] = 'exitcode=99'
+SECRET = b'not for anybody'
+number = failed = 0
+
+
+def result(name, test):
+    """Run a test and print its line."""
+    global number, failed
+    number += 1
+    try:
+        test()
+        print(f'ok {number} - {name}', flush=True)
+    except Exception as e:      # pylint: disable=broad-except
+        failed = 1
+        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
+            '\n#', '\n# '), flush=True)
+
+
+def equal(a, b):
+    assert a == b, f'{a!r:.200} is not {b!r:.200}'
+
+
+class Server:
+    """A running ktape serve."""
+
+    def __init__(self, *words):
+        self.errors = open('errors', 'w+b')
+        self.process = subprocess.Popen([ktape, 'serve', *words], stdout=subprocess.PIPE,
+                                        stderr=self.errors)
+        self.url = self.process.stdout.readline().decode().strip()
+        m = re.match(r'http://(\[.*\]|[^:]*):(\d+)/(?:\?token=(.*))?$', self.url)
+        assert m, self.url
+        self.host, self.port, self.token = m[1], int(m[2]), m[3]
+
+    def connect(self):
+        s = socket.create_connection((self.host.strip('[]'), self.port), 60)
+        s.settimeout(60)
+        return s
+
+    def raw(self, request):
+        """Send bytes; return all that is answered."""
+        with self.connect() as s:
+            got = b''
+            try:
+                s.sendall(request)
+                s.shutdown(socket.SHUT_WR)
+                while part := s.recv(65536):
+                    got += part
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+            return got
+
+    def ask(self, path, method='GET', host=None, **headers):
+        """Return status, headers and body."""
+        lines = [f'{method} {path} HTTP/1.1', f'Host: {host or self.host + ":" + str(self.port)}',
+                 'Connection: close']
+        lines += [f'{k.replace("_", "-")}: {v}' for k, v in headers.items()]
+        with self.connect() as s:
+            s.sendall(('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1'))
+            got = b''
+            while part := s.recv(65536):
+                got += part
+        head, _, body = got.partition(b'\r\n\r\n')
+        fields = dict(l.lower().split(': ', 1) for l in head.decode('latin-1').split('\r\n')[1:])
+        if fields.get('transfer-encoding') == 'chunked':
+            body = unchunk(body)
+        return int(head.split()[1]), fields, body
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        code = self.process.wait(60)
+        self.errors.seek(0)
+        text = self.errors.read()
+        assert code == 0, (code, text)
+        assert not text, text
+
+
+def unchunk(body):
+    """Return the contents of a chunked body, which must be complete."""
+    whole = b''
+    while True:
+        size, _, body = body.partition(b'\r\n')
+        size = int(size, 16)
+        if not size:
+            return whole
+        whole += body[:size]
+        body = body[size + 2:]
+
+
+def run(*words):
+    return subprocess.run([ktape, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True).stdout
+
+
+def make_folder():
+    os.mkdir('folder')
+    subprocess.run([out + '/make_trace', 'session', 'folder/whole', 'folder/whole.kt'], check=True)
+    subprocess.run([out + '/t_lib_linux', '--scene', 'folder/a <b> & c'], check=True)
+    subprocess.run([out + '/make_trace', 'kinds', 'folder/kinds'], check=True)
+    os.makedirs('folder/deep/er')
+    shutil.copy('folder/whole.kt', 'folder/deep/er/one.kt')
+    with open('secret', 'wb') as f:
+        f.write(SECRET)
+    shutil.copy('secret', 'secret.kt')
+    os.symlink('../secret.kt', 'folder/link.kt')
+    os.symlink('..', 'folder/up')
+    shutil.copytree('folder/whole', 'folder/linked')
+    os.unlink('folder/linked/cpu0')
+    os.symlink('../../secret', 'folder/linked/cpu0')
+    os.mkfifo('folder/fifo.kt')
+    with open('folder/.hidden.kt', 'wb') as f:
+        f.write(SECRET)
+
+
+def contents():
+    status, fields, page = server.ask('/')
+    equal(status, 200)
+    assert "default-src 'none'" in fields['content-security-policy'], fields
+    names = re.findall(rb'<tr><td>([^<]*)<td', page)
+    equal(sorted(names), [b'a &#60;b&#62; &#38; c', b'deep/er/one.kt', b'kinds', b'whole',
+                          b'whole.kt'])
+    assert b'board' in page, 'no host of the scene'
+
+
+def files():
+    for name in 'whole.kt', 'deep/er/one.kt':
+        with open('folder/' + name, 'rb') as f:
+            equal(server.ask('/raw/' + name)[2], f.read())
+    for name, there in ('whole', 'whole'), ('a%20%3Cb%3E%20%26%20c', 'a <b> & c'):
+        got = tarfile.open(fileobj=io.BytesIO(server.ask('/tar/' + name)[2]))
+        members = {m.name[2:]: got.extractfile(m).read() for m in got if m.isfile()}
+        equal(sorted(members), sorted(os.listdir('folder/' + there)))
+        for part, data in members.items():
+            with open(f'folder/{there}/{part}', 'rb') as f:
+                equal(data, f.read())
+
+
+def conversions():
+    for name in 'whole', 'whole.kt':
+        path = 'folder/' + name
+        for kind, form in ('pftrace', 'perfetto'), ('chrome', 'chrome'), ('csv', 'csv'):
+            status, fields, body = server.ask(f'/{kind}/{name}')
+            equal(status, 200)
+            assert 'access-control-allow-origin' not in fields
+            equal(body, run('convert', '-q', '-t', form, '-o', '-', path))
+        status, fields, body = server.ask('/html/' + name)
+        equal((status, fields['content-security-policy'][:7]), (200, 'sandbox'))
+        equal(body, run('convert', '-q', '-t', 'html', '-o', '-', path))
+        equal(server.ask('/dump/' + name)[2], run('dump', path))
+        equal(server.ask('/jsonl/' + name)[2], run('dump', '--json', path))
+        equal(server.ask('/stats/' + name)[2], run('stats', path))
+
+
+def pages():
+    for path in '/style.css', '/perfetto.js', '/live.js', '/perfetto/whole', '/live/whole':
+        equal(server.ask(path)[0], 200)
+    equal(server.ask('/perfetto/none')[0], 404)
+    assert b'a &#60;b&#62;' in server.ask('/perfetto/a%20%3Cb%3E%20%26%20c')[2]
+    equal(server.ask('/live')[0], 404)
+    equal(server.ask('/session')[0], 404)
+
+
+def follow():
+    """The trace has a pause of seconds, so its first intervals end."""
+    with server.connect() as s:
+        s.sendall(f'GET /follow/kinds HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'
+                  .encode())
+        got = b''
+        while b':\n\n' not in got:
+            part = s.recv(4096)
+            assert part, got
+            got += part
+    views = [json.loads(x) for x in re.findall(rb'data: (\{.*?\})\n\n', got)]
+    equal([v['number'] for v in views], list(range(1, len(views) + 1)))
+    assert len(views) >= 2, got
+
+
+SPELLINGS = '''
+/raw/../secret /raw/../../etc/passwd /raw/%2e%2e/secret /raw/%2E%2E%2Fsecret /raw/..%2fsecret
+/raw/..%5csecret /raw/..\\secret /raw/whole/../../secret /raw/whole/%2e%2e/%2e%2e/secret
+/raw//etc/passwd /raw/%2fetc/passwd /raw/%2Fetc%2Fpasswd /raw/./whole.kt /raw/link.kt
+/raw/up/secret.kt /raw/up/secret /raw/linked/cpu0 /tar/linked /dump/linked /stats/linked
+/raw/.hidden.kt /raw/fifo.kt /raw/whole /tar/whole.kt /tar/up /tar/.. /tar/. /tar/ /raw/
+/raw /../secret /%2e%2e/secret /raw/%252e%252e/secret /raw/..%00/secret /raw/whole.kt%00/../secret
+/raw/%c0%ae%c0%ae/secret /raw/..;/secret /raw/whole.kt/../../secret /raw/whole.kt/
+/raw/%ff%fe /raw/deep /tar/deep /raw/deep/er/../../../secret /dump/-h /dump/--help
+http://127.0.0.1/raw/../secret /raw/proc/self/root/etc/passwd /nothing/whole /index.html
+'''.split()
+
+
+def traversal():
+    for path in SPELLINGS:
+        status, _, body = server.ask(path)
+        assert SECRET not in body and b'root:' not in body, path
+        # A NUL ends the name: what is before it is in the folder.
+        assert status in (400, 404) or path.startswith('/raw/whole.kt%00'), (path, status)
+
+
+def hosts():
+    for host in ('evil.example', 'evil.example:80', f'127.0.0.1.evil.example:{server.port}',
+                 '127.0.0.1', f'127.0.0.1:{server.port + 1}', f'0.0.0.0:{server.port}', '[::1]'):
+        equal(server.ask('/', host=host)[0], 403)
+    for host in '127.0.0.1', 'localhost', 'LOCALHOST', '[::1]':
+        equal(server.ask('/', host=f'{host}:{server.port}')[0], 200)
+    got = server.raw(b'GET /raw/whole.kt HTTP/1.0\r\n\r\n')
+    assert got.split()[1] == b'403', got[:100]
+
+
+def methods():
+    for method in 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT', 'BREW':
+        assert server.ask('/', method=method)[0] in (400, 405), method
+    equal(server.ask('/', method='HEAD')[2], b'')
+    before = sorted(os.listdir('folder'))
+    server.ask('/raw/new.kt', method='PUT')
+    equal(sorted(os.listdir('folder')), before)
+
+
+def fuzz():
+    rng = random.Random(20261123)
+    good = [f'GET {p} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n'
+            .encode() for p in ('/', '/raw/whole.kt', '/perfetto/whole', '/style.css')]
+    for i in range(3000):
+        request = bytearray(rng.choice(good))
+        for _ in range(rng.randint(1, 8)):
+            at = rng.randrange(len(request))
+            kind = rng.randrange(5)
+            if kind == 0:
+                request[at] = rng.randrange(256)
+            elif kind == 1:
+                del request[at:at + rng.randint(1, 20)]
+            elif kind == 2:
+                request[at:at] = rng.randbytes(rng.randint(1, 40))
+            elif kind == 3:
+                request[at:at] = rng.choice([b'\r\n', b'\0', b'%', b'/../', b'\r\n\r\n', b'%2e'])
+            else:
+                request[at:at] = b'A' * rng.choice([100, 5000, 70000])
+            if not request:
+                break
+        got = server.raw(bytes(request))
+        assert SECRET not in got and b'root:' not in got, request
+        if i % 500 == 0:
+            equal(server.ask('/')[0], 200)
+    equal(server.ask('/')[0], 200)
+
+
+def large():
+    got = server.raw(b'GET /' + b'a' * 1000000 + b' HTTP/1.1\r\n\r\n')
+    assert not got or got.split()[1] in (b'413', b'414', b'431', b'403', b'400'), got[:80]
+    got = server.raw(b'GET / HTTP/1.1\r\n' + b'X: y\r\n' * 100000 + b'\r\n')
+    assert not got or got.split()[1][:1] == b'4', got[:80]
+
+
+def many():
+    want = run('dump', 'folder/whole')
+    answers = []
+
+    def read():
+        while True:
+            status, _, body = server.ask('/dump/whole')
+            if status != 503:
+                break
+            time.sleep(0.05)
+        answers.append((status, body == want))
+
+    threads = [threading.Thread(target=read) for _ in range(24)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    equal(answers, [(200, True)] * 24)
+
+
+def killed():
+    sockets = []
+    for _ in range(6):
+        s = server.connect()
+        s.sendall(f'GET /follow/whole.kt HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'
+                  .encode())
+        s.recv(100)
+        sockets.append(s)
+    for s in sockets:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\1\0\0\0\0\0\0\0')
+        s.close()
+    # The next comment shows that the clients are gone.
+    for _ in range(600):
+        if not any_child():
+            break
+        time.sleep(0.1)
+    assert not any_child(), 'conversions of clients that are gone still run'
+    equal(server.ask('/stats/whole')[0], 200)
+
+
+def any_child():
+    """Conversions are children of any of the server's threads."""
+    base = f'/proc/{server.process.pid}/task'
+    for task in os.listdir(base):
+        try:
+            with open(f'{base}/{task}/children') as f:
+                if f.read().split():
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def damaged():
+    with open('folder/whole.kt', 'rb') as f:
+        data = bytearray(f.read())
+    data[-5000] ^= 255
+    with open('folder/damaged.kt', 'wb') as f:
+        f.write(data)
+    got = server.raw(f'GET /pftrace/damaged.kt HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'
+                     .encode())
+    assert not got.endswith(b'\r\n0\r\n\r\n'), 'a failed conversion looks complete'
+    os.unlink('folder/damaged.kt')
+
+
+def ending():
+    """A client that follows does not keep the server from ending."""
+    s = server.connect()
+    s.sendall(f'GET /follow/whole.kt HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'.encode())
+    s.recv(100)
+    server.end(signal.SIGINT)
+    s.close()
+
+
+def tokens():
+    s = Server('-a', '0.0.0.0', 'folder')
+    s.host = '127.0.0.1'
+    assert s.token and len(s.token) == 32, s.url
+    for path in '/', '/raw/whole.kt', '/style.css', '/?token=', '/?token=' + 'a' * 32, \
+            '/raw/whole.kt?token=' + s.token[:-1]:
+        equal(s.ask(path)[0], 403)
+    equal(s.ask('/', Cookie='ktape=' + 'b' * 32)[0], 403)
+    status, fields, _ = s.ask('/?token=' + s.token)
+    equal((status, fields['location']), (303, '/'))
+    assert 'httponly' in fields['set-cookie'] and 'samesite=strict' in fields['set-cookie']
+    equal(s.ask('/', Cookie='ktape=' + s.token)[0], 200)
+    equal(s.ask('/raw/whole.kt?token=' + s.token)[0], 200)
+    equal(s.ask('/?token=' + s.token, host='evil.example')[0], 403)
+    s.end()
+
+
+def one_trace():
+    s = Server('folder/whole.kt')
+    equal(re.findall(rb'<tr><td>([^<]*)<td', s.ask('/')[2]), [b'whole.kt'])
+    equal(s.ask('/raw/whole.kt')[0], 200)
+    for path in '/tar/whole', '/raw/deep/er/one.kt':
+        equal(s.ask(path)[0], 404)
+    s.end()
+    s = Server('folder/whole')
+    equal(s.ask('/tar/whole')[0], 200)
+    equal(s.ask('/raw/whole.kt')[0], 404)
+    s.end()
+
+
+def perfetto_port():
+    try:
+        s = Server('-p', '9001', 'folder')
+    except AssertionError:
+        with open('errors') as f:
+            assert 'in use' in f.read()
+        return                  # somebody else's
+    status, fields, _ = s.ask('/pftrace/whole', Origin='https://ui.perfetto.dev')
+    equal((status, fields['access-control-allow-origin']), (200, 'https://ui.perfetto.dev'))
+    equal(s.ask('/status', method='POST')[0], 404)
+    status, fields, _ = s.ask('/pftrace/whole', method='OPTIONS')
+    equal((status, fields['access-control-allow-private-network']), (204, 'true'))
+    assert 'access-control-allow-origin' not in s.ask('/raw/whole.kt')[1]
+    s.end()
+
+
+def usage():
+    for words, code in (['-p', '65536'], 2), (['-a', 'localhost'], 2), (['-S', '1'], 2), \
+            (['none'], 1), (['a', 'b'], 2):
+        equal(subprocess.run([ktape, 'serve', *words], stderr=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, check=False).returncode, code)
+
+
+print('TAP version 13')
+if b'serve' not in run('help'):
+    print('1..0 # SKIP built without libmicrohttpd')
+    sys.exit(0)
+work = tempfile.mkdtemp(prefix='ktape-serve.')
+os.chdir(work)
+try:
+    make_folder()
+    server = Server('folder')
+    result('the index has the traces, and names are escaped', contents)
+    result('files are byte-equal', files)
+    result('conversions are byte-equal to those of the command', conversions)
+    result('pages', pages)
+    result('a trace is followed', follow)
+    result('nothing outside of the folder can be read', traversal)
+    result('other hosts are refused', hosts)
+    result('nothing can be changed', methods)
+    result('3000 malformed requests', fuzz)
+    result('requests that are too large', large)
+    result('24 readers at once', many)
+    result('clients that are killed', killed)
+    result('a conversion that fails is cut off', damaged)
+    result('it ends while a client follows', ending)
+    result('another address needs a token', tokens)
+    result('one trace, and no other', one_trace)
+    result('the port of Perfetto', perfetto_port)
+    result('wrong options are refused', usage)
+finally:
+    shutil.rmtree(work)
+print(f'1..{number}')
+sys.exit(failed)

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape serve: run this command again, with its output to a pipe.
+ *
+ * A trace is input that may be hostile, large, or endless; a process of its own can be
+ * ended, and its failure does not end the server.  The trace is descriptor 3 of the
+ * process, so its name cannot be taken for an option, nor exchanged for another file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+
+#include "serve.h"
+
+#define TRACE_FD	3
+#define BEAT_MS		5000	/* after this long, a stream of events gets a comment */
+
+static const char event_begin[] = "data: ";
+
+/**
+ * struct serve_child - a running conversion
+ * @pid: its process, which leads a process group
+ * @fd: its output
+ * @events: each line becomes an event of text/event-stream
+ * @inside: an event has begun
+ * @status: exit status, or -1 while it runs
+ */
+struct serve_child {
+	pid_t pid;
+	int fd;
+	bool events;
+	bool inside;
+	int status;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct serve_child *running[SERVE_CHILDREN];	/* @lock */
+static bool ending;					/* @lock */
+
+static void leave_place(const struct serve_child *c)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < SERVE_CHILDREN; i++) {
+		if (running[i] == c)
+			running[i] = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static int spawn(struct serve_child *c, const char *const words[SERVE_WORDS],
+		 int trace, int out)
+{
+	static const char *const environment[] = { "LC_ALL=C", "TZ=UTC0",
+						   "PATH=/usr/bin:/bin", NULL };
+	const char *all_words[SERVE_WORDS + 2] = { "ktape" };
+	bool own = strcmp(words[0], "tar");
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	int err;
+
+	memcpy(all_words + 1, words, SERVE_WORDS * sizeof(*words));
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
+						      POSIX_SPAWN_SETSIGDEF |
+						      POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	if (trace >= 0)
+		posix_spawn_file_actions_adddup2(&files, trace, TRACE_FD);
+	err = posix_spawnp(&c->pid, own ? "/proc/self/exe" : words[0], &files,
+			   &attributes, (char *const *)(all_words + !own),
+			   (char *const *)environment);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attributes);
+	return -err;
+}
+
+/* Take a place among the running ones, and run.  Return: 0 or negative errno. */
+static int take_place(struct serve_child *c,
+		      const char *const words[SERVE_WORDS], int trace, int out)
+{
+	int err = -EBUSY;
+
+	/* serve_child_end_all() must see the process, or prevent it. */
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < SERVE_CHILDREN && !ending; i++) {
+		if (running[i])
+			continue;
+		err = spawn(c, words, trace, out);
+		if (!err)
+			running[i] = c;
+		break;
+	}
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/**
+ * serve_child_start() - start a conversion
+ * @words: the command's arguments, the first one is its name; "tar" is another command
+ * @trace: descriptor of the trace, which the process has as /proc/self/fd/3; -1: none
+ * @events: each line of the output becomes an event of text/event-stream
+ * @child: set to the conversion; end it with serve_child_end()
+ *
+ * Return: 0, -EBUSY if too many run, or negative errno.
+ */
+int serve_child_start(const char *const words[SERVE_WORDS], int trace,
+		      bool events, struct serve_child **child)
+{
+	struct serve_child *c = calloc(1, sizeof(*c));
+	int ends[2] = { -1, -1 }, err;
+
+	if (!c)
+		return -ENOMEM;
+	c->events = events;
+	c->status = -1;
+	c->fd = -1;
+	err = pipe2(ends, O_CLOEXEC) ? -errno : 0;
+	if (!err)
+		err = take_place(c, words, trace, ends[1]);
+	c->fd = ends[0];
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (err) {
+		serve_child_end(c);
+		return err;
+	}
+	*child = c;
+	return 0;
+}
+
+static void wait_child(struct serve_child *c)
+{
+	int status;
+
+	if (c->status >= 0 || c->pid <= 0)
+		return;
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+/* Make events of lines.  @size: room, at least 64. */
+static ssize_t read_events(struct serve_child *c, char *to, size_t size)
+{
+	char part[4096];
+	ssize_t n = read(c->fd, part,
+			 kt_min(sizeof(part), size / sizeof(event_begin) - 1));
+	char *at = to;
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (!c->inside)
+			at = stpcpy(at, event_begin);
+		c->inside = part[i] != '\n';
+		*at++ = part[i];
+		/* An empty line ends an event. */
+		if (!c->inside)
+			*at++ = '\n';
+	}
+	return n <= 0 ? n : at - to;
+}
+
+/**
+ * serve_child_read() - read a part of the output
+ * @c: the conversion
+ * @to: where to write it
+ * @size: bytes of @to, at least 64
+ *
+ * Return: bytes, 0 at the end of a conversion that succeeded, or negative errno.
+ */
+ssize_t serve_child_read(struct serve_child *c, char *to, size_t size)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	ssize_t n;
+
+	/* Only a write shows that the client is gone: write a comment. */
+	while (c->events && !poll(&p, 1, BEAT_MS)) {
+		if (!c->inside)
+			return stpcpy(to, ":\n\n") - to;
+	}
+	n = c->events ? read_events(c, to, size) : read(c->fd, to, size);
+	if (n)
+		return n < 0 ? -errno : n;
+	leave_place(c);
+	wait_child(c);
+	return c->status ? -EIO : 0;
+}
+
+/**
+ * serve_child_end() - end a conversion
+ * @c: the conversion
+ */
+void serve_child_end(struct serve_child *c)
+{
+	leave_place(c);
+	if (c->pid > 0 && c->status < 0)
+		kill(-c->pid, SIGKILL);
+	wait_child(c);
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+}
+
+/**
+ * serve_child_end_all() - end all conversions, and start no more
+ *
+ * Their readers see the end of their output.
+ */
+void serve_child_end_all(void)
+{
+	pthread_mutex_lock(&lock);
+	ending = true;
+	for (size_t i = 0; i < SERVE_CHILDREN; i++) {
+		if (running[i])
+			kill(-running[i]->pid, SIGKILL);
+	}
+	pthread_mutex_unlock(&lock);
+}

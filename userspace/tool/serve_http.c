@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape serve: requests.
+ *
+ * A request is answered if
+ *
+ *	- its Host is the address that the server has, so that a page of another name that
+ *	  was made to point here (DNS rebinding) gets nothing,
+ *	- it knows the token, if there is one: as parameter, or as the cookie that is set
+ *	  after that,
+ *	- it is GET or HEAD.  Nothing changes anything.
+ *
+ * Another page can read an answer only on port 9001, and only ui.perfetto.dev, which
+ * fetches traces from there by its own rule.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+
+#include "serve.h"
+
+#define CONNECTIONS	64U
+#define CONNECTION_SIZE	(32U << 10)	/* bytes for a request */
+#define IDLE_S		30U
+#define PART		(64U << 10)
+#define PERFETTO_PORT	9001
+#define PERFETTO	"https://ui.perfetto.dev"
+#define TRACE		"/proc/self/fd/3"
+
+struct serve_http {
+	const struct serve *s;
+	struct MHD_Daemon *daemon;
+};
+
+/*
+ * Conversions: the first part of the path, and the command that makes the answer.  A
+ * browser saves the answer as a file with the suffix, or shows it if there is none.
+ */
+static const struct conversion {
+	const char *kind;
+	const char *type;
+	const char *suffix;
+	bool events;
+	const char *words[SERVE_WORDS];
+} conversions[] = {
+	{ "pftrace", "application/octet-stream", ".pftrace", false,
+	  { "convert", "-q", "-tperfetto", "-o-", TRACE } },
+	{ "chrome", "application/json", ".json", false,
+	  { "convert", "-q", "-tchrome", "-o-", TRACE } },
+	{ "csv", "text/csv", ".csv", false,
+	  { "convert", "-q", "-tcsv", "-o-", TRACE } },
+	{ "html", "text/html", NULL, false,
+	  { "convert", "-q", "-thtml", "-o-", TRACE } },
+	{ "jsonl", "application/x-ndjson", ".jsonl", false,
+	  { "dump", "--json", TRACE } },
+	{ "dump", "text/plain", NULL, false, { "dump", TRACE } },
+	{ "stats", "text/plain", NULL, false, { "stats", TRACE } },
+	{ "follow", "text/event-stream", NULL, true,
+	  { "top", "-j", "-f", "-i", TRACE } },
+	{ "tar", "application/x-tar", ".tar", false,
+	  { "tar", "-C", TRACE, "-cf", "-", "." } },
+};
+
+static const char policy[] =
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'";
+
+/* The viewer has its script inside.  It runs as a page of no origin: it reads no other. */
+static const char viewer_policy[] =
+	"sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: data:; style-src 'unsafe-inline'; img-src blob: data:; connect-src blob: data:; worker-src blob: data:";
+
+/* ---- answers ---------------------------------------------------------------------------- */
+
+static void add_header(struct MHD_Response *r, const char *name,
+		       const char *value)
+{
+	MHD_add_response_header(r, name, value);
+}
+
+/* Queue an answer with the headers that all have. */
+static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status,
+			      struct MHD_Response *r, const char *type)
+{
+	enum MHD_Result ret;
+	char whole[80];
+
+	if (!r)
+		return MHD_NO;
+	snprintf(whole, sizeof(whole), "%s%s", type,
+		 strncmp(type, "text/", 5) ? "" : "; charset=utf-8");
+	add_header(r, "Content-Type", whole);
+	add_header(r, "X-Content-Type-Options", "nosniff");
+	add_header(r, "Cache-Control", "no-store");
+	add_header(r, "Referrer-Policy", "no-referrer");
+	if (!MHD_get_response_header(r, "Content-Security-Policy"))
+		add_header(r, "Content-Security-Policy", policy);
+	ret = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return ret;
+}
+
+static enum MHD_Result answer_text(struct MHD_Connection *c,
+				   unsigned int status, const char *text)
+{
+	return answer(c, status,
+		      MHD_create_response_from_buffer(strlen(text),
+						      (void *)text,
+						      MHD_RESPMEM_MUST_COPY),
+		      "text/plain");
+}
+
+static enum MHD_Result answer_errno(struct MHD_Connection *c, int err)
+{
+	if (err == -EBUSY)
+		return answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				   "too many conversions run: try again later\n");
+	if (err == -ENOENT || err == -ELOOP || err == -ENOTDIR ||
+	    err == -EACCES)
+		return answer_text(c, MHD_HTTP_NOT_FOUND,
+				   "there is no such trace\n");
+	return answer_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			   "the trace cannot be opened\n");
+}
+
+static enum MHD_Result answer_page(struct MHD_Connection *c, int err,
+				   char *text, size_t len)
+{
+	if (err)
+		return answer_errno(c, err);
+	return answer(c, MHD_HTTP_OK,
+		      MHD_create_response_from_buffer(len, text,
+						      MHD_RESPMEM_MUST_FREE),
+		      "text/html");
+}
+
+static ssize_t read_part(void *arg, uint64_t at, char *to, size_t size)
+{
+	ssize_t n = serve_child_read(arg, to, size);
+
+	(void)at;
+	return n > 0 ? n :
+	       n     ? MHD_CONTENT_READER_END_WITH_ERROR :
+		       MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void end_child(void *arg)
+{
+	serve_child_end(arg);
+}
+
+/* Name the file that a browser saves; characters of headers are left out. */
+static void add_file_name(struct MHD_Response *r, const char *name,
+			  const char *suffix)
+{
+	const char *base = strrchr(name, '/');
+	char text[160] = "attachment; filename=\"";
+	size_t len = strlen(text);
+
+	for (base = base ? base + 1 : name; *base && len < 120; base++) {
+		if (*base >= ' ' && *base < 127 && !strchr("\"\\%;", *base))
+			text[len++] = *base;
+	}
+	snprintf(text + len, sizeof(text) - len, "%s\"", suffix);
+	add_header(r, "Content-Disposition", text);
+}
+
+static enum MHD_Result answer_child(struct MHD_Connection *c,
+				    const struct serve *s,
+				    const struct conversion *v,
+				    const char *name, int trace)
+{
+	struct MHD_Response *r;
+	struct serve_child *child;
+	int err = serve_child_start(v->words, trace, v->events, &child);
+
+	if (trace >= 0)
+		close(trace);
+	if (err)
+		return answer_errno(c, err);
+	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
+					      child, end_child);
+	if (!r) {
+		serve_child_end(child);
+		return MHD_NO;
+	}
+	if (v->suffix)
+		add_file_name(r, name, v->suffix);
+	if (!strcmp(v->kind, "html"))
+		add_header(r, "Content-Security-Policy", viewer_policy);
+	if (s->port == PERFETTO_PORT && !strcmp(v->kind, "pftrace"))
+		add_header(r, "Access-Control-Allow-Origin", PERFETTO);
+	return answer(c, MHD_HTTP_OK, r, v->type);
+}
+
+static enum MHD_Result answer_file(struct MHD_Connection *c, const char *name,
+				   int fd)
+{
+	struct MHD_Response *r;
+	struct stat st;
+
+	if (fstat(fd, &st)) {
+		close(fd);
+		return answer_errno(c, -EIO);
+	}
+	/* The response closes the descriptor. */
+	r = MHD_create_response_from_fd64((uint64_t)st.st_size, fd);
+	if (r)
+		add_file_name(r, name, "");
+	else
+		close(fd);
+	return answer(c, MHD_HTTP_OK, r, "application/octet-stream");
+}
+
+/* ---- what is asked for ---------------------------------------------------------------- */
+
+static enum MHD_Result convert_trace(struct MHD_Connection *c,
+				     const struct serve *s, const char *kind,
+				     const char *name, int fd, bool is_dir)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(conversions); i++) {
+		if (!strcmp(conversions[i].kind, kind) &&
+		    (is_dir || strcmp(kind, "tar")))
+			return answer_child(c, s, &conversions[i], name, fd);
+	}
+	if (!strcmp(kind, "raw") && !is_dir)
+		return answer_file(c, name, fd);
+	close(fd);
+	return answer_text(c, MHD_HTTP_NOT_FOUND, "there is no such page\n");
+}
+
+/* Answer /KIND/NAME. */
+static enum MHD_Result get_trace(struct MHD_Connection *c,
+				 const struct serve *s, const char *path)
+{
+	const char *name = strchr(path, '/');
+	char kind[16] = "", *text = NULL;
+	size_t len = 0;
+	bool is_dir;
+	int fd, err;
+
+	if (!name || (size_t)(name - path) >= sizeof(kind))
+		return answer_text(c, MHD_HTTP_NOT_FOUND,
+				   "there is no such page\n");
+	memcpy(kind, path, (size_t)(name - path));
+	fd = serve_open(s, ++name, &is_dir);
+	if (fd < 0)
+		return answer_errno(c, fd);
+	if (strcmp(kind, "perfetto") && strcmp(kind, "live"))
+		return convert_trace(c, s, kind, name, fd, is_dir);
+	close(fd);
+	err = serve_page_trace(kind, name, &text, &len);
+	return answer_page(c, err, text, len);
+}
+
+static enum MHD_Result get_session(struct MHD_Connection *c,
+				   const struct serve *s)
+{
+	struct conversion v = {
+		.kind = "session",
+		.type = "text/event-stream",
+		.events = true,
+		.words = { "top", "-j", "--device",
+			   s->device ? s->device : KTAPE_DEVICE_PATH,
+			   s->session_name ? "-S" : NULL, s->session_name },
+	};
+
+	return answer_child(c, s, &v, "", -1);
+}
+
+static enum MHD_Result get(struct MHD_Connection *c, const struct serve *s,
+			   const char *url)
+{
+	const char *type, *file = serve_page_file(url, &type);
+	char *text = NULL;
+	size_t len = 0;
+	int err;
+
+	if (file)
+		return answer(c, MHD_HTTP_OK,
+			      MHD_create_response_from_buffer(
+				      strlen(file), (void *)file,
+				      MHD_RESPMEM_PERSISTENT),
+			      type);
+	if (!strcmp(url, "/")) {
+		err = serve_page_index(s, &text, &len);
+		return answer_page(c, err, text, len);
+	}
+	if (s->session && !strcmp(url, "/session"))
+		return get_session(c, s);
+	if (s->session && !strcmp(url, "/live")) {
+		err = serve_page_trace("live", "session", &text, &len);
+		return answer_page(c, err, text, len);
+	}
+	return get_trace(c, s, url[0] == '/' ? url + 1 : url);
+}
+
+/* ---- who may ask --------------------------------------------------------------------------- */
+
+/* Is Host one of this server's names? */
+static bool is_our_host(const struct serve *s, const char *host)
+{
+	const char *const names[] = { "127.0.0.1", "localhost", "[::1]",
+				      s->address };
+	char text[160];
+
+	if (!host)
+		return false;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
+		snprintf(text, sizeof(text), strchr(names[i], ':') &&
+						     *names[i] != '[' ?
+						     "[%s]:%u" :
+						     "%s:%u",
+			 names[i], s->port);
+		if (!strcasecmp(text, host))
+			return true;
+		/* Without a port it is 80. */
+		if (s->port == 80 && !strcasecmp(names[i], host))
+			return true;
+	}
+	return false;
+}
+
+/* Compare in a time that does not depend on the text. */
+static bool is_token(const struct serve *s, const char *text)
+{
+	unsigned int other = 0;
+
+	if (!text || strlen(text) != SERVE_TOKEN)
+		return false;
+	for (size_t i = 0; i < SERVE_TOKEN; i++)
+		other |= (unsigned char)(text[i] ^ s->token[i]);
+	return !other;
+}
+
+static const char *value_of(struct MHD_Connection *c, enum MHD_ValueKind kind,
+			    const char *name)
+{
+	return MHD_lookup_connection_value(c, kind, name);
+}
+
+/* Set the cookie for a request that has the token, and load the page without it. */
+static enum MHD_Result set_cookie(struct MHD_Connection *c,
+				  const struct serve *s)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(0, (void *)"",
+						MHD_RESPMEM_PERSISTENT);
+	char cookie[SERVE_TOKEN + 64];
+
+	if (!r)
+		return MHD_NO;
+	snprintf(cookie, sizeof(cookie),
+		 "ktape=%s; HttpOnly; SameSite=Strict; Path=/", s->token);
+	add_header(r, "Set-Cookie", cookie);
+	add_header(r, "Location", "/");
+	return answer(c, MHD_HTTP_SEE_OTHER, r, "text/plain");
+}
+
+/* Answer the question of a browser whether ui.perfetto.dev may fetch a trace. */
+static enum MHD_Result answer_preflight(struct MHD_Connection *c)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(0, (void *)"",
+						MHD_RESPMEM_PERSISTENT);
+
+	if (!r)
+		return MHD_NO;
+	add_header(r, "Access-Control-Allow-Origin", PERFETTO);
+	add_header(r, "Access-Control-Allow-Methods", "GET");
+	add_header(r, "Access-Control-Allow-Private-Network", "true");
+	return answer(c, MHD_HTTP_NO_CONTENT, r, "text/plain");
+}
+
+static enum MHD_Result check_request(const struct serve *s,
+				     struct MHD_Connection *c, const char *url,
+				     const char *method)
+{
+	const char *typed = value_of(c, MHD_GET_ARGUMENT_KIND, "token");
+
+	if (!is_our_host(s, value_of(c, MHD_HEADER_KIND, "Host")))
+		return answer_text(c, MHD_HTTP_FORBIDDEN,
+				   "this is not the host that was asked for\n");
+	if (s->port == PERFETTO_PORT && !strcmp(method, "OPTIONS"))
+		return answer_preflight(c);
+	/* The Perfetto UI asks whether there is a faster one here. */
+	if (s->port == PERFETTO_PORT && !strcmp(url, "/status"))
+		return answer_text(c, MHD_HTTP_NOT_FOUND, "");
+	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
+		return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED,
+				   "only GET and HEAD\n");
+	if (*s->token && !is_token(s, typed) &&
+	    !is_token(s, value_of(c, MHD_COOKIE_KIND, "ktape")))
+		return answer_text(c, MHD_HTTP_FORBIDDEN,
+				   "use the address with the token that ktape serve printed\n");
+	if (*s->token && typed && !strcmp(url, "/"))
+		return set_cookie(c, s);
+	return get(c, s, url);
+}
+
+static enum MHD_Result take_request(void *arg, struct MHD_Connection *c,
+				    const char *url, const char *method,
+				    const char *version, const char *data,
+				    size_t *size, void **state)
+{
+	static char seen;
+
+	(void)version;
+	(void)data;
+	(void)size;
+	/* The first call has the headers only; a body is refused in it. */
+	if (!*state && (!strcmp(method, "GET") || !strcmp(method, "HEAD"))) {
+		*state = &seen;
+		return MHD_YES;
+	}
+	return check_request(arg, c, url, method);
+}
+
+/**
+ * serve_http_start() - listen, and answer requests from now on
+ * @s: the server; must stay valid; its port is set if it was 0
+ * @http: set to what serve_http_stop() ends
+ *
+ * Return: 0 or negative errno.
+ */
+int serve_http_start(struct serve *s, struct serve_http **http)
+{
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
+				    .sin6_port = htons(s->port) };
+	struct sockaddr_in four = { .sin_family = AF_INET,
+				    .sin_port = htons(s->port) };
+	struct serve_http *h = calloc(1, sizeof(*h));
+	unsigned int flags = MHD_USE_THREAD_PER_CONNECTION |
+			     MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL;
+	const union MHD_DaemonInfo *info;
+	const void *address = &four;
+	sigset_t all, before;
+
+	if (!h)
+		return -ENOMEM;
+	if (inet_pton(AF_INET, s->address, &four.sin_addr) != 1) {
+		if (inet_pton(AF_INET6, s->address, &six.sin6_addr) != 1) {
+			free(h);
+			return -EINVAL;
+		}
+		address = &six;
+		flags |= MHD_USE_IPv6;
+	}
+	/* Signals are for the thread that waits for them. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	errno = 0;
+	h->daemon = MHD_start_daemon(
+		flags, s->port, NULL, NULL, take_request, s,
+		MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_SIZE, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
+		MHD_OPTION_END);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!h->daemon) {
+		free(h);
+		return errno ? -errno : -EIO;
+	}
+	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
+	if (info)
+		s->port = info->port;
+	h->s = s;
+	*http = h;
+	return 0;
+}
+
+/**
+ * serve_http_stop() - end all requests
+ * @http: from serve_http_start(), or NULL
+ */
+void serve_http_stop(struct serve_http *http)
+{
+	if (!http)
+		return;
+	serve_child_end_all();
+	MHD_stop_daemon(http->daemon);
+	free(http);
+}
