@@ -106,7 +106,7 @@ completions=("$user"/completions/{ktape,_ktape,ktape.fish})
 rm -f "${completions[@]}"
 user_make "$top" "${completions[@]}" && mkdir built &&
 	mv "${completions[@]}" built &&
-	user_make "$top" HOSTCC=cc CC=false "${completions[@]}" && mkdir cross &&
+	user_make "$top" HOSTCC=cc CC=false MICROHTTPD=1 "${completions[@]}" && mkdir cross &&
 	mv "${completions[@]}" cross &&
 	! find built -empty | grep . >>log &&
 	diff -r built cross >>log
@@ -229,7 +229,7 @@ buildroot()
 for target in show build target staging; do
 	buildroot $target
 done >have
-user_make='-C ./userspace OUT=./out/user PREFIX=/usr HOSTCC="/usr/bin/gcc" NCURSES= NCURSES_LIBS=-lncursesw FORMATS="tband rkh"'
+user_make='-C ./userspace OUT=./out/user PREFIX=/usr HOSTCC="/usr/bin/gcc" NCURSES= NCURSES_LIBS=-lncursesw MICROHTTPD= FORMATS="tband rkh"'
 diff - have <<EOT >log
 echo 'kernel-module generic-package local $top'
 ENV=1 make CC=target-gcc $user_make all
