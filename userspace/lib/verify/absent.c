@@ -211,6 +211,7 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 	/* Without an off-marker, nothing is known after the last record. */
 	if (a->on)
 		cover_time(a, a->since, a->last);
+	a->running = a->on && a->since <= a->until;
 	if (a->filter_on && is_in_range(v, a->filter_since, UINT64_MAX))
 		a->filtered = true;
 	if (a->ring_lost && (!r->reported || c->state != KT_STATE_OFF))
@@ -236,6 +237,17 @@ static const char *const whys[] = {
 	[KTAPE_ABSENT_LOST] =
 		"events were lost, or the trace is damaged, converted or only one stream",
 };
+
+/* Tell why a verdict holds for a CPU. */
+static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
+			  unsigned int verdict)
+{
+	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? v->cpus[cpu] : NULL;
+
+	if (verdict == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
+		return "the trace of a CPU ends before the range does: stop the session first, then save it";
+	return whys[verdict];
+}
 
 static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 {
@@ -282,12 +294,14 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
 	unsigned int verdict = KTAPE_ABSENT_PROVED;
+	const char *reason = whys[verdict];
 	bool any = false;
 
 	if (cpu < 0 && verify->question.one_cpu)
 		cpu = (int)verify->question.cpu;
 	if (cpu >= 0) {
 		verdict = verdict_on(verify, (uint32_t)cpu);
+		reason = why_on(verify, (uint32_t)cpu, verdict);
 		any = true;
 	}
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
@@ -298,13 +312,17 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 			continue;
 		here = verdict_on(verify, i);
 		any = true;
-		if (is_worse(here, verdict))
+		if (is_worse(here, verdict)) {
 			verdict = here;
+			reason = why_on(verify, i, here);
+		}
 	}
-	if (!any)
+	if (!any) {
 		verdict = KTAPE_ABSENT_NOT_ENABLED;
+		reason = whys[verdict];
+	}
 	if (why)
-		*why = whys[verdict];
+		*why = reason;
 	return verdict;
 }
 

@@ -164,6 +164,7 @@ struct kt_nest {
  * @ring_lost: the ring lost events in the range; loss records report their class
  * @filter_on: a filter is in force now
  * @filter_since: if @filter_on: time from which the filter is in force, in ticks
+ * @running: the event was enabled without a break until the end of the trace
  */
 struct kt_vabsent {
 	uint64_t until;
@@ -176,6 +177,7 @@ struct kt_vabsent {
 	bool ring_lost;
 	bool filter_on;
 	uint64_t filter_since;
+	bool running;
 };
 
 /**

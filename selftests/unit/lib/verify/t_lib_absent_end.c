@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test what is said of absence where a trace ends: a session that still runs proves
+ * nothing after the last event of each CPU, and the reason names the next step.
+ */
+#include "lib_sim_work.h"
+
+#define ENDS "the trace of a CPU ends before the range does: stop the session first, then save it"
+
+static unsigned int judge(struct sim *s, uint64_t from, uint64_t to,
+			  const char **why)
+{
+	const struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.from = from,
+		.to = to,
+	};
+	const char *dir = trace_folder();
+	struct ktape_verify *v;
+	unsigned int verdict;
+
+	sim_save(s, dir, 0);
+	if (ktape_verify_open(dir, NULL, &v, NULL) || ktape_verify_ask(v, &q) ||
+	    ktape_verify_run(v) < 0)
+		abort();
+	verdict = ktape_verify_verdict(v, -1, why);
+	ktape_verify_close(v);
+	trace_remove(dir);
+	return verdict;
+}
+
+static struct sim *begin(void)
+{
+	struct sim *s = sim_new(5);
+
+	sim_start(s);
+	sim_work(s, 400);
+	return s;
+}
+
+static void test_running(void)
+{
+	struct sim *s = begin();
+	uint64_t middle = s->now - 500, end = s->now + 10;
+	const char *why;
+
+	sim_finish(s);
+	check_equal(judge(s, middle - 10, end, &why),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check(!strcmp(why, ENDS), "\"%s\"", why);
+	sim_free(s);
+}
+
+/* After the stop it was not enabled, which has nothing to do with the end. */
+static void test_stopped(void)
+{
+	struct sim *s = begin();
+	uint64_t from = s->now, stopped;
+	const char *why;
+
+	sim_work(s, 100);
+	sim_stop(s);
+	stopped = s->now;
+	sim_finish(s);
+	check_equal(judge(s, from, from + 100, &why), KTAPE_ABSENT_PROVED);
+	check_equal(judge(s, from, stopped + 1000, &why),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check(strcmp(why, ENDS), "\"%s\"", why);
+	sim_free(s);
+}
+
+/* Nor has a break before the end, in a session that runs again. */
+static void test_break(void)
+{
+	struct sim *s = begin();
+	uint64_t from = s->now;
+	const char *why;
+
+	sim_stop(s);
+	sim_work(s, 100);
+	sim_start(s);
+	sim_work(s, 400);
+	sim_finish(s);
+	check_equal(judge(s, from - 100, s->now + 10, &why),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check(strcmp(why, ENDS), "\"%s\"", why);
+	sim_free(s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "a session that runs", test_running },
+		{ "a session that has stopped", test_stopped },
+		{ "a session that was stopped meanwhile", test_break },
+	};
+
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
