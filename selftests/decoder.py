@@ -332,13 +332,15 @@ class Show:
 
     def line(self, record):
         """Return the members of a record's line, and follow the threads."""
-        cpu, first = record.cpu, record.first
+        cpu, first, once = record.cpu, record.first, False
         if record.kind == EVENT:
             self.learn(record)
-        if first and (first.kind == EVENT and first.context != CONTINUED or
-                      first.kind == CONTROL and first.context < UNKNOWN and
-                      self.threads.get(cpu, -1) < 0):
+        if first and first.kind == EVENT and first.context != CONTINUED:
             self.threads[cpu] = -1 if first.context == UNKNOWN else first.tid
+        elif (first and first.kind == CONTROL and first.context < UNKNOWN and
+              self.threads.get(cpu, -1) < 0):
+            self.threads[cpu] = first.tid
+            once = True
         event = self.meta.events[record.opcode]
         words = THREADS.get(record.opcode, 0) if event.known else 0
         tids = struct.unpack_from(f"<{words}i", record.args) \
@@ -353,6 +355,8 @@ class Show:
                 "event": event.name, "fields": self.fields(event, record, tid)}
         if tids:
             self.threads[cpu] = tids[-1]
+        if once:
+            self.threads[cpu] = -1
         return line
 
 

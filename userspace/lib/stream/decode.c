@@ -3,8 +3,8 @@
  * Track which thread runs on each CPU.
  *
  * Records do not contain the thread.  The header of each packet names the thread
- * that runs at its beginning; sched_switch and context records change it; every
- * event in between belongs to that thread.
+ * that runs at its beginning; sched_switch and context records, which are in event rings,
+ * change it; every event in between belongs to that thread.
  */
 #include "stream/decode.h"
 
@@ -27,27 +27,36 @@ void ktape_decoder_free(struct ktape_decoder *decoder)
 	free(decoder);
 }
 
-/* Take the thread from the header of a packet, before its first record. */
-void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
+/*
+ * Take the thread from the header of a packet, before its first record.
+ * Return: true if the thread is that of the first record only, and is to be forgotten
+ * after it.
+ */
+bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 {
 	uint8_t context = head[offsetof(struct ktape_block, context)];
 	uint32_t cpu = KT_HEAD32(head, cpu);
 
 	if (KT_HEAD32(head, kind) == KTAPE_RING_REGISTRY ||
 	    cpu >= KT_CPUS_MAX || context == KTAPE_CTX_CONTINUED)
-		return;
-	if (KT_HEAD32(head, kind) == KTAPE_RING_EVENT)
+		return false;
+	if (KT_HEAD32(head, kind) == KTAPE_RING_EVENT) {
 		d->tid[cpu] = context == KTAPE_CTX_UNKNOWN ?
 				      -1 :
 				      (int32_t)KT_HEAD32(head, tid);
+		return false;
+	}
 	/*
 	 * Switches are in event rings only.  The header of a block of another
 	 * ring may name a thread that is just being switched out, while the
 	 * switch in the event ring already named its successor.  So the header
-	 * counts only if the thread is not known.
+	 * counts only if the thread is not known.  As long as it is not, the thread may
+	 * have changed before the next record.
 	 */
-	else if (context != KTAPE_CTX_UNKNOWN && d->tid[cpu] < 0)
-		d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
+	if (context == KTAPE_CTX_UNKNOWN || d->tid[cpu] >= 0)
+		return false;
+	d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
+	return true;
 }
 
 /* Change the running thread at a switch or context record. */
@@ -70,14 +79,18 @@ int ktape_decode_packet(const void *data, size_t len,
 {
 	struct ktape_packet packet;
 	struct ktape_event event;
+	bool once;
 	int ret;
 
 	ret = ktape_packet_open(&packet, data, len, decoder->info->uuid, error);
 	if (ret)
 		return ret;
-	kt_decoder_packet(decoder, data);
+	once = kt_decoder_packet(decoder, data);
 	while ((ret = ktape_packet_next(&packet, &event, error)) > 0) {
 		kt_decoder_event(decoder, &event);
+		if (once)
+			decoder->tid[event.cpu] = -1;
+		once = false;
 		ret = visitor->event(visitor->arg, &event);
 		if (ret)
 			return ret;

@@ -16,7 +16,7 @@ struct ktape_decoder {
 };
 
 /* decode.c */
-void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
+bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event);
 
 /* Set @known and @tid of an event, and track a change of the running thread. */

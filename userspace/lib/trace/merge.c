@@ -175,6 +175,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 				  const struct ktape_event **event)
 {
 	struct kt_stream *s;
+	bool once = false;
 	int err = 0;
 
 	while (!err && t->live && (err = kt_live_wait(t)) > 0)
@@ -188,9 +189,12 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 	s = t->heap[0];
 	if (s->fresh) {
 		s->fresh = false;
-		kt_decoder_packet(t->decoder, s->packet.data);
+		once = kt_decoder_packet(t->decoder, s->packet.data);
 	}
-	return deliver_event(t, s, event);
+	err = deliver_event(t, s, event);
+	if (once)
+		t->decoder->tid[s->cpu] = -1;
+	return err;
 }
 
 int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)

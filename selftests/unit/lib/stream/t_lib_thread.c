@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test which thread each event belongs to, by the headers of packets, switches and
+ * context records of both rings of a CPU.
+ */
+#include "lib_trace.h"
+
+#define CPU	0
+#define UNKNOWN	(-1)
+
+/* One packet of the CPU; each record takes one tick. */
+struct packet {
+	uint32_t kind;
+	uint64_t ts;
+	int32_t tid;
+	uint8_t context;
+	unsigned int nr;
+	struct {
+		unsigned int opcode;
+		uint32_t args[2];
+		unsigned int nargs;
+	} records[4];
+};
+
+#define CONTROL(ts, tid, context, nr) \
+	{ KTAPE_RING_CONTROL, ts, tid, context, nr, \
+	  { { KTAPE_EV_EXCEPTION, { 1, 2 }, 2 }, \
+	    { KTAPE_EV_EXCEPTION, { 1, 2 }, 2 }, \
+	    { KTAPE_EV_EXCEPTION, { 1, 2 }, 2 } } }
+
+static void save(const char *dir, const struct packet *p, uint64_t seq)
+{
+	unsigned char data[TRACE_PACKET];
+	struct ktape_builder b;
+	struct ktape_block head = {
+		.kind = p->kind,
+		.cpu = CPU,
+		.seq = seq,
+		.tid = p->tid,
+		.context = p->context,
+		.ts_begin = p->ts,
+	};
+	size_t len;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (unsigned int i = 0; i < p->nr; i++) {
+		const struct ktape_record rec = {
+			.opcode = p->records[i].opcode,
+			.ts = p->ts + i,
+			.args = p->records[i].args,
+			.nargs = p->records[i].nargs,
+		};
+
+		if (ktape_build_add(&b, &rec))
+			abort();
+	}
+	len = ktape_build_end(&b, p->ts + p->nr, 0);
+	ktape_packet_seal(data);
+	trace_write(dir, p->kind == KTAPE_RING_EVENT ? "cpu0" : "control0", data,
+		    len);
+}
+
+/* The events of the packets must belong to these threads, in order of time. */
+static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
+		   size_t nr_tids)
+{
+	const char *dir = trace_folder();
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	uint64_t seq[2] = { 0 };
+	size_t at = 0;
+	int ret;
+
+	trace_metadata(dir);
+	for (size_t i = 0; i < nr; i++)
+		save(dir, &packets[i], ++seq[packets[i].kind]);
+	if (ktape_trace_open(dir, NULL, &t, NULL))
+		abort();
+	while ((ret = ktape_trace_next(t, &e)) > 0) {
+		if (at < nr_tids)
+			check(e->tid == tids[at], "event %zu, %s: tid %d, not %d",
+			      at, ktape_event_desc(e->opcode)->name, e->tid,
+			      tids[at]);
+		at++;
+	}
+	check_equal(ret, 0);
+	check_equal(at, nr_tids);
+	ktape_trace_close(t);
+	trace_remove(dir);
+}
+
+/*
+ * The events that were before the first one of the event ring are gone: a header of the
+ * control ring tells the thread of its first record, and of no later one.
+ */
+static void test_control_alone(void)
+{
+	static const struct packet packets[] = {
+		CONTROL(1000, 7, KTAPE_CTX_TASK, 3),
+		CONTROL(2000, 8, KTAPE_CTX_TASK, 2),
+		CONTROL(3000, 9, KTAPE_CTX_CONTINUED, 1),
+		CONTROL(4000, 9, KTAPE_CTX_UNKNOWN, 1),
+	};
+	static const int32_t tids[] = { 7,	 UNKNOWN, UNKNOWN, 8,
+					UNKNOWN, UNKNOWN, UNKNOWN };
+
+	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
+}
+
+/* Once the event ring tells the thread, it is that of both rings. */
+static void test_event_ring(void)
+{
+	static const struct packet packets[] = {
+		CONTROL(1000, 7, KTAPE_CTX_TASK, 2),
+		{ KTAPE_RING_EVENT, 1500, 5, KTAPE_CTX_TASK, 2,
+		  { { KTAPE_EV_SIGNAL_DELIVER, { 0 }, 0 },
+		    { KTAPE_EV_SCHED_SWITCH, { 5, 6 }, 2 } } },
+		CONTROL(2000, 5, KTAPE_CTX_TASK, 2),
+		{ KTAPE_RING_EVENT, 3000, 6, KTAPE_CTX_CONTINUED, 1,
+		  { { KTAPE_EV_CONTEXT, { 4 }, 1 } } },
+		CONTROL(4000, 6, KTAPE_CTX_TASK, 1),
+		{ KTAPE_RING_EVENT, 5000, 3, KTAPE_CTX_UNKNOWN, 1,
+		  { { KTAPE_EV_SIGNAL_DELIVER, { 0 }, 0 } } },
+		CONTROL(6000, 2, KTAPE_CTX_TASK, 2),
+	};
+	static const int32_t tids[] = { 7, UNKNOWN, 5, 5,	6, 6,
+					6, 4,	    UNKNOWN, 2, UNKNOWN };
+
+	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "a control ring alone", test_control_alone },
+		{ "both rings", test_event_ring },
+	};
+
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
