@@ -8,7 +8,7 @@
 #define CPU	0
 #define UNKNOWN	(-1)
 
-/* One packet of the CPU; each record takes one tick. */
+/* One packet of the CPU; each record takes one tick.  Opcode 0: an exception. */
 struct packet {
 	uint32_t kind;
 	uint64_t ts;
@@ -22,12 +22,6 @@ struct packet {
 	} records[4];
 };
 
-#define CONTROL(ts, tid, context, nr) \
-	{ KTAPE_RING_CONTROL, ts, tid, context, nr, \
-	  { { KTAPE_EV_EXCEPTION, { 1, 2 }, 2 }, \
-	    { KTAPE_EV_EXCEPTION, { 1, 2 }, 2 }, \
-	    { KTAPE_EV_EXCEPTION, { 1, 2 }, 2 } } }
-
 static void save(const char *dir, const struct packet *p, uint64_t seq)
 {
 	unsigned char data[TRACE_PACKET];
@@ -40,25 +34,31 @@ static void save(const char *dir, const struct packet *p, uint64_t seq)
 		.context = p->context,
 		.ts_begin = p->ts,
 	};
+	static const uint32_t exception[] = { 1, 2 };
 	size_t len;
 
 	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (unsigned int i = 0; i < p->nr; i++) {
-		const struct ktape_record rec = {
+		struct ktape_record rec = {
 			.opcode = p->records[i].opcode,
 			.ts = p->ts + i,
 			.args = p->records[i].args,
 			.nargs = p->records[i].nargs,
 		};
 
+		if (!rec.opcode) {
+			rec.opcode = KTAPE_EV_EXCEPTION;
+			rec.args = exception;
+			rec.nargs = ARRAY_SIZE(exception);
+		}
 		if (ktape_build_add(&b, &rec))
 			abort();
 	}
 	len = ktape_build_end(&b, p->ts + p->nr, 0);
 	ktape_packet_seal(data);
-	trace_write(dir, p->kind == KTAPE_RING_EVENT ? "cpu0" : "control0", data,
-		    len);
+	trace_write(dir, p->kind == KTAPE_RING_EVENT ? "cpu0" : "control0",
+		    data, len);
 }
 
 /* The events of the packets must belong to these threads, in order of time. */
@@ -79,8 +79,9 @@ static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
 		abort();
 	while ((ret = ktape_trace_next(t, &e)) > 0) {
 		if (at < nr_tids)
-			check(e->tid == tids[at], "event %zu, %s: tid %d, not %d",
-			      at, ktape_event_desc(e->opcode)->name, e->tid,
+			check(e->tid == tids[at],
+			      "event %zu, %s: tid %d, not %d", at,
+			      ktape_event_desc(e->opcode)->name, e->tid,
 			      tids[at]);
 		at++;
 	}
@@ -97,10 +98,26 @@ static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
 static void test_control_alone(void)
 {
 	static const struct packet packets[] = {
-		CONTROL(1000, 7, KTAPE_CTX_TASK, 3),
-		CONTROL(2000, 8, KTAPE_CTX_TASK, 2),
-		CONTROL(3000, 9, KTAPE_CTX_CONTINUED, 1),
-		CONTROL(4000, 9, KTAPE_CTX_UNKNOWN, 1),
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 1000,
+		  .tid = 7,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 3 },
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 2000,
+		  .tid = 8,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 2 },
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 3000,
+		  .tid = 9,
+		  .context = KTAPE_CTX_CONTINUED,
+		  .nr = 1 },
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 4000,
+		  .tid = 9,
+		  .context = KTAPE_CTX_UNKNOWN,
+		  .nr = 1 },
 	};
 	static const int32_t tids[] = { 7,	 UNKNOWN, UNKNOWN, 8,
 					UNKNOWN, UNKNOWN, UNKNOWN };
@@ -112,17 +129,45 @@ static void test_control_alone(void)
 static void test_event_ring(void)
 {
 	static const struct packet packets[] = {
-		CONTROL(1000, 7, KTAPE_CTX_TASK, 2),
-		{ KTAPE_RING_EVENT, 1500, 5, KTAPE_CTX_TASK, 2,
-		  { { KTAPE_EV_SIGNAL_DELIVER, { 0 }, 0 },
-		    { KTAPE_EV_SCHED_SWITCH, { 5, 6 }, 2 } } },
-		CONTROL(2000, 5, KTAPE_CTX_TASK, 2),
-		{ KTAPE_RING_EVENT, 3000, 6, KTAPE_CTX_CONTINUED, 1,
-		  { { KTAPE_EV_CONTEXT, { 4 }, 1 } } },
-		CONTROL(4000, 6, KTAPE_CTX_TASK, 1),
-		{ KTAPE_RING_EVENT, 5000, 3, KTAPE_CTX_UNKNOWN, 1,
-		  { { KTAPE_EV_SIGNAL_DELIVER, { 0 }, 0 } } },
-		CONTROL(6000, 2, KTAPE_CTX_TASK, 2),
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 1000,
+		  .tid = 7,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 2 },
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 1500,
+		  .tid = 5,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 2,
+		  .records = { { KTAPE_EV_SIGNAL_DELIVER, { 0 }, 0 },
+			       { KTAPE_EV_SCHED_SWITCH, { 5, 6 }, 2 } } },
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 2000,
+		  .tid = 5,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 2 },
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 3000,
+		  .tid = 6,
+		  .context = KTAPE_CTX_CONTINUED,
+		  .nr = 1,
+		  .records = { { KTAPE_EV_CONTEXT, { 4 }, 1 } } },
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 4000,
+		  .tid = 6,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 1 },
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 5000,
+		  .tid = 3,
+		  .context = KTAPE_CTX_UNKNOWN,
+		  .nr = 1,
+		  .records = { { KTAPE_EV_SIGNAL_DELIVER, { 0 }, 0 } } },
+		{ .kind = KTAPE_RING_CONTROL,
+		  .ts = 6000,
+		  .tid = 2,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 2 },
 	};
 	static const int32_t tids[] = { 7, UNKNOWN, 5, 5,	6, 6,
 					6, 4,	    UNKNOWN, 2, UNKNOWN };
