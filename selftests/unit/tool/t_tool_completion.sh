@@ -299,6 +299,8 @@ in_zsh()
 		"$work/of_zsh" 2>>../log)
 }
 
+# Newer versions of fish also print words that only contain the letters, which the
+# shell offers if no word begins with them.
 in_fish()
 {
 	# shellcheck disable=SC2016	# of fish
@@ -306,8 +308,15 @@ in_fish()
 		source $argv[1]
 		cd place
 		while read -l line
-			echo "$line: "(complete --do-complete="$line" |
-				string replace -r "\t.*" "" | sort | string join " ")
+			set -l word (string match -r "[^ ]*\$" -- $line)
+			set -l found (complete --do-complete="$line" |
+				string replace -r "\t.*" "" | sort)
+			set -l begin (string match -r -- \
+				"^"(string escape --style=regex -- "$word")".*" $found)
+			if set -q begin[1]
+				set found $begin
+			end
+			echo "$line: "(string join " " -- $found)
 		end' "$work/fish" 2>>log
 }
 

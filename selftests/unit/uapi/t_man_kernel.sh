@@ -82,19 +82,22 @@ errors_described()
 }
 
 # errors_of_headers: print structure and error, for each error in the comment of a
-# structure of a command
+# structure of a command.  Not all versions of awk know {3,}.
 errors_of_headers()
 {
 	awk '
+	FILENAME ~ /errno/ { if ($1 == "#define") is_error[$2]; next }
 	/^\/\*\*/ { comment = "" }
 	/^ \*/ { comment = comment " " $0 }
 	/^struct [a-z_]+ \{/ {
-		while (match(comment, /[ :]E[A-Z0-9]{3,}[^A-Za-z_0-9*]/)) {
-			print $2, substr(comment, RSTART + 1, RLENGTH - 2)
+		while (match(comment, /[ :]E[A-Z0-9]+[^A-Za-z_0-9*]/)) {
+			word = substr(comment, RSTART + 1, RLENGTH - 2)
+			if (word in is_error)
+				print $2, word
 			comment = substr(comment, RSTART + RLENGTH - 1)
 		}
 		comment = ""
-	}' "$uapi"/*.h | sort -u
+	}' /usr/include/asm-generic/errno*.h "$uapi"/*.h | sort -u
 }
 
 # The rules of all commands have these.
