@@ -71,6 +71,24 @@ try {
 			return [s.end[i] - s.begin[i], ktape.view.from <= s.begin[i] && ktape.view.to >= s.end[i]]; })()`);
 		return Math.abs(ns - stats.series[0].max) <= 2 && inside ? "" : `${ns}, not ${stats.series[0].max}; ${inside}`;
 	});
+	await test("every row of the latencies leads to the moment that ktape stats has", async () => {
+		const wanted = stats.series.filter((s) => s.count || s.uncertain).slice(0, 400), wrong = [];
+		for (const [i, s] of wanted.entries()) {
+			if (!s.count)
+				continue;
+			const [from, to, range, span, zero] = await tab.run(`(() => {
+				document.querySelectorAll("#tab-latencies tbody tr")[${i}].click();
+				const p = ktape, k = p.selected.span, s = p.model.spans;
+				return [p.view.from, p.view.to, p.timeline.range, k < 0 ? null : [s.begin[k], s.end[k]], p.model.about.mono_ns]; })()`);
+			const end = Number(BigInt(s.max_end_ns) - BigInt(zero)), begin = s.unit === "ns" ? end - s.max : end;
+			const near = (x, y) => Math.abs(x - y) <= 2, shown = [range && [range.from, range.to], span].filter(Boolean);
+			if (from > end || to < end || (s.unit === "ns" && s.max && !shown.some(([x, y]) => near(x, begin) && near(y, end)) &&
+			    s.kind !== "wakeup"))
+				wrong.push(`${s.kind} ${s.name}: ${begin} to ${end}, shown ${JSON.stringify([from, to, range, span])}`);
+		}
+		return wrong.slice(0, 5).join("\n");
+	});
+	await tab.run("ktape.clear(); document.querySelector('#tab-latencies tr.jump').click()");
 	await tab.shot(join(shots, "laptop-light.png"));
 	await test("keys zoom and move: f, w, s, a, d, arrows", async () => {
 		await tab.run("ktape.clear(); document.body.focus()");

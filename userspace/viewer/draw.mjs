@@ -3,12 +3,13 @@
 // pixel, and the search for the next one skips the others, so the cost depends on
 // the width of the window and not on the number of spans.
 
-import { LOSS, LOST, MERGED, ON, RUN, WAIT, isRunnable, kinds } from "./kinds.mjs";
+import { LOSS, LOST, MERGED, OFF_ALL, ON, RUN, WAIT, isRunnable, kinds } from "./kinds.mjs";
 import { duration } from "./text.mjs";
 import { tickStep } from "./view.mjs";
 
 export const ROW = 18, GAP = 5, PLOT = 44;
 const TEXT_LEAST = 26;	// pixels of a span that gets its name
+const TEXT_LONG = 150;	// pixels of a wait that also says what ran instead
 const QUIET = new Set(["idle", "blocked"]);
 const THREADS = 8;	// colours --t0 ... of running threads
 
@@ -20,13 +21,33 @@ export function trackHeight(track)
 	return Math.max(track.rows.length, 1) * ROW + GAP;
 }
 
+/** Return the first of sorted times that is not before @from. */
+export function firstFrom(times, from)
+{
+	let low = 0, high = times.length;
+	while (low < high) {
+		const middle = low + high >> 1;
+		if (times[middle] < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/** Return a value of a counter, the digits of large ones cut. */
+function plain(v)
+{
+	return Math.abs(v) < 1e12 ? String(v) : v.toPrecision(4);
+}
+
 /** The colours of style.css, which depend on the system's light or dark setting. */
 export function readColours()
 {
 	const style = getComputedStyle(document.documentElement), colours = {};
 	for (const name of ["ink", "faint", "paper", "line", "band", "accent", "run", "idle", "irq",
 		"softirq", "tick", "timer", "lost", "ready", "blocked", "deep", "call", "work", "mark",
-		"block", "state", "exception", "trigger", "span-ink"])
+		"block", "state", "exception", "trigger", "off", "filtered", "span-ink"])
 		colours[name] = style.getPropertyValue(`--${name}`).trim();
 	for (let i = 0; i < THREADS; i++)
 		colours[`t${i}`] = style.getPropertyValue(`--t${i}`).trim();
@@ -63,6 +84,18 @@ function hatch(g, colours)
 	return g.createPattern(tile, "repeat");
 }
 
+/** The pattern over what was not recorded: dots, unlike the lines of a loss. */
+function dots(g, colours)
+{
+	const tile = document.createElement("canvas");
+	tile.width = tile.height = 6;
+	const p = tile.getContext("2d");
+	p.fillStyle = colours.off;
+	p.fillRect(0, 0, 2, 2);
+	p.fillRect(3, 3, 2, 2);
+	return g.createPattern(tile, "repeat");
+}
+
 export class Painter {
 	constructor(model, view)
 	{
@@ -71,12 +104,13 @@ export class Painter {
 		this.colours = readColours();
 		this.selected = -1;
 		this.drawn = 0;	// spans, since a test has set it to 0
+		this.texts = new Map();	// of long waits
 	}
 
 	newColours()
 	{
 		this.colours = readColours();
-		this.pattern = null;
+		this.pattern = this.dots = null;
 	}
 
 	/** Draw one row of spans at height @y. */
@@ -130,8 +164,71 @@ export class Painter {
 		g.clip();
 		// Quiet spans have a colour near the paper's, loud ones are light in both settings.
 		g.fillStyle = this.colours[QUIET.has(colourOf(this.model.spans, i)) ? "ink" : "span-ink"];
-		g.fillText(this.model.title(i), from, y + height / 2 + 0.5);
+		g.fillText(this.text(i, room), from, y + height / 2 + 0.5);
 		g.restore();
+	}
+
+	/** Return the text on a span: a long wait for a CPU also says what ran there. */
+	text(i, room)
+	{
+		const { model } = this, { spans } = model;
+		if (room < TEXT_LONG || spans.kind[i] !== WAIT || !isRunnable(spans.b[i]) || spans.flags[i] & MERGED)
+			return model.title(i);
+		if (!this.texts.has(i)) {
+			const [first] = model.ranInstead(i);
+			this.texts.set(i, `${model.title(i)}${first ? `; CPU ${spans.cpu[i]} ran ${model.threadName(first.tid)}` : ""}`);
+		}
+		return this.texts.get(i);
+	}
+
+	/** Draw dots over an interval in which something was not recorded. */
+	unknown(g, from, to, y, height, width, text)
+	{
+		const { view, colours } = this;
+		const x = Math.max(view.x(from, width), -4), x2 = Math.min(view.x(to, width), width + 4);
+		if (x2 < 0 || x > width)
+			return;
+		this.dots ??= dots(g, colours);
+		g.fillStyle = this.dots;
+		g.fillRect(x, y, Math.max(x2 - x, 1), height);
+		this.note(g, text, Math.max(x, 0), x2, y);
+	}
+
+	/** Write a text on a ground of its own, if there is room for it. */
+	note(g, text, x, x2, y)
+	{
+		const length = g.measureText(text).width;
+		if (!text || x2 - x < length + 14)
+			return;
+		g.fillStyle = this.colours.paper;
+		g.fillRect(x + 4, y + 3, length + 6, ROW - 6);
+		g.fillStyle = this.colours.ink;
+		g.fillText(text, x + 7, y + ROW / 2);
+	}
+
+	/** What is not enabled: over the spans, which are not certain there. */
+	notRecorded(g, track, y, height, width)
+	{
+		const { model, view } = this, { spans } = model;
+		for (const [row, lane] of track.under.entries()) {
+			for (let k = lane ? lane.after(view.from) : 0; lane && k < lane.list.length && lane.from[k] < view.to; k++) {
+				const all = spans.b[lane.list[k]], top = y + row * ROW;
+				this.unknown(g, lane.from[k], lane.to[k], all ? top + 1 : top + ROW - 3, all ? ROW - 2 : 2, width,
+					all ? model.title(lane.list[k]) : "");
+			}
+		}
+		const pauses = track.off.get(OFF_ALL);
+		if (pauses) {
+			for (let k = pauses.after(view.from); k < pauses.list.length && pauses.from[k] < view.to; k++)
+				this.unknown(g, pauses.from[k], pauses.to[k], y, height, width, "not recording");
+		} else if (track.kind === "thread") {
+			for (const [times, tall, text] of [[model.pauses, height, "not recording"], [model.blind, ROW, ""]]) {
+				for (const p of times) {
+					if (p.from < view.to && p.to > view.from)
+						this.unknown(g, p.from, p.to, y, tall, width, text);
+				}
+			}
+		}
 	}
 
 	losses(g, track, y, height, width)
@@ -148,47 +245,43 @@ export class Painter {
 			g.strokeStyle = this.colours.lost;
 			g.lineWidth = i === this.selected ? 3 : 1;
 			g.strokeRect(x, y + 0.5, w, height - 1);
-			if (w > 60 && spans.kind[i] === LOST) {
-				g.fillStyle = this.colours.paper;
-				const text = model.title(i), length = g.measureText(text).width;
-				g.fillRect(x + 4, y + 3, length + 6, ROW - 6);
-				g.fillStyle = this.colours.ink;
-				g.fillText(text, x + 7, y + ROW / 2);
-			}
+			if (spans.kind[i] === LOST)
+				this.note(g, model.title(i), Math.max(x, 0), x + w, y);
 		}
 	}
 
 	plot(g, track, y, width)
 	{
-		const { view, colours } = this, high = PLOT - 6;
-		const at = (v) => y + 3 + high - (v - track.low) / (track.high - track.low) * high;
-		let low = 0, top = track.t.length;
-		while (low < top) {
-			const middle = low + top >> 1;
-			if (track.t[middle] < view.from)
-				low = middle + 1;
-			else
-				top = middle;
-		}
+		const { colours } = this;
+		for (const [k, line] of track.lines.entries())
+			this.line(g, track, line, y, width, track.lines.length > 1 ? colours[`t${k % THREADS}`] : colours.accent);
+		g.fillStyle = colours.faint;
+		g.fillText(track.tracer ? `at most ${duration(track.high)} in each ms` : plain(track.high), 4, y + 9);
+	}
+
+	/** Draw the steps of a counter. */
+	line(g, track, { t, v }, y, width, colour)
+	{
+		const { view } = this, high = PLOT - 6;
+		const at = (value) => y + 3 + high - (value - track.low) / (track.high - track.low) * high;
+		const first = Math.max(firstFrom(t, view.from) - 1, 0);
 		g.beginPath();
-		g.strokeStyle = colours.accent;
+		g.strokeStyle = colour;
 		g.lineWidth = 1.5;
-		let last = -10, k = Math.max(low - 1, 0);
-		for (; k < track.t.length && track.t[k] <= view.to; k++) {
-			const x = view.x(track.t[k], width);
-			if (k === Math.max(low - 1, 0))
-				g.moveTo(Math.max(x, 0), at(track.v[k]));
-			else if (x - last >= 0.5 || track.v[k] === track.high) {
-				g.lineTo(x, at(track.v[k - 1]));
-				g.lineTo(x, at(track.v[k]));
+		let last = -10, k = first;
+		for (; k < t.length && t[k] <= view.to; k++) {
+			const x = view.x(t[k], width);
+			if (k === first) {
+				g.moveTo(Math.max(x, 0), at(v[k]));
+			} else if (x - last >= 0.5 || v[k] === track.high) {
+				g.lineTo(x, at(v[k - 1]));
+				g.lineTo(x, at(v[k]));
 				last = x;
 			}
 		}
 		if (k)
-			g.lineTo(k === track.t.length ? Math.min(view.x(view.last, width), width) : width, at(track.v[k - 1]));
+			g.lineTo(k === t.length ? Math.min(view.x(view.last, width), width) : width, at(v[k - 1]));
 		g.stroke();
-		g.fillStyle = colours.faint;
-		g.fillText(String(track.high), 4, y + 9);
 	}
 
 	flags(g, track, y, width)
@@ -223,6 +316,7 @@ export class Painter {
 			this.flags(g, track, y, width);
 		for (const [row, lane] of track.rows.entries())
 			this.lane(g, lane, y + row * ROW, width);
+		this.notRecorded(g, track, y, height, width);
 		this.losses(g, track, y, height, width);
 	}
 

@@ -3,7 +3,10 @@
 
 export const RUN = 0, IRQ = 1, SOFTIRQ = 2, IPI = 3, TICK = 4, ISR = 5, TIMER = 6,
 	HRTIMER = 7, LOST = 8, LOSS = 9, ON = 10, WAIT = 11, CALL = 12, WORK = 13,
-	MARK = 14, BLOCK = 15, STATE = 16;
+	MARK = 14, BLOCK = 15, STATE = 16, OFF = 17, FILTER = 18, HELD = 19, QUEUE = 20;
+
+// Groups of rows of a CPU, in "depth" of OFF: see enum html_group.
+export const OFF_RUN = 0, OFF_CALLS = 1, OFF_IRQS = 2, OFF_WAKES = 3, OFF_ALL = 4;
 
 export const NO_BEGIN = 1, NO_END = 2, UNSURE = 4, MERGED = 8;
 
@@ -28,12 +31,22 @@ export const kinds = [
 	{ name: "mark", colour: "mark" },
 	{ name: "block request", colour: "block" },
 	{ name: "state", colour: "state" },
+	{ name: "not enabled", colour: "off" },
+	{ name: "filtered", colour: "filtered" },
+	{ name: "filtered", colour: "filtered" },
+	{ name: "run queue", colour: "ready" },
 ];
 
-// Kinds of spans by the names of ktape stats, and which member has the key.
+// Kinds of spans by the names of ktape stats, and which member has the key.  The value
+// of those with "before" is what passed before such a span began.
 export const series = {
 	run_queue: { kind: WAIT, runnable: true },
 	wakeup: { kind: WAIT, runnable: true },
+	softirq_wait: { kind: SOFTIRQ, key: "a", before: true },
+	work_wait: { kind: WORK, key: "a", before: true },
+	timer_late: { kind: TIMER, key: "a", before: true },
+	hrtimer_late: { kind: HRTIMER, key: "a", before: true },
+	block_wait: { kind: BLOCK, key: "a", before: true },
 	irq: { kind: IRQ, key: "a" },
 	ipi: { kind: IPI, key: "a" },
 	tick: { kind: TICK, key: "a" },

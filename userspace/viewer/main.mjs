@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The page: read the data, make the parts, connect them, keys, search, permalink.
 
-import { WAIT } from "./kinds.mjs";
+import { WAIT, isRunnable } from "./kinds.mjs";
 import { EventList } from "./list.mjs";
 import { blockOf, readBlocks } from "./load.mjs";
 import { Model } from "./model.mjs";
@@ -45,7 +45,7 @@ class Page {
 		state.querySelector("summary").textContent = `${{ good: "✓", bad: "✗", unknown: "?" }[done.state]} ${done.text}`;
 		const off = this.notEnabled();
 		$("more").replaceChildren(...done.more.map((line) => make("li", {}, line)),
-			...(off ? [make("li", {}, off)] : []));
+			...off.map((line) => make("li", {}, line)));
 		const notes = [];
 		if (about.all_spans > about.spans)
 			notes.push(`Level of detail: the trace has ${count(about.all_spans)} spans, more than a page shows. Spans shorter than ${duration(about.short_ns)} that follow each other are merged into ${count(about.spans)} (paler; the tip has their number). Convert a shorter time (--from-time, --to-time) or more (html:spans=N) to see each.`);
@@ -60,15 +60,21 @@ class Page {
 	/** Which classes of events the trace does not have, as far as the page can tell. */
 	notEnabled()
 	{
-		const used = new Set(), all = new Set();
+		const used = new Set(), all = new Set(), enabled = new Set(), known = this.model.about.profiled;
 		for (const op of this.model.ops.values()) {
 			if (op.kind)
 				all.add(op.kind);
 			if (op.kind && op.used)
 				used.add(op.kind);
+			if (op.kind && op.enabled)
+				enabled.add(op.kind);
 		}
-		const off = [...all].filter((c) => !used.has(c));
-		return off.length ? `no event of these classes is in the trace, because they were not enabled, were filtered or did not happen: ${off.join(", ")}` : "";
+		const none = [...all].filter((c) => !used.has(c));
+		const off = none.filter((c) => !enabled.has(c)), on = none.filter((c) => enabled.has(c));
+		if (!known)
+			return none.length ? [`no event of these classes is in the trace, because they were not enabled, were filtered or did not happen: ${none.join(", ")}`] : [];
+		return [...(off.length ? [`not enabled at any time: the classes ${off.join(", ")}`] : []),
+			...(on.length ? [`enabled, but without an event: the classes ${on.join(", ")}`] : [])];
 	}
 
 	fillTables()
@@ -147,6 +153,12 @@ class Page {
 				this.choose({ range: this.timeline.range });
 				this.timeline.draw();
 			})];
+		if (spans.kind[i] === WAIT && isRunnable(spans.b[i])) {
+			const bring = (id) => this.timeline.bring(id, `thread:${spans.tid[i]}`);
+			for (const { tid } of this.model.ranInstead(i).filter((o) => o.tid > 0).slice(0, 2))
+				extra.push(jump(`Show ${this.model.threadName(tid)} beside it`, () => bring(`thread:${tid}`)));
+			extra.push(jump(`Show CPU ${spans.cpu[i]} beside it`, () => bring(`cpu:${spans.cpu[i]}`)));
+		}
 		if (spans.kind[i] === WAIT && spans.a[i] > 0)
 			extra.push(jump("Show who woke it", () => this.jump({ track: `thread:${spans.a[i]}`, keep: true })));
 		this.showDetails(this.model.title(i), [["begin", moment(spans.begin[i])],
@@ -172,11 +184,36 @@ class Page {
 			this.showDetails(rows[0][1], [["time", moment(t)], ...rows.slice(1)], []);
 	}
 
+	/** Show an interval that no span has: what a value of ktape stats was measured over. */
+	showMoment({ span, from, to, cpu, tid, title, key })
+	{
+		const { timeline, model } = this, ids = [`thread:${tid}`, `cpu:${cpu}`];
+		const place = span >= 0 ? model.placeOf(span) : null;
+		const track = place?.track ?? timeline.byId.get(ids.find((id) => timeline.byId.has(id)));
+		this.clear();
+		if (to > from)
+			timeline.range = { from: Math.round(from), to: Math.round(to) };
+		this.view.show(from, Math.max(to, span >= 0 ? model.spans.end[span] : to));
+		if (track)
+			timeline.reveal(track);
+		if (span >= 0) {
+			this.selectSpan(span);
+			return;
+		}
+		this.list.showTime(to);
+		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["CPU", String(cpu)],
+			["thread", model.threadName(tid)]], []);
+		timeline.draw();
+		this.toLink();
+	}
+
 	/** Show what a row of a table is about. */
-	jump({ span, track, keep })
+	jump({ span, track, keep, ...more })
 	{
 		const { spans } = this.model;
-		if (span >= 0) {
+		if (more.to !== undefined && (span < 0 || spans.begin[span] >= more.to - 2)) {
+			this.showMoment({ span, ...more });
+		} else if (span >= 0) {
 			const place = this.model.placeOf(span);
 			this.view.show(spans.begin[span], spans.end[span]);
 			if (place)
@@ -257,7 +294,7 @@ class Page {
 		}
 		for (const [id, act] of [["fit", () => this.fit()], ["in", () => view.zoom(0.5)], ["out", () => view.zoom(2)],
 			["next", () => this.step(1)], ["previous", () => this.step(-1)], ["show-help", () => $("help").showModal()],
-			["show-all", () => timeline.showAll()],
+			["show-all", () => timeline.showAll()], ["hide-empty", () => timeline.hideEmpty()], ["print", () => window.print()],
 			["csv", () => this.save("csv")], ["json", () => this.save("json")]])
 			$(id).addEventListener("click", act);
 		let wait = 0;
@@ -271,7 +308,24 @@ class Page {
 			wait = setTimeout(() => this.list.setFilter($("filter").value), 200);
 		});
 		window.addEventListener("hashchange", () => this.fromLink());
-		window.addEventListener("beforeprint", () => timeline.drawNow());
+		timeline.onLayout = () => this.tellHidden();
+		this.tellHidden();
+		window.addEventListener("beforeprint", () => {
+			document.documentElement.classList.add("printing");
+			this.afterPrint ??= timeline.print();
+		});
+		window.addEventListener("afterprint", () => {
+			document.documentElement.classList.remove("printing");
+			this.afterPrint?.();
+			this.afterPrint = null;
+		});
+	}
+
+	tellHidden()
+	{
+		const n = this.timeline.hidden.size;
+		$("show-all").textContent = n ? `Show hidden (${n})` : "Show hidden";
+		$("show-all").disabled = !n;
 	}
 
 	tabKey(e, tab)
@@ -408,6 +462,7 @@ async function start()
 	$("page").hidden = false;
 	window.ktape = new Page(data);
 	document.documentElement.dataset.ready = "1";
+	performance.mark("ktape-ready");
 }
 
 start().catch((e) => {

@@ -6,11 +6,13 @@ import { RUN, WAIT, isRunnable } from "./kinds.mjs";
 import { count, duration, make } from "./text.mjs";
 
 const SHOWN = 400;	// rows of a table; a search finds the others
+const PAPER = 40;	// of these are printed, see style.css
 
 function table(caption, heads, rows, jump)
 {
-	const body = make("tbody");
-	const all = rows.slice(0, SHOWN);
+	const body = make("tbody"), all = rows.slice(0, SHOWN);
+	if (!rows.length)
+		body.append(make("tr", {}, make("td", { class: "empty", colspan: heads.length }, "nothing was measured: the trace does not have the events for it")));
 	for (const row of all) {
 		const act = row.jump ? () => jump(row.jump()) : null;
 		body.append(make("tr", act ? {
@@ -22,7 +24,7 @@ function table(caption, heads, rows, jump)
 		} : {}, ...row.cells.map((c, i) => make("td", { class: heads[i].number ? "number" : "" },
 			c instanceof Node ? c : String(c ?? "")))));
 	}
-	return make("table", {}, make("caption", {}, rows.length > SHOWN ? `${caption} (the first ${SHOWN} of ${count(rows.length)})` : caption),
+	return make("table", { class: rows.length > PAPER ? "long" : null }, make("caption", {}, rows.length > SHOWN ? `${caption} (the first ${SHOWN} of ${count(rows.length)})` : caption),
 		make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col", class: h.number ? "number" : "" }, h.name)))), body);
 }
 
@@ -56,7 +58,7 @@ export function latencyTable(model, stats, jump)
 		cells: [s.kind, s.key === null ? "(all)" : s.name, count(s.count), ...shares.map((q) => cell(s, q)),
 			value(s.max, s.unit), s.errors ? count(s.errors) : "", s.uncertain ? count(s.uncertain) : "",
 			s.histogram ? bars(s.histogram, s.unit) : ""],
-		jump: s.count ? () => ({ span: model.longestOf(s.kind, s.key), series: s }) : null,
+		jump: s.count ? () => ({ ...model.momentOf(s), title: `longest ${s.kind}: ${value(s.max, s.unit)}`, key: s.key === null ? null : s.name }) : null,
 	}));
 	return table("latencies and durations", [text("what"), text("of"), number("times"),
 		...shares.map(number), number("max"), number("errors"), number("uncertain"), text("distribution")], rows, jump);
@@ -100,7 +102,7 @@ function longestWait(model, pair)
 {
 	const { spans } = model;
 	return model.longest((i) => spans.kind[i] === WAIT && spans.tid[i] === pair.tid && isRunnable(spans.b[i]) &&
-		model.ranOn(spans.cpu[i], spans.begin[i], spans.end[i])[0]?.tid === pair.other);
+		model.ranInstead(i)[0]?.tid === pair.other);
 }
 
 const sum = (rows, key) => rows.reduce((n, r) => n + r[key], 0);

@@ -2,7 +2,7 @@
 // The time view: ruler, labels, canvas, mouse; which tracks are shown and where.
 
 import { LOSS, WAIT } from "./kinds.mjs";
-import { GAP, Painter, ROW, trackHeight } from "./draw.mjs";
+import { GAP, Painter, ROW, firstFrom, trackHeight } from "./draw.mjs";
 import { duration, make, moment } from "./text.mjs";
 
 const NEAR = 3;		// pixels around the pointer in which a span is found
@@ -52,7 +52,28 @@ export class Timeline {
 			y += trackHeight(t) + 2;
 		}
 		this.height = y + 8;
+		this.onLayout?.();
 		this.draw();
+	}
+
+	/** Return true if a track has something in the visible interval. */
+	hasAny(track)
+	{
+		const { from, to } = this.view, { spans } = this.model;
+		return track.kind === "cpu" || track.kind === "value" || (track.flags ?? []).some((f) => f.t >= from && f.t <= to) ||
+			track.rows.some((lane) => {
+				const k = lane.after(from);
+				return k < lane.list.length && lane.from[k] < to;
+			}) || track.losses.some((i) => spans.begin[i] < to && spans.end[i] > from);
+	}
+
+	hideEmpty()
+	{
+		for (const t of this.shown) {
+			if (!this.pinned.has(t.id) && !this.hasAny(t))
+				this.hidden.add(t.id);
+		}
+		this.layout();
 	}
 
 	setFilter(text)
@@ -70,14 +91,34 @@ export class Timeline {
 
 	move(track, by)
 	{
+		this.moveTo(track, this.shown[this.shown.indexOf(track) + by]);
+	}
+
+	/** Put a track where another one is. */
+	moveTo(track, near)
+	{
 		const from = this.order.indexOf(track.id);
-		const near = this.shown[this.shown.indexOf(track) + by];
-		if (!near)
+		if (!near || near === track)
 			return;
 		const to = this.order.indexOf(near.id);
 		this.order.splice(from, 1);
 		this.order.splice(to, 0, track.id);
 		this.layout();
+	}
+
+	/** Put a track directly below another one, and scroll to both. */
+	bring(id, below)
+	{
+		const track = this.byId.get(id), near = this.byId.get(below);
+		if (!track || !near || track === near)
+			return;
+		this.hidden.delete(id);
+		if (!this.matches(track) || this.pinned.has(below))
+			this.pinned.add(id);
+		this.order.splice(this.order.indexOf(id), 1);
+		this.order.splice(this.order.indexOf(below) + 1, 0, id);
+		this.layout();
+		this.reveal(near);
 	}
 
 	showAll()
@@ -226,13 +267,71 @@ export class Timeline {
 	makeLabel(track)
 	{
 		const button = (sign, what, act) => make("button", { type: "button", title: what, "aria-label": `${what}: ${track.label}`, click: act }, sign);
-		return make("div", { class: `label ${track.kind}`, "data-id": track.id, title: `${track.label}${track.names.length ? `; rows: ${track.names.join(", ")}` : ""}` },
+		const label = make("div", { class: `label ${track.kind}`, "data-id": track.id, tabindex: "0", role: "group",
+			"aria-label": `track ${track.label}`, title: `${track.label}${track.names.length ? `; rows: ${track.names.join(", ")}` : ""}` },
 			make("span", { class: "name" }, track.label),
 			make("span", { class: "acts" },
 				button("▲", "Move up", () => this.move(track, -1)),
 				button("▼", "Move down", () => this.move(track, 1)),
 				button("⌖", "Pin or unpin", () => this.toggle(this.pinned, track)),
 				button("×", "Hide", () => this.toggle(this.hidden, track))));
+		label.addEventListener("pointerdown", (e) => this.grabLabel(e, label, track));
+		return label;
+	}
+
+	/** Drag a label up or down: the track changes places with those it comes over. */
+	grabLabel(e, label, track)
+	{
+		if (e.button !== 0 || e.target.closest("button"))
+			return;
+		label.setPointerCapture(e.pointerId);
+		label.classList.add("grabbed");
+		const over = (m) => {
+			const y = m.clientY - this.box.getBoundingClientRect().top + this.box.scrollTop;
+			const near = this.shown.find((k) => y >= k.y && y < k.y + trackHeight(k));
+			// Only beyond the middle, so that tracks of unequal heights do not flicker.
+			if (near && this.pinned.has(near.id) === this.pinned.has(track.id) &&
+			    (near.y > track.y ? y > near.y + trackHeight(near) / 2 : y < near.y + trackHeight(near) / 2))
+				this.moveTo(track, near);
+		};
+		const end = () => {
+			label.removeEventListener("pointermove", over);
+			label.classList.remove("grabbed");
+		};
+		label.addEventListener("pointermove", over);
+		label.addEventListener("pointerup", end, { once: true });
+		label.addEventListener("pointercancel", end, { once: true });
+	}
+
+	/**
+	 * Prepare printing: only the tracks that are visible now, from the top.  Returns a
+	 * function that undoes it.
+	 */
+	print()
+	{
+		const { shown, height } = this, top = this.box.scrollTop, bottom = top + this.box.clientHeight;
+		const places = shown.map((t) => t.y);
+		this.shown = shown.filter((t) => t.y + trackHeight(t) > top && t.y < bottom);
+		let y = 4;
+		for (const t of this.shown) {
+			t.y = y;
+			y += trackHeight(t) + 2;
+		}
+		this.height = y;
+		this.box.style.height = `${y}px`;
+		this.painter.newColours();
+		this.box.scrollTop = 0;
+		this.drawNow();
+		return () => {
+			for (const [k, t] of shown.entries())
+				t.y = places[k];
+			this.shown = shown;
+			this.height = height;
+			this.box.style.height = "";
+			this.painter.newColours();
+			this.drawNow();
+			this.box.scrollTop = top;
+		};
 	}
 
 	// ---- what is under the pointer -----------------------------------------------------
@@ -254,7 +353,7 @@ export class Timeline {
 			return { track, t, event: best ? best.i : undefined };
 		}
 		if (track.kind === "value")
-			return { track, t, value: this.valueAt(track, t) };
+			return { track, t, values: this.valuesAt(track, t) };
 		const row = Math.floor((y + top - track.y) / ROW);
 		let span = track.rows[row]?.at(t) ?? -1;
 		if (span < 0)
@@ -264,12 +363,13 @@ export class Timeline {
 		return { track, t, span: loss ?? span };
 	}
 
-	valueAt(track, t)
+	/** Return the values of a plot's lines at a time: [[name, text]]. */
+	valuesAt(track, t)
 	{
-		let value;
-		for (let k = 0; k < track.t.length && track.t[k] <= t; k++)
-			value = track.v[k];
-		return value;
+		return track.lines.map((line) => {
+			const k = firstFrom(line.t, t + 1) - 1;
+			return [line.name, k < 0 ? "none yet" : track.tracer ? `${duration(line.v[k])} in each ms (estimate)` : String(line.v[k])];
+		});
 	}
 
 	showTip(found, event)
@@ -280,8 +380,8 @@ export class Timeline {
 			rows = model.describe(found.span);
 		else if (found.event !== undefined)
 			rows = [["event", model.opName(model.events.op[found.event])], ["time", moment(model.events.t[found.event])]];
-		else if (found.value !== undefined)
-			rows = [[found.track.label, String(found.value)]];
+		else if (found.values)
+			rows = found.values;
 		tip.hidden = !rows;
 		if (!rows)
 			return;

@@ -9,6 +9,9 @@
  *   make_trace emitted DIR	exceptions, user events, signals, with their names
  *   make_trace named DIR	names in the control rings of two CPUs
  *   make_trace session DIR FILE	a complete session, also as a pipe form
+ *   make_trace partial DIR	sched_switch is turned off and on, then system calls are
+ *				filtered, then the session pauses
+ *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
  */
 #include "lib_image.h"
 #include "lib_sim_work.h"
@@ -194,6 +197,58 @@ static int make_session(const char *dir, const char *file)
 	return 0;
 }
 
+static int make_partial(const char *dir)
+{
+	struct sim *s = sim_new(2);
+
+	sim_start(s);
+	sim_work(s, 200);
+	sim_change(s, KTAPE_EV_SCHED_SWITCH, false);
+	sim_work(s, 200);
+	sim_change(s, KTAPE_EV_SCHED_SWITCH, true);
+	sim_filter(s, KTAPE_FILTER_SYSCALL, true);
+	sim_work(s, 200);
+	sim_filter(s, KTAPE_FILTER_SYSCALL, false);
+	sim_stop(s);
+	s->now += 20000;
+	sim_start(s);
+	sim_work(s, 200);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_free(s);
+	return 0;
+}
+
+/* Threads 100 and 104 run on CPUs 0 and 1.  101 is woken on CPU 1, and moves to 0. */
+static int make_moved(const char *dir)
+{
+	static const unsigned int more[] = { KTAPE_EV_SCHED_WAKEUP,
+					     KTAPE_EV_SCHED_MIGRATE_TASK };
+	const uint32_t prio_bits = 8;
+	struct sim *s = sim_new(3);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(more); i++)
+		s->mask[more[i] / 64] |= 1ULL << (more[i] % 64);
+	sim_start(s);
+	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, 107, 104);
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 101, 100);
+	s->now += 1000;
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 100, 101);
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 1 << 16, 2, 101, 100);
+	sim_event(s, 1, KTAPE_EV_SCHED_WAKEUP, 1 << prio_bits, 1, 101, 0);
+	s->now += 5000;
+	sim_event(s, 0, KTAPE_EV_SCHED_MIGRATE_TASK, 0, 2, 101, 1);
+	s->now += 3000;
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 100, 101);
+	s->now += 1000;
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_free(s);
+	return 0;
+}
+
 static void make_image(const char *path)
 {
 	static const char front[3 * IMAGE_PAGE];
@@ -209,6 +264,10 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "session"))
 		return make_session(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "moved"))
+		return make_moved(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "partial"))
+		return make_partial(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "pipe")) {
 		trace_begin_pipe(STDOUT_FILENO);
 		make_cpus(NULL, (unsigned int)atoi(argv[2]));

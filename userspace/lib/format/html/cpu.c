@@ -27,7 +27,14 @@ static const struct irq {
 	  HTML_HRTIMER, KTAPE_TYPE_FUNC, 0, 1 },
 };
 
-static struct html_cpu *get_cpu(struct html *h, uint32_t cpu)
+/**
+ * html_cpu() - return a CPU, made if needed
+ * @h: the page
+ * @cpu: its number, less than KT_CPUS_MAX
+ *
+ * Return: the CPU, valid until the next call; NULL after html_no_memory().
+ */
+struct html_cpu *html_cpu(struct html *h, uint32_t cpu)
 {
 	struct html_cpu *more;
 
@@ -40,6 +47,8 @@ static struct html_cpu *get_cpu(struct html *h, uint32_t cpu)
 	}
 	memset(more + h->nr_cpus, 0, (cpu + 1 - h->nr_cpus) * sizeof(*more));
 	h->cpus = more;
+	for (uint32_t i = h->nr_cpus; i <= cpu; i++)
+		more[i].recorded.filter_from = INT64_MAX;
 	h->nr_cpus = cpu + 1;
 	return &more[cpu];
 }
@@ -185,11 +194,15 @@ static bool put_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
  */
 bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 {
-	struct html_cpu *c = get_cpu(h, l->event->cpu);
+	struct html_cpu *c = html_cpu(h, l->event->cpu);
 
 	if (!c)
 		return true;
 	c->seen = true;
+	c->cost.events++;
+	/* Control records also come while nothing is recorded. */
+	if (html_is_off(c))
+		return false;
 	if (!kt_event_fits(l->event)) {
 		learn_thread(h, c, l, now);
 		return false;
@@ -205,6 +218,9 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 	case KTAPE_EV_SCHED_WAKEUP_NEW:
 	case KTAPE_EV_SCHED_BLOCKED:
 		html_thread_wakes(h, l, now);
+		return true;
+	case KTAPE_EV_SCHED_MIGRATE_TASK:
+		html_thread_moves(h, l->event, now);
 		return true;
 	case KTAPE_EV_SYS_ENTER:
 	case KTAPE_EV_SYS_EXIT:
@@ -231,7 +247,7 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
 		   uint64_t count)
 {
-	struct html_cpu *c = get_cpu(h, cpu);
+	struct html_cpu *c = html_cpu(h, cpu);
 	const struct html_span s = {
 		.kind = HTML_LOST,
 		.cpu = cpu,
@@ -247,6 +263,27 @@ void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
 	end_run(h, c, cpu, from, UINT32_MAX, HTML_NO_END);
 	c->depth = 0;
 	html_span(h, &s);
+}
+
+/**
+ * html_cpu_off() - from now on nothing is recorded on a CPU
+ * @h: the page
+ * @cpu: the CPU
+ * @now: the time
+ */
+void html_cpu_off(struct html *h, uint32_t cpu, int64_t now)
+{
+	struct html_cpu *c = html_cpu(h, cpu);
+
+	if (!c)
+		return;
+	end_run(h, c, cpu, now, UINT32_MAX, HTML_NO_END);
+	c->depth = 0;
+	for (uint32_t i = 0; i < h->nr_cpus; i++) {
+		if (h->cpus[i].seen && !html_is_off(&h->cpus[i]))
+			return;
+	}
+	html_threads_pause(h, now);
 }
 
 /**

@@ -23,7 +23,7 @@
 #define HTML_NEST	16U	/* most nested interrupts of a CPU */
 #define HTML_CHUNK	8192U	/* events or spans in a block */
 
-/* Kinds of spans.  userspace/viewer/kinds.js has the same numbers. */
+/* Kinds of spans.  userspace/viewer/kinds.mjs has the same numbers. */
 enum html_kind {
 	HTML_RUN,	/* on a CPU: a thread runs */
 	HTML_IRQ,	/* on a CPU, nested: interrupt handler */
@@ -42,7 +42,21 @@ enum html_kind {
 	HTML_MARK,	/* of a thread, or of all: marked in a program */
 	HTML_BLOCK,	/* of a device: a request */
 	HTML_STATE,	/* of an object of an RTOS */
+	HTML_OFF,	/* on a CPU: what the profile does not enable */
+	HTML_FILTER,	/* on a CPU: a filter is in force */
+	HTML_HELD,	/* on a CPU: events of one class that filters held back */
+	HTML_QUEUE,	/* of a thread: it stood in the run queue of this CPU */
 	HTML_KINDS
+};
+
+/* What of a CPU is drawn together: @depth of HTML_OFF.  viewer/kinds.mjs has the same. */
+enum html_group {
+	HTML_OFF_RUN,	/* which thread runs */
+	HTML_OFF_CALLS,	/* system calls */
+	HTML_OFF_IRQS,	/* interrupts, timers */
+	HTML_OFF_WAKES,	/* when waiting threads become runnable */
+	HTML_OFF_ALL,	/* nothing is recorded */
+	HTML_GROUPS
 };
 
 /* Flags of spans. */
@@ -64,8 +78,9 @@ enum html_kind {
  * @name: string
  * @begin: ns since the first event
  * @dur: ns
- * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS: events; else an id
- * @b: WAIT: state; CALL: number; RUN: state at the end; WAIT of a blocked thread
+ * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS, HELD: events; else an id
+ * @b: WAIT: state; CALL: number; RUN: state at the end; OFF: 1 = all of the group;
+ *	FILTER: entries
  * @count: 1, or the number of merged spans
  * @busy: sum of the durations of merged spans
  * @longest: longest of them
@@ -102,6 +117,42 @@ struct html_irq {
 };
 
 /**
+ * struct html_recorded - what is recorded on a CPU; see recorded.c
+ * @profiled: a profile was recorded, @mask is valid
+ * @mask: bit n: opcode n is enabled; all 0: nothing is recorded
+ * @since: since when
+ * @filters: bit n: the filter of kind n is in force
+ * @entries: of these filters
+ * @filtered_since: since when each is
+ * @held: events that filters held back up to now, by class
+ * @held_since: time of the ledger that said so
+ * @filter_from: begin of the first filter since that ledger; INT64_MAX = none
+ * @filter_to: end of the last of them that ended
+ */
+struct html_recorded {
+	bool profiled;
+	uint64_t mask[KTAPE_MASK_WORDS];
+	int64_t since;
+	uint32_t filters;
+	uint32_t entries[KTAPE_FILTER_KINDS];
+	int64_t filtered_since[KTAPE_FILTER_KINDS];
+	uint64_t held[KTAPE_CLASSES];
+	int64_t held_since[KTAPE_CLASSES];
+	int64_t filter_from;
+	int64_t filter_to;
+};
+
+/**
+ * struct html_cost - the tracer's own time on a CPU, between two samples
+ * @since: time of the sample before
+ * @events: events since then
+ */
+struct html_cost {
+	int64_t since;
+	uint64_t events;
+};
+
+/**
  * struct html_cpu - a CPU
  * @seen: there was an event
  * @known: @tid runs
@@ -111,6 +162,8 @@ struct html_irq {
  * @flags: of its span
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
+ * @recorded: what is recorded
+ * @cost: what the tracer costs
  */
 struct html_cpu {
 	bool seen;
@@ -121,6 +174,8 @@ struct html_cpu {
 	uint8_t flags;
 	unsigned int depth;
 	struct html_irq irqs[HTML_NEST];
+	struct html_recorded recorded;
+	struct html_cost cost;
 };
 
 /* What a thread does. */
@@ -146,6 +201,9 @@ enum html_doing {
  * @queued: see @ready
  * @waker: the thread that woke it
  * @cpu: CPU where it runs or ran last
+ * @queue: CPU in whose run queue it stands while it is runnable
+ * @queue_since: since when; valid if @moved
+ * @moved: it stood in another run queue before, in this wait
  * @in_call: a system call is open
  * @call: its number
  * @call_name: its name
@@ -165,6 +223,9 @@ struct html_thread {
 	int64_t ready;
 	int32_t waker;
 	uint32_t cpu;
+	uint32_t queue;
+	int64_t queue_since;
+	bool moved;
 	bool in_call;
 	uint32_t call;
 	uint32_t call_name;
@@ -210,6 +271,8 @@ struct html_level {
  * @rare: of these, those beyond @events_most
  * @all_events: all events that came
  * @used: bit n: the trace has opcode n
+ * @enabled: bit n: a profile enabled opcode n
+ * @profiled: there was a profile
  * @strings: ids by hash
  * @texts: texts of @strings
  * @text_at: where each begins in @texts
@@ -246,6 +309,8 @@ struct html {
 	uint64_t rare;
 	uint64_t all_events;
 	uint64_t used[KTAPE_MASK_WORDS];
+	uint64_t enabled[KTAPE_MASK_WORDS];
+	bool profiled;
 	struct kt_map strings;
 	struct html_bytes texts;
 	size_t *text_at;
@@ -298,15 +363,34 @@ void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
 void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
 		     uint8_t flags);
 void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now);
+void html_thread_moves(struct html *h, const struct ktape_event *e,
+		       int64_t now);
 void html_thread_call(struct html *h, const struct kt_line *l, int64_t now);
 void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now);
 void html_threads_end(struct html *h, int64_t now);
+void html_threads_pause(struct html *h, int64_t now);
 
 /* cpu.c */
+struct html_cpu *html_cpu(struct html *h, uint32_t cpu);
+void html_cpu_off(struct html *h, uint32_t cpu, int64_t now);
 bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now);
 void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
 		   uint64_t count);
 void html_cpus_end(struct html *h, int64_t now);
+
+/* recorded.c */
+bool html_recorded_event(struct html *h, const struct kt_line *l, int64_t now);
+void html_recorded_end(struct html *h, int64_t now);
+
+/* Return true if nothing is recorded on a CPU: its profile is empty. */
+static inline bool html_is_off(const struct html_cpu *c)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+		any |= c->recorded.mask[i];
+	return c->recorded.profiled && !any;
+}
 
 /* other.c */
 bool html_other_event(struct html *h, const struct kt_line *l, int64_t now);

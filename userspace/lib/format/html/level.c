@@ -14,7 +14,9 @@
 #define FIRST_SHORT	128U	/* ns */
 #define GAP		8U	/* a merged span covers at most this many @short_ns */
 #define COLUMNS		13U
-#define OWN_LANES	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE))
+#define OWN_LANES                                             \
+	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE) | \
+	 (1U << HTML_OFF) | (1U << HTML_FILTER) | (1U << HTML_HELD))
 
 /* Return the lane of a span: a number of its kind and depth, and of its owner. */
 static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)

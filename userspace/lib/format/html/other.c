@@ -10,6 +10,8 @@
 #define FLUSH		(1U << 16)	/* values of a block */
 #define DEPTHS		8		/* shift of a mark's depth in the kind of @open */
 #define NR_AND_TABLE	0x3ffffU
+#define NS_PER_MS	1000000U
+#define TRACER_NAME	"tracer: ns in each ms of CPU "	/* viewer/model.mjs knows it */
 
 /* An interval opens: remember its begin and its name. */
 static void open_span(struct html *h, uint32_t kind, uint64_t key, int64_t now,
@@ -135,18 +137,29 @@ static void put_mark_value(struct html *h, const struct kt_line *l, int64_t now)
 		  (int64_t)kt_get64((const char *)e->args + 4));
 }
 
-/* A sample of the tracer's own time, as nanoseconds. */
+/*
+ * A sample of the tracer's own time on a CPU: what one event took, and what opening
+ * blocks took since the sample before.  The value is an estimate of the time in the
+ * tracer for each millisecond of this CPU, in nanoseconds.
+ */
 static void put_tracer(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
+	struct html_cpu *c = html_cpu(h, e->cpu);
+	uint64_t one = ktape_event_arg(e, 0), ns;
 	char name[64];
-	int n = snprintf(name, sizeof(name), "tracer: ns for an event, CPU %u",
-			 e->cpu);
+	int n = snprintf(name, sizeof(name), TRACER_NAME "%u", e->cpu);
 
-	if (ktape_event_arg(e, 0))
+	if (!c)
+		return;
+	if (one && now > c->cost.since) {
+		ns = ktape_ticks_to_ns(h->s->info, one * c->cost.events +
+							   ktape_event_arg(e, 2));
 		put_value(h, html_string(h, name, (size_t)n), -1, now,
-			  (int64_t)ktape_ticks_to_ns(h->s->info,
-						     ktape_event_arg(e, 0)));
+			  (int64_t)(ns * NS_PER_MS /
+				    html_lasts(c->cost.since, now)));
+	}
+	c->cost = (struct html_cost){ .since = now };
 }
 
 /* ---- work, requests ---------------------------------------------------------------- */
@@ -341,6 +354,8 @@ static const struct {
  */
 bool html_other_event(struct html *h, const struct kt_line *l, int64_t now)
 {
+	if (html_recorded_event(h, l, now))
+		return true;
 	if (!kt_event_fits(l->event))
 		return false;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(puts_of); i++) {

@@ -209,7 +209,7 @@ static char *put_count(char *p, const char *key, uint64_t n)
 	return kt_put_u64(p, n);
 }
 
-/* Put the events that the trace has: [opcode, name, class, help]. */
+/* Put the event table: [opcode, name, class, help, in the trace, enabled]. */
 static char *put_table(char *p, const struct html *h)
 {
 	const struct ktape_class_desc *c;
@@ -231,7 +231,8 @@ static char *put_table(char *p, const struct html *h)
 		p = kt_put_char(kt_put_json(p, name, strlen(name)), ',');
 		name = d ? d->help : "";
 		p = kt_put_json(p, name, strlen(name));
-		p = kt_put_str(p, kt_mask_has(h->used, i) ? ",1]" : ",0]");
+		p = kt_put_str(p, kt_mask_has(h->used, i) ? ",1," : ",0,");
+		p = kt_put_str(p, kt_mask_has(h->enabled, i) ? "1]" : "0]");
 	}
 	return kt_put_str(p, "\n]");
 }
@@ -305,6 +306,7 @@ static int write_about(struct html *h)
 		p = put_count(p, "spans", h->level.nr);
 		p = put_count(p, "all_spans", h->level.all);
 		p = put_count(p, "short_ns", h->level.short_ns);
+		p = put_count(p, "profiled", h->profiled);
 		p = put_table(put_states(put_cpus(p, h)), h);
 		html_took(&about, kt_put_str(p, "}\n"));
 		err = html_block(h, "about", NULL, 1, &about);
@@ -318,6 +320,7 @@ static int html_end(struct kt_sink *s)
 	struct html *h = s->state;
 	int err;
 
+	html_recorded_end(h, h->last);
 	html_cpus_end(h, h->last);
 	html_threads_end(h, h->last);
 	html_other_end(h, h->last);

@@ -13,6 +13,8 @@
 
 #define LARGE		(1U << 18)
 #define NR_AND_TABLE	0x3ffffU
+#define PRIO_BITS	8	/* of dat20, before the CPU */
+#define CPU_MASK	0xfffU
 
 /**
  * html_thread() - return a thread, made if needed
@@ -62,7 +64,6 @@ static void add_span(struct html *h, const struct html_thread *t,
 		     struct html_span *s, int64_t begin, int64_t end)
 {
 	s->tid = t->tid;
-	s->cpu = t->cpu;
 	s->begin = begin;
 	s->dur = html_lasts(begin, end);
 	if (begin < h->lost_to)
@@ -71,13 +72,30 @@ static void add_span(struct html *h, const struct html_thread *t,
 		html_span(h, s);
 }
 
-/* End the wait of a thread at @now: blocked, then runnable. */
+/* Add what a thread stood in one run queue for, if it stood in others, too. */
+static void add_queue(struct html *h, const struct html_thread *t,
+		      int64_t begin, int64_t end)
+{
+	struct html_span s = {
+		.kind = HTML_QUEUE,
+		.cpu = t->queue,
+		.name = t->name,
+	};
+
+	add_span(h, t, &s, begin, end);
+}
+
+/*
+ * End the wait of a thread at @now: blocked, then runnable.  A wait has the CPU of the
+ * last run queue; if there were others, spans of HTML_QUEUE have all of them.
+ */
 static void end_wait(struct html *h, const struct html_thread *t, int64_t now,
 		     uint8_t flags)
 {
 	struct html_span s = {
 		.kind = HTML_WAIT,
 		.flags = t->flags,
+		.cpu = t->queue,
 		.name = t->reason,
 		.a = t->waker,
 		.b = t->state,
@@ -92,6 +110,8 @@ static void end_wait(struct html *h, const struct html_thread *t, int64_t now,
 	s.flags = flags;
 	s.b = HTML_WOKEN;
 	add_span(h, t, &s, ready, now);
+	if (t->moved)
+		add_queue(h, t, t->queue_since, now);
 }
 
 static void end_run(struct html *h, const struct html_thread *t, int64_t now,
@@ -100,6 +120,7 @@ static void end_run(struct html *h, const struct html_thread *t, int64_t now,
 	struct html_span s = {
 		.kind = HTML_ON,
 		.flags = t->flags | flags,
+		.cpu = t->cpu,
 		.name = t->name,
 		.b = state,
 	};
@@ -126,6 +147,9 @@ void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
 	if (t->doing == HTML_RUNS)
 		end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
 	t->cpu = cpu;
+	/* Without a wake-up in the trace, the queue is taken to be that of this CPU. */
+	if (!t->queued && t->doing != HTML_READY)
+		t->queue = cpu;
 	if (t->doing == HTML_READY || t->doing == HTML_BLOCKED)
 		end_wait(h, t, now, 0);
 	t->doing = HTML_RUNS;
@@ -166,9 +190,12 @@ void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
 					name ? strlen(name) : 0);
 	t->since = now;
 	t->state = state;
-	t->woken = t->queued = false;
+	t->woken = t->queued = t->moved = false;
 	t->waker = -1;
 	t->flags = 0;
+	/* What was preempted stands in the run queue of this CPU. */
+	t->queue = t->cpu;
+	t->queue_since = now;
 }
 
 /**
@@ -192,7 +219,8 @@ void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now)
 	if (t->doing == HTML_UNKNOWN) {
 		t->doing = HTML_BLOCKED;
 		t->since = now;
-		t->woken = t->queued = false;
+		t->woken = t->queued = t->moved = false;
+		t->queue = t->cpu;
 		t->reason = 0;
 		t->state = KTAPE_STATE_S;
 	}
@@ -203,8 +231,28 @@ void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now)
 	}
 	if (e->opcode != KTAPE_EV_SCHED_WAKING && !t->queued) {
 		t->queued = true;
-		t->ready = now;
+		t->ready = t->queue_since = now;
+		t->queue = e->dat20 >> PRIO_BITS & CPU_MASK;
 	}
+}
+
+/**
+ * html_thread_moves() - a thread moves to another CPU
+ * @h: the page
+ * @e: sched_migrate_task, which fits the event table
+ * @now: its time
+ */
+void html_thread_moves(struct html *h, const struct ktape_event *e, int64_t now)
+{
+	struct html_thread *t = html_thread(h, (int32_t)ktape_event_arg(e, 0));
+
+	if (!t || (t->doing != HTML_READY && !t->queued))
+		return;
+	add_queue(h, t, t->queue_since, now);
+	t->moved = true;
+	t->queued = true;
+	t->queue_since = now;
+	t->queue = e->dat20 >> PRIO_BITS & CPU_MASK;
 }
 
 static void end_call(struct html *h, struct html_thread *t, int64_t now,
@@ -213,6 +261,7 @@ static void end_call(struct html *h, struct html_thread *t, int64_t now,
 	struct html_span s = {
 		.kind = HTML_CALL,
 		.flags = flags,
+		.cpu = t->cpu,
 		.name = t->call_name,
 		.a = result,
 		.b = t->call,
@@ -273,6 +322,29 @@ void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now)
 		end_call(h, t, now, 0, HTML_NO_END);
 }
 
+static void end_thread(struct html *h, struct html_thread *t, int64_t now)
+{
+	if (t->doing == HTML_RUNS)
+		end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
+	else if (t->doing != HTML_UNKNOWN)
+		end_wait(h, t, now, HTML_NO_END);
+	if (t->in_call)
+		end_call(h, t, now, 0, HTML_NO_END);
+}
+
+/**
+ * html_threads_pause() - from now on nothing is known about the threads
+ * @h: the page
+ * @now: the time
+ */
+void html_threads_pause(struct html *h, int64_t now)
+{
+	for (size_t i = 0; i < h->nr_threads; i++) {
+		end_thread(h, &h->thread_list[i], now);
+		h->thread_list[i].doing = HTML_UNKNOWN;
+	}
+}
+
 /**
  * html_threads_end() - end what all threads do
  * @h: the page
@@ -280,14 +352,6 @@ void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now)
  */
 void html_threads_end(struct html *h, int64_t now)
 {
-	for (size_t i = 0; i < h->nr_threads; i++) {
-		struct html_thread *t = &h->thread_list[i];
-
-		if (t->doing == HTML_RUNS)
-			end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
-		else if (t->doing != HTML_UNKNOWN)
-			end_wait(h, t, now, HTML_NO_END);
-		if (t->in_call)
-			end_call(h, t, now, 0, HTML_NO_END);
-	}
+	for (size_t i = 0; i < h->nr_threads; i++)
+		end_thread(h, &h->thread_list[i], now);
 }

@@ -72,6 +72,40 @@ done
 [ -s whole.cover ] && cmp whole.cover few.cover >>log
 result $? "merged spans begin and end where the spans did"
 
+# Kinds 17 OFF (depth 0: which thread runs, 4: all), 18 FILTER, 19 HELD.
+"$make_trace" partial partial
+run 0 convert --to html -o partial.html partial && page partial.html spans &&
+	awk '$1 == 17 && /depth=0/ && /b=1/ { off[$4]++; from[$4] = $2; to[$4] = $2 + $3; if ($6 == "sched_switch") named[$4]++ }
+		$1 == 17 && /depth=4/ { pauses[$4]++ }
+		$1 == 18 && $6 == "syscall" { filters[$4]++ }
+		$1 == 19 && $6 == "syscall" { for (i = 7; i <= NF; i++) if ($i ~ /^a=/) held[$4] += substr($i, 3) }
+		END { for (c = 0; c < 2; c++) if (off[c] != 1 || named[c] != 1 || from[c] >= to[c] ||
+			pauses[c] < 1 || filters[c] != 1) { print "cpu", c, off[c], named[c], pauses[c], filters[c]; exit 1 }
+			print held[0] + held[1] }' blocks >held.page
+result $? "what a profile leaves out, filters and pauses are spans of each CPU"
+
+# The simulation loses the thread of calls while sched_switch is off: verify finds that.
+run 1 verify --json partial; python3 -c 'import json, sys
+print(sum(c["filtered"] for c in json.load(open("text"))["cpus"]))' >held.ledger
+cmp held.page held.ledger >>log && [ "$(cat held.page)" -gt 0 ]
+result $? "events that filters held back are as many as the ledger says"
+
+# While nothing is recorded, no thread runs, waits or calls in the picture.
+page partial.html spans && awk '$1 == 17 && /depth=4/ && $4 == 0 && $3 > 15000 { from = $2; to = $2 + $3 }
+	{ kind[NR] = $1; begin[NR] = $2; end[NR] = $2 + $3; cpu[NR] = $4 }
+	END { if (!to) exit 1
+		for (i = 1; i <= NR; i++) if ((kind[i] == 0 || kind[i] == 10 || kind[i] == 11 || kind[i] == 12) &&
+			begin[i] < from + 8000 && end[i] > from + 9000) { print kind[i], begin[i], end[i], from, to; exit 1 } }' blocks >>log
+result $? "nothing is drawn over a pause"
+
+# Kinds 11 WAIT (b=16: woken), 20 QUEUE.
+"$make_trace" moved moved
+run 0 convert --to html -o moved.html moved && page moved.html spans &&
+	awk '$1 == 20 && $5 == 101 { parts = parts $4 ":"; sum += $3; first = first ? first : $3 }
+		$1 == 11 && $5 == 101 && /b=16/ { wait = $3; last = $4 }
+		END { if (parts != "1:0:" || wait != sum || last != 0 || first < 5000) { print parts, wait, sum, first, last; exit 1 } }' blocks >>log
+result $? "a woken thread that moves stood in the run queues of two CPUs"
+
 "$make_trace" emitted hostile
 "$make_trace" kinds kinds
 run 0 convert --to html -o hostile.html hostile && page hostile.html &&
