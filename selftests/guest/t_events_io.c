@@ -328,7 +328,8 @@ static bool is_consumed_locally(const struct kt_hit *hit)
 {
 	char name[KTAPE_NAME_SIZE];
 
-	return !kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
+	return hit->args[1] &&
+	       !kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
 	       (strstr(name, "unix") || strstr(name, "datagram"));
 }
 
