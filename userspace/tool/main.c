@@ -7,7 +7,9 @@
  * share:
  *
  *	opt.c		options by table, --help
- *	tool.c		messages, the device, JSON text
+ *	tool.c		messages, JSON text
+ *	device.c	opens the device
+ *	log_messages.c	messages of commands without a terminal
  *	session.c	sessions by name
  *	input.c		traces to read, in any format
  *	output.c	refuses outputs that would overwrite an input

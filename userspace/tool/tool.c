@@ -1,82 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages, opening the device, and small output helpers of the subcommands. */
+/* Messages and small output helpers of the subcommands. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <syslog.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "util/bits.h"
 #include "util/put.h"
 
 #include "opt.h"
 #include "tool.h"
 
 #define JSON_TEXT_MAX	1024
-#define TIME_TEXT	32
 
-/* Where messages go. */
-static enum {
-	TO_STDERR,
-	TO_FILE,
-	TO_SYSLOG
-} message_target;
-static FILE *log_stream;
-
-static void print_to_file(const char *format, va_list args)
+static void print_to_stderr(bool failed, const char *format, va_list args)
 {
-	char when[TIME_TEXT] = "";
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (localtime_r(&now, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	fprintf(log_stream, "%s ktape[%ld]: ", when, (long)getpid());
-	vfprintf(log_stream, format, args);
-	fputc('\n', log_stream);
-	fflush(log_stream);
-}
-
-static void print_message(int priority, const char *format, va_list args)
-{
-	if (message_target == TO_SYSLOG) {
-		vsyslog(priority, format, args);
-		return;
-	}
-	if (message_target == TO_FILE) {
-		print_to_file(format, args);
-		return;
-	}
+	(void)failed;
 	fputs("ktape: ", stderr);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }
 
-/**
- * redirect_messages() - redirect messages
- * @logfile: file to append them to; NULL: the system log
- *
- * Return: 0 or the exit code.
- */
-int redirect_messages(const char *logfile)
-{
-	int fd;
+static message_printer *print_message = print_to_stderr;
 
-	if (!logfile) {
-		openlog("ktape", LOG_PID, LOG_DAEMON);
-		message_target = TO_SYSLOG;
-		return 0;
-	}
-	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	log_stream = fd < 0 ? NULL : fdopen(fd, "a");
-	if (!log_stream)
-		return fail("%s: %s", logfile, strerror(errno));
-	message_target = TO_FILE;
-	return 0;
+/**
+ * set_message_printer() - choose where messages go, instead of standard error
+ * @printer: function that prints a message
+ */
+void set_message_printer(message_printer *printer)
+{
+	print_message = printer;
 }
 
 /**
@@ -90,7 +42,7 @@ int fail(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(LOG_ERR, format, args);
+	print_message(true, format, args);
 	va_end(args);
 	return EXIT_FAILED;
 }
@@ -104,7 +56,7 @@ void note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(LOG_NOTICE, format, args);
+	print_message(false, format, args);
 	va_end(args);
 }
 
@@ -174,73 +126,11 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(LOG_ERR, format, args);
+	print_message(true, format, args);
 	va_end(args);
 	fprintf(stderr, "usage: ktape %s [options]%s%s\n", command->name,
 		*command->operands ? " " : "", command->operands);
 	return EXIT_USAGE;
-}
-
-/**
- * explain_device() - print why the device cannot be opened, and the next command
- * @path: path of the device; NULL: KTAPE_DEVICE_PATH
- * @err: negative errno of opening it
- */
-void explain_device(const char *path, int err)
-{
-	struct ktape_doctor_options o = { .flags = KTAPE_DOCTOR_OPEN };
-	const struct ktape_diagnosis *f = NULL;
-	struct ktape_doctor *doctor = NULL;
-	bool rights = err == -EPERM || err == -EACCES;
-
-	if (!path)
-		path = KTAPE_DEVICE_PATH;
-	if (strcmp(path, KTAPE_DEVICE_PATH))
-		o.device = path;
-	/* Of another path it matters only who may open it. */
-	if ((!o.device || rights) && !ktape_doctor_run(&o, &doctor))
-		f = ktape_doctor_problem(doctor);
-	if (f)
-		fail("%s: %s: %s", path, strerror(-err), f->what);
-	else if (err == -ENOTTY)
-		fail("%s is not a ktape device", path);
-	else
-		fail("%s: %s", path, strerror(-err));
-	if (f && *f->next)
-		note("next: %s   (ktape doctor says why)", f->next);
-	ktape_doctor_free(doctor);
-}
-
-/**
- * open_device() - open the device, or print why it cannot be opened
- * @path: path of the device; NULL: KTAPE_DEVICE_PATH
- * @writable: open it for control, not only for reading
- * @device: set to the device
- *
- * Return: 0 or negative errno; the message was printed.
- */
-int open_device(const char *path, bool writable, struct ktape_device **device)
-{
-	int err = ktape_device_open(path, writable, device);
-
-	if (err)
-		explain_device(path, err);
-	return err;
-}
-
-/**
- * may_control() - check whether the permissions of the device allow control
- * @path: path of the device; NULL: KTAPE_DEVICE_PATH
- *
- * Commands that copy records control a session only to end its open blocks, and so
- * work for users who may only read the device.
- *
- * Return: false if it can only be opened for reading.
- */
-bool may_control(const char *path)
-{
-	return !faccessat(AT_FDCWD, path ? path : KTAPE_DEVICE_PATH, W_OK,
-			  AT_EACCESS);
 }
 
 /**
@@ -302,62 +192,6 @@ int wrong_time(const struct kt_command *command, const char *option,
 		err && err != -ERANGE ?
 			"not a time" :
 			"too large a time, or has too many decimals for its unit");
-}
-
-/**
- * profile_failed() - print why the module refused a profile
- * @device: the session
- * @mask: events of the profile
- * @err: negative errno from the module
- *
- * Return: the exit code for it.
- */
-int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
-{
-	struct ktape_event_info info;
-
-	for (unsigned int i = 0; err == -EINVAL && i < KTAPE_OPCODES; i++) {
-		const struct ktape_event_desc *d = ktape_event_desc(i);
-
-		if (!kt_mask_has(mask, i) ||
-		    (i != KTAPE_TIME_EXTEND &&
-		     (ktape_device_event_info(device, i, &info) ||
-		      info.state != KTAPE_EVENT_UNKNOWN)))
-			continue;
-		if (d)
-			return fail(
-				"profile: the loaded module does not know the event %s",
-				d->name);
-		return fail(
-			"profile: the loaded module does not know opcode %u",
-			i);
-	}
-	return fail("cannot set the profile: %s", strerror(-err));
-}
-
-static struct rlimit files_limit;
-
-/**
- * raise_files_limit() - allow many open files: a trace has one for each ring
- */
-void raise_files_limit(void)
-{
-	struct rlimit most;
-
-	if (getrlimit(RLIMIT_NOFILE, &files_limit))
-		return;
-	most = files_limit;
-	most.rlim_cur = most.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &most);
-}
-
-/**
- * restore_files_limit() - set the limit back, for commands that we run
- */
-void restore_files_limit(void)
-{
-	if (files_limit.rlim_max)
-		setrlimit(RLIMIT_NOFILE, &files_limit);
 }
 
 /**

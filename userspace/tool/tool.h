@@ -3,6 +3,8 @@
 #ifndef _KT_TOOL_H
 #define _KT_TOOL_H
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <ktape.h>
@@ -23,6 +25,10 @@ enum {
 
 struct kt_command;
 
+/* Print a message, which reports a failure or is a remark, and end the line. */
+typedef void message_printer(bool failed, const char *format, va_list args);
+
+void set_message_printer(message_printer *printer);
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

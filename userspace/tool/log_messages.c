@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages of a recording that runs without a terminal: to a file or the system log. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define TIME_TEXT	32
+
+static FILE *log_stream;
+
+static void print_to_file(bool failed, const char *format, va_list args)
+{
+	char when[TIME_TEXT] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+
+	(void)failed;
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S%z", &tm);
+	fprintf(log_stream, "%s ktape[%ld]: ", when, (long)getpid());
+	vfprintf(log_stream, format, args);
+	fputc('\n', log_stream);
+	fflush(log_stream);
+}
+
+static void print_to_syslog(bool failed, const char *format, va_list args)
+{
+	vsyslog(failed ? LOG_ERR : LOG_NOTICE, format, args);
+}
+
+/**
+ * redirect_messages() - redirect messages
+ * @logfile: file to append them to; NULL: the system log
+ *
+ * Return: 0 or the exit code.
+ */
+int redirect_messages(const char *logfile)
+{
+	int fd;
+
+	if (!logfile) {
+		openlog("ktape", LOG_PID, LOG_DAEMON);
+		set_message_printer(print_to_syslog);
+		return 0;
+	}
+	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	log_stream = fd < 0 ? NULL : fdopen(fd, "a");
+	if (!log_stream)
+		return fail("%s: %s", logfile, strerror(errno));
+	set_message_printer(print_to_file);
+	return 0;
+}
