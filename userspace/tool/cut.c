@@ -5,6 +5,7 @@
  * timers, work).  Their begin events are written again at the time of the cut, so
  * that a viewer shows threads and slices from there on.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

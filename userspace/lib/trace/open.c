@@ -256,7 +256,7 @@ static int open_directory(struct ktape_trace *t, int fd,
 		return kt_error(error, 0, "the directory has no metadata file");
 	if (err)
 		return err;
-	copy = dup(fd);
+	copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir)
 		return -errno;
