@@ -297,6 +297,7 @@ static void put_state(struct html *h, const struct kt_state_change *c,
 		.tid = -1,
 	};
 	const struct kt_map_entry *open;
+	uint32_t text, track;
 
 	if (c->counter) {
 		put_value(h, html_string(h, c->track, c->len), -1, now,
@@ -306,10 +307,12 @@ static void put_state(struct html *h, const struct kt_state_change *c,
 	open = kt_map_find(&h->open, HTML_STATE, c->key);
 	s.a = open ? (int64_t)(open->extra >> 32) : 0;
 	close_span(h, HTML_STATE, c->key, now, &s);
-	if (c->begins)
-		open_span(h, HTML_STATE, c->key, now,
-			  html_string(h, c->text, strlen(c->text)),
-			  html_string(h, c->track, c->len));
+	if (!c->begins)
+		return;
+	/* Strings are numbered in this order by every compiler. */
+	track = html_string(h, c->track, c->len);
+	text = html_string(h, c->text, strlen(c->text));
+	open_span(h, HTML_STATE, c->key, now, text, track);
 }
 
 static void put_user(struct html *h, const struct kt_line *l, int64_t now)
