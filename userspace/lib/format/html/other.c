@@ -370,6 +370,15 @@ bool html_other_event(struct html *h, const struct kt_line *l, int64_t now)
 	return false;
 }
 
+static int compare_open(const void *a, const void *b)
+{
+	const struct kt_map_entry *one = a, *other = b;
+
+	if (one->kind != other->kind)
+		return one->kind < other->kind ? -1 : 1;
+	return one->key < other->key ? -1 : one->key > other->key;
+}
+
 /**
  * html_other_end() - end marks, work items, requests and states that are still open
  * @h: the page
@@ -377,6 +386,13 @@ bool html_other_event(struct html *h, const struct kt_line *l, int64_t now)
  */
 void html_other_end(struct html *h, int64_t now)
 {
+	/*
+	 * Places in the table are random.  Nothing is looked up from here on: in order
+	 * of their keys, the same trace becomes the same page.
+	 */
+	if (h->open.size)
+		qsort(h->open.entries, h->open.size, sizeof(*h->open.entries),
+		      compare_open);
 	for (size_t i = 0; i < h->open.size; i++) {
 		const struct kt_map_entry *e = &h->open.entries[i];
 		struct html_span s = {
