@@ -14,13 +14,13 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh \
 	check-board check-viewer lint matrix selftests bench install install-user \
-	uninstall dkms-install dkms-uninstall deb check-install clean help packages
+	viewer uninstall dkms-install dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-persist check-fresh \
 	check-board check-viewer lint matrix selftests bench install install-user \
-	dkms-install deb check-install
+	viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -36,6 +36,9 @@ modules: ## build ktape.ko in the tree, for KDIR (V= W= C= pass through)
 
 tools: ## build the ktape command and libktape below out/user
 	+$(MAKE) -C userspace OUT=$(OUT)/user
+
+viewer: ## build out/user/viewer/ktape.html, the page that converts in a browser
+	+$(MAKE) -C userspace OUT=$(CURDIR)/out/user viewer
 
 demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 	scripts/demo

@@ -19,6 +19,10 @@ user=$work/user
 cp -a "$out/user-asan" "$user" || exit
 light=$(sed -n 's/^LIGHT := //p' "$top/selftests/unit/Makefile")
 
+# The page of make viewer is installed if it was built.
+mkdir -p "$user/viewer"
+echo page >"$user/viewer/ktape.html"
+
 # user_make TREE ARGUMENT...: run the makefile of TREE/userspace, with that
 user_make()
 {
@@ -46,7 +50,8 @@ expected()
 			"$1/lib/python3/dist-packages/ktape.py" \
 			"$1/share/bash-completion/completions/ktape" \
 			"$1/share/zsh/site-functions/_ktape" \
-			"$1/share/fish/vendor_completions.d/ktape.fish"
+			"$1/share/fish/vendor_completions.d/ktape.fish" \
+			"$1/share/ktape/ktape.html"
 		for f in "$top"/userspace/include/*.h; do
 			echo "$1/include/${f##*/}"
 		done

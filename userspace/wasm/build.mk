@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# make viewer: the page that converts in a browser.  ktape convert is compiled to
+# WebAssembly with Debian's clang, lld, wasi-libc and libclang-rt-14-dev-wasm32, and goes
+# into the page compressed.  README.md of this folder says what takes the place of Linux.
+
+WASM_CC ?= clang
+# Where wasi-libc has its headers.
+WASI_INCLUDE ?= /usr/include/wasm32-wasi
+
+# Debian has no zstd for WebAssembly, and the pages of parquet need it.
+wasm-formats = $(filter-out parquet,$(FORMATS))
+$(OUT)/wasm/formats.inc: built-formats = $(wasm-formats)
+
+# What has to do with processes, devices and names on disks stays out.
+wasm-src := $(wildcard wasm/*.c) \
+	$(filter-out util/path.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
+	$(filter-out lib/stream/zin.c,$(wildcard $(addprefix lib/, \
+		$(addsuffix /*.c,format names show stats stream trace verify write)))) \
+	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
+	$(addprefix tool/,cmd_convert.c convert.c cut.c input.c opt.c page.c range.c \
+		stats_json.c stats_linux.c tool.c verify_json.c)
+wasm-src += $(sort $(wildcard $(wasm-formats:%=lib/format/%/*.c)) $(addprefix \
+	lib/format/tracex/,tracex.c map.c service.c events.c events_ux.c))
+wasm-obj := $(wasm-src:%.c=$(OUT)/wasm/obj/%.o)
+wasm := $(OUT)/wasm/ktape.wasm
+
+WASM_CFLAGS := --target=wasm32-wasi -nostdlibinc -isystem wasm/include \
+	-isystem $(WASI_INCLUDE) -std=gnu11 $(WARNINGS) -O2 -D_GNU_SOURCE \
+	-DKTAPE_VERSION='"$(VERSION)"' \
+	-I../uapi -Iinclude -I. -Ilib -I$(OUT)/wasm -I$(OUT)/obj
+# A stack that is too deep must trap, and not write over data.
+WASM_LDFLAGS := -Wl,--strip-all -Wl,--stack-first -Wl,-z,stack-size=1048576
+
+wasm-flags := $(OUT)/wasm/flags
+$(wasm-flags): FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(subst ','\'',$(WASM_CC) $(WASM_CFLAGS))' | cmp -s - $@ || \
+		echo '$(subst ','\'',$(WASM_CC) $(WASM_CFLAGS))' >$@
+
+$(OUT)/wasm/obj/%.o: %.c wasm/build.mk $(wasm-flags)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(WASM_CC) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
+$(OUT)/wasm/obj/lib/format/codec.o: $(OUT)/wasm/formats.inc
+$(OUT)/wasm/obj/lib/format/html/page.o: $(OUT)/obj/viewer_head.inc \
+	$(OUT)/obj/viewer_tail.inc
+
+$(wasm): $(wasm-obj)
+	$(Q)$(WASM_CC) --target=wasm32-wasi -O2 $(WASM_LDFLAGS) -o $@ $^
+
+viewer-page := $(OUT)/viewer/ktape.html
+viewer: $(viewer-page)
+$(viewer-page): $(wasm) $(wildcard viewer/*.mjs viewer/convert/*) viewer/join
+	$(Q)mkdir -p $(@D)
+	$(Q)(viewer/join head convert && gzip -9nc $(wasm) | base64 && \
+		viewer/join tail convert) >$@
+
+-include $(wasm-obj:.o=.d)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel's types that our uapi headers use. */
+#ifndef _KT_WASM_LINUX_TYPES_H
+#define _KT_WASM_LINUX_TYPES_H
+
+#include <stdint.h>
+
+typedef int8_t __s8;
+typedef int16_t __s16;
+typedef int32_t __s32;
+typedef int64_t __s64;
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+
+#define __aligned_u64 __u64 __attribute__((aligned(8)))
+
+#endif /* _KT_WASM_LINUX_TYPES_H */
