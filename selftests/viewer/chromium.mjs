@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const LIMIT = 120000;	// ms for an answer, on a busy machine
+const LIMIT = Number(process.env.LIMIT ?? 120000);	// ms for an answer, on a busy machine
 
 export class Browser {
 	constructor(path)
@@ -81,7 +81,7 @@ export class Browser {
 	}
 }
 
-class Tab {
+export class Tab {
 	constructor(browser, session)
 	{
 		this.browser = browser;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Open the page of make viewer from disk in a browser without a network, drop files on
+// it, convert, cancel, and open the result.
+// usage: check_convert.mjs CHROMIUM PAGE KTAPE TRACES SHOTS
+//   TRACES: folder of traces: native (a folder), large.bin, *.trx, *.bin and others
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+
+import { Browser, Tab } from "./chromium.mjs";
+
+const [chromium, page, ktape, traces, shots] = process.argv.slice(2);
+const url = `file://${resolve(page)}`;
+const MUTATIONS = 3;
+let n = 0;
+
+async function test(name, body)
+{
+	let why = "";
+	try {
+		why = await body() ?? "";
+	} catch (e) {
+		why = e.stack;
+	}
+	console.log(`${why ? "not ok" : "ok"} ${++n} - ${name}`);
+	if (why) {
+		console.log(`# ${String(why).replace(/\n/g, "\n# ")}`);
+		process.exitCode = 1;
+	}
+}
+
+const differ = (a, b) => JSON.stringify(a) === JSON.stringify(b) ? "" : `${JSON.stringify(a)}, not ${JSON.stringify(b)}`;
+const path = (name) => resolve(join(traces, name));
+const names = readdirSync(traces).filter((f) => statSync(join(traces, f)).isFile() && f !== "large.bin").sort();
+const browser = new Browser(chromium);
+
+/** What ktape convert prints of an input, with the name that the page gives it. */
+function native(file, to, out)
+{
+	try {
+		execFileSync(resolve(ktape), ["convert", "--to", to, "-o", out, basename(file)], { cwd: resolve(file, ".."), stdio: ["ignore", "ignore", "pipe"] });
+		return { code: 0 };
+	} catch (e) {
+		return { code: e.status, messages: String(e.stderr).replaceAll(out, "/out/result") };
+	}
+}
+
+try {
+	const tab = await browser.page(1366, 900);
+	const text = (id) => tab.run(`document.getElementById("${id}").textContent`);
+	const clear = () => tab.run("document.getElementById('clear').click()");
+	const idle = () => tab.until("!ktape.job && !document.getElementById('view').disabled");
+
+	/** Drop files as a file manager would, and wait until the page lists them. */
+	async function drop(...files)
+	{
+		const [x, y, before] = await tab.run("(() => { const r = document.getElementById('drop').getBoundingClientRect(); return [r.left + 20, r.top + 20, ktape.entries.length]; })()");
+		const data = { items: [], files: files.map((f) => resolve(f)), dragOperationsMask: 1 };
+		for (const type of ["dragEnter", "dragOver", "drop"])
+			await tab.send("Input.dispatchDragEvent", { type, x, y, data });
+		await tab.until(`ktape.entries.length > ${before} && !ktape.adding`);
+	}
+
+	async function press(id)
+	{
+		const [x, y] = await tab.run(`(() => { const e = document.getElementById("${id}"); e.scrollIntoView({ block: "center" });
+			const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`);
+		await tab.click(x, y);
+	}
+
+	/** Convert what is listed to a format.  Return [state, messages, text of the result]. */
+	async function convert(to)
+	{
+		await tab.run(`(async () => { globalThis.made = await ktape.convert("${to}"); })()`);
+		return [await text("state"), await text("messages"), await tab.run("made ? made.blob.arrayBuffer().then((b) => { let s = ''; for (const c of new Uint8Array(b)) s += String.fromCharCode(c); return btoa(s); }) : null")];
+	}
+
+	await test("the page opens from disk", async () => {
+		await tab.open(url);
+		return differ(await tab.run("[document.getElementById('page').hidden, ktape.formats.filter((f) => f.in).map((f) => f.name)]"),
+			[false, ["native", "tband", "rkh", "tracex"]]);
+	});
+	await tab.shot(join(shots, "convert-empty-light.png"));
+	await test("options are those of ktape convert --list", async () => {
+		const listed = execFileSync(resolve(ktape), ["convert", "--list", "--json"]).toString().trim().split("\n").map((l) => JSON.parse(l));
+		const shown = await tab.run("ktape.formats");
+		const ours = listed.map((f) => f.name === "parquet" ? null : f).filter(Boolean);
+		return differ(shown, ours);
+	});
+	for (const name of names) {
+		await test(`${name} is dropped and becomes the page that ktape convert writes`, async () => {
+			await clear();
+			await drop(path(name));
+			const [state, messages, made] = await convert("html"), out = join(shots, "native.html");
+			const wanted = native(path(name), "html", resolve(out));
+			if (made === null)
+				return wanted.code ? differ(messages.split("\n")[0], wanted.messages.split("\n")[0]) : `${state} ${messages}`;
+			return Buffer.from(made, "base64").equals(readFileSync(out)) ? "" : `other bytes; ${state} ${messages}`;
+		});
+	}
+	await test("a folder is one native trace", async () => {
+		await clear();
+		await drop(path("native"));
+		const inputs = await tab.run("ktape.inputs.map((i) => [i.operand, i.trace])"), out = join(shots, "native.html");
+		const [state, messages, made] = await convert("html");
+		native(path("native"), "html", resolve(out));
+		return differ(inputs, [["native", true]]) || (Buffer.from(made ?? "", "base64").equals(readFileSync(out)) ? "" : `other bytes; ${state} ${messages}`);
+	});
+	await test("the files of a folder, dropped one by one, are one native trace", async () => {
+		await clear();
+		await drop(...readdirSync(path("native")).map((f) => join(path("native"), f)));
+		const inputs = await tab.run("ktape.inputs.map((i) => [i.operand, i.trace])");
+		const [, , made] = await convert("csv");
+		return differ(inputs, [["trace", true]]) || (made ? "" : await text("messages"));
+	});
+	await test("pasted base64 is what it stands for; each file has its core", async () => {
+		await clear();
+		const file = names.find((f) => f.startsWith("tband"));
+		if (!file)
+			return "";
+		const base64 = readFileSync(path(file)).toString("base64");
+		await tab.run(`(() => { const d = new DataTransfer(); d.setData("text/plain", "${base64}");
+			document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: d })); })()`);
+		await tab.until("ktape.inputs.length === 1");
+		await tab.run("(() => { const c = document.querySelector('#inputs tbody input'); c.value = '3'; c.dispatchEvent(new Event('input')); })()");
+		const [state, messages, made] = await convert("csv"), lines = Buffer.from(made ?? "", "base64").toString().split("\n");
+		const cpu = lines[0].split(",").indexOf("cpu");
+		return lines.length > 3 && lines[1].split(",")[cpu] === "3" ? "" : `${state} ${messages} ${lines.slice(0, 2)}`;
+	});
+	for (const name of names) {
+		await test(`${name}, damaged: the messages of ktape convert, and the page lives`, async () => {
+			const bytes = readFileSync(path(name));
+			for (let i = 0; i < MUTATIONS; i++) {
+				const bad = join(shots, "mutated", name), copy = Buffer.from(bytes);
+				for (let k = 0; k < 8; k++)
+					copy[(k * 7919 + i * 104729) % copy.length] ^= 1 << (k + i) % 8;
+				mkdirSync(join(shots, "mutated"), { recursive: true });
+				writeFileSync(bad, copy);
+				await clear();
+				await drop(bad);
+				const [state, messages] = await convert("csv"), wanted = native(bad, "csv", resolve(join(shots, "native.csv")));
+				const why = wanted.code && differ(messages.trim(), wanted.messages.trim());
+				if (why || /browser stopped/.test(state))
+					return `${i}: ${state} ${why}`;
+			}
+			return "";
+		});
+	}
+	await tab.run("document.getElementById('from').value = 'rkh'; ktape.chooseFrom()");
+	await tab.shot(join(shots, "convert-damaged-light.png"));
+	await tab.run("document.getElementById('from').value = ''; ktape.chooseFrom()");
+	await test("a conversion can be cancelled, and the page answers meanwhile", async () => {
+		await clear();
+		await drop(path("large.bin"));
+		await press("view");
+		await tab.until("ktape.job && /written/.test(document.getElementById('counted').textContent)");
+		await tab.shot(join(shots, "convert-running-light.png"));
+		await press("cancel");
+		await idle();
+		return differ([await text("state"), await tab.run("document.getElementById('results').children.length")], ["Cancelled.", 0]);
+	});
+	await test("one button converts and opens the viewer in a tab", async () => {
+		await clear();
+		await drop(path("native"));
+		await press("view");
+		await tab.until("document.querySelector('#results a.open')");
+		for (let i = 0; i < 200; i++) {
+			const { targetInfos } = await browser.send("Target.getTargets");
+			const target = targetInfos.find((t) => t.type === "page" && t.url.startsWith("blob:"));
+			if (target) {
+				const { sessionId } = await browser.send("Target.attachToTarget", { targetId: target.targetId, flatten: true });
+				const viewer = new Tab(browser, sessionId);
+				await viewer.until("document.documentElement?.dataset.ready === '1'");
+				const [damages, tracks] = await viewer.run("[ktape.data.damages, ktape.model.tracks.length]");
+				await viewer.resize(1366, 768);
+				await viewer.shot(join(shots, "convert-viewer-light.png"));
+				return tracks > 3 ? differ(damages, []) : `${tracks} tracks`;
+			}
+			await new Promise((done) => setTimeout(done, 50));
+		}
+		return "no tab was opened";
+	});
+	await test("a native result is an archive that the page reads again", async () => {
+		const [, , tar] = await convert("native");
+		await clear();
+		writeFileSync(join(shots, "made.tar"), Buffer.from(tar, "base64"));
+		await drop(join(shots, "made.tar"));
+		const inputs = await tab.run("ktape.inputs.map((i) => [i.operand, i.trace])");
+		const [state, messages, made] = await convert("csv");
+		return differ(inputs, [["native", true]]) || (made ? "" : `${state} ${messages}`);
+	});
+	await test("ui.perfetto.dev is opened only after asking", async () => {
+		await tab.send("Page.bringToFront");
+		await tab.run("globalThis.opened = []; window.open = (u) => { opened.push(u); return null; }");
+		await press("perfetto");
+		await tab.until("document.getElementById('ask').open");
+		await tab.shot(join(shots, "convert-ask-light.png"));
+		const before = await tab.run("opened.length");
+		await tab.run("document.querySelector('#ask button[value=no]').click()");
+		const after = await tab.run("opened.length");
+		return differ([before, after], [0, 0]);
+	});
+	await test("after agreeing the trace is handed over when the site answers", async () => {
+		await tab.run(`(() => { globalThis.got = []; window.open = (u) => { opened.push(u);
+			return globalThis.other = { closed: false, postMessage: (m, origin) => { got.push([m?.perfetto ? m.perfetto.buffer.byteLength : m, origin]);
+				if (m === "PING") { const e = new MessageEvent("message", { data: "PONG", origin: "https://ui.perfetto.dev" });
+					Object.defineProperty(e, "source", { value: other }); window.dispatchEvent(e); } } }; }; })()`);
+		await press("perfetto");
+		await tab.until("document.getElementById('ask').open");
+		await tab.run("document.getElementById('send').click()");
+		await tab.until("got.length >= 2");
+		const [opened, got] = await tab.run("[opened, got]");
+		return differ([opened, got[0], got[1][1], got[1][0] > 1000], [["https://ui.perfetto.dev"], ["PING", "https://ui.perfetto.dev"], "https://ui.perfetto.dev", true]);
+	});
+	await test("every control has a name", async () => differ(await tab.run(`[...document.querySelectorAll("button, input, select, [tabindex='0']")]
+		.filter((e) => !e.closest("[hidden]") && !(e.ariaLabel || e.title || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`), []));
+	await tab.theme("dark");
+	await tab.shot(join(shots, "convert-dark.png"));
+	await test("at 200 % nothing is cut off sideways", async () => {
+		await tab.resize(683, 450, 2);
+		const [inner, outer] = await tab.run("[document.documentElement.scrollWidth, window.innerWidth]");
+		return inner <= outer ? "" : `${inner} of ${outer} pixels`;
+	});
+	await test("it has asked for nothing but itself", () => differ(tab.requests.filter((r) => !r.startsWith("blob:")), [url]));
+	await test("no error was thrown", () => differ(tab.errors, []));
+} finally {
+	await browser.close();
+}
+console.log(`1..${n}`);
