@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fast enable check of events against changes of sessions: routes, want bits,
+ * ring pointers and filters of one CPU (module/event/event.h, event.c), changed by
+ * module/session/ (profile.c, run.c, filters.c, session.c) and by unload.
+ *
+ * One event, two sessions, a task and an interrupt that nests in it.  A callback
+ * runs with preemption disabled, so synchronize_rcu() has seen the CPU idle once.
+ */
+#define SESSIONS	2
+#define KT_ROUTE_MANY	SESSIONS	/* its ring pointer is NULL */
+#define BIT(s)		(1 << (s))
+
+#ifndef EVENTS1
+#define EVENTS1		2
+#endif
+#ifndef EVENTS2
+#define EVENTS2		1
+#endif
+
+/* struct kt_cpu: read by each event */
+byte route = KT_ROUTE_MANY, want;
+bool ring[SESSIONS + 1];	/* is there a pointer? */
+byte filters[SESSIONS];		/* kt_filters[]: 0 = none, else its number */
+
+byte left[2] = { EVENTS1, EVENTS2 };
+byte top;
+bool attached, unloaded;
+
+/* What the model checks with */
+bool ring_freed[SESSIONS];	/* the memory behind the pointer */
+byte filters_freed;		/* filters up to this number are freed */
+bool quiet[SESSIONS];		/* the session has stopped: no record any more */
+bool complete[SESSIONS];	/* it records: each event that begins now is there */
+bool strict[SESSIONS];		/* its filter was announced: nothing passes it */
+byte must[2];			/* per context: sessions that must get the event */
+
+inline use_ring(s)
+{
+	assert(!unloaded && ring[s] && !ring_freed[s]);
+}
+
+/* kt_count(), kt_ring_put() */
+inline record(s)
+{
+	atomic {
+		use_ring(s);
+		assert(!quiet[s]);
+		must[_pid] = must[_pid] & ~BIT(s)
+	}
+}
+
+/* event_put(): count, look at the filter, record */
+inline event_put(s)
+{
+	use_ring(s);
+	f = filters[s];
+	if
+	:: f == 0 ->
+		atomic { assert(!strict[s]); record(s) }
+	:: else ->
+		atomic {
+			assert(f > filters_freed);
+			must[_pid] = must[_pid] & ~BIT(s);	/* filtered */
+			f = 0
+		}
+	fi
+}
+
+active [2] proctype writer() provided (top <= _pid + 1)
+{
+	byte outer, w, r, f;
+
+end_idle:
+	do
+	:: atomic {
+		left[_pid] > 0 && attached ->
+		left[_pid]--;
+		outer = top;
+		top = _pid + 1;
+		assert(!unloaded);
+		must[_pid] = (complete[0] -> 1 : 0) | (complete[1] -> 2 : 0);
+	   }
+	   /* kt_event() */
+	   r = route;
+	   if
+	   :: atomic { ring[r] && r != KT_ROUTE_MANY ->
+		assert(!strict[r]) }
+		record(r)
+	   :: else ->
+		/* kt_event_other(), event_deliver() */
+		w = want;
+		if
+		:: w & 1 -> event_put(0)
+		:: else
+		fi;
+		if
+		:: w & 2 -> event_put(1)
+		:: else
+		fi
+	   fi;
+	   atomic {
+		assert(!unloaded);
+		assert(must[_pid] == 0);
+		top = outer;
+		outer = 0; w = 0; r = 0; f = 0
+	   }
+	od
+}
+
+#ifdef M_no_grace_period
+#define synchronize_rcu()	skip
+#else
+#define synchronize_rcu()	top == 0
+#endif
+
+#define active_mask()	((active_[0] -> 1 : 0) | (active_[1] -> 2 : 0))
+
+/* kt_want_set(): the want bits, then the route that follows from them */
+inline kt_want_set(s)
+{
+	want = (active_[s] -> want | BIT(s) : want & ~BIT(s));
+	want_set_route()
+}
+
+inline want_set_route()
+{
+#ifdef M_route_stays
+	if
+	:: route == KT_ROUTE_MANY || want == 0 ->
+#else
+	if
+	:: true ->
+#endif
+		if
+#ifdef M_route_past_filters
+		:: want == 1 -> route = 0
+		:: want == 2 -> route = 1
+#else
+		:: want == 1 && !filters[0] -> route = 0
+		:: want == 2 && !filters[1] -> route = 1
+#endif
+		:: else -> route = KT_ROUTE_MANY
+		fi
+#ifdef M_route_stays
+	:: else
+#endif
+	fi
+}
+
+/* kt_session_start_locked() */
+inline session_start(s)
+{
+	attached = true;	/* kt_session_prepare() */
+	quiet[s] = false;
+#ifdef M_pointer_after_want
+	active_[s] = true;
+	kt_want_set(s);
+	ring[s] = true;
+#else
+	ring[s] = true;		/* when the session was created */
+	active_[s] = true;
+	kt_want_set(s);
+#endif
+	synchronize_rcu();
+	complete[s] = true	/* on-marker */
+}
+
+/* session_stop_running() */
+inline session_stop(s)
+{
+	atomic {
+		complete[s] = false;	/* off-marker */
+		must[0] = must[0] & ~BIT(s);
+		must[1] = must[1] & ~BIT(s)
+	}
+#ifndef M_record_after_stop
+	active_[s] = false;
+	kt_want_set(s);
+#endif
+#ifndef M_no_grace_at_stop
+	synchronize_rcu();
+#endif
+	quiet[s] = true
+}
+
+/* filters_publish(): new filters, want bits and routes, grace period, free */
+inline session_filter(s, new)
+{
+	byte old = filters[s];
+	strict[s] = strict[s] && new;
+	filters[s] = new;
+	kt_want_set(s);
+#ifdef M_filters_freed_early
+	filters_freed = old;
+#endif
+	synchronize_rcu();
+	strict[s] = new != 0;
+	filters_freed = old
+}
+
+/* session_destroy() of a stopped session */
+inline session_destroy(s)
+{
+	ring[s] = false;	/* kt_session_withdraw_rings() */
+	ring_freed[s] = true
+}
+
+/*
+ * Control: session 0 starts, session 1 starts, a filter is set and replaced and
+ * removed, both stop in any order, are destroyed, and the module is unloaded.
+ */
+active proctype control()
+{
+	bool active_[SESSIONS];
+
+	session_start(0);
+	if
+	:: session_start(1)
+	:: true
+	fi;
+	if
+	:: session_filter(0, 1);
+	   session_filter(0, 2);
+	   session_filter(0, 0)
+	:: true
+	fi;
+	if
+	:: active_[1] -> session_stop(1); session_start(1)
+	:: true
+	fi;
+#ifdef M_free_before_stop
+	ring_freed[0] = true;
+#endif
+	session_stop(0);
+#ifndef M_destroy_running
+	if
+	:: active_[1] -> session_stop(1)
+	:: else
+	fi;
+#endif
+	session_destroy(0);
+	session_destroy(1);
+	/* ktape_exit(), kt_probe_exit() */
+	attached = false;
+#ifndef M_no_grace_at_unload
+	synchronize_rcu();	/* tracepoint_synchronize_unregister() */
+#endif
+	unloaded = true
+}
