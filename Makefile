@@ -13,14 +13,15 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh \
-	check-board check-viewer lint matrix selftests bench install install-user \
-	viewer uninstall dkms-install dkms-uninstall deb check-install clean help packages
+	check-board check-viewer model lint matrix selftests bench install \
+	install-user viewer uninstall dkms-install dkms-uninstall deb \
+	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-persist check-fresh \
-	check-board check-viewer lint matrix selftests bench install install-user \
-	viewer dkms-install deb check-install
+	check-board check-viewer model lint matrix selftests bench install \
+	install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -60,6 +61,9 @@ check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, r
 
 check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 	selftests/run check-viewer
+
+model: ## search every state of models of the ring, the want bits, the registry
+	selftests/run model
 
 matrix: ## build for many kernels, boot them, write README's table (TIER=1, 2, 3)
 	selftests/run matrix$(or $(TIER),1)
