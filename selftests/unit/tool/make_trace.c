@@ -11,6 +11,8 @@
  *   make_trace session DIR FILE	a complete session, also as a pipe form
  *   make_trace partial DIR	sched_switch is turned off and on, then system calls are
  *				filtered, then the session pauses
+ *   make_trace late DIR	CPU 1 loses 5 events long before its first one
+ *   make_trace lossy DIR	a session that loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
  */
 #include "lib_image.h"
@@ -220,6 +222,54 @@ static int make_partial(const char *dir)
 	return 0;
 }
 
+static int make_lossy(const char *dir)
+{
+	struct sim *s = sim_new(4);
+
+	sim_start(s);
+	sim_work(s, 400);
+	s->losing[0] = 1U << KTAPE_CLASS_SYSCALL;
+	sim_work(s, 400);
+	s->losing[0] = 0;
+	sim_work(s, 400);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_free(s);
+	return 0;
+}
+
+/* Write a packet of CPU 1 that is empty, or has records. */
+static void make_packet(const char *dir, uint64_t seq, uint64_t ts,
+			uint64_t discarded, bool records)
+{
+	const struct trace_packet p = { .cpu = 1, .seq = seq, .ts = ts,
+					.discarded = discarded };
+	struct ktape_block head = { .cpu = 1, .seq = seq, .ts_begin = ts,
+				    .tid = 1 };
+	unsigned char data[TRACE_PACKET];
+	struct ktape_builder b;
+
+	memset(data, 0, sizeof(data));
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	if (records) {
+		trace_packet(data, &p);
+	} else {
+		ktape_build_begin(&b, data, sizeof(data), &head);
+		ktape_build_end(&b, ts + 100, discarded);
+	}
+	trace_fill(data, sizeof(data));
+	trace_write(dir, "cpu1", data, sizeof(data));
+}
+
+static void make_late(const char *dir)
+{
+	make_cpus(dir, 1);
+	make_packet(dir, 1, 1000, 0, false);
+	make_packet(dir, 2, 2000, 5, false);
+	make_packet(dir, 3, 6000, 5, true);
+}
+
 /* Threads 100 and 104 run on CPUs 0 and 1.  101 is woken on CPU 1, and moves to 0. */
 static int make_moved(const char *dir)
 {
@@ -264,6 +314,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "session"))
 		return make_session(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "lossy"))
+		return make_lossy(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "moved"))
 		return make_moved(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "partial"))
@@ -282,6 +334,8 @@ int main(int argc, char **argv)
 	trace_metadata(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "folder"))
 		make_cpus(argv[2], (unsigned int)atoi(argv[3]));
+	else if (argc == 3 && !strcmp(argv[1], "late"))
+		make_late(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "kinds"))
 		make_kinds(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "named"))

@@ -183,10 +183,12 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 	if (err)
 		return err;
 	if (!t->nr_heap) {
+		kt_loss_until(t, UINT64_MAX);
 		notify_late(t);
 		return 0;
 	}
 	s = t->heap[0];
+	kt_loss_until(t, s->event.ts);
 	if (s->fresh) {
 		s->fresh = false;
 		once = kt_decoder_packet(t->decoder, s->packet.data);
@@ -208,7 +210,8 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 		if (err)
 			return err;
 	}
-	if (t->live || !t->nr_heap || t->heap[0]->fresh)
+	if (t->live || !t->nr_heap || t->heap[0]->fresh ||
+	    t->told_losses < t->nr_losses)
 		return next_other(t, event);
 	return deliver_event(t, t->heap[0], event);
 }

@@ -468,7 +468,9 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	t->input.fd = -1;
 	t->budget.max = t->options.memory ? t->options.memory :
 					    KTAPE_TRACE_HELD_MAX;
+	t->opening = !t->packet;
 	err = open_path(t, path, error);
+	kt_loss_opened(t);
 	if (err) {
 		ktape_trace_close(t);
 		return err;
@@ -529,6 +531,7 @@ void ktape_trace_close(struct ktape_trace *trace)
 	free(trace->streams);
 	free(trace->heap);
 	free(trace->index);
+	free(trace->losses);
 	free(trace->metadata);
 	kt_import_close(trace->import);
 	kt_scan_free(&trace->input);

@@ -303,8 +303,8 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 	s->seq = seq;
 	s->discarded = discarded;
 	s->ts_end = n.to;
-	if ((n.count || n.packets) && t->options.notice)
-		t->options.notice(t->options.arg, &n);
+	if (n.count || n.packets)
+		kt_loss_tell(t, &n);
 }
 
 /*

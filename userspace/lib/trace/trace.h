@@ -108,6 +108,16 @@ struct kt_stream {
 
 struct kt_import;
 
+/* A loss that is held, see loss.c. */
+struct kt_loss {
+	uint32_t cpu;
+	uint32_t ring;
+	uint64_t count;
+	uint64_t packets;
+	uint64_t from;
+	uint64_t to;
+};
+
 /**
  * struct ktape_trace - a trace that is being read
  * @options: options of the caller
@@ -150,6 +160,10 @@ struct kt_import;
  *	yet
  * @ended: live: the input has ended
  * @idle: live: no data arrived for a while
+ * @opening: the trace is being opened
+ * @losses: losses that were found meanwhile
+ * @nr_losses: number of @losses
+ * @told_losses: of these, those that the caller was told of
  * @late: live: number of events that were delivered out of order
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
@@ -191,6 +205,10 @@ struct ktape_trace {
 	uint64_t woken_at;
 	bool ended;
 	bool idle;
+	bool opening;
+	struct kt_loss *losses;
+	size_t nr_losses;
+	size_t told_losses;
 	uint64_t late;
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);
 	void *packet_arg;
@@ -200,6 +218,11 @@ struct ktape_trace {
 int kt_trace_open(const char *path, const struct ktape_trace *how,
 		  struct ktape_trace **trace, struct ktape_error *error);
 int kt_trace_begin(struct ktape_trace *t);
+
+/* loss.c */
+void kt_loss_tell(struct ktape_trace *t, const struct ktape_notice *n);
+void kt_loss_opened(struct ktape_trace *t);
+void kt_loss_until(struct ktape_trace *t, uint64_t ts);
 
 /* stream.c */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,

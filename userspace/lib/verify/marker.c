@@ -191,7 +191,10 @@ static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {
-	if (e->kind != KTAPE_RING_CONTROL || !e->known)
+	/* Samples of the tracer's time are in the event ring. */
+	if (!e->known ||
+	    e->kind != (e->opcode == KTAPE_EV_TRACER ? KTAPE_RING_EVENT :
+						       KTAPE_RING_CONTROL))
 		return;
 	switch (e->opcode) {
 	case KTAPE_EV_CLOCK_SYNC:

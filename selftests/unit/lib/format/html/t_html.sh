@@ -106,6 +106,13 @@ run 0 convert --to html -o moved.html moved && page moved.html spans &&
 		END { if (parts != "1:0:" || wait != sum || last != 0 || first < 5000) { print parts, wait, sum, first, last; exit 1 } }' blocks >>log
 result $? "a woken thread that moves stood in the run queues of two CPUs"
 
+"$make_trace" late late
+run 0 convert --to html -o late.html late && page late.html spans &&
+	awk '$1 == 8 && $4 == 1 { n++; at = $2; end = $2 + $3; for (i = 7; i <= NF; i++) if ($i == "a=5") five++ }
+		END { if (n != 1 || five != 1 || at != 100 || end != 1100) { print n, five, at, end; exit 1 } }' blocks >>log &&
+	run 0 stats --json late && grep -q '"cpu":1,.*"lost":5,' text
+result $? "events lost long before a CPU's first event are drawn, and counted for that CPU"
+
 "$make_trace" emitted hostile
 "$make_trace" kinds kinds
 run 0 convert --to html -o hostile.html hostile && page hostile.html &&
