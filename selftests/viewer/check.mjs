@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Open pages in a browser without a network, use them as a person would, and compare
 // what is on the screen with what ktape stats --json prints.
-// usage: check.mjs CHROMIUM PAGE STATS LOSSY SHOTS
+// usage: check.mjs CHROMIUM PAGE STATS LOSSY LOST SHOTS
+//	LOST: what ktape dump says on standard error about the trace of the page LOSSY
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { Browser } from "./chromium.mjs";
 
-const [chromium, page, statsFile, lossy, shots] = process.argv.slice(2);
+const [chromium, page, statsFile, lossy, lostFile, shots] = process.argv.slice(2);
 const stats = JSON.parse(readFileSync(statsFile, "utf8"));
 let n = 0;
 
@@ -206,14 +207,45 @@ try {
 		await tab.shot(join(shots, "lost-light.png"));
 		return state === "bad" && losses > 0 ? "" : `${state}, ${losses} losses`;
 	});
+	await test("losses are drawn when ktape dump says that they were, and with its counts", async () => {
+		const told = [...readFileSync(lostFile, "utf8").matchAll(/cpu(\d+): (\d+) events lost between \[([\d.]+)\] and \[([\d.]+)\]/g)];
+		const [drawn, zero] = await tab.run(`(() => { const s = ktape.model.spans, found = [];
+			for (let i = 0; i < s.n; i++) if (s.kind[i] === 8) found.push([s.cpu[i], s.a[i], s.begin[i], s.end[i]]);
+			return [found, ktape.model.about.mono_ns]; })()`);
+		const ns = (text) => Number(BigInt(text.replace(".", "")) - BigInt(zero)), near = (x, y) => Math.abs(x - y) <= 2;
+		const missing = told.filter(([, cpu, n, from, to]) => !drawn.some((d) => d[0] === Number(cpu) && d[1] === Number(n) && near(d[2], ns(from)) && near(d[3], ns(to))));
+		return told.length && !missing.length ? "" : `${told.length} told, not drawn: ${missing.slice(0, 3).map((m) => m[0])}; drawn: ${JSON.stringify(drawn.slice(0, 5))}`;
+	});
+	await test("a hatched loss is where it was: its pixels have the colour of losses", async () => {
+		const [hatched, around] = await tab.run(`(async () => {
+			const { model, view, timeline } = ktape, s = model.spans, i = model.longest((k) => s.kind[k] === 8);
+			ktape.jump({ span: i });
+			view.set(s.begin[i] - (s.end[i] - s.begin[i]), s.end[i] + (s.end[i] - s.begin[i]));
+			ktape.clear();
+			timeline.drawNow();
+			const colour = timeline.painter.colours.lost.match(/\\w\\w/g).map((h) => parseInt(h, 16));
+			const g = timeline.canvas.getContext("2d"), y = model.placeOf(i)?.track.y ?? model.tracks.find((t) => t.losses.includes(i)).y;
+			const nr = (from, to) => {
+				const x = Math.round(view.x(from, timeline.width)), w = Math.round(view.x(to, timeline.width)) - x;
+				const { data } = g.getImageData(x + 2, y - timeline.box.scrollTop + 2, Math.max(w - 4, 1), 20);
+				let n = 0;
+				for (let k = 0; k < data.length; k += 4)
+					n += colour.every((c, at) => Math.abs(data[k + at] - c) < 12);
+				return n / (data.length / 4);
+			};
+			const length = s.end[i] - s.begin[i];
+			return [nr(s.begin[i], s.end[i]), Math.min(nr(s.begin[i] - length, s.begin[i]), nr(s.end[i], s.end[i] + length))];
+		})()`);
+		return hatched > 0.05 && around < hatched / 3 ? "" : `${hatched} of the pixels, ${around} beside it`;
+	});
 	await test("a page with a damaged block says where, and shows the rest", async () => {
 		const text = readFileSync(page, "latin1"), at = text.indexOf("data-kind=\"spans\"");
 		const from = text.indexOf(">", at) + 200, bad = join(shots, "damaged.html");
 		writeFileSync(bad, text.slice(0, from) + (text[from] === "A" ? "B" : "A") + text.slice(from + 1), "latin1");
 		await tab.open(url(bad));
-		const [notes, tracks] = await tab.run("[document.getElementById('notes').textContent, ktape.model.tracks.length]");
+		const [notes, rest] = await tab.run("[document.getElementById('notes').textContent, ktape.model.events.n]");
 		const offset = text.lastIndexOf("<script", at);
-		return notes.includes(`at byte ${offset} `) && tracks > 3 ? "" : `${notes}; ${tracks} tracks; ${offset}`;
+		return notes.includes(`at byte ${offset} `) && rest > 0 ? "" : `${notes}; ${rest} events; ${offset}`;
 	});
 	await test("no error was thrown", () => differ(tab.errors, []));
 } finally {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Draw tracks on a canvas.  Of spans narrower than a pixel one is drawn for each
 // pixel, and the search for the next one skips the others, so the cost depends on
-// the width of the window and not on the number of spans.
+// the width of the window and not on the number of spans.  The narrow spans of a row
+// are pixels of an image that is drawn at once: thousands of rectangles are too slow.
 
 import { LOSS, LOST, MERGED, OFF_ALL, ON, RUN, WAIT, isRunnable, kinds } from "./kinds.mjs";
 import { duration } from "./text.mjs";
@@ -10,6 +11,7 @@ import { tickStep } from "./view.mjs";
 export const ROW = 18, GAP = 5, PLOT = 44;
 const TEXT_LEAST = 26;	// pixels of a span that gets its name
 const TEXT_LONG = 150;	// pixels of a wait that also says what ran instead
+const PALE = 140;	// of 255: merged spans
 const QUIET = new Set(["idle", "blocked"]);
 const THREADS = 8;	// colours --t0 ... of running threads
 
@@ -105,45 +107,89 @@ export class Painter {
 		this.selected = -1;
 		this.drawn = 0;	// spans, since a test has set it to 0
 		this.texts = new Map();	// of long waits
+		this.pixels = new Map();	// colours as pixels
 	}
 
 	newColours()
 	{
 		this.colours = readColours();
 		this.pattern = this.dots = null;
+		this.pixels.clear();
+	}
+
+	/** Return a colour as a pixel of an image. */
+	pixel(name, merged)
+	{
+		const key = merged ? `${name} ` : name;
+		let value = this.pixels.get(key);
+		if (value === undefined) {
+			const [r, g, b] = (this.colours[name] || this.colours.state).match(/\w\w/g).map((h) => parseInt(h, 16));
+			value = (merged ? PALE : 255) << 24 | b << 16 | g << 8 | r;
+			this.pixels.set(key, value);
+		}
+		return value;
+	}
+
+	/** Return the image for the narrow spans of a row: one pixel high, empty. */
+	newStrip(width)
+	{
+		if (this.strip?.canvas.width !== width) {
+			const canvas = document.createElement("canvas");
+			canvas.width = width;
+			canvas.height = 1;
+			const g = canvas.getContext("2d"), image = g.createImageData(width, 1);
+			this.strip = { canvas, g, image, pixels: new Uint32Array(image.data.buffer), any: false };
+		}
+		if (this.strip.any)
+			this.strip.pixels.fill(0);
+		this.strip.any = false;
+		return this.strip;
 	}
 
 	/** Draw one row of spans at height @y. */
 	lane(g, lane, y, width, height = ROW)
 	{
-		const { view, colours, model } = this, { spans } = model;
-		const n = lane.list.length, scale = width / view.length;
+		const { view, model: { spans } } = this;
+		const n = lane.list.length, scale = width / view.length, strip = this.newStrip(Math.ceil(width)), wide = [];
 		let k = lane.after(view.from), drawn = 0;
 		while (k < n && lane.from[k] < view.to) {
 			const i = lane.list[k];
-			let x = (lane.from[k] - view.from) * scale, x2 = (lane.to[k] - view.from) * scale;
-			const wide = x2 - x;
-			x = Math.max(x, -2);
-			x2 = Math.min(x2, width + 2);
-			const merged = spans.flags[i] & MERGED;
-			g.fillStyle = colours[colourOf(spans, i)] || colours.state;
-			g.globalAlpha = merged ? 0.55 : 1;
-			g.fillRect(x, y + 1, Math.max(x2 - x, 1), height - 2);
-			g.globalAlpha = 1;
-			if (i === this.selected)
-				this.frame(g, x, y, x2 - x, height);
+			const x = (lane.from[k] - view.from) * scale, x2 = (lane.to[k] - view.from) * scale;
 			drawn++;
-			if (wide >= TEXT_LEAST)
-				this.name(g, i, x, x2, y, height);
-			if (wide < 1) {
-				// The next span that reaches beyond this pixel.
-				const t = view.from + (Math.floor(x) + 1) / scale;
-				k = Math.max(lane.after(t, k), k + 1);
-			} else {
-				k++;
+			if (x2 - x >= 1 || i === this.selected) {
+				wide.push(k++);
+				continue;
 			}
+			const at = Math.floor(Math.max(x, 0));
+			strip.pixels[at] = this.pixel(colourOf(spans, i), spans.flags[i] & MERGED);
+			strip.any = true;
+			// The next span that reaches beyond this pixel.
+			k = Math.max(lane.next(view.from + (at + 1) / scale, k), k + 1);
 		}
 		this.drawn += drawn;
+		if (strip.any) {
+			strip.g.putImageData(strip.image, 0, 0);
+			g.imageSmoothingEnabled = false;
+			g.drawImage(strip.canvas, 0, y + 1, strip.canvas.width, height - 2);
+		}
+		for (const at of wide)
+			this.wide(g, lane, at, y, width, height, scale);
+	}
+
+	/** Draw a span that is at least a pixel wide. */
+	wide(g, lane, k, y, width, height, scale)
+	{
+		const { view, colours, model: { spans } } = this, i = lane.list[k];
+		const from = (lane.from[k] - view.from) * scale, to = (lane.to[k] - view.from) * scale;
+		const x = Math.max(from, -2), x2 = Math.min(to, width + 2);
+		g.fillStyle = colours[colourOf(spans, i)] || colours.state;
+		g.globalAlpha = spans.flags[i] & MERGED ? PALE / 255 : 1;
+		g.fillRect(x, y + 1, Math.max(x2 - x, 1), height - 2);
+		g.globalAlpha = 1;
+		if (i === this.selected)
+			this.frame(g, x, y, x2 - x, height);
+		if (to - from >= TEXT_LEAST)
+			this.name(g, i, x, x2, y, height);
 	}
 
 	frame(g, x, y, w, h)

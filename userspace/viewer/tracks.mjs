@@ -55,6 +55,24 @@ export class Lane {
 		return low;
 	}
 
+	/** Return the first entry from @k on that ends after a time, which is likely near. */
+	next(t, k)
+	{
+		const n = this.list.length;
+		let step = 1;
+		while (k + step < n && this.to[k + step] <= t)
+			step *= 2;
+		let low = k + (step >> 1), high = Math.min(k + step, n);
+		while (low < high) {
+			const middle = low + high >> 1;
+			if (this.to[middle] <= t)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
 	/** Return the span at a time, or within @slack of it; -1 = none. */
 	at(t, slack = 0)
 	{

@@ -143,13 +143,17 @@ struct html_recorded {
 };
 
 /**
- * struct html_cost - the tracer's own time on a CPU, between two samples
- * @since: time of the sample before
+ * struct html_cost - the tracer's own time on a CPU
+ * @since: time of the last sample
  * @events: events since then
+ * @samples: samples so far
+ * @ticks: sum of the ticks that they took
  */
 struct html_cost {
 	int64_t since;
 	uint64_t events;
+	uint64_t samples;
+	uint64_t ticks;
 };
 
 /**

@@ -5,6 +5,8 @@
  */
 #include <stdio.h>
 
+#include "util/wide.h"
+
 #include "internal.h"
 
 #define FLUSH		(1U << 16)	/* values of a block */
@@ -140,26 +142,36 @@ static void put_mark_value(struct html *h, const struct kt_line *l, int64_t now)
 /*
  * A sample of the tracer's own time on a CPU: what one event took, and what opening
  * blocks took since the sample before.  The value is an estimate of the time in the
- * tracer for each millisecond of this CPU, in nanoseconds.
+ * tracer for each millisecond of this CPU, in nanoseconds: the events since the sample
+ * before, each taking the mean of the samples so far, as in ktape verify.
  */
 static void put_tracer(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 	struct html_cpu *c = html_cpu(h, e->cpu);
 	uint64_t one = ktape_event_arg(e, 0), ns;
+	struct html_cost *cost;
 	char name[64];
 	int n = snprintf(name, sizeof(name), TRACER_NAME "%u", e->cpu);
 
 	if (!c)
 		return;
-	if (one && now > c->cost.since) {
-		ns = ktape_ticks_to_ns(h->s->info, one * c->cost.events +
-							   ktape_event_arg(e, 2));
+	cost = &c->cost;
+	cost->samples += one > 0;
+	cost->ticks += one;
+	/* The first record of a CPU has no sample and no interval. */
+	if (one && now > cost->since) {
+		ns = ktape_ticks_to_ns(h->s->info,
+				       cost->ticks / cost->samples *
+						       cost->events +
+					       ktape_event_arg(e, 2));
+		ns = kt_min(ns, html_lasts(cost->since, now));
 		put_value(h, html_string(h, name, (size_t)n), -1, now,
-			  (int64_t)(ns * NS_PER_MS /
-				    html_lasts(c->cost.since, now)));
+			  (int64_t)kt_mul_div(ns, NS_PER_MS,
+					      html_lasts(cost->since, now)));
 	}
-	c->cost = (struct html_cost){ .since = now };
+	cost->since = now;
+	cost->events = 0;
 }
 
 /* ---- work, requests ---------------------------------------------------------------- */
