@@ -95,7 +95,8 @@ void kt_context_fill(struct ktape_block *block)
 
 	barrier();	/* tid and prio were stored before leaves */
 	block->tid = current->pid;
-	block->prio = (u8)current->prio;
+	/* Another CPU may change it: either value is right. */
+	block->prio = (u8)READ_ONCE(current->prio);
 	block->context = context_now();
 	if (likely(!leaves))
 		return;

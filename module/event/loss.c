@@ -72,7 +72,7 @@ void kt_event_losses(struct kt_ring *r)
 		return;
 	WRITE_ONCE(r->reporting, true);
 	WRITE_ONCE(r->lossy, false);
-	r->reported_at = kt_clock();
+	WRITE_ONCE(r->reported_at, kt_clock());
 	barrier();
 	for (class = 0; class < KTAPE_CLASSES && !full; class++) {
 		if (!kt_ring_loss_take(r, class, &loss))
@@ -96,10 +96,9 @@ void kt_event_losses(struct kt_ring *r)
  */
 void kt_event_losses_soon(struct kt_ring *r)
 {
-	u64 now = kt_clock();
+	u64 now = kt_clock(), before = READ_ONCE(r->reported_at);
 
-	if (!r->reported_at || now < r->reported_at ||
-	    now - r->reported_at > kt_clock_hz())
+	if (!before || now < before || now - before > kt_clock_hz())
 		kt_event_losses(r);
 }
 

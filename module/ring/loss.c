@@ -32,7 +32,7 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 	unsigned long turn;
 	u64 ts, first = 0;
 
-	WRITE_ONCE(r->losing, r->losing + 1);
+	WRITE_ONCE(r->losing, READ_ONCE(r->losing) + 1);
 	barrier();
 	kt_count(&r->page->lost[reason][class]);
 	do {
@@ -52,7 +52,7 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 	kt_local_inc(&r->losses);
 	WRITE_ONCE(r->lossy, true);
 	barrier();
-	WRITE_ONCE(r->losing, r->losing - 1);
+	WRITE_ONCE(r->losing, READ_ONCE(r->losing) - 1);
 }
 
 static u64 class_lost(const struct kt_ring *r, unsigned int class)

@@ -196,11 +196,11 @@ static int ring_make_room(struct kt_ring *r, unsigned long block,
 	unsigned long limit = block + r->block_size - r->size;
 	unsigned long tail;
 
-	if (!r->lapped && block + r->block_size < r->size)
+	if (!READ_ONCE(r->lapped) && block + r->block_size < r->size)
 		return 0;
 	if (record_is_ordinary(r, rec) && block_is_reserve(r, block))
 		return 1 + KTAPE_LOST_FULL;
-	if (!r->lapped && block < r->size)
+	if (!READ_ONCE(r->lapped) && block < r->size)
 		return 0;
 	if (r->mode == KTAPE_MODE_SNAPSHOT &&
 	    kt_before(READ_ONCE(*kt_word(&r->page->floor)), limit))
@@ -384,7 +384,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	barrier();	/* the time is read after write: it cannot go back */
 	p->behind = ring_take_time(r, &p->ts);
 	off = p->write & (r->block_size - 1);
-	p->first = off == 0 && !r->lapped && p->write == 0;
+	p->first = off == 0 && !READ_ONCE(r->lapped) && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
 	p->open = off == 0 || flush ||
 		  READ_ONCE(r->parked) == p->write - off + r->block_size ||
@@ -777,9 +777,9 @@ noinline void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0,
  */
 int kt_ring_flush(struct kt_ring *r)
 {
-	unsigned long off = r->write & (r->block_size - 1);
+	unsigned long at = READ_ONCE(r->write), off = at & (r->block_size - 1);
 
-	if (off == KTAPE_BLOCK_HEADER || (r->write == 0 && !r->lapped))
+	if (off == KTAPE_BLOCK_HEADER || (at == 0 && !READ_ONCE(r->lapped)))
 		return 0;
 	return ring_put(r, NULL) ? -EAGAIN : 0;
 }
@@ -795,6 +795,6 @@ int kt_ring_flush(struct kt_ring *r)
  */
 void kt_ring_halt(struct kt_ring *r)
 {
-	r->stop.end = r->write;
-	r->desc = &r->stop;
+	WRITE_ONCE(r->stop.end, READ_ONCE(r->write));
+	WRITE_ONCE(r->desc, &r->stop);
 }

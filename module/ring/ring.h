@@ -571,14 +571,20 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 					    unsigned long end)
 {
 	barrier();	/* the record is stored before ownership is checked */
-	if (r->committed != start)
+	/*
+	 * data_race(): a nested writer may change these words, and any value is
+	 * right, see above.  READ_ONCE() would cost an instruction, because gcc
+	 * does not compare with memory that is volatile.
+	 */
+	if (data_race(r->committed) != start)
 		return;
 	/* Pairs with the acquire of commit in every reader. */
 	smp_store_release(kt_word(&r->page->commit), end);
 	barrier();
-	r->committed = end;
+	WRITE_ONCE(r->committed, end);
 	barrier();
-	if (unlikely(r->write != end))
+	/* data_race(): as above. */
+	if (unlikely(data_race(r->write) != end))
 		kt_ring_publish_slow(r);
 }
 
@@ -601,13 +607,13 @@ static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 	unsigned long ts = (unsigned long)((u64)*hi << 32 | *lo);
 	unsigned long latest = READ_ONCE(r->latest);
 
-	if (!whole && *hi != r->ts_hi) {
+	if (!whole && *hi != READ_ONCE(r->ts_hi)) {
 		/* Forward into the next upper half, or back out of this one. */
-		if ((int)(*hi - r->ts_hi) > 0) {
+		if ((int)(*hi - READ_ONCE(r->ts_hi)) > 0) {
 			WRITE_ONCE(r->latest, ts);
 			return;
 		}
-		*hi = r->ts_hi;
+		*hi = READ_ONCE(r->ts_hi);
 		*lo = (u32)latest;
 		return;
 	}
@@ -634,7 +640,7 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 	u32 *p, lo, hi;
 
 	do {
-		w = r->write;
+		w = READ_ONCE(r->write);
 		barrier();	/* the time is read after write: it cannot go back */
 		/*
 		 * Load desc once: the end that is checked and the bias that is
@@ -647,7 +653,12 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		kt_clock_halves(&lo, &hi, by_call);
 		if (by_call)
 			kt_ring_not_back(r, &lo, &hi);
-		if (unlikely(hi != r->ts_hi || kt_before(d->end, end)))
+		/*
+		 * data_race(): as in kt_ring_publish().  A nested writer stores
+		 * both, and late values lead into the slow path (R8).
+		 */
+		if (unlikely(hi != data_race(r->ts_hi) ||
+			     kt_before(data_race(d->end), end))) /* R8 */
 			return kt_ring_slow(r, code, class, a0, a1, a2);
 		/*
 		 * If a nested writer reserved since write was loaded, this

@@ -36,6 +36,7 @@ typedef __s64 s64;
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define data_race(expr)		(expr)
 
 /*
  * x86 does not reorder stores with stores or loads with loads: only the compiler
