@@ -393,12 +393,14 @@ static void registry_bury(struct kt_key k)
 static void registry_make_room(void)
 {
 	u32 slot = kt_slot_oldest_given(reg.nr / 2);
+	struct ktape_object_entry e;
 	struct kt_key k;
 
-	if (slot == NONE)
+	/* No lock is held: another object may take the slot meanwhile. */
+	if (slot == NONE || !kt_registry_copy(slot, &e))
 		return;
-	/* No lock is held: another object may have taken the slot, so check the type. */
-	k = entry_key(slot);
+	k = object_key(e.type, e.id, e.param1);
+	/* That object's name may be one that was found, which is not evicted. */
 	if (key_is_given(k))
 		registry_bury(k);
 }
@@ -580,7 +582,8 @@ bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 		seq = READ_ONCE(e->seq);
 		/* Pairs with the barrier in entry_end_write(): seq comes first. */
 		smp_rmb();
-		*to = *e;
+		/* data_race(): the copy counts only if seq stays the same. */
+		data_race(memcpy(to, e, sizeof(*to)));
 		/* Pairs with the barrier in entry_begin_write(): seq comes last. */
 		smp_rmb();
 	} while (seq & 1 || READ_ONCE(e->seq) != seq);
