@@ -184,9 +184,14 @@ static ssize_t packet_copy_block(struct kt_ring *r, u64 pos, u64 commit,
 	/* content_bits is valid once a record of the next block is published. */
 	*closed = commit - start > r->block_size;
 	if (*closed)
-		content = min_t(u64, READ_ONCE(b->content_bits) / 8,
+		/* data_race(): if a writer stores it now, it fails as below. */
+		content = min_t(u64, data_race(READ_ONCE(b->content_bits)) / 8,
 				r->block_size);
-	memcpy(buf, b, content);
+	/*
+	 * data_race(): the writer does not wait for readers.  If it overwrote
+	 * the block meanwhile, the copy is thrown away.
+	 */
+	data_race(memcpy(buf, b, content));
 	/* Pairs with the write barrier after tail in ring_make_room(). */
 	smp_rmb();
 	if (kt_position_before(start, kt_ring_tail(r)))

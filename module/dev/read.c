@@ -43,7 +43,7 @@ static size_t read_refill_metadata(struct kt_file *kf)
 	memcpy(kf->buf, packet + kf->slot, length);
 	kf->slot += length;
 	if (!length) {
-		kf->phase = PHASE_REGISTRY;
+		WRITE_ONCE(kf->phase, PHASE_REGISTRY);
 		kf->slot = 0;
 	}
 	return length;
@@ -55,7 +55,7 @@ static size_t read_refill_registry(struct kt_file *kf)
 					   &kf->registry_seq);
 
 	if (!length)
-		kf->phase = PHASE_DATA;
+		WRITE_ONCE(kf->phase, PHASE_DATA);
 	return length;
 }
 
@@ -196,7 +196,7 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 	ssize_t length;
 	int ret;
 
-	kf->off = 0;
+	WRITE_ONCE(kf->off, 0);
 	if (kf->phase == PHASE_METADATA) {
 		length = read_refill_metadata(kf);
 		if (length)
@@ -232,13 +232,16 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 static int read_make_buffer(struct kt_file *kf)
 {
 	struct kt_session *s = kf->session;
+	void *buf;
 
 	if (kf->buf)
 		return 0;
 	kf->buf_size = max(s->block_size[0], s->block_size[1]);
-	kf->buf = kvzalloc(kf->buf_size, GFP_KERNEL_ACCOUNT);
-	if (!kf->buf)
+	buf = kvzalloc(kf->buf_size, GFP_KERNEL_ACCOUNT);
+	if (!buf)
 		return -ENOMEM;
+	/* poll() looks without the lock whether there is one. */
+	WRITE_ONCE(kf->buf, buf);
 	kf->swept = jiffies;
 	/* From now on a discard session without registered readers waits for us. */
 	kt_reader_reads(&kf->reader, s);
@@ -263,7 +266,7 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 		if (kf->off == kf->len) {
 			/* Return what was read before waiting for more. */
 			length = read_refill(kf, block && !done, !block);
-			kf->len = max_t(ssize_t, length, 0);
+			WRITE_ONCE(kf->len, max_t(ssize_t, length, 0));
 			if (length == -EIO && done)
 				WRITE_ONCE(kf->damaged, true);
 			if (length <= 0)
@@ -272,7 +275,7 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 		n = min(count - done, kf->len - kf->off);
 		if (copy_to_user(to + done, kf->buf + kf->off, n))
 			return done ? done : -EFAULT;
-		kf->off += n;
+		WRITE_ONCE(kf->off, kf->off + n);
 		done += n;
 	}
 	return done;
@@ -325,11 +328,11 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 		return -EINVAL;
 	if (mutex_lock_interruptible(&kf->lock))
 		return -ERESTARTSYS;
-	kf->phase = PHASE_METADATA;
+	WRITE_ONCE(kf->phase, PHASE_METADATA);
 	kf->slot = 0;
 	kf->registry_seq = 0;
-	kf->len = 0;
-	kf->off = 0;
+	WRITE_ONCE(kf->len, 0);
+	WRITE_ONCE(kf->off, 0);
 	WRITE_ONCE(kf->damaged, false);
 	kt_reader_seek(&kf->reader, kf->session, whence == SEEK_END);
 	mutex_unlock(&kf->lock);
@@ -532,9 +535,12 @@ long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
 	c = kt_reader_cursor(rd, array_index_nospec(info->cpu, nr_cpu_ids),
 			     array_index_nospec(info->kind,
 						KTAPE_RINGS_PER_CPU));
+	/* An eviction changes the three, and takes only this lock. */
+	spin_lock(&kf->session->reader_lock);
 	info->flags = (rd->registered ? KTAPE_READER_REGISTERED : 0) |
 		      (rd->reads ? KTAPE_READER_READS : 0) |
 		      (rd->evicted ? KTAPE_READER_EVICTED : 0);
+	spin_unlock(&kf->session->reader_lock);
 	info->id = rd->id;
 	info->position = c->pos;
 	commit = kt_ring_commit(r);

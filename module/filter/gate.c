@@ -208,7 +208,8 @@ static bool gate_claim_slot(struct kt_gate_slot *slot, unsigned long seq)
 /* Give back a slot that the caller has claimed. */
 static void gate_release_slot(struct kt_gate_slot *slot, unsigned long state)
 {
-	unsigned long use = (slot->seq & ~SLOT_STATE) + SLOT_USE;
+	/* Only this context stores seq, but claims of others try to. */
+	unsigned long use = (READ_ONCE(slot->seq) & ~SLOT_STATE) + SLOT_USE;
 
 	/* Pairs with gate_load_seq() and with the cmpxchg() in gate_claim_slot(). */
 	smp_store_release(&slot->seq, use | state);

@@ -124,8 +124,8 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 
 	lockdep_assert_held(&track_lock);
 	if (t) {
-		t->threads |= threads;
-		t->children |= children;
+		WRITE_ONCE(t->threads, t->threads | threads);
+		WRITE_ONCE(t->children, t->children | children);
 		WRITE_ONCE(t->in, t->in | in);
 		return true;
 	}
@@ -140,8 +140,8 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 	 * Pairs with smp_rmb() in kt_track_sets().
 	 */
 	smp_wmb();
-	t->threads = threads;
-	t->children = children;
+	WRITE_ONCE(t->threads, threads);
+	WRITE_ONCE(t->children, children);
 	WRITE_ONCE(t->in, in);
 	/* Pairs with the acquire in track_find(): the sets are stored. */
 	smp_store_release(&t->task, p);
@@ -154,7 +154,7 @@ static void track_leave(struct kt_track *t)
 	unsigned int i = t - table;
 
 	lockdep_assert_held(&track_lock);
-	t->in = 0;
+	WRITE_ONCE(t->in, 0);
 	WRITE_ONCE(t->task, GONE);
 	if (table[(i + 1) % SLOTS].task)
 		return;
@@ -392,14 +392,18 @@ struct track_round {
 	bool taken;
 };
 
+/*
+ * Without track_lock: a fork may add bits meanwhile.  The entry stays that of the
+ * same thread, because a walk runs within RCU and under kt_session_control.
+ */
 static u32 track_threads(const struct kt_track *t, u32 set)
 {
-	return t ? t->in & t->threads & set : 0;
+	return t ? READ_ONCE(t->in) & READ_ONCE(t->threads) & set : 0;
 }
 
 static u32 track_children(const struct kt_track *t, u32 set)
 {
-	return t ? t->in & t->children & set : 0;
+	return t ? READ_ONCE(t->in) & READ_ONCE(t->children) & set : 0;
 }
 
 /* Add a thread to the set, unless its entry says the same already. */
@@ -485,8 +489,10 @@ void kt_track_close(u32 set)
 			if (!(table[i].in & set))
 				continue;
 			WRITE_ONCE(table[i].in, table[i].in & ~set);
-			table[i].threads &= ~set;
-			table[i].children &= ~set;
+			WRITE_ONCE(table[i].threads,
+				   table[i].threads & ~set);
+			WRITE_ONCE(table[i].children,
+				   table[i].children & ~set);
 			if (!table[i].in)
 				track_leave(&table[i]);
 		}

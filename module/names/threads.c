@@ -39,9 +39,13 @@ static raw_spinlock_t *thread_lock_of(pid_t tid)
 /* Return the second parameter: priority, policy, and 1 for a kernel thread. */
 static u32 thread_param(const struct task_struct *p)
 {
-	/* The normal priority, not one that is inherited for a while. */
-	return (u8)p->normal_prio | (p->policy & 0xff) << 8 |
-	       !!(p->flags & PF_KTHREAD) << 16;
+	/*
+	 * The normal priority, not one that is inherited for a while.
+	 * data_race(): the kernel changes them without a mark.  A change that is
+	 * missed here is seen by the next refresh, and PF_KTHREAD never changes.
+	 */
+	return data_race((u8)p->normal_prio | (p->policy & 0xff) << 8 |
+			 !!(p->flags & PF_KTHREAD) << 16);
 }
 
 /*
@@ -83,9 +87,9 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 	raw_spin_lock_irqsave(lock, flags);
 	/*
 	 * Do not enter a thread whose exit probe has run: that set PF_EXITING
-	 * before it took the lock.
+	 * before it took the lock.  data_race(): other flags may change now.
 	 */
-	if (!(p->flags & PF_EXITING) || thread_find(p->pid) != NONE)
+	if (!data_race(p->flags & PF_EXITING) || thread_find(p->pid) != NONE)
 		thread_enter(p, p->pid, comm, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
@@ -113,7 +117,8 @@ void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 /* Copy the name of a thread that may be changing it: always end it with NUL. */
 static void thread_read_comm(char *to, const struct task_struct *p)
 {
-	memcpy(to, p->comm, TASK_COMM_LEN);
+	/* data_race(): the probe of the change enters the new name. */
+	data_race(memcpy(to, p->comm, TASK_COMM_LEN));
 	to[TASK_COMM_LEN - 1] = '\0';
 }
 
@@ -136,9 +141,10 @@ static void thread_walk_one(struct task_struct *p, void *now)
 		/*
 		 * The exit probe may have run before the thread was entered: it
 		 * set PF_EXITING and found no entry.  Mark the entry as dead;
-		 * later events may still refer to its tid.
+		 * later events may still refer to its tid.  data_race(): other
+		 * flags may change now.
 		 */
-		if (p->flags & PF_EXITING && slot != NONE)
+		if (data_race(p->flags & PF_EXITING) && slot != NONE)
 			kt_entry_bury(slot, kt_clock());
 	}
 	raw_spin_unlock_irqrestore(lock, flags);

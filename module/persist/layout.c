@@ -392,11 +392,13 @@ static void slot_check_block(const struct kt_slot *slot, u64 pos)
 	struct ktape_persist_check new = {
 		.seq = (pos >> slot->block_shift) + 1,
 	};
-	u64 content = READ_ONCE(b->content_bits) / 8;
+	/* data_race(): writers do not wait; what they overwrite is thrown away. */
+	u64 content = data_race(READ_ONCE(b->content_bits)) / 8;
 
 	if (content < KTAPE_BLOCK_HEADER || content > block_size)
 		return;
-	new.crc32c = ~kt_crc32c(~0U, (const void *)b, content);
+	/* data_race(): as above. */
+	new.crc32c = ~data_race(kt_crc32c(~0U, (const void *)b, content));
 	kt_cache_clean(b, content);
 	/* The block is in memory before its checksum. */
 	wmb();

@@ -349,7 +349,8 @@ int kt_kprobe_get(struct ktape_probe *p)
 	p->nargs = slot->nargs;
 	p->offset = slot->rp.kp.offset;
 	strscpy(p->symbol, slot->symbol, sizeof(p->symbol));
-	p->missed = slot->rp.kp.nmissed + slot->rp.nmissed;
+	/* data_race(): the kernel counts up meanwhile.  Any value was right. */
+	p->missed = data_race(slot->rp.kp.nmissed + slot->rp.nmissed);
 	p->hits = 0;
 	for_each_possible_cpu(cpu) {
 		if (!*slot->symbol)

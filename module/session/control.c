@@ -311,12 +311,13 @@ static void control_write_words(const struct kt_order *order, unsigned int cpu)
 static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 {
 	unsigned int kind;
+	unsigned long used;
 	struct kt_ring *r;
 
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
+	used = r ? READ_ONCE(r->write) & (r->block_size - 1) : 0;
 	/* An empty block is not closed, and the counts have not changed: no ledger. */
-	if (r && r->write & (r->block_size - 1) &&
-	    (r->write & (r->block_size - 1)) != KTAPE_BLOCK_HEADER)
+	if (used && used != KTAPE_BLOCK_HEADER)
 		control_write_ledger(order, cpu);
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);

@@ -441,7 +441,8 @@ static void policy_evict(struct kt_session *s, const struct kt_stalled *who)
 {
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	s->evicted++;
+	/* kt_session_describe() reads it without this lock. */
+	WRITE_ONCE(s->evicted, s->evicted + 1);
 	if (s->active)
 		kt_control_evict(s, who->id, who->pid, who->ms);
 	mutex_unlock(&kt_session_lock);

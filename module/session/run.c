@@ -88,7 +88,8 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_filters_renew_gates(f);
 	/* While no event is written, the counts in the ledger are exact. */
 	kt_control_ledger(s, KT_LEDGER_START);
-	s->active = true;
+	/* armed_watch() reads it without a lock. */
+	WRITE_ONCE(s->active, true);
 	kt_session_want(s);
 	s->began = kt_clock();
 	synchronize_rcu();
@@ -138,7 +139,7 @@ static void session_stop_running(struct kt_session *s)
 	mutex_lock(&kt_session_lock);
 	session_set_ending(s, true);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
-	s->active = false;
+	WRITE_ONCE(s->active, false);
 	s->era = kt_registry_era();
 	kt_want_set_everywhere(s);
 	synchronize_rcu();

@@ -92,7 +92,8 @@ void kt_session_freeze_cut(struct kt_session *s)
 		if (r)
 			snapshot_cut_ring(r, time);
 	}
-	s->frozen = time;
+	/* kt_dev_poll() reads it without a lock. */
+	WRITE_ONCE(s->frozen, time);
 	kt_control_freeze(s, time, first);
 }
 
@@ -110,7 +111,7 @@ void kt_session_arm(struct kt_session *s)
 	WRITE_ONCE(s->owner.filled_queued, false);
 	if (!s->frozen)
 		return;
-	s->frozen = 0;
+	WRITE_ONCE(s->frozen, 0);
 	for_each_possible_cpu(cpu) {
 		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
 		if (!r)

@@ -272,12 +272,13 @@ static void armed_watch(struct work_struct *work)
 
 	if (!READ_ONCE(a->s->active))
 		return;
-	if (a->has_fired && a->fired_at == seen) {
+	/* armed_reset() may run now.  A start has changed seen, which tells. */
+	if (READ_ONCE(a->has_fired) && a->fired_at == seen) {
 		/* The trigger fired for this silence: wait for the next match. */
 		wait = wait / 10 + 1;
 	} else if (since >= wait) {
 		a->fired_at = seen;
-		a->has_fired = true;
+		WRITE_ONCE(a->has_fired, true);
 		armed_fire_here(a);
 		wait = wait / 10 + 1;
 	} else {
@@ -297,7 +298,7 @@ static void armed_reset(struct kt_armed *a)
 	a->snapping = false;
 	a->flags = 0;
 	a->held_ns = 0;
-	a->has_fired = false;
+	WRITE_ONCE(a->has_fired, false);
 	WRITE_ONCE(a->trigger.seen, jiffies);
 	if (a->trigger.gates)
 		kt_gates_renew(a->trigger.gates);
