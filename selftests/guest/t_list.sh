@@ -132,7 +132,7 @@ test_numbers()
 test_text()
 {
 	ktape list >$dir/text
-	awk '{ print $2, $5 }' $dir/text >$dir/a
+	awk '/^  [a-z]/ && $1 != "event" { print $1, $3 }' $dir/text | sort >$dir/a
 	awk -F '\t' '{
 		name = have = ""
 		for (i = 1; i <= NF; i++) {
@@ -142,11 +142,17 @@ test_text()
 				have = $i ~ /true/ ? "yes" : "no"
 		}
 		print name, have
-	}' $dir/events >$dir/b
+	}' $dir/events | sort >$dir/b
 	cmp $dir/a $dir/b >$dir/err 2>&1
 	result $? "the table of list has the same events as its JSON" $dir/err
-	grep -E '^ *[0-9]+ [a-z_0-9]+ +[a-z]+ +[0-9] no ' $dir/text >$dir/a
-	ktape list --unavailable >$dir/b
+	awk '/^[a-z]/ { class = $1 }
+		/^  [a-z]/ && $1 != "event" { print class $1 }' $dir/text |
+		sort >$dir/a
+	look '{ print f["class"] ":" f["name"] }' | sort >$dir/b
+	cmp $dir/a $dir/b >$dir/err 2>&1
+	result $? "each event is below its class" $dir/err
+	grep -E '^  [a-z_0-9]+ +[0-9]+ no ' $dir/text >$dir/a
+	ktape list --unavailable | grep -E '^  [a-z].* (yes|no|[?]) ' >$dir/b
 	cmp $dir/a $dir/b >$dir/err 2>&1 && [ -s $dir/b ]
 	result $? "--unavailable shows only events that cannot be recorded" $dir/err
 	missing=$(wc -l <$dir/b)

@@ -29,7 +29,7 @@ exits()
 insmod /tests/ktape_target.ko
 
 ktape list >out
-grep 'probe_0 .* kprobe .* no .*\[a free slot' out >/dev/null
+grep '^  probe_0 .* no .*\[a free slot' out >/dev/null
 result $? "list shows a free slot as free" out
 
 [ "$(ktape probe add --args 4 ktape_target)" = probe_0 ] &&

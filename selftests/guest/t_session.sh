@@ -35,10 +35,15 @@ test_life()
 	ktape completion --list sessions >$dir/out
 	grep -q '^0	' $dir/out && grep -q '^calls	discard, running$' $dir/out
 	result $? "completion offers the sessions" $dir/out
-	ktape profile -S calls or sched_switch && ktape profile -S calls |
-		grep -qx sched_switch
+	ktape profile -S calls or sched_switch &&
+		ktape profile -S calls --json | grep -q '"sched_switch"'
 	result $? "profile -S changes the session's profile"
-	! ktape profile | grep -qx sys_enter
+	ktape profile -S calls >$dir/out &&
+		grep -qE '^sched +[0-9]+ of +[0-9]+ (.* )?sched_switch( |$)' $dir/out &&
+		grep -qE '^syscall +[0-9]+ of +[0-9]+ sys_enter ' $dir/out &&
+		! grep -q '^irq ' $dir/out
+	result $? "the table of profile has a row for each class that is recorded" $dir/out
+	! ktape profile --json | grep -q '"sys_enter"'
 	result $? "profile -S does not change session 0"
 	refused "a name that exists" 1 ktape start calls -m overwrite
 	refused "stop with an unknown name" 1 ktape stop nobody

@@ -7,12 +7,15 @@
 
 #include "util/bits.h"
 
+#include "color.h"
+#include "duration.h"
 #include "stats.h"
 
 struct diff_options {
 	bool json;
 	struct kt_opt_list conditions;
 	struct input_options in;
+	struct text_options text;
 };
 
 #define OPT(member) offsetof(struct diff_options, member)
@@ -24,6 +27,8 @@ static const struct kt_option options[] = {
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
 	  "format of the inputs (default: detected)" },
 	INPUT_OPTIONS(OPT(in.more)),
+	COLOR_OPTION(struct diff_options, text),
+	PAGER_OPTION(struct diff_options, text),
 	{ .name = NULL },
 };
 
@@ -47,11 +52,11 @@ static void print_one(const struct ktape_linux *l, size_t i, uint32_t millionth)
 {
 	const struct ktape_series *s = ktape_linux_series(l, i);
 	struct ktape_quantile v = { .value = 0 };
-	char text[32] = "-";
+	char text[DURATION_ROOM] = "-";
 
 	if (s && s->count) {
 		ktape_linux_quantile(l, i, millionth, &v);
-		stats_put_time(text, sizeof(text), v.value, s->unit);
+		duration_column(text, v.value, s->unit);
 	}
 	printf(" %11s", text);
 }
@@ -81,15 +86,15 @@ static void print_text(const struct ktape_linux *a, const struct ktape_linux *b)
 {
 	const struct ktape_series *s;
 	size_t other;
-	char text[2][32];
+	char text[2][DURATION_ROOM];
 
-	stats_put_time(text[0], sizeof(text[0]), ktape_linux_span(a), "ns");
-	stats_put_time(text[1], sizeof(text[1]), ktape_linux_span(b), "ns");
-	printf("A: %s, B: %s\n\n%-28s %10s %10s", text[0], text[1], "",
-	       "times A", "times B");
+	duration_text(text[0], ktape_linux_span(a), "ns");
+	duration_text(text[1], ktape_linux_span(b), "ns");
+	printf("A: %s, B: %s\n\n", text[0], text[1]);
+	stats_head("%-28s %10s %10s", "", "times A", "times B");
 	for (size_t q = 0; q < STATS_SHARES; q += 2)
-		printf(" %9s A %9s B", stats_shares[q].name,
-		       stats_shares[q].name);
+		stats_head(" %9s A %9s B", stats_shares[q].name,
+			   stats_shares[q].name);
 	putchar('\n');
 	for (size_t i = 0; (s = ktape_linux_series(a, i)); i++) {
 		find_series(b, s, &other);
@@ -142,7 +147,7 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 	if (stats_report_bounds(s, path))
 		s->damaged = true;
 	if (s->gaps)
-		note("%s: %" PRIu64 " events were lost in %u gaps%s", path,
+		note_loss("%s: %" PRIu64 " events were lost in %u gaps%s", path,
 		     s->lost, s->gaps,
 		     s->unknown ? ", plus an unknown number" : "");
 	return 0;
@@ -160,6 +165,7 @@ static int print_diff(struct stats_trace traces[2],
 		stats_put_json(stdout, &traces[1]);
 		puts("}}");
 	} else {
+		pager_start(&o->text);
 		print_text(traces[0].linux_stats, traces[1].linux_stats);
 	}
 	ret = finish_stdout();
@@ -180,7 +186,9 @@ static int cmd_diff(int argc, char **argv)
 	if (argc - first != 2)
 		return misuse(&command_diff,
 			      "give exactly two traces to compare");
-	ret = stats_judge_check(&command_diff, &o.conditions, true);
+	ret = color_start(&command_diff, &o.text);
+	if (!ret)
+		ret = stats_judge_check(&command_diff, &o.conditions, true);
 	if (!ret)
 		ret = input_check(&o.in, "-", argv + first, 2);
 	for (int i = 0; i < 2 && !ret; i++)

@@ -5,12 +5,14 @@
 
 #include "util/bits.h"
 
+#include "color.h"
 #include "opt.h"
 #include "tool.h"
 
 struct doctor_options {
 	bool json;
 	struct ktape_doctor_options run;
+	struct text_options text;
 };
 
 #define OPT(member) offsetof(struct doctor_options, member)
@@ -27,7 +29,15 @@ static const struct kt_option options[] = {
 	  "read all files below DIR instead of /" },
 	{ "device", 0, KT_OPT_TEXT, OPT(run.device), "PATH",
 	  "instead of " KTAPE_DEVICE_PATH },
+	COLOR_OPTION(struct doctor_options, text),
 	{ .name = NULL },
+};
+
+static const enum kt_role roles[] = {
+	[KTAPE_DOCTOR_OK] = ROLE_GOOD,
+	[KTAPE_DOCTOR_NOTE] = ROLE_HEAD,
+	[KTAPE_DOCTOR_WARNING] = ROLE_LOSS,
+	[KTAPE_DOCTOR_PROBLEM] = ROLE_ERROR,
 };
 
 static const char *const severities[] = {
@@ -39,7 +49,8 @@ static const char *const severities[] = {
 
 static void print_finding(const struct ktape_diagnosis *f)
 {
-	printf("%-8s %-10s %s\n", severities[f->severity], f->id, f->what);
+	printf("%s%-8s%s %-10s %s\n", role_begin(roles[f->severity]),
+	       severities[f->severity], role_end(), f->id, f->what);
 	if (*f->why)
 		printf("%19s why:  %s\n", "", f->why);
 	if (*f->next)
@@ -107,6 +118,9 @@ static int cmd_doctor(int argc, char **argv)
 		return ret;
 	if (first != argc)
 		return misuse(&command_doctor, "doctor takes no operands");
+	ret = color_start(&command_doctor, &o.text);
+	if (ret)
+		return ret;
 	ret = ktape_doctor_run(&o.run, &doctor);
 	if (ret)
 		return fail("%s", strerror(-ret));

@@ -16,6 +16,7 @@
 #include "util/file.h"
 #include "util/put.h"
 
+#include "color.h"
 #include "dump.h"
 #include "input.h"
 #include "range.h"
@@ -38,6 +39,7 @@ struct dump_options {
 	const char *to;
 	uint64_t count;
 	struct select_options select;
+	struct text_options text;
 };
 
 #define OPT(member) offsetof(struct dump_options, member)
@@ -80,6 +82,8 @@ static const struct kt_option options[] = {
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
+	COLOR_OPTION(struct dump_options, text),
+	PAGER_OPTION(struct dump_options, text),
 	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
 	  "exit with 1 if the trace is cut off" },
 	{ .name = NULL },
@@ -90,6 +94,7 @@ static const struct kt_option options[] = {
  * @path: operand
  * @o: options
  * @select: selection of events
+ * @color: mark parts of a line by colours
  * @formats: texts of ktape-fmt(5) files, or NULL
  * @range: selected times, and what the trace has
  * @trace: the open trace
@@ -114,6 +119,7 @@ struct dump {
 	const char *path;
 	struct dump_options o;
 	struct select select;
+	bool color;
 	struct ktape_formats *formats;
 	struct range range;
 	struct ktape_trace *trace;
@@ -191,7 +197,7 @@ static void report_gap(const struct dump *d, const struct ktape_notice *n)
 	if (n->packets)
 		snprintf(packets, sizeof(packets), ", %llu packets missing",
 			 (unsigned long long)n->packets);
-	note("%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
+	note_loss("%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
 	     stream_name(n, name), count, (long long)(from / NS_PER_S),
 	     (long long)llabs(from % NS_PER_S), (long long)(to / NS_PER_S),
 	     (long long)llabs(to % NS_PER_S), packets);
@@ -221,7 +227,7 @@ static int report_results(struct dump *d, int ret)
 	for (unsigned int i = 0; i < d->gaps && i < GAPS_SHOWN; i++)
 		report_gap(d, &d->shown[i]);
 	if (d->gaps > 1)
-		note("%llu events lost in %u gaps%s",
+		note_loss("%llu events lost in %u gaps%s",
 		     (unsigned long long)d->lost, d->gaps,
 		     d->unknown ? ", plus an unknown number" : "");
 	report_names_left_out(NULL, d->names);
@@ -283,7 +289,7 @@ static int put_line(struct dump *d, const struct ktape_event *e)
 	if (d->o.json)
 		source = ktape_trace_source(d->trace, &len);
 	err = make_room(d, ktape_format_bound(e) + MESSAGE_ROOM + len +
-				   SOURCE_ROOM);
+				   SOURCE_ROOM + COLOR_ROOM);
 	if (err)
 		return err;
 	p = d->buf + d->len;
@@ -291,6 +297,8 @@ static int put_line(struct dump *d, const struct ktape_event *e)
 			   ktape_format_text(d->info, d->names, e, p);
 	if (d->formats)
 		line = formats_append(d->formats, e, d->o.json, p, line);
+	if (d->color)
+		line = color_event(p, line, e);
 	p += line;
 	if (source)
 		p = put_source(p, source, len);
@@ -368,6 +376,8 @@ static int dump_trace(struct dump *d, const char *path)
 	/* On a signal, show what has arrived and report gaps. */
 	if (ktape_trace_is_live(d->trace))
 		signals_catch();
+	else if (!d->o.json && !d->o.follow)
+		pager_start(&d->o.text);
 	d->info = ktape_trace_info(d->trace);
 	d->names = ktape_trace_registry(d->trace);
 	d->limited = d->range.from.given || d->range.to.given ||
@@ -395,7 +405,8 @@ static int dump_now(struct dump *d, const char *path)
 				   path, strerror(errno)) :
 			      dump_trace(d, copy);
 	}
-	if (!ret && d->o.clear) {
+	/* What the pager did not take was not shown. */
+	if (!ret && d->o.clear && !d->error) {
 		err = ktape_device_clear(device);
 		if (err)
 			ret = fail("%s: cannot clear it: %s", path,
@@ -436,6 +447,9 @@ static int cmd_dump(int argc, char **argv)
 	if (argc - first != 1)
 		return misuse(&command_dump, "give exactly one trace");
 	ret = input_check(&d.o.in, "-", argv + first, 1);
+	if (!ret)
+		ret = color_start(&command_dump, &d.o.text);
+	d.color = color_is_on() && !d.o.json;
 	if (!ret)
 		ret = prepare_dump(&d);
 	if (!ret && (d.o.now || d.o.clear))

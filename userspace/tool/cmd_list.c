@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "color.h"
 #include "opt.h"
 #include "tool.h"
 
@@ -12,6 +13,7 @@ struct list_options {
 	bool fields;
 	bool unavailable;
 	const char *device;
+	struct text_options text;
 };
 
 static const struct kt_option options[] = {
@@ -24,6 +26,8 @@ static const struct kt_option options[] = {
 	  "only events that cannot be recorded here" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
+	COLOR_OPTION(struct list_options, text),
+	PAGER_OPTION(struct list_options, text),
 	{ .name = NULL },
 };
 
@@ -122,19 +126,18 @@ static void print_sources(struct ktape_device *device, unsigned int opcode,
 	}
 }
 
+/* Print an event as a row of the table. */
 static void print_text(struct ktape_device *device,
 		       const struct ktape_event_desc *d,
 		       const struct availability *a, bool fields)
 {
-	const struct ktape_class_desc *c = ktape_class_desc(d->event_class);
+	const char *here = !a->known ? "?" : a->available ? "yes" : "no";
+	enum kt_role role = a->available ? ROLE_GOOD : ROLE_LOSS;
 
-	printf("%3u %-19s %-9s %u %-4s %s", d->opcode, d->name, c->name,
-	       c->priority,
-	       !a->known    ? "?" :
-	       a->available ? "yes" :
-			      "no",
+	printf("  %s%-20s%s %3u %s%-4s%s %s", role_begin(ROLE_EVENT), d->name,
+	       role_end(), d->opcode, role_begin(role), here, role_end(),
 	       d->help);
-	if (!a->available)
+	if (device && !a->available)
 		printf(" [%s]", a->reason);
 	putchar('\n');
 	if (!fields)
@@ -216,47 +219,108 @@ static void print_json(struct ktape_device *device,
 	putchar('}');
 }
 
+/**
+ * struct list - a list of events
+ * @o: options
+ * @device: the device, or NULL
+ * @no_device: negative errno why there is no device
+ * @shown: events printed
+ */
+struct list {
+	struct list_options o;
+	struct ktape_device *device;
+	int no_device;
+	unsigned int shown;
+};
+
+/* Look an event up.  Return: its description, or NULL if it is not to be listed. */
+static const struct ktape_event_desc *
+next_event(const struct list *l, unsigned int opcode, struct availability *a)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(opcode);
+
+	if (!d || opcode == KTAPE_TIME_EXTEND)
+		return NULL;
+	look_up_event(l->device, l->no_device, opcode, a);
+	return l->o.unavailable && a->available ? NULL : d;
+}
+
+static void list_json(struct list *l)
+{
+	const struct ktape_event_desc *d;
+	struct availability a;
+
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		d = next_event(l, i, &a);
+		if (!d)
+			continue;
+		fputs(l->shown++ ? ",\n" : "[\n", stdout);
+		print_json(l->device, d, &a);
+	}
+	puts(l->shown ? "\n]" : "[\n]");
+}
+
+/* List the events of a class below a line about the class. */
+static void list_class(struct list *l, unsigned int number)
+{
+	const struct ktape_class_desc *c = ktape_class_desc(number);
+	const struct ktape_event_desc *d;
+	struct availability a;
+	bool begun = false;
+
+	for (unsigned int i = 0; c && i < KTAPE_OPCODES; i++) {
+		d = ktape_event_desc(i);
+		if (!d || d->event_class != number || !next_event(l, i, &a))
+			continue;
+		if (!begun)
+			printf("\n%s%s%s: %s, priority %u\n",
+			       role_begin(ROLE_HEAD), c->name, role_end(),
+			       c->help, c->priority);
+		begun = true;
+		l->shown++;
+		print_text(l->device, d, &a, l->o.fields);
+	}
+}
+
+static void list_text(struct list *l)
+{
+	if (l->no_device == -ENOENT)
+		note("the module is not loaded: which events can be recorded here is not known");
+	pager_start(&l->o.text);
+	printf("%s  %-20s %3s %-4s %s%s\n", role_begin(ROLE_HEAD), "event",
+	       "nr", "here", "what it records, and why it is not here",
+	       role_end());
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		list_class(l, i);
+}
+
 static int cmd_list(int argc, char **argv)
 {
-	struct list_options o = { .json = false };
-	struct ktape_device *device = NULL;
-	struct availability a;
-	const char *comma = "[\n";
-	int first, no_device = 0, ret;
+	struct list l = { .device = NULL };
+	int first, ret;
 
-	ret = kt_options(&command_list, argc, argv, &o, &first);
+	ret = kt_options(&command_list, argc, argv, &l.o, &first);
 	if (ret >= 0)
 		return ret;
 	if (first != argc)
 		return misuse(&command_list, "list takes no operands");
-	if (o.device && open_device(o.device, false, &device))
+	ret = color_start(&command_list, &l.o.text);
+	if (ret)
+		return ret;
+	if (l.o.device && open_device(l.o.device, false, &l.device))
 		return EXIT_FAILED;
-	if (!o.device)
-		no_device = ktape_device_open(NULL, false, &device);
-	if (no_device)
-		device = NULL;
-	if (no_device && no_device != -ENOENT)
+	if (!l.o.device)
+		l.no_device = ktape_device_open(NULL, false, &l.device);
+	if (l.no_device)
+		l.device = NULL;
+	if (l.no_device && l.no_device != -ENOENT)
 		note("%s: %s: cannot tell which events can be recorded",
-		     KTAPE_DEVICE_PATH, strerror(-no_device));
-	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
-		const struct ktape_event_desc *d = ktape_event_desc(i);
-
-		if (!d || i == KTAPE_TIME_EXTEND)
-			continue;
-		look_up_event(device, no_device, i, &a);
-		if (o.unavailable && a.available)
-			continue;
-		if (o.json) {
-			fputs(comma, stdout);
-			print_json(device, d, &a);
-			comma = ",\n";
-		} else {
-			print_text(device, d, &a, o.fields);
-		}
-	}
-	if (o.json)
-		puts(*comma == '[' ? "[\n]" : "\n]");
-	ktape_device_close(device);
+		     KTAPE_DEVICE_PATH, strerror(-l.no_device));
+	if (l.o.json)
+		list_json(&l);
+	else
+		list_text(&l);
+	ktape_device_close(l.device);
 	return finish_stdout();
 }
 

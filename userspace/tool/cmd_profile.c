@@ -5,11 +5,14 @@
 
 #include "util/bits.h"
 
+#include "color.h"
 #include "filters.h"
 #include "output.h"
 #include "session.h"
 
 #define LIST_MAX	16384
+#define TEXT_WIDTH	80U	/* of the table of events */
+#define EVENTS_COLUMN	21	/* where its column of events begins */
 
 struct profile_options {
 	bool json;
@@ -19,6 +22,7 @@ struct profile_options {
 	const char *load;
 	const char *save;
 	struct filter_options filters;
+	struct text_options text;
 };
 
 /**
@@ -55,6 +59,8 @@ static const struct kt_option options[] = {
 	FILTER_OPTIONS(struct profile_options, filters),
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct profile_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
+	COLOR_OPTION(struct profile_options, text),
+	PAGER_OPTION(struct profile_options, text),
 	{ .name = NULL },
 };
 
@@ -127,16 +133,71 @@ static void print_json(const struct profile *r)
 	puts("}}");
 }
 
+/* Print a name in the column of events, on a new line if it does not fit. */
+static void print_event(const char *name, unsigned int *column)
+{
+	unsigned int len = (unsigned int)strlen(name);
+
+	if (*column + 1 + len > TEXT_WIDTH) {
+		printf("\n%*s", EVENTS_COLUMN, "");
+		*column = EVENTS_COLUMN;
+	}
+	printf(" %s%s%s", role_begin(ROLE_EVENT), name, role_end());
+	*column += 1 + len;
+}
+
+/* Print the recorded events of a class as a row. */
+static void print_class(const struct profile *r, unsigned int number)
+{
+	const struct ktape_class_desc *c = ktape_class_desc(number);
+	unsigned int column = EVENTS_COLUMN, all = 0, recorded = 0;
+	const struct ktape_event_desc *d;
+
+	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+		d = ktape_event_desc(i);
+		if (!d || d->event_class != number)
+			continue;
+		all++;
+		recorded += kt_mask_has(r->config.mask, i);
+	}
+	if (!c || !recorded)
+		return;
+	printf("%-10s %3u of %3u", c->name, recorded, all);
+	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+		d = ktape_event_desc(i);
+		if (d && d->event_class == number &&
+		    kt_mask_has(r->config.mask, i))
+			print_event(d->name, &column);
+	}
+	putchar('\n');
+}
+
+/* Print events that only the module knows, by their numbers. */
+static void print_unknown(const struct profile *r)
+{
+	unsigned int column = EVENTS_COLUMN;
+	char name[24];
+
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		if (!kt_mask_has(r->config.mask, i) || ktape_event_desc(i))
+			continue;
+		if (column == EVENTS_COLUMN)
+			printf("%-*s", EVENTS_COLUMN, "(unknown)");
+		snprintf(name, sizeof(name), "opcode_%u", i);
+		print_event(name, &column);
+	}
+	if (column > EVENTS_COLUMN)
+		putchar('\n');
+}
+
 static void print_text(const struct profile *r)
 {
-	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
-		const struct ktape_event_desc *d = ktape_event_desc(i);
-
-		if (kt_mask_has(r->config.mask, i) && d)
-			puts(d->name);
-		else if (kt_mask_has(r->config.mask, i))
-			printf("opcode_%u\n", i);
-	}
+	pager_start(&r->o.text);
+	printf("%s%-*s %s%s\n", role_begin(ROLE_HEAD), EVENTS_COLUMN,
+	       "class       recorded", "events", role_end());
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		print_class(r, i);
+	print_unknown(r);
 	put_filters(&r->config, false);
 }
 
@@ -264,7 +325,9 @@ static int cmd_profile(int argc, char **argv)
 	ret = kt_options(&command_profile, argc, argv, &r.o, &first);
 	if (ret >= 0)
 		return ret;
-	ret = prepare_profile(&r, argc - first, argv + first);
+	ret = color_start(&command_profile, &r.o.text);
+	if (!ret)
+		ret = prepare_profile(&r, argc - first, argv + first);
 	if (!ret && open_named(r.o.device, r.o.session, r.changed, &r.device))
 		ret = EXIT_FAILED;
 	if (!ret)

@@ -10,6 +10,7 @@
 
 #include "util/bits.h"
 
+#include "color.h"
 #include "stats.h"
 
 struct stats_options {
@@ -22,6 +23,7 @@ struct stats_options {
 	bool histogram;
 	struct kt_opt_list conditions;
 	struct input_options in;
+	struct text_options text;
 };
 
 #define OPT(member) offsetof(struct stats_options, member)
@@ -45,6 +47,8 @@ static const struct kt_option options[] = {
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
 	  "format of the input (default: detected)" },
 	INPUT_OPTIONS(OPT(in.more)),
+	COLOR_OPTION(struct stats_options, text),
+	PAGER_OPTION(struct stats_options, text),
 	{ .name = NULL },
 };
 
@@ -279,7 +283,7 @@ static int print_text(const struct stats *s)
 	int err;
 
 	print_totals(s);
-	printf("\n%20s %7s  thread\n", "ticks", "");
+	stats_head("\n%20s %7s  thread\n", "ticks", "");
 	for (size_t i = 0; (t = ktape_rtos_thread(s->rtos, i)); i++) {
 		print_share(t->name, t->ticks, c->max_ticks);
 		stacks |= t->stack_size != 0;
@@ -287,16 +291,16 @@ static int print_text(const struct stats *s)
 	print_share("(idle)", c->idle_ticks, c->max_ticks);
 	print_share("(interrupts)", c->interrupt_ticks, c->max_ticks);
 	if (stacks)
-		printf("\n%12s %12s  thread\n", "stack", "never used");
+		stats_head("\n%12s %12s  thread\n", "stack", "never used");
 	for (size_t i = 0; stacks && (t = ktape_rtos_thread(s->rtos, i)); i++)
 		print_stack(t);
-	printf("\n%12s  service\n", "times");
+	stats_head("\n%12s  service\n", "times");
 	err = print_popular(s, -1);
 	for (size_t i = 0;
 	     !err && s->o.services && (t = ktape_rtos_thread(s->rtos, i));
 	     i++) {
-		printf("\n%12s  service of %s\n", "times",
-		       stats_name(shown, t->name));
+		stats_head("\n%12s  service of %s\n", "times",
+			   stats_name(shown, t->name));
 		err = print_popular(s, t->address);
 	}
 	stats_print_responses(s->responses, ktape_trace_registry(s->t.trace));
@@ -340,6 +344,8 @@ static int print_stats(const struct stats *s)
 	const struct stats_show how = { s->o.json, s->o.all, s->o.histogram };
 	int err = 0;
 
+	if (!s->o.json)
+		pager_start(&s->o.text);
 	if (s->t.linux_stats)
 		stats_print(&s->t, &how);
 	else if (s->o.events)
@@ -347,7 +353,7 @@ static int print_stats(const struct stats *s)
 	else
 		err = s->o.json ? print_json(s) : print_text(s);
 	if (s->t.gaps)
-		note("%llu events were lost in %u gaps%s, so counts are too low",
+		note_loss("%llu events were lost in %u gaps%s, so counts are too low",
 		     (ull)s->t.lost, s->t.gaps,
 		     s->t.unknown ? ", plus an unknown number" : "");
 	return err;
@@ -430,7 +436,9 @@ static int cmd_stats(int argc, char **argv)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_stats, "give exactly one trace");
-	ret = check_options(&s.o, &rtos);
+	ret = color_start(&command_stats, &s.o.text);
+	if (!ret)
+		ret = check_options(&s.o, &rtos);
 	s.t.path = argv[first];
 	if (!ret)
 		ret = input_check(&s.o.in, "-", argv + first, 1);

@@ -6,6 +6,7 @@
 
 #include "util/bits.h"
 
+#include "duration.h"
 #include "opt.h"
 #include "session.h"
 
@@ -162,14 +163,17 @@ static void print_cost(const struct status *s, uint32_t cpu, uint64_t events)
 	uint64_t hz = s->f->clock_hz ? s->f->clock_hz : 1;
 	struct ktape_cost cost;
 	double each, opening;
+	char all[DURATION_ROOM], open[DURATION_ROOM];
 
 	if (ktape_device_cost(s->device, cpu, &cost) || !cost.samples)
 		return;
 	each = (double)cost.event_ticks / (double)cost.samples / (double)hz;
 	opening = (double)cost.opening_ticks / (double)hz;
-	printf("tracer    %3u %.0f ns per event in %llu samples, about %.6f s for %llu events; %.6f s for opening %llu blocks\n",
-	       cpu, each * 1e9, (unsigned long long)cost.samples,
-	       each * (double)events, (unsigned long long)events, opening,
+	duration_text(all, (uint64_t)(each * 1e9 * (double)events), "ns");
+	duration_text(open, (uint64_t)(opening * 1e9), "ns");
+	printf("tracer    %3u %.0f ns per event in %llu samples, about %s for %llu events; %s for opening %llu blocks\n",
+	       cpu, each * 1e9, (unsigned long long)cost.samples, all,
+	       (unsigned long long)events, open,
 	       (unsigned long long)cost.opened);
 }
 

@@ -12,6 +12,8 @@
 
 #include "util/bits.h"
 
+#include "color.h"
+#include "duration.h"
 #include "input.h"
 #include "opt.h"
 #include "output.h"
@@ -27,6 +29,7 @@ struct try_options {
 	const char *events;
 	uint64_t time;
 	const char *device;
+	struct text_options text;
 };
 
 #define OPT(member) offsetof(struct try_options, member)
@@ -40,6 +43,7 @@ static const struct kt_option options[] = {
 	  "page to write (default: ktape-HOST-DATE.html)" },
 	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
 	  "instead of " KTAPE_DEVICE_PATH },
+	COLOR_OPTION(struct try_options, text),
 	{ .name = NULL },
 };
 
@@ -125,8 +129,9 @@ static void thread_text(char *to, size_t size, const struct stats_trace *s,
 	for (size_t i = 0;
 	     tid > 0 && (t = ktape_linux_thread(s->linux_stats, i)); i++) {
 		if (t->tid == tid)
-			snprintf(to, size, "%s (%d)",
-				 stats_name(shown, t->name), tid);
+			snprintf(to, size, "%s%s (%d)%s",
+				 role_begin(ROLE_THREAD),
+				 stats_name(shown, t->name), tid, role_end());
 	}
 }
 
@@ -137,8 +142,10 @@ static void print_moment(const struct stats_trace *s,
 	int64_t end = ktape_mono_ns(s->info, series->max_ts);
 	int64_t begin = end - (int64_t)series->max;
 
-	printf("     at %lld.%09lld on CPU %u\n", (long long)(begin / NS_PER_S),
-	       (long long)llabs(begin % NS_PER_S), series->max_cpu);
+	printf("     at %lld.%09lld on CPU %s%u%s\n",
+	       (long long)(begin / NS_PER_S),
+	       (long long)llabs(begin % NS_PER_S), role_begin(ROLE_CPU),
+	       series->max_cpu, role_end());
 }
 
 /* Return true for a system call that takes long because it waits for something. */
@@ -189,14 +196,15 @@ static int print_wait(const struct stats_trace *s)
 	const struct ktape_series *p = largest(s, kinds, 1, true);
 	const struct ktape_linux_instead *w =
 		ktape_linux_longest_wait(s->linux_stats);
-	char who[STATS_NAME + 32], other[STATS_NAME + 32], waited[32], ran[32];
+	char who[STATS_NAME + 32], other[STATS_NAME + 32], waited[DURATION_ROOM];
+	char ran[DURATION_ROOM];
 
 	if (!p || !w)
 		return 0;
 	thread_text(who, sizeof(who), s, w->tid);
 	thread_text(other, sizeof(other), s, w->other);
-	stats_put_time(waited, sizeof(waited), p->max, p->unit);
-	stats_put_time(ran, sizeof(ran), w->ns, "ns");
+	duration_text(waited, p->max, p->unit);
+	duration_text(ran, w->ns, "ns");
 	printf("  longest wait for a CPU: %s waited %s; ", who, waited);
 	if (w->other)
 		printf("%s ran there for %s of it\n", other, ran);
@@ -210,11 +218,11 @@ static int print_longest(const struct stats_trace *s, const char *what,
 			 const uint32_t *kinds, size_t nr)
 {
 	const struct ktape_series *p = largest(s, kinds, nr, false);
-	char shown[STATS_NAME], took[32], who[STATS_NAME + 32];
+	char shown[STATS_NAME], took[DURATION_ROOM], who[STATS_NAME + 32];
 
 	if (!p)
 		return 0;
-	stats_put_time(took, sizeof(took), p->max, p->unit);
+	duration_text(took, p->max, p->unit);
 	thread_text(who, sizeof(who), s, p->max_tid);
 	printf("  longest %s: %s %s took %s", what, ktape_series_name(p->kind),
 	       stats_name(shown, p->name), took);
@@ -234,13 +242,12 @@ static void print_findings(const struct stats_trace *s)
 	static const uint32_t others[] = { KTAPE_SERIES_WORK,
 					   KTAPE_SERIES_HRTIMER,
 					   KTAPE_SERIES_TIMER };
-	char span[32];
+	char span[DURATION_ROOM];
 	int nr;
 
-	stats_put_time(span, sizeof(span), ktape_linux_span(s->linux_stats),
-		       "ns");
-	printf("%s recorded; what stands out (times are CLOCK_MONOTONIC):\n",
-	       span);
+	duration_text(span, ktape_linux_span(s->linux_stats), "ns");
+	printf("%s%s recorded; what stands out (times are CLOCK_MONOTONIC):%s\n",
+	       role_begin(ROLE_HEAD), span, role_end());
 	nr = print_wait(s);
 	nr += print_longest(s, "interrupt", irqs, KT_ARRAY_SIZE(irqs));
 	nr += print_longest(s, "system call or disk request", calls,
@@ -251,7 +258,7 @@ static void print_findings(const struct stats_trace *s)
 	if (!nr)
 		puts("  nothing: no thread waited, and no interrupt was recorded");
 	if (s->gaps)
-		note("%" PRIu64
+		note_loss("%" PRIu64
 		     " events were lost in %u gaps: longer times are possible",
 		     s->lost, s->gaps);
 }
@@ -332,6 +339,9 @@ static int cmd_try(int argc, char **argv)
 	if (o.output && !page_is_name(o.output))
 		return misuse(&command_try,
 			      "-o needs a name that ends in .html");
+	ret = color_start(&command_try, &o.text);
+	if (ret)
+		return ret;
 	load_module(o.device);
 	ret = check_device(o.device);
 	if (ret)

@@ -13,6 +13,8 @@
 #include "util/bits.h"
 #include "util/parse.h"
 
+#include "color.h"
+#include "duration.h"
 #include "opt.h"
 #include "output.h"
 #include "range.h"
@@ -38,6 +40,7 @@ struct verify_options {
 	const char *from;
 	const char *to;
 	uint64_t cpu;
+	struct text_options text;
 };
 
 #define OPT(member) offsetof(struct verify_options, member)
@@ -54,18 +57,21 @@ static const struct kt_option options[] = {
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "CPU",
 	  "with --absent: only on this CPU" },
+	COLOR_OPTION(struct verify_options, text),
 	{ .name = NULL },
 };
 
 static const struct {
 	const char *name;
 	int code;
+	enum kt_role role;
 } verdicts[] = {
-	[KTAPE_ABSENT_PROVED] = { "PROVED", EXIT_OK },
-	[KTAPE_ABSENT_FOUND] = { "FOUND", EXIT_FOUND },
-	[KTAPE_ABSENT_NOT_ENABLED] = { "NOT-ENABLED", EXIT_NOT_ENABLED },
-	[KTAPE_ABSENT_FILTERED] = { "FILTERED", EXIT_FILTERED },
-	[KTAPE_ABSENT_LOST] = { "LOST", EXIT_LOST },
+	[KTAPE_ABSENT_PROVED] = { "PROVED", EXIT_OK, ROLE_GOOD },
+	[KTAPE_ABSENT_FOUND] = { "FOUND", EXIT_FOUND, ROLE_ERROR },
+	[KTAPE_ABSENT_NOT_ENABLED] = { "NOT-ENABLED", EXIT_NOT_ENABLED,
+				       ROLE_LOSS },
+	[KTAPE_ABSENT_FILTERED] = { "FILTERED", EXIT_FILTERED, ROLE_LOSS },
+	[KTAPE_ABSENT_LOST] = { "LOST", EXIT_LOST, ROLE_LOSS },
 };
 
 /**
@@ -123,7 +129,9 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 	if (r->o.json) {
 		verify_put_finding(stdout, f, !r->shown);
 	} else {
-		printf("%s %s: ", f->note ? "note" : "wrong",
+		printf("%s%s%s %s: ",
+		       role_begin(f->note ? ROLE_LOSS : ROLE_ERROR),
+		       f->note ? "note" : "wrong", role_end(),
 		       ktape_rule_name(f->rule));
 		print_place(r, f);
 		printf("%s\n", f->text);
@@ -140,27 +148,33 @@ static int take_progress(void *arg, uint64_t records)
 	return signals_came();
 }
 
+/* Print a number of lost events. */
+static void print_count(uint64_t count)
+{
+	printf("%s%10llu%s ", count ? role_begin(ROLE_LOSS) : "",
+	       (unsigned long long)count, count ? role_end() : "");
+}
+
 static void print_cpus(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
-	uint64_t hundredths;
+	char spent[DURATION_ROOM];
 
 	if (r->o.quiet)
 		return;
-	printf("%3s %8s %12s %12s %10s %10s %s\n", "cpu", "packets", "records",
-	       "filtered", "lost", "missed", "in the tracer");
+	printf("%s%3s %8s %12s %12s %10s %10s %s%s\n", role_begin(ROLE_HEAD),
+	       "cpu", "packets", "records", "filtered", "lost", "missed",
+	       "in the tracer", role_end());
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
-		printf("%3u %8llu %12llu %12llu %10llu %10llu ", c.cpu,
-		       (unsigned long long)c.packets,
+		printf("%s%3u%s %8llu %12llu %12llu ", role_begin(ROLE_CPU),
+		       c.cpu, role_end(), (unsigned long long)c.packets,
 		       (unsigned long long)c.records,
-		       (unsigned long long)c.filtered,
-		       (unsigned long long)c.lost,
-		       (unsigned long long)c.missed);
-		hundredths = c.tracer_ns / 10000;
+		       (unsigned long long)c.filtered);
+		print_count(c.lost);
+		print_count(c.missed);
 		if (c.samples)
-			printf("about %llu.%02llu ms, by %llu samples\n",
-			       (unsigned long long)(hundredths / 100),
-			       (unsigned long long)(hundredths % 100),
+			printf("about %s, by %llu samples\n",
+			       duration_text(spent, c.tracer_ns, "ns"),
 			       (unsigned long long)c.samples);
 		else
 			puts("not known");
@@ -179,7 +193,8 @@ static int print_verdict(const struct run *r)
 		printf(",\"verdict\":\"%s\",\"verdicts\":[",
 		       verdicts[all].name);
 	else
-		printf("%s: %s%s\n", verdicts[all].name, why,
+		printf("%s%s%s: %s%s\n", role_begin(verdicts[all].role),
+		       verdicts[all].name, role_end(), why,
 		       r->o.cpu != UINT64_MAX ||
 				       ktape_verify_info(r->verify)->has_cpus ?
 			       "" :
@@ -194,8 +209,10 @@ static int print_verdict(const struct run *r)
 			printf("%s{\"cpu\":%u,\"verdict\":\"%s\"}", comma,
 			       c.cpu, verdicts[one].name);
 		else
-			printf("  CPU %u %s: %s\n", c.cpu, verdicts[one].name,
-			       why);
+			printf("  CPU %s%u%s %s%s%s: %s\n",
+			       role_begin(ROLE_CPU), c.cpu, role_end(),
+			       role_begin(verdicts[one].role),
+			       verdicts[one].name, role_end(), why);
 		comma = ",";
 	}
 	if (r->o.json)
@@ -223,9 +240,11 @@ static int print_result(const struct run *r, int wrong)
 		printf("and %llu further findings (use --all to show them)\n",
 		       (unsigned long long)r->left_out);
 	if (wrong)
-		printf("%d wrong\n", wrong);
+		printf("%s%d wrong%s\n", role_begin(ROLE_ERROR), wrong,
+		       role_end());
 	else if (!r->o.quiet)
-		puts("nothing is wrong");
+		printf("%snothing is wrong%s\n", role_begin(ROLE_GOOD),
+		       role_end());
 	return code;
 }
 
@@ -408,6 +427,8 @@ static int cmd_verify(int argc, char **argv)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_verify, "give exactly one trace");
+	if (color_start(&command_verify, &r.o.text))
+		return EXIT_USAGE;
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
 		return misuse(&command_verify,
 			      "--from, --to and --cpu need --absent");

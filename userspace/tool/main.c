@@ -15,6 +15,7 @@
  *	output.c	refuses outputs that would overwrite an input
  *	range.c		--from-time, --to-time, CPUs
  *	filters.c filters_apply.c config_file.c rkh.c	filters of a session
+ *	color.c pager.c	colours and the pager of a terminal
  *	signals.c	SIGINT and others for commands that take long
  *	serial.c	serial lines
  *
@@ -29,6 +30,7 @@
 
 #include "util/near.h"
 
+#include "color.h"
 #include "opt.h"
 #include "tool.h"
 
@@ -108,6 +110,7 @@ static int prepare_process(void)
 int main(int argc, char **argv)
 {
 	const struct kt_command *c;
+	int ret;
 
 	if (prepare_process())
 		return EXIT_FAILED;
@@ -116,8 +119,11 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	c = kt_command_find(argv[1]);
-	if (c)
-		return c->run(argc - 1, argv + 1);
+	if (c) {
+		ret = c->run(argc - 1, argv + 1);
+		pager_finish();
+		return ret;
+	}
 	if (is_any(argv[1], "help", "--help") || !strcmp(argv[1], "-h"))
 		return run_help(argc, argv);
 	if (is_any(argv[1], "version", "--version")) {

@@ -65,7 +65,7 @@ void stats_close(struct stats_trace *s);
 bool stats_report_bounds(const struct stats_trace *s, const char *path);
 void stats_print(const struct stats_trace *s, const struct stats_show *how);
 void stats_put_json(FILE *f, const struct stats_trace *s);
-void stats_put_time(char *to, size_t size, uint64_t value, const char *unit);
+void stats_head(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* stats_response.c */
 void stats_put_responses(const struct ktape_responses *s,

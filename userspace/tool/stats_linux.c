@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Print the Linux statistics of a trace as text, for stats; measure it. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "util/bits.h"
 #include "util/put.h"
 
+#include "color.h"
+#include "duration.h"
 #include "stats.h"
 
 #define SHOWN		20	/* entries of a kind that are shown without --all */
@@ -109,30 +112,37 @@ const char *stats_column(char shown[STATS_NAME], const char *name,
 	return shown;
 }
 
-/* Write a time in a unit that gives few digits; values other than "ns" as they are. */
-void stats_put_time(char *to, size_t size, uint64_t value, const char *unit)
+/**
+ * stats_head() - print the heading of a table
+ * @format: as in printf(3); begins with a line's end if one comes before the heading
+ */
+void stats_head(const char *format, ...)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 } };
+	va_list args;
 
-	for (size_t i = 0; i < KT_ARRAY_SIZE(units); i++) {
-		if (strcmp(unit, "ns") || value < units[i].ns)
-			continue;
-		snprintf(to, size, "%.2f %s",
-			 (double)value / (double)units[i].ns, units[i].name);
-		return;
-	}
-	snprintf(to, size, "%" PRIu64 " %s", value, unit);
+	if (*format == '\n')
+		putchar(*format++);
+	fputs(role_begin(ROLE_HEAD), stdout);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	fputs(role_end(), stdout);
 }
 
 static void print_time(uint64_t ns)
 {
-	char text[32];
+	char text[DURATION_ROOM];
 
-	stats_put_time(text, sizeof(text), ns, "ns");
-	printf(" %11s", text);
+	printf(" %11s", duration_column(text, ns, "ns"));
+}
+
+/* Print a thread's number and name. */
+static void print_thread(int32_t tid, const char *name)
+{
+	char shown[STATS_NAME];
+
+	printf("%9d %s%-16s%s", tid, role_begin(ROLE_THREAD),
+	       stats_name(shown, name), role_end());
 }
 
 static double percent_of(uint64_t part, uint64_t all)
@@ -145,32 +155,34 @@ static void print_cpus(const struct ktape_linux *l)
 	uint64_t span = ktape_linux_span(l);
 	const struct ktape_linux_cpu *c;
 
-	printf("%-8s %8s %8s %8s %8s %8s %10s %8s\n", "CPU", "threads", "idle",
-	       "irq", "softirq", "unknown", "switches", "lost");
+	stats_head("%-8s %8s %8s %8s %8s %8s %10s %8s\n", "CPU", "threads",
+		   "idle", "irq", "softirq", "unknown", "switches", "lost");
 	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
-		printf("%-8u %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%% %10" PRIu64
-		       " %8" PRIu64 "%s\n",
-		       c->cpu, percent_of(c->run, span),
+		printf("%s%-8u%s %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%% %10" PRIu64
+		       " %s%8" PRIu64 "%s%s\n",
+		       role_begin(ROLE_CPU), c->cpu, role_end(),
+		       percent_of(c->run, span),
 		       percent_of(c->idle, span), percent_of(c->irq, span),
 		       percent_of(c->softirq, span),
-		       percent_of(c->unknown, span), c->switches, c->lost,
-		       c->uncounted ? "+?" : "");
+		       percent_of(c->unknown, span), c->switches,
+		       c->lost || c->uncounted ? role_begin(ROLE_LOSS) : "",
+		       c->lost, c->uncounted ? "+?" : "",
+		       c->lost || c->uncounted ? role_end() : "");
 }
 
 static void print_threads(const struct ktape_linux *l, bool all)
 {
 	uint64_t span = ktape_linux_span(l);
 	const struct ktape_linux_thread *t;
-	char shown[STATS_NAME];
 
-	printf("\n%9s %-16s %11s %8s %9s %11s %11s\n", "thread", "name", "run",
-	       "", "switches", "waited", "longest");
+	stats_head("\n%9s %-16s %11s %8s %9s %11s %11s\n", "thread", "name",
+		   "run", "", "switches", "waited", "longest");
 	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
 		if (!all && i >= SHOWN) {
 			puts("          ...");
 			break;
 		}
-		printf("%9d %-16s", t->tid, stats_name(shown, t->name));
+		print_thread(t->tid, t->name);
 		print_time(t->run);
 		printf(" %7.2f%% %9" PRIu64, percent_of(t->run, span),
 		       t->switches);
@@ -183,20 +195,20 @@ static void print_threads(const struct ktape_linux *l, bool all)
 static void print_shares(const struct ktape_linux *l, size_t i)
 {
 	const struct ktape_series *s = ktape_linux_series(l, i);
-	char text[40];
+	char text[DURATION_ROOM], mark;
 
 	for (size_t q = 0; q < STATS_SHARES; q++) {
 		struct ktape_quantile v;
 
 		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v);
-		stats_put_time(text, sizeof(text), v.value, s->unit);
 		/* Lost events make it uncertain: '~' up to a bound, '?' without one. */
+		mark = ' ';
 		if (v.low != v.value || v.high != v.value)
-			strcat(text, v.high == UINT64_MAX ? "?" : "~");
-		printf(" %11s", text);
+			mark = v.high == UINT64_MAX ? '?' : '~';
+		printf(" %10s%c", duration_column(text, v.value, s->unit),
+		       mark);
 	}
-	stats_put_time(text, sizeof(text), s->max, s->unit);
-	printf(" %11s", text);
+	printf(" %10s", duration_column(text, s->max, s->unit));
 	if (s->errors)
 		printf("  %" PRIu64 " errors", s->errors);
 	if (s->uncertain)
@@ -207,7 +219,7 @@ static void print_shares(const struct ktape_linux *l, size_t i)
 static void print_histogram(const struct ktape_linux *l, size_t i)
 {
 	uint64_t most = 0, n;
-	char text[32];
+	char text[DURATION_ROOM];
 
 	for (unsigned int b = 0; b <= BITS; b++)
 		most = kt_max(most, ktape_linux_bucket(l, i, b));
@@ -215,8 +227,8 @@ static void print_histogram(const struct ktape_linux *l, size_t i)
 		n = ktape_linux_bucket(l, i, b);
 		if (!n)
 			continue;
-		stats_put_time(text, sizeof(text), b ? 1ULL << (b - 1) : 0,
-			       ktape_linux_series(l, i)->unit);
+		duration_column(text, b ? 1ULL << (b - 1) : 0,
+				ktape_linux_series(l, i)->unit);
 		printf("%28s %10" PRIu64 " ", text, n);
 		for (uint64_t bar = (n * BAR + most - 1) / most; bar--;)
 			putchar('#');
@@ -231,10 +243,10 @@ static void print_series(const struct ktape_linux *l,
 	unsigned int kind = KTAPE_SERIES_KINDS, shown = 0;
 	char name[STATS_NAME];
 
-	printf("\n%-28s %10s", "latencies and durations", "times");
+	stats_head("\n%-28s %10s", "latencies and durations", "times");
 	for (size_t q = 0; q < STATS_SHARES; q++)
-		printf(" %11s", stats_shares[q].name);
-	printf(" %11s\n", "max");
+		stats_head(" %10s ", stats_shares[q].name);
+	stats_head(" %10s\n", "max");
 	for (size_t i = 0; (s = ktape_linux_series(l, i)); i++) {
 		if (!s->count && !s->uncertain)
 			continue;
@@ -274,28 +286,29 @@ static void print_instead(const struct ktape_linux *l, bool all)
 
 	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++) {
 		if (!i)
-			printf("\n%9s %-16s %11s %8s   %s\n", "waiting", "name",
-			       "time", "waits", "ran instead");
+			stats_head("\n%9s %-16s %11s %8s   %s\n", "waiting",
+				   "name", "time", "waits", "ran instead");
 		if (!all && i >= SHOWN) {
 			puts("          ...");
 			break;
 		}
-		printf("%9d %-16s", p->tid,
-		       stats_name(shown, thread_name(l, p->tid)));
+		print_thread(p->tid, thread_name(l, p->tid));
 		print_time(p->ns);
 		printf(" %8" PRIu64 "   ", p->count);
 		if (p->other < 0)
 			puts("?");
 		else
-			printf("%d %s\n", p->other,
-			       stats_name(shown, thread_name(l, p->other)));
+			printf("%d %s%s%s\n", p->other,
+			       role_begin(ROLE_THREAD),
+			       stats_name(shown, thread_name(l, p->other)),
+			       role_end());
 	}
 }
 
 void stats_print(const struct stats_trace *s, const struct stats_show *how)
 {
 	const struct ktape_linux *l = s->linux_stats;
-	char text[32];
+	char text[DURATION_ROOM];
 
 	if (how->json) {
 		putchar('{');
@@ -303,8 +316,7 @@ void stats_print(const struct stats_trace *s, const struct stats_show *how)
 		puts("}");
 		return;
 	}
-	stats_put_time(text, sizeof(text), ktape_linux_span(l), "ns");
-	printf("%s\n\n", text);
+	printf("%s\n\n", duration_text(text, ktape_linux_span(l), "ns"));
 	print_cpus(l);
 	print_threads(l, how->all);
 	print_series(l, how);

@@ -9,6 +9,7 @@
 #include "util/bits.h"
 #include "util/put.h"
 
+#include "duration.h"
 #include "stats.h"
 
 #define TEXT_SIZE	32
@@ -127,10 +128,10 @@ static void print_name(const char *before, const char *name)
 
 static void print_time(const struct ktape_response *r, uint64_t ns)
 {
-	char text[TEXT_SIZE] = "-";
+	char text[DURATION_ROOM] = "-";
 
 	if (r->count)
-		stats_put_time(text, sizeof(text), ns, "ns");
+		duration_column(text, ns, "ns");
 	printf(" %11s", text);
 }
 
@@ -148,10 +149,11 @@ void stats_print_responses(const struct ktape_responses *s,
 
 	for (size_t i = 0; (r = ktape_response(s, i)); i++) {
 		if (!i) {
-			printf("\n%8s %8s %8s", "posts", "gets", "times");
+			stats_head("\n%8s %8s %8s", "posts", "gets", "times");
 			for (size_t k = 0; k < STATS_SHARES; k++)
-				printf(" %11s", stats_shares[k].name);
-			printf(" %11s  response of object, signal\n", "max");
+				stats_head(" %11s", stats_shares[k].name);
+			stats_head(" %11s  response of object, signal\n",
+				   "max");
 		}
 		printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64, r->posts, r->gets,
 		       r->count);

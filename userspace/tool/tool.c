@@ -7,6 +7,7 @@
 
 #include "util/put.h"
 
+#include "color.h"
 #include "opt.h"
 #include "tool.h"
 
@@ -14,8 +15,9 @@
 
 static void print_to_stderr(bool failed, const char *format, va_list args)
 {
-	(void)failed;
-	fputs("ktape: ", stderr);
+	/* The word before an error. */
+	fprintf(stderr, "%sktape:%s ", failed ? message_begin(ROLE_ERROR) : "",
+		failed ? message_end() : "");
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }
@@ -58,6 +60,24 @@ void note(const char *format, ...)
 	va_start(args, format);
 	print_message(false, format, args);
 	va_end(args);
+}
+
+/**
+ * note_loss() - print a message about events that were lost
+ * @format: as in printf(3)
+ */
+void note_loss(const char *format, ...)
+{
+	bool marks = print_message == print_to_stderr;
+	va_list args;
+
+	if (marks)
+		fputs(message_begin(ROLE_LOSS), stderr);
+	va_start(args, format);
+	print_message(false, format, args);
+	va_end(args);
+	if (marks)
+		fputs(message_end(), stderr);
 }
 
 /**
@@ -233,10 +253,14 @@ void put_human(char *to, size_t size, uint64_t bytes)
 /**
  * finish_stdout() - flush standard output and check that all was written
  *
+ * Text that the user left unread by quitting the pager counts as written.
+ *
  * Return: EXIT_OK, or EXIT_FAILED after a message.
  */
 int finish_stdout(void)
 {
+	if ((fflush(stdout) || ferror(stdout)) && pager_has_ended())
+		return EXIT_OK;
 	if (fflush(stdout) || ferror(stdout))
 		return fail("standard output: %s", strerror(errno));
 	return EXIT_OK;

@@ -34,6 +34,8 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int redirect_messages(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note_loss(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 void report_left_out(const char *path, const char *what, uint64_t count);
 void report_names_left_out(const char *path,
 			   const struct ktape_registry *names);

@@ -17,6 +17,7 @@
 
 #include "util/bits.h"
 
+#include "duration.h"
 #include "stats.h"
 #include "top_draw.h"
 
@@ -86,7 +87,8 @@ static void put_bar(int y, const char *text)
 static void draw_title(const struct top_state *s)
 {
 	const struct top_view *v = s->view;
-	char text[TEXT_MAX], length[32] = "", cost[32] = "", filter[80] = "";
+	char text[TEXT_MAX], length[DURATION_ROOM] = "";
+	char cost[32] = "", filter[80] = "";
 
 	if (!v) {
 		snprintf(text, sizeof(text), "ktape top  %s  %s", s->title,
@@ -95,7 +97,7 @@ static void draw_title(const struct top_state *s)
 		put_bar(0, text);
 		return;
 	}
-	stats_put_time(length, sizeof(length), v->span, "ns");
+	duration_text(length, v->span, "ns");
 	if (v->cost.known)
 		snprintf(cost, sizeof(cost), "  tracer %.2f%%",
 			 percent(v->cost.ns, v->span * v->nr_cpus));
@@ -235,7 +237,7 @@ static void name_latency(const struct top_view *v, unsigned int kind,
 			 char text[TEXT_MAX])
 {
 	size_t len = 0;
-	char time[32];
+	char time[DURATION_ROOM];
 
 	if (!v->series[kind].count) {
 		snprintf(text, TEXT_MAX, "no values");
@@ -244,12 +246,12 @@ static void name_latency(const struct top_view *v, unsigned int kind,
 	for (size_t i = 0; i < TOP_SHARES; i++) {
 		const struct ktape_quantile *q = &v->shares[kind][i];
 
-		stats_put_time(time, sizeof(time), q->value, "ns");
+		duration_text(time, q->value, "ns");
 		len += (size_t)snprintf(text + len, TEXT_MAX - len, "%s %s%s  ",
 					top_shares[i].name, time,
 					q->high != q->value ? "?" : "");
 	}
-	stats_put_time(time, sizeof(time), v->series[kind].max, "ns");
+	duration_text(time, v->series[kind].max, "ns");
 	snprintf(text + len, TEXT_MAX - len, "max %s", time);
 }
 
@@ -319,11 +321,12 @@ unsigned int top_draw_rows(const struct top_state *s)
 static void draw_thread(int y, const struct top_view *v,
 			const struct ktape_linux_thread *t)
 {
-	char name[STATS_NAME], run[32], wait[32], longest[32];
+	char name[STATS_NAME], run[DURATION_ROOM], wait[DURATION_ROOM];
+	char longest[DURATION_ROOM];
 
-	stats_put_time(run, sizeof(run), t->run, "ns");
-	stats_put_time(wait, sizeof(wait), t->wait, "ns");
-	stats_put_time(longest, sizeof(longest), t->wait_max, "ns");
+	duration_column(run, t->run, "ns");
+	duration_column(wait, t->wait, "ns");
+	duration_column(longest, t->wait_max, "ns");
 	put(y, 0, "%9d %9u %s %7.2f%% %11s %11s %11s %9" PRIu64, t->tid,
 	    t->tgid, stats_column(name, t->name, STATS_COLUMN + 4),
 	    percent(t->run, v->span), run, wait, longest, t->switches);

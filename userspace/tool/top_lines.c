@@ -7,6 +7,7 @@
 #include "util/bits.h"
 #include "util/put.h"
 
+#include "duration.h"
 #include "stats.h"
 #include "top.h"
 
@@ -33,24 +34,25 @@ void top_print_head(FILE *out)
 static void print_p99(FILE *out, const struct top_view *v, unsigned int kind)
 {
 	const struct ktape_quantile *q = &v->shares[kind][P99];
-	char text[32] = "-";
+	char text[DURATION_ROOM] = "-", mark = ' ';
 
 	if (v->series[kind].count) {
-		stats_put_time(text, sizeof(text), q->value, "ns");
+		duration_column(text, q->value, "ns");
 		if (q->high != q->value || q->low != q->value)
-			strcat(text, q->high == UINT64_MAX ? "?" : "~");
+			mark = q->high == UINT64_MAX ? '?' : '~';
 	}
-	fprintf(out, " %11s", text);
+	fprintf(out, " %10s%c", text, mark);
 }
 
 static void print_thread(FILE *out, const struct top_view *v,
 			 const struct ktape_linux_thread *t)
 {
-	char name[STATS_NAME], run[32], wait[32], longest[32];
+	char name[STATS_NAME], run[DURATION_ROOM], wait[DURATION_ROOM];
+	char longest[DURATION_ROOM];
 
-	stats_put_time(run, sizeof(run), t->run, "ns");
-	stats_put_time(wait, sizeof(wait), t->wait, "ns");
-	stats_put_time(longest, sizeof(longest), t->wait_max, "ns");
+	duration_text(run, t->run, "ns");
+	duration_text(wait, t->wait, "ns");
+	duration_text(longest, t->wait_max, "ns");
 	fprintf(out, "%16d %s %6.2f%% ran %s, waited %s, longest %s, %" PRIu64
 		" switches\n",
 		t->tid, stats_column(name, t->name, STATS_COLUMN),
@@ -68,12 +70,12 @@ void top_print_line(FILE *out, const struct top_view *v,
 		    const struct top_order *o, uint64_t threads)
 {
 	const struct ktape_linux_thread **list;
-	char lost[32], length[32], tracer[16] = "-";
+	char lost[32], length[DURATION_ROOM], tracer[16] = "-";
 	size_t nr;
 
 	snprintf(lost, sizeof(lost), "%" PRIu64 "%s", v->lost,
 		 v->unknown ? "+?" : "");
-	stats_put_time(length, sizeof(length), v->span, "ns");
+	duration_text(length, v->span, "ns");
 	if (v->cost.known)
 		snprintf(tracer, sizeof(tracer), "%.2f%%",
 			 percent(v->cost.ns, v->span * v->nr_cpus));

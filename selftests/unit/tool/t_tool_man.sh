@@ -43,8 +43,8 @@ completion	ktape.1:completion
 
 export LC_ALL=C	# comm(1) needs one collation
 
-# The common options of all commands.
-common='^(--help|-h|--device PATH)$'
+# The options that ktape.1 describes once for all commands that have them.
+common='^(--help|-h|--device PATH|--color AUTO\|ALWAYS\|NEVER|--no-pager)$'
 
 # options_of_help COMMAND: print its options in --help with their arguments
 options_of_help()
@@ -212,6 +212,18 @@ test_command()
 	result $? "$command: --help and the man page have the same exit statuses"
 }
 
+# common_options: print those that ktape.1 does not describe
+common_options()
+{
+	local word
+
+	for word in help device color no-pager; do
+		awk '/^\.Sh / { inside = $2 == "DESCRIPTION" } inside' \
+			"$man/ktape.1" | grep -qE "^\.(It )?Fl -$word( |$)" ||
+			echo "ktape.1 does not describe --$word"
+	done
+}
+
 # commands_of_page PAGE: print the commands in the list of ktape.1
 commands_of_page()
 {
@@ -228,6 +240,9 @@ test_commands()
 		# shellcheck disable=SC2086	# words
 		[ -z "$command" ] || test_command "$command" $list
 	done <<<"$places"
+	common_options >log
+	[ ! -s log ]
+	result $? "ktape(1) describes the common options"
 	# The table must have every command, and no other.
 	"$out/user-asan/ktape" help |
 		sed -n 's/^  \([a-z]*\) .*/\1/p' | sort >commands
@@ -312,6 +327,9 @@ test_bite()
 		! diff -q <(statuses_of_help verify) \
 			<(statuses_of_page ktape-verify.1) >/dev/null ||
 			echo "a wrong exit status is not found"
+		changes ktape.1 's/^\.It Fl -no-pager/.It Fl -pager/'
+		common_options | grep -q -- --no-pager ||
+			echo "a missing common option is not found"
 		changes ktape.1 '/^\.It Cm snapshot/d'
 		! commands_of_page changed/ktape.1 | diff -q commands - >/dev/null ||
 			echo "a missing command is not found"

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Colours of text on a terminal, by what a part of the text is.
+ *
+ * No role needs its colour to be understood: words say the same.  Colours that stand
+ * for good and bad differ for users who cannot tell red from green, and all can be
+ * read on black and on white.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "color.h"
+#include "tool.h"
+
+#define CODE_MAX	8	/* bytes of a code */
+#define PARTS		3	/* of a line that color_event() marks */
+#define END		"\033[0m"
+
+static const char *const codes[ROLES] = {
+	[ROLE_HEAD] = "\033[1m",    /* bold */
+	[ROLE_CPU] = "\033[33m",    /* yellow */
+	[ROLE_THREAD] = "\033[36m", /* cyan */
+	[ROLE_EVENT] = "\033[1m",   /* bold */
+	[ROLE_GOOD] = "\033[1;36m", /* bold cyan */
+	[ROLE_LOSS] = "\033[1;35m", /* bold magenta */
+	[ROLE_ERROR] = "\033[1;31m" /* bold red */
+};
+
+_Static_assert((CODE_MAX + sizeof(END) - 1) * PARTS <= COLOR_ROOM,
+	       "a line has room for the codes of its parts");
+
+static bool on;			/* colours on standard output */
+static signed char messages = -1; /* the same on standard error; -1: not known */
+
+/* Does the environment allow colours, unless an option asks for them? */
+static bool is_allowed(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/**
+ * color_start() - decide whether text has colours
+ * @command: the subcommand
+ * @o: its options
+ *
+ * Return: 0 or the exit code.
+ */
+int color_start(const struct kt_command *command, const struct text_options *o)
+{
+	const char *when = o->color ? o->color : "auto";
+
+	if (!strcmp(when, "always"))
+		on = true;
+	else if (!strcmp(when, "auto"))
+		on = isatty(STDOUT_FILENO) && is_allowed();
+	else if (!strcmp(when, "never"))
+		messages = 0;
+	else
+		return misuse(command,
+			      "--color: \"%s\" is none of auto, always, never",
+			      when);
+	message_begin(ROLE_ERROR);
+	return 0;
+}
+
+/* Return true if standard output has colours. */
+bool color_is_on(void)
+{
+	return on;
+}
+
+/* Return what begins a part of standard output; "" without colours. */
+const char *role_begin(enum kt_role role)
+{
+	return on ? codes[role] : "";
+}
+
+/* Return what ends a part of standard output; "" without colours. */
+const char *role_end(void)
+{
+	return on ? END : "";
+}
+
+/**
+ * message_begin() - return what begins a part of standard error
+ * @role: what it is
+ *
+ * Only terminals get colours, and what the first call finds stays: later standard
+ * error may lead to a pager.
+ *
+ * Return: the code, or "".
+ */
+const char *message_begin(enum kt_role role)
+{
+	if (messages < 0)
+		messages = isatty(STDERR_FILENO) && is_allowed();
+	return messages ? codes[role] : "";
+}
+
+/* Return what ends a part of standard error; "" without colours. */
+const char *message_end(void)
+{
+	return messages > 0 ? END : "";
+}
+
+/* Insert the codes of a role around line[@from] to line[@to].  Return: the new length. */
+static size_t mark_part(char *line, size_t len, size_t from, size_t to,
+			enum kt_role role)
+{
+	size_t code = strlen(codes[role]), end = sizeof(END) - 1;
+
+	memmove(line + to + code + end, line + to, len - to);
+	memmove(line + from + code, line + from, to - from);
+	memcpy(line + from, codes[role], code);
+	memcpy(line + to + code, END, end);
+	return len + code + end;
+}
+
+static enum kt_role role_of(const struct ktape_event *e)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+
+	if (d && d->event_class == KTAPE_CLASS_EXCEPTION)
+		return ROLE_ERROR;
+	return e->opcode == KTAPE_EV_LOSS ? ROLE_LOSS : ROLE_EVENT;
+}
+
+/**
+ * color_event() - mark CPU, thread and event of a line of ktape_format_text()
+ * @line: "[TIME] cpu CPU THREAD EVENT:...", with room for COLOR_ROOM more bytes
+ * @len: its length
+ * @e: the event
+ *
+ * Return: the new length.
+ */
+size_t color_event(char *line, size_t len, const struct ktape_event *e)
+{
+	static const char head[] = "] cpu ";
+	char tid[16];
+	const char *at = memmem(line, len, head, sizeof(head) - 1), *end;
+	size_t cpu, who, name, colon;
+
+	if (!at)
+		return len;
+	cpu = (size_t)(at - line) + sizeof(head) - 1;
+	end = memchr(line + cpu, ' ', len - cpu);
+	if (!end)
+		return len;
+	who = (size_t)(end - line) + 1;
+	/* The name of a thread may have blanks: its number ends the text. */
+	snprintf(tid, sizeof(tid), e->tid < 0 ? "- " : "-%d ", e->tid);
+	end = memmem(line + who, len - who, tid, strlen(tid));
+	if (!end)
+		return len;
+	name = (size_t)(end - line) + strlen(tid);
+	end = memchr(line + name, ':', len - name);
+	colon = end ? (size_t)(end - line) : len - 1;
+	/* From the last to the first: places before a mark do not move. */
+	len = mark_part(line, len, name, colon, role_of(e));
+	len = mark_part(line, len, who, name - 1, ROLE_THREAD);
+	return mark_part(line, len, cpu, who - 1, ROLE_CPU);
+}
