@@ -23,10 +23,12 @@ ktape try -d 100ms -o none.html >out 2>log
 result $? "without a module that can be loaded, the doctor's next command is printed" log
 
 cp "$KTAPE_MODULE" ktape.ko
-# Threads that wait for each other, system calls and timer interrupts.
+# Threads that wait for each other for a CPU, system calls, soft interrupts of timers.
 (while :; do echo | cat | cat >/dev/null; done) &
 load=$!
-ktape try -d 1s -e 'sched,irq,softirq,syscall,local_timer*' -o try.html >out 2>log
+(while :; do :; done) &
+spin=$!
+ktape try -d 1s -o try.html >out 2>log
 result $? "try loads ./ktape.ko and records" log
 grep -q 'loaded the module' log && [ -e /dev/ktape ]
 result $? "it says that it loaded the module" log
@@ -35,10 +37,15 @@ cat out
 	[ "$(grep -cE '^     at [0-9]+\.[0-9]{9} on CPU [0-9]+$' out)" = 3 ] &&
 	grep -qE '^  longest wait for a CPU: .* waited [0-9.]+ .*; (.* ran there|the CPU was idle) for ' out &&
 	grep -qE '^  longest interrupt: .* took [0-9.]+ ' out &&
-	grep -qE '^  longest system call or disk request: syscall .* took .* in ' out
-result $? "three findings, each with its time and CPU" out
+	grep -qE '^  longest system call or disk request: (syscall|block) .* took ' out
+result $? "without options there are three findings, each with its time and CPU" out
 is_page try.html && [ ! -e try.html.trace ] && grep -q '^page: try.html ' out
 result $? "the page is whole, and the trace was removed" out
+
+ktape try -d 1s -e syscall -o calls.html >out 2>log
+[ "$(grep -c '^  longest ' out)" = 1 ] &&
+	grep -qE '^  longest system call or disk request: syscall .* took .* in ' out
+result $? "with system calls alone there is one finding" out
 
 ktape record -o cmd.html -- true 2>log && is_page cmd.html && [ ! -e cmd.html.trace ] &&
 	grep -q 'page: cmd.html' log
@@ -48,7 +55,7 @@ mkdir -p full.html.trace && echo 1 >full.html.trace/mine
 ktape record -q -d 100ms -o full.html 2>log
 [ $? = 1 ] && [ -e full.html.trace/mine ] && [ ! -e full.html ]
 result $? "a folder that is in the way is not touched" log
-kill $load
+kill $load $spin
 wait
 rmmod ktape
 echo "1..$n"

@@ -21,6 +21,7 @@
 #include "stats.h"
 
 #define USUAL_TIME	5000000000ULL
+#define USUAL_EVENTS	"default,syscall,block" /* what the findings need */
 #define NS_PER_S	1000000000
 #define HOST_MAX	64
 
@@ -38,7 +39,7 @@ static const struct kt_option options[] = {
 	{ "duration", 'd', KT_OPT_TIME, OPT(time), "TIME",
 	  "record for this time (default: 5s)" },
 	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
-	  "events, classes, globs (default: the default profile)" },
+	  "events, classes, globs (default: " USUAL_EVENTS ")" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(output), "FILE.html",
 	  "page to write (default: ktape-HOST-DATE.html)" },
 	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
@@ -96,18 +97,15 @@ static char *usual_name(void)
 static int record_trace(const struct try_options *o, const char *trace)
 {
 	char time_text[32];
-	char *argv[14] = { (char *)"ktape", (char *)"record", (char *)"-q",
-			   (char *)"-d",    time_text,	      (char *)"-o",
-			   (char *)trace };
-	size_t n = 7;
+	char *argv[14] = { (char *)"ktape",   (char *)"record", (char *)"-q",
+			   (char *)"-d",      time_text,	(char *)"-o",
+			   (char *)trace,     (char *)"-e",
+			   (char *)o->events };
+	size_t n = 9;
 	int ret;
 
 	snprintf(time_text, sizeof(time_text), "%lluns",
 		 (unsigned long long)o->time);
-	if (o->events) {
-		argv[n++] = (char *)"-e";
-		argv[n++] = (char *)o->events;
-	}
 	if (o->device) {
 		argv[n++] = (char *)"--device";
 		argv[n++] = (char *)o->device;
@@ -324,7 +322,7 @@ static int try_page(const struct try_options *o, const char *page)
 
 static int cmd_try(int argc, char **argv)
 {
-	struct try_options o = { .time = USUAL_TIME };
+	struct try_options o = { .events = USUAL_EVENTS, .time = USUAL_TIME };
 	char *usual = NULL;
 	int first, ret;
 
