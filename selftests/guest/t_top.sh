@@ -1,0 +1,125 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Test `ktape top` on a device: its counts are those of a known emitter and of `ktape
+# dump`, lines and JSON say the same, and it leaves nothing behind.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+mkdir -p $dir && cd $dir || exit
+
+marks=300
+
+# ends PID: wait until a process has ended, and return its exit status
+ends()
+{
+	(sleep 60; kill -KILL "$1") 2>/dev/null &
+	guard=$!
+	wait "$1"
+	status=$?
+	kill $guard 2>/dev/null
+	return $status
+}
+
+# has_lines N FILE: wait until a file has so many lines
+has_lines()
+{
+	i=0
+	until [ "$(wc -l <"$2")" -ge "$1" ]; do
+		i=$((i + 1))
+		[ $i -le 600 ] || return
+		sleep 0.1
+	done
+}
+
+# sum NAME: add up a member of all intervals
+sum()
+{
+	awk -F '\t' -v name="$1=" '
+		{ for (i = 1; i <= NF; i++)
+			if (index($i, name) == 1)
+				sum += substr($i, length(name) + 1) }
+		END { print sum + 0 }' intervals
+}
+
+test_counts()
+{
+	ktape start known -e user,sched_switch -b 4M
+	ktape top -S known --json -t 100ms >top.json 2>log &
+	top=$!
+	i=0
+	while [ $i -lt $marks ]; do
+		echo "mark $i" >/dev/ktape_mark
+		i=$((i + 1))
+	done
+	has_lines 3 top.json
+	result $? "intervals come while the session records" log
+	ktape stop known
+	ends $top
+	result $? "top ends when the session has stopped" log
+	json <top.json >intervals 2>log
+	result $? "each interval is a line of JSON" log
+	ktape record -S known -o trace 2>log
+	ktape dump -e user trace | wc -l >dumped
+	ktape dump -e sched_switch trace | wc -l >>dumped
+	{ sum classes.user; sum classes.sched; } >counted
+	cmp dumped counted && [ "$(head -n 1 counted)" = $marks ]
+	result $? "the rates of all intervals together are the events of $marks marks: $(tr '\n' ' ' <counted)" dumped
+	[ "$(sum events)" -ge "$(($(sum classes.user) + $(sum classes.sched)))" ] &&
+		[ "$(sum lost)" = 0 ]
+	result $? "events has them all, and none was lost" intervals
+}
+
+# The intervals of a session that stopped are the same each time.
+test_lines()
+{
+	ktape top -S known --json -t 100ms >again.json 2>log &&
+		ktape top -S known --lines -t 100ms >lines 2>>log
+	result $? "a stopped session can be read again" log
+	sed 's/,"tracer_ns":[^,]*//' top.json >a
+	sed 's/,"tracer_ns":[^,]*//' again.json | cmp - a >log 2>&1
+	result $? "it has the same intervals" log
+	json <again.json | awk -F '\t' '{
+		for (i = 1; i <= NF; i++)
+			if (split($i, word, "=") == 2)
+				f[word[1]] = word[2]
+		printf "%.0f %d\n", f["events"] * 1e9 / f["span_ns"], f["lost"]
+	}' >want
+	awk '/^ *[0-9]+\.[0-9]{9} / { print $7, $8 }' lines >have
+	cmp want have && [ -s have ]
+	result $? "the lines have the same rates" lines
+	ktape destroy known
+}
+
+test_leaves()
+{
+	sh -c 'while :; do echo | cat >/dev/null; done' &
+	load=$!
+	ktape completion --list sessions >before
+	ktape top --json -t 100ms -n 3 >top.json 2>log &&
+		[ "$(wc -l <top.json)" = 3 ]
+	result $? "top -n 3 of session 0 ends after 3 intervals" log
+	ktape top -l -t 100ms >lines 2>log &
+	top=$!
+	has_lines 3 lines && kill -TERM $top && ends $top
+	result $? "SIGTERM ends it with status 0" log
+	ktape top --json -t 100ms >top.json 2>log &
+	top=$!
+	has_lines 2 top.json && kill -KILL $top
+	wait $top
+	kill $load
+	wait $load
+	ktape completion --list sessions >after
+	cmp before after >log 2>&1
+	result $? "the sessions and their state are as before" log
+	rmmod ktape 2>log
+	result $? "no reader is left: the module can be unloaded" log
+}
+
+echo "TAP version 13"
+need_ktape
+insmod "$KTAPE_MODULE"
+test_counts
+test_lines
+test_leaves
+echo "1..$n"
