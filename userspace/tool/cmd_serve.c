@@ -5,23 +5,22 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "browser.h"
 #include "opt.h"
 #include "serve.h"
 #include "signals.h"
-
-extern char **environ;
 
 struct serve_options {
 	const char *address;
 	uint64_t port;
 	bool open;
+	bool no_token;
 	const char *session;
 	const char *device;
 	bool live;
@@ -34,7 +33,9 @@ static const struct kt_option options[] = {
 	{ "port", 'p', KT_OPT_NUMBER, OPT(port), "PORT",
 	  "port (default: 0, any free one; 9001 is that of Perfetto)" },
 	{ "address", 'a', KT_OPT_TEXT, OPT(address), "ADDRESS",
-	  "address of this machine (default: " LOOPBACK "); others need a token" },
+	  "address of this machine (default: " LOOPBACK ")" },
+	{ "no-token", 0, KT_OPT_FLAG, OPT(no_token), NULL,
+	  "let all users of this machine read the traces" },
 	{ "open", 'o', KT_OPT_FLAG, OPT(open), NULL,
 	  "open the page with xdg-open" },
 	{ "live", 'l', KT_OPT_FLAG, OPT(live), NULL,
@@ -97,26 +98,20 @@ static int check_options(const struct serve_options *o)
 		return misuse(&command_serve,
 			      "--address: \"%s\" is not an address in numbers",
 			      o->address);
+	if (o->no_token && !is_loopback(o->address))
+		return misuse(&command_serve,
+			      "--no-token: other machines need the token");
 	if (!o->live && (o->session || o->device))
 		return misuse(&command_serve,
 			      "--session and --device need --live");
 	return 0;
 }
 
-static void open_browser(const char *url)
-{
-	char command[] = "xdg-open", *words[] = { command, (char *)url, NULL };
-	pid_t pid;
-
-	if (posix_spawnp(&pid, command, NULL, NULL, words, environ))
-		note("xdg-open cannot be run: open the address yourself");
-}
-
 static int run_server(struct serve *s, bool open)
 {
 	struct serve_http *http;
 	struct pollfd p = { .events = POLLIN };
-	char url[128];
+	char url[128], opened[BROWSER_PATH] = "";
 	int err;
 
 	p.fd = signals_pipe();
@@ -133,11 +128,13 @@ static int run_server(struct serve *s, bool open)
 		 s->address, s->port, *s->token ? "?token=" : "", s->token);
 	puts(url);
 	err = finish_stdout();
-	if (!err && open)
-		open_browser(url);
+	if (!err && open && !browser_open_url(url, opened))
+		*opened = '\0';
 	while (!err && poll(&p, 1, -1) < 0 && errno == EINTR && !signals_came())
 		;
 	serve_http_stop(http);
+	if (*opened)
+		unlink(opened);
 	return err;
 }
 
@@ -162,7 +159,7 @@ static int cmd_serve(int argc, char **argv)
 	s.session = o.live;
 	s.device = o.device;
 	s.session_name = o.session;
-	if (!is_loopback(o.address))
+	if (!o.no_token)
 		ret = make_token(&s);
 	if (!ret)
 		ret = open_root(&s, first < argc ? argv[first] : ".", &only);

@@ -6,8 +6,9 @@
  *
  *	- its Host is the address that the server has, so that a page of another name that
  *	  was made to point here (DNS rebinding) gets nothing,
- *	- it knows the token, if there is one: as parameter, or as the cookie that is set
- *	  after that,
+ *	- it knows the token, because other users of the machine can connect, too: as
+ *	  parameter, or as the cookie that is set after that.  Cookies do not depend on
+ *	  ports, so each server has a name of its own for it,
  *	- it is GET or HEAD.  Nothing changes anything.
  *
  * Another page can read an answer only on port 9001, and only ui.perfetto.dev, which
@@ -31,6 +32,7 @@
 #define CONNECTION_SIZE	(32U << 10)	/* bytes for a request */
 #define IDLE_S		30U
 #define PART		(64U << 10)
+#define COOKIE_NAME	16		/* bytes */
 #define PERFETTO_PORT	9001
 #define PERFETTO	"https://ui.perfetto.dev"
 #define TRACE		"/proc/self/fd/3"
@@ -345,22 +347,35 @@ static const char *value_of(struct MHD_Connection *c, enum MHD_ValueKind kind,
 	return MHD_lookup_connection_value(c, kind, name);
 }
 
-/* Set the cookie for a request that has the token, and load the page without it. */
+static const char *cookie_name(const struct serve *s, char name[COOKIE_NAME])
+{
+	snprintf(name, COOKIE_NAME, "ktape-%u", s->port);
+	return name;
+}
+
+/*
+ * Set the cookie for a request that has the token, and load the page without it.  The
+ * page does that itself: a redirection of a link on another page would be a request of
+ * that page, which does not get the cookie (SameSite).
+ */
 static enum MHD_Result set_cookie(struct MHD_Connection *c,
 				  const struct serve *s)
 {
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(0, (void *)"",
-						MHD_RESPMEM_PERSISTENT);
-	char cookie[SERVE_TOKEN + 64];
+	static const char page[] =
+		"<!DOCTYPE html>\n<title>ktape</title>\n"
+		"<meta http-equiv=refresh content=\"0;url=/\">\n"
+		"<p><a href=/>traces</a>\n";
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		sizeof(page) - 1, (void *)page, MHD_RESPMEM_PERSISTENT);
+	char cookie[SERVE_TOKEN + 64], name[COOKIE_NAME];
 
 	if (!r)
 		return MHD_NO;
 	snprintf(cookie, sizeof(cookie),
-		 "ktape=%s; HttpOnly; SameSite=Strict; Path=/", s->token);
+		 "%s=%s; HttpOnly; SameSite=Strict; Path=/",
+		 cookie_name(s, name), s->token);
 	add_header(r, "Set-Cookie", cookie);
-	add_header(r, "Location", "/");
-	return answer(c, MHD_HTTP_SEE_OTHER, r, "text/plain");
+	return answer(c, MHD_HTTP_OK, r, "text/html");
 }
 
 /* Answer the question of a browser whether ui.perfetto.dev may fetch a trace. */
@@ -383,6 +398,7 @@ static enum MHD_Result check_request(const struct serve *s,
 				     const char *method)
 {
 	const char *typed = value_of(c, MHD_GET_ARGUMENT_KIND, "token");
+	char name[COOKIE_NAME];
 
 	if (!is_our_host(s, value_of(c, MHD_HEADER_KIND, "Host")))
 		return answer_text(c, MHD_HTTP_FORBIDDEN,
@@ -396,7 +412,7 @@ static enum MHD_Result check_request(const struct serve *s,
 		return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED,
 				   "only GET and HEAD\n");
 	if (*s->token && !is_token(s, typed) &&
-	    !is_token(s, value_of(c, MHD_COOKIE_KIND, "ktape")))
+	    !is_token(s, value_of(c, MHD_COOKIE_KIND, cookie_name(s, name))))
 		return answer_text(c, MHD_HTTP_FORBIDDEN,
 				   "use the address with the token that ktape serve printed\n");
 	if (*s->token && typed && !strcmp(url, "/"))

@@ -53,6 +53,7 @@ class Server:
         m = re.match(r'http://(\[.*\]|[^:]*):(\d+)/(?:\?token=(.*))?$', self.url)
         assert m, self.url
         self.host, self.port, self.token = m[1], int(m[2]), m[3]
+        self.cookie = f'ktape-{self.port}={self.token}' if self.token else 'other=1'
 
     def connect(self):
         s = socket.create_connection((self.host.strip('[]'), self.port), 60)
@@ -72,10 +73,17 @@ class Server:
                 pass
             return got
 
+    def get(self, path, **headers):
+        """Return a request."""
+        headers = {'Host': f'{self.host}:{self.port}', 'Cookie': self.cookie, **headers}
+        lines = [f'GET {path} HTTP/1.1'] + [f'{k}: {v}' for k, v in headers.items()]
+        return ('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1')
+
     def ask(self, path, method='GET', host=None, **headers):
         """Return status, headers and body."""
         lines = [f'{method} {path} HTTP/1.1', f'Host: {host or self.host + ":" + str(self.port)}',
                  'Connection: close']
+        headers.setdefault('Cookie', self.cookie)
         lines += [f'{k.replace("_", "-")}: {v}' for k, v in headers.items()]
         with self.connect() as s:
             s.sendall(('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1'))
@@ -185,8 +193,7 @@ def pages():
 def follow():
     """The trace has a pause of seconds, so its first intervals end."""
     with server.connect() as s:
-        s.sendall(f'GET /follow/kinds HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'
-                  .encode())
+        s.sendall(server.get('/follow/kinds'))
         got = b''
         while b':\n\n' not in got:
             part = s.recv(4096)
@@ -239,8 +246,8 @@ def methods():
 
 def fuzz():
     rng = random.Random(20261123)
-    good = [f'GET {p} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n'
-            .encode() for p in ('/', '/raw/whole.kt', '/perfetto/whole', '/style.css')]
+    good = [server.get(p, Connection='close')
+            for p in ('/', '/raw/whole.kt', '/perfetto/whole', '/style.css')]
     for i in range(3000):
         request = bytearray(rng.choice(good))
         for _ in range(rng.randint(1, 8)):
@@ -296,8 +303,7 @@ def killed():
     sockets = []
     for _ in range(6):
         s = server.connect()
-        s.sendall(f'GET /follow/whole.kt HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'
-                  .encode())
+        s.sendall(server.get('/follow/whole.kt'))
         s.recv(100)
         sockets.append(s)
     for s in sockets:
@@ -331,8 +337,8 @@ def damaged():
     data[-5000] ^= 255
     with open('folder/damaged.kt', 'wb') as f:
         f.write(data)
-    got = server.raw(f'GET /pftrace/damaged.kt HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'
-                     .encode())
+    got = server.raw(server.get('/pftrace/damaged.kt'))
+    assert got.split()[1] == b'200', got[:100]
     assert not got.endswith(b'\r\n0\r\n\r\n'), 'a failed conversion looks complete'
     os.unlink('folder/damaged.kt')
 
@@ -340,27 +346,68 @@ def damaged():
 def ending():
     """A client that follows does not keep the server from ending."""
     s = server.connect()
-    s.sendall(f'GET /follow/whole.kt HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'.encode())
+    s.sendall(server.get('/follow/whole.kt'))
     s.recv(100)
     server.end(signal.SIGINT)
     s.close()
 
 
-def tokens():
-    s = Server('-a', '0.0.0.0', 'folder')
-    s.host = '127.0.0.1'
+def check_token(s):
     assert s.token and len(s.token) == 32, s.url
     for path in '/', '/raw/whole.kt', '/style.css', '/?token=', '/?token=' + 'a' * 32, \
             '/raw/whole.kt?token=' + s.token[:-1]:
-        equal(s.ask(path)[0], 403)
-    equal(s.ask('/', Cookie='ktape=' + 'b' * 32)[0], 403)
-    status, fields, _ = s.ask('/?token=' + s.token)
-    equal((status, fields['location']), (303, '/'))
-    assert 'httponly' in fields['set-cookie'] and 'samesite=strict' in fields['set-cookie']
-    equal(s.ask('/', Cookie='ktape=' + s.token)[0], 200)
-    equal(s.ask('/raw/whole.kt?token=' + s.token)[0], 200)
+        equal((path, s.ask(path, Cookie='')[0]), (path, 403))
+    for cookie in f'ktape-{s.port}=' + 'b' * 32, 'ktape=' + s.token, \
+            f'ktape-{s.port + 1}={s.token}':
+        equal(s.ask('/', Cookie=cookie)[0], 403)
+    status, fields, body = s.ask('/?token=' + s.token, Cookie='')
+    equal((status, b'content="0;url=/"' in body), (200, True))
+    assert f'ktape-{s.port}={s.token}; httponly; samesite=strict' in fields['set-cookie'], fields
+    assert b'whole' not in body
+    equal(s.ask('/', Cookie=f'ktape-1=x; ktape-{s.port}={s.token}')[0], 200)
+    equal(s.ask('/raw/whole.kt?token=' + s.token, Cookie='')[0], 200)
     equal(s.ask('/?token=' + s.token, host='evil.example')[0], 403)
+
+
+def tokens():
+    s = Server('-a', '0.0.0.0', 'folder')
+    s.host = '127.0.0.1'
+    check_token(s)
     s.end()
+    s = Server('folder')
+    check_token(s)
+    s.end()
+
+
+def no_token():
+    s = Server('--no-token', 'folder')
+    equal((s.token, s.ask('/', Cookie='')[0]), (None, 200))
+    s.end()
+    done = subprocess.run([ktape, 'serve', '--no-token', '-a', '0.0.0.0', 'folder'], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    equal((done.returncode, b'other machines need the token' in done.stderr), (2, True))
+
+
+def browser():
+    """xdg-open gets a file that only the user can read, not the token."""
+    os.mkdir('bin')
+    os.mkdir('tmp')
+    with open('bin/xdg-open', 'w') as f:
+        f.write('#!/bin/sh\nstat -c %a "$1" >mode && cp "$1" copied && echo "$1" >opened.new\n'
+                'mv opened.new opened\n')
+    os.chmod('bin/xdg-open', 0o755)
+    os.environ.update(PATH=os.path.abspath('bin') + ':' + os.environ['PATH'],
+                      TMPDIR=os.path.abspath('tmp'))
+    s = Server('--open', 'folder')
+    while not os.path.exists('opened'):
+        time.sleep(0.01)
+    with open('opened') as f:
+        path = f.read().strip()
+    with open('copied') as f, open('mode') as m:
+        equal((f'content="0;url={s.url}"' in f.read(), m.read()), (True, '600\n'))
+    assert path.startswith(os.path.abspath('tmp')) and s.token not in path
+    s.end()
+    equal(os.listdir('tmp'), [])
 
 
 def one_trace():
@@ -378,7 +425,7 @@ def one_trace():
 
 def perfetto_port():
     try:
-        s = Server('-p', '9001', 'folder')
+        s = Server('-p', '9001', '--no-token', 'folder')
     except AssertionError:
         with open('errors') as f:
             assert 'in use' in f.read()
@@ -422,7 +469,9 @@ try:
     result('clients that are killed', killed)
     result('a conversion that fails is cut off', damaged)
     result('it ends while a client follows', ending)
-    result('another address needs a token', tokens)
+    result('each request needs the token, on each address', tokens)
+    result('--no-token is for this machine only', no_token)
+    result('--open hands over a private file, and removes it', browser)
     result('one trace, and no other', one_trace)
     result('the port of Perfetto', perfetto_port)
     result('wrong options are refused', usage)

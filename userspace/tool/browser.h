@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Open a page in the user's browser. */
+#ifndef _KT_BROWSER_H
+#define _KT_BROWSER_H
+
+#include <stdbool.h>
+
+#define BROWSER_PATH	256U	/* bytes of a path made here */
+
+void browser_open(const char *path);
+bool browser_folder(char path[BROWSER_PATH]);
+bool browser_open_url(const char *url, char file[BROWSER_PATH]);
+
+#endif /* _KT_BROWSER_H */
