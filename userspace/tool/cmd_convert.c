@@ -47,6 +47,8 @@ static const struct kt_option options[] = {
 	  "list everything that the output format cannot hold" },
 	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
 	  "no progress, and no remarks about what is left out" },
+	{ "open", 0, KT_OPT_FLAG, OPT(open), NULL,
+	  "open the page of format html in a browser" },
 	{ "list", 'l', KT_OPT_FLAG, OPT(list), NULL, "show the formats" },
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "with --list: as JSON" },
 	{ .name = NULL },
@@ -425,6 +427,11 @@ static int cmd_convert(int argc, char **argv)
 		return argc == first ? list_codecs(c.o.json) :
 				       misuse(&command_convert,
 					      "--list takes no operands");
+	if (c.o.open && argc > first) {
+		ret = convert_open_begin(&c.o);
+		if (ret)
+			return ret;
+	}
 	if (!c.o.to || !c.o.out || argc == first)
 		return misuse(&command_convert,
 			      "missing --to FORMAT, -o OUT or an input");
@@ -436,6 +443,8 @@ static int cmd_convert(int argc, char **argv)
 	ret = c.to_name ? convert_inputs(&c, argc - first, argv + first) :
 			  fail("%s", strerror(ENOMEM));
 	ktape_sink_close(c.sink);
+	if (c.o.open)
+		ret = convert_open_end(&c.o, c.wake, ret);
 	convert_release(&c);
 	free(c.to_name);
 	return ret;

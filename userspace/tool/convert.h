@@ -24,6 +24,7 @@ struct convert_options {
 	bool verbose;
 	bool list;
 	bool json;
+	bool open;
 };
 
 struct convert;
@@ -120,6 +121,10 @@ int convert_check(const struct convert *c);
 bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n);
 int convert_event(struct convert *c, const struct ktape_event *e);
 void convert_release(struct convert *c);
+
+/* convert_open.c */
+int convert_open_begin(struct convert_options *o);
+int convert_open_end(const struct convert_options *o, int wake, int ret);
 
 /* cut.c */
 int cut_begin(struct cut **cut);

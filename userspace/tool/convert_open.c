@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape convert --open: open the page in a browser.
+ *
+ * Without -o the page is in a folder that only the user can read.  The browser may load
+ * it at any time, so it stays until a signal ends ktape, and is then removed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "browser.h"
+#include "convert.h"
+#include "signals.h"
+
+#define PAGE_NAME	"/trace.html"
+
+/* The temporary folder, or "" if the page has the name of -o; the page in it. */
+static struct {
+	char folder[BROWSER_PATH];
+	char path[BROWSER_PATH + sizeof(PAGE_NAME)];
+} page;
+
+/**
+ * convert_open_begin() - check the options of a page to be opened, and choose its path
+ * @o: options; --to and -o are set if they are not given
+ *
+ * Return: 0 or the exit code.
+ */
+int convert_open_begin(struct convert_options *o)
+{
+	if (!o->to)
+		o->to = "html";
+	if (strcmp(o->to, "html") && strncmp(o->to, "html:", 5))
+		return misuse(&command_convert,
+			      "--open: a browser shows only the format html");
+	if (!ktape_codec_find("html"))
+		return fail("format html is not built in");
+	if (o->out && !strcmp(o->out, "-"))
+		return misuse(&command_convert,
+			      "--open needs a file, not standard output");
+	if (o->out)
+		return 0;
+	if (!browser_folder(page.folder)) {
+		*page.folder = '\0';
+		return EXIT_FAILED;
+	}
+	snprintf(page.path, sizeof(page.path), "%s" PAGE_NAME, page.folder);
+	o->out = page.path;
+	return 0;
+}
+
+/* Wait until a signal comes. */
+static void wait_for_signal(int wake)
+{
+	struct pollfd p = { .fd = wake, .events = POLLIN };
+
+	while (!signals_came() && poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+/**
+ * convert_open_end() - open the page, and wait if it is a temporary one
+ * @o: options
+ * @wake: readable once a signal came
+ * @ret: exit code of the conversion
+ *
+ * A damaged trace has a temporary page as well; of another name there may be one of an
+ * earlier conversion.
+ *
+ * Return: @ret, or EXIT_FAILED.
+ */
+int convert_open_end(const struct convert_options *o, int wake, int ret)
+{
+	bool made = *page.folder ? !access(o->out, R_OK) : ret == EXIT_OK;
+
+	if (made && !signals_came()) {
+		browser_open(o->out);
+		if (*page.folder) {
+			printf("%s   (Ctrl-C removes it)\n", o->out);
+			fflush(stdout);
+			wait_for_signal(wake);
+		}
+	}
+	if (!*page.folder)
+		return ret;
+	unlink(page.path);
+	if (rmdir(page.folder))
+		return fail("%s: cannot be removed: %s", page.folder,
+			    strerror(errno));
+	return ret;
+}
