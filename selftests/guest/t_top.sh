@@ -103,9 +103,12 @@ test_leaves()
 	top=$!
 	has_lines 3 lines && kill -TERM $top && ends $top
 	result $? "SIGTERM ends it with status 0" log
+	kill -KILL $top 2>/dev/null
 	ktape top --json -t 100ms >top.json 2>log &
 	top=$!
-	has_lines 2 top.json && kill -KILL $top
+	has_lines 2 top.json
+	result $? "top of session 0 prints lines" log
+	kill -KILL $top
 	wait $top
 	kill $load
 	wait $load

@@ -25,9 +25,18 @@ extern char **environ;
 void browser_open(const char *path)
 {
 	char command[] = "xdg-open", *words[] = { command, (char *)path, NULL };
+	posix_spawnattr_t how;
 	pid_t pid;
+	int err;
 
-	if (posix_spawnp(&pid, command, NULL, NULL, words, environ))
+	/* It may become the browser, which Ctrl-C must not end. */
+	err = posix_spawnattr_init(&how);
+	if (!err) {
+		posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+		err = posix_spawnp(&pid, command, NULL, &how, words, environ);
+		posix_spawnattr_destroy(&how);
+	}
+	if (err)
 		note("xdg-open cannot be run: open it yourself in a browser");
 }
 

@@ -376,7 +376,8 @@ static int dump_trace(struct dump *d, const char *path)
 	/* On a signal, show what has arrived and report gaps. */
 	if (ktape_trace_is_live(d->trace))
 		signals_catch();
-	else if (!d->o.json && !d->o.follow)
+	/* Records that a pager takes may never be shown: they are not to be cleared. */
+	else if (!d->o.json && !d->o.follow && !d->o.clear)
 		pager_start(&d->o.text);
 	d->info = ktape_trace_info(d->trace);
 	d->names = ktape_trace_registry(d->trace);
@@ -405,7 +406,6 @@ static int dump_now(struct dump *d, const char *path)
 				   path, strerror(errno)) :
 			      dump_trace(d, copy);
 	}
-	/* What the pager did not take was not shown. */
 	if (!ret && d->o.clear && !d->error) {
 		err = ktape_device_clear(device);
 		if (err)

@@ -63,8 +63,12 @@ static int open_root(struct serve *s, const char *operand, char **only)
 			close(s->root);
 		copy = strdup(path);
 		*only = copy ? strdup(basename(copy)) : NULL;
-		s->root = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		s->only = *only;
+		errno = ENOMEM;
+		/* Without the name the whole folder would be served. */
+		s->root = s->only ? open(dirname(path), O_RDONLY | O_DIRECTORY |
+								O_CLOEXEC) :
+				    -1;
 	}
 	free(copy);
 	free(path);

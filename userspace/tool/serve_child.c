@@ -159,9 +159,10 @@ static void wait_child(struct serve_child *c)
 /* Make events of lines.  @size: room, at least 64. */
 static ssize_t read_events(struct serve_child *c, char *to, size_t size)
 {
+	/* Each byte may be a line: its begin, itself, and the end of the event. */
+	const size_t most = sizeof(event_begin) - 1 + 2;
 	char part[4096];
-	ssize_t n = read(c->fd, part,
-			 kt_min(sizeof(part), size / sizeof(event_begin) - 1));
+	ssize_t n = read(c->fd, part, kt_min(sizeof(part), (size - 1) / most));
 	char *at = to;
 
 	for (ssize_t i = 0; i < n; i++) {
