@@ -129,7 +129,7 @@ static int run_server(struct serve *s, bool open)
 	snprintf(url, sizeof(url), strchr(s->address, ':') ?
 					   "http://[%s]:%u/%s%s" :
 					   "http://%s:%u/%s%s",
-		 s->address, s->port, *s->token ? "?token=" : "", s->token);
+		 s->address, s->port, s->token, *s->token ? "/" : "");
 	puts(url);
 	err = finish_stdout();
 	if (!err && open && !browser_open_url(url, opened))

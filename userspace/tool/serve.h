@@ -30,7 +30,7 @@
  * @only: the one trace in it that is served, or NULL
  * @address: address as text
  * @port: port
- * @token: what requests have to know; "" = nothing
+ * @token: what the paths of requests have to begin with; "" = nothing
  * @session: a session is served, too
  * @device: path of the device, or NULL
  * @session_name: name or number of the session, or NULL
@@ -63,8 +63,20 @@ struct serve_trace {
 };
 
 int serve_open(const struct serve *s, const char *name, bool *is_dir);
-int serve_list(const struct serve *s, struct serve_trace **traces, size_t *nr);
-void serve_list_free(struct serve_trace *traces, size_t nr);
+/**
+ * struct serve_list - the traces of the folder
+ * @traces: the traces
+ * @nr: entries of @traces
+ * @left: entries of folders that may still be looked at
+ */
+struct serve_list {
+	struct serve_trace *traces;
+	size_t nr;
+	unsigned int left;
+};
+
+int serve_list(const struct serve *s, struct serve_list *l);
+void serve_list_free(struct serve_list *l);
 int serve_info(const struct serve *s, const char *name,
 	       struct ktape_info *info);
 
@@ -79,8 +91,8 @@ void serve_child_end_all(void);
 
 /* serve_page.c */
 int serve_page_index(const struct serve *s, char **text, size_t *len);
-int serve_page_trace(const char *kind, const char *name, char **text,
-		     size_t *len);
+int serve_page_trace(const struct serve *s, const char *kind, const char *name,
+		     char **text, size_t *len);
 const char *serve_page_file(const char *name, const char **type);
 
 /* serve_http.c */

@@ -21,7 +21,7 @@
 #include "serve.h"
 
 #define DEPTH		4	/* folders below the folder that are listed */
-#define ENTRIES		20000U	/* most entries that are looked at */
+#define ENTRIES		100000U	/* most entries that are looked at for an answer */
 #define METADATA_MAX	(1 << 20)
 #define FLAGS		(O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
@@ -46,8 +46,11 @@ static int open_entry(int dir, const char *name, struct stat *st)
 	return -ENOENT;
 }
 
-/* Is every entry of a directory a regular file, with metadata among them? */
-static bool is_trace_dir(int fd, uint64_t *size)
+/*
+ * Is every entry of a directory a regular file, with metadata among them?  @left: entries
+ * that may be looked at; a directory with more is no trace.
+ */
+static bool is_trace_dir(int fd, uint64_t *size, unsigned int *left)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
@@ -57,7 +60,10 @@ static bool is_trace_dir(int fd, uint64_t *size)
 
 	*size = 0;
 	while (d && plain && (e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+		plain = *left > 0;
+		*left -= plain;
+		if (!plain || !strcmp(e->d_name, ".") ||
+		    !strcmp(e->d_name, ".."))
 			continue;
 		metadata |= !strcmp(e->d_name, "metadata");
 		plain = !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
@@ -80,6 +86,7 @@ static bool is_trace_dir(int fd, uint64_t *size)
 int serve_open(const struct serve *s, const char *name, bool *is_dir)
 {
 	int fd = fcntl(s->root, F_DUPFD_CLOEXEC, 3), next;
+	unsigned int left = ENTRIES;
 	char part[NAME_MAX + 1];
 	uint64_t size;
 	struct stat st = { .st_mode = S_IFDIR };
@@ -91,7 +98,8 @@ int serve_open(const struct serve *s, const char *name, bool *is_dir)
 	while (!next) {
 		size_t len = strcspn(name, "/");
 
-		next = is_component(name, len) ? 0 : -ENOENT;
+		/* The one trace may be hidden: the user has named it. */
+		next = s->only || is_component(name, len) ? 0 : -ENOENT;
 		if (next)
 			break;
 		memcpy(part, name, len);
@@ -108,7 +116,7 @@ int serve_open(const struct serve *s, const char *name, bool *is_dir)
 		name++;
 	}
 	*is_dir = S_ISDIR(st.st_mode);
-	if (!next && *is_dir && !is_trace_dir(fd, &size))
+	if (!next && *is_dir && !is_trace_dir(fd, &size, &left))
 		next = -ENOENT;
 	if (!next)
 		return fd;
@@ -118,18 +126,6 @@ int serve_open(const struct serve *s, const char *name, bool *is_dir)
 }
 
 /* ---- the index ------------------------------------------------------------------------- */
-
-/**
- * struct list - traces that were found
- * @traces: the traces
- * @nr: entries of @traces
- * @left: entries of folders that may still be looked at
- */
-struct list {
-	struct serve_trace *traces;
-	size_t nr;
-	unsigned int left;
-};
 
 static bool is_trace_file(int fd, const char *name)
 {
@@ -148,7 +144,7 @@ static bool is_trace_file(int fd, const char *name)
 	return false;
 }
 
-static int add_trace(struct list *l, const char *path, const struct stat *st,
+static int add_trace(struct serve_list *l, const char *path, const struct stat *st,
 		     uint64_t size)
 {
 	struct serve_trace *more;
@@ -166,9 +162,9 @@ static int add_trace(struct list *l, const char *path, const struct stat *st,
 	return more[l->nr++].name ? 0 : -ENOMEM;
 }
 
-static int list_folder(struct list *l, int fd, const char *path, int depth);
+static int list_folder(struct serve_list *l, int fd, const char *path, int depth);
 
-static int list_entry(struct list *l, int dir, const char *path,
+static int list_entry(struct serve_list *l, int dir, const char *path,
 		      const char *name, int depth)
 {
 	char whole[PATH_MAX];
@@ -184,7 +180,7 @@ static int list_entry(struct list *l, int dir, const char *path,
 		return 0;
 	if (S_ISREG(st.st_mode) && is_trace_file(fd, name))
 		err = add_trace(l, whole, &st, (uint64_t)st.st_size);
-	else if (S_ISDIR(st.st_mode) && is_trace_dir(fd, &size))
+	else if (S_ISDIR(st.st_mode) && is_trace_dir(fd, &size, &l->left))
 		err = add_trace(l, whole, &st, size);
 	else if (S_ISDIR(st.st_mode) && depth &&
 		 faccessat(fd, "metadata", F_OK, AT_SYMLINK_NOFOLLOW))
@@ -193,7 +189,7 @@ static int list_entry(struct list *l, int dir, const char *path,
 	return err;
 }
 
-static int list_folder(struct list *l, int fd, const char *path, int depth)
+static int list_folder(struct serve_list *l, int fd, const char *path, int depth)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
@@ -222,41 +218,35 @@ static int by_time(const void *a, const void *b)
 /**
  * serve_list() - list the traces of the folder, the newest first
  * @s: the server
- * @traces: set to the traces; release with serve_list_free()
- * @nr: set to their number
+ * @l: filled; release with serve_list_free()
  *
  * Return: 0 or -ENOMEM.
  */
-int serve_list(const struct serve *s, struct serve_trace **traces, size_t *nr)
+int serve_list(const struct serve *s, struct serve_list *l)
 {
-	struct list l = { .left = ENTRIES };
 	int err;
 
+	*l = (struct serve_list){ .left = ENTRIES };
 	if (s->only)
-		err = list_entry(&l, s->root, "", s->only, 0);
+		err = list_entry(l, s->root, "", s->only, 0);
 	else
-		err = list_folder(&l, s->root, "", DEPTH);
-	if (err) {
-		serve_list_free(l.traces, l.nr);
-		return err;
-	}
-	if (l.nr)
-		qsort(l.traces, l.nr, sizeof(*l.traces), by_time);
-	*traces = l.traces;
-	*nr = l.nr;
-	return 0;
+		err = list_folder(l, s->root, "", DEPTH);
+	if (err)
+		serve_list_free(l);
+	else if (l->nr)
+		qsort(l->traces, l->nr, sizeof(*l->traces), by_time);
+	return err;
 }
 
 /**
  * serve_list_free() - free the traces of serve_list()
- * @traces: the traces, or NULL
- * @nr: their number
+ * @l: the list
  */
-void serve_list_free(struct serve_trace *traces, size_t nr)
+void serve_list_free(struct serve_list *l)
 {
-	for (size_t i = 0; i < nr; i++)
-		free(traces[i].name);
-	free(traces);
+	for (size_t i = 0; i < l->nr; i++)
+		free(l->traces[i].name);
+	free(l->traces);
 }
 
 /**

@@ -4,11 +4,11 @@
  *
  * A request is answered if
  *
- *	- its Host is the address that the server has, so that a page of another name that
- *	  was made to point here (DNS rebinding) gets nothing,
- *	- it knows the token, because other users of the machine can connect, too: as
- *	  parameter, or as the cookie that is set after that.  Cookies do not depend on
- *	  ports, so each server has a name of its own for it,
+ *	- its Host is "localhost" or an address in numbers.  A site can make its own name
+ *	  point here (DNS rebinding); its pages then get nothing,
+ *	- its path begins with the token, because other users of the machine can connect,
+ *	  too.  A cookie would not do: browsers send it to all ports of an address, and so
+ *	  to servers of other users,
  *	- it is GET or HEAD.  Nothing changes anything.
  *
  * Another page can read an answer only on port 9001, and only ui.perfetto.dev, which
@@ -32,7 +32,6 @@
 #define CONNECTION_SIZE	(32U << 10)	/* bytes for a request */
 #define IDLE_S		30U
 #define PART		(64U << 10)
-#define COOKIE_NAME	16		/* bytes */
 #define PERFETTO_PORT	9001
 #define PERFETTO	"https://ui.perfetto.dev"
 #define TRACE		"/proc/self/fd/3"
@@ -40,6 +39,18 @@
 struct serve_http {
 	const struct serve *s;
 	struct MHD_Daemon *daemon;
+};
+
+/**
+ * struct request - a request that is answered
+ * @s: the server
+ * @c: its connection
+ * @only_headers: it is HEAD
+ */
+struct request {
+	const struct serve *s;
+	struct MHD_Connection *c;
+	bool only_headers;
 };
 
 /*
@@ -72,7 +83,7 @@ static const struct conversion {
 };
 
 static const char policy[] =
-	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'";
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 
 /* The viewer has its script inside.  It runs as a page of no origin: it reads no other. */
 static const char viewer_policy[] =
@@ -142,6 +153,16 @@ static enum MHD_Result answer_page(struct MHD_Connection *c, int err,
 		      "text/html");
 }
 
+/* A request for the headers has no body, and needs no conversion. */
+static ssize_t read_nothing(void *arg, uint64_t at, char *to, size_t size)
+{
+	(void)arg;
+	(void)at;
+	(void)to;
+	(void)size;
+	return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 static ssize_t read_part(void *arg, uint64_t at, char *to, size_t size)
 {
 	ssize_t n = serve_child_read(arg, to, size);
@@ -173,32 +194,48 @@ static void add_file_name(struct MHD_Response *r, const char *name,
 	add_header(r, "Content-Disposition", text);
 }
 
-static enum MHD_Result answer_child(struct MHD_Connection *c,
-				    const struct serve *s,
+/* Make the answer that a conversion writes.  Return: 0 or negative errno. */
+static int make_answer(const struct conversion *v, int trace, bool only_headers,
+		       struct MHD_Response **r)
+{
+	struct serve_child *child;
+	int err;
+
+	if (only_headers) {
+		*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART,
+						       read_nothing, NULL, NULL);
+		return 0;
+	}
+	err = serve_child_start(v->words, trace, v->events, &child);
+	if (err)
+		return err;
+	*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
+					       child, end_child);
+	if (!*r)
+		serve_child_end(child);
+	return 0;
+}
+
+static enum MHD_Result answer_child(const struct request *q,
 				    const struct conversion *v,
 				    const char *name, int trace)
 {
 	struct MHD_Response *r;
-	struct serve_child *child;
-	int err = serve_child_start(v->words, trace, v->events, &child);
+	int err = make_answer(v, trace, q->only_headers, &r);
 
 	if (trace >= 0)
 		close(trace);
 	if (err)
-		return answer_errno(c, err);
-	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
-					      child, end_child);
-	if (!r) {
-		serve_child_end(child);
+		return answer_errno(q->c, err);
+	if (!r)
 		return MHD_NO;
-	}
 	if (v->suffix)
 		add_file_name(r, name, v->suffix);
 	if (!strcmp(v->kind, "html"))
 		add_header(r, "Content-Security-Policy", viewer_policy);
-	if (s->port == PERFETTO_PORT && !strcmp(v->kind, "pftrace"))
+	if (q->s->port == PERFETTO_PORT && !strcmp(v->kind, "pftrace"))
 		add_header(r, "Access-Control-Allow-Origin", PERFETTO);
-	return answer(c, MHD_HTTP_OK, r, v->type);
+	return answer(q->c, MHD_HTTP_OK, r, v->type);
 }
 
 static enum MHD_Result answer_file(struct MHD_Connection *c, const char *name,
@@ -222,24 +259,22 @@ static enum MHD_Result answer_file(struct MHD_Connection *c, const char *name,
 
 /* ---- what is asked for ---------------------------------------------------------------- */
 
-static enum MHD_Result convert_trace(struct MHD_Connection *c,
-				     const struct serve *s, const char *kind,
+static enum MHD_Result convert_trace(const struct request *q, const char *kind,
 				     const char *name, int fd, bool is_dir)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(conversions); i++) {
 		if (!strcmp(conversions[i].kind, kind) &&
 		    (is_dir || strcmp(kind, "tar")))
-			return answer_child(c, s, &conversions[i], name, fd);
+			return answer_child(q, &conversions[i], name, fd);
 	}
 	if (!strcmp(kind, "raw") && !is_dir)
-		return answer_file(c, name, fd);
+		return answer_file(q->c, name, fd);
 	close(fd);
-	return answer_text(c, MHD_HTTP_NOT_FOUND, "there is no such page\n");
+	return answer_text(q->c, MHD_HTTP_NOT_FOUND, "there is no such page\n");
 }
 
-/* Answer /KIND/NAME. */
-static enum MHD_Result get_trace(struct MHD_Connection *c,
-				 const struct serve *s, const char *path)
+/* Answer KIND/NAME. */
+static enum MHD_Result get_trace(const struct request *q, const char *path)
 {
 	const char *name = strchr(path, '/');
 	char kind[16] = "", *text = NULL;
@@ -248,22 +283,22 @@ static enum MHD_Result get_trace(struct MHD_Connection *c,
 	int fd, err;
 
 	if (!name || (size_t)(name - path) >= sizeof(kind))
-		return answer_text(c, MHD_HTTP_NOT_FOUND,
+		return answer_text(q->c, MHD_HTTP_NOT_FOUND,
 				   "there is no such page\n");
 	memcpy(kind, path, (size_t)(name - path));
-	fd = serve_open(s, ++name, &is_dir);
+	fd = serve_open(q->s, ++name, &is_dir);
 	if (fd < 0)
-		return answer_errno(c, fd);
+		return answer_errno(q->c, fd);
 	if (strcmp(kind, "perfetto") && strcmp(kind, "live"))
-		return convert_trace(c, s, kind, name, fd, is_dir);
+		return convert_trace(q, kind, name, fd, is_dir);
 	close(fd);
-	err = serve_page_trace(kind, name, &text, &len);
-	return answer_page(c, err, text, len);
+	err = serve_page_trace(q->s, kind, name, &text, &len);
+	return answer_page(q->c, err, text, len);
 }
 
-static enum MHD_Result get_session(struct MHD_Connection *c,
-				   const struct serve *s)
+static enum MHD_Result get_session(const struct request *q)
 {
+	const struct serve *s = q->s;
 	struct conversion v = {
 		.kind = "session",
 		.type = "text/event-stream",
@@ -273,109 +308,88 @@ static enum MHD_Result get_session(struct MHD_Connection *c,
 			   s->session_name ? "-S" : NULL, s->session_name },
 	};
 
-	return answer_child(c, s, &v, "", -1);
+	return answer_child(q, &v, "", -1);
 }
 
-static enum MHD_Result get(struct MHD_Connection *c, const struct serve *s,
-			   const char *url)
+/* Answer a path, which begins behind the slash. */
+static enum MHD_Result get(const struct request *q, const char *path)
 {
-	const char *type, *file = serve_page_file(url, &type);
+	const char *type, *file = serve_page_file(path, &type);
 	char *text = NULL;
 	size_t len = 0;
 	int err;
 
 	if (file)
-		return answer(c, MHD_HTTP_OK,
+		return answer(q->c, MHD_HTTP_OK,
 			      MHD_create_response_from_buffer(
 				      strlen(file), (void *)file,
 				      MHD_RESPMEM_PERSISTENT),
 			      type);
-	if (!strcmp(url, "/")) {
-		err = serve_page_index(s, &text, &len);
-		return answer_page(c, err, text, len);
+	if (!*path) {
+		err = serve_page_index(q->s, &text, &len);
+		return answer_page(q->c, err, text, len);
 	}
-	if (s->session && !strcmp(url, "/session"))
-		return get_session(c, s);
-	if (s->session && !strcmp(url, "/live")) {
-		err = serve_page_trace("live", "session", &text, &len);
-		return answer_page(c, err, text, len);
+	if (q->s->session && !strcmp(path, "session"))
+		return get_session(q);
+	if (q->s->session && !strcmp(path, "live")) {
+		err = serve_page_trace(q->s, "live", "session", &text, &len);
+		return answer_page(q->c, err, text, len);
 	}
-	return get_trace(c, s, url[0] == '/' ? url + 1 : url);
+	return get_trace(q, path);
 }
 
 /* ---- who may ask --------------------------------------------------------------------------- */
 
-/* Is Host one of this server's names? */
-static bool is_our_host(const struct serve *s, const char *host)
+/* Is Host "localhost" or an address in numbers, with or without a port? */
+static bool is_our_host(const char *host)
 {
-	const char *const names[] = { "127.0.0.1", "localhost", "[::1]",
-				      s->address };
-	char text[160];
+	char name[INET6_ADDRSTRLEN + 1];
+	struct in6_addr address;
+	const char *end;
+	bool six;
 
 	if (!host)
 		return false;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
-		snprintf(text, sizeof(text), strchr(names[i], ':') &&
-						     *names[i] != '[' ?
-						     "[%s]:%u" :
-						     "%s:%u",
-			 names[i], s->port);
-		if (!strcasecmp(text, host))
-			return true;
-		/* Without a port it is 80. */
-		if (s->port == 80 && !strcasecmp(names[i], host))
-			return true;
-	}
-	return false;
-}
-
-/* Compare in a time that does not depend on the text. */
-static bool is_token(const struct serve *s, const char *text)
-{
-	unsigned int other = 0;
-
-	if (!text || strlen(text) != SERVE_TOKEN)
+	six = *host == '[';
+	host += six;
+	end = six ? strchr(host, ']') : strchrnul(host, ':');
+	if (!end || (size_t)(end - host) >= sizeof(name))
 		return false;
-	for (size_t i = 0; i < SERVE_TOKEN; i++)
-		other |= (unsigned char)(text[i] ^ s->token[i]);
-	return !other;
-}
-
-static const char *value_of(struct MHD_Connection *c, enum MHD_ValueKind kind,
-			    const char *name)
-{
-	return MHD_lookup_connection_value(c, kind, name);
-}
-
-static const char *cookie_name(const struct serve *s, char name[COOKIE_NAME])
-{
-	snprintf(name, COOKIE_NAME, "ktape-%u", s->port);
-	return name;
+	memcpy(name, host, (size_t)(end - host));
+	name[end - host] = '\0';
+	end += six;
+	if (*end && (*end != ':' ||
+		     strspn(end + 1, "0123456789") != strlen(end + 1)))
+		return false;
+	if (six)
+		return inet_pton(AF_INET6, name, &address) == 1;
+	return !strcasecmp(name, "localhost") ||
+	       inet_pton(AF_INET, name, &address) == 1;
 }
 
 /*
- * Set the cookie for a request that has the token, and load the page without it.  The
- * page does that itself: a redirection of a link on another page would be a request of
- * that page, which does not get the cookie (SameSite).
+ * Return the part of a path behind "/TOKEN/", or NULL if it does not begin so.  The time
+ * that this takes does not depend on what is there.
  */
-static enum MHD_Result set_cookie(struct MHD_Connection *c,
-				  const struct serve *s)
+static const char *skip_token(const struct serve *s, const char *path)
 {
-	static const char page[] =
-		"<!DOCTYPE html>\n<title>ktape</title>\n"
-		"<meta http-equiv=refresh content=\"0;url=/\">\n"
-		"<p><a href=/>traces</a>\n";
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		sizeof(page) - 1, (void *)page, MHD_RESPMEM_PERSISTENT);
-	char cookie[SERVE_TOKEN + 64], name[COOKIE_NAME];
+	const size_t len = strlen(s->token);
+	unsigned int other = 0;
 
-	if (!r)
-		return MHD_NO;
-	snprintf(cookie, sizeof(cookie),
-		 "%s=%s; HttpOnly; SameSite=Strict; Path=/",
-		 cookie_name(s, name), s->token);
-	add_header(r, "Set-Cookie", cookie);
-	return answer(c, MHD_HTTP_OK, r, "text/html");
+	if (*path++ != '/')
+		return NULL;
+	if (!len)
+		return path;
+	if (strnlen(path, len) != len)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		other |= (unsigned char)(path[i] ^ s->token[i]);
+	return other || path[len] != '/' ? NULL : path + len + 1;
+}
+
+static const char *value_of(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
 /* Answer the question of a browser whether ui.perfetto.dev may fetch a trace. */
@@ -397,27 +411,26 @@ static enum MHD_Result check_request(const struct serve *s,
 				     struct MHD_Connection *c, const char *url,
 				     const char *method)
 {
-	const char *typed = value_of(c, MHD_GET_ARGUMENT_KIND, "token");
-	char name[COOKIE_NAME];
+	struct request q = { .s = s, .c = c };
+	const char *path;
 
-	if (!is_our_host(s, value_of(c, MHD_HEADER_KIND, "Host")))
+	if (!is_our_host(value_of(c, "Host")))
 		return answer_text(c, MHD_HTTP_FORBIDDEN,
-				   "this is not the host that was asked for\n");
+				   "the host must be an address in numbers, or localhost\n");
 	if (s->port == PERFETTO_PORT && !strcmp(method, "OPTIONS"))
 		return answer_preflight(c);
 	/* The Perfetto UI asks whether there is a faster one here. */
 	if (s->port == PERFETTO_PORT && !strcmp(url, "/status"))
 		return answer_text(c, MHD_HTTP_NOT_FOUND, "");
-	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
+	q.only_headers = !strcmp(method, "HEAD");
+	if (strcmp(method, "GET") && !q.only_headers)
 		return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED,
 				   "only GET and HEAD\n");
-	if (*s->token && !is_token(s, typed) &&
-	    !is_token(s, value_of(c, MHD_COOKIE_KIND, cookie_name(s, name))))
+	path = skip_token(s, url);
+	if (!path)
 		return answer_text(c, MHD_HTTP_FORBIDDEN,
-				   "use the address with the token that ktape serve printed\n");
-	if (*s->token && typed && !strcmp(url, "/"))
-		return set_cookie(c, s);
-	return get(c, s, url);
+				   "use the whole address that ktape serve printed\n");
+	return get(&q, path);
 }
 
 static enum MHD_Result take_request(void *arg, struct MHD_Connection *c,

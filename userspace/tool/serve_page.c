@@ -2,7 +2,7 @@
 /*
  * ktape serve: pages.  They are made of constant texts and of names, which are escaped;
  * scripts and styles are files of their own, so that the content security policy can
- * forbid all others.
+ * forbid all others.  Links are relative to "/", or to "/TOKEN/".
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "serve.h"
 
 static const char head[] =
-	"<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
+	"<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><base href='/%s%s'>"
 	"<meta name=viewport content='width=device-width'>"
-	"<title>ktape</title><link rel=stylesheet href=/style.css>\n";
+	"<title>ktape</title><link rel=stylesheet href=style.css>\n";
 
 static const char style[] =
 	"body{font:14px sans-serif;margin:1em;color:#222;background:#fff}\n"
@@ -30,13 +30,14 @@ static const char perfetto_script[] =
 	"'use strict';\n"
 	"const UI='https://ui.perfetto.dev';\n"
 	"const say=t=>{document.getElementById('said').textContent=t};\n"
-	"const name=decodeURIComponent(location.pathname.slice('/perfetto/'.length));\n"
+	"const path=location.href.slice(new URL('perfetto/',document.baseURI).href.length);\n"
+	"const name=decodeURIComponent(path);\n"
 	"document.getElementById('open').onclick=async()=>{\n"
 	"  const w=window.open(UI);\n"
 	"  if(!w){say('The browser blocked the new window.');return}\n"
 	"  let buffer;\n"
 	"  try{say('converting');\n"
-	"    const r=await fetch('/pftrace'+location.pathname.slice('/perfetto'.length));\n"
+	"    const r=await fetch('pftrace/'+path);\n"
 	"    if(!r.ok)throw new Error(await r.text());\n"
 	"    buffer=await r.arrayBuffer()\n"
 	"  }catch(e){say('The trace cannot be converted: '+e.message);return}\n"
@@ -68,8 +69,8 @@ static const char live_script[] =
 	"    g.strokeStyle=color;g.beginPath();\n"
 	"    points.forEach((p,i)=>g.lineTo(c.width-4*(points.length-i),"
 	"c.height-2-p[key]/top*(c.height-4)));g.stroke()}}\n"
-	"const source=new EventSource((location.pathname==='/live'?'/session':"
-	"'/follow'+location.pathname.slice('/live'.length)));\n"
+	"const path=location.href.slice(new URL('live',document.baseURI).href.length);\n"
+	"const source=new EventSource(path?'follow'+path:'session');\n"
 	"source.onerror=()=>{id('said').textContent='ended';source.close()};\n"
 	"source.onmessage=e=>{const v=JSON.parse(e.data),all=v.span_ns*v.cpus.length||1;\n"
 	"  const sum=k=>v.cpus.reduce((a,c)=>a+c[k],0);\n"
@@ -89,7 +90,7 @@ static const char perfetto_page[] =
 	"<p>The button opens <b>ui.perfetto.dev</b> in a new window and hands the trace over."
 	" It stays in this browser.\n"
 	"<p><button id=open>Open in Perfetto</button> <span id=said></span>\n"
-	"<script src=/perfetto.js></script>\n";
+	"<script src=perfetto.js></script>\n";
 
 static const char live_page[] =
 	"<p id=said>waiting for the first interval\n"
@@ -98,21 +99,21 @@ static const char live_page[] =
 	"<table id=cpus><tr><th>CPU<th>threads<th>irq<th>softirq</table>\n"
 	"<table id=latencies><tr><th>latency<th>times<th>p50<th>p99<th>max</table>\n"
 	"<table id=threads><tr><th>thread<th>name<th>cpu<th>waited<th>longest<th>switches"
-	"</table>\n<script src=/live.js></script>\n";
+	"</table>\n<script src=live.js></script>\n";
 
 static const struct {
 	const char *name;
 	const char *type;
 	const char *text;
 } files[] = {
-	{ "/style.css", "text/css", style },
-	{ "/perfetto.js", "text/javascript", perfetto_script },
-	{ "/live.js", "text/javascript", live_script },
+	{ "style.css", "text/css", style },
+	{ "perfetto.js", "text/javascript", perfetto_script },
+	{ "live.js", "text/javascript", live_script },
 };
 
 /**
  * serve_page_file() - return a script or style
- * @name: path of a request
+ * @name: path of a request, behind "/" or "/TOKEN/"
  * @type: set to its media type
  *
  * Return: the text, or NULL.
@@ -126,6 +127,11 @@ const char *serve_page_file(const char *name, const char **type)
 		return files[i].text;
 	}
 	return NULL;
+}
+
+static void put_head(FILE *out, const struct serve *s)
+{
+	fprintf(out, head, s->token, *s->token ? "/" : "");
 }
 
 static void put_text(FILE *out, const char *text)
@@ -151,7 +157,7 @@ static void put_url(FILE *out, const char *text)
 static void put_link(FILE *out, const char *kind, const char *name,
 		     const char *text)
 {
-	fprintf(out, " <a href='/%s/", kind);
+	fprintf(out, " <a href='%s/", kind);
 	put_url(out, name);
 	fprintf(out, "'>%s</a>", text);
 }
@@ -202,33 +208,34 @@ static void put_row(FILE *out, const struct serve *s,
  */
 int serve_page_index(const struct serve *s, char **text, size_t *len)
 {
-	struct serve_trace *traces;
-	size_t nr;
+	struct serve_list l;
 	FILE *out;
-	int err = serve_list(s, &traces, &nr);
+	int err = serve_list(s, &l);
 
 	if (err)
 		return err;
 	out = open_memstream(text, len);
 	if (!out) {
-		serve_list_free(traces, nr);
+		serve_list_free(&l);
 		return -ENOMEM;
 	}
-	fprintf(out, "%s<h1>Traces</h1>\n", head);
+	put_head(out, s);
+	fputs("<h1>Traces</h1>\n", out);
 	if (s->session)
-		fputs("<p><a href=/live>The session, live</a>\n", out);
+		fputs("<p><a href=live>The session, live</a>\n", out);
 	fputs("<table><tr><th>name<th>size<th>changed<th>host<th>kernel<th>\n",
 	      out);
-	for (size_t i = 0; i < nr; i++)
-		put_row(out, s, &traces[i]);
-	fprintf(out, "</table>\n<p>%zu traces%s\n", nr,
-		nr == SERVE_TRACES ? ", and maybe more" : "");
-	serve_list_free(traces, nr);
+	for (size_t i = 0; i < l.nr; i++)
+		put_row(out, s, &l.traces[i]);
+	fprintf(out, "</table>\n<p>%zu traces%s\n", l.nr,
+		l.nr == SERVE_TRACES || !l.left ? ", and maybe more" : "");
+	serve_list_free(&l);
 	return fclose(out) ? -ENOMEM : 0;
 }
 
 /**
  * serve_page_trace() - make the page that hands a trace over, or follows it
+ * @s: the server
  * @kind: "perfetto" or "live"
  * @name: name of the trace
  * @text: set to the page, which the caller frees
@@ -236,14 +243,16 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
  *
  * Return: 0 or -ENOMEM.
  */
-int serve_page_trace(const char *kind, const char *name, char **text,
-		     size_t *len)
+int serve_page_trace(const struct serve *s, const char *kind, const char *name,
+		     char **text, size_t *len)
 {
 	FILE *out = open_memstream(text, len);
 
 	if (!out)
 		return -ENOMEM;
-	fprintf(out, "%s<p><a href=/>all traces</a>\n<h1>", head);
+	put_head(out, s);
+	/* An empty reference would be this page. */
+	fputs("<p><a href=.>all traces</a>\n<h1>", out);
 	put_text(out, name);
 	fprintf(out, "</h1>\n%s",
 		strcmp(kind, "live") ? perfetto_page : live_page);

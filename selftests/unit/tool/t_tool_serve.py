@@ -50,10 +50,10 @@ class Server:
         self.process = subprocess.Popen([ktape, 'serve', *words], stdout=subprocess.PIPE,
                                         stderr=self.errors)
         self.url = self.process.stdout.readline().decode().strip()
-        m = re.match(r'http://(\[.*\]|[^:]*):(\d+)/(?:\?token=(.*))?$', self.url)
+        m = re.match(r'http://(\[.*\]|[^:]*):(\d+)/(?:([0-9a-f]{32})/)?$', self.url)
         assert m, self.url
         self.host, self.port, self.token = m[1], int(m[2]), m[3]
-        self.cookie = f'ktape-{self.port}={self.token}' if self.token else 'other=1'
+        self.root = f'/{m[3]}' if m[3] else ''
 
     def connect(self):
         s = socket.create_connection((self.host.strip('[]'), self.port), 60)
@@ -75,15 +75,15 @@ class Server:
 
     def get(self, path, **headers):
         """Return a request."""
-        headers = {'Host': f'{self.host}:{self.port}', 'Cookie': self.cookie, **headers}
-        lines = [f'GET {path} HTTP/1.1'] + [f'{k}: {v}' for k, v in headers.items()]
+        headers = {'Host': f'{self.host}:{self.port}', **headers}
+        lines = [f'GET {self.root}{path} HTTP/1.1'] + [f'{k}: {v}' for k, v in headers.items()]
         return ('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1')
 
-    def ask(self, path, method='GET', host=None, **headers):
-        """Return status, headers and body."""
-        lines = [f'{method} {path} HTTP/1.1', f'Host: {host or self.host + ":" + str(self.port)}',
-                 'Connection: close']
-        headers.setdefault('Cookie', self.cookie)
+    def ask(self, path, method='GET', host=None, root=None, **headers):
+        """Return status, headers and body.  root: what the path begins with."""
+        root = self.root if root is None else root
+        lines = [f'{method} {root}{path} HTTP/1.1',
+                 f'Host: {host or self.host + ":" + str(self.port)}', 'Connection: close']
         lines += [f'{k.replace("_", "-")}: {v}' for k, v in headers.items()]
         with self.connect() as s:
             s.sendall(('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1'))
@@ -219,29 +219,60 @@ http://127.0.0.1/raw/../secret /raw/proc/self/root/etc/passwd /nothing/whole /in
 
 def traversal():
     for path in SPELLINGS:
-        status, _, body = server.ask(path)
+        status, _, body = server.ask(path, root='')
         assert SECRET not in body and b'root:' not in body, path
+        assert status in (400, 403), (path, status)
         # A NUL ends the name: what is before it is in the folder.
-        assert status in (400, 404) or path.startswith('/raw/whole.kt%00'), (path, status)
+        if path.startswith('/'):
+            status, _, body = server.ask(path)
+            assert SECRET not in body and b'root:' not in body, path
+            assert status in (400, 404) or path.startswith('/raw/whole.kt%00'), (path, status)
 
 
 def hosts():
     for host in ('evil.example', 'evil.example:80', f'127.0.0.1.evil.example:{server.port}',
-                 '127.0.0.1', f'127.0.0.1:{server.port + 1}', f'0.0.0.0:{server.port}', '[::1]'):
-        equal(server.ask('/', host=host)[0], 403)
-    for host in '127.0.0.1', 'localhost', 'LOCALHOST', '[::1]':
-        equal(server.ask('/', host=f'{host}:{server.port}')[0], 200)
-    got = server.raw(b'GET /raw/whole.kt HTTP/1.0\r\n\r\n')
+                 'localhost.evil.example', '127.0.0.1:8000.evil.example', '127.0.0.1:x',
+                 '127.0.0.1:1:2', '127.1', '2130706433', '0x7f000001', '127.0.0.1@evil.example',
+                 '[127.0.0.1]', '[::1', '[::1]x', '[evil.example]', '::1', '[]', ':', '1' * 200):
+        equal((host, server.ask('/', host=host)[0]), (host, 403))
+    # Behind a tunnel the port is another one.
+    for host in '127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '[0:0:0:0:0:0:0:1]', '192.0.2.7':
+        for port in '', f':{server.port}', ':1':
+            equal((host, port, server.ask('/', host=host + port)[0]), (host, port, 200))
+    got = server.raw(f'GET {server.root}/raw/whole.kt HTTP/1.0\r\n\r\n'.encode())
     assert got.split()[1] == b'403', got[:100]
 
 
 def methods():
     for method in 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT', 'BREW':
         assert server.ask('/', method=method)[0] in (400, 405), method
-    equal(server.ask('/', method='HEAD')[2], b'')
     before = sorted(os.listdir('folder'))
     server.ask('/raw/new.kt', method='PUT')
     equal(sorted(os.listdir('folder')), before)
+
+
+def heads():
+    """HEAD has the headers of GET, and runs no conversion: more than may run are answered."""
+    for path in '/', '/style.css', '/raw/whole.kt', '/stats/whole', '/pftrace/whole', \
+            '/html/whole', '/tar/whole', '/none/whole':
+        got, want = server.ask(path, method='HEAD'), server.ask(path)
+        ignored = ('date', 'connection')
+        equal((path, got[0], [f for f in got[1].items() if f[0] not in ignored], got[2]),
+              (path, want[0], [f for f in want[1].items() if f[0] not in ignored], b''))
+    busy = []
+    try:
+        # Eight conversions that nobody reads: a ninth is refused.
+        for _ in range(8):
+            s = server.connect()
+            busy.append(s)
+            s.sendall(server.get('/follow/whole.kt'))
+            s.recv(100)
+        equal(server.ask('/stats/whole')[0], 503)
+        equal(server.ask('/stats/whole', method='HEAD')[0], 200)
+    finally:
+        for s in busy:
+            s.close()
+    no_child()
 
 
 def fuzz():
@@ -309,13 +340,17 @@ def killed():
     for s in sockets:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\1\0\0\0\0\0\0\0')
         s.close()
-    # The next comment shows that the clients are gone.
+    no_child()
+    equal(server.ask('/stats/whole')[0], 200)
+
+
+def no_child():
+    """The next comment shows that the clients are gone."""
     for _ in range(600):
         if not any_child():
             break
         time.sleep(0.1)
     assert not any_child(), 'conversions of clients that are gone still run'
-    equal(server.ask('/stats/whole')[0], 200)
 
 
 def any_child():
@@ -354,34 +389,52 @@ def ending():
 
 def check_token(s):
     assert s.token and len(s.token) == 32, s.url
-    for path in '/', '/raw/whole.kt', '/style.css', '/?token=', '/?token=' + 'a' * 32, \
-            '/raw/whole.kt?token=' + s.token[:-1]:
-        equal((path, s.ask(path, Cookie='')[0]), (path, 403))
-    for cookie in f'ktape-{s.port}=' + 'b' * 32, 'ktape=' + s.token, \
-            f'ktape-{s.port + 1}={s.token}':
-        equal(s.ask('/', Cookie=cookie)[0], 403)
-    status, fields, body = s.ask('/?token=' + s.token, Cookie='')
-    equal((status, b'content="0;url=/"' in body), (200, True))
-    assert f'ktape-{s.port}={s.token}; httponly; samesite=strict' in fields['set-cookie'], fields
-    assert b'whole' not in body
-    equal(s.ask('/', Cookie=f'ktape-1=x; ktape-{s.port}={s.token}')[0], 200)
-    equal(s.ask('/raw/whole.kt?token=' + s.token, Cookie='')[0], 200)
-    equal(s.ask('/?token=' + s.token, host='evil.example')[0], 403)
+    other = ('0' if s.token[0] != '0' else '1') + s.token[1:]
+    for root in '', '/', '/' + 'a' * 32, '/' + s.token[:-1], '/' + s.token + 'a', '/' + other, \
+            '//' + s.token, '/x/' + s.token, '/' + s.token.upper() + '/':
+        for path in '/', '/raw/whole.kt', '/style.css', '/?token=' + s.token, '/' + s.token:
+            if root or not path.endswith('/' + s.token):
+                equal((root, path, s.ask(path, root=root)[0]), (root, path, 403))
+    equal(s.ask('/', root='', Cookie=f'ktape-{s.port}={s.token}; ktape={s.token}')[0], 403)
+    status, fields, body = s.ask('/')
+    equal((status, 'set-cookie' in fields, fields['referrer-policy']), (200, False, 'no-referrer'))
+    assert f"<base href='/{s.token}/'>".encode() in body
+    # A page on another port gets nothing that was not printed: all links stay below the token.
+    for link in re.findall(rb"(?:href|src)=['\"]?([^'\"> ]+)", body.replace(b'<base ', b'<x ')):
+        if link != f'/{s.token}/'.encode():
+            assert not link.startswith(b'/') and b'//' not in link, link
+    equal(s.ask('/', host='evil.example')[0], 403)
 
 
 def tokens():
     s = Server('-a', '0.0.0.0', 'folder')
     s.host = '127.0.0.1'
     check_token(s)
+    # Other machines call it by the address that they see.
+    equal(s.ask('/', host=f'192.0.2.1:{s.port}')[0], 200)
     s.end()
     s = Server('folder')
     check_token(s)
     s.end()
 
 
+def six():
+    """An address of IPv6 in any notation."""
+    try:
+        socket.create_server(('::1', 0), family=socket.AF_INET6).close()
+    except OSError:
+        return                  # this machine has no IPv6
+    for address in '::1', '0:0::0:1', '::':
+        s = Server('-a', address, 'folder')
+        s.host = '[::1]'
+        equal(s.ask('/')[0], 200)
+        s.end()
+
+
 def no_token():
     s = Server('--no-token', 'folder')
-    equal((s.token, s.ask('/', Cookie='')[0]), (None, 200))
+    equal((s.token, s.ask('/')[0], s.ask('/stats/whole')[0]), (None, 200, 200))
+    assert b"<base href='/'>" in s.ask('/')[2]
     s.end()
     done = subprocess.run([ktape, 'serve', '--no-token', '-a', '0.0.0.0', 'folder'], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -421,18 +474,55 @@ def one_trace():
     equal(s.ask('/tar/whole')[0], 200)
     equal(s.ask('/raw/whole.kt')[0], 404)
     s.end()
+    # A hidden one, because the user has named it.
+    os.mkdir('hidden')
+    shutil.copy('folder/whole.kt', 'hidden/.one.kt')
+    shutil.copytree('folder/whole', 'hidden/.one')
+    for name, kind in ('.one.kt', 'raw'), ('.one', 'tar'):
+        s = Server('hidden/' + name)
+        equal(re.findall(rb'<tr><td>([^<]*)<td', s.ask('/')[2]), [name.encode()])
+        for kind in kind, 'stats':
+            equal((name, kind, s.ask(f'/{kind}/{name}')[0]), (name, kind, 200))
+        equal(s.ask('/raw/./.one.kt')[0], 404)
+        s.end()
+    s = Server('hidden')
+    equal((s.ask('/raw/.one.kt')[0], b'.one' in s.ask('/')[2]), (404, False))
+    s.end()
+
+
+def large_folder():
+    """A directory with too many files is no trace, and ends the list of a folder."""
+    os.makedirs('many/full')
+    shutil.copy('folder/whole.kt', 'many/one.kt')
+    for name in ['metadata', *map(str, range(100000))]:
+        os.mknod('many/full/' + name)
+    s = Server('many')
+    page = s.ask('/')[2]
+    assert b'and maybe more' in page and b'<tr><td>full' not in page, page
+    equal(s.ask('/tar/full')[0], 404)
+    os.unlink('many/full/99999')
+    os.unlink('many/full/99998')
+    os.unlink('many/full/99997')
+    equal(s.ask('/tar/full', method='HEAD')[0], 200)
+    s.end()
+    shutil.rmtree('many')
 
 
 def perfetto_port():
+    fetched_from('--no-token')
+    fetched_from()
+
+
+def fetched_from(*words):
     try:
-        s = Server('-p', '9001', '--no-token', 'folder')
+        s = Server('-p', '9001', *words, 'folder')
     except AssertionError:
         with open('errors') as f:
             assert 'in use' in f.read()
         return                  # somebody else's
     status, fields, _ = s.ask('/pftrace/whole', Origin='https://ui.perfetto.dev')
     equal((status, fields['access-control-allow-origin']), (200, 'https://ui.perfetto.dev'))
-    equal(s.ask('/status', method='POST')[0], 404)
+    equal(s.ask('/status', method='POST', root='')[0], 404)
     status, fields, _ = s.ask('/pftrace/whole', method='OPTIONS')
     equal((status, fields['access-control-allow-private-network']), (204, 'true'))
     assert 'access-control-allow-origin' not in s.ask('/raw/whole.kt')[1]
@@ -463,6 +553,7 @@ try:
     result('nothing outside of the folder can be read', traversal)
     result('other hosts are refused', hosts)
     result('nothing can be changed', methods)
+    result('HEAD runs no conversion', heads)
     result('3000 malformed requests', fuzz)
     result('requests that are too large', large)
     result('24 readers at once', many)
@@ -470,9 +561,11 @@ try:
     result('a conversion that fails is cut off', damaged)
     result('it ends while a client follows', ending)
     result('each request needs the token, on each address', tokens)
+    result('addresses of IPv6 in any notation', six)
     result('--no-token is for this machine only', no_token)
     result('--open hands over a private file, and removes it', browser)
     result('one trace, and no other', one_trace)
+    result('a directory of more files than a trace can have', large_folder)
     result('the port of Perfetto', perfetto_port)
     result('wrong options are refused', usage)
 finally:
