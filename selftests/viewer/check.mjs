@@ -8,27 +8,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { Browser } from "./chromium.mjs";
+import { differ, plan, test } from "./tap.mjs";
 
 const [chromium, page, statsFile, lossy, lostFile, shots] = process.argv.slice(2);
 const stats = JSON.parse(readFileSync(statsFile, "utf8"));
-let n = 0;
-
-async function test(name, body)
-{
-	let why = "";
-	try {
-		why = await body() ?? "";
-	} catch (e) {
-		why = e.stack;
-	}
-	console.log(`${why ? "not ok" : "ok"} ${++n} - ${name}`);
-	if (why) {
-		console.log(`# ${String(why).replace(/\n/g, "\n# ")}`);
-		process.exitCode = 1;
-	}
-}
-
-const differ = (a, b) => JSON.stringify(a) === JSON.stringify(b) ? "" : `${JSON.stringify(a)}, not ${JSON.stringify(b)}`;
 const url = (path) => `file://${resolve(path)}`;
 const browser = new Browser(chromium);
 
@@ -251,7 +234,7 @@ try {
 } finally {
 	await browser.close();
 }
-console.log(`1..${n}`);
+plan();
 
 /* The same rule as text.mjs: run in the page, whose functions are not visible. */
 function duration(ns)

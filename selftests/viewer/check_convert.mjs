@@ -9,28 +9,11 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { basename, join, resolve } from "node:path";
 
 import { Browser, Tab } from "./chromium.mjs";
+import { differ, plan, test } from "./tap.mjs";
 
 const [chromium, page, ktape, traces, shots] = process.argv.slice(2);
 const url = `file://${resolve(page)}`;
 const MUTATIONS = 3;
-let n = 0;
-
-async function test(name, body)
-{
-	let why = "";
-	try {
-		why = await body() ?? "";
-	} catch (e) {
-		why = e.stack;
-	}
-	console.log(`${why ? "not ok" : "ok"} ${++n} - ${name}`);
-	if (why) {
-		console.log(`# ${String(why).replace(/\n/g, "\n# ")}`);
-		process.exitCode = 1;
-	}
-}
-
-const differ = (a, b) => JSON.stringify(a) === JSON.stringify(b) ? "" : `${JSON.stringify(a)}, not ${JSON.stringify(b)}`;
 const path = (name) => resolve(join(traces, name));
 const names = readdirSync(traces).filter((f) => statSync(join(traces, f)).isFile() && f !== "large.bin").sort();
 const browser = new Browser(chromium);
@@ -227,4 +210,4 @@ try {
 } finally {
 	await browser.close();
 }
-console.log(`1..${n}`);
+plan();

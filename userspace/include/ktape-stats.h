@@ -64,10 +64,12 @@ struct ktape_rtos_totals {
  * struct ktape_rtos_count - how often an event occurred
  * @id: event number
  * @count: number of occurrences
+ * @first: number of the event that was the first of them
  */
 struct ktape_rtos_count {
 	uint32_t id;
 	uint64_t count;
+	uint64_t first;
 };
 
 /**
@@ -214,6 +216,23 @@ const struct ktape_rtos_event *ktape_rtos_event(const struct ktape_rtos *rtos,
 						uint64_t i);
 
 /**
+ * ktape_rtos_event_ts() - Return the time of an event by its index
+ * @rtos: the statistics
+ * @i: index, from 0
+ *
+ * Return: the time in ticks of the trace, 0 if there is no such event.
+ */
+uint64_t ktape_rtos_event_ts(const struct ktape_rtos *rtos, uint64_t i);
+
+/**
+ * ktape_rtos_tid() - Return the thread id that events have for a context
+ * @context: a thread of these statistics, or another context
+ *
+ * Return: the thread id, -1 if the context is not a thread.
+ */
+int32_t ktape_rtos_tid(uint32_t context);
+
+/**
  * ktape_rtos_event_name() - Return the name of a TraceX event
  * @id: event number
  *
@@ -254,6 +273,7 @@ void ktape_rtos_free(struct ktape_rtos *rtos);
  * @sum: sum of the times in ns
  * @min: shortest time in ns
  * @max: longest time in ns
+ * @max_ts: when the longest time ended, in ticks of the trace
  */
 struct ktape_response {
 	uint64_t object;
@@ -266,6 +286,7 @@ struct ktape_response {
 	uint64_t sum;
 	uint64_t min;
 	uint64_t max;
+	uint64_t max_ts;
 };
 
 /* Response times of an RKH trace. */

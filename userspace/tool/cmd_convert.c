@@ -294,6 +294,16 @@ static bool is_vacant(const char *path)
 	return vacant;
 }
 
+/* Return true if all inputs are traces of an RTOS. */
+static bool is_of_rtos(const struct convert *c)
+{
+	for (size_t i = 0; i < c->nr_inputs; i++) {
+		if (!ktape_trace_format(c->inputs[i].trace))
+			return false;
+	}
+	return true;
+}
+
 static int open_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
@@ -328,7 +338,8 @@ static int open_output(struct convert *c)
 	if (err)
 		return fail("%s: %s", c->o.out,
 			    *error.text ? error.text : strerror(-err));
-	err = page_begin(&c->page, c->sink, c->info, c->registry);
+	err = page_begin(&c->page, c->sink, c->info, c->registry,
+			 is_of_rtos(c));
 	return err ? fail("%s", strerror(-err)) : 0;
 }
 

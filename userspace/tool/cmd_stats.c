@@ -55,20 +55,16 @@ static const struct kt_option options[] = {
 /**
  * struct stats - statistics of a trace
  * @o: options
- * @rtos: TraceX analyses, or NULL
- * @responses: RKH response times, or NULL
+ * @rtos: those of an RTOS, if not of Linux
  * @t: the trace, with the Linux statistics
  */
 struct stats {
 	struct stats_options o;
-	struct ktape_rtos *rtos;
-	struct ktape_responses *responses;
+	struct stats_rtos rtos;
 	struct stats_trace t;
 };
 
 typedef unsigned long long ull;
-
-#define SERVICE_NAME	STATS_NAME_MAX	/* bytes of the name of a service */
 
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
@@ -80,8 +76,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		s->t.unknown |= !n->count;
 		if (s->t.linux_stats)
 			ktape_linux_notice(s->t.linux_stats, n);
-		if (s->responses)
-			ktape_responses_notice(s->responses, n);
+		stats_rtos_notice(&s->rtos, n);
 		return;
 	}
 	s->t.damaged |= is_damage(n);
@@ -89,120 +84,12 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		report_damage(s->t.path, n);
 }
 
-/* Write the name of a service, or its number.  Return: false: it has no name. */
-static bool service_name(const struct stats *s, uint32_t id,
-			 char text[SERVICE_NAME])
-{
-	const char *name = ktape_rtos_service(s->rtos, id);
-	const struct ktape_object_info *o;
-
-	snprintf(text, SERVICE_NAME, "event %u", id);
-	o = name ? NULL :
-		   ktape_registry_object(ktape_trace_registry(s->t.trace),
-					 KTAPE_OBJ_USER_EVENT, id, 0,
-					 UINT64_MAX);
-	if (o && o->name_len && o->plain)
-		name = o->name;
-	if (name)
-		snprintf(text, SERVICE_NAME, "%s", name);
-	return name;
-}
-
-/* ---- JSON: members are named as in TraceX's own engine ------------------------------- */
-
-static int print_services(const struct stats *s, int64_t thread)
-{
-	struct ktape_rtos_count *counts;
-	size_t nr;
-	int err = ktape_rtos_popular(s->rtos, thread, &counts, &nr);
-
-	if (err)
-		return err;
-	printf("\"popular\":[");
-	for (size_t i = 0; i < nr; i++)
-		printf("%s[%u,%llu]", i ? "," : "", counts[i].id,
-		       (ull)counts[i].count);
-	putchar(']');
-	free(counts);
-	return 0;
-}
-
-/* Print the names of services that TraceX does not have, if there are any. */
-static int print_names(const struct stats *s)
-{
-	struct ktape_rtos_count *counts;
-	char text[SERVICE_NAME];
-	bool begun = false;
-	size_t nr;
-	int err = ktape_rtos_popular(s->rtos, -1, &counts, &nr);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < nr; i++) {
-		if (ktape_rtos_event_name(counts[i].id) ||
-		    !service_name(s, counts[i].id, text))
-			continue;
-		printf("%s\"%u\":", begun ? "," : ",\n \"services\":{",
-		       counts[i].id);
-		put_json_text(text);
-		begun = true;
-	}
-	if (begun)
-		putchar('}');
-	free(counts);
-	return 0;
-}
-
-static int print_json_thread(const struct stats *s,
-			     const struct ktape_rtos_thread *t)
-{
-	printf("  {\"name\":");
-	put_json_text(t->name);
-	printf(",\"addr\":\"0x%x\",\"stack_start\":\"0x%x\",\"stack_size\":%u,\"stack_min_available\":%u,\"stack_event\":%llu,",
-	       t->address, t->stack_start, t->stack_size, t->stack_min,
-	       (ull)t->stack_event);
-	printf("\"ticks\":%llu,\"suspensions\":%llu,\"resumptions\":%llu,\"events\":%llu,",
-	       (ull)t->ticks, (ull)t->suspensions, (ull)t->resumptions,
-	       (ull)t->events);
-	printf("\"lowest_prio\":%u,\"highest_prio\":%u,\"lowest_pt\":%u,\"highest_pt\":%u",
-	       t->lowest_prio, t->highest_prio, t->lowest_threshold,
-	       t->highest_threshold);
-	if (s->o.services) {
-		putchar(',');
-		if (print_services(s, t->address))
-			return -ENOMEM;
-	}
-	putchar('}');
-	return 0;
-}
-
 static int print_json(const struct stats *s)
 {
-	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
-	const struct ktape_rtos_thread *t;
 	int err;
 
-	printf("{\"threads\":%u,\"objects\":%u,\"events\":%llu,\"max_relative_ticks\":%llu,\n",
-	       c->threads, c->objects, (ull)c->events, (ull)c->max_ticks);
-	printf(" \"context_switches\":%llu,\"preemptions\":%llu,\"time_slices\":%llu,\"suspensions\":%llu,\"resumptions\":%llu,\"interrupts\":%llu,\"nested_interrupts\":%llu,",
-	       (ull)c->context_switches, (ull)c->preemptions,
-	       (ull)c->time_slices, (ull)c->suspensions, (ull)c->resumptions,
-	       (ull)c->interrupts, (ull)c->nested_interrupts);
-	printf("\"det_prio_inversions\":%llu,\"undet_prio_inversions\":%llu,\n",
-	       (ull)c->inversions, (ull)c->bad_inversions);
-	printf(" \"interrupt_ticks\":%llu,\"idle_ticks\":%llu,\n \"thread_list\":[",
-	       (ull)c->interrupt_ticks, (ull)c->idle_ticks);
-	for (size_t i = 0; (t = ktape_rtos_thread(s->rtos, i)); i++) {
-		printf("%s\n", i ? "," : "");
-		err = print_json_thread(s, t);
-		if (err)
-			return err;
-	}
-	printf("],\n ");
-	err = print_services(s, -1);
-	if (!err)
-		err = print_names(s);
-	stats_put_responses(s->responses, ktape_trace_registry(s->t.trace));
+	putchar('{');
+	err = stats_put_rtos(stdout, &s->rtos, s->o.services);
 	puts("}");
 	return err;
 }
@@ -221,12 +108,12 @@ static void print_share(const char *name, uint64_t ticks, uint64_t all)
 static int print_popular(const struct stats *s, int64_t thread)
 {
 	struct ktape_rtos_count *counts;
-	char text[SERVICE_NAME], shown[STATS_NAME];
+	char text[STATS_NAME_MAX], shown[STATS_NAME];
 	size_t nr;
-	int err = ktape_rtos_popular(s->rtos, thread, &counts, &nr);
+	int err = ktape_rtos_popular(s->rtos.rtos, thread, &counts, &nr);
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		service_name(s, counts[i].id, text);
+		stats_service(&s->rtos, counts[i].id, text);
 		printf("%12llu  %s\n", (ull)counts[i].count,
 		       stats_name(shown, text));
 	}
@@ -237,7 +124,7 @@ static int print_popular(const struct stats *s, int64_t thread)
 
 static void print_totals(const struct stats *s)
 {
-	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
+	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos.rtos);
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -276,7 +163,7 @@ static void print_stack(const struct ktape_rtos_thread *t)
 
 static int print_text(const struct stats *s)
 {
-	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
+	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos.rtos);
 	const struct ktape_rtos_thread *t;
 	char shown[STATS_NAME];
 	bool stacks = false;
@@ -284,7 +171,7 @@ static int print_text(const struct stats *s)
 
 	print_totals(s);
 	stats_head("\n%20s %7s  thread\n", "ticks", "");
-	for (size_t i = 0; (t = ktape_rtos_thread(s->rtos, i)); i++) {
+	for (size_t i = 0; (t = ktape_rtos_thread(s->rtos.rtos, i)); i++) {
 		print_share(t->name, t->ticks, c->max_ticks);
 		stacks |= t->stack_size != 0;
 	}
@@ -292,18 +179,19 @@ static int print_text(const struct stats *s)
 	print_share("(interrupts)", c->interrupt_ticks, c->max_ticks);
 	if (stacks)
 		stats_head("\n%12s %12s  thread\n", "stack", "never used");
-	for (size_t i = 0; stacks && (t = ktape_rtos_thread(s->rtos, i)); i++)
+	for (size_t i = 0; stacks && (t = ktape_rtos_thread(s->rtos.rtos, i));
+	     i++)
 		print_stack(t);
 	stats_head("\n%12s  service\n", "times");
 	err = print_popular(s, -1);
 	for (size_t i = 0;
-	     !err && s->o.services && (t = ktape_rtos_thread(s->rtos, i));
+	     !err && s->o.services && (t = ktape_rtos_thread(s->rtos.rtos, i));
 	     i++) {
 		stats_head("\n%12s  service of %s\n", "times",
 			   stats_name(shown, t->name));
 		err = print_popular(s, t->address);
 	}
-	stats_print_responses(s->responses, ktape_trace_registry(s->t.trace));
+	stats_print_responses(&s->rtos);
 	return err;
 }
 
@@ -313,7 +201,7 @@ static void print_events(const struct stats *s)
 {
 	const struct ktape_rtos_event *e;
 
-	for (uint64_t i = 0; (e = ktape_rtos_event(s->rtos, i)); i++)
+	for (uint64_t i = 0; (e = ktape_rtos_event(s->rtos.rtos, i)); i++)
 		printf("%llu ctx=%08x id=%u prio=%x ts=%08x rel=%llu i1=%08x i2=%08x i3=%08x i4=%08x next=%08x pinv=%llu bad=%llu\n",
 		       (ull)i, e->context, e->id, e->prio, e->stamp,
 		       (ull)e->ticks, e->info[0], e->info[1], e->info[2],
@@ -330,10 +218,18 @@ static bool report_bounds(const struct stats *s)
 	if (s->t.linux_stats)
 		any = stats_report_bounds(&s->t, NULL);
 	for (unsigned int i = 0;
-	     s->rtos && (count = ktape_rtos_left_out(s->rtos, i, &what)); i++) {
+	     s->rtos.rtos &&
+	     (count = ktape_rtos_left_out(s->rtos.rtos, i, &what));
+	     i++) {
 		report_left_out(NULL, what, count);
 		any = true;
 	}
+	count = s->rtos.responses ?
+			ktape_responses_left_out(s->rtos.responses) :
+			0;
+	if (count)
+		note("%llu events were left out: too many objects and signals",
+		     (ull)count);
 	if (!s->t.linux_stats)
 		report_names_left_out(NULL, ktape_trace_registry(s->t.trace));
 	return any;
@@ -353,26 +249,22 @@ static int print_stats(const struct stats *s)
 	else
 		err = s->o.json ? print_json(s) : print_text(s);
 	if (s->t.gaps)
-		note_loss("%llu events were lost in %u gaps%s, so counts are too low",
-		     (ull)s->t.lost, s->t.gaps,
-		     s->t.unknown ? ", plus an unknown number" : "");
+		note_loss(
+			"%llu events were lost in %u gaps%s, so counts are too low",
+			(ull)s->t.lost, s->t.gaps,
+			s->t.unknown ? ", plus an unknown number" : "");
 	return err;
 }
 
 static int measure_rtos(struct stats *s)
 {
 	const struct ktape_event *e;
-	int ret = ktape_rtos_new(&s->rtos);
+	int ret = stats_rtos_begin(&s->rtos, ktape_trace_info(s->t.trace),
+				   ktape_trace_registry(s->t.trace));
 
-	if (!ret)
-		ret = ktape_responses_new(ktape_trace_info(s->t.trace),
-					  &s->responses);
-	while (!ret && (ret = ktape_trace_next(s->t.trace, &e)) > 0) {
-		ret = ktape_rtos_take(s->rtos, e);
-		if (!ret)
-			ret = ktape_responses_take(s->responses, e);
-	}
-	return ret ? ret : ktape_rtos_finish(s->rtos);
+	while (!ret && (ret = ktape_trace_next(s->t.trace, &e)) > 0)
+		ret = stats_rtos_event(&s->rtos, e);
+	return ret ? ret : ktape_rtos_finish(s->rtos.rtos);
 }
 
 static int measure_linux(struct stats *s)
@@ -380,9 +272,8 @@ static int measure_linux(struct stats *s)
 	int ret;
 
 	s->t.info = ktape_trace_info(s->t.trace);
-	ret = ktape_linux_new(s->t.info,
-				  ktape_trace_registry(s->t.trace),
-				  &s->t.linux_stats);
+	ret = ktape_linux_new(s->t.info, ktape_trace_registry(s->t.trace),
+			      &s->t.linux_stats);
 
 	return ret ? ret : stats_measure(&s->t);
 }
@@ -452,8 +343,7 @@ static int cmd_stats(int argc, char **argv)
 	if (!ret)
 		ret = make_stats(&s, rtos);
 	stats_close(&s.t);
-	ktape_rtos_free(s.rtos);
-	ktape_responses_free(s.responses);
+	stats_rtos_release(&s.rtos);
 	return ret;
 }
 

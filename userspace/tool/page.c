@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The texts that a page (format html) has besides events: the statistics, as ktape
- * stats --json prints them, and the ledger, as ktape verify --json prints it.  Both
- * come from the same functions, so the page cannot show other numbers.
+ * stats --json prints them, for traces of an RTOS both those of --linux and those of
+ * --rtos --services, and the ledger, as ktape verify --json prints it.  They come from
+ * the same functions, so the page cannot show other numbers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,23 +18,33 @@
  * @sink: the output; nothing is done if its format keeps no texts
  * @info: metadata of the output
  * @registry: names
+ * @of_rtos: all inputs are traces of an RTOS
  *
  * Return: 0 or negative errno.
  */
 int page_begin(struct page *p, const struct ktape_sink *sink,
 	       const struct ktape_info *info,
-	       const struct ktape_registry *registry)
+	       const struct ktape_registry *registry, bool of_rtos)
 {
+	int err;
+
 	p->on = ktape_sink_takes_texts(sink);
+	p->of_rtos = of_rtos;
 	p->stats.info = info;
-	return p->on ? ktape_linux_new(info, registry, &p->stats.linux_stats) :
-		       0;
+	if (!p->on)
+		return 0;
+	err = ktape_linux_new(info, registry, &p->stats.linux_stats);
+	return err || !of_rtos ? err :
+				 stats_rtos_begin(&p->rtos, info, registry);
 }
 
 /* Add an event that was written.  Return: 0 or -ENOMEM. */
 int page_event(struct page *p, const struct ktape_event *e)
 {
-	return p->on ? ktape_linux_take(p->stats.linux_stats, e) : 0;
+	int err = p->on ? ktape_linux_take(p->stats.linux_stats, e) : 0;
+
+	return err || !p->on || !p->of_rtos ? err :
+					      stats_rtos_event(&p->rtos, e);
 }
 
 /* Add a loss that was written. */
@@ -45,6 +56,7 @@ void page_notice(struct page *p, const struct ktape_notice *n)
 	p->stats.gaps++;
 	p->stats.unknown |= !n->count;
 	ktape_linux_notice(p->stats.linux_stats, n);
+	stats_rtos_notice(&p->rtos, n);
 }
 
 /* Attach what was written to @f, and close it.  Return: 0 or negative errno. */
@@ -75,6 +87,22 @@ static int attach_stats(struct page *p, struct ktape_sink *sink)
 	return attach_text(sink, "stats", f, &text, &len);
 }
 
+static int attach_rtos(struct page *p, struct ktape_sink *sink)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int err, written;
+
+	if (!f)
+		return -ENOMEM;
+	fputc('{', f);
+	err = stats_put_rtos(f, &p->rtos, true);
+	fputc('}', f);
+	written = attach_text(sink, "rtos", f, &text, &len);
+	return err ? err : written;
+}
+
 /* Check the trace, and attach what ktape verify --json prints. */
 static int attach_ledger(struct ktape_sink *sink, const char *trace)
 {
@@ -103,10 +131,15 @@ int page_end(struct page *p, struct ktape_sink *sink, const char *trace)
 	if (!p->on || err)
 		return err;
 	err = attach_stats(p, sink);
+	if (!err && p->of_rtos)
+		err = ktape_rtos_finish(p->rtos.rtos);
+	if (!err && p->of_rtos)
+		err = attach_rtos(p, sink);
 	return err || !trace ? err : attach_ledger(sink, trace);
 }
 
 void page_release(struct page *p)
 {
 	ktape_linux_free(p->stats.linux_stats);
+	stats_rtos_release(&p->rtos);
 }

@@ -8,16 +8,20 @@
 /**
  * struct page - statistics of the events that go into a page
  * @on: the format of the output keeps texts
+ * @of_rtos: all inputs are of an RTOS: @rtos is measured, too
  * @stats: the statistics
+ * @rtos: those of an RTOS
  */
 struct page {
 	bool on;
+	bool of_rtos;
 	struct stats_trace stats;
+	struct stats_rtos rtos;
 };
 
 int page_begin(struct page *p, const struct ktape_sink *sink,
 	       const struct ktape_info *info,
-	       const struct ktape_registry *registry);
+	       const struct ktape_registry *registry, bool of_rtos);
 int page_event(struct page *p, const struct ktape_event *e);
 void page_notice(struct page *p, const struct ktape_notice *n);
 int page_end(struct page *p, struct ktape_sink *sink, const char *trace);

@@ -41,6 +41,20 @@ struct stats_trace {
 };
 
 /**
+ * struct stats_rtos - statistics of a trace of an RTOS
+ * @rtos: TraceX analyses, or NULL
+ * @responses: RKH response times, or NULL
+ * @info: metadata of the trace
+ * @registry: names
+ */
+struct stats_rtos {
+	struct ktape_rtos *rtos;
+	struct ktape_responses *responses;
+	const struct ktape_info *info;
+	const struct ktape_registry *registry;
+};
+
+/**
  * struct stats_show - what is shown
  * @json: print a JSON object
  * @all: print all entries, not only the largest
@@ -67,11 +81,19 @@ void stats_print(const struct stats_trace *s, const struct stats_show *how);
 void stats_put_json(FILE *f, const struct stats_trace *s);
 void stats_head(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* stats_rtos.c */
+int stats_rtos_begin(struct stats_rtos *s, const struct ktape_info *info,
+		     const struct ktape_registry *registry);
+int stats_rtos_event(struct stats_rtos *s, const struct ktape_event *e);
+void stats_rtos_notice(struct stats_rtos *s, const struct ktape_notice *n);
+void stats_rtos_release(struct stats_rtos *s);
+bool stats_service(const struct stats_rtos *s, uint32_t id,
+		   char text[STATS_NAME_MAX]);
+int stats_put_rtos(FILE *f, const struct stats_rtos *s, bool services);
+
 /* stats_response.c */
-void stats_put_responses(const struct ktape_responses *s,
-			 const struct ktape_registry *registry);
-void stats_print_responses(const struct ktape_responses *s,
-			   const struct ktape_registry *registry);
+void stats_put_responses(FILE *f, const struct stats_rtos *s);
+void stats_print_responses(const struct stats_rtos *s);
 
 /* stats_judge.c */
 bool stats_value(const struct ktape_linux *l, const char *metric, double *value,

@@ -55,67 +55,61 @@ static const char *signal_name(const struct ktape_registry *registry,
 			       (uint32_t)r->signal, name);
 }
 
-static void put_name(const char *key, const char *name)
+static void put_name(FILE *f, const char *key, const char *name)
 {
-	printf(",\"%s\":", key);
+	fprintf(f, ",\"%s\":", key);
 	if (name)
-		put_json_text(name);
+		write_json_text(f, name);
 	else
-		printf("null");
+		fprintf(f, "null");
 }
 
-static void put_times(const struct ktape_response *r)
+static void put_times(FILE *f, const struct ktape_response *r,
+		      const struct ktape_info *info)
 {
 	if (!r->count)
 		return;
-	printf(",\"min\":%" PRIu64 ",\"max\":%" PRIu64 ",\"mean\":%" PRIu64,
-	       r->min, r->max, r->sum / r->count);
+	fprintf(f, ",\"min\":%" PRIu64 ",\"max\":%" PRIu64 ",\"mean\":%" PRIu64,
+		r->min, r->max, r->sum / r->count);
 	for (size_t i = 0; i < STATS_SHARES; i++)
-		printf(",\"%s\":%" PRIu64, stats_shares[i].name,
-		       ktape_response_quantile(r, stats_shares[i].millionth));
-}
-
-static void report_objects_left_out(const struct ktape_responses *s)
-{
-	if (ktape_responses_left_out(s))
-		note("%" PRIu64
-		     " events were left out: too many objects and signals",
-		     ktape_responses_left_out(s));
+		fprintf(f, ",\"%s\":%" PRIu64, stats_shares[i].name,
+			ktape_response_quantile(r, stats_shares[i].millionth));
+	fprintf(f, ",\"max_end_ns\":%" PRId64, ktape_mono_ns(info, r->max_ts));
 }
 
 /**
- * stats_put_responses() - print response times as a member of a JSON object
- * @s: the results; nothing is printed if there are none
- * @registry: names
+ * stats_put_responses() - write response times as a member of a JSON object
+ * @f: where to write
+ * @s: the statistics; nothing is written if there are no response times
  */
-void stats_put_responses(const struct ktape_responses *s,
-			 const struct ktape_registry *registry)
+void stats_put_responses(FILE *f, const struct stats_rtos *s)
 {
 	const struct ktape_response *r;
 	char name[KTAPE_NAME_SIZE + 1];
 
-	for (size_t i = 0; (r = ktape_response(s, i)); i++) {
-		printf("%s\n  {\"object\":\"0x%" PRIx64 "\"",
-		       i ? "," : ",\n \"responses\":[", r->object);
-		put_name("name", object_name(registry, r, name));
+	for (size_t i = 0; (r = ktape_response(s->responses, i)); i++) {
+		fprintf(f, "%s\n  {\"object\":\"0x%" PRIx64 "\"",
+			i ? "," : ",\n \"responses\":[", r->object);
+		put_name(f, "name", object_name(s->registry, r, name));
 		if (r->signal == KTAPE_RESPONSE_ALL)
-			printf(",\"signal\":null");
+			fprintf(f, ",\"signal\":null");
 		else
-			printf(",\"signal\":%" PRIu64, r->signal);
-		put_name("signal_name", signal_name(registry, r, name));
-		printf(",\"posts\":%" PRIu64 ",\"gets\":%" PRIu64
-		       ",\"count\":%" PRIu64 ",\"sum\":%" PRIu64,
-		       r->posts, r->gets, r->count, r->sum);
+			fprintf(f, ",\"signal\":%" PRIu64, r->signal);
+		put_name(f, "signal_name", signal_name(s->registry, r, name));
+		fprintf(f,
+			",\"posts\":%" PRIu64 ",\"gets\":%" PRIu64
+			",\"count\":%" PRIu64 ",\"sum\":%" PRIu64,
+			r->posts, r->gets, r->count, r->sum);
 		if (r->signal == KTAPE_RESPONSE_ALL)
-			printf(",\"waiting\":%" PRIu64
-			       ",\"uncertain\":%" PRIu64,
-			       r->waiting, r->uncertain);
-		put_times(r);
-		putchar('}');
+			fprintf(f,
+				",\"waiting\":%" PRIu64
+				",\"uncertain\":%" PRIu64,
+				r->waiting, r->uncertain);
+		put_times(f, r, s->info);
+		fputc('}', f);
 	}
-	if (ktape_response(s, 0))
-		putchar(']');
-	report_objects_left_out(s);
+	if (ktape_response(s->responses, 0))
+		fputc(']', f);
 }
 
 /* Print a name, escaped for a terminal. */
@@ -137,17 +131,15 @@ static void print_time(const struct ktape_response *r, uint64_t ns)
 
 /**
  * stats_print_responses() - print response times as a table
- * @s: the results; nothing is printed if there are none
- * @registry: names
+ * @s: the statistics; nothing is printed if there are no response times
  */
-void stats_print_responses(const struct ktape_responses *s,
-			   const struct ktape_registry *registry)
+void stats_print_responses(const struct stats_rtos *s)
 {
 	const struct ktape_response *r;
 	char name[KTAPE_NAME_SIZE + 1], number[TEXT_SIZE];
 	const char *text;
 
-	for (size_t i = 0; (r = ktape_response(s, i)); i++) {
+	for (size_t i = 0; (r = ktape_response(s->responses, i)); i++) {
 		if (!i) {
 			stats_head("\n%8s %8s %8s", "posts", "gets", "times");
 			for (size_t k = 0; k < STATS_SHARES; k++)
@@ -161,11 +153,11 @@ void stats_print_responses(const struct ktape_responses *s,
 			print_time(r, ktape_response_quantile(
 					      r, stats_shares[k].millionth));
 		print_time(r, r->max);
-		text = object_name(registry, r, name);
+		text = object_name(s->registry, r, name);
 		snprintf(number, sizeof(number), "0x%" PRIx64, r->object);
 		print_name("  ", text ? text : number);
 		if (r->signal != KTAPE_RESPONSE_ALL) {
-			text = signal_name(registry, r, name);
+			text = signal_name(s->registry, r, name);
 			snprintf(number, sizeof(number), "%" PRIu64, r->signal);
 			print_name(", ", text ? text : number);
 		} else if (r->uncertain) {
@@ -173,5 +165,4 @@ void stats_print_responses(const struct ktape_responses *s,
 		}
 		putchar('\n');
 	}
-	report_objects_left_out(s);
 }

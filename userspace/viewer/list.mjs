@@ -138,7 +138,7 @@ export class EventList {
 			make("span", { class: "d", role: "cell" }, i === before ? "" : `+${duration(events.t[i] - events.t[before])}`),
 			make("span", { class: "c", role: "cell" }, String(events.cpu[i])),
 			make("span", { class: "w", role: "cell" }, model.threadName(events.tid[i])),
-			make("span", { class: "e", role: "cell" }, model.opName(events.op[i])),
+			make("span", { class: "e", role: "cell" }, model.eventName(events.op[i], fields)),
 			make("span", { class: "f", role: "cell" }, fields.slice(1, -1).replace(/"/g, "").slice(0, 400)));
 	}
 }

@@ -235,7 +235,7 @@ export async function readBlocks(blocks, progress)
 {
 	const sane = blocks.filter((b) => b.nr >= 0 && b.nr <= 1 << 24 && b.bytes <= 1 << 28);
 	const data = {
-		about: null, stats: null, ledger: null, strings: [], damages: [],
+		about: null, stats: null, rtos: null, ledger: null, strings: [], damages: [],
 		events: new Events(total(sane, "events")),
 		spans: new Spans(total(sane, "spans")),
 		values: new Map(),

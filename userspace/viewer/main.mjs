@@ -6,6 +6,7 @@ import { EventList } from "./list.mjs";
 import { blockOf, readBlocks } from "./load.mjs";
 import { Model } from "./model.mjs";
 import { describeEvent, exportEvents, rangeTable } from "./range.mjs";
+import { rtosTables } from "./rtos.mjs";
 import { completeness, cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
 import { count, duration, make, moment, onClock } from "./text.mjs";
 import { Timeline } from "./timeline.mjs";
@@ -51,6 +52,8 @@ class Page {
 			notes.push(`Level of detail: the trace has ${count(about.all_spans)} spans, more than a page shows. Spans shorter than ${duration(about.short_ns)} that follow each other are merged into ${count(about.spans)} (paler; the tip has their number). Convert a shorter time (--from-time, --to-time) or more (html:spans=N) to see each.`);
 		if (about.all_events > about.events)
 			notes.push(`The page has the fields of ${count(about.events)} of ${count(about.all_events)} events; the tracks and the statistics are of all.`);
+		for (const [what, n] of data.rtos?.left_out ?? [])
+			notes.push(`The tables leave out ${what}: ${count(n)}.`);
 		for (const damage of data.damages)
 			notes.push(`Damaged: ${damage}.`);
 		$("notes").replaceChildren(...notes.map((n) => make("p", {}, n)));
@@ -85,7 +88,26 @@ class Page {
 			$(`tab-${id}`).replaceChildren(stats ? fill(this.model, stats, jump) :
 				make("p", { class: "empty" }, "The input has no statistics of this kind."));
 		}
+		this.fillRtosTables(jump);
 		$("tab-range").replaceChildren(make("p", { class: "empty" }, "Drag over the tracks to select an interval and measure it."));
+	}
+
+	/** Traces of an RTOS have more tables, and not those of Linux in which nothing is. */
+	fillRtosTables(jump)
+	{
+		const { rtos, stats } = this.data, button = (id) => document.querySelector(`[data-tab=${id}]`);
+		for (const { id, fill, has } of rtosTables) {
+			button(id).hidden = !rtos || !has(rtos);
+			if (rtos && has(rtos))
+				$(`tab-${id}`).replaceChildren(fill(this.model, rtos, jump));
+		}
+		if (!rtos)
+			return;
+		// The execution profile of TraceX has the threads.
+		button("threads").hidden = rtos.thread_list.length > 0 || !stats?.threads.length;
+		button("latencies").hidden = !stats?.series.some((s) => s.count || s.uncertain);
+		button("instead").hidden = !stats?.instead.length;
+		this.openTab(document.querySelector("[role=tab]:not([hidden])").dataset.tab);
 	}
 
 	openTab(id)
@@ -185,7 +207,7 @@ class Page {
 	}
 
 	/** Show an interval that no span has: what a value of ktape stats was measured over. */
-	showMoment({ span, from, to, cpu, tid, title, key })
+	showMoment({ span, from, to, cpu = -1, tid = -1, title, key })
 	{
 		const { timeline, model } = this, ids = [`thread:${tid}`, `cpu:${cpu}`];
 		const place = span >= 0 ? model.placeOf(span) : null;
@@ -201,16 +223,34 @@ class Page {
 			return;
 		}
 		this.list.showTime(to);
-		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["CPU", String(cpu)],
-			["thread", model.threadName(tid)]], []);
+		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["duration", duration(to - from)],
+			...(cpu < 0 ? [] : [["CPU", String(cpu)]]), ...(tid < 0 ? [] : [["thread", model.threadName(tid)]])], []);
 		timeline.draw();
 		this.toLink();
 	}
 
+	/** Show the event that a row of a table is about. */
+	async jumpToEvent(wanted)
+	{
+		const i = await this.model.findEvent(wanted);
+		if (i < 0) {
+			this.showMoment({ span: -1, from: wanted.t, to: wanted.t, title: wanted.name ?? "event", key: null });
+			return;
+		}
+		const track = this.timeline.byId.get(`thread:${this.model.events.tid[i]}`);
+		if (track)
+			this.timeline.reveal(track);
+		await this.selectEvent(i, true);
+	}
+
 	/** Show what a row of a table is about. */
-	jump({ span, track, keep, ...more })
+	jump({ span, track, keep, event, ...more })
 	{
 		const { spans } = this.model;
+		if (event) {
+			this.jumpToEvent(event);
+			return;
+		}
 		if (more.to !== undefined && (span < 0 || spans.begin[span] >= more.to - 2)) {
 			this.showMoment({ span, ...more });
 		} else if (span >= 0) {
@@ -330,7 +370,7 @@ class Page {
 
 	tabKey(e, tab)
 	{
-		const tabs = [...document.querySelectorAll("[role=tab]")], i = tabs.indexOf(tab);
+		const tabs = [...document.querySelectorAll("[role=tab]:not([hidden])")], i = tabs.indexOf(tab);
 		const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
 		if (!by)
 			return;

@@ -4,7 +4,7 @@
 
 import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, NO_BEGIN, NO_END, OFF,
 	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
-import { count, duration } from "./text.mjs";
+import { count, duration, fieldsOf } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
 const EXACT = 2;	// ns by which two roundings of ticks may differ
@@ -52,6 +52,41 @@ export class Model extends Tracks {
 			(k.off.get(group)?.at(t) ?? -1) >= 0);
 	}
 
+	/** Return the moment of the page for CLOCK_MONOTONIC in ns. */
+	timeOf(ns)
+	{
+		return Number(BigInt(ns) - BigInt(this.about.mono_ns));
+	}
+
+	/** Return what to show for an event of a thread, if one is given, and a name. */
+	eventAt(ns, tid, name)
+	{
+		const t = this.timeOf(ns);
+		return { event: { t, tid, name } };
+	}
+
+	/** Return the name of an event: that of a user's event is in its fields. */
+	eventName(op, fields)
+	{
+		const name = this.opName(op);
+		return name === "user_event" && fieldsOf(fields).find(([k]) => k === "id_name")?.[1] || name;
+	}
+
+	/** Return the event at a moment, of a thread and with a name if there are, -1 = none. */
+	async findEvent({ t, tid, name })
+	{
+		const { events } = this;
+		let best = -1;
+		for (let i = events.after(t - EXACT); i < events.n && events.t[i] <= t + EXACT; i++) {
+			if (tid !== null && tid !== undefined && events.tid[i] !== tid)
+				continue;
+			best = best < 0 ? i : best;
+			if (name === undefined || this.eventName(events.op[i], await events.fields(i)) === name)
+				return i;
+		}
+		return best;
+	}
+
 	/**
 	 * Return when the largest value of a series of ktape stats was: { from, to, span,
 	 * cpu, tid }, span being -1 if none is drawn.
@@ -61,7 +96,7 @@ export class Model extends Tracks {
 		const { spans } = this, what = series[s.kind];
 		if (s.max_end_ns === undefined)
 			return { span: this.longestOf(s.kind, s.key) };
-		const to = Number(BigInt(s.max_end_ns) - BigInt(this.about.mono_ns));
+		const to = this.timeOf(s.max_end_ns);
 		const from = s.unit === "ns" ? to - s.max : to, near = (x, y) => Math.abs(x - y) <= EXACT;
 		let span = -1;
 		for (let i = 0; what && span < 0 && i < spans.n; i++) {

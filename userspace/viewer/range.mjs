@@ -76,13 +76,12 @@ export async function exportEvents(model, from, to, form, pause)
 export async function describeEvent(model, i)
 {
 	const { events, about } = model, info = model.ops.get(events.op[i]);
-	const rows = [["event", model.opName(events.op[i])]];
+	const text = await events.fields(i), rows = [["event", model.eventName(events.op[i], text)]];
 	if (info?.help)
 		rows.push(["meaning", info.help]);
 	rows.push(["class", info?.kind || "unknown"],
 		["CLOCK_MONOTONIC", `${onClock(about.mono_ns, events.t[i])} s`],
 		["since the epoch", `${onClock(about.origin_ns, events.t[i])} s`],
 		["CPU", String(events.cpu[i])], ["thread", model.threadName(events.tid[i])]);
-	const text = await events.fields(i);
 	return rows.concat(text ? fieldsOf(text) : [["fields", "not in this page, or damaged"]]);
 }

@@ -8,7 +8,7 @@ import { count, duration, make } from "./text.mjs";
 const SHOWN = 400;	// rows of a table; a search finds the others
 const PAPER = 40;	// of these are printed, see style.css
 
-function table(caption, heads, rows, jump)
+export function table(caption, heads, rows, jump)
 {
 	const body = make("tbody"), all = rows.slice(0, SHOWN);
 	if (!rows.length)
@@ -28,7 +28,7 @@ function table(caption, heads, rows, jump)
 		make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col", class: h.number ? "number" : "" }, h.name)))), body);
 }
 
-const text = (name) => ({ name }), number = (name) => ({ name, number: true });
+export const text = (name) => ({ name }), number = (name) => ({ name, number: true });
 
 /** A bar chart of a histogram of powers of two: [[from, count], ...]. */
 function bars(histogram, unit)

@@ -185,7 +185,8 @@ test_services()
 			        114: 1, 111: 1}
 			bad = [k for k in want if have.get(k) != want[k]]
 			assert not bad and 4100 not in have, (bad, have)
-			assert d['services'] == {'4456': 'queue_overwrite'}, d
+			assert d['services']['4456'] == 'queue_overwrite', d
+			assert d['services']['69'] == 'queue_send', d
 			assert d['det_prio_inversions'] == 1, d
 			assert d['suspensions'] == 3 and d['resumptions'] == 1, d
 			assert d['context_switches'] == 3, d

@@ -165,6 +165,13 @@ static int add_post(struct row *rows[2], bool first, const struct post *p)
 	return 0;
 }
 
+static void add_time(struct row *row, uint64_t ns, uint64_t end)
+{
+	if (!row->hist.count || ns > row->hist.max)
+		row->r.max_ts = end;
+	kt_hist_add(&row->hist, ns);
+}
+
 static void answer_post(struct ktape_responses *s, struct row *rows[2],
 			const struct post *get)
 {
@@ -181,8 +188,8 @@ static void answer_post(struct ktape_responses *s, struct row *rows[2],
 	if (!s->no_time) {
 		ns = (uint64_t)(ktape_mono_ns(s->info, get->ts) -
 				ktape_mono_ns(s->info, o->posts[i].ts));
-		kt_hist_add(&rows[0]->hist, ns);
-		kt_hist_add(&rows[1]->hist, ns);
+		add_time(rows[0], ns, get->ts);
+		add_time(rows[1], ns, get->ts);
 	}
 	remove_post(o, i);
 }

@@ -402,6 +402,18 @@ const struct ktape_rtos_event *ktape_rtos_event(const struct ktape_rtos *r,
 	return e ? &e->e : NULL;
 }
 
+uint64_t ktape_rtos_event_ts(const struct ktape_rtos *r, uint64_t i)
+{
+	const struct kt_rtos_event *e = event_at(r, i);
+
+	return e ? r->first + e->e.ticks : 0;
+}
+
+int32_t ktape_rtos_tid(uint32_t context)
+{
+	return kt_tracex_tid(context);
+}
+
 uint64_t ktape_rtos_left_out(const struct ktape_rtos *r, unsigned int i,
 			     const char **what)
 {
@@ -466,11 +478,12 @@ static void sort_counts(struct ktape_rtos_count *c, size_t nr)
 	}
 }
 
-static void count_one(const struct ktape_rtos *r, uint32_t id,
+/* Count event number @i, whose id is @id. */
+static void count_one(const struct ktape_rtos *r, uint64_t i, uint32_t id,
 		      struct ktape_rtos_count *c, size_t *nr)
 {
 	if (!r->counts[id]) {
-		c[*nr] = (struct ktape_rtos_count){ .id = id };
+		c[*nr] = (struct ktape_rtos_count){ .id = id, .first = i };
 		*nr += 1;
 		r->counts[id] = (uint32_t)*nr;
 	}
@@ -487,7 +500,7 @@ static size_t count_thread(const struct ktape_rtos *r, uint32_t thread,
 
 	for (uint64_t i = t ? t->first : KT_RTOS_NEVER;
 	     i != KT_RTOS_NEVER && (e = event_at(r, i)); i = e->same)
-		count_one(r, e->e.id, c, &nr);
+		count_one(r, i, e->e.id, c, &nr);
 	return nr;
 }
 
@@ -500,7 +513,8 @@ static size_t count_all(const struct ktape_rtos *r, struct ktape_rtos_count *c)
 
 		for (uint64_t i = 0; i < events->nr; i++) {
 			if (events->list[i].e.id != KT_TRACEX_RUNNING)
-				count_one(r, events->list[i].e.id, c, &nr);
+				count_one(r, events->base + i,
+					  events->list[i].e.id, c, &nr);
 		}
 	}
 	return nr;

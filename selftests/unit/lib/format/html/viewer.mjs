@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 
+import { blocksOf } from "./blocks.mjs";
 import { Reader, crc32c, fromBase64 } from "../../../../../userspace/viewer/bytes.mjs";
 import { parseFilter, runFilter } from "../../../../../userspace/viewer/filter.mjs";
 import { RUN, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
@@ -16,15 +17,7 @@ import { exportEvents, measure } from "../../../../../userspace/viewer/range.mjs
 
 const page = readFileSync(process.argv[2], "latin1");
 const stats = JSON.parse(readFileSync(process.argv[3], "utf8"));
-const tag = /<script type="text\/ktape" data-kind="(\w+)" data-name="(\w*)" data-nr="(\d+)" data-at="(\d+)" data-bytes="(\d+)" data-crc="(\w+)">([^<]*)<\/script>/g;
-
-function blocks()
-{
-	return [...page.matchAll(tag)].map((m) => ({
-		kind: m[1], name: m[2], nr: Number(m[3]), at: Number(m[4]), bytes: Number(m[5]),
-		crc: parseInt(m[6], 16), text: m[7],
-	}));
-}
+const blocks = () => blocksOf(page);
 
 let n = 0;
 const wrong = [];
