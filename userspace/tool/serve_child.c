@@ -24,21 +24,25 @@
 #define TRACE_FD	3
 #define BEAT_MS		5000	/* after this long, a stream of events gets a comment */
 
+/* How an event of text/event-stream begins: a line of output, and a message. */
 static const char event_begin[] = "data: ";
+static const char note_begin[] = "event: note\ndata: ";
 
 /**
  * struct serve_child - a running conversion
  * @pid: its process, which leads a process group
  * @fd: its output
+ * @errors: its messages if @events, or -1
  * @events: each line becomes an event of text/event-stream
- * @inside: an event has begun
+ * @part: &@fd or &@errors if an event of it has begun, or NULL
  * @status: exit status, or -1 while it runs
  */
 struct serve_child {
 	pid_t pid;
 	int fd;
+	int errors;
 	bool events;
-	bool inside;
+	const int *part;
 	int status;
 };
 
@@ -56,8 +60,9 @@ static void leave_place(const struct serve_child *c)
 	pthread_mutex_unlock(&lock);
 }
 
+/* @out: for output and messages; those of a conversion without events are dropped. */
 static int spawn(struct serve_child *c, const char *const words[SERVE_WORDS],
-		 int trace, int out)
+		 int trace, const int out[2])
 {
 	static const char *const environment[] = { "LC_ALL=C", "TZ=UTC0",
 						   "PATH=/usr/bin:/bin", NULL };
@@ -79,8 +84,12 @@ static int spawn(struct serve_child *c, const char *const words[SERVE_WORDS],
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	if (out[1] < 0)
+		posix_spawn_file_actions_addopen(&files, 2, "/dev/null",
+						 O_WRONLY, 0);
+	else
+		posix_spawn_file_actions_adddup2(&files, out[1], STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&files, out[0], STDOUT_FILENO);
 	if (trace >= 0)
 		posix_spawn_file_actions_adddup2(&files, trace, TRACE_FD);
 	err = posix_spawnp(&c->pid, own ? "/proc/self/exe" : words[0], &files,
@@ -93,7 +102,8 @@ static int spawn(struct serve_child *c, const char *const words[SERVE_WORDS],
 
 /* Take a place among the running ones, and run.  Return: 0 or negative errno. */
 static int take_place(struct serve_child *c,
-		      const char *const words[SERVE_WORDS], int trace, int out)
+		      const char *const words[SERVE_WORDS], int trace,
+		      const int out[2])
 {
 	int err = -EBUSY;
 
@@ -111,11 +121,21 @@ static int take_place(struct serve_child *c,
 	return err;
 }
 
+static int make_pipe(int *reads, int *writes)
+{
+	int ends[2] = { -1, -1 }, err = pipe2(ends, O_CLOEXEC) ? -errno : 0;
+
+	*reads = ends[0];
+	*writes = ends[1];
+	return err;
+}
+
 /**
  * serve_child_start() - start a conversion
  * @words: the command's arguments, the first one is its name; "tar" is another command
  * @trace: descriptor of the trace, which the process has as /proc/self/fd/3; -1: none
- * @events: each line of the output becomes an event of text/event-stream
+ * @events: each line of the output becomes an event of text/event-stream, and each line
+ *	of messages an event "note"
  * @child: set to the conversion; end it with serve_child_end()
  *
  * Return: 0, -EBUSY if too many run, or negative errno.
@@ -124,19 +144,22 @@ int serve_child_start(const char *const words[SERVE_WORDS], int trace,
 		      bool events, struct serve_child **child)
 {
 	struct serve_child *c = calloc(1, sizeof(*c));
-	int ends[2] = { -1, -1 }, err;
+	int out[2] = { -1, -1 }, err;
 
 	if (!c)
 		return -ENOMEM;
 	c->events = events;
 	c->status = -1;
-	c->fd = -1;
-	err = pipe2(ends, O_CLOEXEC) ? -errno : 0;
+	c->errors = -1;
+	err = make_pipe(&c->fd, &out[0]);
+	if (!err && events)
+		err = make_pipe(&c->errors, &out[1]);
 	if (!err)
-		err = take_place(c, words, trace, ends[1]);
-	c->fd = ends[0];
-	if (ends[1] >= 0)
-		close(ends[1]);
+		err = take_place(c, words, trace, out);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(out); i++) {
+		if (out[i] >= 0)
+			close(out[i]);
+	}
 	if (err) {
 		serve_child_end(c);
 		return err;
@@ -156,25 +179,70 @@ static void wait_child(struct serve_child *c)
 	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-/* Make events of lines.  @size: room, at least 64. */
-static ssize_t read_events(struct serve_child *c, char *to, size_t size)
+/* Make events of lines.  @fd: &c->fd or &c->errors.  @size: room, at least 64. */
+static ssize_t read_events(struct serve_child *c, const int *fd, char *to,
+			   size_t size)
 {
+	const char *begin = fd == &c->errors ? note_begin : event_begin;
 	/* Each byte may be a line: its begin, itself, and the end of the event. */
-	const size_t most = sizeof(event_begin) - 1 + 2;
+	const size_t most = strlen(begin) + 2;
 	char part[4096];
-	ssize_t n = read(c->fd, part, kt_min(sizeof(part), (size - 1) / most));
+	ssize_t n = read(*fd, part, kt_min(sizeof(part), (size - 1) / most));
 	char *at = to;
 
 	for (ssize_t i = 0; i < n; i++) {
-		if (!c->inside)
-			at = stpcpy(at, event_begin);
-		c->inside = part[i] != '\n';
-		*at++ = part[i];
+		if (!c->part)
+			at = stpcpy(at, begin);
+		c->part = part[i] == '\n' ? NULL : fd;
+		/* This, too, would end a line of an event. */
+		*at++ = part[i] == '\r' ? ' ' : part[i];
 		/* An empty line ends an event. */
-		if (!c->inside)
+		if (!c->part)
 			*at++ = '\n';
 	}
 	return n <= 0 ? n : at - to;
+}
+
+/* Close the messages at their end.  Return the bytes that end an event of them. */
+static ssize_t end_errors(struct serve_child *c, char *to)
+{
+	close(c->errors);
+	c->errors = -1;
+	if (c->part != &c->errors)
+		return 0;
+	c->part = NULL;
+	return stpcpy(to, "\n\n") - to;
+}
+
+/* Read events of output and messages, or make a comment if there is neither for long. */
+static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
+{
+	for (;;) {
+		struct pollfd p[] = {
+			{ .fd = c->part == &c->fd ? -1 : c->errors,
+			  .events = POLLIN },
+			{ .fd = c->part == &c->errors ? -1 : c->fd,
+			  .events = POLLIN },
+		};
+		int nr = poll(p, KT_ARRAY_SIZE(p), BEAT_MS);
+		ssize_t n;
+
+		if (nr < 0 && errno != EINTR)
+			return -1;
+		/* Only a write shows that the client is gone. */
+		if (!nr && !c->part)
+			return stpcpy(to, ":\n\n") - to;
+		if (nr <= 0)
+			continue;
+		/* What explains the end of the output stands before it. */
+		if (!p[0].revents)
+			return read_events(c, &c->fd, to, size);
+		n = read_events(c, &c->errors, to, size);
+		if (!n)
+			n = end_errors(c, to);
+		if (n)
+			return n;
+	}
 }
 
 /**
@@ -187,15 +255,9 @@ static ssize_t read_events(struct serve_child *c, char *to, size_t size)
  */
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size)
 {
-	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-	ssize_t n;
+	ssize_t n = c->events ? read_stream(c, to, size) :
+				read(c->fd, to, size);
 
-	/* Only a write shows that the client is gone: write a comment. */
-	while (c->events && !poll(&p, 1, BEAT_MS)) {
-		if (!c->inside)
-			return stpcpy(to, ":\n\n") - to;
-	}
-	n = c->events ? read_events(c, to, size) : read(c->fd, to, size);
 	if (n)
 		return n < 0 ? -errno : n;
 	leave_place(c);
@@ -215,6 +277,8 @@ void serve_child_end(struct serve_child *c)
 	wait_child(c);
 	if (c->fd >= 0)
 		close(c->fd);
+	if (c->errors >= 0)
+		close(c->errors);
 	free(c);
 }
 

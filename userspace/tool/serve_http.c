@@ -35,6 +35,8 @@
 #define PERFETTO_PORT	9001
 #define PERFETTO	"https://ui.perfetto.dev"
 #define TRACE		"/proc/self/fd/3"
+#define INTERVAL	"-t500ms"	/* of live pages */
+#define THREADS		"-k40"
 
 struct serve_http {
 	const struct serve *s;
@@ -77,7 +79,7 @@ static const struct conversion {
 	{ "dump", "text/plain", NULL, false, { "dump", TRACE } },
 	{ "stats", "text/plain", NULL, false, { "stats", TRACE } },
 	{ "follow", "text/event-stream", NULL, true,
-	  { "top", "-j", "-f", "-i", TRACE } },
+	  { "top", "-j", INTERVAL, THREADS, "-f", "-i", TRACE } },
 	{ "tar", "application/x-tar", ".tar", false,
 	  { "tar", "-C", TRACE, "-cf", "-", "." } },
 };
@@ -303,7 +305,7 @@ static enum MHD_Result get_session(const struct request *q)
 		.kind = "session",
 		.type = "text/event-stream",
 		.events = true,
-		.words = { "top", "-j", "--device",
+		.words = { "top", "-j", INTERVAL, THREADS, "--device",
 			   s->device ? s->device : KTAPE_DEVICE_PATH,
 			   s->session_name ? "-S" : NULL, s->session_name },
 	};
