@@ -7,25 +7,36 @@ WASM_CC ?= clang
 # Where wasi-libc has its headers.
 WASI_INCLUDE ?= /usr/include/wasm32-wasi
 
-# Debian has no zstd for WebAssembly, and the pages of parquet need it.
-wasm-formats = $(filter-out parquet,$(FORMATS))
-$(OUT)/wasm/formats.inc: built-formats = $(wasm-formats)
+$(OUT)/wasm/formats.inc: built-formats = $(FORMATS)
+
+# Debian has zstd only for its own machines: here it is compiled from the source of the
+# same package.  Nothing but the page needs that source.
+ifneq ($(filter viewer,$(MAKECMDGOALS)),)
+zstd-source := $(shell ../scripts/zstd-source)
+ifeq ($(zstd-source),)
+$(error make viewer needs the source of zstd)
+endif
+endif
+zstd-src := $(if $(zstd-source),$(wildcard $(zstd-source)/lib/common/*.c \
+	$(zstd-source)/lib/compress/*.c $(zstd-source)/lib/decompress/*.c))
+zstd-obj := $(patsubst $(zstd-source)/lib/%.c,$(OUT)/wasm/zstd/%.o,$(zstd-src))
+ZSTD_CFLAGS := -O2 -w -DXXH_NAMESPACE=ZSTD_ -DZSTD_LEGACY_SUPPORT=0
 
 # What has to do with processes, devices and names on disks stays out.
 wasm-src := $(wildcard wasm/*.c) \
 	$(filter-out util/path.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
-	$(filter-out lib/stream/zin.c,$(wildcard $(addprefix lib/, \
-		$(addsuffix /*.c,format names show stats stream trace verify write)))) \
+	$(wildcard $(addprefix lib/, \
+		$(addsuffix /*.c,format names show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
 	$(addprefix tool/,cmd_convert.c convert.c cut.c duration.c input.c opt.c page.c range.c \
 		stats_json.c stats_linux.c stats_response.c stats_rtos.c tool.c verify_json.c)
-wasm-src += $(sort $(wildcard $(wasm-formats:%=lib/format/%/*.c)) $(addprefix \
+wasm-src += $(sort $(wildcard $(FORMATS:%=lib/format/%/*.c)) $(addprefix \
 	lib/format/tracex/,tracex.c map.c service.c events.c events_ux.c))
 wasm-obj := $(wasm-src:%.c=$(OUT)/wasm/obj/%.o)
 wasm := $(OUT)/wasm/ktape.wasm
 
 WASM_CFLAGS := --target=wasm32-wasi -nostdlibinc -isystem wasm/include \
-	-isystem $(WASI_INCLUDE) -std=gnu11 $(WARNINGS) -O2 -D_GNU_SOURCE \
+	-isystem $(WASI_INCLUDE) $(if $(zstd-source),-isystem $(zstd-source)/lib) -std=gnu11 $(WARNINGS) -O2 -D_GNU_SOURCE \
 	-DKTAPE_VERSION='"$(VERSION)"' \
 	-I../uapi -Iinclude -I. -Ilib -I$(OUT)/wasm -I$(OUT)/obj
 # A stack that is too deep must trap, and not write over data.
@@ -44,7 +55,11 @@ $(OUT)/wasm/obj/lib/format/codec.o: $(OUT)/wasm/formats.inc
 $(OUT)/wasm/obj/lib/format/html/page.o: $(OUT)/obj/viewer_head.inc \
 	$(OUT)/obj/viewer_tail.inc
 
-$(wasm): $(wasm-obj)
+$(OUT)/wasm/zstd/%.o: $(zstd-source)/lib/%.c wasm/build.mk $(wasm-flags)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(WASM_CC) --target=wasm32-wasi $(ZSTD_CFLAGS) -c -o $@ $<
+
+$(wasm): $(wasm-obj) $(zstd-obj)
 	$(Q)$(WASM_CC) --target=wasm32-wasi -O2 $(WASM_LDFLAGS) -o $@ $^
 
 viewer-page := $(OUT)/viewer/ktape.html

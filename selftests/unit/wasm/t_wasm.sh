@@ -21,6 +21,10 @@ command -v wasm-ld >/dev/null || skip 'no wasm-ld (Debian: lld)'
 [ -e "$(clang --print-resource-dir)/lib/wasi/libclang_rt.builtins-wasm32.a" ] ||
 	skip 'no compiler-rt for WebAssembly (Debian: libclang-rt-14-dev-wasm32)'
 
+"$top/scripts/zstd-source" >/dev/null 2>&1 ||
+	skip 'no source of zstd (scripts/zstd-source fetch)'
+command -v zstd >/dev/null || skip 'no zstd (Debian: zstd)'
+
 page=$out/user-wasm/viewer/ktape.html
 make -s -j2 -C "$top/userspace" OUT="$out/user-wasm" viewer >log 2>&1 && [ -s "$page" ]
 result $? "make viewer builds the page"
@@ -44,6 +48,9 @@ run 0 convert --to tracex -o traces/session.trx traces/session
 run 0 convert --to rkh -o traces/session.rkh traces/session
 cp "$top"/../shared/golden/*.bin "$top"/../shared/golden/*.trx traces 2>/dev/null ||
 	echo '# no golden files: only traces made here'
+cp traces/session.pipe traces/packed.pipe
+cp -r traces/session traces/packed
+zstd -q --rm traces/packed.pipe && zstd -q -r --rm traces/packed
 tar -C traces -cf session.tar session
 "$node" "$here/wasm.mjs" "$out/user-wasm/wasm/ktape.wasm" "$out/user-asan/ktape" traces \
 	session.tar "$n" || failed=1

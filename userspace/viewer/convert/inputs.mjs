@@ -5,7 +5,6 @@
 import { isTar, readTar } from "./tar.mjs";
 
 const HEAD = 512;
-const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 const BASE64_MAX = 1 << 24;	// bytes of text
 const STREAM = /^(metadata|registry|cpu\d+|control\d+)(\.zst)?$/;
 
@@ -45,11 +44,11 @@ export async function unpack(entry)
 		if (bytes)
 			return [{ path: entry.path, blob: new Blob([bytes]) }];
 	}
-	return [{ ...entry, packed: ZSTD.every((b, i) => head[i] === b) }];
+	return [entry];
 }
 
 /**
- * Group entries to inputs.  Return [{ operand, size, files, trace, packed }]: operand is
+ * Group entries to inputs.  Return [{ operand, size, files, trace }]: operand is
  * what the command gets, files are [{ path, blob }] with paths for its file system.
  */
 export function groupInputs(entries)
@@ -70,17 +69,16 @@ export function groupInputs(entries)
 		if (!traces.has(folder) || !STREAM.test(nameOf(e.path))) {
 			input = { operand: unique(nameOf(e.path)), trace: false };
 			input.files = [{ path: input.operand, blob: e.blob }];
-			inputs.push({ ...input, size: e.blob.size, packed: e.packed ?? false });
+			inputs.push({ ...input, size: e.blob.size });
 			continue;
 		}
 		if (!input) {
-			input = { operand: unique(nameOf(folder) || "trace"), trace: true, files: [], size: 0, packed: false };
+			input = { operand: unique(nameOf(folder) || "trace"), trace: true, files: [], size: 0 };
 			folders.set(folder, input);
 			inputs.push(input);
 		}
 		input.files.push({ path: `${input.operand}/${nameOf(e.path)}`, blob: e.blob });
 		input.size += e.blob.size;
-		input.packed ||= e.packed ?? false;
 	}
 	return inputs;
 }

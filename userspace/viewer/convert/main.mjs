@@ -109,8 +109,7 @@ class Page {
 		$("inputs").hidden = !this.inputs.length;
 		$("inputs").tBodies[0].replaceChildren(...this.inputs.map((input) => element("tr", {},
 			element("td", {}, input.operand), element("td", {}, humanSize(input.size)),
-			element("td", { class: input.packed && "bad" }, input.packed ? "compressed with zstd: run zstd -d first" :
-				input.trace ? `native trace, ${input.files.length} files` : "file"),
+			element("td", {}, input.trace ? `native trace, ${input.files.length} files` : "file"),
 			element("td", {}, input.trace || !cores ? "" : element("input", { type: "text", size: 4, inputmode: "numeric", pattern: "\\d*",
 				"aria-label": `core of ${input.operand}`, value: this.cores.get(input.operand) ?? "",
 				input: (e) => this.cores.set(input.operand, e.target.value.trim()) })),
