@@ -156,7 +156,7 @@ struct ktape_linux_thread {
 };
 
 /**
- * struct ktape_linux_instead - what ran on a CPU while a thread waited for it
+ * struct ktape_linux_instead - what ran on a CPU while a thread stood in its run queue
  * @tid: thread that waited
  * @other: thread that ran; 0 = the CPU was idle; -1 = not known
  * @ns: how long @other ran during these waits
@@ -318,8 +318,8 @@ ktape_linux_instead(const struct ktape_linux *linux_stats, size_t i);
  *
  * The largest value of KTAPE_SERIES_RUN_QUEUE says when it ended.
  *
- * Return: the waiting thread, and the thread that ran longest without a break on that
- * CPU meanwhile, with the time of that; NULL if no thread waited.
+ * Return: the waiting thread, and the thread that ran longest in sum meanwhile, on the
+ * CPUs in whose run queues the first one stood, with that time; NULL if no thread waited.
  */
 const struct ktape_linux_instead *
 ktape_linux_longest_wait(const struct ktape_linux *linux_stats);

@@ -261,7 +261,7 @@ export class Model extends Tracks {
 		if (spans.flags[i] & NO_END)
 			add("end", "not in the trace");
 		if (spans.flags[i] & UNSURE)
-			add("uncertain", "events were lost before its end");
+			add("uncertain", "events were lost, or were not enabled, before its end");
 		return rows;
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Statistics of Linux traces: account the time of each CPU to threads and interrupts,
- * and return the results.  linux_thread.c measures wait times, linux_pair.c intervals
- * between two events, linux_series.c keeps the values.
+ * and return the results.  linux_thread.c follows threads, linux_queue.c their waits for a
+ * CPU, linux_pair.c intervals between two events, linux_series.c keeps the values.
  */
 #include "stats/linux.h"
 
@@ -16,7 +16,8 @@ int ktape_linux_new(const struct ktape_info *info,
 		return -ENOMEM;
 	l->info = info;
 	l->registry = registry;
-	if (kt_sl_begin(l)) {
+	l->longest = calloc(1, sizeof(*l->longest));
+	if (!l->longest || kt_sl_begin(l)) {
 		ktape_linux_free(l);
 		return -ENOMEM;
 	}
@@ -36,6 +37,7 @@ void ktape_linux_free(struct ktape_linux *l)
 	free(l->list);
 	free(l->thread_list);
 	free(l->instead);
+	free(l->longest);
 	kt_map_free(&l->open);
 	kt_map_free(&l->series);
 	kt_map_free(&l->threads);
@@ -115,6 +117,41 @@ static void learn_thread(struct kt_sl_cpu *c, const struct ktape_event *e)
 		kt_sl_run(c, tid, c->tid < 0 ? c->last : e->ts);
 }
 
+/* Return true if nothing is recorded on a CPU: its profile is empty. */
+static bool is_off(const struct kt_sl_cpu *c)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+		any |= c->mask[i];
+	return c->profiled && !any;
+}
+
+/*
+ * Process a profile record.  From an empty profile on, nothing is known about the CPU.
+ * Where events are enabled that were not, an interval that began before may have ended
+ * unseen, as in a loss.
+ */
+static void take_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
+			 const struct ktape_event *e)
+{
+	uint64_t mask[KTAPE_MASK_WORDS], more = 0;
+
+	if (e->blob_size < sizeof(mask))
+		return;
+	memcpy(mask, e->blob, sizeof(mask));
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+		more |= mask[i] & ~c->mask[i];
+	if (c->profiled && more)
+		l->lost_to = kt_max(l->lost_to, e->ts);
+	c->profiled = true;
+	memcpy(c->mask, mask, sizeof(mask));
+	if (!is_off(c))
+		return;
+	c->depth = 0;
+	kt_sl_run(c, KT_SL_TID_NONE, e->ts);
+}
+
 int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 {
 	struct kt_sl_cpu *c;
@@ -133,16 +170,23 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return -ENOMEM;
 	c->result.seen = true;
 	/* The thread of a CPU's first event already ran before that event. */
-	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT)
+	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
 		learn_thread(c, e);
 	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))
 		return err;
+	if (e->opcode == KTAPE_EV_PROFILE)
+		take_profile(l, c, e);
+	/* Control records also come while nothing is recorded. */
+	if (is_off(c))
+		return 0;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
 		c->depth = 0;
 		return kt_sl_switch(l, c, e);
 	}
 	learn_thread(c, e);
+	if (e->opcode == KTAPE_EV_SCHED_MIGRATE_TASK)
+		return kt_sl_move(l, e);
 	return is_wake(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
 }
 
@@ -258,7 +302,7 @@ void ktape_linux_restart(struct ktape_linux *l)
 	l->thread_list = NULL;
 	l->instead = NULL;
 	memset(&l->other, 0, sizeof(l->other));
-	memset(&l->longest, 0, sizeof(l->longest));
+	l->longest->result.count = 0;
 	memset(l->left, 0, sizeof(l->left));
 	kt_sl_restart(l);
 	l->lost = 0;
@@ -285,12 +329,6 @@ const struct ktape_linux_thread *ktape_linux_thread(const struct ktape_linux *l,
 						    size_t i)
 {
 	return i < l->nr_threads ? &l->thread_list[i] : NULL;
-}
-
-const struct ktape_linux_instead *
-ktape_linux_longest_wait(const struct ktape_linux *l)
-{
-	return l->longest.count ? &l->longest : NULL;
 }
 
 const struct ktape_linux_instead *

@@ -11,7 +11,11 @@
 #define KT_SL_NEST	16U	/* most nested interrupts of a CPU */
 #define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered */
 #define KT_SL_TID_NONE	(-1)
-#define KT_SL_SERIES	8192U		/* most series, without the one for each whole kind */
+#define KT_SL_CPU_NONE	UINT32_MAX
+#define KT_SL_MOVES	8U	/* moves of a waiting thread whose CPUs are remembered */
+#define KT_SL_RAN	((KT_SL_MOVES + 1) * KT_SL_PAST)
+#define KT_SL_SERIES \
+	8192U /* most series, without the one for each whole kind */
 #define KT_SL_THREADS	(1U << 20)
 #define KT_SL_PAIRS	(1U << 19)
 #define KT_SL_OPEN	(1U << 20)	/* most open intervals */
@@ -28,7 +32,7 @@ enum kt_sl_left {
 /* Kinds of open intervals; the comment names the key. */
 enum kt_sl_open {
 	KT_SL_WOKEN,		/* tid */
-	KT_SL_RUNNABLE,		/* tid */
+	KT_SL_RUNNABLE,		/* tid; see linux_queue.c */
 	KT_SL_CALL,		/* tid */
 	KT_SL_RAISED,		/* CPU, vector */
 	KT_SL_QUEUED,		/* work item */
@@ -36,7 +40,8 @@ enum kt_sl_open {
 	KT_SL_TIMER,		/* CPU, timer */
 	KT_SL_HRTIMER,
 	KT_SL_INSERTED,		/* device, sector */
-	KT_SL_ISSUED
+	KT_SL_ISSUED,
+	KT_SL_MOVED		/* tid; KT_SL_MOVES kinds from here on */
 };
 
 /* A running interrupt handler. */
@@ -55,6 +60,8 @@ struct kt_sl_past {
 /**
  * struct kt_sl_cpu - a CPU
  * @result: result for the caller
+ * @profiled: a profile was recorded, @mask is valid
+ * @mask: bit n: opcode n is enabled; all 0: nothing is recorded
  * @tid: running thread, or KT_SL_TID_NONE
  * @last: time up to which the CPU's time is accounted, in ticks
  * @depth: number of running interrupt handlers
@@ -64,12 +71,32 @@ struct kt_sl_past {
  */
 struct kt_sl_cpu {
 	struct ktape_linux_cpu result;
+	bool profiled;
+	uint64_t mask[KTAPE_MASK_WORDS];
 	int32_t tid;
 	uint64_t last;
 	unsigned int depth;
 	struct kt_sl_irq irqs[KT_SL_NEST];
 	struct kt_sl_past past[KT_SL_PAST];
 	uint64_t next;
+};
+
+/* A thread that ran, and how long. */
+struct kt_sl_ran {
+	int32_t tid;
+	uint64_t ns;
+};
+
+/**
+ * struct kt_sl_longest - the longest wait in run queues
+ * @result: result for the caller
+ * @ran: what ran meanwhile, each time that it did
+ * @nr: number of entries in @ran
+ */
+struct kt_sl_longest {
+	struct ktape_linux_instead result;
+	struct kt_sl_ran ran[KT_SL_RAN];
+	size_t nr;
 };
 
 /* A series: result for the caller, and histogram. */
@@ -98,12 +125,13 @@ struct kt_sl_series {
  * @left: how often each limit was exceeded
  * @lost: lost events of all CPUs
  * @uncounted: gaps in which the number of lost events is not known
- * @lost_to: end of the last gap, in ticks
+ * @lost_to: end of the last gap, or of the last time in which events were not enabled that
+ *	are enabled since then, in ticks
  * @first: time of the first event, in ticks
  * @last: time of the last event, in ticks
  * @begun: there was an event
  * @now: the event that is being added
- * @longest: the longest wait, and what ran longest on that CPU meanwhile
+ * @longest: the longest wait
  */
 struct ktape_linux {
 	const struct ktape_info *info;
@@ -129,7 +157,7 @@ struct ktape_linux {
 	uint64_t last;
 	bool begun;
 	const struct ktape_event *now;
-	struct ktape_linux_instead longest;
+	struct kt_sl_longest *longest;
 };
 
 /* linux_series.c */
@@ -151,6 +179,13 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 		 const struct ktape_event *e);
 int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e);
 void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts);
+
+/* linux_queue.c */
+int kt_sl_queue(struct ktape_linux *l, int32_t tid, uint32_t cpu, uint64_t ts);
+void kt_sl_unqueue(struct ktape_linux *l, int32_t tid);
+int kt_sl_unwait(struct ktape_linux *l, int32_t tid, uint64_t to);
+int kt_sl_move(struct ktape_linux *l, const struct ktape_event *e);
+uint32_t kt_sl_target(const struct ktape_event *e);
 
 /* linux_pair.c */
 int kt_sl_pairs(struct ktape_linux *l, struct kt_sl_cpu *c,

@@ -450,7 +450,7 @@ static void statuses(void)
 /* Random events in random order. */
 static void strange(void)
 {
-	static const uint64_t words[8];
+	uint64_t words[8] = { 0 };
 	struct ktape_registry *registry;
 	const struct ktape_series *s;
 	struct ktape_linux *l;
@@ -482,6 +482,8 @@ static void strange(void)
 		for (unsigned int a = 0; a < 7; a++)
 			args[a] = (uint32_t)rand_r(&seed) % 16;
 		if (rand_r(&seed) & 1) {
+			/* An empty profile, which is a pause, or not. */
+			words[0] = (uint64_t)rand_r(&seed) & 1;
 			e.blob = words;
 			e.blob_size = sizeof(words);
 		}

@@ -262,7 +262,7 @@ struct html_level {
  * @begun: an event came
  * @origin: nanoseconds since the epoch at time 0 of the page
  * @last: time of the last event
- * @lost_to: end of the last loss
+ * @lost_to: end of the last loss, or when events were enabled that were not before
  * @deflate: compressor
  * @packed: its output, then the block
  * @blocks: number of blocks

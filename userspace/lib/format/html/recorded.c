@@ -95,7 +95,7 @@ static void put_profile(struct html *h, struct html_cpu *c,
 			const struct ktape_event *e, int64_t now)
 {
 	struct html_recorded *r = &c->recorded;
-	uint64_t mask[KTAPE_MASK_WORDS];
+	uint64_t mask[KTAPE_MASK_WORDS], more = 0;
 
 	/* The mask of an off-marker is what remains. */
 	if (e->blob_size < sizeof(mask))
@@ -104,9 +104,14 @@ static void put_profile(struct html *h, struct html_cpu *c,
 	if (r->profiled && !memcmp(r->mask, mask, sizeof(mask)))
 		return;
 	end_profile(h, e->cpu, now);
-	memcpy(r->mask, mask, sizeof(mask));
-	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
+		more |= mask[i] & ~r->mask[i];
 		h->enabled[i] |= mask[i];
+	}
+	/* What began before may have ended unseen: as in lib/stats. */
+	if (r->profiled && more)
+		h->lost_to = kt_max(h->lost_to, now);
+	memcpy(r->mask, mask, sizeof(mask));
 	h->profiled = true;
 	r->profiled = true;
 	r->since = now;

@@ -106,6 +106,40 @@ run 0 convert --to html -o moved.html moved && page moved.html spans &&
 		END { if (parts != "1:0:" || wait != sum || last != 0 || first < 5000) { print parts, wait, sum, first, last; exit 1 } }' blocks >>log
 result $? "a woken thread that moves stood in the run queues of two CPUs"
 
+# The page looks for what ran instead in its spans, the statistics in events.
+node=$(command -v node || command -v nodejs)
+for f in moved partial; do
+	name="$f: the viewer has what the statistics have, also of waits"
+	if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 ]; then
+		echo "ok $((n += 1)) - $name # SKIP no node 18 or newer (Debian: nodejs)"
+		continue
+	fi
+	run 0 stats --json $f && "$node" "$here/viewer.mjs" $f.html text >>log
+	result $? "$name"
+done
+run 0 stats --json moved && python3 - >>log 2>&1 <<-'EOT'
+	import json
+	d = json.load(open('text'))
+	have = {p['other']: p['ns'] for p in d['instead'] if p['tid'] == 101}
+	# 5000 ns in the queue of CPU 1, then those of CPU 0, and the time of a few events.
+	assert set(have) == {104, 100}, have
+	assert 5000 <= have[104] < 5200 and 4000 <= have[100] < 4300, have
+EOT
+result $? "stats: what ran instead is of the queues in which a thread stood"
+
+# CPUs are unknown while nothing is recorded: from a stop to the next start, 20 us.
+run 0 stats --json partial && python3 - >>log 2>&1 <<-'EOT'
+	import json
+	d = json.load(open('text'))
+	for c in d['cpus']:
+	    known = sum(c[k] for k in ('run_ns', 'idle_ns', 'irq_ns', 'softirq_ns'))
+	    assert c['unknown_ns'] >= 20000, c
+	    assert abs(known + c['unknown_ns'] - d['span_ns']) < 100, (c, d['span_ns'])
+	assert max(s['max'] for s in d['series'] if s['count'] and s['unit'] == 'ns') < 20000, d
+	assert [s for s in d['series'] if s['key'] is None and s['uncertain']], d
+EOT
+result $? "stats: nothing is counted while the session does not record"
+
 "$make_trace" late late
 run 0 convert --to html -o late.html late && page late.html spans &&
 	awk '$1 == 8 && $4 == 1 { n++; at = $2; end = $2 + $3; for (i = 7; i <= NF; i++) if ($i == "a=5") five++ }

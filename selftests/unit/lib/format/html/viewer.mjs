@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { blocksOf } from "./blocks.mjs";
 import { Reader, crc32c, fromBase64 } from "../../../../../userspace/viewer/bytes.mjs";
 import { parseFilter, runFilter } from "../../../../../userspace/viewer/filter.mjs";
-import { RUN, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
+import { NO_BEGIN, NO_END, RUN, UNSURE, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
 import { readBlocks } from "../../../../../userspace/viewer/load.mjs";
 import { Model } from "../../../../../userspace/viewer/model.mjs";
 import { completeness } from "../../../../../userspace/viewer/tables.mjs";
@@ -93,6 +93,24 @@ await test("a wait that is runnable has something that ran instead", () => {
 			throw new Error(`span ${i}: ${ns} of ${spans.end[i] - spans.begin[i]} ns`);
 	}
 });
+await test("what ran instead of waiting threads is what the statistics have", () => {
+	const pairs = new Map(), sums = new Map();
+	for (let i = 0; i < spans.n; i++) {
+		if (spans.kind[i] !== WAIT || !isRunnable(spans.b[i]) || spans.flags[i] & (NO_BEGIN | NO_END | UNSURE))
+			continue;
+		for (const { tid, ns } of model.ranInstead(i))
+			pairs.set(`${spans.tid[i]} ${tid}`, (pairs.get(`${spans.tid[i]} ${tid}`) ?? 0) + ns);
+	}
+	for (const p of stats.instead.filter((x) => x.other >= 0))
+		sums.set(`${p.tid} ${p.other}`, p);
+	equal([...pairs.keys()].sort(), [...sums.keys()].sort(), "pairs");
+	for (const [pair, ns] of pairs) {
+		const p = sums.get(pair);
+		if (p && Math.abs(ns - p.ns) > 2 * p.waits)
+			wrong.push(`${pair}: ${ns}, not ${p.ns}`);
+	}
+	equal(pairs.size > 0, true, "a thread that waited");
+});
 await test("a changed data block is named with its offset, and the rest is read", async () => {
 	for (const [k, block] of blocks().entries()) {
 		if (block.kind === "fields")
@@ -166,12 +184,12 @@ await test("times as text", () => {
 	equal(count(1234567), "1 234 567", "count");
 });
 await test("the export of an interval has its events", async () => {
-	const m = measure(model, events.t[5], events.t[50]);
-	const text = await exportEvents(model, events.t[5], events.t[50], "json", quiet);
+	const from = events.t[5], to = events.t[Math.min(50, events.n - 1)], m = measure(model, from, to);
+	const text = await exportEvents(model, from, to, "json", quiet);
 	equal(text.split("\n").length - 1, m.events, "lines");
 	for (const line of text.trim().split("\n"))
 		JSON.parse(line);
-	equal((await exportEvents(model, events.t[5], events.t[50], "csv", quiet)).split("\r\n").length - 2, m.events, "csv");
+	equal((await exportEvents(model, from, to, "csv", quiet)).split("\r\n").length - 2, m.events, "csv");
 });
 await test("numbers, checksum and base64", () => {
 	const r = new Reader(Uint8Array.of(0x80, 1, 3, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f));

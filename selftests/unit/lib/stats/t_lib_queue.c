@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test which threads ran while others stood in run queues, and that nothing is counted
+ * while nothing is recorded.  All numbers were counted by hand: 1 tick is 1 ns.
+ */
+#include "lib_scene.h"
+
+#define MIGRATE(tid, from, to)	\
+	KTAPE_EV_SCHED_MIGRATE_TASK, 2, 120 | (to) << 8, \
+	{                                                \
+		(tid), (from)                            \
+	}
+
+static struct ktape_registry *registry;
+
+static struct ktape_linux *begin(void)
+{
+	struct ktape_linux *l;
+
+	if (ktape_registry_new(scene_info.freq, &registry) ||
+	    ktape_linux_new(&scene_info, registry, &l))
+		abort();
+	return l;
+}
+
+static void play(struct ktape_linux *l, const struct scene_event *events,
+		 size_t nr)
+{
+	check_equal(scene_play_of(events, 0, nr, (scene_take *)ktape_linux_take,
+				  l),
+		    0);
+}
+
+static void end(struct ktape_linux *l)
+{
+	ktape_linux_free(l);
+	ktape_registry_free(registry);
+}
+
+/* What ran while a thread waited; -1 = not known. */
+static void check_pair(const struct ktape_linux *l, int32_t tid, int32_t other,
+		       uint64_t ns)
+{
+	const struct ktape_linux_instead *p;
+
+	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++) {
+		if (p->tid != tid || p->other != other)
+			continue;
+		check(p->ns == ns, "%d while %d waited: %llu, not %llu", other,
+		      tid, (unsigned long long)p->ns, (unsigned long long)ns);
+		return;
+	}
+	check(!ns, "%d did not run while %d waited", other, tid);
+}
+
+/* 101 is woken on CPU 1, moves to 0 and 2, and runs on 2; later it is preempted there. */
+static const struct scene_event moves[] = {
+	{ 1000, 0, 0, SWITCH(0, 100, KTAPE_STATE_R), NULL, 0 },
+	{ 1000, 1, 0, SWITCH(0, 104, KTAPE_STATE_R), NULL, 0 },
+	{ 1000, 2, 0, SWITCH(0, 106, KTAPE_STATE_R), NULL, 0 },
+	{ 2000, 0, 100, WAKEUP(101, 1), NULL, 0 },
+	{ 4000, 1, 104, SWITCH(104, 105, KTAPE_STATE_S), NULL, 0 },
+	{ 7000, 0, 100, MIGRATE(101, 1, 0), NULL, 0 },
+	{ 8000, 0, 100, MIGRATE(101, 0, 2), NULL, 0 },
+	{ 12000, 2, 106, SWITCH(106, 101, KTAPE_STATE_S), NULL, 0 },
+	{ 13000, 2, 101, SWITCH(101, 106, KTAPE_STATE_PREEMPTED), NULL, 0 },
+	{ 17000, 2, 106, SWITCH(106, 107, KTAPE_STATE_S), NULL, 0 },
+	{ 22000, 2, 107, SWITCH(107, 106, KTAPE_STATE_S), NULL, 0 },
+	{ 25000, 2, 106, SWITCH(106, 101, KTAPE_STATE_S), NULL, 0 },
+};
+
+static void queues(void)
+{
+	const struct ktape_linux_instead *longest;
+	struct ktape_linux *l = begin();
+
+	/* The first wait: 10000, of which 4000 on the CPU that it gets. */
+	play(l, moves, 8);
+	longest = ktape_linux_longest_wait(l);
+	check(longest && longest->tid == 101 && longest->other == 106,
+	      "longest");
+	check_equal(longest->ns, 4000);
+	/* The second one, 12000: 107 runs longest at a time, 106 in sum. */
+	play(l, moves + 8, ARRAY_SIZE(moves) - 8);
+	check_equal(ktape_linux_finish(l), 0);
+	longest = ktape_linux_longest_wait(l);
+	check(longest && longest->tid == 101 && longest->other == 106,
+	      "longest");
+	check_equal(longest->ns, 7000);
+	check_pair(l, 101, 104, 2000);
+	check_pair(l, 101, 105, 3000);
+	check_pair(l, 101, 100, 1000);
+	check_pair(l, 101, 106, 4000 + 7000);
+	check_pair(l, 101, 107, 5000);
+	check_pair(l, 101, -1, 0);
+	end(l);
+}
+
+/* Of 12 moves the first seven queues are known, and the last one. */
+static void many_moves(void)
+{
+	struct ktape_linux *l = begin();
+	struct scene_event move = { 2000, 0, 100, MIGRATE(101, 1, 0), NULL, 0 };
+	static const struct scene_event last = {
+		4000, 1, 104, SWITCH(104, 101, KTAPE_STATE_S), NULL, 0
+	};
+
+	play(l, moves, 4);
+	for (unsigned int i = 1; i <= 12; i++) {
+		move.ts = 2000 + i * 100;
+		move.dat20 = 120 | (i + 1) % 2 << 8;
+		play(l, &move, 1);
+	}
+	play(l, &last, 1);
+	check_equal(ktape_linux_finish(l), 0);
+	check_pair(l, 101, 104, 4 * 100 + 800);
+	check_pair(l, 101, 100, 3 * 100);
+	check_pair(l, 101, -1, 5 * 100);
+	end(l);
+}
+
+/* A CPU without an event is not known, and a wait that ends otherwise leaves nothing. */
+static void unknown_queues(void)
+{
+	static const struct scene_event events[] = {
+		{ 1000, 0, 0, SWITCH(0, 100, KTAPE_STATE_R), NULL, 0 },
+		{ 2000, 0, 100, WAKEUP(101, 7), NULL, 0 },
+		{ 3000, 0, 100, MIGRATE(101, 7, 6), NULL, 0 },
+		{ 5000, 0, 100, SWITCH(100, 101, KTAPE_STATE_S), NULL, 0 },
+		{ 6000, 0, 101, WAKEUP(102, 0), NULL, 0 },
+		{ 6500, 0, 101, MIGRATE(102, 0, 1), NULL, 0 },
+		{ 7000, 1, 0, SWITCH(102, 103, KTAPE_STATE_S), NULL, 0 },
+		{ 8000, 0, 101, WAKEUP(102, 0), NULL, 0 },
+		{ 9000, 0, 101, SWITCH(101, 102, KTAPE_STATE_S), NULL, 0 },
+	};
+	struct ktape_linux *l = begin();
+
+	play(l, events, ARRAY_SIZE(events));
+	check_equal(ktape_linux_finish(l), 0);
+	check_pair(l, 101, -1, 3000);
+	check_pair(l, 101, 100, 0);
+	check_pair(l, 102, 101, 1000);
+	end(l);
+}
+
+/* ---- what is not recorded ------------------------------------------------------------ */
+
+static const uint64_t none[KTAPE_MASK_WORDS];
+static const uint64_t all[KTAPE_MASK_WORDS] = { UINT64_MAX, UINT64_MAX };
+static const uint64_t without_calls[KTAPE_MASK_WORDS] = {
+	UINT64_MAX & ~(1ULL << KTAPE_EV_SYS_ENTER), UINT64_MAX
+};
+
+#define PROFILE(mask)	\
+	KTAPE_EV_PROFILE, 1, 0, { 0 }, (const char *)(mask), sizeof(mask)
+
+static const struct ktape_linux_thread *thread(const struct ktape_linux *l,
+					       int32_t tid)
+{
+	const struct ktape_linux_thread *t;
+	size_t i = 0;
+
+	while ((t = ktape_linux_thread(l, i)) && t->tid != tid)
+		i++;
+	return t;
+}
+
+/*
+ * From 5000 to 15000 nothing is recorded.  100 runs before and after, 101 waits since
+ * 3000, a call of 100 is open since 4000.
+ */
+static const struct scene_event paused[] = {
+	{ 1000, 0, 0, PROFILE(all) },
+	{ 1000, 0, 0, SWITCH(0, 100, KTAPE_STATE_R), NULL, 0 },
+	{ 3000, 0, 100, WAKEUP(101, 0), NULL, 0 },
+	{ 4000, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
+	{ 5000, 0, 100, PROFILE(none) },
+	{ 9000, 0, 100, KTAPE_EV_LEDGER, 0, 0, { 0 }, NULL, 0 },
+	{ 15000, 0, 100, PROFILE(all) },
+	{ 16000, 0, 100, KTAPE_EV_SYS_EXIT, 2, SYS_READ, { 1, 0 }, NULL, 0 },
+	{ 17000, 0, 100, SWITCH(100, 101, KTAPE_STATE_S), NULL, 0 },
+	{ 18000, 0, 101, WAKEUP(100, 0), NULL, 0 },
+	{ 20000, 0, 101, SWITCH(101, 100, KTAPE_STATE_S), NULL, 0 },
+	{ 21000, 0, 100, PROFILE(none) },
+	{ 30000, 0, 100, KTAPE_EV_LEDGER, 0, 0, { 0 }, NULL, 0 },
+};
+
+static void pauses(void)
+{
+	struct ktape_linux *l = begin();
+	const struct ktape_linux_cpu *c;
+	const struct ktape_series *s;
+
+	play(l, paused, ARRAY_SIZE(paused));
+	check_equal(ktape_linux_finish(l), 0);
+	c = ktape_linux_cpu(l, 0);
+	check_equal(c->unknown, 10000 + 9000);
+	check_equal(c->run, 4000 + 6000);
+	check_equal(c->idle, 0);
+	check_equal(thread(l, 100)->run, 4000 + 2000 + 1000);
+	check_equal(thread(l, 101)->run, 3000);
+	/* The wait over the pause is not counted, but told; the other one is. */
+	check(!thread(l, 101)->waits && !thread(l, 101)->wait, "wait of 101");
+	check_equal(thread(l, 100)->wait, 2000);
+	check_pair(l, 101, 100, 0);
+	check_pair(l, 100, 101, 2000);
+	s = ktape_linux_series(l, KTAPE_SERIES_RUN_QUEUE);
+	check_equal(s->count, 1);
+	check_equal(s->uncertain, 1);
+	s = ktape_linux_series(l, KTAPE_SERIES_SYSCALL);
+	check_equal(s->count, 0);
+	check_equal(s->uncertain, 1);
+	check_equal(c->lost, 0);
+	end(l);
+}
+
+/* Enabling more events makes open intervals uncertain; disabling some does not. */
+static void changes(void)
+{
+	struct scene_event more[] = {
+		{ 1000, 0, 0, PROFILE(all) },
+		{ 1000, 0, 0, SWITCH(0, 100, KTAPE_STATE_R), NULL, 0 },
+		{ 2000, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
+		{ 3000, 0, 100, PROFILE(without_calls) },
+		{ 5000,
+		  0,
+		  100,
+		  KTAPE_EV_SYS_EXIT,
+		  2,
+		  SYS_READ,
+		  { 1, 0 },
+		  NULL,
+		  0 },
+	};
+	const struct ktape_series *s;
+	struct ktape_linux *l = begin();
+
+	play(l, more, ARRAY_SIZE(more));
+	check_equal(ktape_linux_finish(l), 0);
+	s = ktape_linux_series(l, KTAPE_SERIES_SYSCALL);
+	check_equal(s->count, 1);
+	check_equal(s->uncertain, 0);
+	check_equal(ktape_linux_cpu(l, 0)->run, 4000);
+	end(l);
+	l = begin();
+	more[0].blob = (const char *)without_calls;
+	more[3].blob = (const char *)all;
+	play(l, more, ARRAY_SIZE(more));
+	check_equal(ktape_linux_finish(l), 0);
+	s = ktape_linux_series(l, KTAPE_SERIES_SYSCALL);
+	check_equal(s->count, 0);
+	check_equal(s->uncertain, 1);
+	check_equal(ktape_linux_cpu(l, 0)->run, 4000);
+	end(l);
+}
+
+static const struct tap_test tests[] = {
+	{ "what ran in the queues of a thread that moves", queues },
+	{ "a thread that moves often", many_moves },
+	{ "queues of unknown CPUs", unknown_queues },
+	{ "nothing is counted over a pause", pauses },
+	{ "events that are enabled later", changes },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
