@@ -11,6 +11,7 @@ import { filesBelow, Given, namesOf, place, Written } from "../../../userspace/v
 import { fromBase64, groupInputs, pasted, unpack } from "../../../userspace/viewer/convert/inputs.mjs";
 import { isTar, readTar, writeTar } from "../../../userspace/viewer/convert/tar.mjs";
 import { runProgram } from "../../../userspace/viewer/convert/wasi.mjs";
+import { damage, intelHex, sRecords } from "../../viewer/texts.mjs";
 
 const [wasm, ktape, traces, tar, first] = process.argv.slice(2);
 const module = new WebAssembly.Module(readFileSync(wasm));
@@ -92,6 +93,8 @@ await test("the program has the command's table of formats and options", () => {
 	equal(run(["--list", "--json"], []).text.split("\n"), native(["--list", "--json"], work).text.split("\n"), "formats");
 });
 
+writeFileSync(join(traces, "session.ihex"), intelHex(readFileSync(join(traces, "session.trx"))));
+writeFileSync(join(traces, "session.srec"), sRecords(readFileSync(join(traces, "session.trx"))));
 const names = readdirSync(traces).sort();
 await test(`${names.length} traces become the same bytes in ${FORMATS.length} formats, with the same messages`, () => {
 	for (const name of names) {
@@ -106,6 +109,15 @@ await test("options reach the formats; a wrong one is refused with the same mess
 	compare(name, traces, ["-t", "csv", "-I", "hz=no"], filesOf(traces, name));
 	compare(name, traces, ["-t", "csv:none=1"], filesOf(traces, name));
 	compare(name, traces, ["-t", "nosuch"], filesOf(traces, name));
+});
+
+await test("a part of a trace: times, CPU, events, thread; a wrong time is refused with the same message", () => {
+	for (const part of [["--from-time", "0.000100"], ["--to-time", "1ms"], ["--cpu", "1"], ["--event", "sched_*,!sched_wakeup"],
+		["--pid", "1"], ["--from-time", "never"], ["--cpu", "-1"], ["--event", "nosuch"]])
+		compare("session", traces, ["-t", "csv", ...part], filesOf(traces, "session"));
+	const asked = run(["options"], []).text.trim().split("\n").map((line) => JSON.parse(line));
+	const help = spawnSync(ktape, ["convert", "--help"]).stdout.toString();
+	equal(asked.length > 5 && asked.filter((o) => !help.includes(`--${o.key} ${o.value}`) || !help.includes(o.help)), [], "options that --help has not");
 });
 
 await test("each input has a core", () => {
@@ -138,19 +150,6 @@ function compareUnpacked(name, folder, args, files)
 {
 	const all = [...args, "-o", "/out/result", name], told = (r) => [r.code, /compressed data is (damaged|cut off)/.test(r.messages)];
 	equal(told(run(all, files)), told(native(all, folder)), `${name} ${args}: status, and whether damage is reported`);
-}
-
-/** A copy with a few bits flipped, cut off, or with a block of zeros. */
-function damage(bytes, i)
-{
-	const copy = Buffer.from(bytes);
-	if (i === 0)
-		return copy.subarray(0, Math.floor(copy.length * 0.6));
-	if (i === 1)
-		return copy.fill(0, copy.length >> 1, (copy.length >> 1) + 64);
-	for (let k = 0; k < 6 && copy.length; k++)
-		copy[(k * 7919 + i * 104729) % copy.length] ^= 1 << (k + i) % 8;
-	return copy;
 }
 
 await test("compressed traces have the events of the plain ones; a window of 256 MiB is refused", () => {

@@ -14,6 +14,8 @@ const CORE = "core";	// the option that each input has for itself
 const ENDS = { native: "tar", lttng: "tar", perfetto: "pftrace", chrome: "json", tracex: "trx", tband: "bin", rkh: "bin",
 	text: "txt", ftrace: "txt", traceprinter: "txt" };
 const WORDS = { native: "CTF, native (tar)", lttng: "CTF as LTTng's (tar)", perfetto: "Perfetto", chrome: "Chrome JSON", csv: "CSV", html: "HTML page" };
+/* The options of the command that select a part of the trace. */
+const PART = ["from-time", "to-time", "cpu", "event", "pid"];
 const FIRST = ["perfetto", "native", "chrome", "csv", "html"];	// in the order of the list
 
 function humanSize(bytes)
@@ -26,7 +28,7 @@ function humanSize(bytes)
 }
 
 class Page {
-	constructor(formats)
+	constructor(formats, options)
 	{
 		this.formats = formats;
 		this.entries = [];
@@ -37,6 +39,8 @@ class Page {
 		this.adding = 0;
 		this.fromOptions = new Options($("from-options"));
 		this.toOptions = new Options($("to-options"));
+		this.part = new Options($("part-options"));
+		this.part.show(PART.map((key) => options.find((o) => o.key === key)));
 		this.fillFormats();
 		this.listen();
 		this.showInputs();
@@ -73,6 +77,12 @@ class Page {
 		const f = this.format($("to").value);
 		this.toOptions.show(f.out_options, ["form"]);
 		$("to-help").textContent = `${f.name}: ${f.help}`;
+	}
+
+	/* A part that is selected must be seen when its fields are folded up. */
+	showPart()
+	{
+		$("part-set").textContent = this.part.pairs().map(([key, value]) => `${key} ${value}`).join(", ") || "all of it";
 	}
 
 	// ---- files -----------------------------------------------------------------------------
@@ -157,6 +167,8 @@ class Page {
 			args.push("--from", $("from").value);
 		if (from.text)
 			args.push("-I", from.text);
+		for (const [key, value] of this.part.pairs())
+			args.push(`--${key}`, value);
 		const files = [...from.files];
 		for (const input of this.inputs) {
 			const core = this.cores.get(input.operand);
@@ -255,6 +267,7 @@ class Page {
 			e.target.value = "";
 		};
 		for (const [id, event, act] of [["files", "change", chosen], ["folder", "change", chosen],
+			["part-options", "input", () => this.showPart()],
 			["from", "change", () => this.chooseFrom()], ["to", "change", () => this.chooseTo()],
 			["view", "click", () => this.view()], ["save", "click", () => this.save()],
 			["perfetto", "click", () => this.perfetto()], ["cancel", "click", () => this.job?.cancel()],
@@ -347,10 +360,14 @@ async function collect({ file, entry, handle }, entries)
 
 async function start()
 {
-	const { code, out, trap, messages } = await new Job(["convert", "--list", "--json"], []).done;
-	if (trap || code !== 0)
-		throw new Error(trap ?? messages);
-	window.ktape = new Page(out.trim().split("\n").map((line) => JSON.parse(line)));
+	const asked = [];
+	for (const args of [["--list", "--json"], ["options"]]) {
+		const { code, out, trap, messages } = await new Job(["convert", ...args], []).done;
+		if (trap || code !== 0)
+			throw new Error(trap ?? messages);
+		asked.push(out.trim().split("\n").map((line) => JSON.parse(line)));
+	}
+	window.ktape = new Page(...asked);
 	$("why").hidden = true;
 	$("page").hidden = false;
 	document.documentElement.dataset.ready = "1";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Controls for the options of a format, made from what the command says of it.
+// Controls for the options of a format, and for those that select a part of the trace,
+// made from what the command says of them.
 
 /** Make an element; @more: attributes, then children. */
 export function element(name, attributes = {}, ...children)
@@ -20,7 +21,8 @@ function control(id, option)
 	if (option.value === "FILE")
 		return element("input", { type: "file", id });
 	if (!option.value.includes("|"))
-		return element("input", { type: "text", id, size: 8, placeholder: option.value, inputmode: "numeric", autocomplete: "off" });
+		return element("input", { type: "text", id, size: 8, placeholder: option.value, autocomplete: "off",
+			inputmode: /^(N|HZ|CPU|PID)$/.test(option.value) ? "numeric" : "text" });
 	return element("select", { id }, element("option", { value: "" }, "default"),
 		...option.value.split("|").map((v) => element("option", { value: v }, v)));
 }
@@ -43,6 +45,12 @@ export class Options {
 				element("span", { class: "help" }, o.help));
 		}));
 		this.box.hidden = !this.list.length;
+	}
+
+	/** Return what was set, as [key, value] each. */
+	pairs()
+	{
+		return this.list.map((o) => [o.key, document.getElementById(`${this.box.id}-${o.key}`).value.trim()]).filter(([, v]) => v);
 	}
 
 	/** Return { text, files }: "key=value,..." of what was set, and the files it names. */
