@@ -76,13 +76,15 @@ static bool grow_map(struct kt_map *map)
  */
 struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key)
 {
-	struct kt_map_entry *e = kt_map_find(map, kind, key);
+	struct kt_map_entry *e = map->size ? find_entry(map, kind, key) : NULL;
 
-	if (e)
+	if (e && e->used)
 		return e;
-	if (map->nr * 4 >= map->size * 3 && !grow_map(map))
-		return NULL;
-	e = find_entry(map, kind, key);
+	if (map->nr * 2 >= map->size) {
+		if (!grow_map(map))
+			return NULL;
+		e = find_entry(map, kind, key);
+	}
 	*e = (struct kt_map_entry){ .used = true, .kind = kind, .key = key };
 	map->nr++;
 	return e;

@@ -13,6 +13,7 @@
 #define CALLS_MIN	1024U
 #define CALLS_MAX	(1U << 22)
 #define NO_NUMBER	0xffffU
+#define USUAL		1024U	/* numbers of system calls whose names are remembered */
 
 /* A thread.  @inside and @nr are valid if @epoch is that of struct ktape_verify. */
 struct call {
@@ -23,7 +24,15 @@ struct call {
 	uint64_t epoch;
 };
 
+/* Whether a call ends with an event that has the same number. */
+enum ending {
+	NOT_ASKED,
+	ENDS,
+	SILENT
+};
+
 struct kt_calls {
+	uint8_t ending[USUAL];	/* enum ending of calls of the native table */
 	uint64_t seed;
 	uint64_t left_out;
 	size_t used;
@@ -62,9 +71,10 @@ void kt_calls_end(struct ktape_verify *v)
 	const struct kt_calls *k = v->calls;
 
 	if (k->left_out)
-		kt_verify_note(v, KTAPE_RULE_PAIR, NULL,
-			       "%llu system calls are not checked: there are more than the %u threads that can be tracked",
-			       (unsigned long long)k->left_out, CALLS_MAX / 2);
+		kt_verify_note(
+			v, KTAPE_RULE_PAIR, NULL,
+			"%llu system calls are not checked: there are more than the %u threads that can be tracked",
+			(unsigned long long)k->left_out, CALLS_MAX / 2);
 }
 
 static struct call *call_slot(const struct kt_calls *k, int32_t tid)
@@ -86,10 +96,9 @@ static int grow_calls(struct kt_calls *k)
 	for (size_t i = 0; i < k->size; i++)
 		if (k->table[i].used)
 			*call_slot(&more, k->table[i].tid) = k->table[i];
-	more.used = k->used;
-	more.left_out = k->left_out;
 	free(k->table);
-	*k = more;
+	k->table = more.table;
+	k->size = more.size;
 	return 0;
 }
 
@@ -120,7 +129,8 @@ static struct call *find_thread(struct ktape_verify *v, int32_t tid)
 
 static bool is_enter(unsigned int opcode)
 {
-	return opcode == KTAPE_EV_SYS_ENTER || opcode == KTAPE_EV_SYS_ENTER_WIDE;
+	return opcode == KTAPE_EV_SYS_ENTER ||
+	       opcode == KTAPE_EV_SYS_ENTER_WIDE;
 }
 
 static bool is_exit(unsigned int opcode)
@@ -139,21 +149,21 @@ static bool records_both(const struct kt_vcpu *c)
 static const char *call_name(const struct ktape_verify *v,
 			     const struct ktape_event *e, unsigned int nr)
 {
-	const unsigned int abi = e->dat20 >> 16 & 1 ? KTAPE_ABI_COMPAT
-				 : e->dat20 >> 17 & 1 ? KTAPE_ABI_X32
-						      : KTAPE_ABI_NATIVE;
-	const char *name = ktape_syscall_abi_name(v->trace->info.machine, abi,
-						  nr);
+	const unsigned int abi = e->dat20 >> 16 & 1 ? KTAPE_ABI_COMPAT :
+				 e->dat20 >> 17 & 1 ? KTAPE_ABI_X32 :
+						      KTAPE_ABI_NATIVE;
+	const char *name =
+		ktape_syscall_abi_name(v->trace->info.machine, abi, nr);
 
 	return name ? name : "";
 }
 
-/* Check whether a call ends with an event that has the same number. */
-static bool has_exit_event(const char *name)
+static bool name_has_exit(const char *name)
 {
-	static const char *const silent[] = { "exit", "exit_group", "execve",
-					   "execveat", "rt_sigreturn",
-					   "sigreturn", "" };
+	static const char *const silent[] = {
+		"exit",		"exit_group", "execve", "execveat",
+		"rt_sigreturn", "sigreturn",  ""
+	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(silent); i++)
 		if (!strcmp(name, silent[i]))
@@ -161,17 +171,32 @@ static bool has_exit_event(const char *name)
 	return true;
 }
 
+/* Check whether a call ends with an event that has the same number. */
+static bool has_exit_event(const struct ktape_verify *v,
+			   const struct ktape_event *e, unsigned int nr)
+{
+	bool native = !(e->dat20 >> 16 & 3);
+	uint8_t *known = &v->calls->ending[nr % USUAL];
+
+	if (!native || nr >= USUAL)
+		return name_has_exit(call_name(v, e, nr));
+	if (*known == NOT_ASKED)
+		*known = name_has_exit(call_name(v, e, nr)) ? ENDS : SILENT;
+	return *known == ENDS;
+}
+
 static void take_enter(struct ktape_verify *v, struct call *t, unsigned int nr,
 		       const struct ktape_event *e)
 {
 	if (t->epoch == v->epoch && t->inside)
-		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
-				"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
-				t->tid, nr, call_name(v, e, nr), t->nr);
+		kt_verify_wrong(
+			v, KTAPE_RULE_PAIR, v->trace->current,
+			"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
+			t->tid, nr, call_name(v, e, nr), t->nr);
 	t->epoch = v->epoch;
 	t->inside = true;
 	t->nr = (uint16_t)nr;
-	if (!has_exit_event(call_name(v, e, nr)))
+	if (!has_exit_event(v, e, nr))
 		t->epoch = UINT64_MAX;
 }
 
@@ -179,11 +204,11 @@ static void take_exit(struct ktape_verify *v, struct call *t, unsigned int nr,
 		      const struct ktape_event *e)
 {
 	if (t->epoch == v->epoch && t->inside && t->nr != nr &&
-	    nr != NO_NUMBER && t->nr != NO_NUMBER &&
-	    has_exit_event(call_name(v, e, nr)))
-		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
-				"thread %d ends call %u \"%s\", but is in call %u",
-				t->tid, nr, call_name(v, e, nr), t->nr);
+	    nr != NO_NUMBER && t->nr != NO_NUMBER && has_exit_event(v, e, nr))
+		kt_verify_wrong(
+			v, KTAPE_RULE_PAIR, v->trace->current,
+			"thread %d ends call %u \"%s\", but is in call %u",
+			t->tid, nr, call_name(v, e, nr), t->nr);
 	t->epoch = v->epoch;
 	t->inside = false;
 }

@@ -13,6 +13,7 @@
 #include "verify/internal.h"
 
 #define SEEN_MIN	1024U
+#define TIDS		(1U << 22)	/* the kernel's largest thread id, + 1 */
 #define SEEN_MAX	(1U << 22)
 #define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
 #define SUSPECTS_MAX	64U	/* more than CPUs, where such threads run */
@@ -27,15 +28,38 @@ struct suspect {
 	struct ktape_finding at;
 };
 
+/**
+ * struct kt_seen - numbers that were looked up
+ * @tids: bit n: thread n was.  Almost every event has a thread, so this is no table
+ * @names: by opcode: the event has fields that are threads or functions
+ * @seed: of the hashes in @table
+ * @left_out: numbers for which @table has no room
+ * @used: entries of @table in use
+ * @size: entries of @table
+ * @table: other numbers: type << 32 | id; 0 = free
+ * @nr_suspects: entries of @suspects
+ * @suspects: threads without a name
+ */
 struct kt_seen {
+	uint64_t *tids;
+	bool names[KTAPE_OPCODES];
 	uint64_t seed;
 	uint64_t left_out;
 	size_t used;
 	size_t size;
-	uint64_t *table;	/* type << 32 | id; 0 = free */
+	uint64_t *table;
 	unsigned int nr_suspects;
 	struct suspect suspects[SUSPECTS_MAX];
 };
+
+static bool has_names(const struct kt_slot *s)
+{
+	for (; s->place != KT_PLACE_END; s++) {
+		if (s->type == KTAPE_TYPE_TID || s->type == KTAPE_TYPE_FUNC)
+			return true;
+	}
+	return false;
+}
 
 int kt_seen_new(struct kt_seen **seen)
 {
@@ -46,10 +70,13 @@ int kt_seen_new(struct kt_seen **seen)
 	k->seed = kt_hash_seed(k);
 	k->size = SEEN_MIN;
 	k->table = calloc(k->size, sizeof(*k->table));
-	if (!k->table) {
-		free(k);
+	k->tids = calloc(TIDS / 64, sizeof(*k->tids));
+	if (!k->table || !k->tids) {
+		kt_seen_free(k);
 		return -ENOMEM;
 	}
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
+		k->names[i] = kt_plans[i].steps && has_names(kt_plans[i].steps);
 	*seen = k;
 	return 0;
 }
@@ -59,6 +86,7 @@ void kt_seen_free(struct kt_seen *seen)
 	if (!seen)
 		return;
 	free(seen->table);
+	free(seen->tids);
 	free(seen);
 }
 
@@ -87,9 +115,10 @@ static void acquit(struct ktape_verify *v, unsigned int i)
 	const struct suspect s = k->suspects[i];
 
 	k->suspects[i] = k->suspects[--k->nr_suspects];
-	kt_verify_note_at(v, &s.at,
-			  "thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
-			  s.tid);
+	kt_verify_note_at(
+		v, &s.at,
+		"thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
+		s.tid);
 }
 
 /* Make a thread a suspect; report it at once if there are too many. */
@@ -140,13 +169,15 @@ void kt_seen_end(struct ktape_verify *v)
 	while (k->nr_suspects)
 		convict(v, k->nr_suspects - 1);
 	if (k->left_out)
-		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
-			       "%llu numbers are not checked: there are more than the %u that can be remembered",
-			       (unsigned long long)k->left_out, SEEN_MAX / 2);
+		kt_verify_note(
+			v, KTAPE_RULE_NAME, NULL,
+			"%llu numbers are not checked: there are more than the %u that can be remembered",
+			(unsigned long long)k->left_out, SEEN_MAX / 2);
 	if (names)
-		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
-			       "%llu names were left out: at most %u are kept in memory",
-			       (unsigned long long)names, KTAPE_REGISTRY_MAX);
+		kt_verify_note(
+			v, KTAPE_RULE_NAME, NULL,
+			"%llu names were left out: at most %u are kept in memory",
+			(unsigned long long)names, KTAPE_REGISTRY_MAX);
 }
 
 static uint64_t *seen_slot(const struct kt_seen *k, uint64_t key)
@@ -198,18 +229,16 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 	return true;
 }
 
-static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
-		       uint64_t ts)
+static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
+				  uint32_t id, uint64_t ts)
 {
 	const struct ktape_registry *names = v->trace->registry;
 	const struct kt_stream *s = v->trace->current;
 	const struct ktape_object_info *o;
 
-	if (!is_new(v, (uint64_t)type << 32 | id))
-		return;
-	o = type == KTAPE_OBJ_THREAD
-		    ? ktape_registry_thread(names, (int32_t)id, ts)
-		    : ktape_registry_object(names, type, id, 0, ts);
+	o = type == KTAPE_OBJ_THREAD ?
+		    ktape_registry_thread(names, (int32_t)id, ts) :
+		    ktape_registry_object(names, type, id, 0, ts);
 	if (o)
 		return;
 	/*
@@ -219,18 +248,36 @@ static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
 	 * every address has a symbol.
 	 */
 	if (v->trace->live || v->names_lost || v->paused ||
-	    ktape_registry_left_out(names) ||
-	    (v->events_lost && !v->waits))
-		kt_verify_note(v, KTAPE_RULE_NAME, s,
-			       "%s %d has no name: its record was lost or comes later, or the session was stopped",
-			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
-			       (int32_t)id);
+	    ktape_registry_left_out(names) || (v->events_lost && !v->waits))
+		kt_verify_note(
+			v, KTAPE_RULE_NAME, s,
+			"%s %d has no name: its record was lost or comes later, or the session was stopped",
+			type == KTAPE_OBJ_THREAD ? "thread" : "function",
+			(int32_t)id);
 	else if (type == KTAPE_OBJ_THREAD)
 		suspect_thread(v, s, (int32_t)id);
 	else
-		kt_verify_note(v, KTAPE_RULE_NAME, s,
-			       "function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
-			       id);
+		kt_verify_note(
+			v, KTAPE_RULE_NAME, s,
+			"function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
+			id);
+}
+
+static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
+		       uint64_t ts)
+{
+	uint64_t bit = 1ULL << (id % 64), *tids;
+
+	if (type != KTAPE_OBJ_THREAD || id >= TIDS) {
+		if (is_new(v, (uint64_t)type << 32 | id))
+			check_new(v, type, id, ts);
+		return;
+	}
+	tids = &v->seen->tids[id / 64];
+	if (*tids & bit)
+		return;
+	*tids |= bit;
+	check_new(v, type, id, ts);
 }
 
 /* Check the names of all threads and functions of an event. */
@@ -253,14 +300,18 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT ||
 	    e->opcode == KTAPE_EV_PROCESS_FREE)
 		return;
+	if (!v->seen->names[e->opcode])
+		return;
 	kt_fields_begin(&at, plan, e);
 	while ((f = kt_fields_next(&at))) {
 		if (at.count || f->place == KTAPE_PLACE_REST)
 			continue;
 		if (f->type == KTAPE_TYPE_TID && (int32_t)at.value > 0)
-			check_name(v, KTAPE_OBJ_THREAD, (uint32_t)at.value, e->ts);
+			check_name(v, KTAPE_OBJ_THREAD, (uint32_t)at.value,
+				   e->ts);
 		else if (f->type == KTAPE_TYPE_FUNC && at.value)
-			check_name(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value, e->ts);
+			check_name(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value,
+				   e->ts);
 	}
 	if (v->seen->nr_suspects)
 		judge_suspects(v, e);
