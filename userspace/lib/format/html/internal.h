@@ -257,6 +257,22 @@ struct html_level {
 };
 
 /**
+ * struct html_exact - the range of which the page has everything; see exact.c
+ * @given: there is one
+ * @from: its begin, ns since the first event
+ * @to: its end
+ * @spans: number of spans in it
+ * @events: number of events in it
+ */
+struct html_exact {
+	bool given;
+	int64_t from;
+	int64_t to;
+	size_t spans;
+	uint64_t events;
+};
+
+/**
  * struct html - a page that is being written
  * @s: sink
  * @begun: an event came
@@ -294,6 +310,7 @@ struct html_level {
  * @open: open marks, work items and requests
  * @states: states of RTOS objects
  * @level: spans
+ * @exact: the range of which the page has everything
  */
 struct html {
 	struct kt_sink *s;
@@ -332,6 +349,7 @@ struct html {
 	struct kt_map open;
 	struct kt_states states;
 	struct html_level level;
+	struct html_exact exact;
 };
 
 /* page.c */
@@ -359,6 +377,19 @@ int html_strings_flush(struct html *h);
 /* level.c */
 void html_span(struct html *h, const struct html_span *span);
 int html_level_write(struct html *h);
+
+/* exact.c */
+int html_exact_read(struct html *h);
+void html_exact_begin(struct html *h, uint64_t ts);
+void html_exact_span(struct html *h, const struct html_span *s);
+bool html_exact_event(struct html *h);
+
+/* Return true if a part of the time from @begin to @end is in the exact range. */
+static inline bool html_exact_has(const struct html *h, int64_t begin,
+				  int64_t end)
+{
+	return h->exact.given && begin <= h->exact.to && end >= h->exact.from;
+}
 
 /* thread.c */
 struct html_thread *html_thread(struct html *h, int32_t tid);

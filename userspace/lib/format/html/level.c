@@ -7,7 +7,8 @@
  * merged span: with their number, the time that they cover, the sum of their durations,
  * and the name of the longest.  @short_ns doubles until a quarter of the room is free.
  * So one pass over the trace gives the same detail everywhere, in bounded memory, and
- * every span longer than @short_ns stays as it is.
+ * every span longer than @short_ns stays as it is.  So does every span of the range of
+ * exact.c.
  */
 #include "internal.h"
 
@@ -30,20 +31,24 @@ static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
 	return kt_map_put(&h->level.lanes, kind, owner);
 }
 
-static bool is_small(const struct html_level *v, const struct html_span *s)
+static bool is_small(const struct html *h, const struct html_span *s)
 {
+	const struct html_level *v = &h->level;
+
 	return s->longest < v->short_ns && s->dur < v->short_ns * GAP &&
-	       !(1U << s->kind & OWN_LANES);
+	       !(1U << s->kind & OWN_LANES) &&
+	       !html_exact_has(h, s->begin, s->begin + (int64_t)s->dur);
 }
 
 /* Merge @s into the span before it on its lane.  Return: false if it cannot be. */
-static bool merge_span(const struct html_level *v, struct html_span *into,
+static bool merge_span(const struct html *h, struct html_span *into,
 		       const struct html_span *s)
 {
+	const uint64_t most = h->level.short_ns * GAP;
 	int64_t end = into->begin + (int64_t)into->dur;
 
-	if (!is_small(v, into) || !is_small(v, s) || s->begin < end ||
-	    html_lasts(into->begin, s->begin) + s->dur >= v->short_ns * GAP)
+	if (!is_small(h, into) || !is_small(h, s) || s->begin < end ||
+	    html_lasts(into->begin, s->begin) + s->dur >= most)
 		return false;
 	into->dur = html_lasts(into->begin, s->begin) + s->dur;
 	into->busy += s->busy;
@@ -66,7 +71,7 @@ static void place_span(struct html *h, const struct html_span *s)
 	struct html_level *v = &h->level;
 	struct kt_map_entry *lane = v->short_ns ? find_lane(h, s) : NULL;
 
-	if (lane && lane->value && merge_span(v, &v->spans[lane->value - 1], s))
+	if (lane && lane->value && merge_span(h, &v->spans[lane->value - 1], s))
 		return;
 	/* @s may be the entry that is overwritten. */
 	v->spans[v->nr++] = *s;
@@ -122,6 +127,7 @@ void html_span(struct html *h, const struct html_span *span)
 	s.count = 1;
 	s.busy = s.longest = s.dur;
 	v->all++;
+	html_exact_span(h, &s);
 	if (v->nr == v->most)
 		merge_all(h);
 	if (v->nr == v->most) {

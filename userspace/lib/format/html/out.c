@@ -22,7 +22,8 @@
  * follows the CPUs, thread.c the threads, other.c the rest.  They are in memory until
  * the end, at most HTML_SPANS (option "spans"); level.c merges the shortest if there
  * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except marks
- * and exceptions; the page says both.  A block that is damaged is named by the page
+ * and exceptions; the page says both.  Of a range (option "exact") the page has all
+ * spans and events; then only marks and exceptions are kept outside it.  A block that is damaged is named by the page
  * with its offset, and the rest is shown.
  */
 #include <stdio.h>
@@ -36,6 +37,7 @@ static const struct ktape_codec_option options[] = {
 	{ "spans", "N",
 	  "merge short spans if there are more (default 500000)" },
 	{ "events", "N", "events that keep their fields (default 1000000)" },
+	{ "exact", "FROM-TO", "keep all spans and events of these times" },
 	{ .key = NULL },
 };
 
@@ -67,6 +69,9 @@ static int html_begin(struct kt_sink *s)
 		return err;
 	h->s = s;
 	h->level.most = (size_t)spans;
+	err = html_exact_read(h);
+	if (err)
+		return err;
 	h->deflate = malloc(sizeof(*h->deflate));
 	if (!h->deflate)
 		return -ENOMEM;
@@ -80,6 +85,7 @@ static void begin_time(struct html *h, uint64_t ts)
 		return;
 	h->begun = true;
 	h->origin = ktape_epoch_ns(h->s->info, ts);
+	html_exact_begin(h, ts);
 }
 
 /* ---- events --------------------------------------------------------------------- */
@@ -119,9 +125,11 @@ static bool is_rare(const struct ktape_event *e)
 	       d->event_class == KTAPE_CLASS_USER;
 }
 
-static bool may_keep(struct html *h, const struct ktape_event *e)
+static bool may_keep(struct html *h, const struct ktape_event *e, int64_t now)
 {
-	if (h->events - h->rare < h->events_most)
+	if (html_exact_has(h, now, now))
+		return html_exact_event(h);
+	if (!h->exact.given && h->events - h->rare < h->events_most)
 		return true;
 	if (h->rare >= HTML_RARE || !is_rare(e))
 		return false;
@@ -164,7 +172,7 @@ static int html_event(struct kt_sink *s, const struct ktape_event *e)
 	h->all_events++;
 	if (!html_cpu_event(h, &l, now))
 		html_other_event(h, &l, now);
-	if (may_keep(h, e))
+	if (may_keep(h, e, now))
 		keep_event(h, &l, now);
 	return s->error;
 }
@@ -207,6 +215,14 @@ static char *put_count(char *p, const char *key, uint64_t n)
 {
 	p = kt_put_str(kt_put_str(kt_put_str(p, ",\n\""), key), "\":");
 	return kt_put_u64(p, n);
+}
+
+static char *put_exact(char *p, const struct html_exact *x)
+{
+	if (!x->given)
+		return p;
+	p = kt_put_s64(kt_put_str(p, ",\n\"exact\":["), x->from);
+	return kt_put_char(kt_put_s64(kt_put_char(p, ','), x->to), ']');
 }
 
 /* Put the event table: [opcode, name, class, help, in the trace, enabled]. */
@@ -307,6 +323,7 @@ static int write_about(struct html *h)
 		p = put_count(p, "all_spans", h->level.all);
 		p = put_count(p, "short_ns", h->level.short_ns);
 		p = put_count(p, "profiled", h->profiled);
+		p = put_exact(p, &h->exact);
 		p = put_table(put_states(put_cpus(p, h)), h);
 		html_took(&about, kt_put_str(p, "}\n"));
 		err = html_block(h, "about", NULL, 1, &about);

@@ -72,6 +72,47 @@ done
 [ -s whole.cover ] && cmp whole.cover few.cover >>log
 result $? "merged spans begin and end where the spans did"
 
+# All spans of a range, and all its events, in a page that merges the others.
+range_from=1020000 range_to=1024000
+run 0 convert --to html:spans=1000,exact=${range_from}ns-${range_to}ns -o exact.html whole &&
+	page exact.html about && python3 -c 'import json, sys
+about = json.load(open("blocks"))
+first, from_ns, to_ns = int(about["mono_ns"]), int(sys.argv[1]), int(sys.argv[2])
+print(from_ns - first, to_ns - first)
+sys.exit(not (about["exact"] == [from_ns - first, to_ns - first] and about["short_ns"] and
+    about["events"] < about["all_events"]))' $range_from $range_to >range
+result $? "exact=FROM-TO: the page knows the range, and merges around it"
+
+for f in whole exact; do
+	page $f.html spans && awk 'NR == FNR { from = $1; to = $2; next }
+		$2 <= to && $2 + $3 >= from' range blocks | sort >$f.range
+done
+[ "$(wc -l <whole.range)" -gt 50 ] && cmp whole.range exact.range >>log
+result $? "the spans of the range are those of a page that merges none"
+
+run 0 dump --json --from-time ${range_from}ns --to-time ${range_to}ns whole
+sed -n 's/.*"cpu":[0-9]*,.*,"fields":\({.*}\)}$/\1/p' text >range.dump
+page exact.html fields && [ "$(wc -l <range.dump)" -gt 50 ] &&
+	python3 -c 'import sys
+page, dump = (open(f).read() for f in sys.argv[1:])
+sys.exit(dump not in page)' blocks range.dump
+result $? "the events of the range are those of ktape dump"
+
+run 1 convert --to html:spans=1000,exact=0-1 -o over.html whole &&
+	says 'exact= has more than 500 spans: give a shorter range, or raise spans=' &&
+	run 1 convert --to html:events=10,exact=${range_from}ns-${range_to}ns -o over.html whole &&
+	says 'exact= has more than 10 events' && [ ! -e over.html ]
+result $? "a range that does not fit into the page is refused"
+
+accepted=0
+for bad in 5 5-1 x-2 1-x 3-3 -; do
+	if ! run 2 convert --to html:exact=$bad -o over.html whole ||
+		! says "exact=$bad: give two times" || [ -e over.html ]; then
+		accepted=1
+	fi
+done
+result $accepted "a range that is none is refused"
+
 # Kinds 17 OFF (depth 0: which thread runs, 4: all), 18 FILTER, 19 HELD.
 "$make_trace" partial partial
 run 0 convert --to html -o partial.html partial && page partial.html spans &&
