@@ -13,14 +13,14 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh \
-	check-board check-viewer model lint matrix selftests bench install \
+	check-board check-viewer check-long model lint matrix selftests bench install \
 	install-user viewer uninstall dkms-install dkms-uninstall deb \
 	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-persist check-fresh \
-	check-board check-viewer model lint matrix selftests bench install \
+	check-board check-viewer check-long model lint matrix selftests bench install \
 	install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
@@ -61,6 +61,9 @@ check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, r
 
 check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 	selftests/run check-viewer
+
+check-long: ## what takes too long for make check: a trace of 10^8 events
+	selftests/run check-long
 
 model: ## search every state of models of the ring, the want bits, the registry
 	selftests/run model

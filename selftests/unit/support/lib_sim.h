@@ -10,11 +10,15 @@
 
 #include "lib_trace.h"
 
+#ifndef SIM_CPUS
 #define SIM_CPUS	2U
+#endif
 #define SIM_RINGS	(SIM_CPUS * 2)
 #define SIM_PACKETS	256U	/* packets per ring, maximum */
 #define SIM_TRUTH	65536U
+#ifndef SIM_THREADS
 #define SIM_THREADS	4	/* threads per CPU */
+#endif
 
 enum sim_fate {
 	SIM_RECORDED,

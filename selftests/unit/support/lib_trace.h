@@ -17,7 +17,9 @@
 
 #define TRACE_OPCODE	200	/* hash of an unknown event table */
 #define TRACE_RECORDS	4	/* records per packet */
+#ifndef TRACE_PACKET
 #define TRACE_PACKET	4096	/* bytes of a packet, with padding */
+#endif
 
 /* Offsets in a packet, of abi.h. */
 #define AT_FLAGS	116
