@@ -59,8 +59,8 @@ static void find_second(struct ktape_trace *t)
 	if (t->nr_heap < 2)
 		t->second = NULL;
 	else
-		t->second = t->nr_heap > 2 && is_before(h[2], h[1]) ? h[2]
-								    : h[1];
+		t->second = t->nr_heap > 2 && is_before(h[2], h[1]) ? h[2] :
+								      h[1];
 }
 
 /*
@@ -142,7 +142,8 @@ static void notify_late(struct ktape_trace *t)
  * Add a name from an event ring to the registry.  Names in the other rings were added
  * when the trace was opened or the packet arrived.
  */
-static KT_NOINLINE int learn_name(struct ktape_trace *t, const struct kt_stream *s)
+static KT_NOINLINE int learn_name(struct ktape_trace *t,
+				  const struct kt_stream *s)
 {
 	if (s->kind != KTAPE_RING_EVENT || !s->event.known)
 		return 0;
@@ -199,7 +200,8 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 	return err;
 }
 
-int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
+static inline int read_next(struct ktape_trace *t,
+			    const struct ktape_event **event)
 {
 	int err;
 
@@ -214,4 +216,14 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 	    t->told_losses < t->nr_losses)
 		return next_other(t, event);
 	return deliver_event(t, t->heap[0], event);
+}
+
+int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
+{
+	int ret = read_next(t, event);
+
+	/* The caller reads no further, so the losses that are held have no other place. */
+	if (ret < 0)
+		kt_loss_until(t, UINT64_MAX);
+	return ret;
 }

@@ -32,14 +32,15 @@ static int name_file(struct ktape_error *error, const char *name, int err)
 }
 
 /* Report a problem of the input; the scanner's callback. */
-static void notify_input(void *arg, unsigned int kind, const struct ktape_error *error)
+static void notify_input(void *arg, unsigned int kind,
+			 const struct ktape_error *error)
 {
 	kt_notice(arg, kind, NULL, error);
 }
 
 /* Keep the text of the metadata for callers that write the same trace again. */
-static int keep_metadata(struct ktape_trace *t, const void *metadata, size_t len,
-		struct ktape_error *error)
+static int keep_metadata(struct ktape_trace *t, const void *metadata,
+			 size_t len, struct ktape_error *error)
 {
 	if (len >= 4 && kt_get32(metadata) == KTAPE_METADATA_MAGIC)
 		return kt_metadata_unpack(metadata, len, &t->metadata,
@@ -244,10 +245,68 @@ static int add_file(struct ktape_trace *t, int dir, const char *name,
 	return err ? name_file(error, name, err) : 0;
 }
 
+/* Names of files. */
+struct names {
+	char **list;
+	size_t nr;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_name(struct names *names, const char *name)
+{
+	char **more = names->list;
+
+	if (!(names->nr & (names->nr - 1)))
+		more = realloc(more,
+			       (names->nr ? names->nr * 2 : 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	names->list = more;
+	more[names->nr] = strdup(name);
+	if (!more[names->nr])
+		return -ENOMEM;
+	names->nr++;
+	return 0;
+}
+
+static void free_names(struct names *names)
+{
+	while (names->nr)
+		free(names->list[--names->nr]);
+	free(names->list);
+}
+
+/*
+ * Add the files of a directory in order of their names: readdir() has any order, in which
+ * damage of the files would be reported.
+ */
+static int add_files(struct ktape_trace *t, int fd, DIR *dir,
+		     struct ktape_error *error)
+{
+	struct names names = { NULL, 0 };
+	struct dirent *entry;
+	int err = 0;
+
+	while (!err && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' &&
+		    strncmp(entry->d_name, "metadata", strlen("metadata")))
+			err = add_name(&names, entry->d_name);
+	}
+	if (names.nr)
+		qsort(names.list, names.nr, sizeof(*names.list), by_name);
+	for (size_t i = 0; !err && i < names.nr; i++)
+		err = add_file(t, fd, names.list[i], error);
+	free_names(&names);
+	return err;
+}
+
 static int open_directory(struct ktape_trace *t, int fd,
 			  struct ktape_error *error)
 {
-	struct dirent *entry;
 	int err, copy;
 	DIR *dir;
 
@@ -260,11 +319,7 @@ static int open_directory(struct ktape_trace *t, int fd,
 	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir)
 		return -errno;
-	while (!err && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.' &&
-		    strncmp(entry->d_name, "metadata", strlen("metadata")))
-			err = add_file(t, fd, entry->d_name, error);
-	}
+	err = add_files(t, fd, dir, error);
 	closedir(dir);
 	return err ? err : start_streams(t);
 }
@@ -291,7 +346,9 @@ static int open_stream(struct ktape_trace *t, const char *path,
 		return -errno;
 	err = read_metadata(t, dir, error);
 	if (err == -ENOENT)
-		err = kt_error(error, 0, "this is one stream of a trace, but its directory has no metadata file");
+		err = kt_error(
+			error, 0,
+			"this is one stream of a trace, but its directory has no metadata file");
 	if (!err)
 		err = add_file(t, AT_FDCWD, path, NULL);
 	mine = err || !t->nr_streams ? NULL : t->streams[0];
@@ -324,7 +381,8 @@ static int list_packets(struct ktape_trace *t)
 						  KT_HEAD32(head, kind),
 						  KT_HEAD32(head, cpu));
 			ret = s ? kt_stream_place(s, found.offset,
-						  found.content) : -ENOMEM;
+						  found.content) :
+				  -ENOMEM;
 			if (ret)
 				return ret;
 		}
@@ -362,8 +420,9 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
  * so the formats are probed again after each read until a format recognises the input.
  * Return: 0 with @format, NULL = native; or negative errno.
  */
-static int probe_format(struct ktape_trace *t, const struct ktape_codec **format,
-		 struct ktape_error *error)
+static int probe_format(struct ktape_trace *t,
+			const struct ktape_codec **format,
+			struct ktape_error *error)
 {
 	uint64_t need = t->input.seekable ? KT_CODEC_PROBE : 4;
 	uint32_t magic;
@@ -444,7 +503,8 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (there < 0)
 		return (int)there;
 	if (there < 4)
-		return kt_error(error, 0, "the input is empty or too short for a trace");
+		return kt_error(error, 0,
+				"the input is empty or too short for a trace");
 	if (kt_get32(kt_scan_head(&t->input)) == KTAPE_BLOCK_MAGIC &&
 	    kt_scan_again(&t->input))
 		return open_stream(t, path, error);
@@ -472,6 +532,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	err = open_path(t, path, error);
 	kt_loss_opened(t);
 	if (err) {
+		kt_loss_until(t, UINT64_MAX);
 		ktape_trace_close(t);
 		return err;
 	}

@@ -114,10 +114,11 @@ static bool differs(const char *form, const struct trace_result *r,
 	if (!r->opened && !r->ended && r->events == want->events &&
 	    r->corrupt == want->corrupt && r->truncated == want->truncated)
 		return false;
-	tap_fail("%s: opened %d, ended %d, %u events for %u, corrupt %u for %u, truncated %u for %u: %s",
-		 form, r->opened, r->ended, r->events, want->events, r->corrupt,
-		 want->corrupt, r->truncated, want->truncated,
-		 r->last.error.text);
+	tap_fail(
+		"%s: opened %d, ended %d, %u events for %u, corrupt %u for %u, truncated %u for %u: %s",
+		form, r->opened, r->ended, r->events, want->events, r->corrupt,
+		want->corrupt, r->truncated, want->truncated,
+		r->last.error.text);
 	return true;
 }
 
@@ -185,12 +186,12 @@ static void test_bad_heads(void)
 		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
 		trace_read(dir, 0, &r);
 		check(!r.opened && r.events == ALL - TRACE_RECORDS &&
-		      r.corrupt == 1 && !r.truncated,
+			      r.corrupt == 1 && !r.truncated,
 		      "folder, byte %u: %u events, corrupt %u, truncated %u",
 		      at, r.events, r.corrupt, r.truncated);
 		trace_read(pipe_form, 0, &r);
 		check(!r.opened && r.events == ALL - TRACE_RECORDS &&
-		      r.corrupt == 1 && !r.truncated,
+			      r.corrupt == 1 && !r.truncated,
 		      "pipe form, byte %u: %u events, corrupt %u, truncated %u",
 		      at, r.events, r.corrupt, r.truncated);
 		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
@@ -217,17 +218,17 @@ static void test_random_bits(void)
 		flip_both(at, bits);
 		trace_read(dir, 0, &r);
 		check(!r.opened && !r.ended && r.events <= ALL &&
-		      r.events >= ALL - TRACE_RECORDS && !r.truncated,
-		      "folder, byte %llu: %u events",
-		      (unsigned long long)at, r.events);
+			      r.events >= ALL - TRACE_RECORDS && !r.truncated,
+		      "folder, byte %llu: %u events", (unsigned long long)at,
+		      r.events);
 		if (i % 4)
 			trace_read(pipe_form, 0, &r);
 		else
 			read_live(&r);
 		check(!r.opened && !r.ended && r.events <= ALL &&
-		      r.events >= ALL - TRACE_RECORDS && !r.truncated,
-		      "pipe form, byte %llu: %u events",
-		      (unsigned long long)at, r.events);
+			      r.events >= ALL - TRACE_RECORDS && !r.truncated,
+		      "pipe form, byte %llu: %u events", (unsigned long long)at,
+		      r.events);
 		flip_both(at, bits);
 	}
 }
@@ -296,8 +297,8 @@ static void test_metadata_cut(void)
 	make_trace(true);
 	check(!truncate(pipe_form, (off_t)pipe_begin - 1), "truncate");
 	trace_read(pipe_form, 0, &r);
-	check(r.opened == -EBADMSG && strstr(r.error.text, "cut off"),
-	      "%d: %s", r.opened, r.error.text);
+	check(r.opened == -EBADMSG && strstr(r.error.text, "cut off"), "%d: %s",
+	      r.opened, r.error.text);
 	make_trace(true);
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	unlink(path);
@@ -336,8 +337,8 @@ static void test_memory(void)
 	}
 	trace_read(dir, 1 << 20, &r);
 	check(!r.opened && !r.ended && r.events == 8 * TRACE_RECORDS &&
-	      !r.corrupt && !r.truncated, "%d, %d: %u events", r.opened,
-	      r.ended, r.events);
+		      !r.corrupt && !r.truncated,
+	      "%d, %d: %u events", r.opened, r.ended, r.events);
 	bits = size * 8;
 	memcpy(data + AT_CONTENT_BITS, &bits, sizeof(bits));
 	trace_unseal(data);
@@ -357,14 +358,65 @@ static void test_memory(void)
 	      r.ended);
 }
 
+/* Write a packet of CPU 1 without events, after a loss of @lost events. */
+static void write_empty(uint64_t seq, uint64_t ts, uint64_t lost)
+{
+	struct ktape_block head = { .cpu = 1, .seq = seq, .ts_begin = ts };
+	unsigned char data[TRACE_PACKET] = { 0 };
+	struct ktape_builder b;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	ktape_build_end(&b, ts + 100, lost);
+	trace_fill(data, sizeof(data));
+	trace_write(dir, "cpu1", data, sizeof(data));
+}
+
+/* Opening reads the loss of CPU 1, whose place is behind where CPU 0 cannot be read. */
+static void test_held_loss(void)
+{
+	const struct trace_packet first = { .seq = 1, .ts = 1000 };
+	const struct trace_packet large = { .seq = 2, .ts = 2000 };
+	const uint64_t size = 32U << 20, bits = size * 8;
+	unsigned char data[TRACE_PACKET];
+	struct trace_result r;
+	char path[440];
+
+	trace_remove(dir);
+	check(!mkdir(dir, 0777), "mkdir");
+	trace_metadata(dir);
+	trace_packet(data, &first);
+	trace_fill(data, sizeof(data));
+	trace_write(dir, "cpu0", data, sizeof(data));
+	trace_packet(data, &large);
+	trace_fill(data, size);
+	memcpy(data + AT_CONTENT_BITS, &bits, sizeof(bits));
+	trace_unseal(data);
+	trace_write(dir, "cpu0", data, sizeof(data));
+	snprintf(path, sizeof(path), "%s/cpu0", dir);
+	check(!truncate(path, (off_t)(sizeof(data) + size)), "truncate");
+	write_empty(1, 1000, 0);
+	write_empty(2, 50000, 5);
+	trace_read(dir, 1 << 20, &r);
+	check(!r.opened && r.ended == -ENOBUFS, "%d, %d", r.opened, r.ended);
+	check_equal(r.events, TRACE_RECORDS);
+	check_equal(r.gaps, 1);
+	check_equal(r.lost, 5);
+}
+
 /* ---- names ---------------------------------------------------------------- */
 
 static void name_record(struct ktape_builder *b, uint64_t ts, uint64_t born,
 			uint64_t died)
 {
 	const uint32_t args[7] = {
-		77, 70, 120, (uint32_t)born, (uint32_t)(born >> 32),
-		(uint32_t)died, (uint32_t)(died >> 32),
+		77,
+		70,
+		120,
+		(uint32_t)born,
+		(uint32_t)(born >> 32),
+		(uint32_t)died,
+		(uint32_t)(died >> 32),
 	};
 	const struct ktape_record record = {
 		.ts = ts,
@@ -472,6 +524,7 @@ static const struct tap_test tests[] = {
 	{ "notices name the stream", test_named },
 	{ "metadata without an end", test_metadata_cut },
 	{ "memory for content only, and bounded", test_memory },
+	{ "a held loss is told if reading fails", test_held_loss },
 	{ "names: an end that is read first", test_death_first },
 	{ "names: a damaged registry", test_registry_damaged },
 };
