@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Helpers of the hostile tests: how many tries, random numbers whose seed is printed,
+ * and addresses that a system call should refuse or survive.
+ */
+#ifndef _KT_HOSTILE_H
+#define _KT_HOSTILE_H
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include "kt.h"
+
+#define KT_PAGE		4096UL
+
+/* Return how many times more tries than in `make check` are wanted. */
+static inline long kt_hostile(void)
+{
+	const char *text = getenv("KTAPE_HOSTILE");
+	long factor = text ? atol(text) : 1;
+
+	return factor > 0 ? factor : 1;
+}
+
+/* Return @tries times that factor, and fewer on a slow kernel. */
+static inline long kt_tries(long tries)
+{
+	tries = tries * kt_hostile() / kt_scale();
+	return tries > 0 ? tries : 1;
+}
+
+/* Return the seed: KTAPE_SEED, or a new one. */
+static inline uint64_t kt_seed(void)
+{
+	const char *text = getenv("KTAPE_SEED");
+	struct timespec now;
+
+	if (text)
+		return strtoull(text, NULL, 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec ^ (uint64_t)now.tv_nsec << 20;
+}
+
+static inline uint32_t kt_next(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *seed >> 33;
+}
+
+static inline uint32_t kt_below(uint64_t *seed, uint32_t n)
+{
+	return kt_next(seed) % n;
+}
+
+/* Return a value at which arithmetic on sizes and indexes goes wrong most easily. */
+static inline uint64_t kt_extreme(uint64_t *seed)
+{
+	static const uint64_t number[] = {
+		0,
+		1,
+		2,
+		3,
+		7,
+		8,
+		24,
+		32,
+		63,
+		64,
+		100,
+		127,
+		128,
+		255,
+		256,
+		511,
+		512,
+		1023,
+		1024,
+		1025,
+		4088,
+		4095,
+		4096,
+		4097,
+		8192,
+		65535,
+		65536,
+		0x7fffffff,
+		0x80000000,
+		0xfffff000,
+		0xffffffff,
+		1ULL << 32,
+		1ULL << 47,
+		0x7ffffffff000,
+		0x7fffffffffffffff,
+		1ULL << 63,
+		0xfffffffffffff000,
+		~0ULL,
+	};
+	uint64_t n = number[kt_below(seed, sizeof(number) / sizeof(*number))];
+
+	switch (kt_below(seed, 6)) {
+	case 0:
+		return n + kt_below(seed, 5) - 2;
+	case 1:
+		return (uint64_t)kt_next(seed) << 32 | kt_next(seed);
+	case 2:
+		return kt_below(seed, 260);
+	default:
+		return n;
+	}
+}
+
+/**
+ * struct kt_traps - memory that faults, of one thread
+ * @open: two pages that can be read and written; a third one cannot be accessed
+ * @rdonly: a page that can be read
+ * @closed: a page that cannot be accessed
+ *
+ * Nothing is unmapped: other threads would get that memory.
+ */
+struct kt_traps {
+	char *open;
+	char *rdonly;
+	char *closed;
+};
+
+/* Return: 0, or a negative errno. */
+static inline int kt_traps_make(struct kt_traps *t)
+{
+	char *p = mmap(NULL, 5 * KT_PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	t->open = p;
+	t->closed = p + 2 * KT_PAGE;
+	t->rdonly = p + 3 * KT_PAGE;
+	if (mprotect(t->closed, KT_PAGE, PROT_NONE) ||
+	    mprotect(t->rdonly, 2 * KT_PAGE, PROT_READ))
+		return -errno;
+	return 0;
+}
+
+static inline void kt_traps_free(struct kt_traps *t)
+{
+	munmap(t->open, 5 * KT_PAGE);
+}
+
+/*
+ * Return an address for @size bytes.  Half of them are good; the others are unaligned,
+ * fault at once or after some bytes, or are of the kernel.
+ */
+static inline char *kt_address(uint64_t *seed, const struct kt_traps *t,
+			       size_t size)
+{
+	static const uint64_t far[] = {
+		0,
+		1,
+		8,
+		4096,
+		0x7ffffffff000,
+		0x7fffffffffff,
+		0x800000000000,
+		0xffff800000000000,
+		0xffff888000000000,
+		0xffffffff81000000,
+		0xffffffffff600000,
+		0xfffffffffffff000,
+		~0ULL,
+	};
+	size_t end = 2 * KT_PAGE;
+
+	if (size > end)
+		size = end;
+	switch (kt_below(seed, 12)) {
+	case 0:
+		return (char *)(uintptr_t)
+			far[kt_below(seed, sizeof(far) / sizeof(*far))];
+	case 1:
+		return t->open + 1 + kt_below(seed, 7);
+	case 2:		/* Ends with the page, to the byte. */
+		return t->open + end - size;
+	case 3:		/* Faults behind some of its bytes. */
+		return t->open + end - kt_below(seed, size + 1);
+	case 4:
+		return t->rdonly + kt_below(seed, 64);
+	case 5:
+		return t->closed + kt_below(seed, KT_PAGE);
+	default:
+		return t->open;
+	}
+}
+
+#endif /* _KT_HOSTILE_H */

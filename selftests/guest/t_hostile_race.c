@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open, create, map, start, read, stop, destroy and close, bring CPUs online and
+ * offline, and unload and load the module, all at the same time and in random order.
+ * Each call succeeds or fails with an error that it may have, and at the end
+ * everything works and the module can be unloaded.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_hostile.h"
+#include "kt_load.h"
+#include "kt_module.h"
+#include "kt_ring.h"
+#include "kt_session.h"
+
+#define USERS		5
+#define UNLOADS		8	/* attempts; half of them while nothing is open */
+#define PARAMETERS	"size=64K profile=none"
+
+static atomic_bool ends, quiet;
+static atomic_long opened, created, mapped, started, destroyed, toggled, wrong;
+static atomic_int wrong_ret, wrong_step;
+static uint64_t first_seed;
+
+/*
+ * Errors that a call may have here: there is no module, no such session any more, as
+ * many sessions as possible, no such CPU's ring, or no memory.
+ */
+static bool may_fail(int ret)
+{
+	return ret == -ENOENT || ret == -ENXIO || ret == -ENODEV ||
+	       ret == -EMFILE || ret == -EEXIST || ret == -EBUSY ||
+	       ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR ||
+	       ret == -EINVAL;
+}
+
+static bool done(int step, int ret)
+{
+	if (ret >= 0)
+		return true;
+	if (!may_fail(ret)) {
+		atomic_store(&wrong_step, step);
+		atomic_store(&wrong_ret, ret);
+		atomic_fetch_add(&wrong, 1);
+	}
+	return false;
+}
+
+/* Destroy any session but session 0, and open any session. */
+static void meddle(uint64_t *seed, int dev)
+{
+	struct ktape_session_ref ref = { .size = sizeof(ref),
+					 .id = 1 + kt_below(seed, 7) };
+	int fd;
+
+	if (kt_below(seed, 2)) {
+		if (done(1, kt_ioctl(dev, KTAPE_IOC_DESTROY, &ref)))
+			atomic_fetch_add(&destroyed, 1);
+		return;
+	}
+	fd = kt_ioctl(dev, KTAPE_IOC_OPEN, &ref);
+	if (done(2, fd))
+		close(fd);
+}
+
+/* A child process that is killed while it has the descriptor. */
+static void leave_to_child(int fd)
+{
+	pid_t pid = fork();
+	char byte;
+
+	if (!pid) {
+		if (read(fd, &byte, 1) < 0)
+			pause();
+		pause();
+	}
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void use_session(uint64_t *seed, int dev, int fd)
+{
+	struct ktape_profile all = { .op = KTAPE_PROFILE_SET };
+	struct kt_map m = {};
+	char buf[4096];
+
+	memset(all.mask, 0xff, sizeof(all.mask));
+	for (int i = kt_below(seed, 12); i >= 0; i--) {
+		switch (kt_below(seed, 9)) {
+		case 0:
+			kt_profile(fd, &all);
+			break;
+		case 1:
+			if (done(3, kt_command(fd, KTAPE_IOC_START)))
+				atomic_fetch_add(&started, 1);
+			break;
+		case 2:
+			done(4, kt_command(fd, KTAPE_IOC_STOP));
+			break;
+		case 3:
+			done(5, kt_command(fd, KTAPE_IOC_CLEAR));
+			break;
+		case 4:
+			if (m.page || !done(6, kt_map(fd, kt_below(seed, 4),
+						      KTAPE_RING_EVENT, &m)))
+				break;
+			atomic_fetch_add(&mapped, 1);
+			break;
+		case 5:
+			meddle(seed, dev);
+			break;
+		case 6:
+			done(7, read(fd, buf, sizeof(buf)) < 0 ? -errno : 0);
+			break;
+		case 7:
+			if (!kt_below(seed, 8))
+				leave_to_child(fd);
+			break;
+		default:
+			kt_getppids(20);
+		}
+	}
+	/* The last reference is the descriptor or the mapping. */
+	if (kt_below(seed, 2)) {
+		close(fd);
+		fd = -1;
+	}
+	if (m.page) {
+		if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
+			atomic_fetch_add(&wrong, 1);
+		kt_unmap(&m);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void *use_main(void *arg)
+{
+	uint64_t seed = first_seed + (uintptr_t)arg;
+
+	while (!atomic_load(&ends)) {
+		int dev, fd;
+
+		if (atomic_load(&quiet)) {
+			usleep(1000);
+			continue;
+		}
+		dev = kt_open(O_RDWR | O_NONBLOCK);
+		if (!done(8, dev)) {
+			usleep(1000);
+			continue;
+		}
+		atomic_fetch_add(&opened, 1);
+		fd = kt_create(dev, kt_below(&seed, 3), 65536, 4096);
+		if (done(9, fd)) {
+			atomic_fetch_add(&created, 1);
+			fcntl(fd, F_SETFL, O_NONBLOCK);
+			use_session(&seed, dev, fd);
+		}
+		close(dev);
+	}
+	return NULL;
+}
+
+static void *toggle_main(void *arg)
+{
+	uint64_t seed = first_seed + 1000;
+	int cpus = *(int *)arg;
+
+	while (!atomic_load(&ends)) {
+		int cpu = 1 + kt_below(&seed, cpus - 1);
+
+		if (!kt_set_online(cpu, false))
+			atomic_fetch_add(&toggled, 1);
+		usleep(kt_below(&seed, 20000));
+		kt_set_online(cpu, true);
+		usleep(kt_below(&seed, 20000));
+	}
+	return NULL;
+}
+
+/* Unload while programs use the module, and while they are letting go of it. */
+static long unload_and_load(struct __test_metadata *_metadata, long attempts)
+{
+	uint64_t seed = first_seed + 2000;
+	long unloaded = 0;
+
+	for (long i = 0; i < attempts; i++) {
+		int ret;
+
+		atomic_store(&quiet, i & 1);
+		usleep(kt_below(&seed, 100000));
+		/* What was opened before is closed at a time of its own. */
+		for (int k = 0; k < 200; k++) {
+			ret = kt_rmmod("ktape");
+			if (!ret || !(i & 1))
+				break;
+			usleep(5000 * kt_scale());
+		}
+		if (ret) {
+			EXPECT_TRUE(ret == -EAGAIN || ret == -EBUSY) {
+				TH_LOG("rmmod: %d", ret);
+			}
+			continue;
+		}
+		unloaded++;
+		atomic_store(&quiet, false);
+		EXPECT_EQ(0, kt_insmod_ktape(PARAMETERS));
+	}
+	atomic_store(&quiet, false);
+	return unloaded;
+}
+
+FIXTURE(race) {
+	int cpus;
+};
+
+FIXTURE_SETUP(race)
+{
+	kt_expedite(true);
+	self->cpus = sysconf(_SC_NPROCESSORS_CONF);
+	ASSERT_EQ(0, kt_insmod_ktape(PARAMETERS));
+}
+
+FIXTURE_TEARDOWN(race)
+{
+	for (int cpu = 1; cpu < self->cpus; cpu++)
+		kt_set_online(cpu, true);
+	kt_expedite(false);
+	kt_rmmod("ktape");
+}
+
+TEST_F_TIMEOUT(race, everything_at_once, 3600)
+{
+	long attempts = kt_hostile() * UNLOADS, unloaded;
+	bool toggles = self->cpus > 1 &&
+		       !access("/sys/devices/system/cpu/cpu1/online", W_OK);
+	pthread_t user[USERS], toggle;
+
+	first_seed = kt_seed();
+	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)first_seed);
+	for (uintptr_t i = 0; i < USERS; i++)
+		ASSERT_EQ(0, pthread_create(&user[i], NULL, use_main, (void *)i));
+	if (toggles)
+		ASSERT_EQ(0, pthread_create(&toggle, NULL, toggle_main, &self->cpus));
+	unloaded = unload_and_load(_metadata, attempts);
+	atomic_store(&ends, true);
+	for (int i = 0; i < USERS; i++)
+		pthread_join(user[i], NULL);
+	if (toggles)
+		pthread_join(toggle, NULL);
+	TH_LOG("%ld opened, %ld created, %ld mapped, %ld started, %ld destroyed",
+	       opened, created, mapped, started, destroyed);
+	TH_LOG("%ld times offline, unloaded by %ld of %ld attempts", toggled,
+	       unloaded, attempts);
+	EXPECT_EQ(0, wrong) {
+		TH_LOG("step %d: %d", wrong_step, wrong_ret);
+	}
+	EXPECT_LT(0, created);
+	EXPECT_LT(0, started);
+	EXPECT_LT(0, unloaded);
+	/* Nothing is left that holds the module. */
+	EXPECT_EQ(0, kt_rmmod("ktape"));
+}
+
+TEST_HARNESS_MAIN
