@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,7 +25,6 @@
 #define ROUNDS		400
 #define LIVES		4	/* processes per slice, between two ticks */
 #define RUN		"/sys/module/kt_bench/parameters/run"
-#define CGROUP		"/sys/fs/cgroup/bench"
 #define TRACE_MARKER	"/sys/kernel/tracing/trace_marker"
 #define BIT(opcode)	(1ULL << (KTAPE_EV_##opcode % 64))
 
@@ -227,20 +225,6 @@ static uint64_t median(void (*run)(unsigned int rounds))
 	return median_of(run, ROUNDS);
 }
 
-static void set_filter(int fd, const struct cost *c)
-{
-	struct ktape_filter filter = {
-		.size = sizeof(filter),
-		.op = KTAPE_FILTER_SET,
-		.kind = c->kind,
-		.nr = c->nr,
-		.entries = (uintptr_t)c->entries,
-	};
-
-	if (ioctl(fd, KTAPE_IOC_FILTER, &filter))
-		die("set the filter of \"%s\"", c->name);
-}
-
 /*
  * Check that the measured events are the intended ones: a wrong number is worse
  * than none.
@@ -279,7 +263,7 @@ static void measure(const struct cost *c)
 	} else {
 		fd = ktape_session(c->mask);
 		if (c->kind != KTAPE_FILTER_KINDS)
-			set_filter(fd, c);
+			ktape_filter(fd, c->kind, c->entries, c->nr);
 		ktape_start();
 		insns = median(c->run);
 		check(c);

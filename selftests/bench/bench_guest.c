@@ -194,6 +194,15 @@ static const struct set sets[] = {
 		.mask = { BIT(SYS_ENTER) },
 		.tracepoints = "sys_enter",
 		.ftrace = "raw_syscalls:sys_enter",
+		.brief = true,
+	}, {
+		.name = "wide",
+		.run = run_syscall,
+		.rounds = 1000,
+		.mask = { BIT(SYS_ENTER_WIDE) },
+		.tracepoints = "sys_enter",
+		.ftrace = "raw_syscalls:sys_enter",
+		.brief = true,
 	}, {
 		.name = "mix",
 		.run = run_mix,
@@ -309,7 +318,8 @@ int main(int argc, char **argv)
 	for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
 		for (int rep = 0; rep < atoi(argv[4]); rep++)
 			for (const struct mode *m = modes; m->name; m++)
-				measure(&sets[s], m, rep);
+				if (!m->more || !sets[s].brief)
+					measure(&sets[s], m, rep);
 	measure_costs(argv[3]);
 	return 0;
 }

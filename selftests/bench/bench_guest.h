@@ -16,6 +16,7 @@
  * @mask: ktape's profile
  * @tracepoints: names of its events for the floor module
  * @ftrace: names of its events for ftrace
+ * @brief: not measured with further sessions and filters
  */
 struct set {
 	const char *name;
@@ -24,6 +25,7 @@ struct set {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	const char *tracepoints;
 	const char *ftrace;
+	bool brief;
 };
 
 struct result {
@@ -39,15 +41,20 @@ struct result {
  * @on: start recording
  * @events: return the number of events recorded so far
  * @off: stop, fill in total and bytes, leave nothing behind
+ * @more: several sessions, or a filter
  */
 struct mode {
 	const char *name;
 	void (*on)(const struct set *set);
 	uint64_t (*events)(void);
 	void (*off)(const struct set *set, struct result *result);
+	bool more;
 };
 
 #define SLICES		31
+
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+#define CGROUP		CGROUP_ROOT "/bench"
 
 extern const struct mode modes[];
 extern const char *ktape_ko, *floor_ko, *folder;
@@ -64,6 +71,8 @@ void load(const char *path, const char *parameters);
 void unload(const char *name);
 void ktape_load(void);
 int ktape_session(const uint64_t *mask);
+void ktape_filter(int fd, unsigned int kind, const void *entries,
+		  unsigned int nr);
 void ktape_start(void);
 void ktape_counts(struct ktape_stats *stats);
 

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <ktape/filter.h>
 #include "bench_guest.h"
 
 #define TRACEFS		"/sys/kernel/tracing/"
@@ -81,7 +83,7 @@ static void floor_off(const struct set *set, struct result *result)
 	unload("floor");
 }
 
-static int session = -1;
+static int session = -1;	/* the session that was made last */
 
 static void session_command(unsigned int command)
 {
@@ -129,6 +131,21 @@ int ktape_session(const uint64_t *mask)
 	if (ioctl(session, KTAPE_IOC_PROFILE, &profile))
 		die("set the profile");
 	return session;
+}
+
+void ktape_filter(int fd, unsigned int kind, const void *entries,
+		  unsigned int nr)
+{
+	struct ktape_filter filter = {
+		.size = sizeof(filter),
+		.op = KTAPE_FILTER_SET,
+		.kind = kind,
+		.nr = nr,
+		.entries = (uintptr_t)entries,
+	};
+
+	if (ioctl(fd, KTAPE_IOC_FILTER, &filter))
+		die("set a filter of kind %u", kind);
 }
 
 static void ktape_on(const struct set *set)
@@ -243,6 +260,100 @@ static void ktape_off(const struct set *set, struct result *result)
 	unload("ktape");
 }
 
+/* ---- further sessions and filters ---------------------------------------- */
+
+#define MORE	2
+
+static int more[MORE], nr_more;
+
+static void more_on(const struct set *set, unsigned int sessions)
+{
+	ktape_load();
+	for (nr_more = 0; --sessions; nr_more++) {
+		more[nr_more] = ktape_session(set->mask);
+		ktape_start();
+	}
+	ktape_session(set->mask);
+	ktape_start();
+}
+
+static void two_on(const struct set *set)
+{
+	more_on(set, 2);
+}
+
+static void three_on(const struct set *set)
+{
+	more_on(set, 3);
+}
+
+static void filter_on(const struct set *set, unsigned int kind,
+		      const void *entries)
+{
+	ktape_load();
+	nr_more = 0;
+	ktape_filter(ktape_session(set->mask), kind, entries, 1);
+	ktape_start();
+}
+
+static void pid_on(const struct set *set, const struct ktape_filter_pid *pid)
+{
+	filter_on(set, KTAPE_FILTER_PID, pid);
+}
+
+static void pid_pass_on(const struct set *set)
+{
+	const struct ktape_filter_pid own = {
+		.pid = getpid(),
+		.flags = KTAPE_PID_THREADS,
+	};
+
+	pid_on(set, &own);
+}
+
+static void pid_hold_on(const struct set *set)
+{
+	const struct ktape_filter_pid other = { .pid = 1 };
+
+	pid_on(set, &other);
+}
+
+static void cgroup_on(const struct set *set, const char *path)
+{
+	int32_t fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		die("open %s", path);
+	filter_on(set, KTAPE_FILTER_CGROUP, &fd);
+	close(fd);
+}
+
+static void cgroup_pass_on(const struct set *set)
+{
+	cgroup_on(set, CGROUP_ROOT);
+}
+
+static void cgroup_hold_on(const struct set *set)
+{
+	mkdir(CGROUP, 0755);
+	cgroup_on(set, CGROUP);
+}
+
+/* The events that a filter holds back count, too. */
+static void more_off(const struct set *set, struct result *result)
+{
+	struct ktape_stats stats;
+
+	(void)set;
+	session_command(KTAPE_IOC_STOP);
+	stats = ktape_stats();
+	result->total = sum(stats.emitted);
+	close(session);
+	while (nr_more)
+		close(more[--nr_more]);
+	unload("ktape");
+}
+
 static uint64_t ftrace_stat(const char *name)
 {
 	char text[1024], *at;
@@ -298,10 +409,16 @@ static void ftrace_off(const struct set *set, struct result *result)
 }
 
 const struct mode modes[] = {
-	{ "base", base_on, no_events, base_off },
-	{ "empty", empty_on, no_events, floor_off },
-	{ "store", store_on, no_events, floor_off },
-	{ "ktape", ktape_on, ktape_events, ktape_off },
-	{ "ftrace", ftrace_on, ftrace_events, ftrace_off },
+	{ "base", base_on, no_events, base_off, false },
+	{ "empty", empty_on, no_events, floor_off, false },
+	{ "store", store_on, no_events, floor_off, false },
+	{ "ktape", ktape_on, ktape_events, ktape_off, false },
+	{ "ftrace", ftrace_on, ftrace_events, ftrace_off, false },
+	{ "two", two_on, ktape_events, more_off, true },
+	{ "three", three_on, ktape_events, more_off, true },
+	{ "pid-pass", pid_pass_on, ktape_events, more_off, true },
+	{ "pid-hold", pid_hold_on, ktape_events, more_off, true },
+	{ "cgroup-pass", cgroup_pass_on, ktape_events, more_off, true },
+	{ "cgroup-hold", cgroup_hold_on, ktape_events, more_off, true },
 	{ .name = NULL },
 };

@@ -3,11 +3,14 @@
 # -v readme=FILE write them to FILE, too. A line is a word followed by NAME=VALUE pairs.
 
 BEGIN {
-	nsets = split("switch syscall enter mix", sets)
+	nsets = split("switch syscall enter wide mix", sets)
 	ntracers = split("empty store ktape ftrace", tracers)
+	nfull = split("switch syscall mix", full)
+	nmore = split("two three pid-pass pid-hold cgroup-pass cgroup-hold", more)
 	title["switch"] = "sched_switch"
 	title["syscall"] = "sys_enter, sys_exit"
 	title["enter"] = "sys_enter"
+	title["wide"] = "sys_enter_wide"
 	title["mix"] = "set C"
 	cycles = 1
 	METHOD = \
@@ -17,6 +20,10 @@ BEGIN {
 "between two ticks of the timer each.  empty: a probe that does nothing; store:\n" \
 "clock and 32 bytes stored; ktape: one session, overwrite mode, 8 MiB, clock\n" \
 "@CLOCK@; ftrace: its default buffer, clock local.  Nobody reads.\n" \
+"two, three: so many sessions record the same events; pass, hold: a filter of one\n" \
+"session records all of them or none.  Their budgets are what they add: sessions to\n" \
+"the sessions before, filters that pass to one session, filters that hold back to\n" \
+"the empty probe.\n" \
 "set C: sched, irq, softirq and syscall events (timers are not there yet) under\n" \
 "rounds of 20 pipe ping-pongs, 40 getppid, 4 datagrams on lo and 2 naps; what the\n" \
 "probes take while a nap runs, 1 event in 100, does not show.  Bytes: ktape: the\n" \
@@ -62,10 +69,9 @@ $1 == "bench" {
 # Added instructions per event: median and half the spread, in med and half.
 function summarise(set, mode,	i, j, n, x, a, events)
 {
-	# The floors do not count events; the workload is the same.
-	events = count[set, mode]
-	if (!events)
-		events = count[set, "ktape"]
+	# The floors do not count events, and a session with a filter also counts
+	# its context records; the workload is the same.
+	events = count[set, mode == "ftrace" ? mode : "ktape"]
 	for (n = 0; n < reps; n++) {
 		x = insns[set, mode, n] - insns[set, "base", n]
 		x /= events
@@ -131,6 +137,33 @@ function table(	s, t, set)
 	print ""
 }
 
+# Further sessions, and filters that pass or hold back all events.
+function more_table(	s, t)
+{
+	print "instructions added per event by ktape"
+	printf "%-20s %8s", "events", "one"
+	for (t = 1; t <= nmore; t++)
+		printf " %11s", more[t]
+	print ""
+	for (s = 1; s <= nfull; s++) {
+		printf "%-20s %8.1f", title[full[s]], med[full[s], "ktape"]
+		for (t = 1; t <= nmore; t++) {
+			summarise(full[s], more[t])
+			printf " %11.1f", med[full[s], more[t]]
+		}
+		print ""
+	}
+	print ""
+}
+
+# Budgets of what @mode adds to @to, for each set.
+function more_budgets(what, mode, to, limit,	s)
+{
+	for (s = 1; s <= nfull; s++)
+		budget(what ", " title[full[s]],
+		       med[full[s], mode] - med[full[s], to], limit, "")
+}
+
 function budgets(	packed)
 {
 	printf "%-46s %8s %8s %8s\n", "budget", "measured", "allowed", "floor"
@@ -142,6 +175,14 @@ function budgets(	packed)
 	packed = zstd["mix"] ? zstd["mix"] / total["mix", "ktape"] : ""
 	budget("set C, bytes per event, zstd -3", packed, 4, "")
 	budget("ring alone, native, worst time over floor", native, 1.10, 1)
+	budget("sys_enter_wide, instructions added", med["wide", "ktape"], 250,
+	       med["wide", "store"])
+	more_budgets("second session", "two", "ktape", 80)
+	more_budgets("third session", "three", "two", 80)
+	more_budgets("pid filter that passes", "pid-pass", "ktape", 20)
+	more_budgets("cgroup filter that passes", "cgroup-pass", "ktape", 20)
+	more_budgets("pid filter that holds back", "pid-hold", "empty", 40)
+	more_budgets("cgroup filter that holds back", "cgroup-hold", "empty", 40)
 	print ""
 }
 
@@ -206,7 +247,7 @@ function write_readme(file,	s, t, set)
 	print "|---|---|---|---|---|" >file
 	for (s = 1; s <= nsets; s++) {
 		set = sets[s]
-		if (set == "enter")
+		if (set == "enter" || set == "wide")
 			continue
 		printf "| instructions added per event: %s |",
 			set == "mix" ? "sched, irq, softirq, system calls" : \
@@ -225,6 +266,7 @@ function write_readme(file,	s, t, set)
 
 END {
 	table()
+	more_table()
 	costs()
 	budgets()
 	method()
