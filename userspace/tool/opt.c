@@ -92,7 +92,7 @@ static void make_getopt_tables(const struct kt_command *c, struct option *longs,
 	if (c->in_order)
 		*shorts++ = '+';
 	*shorts++ = 'h';
-	for (; c->options[i].name && i < OPTIONS_MAX; i++) {
+	for (; i < OPTIONS_MAX && c->options[i].name; i++) {
 		const struct kt_option *o = &c->options[i];
 
 		longs[i].name = o->name;
