@@ -10,9 +10,9 @@
 #include "kselftest_harness.h"
 
 #include <ktape/session.h>
-#include <ktape/trigger.h>
 
 #include "kt_ring.h"
+#include "kt_trigger.h"
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON	38
@@ -371,6 +371,35 @@ TEST_F(rights, kept_but_not_renewed)
 	EXPECT_EQ(EPERM, errno);
 	EXPECT_EQ(-1, open(path[0], O_RDONLY));
 	EXPECT_EQ(EPERM, errno);
+}
+
+/* A trigger may act on its own session, but with lost rights on no other one. */
+TEST_F(rights, no_trigger_on_others)
+{
+	struct ktape_trigger t = { KT_OF_ID(1), .limit = 1 };
+	static const uint32_t actions[] = { KTAPE_TRIGGER_START,
+					    KTAPE_TRIGGER_STOP,
+					    KTAPE_TRIGGER_PROFILE };
+	int own = kt_create(self->control, 0, 1, 0);
+
+	ASSERT_LE(0, own);
+	for (int lost = 0; lost < 2; lost++) {
+		for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+			int id;
+
+			t.actions = actions[i];
+			t.target = 0;
+			id = kt_trigger_add(own, &t);
+			EXPECT_EQ(lost ? -EPERM : 0, id < 0 ? id : 0);
+			if (id >= 0)
+				EXPECT_EQ(0, kt_trigger_remove(own, id));
+			t.target = KTAPE_TRIGGER_SELF;
+			id = kt_trigger_add(own, &t);
+			EXPECT_LE(0, id);
+			EXPECT_EQ(0, kt_trigger_remove(own, id));
+		}
+		ASSERT_EQ(0, set_caps(0));
+	}
 }
 
 TEST_F(rights, truncation_clears)
