@@ -62,7 +62,7 @@ check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, r
 check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 	selftests/run check-viewer
 
-check-long: ## what takes too long for make check: a trace of 10^8 events
+check-long: ## what takes too long for make check: a trace of 10^8 events, an hour of fuzzing
 	selftests/run check-long
 
 model: ## search every state of models of the ring, the want bits, the registry

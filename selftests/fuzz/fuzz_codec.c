@@ -63,7 +63,7 @@ static void take(struct ktape_trace *t, const struct ktape_event *e)
 
 static void convert(struct ktape_trace *t, const char *to, bool line)
 {
-	static char folder[] = "/tmp/ktape-fuzz.XXXXXX";
+	static char folder[] = "ktape-fuzz.XXXXXX";
 	static bool made;
 	const struct ktape_sink_options how = {
 		.format = to,
