@@ -96,7 +96,7 @@ test_index()
 	begin --live
 	expr "$url" : 'http://127\.0\.0\.1:[0-9]*/[0-9a-f]\{32\}/$' >log
 	result $? "serve prints its address" serve.log
-	get '' >page 2>log && grep -q "<td>a trace<td" page && grep -q "<td>guest<td>$(uname -r)<td>" page &&
+	get '' >page 2>log && grep -q "<td class=name>a trace<td" page && grep -q "<td>guest<td>$(uname -r)<td>" page &&
 		grep -q 'href=live' page
 	result $? "the index has the trace with its host and kernel, and the session" page
 	get stats/a%20trace >got 2>log && ktape stats "a trace" >want 2>>log && cmp got want >>log 2>&1

@@ -10,12 +10,13 @@ import { join } from "node:path";
 const LIMIT = Number(process.env.LIMIT ?? 120000);	// ms for an answer, on a busy machine
 
 export class Browser {
-	constructor(path)
+	/** @local: pages of this machine can be loaded, those of others cannot in any case. */
+	constructor(path, { local = false } = {})
 	{
 		this.home = mkdtempSync(join(tmpdir(), "ktape-chromium."));
 		this.process = spawn(path, ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
 			"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-			"--no-default-browser-check", "--proxy-server=127.0.0.1:9", "--host-resolver-rules=MAP * ~NOTFOUND",
+			"--no-default-browser-check", "--proxy-server=127.0.0.1:9", `--host-resolver-rules=MAP * ~NOTFOUND${local ? ", EXCLUDE 127.0.0.1" : ""}`,
 			"--remote-debugging-pipe", `--user-data-dir=${this.home}`, "about:blank"],
 		{ stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
 		this.waiting = new Map();
@@ -75,8 +76,10 @@ export class Browser {
 	async close()
 	{
 		const ended = new Promise((done) => this.process.once("exit", done));
+		const timer = setTimeout(() => this.process.kill("SIGKILL"), LIMIT);
 		this.send("Browser.close").catch(() => {});
 		await ended;
+		clearTimeout(timer);
 		rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
 	}
 }
@@ -126,7 +129,12 @@ export class Tab {
 	async until(expression)
 	{
 		for (const end = Date.now() + LIMIT; Date.now() < end;) {
-			if (await this.run(expression))
+			// Between two pages there is no answer.
+			const value = await this.run(expression).catch((e) => {
+				if (!/navigated/.test(e.message))
+					throw e;
+			});
+			if (value)
 				return;
 			await new Promise((done) => setTimeout(done, 50));
 		}

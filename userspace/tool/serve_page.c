@@ -13,102 +13,52 @@
 #include "util/bits.h"
 
 #include "serve.h"
+#include "serve_files.inc"
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><base href='/%s%s'>"
 	"<meta name=viewport content='width=device-width'>"
 	"<title>ktape</title><link rel=stylesheet href=style.css>\n";
 
-static const char style[] =
-	"body{font:14px sans-serif;margin:1em;color:#222;background:#fff}\n"
-	"table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;"
-	"border-bottom:1px solid #ddd}td.n{text-align:right}\n"
-	"button{font-size:1.2em;padding:.4em 1em}canvas{border:1px solid #ddd}\n";
-
-/* Hand a trace over to ui.perfetto.dev: it trusts pages of this machine. */
-static const char perfetto_script[] =
-	"'use strict';\n"
-	"const UI='https://ui.perfetto.dev';\n"
-	"const say=t=>{document.getElementById('said').textContent=t};\n"
-	"const path=location.href.slice(new URL('perfetto/',document.baseURI).href.length);\n"
-	"const name=decodeURIComponent(path);\n"
-	"document.getElementById('open').onclick=async()=>{\n"
-	"  const w=window.open(UI);\n"
-	"  if(!w){say('The browser blocked the new window.');return}\n"
-	"  let buffer;\n"
-	"  try{say('converting');\n"
-	"    const r=await fetch('pftrace/'+path);\n"
-	"    if(!r.ok)throw new Error(await r.text());\n"
-	"    buffer=await r.arrayBuffer()\n"
-	"  }catch(e){say('The trace cannot be converted: '+e.message);return}\n"
-	"  say('waiting for '+UI);\n"
-	"  const timer=setInterval(()=>w.postMessage('PING',UI),50);\n"
-	"  window.addEventListener('message',e=>{\n"
-	"    if(e.origin!==UI||e.data!=='PONG'||!buffer)return;\n"
-	"    clearInterval(timer);\n"
-	"    w.postMessage({perfetto:{buffer,title:name,fileName:name+'.pftrace'}},UI);\n"
-	"    buffer=null;say('handed over')\n"
-	"  })\n"
-	"};\n";
-
-/* Follow the intervals of ktape top. */
-static const char live_script[] =
-	"'use strict';\n"
-	"const id=x=>document.getElementById(x),points=[];\n"
-	"const pct=(a,b)=>b?(100*a/b).toFixed(2)+'%':'';\n"
-	"const time=ns=>ns>=1e9?(ns/1e9).toFixed(2)+' s':ns>=1e6?(ns/1e6).toFixed(2)+' ms':"
-	"ns>=1e3?(ns/1e3).toFixed(2)+' us':ns+' ns';\n"
-	"function row(table,cells){const r=table.insertRow();"
-	"for(const c of cells)r.insertCell().textContent=c}\n"
-	"function fill(table,rows){while(table.rows.length>1)table.deleteRow(1);"
-	"for(const r of rows)row(table,r)}\n"
-	"function draw(){const c=id('line'),g=c.getContext('2d');"
-	"g.clearRect(0,0,c.width,c.height);\n"
-	"  const most=Math.max(1,...points.map(p=>p.rate));\n"
-	"  for(const [key,color,top] of [['cpu','#36c',1],['irq','#c33',1],['rate','#393',most]]){\n"
-	"    g.strokeStyle=color;g.beginPath();\n"
-	"    points.forEach((p,i)=>g.lineTo(c.width-4*(points.length-i),"
-	"c.height-2-p[key]/top*(c.height-4)));g.stroke()}}\n"
-	"const path=location.href.slice(new URL('live',document.baseURI).href.length);\n"
-	"const source=new EventSource(path?'follow'+path:'session');\n"
-	"source.onerror=()=>{id('said').textContent='ended';source.close()};\n"
-	"source.onmessage=e=>{const v=JSON.parse(e.data),all=v.span_ns*v.cpus.length||1;\n"
-	"  const sum=k=>v.cpus.reduce((a,c)=>a+c[k],0);\n"
-	"  points.push({cpu:(sum('run_ns')+sum('irq_ns')+sum('softirq_ns'))/all,"
-	"irq:(sum('irq_ns')+sum('softirq_ns'))/all,rate:v.events*1e9/(v.span_ns||1)});\n"
-	"  if(points.length>200)points.shift();draw();\n"
-	"  id('said').textContent='interval '+v.number+', '+time(v.span_ns)+', '+v.events+"
-	"' events, '+v.lost_total+' lost in all';\n"
-	"  fill(id('cpus'),v.cpus.map(c=>[c.cpu,pct(c.run_ns,v.span_ns),pct(c.irq_ns,v.span_ns),"
-	"pct(c.softirq_ns,v.span_ns)]));\n"
-	"  fill(id('latencies'),v.series.filter(s=>s.key===null&&s.unit==='ns'&&s.count).map(s=>"
-	"[s.kind,s.count,time(s.p50),time(s.p99),time(s.max)]));\n"
-	"  fill(id('threads'),v.threads.slice(0,40).map(t=>[t.tid,t.name,pct(t.run_ns,v.span_ns),"
-	"time(t.wait_ns),time(t.wait_max_ns),t.switches]))};\n";
-
 static const char perfetto_page[] =
-	"<p>The button opens <b>ui.perfetto.dev</b> in a new window and hands the trace over."
-	" It stays in this browser.\n"
-	"<p><button id=open>Open in Perfetto</button> <span id=said></span>\n"
-	"<script src=perfetto.js></script>\n";
+	"<p>The button opens <b>ui.perfetto.dev</b> in another tab, which loads that site from the"
+	" network, and hands the whole trace to it. Names of programs, threads and hosts are in"
+	" the trace. It stays in this browser.\n"
+	"<p><button id=open class=main>Open in ui.perfetto.dev</button>"
+	" <span id=state role=status></span>\n"
+	"<script type=module src=hand.mjs></script>\n";
 
 static const char live_page[] =
-	"<p id=said>waiting for the first interval\n"
-	"<p><canvas id=line width=800 height=120></canvas>\n"
-	"<p>blue: CPU, red: interrupts, green: events per second\n"
-	"<table id=cpus><tr><th>CPU<th>threads<th>irq<th>softirq</table>\n"
-	"<table id=latencies><tr><th>latency<th>times<th>p50<th>p99<th>max</table>\n"
-	"<table id=threads><tr><th>thread<th>name<th>cpu<th>waited<th>longest<th>switches"
-	"</table>\n<script src=live.js></script>\n";
+	"<p><span id=state role=status>Connecting.</span>\n<pre id=notes class=bad hidden></pre>\n"
+	"<p><button id=pause>Pause</button>\n<label>show <select id=span><option value=30>30 s"
+	"<option value=60 selected>1 min<option value=300>5 min<option value=1800>30 min</select></label>\n"
+	"<span class=help>Click an interval for its numbers, again for those of the last one;"
+	" arrows move, Escape goes back.</span>\n"
+	"<canvas id=lanes tabindex=0 role=img aria-label='timeline; the tables below have its"
+	" numbers'></canvas>\n"
+	"<p><span class=key><i class=run></i>threads</span><span class=key><i class=irq></i>irq</span>"
+	"<span class=key><i class=softirq></i>softirq</span><span class=key><i class=unknown></i>not"
+	" known</span><span class=key><i class=lost></i>lost events</span>\n"
+	"<p id=which>\n<div id=tables>\n"
+	"<table id=cpus hidden><caption>CPUs<thead><tr><th class=n>CPU<th class=n>threads<th class=n>irq"
+	"<th class=n>softirq<th class=n>idle<th class=n>switches<th class=n>lost<tbody></table>\n"
+	"<table id=latencies hidden><caption>Latencies<thead><tr><th>latency<th class=n>times"
+	"<th class=n>p50<th class=n>p99<th class=n>max<tbody></table>\n"
+	"<table id=threads hidden><caption>Threads that ran longest<thead><tr><th class=n>thread<th>name"
+	"<th class=n>ran<th class=n>waited<th class=n>longest<th class=n>switches<tbody></table>\n"
+	"</div>\n<script type=module src=live.mjs></script>\n";
 
+/* The files of viewer/serve, and the one that the page which converts uses, too. */
 static const struct {
 	const char *name;
 	const char *type;
 	const char *text;
 } files[] = {
-	{ "style.css", "text/css", style },
-	{ "perfetto.js", "text/javascript", perfetto_script },
-	{ "live.js", "text/javascript", live_script },
+	{ "style.css", "text/css", text_style_css },
+	{ "hand.mjs", "text/javascript", text_hand_mjs },
+	{ "perfetto.mjs", "text/javascript", text_perfetto_mjs },
+	{ "lanes.mjs", "text/javascript", text_lanes_mjs },
+	{ "live.mjs", "text/javascript", text_live_mjs },
 };
 
 /**
@@ -157,7 +107,7 @@ static void put_url(FILE *out, const char *text)
 static void put_link(FILE *out, const char *kind, const char *name,
 		     const char *text)
 {
-	fprintf(out, " <a href='%s/", kind);
+	fprintf(out, "<a href='%s/", kind);
 	put_url(out, name);
 	fprintf(out, "'>%s</a>", text);
 }
@@ -172,7 +122,7 @@ static void put_row(FILE *out, const struct serve *s,
 	put_human(size, sizeof(size), t->size);
 	if (localtime_r(&t->when, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	fputs("<tr><td>", out);
+	fputs("<tr><td class=name>", out);
 	put_text(out, t->name);
 	fprintf(out, "<td class=n>%s<td>%s<td>", size, when);
 	if (info && t->is_dir && !serve_info(s, t->name, info)) {
@@ -189,6 +139,7 @@ static void put_row(FILE *out, const struct serve *s,
 	put_link(out, "live", t->name, "follow");
 	put_link(out, "stats", t->name, "statistics");
 	put_link(out, "dump", t->name, "text");
+	fputs("<td>", out);
 	put_link(out, "jsonl", t->name, "JSON lines");
 	put_link(out, "csv", t->name, "CSV");
 	put_link(out, "chrome", t->name, "Chrome JSON");
@@ -223,11 +174,12 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 	fputs("<h1>Traces</h1>\n", out);
 	if (s->session)
 		fputs("<p><a href=live>The session, live</a>\n", out);
-	fputs("<table><tr><th>name<th>size<th>changed<th>host<th>kernel<th>\n",
+	fputs("<div class=wide><table><tr><th>name<th class=n>size<th>changed<th>host"
+	      "<th>kernel<th>show<th>save as\n",
 	      out);
 	for (size_t i = 0; i < l.nr; i++)
 		put_row(out, s, &l.traces[i]);
-	fprintf(out, "</table>\n<p>%zu traces%s\n", l.nr,
+	fprintf(out, "</table></div>\n<p class=help>%zu traces%s\n", l.nr,
 		l.nr == SERVE_TRACES || !l.left ? ", and maybe more" : "");
 	serve_list_free(&l);
 	return fclose(out) ? -ENOMEM : 0;

@@ -13,12 +13,16 @@
  *				filtered, then the session pauses
  *   make_trace late DIR	CPU 1 loses 5 events long before its first one
  *   make_trace lossy DIR	a session that loses events of system calls for a while
+ *   make_trace slow DIR	a session of 4 seconds
+ *   make_trace slow-lossy DIR	the same, which loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
  */
 #include "lib_image.h"
 #include "lib_sim_work.h"
 
 #define PACKETS	8U
+#define SLOW_PARTS	20U	/* each of 200 ms */
+#define SLOW_LOSING	8U	/* the part that loses events */
 
 static void make_cpus(const char *dir, unsigned int cpus)
 {
@@ -239,6 +243,27 @@ static int make_lossy(const char *dir)
 	return 0;
 }
 
+/* Something happens every 200 ms, for several intervals of ktape top. */
+static int make_slow(const char *dir, bool lossy)
+{
+	struct sim *s = sim_new(4);
+
+	sim_start(s);
+	for (unsigned int i = 0; i < SLOW_PARTS; i++) {
+		if (lossy && i == SLOW_LOSING)
+			s->losing[0] = 1U << KTAPE_CLASS_SYSCALL;
+		sim_work(s, 100);
+		s->losing[0] = 0;
+		s->now += 200000000;
+	}
+	sim_work(s, 100);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_free(s);
+	return 0;
+}
+
 /* Write a packet of CPU 1 that is empty, or has records. */
 static void make_packet(const char *dir, uint64_t seq, uint64_t ts,
 			uint64_t discarded, bool records)
@@ -316,6 +341,10 @@ int main(int argc, char **argv)
 		return make_session(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "lossy"))
 		return make_lossy(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "slow"))
+		return make_slow(argv[2], false);
+	if (argc == 3 && !strcmp(argv[1], "slow-lossy"))
+		return make_slow(argv[2], true);
 	if (argc == 3 && !strcmp(argv[1], "moved"))
 		return make_moved(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "partial"))

@@ -146,7 +146,7 @@ def contents():
     status, fields, page = server.ask('/')
     equal(status, 200)
     assert "default-src 'none'" in fields['content-security-policy'], fields
-    names = re.findall(rb'<tr><td>([^<]*)<td', page)
+    names = re.findall(rb'<tr><td class=name>([^<]*)<td', page)
     equal(sorted(names), [b'a &#60;b&#62; &#38; c', b'deep/er/one.kt', b'kinds', b'whole',
                           b'whole.kt'])
     assert b'board' in page, 'no host of the scene'
@@ -182,7 +182,8 @@ def conversions():
 
 
 def pages():
-    for path in '/style.css', '/perfetto.js', '/live.js', '/perfetto/whole', '/live/whole':
+    for path in ('/style.css', '/perfetto.mjs', '/hand.mjs', '/lanes.mjs', '/live.mjs',
+                 '/perfetto/whole', '/live/whole'):
         equal(server.ask(path)[0], 200)
     equal(server.ask('/perfetto/none')[0], 404)
     assert b'a &#60;b&#62;' in server.ask('/perfetto/a%20%3Cb%3E%20%26%20c')[2]
@@ -465,7 +466,7 @@ def browser():
 
 def one_trace():
     s = Server('folder/whole.kt')
-    equal(re.findall(rb'<tr><td>([^<]*)<td', s.ask('/')[2]), [b'whole.kt'])
+    equal(re.findall(rb'<tr><td class=name>([^<]*)<td', s.ask('/')[2]), [b'whole.kt'])
     equal(s.ask('/raw/whole.kt')[0], 200)
     for path in '/tar/whole', '/raw/deep/er/one.kt':
         equal(s.ask(path)[0], 404)
@@ -480,7 +481,7 @@ def one_trace():
     shutil.copytree('folder/whole', 'hidden/.one')
     for name, kind in ('.one.kt', 'raw'), ('.one', 'tar'):
         s = Server('hidden/' + name)
-        equal(re.findall(rb'<tr><td>([^<]*)<td', s.ask('/')[2]), [name.encode()])
+        equal(re.findall(rb'<tr><td class=name>([^<]*)<td', s.ask('/')[2]), [name.encode()])
         for kind in kind, 'stats':
             equal((name, kind, s.ask(f'/{kind}/{name}')[0]), (name, kind, 200))
         equal(s.ask('/raw/./.one.kt')[0], 404)
@@ -498,7 +499,7 @@ def large_folder():
         os.mknod('many/full/' + name)
     s = Server('many')
     page = s.ask('/')[2]
-    assert b'and maybe more' in page and b'<tr><td>full' not in page, page
+    assert b'and maybe more' in page and b'<td class=name>full' not in page, page
     equal(s.ask('/tar/full')[0], 404)
     os.unlink('many/full/99999')
     os.unlink('many/full/99998')

@@ -5,10 +5,20 @@
 const UI = "https://ui.perfetto.dev";
 const EVERY = 50, LONGEST = 30000;	// ms
 
-/** Return a promise of "" or of a sentence about what failed. */
+/**
+ * Return a promise of "" or of a sentence about what failed.  @blob may be a promise: a
+ * window can be opened only shortly after the user's click.
+ */
 export async function handOver(blob, name)
 {
-	const other = window.open(UI, "_blank"), buffer = await blob.arrayBuffer();
+	const other = window.open(UI, "_blank");
+	let buffer;
+	try {
+		buffer = await (await blob).arrayBuffer();
+	} catch (e) {
+		other?.close();
+		throw e;
+	}
 	if (!other)
 		return "the browser did not open another tab: allow it for this page, or save the trace and open it at ui.perfetto.dev";
 	return new Promise((done) => {
