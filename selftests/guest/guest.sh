@@ -65,10 +65,35 @@ kmemleak_scan()
 	cat /sys/kernel/debug/kmemleak
 }
 
+# races_of MODULE FILE: print the log without the titles of those reports of KCSAN
+# that do not name the module: the kernel has races of its own. Everything else
+# stays, because other CPUs' lines may be inside of a report. A report without its
+# end loses its title here; the verdict on the whole log sees it.
+races_of()
+{
+	awk -v module="[$1]" '
+		/BUG: KCSAN:/ { inside = 1; named = 0; n = 0; title = $0 }
+		!inside { print; next }
+		index($0, module) { named = 1 }
+		$0 != title { line[++n] = $0 }
+		/======/ || (/BUG: KCSAN:/ && n) {
+			if (named)
+				print title
+			for (i = 1; i <= n; i++)
+				print line[i]
+			inside = n = 0
+		}
+		END { for (i = 1; i <= n; i++) print line[i] }' "$2"
+}
+
 # klog_verdict NAME FILE: print one test line, and the offending lines with
 # their context as comments
 klog_verdict()
 {
+	if grep -q 'BUG: KCSAN:' "$2"; then
+		races_of ktape "$2" >/tmp/klog.races
+		set -- "$1" /tmp/klog.races
+	fi
 	# Usually nothing matches, and one grep finds that out.
 	if [ ! -s "$2" ] || ! grep -qE "$klog_pattern" "$2" ||
 		! grep -vE "$klog_benign" "$2" | grep -qE "$klog_pattern"; then
