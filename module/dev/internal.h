@@ -34,7 +34,8 @@
  * @buf: bounce buffer for one packet; NULL until the first read()
  * @buf_size: bytes of @buf
  * @len: bytes of the packet in @buf
- * @off: bytes of the packet that were delivered
+ * @left: bytes of the packet that were not delivered yet, the last ones; poll() reads
+ *	this one word without @lock
  * @damaged: the next read() returns -EIO, because the last one delivered packets
  *	before it came to a damaged block
  */
@@ -53,7 +54,7 @@ struct kt_file {
 	void *buf;
 	size_t buf_size;
 	size_t len;
-	size_t off;
+	size_t left;
 	bool damaged;
 };
 

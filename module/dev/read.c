@@ -196,7 +196,6 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 	ssize_t length;
 	int ret;
 
-	WRITE_ONCE(kf->off, 0);
 	if (kf->phase == PHASE_METADATA) {
 		length = read_refill_metadata(kf);
 		if (length)
@@ -263,19 +262,20 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 		if (done && signal_pending(current))
 			return done;
 		cond_resched();
-		if (kf->off == kf->len) {
+		if (!kf->left) {
 			/* Return what was read before waiting for more. */
 			length = read_refill(kf, block && !done, !block);
-			WRITE_ONCE(kf->len, max_t(ssize_t, length, 0));
+			kf->len = max_t(ssize_t, length, 0);
+			WRITE_ONCE(kf->left, kf->len);
 			if (length == -EIO && done)
 				WRITE_ONCE(kf->damaged, true);
 			if (length <= 0)
 				return done ? done : length;
 		}
-		n = min(count - done, kf->len - kf->off);
-		if (copy_to_user(to + done, kf->buf + kf->off, n))
+		n = min(count - done, kf->left);
+		if (copy_to_user(to + done, kf->buf + kf->len - kf->left, n))
 			return done ? done : -EFAULT;
-		WRITE_ONCE(kf->off, kf->off + n);
+		WRITE_ONCE(kf->left, kf->left - n);
 		done += n;
 	}
 	return done;
@@ -331,8 +331,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 	WRITE_ONCE(kf->phase, PHASE_METADATA);
 	kf->slot = 0;
 	kf->registry_seq = 0;
-	WRITE_ONCE(kf->len, 0);
-	WRITE_ONCE(kf->off, 0);
+	WRITE_ONCE(kf->left, 0);
 	WRITE_ONCE(kf->damaged, false);
 	kt_reader_seek(&kf->reader, kf->session, whence == SEEK_END);
 	mutex_unlock(&kf->lock);
@@ -346,9 +345,9 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
  */
 static bool read_has_begun(const struct kt_file *kf)
 {
-	return READ_ONCE(kf->buf) && (READ_ONCE(kf->damaged) ||
-				      READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
-				      READ_ONCE(kf->phase) != PHASE_DATA);
+	return READ_ONCE(kf->buf) &&
+	       (READ_ONCE(kf->damaged) || READ_ONCE(kf->left) ||
+		READ_ONCE(kf->phase) != PHASE_DATA);
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Test poll(): watermarks, wake-ups, the end of a session. */
 #include <poll.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "kselftest_harness.h"
@@ -300,6 +301,51 @@ TEST_F(poll, part_of_a_packet)
 	EXPECT_EQ(IN, look(self->fd));
 	drain(self->fd);
 	EXPECT_EQ(0, look(self->fd));
+}
+
+struct waiting {
+	int fd;
+	pid_t tid;
+	int reads;
+};
+
+static void *read_bytes(void *arg)
+{
+	struct waiting *w = arg;
+	char byte;
+
+	__atomic_store_n(&w->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
+	/* The last byte is the end of a packet and of the buffer. */
+	while (read(w->fd, &byte, 1) > 0)
+		__atomic_add_fetch(&w->reads, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * A read() that waits holds no packet: poll() on the same file must not report the
+ * packet before, which was delivered to its end.
+ */
+TEST_F_TIMEOUT(poll, nothing_while_a_read_waits, 300)
+{
+	struct waiting w = { .fd = self->fd };
+	pthread_t thread;
+	uint64_t before;
+	int revents;
+
+	drain(self->fd);
+	kt_nonblock(self->fd, false);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, read_bytes, &w));
+	kt_rename(1);
+	do {
+		before = written(self->fd);
+		while (!__atomic_load_n(&w.reads, __ATOMIC_ACQUIRE) ||
+		       !kt_is_asleep(w.tid))
+			usleep(1000);
+		revents = look(self->fd);
+	} while (written(self->fd) != before);
+	EXPECT_EQ(0, revents);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	pthread_join(thread, NULL);
 }
 
 TEST_HARNESS_MAIN
