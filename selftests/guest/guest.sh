@@ -67,23 +67,30 @@ kmemleak_scan()
 
 # races_of MODULE FILE: print the log without the titles of those reports of KCSAN
 # that do not name the module: the kernel has races of its own. Everything else
-# stays, because other CPUs' lines may be inside of a report. A report without its
-# end loses its title here; the verdict on the whole log sees it.
+# stays, because other CPUs' lines may be inside of a report.
 races_of()
 {
 	awk -v module="[$1]" '
-		/BUG: KCSAN:/ { inside = 1; named = 0; n = 0; title = $0 }
-		!inside { print; next }
-		index($0, module) { named = 1 }
-		$0 != title { line[++n] = $0 }
-		/======/ || (/BUG: KCSAN:/ && n) {
+		function flush(i) {
 			if (named)
 				print title
 			for (i = 1; i <= n; i++)
 				print line[i]
-			inside = n = 0
+			inside = named = n = 0
 		}
-		END { for (i = 1; i <= n; i++) print line[i] }' "$2"
+		/BUG: KCSAN:/ {
+			if (inside)
+				flush()
+			inside = 1
+			title = $0
+			named = index(title, module)
+			next
+		}
+		!inside { print; next }
+		{ line[++n] = $0 }
+		index($0, module) { named = 1 }
+		/======/ { flush() }
+		END { if (inside) flush() }' "$2"
 }
 
 # klog_verdict NAME FILE: print one test line, and the offending lines with
