@@ -12,14 +12,14 @@ chosen_kdir := $(strip $(KDIR))
 override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-debug check-persist check-fresh \
+.PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
 	check-board check-viewer check-long model lint matrix selftests bench install \
 	install-user viewer uninstall dkms-install dkms-uninstall deb \
 	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
-built := all modules tools demo check check-debug check-persist check-fresh \
+built := all modules tools demo check check-debug check-race check-persist check-fresh \
 	check-board check-viewer check-long model lint matrix selftests bench install \
 	install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
@@ -49,6 +49,9 @@ check: ## everything that must hold: lint, builds, unit tests, guest, demo
 
 check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak
 	selftests/run check-debug
+
+check-race: ## the guest tests on a kernel with KCSAN, which reports data races (2 hours)
+	selftests/run check-race
 
 check-persist: ## 20 crashes of each kind, and what is recovered after them
 	selftests/run persist
