@@ -13,15 +13,15 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long model lint matrix selftests bench install \
-	install-user viewer uninstall dkms-install dkms-uninstall deb \
+	check-board check-viewer check-long check-hostile model lint matrix selftests \
+	bench install install-user viewer uninstall dkms-install dkms-uninstall deb \
 	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long model lint matrix selftests bench install \
-	install-user viewer dkms-install deb check-install
+	check-board check-viewer check-long check-hostile model lint matrix selftests \
+	bench install install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -67,6 +67,9 @@ check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 
 check-long: ## what takes too long for make check: a trace of 10^8 events, an hour of fuzzing
 	selftests/run check-long
+
+check-hostile: ## many more tries of the hostile tests, on the kernel of check-debug
+	selftests/run check-hostile
 
 model: ## search every state of models of the ring, the want bits, the registry
 	selftests/run model
