@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzz the ioctls: threads share a few descriptors and make calls with random numbers,
+ * sizes, values and addresses, most of them derived from the calls in hostile.corpus.
+ * The seed is printed; KTAPE_SEED=N uses it again.  The order of the threads is not
+ * repeatable.
+ */
+#include <pthread.h>
+#include <poll.h>
+#include <stdatomic.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_hostile.h"
+#include "kt_session.h"
+
+#define THREADS		8
+#define SECONDS		6
+#define CALLS_MIN	200	/* however slow the machine is */
+#define WORDS		1040
+#define CALLS		128
+#define PATH		"hostile.corpus"
+#define DIR_NONE	0U
+
+enum target { DEVICE, SESSION, DISCARD, MARK, READONLY, TARGETS };
+
+static const char *const names[] = { "device", "session", "discard", "mark" };
+
+/**
+ * struct call - a call of the corpus
+ * @words: its argument
+ * @pointers: bit n: words n and n + 1 are a pointer
+ */
+struct call {
+	enum target target;
+	unsigned int nr, n;
+	int want;
+	uint32_t words[WORDS];
+	uint64_t pointers;
+};
+
+static struct call *calls;
+static int nr_calls;
+static int fds[TARGETS];
+
+/* ---- the corpus ----------------------------------------------------------- */
+
+static int number_of_error(const char *name)
+{
+	static const int error[] = {
+		EINVAL, EFAULT, E2BIG, ENXIO, ENOENT, EMSGSIZE, EBUSY, ENODEV,
+		ENODATA, ENOTTY, EOPNOTSUPP, ENOSPC,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(error); i++)
+		if (!strcmp(name, strerrorname_np(error[i])))
+			return -error[i];
+	if (!strcmp(name, "fd"))
+		return 1;
+	return strcmp(name, "0") ? 2 : 0;
+}
+
+static bool add_word(struct call *c, const char *text)
+{
+	unsigned int repeat;
+
+	if (c->n + 2 > WORDS)
+		return false;
+	if (*text == '@') {
+		c->pointers |= 1ULL << c->n;
+		c->n += 2;
+	} else if (sscanf(text, "x%u", &repeat) == 1) {
+		if (!c->n || !repeat || c->n + repeat > WORDS)
+			return false;
+		for (; repeat > 1; repeat--, c->n++)
+			c->words[c->n] = c->words[c->n - 1];
+	} else {
+		char *end;
+
+		c->words[c->n++] = strtoul(text, &end, 16);
+		return !*end;
+	}
+	return true;
+}
+
+/* Return: false if the line is malformed. */
+static bool parse(char *line, struct call *c)
+{
+	char *save, *word = strtok_r(line, " \t\n", &save);
+
+	memset(c, 0, sizeof(*c));
+	for (c->target = 0; c->target < READONLY; c->target++)
+		if (!strcmp(word, names[c->target]))
+			break;
+	word = strtok_r(NULL, " \t\n", &save);
+	if (c->target == READONLY || !word)
+		return false;
+	c->nr = strtoul(word, NULL, 16);
+	word = strtok_r(NULL, " \t\n", &save);
+	if (!word)
+		return false;
+	c->want = number_of_error(word);
+	if (c->want == 2)
+		return false;
+	while ((word = strtok_r(NULL, " \t\n", &save)))
+		if (!add_word(c, word))
+			return false;
+	return c->n;
+}
+
+/* Read the corpus.  Return: 0, or the number of the first malformed line. */
+static int read_corpus(void)
+{
+	const char *folder = getenv("KTAPE_TESTS");
+	char path[256], line[512];
+	int nr = 0, wrong = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "/tests", PATH);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	calls = calloc(CALLS, sizeof(*calls));
+	while (calls && !wrong && fgets(line, sizeof(line), f)) {
+		nr++;
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+		if (nr_calls == CALLS || !parse(line, &calls[nr_calls++]))
+			wrong = nr;
+	}
+	fclose(f);
+	return calls ? wrong : -1;
+}
+
+/* The direction of the known commands, by trial: the other one is unknown. */
+static unsigned long command(unsigned int nr)
+{
+	static const unsigned char writes[] = {
+		0, 1, 2, 7, 9, 10, 12, 13, 14, 15, 18, 19, 20, 24, 25, 28,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(writes); i++)
+		if (writes[i] == nr)
+			return _IOWR(KTAPE_IOC_MAGIC, nr, __u32);
+	return _IOW(KTAPE_IOC_MAGIC, nr, __u32);
+}
+
+static void set_pointer(uint32_t *word, const void *p)
+{
+	uint64_t value = (uintptr_t)p;
+
+	memcpy(word, &value, sizeof(value));
+}
+
+/* ---- targets -------------------------------------------------------------- */
+
+static bool open_targets(void)
+{
+	fds[DEVICE] = kt_open(O_RDWR | O_NONBLOCK);
+	fds[READONLY] = kt_open(O_RDONLY | O_NONBLOCK);
+	fds[SESSION] = kt_create(fds[DEVICE], KTAPE_MODE_OVERWRITE, 65536, 4096);
+	fds[DISCARD] = kt_create(fds[DEVICE], KTAPE_MODE_DISCARD, 65536, 4096);
+	fds[MARK] = open("/dev/ktape_mark", O_RDWR | O_CLOEXEC);
+	if (fds[MARK] < 0)
+		fds[MARK] = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
+	for (int i = 0; i < TARGETS; i++) {
+		if (fds[i] < 0)
+			return false;
+		if (i != MARK)
+			fcntl(fds[i], F_SETFL, O_NONBLOCK);
+	}
+	return true;
+}
+
+/* Destroy what outlives its descriptors. */
+static void close_targets(void)
+{
+	struct ktape_session_info all[8];
+	int nr = kt_sessions(fds[DEVICE], all);
+
+	for (int i = 0; i < nr; i++) {
+		struct ktape_session_ref ref = { .size = sizeof(ref),
+						 .id = all[i].id };
+
+		if (all[i].id)
+			kt_ioctl(fds[DEVICE], KTAPE_IOC_DESTROY, &ref);
+	}
+	for (int i = 0; i < TARGETS; i++)
+		close(fds[i]);
+}
+
+TEST(corpus)
+{
+	static char zeros[KT_PAGE];
+
+	ASSERT_EQ(0, read_corpus());
+	ASSERT_TRUE(open_targets());
+	for (int i = 0; i < nr_calls; i++) {
+		struct call *c = &calls[i];
+		int ret;
+
+		for (unsigned int k = 0; k < 64; k++)
+			if (c->pointers >> k & 1)
+				set_pointer(&c->words[k], zeros);
+		memset(zeros, 0, sizeof(zeros));
+		ret = kt_ioctl(fds[c->target], command(c->nr), c->words);
+		EXPECT_TRUE(c->want == 1 ? ret > 2 : ret == c->want) {
+			TH_LOG("call %d: %s %#x: %d, wanted %d", i + 1,
+			       names[c->target], c->nr, ret, c->want);
+		}
+		if (c->want == 1 && ret > 2)
+			close(ret);
+	}
+	TH_LOG("%d calls", nr_calls);
+	EXPECT_LT(50, nr_calls);
+	close_targets();
+}
+
+/* ---- fuzz ------------------------------------------------------------------ */
+
+static atomic_bool ends;
+static atomic_long made, passed, beyond, strange;
+static atomic_int strange_error, strange_nr;
+static uint64_t first_seed;
+
+/* Is this an error that the headers name, or one of the VFS's? */
+static bool is_known(int ret)
+{
+	static const int error[] = {
+		EINVAL, EFAULT, E2BIG, ENXIO, ENOENT, EMSGSIZE, EBUSY, ENODEV,
+		ENODATA, ENOTTY, EOPNOTSUPP, ENOSPC, EPERM, EEXIST, EMFILE,
+		ENOMEM, EINTR, EAGAIN, ESRCH, EBADF,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(error); i++)
+		if (ret == -error[i])
+			return true;
+	return false;
+}
+
+/*
+ * Keep rings small or impossible, so that memory and time are not spent on them, and
+ * starts rare, because they wait for all CPUs.
+ */
+static bool is_wanted(uint64_t *seed, unsigned int nr, const uint32_t *w)
+{
+	uint64_t size[2];
+
+	memcpy(size, w + 2, sizeof(size));
+	if (nr == 12)
+		for (int i = 0; i < 2; i++)
+			if (size[i] > 1 << 20 && size[i] <= 1ULL << 32)
+				return false;
+	if (nr == 12 && (!size[0] || w[6] > 65536))
+		return false;
+	if (nr == 3 || nr == 4 || nr == 13 || nr == 14 || nr == 20)
+		return !kt_below(seed, 8);
+	return true;
+}
+
+static void mutate(uint64_t *seed, struct call *c, const struct kt_traps *t)
+{
+	unsigned int n = kt_below(seed, 4);
+
+	for (unsigned int k = 0; k < 64; k++)
+		if (c->pointers >> k & 1)
+			set_pointer(&c->words[k],
+				    kt_address(seed, t, kt_below(seed, 8192)));
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int at = kt_below(seed, c->n < 40 ? c->n : 40);
+		uint64_t value = kt_extreme(seed);
+
+		switch (kt_below(seed, 4)) {
+		case 0:
+			c->words[at] ^= 1U << kt_below(seed, 32);
+			break;
+		case 1:
+			memcpy(&c->words[at], &value, sizeof(value));
+			break;
+		case 2:
+			set_pointer(&c->words[at], kt_address(seed, t, 4096));
+			break;
+		default:
+			c->words[at] = value;
+		}
+	}
+}
+
+/*
+ * The kernel may write at pointers, but only into @t: not into the memory of other
+ * threads.  In all structures pointers are at these words; CREATE has sizes there.
+ */
+static void keep_to_own(struct call *c, const struct kt_traps *t)
+{
+	for (int at = 2; at <= 6; at += 2) {
+		uint64_t value;
+
+		memcpy(&value, &c->words[at], sizeof(value));
+		if (value < 65536 || value >> 47 ||
+		    (value >= (uintptr_t)t->open &&
+		     value < (uintptr_t)t->open + 5 * KT_PAGE))
+			continue;
+		value |= 1ULL << 63;
+		memcpy(&c->words[at], &value, sizeof(value));
+	}
+}
+
+/* Read, seek and poll with random lengths and addresses, too. */
+static void other_call(uint64_t *seed, int fd, const struct kt_traps *t)
+{
+	size_t size = kt_below(seed, 2) ? kt_extreme(seed) : kt_below(seed, 20000);
+	struct pollfd p = { .fd = fd, .events = kt_next(seed) };
+	char *at = kt_address(seed, t, size);
+
+	switch (kt_below(seed, 4)) {
+	case 0:
+		lseek(fd, kt_extreme(seed), kt_below(seed, 6));
+		break;
+	case 1:
+		poll(&p, 1, 0);
+		break;
+	case 2:
+		if (write(fd, at, size) < 0)
+			break;
+		break;
+	default:
+		if (read(fd, at, size) < 0)
+			break;
+	}
+}
+
+static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
+{
+	struct call c = calls[kt_below(seed, nr_calls)];
+	int fd = fds[kt_below(seed, 8) ? c.target : kt_below(seed, TARGETS)];
+	unsigned long cmd;
+	size_t bytes;
+	char *at;
+	int ret;
+
+	mutate(seed, &c, t);
+	if (!is_wanted(seed, c.nr, c.words))
+		return;
+	cmd = command(c.nr);
+	/* At times another number, direction or size; never a file's own ioctl. */
+	if (!kt_below(seed, 16))
+		cmd ^= 1UL << (kt_below(seed, 2) ? kt_below(seed, 8) :
+						   16 + kt_below(seed, 16));
+	if (_IOC_NR(cmd) == 12 && c.nr != 12)
+		return;
+	if (_IOC_NR(cmd) != 12)
+		keep_to_own(&c, t);
+	bytes = c.n * 4;
+	at = kt_below(seed, 3) ? plain : kt_address(seed, t, bytes);
+	/* Fill as much of it as can be written: open to its end. */
+	if (at >= t->open && at < t->closed)
+		memcpy(at, c.words, (size_t)(t->closed - at) < bytes ?
+					    (size_t)(t->closed - at) : bytes);
+	else if (at == plain)
+		memcpy(plain, c.words, bytes);
+	ret = kt_ioctl(fd, cmd, at);
+	atomic_fetch_add(&made, 1);
+	atomic_fetch_add(&passed, ret >= 0);
+	if (ret < 0 && !is_known(ret)) {
+		atomic_store(&strange_error, ret);
+		atomic_store(&strange_nr, c.nr);
+		atomic_fetch_add(&strange, 1);
+	}
+	/* The kernel fills no more than the caller's structure. */
+	if (at == plain && c.words[0] <= bytes)
+		for (size_t i = bytes; i < bytes + 64; i++)
+			if (plain[i] != 0x5a && !atomic_fetch_add(&beyond, 1))
+				printf("# command %#lx, size %u of %zu, byte %zu: %02x, result %d\n",
+				       cmd, c.words[0], bytes, i,
+				       (unsigned char)plain[i], ret);
+	/* With a greater size the kernel has filled more. */
+	if (at == plain)
+		memset(plain, 0x5a, WORDS * 4 + 64);
+	if (ret > 2 && (_IOC_NR(cmd) == 12 || _IOC_NR(cmd) == 16))
+		close(ret);
+}
+
+static void *fuzz_main(void *arg)
+{
+	uint64_t seed = first_seed + (uintptr_t)arg * 0x9e3779b97f4a7c15ULL;
+	char *plain = malloc(WORDS * 4 + 64);
+	struct kt_traps t;
+
+	if (!plain || kt_traps_make(&t))
+		return arg;
+	memset(plain, 0x5a, WORDS * 4 + 64);
+	while (!atomic_load(&ends)) {
+		one_call(&seed, &t, plain);
+		if (!kt_below(&seed, 16))
+			other_call(&seed, fds[kt_below(&seed, TARGETS)], &t);
+	}
+	kt_traps_free(&t);
+	free(plain);
+	return NULL;
+}
+
+FIXTURE(fuzz) {
+	pthread_t thread[THREADS];
+};
+
+FIXTURE_SETUP(fuzz)
+{
+	ASSERT_EQ(0, read_corpus());
+	ASSERT_TRUE(open_targets());
+}
+
+FIXTURE_TEARDOWN(fuzz)
+{
+	close_targets();
+}
+
+TEST_F_TIMEOUT(fuzz, ioctls, 3600)
+{
+	time_t least = SECONDS * kt_hostile(), since = time(NULL), now = since;
+	struct ktape_stats st;
+	int fd;
+
+	first_seed = kt_seed();
+	TH_LOG("KTAPE_SEED=%#llx, %ld s", (unsigned long long)first_seed, least);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		ASSERT_EQ(0, pthread_create(&self->thread[i], NULL, fuzz_main,
+					    (void *)i));
+	for (; now < since + least ||
+	       (atomic_load(&made) < CALLS_MIN && now < since + 60);
+	     now = time(NULL))
+		usleep(20000);
+	atomic_store(&ends, true);
+	for (int i = 0; i < THREADS; i++) {
+		void *failed;
+
+		pthread_join(self->thread[i], &failed);
+		EXPECT_EQ(NULL, failed);
+	}
+	TH_LOG("%ld calls, %ld of them succeeded", made, passed);
+	EXPECT_LE(CALLS_MIN, made);
+	EXPECT_LT(0, passed);
+	EXPECT_EQ(0, beyond);
+	EXPECT_EQ(0, strange) {
+		TH_LOG("command %d: error %d", strange_nr, strange_error);
+	}
+	/* The module still works. */
+	fd = kt_create(fds[READONLY], 0, 65536, 4096);
+	EXPECT_EQ(-EPERM, fd);
+	close_targets();
+	ASSERT_TRUE(open_targets());
+	EXPECT_EQ(0, kt_command(fds[SESSION], KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_command(fds[SESSION], KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_stats(fds[SESSION], 0, KTAPE_RING_EVENT, &st));
+}
+
+TEST_HARNESS_MAIN
