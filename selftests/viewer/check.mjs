@@ -203,10 +203,11 @@ try {
 		const [hatched, around] = await tab.run(`(async () => {
 			const { model, view, timeline } = ktape, s = model.spans, length = (k) => s.end[k] - s.begin[k];
 			const isLoss = (k) => s.kind[k] === 8;
-			// Beside it, as far as it is long, no other loss of its CPU is hatched.
-			const near = (k, o) => o !== k && isLoss(o) && s.cpu[o] === s.cpu[k] && s.end[o] > s.begin[k] - length(k) && s.begin[o] < s.end[k] + length(k);
+			// A side on which, as far as it is long, no other loss of its CPU is hatched.
 			const losses = [...s.kind.keys()].filter(isLoss);
-			const i = model.longest((k) => isLoss(k) && !losses.some((o) => near(k, o)));
+			const free = (k, from, to) => !losses.some((o) => o !== k && s.cpu[o] === s.cpu[k] && s.end[o] > from && s.begin[o] < to);
+			const sides = (k) => [[s.begin[k] - length(k), s.begin[k]], [s.end[k], s.end[k] + length(k)]].filter(([from, to]) => free(k, from, to));
+			const i = model.longest((k) => isLoss(k) && sides(k).length);
 			if (i < 0)
 				return null;
 			ktape.jump({ span: i });
@@ -223,9 +224,9 @@ try {
 					n += colour.every((c, at) => Math.abs(data[k + at] - c) < 12);
 				return n / (data.length / 4);
 			};
-			return [nr(s.begin[i], s.end[i]), Math.max(nr(s.begin[i] - length(i), s.begin[i]), nr(s.end[i], s.end[i] + length(i)))];
+			return [nr(s.begin[i], s.end[i]), Math.max(...sides(i).map(([from, to]) => nr(from, to)))];
 		})()`) ?? [];
-		return hatched === undefined ? "no loss stands alone" : hatched > 0.05 && around < hatched / 3 ? "" : `${hatched} of the pixels, ${around} beside it`;
+		return hatched === undefined ? "each loss has others on both sides" : hatched > 0.05 && around < hatched / 3 ? "" : `${hatched} of the pixels, ${around} beside it`;
 	});
 	await test("a page with a damaged block says where, and shows the rest", async () => {
 		const text = readFileSync(page, "latin1"), at = text.indexOf("data-kind=\"spans\"");
