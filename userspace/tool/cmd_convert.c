@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 
 #define PROGRESS_EVENTS	65536		/* between two looks at the clock */
 #define PROGRESS_NS	500000000ULL
+#define NUMBER_TEXT	24
 
 #define OPT(member) offsetof(struct convert_options, member)
 
@@ -175,6 +177,26 @@ static const char *ledger_of(const struct convert *c)
 		       NULL;
 }
 
+/* Write the texts of a page.  Return: 0 or negative errno. */
+static int end_page(struct convert *c)
+{
+	char cpu[NUMBER_TEXT], pid[NUMBER_TEXT];
+	const struct page_selected selected[] = {
+		{ "from-time", c->o.from_time },
+		{ "to-time", c->o.to_time },
+		{ "event", c->o.events },
+		{ "cpu", c->o.cpu == UINT64_MAX ? NULL : cpu },
+		{ "pid", c->o.pid == UINT64_MAX ? NULL : pid },
+	};
+	int err;
+
+	snprintf(cpu, sizeof(cpu), "%" PRIu64, c->o.cpu);
+	snprintf(pid, sizeof(pid), "%" PRIu64, c->o.pid);
+	err = page_selection(&c->page, c->sink, selected,
+			     KT_ARRAY_SIZE(selected));
+	return err ? err : page_end(&c->page, c->sink, ledger_of(c));
+}
+
 /*
  * Finish the output.  A staged output that failed or was interrupted is not finished,
  * so that it does not replace an earlier output.  An output written in place (from an
@@ -191,7 +213,7 @@ static int end_output(struct convert *c, int ret, int code)
 		if (ret || code)
 			return ret;
 	}
-	err = ret || code ? 0 : page_end(&c->page, c->sink, ledger_of(c));
+	err = ret || code ? 0 : end_page(c);
 	if (!ret)
 		ret = err;
 	err = ktape_sink_finish(c->sink);

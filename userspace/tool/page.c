@@ -3,7 +3,8 @@
  * The texts that a page (format html) has besides events: the statistics, as ktape
  * stats --json prints them, for traces of an RTOS both those of --linux and those of
  * --rtos --services, and the ledger, as ktape verify --json prints it.  They come from
- * the same functions, so the page cannot show other numbers.
+ * the same functions, so the page cannot show other numbers.  What options left out of
+ * the trace, the page cannot know: it gets those options, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,6 +102,40 @@ static int attach_rtos(struct page *p, struct ktape_sink *sink)
 	fputc('}', f);
 	written = attach_text(sink, "rtos", f, &text, &len);
 	return err ? err : written;
+}
+
+/**
+ * page_selection() - write which part of the trace was selected
+ * @p: the page
+ * @sink: the output
+ * @s: options and their values; those without a value were not given
+ * @nr: entries of @s
+ *
+ * Return: 0 or negative errno.
+ */
+int page_selection(const struct page *p, struct ktape_sink *sink,
+		   const struct page_selected *s, size_t nr)
+{
+	char *text = NULL;
+	size_t len = 0, given = 0;
+	FILE *f = p->on ? open_memstream(&text, &len) : NULL;
+
+	if (!f)
+		return p->on ? -ENOMEM : 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (!s[i].value)
+			continue;
+		fprintf(f, "%s[\"--%s\",", given++ ? "," : "[", s[i].option);
+		write_json_text(f, s[i].value);
+		fputc(']', f);
+	}
+	if (given) {
+		fputc(']', f);
+		return attach_text(sink, "selection", f, &text, &len);
+	}
+	fclose(f);
+	free(text);
+	return 0;
 }
 
 /* Check the trace, and attach what ktape verify --json prints. */

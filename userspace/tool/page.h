@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The texts that a page (format html) has besides events: statistics and ledger. */
+/* The texts that a page (format html) has besides events: statistics, ledger, options. */
 #ifndef _KT_TOOL_PAGE_H
 #define _KT_TOOL_PAGE_H
 
@@ -19,11 +19,23 @@ struct page {
 	struct stats_rtos rtos;
 };
 
+/**
+ * struct page_selected - an option that selects a part of the trace
+ * @option: its name
+ * @value: its value, or NULL
+ */
+struct page_selected {
+	const char *option;
+	const char *value;
+};
+
 int page_begin(struct page *p, const struct ktape_sink *sink,
 	       const struct ktape_info *info,
 	       const struct ktape_registry *registry, bool of_rtos);
 int page_event(struct page *p, const struct ktape_event *e);
 void page_notice(struct page *p, const struct ktape_notice *n);
+int page_selection(const struct page *p, struct ktape_sink *sink,
+		   const struct page_selected *s, size_t nr);
 int page_end(struct page *p, struct ktape_sink *sink, const char *trace);
 void page_release(struct page *p);
 

@@ -50,8 +50,11 @@ class Page {
 		const notes = [];
 		if (about.all_spans > about.spans)
 			notes.push(`Level of detail: the trace has ${count(about.all_spans)} spans, more than a page shows. Spans shorter than ${duration(about.short_ns)} that follow each other are merged into ${count(about.spans)} (paler; the tip has their number). Convert a shorter time (--from-time, --to-time, html:exact=FROM-TO) or more (html:spans=N) to see each.`);
+		const selected = (data.selection ?? []).map((words) => words.join(" ")).join(" ");
+		if (selected)
+			notes.push(`The trace has more: it was converted with ${selected}.`);
 		if (about.exact)
-			notes.push(`From ${duration(about.exact[0])} to ${duration(about.exact[1])} after the start the page has every span and every event.`);
+			notes.push(`From ${duration(about.exact[0])} to ${duration(about.exact[1])} after the start the page has every span and every event${selected ? " that was selected" : ""}.`);
 		if (about.all_events > about.events)
 			notes.push(`The page has the fields of ${count(about.events)} of ${count(about.all_events)} events; the tracks and the statistics are of all.`);
 		for (const [what, n] of data.rtos?.left_out ?? [])

@@ -259,8 +259,10 @@ struct html_level {
 /**
  * struct html_exact - the range of which the page has everything; see exact.c
  * @given: there is one
- * @from: its begin, ns since the first event
+ * @from: its begin, ns since the first event; before that, ns of a clock
  * @to: its end
+ * @from_epoch: that clock is the time since the epoch, else CLOCK_MONOTONIC
+ * @to_epoch: the same of @to
  * @spans: number of spans in it
  * @events: number of events in it
  */
@@ -268,6 +270,8 @@ struct html_exact {
 	bool given;
 	int64_t from;
 	int64_t to;
+	bool from_epoch;
+	bool to_epoch;
 	size_t spans;
 	uint64_t events;
 };
@@ -381,7 +385,9 @@ int html_level_write(struct html *h);
 /* exact.c */
 int html_exact_read(struct html *h);
 void html_exact_begin(struct html *h, uint64_t ts);
+int html_exact_end(struct html *h);
 void html_exact_span(struct html *h, const struct html_span *s);
+void html_exact_full(struct html *h);
 bool html_exact_event(struct html *h);
 
 /* Return true if a part of the time from @begin to @end is in the exact range. */

@@ -8,18 +8,24 @@
  * and the name of the longest.  @short_ns doubles until a quarter of the room is free.
  * So one pass over the trace gives the same detail everywhere, in bounded memory, and
  * every span longer than @short_ns stays as it is.  So does every span of the range of
- * exact.c.
+ * exact.c, and no merged span covers a part of that range.  Spans that cannot be merged,
+ * such as losses, may fill the page: then further ones are left out and counted, but one
+ * of the range is an error.
  */
 #include "internal.h"
 
 #define FIRST_SHORT	128U	/* ns */
+#define MOST_SHORT	(1ULL << 40)	/* ns: longer spans are not merged */
 #define GAP		8U	/* a merged span covers at most this many @short_ns */
 #define COLUMNS		13U
 #define OWN_LANES                                             \
 	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE) | \
 	 (1U << HTML_OFF) | (1U << HTML_FILTER) | (1U << HTML_HELD))
 
-/* Return the lane of a span: a number of its kind and depth, and of its owner. */
+/*
+ * Return the lane of a span: a number of its kind and depth, and of its owner.  While
+ * there is room, a lane that is missing is added.
+ */
 static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
 {
 	bool of_cpu = s->kind <= HTML_LOSS;
@@ -28,6 +34,8 @@ static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
 
 	if (s->kind == HTML_MARK || s->kind == HTML_BLOCK)
 		owner |= (uint64_t)s->name << 32;
+	if (h->level.nr == h->level.most)
+		return kt_map_find(&h->level.lanes, kind, owner);
 	return kt_map_put(&h->level.lanes, kind, owner);
 }
 
@@ -40,7 +48,10 @@ static bool is_small(const struct html *h, const struct html_span *s)
 	       !html_exact_has(h, s->begin, s->begin + (int64_t)s->dur);
 }
 
-/* Merge @s into the span before it on its lane.  Return: false if it cannot be. */
+/*
+ * Merge @s into the span before it on its lane.  Return: false if it cannot be, also
+ * because the merged span would cover the exact range.
+ */
 static bool merge_span(const struct html *h, struct html_span *into,
 		       const struct html_span *s)
 {
@@ -48,7 +59,8 @@ static bool merge_span(const struct html *h, struct html_span *into,
 	int64_t end = into->begin + (int64_t)into->dur;
 
 	if (!is_small(h, into) || !is_small(h, s) || s->begin < end ||
-	    html_lasts(into->begin, s->begin) + s->dur >= most)
+	    html_lasts(into->begin, s->begin) + s->dur >= most ||
+	    html_exact_has(h, into->begin, s->begin + (int64_t)s->dur))
 		return false;
 	into->dur = html_lasts(into->begin, s->begin) + s->dur;
 	into->busy += s->busy;
@@ -65,18 +77,24 @@ static bool merge_span(const struct html *h, struct html_span *into,
 	return true;
 }
 
-/* Add a span that there is room for, or merge it into the last one of its lane. */
-static void place_span(struct html *h, const struct html_span *s)
+/*
+ * Merge a span into the last one of its lane, or add it.  Return: false if it cannot be
+ * merged, and the page is full.
+ */
+static bool place_span(struct html *h, const struct html_span *s)
 {
 	struct html_level *v = &h->level;
 	struct kt_map_entry *lane = v->short_ns ? find_lane(h, s) : NULL;
 
 	if (lane && lane->value && merge_span(h, &v->spans[lane->value - 1], s))
-		return;
+		return true;
+	if (v->nr == v->most)
+		return false;
 	/* @s may be the entry that is overwritten. */
 	v->spans[v->nr++] = *s;
 	if (lane)
 		lane->value = v->nr;
+	return true;
 }
 
 /* Merge all spans again, with longer ones, until there is room. */
@@ -96,7 +114,7 @@ static void merge_all(struct html *h)
 
 			place_span(h, &s);
 		}
-	} while (v->nr > v->most / 4 * 3 && v->short_ns < 1ULL << 40);
+	} while (v->nr > v->most / 4 * 3 && v->short_ns < MOST_SHORT);
 }
 
 static bool grow_spans(struct html *h)
@@ -128,15 +146,17 @@ void html_span(struct html *h, const struct html_span *span)
 	s.busy = s.longest = s.dur;
 	v->all++;
 	html_exact_span(h, &s);
-	if (v->nr == v->most)
+	/* Merging all again with the same @short_ns would find nothing to merge. */
+	if (v->nr == v->most && v->short_ns < MOST_SHORT)
 		merge_all(h);
-	if (v->nr == v->most) {
+	if (v->nr == v->cap && v->cap < v->most && !grow_spans(h))
+		return;
+	if (place_span(h, &s))
+		return;
+	if (html_exact_has(h, s.begin, s.begin + (int64_t)s.dur))
+		html_exact_full(h);
+	else
 		kt_sink_miss(h->s, "spans that could not be merged", 1);
-		return;
-	}
-	if (v->nr == v->cap && !grow_spans(h))
-		return;
-	place_span(h, &s);
 }
 
 static void put_columns(struct html *h, struct html_bytes *to,

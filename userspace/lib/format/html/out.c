@@ -23,8 +23,8 @@
  * the end, at most HTML_SPANS (option "spans"); level.c merges the shortest if there
  * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except marks
  * and exceptions; the page says both.  Of a range (option "exact") the page has all
- * spans and events; then only marks and exceptions are kept outside it.  A block that is damaged is named by the page
- * with its offset, and the rest is shown.
+ * spans and events; then only marks and exceptions are kept outside it.  A block that is
+ * damaged is named by the page with its offset, and the rest is shown.
  */
 #include <stdio.h>
 
@@ -162,8 +162,10 @@ static int html_event(struct kt_sink *s, const struct ktape_event *e)
 	struct html *h = s->state;
 	int64_t now;
 
+	/* What describes a stream stands before its first time, and has none. */
 	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX ||
-	    e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_REGISTRY)
+	    e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_REGISTRY ||
+	    ktape_event_is_metadata(e))
 		return 0;
 	begin_time(h, e->ts);
 	now = html_time(h, e->ts);
@@ -335,13 +337,15 @@ static int write_about(struct html *h)
 static int html_end(struct kt_sink *s)
 {
 	struct html *h = s->state;
-	int err;
+	int err = html_exact_end(h);
 
+	if (err)
+		return err;
 	html_recorded_end(h, h->last);
 	html_cpus_end(h, h->last);
 	html_threads_end(h, h->last);
 	html_other_end(h, h->last);
-	err = flush_events(h);
+	err = h->s->error ? h->s->error : flush_events(h);
 	if (!err)
 		err = html_values_flush(h);
 	if (!err)

@@ -98,6 +98,20 @@ page, dump = (open(f).read() for f in sys.argv[1:])
 sys.exit(dump not in page)' blocks range.dump
 result $? "the events of the range are those of ktape dump"
 
+# Not even a merged span may reach over a range that is shorter than the gaps around it.
+wrong=0
+for at in 1020200 1020900 1021300 1021700 1022100 1022500 1023000 1023400; do
+	run 0 convert --to html:spans=1000,exact=${at}ns-$((at + 10))ns -o exact.html whole &&
+		page exact.html about && python3 -c 'import json
+print(*json.load(open("blocks"))["exact"])' >range || wrong=1
+	for f in whole exact; do
+		page $f.html spans && awk 'NR == FNR { from = $1; to = $2; next }
+			$2 <= to && $2 + $3 >= from' range blocks | sort >$f.range
+	done
+	[ -s whole.range ] && cmp whole.range exact.range >>log || wrong=1
+done
+result $wrong "no merged span reaches over a short range"
+
 run 1 convert --to html:spans=1000,exact=0-1 -o over.html whole &&
 	says 'exact= has more than 500 spans: give a shorter range, or raise spans=' &&
 	run 1 convert --to html:events=10,exact=${range_from}ns-${range_to}ns -o over.html whole &&
@@ -112,6 +126,34 @@ for bad in 5 5-1 x-2 1-x 3-3 -; do
 	fi
 done
 result $accepted "a range that is none is refused"
+
+# The trace goes from 1.0003 ms to 1.0736 ms, on both clocks.
+run 1 convert --to html:exact=5-6 -o over.html whole && says 'range begins after them' &&
+	run 1 convert --to html:exact=0-0.0005 -o over.html whole && says 'range ends before them' &&
+	run 1 convert --to html:exact=0.00101-0.00102 --from-time 0.00103 -o over.html whole &&
+	says 'range ends before them' && [ ! -e over.html ]
+result $? "a range outside of what is converted is refused"
+
+run 0 convert --to html:exact=0.00107-5 -o cut.html whole && page cut.html about &&
+	python3 -c 'import json
+about = json.load(open("blocks"))
+assert about["exact"] == [1070000 - int(about["mono_ns"]), about["last"]], about' 2>>log
+result $? "of a range that ends after the trace, the page has what the trace has"
+
+run 0 convert --to html:exact=@0.00102-0.001024 -o mixed.html whole && page mixed.html about &&
+	python3 -c 'import json
+about = json.load(open("blocks"))
+first = int(about["mono_ns"])
+assert about["exact"] == [1020000 - first, 1024000 - first], about' 2>>log &&
+	run 1 convert --to html:exact=@0.001024-0.00102 -o over.html whole &&
+	says 'the second time has to be later' && [ ! -e over.html ]
+result $? "a range of times of two clocks"
+
+run 0 convert --to html:exact=0.00102-0.001024 --cpu 1 --event 'sched,irq' -o part.html whole &&
+	page part.html attach selection &&
+	[ "$(cat blocks)" = '[["--event","sched,irq"],["--cpu","1"]]' ] &&
+	page whole.html attach selection && [ ! -s blocks ]
+result $? "the page knows which part of the trace was selected"
 
 # Kinds 17 OFF (depth 0: which thread runs, 4: all), 18 FILTER, 19 HELD.
 "$make_trace" partial partial

@@ -3,7 +3,7 @@
  * Test pages (format html) under sanitizers: deflate on bytes of every kind, the page of
  * a scene with a loss, names that would end a script, texts of the caller.
  */
-#include "format/html/deflate.h"
+#include "format/html/internal.h"
 #include "lib_scene.h"
 #include "util/bits.h"
 
@@ -275,6 +275,105 @@ static void hostile_names(void)
 	}
 }
 
+/* ---- pages that are full ------------------------------------------------------------ */
+
+#define FULL	1000U	/* least number of spans of a page */
+
+/* Add a loss of class 7, which is a span that is never merged. */
+static int add_loss(struct ktape_sink *sink, uint64_t ts)
+{
+	uint32_t args[] = { (uint32_t)ts, 0, (uint32_t)ts + 10, 0, 1, 0 };
+	struct ktape_event e = {
+		.ts = ts + 20,
+		.dat20 = 7,
+		.args = args,
+		.nargs = ARRAY_SIZE(args),
+		.known = true,
+		.kind = KTAPE_RING_CONTROL,
+		.opcode = KTAPE_EV_LOSS,
+	};
+
+	return ktape_sink_event(sink, &e);
+}
+
+/* Write more losses than a page has spans.  Return: what finish() or an event returned. */
+static int write_full(const char *options, unsigned int losses,
+		      char why[256], struct ktape_sink_options *how)
+{
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0), err;
+	struct ktape_sink *sink;
+
+	how->path = path;
+	how->options = options;
+	err = ktape_sink_open(how, &sink, NULL);
+	for (unsigned int i = 0; !err && i < losses; i++)
+		err = add_loss(sink, 1000 + i * 100);
+	if (!err)
+		err = ktape_sink_finish(sink);
+	snprintf(why, 256, "%s", ktape_sink_error(sink));
+	ktape_sink_close(sink);
+	close(fd);
+	return err;
+}
+
+static void full_page(void)
+{
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .info = &scene_info };
+	char why[256];
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	/* Without a range, the page counts what it leaves out. */
+	check_equal(write_full("spans=1000", FULL + 500, why, &how), 0);
+	/* The range has 9 losses behind the first 1200, for which there is no room. */
+	check_equal(write_full("spans=1000,exact=121000ns-121800ns", FULL + 500,
+			       why, &how),
+		    -EBADMSG);
+	check(strstr(why, "more than 1000 spans cannot be merged") &&
+		      strstr(why, "raise spans="),
+	      "says: %s", why);
+	check_equal(write_full("spans=2000,exact=121000ns-121800ns", FULL + 500,
+			       why, &how),
+		    0);
+	ktape_registry_free(registry);
+}
+
+/* When nothing more can be merged, further spans do not begin to merge all again. */
+static void full_page_is_left(void)
+{
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .path = path,
+					  .options = "spans=1000",
+					  .info = &scene_info };
+	const struct html *h;
+	struct ktape_sink *sink;
+	uint64_t short_ns = 0;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	h = ((const struct kt_sink *)(const void *)sink)->state;
+	for (unsigned int i = 0; i < FULL + 500; i++) {
+		check_equal(add_loss(sink, 1000 + i * 100), 0);
+		if (i == FULL)
+			short_ns = h->level.short_ns;
+	}
+	check_equal(short_ns, 1ULL << 40);
+	check_equal(h->level.short_ns, short_ns);
+	check_equal(h->level.nr, FULL);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 static void no_texts(void)
 {
 	char path[CODEC_PATH];
@@ -300,6 +399,9 @@ static const struct tap_test tests[] = {
 	{ "deflate: every kind and length of bytes comes back", deflate_round },
 	{ "a page of a scene with a loss", scene_page },
 	{ "names that would end a script or a text", hostile_names },
+	{ "a page that is full of spans that cannot be merged", full_page },
+	{ "a full page does not merge all for each further span",
+	  full_page_is_left },
 	{ "other formats keep no texts", no_texts },
 };
 
