@@ -204,6 +204,7 @@ static int add_queues(struct ktape_linux *l, int32_t tid, uint64_t from,
 		      uint64_t to, uint64_t queue)
 {
 	const struct wait w = { tid, is_longest(l, tid, from, to) };
+	bool known = true;
 	int err = 0;
 
 	if (w.longest) {
@@ -218,14 +219,23 @@ static int add_queues(struct ktape_linux *l, int32_t tid, uint64_t from,
 		const struct kt_map_entry *left =
 			kt_map_find(&l->open, KT_SL_MOVED + i, (uint32_t)tid);
 
-		/* Too many intervals were open to keep this one. */
+		/*
+		 * Too many intervals were open to keep when it left this queue, so when
+		 * it came into the next one is not known either.
+		 */
+		known = left && known;
 		if (!left)
 			continue;
-		err = add_instead(l, (uint32_t)left->extra, &w, from,
-				  left->value);
+		err = add_instead(l,
+				  known ? (uint32_t)left->extra :
+					  KT_SL_CPU_NONE,
+				  &w, from, left->value);
 		from = left->value;
+		known = true;
 	}
-	return err ? err : add_instead(l, (uint32_t)queue, &w, from, to);
+	return err ? err :
+		     add_instead(l, known ? (uint32_t)queue : KT_SL_CPU_NONE,
+				 &w, from, to);
 }
 
 /**

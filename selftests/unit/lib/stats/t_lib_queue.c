@@ -4,6 +4,7 @@
  * while nothing is recorded.  All numbers were counted by hand: 1 tick is 1 ns.
  */
 #include "lib_scene.h"
+#include "stats/linux.h"
 
 #define MIGRATE(tid, from, to)	\
 	KTAPE_EV_SCHED_MIGRATE_TASK, 2, 120 | (to) << 8, \
@@ -254,10 +255,37 @@ static void changes(void)
 	end(l);
 }
 
+/* So many intervals are open that the first queue of 101 is not kept. */
+static void forgotten_queue(void)
+{
+	static const struct scene_event rest[] = {
+		{ 7000, 0, 100, MIGRATE(101, 1, 0), NULL, 0 },
+		{ 9000, 0, 100, SWITCH(100, 101, KTAPE_STATE_S), NULL, 0 },
+	};
+	struct scene_event woken = { 2500, 3, 0, WAKEUP(0, 3), NULL, 0 };
+	struct ktape_linux *l = begin();
+
+	play(l, moves, 4);
+	/* Threads that wait from now on, until no more are followed. */
+	for (uint32_t tid = 1000; !l->left[KT_SL_LEFT_OPEN]; tid++) {
+		woken.args[0] = tid;
+		play(l, &woken, 1);
+	}
+	play(l, rest, ARRAY_SIZE(rest));
+	check_equal(ktape_linux_finish(l), 0);
+	/* 5000 in the queue of CPU 1, 2000 in that of 0: when it moved is not known. */
+	check_pair(l, 101, 104, 0);
+	check_pair(l, 101, 100, 0);
+	check_pair(l, 101, -1, 7000);
+	end(l);
+}
+
 static const struct tap_test tests[] = {
 	{ "what ran in the queues of a thread that moves", queues },
 	{ "a thread that moves often", many_moves },
 	{ "queues of unknown CPUs", unknown_queues },
+	{ "a queue that is forgotten because too many intervals are open",
+	  forgotten_queue },
 	{ "nothing is counted over a pause", pauses },
 	{ "events that are enabled later", changes },
 };
