@@ -29,14 +29,14 @@ function wanted(d)
 			["context switches", d.context_switches], ["preemptions", d.preemptions], ["time slices", d.time_slices],
 			["thread suspensions", d.suspensions], ["thread resumptions", d.resumptions], ["interrupts", d.interrupts],
 			["nested interrupts", d.nested_interrupts], ["priority inversions", d.det_prio_inversions],
-			["of these non-deterministic", d.undet_prio_inversions], ["events, with inserted RUNNING", d.events],
+			["of these non-deterministic", d.undet_prio_inversions], ["of these without end in the trace", d.open_prio_inversions], ["events, with inserted RUNNING", d.events],
 			["threads", d.threads], ["objects", d.objects], ["ticks", d.max_relative_ticks]]],
 		["services", (r) => r.length === 3 ? [r[0], digits(r[1])] : [r[0], r[1], digits(r[2])], [
 			...d.popular.map(([id, n]) => [name(id), n]),
 			...d.thread_list.flatMap((t) => t.popular.map(([id, n]) => [t.name, name(id), n]))]],
 		["stack", (r) => [r[0], digits(r[2]), r[3] === "not known" ? null : digits(r[3])], d.thread_list.filter((t) => t.stack_size)
 			.map((t) => [t.name, t.stack_size, t.stack_event_ns === undefined ? null : t.stack_min_available])],
-		["inversions", (r) => [r[1], /^non-/.test(r[4]), digits(r[5]), digits(r[6])], d.inversions.map((v) => [v.mutex_name ?? v.mutex, v.bad, v.event, v.end])],
+		["inversions", (r) => [r[1], /^non-/.test(r[4]), digits(r[5]), digits(r[6])], d.inversions.map((v) => [v.mutex_name ?? v.mutex, v.bad, v.event, v.end ?? 0])],
 		["responses", (r) => [r[0], r[1], digits(r[2]), digits(r[3]), digits(r[4])], (d.responses ?? []).map((r) =>
 			[r.name ?? r.object, r.signal === null ? "(all)" : r.signal_name ?? String(r.signal), r.posts, r.gets, r.count])],
 	];

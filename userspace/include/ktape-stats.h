@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 #define KTAPE_RTOS_UNKNOWN	0xffffffffU	/* priority is not known */
+#define KTAPE_RTOS_OPEN		1U	/* flag: an inversion that does not end */
 #define KTAPE_RTOS_EVENTS_MAX	(1U << 22)	/* most events kept */
 #define KTAPE_RTOS_THREADS_MAX	(1U << 16)	/* most threads kept */
 
@@ -37,6 +38,7 @@ extern "C" {
  * @inversions: waits for a mutex that a thread of lower priority owned
  * @bad_inversions: waits of @inversions during which a third thread of lower
  *	priority ran
+ * @open_inversions: of @inversions, those that do not end in the trace
  * @untracked: waits that were not tracked because too many were open at once
  * @interrupt_ticks: ticks in interrupts
  * @idle_ticks: ticks in which no thread ran
@@ -55,6 +57,7 @@ struct ktape_rtos_totals {
 	uint64_t nested_interrupts;
 	uint64_t inversions;
 	uint64_t bad_inversions;
+	uint64_t open_inversions;
 	uint64_t untracked;
 	uint64_t interrupt_ticks;
 	uint64_t idle_ticks;
@@ -113,11 +116,16 @@ struct ktape_rtos_thread {
  * @id: event number
  * @prio: priority of the thread, or of the interrupted thread
  * @stamp: time stamp as in the trace
+ * @flags: KTAPE_RTOS_OPEN
  * @ticks: ticks since the first event
  * @info: the four information words
  * @inversion: number of the event that ends the priority inversion that begins
  *	here, 0 = none
  * @bad: same as @inversion if a third thread ran during the inversion, else 0
+ *
+ * An inversion ends when the thread that waits runs again.  KTAPE_RTOS_OPEN: one begins
+ * here, and the thread does not run again in the trace; then @inversion and @bad are as
+ * in TraceX the event that would end the wait, or 0 if there is none.
  */
 struct ktape_rtos_event {
 	uint32_t context;
@@ -125,6 +133,7 @@ struct ktape_rtos_event {
 	uint32_t id;
 	uint32_t prio;
 	uint32_t stamp;
+	uint32_t flags;
 	uint64_t ticks;
 	uint32_t info[4];
 	uint64_t inversion;

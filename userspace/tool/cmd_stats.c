@@ -145,6 +145,9 @@ static void print_totals(const struct stats *s)
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++)
 		printf("%-24s %12llu\n", rows[i].name, (ull)rows[i].value);
+	if (c->open_inversions)
+		printf("%-24s %12llu\n", "of these without end",
+		       (ull)c->open_inversions);
 	if (c->untracked)
 		printf("%-24s %12llu\n", "of these not followed",
 		       (ull)c->untracked);
@@ -202,10 +205,11 @@ static void print_events(const struct stats *s)
 	const struct ktape_rtos_event *e;
 
 	for (uint64_t i = 0; (e = ktape_rtos_event(s->rtos.rtos, i)); i++)
-		printf("%llu ctx=%08x id=%u prio=%x ts=%08x rel=%llu i1=%08x i2=%08x i3=%08x i4=%08x next=%08x pinv=%llu bad=%llu\n",
+		printf("%llu ctx=%08x id=%u prio=%x ts=%08x rel=%llu i1=%08x i2=%08x i3=%08x i4=%08x next=%08x pinv=%llu bad=%llu%s\n",
 		       (ull)i, e->context, e->id, e->prio, e->stamp,
 		       (ull)e->ticks, e->info[0], e->info[1], e->info[2],
-		       e->info[3], e->next, (ull)e->inversion, (ull)e->bad);
+		       e->info[3], e->next, (ull)e->inversion, (ull)e->bad,
+		       e->flags & KTAPE_RTOS_OPEN ? " open" : "");
 }
 
 /* Print what was left out.  Return: true if the results are incomplete. */

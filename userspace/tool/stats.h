@@ -78,8 +78,11 @@ int stats_measure(struct stats_trace *s);
 void stats_close(struct stats_trace *s);
 bool stats_report_bounds(const struct stats_trace *s, const char *path);
 void stats_print(const struct stats_trace *s, const struct stats_show *how);
-void stats_put_json(FILE *f, const struct stats_trace *s);
 void stats_head(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* stats_json.c */
+void stats_put_ns(FILE *f, int64_t ns);
+void stats_put_json(FILE *f, const struct stats_trace *s);
 
 /* stats_rtos.c */
 int stats_rtos_begin(struct stats_rtos *s, const struct ktape_info *info,

@@ -9,6 +9,19 @@
 
 #define BITS	64
 
+/**
+ * stats_put_ns() - write a time of a clock
+ * @f: where to write
+ * @ns: the time, in ns
+ *
+ * It is a string, because JavaScript and others read numbers as doubles, which are not
+ * exact from 104 days on.  Intervals are numbers.
+ */
+void stats_put_ns(FILE *f, int64_t ns)
+{
+	fprintf(f, "\"%" PRId64 "\"", ns);
+}
+
 static void json_cpus(FILE *f, const struct ktape_linux *l)
 {
 	const struct ktape_linux_cpu *c;
@@ -54,8 +67,9 @@ static void json_shares(FILE *f, const struct ktape_linux *l, size_t i,
 
 	fprintf(f, ",\"min\":%" PRIu64 ",\"max\":%" PRIu64 ",\"mean\":%" PRIu64,
 		s->min, s->max, s->sum / s->count);
-	fprintf(f, ",\"max_end_ns\":%" PRId64 ",\"max_cpu\":%u,\"max_tid\":%d",
-		ktape_mono_ns(info, s->max_ts), s->max_cpu, s->max_tid);
+	fprintf(f, ",\"max_end_ns\":");
+	stats_put_ns(f, ktape_mono_ns(info, s->max_ts));
+	fprintf(f, ",\"max_cpu\":%u,\"max_tid\":%d", s->max_cpu, s->max_tid);
 	for (size_t q = 0; q < STATS_SHARES; q++) {
 		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v[q]);
 		fprintf(f, ",\"%s\":%" PRIu64, stats_shares[q].name,

@@ -74,7 +74,8 @@ static void put_times(FILE *f, const struct ktape_response *r,
 	for (size_t i = 0; i < STATS_SHARES; i++)
 		fprintf(f, ",\"%s\":%" PRIu64, stats_shares[i].name,
 			ktape_response_quantile(r, stats_shares[i].millionth));
-	fprintf(f, ",\"max_end_ns\":%" PRId64, ktape_mono_ns(info, r->max_ts));
+	fprintf(f, ",\"max_end_ns\":");
+	stats_put_ns(f, ktape_mono_ns(info, r->max_ts));
 }
 
 /**

@@ -5,7 +5,8 @@
  *
  * Besides its numbers, TraceX has moments: where each service occurs first, where a
  * thread's stack was fullest, where priorities were inverted.  They are written as
- * CLOCK_MONOTONIC in ns, in members whose names end in _ns.
+ * CLOCK_MONOTONIC in ns, in members whose names end in _ns, as strings: see
+ * stats_put_ns().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -100,9 +101,10 @@ static int json_services(FILE *f, const struct stats_rtos *s, int64_t thread)
 		fprintf(f, "%s[%u,%" PRIu64 "]", i ? "," : "", counts[i].id,
 			counts[i].count);
 	fprintf(f, "],\"popular_first_ns\":[");
-	for (size_t i = 0; i < nr; i++)
-		fprintf(f, "%s%" PRId64, i ? "," : "",
-			event_ns(s, counts[i].first));
+	for (size_t i = 0; i < nr; i++) {
+		fputs(i ? "," : "", f);
+		stats_put_ns(f, event_ns(s, counts[i].first));
+	}
 	fputc(']', f);
 	free(counts);
 	return 0;
@@ -145,9 +147,11 @@ static int json_thread(FILE *f, const struct stats_rtos *s,
 		t->address, ktape_rtos_tid(t->address), t->stack_start,
 		t->stack_size, t->stack_min, t->stack_event);
 	/* Otherwise no event has the thread's stack pointer. */
-	if (t->stack_min != t->stack_size)
-		fprintf(f, "\"stack_event_ns\":%" PRId64 ",",
-			event_ns(s, t->stack_event));
+	if (t->stack_min != t->stack_size) {
+		fprintf(f, "\"stack_event_ns\":");
+		stats_put_ns(f, event_ns(s, t->stack_event));
+		fputc(',', f);
+	}
 	fprintf(f,
 		"\"ticks\":%" PRIu64 ",\"suspensions\":%" PRIu64
 		",\"resumptions\":%" PRIu64 ",\"events\":%" PRIu64 ",",
@@ -192,9 +196,23 @@ static void json_mutex_name(FILE *f, const struct stats_rtos *s, uint32_t id)
 		fprintf(f, "null");
 }
 
+/* Write where an inversion ends: null if it does not end in the trace. */
+static void json_end(FILE *f, const struct stats_rtos *s,
+		     const struct ktape_rtos_event *e)
+{
+	uint64_t end = e->bad ? e->bad : e->inversion;
+
+	if (e->flags & KTAPE_RTOS_OPEN) {
+		fprintf(f, ",\"end\":null,\"end_ns\":null");
+		return;
+	}
+	fprintf(f, ",\"end\":%" PRIu64 ",\"end_ns\":", end);
+	stats_put_ns(f, event_ns(s, end));
+}
+
 /*
- * Write the inversions that end in the trace: a thread waits for a mutex of a thread of
- * lower priority.  "bad": a third thread runs meanwhile, so nothing bounds the wait.
+ * Write the inversions: a thread waits for a mutex of a thread of lower priority.
+ * "bad": a third thread runs meanwhile, so nothing bounds the wait.
  */
 static void json_inversions(FILE *f, const struct stats_rtos *s)
 {
@@ -204,17 +222,15 @@ static void json_inversions(FILE *f, const struct stats_rtos *s)
 	fprintf(f, ",\n \"inversions\":[");
 	for (uint64_t i = 0;
 	     nr < INVERSIONS_MAX && (e = ktape_rtos_event(s->rtos, i)); i++) {
-		uint64_t end = e->bad ? e->bad : e->inversion;
-
-		if (!end)
+		if (!e->bad && !e->inversion && !(e->flags & KTAPE_RTOS_OPEN))
 			continue;
+		fprintf(f, "%s\n  {\"event\":%" PRIu64 ",\"begin_ns\":",
+			nr++ ? "," : "", i);
+		stats_put_ns(f, event_ns(s, i));
+		json_end(f, s, e);
 		fprintf(f,
-			"%s\n  {\"event\":%" PRIu64 ",\"end\":%" PRIu64
-			",\"begin_ns\":%" PRId64 ",\"end_ns\":%" PRId64
 			",\"addr\":\"0x%x\",\"tid\":%d,\"owner\":\"0x%x\",\"owner_tid\":%d,\"mutex\":\"0x%x\",\"bad\":%s",
-			nr++ ? "," : "", i, end, event_ns(s, i),
-			event_ns(s, end), e->context,
-			ktape_rtos_tid(e->context), e->info[2],
+			e->context, ktape_rtos_tid(e->context), e->info[2],
 			ktape_rtos_tid(e->info[2]), e->info[0],
 			e->bad ? "true" : "false");
 		json_mutex_name(f, s, e->info[0]);
@@ -268,8 +284,9 @@ int stats_put_rtos(FILE *f, const struct stats_rtos *s, bool services)
 		c->nested_interrupts);
 	fprintf(f,
 		"\"det_prio_inversions\":%" PRIu64
-		",\"undet_prio_inversions\":%" PRIu64 ",\n",
-		c->inversions, c->bad_inversions);
+		",\"undet_prio_inversions\":%" PRIu64
+		",\"open_prio_inversions\":%" PRIu64 ",\n",
+		c->inversions, c->bad_inversions, c->open_inversions);
 	fprintf(f,
 		" \"interrupt_ticks\":%" PRIu64 ",\"idle_ticks\":%" PRIu64
 		",\n ",

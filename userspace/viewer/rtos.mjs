@@ -42,7 +42,7 @@ export function performanceTable(model, rtos, jump)
 		["context switches", rtos.context_switches], ["preemptions", rtos.preemptions], ["time slices", rtos.time_slices],
 		["thread suspensions", rtos.suspensions], ["thread resumptions", rtos.resumptions], ["interrupts", rtos.interrupts],
 		["nested interrupts", rtos.nested_interrupts], ["priority inversions", rtos.det_prio_inversions],
-		["of these non-deterministic", rtos.undet_prio_inversions], ["events, with inserted RUNNING", rtos.events],
+		["of these non-deterministic", rtos.undet_prio_inversions], ["of these without end in the trace", rtos.open_prio_inversions], ["events, with inserted RUNNING", rtos.events],
 		["threads", rtos.threads], ["objects", rtos.objects], ["ticks", rtos.max_relative_ticks],
 	].map(([name, n]) => ({ cells: [name, count(n)] }));
 	return make("div", { class: "columns" }, table("performance statistics", [text("what"), number("times")], rows, jump));
@@ -84,15 +84,17 @@ export function serviceTable(model, rtos, jump)
 export function inversionTable(model, rtos, jump)
 {
 	const rows = rtos.inversions.map((v) => {
-		const from = model.timeOf(v.begin_ns), to = model.timeOf(v.end_ns), thread = threadAt(rtos, v.addr);
+		const ends = v.end_ns !== null, thread = threadAt(rtos, v.addr);
+		const from = model.timeOf(v.begin_ns), to = ends ? model.timeOf(v.end_ns) : model.last;
 		return {
 			ns: to - from,
-			cells: [thread, v.mutex_name ?? v.mutex, threadAt(rtos, v.owner), duration(to - from), v.bad ? "non-deterministic: a third thread ran" : "deterministic", count(v.event), count(v.end)],
-			jump: () => ({ span: -1, from, to, tid: v.tid, title: `priority inversion of ${thread}`, key: `mutex ${v.mutex_name ?? v.mutex}` }),
+			cells: [thread, v.mutex_name ?? v.mutex, threadAt(rtos, v.owner), ends ? duration(to - from) : `over ${duration(to - from)}`,
+				v.bad ? "non-deterministic: a third thread ran" : "deterministic", count(v.event), ends ? count(v.end) : "does not end in the trace"],
+			jump: () => ({ span: -1, from, to, tid: v.tid, title: `priority inversion of ${thread}${ends ? "" : ", which does not end in the trace"}`, key: `mutex ${v.mutex_name ?? v.mutex}` }),
 		};
 	}).sort((x, y) => y.ns - x.ns);
-	const open = rtos.det_prio_inversions - rows.length;
-	return table(`priority inversions${open > 0 ? ` (${count(open)} more do not end in the trace, or are beyond the first 10 000)` : ""}`,
+	const more = rtos.det_prio_inversions - rows.length;
+	return table(`priority inversions${more > 0 ? ` (${count(more)} more were not followed, or are beyond the first 10 000)` : ""}`,
 		[text("thread that waits"), text("for the mutex"), text("of the thread"), number("time"), text("kind"), number("from event"), number("to event")], rows, jump);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Find priority inversions: a thread waits for a mutex whose owner has a lower priority,
  * until the owner puts the mutex.  The inversion is bad if a third thread of lower
- * priority than the waiting one runs during the wait: then the wait is unbounded.
+ * priority than the waiting one runs during the wait: then the wait is unbounded.  It
+ * ends when the thread that waits runs again; if that is not in the trace, it is open.
  */
 #include "stats/rtos.h"
 
@@ -32,11 +33,23 @@ struct waits {
 	unsigned int open;
 };
 
-/* Return the number of a thread's next event from @i on, or @i if it has none. */
-static uint64_t runs_at(struct waits *w, uint32_t thread, uint64_t i)
+static void leave_open(struct waits *w, const struct wait *wait)
 {
-	uint64_t at = kt_rtos_next_of(kt_rtos_find(w->r, thread), w->list, i);
+	w->list[wait->start].e.flags |= KTAPE_RTOS_OPEN;
+	w->r->totals.open_inversions++;
+}
 
+/*
+ * Return the number of the waiting thread's next event from @i on.  If it has none, the
+ * inversion is open, and the number is @i, as in TraceX.
+ */
+static uint64_t runs_at(struct waits *w, const struct wait *wait, uint64_t i)
+{
+	uint64_t at = kt_rtos_next_of(kt_rtos_find(w->r, wait->blocked),
+				      w->list, i);
+
+	if (at == KT_RTOS_NEVER)
+		leave_open(w, wait);
 	return (at == KT_RTOS_NEVER ? i : at) + w->events->base;
 }
 
@@ -93,7 +106,7 @@ static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e,
 	wait = find_wait(w, e->info[0]);
 	if (!wait)
 		return false;
-	w->list[wait->start].e.inversion = runs_at(w, wait->blocked, i);
+	w->list[wait->start].e.inversion = runs_at(w, wait, i);
 	end_wait(w, wait);
 	return true;
 }
@@ -108,7 +121,7 @@ static void find_bad(struct waits *w, const struct ktape_rtos_event *e,
 		if (e->context == wait->owner || e->prio <= wait->prio)
 			continue;
 		w->r->totals.bad_inversions++;
-		w->list[wait->start].e.bad = runs_at(w, wait->blocked, i);
+		w->list[wait->start].e.bad = runs_at(w, wait, i);
 		end_wait(w, wait);
 	}
 }
@@ -145,6 +158,8 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		if (!begin_wait(w, e, i) && !put_mutex(w, e, i))
 			find_bad(w, e, i);
 	}
+	for (unsigned int i = 0; i < w->open; i++)
+		leave_open(w, &w->wait[i]);
 	free(w);
 	return 0;
 }

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write a trace of ThreadX with two priority inversions, made from the layout of its buffer.
+"""Write a trace of ThreadX with priority inversions, made from the layout of its buffer.
 
 usage: make_trx.py FILE
 
 The thread "high" waits for the mutex "bus" of "low" from tick 20 to 70, and again from 100 to
-210, while "mid" runs: nothing bounds that wait.
+210, while "mid" runs: nothing bounds that wait.  From 240 on it waits a third time, and does
+not run again.  "mid" runs meanwhile, and from 250 on waits for another mutex, which "low" does
+not put.
 """
 import struct
 import sys
 
 HIGH, MID, LOW, BUS, QUEUE = 0x20001000, 0x20002000, 0x20003000, 0x20004000, 0x20005000
+OTHER = 0x20006000
 PRIO = {HIGH: 5, MID: 10, LOW: 20}
 RESUME, SUSPEND, GET, PUT, SEND = 1, 2, 52, 57, 69
 
@@ -33,6 +36,15 @@ EVENTS = [
     (200, LOW, PUT, BUS, LOW, 1, 0x3080),
     (205, LOW, RESUME, HIGH, 13, 0x3080, HIGH),
     (210, HIGH, PUT, BUS, HIGH, 1, 0x1180),
+    (215, HIGH, SUSPEND, HIGH, 4, 0x1100, LOW),
+    (220, LOW, GET, BUS, 1, 0, 0),
+    (222, LOW, GET, OTHER, 1, 0, 0),
+    (230, LOW, RESUME, HIGH, 4, 0x3100, HIGH),
+    (240, HIGH, GET, BUS, 1, LOW, 1),
+    (245, HIGH, SUSPEND, HIGH, 13, 0x1100, MID),
+    (250, MID, GET, OTHER, 1, LOW, 1),
+    (255, MID, SUSPEND, MID, 13, 0x2100, LOW),
+    (260, LOW, PUT, BUS, LOW, 1, 0x3080),
 ]
 BASE, NAME = 0x20000000, 32
 

@@ -13,10 +13,11 @@ if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 
 	exit 0
 fi
 
-# numbers NAME FILE: the page of a trace has the numbers of ktape stats
+# numbers NAME FILE [FORMAT]: the page of a trace has the numbers of ktape stats
 numbers()
 {
-	run 0 convert -q --to html -o page.html "$2" && run 0 stats --rtos --services --json "$2" &&
+	run 0 convert -q ${3:+-f "$3"} --to html -o page.html "$2" &&
+		run 0 stats --rtos --services --json ${3:+-f "$3"} "$2" &&
 		"$node" "$here/rtos.mjs" "$1" page.html text >>log 2>&1
 	result $? "$1: the page has the numbers of ktape stats, and moments for its rows"
 }
@@ -27,16 +28,36 @@ run 0 stats --json inversions.trx && python3 - >>log 2>&1 <<-'EOT2'
 	d = json.load(open('text'))
 	have = [(v['begin_ns'], v['end_ns'], v['tid'], v['owner_tid'], v['mutex_name'], v['bad'])
 	        for v in d['inversions']]
-	high, low = (t['tid'] for t in d['thread_list'] if t['name'] != 'mid')
-	assert have == [(20, 70, high, low, 'bus', False), (100, 210, high, low, 'bus', True)], have
-	assert d['det_prio_inversions'] == 2 and d['undet_prio_inversions'] == 1, d
+	high, mid, low = (t['tid'] for t in d['thread_list'])
+	assert have == [('20', '70', high, low, 'bus', False), ('100', '210', high, low, 'bus', True),
+	                ('240', None, high, low, 'bus', True), ('250', None, mid, low, None, False)], have
+	assert [v['end'] is None for v in d['inversions']] == [False, False, True, True], d
+	assert (d['det_prio_inversions'], d['undet_prio_inversions'], d['open_prio_inversions']) == (4, 2, 2), d
 	stacks = {t['name']: (t['stack_min_available'], t['stack_event_ns']) for t in d['thread_list']}
-	assert stacks == {'high': (0x90, 25), 'mid': (0x100, 140), 'low': (0x80, 60)}, stacks
+	assert stacks == {'high': (0x90, '25'), 'mid': (0x100, '140'), 'low': (0x80, '60')}, stacks
 	assert dict(zip((i for i, _ in d['popular']), d['popular_first_ns'])) == {
-		52: 0, 1: 10, 2: 25, 57: 60, 69: 130}, d
+		52: '0', 1: '10', 2: '25', 57: '60', 69: '130'}, d
 EOT2
 result $? "stats: when priorities were inverted, stacks fullest, services first"
+run 0 stats inversions.trx && grep -q '^priority inversions  *4$' text &&
+	grep -q '^of these without end  *2$' text &&
+	run 0 stats --rtos --events inversions.trx &&
+	[ "$(grep -c ' open$' text)" = 2 ] && grep -q ' rel=240 .* open$' text
+result $? "stats: text says which inversions do not end in the trace"
 numbers "ThreadX with inversions" inversions.trx
+
+# Times of a clock that began in 1970 do not fit into the numbers of JavaScript.
+python3 "$here/make_tband.py" epoch.bin
+run 0 stats --json -f tband epoch.bin && python3 - >>log 2>&1 <<-'EOT2'
+	import json
+	d = json.load(open('text'))
+	zero = 1795424806915379651
+	assert [(int(v['begin_ns']) - zero, int(v['end_ns']) - zero) for v in d['inversions']] == [(11, 22)], d
+EOT2
+result $? "stats: times since 1970 are exact to 1 ns"
+numbers "times since 1970" epoch.bin tband
+python3 "$here/html_blocks.py" page.html about | grep -q '"mono_ns":"1795424806915379651"'
+result $? "a page begins at the first time, not at what describes the stream"
 
 golden=$here/../../../../../../shared/golden
 for name in demo_threadx.trx demo_filex.trx threadx_32.trx threadx_32_bigendian.trx \
