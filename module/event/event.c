@@ -416,6 +416,7 @@ static void owner_opened(struct kt_ring *r, u64 since)
 		kt_event_losses_soon(r);
 	if (since)
 		kt_cost_opened(r, since);
+	kt_clock_check();
 	/*
 	 * The commit is published before waiting is read.  Pairs with the
 	 * barrier between incrementing waiting and reading commit in

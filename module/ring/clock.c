@@ -16,6 +16,10 @@
  * kt_clock_stepped_back(), and its ring stays at its latest time until a work
  * item has set the bias and patched kt_clock_slow() in.  From then on the clock
  * counts as unstable.
+ *
+ * The kernel's watchdog may find out at any time that the counter is unstable.  It
+ * tells no one, so kt_clock_check() asks at each new block.  Every session then gets
+ * new clock relations, which say so.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -55,7 +59,10 @@ static atomic64_t behind;
 static bool is_asleep;
 static atomic64_t asleep_at;
 
-/* Called when a step was corrected; from kt_clock_init(). */
+/* The kernel trusted the counter at load and does not do so any more. */
+static bool is_distrusted;
+
+/* Called when a step was corrected, or trust was lost; from kt_clock_init(). */
 static void (*stepped)(void);
 
 static notrace void clock_raise(atomic64_t *to, u64 now)
@@ -123,11 +130,13 @@ static void clock_give_bias(struct work_struct *work)
 {
 	u64 latest = (u64)atomic64_read(&behind), now = kt_clock_slow();
 
-	if ((s64)(latest - now) > 0) {
+	if (latest && (s64)(latest - now) > 0) {
 		atomic64_add(latest - now, &bias);
 		pr_warn("the cycle counter went back by %llu ticks; times continue from the latest one, but cannot be compared with those of other CPUs\n",
 			latest - now);
 	}
+	if (READ_ONCE(is_distrusted))
+		pr_warn("the kernel no longer trusts the cycle counter; times of different CPUs cannot be compared\n");
 	static_branch_enable(&kt_clock_called);
 	stepped();
 }
@@ -159,10 +168,24 @@ void notrace kt_clock_stepped_back(u64 latest)
 }
 
 /**
+ * kt_clock_check() - Notice that the kernel does not trust the cycle counter any more
+ *
+ * Context: any, NMI included; preemption disabled.
+ */
+void notrace kt_clock_check(void)
+{
+	if (is_mono || READ_ONCE(is_distrusted) || kt_cycles_hz())
+		return;
+	WRITE_ONCE(is_distrusted, true);
+	irq_work_queue(&bias_irq);
+}
+
+/**
  * kt_clock_init() - Choose the trace clock
  * @wish: "auto", "cycles" or "mono"; auto is cycles where the kernel trusts the
  *	counter, else mono
- * @on_step: called in process context after a step back was handled
+ * @on_step: called in process context after a step back was handled, and after the
+ *	kernel lost its trust in the counter
  *
  * Context: module load, before anything reads the clock.
  * Return: 0; -EINVAL for an unknown wish; -ENODEV if the cycle counter was

@@ -146,6 +146,7 @@ void kt_clock_exit(void);
 void kt_clock_may_stop(void);
 u64 kt_clock_hz(void);
 bool kt_clock_stable(void);
+void kt_clock_check(void);
 u32 kt_clock_id(void);
 const char *kt_clock_name(void);
 void kt_clock_moment(struct kt_moment *m);

@@ -4,8 +4,9 @@
  *
  *	- markers say that the event was enabled during the whole range,
  *	- no filter that could hold it back was in force in the range,
- *	- nothing was lost in the range that could have been the event, and
- *	- the streams of the CPU obey all rules.
+ *	- nothing was lost in the range that could have been the event,
+ *	- the streams of the CPU obey all rules, and
+ *	- the kernel trusted the clock, because otherwise the range itself is uncertain.
  */
 #include "verify/internal.h"
 
@@ -246,6 +247,8 @@ static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 
 	if (verdict == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
 		return "the trace of a CPU ends before the range does: stop the session first, then save it";
+	if (verdict == KTAPE_ABSENT_LOST && v->unstable && c && !c->absent.lost)
+		return "the kernel does not trust the trace clock: which events were in the range is not certain";
 	return whys[verdict];
 }
 
@@ -266,7 +269,7 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 		return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_NOT_ENABLED;
 	if (a->filtered)
 		return KTAPE_ABSENT_FILTERED;
-	return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
+	return a->lost || v->unstable ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
 }
 
 /* Order verdicts for all CPUs together: FOUND before all, PROVED only if all agree. */

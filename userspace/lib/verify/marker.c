@@ -182,7 +182,8 @@ static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
 	if (e->dat20 & 1 || v->unstable)
 		return;
 	v->unstable = true;
-	kt_verify_note(
+	/* Not a note: nothing else can find times that are wrong. */
+	kt_verify_wrong(
 		v, KTAPE_RULE_CLOCK, v->trace->current,
 		"the kernel does not trust the trace clock: the order of events of different CPUs may be wrong");
 }

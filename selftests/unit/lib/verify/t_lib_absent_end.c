@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test what is said of absence where a trace ends: a session that still runs proves
- * nothing after the last event of each CPU, and the reason names the next step.
+ * Test what is said of absence where a trace ends, and where its clock does: a session
+ * that still runs proves nothing after the last event of each CPU, and a clock that the
+ * kernel does not trust proves nothing at all.  The reason says so.
  */
 #include "lib_sim_work.h"
 
@@ -87,12 +88,33 @@ static void test_break(void)
 	sim_free(s);
 }
 
+/* Something was there all the same. */
+static void test_unstable(void)
+{
+	struct sim *s = begin();
+	uint64_t from = s->now, found;
+	const char *why;
+
+	sim_work(s, 100);
+	found = s->now;
+	sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
+	sim_work(s, 100);
+	sim_sync(s, 1, false);
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(judge(s, from, from + 100, &why), KTAPE_ABSENT_LOST);
+	check(strstr(why, "does not trust the trace clock"), "\"%s\"", why);
+	check_equal(judge(s, found, found + 1000, &why), KTAPE_ABSENT_FOUND);
+	sim_free(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "a session that runs", test_running },
 		{ "a session that has stopped", test_stopped },
 		{ "a session that was stopped meanwhile", test_break },
+		{ "a clock that the kernel does not trust", test_unstable },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);

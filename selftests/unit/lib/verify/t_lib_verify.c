@@ -648,8 +648,8 @@ static void test_unstable(void)
 	sim_stop(s);
 	sim_finish(s);
 	save(s, 0);
-	check_equal(result.ret, 0);
-	check_equal(result.notes[KTAPE_RULE_CLOCK], 1);
+	check_equal(result.ret, 1);
+	check_equal(result.errors[KTAPE_RULE_CLOCK], 1);
 	done(s);
 }
 
