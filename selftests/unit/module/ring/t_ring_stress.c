@@ -23,7 +23,8 @@
 
 #define LEVELS		3
 #define PERIOD		150000	/* ns between signals of a level */
-#define PATIENCE	180	/* seconds that a plan may take on a busy machine */
+/* Seconds that a plan may take on a busy machine. */
+#define PATIENCE	(180 + target / (STRESS_RECORDS / 180))
 
 struct plan {
 	unsigned long block_size;
@@ -51,7 +52,7 @@ static struct reader reader;
 static volatile unsigned int level, inside;
 static volatile bool done;
 static unsigned int luck = 1;
-static u64 target;
+static u64 target;	/* records to write in all */
 
 static struct {
 	u64 written, lost, read, skipped, nested, interrupted, deep, rejected;
@@ -173,7 +174,7 @@ static u64 accepted(void)
 static void write_all(const struct plan *plan, u64 records)
 {
 	u64 burst = plan->rings * plan->blocks * plan->block_size / 17, i;
-	time_t end = time(NULL) + PATIENCE;
+	time_t end = time(NULL) + (time_t)PATIENCE;
 
 	while ((plan->to_read ? READ_ONCE(reader.records) : accepted()) <
 		       records &&
