@@ -2,7 +2,8 @@
 /*
  * Open, create, map, start, read, stop, destroy and close, bring CPUs online and
  * offline, and unload and load the module, all at the same time and in random order.
- * Each call succeeds or fails with an error that it may have, and at the end
+ * Threads also use and close descriptors that they share, in the middle of each other's
+ * calls.  Each call succeeds or fails with an error that it may have, and at the end
  * everything works and the module can be unloaded.
  */
 #include <poll.h>
@@ -12,18 +13,23 @@
 
 #include "kselftest_harness.h"
 
+#include "kt_filter.h"
 #include "kt_hostile.h"
 #include "kt_load.h"
 #include "kt_module.h"
 #include "kt_ring.h"
 #include "kt_session.h"
+#include "kt_trigger.h"
 
 #define USERS		5
+#define SHARED		4	/* descriptors that all threads use */
 #define UNLOADS		8	/* attempts; half of them while nothing is open */
 #define PARAMETERS	"size=64K profile=none"
 
 static atomic_bool ends, quiet;
 static atomic_long opened, created, mapped, started, destroyed, toggled, wrong;
+static atomic_long shared_used, shared_closed;
+static atomic_int shared[SHARED];
 static atomic_int wrong_ret, wrong_step;
 static uint64_t first_seed;
 
@@ -68,6 +74,111 @@ static void meddle(uint64_t *seed, int dev)
 		close(fd);
 }
 
+/* ---- descriptors that another thread may close at any moment ------------------- */
+
+/* Let others use a descriptor of the session. */
+static void share(uint64_t *seed, int fd)
+{
+	int old = atomic_exchange(&shared[kt_below(seed, SHARED)], dup(fd));
+
+	if (old >= 0)
+		close(old);
+}
+
+static void close_shared(void)
+{
+	for (int i = 0; i < SHARED; i++) {
+		int fd = atomic_exchange(&shared[i], -1);
+
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+static int add_trigger(uint64_t *seed, int fd)
+{
+	struct ktape_trigger t = {
+		.opcode = KTAPE_EV_SYS_ENTER,
+		.actions = KTAPE_TRIGGER_MARK | KTAPE_TRIGGER_STOP,
+		.target = KTAPE_TRIGGER_SELF,
+	};
+	int id = kt_trigger_add(fd, &t);
+
+	if (id >= 0 && kt_below(seed, 2))
+		kt_trigger_remove(fd, id);
+	return id;
+}
+
+static int set_gate(int fd)
+{
+	struct ktape_filter_gate e = { .gate = KTAPE_GATE_SYSCALL, .ns = 1000 };
+	struct ktape_filter f = { .size = sizeof(f), .op = KTAPE_FILTER_SET,
+				  .kind = KTAPE_FILTER_GATE, .nr = 1,
+				  .entries = (uintptr_t)&e };
+
+	return kt_ioctl(fd, KTAPE_IOC_FILTER, &f);
+}
+
+static int consume(uint64_t *seed, int fd)
+{
+	struct ktape_consumer c = { .size = sizeof(c), .op = kt_below(seed, 2) };
+
+	return kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c);
+}
+
+/*
+ * The descriptor may be closed meanwhile, and its number belong to another file: EBADF,
+ * ENOTTY, EACCES and ENODATA are no surprise.
+ */
+static void use_shared(uint64_t *seed)
+{
+	int at = kt_below(seed, SHARED), fd = atomic_load(&shared[at]);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct ktape_policy policy;
+	struct kt_map m;
+
+	if (fd < 0)
+		return;
+	atomic_fetch_add(&shared_used, 1);
+	switch (kt_below(seed, 10)) {
+	case 0:
+		fd = atomic_exchange(&shared[at], -1);
+		if (fd >= 0 && !close(fd))
+			atomic_fetch_add(&shared_closed, 1);
+		break;
+	case 1:
+		kt_command(fd, KTAPE_IOC_START);
+		break;
+	case 2:
+		kt_command(fd, KTAPE_IOC_STOP);
+		break;
+	case 3:
+		kt_command(fd, KTAPE_IOC_FLUSH);
+		break;
+	case 4:
+		if (!kt_map(fd, kt_below(seed, 4), KTAPE_RING_EVENT, &m)) {
+			if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
+				atomic_fetch_add(&wrong, 1);
+			kt_unmap(&m);
+		}
+		break;
+	case 5:
+		add_trigger(seed, fd);
+		break;
+	case 6:
+		set_gate(fd);
+		break;
+	case 7:
+		consume(seed, fd);
+		break;
+	case 8:
+		kt_policy(fd, KTAPE_POLICY_SET, 50, 10, &policy);
+		break;
+	default:
+		poll(&p, 1, 0);
+	}
+}
+
 /* A child process that is killed while it has the descriptor. */
 static void leave_to_child(int fd)
 {
@@ -93,7 +204,7 @@ static void use_session(uint64_t *seed, int dev, int fd)
 
 	memset(all.mask, 0xff, sizeof(all.mask));
 	for (int i = kt_below(seed, 12); i >= 0; i--) {
-		switch (kt_below(seed, 9)) {
+		switch (kt_below(seed, 13)) {
 		case 0:
 			kt_profile(fd, &all);
 			break;
@@ -122,6 +233,12 @@ static void use_session(uint64_t *seed, int dev, int fd)
 		case 7:
 			if (!kt_below(seed, 8))
 				leave_to_child(fd);
+			break;
+		case 8:
+			share(seed, fd);
+			break;
+		case 9 ... 11:
+			use_shared(seed);
 			break;
 		default:
 			kt_getppids(20);
@@ -199,6 +316,8 @@ static long unload_and_load(struct __test_metadata *_metadata, long attempts)
 		usleep(kt_below(&seed, 100000));
 		/* What was opened before is closed at a time of its own. */
 		for (int k = 0; k < 200; k++) {
+			if (i & 1)
+				close_shared();
 			ret = kt_rmmod("ktape");
 			if (!ret || !(i & 1))
 				break;
@@ -244,6 +363,8 @@ TEST_F_TIMEOUT(race, everything_at_once, 3600)
 		       !access("/sys/devices/system/cpu/cpu1/online", W_OK);
 	pthread_t user[USERS], toggle;
 
+	for (int i = 0; i < SHARED; i++)
+		atomic_store(&shared[i], -1);
 	first_seed = kt_seed();
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)first_seed);
 	for (uintptr_t i = 0; i < USERS; i++)
@@ -256,16 +377,20 @@ TEST_F_TIMEOUT(race, everything_at_once, 3600)
 		pthread_join(user[i], NULL);
 	if (toggles)
 		pthread_join(toggle, NULL);
+	close_shared();
 	TH_LOG("%ld opened, %ld created, %ld mapped, %ld started, %ld destroyed",
 	       opened, created, mapped, started, destroyed);
 	TH_LOG("%ld times offline, unloaded by %ld of %ld attempts", toggled,
 	       unloaded, attempts);
+	TH_LOG("%ld uses of shared descriptors, %ld of them closed",
+	       shared_used, shared_closed);
 	EXPECT_EQ(0, wrong) {
 		TH_LOG("step %d: %d", wrong_step, wrong_ret);
 	}
 	EXPECT_LT(0, created);
 	EXPECT_LT(0, started);
 	EXPECT_LT(0, unloaded);
+	EXPECT_LT(0, shared_closed);
 	/* Nothing is left that holds the module. */
 	EXPECT_EQ(0, kt_rmmod("ktape"));
 }

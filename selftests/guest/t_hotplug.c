@@ -6,10 +6,10 @@
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "kselftest_harness.h"
 
+#include "kt_hostile.h"
 #include "kt_ledger.h"
 #include "kt_load.h"
 #include "kt_trigger.h"
@@ -153,22 +153,23 @@ static int new_session(uint32_t mode, uint64_t ring)
  * Take each CPU but the first offline and online, often and in random order.
  * The stream must hold every event.
  */
-TEST_F_TIMEOUT(hotplug, offline_and_online, 600)
+TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 {
-	int rounds = ROUNDS * (self->cpus - 1) / (kt_scale() > 1 ? 3 : 1);
+	int rounds = kt_hostile() * ROUNDS * (self->cpus - 1) /
+		     (kt_scale() > 1 ? 3 : 1);
 	uint64_t before[CPUS_MAX] = {};
 	int turns[CPUS_MAX] = {};
-	unsigned int seed = time(NULL);
+	uint64_t seed = kt_seed(), records = 0;
 	ssize_t n;
 
-	TH_LOG("seed %u", seed);
+	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
 	self->fd = new_session(KTAPE_MODE_DISCARD, 4 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < rounds; i++) {
-		int cpu = 1 + (i < self->cpus - 1 ? i : rand_r(&seed)) %
-				      (self->cpus - 1);
+		int cpu = 1 + (i < self->cpus - 1 ?
+				       i : (int)kt_below(&seed, self->cpus - 1));
 
 		ASSERT_EQ(0, kt_set_online(cpu, false));
 		usleep(20000);
@@ -195,6 +196,10 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 600)
 		EXPECT_EQ(turns[cpu], self->seen.went[cpu]);
 		EXPECT_EQ(before[cpu], self->seen.marked[cpu]);
 	}
+	for (int cpu = 0; cpu < self->cpus; cpu++)
+		records += self->l->t.stream[cpu][KTAPE_RING_EVENT].records;
+	TH_LOG("%d tries, %d transitions; %llu records", rounds, 2 * rounds,
+	       (unsigned long long)records);
 }
 
 /* Stop while a CPU is offline: its ring is readable, and continues later. */

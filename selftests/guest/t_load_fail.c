@@ -9,44 +9,12 @@
 
 #include "kselftest_harness.h"
 
+#include "kt_fail.h"
 #include "kt_load.h"
 #include "kt_module.h"
 
-#define FAIL_NTH	"/proc/self/fail-nth"
 #define CGROUP		"/sys/fs/cgroup/ktape-test"
 #define NTH_MAX		5000
-
-/* Make the @nth allocation of this thread from here on fail; 0: none. */
-static int fail_nth(int nth)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", nth);
-	return kt_write_text(FAIL_NTH, text);
-}
-
-/* Return true if the call never reached the allocation that was to fail. */
-static bool not_reached(void)
-{
-	char text[16] = "";
-	int fd = open(FAIL_NTH, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		return true;
-	close(fd);
-	return atoi(text) > 0;
-}
-
-static bool can_inject(void)
-{
-	if (access(FAIL_NTH, W_OK))
-		return false;
-	/* Include allocations that may sleep, pages as well as slabs. */
-	kt_write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	kt_write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	kt_write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	return true;
-}
 
 TEST(baseline)
 {
@@ -81,17 +49,17 @@ TEST_F_TIMEOUT(fail, each_of_insmod, 600)
 	int step = scale && atoi(scale) > 1 ? 19 : 1;
 	int nth, ret, failed = 0;
 
-	if (!can_inject())
+	if (!kt_fail_allocations())
 		SKIP(return, "kernel without CONFIG_FAULT_INJECTION");
 	for (nth = 1; nth < NTH_MAX; nth += step) {
 		bool over;
 
 		/* One load in four uses normal grace periods. */
 		kt_expedite(nth / step % 4);
-		ASSERT_EQ(0, fail_nth(nth));
+		ASSERT_EQ(0, kt_fail_nth(nth));
 		ret = kt_insmod_ktape("size=64K");
-		over = not_reached();
-		fail_nth(0);
+		over = kt_fail_not_reached();
+		kt_fail_nth(0);
 		/*
 		 * Some failures do no harm, like those of sysfs or of a log
 		 * message.
@@ -117,7 +85,7 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
 {
 	int nth, dev, fd, failed = 0;
 
-	if (!can_inject())
+	if (!kt_fail_allocations())
 		SKIP(return, "kernel without CONFIG_FAULT_INJECTION");
 	ASSERT_EQ(0, kt_insmod_ktape("size=64K"));
 	dev = kt_open(O_RDWR);
@@ -125,10 +93,10 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
 	for (nth = 1; nth < NTH_MAX; nth++) {
 		bool over;
 
-		ASSERT_EQ(0, fail_nth(nth));
+		ASSERT_EQ(0, kt_fail_nth(nth));
 		fd = kt_create(dev, KTAPE_MODE_OVERWRITE, 65536, 4096);
-		over = not_reached();
-		fail_nth(0);
+		over = kt_fail_not_reached();
+		kt_fail_nth(0);
 		if (fd >= 0) {
 			close(fd);
 		} else {

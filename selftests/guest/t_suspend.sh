@@ -3,7 +3,8 @@
 # shellcheck shell=dash
 # Test recording across a suspend: the clocks are related anew, times do not go
 # back, and CPUs that were offline record again. The kernel's test mode stops
-# before the machine is switched off and wakes up 5 s later.
+# before the machine is switched off and wakes up 5 s later. From suspend to idle,
+# kt_wake.ko wakes it.
 
 trace=/tmp/test/trace
 n=0
@@ -18,10 +19,10 @@ result()
 	fi
 }
 
-finish()
+skip()
 {
-	echo "1..$n"
-	exit 0
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
 }
 
 # by_cpu FILE: print for each CPU its number of events and how many of them are
@@ -48,36 +49,72 @@ by_cpu()
 		}' "$1"
 }
 
+# across NAME COMMAND: record while COMMAND suspends and writes its status
+across()
+{
+	rm -rf $trace
+	ktape record -q -e sched -o $trace -- sh -c "$2; sleep 1"
+	result $? "$1: recording"
+	[ "$(cat /tmp/test/status)" = 0 ]
+	result $? "$1: the system was suspended"
+	ktape dump --json $trace >/tmp/test/dump
+	result $? "$1: the trace can be read"
+	ktape verify $trace >/tmp/test/verify
+	result $? "$1: nothing is wrong with it"
+	grep '^wrong' /tmp/test/verify | head -n 5 | sed 's/^/# /'
+	syncs=$(grep '"event":"clock_sync"' /tmp/test/dump | grep -c '"reason":2')
+	[ "$syncs" -ge "$(nproc)" ]
+	result $? "$1: each CPU has a new clock relation: $syncs"
+	by_cpu /tmp/test/dump >/tmp/test/times
+	[ "$(wc -l </tmp/test/times)" = "$(nproc)" ]
+	result $? "$1: times of each CPU are there"
+	while read -r cpu events back; do
+		[ "$back" = 0 ]
+		result $? "$1: times of CPU $cpu do not go back: $events"
+	done </tmp/test/times
+}
+
+test_deep()
+{
+	if ! { echo core >/sys/power/pm_test; } 2>/dev/null ||
+		! grep -q mem /sys/power/state; then
+		skip suspend "the kernel has no test mode for it"
+		return
+	fi
+	# Otherwise mem stands for a sleep in which no CPU is taken off.
+	if grep -q s2idle /sys/power/mem_sleep &&
+		! grep -q deep /sys/power/mem_sleep; then
+		skip suspend "the machine can only suspend to idle"
+		return
+	fi 2>/dev/null
+	# shellcheck disable=SC2016	# for the inner shell
+	across suspend 'echo mem >/sys/power/state; echo $? >/tmp/test/status'
+	ktape dump --all $trace | grep -q "cpu: online=1"
+	result $? "CPUs came back"
+	echo none >/sys/power/pm_test
+}
+
+# A wake-up that comes before the system sleeps ends the suspend: then the next one comes
+# later.
+test_idle()
+{
+	wake=${KTAPE_TESTS:-/tests}/kt_wake.ko
+	if [ ! -e "$wake" ] || ! grep -q freeze /sys/power/state; then
+		skip "suspend to idle" "the kernel does not know it"
+		return
+	fi
+	across "suspend to idle" "
+		for ms in 1000 2000 4000 8000 16000 32000; do
+			insmod $wake ms=\$ms
+			echo freeze >/sys/power/state
+			status=\$?
+			rmmod kt_wake
+			[ \$status != 0 ] || break
+		done
+		echo \$status >/tmp/test/status"
+}
+
 echo "TAP version 13"
-if ! { echo core >/sys/power/pm_test; } 2>/dev/null ||
-	! grep -q mem /sys/power/state; then
-	n=1
-	echo "ok 1 - suspend # SKIP the kernel has no test mode for it"
-	finish
-fi
-# Otherwise mem stands for a sleep in which no CPU is taken off.
-if grep -q s2idle /sys/power/mem_sleep && ! grep -q deep /sys/power/mem_sleep; then
-	n=1
-	echo "ok 1 - suspend # SKIP the machine can only suspend to idle"
-	finish
-fi 2>/dev/null
-ktape record -q -e sched -o $trace -- \
-	sh -c 'echo mem >/sys/power/state; echo $? >/tmp/test/status; sleep 1'
-result $? "recording over a suspend"
-[ "$(cat /tmp/test/status)" = 0 ]
-result $? "the system was suspended"
-ktape dump --json $trace >/tmp/test/dump
-result $? "the trace can be read"
-syncs=$(grep '"event":"clock_sync"' /tmp/test/dump | grep -c '"reason":2')
-[ "$syncs" -ge "$(nproc)" ]
-result $? "each CPU has a new clock relation: $syncs"
-by_cpu /tmp/test/dump >/tmp/test/times
-[ "$(wc -l </tmp/test/times)" = "$(nproc)" ]
-result $? "times of each CPU are there"
-while read -r cpu events back; do
-	[ "$back" = 0 ]
-	result $? "times of CPU $cpu do not go back: $events"
-done </tmp/test/times
-ktape dump --all $trace | grep -q "cpu: online=1"
-result $? "CPUs came back"
-finish
+test_deep
+test_idle
+echo "1..$n"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Make the kernel fail on demand in this thread: the nth allocation, by the kernel's
+ * fault injection, or the nth copy from or to the program, by the module kt_copy.
+ */
+#ifndef _KT_FAIL_H
+#define _KT_FAIL_H
+
+#include "kt.h"
+#include "kt_module.h"
+
+#define KT_FAULTS	"/sys/kernel/debug/"
+
+/* Takes the number of what is to fail, and has how many are left. */
+static const char *kt_fail_path = "/proc/self/fail-nth";
+
+/* Make the @nth allocation or copy of this thread from here on fail; 0: none. */
+static inline int kt_fail_nth(int nth)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", nth);
+	return kt_write_text(kt_fail_path, text);
+}
+
+/*
+ * Return true if the call never reached what was to fail.  Then it fails here, in
+ * open() or read(), or is still ahead.
+ */
+static inline bool kt_fail_not_reached(void)
+{
+	int f = open(kt_fail_path, O_RDONLY | O_CLOEXEC);
+	char text[16] = "";
+	ssize_t n;
+
+	if (f < 0)
+		return true;
+	n = read(f, text, sizeof(text) - 1);
+	close(f);
+	return n < 0 || atoi(text) > 0;
+}
+
+/*
+ * Let allocations fail, also those that may sleep, pages as well as slabs.
+ * Return: false if the kernel cannot do that.
+ */
+static inline bool kt_fail_allocations(void)
+{
+	if (access(kt_fail_path, W_OK))
+		return false;
+	kt_write_text(KT_FAULTS "failslab/ignore-gfp-wait", "N");
+	kt_write_text(KT_FAULTS "fail_page_alloc/ignore-gfp-wait", "N");
+	kt_write_text(KT_FAULTS "fail_page_alloc/min-order", "0");
+	return true;
+}
+
+/* Let copies fail instead.  Return: false if that cannot be done here. */
+static inline bool kt_fail_copies(void)
+{
+	const char *folder = getenv("KTAPE_TESTS");
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/kt_copy.ko", folder ? folder : "/tests");
+	if (kt_insmod(path, ""))
+		return false;
+	kt_fail_path = "/sys/module/kt_copy/parameters/nth";
+	return true;
+}
+
+#endif /* _KT_FAIL_H */

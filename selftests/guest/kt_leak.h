@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Search bytes that the kernel has given out for addresses of the kernel and for old
+ * memory, which was filled with a pattern before.
+ */
+#ifndef _KT_LEAK_H
+#define _KT_LEAK_H
+
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/wait.h>
+
+#include "kt_stream.h"
+
+#define KT_PATTERN	0xfeedfacedeadd00dULL
+
+/* ---- memory with a pattern -------------------------------------------------- */
+
+/* Fill three quarters of the free pages, and give them back.  Return: MiB or -1. */
+static inline long kt_fill_pages(void)
+{
+	size_t size = (size_t)kt_meminfo("MemFree") / 4 * 3 * 1024;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		uint64_t *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			_exit(1);
+		for (size_t i = 0; i < size / sizeof(*p); i++)
+			p[i] = KT_PATTERN;
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		return -1;
+	return size >> 20;
+}
+
+/*
+ * Fill objects of the slabs from 64 bytes to 8 KiB, by messages that are sent and then
+ * thrown away with their queue.  Return: number of messages, 0 if there are none.
+ */
+static inline long kt_fill_slabs(void)
+{
+	struct {
+		long type;
+		uint64_t bytes[1024];
+	} m = { .type = 1 };
+	long n = 0;
+
+	for (int i = 0; i < 1024; i++)
+		m.bytes[i] = KT_PATTERN;
+	for (size_t size = 64; size <= 8192; size *= 2) {
+		/* A message has a head of 48 bytes, and pieces of a page at most. */
+		size_t length = size - 56;
+
+		for (int queue = 0; queue < 8; queue++) {
+			int q = msgget(IPC_PRIVATE, 0600);
+
+			if (q < 0)
+				return n;
+			while (!msgsnd(q, &m, length, IPC_NOWAIT))
+				n++;
+			msgctl(q, IPC_RMID, NULL);
+		}
+	}
+	return n;
+}
+
+/* Does the kernel clear what it allocates?  Then no pattern can be found. */
+static inline bool kt_clears_memory(void)
+{
+	size_t room = 8 << 20;
+	char *text = malloc(room);
+	int n = text ? syscall(SYS_syslog, 3, text, room - 1) : 0;
+	bool is = false;
+
+	if (n > 0) {
+		text[n] = 0;
+		is = strstr(text, "heap alloc:on") != NULL;
+	}
+	free(text);
+	return is;
+}
+
+/* ---- what was found ----------------------------------------------------------- */
+
+/**
+ * struct kt_leak - what was searched and found
+ * @bytes: bytes searched for the pattern
+ * @not_zero: words that are not zero
+ * @pattern: words with the pattern, or with a poison of slabs
+ * @records: records searched for addresses
+ * @of: the same, by opcode
+ * @addresses: 64-bit values that are addresses of the kernel
+ * @padding: bytes behind a record's end that are not zero
+ * @value: the first finding
+ * @op: its opcode, 0 for other bytes
+ * @at: where it is
+ */
+struct kt_leak {
+	uint64_t bytes, not_zero, pattern;
+	uint64_t records, of[KTAPE_OPCODES], addresses, padding;
+	uint64_t value;
+	uint32_t op;
+	size_t at;
+};
+
+static inline void kt_leak_found(struct kt_leak *l, uint64_t *counter,
+				 uint64_t value, uint32_t op, size_t at)
+{
+	if (!l->pattern && !l->addresses && !l->padding) {
+		l->value = value;
+		l->op = op;
+		l->at = at;
+	}
+	++*counter;
+}
+
+/* Is this in the direct map, in vmalloc's area, in the kernel or in a module? */
+static inline bool kt_is_address(uint64_t v)
+{
+#ifdef __x86_64__
+	return (v >= 0xffff888000000000ULL && v < 0xfffffc0000000000ULL) ||
+	       (v >= 0xffffffff80000000ULL && v < 0xffffffffff000000ULL);
+#else
+	/* A small negative number is an error, not an address. */
+	return v >= 0xffff000000000000ULL && v < 0xfffffffffff00000ULL;
+#endif
+}
+
+static inline bool kt_is_old(uint64_t v)
+{
+	return v == KT_PATTERN || v == 0x6b6b6b6b6b6b6b6bULL ||
+	       v == 0x5a5a5a5a5a5a5a5aULL;
+}
+
+/* Search memory, at each aligned word. */
+static inline void kt_leak_bytes(struct kt_leak *l, const void *from, size_t size)
+{
+	const uint64_t *p = from;
+
+	l->bytes += size;
+	for (size_t i = 0; i < size / sizeof(*p); i++) {
+		l->not_zero += p[i] != 0;
+		if (kt_is_old(p[i]))
+			kt_leak_found(l, &l->pattern, p[i], 0, i * sizeof(*p));
+	}
+}
+
+/* ---- records -------------------------------------------------------------------- */
+
+/**
+ * struct kt_wide - the 64-bit fields of an event
+ * @args: bit n: one begins at argument word n
+ * @blob: bit n: one begins at word n of the blob
+ * @text: the blob has bytes or a list from here on
+ */
+struct kt_wide {
+	uint32_t args, blob;
+	bool text;
+};
+
+static inline void kt_wide_add(uint32_t *mask, unsigned int *at, int words,
+			       int count)
+{
+	for (; count > 0; count--, *at += words)
+		if (words == 2 && *at < 32)
+			*mask |= 1U << *at;
+}
+
+/* Read the table of events. */
+static inline struct kt_wide kt_wide_of(uint32_t op)
+{
+	struct kt_wide w = {};
+	uint32_t *mask = &w.args;
+	unsigned int at = 0;
+
+	switch (op) {
+/* clang-format off */
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help)	case opcode:
+#define KTAPE_ARG(TYPE, field, help) \
+	kt_wide_add(mask, &at, KTS_WORDS_##TYPE, 1);
+#define KTAPE_ARRAY(TYPE, field, count, help) \
+	kt_wide_add(mask, &at, KTS_WORDS_##TYPE, count);
+#define KTAPE_BLOB()			mask = &w.blob; at = 0;
+#define KTAPE_TEXT(field, help)		w.text = true;
+#define KTAPE_BYTES(field, help)	w.text = true;
+#define KTAPE_LIST(TYPE, number, field, help)	w.text = true;
+#define KTAPE_END(NAME)			break;
+#include <ktape/events.h>
+	/* clang-format on */
+	}
+	return w;
+}
+
+static inline void kt_leak_word(struct kt_leak *l, const struct kt_rec *r,
+				const void *at, size_t where)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	if (kt_is_address(v))
+		kt_leak_found(l, &l->addresses, v, r->op, where);
+	else if (kt_is_old(v))
+		kt_leak_found(l, &l->pattern, v, r->op, where);
+}
+
+/* Search a record: its 64-bit fields, each offset of its texts, and its padding. */
+static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
+{
+	const struct kt_wide w = kt_wide_of(r->op);
+	const char *end = (const char *)(r->args + r->nargs);
+	size_t used = 8 + r->nargs * 4;
+
+	l->records++;
+	l->of[r->op]++;
+	for (uint32_t i = 0; i + 1 < r->nargs; i++)
+		if (w.args >> i & 1)
+			kt_leak_word(l, r, r->args + i, i);
+	for (uint32_t i = 0; i + 8 <= r->size; i++)
+		if (w.text || (i % 4 == 0 && i < 128 && w.blob >> i / 4 & 1))
+			kt_leak_word(l, r, r->blob + i, 100 + i);
+	if (r->blob) {
+		end = r->blob + r->size;
+		used += 4 + r->size;
+	}
+	for (; used % 8; used++, end++)
+		if (*end)
+			kt_leak_found(l, &l->padding, *end, r->op, used);
+}
+
+#endif /* _KT_LEAK_H */

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Map, unmap, protect, advise, move, lock, fork, read from outside and fault by
+ * userfaultfd, in random order and with random ranges.  Whatever the kernel allows:
+ * nothing becomes writable or executable, no byte beyond a region is seen, what is
+ * mapped equals what is in the ring, and at the end no page is mapped any more.
+ */
+#include <linux/userfaultfd.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_hostile.h"
+#include "kt_load.h"
+#include "kt_ring.h"
+
+#define PAGE		4096UL
+#define RING		(16 * PAGE)
+#define ENTRIES		129
+#define MAPS		8
+#define TRIES		4000
+#define PAGES_MAX	4096
+
+static uint64_t seed;
+
+/**
+ * struct held - a mapping that the test has
+ * @p: where, NULL = none
+ * @size: bytes
+ * @off: offset in the file
+ */
+struct held {
+	char *p;
+	size_t size;
+	uint64_t off;
+};
+
+/**
+ * struct state - what the test has and has seen
+ * @copy: what the file holds, by read-only mappings of the whole regions
+ * @tries: calls
+ * @allowed: calls that the kernel allowed
+ * @wrong: the first finding, "" = none
+ */
+struct state {
+	int fd;
+	struct ktape_layout l;
+	struct ktape_layout_entry e[ENTRIES];
+	char *copy[ENTRIES];
+	struct held held[MAPS];
+	long tries, allowed;
+	char wrong[160];
+};
+
+static struct state st;
+
+static __attribute__((format(printf, 1, 2))) void wrong(const char *format, ...)
+{
+	va_list ap;
+
+	if (st.wrong[0])
+		return;
+	va_start(ap, format);
+	vsnprintf(st.wrong, sizeof(st.wrong), format, ap);
+	va_end(ap);
+}
+
+static size_t region_size(const struct ktape_layout_entry *e)
+{
+	return e->ctl_size + e->data_size;
+}
+
+/* Return what the file holds at @off, NULL if that is in no region. */
+static const char *content_at(uint64_t off)
+{
+	for (__u32 i = 0; i < st.l.nr; i++)
+		if (off >= st.e[i].offset &&
+		    off - st.e[i].offset < region_size(&st.e[i]))
+			return st.copy[i] + (off - st.e[i].offset);
+	return NULL;
+}
+
+/* Compare a page of a mapping; the registry changes while the test runs. */
+static void check_page(const struct held *h, size_t at, const void *bytes)
+{
+	const char *is = content_at(h->off + at);
+
+	if (!is)
+		wrong("offset %#llx is in no region",
+		      (unsigned long long)(h->off + at));
+	else if (h->off + at < st.e[st.l.nr - 1].offset &&
+		 memcmp(is, bytes, PAGE))
+		wrong("other bytes at %#llx",
+		      (unsigned long long)(h->off + at));
+}
+
+/* Is the range still mapped, by one mapping, without rights to write or execute? */
+static void check_held(const struct held *h)
+{
+	unsigned char vec[RING / PAGE + 64];
+	char line[256], want[64];
+	bool found = false;
+	FILE *f;
+
+	if (mincore(h->p, h->size, vec)) {
+		wrong("a mapping at %#llx is gone", (unsigned long long)h->off);
+		return;
+	}
+	f = fopen("/proc/self/maps", "r");
+	snprintf(want, sizeof(want), "%lx-%lx ", (unsigned long)h->p,
+		 (unsigned long)h->p + h->size);
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, want, strlen(want))) {
+			found = true;
+			if (strncmp(line + strlen(want), "r--s", 4) &&
+			    strncmp(line + strlen(want), "---s", 4))
+				wrong("rights: %s", line);
+		}
+	if (f)
+		fclose(f);
+	if (!found)
+		wrong("a mapping at %#llx was split",
+		      (unsigned long long)h->off);
+}
+
+/* ---- what is tried ------------------------------------------------------------ */
+
+static void *range_of(const struct held *h, size_t *size)
+{
+	size_t pages = h->size / PAGE, from = 0;
+
+	*size = h->size;
+	if (kt_below(&seed, 3)) {
+		from = kt_below(&seed, pages);
+		*size = (1 + kt_below(&seed, pages - from)) * PAGE;
+	}
+	return h->p + from * PAGE;
+}
+
+static void try_map(struct held *h)
+{
+	static const int flags[] = {
+		MAP_SHARED,
+		MAP_SHARED | MAP_POPULATE,
+		MAP_SHARED | MAP_NORESERVE,
+		MAP_SHARED | MAP_LOCKED,
+		MAP_SHARED | MAP_32BIT,
+		MAP_SHARED_VALIDATE,
+		MAP_SHARED_VALIDATE | MAP_SYNC,
+		MAP_SHARED | MAP_HUGETLB,
+		MAP_SHARED | MAP_GROWSDOWN,
+		MAP_PRIVATE,
+		MAP_PRIVATE | MAP_POPULATE,
+	};
+	const struct ktape_layout_entry *e = &st.e[kt_below(&seed, st.l.nr)];
+	size_t size = (1 + kt_below(&seed, 20)) * PAGE;
+	uint64_t off = e->offset + kt_below(&seed, 40) * PAGE;
+	int prot = kt_below(&seed, 2) ? PROT_READ : (int)kt_below(&seed, 8);
+	int flag = flags[kt_below(&seed, ARRAY_SIZE(flags))];
+	void *p;
+
+	if (!kt_below(&seed, 8))
+		off = kt_extreme(&seed) & ~(PAGE - 1);
+	if (!kt_below(&seed, 8))
+		size = kt_extreme(&seed);
+	p = mmap(NULL, size, prot, flag, st.fd, off);
+	if (p == MAP_FAILED)
+		return;
+	st.allowed++;
+	size = (size + PAGE - 1) & ~(PAGE - 1);
+	if (prot & (PROT_WRITE | PROT_EXEC) || (flag & MAP_TYPE) == MAP_PRIVATE)
+		wrong("mmap with protection %d and flags %#x", prot, flag);
+	if (!content_at(off) || !content_at(off + size - PAGE))
+		wrong("mmap of %zu bytes at %#llx", size,
+		      (unsigned long long)off);
+	/* Only what can be read is kept. */
+	if (prot == PROT_NONE && mprotect(p, size, PROT_READ))
+		wrong("PROT_NONE is forever");
+	*h = (struct held){ p, size, off };
+}
+
+static void try_protect(const struct held *h)
+{
+	int prot = kt_below(&seed, 8);
+	size_t size;
+	void *p = range_of(h, &size);
+
+	if (mprotect(p, size, prot))
+		return;
+	st.allowed++;
+	if (prot & (PROT_WRITE | PROT_EXEC))
+		wrong("mprotect(%d)", prot);
+	if (mprotect(p, size, PROT_READ))
+		wrong("mprotect(%d) is forever", prot);
+}
+
+static void try_advice(const struct held *h)
+{
+	/* Poisoning (100, 101) would offline pages of the machine. */
+	int advice = kt_below(&seed, 30);
+	size_t size;
+	void *p = range_of(h, &size);
+
+	if (madvise(p, size, advice))
+		return;
+	st.allowed++;
+	if (advice == MADV_REMOVE || advice == MADV_FREE ||
+	    advice == MADV_DODUMP || advice == MADV_POPULATE_WRITE ||
+	    advice == MADV_WIPEONFORK)
+		wrong("madvise(%d)", advice);
+}
+
+static void try_move(struct held *h)
+{
+	static const int flags[] = {
+		0,
+		MREMAP_MAYMOVE,
+		MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+	};
+	size_t old, size = kt_below(&seed, 2) ? h->size :
+						kt_below(&seed, 40) * PAGE;
+	void *from = range_of(h, &old);
+	int flag = flags[kt_below(&seed, ARRAY_SIZE(flags))];
+	void *p = mremap(from, old, size, flag);
+
+	if (p == MAP_FAILED)
+		return;
+	st.allowed++;
+	/* Nothing has changed. */
+	if (p == from && size == old)
+		return;
+	/* With DONTUNMAP the old place stays, so that a part may get a second one. */
+	if (flag & MREMAP_DONTUNMAP) {
+		if (old != size)
+			wrong("mremap() of %zu bytes to %zu", old, size);
+		check_page(&(struct held){ p, size, h->off + ((char *)from - h->p) },
+			   0, p);
+		munmap(p, size);
+		return;
+	}
+	if (from != h->p || old != h->size || size != h->size)
+		wrong("mremap() of %zu of %zu bytes to %zu", old, h->size, size);
+	h->p = p;
+}
+
+static void try_unmap(struct held *h)
+{
+	size_t size;
+	void *p = range_of(h, &size);
+
+	if (munmap(p, size))
+		return;
+	st.allowed++;
+	if (size != h->size)
+		wrong("munmap() of %zu of %zu bytes", size, h->size);
+	h->p = NULL;
+}
+
+/* A mapping over a part of it would split it; one over all of it replaces it. */
+static void try_over(struct held *h)
+{
+	size_t size;
+	void *p = range_of(h, &size);
+
+	if (mmap(p, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) == MAP_FAILED)
+		return;
+	st.allowed++;
+	if (size != h->size)
+		wrong("mapped over %zu of %zu bytes", size, h->size);
+	munmap(p, size);
+	h->p = NULL;
+}
+
+/* Another process reads from outside, and may not write. */
+static void try_from_outside(const struct held *h)
+{
+	size_t at = kt_below(&seed, h->size / PAGE) * PAGE;
+	static char bytes[PAGE];
+	struct iovec to = { bytes, PAGE }, from = { h->p + at, PAGE };
+	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)PAGE) {
+		st.allowed++;
+		check_page(h, at, bytes);
+	}
+	memset(bytes, 0x5a, PAGE);
+	if (process_vm_writev(getpid(), &to, 1, &from, 1, 0) > 0)
+		wrong("process_vm_writev()");
+	if (mem >= 0 &&
+	    pread(mem, bytes, PAGE, (uintptr_t)h->p + at) == (ssize_t)PAGE)
+		check_page(h, at, bytes);
+	if (mem >= 0 && pwrite(mem, "x", 1, (uintptr_t)h->p + at) > 0)
+		wrong("a write to /proc/self/mem");
+	close(mem);
+}
+
+/* A tracer peeks at a child that has a mapping of its own, and pokes. */
+static void try_tracer(const struct held *h)
+{
+	size_t at = kt_below(&seed, h->size / 8) * 8;
+	const char *is;
+	pid_t pid = fork();
+	int status;
+	long word;
+
+	if (pid < 0)
+		return;
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		/* At the same place, which was not inherited. */
+		if (mmap(h->p, h->size, PROT_READ, MAP_SHARED | MAP_FIXED, st.fd,
+			 h->off) != h->p)
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+		errno = 0;
+		word = ptrace(PTRACE_PEEKDATA, pid, h->p + at, 0);
+		is = content_at(h->off + at);
+		st.allowed += !errno;
+		if (!errno && is && h->off + at < st.e[st.l.nr - 1].offset &&
+		    memcmp(&word, is, sizeof(word)))
+			wrong("peeked at other bytes");
+		if (!ptrace(PTRACE_POKEDATA, pid, h->p + at, 1L))
+			wrong("poked");
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
+/* A child inherits what MADV_DOFORK allows, and ends by exec, exit or a signal. */
+static void try_fork(const struct held *h)
+{
+	int how = kt_below(&seed, 4);
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return;
+	if (!pid) {
+		unsigned char vec[RING / PAGE + 64];
+
+		if (!mincore(h->p, PAGE, vec)) {
+			if (how == 1)
+				munmap(h->p, h->size);
+			else if (mprotect(h->p, h->size,
+					  PROT_READ | PROT_WRITE) == 0)
+				_exit(9);
+		}
+		if (how == 2)
+			execl("/bin/busybox", "true", NULL);
+		if (how == 3)
+			raise(SIGKILL);
+		_exit(0);
+	}
+	if (waitpid(pid, &how, 0) == pid && WIFEXITED(how) &&
+	    WEXITSTATUS(how) == 9)
+		wrong("writable in a child");
+	st.allowed++;
+}
+
+/* Nobody else may decide what a page fault finds there. */
+static void try_userfault(const struct held *h)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register r = {
+		.range = { (uintptr_t)h->p, h->size },
+		.mode = 1U << kt_below(&seed, 3),
+	};
+	int u = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (u < 0)
+		return;
+	if (!ioctl(u, UFFDIO_API, &api) && !ioctl(u, UFFDIO_REGISTER, &r))
+		wrong("userfaultfd, mode %llu", (unsigned long long)r.mode);
+	close(u);
+}
+
+static void try_lock(const struct held *h)
+{
+	size_t size;
+	void *p = range_of(h, &size);
+
+	/* A lock of a part would split the mapping, as mprotect() does. */
+	if (!mlock(p, size)) {
+		st.allowed++;
+		munlock(p, size);
+	}
+	msync(p, size, kt_below(&seed, 8));
+}
+
+static void try_one(void)
+{
+	struct held *h = &st.held[kt_below(&seed, MAPS)];
+	size_t at;
+
+	st.tries++;
+	if (!h->p) {
+		try_map(h);
+		return;
+	}
+	switch (kt_below(&seed, 40)) {
+	case 0 ... 5:
+		try_protect(h);
+		break;
+	case 6 ... 13:
+		try_advice(h);
+		break;
+	case 14 ... 19:
+		try_move(h);
+		break;
+	case 20 ... 24:
+		try_unmap(h);
+		break;
+	case 25 ... 27:
+		try_over(h);
+		break;
+	case 28 ... 31:
+		try_from_outside(h);
+		break;
+	case 32:
+		if (!kt_below(&seed, 4))
+			try_tracer(h);
+		break;
+	case 33:
+		if (!kt_below(&seed, 2))
+			try_fork(h);
+		break;
+	case 34:
+		try_userfault(h);
+		break;
+	case 35:
+		check_held(h);
+		break;
+	case 36 ... 37:
+		try_lock(h);
+		break;
+	default:
+		at = kt_below(&seed, h->size / PAGE) * PAGE;
+		check_page(h, at, h->p + at);
+	}
+}
+
+/* ---- pages ---------------------------------------------------------------------- */
+
+/**
+ * struct frames - the pages of all rings
+ * @map: descriptor of /proc/self/pagemap
+ * @count: descriptor of /proc/kpagecount
+ * @number: page frame numbers
+ */
+struct frames {
+	int map, count, nr;
+	uint64_t number[PAGES_MAX];
+};
+
+static void add_frame(struct frames *f, const void *p)
+{
+	uint64_t entry = 0;
+
+	if (f->nr < PAGES_MAX &&
+	    pread(f->map, &entry, 8, (uintptr_t)p / PAGE * 8) == 8 &&
+	    entry >> 63)
+		f->number[f->nr++] = entry & ((1ULL << 55) - 1);
+}
+
+/* Return how many pages are not mapped @times. */
+static long not_mapped(const struct frames *f, uint64_t times)
+{
+	uint64_t n;
+	long bad = 0;
+
+	for (int i = 0; i < f->nr; i++)
+		bad += pread(f->count, &n, 8, f->number[i] * 8) != 8 || n != times;
+	return bad;
+}
+
+FIXTURE(hostile) {
+	int dev;
+};
+
+FIXTURE_SETUP(hostile)
+{
+	self->dev = kt_open(O_RDWR);
+	st.fd = kt_session(KTAPE_MODE_OVERWRITE, RING, PAGE,
+			   KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
+	ASSERT_LE(0, st.fd);
+	ASSERT_EQ(0, kt_command(st.fd, KTAPE_IOC_START));
+	kt_getppids(20000);
+	ASSERT_EQ(0, kt_command(st.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_layout(st.fd, &st.l, st.e, ENTRIES));
+	for (__u32 i = 0; i < st.l.nr; i++) {
+		st.copy[i] = mmap(NULL, region_size(&st.e[i]), PROT_READ,
+				  MAP_SHARED, st.fd, st.e[i].offset);
+		ASSERT_NE(MAP_FAILED, st.copy[i]);
+	}
+}
+
+FIXTURE_TEARDOWN(hostile)
+{
+	close(st.fd);
+	close(self->dev);
+}
+
+TEST_F_TIMEOUT(hostile, mappings, 3600)
+{
+	long tries = kt_tries(TRIES);
+	struct frames f = {
+		.map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC),
+		.count = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC),
+	};
+
+	seed = kt_seed();
+	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
+	while (st.tries < tries && !st.wrong[0])
+		try_one();
+	EXPECT_STREQ("", st.wrong);
+	for (int i = 0; i < MAPS; i++)
+		if (st.held[i].p) {
+			check_held(&st.held[i]);
+			EXPECT_EQ(0, munmap(st.held[i].p, st.held[i].size));
+		}
+	EXPECT_STREQ("", st.wrong);
+	/* Only the mapping of the whole region is left, then none. */
+	for (__u32 i = 0; i + 1 < st.l.nr; i++) {
+		for (size_t at = 0; at < region_size(&st.e[i]); at += PAGE) {
+			(void)*(volatile char *)(st.copy[i] + at);
+			add_frame(&f, st.copy[i] + at);
+		}
+	}
+	EXPECT_EQ(0, not_mapped(&f, 1));
+	for (__u32 i = 0; i < st.l.nr; i++)
+		EXPECT_EQ(0, munmap(st.copy[i], region_size(&st.e[i])));
+	EXPECT_EQ(0, not_mapped(&f, 0));
+	TH_LOG("%ld tries, %ld allowed; %d pages counted", st.tries, st.allowed,
+	       f.nr);
+	EXPECT_LT(0, st.allowed);
+	close(f.map);
+	close(f.count);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Emit numbered user events in tasks, in softirqs and in interrupts of all CPUs at the
+ * same time, so that they nest.  Each CPU and context counts for itself, and each event
+ * has a checksum, so a reader knows whether it has all of them.
+ */
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/hash.h>
+#include <linux/interrupt.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include <ktape/kernel.h>
+
+#define STORM_ID	0x5707
+#define LEVELS		3	/* task, softirq, interrupt */
+
+/**
+ * struct storm - one CPU
+ * @seq: number of events so far, by level
+ * @emits: the task emits at the moment
+ * @nested: interrupts that came meanwhile
+ * @tasklet: emits in softirqs
+ * @thread: emits as a task
+ */
+struct storm {
+	u64 seq[LEVELS];
+	bool emits;
+	u64 nested;
+	struct tasklet_struct tasklet;
+	struct task_struct *thread;
+};
+
+static DEFINE_PER_CPU(struct storm, storms);
+static atomic_t running;
+static unsigned long number;
+
+/* Events of one level do not nest in each other, so its number is a plain word. */
+static void emit(struct storm *s, u32 level)
+{
+	u64 n = s->seq[level]++;
+	const u32 args[] = { level, (u32)n, (u32)(n >> 32),
+			     hash_32((u32)n ^ level, 32) };
+
+	ktape_user_event(STORM_ID, args, ARRAY_SIZE(args), NULL, 0);
+}
+
+static void on_softirq(unsigned long arg)
+{
+	struct storm *s = (struct storm *)arg;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		emit(s, 1);
+}
+
+static void on_interrupt(void *unused)
+{
+	struct storm *s = this_cpu_ptr(&storms);
+	u64 i, n = 1 + s->seq[2] % 4;
+
+	s->nested += READ_ONCE(s->emits);
+	for (i = 0; i < n; i++)
+		emit(s, 2);
+	tasklet_schedule(&s->tasklet);
+}
+
+static int storm_main(void *arg)
+{
+	struct storm *s = arg;
+	unsigned long i;
+
+	for (i = 0; i < number; i++) {
+		WRITE_ONCE(s->emits, true);
+		emit(s, 0);
+		WRITE_ONCE(s->emits, false);
+		if (i % 256 == 0)
+			cond_resched();
+	}
+	atomic_dec(&running);
+	return 0;
+}
+
+/* Interrupt all CPUs until their threads have ended. */
+static int set_run(const char *text, const struct kernel_param *kp)
+{
+	int ret = kstrtoul(text, 0, &number), cpu;
+
+	if (ret)
+		return ret;
+	atomic_set(&running, 1);
+	for_each_online_cpu(cpu) {
+		struct storm *s = per_cpu_ptr(&storms, cpu);
+
+		s->thread = kthread_create(storm_main, s, "storm/%d", cpu);
+		if (IS_ERR(s->thread)) {
+			ret = PTR_ERR(s->thread);
+			break;
+		}
+		kthread_bind(s->thread, cpu);
+		atomic_inc(&running);
+		wake_up_process(s->thread);
+	}
+	atomic_dec(&running);
+	while (atomic_read(&running)) {
+		on_each_cpu(on_interrupt, NULL, 1);
+		usleep_range(20, 40);
+	}
+	/* Softirqs of the last interrupts. */
+	for_each_online_cpu(cpu)
+		tasklet_kill(&per_cpu_ptr(&storms, cpu)->tasklet);
+	return ret;
+}
+
+/* Print for each CPU: its number, the events by level, and the nested interrupts. */
+static int get_counts(char *to, const struct kernel_param *kp)
+{
+	int cpu, n = 0;
+
+	for_each_online_cpu(cpu) {
+		const struct storm *s = per_cpu_ptr(&storms, cpu);
+
+		n += scnprintf(to + n, PAGE_SIZE - n, "%d %llu %llu %llu %llu\n",
+			       cpu, s->seq[0], s->seq[1], s->seq[2], s->nested);
+	}
+	return n;
+}
+
+static const struct kernel_param_ops run_ops = { .set = set_run };
+static const struct kernel_param_ops counts_ops = { .get = get_counts };
+
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "emit so many events in a task of each CPU, and in interrupts");
+module_param_cb(counts, &counts_ops, NULL, 0444);
+MODULE_PARM_DESC(counts, "CPU, events of tasks, softirqs, interrupts, nested interrupts");
+
+static int __init storm_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct storm *s = per_cpu_ptr(&storms, cpu);
+
+		tasklet_init(&s->tasklet, on_softirq, (unsigned long)s);
+	}
+	return 0;
+}
+module_init(storm_init);
+
+static void __exit storm_exit(void)
+{
+}
+module_exit(storm_exit);
+
+MODULE_DESCRIPTION("numbered events in tasks, softirqs and interrupts");
+MODULE_LICENSE("GPL");
