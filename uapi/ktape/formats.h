@@ -13,5 +13,6 @@
 #define KTAPE_FORMAT_ID_TBAND	0xf1000000U	/* Tonbandgeraet: id of the event */
 #define KTAPE_FORMAT_ID_RKH	0xf2000000U	/* RKH trace: its TE_ID */
 #define KTAPE_FORMAT_ID_TRACEX	0xf3000000U	/* ThreadX TraceX: its number */
+#define KTAPE_FORMAT_ID_LINUX	0xf4000000U	/* tracepoints: a number in the trace */
 
 #endif /* _KTAPE_FORMATS_H */

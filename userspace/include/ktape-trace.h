@@ -268,6 +268,15 @@ bool ktape_trace_is_live(const struct ktape_trace *trace);
 const char *ktape_trace_metadata(const struct ktape_trace *trace, size_t *len);
 
 /**
+ * ktape_trace_is_kernel() - Check whether the events are those of a Linux kernel
+ * @trace: the trace
+ *
+ * Return: true for the native format and the formats of other Linux tracers; false for
+ * those of programs and RTOSes.
+ */
+bool ktape_trace_is_kernel(const struct ktape_trace *trace);
+
+/**
  * ktape_trace_format() - Return the name of the format of the input
  * @trace: the trace
  *

@@ -320,7 +320,7 @@ static bool is_vacant(const char *path)
 static bool is_of_rtos(const struct convert *c)
 {
 	for (size_t i = 0; i < c->nr_inputs; i++) {
-		if (!ktape_trace_format(c->inputs[i].trace))
+		if (ktape_trace_is_kernel(c->inputs[i].trace))
 			return false;
 	}
 	return true;

@@ -341,7 +341,7 @@ static int cmd_stats(int argc, char **argv)
 		ret = input_open(&command_stats, &s.o.in, argv[first], &how,
 				 &s.t.trace);
 	if (!ret) {
-		rtos = ktape_trace_format(s.t.trace);
+		rtos = !ktape_trace_is_kernel(s.t.trace);
 		ret = check_options(&s.o, &rtos);
 	}
 	if (!ret)

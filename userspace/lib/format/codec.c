@@ -7,6 +7,7 @@
 
 #include "codecs.h"
 #include "sink.h"
+#include "tracepoint.h"
 #include "format/html/html.h"
 #include "format/lttng/lttng.h"
 #include "format/native/native.h"
@@ -45,7 +46,7 @@ static const struct ktape_codec codecs[] = {
 	{ "html", "a page with a viewer, for any browser and without a network",
 	  NULL, IF(KT_HAS_HTML, &kt_html_out) },
 	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
-	  NULL, IF(KT_HAS_LTTNG, &kt_lttng_out) },
+	  IF(KT_HAS_LTTNG, &kt_lttng_in), IF(KT_HAS_LTTNG, &kt_lttng_out) },
 	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others",
 	  NULL, IF(KT_HAS_PARQUET, &kt_parquet_out) },
 	{ "chrome", "JSON of Chrome's trace viewer",
@@ -68,6 +69,7 @@ const struct kt_user_format *const kt_user_formats[] = {
 #if KT_HAS_TRACEX
 	&kt_tracex_user,
 #endif
+	&kt_tp_user,
 	NULL,
 };
 

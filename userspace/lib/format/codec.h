@@ -41,6 +41,8 @@ struct kt_user_event;
  * struct kt_codec_in - how a format is read
  * @options: options it knows, up to an entry without a key; NULL = none
  * @size: size of its state in bytes, which is zeroed before open()
+ * @kernel: events are those of a Linux kernel, not of a program or an RTOS
+ * @folder: the trace is a folder, of which kt_import.in reads the file "metadata"
  * @names_late: an event can come before the name of its objects.  An input that can
  *	be read twice is then read once for names before the first event is delivered
  * @probe: say how likely the input has this format, from 0 (no) to 100 (certain).
@@ -61,6 +63,8 @@ struct kt_user_event;
 struct kt_codec_in {
 	const struct ktape_codec_option *options;
 	size_t size;
+	bool kernel;
+	bool folder;
 	bool names_late;
 	int (*probe)(const uint8_t *data, size_t len, bool whole);
 	int (*open)(struct kt_import *s);

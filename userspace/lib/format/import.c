@@ -152,6 +152,7 @@ int kt_import_open(const struct kt_import_trace *t,
 	s->format = format;
 	s->codec = format->in;
 	s->in = t->input;
+	s->folder = t->folder;
 	s->begin = s->in->offset;
 	s->in->wait = wait_input;
 	s->in->wait_arg = s;

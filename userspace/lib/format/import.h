@@ -55,6 +55,7 @@ struct kt_foreign {
  * @param2: second parameter, likewise
  * @name: the name, without a NUL; cut at KTAPE_NAME_SIZE bytes
  * @len: bytes of @name
+ * @born: time from which the object has the name, 0 = from the beginning
  */
 struct kt_named {
 	uint32_t type;
@@ -63,6 +64,7 @@ struct kt_named {
 	uint32_t param2;
 	const void *name;
 	size_t len;
+	uint64_t born;
 };
 
 /**
@@ -90,6 +92,7 @@ struct kt_fifo {
  * @format: the format
  * @codec: its functions
  * @in: the input: kt_scan_need(), kt_scan_head(), kt_scan_skip(); @in->offset
+ * @folder: the input is a folder: @in reads its file "metadata".  -1 = it is a file
  * @begin: offset of the first byte of the trace in @in
  * @options: options of the user, see kt_codec_option()
  * @info: info of the trace.  open() sets at least freq; the rest has defaults
@@ -126,6 +129,7 @@ struct kt_import {
 	const struct ktape_codec *format;
 	const struct kt_codec_in *codec;
 	struct kt_scan *in;
+	int folder;
 	uint64_t begin;
 	struct kt_codec_options options;
 	struct ktape_info *info;
@@ -176,6 +180,7 @@ int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
  * struct kt_import_trace - the trace that an import fills
  * @options: options of the trace, valid until kt_import_close()
  * @input: the input, positioned at its first byte
+ * @folder: as in struct kt_import; stays the caller's
  * @info: filled by kt_import_open()
  * @formats: formats that describe user events, for the registry
  * @registry: set by kt_import_open(); the trace owns the registry
@@ -183,6 +188,7 @@ int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
 struct kt_import_trace {
 	const struct ktape_trace_options *options;
 	struct kt_scan *input;
+	int folder;
 	struct ktape_info *info;
 	const struct kt_user_format *const *formats;
 	struct ktape_registry **registry;

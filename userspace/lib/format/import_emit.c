@@ -205,6 +205,7 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	kt_set32(words, n->id);
 	kt_set32(words + 4, n->param1);
 	kt_set32(words + 8, n->param2);
+	kt_set64(words + 12, n->born);
 	if (s->learning || (!at && !s->learned)) {
 		err = ktape_registry_add(s->registry, &e);
 		if (err)
@@ -221,6 +222,8 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	at->args[0] = n->id;
 	at->args[1] = n->param1;
 	at->args[2] = n->param2;
+	at->args[3] = (uint32_t)n->born;
+	at->args[4] = (uint32_t)(n->born >> 32);
 	at->blob = n->name;
 	at->blob_size = e.blob_size;
 	return kt_import_emit(s, at);

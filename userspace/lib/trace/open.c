@@ -2,7 +2,8 @@
 /*
  * Open a trace: find out what the input is and set up its streams.
  *
- *	directory			CTF directory: one stream per file
+ *	directory			CTF directory: one stream per file; of another
+ *					tracer: read by a struct kt_import
  *	file that begins with a packet	one stream file; metadata and names come
  *					from the directory around it
  *	begins with a metadata packet	pipe form: a file is indexed, a pipe is
@@ -466,16 +467,90 @@ static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 	return probe_format(t, format, error);
 }
 
-static int open_path(struct ktape_trace *t, const char *path,
-		     struct ktape_error *error)
+/* Read a trace in another format; @folder -1 = the input is a file. */
+static int open_import(struct ktape_trace *t, const struct ktape_codec *format,
+		       int folder, struct ktape_error *error)
 {
 	const struct kt_import_trace import = {
 		.options = &t->options,
 		.input = &t->input,
+		.folder = folder,
 		.info = &t->info,
 		.formats = kt_user_formats,
 		.registry = &t->registry,
 	};
+
+	t->folder = folder;
+	return kt_import_open(&import, format, &t->import, error);
+}
+
+static void begin_input(struct ktape_trace *t, int fd)
+{
+	kt_scan_init(&t->input, fd);
+	t->input.uuid = t->info.uuid;
+	t->input.budget = &t->budget;
+	t->input.tell = notify_input;
+	t->input.arg = t;
+}
+
+/* The folder that LTTng makes has the trace of the kernel in a folder "kernel". */
+static int find_metadata(int *folder)
+{
+	int fd = openat(*folder, "metadata", O_RDONLY | O_CLOEXEC), kernel;
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	kernel = openat(*folder, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (kernel < 0)
+		return -1;
+	fd = openat(kernel, "metadata", O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		close(kernel);
+		return -1;
+	}
+	close(*folder);
+	*folder = kernel;
+	return fd;
+}
+
+/*
+ * Open a directory by the format of its file "metadata".  The directory is the trace's
+ * input if it is native; else the file is, and the directory is its folder.
+ */
+static int open_folder(struct ktape_trace *t, struct ktape_error *error)
+{
+	const struct ktape_codec *format = NULL;
+	int folder = t->input.fd, fd, err = 0;
+	struct stat st;
+
+	fd = find_metadata(&folder);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		if (fd >= 0)
+			close(fd);
+		t->input.fd = folder;
+		return open_directory(t, folder, error);
+	}
+	begin_input(t, fd);
+	if (t->options.format)
+		err = find_format(t, &format, error);
+	else if (kt_scan_need(&t->input, KT_CODEC_PROBE) > 0)
+		format = kt_codec_probe(kt_scan_head(&t->input),
+					kt_scan_there(&t->input),
+					t->input.eof);
+	if (!err && format && !format->in->folder)
+		err = kt_error(error, 0, "format %s is a file, not a folder",
+			       format->name);
+	if (!err && format)
+		return open_import(t, format, folder, error);
+	kt_scan_free(&t->input);
+	close(fd);
+	begin_input(t, folder);
+	return err ? err : open_directory(t, folder, error);
+}
+
+static int open_path(struct ktape_trace *t, const char *path,
+		     struct ktape_error *error)
+{
 	const struct ktape_codec *format;
 	struct stat st;
 	int64_t there;
@@ -485,20 +560,16 @@ static int open_path(struct ktape_trace *t, const char *path,
 				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return -errno;
-	kt_scan_init(&t->input, fd);
-	t->input.uuid = t->info.uuid;
-	t->input.budget = &t->budget;
-	t->input.tell = notify_input;
-	t->input.arg = t;
+	begin_input(t, fd);
 	if (fstat(fd, &st))
 		return -errno;
 	if (S_ISDIR(st.st_mode))
-		return open_directory(t, fd, error);
+		return open_folder(t, error);
 	err = find_format(t, &format, error);
 	if (err)
 		return err;
 	if (format)
-		return kt_import_open(&import, format, &t->import, error);
+		return open_import(t, format, -1, error);
 	there = kt_scan_need(&t->input, 4);
 	if (there < 0)
 		return (int)there;
@@ -526,6 +597,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	if (error)
 		memset(error, 0, sizeof(*error));
 	t->input.fd = -1;
+	t->folder = -1;
 	t->budget.max = t->options.memory ? t->options.memory :
 					    KTAPE_TRACE_HELD_MAX;
 	t->opening = !t->packet;
@@ -567,6 +639,11 @@ const char *ktape_trace_format(const struct ktape_trace *trace)
 	return trace->import ? trace->import->format->name : NULL;
 }
 
+bool ktape_trace_is_kernel(const struct ktape_trace *trace)
+{
+	return !trace->import || trace->import->format->in->kernel;
+}
+
 const char *ktape_trace_source(struct ktape_trace *trace, size_t *len)
 {
 	return trace->import ? kt_import_json(trace->import, len) : NULL;
@@ -598,6 +675,8 @@ void ktape_trace_close(struct ktape_trace *trace)
 	kt_scan_free(&trace->input);
 	if (trace->input.fd >= 0)
 		close(trace->input.fd);
+	if (trace->folder >= 0)
+		close(trace->folder);
 	ktape_decoder_free(trace->decoder);
 	ktape_registry_free(trace->registry);
 	free(trace);

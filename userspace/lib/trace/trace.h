@@ -138,6 +138,7 @@ struct kt_loss {
  * @heap: heap of the streams with an event, the earliest first
  * @nr_heap: number of streams in @heap
  * @second: the stream that comes next after @heap[0], or NULL
+ * @folder: folder whose metadata @input is, of a trace in another format; -1 = none
  * @import: reader of another format, NULL = the trace is native
  * @current: stream whose event was delivered last, or NULL
  * @last_ts: time of that event, in ticks
@@ -178,6 +179,7 @@ struct ktape_trace {
 	struct ktape_decoder *decoder;
 	struct ktape_registry *registry;
 	struct kt_scan input;
+	int folder;
 	struct kt_import *import;
 	struct kt_budget budget;
 	bool live;

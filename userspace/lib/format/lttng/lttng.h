@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* LTTng's kernel trace (CTF) for the table of formats: output only. */
+/* LTTng's kernel trace (CTF) for the table of formats. */
 #ifndef _KT_FORMAT_LTTNG_H
 #define _KT_FORMAT_LTTNG_H
 
 #include "format/codec.h"
 
+extern const struct kt_codec_in kt_lttng_in;
 extern const struct kt_codec_out kt_lttng_out;
 
 #endif /* _KT_FORMAT_LTTNG_H */

@@ -27,6 +27,7 @@ enum how {
 	PRIO,		/* minus MAX_RT_PRIO; 255 is the deadline class: -101 */
 	IDLE,		/* idle state; 255 (leaving idle) becomes UINT32_MAX */
 	SECTORS,	/* bytes to sectors of 512 bytes */
+	RWBS,		/* REQ_OP_* to the bits of LTTng */
 };
 
 static const char *const types[] = {
@@ -34,6 +35,7 @@ static const char *const types[] = {
 	[U64] = "uint64_t", [X64] = "xint64_t",	   [COMM] = "text_t",
 	[NAME] = "string",  [PROCESS] = "int32_t", [STATE] = "int64_t",
 	[PRIO] = "int32_t", [IDLE] = "uint32_t",   [SECTORS] = "uint32_t",
+	[RWBS] = "uint32_t",
 	[CURRENT] = "text_t",
 };
 
@@ -205,13 +207,13 @@ static const struct row {
 	  { { "work", "work", X64 }, { "function", "function", X64 } } },
 	{ KTAPE_EV_BLOCK_RQ_INSERT,
 	  "block_rq_insert",
-	  { REQUEST, { "bytes", "bytes", U32 }, { "op", "rwbs", U32 } } },
+	  { REQUEST, { "bytes", "bytes", U32 }, { "op", "rwbs", RWBS } } },
 	{ KTAPE_EV_BLOCK_RQ_ISSUE,
 	  "block_rq_issue",
-	  { REQUEST, { "bytes", "bytes", U32 }, { "op", "rwbs", U32 } } },
+	  { REQUEST, { "bytes", "bytes", U32 }, { "op", "rwbs", RWBS } } },
 	{ KTAPE_EV_BLOCK_RQ_COMPLETE,
 	  "block_rq_complete",
-	  { REQUEST, { "status", "error", S32 }, { "op", "rwbs", U32 } } },
+	  { REQUEST, { "status", "error", S32 }, { "op", "rwbs", RWBS } } },
 	{ KTAPE_EV_NET_DEV_QUEUE, "net_dev_queue", { SKB } },
 	{ KTAPE_EV_NET_DEV_XMIT, "net_dev_xmit", { SKB, { "rc", "rc", S32 } } },
 	{ KTAPE_EV_NETIF_RECEIVE_SKB, "net_if_receive_skb", { SKB } },
@@ -296,6 +298,14 @@ static uint64_t process_of(const struct kt_line *l, uint64_t tid)
 	return o && o->param1 ? o->param1 : tid;
 }
 
+/* Return the bits of LTTng for an operation: 1 write, 2 discard, 4 read, 0x100 flush. */
+static uint32_t rwbs_of(uint64_t op)
+{
+	static const uint16_t bits[] = { 4, 1, 0x100, 2, 0, 0x82 };
+
+	return op < KT_ARRAY_SIZE(bits) ? bits[op] : 0;
+}
+
 static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 		       const struct map *m)
 {
@@ -320,6 +330,8 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 		return lt_put32(p, v - MAX_RT_PRIO);
 	case IDLE:
 		return lt_put32(p, v == IDLE_EXIT ? UINT32_MAX : v);
+	case RWBS:
+		return lt_put32(p, rwbs_of(v));
 	case SECTORS:
 		return lt_put32(p, v / HALF_KIB);
 	case S32:

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Read fields of a CTF packet by their types; memory of the types.
+ *
+ * Fields are read bit by bit as the types say, because LTTng's event headers have numbers
+ * of 5 and 27 bits.  Every read is checked against the end of the packet.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "ctf.h"
+
+/* ---- memory of the types ----------------------------------------------------------- */
+
+struct ctf_memory {
+	struct ctf_memory *next;
+	max_align_t data[];
+};
+
+void *ctf_alloc(struct ctf *c, size_t size)
+{
+	struct ctf_memory *m = calloc(1, sizeof(*m) + size);
+
+	if (!m) {
+		c->out_of_memory = true;
+		return NULL;
+	}
+	m->next = c->memory;
+	c->memory = m;
+	return m->data;
+}
+
+/*
+ * Make room for one more element behind the @nr that an array has.
+ * Return: the array, or NULL.  Arrays that are outgrown are freed with the rest.
+ */
+void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size)
+{
+	void *more;
+
+	if (nr & (nr - 1) || (nr && !array))
+		return array;
+	more = ctf_alloc(c, (nr ? nr * 2 : 1) * size);
+	if (more && nr)
+		memcpy(more, array, nr * size);
+	return more;
+}
+
+struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind)
+{
+	struct ctf_type *t;
+
+	if (c->nr_types == CTF_TYPES)
+		return NULL;
+	t = ctf_alloc(c, sizeof(*t));
+	if (!t)
+		return NULL;
+	c->nr_types++;
+	t->kind = kind;
+	t->align = kind == CTF_STRING ? 8 : 1;
+	t->big = c->big;
+	return t;
+}
+
+struct ctf_stream *ctf_add_stream(struct ctf *c)
+{
+	struct ctf_stream *more = ctf_grow(c, c->streams, c->nr_streams,
+					   sizeof(*more));
+
+	if (!more)
+		return NULL;
+	c->streams = more;
+	more += c->nr_streams++;
+	memset(more, 0, sizeof(*more));
+	return more;
+}
+
+struct ctf_class *ctf_add_class(struct ctf *c)
+{
+	struct ctf_class *more = ctf_grow(c, c->classes, c->nr_classes,
+					  sizeof(*more));
+
+	if (!more)
+		return NULL;
+	c->classes = more;
+	more += c->nr_classes++;
+	memset(more, 0, sizeof(*more));
+	return more;
+}
+
+void ctf_free(struct ctf *c)
+{
+	while (c->memory) {
+		struct ctf_memory *m = c->memory;
+
+		c->memory = m->next;
+		free(m);
+	}
+	memset(c, 0, sizeof(*c));
+}
+
+/* ---- bits --------------------------------------------------------------------------- */
+
+static bool fail(struct ctf_at *at, const char *why)
+{
+	at->why = why;
+	return false;
+}
+
+static bool align_to(struct ctf_at *at, unsigned int bits)
+{
+	uint64_t to = bits > 1 ? kt_align(at->bit, bits) : at->bit;
+
+	if (to > at->end)
+		return fail(at, "a field goes beyond the end of the packet");
+	at->bit = to;
+	return true;
+}
+
+/* Read @size bits, at most 64, in little-endian order: the lowest bits come first. */
+static uint64_t bits_little(const uint8_t *data, uint64_t bit, unsigned int size)
+{
+	uint64_t v = 0;
+
+	for (unsigned int got = 0; got < size;) {
+		unsigned int skip = (bit + got) & 7;
+		unsigned int n = (unsigned int)kt_min(8 - skip, size - got);
+		uint64_t part = data[(bit + got) >> 3] >> skip & ((1U << n) - 1);
+
+		v |= part << got;
+		got += n;
+	}
+	return v;
+}
+
+/* The same in big-endian order: the highest bits come first. */
+static uint64_t bits_big(const uint8_t *data, uint64_t bit, unsigned int size)
+{
+	uint64_t v = 0;
+
+	for (unsigned int got = 0; got < size;) {
+		unsigned int skip = (bit + got) & 7;
+		unsigned int n = (unsigned int)kt_min(8 - skip, size - got);
+
+		v = v << n | (data[(bit + got) >> 3] >> (8 - skip - n) &
+			      ((1U << n) - 1));
+		got += n;
+	}
+	return v;
+}
+
+static uint64_t number_at(const struct ctf_type *t, const uint8_t *data,
+			  uint64_t bit)
+{
+	uint64_t v;
+
+	if (!t->big && !(bit & 7) && t->size == 32)
+		v = kt_get32(data + (bit >> 3));
+	else if (!t->big && !(bit & 7) && t->size == 64)
+		return kt_get64(data + (bit >> 3));
+	else if (t->size == 8 && !(bit & 7))
+		v = data[bit >> 3];
+	else
+		v = t->big ? bits_big(data, bit, t->size)
+			   : bits_little(data, bit, t->size);
+	if (t->is_signed && t->size < 64 && v >> (t->size - 1) & 1)
+		v |= ~0ULL << t->size;
+	return v;
+}
+
+static bool read_integer(struct ctf_at *at, const struct ctf_type *t,
+			 uint64_t *v)
+{
+	if (!align_to(at, t->align))
+		return false;
+	if (at->end - at->bit < t->size)
+		return fail(at, "a number goes beyond the end of the packet");
+	*v = number_at(t, at->data, at->bit);
+	at->bit += t->size;
+	return true;
+}
+
+static bool read_leb128(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
+{
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	if (!align_to(at, 8))
+		return false;
+	*v = 0;
+	do {
+		if (at->end - at->bit < 8)
+			return fail(at, "a number goes beyond the end of the packet");
+		if (shift > 63)
+			return fail(at, "a number has more than 64 bits");
+		byte = at->data[at->bit >> 3];
+		at->bit += 8;
+		*v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (t->is_signed && shift < 64 && byte & 0x40)
+		*v |= ~0ULL << shift;
+	return true;
+}
+
+/* ---- fields -------------------------------------------------------------------------- */
+
+/* Roles of numbers by their names, for CTF 1.8. */
+static const struct {
+	const char *name;
+	uint8_t role;
+} roles[] = {
+	{ "magic", CTF_MAGIC }, { "stream_id", CTF_STREAM },
+	{ "id", CTF_CLASS }, { "timestamp_begin", CTF_TIME },
+	{ "timestamp", CTF_TIME }, { "timestamp_end", CTF_TIME_END },
+	{ "content_size", CTF_CONTENT }, { "packet_size", CTF_TOTAL },
+	{ "events_discarded", CTF_DISCARDED }, { "packet_seq_num", CTF_SEQ },
+	{ "cpu_id", CTF_CPU },
+};
+
+/* What packets and contexts have without a role in CTF 2, too. */
+static uint8_t role_by_name(const struct ctf_at *at, const char *name)
+{
+	if (*name == '_')
+		name++;
+	if (!strcmp(name, "cpu_id"))
+		return CTF_CPU;
+	if (!strcmp(name, "tid") || !strcmp(name, "vtid"))
+		return CTF_TID;
+	for (size_t i = 0; at->named && i < KT_ARRAY_SIZE(roles); i++) {
+		if (!strcmp(name, roles[i].name))
+			return roles[i].role;
+	}
+	return CTF_PLAIN;
+}
+
+static void keep_number(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
+{
+	if (at->nr_numbers == CTF_LENGTHS) {
+		memmove(at->numbers, at->numbers + 1,
+			sizeof(*at->numbers) * (CTF_LENGTHS - 1));
+		at->nr_numbers--;
+	}
+	at->numbers[at->nr_numbers++] = (struct ctf_number){ at->name, t, v };
+}
+
+static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
+{
+	uint8_t role = t->role ? t->role :
+		       at->name ? role_by_name(at, at->name) : CTF_PLAIN;
+
+	if (!role && t->clock && at->named)
+		role = CTF_TIME;
+	if (!role)
+		return;
+	at->roles[role] = v;
+	at->has |= 1U << role;
+	if (role == CTF_TIME)
+		at->clock_bits = t->kind == CTF_LEB128 ? 64 : t->size;
+}
+
+/* Find the number that a length or a tag refers to. */
+static const struct ctf_number *find_number(struct ctf_at *at, const char *name)
+{
+	for (unsigned int i = at->nr_numbers; i--;) {
+		if (at->numbers[i].name && !strcmp(at->numbers[i].name, name))
+			return &at->numbers[i];
+	}
+	fail(at, "a field refers to another one that does not come before it");
+	return NULL;
+}
+
+static bool is_in(const struct ctf_range *r, unsigned int nr, uint64_t v)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		if ((int64_t)v >= r[i].low && (int64_t)v <= r[i].high)
+			return true;
+	}
+	return false;
+}
+
+/* Return the option that the tag selects, or NULL. */
+static const struct ctf_member *choose(const struct ctf_type *t,
+				       const struct ctf_number *tag)
+{
+	for (unsigned int i = 0; i < t->nr_members; i++) {
+		const struct ctf_member *m = &t->members[i];
+
+		if (m->nr_ranges) {
+			if (is_in(m->ranges, m->nr_ranges, tag->value))
+				return m;
+			continue;
+		}
+		for (unsigned int k = 0; k < tag->type->nr_labels; k++) {
+			const struct ctf_label *l = &tag->type->labels[k];
+
+			if (!strcmp(l->name, m->name) &&
+			    is_in(&l->range, 1, tag->value))
+				return m;
+		}
+	}
+	return NULL;
+}
+
+static bool read_variant(struct ctf_at *at, const struct ctf_type *t,
+			 struct ctf_value *v)
+{
+	const struct ctf_number *tag = find_number(at, t->ref);
+	const struct ctf_member *m = tag ? choose(t, tag) : NULL;
+
+	if (!tag)
+		return false;
+	/* An optional field of CTF 2 is a variant whose only option may not apply. */
+	if (!m)
+		return t->nr_members == 1 && t->members[0].nr_ranges ? true :
+			fail(at, "a variant has no option for its tag");
+	return ctf_read(at, m->type, v);
+}
+
+static bool read_elements(struct ctf_at *at, const struct ctf_type *t,
+			  uint64_t count, struct ctf_value *v)
+{
+	const struct ctf_type *e = t->element;
+	const char *name = at->name;
+	struct ctf_value one;
+
+	if (!align_to(at, t->align) || !align_to(at, e->align))
+		return false;
+	/* An element has a bit at least, unless it is empty; then none are read. */
+	if (count > at->end - at->bit)
+		return fail(at, "an array goes beyond the end of the packet");
+	if (e->kind == CTF_INTEGER && !(e->size & 7) && !(at->bit & 7) &&
+	    e->align <= e->size) {
+		if (count * e->size > at->end - at->bit)
+			return fail(at, "an array goes beyond the end of the packet");
+		v->data = at->data + (at->bit >> 3);
+		v->len = (size_t)(count * e->size >> 3);
+		at->bit += count * e->size;
+		return true;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t before = at->bit;
+
+		at->name = NULL;
+		if (!ctf_read(at, e, &one))
+			return false;
+		if (at->bit == before)
+			break;
+	}
+	at->name = name;
+	return true;
+}
+
+static bool read_string(struct ctf_at *at, struct ctf_value *v)
+{
+	const uint8_t *p, *nul;
+	size_t room;
+
+	if (!align_to(at, 8))
+		return false;
+	p = at->data + (at->bit >> 3);
+	room = (size_t)((at->end - at->bit) >> 3);
+	nul = memchr(p, 0, room);
+	if (!nul)
+		return fail(at, "a string goes beyond the end of the packet");
+	v->data = p;
+	v->len = (size_t)(nul - p);
+	at->bit += (v->len + 1) * 8;
+	return true;
+}
+
+static bool read_number(struct ctf_at *at, const struct ctf_type *t,
+			struct ctf_value *v)
+{
+	bool ok = t->kind == CTF_LEB128 ? read_leb128(at, t, &v->number)
+					: read_integer(at, t, &v->number);
+
+	if (!ok)
+		return false;
+	if (at->name)
+		keep_number(at, t, v->number);
+	keep_role(at, t, v->number);
+	return true;
+}
+
+/* Read the members of a structure; their values are only kept as roles and numbers. */
+bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
+{
+	struct ctf_value v;
+
+	if (!align_to(at, t->align))
+		return false;
+	for (unsigned int i = 0; i < t->nr_members; i++) {
+		at->name = t->members[i].name;
+		if (!ctf_read(at, t->members[i].type, &v))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * ctf_read() - read one field
+ * @at: place in the packet, which is advanced
+ * @t: type of the field
+ * @v: filled; structures and variants only with what their last field is
+ *
+ * Return: false if the field goes beyond the packet or refers to none; @at->why says it.
+ */
+bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
+{
+	const struct ctf_number *length;
+	bool ok;
+
+	memset(v, 0, sizeof(*v));
+	if (at->depth == CTF_DEPTH)
+		return fail(at, "the types are nested too deep");
+	at->depth++;
+	switch (t->kind) {
+	case CTF_INTEGER:
+	case CTF_FLOAT:
+	case CTF_LEB128:
+		ok = read_number(at, t, v);
+		break;
+	case CTF_STRING:
+		ok = read_string(at, v);
+		break;
+	case CTF_STRUCT:
+		ok = ctf_read_struct(at, t);
+		break;
+	case CTF_VARIANT:
+		ok = read_variant(at, t, v);
+		break;
+	case CTF_ARRAY:
+		ok = read_elements(at, t, t->count, v);
+		break;
+	default:
+		length = find_number(at, t->ref);
+		ok = length && read_elements(at, t, length->value, v);
+		break;
+	}
+	at->depth--;
+	return ok;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The metadata of a CTF trace as types, from CTF 1.8 (tsdl.c) or CTF 2 (ctf2.c), and
+ * reading fields of these types from a packet (ctf.c).
+ *
+ * Both versions describe the same bytes, so only the two parsers know which version a
+ * trace has.  All memory is in one list that ctf_free() frees.
+ */
+#ifndef _KT_LTTNG_CTF_H
+#define _KT_LTTNG_CTF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktape-event.h"
+
+#define CTF_DEPTH	16U		/* of types inside types */
+#define CTF_TYPES	(1U << 18)	/* of one trace */
+#define CTF_NAME	96U
+#define CTF_LENGTHS	64U		/* numbers that later fields may refer to */
+
+enum ctf_kind {
+	CTF_INTEGER,
+	CTF_LEB128,	/* integer of variable length */
+	CTF_FLOAT,
+	CTF_STRING,
+	CTF_STRUCT,
+	CTF_VARIANT,
+	CTF_ARRAY,	/* @count elements */
+	CTF_SEQUENCE	/* as many elements as the field @ref says */
+};
+
+/* What a number means to the reader of the stream. */
+enum ctf_role {
+	CTF_PLAIN,
+	CTF_MAGIC,
+	CTF_STREAM,		/* id of the stream class */
+	CTF_CLASS,		/* id of the event class */
+	CTF_TIME,
+	CTF_TIME_END,		/* of the packet */
+	CTF_CONTENT,		/* bits */
+	CTF_TOTAL,		/* bits */
+	CTF_DISCARDED,
+	CTF_SEQ,
+	CTF_CPU,
+	CTF_TID,
+	CTF_ROLES
+};
+
+struct ctf_range {
+	int64_t low;
+	int64_t high;
+};
+
+/**
+ * struct ctf_label - name of a range of values of an enumeration
+ */
+struct ctf_label {
+	char name[CTF_NAME];
+	struct ctf_range range;
+};
+
+struct ctf_type;
+
+/**
+ * struct ctf_member - a field of a structure, or an option of a variant
+ * @name: its name; a variant's is the label of its tag, unless it has @ranges
+ * @type: its type
+ * @ranges: of an option in CTF 2: values of the selector
+ * @nr_ranges: entries of @ranges
+ */
+struct ctf_member {
+	char name[CTF_NAME];
+	const struct ctf_type *type;
+	struct ctf_range *ranges;
+	unsigned int nr_ranges;
+};
+
+/**
+ * struct ctf_type - a type
+ * @kind: enum ctf_kind
+ * @align: in bits, a power of two
+ * @size: bits of a number
+ * @is_signed: the number has a sign
+ * @big: it is big-endian
+ * @text: it is a character
+ * @hex: it is shown in hexadecimal
+ * @clock: it is a time stamp, complete or the low bits of one
+ * @role: enum ctf_role, set by CTF 2; CTF 1.8 goes by names
+ * @labels: of an enumeration
+ * @nr_labels: entries of @labels
+ * @members: of a structure or a variant
+ * @nr_members: entries of @members
+ * @element: of an array or a sequence
+ * @count: elements of an array
+ * @ref: name of the field with the length of a sequence or the tag of a variant
+ */
+struct ctf_type {
+	uint8_t kind;
+	uint16_t align;
+	uint16_t size;
+	bool is_signed;
+	bool big;
+	bool text;
+	bool hex;
+	bool clock;
+	uint8_t role;
+	struct ctf_label *labels;
+	unsigned int nr_labels;
+	struct ctf_member *members;
+	unsigned int nr_members;
+	const struct ctf_type *element;
+	uint64_t count;
+	char ref[CTF_NAME];
+};
+
+/**
+ * struct ctf_class - an event class
+ */
+struct ctf_class {
+	char name[CTF_NAME];
+	uint64_t id;
+	uint64_t stream;
+	const struct ctf_type *context;
+	const struct ctf_type *fields;
+};
+
+struct ctf_stream {
+	uint64_t id;
+	const struct ctf_type *packet_context;
+	const struct ctf_type *event_header;
+	const struct ctf_type *event_context;
+};
+
+/**
+ * struct ctf - the metadata of a trace
+ * @version: 1 or 2
+ * @big: default byte order of numbers
+ * @packet_header: NULL = packets have none
+ * @streams: stream classes
+ * @nr_streams: entries of @streams
+ * @classes: event classes
+ * @nr_classes: entries of @classes
+ * @freq: of the clock, in Hz
+ * @offset_s: its origin, in seconds since the epoch
+ * @offset: rest of the origin, in ticks
+ * @clock: name of the clock
+ * @hostname: and the following: of the environment, "" = not given
+ * @domain: "kernel" or "ust"
+ * @tracer: name of the tracer
+ * @release: of the kernel
+ * @uuid: of the trace
+ * @has_uuid: @uuid is given
+ * @memory: all allocations
+ * @nr_types: types so far
+ * @out_of_memory: an allocation failed
+ */
+struct ctf {
+	unsigned int version;
+	bool big;
+	const struct ctf_type *packet_header;
+	struct ctf_stream *streams;
+	size_t nr_streams;
+	struct ctf_class *classes;
+	size_t nr_classes;
+	uint64_t freq;
+	int64_t offset_s;
+	uint64_t offset;
+	char clock[32];
+	char hostname[65];
+	char domain[16];
+	char tracer[32];
+	char release[65];
+	uint8_t uuid[16];
+	bool has_uuid;
+	struct ctf_memory *memory;
+	size_t nr_types;
+	bool out_of_memory;
+};
+
+/* ctf.c */
+void *ctf_alloc(struct ctf *c, size_t size);
+void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size);
+struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind);
+struct ctf_stream *ctf_add_stream(struct ctf *c);
+struct ctf_class *ctf_add_class(struct ctf *c);
+void ctf_free(struct ctf *c);
+
+/* tsdl.c, ctf2.c.  Return: 0, -ENOMEM, or -EBADMSG with @error filled. */
+int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
+		   struct ktape_error *error);
+int ctf_parse_json(struct ctf *c, const char *text, size_t len,
+		   struct ktape_error *error);
+
+/**
+ * struct ctf_number - a number that was read, by the name of its field
+ */
+struct ctf_number {
+	const char *name;
+	const struct ctf_type *type;
+	uint64_t value;
+};
+
+/**
+ * struct ctf_at - a place in a packet, while fields are read
+ * @data: the packet
+ * @bit: the next bit
+ * @end: bit after the last one
+ * @roles: the last value of each role
+ * @has: bit n: @roles[n] was read
+ * @clock_bits: size of the time stamp that was read, in bits
+ * @numbers: numbers that later fields may refer to
+ * @nr_numbers: entries of @numbers
+ * @named: roles go by the names of fields (CTF 1.8)
+ * @name: name of the field that is read
+ * @depth: types inside types
+ * @why: what was wrong, a constant text
+ */
+struct ctf_at {
+	const uint8_t *data;
+	uint64_t bit;
+	uint64_t end;
+	uint64_t roles[CTF_ROLES];
+	uint32_t has;
+	unsigned int clock_bits;
+	struct ctf_number numbers[CTF_LENGTHS];
+	unsigned int nr_numbers;
+	bool named;
+	const char *name;
+	unsigned int depth;
+	const char *why;
+};
+
+/**
+ * struct ctf_value - what ctf_read() found
+ * @number: of a number
+ * @data: characters or bytes, NULL = none.  They are in the packet, or in the buffer
+ *	that the caller gave
+ * @len: bytes of @data
+ */
+struct ctf_value {
+	uint64_t number;
+	const uint8_t *data;
+	size_t len;
+};
+
+bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v);
+bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t);
+
+#endif /* _KT_LTTNG_CTF_H */

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Parse CTF 2 metadata: JSON objects ("fragments"), each behind the byte 0x1e.
+ *
+ *	preamble		version, uuid
+ *	field-class-alias	a name for a type
+ *	trace-class		packet header; environment
+ *	clock-class		frequency and origin
+ *	data-stream-class	packet context, event header, event context
+ *	event-record-class	id, name, fields
+ *
+ * CTF2-SPEC-2.0 of the DiaMon workgroup.  Not read: attributes and extensions.  A field
+ * class of a later version is an error, because its size is not known.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "json.h"
+
+#define RECORD	'\x1e'
+
+struct alias2 {
+	const char *name;
+	const struct ctf_type *type;
+};
+
+struct ctf2 {
+	struct ctf *c;
+	struct ktape_error *error;
+	struct alias2 *aliases;
+	size_t nr_aliases;
+	unsigned int depth;
+};
+
+static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j);
+
+static void *bad(struct ctf2 *p, const struct json *at, const char *why)
+{
+	if (p->error->text[0])
+		return NULL;
+	snprintf(p->error->text, sizeof(p->error->text), "%s", why);
+	p->error->offset = at ? at->offset : 0;
+	return NULL;
+}
+
+static struct ctf_type *new_type(struct ctf2 *p, const struct json *j,
+				 enum ctf_kind kind)
+{
+	if (p->c->nr_types == CTF_TYPES)
+		return bad(p, j, "the metadata has too many types");
+	return ctf_new_type(p->c, kind);
+}
+
+static bool to_align(struct ctf2 *p, const struct json *j, const char *name,
+		     struct ctf_type *t)
+{
+	uint64_t v;
+
+	if (!json_number(j, name, &v))
+		return true;
+	if (!v || v > 4096 || v & (v - 1)) {
+		bad(p, json_member(j, name), "an alignment is not a power of two");
+		return false;
+	}
+	t->align = (uint16_t)kt_max(t->align, v);
+	return true;
+}
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *word;
+	uint8_t role;
+} roles[] = {
+	{ "packet-magic-number", CTF_MAGIC },
+	{ "data-stream-class-id", CTF_STREAM },
+	{ "event-record-class-id", CTF_CLASS },
+	{ "default-clock-timestamp", CTF_TIME },
+	{ "packet-end-default-clock-timestamp", CTF_TIME_END },
+	{ "packet-content-length", CTF_CONTENT },
+	{ "packet-total-length", CTF_TOTAL },
+	{ "discarded-event-record-counter-snapshot", CTF_DISCARDED },
+	{ "packet-sequence-number", CTF_SEQ },
+};
+
+static void set_role(struct ctf_type *t, const struct json *j)
+{
+	const struct json *list = json_member(j, "roles"), *r;
+
+	for (r = list && list->kind == JSON_ARRAY ? list->first : NULL; r;
+	     r = r->next) {
+		for (size_t i = 0; r->text && i < KT_ARRAY_SIZE(roles); i++) {
+			if (!strcmp(r->text, roles[i].word))
+				t->role = roles[i].role;
+		}
+	}
+	t->clock = t->role == CTF_TIME || t->role == CTF_TIME_END;
+}
+
+/* Parse [[low, high], ...].  Return: false after bad(). */
+static bool parse_ranges(struct ctf2 *p, const struct json *j,
+			 struct ctf_range **ranges, unsigned int *nr)
+{
+	const struct json *r = j && j->kind == JSON_ARRAY ? j->first : NULL;
+
+	for (; r; r = r->next) {
+		const struct json *low = r->kind == JSON_ARRAY ? r->first : NULL;
+		struct ctf_range *more;
+
+		if (!low || !low->next || low->kind != JSON_NUMBER ||
+		    low->next->kind != JSON_NUMBER)
+			return bad(p, r, "a range is not two numbers");
+		more = ctf_grow(p->c, *ranges, *nr, sizeof(*more));
+		if (!more)
+			return false;
+		*ranges = more;
+		more[(*nr)++] = (struct ctf_range){
+			(int64_t)low->number, (int64_t)low->next->number,
+		};
+	}
+	return true;
+}
+
+/* Parse {"label": [[low, high], ...], ...} of an enumeration. */
+static bool parse_mappings(struct ctf2 *p, const struct json *j,
+			   struct ctf_type *t)
+{
+	const struct json *m = json_member(j, "mappings");
+
+	for (m = m && m->kind == JSON_OBJECT ? m->first : NULL; m; m = m->next) {
+		struct ctf_range *ranges = NULL;
+		unsigned int nr = 0;
+
+		if (!parse_ranges(p, m, &ranges, &nr))
+			return false;
+		for (unsigned int i = 0; i < nr; i++) {
+			struct ctf_label *more = ctf_grow(p->c, t->labels,
+							  t->nr_labels,
+							  sizeof(*more));
+
+			if (!more)
+				return false;
+			t->labels = more;
+			more += t->nr_labels++;
+			snprintf(more->name, CTF_NAME, "%s", m->name);
+			more->range = ranges[i];
+		}
+	}
+	return true;
+}
+
+static const struct ctf_type *parse_fixed(struct ctf2 *p, const struct json *j,
+					  enum ctf_kind kind, bool is_signed)
+{
+	struct ctf_type *t = new_type(p, j, kind);
+	const char *order = json_text(j, "byte-order");
+	uint64_t size = 0, base = 0;
+
+	if (!t)
+		return NULL;
+	json_number(j, "length", &size);
+	if (!size || size > 64)
+		return bad(p, j, "a number does not have 1 to 64 bits");
+	t->size = (uint16_t)size;
+	t->is_signed = is_signed;
+	t->big = order && !strcmp(order, "big-endian");
+	json_number(j, "preferred-display-base", &base);
+	t->hex = base == 16;
+	set_role(t, j);
+	if (!to_align(p, j, "alignment", t) || !parse_mappings(p, j, t))
+		return NULL;
+	return t;
+}
+
+static const struct ctf_type *parse_leb128(struct ctf2 *p, const struct json *j,
+					   bool is_signed)
+{
+	struct ctf_type *t = new_type(p, j, CTF_LEB128);
+
+	if (!t)
+		return NULL;
+	t->align = 8;
+	t->is_signed = is_signed;
+	set_role(t, j);
+	return parse_mappings(p, j, t) ? t : NULL;
+}
+
+/* ---- arrays, texts, bytes ------------------------------------------------------------ */
+
+/*
+ * Take the name of the field that a location refers to: the last element of its path.
+ * The location is an object with a path, or in early versions the path itself.
+ */
+static bool take_location(struct ctf2 *p, const struct json *j,
+			  const char *name, struct ctf_type *t)
+{
+	const struct json *l = json_member(j, name), *path;
+
+	path = l && l->kind == JSON_OBJECT ? json_member(l, "path") : l;
+	for (path = path && path->kind == JSON_ARRAY ? path->first : NULL; path;
+	     path = path->next) {
+		if (path->text)
+			snprintf(t->ref, sizeof(t->ref), "%s", path->text);
+	}
+	if (!*t->ref)
+		bad(p, j, "the location of a length or selector has no path");
+	return *t->ref;
+}
+
+/* An array of bytes or characters: @text, of fixed length or not. */
+static const struct ctf_type *parse_bytes(struct ctf2 *p, const struct json *j,
+					  bool is_text, bool is_fixed)
+{
+	struct ctf_type *t = new_type(p, j, is_fixed ? CTF_ARRAY : CTF_SEQUENCE);
+	struct ctf_type *e = t ? new_type(p, j, CTF_INTEGER) : NULL;
+
+	if (!e)
+		return NULL;
+	e->size = 8;
+	e->align = t->align = 8;
+	e->text = t->text = is_text;
+	t->element = e;
+	if (!is_fixed)
+		return take_location(p, j, "length-field-location", t) ? t : NULL;
+	if (!json_number(j, "length", &t->count))
+		return bad(p, j, "an array has no length");
+	return t;
+}
+
+static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
+					  bool is_fixed)
+{
+	struct ctf_type *t = new_type(p, j, is_fixed ? CTF_ARRAY : CTF_SEQUENCE);
+
+	if (!t)
+		return NULL;
+	t->element = parse_class(p, json_member(j, "element-field-class"));
+	if (!t->element)
+		return bad(p, j, "an array has no type of its elements");
+	t->align = t->element->kind == CTF_VARIANT ? 1 : t->element->align;
+	if (!to_align(p, j, "minimum-alignment", t))
+		return NULL;
+	if (!is_fixed)
+		return take_location(p, j, "length-field-location", t) ? t : NULL;
+	if (!json_number(j, "length", &t->count))
+		return bad(p, j, "an array has no length");
+	return t;
+}
+
+/* ---- structures and variants --------------------------------------------------------- */
+
+static struct ctf_member *add_member(struct ctf2 *p, struct ctf_type *t,
+				     const char *name)
+{
+	struct ctf_member *more = ctf_grow(p->c, t->members, t->nr_members,
+					   sizeof(*more));
+
+	if (!more)
+		return NULL;
+	t->members = more;
+	more += t->nr_members++;
+	memset(more, 0, sizeof(*more));
+	snprintf(more->name, CTF_NAME, "%s", name ? name : "");
+	return more;
+}
+
+static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
+{
+	const struct json *m = json_member(j, "member-classes");
+	struct ctf_type *t = new_type(p, j, CTF_STRUCT);
+
+	if (!t || !to_align(p, j, "minimum-alignment", t))
+		return NULL;
+	for (m = m && m->kind == JSON_ARRAY ? m->first : NULL; m; m = m->next) {
+		const struct ctf_type *type =
+			parse_class(p, json_member(m, "field-class"));
+		struct ctf_member *more;
+
+		if (!type)
+			return bad(p, m, "a field has no type");
+		more = add_member(p, t, json_text(m, "name"));
+		if (!more)
+			return NULL;
+		more->type = type;
+		if (type->kind != CTF_VARIANT)
+			t->align = (uint16_t)kt_max(t->align, type->align);
+	}
+	return t;
+}
+
+static bool parse_option(struct ctf2 *p, struct ctf_type *t,
+			 const struct json *o)
+{
+	const struct ctf_type *type = parse_class(p, json_member(o, "field-class"));
+	const struct json *ranges = json_member(o, "selector-field-ranges");
+	struct ctf_member *m;
+
+	if (!type)
+		return bad(p, o, "an option of a variant has no type");
+	m = add_member(p, t, json_text(o, "name"));
+	if (!m)
+		return false;
+	m->type = type;
+	if (ranges)
+		return parse_ranges(p, ranges, &m->ranges, &m->nr_ranges);
+	/* Without ranges the selector is a truth value: any number but 0. */
+	m->ranges = ctf_alloc(p->c, 2 * sizeof(*m->ranges));
+	if (!m->ranges)
+		return false;
+	m->ranges[0] = (struct ctf_range){ INT64_MIN, -1 };
+	m->ranges[1] = (struct ctf_range){ 1, INT64_MAX };
+	m->nr_ranges = 2;
+	return true;
+}
+
+static const struct ctf_type *parse_variant(struct ctf2 *p, const struct json *j,
+					    bool is_optional)
+{
+	const struct json *o = json_member(j, "options");
+	struct ctf_type *t = new_type(p, j, CTF_VARIANT);
+
+	if (!t || !take_location(p, j, "selector-field-location", t))
+		return NULL;
+	if (is_optional)
+		return parse_option(p, t, j) ? t : NULL;
+	for (o = o && o->kind == JSON_ARRAY ? o->first : NULL; o; o = o->next) {
+		if (!parse_option(p, t, o))
+			return NULL;
+	}
+	return t;
+}
+
+/* ---- field classes -------------------------------------------------------------------- */
+
+static const struct ctf_type *find_alias(struct ctf2 *p, const struct json *j)
+{
+	for (size_t i = p->nr_aliases; i--;) {
+		if (!strcmp(p->aliases[i].name, j->text))
+			return p->aliases[i].type;
+	}
+	return bad(p, j, "a type has a name that was not declared");
+}
+
+enum shape { FIXED, LEB128, FLOATING, STRING, BYTES, ARRAY, STRUCTURE, CHOICE };
+
+static const struct {
+	const char *word;
+	uint8_t shape;
+	bool flag;	/* signed, text, or optional */
+	bool is_fixed;
+} classes[] = {
+	{ "fixed-length-unsigned-integer", FIXED, false, true },
+	{ "fixed-length-signed-integer", FIXED, true, true },
+	{ "fixed-length-bit-array", FIXED, false, true },
+	{ "fixed-length-bit-map", FIXED, false, true },
+	{ "fixed-length-boolean", FIXED, false, true },
+	{ "fixed-length-floating-point-number", FLOATING, false, true },
+	{ "variable-length-unsigned-integer", LEB128, false, false },
+	{ "variable-length-signed-integer", LEB128, true, false },
+	{ "null-terminated-string", STRING, true, false },
+	{ "static-length-string", BYTES, true, true },
+	{ "dynamic-length-string", BYTES, true, false },
+	{ "static-length-blob", BYTES, false, true },
+	{ "dynamic-length-blob", BYTES, false, false },
+	{ "static-length-array", ARRAY, false, true },
+	{ "dynamic-length-array", ARRAY, false, false },
+	{ "structure", STRUCTURE, false, false },
+	{ "variant", CHOICE, false, false },
+	{ "optional", CHOICE, true, false },
+};
+
+static const struct ctf_type *parse_kind(struct ctf2 *p, const struct json *j,
+					 size_t i)
+{
+	switch (classes[i].shape) {
+	case FIXED:
+		return parse_fixed(p, j, CTF_INTEGER, classes[i].flag);
+	case FLOATING:
+		return parse_fixed(p, j, CTF_FLOAT, false);
+	case LEB128:
+		return parse_leb128(p, j, classes[i].flag);
+	case STRING:
+		return new_type(p, j, CTF_STRING);
+	case BYTES:
+		return parse_bytes(p, j, classes[i].flag, classes[i].is_fixed);
+	case ARRAY:
+		return parse_array(p, j, classes[i].is_fixed);
+	case STRUCTURE:
+		return parse_struct(p, j);
+	default:
+		return parse_variant(p, j, classes[i].flag);
+	}
+}
+
+static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
+{
+	const char *word = json_text(j, "type");
+	const struct ctf_type *t = NULL;
+
+	if (j && j->kind == JSON_TEXT)
+		return find_alias(p, j);
+	if (!word)
+		return bad(p, j, "a field class has no type");
+	if (p->depth == CTF_DEPTH)
+		return bad(p, j, "the types are nested too deep");
+	p->depth++;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(classes); i++) {
+		if (!strcmp(word, classes[i].word)) {
+			t = parse_kind(p, j, i);
+			p->depth--;
+			return t;
+		}
+	}
+	p->depth--;
+	return bad(p, j, "a field class has a type that this reader does not know");
+}
+
+/* ---- fragments ------------------------------------------------------------------------- */
+
+static const struct ctf_type *optional_class(struct ctf2 *p,
+					     const struct json *j,
+					     const char *name)
+{
+	const struct json *m = json_member(j, name);
+
+	return m ? parse_class(p, m) : NULL;
+}
+
+static void take_preamble(struct ctf2 *p, const struct json *j)
+{
+	uint64_t version = 0;
+
+	json_number(j, "version", &version);
+	if (version != 2)
+		bad(p, j, "the metadata is not CTF 2");
+}
+
+static void take_alias(struct ctf2 *p, const struct json *j)
+{
+	const char *name = json_text(j, "name");
+	const struct ctf_type *t = optional_class(p, j, "field-class");
+	struct alias2 *more;
+
+	if (!name || !t) {
+		bad(p, j, "an alias has no name or no type");
+		return;
+	}
+	more = ctf_grow(p->c, p->aliases, p->nr_aliases, sizeof(*more));
+	if (!more)
+		return;
+	p->aliases = more;
+	more[p->nr_aliases++] = (struct alias2){ name, t };
+}
+
+static void copy_text(char *to, size_t size, const struct json *j,
+		      const char *name)
+{
+	const char *text = json_text(j, name);
+
+	if (text)
+		snprintf(to, size, "%.*s", (int)size - 1, text);
+}
+
+static void take_trace(struct ctf2 *p, const struct json *j)
+{
+	const struct json *env = json_member(j, "environment");
+	struct ctf *c = p->c;
+
+	c->packet_header = optional_class(p, j, "packet-header-field-class");
+	copy_text(c->hostname, sizeof(c->hostname), env, "hostname");
+	copy_text(c->domain, sizeof(c->domain), env, "domain");
+	copy_text(c->tracer, sizeof(c->tracer), env, "tracer_name");
+	copy_text(c->release, sizeof(c->release), env, "kernel_release");
+}
+
+static void take_clock(struct ctf2 *p, const struct json *j)
+{
+	const struct json *offset = json_member(j, "offset-from-origin");
+	uint64_t s = 0;
+
+	copy_text(p->c->clock, sizeof(p->c->clock), j,
+		  json_text(j, "name") ? "name" : "id");
+	json_number(j, "frequency", &p->c->freq);
+	if (!p->c->freq)
+		bad(p, j, "the frequency of the clock is 0");
+	if (!offset)
+		offset = json_member(j, "offset");
+	json_number(offset, "seconds", &s);
+	p->c->offset_s = (int64_t)s;
+	json_number(offset, "cycles", &p->c->offset);
+}
+
+static void take_stream(struct ctf2 *p, const struct json *j)
+{
+	struct ctf_stream *s = ctf_add_stream(p->c);
+
+	if (!s)
+		return;
+	json_number(j, "id", &s->id);
+	s->packet_context = optional_class(p, j, "packet-context-field-class");
+	s->event_header = optional_class(p, j,
+					 "event-record-header-field-class");
+	s->event_context = optional_class(p, j,
+					  "event-record-common-context-field-class");
+}
+
+static void take_event(struct ctf2 *p, const struct json *j)
+{
+	struct ctf_class *e = ctf_add_class(p->c);
+
+	if (!e)
+		return;
+	json_number(j, "id", &e->id);
+	json_number(j, "data-stream-class-id", &e->stream);
+	copy_text(e->name, sizeof(e->name), j, "name");
+	e->context = optional_class(p, j, "specific-context-field-class");
+	e->fields = optional_class(p, j, "payload-field-class");
+}
+
+static const struct {
+	const char *type;
+	void (*take)(struct ctf2 *p, const struct json *j);
+} fragments[] = {
+	{ "preamble", take_preamble }, { "field-class-alias", take_alias },
+	{ "trace-class", take_trace }, { "clock-class", take_clock },
+	{ "data-stream-class", take_stream },
+	{ "event-record-class", take_event },
+};
+
+/* Each type at the top of something is a structure. */
+static void check_structs(struct ctf2 *p)
+{
+	const struct ctf *c = p->c;
+	bool ok = !c->packet_header || c->packet_header->kind == CTF_STRUCT;
+
+	for (size_t i = 0; i < c->nr_streams; i++) {
+		const struct ctf_stream *s = &c->streams[i];
+
+		ok = ok && (!s->packet_context ||
+			    s->packet_context->kind == CTF_STRUCT) &&
+		     (!s->event_header || s->event_header->kind == CTF_STRUCT) &&
+		     (!s->event_context || s->event_context->kind == CTF_STRUCT);
+	}
+	for (size_t i = 0; i < c->nr_classes; i++) {
+		const struct ctf_class *e = &c->classes[i];
+
+		ok = ok && (!e->context || e->context->kind == CTF_STRUCT) &&
+		     (!e->fields || e->fields->kind == CTF_STRUCT);
+	}
+	if (!ok)
+		bad(p, NULL, "a header, context or payload is not a structure");
+}
+
+/**
+ * ctf_parse_json() - parse CTF 2 metadata
+ * @c: empty; filled.  Ends with ctf_free(), also after an error
+ * @text: the metadata
+ * @len: bytes of @text
+ * @error: its text is "" before; filled on -EBADMSG
+ *
+ * Return: 0, -EBADMSG or -ENOMEM.
+ */
+int ctf_parse_json(struct ctf *c, const char *text, size_t len,
+		   struct ktape_error *error)
+{
+	struct ctf2 p = { .c = c, .error = error };
+	const char *at = text, *end = text + len;
+
+	c->version = 2;
+	c->freq = 1000000000;
+	while (at < end) {
+		const struct json *j;
+		const char *type;
+
+		if (*at == RECORD || *at == '\n' || *at == ' ') {
+			at++;
+			continue;
+		}
+		j = json_parse(c, at, (size_t)(end - at),
+			       (uint64_t)(at - text), error, &at);
+		if (!j)
+			return error->text[0] ? -EBADMSG : -ENOMEM;
+		type = json_text(j, "type");
+		for (size_t i = 0; type && i < KT_ARRAY_SIZE(fragments); i++) {
+			if (!strcmp(type, fragments[i].type))
+				fragments[i].take(&p, j);
+		}
+		if (c->out_of_memory)
+			return -ENOMEM;
+		if (error->text[0])
+			return -EBADMSG;
+	}
+	check_structs(&p);
+	return error->text[0] ? -EBADMSG : 0;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Read a stream file of a CTF trace: packets, and the heads of their events.
+ *
+ *	packet	| header: magic, uuid, stream id |
+ *		| context: begin, end, content size, packet size, discarded, cpu |
+ *		| event | event | ... | padding |
+ *	event	| header: id, time | context of the stream | of the class | fields |
+ *
+ * Which of these a packet has, and in how many bits, the metadata say.  A time stamp of
+ * less than 64 bits continues the one before it.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/file.h"
+
+#include "packet.h"
+
+#define MAGIC	0xc1fc1fc1U
+#define HEAD	(64U << 10)	/* bytes that hold the head of a packet */
+
+static int bad(const struct lt_stream *s, uint64_t bit,
+	       struct ktape_error *error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static int bad(const struct lt_stream *s, uint64_t bit,
+	       struct ktape_error *error, const char *format, ...)
+{
+	size_t len;
+	va_list args;
+
+	snprintf(error->text, sizeof(error->text), "%.40s: ", s->name);
+	len = strlen(error->text);
+	va_start(args, format);
+	vsnprintf(error->text + len, sizeof(error->text) - len, format, args);
+	va_end(args);
+	error->offset = s->offset + bit / 8;
+	return LT_BAD;
+}
+
+static bool has(const struct ctf_at *at, unsigned int role)
+{
+	return at->has >> role & 1;
+}
+
+static const struct ctf_stream *find_stream(const struct ctf *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->nr_streams; i++) {
+		if (c->streams[i].id == id)
+			return &c->streams[i];
+	}
+	return NULL;
+}
+
+/* Classes are sorted by stream and id. */
+static int compare(const struct ctf_class *e, uint64_t stream, uint64_t id)
+{
+	if (e->stream != stream)
+		return e->stream < stream ? -1 : 1;
+	return e->id < id ? -1 : e->id > id;
+}
+
+static const struct ctf_class *find_class(const struct ctf *c, uint64_t stream,
+					  uint64_t id)
+{
+	size_t low = 0, high = c->nr_classes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = compare(&c->classes[middle], stream, id);
+
+		if (!order)
+			return &c->classes[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Read @len bytes at the packet into the buffer.  Return: bytes, or negative errno. */
+static ssize_t fill(struct lt_stream *s, uint64_t len)
+{
+	uint8_t *more;
+
+	if (len > s->cap) {
+		more = realloc(s->buf, len);
+		if (!more)
+			return -ENOMEM;
+		s->buf = more;
+		s->cap = len;
+	}
+	return kt_pread_all(s->fd, s->buf, len, s->offset);
+}
+
+/* Make a time stamp complete with the high bits of the one before it. */
+static uint64_t full_time(uint64_t before, uint64_t low, unsigned int bits)
+{
+	uint64_t mask, time;
+
+	if (bits >= 64)
+		return low;
+	mask = (1ULL << bits) - 1;
+	time = (before & ~mask) | (low & mask);
+	return time < before ? time + mask + 1 : time;
+}
+
+/* Read header and context of the packet in @s->buf. */
+static int read_head(const struct ctf *c, struct lt_stream *s,
+		     struct ktape_error *error)
+{
+	struct ctf_at *at = &s->at;
+
+	at->named = c->version == 1;
+	if (c->packet_header && !ctf_read_struct(at, c->packet_header))
+		return bad(s, at->bit, error, "%s", at->why);
+	if (has(at, CTF_MAGIC) && at->roles[CTF_MAGIC] != MAGIC)
+		return bad(s, 0, error, "no packet begins here");
+	s->class = find_stream(c, has(at, CTF_STREAM) ? at->roles[CTF_STREAM]
+						       : 0);
+	if (!s->class)
+		return bad(s, 0, error,
+			   "the metadata have no stream %llu",
+			   (unsigned long long)at->roles[CTF_STREAM]);
+	if (s->class->packet_context &&
+	    !ctf_read_struct(at, s->class->packet_context))
+		return bad(s, at->bit, error, "%s", at->why);
+	return LT_OK;
+}
+
+/* Take what the head of the packet says of time and losses. */
+static void take_head(struct lt_stream *s)
+{
+	const struct ctf_at *at = &s->at;
+	uint64_t discarded = at->roles[CTF_DISCARDED];
+	uint64_t seq = at->roles[CTF_SEQ];
+
+	s->last_end = s->end;
+	if (has(at, CTF_TIME))
+		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
+	s->begin = s->time;
+	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
+	if (has(at, CTF_CPU) && at->roles[CTF_CPU] < UINT32_MAX)
+		s->cpu = (uint32_t)at->roles[CTF_CPU];
+	s->lost = 0;
+	s->skipped = false;
+	if (has(at, CTF_DISCARDED) && discarded > s->discarded)
+		s->lost = discarded - s->discarded;
+	if (s->begun && has(at, CTF_SEQ))
+		s->skipped = seq > s->seq + 1;
+	s->discarded = discarded;
+	s->seq = seq;
+	s->begun = true;
+}
+
+/**
+ * lt_packet_next() - read the next packet of a file
+ * @c: the metadata; its classes are sorted
+ * @s: the file
+ * @error: filled on LT_BAD
+ *
+ * Return: LT_OK, LT_END, LT_BAD if the file cannot be read from here on, or negative
+ * errno.
+ */
+int lt_packet_next(const struct ctf *c, struct lt_stream *s,
+		   struct ktape_error *error)
+{
+	uint64_t total, content;
+	struct stat st;
+	ssize_t got;
+	int ret;
+
+	if (fstat(s->fd, &st))
+		return -errno;
+	s->offset = s->next;
+	if (s->offset >= (uint64_t)st.st_size)
+		return LT_END;
+	got = fill(s, kt_min(HEAD, (uint64_t)st.st_size - s->offset));
+	if (got <= 0)
+		return got ? (int)got : LT_END;
+	memset(&s->at, 0, sizeof(s->at));
+	s->at.data = s->buf;
+	s->at.end = (uint64_t)got * 8;
+	ret = read_head(c, s, error);
+	if (ret != LT_OK)
+		return ret;
+	total = has(&s->at, CTF_TOTAL) ? s->at.roles[CTF_TOTAL]
+				       : ((uint64_t)st.st_size - s->offset) * 8;
+	content = has(&s->at, CTF_CONTENT) ? s->at.roles[CTF_CONTENT] : total;
+	if (total & 7 || content > total || content < s->at.bit)
+		return bad(s, 0, error, "the sizes of the packet are wrong");
+	if (total / 8 > (uint64_t)st.st_size - s->offset)
+		return bad(s, 0, error, "the file ends inside this packet");
+	if (total / 8 > LT_PACKET_MAX)
+		return bad(s, 0, error, "the packet has more than %llu MB",
+			   LT_PACKET_MAX >> 20);
+	got = fill(s, total / 8);
+	if (got < 0)
+		return (int)got;
+	if ((uint64_t)got < total / 8)
+		return bad(s, 0, error, "the file ends inside this packet");
+	s->at.data = s->buf;
+	s->at.end = content;
+	s->next = s->offset + total / 8;
+	take_head(s);
+	return LT_OK;
+}
+
+/**
+ * lt_event_next() - read header and contexts of the next event
+ * @c: the metadata; its classes are sorted
+ * @s: the file, in a packet
+ * @error: filled on LT_BAD
+ *
+ * The fields of @s->event follow at @s->at.
+ *
+ * Return: LT_OK, LT_END at the end of the packet, or LT_BAD: the rest of the packet
+ * cannot be read.
+ */
+int lt_event_next(const struct ctf *c, struct lt_stream *s,
+		  struct ktape_error *error)
+{
+	struct ctf_at *at = &s->at;
+	uint64_t before = at->bit;
+
+	if (at->bit >= at->end)
+		return LT_END;
+	at->has = 0;
+	at->nr_numbers = 0;
+	at->named = c->version == 1;
+	if (s->class->event_header &&
+	    !ctf_read_struct(at, s->class->event_header))
+		return bad(s, at->bit, error, "%s", at->why);
+	s->event = find_class(c, s->class->id,
+			      has(at, CTF_CLASS) ? at->roles[CTF_CLASS] : 0);
+	if (!s->event)
+		return bad(s, before, error,
+			   "the metadata have no event %llu of stream %llu",
+			   (unsigned long long)at->roles[CTF_CLASS],
+			   (unsigned long long)s->class->id);
+	if (has(at, CTF_TIME))
+		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
+	s->ts = s->time;
+	at->named = false;
+	if ((s->class->event_context &&
+	     !ctf_read_struct(at, s->class->event_context)) ||
+	    (s->event->context && !ctf_read_struct(at, s->event->context)))
+		return bad(s, at->bit, error, "%s", at->why);
+	s->tid = has(at, CTF_TID) ? (int64_t)(int32_t)at->roles[CTF_TID] : -1;
+	if (!s->event->fields && at->bit == before)
+		return bad(s, before, error, "an event has no bytes");
+	return LT_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One stream file of a CTF trace: packet by packet, event by event; see packet.c. */
+#ifndef _KT_LTTNG_PACKET_H
+#define _KT_LTTNG_PACKET_H
+
+#include <sys/types.h>
+
+#include "ctf.h"
+
+#define LT_PACKET_MAX	(256ULL << 20)	/* bytes of a packet that are read */
+
+/**
+ * struct lt_stream - a stream file
+ * @fd: the file
+ * @name: its name, for messages
+ * @buf: the packet
+ * @cap: bytes allocated for @buf
+ * @offset: of the packet in the file
+ * @next: offset of the next packet
+ * @at: the next event in @buf
+ * @class: stream class of the packet
+ * @cpu: CPU of the packet
+ * @time: time of the last event or of the beginning of the packet, in ticks
+ * @begin: time of the beginning of the packet
+ * @end: time of its end; @begin if it does not say
+ * @last_end: end of the packet before
+ * @discarded: lost events up to the packet
+ * @seq: number of the packet
+ * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
+ * @lost: events that the packet says were lost since the one before
+ * @skipped: the number of the packet skips some
+ * @event: class of the next event
+ * @ts: its time
+ * @tid: thread of its context, -1 = none
+ * @ended: the file has no more events
+ */
+struct lt_stream {
+	int fd;
+	char *name;
+	uint8_t *buf;
+	size_t cap;
+	uint64_t offset;
+	uint64_t next;
+	struct ctf_at at;
+	const struct ctf_stream *class;
+	uint32_t cpu;
+	uint64_t time;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t last_end;
+	uint64_t discarded;
+	uint64_t seq;
+	bool begun;
+	uint64_t lost;
+	bool skipped;
+	const struct ctf_class *event;
+	uint64_t ts;
+	int64_t tid;
+	bool ended;
+};
+
+/* What lt_packet_next() and lt_event_next() return, or negative errno. */
+enum { LT_END, LT_OK, LT_BAD };
+
+int lt_packet_next(const struct ctf *c, struct lt_stream *s,
+		   struct ktape_error *error);
+int lt_event_next(const struct ctf *c, struct lt_stream *s,
+		  struct ktape_error *error);
+
+#endif /* _KT_LTTNG_PACKET_H */

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events of other Linux tracers become records: see tracepoint.h.
+ *
+ * A user event of a tracepoint that the event table does not have has typed arguments in
+ * pairs: the name of a field as a string, then its value.  Numbers wider than 32 bits are
+ * OBJECT, the only format of 64 bits.
+ */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "util/hash.h"
+
+#include "show/user_event.h"
+
+#include "tracepoint.h"
+
+#define LATE_MAX	0x7fffffff
+#define LIMIT_TASKS	(1U << 20)	/* threads and addresses that are remembered */
+#define LIMIT_USERS	(1U << 24)
+#define RT_PRIO		100U
+#define DEADLINE	255U
+#define CALLS_MAX	1024U
+#define CALL_ARGS	6U
+#define NR_UNKNOWN	0xffffU
+#define CALL_COMPAT	(1U << 16)	/* bits of dat20 of sys_enter */
+#define CALL_LARGE	(1U << 18)
+
+enum remembered { TASK, ADDRESS, DEVICE };
+
+/* ---- classes ------------------------------------------------------------------------ */
+
+/* Return the first field with one of the names "a|b", or -1. */
+static int16_t find_field(const struct kt_tp_class *c, const char *names)
+{
+	while (names && *names) {
+		const char *end = strchrnul(names, '|');
+		size_t len = (size_t)(end - names);
+
+		for (unsigned int i = 0; i < c->nr; i++) {
+			if (strlen(c->fields[i].name) == len &&
+			    !memcmp(c->fields[i].name, names, len))
+				return (int16_t)i;
+		}
+		names = *end ? end + 1 : NULL;
+	}
+	return -1;
+}
+
+/* Bind the fields of @c to those of its row.  Return: false if the first is missing. */
+static bool bind_row(struct kt_tp_class *c)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(c->row->opcode);
+
+	for (unsigned int i = 0; i < KT_TP_PLACES; i++) {
+		const struct kt_tp_source *s = &c->row->sources[i];
+
+		c->from[i] = c->comm[i] = -1;
+		if (!s->to)
+			continue;
+		if (s->how != KT_TP_PROCESS || find_field(c, "child_tid") >= 0)
+			c->from[i] = find_field(c, s->from);
+		c->comm[i] = find_field(c, s->comm);
+		if (s->how != KT_TP_STRING &&
+		    !kt_place_find(d, s->to, &c->places[i]))
+			c->from[i] = -1;
+		if (!i && c->from[0] < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Return the number of a system call by its name, or NR_UNKNOWN. */
+static unsigned int call_number(const char *machine, unsigned int abi,
+				const char *name)
+{
+	for (unsigned int nr = 0; nr < CALLS_MAX; nr++) {
+		const char *known = ktape_syscall_abi_name(machine, abi, nr);
+
+		/* LTTng and ftrace name the function, which is newer than the table. */
+		if (known && (!strcmp(known, name) ||
+			      (!strncmp(name, "new", 3) && !strcmp(known, name + 3))))
+			return nr;
+	}
+	return NR_UNKNOWN;
+}
+
+/* By prefix of a class name: what it is. */
+static const struct {
+	const char *prefix;
+	uint8_t what;
+	bool compat;
+} calls[] = {
+	{ "syscall_entry_", KT_TP_ENTER, false },
+	{ "syscall_exit_", KT_TP_EXIT, false },
+	{ "compat_syscall_entry_", KT_TP_ENTER, true },
+	{ "compat_syscall_exit_", KT_TP_EXIT, true },
+	{ "sys_enter", KT_TP_ENTER, false },
+	{ "sys_exit", KT_TP_EXIT, false },
+};
+
+/* Check whether a class is a system call, and bind it. */
+static void bind_call(struct kt_tp *tp, struct kt_tp_class *c)
+{
+	const char *name = NULL;
+	unsigned int i, abi;
+
+	for (i = 0; i < KT_ARRAY_SIZE(calls) && !name; i++) {
+		if (!strncmp(c->name, calls[i].prefix, strlen(calls[i].prefix)))
+			name = c->name + strlen(calls[i].prefix);
+	}
+	if (!name)
+		return;
+	i--;
+	name += *name == '_';
+	c->ret = find_field(c, "ret");
+	c->args = find_field(c, "args");
+	c->number = find_field(c, "id|__syscall_nr|nr");
+	c->call = calls[i].compat ? CALL_COMPAT : 0;
+	/* "compat" of LTTng is the table of 32-bit programs. */
+	abi = calls[i].compat ? KTAPE_ABI_COMPAT : KTAPE_ABI_NATIVE;
+	if (*name && strcmp(name, "unknown")) {
+		c->call |= call_number(tp->s->info->machine, abi, name);
+		/* A field "id" or "nr" of a call of its own is an argument. */
+		if ((c->call & NR_UNKNOWN) != NR_UNKNOWN)
+			c->number = -1;
+		else
+			c->number = find_field(c, "__syscall_nr");
+	}
+	if (c->number < 0 && (c->call & NR_UNKNOWN) == NR_UNKNOWN)
+		return;
+	c->what = calls[i].what;
+}
+
+/**
+ * kt_tp_bind() - find out what the events of a class become
+ * @tp: the reader's memory; @tp->s->info->machine is set
+ * @c: the class; @c->name, @c->nr and @c->fields are set
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
+{
+	c->what = KT_TP_USER;
+	c->named = false;
+	c->row = kt_tp_row(c->name);
+	if (c->row && bind_row(c)) {
+		c->what = KT_TP_NATIVE;
+		return 0;
+	}
+	bind_call(tp, c);
+	if (c->what != KT_TP_USER)
+		return 0;
+	if (tp->nr_users == LIMIT_USERS)
+		return kt_import_fail(tp->s, tp->s->in->offset,
+				      "more than %u event classes", LIMIT_USERS);
+	c->user = KTAPE_FORMAT_ID_LINUX | tp->nr_users++;
+	return 0;
+}
+
+/* ---- names -------------------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, const void *text, size_t len)
+{
+	const uint8_t *p = text;
+
+	while (len--)
+		hash = (hash ^ *p++) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* Return a remembered entry; *@is_new is set if it was made.  NULL: too many, or no memory. */
+static struct kt_map_entry *remember(struct kt_map *map, uint32_t kind,
+				     uint64_t key, bool *is_new)
+{
+	struct kt_map_entry *e = kt_map_find(map, kind, key);
+
+	*is_new = !e;
+	if (!e && map->nr < LIMIT_TASKS)
+		e = kt_map_put(map, kind, key);
+	return e;
+}
+
+/**
+ * kt_tp_task() - deliver the name of a thread unless it was delivered before
+ * @tp: the reader's memory
+ * @at: time and CPU
+ * @tid: the thread; 0 (idle) and negative numbers have no name
+ * @tgid: its process, 0 = not known
+ * @comm: its name, NUL-padded or not
+ * @len: bytes of @comm
+ *
+ * Return: 0, or negative errno for next() to return.
+ */
+int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+	       int64_t tgid, const void *comm, size_t len)
+{
+	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	struct kt_map_entry *e;
+	struct kt_named n = { .type = KTAPE_OBJ_THREAD, .name = comm };
+	uint64_t hash;
+	bool is_new;
+
+	n.len = strnlen(comm, len);
+	if (tid <= 0 || tid > INT32_MAX || !n.len)
+		return 0;
+	e = remember(&tp->tasks, TASK, (uint64_t)tid, &is_new);
+	if (!e)
+		return 0;
+	if (tgid <= 0 || tgid > INT32_MAX)
+		tgid = is_new ? 0 : (int64_t)e->extra;
+	hash = hash_text((uint64_t)tgid, comm, n.len);
+	if (!is_new && e->value == hash)
+		return 0;
+	e->value = hash;
+	e->extra = (uint64_t)tgid;
+	n.id = (uint32_t)tid;
+	n.param1 = (uint32_t)tgid;
+	n.born = is_new ? 0 : at->ts;
+	return kt_import_name(tp->s, &record, &n);
+}
+
+static int name_once(struct kt_tp *tp, const struct kt_foreign *at,
+		     const struct kt_named *n)
+{
+	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	bool is_new;
+
+	if (!n->len)
+		return 0;
+	if (!remember(&tp->tokens, n->type, n->id, &is_new) || !is_new)
+		return 0;
+	return kt_import_name(tp->s, &record, n);
+}
+
+/* Return the 32-bit token of an address; 0 and 1, which are no addresses, stay. */
+static uint32_t token_of(uint64_t address)
+{
+	uint32_t token = (uint32_t)kt_hash_mix(address);
+
+	if (address <= 1)
+		return (uint32_t)address;
+	return token > 1 ? token : token + 2;
+}
+
+/* Deliver the name of a function if the input has it.  Return: as kt_tp_emit(). */
+static int name_function(struct kt_tp *tp, const struct kt_foreign *at,
+			 uint64_t address)
+{
+	struct kt_named n = {
+		.type = KTAPE_OBJ_FUNCTION, .id = token_of(address),
+	};
+	uint64_t offset = 0;
+
+	if (!tp->symbol || !address)
+		return 0;
+	n.name = tp->symbol(tp->arg, address, &offset);
+	if (!n.name)
+		return 0;
+	n.len = strlen(n.name);
+	n.param1 = (uint32_t)offset;
+	return name_once(tp, at, &n);
+}
+
+/* Return the number of a network device, which is made when its name comes first. */
+static int number_device(struct kt_tp *tp, const struct kt_foreign *at,
+			 const struct kt_tp_value *v, uint64_t *number)
+{
+	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	struct kt_named n = {
+		.type = KTAPE_OBJ_NET_DEVICE, .name = v->data, .len = v->len,
+	};
+	struct kt_map_entry *e;
+	bool is_new;
+
+	*number = 0;
+	if (!v->len)
+		return 0;
+	e = remember(&tp->tokens, KTAPE_OBJ_NET_DEVICE | 0x10000,
+		     hash_text(0, v->data, v->len), &is_new);
+	if (!e)
+		return 0;
+	if (is_new)
+		e->value = KTAPE_NETDEV_OTHER | ++tp->nr_devices;
+	*number = e->value;
+	n.id = (uint32_t)e->value;
+	return is_new ? kt_import_name(tp->s, &record, &n) : 0;
+}
+
+/* ---- native events -------------------------------------------------------------------- */
+
+static uint64_t prio_of(const struct kt_tp *tp, uint64_t value)
+{
+	int64_t prio = (int32_t)value + (tp->relative_prio ? (int64_t)RT_PRIO : 0);
+
+	return prio < 0 || prio > (int64_t)DEADLINE ? DEADLINE : (uint64_t)prio;
+}
+
+static uint64_t late_ns(struct kt_tp *tp, const struct kt_tp_class *c,
+			const struct kt_tp_value *values, uint64_t now)
+{
+	uint64_t timer = values[c->from[0]].number;
+	const struct kt_map_entry *e = kt_map_find(&tp->expires, 0, timer);
+
+	if (!e) {
+		tp->unarmed++;
+		return 0;
+	}
+	if (now < e->value)
+		return 0;
+	return kt_min(now - e->value, LATE_MAX);
+}
+
+static void keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
+			const struct kt_tp_value *values, uint64_t expires)
+{
+	bool is_new;
+	struct kt_map_entry *e = remember(&tp->expires, 0,
+					  values[c->from[0]].number, &is_new);
+
+	if (e)
+		e->value = expires;
+}
+
+/* Convert field @i of a class.  Return: as kt_tp_emit(), with *@out set. */
+static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
+		   const struct kt_foreign *at,
+		   const struct kt_tp_value *values, unsigned int i,
+		   uint64_t *out)
+{
+	const struct kt_tp_value *v = &values[c->from[i]];
+	const struct kt_tp_value *second =
+		c->comm[i] < 0 ? NULL : &values[c->comm[i]];
+	uint8_t type = c->fields[c->from[i]].type;
+	struct kt_named n = { .type = KTAPE_OBJ_IRQ };
+
+	*out = v->number;
+	switch (c->row->sources[i].how) {
+	case KT_TP_THREAD:
+		return second ? kt_tp_task(tp, at, (int32_t)v->number, 0,
+					   second->data, second->len) : 0;
+	case KT_TP_PRIO:
+		*out = prio_of(tp, v->number);
+		return 0;
+	case KT_TP_STATE:
+		*out = type == KT_TP_TEXT ? kt_tp_state_letters(v->data, v->len)
+					  : kt_tp_state(v->number);
+		return 0;
+	case KT_TP_TOKEN:
+		*out = token_of(v->number);
+		return 0;
+	case KT_TP_FUNCTION:
+		*out = token_of(v->number);
+		return name_function(tp, at, v->number);
+	case KT_TP_NETDEV:
+		return number_device(tp, at, v, out);
+	case KT_TP_OP:
+		*out = type == KT_TP_TEXT ? kt_tp_op(v->data, v->len)
+					  : kt_tp_op_bits(v->number);
+		return 0;
+	case KT_TP_SECTORS:
+		*out = v->number << 9;
+		return 0;
+	case KT_TP_IRQ:
+		n.id = (uint32_t)v->number;
+		n.name = second ? second->data : NULL;
+		n.len = second ? second->len : 0;
+		return name_once(tp, at, &n);
+	case KT_TP_LATE:
+		*out = second ? v->number - second->number : 0;
+		return 0;
+	case KT_TP_EXPIRES:
+		*out = second ? v->number - second->number : v->number;
+		return 0;
+	case KT_TP_ARMED:
+		keep_expiry(tp, c, values, v->number);
+		return 0;
+	case KT_TP_LATE_NS:
+		*out = late_ns(tp, c, values, v->number);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void put_place(struct kt_foreign *f, const struct kt_place *place,
+		      uint64_t value)
+{
+	if (!place->words) {
+		f->dat20 |= ((uint32_t)value & place->mask) << place->at;
+		return;
+	}
+	f->args[place->at] = (uint32_t)value;
+	if (place->words == 2)
+		f->args[place->at + 1] = (uint32_t)(value >> 32);
+}
+
+static void set_running(struct kt_tp *tp, uint32_t cpu, int32_t tid)
+{
+	int32_t *more;
+
+	if (cpu >= KT_CPUS_MAX)
+		return;
+	if (cpu >= tp->nr_cpus) {
+		more = realloc(tp->running, (cpu + 1ULL) * sizeof(*more));
+		if (!more)
+			return;
+		tp->running = more;
+		while (tp->nr_cpus <= cpu)
+			more[tp->nr_cpus++] = -1;
+	}
+	tp->running[cpu] = tid;
+}
+
+/**
+ * kt_tp_running() - return the thread that runs on a CPU
+ * @tp: the reader's memory
+ * @cpu: the CPU
+ *
+ * Return: the thread that the last switch of the CPU went to, -1 = not known.
+ */
+int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu)
+{
+	return cpu < tp->nr_cpus ? tp->running[cpu] : -1;
+}
+
+/* Set what the tracepoint does not say, but the rest of the event implies. */
+static void complete(struct kt_tp *tp, struct kt_foreign *f)
+{
+	const struct kt_map_entry *e;
+
+	switch (f->opcode) {
+	case KTAPE_EV_PROCESS_FORK:
+		f->dat20 = f->args[2] && f->args[2] != f->args[1];
+		break;
+	case KTAPE_EV_PROCESS_EXIT:
+	case KTAPE_EV_PROCESS_FREE:
+	case KTAPE_EV_PROCESS_RENAME:
+		e = kt_map_find(&tp->tasks, TASK, f->args[0]);
+		f->args[1] = e ? (uint32_t)e->extra : 0;
+		break;
+	case KTAPE_EV_PROCESS_EXEC:
+		f->args[1] = f->args[1] ? f->args[1] : f->args[0];
+		break;
+	case KTAPE_EV_SCHED_SWITCH:
+		set_running(tp, f->cpu, (int32_t)f->args[1]);
+		break;
+	default:
+		break;
+	}
+}
+
+static int emit_native(struct kt_tp *tp, const struct kt_tp_class *c,
+		       struct kt_foreign *f, const struct kt_tp_value *values)
+{
+	const struct kt_plan *plan = &kt_plans[c->row->opcode];
+	int err = 0;
+
+	f->kind = KTAPE_RING_EVENT;
+	f->opcode = c->row->opcode;
+	f->nargs = plan->nargs;
+	f->dat20 = 0;
+	memset(f->args, 0, sizeof(f->args));
+	f->blob = plan->has_blob ? tp->blob : NULL;
+	f->blob_size = 0;
+	for (unsigned int i = 0; !err && i < KT_TP_PLACES; i++) {
+		uint64_t value;
+
+		if (c->from[i] < 0)
+			continue;
+		if (c->row->sources[i].how == KT_TP_STRING) {
+			f->blob = values[c->from[i]].data;
+			f->blob_size = (uint32_t)values[c->from[i]].len;
+			continue;
+		}
+		err = convert(tp, c, f, values, i, &value);
+		put_place(f, &c->places[i], value);
+	}
+	complete(tp, f);
+	return err ? err : kt_import_emit(tp->s, f);
+}
+
+/* ---- system calls --------------------------------------------------------------------- */
+
+static int emit_call(struct kt_tp *tp, const struct kt_tp_class *c,
+		     struct kt_foreign *f, const struct kt_tp_value *values)
+{
+	uint64_t nr = c->number < 0 ? c->call & NR_UNKNOWN
+				    : values[c->number].number;
+	bool large = nr >= NR_UNKNOWN;
+	const struct kt_tp_value *args =
+		c->args < 0 || c->what == KT_TP_EXIT ? NULL : &values[c->args];
+
+	f->kind = KTAPE_RING_EVENT;
+	f->dat20 = (c->call & ~NR_UNKNOWN) | (large ? NR_UNKNOWN : (uint32_t)nr) |
+		   (large ? CALL_LARGE : 0);
+	f->blob = NULL;
+	memset(f->args, 0, sizeof(f->args));
+	f->args[0] = (uint32_t)nr;
+	f->opcode = KTAPE_EV_SYS_ENTER;
+	f->nargs = large;
+	if (c->what == KT_TP_EXIT) {
+		f->opcode = KTAPE_EV_SYS_EXIT;
+		f->nargs = 2;
+		f->args[0] = f->args[1] = 0;
+		if (c->ret >= 0) {
+			f->args[0] = (uint32_t)values[c->ret].number;
+			f->args[1] = (uint32_t)(values[c->ret].number >> 32);
+		}
+	} else if (args && args->data && args->len == CALL_ARGS * 8) {
+		f->opcode = KTAPE_EV_SYS_ENTER_WIDE;
+		f->nargs = 1;
+		f->blob = args->data;
+		f->blob_size = (uint32_t)args->len;
+	}
+	return kt_import_emit(tp->s, f);
+}
+
+/* ---- tracepoints that the event table does not have ------------------------------------- */
+
+/* Put a string argument.  Return: the end, or NULL if there is no room. */
+static uint8_t *put_string(uint8_t *p, const uint8_t *end, const void *text,
+			   size_t len)
+{
+	len = strnlen(text, len);
+	if ((size_t)(end - p) < len + 2)
+		return NULL;
+	*p++ = KTAPE_FORMAT_STRING;
+	memcpy(p, text, len);
+	p[len] = '\0';
+	return p + len + 1;
+}
+
+static uint8_t *put_number(uint8_t *p, const uint8_t *end, uint8_t type,
+			   uint64_t v)
+{
+	bool is_signed = type == KT_TP_SIGNED;
+	bool wide = is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX;
+
+	if (end - p < 9)
+		return NULL;
+	*p = wide || type == KT_TP_HEX ? KTAPE_FORMAT_OBJECT :
+	     is_signed		       ? KTAPE_FORMAT_S32 :
+					 KTAPE_FORMAT_U32;
+	if (*p == KTAPE_FORMAT_OBJECT) {
+		kt_set64(p + 1, v);
+		return p + 9;
+	}
+	kt_set32(p + 1, (uint32_t)v);
+	return p + 5;
+}
+
+static uint8_t *put_bytes(uint8_t *p, const uint8_t *end, const void *data,
+			  size_t len)
+{
+	len = kt_min(len, 255);
+	if ((size_t)(end - p) < len + 2)
+		return NULL;
+	*p++ = KTAPE_FORMAT_MEMORY;
+	*p++ = (uint8_t)len;
+	memcpy(p, data, len);
+	return p + len;
+}
+
+static uint8_t *put_field(uint8_t *p, const uint8_t *end,
+			  const struct kt_tp_field *f,
+			  const struct kt_tp_value *v)
+{
+	p = put_string(p, end, f->name, sizeof(f->name));
+	if (!p)
+		return NULL;
+	if (f->type == KT_TP_TEXT)
+		return put_string(p, end, v->data ? v->data : "", v->len);
+	if (f->type == KT_TP_BYTES)
+		return put_bytes(p, end, v->data ? v->data : "", v->len);
+	return put_number(p, end, f->type, v->number);
+}
+
+static int emit_user(struct kt_tp *tp, struct kt_tp_class *c,
+		     struct kt_foreign *f, const struct kt_tp_value *values)
+{
+	const struct kt_named n = {
+		.type = KTAPE_OBJ_USER_EVENT, .id = c->user, .name = c->name,
+		.len = strlen(c->name),
+	};
+	struct kt_foreign record = { .ts = f->ts, .cpu = f->cpu };
+	uint8_t *p = tp->blob, *more;
+	int err = 0;
+
+	if (!c->named)
+		err = kt_import_name(tp->s, &record, &n);
+	c->named = true;
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < c->nr; i++) {
+		more = put_field(p, tp->blob + sizeof(tp->blob), &c->fields[i],
+				 &values[i]);
+		if (!more)
+			break;
+		p = more;
+	}
+	f->kind = KTAPE_RING_EVENT;
+	f->opcode = KTAPE_EV_USER_EVENT;
+	f->nargs = 1;
+	f->dat20 = 0;
+	f->args[0] = c->user;
+	f->blob = tp->blob;
+	f->blob_size = (uint32_t)(p - tp->blob);
+	return kt_import_emit(tp->s, f);
+}
+
+/**
+ * kt_tp_emit() - deliver an event
+ * @tp: the reader's memory
+ * @c: its class
+ * @at: time, CPU and thread of the event; the rest is overwritten.  @at->tid -1: the
+ *	thread that the last switch of the CPU went to
+ * @values: its fields, in the order of the class
+ *
+ * Return: 0, or negative errno for next() to return.
+ */
+int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
+	       const struct kt_tp_value *values)
+{
+	if (at->tid < 0)
+		at->tid = kt_tp_running(tp, at->cpu);
+	switch (c->what) {
+	case KT_TP_NATIVE:
+		return emit_native(tp, c, at, values);
+	case KT_TP_ENTER:
+	case KT_TP_EXIT:
+		return emit_call(tp, c, at, values);
+	default:
+		return emit_user(tp, c, at, values);
+	}
+}
+
+/**
+ * kt_tp_free() - free what the reader remembers
+ * @tp: the memory
+ */
+void kt_tp_free(struct kt_tp *tp)
+{
+	kt_map_free(&tp->tasks);
+	kt_map_free(&tp->tokens);
+	kt_map_free(&tp->expires);
+	free(tp->running);
+}
+
+/* ---- user events by name --------------------------------------------------------------- */
+
+static const char *event_name(uint32_t id)
+{
+	(void)id;	/* the registry has the name */
+	return "tracepoint";
+}
+
+/* As kt_user_format.describe(): the arguments are pairs of a name and a value. */
+static bool describe(struct kt_user_event *u, const struct ktape_event *e)
+{
+	const uint8_t *at = e->blob, *end = at + e->blob_size;
+	struct kt_typed name, value;
+
+	while (at < end) {
+		kt_typed_next(&at, end, &name);
+		if (name.kind != KT_TYPED_STRING || at == end)
+			return false;
+		kt_typed_next(&at, end, &value);
+		/* The string ends in a NUL, inside the blob. */
+		if (!kt_user_add_typed(u, (const char *)name.data, &value))
+			break;
+	}
+	return true;
+}
+
+const struct kt_user_format kt_tp_user = {
+	.name = "linux",
+	.ids = KTAPE_FORMAT_ID_LINUX,
+	.event_name = event_name,
+	.describe = describe,
+};

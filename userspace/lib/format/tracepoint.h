@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Events of other Linux tracers: tracepoints with the names and fields of the kernel.
+ *
+ * LTTng, ftrace and perf record the same tracepoints in different bytes.  A format that
+ * reads one of them declares each event class once with its fields (kt_tp_bind()), and
+ * then delivers each event as an array of values in the order of these fields
+ * (kt_tp_emit()).  What the kernel's fields become in the event table is in
+ * tracepoint_map.c.  A tracepoint that the event table does not have becomes a user event
+ * that keeps its name and its fields by name.
+ *
+ * Names of threads, functions and devices that the fields contain go into the registry.
+ */
+#ifndef _KT_TRACEPOINT_H
+#define _KT_TRACEPOINT_H
+
+#include "util/map.h"
+
+#include "show/user_event.h"
+
+#include "stream/event.h"
+
+#include "import.h"
+
+#define KT_TP_NAME	96U	/* bytes of a class or field name with its NUL */
+#define KT_TP_FIELDS	128U	/* fields of a class that are kept */
+#define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
+
+enum kt_tp_type {
+	KT_TP_UNSIGNED,
+	KT_TP_SIGNED,
+	KT_TP_HEX,
+	KT_TP_TEXT,
+	KT_TP_BYTES
+};
+
+/**
+ * struct kt_tp_value - value of a field of one event
+ * @number: for numbers; sign-extended for SIGNED
+ * @data: for TEXT and BYTES: characters without a NUL, or bytes
+ * @len: bytes of @data
+ */
+struct kt_tp_value {
+	uint64_t number;
+	const void *data;
+	size_t len;
+};
+
+struct kt_tp_field {
+	char name[KT_TP_NAME];
+	uint8_t type;
+};
+
+struct kt_tp_row;
+
+/**
+ * struct kt_tp_class - an event class as its input declares it
+ * @name: name of the tracepoint, without its subsystem
+ * @nr: number of fields, at most KT_TP_FIELDS
+ * @fields: the fields; the caller owns them
+ * @row: how the class becomes a native event, NULL = a user event.  This and all
+ *	below are set by kt_tp_bind()
+ * @from: by field of @row: number of the field that it is read from, -1 = none
+ * @comm: by field of @row: number of its second field, -1 = none
+ * @places: by field of @row: where it goes
+ * @what: enum kt_tp_what
+ * @call: system calls: number and bits of dat20, if the class is one call
+ * @number: system calls: field with the number, -1 = the class is one call
+ * @ret: ends of system calls: field with the result, -1 = none
+ * @args: beginnings of system calls: field with six arguments, -1 = none
+ * @user: id of the user event
+ * @named: the user event's name was delivered
+ */
+struct kt_tp_class {
+	char name[KT_TP_NAME];
+	unsigned int nr;
+	struct kt_tp_field *fields;
+	const struct kt_tp_row *row;
+	int16_t from[KT_TP_PLACES];
+	int16_t comm[KT_TP_PLACES];
+	struct kt_place places[KT_TP_PLACES];
+	uint8_t what;
+	uint32_t call;
+	int16_t number;
+	int16_t ret;
+	int16_t args;
+	uint32_t user;
+	bool named;
+};
+
+enum kt_tp_what {
+	KT_TP_USER,
+	KT_TP_NATIVE,
+	KT_TP_ENTER,	/* a system call begins */
+	KT_TP_EXIT	/* a system call ends */
+};
+
+/**
+ * struct kt_tp - what the reader of one trace remembers
+ * @s: the trace
+ * @relative_prio: priorities are relative to the lowest real-time one, as LTTng's
+ * @tasks: by thread: hash of the name and process that were delivered last
+ * @tokens: by address: its name was delivered.  By name of a network device: its number
+ * @symbol: return the name of the function at an address and the offset in it, or NULL;
+ *	may be NULL
+ * @arg: first argument of @symbol
+ * @expires: by timer: when it was armed to expire, for its lateness
+ * @unarmed: expiries of timers that were armed before the trace begins
+ * @nr_users: user events that have an id
+ * @nr_devices: network devices that have a number
+ * @running: by CPU: the thread that runs, -1 = not known
+ * @nr_cpus: entries of @running
+ * @blob: room for texts and typed arguments
+ * @unmatched: system calls whose name has no number on this machine
+ */
+struct kt_tp {
+	struct kt_import *s;
+	bool relative_prio;
+	struct kt_map tasks;
+	struct kt_map tokens;
+	const char *(*symbol)(void *arg, uint64_t address, uint64_t *offset);
+	void *arg;
+	struct kt_map expires;
+	uint64_t unarmed;
+	uint32_t nr_users;
+	uint32_t nr_devices;
+	int32_t *running;
+	uint32_t nr_cpus;
+	uint8_t blob[4096];
+	uint64_t unmatched;
+};
+
+extern const struct kt_user_format kt_tp_user;
+
+int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c);
+int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
+	       const struct kt_tp_value *values);
+int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+	       int64_t tgid, const void *comm, size_t len);
+int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
+void kt_tp_free(struct kt_tp *tp);
+
+/* ---- of tracepoint_map.c, for tracepoint.c -------------------------------------- */
+
+/* How a field of the kernel becomes one of the event table. */
+enum kt_tp_how {
+	KT_TP_NUMBER,
+	KT_TP_THREAD,	/* thread id; its name is in the field of @comm */
+	KT_TP_PRIO,
+	KT_TP_STATE,	/* bits of the kernel, or letters */
+	KT_TP_TOKEN,	/* an address */
+	KT_TP_FUNCTION,	/* a code address, or the function's name */
+	KT_TP_NETDEV,	/* name of a network device */
+	KT_TP_DISK,	/* block device, major << 20 | minor */
+	KT_TP_OP,	/* operation of a block request: its letters or bits */
+	KT_TP_SECTORS,	/* of 512 bytes: bytes / 512 */
+	KT_TP_IRQ,	/* number; the handler's name is in the field of @comm */
+	KT_TP_LATE,	/* now minus the field of @comm */
+	KT_TP_ARMED,	/* time of expiry, kept for LATE_NS */
+	KT_TP_LATE_NS,	/* now minus the time that was kept, at most 2^31 - 1 */
+	KT_TP_PROCESS,	/* process of child_tid; only if the class has that field */
+	KT_TP_EXPIRES,	/* the field of @comm minus this one */
+	KT_TP_STRING,	/* text, after the arguments */
+};
+
+/**
+ * struct kt_tp_source - where a field of the event table comes from
+ * @to: its name in the event table
+ * @from: names that the tracers give it, "a|b"
+ * @how: enum kt_tp_how
+ * @comm: names of a second field, or NULL
+ */
+struct kt_tp_source {
+	const char *to;
+	const char *from;
+	uint8_t how;
+	const char *comm;
+};
+
+/**
+ * struct kt_tp_row - a tracepoint
+ * @names: the tracers' names for it, "a|b"
+ * @opcode: the event
+ * @sources: its fields, up to an entry without @to.  The event is used only if the
+ *	class has the first of them
+ */
+struct kt_tp_row {
+	const char *names;
+	uint8_t opcode;
+	struct kt_tp_source sources[KT_TP_PLACES];
+};
+
+const struct kt_tp_row *kt_tp_row(const char *name);
+bool kt_tp_is_one_of(const char *name, const char *names);
+unsigned int kt_tp_state(uint64_t bits);
+unsigned int kt_tp_state_letters(const char *text, size_t len);
+unsigned int kt_tp_op(const char *letters, size_t len);
+unsigned int kt_tp_op_bits(uint64_t bits);
+
+#endif /* _KT_TRACEPOINT_H */
