@@ -12,10 +12,12 @@
 #include "format/lttng/lttng.h"
 #include "format/native/native.h"
 #include "format/parquet/parquet.h"
+#include "format/perf/perf.h"
 #include "format/perfetto/perfetto.h"
 #include "format/rkh/rkh.h"
 #include "format/tband/tband.h"
 #include "format/text/text.h"
+#include "format/tracecmd/tracecmd.h"
 #include "format/tracex/tracex.h"
 
 /*
@@ -47,6 +49,10 @@ static const struct ktape_codec codecs[] = {
 	  NULL, IF(KT_HAS_HTML, &kt_html_out) },
 	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
 	  IF(KT_HAS_LTTNG, &kt_lttng_in), IF(KT_HAS_LTTNG, &kt_lttng_out) },
+	{ "tracecmd", "trace.dat of trace-cmd, from ftrace",
+	  IF(KT_HAS_TRACECMD, &kt_tracecmd_in), NULL },
+	{ "perf", "perf.data of perf: tracepoints",
+	  IF(KT_HAS_PERF, &kt_perf_in), NULL },
 	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others",
 	  NULL, IF(KT_HAS_PARQUET, &kt_parquet_out) },
 	{ "chrome", "JSON of Chrome's trace viewer",

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "stream/metadata.h"
+#include "format/timed.h"
 #include "format/tracepoint.h"
 #include "internal.h"
 #include "lttng.h"
@@ -38,10 +39,8 @@
  * @classes: by class of @c: how it is mapped
  * @streams: the files
  * @nr_streams: entries of @streams
- * @queue: files with an event, the earliest first
- * @nr_queue: entries of @queue
+ * @queue: files with an event
  * @values: fields of the event
- * @skipped: fields that were left out, because they are structures
  */
 struct lt_in {
 	struct ctf c;
@@ -49,8 +48,7 @@ struct lt_in {
 	struct kt_tp_class *classes;
 	struct lt_stream *streams;
 	size_t nr_streams;
-	struct lt_stream **queue;
-	size_t nr_queue;
+	struct kt_timed_queue queue;
 	struct kt_tp_value values[KT_TP_FIELDS];
 };
 
@@ -198,33 +196,6 @@ static void fill_info(struct kt_import *s)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-/* Put a file into the queue by the time of its event. */
-static void enqueue(struct lt_in *t, struct lt_stream *s)
-{
-	size_t at = t->nr_queue++;
-
-	for (; at && t->queue[at - 1]->ts > s->ts; at--)
-		t->queue[at] = t->queue[at - 1];
-	t->queue[at] = s;
-}
-
-/* Put the first file of the queue, which has a new event, to its place. */
-static void sink_first(struct lt_in *t)
-{
-	struct lt_stream *s = t->queue[0];
-	size_t at = 0;
-
-	for (; at + 1 < t->nr_queue && t->queue[at + 1]->ts < s->ts; at++)
-		t->queue[at] = t->queue[at + 1];
-	t->queue[at] = s;
-}
-
-static void drop_first(struct lt_in *t)
-{
-	t->nr_queue--;
-	memmove(t->queue, t->queue + 1, t->nr_queue * sizeof(*t->queue));
-}
-
 /* Deliver what the head of a new packet says was lost. */
 static int tell_lost(struct kt_import *in, struct lt_stream *s)
 {
@@ -314,15 +285,15 @@ static int open_files(struct kt_import *s)
 		free(names[i]);
 	}
 	free(names);
-	t->queue = err ? NULL : calloc(kt_max(t->nr_streams, 1),
-				       sizeof(*t->queue));
-	if (!err && !t->queue)
+	t->queue.list = err ? NULL : calloc(kt_max(t->nr_streams, 1),
+					    sizeof(*t->queue.list));
+	if (!err && !t->queue.list)
 		err = -ENOMEM;
 	for (size_t i = 0; i < t->nr_streams && !err; i++) {
 		int ret = next_event(s, &t->streams[i]);
 
 		if (ret > 0)
-			enqueue(t, &t->streams[i]);
+			kt_timed_add(&t->queue, &t->streams[i].next_event);
 		err = ret < 0 ? ret : 0;
 	}
 	return err;
@@ -385,7 +356,7 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 	struct lt_in *t = s->state;
 	struct kt_tp_class *c = &t->classes[stream->event - t->c.classes];
 	struct kt_foreign at = {
-		.ts = stream->ts, .cpu = stream->cpu,
+		.ts = stream->next_event.ts, .cpu = stream->cpu,
 		.tid = (int32_t)stream->tid,
 	};
 	uint64_t bit = stream->at.bit;
@@ -408,25 +379,27 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 static int lttng_next(struct kt_import *s)
 {
 	struct lt_in *t = s->state;
+	struct lt_stream *first;
 	int ret;
 
-	if (!t->nr_queue) {
+	if (!t->queue.nr) {
 		if (t->tp.unarmed)
 			kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
 				       (unsigned long long)t->tp.unarmed);
 		t->tp.unarmed = 0;
 		return 0;
 	}
-	ret = deliver(s, t->queue[0]);
+	first = (struct lt_stream *)t->queue.list[0];
+	ret = deliver(s, first);
 	if (ret < 0)
 		return ret;
-	ret = next_event(s, t->queue[0]);
+	ret = next_event(s, first);
 	if (ret < 0)
 		return ret;
 	if (ret)
-		sink_first(t);
+		kt_timed_sink(&t->queue);
 	else
-		drop_first(t);
+		kt_timed_drop(&t->queue);
 	return 1;
 }
 
@@ -458,7 +431,7 @@ static void lttng_in_close(struct kt_import *s)
 		free(t->streams[i].buf);
 	}
 	free(t->streams);
-	free(t->queue);
+	free(t->queue.list);
 	for (size_t i = 0; t->classes && i < t->c.nr_classes; i++)
 		free(t->classes[i].fields);
 	free(t->classes);
@@ -467,12 +440,13 @@ static void lttng_in_close(struct kt_import *s)
 }
 
 /*
- * Recognise metadata, which may be in packets.  Damaged metadata of ktape must not be
- * taken for those of another tracer.
+ * Recognise metadata of another tracer, which may be in packets.  Damaged metadata of ktape
+ * must not be taken for those.
  */
 static int lttng_probe(const uint8_t *data, size_t len, bool whole)
 {
 	static const char v1[] = "/* CTF 1.8", mine[] = "tracer_name = \"ktape\"";
+	static const char named[] = "tracer_name = \"";
 
 	(void)whole;
 	if (memmem(data, len, mine, sizeof(mine) - 1))
@@ -481,8 +455,8 @@ static int lttng_probe(const uint8_t *data, size_t len, bool whole)
 		return 90;
 	if (len > 2 && data[0] == JSON_MARK && memchr(data, '{', kt_min(len, 16)))
 		return 90;
-	return len > 64 && kt_get32(data) == KTAPE_METADATA_MAGIC &&
-		memmem(data, kt_min(len, 256), v1, sizeof(v1) - 1) ? 90 : 0;
+	return len > 4 && kt_get32(data) == KTAPE_METADATA_MAGIC &&
+		memmem(data, len, named, sizeof(named) - 1) ? 90 : 0;
 }
 
 const struct kt_codec_in kt_lttng_in = {

@@ -248,7 +248,7 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 			   (unsigned long long)s->class->id);
 	if (has(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
-	s->ts = s->time;
+	s->next_event.ts = s->time;
 	at->named = false;
 	if ((s->class->event_context &&
 	     !ctf_read_struct(at, s->class->event_context)) ||

@@ -5,12 +5,14 @@
 
 #include <sys/types.h>
 
+#include "format/timed.h"
 #include "ctf.h"
 
 #define LT_PACKET_MAX	(256ULL << 20)	/* bytes of a packet that are read */
 
 /**
  * struct lt_stream - a stream file
+ * @next_event: time of the next event
  * @fd: the file
  * @name: its name, for messages
  * @buf: the packet
@@ -30,11 +32,10 @@
  * @lost: events that the packet says were lost since the one before
  * @skipped: the number of the packet skips some
  * @event: class of the next event
- * @ts: its time
  * @tid: thread of its context, -1 = none
- * @ended: the file has no more events
  */
 struct lt_stream {
+	struct kt_timed next_event;
 	int fd;
 	char *name;
 	uint8_t *buf;
@@ -54,9 +55,7 @@ struct lt_stream {
 	uint64_t lost;
 	bool skipped;
 	const struct ctf_class *event;
-	uint64_t ts;
 	int64_t tid;
-	bool ended;
 };
 
 /* What lt_packet_next() and lt_event_next() return, or negative errno. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Layouts of the kernel's records, as its files events/SYSTEM/EVENT/format describe them.
+ * trace-cmd and perf copy these files into their traces, in the same form.
+ *
+ *	name: sched_wakeup
+ *	ID: 320
+ *	format:
+ *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+ *		field:char comm[16];	offset:8;	size:16;	signed:0;
+ *		field:__data_loc char[] name;	offset:24;	size:4;	signed:0;
+ */
+#ifndef _KT_LAYOUT_H
+#define _KT_LAYOUT_H
+
+#include "format/tracepoint.h"
+
+/* Where the bytes of a field are. */
+enum kt_place_kind {
+	KT_BYTES_HERE,
+	KT_BYTES_AT,		/* __data_loc: offset from the record, and length */
+	KT_BYTES_BEHIND		/* __rel_loc: offset from the end of the field */
+};
+
+struct kt_layout_field {
+	uint32_t offset;
+	uint32_t size;
+	uint8_t where;
+};
+
+/**
+ * struct kt_layout - records of an event
+ * @class: its name and fields, without the common ones
+ * @id: number of the event, which a record begins with
+ * @fields: where the fields are, in the order of @class
+ * @pid_offset: offset of common_pid, a 32-bit number; 0 = the record has none
+ */
+struct kt_layout {
+	struct kt_tp_class class;
+	uint32_t id;
+	struct kt_layout_field *fields;
+	uint32_t pid_offset;
+};
+
+/**
+ * struct kt_layouts - all events of a trace
+ * @list: by their number
+ * @nr: entries of @list
+ * @type_size: bytes of the number that a record begins with
+ */
+struct kt_layouts {
+	struct kt_layout *list;
+	size_t nr;
+	uint32_t type_size;
+};
+
+int kt_layout_add(struct kt_layouts *l, const char *text, size_t len);
+int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp);
+struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id);
+int32_t kt_layout_pid(const struct kt_layout *l, const uint8_t *data, size_t len);
+bool kt_layout_read(const struct kt_layout *l, const uint8_t *data, size_t len,
+		    struct kt_tp_value *values);
+void kt_layouts_free(struct kt_layouts *l);
+
+#endif /* _KT_LAYOUT_H */

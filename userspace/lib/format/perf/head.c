@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The head of a perf.data: what samples have, and the features.
+ *
+ *	"PERFILE2" | size 64 | attribute size 64 | attributes | records | types | features 256 bits
+ *	attribute	= perf_event_attr | ids
+ *
+ * where attributes, records, types and ids are offset 64 and size 64.  Behind the records
+ * come offset and size of each feature whose bit is set.  The feature "tracing data" is a
+ * description of the kernel's events as trace-cmd writes it (format/tracing_data.h).
+ *
+ * tools/perf/Documentation/perf.data-file-format.txt of the kernel.
+ */
+#include "internal.h"
+
+#define HEAD_SIZE	104U
+#define PIPE_SIZE	16U
+#define ATTR_MIN	64U	/* the first version of perf_event_attr */
+#define ATTR_ID_ALL	(1ULL << 18)	/* in its bits */
+#define ATTR_CLOCK_SET	(1ULL << 25)
+#define ATTR_TRACEPOINT	2U
+#define SECTION_MAX	(256U << 20)
+#define ATTRS_MAX	65536U
+
+enum feature {
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_RELEASE = 4,
+	FEATURE_ARCH = 6,
+	FEATURE_CLOCK_DATA = 29
+};
+
+/* Read a section of the file.  Return: 0, with @p to read from and p->data to free. */
+static int read_section(struct kt_import *s, uint64_t offset, uint64_t size,
+			struct kt_part *p)
+{
+	const struct perf *f = s->state;
+	uint8_t *bytes;
+	ssize_t got;
+
+	*p = (struct kt_part){ .s = s, .len = size, .offset = offset };
+	if (size > SECTION_MAX || offset > f->size || size > f->size - offset)
+		return kt_import_fail(s, offset, "a section is not in the file: perf did not finish writing it");
+	bytes = malloc(size ? size : 1);
+	if (!bytes)
+		return -ENOMEM;
+	got = kt_pread_all(s->in->fd, bytes, size, offset);
+	p->data = bytes;
+	if (got == (ssize_t)size)
+		return 0;
+	free(bytes);
+	p->data = NULL;
+	return got < 0 ? (int)got : kt_import_fail(s, offset, "the file ends inside a section");
+}
+
+static const struct {
+	int id;
+	const char *name;
+} clocks[] = {
+	{ 0, "realtime" }, { 1, "mono" }, { 4, "mono_raw" }, { 7, "boot" },
+	{ 11, "tai" },
+};
+
+static int take_attr(struct kt_import *s, const uint8_t *attr, uint64_t offset,
+		     bool *any)
+{
+	uint64_t sample = kt_get64(attr + 24), bits = kt_get64(attr + 40);
+	struct perf *f = s->state;
+
+	/* Attributes without samples, as the dummy that perf adds, may have others. */
+	if (kt_get32(attr) != ATTR_TRACEPOINT)
+		return 0;
+	if (!(sample & PF_TIME) || !(sample & PF_CPU) || !(sample & PF_RAW))
+		return kt_import_fail(s, offset, "samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
+	if (sample & PF_READ)
+		return kt_import_fail(s, offset, "samples have counters, which are not read: record without groups");
+	if (*any && sample != f->sample_type)
+		return kt_import_fail(s, offset, "events have samples of different forms, which are not read");
+	f->sample_type = sample;
+	f->id_all = bits & ATTR_ID_ALL;
+	if (bits & ATTR_CLOCK_SET && kt_get32(attr + 4) >= 96) {
+		int id = (int)kt_get32(attr + 92);
+
+		for (size_t i = 0; i < KT_ARRAY_SIZE(clocks); i++) {
+			if (clocks[i].id == id)
+				snprintf(f->clock, sizeof(f->clock), "%s",
+					 clocks[i].name);
+		}
+	}
+	*any = true;
+	return 0;
+}
+
+static int read_attrs(struct kt_import *s, const uint8_t *head)
+{
+	uint64_t each = kt_get64(head + 16), size = kt_get64(head + 32);
+	uint64_t offset = kt_get64(head + 24);
+	bool any = false;
+	struct kt_part p;
+	int err;
+
+	if (each < ATTR_MIN + 16 || each > 4096 || size / each > ATTRS_MAX)
+		return kt_import_fail(s, 16, "the size of the attributes is wrong");
+	err = read_section(s, offset, size, &p);
+	for (uint64_t at = 0; !err && at + each <= size; at += each)
+		err = take_attr(s, p.data + at, offset + at, &any);
+	free((void *)p.data);
+	if (!err && !any)
+		err = kt_import_fail(s, offset, "the file has no tracepoints: record with perf record -e 'sched:*'");
+	return err;
+}
+
+static int take_tracing(struct kt_part *p, struct perf *f)
+{
+	static int (*const parts[])(struct kt_part *p,
+				    struct kt_tracing_data *d) = {
+		kt_tracing_header, kt_tracing_ftrace, kt_tracing_events,
+		kt_tracing_kallsyms, kt_tracing_printk,
+	};
+	const uint8_t *bytes;
+	const char *version;
+	int err = kt_part_take(p, 10, &bytes);
+
+	if (!err && memcmp(bytes, "\x17\x08\x44tracing", 10))
+		return kt_import_fail(p->s, p->offset, "the description of the events is not understood");
+	if (!err)
+		err = kt_part_text(p, &version);
+	if (!err)
+		err = kt_part_take(p, 6, &bytes);	/* order, long, page size */
+	if (!err && bytes[0])
+		return kt_import_fail(p->s, p->offset, "the trace is big-endian, which is not read");
+	for (size_t i = 0; !err && i < KT_ARRAY_SIZE(parts); i++)
+		err = parts[i](p, &f->described);
+	if (!err && p->len - p->at >= 8)
+		err = kt_tracing_tasks(p, &f->described);
+	return err;
+}
+
+/* A text: its length 32, then that many bytes. */
+static int take_string(struct kt_part *p, char *to, size_t room)
+{
+	const uint8_t *bytes;
+	uint32_t len;
+	int err = kt_part_take32(p, &len);
+
+	if (!err)
+		err = kt_part_take(p, len, &bytes);
+	if (!err)
+		snprintf(to, room, "%.*s",
+			 (int)kt_min(strnlen((const char *)bytes, len), room - 1),
+			 (const char *)bytes);
+	return err;
+}
+
+static int take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
+{
+	switch (bit) {
+	case FEATURE_TRACING_DATA:
+		return take_tracing(p, f);
+	case FEATURE_HOSTNAME:
+		return take_string(p, f->hostname, sizeof(f->hostname));
+	case FEATURE_RELEASE:
+		return take_string(p, f->release, sizeof(f->release));
+	case FEATURE_ARCH:
+		return take_string(p, f->machine, sizeof(f->machine));
+	case FEATURE_CLOCK_DATA:
+		if (p->len >= 24)
+			f->wall = (int64_t)(kt_get64(p->data + 8) -
+					    kt_get64(p->data + 16));
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static bool is_wanted(unsigned int bit)
+{
+	return bit == FEATURE_TRACING_DATA || bit == FEATURE_HOSTNAME ||
+	       bit == FEATURE_RELEASE || bit == FEATURE_ARCH ||
+	       bit == FEATURE_CLOCK_DATA;
+}
+
+static int read_features(struct kt_import *s, const uint8_t *head)
+{
+	struct perf *f = s->state;
+	unsigned int nr = 0;
+	struct kt_part table, p;
+	int err = 0;
+
+	for (unsigned int i = 0; i < 256; i++)
+		nr += head[72 + i / 8] >> (i & 7) & 1;
+	err = read_section(s, f->end, nr * 16ULL, &table);
+	if (err)
+		return err;
+	nr = 0;
+	for (unsigned int i = 0; i < 256 && !err; i++) {
+		const uint8_t *at = table.data + nr * 16ULL;
+
+		if (!(head[72 + i / 8] >> (i & 7) & 1))
+			continue;
+		nr++;
+		if (!is_wanted(i))
+			continue;
+		err = read_section(s, kt_get64(at), kt_get64(at + 8), &p);
+		if (!err)
+			err = take_feature(&p, i, f);
+		free((void *)p.data);
+	}
+	free((void *)table.data);
+	return err;
+}
+
+/**
+ * pf_read_head() - read everything but the records
+ * @s: the trace
+ *
+ * Return: 0 or negative errno.
+ */
+int pf_read_head(struct kt_import *s)
+{
+	struct perf *f = s->state;
+	struct kt_part head;
+	int err = read_section(s, 0, kt_min(HEAD_SIZE, f->size), &head);
+
+	if (err)
+		return err;
+	if (head.len >= PIPE_SIZE && kt_get64(head.data + 8) == PIPE_SIZE)
+		err = kt_import_fail(s, 8, "this is perf's output to a pipe: record to a file (perf record -o FILE)");
+	else if (head.len < HEAD_SIZE)
+		err = kt_part_cut(&head);
+	else if (memcmp(head.data, "PERFILE2", 8))
+		err = kt_import_fail(s, 0, "this is no perf.data, or a big-endian one, which is not read");
+	if (!err) {
+		f->data = kt_get64(head.data + 40);
+		f->end = f->data + kt_get64(head.data + 48);
+		if (f->data > f->size || f->end < f->data)
+			err = kt_import_fail(s, 40, "the place of the records is wrong");
+	}
+	if (!err && f->end == f->data)
+		err = kt_import_fail(s, 48, "perf did not finish writing this file: it has no records (perf record was killed)");
+	if (!err)
+		err = read_attrs(s, head.data);
+	if (!err)
+		err = read_features(s, head.data);
+	if (!err && !f->described.layouts.nr)
+		err = kt_import_fail(s, 72, "the file does not describe its events");
+	free((void *)head.data);
+	return err;
+}

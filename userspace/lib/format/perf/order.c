@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Records in the order of time: see struct pf_order. */
+#include "internal.h"
+
+#define HELD_MAX	(256U << 20)	/* bytes that wait for the end of a round */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pf_item *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+/* Forget what was delivered.  Return: 0 or -ENOMEM. */
+static int make_room(struct pf_order *o, size_t len)
+{
+	struct pf_item *items;
+	uint8_t *bytes;
+	size_t cap = o->cap ? o->cap : 1U << 20;
+
+	if (o->nr_items == o->room) {
+		items = realloc(o->items, (o->room * 2 + 64) * sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		o->items = items;
+		o->room = o->room * 2 + 64;
+	}
+	while (cap - o->len < len)
+		cap *= 2;
+	if (cap == o->cap)
+		return 0;
+	bytes = realloc(o->bytes, cap);
+	if (!bytes)
+		return -ENOMEM;
+	o->bytes = bytes;
+	o->cap = cap;
+	return 0;
+}
+
+/**
+ * pf_order_add() - let a record wait
+ * @o: the queue
+ * @ts: its time
+ * @data: the record
+ * @len: bytes of @data
+ * @offset: of the record in the file
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
+		 uint64_t offset)
+{
+	int err;
+
+	len = kt_align(len, 8);
+	err = make_room(o, len);
+	if (err)
+		return err;
+	memcpy(o->bytes + o->len, data, len);
+	o->items[o->nr_items++] = (struct pf_item){
+		ts, o->counter++, o->len, offset,
+	};
+	o->len += len;
+	o->latest = kt_max(o->latest, ts);
+	o->late += ts < o->delivered;
+	/* A file without rounds: what waits is delivered, and later records count. */
+	if (o->len > HELD_MAX)
+		pf_order_round(o, true);
+	return 0;
+}
+
+/**
+ * pf_order_round() - a round ends
+ * @o: the queue
+ * @all: no record follows that is earlier than those that wait
+ */
+void pf_order_round(struct pf_order *o, bool all)
+{
+	uint64_t until = all ? UINT64_MAX : o->complete;
+
+	/* Records before @ready are sorted, and no earlier one comes. */
+	if (o->nr_items > o->ready)
+		qsort(o->items + o->ready, o->nr_items - o->ready,
+		      sizeof(*o->items), by_time);
+	while (o->ready < o->nr_items && o->items[o->ready].ts <= until)
+		o->ready++;
+	o->complete = o->latest;
+}
+
+/* Move what waits to the beginning, once half of the bytes were delivered. */
+static void compact(struct pf_order *o)
+{
+	size_t left = o->nr_items - o->next, at = 0;
+
+	if (o->next < o->nr_items / 2 || !o->next)
+		return;
+	memmove(o->items, o->items + o->next, left * sizeof(*o->items));
+	o->nr_items = left;
+	o->ready -= o->next;
+	o->next = 0;
+	if (!left) {
+		o->len = 0;
+		return;
+	}
+	/* Bytes are in the order of the file: drop those before the first that waits. */
+	at = o->len;
+	for (size_t i = 0; i < left; i++)
+		at = kt_min(at, o->items[i].at);
+	memmove(o->bytes, o->bytes + at, o->len - at);
+	o->len -= at;
+	for (size_t i = 0; i < left; i++)
+		o->items[i].at -= at;
+}
+
+/**
+ * pf_order_take() - return the next record that is complete
+ * @o: the queue
+ * @offset: set to its offset in the file
+ *
+ * Return: the record, valid until the next call; NULL if none is.
+ */
+const uint8_t *pf_order_take(struct pf_order *o, uint64_t *offset)
+{
+	const struct pf_item *i;
+
+	if (o->next == o->ready) {
+		compact(o);
+		return NULL;
+	}
+	i = &o->items[o->next++];
+	o->delivered = i->ts;
+	*offset = i->offset;
+	return o->bytes + i->at;
+}
+
+void pf_order_free(struct pf_order *o)
+{
+	free(o->items);
+	free(o->bytes);
+}

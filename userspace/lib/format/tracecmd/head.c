@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The head of a trace.dat: layouts of events, names, options, and where each CPU's pages are.
+ *
+ *	0x17 0x08 0x44 "tracing" version\0 | endian 8 | long size 8 | page size 32 |
+ *
+ * Version 6 goes on with the parts one after the other:
+ *	header_page | header_event | ftrace's layouts | layouts by system | kallsyms |
+ *	printk formats | saved_cmdlines | CPUs 32 | options | "flyrecord" | offset 64, size 64
+ *	for each CPU
+ *
+ * Version 7 has the compression's name and version and the offset of a section of options,
+ * which have the offsets of all other sections.  A section begins with id 16, flags 16 (1:
+ * compressed), description 32, size 64; a compressed one goes on with its compressed size
+ * 32 and its size 32.
+ *
+ * trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
+ */
+#include <zstd.h>
+
+#include "internal.h"
+
+#define MAGIC		"\x17\x08\x44tracing"
+#define MAGIC_SIZE	10U
+#define SECTION_HEAD	16U
+#define SECTION_PACKED	1U
+#define CPUS		65536U
+#define OPTION_SECTIONS	64U	/* sections of options that follow one another */
+
+enum option {
+	OPTION_DONE = 0,
+	OPTION_DATE = 1,
+	OPTION_CPUSTAT = 2,
+	OPTION_BUFFER = 3,
+	OPTION_TRACECLOCK = 4,
+	OPTION_UNAME = 5,
+	OPTION_OFFSET = 7,
+	OPTION_TSC2NSEC = 14,
+	OPTION_SAVED_TGIDS = 15,
+	OPTION_HEADER_INFO = 16,
+	OPTION_FTRACE_EVENTS = 17,
+	OPTION_EVENT_FORMATS = 18,
+	OPTION_KALLSYMS = 19,
+	OPTION_CMDLINES = 21
+};
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t size,
+		   bool packed)
+{
+	struct tc *t = p->s->state;
+	uint8_t count[4];
+	struct tc_cpu *more;
+	ssize_t got;
+
+	if (!size)
+		return 0;
+	if (offset > t->file.size || size > t->file.size - offset)
+		kt_import_bad(p->s, p->offset, "the file ends inside the events of CPU %u",
+			      cpu);
+	if (offset >= t->file.size)
+		return 0;
+	if (t->nr_cpus == CPUS)
+		return kt_import_fail(p->s, p->offset, "more than %u buffers",
+				      CPUS);
+	more = realloc(t->cpus, (t->nr_cpus + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->cpus = more;
+	more += t->nr_cpus++;
+	*more = (struct tc_cpu){
+		.file = &t->file, .form = &t->described.form, .page_size = t->page_size,
+		.cpu = cpu, .offset = offset, .packed = packed,
+		.end = offset + kt_min(size, t->file.size - offset),
+	};
+	if (!packed)
+		return 0;
+	got = kt_pread_all(t->file.fd, count, sizeof(count), offset);
+	if (got < 0)
+		return (int)got;
+	more->chunks = got == sizeof(count) ? kt_get32(count) : 0;
+	more->offset += sizeof(count);
+	return 0;
+}
+
+static uint64_t section_flags(const struct tc *t, uint64_t offset)
+{
+	uint8_t head[SECTION_HEAD];
+
+	if (kt_pread_all(t->file.fd, head, sizeof(head), offset) !=
+	    sizeof(head))
+		return 0;
+	return kt_get32(head) >> 16;
+}
+
+/* Option BUFFER of version 7. */
+static int take_buffer(struct kt_part *p)
+{
+	struct tc *t = p->s->state;
+	uint64_t section, offset, size;
+	const char *name, *clock;
+	uint32_t cpus, cpu, page;
+	const uint8_t *bytes;
+	bool packed;
+	int err = kt_part_take64(p, &section);
+
+	if (!err)
+		err = kt_part_text(p, &name);
+	if (!err)
+		err = kt_part_text(p, &clock);
+	/* trace-cmd 3.2 also has the page size of the buffer. */
+	if (!err)
+		err = kt_part_take32(p, &page);
+	if (!err && p->len - p->at >= 4 && (p->len - p->at - 4) % 20 == 0 &&
+	    (p->len - p->at) % 20 != 0) {
+		err = kt_part_take32(p, &cpus);
+		if (page < 4096 || page > TC_PAGE_MAX || page & (page - 1))
+			return kt_import_fail(p->s, p->offset, "the page size of a buffer is wrong");
+		t->page_size = page;
+	} else {
+		cpus = page;
+	}
+	if (err)
+		return err;
+	if (*clock && !*t->clock)
+		snprintf(t->clock, sizeof(t->clock), "%.31s", clock);
+	packed = t->packed && section_flags(t, section) & SECTION_PACKED;
+	while (cpus--) {
+		err = kt_part_take(p, 20, &bytes);
+		if (err)
+			return err;
+		cpu = kt_get32(bytes);
+		offset = kt_get64(bytes + 4);
+		size = kt_get64(bytes + 12);
+		err = add_cpu(p, cpu, offset, size, packed);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static uint64_t stat_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* The statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...". */
+static int take_cpustat(struct tc *t, const char *text)
+{
+	struct tc_lost *more;
+
+	more = realloc(t->lost, (t->nr_lost + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->lost = more;
+	more[t->nr_lost++] = (struct tc_lost){
+		(uint32_t)stat_of(text, "CPU: "),
+		stat_of(text, "\noverrun: ") + stat_of(text, "\ndropped events: "),
+	};
+	return 0;
+}
+
+/* "local [global] counter": the one in brackets, or the whole text. */
+static void take_clock(struct tc *t, const char *text)
+{
+	const char *open = strchr(text, '['), *close;
+
+	close = open ? strchr(open, ']') : NULL;
+	if (close)
+		snprintf(t->clock, sizeof(t->clock), "%.*s",
+			 (int)kt_min((uint64_t)(close - open - 1), 31), open + 1);
+	else if (!strpbrk(text, " \n"))
+		snprintf(t->clock, sizeof(t->clock), "%.31s", text);
+}
+
+static int take_sections(struct kt_part *p, unsigned int id, uint64_t offset);
+
+/* Take an option.  Return: 0 or negative errno. */
+static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
+{
+	struct tc *t = s->state;
+	uint64_t offset;
+	char *text;
+	int err = 0;
+
+	switch (id) {
+	case OPTION_BUFFER:
+		return t->version == 7 ? take_buffer(o) : 0;
+	case OPTION_TSC2NSEC:
+		if (o->len < 16)
+			return kt_part_cut(o);
+		t->mult = kt_get32(o->data);
+		t->tsc_shift = kt_get32(o->data + 4);
+		t->tsc_offset = kt_get64(o->data + 8);
+		return t->tsc_shift < 64 ? 0 :
+			kt_import_fail(s, o->offset, "the factor of the clock is wrong");
+	case OPTION_HEADER_INFO:
+	case OPTION_FTRACE_EVENTS:
+	case OPTION_EVENT_FORMATS:
+	case OPTION_KALLSYMS:
+	case OPTION_CMDLINES:
+		err = kt_part_take64(o, &offset);
+		return err ? err : take_sections(o, id, offset);
+	default:
+		break;
+	}
+	text = kt_part_copy(o, o->len, &err);
+	if (!text)
+		return err;
+	switch (id) {
+	case OPTION_DATE:
+		t->wall = strtoll(text, NULL, 0);
+		break;
+	case OPTION_OFFSET:
+		t->shift = strtoll(text, NULL, 0);
+		break;
+	case OPTION_CPUSTAT:
+		err = take_cpustat(t, text);
+		break;
+	case OPTION_TRACECLOCK:
+		take_clock(t, text);
+		break;
+	case OPTION_UNAME:
+		snprintf(t->uname, sizeof(t->uname), "%.255s", text);
+		break;
+	case OPTION_SAVED_TGIDS:
+		free(t->tgids);
+		t->tgids = text;
+		return 0;
+	default:
+		break;
+	}
+	free(text);
+	return err;
+}
+
+/*
+ * Take options up to the one that ends them.
+ * Return: 0, with *@more the offset of the next options in version 7, or negative errno.
+ */
+static int take_options(struct kt_part *p, uint64_t *more)
+{
+	struct tc *t = p->s->state;
+
+	*more = 0;
+	for (;;) {
+		const uint8_t *head, *data;
+		unsigned int id;
+		uint32_t size;
+		int err = kt_part_take(p, 2, &head);
+
+		if (err)
+			return err;
+		id = head[0] | (unsigned int)head[1] << 8;
+		if (!id && t->version == 6)
+			return 0;
+		err = kt_part_take32(p, &size);
+		if (!err)
+			err = kt_part_take(p, size, &data);
+		if (!err && !id) {
+			*more = size >= 8 ? kt_get64(data) : 0;
+			return 0;
+		}
+		if (!err) {
+			struct kt_part o = {
+				.s = p->s, .data = data, .len = size,
+				.offset = p->offset + p->at - size,
+			};
+
+			err = take_option(p->s, id, &o);
+		}
+		if (err)
+			return err;
+	}
+}
+
+/* ---- sections of version 7 --------------------------------------------------------------------- */
+
+static int read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
+		      uint8_t **bytes)
+{
+	const struct tc *t = s->state;
+	ssize_t got;
+
+	if (size > TC_SECTION_MAX || offset > t->file.size ||
+	    size > t->file.size - offset)
+		return kt_import_fail(s, offset, "the size of a section is wrong");
+	*bytes = malloc(size ? size : 1);
+	if (!*bytes)
+		return -ENOMEM;
+	got = kt_pread_all(t->file.fd, *bytes, size, offset);
+	if (got == (ssize_t)size)
+		return 0;
+	free(*bytes);
+	*bytes = NULL;
+	return got < 0 ? (int)got : kt_import_fail(s, offset, "the file ends inside a section");
+}
+
+static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
+		  uint64_t *len)
+{
+	uint32_t packed, size;
+	uint8_t *out;
+	size_t got;
+
+	if (*len < 8)
+		return kt_import_fail(s, offset, "a compressed section is too short");
+	packed = kt_get32(*bytes);
+	size = kt_get32(*bytes + 4);
+	if (packed > *len - 8 || size > TC_SECTION_MAX)
+		return kt_import_fail(s, offset, "the size of a compressed section is wrong");
+	out = malloc(size ? size : 1);
+	if (!out)
+		return -ENOMEM;
+	got = ZSTD_decompress(out, size, *bytes + 8, packed);
+	free(*bytes);
+	*bytes = out;
+	*len = size;
+	if (ZSTD_isError(got) || got != size)
+		return kt_import_fail(s, offset, "a compressed section is damaged");
+	return 0;
+}
+
+/* Read a section.  Return: 0, with @p to read from and @bytes to free, or negative errno. */
+static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
+			struct kt_part *p, uint8_t **bytes)
+{
+	struct tc *t = s->state;
+	uint64_t len, flags;
+	uint8_t *head;
+	int err;
+
+	*bytes = NULL;
+	err = read_bytes(s, offset, SECTION_HEAD, &head);
+	if (err)
+		return err;
+	flags = kt_get32(head) >> 16;
+	len = kt_get64(head + 8);
+	err = (kt_get32(head) & 0xffff) == id ? 0 :
+		kt_import_fail(s, offset, "section %u is not where the options say", id);
+	free(head);
+	if (!err)
+		err = read_bytes(s, offset + SECTION_HEAD, len, bytes);
+	if (!err && flags & SECTION_PACKED)
+		err = t->packed ? unpack(s, offset, bytes, &len) :
+			kt_import_fail(s, offset, "a section is compressed, but the file names no compression");
+	*p = (struct kt_part){
+		.s = s, .data = *bytes, .len = len, .offset = offset,
+	};
+	return err;
+}
+
+static int take_sections(struct kt_part *at, unsigned int id, uint64_t offset)
+{
+	static int (*const takers[])(struct kt_part *p,
+				     struct kt_tracing_data *d) = {
+		[OPTION_HEADER_INFO] = kt_tracing_header,
+		[OPTION_FTRACE_EVENTS] = kt_tracing_ftrace,
+		[OPTION_EVENT_FORMATS] = kt_tracing_events,
+		[OPTION_KALLSYMS] = kt_tracing_kallsyms,
+		[OPTION_CMDLINES] = kt_tracing_tasks,
+	};
+	struct tc *t = at->s->state;
+	struct kt_part p;
+	uint8_t *bytes;
+	int err = open_section(at->s, id, offset, &p, &bytes);
+
+	if (!err)
+		err = takers[id](&p, &t->described);
+	free(bytes);
+	return err;
+}
+
+static int read_version7(struct kt_part *p)
+{
+	struct tc *t = p->s->state;
+	const char *name, *version;
+	uint64_t offset;
+	int err = kt_part_text(p, &name);
+
+	if (!err)
+		err = kt_part_text(p, &version);
+	if (!err)
+		err = kt_part_take64(p, &offset);
+	if (err)
+		return err;
+	t->packed = !strcmp(name, "zstd");
+	if (!t->packed && strcmp(name, "none"))
+		return kt_import_fail(p->s, p->offset, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
+				      name);
+	for (unsigned int i = 0; offset && !err; i++) {
+		struct kt_part options;
+		uint8_t *bytes;
+
+		if (i == OPTION_SECTIONS)
+			return kt_import_fail(p->s, offset, "too many sections of options");
+		err = open_section(p->s, 0, offset, &options, &bytes);
+		if (!err)
+			err = take_options(&options, &offset);
+		free(bytes);
+	}
+	return err;
+}
+
+/* ---- version 6 ----------------------------------------------------------------------------------- */
+
+static int read_flyrecord(struct kt_part *p, uint32_t cpus)
+{
+	uint64_t offset, size;
+	int err = 0;
+
+	for (uint32_t i = 0; i < cpus && !err; i++) {
+		err = kt_part_take64(p, &offset);
+		if (!err)
+			err = kt_part_take64(p, &size);
+		if (!err)
+			err = add_cpu(p, i, offset, size, false);
+	}
+	return err;
+}
+
+static int read_version6(struct kt_part *p)
+{
+	struct tc *t = p->s->state;
+	const uint8_t *word;
+	uint64_t more;
+	uint32_t cpus;
+	int err = kt_tracing_header(p, &t->described);
+
+	if (!err)
+		err = kt_tracing_ftrace(p, &t->described);
+	if (!err)
+		err = kt_tracing_events(p, &t->described);
+	if (!err)
+		err = kt_tracing_kallsyms(p, &t->described);
+	if (!err)
+		err = kt_tracing_printk(p, &t->described);
+	if (!err)
+		err = kt_tracing_tasks(p, &t->described);
+	if (!err)
+		err = kt_part_take32(p, &cpus);
+	if (!err)
+		err = kt_part_take(p, 10, &word);
+	if (!err && !memcmp(word, "options  ", 10)) {
+		err = take_options(p, &more);
+		if (!err)
+			err = kt_part_take(p, 10, &word);
+	}
+	if (err)
+		return err;
+	if (memcmp(word, "flyrecord", 10))
+		return kt_import_fail(p->s, p->offset + p->at, "the trace has text instead of events (a latency tracer)");
+	if (cpus > CPUS)
+		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", CPUS);
+	return read_flyrecord(p, cpus);
+}
+
+/**
+ * tc_read_head() - read everything but the events
+ * @s: the trace
+ *
+ * Return: 0 or negative errno.
+ */
+int tc_read_head(struct kt_import *s)
+{
+	struct tc *t = s->state;
+	struct kt_part p = { .s = s };
+	const char *version;
+	const uint8_t *bytes;
+	uint8_t *head = NULL;
+	uint32_t page;
+	int err;
+
+	/* Version 6 has its head at the beginning, and nothing says how long it is. */
+	err = read_bytes(s, 0, kt_min(t->file.size, TC_SECTION_MAX / 8), &head);
+	if (err)
+		return err;
+	p.data = head;
+	p.len = kt_min(t->file.size, TC_SECTION_MAX / 8);
+	err = kt_part_take(&p, MAGIC_SIZE, &bytes);
+	if (!err && memcmp(bytes, MAGIC, MAGIC_SIZE))
+		err = kt_import_fail(s, 0, "this is no trace.dat");
+	if (!err)
+		err = kt_part_text(&p, &version);
+	if (!err)
+		err = kt_part_take(&p, 2, &bytes);
+	if (!err && bytes[0])
+		err = kt_import_fail(s, p.at - 2, "the trace is big-endian, which is not read");
+	if (!err)
+		err = kt_part_take32(&p, &page);
+	if (!err && (page < 256 || page > TC_PAGE_MAX || page & (page - 1)))
+		err = kt_import_fail(s, p.at - 4, "the page size is wrong");
+	if (!err) {
+		t->page_size = page;
+		t->version = (unsigned int)strtoul(version, NULL, 10);
+		if (t->version == 6)
+			err = read_version6(&p);
+		else if (t->version == 7)
+			err = read_version7(&p);
+		else
+			err = kt_import_fail(s, MAGIC_SIZE, "version %.8s of trace.dat is not read, only 6 and 7",
+					     version);
+	}
+	free(head);
+	return err;
+}

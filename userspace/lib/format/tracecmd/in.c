@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Read trace.dat, which trace-cmd writes from ftrace: versions 6 and 7, also compressed
+ * with zstd.
+ *
+ * The head (head.c) has the kernel's layouts of its records (format/layout.h); the rest
+ * are pages of the ring buffer of each CPU (page.c), here merged by time.  A tracepoint
+ * that ktape has becomes ktape's event; all others are user events with their fields by
+ * name (format/tracepoint.h), ftrace's own (function, print, ...) as well.  Names of
+ * threads come from saved_cmdlines and from the events, processes from saved_tgids, names
+ * of functions from kallsyms.
+ *
+ * Lost events: a page says that events were overwritten before it, and perhaps how many;
+ * what the kernel's statistics count beyond that was lost somewhere in the CPU's trace.
+ * After damage the rest of a page, or of a CPU, is left out.  Not read: text of latency
+ * tracers, big-endian machines, other buffers of a version 6.
+ */
+#include <sys/stat.h>
+
+#include "internal.h"
+#include "tracecmd.h"
+
+#define NS_PER_S	1000000000LL
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+/* Return the process of a thread by the lines "PID TGID", 0 = not known. */
+static int64_t process_of(const void *arg, long tid)
+{
+	const struct tc *t = arg;
+	const char *line = t->tgids;
+
+	while (line && *line) {
+		char *end;
+		long pid = strtol(line, &end, 10);
+
+		if (end != line && pid == tid)
+			return strtol(end, NULL, 10);
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return 0;
+}
+
+/* ---- the trace ---------------------------------------------------------------------------- */
+
+/* Take machine, release and host from "Linux HOST RELEASE VERSION... MACHINE". */
+static void take_uname(struct ktape_info *info, const char *text)
+{
+	char words[3][65] = { "", "", "" };
+	const char *last = strrchr(text, ' ');
+
+	sscanf(text, "%64s %64s %64s", words[0], words[1], words[2]);
+	snprintf(info->hostname, sizeof(info->hostname), "%s", words[1]);
+	snprintf(info->release, sizeof(info->release), "%s", words[2]);
+	if (last && last[1])
+		snprintf(info->machine, sizeof(info->machine), "%.64s", last + 1);
+}
+
+static void fill_info(struct kt_import *s)
+{
+	const struct tc *t = s->state;
+	struct ktape_info *info = s->info;
+
+	info->freq = NS_PER_S;
+	snprintf(info->clock, sizeof(info->clock), "%s",
+		 *t->clock ? t->clock : "local");
+	take_uname(info, t->uname);
+	if (t->wall) {
+		info->offset_s = t->wall / NS_PER_S;
+		info->offset = (uint64_t)(t->wall % NS_PER_S);
+		info->real_offset_ns = t->wall;
+	}
+}
+
+/* Convert the time of a record to ns. */
+static uint64_t time_of(const struct tc *t, uint64_t ts)
+{
+	if (t->mult)
+		ts = (uint64_t)((__extension__ (unsigned __int128)ts * t->mult) >>
+				t->tsc_shift) + t->tsc_offset;
+	return ts + (uint64_t)t->shift;
+}
+
+static uint64_t lost_of(const struct tc *t, uint32_t cpu)
+{
+	for (size_t i = 0; i < t->nr_lost; i++) {
+		if (t->lost[i].cpu == cpu)
+			return t->lost[i].count;
+	}
+	return 0;
+}
+
+/* At the end of a CPU: what was lost beyond what its pages said. */
+static int end_cpu(struct kt_import *s, struct tc_cpu *c)
+{
+	const struct tc *t = s->state;
+
+	if (c->lost <= c->missed)
+		return 0;
+	return kt_import_lost(s, c->cpu, c->lost - c->missed,
+			      time_of(t, c->first), time_of(t, c->time));
+}
+
+static int tracecmd_open(struct kt_import *s)
+{
+	struct tc *t = s->state;
+	struct stat st;
+	int err;
+
+	if (!s->in->seekable || fstat(s->in->fd, &st))
+		return kt_import_fail(s, 0, "a trace.dat cannot be read from a pipe or compressed: give the file");
+	t->file = (struct tc_file){ s->in->fd, (uint64_t)st.st_size };
+	t->tp.s = s;
+	t->tp.symbol = kt_symbols_find;
+	t->tp.arg = &t->described.symbols;
+	err = tc_read_head(s);
+	if (err)
+		return err;
+	fill_info(s);
+	err = kt_layouts_bind(&t->described.layouts, &t->tp);
+	if (!err && !t->described.form.data)
+		err = kt_import_fail(s, 0, "the file does not describe its pages");
+	if (!err)
+		err = kt_tracing_names(&t->described, &t->tp, process_of, t);
+	t->queue.list = err ? NULL : calloc(kt_max(t->nr_cpus, 1),
+					    sizeof(*t->queue.list));
+	if (!err && !t->queue.list)
+		err = -ENOMEM;
+	for (size_t i = 0; i < t->nr_cpus && !err; i++) {
+		struct tc_cpu *c = &t->cpus[i];
+		int ret;
+
+		c->lost = lost_of(t, c->cpu);
+		c->page_size = t->page_size;
+		ret = tc_next(s, c);
+		if (ret > 0)
+			kt_timed_add(&t->queue, &c->next_event);
+		err = ret < 0 ? ret : 0;
+	}
+	return err;
+}
+
+static uint32_t record_id(const struct tc *t, const struct tc_cpu *c)
+{
+	if (c->len < t->described.layouts.type_size)
+		return UINT32_MAX;
+	return t->described.layouts.type_size == 2 ? c->data[0] | (uint32_t)c->data[1] << 8
+					 : kt_get32(c->data);
+}
+
+static int deliver(struct kt_import *s, struct tc_cpu *c)
+{
+	struct tc *t = s->state;
+	struct kt_layout *l = kt_layout_find(&t->described.layouts, record_id(t, c));
+	struct kt_foreign at = {
+		.ts = time_of(t, c->next_event.ts), .cpu = c->cpu,
+	};
+
+	if (!l || !kt_layout_read(l, c->data, c->len, t->values)) {
+		kt_import_bad(s, c->page_offset, "CPU %u: %s", c->cpu,
+			      l ? "a record is shorter than its layout" :
+				  "a record has no layout");
+		return 0;
+	}
+	at.tid = kt_layout_pid(l, c->data, c->len);
+	return kt_tp_emit(&t->tp, &l->class, &at, t->values);
+}
+
+static int tracecmd_next(struct kt_import *s)
+{
+	struct tc *t = s->state;
+	struct tc_cpu *first;
+	int ret;
+
+	if (!t->queue.nr) {
+		if (t->tp.unarmed)
+			kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
+				       (unsigned long long)t->tp.unarmed);
+		t->tp.unarmed = 0;
+		return 0;
+	}
+	first = (struct tc_cpu *)t->queue.list[0];
+	ret = deliver(s, first);
+	if (!ret)
+		ret = tc_next(s, first);
+	if (ret < 0)
+		return ret;
+	if (ret) {
+		kt_timed_sink(&t->queue);
+		return 1;
+	}
+	kt_timed_drop(&t->queue);
+	ret = end_cpu(s, first);
+	return ret ? ret : 1;
+}
+
+static void tracecmd_close(struct kt_import *s)
+{
+	struct tc *t = s->state;
+
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		free(t->cpus[i].chunk);
+	free(t->cpus);
+	free(t->queue.list);
+	free(t->tgids);
+	free(t->lost);
+	kt_tracing_free(&t->described);
+	kt_tp_free(&t->tp);
+}
+
+static int tracecmd_probe(const uint8_t *data, size_t len, bool whole)
+{
+	(void)whole;
+	return len > 10 && !memcmp(data, "\x17\x08\x44tracing", 10) ? 100 : 0;
+}
+
+const struct kt_codec_in kt_tracecmd_in = {
+	.size = sizeof(struct tc),
+	.kernel = true,
+	.names_late = true,
+	.probe = tracecmd_probe,
+	.open = tracecmd_open,
+	.next = tracecmd_next,
+	.close = tracecmd_close,
+};

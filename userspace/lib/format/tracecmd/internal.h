@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of this folder share: in.c (the trace), head.c (sections and options),
+ * page.c (pages of the ring buffer).
+ */
+#ifndef _KT_TRACECMD_INTERNAL_H
+#define _KT_TRACECMD_INTERNAL_H
+
+#include "util/file.h"
+
+#include "format/timed.h"
+#include "format/tracing_data.h"
+
+#define TC_PAGE_MAX	(1U << 20)	/* bytes of a page of the ring buffer */
+#define TC_SECTION_MAX	(512U << 20)	/* bytes of a section in memory */
+
+/**
+ * struct tc_file - the file, read by offset
+ * @fd: the file
+ * @size: its bytes
+ */
+struct tc_file {
+	int fd;
+	uint64_t size;
+};
+
+/**
+ * struct tc_cpu - pages of a CPU in one buffer
+ * @next_event: time of the next event
+ * @file: the file
+ * @form: head of its pages
+ * @page_size: bytes of a page
+ * @cpu: the CPU
+ * @offset: of the next page, or of the next compressed chunk
+ * @end: after the last one
+ * @packed: chunks are compressed with zstd
+ * @chunks: chunks that are left
+ * @chunk: bytes of the unpacked chunk, or one page
+ * @chunk_cap: bytes allocated for @chunk
+ * @chunk_len: bytes in @chunk
+ * @chunk_at: offset in @chunk of the next page
+ * @page: the page that is read
+ * @page_offset: its offset in the file, or that of its chunk
+ * @at: offset of the next record
+ * @used: offset after the last one
+ * @time: of the last record
+ * @begun: @first is valid
+ * @first: time of the first record
+ * @missed: events that pages say were overwritten before them
+ * @lost: events that the kernel counted as lost, from option CPUSTAT
+ * @data: the next record, from its event number on
+ * @len: bytes of @data
+ */
+struct tc_cpu {
+	struct kt_timed next_event;
+	const struct tc_file *file;
+	const struct kt_page_form *form;
+	uint32_t page_size;
+	uint32_t cpu;
+	uint64_t offset;
+	uint64_t end;
+	bool packed;
+	uint32_t chunks;
+	uint8_t *chunk;
+	size_t chunk_cap;
+	size_t chunk_len;
+	size_t chunk_at;
+	const uint8_t *page;
+	uint64_t page_offset;
+	uint32_t at;
+	uint32_t used;
+	uint64_t time;
+	bool begun;
+	uint64_t first;
+	uint64_t missed;
+	uint64_t lost;
+	const uint8_t *data;
+	uint32_t len;
+};
+
+/**
+ * struct tc_lost - events that a CPU lost, from its statistics
+ */
+struct tc_lost {
+	uint32_t cpu;
+	uint64_t count;
+};
+
+/**
+ * struct tc - a trace that is being read
+ * @tp: memory of the mapping
+ * @file: the file
+ * @version: 6 or 7
+ * @long_size: bytes of a long of the traced machine's programs
+ * @page_size: bytes of its pages
+ * @packed: sections may be compressed with zstd
+ * @described: layouts of all events, names of functions and threads
+ * @clock: name of the trace clock
+ * @uname: of the traced machine
+ * @shift: what is added to all times, in ns
+ * @wall: what is added to get the time since the epoch, in ns; 0 = not known
+ * @mult: ticks to ns: (ticks * mult >> tsc_shift) + tsc_offset; 0 = times are ns
+ * @tsc_shift: see @mult
+ * @tsc_offset: see @mult
+ * @tgids: text of saved_tgids: "PID TGID" lines
+ * @lost: by CPU, from option CPUSTAT
+ * @nr_lost: entries of @lost
+ * @cpus: buffers of CPUs
+ * @nr_cpus: entries of @cpus
+ * @queue: those with an event
+ * @values: fields of the event
+ */
+struct tc {
+	struct kt_tp tp;
+	struct tc_file file;
+	unsigned int version;
+	unsigned int long_size;
+	uint32_t page_size;
+	bool packed;
+	struct kt_tracing_data described;
+	char clock[32];
+	char uname[256];
+	int64_t shift;
+	int64_t wall;
+	uint32_t mult;
+	uint32_t tsc_shift;
+	uint64_t tsc_offset;
+	char *tgids;
+	struct tc_lost *lost;
+	size_t nr_lost;
+	struct tc_cpu *cpus;
+	size_t nr_cpus;
+	struct kt_timed_queue queue;
+	struct kt_tp_value values[KT_TP_FIELDS];
+};
+
+/* head.c */
+int tc_read_head(struct kt_import *s);
+
+/* page.c.  tc_next() returns 1, 0 at the end, or negative errno. */
+int tc_next(struct kt_import *s, struct tc_cpu *c);
+
+#endif /* _KT_TRACECMD_INTERNAL_H */

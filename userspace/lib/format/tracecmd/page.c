@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Pages of ftrace's ring buffer, which trace-cmd copies: records one by one.
+ *
+ *	page	| time 64 | commit | record | record | ... |
+ *	commit	= bytes in use, bits 0-26; bit 31: events were overwritten before this page;
+ *		  bit 30: their number is behind the last record
+ *	record	| type 5, delta 27 | ... |
+ *		type 1-28: 4 * type bytes; 0: the length is in the next word; 29: padding;
+ *		30: the next word and delta extend the time; 31: they are the time
+ *
+ * With compression a CPU has chunks of whole pages: count 32, then for each chunk its
+ * compressed size, its size, and the bytes.
+ */
+#include <zstd.h>
+
+#include "internal.h"
+
+#define TYPE_LENGTH	28U
+#define TYPE_PADDING	29U
+#define TYPE_EXTEND	30U
+#define TYPE_STAMP	31U
+#define DELTA_BITS	27U
+#define COMMIT_MASK	((1U << 27) - 1)
+#define MISSED		(1U << 31)
+#define MISSED_STORED	(1U << 30)
+#define STAMP_HIGH	(0xf8ULL << 56)	/* bits that an absolute time does not have */
+#define CHUNK_MAX	(256U << 20)
+
+/* ---- chunks and pages ------------------------------------------------------------------ */
+
+static int make_room(struct tc_cpu *c, size_t size)
+{
+	uint8_t *more;
+
+	if (c->chunk_cap >= size)
+		return 0;
+	more = realloc(c->chunk, size);
+	if (!more)
+		return -ENOMEM;
+	c->chunk = more;
+	c->chunk_cap = size;
+	return 0;
+}
+
+/* Leave out the rest of the CPU.  Return: 0, for "no more". */
+static int give_up(struct kt_import *s, struct tc_cpu *c, uint64_t offset,
+		   const char *why)
+{
+	kt_import_bad(s, offset, "CPU %u: %s", c->cpu, why);
+	c->offset = c->end;
+	c->chunks = 0;
+	c->chunk_at = c->chunk_len = 0;
+	return kt_import_lost(s, c->cpu, 0, c->time, c->time);
+}
+
+/* Unpack the next chunk.  Return: 1, 0 at the end, or negative errno. */
+static int next_chunk(struct kt_import *s, struct tc_cpu *c)
+{
+	uint8_t head[8], *packed;
+	uint64_t from = c->offset;
+	uint32_t size, unpacked;
+	ssize_t got;
+	size_t len;
+	int err;
+
+	if (!c->chunks || c->offset >= c->end)
+		return 0;
+	got = kt_pread_all(c->file->fd, head, sizeof(head), c->offset);
+	if (got < 0)
+		return (int)got;
+	size = kt_get32(head);
+	unpacked = kt_get32(head + 4);
+	if (got < (ssize_t)sizeof(head) || size > CHUNK_MAX ||
+	    unpacked > CHUNK_MAX || size > c->file->size - c->offset - 8)
+		return give_up(s, c, from, "the size of a compressed chunk is wrong");
+	packed = malloc(size ? size : 1);
+	err = packed ? make_room(c, unpacked) : -ENOMEM;
+	got = err ? err : kt_pread_all(c->file->fd, packed, size, c->offset + 8);
+	if (got < 0) {
+		free(packed);
+		return (int)got;
+	}
+	len = ZSTD_decompress(c->chunk, unpacked, packed, (size_t)got);
+	free(packed);
+	if (ZSTD_isError(len) || len != unpacked)
+		return give_up(s, c, from, "a compressed chunk is damaged");
+	c->page_offset = c->offset;
+	c->offset += 8 + size;
+	c->chunks--;
+	c->chunk_len = len;
+	c->chunk_at = 0;
+	return 1;
+}
+
+static int read_page(struct tc_cpu *c)
+{
+	int err = make_room(c, c->page_size);
+	ssize_t got;
+
+	if (err || c->offset >= c->end)
+		return err;
+	got = kt_pread_all(c->file->fd, c->chunk, c->page_size, c->offset);
+	if (got < 0)
+		return (int)got;
+	c->page_offset = c->offset;
+	c->offset += c->page_size;
+	c->chunk_len = (size_t)got;
+	c->chunk_at = 0;
+	return got > 0;
+}
+
+/* Take the number of events that were overwritten before the page. */
+static int tell_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
+		       uint64_t before)
+{
+	uint64_t count = 0, offset = c->form->data + c->used;
+	uint64_t now = kt_get64(c->page);
+
+	if (!(commit & MISSED))
+		return 0;
+	if (commit & MISSED_STORED && offset + c->form->long_size <= c->page_size)
+		count = c->form->long_size == 8 ? kt_get64(c->page + offset)
+						: kt_get32(c->page + offset);
+	c->missed += count;
+	return kt_import_lost(s, c->cpu, count, before, now);
+}
+
+/* Begin the next page.  Return: 1, 0 at the end, or negative errno. */
+static int next_page(struct kt_import *s, struct tc_cpu *c)
+{
+	uint64_t before = c->time, commit;
+	int ret = 1, err;
+
+	if (c->chunk_at >= c->chunk_len)
+		ret = c->packed ? next_chunk(s, c) : read_page(c);
+	if (ret <= 0)
+		return ret;
+	if (c->chunk_len - c->chunk_at < c->page_size)
+		return give_up(s, c, c->page_offset, "the last page is cut off");
+	c->page = c->chunk + c->chunk_at;
+	c->chunk_at += c->page_size;
+	commit = kt_get32(c->page + c->form->commit);
+	c->at = 0;
+	c->used = (uint32_t)(commit & COMMIT_MASK);
+	if (c->used > c->page_size - c->form->data) {
+		c->used = 0;
+		kt_import_bad(s, c->page_offset, "CPU %u: a page has more bytes than it can hold",
+			      c->cpu);
+		return 1;
+	}
+	err = tell_missed(s, c, commit, before);
+	c->time = kt_get64(c->page);
+	return err ? err : 1;
+}
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+static uint64_t stamp(uint64_t before, uint64_t time)
+{
+	return time | (before & STAMP_HIGH);
+}
+
+/*
+ * Take the record at @c->at.
+ * Return: 1 for an event, 0 for padding or time, -EBADMSG if it goes beyond the page.
+ */
+static int take_record(struct tc_cpu *c)
+{
+	const uint8_t *p = c->page + c->form->data + c->at;
+	uint32_t left = c->used - c->at, word, type, delta, length;
+
+	if (left < 4)
+		return -EBADMSG;
+	word = kt_get32(p);
+	type = word & 31;
+	delta = word >> 5;
+	if (type && type <= TYPE_LENGTH) {
+		c->time += delta;
+		c->data = p + 4;
+		c->len = type * 4;
+		c->at += 4 + c->len;
+		return c->at > c->used ? -EBADMSG : 1;
+	}
+	if (type == TYPE_PADDING && !delta) {	/* the rest of the page */
+		c->at = c->used;
+		return 0;
+	}
+	if (left < 8)
+		return -EBADMSG;
+	length = kt_get32(p + 4);
+	switch (type) {
+	case 0:
+		length &= ~3U;
+		if (length < 4 || length > left - 4)
+			return -EBADMSG;
+		c->time += delta;
+		c->data = p + 8;
+		c->len = length - 4;
+		c->at += 4 + length;
+		return 1;
+	case TYPE_PADDING:
+		if (length > left - 4)
+			return -EBADMSG;
+		c->time += delta;
+		c->at += 4 + (length ? length : 4);
+		return 0;
+	case TYPE_EXTEND:
+		c->time += (uint64_t)length << DELTA_BITS | delta;
+		break;
+	default:
+		c->time = stamp(c->time, (uint64_t)length << DELTA_BITS | delta);
+		break;
+	}
+	c->at += 8;
+	return 0;
+}
+
+/**
+ * tc_next() - find the next event of a CPU
+ * @s: the trace
+ * @c: the CPU; @c->data, @c->len and the time of @c->next_event are set
+ *
+ * Return: 1, 0 at the end, or negative errno.
+ */
+int tc_next(struct kt_import *s, struct tc_cpu *c)
+{
+	int ret;
+
+	for (;;) {
+		if (!c->page || c->at >= c->used) {
+			ret = next_page(s, c);
+			if (ret <= 0)
+				return ret;
+			continue;
+		}
+		ret = take_record(c);
+		if (ret == -EBADMSG) {
+			kt_import_bad(s, c->page_offset, "CPU %u: a record goes beyond its page",
+				      c->cpu);
+			c->at = c->used;
+			continue;
+		}
+		if (ret)
+			break;
+	}
+	c->next_event.ts = c->time;
+	if (!c->begun)
+		c->first = c->time;
+	c->begun = true;
+	return 1;
+}

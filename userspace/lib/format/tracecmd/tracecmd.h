@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* trace.dat of trace-cmd for the table of formats: input only. */
+#ifndef _KT_FORMAT_TRACECMD_H
+#define _KT_FORMAT_TRACECMD_H
+
+#include "format/codec.h"
+
+extern const struct kt_codec_in kt_tracecmd_in;
+
+#endif /* _KT_FORMAT_TRACECMD_H */

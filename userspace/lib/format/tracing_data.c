@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Read the description of a kernel's events: see tracing_data.h.  All sizes are checked
+ * against the bytes that are there.
+ */
+#include "tracing_data.h"
+
+#define PAGE_HEAD	256U	/* more than the head of a page has */
+
+/* ---- parts -------------------------------------------------------------------------------- */
+
+int kt_part_cut(const struct kt_part *p)
+{
+	return kt_import_fail(p->s, p->offset + p->len, "the head of the file is cut off");
+}
+
+/* Take @n bytes.  Return: 0 or -EBADMSG. */
+int kt_part_take(struct kt_part *p, uint64_t n, const uint8_t **bytes)
+{
+	*bytes = p->data + p->at;
+	if (n > p->len - p->at)
+		return kt_part_cut(p);
+	p->at += n;
+	return 0;
+}
+
+int kt_part_take32(struct kt_part *p, uint32_t *v)
+{
+	const uint8_t *bytes;
+	int err = kt_part_take(p, 4, &bytes);
+
+	*v = err ? 0 : kt_get32(bytes);
+	return err;
+}
+
+int kt_part_take64(struct kt_part *p, uint64_t *v)
+{
+	const uint8_t *bytes;
+	int err = kt_part_take(p, 8, &bytes);
+
+	*v = err ? 0 : kt_get64(bytes);
+	return err;
+}
+
+int kt_part_text(struct kt_part *p, const char **text)
+{
+	const uint8_t *from = p->data + p->at;
+	const uint8_t *nul = memchr(from, 0, p->len - p->at);
+
+	*text = "";
+	if (!nul)
+		return kt_part_cut(p);
+	*text = (const char *)from;
+	p->at += (uint64_t)(nul - from) + 1;
+	return 0;
+}
+
+/* ---- layouts and names -------------------------------------------------------------------- */
+
+/* Read "offset:N; size:N" of a field of header_page. */
+static void page_field(const char *text, const char *name, uint32_t *offset,
+		       uint32_t *size)
+{
+	const char *at = strstr(text, name), *o, *z;
+
+	o = at ? strstr(at, "offset:") : NULL;
+	z = o ? strstr(o, "size:") : NULL;
+	if (!z)
+		return;
+	*offset = (uint32_t)strtoul(o + strlen("offset:"), NULL, 10);
+	if (size)
+		*size = (uint32_t)strtoul(z + strlen("size:"), NULL, 10);
+}
+
+int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
+{
+	const uint8_t *bytes;
+	uint64_t size;
+	char *text;
+	int err = kt_part_take(p, sizeof("header_page"), &bytes);
+
+	if (!err)
+		err = kt_part_take64(p, &size);
+	if (!err)
+		err = kt_part_take(p, size, &bytes);
+	if (err)
+		return err;
+	text = strndup((const char *)bytes, size);
+	if (!text)
+		return -ENOMEM;
+	page_field(text, " commit;", &d->form.commit, &d->form.long_size);
+	page_field(text, " data;", &d->form.data, NULL);
+	free(text);
+	err = kt_part_take(p, sizeof("header_event"), &bytes);
+	if (!err)
+		err = kt_part_take64(p, &size);
+	if (!err)
+		err = kt_part_take(p, size, &bytes);
+	if (err)
+		return err;
+	if ((d->form.long_size != 4 && d->form.long_size != 8) ||
+	    d->form.commit < 8 || d->form.data < d->form.commit + 4 ||
+	    d->form.data > PAGE_HEAD)
+		return kt_import_fail(p->s, p->offset, "the description of the pages is not understood");
+	return 0;
+}
+
+static int take_layout(struct kt_part *p, struct kt_tracing_data *d)
+{
+	uint64_t size, at = p->offset + p->at;
+	const uint8_t *bytes;
+	int err = kt_part_take64(p, &size);
+
+	if (!err)
+		err = kt_part_take(p, size, &bytes);
+	if (err)
+		return err;
+	err = kt_layout_add(&d->layouts, (const char *)bytes, size);
+	if (err != -EBADMSG)
+		return err;
+	kt_import_bad(p->s, at, "the layout of an event is not understood: its records are left out");
+	return 0;
+}
+
+int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d)
+{
+	uint32_t nr;
+	int err = kt_part_take32(p, &nr);
+
+	while (!err && nr--)
+		err = take_layout(p, d);
+	return err;
+}
+
+int kt_tracing_events(struct kt_part *p, struct kt_tracing_data *d)
+{
+	uint32_t systems, events;
+	const char *name;
+	int err = kt_part_take32(p, &systems);
+
+	while (!err && systems--) {
+		err = kt_part_text(p, &name);
+		if (!err)
+			err = kt_part_take32(p, &events);
+		while (!err && events--)
+			err = take_layout(p, d);
+	}
+	return err;
+}
+
+/* Copy @size bytes as a text.  Return: the text, or NULL with *@err set. */
+char *kt_part_copy(struct kt_part *p, uint64_t size, int *err)
+{
+	const uint8_t *bytes;
+	char *text;
+
+	*err = kt_part_take(p, size, &bytes);
+	if (*err)
+		return NULL;
+	text = malloc(size + 1);
+	if (!text) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	memcpy(text, bytes, size);
+	text[size] = '\0';
+	return text;
+}
+
+int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d)
+{
+	uint32_t size;
+	char *text;
+	int err = kt_part_take32(p, &size);
+
+	text = err ? NULL : kt_part_copy(p, size, &err);
+	if (!text)
+		return err;
+	if (d->symbols.text) {
+		free(text);
+		return 0;
+	}
+	return kt_symbols_take(&d->symbols, text, size);
+}
+
+int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d)
+{
+	uint64_t size;
+	char *text;
+	int err = kt_part_take64(p, &size);
+
+	text = err ? NULL : kt_part_copy(p, size, &err);
+	if (!text)
+		return err;
+	free(d->tasks);
+	d->tasks = text;
+	return 0;
+}
+
+/* Pass over the formats of trace_printk(). */
+int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
+{
+	const uint8_t *bytes;
+	uint32_t size;
+	int err = kt_part_take32(p, &size);
+
+	(void)d;
+	return err ? err : kt_part_take(p, size, &bytes);
+}
+
+/**
+ * kt_tracing_names() - deliver the names of threads
+ * @d: what was read
+ * @tp: memory of the reader
+ * @process: return the process of a thread, 0 = not known; may be NULL
+ * @arg: first argument of @process
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp,
+		     int64_t (*process)(const void *arg, long tid),
+		     const void *arg)
+{
+	const struct kt_foreign at = { .ts = 0 };
+	const char *line = d->tasks;
+	int err = 0;
+
+	while (!err && line && *line) {
+		size_t len = strcspn(line, "\n");
+		char *name;
+		long tid = strtol(line, &name, 10);
+
+		if (name != line && *name == ' ' && name < line + len)
+			err = kt_tp_task(tp, &at, tid,
+					 process ? process(arg, tid) : 0,
+					 name + 1,
+					 (size_t)(line + len - name - 1));
+		line += len + (line[len] == '\n');
+	}
+	return err;
+}
+
+void kt_tracing_free(struct kt_tracing_data *d)
+{
+	kt_layouts_free(&d->layouts);
+	kt_symbols_free(&d->symbols);
+	free(d->tasks);
+	d->tasks = NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The description of a kernel's events that trace-cmd and perf keep in their traces:
+ *
+ *	header_page\0 | size 64 | text | header_event\0 | size 64 | text |
+ *	ftrace's layouts: count 32, then size 64 and text of each |
+ *	layouts by system: count 32, then name\0, count 32, and size 64 and text of each |
+ *	kallsyms: size 32, text | printk formats: size 32, text | names: size 64, text
+ *
+ * trace-cmd.dat.v6(5).  perf writes the same behind its own head.
+ */
+#ifndef _KT_TRACING_DATA_H
+#define _KT_TRACING_DATA_H
+
+#include "format/layout.h"
+#include "format/symbols.h"
+
+/**
+ * struct kt_page_form - where the head of a page of ftrace's ring buffer has what
+ * @commit: offset of the number of bytes in use
+ * @long_size: bytes of that number
+ * @data: offset of the first record; 0 = not described
+ */
+struct kt_page_form {
+	uint32_t commit;
+	uint32_t long_size;
+	uint32_t data;
+};
+
+/**
+ * struct kt_tracing_data - what was read
+ * @form: head of a page
+ * @layouts: layouts of all events
+ * @symbols: names of functions
+ * @tasks: lines "PID NAME", or NULL
+ */
+struct kt_tracing_data {
+	struct kt_page_form form;
+	struct kt_layouts layouts;
+	struct kt_symbols symbols;
+	char *tasks;
+};
+
+/**
+ * struct kt_part - bytes of a head that are being read
+ * @s: the trace
+ * @data: the bytes
+ * @len: how many
+ * @at: the next one
+ * @offset: of the first one in the file
+ */
+struct kt_part {
+	struct kt_import *s;
+	const uint8_t *data;
+	uint64_t len;
+	uint64_t at;
+	uint64_t offset;
+};
+
+int kt_part_cut(const struct kt_part *p);
+int kt_part_take(struct kt_part *p, uint64_t n, const uint8_t **bytes);
+int kt_part_take32(struct kt_part *p, uint32_t *v);
+int kt_part_take64(struct kt_part *p, uint64_t *v);
+int kt_part_text(struct kt_part *p, const char **text);
+char *kt_part_copy(struct kt_part *p, uint64_t size, int *err);
+
+int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d);
+int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d);
+int kt_tracing_events(struct kt_part *p, struct kt_tracing_data *d);
+int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d);
+int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d);
+int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp,
+		     int64_t (*process)(const void *arg, long tid),
+		     const void *arg);
+int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d);
+void kt_tracing_free(struct kt_tracing_data *d);
+
+#endif /* _KT_TRACING_DATA_H */
