@@ -126,6 +126,18 @@ struct ctf_class {
 	const struct ctf_type *fields;
 };
 
+/**
+ * struct ctf_env - a value of the environment
+ * @key: its name
+ * @text: its value; numbers as well
+ * @is_number: the value is a number
+ */
+struct ctf_env {
+	char key[CTF_NAME];
+	char text[CTF_NAME];
+	bool is_number;
+};
+
 struct ctf_stream {
 	uint64_t id;
 	const struct ctf_type *packet_context;
@@ -146,6 +158,8 @@ struct ctf_stream {
  * @offset_s: its origin, in seconds since the epoch
  * @offset: rest of the origin, in ticks
  * @clock: name of the clock
+ * @env: the environment, from CTF 1.8 only
+ * @nr_env: entries of @env
  * @hostname: and the following: of the environment, "" = not given
  * @domain: "kernel" or "ust"
  * @tracer: name of the tracer
@@ -168,6 +182,8 @@ struct ctf {
 	int64_t offset_s;
 	uint64_t offset;
 	char clock[32];
+	struct ctf_env *env;
+	size_t nr_env;
 	char hostname[65];
 	char domain[16];
 	char tracer[32];

@@ -57,6 +57,7 @@ struct lt_call {
  * @dir: directory that the files are written to: the output or its staging directory
  * @made: the output directory did not exist before
  * @in_place: written to the output directory directly, without staging
+ * @ctf2: the metadata are CTF 2, not 1.8
  * @cpus: streams by CPU; NULL: none yet
  * @nr_cpus: entries of @cpus
  * @used: by event id below LT_STATEDUMP: such an event was written
@@ -76,6 +77,7 @@ struct lttng {
 	int dir;
 	bool made;
 	bool in_place;
+	bool ctf2;
 	struct lt_cpu **cpus;
 	uint32_t nr_cpus;
 	bool used[KTAPE_OPCODES];

@@ -11,6 +11,7 @@
 
 #include "stream/metadata.h"
 #include "internal.h"
+#include "meta2.h"
 
 #define MODE_FILE	0666
 
@@ -129,6 +130,25 @@ static void put_metadata(FILE *f, const struct lttng *t)
 	}
 }
 
+/* Replace metadata of CTF 1.8 by those of CTF 2.  Return: 0 or negative errno. */
+static int make_ctf2(char **text, size_t *len)
+{
+	char *more = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&more, &size);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	err = lt_put_ctf2(f, *text, *len);
+	if (fclose(f) && !err)
+		err = -ENOMEM;
+	free(*text);
+	*text = more;
+	*len = size;
+	return err;
+}
+
 /**
  * lt_metadata() - write the file "metadata"
  * @t: trace of which all events are written, so that all event classes are known
@@ -146,6 +166,8 @@ int lt_metadata(const struct lttng *t)
 		return -ENOMEM;
 	put_metadata(f, t);
 	err = fclose(f) ? -ENOMEM : 0;
+	if (!err && t->ctf2)
+		err = make_ctf2(&text, &len);
 	fd = err ? -1 :
 		   openat(t->dir, "metadata",
 			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_FILE);

@@ -108,6 +108,25 @@ static int check_empty(int dir, bool force)
 	return err;
 }
 
+static const struct ktape_codec_option out_options[] = {
+	{ "ctf", "1.8|2", "version of the metadata: 1.8, or 2 for babeltrace2 from 2.1 on and Trace Compass (default 1.8)" },
+	{ .key = NULL },
+};
+
+/* Take the option ctf.  Return: false if it has another value. */
+static bool take_version(struct kt_sink *s)
+{
+	const char *ctf = kt_codec_option(&s->options, "ctf");
+	struct lttng *t = s->state;
+
+	t->ctf2 = ctf && !strcmp(ctf, "2");
+	if (!ctf || t->ctf2 || !strcmp(ctf, "1.8"))
+		return true;
+	kt_sink_fail(s, "option ctf of the format lttng is 1.8 or 2, not \"%.20s\"",
+		     ctf);
+	return false;
+}
+
 static int lttng_begin(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
@@ -119,7 +138,7 @@ static int lttng_begin(struct kt_sink *s)
 		return kt_sink_fail(
 			s,
 			"lttng writes a directory, which cannot go to standard output: use -o DIR");
-	if (!lt_check(t))
+	if (!take_version(s) || !lt_check(t))
 		return -EBADMSG;
 	t->made = !mkdir(s->path, MODE_DIR);
 	if (!t->made && errno != EEXIST)
@@ -404,6 +423,7 @@ static void lttng_close(struct kt_sink *s)
 }
 
 const struct kt_codec_out kt_lttng_out = {
+	.options = out_options,
 	.size = sizeof(struct lttng),
 	.switches = true,
 	.own_files = true,

@@ -748,7 +748,21 @@ static void set_trace(struct tsdl *p, const char *key)
 static void set_env(struct tsdl *p, const char *key)
 {
 	struct ctf *c = p->c;
+	struct ctf_env *more = ctf_grow(c, c->env, c->nr_env, sizeof(*more));
 
+	if (!more) {
+		no_memory(p);
+		return;
+	}
+	c->env = more;
+	more += c->nr_env++;
+	copy(more->key, sizeof(more->key), key);
+	more->is_number = p->token == NUMBER;
+	if (p->token == NUMBER)
+		snprintf(more->text, sizeof(more->text), "%lld",
+			 (long long)p->number);
+	else
+		copy(more->text, sizeof(more->text), p->word);
 	if (p->token != TEXT)
 		return;
 	if (!strcmp(key, "hostname"))

@@ -1,0 +1,589 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the same few events as other Linux tracers would record them.
+
+usage: make_linux_traces.py FOLDER
+
+    v6.dat, v7.dat, zstd.dat	trace.dat of trace-cmd, the last one compressed if the
+				command zstd is there
+    perf.data, perf-zstd.data	perf.data, the last one with compressed records
+    ctf1, ctf2			LTTng's kernel trace with compact event headers
+
+Written from the formats' texts, not from the readers that they test. Each trace has
+CPUs 0 and 1, a loss of 7 events on CPU 1, and the events of SCENE.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+
+# time in ns, CPU, thread that runs, event, fields
+SCENE = [
+    (1_000_000_000, 0, 100, 'sched_switch',
+     dict(prev_comm='alpha', prev_pid=100, prev_prio=120, prev_state=1,
+          next_comm='beta', next_pid=200, next_prio=98)),
+    (1_000_000_500, 1, 300, 'irq_handler_entry', dict(irq=24, name='eth0-rx')),
+    (1_000_000_900, 1, 300, 'irq_handler_exit', dict(irq=24, ret=1)),
+    (1_000_001_000, 0, 200, 'sys_enter', dict(id=1, args=[3, 4096, 16, 0, 0, 0])),
+    (1_000_001_700, 0, 200, 'sys_exit', dict(id=1, ret=-11)),
+    (1_000_002_000, 1, 300, 'strange_event', dict(number=-5, word='hello', address=0xffff888012345678)),
+    # Later than what the 27 bits of a compact time stamp hold.
+    (1_300_000_000, 1, 300, 'sched_waking', dict(comm='alpha', pid=100, prio=120, target_cpu=0)),
+    (1_300_000_000, 0, 200, 'sched_switch',
+     dict(prev_comm='beta', prev_pid=200, prev_prio=98, prev_state=256,
+          next_comm='alpha', next_pid=100, next_prio=120)),
+]
+LOST_CPU, LOST, LOST_BEFORE = 1, 7, 1_300_000_000
+NAMES = {100: 'alpha', 200: 'beta', 300: 'gamma'}
+
+# ---- the kernel's layouts, for trace-cmd and perf --------------------------------------
+
+COMMON = '''	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+'''
+LAYOUTS = {   # name: (id, system, [(declaration, size, signed, struct code or kind)])
+    'sched_switch': (310, 'sched', [
+        ('char prev_comm[16]', 16, 0, '16s'), ('pid_t prev_pid', 4, 1, 'i'),
+        ('int prev_prio', 4, 1, 'i'), ('long prev_state', 8, 1, 'q'),
+        ('char next_comm[16]', 16, 0, '16s'), ('pid_t next_pid', 4, 1, 'i'),
+        ('int next_prio', 4, 1, 'i')]),
+    'sched_waking': (311, 'sched', [
+        ('char comm[16]', 16, 0, '16s'), ('pid_t pid', 4, 1, 'i'),
+        ('int prio', 4, 1, 'i'), ('int target_cpu', 4, 1, 'i')]),
+    'irq_handler_entry': (120, 'irq', [
+        ('int irq', 4, 1, 'i'), ('__data_loc char[] name', 4, 0, 'loc')]),
+    'irq_handler_exit': (121, 'irq', [('int irq', 4, 1, 'i'), ('int ret', 4, 1, 'i')]),
+    'sys_enter': (350, 'raw_syscalls', [
+        ('long id', 8, 1, 'q'), ('unsigned long args[6]', 48, 0, '6Q')]),
+    'sys_exit': (351, 'raw_syscalls', [('long id', 8, 1, 'q'), ('long ret', 8, 1, 'q')]),
+    'strange_event': (900, 'strange', [
+        ('int number', 4, 1, 'i'), ('__rel_loc char[] word', 4, 0, 'rel'),
+        ('void * address', 8, 0, 'Q')]),
+}
+
+
+def field_name(declaration):
+    return declaration.split('[')[0].split()[-1] if not declaration.startswith('__') \
+        else declaration.split()[-1]
+
+
+def layout_text(name):
+    number, _, fields = LAYOUTS[name]
+    text, at = f'name: {name}\nID: {number}\nformat:\n' + COMMON, 8
+    for declaration, size, signed, _ in fields:
+        at = (at + min(size, 8) - 1) // min(size, 8) * min(size, 8) if size in (4, 8) else at
+        text += f'\tfield:{declaration};\toffset:{at};\tsize:{size};\tsigned:{signed};\n'
+        at += size
+    return text + '\nprint fmt: "nothing"\n'
+
+
+def kernel_record(name, pid, values):
+    number, _, fields = LAYOUTS[name]
+    record = bytearray(struct.pack('<HBBi', number, 0, 0, pid))
+    texts = []
+    for declaration, size, _, code in fields:
+        if size in (4, 8):
+            record += bytes(-len(record) % size)
+        v = values[field_name(declaration)]
+        if code in ('loc', 'rel'):
+            texts.append((len(record), code, v.encode() + b'\0'))
+            record += bytes(4)
+        elif code == '6Q':
+            record += struct.pack('<6Q', *v)
+        elif code == '16s':
+            record += struct.pack('16s', v.encode())
+        else:
+            record += struct.pack('<' + code, v)
+    for at, code, text in texts:
+        base = at + 4 if code == 'rel' else 0
+        record[at:at + 4] = struct.pack('<I', (len(record) - base) | len(text) << 16)
+        record += text
+    return bytes(record) + bytes(-len(record) % 4)
+
+
+HEADER_PAGE = '''	field: u64 timestamp;	offset:0;	size:8;	signed:0;
+	field: local_t commit;	offset:8;	size:8;	signed:1;
+	field: int overwrite;	offset:8;	size:1;	signed:1;
+	field: char data;	offset:16;	size:4080;	signed:1;
+'''
+KALLSYMS = 'ffffffff81000000 T _text\nffffffff81001000 t some_function\t[module]\n'
+
+
+def part64(text):
+    data = text.encode() if isinstance(text, str) else text
+    return struct.pack('<Q', len(data)) + data
+
+
+def header_info():
+    return b'header_page\0' + part64(HEADER_PAGE) + b'header_event\0' + part64('unused\n')
+
+
+def event_formats():
+    systems = {}
+    for name, (_, system, _) in LAYOUTS.items():
+        systems.setdefault(system, []).append(name)
+    out = struct.pack('<I', len(systems))
+    for system, names in systems.items():
+        out += system.encode() + b'\0' + struct.pack('<I', len(names))
+        for name in names:
+            out += part64(layout_text(name))
+    return out
+
+
+def kallsyms():
+    return struct.pack('<I', len(KALLSYMS)) + KALLSYMS.encode()
+
+
+def cmdlines():
+    return part64(''.join(f'{tid} {name}\n' for tid, name in NAMES.items()))
+
+
+# ---- trace-cmd ----------------------------------------------------------------------------
+
+PAGE = 4096
+
+
+def ring_pages(cpu):
+    """The events of a CPU in pages; a page after a loss begins anew."""
+    events = [e for e in SCENE if e[1] == cpu]
+    pages, page, last, missed = [], None, 0, 0
+
+    def flush():
+        if page:
+            commit = len(page['data']) | (1 << 31 | 1 << 30 if page['missed'] else 0)
+            tail = struct.pack('<Q', page['missed']) if page['missed'] else b''
+            data = struct.pack('<QQ', page['time'], commit) + page['data'] + tail
+            pages.append(data + bytes(PAGE - len(data)))
+
+    for time, _, pid, name, values in events:
+        missed = LOST if cpu == LOST_CPU and time == LOST_BEFORE else 0
+        if page is None or missed:
+            flush()
+            page, last = dict(time=time, data=b'', missed=missed), time
+        delta = time - last
+        if delta >= 1 << 27:
+            page['data'] += struct.pack('<II', 30 | (delta & ((1 << 27) - 1)) << 5, delta >> 27)
+            delta = 0
+        record = kernel_record(name, pid, values)
+        if len(record) > 28 * 4:	# the length has a word of its own
+            page['data'] += struct.pack('<II', delta << 5, len(record) + 4) + record
+        else:
+            page['data'] += struct.pack('<I', len(record) // 4 | delta << 5) + record
+        last = time
+    flush()
+    return b''.join(pages)
+
+
+MAGIC = b'\x17\x08\x44tracing'
+
+
+def option(number, data):
+    return struct.pack('<HI', number, len(data)) + data
+
+
+def options():
+    out = option(4, b'[local] global counter\0')
+    out += option(5, b'Linux box 6.1.0 #1 SMP x86_64\0')
+    for cpu in (0, 1):
+        lost = LOST if cpu == LOST_CPU else 0
+        out += option(2, f'CPU: {cpu}\nentries: 4\noverrun: {lost}\ncommit overrun: 0\n'
+                      'dropped events: 0\n\0'.encode())
+    return out + option(15, b'100 100\n200 100\n300 300\n\0')
+
+
+def version6():
+    head = MAGIC + b'6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info()
+    head += struct.pack('<I', 0) + event_formats() + kallsyms()
+    head += struct.pack('<I', 0) + cmdlines() + struct.pack('<I', 2)
+    head += b'options  \0' + options() + struct.pack('<H', 0) + b'flyrecord\0'
+    begin = (len(head) + 32 + PAGE - 1) // PAGE * PAGE
+    cpus = [ring_pages(0), ring_pages(1)]
+    at = begin
+    for data in cpus:
+        head += struct.pack('<QQ', at, len(data))
+        at += len(data)
+    return head + bytes(begin - len(head)) + b''.join(cpus)
+
+
+def zstd(data):
+    return subprocess.run(['zstd', '-q', '-c'], input=data, stdout=subprocess.PIPE,
+                          check=True).stdout
+
+
+def version7(packed):
+    def section(number, data):
+        flags = 0
+        if packed:
+            small = zstd(data)
+            data, flags = struct.pack('<II', len(small), len(data)) + small, 1
+        return struct.pack('<HHIQ', number, flags, 0, len(data)) + data
+
+    out = MAGIC + b'7\0' + struct.pack('<BBI', 0, 8, PAGE)
+    out += (b'zstd' if packed else b'none') + b'\0' + b'1\0'
+    place = len(out)
+    out += bytes(8)
+    more = options()
+    for number, data in ((16, header_info()), (17, struct.pack('<I', 0)),
+                         (18, event_formats()), (19, kallsyms()), (21, cmdlines())):
+        more += option(number, struct.pack('<Q', len(out)))
+        out += section(number, data)
+    buffer, places = len(out), []
+    out += struct.pack('<HHIQ', 3, 1 if packed else 0, 0, 0)
+    out += bytes(-len(out) % PAGE)
+    for cpu in (0, 1):
+        data = ring_pages(cpu)
+        if packed:	# a chunk for each page
+            chunks = [zstd(data[i:i + PAGE]) for i in range(0, len(data), PAGE)]
+            data = struct.pack('<I', len(chunks)) + b''.join(
+                struct.pack('<II', len(c), PAGE) + c for c in chunks)
+        places.append((cpu, len(out), len(data)))
+        out += data
+    more += option(3, struct.pack('<Q', buffer) + b'\0local\0' + struct.pack('<I', 2) +
+                   b''.join(struct.pack('<IQQ', *p) for p in places))
+    more += option(0, struct.pack('<Q', 0))
+    out = out[:place] + struct.pack('<Q', len(out)) + out[place + 8:]
+    return out + section(0, more)
+
+
+# ---- perf ---------------------------------------------------------------------------------
+
+SAMPLE = 1 << 1 | 1 << 2 | 1 << 7 | 1 << 8 | 1 << 10	# TID, TIME, CPU, PERIOD, RAW
+
+
+def perf_record(kind, data):
+    data += bytes(-len(data) % 8)
+    return struct.pack('<IHH', kind, 0, 8 + len(data)) + data
+
+
+def tail(time, cpu, tid=0):
+    return struct.pack('<iiQII', tid, tid, time, cpu, 0)
+
+
+def perf_records():
+    out = b''
+    for tid, name in NAMES.items():
+        tgid = 100 if tid == 200 else tid
+        out += perf_record(3, struct.pack('<ii8s', tgid, tid, name.encode()) + tail(0, 0))
+    for cpu in (0, 1):		# the buffers of the CPUs, one after the other
+        for time, _, tid, name, values in [e for e in SCENE if e[1] == cpu]:
+            if cpu == LOST_CPU and time == LOST_BEFORE:
+                out += perf_record(2, struct.pack('<QQ', 5, LOST) + tail(time, cpu))
+            raw = kernel_record(name, tid, values)
+            raw += bytes(-(len(raw) + 4) % 8)
+            out += perf_record(9, struct.pack('<iiQIIQI', tid, tid, time, cpu, 0, 1, len(raw)) + raw)
+    return out + perf_record(68, b'')
+
+
+def perf(packed):
+    attr = struct.pack('<IIQQQQQ', 1 + 1, 64, 310, 1, SAMPLE, 0, 1 << 18) + bytes(16)
+    records = perf_records()
+    if packed:			# a stream in two pieces, cut inside a frame
+        small = zstd(records)
+        cut = len(small) // 2
+        records = b''.join(struct.pack('<IHHQ', 83, 0, 16 + len(p) + -len(p) % 8, len(p)) + p +
+                           bytes(-len(p) % 8) for p in (small[:cut], small[cut:]))
+    data = 104 + len(attr) + 16
+    features = {
+        1: MAGIC + b'0.6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info() +
+           struct.pack('<I', 0) + event_formats() + kallsyms() + struct.pack('<I', 0) + cmdlines(),
+        3: struct.pack('<I', 64) + b'box'.ljust(64, b'\0'),
+        4: struct.pack('<I', 64) + b'6.1.0'.ljust(64, b'\0'),
+        6: struct.pack('<I', 64) + b'x86_64'.ljust(64, b'\0'),
+    }
+    bits = bytearray(32)
+    for bit in features:
+        bits[bit // 8] |= 1 << bit % 8
+    head = b'PERFILE2' + struct.pack('<QQ', 104, len(attr) + 16)
+    head += struct.pack('<QQQQQQ', 104, len(attr) + 16, data, len(records), 0, 0) + bytes(bits)
+    out = head + attr + bytes(16) + records
+    at, table, body = len(out) + 16 * len(features), b'', b''
+    for bit in sorted(features):
+        table += struct.pack('<QQ', at + len(body), len(features[bit]))
+        body += features[bit]
+    return out + table + body
+
+
+# ---- LTTng --------------------------------------------------------------------------------
+
+UUID = bytes(range(16))
+
+
+def lttng_fields(name):
+    """[(field, type, code)] of an event class; codes as struct, z = string."""
+    prio = [('_tid', 'int32', 'i'), ('_prio', 'int32', 'i')]
+    return {
+        'lttng_statedump_process_state': [
+            ('_tid', 'int32', 'i'), ('_pid', 'int32', 'i'), ('_name', 'comm', '16s')],
+        'sched_switch': [
+            ('_prev_comm', 'comm', '16s'), ('_prev_tid', 'int32', 'i'),
+            ('_prev_prio', 'int32', 'i'), ('_prev_state', 'int64', 'q'),
+            ('_next_comm', 'comm', '16s'), ('_next_tid', 'int32', 'i'),
+            ('_next_prio', 'int32', 'i')],
+        'sched_waking': [('_comm', 'comm', '16s')] + prio + [('_target_cpu', 'int32', 'i')],
+        'irq_handler_entry': [('_irq', 'int32', 'i'), ('_name', 'string', 'z')],
+        'irq_handler_exit': [('_irq', 'int32', 'i'), ('_ret', 'int32', 'i')],
+        'syscall_entry_write': [('_fd', 'uint32', 'I'), ('_count', 'uint64', 'Q')],
+        'syscall_exit_write': [('_ret', 'int64', 'q')],
+        # Above 30, so that the header is extended.
+        'strange_event': [('_number', 'int32', 'i'), ('_word', 'string', 'z'),
+                          ('_address', 'xint64', 'Q')],
+    }[name]
+
+
+CLASSES = {'lttng_statedump_process_state': 0, 'sched_switch': 1, 'sched_waking': 2,
+           'irq_handler_entry': 3, 'irq_handler_exit': 4, 'syscall_entry_write': 5,
+           'syscall_exit_write': 6, 'strange_event': 300}
+
+
+def lttng_event(name, values):
+    """The name and values that LTTng has for an event of SCENE."""
+    v = dict(values)
+    if name == 'sys_enter':
+        return 'syscall_entry_write', dict(fd=v['args'][0], count=v['args'][2])
+    if name == 'sys_exit':
+        return 'syscall_exit_write', dict(ret=v['ret'])
+    for key in list(v):
+        if key.endswith('pid'):
+            v[key[:-3] + 'tid'] = v.pop(key)
+        if key.endswith('prio'):
+            v[key] -= 100
+    return name, v
+
+
+def lttng_bytes(at, name, time, last, values):
+    """An event that begins at byte @at of its packet; its header is compact if it can be."""
+    number = CLASSES[name]
+    out = bytes(-at % 8)
+    if number < 31 and time - last < 1 << 27:
+        out += struct.pack('<I', number | (time & ((1 << 27) - 1)) << 5)
+    else:
+        out += struct.pack('<B', 31)
+        out += bytes(-(at + len(out)) % 8)
+        out += struct.pack('<I', number)
+        out += bytes(-(at + len(out)) % 8) + struct.pack('<Q', time)
+    for field, _, code in lttng_fields(name):
+        v = values[field[1:]]
+        if code == 'z':
+            out += v.encode() + b'\0'
+        elif code == '16s':
+            out += struct.pack('16s', v.encode())
+        else:
+            out += struct.pack('<' + code, v)
+    return out
+
+
+def lttng_packet(cpu, events, seq, discarded, end):
+    head = 24 + 8 + 8 * 6 + 4
+    body, begin = b'', events[0][0]
+    last = begin
+    for time, name, values in events:
+        body += lttng_bytes(head + len(body), name, time, last, values)
+        last = time
+    content, size = (head + len(body)) * 8, 4096 * 8
+    out = struct.pack('<I16sIQ', 0xc1fc1fc1, UUID, 0, cpu)
+    out += struct.pack('<QQQQQQI', begin, end, content, size, seq, discarded, cpu)
+    return (out + body).ljust(4096, b'\0')
+
+
+def lttng_stream(cpu):
+    events = [(1_000_000_000, 'lttng_statedump_process_state',
+               dict(tid=tid, pid=100 if tid == 200 else tid, name=name))
+              for tid, name in NAMES.items()] if cpu == 0 else []
+    after = []
+    for time, _, _, name, values in [e for e in SCENE if e[1] == cpu]:
+        entry = (time, *lttng_event(name, values))
+        (after if cpu == LOST_CPU and time >= LOST_BEFORE else events).append(entry)
+    out = lttng_packet(cpu, events, 0, 0, events[-1][0])
+    if after:
+        out += lttng_packet(cpu, after, 1, LOST, after[-1][0])
+    return out
+
+
+def ctf1():
+    integers = {'uint5_t': (5, 1, 0), 'uint27_t': (27, 1, 0), 'uint8_t': (8, 8, 0),
+                'uint32_t': (32, 8, 0), 'uint64_t': (64, 8, 0), 'unsigned long': (64, 64, 0)}
+    out = '/* CTF 1.8 */\n\n'
+    for name, (size, align, signed) in integers.items():
+        out += f'typealias integer {{ size = {size}; align = {align}; signed = {signed}; }} := {name};\n'
+    uuid = UUID.hex()
+    uuid = '-'.join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
+    out += f'''
+trace {{
+	major = 1;
+	minor = 8;
+	uuid = "{uuid}";
+	byte_order = le;
+	packet.header := struct {{
+		uint32_t magic;
+		uint8_t  uuid[16];
+		uint32_t stream_id;
+		uint64_t stream_instance_id;
+	}};
+}};
+
+env {{
+	hostname = "box";
+	domain = "kernel";
+	tracer_name = "lttng-modules";
+	kernel_release = "6.1.0";
+}};
+
+clock {{
+	name = "monotonic";
+	freq = 1000000000; /* Frequency, in Hz */
+	// offset from the epoch
+	offset = 1700000000000000000;
+}};
+
+typealias integer {{
+	size = 27; align = 1; signed = false;
+	map = clock.monotonic.value;
+}} := uint27_clock_monotonic_t;
+typealias integer {{
+	size = 64; align = 64; signed = false;
+	map = clock.monotonic.value;
+}} := uint64_clock_monotonic_t;
+typealias integer {{
+	size = 64; align = 8; signed = false;
+	map = clock.monotonic.value;
+}} := packed_clock_t;
+
+struct packet_context {{
+	packed_clock_t timestamp_begin;
+	packed_clock_t timestamp_end;
+	uint64_t content_size;
+	uint64_t packet_size;
+	uint64_t packet_seq_num;
+	uint64_t events_discarded;
+	uint32_t cpu_id;
+}};
+
+struct event_header_compact {{
+	enum : uint5_t {{ compact = 0 ... 30, extended = 31 }} id;
+	variant <id> {{
+		struct {{
+			uint27_clock_monotonic_t timestamp;
+		}} compact;
+		struct {{
+			integer {{ size = 32; align = 64; signed = false; }} id;
+			uint64_clock_monotonic_t timestamp;
+		}} extended;
+	}} v;
+}} align(64);
+
+stream {{
+	id = 0;
+	event.header := struct event_header_compact;
+	packet.context := struct packet_context;
+}};
+
+'''
+    types = {
+        'comm': ('integer { size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; }', '[16]'),
+        'string': ('string', ''),
+        'xint64': ('integer { size = 64; align = 8; signed = 0; encoding = none; base = 16; }', ''),
+        'int32': ('integer { size = 32; align = 8; signed = 1; }', ''),
+        'uint32': ('integer { size = 32; align = 8; signed = 0; }', ''),
+        'int64': ('integer { size = 64; align = 8; signed = 1; }', ''),
+        'uint64': ('integer { size = 64; align = 8; signed = 0; }', ''),
+    }
+    for name, number in CLASSES.items():
+        out += f'event {{\n\tname = "{name}";\n\tid = {number};\n\tstream_id = 0;\n\tfields := struct {{\n'
+        for field, kind, _ in lttng_fields(name):
+            out += f'\t\t{types[kind][0]} {field}{types[kind][1]};\n'
+        out += '\t};\n};\n\n'
+    return out.encode()
+
+
+def ctf2():
+    def integer(size, align=8, signed=False, **more):
+        kind = 'signed' if signed else 'unsigned'
+        return {'type': f'fixed-length-{kind}-integer', 'length': size,
+                'byte-order': 'little-endian', 'alignment': align, **more}
+
+    def struct_of(*members, **more):
+        return {'type': 'structure', **more,
+                'member-classes': [{'name': n, 'field-class': c} for n, c in members]}
+
+    clock = {'roles': ['default-clock-timestamp']}
+    kinds = {
+        'comm': {'type': 'static-length-string', 'length': 16},
+        'string': {'type': 'null-terminated-string'},
+        'xint64': integer(64, **{'preferred-display-base': 16}),
+        'int32': integer(32, signed=True), 'uint32': integer(32),
+        'int64': integer(64, signed=True), 'uint64': integer(64),
+    }
+    fragments = [
+        {'type': 'preamble', 'version': 2, 'uuid': list(UUID)},
+        {'type': 'field-class-alias', 'name': 'u64', 'field-class': integer(64)},
+        {'type': 'trace-class',
+         'environment': {'hostname': 'box', 'domain': 'kernel',
+                         'tracer_name': 'lttng-modules', 'kernel_release': '6.1.0'},
+         'packet-header-field-class': struct_of(
+             ('magic', integer(32, roles=['packet-magic-number'])),
+             ('uuid', {'type': 'static-length-blob', 'length': 16,
+                       'roles': ['metadata-stream-uuid']}),
+             ('stream_id', integer(32, roles=['data-stream-class-id'])),
+             ('stream_instance_id', 'u64'))},
+        {'type': 'clock-class', 'id': 'monotonic', 'name': 'monotonic',
+         'frequency': 1000000000,
+         'offset-from-origin': {'seconds': 1700000000, 'cycles': 0}},
+        {'type': 'data-stream-class', 'id': 0, 'default-clock-class-id': 'monotonic',
+         'packet-context-field-class': struct_of(
+             ('timestamp_begin', integer(64, **clock)),
+             ('timestamp_end', integer(64, roles=['packet-end-default-clock-timestamp'])),
+             ('content_size', integer(64, roles=['packet-content-length'])),
+             ('packet_size', integer(64, roles=['packet-total-length'])),
+             ('packet_seq_num', integer(64, roles=['packet-sequence-number'])),
+             ('events_discarded', integer(64, roles=['discarded-event-record-counter-snapshot'])),
+             ('cpu_id', integer(32))),
+         'event-record-header-field-class': struct_of(
+             ('id', integer(5, 1, roles=['event-record-class-id'],
+                            mappings={'compact': [[0, 30]], 'extended': [[31, 31]]})),
+             ('v', {'type': 'variant',
+                    'selector-field-location': {
+                        'origin': 'event-record-header', 'path': ['id']},
+                    'options': [
+                        {'name': 'compact', 'selector-field-ranges': [[0, 30]],
+                         'field-class': struct_of(('timestamp', integer(27, 1, **clock)))},
+                        {'name': 'extended', 'selector-field-ranges': [[31, 31]],
+                         'field-class': struct_of(
+                             ('id', integer(32, 64, roles=['event-record-class-id'])),
+                             ('timestamp', integer(64, 64, **clock)))}]}),
+             **{'minimum-alignment': 64})},
+    ]
+    for name, number in CLASSES.items():
+        fragments.append({
+            'type': 'event-record-class', 'data-stream-class-id': 0, 'id': number, 'name': name,
+            'payload-field-class': struct_of(
+                *((f[1:], kinds[k]) for f, k, _ in lttng_fields(name)))})
+    return b''.join(b'\x1e' + json.dumps(f).encode() + b'\n' for f in fragments)
+
+
+def write(name, data):
+    with open(name, 'wb') as f:
+        f.write(data)
+
+
+def main():
+    os.chdir(sys.argv[1])
+    write('v6.dat', version6())
+    write('v7.dat', version7(False))
+    write('perf.data', perf(False))
+    try:
+        write('zstd.dat', version7(True))
+        write('perf-zstd.data', perf(True))
+    except FileNotFoundError:
+        print('no zstd', file=sys.stderr)
+    for folder, metadata in (('ctf1', ctf1()), ('ctf2', ctf2())):
+        os.mkdir(folder)
+        write(f'{folder}/metadata', metadata)
+        for cpu in (0, 1):
+            write(f'{folder}/channel0_{cpu}', lttng_stream(cpu))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_linux_traces.sh FOLDER: read traces of other Linux tracers: LTTng (CTF 1.8 and
+# 2), trace-cmd (trace.dat 6 and 7), perf. make_linux_traces.py writes the same events in
+# each of these formats; babeltrace2 and trace-cmd, where they are, have to read the same.
+top=$(cd "${0%/*}/../../.." && pwd)
+# shellcheck source=selftests/unit/tool/tool.sh
+. "${0%/*}/tool.sh" "$1"
+
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+python3 "$top/selftests/unit/tool/make_linux_traces.py" . 2>log
+result $? 'the traces are written'
+
+switch='prev_prio=120 next_prio=98 prev_state=S prev_tid=100 (alpha) next_tid=200 (beta)'
+back='prev_prio=98 next_prio=120 prev_state=R+ prev_tid=200 (beta) next_tid=100 (alpha)'
+exit='nr=1 (write) compat=0 x32=0 large=0 ret=-11 error=EAGAIN'
+wide='nr=1 (write) compat=0 x32=0 large=0 full=1 args=[0x3 0x1000 0x10 0x0 0x0 0x0]'
+call='call=write(fd=3, buf=0x1000, count=16)'
+strange='number=-5 word="hello" address=0xffff888012345678'
+cat >kernel <<EOT
+[1.000000000] cpu 0 alpha-100 sched_switch: $switch
+[1.000000500] cpu 1 gamma-300 irq_handler_entry: irq=24 (eth0-rx)
+[1.000000900] cpu 1 gamma-300 irq_handler_exit: irq=24 (eth0-rx) ret=1
+[1.000001000] cpu 0 beta-200 sys_enter_wide: $wide $call
+[1.000001700] cpu 0 beta-200 sys_exit: $exit
+[1.000002000] cpu 1 gamma-300 user_event: strange_event $strange
+[1.300000000] cpu 0 beta-200 sched_switch: $back
+[1.300000000] cpu 1 gamma-300 sched_waking: prio=120 target_cpu=0 tid=100 (alpha)
+EOT
+# LTTng's events say no thread here: it is known from the first switch of a CPU on.
+cat >lttng <<EOT
+[1.000000000] cpu 0 - user_event: lttng_statedump_process_state tid=100 pid=100 name="alpha"
+[1.000000000] cpu 0 - user_event: lttng_statedump_process_state tid=200 pid=100 name="beta"
+[1.000000000] cpu 0 - user_event: lttng_statedump_process_state tid=300 pid=300 name="gamma"
+[1.000000000] cpu 0 - sched_switch: $switch
+[1.000000500] cpu 1 - irq_handler_entry: irq=24 (eth0-rx)
+[1.000000900] cpu 1 - irq_handler_exit: irq=24 (eth0-rx) ret=1
+[1.000001000] cpu 0 beta-200 sys_enter: nr=1 (write) compat=0 x32=0 large=0
+[1.000001700] cpu 0 beta-200 sys_exit: $exit
+[1.000002000] cpu 1 - user_event: strange_event $strange
+[1.300000000] cpu 0 beta-200 sched_switch: $back
+[1.300000000] cpu 1 - sched_waking: prio=120 target_cpu=0 tid=100 (alpha)
+EOT
+lost='cpu1: 7 events lost between [1.000002000] and [1.300000000]'
+
+# same TRACE EXPECTED: each event is there, and the loss is told. Two events have the same
+# time, in any order.
+same()
+{
+	run 0 dump "$1" && says "$lost" || return
+	sort text >got
+	sort "$2" | diff - got >>log
+}
+
+for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data; do
+	if [ -e $trace ]; then
+		same $trace kernel
+		result $? "$trace has all events and the loss"
+	else
+		skip "$trace has all events and the loss" 'no zstd'
+	fi
+done
+for trace in ctf1 ctf2; do
+	same $trace lttng && says 'numbers of system calls are those of'
+	result $? "$trace has all events and the loss"
+done
+run 0 --json info ctf1 2>/dev/null || run 0 convert ctf1 --to perfetto -o ctf1.pftrace
+result $? 'a trace of LTTng becomes one for Perfetto'
+run 0 stats --json v7.dat && grep -q '"lost": *7\|"lost":7' text
+result $? 'statistics are those of a kernel, and know the loss'
+run 0 convert perf.data --to native -o native && run 0 dump native && sort text >got &&
+	sort kernel | diff - got >>log
+result $? 'a native trace made of it has the same events'
+
+# ---- other readers ----------------------------------------------------------------------
+
+if command -v babeltrace2 >/dev/null; then
+	babeltrace2 ctf1 >foreign 2>log
+	[ "$(wc -l <foreign)" = "$(wc -l <lttng)" ] && says 'discarded 7 events'
+	result $? 'babeltrace2 reads as many events, and the loss'
+else
+	skip 'babeltrace2 reads as many events, and the loss' 'no babeltrace2'
+fi
+if command -v trace-cmd >/dev/null; then
+	trace-cmd report v6.dat >foreign 2>log
+	[ "$(grep -c '\[00[01]\]' foreign)" = "$(wc -l <kernel)" ] &&
+		grep -q 'CPU:1 \[7 EVENTS DROPPED\]' foreign
+	result $? 'trace-cmd reads as many events, and the loss'
+else
+	skip 'trace-cmd reads as many events, and the loss' 'no trace-cmd'
+fi
+
+# ---- our own export ------------------------------------------------------------------------
+
+"$out/make_trace" session session session.pipe
+run 0 dump session && cut -d' ' -f2- text | sort >want
+run 0 convert session --to lttng -o exported && run 0 dump exported &&
+	grep -vE 'ktape_|statedump' text | cut -d' ' -f2- | sort >got && diff want got >>log
+result $? 'what was written as LTTng does is read with the same events and names'
+[ "$(wc -l <want)" -gt 1000 ]
+result $? 'these are many events'
+
+# ---- errors ---------------------------------------------------------------------------------
+
+run 1 dump ctf1/metadata --from lttng && says 'name its folder'
+result $? 'metadata alone are refused'
+run 1 dump v6.dat --from lttng && says 'v6.dat'
+result $? 'a file is no folder'
+cat v7.dat | run 1 dump - && says 'give the file'
+result $? 'a trace.dat from a pipe is refused'
+head -c 3000 v7.dat >cut.dat
+run 1 dump cut.dat && says 'byte'
+result $? 'a trace.dat that was cut says where'
+sed 's/variant <id>/variant <nothing>/' ctf1/metadata >metadata
+cp -r ctf1 wrong && cp metadata wrong/
+run 1 dump wrong && says 'does not come before it'
+result $? 'a tag without its field is an error'
+printf '\x1e{"type":"preamble","version":3}' >wrong/metadata
+run 1 dump wrong && says 'not CTF 2'
+result $? 'another version is an error'
+
+# Cut everywhere, and with changed bytes: an error or fewer events, never a crash.
+python3 - >changes <<'EOT'
+import random
+random.seed(5)
+for name in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
+    data = open(name, 'rb').read()
+    used = len(data.rstrip(b'\0'))
+    for i in range(12):
+        out = bytearray(data)
+        if i < 4:
+            out = out[:used * (i + 1) // 5]
+        else:
+            for _ in range(1 + i % 3):
+                out[random.randrange(used)] = random.choice((0, 1, 0x7f, 0x80, 0xff))
+        print(name, i)
+        open(f'damaged.{name.replace("/", "-")}.{i}', 'wb').write(out)
+EOT
+wrong=0
+while read -r name i; do
+	file=damaged.${name//\//-}.$i
+	case $name in
+	*/*)
+		rm -rf trial
+		cp -r "${name%/*}" trial
+		cp "$file" "trial/${name#*/}"
+		;;
+	*) rm -rf trial && cp "$file" trial ;;
+	esac
+	timeout 60 "$out/user-asan/ktape" dump trial >text 2>log
+	[ $? -le 1 ] || { wrong=$((wrong + 1)); echo "$file" >>failures; cat log >>failures; }
+done <changes
+cp failures log 2>/dev/null || : >log
+[ $wrong = 0 ] && [ "$(wc -l <changes)" = 72 ]
+result $? '72 damaged traces end in an error or with fewer events'
+echo "1..$n"
+exit $failed

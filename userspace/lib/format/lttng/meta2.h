@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CTF 2 metadata of the lttng format, see meta2.c. */
+#ifndef _KT_LTTNG_META2_H
+#define _KT_LTTNG_META2_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+int lt_put_ctf2(FILE *f, const char *text, size_t len);
+
+#endif /* _KT_LTTNG_META2_H */
