@@ -69,7 +69,7 @@ for trace in ctf1 ctf2; do
 	same $trace lttng && says 'numbers of system calls are those of'
 	result $? "$trace has all events and the loss"
 done
-run 0 --json info ctf1 2>/dev/null || run 0 convert ctf1 --to perfetto -o ctf1.pftrace
+run 0 convert ctf1 --to perfetto -o ctf1.pftrace && [ -s ctf1.pftrace ]
 result $? 'a trace of LTTng becomes one for Perfetto'
 run 0 stats --json v7.dat && grep -q '"lost": *7\|"lost":7' text
 result $? 'statistics are those of a kernel, and know the loss'
@@ -104,6 +104,12 @@ run 0 convert session --to lttng -o exported && run 0 dump exported &&
 result $? 'what was written as LTTng does is read with the same events and names'
 [ "$(wc -l <want)" -gt 1000 ]
 result $? 'these are many events'
+run 0 convert session --to lttng:ctf=2 -o exported2 && run 0 dump exported2 && cp text got &&
+	run 0 dump exported && diff got text >>log
+result $? 'with metadata in CTF 2 it is the same trace'
+run 2 convert session --to lttng:ctf=3 -o exported3 || run 1 convert session --to lttng:ctf=3 -o exported3
+says '1.8 or 2'
+result $? 'another version is refused'
 
 # ---- errors ---------------------------------------------------------------------------------
 
