@@ -47,6 +47,36 @@ static int16_t find_field(const struct kt_tp_class *c, const char *names)
 	return -1;
 }
 
+static bool is_number(const struct kt_tp_class *c, int16_t field)
+{
+	return field >= 0 && c->fields[field].type < KT_TP_TEXT;
+}
+
+static bool is_text(const struct kt_tp_class *c, int16_t field)
+{
+	return field >= 0 && c->fields[field].type == KT_TP_TEXT;
+}
+
+/* Check that a field has a type that convert() can read.  Return: the field, or -1. */
+static int16_t fit_first(const struct kt_tp_class *c, int16_t field, uint8_t how)
+{
+	bool fits = how == KT_TP_STRING || how == KT_TP_NETDEV ?
+			    is_text(c, field) :
+		    how == KT_TP_OP || how == KT_TP_STATE ?
+			    is_text(c, field) || is_number(c, field) :
+			    is_number(c, field);
+
+	return fits ? field : -1;
+}
+
+static int16_t fit_second(const struct kt_tp_class *c, int16_t field, uint8_t how)
+{
+	bool fits = how == KT_TP_THREAD || how == KT_TP_IRQ ?
+			    is_text(c, field) : is_number(c, field);
+
+	return fits ? field : -1;
+}
+
 /* Bind the fields of @c to those of its row.  Return: false if the first is missing. */
 static bool bind_row(struct kt_tp_class *c)
 {
@@ -59,8 +89,9 @@ static bool bind_row(struct kt_tp_class *c)
 		if (!s->to)
 			continue;
 		if (s->how != KT_TP_PROCESS || find_field(c, "child_tid") >= 0)
-			c->from[i] = find_field(c, s->from);
-		c->comm[i] = find_field(c, s->comm);
+			c->from[i] = fit_first(c, find_field(c, s->from),
+					       s->how);
+		c->comm[i] = fit_second(c, find_field(c, s->comm), s->how);
 		if (s->how != KT_TP_STRING &&
 		    !kt_place_find(d, s->to, &c->places[i]))
 			c->from[i] = -1;
@@ -127,6 +158,10 @@ static void bind_call(struct kt_tp *tp, struct kt_tp_class *c)
 		else
 			c->number = find_field(c, "__syscall_nr");
 	}
+	if (!is_number(c, c->number))
+		c->number = -1;
+	if (!is_number(c, c->ret))
+		c->ret = -1;
 	if (c->number < 0 && (c->call & NR_UNKNOWN) == NR_UNKNOWN)
 		return;
 	c->what = calls[i].what;
