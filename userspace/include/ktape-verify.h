@@ -164,13 +164,14 @@ struct ktape_verify;
 /**
  * ktape_verify_open() - Open a trace to check it
  * @path: a CTF directory, a pipe-form file, or "-" for a pipe form on standard
- *	input
+ *	input; or a trace of another Linux tracer (lttng, tracecmd, perf), of which only
+ *	order, pairs, switches and told losses are checked
  * @options: may be NULL
  * @verify: set on success; release with ktape_verify_close()
  * @error: as for ktape_trace_open()
  *
- * Return: as ktape_trace_open(); -EBADMSG also for formats other than the native
- * one.
+ * Return: as ktape_trace_open(); -EBADMSG also for formats of
+ * programs and RTOSes.
  */
 int ktape_verify_open(const char *path,
 		      const struct ktape_verify_options *options,

@@ -73,6 +73,21 @@ run 0 convert ctf1 --to perfetto -o ctf1.pftrace && [ -s ctf1.pftrace ]
 result $? 'a trace of LTTng becomes one for Perfetto'
 run 0 stats --json v7.dat && grep -q '"lost": *7\|"lost":7' text
 result $? 'statistics are those of a kernel, and know the loss'
+for trace in v6.dat perf.data ctf2; do
+	run 0 verify $trace && grep -q 'note loss: the tracer lost 7 events' text &&
+		grep -q 'nothing proves that it is complete' text &&
+		grep -Eq '^ *1 +0 +[0-9]+ +0 +7 ' text
+	result $? "verify says of $trace what was lost, and what it cannot know"
+done
+# A switch away from a thread that did not run.
+sed 's/prev_pid=200/prev_pid=201/' "$top/selftests/unit/tool/make_linux_traces.py" >liar.py
+mkdir liar && python3 liar.py liar 2>log && run 1 verify liar/v7.dat &&
+	grep -q 'wrong switch: cpu0.*thread 201 is switched out, but thread 200 was switched in' text
+result $? 'verify finds a switch that cannot be'
+run 3 verify ctf1 --absent irq_handler_exit:irq=25 --from 1s --to 1.2s && grep -q NOT-ENABLED text
+result $? 'nothing is proved absent'
+run 1 verify ctf1 --absent irq_handler_exit:irq=24 --from 1s --to 1.2s && grep -q FOUND text
+result $? 'but an event is found'
 run 0 convert perf.data --to native -o native && run 0 dump native && sort text >got &&
 	sort kernel | diff - got >>log
 result $? 'a native trace made of it has the same events'

@@ -223,6 +223,7 @@ struct kt_vcpu {
 };
 
 struct kt_calls;
+struct kt_foreign_check;
 struct kt_seen;
 
 /**
@@ -249,6 +250,7 @@ struct kt_seen;
  * @records: records read so far
  * @event: current event, or NULL
  * @calls: threads in system calls
+ * @foreign: of a trace of another tracer, else NULL
  * @seen: thread ids and functions whose names were looked up
  * @asked: ktape_verify_ask() was called
  * @question: the question
@@ -277,11 +279,20 @@ struct ktape_verify {
 	const struct ktape_event *event;
 	struct kt_calls *calls;
 	struct kt_seen *seen;
+	struct kt_foreign_check *foreign;
 	bool asked;
 	struct ktape_absence question;
 	unsigned int class;
 	unsigned int ring;
 };
+
+/* foreign.c: traces of other Linux tracers */
+int kt_foreign_new(struct kt_foreign_check **check);
+void kt_foreign_free(struct kt_foreign_check *f);
+void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n);
+void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct ktape_event *e);
+void kt_foreign_end(struct ktape_verify *v);
 
 /* verify.c */
 struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu);

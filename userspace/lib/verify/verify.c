@@ -188,6 +188,11 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 	switch (n->kind) {
 	case KTAPE_NOTICE_LOST:
+		if (v->foreign)
+			kt_foreign_lost(v, n);
+		return;
+	case KTAPE_NOTICE_ASSUMED:
+		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%s", n->error.text);
 		return;
 	case KTAPE_NOTICE_LATE:
 		kt_verify_note(
@@ -253,10 +258,13 @@ int ktape_verify_open(const char *path,
 	how.options.wake = options ? options->wake : 0;
 	if (!err)
 		err = kt_trace_open(path, &how, &v->trace, error);
-	if (!err && v->trace->import)
+	if (!err && v->trace->import &&
+	    !ktape_trace_is_kernel(v->trace))
 		err = kt_error(
 			error, 0,
-			"the trace is not in the native format, and other formats have nothing to check");
+			"the trace is not in the native format, and formats of programs have nothing to check");
+	if (!err && v->trace->import)
+		err = kt_foreign_new(&v->foreign);
 	if (err) {
 		ktape_verify_close(v);
 		return err;
@@ -334,7 +342,7 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	struct kt_vcpu *c;
 	struct kt_vring *r;
 
-	if (!v->trace->info.converted)
+	if (!v->trace->info.converted && !v->foreign)
 		kt_verify_names(v, e);
 	if (e->kind >= KTAPE_RINGS_PER_CPU)
 		return;
@@ -342,6 +350,13 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	if (!c)
 		return;
 	r = &c->ring[e->kind];
+	if (v->foreign) {
+		kt_foreign_event(v, c, e);
+		r->records++;
+		v->records++;
+		kt_absent_event(v, c, e);
+		return;
+	}
 	/*
 	 * The thread in a packet header is checked at the packet's first record
 	 * and not when the packet is loaded, because markers of the CPU that
@@ -383,6 +398,10 @@ static void end_trace(struct ktape_verify *v)
 	unsigned int ring;
 
 	v->event = NULL;
+	if (v->foreign) {
+		kt_foreign_end(v);
+		return;
+	}
 	report_missing_cpus(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
@@ -413,7 +432,7 @@ static int count_errors(const struct ktape_verify *v)
 int ktape_verify_run(struct ktape_verify *verify)
 {
 	struct ktape_verify *v = verify;
-	int ret = v->trace->live ? 0 : kt_trace_begin(v->trace);
+	int ret = v->trace->live || v->foreign ? 0 : kt_trace_begin(v->trace);
 
 	if (ret)
 		return ret;
@@ -490,6 +509,7 @@ void ktape_verify_close(struct ktape_verify *verify)
 	free(verify->cpus);
 	free(verify->without);
 	kt_calls_free(verify->calls);
+	kt_foreign_free(verify->foreign);
 	kt_seen_free(verify->seen);
 	ktape_trace_close(verify->trace);
 	free(verify);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Check a trace of another Linux tracer (LTTng, trace-cmd, perf).
+ *
+ * Such a trace has no checksums, no counts of emitted events and no marks of what was
+ * enabled.  What can be judged is what the events say of each other: the order of time on
+ * a CPU, pairs of interrupt handlers and of system calls, switches, and the losses that
+ * the tracer told.  The rest is a note, so that "nothing is wrong" does not read as "this
+ * trace is complete".
+ *
+ * An event is known to be recorded once it was seen: a tracer may begin in the middle of
+ * everything.  After a loss a CPU, and all system calls, begin anew.
+ */
+#include <stdarg.h>
+
+#include "util/map.h"
+
+#include "format/import.h"
+#include "verify/internal.h"
+
+#define CALL_NR		0xffffU
+#define NR_NONE		UINT32_MAX
+
+/**
+ * struct kt_foreign_check - what is remembered of the whole trace
+ * @calls: by thread: the system call that it is in
+ * @seen: bit n: opcode n was seen
+ * @lost: events that the tracer told were lost
+ * @gaps: losses of an unknown number
+ */
+struct kt_foreign_check {
+	struct kt_map calls;
+	uint64_t seen[KTAPE_MASK_WORDS];
+	uint64_t lost;
+	uint64_t gaps;
+};
+
+int kt_foreign_new(struct kt_foreign_check **check)
+{
+	*check = calloc(1, sizeof(**check));
+	return *check ? 0 : -ENOMEM;
+}
+
+void kt_foreign_free(struct kt_foreign_check *f)
+{
+	if (f)
+		kt_map_free(&f->calls);
+	free(f);
+}
+
+/* Report a violation at the current event. */
+static void wrong(struct ktape_verify *v, unsigned int rule,
+		  const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void wrong(struct ktape_verify *v, unsigned int rule,
+		  const char *format, ...)
+{
+	const struct ktape_event *e = v->event;
+	struct ktape_finding f = {
+		.rule = rule, .stream = true, .cpu = e->cpu, .ts = e->ts,
+		.ring = KTAPE_RING_EVENT,
+	};
+	char text[sizeof(f.text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	kt_verify_wrong_at(v, &f, "%s", text);
+}
+
+/**
+ * kt_foreign_lost() - take a loss that the tracer told
+ * @v: the check
+ * @n: the notice
+ */
+void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n)
+{
+	struct kt_vcpu *c = kt_verify_cpu(v, n->cpu);
+	struct kt_foreign_check *f = v->foreign;
+
+	f->lost += n->count;
+	f->gaps += !n->count;
+	kt_map_free(&f->calls);
+	memset(&f->calls, 0, sizeof(f->calls));
+	if (!c)
+		return;
+	c->ring[KTAPE_RING_EVENT].based = true;
+	c->ring[KTAPE_RING_EVENT].head.lost += n->count;
+	c->tid = -1;
+	c->doubt_until = kt_max(c->doubt_until, n->to);
+	memset(&c->irqs, 0, sizeof(c->irqs));
+	memset(&c->softirqs, 0, sizeof(c->softirqs));
+}
+
+/* ---- handlers ---------------------------------------------------------------------------- */
+
+static void begin_handler(struct kt_nest *n, uint32_t id)
+{
+	if (n->nr == KT_NEST_MAX) {
+		n->nr = 0;
+		n->sure = false;
+	}
+	n->id[n->nr++] = id;
+}
+
+static void end_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+			const char *what)
+{
+	if (n->nr && n->id[n->nr - 1] == id) {
+		n->nr--;
+		return;
+	}
+	if (n->nr)
+		wrong(v, KTAPE_RULE_PAIR, "%s %u ends while %u is running",
+		      what, id, n->id[n->nr - 1]);
+	else if (n->sure)
+		wrong(v, KTAPE_RULE_PAIR, "%s %u ends without a begin", what,
+		      id);
+	n->nr = 0;
+}
+
+/* At a switch no handler runs. */
+static void end_handlers(struct ktape_verify *v, struct kt_nest *n,
+			 const char *what, bool ends)
+{
+	if (n->nr && ends)
+		wrong(v, KTAPE_RULE_PAIR,
+		      "a thread switch while %s %u is running: its end is missing",
+		      what, n->id[n->nr - 1]);
+	n->nr = 0;
+	n->sure = ends;
+}
+
+static bool seen(const struct ktape_verify *v, unsigned int opcode)
+{
+	return kt_mask_has(v->foreign->seen, opcode);
+}
+
+static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	int32_t prev = (int32_t)ktape_event_arg(e, 0);
+
+	if (c->tid >= 0 && prev != c->tid)
+		wrong(v, KTAPE_RULE_SWITCH,
+		      "thread %d is switched out, but thread %d was switched in last",
+		      prev, c->tid);
+	c->tid = (int32_t)ktape_event_arg(e, 1);
+	end_handlers(v, &c->irqs, "interrupt",
+		     seen(v, KTAPE_EV_IRQ_HANDLER_ENTRY) &&
+		     seen(v, KTAPE_EV_IRQ_HANDLER_EXIT));
+	if (!v->rt)
+		end_handlers(v, &c->softirqs, "soft interrupt",
+			     seen(v, KTAPE_EV_SOFTIRQ_ENTRY) &&
+			     seen(v, KTAPE_EV_SOFTIRQ_EXIT));
+}
+
+/* ---- system calls ------------------------------------------------------------------------ */
+
+/* A thread may end inside a call, and its id be used again. */
+static void end_thread(struct ktape_verify *v, uint32_t tid)
+{
+	struct kt_map_entry *e = kt_map_find(&v->foreign->calls, 0, tid);
+
+	if (e)
+		e->value = NR_NONE;
+}
+
+static void take_call(struct ktape_verify *v, const struct ktape_event *e,
+		      bool enters)
+{
+	uint32_t nr = e->dat20 & CALL_NR;
+	struct kt_map_entry *call;
+
+	if (e->tid <= 0)
+		return;
+	call = kt_map_find(&v->foreign->calls, 0, (uint32_t)e->tid);
+	if (!call) {
+		call = kt_map_put(&v->foreign->calls, 0, (uint32_t)e->tid);
+		if (call)
+			call->value = enters ? nr : NR_NONE;
+		return;
+	}
+	/* At the end of a signal's handler the kernel has no number: -1. */
+	if (!enters && call->value != NR_NONE && call->value != nr &&
+	    nr != CALL_NR)
+		wrong(v, KTAPE_RULE_PAIR,
+		      "thread %d returns from system call %u, but it entered %llu",
+		      e->tid, nr, (unsigned long long)call->value);
+	call->value = enters ? nr : NR_NONE;
+}
+
+/**
+ * kt_foreign_event() - check an event of a trace of another tracer
+ * @v: the check; @v->event is the event
+ * @c: its CPU
+ * @e: the event
+ */
+void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct ktape_event *e)
+{
+	struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
+
+	if (e->ts < r->ts_end)
+		wrong(v, KTAPE_RULE_TIME,
+		      "the event is earlier than the one before it on this CPU");
+	r->ts_end = e->ts;
+	kt_mask_add(v->foreign->seen, e->opcode);
+	switch (e->opcode) {
+	case KTAPE_EV_IRQ_HANDLER_ENTRY:
+		begin_handler(&c->irqs, e->dat20 & 0x3ffff);
+		break;
+	case KTAPE_EV_IRQ_HANDLER_EXIT:
+		end_handler(v, &c->irqs, e->dat20 & 0x3ffff, "interrupt");
+		break;
+	case KTAPE_EV_SOFTIRQ_ENTRY:
+		if (!v->rt)
+			begin_handler(&c->softirqs, e->dat20 & 0xff);
+		break;
+	case KTAPE_EV_SOFTIRQ_EXIT:
+		if (!v->rt)
+			end_handler(v, &c->softirqs, e->dat20 & 0xff,
+				    "soft interrupt");
+		break;
+	case KTAPE_EV_SCHED_SWITCH:
+		take_switch(v, c, e);
+		break;
+	case KTAPE_EV_SYS_ENTER:
+	case KTAPE_EV_SYS_ENTER_WIDE:
+		take_call(v, e, true);
+		break;
+	case KTAPE_EV_SYS_EXIT:
+		take_call(v, e, false);
+		break;
+	case KTAPE_EV_PROCESS_EXIT:
+	case KTAPE_EV_PROCESS_FREE:
+		end_thread(v, ktape_event_arg(e, 0));
+		break;
+	case KTAPE_EV_PROCESS_FORK:
+		end_thread(v, ktape_event_arg(e, 1));
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * kt_foreign_end() - tell at the end what could not be judged
+ * @v: the check
+ */
+void kt_foreign_end(struct ktape_verify *v)
+{
+	const struct kt_foreign_check *f = v->foreign;
+	const char *name = v->trace->import->format->name;
+
+	if (f->lost || f->gaps)
+		kt_verify_note(v, KTAPE_RULE_LOSS, NULL,
+			       "the tracer lost %llu events, and an unknown number in %llu gaps",
+			       (unsigned long long)f->lost,
+			       (unsigned long long)f->gaps);
+	kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
+		       "a trace of %s has no counts of emitted events, so nothing proves that it is complete",
+		       name);
+	kt_verify_note(v, KTAPE_RULE_CHECKSUM, NULL,
+		       "a trace of %s has no checksums: changed bytes show only where they contradict others",
+		       name);
+	kt_verify_note(v, KTAPE_RULE_MARKER, NULL,
+		       "a trace of %s does not say which events were enabled, so no event can be proved absent",
+		       name);
+}
