@@ -132,7 +132,7 @@ run 1 dump ctf1/metadata --from lttng && says 'name its folder'
 result $? 'metadata alone are refused'
 run 1 dump v6.dat --from lttng && says 'v6.dat'
 result $? 'a file is no folder'
-cat v7.dat | run 1 dump - && says 'give the file'
+run 1 dump - < <(cat v7.dat) && says 'give the file'
 result $? 'a trace.dat from a pipe is refused'
 head -c 3000 v7.dat >cut.dat
 run 1 dump cut.dat && says 'byte'
