@@ -84,7 +84,7 @@ int serve_info(const struct serve *s, const char *name,
 struct serve_child;
 
 int serve_child_start(const char *const words[SERVE_WORDS], int trace,
-		      bool events, struct serve_child **child);
+		      int client, bool events, struct serve_child **child);
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size);
 void serve_child_end(struct serve_child *c);
 void serve_child_end_all(void);
@@ -94,6 +94,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len);
 int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 		     char **text, size_t *len);
 const char *serve_page_file(const char *name, const char **type);
+int serve_page_converter(void);
 
 /* serve_http.c */
 struct serve_http;

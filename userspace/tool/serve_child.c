@@ -23,6 +23,7 @@
 
 #define TRACE_FD	3
 #define BEAT_MS		5000	/* after this long, a stream of events gets a comment */
+#define GONE		(POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)
 
 /* How an event of text/event-stream begins: a line of output, and a message. */
 static const char event_begin[] = "data: ";
@@ -33,6 +34,7 @@ static const char note_begin[] = "event: note\ndata: ";
  * @pid: its process, which leads a process group
  * @fd: its output
  * @errors: its messages if @events, or -1
+ * @client: socket of the client that reads the output
  * @events: each line becomes an event of text/event-stream
  * @part: &@fd or &@errors if an event of it has begun, or NULL
  * @status: exit status, or -1 while it runs
@@ -41,6 +43,7 @@ struct serve_child {
 	pid_t pid;
 	int fd;
 	int errors;
+	int client;
 	bool events;
 	const int *part;
 	int status;
@@ -134,6 +137,7 @@ static int make_pipe(int *reads, int *writes)
  * serve_child_start() - start a conversion
  * @words: the command's arguments, the first one is its name; "tar" is another command
  * @trace: descriptor of the trace, which the process has as /proc/self/fd/3; -1: none
+ * @client: socket of the client that reads the output
  * @events: each line of the output becomes an event of text/event-stream, and each line
  *	of messages an event "note"
  * @child: set to the conversion; end it with serve_child_end()
@@ -141,13 +145,14 @@ static int make_pipe(int *reads, int *writes)
  * Return: 0, -EBUSY if too many run, or negative errno.
  */
 int serve_child_start(const char *const words[SERVE_WORDS], int trace,
-		      bool events, struct serve_child **child)
+		      int client, bool events, struct serve_child **child)
 {
 	struct serve_child *c = calloc(1, sizeof(*c));
 	int out[2] = { -1, -1 }, err;
 
 	if (!c)
 		return -ENOMEM;
+	c->client = client;
 	c->events = events;
 	c->status = -1;
 	c->errors = -1;
@@ -214,6 +219,33 @@ static ssize_t end_errors(struct serve_child *c, char *to)
 	return stpcpy(to, "\n\n") - to;
 }
 
+/*
+ * The client has closed its end.  A conversion that writes nothing for long would keep
+ * its place until a write fails.  Return: -1 with errno set.
+ */
+static ssize_t leave_client(void)
+{
+	errno = ECONNRESET;
+	return -1;
+}
+
+/* Read the output as it is, unless the client goes first. */
+static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
+{
+	struct pollfd p[] = {
+		{ .fd = c->fd, .events = POLLIN },
+		{ .fd = c->client, .events = POLLRDHUP },
+	};
+	int nr;
+
+	do {
+		nr = poll(p, KT_ARRAY_SIZE(p), -1);
+	} while (nr < 0 && errno == EINTR);
+	if (nr < 0)
+		return -1;
+	return p[1].revents & GONE ? leave_client() : read(c->fd, to, size);
+}
+
 /* Read events of output and messages, or make a comment if there is neither for long. */
 static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
 {
@@ -223,13 +255,16 @@ static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
 			  .events = POLLIN },
 			{ .fd = c->part == &c->errors ? -1 : c->fd,
 			  .events = POLLIN },
+			{ .fd = c->client, .events = POLLRDHUP },
 		};
 		int nr = poll(p, KT_ARRAY_SIZE(p), BEAT_MS);
 		ssize_t n;
 
 		if (nr < 0 && errno != EINTR)
 			return -1;
-		/* Only a write shows that the client is gone. */
+		if (nr > 0 && p[2].revents & GONE)
+			return leave_client();
+		/* Only a write shows that the client's machine is gone. */
 		if (!nr && !c->part)
 			return stpcpy(to, ":\n\n") - to;
 		if (nr <= 0)
@@ -256,7 +291,7 @@ static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size)
 {
 	ssize_t n = c->events ? read_stream(c, to, size) :
-				read(c->fd, to, size);
+				read_bytes(c, to, size);
 
 	if (n)
 		return n < 0 ? -errno : n;

@@ -91,6 +91,14 @@ static const char policy[] =
 static const char viewer_policy[] =
 	"sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: data:; style-src 'unsafe-inline'; img-src blob: data:; connect-src blob: data:; worker-src blob: data:";
 
+/*
+ * The page that converts has its scripts and the command as WebAssembly inside.  It runs
+ * as a page of no origin, too, but the pages that it opens do not: ui.perfetto.dev would
+ * not work.
+ */
+static const char converter_policy[] =
+	"sandbox allow-scripts allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /* ---- answers ---------------------------------------------------------------------------- */
 
 static void add_header(struct MHD_Response *r, const char *name,
@@ -196,19 +204,29 @@ static void add_file_name(struct MHD_Response *r, const char *name,
 	add_header(r, "Content-Disposition", text);
 }
 
+/* Return the socket of a connection, or -1. */
+static int client_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
 /* Make the answer that a conversion writes.  Return: 0 or negative errno. */
-static int make_answer(const struct conversion *v, int trace, bool only_headers,
-		       struct MHD_Response **r)
+static int make_answer(const struct request *q, const struct conversion *v,
+		       int trace, struct MHD_Response **r)
 {
 	struct serve_child *child;
 	int err;
 
-	if (only_headers) {
+	if (q->only_headers) {
 		*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART,
 						       read_nothing, NULL, NULL);
 		return 0;
 	}
-	err = serve_child_start(v->words, trace, v->events, &child);
+	err = serve_child_start(v->words, trace, client_of(q->c), v->events,
+				&child);
 	if (err)
 		return err;
 	*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
@@ -223,7 +241,7 @@ static enum MHD_Result answer_child(const struct request *q,
 				    const char *name, int trace)
 {
 	struct MHD_Response *r;
-	int err = make_answer(v, trace, q->only_headers, &r);
+	int err = make_answer(q, v, trace, &r);
 
 	if (trace >= 0)
 		close(trace);
@@ -240,23 +258,40 @@ static enum MHD_Result answer_child(const struct request *q,
 	return answer(q->c, MHD_HTTP_OK, r, v->type);
 }
 
+/* Make an answer of a file, which closes @fd. */
+static struct MHD_Response *response_of(int fd)
+{
+	struct MHD_Response *r = NULL;
+	struct stat st;
+
+	if (!fstat(fd, &st))
+		r = MHD_create_response_from_fd64((uint64_t)st.st_size, fd);
+	if (!r)
+		close(fd);
+	return r;
+}
+
 static enum MHD_Result answer_file(struct MHD_Connection *c, const char *name,
 				   int fd)
 {
-	struct MHD_Response *r;
-	struct stat st;
+	struct MHD_Response *r = response_of(fd);
 
-	if (fstat(fd, &st)) {
-		close(fd);
+	if (!r)
 		return answer_errno(c, -EIO);
-	}
-	/* The response closes the descriptor. */
-	r = MHD_create_response_from_fd64((uint64_t)st.st_size, fd);
-	if (r)
-		add_file_name(r, name, "");
-	else
-		close(fd);
+	add_file_name(r, name, "");
 	return answer(c, MHD_HTTP_OK, r, "application/octet-stream");
+}
+
+static enum MHD_Result answer_converter(struct MHD_Connection *c)
+{
+	int fd = serve_page_converter();
+	struct MHD_Response *r = fd < 0 ? NULL : response_of(fd);
+
+	if (!r)
+		return answer_text(c, MHD_HTTP_NOT_FOUND,
+				   "the page that converts is not installed (make viewer, then make install)\n");
+	add_header(r, "Content-Security-Policy", converter_policy);
+	return answer(c, MHD_HTTP_OK, r, "text/html");
 }
 
 /* ---- what is asked for ---------------------------------------------------------------- */
@@ -331,6 +366,8 @@ static enum MHD_Result get(const struct request *q, const char *path)
 		err = serve_page_index(q->s, &text, &len);
 		return answer_page(q->c, err, text, len);
 	}
+	if (!strcmp(path, "convert"))
+		return answer_converter(q->c);
 	if (q->s->session && !strcmp(path, "session"))
 		return get_session(q);
 	if (q->s->session && !strcmp(path, "live")) {

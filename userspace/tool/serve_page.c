@@ -6,9 +6,13 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "util/bits.h"
 
@@ -77,6 +81,44 @@ const char *serve_page_file(const char *name, const char **type)
 		return files[i].text;
 	}
 	return NULL;
+}
+
+/**
+ * serve_page_converter() - open the page that converts in a browser
+ *
+ * It stands where make install puts it beside this command, or where make viewer does.
+ *
+ * Return: descriptor, or negative errno.
+ */
+int serve_page_converter(void)
+{
+	static const char *const places[] = { "../share/ktape/ktape.html",
+					      "viewer/ktape.html" };
+	char path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *name;
+	struct stat st;
+	int fd;
+
+	if (len < 0)
+		return -errno;
+	path[len] = '\0';
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(places); i++) {
+		size_t room = sizeof(path) - (size_t)(name - path);
+
+		if (strlen(places[i]) >= room)
+			continue;
+		strcpy(name, places[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			continue;
+		if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+			return fd;
+		close(fd);
+	}
+	return -ENOENT;
 }
 
 static void put_head(FILE *out, const struct serve *s)
@@ -161,7 +203,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 {
 	struct serve_list l;
 	FILE *out;
-	int err = serve_list(s, &l);
+	int err = serve_list(s, &l), converter;
 
 	if (err)
 		return err;
@@ -174,6 +216,12 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 	fputs("<h1>Traces</h1>\n", out);
 	if (s->session)
 		fputs("<p><a href=live>The session, live</a>\n", out);
+	converter = serve_page_converter();
+	if (converter >= 0) {
+		close(converter);
+		fputs("<p><a href=convert>Convert other files</a>, in this browser\n",
+		      out);
+	}
 	fputs("<div class=wide><table><tr><th>name<th class=n>size<th>changed<th>host"
 	      "<th>kernel<th>show<th>save as\n",
 	      out);

@@ -45,9 +45,9 @@ def equal(a, b):
 class Server:
     """A running ktape serve."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, command=ktape):
         self.errors = open('errors', 'w+b')
-        self.process = subprocess.Popen([ktape, 'serve', *words], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([command, 'serve', *words], stdout=subprocess.PIPE,
                                         stderr=self.errors)
         self.url = self.process.stdout.readline().decode().strip()
         m = re.match(r'http://(\[.*\]|[^:]*):(\d+)/(?:([0-9a-f]{32})/)?$', self.url)
@@ -189,6 +189,35 @@ def pages():
     assert b'a &#60;b&#62;' in server.ask('/perfetto/a%20%3Cb%3E%20%26%20c')[2]
     equal(server.ask('/live')[0], 404)
     equal(server.ask('/session')[0], 404)
+
+
+def converter():
+    """The page that converts is a file beside the command, and only if it is there."""
+    equal(server.ask('/convert')[0], 404)
+    assert b'href=convert' not in server.ask('/')[2]
+    page = b'<!DOCTYPE html>' + bytes(range(256)) * 1000
+    for place in 'inst/share/ktape/ktape.html', 'inst/bin/viewer/ktape.html':
+        os.makedirs('inst/bin')
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        shutil.copy(ktape, 'inst/bin')
+        with open(place, 'wb') as f:
+            f.write(page)
+        s = Server('folder', command='inst/bin/ktape')
+        status, fields, body = s.ask('/convert')
+        equal((status, body, fields['content-type']), (200, page, 'text/html; charset=utf-8'))
+        policy = fields['content-security-policy']
+        assert 'sandbox' in policy and "default-src 'none'" in policy, policy
+        assert 'allow-same-origin' not in policy and 'connect-src' not in policy, policy
+        assert b'href=convert' in s.ask('/')[2]
+        equal(s.ask('/convert', root='')[0], 403)
+        equal(s.ask('/convert', host='example.com')[0], 403)
+        equal(s.ask('/convert', method='POST')[0], 405)
+        equal(s.ask('/convert/')[0], 404)
+        os.unlink(place)
+        os.mkdir(place)
+        equal(s.ask('/convert')[0], 404)
+        s.end()
+        shutil.rmtree('inst')
 
 
 def follow():
@@ -345,26 +374,58 @@ def killed():
     equal(server.ask('/stats/whole')[0], 200)
 
 
+def content(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def quiet():
+    """A conversion that writes nothing does not outlive its client: this one is stopped."""
+    with open('folder/whole.kt', 'rb') as f:
+        once = f.read()
+    with open('folder/large.kt', 'wb') as f:
+        for _ in range(300):
+            f.write(once)
+    with server.connect() as s:
+        s.sendall(server.get('/stats/large.kt'))
+        while not (pids := [p for p in children() if b'stats' in content(f'/proc/{p}/cmdline')]):
+            time.sleep(0.01)
+        os.kill(pids[0], signal.SIGSTOP)
+        # It has no result yet, so it has written nothing.
+        s.setblocking(False)
+        try:
+            equal(s.recv(65536).partition(b'\r\n\r\n')[2], b'')
+        except BlockingIOError:
+            pass
+    try:
+        no_child()
+    finally:
+        for pid in children():
+            os.kill(pid, signal.SIGCONT)
+        os.unlink('folder/large.kt')
+    equal(server.ask('/stats/whole')[0], 200)
+
+
 def no_child():
     """The next comment shows that the clients are gone."""
     for _ in range(600):
-        if not any_child():
+        if not children():
             break
         time.sleep(0.1)
-    assert not any_child(), 'conversions of clients that are gone still run'
+    assert not children(), 'conversions of clients that are gone still run'
 
 
-def any_child():
-    """Conversions are children of any of the server's threads."""
+def children():
+    """Conversions are children of any of the server's threads.  Return those that run."""
     base = f'/proc/{server.process.pid}/task'
+    found = []
     for task in os.listdir(base):
         try:
             with open(f'{base}/{task}/children') as f:
-                if f.read().split():
-                    return True
+                found += [int(pid) for pid in f.read().split()]
         except OSError:
             pass
-    return False
+    return found
 
 
 def damaged():
@@ -550,6 +611,7 @@ try:
     result('files are byte-equal', files)
     result('conversions are byte-equal to those of the command', conversions)
     result('pages', pages)
+    result('the page that converts', converter)
     result('a trace is followed', follow)
     result('nothing outside of the folder can be read', traversal)
     result('other hosts are refused', hosts)
@@ -559,6 +621,7 @@ try:
     result('requests that are too large', large)
     result('24 readers at once', many)
     result('clients that are killed', killed)
+    result('a conversion that writes nothing ends with its client', quiet)
     result('a conversion that fails is cut off', damaged)
     result('it ends while a client follows', ending)
     result('each request needs the token, on each address', tokens)
