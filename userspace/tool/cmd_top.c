@@ -198,6 +198,8 @@ static int run_top(struct top *t)
 	if (!wants_screen(&t->o) || !KT_NCURSES)
 		return print_lines(t);
 	screen.title = t->title;
+	screen.trace = t->o.input && strcmp(t->o.input, "-") ? t->o.input :
+							       NULL;
 	screen.feed = t->feed;
 	return top_screen(&screen);
 }

@@ -23,7 +23,6 @@
 #define USUAL_TIME	5000000000ULL
 #define USUAL_EVENTS	"default,syscall,block" /* what the findings need */
 #define NS_PER_S	1000000000
-#define HOST_MAX	64
 
 struct try_options {
 	const char *output;
@@ -72,25 +71,6 @@ static int check_device(const char *path)
 		return EXIT_FAILED;
 	ktape_device_close(device);
 	return EXIT_OK;
-}
-
-/* Return "ktape-HOST-DATE.html", or NULL: no memory. */
-static char *usual_name(void)
-{
-	char host[HOST_MAX] = "", date[32];
-	time_t now = time(NULL);
-	struct tm tm;
-	char *name;
-
-	gethostname(host, sizeof(host) - 1);
-	for (char *p = host; *p; p++)
-		*p = *p == '/' || *p == ' ' ? '_' : *p;
-	localtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	return asprintf(&name, "ktape-%s-%s.html", *host ? host : "host",
-			date) < 0 ?
-		       NULL :
-		       name;
 }
 
 /* Record into the folder @trace, by ktape record.  Return: its exit status. */
@@ -345,7 +325,7 @@ static int cmd_try(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (!o.output)
-		usual = usual_name();
+		usual = page_usual_name();
 	ret = o.output || usual ? try_page(&o, o.output ? o.output : usual) :
 				  fail("%s", strerror(ENOMEM));
 	free(usual);

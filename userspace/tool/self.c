@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "self.h"
 #include "tool.h"
 
-#define PATH_ROOM	4096
 #define ENDING	".html"
 #define TRACE	".trace"
+#define HOST_MAX	64
 
 extern char **environ;
 
@@ -48,6 +49,29 @@ char *page_trace(const char *page)
 }
 
 /**
+ * page_usual_name() - return the name of a page that the user gave none
+ *
+ * Return: "ktape-HOST-DATE.html", which the caller frees, or NULL: no memory.
+ */
+char *page_usual_name(void)
+{
+	char host[HOST_MAX] = "", date[32];
+	time_t now = time(NULL);
+	struct tm tm;
+	char *name;
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *p = host; *p; p++)
+		*p = *p == '/' || *p == ' ' ? '_' : *p;
+	localtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
+	return asprintf(&name, "ktape-%s-%s" ENDING, *host ? host : "host",
+			date) < 0 ?
+		       NULL :
+		       name;
+}
+
+/**
  * run_program() - run a program and wait for its end
  * @path: the program, searched in PATH unless it has a slash
  * @argv: its arguments
@@ -70,26 +94,44 @@ int run_program(const char *path, char *const argv[])
 }
 
 /**
+ * self_path() - find the path of this command
+ * @path: set to it
+ *
+ * It is run again by this path, so that the process has its name in traces.
+ *
+ * Return: 0 or negative errno.
+ */
+int self_path(char path[SELF_PATH])
+{
+	ssize_t len = readlink("/proc/self/exe", path, SELF_PATH - 1);
+
+	if (len < 0)
+		return -errno;
+	path[len] = '\0';
+	return 0;
+}
+
+/**
  * run_self() - run this command again
  * @argv: its arguments
- *
- * Its own path is used, so that the process has its name in traces.
  *
  * Return: as run_program().
  */
 int run_self(char *const argv[])
 {
-	char path[PATH_ROOM];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char path[SELF_PATH];
+	int err = self_path(path);
 
-	if (len < 0)
-		return -errno;
-	path[len] = '\0';
-	return run_program(path, argv);
+	return err ? err : run_program(path, argv);
 }
 
-/* Remove a folder and the files in it.  Return: 0 or negative errno. */
-static int remove_trace(const char *path)
+/**
+ * page_remove_trace() - remove a folder and the files in it
+ * @path: the folder
+ *
+ * Return: 0 or negative errno.
+ */
+int page_remove_trace(const char *path)
 {
 	const struct dirent *e;
 	DIR *dir = opendir(path);
@@ -129,7 +171,7 @@ int page_write(const char *page, const char *trace)
 		     page, trace);
 		return EXIT_FAILED;
 	}
-	ret = remove_trace(trace);
+	ret = page_remove_trace(trace);
 	return ret ? fail("%s: cannot be removed: %s", trace, strerror(-ret)) :
 		     EXIT_OK;
 }

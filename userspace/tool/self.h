@@ -5,10 +5,15 @@
 
 #include <stdbool.h>
 
+#define SELF_PATH	4096
+
 bool page_can_write(void);
 bool page_is_name(const char *path);
 char *page_trace(const char *page);
+char *page_usual_name(void);
+int page_remove_trace(const char *path);
 int page_write(const char *page, const char *trace);
+int self_path(char path[SELF_PATH]);
 int run_self(char *const argv[]);
 int run_program(const char *path, char *const argv[]);
 

@@ -7,6 +7,7 @@
  *	top_order.c	which threads are shown, and in which order
  *	top_feed.c	a thread that reads the trace
  *	top_device.c	session: cost, profile, snapshot
+ *	top_page.c	a page of what is read
  *	top_screen.c	the screen and its keys
  *	top_draw.c	what is on the screen
  *	top_tty.c	the terminal's state, signals
@@ -163,6 +164,8 @@ const char *top_device_name(const struct top_device *d);
 void top_device_cost(struct top_device *d, struct top_cost *cost);
 void top_device_profile(struct top_device *d, const char *list, char *said,
 			size_t size);
+bool top_device_save(struct top_device *d, const char *dir, char *said,
+		     size_t size);
 void top_device_snapshot(struct top_device *d, char *said, size_t size);
 void top_device_close(struct top_device *d);
 
@@ -193,6 +196,41 @@ void top_feed_stop(struct top_feed *f);
 const struct ktape_info *top_feed_info(const struct top_feed *f);
 void top_feed_close(struct top_feed *f);
 
+/* top_page.c */
+
+/**
+ * struct top_page - a page that is being written
+ * @pid: process that writes it, or 0
+ * @errors: its messages, or -1
+ * @name: path of the page
+ * @saved: folder that goes when the page is there, or NULL
+ * @text: the first messages
+ * @len: bytes of @text
+ */
+struct top_page {
+	pid_t pid;
+	int errors;
+	char *name;
+	char *saved;
+	char text[256];
+	size_t len;
+};
+
+/**
+ * struct top_page_source - what becomes a page
+ * @device: session, or NULL
+ * @path: trace, or NULL
+ */
+struct top_page_source {
+	struct top_device *device;
+	const char *path;
+};
+
+void top_page_begin(struct top_page *p, const struct top_page_source *from,
+		    char *said, size_t size);
+void top_page_read(struct top_page *p, char *said, size_t size);
+bool top_page_end(struct top_page *p);
+
 /* top_screen.c */
 
 /**
@@ -200,11 +238,13 @@ void top_feed_close(struct top_feed *f);
  * @title: what is read
  * @order: the order to begin with
  * @feed: what is read
+ * @trace: path of the trace that is read, or NULL
  */
 struct top_screen_options {
 	const char *title;
 	struct top_order order;
 	struct top_feed_options feed;
+	const char *trace;
 };
 
 #if KT_NCURSES

@@ -190,35 +190,34 @@ void top_device_profile(struct top_device *d, const char *list, char *said,
 }
 
 /**
- * top_device_snapshot() - save the records in the rings in a new directory
+ * top_device_save() - save the records in the rings in a new directory
  * @d: the session
+ * @dir: path of the directory
  * @said: set to what was done, or why not
  * @size: bytes of @said
+ *
+ * Return: true if it was saved.
  */
-void top_device_snapshot(struct top_device *d, char *said, size_t size)
+bool top_device_save(struct top_device *d, const char *dir, char *said,
+		     size_t size)
 {
-	char dir[NAME_SIZE] = "ktape-snapshot";
 	const struct ktape_recorder_options how = {
 		.dir = dir,
 		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_STAGED,
 	};
 	struct ktape_recorder_stats stats;
 	struct ktape_recorder *recorder;
-	time_t now = time(NULL);
-	struct tm tm;
 	int err;
 
 	if (d->layout.mode == KTAPE_MODE_SNAPSHOT) {
 		snprintf(said, size,
 			 "a snapshot session has to be stopped first (ktape snapshot)");
-		return;
+		return false;
 	}
-	if (localtime_r(&now, &tm))
-		strftime(dir, sizeof(dir), "ktape-%Y%m%d-%H%M%S", &tm);
 	err = ktape_recorder_open(d->control, &how, &recorder);
 	if (err) {
 		snprintf(said, size, "%s: %s", dir, recorder_error(err));
-		return;
+		return false;
 	}
 	err = ktape_recorder_finish(recorder);
 	ktape_recorder_stats(recorder, &stats);
@@ -229,6 +228,24 @@ void top_device_snapshot(struct top_device *d, char *said, size_t size)
 		snprintf(said, size, "%s: %llu events, %llu lost", dir,
 			 (unsigned long long)stats.records,
 			 (unsigned long long)(stats.lost + stats.missed));
+	return !err;
+}
+
+/**
+ * top_device_snapshot() - save the records in the rings in a new directory of this date
+ * @d: the session
+ * @said: set to what was done, or why not
+ * @size: bytes of @said
+ */
+void top_device_snapshot(struct top_device *d, char *said, size_t size)
+{
+	char dir[NAME_SIZE] = "ktape-snapshot";
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm))
+		strftime(dir, sizeof(dir), "ktape-%Y%m%d-%H%M%S", &tm);
+	top_device_save(d, dir, said, size);
 }
 
 /**

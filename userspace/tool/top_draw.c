@@ -356,6 +356,7 @@ static void draw_help(void)
 		"p space  pause, and go on",
 		"P        set the events that the session records",
 		"S        save what is in the rings: a trace in a new directory",
+		"H        write a page: ktape-HOST-DATE.html",
 		"arrows   scroll; also page up, page down, home, end",
 		"h ?      this help, and back",
 		"",
@@ -381,7 +382,7 @@ static void draw_last(const struct top_state *s)
 		put(LINES - 1, 0, "%s", s->said);
 	else
 		put(LINES - 1, 0,
-		    "q end  s sort  / filter  p pause  P profile  S snapshot  h help");
+		    "q end  s sort  / filter  p pause  P profile  S snapshot  H html  h help");
 }
 
 /**

@@ -38,6 +38,7 @@
  * @done: the trace has ended
  * @news: pipe with a byte for each change of these
  * @wake: pipe that becomes readable when the thread has to end
+ * @page: page that is being written
  * @quit: the screen ends
  */
 struct screen {
@@ -51,6 +52,7 @@ struct screen {
 	bool done;
 	int news[2];
 	int wake[2];
+	struct top_page page;
 	bool quit;
 };
 
@@ -233,6 +235,16 @@ static void key_snapshot(struct screen *s)
 				    sizeof(s->state.said));
 }
 
+static void key_page(struct screen *s)
+{
+	const struct top_page_source from = {
+		.device = s->o->feed.device,
+		.path = s->o->trace,
+	};
+
+	top_page_begin(&s->page, &from, s->state.said, sizeof(s->state.said));
+}
+
 static void key_help(struct screen *s)
 {
 	s->state.help = !s->state.help;
@@ -275,11 +287,11 @@ static const struct {
 	{ 'q', key_quit },	      { 's', key_sort },
 	{ '/', key_filter },	      { 'p', key_pause },
 	{ ' ', key_pause },	      { 'P', key_profile },
-	{ 'S', key_snapshot },	      { 'h', key_help },
-	{ '?', key_help },	      { KEY_UP, key_up },
-	{ KEY_DOWN, key_down },	      { KEY_PPAGE, key_page_up },
-	{ KEY_NPAGE, key_page_down }, { KEY_HOME, key_home },
-	{ KEY_END, key_end },
+	{ 'S', key_snapshot },	      { 'H', key_page },
+	{ 'h', key_help },	      { '?', key_help },
+	{ KEY_UP, key_up },	      { KEY_DOWN, key_down },
+	{ KEY_PPAGE, key_page_up },   { KEY_NPAGE, key_page_down },
+	{ KEY_HOME, key_home },	      { KEY_END, key_end },
 };
 
 static void press_key(struct screen *s, int key)
@@ -331,6 +343,7 @@ static void run_loop(struct screen *s)
 			{ .fd = top_tty_keys(), .events = POLLIN },
 			{ .fd = top_tty_signals(), .events = POLLIN },
 			{ .fd = s->news[0], .events = POLLIN },
+			{ .fd = s->page.errors, .events = POLLIN },
 		};
 
 		top_draw(&s->state);
@@ -342,6 +355,9 @@ static void run_loop(struct screen *s)
 			drain(s->news[0]);
 			take_news(s);
 		}
+		if (fds[3].revents)
+			top_page_read(&s->page, s->state.said,
+				      sizeof(s->state.said));
 		if (fds[0].revents)
 			take_keys(s, fds[0].revents);
 	}
@@ -360,6 +376,8 @@ static int run_screen(struct screen *s)
 		run_loop(s);
 	/* First of all the terminal: the thread may take a second to end. */
 	top_tty_close();
+	if (top_page_end(&s->page))
+		note("the page was not complete, and is not written");
 	if (err)
 		return fail("cannot start a thread: %s", strerror(-err));
 	top_feed_stop(s->feed);
@@ -396,6 +414,7 @@ int top_screen(const struct top_screen_options *o)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = { -1, -1 },
 		.wake = { -1, -1 },
+		.page = { .errors = -1 },
 	};
 	struct top_feed_options feed = o->feed;
 	int ret;

@@ -235,6 +235,52 @@ test_keys()
 	result $? "screen: q ends it, the terminal is as before"
 }
 
+# pages: print the pages of this folder, and what was made for them
+pages()
+{
+	find . -maxdepth 2 -name 'ktape-*.html*' -o -maxdepth 2 -name '.*ktape-*'
+}
+
+child_is()
+{
+	child=$(pgrep -P "$pid" -f 'convert -q --to html') && kill -STOP "$child" &&
+		grep -q '^State:.T' "/proc/$child/status"
+}
+
+# The screen writes a page, or says why not, and goes on.
+test_page()
+{
+	local page
+	begin -i scene && press H && until_true shows '^ktape-.*\.html is written' &&
+		page=$(pages) && lines_of "$page" 1 && run 0 convert -q --to html -o same.html scene &&
+		cmp "$page" same.html >>log 2>&1 && rm "$page" && press s &&
+		until_true shows 'by wait' && press q && ended 0
+	result $? "screen: H writes the page that convert writes"
+	cp -r scene damaged && printf x >damaged/metadata
+	begin -i scene && mv scene moved && mv damaged scene && press H &&
+		until_true shows '^ktape-.*\.html is not written: scene: ' && press s &&
+		until_true shows 'by wait' && lines_of "$(pages)" 0 && press q && ended 0
+	result $? "screen: a page that cannot be written, and why"
+	rm -rf scene && mv moved scene
+	for _ in $(seq 300); do
+		cat whole.kt
+	done >large.kt
+	begin -i large.kt && press H && until_true child_is && shows '^writing ktape-.*html' &&
+		press H && until_true shows '^ktape-.*\.html is being written' && press s &&
+		until_true shows 'by wait' && press q && ended 0 && lines_of "$(pages)" 0 &&
+		grep -q 'the page was not complete' go.err && [ ! -e "/proc/$child" ]
+	result $? "screen: it ends before a page is complete, and nothing of that stays"
+	begin -i large.kt && press H && until_true child_is && kill -TERM "$pid" && ended 0 &&
+		lines_of "$(pages)" 0 && [ ! -e "/proc/$child" ]
+	result $? "screen: a signal ends it before a page is complete"
+}
+
+# lines_of TEXT N: a text has so many lines
+lines_of()
+{
+	[ "$(printf '%s' "$1" | grep -c .)" = "$2" ] || { echo "not $2: $1" >>log; return 1; }
+}
+
 test_signals()
 {
 	local number
@@ -263,7 +309,8 @@ test_pipe()
 	exec 8<>fifo
 	cat whole.kt >&8 &
 	begin -i - -t 10us && until_true shows '^ktape top  -  #[0-9]' && press s &&
-		until_true shows 'by wait' && hides ENDED && press q && ended 0
+		until_true shows 'by wait' && hides ENDED && press H &&
+		until_true shows 'this input cannot be read again' && press q && ended 0
 	result $? "screen: a pipe that stays open"
 	exec 8>&-
 }
@@ -285,6 +332,7 @@ test_screen()
 	ended 0
 	result $? "screen: begins and ends"
 	test_keys
+	test_page
 	test_signals
 	test_pipe
 }
