@@ -298,7 +298,7 @@ static int put_line(struct dump *d, const struct ktape_event *e)
 	if (d->formats)
 		line = formats_append(d->formats, e, d->o.json, p, line);
 	if (d->color)
-		line = color_event(p, line, e);
+		line = color_event(p, line, d->names, e);
 	p += line;
 	if (source)
 		p = put_source(p, source, len);

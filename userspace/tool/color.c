@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/put.h"
+
 #include "color.h"
 #include "tool.h"
 
@@ -129,18 +131,43 @@ static enum kt_role role_of(const struct ktape_event *e)
 	return e->opcode == KTAPE_EV_LOSS ? ROLE_LOSS : ROLE_EVENT;
 }
 
+/*
+ * Return the bytes that a thread's name and number take, with the blank after them.  Both
+ * are formatted again: a name may have blanks, and what looks like its number or an event.
+ */
+static size_t thread_length(const struct ktape_registry *names,
+			    const struct ktape_event *e)
+{
+	const struct ktape_object_info *t =
+		ktape_registry_thread(names, e->tid, e->ts);
+	char text[KTAPE_NAME_SIZE * 4 + 16 + KT_PUT_OVER];
+	char *p = text;
+
+	if (e->tid < 0)
+		return strlen("- ");
+	if (!e->tid)
+		p = kt_put_str(p, "swapper");
+	else if (t)
+		p = kt_put_escaped(p, t->name, t->name_len);
+	else
+		p = kt_put_char(p, '?');
+	p = kt_put_u64(kt_put_char(p, '-'), (uint32_t)e->tid);
+	return (size_t)(p - text) + 1;
+}
+
 /**
  * color_event() - mark CPU, thread and event of a line of ktape_format_text()
  * @line: "[TIME] cpu CPU THREAD EVENT:...", with room for COLOR_ROOM more bytes
  * @len: its length
+ * @names: names of the trace
  * @e: the event
  *
  * Return: the new length.
  */
-size_t color_event(char *line, size_t len, const struct ktape_event *e)
+size_t color_event(char *line, size_t len, const struct ktape_registry *names,
+		   const struct ktape_event *e)
 {
 	static const char head[] = "] cpu ";
-	char tid[16];
 	const char *at = memmem(line, len, head, sizeof(head) - 1), *end;
 	size_t cpu, who, name, colon;
 
@@ -151,12 +178,9 @@ size_t color_event(char *line, size_t len, const struct ktape_event *e)
 	if (!end)
 		return len;
 	who = (size_t)(end - line) + 1;
-	/* The name of a thread may have blanks: its number ends the text. */
-	snprintf(tid, sizeof(tid), e->tid < 0 ? "- " : "-%d ", e->tid);
-	end = memmem(line + who, len - who, tid, strlen(tid));
-	if (!end)
+	name = who + thread_length(names, e);
+	if (name >= len || line[name - 1] != ' ')
 		return len;
-	name = (size_t)(end - line) + strlen(tid);
 	end = memchr(line + name, ':', len - name);
 	colon = end ? (size_t)(end - line) : len - 1;
 	/* From the last to the first: places before a mark do not move. */

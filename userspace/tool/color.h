@@ -55,6 +55,7 @@ struct text_options {
 #define COLOR_ROOM	64U
 
 struct ktape_event;
+struct ktape_registry;
 
 /* color.c */
 int color_start(const struct kt_command *command, const struct text_options *o);
@@ -63,7 +64,8 @@ const char *role_begin(enum kt_role role);
 const char *role_end(void);
 const char *message_begin(enum kt_role role);
 const char *message_end(void);
-size_t color_event(char *line, size_t len, const struct ktape_event *e);
+size_t color_event(char *line, size_t len, const struct ktape_registry *names,
+		   const struct ktape_event *e);
 
 /* pager.c */
 void pager_start(const struct text_options *o);

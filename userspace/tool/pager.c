@@ -6,6 +6,10 @@
  * reaches both processes: ktape ends its text and then waits for the pager, because a
  * shell that took the terminal back would leave the pager without it.  A pager that
  * the user quits closes the pipe: ktape ends quietly.
+ *
+ * Where a user may run ktape as another one, the environment is that user's, and a pager
+ * starts commands: "!" of less is a shell.  Then only less is run, with LESSSECURE=1,
+ * which turns all of that off.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/bits.h"
+#include "util/parse.h"
 
 #include "color.h"
 #include "tool.h"
@@ -30,8 +36,50 @@ extern char **environ;
 
 static pid_t pager;	/* 0: none */
 
+/* Return the user id in a variable or file, or that of this process if there is none. */
+static uid_t id_of(const char *text)
+{
+	uint64_t id;
+
+	return text && !kt_parse_u64(text, &id) && id < UINT32_MAX ? (uid_t)id :
+								     geteuid();
+}
+
+/* Return the user who has logged in, or that of this process if that is not known. */
+static uid_t login_id(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return id_of(text);
+}
+
+/*
+ * May the environment be that of another user?  By programs that run others as another
+ * user, by the audit system, or because this file has the bit for that.
+ */
+static bool is_foreign(void)
+{
+	static const char *const users[] = { "SUDO_UID", "PKEXEC_UID" };
+	const char *chosen = getenv("KTAPE_PAGERSECURE");
+
+	if (getauxval(AT_SECURE))
+		return true;
+	if (chosen && *chosen)
+		return strcmp(chosen, "0") != 0;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(users); i++) {
+		if (id_of(getenv(users[i])) != geteuid())
+			return true;
+	}
+	return getenv("DOAS_USER") || login_id() != geteuid();
+}
+
 /* Return the command of the pager, or NULL: none is wanted. */
-static const char *pager_command(void)
+static const char *pager_command(bool foreign)
 {
 	const char *text = getenv("KTAPE_PAGER"), *term = getenv("TERM");
 
@@ -42,21 +90,25 @@ static const char *pager_command(void)
 		text = getenv("PAGER");
 	if (!text)
 		text = USUAL_PAGER;
-	return *text && strcmp(text, "cat") ? text : NULL;
+	if (!*text || !strcmp(text, "cat"))
+		return NULL;
+	return foreign ? USUAL_PAGER : text;
 }
 
 /* Options of less: end if all fits on the screen, keep colours, do not clear. */
-static void set_environment(void)
+static void set_environment(bool foreign)
 {
-	setenv("LESS", "FRX", 0);
+	setenv("LESS", "FRX", foreign);
 	setenv("LV", "-c", 0);
-	/* Who may run only ktape by sudo(8) gets no shell by "!" of less. */
-	if (getenv("SUDO_UID") || getuid() != geteuid())
-		setenv("LESSSECURE", "1", 1);
+	if (!foreign)
+		return;
+	setenv("LESSSECURE", "1", 1);
+	/* Its words would turn parts of it on again. */
+	unsetenv("LESSSECURE_ALLOW");
 }
 
 /* Run the pager, which reads @input.  Return: 0 or an errno. */
-static int run_pager(const char *text, int input)
+static int run_pager(const char *text, int input, bool foreign)
 {
 	char shell[] = "sh", option[] = "-c";
 	char *by_shell[] = { shell, option, (char *)text, NULL };
@@ -67,7 +119,7 @@ static int run_pager(const char *text, int input)
 
 	if (err)
 		return err;
-	set_environment();
+	set_environment(foreign);
 	err = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
 	if (!err)
 		err = posix_spawnp(&pager, words[0], &actions, NULL, words,
@@ -115,7 +167,8 @@ static void catch_signals(void)
  */
 void pager_start(const struct text_options *o)
 {
-	const char *text = pager_command();
+	const bool foreign = is_foreign();
+	const char *text = pager_command(foreign);
 	int ends[2], err;
 
 	if (o->no_pager || !text || !isatty(STDOUT_FILENO))
@@ -123,7 +176,7 @@ void pager_start(const struct text_options *o)
 	fflush(stdout);
 	if (pipe2(ends, O_CLOEXEC))
 		return;
-	err = run_pager(text, ends[0]);
+	err = run_pager(text, ends[0], foreign);
 	close(ends[0]);
 	if (err) {
 		pager = 0;

@@ -6,7 +6,8 @@
  *   make_trace pipe CPUS	the same as a pipe form on standard output
  *   make_trace image FILE	memory that survived a reset, after 3 pages of zeros
  *   make_trace kinds DIR	one packet with records of several kinds
- *   make_trace emitted DIR	exceptions, user events, signals, with their names
+ *   make_trace emitted DIR [NAME]	exceptions, user events, signals, with their
+ *				names; NAME: of the thread
  *   make_trace named DIR	names in the control rings of two CPUs
  *   make_trace session DIR FILE	a complete session, also as a pipe form
  *   make_trace partial DIR	sched_switch is turned off and on, then system calls are
@@ -100,7 +101,7 @@ static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
 }
 
 /* Records of CPU 2, where thread 12 of process 10 runs. */
-static void make_emitted(const char *dir)
+static void make_emitted(const char *dir, const char *thread)
 {
 	static const uint32_t full[] = { 0x1234 << 8 | 1, 7, 0xfffffff9, 3, 1 };
 	static const uint32_t other[] = { 0x1234 << 8 | 200, 5 };
@@ -134,7 +135,7 @@ static void make_emitted(const char *dir)
 	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
 	memcpy(names.uuid, trace_info.uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, data, sizeof(data), &names);
-	add_name(&b, KTAPE_OBJ_THREAD, 12, 10, "worker");
+	add_name(&b, KTAPE_OBJ_THREAD, 12, 10, thread);
 	add_name(&b, KTAPE_OBJ_IRQ, 24, 0, "ahci");
 	add_name(&b, KTAPE_OBJ_EXCEPTION, 0x1234, 0, "driver");
 	trace_write(dir, "registry", data, ktape_build_end(&b, b.ts, 0));
@@ -369,8 +370,8 @@ int main(int argc, char **argv)
 		make_kinds(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "named"))
 		make_named(argv[2]);
-	else if (argc == 3 && !strcmp(argv[1], "emitted"))
-		make_emitted(argv[2]);
+	else if ((argc == 3 || argc == 4) && !strcmp(argv[1], "emitted"))
+		make_emitted(argv[2], argc == 4 ? argv[3] : "worker");
 	else
 		return 2;
 	return 0;

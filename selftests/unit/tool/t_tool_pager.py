@@ -43,7 +43,7 @@ def equal(a, b):
 def variables(**more):
     """Return an environment; None removes a variable."""
     env = {'PATH': os.environ['PATH'], 'TERM': 'xterm', 'KTAPE_PAGER': '',
-           'ASAN_OPTIONS': 'exitcode=99', 'LC_ALL': 'C', **more}
+           'KTAPE_PAGERSECURE': '0', 'ASAN_OPTIONS': 'exitcode=99', 'LC_ALL': 'C', **more}
     return {k: v for k, v in env.items() if v is not None}
 
 
@@ -155,6 +155,19 @@ def parts_of_a_line():
     assert b'\x1b[1;36mnothing is wrong\x1b[0m' in text
 
 
+def names_of_threads():
+    """A name may look like what follows it."""
+    for i, name in enumerate(('a-12 b', '-12 ', 'x-12 exception: ', ' ', 'a\\-12 \x1b[1m', '] cpu 7 ')):
+        subprocess.run([out + '/make_trace', 'emitted', f'named{i}', name], check=True)
+        plain, _ = on_pipe('dump', f'named{i}')
+        text, _ = on_pipe('dump', f'named{i}', '--color=always')
+        equal(CODES.sub(b'', text), plain)
+        shown = name.replace('\\', '\\\\').replace('\x1b', '\\x1b').encode()
+        line = next(l for l in text.split(b'\n') if b'irq_handler_exit' in l)
+        equal(line, b'[0.000000050] cpu \x1b[33m2\x1b[0m \x1b[36m' + shown +
+              b'-12\x1b[0m \x1b[1mirq_handler_exit\x1b[0m: irq=24 (ahci) ret=0')
+
+
 def messages_are_marked():
     text = on_terminal('dump', 'lossy')
     assert b'\x1b[1;35mktape: ' in text, text
@@ -207,7 +220,41 @@ def environment_of_pager():
     show = 'cat >/dev/null; echo "<$LESS|$LESSSECURE>"'
     assert b'<FRX|>' in on_terminal('dump', 'k', KTAPE_PAGER=show)
     assert b'<S|>' in on_terminal('dump', 'k', KTAPE_PAGER=show, LESS='S')
-    assert b'<FRX|1>' in on_terminal('dump', 'k', KTAPE_PAGER=show, SUDO_UID='1000')
+
+
+def environment_of_others():
+    """With another user's environment only less is run, and starts no commands."""
+    os.makedirs('fake', exist_ok=True)
+    with open('fake/less', 'w', encoding='ascii') as f:
+        f.write('#!/bin/sh\ncat >/dev/null; echo "less <$LESS|$LESSSECURE>$LESSSECURE_ALLOW"\n')
+    os.chmod('fake/less', 0o755)
+    show = 'cat >/dev/null; echo "other <$LESS|$LESSSECURE>"'
+    path = os.path.abspath('fake') + ':' + os.environ['PATH']
+    me, other = str(os.geteuid()), str(os.geteuid() + 1)
+    for env, secure in (({}, False), ({'SUDO_UID': me}, False), ({'SUDO_UID': other}, True),
+                        ({'SUDO_UID': 'x'}, False), ({'PKEXEC_UID': other}, True),
+                        ({'DOAS_USER': 'somebody'}, True), ({'KTAPE_PAGERSECURE': '1'}, True),
+                        ({'KTAPE_PAGERSECURE': '0', 'SUDO_UID': other}, False)):
+        if 'KTAPE_PAGERSECURE' not in env and login() not in (me, None):
+            secure = True
+        env = {'KTAPE_PAGERSECURE': None, 'KTAPE_PAGER': show, 'LESS': 'S', 'PATH': path,
+               'LESSSECURE_ALLOW': 'shell', **env}
+        want = b'less <FRX|1>\n' if secure else b'other <S|>'
+        text = on_terminal('dump', 'k', **env)
+        assert want in text, (env, text)
+        # No pager is none in any case.
+        for name in '', 'cat':
+            text = on_terminal('dump', 'k', **{**env, 'KTAPE_PAGER': name})
+            assert b'less <' not in text and b'worker-12' in text, (env, text)
+
+
+def login():
+    """Return the user who has logged in, None if that is not known."""
+    try:
+        text = content('/proc/self/loginuid').decode()
+    except OSError:
+        return None
+    return None if text in ('', '4294967295') else text
 
 
 def messages_are_paged():
@@ -289,12 +336,14 @@ def main():
     result('the terminal and its variables decide on colours', terminal_decides)
     result('JSON has no colours', json_is_plain)
     result('CPU, thread, event and verdict are marked', parts_of_a_line)
+    result('threads whose names look like numbers and events', names_of_threads)
     result('messages about losses and errors are marked on a terminal', messages_are_marked)
     result('--color takes three words', wrong_colour)
     result('the text of dump, stats, list and diff goes to the pager', commands_are_paged)
     result('KTAPE_PAGER, then PAGER; cat and an empty one are none', choice_of_pager)
     result('no pager for JSON, pipes, --no-pager', no_pager)
     result("less gets its options, the user's come first", environment_of_pager)
+    result("another user's environment: only less, and without commands", environment_of_others)
     result('messages follow the text', messages_are_paged)
     result('quitting the pager is no error', user_quits)
     result('the exit status is that of the command', status_is_kept)
