@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 # Test `ktape top` on a device: its counts are those of a known emitter and of `ktape
-# dump`, lines and JSON say the same, and it leaves nothing behind.
+# dump`, lines and JSON say the same, the keys of its screen do what they say, and it leaves
+# nothing behind.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
+tests=${0%/*}
 mkdir -p $dir && cd $dir || exit
 
 marks=300
@@ -91,6 +93,89 @@ test_lines()
 	ktape destroy known
 }
 
+# screen WORD...: run top on a terminal, with the steps on standard input
+screen()
+{
+	TERM=linux TERMINFO=$terminfo keys ktape top "$@" >log 2>&1
+}
+
+# The screen of a session: every key that changes something, or writes something.
+test_screen()
+{
+	terminfo=${tests%/}/terminfo
+	if [ ! -e "$terminfo/l/linux" ]; then
+		echo "ok $((n += 1)) - screen # SKIP no description of terminals"
+		return
+	fi
+	mkdir screen && cd screen || exit
+	ktape start shown -e sched,user -b 1M
+	for i in 1 2 3; do
+		echo "mark $i" >/dev/ktape_mark
+	done
+	screen -S shown -t 100ms <<-'EOT'
+		shows ktape top  session
+		shows by run
+		type s
+		shows by wait
+		type /
+		type no-such-thread\r
+		shows of "no-such-thread"
+		type /
+		type \r
+		type p
+		shows PAUSED
+		type p
+		type P
+		shows events to record
+		type nothing-such\r
+		shows unknown event "nothing-such"
+		type P
+		type sched,irq\r
+		shows the profile is set
+		type S
+		shows events, 0 lost
+		type H
+		shows .html is written
+		type q
+		end
+	EOT
+	result $? "screen: sort, filter, pause, profile, snapshot and page, and the terminal is as before" log
+	ktape stop shown
+	ktape profile -S shown --json >profile 2>&1
+	grep -q irq_handler_entry profile && ! grep -q mark_begin profile
+	result $? "screen: P has set the profile" profile
+	set -- ktape-2*
+	[ $# = 1 ] && ktape verify "$1" >log 2>&1 && [ "$(ktape dump -e user "$1" | wc -l)" = 3 ]
+	result $? "screen: S has saved what was in the rings" log
+	ls >log
+	set -- ktape-*.html
+	[ $# = 1 ] && [ "$(tail -n 1 "$1")" = '</html>' ] && grep -q 'data-kind="ledger"\|data-name="ledger"' "$1" &&
+		! ls -d ./*.trace 2>/dev/null
+	result $? "screen: H has written a page, and nothing else" log
+	(cd /proc && TERM=linux TERMINFO=$terminfo keys ktape top -S shown) >log 2>&1 <<-'EOT'
+		shows ktape top  session
+		type H
+		shows .html.trace: 
+		type s
+		shows by wait
+		type q
+		end
+	EOT
+	result $? "screen: a page that cannot be written, and the screen goes on" log
+	ktape destroy shown
+	ktape start once -m snapshot -e sched -b 1M
+	screen -S once <<-'EOT'
+		shows ktape top  session
+		type H
+		shows a snapshot session has to be stopped first
+		type q
+		end
+	EOT
+	result $? "screen: no page of a snapshot session that runs" log
+	ktape destroy once
+	cd .. || exit
+}
+
 test_leaves()
 {
 	sh -c 'while :; do echo | cat >/dev/null; done' &
@@ -125,5 +210,6 @@ need_ktape
 insmod "$KTAPE_MODULE"
 test_counts
 test_lines
+test_screen
 test_leaves
 echo "1..$n"

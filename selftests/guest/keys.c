@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Run a command on a terminal and type keys, step by step as standard input says:
+ *
+ *	shows TEXT	wait until the screen has the text
+ *	type TEXT	type it; \r is Enter
+ *	end		wait for the end of the command
+ *
+ * usage: keys COMMAND [ARGUMENT...]
+ *
+ * A program draws only what changes, so a text may come in pieces.  While a text is
+ * waited for, the terminal is resized again and again, and all is drawn anew.
+ *
+ * Exit status: 0 if all steps were taken, the command exited with 0, and the terminal
+ * has the settings that it had before.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define ROWS		24
+#define COLUMNS		100
+#define DRAW_MS		300	/* without output for so long, all is drawn */
+#define TRIES		400	/* drawings until a text has to be there */
+#define SCREEN_MAX	65536
+
+static struct {
+	int terminal;		/* of the master */
+	int keeps;		/* the command's side, to compare its settings */
+	pid_t command;
+	struct termios before;
+	char screen[SCREEN_MAX];	/* output since the terminal was resized */
+	size_t len;
+	bool over;		/* the command has closed the terminal */
+} keys;
+
+static void resize(unsigned int rows)
+{
+	const struct winsize size = { .ws_row = (unsigned short)rows,
+				      .ws_col = COLUMNS };
+
+	ioctl(keys.terminal, TIOCSWINSZ, &size);
+}
+
+/* Read what the command draws, until it draws nothing for a while. */
+static void read_screen(void)
+{
+	struct pollfd p = { .fd = keys.terminal, .events = POLLIN };
+	char rest[4096];
+	ssize_t n;
+
+	while (!keys.over && poll(&p, 1, DRAW_MS) > 0) {
+		n = read(keys.terminal, rest, sizeof(rest));
+		if (n <= 0) {
+			keys.over = true;
+			return;
+		}
+		if (keys.len + (size_t)n >= SCREEN_MAX)
+			keys.len = 0;
+		memcpy(keys.screen + keys.len, rest, (size_t)n);
+		keys.len += (size_t)n;
+	}
+}
+
+static bool has_ended(int *status)
+{
+	return waitpid(keys.command, status, WNOHANG) == keys.command;
+}
+
+/* Wait until the screen has a text.  Return: false if it does not come. */
+static bool shows(const char *text)
+{
+	for (unsigned int i = 0; i < TRIES && !keys.over; i++) {
+		keys.len = 0;
+		resize(ROWS + i % 2);
+		read_screen();
+		if (memmem(keys.screen, keys.len, text, strlen(text)))
+			return true;
+	}
+	printf("the screen does not show \"%s\":\n%.*s\n", text,
+	       (int)keys.len, keys.screen);
+	return false;
+}
+
+static bool type(const char *text)
+{
+	for (; *text; text++) {
+		bool enter = text[0] == '\\' && text[1] == 'r';
+
+		text += enter;
+		if (write(keys.terminal, enter ? "\r" : text, 1) != 1)
+			return false;
+	}
+	return true;
+}
+
+/* Wait for the end of the command, and compare the settings of the terminal. */
+static bool end(void)
+{
+	struct termios now = { .c_iflag = 0 };
+	int status = -1;
+
+	for (unsigned int i = 0; i < TRIES && !has_ended(&status); i++)
+		read_screen();
+	if (status) {
+		printf("the command has not ended with 0: %d\n%.*s\n", status,
+		       (int)keys.len, keys.screen);
+		return false;
+	}
+	tcgetattr(keys.keeps, &now);
+	if (now.c_iflag == keys.before.c_iflag &&
+	    now.c_oflag == keys.before.c_oflag &&
+	    now.c_cflag == keys.before.c_cflag &&
+	    now.c_lflag == keys.before.c_lflag)
+		return true;
+	puts("the terminal has other settings than before");
+	return false;
+}
+
+static bool take_step(char *line)
+{
+	line[strcspn(line, "\n")] = '\0';
+	if (!strncmp(line, "shows ", 6))
+		return shows(line + 6);
+	if (!strncmp(line, "type ", 5))
+		return type(line + 5);
+	return !strcmp(line, "end") && end();
+}
+
+static void run_command(char **argv)
+{
+	setsid();
+	ioctl(keys.keeps, TIOCSCTTY, 0);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(keys.keeps, fd);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+int main(int argc, char **argv)
+{
+	char line[256];
+
+	keys.terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (argc < 2 || keys.terminal < 0 || grantpt(keys.terminal) ||
+	    unlockpt(keys.terminal))
+		return 2;
+	keys.keeps = open(ptsname(keys.terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (keys.keeps < 0 || tcgetattr(keys.keeps, &keys.before))
+		return 2;
+	resize(ROWS);
+	keys.command = fork();
+	if (!keys.command)
+		run_command(argv + 1);
+	while (fgets(line, sizeof(line), stdin)) {
+		if (take_step(line))
+			continue;
+		printf("failed: %s\n", line);
+		kill(keys.command, SIGKILL);
+		return 1;
+	}
+	return 0;
+}
