@@ -13,6 +13,7 @@ test_suggestions()
 {
 	local said command
 
+	"$make_trace" emitted folder
 	while IFS='|' read -r said command; do
 		# shellcheck disable=SC2086	# words
 		run 2 $command && [ "$(sed -n 's/^ktape: //p' log)" = "$said" ]
@@ -32,6 +33,9 @@ test_suggestions()
 	unknown event "bogus": give an event, class, preset, glob or mask (see ktape list)|dump -e bogus t
 	unknown event "irq_entry": did you mean "ipi_entry"? (ktape list shows all)|profile irq_entry
 	unknown format "perfeto": did you mean "perfetto"? (`ktape convert --list` shows the formats)|convert --to perfeto -o o t
+	format html has no option "spnas": did you mean "spans"? (see `ktape convert --list`)|convert --to html:spnas=5000 -o o folder
+	format html has no option "x" (see `ktape convert --list`)|convert --to html:x -o o folder
+	folder: unknown format "navite": did you mean "native"? (`ktape convert --list` shows the formats)|stats -f navite folder
 	--stack: unknown event "sched_swich": did you mean "sched_switch"?|record --stack sched_swich -o t
 	EOT
 	echo 'events = shced' >cfg

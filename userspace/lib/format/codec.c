@@ -112,14 +112,6 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/**
- * kt_codec_get() - find the format that the user named
- * @name: name of the format
- * @out: the format must be writable, else readable
- * @error: filled if there is no such format; may be NULL
- *
- * Return: the format, or NULL.
- */
 static void report_unknown(const char *name, struct ktape_error *error)
 {
 	struct kt_near n = { .word = name, .len = strlen(name) };
@@ -137,6 +129,14 @@ static void report_unknown(const char *name, struct ktape_error *error)
 			 name);
 }
 
+/**
+ * kt_codec_get() - find the format that the user named
+ * @name: name of the format
+ * @out: the format must be writable, else readable
+ * @error: filled if there is no such format; may be NULL
+ *
+ * Return: the format, or NULL.
+ */
 const struct ktape_codec *kt_codec_get(const char *name, bool out,
 				       struct ktape_error *error)
 {

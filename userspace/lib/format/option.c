@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Options of a format, as the user gives them: "key=value,key,...". */
+#include "util/near.h"
+
 #include "codec.h"
 
 static bool is_known(const struct ktape_codec_option *known, const char *key)
@@ -9,6 +11,24 @@ static bool is_known(const struct ktape_codec_option *known, const char *key)
 			return true;
 	}
 	return false;
+}
+
+static void report_unknown(const struct ktape_codec_option *known,
+			   const char *key, const char *format,
+			   struct ktape_error *error)
+{
+	struct kt_near n = { .word = key, .len = strlen(key) };
+
+	for (; known && known->key; known++)
+		kt_near_try(&n, known->key);
+	if (n.best)
+		kt_error(error, 0,
+			 "format %s has no option \"%.40s\": did you mean \"%s\"? (see `ktape convert --list`)",
+			 format, key, n.best);
+	else
+		kt_error(error, 0,
+			 "format %s has no option \"%.40s\" (see `ktape convert --list`)",
+			 format, key);
 }
 
 /**
@@ -41,9 +61,7 @@ int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 		if (value)
 			*value++ = '\0';
 		if (!is_known(known, part)) {
-			kt_error(error, 0,
-				 "format %s has no option \"%.40s\" (see `ktape convert --list`)",
-				 format, part);
+			report_unknown(known, part, format, error);
 			return -EINVAL;
 		}
 		if (o->nr == KT_CODEC_OPTIONS) {
