@@ -161,15 +161,25 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *c,
 	return strcmp(key, "Host") ? NULL : host;
 }
 
+const union MHD_ConnectionInfo *
+MHD_get_connection_info(struct MHD_Connection *c,
+			enum MHD_ConnectionInfoType type, ...)
+{
+	(void)c;
+	(void)type;
+	return NULL;
+}
+
 /* ---- conversions --------------------------------------------------------------- */
 
 struct serve_child {
 	int unused;
 };
 
-int serve_child_start(const char *const words[SERVE_WORDS], int fd, bool events,
-		      struct serve_child **child)
+int serve_child_start(const char *const words[SERVE_WORDS], int fd, int client,
+		      bool events, struct serve_child **child)
 {
+	(void)client;
 	(void)events;
 	assert(words[0]);
 	check_opened(fd);

@@ -27,6 +27,9 @@ function humanSize(bytes)
 	return `${bytes.toFixed(i ? 1 : 0)} ${units[i]}`;
 }
 
+/* As ktape serve sends it, the page has no origin, and Chromium ends one that asks for handles. */
+const SANDBOXED = self.origin === "null" && location.protocol.startsWith("http");
+
 class Page {
 	constructor(formats, options)
 	{
@@ -294,7 +297,7 @@ class Page {
 	{
 		/* What was dropped must be asked for before the first await. */
 		const items = [...data.items].filter((i) => i.kind === "file").map((i) => ({
-			file: i.getAsFile(), entry: i.webkitGetAsEntry?.(), handle: i.getAsFileSystemHandle?.().catch(() => null) }));
+			file: i.getAsFile(), entry: i.webkitGetAsEntry?.(), handle: SANDBOXED ? null : i.getAsFileSystemHandle?.().catch(() => null) }));
 		const entries = [], text = data.getData("text");
 		if (!items.length && text)
 			entries.push(pasted(text, ++this.pastes));
@@ -350,6 +353,8 @@ async function collectEntry(entry, path, entries)
 async function collect({ file, entry, handle }, entries)
 {
 	const folder = await handle;
+	if (SANDBOXED && entry?.isDirectory)
+		throw new Error("Pages that ktape serve sends may not read dropped folders.");
 	if (folder?.kind === "directory")
 		await collectHandle(folder, `${folder.name}/`, entries);
 	else if (entry?.isDirectory)
