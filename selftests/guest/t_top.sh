@@ -141,9 +141,9 @@ test_screen()
 	EOT
 	result $? "screen: sort, filter, pause, profile, snapshot and page, and the terminal is as before" log
 	ktape stop shown
-	ktape profile -S shown --json >profile 2>&1
-	grep -q irq_handler_entry profile && ! grep -q mark_begin profile
-	result $? "screen: P has set the profile" profile
+	ktape profile -S shown --json >enabled 2>&1
+	grep -q irq_handler_entry enabled && ! grep -q mark_begin enabled
+	result $? "screen: P has set the profile" enabled
 	set -- ktape-2*
 	[ $# = 1 ] && ktape verify "$1" >log 2>&1 && [ "$(ktape dump -e user "$1" | wc -l)" = 3 ]
 	result $? "screen: S has saved what was in the rings" log
