@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+export const ALT = 1, SHIFT = 8;	// modifiers of keys
 const LIMIT = Number(process.env.LIMIT ?? 120000);	// ms for an answer, on a busy machine
 
 export class Browser {
@@ -21,6 +22,7 @@ export class Browser {
 		{ stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
 		this.waiting = new Map();
 		this.listeners = [];
+		this.loaded = [];	// names of files that were downloaded
 		this.next = 1;
 		this.text = "";
 		this.process.stdio[4].setEncoding("utf8");
@@ -71,6 +73,28 @@ export class Browser {
 		await page.send("Runtime.enable");
 		await page.resize(width, height);
 		return page;
+	}
+
+	/** Save downloads in a folder.  Return what waits for the next one, and its path. */
+	async downloadsTo(folder)
+	{
+		const names = new Map();
+		this.listeners.push(({ method, params }) => {
+			if (method === "Browser.downloadWillBegin")
+				names.set(params.guid, params.suggestedFilename);
+			if (method === "Browser.downloadProgress" && params.state === "completed")
+				this.loaded.push(names.get(params.guid));
+		});
+		await this.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder, eventsEnabled: true });
+		return async (act) => {
+			const before = this.loaded.length;
+			await act();
+			for (const end = Date.now() + LIMIT; this.loaded.length === before; await new Promise((done) => setTimeout(done, 20))) {
+				if (Date.now() > end)
+					throw new Error("nothing was downloaded");
+			}
+			return join(folder, this.loaded.at(-1));
+		};
 	}
 
 	async close()
@@ -155,8 +179,10 @@ export class Tab {
 
 	async key(key, modifiers = 0)
 	{
-		await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, modifiers, text: key.length === 1 ? key : undefined });
-		await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, modifiers });
+		const code = { Tab: 9, Enter: 13, " ": 32 }[key];
+		const text = key === "Enter" ? "\r" : key.length === 1 && !(modifiers & ~SHIFT) ? key : undefined;
+		await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, modifiers, text, code: code ? key : undefined, windowsVirtualKeyCode: code });
+		await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, modifiers, windowsVirtualKeyCode: code });
 		await this.drawn();
 	}
 

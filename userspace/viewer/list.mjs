@@ -16,6 +16,7 @@ export class EventList {
 		this.body = document.getElementById("event-lines");
 		this.told = document.getElementById("event-told");
 		this.found = null;
+		this.text = "";		// of the filter
 		this.selected = -1;
 		this.turn = 0;
 		this.box.addEventListener("scroll", () => this.draw());
@@ -51,6 +52,7 @@ export class EventList {
 	async setFilter(text)
 	{
 		const turn = ++this.turn, filter = parseFilter(text, this.model);
+		this.text = text.trim();
 		if (filter.error) {
 			this.told.textContent = filter.error;
 			return;

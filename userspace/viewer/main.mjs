@@ -2,13 +2,17 @@
 // The page: read the data, make the parts, connect them, keys, search, permalink.
 
 import { WAIT, isRunnable } from "./kinds.mjs";
+import { fillHead } from "./head.mjs";
+import { linkOf, takeLink } from "./link.mjs";
 import { EventList } from "./list.mjs";
 import { blockOf, readBlocks } from "./load.mjs";
 import { Model } from "./model.mjs";
+import { objectsOf } from "./objects.mjs";
 import { describeEvent, exportEvents, rangeTable } from "./range.mjs";
 import { rtosTables } from "./rtos.mjs";
-import { completeness, cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
-import { count, duration, make, moment, onClock } from "./text.mjs";
+import { Stepper } from "./step.mjs";
+import { cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
+import { duration, make, moment, onClock } from "./text.mjs";
 import { Timeline } from "./timeline.mjs";
 import { View } from "./view.mjs";
 
@@ -23,8 +27,9 @@ class Page {
 		this.view = new View(this.model.first, this.model.last);
 		this.timeline = new Timeline(this.model, this.view, (what) => this.choose(what));
 		this.list = new EventList(this.model, (what) => this.choose(what));
+		this.stepper = new Stepper(this.model);
 		this.selected = { span: -1, event: -1 };
-		this.fillHead();
+		fillHead(this.model, data);
 		this.fillTables();
 		this.list.tell();
 		this.view.onChange(() => this.changed());
@@ -33,57 +38,7 @@ class Page {
 		this.fromLink();
 	}
 
-	// ---- head and tables ------------------------------------------------------------
-
-	fillHead()
-	{
-		const { about, data } = { about: this.model.about, data: this.data };
-		const done = completeness(data);
-		$("where").textContent = [about.hostname, about.release && `Linux ${about.release}`, about.machine].filter(Boolean).join(" · ") || "trace";
-		$("length").textContent = `${duration(this.model.last)} · ${count(about.all_events ?? 0)} events`;
-		const state = $("state");
-		state.className = done.state;
-		state.querySelector("summary").textContent = `${{ good: "✓", bad: "✗", unknown: "?" }[done.state]} ${done.text}`;
-		const off = this.notEnabled();
-		$("more").replaceChildren(...done.more.map((line) => make("li", {}, line)),
-			...off.map((line) => make("li", {}, line)));
-		const notes = [];
-		if (about.all_spans > about.spans)
-			notes.push(`Level of detail: the trace has ${count(about.all_spans)} spans, more than a page shows. Spans shorter than ${duration(about.short_ns)} that follow each other are merged into ${count(about.spans)} (paler; the tip has their number). Convert a shorter time (--from-time, --to-time, html:exact=FROM-TO) or more (html:spans=N) to see each.`);
-		const selected = (data.selection ?? []).map((words) => words.join(" ")).join(" ");
-		if (selected)
-			notes.push(`The trace has more: it was converted with ${selected}.`);
-		if (about.exact)
-			notes.push(`From ${duration(about.exact[0])} to ${duration(about.exact[1])} after the start the page has every span and every event${selected ? " that was selected" : ""}.`);
-		if (about.all_events > about.events)
-			notes.push(`The page has the fields of ${count(about.events)} of ${count(about.all_events)} events; the tracks and the statistics are of all.`);
-		for (const [what, n] of data.rtos?.left_out ?? [])
-			notes.push(`The tables leave out ${what}: ${count(n)}.`);
-		for (const damage of data.damages)
-			notes.push(`Damaged: ${damage}.`);
-		$("notes").replaceChildren(...notes.map((n) => make("p", {}, n)));
-		$("notes").hidden = !notes.length;
-	}
-
-	/** Which classes of events the trace does not have, as far as the page can tell. */
-	notEnabled()
-	{
-		const used = new Set(), all = new Set(), enabled = new Set(), known = this.model.about.profiled;
-		for (const op of this.model.ops.values()) {
-			if (op.kind)
-				all.add(op.kind);
-			if (op.kind && op.used)
-				used.add(op.kind);
-			if (op.kind && op.enabled)
-				enabled.add(op.kind);
-		}
-		const none = [...all].filter((c) => !used.has(c));
-		const off = none.filter((c) => !enabled.has(c)), on = none.filter((c) => enabled.has(c));
-		if (!known)
-			return none.length ? [`no event of these classes is in the trace, because they were not enabled, were filtered or did not happen: ${none.join(", ")}`] : [];
-		return [...(off.length ? [`not enabled at any time: the classes ${off.join(", ")}`] : []),
-			...(on.length ? [`enabled, but without an event: the classes ${on.join(", ")}`] : [])];
-	}
+	// ---- tables ----------------------------------------------------------------------
 
 	fillTables()
 	{
@@ -206,9 +161,21 @@ class Page {
 			this.view.set(t - this.view.length / 2, t + this.view.length / 2);
 		this.timeline.draw();
 		this.toLink();
-		const rows = await describeEvent(this.model, i);
-		if (this.selected.event === i)
-			this.showDetails(rows[0][1], [["time", moment(t)], ...rows.slice(1)], []);
+		const rows = await describeEvent(this.model, i), objects = objectsOf(this.model, i, await this.model.events.fields(i));
+		if (this.selected.event !== i)
+			return;
+		this.described = { event: i, objects };
+		this.showDetails(rows[0][1], [["time", moment(t)], ...rows.slice(1)], objects.map((o) => this.followButton(o)));
+	}
+
+	/** A button that goes to the next event about an object; n and p then stay with it. */
+	followButton(o)
+	{
+		return make("button", { type: "button", click: () => {
+			$("step").value = "object";
+			this.stepper.object = o;
+			this.step(1);
+		} }, `Next of ${o.title}`);
 	}
 
 	/** Show an interval that no span has: what a value of ktape stats was measured over. */
@@ -267,7 +234,7 @@ class Page {
 		} else if (track && this.timeline.byId.has(track)) {
 			this.timeline.reveal(this.timeline.byId.get(track));
 		} else if (!keep) {
-			$("said").textContent = "nothing is drawn for this row";
+			this.say("nothing is drawn for this row");
 		}
 	}
 
@@ -282,24 +249,13 @@ class Page {
 		return events.after(span >= 0 ? this.model.spans.begin[span] : this.view.from);
 	}
 
-	step(by)
+	async step(by)
 	{
-		const { events } = this.model, from = this.here(), how = $("step").value;
-		const switches = new Set([...this.model.ops.values()].filter((o) => o.name === "sched_switch" || o.name === "context").map((o) => o.op));
-		const same = {
-			event: () => true,
-			context: (i) => events.tid[i] === events.tid[from],
-			object: (i) => events.op[i] === events.op[from],
-			cpu: (i) => events.cpu[i] === events.cpu[from],
-			switch: (i) => switches.has(events.op[i]),
-		}[how];
-		for (let i = this.selected.event < 0 && by > 0 ? from : from + by; i >= 0 && i < events.n; i += by) {
-			if (same(i)) {
-				this.selectEvent(i, true);
-				return;
-			}
-		}
-		$("said").textContent = "no further event of this kind";
+		const { i, why } = await this.stepper.step(by, this.here(), this.selected.event >= 0);
+		if (i >= 0)
+			await this.selectEvent(i, true);
+		else if (why)
+			this.say(why);
 	}
 
 	// ---- keys, buttons ----------------------------------------------------------------------
@@ -317,7 +273,7 @@ class Page {
 			PageUp: () => timeline.box.scrollBy(0, -timeline.box.clientHeight * 0.9),
 			PageDown: () => timeline.box.scrollBy(0, timeline.box.clientHeight * 0.9),
 			f: () => this.fit(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
-			n: () => this.step(1), p: () => this.step(-1), m: () => this.markSelection(),
+			n: () => this.step(1), p: () => this.step(-1), m: () => this.markSelection(), u: () => this.undo(),
 			Escape: () => this.clear(),
 		};
 		document.addEventListener("keydown", (e) => {
@@ -339,7 +295,7 @@ class Page {
 		}
 		for (const [id, act] of [["fit", () => this.fit()], ["in", () => view.zoom(0.5)], ["out", () => view.zoom(2)],
 			["next", () => this.step(1)], ["previous", () => this.step(-1)], ["show-help", () => $("help").showModal()],
-			["show-all", () => timeline.showAll()], ["hide-empty", () => timeline.hideEmpty()], ["print", () => window.print()],
+			["show-all", () => timeline.showAll()], ["undo", () => this.undo()], ["hide-empty", () => timeline.hideEmpty()], ["print", () => window.print()],
 			["csv", () => this.save("csv")], ["json", () => this.save("json")]])
 			$(id).addEventListener("click", act);
 		let wait = 0;
@@ -350,7 +306,10 @@ class Page {
 		});
 		$("filter").addEventListener("input", () => {
 			clearTimeout(wait);
-			wait = setTimeout(() => this.list.setFilter($("filter").value), 200);
+			wait = setTimeout(() => {
+				this.list.setFilter($("filter").value);
+				this.linkSoon();
+			}, 200);
 		});
 		window.addEventListener("hashchange", () => this.fromLink());
 		timeline.onLayout = () => this.tellHidden();
@@ -366,11 +325,29 @@ class Page {
 		});
 	}
 
+	/** The arrangement of the tracks has changed. */
 	tellHidden()
 	{
-		const n = this.timeline.hidden.size;
-		$("show-all").textContent = n ? `Show hidden (${n})` : "Show hidden";
-		$("show-all").disabled = !n;
+		const { hidden, past } = this.timeline.tracks;
+		$("show-all").textContent = hidden.size ? `Show all (${hidden.size} hidden)` : "Show all";
+		$("show-all").disabled = !hidden.size;
+		$("undo").disabled = !past.length;
+		this.linkSoon();
+	}
+
+	undo()
+	{
+		if (!this.timeline.undo())
+			this.say("the tracks are as they were at first");
+	}
+
+	/** Say what has no other place on the page, for some seconds, and to screen readers. */
+	say(text)
+	{
+		$("said").textContent = text;
+		$("said").classList.add("seen");
+		clearTimeout(this.saidWait);
+		this.saidWait = setTimeout(() => $("said").classList.remove("seen"), 4000);
 	}
 
 	tabKey(e, tab)
@@ -424,7 +401,7 @@ class Page {
 				best = i;
 		}
 		if (best < 0)
-			$("said").textContent = `no further span is called "${text}"`;
+			this.say(`no further span is called "${text}"`);
 		else
 			this.jump({ span: best });
 	}
@@ -444,47 +421,26 @@ class Page {
 	changed()
 	{
 		$("window").textContent = `${moment(this.view.from)} + ${duration(this.view.length)}`;
+		this.linkSoon();
+	}
+
+	linkSoon()
+	{
 		clearTimeout(this.linkWait);
 		this.linkWait = setTimeout(() => this.toLink(), 300);
 	}
 
 	toLink()
 	{
-		const { view, selected, timeline } = this;
-		const parts = [`t=${Math.round(view.from)},${Math.round(view.to)}`];
-		if (selected.span >= 0)
-			parts.push(`span=${selected.span}`);
-		if (selected.event >= 0)
-			parts.push(`event=${selected.event}`);
-		if (timeline.range)
-			parts.push(`range=${timeline.range.from},${timeline.range.to}`);
-		this.link = `#${parts.join("&")}`;
+		this.link = linkOf(this);
 		if (location.hash !== this.link)
 			history.replaceState(null, "", this.link);
 	}
 
 	fromLink()
 	{
-		if (location.hash === this.link || !location.hash)
-			return;
-		const link = new URLSearchParams(location.hash.slice(1));
-		const pair = (name) => (link.get(name) ?? "").split(",").map(Number);
-		const [from, to] = pair("t"), [a, b] = pair("range");
-		const span = Number(link.get("span") ?? -1), event = Number(link.get("event") ?? -1);
-		if (b > a)
-			this.timeline.range = { from: a, to: b };
-		if (to > from)
-			this.view.set(from, to);
-		if (span >= 0 && span < this.model.spans.n) {
-			const place = this.model.placeOf(span);
-			if (place)
-				this.timeline.reveal(place.track);
-			this.selectSpan(span);
-		} else if (event >= 0 && event < this.model.events.n) {
-			this.selectEvent(event, false);
-		}
-		if (b > a)
-			this.choose({ range: this.timeline.range });
+		if (location.hash !== this.link && location.hash)
+			takeLink(this, location.hash);
 	}
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The time view: ruler, labels, canvas, mouse; which tracks are shown and where.
 
+import { Arrangement } from "./arrange.mjs";
 import { LOSS, WAIT } from "./kinds.mjs";
-import { GAP, Painter, ROW, firstFrom, trackHeight } from "./draw.mjs";
+import { Painter, ROW, firstFrom, trackHeight } from "./draw.mjs";
+import { Labels } from "./labels.mjs";
 import { duration, make, moment } from "./text.mjs";
 
 const NEAR = 3;		// pixels around the pointer in which a span is found
@@ -15,16 +17,14 @@ export class Timeline {
 		this.view = view;
 		this.choose = choose;	// called with what was clicked
 		this.box = document.getElementById("lanes");
-		this.labels = document.getElementById("labels");
+		this.labels = new Labels(this);
 		this.canvas = document.getElementById("canvas");
 		this.rulerCanvas = document.getElementById("ruler");
 		this.tip = document.getElementById("tip");
 		this.painter = new Painter(model, view);
-		this.pinned = new Set();
-		this.hidden = new Set();
+		this.tracks = new Arrangement(model.tracks);
+		this.byId = this.tracks.byId;
 		this.filter = "";
-		this.order = model.tracks.map((t) => t.id);
-		this.byId = new Map(model.tracks.map((t) => [t.id, t]));
 		this.range = null;
 		this.cursor = null;
 		this.event = -1;
@@ -42,10 +42,7 @@ export class Timeline {
 
 	layout()
 	{
-		const shown = this.order.map((id) => this.byId.get(id))
-			.filter((t) => !this.hidden.has(t.id) && (this.matches(t) || this.pinned.has(t.id)));
-		this.shown = [...shown.filter((t) => this.pinned.has(t.id)),
-			...shown.filter((t) => !this.pinned.has(t.id))];
+		this.shown = this.tracks.shown((t) => this.matches(t));
 		let y = 4;
 		for (const t of this.shown) {
 			t.y = y;
@@ -69,9 +66,10 @@ export class Timeline {
 
 	hideEmpty()
 	{
+		this.tracks.remember();
 		for (const t of this.shown) {
-			if (!this.pinned.has(t.id) && !this.hasAny(t))
-				this.hidden.add(t.id);
+			if (!this.tracks.pinned.has(t.id) && !this.hasAny(t))
+				this.tracks.hidden.add(t.id);
 		}
 		this.layout();
 	}
@@ -82,57 +80,99 @@ export class Timeline {
 		this.layout();
 	}
 
-	toggle(set, track)
+	pin(track)
 	{
-		if (!set.delete(track.id))
-			set.add(track.id);
+		this.tracks.toggle(this.tracks.pinned, track.id);
 		this.layout();
 	}
 
+	/** Hide a track.  If its label had the focus, the next one gets it. */
+	hide(track)
+	{
+		const had = this.labels.hasFocus(), at = this.shown.indexOf(track);
+		this.tracks.toggle(this.tracks.hidden, track.id);
+		this.layout();
+		if (had)
+			this.focus(this.shown[Math.min(at, this.shown.length - 1)]);
+	}
+
+	/** Move a track up or down by one, among the pinned ones or among the others. */
 	move(track, by)
 	{
-		this.moveTo(track, this.shown[this.shown.indexOf(track) + by]);
+		const near = this.shown[this.shown.indexOf(track) + by], { pinned } = this.tracks;
+		if (!near || pinned.has(near.id) !== pinned.has(track.id))
+			return;
+		this.tracks.remember();
+		this.moveTo(track, near);
+		this.reveal(track);
 	}
 
 	/** Put a track where another one is. */
 	moveTo(track, near)
 	{
-		const from = this.order.indexOf(track.id);
 		if (!near || near === track)
 			return;
-		const to = this.order.indexOf(near.id);
-		this.order.splice(from, 1);
-		this.order.splice(to, 0, track.id);
+		this.tracks.put(track.id, near.id);
 		this.layout();
 	}
 
 	/** Put a track directly below another one, and scroll to both. */
 	bring(id, below)
 	{
-		const track = this.byId.get(id), near = this.byId.get(below);
+		const track = this.byId.get(id), near = this.byId.get(below), { tracks } = this;
 		if (!track || !near || track === near)
 			return;
-		this.hidden.delete(id);
-		if (!this.matches(track) || this.pinned.has(below))
-			this.pinned.add(id);
-		this.order.splice(this.order.indexOf(id), 1);
-		this.order.splice(this.order.indexOf(below) + 1, 0, id);
+		tracks.remember();
+		tracks.hidden.delete(id);
+		if (!this.matches(track) || tracks.pinned.has(below))
+			tracks.pinned.add(id);
+		tracks.putBelow(id, below);
 		this.layout();
 		this.reveal(near);
 	}
 
 	showAll()
 	{
-		this.hidden.clear();
+		this.tracks.showAll();
 		this.layout();
+	}
+
+	/** Undo the last change of the arrangement.  Return false if there is none. */
+	undo()
+	{
+		const done = this.tracks.undo();
+		this.layout();
+		return done;
+	}
+
+	/** Move the focus to the label of a track. */
+	focus(track)
+	{
+		if (!track)
+			return;
+		this.reveal(track);
+		this.drawNow();
+		this.labels.of(track)?.focus();
+	}
+
+	/** Return the height in the list of all tracks of a point of the window. */
+	contentY(clientY)
+	{
+		return clientY - this.box.getBoundingClientRect().top + this.box.scrollTop;
+	}
+
+	trackAt(clientY)
+	{
+		const y = this.contentY(clientY);
+		return this.shown.find((k) => y >= k.y && y < k.y + trackHeight(k));
 	}
 
 	/** Scroll until a track is visible. */
 	reveal(track)
 	{
-		if (this.hidden.delete(track.id) || !this.shown.includes(track)) {
+		if (this.tracks.hidden.delete(track.id) || !this.shown.includes(track)) {
 			if (!this.matches(track))
-				this.pinned.add(track.id);
+				this.tracks.pinned.add(track.id);
 			this.layout();
 		}
 		const top = this.box.scrollTop, height = this.box.clientHeight;
@@ -176,7 +216,7 @@ export class Timeline {
 
 	get labelWidth()
 	{
-		return this.labels.clientWidth;
+		return this.labels.width;
 	}
 
 	drawNow()
@@ -186,14 +226,13 @@ export class Timeline {
 		const g = this.sized(this.canvas, width, height);
 		g.fillStyle = this.painter.colours.paper;
 		g.fillRect(0, 0, width, height);
-		this.labels.style.height = `${this.height}px`;
 		const visible = this.shown.filter((t) => t.y + trackHeight(t) >= top && t.y <= top + height);
 		for (const t of visible)
 			this.painter.track(g, t, t.y - top, width);
 		this.drawRange(g, width, height);
 		this.drawArrow(g, width, top);
 		this.drawEvent(g, width, height);
-		this.drawLabels(visible);
+		this.labels.draw(visible, this.height);
 	}
 
 	drawRange(g, width, height)
@@ -242,65 +281,6 @@ export class Timeline {
 			g.fillStyle = colours.faint;
 			g.fillRect(this.view.x(this.cursor, width), 0, 0.5, height);
 		}
-	}
-
-	drawLabels(visible)
-	{
-		const keep = new Map([...this.labels.children].map((e) => [e.dataset.id, e]));
-		for (const t of visible) {
-			let label = keep.get(t.id);
-			keep.delete(t.id);
-			if (!label) {
-				label = this.makeLabel(t);
-				this.labels.append(label);
-			}
-			label.style.top = `${t.y}px`;
-			label.style.height = `${trackHeight(t) - GAP}px`;
-			label.classList.toggle("pinned", this.pinned.has(t.id));
-		}
-		for (const label of keep.values()) {
-			if (!label.contains(document.activeElement))
-				label.remove();
-		}
-	}
-
-	makeLabel(track)
-	{
-		const button = (sign, what, act) => make("button", { type: "button", title: what, "aria-label": `${what}: ${track.label}`, click: act }, sign);
-		const label = make("div", { class: `label ${track.kind}`, "data-id": track.id, tabindex: "0", role: "group",
-			"aria-label": `track ${track.label}`, title: `${track.label}${track.names.length ? `; rows: ${track.names.join(", ")}` : ""}` },
-			make("span", { class: "name" }, track.label),
-			make("span", { class: "acts" },
-				button("▲", "Move up", () => this.move(track, -1)),
-				button("▼", "Move down", () => this.move(track, 1)),
-				button("⌖", "Pin or unpin", () => this.toggle(this.pinned, track)),
-				button("×", "Hide", () => this.toggle(this.hidden, track))));
-		label.addEventListener("pointerdown", (e) => this.grabLabel(e, label, track));
-		return label;
-	}
-
-	/** Drag a label up or down: the track changes places with those it comes over. */
-	grabLabel(e, label, track)
-	{
-		if (e.button !== 0 || e.target.closest("button"))
-			return;
-		label.setPointerCapture(e.pointerId);
-		label.classList.add("grabbed");
-		const over = (m) => {
-			const y = m.clientY - this.box.getBoundingClientRect().top + this.box.scrollTop;
-			const near = this.shown.find((k) => y >= k.y && y < k.y + trackHeight(k));
-			// Only beyond the middle, so that tracks of unequal heights do not flicker.
-			if (near && this.pinned.has(near.id) === this.pinned.has(track.id) &&
-			    (near.y > track.y ? y > near.y + trackHeight(near) / 2 : y < near.y + trackHeight(near) / 2))
-				this.moveTo(track, near);
-		};
-		const end = () => {
-			label.removeEventListener("pointermove", over);
-			label.classList.remove("grabbed");
-		};
-		label.addEventListener("pointermove", over);
-		label.addEventListener("pointerup", end, { once: true });
-		label.addEventListener("pointercancel", end, { once: true });
 	}
 
 	/**

@@ -105,8 +105,8 @@ export class Tracks {
 		this.spans = data.spans;
 		this.events = data.events;
 		this.about = data.about ?? { states: [], cpus: [], table: [], last: 1, origin_ns: "0", mono_ns: "0" };
-		this.ops = new Map(this.about.table.map(([op, name, kind, help, used, enabled]) =>
-			[op, { op, name, kind, help, used: !!used, enabled: !!enabled }]));
+		this.ops = new Map(this.about.table.map(([op, name, kind, help, used, enabled, objects]) =>
+			[op, { op, name, kind, help, used: !!used, enabled: !!enabled, objects: objects ?? {} }]));
 		this.runs = new Map();		// CPU -> Lane of what ran
 		this.queues = new Map();	// tid -> Lane of run queues, if it was in several
 		this.names = new Map();		// tid -> last name

@@ -3,7 +3,7 @@
 
 import { handOver } from "./perfetto.mjs";
 
-const path = location.href.slice(new URL("perfetto/", document.baseURI).href.length);
+const path = location.pathname.slice(new URL("perfetto/", document.baseURI).pathname.length);
 const name = decodeURIComponent(path), button = document.getElementById("open");
 
 function say(text, bad = false)

@@ -38,8 +38,23 @@ export class Lanes {
 	{
 		this.canvas = canvas;
 		this.views = [];
+		this.zero = 0;		// when the first interval began, also if it is not kept
+		this.seen = new Set();	// CPUs, also those of intervals that are not kept
 		this.span = 60e9;	// ns that are shown
 		this.chosen = null;	// interval
+		this.drawings = 0;	// for tests
+	}
+
+	/** Add an interval, and keep the last @most. */
+	add(v, most)
+	{
+		if (!this.views.length)
+			this.zero = v.from_ns;
+		for (const { cpu } of v.cpus)
+			this.seen.add(cpu);
+		this.views.push(v);
+		if (this.views.length > most)
+			this.views.splice(0, this.views.length - most);
 	}
 
 	colour(name)
@@ -50,7 +65,7 @@ export class Lanes {
 	/** The CPUs of all intervals: one that was silent at first has a lane later. */
 	cpus()
 	{
-		return [...new Set(this.views.flatMap((v) => v.cpus.map((c) => c.cpu)))].sort((a, b) => a - b);
+		return [...this.seen].sort((a, b) => a - b);
 	}
 
 	get to()
@@ -89,11 +104,9 @@ export class Lanes {
 		g.scale(scale, scale);
 		g.font = "12px system-ui, sans-serif";
 		g.textBaseline = "middle";
-		let y = GAP;
-		for (const cpu of cpus) {
-			this.cpu(cpu, y, height);
-			y += height + GAP;
-		}
+		this.drawings++;
+		this.cpuLanes(cpus, height);
+		let y = GAP + cpus.length * (height + GAP);
 		for (const curve of CURVES) {
 			this.curve(curve, y);
 			y += CPU + GAP;
@@ -119,18 +132,22 @@ export class Lanes {
 		this.g.fillRect(x, y, Math.max(this.x(v.from_ns + v.span_ns) - x, 1), height);
 	}
 
-	cpu(cpu, y, height)
+	cpuLanes(cpus, height)
 	{
-		const colours = SHARES.map(([name]) => this.colour(name));
-		this.label(`CPU ${cpu}`, y, height);
+		const colours = SHARES.map(([name]) => this.colour(name)), tops = new Map();
+		for (const [i, cpu] of cpus.entries()) {
+			tops.set(cpu, GAP + i * (height + GAP));
+			this.label(`CPU ${cpu}`, tops.get(cpu), height);
+		}
 		for (const v of this.shown) {
-			const c = v.cpus.find((one) => one.cpu === cpu);
-			let bottom = y + height;
-			for (const [i, [, member]] of SHARES.entries()) {
-				const part = c && v.span_ns ? Math.min(c[member] / v.span_ns, 1) * height : 0;
-				bottom -= part;
-				if (part > 0)
-					this.box(v, bottom, part, colours[i]);
+			for (const c of v.cpus) {
+				let bottom = tops.get(c.cpu) + height;
+				for (const [i, [, member]] of SHARES.entries()) {
+					const part = v.span_ns ? Math.min(c[member] / v.span_ns, 1) * height : 0;
+					bottom -= part;
+					if (part > 0)
+						this.box(v, bottom, part, colours[i]);
+				}
 			}
 		}
 	}
@@ -162,7 +179,7 @@ export class Lanes {
 	ruler(y)
 	{
 		const g = this.g, size = step(this.span, Math.max((this.width - LABELS) / 90, 1));
-		const zero = this.views[0]?.from_ns ?? 0;
+		const { zero } = this;
 		g.fillStyle = this.colour("faint");
 		for (let t = Math.ceil((this.from - zero) / size) * size; t <= this.from - zero + this.span; t += size) {
 			const x = this.x(zero + t);

@@ -5,11 +5,12 @@
 import { duration, Lanes } from "./lanes.mjs";
 
 const KEPT = 7200;	// intervals
+const NOTES = 5;	// messages of ktape top that are shown
 const $ = (id) => document.getElementById(id);
 const percent = (part, all) => all ? `${(100 * part / all).toFixed(1)} %` : "";
-const path = location.href.slice(new URL("live", document.baseURI).href.length);
+const path = location.pathname.slice(new URL("live", document.baseURI).pathname.length);
 const lanes = new Lanes($("lanes"));
-const page = { lanes, add, paused: false, waiting: [], notes: [] };
+const page = { lanes, add, note, paused: false, waiting: [], notes: [], noted: 0, frame: 0 };
 
 globalThis.ktape = page;	// for tests
 
@@ -34,7 +35,7 @@ function tables()
 	const v = lanes.chosen ?? lanes.views.at(-1);
 	if (!v)
 		return;
-	const begin = (v.from_ns - lanes.views[0].from_ns) / 1e9;
+	const begin = (v.from_ns - lanes.zero) / 1e9;
 	$("which").textContent = `Interval ${v.number}${lanes.chosen ? ", chosen" : ""}: ${duration(v.span_ns)} from ${begin.toFixed(1)} s, ` +
 		`${v.events} events, ${v.lost} lost${v.uncounted ? " and more that were not counted" : ""}; ` +
 		`recording took ${v.tracer_ns === null ? "an unknown time" : percent(v.tracer_ns, v.span_ns * v.cpus.length) + " of the CPUs' time"}.`;
@@ -46,10 +47,14 @@ function tables()
 		duration(t.wait_max_ns), t.switches]));
 }
 
+/** Draw soon: once, however many intervals come until then. */
 function show()
 {
-	lanes.draw();
-	tables();
+	page.frame ||= requestAnimationFrame(() => {
+		page.frame = 0;
+		lanes.draw();
+		tables();
+	});
 }
 
 function say(text, bad = false)
@@ -62,13 +67,24 @@ function add(v)
 {
 	if (page.paused) {
 		page.waiting.push(v);
-		page.waiting.splice(0, page.waiting.length - KEPT);
+		if (page.waiting.length > KEPT)
+			page.waiting.splice(0, page.waiting.length - KEPT);
 		return;
 	}
-	lanes.views.push(v);
-	lanes.views.splice(0, lanes.views.length - KEPT);
+	lanes.add(v, KEPT);
 	say(`Following: ${v.lost_total ? `${v.lost_total} events lost in all` : "nothing lost"}.`, v.lost_total > 0);
 	show();
+}
+
+/** Show a message of ktape top, and the last ones before it. */
+function note(text)
+{
+	page.noted++;
+	page.notes.push(text);
+	page.notes.splice(0, page.notes.length - NOTES);
+	const earlier = page.noted - page.notes.length;
+	$("notes").textContent = [...(earlier ? [`(${earlier} earlier messages)`] : []), ...page.notes].join("\n");
+	$("notes").hidden = false;
 }
 
 /** Drop the choice of an interval, or choose the one at a place of the canvas. */
@@ -82,11 +98,7 @@ function choose(x)
 const source = new EventSource(path ? `follow${path}` : "session");
 source.onopen = () => say("Connected: waiting for the first interval.");
 source.onmessage = (e) => add(JSON.parse(e.data));
-source.addEventListener("note", (e) => {
-	page.notes.push(e.data);
-	$("notes").textContent = page.notes.slice(-5).join("\n");
-	$("notes").hidden = false;
-});
+source.addEventListener("note", (e) => note(e.data));
 source.onerror = () => {
 	// The browser would ask again, and get all intervals from the first.
 	const refused = source.readyState === EventSource.CLOSED;

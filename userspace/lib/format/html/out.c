@@ -227,7 +227,49 @@ static char *put_exact(char *p, const struct html_exact *x)
 	return kt_put_char(kt_put_s64(kt_put_char(p, ','), x->to), ']');
 }
 
-/* Put the event table: [opcode, name, class, help, in the trace, enabled]. */
+/*
+ * What a field of this type names, for the page's step to the next event of the same
+ * object.  An address is that of what the field is called: "timer", "work".
+ */
+static const char *object_kind(const struct ktape_field *f)
+{
+	static const char *const kinds[KTAPE_TYPES] = {
+		[KTAPE_TYPE_TID] = "thread",
+		[KTAPE_TYPE_IRQ] = "irq",
+		[KTAPE_TYPE_SOFTIRQ] = "softirq",
+		[KTAPE_TYPE_IPI] = "ipi",
+		[KTAPE_TYPE_SYSCALL] = "system call",
+		[KTAPE_TYPE_SIGNAL] = "signal",
+		[KTAPE_TYPE_MARKER] = "mark",
+		[KTAPE_TYPE_VALUEID] = "value",
+		[KTAPE_TYPE_ISRID] = "isr",
+		[KTAPE_TYPE_DEV] = "block device",
+		[KTAPE_TYPE_NETDEV] = "network device",
+	};
+
+	return f->type == KTAPE_TYPE_PTR ? f->name : kinds[f->type];
+}
+
+/* Put the fields of an event that name an object: {field: kind}. */
+static char *put_objects(char *p, const struct ktape_event_desc *d)
+{
+	const char *kind;
+	bool begun = false;
+
+	p = kt_put_char(p, '{');
+	for (unsigned int i = 0; d && i < d->nr_fields; i++) {
+		kind = object_kind(&d->fields[i]);
+		if (!kind)
+			continue;
+		p = kt_put_str(p, begun ? ",\"" : "\"");
+		p = kt_put_str(kt_put_str(p, d->fields[i].name), "\":\"");
+		p = kt_put_char(kt_put_str(p, kind), '"');
+		begun = true;
+	}
+	return kt_put_char(p, '}');
+}
+
+/* Put the event table: [opcode, name, class, help, in the trace, enabled, objects]. */
 static char *put_table(char *p, const struct html *h)
 {
 	const struct ktape_class_desc *c;
@@ -250,7 +292,8 @@ static char *put_table(char *p, const struct html *h)
 		name = d ? d->help : "";
 		p = kt_put_json(p, name, strlen(name));
 		p = kt_put_str(p, kt_mask_has(h->used, i) ? ",1," : ",0,");
-		p = kt_put_str(p, kt_mask_has(h->enabled, i) ? "1]" : "0]");
+		p = kt_put_str(p, kt_mask_has(h->enabled, i) ? "1," : "0,");
+		p = kt_put_char(put_objects(p, d), ']');
 	}
 	return kt_put_str(p, "\n]");
 }
@@ -293,6 +336,8 @@ static size_t about_room(const struct html *h)
 
 		room += 64 + (d ? strlen(d->help) * 6 : 0) +
 			KTAPE_EVENT_NAME_SIZE * 6;
+		for (unsigned int f = 0; d && f < d->nr_fields; f++)
+			room += 32 + strlen(d->fields[f].name) * 2;
 	}
 	return room;
 }
