@@ -74,7 +74,7 @@ try {
 		for (const [i, line] of lines.entries()) {
 			// Events of a user's own say nothing of objects.
 			for (const o of line.source?.group === "USR" ? [] : new Set(about(line, known)))
-				objects.set(o, [...objects.get(o) ?? [], i]);
+				objects.get(o)?.push(i) ?? objects.set(o, [i]);
 		}
 		await tab.open(`file://${resolve(folder, `${name}.html`)}`);
 		await test(`${name}: the page has the events of ktape dump`, async () =>
@@ -83,21 +83,18 @@ try {
 		/** Choose how to step. */
 		const choose = (how) => tab.run(`(() => { const s = document.getElementById("step"); s.value = "${how}"; s.dispatchEvent(new Event("change")); document.activeElement.blur(); })()`);
 
-		/** Press a key until the selection stands still; return the events passed. */
+		/** Press a key, and go on as it does, until the selection stands still.  Return the events passed. */
 		async function walk(key, from, nr)
 		{
-			const passed = [];
-			await tab.run(`ktape.selectEvent(${from}, true)`);
-			for (let last = from; passed.length < nr; last = passed.at(-1)) {
-				await tab.run("document.getElementById('said').textContent = ''");
-				await tab.key(key);
-				await tab.until(`ktape.selected.event !== ${last} || /^no further/.test(document.getElementById('said').textContent)`);
-				const now = await tab.run("ktape.selected.event");
-				if (now === last)
-					break;
-				passed.push(now);
-			}
-			return passed;
+			await tab.run(`(async () => { await ktape.selectEvent(${from}, true); document.getElementById("said").textContent = ""; })()`);
+			await tab.key(key);
+			await tab.until(`ktape.selected.event !== ${from} || /^no further/.test(document.getElementById("said").textContent)`);
+			return tab.run(`(async () => { const passed = [];
+				for (let last = ${from}; ktape.selected.event !== last && passed.length < ${nr}; await ktape.step(${key === "n" ? 1 : -1})) {
+					last = ktape.selected.event;
+					passed.push(last);
+				}
+				return passed; })()`);
 		}
 
 		await test(`${name}: n and p by thread, kind, CPU and switch`, async () => {

@@ -6,8 +6,15 @@ import { fieldsOf } from "./text.mjs";
 
 const ADDRESS = 256;	// numbers below are not addresses
 
-/** An object of one kind, by its number or address as text. */
-const object = (kind, value, name) => ({ kind, value, key: `${kind} ${value}`, title: `${kind} ${name ? `${name} (${value})` : value}` });
+/**
+ * An object of one kind, by its number or address as text.  The fields of each event that
+ * names it have one of the texts "in" in them.
+ */
+function makeObject(kind, value, name, own = "")
+{
+	const address = kind === "thread" ? [`"0x${Number(value).toString(16)}"`] : [];
+	return { kind, value, key: `${kind} ${value}${own}`, title: `${kind} ${name ? `${name} (${value})` : value}${own}`, in: [value, ...address] };
+}
 
 /** Threads of an RTOS are known by their addresses. */
 function ofAddress(model, text)
@@ -15,7 +22,7 @@ function ofAddress(model, text)
 	const n = Number(text);
 	if (!/^0x/.test(text) || n < ADDRESS)
 		return [];
-	return model.names.has(n) ? [object("thread", String(n), model.names.get(n))] : [object("object", text)];
+	return [model.names.has(n) ? makeObject("thread", String(n), model.names.get(n)) : makeObject("object", text)];
 }
 
 /* Services of ThreadX whose first word is a stack pointer or a time. */
@@ -46,28 +53,28 @@ export function objectsOf(model, i, fields)
 		if (value === undefined || (kind === "thread" && Number(value) <= 0))
 			continue;
 		const own = kind === "mark" && named.get("task") === "true" ? ` of ${model.threadName(events.tid[i])}` : "";
-		found.push(object(kind, `${value}${own}`, named.get(`${field}_name`)));
+		found.push(makeObject(kind, value, named.get(`${field}_name`), own));
 	}
 	if (op?.name === "sched_switch")
 		found.reverse();
 	if (op?.name === "user_event")
 		found.push(...ofUserEvent(model, named));
 	if (!found.length && events.tid[i] > 0)
-		found.push(object("thread", String(events.tid[i]), model.names.get(events.tid[i])));
+		found.push(makeObject("thread", String(events.tid[i]), model.names.get(events.tid[i])));
 	return found;
 }
 
 /**
- * Return a function that says whether events of an opcode can be about an object, so
- * that the fields of all others need not be looked at.
+ * Return a function that says whether an event can be about an object, given its fields:
+ * most can be ruled out without a look at the fields one by one.
  */
 export function canBeAbout(model, wanted)
 {
-	const ops = new Uint8Array(256), own = wanted.kind === "thread" ? Number(wanted.value) : -1;
+	const { events } = model, ops = new Uint8Array(256), own = wanted.kind === "thread" ? Number(wanted.value) : -1;
 	for (const { op, name, objects } of model.ops.values()) {
 		const kinds = Object.values(objects);
 		// 1: its fields tell; 2: it names nothing, so its thread tells.
 		ops[op] = kinds.includes(wanted.kind) || name === "user_event" ? 1 : kinds.length ? 0 : 2;
 	}
-	return (i) => ops[model.events.op[i]] === 1 || (ops[model.events.op[i]] === 2 && model.events.tid[i] === own);
+	return (i, fields) => ops[events.op[i]] && (events.tid[i] === own || (ops[events.op[i]] === 1 && wanted.in.some((text) => fields.includes(text))));
 }

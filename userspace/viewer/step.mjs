@@ -43,15 +43,15 @@ export class Stepper {
 		if (!wanted)
 			return { i: -1, why: "this event names no object, and its thread is not known" };
 		const can = canBeAbout(model, wanted);
-		for (let i = first; i >= 0 && i < events.n; i += by) {
-			if (!can(i))
-				continue;
-			const fields = await events.fields(i);
+		for (let i = first; i >= 0 && i < events.n;) {
+			const chunk = events.chunkOf(i), lines = await events.lines(chunk);
 			if (turn !== this.turn)
 				return { i: -1, why: "" };
-			this.looked++;
-			if (objectsOf(model, i, fields).some((o) => o.key === wanted.key))
-				return { i, why: "" };
+			for (; i >= chunk.from && i < chunk.from + chunk.nr; i += by) {
+				const fields = lines[i - chunk.from] ?? "";
+				if (can(i, fields) && ++this.looked && objectsOf(model, i, fields).some((o) => o.key === wanted.key))
+					return { i, why: "" };
+			}
 		}
 		return { i: -1, why: `no further event is about ${wanted.title}` };
 	}
