@@ -3,14 +3,19 @@
 
 import { fieldsOf } from "./text.mjs";
 
-/** Return a function that matches a name with * and ?. */
-export function glob(pattern)
+/** Return a function that matches a whole name with * and ?. */
+function globWhole(pattern)
 {
 	const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".");
-	const exact = /[*?]/.test(pattern);
 	const re = new RegExp(`^${escaped}$`, "i");
+	return (text) => re.test(text);
+}
+
+/** The same, but without * and ? a part of the name is enough. */
+export function glob(pattern)
+{
 	const lower = pattern.toLowerCase();
-	return exact ? (text) => re.test(text) : (text) => text.toLowerCase().includes(lower);
+	return /[*?]/.test(pattern) ? globWhole(pattern) : (text) => text.toLowerCase().includes(lower);
 }
 
 const compare = {
@@ -48,12 +53,17 @@ export function parseFilter(text, model)
 			});
 		} else if (field) {
 			const test = compare[field[2]], wanted = field[3].replace(/^"|"$/g, "");
-			slow.push((pairs) => pairs.some(([k, v]) => (k === field[1] || k === `${field[1]}_name`) && test(String(v), wanted)));
+			// A number and its name are one field: with "!=" neither may be the value.
+			const all = field[2] === "!=", has = ([, v]) => test(String(v), wanted);
+			slow.push((pairs) => {
+				const named = pairs.filter(([k]) => k === field[1] || k === `${field[1]}_name`);
+				return all ? named.length && named.every(has) : named.some(has);
+			});
 		} else if (/^"/.test(word)) {
 			const wanted = word.replace(/"/g, "").toLowerCase();
 			slow.push((pairs, line) => line.toLowerCase().includes(wanted));
 		} else {
-			const match = glob(key ? key[2] : word), ofClass = key?.[1] === "class";
+			const ofClass = key?.[1] === "class", match = ofClass ? globWhole(key[2]) : glob(key ? key[2] : word);
 			const ops = new Uint8Array(256);
 			for (let op = 0; op < 256; op++)
 				ops[op] = match(ofClass ? model.ops.get(op)?.kind ?? "" : model.opName(op));
