@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
+import { alike, unnamed } from "./access.mjs";
 import { Browser } from "./chromium.mjs";
 import { differ, plan, test } from "./tap.mjs";
 
@@ -153,8 +154,32 @@ try {
 		await tab.send("Page.bringToFront");
 		return differ(there, state);
 	});
-	await test("every control has a name", async () => differ(await tab.run(`[...document.querySelectorAll("button, input, select, [tabindex='0'], [role=application]")]
-		.filter((e) => !e.closest("[hidden]") && !(e.ariaLabel || e.title || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`), []));
+	await test("every control has a name for screen readers, on every tab and in the help", async () => {
+		for (const id of await tab.run("[...document.querySelectorAll('[role=tab]:not([hidden])')].map((e) => e.dataset.tab)")) {
+			await tab.run(`document.querySelector("[data-tab=${id}]").click()`);
+			const { nr, without } = await unnamed(tab);
+			if (nr < 30 || without.length)
+				return `${id}: ${nr} controls; without a name: ${without}`;
+		}
+		await tab.key("?");
+		const { nr, without } = await unnamed(tab);
+		await tab.shot(join(shots, "help-light.png"));
+		await tab.run("document.getElementById('help').close()");
+		return nr ? differ(without, []) : "no control in the help";
+	});
+	await test("colours that stand side by side differ for colour-blind eyes, light and dark", async () => {
+		const running = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `t${i}`);
+		const groups = [[["ready"], ["blocked"], ["deep"], running], [["idle"], running], [["call"], ["irq"], ["softirq"], ["tick"], ["timer"]],
+			[["exception"], ["mark"], ["trigger"]]];
+		for (const theme of ["light", "dark"]) {
+			await tab.theme(theme);
+			await tab.until(`matchMedia("(prefers-color-scheme: ${theme})").matches`);
+			const found = alike(await tab.run("(ktape.timeline.painter.newColours(), ktape.timeline.painter.colours)"), groups, 12);
+			if (found.length)
+				return `${theme}: ${found.join("; ")}`;
+		}
+		return "";
+	});
 	await test("text stands out from its background, light and dark", async () => {
 		for (const theme of ["light", "dark"]) {
 			await tab.theme(theme);

@@ -96,6 +96,11 @@ try {
 		return differ([Number(captions[2].replace(/\D/g, "")), shown], [inside.length, [...counts].sort((x, y) => y[1] - x[1]).slice(0, 16).sort()]) ||
 			(sure ? differ(rows[0].map((r) => parseFloat(r[2]).toFixed(1)), longest) : "");
 	});
+	await test("Enter on a row of the interval leads to what it counts", async () => {
+		await tab.run("ktape.selected.span = -1; document.querySelectorAll('#tab-range table')[1].querySelector('tr.jump').focus()");
+		await tab.key("Enter");
+		return await tab.run("ktape.selected.span") >= 0 ? "" : "nothing was selected";
+	});
 	const classOf = new Map(listed.map((e) => [e.name, e.class]));
 	const most = lines[lines.length >> 1], someone = lines.find((l) => l.tid > 0), number = lines.find((l) => l.fields.tid > 0)?.fields.tid;
 	for (const [text, keep] of [

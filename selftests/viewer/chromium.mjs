@@ -11,13 +11,19 @@ export const ALT = 1, SHIFT = 8;	// modifiers of keys
 const LIMIT = Number(process.env.LIMIT ?? 120000);	// ms for an answer, on a busy machine
 
 export class Browser {
-	/** @local: pages of this machine can be loaded, those of others cannot in any case. */
-	constructor(path, { local = false } = {})
+	/**
+	 * @local: pages of this machine can be loaded, those of others cannot in any case.
+	 * @names: { host: port of this machine } that answers for it.
+	 * @args: more arguments.
+	 */
+	constructor(path, { local = false, names = {}, args = [] } = {})
 	{
 		this.home = mkdtempSync(join(tmpdir(), "ktape-chromium."));
 		this.process = spawn(path, ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
 			"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-			"--no-default-browser-check", "--proxy-server=127.0.0.1:9", `--host-resolver-rules=MAP * ~NOTFOUND${local ? ", EXCLUDE 127.0.0.1" : ""}`,
+			"--no-default-browser-check", Object.keys(names).length ? "--no-proxy-server" : "--proxy-server=127.0.0.1:9",
+			`--host-resolver-rules=${Object.entries(names).map(([name, port]) => `MAP ${name} 127.0.0.1:${port}, `).join("")}MAP * ~NOTFOUND${local ? ", EXCLUDE 127.0.0.1" : ""}`,
+			...args,
 			"--remote-debugging-pipe", `--user-data-dir=${this.home}`, "about:blank"],
 		{ stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
 		this.waiting = new Map();

@@ -19,6 +19,12 @@ export async function test(name, body)
 	}
 }
 
+/** Print a test that cannot run, and why. */
+export function skip(name, why)
+{
+	console.log(`ok ${++n} - ${name} # SKIP ${why}`);
+}
+
 /** Return "", or a text that says how two values differ. */
 export function differ(a, b)
 {

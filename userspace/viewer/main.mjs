@@ -290,6 +290,7 @@ class Page {
 			act();
 		});
 		for (const tab of document.querySelectorAll("[role=tab]")) {
+			$(`tab-${tab.dataset.tab}`).setAttribute("aria-label", tab.textContent);
 			tab.addEventListener("click", () => this.openTab(tab.dataset.tab));
 			tab.addEventListener("keydown", (e) => this.tabKey(e, tab));
 		}

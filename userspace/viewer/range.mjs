@@ -37,8 +37,11 @@ export function rangeTable(model, range, jump)
 	const list = (caption, heads, rows) => make("table", {}, make("caption", {}, caption),
 		make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col" }, h)))),
 		make("tbody", {}, ...rows));
-	const row = (cells, act) => make("tr", act ? { class: "jump", tabindex: "0", click: act } : {},
-		...cells.map((c) => make("td", {}, c)));
+	const row = (cells, act) => make("tr", act ? { class: "jump", tabindex: "0", title: "Show it", click: act,
+		keydown: (e) => {
+			if (e.key === "Enter")
+				act();
+		} } : {}, ...cells.map((c) => make("td", {}, c)));
 	const threads = [...m.threads].sort((x, y) => y[1] - x[1]).slice(0, 12);
 	const ops = [...m.byOp].sort((x, y) => y[1] - x[1]).slice(0, 16);
 	return make("div", { class: "columns" },
