@@ -120,6 +120,20 @@ try {
 		const [ns, whole, rows] = await tab.run("[ktape.timeline.range.to - ktape.timeline.range.from, ktape.view.length, document.querySelectorAll('#tab-range tbody tr').length]");
 		return Math.abs(ns / whole - 0.25) < 0.01 && rows > 3 ? "" : `${ns} of ${whole}, ${rows} rows`;
 	});
+	await test("from a wait the next shorter one of the thread is one click away, and the next longer one back", async () => {
+		const press = (text) => tab.run(`[...document.querySelectorAll("#details button")].find((b) => b.textContent === "${text}").click()`);
+		const at = () => tab.run("(() => { const s = ktape.model.spans, i = ktape.selected.span; return [i, s.tid[i], s.end[i] - s.begin[i]]; })()");
+		await tab.run("ktape.jump({ span: ktape.model.longestOf('run_queue', null) })");
+		const first = await at(), waits = await tab.run(`(() => { const s = ktape.model.spans, all = [];
+			for (let i = 0; i < s.n; i++) if (s.kind[i] === 11 && s.tid[i] === ${first[1]} && [0, 9, 16].includes(s.b[i]) && !(s.flags[i] & 8)) all.push(s.end[i] - s.begin[i]);
+			return all.sort((x, y) => y - x); })()`);
+		if (waits.length < 2)
+			return `${waits.length} waits`;
+		await press("Next shorter");
+		const second = await at(), text = await tab.run("document.getElementById('details').textContent");
+		await press("Next longer");
+		return differ([first[2], second[1], second[2], await at()], [waits[0], first[1], waits[1], first]) || (/2 of \S+ such waits/.test(text.replace(/[\u2009\u202f ]+/g, " ")) ? "" : text);
+	});
 	await test("search shows tracks by name, and Enter leads to a span", async () => {
 		const name = stats.threads.find((t) => t.tid > 0).name;
 		await tab.run(`(() => { const s = document.getElementById("search"); s.value = ${JSON.stringify(name)}; s.dispatchEvent(new Event("input")); })()`);
@@ -206,6 +220,36 @@ try {
 			ktape.timeline.shown.reduce((n, t) => n + t.rows.length, 0)]`);
 		console.log(`# ${drawn} of ${await tab.run("ktape.model.spans.n")} spans are drawn`);
 		return drawn > 0 && drawn <= rows * (width + 2) ? "" : `${drawn} spans, ${rows} rows of ${width} pixels`;
+	});
+	await test("a frame takes calls of the canvas for the pixels of the visible rows, not for the spans", async () => {
+		const counts = [];
+		// Narrow, so that many spans share each pixel.
+		await tab.resize(480, 768);
+		await tab.drawn();
+		await tab.run("ktape.timeline.box.scrollTop = 0");
+		for (const share of [1, 0.2, 0.01]) {
+			const [calls, rows, width] = await tab.run(`(() => { const { timeline, view } = ktape, g = CanvasRenderingContext2D.prototype, kept = {};
+				let calls = 0;
+				const middle = (view.first + view.last) / 2, length = (view.last - view.first) * ${share};
+				view.set(middle - length / 2, middle + length / 2);
+				for (const name of ["fillRect", "strokeRect", "fillText", "drawImage", "putImageData", "stroke", "fill", "clip"]) {
+					kept[name] = g[name];
+					g[name] = function (...a) { calls++; return kept[name].apply(this, a); };
+				}
+				try {
+					timeline.drawNow();
+				} finally {
+					Object.assign(g, kept);
+				}
+				const top = timeline.box.scrollTop, bottom = top + timeline.box.clientHeight;
+				return [calls, timeline.shown.filter((t) => t.y < bottom && t.y + 18 * t.rows.length > top).reduce((n, t) => n + Math.max(t.rows.length, 1), 0), timeline.width]; })()`);
+			counts.push(`${calls} calls for ${rows} rows of ${width} pixels`);
+			// Of a row: an image, a box for each pixel at most, a text for each 26 pixels, notes.
+			if (!calls || calls > rows * (width + width / 26 * 2 + 20) + 200)
+				return counts.at(-1);
+		}
+		console.log(`# ${counts.join("; ")}`);
+		return "";
 	});
 	await test("losses are hatched, counted, and make the trace incomplete", async () => {
 		await tab.resize(1366, 768);

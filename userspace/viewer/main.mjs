@@ -12,7 +12,7 @@ import { describeEvent, exportEvents, rangeTable } from "./range.mjs";
 import { rtosTables } from "./rtos.mjs";
 import { Stepper } from "./step.mjs";
 import { cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
-import { duration, make, moment, onClock } from "./text.mjs";
+import { count, duration, make, moment, onClock } from "./text.mjs";
 import { Timeline } from "./timeline.mjs";
 import { View } from "./view.mjs";
 
@@ -143,8 +143,14 @@ class Page {
 		}
 		if (spans.kind[i] === WAIT && spans.a[i] > 0)
 			extra.push(jump("Show who woke it", () => this.jump({ track: `thread:${spans.a[i]}`, keep: true })));
+		const like = this.model.like(i), rank = like.indexOf(i);
+		for (const [text, k] of [["Next longer", rank - 1], ["Next shorter", rank + 1]]) {
+			if (rank >= 0 && like[k] !== undefined)
+				extra.push(jump(text, () => this.jump({ span: like[k] })));
+		}
 		this.showDetails(this.model.title(i), [["begin", moment(spans.begin[i])],
-			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`], ...this.model.describe(i)], extra);
+			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`], ...this.model.describe(i),
+			...(rank >= 0 && like.length > 1 ? [["by length", `${count(rank + 1)} of ${count(like.length)} ${spans.kind[i] === WAIT ? "such waits of this thread" : "of this name"}`]] : [])], extra);
 		this.list.showTime(spans.begin[i]);
 		this.timeline.draw();
 		this.toLink();

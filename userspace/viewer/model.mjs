@@ -2,7 +2,7 @@
 // Questions about spans and tracks: what ran then, what is the longest, what a span is
 // in words.
 
-import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, NO_BEGIN, NO_END, OFF,
+import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, MERGED, NO_BEGIN, NO_END, OFF,
 	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
 import { count, duration, fieldsOf } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
@@ -122,6 +122,21 @@ export class Model extends Tracks {
 		return best;
 	}
 
+	/**
+	 * Return the spans that are like one, the longest first: waits for a CPU of the same
+	 * thread, else spans of the same kind and name.
+	 */
+	like(i)
+	{
+		const { spans } = this, kind = spans.kind[i], wait = kind === WAIT, found = [];
+		for (let k = 0; k < spans.n; k++) {
+			if (spans.kind[k] === kind && !(spans.flags[k] & MERGED) &&
+			    (wait ? spans.tid[k] === spans.tid[i] && isRunnable(spans.b[k]) === isRunnable(spans.b[i]) : spans.name[k] === spans.name[i]))
+				found.push(k);
+		}
+		return found.sort((x, y) => (spans.end[y] - spans.begin[y]) - (spans.end[x] - spans.begin[x]) || x - y);
+	}
+
 	/** Return the span of the largest value of a series of ktape stats, -1 = none. */
 	longestOf(kind, key)
 	{
@@ -229,9 +244,9 @@ export class Model extends Tracks {
 			add("woken by", this.threadName(spans.a[i]));
 		if (kind === WAIT && isRunnable(spans.b[i])) {
 			const others = this.ranInstead(i).slice(0, 4), queues = this.queuesOf(i);
-			add("ran instead", others.map((o) => `${this.threadName(o.tid)} (${duration(o.ns)})`).join(", ") || "not known");
+			add("ran instead", others.map((o) => `${this.threadName(o.tid)} (${duration(o.ns)})`).join(",\n") || "not known");
 			if (queues.length > 1)
-				add("run queues", queues.map((q) => `CPU ${q.cpu} (${duration(q.to - q.from)})`).join(", then "));
+				add("run queues", queues.map((q) => `CPU ${q.cpu} (${duration(q.to - q.from)})`).join(",\nthen "));
 		} else if (kind === WAIT && spans.a[i] < 0 && this.isOff(null, OFF_WAKES, spans.end[i])) {
 			add("woken by", "not known: wake-ups are not enabled, so it may have been runnable, too");
 		}

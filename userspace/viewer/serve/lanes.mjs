@@ -5,6 +5,8 @@
 const LABELS = 96, RULER = 22, GAP = 4;	// pixels
 const CPU = 34, SMALL = 14, MANY = 16;	// heights; many CPUs have small lanes
 
+const STEPS = [1e10, 3e10, 6e10, 3e11];	// ns that are shown of a short trace
+
 /* Shares of a CPU's time, from the bottom. */
 export const SHARES = [["run", "run_ns"], ["irq", "irq_ns"], ["softirq", "softirq_ns"], ["unknown", "unknown_ns"]];
 
@@ -74,14 +76,21 @@ export class Lanes {
 		return last ? last.from_ns + last.span_ns : 0;
 	}
 
+	/** What the width stands for: less than @span while there is not that much. */
+	get length()
+	{
+		const all = this.to - (this.views[0]?.from_ns ?? 0);
+		return STEPS.find((ns) => ns >= all && ns < this.span) ?? this.span;
+	}
+
 	get from()
 	{
-		return Math.max(this.to - this.span, this.views[0]?.from_ns ?? 0);
+		return Math.max(this.to - this.length, this.views[0]?.from_ns ?? 0);
 	}
 
 	x(ns)
 	{
-		const to = Math.max(this.to, this.from + this.span);
+		const to = Math.max(this.to, this.from + this.length);
 		return LABELS + (ns - this.from) / (to - this.from) * (this.width - LABELS);
 	}
 
@@ -178,10 +187,10 @@ export class Lanes {
 
 	ruler(y)
 	{
-		const g = this.g, size = step(this.span, Math.max((this.width - LABELS) / 90, 1));
+		const g = this.g, size = step(this.length, Math.max((this.width - LABELS) / 90, 1));
 		const { zero } = this;
 		g.fillStyle = this.colour("faint");
-		for (let t = Math.ceil((this.from - zero) / size) * size; t <= this.from - zero + this.span; t += size) {
+		for (let t = Math.ceil((this.from - zero) / size) * size; t <= this.from - zero + this.length; t += size) {
 			const x = this.x(zero + t);
 			g.fillRect(x, y, 1, 4);
 			if (x < this.width - 50)
