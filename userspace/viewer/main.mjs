@@ -117,8 +117,8 @@ class Page {
 
 	showDetails(title, rows, extra)
 	{
-		$("details").replaceChildren(make("h2", {}, title),
-			make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, String(v))])), ...extra);
+		$("details").replaceChildren(make("h2", {}, title), make("div", { class: "do" }, ...extra),
+			make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, String(v))])));
 		$("said").textContent = `${title}, ${rows.slice(0, 4).map(([k, v]) => `${k} ${v}`).join(", ")}`;
 	}
 
