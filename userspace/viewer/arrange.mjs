@@ -105,9 +105,9 @@ export class Arrangement {
 	take(get)
 	{
 		const ids = (name) => parseRanges(get(name) ?? "", this.all.length).map((i) => this.all[i]);
-		const order = ids("order");
+		const order = ids("order"), placed = new Set(order);
 		this.hidden = new Set(ids("hide"));
 		this.pinned = new Set(ids("pin"));
-		this.order = [...order, ...this.all.filter((id) => !order.includes(id))];
+		this.order = [...order, ...this.all.filter((id) => !placed.has(id))];
 	}
 }

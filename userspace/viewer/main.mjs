@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The page: read the data, make the parts, connect them, keys, search, permalink.
 
-import { WAIT, isRunnable } from "./kinds.mjs";
+import { MERGED, WAIT, isRunnable } from "./kinds.mjs";
 import { fillHead } from "./head.mjs";
 import { linkOf, takeLink } from "./link.mjs";
 import { EventList } from "./list.mjs";
@@ -143,14 +143,14 @@ class Page {
 		}
 		if (spans.kind[i] === WAIT && spans.a[i] > 0)
 			extra.push(jump("Show who woke it", () => this.jump({ track: `thread:${spans.a[i]}`, keep: true })));
-		const like = this.model.like(i), rank = like.indexOf(i);
-		for (const [text, k] of [["Next longer", rank - 1], ["Next shorter", rank + 1]]) {
-			if (rank >= 0 && like[k] !== undefined)
-				extra.push(jump(text, () => this.jump({ span: like[k] })));
+		const like = spans.flags[i] & MERGED ? { n: 0 } : this.model.amongLike(i);
+		for (const [text, k] of [["Next longer", like.longer], ["Next shorter", like.shorter]]) {
+			if (k >= 0)
+				extra.push(jump(text, () => this.jump({ span: k })));
 		}
 		this.showDetails(this.model.title(i), [["begin", moment(spans.begin[i])],
 			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`], ...this.model.describe(i),
-			...(rank >= 0 && like.length > 1 ? [["by length", `${count(rank + 1)} of ${count(like.length)} ${spans.kind[i] === WAIT ? "such waits of this thread" : "of this name"}`]] : [])], extra);
+			...(like.n > 1 ? [["by length", `${count(like.rank + 1)} of ${count(like.n)} ${spans.kind[i] === WAIT ? "such waits of this thread" : "of this name"}`]] : [])], extra);
 		this.list.showTime(spans.begin[i]);
 		this.timeline.draw();
 		this.toLink();

@@ -123,18 +123,29 @@ export class Model extends Tracks {
 	}
 
 	/**
-	 * Return the spans that are like one, the longest first: waits for a CPU of the same
-	 * thread, else spans of the same kind and name.
+	 * Compare a span with those like it: waits for a CPU of the same thread, else spans of
+	 * the same kind and name.  Return { n, rank, longer, shorter }: how many there are, its
+	 * place by length, and the spans at the places beside it, -1 = none.
 	 */
-	like(i)
+	amongLike(i)
 	{
-		const { spans } = this, kind = spans.kind[i], wait = kind === WAIT, found = [];
+		const { spans } = this, kind = spans.kind[i], wait = kind === WAIT, found = { n: 0, rank: 0, longer: -1, shorter: -1 };
+		const length = (k) => spans.end[k] - spans.begin[k];
+		const before = (x, y) => length(x) > length(y) || (length(x) === length(y) && x < y);
 		for (let k = 0; k < spans.n; k++) {
-			if (spans.kind[k] === kind && !(spans.flags[k] & MERGED) &&
-			    (wait ? spans.tid[k] === spans.tid[i] && isRunnable(spans.b[k]) === isRunnable(spans.b[i]) : spans.name[k] === spans.name[i]))
-				found.push(k);
+			if (spans.kind[k] !== kind || spans.flags[k] & MERGED ||
+			    (wait ? spans.tid[k] !== spans.tid[i] || isRunnable(spans.b[k]) !== isRunnable(spans.b[i]) : spans.name[k] !== spans.name[i]))
+				continue;
+			found.n++;
+			if (before(k, i)) {
+				found.rank++;
+				if (found.longer < 0 || before(found.longer, k))
+					found.longer = k;
+			} else if (k !== i && (found.shorter < 0 || before(k, found.shorter))) {
+				found.shorter = k;
+			}
 		}
-		return found.sort((x, y) => (spans.end[y] - spans.begin[y]) - (spans.end[x] - spans.begin[x]) || x - y);
+		return found;
 	}
 
 	/** Return the span of the largest value of a series of ktape stats, -1 = none. */
