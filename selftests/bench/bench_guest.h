@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ktape/abi.h>
+#include "bench_load.h"
 
 /**
  * struct set - a workload and the events to record
@@ -51,20 +52,12 @@ struct mode {
 	bool more;
 };
 
-#define SLICES		31
-
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP		CGROUP_ROOT "/bench"
 
 extern const struct mode modes[];
 extern const char *ktape_ko, *floor_ko, *folder;
 extern bool ktape_has_cycles;
-
-void die(const char *format, ...)
-	__attribute__((noreturn, format(printf, 1, 2)));
-void put_file(const char *path, const char *text);
-void settle(void);
-uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds);
 
 /* Create a session of the loaded module. */
 void load(const char *path, const char *parameters);
