@@ -17,6 +17,31 @@ mirror_of()
 				print $3; exit }'
 }
 
+# bare_debian SUITE ROOT [PACKAGES]: make a minimal Debian with the mirrors used
+# here, and with these packages, separated by commas
+bare_debian()
+{
+	debootstrap --variant=minbase --keyring="$archive_keys" \
+		${3:+--include="$3"} "$1" "$2" "$(mirror_of main)" </dev/null &&
+		write_sources "$1" "$2" &&
+		cp /etc/resolv.conf "$2/etc/resolv.conf"
+}
+
+# write_sources SUITE ROOT: write the sources of a fresh Debian, with the
+# mirrors used here
+write_sources()
+{
+	local repository uri
+	for repository in main updates security; do
+		uri=$(mirror_of "$repository")
+		[ -z "$uri" ] || echo "deb [signed-by=$archive_keys] $uri" \
+			"$1$([ "$repository" = main ] || echo "-$repository") main"
+	done >"$2/etc/apt/sources.list"
+	# The proxy settings of this machine.
+	apt-config dump | grep -E '^Acquire::(Check|http|https)' \
+		>"$2/etc/apt/apt.conf.d/90here" || true
+}
+
 # no_chroot: print why no Debian can be made in a chroot here, or return 1
 no_chroot()
 {
