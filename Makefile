@@ -13,15 +13,15 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile model lint matrix selftests \
-	bench install install-user viewer uninstall dkms-install dkms-uninstall deb \
+	check-board check-viewer check-long check-hostile model lint matrix selftests bench \
+	bench-peers install install-user viewer uninstall dkms-install dkms-uninstall deb \
 	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-race check-persist check-fresh \
 	check-board check-viewer check-long check-hostile model lint matrix selftests \
-	bench install install-user viewer dkms-install deb check-install
+	bench bench-peers install install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -85,6 +85,9 @@ selftests: ## only the guest tests, on Debian's kernel
 
 bench: ## measure cost and size of events, and print the ratios
 	selftests/bench/run
+
+bench-peers: ## ktape beside trace-cmd, perf, LTTng, BPF in one run; writes README's table
+	selftests/bench/peers/run
 
 # Folders as in userspace/Makefile: PREFIX, LIBDIR, ...  All honour DESTDIR.
 # The kernel of KDIR: with Debian's headers of 6.1 neither the target kernelrelease nor

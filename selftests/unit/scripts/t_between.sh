@@ -15,7 +15,7 @@ cd "$work" || exit
 . "$top/selftests/unit/support/result.sh"
 
 cp "$top/README.md" page
-for name in bench matrix; do
+for name in bench peers matrix; do
 	put_between page "$name" <<<"| one \& two \\n |" >log 2>&1 &&
 		put_between page "$name" <<<"three" >>log 2>&1
 	grep -A 2 -x "<!-- $name begin -->" page >>log
