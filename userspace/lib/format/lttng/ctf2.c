@@ -316,8 +316,8 @@ static bool parse_option(struct ctf2 *p, struct ctf_type *t,
 	return true;
 }
 
-static const struct ctf_type *parse_variant(struct ctf2 *p, const struct json *j,
-					    bool is_optional)
+static const struct ctf_type *
+parse_variant(struct ctf2 *p, const struct json *j, bool is_optional)
 {
 	const struct json *o = json_member(j, "options");
 	struct ctf_type *t = new_type(p, j, CTF_VARIANT);
@@ -420,9 +420,8 @@ static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
 
 /* ---- fragments ------------------------------------------------------------------------- */
 
-static const struct ctf_type *optional_class(struct ctf2 *p,
-					     const struct json *j,
-					     const char *name)
+static const struct ctf_type *
+optional_class(struct ctf2 *p, const struct json *j, const char *name)
 {
 	const struct json *m = json_member(j, name);
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the parser of CTF 1.8 metadata consists of: tokens (tsdl_token.c), types (tsdl_type.c)
+ * and blocks (tsdl.c).
+ */
+#ifndef _KT_LTTNG_TSDL_H
+#define _KT_LTTNG_TSDL_H
+
+#include "ctf.h"
+
+#define TSDL_ALIAS	(2 * CTF_NAME)	/* "struct name" */
+
+enum tsdl_token { TSDL_END, TSDL_WORD, TSDL_TEXT, TSDL_NUMBER, TSDL_SIGN };
+
+struct tsdl_alias {
+	char name[TSDL_ALIAS];
+	const struct ctf_type *type;
+};
+
+/**
+ * struct tsdl - a text that is being parsed
+ * @c: filled
+ * @text: the text
+ * @at: the next character
+ * @end: after the last one
+ * @error: filled at the first error
+ * @token: the current token
+ * @from: where it begins
+ * @word: WORD, TEXT (without quotes, escapes resolved) or SIGN
+ * @number: value of a NUMBER
+ * @aliases: names of types
+ * @nr_aliases: entries of @aliases
+ * @depth: types inside types
+ * @failed: -EBADMSG or -ENOMEM, 0 = none
+ */
+struct tsdl {
+	struct ctf *c;
+	const char *text;
+	const char *at;
+	const char *end;
+	struct ktape_error *error;
+	enum tsdl_token token;
+	const char *from;
+	char word[TSDL_ALIAS];
+	int64_t number;
+	struct tsdl_alias *aliases;
+	size_t nr_aliases;
+	unsigned int depth;
+	int failed;
+};
+
+/* tsdl_token.c */
+bool tsdl_bad(struct tsdl *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+bool tsdl_no_memory(struct tsdl *p);
+void tsdl_next(struct tsdl *p);
+bool tsdl_is(const struct tsdl *p, const char *word);
+bool tsdl_accept(struct tsdl *p, const char *word);
+bool tsdl_expect(struct tsdl *p, const char *word);
+void tsdl_skip_statement(struct tsdl *p);
+
+/* tsdl_type.c */
+const struct ctf_type *tsdl_parse_type(struct tsdl *p);
+bool tsdl_parse_alias(struct tsdl *p);
+bool tsdl_parse_typedef(struct tsdl *p);
+void tsdl_set_order(const struct tsdl *p, struct ctf_type *t);
+
+#endif /* _KT_LTTNG_TSDL_H */

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* CTF 1.8 metadata as words, texts, numbers and signs; comments are passed over. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "tsdl.h"
+
+/* Set the first error.  Return: false. */
+bool tsdl_bad(struct tsdl *p, const char *format, ...)
+{
+	va_list args;
+
+	if (p->failed)
+		return false;
+	p->failed = -EBADMSG;
+	va_start(args, format);
+	vsnprintf(p->error->text, sizeof(p->error->text), format, args);
+	va_end(args);
+	p->error->offset = (uint64_t)(p->from - p->text);
+	return false;
+}
+
+bool tsdl_no_memory(struct tsdl *p)
+{
+	if (!p->failed)
+		p->failed = p->c->nr_types == CTF_TYPES ? -EBADMSG : -ENOMEM;
+	if (p->failed == -EBADMSG)
+		snprintf(p->error->text, sizeof(p->error->text),
+			 "the metadata has more than %u types", CTF_TYPES);
+	return false;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       (c >= '0' && c <= '9');
+}
+
+static void skip_space(struct tsdl *p)
+{
+	while (p->at < p->end) {
+		if (strchr(" \t\r\n", *p->at) && *p->at) {
+			p->at++;
+		} else if (p->end - p->at > 1 && p->at[0] == '/' &&
+			   p->at[1] == '*') {
+			const char *stop = memmem(p->at + 2,
+						  (size_t)(p->end - p->at - 2),
+						  "*/", 2);
+
+			p->at = stop ? stop + 2 : p->end;
+		} else if (p->end - p->at > 1 && p->at[0] == '/' &&
+			   p->at[1] == '/') {
+			const char *stop = memchr(p->at, '\n',
+						  (size_t)(p->end - p->at));
+
+			p->at = stop ? stop : p->end;
+		} else {
+			return;
+		}
+	}
+}
+
+static void add_char(struct tsdl *p, size_t *len, char c)
+{
+	if (*len < sizeof(p->word) - 1)
+		p->word[(*len)++] = c;
+}
+
+static void take_text(struct tsdl *p)
+{
+	size_t len = 0;
+
+	p->token = TSDL_TEXT;
+	for (p->at++; p->at < p->end && *p->at != '"'; p->at++) {
+		if (*p->at == '\\' && p->at + 1 < p->end)
+			p->at++;
+		add_char(p, &len, *p->at);
+	}
+	if (p->at == p->end)
+		tsdl_bad(p, "a text has no closing quote");
+	else
+		p->at++;
+	p->word[len] = '\0';
+}
+
+static void take_number(struct tsdl *p)
+{
+	bool minus = *p->at == '-';
+	uint64_t v = 0;
+	unsigned int base = 10, digit;
+
+	p->token = TSDL_NUMBER;
+	p->at += minus;
+	if (p->end - p->at > 1 && p->at[0] == '0') {
+		base = (p->at[1] | 32) == 'x' ? 16 : 8;
+		p->at += base == 16 ? 2 : 0;
+	}
+	for (; p->at < p->end && is_word(*p->at); p->at++) {
+		char c = *p->at | 32;
+
+		digit = *p->at <= '9' ? (unsigned int)(*p->at - '0')
+				      : (unsigned int)(c - 'a' + 10);
+		if (digit >= base) {	/* a suffix, as in 1ULL */
+			if (c == 'u' || c == 'l')
+				continue;
+			tsdl_bad(p, "a number is malformed");
+			return;
+		}
+		v = v * base + digit;
+	}
+	p->number = minus ? (int64_t)(0 - v) : (int64_t)v;
+}
+
+static void take_sign(struct tsdl *p)
+{
+	static const char *const longer[] = { ":=", "...", "->" };
+	size_t n = 1;
+
+	p->token = TSDL_SIGN;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(longer); i++) {
+		size_t len = strlen(longer[i]);
+
+		if ((size_t)(p->end - p->at) >= len &&
+		    !memcmp(p->at, longer[i], len))
+			n = len;
+	}
+	memcpy(p->word, p->at, n);
+	p->word[n] = '\0';
+	p->at += n;
+}
+
+void tsdl_next(struct tsdl *p)
+{
+	size_t len = 0;
+
+	skip_space(p);
+	p->from = p->at;
+	p->word[0] = '\0';
+	if (p->failed || p->at == p->end || !*p->at) {
+		p->token = TSDL_END;
+	} else if (*p->at == '"') {
+		take_text(p);
+	} else if ((*p->at >= '0' && *p->at <= '9') ||
+		   (*p->at == '-' && p->end - p->at > 1 && p->at[1] >= '0' &&
+		    p->at[1] <= '9')) {
+		take_number(p);
+	} else if (is_word(*p->at)) {
+		p->token = TSDL_WORD;
+		for (; p->at < p->end && is_word(*p->at); p->at++)
+			add_char(p, &len, *p->at);
+		p->word[len] = '\0';
+	} else {
+		take_sign(p);
+	}
+}
+
+bool tsdl_is(const struct tsdl *p, const char *word)
+{
+	return (p->token == TSDL_WORD || p->token == TSDL_SIGN) && !strcmp(p->word, word);
+}
+
+/* Go past a word or sign.  Return: false if something else is there. */
+bool tsdl_accept(struct tsdl *p, const char *word)
+{
+	if (!tsdl_is(p, word))
+		return false;
+	tsdl_next(p);
+	return true;
+}
+
+bool tsdl_expect(struct tsdl *p, const char *word)
+{
+	if (tsdl_accept(p, word))
+		return true;
+	if (p->token == TSDL_END)
+		return tsdl_bad(p, "the metadata ends where \"%s\" is missing", word);
+	return tsdl_bad(p, "\"%s\" is missing before \"%.40s\"", word, p->word);
+}
+
+/* Go past a balanced block, up to the semicolon behind it. */
+void tsdl_skip_statement(struct tsdl *p)
+{
+	unsigned int depth = 0;
+
+	while (p->token != TSDL_END && !p->failed) {
+		if (tsdl_is(p, "{"))
+			depth++;
+		if (tsdl_is(p, "}") && depth)
+			depth--;
+		if (tsdl_is(p, ";") && !depth)
+			return;
+		tsdl_next(p);
+	}
+}
