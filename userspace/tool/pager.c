@@ -36,18 +36,18 @@ extern char **environ;
 
 static pid_t pager;	/* 0: none */
 
-/* Return the user id in a variable or file, or that of this process if there is none. */
-static uid_t id_of(const char *text)
+/* Is a text the user id of this process? */
+static bool is_own(const char *text)
 {
 	uint64_t id;
 
-	return text && !kt_parse_u64(text, &id) && id < UINT32_MAX ? (uid_t)id :
-								     geteuid();
+	return !kt_parse_u64(text, &id) && id == geteuid();
 }
 
-/* Return the user who has logged in, or that of this process if that is not known. */
-static uid_t login_id(void)
+/* Has another user logged in, as far as that is known? */
+static bool is_login_foreign(void)
 {
+	static const char unknown[] = "4294967295";
 	char text[16] = "";
 	int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
@@ -55,7 +55,7 @@ static uid_t login_id(void)
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	return id_of(text);
+	return *text && strcmp(text, unknown) && !is_own(text);
 }
 
 /*
@@ -72,10 +72,12 @@ static bool is_foreign(void)
 	if (chosen && *chosen)
 		return strcmp(chosen, "0") != 0;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(users); i++) {
-		if (id_of(getenv(users[i])) != geteuid())
+		const char *user = getenv(users[i]);
+
+		if (user && !is_own(user))
 			return true;
 	}
-	return getenv("DOAS_USER") || login_id() != geteuid();
+	return getenv("DOAS_USER") || is_login_foreign();
 }
 
 /* Return the command of the pager, or NULL: none is wanted. */

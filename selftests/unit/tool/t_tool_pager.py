@@ -232,7 +232,7 @@ def environment_of_others():
     path = os.path.abspath('fake') + ':' + os.environ['PATH']
     me, other = str(os.geteuid()), str(os.geteuid() + 1)
     for env, secure in (({}, False), ({'SUDO_UID': me}, False), ({'SUDO_UID': other}, True),
-                        ({'SUDO_UID': 'x'}, False), ({'PKEXEC_UID': other}, True),
+                        ({'SUDO_UID': 'x'}, True), ({'PKEXEC_UID': other}, True),
                         ({'DOAS_USER': 'somebody'}, True), ({'KTAPE_PAGERSECURE': '1'}, True),
                         ({'KTAPE_PAGERSECURE': '0', 'SUDO_UID': other}, False)):
         if 'KTAPE_PAGERSECURE' not in env and login() not in (me, None):
