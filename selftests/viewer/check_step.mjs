@@ -69,7 +69,7 @@ try {
 	const tab = await browser.page(1366, 768);
 	for (const name of names) {
 		const lines = execFileSync(ktape, ["dump", "--json", join(folder, name)], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] }).toString().trim().split("\n")
-			.map((l) => JSON.parse(l)).filter((l) => l.event !== "registry" && l.event !== "time_extend");
+			.map((l) => JSON.parse(l)).filter((l) => l.event !== "registry" && l.event !== "time_extend" && !l.source?.BaseMetadata);
 		const known = new Set(lines.map((l) => l.tid)), objects = new Map();
 		for (const [i, line] of lines.entries()) {
 			// Events of a user's own say nothing of objects.
