@@ -7,6 +7,10 @@
  * before the module was loaded, but still ran towards its last switch.  Its parent may
  * have reaped it already, so that the module did not find it among the threads.  Hence
  * a thread without a name is a suspect until the trace shows its last switch.
+ *
+ * In a trace that ends while its session records, a name may be in what was not written:
+ * records of names are in other rings than the events, and a disk may get full in between.
+ * So suspects are judged at the end, when it is known how far those rings go.
  */
 #include "stream/event.h"
 #include "util/hash.h"
@@ -16,15 +20,17 @@
 #define TIDS		(1U << 22)	/* the kernel's largest thread id, + 1 */
 #define SEEN_MAX	(1U << 22)
 #define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
-#define SUSPECTS_MAX	64U	/* more than CPUs, where such threads run */
+#define SUSPECTS_MAX	1024U	/* more than threads begin in a second or two */
 
 /**
  * struct suspect - a thread without a name
  * @tid: its id
+ * @exits: its exit was recorded, so it did not end before the module was loaded
  * @at: the first event of the thread
  */
 struct suspect {
 	int32_t tid;
+	bool exits;
 	struct ktape_finding at;
 };
 
@@ -121,6 +127,19 @@ static void acquit(struct ktape_verify *v, unsigned int i)
 		s.tid);
 }
 
+/* Excuse a suspect: its name is not expected in this trace. */
+static void excuse(struct ktape_verify *v, unsigned int i)
+{
+	struct kt_seen *k = v->seen;
+	const struct suspect s = k->suspects[i];
+
+	k->suspects[i] = k->suspects[--k->nr_suspects];
+	kt_verify_note_at(
+		v, &s.at,
+		"thread %d has no name: its record may be in what was not written when the trace ended",
+		s.tid);
+}
+
 /* Make a thread a suspect; report it at once if there are too many. */
 static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 			   int32_t tid)
@@ -130,14 +149,14 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 	if (k->nr_suspects == SUSPECTS_MAX)
 		convict(v, 0);
 	k->suspects[k->nr_suspects].tid = tid;
+	k->suspects[k->nr_suspects].exits = false;
 	k->suspects[k->nr_suspects].at = kt_verify_place(v, KTAPE_RULE_NAME, s);
 	k->nr_suspects++;
 }
 
 /*
- * Judge the suspect that an event is about: its last switch clears it.  An exit that
- * was recorded convicts it, because the module knows each thread that exits later than
- * its load.
+ * Judge the suspect that an event is about: its last switch clears it, unless its exit
+ * was recorded, because the module knows each thread that exits later than its load.
  */
 static void judge_suspects(struct ktape_verify *v, const struct ktape_event *e)
 {
@@ -152,22 +171,61 @@ static void judge_suspects(struct ktape_verify *v, const struct ktape_event *e)
 	for (unsigned int i = 0; i < k->nr_suspects; i++) {
 		if (k->suspects[i].tid != tid)
 			continue;
-		if (dead)
+		if (!dead)
+			k->suspects[i].exits = true;
+		else if (!k->suspects[i].exits)
 			acquit(v, i);
-		else
-			convict(v, i);
 		return;
 	}
+}
+
+/*
+ * Return the ring of a CPU that has the records of names.  Without any control record the
+ * mode of the session is not known; then it is the control ring, which has not begun.
+ */
+static const struct kt_vring *naming_ring(const struct ktape_verify *v,
+					  const struct kt_vcpu *c)
+{
+	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
+
+	return v->waits || !control->full ? control : &c->ring[KTAPE_RING_EVENT];
+}
+
+/*
+ * Return the time up to which all records of names were written: those of a CPU whose
+ * session has not ended go as far as the ring that has them.
+ */
+static uint64_t named_until(const struct ktape_verify *v)
+{
+	uint64_t until = UINT64_MAX;
+
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		const struct kt_vcpu *c = v->cpus[i];
+
+		if (kt_verify_lacks(v, i))
+			return 0;
+		if (c && c->state != KT_STATE_OFF &&
+		    c->state != KT_STATE_OFFLINE)
+			until = kt_min(until, naming_ring(v, c)->ts_end);
+	}
+	return until;
 }
 
 /* Report numbers that were not checked because there were too many. */
 void kt_seen_end(struct ktape_verify *v)
 {
 	struct kt_seen *k = v->seen;
-	uint64_t names = ktape_registry_left_out(v->trace->registry);
+	uint64_t names = ktape_registry_left_out(v->trace->registry), until;
 
-	while (k->nr_suspects)
-		convict(v, k->nr_suspects - 1);
+	until = named_until(v);
+	while (k->nr_suspects) {
+		unsigned int last = k->nr_suspects - 1;
+
+		if (k->suspects[last].at.ts > until)
+			excuse(v, last);
+		else
+			convict(v, last);
+	}
 	if (k->left_out)
 		kt_verify_note(
 			v, KTAPE_RULE_NAME, NULL,

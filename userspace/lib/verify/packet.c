@@ -313,6 +313,9 @@ void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
 	check_flags(v, s, head);
 	if (c)
 		take_packet(v, c, r, s, head);
+	/* Its counters include the events that were cut off. */
+	if (s->packet.truncated)
+		r->counted = false;
 	r->there = true;
 	r->packets++;
 	r->looked = false;

@@ -5,6 +5,7 @@
 struct result {
 	int ret;	/* error of the run, or of opening it */
 	uint64_t notes;	/* errors of form */
+	uint64_t bound;	/* errors of counts */
 	struct ktape_finding first;
 	struct ktape_error error;
 };
@@ -20,6 +21,7 @@ static void take(void *arg, const struct ktape_finding *f)
 	if (!f->note && !*r->first.text)
 		r->first = *f;
 	r->notes += f->note && f->rule == KTAPE_RULE_FORM;
+	r->bound += !f->note && f->rule == KTAPE_RULE_BOUND;
 }
 
 /* Verify @what into @result. */
@@ -204,10 +206,40 @@ static void test_cleared(void)
 	}
 }
 
+/* What was cut off with the end of a packet is not unaccounted for. */
+static void test_cut_off(void)
+{
+	struct sim *s = sim_new(1);
+	const struct sim_ring *r = &s->ring[0];
+	struct stat st;
+
+	sim_start(s);
+	sim_work(s, 1000);
+	for (unsigned int i = 0; i < SIM_RINGS; i++)
+		sim_close(s, &s->ring[i], sim_sum(s->ring[i].emitted), false);
+	/* The last packet of the pipe. */
+	while (!r->open || r->b.at < 1000)
+		sim_work(s, 1);
+	sim_close(s, &s->ring[0], sim_sum(r->emitted), false);
+	for (unsigned int i = 1; i < SIM_RINGS; i++)
+		s->ring[i].nr = 1;
+	folder = trace_folder();
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	sim_save_pipe(s, path);
+	if (stat(path, &st) || truncate(path, st.st_size - 800))
+		abort();
+	verify(path);
+	check(strstr(result.first.text, "the middle of a packet"), "%s",
+	      result.first.text);
+	check_equal(result.bound, 0);
+	done(s);
+}
+
 static const struct tap_test tests[] = {
 	{ "a single stream file", test_one_stream },
 	{ "a session that was cleared", test_cleared },
 	{ "a foreign format", test_import },
+	{ "a packet that is cut off", test_cut_off },
 	{ "a stream that is ended by a call", test_wake },
 };
 
