@@ -68,7 +68,7 @@ check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 check-long: ## what takes too long for make check: a trace of 10^8 events, an hour of fuzzing
 	selftests/run check-long
 
-check-hostile: ## many more tries of the hostile tests, on the kernel of check-debug
+check-hostile: ## many more tries of hostile callers and of faults; takes hours
 	selftests/run check-hostile
 
 model: ## search every state of models of the ring, the want bits, the registry

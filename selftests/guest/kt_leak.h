@@ -16,13 +16,19 @@
 
 /* ---- memory with a pattern -------------------------------------------------- */
 
-/* Fill three quarters of the free pages, and give them back.  Return: MiB or -1. */
+/*
+ * Fill up to half a GiB of the free pages, and give them back: the kernel takes these
+ * first.  Return: MiB or -1.
+ */
 static inline long kt_fill_pages(void)
 {
 	size_t size = (size_t)kt_meminfo("MemFree") / 4 * 3 * 1024;
+	const size_t most = ((size_t)512 << 20) / kt_scale();
 	pid_t pid = fork();
 	int status;
 
+	if (size > most)
+		size = most;
 	if (!pid) {
 		uint64_t *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -9,12 +9,14 @@
 . "${0%/*}/record.sh"
 
 most=$((60 * ${KTAPE_SCALE:-1}))
-tries=$((3 * ${KTAPE_HOSTILE:-1}))
+tries=${KTAPE_HOSTILE:-1}
+[ "$tries" -le 30 ] || tries=30
 disk=$dir/disk
 tried=0
 bytes=0
 
-# checked TRACE: fail unless it can be read and verify finds nothing but its end
+# checked TRACE: fail unless it can be read and verify finds nothing but where it is cut
+# off
 checked()
 {
 	: >$dir/dump.err
@@ -26,7 +28,8 @@ checked()
 	status=$?
 	echo "# $1: $kib KiB, $found events, verify $status: $(tail -n 1 $dir/verify)"
 	grep wrong $dir/verify | head -n 15 | cut -c 1-250 | sed 's/^/# /'
-	[ "$found" -gt 0 ] && [ $status -le 1 ] && ! grep -q ': checksum' $dir/verify
+	[ "$found" -gt 0 ] && [ $status -le 1 ] &&
+		! grep '^wrong' $dir/verify | grep -qv 'ends in the middle of a packet'
 }
 
 # fails NAME TEXT TRACE OPTION...: record until the output fails with TEXT; the summary
@@ -110,7 +113,7 @@ test_error()
 		return
 	fi
 	node=/dev/$(basename /sys/block/dm-*)
-	for good in $(seq 2500 777 $((2500 + 777 * (tries < 7 ? tries - 1 : 6)))); do
+	for good in $(seq 6000 301 $((6000 + 301 * (tries < 7 ? tries - 1 : 6)))); do
 		dm kt /dev/ram0 8192 8192
 		mke2fs -F -b 4096 "$node" >/dev/null 2>&1
 		mount -t ext2 "$node" $disk

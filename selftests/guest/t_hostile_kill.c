@@ -132,6 +132,22 @@ static void print_log(const char *what)
 		fclose(f);
 }
 
+/* Has verify found nothing but where the trace is cut off? */
+static bool is_only_cut_off(void)
+{
+	FILE *f = fopen(LOG, "r");
+	bool ok = f != NULL;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "wrong", 5) &&
+		    !strstr(line, "ends in the middle of a packet"))
+			ok = false;
+	if (f)
+		fclose(f);
+	return ok;
+}
+
 static void remove_trace(void)
 {
 	if (system("rm -rf " TRACE))
@@ -186,15 +202,9 @@ static void check_trace(struct __test_metadata *_metadata, enum victim v,
 		print_log("dump");
 	}
 	verify = run_tool("verify");
-	if (killed) {
-		/* The end is missing, which is not the same as damage. */
-		EXPECT_TRUE(verify == 0 || verify == 1);
-		if (verify)
-			print_log("verify");
-	} else {
-		EXPECT_EQ(0, verify) {
-			print_log("verify");
-		}
+	/* The end is missing, which is not the same as damage. */
+	EXPECT_TRUE(!verify || (killed && verify == 1 && is_only_cut_off())) {
+		print_log("verify");
 	}
 	n->read++;
 }

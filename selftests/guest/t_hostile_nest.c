@@ -19,7 +19,7 @@
 #define PARAMETERS	"/sys/module/kt_storm/parameters/"
 #define RING		(4 << 20)
 #define BLOCK		16384
-#define EACH		40000	/* events of tasks, a CPU and round: less than a ring */
+#define EACH		40000	/* events of tasks, a CPU and round; fewer of others */
 #define ROUNDS		2
 #define STORM_ID	0x5707
 #define LEVELS		3

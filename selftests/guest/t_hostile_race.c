@@ -372,6 +372,8 @@ TEST_F_TIMEOUT(race, everything_at_once, 3600)
 	if (toggles)
 		ASSERT_EQ(0, pthread_create(&toggle, NULL, toggle_main, &self->cpus));
 	unloaded = unload_and_load(_metadata, attempts);
+	while (!atomic_load(&shared_closed))
+		usleep(1000);
 	atomic_store(&ends, true);
 	for (int i = 0; i < USERS; i++)
 		pthread_join(user[i], NULL);

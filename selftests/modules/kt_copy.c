@@ -8,7 +8,6 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/preempt.h>
 #include <linux/sched.h>
 
 /* An address of a program at which nothing is mapped. */
@@ -20,8 +19,7 @@ static int nth;
 /* Copies of one thread only, so plain words do. */
 static bool is_nth(void)
 {
-	return in_task() && current->pid == READ_ONCE(victim) && nth > 0 &&
-	       --nth == 0;
+	return current->pid == READ_ONCE(victim) && nth > 0 && --nth == 0;
 }
 
 static int on_copy_from(struct kprobe *p, struct pt_regs *regs)

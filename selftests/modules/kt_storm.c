@@ -5,26 +5,32 @@
  * has a checksum, so a reader knows whether it has all of them.
  */
 #include <linux/atomic.h>
-#include <linux/delay.h>
 #include <linux/hash.h>
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/smp.h>
+#include <linux/wait.h>
 
 #include <ktape/kernel.h>
 
 #define STORM_ID	0x5707
 #define LEVELS		3	/* task, softirq, interrupt */
+#define PERIOD		(100 * NSEC_PER_USEC)
 
 /**
  * struct storm - one CPU
  * @seq: number of events so far, by level
  * @emits: the task emits at the moment
  * @nested: interrupts that came meanwhile
+ * @ticks: interrupts to come: not more than a ring has room for, however slow the
+ *	machine is
+ * @timer: emits in interrupts
  * @tasklet: emits in softirqs
  * @thread: emits as a task
  */
@@ -32,12 +38,15 @@ struct storm {
 	u64 seq[LEVELS];
 	bool emits;
 	u64 nested;
+	unsigned long ticks;
+	struct hrtimer timer;
 	struct tasklet_struct tasklet;
 	struct task_struct *thread;
 };
 
 static DEFINE_PER_CPU(struct storm, storms);
 static atomic_t running;
+static DECLARE_WAIT_QUEUE_HEAD(ended);
 static unsigned long number;
 
 /* Events of one level do not nest in each other, so its number is a plain word. */
@@ -59,15 +68,28 @@ static void on_softirq(unsigned long arg)
 		emit(s, 1);
 }
 
-static void on_interrupt(void *unused)
+static enum hrtimer_restart on_timer(struct hrtimer *timer)
 {
-	struct storm *s = this_cpu_ptr(&storms);
+	struct storm *s = container_of(timer, struct storm, timer);
 	u64 i, n = 1 + s->seq[2] % 4;
 
 	s->nested += READ_ONCE(s->emits);
 	for (i = 0; i < n; i++)
 		emit(s, 2);
 	tasklet_schedule(&s->tasklet);
+	if (!s->ticks--)
+		return HRTIMER_NORESTART;
+	/* Not a period after the last one: the thread is to get on. */
+	hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), PERIOD));
+	return HRTIMER_RESTART;
+}
+
+static void start_timer(void *unused)
+{
+	struct storm *s = this_cpu_ptr(&storms);
+
+	s->ticks = number / 8;
+	hrtimer_start(&s->timer, ns_to_ktime(PERIOD), HRTIMER_MODE_REL_PINNED);
 }
 
 static int storm_main(void *arg)
@@ -82,7 +104,8 @@ static int storm_main(void *arg)
 		if (i % 256 == 0)
 			cond_resched();
 	}
-	atomic_dec(&running);
+	if (atomic_dec_and_test(&running))
+		wake_up(&ended);
 	return 0;
 }
 
@@ -100,20 +123,29 @@ static int set_run(const char *text, const struct kernel_param *kp)
 		s->thread = kthread_create(storm_main, s, "storm/%d", cpu);
 		if (IS_ERR(s->thread)) {
 			ret = PTR_ERR(s->thread);
+			s->thread = NULL;
 			break;
 		}
+		get_task_struct(s->thread);
 		kthread_bind(s->thread, cpu);
 		atomic_inc(&running);
 		wake_up_process(s->thread);
 	}
-	atomic_dec(&running);
-	while (atomic_read(&running)) {
-		on_each_cpu(on_interrupt, NULL, 1);
-		usleep_range(20, 40);
+	on_each_cpu(start_timer, NULL, 1);
+	if (!atomic_dec_and_test(&running))
+		wait_event(ended, !atomic_read(&running));
+	for_each_possible_cpu(cpu) {
+		struct storm *s = per_cpu_ptr(&storms, cpu);
+
+		hrtimer_cancel(&s->timer);
+		tasklet_kill(&s->tasklet);
+		if (!s->thread)
+			continue;
+		/* It may still be in the last lines of this module. */
+		kthread_stop(s->thread);
+		put_task_struct(s->thread);
+		s->thread = NULL;
 	}
-	/* Softirqs of the last interrupts. */
-	for_each_online_cpu(cpu)
-		tasklet_kill(&per_cpu_ptr(&storms, cpu)->tasklet);
 	return ret;
 }
 
@@ -147,6 +179,14 @@ static int __init storm_init(void)
 		struct storm *s = per_cpu_ptr(&storms, cpu);
 
 		tasklet_init(&s->tasklet, on_softirq, (unsigned long)s);
+#ifdef KT_HAVE_HRTIMER_SETUP
+		hrtimer_setup(&s->timer, on_timer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED);
+#else
+		hrtimer_init(&s->timer, CLOCK_MONOTONIC,
+			     HRTIMER_MODE_REL_PINNED);
+		s->timer.function = on_timer;
+#endif
 	}
 	return 0;
 }
