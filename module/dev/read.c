@@ -407,27 +407,32 @@ static bool consumer_position_ok(const struct kt_file *kf,
 	return pos == commit || !(pos & (r->block_size - 1));
 }
 
-/* Return true if all positions are valid and each ring occurs at most once. */
-static bool consumer_positions_ok(const struct kt_file *kf,
-				  const struct ktape_position *p, u32 nr)
+/*
+ * Check that all positions are valid and that each ring occurs at most once.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+static int consumer_check_positions(const struct kt_file *kf,
+				    const struct ktape_position *p, u32 nr)
 {
 	unsigned int rings = nr_cpu_ids * KTAPE_RINGS_PER_CPU;
 	unsigned long *seen = bitmap_zalloc(rings, GFP_KERNEL);
-	bool ok = seen;
+	bool ok = true;
 	u32 i;
 
+	if (!seen)
+		return -ENOMEM;
 	for (i = 0; ok && i < nr; i++)
 		ok = consumer_position_ok(kf, &p[i]) &&
 		     !test_and_set_bit(
 			     p[i].cpu * KTAPE_RINGS_PER_CPU + p[i].kind, seen);
 	bitmap_free(seen);
-	return ok;
+	return ok ? 0 : -EINVAL;
 }
 
 static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 {
 	struct ktape_position *p;
-	long ret = -EINVAL;
+	long ret;
 	u32 i;
 
 	if (!c->nr || c->nr > nr_cpu_ids * KTAPE_RINGS_PER_CPU)
@@ -442,8 +447,11 @@ static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 		return -ERESTARTSYS;
 	}
 	/* A recording snapshot may yet be cut below these positions. */
-	if (kt_session_holds_back(kf->session) ||
-	    !consumer_positions_ok(kf, p, c->nr))
+	ret = -EINVAL;
+	if (kt_session_holds_back(kf->session))
+		goto out;
+	ret = consumer_check_positions(kf, p, c->nr);
+	if (ret)
 		goto out;
 	for (i = 0; i < c->nr; i++) {
 		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
@@ -451,7 +459,6 @@ static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,
 				p[i].position);
 	}
-	ret = 0;
 out:
 	mutex_unlock(&kf->lock);
 	kfree(p);
