@@ -112,11 +112,7 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 
 static int take_tracing(struct kt_part *p, struct perf *f)
 {
-	static int (*const parts[])(struct kt_part *p,
-				    struct kt_tracing_data *d) = {
-		kt_tracing_header, kt_tracing_ftrace, kt_tracing_events,
-		kt_tracing_kallsyms, kt_tracing_printk,
-	};
+	struct kt_tracing_data *d = &f->described;
 	const uint8_t *bytes;
 	const char *version;
 	int err = kt_part_take(p, 10, &bytes);
@@ -129,10 +125,18 @@ static int take_tracing(struct kt_part *p, struct perf *f)
 		err = kt_part_take(p, 6, &bytes);	/* order, long, page size */
 	if (!err && bytes[0])
 		return kt_import_fail(p->s, p->offset, "the trace is big-endian, which is not read");
-	for (size_t i = 0; !err && i < KT_ARRAY_SIZE(parts); i++)
-		err = parts[i](p, &f->described);
-	if (!err && p->len - p->at >= 8)
-		err = kt_tracing_tasks(p, &f->described);
+	if (!err)
+		err = kt_tracing_header(p, d);
+	if (!err)
+		err = kt_tracing_ftrace(p, d);
+	if (!err)
+		err = kt_tracing_events(p, d);
+	if (!err)
+		err = kt_tracing_kallsyms(p, d);
+	if (!err)
+		err = kt_tracing_printk(p, d);
+	if (!err && p->len - p->at >= 8)	/* from version 0.6 on */
+		err = kt_tracing_tasks(p, d);
 	return err;
 }
 
