@@ -355,23 +355,32 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 	return err;
 }
 
+static int take_section(unsigned int id, struct kt_part *p,
+			struct kt_tracing_data *d)
+{
+	switch (id) {
+	case OPTION_HEADER_INFO:
+		return kt_tracing_header(p, d);
+	case OPTION_FTRACE_EVENTS:
+		return kt_tracing_ftrace(p, d);
+	case OPTION_EVENT_FORMATS:
+		return kt_tracing_events(p, d);
+	case OPTION_KALLSYMS:
+		return kt_tracing_kallsyms(p, d);
+	default:
+		return kt_tracing_tasks(p, d);
+	}
+}
+
 static int take_sections(struct kt_part *at, unsigned int id, uint64_t offset)
 {
-	static int (*const takers[])(struct kt_part *p,
-				     struct kt_tracing_data *d) = {
-		[OPTION_HEADER_INFO] = kt_tracing_header,
-		[OPTION_FTRACE_EVENTS] = kt_tracing_ftrace,
-		[OPTION_EVENT_FORMATS] = kt_tracing_events,
-		[OPTION_KALLSYMS] = kt_tracing_kallsyms,
-		[OPTION_CMDLINES] = kt_tracing_tasks,
-	};
 	struct tc *t = at->s->state;
 	struct kt_part p;
 	uint8_t *bytes;
 	int err = open_section(at->s, id, offset, &p, &bytes);
 
 	if (!err)
-		err = takers[id](&p, &t->described);
+		err = take_section(id, &p, &t->described);
 	free(bytes);
 	return err;
 }
