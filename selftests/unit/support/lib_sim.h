@@ -284,21 +284,27 @@ static inline void sim_marker(struct sim *s, unsigned int cpu,
 	s->now += 1 + sim_random(s, 50);
 }
 
+/* Write the marker of the profile on one CPU. */
+static inline void sim_profile_on(struct sim *s, unsigned int cpu,
+				  unsigned int phase, const uint64_t *mask)
+{
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_PROFILE,
+		.dat20 = phase,
+		.args = &s->generation,
+		.nargs = 1,
+		.blob = mask,
+		.blob_size = sizeof(s->mask),
+	};
+
+	sim_marker(s, cpu, &rec);
+}
+
 static inline void sim_profile(struct sim *s, unsigned int phase,
 			       const uint64_t *mask)
 {
-	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
-		const struct ktape_record rec = {
-			.opcode = KTAPE_EV_PROFILE,
-			.dat20 = phase,
-			.args = &s->generation,
-			.nargs = 1,
-			.blob = mask,
-			.blob_size = sizeof(s->mask),
-		};
-
-		sim_marker(s, cpu, &rec);
-	}
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+		sim_profile_on(s, cpu, phase, mask);
 }
 
 static inline void sim_filter(struct sim *s, unsigned int kind, bool on)

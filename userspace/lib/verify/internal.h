@@ -185,6 +185,9 @@ struct kt_vabsent {
  * @cpu: CPU number
  * @ring: event stream and control stream
  * @state: enum kt_state
+ * @starts: @starts of struct ktape_verify when the session stopped on this CPU
+ * @early: events came after that, because the session was started while the CPU was
+ *	offline: the record that it came online has to follow
  * @marked: an on-marker of the profile came since the start
  * @ledgered: the ledger of the stop came
  * @filtered: @filters is valid
@@ -205,6 +208,8 @@ struct kt_vcpu {
 	uint32_t cpu;
 	struct kt_vring ring[KTAPE_RINGS_PER_CPU];
 	enum kt_state state;
+	uint64_t starts;
+	bool early;
 	bool marked;
 	bool ledgered;
 	bool filtered;
@@ -242,6 +247,7 @@ struct kt_seen;
  * @damaged: a file is damaged, and it is not known which CPU it belongs to
  * @names_lost: records of names may be missing
  * @paused: the session was stopped at least once
+ * @starts: number of on-markers of the session, of all CPUs
  * @events_lost: records of event rings are missing
  * @waits: the session has discard mode, in which names are in control rings
  * @epoch: raised when events may be missing: states of threads from an earlier epoch
@@ -271,6 +277,7 @@ struct ktape_verify {
 	bool damaged;
 	bool names_lost;
 	bool paused;
+	uint64_t starts;
 	bool events_lost;
 	bool waits;
 	uint64_t epoch;

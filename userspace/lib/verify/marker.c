@@ -35,6 +35,12 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	forget_threads(v, c);
 	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
 	if (on) {
+		v->starts++;
+		if (c->early)
+			kt_verify_wrong(
+				v, KTAPE_RULE_MARKER, s,
+				"the session starts, but events came before");
+		c->early = false;
 		if (c->state == KT_STATE_ON || c->state == KT_STATE_ENDING)
 			kt_verify_wrong(
 				v, KTAPE_RULE_MARKER, s,
@@ -64,6 +70,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	/* Names of objects created before the next start are not recorded. */
 	v->paused = true;
 	c->state = KT_STATE_OFF;
+	c->starts = v->starts;
 	c->masked = false;
 	c->filters = 0;
 	kt_absent_filters(v, c, e->ts);
@@ -134,6 +141,7 @@ static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_filters(v, c, e->ts);
 	c->marked = e->dat20 & 1;
 	begin_records(c);
+	c->early = false;
 	c->state = e->dat20 & 1 ? KT_STATE_ON : KT_STATE_OFFLINE;
 }
 
@@ -236,13 +244,26 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 }
 
+/*
+ * Is the session stopped?  If it has started since on other CPUs, this one was offline
+ * then: it records before it writes that it came online.
+ */
+static bool is_stopped(const struct ktape_verify *v, const struct kt_vcpu *c)
+{
+	return c->state == KT_STATE_OFF && c->starts == v->starts;
+}
+
 /* Check that the session is not stopped. */
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
-	if (c->state == KT_STATE_OFF && e->opcode >= KTAPE_OP_EXCEPTION)
+	if (c->state != KT_STATE_OFF || e->opcode < KTAPE_OP_EXCEPTION)
+		return;
+	if (is_stopped(v, c))
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
 				"an event after the session's end");
+	else
+		c->early = true;
 }
 
 /* At the end of the trace, check that all CPUs have the end of the session, or none. */
@@ -251,7 +272,7 @@ void kt_verify_ends(struct ktape_verify *v)
 	bool stopped = false;
 
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
-		stopped |= v->cpus[i] && v->cpus[i]->state == KT_STATE_OFF;
+		stopped |= v->cpus[i] && is_stopped(v, v->cpus[i]);
 	for (unsigned int i = 0; stopped && i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 

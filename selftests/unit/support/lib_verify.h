@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Save the trace of a simulated session, verify it, and judge what was found. */
+#ifndef LIB_VERIFY_H
+#define LIB_VERIFY_H
+
+#include "lib_sim_work.h"
+
+#define FINDINGS	64U
+
+struct result {
+	int ret;	/* error of the run */
+	unsigned int nr;
+	struct ktape_finding finding[FINDINGS];
+	uint64_t errors[KTAPE_RULES];
+	uint64_t notes[KTAPE_RULES];
+	uint64_t records;
+	uint64_t lost;
+	struct ktape_error error;
+};
+
+static struct result result;
+static const char *folder;
+
+static void take(void *arg, const struct ktape_finding *f)
+{
+	struct result *r = arg;
+
+	if (f->note || r->nr == FINDINGS)
+		return;
+	r->finding[r->nr++] = *f;
+}
+
+/* Verify @what into @result. */
+static void verify(const char *what)
+{
+	const struct ktape_verify_options how = { .finding = take,
+						  .arg = &result };
+	struct ktape_verify_cpu cpu = { .cpu = 0 };
+	struct ktape_verify *v;
+
+	memset(&result, 0, sizeof(result));
+	result.ret = ktape_verify_open(what, &how, &v, &result.error);
+	if (result.ret)
+		return;
+	result.ret = ktape_verify_run(v);
+	for (unsigned int i = 0; i < KTAPE_RULES; i++)
+		result.errors[i] = ktape_verify_count(v, i, &result.notes[i]);
+	for (; ktape_verify_next_cpu(v, &cpu); cpu.cpu++) {
+		result.records += cpu.records;
+		result.lost += cpu.lost;
+	}
+	ktape_verify_close(v);
+}
+
+static void save(struct sim *s, unsigned int nameless)
+{
+	folder = trace_folder();
+	sim_save(s, folder, nameless);
+	verify(folder);
+}
+
+static void done(struct sim *s)
+{
+	if (folder)
+		trace_remove(folder);
+	folder = NULL;
+	sim_free(s);
+}
+
+/* Check that only this rule is broken, and only in this file. */
+#define check_only(rule, at_ring, at_cpu)				\
+do {									\
+	for (unsigned int __i = 0; __i < KTAPE_RULES; __i++)		\
+		check(__i == (rule) ? result.errors[__i] > 0		\
+				    : !result.errors[__i],		\
+		      "%llu of rule %s (%s)",				\
+		      (unsigned long long)result.errors[__i],		\
+		      ktape_rule_name(__i), result.finding[0].text);	\
+	check(result.nr, "no finding was reported");				\
+	check_equal(result.finding[0].ring, at_ring);			\
+	check_equal(result.finding[0].cpu, at_cpu);			\
+} while (0)
+
+static void check_whole(struct sim *s)
+{
+	uint64_t records = 0;
+
+	check(!result.ret, "%d wrong, the first: rule %s, cpu %u ring %u packet %llu: %s",
+	      result.ret, ktape_rule_name(result.finding[0].rule),
+	      result.finding[0].cpu, result.finding[0].ring,
+	      (unsigned long long)result.finding[0].packet,
+	      result.finding[0].text);
+	for (unsigned int i = 0; i < SIM_RINGS; i++)
+		records += sim_sum(s->ring[i].emitted) -
+			   sim_sum(s->ring[i].filtered) -
+			   sim_sum(s->ring[i].lost);
+	check_equal(result.records, records);
+}
+
+#endif /* LIB_VERIFY_H */
