@@ -189,6 +189,26 @@ test_inherited()
 	rm -rf $dir/chld $dir/limit
 }
 
+# Another process clears the session: what was cleared is lost and said to be, and all
+# counts agree.
+test_cleared()
+{
+	# In a large block, which is not read before it is full.
+	ktape record -p all -b 8M -B 2M -o $dir/clear -- \
+		sh -c 'emit 0; ktape clear 1 && : >'$dir'/cleared; emit 0' 2>$dir/log
+	result $? "the counts of a session that was cleared agree" $dir/log
+	lost=$(sed -n 's/.*ktape: .* events, .* \([0-9]*\) lost, .*/\1/p' $dir/log)
+	echo "# $lost events were cleared"
+	[ -e $dir/cleared ] && [ "$lost" -gt 0 ]
+	result $? "what was cleared is said to be lost" $dir/log
+	found=$(records $dir/clear)
+	[ "$found" = "$(summary $dir/log)" ]
+	result $? "the rest can be read" $dir/dump.err
+	ktape verify -q $dir/clear >$dir/text 2>&1
+	result $? "and is right" $dir/text
+	rm -rf $dir/clear $dir/cleared
+}
+
 # refused STATUS TEXT ARGUMENT...: record must fail with TEXT and leave nothing
 # behind
 refused()
@@ -227,5 +247,6 @@ test_disk_full
 test_output
 test_stuck
 test_inherited
+test_cleared
 test_refused
 echo "1..$n"

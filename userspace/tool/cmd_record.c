@@ -334,18 +334,43 @@ static void report_plain_writes(const struct record *r,
 		     strerror(-s->plain_writes));
 }
 
+/* Was the session cleared, so that records are gone that nobody has read? */
+static bool was_cleared(struct ktape_device *session)
+{
+	struct ktape_layout_entry *entries = NULL;
+	struct ktape_layout layout;
+	struct ktape_stats st;
+	bool cleared = false;
+
+	if (ktape_device_layout(session, &layout, &entries))
+		return false;
+	for (unsigned int i = 0; i < layout.nr; i++)
+		cleared |= entries[i].kind < KTAPE_RINGS_PER_CPU &&
+			   !ktape_device_stats(session, entries[i].cpu,
+					       entries[i].kind, &st) &&
+			   st.floor;
+	free(entries);
+	return cleared;
+}
+
 /*
  * Check that every emitted event was recorded, filtered or lost.  That only holds in
- * discard mode, where nothing is overwritten.  Return: the exit code.
+ * discard mode, where nothing is overwritten.  Events that another process has cleared
+ * count as missed.  Return: the exit code.
  */
-static int check_counts(const struct ktape_recorder_stats *s)
+static int check_counts(const struct record *r,
+			const struct ktape_recorder_stats *s)
 {
-	if (s->records + s->filtered + s->lost == s->emitted)
+	uint64_t lost = s->lost;
+
+	if (s->missed && was_cleared(r->session))
+		lost += s->missed;
+	if (s->records + s->filtered + lost == s->emitted)
 		return EXIT_OK;
 	return fail(
 		"internal error, the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
 		(unsigned long long)s->records, (unsigned long long)s->filtered,
-		(unsigned long long)s->lost, (unsigned long long)s->emitted);
+		(unsigned long long)lost, (unsigned long long)s->emitted);
 }
 
 /* Print the summary and the error that ended the recording.  Return: the exit code. */
@@ -372,7 +397,7 @@ static int report_end(struct record *r, int err)
 		return fail("%s: %s; the trace up to this point is kept",
 			    target_name(r), strerror(-err));
 	/* The counts of a session of -S include events before this recording. */
-	return r->discard && !r->o.session ? check_counts(&s) : EXIT_OK;
+	return r->discard && !r->o.session ? check_counts(r, &s) : EXIT_OK;
 }
 
 static int report_no_command(const struct child *c)
