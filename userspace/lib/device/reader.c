@@ -64,7 +64,7 @@ static int map_ring(struct ktape_reader *reader,
 		return -errno;
 	}
 	r->data = (const uint8_t *)r->page + e->ctl_size;
-	kt_ring_begin(r);
+	kt_ring_begin(r, reader->began);
 	rings[reader->nr_rings++] = r;
 	return 0;
 }
@@ -125,6 +125,7 @@ int ktape_reader_open(struct ktape_device *device, struct ktape_reader **reader)
 		ktape_reader_close(r);
 		return ret;
 	}
+	r->began = true;
 	*reader = r;
 	return 0;
 }

@@ -156,12 +156,16 @@ static uint64_t head_count(const uint8_t *head)
 	return count;
 }
 
-/* Begin reading at the oldest data. */
-void kt_ring_begin(struct kt_ring *r)
+/*
+ * Begin reading at the oldest data.  If the ring is @new, made after the reader began, all
+ * of its events belong to this reader, and those that are gone are missed.
+ */
+void kt_ring_begin(struct kt_ring *r, bool new)
 {
 	r->pos = oldest_position(r);
 	r->seq = r->pos / r->block_size + 1;
-	if (r->pos) {
+	r->gap = new && r->pos;
+	if (r->pos && !new) {
 		r->base_lost = kt_ring_page_lost(r);
 		r->base_emitted = kt_ring_sum(r, r->page->emitted);
 		r->base_filtered = kt_ring_sum(r, r->page->filtered);

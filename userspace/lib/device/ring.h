@@ -90,6 +90,7 @@ struct ktape_reader {
 	struct ktape_device *device;
 	struct kt_ring **rings;
 	unsigned int nr_rings;
+	bool began;		/* other rings are of CPUs that came online since */
 	const struct ktape_object_entry *registry;
 	size_t registry_size;
 	uint64_t latest;	/* end time of the latest packet of any ring */
@@ -106,7 +107,7 @@ uint64_t kt_ring_end_lost(const struct kt_ring *r);
 uint64_t kt_ring_end_count(const struct kt_ring *r);
 uint64_t kt_ring_pending(const struct kt_ring *r);
 uint64_t kt_ring_page_lost(const struct kt_ring *r);
-void kt_ring_begin(struct kt_ring *r);
+void kt_ring_begin(struct kt_ring *r, bool new);
 void kt_ring_end_here(struct kt_ring *r);
 void kt_ring_skip(struct kt_ring *r);
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,

@@ -503,6 +503,39 @@ static void test_cleared(void)
 }
 
 /*
+ * A CPU comes online, and the session is cleared before the recorder maps its rings: what
+ * is gone is missed, and the counts agree.
+ */
+static void test_cleared_late(void)
+{
+	const struct ktape_recorder_options how = { .dir = dir };
+	struct ktape_recorder_stats stats;
+	struct trace_result read;
+	struct ktape_recorder *r;
+
+	trace_remove(dir);
+	device_begin();
+	rings_there = 1;
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	device_grow(3, 33);
+	device_page(1)->floor = BLOCK;
+	cursors[1] = BLOCK;
+	rings_there = RINGS;
+	check(ktape_recorder_refresh(r) >= 0, "refresh");
+	device_grow(2, 11);
+	check(!ktape_recorder_finish(r), "finish");
+	ktape_recorder_stats(r, &stats);
+	ktape_recorder_close(r);
+	check_equal(stats.emitted, emitted);
+	check(stats.missed, "nothing is missed");
+	check_equal(stats.records + stats.missed, emitted);
+	trace_read(dir, 0, &read);
+	check(!read.corrupt && !read.truncated, "the trace is damaged");
+	check_equal(read.events, stats.records);
+	check_equal(read.lost, stats.missed);
+}
+
+/*
  * The ring overtakes its reader, and an interrupt has closed the oldest
  * remaining blocks: a record in them was counted but not stored yet. That
  * record is not lost.
@@ -720,6 +753,7 @@ static const struct tap_test tests[] = {
 	{ "short direct writes", test_short_direct },
 	{ "events after the end are neither read nor lost", test_leave },
 	{ "positions of a cleared session", test_cleared },
+	{ "a session that is cleared when a CPU has come online", test_cleared_late },
 	{ "a reader is lapped where an interrupt closed a block", test_lapped },
 	{ "a refused position does not block the others", test_refused },
 	{ "positions of 32 bits that wrap", test_narrow },
