@@ -13,14 +13,14 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile model lint matrix selftests bench \
-	bench-peers install install-user viewer uninstall dkms-install dkms-uninstall deb \
+	check-board check-viewer check-long check-hostile check-rounds model lint matrix selftests \
+	bench bench-peers install install-user viewer uninstall dkms-install dkms-uninstall deb \
 	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile model lint matrix selftests \
+	check-board check-viewer check-long check-hostile check-rounds model lint matrix selftests \
 	bench bench-peers install install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
@@ -70,6 +70,9 @@ check-long: ## what takes too long for make check: a trace of 10^8 events, an ho
 
 check-hostile: ## many more tries of hostile callers and of faults; takes hours
 	selftests/run check-hostile
+
+check-rounds: ## 50 rounds of random starts, stops, clears, hotplug under each load (a day)
+	selftests/run check-rounds
 
 model: ## search every state of models of the ring, the want bits, the registry
 	selftests/run model

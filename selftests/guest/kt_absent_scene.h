@@ -6,15 +6,12 @@
 #ifndef _KT_ABSENT_SCENE_H
 #define _KT_ABSENT_SCENE_H
 
-#include <ktape.h>
-
-#include "kt_absent.h"
+#include "kt_absent_ask.h"
 
 #define STEPS		30
 #define STEP_US		15000
 #define SMALL		(16 << 10)
 #define LARGE		(1 << 20)
-#define GAPS		8
 
 /* The sessions between the two reference sessions. */
 enum way {
@@ -38,60 +35,29 @@ static const struct {
 };
 
 /**
- * struct gap - an interval in which an event may be absent from a trace
- * @from: begin, in ticks of the trace clock
- * @to: end, in the same unit; UINT64_MAX while the gap is open
- * @op: opcode, 0 = any
- */
-struct gap {
-	uint64_t from, to;
-	uint32_t op;
-};
-
-/**
- * struct trace - a recorded trace
- * @path: its path
- * @way: how it was recorded
- * @whole: complete except for the gaps of its @way
- */
-struct trace {
-	char path[40];
-	enum way way;
-	bool whole;
-};
-
-/**
  * struct scene - one run of the work
- * @seed: state of the random number generator
+ * @ref: what really happened
  * @dev: the device
  * @s: sessions
  * @rec: recorders of the sessions that are read while they record
  * @first: first reference session
  * @last: last reference session
- * @cpus: number of CPUs
- * @errors: number of failed steps
  * @before: trace clock before the last session was started
- * @begin: trace clock when all sessions recorded
- * @end: trace clock when the first session was stopped
- * @nr_gaps: number of gaps of each way
  * @gap: gaps of each way
  * @nr_traces: number of traces
  * @trace: recorded traces
  * @worker: worker threads
- * @truth: reference
  */
 struct scene {
-	uint64_t seed;
+	struct kta_ref ref;
 	struct ktape_device *dev, *s[WAYS];
 	struct ktape_recorder *rec[WAYS];
-	int first, last, cpus, errors;
-	uint64_t before, begin, end;
-	int nr_gaps[WAYS];
-	struct gap gap[WAYS][GAPS];
+	int first, last;
+	uint64_t before;
+	struct kta_gaps gap[WAYS];
 	int nr_traces;
-	struct trace trace[16];
+	struct kta_trace trace[16];
 	struct kta_worker worker[KTA_CPUS];
-	struct kta_truth truth;
 };
 
 /* ---- recording ------------------------------------------------------------ */
@@ -100,7 +66,7 @@ static inline void must(struct scene *sc, const char *what, int err)
 {
 	if (err >= 0)
 		return;
-	sc->errors++;
+	sc->ref.errors++;
 	printf("# %s: %s\n", what, strerror(-err));
 }
 
@@ -118,26 +84,23 @@ static inline int fd_of(const struct scene *sc, enum way way)
 
 static inline void open_gap(struct scene *sc, enum way way, uint32_t op)
 {
-	sc->gap[way][sc->nr_gaps[way]++] =
-		(struct gap){ kt_now(), UINT64_MAX, op };
+	kta_open_gap(&sc->ref, &sc->gap[way], op, op);
 }
 
 static inline void close_gap(struct scene *sc, enum way way, uint32_t op)
 {
-	for (int i = 0; i < sc->nr_gaps[way]; i++)
-		if (sc->gap[way][i].to == UINT64_MAX &&
-		    sc->gap[way][i].op == op)
-			sc->gap[way][i].to = kt_now();
+	kta_close_gap(&sc->gap[way], op);
 }
 
 static inline const char *add_trace(struct scene *sc, enum way way, bool whole)
 {
-	struct trace *t = &sc->trace[sc->nr_traces];
+	struct kta_trace *t = &sc->trace[sc->nr_traces];
 
 	snprintf(t->path, sizeof(t->path), "%s-%d", ways[way].name,
 		 sc->nr_traces++);
 	t->way = way;
 	t->whole = whole;
+	t->gaps = &sc->gap[way];
 	return t->path;
 }
 
@@ -201,7 +164,7 @@ static inline struct gone gone_of(struct scene *sc, enum way way)
 	struct gone gone = {};
 	struct ktape_stats st;
 
-	for (int cpu = 0; cpu < sc->cpus; cpu++) {
+	for (int cpu = 0; cpu < sc->ref.cpus; cpu++) {
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			must(sc, "stats",
 			     kt_stats(fd_of(sc, way), cpu, kind, &st));
@@ -227,7 +190,7 @@ static inline void create(struct scene *sc, enum way way)
 				  .block_size = 4096 };
 
 	must(sc, ways[way].name, ktape_device_create(sc->dev, &c, &sc->s[way]));
-	if (sc->errors)
+	if (sc->ref.errors)
 		return;
 	must(sc, "profile", kt_profile_only(fd_of(sc, way), kta_ops));
 }
@@ -331,11 +294,11 @@ static inline bool is_enough(struct scene *sc)
 static inline void live(struct scene *sc)
 {
 	/* A slow machine needs more rounds for that. */
-	for (int i = 0; i < 100 * STEPS && !sc->errors; i++) {
+	for (int i = 0; i < 100 * STEPS && !sc->ref.errors; i++) {
 		if (i >= STEPS && is_enough(sc))
 			break;
 		/* Vary the times of the steps from scene to scene. */
-		usleep(STEP_US / 2 + kta_random(&sc->seed, STEP_US));
+		usleep(STEP_US / 2 + kta_random(&sc->ref.seed, STEP_US));
 		for (size_t j = 0; j < sizeof(plan) / sizeof(*plan); j++)
 			if (plan[j].step == i)
 				plan[j].what(sc);
@@ -348,21 +311,21 @@ static inline void live(struct scene *sc)
 static inline void begin(struct scene *sc)
 {
 	must(sc, "device", ktape_device_open(NULL, true, &sc->dev));
-	if (!sc->errors && !kt_clock_init(ktape_device_fd(sc->dev)))
+	if (!sc->ref.errors && !kt_clock_init(ktape_device_fd(sc->dev)))
 		must(sc, "the clock", -EOPNOTSUPP);
-	if (sc->errors)
+	if (sc->ref.errors)
 		return;
 	sc->first = kt_session_names(LARGE, LARGE, kta_ops);
 	must(sc, "first", sc->first);
-	for (int i = 0; i < WAYS && !sc->errors; i++)
+	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
 		create(sc, i);
 	sc->last = kt_session_names(LARGE, LARGE, kta_ops);
 	must(sc, "last", sc->last);
-	for (int i = 0; i < WAYS && !sc->errors; i++)
+	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
 		if (number(fd_of(sc, i)) < number(sc->first) ||
 		    number(fd_of(sc, i)) > number(sc->last))
 			must(sc, "their numbers", -ERANGE);
-	if (sc->errors)
+	if (sc->ref.errors)
 		return;
 	open_gap(sc, RESTARTED, KTAPE_EV_SYS_ENTER);
 	must(sc, "profile",
@@ -376,13 +339,13 @@ static inline void begin(struct scene *sc)
 	must(sc, "start", kt_command(sc->last, KTAPE_IOC_START));
 	for (int i = 0; i < WAYS; i++)
 		must(sc, "start", ktape_device_start(sc->s[i]));
-	sc->begin = kt_now();
+	sc->ref.begin = kt_now();
 }
 
 static inline void end(struct scene *sc)
 {
-	kta_rest(sc->worker, sc->cpus);
-	sc->end = kt_now();
+	kta_rest(sc->worker, sc->ref.cpus);
+	sc->ref.end = kt_now();
 	for (int i = 0; i < WAYS; i++)
 		must(sc, "stop", ktape_device_stop(sc->s[i]));
 	/* Without losses and gaps the scene would not test the verdicts. */
@@ -399,12 +362,16 @@ static inline void end(struct scene *sc)
 		ktape_recorder_close(sc->rec[i]);
 		ktape_device_close(sc->s[i]);
 	}
-	if (kta_truth(&sc->truth, sc->first, sc->last, sc->before)) {
+	if (kta_truth(&sc->ref.truth, sc->first, sc->last, sc->before)) {
 		printf("# the two reference sessions differ, or have losses\n");
-		sc->errors++;
+		sc->ref.errors++;
 	}
-	for (int i = 0; i < sc->cpus; i++)
-		sc->errors += kta_missing(&sc->truth, &sc->worker[i]);
+	for (int i = 0; i < sc->nr_traces; i++) {
+		sc->trace[i].from = sc->ref.begin;
+		sc->trace[i].to = sc->ref.end;
+	}
+	for (int i = 0; i < sc->ref.cpus; i++)
+		sc->ref.errors += kta_missing(&sc->ref.truth, &sc->worker[i]);
 	close(sc->first);
 	close(sc->last);
 	ktape_device_close(sc->dev);
@@ -416,12 +383,12 @@ static inline struct scene *play(uint64_t seed)
 
 	if (!sc)
 		abort();
-	sc->seed = seed;
-	sc->cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
+	sc->ref.seed = seed;
+	sc->ref.cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
 	begin(sc);
-	if (sc->errors)
+	if (sc->ref.errors)
 		return sc;
-	must(sc, "work", kta_work(sc->worker, sc->cpus, &sc->seed));
+	must(sc, "work", kta_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
 	live(sc);
 	end(sc);
 	return sc;
@@ -431,7 +398,7 @@ static inline void forget(struct scene *sc)
 {
 	for (int i = 0; i < sc->nr_traces; i++)
 		ktape_piece_remove(sc->trace[i].path);
-	free(sc->truth.v);
+	free(sc->ref.truth.v);
 	free(sc);
 }
 

@@ -174,7 +174,7 @@ static const struct entry *next(const struct trace *t, int *at, uint32_t op,
 }
 
 /* Compare numbers and results of system calls; each enter is before its exit. */
-TEST_F_TIMEOUT(witness, system_calls, 120)
+TEST_F_TIMEOUT(witness, system_calls, 1200)
 {
 	static struct { uint32_t nr; int64_t ret; } did[2 * CALLS];
 	const struct entry *e;
@@ -219,7 +219,7 @@ TEST_F_TIMEOUT(witness, system_calls, 120)
 }
 
 /* Children in order, each with its exit and its status. */
-TEST_F_TIMEOUT(witness, forks_and_exits, 120)
+TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 {
 	pid_t pid[FORKS];
 	const struct entry *e;
@@ -290,7 +290,7 @@ static void *play(void *arg)
  * Pass a ball a thousand times there and back: on that CPU the two threads
  * alternate. Other threads may run between, but no player plays twice in a row.
  */
-TEST_F_TIMEOUT(witness, ping_pong, 120)
+TEST_F_TIMEOUT(witness, ping_pong, 1200)
 {
 	int ab[2], ba[2], turns = 0, played = 0, twice = 0, at = 0;
 	struct player p[2];
@@ -405,7 +405,7 @@ static int entries(int fd, int32_t tid, const char *name, bool dead)
 }
 
 /* The same pid twice, with different names; and a name that changes. */
-TEST_F_TIMEOUT(witness, names, 120)
+TEST_F_TIMEOUT(witness, names, 1200)
 {
 	struct named who[2] = { { 31000, "first-of-it" },
 				{ 31000, "second-of-it" } };

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sessions that are meddled with at random moments while busy CPUs record into them: what
+ * is done to a session, and which gaps that leaves in its trace.
+ */
+#ifndef _KT_ROUNDS_H
+#define _KT_ROUNDS_H
+
+#include "kt_absent_ask.h"
+#include "kt_counts.h"
+#include "kt_filter.h"
+
+/* The sessions between the two of the reference, in the order of their numbers. */
+enum which {
+	WRAPPED,	/* overwrite mode, small rings, saved now and then */
+	DRAINED,	/* discard mode, read and rotated by the library */
+	KEPT,		/* overwrite mode, large rings */
+	COUNTED,	/* compared with kt_count */
+	LOGGED,		/* of `ktape record -l --rotate` */
+	TARGETS
+};
+
+#define ON(which)	(1U << (which))
+
+static const struct {
+	const char *name;
+	uint32_t mode, ring, control;
+} targets[TARGETS] = {
+	[WRAPPED] = { "wrapped", KTAPE_MODE_OVERWRITE, 16 << 10, 64 << 10 },
+	[DRAINED] = { "drained", KTAPE_MODE_DISCARD, 64 << 10, 64 << 10 },
+	[KEPT] = { "kept", KTAPE_MODE_OVERWRITE, 1 << 20, 1 << 20 },
+	[COUNTED] = { "counted", KTAPE_MODE_OVERWRITE, 1 << 20, 1 << 20 },
+	[LOGGED] = { "logged", KTAPE_MODE_DISCARD, 0, 0 },
+};
+
+#define KINDS		8	/* of filters, see filters[] */
+#define OPS		8	/* see ops[] */
+#define TRACES		64
+
+/**
+ * struct target - a session that is meddled with
+ * @device: the session; NULL for LOGGED
+ * @fd: the session
+ * @rec: recorder, or NULL
+ * @runs: it was started and not stopped
+ * @filters: filters that are on, by index in filters[]
+ * @off: event that was taken out of the profile, or 0
+ * @gaps: where its trace has gaps
+ */
+struct target {
+	struct ktape_device *device;
+	struct ktape_recorder *rec;
+	int fd;
+	bool runs;
+	unsigned int filters;
+	uint32_t off;
+	struct kta_gaps gaps;
+};
+
+/**
+ * struct round - one round
+ * @ref: what really happened
+ * @dev: the device
+ * @first: first session of the reference
+ * @last: last session of the reference
+ * @before: trace clock when the first session recorded
+ * @t: sessions that are meddled with
+ * @log: process of `ktape record -l`
+ * @counter: independent counts of the starts and stops of COUNTED
+ * @ops: how often each step was taken, by index in ops[]
+ * @plugs: twice the number of CPUs that went offline or came online
+ * @nr_traces: number of traces
+ * @trace: recorded traces
+ * @worker: threads that log what they do
+ */
+struct round {
+	struct kta_ref ref;
+	struct ktape_device *dev;
+	int first, last;
+	uint64_t before;
+	struct target t[TARGETS];
+	pid_t log;
+	struct ktc_counter counter;
+	unsigned int ops[OPS], plugs;
+	int nr_traces;
+	struct kta_trace trace[TRACES];
+	struct kta_worker worker[KTA_CPUS];
+};
+
+static void must(struct round *r, const char *what, int err)
+{
+	if (err >= 0)
+		return;
+	r->ref.errors++;
+	printf("# %s: %s\n", what, strerror(-err));
+}
+
+static enum which which_of(const struct round *r, const struct target *t)
+{
+	return t - r->t;
+}
+
+static const char *name_of(const struct round *r, const struct target *t)
+{
+	return targets[which_of(r, t)].name;
+}
+
+static uint32_t draw(struct round *r, uint32_t below)
+{
+	return kta_random(&r->ref.seed, below);
+}
+
+static const char *add_trace(struct round *r, struct target *t, bool whole)
+{
+	struct kta_trace *to = &r->trace[r->nr_traces];
+
+	if (r->nr_traces == TRACES) {
+		must(r, "traces", -E2BIG);
+		return NULL;
+	}
+	snprintf(to->path, sizeof(to->path), "%s-%d", name_of(r, t),
+		 r->nr_traces++);
+	to->way = which_of(r, t);
+	to->whole = whole;
+	to->gaps = &t->gaps;
+	return to->path;
+}
+
+/* Why events are missing; a filter counts from FILTER on. */
+enum why {
+	STOPPED,
+	CLEARED,
+	PROFILE,
+	FILTER
+};
+
+/* ---- steps ------------------------------------------------------------------ */
+
+static void start_target(struct round *r, struct target *t)
+{
+	if (which_of(r, t) == COUNTED)
+		must(r, "start", ktc_start(&r->counter, t->fd));
+	else
+		must(r, "start", kt_command(t->fd, KTAPE_IOC_START));
+	t->runs = true;
+	kta_close_gap(&t->gaps, STOPPED);
+}
+
+static void stop_target(struct round *r, struct target *t)
+{
+	kta_open_gap(&r->ref, &t->gaps, 0, STOPPED);
+	if (which_of(r, t) == COUNTED)
+		must(r, "stop", ktc_stop(&r->counter, t->fd));
+	else
+		must(r, "stop", kt_command(t->fd, KTAPE_IOC_STOP));
+	t->runs = false;
+}
+
+static void stop_or_start(struct round *r, struct target *t)
+{
+	if (t->runs)
+		stop_target(r, t);
+	else
+		start_target(r, t);
+}
+
+static void clear(struct round *r, struct target *t)
+{
+	struct kta_gap *g = kta_open_gap(&r->ref, &t->gaps, 0, CLEARED);
+
+	must(r, "clear", kt_command(t->fd, KTAPE_IOC_CLEAR));
+	if (g)
+		*g = (struct kta_gap){ 0, kt_now(), 0, CLEARED };
+}
+
+static void profile(struct round *r, struct target *t)
+{
+	uint32_t op = t->off;
+
+	if (!op) {
+		t->off = kta_ops[draw(r, sizeof(kta_ops) - 1)];
+		kta_open_gap(&r->ref, &t->gaps, t->off, PROFILE);
+		must(r, "profile", kt_profile_ops(t->fd, KTAPE_PROFILE_ANDNOT, t->off, 0, 0));
+		return;
+	}
+	must(r, "profile", kt_profile_ops(t->fd, KTAPE_PROFILE_OR, op, 0, 0));
+	kta_close_gap(&t->gaps, PROFILE);
+	t->off = 0;
+}
+
+static int only_calls(struct round *r, int fd)
+{
+	return kt_filter_bit(fd, KTAPE_FILTER_SYSCALL, KTAPE_FILTER_SYSCALL_WORDS,
+			     SYS_getppid, draw(r, 2));
+}
+
+static int only_signals(struct round *r, int fd)
+{
+	return kt_filter_bit(fd, KTAPE_FILTER_SIGNAL, 1, SIGUSR1, draw(r, 2));
+}
+
+static int only_thread(struct round *r, int fd)
+{
+	const struct ktape_filter_pid who = {
+		.pid = r->worker[draw(r, r->ref.cpus)].tid,
+		.flags = draw(r, 8),
+	};
+
+	return kt_filter_set(fd, KTAPE_FILTER_PID, &who, 1);
+}
+
+static int only_some_cpus(struct round *r, int fd)
+{
+	const uint64_t some = 1 + draw(r, (1U << r->ref.cpus) - 1);
+
+	return kt_filter_set(fd, KTAPE_FILTER_CPU, &some, 1);
+}
+
+static int only_severe(struct round *r, int fd)
+{
+	const uint32_t least = 1 + draw(r, 3);
+
+	return kt_filter_set(fd, KTAPE_FILTER_SEVERITY, &least, 1);
+}
+
+static int only_so_many(struct round *r, int fd)
+{
+	const struct ktape_filter_rate rate = { KTAPE_EV_SCHED_SWITCH, 1 + draw(r, 100) };
+
+	return kt_filter_set(fd, KTAPE_FILTER_RATE, &rate, 1);
+}
+
+static int only_long_calls(struct round *r, int fd)
+{
+	const struct ktape_filter_gate gate = { .gate = KTAPE_GATE_SYSCALL,
+						.ns = draw(r, 1000000) };
+
+	return kt_filter_set(fd, KTAPE_FILTER_GATE, &gate, 1);
+}
+
+static int only_root(struct round *r, int fd)
+{
+	const uint32_t uid = draw(r, 2);
+
+	return kt_filter_set(fd, KTAPE_FILTER_UID, &uid, 1);
+}
+
+/*
+ * Filters: the event that may be missing while it is on (0 = all), and the sessions that
+ * may have it.
+ */
+static const struct {
+	uint32_t kind, op, targets;
+	int (*set)(struct round *r, int fd);
+} filters[KINDS] = {
+	{ KTAPE_FILTER_SYSCALL, KTAPE_EV_SYS_ENTER, ~0U, only_calls },
+	{ KTAPE_FILTER_SIGNAL, KTAPE_EV_SIGNAL_DELIVER, ~0U, only_signals },
+	{ KTAPE_FILTER_PID, 0, ~0U, only_thread },
+	/* It changes what the session counts. */
+	{ KTAPE_FILTER_CPU, 0, ~ON(COUNTED), only_some_cpus },
+	{ KTAPE_FILTER_SEVERITY, KTAPE_EV_EXCEPTION, ~0U, only_severe },
+	{ KTAPE_FILTER_RATE, KTAPE_EV_SCHED_SWITCH, ~0U, only_so_many },
+	/* It needs sys_exit in the profile. */
+	{ KTAPE_FILTER_GATE, KTAPE_EV_SYS_ENTER, ON(COUNTED), only_long_calls },
+	{ KTAPE_FILTER_UID, 0, ~0U, only_root },
+};
+
+static void filter_off(struct round *r, struct target *t, unsigned int i)
+{
+	must(r, "filter off", kt_filter_off(t->fd, filters[i].kind));
+	kta_close_gap(&t->gaps, FILTER + i);
+	t->filters &= ~(1U << i);
+}
+
+static void filter(struct round *r, struct target *t)
+{
+	unsigned int i = draw(r, KINDS);
+
+	if (!(filters[i].targets & ON(which_of(r, t))))
+		return;
+	if (t->filters & 1U << i) {
+		filter_off(r, t, i);
+		return;
+	}
+	kta_open_gap(&r->ref, &t->gaps, filters[i].op, FILTER + i);
+	must(r, "filter", filters[i].set(r, t->fd));
+	t->filters |= 1U << i;
+}
+
+/* Save the rings of a session as they are. */
+static void save(struct round *r, struct target *t, bool whole)
+{
+	const struct ktape_recorder_options how = {
+		.dir = add_trace(r, t, whole),
+		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_NO_URING,
+	};
+	struct ktape_recorder *rec;
+	int err;
+
+	if (!how.dir)
+		return;
+	err = ktape_recorder_open(t->device, &how, &rec);
+	must(r, how.dir, err);
+	if (err)
+		return;
+	must(r, how.dir, ktape_recorder_finish(rec));
+	ktape_recorder_close(rec);
+}
+
+static void look(struct round *r, struct target *t)
+{
+	save(r, t, false);
+}
+
+static void drain(struct round *r, struct target *t)
+{
+	must(r, "refresh", ktape_recorder_refresh(t->rec));
+	must(r, "step", ktape_recorder_step(t->rec));
+}
+
+static void rotate(struct round *r, struct target *t)
+{
+	const char *path;
+
+	if (which_of(r, t) == LOGGED) {
+		must(r, "ktape record -l", kill(r->log, SIGHUP) ? -errno : 0);
+		return;
+	}
+	path = add_trace(r, t, false);
+	if (path)
+		must(r, "rotate", ktape_recorder_rotate(t->rec, path));
+}
+
+/* Session 0 is beside the others. */
+static void meddle_with_0(struct round *r, struct target *t)
+{
+	static const unsigned long commands[] = { KTAPE_IOC_STOP, KTAPE_IOC_START,
+						  KTAPE_IOC_START, KTAPE_IOC_CLEAR };
+	int fd = kt_open(O_RDWR);
+
+	must(r, "session 0", kt_command(fd, commands[draw(r, 4)]));
+	close(fd);
+}
+
+/* Steps, the sessions that they can be taken with, and one in how many is taken. */
+static const struct op {
+	const char *name;
+	unsigned int targets, rare;
+	void (*take)(struct round *r, struct target *t);
+} ops[OPS] = {
+	{ "stop/start", ON(WRAPPED) | ON(DRAINED) | ON(KEPT) | ON(COUNTED), 1, stop_or_start },
+	{ "clear", ~0U, 6, clear },
+	{ "profile", ~ON(COUNTED), 1, profile },
+	{ "filter", ~0U, 1, filter },
+	{ "save", ON(WRAPPED) | ON(KEPT) | ON(COUNTED), 3, look },
+	{ "read", ON(DRAINED), 1, drain },
+	{ "rotate", ON(DRAINED) | ON(LOGGED), 2, rotate },
+	{ "session 0", ON(WRAPPED), 2, meddle_with_0 },
+};
+
+/* Undo what keeps events out of the trace of a session. Return: false if nothing does. */
+static bool restore(struct round *r, struct target *t)
+{
+	if (!t->runs)
+		start_target(r, t);
+	else if (t->off)
+		profile(r, t);
+	else if (t->filters)
+		filter_off(r, t, __builtin_ctz(t->filters));
+	else
+		return false;
+	return true;
+}
+
+/* Every other step lets a session record again, so that most events are recorded. */
+static void take_step(struct round *r)
+{
+	struct target *t = &r->t[draw(r, TARGETS)];
+	unsigned int i;
+
+	if (draw(r, 2) && restore(r, t))
+		return;
+	do {
+		i = draw(r, OPS);
+	} while (!(ops[i].targets & ON(which_of(r, t))) || draw(r, ops[i].rare));
+	r->ops[i]++;
+	ops[i].take(r, t);
+}
+
+#endif /* _KT_ROUNDS_H */
