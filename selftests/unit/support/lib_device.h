@@ -31,6 +31,7 @@ static unsigned int emitted;		/* bytes in the rings */
 static bool closes = true;		/* FLUSH closes open blocks */
 static bool running;
 static unsigned int rings_there = RINGS;	/* CPUs that have come online */
+static void (*at_layout)(void);		/* called when the recorder asks for the layout */
 static uint64_t cursors[RINGS];		/* positions of the recorder in the session */
 
 static struct {
@@ -57,6 +58,8 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 	unsigned int i;
 
 	(void)d;
+	if (at_layout)
+		at_layout();
 	memset(layout, 0, sizeof(*layout));
 	layout->nr = rings_there;
 	layout->running = running;

@@ -81,7 +81,7 @@ static void close_head(struct copy *c, uint64_t ts)
 	KT_HEAD_SET64(c->data, ts_end, ts);
 }
 
-/* Correct @missed: the counters are exact because the session is stopped. */
+/* Correct @missed.  The counters are exact if the session is stopped. */
 static void correct_missed(struct kt_ring *r)
 {
 	int64_t missed =
@@ -152,7 +152,10 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 	return finish_packet(c, KTAPE_BLOCK_HEADER + c->end - from);
 }
 
-/* Make an empty packet for losses that no packet has reported, if there are any. */
+/*
+ * Make an empty packet for losses that no packet has reported, if there are any.  If the
+ * ring was overwritten up to the end of the reading, it is the only one that says so.
+ */
 static int64_t make_loss_packet(struct ktape_reader *reader, struct copy *c)
 {
 	struct kt_ring *r = c->ring;
@@ -166,7 +169,7 @@ static int64_t make_loss_packet(struct ktape_reader *reader, struct copy *c)
 	struct ktape_builder b;
 
 	correct_missed(r);
-	if (kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->reported)
+	if (!r->gap && kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->reported)
 		return 0;
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
@@ -207,5 +210,7 @@ int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 		if (len)
 			return len;
 	}
-	return flags & KTAPE_READ_STOPPED ? make_loss_packet(reader, &c) : 0;
+	return flags & KTAPE_READ_STOPPED || (r->limited && r->gap) ?
+		       make_loss_packet(reader, &c) :
+		       0;
 }

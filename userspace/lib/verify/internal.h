@@ -48,6 +48,7 @@ struct kt_vclass {
  * @hole: packets are missing or damaged, and this was reported
  * @gaps: packets are marked with KTAPE_BLOCK_GAP, so that missed events are known
  *	only by number
+ * @cut: records from before the first packet are missing
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
@@ -86,6 +87,7 @@ struct kt_vring {
 	bool whole;
 	bool hole;
 	bool gaps;
+	bool cut;
 	bool full;
 	uint64_t first_ts;
 	bool foreign;

@@ -74,7 +74,9 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		    (r->class[i].owed && !missed && !r->gaps))
 			report_class(v, c, ring, i, r->class[i].owed);
 	}
-	if (last && (missed || r->gaps) && sum != (int64_t)missed)
+	/* What was missed since the ledger is not in the sum. */
+	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) &&
+	    sum != (int64_t)missed)
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%lld records are missing, but %llu were reported as missed",
@@ -152,7 +154,7 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 	}
 	/* Do not begin if the first records after the start were overwritten unread. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
-	    (!r->full || r->first_ts <= ts))
+	    (r->full ? r->first_ts <= ts : !r->cut))
 		begin_classes(r);
 }
 

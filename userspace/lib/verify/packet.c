@@ -279,12 +279,28 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_absent_lost(v, c, ring, -1, 0, KT_HEAD64(head, ts_begin));
 }
 
+/*
+ * Did the reader find the beginning of the ring overwritten?  Then even a stream without
+ * records is not complete.
+ */
+static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
+		      struct kt_vring *r, const struct kt_stream *s,
+		      const uint8_t *head)
+{
+	r->cut = KT_HEAD64(head, seq) > 1 ||
+		 KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP;
+	if (r->cut)
+		kt_absent_lost(v, c, s->kind, -1, 0, KT_HEAD64(head, ts_begin));
+}
+
 static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 			struct kt_vring *r, struct kt_stream *s,
 			const uint8_t *head)
 {
 	bool full = has_records(head);
 
+	if (!r->there)
+		check_cut(v, c, r, s, head);
 	if (full && !r->full)
 		begin_ring(v, c, s->kind, head);
 	pass_losses(v, c, r, s, head);

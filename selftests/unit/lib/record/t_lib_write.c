@@ -536,49 +536,6 @@ static void test_cleared_late(void)
 }
 
 /*
- * The ring overtakes its reader, and an interrupt has closed the oldest
- * remaining blocks: a record in them was counted but not stored yet. That
- * record is not lost.
- */
-static void test_lapped(void)
-{
-	struct ktape_recorder_options how = {
-		.dir = dir,
-		.flags = KTAPE_RECORD_ATTACHED,
-	};
-	struct ktape_ring_page *page;
-	struct trace_result read;
-	struct ktape_recorder *r;
-	struct ktape_block *head;
-	uint64_t all = 0;
-	unsigned int i;
-
-	trace_remove(dir);
-	device_begin();
-	check(!ktape_recorder_open(&device, &how, &r), "open");
-	device_grow(2, 5);
-	while (ktape_recorder_step(r) > 0)
-		;
-	for (i = 0; i < BLOCKS + 5; i++)
-		device_close(0, UINT32_MAX);
-	page = device_page(0);
-	page->tail = (rings[0].block - BLOCKS + 1) * BLOCK;
-	for (i = 0; i < 3; i++) {
-		head = (void *)((char *)page + CONTROL_PAGE +
-				(page->tail + i * BLOCK) % (BLOCKS * BLOCK));
-		head->emitted++;
-	}
-	check(!ktape_recorder_finish(r), "finish");
-	ktape_recorder_close(r);
-	trace_read(dir, 0, &read);
-	for (i = 0; i < RINGS; i++)
-		all += device_page(i)->emitted[0];
-	check(read.lost && !read.corrupt, "%llu lost",
-	      (unsigned long long)read.lost);
-	check_equal(read.events + read.lost, all);
-}
-
-/*
  * Another process has moved one of our cursors: the other positions are
  * accepted.
  */
@@ -754,7 +711,6 @@ static const struct tap_test tests[] = {
 	{ "events after the end are neither read nor lost", test_leave },
 	{ "positions of a cleared session", test_cleared },
 	{ "a session that is cleared when a CPU has come online", test_cleared_late },
-	{ "a reader is lapped where an interrupt closed a block", test_lapped },
 	{ "a refused position does not block the others", test_refused },
 	{ "positions of 32 bits that wrap", test_narrow },
 	{ "the CPUs of a recording", test_cpus },

@@ -641,6 +641,69 @@ static void test_lossy_end(void)
 	done(s);
 }
 
+/*
+ * A snapshot of a session that was stopped and started: of one ring the reader has found
+ * nothing any more, or only a few records.
+ */
+static void test_overwritten(void)
+{
+	for (unsigned int left = 0; left < 2; left++) {
+		struct sim *s = sim_new(15);
+		struct sim_ring *r = &s->ring[2];
+		struct ktape_block *h;
+
+		sim_start(s);
+		sim_work(s, STEPS / 2);
+		sim_stop(s);
+		sim_start(s);
+		sim_work(s, STEPS / 2);
+		sim_finish(s);
+		while (r->nr > 1 + left)
+			sim_remove(s, 2, 0);
+		h = (void *)r->packets[0].data;
+		check(h->seq > 1, "the ring has one packet only");
+		h->flags |= KTAPE_BLOCK_GAP;
+		if (!left)
+			h->content_bits = h->packet_bits = KTAPE_BLOCK_HEADER * 8;
+		if (!left)
+			r->packets[0].len = KTAPE_BLOCK_HEADER;
+		ktape_packet_seal(h);
+		save(s, 0);
+		check(!result.ret, "%s", result.finding[0].text);
+		done(s);
+	}
+}
+
+/* What a reader of a running session has missed is later than the last ledger. */
+static void test_missed_since(void)
+{
+	struct sim *s = sim_new(16);
+	struct sim_ring *r = &s->ring[2];
+	uint64_t gone;
+	unsigned int i;
+
+	sim_start(s);
+	sim_work(s, 300);
+	sim_stop(s);
+	sim_start(s);
+	sim_work(s, STEPS);
+	sim_finish(s);
+	i = r->nr - 3;
+	gone = ((struct ktape_block *)r->packets[i].data)->emitted -
+	       ((struct ktape_block *)r->packets[i - 1].data)->emitted;
+	sim_remove(s, 2, i);
+	for (; i < r->nr; i++) {
+		struct ktape_block *h = (void *)r->packets[i].data;
+
+		h->flags |= i == r->nr - 2 ? KTAPE_BLOCK_GAP : 0;
+		h->discarded += gone;
+		ktape_packet_seal(h);
+	}
+	save(s, 0);
+	check(!result.ret, "%s", result.finding[0].text);
+	done(s);
+}
+
 static void test_after_the_end(void)
 {
 	struct sim *s = sim_new(10);
@@ -701,6 +764,8 @@ int main(int argc, char **argv)
 		{ "a full snapshot", test_frozen },
 		{ "a CPU without rings", test_without },
 		{ "a lost end of the session", test_lossy_end },
+		{ "a snapshot of an overwritten ring", test_overwritten },
+		{ "records missed after the last ledger", test_missed_since },
 		{ "events after the end", test_after_the_end },
 		{ "not a trace", test_no_trace },
 	};
