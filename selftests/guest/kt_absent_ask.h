@@ -175,7 +175,7 @@ static inline void kta_think_of(struct kta_ref *ref, const struct kta_trace *tra
 		.cpu = e->cpu,
 	};
 	if (q->field)
-		q->value = kta_random(&ref->seed, 2) ?
+		q->value = found && kta_random(&ref->seed, 2) ?
 				   kta_value(e) :
 				   kta_random(&ref->seed, kta_asked[what].values);
 	if (kta_random(&ref->seed, 3) && found) {

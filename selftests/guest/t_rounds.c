@@ -364,10 +364,12 @@ static bool is_good(const struct result *r)
 	       !r->sum.wrong_proved && !r->sum.wrong_found && !r->sum.missed;
 }
 
-static void print(const struct round *r, const struct result *to)
+static void print(const struct round *r, const struct result *to,
+		  uint64_t seed, int tasks)
 {
 	const uint32_t *n = to->sum.verdict;
 
+	printf("# KTAPE_LOADS=%d KTAPE_SEED=%#llx:", tasks, (unsigned long long)seed);
 	for (unsigned int i = 0; i < OPS; i++)
 		printf(" %u %s,", r->ops[i], ops[i].name);
 	printf(" %u plugged; %llu events, %u of %u actions missing; %llu counted + %llu, %u wrong; %u traces, %u with findings; %u questions: %u PROVED (%u wrong), %u FOUND (%u wrong), %u NOT-ENABLED, %u FILTERED, %u LOST; of %u absent %u PROVED, %u not found: %s\n",
@@ -437,7 +439,8 @@ static bool once(uint64_t seed, int tasks, struct result *to)
 	r->t[LOGGED].fd = -1;
 	r->ref.seed = seed;
 	r->ref.cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
-	printf("# KTAPE_LOADS=%d KTAPE_SEED=%#llx:", tasks, (unsigned long long)seed);
+	printf("# begins with KTAPE_LOADS=%d KTAPE_SEED=%#llx\n", tasks,
+	       (unsigned long long)seed);
 	fflush(stdout);
 	must(r, "busy", kt_busy_start(&busy, tasks * r->ref.cpus));
 	play(r, to);
@@ -446,7 +449,7 @@ static bool once(uint64_t seed, int tasks, struct result *to)
 		to->errors = r->ref.errors;
 	else
 		check(r, to);
-	print(r, to);
+	print(r, to, seed, tasks);
 	if (!is_good(to))
 		keep_failure(seed);
 	forget(r);
