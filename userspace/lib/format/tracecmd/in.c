@@ -73,12 +73,21 @@ static void fill_info(struct kt_import *s)
 	}
 }
 
+/* Return ts * mult >> shift, of a product of 96 bits. */
+static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
+{
+	uint64_t low = (ts & UINT32_MAX) * mult, high = (ts >> 32) * mult;
+
+	if (shift <= 32)
+		return (high << (32 - shift)) + (low >> shift);
+	return (high + (low >> 32)) >> (shift - 32);
+}
+
 /* Convert the time of a record to ns. */
 static uint64_t time_of(const struct tc *t, uint64_t ts)
 {
 	if (t->mult)
-		ts = (uint64_t)((__extension__ (unsigned __int128)ts * t->mult) >>
-				t->tsc_shift) + t->tsc_offset;
+		ts = scale(ts, t->mult, t->tsc_shift) + t->tsc_offset;
 	return ts + (uint64_t)t->shift;
 }
 
