@@ -61,7 +61,7 @@ KTAPE_EVENT(6, CONTEXT, context, CONTROL,
 	    "the CPU changes to this thread while sched_switch is not recorded")
 	KTAPE_BITS(PRIO, prio, 8, "priority of the thread")
 KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread that runs from here")
+	KTAPE_ARG(TID, tid, "the thread that runs from here, -1: not known")
 KTAPE_END(CONTEXT)
 
 KTAPE_EVENT(7, SESSION, session, CONTROL, "the session started or stopped")

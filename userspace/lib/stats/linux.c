@@ -106,15 +106,22 @@ static bool is_wake(uint8_t opcode)
 	       opcode == KTAPE_EV_SCHED_WAKEUP_NEW;
 }
 
-/* Take the running thread from the event's context; there may be no switch events. */
+/*
+ * Take the running thread from the event's context; there may be no switch events.  A
+ * context record may also end what is known: with a thread filter, threads that the
+ * filter holds back run from here on.
+ */
 static void learn_thread(struct kt_sl_cpu *c, const struct ktape_event *e)
 {
-	int32_t tid = e->opcode == KTAPE_EV_CONTEXT ?
-			      (int32_t)ktape_event_arg(e, 0) :
-			      e->tid;
+	bool context = e->opcode == KTAPE_EV_CONTEXT;
+	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
 
-	if (tid >= 0 && tid != c->tid)
-		kt_sl_run(c, tid, c->tid < 0 ? c->last : e->ts);
+	if (context && tid < 0) {
+		kt_sl_run(c, KT_SL_TID_NONE, e->ts);
+		c->untold = true;
+	} else if (tid >= 0 && tid != c->tid) {
+		kt_sl_run(c, tid, c->tid < 0 && !c->untold ? c->last : e->ts);
+	}
 }
 
 /* Return true if nothing is recorded on a CPU: its profile is empty. */
@@ -171,7 +178,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return -ENOMEM;
 	c->result.seen = true;
 	/* The thread of a CPU's first event already ran before that event. */
-	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
+	if (c->tid < 0 && !c->untold && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
 		learn_thread(c, e);
 	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))

@@ -63,6 +63,7 @@ struct kt_sl_past {
  * @profiled: a profile was recorded, @mask is valid
  * @mask: bit n: opcode n is enabled; all 0: nothing is recorded
  * @tid: running thread, or KT_SL_TID_NONE
+ * @untold: a context record said that it is not known any more
  * @last: time up to which the CPU's time is accounted, in ticks
  * @depth: number of running interrupt handlers
  * @irqs: running interrupt handlers, the innermost last
@@ -74,6 +75,7 @@ struct kt_sl_cpu {
 	bool profiled;
 	uint64_t mask[KTAPE_MASK_WORDS];
 	int32_t tid;
+	bool untold;
 	uint64_t last;
 	unsigned int depth;
 	struct kt_sl_irq irqs[KT_SL_NEST];

@@ -46,6 +46,7 @@ struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
 {
 	c->tid = tid;
+	c->untold = false;
 	c->past[c->next++ % KT_SL_PAST] = (struct kt_sl_past){ tid, ts };
 }
 

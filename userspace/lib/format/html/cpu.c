@@ -116,7 +116,8 @@ static void learn_thread(struct html *h, struct html_cpu *c,
 	bool context = e->opcode == KTAPE_EV_CONTEXT;
 	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
 
-	if (tid < 0 || (c->known && c->tid == tid))
+	/* A context record may also say that the thread is not known any more. */
+	if ((tid < 0 && !context) || (c->known && c->tid == tid))
 		return;
 	end_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
 	begin_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
