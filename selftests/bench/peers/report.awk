@@ -336,7 +336,9 @@ function notes(	t, text)
 		version["lttng-tools"] ",\nlibbpf " version["libbpf1"] \
 		", bpftrace " version["bpftrace"] " and babeltrace2 " \
 		version["babeltrace2"] "; median of " reps \
-		" runs, spread at most ±" sprintf("%.1f", worst) ".\n"
+		(reps == 1 ? " run" : " runs, spread at most ±" \
+		 sprintf("%.1f", worst)) ".\nThe work that was recorded to files has " \
+		mix_events " events.\n"
 	for (t = 1; t <= ntracers; t++)
 		if (tracers[t] in missing)
 			text = text title[tracers[t]] " was not measured: " \

@@ -111,6 +111,8 @@ is 'memory that recording takes' 2 'memory taken with default buffers, MiB'
 is 'resident memory' 2 'resident memory of its processes, MiB'
 grep -qx 'LTTng was not measured: no such file.' readme >log
 result $? "a tracer that cannot be had is named with its reason"
+grep -qx 'The work that was recorded to files has 50 events.' readme >log
+result $? "how much work it was"
 grep -qx 'perf was not asked for.' readme >log
 result $? "one that was left out is named"
 grep -qF '| instructions added per event: set C | - | - | 12 | 700 | - | - | - | - |' \
