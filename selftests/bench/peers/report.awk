@@ -348,7 +348,9 @@ function notes(	t, text)
 	text = text "wprof was not measured: Debian does not have it.\n\n"
 	text = text "ktape alone keeps the running thread at each switch where sched_switch is not recorded:\n"
 	text = text "that is in its sched_waking.  The BPF ring buffer is a program of ours with records of\n"
-	return text "32 bytes.  A recorder whose own system calls are in the set follows itself.\n"
+	text = text "32 bytes.  A recorder whose own system calls are in the set follows itself.  Times in\n"
+	text = text "the guest repeat exactly, so `zstd` finds more than in other traces, above all in\n"
+	return text "trace-cmd's, which has differences of times.\n"
 }
 
 END {
