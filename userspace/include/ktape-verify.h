@@ -150,12 +150,16 @@ struct ktape_absence {
  * @wake: descriptor as in struct ktape_trace_options, 0 = none.  If the sender does
  *	not end the stream soon after @wake became readable, the check ends with
  *	-EINTR
+ * @jobs: number of threads that check, the caller included; 0 = one for each CPU.
+ *	What is found does not depend on it.  @finding and @progress are called in the
+ *	caller's thread
  */
 struct ktape_verify_options {
 	void (*finding)(void *arg, const struct ktape_finding *finding);
 	int (*progress)(void *arg, uint64_t records);
 	void *arg;
 	int wake;
+	unsigned int jobs;
 };
 
 /* A check of a trace. */

@@ -5,6 +5,7 @@
  * the library's (verify/).
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ struct verify_options {
 	const char *from;
 	const char *to;
 	uint64_t cpu;
+	uint64_t jobs;
 	struct text_options text;
 };
 
@@ -57,6 +59,8 @@ static const struct kt_option options[] = {
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "CPU",
 	  "with --absent: only on this CPU" },
+	{ "jobs", 'J', KT_OPT_NUMBER, OPT(jobs), "N",
+	  "threads that check, default: one for each CPU" },
 	COLOR_OPTION(struct verify_options, text),
 	{ .name = NULL },
 };
@@ -413,7 +417,7 @@ static int verify_all(struct run *r, const char *path)
 
 static int cmd_verify(int argc, char **argv)
 {
-	struct run r = { .o = { .cpu = UINT64_MAX } };
+	struct run r = { .o = { .cpu = UINT64_MAX, .jobs = UINT64_MAX } };
 	struct ktape_verify_options how = {
 		.finding = take_finding,
 		.progress = take_progress,
@@ -432,6 +436,11 @@ static int cmd_verify(int argc, char **argv)
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
 		return misuse(&command_verify,
 			      "--from, --to and --cpu need --absent");
+	if (!r.o.jobs)
+		return misuse(&command_verify,
+			      "--jobs 0: at least one thread is needed");
+	if (r.o.jobs != UINT64_MAX)
+		how.jobs = (unsigned int)kt_min(r.o.jobs, UINT_MAX);
 	if (output_check("-", argv + first, 1))
 		return EXIT_USAGE;
 	how.wake = signals_pipe();

@@ -58,7 +58,7 @@ bool kt_scan_pending(const struct kt_scan *s)
 void kt_scan_free(struct kt_scan *s)
 {
 	if (s->budget)
-		s->budget->used -= s->cap + s->z_memory;
+		kt_budget_give(s->budget, s->cap + s->z_memory);
 	kt_zin_free(s->z);
 	s->z = NULL;
 	s->z_memory = 0;
@@ -86,13 +86,14 @@ static int scan_make_room(struct kt_scan *s, size_t n)
 	}
 	if (s->cap >= cap)
 		return 0;
-	if (s->budget && s->budget->used + cap - s->cap > s->budget->max)
+	if (s->budget && kt_budget_take(s->budget, cap - s->cap))
 		return -ENOBUFS;
 	buf = realloc(s->buf, cap);
-	if (!buf)
+	if (!buf) {
+		if (s->budget)
+			kt_budget_give(s->budget, cap - s->cap);
 		return -ENOMEM;
-	if (s->budget)
-		s->budget->used += cap - s->cap;
+	}
 	s->buf = buf;
 	s->cap = cap;
 	return 0;
@@ -146,11 +147,14 @@ static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 					  KTAPE_NOTICE_CORRUPT,
 			    &error);
 	}
-	if (!s->budget)
+	if (!s->budget || memory == s->z_memory)
 		return got;
-	s->budget->used += memory - s->z_memory;
+	if (memory < s->z_memory)
+		kt_budget_give(s->budget, s->z_memory - memory);
+	else if (kt_budget_take(s->budget, memory - s->z_memory))
+		return -ENOBUFS;
 	s->z_memory = memory;
-	return s->budget->used > s->budget->max ? -ENOBUFS : got;
+	return got;
 }
 
 /*
@@ -403,7 +407,7 @@ static int hunt_packet(struct kt_scan *s)
 
 /*
  * Skip to the next valid packet and read its content.  Report bad data before it.
- * Return: 1, 0 at the end, or negative errno.
+ * Return: 1, 0 at the end, -EAGAIN if @stepwise, or negative errno.
  */
 int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 {
@@ -430,6 +434,8 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 			ret = hunt_packet(s);
 		if (ret <= 0)
 			return ret;
+		if (s->stepwise)
+			return -EAGAIN;
 	}
 }
 

@@ -13,13 +13,28 @@
 
 /**
  * struct kt_budget - memory limit for the packets of all files of a trace
- * @used: bytes allocated
+ * @used: bytes allocated; threads that read different files change it
  * @max: largest value of @used
  */
 struct kt_budget {
 	uint64_t used;
 	uint64_t max;
 };
+
+static inline void kt_budget_give(struct kt_budget *budget, uint64_t bytes)
+{
+	__atomic_fetch_sub(&budget->used, bytes, __ATOMIC_RELAXED);
+}
+
+/* Allow @bytes to be allocated.  Return: 0 or -ENOBUFS. */
+static inline int kt_budget_take(struct kt_budget *budget, uint64_t bytes)
+{
+	if (__atomic_add_fetch(&budget->used, bytes, __ATOMIC_RELAXED) <=
+	    budget->max)
+		return 0;
+	kt_budget_give(budget, bytes);
+	return -ENOBUFS;
+}
 
 /**
  * struct kt_scan - an input that is being scanned
@@ -28,6 +43,8 @@ struct kt_budget {
  * @budget: limit that @buf and @z count against, or NULL
  * @tell: called with a KTAPE_NOTICE_* about damage, or NULL
  * @arg: first argument of @tell
+ * @stepwise: kt_scan_next() ends with -EAGAIN after damage that it reports; called
+ *	again, it goes on behind the damage
  * @z: unpacks a compressed input, NULL = not compressed; with it, offsets count
  *	unpacked bytes
  * @z_memory: bytes of @budget that @z uses
@@ -50,6 +67,7 @@ struct kt_scan {
 	void (*tell)(void *arg, unsigned int kind,
 		     const struct ktape_error *error);
 	void *arg;
+	bool stepwise;
 	struct kt_zin *z;
 	size_t z_memory;
 	bool probed;

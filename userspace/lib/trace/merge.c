@@ -129,6 +129,33 @@ static inline int advance_top(struct ktape_trace *t)
 	return advance_rest(t, s, ret, why);
 }
 
+/*
+ * Go on from the event that was delivered last, so that the heap holds the events that
+ * come next.
+ * Return: 0 or negative errno.
+ */
+int kt_merge_settle(struct ktape_trace *t)
+{
+	return t->current ? advance_top(t) : 0;
+}
+
+/*
+ * Order the heap again after a caller has moved its streams.  A stream that has no event
+ * any more is marked by @in_heap false.
+ */
+void kt_merge_again(struct ktape_trace *t)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr_heap; i++)
+		if (t->heap[i]->in_heap)
+			t->heap[nr++] = t->heap[i];
+	t->nr_heap = nr;
+	for (size_t i = nr / 2; i > 0; i--)
+		sink_stream(t, i - 1);
+	find_second(t);
+}
+
 static void notify_late(struct ktape_trace *t)
 {
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = t->late };

@@ -92,10 +92,11 @@ void kt_stream_free(struct kt_stream *s)
 		s->first = q->next;
 		free(q);
 	}
+	kt_lane_free(s->lane);
 	kt_scan_free(&s->scan);
 	if (s->scan.fd >= 0)
 		close(s->scan.fd);
-	s->trace->budget.used -= s->buf_size;
+	kt_budget_give(&s->trace->budget, s->buf_size);
 	free(s->places);
 	free(s->buf);
 	free(s);
@@ -117,15 +118,16 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	size_t room = (s->nr_places + 1) * 2;
 	size_t need = (room - s->nr_places) * sizeof(*s->places);
 	struct kt_packet_place *more;
+	int err;
 
 	/* A file of empty packets needs many places: they count against the budget. */
 	if (!(s->nr_places & (s->nr_places + 1))) {
-		if (budget->used + need > budget->max)
-			return -ENOBUFS;
+		err = kt_budget_take(budget, need);
+		if (err)
+			return err;
 		more = realloc(s->places, room * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
-		budget->used += need;
 		s->places = more;
 	}
 	s->places[s->nr_places].offset = offset;
@@ -173,10 +175,13 @@ void kt_notice(struct ktape_trace *t, unsigned int kind,
 	t->options.notice(t->options.arg, &n);
 }
 
-/* fetch_*(): get the next packet.  Return: 1, 0 at the end, or negative errno. */
+/*
+ * kt_stream_fetch() and fetch_*(): get the next packet.  Streams may fetch at the same
+ * time, each in one thread.
+ * Return: 1, 0 at the end, -EAGAIN if the scanner works stepwise, or negative errno.
+ */
 
-static int fetch_file(struct ktape_trace *t, struct kt_stream *s,
-		      const uint8_t **data, size_t *len)
+static int fetch_file(struct kt_stream *s, struct kt_content *content)
 {
 	struct kt_found *found = &s->found;
 	struct ktape_error error;
@@ -189,40 +194,44 @@ static int fetch_file(struct ktape_trace *t, struct kt_stream *s,
 		return ret;
 	while ((ret = kt_scan_next(&s->scan, found)) > 0 && found->metadata) {
 		kt_error(&error, found->offset, "a stream file contains metadata");
-		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
+		s->scan.tell(s->scan.arg, KTAPE_NOTICE_CORRUPT, &error);
 		ret = kt_scan_leave(&s->scan, found);
+		if (!ret && s->scan.stepwise)
+			ret = -EAGAIN;
 		if (ret)
 			return ret;
 	}
 	if (ret <= 0)
 		return ret;
-	s->offset = found->offset;
 	s->taken = true;
-	*data = kt_scan_head(&s->scan);
-	*len = found->content;
+	content->offset = found->offset;
+	content->data = kt_scan_head(&s->scan);
+	content->len = found->content;
 	return 1;
 }
 
 static int make_packet_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
 {
-	uint64_t used = t->budget.used - s->buf_size + size;
 	uint8_t *buf;
+	int err;
 
 	if (size <= s->buf_size)
 		return 0;
-	if (used > t->budget.max)
-		return -ENOBUFS;
+	err = kt_budget_take(&t->budget, size - s->buf_size);
+	if (err)
+		return err;
 	buf = realloc(s->buf, size);
-	if (!buf)
+	if (!buf) {
+		kt_budget_give(&t->budget, size - s->buf_size);
 		return -ENOMEM;
-	t->budget.used = used;
+	}
 	s->buf = buf;
 	s->buf_size = size;
 	return 0;
 }
 
 static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
-		      const uint8_t **data, size_t *len)
+		      struct kt_content *content)
 {
 	const struct kt_packet_place *p = &s->places[s->next_place];
 	ssize_t got;
@@ -237,14 +246,14 @@ static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
 	got = kt_pread_all(t->input.fd, s->buf, p->size, p->offset);
 	if (got < 0)
 		return (int)got;
-	s->offset = p->offset;
-	*data = s->buf;
-	*len = (size_t)got;
+	content->offset = p->offset;
+	content->data = s->buf;
+	content->len = (size_t)got;
 	return 1;
 }
 
 static int fetch_queue(struct ktape_trace *t, struct kt_stream *s,
-		       const uint8_t **data, size_t *len)
+		       struct kt_content *content)
 {
 	struct kt_queued *q = s->first;
 
@@ -257,22 +266,22 @@ static int fetch_queue(struct ktape_trace *t, struct kt_stream *s,
 	s->in_use = q;
 	if (!q)
 		return 0;
-	s->offset = q->offset;
-	*data = q->data;
-	*len = q->size;
+	content->offset = q->offset;
+	content->data = q->data;
+	content->len = q->size;
 	return 1;
 }
 
-static int fetch_packet(struct ktape_trace *t, struct kt_stream *s,
-			const uint8_t **data, size_t *len)
+int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
+		    struct kt_content *content)
 {
 	switch (s->source) {
 	case KT_SOURCE_FILE:
-		return fetch_file(t, s, data, len);
+		return fetch_file(s, content);
 	case KT_SOURCE_LIST:
-		return fetch_list(t, s, data, len);
+		return fetch_list(t, s, content);
 	case KT_SOURCE_QUEUE:
-		return fetch_queue(t, s, data, len);
+		return fetch_queue(t, s, content);
 	}
 	return 0;
 }
@@ -313,16 +322,19 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
  */
 int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 {
+	struct kt_content content = { .data = NULL };
 	struct ktape_error error;
-	const uint8_t *data = NULL;
+	const uint8_t *data;
 	uint64_t held;
-	size_t len = 0;
 	int ret;
 
-	while ((ret = fetch_packet(t, s, &data, &len)) > 0) {
+	while ((ret = s->lane ? kt_lane_fetch(t, s, &content) :
+				kt_stream_fetch(t, s, &content)) > 0) {
+		data = content.data;
+		s->offset = content.offset;
 		held = s->begun && s->packet.ts > s->ts_end ? s->packet.ts : 0;
-		ret = kt_packet_begin(&s->packet, data, len, t->info.uuid,
-				      &error);
+		ret = kt_packet_begin(&s->packet, data, content.len,
+				      t->info.uuid, &error);
 		if (!ret) {
 			s->kind = s->packet.kind;
 			s->cpu = s->packet.cpu;

@@ -35,6 +35,13 @@ struct kt_packet_place {
 	uint64_t size;
 };
 
+/* The bytes of a packet in memory, and its place in the input. */
+struct kt_content {
+	const uint8_t *data;
+	size_t len;
+	uint64_t offset;
+};
+
 /* A packet in memory. */
 struct kt_queued {
 	struct kt_queued *next;
@@ -42,6 +49,8 @@ struct kt_queued {
 	size_t size;
 	uint8_t data[];
 };
+
+struct kt_lane;
 
 /**
  * struct kt_stream - the packets of one ring, in order
@@ -62,6 +71,7 @@ struct kt_queued {
  * @in_use: the first packet of the queue is being read
  * @queued_until: end time of the latest packet received (QUEUE)
  * @received: value of the trace's @received when the last packet arrived (QUEUE)
+ * @lane: packets that were read ahead, NULL = packets are read when needed
  * @packet: the packet that is being read
  * @event: the next event of the stream
  * @offset: offset of the packet in the file or input
@@ -94,6 +104,7 @@ struct kt_stream {
 	uint64_t queued_until;
 	uint64_t received;
 
+	struct kt_lane *lane;
 	struct ktape_packet packet;
 	struct ktape_event event;
 	uint64_t offset;
@@ -238,13 +249,22 @@ void kt_stream_free(struct kt_stream *s);
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size);
 int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 		    const uint8_t *data, size_t size, uint64_t offset);
+int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
+		    struct kt_content *content);
 int kt_stream_load(struct ktape_trace *t, struct kt_stream *s);
 void kt_stream_forget(struct kt_stream *s);
 void kt_notice(struct ktape_trace *t, unsigned int kind,
 	       const struct kt_stream *s, const struct ktape_error *error);
 
+/* lane.c */
+int kt_lane_fetch(struct ktape_trace *t, struct kt_stream *s,
+		  struct kt_content *content);
+void kt_lane_free(struct kt_lane *lane);
+
 /* merge.c */
 int kt_merge_add(struct ktape_trace *t, struct kt_stream *s);
+int kt_merge_settle(struct ktape_trace *t);
+void kt_merge_again(struct ktape_trace *t);
 
 /* live.c */
 void kt_live_begin(struct ktape_trace *t);

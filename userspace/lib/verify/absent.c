@@ -59,6 +59,14 @@ void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 	a->lost |= match < 0;
 }
 
+/* All events of a ring up to @ts were checked, and none is the event in question. */
+void kt_absent_last(struct ktape_verify *v, struct kt_vcpu *c,
+		    unsigned int ring, uint64_t ts)
+{
+	if (is_asked(v, c) && ring == v->ring)
+		c->absent.last = kt_max(c->absent.last, ts);
+}
+
 /* The event was enabled from @from to @to: extend the time without a break. */
 static void cover_time(struct kt_vabsent *a, uint64_t from, uint64_t to)
 {

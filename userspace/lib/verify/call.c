@@ -8,37 +8,10 @@
  * lost in between: then struct ktape_verify.epoch has changed.
  */
 #include "util/hash.h"
-#include "verify/internal.h"
+#include "verify/call.h"
 
 #define CALLS_MIN	1024U
 #define CALLS_MAX	(1U << 22)
-#define NO_NUMBER	0xffffU
-#define USUAL		1024U	/* numbers of system calls whose names are remembered */
-
-/* A thread.  @inside and @nr are valid if @epoch is that of struct ktape_verify. */
-struct call {
-	int32_t tid;
-	bool used;
-	bool inside;
-	uint16_t nr;
-	uint64_t epoch;
-};
-
-/* Whether a call ends with an event that has the same number. */
-enum ending {
-	NOT_ASKED,
-	ENDS,
-	SILENT
-};
-
-struct kt_calls {
-	uint8_t ending[USUAL];	/* enum ending of calls of the native table */
-	uint64_t seed;
-	uint64_t left_out;
-	size_t used;
-	size_t size;
-	struct call *table;
-};
 
 int kt_calls_new(struct kt_calls **calls)
 {
@@ -77,13 +50,14 @@ void kt_calls_end(struct ktape_verify *v)
 			(unsigned long long)k->left_out, CALLS_MAX / 2);
 }
 
-static struct call *call_slot(const struct kt_calls *k, int32_t tid)
+/* Return the index of a thread's entry, or of the free entry where it belongs. */
+size_t kt_call_slot(const struct kt_calls *k, int32_t tid)
 {
 	size_t at = kt_hash(k->seed, (uint32_t)tid) & (k->size - 1);
 
 	while (k->table[at].used && k->table[at].tid != tid)
 		at = (at + 1) & (k->size - 1);
-	return &k->table[at];
+	return at;
 }
 
 static int grow_calls(struct kt_calls *k)
@@ -95,7 +69,8 @@ static int grow_calls(struct kt_calls *k)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->size; i++)
 		if (k->table[i].used)
-			*call_slot(&more, k->table[i].tid) = k->table[i];
+			more.table[kt_call_slot(&more, k->table[i].tid)] =
+				k->table[i];
 	free(k->table);
 	k->table = more.table;
 	k->size = more.size;
@@ -103,10 +78,10 @@ static int grow_calls(struct kt_calls *k)
 }
 
 /* Return the entry of a thread, added if needed; NULL if there are too many. */
-static struct call *find_thread(struct ktape_verify *v, int32_t tid)
+struct kt_call *kt_call_find(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;
-	struct call *c = call_slot(k, tid);
+	struct kt_call *c = &k->table[kt_call_slot(k, tid)];
 
 	if (c->used)
 		return c;
@@ -118,12 +93,12 @@ static struct call *find_thread(struct ktape_verify *v, int32_t tid)
 		v->failed = grow_calls(k);
 		if (v->failed)
 			return NULL;
-		c = call_slot(k, tid);
+		c = &k->table[kt_call_slot(k, tid)];
 	}
 	k->used++;
 	c->used = true;
 	c->tid = tid;
-	c->epoch = UINT64_MAX;
+	c->now.epoch = UINT64_MAX;
 	return c;
 }
 
@@ -138,7 +113,8 @@ static bool is_exit(unsigned int opcode)
 	return opcode == KTAPE_EV_SYS_EXIT || opcode == KTAPE_EV_SYS_EXIT_WIDE;
 }
 
-static bool records_both(const struct kt_vcpu *c)
+/* Check whether begins and ends of calls are recorded on a CPU. */
+bool kt_call_records_both(const struct kt_vcpu *c)
 {
 	return (kt_verify_has(c, KTAPE_EV_SYS_ENTER) ||
 		kt_verify_has(c, KTAPE_EV_SYS_ENTER_WIDE)) &&
@@ -172,45 +148,45 @@ static bool name_has_exit(const char *name)
 }
 
 /* Check whether a call ends with an event that has the same number. */
-static bool has_exit_event(const struct ktape_verify *v,
-			   const struct ktape_event *e, unsigned int nr)
+bool kt_call_ends(const struct ktape_verify *v, const struct ktape_event *e,
+		  unsigned int nr)
 {
 	bool native = !(e->dat20 >> 16 & 3);
-	uint8_t *known = &v->calls->ending[nr % USUAL];
+	uint8_t *known = &v->calls->ending[nr % KT_CALLS_USUAL];
 
-	if (!native || nr >= USUAL)
+	if (!native || nr >= KT_CALLS_USUAL)
 		return name_has_exit(call_name(v, e, nr));
-	if (*known == NOT_ASKED)
-		*known = name_has_exit(call_name(v, e, nr)) ? ENDS : SILENT;
-	return *known == ENDS;
+	if (*known == KT_CALL_UNASKED)
+		*known = name_has_exit(call_name(v, e, nr)) ? KT_CALL_ENDS : KT_CALL_SILENT;
+	return *known == KT_CALL_ENDS;
 }
 
-static void take_enter(struct ktape_verify *v, struct call *t, unsigned int nr,
+static void take_enter(struct ktape_verify *v, struct kt_call *t, unsigned int nr,
 		       const struct ktape_event *e)
 {
-	if (t->epoch == v->epoch && t->inside)
+	if (t->now.epoch == v->epoch && t->now.inside)
 		kt_verify_wrong(
 			v, KTAPE_RULE_PAIR, v->trace->current,
 			"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
-			t->tid, nr, call_name(v, e, nr), t->nr);
-	t->epoch = v->epoch;
-	t->inside = true;
-	t->nr = (uint16_t)nr;
-	if (!has_exit_event(v, e, nr))
-		t->epoch = UINT64_MAX;
+			t->tid, nr, call_name(v, e, nr), t->now.nr);
+	t->now.epoch = v->epoch;
+	t->now.inside = true;
+	t->now.nr = (uint16_t)nr;
+	if (!kt_call_ends(v, e, nr))
+		t->now.epoch = UINT64_MAX;
 }
 
-static void take_exit(struct ktape_verify *v, struct call *t, unsigned int nr,
+static void take_exit(struct ktape_verify *v, struct kt_call *t, unsigned int nr,
 		      const struct ktape_event *e)
 {
-	if (t->epoch == v->epoch && t->inside && t->nr != nr &&
-	    nr != NO_NUMBER && t->nr != NO_NUMBER && has_exit_event(v, e, nr))
+	if (t->now.epoch == v->epoch && t->now.inside && t->now.nr != nr &&
+	    nr != KT_CALL_NONE && t->now.nr != KT_CALL_NONE && kt_call_ends(v, e, nr))
 		kt_verify_wrong(
 			v, KTAPE_RULE_PAIR, v->trace->current,
 			"thread %d ends call %u \"%s\", but is in call %u",
-			t->tid, nr, call_name(v, e, nr), t->nr);
-	t->epoch = v->epoch;
-	t->inside = false;
+			t->tid, nr, call_name(v, e, nr), t->now.nr);
+	t->now.epoch = v->epoch;
+	t->now.inside = false;
 }
 
 /* Check an event.  Called only if nothing is lost on the CPU and no filter is set. */
@@ -218,25 +194,25 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e)
 {
 	unsigned int nr = e->dat20 & 0xffff;
-	struct call *t;
+	struct kt_call *t;
 
 	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
 	    e->opcode == KTAPE_EV_PROCESS_EXIT) {
-		t = find_thread(v, (int32_t)ktape_event_arg(e, 0));
+		t = kt_call_find(v, (int32_t)ktape_event_arg(e, 0));
 		if (t)
-			t->epoch = UINT64_MAX;
+			t->now.epoch = UINT64_MAX;
 		return;
 	}
 	if (e->opcode == KTAPE_EV_PROCESS_FORK) {
-		t = find_thread(v, (int32_t)ktape_event_arg(e, 1));
+		t = kt_call_find(v, (int32_t)ktape_event_arg(e, 1));
 		if (t)
-			t->epoch = UINT64_MAX;
+			t->now.epoch = UINT64_MAX;
 		return;
 	}
 	if ((!is_enter(e->opcode) && !is_exit(e->opcode)) || e->tid <= 0 ||
-	    !records_both(c) || v->unstable || e->ts <= v->doubt_until)
+	    !kt_call_records_both(c) || v->unstable || e->ts <= v->doubt_until)
 		return;
-	t = find_thread(v, e->tid);
+	t = kt_call_find(v, e->tid);
 	if (t && is_enter(e->opcode))
 		take_enter(v, t, nr, e);
 	else if (t)

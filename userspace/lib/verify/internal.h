@@ -5,6 +5,8 @@
 
 #include "trace/trace.h"
 
+#define KT_TIDS		(1U << 22)	/* the kernel's largest thread id, + 1 */
+
 /* Most nested writers that can have counted an event without storing it yet. */
 #define KT_DEPTH	8
 
@@ -232,6 +234,8 @@ struct kt_vcpu {
 struct kt_calls;
 struct kt_foreign_check;
 struct kt_seen;
+struct kt_windows;
+struct kt_trial;
 
 /**
  * struct ktape_verify - a check of a trace
@@ -260,6 +264,10 @@ struct kt_seen;
  * @calls: threads in system calls
  * @foreign: of a trace of another tracer, else NULL
  * @seen: thread ids and functions whose names were looked up
+ * @one_by_one: do not use windows
+ * @windows: checks the trace in windows, NULL = one event after the other
+ * @trial: this is a copy for the events of one CPU in a window, see window.c; NULL = it
+ *	is the check itself
  * @asked: ktape_verify_ask() was called
  * @question: the question
  * @class: class of the event in question
@@ -289,6 +297,9 @@ struct ktape_verify {
 	struct kt_calls *calls;
 	struct kt_seen *seen;
 	struct kt_foreign_check *foreign;
+	bool one_by_one;
+	struct kt_windows *windows;
+	struct kt_trial *trial;
 	bool asked;
 	struct ktape_absence question;
 	unsigned int class;
@@ -324,8 +335,13 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
+		     const struct kt_stream *s, const struct ktape_event *e);
+
 /* packet.c */
 void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head);
+void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct kt_stream *s, const uint8_t *head);
 void kt_ring_hole(struct kt_vring *r);
 uint64_t kt_ring_missed(const struct kt_vring *r);
 void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
@@ -350,8 +366,10 @@ void kt_verify_ends(struct ktape_verify *v);
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s);
-void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
+bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
+bool kt_pairs_irqs(const struct kt_vcpu *c);
+bool kt_pairs_softirqs(const struct ktape_verify *v, const struct kt_vcpu *c);
 
 /* call.c */
 int kt_calls_new(struct kt_calls **calls);
@@ -364,11 +382,19 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 int kt_seen_new(struct kt_seen **seen);
 void kt_seen_free(struct kt_seen *seen);
 void kt_seen_end(struct ktape_verify *v);
+const uint64_t *kt_names_tids(const struct kt_seen *seen);
+bool kt_name_seen(const struct kt_seen *seen, unsigned int type, uint32_t id);
+bool kt_names_full(const struct kt_seen *seen);
+void kt_name_check(struct ktape_verify *v, unsigned int type, uint32_t id,
+		   uint64_t ts);
+void kt_name_judge(struct ktape_verify *v, const struct ktape_event *e);
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e);
 
 /* absent.c */
 void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
+void kt_absent_last(struct ktape_verify *v, struct kt_vcpu *c,
+		    unsigned int ring, uint64_t ts);
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
 			 unsigned int ring, uint64_t from, uint64_t to);
 void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c,

@@ -15,9 +15,9 @@
 #include "stream/event.h"
 #include "util/hash.h"
 #include "verify/internal.h"
+#include "verify/window.h"
 
 #define SEEN_MIN	1024U
-#define TIDS		(1U << 22)	/* the kernel's largest thread id, + 1 */
 #define SEEN_MAX	(1U << 22)
 #define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
 #define SUSPECTS_MAX	1024U	/* more than threads begin in a second or two */
@@ -76,7 +76,7 @@ int kt_seen_new(struct kt_seen **seen)
 	k->seed = kt_hash_seed(k);
 	k->size = SEEN_MIN;
 	k->table = calloc(k->size, sizeof(*k->table));
-	k->tids = calloc(TIDS / 64, sizeof(*k->tids));
+	k->tids = calloc(KT_TIDS / 64, sizeof(*k->tids));
 	if (!k->table || !k->tids) {
 		kt_seen_free(k);
 		return -ENOMEM;
@@ -158,7 +158,7 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
  * Judge the suspect that an event is about: its last switch clears it, unless its exit
  * was recorded, because the module knows each thread that exits later than its load.
  */
-static void judge_suspects(struct ktape_verify *v, const struct ktape_event *e)
+void kt_name_judge(struct ktape_verify *v, const struct ktape_event *e)
 {
 	struct kt_seen *k = v->seen;
 	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH &&
@@ -167,6 +167,10 @@ static void judge_suspects(struct ktape_verify *v, const struct ktape_event *e)
 
 	if (!e->nargs || (!dead && e->opcode != KTAPE_EV_PROCESS_EXIT))
 		return;
+	if (v->trial) {
+		kt_trial_item(v->trial, KT_ITEM_LEAVE, e);
+		return;
+	}
 	tid = (int32_t)ktape_event_arg(e, 0);
 	for (unsigned int i = 0; i < k->nr_suspects; i++) {
 		if (k->suspects[i].tid != tid)
@@ -321,21 +325,49 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 			id);
 }
 
-static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
-		       uint64_t ts)
+/* Return the threads that were looked up, bit n = thread n. */
+const uint64_t *kt_names_tids(const struct kt_seen *seen)
 {
-	uint64_t bit = 1ULL << (id % 64), *tids;
+	return seen->tids;
+}
 
-	if (type != KTAPE_OBJ_THREAD || id >= TIDS) {
+/* Return true if a number was looked up. */
+bool kt_name_seen(const struct kt_seen *seen, unsigned int type, uint32_t id)
+{
+	if (type == KTAPE_OBJ_THREAD && id < KT_TIDS)
+		return seen->tids[id / 64] >> (id % 64) & 1;
+	return *seen_slot(seen, (uint64_t)type << 32 | id);
+}
+
+/* Return true if numbers may not be remembered any more. */
+bool kt_names_full(const struct kt_seen *seen)
+{
+	return seen->size >= SEEN_MAX;
+}
+
+/* Check a number that an event refers to, unless it was checked before. */
+void kt_name_check(struct ktape_verify *v, unsigned int type, uint32_t id,
+		   uint64_t ts)
+{
+	if (kt_name_seen(v->seen, type, id))
+		return;
+	if (type != KTAPE_OBJ_THREAD || id >= KT_TIDS) {
 		if (is_new(v, (uint64_t)type << 32 | id))
 			check_new(v, type, id, ts);
 		return;
 	}
-	tids = &v->seen->tids[id / 64];
-	if (*tids & bit)
-		return;
-	*tids |= bit;
+	v->seen->tids[id / 64] |= 1ULL << (id % 64);
 	check_new(v, type, id, ts);
+}
+
+/* Check a number now, or after the trial. */
+static void check_name(struct ktape_verify *v, const struct ktape_event *e,
+		       unsigned int type, uint64_t id)
+{
+	if (!v->trial)
+		kt_name_check(v, type, (uint32_t)id, e->ts);
+	else if (!kt_name_seen(v->seen, type, (uint32_t)id))
+		kt_trial_mention(v->trial, type, (uint32_t)id, e);
 }
 
 /* Check the names of all threads and functions of an event. */
@@ -349,7 +381,7 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 	    !kt_mask_has(v->trace->info.known, KTAPE_EV_REGISTRY))
 		return;
 	if (e->tid > 0)
-		check_name(v, KTAPE_OBJ_THREAD, (uint32_t)e->tid, e->ts);
+		check_name(v, e, KTAPE_OBJ_THREAD, (uint32_t)e->tid);
 	/*
 	 * wait4() may be called with the id of a process that never existed.  The
 	 * kernel frees a thread's structure later than the thread ends, so the
@@ -365,12 +397,10 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		if (at.count || f->place == KTAPE_PLACE_REST)
 			continue;
 		if (f->type == KTAPE_TYPE_TID && (int32_t)at.value > 0)
-			check_name(v, KTAPE_OBJ_THREAD, (uint32_t)at.value,
-				   e->ts);
+			check_name(v, e, KTAPE_OBJ_THREAD, at.value);
 		else if (f->type == KTAPE_TYPE_FUNC && at.value)
-			check_name(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value,
-				   e->ts);
+			check_name(v, e, KTAPE_OBJ_FUNCTION, at.value);
 	}
-	if (v->seen->nr_suspects)
-		judge_suspects(v, e);
+	if (v->seen->nr_suspects || v->trial)
+		kt_name_judge(v, e);
 }

@@ -294,7 +294,7 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
-			struct kt_vring *r, struct kt_stream *s,
+			struct kt_vring *r, const struct kt_stream *s,
 			const uint8_t *head)
 {
 	bool full = has_records(head);
@@ -310,20 +310,14 @@ static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 	r->discarded = kt_max(r->discarded, KT_HEAD64(head, discarded));
 }
 
-/* Check a packet header.  All records of the previous packet were read before. */
-void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
+/* Check a packet header.  @c is the CPU, NULL for the stream of names. */
+void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct kt_stream *s, const uint8_t *head)
 {
-	struct ktape_verify *v = arg;
-	struct kt_vcpu *c = NULL;
-	struct kt_vring *r = &v->registry;
+	struct kt_vring *r = c ? &c->ring[s->kind] : &v->registry;
 
-	if (s->kind < KTAPE_RINGS_PER_CPU) {
-		c = kt_verify_cpu(v, s->cpu);
-		if (!c)
-			return;
-		r = &c->ring[s->kind];
+	if (c)
 		kt_verify_bound(v, c, s->kind);
-	}
 	check_sequence(v, r, s, head);
 	check_times(v, r, s, head);
 	check_flags(v, s, head);
@@ -339,4 +333,18 @@ void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
 	r->offset = s->offset;
 	r->ts_begin = KT_HEAD64(head, ts_begin);
 	r->ts_end = kt_max(r->ts_end, KT_HEAD64(head, ts_end));
+}
+
+/* Check a packet header.  All records of the previous packet were read before. */
+void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
+{
+	struct ktape_verify *v = arg;
+	struct kt_vcpu *c = NULL;
+
+	if (s->kind < KTAPE_RINGS_PER_CPU) {
+		c = kt_verify_cpu(v, s->cpu);
+		if (!c)
+			return;
+	}
+	kt_verify_header(v, c, s, head);
 }

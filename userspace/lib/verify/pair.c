@@ -136,15 +136,15 @@ static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	c->tid = (int32_t)ktape_event_arg(e, 1);
 }
 
-/* Check an event. */
-void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
+/* Check an event.  Return: whether the calls of its thread can be judged. */
+bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
 	if (e->kind != KTAPE_RING_EVENT || !e->known)
-		return;
+		return false;
 	if (c->filters || e->ts <= c->doubt_until) {
 		kt_verify_doubt(v, c, 0);
-		return;
+		return false;
 	}
 	take_pair(v, c, &c->irqs, &irq_pair, e);
 	if (!v->rt)
@@ -153,5 +153,16 @@ void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		take_switch(v, c, e);
 	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
 		c->tid = (int32_t)ktape_event_arg(e, 0);
-	kt_verify_call(v, c, e);
+	return true;
+}
+
+/* Check whether begin and end of interrupt handlers are compared on a CPU. */
+bool kt_pairs_irqs(const struct kt_vcpu *c)
+{
+	return has_pair(c, &irq_pair);
+}
+
+bool kt_pairs_softirqs(const struct ktape_verify *v, const struct kt_vcpu *c)
+{
+	return !v->rt && has_pair(c, &softirq_pair);
 }

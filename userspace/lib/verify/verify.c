@@ -14,6 +14,7 @@
 
 #include "stream/packet.h"
 #include "verify/internal.h"
+#include "verify/window.h"
 
 #define PROGRESS	(1U << 20)	/* records between two calls of progress() */
 
@@ -53,10 +54,14 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 	return c;
 }
 
-/* Count a finding and pass it to the caller. */
+/* Count a finding and pass it to the caller.  A trial only remembers that there is one. */
 static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 			   const char *format, va_list args)
 {
+	if (v->trial) {
+		kt_trial_spoil(v->trial);
+		return;
+	}
 	if (f->note)
 		v->notes[f->rule]++;
 	else
@@ -91,6 +96,8 @@ struct ktape_finding kt_verify_place(const struct ktape_verify *v,
 /* Remember that the stream is damaged, so that it proves nothing. */
 static void mark_damaged(struct ktape_verify *v, const struct kt_stream *s)
 {
+	if (v->trial)
+		return;
 	if (!s || s->kind > KTAPE_RING_CONTROL || s->cpu >= KT_CPUS_MAX)
 		v->damaged |= !s;
 	else if (v->cpus[s->cpu])
@@ -320,9 +327,8 @@ static bool is_stepped(struct kt_vring *r, const struct kt_stream *s)
  * itself is reported at the first record after it.
  */
 static void check_time(struct ktape_verify *v, struct kt_vring *r,
-		       const struct ktape_event *e)
+		       const struct kt_stream *s, const struct ktape_event *e)
 {
-	const struct kt_stream *s = v->trace->current;
 	bool held = kt_record_held(e);
 
 	if (held && !r->held)
@@ -336,37 +342,27 @@ static void check_time(struct ktape_verify *v, struct kt_vring *r,
 				"the record is later than the end of its packet");
 }
 
-static void take_event(struct ktape_verify *v, const struct ktape_event *e)
+/*
+ * Apply the rules that concern one CPU to its event in @s.
+ * Return: whether the calls of the event's thread can be judged.
+ */
+bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
+		     const struct kt_stream *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(e->opcode);
-	struct kt_vcpu *c;
-	struct kt_vring *r;
+	struct kt_vring *r = &c->ring[e->kind];
+	bool judged = false;
 
-	if (!v->trace->info.converted && !v->foreign)
-		kt_verify_names(v, e);
-	if (e->kind >= KTAPE_RINGS_PER_CPU)
-		return;
-	c = kt_verify_cpu(v, e->cpu);
-	if (!c)
-		return;
-	r = &c->ring[e->kind];
-	if (v->foreign) {
-		kt_foreign_event(v, c, e);
-		r->records++;
-		v->records++;
-		kt_absent_event(v, c, e);
-		return;
-	}
 	/*
 	 * The thread in a packet header is checked at the packet's first record
 	 * and not when the packet is loaded, because markers of the CPU that
 	 * explain a change of threads may come in between.
 	 */
 	if (e->offset == KTAPE_BLOCK_HEADER)
-		kt_verify_head(v, c, v->trace->current);
-	check_time(v, r, e);
+		kt_verify_head(v, c, s);
+	check_time(v, r, s, e);
 	if (e->opcode == KTAPE_TIME_EXTEND)
-		return;
+		return false;
 	if (!v->trace->info.converted)
 		take_record(v, c, e);
 	r->records++;
@@ -376,8 +372,31 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	else
 		r->foreign = true;
 	if (!v->trace->info.converted)
-		kt_verify_pairs(v, c, e);
+		judged = kt_verify_pairs(v, c, e);
 	kt_absent_event(v, c, e);
+	return judged;
+}
+
+static void take_event(struct ktape_verify *v, const struct ktape_event *e)
+{
+	struct kt_vcpu *c;
+
+	if (!v->trace->info.converted && !v->foreign)
+		kt_verify_names(v, e);
+	if (e->kind >= KTAPE_RINGS_PER_CPU)
+		return;
+	c = kt_verify_cpu(v, e->cpu);
+	if (!c)
+		return;
+	if (v->foreign) {
+		kt_foreign_event(v, c, e);
+		c->ring[e->kind].records++;
+		v->records++;
+		kt_absent_event(v, c, e);
+		return;
+	}
+	if (kt_verify_local(v, c, v->trace->current, e))
+		kt_verify_call(v, c, e);
 }
 
 /* Report CPUs that the metadata lists but of which there is no packet. */
@@ -432,11 +451,15 @@ static int count_errors(const struct ktape_verify *v)
 int ktape_verify_run(struct ktape_verify *verify)
 {
 	struct ktape_verify *v = verify;
-	int ret = v->trace->live || v->foreign ? 0 : kt_trace_begin(v->trace);
+	bool files = !v->trace->live && !v->foreign;
+	int ret = files ? kt_windows_new(v) : 0;
 
+	if (!ret && files)
+		ret = kt_trace_begin(v->trace);
 	if (ret)
 		return ret;
-	while ((ret = ktape_trace_next(v->trace, &v->event)) > 0) {
+	while ((ret = kt_windows_pass(v)) >= 0 &&
+	       (ret = ktape_trace_next(v->trace, &v->event)) > 0) {
 		take_event(v, v->event);
 		v->event = NULL;
 		if (v->failed)
@@ -508,6 +531,7 @@ void ktape_verify_close(struct ktape_verify *verify)
 		free(verify->cpus[i]);
 	free(verify->cpus);
 	free(verify->without);
+	kt_windows_free(verify->windows);
 	kt_calls_free(verify->calls);
 	kt_foreign_free(verify->foreign);
 	kt_seen_free(verify->seen);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Read packets of a stream ahead, so that several threads can read and check the packets
+ * of several streams at the same time.
+ *
+ * A lane changes nothing for the reader of the stream: damage that is found while
+ * reading ahead is kept with the packet before which it belongs, and reported when the
+ * stream gets there.  kt_lane_fill() may run in any thread, in one at a time for each
+ * lane.  It takes no memory for packets, because allocating in many threads takes
+ * address space: kt_lane_prepare() does so before.
+ */
+#include "trace/lane.h"
+
+#define NOTICES_MAX	(1U << 16)	/* that one slot can keep */
+
+/* Something to report. */
+struct kt_lane_notice {
+	struct kt_lane_notice *next;
+	unsigned int kind;
+	struct ktape_error error;
+};
+
+/* Read a stream through a lane from its next packet on.  Return: 0 or -ENOMEM. */
+int kt_lane_new(struct kt_stream *s)
+{
+	s->lane = calloc(1, sizeof(*s->lane));
+	return s->lane ? 0 : -ENOMEM;
+}
+
+static void free_notices(struct kt_lane_notice *n)
+{
+	struct kt_lane_notice *next;
+
+	for (; n; n = next) {
+		next = n->next;
+		free(n);
+	}
+}
+
+void kt_lane_free(struct kt_lane *lane)
+{
+	if (!lane)
+		return;
+	for (unsigned int i = 0; i < KT_LANE_SLOTS; i++) {
+		free_notices(lane->slots[i].notices);
+		free(lane->slots[i].data);
+	}
+	free_notices(lane->notices);
+	free(lane);
+}
+
+/* Keep what the scanner reports; the scanner's callback while a lane is filled. */
+static void keep_notice(void *arg, unsigned int kind,
+			const struct ktape_error *error)
+{
+	struct kt_lane *lane = arg;
+	struct kt_lane_notice *n = NULL;
+
+	if (lane->nr_notices < NOTICES_MAX)
+		n = malloc(sizeof(*n));
+	if (!n) {
+		lane->failed = true;
+		return;
+	}
+	n->next = NULL;
+	n->kind = kind;
+	n->error = *error;
+	if (lane->notices)
+		lane->last_notice->next = n;
+	else
+		lane->notices = n;
+	lane->last_notice = n;
+	lane->nr_notices++;
+}
+
+/*
+ * Fetch the packet that comes next, and keep what is reported meanwhile.
+ * Return: as kt_stream_fetch().
+ */
+static int fetch_next(struct ktape_trace *t, struct kt_stream *s)
+{
+	struct kt_lane *lane = s->lane;
+	int ret;
+
+	if (lane->pending)
+		return 1;
+	s->scan.tell = keep_notice;
+	s->scan.arg = lane;
+	s->scan.stepwise = true;
+	ret = kt_stream_fetch(t, s, &lane->content);
+	s->scan.tell = kt_stream_tell;
+	s->scan.arg = s;
+	s->scan.stepwise = false;
+	if (lane->failed)
+		ret = -ENOMEM;
+	lane->pending = ret > 0;
+	return ret;
+}
+
+/* Put the packet that was fetched, or @ret in its place, into a free slot. */
+static void take_slot(struct kt_lane *lane, int ret)
+{
+	struct kt_lane_slot *slot =
+		&lane->slots[(lane->first + lane->nr) % KT_LANE_SLOTS];
+
+	slot->ret = ret;
+	slot->notices = lane->notices;
+	lane->notices = NULL;
+	lane->nr_notices = 0;
+	lane->nr++;
+	lane->stopped = ret <= 0;
+	lane->pending = false;
+	slot->len = 0;
+	if (ret <= 0)
+		return;
+	memcpy(slot->data, lane->content.data, lane->content.len);
+	slot->len = lane->content.len;
+	slot->offset = lane->content.offset;
+	lane->bytes += slot->len;
+}
+
+static int make_slot_room(struct kt_lane_slot *slot, size_t size)
+{
+	uint8_t *data;
+
+	if (slot->room >= size)
+		return 0;
+	data = realloc(slot->data, size);
+	if (!data)
+		return -ENOMEM;
+	slot->data = data;
+	slot->room = size;
+	return 0;
+}
+
+/* Return the size of the largest packet in the lane. */
+static size_t largest(const struct kt_lane *lane)
+{
+	size_t size = lane->pending ? lane->content.len : 0;
+
+	for (unsigned int i = 0; i < lane->nr; i++)
+		size = kt_max(size, kt_lane_slot(lane, i)->len);
+	return size;
+}
+
+/* Return how many slots are needed for @bytes of packets, and for at least three. */
+static unsigned int slots_for(const struct kt_lane *lane, size_t bytes)
+{
+	size_t size = kt_max(largest(lane), KTAPE_BLOCK_HEADER);
+
+	return (unsigned int)kt_min(kt_max(bytes / size + 1, 3),
+				    KT_LANE_SLOTS);
+}
+
+/* Return the bytes that kt_lane_prepare() needs at most. */
+size_t kt_lane_room(const struct kt_lane *lane, size_t bytes)
+{
+	return slots_for(lane, bytes) * largest(lane);
+}
+
+/*
+ * Give slots room for the packets that kt_lane_fill() is to read, which are expected to
+ * have the size of the largest packet that is there.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
+{
+	unsigned int nr = slots_for(lane, bytes);
+	size_t size = largest(lane);
+	int err = 0;
+
+	for (unsigned int i = lane->nr; i < nr && !err; i++)
+		err = make_slot_room(
+			&lane->slots[(lane->first + i) % KT_LANE_SLOTS], size);
+	return err;
+}
+
+/* Check whether there are enough packets: @bytes of them, and at least three. */
+static bool is_full(const struct kt_lane *lane, size_t bytes)
+{
+	return lane->stopped || lane->nr == KT_LANE_SLOTS ||
+	       (lane->nr >= 3 && lane->bytes >= bytes);
+}
+
+/* Check whether kt_lane_fill() has ended because a slot lacks room. */
+bool kt_lane_waits(const struct kt_lane *lane, size_t bytes)
+{
+	return lane->pending && !is_full(lane, bytes);
+}
+
+/* Read packets ahead until there are enough, or until a slot lacks room. */
+void kt_lane_fill(struct ktape_trace *t, struct kt_stream *s, size_t bytes)
+{
+	struct kt_lane *lane = s->lane;
+	const struct kt_lane_slot *slot;
+	int ret;
+
+	while (!is_full(lane, bytes)) {
+		slot = kt_lane_slot(lane, lane->nr);
+		ret = fetch_next(t, s);
+		if (ret > 0 && slot->room < lane->content.len)
+			return;
+		take_slot(lane, ret);
+	}
+}
+
+/* Leave the first @nr packets behind; the stream reads the packet after them. */
+void kt_lane_pass(struct kt_lane *lane, unsigned int nr)
+{
+	while (nr--) {
+		lane->bytes -= lane->slots[lane->first].len;
+		lane->first = (lane->first + 1) % KT_LANE_SLOTS;
+		lane->nr--;
+	}
+}
+
+/* Report what was found before a slot. */
+static void report_slot(struct ktape_trace *t, struct kt_stream *s,
+			struct kt_lane_slot *slot)
+{
+	for (struct kt_lane_notice *n = slot->notices; n; n = n->next)
+		kt_notice(t, n->kind, s, &n->error);
+	free_notices(slot->notices);
+	slot->notices = NULL;
+}
+
+/*
+ * Go to the next packet, as kt_stream_fetch() does, and report what was found before it.
+ * Return: 1, 0 at the end, or negative errno.
+ */
+int kt_lane_fetch(struct ktape_trace *t, struct kt_stream *s,
+		  struct kt_content *content)
+{
+	struct kt_lane *lane = s->lane;
+	struct kt_lane_slot *slot;
+	int ret;
+
+	do {
+		if (lane->in_use)
+			kt_lane_pass(lane, 1);
+		if (!lane->nr) {
+			ret = fetch_next(t, s);
+			if (ret > 0 && make_slot_room(&lane->slots[lane->first],
+						      lane->content.len))
+				return -ENOMEM;
+			take_slot(lane, ret);
+		}
+		slot = &lane->slots[lane->first];
+		report_slot(t, s, slot);
+		lane->in_use = slot->ret > 0 || slot->ret == -EAGAIN;
+		if (slot->ret == -EAGAIN)
+			lane->stopped = false;
+	} while (slot->ret == -EAGAIN);
+	if (slot->ret <= 0)
+		return slot->ret;
+	content->data = slot->data;
+	content->len = slot->len;
+	content->offset = slot->offset;
+	return 1;
+}

@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Check the events of one CPU in a window, see window.c.
+ *
+ * Most events agree with all rules, and change little.  check_quick() checks those, by a
+ * table of what there is to check for each opcode.  Every other event goes through
+ * check_careful(), which calls the functions that check one event after the other, on
+ * copies.  Neither reports anything: a finding only spoils the trial.
+ */
+#include "stream/decode.h"
+#include "stream/event.h"
+#include "util/hash.h"
+#include "verify/call.h"
+#include "verify/window.h"
+
+#define IRQ_BITS	0x3ffffU
+#define SOFTIRQ_BITS	0xffU
+#define FORM_SHIFT	60	/* of argument count and bit p in a record's first word */
+#define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
+
+static const uint8_t kinds[KTAPE_OPCODES] = {
+	[KTAPE_EV_SCHED_SWITCH] = KT_QUICK_SWITCH,
+	[KTAPE_EV_IRQ_HANDLER_ENTRY] = KT_QUICK_IRQ_BEGIN,
+	[KTAPE_EV_IRQ_HANDLER_EXIT] = KT_QUICK_IRQ_END,
+	[KTAPE_EV_SOFTIRQ_ENTRY] = KT_QUICK_SOFTIRQ_BEGIN,
+	[KTAPE_EV_SOFTIRQ_EXIT] = KT_QUICK_SOFTIRQ_END,
+	[KTAPE_EV_SYS_ENTER] = KT_QUICK_CALL_BEGIN,
+	[KTAPE_EV_SYS_EXIT] = KT_QUICK_CALL_END,
+};
+
+/* Events that change more than counters, or that are judged with the names of others. */
+static const uint8_t careful[] = {
+	KTAPE_EV_REGISTRY,	  KTAPE_EV_CONTEXT,
+	KTAPE_EV_TRACER,	  KTAPE_EV_PROCESS_FREE,
+	KTAPE_EV_PROCESS_EXIT,	  KTAPE_EV_PROCESS_FORK,
+	KTAPE_EV_SYS_ENTER_WIDE,  KTAPE_EV_SYS_EXIT_WIDE,
+	KTAPE_EV_SCHED_PROCESS_WAIT, KTAPE_TIME_EXTEND,
+};
+
+/* Describe an opcode by its fields.  Return: whether its events can be checked quickly. */
+static bool describe(struct kt_quick *q, const struct kt_plan *plan)
+{
+	unsigned int at = 0;
+
+	if (!plan->steps || plan->has_blob)
+		return false;
+	/* A record that has words for a field of any length is not checked quickly. */
+	for (const struct kt_slot *s = plan->steps;
+	     s->place != KT_PLACE_END && s->place != KTAPE_PLACE_REST; s++) {
+		bool id = s->type == KTAPE_TYPE_TID ||
+			  s->type == KTAPE_TYPE_FUNC;
+
+		if (s->place == KTAPE_PLACE_BITS && !id)
+			continue;
+		if (s->place != KTAPE_PLACE_ARG || (id && s->words != 1) ||
+		    (id && q->nr_ids == KT_IDS))
+			return false;
+		if (id) {
+			q->ids[q->nr_ids].at = (uint8_t)at;
+			q->ids[q->nr_ids++].type = s->type;
+		}
+		at += s->words;
+	}
+	q->form = (uint8_t)(at << 1);
+	return plan->varargs || at == plan->nargs;
+}
+
+/* Fill the table of opcodes for the trace. */
+void kt_quick_init(struct kt_windows *w)
+{
+	const struct ktape_verify *v = w->v;
+
+	memset(w->quick, 0, sizeof(w->quick));
+	for (unsigned int i = 1; i < KTAPE_OPCODES; i++) {
+		struct kt_quick q = { .kind = KT_QUICK_NOT };
+
+		if (!kt_mask_has(v->trace->info.known, i) ||
+		    !describe(&q, &kt_plans[i]))
+			continue;
+		q.kind = kinds[i] ? kinds[i] : KT_QUICK_PLAIN;
+		w->quick[i] = q;
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(careful); i++)
+		w->quick[careful[i]].kind = KT_QUICK_NOT;
+	if (v->asked)
+		w->quick[v->question.opcode].kind = KT_QUICK_NOT;
+}
+
+/* The events from the last one on have to be checked one after the other. */
+void kt_trial_spoil(struct kt_trial *tr)
+{
+	tr->spoiled = true;
+}
+
+static uint64_t *fresh_slot(struct kt_trial *tr, uint64_t key)
+{
+	size_t at = (size_t)kt_hash_mix(key) & (KT_FRESH - 1);
+
+	while (tr->fresh[at] && tr->fresh[at] != key)
+		at = (at + 1) & (KT_FRESH - 1);
+	return &tr->fresh[at];
+}
+
+/* Keep an event for what comes after all trials. */
+void kt_trial_item(struct kt_trial *tr, unsigned int kind,
+		   const struct ktape_event *e)
+{
+	if (tr->nr_items == KT_ITEMS) {
+		kt_trial_spoil(tr);
+		return;
+	}
+	tr->items[tr->nr_items++] = (struct kt_item){
+		.kind = (uint8_t)kind,
+		.seq = tr->at.seq,
+		.offset = tr->at.offset,
+		.event = *e,
+	};
+}
+
+/* A number was not looked up before: keep it, once.  Return: false if that spoils. */
+bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
+		      const struct ktape_event *e)
+{
+	uint64_t key = (uint64_t)type << 32 | id, *slot = fresh_slot(tr, key);
+
+	if (*slot)
+		return true;
+	if (tr->nr_fresh >= KT_FRESH / 2) {
+		kt_trial_spoil(tr);
+		return false;
+	}
+	*slot = key;
+	tr->nr_fresh++;
+	kt_trial_item(tr, KT_ITEM_MENTION, e);
+	if (tr->spoiled)
+		return false;
+	tr->items[tr->nr_items - 1].type = (uint8_t)type;
+	tr->items[tr->nr_items - 1].id = id;
+	return true;
+}
+
+/* Check whether a number was looked up, or is kept already. */
+static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
+{
+	uint32_t *cached = &tr->functions[id % KT_IDS_CACHED];
+
+	if (type == KTAPE_OBJ_THREAD && id < KT_TIDS &&
+	    kt_mask_has(tr->tids, id))
+		return true;
+	if (type == KTAPE_OBJ_FUNCTION && *cached == id)
+		return true;
+	if (!kt_name_seen(tr->v.seen, type, id) &&
+	    !*fresh_slot(tr, (uint64_t)type << 32 | id))
+		return false;
+	if (type == KTAPE_OBJ_FUNCTION)
+		*cached = id;
+	return true;
+}
+
+static bool are_seen(struct kt_trial *tr, const struct kt_quick *q,
+		     const uint8_t *args)
+{
+	for (unsigned int i = 0; i < q->nr_ids; i++) {
+		uint32_t id = kt_get32(args + q->ids[i].at * 4U);
+		bool thread = q->ids[i].type == KTAPE_TYPE_TID;
+
+		if (thread ? (int32_t)id > 0 : id)
+			if (!is_seen(tr, thread ? KTAPE_OBJ_THREAD :
+						  KTAPE_OBJ_FUNCTION, id))
+				return false;
+	}
+	return true;
+}
+
+static void set_thread(struct kt_trial *tr)
+{
+	int32_t tid = tr->v.trace->decoder->tid[tr->at.cpu];
+
+	tr->known = tid <= 0 || is_seen(tr, KTAPE_OBJ_THREAD, (uint32_t)tid);
+	tr->run = tr->run && tr->runs[tr->nr_runs - 1].tid == tid;
+}
+
+/* ---- system calls ---------------------------------------------------------- */
+
+/* Begin a run of calls of a thread.  Return: the run, or NULL if there is no room. */
+static struct kt_run *begin_run(struct kt_trial *tr, int32_t tid, uint64_t ts,
+				unsigned int kind, unsigned int nr)
+{
+	const struct kt_calls *k = tr->v.calls;
+	struct kt_run *run;
+	size_t slot;
+
+	if (tr->nr_runs == tr->windows->max_runs) {
+		kt_trial_spoil(tr);
+		return NULL;
+	}
+	slot = kt_call_slot(k, tid);
+	run = &tr->runs[tr->nr_runs++];
+	*run = (struct kt_run){
+		.from = ts,
+		.to = ts,
+		.tid = tid,
+		.slot = k->table[slot].used ? (uint32_t)slot : KT_NO_SLOT,
+		.kind = (uint8_t)kind,
+		.first_nr = (uint16_t)nr,
+	};
+	return run;
+}
+
+/* Take the begin of a call.  @ends: a call with this number ends with an event. */
+static void take_begin(struct kt_trial *tr, int32_t tid, uint64_t ts,
+		       unsigned int nr, bool ends)
+{
+	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
+
+	if (!run)
+		run = begin_run(tr, tid, ts, KT_RUN_BEGIN, nr);
+	else if (run->known && run->inside)
+		kt_trial_spoil(tr);
+	if (!run)
+		return;
+	tr->run = true;
+	run->known = ends;
+	run->inside = true;
+	run->nr = (uint16_t)nr;
+	run->to = ts;
+}
+
+static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
+		     unsigned int nr, bool ends)
+{
+	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
+
+	if (!run) {
+		run = begin_run(tr, tid, ts, KT_RUN_END, nr);
+		if (!run)
+			return;
+		run->ends = ends;
+	} else if (run->known && run->inside && run->nr != nr && ends &&
+		   nr != KT_CALL_NONE && run->nr != KT_CALL_NONE) {
+		kt_trial_spoil(tr);
+	}
+	tr->run = true;
+	run->known = true;
+	run->inside = false;
+	run->to = ts;
+}
+
+/* Do what kt_verify_call() does. */
+static void take_call(struct kt_trial *tr, const struct ktape_event *e)
+{
+	unsigned int nr = e->dat20 & 0xffff;
+	bool begins = e->opcode == KTAPE_EV_SYS_ENTER ||
+		      e->opcode == KTAPE_EV_SYS_ENTER_WIDE;
+
+	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
+	    e->opcode == KTAPE_EV_PROCESS_EXIT ||
+	    e->opcode == KTAPE_EV_PROCESS_FORK) {
+		begin_run(tr,
+			  (int32_t)ktape_event_arg(
+				  e, e->opcode == KTAPE_EV_PROCESS_FORK),
+			  e->ts, KT_RUN_FORGET, 0);
+		tr->run = false;
+		return;
+	}
+	if ((!begins && e->opcode != KTAPE_EV_SYS_EXIT &&
+	     e->opcode != KTAPE_EV_SYS_EXIT_WIDE) ||
+	    e->tid <= 0 || !kt_call_records_both(&tr->c) || tr->v.unstable ||
+	    e->ts <= tr->v.doubt_until)
+		return;
+	if (begins)
+		take_begin(tr, e->tid, e->ts, nr, kt_call_ends(&tr->v, e, nr));
+	else
+		take_end(tr, e->tid, e->ts, nr, kt_call_ends(&tr->v, e, nr));
+}
+
+/* ---- events ----------------------------------------------------------------- */
+
+/* Go to the next packet, as kt_stream_load() does. */
+static void next_packet(struct kt_trial *tr)
+{
+	struct kt_stream *s = &tr->at;
+	const struct kt_lane_slot *slot;
+	uint64_t epoch = tr->v.epoch;
+
+	if (++tr->slot == tr->end) {
+		s->in_heap = false;
+		return;
+	}
+	if (tr->slot >= s->lane->nr) {
+		kt_trial_spoil(tr);
+		return;
+	}
+	slot = kt_lane_slot(s->lane, tr->slot);
+	if (s->packet.ts > s->ts_end ||
+	    kt_packet_begin(&s->packet, slot->data, slot->len,
+			    tr->v.trace->info.uuid, NULL) ||
+	    s->packet.kind != KTAPE_RING_EVENT || s->packet.cpu != s->cpu) {
+		kt_trial_spoil(tr);
+		return;
+	}
+	s->offset = slot->offset;
+	s->fresh = true;
+	s->seq = KT_HEAD64(slot->data, seq);
+	s->discarded = KT_HEAD64(slot->data, discarded);
+	s->ts_end = KT_HEAD64(slot->data, ts_end);
+	kt_verify_header(&tr->v, &tr->c, s, slot->data);
+	/* Events are missing: that concerns the threads of other CPUs, too. */
+	if (tr->v.epoch != epoch)
+		kt_trial_spoil(tr);
+}
+
+/* Check an event in every way.  Return: false if the trial ends before it. */
+static bool check_careful(struct kt_trial *tr)
+{
+	struct kt_stream *s = &tr->at;
+	struct ktape_packet p = s->packet;
+	struct ktape_event e;
+	const char *why;
+	uint64_t before = tr->v.records, epoch;
+	int ret;
+
+	ret = kt_packet_read(&p, &e, &why);
+	if (!ret)
+		next_packet(tr);
+	else if (ret < 0)
+		kt_trial_spoil(tr);
+	if (ret <= 0)
+		return !tr->spoiled && s->in_heap;
+	if (e.ts >= tr->until)
+		return false;
+	if (s->fresh)
+		kt_decoder_packet(tr->v.trace->decoder, s->packet.data);
+	s->fresh = false;
+	kt_decoder_event(tr->v.trace->decoder, &e);
+	tr->run = tr->run && tr->runs[tr->nr_runs - 1].tid == e.tid;
+	if (e.opcode == KTAPE_EV_REGISTRY && e.known)
+		kt_trial_item(tr, KT_ITEM_NAME, &e);
+	kt_verify_names(&tr->v, &e);
+	epoch = tr->v.epoch;
+	if (kt_verify_local(&tr->v, &tr->c, s, &e))
+		take_call(tr, &e);
+	if (tr->spoiled)
+		return false;
+	tr->doubts += tr->v.epoch - epoch;
+	tr->records += tr->v.records - before;
+	tr->last = e.ts;
+	s->packet = p;
+	set_thread(tr);
+	return true;
+}
+
+/* Check whether check_quick() can check the events that follow. */
+static bool is_calm(const struct kt_trial *tr)
+{
+	const struct kt_vcpu *c = &tr->c;
+	uint64_t ts = tr->at.packet.ts;
+
+	/* No CPU's doubt lasts longer than that of the check. */
+	return tr->known && !tr->at.fresh && !c->filters &&
+	       c->state != KT_STATE_OFF &&
+	       !c->ring[KTAPE_RING_EVENT].held && ts > tr->v.doubt_until;
+}
+
+/* Check a thread switch.  Return: false if it needs more checks. */
+static bool quick_switch(struct kt_trial *tr, uint32_t dat20,
+			 const uint8_t *args, bool irqs, bool softirqs)
+{
+	int32_t prev = (int32_t)kt_get32(args), next = (int32_t)kt_get32(args + 4);
+	uint32_t state = dat20 >> STATE_SHIFT;
+	struct kt_vcpu *c = &tr->c;
+
+	if ((irqs && c->irqs.nr) || (softirqs && c->softirqs.nr) ||
+	    (c->tid >= 0 && prev != c->tid) || state == KTAPE_STATE_X ||
+	    state == KTAPE_STATE_Z)
+		return false;
+	c->irqs.sure |= irqs;
+	c->softirqs.sure |= softirqs;
+	c->tid = next;
+	tr->run = false;
+	return true;
+}
+
+static void quick_begin(struct kt_nest *n, uint32_t id)
+{
+	if (n->nr == KT_NEST_MAX) {
+		n->nr = 0;
+		n->sure = false;
+	}
+	n->id[n->nr++] = id;
+}
+
+static bool quick_end(struct kt_nest *n, uint32_t id)
+{
+	if (!n->nr || n->id[n->nr - 1] != id)
+		return false;
+	n->nr--;
+	return true;
+}
+
+/*
+ * Check events as long as nothing about them is special.
+ * long: a loop over all events, with what it needs in registers.
+ */
+static void check_quick(struct kt_trial *tr)
+{
+	const struct kt_quick *quick = tr->windows->quick;
+	const uint8_t *ending = tr->v.calls->ending;
+	struct kt_vcpu *c = &tr->c;
+	struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
+	struct ktape_packet *p = &tr->at.packet;
+	int32_t *running = &tr->v.trace->decoder->tid[tr->at.cpu];
+	const bool irqs = kt_pairs_irqs(c);
+	const bool softirqs = kt_pairs_softirqs(&tr->v, c);
+	const bool calls = kt_call_records_both(c) && !tr->v.unstable;
+	const uint64_t until =
+		kt_min(tr->until, r->ts_end == UINT64_MAX ? UINT64_MAX :
+							    r->ts_end + 1);
+	const uint8_t *at = p->data + p->at, *end = p->data + p->content;
+	int32_t tid = *running;
+	uint64_t ts = p->ts, now = ts, records = 0;
+
+	while (at < end) {
+		uint64_t word = kt_get64(at);
+		const struct kt_quick *q =
+			&quick[(uint8_t)(word >> KTAPE_OPCODE_SHIFT)];
+		uint32_t dat20 = (uint32_t)(word >> KTAPE_DAT20_SHIFT) &
+				 KTAPE_DAT20_MASK;
+		const uint8_t *args = at + 8;
+		size_t len = kt_align(8 + (word >> KTAPE_NARGS_SHIFT) * 4, 8);
+		unsigned int nr = dat20 & 0xffff;
+		bool usual;
+
+		now = (ts & ~0xffffffffULL) | (uint32_t)word;
+		if (!q->kind || word >> FORM_SHIFT != q->form || now < ts ||
+		    now >= until || len > (size_t)(end - at) ||
+		    (q->nr_ids && !are_seen(tr, q, args)))
+			break;
+		usual = !(dat20 >> 16 & 3) && nr < KT_CALLS_USUAL;
+		switch (q->kind) {
+		case KT_QUICK_SWITCH:
+			if (!quick_switch(tr, dat20, args, irqs, softirqs))
+				goto out;
+			tid = c->tid;
+			break;
+		case KT_QUICK_IRQ_BEGIN:
+			if (irqs)
+				quick_begin(&c->irqs, dat20 & IRQ_BITS);
+			break;
+		case KT_QUICK_IRQ_END:
+			if (irqs && !quick_end(&c->irqs, dat20 & IRQ_BITS))
+				goto out;
+			break;
+		case KT_QUICK_SOFTIRQ_BEGIN:
+			if (softirqs)
+				quick_begin(&c->softirqs, dat20 & SOFTIRQ_BITS);
+			break;
+		case KT_QUICK_SOFTIRQ_END:
+			if (softirqs &&
+			    !quick_end(&c->softirqs, dat20 & SOFTIRQ_BITS))
+				goto out;
+			break;
+		case KT_QUICK_CALL_BEGIN:
+		case KT_QUICK_CALL_END:
+			if (!calls || tid <= 0)
+				break;
+			if (!usual)
+				goto out;
+			if (q->kind == KT_QUICK_CALL_BEGIN)
+				take_begin(tr, tid, now, nr,
+					   ending[nr] == KT_CALL_ENDS);
+			else
+				take_end(tr, tid, now, nr,
+					 ending[nr] == KT_CALL_ENDS);
+			if (tr->spoiled)
+				goto out;
+			break;
+		default:
+			break;
+		}
+		tr->counts[(uint8_t)(word >> KTAPE_OPCODE_SHIFT)]++;
+		records++;
+		ts = now;
+		at += len;
+	}
+out:
+	*running = tid;
+	p->at = (uint64_t)(at - p->data);
+	if (records)
+		tr->last = ts;
+	p->ts = ts;
+	r->records += records;
+	tr->records += records;
+	tr->v.records += records;
+}
+
+/* Begin a trial of the events that come next in the stream of @tr. */
+void kt_trial_begin(struct kt_trial *tr)
+{
+	const struct kt_stream *s = tr->stream;
+
+	tr->v = *tr->windows->v;
+	tr->v.trial = tr;
+	tr->c = *tr->cpu;
+	tr->at = *s;
+	/* Before the event that comes next.  Its time is that which it has already. */
+	tr->at.packet.at = s->event.offset;
+	tr->at.packet.ts = s->event.ts;
+	tr->slot = 0;
+	tr->tids = kt_names_tids(tr->v.seen);
+	tr->tid = tr->v.trace->decoder->tid[s->cpu];
+	tr->last = 0;
+	tr->records = 0;
+	tr->doubts = 0;
+	tr->spoiled = false;
+	memset(tr->counts, 0, sizeof(tr->counts));
+	tr->run = false;
+	tr->nr_runs = 0;
+	tr->nr_items = 0;
+	if (tr->nr_fresh)
+		memset(tr->fresh, 0, sizeof(tr->fresh));
+	tr->nr_fresh = 0;
+	memset(tr->functions, 0, sizeof(tr->functions));
+}
+
+/* Add the events that were counted by opcode to the counters of their classes. */
+static void count_classes(struct kt_trial *tr)
+{
+	struct kt_vring *r = &tr->c.ring[KTAPE_RING_EVENT];
+
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
+		if (tr->counts[i])
+			r->class[ktape_event_desc(i)->event_class].records +=
+				tr->counts[i];
+}
+
+/* Check whether something that other CPUs need has changed. */
+static bool is_changed(const struct kt_trial *tr)
+{
+	const struct ktape_verify *a = &tr->v, *b = tr->windows->v;
+
+	return a->failed != b->failed || a->unstable != b->unstable ||
+	       a->damaged != b->damaged || a->names_lost != b->names_lost ||
+	       a->paused != b->paused || a->events_lost != b->events_lost ||
+	       a->waits != b->waits || a->doubt_until != b->doubt_until;
+}
+
+/* Check the events of the stream that are before @until. */
+void kt_trial_run(struct kt_trial *tr)
+{
+	struct kt_stream *s = &tr->at;
+	const char *why;
+	bool more;
+
+	set_thread(tr);
+	do {
+		if (is_calm(tr))
+			check_quick(tr);
+		more = !tr->spoiled && check_careful(tr);
+	} while (more);
+	if (tr->spoiled)
+		return;
+	count_classes(tr);
+	if (tr->records)
+		kt_absent_last(&tr->v, &tr->c, KTAPE_RING_EVENT, tr->last);
+	if (is_changed(tr) ||
+	    (s->in_heap && kt_packet_read(&s->packet, &s->event, &why) <= 0))
+		kt_trial_spoil(tr);
+}

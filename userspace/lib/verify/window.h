@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Checking many events at once, see window.c. */
+#ifndef _KT_WINDOW_H
+#define _KT_WINDOW_H
+
+#include "trace/lane.h"
+#include "verify/internal.h"
+
+#define KT_ITEMS	1024U	/* of one trial */
+#define KT_FRESH	1024U	/* size of its table of new numbers, a power of two */
+#define KT_IDS		2U	/* fields of an event that are compared with known names */
+#define KT_IDS_CACHED	256U	/* functions that are known to have been looked up */
+
+/* What the events of an opcode are to a trial. */
+enum kt_quick_kind {
+	KT_QUICK_NOT,		/* every rule is applied to them */
+	KT_QUICK_PLAIN,		/* they count, and may refer to names */
+	KT_QUICK_SWITCH,
+	KT_QUICK_IRQ_BEGIN,
+	KT_QUICK_IRQ_END,
+	KT_QUICK_SOFTIRQ_BEGIN,
+	KT_QUICK_SOFTIRQ_END,
+	KT_QUICK_CALL_BEGIN,
+	KT_QUICK_CALL_END
+};
+
+/**
+ * struct kt_quick - how a trial checks the events of an opcode
+ * @kind: enum kt_quick_kind
+ * @form: upper four bits of a record that has the form of the event table
+ * @nr_ids: entries of @ids
+ * @ids: arguments that are threads or functions
+ */
+struct kt_quick {
+	uint8_t kind;
+	uint8_t form;
+	uint8_t nr_ids;
+	struct {
+		uint8_t at;
+		uint8_t type;
+	} ids[KT_IDS];
+};
+
+/* What a run of calls begins with. */
+enum kt_run_kind {
+	KT_RUN_BEGIN,
+	KT_RUN_END,
+	KT_RUN_FORGET	/* it is no call: the thread was created or ends */
+};
+
+/**
+ * struct kt_run - begins and ends of system calls of a thread that follow each other on
+ *	one CPU, and agree with each other
+ * @from: time of the first one, in ticks
+ * @to: time of the last one, in ticks
+ * @tid: the thread
+ * @slot: the thread's entry in the table of calls, KT_NO_SLOT = it has none yet
+ * @kind: what the first one is, enum kt_run_kind
+ * @ends: if that is an end: it must have the number of the begin
+ * @known: what the thread does after the last one is known:
+ * @inside: it is in a call
+ * @first_nr: number of the first call
+ * @nr: number of the last call
+ */
+struct kt_run {
+	uint64_t from;
+	uint64_t to;
+	int32_t tid;
+	uint32_t slot;
+	uint8_t kind;
+	bool ends;
+	bool known;
+	bool inside;
+	uint16_t first_nr;
+	uint16_t nr;
+};
+
+#define KT_NO_SLOT	UINT32_MAX
+
+/* What an item is. */
+enum kt_item_kind {
+	KT_ITEM_NAME,		/* the event gives a name */
+	KT_ITEM_MENTION,	/* it refers to a number that was not looked up yet */
+	KT_ITEM_LEAVE		/* it is the last switch of a thread, or its exit */
+};
+
+/**
+ * struct kt_item - an event that matters for the names of all CPUs
+ * @kind: enum kt_item_kind
+ * @type: type of the number (MENTION)
+ * @id: the number (MENTION)
+ * @seq: sequence number of the packet
+ * @offset: offset of the packet
+ * @event: the event
+ */
+struct kt_item {
+	uint8_t kind;
+	uint8_t type;
+	uint32_t id;
+	uint64_t seq;
+	uint64_t offset;
+	struct ktape_event event;
+};
+
+/**
+ * struct kt_trial - the events of one CPU in a window, checked on copies
+ * @windows: what all trials share
+ * @stream: the event ring
+ * @cpu: the CPU
+ * @v: copy of the check; only its counters and times change
+ * @c: copy of the CPU's state
+ * @at: copy of the stream
+ * @slot: slot of the packet that is read
+ * @end: slot that is the end of the stream, UINT32_MAX = the lane does not reach it
+ * @until: the window ends before this time
+ * @tid: running thread in the decoder when the window began
+ * @tids: bit n: thread n was looked up before the window
+ * @known: the running thread was looked up
+ * @last: time of the last event that was checked
+ * @records: events that were checked
+ * @doubts: events after which threads and calls are not known
+ * @spoiled: there is a finding, or something that the trial cannot check
+ * @counts: events by opcode that are not in the counters of @c yet
+ * @run: the last run goes on
+ * @nr_runs: entries of @runs
+ * @runs: the calls of all threads
+ * @nr_items: entries of @items
+ * @items: names
+ * @nr_fresh: entries of @fresh in use
+ * @fresh: numbers that were first seen in this window, type << 32 | id; 0 = free
+ * @functions: functions that were looked up before
+ */
+struct kt_trial {
+	struct kt_windows *windows;
+	struct kt_stream *stream;
+	struct kt_vcpu *cpu;
+	struct ktape_verify v;
+	struct kt_vcpu c;
+	struct kt_stream at;
+	unsigned int slot;
+	unsigned int end;
+	uint64_t until;
+	int32_t tid;
+	const uint64_t *tids;
+	bool known;
+	uint64_t last;
+	uint64_t records;
+	uint64_t doubts;
+	bool spoiled;
+	uint32_t counts[KTAPE_OPCODES];
+	bool run;
+	size_t nr_runs;
+	struct kt_run *runs;
+	unsigned int nr_items;
+	struct kt_item *items;
+	unsigned int nr_fresh;
+	uint64_t fresh[KT_FRESH];
+	uint32_t functions[KT_IDS_CACHED];
+};
+
+/**
+ * struct kt_windows - checking in windows
+ * @v: the check
+ * @pool: the threads
+ * @wait: events to check one after the other before the next window is tried
+ * @delay: @wait after a window that was not possible
+ * @passed: records of all windows
+ * @tried: records that were checked in trials of this window
+ * @last: records of the last window
+ * @bytes: bytes of packets to read ahead for each ring
+ * @max_runs: entries of the runs of each trial
+ * @max: number of trials
+ * @nr: number of trials in this window
+ * @number: number of this window
+ * @table: size of the table of calls when the trials began
+ * @trials: all trials, by position of their streams
+ * @order: scratch memory for ordering items or runs
+ * @order_room: bytes of @order
+ * @quick: by opcode
+ */
+struct kt_windows {
+	struct ktape_verify *v;
+	struct kt_pool *pool;
+	uint64_t wait;
+	uint64_t delay;
+	uint64_t passed;
+	uint64_t tried;
+	uint64_t last;
+	size_t bytes;
+	size_t max_runs;
+	size_t max;
+	size_t nr;
+	uint32_t number;
+	size_t table;
+	struct kt_trial **trials;
+	void *order;
+	size_t order_room;
+	struct kt_quick quick[KTAPE_OPCODES];
+};
+
+/* window.c */
+int kt_windows_new(struct ktape_verify *v);
+int kt_windows_pass(struct ktape_verify *v);
+void kt_windows_free(struct kt_windows *w);
+void *kt_windows_scratch(struct kt_windows *w, size_t bytes);
+
+/* trial.c */
+void kt_quick_init(struct kt_windows *w);
+void kt_trial_begin(struct kt_trial *tr);
+void kt_trial_run(struct kt_trial *tr);
+void kt_trial_spoil(struct kt_trial *tr);
+bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
+		      const struct ktape_event *e);
+void kt_trial_item(struct kt_trial *tr, unsigned int kind,
+		   const struct ktape_event *e);
+
+/* window_call.c */
+bool kt_runs_agree(struct kt_windows *w, uint64_t *until);
+
+/* window_name.c */
+int kt_items_apply(struct kt_windows *w);
+
+#endif /* _KT_WINDOW_H */
