@@ -36,6 +36,9 @@
  * @KTAPE_OBJ_PROBE: id opcode; param1 1 = return probe; name of the function
  * @KTAPE_OBJ_SYSCALL: id system call number; param1 AUDIT_ARCH_* of its table.  The
  *	module enters none, because a reader can look number and table up
+ * @KTAPE_OBJ_TASK_CGROUP: id tid; param1 and param2 low and high half of the id of
+ *	the thread's cgroup (version 2); name the end of its path.  The module enters
+ *	none: the recorder adds those of the threads that there are at the start
  * @KTAPE_OBJ_USER: from here on objects of programs: KTAPE_OBJ_USER + a type of
  *	enum ktape_user_object
  */
@@ -55,6 +58,7 @@ enum ktape_object {
 	KTAPE_OBJ_CGROUP = 12,
 	KTAPE_OBJ_PROBE = 13,
 	KTAPE_OBJ_SYSCALL = 14,
+	KTAPE_OBJ_TASK_CGROUP = 15,
 	KTAPE_OBJ_USER = 64
 };
 

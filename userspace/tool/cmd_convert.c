@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -448,6 +449,25 @@ static int convert_inputs(struct convert *c, int nr, char **paths)
 	return finish_output(c, write_all(c));
 }
 
+/* A format with an option "dir" writes a folder: then that is the output. */
+static int convert_folder(struct convert_options *o)
+{
+	const char *at = o->to ? strchr(o->to, ':') : NULL;
+	static char folder[PATH_MAX];
+
+	while (at && strncmp(at + 1, "dir=", 4))
+		at = strchr(at + 1, ',');
+	if (!at)
+		return 0;
+	if (o->out)
+		return misuse(&command_convert,
+			      "--to %s names the output: leave out -o", o->to);
+	at += 5;
+	snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(at, ","), at);
+	o->out = folder;
+	return 0;
+}
+
 static int cmd_convert(int argc, char **argv)
 {
 	struct convert c = { .o = { .cpu = UINT64_MAX, .pid = UINT64_MAX } };
@@ -460,6 +480,9 @@ static int cmd_convert(int argc, char **argv)
 		return argc == first ? list_codecs(c.o.json) :
 				       misuse(&command_convert,
 					      "--list takes no operands");
+	ret = convert_folder(&c.o);
+	if (ret)
+		return ret;
 	if (c.o.open && argc > first) {
 		ret = convert_open_begin(&c.o);
 		if (ret)

@@ -26,7 +26,7 @@ ZSTD_CFLAGS := -O2 -w -DXXH_NAMESPACE=ZSTD_ -DZSTD_LEGACY_SUPPORT=0
 wasm-src := $(wildcard wasm/*.c) \
 	$(filter-out util/path.c util/pool.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
 	$(wildcard $(addprefix lib/, \
-		$(addsuffix /*.c,format names show stats stream trace verify write))) \
+		$(addsuffix /*.c,format names parquet show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
 	$(addprefix tool/,cmd_convert.c convert.c cut.c duration.c input.c opt.c page.c range.c \
 		stats_json.c stats_linux.c stats_response.c stats_rtos.c tool.c verify_json.c)

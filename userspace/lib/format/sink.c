@@ -30,6 +30,19 @@ static int flush_buffer(struct kt_sink *s)
 }
 
 /**
+ * kt_sink_flush() - write what is in the buffer to the output file
+ * @s: the sink
+ *
+ * A format with its own files calls it at its end.
+ *
+ * Return: 0 or the negative errno of the first write that failed.
+ */
+int kt_sink_flush(struct kt_sink *s)
+{
+	return flush_buffer(s);
+}
+
+/**
  * kt_sink_room() - return room at the end of the output
  * @s: the sink
  * @n: bytes that are needed; KT_PUT_OVER more may be overwritten

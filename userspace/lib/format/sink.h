@@ -72,6 +72,7 @@ int kt_sink_open(const struct kt_codec_out *codec,
 		 struct ktape_sink **sink, struct ktape_error *error);
 int kt_sink_open_file(struct kt_sink *s);
 char *kt_sink_room(struct kt_sink *s, size_t n);
+int kt_sink_flush(struct kt_sink *s);
 int kt_sink_put(struct kt_sink *s, const void *data, size_t len);
 int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
 		  size_t len);

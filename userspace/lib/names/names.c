@@ -43,6 +43,7 @@ static const char *const objects[] = {
 	[KTAPE_OBJ_CGROUP] = "cgroup",
 	[KTAPE_OBJ_PROBE] = "probe",
 	[KTAPE_OBJ_SYSCALL] = "syscall",
+	[KTAPE_OBJ_TASK_CGROUP] = "task_cgroup",
 };
 
 static const char *const severities[] = {

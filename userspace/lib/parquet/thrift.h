@@ -8,13 +8,14 @@
 #ifndef _KT_THRIFT_H
 #define _KT_THRIFT_H
 
-#include "stream/packet.h"
 #include "util/put.h"
 
 #define KT_THRIFT_DEPTH	8
 
 enum {
 	KT_THRIFT_TRUE = 1,
+	KT_THRIFT_FALSE = 2,
+	KT_THRIFT_I16 = 4,
 	KT_THRIFT_I32 = 5,
 	KT_THRIFT_I64 = 6,
 	KT_THRIFT_BINARY = 8,
@@ -72,6 +73,12 @@ static inline void kt_thrift_i64(struct kt_thrift *th, uint8_t field, int64_t v)
 static inline void kt_thrift_true(struct kt_thrift *th, uint8_t field)
 {
 	kt_thrift_field(th, field, KT_THRIFT_TRUE);
+}
+
+static inline void kt_thrift_bool(struct kt_thrift *th, uint8_t field,
+				  bool value)
+{
+	kt_thrift_field(th, field, value ? KT_THRIFT_TRUE : KT_THRIFT_FALSE);
 }
 
 static inline void kt_thrift_bytes(struct kt_thrift *th, const char *text,

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * System calls: the table syscall_slice.  As in the statistics, a call belongs to its
+ * thread, and its exit must have the number of its entry.
+ */
+#include "internal.h"
+
+#define ERRNO_MAX	4095
+#define NR_AND_TABLE	0x3ffffU	/* number and table of a system call, in dat20 */
+#define TABLE_SHIFT	16
+#define LARGE		(1U << 18)
+
+/* Names of enum ktape_abi, as the two bits of dat20 tell it. */
+static const uint8_t abis[] = { PQ_WORD_NATIVE, PQ_WORD_COMPAT, PQ_WORD_X32,
+				PQ_WORD_COMPAT };
+
+static int64_t error_name(struct pq *pq, uint32_t key, int64_t ret)
+{
+	const char *text;
+	char number[16];
+
+	if (ret >= 0 || ret < -ERRNO_MAX ||
+	    !kt_syscall_has_status(pq->s->info->machine,
+				   key >> TABLE_SHIFT & 3, key & 0xffff))
+		return PQ_NONE;
+	text = ktape_errno_name((int)-ret);
+	if (!text) {
+		snprintf(number, sizeof(number), "errno_%d", (int)-ret);
+		text = number;
+	}
+	return pq_name(pq, text, strlen(text));
+}
+
+/* Write a call.  @key: number and table. */
+static void put_call(struct pq *pq, const struct kt_line *l, uint32_t key,
+		     uint64_t since, int64_t ret)
+{
+	const struct ktape_event *e = l->event;
+	struct pq_thread *t = pq_thread(pq, e->tid, e->ts);
+	struct kt_pq_rows *r;
+
+	if (!t)
+		return;
+	r = pq_begin(pq, PQ_SYSCALL_SLICE, since);
+	kt_pq_put(r, PQ_SYSCALL_SLICE_DUR, pq_ns(pq, since, e->ts));
+	kt_pq_put(r, PQ_SYSCALL_SLICE_CPU, e->cpu);
+	kt_pq_put(r, PQ_SYSCALL_SLICE_UTID, pq_utid(pq, t));
+	kt_pq_put(r, PQ_SYSCALL_SLICE_NR, key & 0xffff);
+	pq_put_name(r, PQ_SYSCALL_SLICE_ABI, pq->words[abis[key >> TABLE_SHIFT & 3]]);
+	pq_put_name(r, PQ_SYSCALL_SLICE_NAME, pq_syscall_name(pq, l, key));
+	kt_pq_put(r, PQ_SYSCALL_SLICE_RET, ret);
+	pq_put_name(r, PQ_SYSCALL_SLICE_ERROR, error_name(pq, key, ret));
+	pq_end(pq, PQ_SYSCALL_SLICE);
+}
+
+static void begin_call(struct pq *pq, const struct ktape_event *e)
+{
+	struct pq_thread *t = e->tid > 0 ? pq_thread(pq, e->tid, e->ts) : NULL;
+
+	if (!t)
+		return;
+	t->in_call = true;
+	t->call = e->dat20 & NR_AND_TABLE;
+	t->call_since = e->ts;
+}
+
+static void end_call(struct pq *pq, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	struct pq_thread *t = e->tid > 0 ? pq_thread(pq, e->tid, e->ts) : NULL;
+	const bool wide = e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
+
+	if (!t || !t->in_call)
+		return;
+	t->in_call = false;
+	/* The exit of rt_sigreturn() has no number: the number is that of the entry. */
+	if ((t->call != (e->dat20 & NR_AND_TABLE) && !(e->dat20 & LARGE)) ||
+	    t->call_since < pq->lost_to)
+		return;
+	put_call(pq, l, t->call, t->call_since,
+		 (int64_t)kt_get64(wide ? e->blob : e->args));
+}
+
+static void put_span(struct pq *pq, const struct kt_line *l)
+{
+	uint64_t start, ret;
+
+	if (!ktape_event_field(l->event, "start", &start) &&
+	    !ktape_event_field(l->event, "ret", &ret))
+		put_call(pq, l, l->event->dat20 & NR_AND_TABLE, start,
+			 (int64_t)ret);
+}
+
+/**
+ * pq_call() - Take an event of a system call; others do nothing
+ * @pq: the tables
+ * @l: the event
+ */
+void pq_call(struct pq *pq, const struct kt_line *l)
+{
+	switch (l->event->opcode) {
+	case KTAPE_EV_SYS_ENTER:
+	case KTAPE_EV_SYS_ENTER_WIDE:
+		begin_call(pq, l->event);
+		break;
+	case KTAPE_EV_SYS_EXIT:
+	case KTAPE_EV_SYS_EXIT_WIDE:
+		end_call(pq, l);
+		break;
+	case KTAPE_EV_SYS_SPAN:
+		put_span(pq, l);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The schema of the table "event", which depends on the event table; see schema.c. */
+#ifndef _KT_FORMAT_PARQUET_SCHEMA_H
+#define _KT_FORMAT_PARQUET_SCHEMA_H
+
+#include <ktape.h>
+
+#include "parquet/parquet.h"
+
+#define PQ_ARG	"arg_"	/* before the name of a field */
+
+int pq_event_schema(bool single, struct kt_pq_schema *schema);
+void pq_event_schema_free(struct kt_pq_schema *schema);
+unsigned int pq_arg_column(const struct kt_pq_schema *s,
+			   const struct ktape_field *f);
+
+#endif /* _KT_FORMAT_PARQUET_SCHEMA_H */
