@@ -118,6 +118,24 @@ FILE *kt_tmpfile(void)
 	return f;
 }
 
+int kt_temp_folder(int folder, char name[KT_TEMP_NAME])
+{
+	int fd;
+
+	strcpy(name, KT_TEMP_PREFIX "new");
+	if (mkdirat(folder, name, 0777))
+		return -errno;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* No signal removes a name. */
+void kt_temp_forget(int folder, const char *name)
+{
+	(void)folder;
+	(void)name;
+}
+
 bool kt_temp_is_name(const char *name)
 {
 	return !strncmp(name, KT_TEMP_PREFIX, strlen(KT_TEMP_PREFIX));

@@ -31,7 +31,7 @@ rows_python()
 		import sys
 		try:
 		    import duckdb
-		    q = duckdb.sql("select event, ts_ns from read_parquet('%s')" % sys.argv[1])
+		    q = duckdb.sql("select event, ts from read_parquet('%s')" % sys.argv[1])
 		    rows = q.fetchall()
 		    events = [r[0] for r in rows]
 		    times = [r[1] for r in rows]
@@ -39,7 +39,7 @@ rows_python()
 		    import pyarrow.parquet
 		    t = pyarrow.parquet.read_table(sys.argv[1])
 		    events = t.column('event').to_pylist()
-		    times = t.column('ts_ns').to_pylist()
+		    times = t.column('ts').to_pylist()
 		open('times', 'w').writelines('%d\n' % t for t, e in
 		    zip(times, events) if e != 'lost')
 		print(len(events), events.count('sched_switch'),
@@ -56,9 +56,8 @@ rows_node()
 		const file = await asyncBufferFromFile(process.argv[2])
 		const rows = await parquetReadObjects({ file, compressors })
 		const count = e => rows.filter(r => r.event === e).length
-		JSON.parse(rows[rows.length - 1].fields)
 		writeFileSync('times', rows.filter(r => r.event !== 'lost')
-			.map(r => r.ts_ns + '\n').join(''))
+			.map(r => r.ts + '\n').join(''))
 		console.log(rows.length, count('sched_switch'), count('lost'))
 	EOT
 	node "$KTAPE_NODE_MODULES/ktape-rows.mjs" "$1"
@@ -71,11 +70,11 @@ rows_duckdb()
 		import { writeFileSync } from 'node:fs'
 		const db = await DuckDBInstance.create(':memory:')
 		const all = await (await db.connect()).runAndReadAll(
-			`select event, ts_ns from read_parquet('${process.argv[2]}')`)
+			`select event, ts from read_parquet('${process.argv[2]}')`)
 		const rows = all.getRowObjectsJson()
 		const count = e => rows.filter(r => r.event === e).length
 		writeFileSync('times', rows.filter(r => r.event !== 'lost')
-			.map(r => r.ts_ns + '\n').join(''))
+			.map(r => r.ts + '\n').join(''))
 		console.log(rows.length, count('sched_switch'), count('lost'))
 	EOT
 	node "$KTAPE_NODE_MODULES/ktape-duckdb.mjs" "$1"

@@ -26,11 +26,13 @@ enum pq_table {
 	PQ_TABLES
 };
 
+/* clang-format off */
 /* The columns of each table: PQ_SCHED_SLICE_CPU ... */
 #define PQ_TABLE(NAME, name, sorts, help) enum pq_columns_##NAME {
 #define PQ_COLUMN(NAME, COLUMN, column, type, null, unit, help) PQ_##NAME##_##COLUMN,
 #define PQ_END(NAME) PQ_##NAME##_COLUMNS };
 #include "tables.h"
+/* clang-format on */
 
 /* Names of kinds and states that the tables have of their own; names.c has the texts. */
 enum pq_word {

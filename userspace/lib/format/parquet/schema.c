@@ -7,12 +7,12 @@
 #include "internal.h"
 #include "schema.h"
 
+/* clang-format off */
 #define PQ_COLUMN(NAME, COLUMN, column, type, null, unit, help) \
 	{ #column, KT_PQ_##type, null },
 #define PQ_TABLE(NAME, name, sorts, help) \
 	static const struct kt_pq_column columns_##NAME[] = {
 #define PQ_END(NAME) };
-/* clang-format off */
 #include "tables.h"
 /* clang-format on */
 
@@ -36,13 +36,22 @@ static bool is_number(const struct ktape_field *f)
 	return f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG;
 }
 
+/* Check whether a column is that of a field, of the given name if there is one. */
+static bool is_arg(const struct kt_pq_column *c, const char *name)
+{
+	const size_t len = strlen(PQ_ARG);
+
+	return !strncmp(c->name, PQ_ARG, len) &&
+	       (!name || !strcmp(c->name + len, name));
+}
+
 /* Return the column of a field name, or @nr if there is none yet. */
 static unsigned int find_arg(const struct kt_pq_column *columns,
 			     unsigned int nr, const char *name)
 {
 	unsigned int i = PQ_EVENT_COLUMNS;
 
-	while (i < nr && strcmp(columns[i].name + strlen(PQ_ARG), name))
+	while (i < nr && !is_arg(&columns[i], name))
 		i++;
 	return i;
 }
@@ -139,9 +148,7 @@ void pq_event_schema_free(struct kt_pq_schema *schema)
 
 	if (!schema->columns)
 		return;
-	for (; i < schema->nr &&
-	       !strncmp(schema->columns[i].name, PQ_ARG, strlen(PQ_ARG));
-	     i++)
+	for (; i < schema->nr && is_arg(&schema->columns[i], NULL); i++)
 		free((char *)schema->columns[i].name);
 	free((void *)schema->columns);
 	schema->columns = NULL;

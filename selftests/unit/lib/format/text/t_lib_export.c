@@ -209,30 +209,6 @@ static void ftrace_waits(void)
 	free(text);
 }
 
-/*
- * Times appear twice: as time stamps, which some engines truncate, and as
- * numbers.
- */
-static void parquet_times(void)
-{
-	static const char first[] = "\xe8\3\0\0\0\0\0\0\xe8\3\0\0\0\0\0\0\xd0\7";
-	int fd = scene_write("parquet", "compress=none", NULL, true);
-	unsigned int times = 0;
-	const char *at;
-	char *data;
-	size_t len;
-
-	check(fd >= 0, "%d", fd);
-	data = codec_content(fd, &len);
-	close(fd);
-	for (at = data; (at = memmem(at, len - (size_t)(at - data), first,
-				     sizeof(first) - 1)); at++)
-		times++;
-	check(memmem(data, len, "ts_ns", 5), "no column ts_ns");
-	free(data);
-	check_equal(times, 2);
-}
-
 /* ---- CTF as LTTng's ---------------------------------------------------------- */
 
 /* Return babeltrace2's output for that trace, to be freed. */
@@ -507,7 +483,6 @@ static const struct tap_test tests[] = {
 	{ "ftrace's text for waits", ftrace_waits },
 	{ "Chrome's JSON", chrome },
 	{ "Chrome's JSON as Python reads it", chrome_python },
-	{ "Parquet's columns of times", parquet_times },
 	{ "CTF as LTTng's, read by babeltrace2", lttng },
 	{ "LTTng's priorities and unknown calls", lttng_words },
 	{ "unusual events in CTF", lttng_strange },
