@@ -2,7 +2,11 @@
 /*
  * Make a long trace of a session in which nothing is lost:
  *
- *	make_long DIR EVENTS
+ *	make_long DIR EVENTS [HOST BEGIN SEED [SLOW [GAP]]]
+ *
+ * HOST is the host name, BEGIN the time of its boot in seconds since the epoch, SEED
+ * makes another trace.  The system call SLOW takes 50 microseconds more, and each GAP-th
+ * packet of the event rings is missing; 0: none is.  Threads have cgroups by their names.
  *
  * 8 CPUs with 64 threads each make system calls, block in them, are woken by threads
  * and interrupts, and are preempted.  The simulator of the unit tests writes the
@@ -25,6 +29,7 @@
 #define PRIOS		(20U | 20U << 8)
 #define EVERY_NS	900U		/* between two events of the machine, at most */
 #define STEPS		16U
+#define SLOW_NS		50000U
 
 enum {
 	IRQ_DISK = 24,
@@ -185,6 +190,16 @@ static void plan(struct sim *s, struct cpu *c, unsigned int cpu)
 	}
 }
 
+static uint64_t gap;	/* GAP */
+
+/* Count the packets of an event ring: each GAP-th one is missing. */
+static bool is_missing(unsigned int ring)
+{
+	static uint64_t packets[SIM_RINGS];
+
+	return gap && ring % 2 == KTAPE_RING_EVENT && !(++packets[ring] % gap);
+}
+
 /* Write the closed packets, so that they do not stay in memory. */
 static void flush(struct sim *s, struct ktape_ctf *ctf)
 {
@@ -192,7 +207,8 @@ static void flush(struct sim *s, struct ktape_ctf *ctf)
 		struct sim_ring *r = &s->ring[i];
 
 		for (unsigned int j = 0; j < r->nr; j++) {
-			if (ktape_ctf_append(ctf, r->packets[j].data,
+			if (!is_missing(i) &&
+			    ktape_ctf_append(ctf, r->packets[j].data,
 					     r->packets[j].len))
 				err(1, "cannot write the trace");
 			free(r->packets[j].data);
@@ -225,7 +241,7 @@ static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
 }
 
 /* Write the names of all threads and interrupts. */
-static void write_names(struct ktape_ctf *ctf)
+static void write_names(const struct ktape_info *info, struct ktape_ctf *ctf)
 {
 	static const char *const kinds[] = { "db", "web", "worker", "log" };
 	static unsigned char data[TRACE_PACKET];
@@ -233,13 +249,15 @@ static void write_names(struct ktape_ctf *ctf)
 				    .seq = 1,
 				    .context = KTAPE_CTX_CONTINUED };
 	struct ktape_builder b;
-	char name[16];
+	char name[32];
 
-	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	memcpy(head.uuid, info->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (uint32_t i = 0; i < SIM_CPUS * THREADS; i++) {
 		snprintf(name, sizeof(name), "%s-%u", kinds[i % 4], i);
 		add_name(&b, KTAPE_OBJ_THREAD, FIRST_TID + i, name);
+		snprintf(name, sizeof(name), "/%s.service", kinds[i % 4]);
+		add_name(&b, KTAPE_OBJ_TASK_CGROUP, FIRST_TID + i, name);
 	}
 	add_name(&b, KTAPE_OBJ_THREAD, 0, "swapper");
 	add_name(&b, KTAPE_OBJ_IRQ, IRQ_DISK, "disk");
@@ -248,14 +266,14 @@ static void write_names(struct ktape_ctf *ctf)
 		err(1, "cannot write the trace");
 }
 
-static struct ktape_ctf *create(const char *dir)
+static struct ktape_ctf *create(const struct ktape_info *info, const char *dir)
 {
 	struct ktape_ctf *ctf;
 	size_t size;
 	char *text;
 	int ret;
 
-	if (ktape_metadata_format(&trace_info, &text, &size))
+	if (ktape_metadata_format(info, &text, &size))
 		abort();
 	ret = ktape_ctf_create(dir, KTAPE_CTF_FORCE, text, size, &ctf);
 	if (ret)
@@ -264,18 +282,40 @@ static struct ktape_ctf *create(const char *dir)
 	return ctf;
 }
 
+/* Take the arguments that make the trace one of a host. */
+static uint32_t take_host(int argc, char **argv, struct ktape_info *info,
+			  uint32_t *slow)
+{
+	const uint32_t seed = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 1;
+
+	*slow = UINT32_MAX;
+	if (argc > 6 && strtoul(argv[6], NULL, 10))
+		*slow = (uint32_t)strtoul(argv[6], NULL, 10);
+	if (argc > 7)
+		gap = strtoull(argv[7], NULL, 10);
+	if (argc < 6)
+		return seed;
+	snprintf(info->hostname, sizeof(info->hostname), "%s", argv[3]);
+	info->offset_s = strtoll(argv[4], NULL, 10);
+	info->real_offset_ns = info->offset_s * 1000000000;
+	return seed;
+}
+
 int main(int argc, char **argv)
 {
 	static struct cpu cpus[SIM_CPUS];
-	struct sim *s = sim_new(1);
+	struct ktape_info info = trace_info;
 	struct ktape_ctf *ctf;
 	uint64_t events;
+	uint32_t slow;
+	struct sim *s;
 
-	if (argc != 3)
-		errx(2, "usage: make_long DIR EVENTS");
+	if (argc < 3 || argc == 4 || argc == 5)
+		errx(2, "usage: make_long DIR EVENTS [HOST BEGIN SEED [SLOW [GAP]]]");
+	s = sim_new(take_host(argc, argv, &info, &slow));
 	events = strtoull(argv[2], NULL, 10);
-	ctf = create(argv[1]);
-	write_names(ctf);
+	ctf = create(&info, argv[1]);
+	write_names(&info, ctf);
 	for (unsigned int i = 0; i < ARRAY_SIZE(more_events); i++)
 		s->mask[more_events[i] / 64] |= 1ULL << (more_events[i] % 64);
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
@@ -291,6 +331,8 @@ int main(int argc, char **argv)
 		while (c->at == c->nr)
 			plan(s, c, cpu);
 		next = &c->steps[c->at++];
+		if (next->opcode == KTAPE_EV_SYS_EXIT && next->dat20 == slow)
+			s->now += SLOW_NS;
 		sim_event(s, cpu, next->opcode, next->dat20, next->words,
 			  next->a, next->b);
 		if (next->opcode == KTAPE_EV_SCHED_SWITCH)

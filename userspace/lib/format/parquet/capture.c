@@ -10,6 +10,7 @@
 
 #define COUNTS		7U	/* numbers of a ledger record */
 #define MOMENT_START	1U
+#define KEY_START	256U	/* in @keys: begin of a CPU's ledger, beside those of 8 bits */
 #define NS_PER_S	1000000000ULL
 
 static const char *const reasons[COUNTS] = {
@@ -244,21 +245,32 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 	return &more[k->value];
 }
 
-/* A trace may begin with the session, at its ledger of the start, or later. */
+/*
+ * A trace may begin with the session, at its ledger of the start, or later.  The ledger of
+ * the start has no records of classes without events: those begin at 0.
+ */
 static void take_ledger(struct pq *pq, const struct ktape_event *e)
 {
 	struct counts *c = find_counts(pq, e);
+	struct kt_map_entry *start =
+		kt_map_put(&pq->ledger->keys, KEY_START, e->cpu);
 
-	if (!c) {
+	if (!c || !start) {
 		pq->s->error = -ENOMEM;
 		return;
 	}
 	if (e->blob_size < COUNTS * 8)
 		return;
+	if ((e->dat20 >> 8 & 7) == MOMENT_START && !start->extra) {
+		start->value = e->ts;
+		start->extra = true;
+	}
 	for (unsigned int i = 0; i < COUNTS; i++)
 		c->last[i] = kt_get64((const uint8_t *)e->blob + i * 8);
 	c->ts = e->ts;
-	if (!c->seen) {
+	if (!c->seen && start->extra) {
+		c->ts_first = start->value;
+	} else if (!c->seen) {
 		memcpy(c->first, c->last, sizeof(c->first));
 		c->ts_first = e->ts;
 	}

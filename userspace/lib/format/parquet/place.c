@@ -262,6 +262,12 @@ static int64_t floor_day(int64_t ns)
 	return ns / NS_PER_DAY - (ns % NS_PER_DAY < 0);
 }
 
+/* Return the day on which the trace begins. */
+static int64_t first_day(const struct pq *pq)
+{
+	return floor_day(ktape_epoch_ns(pq->s->info, pq->begin));
+}
+
 /* Return the day of a row of a part. */
 static int64_t day_of(const struct kt_pq_part *part, uint32_t i)
 {
@@ -293,9 +299,7 @@ static int put_days(struct pq *pq, unsigned int table, struct kt_pq_part *part)
 	int err = 0;
 
 	if (pq->schemas[table].time < 0)
-		return put_part(pq, table, part,
-				floor_day(ktape_epoch_ns(pq->s->info,
-							 pq->begin)));
+		return put_part(pq, table, part, first_day(pq));
 	part->to = 0;
 	while (!err && part->to < nr) {
 		part->from = part->to;
@@ -438,6 +442,18 @@ static int end_single(struct pq *pq)
 	return err ? err : end_file(pq, pq->place->single, PQ_EVENT);
 }
 
+/* A table without rows has a file as well: engines refuse a table without files. */
+static int put_empty(struct pq *pq, unsigned int table)
+{
+	struct file *f;
+
+	for (size_t i = 0; i < pq->place->nr; i++) {
+		if (pq->place->files[i].table == table)
+			return 0;
+	}
+	return find_file(pq, table, first_day(pq), &f);
+}
+
 /**
  * pq_place_end() - Write what is left, and give all files their names
  * @pq: the tables
@@ -451,8 +467,11 @@ int pq_place_end(struct pq *pq)
 
 	if (pq->single)
 		return end_single(pq);
-	for (unsigned int i = 0; i < PQ_TABLES && !err; i++)
+	for (unsigned int i = 0; i < PQ_TABLES && !err; i++) {
 		err = pq_flush(pq, i);
+		if (!err)
+			err = put_empty(pq, i);
+	}
 	for (size_t i = 0; i < p->nr && !err; i++) {
 		if (p->files[i].file)
 			err = close_file(pq, &p->files[i]);
