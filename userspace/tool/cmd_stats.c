@@ -11,7 +11,12 @@
 #include "util/bits.h"
 
 #include "color.h"
-#include "stats.h"
+#include "session.h"
+#include "signals.h"
+#include "stats_live.h"
+
+#define EVERY_NS	15000000000ULL
+#define WINDOW		(16ULL << 20)	/* bytes of a live trace held back for sorting */
 
 struct stats_options {
 	bool json;
@@ -21,6 +26,9 @@ struct stats_options {
 	bool linux_too;
 	bool all;
 	bool histogram;
+	const char *prom;
+	uint64_t every;
+	const char *session;
 	struct kt_opt_list conditions;
 	struct input_options in;
 	struct text_options text;
@@ -40,6 +48,11 @@ static const struct kt_option options[] = {
 	  "linux: show histograms" },
 	{ "fail-if", 'F', KT_OPT_LIST, OPT(conditions), "CONDITION",
 	  "linux: exit with 3 if it holds: 'irq.p99 > 50us'" },
+	{ "prom", 0, KT_OPT_TEXT, OPT(prom), "FILE",
+	  "linux: write metrics for Prometheus; without a trace, of a session" },
+	{ "every", 0, KT_OPT_TIME, OPT(every), "TIME",
+	  "with --prom: write while reading, this often (default: 15s)" },
+	SESSION_OPTION(struct stats_options, session),
 	{ "services", 's', KT_OPT_FLAG, OPT(services), NULL,
 	  "rtos: also show the services of each thread" },
 	{ "events", 'e', KT_OPT_FLAG, OPT(events), NULL,
@@ -57,11 +70,13 @@ static const struct kt_option options[] = {
  * @o: options
  * @rtos: those of an RTOS, if not of Linux
  * @t: the trace, with the Linux statistics
+ * @live: metrics that are written while the trace is read
  */
 struct stats {
 	struct stats_options o;
 	struct stats_rtos rtos;
 	struct stats_trace t;
+	struct stats_live live;
 };
 
 typedef unsigned long long ull;
@@ -301,13 +316,18 @@ static int make_stats(struct stats *s, bool rtos)
 /* Check the options and choose the kind of statistics.  Return: 0 or the exit code. */
 static int check_options(const struct stats_options *o, bool *rtos)
 {
-	bool only_linux = o->conditions.nr || o->all || o->histogram;
+	bool only_linux = o->conditions.nr || o->all || o->histogram || o->prom;
 	bool only_rtos = o->services || o->events;
+	bool shown = o->json || o->all || o->histogram || o->conditions.nr;
 
 	if ((o->rtos || only_rtos) && (o->linux_too || only_linux))
 		return misuse(
 			&command_stats,
 			"options of --linux and of --rtos exclude each other");
+	if (o->prom ? shown : o->every != EVERY_NS || o->session)
+		return misuse(&command_stats,
+			      o->prom ? "--prom only writes its file: leave out what is shown" :
+					"--every and --session need --prom");
 	if (o->rtos || only_rtos)
 		*rtos = true;
 	else if (o->linux_too || only_linux)
@@ -315,45 +335,99 @@ static int check_options(const struct stats_options *o, bool *rtos)
 	return stats_judge_check(&command_stats, &o->conditions, false);
 }
 
-static int cmd_stats(int argc, char **argv)
+/* Write the metrics until the trace ends.  Return: the exit code. */
+static int make_metrics(struct stats *s)
 {
-	struct stats s = { .o = { .json = false } };
+	int ret = stats_live_measure(&s->live, s->o.prom);
+
+	if (ret)
+		return fail("%s: %s", s->live.error ? s->o.prom : s->t.path,
+			    s->live.error ? strerror(-ret) : read_error(ret));
+	if (s->t.gaps)
+		note("%llu events were lost in %u gaps%s: see ktape_uncertain_total",
+		     (ull)s->t.lost, s->t.gaps,
+		     s->t.unknown ? ", plus an unknown number" : "");
+	return s->t.damaged ? EXIT_FAILED : EXIT_OK;
+}
+
+static void look(void *arg)
+{
+	struct stats *s = arg;
+
+	stats_live_look(&s->live);
+}
+
+/* Prepare to read a live trace or session.  Return: 0 or the exit code. */
+static int begin_metrics(struct stats *s, struct ktape_trace_options *how)
+{
+	s->live.t = &s->t;
+	s->live.every = s->o.every;
+	how->idle = look;
+	how->window = WINDOW;
+	how->wake = signals_pipe();
+	if (how->wake < 0)
+		return fail("pipe: %s", strerror(-how->wake));
+	signals_catch();
+	return 0;
+}
+
+/* Open the trace and measure it.  Return: the exit code. */
+static int run_stats(struct stats *s, char **path)
+{
 	struct ktape_trace_options how = {
 		.notice = take_notice,
-		.arg = &s,
+		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	int first, ret;
 	bool rtos;
+	int ret = color_start(&command_stats, &s->o.text);
+
+	if (!ret)
+		ret = check_options(&s->o, &rtos);
+	s->t.path = *path;
+	if (!ret)
+		ret = input_check(&s->o.in, s->o.prom ? s->o.prom : "-", path, 1);
+	if (!ret && s->o.prom)
+		ret = begin_metrics(s, &how);
+	if (!ret)
+		ret = input_open(&command_stats, &s->o.in, *path, &how,
+				 &s->t.trace);
+	if (ret)
+		return ret;
+	rtos = !ktape_trace_is_kernel(s->t.trace);
+	ret = check_options(&s->o, &rtos);
+	if (ret)
+		return ret;
+	return s->o.prom ? make_metrics(s) : make_stats(s, rtos);
+}
+
+static int cmd_stats(int argc, char **argv)
+{
+	struct stats s = { .o = { .every = EVERY_NS } };
+	struct ktape_device *device = NULL;
+	char dash[] = "-", *input = dash;
+	int first, ret;
 
 	ret = kt_options(&command_stats, argc, argv, &s.o, &first);
 	if (ret >= 0)
 		return ret;
-	if (argc - first != 1)
+	if (argc - first != 1 && !(s.o.prom && argc == first))
 		return misuse(&command_stats, "give exactly one trace");
-	ret = color_start(&command_stats, &s.o.text);
+	if (s.o.session && argc > first)
+		return misuse(&command_stats,
+			      "a trace and --session exclude each other");
+	ret = argc > first ? 0 : stats_live_session(s.o.session, &device);
 	if (!ret)
-		ret = check_options(&s.o, &rtos);
-	s.t.path = argv[first];
-	if (!ret)
-		ret = input_check(&s.o.in, "-", argv + first, 1);
-	if (!ret)
-		ret = input_open(&command_stats, &s.o.in, argv[first], &how,
-				 &s.t.trace);
-	if (!ret) {
-		rtos = !ktape_trace_is_kernel(s.t.trace);
-		ret = check_options(&s.o, &rtos);
-	}
-	if (!ret)
-		ret = make_stats(&s, rtos);
+		ret = run_stats(&s, argc > first ? argv + first : &input);
 	stats_close(&s.t);
 	stats_rtos_release(&s.rtos);
+	ktape_device_close(device);
 	return ret;
 }
 
 const struct kt_command command_stats = {
 	.name = "stats",
-	.operands = "DIR|FILE|-",
+	.operands = "[DIR|FILE|-]",
 	.help = "show statistics of threads, interrupts and services",
 	.more = "exit status: 0 ok, 1 failed or the input is damaged, 2 usage error,\n  3 a condition holds\n",
 	.options = options,

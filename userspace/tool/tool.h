@@ -58,6 +58,7 @@ void write_json_text(FILE *f, const char *text);
 void put_human(char *to, size_t size, uint64_t bytes);
 int finish_stdout(void);
 
+extern const struct kt_command command_bundle;
 extern const struct kt_command command_clear;
 extern const struct kt_command command_completion;
 extern const struct kt_command command_convert;

@@ -32,6 +32,7 @@ clear
 destroy
 mark		ktape.1:mark
 convert		ktape-convert.1
+bundle		ktape-bundle.1
 stats		ktape-stats.1
 diff		ktape-diff.1
 top		ktape-top.1

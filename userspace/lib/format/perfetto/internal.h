@@ -128,6 +128,8 @@ struct pf_place {
  * @state_tracks: ids of their tracks, at most KT_STATES_MAX
  * @plans: by opcode, how it becomes an ftrace event; NULL: generic event
  * @packet: start of the packet that pf_packet() began
+ * @boot_offset: CLOCK_BOOTTIME of the output minus trace clock in ns
+ * @machine: number of the machine; 0: packets have none
  * @begun: the first packet of sequence 1 was written
  */
 struct perfetto {
@@ -144,6 +146,8 @@ struct perfetto {
 	struct pf_set state_tracks;
 	struct pf_plan *plans[KTAPE_OPCODES];
 	char *packet;
+	uint32_t machine;
+	int64_t boot_offset;
 	bool begun;
 };
 
@@ -191,7 +195,7 @@ bool pf_user_event(struct perfetto *pf, const struct ktape_event *e);
 static inline uint64_t pf_time(struct perfetto *pf, uint64_t ts)
 {
 	return kt_clock_ns(&pf->clock, pf->s->info, ts) +
-	       (uint64_t)pf->s->info->boot_offset_ns;
+	       (uint64_t)pf->boot_offset;
 }
 
 /**

@@ -23,6 +23,8 @@
  * events have beyond the bounds in user.c.  Protobuf has no resynchronisation: a
  * damaged file is read up to the damage.
  */
+#include "util/parse.h"
+
 #include "internal.h"
 #include "perfetto.h"
 
@@ -33,6 +35,8 @@ static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
 	uint32_t flags = PF_SEQ_NEEDED;
 
 	p = pf_number(p, PF_PACKET_SEQUENCE_ID, sequence);
+	if (pf->machine)
+		p = pf_number(p, PF_PACKET_MACHINE, pf->machine);
 	if (sequence != PF_SEQUENCE_FTRACE)
 		return p;
 	if (!pf->begun)
@@ -164,7 +168,7 @@ static char *put_clocks(const struct perfetto *pf, char *p)
 	const uint64_t ns = ktape_ticks_to_ns(i, at);
 	char *m = pf_open(p, PF_PACKET_CLOCK_SNAPSHOT);
 
-	p = put_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)i->boot_offset_ns);
+	p = put_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)pf->boot_offset);
 	p = put_clock(p, PF_CLOCK_MONOTONIC, ns + (uint64_t)i->mono_offset_ns);
 	p = put_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
 	return pf_close(m, p);
@@ -180,7 +184,10 @@ static char *put_system(const struct perfetto *pf, char *p)
 	p = pf_text(p, PF_UTSNAME_RELEASE, i->release);
 	/* The viewer needs the machine for the names of system calls. */
 	p = pf_text(p, PF_UTSNAME_MACHINE, i->machine);
-	return pf_close(m, pf_close(uts, p));
+	p = pf_close(uts, p);
+	if (*i->hostname)
+		p = pf_text(p, PF_SYSTEM_MACHINE_NAME, i->hostname);
+	return pf_close(m, p);
 }
 
 static int put_trace_heads(struct perfetto *pf)
@@ -232,6 +239,40 @@ static void put_statistics(struct perfetto *pf, uint32_t phase)
 
 /* ---- the codec --------------------------------------------------------- */
 
+static const struct ktape_codec_option options[] = {
+	{ "machine", "ID", "number of the machine in all packets, for traces that are merged" },
+	{ "boot_utc", "NS", "time since the epoch that is 0 on the boot clock, instead of the machine's boot" },
+	{ .key = NULL },
+};
+
+/* Traces of several machines can have one boot clock, for readers that know only one. */
+static int take_boot(struct kt_sink *s, struct perfetto *pf)
+{
+	const char *text = kt_codec_option(&s->options, "boot_utc");
+	uint64_t utc;
+
+	pf->boot_offset = s->info->boot_offset_ns;
+	if (!text)
+		return 0;
+	if (kt_parse_u64(text, &utc) || utc > INT64_MAX)
+		return kt_sink_fail(s, "boot_utc=%s: use a number of nanoseconds",
+				    text);
+	pf->boot_offset = (int64_t)((uint64_t)ktape_epoch_ns(s->info, 0) - utc);
+	return 0;
+}
+
+static int take_machine(struct kt_sink *s, struct perfetto *pf)
+{
+	const char *text = kt_codec_option(&s->options, "machine");
+	uint64_t id = 0;
+
+	if (text && (kt_parse_u64(text, &id) || !id || id > UINT32_MAX))
+		return kt_sink_fail(s, "machine=%s: use a number from 1 to %u",
+				    text, UINT32_MAX);
+	pf->machine = (uint32_t)id;
+	return 0;
+}
+
 static int perfetto_begin(struct kt_sink *s)
 {
 	struct perfetto *pf = s->state;
@@ -239,7 +280,11 @@ static int perfetto_begin(struct kt_sink *s)
 
 	pf->s = s;
 	pf->turn = 1;
-	err = pf_plans(pf);
+	err = take_machine(s, pf);
+	if (!err)
+		err = take_boot(s, pf);
+	if (!err)
+		err = pf_plans(pf);
 	if (!err)
 		err = put_trace_heads(pf);
 	return err ? err : pf_generic_descriptors(pf);
@@ -315,6 +360,7 @@ static void perfetto_close(struct kt_sink *s)
 }
 
 const struct kt_codec_out kt_perfetto_out = {
+	.options = options,
 	.size = sizeof(struct perfetto),
 	.switches = true,
 	.begin = perfetto_begin,
