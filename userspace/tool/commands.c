@@ -14,7 +14,7 @@ static const struct kt_command *const commands[] = {
 	&command_doctor,  &command_start,    &command_stop,
 	&command_clear,	  &command_destroy,  &command_mark,
 	&command_probe,	  &command_convert,  &command_stats,
-	&command_bundle,
+	&command_bundle,	  &command_ship,
 	&command_diff,	  &command_top,	     &command_verify,
 	&command_recover, &command_snapshot, &command_trigger,
 	&command_send,	   &command_receive, COMMAND_SERVE &command_completion,

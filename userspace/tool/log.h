@@ -32,6 +32,7 @@ struct log_piece {
  * @began: when the current piece was begun, CLOCK_MONOTONIC in ns
  * @retry: earliest time for the next piece, in ns; 0: any time
  * @reported: the message about the last failure was printed
+ * @lock: descriptor of the current piece, which is locked; 0: none
  */
 struct log {
 	char *pattern;
@@ -47,6 +48,7 @@ struct log {
 	uint64_t began;
 	uint64_t retry;
 	bool reported;
+	int lock;
 };
 
 int log_prepare(struct log *log, const char *pattern, bool zstd);

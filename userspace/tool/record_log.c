@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape record -l: decide when a piece is full, and begin the next one. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "util/path.h"
 
 #include "record.h"
 
@@ -10,9 +15,38 @@
 #define PATIENCE_NS	1000000000ULL	/* wait after finding the piece empty */
 #define RETRY_NS	10000000000ULL	/* wait after failing to begin a piece */
 
+/* Lock the folder of a piece that is about to be made.  Return: a descriptor or -1. */
+static int lock_folder(const struct record *r)
+{
+	char *path = log_name(&r->log, 0);
+	char *folder = path ? kt_path_folder(path) : NULL;
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(folder);
+	free(path);
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	return fd;
+}
+
+/*
+ * Lock the current piece, and unlock the one before.  ktape ship takes pieces that are not
+ * locked.  The kernel unlocks them if this process dies.
+ */
+static void lock_piece(struct record *r)
+{
+	int fd = open(log_current(&r->log), O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB);
+	if (r->log.lock > 0)
+		close(r->log.lock);
+	r->log.lock = fd;
+}
+
 /* Begin a piece under the first name that is free.  Return: 0 or negative errno. */
-static int make_piece(struct record *r,
-		      int (*make)(struct record *r, const char *path))
+static int try_names(struct record *r,
+		     int (*make)(struct record *r, const char *path))
 {
 	int err = -EEXIST;
 
@@ -26,6 +60,19 @@ static int make_piece(struct record *r,
 			return log_add(&r->log, path);
 		free(path);
 	}
+	return err;
+}
+
+static int make_piece(struct record *r,
+		      int (*make)(struct record *r, const char *path))
+{
+	int folder = lock_folder(r);
+	int err = try_names(r, make);
+
+	if (!err)
+		lock_piece(r);
+	if (folder >= 0)
+		close(folder);
 	return err;
 }
 

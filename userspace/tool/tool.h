@@ -75,6 +75,7 @@ extern const struct kt_command command_record;
 extern const struct kt_command command_recover;
 extern const struct kt_command command_send;
 extern const struct kt_command command_serve;
+extern const struct kt_command command_ship;
 extern const struct kt_command command_snapshot;
 extern const struct kt_command command_start;
 extern const struct kt_command command_stats;

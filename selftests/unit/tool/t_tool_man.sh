@@ -33,6 +33,7 @@ destroy
 mark		ktape.1:mark
 convert		ktape-convert.1
 bundle		ktape-bundle.1
+ship		ktape-ship.1
 stats		ktape-stats.1
 diff		ktape-diff.1
 top		ktape-top.1

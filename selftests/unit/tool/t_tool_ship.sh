@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_ship.sh FOLDER: pieces of a log are converted and handed over, each once,
+# whatever fails or dies in between. The uploader is a script that does as it is told; the
+# process that ships is killed at chosen moments, and the files that arrive must be those
+# of a run that nothing disturbs.
+# shellcheck source=selftests/unit/tool/tool.sh
+. "${0%/*}/tool.sh" "$1"
+ktape=$out/user-asan/ktape
+
+# Three traces that begin at different times, so that their tables have different names.
+"$out/t_lib_linux" --scene scene &&
+	run 0 convert -q --to native -o irq -e irq scene &&
+	run 0 convert -q --to native -o sched -e sched scene || exit
+
+# pieces: a log of three pieces, the oldest first
+pieces()
+{
+	rm -rf night
+	mkdir night
+	cp -r irq night/a && cp -r sched night/b && cp -r scene night/c
+	touch -d '2026-01-01 00:00' night/a
+	touch -d '2026-01-01 01:00' night/b
+	touch -d '2026-01-01 02:00' night/c
+}
+
+# Copy the tables of $1 to there/, and note the call. If the file "plan" has a line, it
+# is what happens in this call instead: fail, die-before or die-after (SIGKILL to ktape).
+cat >uploader <<'EOT'
+#!/bin/sh
+echo "${1##*/}" >>calls
+what=$(head -n 1 plan 2>/dev/null)
+sed -i 1d plan 2>/dev/null
+[ "$what" = fail ] && exit 7
+[ "$what" = die-before ] && kill -9 "$PPID"
+[ "$what" = die-before ] && exit 0
+mkdir -p there && cp -R "$1"/. there/ || exit 1
+[ "$what" = die-after ] && kill -9 "$PPID"
+exit 0
+EOT
+chmod +x uploader
+
+# tables: checksums of what has arrived, by path
+tables()
+{
+	(cd there 2>/dev/null && find . -type f -exec sha256sum {} + | sort -k 2)
+}
+
+# shellcheck disable=SC2016	# $1 is of the uploader's shell
+ship()
+{
+	timeout 120 "$ktape" ship --to 'exec ./uploader "$1"' --backoff 1ms "$@" night >text 2>log.txt
+	got=$?
+	cat log.txt >>log.all
+	return $got
+}
+
+echo "TAP version 13"
+echo "1..11"
+
+pieces
+: >calls
+ship --json && [ "$(ls night)" = "" ] && [ "$(sort calls | uniq -c | wc -l)" = 3 ] &&
+	[ "$(wc -l <calls)" = 3 ] &&
+	grep -qx '{"shipped":3,"left":0,"bad":0,"dropped":0,"dropped_bytes":0}' text &&
+	[ "$(find night/.ktape-ship -mindepth 1 ! -name lock)" = "" ]
+result $? "each piece is handed over once, and removed"
+tables >want
+[ "$(grep -c '/capture/' want)" = 3 ] && [ "$(grep -c parquet want)" = 45 ]
+result $? "all tables have arrived"
+
+rm -rf there; pieces
+printf 'fail\nfail\nfail\n' >plan; : >calls
+ship && tables >got && diff want got >>log && [ "$(wc -l <calls)" = 6 ] &&
+	grep -q 'exit status 7' log.txt && [ "$(ls night)" = "" ]
+result $? "an uploader that fails is tried again"
+
+rm -rf there; pieces
+yes fail | head -n 50 >plan; : >calls
+ship --tries 3; [ $? = 3 ] && [ "$(echo night/*)" = "night/a night/b night/c" ] && [ "$(wc -l <calls)" = 3 ]
+result $? "after --tries failures the pieces are left: exit status 3"
+: >plan
+ship && tables >got && diff want got >>log && [ "$(ls night)" = "" ]
+result $? "the next run ships what was left"
+
+for when in die-before die-after; do
+	rm -rf there; pieces
+	# The first piece arrives, ktape dies in the second call.
+	printf 'go\n%s\n' "$when" >plan; : >calls
+	ship; first=$?
+	[ -d night/b ] && [ -d night/c ] && [ ! -d night/a ] && [ $first = 137 ] && ship &&
+		tables >got && diff want got >>log && [ "$(ls night)" = "" ]
+	result $? "SIGKILL while the uploader runs ($when): nothing is lost, nothing is different"
+done
+
+# The states of the head of ship_state.c, as a crash leaves them.
+rm -rf there; pieces
+mkdir -p night/.ktape-ship/a.tmp/event
+echo half >night/.ktape-ship/a.tmp/event/half
+"$ktape" convert -q --to "parquet:dir=$PWD/night/.ktape-ship/b.ready" night/b 2>>log
+: >night/.ktape-ship/c.done; mkdir night/.ktape-ship/c.ready; : >calls
+ship && [ "$(sort calls | tr '\n' ' ')" = "a.ready b.ready " ] && [ "$(ls night)" = "" ] &&
+	[ "$(find night/.ktape-ship -mindepth 1 ! -name lock)" = "" ] &&
+	[ ! -e there/event/half ]
+result $? "every state that a crash can leave: half converted, converted, handed over"
+
+rm -rf there; pieces; echo damage >night/b/metadata; : >calls
+ship; [ $? = 1 ] && [ "$(ls night)" = b ] && [ "$(wc -l <calls)" = 2 ] &&
+	grep -q 'cannot be converted' log.txt
+result $? "a piece that cannot be converted stays, the others are shipped: exit status 1"
+
+rm -rf there; pieces; : >calls
+size=$(du -sb night/c | cut -f 1)
+ship --json --max "$size"; [ $? = 3 ] && grep -q '"dropped":[12],' text &&
+	[ "$(head -n 1 calls)" != a.ready ] && [ "$(tail -n 1 calls)" = c.ready ]
+result $? "--max: the oldest pieces go first, and are counted: exit status 3"
+
+# A recorder has its piece locked; a second ktape ship finds the folder locked.
+rm -rf there; pieces; : >calls
+exec 5<night/c
+flock -x 5
+ship && [ "$(ls night)" = c ] && [ "$(wc -l <calls)" = 2 ]
+locked=$?
+exec 5<&-
+mkdir -p night/.ktape-ship
+exec 6>night/.ktape-ship/lock
+flock -x 6
+ship; [ $? = 1 ] && grep -q 'another ktape ship' log.txt && [ $locked = 0 ]
+result $? "a piece that is being recorded waits; two ktape ship exclude each other"
+exec 6>&-
+exit $failed

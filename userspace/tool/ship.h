@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ktape ship: cmd_ship.c has the command line and the order of the work, ship_state.c what
+ * is on disk, ship_send.c the uploader.
+ */
+#ifndef _KT_TOOL_SHIP_H
+#define _KT_TOOL_SHIP_H
+
+#include <stddef.h>
+
+#include "tool.h"
+
+#define SHIP_NAME	256U	/* bytes of the name of a piece */
+
+/* How far a piece is. */
+enum ship_stage {
+	SHIP_WAITS,	/* it has to be converted */
+	SHIP_READY,	/* its tables wait for the uploader */
+	SHIP_DONE,	/* the uploader has them */
+	SHIP_BAD	/* it cannot be converted */
+};
+
+/**
+ * struct ship_piece - a piece of a log
+ * @name: its name in the folder
+ * @time: when it was changed last, in ns since the epoch
+ * @stage: enum ship_stage
+ * @locked: a recorder writes to it
+ */
+struct ship_piece {
+	char name[SHIP_NAME];
+	int64_t time;
+	unsigned int stage;
+	bool locked;
+};
+
+/**
+ * struct ship - the folder of a log
+ * @path: its path
+ * @fd: its descriptor
+ * @state: descriptor of the folder with the state, in it
+ * @keep: pieces stay when they were shipped
+ * @pieces: pieces, oldest first
+ * @nr: entries of @pieces
+ */
+struct ship {
+	const char *path;
+	int fd;
+	int state;
+	bool keep;
+	struct ship_piece *pieces;
+	size_t nr;
+};
+
+/* ship_state.c */
+int ship_open(struct ship *s, const char *path);
+int ship_look(struct ship *s);
+int ship_begin(struct ship *s, const struct ship_piece *p);
+int ship_converted(struct ship *s, struct ship_piece *p);
+int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage);
+int ship_clean(struct ship *s, struct ship_piece *p);
+int ship_drop(struct ship *s, const struct ship_piece *p);
+uint64_t ship_bytes(const struct ship *s, const struct ship_piece *p);
+void ship_path(const struct ship *s, const char *name, const char *end,
+	       char *path, size_t size);
+void ship_close(struct ship *s);
+
+/* ship_send.c */
+bool ship_has_uploader(const char *to);
+int ship_send(const char *to, const char *folder);
+
+#endif /* _KT_TOOL_SHIP_H */

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What ktape ship has on disk, in DIR/.ktape-ship:
+ *
+ *	NAME.tmp/	tables that are being written
+ *	NAME.ready/	all tables of piece NAME; the uploader does not have them yet
+ *	NAME.done	the uploader has them
+ *	NAME.bad	the piece cannot be converted
+ *	lock		held by the process that ships
+ *
+ * A piece goes from one state to the next by a rename, after everything before it is on the
+ * disk.  So after a crash at any moment each piece is in one of these states, and the work
+ * goes on there: what is in NAME.tmp is made again; what is in NAME.ready is handed over
+ * again, in the same files with the same names, because the uploader may have been
+ * interrupted.  A piece is removed only when NAME.done is on the disk.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "ship.h"
+
+#define STATE		".ktape-ship"
+#define MODE_DIR	0777
+#define MODE_FILE	0666
+#define NS_PER_S	1000000000LL
+
+static const char *const ends[] = {
+	[SHIP_READY] = ".ready",
+	[SHIP_DONE] = ".done",
+	[SHIP_BAD] = ".bad",
+};
+
+/**
+ * ship_path() - make the path of a file of the state
+ * @s: the folder
+ * @name: name of the piece
+ * @end: end of the name
+ * @path: filled
+ * @size: bytes of @path
+ */
+void ship_path(const struct ship *s, const char *name, const char *end,
+	       char *path, size_t size)
+{
+	snprintf(path, size, "%s/" STATE "/%s%s", s->path, name, end);
+}
+
+/**
+ * ship_open() - open the folder of a log, for this process alone
+ * @s: filled; @s->keep stays
+ * @path: the folder
+ *
+ * Return: 0, -EBUSY if another process ships it, or negative errno.
+ */
+int ship_open(struct ship *s, const char *path)
+{
+	int lock;
+
+	s->path = path;
+	s->state = -1;
+	s->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->fd < 0)
+		return -errno;
+	if (mkdirat(s->fd, STATE, MODE_DIR) && errno != EEXIST)
+		return -errno;
+	s->state = openat(s->fd, STATE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->state < 0)
+		return -errno;
+	/* The lock is released when the process ends. */
+	lock = openat(s->state, "lock", O_RDWR | O_CREAT | O_CLOEXEC, MODE_FILE);
+	if (lock < 0)
+		return -errno;
+	return flock(lock, LOCK_EX | LOCK_NB) ?
+		       (errno == EWOULDBLOCK ? -EBUSY : -errno) : 0;
+}
+
+/**
+ * ship_close() - close the folder
+ * @s: the folder
+ */
+void ship_close(struct ship *s)
+{
+	free(s->pieces);
+	if (s->state >= 0)
+		close(s->state);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+/* ---- trees ---------------------------------------------------------------------------- */
+
+typedef int tree_action(int folder, const char *name, bool is_folder, void *arg);
+
+/* Call @act for all that is in a folder, and then for the folder. */
+static int walk_tree(int folder, const char *name, tree_action *act, void *arg)
+{
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	const struct dirent *e;
+	struct stat st;
+	DIR *dir;
+
+	if (fd < 0)
+		return errno == ELOOP ? act(folder, name, false, arg) : -errno;
+	if (fstat(fd, &st) || !S_ISDIR(st.st_mode)) {
+		close(fd);
+		return act(folder, name, false, arg);
+	}
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (!err && (e = readdir(dir))) {
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			err = walk_tree(dirfd(dir), e->d_name, act, arg);
+	}
+	closedir(dir);
+	return err ? err : act(folder, name, true, arg);
+}
+
+static int remove_entry(int folder, const char *name, bool is_folder, void *arg)
+{
+	(void)arg;
+	return unlinkat(folder, name, is_folder ? AT_REMOVEDIR : 0) ? -errno : 0;
+}
+
+static int sync_entry(int folder, const char *name, bool is_folder, void *arg)
+{
+	(void)arg;
+	(void)is_folder;
+	return kt_fsync_at(folder, name);
+}
+
+static int add_bytes(int folder, const char *name, bool is_folder, void *arg)
+{
+	uint64_t *bytes = arg;
+	struct stat st;
+
+	if (!is_folder && !fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+		*bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static int remove_tree(int folder, const char *name)
+{
+	int err = walk_tree(folder, name, remove_entry, NULL);
+
+	return err == -ENOENT ? 0 : err;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------- */
+
+static bool exists(const struct ship *s, const char *name, const char *end)
+{
+	char file[SHIP_NAME + 16];
+
+	snprintf(file, sizeof(file), "%s%s", name, end);
+	return !faccessat(s->state, file, F_OK, 0);
+}
+
+static unsigned int stage_of(const struct ship *s, const char *name)
+{
+	for (unsigned int i = SHIP_BAD; i > SHIP_WAITS; i--) {
+		if (exists(s, name, ends[i]))
+			return i;
+	}
+	return SHIP_WAITS;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ship_piece *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Check whether a recorder writes to a piece: it holds a lock as long as it does. */
+static bool is_locked(const struct ship *s, const char *name)
+{
+	int fd = openat(s->fd, name, O_RDONLY | O_CLOEXEC);
+	bool locked = fd < 0 || flock(fd, LOCK_SH | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+static int add_piece(struct ship *s, const char *name)
+{
+	struct ship_piece *more;
+	struct stat st;
+
+	if (strlen(name) >= SHIP_NAME || fstatat(s->fd, name, &st, 0))
+		return 0;
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return 0;
+	more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->pieces = more;
+	more += s->nr++;
+	*more = (struct ship_piece){
+		.time = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec,
+		.stage = stage_of(s, name),
+		.locked = is_locked(s, name),
+	};
+	strcpy(more->name, name);
+	return 0;
+}
+
+/**
+ * ship_look() - find the pieces of the log, and how far each one is
+ * @s: the folder
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_look(struct ship *s)
+{
+	int fd = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return -errno;
+	}
+	s->nr = 0;
+	/* While a recorder begins a piece, which is not locked yet, it locks the folder. */
+	if (flock(s->fd, LOCK_SH))
+		err = -errno;
+	while (!err && (e = readdir(dir))) {
+		if (*e->d_name != '.')
+			err = add_piece(s, e->d_name);
+	}
+	flock(s->fd, LOCK_UN);
+	closedir(dir);
+	if (s->nr)
+		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_time);
+	return err;
+}
+
+static int rename_state(const struct ship *s, const char *name, const char *from,
+			const char *to)
+{
+	char old[SHIP_NAME + 16], new[SHIP_NAME + 16];
+
+	snprintf(old, sizeof(old), "%s%s", name, from);
+	snprintf(new, sizeof(new), "%s%s", name, to);
+	if (renameat(s->state, old, s->state, new))
+		return -errno;
+	return fsync(s->state) ? -errno : 0;
+}
+
+/**
+ * ship_begin() - remove what an interrupted conversion of a piece has left
+ * @s: the folder
+ * @p: the piece
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_begin(struct ship *s, const struct ship_piece *p)
+{
+	char name[SHIP_NAME + 16];
+
+	snprintf(name, sizeof(name), "%s.tmp", p->name);
+	return remove_tree(s->state, name);
+}
+
+/**
+ * ship_converted() - all tables of a piece are in NAME.tmp
+ * @s: the folder
+ * @p: the piece
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_converted(struct ship *s, struct ship_piece *p)
+{
+	char name[SHIP_NAME + 16];
+	int err;
+
+	snprintf(name, sizeof(name), "%s.tmp", p->name);
+	err = walk_tree(s->state, name, sync_entry, NULL);
+	if (!err)
+		err = rename_state(s, p->name, ".tmp", ends[SHIP_READY]);
+	if (!err)
+		p->stage = SHIP_READY;
+	return err;
+}
+
+/**
+ * ship_mark() - note on the disk that a piece is done or bad
+ * @s: the folder
+ * @p: the piece
+ * @stage: SHIP_DONE or SHIP_BAD
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage)
+{
+	char name[SHIP_NAME + 16];
+	int fd, err = 0;
+
+	snprintf(name, sizeof(name), "%s.new", p->name);
+	fd = openat(s->state, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    MODE_FILE);
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd))
+		err = -errno;
+	close(fd);
+	if (!err)
+		err = rename_state(s, p->name, ".new", ends[stage]);
+	if (!err)
+		p->stage = stage;
+	return err;
+}
+
+/**
+ * ship_clean() - remove what is left of a piece that is done
+ * @s: the folder
+ * @p: the piece; it is removed as well, unless pieces are kept
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_clean(struct ship *s, struct ship_piece *p)
+{
+	char name[SHIP_NAME + 16];
+	int err;
+
+	snprintf(name, sizeof(name), "%s%s", p->name, ends[SHIP_READY]);
+	err = remove_tree(s->state, name);
+	if (err || s->keep)
+		return err;
+	err = remove_tree(s->fd, p->name);
+	if (!err && fsync(s->fd))
+		err = -errno;
+	/* The mark goes last: without it the piece would be shipped again. */
+	snprintf(name, sizeof(name), "%s%s", p->name, ends[SHIP_DONE]);
+	return err ? err : remove_tree(s->state, name);
+}
+
+/**
+ * ship_drop() - remove a piece that was not shipped, for want of room
+ * @s: the folder
+ * @p: the piece
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_drop(struct ship *s, const struct ship_piece *p)
+{
+	char name[SHIP_NAME + 16];
+	int err = remove_tree(s->fd, p->name);
+
+	for (unsigned int i = SHIP_READY; i <= SHIP_BAD && !err; i++) {
+		snprintf(name, sizeof(name), "%s%s", p->name, ends[i]);
+		err = remove_tree(s->state, name);
+	}
+	snprintf(name, sizeof(name), "%s.tmp", p->name);
+	return err ? err : remove_tree(s->state, name);
+}
+
+/**
+ * ship_bytes() - return the bytes that a piece and its tables take
+ * @s: the folder
+ * @p: the piece
+ *
+ * Return: bytes.
+ */
+uint64_t ship_bytes(const struct ship *s, const struct ship_piece *p)
+{
+	char name[SHIP_NAME + 16];
+	uint64_t bytes = 0;
+
+	walk_tree(s->fd, p->name, add_bytes, &bytes);
+	snprintf(name, sizeof(name), "%s%s", p->name, ends[SHIP_READY]);
+	walk_tree(s->state, name, add_bytes, &bytes);
+	return bytes;
+}
