@@ -38,7 +38,7 @@
  *	module enters none, because a reader can look number and table up
  * @KTAPE_OBJ_TASK_CGROUP: id tid; param1 and param2 low and high half of the id of
  *	the thread's cgroup (version 2); name the end of its path.  The module enters
- *	none: the recorder adds those of the threads that there are at the start
+ *	none: a program that writes a trace may
  * @KTAPE_OBJ_USER: from here on objects of programs: KTAPE_OBJ_USER + a type of
  *	enum ktape_user_object
  */

@@ -127,7 +127,6 @@ static int convert_piece(struct shipping *sh, struct ship_piece *p)
 	if (ret && !has_tables(folder)) {
 		note("%s: cannot be converted: it stays where it is, and is not shipped",
 		     from);
-		sh->bad++;
 		return ship_mark(&sh->s, p, SHIP_BAD);
 	}
 	if (ret)
@@ -210,6 +209,7 @@ static int pass(struct shipping *sh)
 			err = ship_look(&sh->s);
 	}
 	sh->left = 0;
+	sh->bad = 0;
 	for (size_t i = 0; i < sh->s.nr && !err; i++) {
 		struct ship_piece *p = &sh->s.pieces[i];
 
@@ -218,6 +218,7 @@ static int pass(struct shipping *sh)
 		if (!sh->failures && !signals_came())
 			err = step_piece(sh, p);
 		sh->left += is_open(p);
+		sh->bad += p->stage == SHIP_BAD;
 	}
 	return err;
 }

@@ -218,15 +218,48 @@ static int add_piece(struct ship *s, const char *name)
 	return 0;
 }
 
-/**
- * ship_look() - find the pieces of the log, and how far each one is
- * @s: the folder
- *
- * Return: 0 or negative errno.
- */
-int ship_look(struct ship *s)
+/* Return the piece that a file of the state is of, or false if the end is another one. */
+static bool has_end(const char *file, const char *end, char name[SHIP_NAME])
 {
-	int fd = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	size_t len = strlen(file), more = strlen(end);
+
+	if (len <= more || len - more >= SHIP_NAME || strcmp(file + len - more, end))
+		return false;
+	memcpy(name, file, len - more);
+	name[len - more] = '\0';
+	return true;
+}
+
+/*
+ * A recorder with --keep may have removed a piece: its tables are shipped all the same, and
+ * a mark that it was shipped is of no use any more.
+ */
+static int add_left(struct ship *s, const char *file)
+{
+	struct ship_piece *more;
+	char name[SHIP_NAME];
+
+	if (has_end(file, ends[SHIP_DONE], name) &&
+	    faccessat(s->fd, name, F_OK, 0) && !exists(s, name, ends[SHIP_READY]))
+		return unlinkat(s->state, file, 0) ? -errno : 0;
+	if (!has_end(file, ends[SHIP_READY], name) ||
+	    !faccessat(s->fd, name, F_OK, 0))
+		return 0;
+	more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->pieces = more;
+	more += s->nr++;
+	*more = (struct ship_piece){ .stage = stage_of(s, name) };
+	strcpy(more->name, name);
+	return 0;
+}
+
+/* Call @add for the entries of a folder that are not hidden. */
+static int read_folder(struct ship *s, int folder,
+		       int (*add)(struct ship *s, const char *name))
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
@@ -235,16 +268,32 @@ int ship_look(struct ship *s)
 			close(fd);
 		return -errno;
 	}
+	while (!err && (e = readdir(dir))) {
+		if (*e->d_name != '.')
+			err = add(s, e->d_name);
+	}
+	closedir(dir);
+	return err;
+}
+
+/**
+ * ship_look() - find the pieces of the log, and how far each one is
+ * @s: the folder
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_look(struct ship *s)
+{
+	int err;
+
 	s->nr = 0;
 	/* While a recorder begins a piece, which is not locked yet, it locks the folder. */
 	if (flock(s->fd, LOCK_SH))
-		err = -errno;
-	while (!err && (e = readdir(dir))) {
-		if (*e->d_name != '.')
-			err = add_piece(s, e->d_name);
-	}
+		return -errno;
+	err = read_folder(s, s->fd, add_piece);
 	flock(s->fd, LOCK_UN);
-	closedir(dir);
+	if (!err)
+		err = read_folder(s, s->state, add_left);
 	if (s->nr)
 		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_time);
 	return err;

@@ -98,15 +98,17 @@ rm -rf there; pieces
 mkdir -p night/.ktape-ship/a.tmp/event
 echo half >night/.ktape-ship/a.tmp/event/half
 "$ktape" convert -q --to "parquet:dir=$PWD/night/.ktape-ship/b.ready" night/b 2>>log
+# The pieces of d and e are gone: a recorder with --keep removed them.
+cp -r night/.ktape-ship/b.ready night/.ktape-ship/d.ready; : >night/.ktape-ship/e.done
 : >night/.ktape-ship/c.done; mkdir night/.ktape-ship/c.ready; : >calls
-ship && [ "$(sort calls | tr '\n' ' ')" = "a.ready b.ready " ] && [ "$(ls night)" = "" ] &&
+ship && [ "$(sort calls | tr '\n' ' ')" = "a.ready b.ready d.ready " ] && [ "$(ls night)" = "" ] &&
 	[ "$(find night/.ktape-ship -mindepth 1 ! -name lock)" = "" ] &&
 	[ ! -e there/event/half ]
 result $? "every state that a crash can leave: half converted, converted, handed over"
 
 rm -rf there; pieces; echo damage >night/b/metadata; : >calls
 ship; [ $? = 1 ] && [ "$(ls night)" = b ] && [ "$(wc -l <calls)" = 2 ] &&
-	grep -q 'cannot be converted' log.txt
+	grep -q 'cannot be converted' log.txt && { ship; [ $? = 1 ]; }
 result $? "a piece that cannot be converted stays, the others are shipped: exit status 1"
 
 rm -rf there; pieces; : >calls

@@ -140,7 +140,7 @@ static void put_loss(struct pq *pq, const struct loss *loss)
 	struct kt_pq_rows *r = pq_begin(pq, PQ_LOST, loss->from);
 
 	kt_pq_put(r, PQ_LOST_TS_END, pq_time(pq, loss->to));
-	kt_pq_put(r, PQ_LOST_CPU, loss->cpu);
+	kt_pq_put(r, PQ_LOST_CPU, (int32_t)loss->cpu);
 	pq_put_name(r, PQ_LOST_SOURCE, name_of(pq, loss->source));
 	if (loss->ring >= 0)
 		pq_put_name(r, PQ_LOST_RING,

@@ -195,7 +195,7 @@ static void put_origin(struct pq *pq, const struct ktape_event *e,
 {
 	struct kt_pq_rows *r = pq_begin(pq, PQ_EVENT, e->ts);
 
-	kt_pq_put(r, PQ_EVENT_CPU, e->cpu);
+	kt_pq_put(r, PQ_EVENT_CPU, (int32_t)e->cpu);
 	if (t)
 		kt_pq_put(r, PQ_EVENT_UTID, pq_utid(pq, t));
 	if (!pq->single)
@@ -237,7 +237,7 @@ void pq_put_gap_event(struct pq *pq, const struct ktape_notice *n)
 	struct kt_pq_rows *r = pq_begin(pq, PQ_EVENT, n->from);
 	const int64_t name = pq->words[PQ_WORD_LOST];
 
-	kt_pq_put(r, PQ_EVENT_CPU, n->cpu);
+	kt_pq_put(r, PQ_EVENT_CPU, (int32_t)n->cpu);
 	pq_put_name(r, PQ_EVENT_CLASS, name);
 	pq_put_name(r, PQ_EVENT_EVENT, name);
 	if (n->count)

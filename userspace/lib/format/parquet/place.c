@@ -282,10 +282,15 @@ static int put_part(struct pq *pq, unsigned int table,
 		    const struct kt_pq_part *part, int64_t day)
 {
 	struct file *f;
+	uint64_t before;
 	int err = find_file(pq, table, day, &f);
 
-	if (!err)
-		err = kt_pq_put_group(pq->writer, f->file, part);
+	if (err)
+		return err;
+	before = kt_pq_file_size(f->file);
+	err = kt_pq_put_group(pq->writer, f->file, part);
+	/* The sink tells the user how much was written. */
+	pq->s->offset += kt_pq_file_size(f->file) - before;
 	if (!err && kt_pq_file_size(f->file) >= pq->place->size)
 		err = close_file(pq, f);
 	return err;
