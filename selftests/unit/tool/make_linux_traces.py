@@ -29,6 +29,8 @@ SCENE = [
     (1_000_002_000, 1, 300, 'strange_event', dict(number=-5, word='hello', address=0xffff888012345678)),
     # Later than what the 27 bits of a compact time stamp hold.
     (1_300_000_000, 1, 300, 'sched_waking', dict(comm='alpha', pid=100, prio=120, target_cpu=0)),
+    (1_300_000_700, 1, 300, 'irq_handler_entry', dict(irq=24, name='eth0-rx')),
+    (1_300_000_800, 1, 300, 'irq_handler_exit', dict(irq=24, ret=1)),
     (1_300_000_000, 0, 200, 'sched_switch',
      dict(prev_comm='beta', prev_pid=200, prev_prio=98, prev_state=256,
           next_comm='alpha', next_pid=100, next_prio=120)),
@@ -191,7 +193,8 @@ def options():
         lost = LOST if cpu == LOST_CPU else 0
         out += option(2, f'CPU: {cpu}\nentries: 4\noverrun: {lost}\ncommit overrun: 0\n'
                       'dropped events: 0\n\0'.encode())
-    return out + option(15, b'100 100\n200 100\n300 300\n\0')
+    # Microseconds since the epoch when the trace clock was 0.
+    return out + option(1, b'1700000000000000\0')
 
 
 def version6():
@@ -396,10 +399,12 @@ def lttng_stream(cpu):
     for time, _, _, name, values in [e for e in SCENE if e[1] == cpu]:
         entry = (time, *lttng_event(name, values))
         (after if cpu == LOST_CPU and time >= LOST_BEFORE else events).append(entry)
-    out = lttng_packet(cpu, events, 0, 0, events[-1][0])
-    if after:
-        out += lttng_packet(cpu, after, 1, LOST, after[-1][0])
-    return out
+    # LTTng closes a packet when there is room for the next one: with what was lost meanwhile.
+    if not after:
+        return lttng_packet(cpu, events, 0, 0, events[-1][0])
+    return (lttng_packet(cpu, events[:1], 0, 0, events[0][0]) +
+            lttng_packet(cpu, events[1:], 1, LOST, LOST_BEFORE) +
+            lttng_packet(cpu, after, 2, LOST, after[-1][0]))
 
 
 def ctf1():

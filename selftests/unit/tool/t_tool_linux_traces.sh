@@ -31,6 +31,8 @@ cat >kernel <<EOT
 [1.000002000] cpu 1 gamma-300 user_event: strange_event $strange
 [1.300000000] cpu 0 beta-200 sched_switch: $back
 [1.300000000] cpu 1 gamma-300 sched_waking: prio=120 target_cpu=0 tid=100 (alpha)
+[1.300000700] cpu 1 gamma-300 irq_handler_entry: irq=24 (eth0-rx)
+[1.300000800] cpu 1 gamma-300 irq_handler_exit: irq=24 (eth0-rx) ret=1
 EOT
 # LTTng's events say no thread here: it is known from the first switch of a CPU on.
 cat >lttng <<EOT
@@ -45,14 +47,17 @@ cat >lttng <<EOT
 [1.000002000] cpu 1 - user_event: strange_event $strange
 [1.300000000] cpu 0 beta-200 sched_switch: $back
 [1.300000000] cpu 1 - sched_waking: prio=120 target_cpu=0 tid=100 (alpha)
+[1.300000700] cpu 1 - irq_handler_entry: irq=24 (eth0-rx)
+[1.300000800] cpu 1 - irq_handler_exit: irq=24 (eth0-rx) ret=1
 EOT
 lost='cpu1: 7 events lost between [1.000002000] and [1.300000000]'
+ctf_lost='cpu1: 7 events lost between [1.000000500] and [1.300000000]'
 
 # same TRACE EXPECTED: each event is there, and the loss is told. Two events have the same
 # time, in any order.
 same()
 {
-	run 0 dump "$1" && says "$lost" || return
+	run 0 dump "$1" && says "${3:-$lost}" || return
 	sort text >got
 	sort "$2" | diff - got >>log
 }
@@ -66,13 +71,16 @@ for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data; do
 	fi
 done
 for trace in ctf1 ctf2; do
-	same $trace lttng && says 'numbers of system calls are those of'
+	same $trace lttng "$ctf_lost" && says 'numbers of system calls are those of'
 	result $? "$trace has all events and the loss"
 done
 run 0 convert ctf1 --to perfetto -o ctf1.pftrace && [ -s ctf1.pftrace ]
 result $? 'a trace of LTTng becomes one for Perfetto'
-run 0 stats --json v7.dat && grep -q '"lost": *7\|"lost":7' text
-result $? 'statistics are those of a kernel, and know the loss'
+for trace in v7.dat perf.data ctf1 ctf2; do
+	run 0 stats --json $trace && grep -q '"lost": *7' text &&
+		run 0 convert $trace --to csv -o table.csv && grep -q irq_handler_exit table.csv
+	result $? "statistics of $trace are those of a kernel, and know the loss"
+done
 for trace in v6.dat perf.data ctf2; do
 	run 0 verify $trace && grep -q 'note loss: the tracer lost 7 events' text &&
 		grep -q 'nothing proves that it is complete' text &&
@@ -145,11 +153,23 @@ printf '\x1e{"type":"preamble","version":3}' >wrong/metadata
 run 1 dump wrong && says 'not CTF 2'
 result $? 'another version is an error'
 
+# An event that takes no bits, structures that take none, sections that are there twice.
+mkdir nothing && sed 's/fields := struct {/fields := struct { };\n\tignored := struct {/; s/^\tevent.header.*//' \
+	ctf1/metadata >nothing/metadata && cp ctf1/channel0_0 nothing
+run 1 dump nothing && says 'no bits'
+result $? 'events without bits are an error, not endless'
+mkfifo pipe && mkdir named && mv pipe named/metadata
+run 1 dump named && says 'not a regular file'
+result $? 'a FIFO in place of the metadata does not block'
+
 # Cut everywhere, and with changed bytes: an error or fewer events, never a crash.
 python3 - >changes <<'EOT'
+import os
 import random
 random.seed(5)
-for name in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
+for name in ('v6.dat', 'v7.dat', 'zstd.dat', 'perf.data', 'perf-zstd.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
+    if not os.path.exists(name):
+        continue
     data = open(name, 'rb').read()
     used = len(data.rstrip(b'\0'))
     for i in range(12):
@@ -177,7 +197,7 @@ while read -r name i; do
 	[ $? -le 1 ] || { wrong=$((wrong + 1)); echo "$file" >>failures; cat log >>failures; }
 done <changes
 cp failures log 2>/dev/null || : >log
-[ $wrong = 0 ] && [ "$(wc -l <changes)" = 72 ]
-result $? '72 damaged traces end in an error or with fewer events'
+[ $wrong = 0 ] && [ "$(wc -l <changes)" -ge 72 ]
+result $? 'damaged traces end in an error or with fewer events'
 echo "1..$n"
 exit $failed

@@ -245,6 +245,9 @@ int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
 {
 	int err = 0;
 
+	if (l->nr && l->type_size != 2 && l->type_size != 4)
+		return kt_import_fail(tp->s, tp->s->in->offset,
+				      "the layouts of events have no number of 16 or 32 bits at their beginning");
 	if (l->nr)
 		qsort(l->list, l->nr, sizeof(*l->list), by_id);
 	for (size_t i = 0; i < l->nr && !err; i++)

@@ -255,6 +255,12 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	return kt_import_name(tp->s, &record, &n);
 }
 
+/* Check whether the name of a thread was delivered. */
+bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid)
+{
+	return kt_map_find(&tp->tasks, TASK, (uint64_t)tid);
+}
+
 static int name_once(struct kt_tp *tp, const struct kt_foreign *at,
 		     const struct kt_named *n)
 {
@@ -459,6 +465,34 @@ int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu)
 	return cpu < tp->nr_cpus ? tp->running[cpu] : -1;
 }
 
+/**
+ * kt_tp_forget() - events of a CPU are missing, so its running thread is not known
+ * @tp: the reader's memory
+ * @cpu: the CPU
+ */
+void kt_tp_forget(struct kt_tp *tp, uint32_t cpu)
+{
+	if (cpu < tp->nr_cpus)
+		tp->running[cpu] = -1;
+}
+
+/**
+ * kt_tp_lost() - deliver a gap, as kt_import_lost()
+ * @tp: the reader's memory
+ * @cpu: CPU that lost events
+ * @count: how many, 0 = unknown
+ * @from: time of the last event before the gap
+ * @to: end of the gap
+ *
+ * Return: 0, or negative errno for next() to return.
+ */
+int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
+	       uint64_t to)
+{
+	kt_tp_forget(tp, cpu);
+	return kt_import_lost(tp->s, cpu, count, from, to);
+}
+
 /* Set what the tracepoint does not say, but the rest of the event implies. */
 static void complete(struct kt_tp *tp, struct kt_foreign *f)
 {
@@ -659,6 +693,8 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 {
 	if (at->tid < 0)
 		at->tid = kt_tp_running(tp, at->cpu);
+	tp->last.ts = at->ts;
+	tp->last.cpu = at->cpu;
 	switch (c->what) {
 	case KT_TP_NATIVE:
 		return emit_native(tp, c, at, values);

@@ -110,6 +110,7 @@ enum kt_tp_what {
  * @nr_devices: network devices that have a number
  * @running: by CPU: the thread that runs, -1 = not known
  * @nr_cpus: entries of @running
+ * @last: time and CPU of the last event
  * @blob: room for texts and typed arguments
  * @unmatched: system calls whose name has no number on this machine
  */
@@ -126,6 +127,10 @@ struct kt_tp {
 	uint32_t nr_devices;
 	int32_t *running;
 	uint32_t nr_cpus;
+	struct {
+		uint64_t ts;
+		uint32_t cpu;
+	} last;
 	uint8_t blob[4096];
 	uint64_t unmatched;
 };
@@ -137,6 +142,10 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 	       const struct kt_tp_value *values);
 int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len);
+bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid);
+int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
+	       uint64_t to);
+void kt_tp_forget(struct kt_tp *tp, uint32_t cpu);
 int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
 void kt_tp_free(struct kt_tp *tp);
 

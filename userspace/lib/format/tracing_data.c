@@ -209,19 +209,19 @@ int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
 }
 
 /**
- * kt_tracing_names() - deliver the names of threads
+ * kt_tracing_names() - deliver the names of threads that no event has named
  * @d: what was read
  * @tp: memory of the reader
- * @process: return the process of a thread, 0 = not known; may be NULL
- * @arg: first argument of @process
+ *
+ * The names are those of the end of the trace: a thread may have had others before.
  *
  * Return: 0 or negative errno.
  */
-int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp,
-		     int64_t (*process)(const void *arg, long tid),
-		     const void *arg)
+int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp)
 {
-	const struct kt_foreign at = { .ts = 0 };
+	const struct kt_foreign at = {
+		.ts = tp->last.ts, .cpu = tp->last.cpu,
+	};
 	const char *line = d->tasks;
 	int err = 0;
 
@@ -230,10 +230,9 @@ int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp,
 		char *name;
 		long tid = strtol(line, &name, 10);
 
-		if (name != line && *name == ' ' && name < line + len)
-			err = kt_tp_task(tp, &at, tid,
-					 process ? process(arg, tid) : 0,
-					 name + 1,
+		if (name != line && *name == ' ' && name < line + len &&
+		    !kt_tp_is_named(tp, tid))
+			err = kt_tp_task(tp, &at, tid, 0, name + 1,
 					 (size_t)(line + len - name - 1));
 		line += len + (line[len] == '\n');
 	}

@@ -69,9 +69,7 @@ int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_events(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d);
-int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp,
-		     int64_t (*process)(const void *arg, long tid),
-		     const void *arg);
+int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp);
 int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d);
 void kt_tracing_free(struct kt_tracing_data *d);
 

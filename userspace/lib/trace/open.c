@@ -493,17 +493,20 @@ static void begin_input(struct ktape_trace *t, int fd)
 	t->input.arg = t;
 }
 
+/* A FIFO of that name must not block. */
+#define FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
 /* The folder that LTTng makes has the trace of the kernel in a folder "kernel". */
 static int find_metadata(int *folder)
 {
-	int fd = openat(*folder, "metadata", O_RDONLY | O_CLOEXEC), kernel;
+	int fd = openat(*folder, "metadata", FLAGS), kernel;
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	kernel = openat(*folder, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (kernel < 0)
 		return -1;
-	fd = openat(kernel, "metadata", O_RDONLY | O_CLOEXEC);
+	fd = openat(kernel, "metadata", FLAGS);
 	if (fd < 0) {
 		close(kernel);
 		return -1;

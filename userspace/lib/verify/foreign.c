@@ -62,8 +62,12 @@ static void wrong(struct ktape_verify *v, unsigned int rule,
 		.ring = KTAPE_RING_EVENT,
 	};
 	char text[sizeof(f.text)];
+	const struct kt_vcpu *c = kt_verify_cpu(v, e->cpu);
 	va_list args;
 
+	/* What happened in a gap is not known, so nothing contradicts it. */
+	if (c && rule != KTAPE_RULE_TIME && e->ts <= c->doubt_until)
+		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

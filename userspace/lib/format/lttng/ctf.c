@@ -22,12 +22,15 @@ struct ctf_memory {
 
 void *ctf_alloc(struct ctf *c, size_t size)
 {
-	struct ctf_memory *m = calloc(1, sizeof(*m) + size);
+	struct ctf_memory *m = NULL;
 
+	if (size <= CTF_BYTES - c->bytes)
+		m = calloc(1, sizeof(*m) + size);
 	if (!m) {
 		c->out_of_memory = true;
 		return NULL;
 	}
+	c->bytes += size;
 	m->next = c->memory;
 	c->memory = m;
 	return m->data;
@@ -201,6 +204,7 @@ static bool read_leb128(struct ctf_at *at, const struct ctf_type *t, uint64_t *v
 		*v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	at->leb_bits = (unsigned int)kt_min(shift, 64);
 	if (t->is_signed && shift < 64 && byte & 0x40)
 		*v |= ~0ULL << shift;
 	return true;
@@ -228,8 +232,10 @@ static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 		name++;
 	if (!strcmp(name, "cpu_id"))
 		return CTF_CPU;
-	if (!strcmp(name, "tid") || !strcmp(name, "vtid"))
+	if (!strcmp(name, "tid"))
 		return CTF_TID;
+	if (!strcmp(name, "vtid"))
+		return CTF_VTID;
 	for (size_t i = 0; at->named && i < KT_ARRAY_SIZE(roles); i++) {
 		if (!strcmp(name, roles[i].name))
 			return roles[i].role;
@@ -259,7 +265,7 @@ static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 	at->roles[role] = v;
 	at->has |= 1U << role;
 	if (role == CTF_TIME)
-		at->clock_bits = t->kind == CTF_LEB128 ? 64 : t->size;
+		at->clock_bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
 }
 
 /* Find the number that a length or a tag refers to. */
@@ -412,6 +418,7 @@ bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
 bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 {
 	const struct ctf_number *length;
+	uint64_t before = at->bit;
 	bool ok;
 
 	memset(v, 0, sizeof(*v));
@@ -442,5 +449,8 @@ bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 		break;
 	}
 	at->depth--;
+	/* Structures of structures of nothing would take for ever. */
+	if (ok && at->bit == before && ++at->empty > CTF_EMPTY)
+		return fail(at, "an event has too many fields without bits");
 	return ok;
 }

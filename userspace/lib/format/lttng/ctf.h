@@ -18,6 +18,8 @@
 #define CTF_DEPTH	16U		/* of types inside types */
 #define CTF_TYPES	(1U << 18)	/* of one trace */
 #define CTF_NAME	96U
+#define CTF_BYTES	(512U << 20)	/* of all types of a trace */
+#define CTF_EMPTY	4096U		/* fields without bits in an event */
 #define CTF_LENGTHS	64U		/* numbers that later fields may refer to */
 
 enum ctf_kind {
@@ -45,6 +47,7 @@ enum ctf_role {
 	CTF_SEQ,
 	CTF_CPU,
 	CTF_TID,
+	CTF_VTID,		/* in the name space of the process */
 	CTF_ROLES
 };
 
@@ -168,6 +171,7 @@ struct ctf_stream {
  * @has_uuid: @uuid is given
  * @memory: all allocations
  * @nr_types: types so far
+ * @bytes: size of @memory
  * @out_of_memory: an allocation failed
  */
 struct ctf {
@@ -192,6 +196,7 @@ struct ctf {
 	bool has_uuid;
 	struct ctf_memory *memory;
 	size_t nr_types;
+	size_t bytes;
 	bool out_of_memory;
 };
 
@@ -226,11 +231,13 @@ struct ctf_number {
  * @roles: the last value of each role
  * @has: bit n: @roles[n] was read
  * @clock_bits: size of the time stamp that was read, in bits
+ * @leb_bits: bits of the last number of variable length
  * @numbers: numbers that later fields may refer to
  * @nr_numbers: entries of @numbers
  * @named: roles go by the names of fields (CTF 1.8)
  * @name: name of the field that is read
  * @depth: types inside types
+ * @empty: fields of the event that took no bits
  * @why: what was wrong, a constant text
  */
 struct ctf_at {
@@ -240,11 +247,13 @@ struct ctf_at {
 	uint64_t roles[CTF_ROLES];
 	uint32_t has;
 	unsigned int clock_bits;
+	unsigned int leb_bits;
 	struct ctf_number numbers[CTF_LENGTHS];
 	unsigned int nr_numbers;
 	bool named;
 	const char *name;
 	unsigned int depth;
+	unsigned int empty;
 	const char *why;
 };
 

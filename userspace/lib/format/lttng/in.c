@@ -11,7 +11,7 @@
  * to the lowest real-time priority.
  *
  * Lost: fields of system calls; fields inside structures, and arrays of them.  Events that a
- * packet counts as discarded are a loss between the end of the packet before and its own;
+ * packet counts as discarded are a loss up to its end, behind its last event;
  * a number that packets skip is a loss of an unknown number.  After damage the rest of a
  * packet is left out; a packet whose head is damaged ends its file.
  */
@@ -196,18 +196,31 @@ static void fill_info(struct kt_import *s)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-/* Deliver what the head of a new packet says was lost. */
+/* At the beginning of a packet: deliver that packets before it are missing. */
+static int tell_skipped(struct kt_import *in, struct lt_stream *s)
+{
+	struct lt_in *t = in->state;
+
+	if (!s->skipped)
+		return 0;
+	return kt_tp_lost(&t->tp, s->cpu, 0, s->last_end,
+			  kt_max(s->begin, s->last_end));
+}
+
+/*
+ * At the end of a packet: deliver what it counts as discarded.  LTTng discards events
+ * while there is no room for the next packet, so they are missing behind its last event.
+ */
 static int tell_lost(struct kt_import *in, struct lt_stream *s)
 {
-	uint64_t to = kt_max(s->begin, s->last_end);
-	int err = 0;
+	struct lt_in *t = in->state;
+	uint64_t lost = s->lost;
 
-	if (s->lost)
-		err = kt_import_lost(in, s->cpu, s->lost, s->last_end,
-				     kt_max(s->end, to));
-	if (!err && s->skipped)
-		err = kt_import_lost(in, s->cpu, 0, s->last_end, to);
-	return err;
+	s->lost = 0;
+	if (!lost)
+		return 0;
+	return kt_tp_lost(&t->tp, s->cpu, lost, s->last_end,
+			  kt_max(s->end, s->time));
 }
 
 /* Read the next event of a file.  Return: 1, 0 at its end, or negative errno. */
@@ -220,17 +233,23 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 	while (ret != LT_OK) {
 		if (ret < 0)
 			return ret;
-		if (ret == LT_BAD)
-			kt_import_bad(in, error.offset, "%s", error.text);
-		ret = lt_packet_next(&t->c, s, &error);
 		if (ret == LT_BAD) {
 			kt_import_bad(in, error.offset, "%s", error.text);
-			ret = kt_import_lost(in, s->cpu, 0, s->end, s->end);
+			kt_tp_forget(&t->tp, s->cpu);
+		}
+		ret = tell_lost(in, s);
+		if (ret)
 			return ret;
+		ret = lt_packet_next(&t->c, s, &error);
+		if (ret == LT_BAD) {
+			uint64_t end = kt_max(s->end, s->time);
+
+			kt_import_bad(in, error.offset, "%s", error.text);
+			return kt_tp_lost(&t->tp, s->cpu, 0, end, end);
 		}
 		if (ret <= 0)
 			return ret;
-		ret = tell_lost(in, s);
+		ret = tell_skipped(in, s);
 		if (ret)
 			return ret;
 		ret = lt_event_next(&t->c, s, &error);
@@ -361,10 +380,13 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 	};
 	uint64_t bit = stream->at.bit;
 
-	if (!read_fields(t, stream, c)) {
+	if (!read_fields(t, stream, c) || stream->at.bit == stream->from) {
 		kt_import_bad(s, stream->offset + bit / 8, "%.40s: %.40s: %s",
-			      stream->name, c->name, stream->at.why);
+			      stream->name, c->name,
+			      stream->at.why ? stream->at.why :
+					       "an event has no bits");
 		stream->at.bit = stream->at.end;
+		kt_tp_forget(&t->tp, stream->cpu);
 		return 0;
 	}
 	if (!strcmp(c->name, "lttng_statedump_process_state")) {

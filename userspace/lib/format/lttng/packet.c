@@ -21,6 +21,7 @@
 #include "util/bits.h"
 #include "util/file.h"
 
+#include "stream/packet.h"
 #include "packet.h"
 
 #define MAGIC	0xc1fc1fc1U
@@ -133,6 +134,9 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 	if (s->class->packet_context &&
 	    !ctf_read_struct(at, s->class->packet_context))
 		return bad(s, at->bit, error, "%s", at->why);
+	if (has(at, CTF_CPU) && at->roles[CTF_CPU] >= KT_CPUS_MAX)
+		return bad(s, 0, error, "CPU number %llu is out of range",
+			   (unsigned long long)at->roles[CTF_CPU]);
 	return LT_OK;
 }
 
@@ -148,10 +152,13 @@ static void take_head(struct lt_stream *s)
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
 	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
-	if (has(at, CTF_CPU) && at->roles[CTF_CPU] < UINT32_MAX)
+	if (has(at, CTF_CPU))
 		s->cpu = (uint32_t)at->roles[CTF_CPU];
 	s->lost = 0;
 	s->skipped = false;
+	/* A file that goes on where another one ended has that one's count. */
+	if (!s->begun && has(at, CTF_SEQ) && seq)
+		s->discarded = discarded;
 	if (has(at, CTF_DISCARDED) && discarded > s->discarded)
 		s->lost = discarded - s->discarded;
 	if (s->begun && has(at, CTF_SEQ))
@@ -192,8 +199,12 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 	ret = read_head(c, s, error);
 	if (ret != LT_OK)
 		return ret;
-	total = has(&s->at, CTF_TOTAL) ? s->at.roles[CTF_TOTAL]
-				       : ((uint64_t)st.st_size - s->offset) * 8;
+	if (has(&s->at, CTF_TOTAL))
+		total = s->at.roles[CTF_TOTAL];
+	else if (has(&s->at, CTF_CONTENT))
+		total = kt_align(s->at.roles[CTF_CONTENT], 8);
+	else	/* the file is one packet */
+		total = ((uint64_t)st.st_size - s->offset) * 8;
 	content = has(&s->at, CTF_CONTENT) ? s->at.roles[CTF_CONTENT] : total;
 	if (total & 7 || content > total || content < s->at.bit)
 		return bad(s, 0, error, "the sizes of the packet are wrong");
@@ -233,6 +244,8 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 
 	if (at->bit >= at->end)
 		return LT_END;
+	s->from = before;
+	at->empty = 0;
 	at->has = 0;
 	at->nr_numbers = 0;
 	at->named = c->version == 1;
@@ -254,8 +267,10 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 	     !ctf_read_struct(at, s->class->event_context)) ||
 	    (s->event->context && !ctf_read_struct(at, s->event->context)))
 		return bad(s, at->bit, error, "%s", at->why);
-	s->tid = has(at, CTF_TID) ? (int64_t)(int32_t)at->roles[CTF_TID] : -1;
-	if (!s->event->fields && at->bit == before)
-		return bad(s, before, error, "an event has no bytes");
+	s->tid = -1;
+	if (has(at, CTF_TID))
+		s->tid = (int64_t)(int32_t)at->roles[CTF_TID];
+	else if (has(at, CTF_VTID))
+		s->tid = (int64_t)(int32_t)at->roles[CTF_VTID];
 	return LT_OK;
 }

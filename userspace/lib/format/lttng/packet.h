@@ -31,6 +31,7 @@
  * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
  * @lost: events that the packet says were lost since the one before
  * @skipped: the number of the packet skips some
+ * @from: bit of the next event in the packet
  * @event: class of the next event
  * @tid: thread of its context, -1 = none
  */
@@ -54,6 +55,7 @@ struct lt_stream {
 	bool begun;
 	uint64_t lost;
 	bool skipped;
+	uint64_t from;
 	const struct ctf_class *event;
 	int64_t tid;
 };

@@ -95,11 +95,13 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 static bool parse_attributes(struct tsdl *p, struct ctf_type *t)
 {
 	char key[TSDL_ALIAS];
+	bool aligned = false;
 
 	if (!tsdl_expect(p, "{"))
 		return false;
 	while (!tsdl_is(p, "}") && p->token != TSDL_END) {
 		snprintf(key, sizeof(key), "%s", p->word);
+		aligned |= !strcmp(key, "align");
 		tsdl_next(p);
 		if (!tsdl_expect(p, "="))
 			return false;
@@ -110,6 +112,9 @@ static bool parse_attributes(struct tsdl *p, struct ctf_type *t)
 	}
 	if (!t->size)
 		return tsdl_bad(p, "a number has no size");
+	/* CTF 1.8, 4.1.2: whole bytes are aligned to bytes. */
+	if (!aligned && !(t->size & 7))
+		t->align = 8;
 	return tsdl_expect(p, "}");
 }
 

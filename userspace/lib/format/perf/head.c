@@ -61,14 +61,37 @@ static const struct {
 	{ 11, "tai" },
 };
 
-static int take_attr(struct kt_import *s, const uint8_t *attr, uint64_t offset,
-		     bool *any)
+/* Remember which kind of event the ids of an attribute belong to. */
+static int take_ids(struct kt_import *s, const uint8_t *section, uint64_t kind)
+{
+	struct perf *f = s->state;
+	struct kt_map_entry *e;
+	struct kt_part p;
+	int err = read_section(s, kt_get64(section), kt_get64(section + 8), &p);
+
+	for (uint64_t at = 0; !err && at + 8 <= p.len; at += 8) {
+		e = kt_map_put(&f->ids, 0, kt_get64(p.data + at));
+		if (!e)
+			err = -ENOMEM;
+		else
+			e->value = kind;
+	}
+	free((void *)p.data);
+	return err;
+}
+
+static int take_attr(struct kt_import *s, const uint8_t *attr, uint64_t each,
+		     uint64_t offset, bool *any)
 {
 	uint64_t sample = kt_get64(attr + 24), bits = kt_get64(attr + 40);
+	bool tracepoint = kt_get32(attr) == ATTR_TRACEPOINT;
 	struct perf *f = s->state;
+	int err = take_ids(s, attr + each - 16, tracepoint ? 1 : 2);
 
-	/* Attributes without samples, as the dummy that perf adds, may have others. */
-	if (kt_get32(attr) != ATTR_TRACEPOINT)
+	if (err)
+		return err;
+	f->others |= !tracepoint;
+	if (!tracepoint)
 		return 0;
 	if (!(sample & PF_TIME) || !(sample & PF_CPU) || !(sample & PF_RAW))
 		return kt_import_fail(s, offset, "samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
@@ -103,7 +126,7 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 		return kt_import_fail(s, 16, "the size of the attributes is wrong");
 	err = read_section(s, offset, size, &p);
 	for (uint64_t at = 0; !err && at + each <= size; at += each)
-		err = take_attr(s, p.data + at, offset + at, &any);
+		err = take_attr(s, p.data + at, each, offset + at, &any);
 	free((void *)p.data);
 	if (!err && !any)
 		err = kt_import_fail(s, offset, "the file has no tracepoints: record with perf record -e 'sched:*'");

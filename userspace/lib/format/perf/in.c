@@ -32,6 +32,7 @@ enum record {
 	RECORD_SAMPLE = 9,
 	RECORD_LOST_SAMPLES = 13,
 	RECORD_ROUND = 68,
+	RECORD_AUXTRACE = 71,
 	RECORD_COMPRESSED = 81,
 	RECORD_COMPRESSED2 = 83
 };
@@ -48,7 +49,31 @@ struct sample {
 	uint32_t raw_size;
 };
 
+#define MISC_LOST_BPF	(1U << 15)	/* of LOST_SAMPLES: a BPF program dropped them */
+
 /* ---- samples ------------------------------------------------------------------------------ */
+
+/* Return true for the sample of an event that is no tracepoint. */
+static bool is_other(const struct perf *f, const uint8_t *p, size_t len)
+{
+	const struct kt_map_entry *e;
+	size_t at = 0;
+
+	if (!f->others)
+		return false;
+	if (!(f->sample_type & PF_IDENTIFIER)) {
+		if (!(f->sample_type & PF_ID))
+			return false;
+		at += f->sample_type & PF_IP ? 8 : 0;
+		at += f->sample_type & PF_TID ? 8 : 0;
+		at += f->sample_type & PF_TIME ? 8 : 0;
+		at += f->sample_type & PF_ADDR ? 8 : 0;
+	}
+	if (len < at + 8)
+		return false;
+	e = kt_map_find(&f->ids, 0, kt_get64(p + at));
+	return e && e->value != 1;
+}
 
 /* Read a sample.  Return: false if it is shorter than its type says. */
 static bool read_sample(const struct perf *f, const uint8_t *p, size_t len,
@@ -175,8 +200,14 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 		return 0;
 	}
 	last = last_of(f, sample.cpu);
-	if (last)
-		*last = sample.ts;
+	if (!last) {
+		kt_import_bad(s, offset, "CPU number %u is out of range",
+			      sample.cpu);
+		return 0;
+	}
+	/* Late records were counted: they get the time of the one before. */
+	sample.ts = kt_max(sample.ts, *last);
+	*last = sample.ts;
 	at = (struct kt_foreign){
 		.ts = sample.ts, .cpu = sample.cpu, .tid = sample.tid,
 	};
@@ -205,16 +236,25 @@ static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 	struct sample sample = { .ts = 0 };
 	struct perf *f = s->state;
 	size_t at = type == RECORD_LOST ? 16 : 8;
-	uint64_t *last;
+	uint64_t *last, from, count;
 
 	if (len < at + 8)
 		return 0;
+	count = kt_get64(record + at);
+	/* perf counts at its end, for no CPU, what records of losses told as well. */
+	if (type == RECORD_LOST_SAMPLES) {
+		if (!(kt_get32(record + 4) & MISC_LOST_BPF))
+			f->lost_samples += count;
+		return 0;
+	}
+	f->lost += count;
 	read_tail(f, record, len, &sample);
 	last = last_of(f, sample.cpu);
 	if (!last)
 		return 0;
-	return kt_import_lost(s, sample.cpu, kt_get64(record + at), *last,
-			      kt_max(*last, sample.ts));
+	from = *last;
+	*last = kt_max(from, sample.ts);
+	return kt_tp_lost(&f->tp, sample.cpu, count, from, *last);
 }
 
 /* Deliver a record whose turn has come. */
@@ -248,7 +288,16 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 
 	switch (kt_get32(record)) {
 	case RECORD_SAMPLE:
+		if (is_other(f, record + 8, len - 8)) {
+			f->left_out++;
+			return 0;
+		}
 		if (!read_sample(f, record + 8, len - 8, &sample)) {
+			/* Without ids only their form tells samples apart. */
+			if (f->others && !f->ids.nr) {
+				f->left_out++;
+				return 0;
+			}
 			kt_import_bad(s, offset, "a sample is shorter than its type");
 			return 0;
 		}
@@ -275,7 +324,10 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 	default:
 		return 0;
 	}
-	return pf_order_add(&f->order, sample.ts, record, len, offset);
+	head = (size_t)pf_order_add(&f->order, sample.ts, record, len, offset);
+	if ((int)head == -EMSGSIZE)
+		return kt_import_fail(s, offset, "too many records wait for the end of a round: the file is damaged");
+	return (int)head;
 }
 
 /* Take the complete records of @data.  Return: bytes taken, or negative errno. */
@@ -284,12 +336,12 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 {
 	size_t at = 0;
 
-	while (len - at >= 8) {
+	while (at < len && len - at >= 8) {
 		size_t size = kt_get32(data + at + 4) >> 16;
 		uint32_t type = kt_get32(data + at);
 		int err;
 
-		if (size < 8)
+		if (size < 8 || size & 7)
 			return kt_import_fail(s, plain ? offset : offset + at,
 					      "the size of a record is wrong");
 		if (size > len - at)
@@ -299,6 +351,9 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 		err = take_record(s, data + at, size, plain ? offset : offset + at);
 		if (err)
 			return err;
+		/* Hardware traces follow their record, outside of its size. */
+		if (type == RECORD_AUXTRACE && size >= 16 && !plain)
+			at += kt_min(kt_get64(data + at + 8), PLAIN_MAX * 64ULL);
 		at += size;
 	}
 	return (int64_t)at;
@@ -371,6 +426,20 @@ static int read_more(struct kt_import *s)
 	return 0;
 }
 
+/* At the end: what was left out, and what perf counted as lost beyond its records. */
+static void tell_counts(struct kt_import *s)
+{
+	struct perf *f = s->state;
+
+	if (f->left_out)
+		kt_import_note(s, "%llu samples of events that are no tracepoints were left out",
+			       (unsigned long long)f->left_out);
+	if (f->lost_samples > f->lost)
+		kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times",
+			       (unsigned long long)(f->lost_samples - f->lost));
+	f->left_out = f->lost_samples = 0;
+}
+
 static int perf_next(struct kt_import *s)
 {
 	struct perf *f = s->state;
@@ -380,6 +449,7 @@ static int perf_next(struct kt_import *s)
 
 	while (!(record = pf_order_take(&f->order, &offset))) {
 		if (f->ended) {
+			tell_counts(s);
 			if (f->order.late)
 				kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
 					       (unsigned long long)f->order.late);
@@ -387,7 +457,11 @@ static int perf_next(struct kt_import *s)
 				kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
 					       (unsigned long long)f->tp.unarmed);
 			f->order.late = f->tp.unarmed = 0;
-			return 0;
+			if (f->named)
+				return 0;
+			f->named = true;
+			err = kt_tracing_names(&f->described, &f->tp);
+			return err ? err : 1;
 		}
 		err = read_more(s);
 		if (err)
@@ -439,7 +513,7 @@ static int perf_open(struct kt_import *s)
 	if (!f->buf)
 		return -ENOMEM;
 	err = kt_layouts_bind(&f->described.layouts, &f->tp);
-	return err ? err : kt_tracing_names(&f->described, &f->tp, NULL, NULL);
+	return err;
 }
 
 static void perf_close(struct kt_import *s)
@@ -450,6 +524,7 @@ static void perf_close(struct kt_import *s)
 	kt_tp_free(&f->tp);
 	pf_order_free(&f->order);
 	ZSTD_freeDStream(f->zstd);
+	kt_map_free(&f->ids);
 	free(f->buf);
 	free(f->plain);
 	free(f->last);

@@ -85,6 +85,11 @@ struct pf_order {
  * @id_all: the other records end with the same
  * @clock: name of the clock
  * @wall: of the time since the epoch, minus the clock, in ns; 0 = not known
+ * @ids: by id of an event: 1 = tracepoint, 2 = another kind
+ * @others: there are events of other kinds
+ * @left_out: their samples
+ * @lost: events of records about lost events
+ * @lost_samples: the same as perf counted it otherwise, mostly at the end
  * @hostname: of the traced machine, and the following
  * @order: records that wait
  * @buf: bytes of the file from @buf_at on
@@ -99,6 +104,7 @@ struct pf_order {
  * @nr_last: entries of @last
  * @values: fields of the event
  * @ended: the file was read to its end
+ * @named: the names of the head were delivered
  */
 struct perf {
 	struct kt_tp tp;
@@ -111,6 +117,11 @@ struct perf {
 	bool id_all;
 	char clock[32];
 	int64_t wall;
+	struct kt_map ids;
+	bool others;
+	uint64_t left_out;
+	uint64_t lost;
+	uint64_t lost_samples;
 	char hostname[65];
 	char release[65];
 	char machine[65];
@@ -127,6 +138,7 @@ struct perf {
 	size_t nr_last;
 	struct kt_tp_value values[KT_TP_FIELDS];
 	bool ended;
+	bool named;
 };
 
 /* head.c */

@@ -2,7 +2,8 @@
 /* Records in the order of time: see struct pf_order. */
 #include "internal.h"
 
-#define HELD_MAX	(256U << 20)	/* bytes that wait for the end of a round */
+#define HELD_MAX	(128U << 20)	/* bytes that wait for the end of a round */
+#define FULL	(512U << 20)	/* bytes that wait at all */
 
 static int by_time(const void *a, const void *b)
 {
@@ -44,17 +45,18 @@ static int make_room(struct pf_order *o, size_t len)
  * @o: the queue
  * @ts: its time
  * @data: the record
- * @len: bytes of @data
+ * @len: bytes of @data, a multiple of 8
  * @offset: of the record in the file
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -EMSGSIZE if too many records wait, or -ENOMEM.
  */
 int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 		 uint64_t offset)
 {
 	int err;
 
-	len = kt_align(len, 8);
+	if (o->len > FULL)
+		return -EMSGSIZE;
 	err = make_room(o, len);
 	if (err)
 		return err;

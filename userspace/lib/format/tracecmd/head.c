@@ -36,12 +36,12 @@ enum option {
 	OPTION_UNAME = 5,
 	OPTION_OFFSET = 7,
 	OPTION_TSC2NSEC = 14,
-	OPTION_SAVED_TGIDS = 15,
 	OPTION_HEADER_INFO = 16,
 	OPTION_FTRACE_EVENTS = 17,
 	OPTION_EVENT_FORMATS = 18,
 	OPTION_KALLSYMS = 19,
-	OPTION_CMDLINES = 21
+	OPTION_CMDLINES = 21,
+	OPTION_BUFFER_TEXT = 22
 };
 
 /* ---- buffers -------------------------------------------------------------------------------- */
@@ -61,6 +61,13 @@ static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t si
 			      cpu);
 	if (offset >= t->file.size)
 		return 0;
+	if (cpu >= KT_CPUS_MAX) {
+		kt_import_bad(p->s, p->offset, "CPU number %u is out of range", cpu);
+		return 0;
+	}
+	t->claimed += kt_min(size, t->file.size - offset);
+	if (t->claimed > t->file.size)
+		return kt_import_fail(p->s, p->offset, "the events of two CPUs are the same bytes");
 	if (t->nr_cpus == CPUS)
 		return kt_import_fail(p->s, p->offset, "more than %u buffers",
 				      CPUS);
@@ -161,6 +168,7 @@ static int take_cpustat(struct tc *t, const char *text)
 	more[t->nr_lost++] = (struct tc_lost){
 		(uint32_t)stat_of(text, "CPU: "),
 		stat_of(text, "\noverrun: ") + stat_of(text, "\ndropped events: "),
+		false,
 	};
 	return 0;
 }
@@ -189,6 +197,8 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	int err = 0;
 
 	switch (id) {
+	case OPTION_BUFFER_TEXT:
+		return kt_import_fail(s, o->offset, "the trace has text instead of events (a latency tracer)");
 	case OPTION_BUFFER:
 		return t->version == 7 ? take_buffer(o) : 0;
 	case OPTION_TSC2NSEC:
@@ -214,7 +224,9 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 		return err;
 	switch (id) {
 	case OPTION_DATE:
-		t->wall = strtoll(text, NULL, 0);
+		t->wall = strtoll(text, NULL, 0);	/* in us */
+		t->wall = llabs(t->wall) < INT64_MAX / 1000 ? t->wall * 1000
+							     : 0;
 		break;
 	case OPTION_OFFSET:
 		t->shift = strtoll(text, NULL, 0);
@@ -228,10 +240,6 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	case OPTION_UNAME:
 		snprintf(t->uname, sizeof(t->uname), "%.255s", text);
 		break;
-	case OPTION_SAVED_TGIDS:
-		free(t->tgids);
-		t->tgids = text;
-		return 0;
 	default:
 		break;
 	}
@@ -377,7 +385,13 @@ static int take_sections(struct kt_part *at, unsigned int id, uint64_t offset)
 	struct tc *t = at->s->state;
 	struct kt_part p;
 	uint8_t *bytes;
-	int err = open_section(at->s, id, offset, &p, &bytes);
+	int err;
+
+	if (t->taken >> id & 1)
+		return kt_import_fail(at->s, at->offset, "section %u is there twice",
+				      id);
+	t->taken |= 1ULL << id;
+	err = open_section(at->s, id, offset, &p, &bytes);
 
 	if (!err)
 		err = take_section(id, &p, &t->described);

@@ -7,8 +7,8 @@
  * are pages of the ring buffer of each CPU (page.c), here merged by time.  A tracepoint
  * that ktape has becomes ktape's event; all others are user events with their fields by
  * name (format/tracepoint.h), ftrace's own (function, print, ...) as well.  Names of
- * threads come from saved_cmdlines and from the events, processes from saved_tgids, names
- * of functions from kallsyms.
+ * threads come from the events, and of threads that no event names from saved_cmdlines;
+ * names of functions come from kallsyms.
  *
  * Lost events: a page says that events were overwritten before it, and perhaps how many;
  * what the kernel's statistics count beyond that was lost somewhere in the CPU's trace.
@@ -21,26 +21,6 @@
 #include "tracecmd.h"
 
 #define NS_PER_S	1000000000LL
-
-/* ---- names ------------------------------------------------------------------------------ */
-
-/* Return the process of a thread by the lines "PID TGID", 0 = not known. */
-static int64_t process_of(const void *arg, long tid)
-{
-	const struct tc *t = arg;
-	const char *line = t->tgids;
-
-	while (line && *line) {
-		char *end;
-		long pid = strtol(line, &end, 10);
-
-		if (end != line && pid == tid)
-			return strtol(end, NULL, 10);
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	return 0;
-}
 
 /* ---- the trace ---------------------------------------------------------------------------- */
 
@@ -84,31 +64,53 @@ static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
 }
 
 /* Convert the time of a record to ns. */
-static uint64_t time_of(const struct tc *t, uint64_t ts)
+uint64_t tc_time(const struct tc *t, uint64_t ts)
 {
 	if (t->mult)
 		ts = scale(ts, t->mult, t->tsc_shift) + t->tsc_offset;
 	return ts + (uint64_t)t->shift;
 }
 
-static uint64_t lost_of(const struct tc *t, uint32_t cpu)
+/* Take what the statistics say of a CPU, for the first buffer that it has. */
+static uint64_t take_lost(struct tc *t, uint32_t cpu)
 {
 	for (size_t i = 0; i < t->nr_lost; i++) {
-		if (t->lost[i].cpu == cpu)
+		if (t->lost[i].cpu == cpu && !t->lost[i].used) {
+			t->lost[i].used = true;
 			return t->lost[i].count;
+		}
 	}
 	return 0;
+}
+
+/* Deliver the losses of CPUs that have no events. */
+static int tell_empty(struct kt_import *s)
+{
+	struct tc *t = s->state;
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_lost && !err; i++) {
+		if (!t->lost[i].used && t->lost[i].count &&
+		    t->lost[i].cpu < KT_CPUS_MAX)
+			err = kt_tp_lost(&t->tp, t->lost[i].cpu,
+					 t->lost[i].count, 0, 0);
+	}
+	return err;
 }
 
 /* At the end of a CPU: what was lost beyond what its pages said. */
 static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 {
-	const struct tc *t = s->state;
+	struct tc *t = s->state;
 
+	t->held -= c->chunk_cap;
+	free(c->chunk);
+	c->chunk = NULL;
+	c->chunk_cap = c->chunk_len = c->chunk_at = 0;
 	if (c->lost <= c->missed)
 		return 0;
-	return kt_import_lost(s, c->cpu, c->lost - c->missed,
-			      time_of(t, c->first), time_of(t, c->time));
+	return kt_tp_lost(&t->tp, c->cpu, c->lost - c->missed,
+			  tc_time(t, c->first), tc_time(t, c->time));
 }
 
 static int tracecmd_open(struct kt_import *s)
@@ -130,8 +132,6 @@ static int tracecmd_open(struct kt_import *s)
 	err = kt_layouts_bind(&t->described.layouts, &t->tp);
 	if (!err && !t->described.form.data)
 		err = kt_import_fail(s, 0, "the file does not describe its pages");
-	if (!err)
-		err = kt_tracing_names(&t->described, &t->tp, process_of, t);
 	t->queue.list = err ? NULL : calloc(kt_max(t->nr_cpus, 1),
 					    sizeof(*t->queue.list));
 	if (!err && !t->queue.list)
@@ -140,14 +140,13 @@ static int tracecmd_open(struct kt_import *s)
 		struct tc_cpu *c = &t->cpus[i];
 		int ret;
 
-		c->lost = lost_of(t, c->cpu);
-		c->page_size = t->page_size;
+		c->lost = take_lost(t, c->cpu);
 		ret = tc_next(s, c);
 		if (ret > 0)
 			kt_timed_add(&t->queue, &c->next_event);
 		err = ret < 0 ? ret : 0;
 	}
-	return err;
+	return err ? err : tell_empty(s);
 }
 
 static uint32_t record_id(const struct tc *t, const struct tc_cpu *c)
@@ -163,7 +162,7 @@ static int deliver(struct kt_import *s, struct tc_cpu *c)
 	struct tc *t = s->state;
 	struct kt_layout *l = kt_layout_find(&t->described.layouts, record_id(t, c));
 	struct kt_foreign at = {
-		.ts = time_of(t, c->next_event.ts), .cpu = c->cpu,
+		.ts = tc_time(t, c->next_event.ts), .cpu = c->cpu,
 	};
 
 	if (!l || !kt_layout_read(l, c->data, c->len, t->values)) {
@@ -187,7 +186,12 @@ static int tracecmd_next(struct kt_import *s)
 			kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
 				       (unsigned long long)t->tp.unarmed);
 		t->tp.unarmed = 0;
-		return 0;
+		if (t->named)
+			return 0;
+		/* saved_cmdlines has the names that threads had at the end. */
+		t->named = true;
+		ret = kt_tracing_names(&t->described, &t->tp);
+		return ret ? ret : 1;
 	}
 	first = (struct tc_cpu *)t->queue.list[0];
 	ret = deliver(s, first);
@@ -212,7 +216,6 @@ static void tracecmd_close(struct kt_import *s)
 		free(t->cpus[i].chunk);
 	free(t->cpus);
 	free(t->queue.list);
-	free(t->tgids);
 	free(t->lost);
 	kt_tracing_free(&t->described);
 	kt_tp_free(&t->tp);

@@ -12,7 +12,8 @@
 #include "format/tracing_data.h"
 
 #define TC_PAGE_MAX	(1U << 20)	/* bytes of a page of the ring buffer */
-#define TC_SECTION_MAX	(512U << 20)	/* bytes of a section in memory */
+#define TC_HELD_MAX	(1ULL << 30)	/* bytes of all unpacked chunks */
+#define TC_SECTION_MAX	(256U << 20)	/* bytes of a section in memory */
 
 /**
  * struct tc_file - the file, read by offset
@@ -84,6 +85,7 @@ struct tc_cpu {
 struct tc_lost {
 	uint32_t cpu;
 	uint64_t count;
+	bool used;
 };
 
 /**
@@ -102,12 +104,15 @@ struct tc_lost {
  * @mult: ticks to ns: (ticks * mult >> tsc_shift) + tsc_offset; 0 = times are ns
  * @tsc_shift: see @mult
  * @tsc_offset: see @mult
- * @tgids: text of saved_tgids: "PID TGID" lines
+ * @taken: bit n: section n was read
+ * @claimed: bytes of the file that CPUs have
+ * @held: bytes of unpacked chunks
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
  * @cpus: buffers of CPUs
  * @nr_cpus: entries of @cpus
  * @queue: those with an event
+ * @named: the names of saved_cmdlines were delivered
  * @values: fields of the event
  */
 struct tc {
@@ -125,17 +130,23 @@ struct tc {
 	uint32_t mult;
 	uint32_t tsc_shift;
 	uint64_t tsc_offset;
-	char *tgids;
+	uint64_t taken;
+	uint64_t claimed;
+	uint64_t held;
 	struct tc_lost *lost;
 	size_t nr_lost;
 	struct tc_cpu *cpus;
 	size_t nr_cpus;
 	struct kt_timed_queue queue;
+	bool named;
 	struct kt_tp_value values[KT_TP_FIELDS];
 };
 
 /* head.c */
 int tc_read_head(struct kt_import *s);
+
+/* in.c */
+uint64_t tc_time(const struct tc *t, uint64_t ts);
 
 /* page.c.  tc_next() returns 1, 0 at the end, or negative errno. */
 int tc_next(struct kt_import *s, struct tc_cpu *c);

@@ -29,12 +29,17 @@
 
 /* ---- chunks and pages ------------------------------------------------------------------ */
 
-static int make_room(struct tc_cpu *c, size_t size)
+static int make_room(struct kt_import *s, struct tc_cpu *c, size_t size)
 {
+	struct tc *t = s->state;
 	uint8_t *more;
 
 	if (c->chunk_cap >= size)
 		return 0;
+	t->held += size - c->chunk_cap;
+	if (t->held > TC_HELD_MAX)
+		return kt_import_fail(s, c->offset, "the chunks of all CPUs need more than %llu MB",
+				      TC_HELD_MAX >> 20);
 	more = realloc(c->chunk, size);
 	if (!more)
 		return -ENOMEM;
@@ -47,11 +52,14 @@ static int make_room(struct tc_cpu *c, size_t size)
 static int give_up(struct kt_import *s, struct tc_cpu *c, uint64_t offset,
 		   const char *why)
 {
+	struct tc *t = s->state;
+
 	kt_import_bad(s, offset, "CPU %u: %s", c->cpu, why);
 	c->offset = c->end;
 	c->chunks = 0;
 	c->chunk_at = c->chunk_len = 0;
-	return kt_import_lost(s, c->cpu, 0, c->time, c->time);
+	return kt_tp_lost(&t->tp, c->cpu, 0, tc_time(t, c->time),
+			  tc_time(t, c->time));
 }
 
 /* Unpack the next chunk.  Return: 1, 0 at the end, or negative errno. */
@@ -75,7 +83,7 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	    unpacked > CHUNK_MAX || size > c->file->size - c->offset - 8)
 		return give_up(s, c, from, "the size of a compressed chunk is wrong");
 	packed = malloc(size ? size : 1);
-	err = packed ? make_room(c, unpacked) : -ENOMEM;
+	err = packed ? make_room(s, c, unpacked) : -ENOMEM;
 	got = err ? err : kt_pread_all(c->file->fd, packed, size, c->offset + 8);
 	if (got < 0) {
 		free(packed);
@@ -93,9 +101,9 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	return 1;
 }
 
-static int read_page(struct tc_cpu *c)
+static int read_page(struct kt_import *s, struct tc_cpu *c)
 {
-	int err = make_room(c, c->page_size);
+	int err = make_room(s, c, c->page_size);
 	ssize_t got;
 
 	if (err || c->offset >= c->end)
@@ -116,6 +124,7 @@ static int tell_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
 {
 	uint64_t count = 0, offset = c->form->data + c->used;
 	uint64_t now = kt_get64(c->page);
+	struct tc *t = s->state;
 
 	if (!(commit & MISSED))
 		return 0;
@@ -123,7 +132,8 @@ static int tell_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
 		count = c->form->long_size == 8 ? kt_get64(c->page + offset)
 						: kt_get32(c->page + offset);
 	c->missed += count;
-	return kt_import_lost(s, c->cpu, count, before, now);
+	before = c->begun ? tc_time(t, before) : 0;
+	return kt_tp_lost(&t->tp, c->cpu, count, before, tc_time(t, now));
 }
 
 /* Begin the next page.  Return: 1, 0 at the end, or negative errno. */
@@ -133,7 +143,7 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 	int ret = 1, err;
 
 	if (c->chunk_at >= c->chunk_len)
-		ret = c->packed ? next_chunk(s, c) : read_page(c);
+		ret = c->packed ? next_chunk(s, c) : read_page(s, c);
 	if (ret <= 0)
 		return ret;
 	if (c->chunk_len - c->chunk_at < c->page_size)
@@ -144,7 +154,10 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 	c->at = 0;
 	c->used = (uint32_t)(commit & COMMIT_MASK);
 	if (c->used > c->page_size - c->form->data) {
+		struct tc *t = s->state;
+
 		c->used = 0;
+		kt_tp_forget(&t->tp, c->cpu);
 		kt_import_bad(s, c->page_offset, "CPU %u: a page has more bytes than it can hold",
 			      c->cpu);
 		return 1;
