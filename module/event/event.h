@@ -286,8 +286,9 @@ static __always_inline void kt_event_at(u32 code, u32 place, const u32 nargs,
 		page = NULL;
 		/* gcc takes no pointer for a constant. */
 		if (__builtin_constant_p((unsigned long)other) && !other)
-			page = kt_cpu_read(kt_cpus.held_pages[
-				KT_PLACE_RINGS(place) + route]);
+			page = kt_cpu_read(
+				kt_cpus.held_pages[KT_PLACE_RINGS(place) +
+						   route]);
 		if (!page)
 			return kt_event_many(code, place, a0, a1, a2, other);
 		kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
