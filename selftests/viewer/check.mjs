@@ -315,8 +315,8 @@ plan();
 /* The same rule as text.mjs: run in the page, whose functions are not visible. */
 function duration(ns)
 {
-	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
-		if (Math.abs(ns) >= size)
+	for (const [unit, size, least] of [["s", 1e9, 999950e3], ["ms", 1e6, 999950], ["µs", 1e3, 1e3]]) {
+		if (Math.abs(ns) >= least)
 			return `${(ns / size).toFixed(ns / size >= 100 ? 1 : ns / size >= 10 ? 2 : 3)} ${unit}`;
 	}
 	return `${ns} ns`;

@@ -221,8 +221,8 @@ export class Painter {
 		if (room < TEXT_LONG || spans.kind[i] !== WAIT || !isRunnable(spans.b[i]) || spans.flags[i] & MERGED)
 			return model.title(i);
 		if (!this.texts.has(i)) {
-			const [first] = model.ranInstead(i);
-			this.texts.set(i, `${model.title(i)}${first ? `; CPU ${spans.cpu[i]} ran ${model.threadName(first.tid)}` : ""}`);
+			const first = model.ranMost(i);
+			this.texts.set(i, `${model.title(i)}${first !== undefined ? `; CPU ${spans.cpu[i]} ran ${model.threadName(first)}` : ""}`);
 		}
 		return this.texts.get(i);
 	}

@@ -12,7 +12,7 @@ import { describeEvent, exportEvents, rangeTable } from "./range.mjs";
 import { rtosTables } from "./rtos.mjs";
 import { Stepper } from "./step.mjs";
 import { cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
-import { count, duration, make, moment, onClock } from "./text.mjs";
+import { count, duration, exactly, make, moment, onClock } from "./text.mjs";
 import { Timeline } from "./timeline.mjs";
 import { View } from "./view.mjs";
 
@@ -89,7 +89,7 @@ class Page {
 		if (range) {
 			$("tab-range").replaceChildren(rangeTable(this.model, range, (to) => this.jump(to)));
 			this.openTab("range");
-			$("said").textContent = `selected ${duration(range.to - range.from)}`;
+			$("said").textContent = `selected ${duration(range.to - range.from)}, ${exactly(range.to - range.from)}`;
 			this.toLink();
 			return;
 		}
@@ -150,7 +150,7 @@ class Page {
 		}
 		this.showDetails(this.model.title(i), [["begin", moment(spans.begin[i])],
 			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`], ...this.model.describe(i),
-			...(like.n > 1 ? [["by length", `${count(like.rank + 1)} of ${count(like.n)} ${spans.kind[i] === WAIT ? "such waits of this thread" : "of this name"}`]] : [])], extra);
+			...(like.n > 1 ? [["by length", `${count(like.rank + 1)} of ${count(like.n)} ${spans.kind[i] === WAIT ? "such waits of this thread" : "of this name"}${this.model.merges ? "; merged ones are not counted" : ""}`]] : [])], extra);
 		this.list.showTime(spans.begin[i]);
 		this.timeline.draw();
 		this.toLink();
@@ -201,7 +201,7 @@ class Page {
 			return;
 		}
 		this.list.showTime(to);
-		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["duration", duration(to - from)],
+		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["duration", `${duration(to - from)} = ${exactly(to - from)}`],
 			...(cpu < 0 ? [] : [["CPU", String(cpu)]]), ...(tid < 0 ? [] : [["thread", model.threadName(tid)]])], []);
 		timeline.draw();
 		this.toLink();
@@ -415,11 +415,13 @@ class Page {
 
 	async save(form)
 	{
-		const range = this.timeline.range ?? this.view;
+		const range = this.timeline.range ?? this.view, { about } = this.model, all = this.model.hasEvents(range.from, range.to);
 		const text = await exportEvents(this.model, range.from, range.to, form, () => new Promise((done) => setTimeout(done)));
 		const url = URL.createObjectURL(new Blob([text], { type: form === "csv" ? "text/csv" : "application/x-ndjson" }));
-		const link = make("a", { href: url, download: `ktape-events.${form === "csv" ? "csv" : "jsonl"}` });
+		const link = make("a", { href: url, download: `ktape-events${all ? "" : "-part"}.${form === "csv" ? "csv" : "jsonl"}` });
 		link.click();
+		if (!all)
+			this.say(`saved only those events that this page has: ${count(about.events)} of ${count(about.all_events)} of the trace (html:events=N, or html:exact=FROM-TO, for all)`);
 		setTimeout(() => URL.revokeObjectURL(url), 10000);
 	}
 
@@ -446,8 +448,13 @@ class Page {
 
 	fromLink()
 	{
-		if (location.hash !== this.link && location.hash)
+		if (location.hash === this.link || !location.hash)
+			return;
+		try {
 			takeLink(this, location.hash);
+		} catch (e) {
+			this.say(`this address cannot be shown: ${e.message}`);
+		}
 	}
 }
 

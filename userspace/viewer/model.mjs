@@ -4,24 +4,46 @@
 
 import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, MERGED, NO_BEGIN, NO_END, OFF,
 	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
-import { count, duration, fieldsOf } from "./text.mjs";
+import { count, duration, exactly, fieldsOf, moment, onClock } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
-const EXACT = 2;	// ns by which two roundings of ticks may differ
+export const EXACT = 2;	// ns by which two roundings of ticks may differ
+
+/** In place of a thread: short spans of several threads, merged into one. */
+export const MIXED = -2;
+
+const byLength = (times) => [...times].map(([tid, ns]) => ({ tid, ns })).sort((x, y) => y.ns - x.ns);
 
 export class Model extends Tracks {
-	/** Return what ran on a CPU in an interval: [{ tid, ns }], longest first. */
-	ranOn(cpu, from, to)
+	/** Return true if short spans are merged in this page. */
+	get merges()
 	{
-		const lane = this.runs.get(cpu), times = new Map();
-		if (!lane)
-			return [];
-		for (let k = lane.after(from); k < lane.list.length && lane.from[k] < to; k++) {
-			const tid = this.spans.tid[lane.list[k]];
+		return this.spans.merged.size > 0;
+	}
+
+	/** Return true if the page has each event from @from on and before @to. */
+	hasEvents(from, to)
+	{
+		const { events, all_events, exact } = this.about;
+		return !(all_events > events) || (!!exact && from >= exact[0] && to <= exact[1]);
+	}
+
+	/** Add up what ran on a CPU in an interval: Map of tid to ns; MIXED = of merged spans. */
+	addRuns(times, cpu, from, to)
+	{
+		const lane = this.runs.get(cpu), { spans } = this;
+		for (let k = lane ? lane.after(from) : 0; lane && k < lane.list.length && lane.from[k] < to; k++) {
+			const i = lane.list[k], tid = spans.flags[i] & MERGED ? MIXED : spans.tid[i];
 			const ns = Math.min(to, lane.to[k]) - Math.max(from, lane.from[k]);
 			times.set(tid, (times.get(tid) ?? 0) + ns);
 		}
-		return [...times].map(([tid, ns]) => ({ tid, ns })).sort((x, y) => y.ns - x.ns);
+		return times;
+	}
+
+	/** Return what ran on a CPU in an interval: [{ tid, ns }], longest first. */
+	ranOn(cpu, from, to)
+	{
+		return byLength(this.addRuns(new Map(), cpu, from, to));
 	}
 
 	/** Return where a thread stood in run queues during a wait: [{ cpu, from, to }]. */
@@ -38,11 +60,26 @@ export class Model extends Tracks {
 	ranInstead(i)
 	{
 		const times = new Map();
-		for (const q of this.queuesOf(i)) {
-			for (const { tid, ns } of this.ranOn(q.cpu, q.from, q.to))
-				times.set(tid, (times.get(tid) ?? 0) + ns);
-		}
-		return [...times].map(([tid, ns]) => ({ tid, ns })).sort((x, y) => y.ns - x.ns);
+		for (const q of this.queuesOf(i))
+			this.addRuns(times, q.cpu, q.from, q.to);
+		return byLength(times);
+	}
+
+	/** Return the thread that ran longest instead, undefined = none, or not certain. */
+	ranMost(i)
+	{
+		const all = this.ranInstead(i), mixed = all.find((o) => o.tid === MIXED)?.ns ?? 0;
+		const [first, second] = all.filter((o) => o.tid !== MIXED);
+		// What is merged may all be of the second one, or of one that is in no other span.
+		return first && (!mixed || first.ns > mixed + (second?.ns ?? 0)) ? first.tid : undefined;
+	}
+
+	/** Say how much of what ran is merged, and how to see each span; "" = nothing is. */
+	mixedNote(i, all)
+	{
+		const mixed = all.find((o) => o.tid === MIXED), { spans } = this;
+		const at = (ns) => onClock(this.about.mono_ns, ns);
+		return mixed ? `not exact: short spans of several threads are merged here, ${duration(mixed.ns)} of it; convert with html:exact=${at(spans.begin[i])}s-${at(spans.end[i])}s to see each` : "";
 	}
 
 	/** Return true if a CPU, or any one if @cpu is null, did not record a group then. */
@@ -100,7 +137,7 @@ export class Model extends Tracks {
 		const from = s.unit === "ns" ? to - s.max : to, near = (x, y) => Math.abs(x - y) <= EXACT;
 		let span = -1;
 		for (let i = 0; what && span < 0 && i < spans.n; i++) {
-			if (spans.kind[i] !== what.kind || (what.runnable && (!isRunnable(spans.b[i]) || spans.tid[i] !== s.max_tid)))
+			if (spans.kind[i] !== what.kind || spans.flags[i] & MERGED || (what.runnable && (!isRunnable(spans.b[i]) || spans.tid[i] !== s.max_tid)))
 				continue;
 			if (what.before ? near(spans.begin[i], to) && (spans.cpu[i] === s.max_cpu || what.kind === BLOCK) :
 				near(spans.end[i], to) && (what.runnable || near(spans.begin[i], from)))
@@ -109,14 +146,14 @@ export class Model extends Tracks {
 		return { from, to, span, cpu: s.max_cpu, tid: s.max_tid };
 	}
 
-	/** Return the longest span for which @wanted holds, -1 = none. */
+	/** Return the longest span for which @wanted holds, -1 = none.  Merged ones are none. */
 	longest(wanted)
 	{
 		const { spans } = this;
 		let best = -1;
 		for (let i = 0; i < spans.n; i++) {
-			if (wanted(i) && !(spans.flags[i] & UNSURE) &&
-			    (best < 0 || spans.end[i] - spans.begin[i] > spans.end[best] - spans.begin[best]))
+			if (!(spans.flags[i] & (UNSURE | MERGED)) &&
+			    (best < 0 || spans.end[i] - spans.begin[i] > spans.end[best] - spans.begin[best]) && wanted(i))
 				best = i;
 		}
 		return best;
@@ -242,7 +279,8 @@ export class Model extends Tracks {
 		const { spans } = this, kind = spans.kind[i], rows = [], add = (name, text) => rows.push([name, text]);
 		const ns = spans.end[i] - spans.begin[i], m = spans.merged.get(i);
 		add("what", `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
-		add("duration", duration(ns));
+		add("end", moment(spans.end[i]));
+		add("duration", ns < 1000 ? duration(ns) : `${duration(ns)} = ${exactly(ns)}`);
 		if (spans.cpu[i] !== 65535)
 			add(kind === WAIT && isRunnable(spans.b[i]) ? "waits for CPU" : "CPU", String(spans.cpu[i]));
 		if (spans.tid[i] >= 0)
@@ -254,8 +292,11 @@ export class Model extends Tracks {
 		if (kind === WAIT && spans.a[i] >= 0)
 			add("woken by", this.threadName(spans.a[i]));
 		if (kind === WAIT && isRunnable(spans.b[i])) {
-			const others = this.ranInstead(i).slice(0, 4), queues = this.queuesOf(i);
-			add("ran instead", others.map((o) => `${this.threadName(o.tid)} (${duration(o.ns)})`).join(",\n") || "not known");
+			const all = this.ranInstead(i), queues = this.queuesOf(i), mixed = this.mixedNote(i, all);
+			const others = all.filter((o) => o.tid !== MIXED).slice(0, 4);
+			add("ran instead", others.map((o) => `${this.threadName(o.tid)} (${mixed ? "at least " : ""}${duration(o.ns)})`).join(",\n") || (mixed ? "not known which threads" : "not known"));
+			if (mixed)
+				add("merged", mixed);
 			if (queues.length > 1)
 				add("run queues", queues.map((q) => `CPU ${q.cpu} (${duration(q.to - q.from)})`).join(",\nthen "));
 		} else if (kind === WAIT && spans.a[i] < 0 && this.isOff(null, OFF_WAKES, spans.end[i])) {

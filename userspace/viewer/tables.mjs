@@ -3,6 +3,7 @@
 // line that says whether the trace is complete, from ktape verify --json.
 
 import { RUN, WAIT, isRunnable } from "./kinds.mjs";
+import { EXACT } from "./model.mjs";
 import { count, duration, make } from "./text.mjs";
 
 const SHOWN = 400;	// rows of a table; a search finds the others
@@ -64,14 +65,23 @@ export function latencyTable(model, stats, jump)
 		...shares.map(number), number("max"), number("errors"), number("uncertain"), text("distribution")], rows, jump);
 }
 
+/** Return what shows the longest wait of a thread for a CPU, which may have been merged. */
+function longestWaitOf(model, stats, { tid, wait_max_ns })
+{
+	const { spans } = model, series = stats.series.find((s) => s.kind === "run_queue" && s.max_tid === tid && s.max === wait_max_ns);
+	const i = model.longest((k) => spans.kind[k] === WAIT && spans.tid[k] === tid && isRunnable(spans.b[k]));
+	if (!model.merges || (i >= 0 && spans.end[i] - spans.begin[i] >= wait_max_ns - EXACT))
+		return { span: i };
+	return series?.count ? { ...model.momentOf(series), title: `longest wait: ${duration(wait_max_ns)}`, key: null } : { span: -1 };
+}
+
 export function threadTable(model, stats, jump)
 {
 	const share = (ns) => stats.span_ns ? `${(100 * ns / stats.span_ns).toFixed(2)} %` : "";
 	const rows = stats.threads.map((t) => ({
 		cells: [t.tid, t.name, t.tgid || "", duration(t.run_ns), share(t.run_ns), count(t.switches),
 			duration(t.wait_ns), count(t.waits), duration(t.wait_max_ns)],
-		jump: () => ({ span: model.longest((i) => model.spans.kind[i] === WAIT && model.spans.tid[i] === t.tid && isRunnable(model.spans.b[i])),
-			track: `thread:${t.tid}` }),
+		jump: () => ({ ...longestWaitOf(model, stats, t), track: `thread:${t.tid}` }),
 	}));
 	return table("execution profile: threads", [number("thread"), text("name"), number("process"), number("run"), number(""),
 		number("switches"), number("waited for a CPU"), number("waits"), number("longest wait")], rows, jump);
@@ -102,7 +112,7 @@ function longestWait(model, pair)
 {
 	const { spans } = model;
 	return model.longest((i) => spans.kind[i] === WAIT && spans.tid[i] === pair.tid && isRunnable(spans.b[i]) &&
-		model.ranInstead(i)[0]?.tid === pair.other);
+		model.ranMost(i) === pair.other);
 }
 
 const sum = (rows, key) => rows.reduce((n, r) => n + r[key], 0);

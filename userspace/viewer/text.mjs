@@ -5,11 +5,18 @@
 export function duration(ns)
 {
 	const abs = Math.abs(ns);
-	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
-		if (abs >= size)
+	// What would be rounded to 1000 of a unit is 1 of the next one.
+	for (const [unit, size, least] of [["s", 1e9, 999950e3], ["ms", 1e6, 999950], ["µs", 1e3, 1e3]]) {
+		if (abs >= least)
 			return `${(ns / size).toFixed(abs / size >= 100 ? 1 : abs / size >= 10 ? 2 : 3)} ${unit}`;
 	}
 	return `${Math.round(ns * 1000) / 1000} ns`;
+}
+
+/** Return nanoseconds as "168 647 722 ns": for durations that are compared. */
+export function exactly(ns)
+{
+	return `${count(Math.round(ns))} ns`;
 }
 
 /** Return a moment of the page as seconds with nine decimals. */

@@ -5,7 +5,7 @@ import { Arrangement } from "./arrange.mjs";
 import { LOSS, WAIT } from "./kinds.mjs";
 import { Painter, ROW, firstFrom, trackHeight } from "./draw.mjs";
 import { Labels } from "./labels.mjs";
-import { duration, make, moment } from "./text.mjs";
+import { duration, exactly, make, moment } from "./text.mjs";
 
 const NEAR = 3;		// pixels around the pointer in which a span is found
 const DRAG = 4;		// pixels that make a drag
@@ -247,7 +247,7 @@ export class Timeline {
 		g.globalAlpha = 1;
 		g.fillRect(x - 0.5, 0, 1, height);
 		g.fillRect(x2 - 0.5, 0, 1, height);
-		const text = duration(range.to - range.from), length = g.measureText(text).width + 8;
+		const ns = range.to - range.from, text = ns < 1000 ? duration(ns) : `${duration(ns)} = ${exactly(ns)}`, length = g.measureText(text).width + 8;
 		const at = Math.min(Math.max((x + x2 - length) / 2, 2), width - length - 2);
 		g.fillStyle = painter.colours.accent;
 		g.fillRect(at, height - 20, length, 16);

@@ -149,6 +149,12 @@ export class Tracks {
 		return tid < 0 ? "unknown" : name ? `${name} ${tid}` : `thread ${tid}`;
 	}
 
+	/** Return true if a thread has a track, which has its spans and those of no other. */
+	hasTrack(tid)
+	{
+		return this.withTrack.has(tid);
+	}
+
 	// ---- tracks --------------------------------------------------------------------
 
 	makeTracks()
@@ -206,6 +212,7 @@ export class Tracks {
 			lane.seal();
 		this.placeLoose(devices);
 		this.placeCalls(cpus, threads);
+		this.withTrack = new Set([...threads.keys()]);
 		const byTime = [...threads.values()].sort((x, y) =>
 			(this.runTime.get(y.key) ?? 0) - (this.runTime.get(x.key) ?? 0) || x.key - y.key);
 		for (const t of byTime)

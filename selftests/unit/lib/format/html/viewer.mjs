@@ -8,10 +8,11 @@ import { blocksOf } from "./blocks.mjs";
 import { Reader, crc32c, fromBase64 } from "../../../../../userspace/viewer/bytes.mjs";
 import { parseFilter, runFilter } from "../../../../../userspace/viewer/filter.mjs";
 import { NO_BEGIN, NO_END, RUN, UNSURE, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
+import { indexOf, intervalOf } from "../../../../../userspace/viewer/link.mjs";
 import { readBlocks } from "../../../../../userspace/viewer/load.mjs";
 import { Model } from "../../../../../userspace/viewer/model.mjs";
 import { completeness } from "../../../../../userspace/viewer/tables.mjs";
-import { count, duration, fieldsOf, moment, onClock } from "../../../../../userspace/viewer/text.mjs";
+import { count, duration, exactly, fieldsOf, moment, onClock } from "../../../../../userspace/viewer/text.mjs";
 import { View, tickStep } from "../../../../../userspace/viewer/view.mjs";
 import { exportEvents, measure } from "../../../../../userspace/viewer/range.mjs";
 
@@ -176,8 +177,19 @@ await test("the view zooms to 1 ns far from 0, and stays within the trace", () =
 	equal(view.to < far * 1.05, true, "end");
 	equal(tickStep(1000, 10), 100, "step");
 });
+await test("numbers of an address are those of a span, an event or a time of the trace, or none", () => {
+	equal(["0", "1", "9", "10", "1.5", "1e0", "-1", "", "x", "99999999999999999999", null].map((t) => indexOf(t, 10)), [0, 1, 9, -1, -1, -1, -1, -1, -1, -1, -1], "index");
+	const at = { first: 0, last: 1000 };
+	equal(["10,20", "-9,5", "20,10", "5,5", "0,Infinity", "1.5,2", "a,b", "1", "", null].map((t) => intervalOf(t, at)),
+		[{ from: 10, to: 20 }, { from: -9, to: 5 }, null, null, null, null, null, null, null, null], "interval");
+	equal(intervalOf("-1000000,99999999999999999999999", at), { from: -51, to: 1051 }, "limits");
+	equal(intervalOf("5000,6000", at), null, "behind the end");
+});
 await test("times as text", () => {
 	equal([duration(0), duration(999), duration(1500), duration(2.5e6), duration(12e9)], ["0 ns", "999 ns", "1.500 µs", "2.500 ms", "12.00 s"], "durations");
+	equal([duration(999949), duration(999950), duration(999999), duration(999949999), duration(999999999), duration(-999999)],
+		["999.9 µs", "1.000 ms", "1.000 ms", "999.9 ms", "1.000 s", "-1.000 ms"], "the next unit");
+	equal(exactly(168647722), `${count(168647722)} ns`, "exactly");
 	equal(moment(1234567891), "1.234 567 891 s", "moment");
 	equal(onClock("1795424806915379658", 1), "1795424806.915379659", "clock");
 	equal(onClock("-5", 2), "-0.000000003", "before 0");
