@@ -137,7 +137,7 @@ uint64_t ktape_registry_left_out(const struct ktape_registry *registry);
 /**
  * enum ktape_notice_kind - problems that reading a trace can reveal
  * @KTAPE_NOTICE_LOST: @count events are missing between @from and @to; @count 0 =
- *	an unknown number
+ *	an unknown number, also where a stream is damaged or cut
  * @KTAPE_NOTICE_TRUNCATED: the input begins or ends in the middle of a packet or
  *	frame
  * @KTAPE_NOTICE_CORRUPT: part of the input could not be read; for formats other

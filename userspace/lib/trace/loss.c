@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
+ * Losses that a trace tells of in their places: those found while it is opened, and
+ * those that damage hides.
+ *
  * Losses found while a trace is opened.  Opening a folder reads up to the first event of
  * each stream, which may be long after the first packet, while a caller cannot do
  * anything with an event yet.  These losses are held and told in their places: before
  * the first event that is not earlier than their end.
+ *
+ * Damage.  Where a stream is damaged, an unknown number of events may be missing from its
+ * last good time to its next packet.  If no packet follows, they are missing to the end
+ * of the trace: then the loss is told in parts, one before each later event of that CPU
+ * (from another ring), so that nobody takes what ran last for what runs still.
  */
+#include "stream/decode.h"
 #include "trace/trace.h"
 
 #define LOSSES_MAX	(1U << 16)	/* that are held */
@@ -35,7 +44,7 @@ void kt_loss_tell(struct ktape_trace *t, const struct ktape_notice *n)
 		t->losses = more;
 	}
 	t->losses[t->nr_losses++] = (struct kt_loss){
-		n->cpu, n->ring, n->count, n->packets, n->from, n->to,
+		n->cpu, n->ring, n->count, n->packets, n->from, n->to, false,
 	};
 }
 
@@ -52,6 +61,13 @@ static int by_end(const void *a, const void *b)
 void kt_loss_opened(struct ktape_trace *t)
 {
 	t->opening = false;
+	t->first_ts = t->nr_heap ? t->heap[0]->event.ts : 0;
+	for (size_t i = 0; i < t->nr_losses; i++) {
+		struct kt_loss *l = &t->losses[i];
+
+		if (l->early)
+			l->from = kt_min(t->first_ts, l->to);
+	}
 	if (t->nr_losses)
 		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_end);
 }
@@ -79,4 +95,154 @@ void kt_loss_until(struct ktape_trace *t, uint64_t ts)
 
 		t->options.notice(t->options.arg, &n);
 	}
+}
+
+/**
+ * kt_loss_damage() - note damage of a stream, or of the input of all streams
+ * @t: the trace
+ * @s: the stream, or NULL
+ * @kind: enum ktape_notice_kind
+ * @error: where the damage is
+ */
+void kt_loss_damage(struct ktape_trace *t, struct kt_stream *s,
+		    unsigned int kind, const struct ktape_error *error)
+{
+	uint64_t at = kind == KTAPE_NOTICE_TRUNCATED ? UINT64_MAX :
+		      error			     ? error->offset :
+						       0;
+
+	if (kind != KTAPE_NOTICE_TRUNCATED && kind != KTAPE_NOTICE_CORRUPT)
+		return;
+	if (s) {
+		s->hole_at = s->hole ? kt_max(s->hole_at, at) : at;
+		s->hole = true;
+	} else {
+		t->hole_at = t->hole ? kt_max(t->hole_at, at) : at;
+		t->hole = true;
+	}
+}
+
+/**
+ * kt_loss_good() - return up to which time the events of a stream are known
+ * @s: the stream
+ *
+ * Return: the time, in ticks; 0 = no packet was read yet.
+ */
+uint64_t kt_loss_good(const struct kt_stream *s)
+{
+	if (!s->begun)
+		return 0;
+	return s->broken || s->packet.truncated ?
+		       kt_min(s->packet.ts, s->ts_end) :
+		       s->ts_end;
+}
+
+static void tell_hole(struct ktape_trace *t, const struct kt_stream *s,
+		      uint64_t from, uint64_t to)
+{
+	const struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_LOST,
+		.stream = true,
+		.cpu = s->cpu,
+		.ring = s->kind,
+		.from = from	   ? kt_min(from, to) :
+			t->opening ? to :
+				     kt_min(t->first_ts, to),
+		.to = to,
+	};
+	size_t nr = t->nr_losses;
+
+	kt_loss_tell(t, &n);
+	if (!from && t->nr_losses > nr)
+		t->losses[nr].early = true;
+}
+
+/**
+ * kt_loss_packet() - end a hole at the packet that follows it
+ * @t: the trace
+ * @s: the stream, at the packet
+ * @good: kt_loss_good() before the packet
+ * @n: what the headers of the packets say is lost before the packet; it begins earlier
+ *	if it stands for the hole, too
+ */
+void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
+		    struct ktape_notice *n)
+{
+	uint64_t from = kt_max(good, s->hole_from);
+
+	if (!s->hole || s->offset < s->hole_at)
+		return;
+	s->hole = false;
+	s->hole_from = 0;
+	if (s->kind == KTAPE_RING_REGISTRY)
+		return;
+	if (n->packets && !n->count)
+		n->from = from;
+	else
+		tell_hole(t, s, from, kt_max(from, s->packet.ts));
+}
+
+/**
+ * kt_loss_stream_end() - find out whether a stream has ended in damage
+ * @t: the trace
+ * @s: the stream, which has no further packet, or none yet if the trace is live
+ */
+void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
+{
+	bool ended = s->source != KT_SOURCE_QUEUE || t->ended;
+
+	if (ended && s->source != KT_SOURCE_FILE && t->hole &&
+	    s->offset < t->hole_at) {
+		s->hole = true;
+		s->hole_at = UINT64_MAX;
+	}
+	if (s->kind == KTAPE_RING_REGISTRY)
+		s->hole = false;
+	t->holes |= s->hole;
+}
+
+/**
+ * kt_loss_before() - tell what the streams that ended in damage lack before an event
+ * @t: the trace, with @holes
+ * @e: the event that comes next
+ */
+void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
+{
+	t->holes = false;
+	for (size_t i = 0; i < t->nr_streams; i++) {
+		struct kt_stream *s = t->streams[i];
+		uint64_t from = kt_max(kt_loss_good(s), s->hole_from);
+
+		if (!s->hole || s->in_heap)
+			continue;
+		t->holes = true;
+		/* Until its context record nobody knows what runs there. */
+		if (s->kind == KTAPE_RING_EVENT && !s->hole_from)
+			t->decoder->tid[s->cpu] = -1;
+		if (s->cpu != e->cpu || e->kind == KTAPE_RING_REGISTRY ||
+		    ktape_event_is_metadata(e) || e->ts <= from)
+			continue;
+		tell_hole(t, s, from, e->ts);
+		s->hole_from = e->ts;
+	}
+}
+
+/**
+ * kt_loss_end() - tell what the streams that ended in damage lack at the end
+ * @t: the trace, which has no further event
+ */
+void kt_loss_end(struct ktape_trace *t)
+{
+	for (size_t i = 0; i < t->nr_streams; i++) {
+		struct kt_stream *s = t->streams[i];
+		uint64_t from = kt_max(kt_loss_good(s), s->hole_from);
+		uint64_t to = kt_max(kt_max(from, t->last_ts), s->ts_end);
+
+		kt_loss_stream_end(t, s);
+		if (s->hole && (to > from || !s->hole_from))
+			tell_hole(t, s, from, to);
+		s->hole = false;
+	}
+	t->hole = false;
+	t->holes = false;
 }

@@ -102,6 +102,7 @@ static KT_NOINLINE int advance_rest(struct ktape_trace *t, struct kt_stream *s,
 	struct ktape_error error;
 
 	if (ret < 0) {
+		s->broken = true;
 		kt_error(&error, s->offset + s->packet.at, "%s", why);
 		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
 	}
@@ -212,11 +213,14 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 		return err;
 	if (!t->nr_heap) {
 		kt_loss_until(t, UINT64_MAX);
+		kt_loss_end(t);
 		notify_late(t);
 		return 0;
 	}
 	s = t->heap[0];
 	kt_loss_until(t, s->event.ts);
+	if (t->holes)
+		kt_loss_before(t, &s->event);
 	if (s->fresh) {
 		s->fresh = false;
 		once = kt_decoder_packet(t->decoder, s->packet.data);
@@ -240,7 +244,7 @@ static inline int read_next(struct ktape_trace *t,
 			return err;
 	}
 	if (t->live || !t->nr_heap || t->heap[0]->fresh ||
-	    t->told_losses < t->nr_losses)
+	    t->told_losses < t->nr_losses || t->holes)
 		return next_other(t, event);
 	return deliver_event(t, t->heap[0], event);
 }

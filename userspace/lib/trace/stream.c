@@ -38,7 +38,7 @@ static bool add_to_index(struct ktape_trace *t, struct kt_stream *s)
 void kt_stream_tell(void *arg, unsigned int kind,
 		    const struct ktape_error *error)
 {
-	const struct kt_stream *s = arg;
+	struct kt_stream *s = arg;
 
 	kt_notice(s->trace, kind, s, error);
 }
@@ -109,6 +109,8 @@ void kt_stream_forget(struct kt_stream *s)
 	s->taken = false;
 	kt_scan_rewind(&s->scan);
 	s->begun = false;
+	s->broken = false;
+	s->hole = false;
 }
 
 /* Append the place of a packet in the pipe-form file. */
@@ -158,11 +160,12 @@ int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /* Report a problem of a trace, or of stream @s if not NULL, to the caller. */
-void kt_notice(struct ktape_trace *t, unsigned int kind,
-	       const struct kt_stream *s, const struct ktape_error *error)
+void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
+	       const struct ktape_error *error)
 {
 	struct ktape_notice n = { .kind = kind };
 
+	kt_loss_damage(t, s, kind, error);
 	if (!t->options.notice)
 		return;
 	if (s) {
@@ -286,9 +289,12 @@ int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 	return 0;
 }
 
-/* Report the events lost between the previous packet and this packet. */
+/*
+ * Report the events lost between the previous packet, which is good up to @good, and
+ * this packet.
+ */
 static void account_losses(struct ktape_trace *t, struct kt_stream *s,
-			   const uint8_t *head)
+			   const uint8_t *head, uint64_t good)
 {
 	struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,
@@ -308,10 +314,12 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 						   : 0;
 		n.packets = seq > s->seq + 1 ? seq - s->seq - 1 : 0;
 	}
+	kt_loss_packet(t, s, good, &n);
 	s->begun = true;
+	s->broken = false;
 	s->seq = seq;
 	s->discarded = discarded;
-	s->ts_end = n.to;
+	s->ts_end = KT_HEAD64(head, ts_end);
 	if (n.count || n.packets)
 		kt_loss_tell(t, &n);
 }
@@ -325,7 +333,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 	struct kt_content content = { .data = NULL };
 	struct ktape_error error;
 	const uint8_t *data;
-	uint64_t held;
+	uint64_t held, good;
 	int ret;
 
 	while ((ret = s->lane ? kt_lane_fetch(t, s, &content) :
@@ -333,6 +341,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 		data = content.data;
 		s->offset = content.offset;
 		held = s->begun && s->packet.ts > s->ts_end ? s->packet.ts : 0;
+		good = kt_loss_good(s);
 		ret = kt_packet_begin(&s->packet, data, content.len,
 				      t->info.uuid, &error);
 		if (!ret) {
@@ -340,7 +349,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
 			s->packet.ts = kt_begin_held(s->packet.ts, held);
-			account_losses(t, s, data);
+			account_losses(t, s, data, good);
 			if (t->packet)
 				t->packet(t->packet_arg, s, data);
 			ret = ktape_packet_next(&s->packet, &s->event, &error);
@@ -348,9 +357,12 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 		if (ret > 0)
 			return 1;
 		if (ret < 0) {
+			s->broken = true;
 			error.offset += s->offset;
 			kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
 		}
 	}
+	if (!ret)
+		kt_loss_stream_end(t, s);
 	return ret;
 }

@@ -81,6 +81,11 @@ struct kt_lane;
  * @seq: sequence number of the previous packet
  * @discarded: lost events up to the previous packet
  * @ts_end: end time of the previous packet
+ * @broken: the current packet has a bad record, at which reading it ended
+ * @hole: damage was reported, and the packets up to @hole_at are the last good ones
+ *	before it; see loss.c
+ * @hole_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
+ * @hole_from: time up to which the loss was told, 0 = it was not
  */
 struct kt_stream {
 	enum kt_source source;
@@ -115,6 +120,10 @@ struct kt_stream {
 	uint64_t seq;
 	uint64_t discarded;
 	uint64_t ts_end;
+	bool broken;
+	bool hole;
+	uint64_t hole_at;
+	uint64_t hole_from;
 };
 
 struct kt_import;
@@ -127,6 +136,7 @@ struct kt_loss {
 	uint64_t packets;
 	uint64_t from;
 	uint64_t to;
+	bool early;	/* it begins with the trace */
 };
 
 /**
@@ -176,6 +186,10 @@ struct kt_loss {
  * @losses: losses that were found meanwhile
  * @nr_losses: number of @losses
  * @told_losses: of these, those that the caller was told of
+ * @first_ts: time of the first event, in ticks, 0 = not known
+ * @hole: damage of @input was reported
+ * @hole_at: offset up to which @input is damaged, UINT64_MAX = it is cut
+ * @holes: a stream may have ended in damage
  * @late: live: number of events that were delivered out of order
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
@@ -222,6 +236,10 @@ struct ktape_trace {
 	struct kt_loss *losses;
 	size_t nr_losses;
 	size_t told_losses;
+	uint64_t first_ts;
+	bool hole;
+	uint64_t hole_at;
+	bool holes;
 	uint64_t late;
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);
 	void *packet_arg;
@@ -236,6 +254,14 @@ int kt_trace_begin(struct ktape_trace *t);
 void kt_loss_tell(struct ktape_trace *t, const struct ktape_notice *n);
 void kt_loss_opened(struct ktape_trace *t);
 void kt_loss_until(struct ktape_trace *t, uint64_t ts);
+void kt_loss_damage(struct ktape_trace *t, struct kt_stream *s,
+		    unsigned int kind, const struct ktape_error *error);
+void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
+		    struct ktape_notice *n);
+void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s);
+void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e);
+void kt_loss_end(struct ktape_trace *t);
+uint64_t kt_loss_good(const struct kt_stream *s);
 
 /* stream.c */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
@@ -253,8 +279,8 @@ int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 		    struct kt_content *content);
 int kt_stream_load(struct ktape_trace *t, struct kt_stream *s);
 void kt_stream_forget(struct kt_stream *s);
-void kt_notice(struct ktape_trace *t, unsigned int kind,
-	       const struct kt_stream *s, const struct ktape_error *error);
+void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
+	       const struct ktape_error *error);
 
 /* lane.c */
 int kt_lane_fetch(struct ktape_trace *t, struct kt_stream *s,

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test that damage is a loss of unknown number: from the last good time of its CPU to its
+ * next packet, or to the end of the trace.  Statistics and pages do not take what ran
+ * last for what runs still.
+ */
+#include "format/html/internal.h"
+#include "lib_trace.h"
+
+#define PACKETS	4U
+#define STEP	1000U	/* ns from one packet of a CPU to the next */
+#define LOSSES	8U
+
+static char dir[400];
+
+struct loss {
+	uint32_t cpu;
+	uint64_t count, from, to;
+};
+
+struct read {
+	struct loss losses[LOSSES];
+	unsigned int nr;
+	struct ktape_linux *stats;
+	struct ktape_sink *sink;
+	unsigned int pages;	/* spans of losses in the page */
+	uint64_t run[2], unknown[2];
+};
+
+/* Add a packet: from its begin on thread 10 + CPU runs.  Its end is 500 ns later. */
+static void add_packet(const char *name, unsigned int kind, unsigned int cpu,
+		       unsigned int seq, uint64_t ts)
+{
+	const uint32_t args[] = { 0, 10 + cpu };
+	struct ktape_block head = { .kind = kind, .cpu = cpu, .seq = seq,
+				    .ts_begin = ts };
+	unsigned char data[TRACE_PACKET] = { 0 };
+	struct ktape_builder b;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (unsigned int i = 0; i < 5; i++) {
+		const struct ktape_record record = {
+			.ts = ts + i * 100,
+			.args = args,
+			.nargs = 2,
+			.opcode = kind ? KTAPE_EV_MARK :
+					 KTAPE_EV_SCHED_SWITCH,
+		};
+
+		if (ktape_build_add(&b, &record))
+			abort();
+	}
+	ktape_build_end(&b, ts + 500, 0);
+	trace_fill(data, sizeof(data));
+	trace_write(dir, name, data, sizeof(data));
+}
+
+/* CPU 0 and CPU 1 record from 1000 to 4500. */
+static void make_folder(void)
+{
+	trace_remove(dir);
+	if (mkdir(dir, 0777))
+		abort();
+	trace_metadata(dir);
+	for (unsigned int i = 0; i < PACKETS; i++) {
+		add_packet("cpu0", 0, 0, i + 1, 1000 + i * STEP);
+		add_packet("cpu1", 0, 1, i + 1, 1000 + i * STEP);
+	}
+}
+
+static void cut(const char *name, uint64_t size)
+{
+	char path[420];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (truncate(path, (off_t)size))
+		abort();
+}
+
+static void flip(const char *name, uint64_t at)
+{
+	char path[420];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	trace_flip(path, at, 1);
+}
+
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	struct read *r = arg;
+
+	if (n->kind != KTAPE_NOTICE_LOST)
+		return;
+	if (r->nr < LOSSES)
+		r->losses[r->nr] = (struct loss){ n->cpu, n->count, n->from,
+						  n->to };
+	r->nr++;
+	ktape_linux_notice(r->stats, n);
+	ktape_sink_notice(r->sink, n);
+}
+
+static void count_page(struct read *r)
+{
+	const struct html *h =
+		((const struct kt_sink *)(const void *)r->sink)->state;
+
+	for (size_t i = 0; i < h->level.nr; i++)
+		r->pages += h->level.spans[i].kind == HTML_LOST;
+}
+
+/* Read the folder, or @path, into statistics and a page. */
+static void read_all(struct read *r, const char *path)
+{
+	const struct ktape_trace_options how = { .notice = take_notice,
+						 .arg = r };
+	struct ktape_sink_options page = { .format = "html",
+					   .info = &trace_info };
+	struct ktape_registry *registry;
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char to[420];
+
+	memset(r, 0, sizeof(*r));
+	snprintf(to, sizeof(to), "%s.html", dir);
+	page.path = to;
+	if (ktape_registry_new(trace_info.freq, &registry) ||
+	    ktape_linux_new(&trace_info, registry, &r->stats))
+		abort();
+	page.registry = registry;
+	check_equal(ktape_sink_open(&page, &r->sink, NULL), 0);
+	check_equal(ktape_trace_open(path ? path : dir, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		check_equal(ktape_linux_take(r->stats, e), 0);
+		check_equal(ktape_sink_event(r->sink, e), 0);
+	}
+	/* The end is told once. */
+	check_equal(ktape_trace_next(t, &e), 0);
+	check_equal(ktape_linux_finish(r->stats), 0);
+	check_equal(ktape_sink_finish(r->sink), 0);
+	count_page(r);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct ktape_linux_cpu *c = ktape_linux_cpu(r->stats, i);
+
+		r->run[i] = c ? c->run : 0;
+		r->unknown[i] = c ? c->unknown : 0;
+	}
+	ktape_trace_close(t);
+	ktape_sink_close(r->sink);
+	ktape_linux_free(r->stats);
+	ktape_registry_free(registry);
+}
+
+static void check_losses(const struct read *r, const struct loss *want,
+			 unsigned int nr)
+{
+	check_equal(r->nr, nr);
+	check_equal(r->pages, nr);
+	for (unsigned int i = 0; i < nr && i < r->nr; i++) {
+		check_equal(r->losses[i].cpu, want[i].cpu);
+		check_equal(r->losses[i].count, want[i].count);
+		check_equal(r->losses[i].from, want[i].from);
+		check_equal(r->losses[i].to, want[i].to);
+	}
+}
+
+static void whole(void)
+{
+	struct read r;
+
+	make_folder();
+	read_all(&r, NULL);
+	check_losses(&r, NULL, 0);
+	check_equal(r.run[0], 3400);
+	check_equal(r.run[1], 3400);
+}
+
+/* The third packet of CPU 0 ends behind its second record. */
+static void cut_file(void)
+{
+	static const struct loss want[] = { { 0, 0, 3100, 4400 } };
+	struct read r;
+
+	make_folder();
+	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
+	read_all(&r, NULL);
+	check_losses(&r, want, ARRAY_SIZE(want));
+	check_equal(r.run[0], 2100);
+	check_equal(r.unknown[0], 1300);
+	check_equal(r.run[1], 3400);
+}
+
+static void damaged_end(void)
+{
+	static const struct loss want[] = { { 0, 0, 3500, 4400 } };
+	struct read r;
+
+	make_folder();
+	flip("cpu0", 3 * TRACE_PACKET + KTAPE_BLOCK_HEADER);
+	read_all(&r, NULL);
+	check_losses(&r, want, ARRAY_SIZE(want));
+	check_equal(r.run[0], 2500);
+	check_equal(r.unknown[0], 900);
+}
+
+/* The loss that the sequence numbers tell is not told twice. */
+static void damaged_middle(void)
+{
+	static const struct loss want[] = { { 0, 0, 1500, 3500 } };
+	struct read r;
+
+	make_folder();
+	flip("cpu0", TRACE_PACKET + KTAPE_BLOCK_HEADER);
+	read_all(&r, NULL);
+	check_losses(&r, want, ARRAY_SIZE(want));
+}
+
+static void damaged_begin(void)
+{
+	static const struct loss want[] = { { 0, 0, 1000, 2000 } };
+	struct read r;
+
+	make_folder();
+	flip("cpu0", KTAPE_BLOCK_HEADER);
+	read_all(&r, NULL);
+	check_losses(&r, want, ARRAY_SIZE(want));
+	check_equal(r.run[0], 2400);
+	check_equal(r.unknown[0], 1000);
+}
+
+static void damaged_all(void)
+{
+	static const struct loss want[] = { { 0, 0, 1000, 4400 } };
+	struct read r;
+
+	make_folder();
+	for (unsigned int i = 0; i < PACKETS; i++)
+		flip("cpu0", i * TRACE_PACKET + KTAPE_BLOCK_HEADER);
+	read_all(&r, NULL);
+	check_losses(&r, want, ARRAY_SIZE(want));
+	check_equal(r.run[0], 0);
+}
+
+/* Other rings of the CPU go on: between their events, too, nothing is known. */
+static void cut_with_control(void)
+{
+	static const struct loss want[] = {
+		{ 0, 0, 3100, 4000 }, { 0, 0, 4000, 4100 },
+		{ 0, 0, 4100, 4200 }, { 0, 0, 4200, 4300 },
+		{ 0, 0, 4300, 4400 },
+	};
+	struct read r;
+
+	make_folder();
+	add_packet("control0", KTAPE_RING_CONTROL, 0, 1, 4000);
+	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
+	read_all(&r, NULL);
+	check_losses(&r, want, ARRAY_SIZE(want));
+	check_equal(r.run[0], 2100);
+	check_equal(r.unknown[0], 1300);
+}
+
+/* A cut pipe form ends all its CPUs. */
+static void cut_pipe(void)
+{
+	static const struct loss want[] = { { 0, 0, 2100, 3400 } };
+	unsigned char data[TRACE_PACKET];
+	char path[420], part[420];
+	struct read r;
+	int fd, from;
+
+	make_folder();
+	snprintf(path, sizeof(path), "%s.pipe", dir);
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
+	trace_begin_pipe(fd);
+	/* CPU 1 is written later than CPU 0. */
+	for (unsigned int i = 0; i < 5; i++) {
+		static const unsigned int cpus[] = { 0, 1, 1, 1, 0 };
+		static const unsigned int nrs[] = { 0, 0, 1, 2, 1 };
+
+		snprintf(part, sizeof(part), "%s/cpu%u", dir, cpus[i]);
+		from = open(part, O_RDONLY);
+		if (pread(from, data, sizeof(data),
+			  (off_t)nrs[i] * TRACE_PACKET) != sizeof(data) ||
+		    write(fd, data, i == 4 ? KTAPE_BLOCK_HEADER + 2 * 16 :
+					     sizeof(data)) < 0)
+			abort();
+		close(from);
+	}
+	close(fd);
+	read_all(&r, path);
+	check(r.nr >= 1, "no loss");
+	for (unsigned int i = 0; i < r.nr; i++)
+		if (!r.losses[i].cpu)
+			check(r.losses[i].from == want[0].from &&
+				      r.losses[i].to == want[0].to,
+			      "from %llu to %llu",
+			      (unsigned long long)r.losses[i].from,
+			      (unsigned long long)r.losses[i].to);
+	check_equal(r.run[0], 1100);
+	unlink(path);
+}
+
+static const struct tap_test tests[] = {
+	{ "an intact trace has no loss", whole },
+	{ "a cut file: a loss to the end", cut_file },
+	{ "a damaged last packet: a loss to the end", damaged_end },
+	{ "a damaged packet in the middle: one loss", damaged_middle },
+	{ "a damaged first packet: a loss from the begin", damaged_begin },
+	{ "a file without a good packet: a loss of the whole trace",
+	  damaged_all },
+	{ "a cut file, and another ring goes on", cut_with_control },
+	{ "a cut pipe form", cut_pipe },
+};
+
+int main(int argc, char **argv)
+{
+	const char *folder = trace_folder();
+	int ret;
+
+	snprintf(dir, sizeof(dir), "%s/trace", folder);
+	ret = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	trace_remove(folder);
+	return ret;
+}
