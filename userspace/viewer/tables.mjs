@@ -145,7 +145,7 @@ export function completeness(data)
 		more.push(`${f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
 	const equation = `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(dropped + missed)}`;
 	if (ledger.wrong)
-		return { state: "bad", text: `${ledger.wrong} findings of ktape verify; ${equation}`, more };
+		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify; ${equation}`, more };
 	return dropped + missed || gaps ?
 		{ state: "bad", text: `incomplete: ${equation}`, more } :
 		{ state: "good", text: `complete: ${equation}`, more };
