@@ -241,8 +241,10 @@ struct html_thread {
  * @spans: the spans
  * @nr: how many
  * @cap: entries allocated
- * @most: entries that a page may have
+ * @most: entries that a page may have, without @nr_lost
+ * @nr_lost: of these, HTML_LOST: they do not count against @most
  * @all: spans that were added
+ * @left_out: spans of each kind for which there was no room
  * @short_ns: spans shorter than this are merged; 0 = none
  * @lanes: index + 1 of the last span of each lane, while @short_ns
  */
@@ -251,7 +253,9 @@ struct html_level {
 	size_t nr;
 	size_t cap;
 	size_t most;
+	size_t nr_lost;
 	uint64_t all;
+	uint64_t left_out[HTML_KINDS];
 	uint64_t short_ns;
 	struct kt_map lanes;
 };
@@ -381,6 +385,7 @@ int html_strings_flush(struct html *h);
 /* level.c */
 void html_span(struct html *h, const struct html_span *span);
 int html_level_write(struct html *h);
+char *html_level_left_out(const struct html *h, char *p);
 
 /* exact.c */
 int html_exact_read(struct html *h);

@@ -9,8 +9,9 @@
  * So one pass over the trace gives the same detail everywhere, in bounded memory, and
  * every span longer than @short_ns stays as it is.  So does every span of the range of
  * exact.c, and no merged span covers a part of that range.  Spans that cannot be merged,
- * such as losses, may fill the page: then further ones are left out and counted, but one
- * of the range is an error.
+ * such as states, may fill the page: then further ones are left out and counted by kind,
+ * but one of the range is an error.  A place where events were lost is never left out: its
+ * span needs no room.
  */
 #include "internal.h"
 
@@ -18,9 +19,16 @@
 #define MOST_SHORT	(1ULL << 40)	/* ns: longer spans are not merged */
 #define GAP		8U	/* a merged span covers at most this many @short_ns */
 #define COLUMNS		13U
+#define GROW		4096U	/* spans */
 #define OWN_LANES                                             \
 	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE) | \
 	 (1U << HTML_OFF) | (1U << HTML_FILTER) | (1U << HTML_HELD))
+
+/* Return true if there is room for a span that cannot be merged. */
+static bool has_room(const struct html_level *v, const struct html_span *s)
+{
+	return s->kind == HTML_LOST || v->nr - v->nr_lost < v->most;
+}
 
 /*
  * Return the lane of a span: a number of its kind and depth, and of its owner.  While
@@ -34,7 +42,7 @@ static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
 
 	if (s->kind == HTML_MARK || s->kind == HTML_BLOCK)
 		owner |= (uint64_t)s->name << 32;
-	if (h->level.nr == h->level.most)
+	if (!has_room(&h->level, s))
 		return kt_map_find(&h->level.lanes, kind, owner);
 	return kt_map_put(&h->level.lanes, kind, owner);
 }
@@ -88,8 +96,9 @@ static bool place_span(struct html *h, const struct html_span *s)
 
 	if (lane && lane->value && merge_span(h, &v->spans[lane->value - 1], s))
 		return true;
-	if (v->nr == v->most)
+	if (!has_room(v, s))
 		return false;
+	v->nr_lost += s->kind == HTML_LOST;
 	/* @s may be the entry that is overwritten. */
 	v->spans[v->nr++] = *s;
 	if (lane)
@@ -109,18 +118,19 @@ static void merge_all(struct html *h)
 		v->lanes = (struct kt_map){ .entries = NULL };
 		nr = v->nr;
 		v->nr = 0;
+		v->nr_lost = 0;
 		for (size_t i = 0; i < nr; i++) {
 			const struct html_span s = v->spans[i];
 
 			place_span(h, &s);
 		}
-	} while (v->nr > v->most / 4 * 3 && v->short_ns < MOST_SHORT);
+	} while (v->nr - v->nr_lost > v->most / 4 * 3 && v->short_ns < MOST_SHORT);
 }
 
 static bool grow_spans(struct html *h)
 {
 	struct html_level *v = &h->level;
-	size_t cap = kt_min(v->cap ? v->cap * 2 : 4096, v->most);
+	size_t cap = kt_max(kt_min(v->cap * 2, v->most), v->cap + GROW);
 	struct html_span *more = realloc(v->spans, cap * sizeof(*more));
 
 	if (!more) {
@@ -147,16 +157,64 @@ void html_span(struct html *h, const struct html_span *span)
 	v->all++;
 	html_exact_span(h, &s);
 	/* Merging all again with the same @short_ns would find nothing to merge. */
-	if (v->nr == v->most && v->short_ns < MOST_SHORT)
+	if (!has_room(v, &s) && v->short_ns < MOST_SHORT)
 		merge_all(h);
-	if (v->nr == v->cap && v->cap < v->most && !grow_spans(h))
+	if (v->nr == v->cap && has_room(v, &s) && !grow_spans(h))
 		return;
 	if (place_span(h, &s))
 		return;
-	if (html_exact_has(h, s.begin, s.begin + (int64_t)s.dur))
+	if (html_exact_has(h, s.begin, s.begin + (int64_t)s.dur)) {
 		html_exact_full(h);
-	else
-		kt_sink_miss(h->s, "spans that could not be merged", 1);
+		return;
+	}
+	v->left_out[s.kind]++;
+	kt_sink_miss(h->s, "spans that could not be merged", 1);
+}
+
+/**
+ * html_level_left_out() - put how many spans of each kind are left out
+ * @h: the page
+ * @p: where; 64 bytes for each kind
+ *
+ * Return: the end.
+ */
+char *html_level_left_out(const struct html *h, char *p)
+{
+	static const char *const names[HTML_KINDS] = {
+		[HTML_RUN] = "running",
+		[HTML_IRQ] = "irq",
+		[HTML_SOFTIRQ] = "softirq",
+		[HTML_IPI] = "ipi",
+		[HTML_TICK] = "timer interrupt",
+		[HTML_ISR] = "isr",
+		[HTML_TIMER] = "timer",
+		[HTML_HRTIMER] = "hrtimer",
+		[HTML_LOST] = "lost",
+		[HTML_LOSS] = "lost by class",
+		[HTML_ON] = "thread runs",
+		[HTML_WAIT] = "waiting",
+		[HTML_CALL] = "system call",
+		[HTML_WORK] = "work",
+		[HTML_MARK] = "mark",
+		[HTML_BLOCK] = "block request",
+		[HTML_STATE] = "state",
+		[HTML_OFF] = "not enabled",
+		[HTML_FILTER] = "filter",
+		[HTML_HELD] = "held back",
+		[HTML_QUEUE] = "run queue",
+	};
+	const char *before = "";
+
+	p = kt_put_str(p, ",\n\"left_out\":{");
+	for (unsigned int i = 0; i < HTML_KINDS; i++) {
+		if (!h->level.left_out[i])
+			continue;
+		p = kt_put_char(kt_put_str(p, before), '"');
+		p = kt_put_str(kt_put_str(p, names[i]), "\":");
+		p = kt_put_u64(p, h->level.left_out[i]);
+		before = ",";
+	}
+	return kt_put_char(p, '}');
 }
 
 static void put_columns(struct html *h, struct html_bytes *to,

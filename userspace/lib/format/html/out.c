@@ -370,6 +370,7 @@ static int write_about(struct html *h)
 		p = put_count(p, "all_spans", h->level.all);
 		p = put_count(p, "short_ns", h->level.short_ns);
 		p = put_count(p, "profiled", h->profiled);
+		p = html_level_left_out(h, p);
 		p = put_exact(p, &h->exact);
 		p = put_table(put_states(put_cpus(p, h)), h);
 		html_took(&about, kt_put_str(p, "}\n"));

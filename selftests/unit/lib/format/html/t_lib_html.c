@@ -374,6 +374,54 @@ static void full_page_is_left(void)
 	close(fd);
 }
 
+/* Losses that the reader finds have their spans on a full page; others are counted. */
+static void full_page_has_losses(void)
+{
+	char path[CODEC_PATH], text[4096], want[80];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .path = path,
+					  .options = "spans=1000",
+					  .info = &scene_info };
+	const struct html *h;
+	struct ktape_sink *sink;
+	size_t lost = 0, by_class = 0;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	h = ((const struct kt_sink *)(const void *)sink)->state;
+	for (unsigned int i = 0; i < FULL + 500; i++) {
+		const struct ktape_notice n = {
+			.kind = KTAPE_NOTICE_LOST,
+			.stream = true,
+			.from = 1030 + i * 100,
+			.to = 1040 + i * 100,
+		};
+
+		check_equal(add_loss(sink, 1000 + i * 100), 0);
+		check_equal(ktape_sink_notice(sink, &n), 0);
+	}
+	for (size_t i = 0; i < h->level.nr; i++) {
+		lost += h->level.spans[i].kind == HTML_LOST;
+		by_class += h->level.spans[i].kind == HTML_LOSS;
+	}
+	check_equal(lost, FULL + 500);
+	check_equal(h->level.nr - lost, FULL);
+	check_equal(h->level.left_out[HTML_LOSS], FULL + 500 - by_class);
+	snprintf(want, sizeof(want),
+		 ",\n\"left_out\":{\"lost by class\":%zu}",
+		 FULL + 500 - by_class);
+	*html_level_left_out(h, text) = '\0';
+	check(!strcmp(text, want), "says: %s", text);
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 static void no_texts(void)
 {
 	char path[CODEC_PATH];
@@ -402,6 +450,8 @@ static const struct tap_test tests[] = {
 	{ "a page that is full of spans that cannot be merged", full_page },
 	{ "a full page does not merge all for each further span",
 	  full_page_is_left },
+	{ "a full page has the place of each loss, and counts what it leaves out",
+	  full_page_has_losses },
 	{ "other formats keep no texts", no_texts },
 };
 
