@@ -12,6 +12,7 @@
 #include "trace/lane.h"
 
 #define NOTICES_MAX	(1U << 16)	/* that one slot can keep */
+#define ROOM_FACTOR	4U	/* most times the size of a packet that a slot may have */
 
 /* Something to report. */
 struct kt_lane_notice {
@@ -133,6 +134,20 @@ static int make_slot_room(struct kt_lane_slot *slot, size_t size)
 	return 0;
 }
 
+/* Release the room of a slot that is not in use. */
+static void drop_slot_room(struct kt_lane_slot *slot)
+{
+	free(slot->data);
+	slot->data = NULL;
+	slot->room = 0;
+}
+
+/* Check whether a slot has room for packets of @size, and not much more. */
+static bool is_fit(const struct kt_lane_slot *slot, size_t size)
+{
+	return slot->room >= size && slot->room / ROOM_FACTOR <= size;
+}
+
 /* Return the size of the largest packet in the lane. */
 static size_t largest(const struct kt_lane *lane)
 {
@@ -143,24 +158,56 @@ static size_t largest(const struct kt_lane *lane)
 	return size;
 }
 
-/* Return how many slots are needed for @bytes of packets, and for at least three. */
+/*
+ * Return how many slots are needed for @bytes of packets of the largest size, for at
+ * least three, and for one more than there are.
+ */
 static unsigned int slots_for(const struct kt_lane *lane, size_t bytes)
 {
 	size_t size = kt_max(largest(lane), KTAPE_BLOCK_HEADER);
+	size_t nr = kt_max(kt_max(bytes / size + 1, 3), lane->nr + 1);
 
-	return (unsigned int)kt_min(kt_max(bytes / size + 1, 3),
-				    KT_LANE_SLOTS);
+	return (unsigned int)kt_min(nr, KT_LANE_SLOTS);
 }
 
-/* Return the bytes that kt_lane_prepare() needs at most. */
+/* Return the bytes that the slots have after kt_lane_prepare(). */
 size_t kt_lane_room(const struct kt_lane *lane, size_t bytes)
 {
-	return slots_for(lane, bytes) * largest(lane);
+	unsigned int nr = slots_for(lane, bytes);
+	size_t size = largest(lane), room = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct kt_lane_slot *slot = kt_lane_slot(lane, i);
+
+		room += i < lane->nr || is_fit(slot, size) ? slot->room : size;
+	}
+	return room;
+}
+
+/* Give a slot room, by preference that of a slot from @nr on, which is not needed. */
+static int fit_slot(struct kt_lane *lane, struct kt_lane_slot *slot,
+		    unsigned int nr, size_t size)
+{
+	drop_slot_room(slot);
+	for (unsigned int i = nr; i < KT_LANE_SLOTS; i++) {
+		struct kt_lane_slot *from =
+			&lane->slots[(lane->first + i) % KT_LANE_SLOTS];
+
+		if (!is_fit(from, size))
+			continue;
+		slot->data = from->data;
+		slot->room = from->room;
+		from->data = NULL;
+		from->room = 0;
+		return 0;
+	}
+	return make_slot_room(slot, size);
 }
 
 /*
  * Give slots room for the packets that kt_lane_fill() is to read, which are expected to
- * have the size of the largest packet that is there.
+ * have the size of the largest packet that is there.  Slots go round in the circle: those
+ * that are not needed give their room away, so that not all get room in the end.
  * Return: 0 or -ENOMEM.
  */
 int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
@@ -169,9 +216,16 @@ int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
 	size_t size = largest(lane);
 	int err = 0;
 
-	for (unsigned int i = lane->nr; i < nr && !err; i++)
-		err = make_slot_room(
-			&lane->slots[(lane->first + i) % KT_LANE_SLOTS], size);
+	for (unsigned int i = lane->nr; i < nr && !err; i++) {
+		struct kt_lane_slot *slot =
+			&lane->slots[(lane->first + i) % KT_LANE_SLOTS];
+
+		if (!is_fit(slot, size))
+			err = fit_slot(lane, slot, nr, size);
+	}
+	for (unsigned int i = nr; i < KT_LANE_SLOTS; i++)
+		drop_slot_room(
+			&lane->slots[(lane->first + i) % KT_LANE_SLOTS]);
 	return err;
 }
 
@@ -212,6 +266,9 @@ void kt_lane_pass(struct kt_lane *lane, unsigned int nr)
 		lane->first = (lane->first + 1) % KT_LANE_SLOTS;
 		lane->nr--;
 	}
+	/* A stream that is read packet by packet needs the room of one slot. */
+	if (!lane->nr)
+		lane->first = 0;
 }
 
 /* Report what was found before a slot. */

@@ -102,6 +102,12 @@ struct kt_call *kt_call_find(struct ktape_verify *v, int32_t tid)
 	return c;
 }
 
+/* Return true if threads may not be tracked any more. */
+bool kt_calls_full(const struct kt_calls *k)
+{
+	return k->size >= CALLS_MAX;
+}
+
 static bool is_enter(unsigned int opcode)
 {
 	return opcode == KTAPE_EV_SYS_ENTER ||

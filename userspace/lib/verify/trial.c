@@ -292,7 +292,8 @@ static void next_packet(struct kt_trial *tr)
 		return;
 	}
 	slot = kt_lane_slot(s->lane, tr->slot);
-	if (s->packet.ts > s->ts_end ||
+	/* Behind an empty packet there may be damage or an error: that is reported first. */
+	if (slot->notices || slot->ret <= 0 || s->packet.ts > s->ts_end ||
 	    kt_packet_begin(&s->packet, slot->data, slot->len,
 			    tr->v.trace->info.uuid, NULL) ||
 	    s->packet.kind != KTAPE_RING_EVENT || s->packet.cpu != s->cpu) {

@@ -452,10 +452,12 @@ int ktape_verify_run(struct ktape_verify *verify)
 {
 	struct ktape_verify *v = verify;
 	bool files = !v->trace->live && !v->foreign;
-	int ret = files ? kt_windows_new(v) : 0;
+	int ret = 0;
 
-	if (!ret && files)
+	if (files) {
+		kt_windows_new(v);
 		ret = kt_trace_begin(v->trace);
+	}
 	if (ret)
 		return ret;
 	while ((ret = kt_windows_pass(v)) >= 0 &&

@@ -32,6 +32,7 @@
 #define DELAY_MIN	64U
 #define DELAY_MAX	(1U << 20)
 #define FEW		256U	/* records of a window that was not worth its preparation */
+#define FEW_EACH	32U	/* the same for each ring: its state is copied */
 #define ALONE		8192U	/* records for which no other thread is woken */
 
 /* Return scratch memory, valid until the next call; NULL = there is none. */
@@ -87,52 +88,6 @@ static void ask_calls(struct ktape_verify *v)
 		kt_call_ends(v, &e, i);
 }
 
-/*
- * Prepare for windows.  Called before the first packet is read.  Without memory for
- * them, and where they cannot be used, @v->windows stays NULL.
- * Return: 0 or negative errno.
- */
-int kt_windows_new(struct ktape_verify *v)
-{
-	struct ktape_trace *t = v->trace;
-	unsigned int jobs = v->options.jobs ? v->options.jobs : kt_pool_cpus();
-	struct kt_windows *w;
-	size_t rings = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < t->nr_streams; i++)
-		rings += has_lane(t->streams[i]);
-	if (!rings || v->one_by_one || t->info.converted)
-		return 0;
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return -ENOMEM;
-	v->windows = w;
-	w->v = v;
-	w->delay = DELAY_MIN;
-	w->bytes = kt_max(kt_min(AHEAD / rings, LANE_MAX), LANE_MIN);
-	w->max_runs = w->bytes / 64;
-	w->trials = calloc(rings, sizeof(struct kt_trial *));
-	if (!w->trials)
-		return -ENOMEM;
-	for (size_t i = 0; i < rings; i++) {
-		w->trials[i] = new_trial(w);
-		if (!w->trials[i])
-			return -ENOMEM;
-		w->nr++;
-	}
-	w->max = rings;
-	for (size_t i = 0; i < t->nr_streams && !err; i++)
-		if (has_lane(t->streams[i]))
-			err = kt_lane_new(t->streams[i]);
-	if (err)
-		return err;
-	ask_calls(v);
-	kt_quick_init(w);
-	return kt_pool_new((unsigned int)kt_min(kt_min(jobs, JOBS_MAX), rings),
-			   &w->pool);
-}
-
 void kt_windows_free(struct kt_windows *w)
 {
 	if (!w)
@@ -145,6 +100,65 @@ void kt_windows_free(struct kt_windows *w)
 	free(w);
 }
 
+/* Prepare @w for @rings event rings.  Return: 0 or -ENOMEM. */
+static int set_up(struct kt_windows *w, size_t rings)
+{
+	const struct ktape_verify *v = w->v;
+	const struct ktape_trace *t = v->trace;
+	unsigned int jobs = v->options.jobs ? v->options.jobs : kt_pool_cpus();
+	int err = 0;
+
+	w->delay = DELAY_MIN;
+	w->bytes = kt_max(kt_min(AHEAD / rings, LANE_MAX), LANE_MIN);
+	w->max_runs = w->bytes / 64;
+	w->trials = calloc(rings, sizeof(struct kt_trial *));
+	if (!w->trials)
+		return -ENOMEM;
+	for (w->max = 0; w->max < rings; w->max++) {
+		w->trials[w->max] = new_trial(w);
+		if (!w->trials[w->max])
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < t->nr_streams && !err; i++)
+		if (has_lane(t->streams[i]))
+			err = kt_lane_new(t->streams[i]);
+	if (err)
+		return err;
+	return kt_pool_new((unsigned int)kt_min(kt_min(jobs, JOBS_MAX), rings),
+			   &w->pool);
+}
+
+/*
+ * Prepare for windows.  Called before the first packet is read.  Without memory for
+ * them, and where they cannot be used, @v->windows stays NULL.
+ */
+void kt_windows_new(struct ktape_verify *v)
+{
+	struct ktape_trace *t = v->trace;
+	struct kt_windows *w;
+	size_t rings = 0;
+
+	for (size_t i = 0; i < t->nr_streams; i++)
+		rings += has_lane(t->streams[i]);
+	if (!rings || v->one_by_one || t->info.converted)
+		return;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return;
+	w->v = v;
+	if (set_up(w, rings)) {
+		kt_windows_free(w);
+		for (size_t i = 0; i < t->nr_streams; i++) {
+			kt_lane_free(t->streams[i]->lane);
+			t->streams[i]->lane = NULL;
+		}
+		return;
+	}
+	ask_calls(v);
+	kt_quick_init(w);
+	v->windows = w;
+}
+
 /* Put the event rings of the heap into trials.  Return: false if that is not possible. */
 static bool choose_trials(struct kt_windows *w)
 {
@@ -152,6 +166,7 @@ static bool choose_trials(struct kt_windows *w)
 	const struct ktape_trace *t = v->trace;
 
 	w->nr = 0;
+	memset(w->chosen, 0, sizeof(w->chosen));
 	for (size_t i = 0; i < t->nr_heap; i++) {
 		struct kt_stream *s = t->heap[i];
 		struct kt_vcpu *c;
@@ -165,9 +180,9 @@ static bool choose_trials(struct kt_windows *w)
 		if (!c)
 			return false;
 		/* Two streams of a CPU, which only a damaged trace has. */
-		for (size_t j = 0; j < w->nr; j++)
-			if (w->trials[j]->cpu == c)
-				return false;
+		if (kt_mask_has(w->chosen, s->cpu))
+			return false;
+		w->chosen[s->cpu / 64] |= 1ULL << (s->cpu % 64);
 		w->trials[w->nr]->stream = s;
 		w->trials[w->nr++]->cpu = c;
 	}
@@ -177,11 +192,13 @@ static bool choose_trials(struct kt_windows *w)
 /* Call @work for each trial, in this thread if the last window was small. */
 static void run_trials(struct kt_windows *w, void (*work)(void *arg, size_t i))
 {
-	if (w->last >= ALONE)
+	if (w->last >= ALONE) {
+		w->shared++;
 		kt_pool_run(w->pool, work, w, w->nr);
-	else
-		for (size_t i = 0; i < w->nr; i++)
-			work(w, i);
+		return;
+	}
+	for (size_t i = 0; i < w->nr; i++)
+		work(w, i);
 }
 
 static void fill_lane(void *arg, size_t i)
@@ -191,8 +208,8 @@ static void fill_lane(void *arg, size_t i)
 	kt_lane_fill(w->v->trace, w->trials[i]->stream, w->bytes);
 }
 
-/* Read packets of all rings ahead.  Return: 1, 0 if they need too much memory, or error. */
-static int fill_lanes(struct kt_windows *w)
+/* Read packets of all rings ahead.  Return: false if they need too much memory. */
+static bool fill_lanes(struct kt_windows *w)
 {
 	bool more = true;
 
@@ -201,14 +218,10 @@ static int fill_lanes(struct kt_windows *w)
 
 		for (size_t i = 0; i < w->nr; i++) {
 			struct kt_lane *lane = w->trials[i]->stream->lane;
-			int err;
 
 			held += kt_lane_room(lane, w->bytes);
-			if (held > HELD_MAX)
-				return 0;
-			err = kt_lane_prepare(lane, w->bytes);
-			if (err)
-				return err;
+			if (held > HELD_MAX || kt_lane_prepare(lane, w->bytes))
+				return false;
 		}
 		run_trials(w, fill_lane);
 		more = false;
@@ -216,7 +229,7 @@ static int fill_lanes(struct kt_windows *w)
 			more |= kt_lane_waits(w->trials[i]->stream->lane,
 					      w->bytes);
 	}
-	return 1;
+	return true;
 }
 
 /* Set how far a trial can get.  Return: the time that its packets cover. */
@@ -231,11 +244,11 @@ static uint64_t limit_trial(struct kt_trial *tr)
 
 		if (slot->notices)
 			return until;
-		if (slot->ret <= 0) {
+		if (!slot->ret) {
 			tr->end = i;
-			return slot->ret ? until : UINT64_MAX;
+			return UINT64_MAX;
 		}
-		if (slot->len < KTAPE_BLOCK_HEADER)
+		if (slot->ret < 0 || slot->len < KTAPE_BLOCK_HEADER)
 			return until;
 		until = KT_HEAD64(slot->data, ts_begin);
 	}
@@ -320,11 +333,14 @@ static uint64_t accept_window(struct kt_windows *w)
 	return records;
 }
 
-/* Go on with windows, or wait longer and longer if most of the work is thrown away. */
+/*
+ * Go on with windows, or wait longer and longer if most of the work is thrown away, or if
+ * preparing the trials of all rings is more work than checking so few records.
+ */
 static void judge_windows(struct kt_windows *w, uint64_t records)
 {
 	w->last = records;
-	if (records && records >= w->tried / 2) {
+	if (records && records >= w->tried / 2 && records >= w->nr * FEW_EACH) {
 		w->delay = DELAY_MIN;
 		w->wait = records < FEW ? DELAY_MIN : 0;
 		return;
@@ -341,11 +357,9 @@ static int pass_window(struct kt_windows *w)
 	int ret;
 
 	w->tried = 0;
-	if (!choose_trials(w) || kt_names_full(w->v->seen))
+	if (!choose_trials(w) || kt_names_full(w->v->seen) ||
+	    kt_calls_full(w->v->calls) || !fill_lanes(w))
 		return 0;
-	ret = fill_lanes(w);
-	if (ret <= 0)
-		return ret;
 	until = limit_window(w);
 	for (unsigned int i = 0; i < 2 && !accepted; i++) {
 		if (until <= w->v->trace->heap[0]->event.ts)

@@ -167,6 +167,7 @@ struct kt_trial {
  * @passed: records of all windows
  * @tried: records that were checked in trials of this window
  * @last: records of the last window
+ * @shared: how often trials were shared by threads
  * @bytes: bytes of packets to read ahead for each ring
  * @max_runs: entries of the runs of each trial
  * @max: number of trials
@@ -174,6 +175,7 @@ struct kt_trial {
  * @number: number of this window
  * @table: size of the table of calls when the trials began
  * @trials: all trials, by position of their streams
+ * @chosen: bit n: a trial has CPU n
  * @order: scratch memory for ordering items or runs
  * @order_room: bytes of @order
  * @quick: by opcode
@@ -186,6 +188,7 @@ struct kt_windows {
 	uint64_t passed;
 	uint64_t tried;
 	uint64_t last;
+	uint64_t shared;
 	size_t bytes;
 	size_t max_runs;
 	size_t max;
@@ -193,13 +196,14 @@ struct kt_windows {
 	uint32_t number;
 	size_t table;
 	struct kt_trial **trials;
+	uint64_t chosen[KT_CPUS_MAX / 64];
 	void *order;
 	size_t order_room;
 	struct kt_quick quick[KTAPE_OPCODES];
 };
 
 /* window.c */
-int kt_windows_new(struct ktape_verify *v);
+void kt_windows_new(struct ktape_verify *v);
 int kt_windows_pass(struct ktape_verify *v);
 void kt_windows_free(struct kt_windows *w);
 void *kt_windows_scratch(struct kt_windows *w, size_t bytes);
