@@ -32,22 +32,38 @@ try {
 		return m && e === s + f + l && e > 0 ? "" : line;
 	});
 	await test("the numbers of all tables are those of ktape stats --json", async () => {
-		const text = (ns) => tab.run(`(${duration})(${ns})`);
-		const rows = await cells("latencies"), wanted = stats.series.filter((s) => s.count || s.uncertain);
-		for (const [i, s] of wanted.slice(0, 60).entries()) {
-			const shown = [rows[i][0], rows[i][2].replace(/\D/g, ""), rows[i][7]];
-			const max = s.unit === "ns" ? await text(s.max) : `${s.max} ${s.unit}`;
-			const why = differ(shown, [s.kind, String(s.count), s.count ? max : ""]);
-			if (why)
-				return why;
+		const bare = (rows) => rows.map((r) => r.map((c) => c.replace(/(\d) (?=\d{3})/g, "$1")));
+		const value = (v, unit) => v === undefined ? "" : unit === "ns" ? duration(v) : `${v} ${unit}`;
+		const some = (n) => n ? String(n) : "", share = (ns) => `${(100 * ns / stats.span_ns).toFixed(2)} %`;
+		const quantile = (s, q) => {
+			const [low, high] = s.bounds?.[q] ?? [s[q], s[q]];
+			return s[q] === undefined ? "" : value(s[q], s.unit) + (low === s[q] && high === s[q] ? "" : high === null ? " ?" : " ~");
+		};
+		const series = stats.series.filter((s) => s.count || s.uncertain).slice(0, 400);
+		const tables = {
+			latencies: series.map((s) => [s.kind, s.key === null ? "(all)" : s.name, String(s.count), ...["p50", "p90", "p99", "p99.9"].map((q) => quantile(s, q)),
+				value(s.max, s.unit), some(s.errors), some(s.uncertain), ""]),
+			threads: stats.threads.slice(0, 400).map((t) => [String(t.tid), t.name, some(t.tgid), duration(t.run_ns), share(t.run_ns), String(t.switches),
+				duration(t.wait_ns), String(t.waits), duration(t.wait_max_ns)]),
+			cpus: stats.cpus.map((c) => [String(c.cpu), ...["run", "idle", "irq", "softirq", "unknown"].map((k) => share(c[`${k}_ns`])),
+				String(c.switches), `${c.lost}${c.uncounted_gaps ? " + ?" : ""}`]),
+		};
+		for (const [id, table] of Object.entries(tables)) {
+			const wanted = bare(table), rows = bare(await cells(id)), at = wanted.findIndex((r, i) => differ(rows[i], r));
+			if (at >= 0 || rows.length !== wanted.length)
+				return `${id}, row ${at}: ${rows[at]}, not ${wanted[at]}; ${rows.length} rows, not ${wanted.length}`;
 		}
-		const threads = await cells("threads");
-		for (const [i, t] of stats.threads.slice(0, 20).entries()) {
-			const why = differ([threads[i][0], threads[i][1], threads[i][3]], [String(t.tid), t.name, await text(t.run_ns)]);
-			if (why)
-				return why;
-		}
-		return differ((await cells("cpus")).map((r) => r[6].replace(/\D/g, "")), stats.cpus.map((c) => String(c.switches)));
+		// Names of threads have their numbers behind them.
+		const who = (text) => text === "idle" ? 0 : text === "not known" ? -1 : Number(/\d+$/.exec(text)[0]);
+		const shown = (await cells("instead")).map(([tid, ns, n, other]) => [who(tid), ns, n.replace(/ /g, ""), who(other)]);
+		const pairs = stats.instead.slice(0, 400).map((p) => [p.tid, duration(p.ns), String(p.waits), p.other < 0 ? -1 : p.other]);
+		return differ(shown.length, pairs.length) || pairs.map((p, i) => differ(shown[i], p)).find(Boolean) || "";
+	});
+	await test("the charts of the latencies have the counts of the histograms, and doubtful values their bounds", async () => {
+		const [charts, bounds] = await tab.run(`[[...document.querySelectorAll("#tab-latencies tbody tr")].map((r) => [...r.querySelectorAll(".bars i")].map((i) => i.title.replace(/ times.*|\\D/g, ""))),
+			[...document.querySelectorAll("#tab-latencies tbody tr")].map((r) => [...r.querySelectorAll("td:nth-child(n+4) > span:not(.bars)")].map((c) => [/[~?]$/.test(c.textContent), c.title !== ""]))]`);
+		const wanted = stats.series.filter((s) => s.count || s.uncertain).slice(0, 400);
+		return differ(charts, wanted.map((s) => (s.histogram ?? []).map(([, n]) => String(n)))) || differ(bounds.flat().filter(([sign, title]) => sign !== title), []);
 	});
 	await test("a row of a table leads to its moment", async () => {
 		await tab.run("document.querySelector('#tab-latencies tr.jump').click()");
@@ -119,6 +135,39 @@ try {
 		await tab.drawn();
 		const [ns, whole, rows] = await tab.run("[ktape.timeline.range.to - ktape.timeline.range.from, ktape.view.length, document.querySelectorAll('#tab-range tbody tr').length]");
 		return Math.abs(ns / whole - 0.25) < 0.01 && rows > 3 ? "" : `${ns} of ${whole}, ${rows} rows`;
+	});
+	const onCanvas = async (...points) => {
+		const [left, top, width] = await tab.run("(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return [r.left, r.top, r.width]; })()");
+		for (const [type, share, more] of points)
+			await tab.mouse(type, left + width * share, top + 60, more);
+		await tab.drawn();
+		return tab.run("({ range: ktape.timeline.range, drag: ktape.timeline.drag ?? null })");
+	};
+	await test("Escape gives up a drag, and so does a lost pointer; the right button begins none", async () => {
+		await tab.run("ktape.clear(); document.activeElement.blur()");
+		const begun = await onCanvas(["mousePressed", 0.2], ["mouseMoved", 0.3], ["mouseMoved", 0.4]);
+		await tab.key("Escape");
+		const given = await onCanvas(["mouseMoved", 0.5], ["mouseReleased", 0.5]);
+		await onCanvas(["mousePressed", 0.2], ["mouseMoved", 0.3], ["mouseMoved", 0.4]);
+		await tab.run("(() => { const c = document.getElementById('canvas'); c.releasePointerCapture(ktape.timeline.drag.id); })()");
+		const lost = await onCanvas(["mouseMoved", 0.5], ["mouseMoved", 0.6]);
+		await onCanvas(["mouseReleased", 0.6]);
+		const right = { button: "right", buttons: 2 }, menu = await onCanvas(["mousePressed", 0.2, right], ["mouseMoved", 0.4, right], ["mouseMoved", 0.5, right]);
+		await onCanvas(["mouseReleased", 0.5, { button: "right" }]);
+		const none = { range: null, drag: null };
+		return begun.range && begun.drag ? differ([given, lost, menu], [none, none, none]) : JSON.stringify(begun);
+	});
+	await test("[ and ] measure from one selected event to another", async () => {
+		const at = await tab.run("ktape.model.events.n >> 1");
+		const ends = await tab.run(`[ktape.model.events.t[${at}], ktape.model.events.t[${at} + 40]]`), ranges = [];
+		await tab.run("ktape.clear(); document.activeElement.blur()");
+		for (const [event, key] of [[at, "["], [at + 40, "]"], [at + 40, "["], [at, "["]]) {
+			await tab.run(`ktape.selectEvent(${event}, true)`);
+			await tab.key(key);
+			ranges.push(await tab.run("ktape.timeline.range && [ktape.timeline.range.from, ktape.timeline.range.to]"));
+		}
+		await tab.run("ktape.clear()");
+		return ends[0] < ends[1] ? differ(ranges, [null, ends, null, null]) : `${ends}`;
 	});
 	await test("from a wait the next shorter one of the thread is one click away, and the next longer one back", async () => {
 		const press = (text) => tab.run(`[...document.querySelectorAll("#details button")].find((b) => b.textContent === "${text}").click()`);

@@ -118,6 +118,16 @@ try {
 		return differ([await shown(), await tab.run("document.getElementById('said').textContent")], [first, "the tracks are as they were at first"]) ||
 			differ(/hide|pin|order/.test(await tab.run("ktape.toLink(), location.hash")), false);
 	});
+	await test("undo that hides the track whose label has the focus leaves nothing of the label", async () => {
+		await press(1, "hide");
+		await pressButton("show-all");
+		await tab.run("ktape.timeline.focus(ktape.timeline.shown[1])");
+		await tab.key("u");
+		const left = await tab.run(`[...document.getElementById("labels").children].filter((e) => !ktape.timeline.shown.some((t) => t.id === e.dataset.id)).length`);
+		const now = await focused();
+		await tab.run("ktape.timeline.showAll()");
+		return differ([left, now], [0, "lanes"]);
+	});
 	await test("many hidden tracks make a short address; nonsense in one changes nothing", async () => {
 		await tab.run("ktape.view.set(ktape.view.last * 0.5, ktape.view.last * 0.5 + 1000); ktape.timeline.hideEmpty(); ktape.toLink()");
 		const [hash, hidden, rest] = await tab.run("[location.hash, ktape.timeline.tracks.hidden.size, ktape.timeline.shown.map((t) => t.id)]");

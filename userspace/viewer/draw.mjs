@@ -6,7 +6,7 @@
 
 import { LOSS, LOST, MERGED, OFF_ALL, ON, RUN, WAIT, isRunnable, kinds } from "./kinds.mjs";
 import { duration } from "./text.mjs";
-import { tickStep } from "./view.mjs";
+import { tickStep, tickText } from "./view.mjs";
 
 export const ROW = 18, GAP = 5, PLOT = 44;
 const TEXT_LEAST = 26;	// pixels of a span that gets its name
@@ -380,16 +380,9 @@ export class Painter {
 			const x = Math.round(view.x(n * step, width)) + 0.5;
 			g.moveTo(x, height - 6);
 			g.lineTo(x, height);
-			g.fillText(this.tick(n * step, step), x + 3, height / 2);
+			g.fillText(tickText(n * step, step), x + 3, height / 2);
 		}
 		g.stroke();
-	}
-
-	/** Name a tick: whole seconds when far out, and what differs when close. */
-	tick(t, step)
-	{
-		const digits = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
-		return step >= 1 ? `${(t / 1e9).toFixed(digits)} s` : duration(t);
 	}
 
 	/** An arrow from what woke a thread to where it became runnable. */

@@ -33,8 +33,9 @@ export function parseFilter(text, model)
 {
 	const fast = [], slow = [];
 	let error = "";
-	for (const word of text.match(/"[^"]*"|\S+/g) ?? []) {
-		const key = /^(name|class|thread|cpu):(.*)$/.exec(word);
+	// Blanks between quotes are part of a word, also of one such as comm="a b".
+	for (const word of text.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []) {
+		const key = /^(name|class|thread|cpu):"?(.*?)"?$/.exec(word);
 		const field = /^([A-Za-z_]\w*)(!=|=|<|>)(.*)$/.exec(word);
 		if (key && !key[2]) {
 			error = `${word} needs a value`;

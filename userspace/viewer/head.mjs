@@ -24,7 +24,7 @@ function missingClasses(model)
 		...(on.length ? [`enabled, but without an event: the classes ${on.join(", ")}`] : [])];
 }
 
-function notesOf(about, data)
+export function notesOf(about, data)
 {
 	const notes = [];
 	if (about.all_spans > about.spans)
@@ -36,6 +36,8 @@ function notesOf(about, data)
 		notes.push(`From ${duration(about.exact[0])} to ${duration(about.exact[1])} after the start the page has every span and every event${selected ? " that was selected" : ""}.`);
 	if (about.all_events > about.events)
 		notes.push(`The page has the fields of ${count(about.events)} of ${count(about.all_events)} events; the tracks and the statistics are of all.`);
+	for (const [kind, n] of Object.entries(about.left_out ?? {}))
+		notes.push(`Not in this page, because it is full: ${count(n)} spans of the kind "${kind}"${kind === "lost" ? ", so losses are missing in the tracks" : ""} (html:spans=N for more).`);
 	for (const [what, n] of data.rtos?.left_out ?? [])
 		notes.push(`The tables leave out ${what}: ${count(n)}.`);
 	for (const damage of data.damages)

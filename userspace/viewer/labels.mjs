@@ -42,8 +42,13 @@ export class Labels {
 			labels.push(label);
 		}
 		for (const label of keep.values()) {
-			if (!label.contains(document.activeElement))
-				label.remove();
+			const focused = label.contains(document.activeElement);
+			// One that is scrolled away keeps the focus, one of a hidden track cannot.
+			if (focused && this.timeline.shown.some((t) => t.id === label.dataset.id))
+				continue;
+			label.remove();
+			if (focused)
+				this.timeline.box.focus({ preventScroll: true });
 		}
 		// Tab goes from the top to the bottom.  What has the focus would lose it by moving.
 		let below = null;

@@ -12,7 +12,7 @@ import { describeEvent, exportEvents, rangeTable } from "./range.mjs";
 import { rtosTables } from "./rtos.mjs";
 import { Stepper } from "./step.mjs";
 import { cpuTable, insteadTable, latencyTable, threadTable } from "./tables.mjs";
-import { count, duration, exactly, make, moment, onClock } from "./text.mjs";
+import { bothWays, count, duration, make, moment, onClock } from "./text.mjs";
 import { Timeline } from "./timeline.mjs";
 import { View } from "./view.mjs";
 
@@ -89,7 +89,7 @@ class Page {
 		if (range) {
 			$("tab-range").replaceChildren(rangeTable(this.model, range, (to) => this.jump(to)));
 			this.openTab("range");
-			$("said").textContent = `selected ${duration(range.to - range.from)}, ${exactly(range.to - range.from)}`;
+			$("said").textContent = `selected ${bothWays(range.to - range.from)}`;
 			this.toLink();
 			return;
 		}
@@ -108,7 +108,7 @@ class Page {
 		this.selected = { span: -1, event: -1 };
 		this.timeline.painter.selected = -1;
 		this.timeline.event = -1;
-		this.timeline.range = null;
+		this.timeline.range = this.ends = null;
 		this.list.select(-1);
 		$("details").replaceChildren(make("p", { class: "empty" }, "Click a span or an event to see its fields. Press ? for keys."));
 		this.timeline.draw();
@@ -201,7 +201,7 @@ class Page {
 			return;
 		}
 		this.list.showTime(to);
-		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["duration", `${duration(to - from)} = ${exactly(to - from)}`],
+		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["duration", bothWays(to - from)],
 			...(cpu < 0 ? [] : [["CPU", String(cpu)]]), ...(tid < 0 ? [] : [["thread", model.threadName(tid)]])], []);
 		timeline.draw();
 		this.toLink();
@@ -280,13 +280,16 @@ class Page {
 			PageDown: () => timeline.box.scrollBy(0, timeline.box.clientHeight * 0.9),
 			f: () => this.fit(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
 			n: () => this.step(1), p: () => this.step(-1), m: () => this.markSelection(), u: () => this.undo(),
-			Escape: () => this.clear(),
+			"[": () => this.setEnd("from"), "]": () => this.setEnd("to"),
+			Escape: () => timeline.giveUp() || this.clear(),
 		};
 		document.addEventListener("keydown", (e) => {
 			const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
 			if (e.key === "Escape" && typing)
 				e.target.blur();
-			if (typing || e.ctrlKey || e.altKey || e.metaKey || $("help").open)
+			// Some keyboards have [ and ] behind AltGr, which counts as Ctrl + Alt.
+			const control = (e.ctrlKey || e.altKey || e.metaKey) && !e.getModifierState("AltGraph");
+			if (typing || control || $("help").open)
 				return;
 			const inTable = e.target.closest?.("#tables") && /^(Arrow|Page)/.test(e.key);
 			const act = keys[e.key] ?? keys[e.key.toLowerCase()];
@@ -391,22 +394,35 @@ class Page {
 		this.timeline.draw();
 	}
 
+	/** Set an end of the interval that is measured at what is selected. */
+	setEnd(end)
+	{
+		const { spans, events } = this.model, { span, event } = this.selected, range = { ...this.timeline.range ?? this.ends };
+		if (event < 0 && span < 0) {
+			this.say("select an event or a span: [ and ] then begin and end an interval there");
+			return;
+		}
+		range[end] = event >= 0 ? events.t[event] : end === "from" ? spans.begin[span] : spans.end[span];
+		// An end that is set on the other side of the other end begins a new interval.
+		if (range.from >= range.to)
+			delete range[end === "from" ? "to" : "from"];
+		this.ends = range;
+		this.timeline.range = range.to > range.from ? range : null;
+		if (this.timeline.range)
+			this.choose({ range });
+		else
+			this.say(end === "from" ? `the interval begins at ${moment(range.from)}: ] ends it` : `the interval ends at ${moment(range.to)}: [ begins it`);
+		this.timeline.draw();
+	}
+
 	/** Find the next span whose name has the text of the search box. */
 	search(by)
 	{
-		const { spans } = this.model, text = $("search").value.trim().toLowerCase();
+		const text = $("search").value.trim().toLowerCase();
 		if (!text)
 			return;
-		const from = this.selected.span >= 0 ? spans.begin[this.selected.span] : this.view.from;
 		const hits = new Set(this.data.strings.map((s, i) => s.toLowerCase().includes(text) ? i : -1));
-		let best = -1;
-		for (let i = 0; i < spans.n; i++) {
-			if (!hits.has(spans.name[i]) || i === this.selected.span)
-				continue;
-			const after = by > 0 ? spans.begin[i] > from : spans.begin[i] < from;
-			if (after && (best < 0 || (by > 0 ? spans.begin[i] < spans.begin[best] : spans.begin[i] > spans.begin[best])))
-				best = i;
-		}
+		const best = this.model.nextCalled(hits, this.selected.span, this.view.from, by);
 		if (best < 0)
 			this.say(`no further span is called "${text}"`);
 		else

@@ -4,7 +4,7 @@
 
 import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, MERGED, NO_BEGIN, NO_END, OFF,
 	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
-import { count, duration, exactly, fieldsOf, moment, onClock } from "./text.mjs";
+import { bothWays, count, duration, fieldsOf, moment, onClock } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
 export const EXACT = 2;	// ns by which two roundings of ticks may differ
@@ -197,6 +197,24 @@ export class Model extends Tracks {
 			(key === null || !what.key || spans[what.key][i] === key));
 	}
 
+	/**
+	 * Return the next span with one of the names, from span @i on, or from moment @from if
+	 * that is -1; by < 0: the one before; -1 = none.  Of those that begin together each has
+	 * its turn, in their order.
+	 */
+	nextCalled(names, i, from, by)
+	{
+		const { spans } = this, at = i >= 0 ? spans.begin[i] : from;
+		const order = (x, y) => spans.begin[x] - spans.begin[y] || x - y;
+		let best = -1;
+		for (let k = 0; k < spans.n; k++) {
+			const far = i >= 0 ? order(k, i) : spans.begin[k] - at || by;
+			if (names.has(spans.name[k]) && far * by > 0 && (best < 0 || order(k, best) * by < 0))
+				best = k;
+		}
+		return best;
+	}
+
 	/** Return the track of a span, and its row. */
 	placeOf(i)
 	{
@@ -280,7 +298,7 @@ export class Model extends Tracks {
 		const ns = spans.end[i] - spans.begin[i], m = spans.merged.get(i);
 		add("what", `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
 		add("end", moment(spans.end[i]));
-		add("duration", ns < 1000 ? duration(ns) : `${duration(ns)} = ${exactly(ns)}`);
+		add("duration", bothWays(ns));
 		if (spans.cpu[i] !== 65535)
 			add(kind === WAIT && isRunnable(spans.b[i]) ? "waits for CPU" : "CPU", String(spans.cpu[i]));
 		if (spans.tid[i] >= 0)

@@ -2,7 +2,7 @@
 // What an interval contains: threads, spans and events in it; and its export.
 
 import { LOSS, ON, RUN, kinds } from "./kinds.mjs";
-import { count, duration, exactly, fieldsOf, make, onClock } from "./text.mjs";
+import { bothWays, count, duration, fieldsOf, make, onClock } from "./text.mjs";
 
 /**
  * Return what of a span is in an interval: how many spans it stands for, their time and
@@ -13,7 +13,7 @@ function inside(spans, i, from, to)
 {
 	const ns = Math.min(spans.end[i], to) - Math.max(spans.begin[i], from), whole = spans.end[i] - spans.begin[i];
 	const m = spans.merged.get(i), share = ns / whole;
-	return m ? { n: m.count * share, ns: m.busy * share, most: Math.min(m.longest, ns), cut: ns < whole } :
+	return m ? { n: m.count * share, ns: Math.round(m.busy * share), most: Math.min(m.longest, ns), cut: ns < whole } :
 		{ n: 1, ns, most: ns, cut: false };
 }
 
@@ -80,7 +80,7 @@ export function rangeTable(model, range, jump)
 		notes.push(`Convert with html:exact=${onClock(model.about.mono_ns, range.from)}s-${onClock(model.about.mono_ns, range.to)}s to have each span of the interval.`);
 	const ops = [...m.byOp].sort((x, y) => y[1] - x[1]).slice(0, 16);
 	return make("div", { class: "columns" },
-		list(`${duration(ns)} = ${exactly(ns)} on all CPUs`, ["thread", "run", "of one CPU"], threads.map(([tid, s]) =>
+		list(`${bothWays(ns)} on all CPUs`, ["thread", "run", "of one CPU"], threads.map(([tid, s]) =>
 			m.mixed && tid <= 0 ? row([model.threadName(tid), `at least ${duration(s.ns)}`, "not exact here"]) :
 				row([model.threadName(tid), about(s, duration(s.ns)), about(s, share(s))], () => jump({ track: `thread:${tid}` })))),
 		list("spans", ["what", "number", "sum inside", "longest inside"], [...m.byKind].map(([name, s]) =>

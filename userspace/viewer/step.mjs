@@ -58,17 +58,20 @@ export class Stepper {
 
 	/**
 	 * Return { i, why }: the next event of the chosen kind, or -1 and a sentence.  @from
-	 * is the event where the step begins; it is itself the next one if it is not @chosen.
+	 * is the event where the step begins, or one behind the last; it is itself the next one if
+	 * it is not @chosen.
 	 */
 	async step(by, from, chosen)
 	{
 		const { events } = this.model, first = !chosen && by > 0 ? from : from + by;
 		this.turn++;
-		if (from >= events.n)
+		if (!events.n || (by > 0 && from >= events.n))
 			return { i: -1, why: "no further event" };
+		// Behind the last event, that one says which thread, object ... is meant.
+		const like = Math.min(from, events.n - 1);
 		if (this.how.value === "object")
-			return this.ofObject(from, first, by);
-		const same = this.columns(from);
+			return this.ofObject(like, first, by);
+		const same = this.columns(like);
 		for (let i = first; i >= 0 && i < events.n; i += by) {
 			if (same(i))
 				return { i, why: "" };

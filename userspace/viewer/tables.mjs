@@ -143,10 +143,12 @@ export function completeness(data)
 	}
 	for (const f of ledger.findings)
 		more.push(`${f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
+	// The ledger is of all that was recorded, whatever the page was made of.
+	const part = data.selection?.length, what = (state) => part ? `the whole trace is ${state}` : state, rest = part ? "; this page has a part of it" : "";
 	const equation = `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(dropped + missed)}`;
 	if (ledger.wrong)
-		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify; ${equation}`, more };
+		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify; ${equation}${rest}`, more };
 	return dropped + missed || gaps ?
-		{ state: "bad", text: `incomplete: ${equation}`, more } :
-		{ state: "good", text: `complete: ${equation}`, more };
+		{ state: "bad", text: `${what("incomplete")}: ${equation}${rest}`, more } :
+		{ state: "good", text: `${what("complete")}: ${equation}${rest}`, more };
 }

@@ -19,6 +19,12 @@ export function exactly(ns)
 	return `${count(Math.round(ns))} ns`;
 }
 
+/** Return a duration as it is read, and to the nanosecond if that is more. */
+export function bothWays(ns)
+{
+	return ns < 1000 ? duration(ns) : `${duration(ns)} = ${exactly(ns)}`;
+}
+
 /** Return a moment of the page as seconds with nine decimals. */
 export function moment(ns)
 {

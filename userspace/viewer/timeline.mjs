@@ -5,7 +5,7 @@ import { Arrangement } from "./arrange.mjs";
 import { LOSS, WAIT } from "./kinds.mjs";
 import { Painter, ROW, firstFrom, trackHeight } from "./draw.mjs";
 import { Labels } from "./labels.mjs";
-import { duration, exactly, make, moment } from "./text.mjs";
+import { bothWays, duration, make, moment } from "./text.mjs";
 
 const NEAR = 3;		// pixels around the pointer in which a span is found
 const DRAG = 4;		// pixels that make a drag
@@ -247,7 +247,7 @@ export class Timeline {
 		g.globalAlpha = 1;
 		g.fillRect(x - 0.5, 0, 1, height);
 		g.fillRect(x2 - 0.5, 0, 1, height);
-		const ns = range.to - range.from, text = ns < 1000 ? duration(ns) : `${duration(ns)} = ${exactly(ns)}`, length = g.measureText(text).width + 8;
+		const text = bothWays(range.to - range.from), length = g.measureText(text).width + 8;
 		const at = Math.min(Math.max((x + x2 - length) / 2, 2), width - length - 2);
 		g.fillStyle = painter.colours.accent;
 		g.fillRect(at, height - 20, length, 16);
@@ -389,14 +389,27 @@ export class Timeline {
 		};
 		canvas.addEventListener("pointerdown", (e) => {
 			const [x, y] = point(e);
-			this.drag = { x, y, t: this.view.t(x, this.width), from: this.view.from, to: this.view.to,
-				pan: e.shiftKey || e.button === 1, far: false };
+			// The right button opens a menu, and a second finger is not a second drag.
+			if (this.drag || e.button > 1)
+				return;
+			this.drag = { id: e.pointerId, x, y, t: this.view.t(x, this.width), from: this.view.from, to: this.view.to,
+				range: this.range, pan: e.shiftKey || e.button === 1, far: false };
 			canvas.setPointerCapture(e.pointerId);
 			if (e.button === 1)
 				e.preventDefault();
 		});
 		canvas.addEventListener("pointermove", (e) => this.moved(e, ...point(e)));
-		canvas.addEventListener("pointerup", (e) => this.released(...point(e)));
+		canvas.addEventListener("pointerup", (e) => {
+			if (e.pointerId === this.drag?.id)
+				this.released(...point(e));
+		});
+		// The browser took the pointer away, such as for a gesture of its own.
+		for (const lost of ["pointercancel", "lostpointercapture"]) {
+			canvas.addEventListener(lost, (e) => {
+				if (e.pointerId === this.drag?.id)
+					this.giveUp();
+			});
+		}
 		canvas.addEventListener("pointerleave", () => {
 			this.tip.hidden = true;
 			this.cursor = null;
@@ -423,6 +436,8 @@ export class Timeline {
 	moved(e, x, y)
 	{
 		const { drag, view, width } = this;
+		if (drag && e.pointerId !== drag.id)
+			return;
 		this.cursor = view.t(x, width);
 		if (drag && Math.abs(x - drag.x) > DRAG)
 			drag.far = true;
@@ -438,6 +453,19 @@ export class Timeline {
 		else
 			this.tip.hidden = true;
 		this.draw();
+	}
+
+	/** End a drag as if it had not begun.  Return false if there is none. */
+	giveUp()
+	{
+		const { drag } = this;
+		if (!drag)
+			return false;
+		this.drag = null;
+		this.range = drag.range;
+		this.view.set(drag.from, drag.to);
+		this.draw();
+		return true;
 	}
 
 	released(x, y)

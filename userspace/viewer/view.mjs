@@ -2,6 +2,8 @@
 // The visible interval.  Moments are whole nanoseconds since the first event, which
 // doubles hold exactly for 104 days; the absolute origin is a BigInt (text.mjs).
 
+import { onClock } from "./text.mjs";
+
 const LEAST = 1;	// ns that the window can show at least
 
 export class View {
@@ -80,10 +82,17 @@ export class View {
 	}
 }
 
-/** Return the distance of ruler ticks: 1, 2 or 5 times a power of ten. */
+/** Name a tick: whole seconds when far out, and as many decimals as differ when close. */
+export function tickText(t, step)
+{
+	const digits = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(step)))), text = onClock("0", t);
+	return `${text.slice(0, text.length - (digits ? 9 - digits : 10))} s`;
+}
+
+/** Return the distance of ruler ticks: 1, 2 or 5 times a power of ten, of whole ns. */
 export function tickStep(length, most)
 {
-	let step = Math.pow(10, Math.floor(Math.log10(Math.max(length / most, 1e-3))));
+	let step = Math.pow(10, Math.floor(Math.log10(Math.max(length / most, 1))));
 	for (const times of [1, 2, 5, 10]) {
 		if (length / (step * times) <= most) {
 			step *= times;

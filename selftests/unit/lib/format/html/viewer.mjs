@@ -8,12 +8,14 @@ import { blocksOf } from "./blocks.mjs";
 import { Reader, crc32c, fromBase64 } from "../../../../../userspace/viewer/bytes.mjs";
 import { parseFilter, runFilter } from "../../../../../userspace/viewer/filter.mjs";
 import { NO_BEGIN, NO_END, RUN, UNSURE, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
+import { notesOf } from "../../../../../userspace/viewer/head.mjs";
 import { indexOf, intervalOf } from "../../../../../userspace/viewer/link.mjs";
 import { readBlocks } from "../../../../../userspace/viewer/load.mjs";
 import { Model } from "../../../../../userspace/viewer/model.mjs";
 import { completeness } from "../../../../../userspace/viewer/tables.mjs";
 import { count, duration, exactly, fieldsOf, moment, onClock } from "../../../../../userspace/viewer/text.mjs";
-import { View, tickStep } from "../../../../../userspace/viewer/view.mjs";
+import { Stepper } from "../../../../../userspace/viewer/step.mjs";
+import { View, tickStep, tickText } from "../../../../../userspace/viewer/view.mjs";
 import { exportEvents, measure } from "../../../../../userspace/viewer/range.mjs";
 
 const page = readFileSync(process.argv[2], "latin1");
@@ -156,6 +158,11 @@ await test("filters by name, class, CPU, thread and field", async () => {
 	}
 	equal(await run(`next_tid=${tid}`), next, "field");
 	equal(await run("next_tid<0"), 0, "less");
+	const name = [...model.names].find(([tid, text]) => /^\w+$/.test(text) && where((i) => events.tid[i] === tid))[1];
+	equal(await run(`thread:"${name}"`), await run(`thread:${name}`), "a quoted name");
+	for (const [text, n] of [["comm=\"a b\"", 1], ["comm=\"a b\" x=\"c d\" \"e f\"", 3], ["comm!=\"a b", 1], ["\"a b\" c", 1]])
+		equal(parseFilter(text, model).slow.length, n, text);
+	equal(parseFilter("comm=\"a b\"", model).slow[0]([["comm", "a b"]], ""), true, "a blank in a value");
 	for (const bad of ["cpu:x", "class:"])
 		equal(!!parseFilter(bad, model).error, true, bad);
 });
@@ -176,6 +183,7 @@ await test("the view zooms to 1 ns far from 0, and stays within the trace", () =
 		view.pan(1);
 	equal(view.to < far * 1.05, true, "end");
 	equal(tickStep(1000, 10), 100, "step");
+	equal(tickStep(1, 12), 1, "no step within a nanosecond");
 });
 await test("numbers of an address are those of a span, an event or a time of the trace, or none", () => {
 	equal(["0", "1", "9", "10", "1.5", "1e0", "-1", "", "x", "99999999999999999999", null].map((t) => indexOf(t, 10)), [0, 1, 9, -1, -1, -1, -1, -1, -1, -1, -1], "index");
@@ -184,6 +192,50 @@ await test("numbers of an address are those of a span, an event or a time of the
 		[{ from: 10, to: 20 }, { from: -9, to: 5 }, null, null, null, null, null, null, null, null], "interval");
 	equal(intervalOf("-1000000,99999999999999999999999", at), { from: -51, to: 1051 }, "limits");
 	equal(intervalOf("5000,6000", at), null, "behind the end");
+});
+await test("ticks that stand side by side read differently, and say the time", () => {
+	for (const from of [0, 7478407958, 8.9e15]) {
+		for (const length of [1, 13, 999, 5e4, 3e9]) {
+			const step = tickStep(length, 12), at = Math.ceil(from / step) * step, texts = [0, 1, 2].map((k) => tickText(at + k * step, step));
+			equal(new Set(texts).size, 3, `${texts}`);
+			equal(texts[0].replace(" s", "").padEnd(30, "0"), onClock("0", at).slice(0, texts[0].length - 2).padEnd(30, "0"), `${at} by ${step}`);
+		}
+	}
+	equal([tickText(2e9, 1e9), tickText(2.5e9, 1e8), tickText(-1, 1), tickText(3, 5)], ["2 s", "2.5 s", "-0.000000001 s", "0.000000003 s"], "texts");
+});
+await test("a search goes through all spans of a name, and back, also those that begin together", () => {
+	const begin = [5, 1, 5, 5, 9, 5], name = [1, 1, 2, 1, 1, 1], like = { spans: { n: 6, begin, name } };
+	const walk = (from, by) => {
+		const found = [];
+		for (let i = -1; (i = model.nextCalled.call(like, new Set([1]), i, from, by)) >= 0 && found.length < 9;)
+			found.push(i);
+		return found;
+	};
+	equal([walk(0, 1), walk(10, -1), walk(6, 1), walk(0, -1)], [[1, 0, 3, 5, 4], [4, 5, 3, 0, 1], [4], []], "spans");
+});
+await test("a step back from behind the last event is to that one", async () => {
+	const select = { value: "event" };
+	globalThis.document = { getElementById: () => select };
+	const stepper = new Stepper(model), at = async (how, ...more) => {
+		select.value = how;
+		return (await stepper.step(...more)).i;
+	};
+	for (const how of ["event", "kind", "cpu", "context"])
+		equal(await at(how, -1, events.n, false), events.n - 1, how);
+	equal([await at("event", 1, events.n, false), await at("event", 1, events.n - 1, true), await at("event", 1, 3, false), await at("event", -1, 3, true)], [-1, -1, 3, 2], "steps");
+	delete globalThis.document;
+});
+await test("a page with a part of the trace says that the ledger is of the whole", () => {
+	const cpus = [{ cpu: 0, records: 5, filtered: 0, lost: 0, missed: 0 }], ledger = { wrong: 0, findings: [], cpus };
+	const text = (more) => completeness({ ledger, stats, damages: [], ...more }).text;
+	equal([text({}), text({ selection: [] })].map((t) => t.split(":")[0]), ["complete", "complete"], "all");
+	equal(/^the whole trace is complete: .*; this page has a part of it$/.test(text({ selection: [["--pid", "1"]] })), true, "a part");
+});
+await test("the head names the kinds of spans that a full page left out", () => {
+	const notes = (left_out) => notesOf({ ...data.about, left_out }, data).filter((t) => /because it is full/.test(t));
+	equal([notes(undefined), notes({})], [[], []], "nothing");
+	equal(notes({ lost: 3, "system call": 1200 }).map((t) => [/"([^"]*)"/.exec(t)[1], /: (.+) spans/.exec(t)[1], /losses are missing/.test(t)]),
+		[["lost", "3", true], ["system call", count(1200), false]], "kinds");
 });
 await test("times as text", () => {
 	equal([duration(0), duration(999), duration(1500), duration(2.5e6), duration(12e9)], ["0 ns", "999 ns", "1.500 µs", "2.500 ms", "12.00 s"], "durations");
