@@ -27,6 +27,8 @@ typedef struct {
 
 #define atomic_long_inc(v)	__atomic_fetch_add(&(v)->counter, 1, \
 						   __ATOMIC_RELAXED)
+#define atomic_long_inc_return_release(v) \
+	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_RELEASE)
 #define atomic_long_read(v)	__atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
 
 #define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
@@ -36,6 +38,8 @@ static inline unsigned long hash_long(unsigned long value, unsigned int bits)
 {
 	return value * 0x61c8864680b583ebUL >> (64 - bits);
 }
+
+#define hash_ptr(p, bits)	hash_long((unsigned long)(p), bits)
 
 static inline u64 div_u64(u64 n, u32 by)
 {
@@ -59,10 +63,32 @@ static inline void kvfree(void *p)
 	free(p);
 }
 
+/* What verdicts on threads look at.  The test has none of them. */
+#define CONFIG_CGROUPS			1
+#define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name
+#define DECLARE_PER_CPU_ALIGNED		DECLARE_PER_CPU
+#define raw_cpu_ptr(p)			(p)
+#define kt_cpu_read(name)		(name)
+
+struct cred {
+	unsigned int uid;
+};
+
+struct cgroup {
+	u64 id;
+};
+
 /* The current task and CPU, set by the test. */
 struct task_struct {
 	int pid;
+	const struct cred *real_cred;
+	struct cgroup *cgroup;
 } __attribute__((aligned(64)));
+
+#define task_dfl_cgroup(p)		((p)->cgroup)
+#define cgroup_id(cgroup)		((cgroup)->id)
+#define __kuid_val(uid)			(uid)
+#define rcu_dereference_sched(p)	(p)
 
 extern struct task_struct *gate_current;
 extern unsigned int gate_cpu;
