@@ -230,6 +230,19 @@ try {
 		await tab.run("document.getElementById('help').close()");
 		return nr ? differ(without, []) : "no control in the help";
 	});
+	await test("screen readers get the events as one table with its head, and rows that lead somewhere as those of a grid", async () => {
+		await tab.run("ktape.list.setFilter(''); document.querySelector('[data-tab=list]').click(); ktape.selectEvent(ktape.list.n >> 1, true)");
+		await tab.until("document.querySelector('#event-lines .selected')");
+		const list = await tab.run(`(() => { const table = document.querySelector("#tab-list [role=table]"), at = document.querySelector("#event-lines .selected");
+			return [Number(table.getAttribute("aria-rowcount")) - ktape.list.n, Number(at.getAttribute("aria-rowindex")) - ktape.list.lineOf(ktape.selected.event),
+				table.querySelectorAll("[role=columnheader]").length, table.contains(at), at.children.length]; })()`);
+		const bad = await tab.run(`[...document.querySelectorAll("tr[tabindex]")].filter((r) => r.closest("table").getAttribute("role") !== "grid").length`);
+		await tab.run("document.querySelector('[data-tab=threads]').click(); document.querySelectorAll('#tab-threads tr.jump')[0].focus()");
+		await tab.key("ArrowDown");
+		const at = await tab.run("[...document.querySelectorAll('#tab-threads tr.jump')].indexOf(document.activeElement)");
+		await tab.run("ktape.clear(); document.activeElement.blur()");
+		return differ([list, bad, at], [[1, 2, 6, true, 6], 0, 1]);
+	});
 	await test("colours that stand side by side differ for colour-blind eyes, light and dark", async () => {
 		const running = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `t${i}`);
 		const groups = [[["ready"], ["blocked"], ["deep"], running], [["idle"], running], [["call"], ["irq"], ["softirq"], ["tick"], ["timer"]],

@@ -286,6 +286,15 @@ try {
 		}
 		return "no tab was opened";
 	});
+	await test("a result that is removed from the list gives its memory back", async () => {
+		await tab.send("Page.bringToFront");
+		return differ(await tab.run(`(() => { const box = document.getElementById("results"), line = box.firstElementChild, before = box.children.length, gone = [], revoke = URL.revokeObjectURL;
+			URL.revokeObjectURL = (url) => { gone.push(url); revoke.call(URL, url); };
+			const urls = [...new Set([...line.querySelectorAll("a")].map((a) => a.href))];
+			line.querySelector("button").click();
+			URL.revokeObjectURL = revoke;
+			return [before - box.children.length, line.isConnected, urls.length === 1 && urls[0] === gone[0] && gone.length === 1]; })()`), [1, false, true]);
+	});
 	await test("a native result is an archive that the page reads again", async () => {
 		const [, , tar] = await convert("native");
 		await clear();

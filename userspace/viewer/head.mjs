@@ -37,7 +37,7 @@ export function notesOf(about, data)
 	if (about.all_events > about.events)
 		notes.push(`The page has the fields of ${count(about.events)} of ${count(about.all_events)} events; the tracks and the statistics are of all.`);
 	for (const [kind, n] of Object.entries(about.left_out ?? {}))
-		notes.push(`Not in this page, because it is full: ${count(n)} spans of the kind "${kind}"${kind === "lost" ? ", so losses are missing in the tracks" : ""} (html:spans=N for more).`);
+		notes.push(`Not in this page, because it is full: ${count(n)} spans of the kind "${kind}" (html:spans=N for more).`);
 	for (const [what, n] of data.rtos?.left_out ?? [])
 		notes.push(`The tables leave out ${what}: ${count(n)}.`);
 	for (const damage of data.damages)

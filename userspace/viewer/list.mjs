@@ -13,6 +13,7 @@ export class EventList {
 		this.model = model;
 		this.choose = choose;
 		this.box = document.getElementById("events");
+		this.table = document.getElementById("event-table");
 		this.body = document.getElementById("event-lines");
 		this.told = document.getElementById("event-told");
 		this.found = null;
@@ -116,6 +117,7 @@ export class EventList {
 		const { events } = this.model, turn = this.drawing = (this.drawing ?? 0) + 1;
 		const height = this.box.clientHeight, first = Math.max(0, Math.floor(this.box.scrollTop / this.scale));
 		const nr = Math.min(this.n - first, Math.ceil(height / LINE) + 1);
+		this.table.setAttribute("aria-rowcount", this.n + 1);
 		this.body.style.height = `${Math.max(this.n * this.scale, 1)}px`;
 		if (!height)
 			return;
@@ -126,15 +128,16 @@ export class EventList {
 			if (turn !== this.drawing)
 				return;
 		}
-		this.body.replaceChildren(...lines.map((l, k) => this.line(l, first * this.scale + k * LINE)));
+		this.body.replaceChildren(...lines.map((l, k) => this.line(l, first + k, first * this.scale + k * LINE)));
 	}
 
-	line({ i, before, fields }, top)
+	line({ i, before, fields }, k, top)
 	{
 		const { model } = this, { events } = model;
 		return make("div", {
 			class: `line${i === this.selected ? " selected" : ""}`, style: `top:${top}px`,
-			role: "row", "data-event": i, click: () => this.choose({ event: i }),
+			// The head is row 1.
+			role: "row", "aria-rowindex": k + 2, "data-event": i, click: () => this.choose({ event: i }),
 		},
 			make("span", { class: "t", role: "cell" }, `${(events.t[i] / 1e9).toFixed(9)}`),
 			make("span", { class: "d", role: "cell" }, i === before ? "" : `+${duration(events.t[i] - events.t[before])}`),

@@ -2,6 +2,7 @@
 // What an interval contains: threads, spans and events in it; and its export.
 
 import { LOSS, ON, RUN, kinds } from "./kinds.mjs";
+import { rowOf } from "./tables.mjs";
 import { bothWays, count, duration, fieldsOf, make, onClock } from "./text.mjs";
 
 /**
@@ -59,14 +60,10 @@ export function measure(model, from, to)
 export function rangeTable(model, range, jump)
 {
 	const m = measure(model, range.from, range.to), ns = range.to - range.from;
-	const list = (caption, heads, rows) => make("table", {}, make("caption", {}, caption),
+	const list = (caption, heads, rows) => make("table", { role: rows.some((r) => r.tabIndex === 0) ? "grid" : null }, make("caption", {}, caption),
 		make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col" }, h)))),
 		make("tbody", {}, ...rows));
-	const row = (cells, act) => make("tr", act ? { class: "jump", tabindex: "0", title: "Show it", click: act,
-		keydown: (e) => {
-			if (e.key === "Enter")
-				act();
-		} } : {}, ...cells.map((c) => make("td", {}, c)));
+	const row = (cells, act) => make("tr", rowOf(act, "Show it"), ...cells.map((c) => make("td", {}, c)));
 	const about = (s, text) => s.cut ? `≈ ${text}` : text;
 	const share = (s) => `${(100 * s.ns / ns).toFixed(1)} %`;
 	const threads = [...m.threads].sort((x, y) => y[1].ns - x[1].ns).slice(0, 12);

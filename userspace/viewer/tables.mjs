@@ -9,6 +9,24 @@ import { count, duration, make } from "./text.mjs";
 const SHOWN = 400;	// rows of a table; a search finds the others
 const PAPER = 40;	// of these are printed, see style.css
 
+/**
+ * Return the attributes of a row that leads somewhere: by a click, and by Enter or Space
+ * when it has the focus.  The arrows go to the rows above and below.
+ */
+export function rowOf(act, title)
+{
+	const near = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" };
+	return act ? { tabindex: "0", class: "jump", title, click: act, keydown: (e) => {
+		if (e.key === "Enter" || e.key === " ")
+			act();
+		else if (near[e.key])
+			e.currentTarget[near[e.key]]?.focus();
+		else
+			return;
+		e.preventDefault();
+	} } : {};
+}
+
 export function table(caption, heads, rows, jump)
 {
 	const body = make("tbody"), all = rows.slice(0, SHOWN);
@@ -16,16 +34,11 @@ export function table(caption, heads, rows, jump)
 		body.append(make("tr", {}, make("td", { class: "empty", colspan: heads.length }, "nothing was measured: the trace does not have the events for it")));
 	for (const row of all) {
 		const act = row.jump ? () => jump(row.jump()) : null;
-		body.append(make("tr", act ? {
-			tabindex: "0", class: "jump", title: "Show this moment", click: act,
-			keydown: (e) => {
-				if (e.key === "Enter")
-					act();
-			},
-		} : {}, ...row.cells.map((c, i) => make("td", { class: heads[i].number ? "number" : "" },
+		body.append(make("tr", rowOf(act, "Show this moment"), ...row.cells.map((c, i) => make("td", { class: heads[i].number ? "number" : "" },
 			c instanceof Node ? c : String(c ?? "")))));
 	}
-	return make("table", { class: rows.length > PAPER ? "long" : null }, make("caption", {}, rows.length > SHOWN ? `${caption} (the first ${SHOWN} of ${count(rows.length)})` : caption),
+	// A grid is a table whose rows can have the focus.
+	return make("table", { role: all.some((r) => r.jump) ? "grid" : null, class: rows.length > PAPER ? "long" : null }, make("caption", {}, rows.length > SHOWN ? `${caption} (the first ${SHOWN} of ${count(rows.length)})` : caption),
 		make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col", class: h.number ? "number" : "" }, h.name)))), body);
 }
 

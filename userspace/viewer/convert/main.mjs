@@ -214,7 +214,10 @@ class Page {
 			new Blob(writeTar(files.map((f) => [f.path.replace(/^result/, stem), f.size, [f.blob]])), { type: "application/x-tar" }) };
 	}
 
-	/** Add a line for a result, with links to save and, for a page, to open it. */
+	/**
+	 * Add a line for a result, with links to save and, for a page, to open it.  The result
+	 * takes memory as long as it has the line: a button removes both.
+	 */
 	list({ name, blob }, opens)
 	{
 		const url = URL.createObjectURL(blob);
@@ -222,6 +225,10 @@ class Page {
 		const line = element("li", {}, `${name}, ${humanSize(blob.size)}`, save);
 		if (opens)
 			save.before(element("a", { href: url, target: "_blank", rel: "opener", class: "open" }, "Open"));
+		line.append(element("button", { type: "button", "aria-label": `remove the result ${name}`, title: "Free its memory. What was saved or opened stays.", click: () => {
+			URL.revokeObjectURL(url);
+			line.remove();
+		} }, "Remove"));
 		$("results").prepend(line);
 		return { url, save };
 	}
