@@ -87,9 +87,12 @@ static const struct conversion {
 static const char policy[] =
 	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 
-/* The viewer has its script inside.  It runs as a page of no origin: it reads no other. */
+/*
+ * The viewer has its script inside.  It runs as a page of no origin: it reads no other.
+ * Printing is a modal dialogue.
+ */
 static const char viewer_policy[] =
-	"sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: data:; style-src 'unsafe-inline'; img-src blob: data:; connect-src blob: data:; worker-src blob: data:";
+	"sandbox allow-scripts allow-downloads allow-modals; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /*
  * The page that converts has its scripts and the command as WebAssembly inside.  It runs
