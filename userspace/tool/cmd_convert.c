@@ -217,6 +217,9 @@ static int end_output(struct convert *c, int ret, int code)
 	err = ret || code ? 0 : end_page(c);
 	if (!ret)
 		ret = err;
+	/* Checking the trace for a page may have taken long. */
+	if (!ret && ktape_sink_is_staged(c->sink) && signals_came() && !c->live)
+		return -EINTR;
 	err = ktape_sink_finish(c->sink);
 	return ret ? ret : err;
 }

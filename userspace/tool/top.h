@@ -229,7 +229,7 @@ struct top_page_source {
 void top_page_begin(struct top_page *p, const struct top_page_source *from,
 		    char *said, size_t size);
 void top_page_read(struct top_page *p, char *said, size_t size);
-bool top_page_end(struct top_page *p);
+bool top_page_end(struct top_page *p, char *said, size_t size);
 
 /* top_screen.c */
 

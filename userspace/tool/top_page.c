@@ -183,18 +183,29 @@ void top_page_read(struct top_page *p, char *said, size_t size)
 /**
  * top_page_end() - end with a page, also if it is not complete: then nothing stays
  * @p: the page
+ * @said: set if one was being written: whether it is there
+ * @size: bytes of @said
  *
  * Return: true if one was being written.
  */
-bool top_page_end(struct top_page *p)
+bool top_page_end(struct top_page *p, char *said, size_t size)
 {
+	int status = 0;
+	pid_t pid;
+
 	if (!p->pid)
 		return false;
 	kill(p->pid, SIGTERM);
 	kill(p->pid, SIGCONT);
 	close(p->errors);
-	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+	while ((pid = waitpid(p->pid, &status, 0)) < 0 && errno == EINTR)
 		;
+	/* It may have ended before the signal arrived. */
+	if (pid == p->pid && WIFEXITED(status) && !WEXITSTATUS(status))
+		snprintf(said, size, "%s is written", p->name);
+	else
+		snprintf(said, size,
+			 "the page was not complete, and is not written");
 	remove_saved(p);
 	release(p);
 	return true;

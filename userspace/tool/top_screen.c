@@ -365,6 +365,7 @@ static void run_loop(struct screen *s)
 
 static int run_screen(struct screen *s)
 {
+	char said[sizeof(s->state.said)];
 	int ret = top_tty_open(), err;
 
 	if (ret) {
@@ -376,8 +377,8 @@ static int run_screen(struct screen *s)
 		run_loop(s);
 	/* First of all the terminal: the thread may take a second to end. */
 	top_tty_close();
-	if (top_page_end(&s->page))
-		note("the page was not complete, and is not written");
+	if (top_page_end(&s->page, said, sizeof(said)))
+		note("%s", said);
 	if (err)
 		return fail("cannot start a thread: %s", strerror(-err));
 	top_feed_stop(s->feed);

@@ -518,7 +518,46 @@ test_signals()
 	rm -rf live long o d
 }
 
+# A signal while the trace is checked for the page.  The message about the cut file waits
+# for room in a pipe, until the trace has made way for a pipe, which the check waits for.
+test_late_signal()
+{
+	echo old >o
+	"$out/make_trace" folder cut 2
+	truncate -s -4000 cut/cpu1
+	mkfifo said
+	exec 7<>said
+	head -c 65536 /dev/zero >&7
+	"$ktape" convert --to html -o o cut 2>said &
+	pid=$!
+	for _ in {1..600}; do
+		find . -name '.ktape-*' | grep -q . && break
+		sleep 0.05
+	done
+	mv cut moved
+	mkfifo cut
+	cat <&7 >raw &
+	reader=$!
+	timeout 60 sh -c "exec 8>cut && kill -TERM $pid"
+	wait $pid
+	status=$?
+	echo end >&7
+	for _ in {1..600}; do
+		grep -qa '^end' raw && break
+		sleep 0.05
+	done
+	kill $reader
+	exec 7>&-
+	tr -d '\0' <raw >log
+	echo "exit status $status" >>log
+	[ "$status" = 1 ] && says "interrupted: o was not written" &&
+		grep -qx old o && no_temporary
+	result $? "convert: a signal while the page's trace is checked leaves the old output"
+	rm -rf cut moved said raw o
+}
+
 echo "TAP version 13"
+test_late_signal
 test_files
 test_option_files
 test_folders
