@@ -13,7 +13,6 @@
  * of the trace: then the loss is told in parts, one before each later event of that CPU
  * (from another ring), so that nobody takes what ran last for what runs still.
  */
-#include "stream/decode.h"
 #include "trace/trace.h"
 
 #define LOSSES_MAX	(1U << 16)	/* that are held */
@@ -216,9 +215,6 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 		if (!s->hole || s->in_heap)
 			continue;
 		t->holes = true;
-		/* Until its context record nobody knows what runs there. */
-		if (s->kind == KTAPE_RING_EVENT && !s->hole_from)
-			t->decoder->tid[s->cpu] = -1;
 		if (s->cpu != e->cpu || e->kind == KTAPE_RING_REGISTRY ||
 		    ktape_event_is_metadata(e) || e->ts <= from)
 			continue;
