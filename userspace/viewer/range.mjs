@@ -13,7 +13,7 @@ import { bothWays, count, duration, fieldsOf, make, onClock } from "./text.mjs";
 function inside(spans, i, from, to)
 {
 	const ns = Math.min(spans.end[i], to) - Math.max(spans.begin[i], from), whole = spans.end[i] - spans.begin[i];
-	const m = spans.merged.get(i), share = ns / whole;
+	const m = spans.merged.get(i), share = whole ? ns / whole : 1;
 	return m ? { n: m.count * share, ns: Math.round(m.busy * share), most: Math.min(m.longest, ns), cut: ns < whole } :
 		{ n: 1, ns, most: ns, cut: false };
 }

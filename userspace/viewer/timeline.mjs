@@ -463,7 +463,8 @@ export class Timeline {
 			return false;
 		this.drag = null;
 		this.range = drag.range;
-		this.view.set(drag.from, drag.to);
+		if (drag.pan)
+			this.view.set(drag.from, drag.to);
 		this.draw();
 		return true;
 	}

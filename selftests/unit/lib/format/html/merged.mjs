@@ -66,6 +66,11 @@ for (const [from, to] of parts) {
 		return compare(x.byKind, y.byKind, ofKind, from, to) || compare(threads(x), threads(y), ofThread, from, to);
 	});
 }
+await test("spans of no length that are merged count, and are never cut", () => {
+	const like = { n: 1, kind: [ON], tid: [7], begin: [5], end: [5], merged: new Map([[0, { count: 3, busy: 0, longest: 0 }]]) };
+	const { n, ns, cut } = measure({ spans: like, events: { after: () => 0 }, hasEvents: () => true }, 0, 10).threads.get(7);
+	return differ([n, ns, cut], [3, 0, false]);
+});
 await test("merged spans of a CPU make idle time inexact, and only they", () =>
 	differ([measure(full, ...whole).mixed, measure(merged, ...whole).mixed > 0], [0, true]));
 await test("who ran instead is what the whole page says, or not certain", () => {
