@@ -82,8 +82,7 @@ struct kt_lane;
  * @discarded: lost events up to the previous packet
  * @ts_end: end time of the previous packet
  * @broken: the current packet has a bad record, at which reading it ended
- * @hole: damage was reported, and the packets up to @hole_at are the last good ones
- *	before it; see loss.c
+ * @hole: damage was reported behind the last packet that was read; see loss.c
  * @hole_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
  * @hole_from: time up to which the loss was told, 0 = it was not
  */
