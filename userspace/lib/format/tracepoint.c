@@ -707,6 +707,18 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 }
 
 /**
+ * kt_tp_end() - tell at the end of the trace what its events did not say
+ * @tp: the reader's memory
+ */
+void kt_tp_end(struct kt_tp *tp)
+{
+	if (tp->unarmed)
+		kt_import_note(tp->s, "%llu timers expired that were armed before the trace: they count as on time",
+			       (unsigned long long)tp->unarmed);
+	tp->unarmed = 0;
+}
+
+/**
  * kt_tp_free() - free what the reader remembers
  * @tp: the memory
  */

@@ -147,6 +147,7 @@ int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
 	       uint64_t to);
 void kt_tp_forget(struct kt_tp *tp, uint32_t cpu);
 int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
+void kt_tp_end(struct kt_tp *tp);
 void kt_tp_free(struct kt_tp *tp);
 
 /* ---- of tracepoint_map.c, for tracepoint.c -------------------------------------- */

@@ -405,10 +405,7 @@ static int lttng_next(struct kt_import *s)
 	int ret;
 
 	if (!t->queue.nr) {
-		if (t->tp.unarmed)
-			kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
-				       (unsigned long long)t->tp.unarmed);
-		t->tp.unarmed = 0;
+		kt_tp_end(&t->tp);
 		return 0;
 	}
 	first = (struct lt_stream *)t->queue.list[0];

@@ -453,10 +453,8 @@ static int perf_next(struct kt_import *s)
 			if (f->order.late)
 				kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
 					       (unsigned long long)f->order.late);
-			if (f->tp.unarmed)
-				kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
-					       (unsigned long long)f->tp.unarmed);
-			f->order.late = f->tp.unarmed = 0;
+			kt_tp_end(&f->tp);
+			f->order.late = 0;
 			if (f->named)
 				return 0;
 			f->named = true;

@@ -182,10 +182,7 @@ static int tracecmd_next(struct kt_import *s)
 	int ret;
 
 	if (!t->queue.nr) {
-		if (t->tp.unarmed)
-			kt_import_note(s, "%llu timers expired that were armed before the trace: they count as on time",
-				       (unsigned long long)t->tp.unarmed);
-		t->tp.unarmed = 0;
+		kt_tp_end(&t->tp);
 		if (t->named)
 			return 0;
 		/* saved_cmdlines has the names that threads had at the end. */
