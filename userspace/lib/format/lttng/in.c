@@ -458,24 +458,34 @@ static void lttng_in_close(struct kt_import *s)
 	ctf_free(&t->c);
 }
 
+static bool has(const uint8_t *data, size_t len, const char *text)
+{
+	return memmem(data, len, text, strlen(text));
+}
+
 /*
  * Recognise metadata of another tracer, which may be in packets.  Damaged metadata of ktape
- * must not be taken for those.
+ * must not be taken for those, so each of several marks is enough.
  */
 static int lttng_probe(const uint8_t *data, size_t len, bool whole)
 {
-	static const char v1[] = "/* CTF 1.8", mine[] = "tracer_name = \"ktape\"";
-	static const char named[] = "tracer_name = \"";
+	static const char v1[] = "/* CTF 1.8";
+	static const char *const mine[] = {
+		"tracer_name = \"ktape\"", "table_hash = ", "metadata_crc32c",
+		" := b3;", " := ts64;",
+	};
 
 	(void)whole;
-	if (memmem(data, len, mine, sizeof(mine) - 1))
-		return 0;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(mine); i++) {
+		if (has(data, len, mine[i]))
+			return 0;
+	}
 	if (len > sizeof(v1) && !memcmp(data, v1, sizeof(v1) - 1))
 		return 90;
 	if (len > 2 && data[0] == JSON_MARK && memchr(data, '{', kt_min(len, 16)))
 		return 90;
 	return len > 4 && kt_get32(data) == KTAPE_METADATA_MAGIC &&
-		memmem(data, len, named, sizeof(named) - 1) ? 90 : 0;
+		has(data, len, "tracer_name = \"") ? 90 : 0;
 }
 
 const struct kt_codec_in kt_lttng_in = {

@@ -255,7 +255,7 @@ static void lttng(void)
 		"syscall_entry_read: { cpu_id = 0 }, { tid = 100 }, { }",
 		"syscall_exit_read: { cpu_id = 1 }, { tid = 101 }, { ret = -11 }",
 		"syscall_exit_nanosleep: { cpu_id = 0 }, { tid = 100 }, { ret = 0 }",
-		"block_rq_issue: { cpu_id = 0 }, { tid = 100 }, { dev = 8388608, sector = 2048, nr_sector = 8, bytes = 4096, rwbs = 0 }",
+		"block_rq_issue: { cpu_id = 0 }, { tid = 100 }, { dev = 8388608, sector = 2048, nr_sector = 8, bytes = 4096, rwbs = 4 }",
 		"lttng_statedump_process_state: { cpu_id = 0 }, { tid = -1 }, { tid = 100, pid = 100, ppid = 0, name = \"app\", type = 0,",
 		"sched_process_exit: { cpu_id = 0 }, { tid = 100 }, { comm = \"app\", tid = 100, prio = 20 }",
 		"ktape_mark_value: { cpu_id = 1 }, { tid = 101 }, { task = 0, id = 6, value = -3, message = \"\" }",
