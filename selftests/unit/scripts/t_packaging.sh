@@ -60,6 +60,8 @@ expected()
 		for f in "$top"/userspace/man/*.[1-8]; do
 			echo "$1/share/man/man${f##*.}/${f##*/}"
 		done
+		(cd "$top/userspace" && find sql -name '*.sql') |
+			sed "s,^,$1/share/ktape/,"
 	} | sort
 }
 

@@ -274,6 +274,7 @@ class Program {
 				this.open[fd] = undefined;
 				return OK;
 			}),
+			fd_datasync: (fd) => on(fd, () => OK),
 			fd_fdstat_get: (fd, to) => this.putRights(fd, to),
 			fd_fdstat_set_flags: (fd) => on(fd, () => OK),
 			fd_filestat_get: (fd, to) => on(fd, (f) => this.putStat(f.node, to)),
