@@ -38,8 +38,8 @@ struct ship_options {
 #define OPT(member) offsetof(struct ship_options, member)
 
 static const struct kt_option options[] = {
-	{ "to", 't', KT_OPT_TEXT, OPT(to), "URL|COMMAND",
-	  "where the tables go, or a command for the folder $1" },
+	{ "to", 't', KT_OPT_TEXT, OPT(to), "URL|COMMAND|parquet",
+	  "where the tables go, a command for the folder $1, or DIR/parquet" },
 	{ "follow", 'f', KT_OPT_FLAG, OPT(follow), NULL,
 	  "wait for more pieces, until a signal" },
 	{ "keep", 'k', KT_OPT_FLAG, OPT(keep), NULL,
@@ -122,7 +122,8 @@ static int convert_piece(struct shipping *sh, struct ship_piece *p)
 		return ret;
 	snprintf(to, sizeof(to), "parquet:dir=%s", folder);
 	ret = run_self(argv);
-	if (ret < 0 || signals_came())
+	/* A signal may have ended the conversion; if it is complete, it is not made again. */
+	if (ret < 0 || (ret && signals_came()))
 		return ret < 0 ? ret : -EINTR;
 	if (ret && !has_tables(folder)) {
 		note("%s: cannot be converted: it stays where it is, and is not shipped",
@@ -134,6 +135,24 @@ static int convert_piece(struct shipping *sh, struct ship_piece *p)
 	return ship_converted(&sh->s, p);
 }
 
+/* Hand over the tables of a piece.  Return: exit status of the uploader or negative errno. */
+static int hand_over(const struct shipping *sh, const char *folder)
+{
+	return sh->s.target ? ship_place(folder, sh->s.target) :
+			      ship_send(sh->o.to, folder);
+}
+
+static void report_failure(const struct shipping *sh, const struct ship_piece *p,
+			   int ret)
+{
+	if (sh->s.target)
+		note("%s: its tables cannot be put into %s: %s: it is tried again",
+		     p->name, sh->s.target, strerror(-ret));
+	else
+		note("%s: the uploader failed (%s %d): it is tried again", p->name,
+		     ret < 0 ? "error" : "exit status", ret < 0 ? -ret : ret);
+}
+
 /* Give the tables of a piece to the uploader.  Return: 0 or negative errno. */
 static int send_piece(struct shipping *sh, struct ship_piece *p)
 {
@@ -141,15 +160,14 @@ static int send_piece(struct shipping *sh, struct ship_piece *p)
 	int ret;
 
 	ship_path(&sh->s, p->name, ".ready", folder, sizeof(folder));
-	ret = ship_send(sh->o.to, folder);
+	ret = hand_over(sh, folder);
 	if (!ret) {
 		sh->failures = 0;
 		sh->shipped++;
 		return ship_mark(&sh->s, p, SHIP_DONE);
 	}
 	if (!sh->failures++)
-		note("%s: the uploader failed (%s %d): it is tried again", p->name,
-		     ret < 0 ? "error" : "exit status", ret < 0 ? -ret : ret);
+		report_failure(sh, p, ret);
 	return 0;
 }
 
@@ -279,7 +297,9 @@ static int run_ship(struct shipping *sh, const char *path)
 		return fail("pipe: %s", strerror(-sh->wake));
 	signals_catch();
 	sh->s.keep = sh->o.keep;
-	err = ship_open(&sh->s, path);
+	err = ship_target_folder(sh->o.to, path, &sh->s.target);
+	if (!err)
+		err = ship_open(&sh->s, path);
 	if (err == -EBUSY)
 		return fail("%s: another ktape ship is at work there", path);
 	if (!err)
@@ -308,9 +328,9 @@ static int cmd_ship(int argc, char **argv)
 		return ret;
 	if (!sh.o.to || argc - first != 1)
 		return misuse(&command_ship, "missing --to URL|COMMAND or a folder");
-	if (!ship_has_uploader(sh.o.to))
+	if (!ship_has_target(sh.o.to))
 		return misuse(&command_ship,
-			      "--to %s: only s3, gs and file are known; name a command instead: --to 'rclone copy \"$1\" REMOTE:PATH'",
+			      "--to %s: only s3://, gs://, file:///PATH, parquet and parquet:dir=PATH are known; name a command instead: --to 'rclone copy \"$1\" REMOTE:PATH'",
 			      sh.o.to);
 	if (!ktape_codec_find("parquet"))
 		return fail("format parquet is not built in");

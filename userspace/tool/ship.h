@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ktape ship: cmd_ship.c has the command line and the order of the work, ship_state.c what
- * is on disk, ship_send.c the uploader.
+ * is on disk, ship_send.c where the tables go and the uploader, ship_place.c the tables that
+ * stay on this machine.
  */
 #ifndef _KT_TOOL_SHIP_H
 #define _KT_TOOL_SHIP_H
@@ -39,6 +40,7 @@ struct ship_piece {
  * @path: its path
  * @fd: its descriptor
  * @state: descriptor of the folder with the state, in it
+ * @target: folder of this machine that gets the tables; NULL: a command gets them
  * @keep: pieces stay when they were shipped
  * @pieces: pieces, oldest first
  * @nr: entries of @pieces
@@ -47,6 +49,7 @@ struct ship {
 	const char *path;
 	int fd;
 	int state;
+	char *target;
 	bool keep;
 	struct ship_piece *pieces;
 	size_t nr;
@@ -66,7 +69,11 @@ void ship_path(const struct ship *s, const char *name, const char *end,
 void ship_close(struct ship *s);
 
 /* ship_send.c */
-bool ship_has_uploader(const char *to);
+bool ship_has_target(const char *to);
+int ship_target_folder(const char *to, const char *log, char **folder);
 int ship_send(const char *to, const char *folder);
+
+/* ship_place.c */
+int ship_place(const char *from, const char *to);
 
 #endif /* _KT_TOOL_SHIP_H */

@@ -55,7 +55,7 @@ void ship_path(const struct ship *s, const char *name, const char *end,
 
 /**
  * ship_open() - open the folder of a log, for this process alone
- * @s: filled; @s->keep stays
+ * @s: filled; @s->keep and @s->target stay
  * @path: the folder
  *
  * Return: 0, -EBUSY if another process ships it, or negative errno.
@@ -89,6 +89,7 @@ int ship_open(struct ship *s, const char *path)
 void ship_close(struct ship *s)
 {
 	free(s->pieces);
+	free(s->target);
 	if (s->state >= 0)
 		close(s->state);
 	if (s->fd >= 0)
@@ -184,6 +185,15 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Check for the folder that gets the tables, which may be in that of the log. */
+static bool is_target(const struct ship *s, const struct stat *st)
+{
+	struct stat target;
+
+	return s->target && !stat(s->target, &target) &&
+	       target.st_dev == st->st_dev && target.st_ino == st->st_ino;
+}
+
 /* Check whether a recorder writes to a piece: it holds a lock as long as it does. */
 static bool is_locked(const struct ship *s, const char *name)
 {
@@ -203,6 +213,8 @@ static int add_piece(struct ship *s, const char *name)
 	if (strlen(name) >= SHIP_NAME || fstatat(s->fd, name, &st, 0))
 		return 0;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return 0;
+	if (is_target(s, &st))
 		return 0;
 	more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
 	if (!more)

@@ -47,16 +47,18 @@ tables()
 }
 
 # shellcheck disable=SC2016	# $1 is of the uploader's shell
+uploader='exec ./uploader "$1"'
+
 ship()
 {
-	timeout 120 "$ktape" ship --to 'exec ./uploader "$1"' --backoff 1ms "$@" night >text 2>log.txt
+	timeout 120 "$ktape" ship --to "$uploader" --backoff 1ms "$@" night >text 2>log.txt
 	got=$?
 	cat log.txt >>log.all
 	return $got
 }
 
 echo "TAP version 13"
-echo "1..11"
+echo "1..16"
 
 pieces
 : >calls
@@ -130,4 +132,52 @@ flock -x 6
 ship; [ $? = 1 ] && grep -q 'another ktape ship' log.txt && [ $locked = 0 ]
 result $? "a piece that is being recorded waits; two ktape ship exclude each other"
 exec 6>&-
+
+# Tables that stay on this machine. The folder may be that of the log: it is no piece.
+# in_folder FOLDER TO: there are the tables that an uploader got, and nothing else
+in_folder()
+{
+	rm -rf there; pieces
+	uploader=$2
+	ship && ship && [ -z "$(find "$1" -name '.*' -type f)" ] || return
+	[ "$1" -ef there ] || mv "$1" there
+	tables >got && diff want got >>log
+}
+
+in_folder night/parquet parquet && [ "$(ls night)" = "" ]
+result $? "--to parquet: the tables are in the folder of the log"
+in_folder other/tables "parquet:dir=other/tables" && [ "$(ls night)" = "" ] &&
+	in_folder "$PWD/there" "file://$PWD/there"
+result $? "--to parquet:dir=DIR and file:///PATH: they are in another folder"
+
+# On another file system they are copied.
+far=$(mktemp -d /dev/shm/ktape.XXXXXX)
+trap 'rm -rf "$far"' EXIT
+rm -rf there; pieces
+uploader="file://$far"
+ship && [ "$(stat -c %d "$far")" != "$(stat -c %d night)" ] && cp -r "$far" there &&
+	tables >got && diff want got >>log
+result $? "a folder on another file system gets copies"
+
+# A crash in the middle: some files are there, by a link or by a copy, and a part of one.
+uploader=parquet
+rm -rf there; pieces
+mkdir -p night/.ktape-ship night/parquet
+"$ktape" convert -q --to "parquet:dir=$PWD/night/.ktape-ship/a.ready" night/a 2>>log &&
+	cp -rl night/.ktape-ship/a.ready/event night/parquet/ &&
+	cp -r night/.ktape-ship/a.ready/thread night/parquet/
+made=$?
+for file in night/parquet/event/*/*/*/*.parquet; do
+	echo half >"${file%/*}/.${file##*/}.part"
+done
+[ $made = 0 ] && [ "$(find night/parquet -name '.*.part' | wc -l)" = 1 ] && ship && [ "$(find night/parquet -name '.*' -type f)" = "" ] && mv night/parquet there &&
+	tables >got && diff want got >>log
+result $? "tables of which a crash left some are put there again"
+
+rm -rf there; pieces
+: >night/parquet
+ship --tries 2; [ $? = 3 ] && grep -q 'cannot be put into night/parquet' log.txt &&
+	[ -d night/a ] && [ -d night/c ] && rm night/parquet && ship &&
+	mv night/parquet there && tables >got && diff want got >>log
+result $? "a folder that cannot be made is a failure that is tried again"
 exit $failed
