@@ -2,9 +2,11 @@
 /*
  * ktape record: create a session (or take that of -S) and write its rings to a
  * directory, a pipe or a rotating log, until a time, a command or a signal ends it.
- * This file has the command line, setting up and the summary; the loop is in
- * record_loop.c, reading and writing rings in the library (record/).
+ * This file has the options, setting up and the summary; record_check.c has what options
+ * exclude each other; the loop is in record_loop.c, reading and writing rings in the
+ * library (record/).
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,6 +43,8 @@ static const struct kt_option options[] = {
 	  "block size (default 64K)" },
 	{ "duration", 'd', KT_OPT_TIME, OPT(time), "TIME",
 	  "stop after this time: 10s, 500ms" },
+	{ "activate", 0, KT_OPT_TEXT, OPT(activate), "/TIME|DATE",
+	  "begin at a multiple of TIME of the clock, or at DATE" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(output), "DIR|FILE.html|-",
 	  "directory or page to create; -: pipe form on standard output" },
 	{ "log", 'l', KT_OPT_TEXT, OPT(log), "DIR|NAME",
@@ -49,6 +53,10 @@ static const struct kt_option options[] = {
 	  "-l: begin a new piece after this much: 100M, 1h" },
 	{ "keep", 0, KT_OPT_NUMBER, OPT(keep), "N",
 	  "-l: keep N pieces, remove the oldest" },
+	{ "to", 0, KT_OPT_TEXT, OPT(to), "URL|COMMAND|parquet",
+	  "-l: convert finished pieces, as by ktape ship --to" },
+	{ "max", 0, KT_OPT_SIZE, OPT(max), "SIZE",
+	  "--to: remove the oldest pieces if all take more" },
 	{ "zstd", 0, KT_OPT_FLAG, OPT(zstd), NULL, "compress" },
 	{ "daemon", 0, KT_OPT_FLAG, OPT(daemon), NULL,
 	  "-l: run in the background" },
@@ -222,7 +230,13 @@ static int open_session(struct record *r)
 	return err ? fail("cannot prepare the session: %s", strerror(-err)) : 0;
 }
 
-static bool to_pipe(const struct record *r)
+/**
+ * record_to_pipe() - is the trace a pipe form on standard output?
+ * @r: the recording
+ *
+ * Return: true for -o -.
+ */
+bool record_to_pipe(const struct record *r)
 {
 	return r->o.output && !strcmp(r->o.output, "-");
 }
@@ -263,7 +277,7 @@ static void open_pipe(struct record *r)
 static int open_recorder(struct record *r)
 {
 	struct ktape_recorder_options how = {
-		.dir = to_pipe(r) ? NULL : r->o.output,
+		.dir = record_to_pipe(r) ? NULL : r->o.output,
 		.wait = record_wait,
 		.arg = r,
 		.flags = (r->o.force ? KTAPE_RECORD_FORCE : 0U) |
@@ -273,10 +287,10 @@ static int open_recorder(struct record *r)
 	};
 	int err;
 
-	if (to_pipe(r) && isatty(STDOUT_FILENO))
+	if (record_to_pipe(r) && isatty(STDOUT_FILENO))
 		return fail(
 			"standard output is a terminal, and a trace is binary: redirect it, or use -o DIR");
-	if (to_pipe(r))
+	if (record_to_pipe(r))
 		open_pipe(r);
 	how.fd = r->pipe;
 	if (r->o.log)
@@ -291,6 +305,20 @@ static int open_recorder(struct record *r)
 	return 0;
 }
 
+static bool needs_detach(const struct record *r)
+{
+	return r->o.log && (r->daemon.on || r->o.logfile);
+}
+
+/* Go into the background, once.  Return: 0 or the exit code. */
+static int detach(struct record *r)
+{
+	int ret = r->detached ? 0 : daemon_detach(&r->daemon, r->o.logfile);
+
+	r->detached = !ret;
+	return ret;
+}
+
 /**
  * record_ready() - report that recording has begun; with --daemon, detach
  * @r: the recording
@@ -299,9 +327,9 @@ static int open_recorder(struct record *r)
  */
 int record_ready(struct record *r)
 {
-	if (!r->o.log || !(r->daemon.on || r->o.logfile))
+	if (!needs_detach(r))
 		return 0;
-	if (daemon_detach(&r->daemon, r->o.logfile))
+	if (detach(r))
 		return -ECANCELED;
 	note("recording into %s", log_current(&r->log));
 	return 0;
@@ -328,7 +356,7 @@ static void report_summary(const struct record *r,
 static void report_plain_writes(const struct record *r,
 				const struct ktape_recorder_stats *s)
 {
-	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
+	if (s->plain_writes && !record_to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
 	    !r->log.file)
 		note("using plain writes, because io_uring or O_DIRECT is not available: %s",
 		     strerror(-s->plain_writes));
@@ -388,9 +416,9 @@ static int report_end(struct record *r, int err)
 					   "exited with status",
 		     WIFSIGNALED(status) ? WTERMSIG(status) :
 					   WEXITSTATUS(status));
-	if (err == -EPIPE && to_pipe(r))
+	if (err == -EPIPE && record_to_pipe(r))
 		return EXIT_OK;
-	if (err == -ECANCELED && to_pipe(r))
+	if (err == -ECANCELED && record_to_pipe(r))
 		return fail(
 			"the reader of the pipe stopped reading: the trace that it has is cut off");
 	if (err)
@@ -415,6 +443,37 @@ static int cancel_recording(struct record *r, int err)
 	return fail("cannot start the recording: %s", strerror(-err));
 }
 
+/* Check for a folder that has something in it. */
+static bool is_occupied(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	bool found = false;
+
+	while (dir && (e = readdir(dir)))
+		found |= strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Wait for the moment of --activate.  Return: 0 or the exit code. */
+static int wait_for_moment(struct record *r)
+{
+	int err;
+
+	/* Say now what opening the recorder would say when the moment has come. */
+	if (r->o.output && !r->o.force && !record_to_pipe(r) && is_occupied(r->o.output))
+		return report_occupied(r->o.output, -ENOTEMPTY);
+	if (needs_detach(r) && detach(r))
+		return EXIT_FAILED;
+	err = record_activate(&r->activation, r->o.quiet);
+	if (err == -EINTR)
+		return fail("a signal came before the recording began: nothing was recorded");
+	return err ? fail("cannot wait for the time of --activate: %s",
+			  strerror(-err)) : 0;
+}
+
 static int record_session(struct record *r)
 {
 	int ret, err;
@@ -423,6 +482,8 @@ static int record_session(struct record *r)
 	ret = r->o.pidfile ? daemon_pidfile(&r->daemon, r->o.pidfile) : 0;
 	if (!ret)
 		ret = open_session(r);
+	if (!ret && r->o.activate)
+		ret = wait_for_moment(r);
 	if (!ret)
 		ret = open_recorder(r);
 	if (!ret) {
@@ -434,109 +495,12 @@ static int record_session(struct record *r)
 	child_end(&r->child);
 	if (r->pipe_flags >= 0)
 		fcntl(STDOUT_FILENO, F_SETFL, r->pipe_flags);
+	if (r->began && r->o.to) {
+		record_unlock_piece(r);
+		err = record_ship_finish(r);
+		ret = ret ? ret : err;
+	}
 	return ret;
-}
-
-/* Return true if an option sets up the session. */
-static bool has_session_options(const struct record_options *o)
-{
-	return o->events || o->profile || o->mode || o->config || o->save ||
-	       filter_options_given(&o->filters) || o->ring_size != NOT_GIVEN ||
-	       o->block_size != NOT_GIVEN;
-}
-
-/* Return true if there is an option that --split cannot be combined with. */
-static bool has_recording_options(const struct record_options *o)
-{
-	return has_session_options(o) || o->session || o->device ||
-	       o->no_uring || o->zstd || o->time != NOT_GIVEN;
-}
-
-/* Check the options around -l.  Return: 0 or the exit code. */
-static int check_log(struct record *r, int operands)
-{
-	const struct record_options *o = &r->o;
-	int ret;
-
-	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->daemon ||
-			o->pidfile || o->logfile))
-		return misuse(
-			&command_record,
-			"--rotate, --keep, --daemon, --pidfile and --logfile need -l");
-	if (o->zstd && to_pipe(r))
-		return misuse(
-			&command_record,
-			"--zstd needs a directory: compress a pipe with zstd(1)");
-	if (o->force && to_pipe(r))
-		return misuse(
-			&command_record,
-			"--force needs a directory: standard output replaces nothing");
-	if (!o->log)
-		return 0;
-	if (o->output || o->split || o->force)
-		return misuse(&command_record,
-			      "-l cannot be combined with -o, --split or -f");
-	if (o->daemon && operands)
-		return misuse(&command_record, "--daemon cannot run a command");
-	if (!o->keep)
-		return misuse(&command_record, "--keep has to be at least 1");
-	if (o->rotate && log_parse_rotate(&r->log, o->rotate))
-		return misuse(&command_record,
-			      "--rotate needs a size (100M) or a time (1h)");
-	if (o->keep != NOT_GIVEN)
-		r->log.keep = o->keep;
-	r->daemon.on = o->daemon;
-	ret = log_prepare(&r->log, o->log, o->zstd);
-	return ret ? ret : output_check_place(r->log.pattern);
-}
-
-/*
- * For a page, record into a folder beside it, which is converted at the end.
- * Return: 0 or the exit code.
- */
-static int check_page(struct record *r)
-{
-	if (!r->o.output || r->o.split || !page_is_name(r->o.output))
-		return 0;
-	if (!page_can_write())
-		return fail(
-			"%s: format html is not built in: use -o DIR, and convert the trace on another machine",
-			r->o.output);
-	r->page = r->o.output;
-	r->trace = page_trace(r->page);
-	if (!r->trace)
-		return fail("%s", strerror(ENOMEM));
-	if (output_check_place(r->page))
-		return EXIT_FAILED;
-	r->o.output = r->trace;
-	return 0;
-}
-
-/* Check all options and make the configuration.  Return: 0 or the exit code. */
-static int check_options(struct record *r, int operands)
-{
-	const struct record_options *o = &r->o;
-	int ret = check_log(r, operands);
-
-	if (!ret)
-		ret = check_page(r);
-	if (ret)
-		return ret;
-	if (!o->output && !o->log && (!o->save || o->split))
-		return misuse(
-			&command_record,
-			"missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
-	if (o->session && has_session_options(o))
-		return misuse(
-			&command_record,
-			"-S records an existing session: options that set up a session cannot be given with it");
-	if (o->split && (operands || to_pipe(r) || has_recording_options(o)))
-		return misuse(
-			&command_record,
-			"--split can only be combined with -o DIR and -f");
-	if (o->output)
-		ret = output_check_place(o->output);
-	return ret || o->split ? ret : record_configure(r);
 }
 
 static int run_recording(struct record *r, int argc, char **argv)
@@ -548,7 +512,7 @@ static int run_recording(struct record *r, int argc, char **argv)
 		return ret < 0 ? fail("fork: %s", strerror(-ret)) : code;
 	if (argc) {
 		/* The command's output must not go into the trace's pipe. */
-		r->child.no_stdout = to_pipe(r);
+		r->child.no_stdout = record_to_pipe(r);
 		ret = child_prepare(&r->child, argv);
 		if (r->child.trouble_errno)
 			return report_no_command(&r->child);
@@ -586,6 +550,7 @@ static int cmd_record(int argc, char **argv)
 			.time = NOT_GIVEN,
 			.keep = NOT_GIVEN,
 		},
+		.shipper = { .out = -1 },
 		.daemon = { .ready = -1, .pid_fd = -1 },
 		.pipe_flags = -1,
 	};
@@ -594,7 +559,7 @@ static int cmd_record(int argc, char **argv)
 	ret = kt_options(&command_record, argc, argv, &r.o, &first);
 	if (ret >= 0)
 		return ret;
-	ret = check_options(&r, argc - first);
+	ret = record_check(&r, argc - first);
 	if (!ret && r.o.split)
 		ret = split_pipe(&r.o);
 	else if (!ret && (r.o.output || r.o.log))
@@ -604,6 +569,7 @@ static int cmd_record(int argc, char **argv)
 	free(r.trace);
 	ktape_config_release(&r.config);
 	log_release(&r.log);
+	record_ship_release(&r.shipper);
 	return ret;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ktape record: what its files share.  cmd_record.c has the command line and the
- * summary, record_config.c the session's settings, record_loop.c the loop that waits
- * and writes, record_log.c and log.c the pieces of -l, child.c the recorded command,
- * daemon.c --daemon.
+ * ktape record: what its files share.  cmd_record.c has the options and the summary,
+ * record_check.c which of them go together, record_config.c the session's settings,
+ * record_loop.c the loop that waits and writes, record_log.c and log.c the pieces of -l,
+ * record_ship.c their conversion, record_activate.c --activate, child.c the recorded
+ * command, daemon.c --daemon.
  */
 #ifndef _KT_TOOL_RECORD_H
 #define _KT_TOOL_RECORD_H
@@ -27,6 +28,9 @@
  * @rotate: --rotate
  * @pidfile: --pidfile
  * @logfile: --logfile
+ * @activate: --activate
+ * @to: --to
+ * @max: --max in bytes; 0: not given
  * @keep: --keep
  * @zstd: --zstd
  * @daemon: --daemon
@@ -52,6 +56,9 @@ struct record_options {
 	const char *rotate;
 	const char *pidfile;
 	const char *logfile;
+	const char *activate;
+	const char *to;
+	uint64_t max;
 	uint64_t keep;
 	bool zstd;
 	bool daemon;
@@ -68,6 +75,38 @@ struct record_options {
 	bool quiet;
 };
 
+/**
+ * struct activation - when a recording begins
+ * @period: at the next multiple of this since the epoch, in ns; 0: at @at
+ * @at: ns since the epoch
+ */
+struct activation {
+	uint64_t period;
+	uint64_t at;
+};
+
+#define SHIPPER_TEXT	1024U
+
+/**
+ * struct shipper - the process that converts the pieces of a log
+ * @folder: folder of the log
+ * @to: where its tables go, as ktape ship takes it
+ * @pid: the process; 0: none
+ * @out: what it prints; -1: none
+ * @status: exit status of the last process; -1: a signal ended it
+ * @text: beginning of a line that it prints
+ * @len: bytes of @text
+ */
+struct shipper {
+	char *folder;
+	char *to;
+	pid_t pid;
+	int out;
+	int status;
+	char text[SHIPPER_TEXT];
+	size_t len;
+};
+
 struct loop;
 
 /**
@@ -79,8 +118,11 @@ struct loop;
  * @trace: folder that is recorded to meanwhile, or NULL
  * @child: recorded command
  * @log: pieces of -l
+ * @activation: moment of --activate
+ * @shipper: process of --to
  * @daemon: background process of --daemon
  * @config: settings of the session: of --config, overridden by options
+ * @detached: the process runs in the background
  * @discard: the session is in discard mode
  * @began: the session, and the command if there is one, were started
  * @loop: state of record_loop() while it runs, or NULL
@@ -96,8 +138,11 @@ struct record {
 	char *trace;
 	struct child child;
 	struct log log;
+	struct activation activation;
+	struct shipper shipper;
 	struct daemon daemon;
 	struct ktape_config config;
+	bool detached;
 	bool discard;
 	bool began;
 	struct loop *loop;
@@ -109,13 +154,30 @@ struct record {
 /* record_config.c */
 int record_configure(struct record *r);
 
+/* record_check.c */
+int record_check(struct record *r, int operands);
+
 /* cmd_record.c */
+bool record_to_pipe(const struct record *r);
 int record_ready(struct record *r);
 
 /* record_log.c */
 int record_first_piece(struct record *r);
 void record_next_piece(struct record *r, uint64_t now);
+void record_unlock_piece(struct record *r);
 bool record_is_full(struct record *r, uint64_t now);
+
+/* record_ship.c */
+int record_ship_prepare(struct record *r);
+void record_ship_begin(struct record *r);
+void record_ship_read(struct record *r);
+void record_ship_reap(struct record *r);
+int record_ship_finish(struct record *r);
+void record_ship_release(struct shipper *s);
+
+/* record_activate.c */
+int record_activate_parse(struct activation *a, const char *text);
+int record_activate(const struct activation *a, bool quiet);
 
 /* record_loop.c */
 int record_loop(struct record *r);

@@ -44,6 +44,17 @@ static void lock_piece(struct record *r)
 	r->log.lock = fd;
 }
 
+/**
+ * record_unlock_piece() - let ktape ship have the last piece
+ * @r: recording that is over
+ */
+void record_unlock_piece(struct record *r)
+{
+	if (r->log.lock > 0)
+		close(r->log.lock);
+	r->log.lock = 0;
+}
+
 /* Begin a piece under the first name that is free.  Return: 0 or negative errno. */
 static int try_names(struct record *r,
 		     int (*make)(struct record *r, const char *path))
@@ -156,6 +167,7 @@ void record_next_piece(struct record *r, uint64_t now)
 		log->began = now;
 		log->reported = false;
 		log_expire(log);
+		record_ship_begin(r);
 	} else if (!log->reported) {
 		log->reported = true;
 		note("cannot begin the next piece of %s: %s; the recording continues in %s",

@@ -32,6 +32,7 @@
 enum {
 	FD_SIGNAL,
 	FD_TIMER,
+	FD_SHIPPER,
 	FD_DEVICE,
 	NR_FDS
 };
@@ -39,7 +40,7 @@ enum {
 /**
  * struct loop - state of the loop
  * @r: the recording
- * @fds: signalfd, timerfd and device
+ * @fds: signalfd, timerfd, messages of ktape ship and device
  * @began: when the recording began, CLOCK_MONOTONIC in ns
  * @last_second: when progress was shown last, in ns
  * @last_records: number of records then
@@ -94,6 +95,7 @@ static int open_fds(struct loop *l)
 	l->fds[FD_SIGNAL].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	l->fds[FD_TIMER].fd =
 		timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	l->fds[FD_SHIPPER].fd = -1;
 	l->fds[FD_DEVICE].fd = ktape_device_fd(l->r->session);
 	for (unsigned int i = 0; i < NR_FDS; i++)
 		l->fds[i].events = POLLIN;
@@ -105,7 +107,7 @@ static int open_fds(struct loop *l)
 
 static void close_fds(const struct loop *l)
 {
-	for (unsigned int i = 0; i < FD_DEVICE; i++) {
+	for (unsigned int i = 0; i < FD_SHIPPER; i++) {
 		if (l->fds[i].fd >= 0)
 			close(l->fds[i].fd);
 	}
@@ -171,6 +173,7 @@ static void take_signals(struct loop *l)
 	       sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			child_reap(&l->r->child);
+			record_ship_reap(l->r);
 			l->done |= l->r->child.ended;
 			continue;
 		}
@@ -218,10 +221,13 @@ static int wait_for_work(struct loop *l, bool busy)
 	if (rest)
 		ms = ms < 0 || ms > REST_MS ? REST_MS : ms;
 	l->fds[FD_DEVICE].revents = 0;
+	l->fds[FD_SHIPPER].fd = l->r->shipper.out;
 	if (poll(l->fds, rest ? FD_DEVICE : NR_FDS, ms) < 0 && errno != EINTR)
 		return -errno;
 	if (l->fds[FD_SIGNAL].revents)
 		take_signals(l);
+	if (l->fds[FD_SHIPPER].revents)
+		record_ship_read(l->r);
 	/* The session has stopped: a full snapshot, or another process stopped it. */
 	if (l->fds[FD_DEVICE].revents & POLLHUP)
 		l->done = true;
@@ -348,6 +354,8 @@ int record_loop(struct record *r)
 	r->began = !err;
 	if (!err)
 		err = record_ready(r);
+	if (!err)
+		record_ship_begin(r);
 	if (!err)
 		err = move_rings(&l);
 	ret = stop_recording(&l);
