@@ -186,7 +186,7 @@ try {
 	await test("search shows tracks by name, and Enter leads to a span", async () => {
 		const name = stats.threads.find((t) => t.tid > 0).name;
 		await tab.run(`(() => { const s = document.getElementById("search"); s.value = ${JSON.stringify(name)}; s.dispatchEvent(new Event("input")); })()`);
-		const shown = await tab.run("ktape.timeline.shown.map((t) => t.label)");
+		const shown = await tab.run("ktape.timeline.shown.map((t) => [t.label, ...t.called].join())");
 		await tab.run(`document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }))`);
 		const title = await tab.run("ktape.selected.span >= 0 ? ktape.model.title(ktape.selected.span) : ''");
 		await tab.run(`(() => { const s = document.getElementById("search"); s.value = ""; s.dispatchEvent(new Event("input")); })()`);

@@ -62,6 +62,20 @@ try {
 		return differ([basename(path), head, rows.length], ["ktape-events.csv", ["ts_ns", "cpu", "tid", "comm", "event", "fields"], wanted.length]) ||
 			rows.map((r, i) => differ(r, [wanted[i].ts, String(wanted[i].cpu), String(wanted[i].tid ?? ""), wanted[i].comm ?? "", wanted[i].event, wanted[i].text])).find(Boolean) || "";
 	});
+	await test("all that is saved, as JSON lines and as CSV, is what ktape dump prints: no line differs", async () => {
+		await tab.run("ktape.clear(); ktape.view.fit()");
+		await tab.drawn();
+		const wanted = dump(), json = readFileSync(await download(() => press("json")), "utf8").trim().split("\n");
+		const bare = wanted.map((l) => l.replace(/"ring":"\w+",/, "")), rows = readFileSync(await download(() => press("csv")), "utf8").trim().split("\r\n").slice(1);
+		const quoted = (text) => `"${text.replace(/"/g, '""')}"`, line = (l) => `${l.ts},${l.cpu},${l.tid ?? ""},${quoted(l.comm ?? "")},${l.event},${quoted(l.text)}`;
+		const names = new Map();
+		for (const l of lines)
+			names.set(l.tid, (names.get(l.tid) ?? new Set()).add(l.comm));
+		const several = [...names.values()].filter((set) => set.size > 1).length;
+		console.log(`# ${json.length} lines, ${several} threads with several names`);
+		return differ([json.length, rows.length], [bare.length, bare.length]) || json.map((l, i) => differ(l, bare[i])).find(Boolean) ||
+			rows.map((l, i) => differ(l, line(lines[i]))).find(Boolean) || "";
+	});
 	await test("an interval says how often each event was in it, and how long threads ran", async () => {
 		// Not while the session paused, sched_switch was off, or events were lost: there the page claims less.
 		const share = await tab.run(`(() => { const s = ktape.model.spans, times = ${JSON.stringify(lines.map((l) => Number(BigInt(l.ts) - BigInt(lines[0].ts))))};

@@ -222,7 +222,7 @@ export class Painter {
 			return model.title(i);
 		if (!this.texts.has(i)) {
 			const first = model.ranMost(i);
-			this.texts.set(i, `${model.title(i)}${first !== undefined ? `; CPU ${spans.cpu[i]} ran ${model.threadName(first)}` : ""}`);
+			this.texts.set(i, `${model.title(i)}${first !== undefined ? `; CPU ${spans.cpu[i]} ran ${model.threadIn(first, spans.begin[i], spans.end[i])}` : ""}`);
 		}
 		return this.texts.get(i);
 	}

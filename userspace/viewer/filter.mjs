@@ -47,10 +47,13 @@ export function parseFilter(text, model)
 		} else if (key?.[1] === "thread") {
 			const id = /^\d+$/.test(key[2]), match = glob(key[2]), cache = new Map();
 			fast.push((i) => {
-				const tid = model.events.tid[i];
+				const tid = model.events.tid[i], name = id ? "" : model.called.atEvent(i);
 				if (!cache.has(tid))
-					cache.set(tid, id ? String(tid) === key[2] : match(model.threadName(tid)));
-				return cache.get(tid);
+					cache.set(tid, new Map());
+				const known = cache.get(tid);
+				if (!known.has(name))
+					known.set(name, id ? String(tid) === key[2] : match(model.threadOf(i)));
+				return known.get(name);
 			});
 		} else if (field) {
 			const test = compare[field[2]], wanted = field[3].replace(/^"|"$/g, "");

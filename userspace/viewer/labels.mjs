@@ -64,7 +64,7 @@ export class Labels {
 		const { timeline } = this;
 		const button = (sign, what, name, act) => make("button", { type: "button", class: name, title: what, "aria-label": `${what}: ${track.label}`, click: act }, sign);
 		const label = make("div", { class: `label ${track.kind}`, "data-id": track.id, tabindex: "0", role: "group",
-			"aria-label": `track ${track.label}`, title: `${track.label}${track.names.length ? `; rows: ${track.names.join(", ")}` : ""}` },
+			"aria-label": `track ${track.label}`, title: [track.label, ...(track.called.length ? [`called before: ${track.called.join(", ")}`] : []), ...(track.names.length ? [`rows: ${track.names.join(", ")}`] : [])].join("; ") },
 			make("span", { class: "name" }, track.label),
 			make("span", { class: "acts" },
 				button("▲", "Move up (Alt + ↑)", "up", () => timeline.move(track, -1)),

@@ -142,7 +142,7 @@ export class EventList {
 			make("span", { class: "t", role: "cell" }, `${(events.t[i] / 1e9).toFixed(9)}`),
 			make("span", { class: "d", role: "cell" }, i === before ? "" : `+${duration(events.t[i] - events.t[before])}`),
 			make("span", { class: "c", role: "cell" }, String(events.cpu[i])),
-			make("span", { class: "w", role: "cell" }, model.threadName(events.tid[i])),
+			make("span", { class: "w", role: "cell" }, model.threadOf(i)),
 			make("span", { class: "e", role: "cell" }, model.eventName(events.op[i], fields)),
 			make("span", { class: "f", role: "cell" }, fields.slice(1, -1).replace(/"/g, "").slice(0, 400)));
 	}

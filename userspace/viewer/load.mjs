@@ -183,6 +183,21 @@ function addValues(values, bytes, nr)
 	}
 }
 
+/** Add names of threads: each from an event and a moment on; name -1 = none. */
+function addCalled(called, bytes, nr)
+{
+	const r = new Reader(bytes);
+	for (let i = 0, event = 0, t = 0; i < nr; i++) {
+		const tid = r.signed();
+		event += r.number();
+		t += r.signed();
+		const name = r.number() - 1;
+		if (!called.has(tid))
+			called.set(tid, []);
+		called.get(tid).push({ event, t, name });
+	}
+}
+
 /** Return what a script element says of its block. */
 export function blockOf(element)
 {
@@ -214,6 +229,9 @@ function addBlock(data, block, bytes)
 	case "values":
 		addValues(data.values, bytes, block.nr);
 		break;
+	case "called":
+		addCalled(data.called, bytes, block.nr);
+		break;
 	case "attach":
 		data[block.name] = text();
 		break;
@@ -239,6 +257,7 @@ export async function readBlocks(blocks, progress)
 		events: new Events(total(sane, "events")),
 		spans: new Spans(total(sane, "spans")),
 		values: new Map(),
+		called: new Map(),	// tid -> [{ event, t, name }]: names of threads, see called.mjs
 	};
 	let chunk = null;
 	for (const [i, block] of blocks.entries()) {

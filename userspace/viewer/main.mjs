@@ -138,7 +138,7 @@ class Page {
 		if (spans.kind[i] === WAIT && isRunnable(spans.b[i])) {
 			const bring = (id) => this.timeline.bring(id, `thread:${spans.tid[i]}`);
 			for (const { tid } of this.model.ranInstead(i).filter((o) => o.tid > 0).slice(0, 2))
-				extra.push(jump(`Show ${this.model.threadName(tid)} beside it`, () => bring(`thread:${tid}`)));
+				extra.push(jump(`Show ${this.model.threadIn(tid, spans.begin[i], spans.end[i])} beside it`, () => bring(`thread:${tid}`)));
 			extra.push(jump(`Show CPU ${spans.cpu[i]} beside it`, () => bring(`cpu:${spans.cpu[i]}`)));
 		}
 		if (spans.kind[i] === WAIT && spans.a[i] > 0)
@@ -202,7 +202,7 @@ class Page {
 		}
 		this.list.showTime(to);
 		this.showDetails(title, [...(key === null ? [] : [["of", key]]), ["begin", moment(from)], ["end", moment(to)], ["duration", bothWays(to - from)],
-			...(cpu < 0 ? [] : [["CPU", String(cpu)]]), ...(tid < 0 ? [] : [["thread", model.threadName(tid)]])], []);
+			...(cpu < 0 ? [] : [["CPU", String(cpu)]]), ...(tid < 0 ? [] : [["thread", model.threadAt(tid, to)]])], []);
 		timeline.draw();
 		this.toLink();
 	}

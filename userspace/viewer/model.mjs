@@ -269,12 +269,19 @@ export class Model extends Tracks {
 		return words[letter] ?? letter ?? "waiting";
 	}
 
+	/** Return when the thread of a WAIT was woken: what it waited for ended there. */
+	wokenAt(i)
+	{
+		const { spans } = this;
+		return spans.b[i] === WOKEN ? spans.begin[i] : spans.end[i];
+	}
+
 	/** Return the title of a span: what it is, in a few words. */
 	title(i)
 	{
 		const { spans } = this, kind = spans.kind[i], name = this.string(spans.name[i]);
 		if (kind === RUN || kind === ON)
-			return spans.tid[i] > 0 ? `${name} ${spans.tid[i]}` : name;
+			return spans.tid[i] > 0 && name !== `thread ${spans.tid[i]}` ? `${name} ${spans.tid[i]}` : name;
 		if (kind === WAIT)
 			return isRunnable(spans.b[i]) || name === this.about.states[spans.b[i]] || !spans.name[i] ?
 				this.stateName(spans.b[i]) : `${this.stateName(spans.b[i])}: ${name}`;
@@ -302,17 +309,20 @@ export class Model extends Tracks {
 		if (spans.cpu[i] !== 65535)
 			add(kind === WAIT && isRunnable(spans.b[i]) ? "waits for CPU" : "CPU", String(spans.cpu[i]));
 		if (spans.tid[i] >= 0)
-			add("thread", this.threadName(spans.tid[i]) + (this.tgids.get(spans.tid[i]) ? `, process ${this.tgids.get(spans.tid[i])}` : ""));
+			add("thread", this.threadAt(spans.tid[i], spans.begin[i]) + (this.tgids.get(spans.tid[i]) ? `, process ${this.tgids.get(spans.tid[i])}` : ""));
+		const names = spans.tid[i] > 0 ? this.called.during(spans.tid[i], spans.begin[i], spans.end[i]) : [];
+		if (names.length > 1)
+			add("renamed", `meanwhile, from ${names.join(" to ")}`);
 		if (m) {
 			add("merged", `${count(m.count)} spans, each shorter than ${duration(this.about.short_ns)}; together ${duration(m.busy)}, the longest ${duration(m.longest)}`);
 			return rows;
 		}
 		if (kind === WAIT && spans.a[i] >= 0)
-			add("woken by", this.threadName(spans.a[i]));
+			add("woken by", this.threadAt(spans.a[i], this.wokenAt(i)));
 		if (kind === WAIT && isRunnable(spans.b[i])) {
 			const all = this.ranInstead(i), queues = this.queuesOf(i), mixed = this.mixedNote(i, all);
 			const others = all.filter((o) => o.tid !== MIXED).slice(0, 4);
-			add("ran instead", others.map((o) => `${this.threadName(o.tid)} (${mixed ? "at least " : ""}${duration(o.ns)})`).join(",\n") || (mixed ? "not known which threads" : "not known"));
+			add("ran instead", others.map((o) => `${this.threadIn(o.tid, spans.begin[i], spans.end[i])} (${mixed ? "at least " : ""}${duration(o.ns)})`).join(",\n") || (mixed ? "not known which threads" : "not known"));
 			if (mixed)
 				add("merged", mixed);
 			if (queues.length > 1)

@@ -52,7 +52,7 @@ export function objectsOf(model, i, fields)
 		const value = named.get(field);
 		if (value === undefined || (kind === "thread" && Number(value) <= 0))
 			continue;
-		const own = kind === "mark" && named.get("task") === "true" ? ` of ${model.threadName(events.tid[i])}` : "";
+		const own = kind === "mark" && named.get("task") === "true" ? ` of ${model.threadOf(i)}` : "";
 		found.push(makeObject(kind, value, named.get(`${field}_name`), own));
 	}
 	if (op?.name === "sched_switch")
@@ -60,7 +60,7 @@ export function objectsOf(model, i, fields)
 	if (op?.name === "user_event")
 		found.push(...ofUserEvent(model, named));
 	if (!found.length && events.tid[i] > 0)
-		found.push(makeObject("thread", String(events.tid[i]), model.names.get(events.tid[i])));
+		found.push(makeObject("thread", String(events.tid[i]), model.called.atEvent(i)));
 	return found;
 }
 

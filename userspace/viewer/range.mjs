@@ -78,8 +78,8 @@ export function rangeTable(model, range, jump)
 	const ops = [...m.byOp].sort((x, y) => y[1] - x[1]).slice(0, 16);
 	return make("div", { class: "columns" },
 		list(`${bothWays(ns)} on all CPUs`, ["thread", "run", "of one CPU"], threads.map(([tid, s]) =>
-			m.mixed && tid <= 0 ? row([model.threadName(tid), `at least ${duration(s.ns)}`, "not exact here"]) :
-				row([model.threadName(tid), about(s, duration(s.ns)), about(s, share(s))], () => jump({ track: `thread:${tid}` })))),
+			m.mixed && tid <= 0 ? row([model.threadIn(tid, range.from, range.to), `at least ${duration(s.ns)}`, "not exact here"]) :
+				row([model.threadIn(tid, range.from, range.to), about(s, duration(s.ns)), about(s, share(s))], () => jump({ track: `thread:${tid}` })))),
 		list("spans", ["what", "number", "sum inside", "longest inside"], [...m.byKind].map(([name, s]) =>
 			row([name, about(s, count(Math.round(s.n))), about(s, duration(s.ns)), about(s, duration(s.most))], () => jump({ span: s.longest })))),
 		list(events, ["event", "number", "per second"], ops.map(([op, n]) =>
@@ -98,9 +98,9 @@ export async function exportEvents(model, from, to, form, pause)
 	for (let i = events.after(from); i < events.n && events.t[i] < to; i++) {
 		const ts = String(BigInt(about.origin_ns) + BigInt(events.t[i]));
 		const fields = await events.fields(i) || "{}", tid = events.tid[i];
-		const name = tid < 0 ? "" : tid ? model.names.get(tid) ?? "" : "swapper";
+		const name = tid ? model.called.atEvent(i) : "swapper";
 		if (form === "csv")
-			out.push(`${ts},${events.cpu[i]},${tid < 0 ? "" : tid},${quoted(name)},${model.opName(events.op[i])},${quoted(fields)}\r\n`);
+			out.push(`${ts},${events.cpu[i]},${tid < 0 ? "" : tid},${quoted(name ?? "")},${model.opName(events.op[i])},${quoted(fields)}\r\n`);
 		else
 			out.push(`{"ts":${ts},"cpu":${events.cpu[i]},"tid":${tid < 0 ? "null" : tid},"comm":${JSON.stringify(name)},"event":${JSON.stringify(model.opName(events.op[i]))},"fields":${fields}}\n`);
 		if (out.length % 4096 === 0)
@@ -119,6 +119,6 @@ export async function describeEvent(model, i)
 	rows.push(["class", info?.kind || "unknown"],
 		["CLOCK_MONOTONIC", `${onClock(about.mono_ns, events.t[i])} s`],
 		["since the epoch", `${onClock(about.origin_ns, events.t[i])} s`],
-		["CPU", String(events.cpu[i])], ["thread", model.threadName(events.tid[i])]);
+		["CPU", String(events.cpu[i])], ["thread", model.threadOf(i)]);
 	return rows.concat(text ? fieldsOf(text) : [["fields", "not in this page, or damaged"]]);
 }

@@ -36,8 +36,8 @@ export class Timeline {
 
 	matches(track)
 	{
-		return !this.filter || track.label.toLowerCase().includes(this.filter) ||
-			track.kind.includes(this.filter);
+		return !this.filter || track.kind.includes(this.filter) ||
+			[track.label, ...track.called].some((name) => name.toLowerCase().includes(this.filter));
 	}
 
 	layout()
@@ -263,9 +263,8 @@ export class Timeline {
 		const from = this.byId.get(`thread:${spans.a[i]}`), to = this.byId.get(`thread:${spans.tid[i]}`);
 		if (!from || !to || !this.shown.includes(from) || !this.shown.includes(to))
 			return;
-		const woken = spans.b[i] === 16 ? spans.begin[i] : spans.end[i];
 		const down = to.y > from.y;
-		this.painter.arrow(g, this.view.x(woken, width), from.y - top + (down ? ROW : 0),
+		this.painter.arrow(g, this.view.x(this.model.wokenAt(i), width), from.y - top + (down ? ROW : 0),
 			to.y - top + (down ? 0 : ROW));
 	}
 

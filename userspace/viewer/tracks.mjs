@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // From columns to tracks: which spans are on which row of which track.
 
+import { Called } from "./called.mjs";
 import { BLOCK, CALL, FILTER, HELD, LOSS, LOST, MARK, OFF, OFF_ALL, OFF_CALLS, OFF_IRQS,
 	OFF_RUN, ON, QUEUE, RUN, STATE, WAIT, WORK } from "./kinds.mjs";
 
 const ROWS_MAX = 12;
 const TRACER = "tracer: ns in each ms of CPU ";	// as in lib/format/html/other.c
 const groups = { running: OFF_RUN, "system calls": OFF_CALLS, interrupts: OFF_IRQS };
+
+function threadText(tid, name)
+{
+	if (tid === 0)
+		return "idle";
+	return tid < 0 ? "unknown" : name ? `${name} ${tid}` : `thread ${tid}`;
+}
 
 /** Spans that do not overlap, by time. */
 export class Lane {
@@ -109,6 +117,7 @@ export class Tracks {
 			[op, { op, name, kind, help, used: !!used, enabled: !!enabled, objects: objects ?? {} }]));
 		this.runs = new Map();		// CPU -> Lane of what ran
 		this.queues = new Map();	// tid -> Lane of run queues, if it was in several
+		this.called = new Called(data);
 		this.names = new Map();		// tid -> last name
 		this.tgids = new Map();
 		this.runTime = new Map();
@@ -117,8 +126,14 @@ export class Tracks {
 			this.tgids.set(t.tid, t.tgid);
 			this.runTime.set(t.tid, t.run_ns);
 		}
+		for (const tid of data.called.keys()) {
+			const name = this.called.all(tid).at(-1);
+			if (name !== undefined && !this.names.get(tid))
+				this.names.set(tid, name);
+		}
 		this.findEnds();
 		this.tracks = this.makeTracks();
+		this.called.other = this.names;
 	}
 
 	findEnds()
@@ -141,12 +156,28 @@ export class Tracks {
 		return this.ops.get(op)?.name || `opcode_${op}`;
 	}
 
+	/** Say which thread that is, by its last name. */
 	threadName(tid)
 	{
-		if (tid === 0)
-			return "idle";
-		const name = this.names.get(tid);
-		return tid < 0 ? "unknown" : name ? `${name} ${tid}` : `thread ${tid}`;
+		return threadText(tid, this.names.get(tid));
+	}
+
+	/** The same, by its name at a moment. */
+	threadAt(tid, t)
+	{
+		return threadText(tid, this.called.at(tid, t));
+	}
+
+	/** The same, by its names in an interval. */
+	threadIn(tid, from, to)
+	{
+		return threadText(tid, this.called.during(tid, from, to).join(", then "));
+	}
+
+	/** Say which thread an event is of, by its name at that event. */
+	threadOf(i)
+	{
+		return threadText(this.events.tid[i], this.called.atEvent(i));
 	}
 
 	/** Return true if a thread has a track, which has its spans and those of no other. */
@@ -215,8 +246,10 @@ export class Tracks {
 		this.withTrack = new Set([...threads.keys()]);
 		const byTime = [...threads.values()].sort((x, y) =>
 			(this.runTime.get(y.key) ?? 0) - (this.runTime.get(x.key) ?? 0) || x.key - y.key);
-		for (const t of byTime)
+		for (const t of byTime) {
 			t.label = this.threadName(t.key);
+			t.called = this.called.all(t.key).filter((name) => name !== this.names.get(t.key));
+		}
 		const values = this.valueTracks(), flags = this.flagTrack();
 		const all = [
 			...(flags.flags.length ? [flags] : []),
@@ -235,7 +268,7 @@ export class Tracks {
 	newTrack(kind, key, label)
 	{
 		return { id: `${kind}:${key}`, kind, key, label, rows: [], losses: [], loose: [], names: [],
-			off: new Map(), filters: [], held: [], under: [] };
+			off: new Map(), filters: [], held: [], under: [], called: [] };
 	}
 
 	/** The row of a CPU that says what filters hold back, or that there are some. */

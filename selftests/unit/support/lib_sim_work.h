@@ -163,10 +163,11 @@ static inline void sim_save(struct sim *s, const char *dir,
 }
 
 /* Save as a pipe form. */
-static inline void sim_save_pipe(struct sim *s, const char *path)
+static inline void sim_save_some(struct sim *s, const char *path,
+				 unsigned int nameless)
 {
 	unsigned char names[TRACE_PACKET];
-	size_t len = sim_names(names, 0);
+	size_t len = sim_names(names, nameless);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	bool more = true;
 
@@ -189,6 +190,11 @@ static inline void sim_save_pipe(struct sim *s, const char *path)
 		}
 	}
 	close(fd);
+}
+
+static inline void sim_save_pipe(struct sim *s, const char *path)
+{
+	sim_save_some(s, path, 0);
 }
 
 /* ---- damage --------------------------------------------------------------- */

@@ -17,6 +17,8 @@
  *   make_trace slow DIR	a session of 4 seconds
  *   make_trace slow-lossy DIR	the same, which loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
+ *   make_trace renamed DIR FILE	threads that change their names, a thread id that is used
+ *				again, one without a name, also as a pipe form
  */
 #include "lib_image.h"
 #include "lib_sim_work.h"
@@ -325,6 +327,52 @@ static int make_moved(const char *dir)
 	return 0;
 }
 
+/* A thread is named by a record of its life. */
+static void name_thread(struct sim *s, uint32_t tid, uint64_t born,
+			uint64_t died, const char *name)
+{
+	const uint32_t args[] = {
+		tid, tid, 0, (uint32_t)born, (uint32_t)(born >> 32),
+		(uint32_t)died, (uint32_t)(died >> 32),
+	};
+	const struct ktape_record record = {
+		.opcode = KTAPE_EV_REGISTRY,
+		.dat20 = KTAPE_OBJ_THREAD,
+		.args = args,
+		.nargs = ARRAY_SIZE(args),
+		.blob = name,
+		.blob_size = (uint32_t)strlen(name),
+	};
+
+	sim_control(s, tid < 100 + SIM_THREADS ? 0 : 1, &record);
+}
+
+/*
+ * At first all are called worker, but 106 and 107 have no name.  100 executes ls and cat;
+ * 105 ends, and its id is used again; 107 gets a name in the middle.
+ */
+static int make_renamed(const char *dir, const char *file)
+{
+	struct sim *s = sim_new(5);
+
+	sim_start(s);
+	sim_work(s, 300);
+	name_thread(s, 100, 0, 0, "ls");
+	sim_work(s, 300);
+	name_thread(s, 100, 0, 0, "cat");
+	name_thread(s, 105, 0, s->now, "worker");
+	sim_work(s, 300);
+	name_thread(s, 105, s->now, 0, "again");
+	name_thread(s, 107, 0, 0, "late \"one\"");
+	sim_work(s, 300);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 2);
+	sim_save_some(s, file, 2);
+	sim_free(s);
+	return 0;
+}
+
 static void make_image(const char *path)
 {
 	static const char front[3 * IMAGE_PAGE];
@@ -340,6 +388,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "session"))
 		return make_session(argv[2], argv[3]);
+	if (argc == 4 && !strcmp(argv[1], "renamed"))
+		return make_renamed(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "lossy"))
 		return make_lossy(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "slow"))

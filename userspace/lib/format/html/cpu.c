@@ -105,6 +105,7 @@ static void put_switch(struct html *h, struct html_cpu *c,
 	else
 		html_thread_off(h, prev, now, state, 0);
 	c->depth = 0;
+	html_called(h, l, (int32_t)ktape_event_arg(e, 1), now);
 	begin_run(h, c, l, (int32_t)ktape_event_arg(e, 1), now, 0);
 }
 

@@ -212,6 +212,10 @@ enum html_doing {
  * @call: its number
  * @call_name: its name
  * @call_since: when it began
+ * @called: string + 1: the name that the registry had last; 0 = none
+ * @called_turn: struct kt_memo.turn at that time; 0 = it was not asked yet
+ * @called_from: since when the registry has that name, in ticks
+ * @called_lasts: for how long
  */
 struct html_thread {
 	int32_t tid;
@@ -234,6 +238,10 @@ struct html_thread {
 	uint32_t call;
 	uint32_t call_name;
 	int64_t call_since;
+	uint32_t called;
+	uint64_t called_turn;
+	uint64_t called_from;
+	uint64_t called_lasts;
 };
 
 /**
@@ -310,6 +318,10 @@ struct html_exact {
  * @nr_values: values in @values
  * @all_values: values in all blocks
  * @value_time: time of the last value
+ * @called: columns of names of threads
+ * @nr_called: names in @called
+ * @called_event: event of the last of them
+ * @called_time: time of the last of them
  * @cpus: CPUs by number
  * @nr_cpus: entries of @cpus
  * @threads: indices of @thread_list by tid
@@ -349,6 +361,10 @@ struct html {
 	uint32_t nr_values;
 	uint64_t all_values;
 	int64_t value_time;
+	struct html_bytes called;
+	uint32_t nr_called;
+	uint64_t called_event;
+	int64_t called_time;
 	struct html_cpu *cpus;
 	uint32_t nr_cpus;
 	struct kt_map threads;
@@ -415,6 +431,11 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now);
 void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now);
 void html_threads_end(struct html *h, int64_t now);
 void html_threads_pause(struct html *h, int64_t now);
+
+/* called.c */
+void html_called(struct html *h, const struct kt_line *l, int32_t tid,
+		 int64_t now);
+int html_called_flush(struct html *h);
 
 /* cpu.c */
 struct html_cpu *html_cpu(struct html *h, uint32_t cpu);

@@ -14,6 +14,8 @@
  *	fields	of the events of the block before: their fields as in ktape dump --json,
  *		each with a newline
  *	values	counters: name, thread, time since the value before, value
+ *	called	names of threads: thread, events of the page since the name before, time
+ *		since then, name + 1; 0 = none
  *	attach	JSON of the caller, see ktape_sink_attach()
  *	spans	columns: see put_columns() in level.c
  *	about	JSON: the trace, counts, the event table; the last block
@@ -172,6 +174,7 @@ static int html_event(struct kt_sink *s, const struct ktape_event *e)
 	h->last = now > h->last ? now : h->last;
 	kt_mask_add(h->used, e->opcode);
 	h->all_events++;
+	html_called(h, &l, e->tid, now);
 	if (!html_cpu_event(h, &l, now))
 		html_other_event(h, &l, now);
 	if (may_keep(h, e, now))
@@ -395,6 +398,8 @@ static int html_end(struct kt_sink *s)
 	if (!err)
 		err = html_values_flush(h);
 	if (!err)
+		err = html_called_flush(h);
+	if (!err)
 		err = html_level_write(h);
 	if (!err)
 		err = html_strings_flush(h);
@@ -416,6 +421,7 @@ static void html_close(struct kt_sink *s)
 	free(h->text_at);
 	free(h->new_strings.data);
 	free(h->values.data);
+	free(h->called.data);
 	free(h->cpus);
 	free(h->thread_list);
 	free(h->level.spans);

@@ -17,10 +17,19 @@ if ! run 0 convert --to html -o whole.html whole || ! run 0 stats --json whole; 
 	echo 'not ok 1 - a page to read'
 	exit 1
 fi
+# Each module is in the page.
+viewer=$here/../../../../../userspace/viewer
+missing=$(for module in "$viewer"/*.mjs; do
+	grep -qE "^@js.* ${module##*/}( |\$)" "$viewer/template.html" || echo "${module##*/}"
+done)
+failed=0
+[ -z "$missing" ] || { echo "# $missing"; echo 'not ok joined: a module is not in template.html'; failed=1; }
 # As one script, which is how a browser gets it.
 sed '1,/^<script>$/d; /^<\/script>$/,$d' whole.html >viewer.cjs
-"$node" --check viewer.cjs >log 2>&1
-failed=$?
-[ $failed = 0 ] || { sed 's/^/# /' log; echo 'not ok joined: the script is well-formed'; }
+if ! "$node" --check viewer.cjs >log 2>&1; then
+	sed 's/^/# /' log
+	echo 'not ok joined: the script is well-formed'
+	failed=1
+fi
 "$node" "$here/viewer.mjs" whole.html text || failed=1
 exit $failed
