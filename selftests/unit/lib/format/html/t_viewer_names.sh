@@ -12,9 +12,11 @@ if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 
 	exit 0
 fi
 "$out/make_trace" renamed folder file
-# Of a pipe nothing is known before it comes: 107 has no name at first.
-cat file | run 0 convert --to html -o pipe.html - || { sed 's/^/# /' log; echo 'not ok 1 - a page of a pipe'; exit 1; }
-cat file | run 0 dump --json - || { sed 's/^/# /' log; echo 'not ok 1 - lines of a pipe'; exit 1; }
+if ! run 0 convert --to html -o pipe.html - < <(cat file) || ! run 0 dump --json - < <(cat file); then
+	sed 's/^/# /' log
+	echo 'not ok 1 - a page of a pipe'
+	exit 1
+fi
 mv text pipe.jsonl
 for trace in folder file; do
 	run 0 convert --to html -o $trace.html $trace &&
