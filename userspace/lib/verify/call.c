@@ -6,6 +6,10 @@
  * An end without a begin is legal: a child returns from fork, or a call was denied
  * before it began.  A begin inside another call is a violation, unless events were
  * lost in between: then struct ktape_verify.epoch has changed.
+ *
+ * CPUs write their markers one after the other.  In the meantime, and after a marker was
+ * lost, calls are judged on some CPUs alone.  A thread that begins or ends a call on
+ * another CPU is forgotten, and if that thread is unknown, all threads are.
  */
 #include "util/hash.h"
 #include "verify/call.h"
@@ -119,6 +123,19 @@ static bool is_exit(unsigned int opcode)
 	return opcode == KTAPE_EV_SYS_EXIT || opcode == KTAPE_EV_SYS_EXIT_WIDE;
 }
 
+/* Check whether a thread begins or ends a call. */
+bool kt_call_is(const struct ktape_event *e)
+{
+	return is_enter(e->opcode) || is_exit(e->opcode);
+}
+
+/* Check whether the calls of a CPU are judged at a time. */
+bool kt_call_is_judged(const struct ktape_verify *v, const struct kt_vcpu *c,
+		       uint64_t ts)
+{
+	return kt_call_records_both(c) && !v->unstable && ts > v->doubt_until;
+}
+
 /* Check whether begins and ends of calls are recorded on a CPU. */
 bool kt_call_records_both(const struct kt_vcpu *c)
 {
@@ -195,6 +212,18 @@ static void take_exit(struct ktape_verify *v, struct kt_call *t, unsigned int nr
 	t->now.inside = false;
 }
 
+/* Forget what a thread does, or all threads if it is unknown which one that is. */
+static void forget_thread(struct ktape_verify *v, int32_t tid)
+{
+	struct kt_calls *k = v->calls;
+	struct kt_call *t = &k->table[kt_call_slot(k, tid)];
+
+	if (tid < 0)
+		v->epoch++;
+	else if (t->used)
+		t->now.epoch = UINT64_MAX;
+}
+
 /* Check an event.  Called only if nothing is lost on the CPU and no filter is set. */
 void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e)
@@ -215,9 +244,13 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 			t->now.epoch = UINT64_MAX;
 		return;
 	}
-	if ((!is_enter(e->opcode) && !is_exit(e->opcode)) || e->tid <= 0 ||
-	    !kt_call_records_both(c) || v->unstable || e->ts <= v->doubt_until)
+	if (!kt_call_is(e) || !e->tid)
 		return;
+	if (e->tid < 0 || !kt_call_is_judged(v, c, e->ts)) {
+		if (v->judged)
+			forget_thread(v, e->tid);
+		return;
+	}
 	t = kt_call_find(v, e->tid);
 	if (t && is_enter(e->opcode))
 		take_enter(v, t, nr, e);

@@ -259,6 +259,7 @@ struct kt_trial;
  * @epoch: raised when events may be missing: states of threads from an earlier epoch
  *	are not used
  * @doubt_until: calls are not judged up to this time, in ticks
+ * @judged: calls are judged, or were, on one CPU at least
  * @records: records read so far
  * @event: current event, or NULL
  * @calls: threads in system calls
@@ -292,6 +293,7 @@ struct ktape_verify {
 	bool waits;
 	uint64_t epoch;
 	uint64_t doubt_until;
+	bool judged;
 	uint64_t records;
 	const struct ktape_event *event;
 	struct kt_calls *calls;

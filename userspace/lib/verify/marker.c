@@ -5,7 +5,7 @@
  *	start:	ledger, session on, clocks, filters, profile on
  *	stop:	profile off, ledger, session off
  */
-#include "verify/internal.h"
+#include "verify/call.h"
 
 /* Forget running threads and handlers: events may be missing around a marker. */
 static void forget_threads(struct ktape_verify *v, struct kt_vcpu *c)
@@ -111,6 +111,7 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_profile(v, c, c->masked ? mask : NULL, e->ts);
 	c->marked |= on;
 	memcpy(c->mask, mask, sizeof(mask));
+	v->judged |= kt_call_records_both(c);
 	if (on)
 		c->state = KT_STATE_ON;
 	else if (!any)

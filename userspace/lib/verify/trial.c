@@ -246,6 +246,24 @@ static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	run->to = ts;
 }
 
+/* Take the begin or end of a call that is not judged. */
+static void take_unjudged(struct kt_trial *tr, int32_t tid, uint64_t ts)
+{
+	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
+
+	if (tid < 0) {
+		tr->v.epoch++;
+		return;
+	}
+	if (!run)
+		run = begin_run(tr, tid, ts, KT_RUN_FORGET, 0);
+	if (!run)
+		return;
+	tr->run = true;
+	run->known = false;
+	run->to = ts;
+}
+
 /* Do what kt_verify_call() does. */
 static void take_call(struct kt_trial *tr, const struct ktape_event *e)
 {
@@ -263,11 +281,13 @@ static void take_call(struct kt_trial *tr, const struct ktape_event *e)
 		tr->run = false;
 		return;
 	}
-	if ((!begins && e->opcode != KTAPE_EV_SYS_EXIT &&
-	     e->opcode != KTAPE_EV_SYS_EXIT_WIDE) ||
-	    e->tid <= 0 || !kt_call_records_both(&tr->c) || tr->v.unstable ||
-	    e->ts <= tr->v.doubt_until)
+	if (!kt_call_is(e) || !e->tid)
 		return;
+	if (e->tid < 0 || !kt_call_is_judged(&tr->v, &tr->c, e->ts)) {
+		if (tr->v.judged)
+			take_unjudged(tr, e->tid, e->ts);
+		return;
+	}
 	if (begins)
 		take_begin(tr, e->tid, e->ts, nr, kt_call_ends(&tr->v, e, nr));
 	else
@@ -463,9 +483,9 @@ static void check_quick(struct kt_trial *tr)
 			break;
 		case KT_QUICK_CALL_BEGIN:
 		case KT_QUICK_CALL_END:
-			if (!calls || tid <= 0)
+			if (!tid || ((tid < 0 || !calls) && !tr->v.judged))
 				break;
-			if (!usual)
+			if (tid < 0 || !calls || !usual)
 				goto out;
 			if (q->kind == KT_QUICK_CALL_BEGIN)
 				take_begin(tr, tid, now, nr,

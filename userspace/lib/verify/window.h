@@ -45,7 +45,7 @@ struct kt_quick {
 enum kt_run_kind {
 	KT_RUN_BEGIN,
 	KT_RUN_END,
-	KT_RUN_FORGET	/* it is no call: the thread was created or ends */
+	KT_RUN_FORGET	/* the thread was created or ends, or the call is not judged */
 };
 
 /**

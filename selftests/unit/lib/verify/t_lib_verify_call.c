@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test `ktape verify` on system calls of threads that change CPUs while these record
+ * different events: CPUs write the markers of a change one after the other, so for a
+ * moment, and after a lost marker for longer, calls are judged on some CPUs alone.
+ */
+#include "lib_verify.h"
+
+#define JUDGED		0U	/* CPU whose calls are judged */
+#define OTHER		1U	/* CPU whose marker comes earlier, later or never */
+#define THREAD		100	/* runs on JUDGED at the start */
+#define NOTHING		101	/* runs on the CPU on which THREAD does not run */
+
+static const uint64_t nothing[KTAPE_MASK_WORDS];
+
+static void switch_to(struct sim *s, unsigned int cpu, int32_t next)
+{
+	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
+		  (uint32_t)next);
+	s->tid[cpu] = next;
+}
+
+static void move(struct sim *s, unsigned int from, unsigned int to)
+{
+	switch_to(s, from, NOTHING + (int32_t)from);
+	switch_to(s, to, THREAD);
+}
+
+static void enter(struct sim *s, unsigned int cpu, unsigned int nr)
+{
+	sim_event(s, cpu, KTAPE_EV_SYS_ENTER, nr, 0, 0, 0);
+}
+
+static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
+{
+	sim_event(s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
+}
+
+/*
+ * The thread ends on OTHER what it began on JUDGED, and begins on OTHER what it ends on
+ * JUDGED.  There is nothing wrong with that.
+ */
+static void wander(struct sim *s)
+{
+	enter(s, JUDGED, 1);
+	leave(s, JUDGED, 1);
+	enter(s, JUDGED, 2);
+	move(s, JUDGED, OTHER);
+	leave(s, OTHER, 2);
+	enter(s, OTHER, 3);
+	leave(s, OTHER, 3);
+	move(s, OTHER, JUDGED);
+	enter(s, JUDGED, 4);
+	move(s, JUDGED, OTHER);
+	leave(s, OTHER, 4);
+	enter(s, OTHER, 5);
+	move(s, OTHER, JUDGED);
+	leave(s, JUDGED, 5);
+}
+
+/* One call has no end.  Another thread calls in the meantime. */
+static void forget_one(struct sim *s)
+{
+	enter(s, JUDGED, 6);
+	enter(s, OTHER, 1);
+	leave(s, OTHER, 1);
+	enter(s, JUDGED, 7);
+	leave(s, JUDGED, 7);
+}
+
+static void finish(struct sim *s)
+{
+	wander(s);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+}
+
+static void check_missing(struct sim *s)
+{
+	(void)s;
+	check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, JUDGED);
+	check_equal(result.errors[KTAPE_RULE_PAIR], 1U);
+}
+
+/* @wrong: there is something wrong, which is found although OTHER is not judged. */
+static void stop(bool wrong)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	wander(s);
+	sim_profile_on(s, OTHER, KTAPE_PHASE_OFF, nothing);
+	wander(s);
+	if (wrong)
+		forget_one(s);
+	finish(s);
+	if (wrong)
+		check_missing(s);
+	else
+		check_whole(s);
+	done(s);
+}
+
+static void test_stop(void)
+{
+	stop(false);
+}
+
+static void test_stop_wrong(void)
+{
+	stop(true);
+}
+
+static void test_start(void)
+{
+	struct sim *s = sim_new(1);
+
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+		sim_ledger(s, cpu, 1);
+	s->running = true;
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
+		sim_context(s, cpu);
+		sim_phase(s, cpu, KTAPE_PHASE_ON);
+	}
+	wander(s);
+	sim_profile_on(s, JUDGED, KTAPE_PHASE_ON, s->mask);
+	wander(s);
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+		sim_profile_on(s, cpu, KTAPE_PHASE_ON, s->mask);
+	finish(s);
+	check_whole(s);
+	done(s);
+}
+
+/* Ends of calls are not recorded any more, and later they are again. */
+static void test_profile(void)
+{
+	uint64_t some[KTAPE_MASK_WORDS];
+	struct sim *s = sim_new(1);
+
+	memcpy(some, s->mask, sizeof(some));
+	some[KTAPE_EV_SYS_EXIT / 64] &= ~(1ULL << (KTAPE_EV_SYS_EXIT % 64));
+	sim_start(s);
+	wander(s);
+	sim_profile_on(s, OTHER, KTAPE_PHASE_OFF, some);
+	wander(s);
+	sim_change(s, KTAPE_EV_SYS_EXIT, false);
+	wander(s);
+	s->mask[KTAPE_EV_SYS_EXIT / 64] |= 1ULL << (KTAPE_EV_SYS_EXIT % 64);
+	wander(s);
+	sim_profile_on(s, JUDGED, KTAPE_PHASE_ON, s->mask);
+	wander(s);
+	sim_profile_on(s, OTHER, KTAPE_PHASE_ON, s->mask);
+	finish(s);
+	check_whole(s);
+	done(s);
+}
+
+/* The on-marker of OTHER is lost: what it records is never known. */
+static void test_lost_marker(void)
+{
+	struct sim *s = sim_new(1);
+	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_CONTROL];
+
+	sim_start(s);
+	wander(s);
+	r->emitted[KTAPE_CLASS_CONTROL]++;
+	r->lost[KTAPE_CLASS_CONTROL]++;
+	r->first[KTAPE_CLASS_CONTROL] = s->now;
+	r->last[KTAPE_CLASS_CONTROL] = s->now;
+	/* The next packet says so. */
+	for (unsigned int before = r->nr; r->nr == before;)
+		sim_sync(s, OTHER, true);
+	for (unsigned int i = 0; i < 100; i++)
+		wander(s);
+	finish(s);
+	check_whole(s);
+	done(s);
+}
+
+/* THREAD ends its call on OTHER while the header of a packet says: thread unknown. */
+static void test_unknown_thread(void)
+{
+	struct sim *s = sim_new(1);
+	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_EVENT];
+	struct ktape_block *head;
+
+	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
+		1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
+	sim_start(s);
+	enter(s, JUDGED, 2);
+	move(s, JUDGED, OTHER);
+	for (unsigned int before = r->nr; r->nr == before;)
+		sim_event(s, OTHER, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
+	head = (void *)r->packets[r->nr].data;
+	head->tid = -1;
+	head->context = KTAPE_CTX_UNKNOWN;
+	leave(s, OTHER, 2);
+	move(s, OTHER, JUDGED);
+	finish(s);
+	check_whole(s);
+	done(s);
+}
+
+static const struct tap_test tests[] = {
+	{ "calls while CPUs stop one after the other", test_stop },
+	{ "a call without an end while CPUs stop", test_stop_wrong },
+	{ "calls while CPUs start one after the other", test_start },
+	{ "calls while CPUs change their profile one after the other", test_profile },
+	{ "calls on a CPU whose marker was lost", test_lost_marker },
+	{ "the end of a call of an unknown thread", test_unknown_thread },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
