@@ -88,8 +88,8 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_filters_renew_gates(f);
 	/* While no event is written, the counts in the ledger are exact. */
 	kt_control_ledger(s, KT_LEDGER_START);
-	/* armed_watch() reads it without a lock. */
-	WRITE_ONCE(s->active, true);
+	/* Pairs with the acquire in armed_fire_here(): the triggers are reset. */
+	smp_store_release(&s->active, true);
 	kt_session_want(s);
 	s->began = kt_clock();
 	synchronize_rcu();

@@ -252,13 +252,19 @@ static unsigned long armed_silence(const struct kt_armed *a)
 }
 
 /*
- * Fire from a work item.  With preemption disabled, the grace period of a stop
- * waits for the record, as it does for the records of probes.
+ * Fire from a work item if there was no match after the one at @seen.  With preemption
+ * disabled, the grace period of a stop waits for the record, as it does for the records
+ * of probes.
+ *
+ * The session may have been stopped and started since the work item found the silence.
+ * A start changes seen before it sets active, so check them in reverse order.
  */
-static void armed_fire_here(struct kt_armed *a)
+static void armed_fire_here(struct kt_armed *a, unsigned long seen)
 {
 	preempt_disable();
-	if (READ_ONCE(a->s->active))
+	/* Pairs with the release in kt_session_start_locked(). */
+	if (smp_load_acquire(&a->s->active) &&
+	    READ_ONCE(a->trigger.seen) == seen)
 		kt_trigger_fire(&a->trigger, a->s->id);
 	preempt_enable();
 }
@@ -279,7 +285,7 @@ static void armed_watch(struct work_struct *work)
 	} else if (since >= wait) {
 		a->fired_at = seen;
 		WRITE_ONCE(a->has_fired, true);
-		armed_fire_here(a);
+		armed_fire_here(a, seen);
 		wait = wait / 10 + 1;
 	} else {
 		wait -= since;
