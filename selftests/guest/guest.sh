@@ -67,7 +67,9 @@ kmemleak_scan()
 
 # races_of MODULE FILE: print the log without the titles of those reports of KCSAN
 # that do not name the module: the kernel has races of its own. Everything else
-# stays, because other CPUs' lines may be inside of a report.
+# stays, because other CPUs' lines may be inside of a report. An interrupt's races
+# are not those of the code that it has interrupted: the lines of a stack below the
+# entry of an interrupt or exception do not count.
 races_of()
 {
 	awk -v module="[$1]" '
@@ -84,11 +86,14 @@ races_of()
 			inside = 1
 			title = $0
 			named = index(title, module)
+			below = 0
 			next
 		}
 		!inside { print; next }
 		{ line[++n] = $0 }
-		index($0, module) { named = 1 }
+		/ to 0x[0-9a-f]+ of [0-9]+ bytes by / { below = 0 }
+		/ asm_(sysvec|exc|common_interrupt|spurious)/ { below = 1 }
+		!below && index($0, module) { named = 1 }
 		/======/ { flush() }
 		END { if (inside) flush() }' "$2"
 }
@@ -98,8 +103,8 @@ races_of()
 klog_verdict()
 {
 	if grep -q 'BUG: KCSAN:' "$2"; then
-		races_of ktape "$2" >/tmp/klog.races
-		set -- "$1" /tmp/klog.races
+		races_of ktape "$2" >"${TMPDIR:-/tmp}/klog.races"
+		set -- "$1" "${TMPDIR:-/tmp}/klog.races"
 	fi
 	# Usually nothing matches, and one grep finds that out.
 	if [ ! -s "$2" ] || ! grep -qE "$klog_pattern" "$2" ||
