@@ -398,8 +398,10 @@ def main():
         return 1
     losses = [count for stream in trace.streams for count in stream.losses()]
     if losses:
-        say(f"{sum(losses)} events lost in {len(losses)} gaps" +
-            (", plus an unknown number" if 0 in losses else ""))
+        many, more = sum(losses), "an unknown number"
+        text = f"{many} events" if many else f"{more} of events"
+        say(text + (f" and {more} more" if many and 0 in losses else "") +
+            f" lost in {len(losses)} gap" + ("s" if len(losses) > 1 else ""))
     return int(trace.damaged or any(stream.damaged for stream in trace.streams))
 
 

@@ -164,6 +164,7 @@ enum ktape_notice_kind {
  * struct ktape_notice - a problem of a trace
  * @kind: enum ktape_notice_kind
  * @stream: the notice is about one stream, and @cpu and @ring are valid
+ * @continued: it goes on where the last loss of the stream ended: both are one (LOST)
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
  * @count: number of events (LOST, LATE) or places (CORRUPT)
@@ -175,6 +176,7 @@ enum ktape_notice_kind {
 struct ktape_notice {
 	uint32_t kind;
 	bool stream;
+	bool continued;
 	uint32_t cpu;
 	uint32_t ring;
 	uint64_t count;

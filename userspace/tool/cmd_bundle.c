@@ -70,8 +70,7 @@ struct part {
  * @sink: output of the trace that is converted
  * @error: negative errno of a gap that could not be written
  * @damaged: a part of an input could not be read
- * @lost: events lost in the inputs, as far as counted
- * @gaps: number of gaps
+ * @losses: events that are missing in the inputs
  * @path: operand of the trace that is opened
  * @boot_utc: when the first of the machines booted, in ns since the epoch
  */
@@ -82,8 +81,7 @@ struct bundle {
 	struct ktape_sink *sink;
 	int error;
 	bool damaged;
-	uint64_t lost;
-	uint64_t gaps;
+	struct losses losses;
 	const char *path;
 	int64_t boot_utc;
 };
@@ -93,8 +91,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	struct bundle *b = arg;
 
 	if (n->kind == KTAPE_NOTICE_LOST) {
-		b->lost += n->count;
-		b->gaps++;
+		losses_add(&b->losses, n);
 		if (b->sink && !b->error)
 			b->error = ktape_sink_notice(b->sink, n);
 		return;
@@ -334,6 +331,7 @@ static int write_archive(const struct bundle *b)
 static int make_bundle(struct bundle *b, size_t nr, char **paths)
 {
 	int ret = signals_sweep(b->o.out);
+	char text[LOSS_TEXT];
 
 	if (ret)
 		return fail("%s: %s", b->o.out, strerror(-ret));
@@ -351,9 +349,9 @@ static int make_bundle(struct bundle *b, size_t nr, char **paths)
 	}
 	if (!ret)
 		ret = write_archive(b);
-	if (!ret && b->gaps)
-		note("%llu events were lost in %llu gaps of the inputs",
-		     (unsigned long long)b->lost, (unsigned long long)b->gaps);
+	if (!ret && b->losses.gaps)
+		note("%s of the inputs",
+		     losses_text(text, &b->losses, "were lost"));
 	for (size_t i = 0; i < nr; i++) {
 		if (b->parts[i].temp >= 0)
 			close(b->parts[i].temp);

@@ -91,9 +91,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 	switch (n->kind) {
 	case KTAPE_NOTICE_LOST:
-		c->lost += n->count;
-		c->gaps++;
-		c->unknown |= !n->count;
+		losses_add(&c->losses, n);
 		moved.from = convert_ts(c, in, n->from);
 		moved.to = convert_ts(c, in, n->to);
 		range_add_loss(&c->range, &moved);
@@ -148,16 +146,16 @@ static int write_all(struct convert *c)
 static void report_results(const struct convert *c)
 {
 	unsigned int cpus = ktape_sink_mixed_cpus(c->sink);
+	char text[LOSS_TEXT];
 
 	if (!c->o.quiet)
 		report_missed(c->to_name, c->sink, c->o.verbose);
 	if (cpus > 1 && !c->o.quiet)
 		note("%u CPUs are in one file, but readers of %s show them as one CPU: convert each CPU to its own file (-c CPU)",
 		     cpus, c->to_name);
-	if (c->gaps)
-		note("%llu events were lost in %u gaps of the input%s",
-		     (unsigned long long)c->lost, c->gaps,
-		     c->unknown ? ", plus an unknown number" : "");
+	if (c->losses.gaps)
+		note("%s of the input",
+		     losses_text(text, &c->losses, "were lost"));
 	for (size_t i = 0; i < c->nr_inputs; i++)
 		report_names_left_out(c->inputs[i].path,
 				      ktape_trace_registry(c->inputs[i].trace));

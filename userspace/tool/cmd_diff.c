@@ -111,9 +111,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	struct stats_trace *s = arg;
 
 	if (n->kind == KTAPE_NOTICE_LOST) {
-		s->lost += n->count;
-		s->gaps++;
-		s->unknown |= !n->count;
+		losses_add(&s->losses, n);
 		if (s->linux_stats)
 			ktape_linux_notice(s->linux_stats, n);
 		return;
@@ -131,6 +129,7 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
+	char text[LOSS_TEXT];
 	int ret;
 
 	s->path = path;
@@ -146,10 +145,9 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 		return fail("%s: %s", path, read_error(ret));
 	if (stats_report_bounds(s, path))
 		s->damaged = true;
-	if (s->gaps)
-		note_loss("%s: %" PRIu64 " events were lost in %u gaps%s", path,
-		     s->lost, s->gaps,
-		     s->unknown ? ", plus an unknown number" : "");
+	if (s->losses.gaps)
+		note_loss("%s: %s", path,
+			  losses_text(text, &s->losses, "were lost"));
 	return 0;
 }
 

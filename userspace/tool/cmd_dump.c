@@ -109,10 +109,8 @@ static const struct kt_option options[] = {
  * @lines: lines written
  * @corrupt: damage was found
  * @truncated: the trace is cut off
- * @lost: events lost, as far as counted
- * @unknown: some gaps have no count
+ * @losses: events that are missing
  * @late: events that came too late to be sorted
- * @gaps: number of gaps
  * @shown: the first gaps, to be reported at the end
  */
 struct dump {
@@ -134,10 +132,8 @@ struct dump {
 	uint64_t lines;
 	bool corrupt;
 	bool truncated;
-	uint64_t lost;
-	bool unknown;
+	struct losses losses;
 	uint64_t late;
-	unsigned int gaps;
 	struct ktape_notice shown[GAPS_SHOWN];
 };
 
@@ -153,6 +149,24 @@ static void flush_idle(void *arg)
 	flush_output(arg);
 }
 
+/* Keep a gap to be shown, or make it longer. */
+static void keep_gap(struct dump *d, const struct ktape_notice *n)
+{
+	uint64_t nr = kt_min(d->losses.gaps, GAPS_SHOWN);
+
+	if (!n->continued && nr < GAPS_SHOWN)
+		d->shown[nr] = *n;
+	while (n->continued && nr--) {
+		struct ktape_notice *last = &d->shown[nr];
+
+		if (last->cpu != n->cpu || last->ring != n->ring)
+			continue;
+		last->to = n->to;
+		last->packets += n->packets;
+		return;
+	}
+}
+
 /* Keep gaps for the end, so that messages do not split the output on a terminal. */
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
@@ -161,11 +175,8 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	switch (n->kind) {
 	case KTAPE_NOTICE_LOST:
 		range_add_loss(&d->range, n);
-		if (d->gaps < GAPS_SHOWN)
-			d->shown[d->gaps] = *n;
-		d->gaps++;
-		d->lost += n->count;
-		d->unknown |= !n->count;
+		keep_gap(d, n);
+		losses_add(&d->losses, n);
 		return;
 	case KTAPE_NOTICE_LATE:
 		d->late += n->count;
@@ -223,13 +234,13 @@ static int check_range(const struct dump *d)
 
 static int report_results(struct dump *d, int ret)
 {
+	char text[LOSS_TEXT];
+
 	flush_output(d);
-	for (unsigned int i = 0; i < d->gaps && i < GAPS_SHOWN; i++)
+	for (unsigned int i = 0; i < d->losses.gaps && i < GAPS_SHOWN; i++)
 		report_gap(d, &d->shown[i]);
-	if (d->gaps > 1)
-		note_loss("%llu events lost in %u gaps%s",
-		     (unsigned long long)d->lost, d->gaps,
-		     d->unknown ? ", plus an unknown number" : "");
+	if (d->losses.gaps > 1)
+		note_loss("%s", losses_text(text, &d->losses, "lost"));
 	report_names_left_out(NULL, d->names);
 	if (d->late)
 		note("%llu events came too late to be sorted",

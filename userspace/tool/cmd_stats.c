@@ -86,9 +86,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	struct stats *s = arg;
 
 	if (n->kind == KTAPE_NOTICE_LOST) {
-		s->t.lost += n->count;
-		s->t.gaps++;
-		s->t.unknown |= !n->count;
+		losses_add(&s->t.losses, n);
 		if (s->t.linux_stats)
 			ktape_linux_notice(s->t.linux_stats, n);
 		stats_rtos_notice(&s->rtos, n);
@@ -257,6 +255,7 @@ static bool report_bounds(const struct stats *s)
 static int print_stats(const struct stats *s)
 {
 	const struct stats_show how = { s->o.json, s->o.all, s->o.histogram };
+	char text[LOSS_TEXT];
 	int err = 0;
 
 	if (!s->o.json)
@@ -267,11 +266,9 @@ static int print_stats(const struct stats *s)
 		print_events(s);
 	else
 		err = s->o.json ? print_json(s) : print_text(s);
-	if (s->t.gaps)
-		note_loss(
-			"%llu events were lost in %u gaps%s, so counts are too low",
-			(ull)s->t.lost, s->t.gaps,
-			s->t.unknown ? ", plus an unknown number" : "");
+	if (s->t.losses.gaps)
+		note_loss("%s, so counts are too low",
+			  losses_text(text, &s->t.losses, "were lost"));
 	return err;
 }
 
@@ -339,14 +336,14 @@ static int check_options(const struct stats_options *o, bool *rtos)
 static int make_metrics(struct stats *s)
 {
 	int ret = stats_live_measure(&s->live, s->o.prom);
+	char text[LOSS_TEXT];
 
 	if (ret)
 		return fail("%s: %s", s->live.error ? s->o.prom : s->t.path,
 			    s->live.error ? strerror(-ret) : read_error(ret));
-	if (s->t.gaps)
-		note("%llu events were lost in %u gaps%s: see ktape_uncertain_total",
-		     (ull)s->t.lost, s->t.gaps,
-		     s->t.unknown ? ", plus an unknown number" : "");
+	if (s->t.losses.gaps)
+		note("%s: see ktape_uncertain_total",
+		     losses_text(text, &s->t.losses, "were lost"));
 	return s->t.damaged ? EXIT_FAILED : EXIT_OK;
 }
 

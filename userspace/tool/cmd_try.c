@@ -220,7 +220,7 @@ static void print_findings(const struct stats_trace *s)
 	static const uint32_t others[] = { KTAPE_SERIES_WORK,
 					   KTAPE_SERIES_HRTIMER,
 					   KTAPE_SERIES_TIMER };
-	char span[DURATION_ROOM];
+	char span[DURATION_ROOM], lost[LOSS_TEXT];
 	int nr;
 
 	duration_text(span, ktape_linux_span(s->linux_stats), "ns");
@@ -235,10 +235,9 @@ static void print_findings(const struct stats_trace *s)
 				    KT_ARRAY_SIZE(others));
 	if (!nr)
 		puts("  nothing: no thread waited, and no interrupt was recorded");
-	if (s->gaps)
-		note_loss("%" PRIu64
-		     " events were lost in %u gaps: longer times are possible",
-		     s->lost, s->gaps);
+	if (s->losses.gaps)
+		note_loss("%s: longer times are possible",
+			  losses_text(lost, &s->losses, "were lost"));
 }
 
 static void take_notice(void *arg, const struct ktape_notice *n)
@@ -247,9 +246,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
-	s->lost += n->count;
-	s->gaps++;
-	s->unknown |= !n->count;
+	losses_add(&s->losses, n);
 	if (s->linux_stats)
 		ktape_linux_notice(s->linux_stats, n);
 }

@@ -70,9 +70,7 @@ struct cut;
  * @page: statistics for the output, if its format keeps them
  * @error: negative errno of a gap that could not be written
  * @events: number of events written
- * @lost: events lost in the inputs, as far as counted
- * @gaps: number of gaps
- * @unknown: some gaps have no count
+ * @losses: events that are missing in the inputs
  * @late: events that came too late to be sorted
  * @live: an input cannot be read again (pipe, device)
  * @in_place: the output is written under its own name and replaces nothing
@@ -99,9 +97,7 @@ struct convert {
 	struct page page;
 	int error;
 	uint64_t events;
-	uint64_t lost;
-	unsigned int gaps;
-	bool unknown;
+	struct losses losses;
 	uint64_t late;
 	bool live;
 	bool in_place;

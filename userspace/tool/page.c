@@ -53,9 +53,7 @@ void page_notice(struct page *p, const struct ktape_notice *n)
 {
 	if (!p->on)
 		return;
-	p->stats.lost += n->count;
-	p->stats.gaps++;
-	p->stats.unknown |= !n->count;
+	losses_add(&p->stats.losses, n);
 	ktape_linux_notice(p->stats.linux_stats, n);
 	stats_rtos_notice(&p->rtos, n);
 }

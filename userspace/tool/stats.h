@@ -24,9 +24,7 @@ extern const struct stats_share {
  * @trace: the open trace, or NULL
  * @info: its metadata
  * @linux_stats: its Linux statistics, or NULL
- * @lost: events lost, as far as counted
- * @gaps: number of gaps
- * @unknown: some gaps have no count
+ * @losses: events that are missing
  * @damaged: a part could not be read, or did not fit into bounded memory
  */
 struct stats_trace {
@@ -34,9 +32,7 @@ struct stats_trace {
 	struct ktape_trace *trace;
 	const struct ktape_info *info;
 	struct ktape_linux *linux_stats;
-	uint64_t lost;
-	unsigned int gaps;
-	bool unknown;
+	struct losses losses;
 	bool damaged;
 };
 

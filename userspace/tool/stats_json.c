@@ -151,9 +151,9 @@ void stats_put_json(FILE *f, const struct stats_trace *s)
 
 	fprintf(f,
 		"\"span_ns\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"gaps\":%u,\"uncounted\":%s,\n",
-		ktape_linux_span(l), s->lost, s->gaps,
-		s->unknown ? "true" : "false");
+		",\"gaps\":%" PRIu64 ",\"uncounted\":%s,\n",
+		ktape_linux_span(l), s->losses.count, s->losses.gaps,
+		s->losses.unknown ? "true" : "false");
 	json_cpus(f, l);
 	json_threads(f, l);
 	json_series(f, l, s->info);

@@ -63,6 +63,43 @@ void note(const char *format, ...)
 }
 
 /**
+ * losses_add() - count a loss
+ * @l: the losses
+ * @n: KTAPE_NOTICE_LOST
+ */
+void losses_add(struct losses *l, const struct ktape_notice *n)
+{
+	l->count += n->count;
+	l->gaps += !n->continued;
+	l->unknown |= !n->count;
+}
+
+/**
+ * losses_text() - say how many events are missing
+ * @to: text
+ * @l: the losses
+ * @verb: what happened to the events: "lost", "were lost"
+ *
+ * Return: @to.
+ */
+const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
+			const char *verb)
+{
+	char count[32] = "";
+
+	if (l->count || !l->unknown)
+		snprintf(count, sizeof(count), "%llu events%s",
+			 (unsigned long long)l->count,
+			 l->unknown ? " and " : "");
+	snprintf(to, LOSS_TEXT, "%s%s %s in %llu gap%s", count,
+		 !l->unknown ? "" :
+		 l->count    ? "an unknown number more" :
+			       "an unknown number of events",
+		 verb, (unsigned long long)l->gaps, l->gaps == 1 ? "" : "s");
+	return to;
+}
+
+/**
  * note_loss() - print a message about events that were lost
  * @format: as in printf(3)
  */

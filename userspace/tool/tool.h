@@ -36,6 +36,24 @@ int redirect_messages(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void note_loss(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
+
+#define LOSS_TEXT	128
+
+/**
+ * struct losses - events that are missing in what is read
+ * @count: how many, as far as it is known
+ * @gaps: in how many places
+ * @unknown: there is a place where the number is not known
+ */
+struct losses {
+	uint64_t count;
+	uint64_t gaps;
+	bool unknown;
+};
+
+void losses_add(struct losses *l, const struct ktape_notice *n);
+const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
+			const char *verb);
 void report_left_out(const char *path, const char *what, uint64_t count);
 void report_names_left_out(const char *path,
 			   const struct ktape_registry *names);

@@ -213,8 +213,8 @@ void top_print_json(FILE *out, const struct top_view *v,
 		    const struct top_order *o, uint64_t threads)
 {
 	fprintf(out,
-		"{\"number\":%" PRIu64 ",\"from_ns\":%" PRId64
-		",\"span_ns\":%" PRIu64 ",\"events\":%" PRIu64
+		"{\"number\":%" PRIu64 ",\"from_ns\":\"%" PRId64
+		"\",\"span_ns\":%" PRIu64 ",\"events\":%" PRIu64
 		",\"lost\":%" PRIu64 ",\"lost_total\":%" PRIu64
 		",\"uncounted\":%s,\"tracer_ns\":",
 		v->number, v->from, v->span, v->events, v->lost, v->lost_total,

@@ -22,6 +22,8 @@ const struct top_share top_shares[TOP_SHARES] = {
 	{ "p99", 990000 },
 };
 
+#define LOSSES_MAX	4096U	/* that wait for their intervals */
+
 /**
  * struct top_model - the intervals of a trace
  * @info: metadata of the trace
@@ -36,6 +38,8 @@ const struct top_share top_shares[TOP_SHARES] = {
  * @lost: lost events of the interval
  * @lost_total: lost events of all intervals
  * @unknown: losses of the interval have no count
+ * @losses: losses, or parts of them, that are later than the interval
+ * @nr_losses: entries of @losses
  * @curves: ring of points
  * @take: takes the intervals
  * @arg: its first argument
@@ -53,6 +57,8 @@ struct top_model {
 	uint64_t lost;
 	uint64_t lost_total;
 	bool unknown;
+	struct ktape_notice *losses;
+	size_t nr_losses;
 	double curves[TOP_CURVES][TOP_HISTORY];
 	top_take *take;
 	void *arg;
@@ -189,6 +195,51 @@ static void add_points(struct top_model *m, struct top_view *v)
 	}
 }
 
+/*
+ * Add the part of a loss that is in the interval.  The number of lost events is known at
+ * its end only.  Return: true if the rest, from then on @n, is later.
+ */
+static bool add_loss(struct top_model *m, struct ktape_notice *n)
+{
+	struct ktape_notice part = *n;
+	bool rest = m->end != UINT64_MAX && n->to >= m->end;
+
+	if (!m->begun || (rest && n->from >= m->end))
+		return true;
+	if (rest) {
+		part.to = n->from = m->end;
+		part.count = part.packets = 0;
+		n->continued = true;
+	}
+	m->lost += part.count;
+	m->lost_total += part.count;
+	m->unknown |= !part.count;
+	ktape_linux_notice(m->linux_stats, &part);
+	return rest;
+}
+
+/* Begin an interval that ends at a time, with what is known of its losses. */
+static void set_end(struct top_model *m, uint64_t end)
+{
+	size_t kept = 0;
+
+	m->end = end;
+	for (size_t i = 0; i < m->nr_losses; i++) {
+		if (add_loss(m, &m->losses[i]))
+			m->losses[kept++] = m->losses[i];
+	}
+	m->nr_losses = kept;
+}
+
+static void set_usual_end(struct top_model *m)
+{
+	uint64_t end;
+
+	if (__builtin_add_overflow(m->start, m->interval, &end))
+		end = UINT64_MAX;
+	set_end(m, end);
+}
+
 /* End the interval at a time, and begin the next one.  Return: 0 or negative errno. */
 static int close_interval(struct top_model *m, uint64_t ts)
 {
@@ -225,12 +276,6 @@ static int close_interval(struct top_model *m, uint64_t ts)
 	return m->take(m->arg, v);
 }
 
-static void set_end(struct top_model *m)
-{
-	if (__builtin_add_overflow(m->start, m->interval, &m->end))
-		m->end = UINT64_MAX;
-}
-
 /* Begin or end intervals so that a time is inside the current one. */
 static int reach_time(struct top_model *m, uint64_t ts)
 {
@@ -239,17 +284,18 @@ static int reach_time(struct top_model *m, uint64_t ts)
 	if (!m->begun) {
 		m->begun = true;
 		m->start = ts;
-		set_end(m);
+		set_usual_end(m);
 	}
 	if (ts < m->end || m->end == UINT64_MAX)
 		return 0;
 	err = close_interval(m, m->end);
-	set_end(m);
+	set_usual_end(m);
 	if (err || ts < m->end || m->end == UINT64_MAX)
 		return err;
-	err = close_interval(m, m->start + (ts - m->start) / m->interval *
-						   m->interval);
-	set_end(m);
+	/* A pause: the interval has all of it. */
+	set_end(m, m->start + (ts - m->start) / m->interval * m->interval);
+	err = close_interval(m, m->end);
+	set_usual_end(m);
 	return err;
 }
 
@@ -281,15 +327,27 @@ int top_model_event(struct top_model *m, const struct ktape_event *e)
  * top_model_notice() - add a loss
  * @m: the model
  * @n: kinds other than KTAPE_NOTICE_LOST are ignored
+ *
+ * Packets tell of losses, and are read before their events: a loss belongs to the intervals
+ * in which it is, whenever it was told.  Its events are counted in that in which it ends.
  */
 void top_model_notice(struct top_model *m, const struct ktape_notice *n)
 {
-	if (n->kind != KTAPE_NOTICE_LOST)
+	struct ktape_notice rest = *n;
+
+	if (n->kind != KTAPE_NOTICE_LOST || !add_loss(m, &rest))
 		return;
-	m->lost += n->count;
-	m->lost_total += n->count;
-	m->unknown |= !n->count;
-	ktape_linux_notice(m->linux_stats, n);
+	if (!m->losses)
+		m->losses = calloc(LOSSES_MAX, sizeof(*m->losses));
+	if (m->losses && m->nr_losses < LOSSES_MAX) {
+		m->losses[m->nr_losses++] = rest;
+		return;
+	}
+	/* Far too many: all at once, in the wrong place. */
+	m->lost += rest.count;
+	m->lost_total += rest.count;
+	m->unknown |= !rest.count;
+	ktape_linux_notice(m->linux_stats, &rest);
 }
 
 /**
@@ -300,6 +358,7 @@ void top_model_notice(struct top_model *m, const struct ktape_notice *n)
  */
 int top_model_end(struct top_model *m)
 {
+	set_end(m, UINT64_MAX);
 	return m->begun ? close_interval(m, m->start) : 0;
 }
 
@@ -312,6 +371,7 @@ void top_model_free(struct top_model *m)
 	if (!m)
 		return;
 	ktape_linux_free(m->linux_stats);
+	free(m->losses);
 	free(m);
 }
 

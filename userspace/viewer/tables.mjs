@@ -130,6 +130,14 @@ function longestWait(model, pair)
 
 const sum = (rows, key) => rows.reduce((n, r) => n + r[key], 0);
 
+/** Say how many events are missing, in the words of ktape stats. */
+function lostText(lost, unknown)
+{
+	if (!unknown)
+		return `${count(lost)} events`;
+	return lost ? `${count(lost)} events and an unknown number more` : "an unknown number of events";
+}
+
 /**
  * Return the line about completeness: { state: "good" | "bad" | "unknown", text, more }.
  */
@@ -145,7 +153,7 @@ export function completeness(data)
 		else
 			more.push("no ledger: the input was a pipe, several traces, or of a format without counts");
 		return { state: gaps ? "bad" : "unknown", more,
-			text: gaps ? `incomplete: ${count(lost)}${stats.uncounted ? " + ?" : ""} events lost in ${gaps} gaps` :
+			text: gaps ? `incomplete: ${lostText(lost, stats.uncounted)} lost in ${count(gaps)} gap${gaps === 1 ? "" : "s"}` :
 				"no loss is recorded in the input, but it has no ledger that could prove it" };
 	}
 	const stored = sum(ledger.cpus, "records"), filtered = sum(ledger.cpus, "filtered"),

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_damage.sh FOLDER: damage of the files of a trace is told in order of their names.
+# t_tool_damage.sh FOLDER: damage of the files of a trace is told in order of their names,
+# and what it hides is one hole.
 here=$(cd "${0%/*}" && pwd) || exit
 # shellcheck source=selftests/unit/tool/tool.sh
 . "$here/tool.sh" "$1" || exit 2
@@ -19,5 +20,17 @@ for cpu in 0 1 2 3 4 5 6 7 8 9 10 11; do
 	echo "cpu$cpu: "
 done | diff - told >>log
 result $? "convert: damage is told in order of the files' names"
+
+# A file ends in the middle of a packet, and another ring of its CPU goes on behind it.
+"$out/make_trace" session cut cut.pipe
+truncate -s $(($(stat -c %s cut/cpu0) / 2 + 100)) cut/cpu0
+run 0 stats cut && says 'an unknown number of events were lost in 1 gap, so' &&
+	run 0 stats --json cut && grep -q '"lost":0,"gaps":1,"uncounted":true' text &&
+	run 0 convert --to csv -o cut.csv cut &&
+	says 'an unknown number of events were lost in 1 gap of the input'
+result $? "stats, convert: a cut file is one hole of an unknown number of events"
+run 0 dump cut && [ "$(grep -c ' lost between ' log)" = 1 ] &&
+	says 'cpu0: an unknown number of events lost between [0.001036476] and [0.001074096]'
+result $? "dump: the hole is one, from its begin to its end"
 echo "1..$n"
 exit $failed

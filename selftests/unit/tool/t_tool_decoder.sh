@@ -12,15 +12,14 @@ golden=$here/../../../../shared/golden
 # Print how many events dump reports as lost: its last line, or its only one.
 lost()
 {
-	sed -nE 's/.*: (([0-9]+ events|an unknown number of events) lost) (in|between) /\1 \3 /p' "$1" |
-		tail -n 1 | sed -E 's/between.*/in 1 gaps/
-			s/^an unknown number of (.*)/0 \1, plus an unknown number/'
+	sed -nE 's/.*: ((([0-9]+|an unknown number of) events|[0-9]+ events and an unknown number more) lost) (in|between) /\1 \4 /p' "$1" |
+		tail -n 1 | sed -E 's/between.*/in 1 gap/'
 }
 
 # known FILE: keep of what lost() printed only the number of events
 known()
 {
-	sed -i -nE '1s/ .*//p' "$1"
+	sed -i -nE '1s/^an .*/0/; 1s/ .*//; 1p' "$1"
 	[ -s "$1" ] || echo 0 >"$1"
 }
 
@@ -34,7 +33,7 @@ alike()
 	timeout 60 python3 "$here/../../decoder.py" "$1" >decoded 2>log
 	theirs=$?
 	lost says >lost.dump
-	grep -oE '[0-9]+ events lost in .*' log >lost.decoder
+	sed -nE 's/.*: (.* lost in [0-9]+ gaps?)$/\1/p' log >lost.decoder
 	if [ "${2:-}" = damaged ]; then
 		known lost.dump
 		known lost.decoder

@@ -45,7 +45,7 @@ test_stats()
 	fi
 	run 0 stats --rtos scene && prints '^context switches'
 	result $? "stats: TraceX's analyses of the scene"
-	run 0 stats lossy && says "5 events were lost in 1 gaps" &&
+	run 0 stats lossy && says "5 events were lost in 1 gap, so counts" &&
 		prints '^wakeup .*\?'
 	result $? "stats: losses and unknown results are reported"
 	run 2 stats --rtos --all scene

@@ -5,6 +5,7 @@
  */
 #include "lib_scene.h"
 #include "tool/top.h"
+#include "util/bits.h"
 
 #define VIEWS	256
 #define take_event	((scene_take *)top_model_event)
@@ -189,6 +190,39 @@ static void losses(void)
 	end(m);
 }
 
+/* Told before the first event, a loss is in the intervals in which it is. */
+static void early_losses(void)
+{
+	struct ktape_notice lost = scene_lost;
+	struct top_model *m = begin(5000);
+
+	lost.from = 12000;
+	lost.to = 18500;
+	lost.count = 7;
+	top_model_notice(m, &lost);
+	check_equal(scene_play(0, SCENE_EVENTS, take_event, m), 0);
+	check_equal(top_model_end(m), 0);
+	check(nr_views >= 4, "%zu intervals", nr_views);
+	for (size_t i = 0; i < nr_views; i++) {
+		const struct top_view *v = views[i];
+		uint64_t gaps = 0, on_cpus = 0, unknown = 0;
+
+		for (size_t c = 0; c < v->nr_cpus; c++) {
+			gaps += v->cpus[c].gaps;
+			on_cpus += v->cpus[c].lost;
+			unknown = kt_max(unknown, v->cpus[c].unknown);
+		}
+		/* From 1000 on: it begins in the third interval and ends in the fourth. */
+		check_equal(v->lost, i == 3 ? 7 : 0);
+		check_equal(on_cpus, v->lost);
+		check_equal(v->lost_total, i < 3 ? 0 : 7);
+		check_equal(v->unknown, i == 2);
+		check_equal(gaps, i == 2);
+		check(unknown <= v->span, "more unknown time than it has");
+	}
+	end(m);
+}
+
 static void curves(void)
 {
 	struct scene_event e = { 0, 0, 5, SWITCH(5, 5, KTAPE_STATE_R), NULL,
@@ -252,6 +286,7 @@ static const struct tap_test tests[] = {
 	{ "intervals add up to the whole", sums },
 	{ "pauses", pauses },
 	{ "losses", losses },
+	{ "losses that are told early are in their intervals", early_losses },
 	{ "curves", curves },
 	{ "order and filter of threads", orders },
 };

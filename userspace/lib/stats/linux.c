@@ -211,8 +211,8 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 	if (!c)
 		return;
 	c->result.lost += n->count;
-	c->result.gaps++;
-	c->result.uncounted += !n->count;
+	c->result.gaps += !n->continued;
+	c->result.uncounted += !n->count && !n->continued;
 	/* The running thread is known up to the start of the loss, but not inside the loss. */
 	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
 	c->depth = 0;

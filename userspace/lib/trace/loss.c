@@ -1,58 +1,89 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Losses that a trace tells of in their places: those found while it is opened, and
- * those that damage hides.
+ * Losses that a trace tells of in their places: those found while it is opened, those of
+ * a live stream, and those that damage hides.
  *
  * Losses found while a trace is opened.  Opening a folder reads up to the first event of
  * each stream, which may be long after the first packet, while a caller cannot do
  * anything with an event yet.  These losses are held and told in their places: before
  * the first event that is not earlier than their end.
  *
+ * A live stream.  Packets arrive long before their events are delivered, and one without
+ * events is read as soon as it arrives.  A loss that such packets count is held until the
+ * events reach its begin, or its end if its stream had no event yet: it is told where it is
+ * told when the same packets are read from files.
+ *
  * Damage.  Where a stream is damaged, an unknown number of events may be missing from its
  * last good time to its next packet.  If no packet follows, they are missing to the end
  * of the trace: then the loss is told in parts, one before each later event of that CPU
- * (from another ring), so that nobody takes what ran last for what runs still.
+ * (from another ring), so that nobody takes what ran last for what runs still.  All parts
+ * but the first are marked as such: they are one hole.
  */
 #include "trace/trace.h"
 
 #define LOSSES_MAX	(1U << 16)	/* that are held */
 
-/**
- * kt_loss_tell() - tell the caller of a loss, or hold it while the trace is opened
- * @t: the trace
- * @n: the loss
- */
-void kt_loss_tell(struct ktape_trace *t, const struct ktape_notice *n)
+static int make_loss_room(struct ktape_trace *t)
 {
 	struct kt_loss *more;
 
+	if (t->told_losses == t->nr_losses && !t->opening)
+		t->told_losses = t->nr_losses = 0;
+	if (t->nr_losses == LOSSES_MAX && t->told_losses) {
+		t->nr_losses -= t->told_losses;
+		memmove(t->losses, t->losses + t->told_losses,
+			t->nr_losses * sizeof(*t->losses));
+		t->told_losses = 0;
+	}
+	if (t->nr_losses == LOSSES_MAX)
+		return -ENOBUFS;
+	if (t->nr_losses & (t->nr_losses - 1))
+		return 0;
+	more = realloc(t->losses,
+		       (t->nr_losses ? t->nr_losses * 2 : 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->losses = more;
+	return 0;
+}
+
+/**
+ * kt_loss_tell() - tell the caller of a loss, or hold it until its place is reached
+ * @t: the trace
+ * @s: its stream
+ * @n: the loss
+ */
+void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
+		  const struct ktape_notice *n)
+{
+	uint64_t at = t->opening || !s->filled ? n->to : n->from;
+	bool ahead = t->live && at > t->reached;
+	size_t i;
+
 	if (!t->options.notice)
 		return;
-	if (!t->opening || t->nr_losses == LOSSES_MAX) {
+	if ((!t->opening && !ahead) || make_loss_room(t)) {
 		t->options.notice(t->options.arg, n);
 		return;
 	}
-	if (!(t->nr_losses & (t->nr_losses - 1))) {
-		more = realloc(t->losses,
-			       (t->nr_losses ? t->nr_losses * 2 : 1) *
-				       sizeof(*more));
-		if (!more) {
-			t->options.notice(t->options.arg, n);
-			return;
-		}
-		t->losses = more;
+	/* While the trace is opened they are not sorted yet. */
+	for (i = t->nr_losses++; i > t->told_losses && !t->opening; i--) {
+		if (t->losses[i - 1].at <= at)
+			break;
+		t->losses[i] = t->losses[i - 1];
 	}
-	t->losses[t->nr_losses++] = (struct kt_loss){
-		n->cpu, n->ring, n->count, n->packets, n->from, n->to, false,
+	t->losses[i] = (struct kt_loss){
+		n->cpu, n->ring, n->count, n->packets,
+		n->from, n->to, at, n->continued, false,
 	};
 }
 
-static int by_end(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct kt_loss *x = a, *y = b;
 
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
 	return (x->from > y->from) - (x->from < y->from);
 }
 
@@ -68,22 +99,24 @@ void kt_loss_opened(struct ktape_trace *t)
 			l->from = kt_min(t->first_ts, l->to);
 	}
 	if (t->nr_losses)
-		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_end);
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_place);
 }
 
 /**
- * kt_loss_until() - tell the caller of the held losses that ended by a time
+ * kt_loss_until() - tell the caller of the held losses whose places come before a time
  * @t: the trace
- * @ts: the time, in ticks
+ * @ts: the time of the event that comes next, in ticks
  */
 void kt_loss_until(struct ktape_trace *t, uint64_t ts)
 {
+	t->reached = ts;
 	while (t->told_losses < t->nr_losses &&
-	       t->losses[t->told_losses].to <= ts) {
+	       t->losses[t->told_losses].at <= ts) {
 		const struct kt_loss *l = &t->losses[t->told_losses++];
 		const struct ktape_notice n = {
 			.kind = KTAPE_NOTICE_LOST,
 			.stream = true,
+			.continued = l->continued,
 			.cpu = l->cpu,
 			.ring = l->ring,
 			.count = l->count,
@@ -136,12 +169,14 @@ uint64_t kt_loss_good(const struct kt_stream *s)
 		       s->ts_end;
 }
 
+/* Tell of a hole, or of the part of it from @from on: parts before it were told. */
 static void tell_hole(struct ktape_trace *t, const struct kt_stream *s,
-		      uint64_t from, uint64_t to)
+		      uint64_t from, uint64_t to, bool continued)
 {
 	const struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,
 		.stream = true,
+		.continued = continued,
 		.cpu = s->cpu,
 		.ring = s->kind,
 		.from = from	   ? kt_min(from, to) :
@@ -151,8 +186,8 @@ static void tell_hole(struct ktape_trace *t, const struct kt_stream *s,
 	};
 	size_t nr = t->nr_losses;
 
-	kt_loss_tell(t, &n);
-	if (!from && t->nr_losses > nr)
+	kt_loss_tell(t, s, &n);
+	if (!from && t->opening && t->nr_losses > nr)
 		t->losses[nr].early = true;
 }
 
@@ -168,6 +203,7 @@ void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		    struct ktape_notice *n)
 {
 	uint64_t from = kt_max(good, s->hole_from);
+	bool continued = s->hole_from;
 
 	if (!s->hole || s->offset < s->hole_at)
 		return;
@@ -175,10 +211,12 @@ void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 	s->hole_from = 0;
 	if (s->kind == KTAPE_RING_REGISTRY)
 		return;
-	if (n->packets && !n->count)
+	if (n->packets && !n->count) {
 		n->from = from;
-	else
-		tell_hole(t, s, from, kt_max(from, s->packet.ts));
+		n->continued = continued;
+	} else {
+		tell_hole(t, s, from, kt_max(from, s->packet.ts), continued);
+	}
 }
 
 /**
@@ -218,7 +256,7 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 		if (s->cpu != e->cpu || e->kind == KTAPE_RING_REGISTRY ||
 		    ktape_event_is_metadata(e) || e->ts <= from)
 			continue;
-		tell_hole(t, s, from, e->ts);
+		tell_hole(t, s, from, e->ts, s->hole_from);
 		s->hole_from = e->ts;
 	}
 }
@@ -236,7 +274,7 @@ void kt_loss_end(struct ktape_trace *t)
 
 		kt_loss_stream_end(t, s);
 		if (s->hole && (to > from || !s->hole_from))
-			tell_hole(t, s, from, to);
+			tell_hole(t, s, from, to, s->hole_from);
 		s->hole = false;
 	}
 	t->hole = false;

@@ -321,7 +321,7 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 	s->discarded = discarded;
 	s->ts_end = KT_HEAD64(head, ts_end);
 	if (n.count || n.packets)
-		kt_loss_tell(t, &n);
+		kt_loss_tell(t, s, &n);
 }
 
 /*
@@ -354,6 +354,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 				t->packet(t->packet_arg, s, data);
 			ret = ktape_packet_next(&s->packet, &s->event, &error);
 		}
+		s->filled |= ret > 0;
 		if (ret > 0)
 			return 1;
 		if (ret < 0) {

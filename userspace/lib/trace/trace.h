@@ -82,6 +82,7 @@ struct kt_lane;
  * @discarded: lost events up to the previous packet
  * @ts_end: end time of the previous packet
  * @broken: the current packet has a bad record, at which reading it ended
+ * @filled: it had an event
  * @hole: damage was reported behind the last packet that was read; see loss.c
  * @hole_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
  * @hole_from: time up to which the loss was told, 0 = it was not
@@ -120,6 +121,7 @@ struct kt_stream {
 	uint64_t discarded;
 	uint64_t ts_end;
 	bool broken;
+	bool filled;
 	bool hole;
 	uint64_t hole_at;
 	uint64_t hole_from;
@@ -135,6 +137,8 @@ struct kt_loss {
 	uint64_t packets;
 	uint64_t from;
 	uint64_t to;
+	uint64_t at;	/* told before the first event that is not earlier */
+	bool continued;
 	bool early;	/* it begins with the trace */
 };
 
@@ -182,7 +186,8 @@ struct kt_loss {
  * @ended: live: the input has ended
  * @idle: live: no data arrived for a while
  * @opening: the trace is being opened
- * @losses: losses that were found meanwhile
+ * @reached: time of the event that comes next, in ticks
+ * @losses: losses that are held
  * @nr_losses: number of @losses
  * @told_losses: of these, those that the caller was told of
  * @first_ts: time of the first event, in ticks, 0 = not known
@@ -232,6 +237,7 @@ struct ktape_trace {
 	bool ended;
 	bool idle;
 	bool opening;
+	uint64_t reached;
 	struct kt_loss *losses;
 	size_t nr_losses;
 	size_t told_losses;
@@ -250,7 +256,8 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 int kt_trace_begin(struct ktape_trace *t);
 
 /* loss.c */
-void kt_loss_tell(struct ktape_trace *t, const struct ktape_notice *n);
+void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
+		  const struct ktape_notice *n);
 void kt_loss_opened(struct ktape_trace *t);
 void kt_loss_until(struct ktape_trace *t, uint64_t ts);
 void kt_loss_damage(struct ktape_trace *t, struct kt_stream *s,

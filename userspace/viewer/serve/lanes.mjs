@@ -40,18 +40,19 @@ export class Lanes {
 	{
 		this.canvas = canvas;
 		this.views = [];
-		this.zero = 0;		// when the first interval began, also if it is not kept
+		this.zero = 0n;		// when the first interval began, also if it is not kept
 		this.seen = new Set();	// CPUs, also those of intervals that are not kept
 		this.span = 60e9;	// ns that are shown
 		this.chosen = null;	// interval
 		this.drawings = 0;	// for tests
 	}
 
-	/** Add an interval, and keep the last @most. */
+	/** Add an interval, and keep the last @most.  "from" is its begin after the first one's. */
 	add(v, most)
 	{
 		if (!this.views.length)
-			this.zero = v.from_ns;
+			this.zero = BigInt(v.from_ns);
+		v = { ...v, from: Number(BigInt(v.from_ns) - this.zero) };
 		for (const { cpu } of v.cpus)
 			this.seen.add(cpu);
 		this.views.push(v);
@@ -73,19 +74,19 @@ export class Lanes {
 	get to()
 	{
 		const last = this.views.at(-1);
-		return last ? last.from_ns + last.span_ns : 0;
+		return last ? last.from + last.span_ns : 0;
 	}
 
 	/** What the width stands for: less than @span while there is not that much. */
 	get length()
 	{
-		const all = this.to - (this.views[0]?.from_ns ?? 0);
+		const all = this.to - (this.views[0]?.from ?? 0);
 		return STEPS.find((ns) => ns >= all && ns < this.span) ?? this.span;
 	}
 
 	get from()
 	{
-		return Math.max(this.to - this.length, this.views[0]?.from_ns ?? 0);
+		return Math.max(this.to - this.length, this.views[0]?.from ?? 0);
 	}
 
 	x(ns)
@@ -97,7 +98,7 @@ export class Lanes {
 	/** Return the interval that is drawn at a place of the canvas, or null. */
 	at(x)
 	{
-		return this.views.find((v) => this.x(v.from_ns) <= x && x < this.x(v.from_ns + v.span_ns) && x >= LABELS) ?? null;
+		return this.views.find((v) => this.x(v.from) <= x && x < this.x(v.from + v.span_ns) && x >= LABELS) ?? null;
 	}
 
 	draw()
@@ -108,7 +109,7 @@ export class Lanes {
 		this.canvas.height = Math.round(whole * scale);
 		this.canvas.width = Math.round(this.width * scale);
 		this.canvas.style.height = `${whole}px`;
-		this.shown = this.views.filter((v) => v.from_ns + v.span_ns > this.from);
+		this.shown = this.views.filter((v) => v.from + v.span_ns > this.from);
 		const g = this.g = this.canvas.getContext("2d");
 		g.scale(scale, scale);
 		g.font = "12px system-ui, sans-serif";
@@ -136,9 +137,9 @@ export class Lanes {
 	/** Draw a box of an interval.  Boxes touch, so that equal ones are one. */
 	box(v, y, height, colour)
 	{
-		const x = Math.max(this.x(v.from_ns), LABELS);
+		const x = Math.max(this.x(v.from), LABELS);
 		this.g.fillStyle = colour;
-		this.g.fillRect(x, y, Math.max(this.x(v.from_ns + v.span_ns) - x, 1), height);
+		this.g.fillRect(x, y, Math.max(this.x(v.from + v.span_ns) - x, 1), height);
 	}
 
 	cpuLanes(cpus, height)
@@ -188,10 +189,9 @@ export class Lanes {
 	ruler(y)
 	{
 		const g = this.g, size = step(this.length, Math.max((this.width - LABELS) / 90, 1));
-		const { zero } = this;
 		g.fillStyle = this.colour("faint");
-		for (let t = Math.ceil((this.from - zero) / size) * size; t <= this.from - zero + this.length; t += size) {
-			const x = this.x(zero + t);
+		for (let t = Math.ceil(this.from / size) * size; t <= this.from + this.length; t += size) {
+			const x = this.x(t);
 			g.fillRect(x, y, 1, 4);
 			if (x < this.width - 50)
 				g.fillText(`${Math.round(t / 1e8) / 10} s`, x + 3, y + 11);
@@ -202,9 +202,9 @@ export class Lanes {
 	{
 		if (!this.chosen)
 			return;
-		const x = Math.max(this.x(this.chosen.from_ns), LABELS);
+		const x = Math.max(this.x(this.chosen.from), LABELS);
 		this.g.strokeStyle = this.colour("ink");
 		this.g.lineWidth = 1.5;
-		this.g.strokeRect(x, 1, Math.max(this.x(this.chosen.from_ns + this.chosen.span_ns) - x, 2), bottom);
+		this.g.strokeRect(x, 1, Math.max(this.x(this.chosen.from + this.chosen.span_ns) - x, 2), bottom);
 	}
 }

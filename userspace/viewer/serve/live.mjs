@@ -35,7 +35,7 @@ function tables()
 	const v = lanes.chosen ?? lanes.views.at(-1);
 	if (!v)
 		return;
-	const begin = (v.from_ns - lanes.zero) / 1e9;
+	const begin = v.from / 1e9;
 	$("which").textContent = `Interval ${v.number}${lanes.chosen ? ", chosen" : ""}: ${duration(v.span_ns)} from ${begin.toFixed(1)} s, ` +
 		`${v.events} events, ${v.lost} lost${v.uncounted ? " and more that were not counted" : ""}; ` +
 		`recording took ${v.tracer_ns === null ? "an unknown time" : percent(v.tracer_ns, v.span_ns * v.cpus.length) + " of the CPUs' time"}.`;

@@ -21,10 +21,11 @@ struct loss {
 struct read {
 	struct loss losses[LOSSES];
 	unsigned int nr;
+	unsigned int holes;	/* losses that do not go on from an earlier one */
 	struct ktape_linux *stats;
 	struct ktape_sink *sink;
 	unsigned int pages;	/* spans of losses in the page */
-	uint64_t run[2], unknown[2];
+	uint64_t run[2], unknown[2], gaps[2], uncounted[2];
 };
 
 /* Add a packet: from its begin on thread 10 + CPU runs.  Its end is 500 ns later. */
@@ -96,6 +97,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		r->losses[r->nr] = (struct loss){ n->cpu, n->count, n->from,
 						  n->to };
 	r->nr++;
+	r->holes += !n->continued;
 	ktape_linux_notice(r->stats, n);
 	ktape_sink_notice(r->sink, n);
 }
@@ -144,6 +146,8 @@ static void read_all(struct read *r, const char *path)
 
 		r->run[i] = c ? c->run : 0;
 		r->unknown[i] = c ? c->unknown : 0;
+		r->gaps[i] = c ? c->gaps : 0;
+		r->uncounted[i] = c ? c->uncounted : 0;
 	}
 	ktape_trace_close(t);
 	ktape_sink_close(r->sink);
@@ -151,17 +155,27 @@ static void read_all(struct read *r, const char *path)
 	ktape_registry_free(registry);
 }
 
-static void check_losses(const struct read *r, const struct loss *want,
-			 unsigned int nr)
+/* The losses are parts of so many holes. */
+static void check_parts(const struct read *r, const struct loss *want,
+			unsigned int nr, unsigned int holes)
 {
 	check_equal(r->nr, nr);
-	check_equal(r->pages, nr);
+	check_equal(r->holes, holes);
+	check_equal(r->gaps[0] + r->gaps[1], holes);
+	check_equal(r->uncounted[0] + r->uncounted[1], holes);
+	check_equal(r->pages, holes);
 	for (unsigned int i = 0; i < nr && i < r->nr; i++) {
 		check_equal(r->losses[i].cpu, want[i].cpu);
 		check_equal(r->losses[i].count, want[i].count);
 		check_equal(r->losses[i].from, want[i].from);
 		check_equal(r->losses[i].to, want[i].to);
 	}
+}
+
+static void check_losses(const struct read *r, const struct loss *want,
+			 unsigned int nr)
+{
+	check_parts(r, want, nr, nr);
 }
 
 static void whole(void)
@@ -255,7 +269,7 @@ static void cut_with_control(void)
 	add_packet("control0", KTAPE_RING_CONTROL, 0, 1, 4000);
 	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
 	read_all(&r, NULL);
-	check_losses(&r, want, ARRAY_SIZE(want));
+	check_parts(&r, want, ARRAY_SIZE(want), 1);
 	check_equal(r.run[0], 2100);
 	check_equal(r.unknown[0], 1300);
 }
@@ -302,6 +316,109 @@ static void cut_pipe(void)
 	unlink(path);
 }
 
+/* ---- packets without events, in a pipe --------------------------------------------- */
+
+static uint64_t last_ts;	/* of the last event */
+static struct {
+	uint64_t from, to, after, before;
+} told[LOSSES];
+static unsigned int nr_told;
+
+static void tell_place(void *arg, const struct ktape_notice *n)
+{
+	(void)arg;
+	if (n->kind != KTAPE_NOTICE_LOST || nr_told == LOSSES)
+		return;
+	told[nr_told].from = n->from;
+	told[nr_told].to = n->to;
+	told[nr_told++].after = last_ts;
+}
+
+static void put_packet(int fd, uint32_t cpu, uint64_t seq, uint64_t ts,
+		       uint64_t discarded, unsigned int records)
+{
+	const uint32_t args[] = { 0, 10 + cpu };
+	struct ktape_block head = { .cpu = cpu, .seq = seq, .ts_begin = ts };
+	unsigned char data[TRACE_PACKET] = { 0 };
+	struct ktape_builder b;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (unsigned int i = 0; i < records; i++) {
+		const struct ktape_record record = {
+			.ts = ts + i * 100,
+			.args = args,
+			.nargs = 2,
+			.opcode = KTAPE_EV_SCHED_SWITCH,
+		};
+
+		if (ktape_build_add(&b, &record))
+			abort();
+	}
+	ktape_build_end(&b, ts + 500, discarded);
+	trace_fill(data, sizeof(data));
+	if (write(fd, data, sizeof(data)) != sizeof(data))
+		abort();
+}
+
+/*
+ * All packets are in the pipe before it is read.  CPU 1 has nothing but losses at first,
+ * then an event, then only losses, long after CPU 0.
+ */
+static void fill_pipe(int fd)
+{
+	trace_begin_pipe(fd);
+	put_packet(fd, 1, 1, 1000, 2, 0);
+	put_packet(fd, 1, 2, 1600, 2, 1);
+	put_packet(fd, 1, 3, 3000, 5, 0);
+	put_packet(fd, 1, 4, 4200, 9, 0);
+	for (unsigned int i = 0; i < PACKETS; i++)
+		put_packet(fd, 0, i + 1, 1000 + i * STEP, 0, 5);
+}
+
+static void early_packets(void)
+{
+	static const struct {
+		uint64_t from, to, place;
+	} want[] = {
+		{ 1000, 1500, 1500 },	/* no event yet: where it ends */
+		{ 2100, 3500, 2100 },	/* where it begins */
+		{ 3500, 4700, 3500 },
+	};
+	const struct ktape_trace_options how = { .notice = tell_place };
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	int ends[2], keep = dup(STDIN_FILENO);
+
+	last_ts = nr_told = 0;
+	if (keep < 0 || pipe(ends))
+		abort();
+	fill_pipe(ends[1]);
+	close(ends[1]);
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	check_equal(ktape_trace_open("-", &how, &t, NULL), 0);
+	for (unsigned int seen = 0; ktape_trace_next(t, &e) > 0;) {
+		last_ts = e->ts;
+		for (; seen < nr_told; seen++)
+			told[seen].before = e->ts;
+	}
+	check(ktape_trace_is_live(t), "it is not live");
+	ktape_trace_close(t);
+	dup2(keep, STDIN_FILENO);
+	close(keep);
+	check_equal(nr_told, ARRAY_SIZE(want));
+	for (unsigned int i = 0; i < nr_told && i < ARRAY_SIZE(want); i++) {
+		check_equal(told[i].from, want[i].from);
+		check_equal(told[i].to, want[i].to);
+		check(told[i].after <= want[i].place &&
+			      told[i].before >= want[i].place,
+		      "loss %u is told between events at %llu and %llu", i,
+		      (unsigned long long)told[i].after,
+		      (unsigned long long)told[i].before);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "an intact trace has no loss", whole },
 	{ "a cut file: a loss to the end", cut_file },
@@ -310,8 +427,11 @@ static const struct tap_test tests[] = {
 	{ "a damaged first packet: a loss from the begin", damaged_begin },
 	{ "a file without a good packet: a loss of the whole trace",
 	  damaged_all },
-	{ "a cut file, and another ring goes on", cut_with_control },
+	{ "a cut file, and another ring goes on: one hole in parts",
+	  cut_with_control },
 	{ "a cut pipe form", cut_pipe },
+	{ "a pipe: losses of packets that come early are told in their places",
+	  early_packets },
 };
 
 int main(int argc, char **argv)

@@ -238,33 +238,43 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 	}
 }
 
+/* Write the last loss of a CPU: it does not go on. */
+static void end_hole(struct html *h, struct html_cpu *c)
+{
+	if (c->hole.kind == HTML_LOST)
+		html_span(h, &c->hole);
+	c->hole.kind = HTML_RUN;
+}
+
 /**
  * html_cpu_lost() - process a loss of events
  * @h: the page
- * @cpu: the CPU
- * @from: begin of the loss
- * @to: end of the loss
- * @count: number of events, 0 = unknown
+ * @n: KTAPE_NOTICE_LOST
  */
-void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
-		   uint64_t count)
+void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 {
-	struct html_cpu *c = html_cpu(h, cpu);
+	struct html_cpu *c = html_cpu(h, n->cpu);
+	int64_t from = html_time(h, n->from), to = html_time(h, n->to);
 	const struct html_span s = {
 		.kind = HTML_LOST,
-		.cpu = cpu,
+		.cpu = n->cpu,
 		.tid = -1,
 		.name = html_string(h, "lost", 4),
 		.begin = from,
 		.dur = html_lasts(from, to),
-		.a = (int64_t)count,
+		.a = (int64_t)n->count,
 	};
 
 	if (!c)
 		return;
-	end_run(h, c, cpu, from, UINT32_MAX, HTML_NO_END);
+	end_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
 	c->depth = 0;
-	html_span(h, &s);
+	if (n->continued && c->hole.kind == HTML_LOST && !c->hole.a) {
+		c->hole.dur = html_lasts(c->hole.begin, to);
+		return;
+	}
+	end_hole(h, c);
+	c->hole = s;
 }
 
 /**
@@ -295,6 +305,8 @@ void html_cpu_off(struct html *h, uint32_t cpu, int64_t now)
  */
 void html_cpus_end(struct html *h, int64_t now)
 {
-	for (uint32_t i = 0; i < h->nr_cpus; i++)
+	for (uint32_t i = 0; i < h->nr_cpus; i++) {
 		end_run(h, &h->cpus[i], i, now, KTAPE_STATE_R, HTML_NO_END);
+		end_hole(h, &h->cpus[i]);
+	}
 }

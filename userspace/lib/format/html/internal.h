@@ -166,6 +166,7 @@ struct html_cost {
  * @flags: of its span
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
+ * @hole: the last loss; its @dur grows while it goes on
  * @recorded: what is recorded
  * @cost: what the tracer costs
  */
@@ -178,6 +179,7 @@ struct html_cpu {
 	uint8_t flags;
 	unsigned int depth;
 	struct html_irq irqs[HTML_NEST];
+	struct html_span hole;
 	struct html_recorded recorded;
 	struct html_cost cost;
 };
@@ -441,8 +443,7 @@ int html_called_flush(struct html *h);
 struct html_cpu *html_cpu(struct html *h, uint32_t cpu);
 void html_cpu_off(struct html *h, uint32_t cpu, int64_t now);
 bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now);
-void html_cpu_lost(struct html *h, uint32_t cpu, int64_t from, int64_t to,
-		   uint64_t count);
+void html_cpu_lost(struct html *h, const struct ktape_notice *n);
 void html_cpus_end(struct html *h, int64_t now);
 
 /* recorded.c */

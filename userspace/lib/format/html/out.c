@@ -185,14 +185,13 @@ static int html_event(struct kt_sink *s, const struct ktape_event *e)
 static int html_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct html *h = s->state;
-	int64_t from, to;
+	int64_t to;
 
 	if (n->cpu >= KT_CPUS_MAX)
 		return 0;
 	begin_time(h, n->from);
-	from = html_time(h, n->from);
 	to = html_time(h, n->to);
-	html_cpu_lost(h, n->cpu, from, to, n->count);
+	html_cpu_lost(h, n);
 	h->lost_to = to > h->lost_to ? to : h->lost_to;
 	return s->error;
 }
