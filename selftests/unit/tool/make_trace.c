@@ -17,6 +17,7 @@
  *   make_trace slow DIR	a session of 4 seconds
  *   make_trace slow-lossy DIR	the same, which loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
+ *   make_trace starved DIR	a thread waits for a CPU while two others take turns
  *   make_trace renamed DIR FILE	threads that change their names, a thread id that is used
  *				again, one without a name, also as a pipe form
  */
@@ -373,6 +374,34 @@ static int make_renamed(const char *dir, const char *file)
 	return 0;
 }
 
+/* Thread 101 waits for CPU 0 while 100 and 102 take turns, 600 times. */
+static int make_starved(const char *dir)
+{
+	const uint32_t preempted = KTAPE_STATE_PREEMPTED << 16;
+	struct sim *s = sim_new(6);
+
+	s->mask[KTAPE_EV_SCHED_WAKEUP / 64] |= 1ULL
+					       << (KTAPE_EV_SCHED_WAKEUP % 64);
+	sim_start(s);
+	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, 104, 105);
+	sim_event(s, 1, KTAPE_EV_SCHED_WAKEUP, 0, 1, 101, 0);
+	for (uint32_t i = 0; i < 600; i++) {
+		uint32_t to = i & 1 ? 100 : 102;
+
+		s->now += 100 + i % 7 * 10;
+		sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, preempted, 2,
+			  i & 1 ? 102 : 100, to);
+	}
+	s->now += 1000;
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, preempted, 2, 100, 101);
+	s->now += 1000;
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_free(s);
+	return 0;
+}
+
 static void make_image(const char *path)
 {
 	static const char front[3 * IMAGE_PAGE];
@@ -388,6 +417,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "session"))
 		return make_session(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "starved"))
+		return make_starved(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "renamed"))
 		return make_renamed(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "lossy"))

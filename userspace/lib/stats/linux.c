@@ -29,8 +29,13 @@ void ktape_linux_free(struct ktape_linux *l)
 {
 	if (!l)
 		return;
-	for (uint32_t i = 0; i < l->nr_cpus; i++)
+	for (uint32_t i = 0; i < l->nr_cpus; i++) {
+		if (l->cpus[i])
+			free(l->cpus[i]->past);
 		free(l->cpus[i]);
+	}
+	if (l->longest)
+		free(l->longest->ran);
 	for (size_t i = 0; i < l->nr_series; i++)
 		free(l->list[i]);
 	free(l->cpus);
@@ -62,8 +67,13 @@ static struct kt_sl_cpu *get_cpu(struct ktape_linux *l, uint32_t cpu)
 	if (l->cpus[cpu])
 		return l->cpus[cpu];
 	c = calloc(1, sizeof(*c));
-	if (!c)
+	if (c)
+		c->past = calloc(KT_SL_PAST, sizeof(*c->past));
+	if (!c || !c->past) {
+		free(c);
 		return NULL;
+	}
+	c->room = KT_SL_PAST;
 	c->result.cpu = cpu;
 	c->tid = KT_SL_TID_NONE;
 	c->last = l->begun ? l->first : 0;
@@ -111,16 +121,18 @@ static bool is_wake(uint8_t opcode)
  * context record may also end what is known: with a thread filter, threads that the
  * filter holds back run from here on.
  */
-static void learn_thread(struct kt_sl_cpu *c, const struct ktape_event *e)
+static void learn_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
+			 const struct ktape_event *e)
 {
 	bool context = e->opcode == KTAPE_EV_CONTEXT;
 	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
 
 	if (context && tid < 0) {
-		kt_sl_run(c, KT_SL_TID_NONE, e->ts);
+		kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
 		c->untold = true;
 	} else if (tid >= 0 && tid != c->tid) {
-		kt_sl_run(c, tid, c->tid < 0 && !c->untold ? c->last : e->ts);
+		kt_sl_run(l, c, tid,
+			  c->tid < 0 && !c->untold ? c->last : e->ts);
 	}
 }
 
@@ -156,7 +168,7 @@ static void take_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
 	if (!is_off(c))
 		return;
 	c->depth = 0;
-	kt_sl_run(c, KT_SL_TID_NONE, e->ts);
+	kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
 }
 
 int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
@@ -179,7 +191,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	c->result.seen = true;
 	/* The thread of a CPU's first event already ran before that event. */
 	if (c->tid < 0 && !c->untold && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
-		learn_thread(c, e);
+		learn_thread(l, c, e);
 	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))
 		return err;
@@ -192,7 +204,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		c->depth = 0;
 		return kt_sl_switch(l, c, e);
 	}
-	learn_thread(c, e);
+	learn_thread(l, c, e);
 	if (e->opcode == KTAPE_EV_SCHED_MIGRATE_TASK)
 		return kt_sl_move(l, e);
 	return is_wake(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
@@ -216,7 +228,7 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 	/* The running thread is known up to the start of the loss, but not inside the loss. */
 	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
 	c->depth = 0;
-	kt_sl_run(c, KT_SL_TID_NONE, c->last);
+	kt_sl_run(l, c, KT_SL_TID_NONE, c->last);
 	account_time(l, c, n->to);
 }
 

@@ -9,11 +9,12 @@
 #include "stream/event.h"
 
 #define KT_SL_NEST	16U	/* most nested interrupts of a CPU */
-#define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered */
+#define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered at first */
+#define KT_SL_PAST_MOST	65536U	/* of a CPU at most, a power of two */
+#define KT_SL_PAST_ALL	(1U << 20)	/* of all CPUs, beyond KT_SL_PAST of each */
 #define KT_SL_TID_NONE	(-1)
 #define KT_SL_CPU_NONE	UINT32_MAX
 #define KT_SL_MOVES	8U	/* moves of a waiting thread whose CPUs are remembered */
-#define KT_SL_RAN	((KT_SL_MOVES + 1) * KT_SL_PAST)
 #define KT_SL_SERIES \
 	8192U /* most series, without the one for each whole kind */
 #define KT_SL_THREADS	(1U << 20)
@@ -68,6 +69,7 @@ struct kt_sl_past {
  * @depth: number of running interrupt handlers
  * @irqs: running interrupt handlers, the innermost last
  * @past: ring of the threads that ran
+ * @room: entries of @past, a power of two
  * @next: number of entries written to @past so far, also those overwritten since
  */
 struct kt_sl_cpu {
@@ -79,7 +81,8 @@ struct kt_sl_cpu {
 	uint64_t last;
 	unsigned int depth;
 	struct kt_sl_irq irqs[KT_SL_NEST];
-	struct kt_sl_past past[KT_SL_PAST];
+	struct kt_sl_past *past;
+	uint32_t room;
 	uint64_t next;
 };
 
@@ -97,7 +100,7 @@ struct kt_sl_ran {
  */
 struct kt_sl_longest {
 	struct ktape_linux_instead result;
-	struct kt_sl_ran ran[KT_SL_RAN];
+	struct kt_sl_ran *ran;
 	size_t nr;
 };
 
@@ -125,6 +128,7 @@ struct kt_sl_series {
  * @nr_instead: number of pairs in @instead
  * @other: collects the times of threads beyond KT_SL_THREADS
  * @left: how often each limit was exceeded
+ * @past: entries of all rings of threads that ran, beyond KT_SL_PAST of each
  * @lost: lost events of all CPUs
  * @uncounted: gaps in which the number of lost events is not known
  * @lost_to: end of the last gap, or of the last time in which events were not enabled that
@@ -152,6 +156,7 @@ struct ktape_linux {
 	size_t nr_instead;
 	struct ktape_linux_thread other;
 	uint64_t left[KT_SL_LEFT];
+	uint32_t past;
 	uint64_t lost;
 	uint64_t uncounted;
 	uint64_t lost_to;
@@ -180,7 +185,8 @@ struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid);
 int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 		 const struct ktape_event *e);
 int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e);
-void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts);
+void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
+	       uint64_t ts);
 
 /* linux_queue.c */
 int kt_sl_queue(struct ktape_linux *l, int32_t tid, uint32_t cpu, uint64_t ts);

@@ -159,12 +159,23 @@ struct wait {
 	bool longest;
 };
 
+static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
+{
+	struct kt_sl_ran *more = kt_sl_more(longest->ran, longest->nr,
+					    sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	longest->ran = more;
+	more[longest->nr++] = (struct kt_sl_ran){ tid, ns };
+	return 0;
+}
+
 /* Add the threads that ran on a CPU while its queue had the thread, latest first. */
 static int add_instead(struct ktape_linux *l, uint32_t cpu,
 		       const struct wait *w, uint64_t from, uint64_t to)
 {
 	const struct kt_sl_cpu *c = cpu < l->nr_cpus ? l->cpus[cpu] : NULL;
-	struct kt_sl_longest *longest = l->longest;
 	int err = 0;
 
 	for (uint64_t i = c ? c->next : 0; to > from && !err; i--) {
@@ -172,8 +183,8 @@ static int add_instead(struct ktape_linux *l, uint32_t cpu,
 		uint64_t begin = from;
 		int32_t other = KT_SL_TID_NONE;
 
-		if (i && c->next - i < KT_SL_PAST) {
-			p = &c->past[(i - 1) % KT_SL_PAST];
+		if (i && c->next - i < c->room) {
+			p = &c->past[(i - 1) & (c->room - 1)];
 			begin = kt_max(p->from, from);
 			other = p->tid;
 		}
@@ -181,9 +192,8 @@ static int add_instead(struct ktape_linux *l, uint32_t cpu,
 			uint64_t ns = kt_sl_ns(l, begin, to);
 
 			err = add_pair(l, w->tid, other, ns);
-			if (w->longest && other >= 0)
-				longest->ran[longest->nr++] =
-					(struct kt_sl_ran){ other, ns };
+			if (!err && w->longest && other >= 0)
+				err = add_ran(l->longest, other, ns);
 		}
 		to = kt_min(to, begin);
 	}
@@ -286,6 +296,8 @@ static void sum_longest(struct kt_sl_longest *longest)
 	uint64_t ns = 0;
 
 	longest->result.ns = 0;
+	if (!longest->nr)
+		return;
 	qsort(longest->ran, longest->nr, sizeof(*longest->ran), by_tid);
 	for (size_t i = 0; i < longest->nr; i++) {
 		const struct kt_sl_ran *r = &longest->ran[i];

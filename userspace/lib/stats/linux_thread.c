@@ -37,17 +37,39 @@ struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 	return &more[e->value];
 }
 
+/*
+ * Make the ring of the threads that ran larger, as long as nothing in it was overwritten:
+ * a thread that waits while many switches happen is told all that ran.
+ */
+static void make_past_room(struct ktape_linux *l, struct kt_sl_cpu *c)
+{
+	struct kt_sl_past *more;
+
+	if (c->next != c->room || c->room == KT_SL_PAST_MOST ||
+	    c->room > KT_SL_PAST_ALL - l->past)
+		return;
+	more = realloc(c->past, c->room * 2 * sizeof(*more));
+	if (!more)
+		return;
+	c->past = more;
+	l->past += c->room;
+	c->room *= 2;
+}
+
 /**
  * kt_sl_run() - Set the running thread of a CPU
+ * @l: the statistics
  * @c: the CPU
  * @tid: thread id, or KT_SL_TID_NONE
  * @ts: time from which the thread runs, in ticks
  */
-void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
+void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
+	       uint64_t ts)
 {
 	c->tid = tid;
 	c->untold = false;
-	c->past[c->next++ % KT_SL_PAST] = (struct kt_sl_past){ tid, ts };
+	make_past_room(l, c);
+	c->past[c->next++ & (c->room - 1)] = (struct kt_sl_past){ tid, ts };
 }
 
 /* A thread gets the CPU: end its waits. */
@@ -92,7 +114,7 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 		kt_sl_unqueue(l, prev);
 	if (!err && next > 0)
 		err = switch_in(l, next, e->ts);
-	kt_sl_run(c, next, e->ts);
+	kt_sl_run(l, c, next, e->ts);
 	if (err || next < 0)
 		return err;
 	t = kt_sl_thread(l, next);

@@ -12,11 +12,14 @@ if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 
 	exit 0
 fi
 "$out/make_trace" session whole whole.pipe
-if ! run 0 convert --to html -o whole.html whole || ! run 0 stats --json whole; then
+"$out/make_trace" starved starved
+for trace in whole starved; do
+	run 0 convert --to html -o $trace.html $trace && run 0 stats --json $trace &&
+		mv text $trace.json && continue
 	sed 's/^/# /' log
 	echo 'not ok 1 - a page to read'
 	exit 1
-fi
+done
 # Each module is in the page.
 viewer=$here/../../../../../userspace/viewer
 missing=$(for module in "$viewer"/*.mjs; do
@@ -31,5 +34,5 @@ if ! "$node" --check viewer.cjs >log 2>&1; then
 	echo 'not ok joined: the script is well-formed'
 	failed=1
 fi
-"$node" "$here/viewer.mjs" whole.html text || failed=1
+"$node" "$here/viewer.mjs" whole.html whole.json starved.html starved.json || failed=1
 exit $failed

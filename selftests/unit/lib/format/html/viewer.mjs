@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Test the modules of the viewer that need no browser, on a page that ktape has written.
-// usage: viewer.mjs PAGE STATS		STATS: what ktape stats --json prints
+// usage: viewer.mjs PAGE STATS PAGE2 STATS2
+//	STATS: what ktape stats --json prints; PAGE2: of a trace in which a thread waits while
+//	others take turns hundreds of times
 
 import { readFileSync } from "node:fs";
 
@@ -96,8 +98,10 @@ await test("a wait that is runnable has something that ran instead", () => {
 			throw new Error(`span ${i}: ${ns} of ${spans.end[i] - spans.begin[i]} ns`);
 	}
 });
-await test("what ran instead of waiting threads is what the statistics have", () => {
-	const pairs = new Map(), sums = new Map();
+/** Compare what ran while threads waited, of the spans of a page and of the statistics. */
+function compareInstead(model, stats)
+{
+	const { spans } = model, pairs = new Map(), sums = new Map();
 	for (let i = 0; i < spans.n; i++) {
 		if (spans.kind[i] !== WAIT || !isRunnable(spans.b[i]) || spans.flags[i] & (NO_BEGIN | NO_END | UNSURE))
 			continue;
@@ -113,6 +117,14 @@ await test("what ran instead of waiting threads is what the statistics have", ()
 			wrong.push(`${pair}: ${ns}, not ${p.ns}`);
 	}
 	equal(pairs.size > 0, true, "a thread that waited");
+}
+
+await test("what ran instead of waiting threads is what the statistics have", () => compareInstead(model, stats));
+await test("also of a wait of hundreds of switches", async () => {
+	const long = JSON.parse(readFileSync(process.argv[5], "utf8")), most = Math.max(...long.instead.map((p) => p.waits));
+	equal(most > 256, true, "switches");
+	equal(long.instead.filter((p) => p.other < 0), [], "not known");
+	compareInstead(new Model(await readBlocks(blocksOf(readFileSync(process.argv[4], "latin1")), quiet)), long);
 });
 await test("a changed data block is named with its offset, and the rest is read", async () => {
 	for (const [k, block] of blocks().entries()) {
