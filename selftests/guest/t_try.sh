@@ -41,15 +41,15 @@ cat out
 [ "$(grep -c '^  longest ' out)" = 3 ] &&
 	[ "$(grep -cE '^     at [0-9]+\.[0-9]{9} on CPU [0-9]+$' out)" = 3 ] &&
 	grep -qE '^  longest wait for a CPU: .* waited [0-9.]+ .*; (.* ran there|the CPU was idle) for ' out &&
-	grep -qE '^  longest interrupt: .* took [0-9.]+ ' out &&
-	grep -qE '^  longest system call or disk request: (syscall|block) .* took ' out
+	grep -qE '^  longest interrupt: (device interrupt( [^ ]+)? \(irq [0-9]+\)|soft interrupt [A-Z_]+|inter-processor interrupt [^ ]+|timer interrupt \(vector [0-9]+\)) took [0-9.]+ ' out &&
+	grep -qE '^  longest system call or disk request: (system call|disk request on) [^ ]+ took ' out
 result $? "without options there are three findings, each with its time and CPU" out
 is_page try.html && [ ! -e try.html.trace ] && grep -q '^page: try.html ' out
 result $? "the page is whole, and the trace was removed" out
 
 ktape try -d 1s -e syscall -o calls.html >out 2>log
 [ "$(grep -c '^  longest ' out)" = 1 ] &&
-	grep -qE '^  longest system call or disk request: syscall .* took .* in ' out
+	grep -qE '^  longest system call or disk request: system call [^ ]+ took .* in ' out
 result $? "with system calls alone there is one finding" out
 
 ktape record -o cmd.html -- true 2>log && is_page cmd.html && [ ! -e cmd.html.trace ] &&

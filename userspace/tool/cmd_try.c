@@ -192,18 +192,51 @@ static int print_wait(const struct stats_trace *s)
 	return 1;
 }
 
+/*
+ * What a series is about, in words: what it is called, and the number that other tools
+ * show for it if that is not its name.
+ */
+static const struct {
+	const char *what;
+	const char *number;
+} words[KTAPE_SERIES_KINDS] = {
+	[KTAPE_SERIES_IRQ] = { "device interrupt", "irq" },
+	[KTAPE_SERIES_SOFTIRQ] = { "soft interrupt", NULL },
+	[KTAPE_SERIES_IPI] = { "inter-processor interrupt", NULL },
+	[KTAPE_SERIES_TICK] = { "timer interrupt", "vector" },
+	[KTAPE_SERIES_SYSCALL] = { "system call", NULL },
+	[KTAPE_SERIES_BLOCK] = { "disk request on", NULL },
+	[KTAPE_SERIES_WORK] = { "work item", NULL },
+	[KTAPE_SERIES_TIMER] = { "timer", NULL },
+	[KTAPE_SERIES_HRTIMER] = { "high-resolution timer", NULL },
+};
+
+/* Print what a series is about, such as "timer interrupt (vector 236)". */
+static void print_subject(const struct ktape_series *p)
+{
+	bool nameless = !p->name[strspn(p->name, "0123456789")];
+	char shown[STATS_NAME];
+
+	fputs(words[p->kind].what, stdout);
+	if (!nameless || !words[p->kind].number)
+		printf(" %s", stats_name(shown, p->name));
+	if (words[p->kind].number)
+		printf(" (%s %" PRIu64 ")", words[p->kind].number, p->key);
+}
+
 static int print_longest(const struct stats_trace *s, const char *what,
 			 const uint32_t *kinds, size_t nr)
 {
 	const struct ktape_series *p = largest(s, kinds, nr, false);
-	char shown[STATS_NAME], took[DURATION_ROOM], who[STATS_NAME + 32];
+	char took[DURATION_ROOM], who[STATS_NAME + 32];
 
 	if (!p)
 		return 0;
 	duration_text(took, p->max, p->unit);
 	thread_text(who, sizeof(who), s, p->max_tid);
-	printf("  longest %s: %s %s took %s", what, ktape_series_name(p->kind),
-	       stats_name(shown, p->name), took);
+	printf("  longest %s: ", what);
+	print_subject(p);
+	printf(" took %s", took);
 	if (p->kind == KTAPE_SERIES_SYSCALL)
 		printf(" in %s", who);
 	putchar('\n');
