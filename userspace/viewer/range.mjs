@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What an interval contains: threads, spans and events in it; and its export.
 
-import { LOSS, ON, RUN, kinds } from "./kinds.mjs";
+import { LOSS, LOST, ON, RUN, kinds } from "./kinds.mjs";
 import { rowOf } from "./tables.mjs";
 import { bothWays, count, duration, fieldsOf, make, onClock } from "./text.mjs";
 
@@ -37,11 +37,12 @@ export function measure(model, from, to)
 		}
 		map.set(key, s);
 	};
-	let mixed = 0;
+	let mixed = 0, lost = 0;
 	for (let i = 0; i < spans.n; i++) {
 		if (spans.end[i] <= from || spans.begin[i] >= to)
 			continue;
 		const kind = spans.kind[i], tid = spans.tid[i];
+		lost += kind === LOST;
 		if (kind === ON)
 			add(threads, tid, i);
 		else if (kind === RUN && spans.merged.has(i))
@@ -54,7 +55,7 @@ export function measure(model, from, to)
 	const first = events.after(from), last = events.after(to);
 	for (let i = first; i < last; i++)
 		byOp.set(events.op[i], (byOp.get(events.op[i]) ?? 0) + 1);
-	return { threads, byKind, byOp, mixed, all: model.hasEvents(from, to), events: last - first, first, last };
+	return { threads, byKind, byOp, mixed, lost, all: model.hasEvents(from, to), events: last - first, first, last };
 }
 
 export function rangeTable(model, range, jump)
@@ -75,6 +76,8 @@ export function rangeTable(model, range, jump)
 		notes.push(`Idle time is not exact: ${duration(m.mixed)} of spans on CPUs are merged, of several threads and idle. The times of threads are from their own spans.`);
 	if (notes.length)
 		notes.push(`Convert with html:exact=${onClock(model.about.mono_ns, range.from)}s-${onClock(model.about.mono_ns, range.to)}s to have each span of the interval.`);
+	if (m.lost)
+		notes.push("Events were lost in this interval (hatched): the times are of what the events around say, where ktape stats counts the whole loss as unknown.");
 	const ops = [...m.byOp].sort((x, y) => y[1] - x[1]).slice(0, 16);
 	return make("div", { class: "columns" },
 		list(`${bothWays(ns)} on all CPUs`, ["thread", "run", "of one CPU"], threads.map(([tid, s]) =>
