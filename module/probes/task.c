@@ -33,7 +33,7 @@ static __always_inline u32 task_leave_state(bool preempt,
 					    struct task_struct *prev,
 					    unsigned int state)
 {
-	unsigned int report;
+	unsigned int report, exit_state;
 
 	if (preempt)
 		return KTAPE_STATE_PREEMPTED;
@@ -43,11 +43,13 @@ static __always_inline u32 task_leave_state(bool preempt,
 	if (likely(state == TASK_INTERRUPTIBLE ||
 		   state == TASK_UNINTERRUPTIBLE))
 		return state;
-	if (!state && !prev->exit_state)
+	/* The parent may reap the zombie meanwhile, on another CPU: Z becomes X. */
+	exit_state = READ_ONCE(prev->exit_state);
+	if (!state && !exit_state)
 		return KTAPE_STATE_R;
 	if ((state & TASK_IDLE) == TASK_IDLE)
 		return KTAPE_STATE_I;
-	report = (state | prev->exit_state) & TASK_REPORT;
+	report = (state | exit_state) & TASK_REPORT;
 	/* No bit left: waits for an RT lock or is frozen, so uninterruptible. */
 	return report ? fls(report) : KTAPE_STATE_D;
 }

@@ -65,6 +65,11 @@ kmemleak_scan()
 	cat /sys/kernel/debug/kmemleak
 }
 
+# Functions of the kernel whose races with the kernel itself it does not mark, with the
+# reason. Only the title counts: their callers have no part in it.
+#   ktime_get_*_fast_ns	they read one of two copies, and again if its writer came
+races_benign='ktime_get_[a-z]+_fast_ns'
+
 # races_of MODULE FILE: print the log without the titles of those reports of KCSAN
 # that do not name the module: the kernel has races of its own. Everything else
 # stays, because other CPUs' lines may be inside of a report. An interrupt's races
@@ -72,9 +77,9 @@ kmemleak_scan()
 # entry of an interrupt or exception do not count.
 races_of()
 {
-	awk -v module="[$1]" '
+	awk -v module="[$1]" -v benign="$races_benign" '
 		function flush(i) {
-			if (named)
+			if (named && !known)
 				print title
 			for (i = 1; i <= n; i++)
 				print line[i]
@@ -86,6 +91,7 @@ races_of()
 			inside = 1
 			title = $0
 			named = index(title, module)
+			known = !named && title ~ ("data-race in (.* / )?" benign)
 			below = 0
 			next
 		}
@@ -93,6 +99,8 @@ races_of()
 		{ line[++n] = $0 }
 		/ to 0x[0-9a-f]+ of [0-9]+ bytes by / { below = 0 }
 		/ asm_(sysvec|exc|common_interrupt|spurious)/ { below = 1 }
+		# Then come the names of the thread and of its work.
+		/ Reported by Kernel Concurrency Sanitizer/ { below = 1 }
 		!below && index($0, module) { named = 1 }
 		/======/ { flush() }
 		END { if (inside) flush() }' "$2"

@@ -15,8 +15,8 @@ export TMPDIR=$work
 # shellcheck source=selftests/unit/support/result.sh
 . "$top/selftests/unit/support/result.sh"
 
-# report TITLE FIRST SECOND: print a report; FIRST and SECOND are the frames of its two
-# stacks, separated by commas
+# report TITLE FIRST SECOND [WORK]: print a report; FIRST and SECOND are the frames of its two
+# stacks, separated by commas; WORK: what the thread works on
 report()
 {
 	local frames
@@ -36,10 +36,11 @@ report()
 	done
 	echo '[    7.100000] '
 	echo '[    7.100000] Reported by Kernel Concurrency Sanitizer on:'
+	[ -z "${4:-}" ] || echo "[    7.100000] Workqueue: events $4"
 	echo '[    7.100000] =================================================================='
 }
 
-# counts NAME 0|1 TITLE FIRST SECOND: the report counts as one of the module ktape, or not
+# counts NAME 0|1 TITLE FIRST SECOND [WORK]: the report counts as one of the module ktape, or not
 counts()
 {
 	report "${@:3}" >races
@@ -63,6 +64,15 @@ counts "an interrupt in the first stack, the module in the second" 1 'a / b' \
 	'a,asm_sysvec_apic_timer_interrupt,ring_put@ktape' 'b,ring_put@ktape,kthread'
 counts "an exception came while the module ran" 0 'a / b' \
 	'a,asm_exc_page_fault,ktape_read@ktape' 'b,kthread'
+counts "the thread works for the module, and races for the kernel" 0 \
+	'process_one_work+0x184/0x760' 'process_one_work,kthread' 'b,kthread' \
+	'armed_watch [ktape]'
+counts "the kernel knows the race" 0 'ktime_get_mono_fast_ns+0x93/0x180' \
+	'ktime_get_mono_fast_ns,ring_put@ktape' 'ktime_get_mono_fast_ns,ring_put@ktape'
+counts "the same as the second one" 0 'timekeeping_update / ktime_get_boot_fast_ns' \
+	'timekeeping_update,kthread' 'ktime_get_boot_fast_ns,ring_put@ktape'
+counts "the kernel does not know that it races with the module" 1 \
+	'ktime_get_mono_fast_ns / ring_put [ktape]' 'ktime_get_mono_fast_ns' 'ring_put@ktape'
 
 {
 	report 'a / b' 'a,kthread' 'b,kthread'
