@@ -131,9 +131,12 @@ static void put_head(FILE *out, const struct ktape_info *info)
 int ktape_metadata_format(const struct ktape_info *info, char **text,
 			  size_t *len)
 {
-	FILE *out = open_memstream(text, len);
+	FILE *out;
 	int err;
 
+	/* Some callers free it after a failure, too. */
+	*text = NULL;
+	out = open_memstream(text, len);
 	if (!out)
 		return -errno;
 	put_head(out, info);

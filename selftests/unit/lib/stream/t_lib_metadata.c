@@ -4,6 +4,8 @@
  * metadata or of the file of names is found, if it would change what reading
  * the trace gives.
  */
+#include <dlfcn.h>
+
 #include "lib_image.h"
 #include "lib_metadata.h"
 #include "lib_sim_work.h"
@@ -558,6 +560,33 @@ static void test_recovered(void)
 	}
 }
 
+static bool no_stream;	/* open_memstream() fails */
+
+/* Stands before the function of the C library. */
+FILE *open_memstream(char **text, size_t *len)
+{
+	FILE *(*next)(char **, size_t *) = dlsym(RTLD_NEXT, "open_memstream");
+
+	if (!no_stream)
+		return next(text, len);
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* Without memory for the metadata there is no text, which callers free nevertheless. */
+static void test_no_memory(void)
+{
+	char *text = path;
+	size_t len = 0;
+	int ret;
+
+	no_stream = true;
+	ret = ktape_metadata_format(&trace_info, &text, &len);
+	no_stream = false;
+	check(ret == -ENOMEM, "no memory: %d", ret);
+	check(!text, "no memory, but a text");
+}
+
 static const struct tap_test tests[] = {
 	{ "verify finds flipped bits of metadata", test_flips },
 	{ "bits of metadata without a checksum", test_old_flips },
@@ -569,6 +598,7 @@ static const struct tap_test tests[] = {
 	{ "the output of several inputs", test_merge },
 	{ "the output of receive", test_received },
 	{ "the output of recover", test_recovered },
+	{ "no memory for metadata", test_no_memory },
 };
 
 int main(int argc, char **argv)
