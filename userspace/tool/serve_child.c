@@ -76,7 +76,8 @@ static int spawn(struct serve_child *c, const char *const words[SERVE_WORDS],
 	sigset_t none, all;
 	int err;
 
-	memcpy(all_words + 1, words, SERVE_WORDS * sizeof(*words));
+	for (unsigned int i = 0; i < SERVE_WORDS; i++)
+		all_words[i + 1] = words[i];
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);

@@ -100,9 +100,9 @@ void top_print_line(FILE *out, const struct top_view *v,
 static void json_text(FILE *out, const char *text)
 {
 	char line[STATS_NAME_MAX * 6 + 2 + KT_PUT_OVER];
-	size_t len = strnlen(text, STATS_NAME_MAX);
+	const char *end = kt_put_json(line, text, strnlen(text, STATS_NAME_MAX));
 
-	fwrite(line, 1, (size_t)(kt_put_json(line, text, len) - line), out);
+	fwrite(line, 1, (size_t)(end - line), out);
 }
 
 static void json_classes(FILE *out, const struct top_view *v)

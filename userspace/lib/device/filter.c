@@ -134,6 +134,8 @@ static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
 	f->entries = (uintptr_t)fds;
 	if (!err)
 		err = filter_ioctl(device, f);
+	/* The list ends with this function. */
+	f->entries = 0;
 	while (nr--)
 		close(fds[nr]);
 	return err;

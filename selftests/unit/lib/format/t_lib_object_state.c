@@ -214,8 +214,10 @@ static void states_bounded(void)
 	      missed);
 	free(text);
 	set_many(&nr, KIND, KIND_MUTEX);
-	many[nr++] = (struct scene_event)TBAND(nr, SENT, 2, 0);
-	many[nr++] = (struct scene_event)TBAND(nr, SENT, MANY, 0);
+	many[nr] = (struct scene_event)TBAND(nr, SENT, 2, 0);
+	nr++;
+	many[nr] = (struct scene_event)TBAND(nr, SENT, MANY, 0);
+	nr++;
 	text = played("chrome", many, nr, &len);
 	free(grep(text, "\"ph\":\"C\"", &found));
 	check_equal(found, MANY + 1);

@@ -256,9 +256,11 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 
 	n->nr_begun += !data && !st->seq;
 	if (st->size < size) {
-		data = realloc(data, size);
-		if (!data)
+		uint8_t *more = realloc(data, size);
+
+		if (!more)
 			return -ENOMEM;
+		data = more;
 		st->size = size;
 	}
 	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));

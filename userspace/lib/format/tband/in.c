@@ -668,7 +668,8 @@ static int tband_probe(const uint8_t *data, size_t len, bool whole)
 	(void)whole;
 	if (!looks_hex(data, len))
 		return probe_binary(data, len);
-	return probe_binary(bytes, hex_to_bytes(bytes, sizeof(bytes), data, len));
+	len = hex_to_bytes(bytes, sizeof(bytes), data, len);
+	return probe_binary(bytes, len);
 }
 
 static char *tband_json(char *p, const void *raw, size_t size)

@@ -107,7 +107,7 @@ static int take_buffer(struct kt_part *p)
 	struct tc *t = p->s->state;
 	uint64_t section, offset, size;
 	const char *name, *clock;
-	uint32_t cpus, cpu, page;
+	uint32_t cpus, cpu, page = 0;
 	const uint8_t *bytes;
 	bool packed;
 	int err = kt_part_take64(p, &section);
