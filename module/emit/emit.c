@@ -33,7 +33,7 @@
 
 /* Room to join arguments and buffer of a TraceEvent, one piece per nested context. */
 struct kt_scratch {
-	int depth;
+	unsigned int depth;
 	u8 bytes[DEPTH][SCRATCH_SIZE];
 };
 
@@ -309,6 +309,7 @@ static void notrace emit_trace_event(u32 code, const u32 *args,
 		.args = &code,
 	};
 	struct kt_scratch *s;
+	unsigned int depth;
 	u8 *bytes;
 
 	if (length > KTAPE_MARK_BYTES_MAX) {
@@ -317,12 +318,14 @@ static void notrace emit_trace_event(u32 code, const u32 *args,
 	}
 	preempt_disable_notrace();
 	s = this_cpu_ptr(scratch);
-	if (s->depth == DEPTH) {
+	/* Contexts that nest change it, and leave it as they have found it. */
+	depth = READ_ONCE(s->depth);
+	if (depth == DEPTH) {
 		kt_emit_lost(KTAPE_EV_TRACE_EVENT, KTAPE_LOST_NESTED);
 		goto out;
 	}
-	bytes = s->bytes[s->depth];
-	WRITE_ONCE(s->depth, s->depth + 1);
+	bytes = s->bytes[depth];
+	WRITE_ONCE(s->depth, depth + 1);
 	barrier();	/* take the piece before writing to it */
 	memcpy(bytes, args, words);
 	if (length)
@@ -330,7 +333,7 @@ static void notrace emit_trace_event(u32 code, const u32 *args,
 	rec.blob = bytes;
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 	barrier();	/* the record is stored before the piece is given back */
-	WRITE_ONCE(s->depth, s->depth - 1);
+	WRITE_ONCE(s->depth, depth);
 out:
 	preempt_enable_notrace();
 }

@@ -196,6 +196,22 @@ static void want_set_route(struct kt_cpu *c, unsigned int opcode)
 		WRITE_ONCE(c->route[opcode], route);
 }
 
+/* Set or clear the want bit of a session on one CPU for one event. */
+static void want_set_event(const struct kt_session *s, struct kt_cpu *c,
+			   unsigned int opcode, bool here)
+{
+	u8 old = READ_ONCE(c->want[opcode]), new;
+
+	if (session_wants(s, opcode) &&
+	    (here || session_wants_on_all_cpus(s, opcode)))
+		new = old | BIT(s->id);
+	else
+		new = old & ~BIT(s->id);
+	if (new != old)
+		WRITE_ONCE(c->want[opcode], new);
+	want_set_route(c, opcode);
+}
+
 /**
  * kt_want_set() - set and clear the want bits of a session on one CPU
  * @s: the session
@@ -209,7 +225,6 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
 	bool here = kt_session_records_on(s, cpu);
 	unsigned int i;
-	u8 old, new;
 
 	if (!kt_session_ring(s, cpu, 0))
 		return;
@@ -220,16 +235,18 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	 */
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
-		old = READ_ONCE(c->want[i]);
-		if (session_wants(s, i) &&
-		    (here || session_wants_on_all_cpus(s, i)))
-			new = old | BIT(s->id);
-		else
-			new = old & ~BIT(s->id);
-		if (new != old)
-			WRITE_ONCE(c->want[i], new);
-		want_set_route(c, i);
+		if (i != KTAPE_EV_SCHED_SWITCH && i != KTAPE_EV_CONTEXT)
+			want_set_event(s, c, i, here);
 	}
+	/*
+	 * A stop clears the bits of a CPU that goes on meanwhile, so what tells its
+	 * threads apart is cleared last: no event is recorded after a switch that
+	 * is not.  Pairs with the full barrier of a context switch, between the
+	 * probes of the switch and those of the incoming thread.
+	 */
+	smp_wmb();
+	want_set_event(s, c, KTAPE_EV_SCHED_SWITCH, here);
+	want_set_event(s, c, KTAPE_EV_CONTEXT, here);
 }
 
 /**

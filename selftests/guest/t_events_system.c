@@ -283,7 +283,7 @@ static bool on_debian(void)
 {
 	const char *kernel = getenv("KTAPE_KERNEL");
 
-	return kernel && strcmp(kernel, "debug");
+	return kernel && strcmp(kernel, "debug") && strcmp(kernel, "race");
 }
 
 static int count_wanted(const struct kt_hits *h, const struct want *w)
