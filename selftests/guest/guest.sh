@@ -74,7 +74,8 @@ races_benign='ktime_get_[a-z]+_fast_ns'
 # that do not name the module: the kernel has races of its own. Everything else
 # stays, because other CPUs' lines may be inside of a report. An interrupt's races
 # are not those of the code that it has interrupted: the lines of a stack below the
-# entry of an interrupt or exception do not count.
+# entry of an interrupt or exception do not count, nor those below a return that a
+# probe has replaced.
 races_of()
 {
 	awk -v module="[$1]" -v benign="$races_benign" '
@@ -98,7 +99,9 @@ races_of()
 		!inside { print; next }
 		{ line[++n] = $0 }
 		/ to 0x[0-9a-f]+ of [0-9]+ bytes by / { below = 0 }
-		/ asm_(sysvec|exc|common_interrupt|spurious)/ { below = 1 }
+		/ (asm_(sysvec|exc|common_interrupt|spurious)|arch_rethook_trampoline)/ {
+			below = 1
+		}
 		# Then come the names of the thread and of its work.
 		/ Reported by Kernel Concurrency Sanitizer/ { below = 1 }
 		!below && index($0, module) { named = 1 }

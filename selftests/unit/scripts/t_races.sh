@@ -64,6 +64,10 @@ counts "an interrupt in the first stack, the module in the second" 1 'a / b' \
 	'a,asm_sysvec_apic_timer_interrupt,ring_put@ktape' 'b,ring_put@ktape,kthread'
 counts "an exception came while the module ran" 0 'a / b' \
 	'a,asm_exc_page_fault,ktape_read@ktape' 'b,kthread'
+counts "a probe of a function that the module calls" 0 'a / b' \
+	'kretprobe_rethook_handler,arch_rethook_trampoline,kt_clock_slow@ktape' 'b,kthread'
+counts "the module runs in the probe" 1 'a / b' \
+	'a,probe_return@ktape,arch_rethook_trampoline,kthread' 'b,kthread'
 counts "the thread works for the module, and races for the kernel" 0 \
 	'process_one_work+0x184/0x760' 'process_one_work,kthread' 'b,kthread' \
 	'armed_watch [ktape]'
