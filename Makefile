@@ -13,15 +13,15 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile check-rounds model lint matrix selftests \
-	bench bench-peers install install-user viewer uninstall dkms-install dkms-uninstall deb \
+	check-board check-viewer check-long check-hostile check-rounds model lint analyze matrix \
+	selftests bench bench-peers install install-user viewer uninstall dkms-install dkms-uninstall deb \
 	check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile check-rounds model lint matrix selftests \
-	bench bench-peers install install-user viewer dkms-install deb check-install
+	check-board check-viewer check-long check-hostile check-rounds model lint analyze matrix \
+	selftests bench bench-peers install install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -82,6 +82,9 @@ matrix: ## build for many kernels, boot them, write README's table (TIER=1, 2, 3
 
 lint: ## static checks: layers, shellcheck, format, sparse, sizes, headers
 	scripts/lint
+
+analyze: ## gcc's analyzer, clang-tidy and cppcheck on the user space (20 minutes)
+	selftests/run analyze
 
 selftests: ## only the guest tests, on Debian's kernel
 	selftests/run guest

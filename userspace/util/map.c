@@ -80,7 +80,7 @@ struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key)
 
 	if (e && e->used)
 		return e;
-	if (map->nr * 2 >= map->size) {
+	if (!e || map->nr * 2 >= map->size) {
 		if (!grow_map(map))
 			return NULL;
 		e = find_entry(map, kind, key);

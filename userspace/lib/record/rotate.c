@@ -107,7 +107,7 @@ static int begin_streams(struct ktape_recorder *rec)
 }
 
 /* Finish the current piece.  Return: 0 or negative errno. */
-static int end_piece(struct ktape_recorder *rec)
+static void end_piece(struct ktape_recorder *rec)
 {
 	int err;
 
@@ -119,7 +119,6 @@ static int end_piece(struct ktape_recorder *rec)
 	rec->ctf = NULL;
 	if (err)
 		kt_record_fail(rec, err);
-	return rec->error;
 }
 
 int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
@@ -136,7 +135,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	set_goals(rec);
 	write_to_goals(rec);
 	if (!rec->error)
-		err = end_piece(rec);
+		end_piece(rec);
 	if (rec->error) {
 		kt_ctf_discard(next);
 		return rec->error;

@@ -439,7 +439,7 @@ static void check_quick(struct kt_trial *tr)
 							    r->ts_end + 1);
 	const uint8_t *at = p->data + p->at, *end = p->data + p->content;
 	int32_t tid = *running;
-	uint64_t ts = p->ts, now = ts, records = 0;
+	uint64_t ts = p->ts, records = 0;
 
 	while (at < end) {
 		uint64_t word = kt_get64(at);
@@ -450,9 +450,9 @@ static void check_quick(struct kt_trial *tr)
 		const uint8_t *args = at + 8;
 		size_t len = kt_align(8 + (word >> KTAPE_NARGS_SHIFT) * 4, 8);
 		unsigned int nr = dat20 & 0xffff;
+		const uint64_t now = (ts & ~0xffffffffULL) | (uint32_t)word;
 		bool usual;
 
-		now = (ts & ~0xffffffffULL) | (uint32_t)word;
 		if (!q->kind || word >> FORM_SHIFT != q->form || now < ts ||
 		    now >= until || len > (size_t)(end - at) ||
 		    (q->nr_ids && !are_seen(tr, q, args)))

@@ -149,8 +149,10 @@ static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 	if (!err && !s->metadata &&
 	    s->flags & (KTAPE_SINK_UNSEALED | KTAPE_SINK_DAMAGED))
 		kt_metadata_unseal(*text, len, s->flags & KTAPE_SINK_DAMAGED);
-	if (err)
+	if (err) {
 		free(*text);
+		*text = NULL;
+	}
 	return err == -EBADMSG ?
 		       kt_sink_fail(
 			       s,

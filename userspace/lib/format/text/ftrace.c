@@ -270,8 +270,7 @@ static char *put_right(char *p, const char *text, size_t len, size_t width)
 
 static char *put_task(char *p, const struct kt_line *l)
 {
-	char comm[4 * KTAPE_NAME_SIZE + 16], *end = comm;
-	char *start;
+	char comm[4 * KTAPE_NAME_SIZE + 16], *end, *start;
 
 	if (l->event->tid)
 		end = kt_layout_comm(comm, l, l->event->tid);
