@@ -75,12 +75,11 @@ static int64_t page_time(int64_t ns, int64_t origin)
 
 /**
  * html_exact_begin() - convert the range to times of the page
- * @h: the page
- * @ts: time 0 of the page, in ticks
+ * @h: the page, whose time 0 is known
  */
-void html_exact_begin(struct html *h, uint64_t ts)
+void html_exact_begin(struct html *h)
 {
-	int64_t mono = ktape_mono_ns(h->s->info, ts);
+	int64_t mono = html_mono_origin(h);
 	struct html_exact *x = &h->exact;
 
 	if (!x->given)

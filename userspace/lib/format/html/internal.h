@@ -407,7 +407,7 @@ char *html_level_left_out(const struct html *h, char *p);
 
 /* exact.c */
 int html_exact_read(struct html *h);
-void html_exact_begin(struct html *h, uint64_t ts);
+void html_exact_begin(struct html *h);
 int html_exact_end(struct html *h);
 void html_exact_span(struct html *h, const struct html_span *s);
 void html_exact_full(struct html *h);
@@ -471,6 +471,16 @@ static inline int64_t html_time(const struct html *h, uint64_t ts)
 {
 	return (int64_t)((uint64_t)ktape_epoch_ns(h->s->info, ts) -
 			 (uint64_t)h->origin);
+}
+
+/*
+ * Return CLOCK_MONOTONIC at time 0 of the page.  All moments of the page are added to it,
+ * so the page has no other: the conversion from ticks may be 1 ns off.
+ */
+static inline int64_t html_mono_origin(const struct html *h)
+{
+	return h->origin - ktape_epoch_ns(h->s->info, 0) +
+	       ktape_mono_ns(h->s->info, 0);
 }
 
 /* Return the nanoseconds from @from to @to, 0 if @to is earlier. */

@@ -87,7 +87,7 @@ static void begin_time(struct html *h, uint64_t ts)
 		return;
 	h->begun = true;
 	h->origin = ktape_epoch_ns(h->s->info, ts);
-	html_exact_begin(h, ts);
+	html_exact_begin(h);
 }
 
 /* ---- events --------------------------------------------------------------------- */
@@ -357,8 +357,7 @@ static int write_about(struct html *h)
 		/* As text: these do not fit into the numbers of JavaScript. */
 		p = kt_put_str(p, ",\n\"origin_ns\":\"");
 		p = kt_put_str(kt_put_s64(p, h->origin), "\",\n\"mono_ns\":\"");
-		p = kt_put_s64(p, h->origin - ktape_epoch_ns(info, 0) +
-					  ktape_mono_ns(info, 0));
+		p = kt_put_s64(p, html_mono_origin(h));
 		p = kt_put_char(p, '"');
 		p = kt_put_s64(kt_put_str(p, ",\n\"last\":"), h->last);
 		p = put_text(p, "hostname", info->hostname);

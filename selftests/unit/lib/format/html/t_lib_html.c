@@ -374,6 +374,48 @@ static void full_page_is_left(void)
 	close(fd);
 }
 
+/*
+ * The page shows moments as its origin plus nanoseconds; a range that is given by such
+ * times has them, whatever is rounded.
+ */
+static void exact_as_shown(void)
+{
+	struct ktape_info info = scene_info;
+
+	info.freq = 3000000000;
+	info.mono_offset_ns = 777;
+	for (uint32_t ts = 1000; ts < 1006; ts++) {
+		char path[CODEC_PATH], range[80];
+		struct ktape_registry *registry;
+		struct ktape_sink_options how = { .format = "html",
+						  .path = path,
+						  .options = range,
+						  .info = &info };
+		struct ktape_sink *sink;
+		const struct html *h;
+		int fd = codec_file(path, "", 0);
+		int64_t mono;
+
+		/* What the page has as its origin: that of a page without a range. */
+		info.offset = ts % 3;
+		mono = ktape_epoch_ns(&info, ts + 20) - ktape_epoch_ns(&info, 0) +
+		       ktape_mono_ns(&info, 0);
+		snprintf(range, sizeof(range), "exact=%lldns-%lldns",
+			 (long long)mono + 10, (long long)mono + 500);
+		if (ktape_registry_new(info.freq, &registry))
+			abort();
+		how.registry = registry;
+		check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+		check_equal(add_loss(sink, ts), 0);
+		h = ((const struct kt_sink *)(const void *)sink)->state;
+		check_equal(h->exact.from, 10);
+		check_equal(h->exact.to, 500);
+		ktape_sink_close(sink);
+		ktape_registry_free(registry);
+		close(fd);
+	}
+}
+
 /* Losses that the reader finds have their spans on a full page; others are counted. */
 static void full_page_has_losses(void)
 {
@@ -452,6 +494,7 @@ static const struct tap_test tests[] = {
 	{ "a page that is full of spans that cannot be merged", full_page },
 	{ "a full page does not merge all for each further span",
 	  full_page_is_left },
+	{ "a range has the times that the page shows", exact_as_shown },
 	{ "a full page has the place of each loss, and counts what it leaves out",
 	  full_page_has_losses },
 	{ "other formats keep no texts", no_texts },
