@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { alike, unnamed } from "./access.mjs";
 import { Browser } from "./chromium.mjs";
 import { differ, plan, test } from "./tap.mjs";
+import { series as kinds } from "../../userspace/viewer/kinds.mjs";
 
 const [chromium, page, statsFile, lossy, lostFile, shots] = process.argv.slice(2);
 const stats = JSON.parse(readFileSync(statsFile, "utf8"));
@@ -41,7 +42,7 @@ try {
 		};
 		const series = stats.series.filter((s) => s.count || s.uncertain).slice(0, 400);
 		const tables = {
-			latencies: series.map((s) => [s.kind, s.key === null ? "(all)" : s.name, String(s.count), ...["p50", "p90", "p99", "p99.9"].map((q) => quantile(s, q)),
+			latencies: series.map((s) => [s.kind, s.key === null ? `(all) ${kinds[s.kind].help}` : s.name, String(s.count), ...["p50", "p90", "p99", "p99.9"].map((q) => quantile(s, q)),
 				value(s.max, s.unit), some(s.errors), some(s.uncertain), ""]),
 			threads: stats.threads.slice(0, 400).map((t) => [String(t.tid), t.name, some(t.tgid), duration(t.run_ns), share(t.run_ns), String(t.switches),
 				duration(t.wait_ns), String(t.waits), duration(t.wait_max_ns)]),

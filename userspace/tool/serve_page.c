@@ -27,7 +27,7 @@ static const char head[] =
 static const char perfetto_page[] =
 	"<p>The button opens <b>ui.perfetto.dev</b> in another tab, which loads that site from the"
 	" network, and hands the whole trace to it. Names of programs, threads and hosts are in"
-	" the trace. It stays in this browser.\n"
+	" the trace. The trace stays in this browser.\n"
 	"<p><button id=open class=main>Open in ui.perfetto.dev</button>"
 	" <span id=state role=status></span>\n"
 	"<script type=module src=hand.mjs></script>\n";

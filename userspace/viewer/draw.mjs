@@ -222,9 +222,18 @@ export class Painter {
 			return model.title(i);
 		if (!this.texts.has(i)) {
 			const first = model.ranMost(i);
-			this.texts.set(i, `${model.title(i)}${first !== undefined ? `; CPU ${spans.cpu[i]} ran ${model.threadIn(first, spans.begin[i], spans.end[i])}` : ""}`);
+			this.texts.set(i, `${model.title(i)}${first !== undefined ? this.instead(i, first) : ""}`);
 		}
 		return this.texts.get(i);
+	}
+
+	/** Say what ran longest instead: on which CPU only if the thread waited for no other one. */
+	instead(i, tid)
+	{
+		const { model } = this, { spans } = model, who = model.threadIn(tid, spans.begin[i], spans.end[i]);
+		if (model.queuesOf(i).length > 1)
+			return `; ${tid ? who : "idle"} most of it`;
+		return `; CPU ${spans.cpu[i]} ${tid ? `ran ${who}` : "was idle"}`;
 	}
 
 	/** Draw dots over an interval in which something was not recorded. */

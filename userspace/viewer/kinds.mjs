@@ -37,25 +37,25 @@ export const kinds = [
 	{ name: "run queue", colour: "ready" },
 ];
 
-// Kinds of spans by the names of ktape stats, and which member has the key.  The value
-// of those with "before" is what passed before such a span began.
+// Kinds of spans by the names of ktape stats, which member has the key, and what is
+// measured.  The value of those with "before" is what passed before such a span began.
 export const series = {
-	run_queue: { kind: WAIT, runnable: true },
-	wakeup: { kind: WAIT, runnable: true },
-	softirq_wait: { kind: SOFTIRQ, key: "a", before: true },
-	work_wait: { kind: WORK, key: "a", before: true },
-	timer_late: { kind: TIMER, key: "a", before: true },
-	hrtimer_late: { kind: HRTIMER, key: "a", before: true },
-	block_wait: { kind: BLOCK, key: "a", before: true },
-	irq: { kind: IRQ, key: "a" },
-	ipi: { kind: IPI, key: "a" },
-	tick: { kind: TICK, key: "a" },
-	softirq: { kind: SOFTIRQ, key: "a" },
-	syscall: { kind: CALL, key: "b" },
-	work: { kind: WORK, key: "a" },
-	timer: { kind: TIMER, key: "a" },
-	hrtimer: { kind: HRTIMER, key: "a" },
-	block: { kind: BLOCK, key: "a" },
+	run_queue: { kind: WAIT, runnable: true, help: "from runnable to running" },
+	wakeup: { kind: WAIT, runnable: true, help: "from waking up to running" },
+	softirq_wait: { kind: SOFTIRQ, key: "a", before: true, help: "from raised to begun" },
+	work_wait: { kind: WORK, key: "a", before: true, help: "from queued to begun" },
+	timer_late: { kind: TIMER, key: "a", before: true, help: "begun after its time" },
+	hrtimer_late: { kind: HRTIMER, key: "a", before: true, help: "begun after its time" },
+	block_wait: { kind: BLOCK, key: "a", before: true, help: "from inserted to issued" },
+	irq: { kind: IRQ, key: "a", help: "interrupt handlers of devices" },
+	ipi: { kind: IPI, key: "a", help: "interrupts from other CPUs" },
+	tick: { kind: TICK, key: "a", help: "timer interrupts" },
+	softirq: { kind: SOFTIRQ, key: "a", help: "soft interrupts" },
+	syscall: { kind: CALL, key: "b", help: "system calls" },
+	work: { kind: WORK, key: "a", help: "work items" },
+	timer: { kind: TIMER, key: "a", help: "callbacks of timers" },
+	hrtimer: { kind: HRTIMER, key: "a", help: "callbacks of timers" },
+	block: { kind: BLOCK, key: "a", help: "requests, from issued to completed" },
 };
 
 /** Return true if the state of a WAIT is runnable: it waits for a CPU. */

@@ -139,7 +139,8 @@ class Page {
 			const bring = (id) => this.timeline.bring(id, `thread:${spans.tid[i]}`);
 			for (const { tid } of this.model.ranInstead(i).filter((o) => o.tid > 0).slice(0, 2))
 				extra.push(jump(`Show ${this.model.threadIn(tid, spans.begin[i], spans.end[i])} beside it`, () => bring(`thread:${tid}`)));
-			extra.push(jump(`Show CPU ${spans.cpu[i]} beside it`, () => bring(`cpu:${spans.cpu[i]}`)));
+			for (const cpu of new Set(this.model.queuesOf(i).map((q) => q.cpu)))
+				extra.push(jump(`Show CPU ${cpu} beside it`, () => bring(`cpu:${cpu}`)));
 		}
 		if (spans.kind[i] === WAIT && spans.a[i] > 0)
 			extra.push(jump("Show who woke it", () => this.jump({ track: `thread:${spans.a[i]}`, keep: true })));
@@ -148,8 +149,8 @@ class Page {
 			if (k >= 0)
 				extra.push(jump(text, () => this.jump({ span: k })));
 		}
-		this.showDetails(this.model.title(i), [["begin", moment(spans.begin[i])],
-			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`], ...this.model.describe(i),
+		this.showDetails(this.model.title(i), [...this.model.facts(i), ["begin", moment(spans.begin[i])], ["end", moment(spans.end[i])],
+			["CLOCK_MONOTONIC", `${onClock(this.model.about.mono_ns, spans.begin[i])} s`],
 			...(like.n > 1 ? [["by length", `${count(like.rank + 1)} of ${count(like.n)} ${spans.kind[i] === WAIT ? "such waits of this thread" : "of this name"}${this.model.merges ? "; merged ones are not counted" : ""}`]] : [])], extra);
 		this.list.showTime(spans.begin[i]);
 		this.timeline.draw();

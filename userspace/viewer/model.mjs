@@ -298,14 +298,35 @@ export class Model extends Tracks {
 		return name;
 	}
 
+	/** Return pairs of name and text: what ran while a thread waited for a CPU, and where. */
+	describeInstead(i)
+	{
+		const { spans } = this, all = this.ranInstead(i), queues = this.queuesOf(i), mixed = this.mixedNote(i, all), rows = [];
+		const others = all.filter((o) => o.tid !== MIXED).slice(0, 4), least = mixed ? "at least " : "";
+		const who = (o) => o.tid ? `${this.threadIn(o.tid, spans.begin[i], spans.end[i])} (${least}${duration(o.ns)})` : `nothing: the CPU was idle (${least}${duration(o.ns)})`;
+		rows.push(["ran instead", others.map(who).join(",\n") || (mixed ? "not known which threads" : "not known")]);
+		if (queues.length > 1)
+			rows.push(["run queues", queues.map((q) => `CPU ${q.cpu} (${duration(q.to - q.from)})`).join(",\nthen ")]);
+		if (mixed)
+			rows.push(["merged", mixed]);
+		return rows;
+	}
+
 	/** Return everything about a span as pairs of name and text. */
 	describe(i)
+	{
+		return [...this.facts(i), ["end", moment(this.spans.end[i])]];
+	}
+
+	/** The same without its end, the answers to likely questions first. */
+	facts(i)
 	{
 		const { spans } = this, kind = spans.kind[i], rows = [], add = (name, text) => rows.push([name, text]);
 		const ns = spans.end[i] - spans.begin[i], m = spans.merged.get(i);
 		add("what", `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
-		add("end", moment(spans.end[i]));
 		add("duration", bothWays(ns));
+		if (kind === WAIT && isRunnable(spans.b[i]) && !m)
+			rows.push(...this.describeInstead(i));
 		if (spans.cpu[i] !== 65535)
 			add(kind === WAIT && isRunnable(spans.b[i]) ? "waits for CPU" : "CPU", String(spans.cpu[i]));
 		if (spans.tid[i] >= 0)
@@ -319,15 +340,7 @@ export class Model extends Tracks {
 		}
 		if (kind === WAIT && spans.a[i] >= 0)
 			add("woken by", this.threadAt(spans.a[i], this.wokenAt(i)));
-		if (kind === WAIT && isRunnable(spans.b[i])) {
-			const all = this.ranInstead(i), queues = this.queuesOf(i), mixed = this.mixedNote(i, all);
-			const others = all.filter((o) => o.tid !== MIXED).slice(0, 4);
-			add("ran instead", others.map((o) => `${this.threadIn(o.tid, spans.begin[i], spans.end[i])} (${mixed ? "at least " : ""}${duration(o.ns)})`).join(",\n") || (mixed ? "not known which threads" : "not known"));
-			if (mixed)
-				add("merged", mixed);
-			if (queues.length > 1)
-				add("run queues", queues.map((q) => `CPU ${q.cpu} (${duration(q.to - q.from)})`).join(",\nthen "));
-		} else if (kind === WAIT && spans.a[i] < 0 && this.isOff(null, OFF_WAKES, spans.end[i])) {
+		if (kind === WAIT && !isRunnable(spans.b[i]) && spans.a[i] < 0 && this.isOff(null, OFF_WAKES, spans.end[i])) {
 			add("woken by", "not known: wake-ups are not enabled, so it may have been runnable, too");
 		}
 		if (kind === OFF)

@@ -2,7 +2,7 @@
 // Tables of the statistics, the numbers being those of ktape stats --json, and the
 // line that says whether the trace is complete, from ktape verify --json.
 
-import { RUN, WAIT, isRunnable } from "./kinds.mjs";
+import { RUN, WAIT, isRunnable, series } from "./kinds.mjs";
 import { EXACT } from "./model.mjs";
 import { count, duration, make } from "./text.mjs";
 
@@ -69,7 +69,7 @@ export function latencyTable(model, stats, jump)
 			value(s[q], s.unit) + (sure ? "" : high === null ? " ?" : " ~"));
 	};
 	const rows = stats.series.filter((s) => s.count || s.uncertain).map((s) => ({
-		cells: [s.kind, s.key === null ? "(all)" : s.name, count(s.count), ...shares.map((q) => cell(s, q)),
+		cells: [s.kind, s.key === null ? `(all) ${series[s.kind]?.help ?? ""}` : s.name, count(s.count), ...shares.map((q) => cell(s, q)),
 			value(s.max, s.unit), s.errors ? count(s.errors) : "", s.uncertain ? count(s.uncertain) : "",
 			s.histogram ? bars(s.histogram, s.unit) : ""],
 		jump: s.count ? () => ({ ...model.momentOf(s), title: `longest ${s.kind}: ${value(s.max, s.unit)}`, key: s.key === null ? null : s.name }) : null,

@@ -13,7 +13,8 @@ if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 
 fi
 "$out/make_trace" session whole whole.pipe
 "$out/make_trace" starved starved
-for trace in whole starved; do
+"$out/make_trace" moved moved
+for trace in whole starved moved; do
 	run 0 convert --to html -o $trace.html $trace && run 0 stats --json $trace &&
 		mv text $trace.json && continue
 	sed 's/^/# /' log
@@ -34,5 +35,5 @@ if ! "$node" --check viewer.cjs >log 2>&1; then
 	echo 'not ok joined: the script is well-formed'
 	failed=1
 fi
-"$node" "$here/viewer.mjs" whole.html whole.json starved.html starved.json || failed=1
+"$node" "$here/viewer.mjs" whole.html whole.json starved.html starved.json moved.html || failed=1
 exit $failed

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Test the modules of the viewer that need no browser, on a page that ktape has written.
-// usage: viewer.mjs PAGE STATS PAGE2 STATS2
+// usage: viewer.mjs PAGE STATS PAGE2 STATS2 PAGE3
 //	STATS: what ktape stats --json prints; PAGE2: of a trace in which a thread waits while
-//	others take turns hundreds of times
+//	others take turns hundreds of times; PAGE3: in which one waits in two run queues
 
 import { readFileSync } from "node:fs";
 
 import { blocksOf } from "./blocks.mjs";
 import { Reader, crc32c, fromBase64 } from "../../../../../userspace/viewer/bytes.mjs";
+import { Painter } from "../../../../../userspace/viewer/draw.mjs";
 import { parseFilter, runFilter } from "../../../../../userspace/viewer/filter.mjs";
 import { NO_BEGIN, NO_END, RUN, UNSURE, WAIT, isRunnable } from "../../../../../userspace/viewer/kinds.mjs";
 import { notesOf } from "../../../../../userspace/viewer/head.mjs";
@@ -125,6 +126,20 @@ await test("also of a wait of hundreds of switches", async () => {
 	equal(most > 256, true, "switches");
 	equal(long.instead.filter((p) => p.other < 0), [], "not known");
 	compareInstead(new Model(await readBlocks(blocksOf(readFileSync(process.argv[4], "latin1")), quiet)), long);
+});
+await test("a wait in two run queues does not say that the last one's CPU ran what ran", async () => {
+	const moved = new Model(await readBlocks(blocksOf(readFileSync(process.argv[6], "latin1")), quiet)), waits = [...moved.spans.kind.keys()].filter((k) =>
+		moved.spans.kind[k] === WAIT && isRunnable(moved.spans.b[k]) && moved.ranMost(k) !== undefined);
+	const text = (k) => Painter.prototype.instead.call({ model: moved }, k, moved.ranMost(k)), queues = (k) => moved.queuesOf(k).length;
+	equal(waits.some((k) => queues(k) > 1) && waits.some((k) => queues(k) === 1), true, "waits of both kinds");
+	for (const k of waits) {
+		equal(/^; CPU \d+ /.test(text(k)), queues(k) === 1, text(k));
+		equal(new Map(moved.describe(k)).has("run queues"), queues(k) > 1, "fields");
+	}
+});
+await test("what a waiting thread's CPU did is said in words, also if it was idle", () => {
+	const model = { spans: { cpu: [5], begin: [0], end: [1] }, queuesOf: () => [1], threadIn: () => "sh 7" };
+	equal([0, 7].map((tid) => Painter.prototype.instead.call({ model }, 0, tid)), ["; CPU 5 was idle", "; CPU 5 ran sh 7"], "texts");
 });
 await test("a changed data block is named with its offset, and the rest is read", async () => {
 	for (const [k, block] of blocks().entries()) {
