@@ -10,6 +10,7 @@
 #define PACKETS	4U
 #define STEP	1000U	/* ns from one packet of a CPU to the next */
 #define LOSSES	8U
+#define PIPE_ROOM	(1 << 18)	/* bytes, more than fill_pipe() writes */
 
 static char dir[400];
 
@@ -393,6 +394,12 @@ static void early_packets(void)
 	last_ts = nr_told = 0;
 	if (keep < 0 || pipe(ends))
 		abort();
+	/* Nobody reads until all is written, and the metadata alone fill most of a pipe. */
+	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_ROOM) < PIPE_ROOM) {
+		check(false, "a pipe of %d bytes: %s", PIPE_ROOM,
+		      strerror(errno));
+		return;
+	}
 	fill_pipe(ends[1]);
 	close(ends[1]);
 	dup2(ends[0], STDIN_FILENO);
