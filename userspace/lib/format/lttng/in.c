@@ -3,7 +3,8 @@
  * Read the CTF folder of another tracer, LTTng's kernel tracer above all (CTF 1.8 and 2).
  *
  *	DIR/metadata	types of all bytes: tsdl.c or ctf2.c
- *	DIR/channel0_0	a stream: packets of events (packet.c), here merged by time
+ *	DIR/channel0_0	a stream: packets of events (packet.c), here merged by time;
+ *			files.c finds them
  *
  * A tracepoint that ktape has becomes ktape's event, a system call by its name; all others
  * are user events with their fields by name (format/tracepoint.h).  The state dump of
@@ -15,11 +16,7 @@
  * a number that packets skip is a loss of an unknown number.  After damage the rest of a
  * packet is left out; a packet whose head is damaged ends its file.
  */
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "stream/metadata.h"
 #include "format/timed.h"
@@ -28,7 +25,6 @@
 #include "lttng.h"
 #include "packet.h"
 
-#define FILES_MAX	65536U
 #define JSON_MARK	'\x1e'
 #define NS_PER_S	1000000000
 
@@ -38,7 +34,6 @@
  * @tp: memory of the mapping
  * @classes: by class of @c: how it is mapped
  * @streams: the files
- * @nr_streams: entries of @streams
  * @queue: files with an event
  * @values: fields of the event
  */
@@ -46,8 +41,7 @@ struct lt_in {
 	struct ctf c;
 	struct kt_tp tp;
 	struct kt_tp_class *classes;
-	struct lt_stream *streams;
-	size_t nr_streams;
+	struct lt_streams streams;
 	struct kt_timed_queue queue;
 	struct kt_tp_value values[KT_TP_FIELDS];
 };
@@ -245,7 +239,14 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 			uint64_t end = kt_max(s->end, s->time);
 
 			kt_import_bad(in, error.offset, "%s", error.text);
-			return kt_tp_lost(&t->tp, s->cpu, 0, end, end);
+			ret = kt_tp_lost(&t->tp, s->cpu, 0, end, end);
+			if (!ret)
+				ret = lt_file_next(s);
+			if (ret <= 0)
+				return ret;
+			/* Another file of the stream follows. */
+			ret = LT_END;
+			continue;
 		}
 		if (ret <= 0)
 			return ret;
@@ -257,62 +258,20 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 	return 1;
 }
 
-static int add_file(struct kt_import *s, const char *name)
-{
-	int fd = openat(s->folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct lt_in *t = s->state;
-	struct lt_stream *more;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return 0;
-	}
-	more = realloc(t->streams, (t->nr_streams + 1) * sizeof(*more));
-	if (!more) {
-		close(fd);
-		return -ENOMEM;
-	}
-	t->streams = more;
-	more += t->nr_streams;
-	memset(more, 0, sizeof(*more));
-	more->fd = fd;
-	more->cpu = (uint32_t)t->nr_streams++;
-	more->name = strdup(name);
-	return more->name ? 0 : -ENOMEM;
-}
-
-static int is_stream(const struct dirent *d)
-{
-	return *d->d_name != '.' && strncmp(d->d_name, "metadata", 8);
-}
-
 static int open_files(struct kt_import *s)
 {
 	struct lt_in *t = s->state;
-	struct dirent **names;
-	int nr = scandirat(s->folder, ".", &names, is_stream, versionsort);
-	int err = nr > (int)FILES_MAX ? -EMFILE : 0;
+	int err = lt_files_open(s, &t->c, &t->streams);
 
-	if (nr < 0)
-		return -errno;
-	for (int i = 0; i < nr; i++) {
-		if (!err)
-			err = add_file(s, names[i]->d_name);
-		free(names[i]);
-	}
-	free(names);
-	t->queue.list = err ? NULL : calloc(kt_max(t->nr_streams, 1),
+	t->queue.list = err ? NULL : calloc(kt_max(t->streams.nr, 1),
 					    sizeof(*t->queue.list));
 	if (!err && !t->queue.list)
 		err = -ENOMEM;
-	for (size_t i = 0; i < t->nr_streams && !err; i++) {
-		int ret = next_event(s, &t->streams[i]);
+	for (size_t i = 0; i < t->streams.nr && !err; i++) {
+		int ret = next_event(s, &t->streams.list[i]);
 
 		if (ret > 0)
-			kt_timed_add(&t->queue, &t->streams[i].next_event);
+			kt_timed_add(&t->queue, &t->streams.list[i].next_event);
 		err = ret < 0 ? ret : 0;
 	}
 	return err;
@@ -382,7 +341,7 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 
 	if (!read_fields(t, stream, c) || stream->at.bit == stream->from) {
 		kt_import_bad(s, stream->offset + bit / 8, "%.40s: %.40s: %s",
-			      stream->name, c->name,
+			      stream->files[stream->file], c->name,
 			      stream->at.why ? stream->at.why :
 					       "an event has no bits");
 		stream->at.bit = stream->at.end;
@@ -444,12 +403,7 @@ static void lttng_in_close(struct kt_import *s)
 {
 	struct lt_in *t = s->state;
 
-	for (size_t i = 0; i < t->nr_streams; i++) {
-		close(t->streams[i].fd);
-		free(t->streams[i].name);
-		free(t->streams[i].buf);
-	}
-	free(t->streams);
+	lt_files_close(&t->streams);
 	free(t->queue.list);
 	for (size_t i = 0; t->classes && i < t->c.nr_classes; i++)
 		free(t->classes[i].fields);

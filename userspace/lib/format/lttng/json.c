@@ -10,6 +10,8 @@
 
 #include "json.h"
 
+#define REPLACEMENT	0xfffdU	/* stands for what is no character */
+
 #define DEPTH	32U
 
 struct parser {
@@ -57,6 +59,11 @@ static char *put_utf8(char *to, uint32_t c)
 	} else if (c < 0x800) {
 		*to++ = (char)(0xc0 | c >> 6);
 		*to++ = (char)(0x80 | (c & 0x3f));
+	} else if (c >= 0x10000) {
+		*to++ = (char)(0xf0 | c >> 18);
+		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
 	} else {
 		*to++ = (char)(0xe0 | c >> 12);
 		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
@@ -83,6 +90,28 @@ static uint32_t take_hex(struct parser *p)
 			return UINT32_MAX;
 	}
 	return v;
+}
+
+/*
+ * Take the second half of a character beyond 16 bits, of which @high is the first.  A half
+ * without its other one stands for no character.
+ */
+static uint32_t take_second(struct parser *p, uint32_t high)
+{
+	const char *from = p->at;
+	uint32_t low;
+
+	if (high < 0xd800 || high >= 0xe000)
+		return high;
+	if (high < 0xdc00 && p->end - p->at >= 2 && p->at[0] == '\\' &&
+	    p->at[1] == 'u') {
+		p->at += 2;
+		low = take_hex(p);
+		if (low >= 0xdc00 && low < 0xe000)
+			return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+		p->at = from;
+	}
+	return REPLACEMENT;
 }
 
 /* Take a text after its quote.  Return: the text, or NULL after bad(). */
@@ -122,7 +151,7 @@ static const char *take_text(struct parser *p)
 			bad(p, "a text has a wrong escape");
 			return NULL;
 		}
-		out = put_utf8(out, wide);
+		out = put_utf8(out, take_second(p, wide));
 	}
 	p->at = stop + 1;
 	return text;

@@ -11,6 +11,7 @@
  * less than 64 bits continues the one before it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@
 #include "packet.h"
 
 #define MAGIC	0xc1fc1fc1U
-#define HEAD	(64U << 10)	/* bytes that hold the head of a packet */
+#define HEAD	(64ULL << 10)	/* bytes that hold the head of a packet */
+#define HEAD_USUAL 4096U	/* and that of most packets */
 
 static int bad(const struct lt_stream *s, uint64_t bit,
 	       struct ktape_error *error, const char *format, ...)
@@ -37,7 +39,8 @@ static int bad(const struct lt_stream *s, uint64_t bit,
 	size_t len;
 	va_list args;
 
-	snprintf(error->text, sizeof(error->text), "%.40s: ", s->name);
+	snprintf(error->text, sizeof(error->text), "%.40s: ",
+		 s->files[s->file]);
 	len = strlen(error->text);
 	va_start(args, format);
 	vsnprintf(error->text + len, sizeof(error->text) - len, format, args);
@@ -87,19 +90,42 @@ static const struct ctf_class *find_class(const struct ctf *c, uint64_t stream,
 	return NULL;
 }
 
-/* Read @len bytes at the packet into the buffer.  Return: bytes, or negative errno. */
+/* Return how many bytes from the packet on are in the buffer. */
+static uint64_t buffered(const struct lt_stream *s)
+{
+	uint64_t from = s->offset - s->window;
+
+	return s->offset >= s->window && from < s->filled ? s->filled - from : 0;
+}
+
+/*
+ * Have @len bytes from the packet on in the buffer, and point to them.  What is read for
+ * that holds the next small packets as well.
+ * Return: bytes, or negative errno.
+ */
 static ssize_t fill(struct lt_stream *s, uint64_t len)
 {
+	const uint64_t want = kt_max(len, HEAD);
 	uint8_t *more;
+	ssize_t got;
 
-	if (len > s->cap) {
-		more = realloc(s->buf, len);
-		if (!more)
-			return -ENOMEM;
-		s->buf = more;
-		s->cap = len;
+	if (buffered(s) < len) {
+		if (want > s->cap) {
+			more = realloc(s->buf, want);
+			if (!more)
+				return -ENOMEM;
+			s->buf = more;
+			s->cap = want;
+		}
+		s->filled = 0;
+		got = kt_pread_all(s->fd, s->buf, want, s->offset);
+		if (got < 0)
+			return got;
+		s->window = s->offset;
+		s->filled = (uint64_t)got;
 	}
-	return kt_pread_all(s->fd, s->buf, len, s->offset);
+	s->at.data = s->buf + (s->offset - s->window);
+	return (ssize_t)kt_min(len, buffered(s));
 }
 
 /* Make a time stamp complete with the high bits of the one before it. */
@@ -114,7 +140,7 @@ static uint64_t full_time(uint64_t before, uint64_t low, unsigned int bits)
 	return time < before ? time + mask + 1 : time;
 }
 
-/* Read header and context of the packet in @s->buf. */
+/* Read header and context of the packet in the buffer. */
 static int read_head(const struct ctf *c, struct lt_stream *s,
 		     struct ktape_error *error)
 {
@@ -164,14 +190,58 @@ static void take_head(struct lt_stream *s)
 	if (s->begun && has(at, CTF_SEQ))
 		s->skipped = seq > s->seq + 1;
 	s->discarded = discarded;
+	s->numbered = has(at, CTF_SEQ);
 	s->seq = seq;
 	s->begun = true;
 }
 
 /**
- * lt_packet_next() - read the next packet of a file
+ * lt_file_next() - go on with the next file of a stream
+ * @s: the stream
+ *
+ * Return: 1, 0 if there is none, or negative errno.
+ */
+int lt_file_next(struct lt_stream *s)
+{
+	if (s->file + 1 >= s->nr_files)
+		return 0;
+	close(s->fd);
+	s->fd = openat(s->folder, s->files[++s->file],
+		       O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0)
+		return -errno;
+	s->offset = 0;
+	s->next = 0;
+	s->filled = 0;
+	return 1;
+}
+
+/* Read the head of the packet at @s->offset, of whose file @rest bytes are left. */
+static int find_head(const struct ctf *c, struct lt_stream *s, uint64_t rest,
+		     struct ktape_error *error)
+{
+	uint64_t len = buffered(s);
+	ssize_t got;
+	int ret;
+
+	/* Most heads are in what was read already. */
+	len = len < HEAD_USUAL ? HEAD : kt_min(len, HEAD);
+	for (;; len = HEAD) {
+		memset(&s->at, 0, sizeof(s->at));
+		got = fill(s, kt_min(len, rest));
+		if (got <= 0)
+			return got ? (int)got : LT_END;
+		s->at.end = (uint64_t)got * 8;
+		ret = read_head(c, s, error);
+		if (ret != LT_BAD || len == HEAD)
+			return ret;
+	}
+}
+
+/**
+ * lt_packet_next() - read the next packet of a stream
  * @c: the metadata; its classes are sorted
- * @s: the file
+ * @s: the stream
  * @error: filled on LT_BAD
  *
  * Return: LT_OK, LT_END, LT_BAD if the file cannot be read from here on, or negative
@@ -185,18 +255,17 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 	ssize_t got;
 	int ret;
 
-	if (fstat(s->fd, &st))
-		return -errno;
-	s->offset = s->next;
-	if (s->offset >= (uint64_t)st.st_size)
-		return LT_END;
-	got = fill(s, kt_min(HEAD, (uint64_t)st.st_size - s->offset));
-	if (got <= 0)
-		return got ? (int)got : LT_END;
-	memset(&s->at, 0, sizeof(s->at));
-	s->at.data = s->buf;
-	s->at.end = (uint64_t)got * 8;
-	ret = read_head(c, s, error);
+	for (;;) {
+		if (fstat(s->fd, &st))
+			return -errno;
+		s->offset = s->next;
+		if (s->offset < (uint64_t)st.st_size)
+			break;
+		ret = lt_file_next(s);
+		if (ret <= 0)
+			return ret ? ret : LT_END;
+	}
+	ret = find_head(c, s, (uint64_t)st.st_size - s->offset, error);
 	if (ret != LT_OK)
 		return ret;
 	if (has(&s->at, CTF_TOTAL))
@@ -218,7 +287,6 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		return (int)got;
 	if ((uint64_t)got < total / 8)
 		return bad(s, 0, error, "the file ends inside this packet");
-	s->at.data = s->buf;
 	s->at.end = content;
 	s->next = s->offset + total / 8;
 	take_head(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One stream file of a CTF trace: packet by packet, event by event; see packet.c. */
+/* The streams of a CTF trace: packet by packet, event by event; see packet.c, files.c. */
 #ifndef _KT_LTTNG_PACKET_H
 #define _KT_LTTNG_PACKET_H
 
@@ -13,10 +13,15 @@
 /**
  * struct lt_stream - a stream file
  * @next_event: time of the next event
- * @fd: the file
- * @name: its name, for messages
- * @buf: the packet
+ * @fd: the file, -1: it could not be opened
+ * @folder: folder of the files
+ * @files: names of the files that have the stream, in their order
+ * @nr_files: entries of @files
+ * @file: the one that is @fd
+ * @buf: a part of the file
  * @cap: bytes allocated for @buf
+ * @window: where in the file @buf begins
+ * @filled: bytes of the file in @buf
  * @offset: of the packet in the file
  * @next: offset of the next packet
  * @at: the next event in @buf
@@ -28,6 +33,7 @@
  * @last_end: end of the packet before
  * @discarded: lost events up to the packet
  * @seq: number of the packet
+ * @numbered: packets have numbers
  * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
  * @lost: events that the packet says were lost since the one before
  * @skipped: the number of the packet skips some
@@ -38,9 +44,14 @@
 struct lt_stream {
 	struct kt_timed next_event;
 	int fd;
-	char *name;
+	int folder;
+	char **files;
+	size_t nr_files;
+	size_t file;
 	uint8_t *buf;
 	size_t cap;
+	uint64_t window;
+	uint64_t filled;
 	uint64_t offset;
 	uint64_t next;
 	struct ctf_at at;
@@ -52,6 +63,7 @@ struct lt_stream {
 	uint64_t last_end;
 	uint64_t discarded;
 	uint64_t seq;
+	bool numbered;
 	bool begun;
 	uint64_t lost;
 	bool skipped;
@@ -60,9 +72,26 @@ struct lt_stream {
 	int64_t tid;
 };
 
+/**
+ * struct lt_streams - the streams of a trace
+ * @list: the streams
+ * @nr: entries of @list
+ */
+struct lt_streams {
+	struct lt_stream *list;
+	size_t nr;
+};
+
+struct kt_import;
+
+/* files.c */
+int lt_files_open(struct kt_import *in, const struct ctf *c, struct lt_streams *t);
+void lt_files_close(struct lt_streams *t);
+
 /* What lt_packet_next() and lt_event_next() return, or negative errno. */
 enum { LT_END, LT_OK, LT_BAD };
 
+int lt_file_next(struct lt_stream *s);
 int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		   struct ktape_error *error);
 int lt_event_next(const struct ctf *c, struct lt_stream *s,
