@@ -26,6 +26,7 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 			 const char *name, u64 since);
 void kt_registry_gone(u32 type, u32 id, u32 param1);
 bool kt_registry_has(u32 type, u32 id, u32 param1);
+bool kt_registry_name(u32 type, u32 id, u32 param1, char name[KTAPE_NAME_SIZE]);
 u32 kt_registry_era(void);
 void kt_registry_tell(unsigned int session, u32 since);
 unsigned int kt_registry_entries(void);
@@ -37,6 +38,7 @@ struct page *kt_registry_page_at(unsigned long page);
 void kt_registry_walk(void);
 void kt_registry_refresh(void);
 void kt_registry_thread(struct task_struct *p, const char *name);
+void kt_registry_thread_cgroup(struct task_struct *p, u64 id, const char *name);
 void kt_registry_thread_exit(pid_t tid, pid_t tgid);
 
 /* ---- how full it is: slot.c ------------------------------------------------ */

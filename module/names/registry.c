@@ -496,6 +496,31 @@ bool kt_registry_has(u32 type, u32 id, u32 param1)
 }
 
 /**
+ * kt_registry_name() - Copy the name of an object that has a living entry
+ * @type: enum ktape_object
+ * @id: number of the object within its type
+ * @param1: first parameter; ignored unless it identifies objects of this type
+ * @name: set to the name, ending in NUL
+ *
+ * Context: task context.
+ * Return: false if there is none.
+ */
+bool kt_registry_name(u32 type, u32 id, u32 param1, char name[KTAPE_NAME_SIZE])
+{
+	struct kt_key k = object_key(type, id, param1);
+	raw_spinlock_t *lock = kt_entry_lock(k);
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(lock, flags);
+	slot = kt_entry_find(k);
+	if (slot != NONE)
+		strscpy(name, kt_entry_at(slot)->name, KTAPE_NAME_SIZE);
+	raw_spin_unlock_irqrestore(lock, flags);
+	return slot != NONE;
+}
+
+/**
  * kt_registry_era() - Begin a new era, because a session stops recording
  *
  * Each change of an entry notes its era, so kt_registry_tell() can find the changes

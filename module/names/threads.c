@@ -4,7 +4,8 @@
  * ones, and new names; marks those that end as dead.
  *
  * A thread's entry has its tid as id, its process as first parameter, its priority,
- * policy and kind as second.  The probes in probes/task.c call these functions.  The
+ * policy and kind as second.  A thread whose cgroup changes has an entry for that, too;
+ * that of others is not entered, because it would take a second slot for each thread.  The probes in probes/task.c call these functions.  The
  * probes are attached before kt_registry_walk() enters the threads that exist, so no
  * thread is missed.
  */
@@ -95,7 +96,28 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 }
 
 /**
- * kt_registry_thread_exit() - Mark the entry of a thread as dead
+ * kt_registry_thread_cgroup() - Enter the cgroup that a thread gets
+ * @p: the thread
+ * @id: number of the cgroup
+ * @name: end of its path, as long as a name at most
+ *
+ * Context: task context, preemption disabled.
+ */
+void kt_registry_thread_cgroup(struct task_struct *p, u64 id, const char *name)
+{
+	const struct kt_key k = { .type = KTAPE_OBJ_TASK_CGROUP, .id = p->pid };
+	raw_spinlock_t *lock = kt_entry_lock(k);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	/* As in kt_registry_thread(): the exit probe has run, or buries the entry. */
+	if (!data_race(p->flags & PF_EXITING))
+		kt_entry_set(k, kt_clock(), (u32)id, (u32)(id >> 32), name);
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_thread_exit() - Mark the entries of a thread as dead
  * @tid: thread id that ends, or that the thread gives up in exec
  * @tgid: its process; if the entry has another, a new thread has the tid already
  *
@@ -105,13 +127,17 @@ void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 {
 	raw_spinlock_t *lock = thread_lock_of(tid);
 	unsigned long flags;
+	bool found;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
 	slot = thread_find(tid);
-	if (slot != NONE && kt_entry_at(slot)->param1 == tgid)
+	found = slot != NONE && kt_entry_at(slot)->param1 == tgid;
+	if (found)
 		kt_entry_bury(slot, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
+	if (found)
+		kt_registry_gone(KTAPE_OBJ_TASK_CGROUP, tid, 0);
 }
 
 /* Copy the name of a thread that may be changing it: always end it with NUL. */

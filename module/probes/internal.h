@@ -109,6 +109,9 @@ extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_memory[];
 extern struct kt_probe kt_probes_io[];
 extern struct kt_probe kt_probes_system[];
+
+/* system.c */
+void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child);
 extern struct kt_probe kt_probes_exception[];
 
 u32 kt_netdev_id(const struct net_device *dev);

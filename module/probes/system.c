@@ -3,7 +3,7 @@
  * Probes for what concerns the whole system: power management, CPU hotplug, the
  * kernel log, kernel modules.  They record the events of
  * uapi/ktape/events/system.h.  The probes for cgroups record nothing; they keep
- * the names of cgroups in the registry.
+ * the names of cgroups, and threads that get another one, in the registry.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
@@ -13,6 +13,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <trace/events/cpuhp.h>
 #include <trace/events/module.h>
@@ -256,17 +257,23 @@ static bool cgroup_is_v2(struct cgroup *cgrp)
 	return cgrp->root == &cgrp_dfl_root;
 }
 
-/* Name a cgroup.  Cut a path that is too long at its beginning. */
+/* Cut a path that is too long for a name at its beginning. */
+static const char *cgroup_path_end(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length < KTAPE_NAME_SIZE ? path :
+					  path + length - (KTAPE_NAME_SIZE - 1);
+}
+
 static void cgroup_set_name(struct cgroup *cgrp, const char *path)
 {
 	const u64 id = cgroup_id(cgrp);
 	struct cgroup *parent = cgroup_parent(cgrp);
-	size_t length = strlen(path);
 
-	if (length >= KTAPE_NAME_SIZE)
-		path += length - (KTAPE_NAME_SIZE - 1);
 	kt_registry_set(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32),
-			parent ? (u32)cgroup_id(parent) : 0, path);
+			parent ? (u32)cgroup_id(parent) : 0,
+			cgroup_path_end(path));
 }
 
 static void notrace probe_cgroup_enter(void *data, struct cgroup *cgrp,
@@ -287,6 +294,51 @@ static void notrace probe_cgroup_rmdir(void *data, struct cgroup *cgrp,
 	if (cgroup_is_v2(cgrp))
 		kt_registry_gone(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32));
 	kt_probe_leave();
+}
+
+/* A thread, or all threads of a process, get another cgroup. */
+static void notrace probe_cgroup_attach_task(void *data, struct cgroup *cgrp,
+					     const char *path,
+					     struct task_struct *leader,
+					     bool threadgroup)
+{
+	const u64 id = cgroup_id(cgrp);
+	struct task_struct *p;
+
+	if (!cgroup_is_v2(cgrp))
+		return;
+	path = cgroup_path_end(path);
+	kt_probe_enter();
+	rcu_read_lock();
+	if (!threadgroup) {
+		kt_registry_thread_cgroup(leader, id, path);
+	} else {
+		for_each_thread(leader, p)
+			kt_registry_thread_cgroup(p, id, path);
+	}
+	rcu_read_unlock();
+	kt_probe_leave();
+}
+
+/**
+ * kt_cgroup_enter_new() - Enter the cgroup of a new thread if its maker has another one
+ * @parent: thread that made it
+ * @child: the new thread
+ *
+ * clone3() with CLONE_INTO_CGROUP makes such threads.  The others have the cgroup of
+ * their maker, which readers of the trace know.
+ *
+ * Context: task context, preemption disabled.
+ */
+void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
+{
+	struct cgroup *cgrp = task_dfl_cgroup(child);
+	const u64 id = cgroup_id(cgrp);
+	char name[KTAPE_NAME_SIZE];
+
+	if (cgrp != task_dfl_cgroup(parent) &&
+	    kt_registry_name(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32), name))
+		kt_registry_thread_cgroup(child, id, name);
 }
 
 #define CGROUP_ROW(tp, callback)					\
@@ -322,6 +374,10 @@ void kt_cgroups_walk(void)
 }
 
 #else
+
+void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
+{
+}
 
 void kt_cgroups_walk(void)
 {
@@ -379,6 +435,13 @@ struct kt_probe kt_probes_system[] = {
 	CGROUP_ROW(cgroup_mkdir, probe_cgroup_enter),
 	CGROUP_ROW(cgroup_rename, probe_cgroup_enter),
 	CGROUP_ROW(cgroup_rmdir, probe_cgroup_rmdir),
+	{
+		.name = "cgroup_attach_task",
+		.func = KT_PROBE_FUNC(NULL, probe_cgroup_attach_task,
+				      cgroup_attach_task, struct cgroup *,
+				      const char *, struct task_struct *, bool),
+		.always = true,
+	},
 #endif
 	{}
 };

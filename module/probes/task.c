@@ -202,6 +202,7 @@ static __always_inline void task_enter_new(struct task_struct *child)
 	kt_probe_enter();
 	kt_track_fork(current, child);
 	kt_registry_thread(child, child->comm);
+	kt_cgroup_enter_new(current, child);
 	kt_probe_leave();
 }
 
@@ -236,6 +237,7 @@ static void notrace probe_sched_process_fork(void *data,
 	if (!HAS_NEWTASK) {
 		kt_track_fork(parent, child);
 		kt_registry_thread(child, child->comm);
+		kt_cgroup_enter_new(parent, child);
 	}
 	KT_EVENT3_OF(PROCESS_FORK, child, child->tgid == parent->tgid,
 		     parent->pid, child->pid, child->tgid);

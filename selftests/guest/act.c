@@ -15,8 +15,11 @@
  *   cpu N		move to CPU N
  *   uid N		become user N
  *   cgroup FOLDER	move to that cgroup
+ *   into FOLDER	go on in a child that is made in that cgroup
  *   wait FILE		write its pid to FILE, wait until FILE is removed
  */
+#include <fcntl.h>
+#include <linux/sched.h>
 #include <sys/wait.h>
 
 #include <ktape_mark.h>
@@ -194,6 +197,29 @@ static int act_cgroup(char **arg)
 	return write_number(path, 0);
 }
 
+static int act_into(char **arg)
+{
+	struct clone_args how = {
+		.flags = CLONE_INTO_CGROUP,
+		.exit_signal = SIGCHLD,
+	};
+	int status, fd = open(arg[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long pid;
+
+	if (fd < 0)
+		return fail(arg[0]);
+	how.cgroup = (uint64_t)fd;
+	pid = syscall(SYS_clone3, &how, sizeof(how));
+	close(fd);
+	if (pid < 0)
+		return fail("clone3");
+	if (!pid)
+		return 0;
+	if (waitpid((pid_t)pid, &status, 0) != pid)
+		return fail("waitpid");
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 /* Rename the file into place, so that a reader never sees a partial number. */
 static int act_wait(char **arg)
 {
@@ -220,6 +246,7 @@ static const struct {
 	{ "code", 1, act_code },       { "cpu", 1, act_cpu },
 	{ "uid", 1, act_uid },	       { "cgroup", 1, act_cgroup },
 	{ "wait", 1, act_wait },       { "serve", 2, act_serve },
+	{ "into", 1, act_into },
 };
 
 int main(int argc, char **argv)

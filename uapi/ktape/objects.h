@@ -37,8 +37,10 @@
  * @KTAPE_OBJ_SYSCALL: id system call number; param1 AUDIT_ARCH_* of its table.  The
  *	module enters none, because a reader can look number and table up
  * @KTAPE_OBJ_TASK_CGROUP: id tid; param1 and param2 low and high half of the id of
- *	the thread's cgroup (version 2); name the end of its path.  The module enters
- *	none: a program that writes a trace may
+ *	the thread's cgroup (version 2), 0 = not known; name the end of its path.  The
+ *	module enters threads whose cgroup changes or is not that of their maker, a
+ *	recorder those that it finds at its beginning.  It is of the thread that has
+ *	the tid if it was born with that thread or later
  * @KTAPE_OBJ_USER: from here on objects of programs: KTAPE_OBJ_USER + a type of
  *	enum ktape_user_object
  */

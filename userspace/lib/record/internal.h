@@ -88,6 +88,8 @@ struct kt_out {
  * @positions: array for reporting positions
  * @names: names at the start of the recording or piece
  * @nr_names: number of entries in @names
+ * @cgroups: cgroups of the threads among @names, as in the registry
+ * @nr_cgroups: number of entries in @cgroups
  * @names_written: @names were written
  * @names_seq: sequence number of the last packet with names
  * @parts: pipe: also write one part of each open block in the next step
@@ -120,6 +122,8 @@ struct ktape_recorder {
 	struct ktape_position *positions;
 	struct ktape_object_entry *names;
 	int nr_names;
+	struct ktape_object_entry *cgroups;
+	int nr_cgroups;
 	bool names_written;
 	uint64_t names_seq;
 	bool parts;
@@ -154,5 +158,8 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
 void kt_record_last_names(struct ktape_recorder *rec);
 int kt_record_restate(struct ktape_recorder *rec);
+
+/* cgroups.c */
+int kt_record_find_cgroups(struct ktape_recorder *rec);
 
 #endif /* _KT_RECORD_INTERNAL_H */

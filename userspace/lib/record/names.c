@@ -77,14 +77,21 @@ static int write_names(struct ktape_recorder *rec, uint64_t ts,
 	return err;
 }
 
+static int write_all_names(struct ktape_recorder *rec, uint64_t ts)
+{
+	int err = write_names(rec, ts, rec->names, rec->nr_names, NULL);
+
+	return err ? err : write_names(rec, ts, rec->cgroups, rec->nr_cgroups,
+				       NULL);
+}
+
 /* Before the first packet, write the names as of the begin time of that packet. */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
 {
 	if (rec->names_written)
 		return 0;
 	rec->names_written = true;
-	return write_names(rec, KT_HEAD64(head, ts_begin), rec->names,
-			   rec->nr_names, NULL);
+	return write_all_names(rec, KT_HEAD64(head, ts_begin));
 }
 
 /* At the end, write the names that changed since the beginning. */
@@ -165,6 +172,7 @@ int kt_record_restate(struct ktape_recorder *rec)
 		if (!err)
 			err = end_names(rec, &b, ts);
 	}
-	return err ? err : write_names(rec, rec->reader->latest, rec->names,
-				       rec->nr_names, NULL);
+	if (!err)
+		err = kt_record_find_cgroups(rec);
+	return err ? err : write_all_names(rec, rec->reader->latest);
 }

@@ -8,6 +8,8 @@
  * session, which can then reuse the blocks in discard mode.  names.c writes the
  * registry, rotate.c continues a log in a new piece.
  */
+#include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -16,6 +18,7 @@
 #include "record/internal.h"
 
 #define WAIT_MS		20
+#define BOOT_ID		36	/* characters of a UUID */
 
 /*
  * Begin writing a ring.  @out starts at the position that the session has stored for
@@ -113,7 +116,21 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 	return err;
 }
 
-/* Make the metadata with CPUs and remark.  Return: 0 or negative errno. */
+/* Add the number of this boot of the machine, which the kernel does not export to modules. */
+static int add_boot_id(char **text, size_t *len)
+{
+	char id[BOOT_ID + 1] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : kt_read_some(fd, id, BOOT_ID);
+
+	if (fd >= 0)
+		close(fd);
+	if (n != BOOT_ID || strspn(id, "0123456789abcdef-") != BOOT_ID)
+		return 0;
+	return ktape_metadata_add(text, len, "boot_id", id);
+}
+
+/* Make the metadata with CPUs, boot and remark.  Return: 0 or negative errno. */
 static int make_metadata(struct ktape_recorder *rec, char **text, size_t *len)
 {
 	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
@@ -128,6 +145,8 @@ static int make_metadata(struct ktape_recorder *rec, char **text, size_t *len)
 			cpus[cpu / 64] |= 1ULL << (cpu % 64);
 	}
 	err = ktape_metadata_cpus(text, len, cpus);
+	if (!err)
+		err = add_boot_id(text, len);
 	if (!err && rec->remark)
 		err = kt_metadata_remark(text, len, rec->remark);
 	if (err)
@@ -257,6 +276,8 @@ int ktape_recorder_open(struct ktape_device *device,
 			ktape_reader_checkpoint(rec->reader, &rec->names);
 		err = rec->nr_names < 0 ? rec->nr_names : 0;
 	}
+	if (!err)
+		err = kt_record_find_cgroups(rec);
 	if (!err)
 		err = kt_record_alloc(rec);
 	/* Open the output last, because this may replace an earlier trace. */

@@ -51,6 +51,7 @@ void kt_record_free(struct ktape_recorder *rec)
 	free(rec->block);
 	free(rec->positions);
 	free(rec->names);
+	free(rec->cgroups);
 	free(rec->remark);
 }
 

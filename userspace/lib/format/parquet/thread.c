@@ -75,7 +75,8 @@ static void learn_thread(struct pq *pq, uint32_t utid,
 	}
 	c = ktape_registry_object(pq->s->registry, KTAPE_OBJ_TASK_CGROUP,
 				  (uint32_t)t->tid, 0, ts);
-	if (c)
+	/* An older one is of another thread that had the same number. */
+	if (c && c->born >= o->born)
 		t->cgroup = pq_name(pq, c->name, c->name_len);
 }
 
