@@ -252,6 +252,12 @@ static int put_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 	return 0;
 }
 
+/* Return the values from @at on.  A column without any may have none: NULL stays NULL. */
+static const int64_t *values_at(const struct view *view, size_t at)
+{
+	return at ? view->v + at : view->v;
+}
+
 /* Put the values of a page at the end of w->raw. */
 static int put_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
 		      const struct view *view, size_t at, size_t n)
@@ -279,9 +285,9 @@ static int put_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
 		w->raw.len += kt_pq_indexes(p, w->indexes + at, n,
 					    c->width);
 	else if (type == KT_PQ_BOOL)
-		w->raw.len += kt_pq_bools(p, view->v + at, n);
+		w->raw.len += kt_pq_bools(p, values_at(view, at), n);
 	else
-		w->raw.len += kt_pq_delta(p, view->v + at, n,
+		w->raw.len += kt_pq_delta(p, values_at(view, at), n,
 					  type != KT_PQ_INT32);
 	return 0;
 }
@@ -363,7 +369,7 @@ static int put_data_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 	if (kt_pq_is_name(c->column->type))
 		range_names(w, w->indexes + at, n, &page->range);
 	else if (c->column->type != KT_PQ_TEXT)
-		range_numbers(view->v + at, n, &page->range);
+		range_numbers(values_at(view, at), n, &page->range);
 	page->offset = w->out.len;
 	err = put_page(w, c, false, page->rows);
 	page->size = (uint32_t)(c->size - before);
