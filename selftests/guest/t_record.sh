@@ -116,9 +116,21 @@ test_pipe()
 	rm -rf $dir/pipe $dir/split $dir/a $dir/b
 }
 
+test_ctf2()
+{
+	ktape record -q -p none -e user,process -o $dir/two --ctf 2 -- \
+		ktape mark instant 7 in-ctf-2 2>$dir/err &&
+		[ "$(head -c 1 $dir/two/metadata)" = "$(printf '\036')" ] &&
+		ktape dump $dir/two 2>>$dir/err | grep -q in-ctf-2 &&
+		ktape verify $dir/two >>$dir/err 2>&1
+	result $? "a recording with metadata in CTF 2 is read and whole" $dir/err
+	rm -rf $dir/two
+}
+
 echo "TAP version 13"
 need_ktape
 test_cat
 test_folder
 test_pipe
+test_ctf2
 echo "1..$n"

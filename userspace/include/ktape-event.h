@@ -327,7 +327,21 @@ int ktape_metadata_cpus(char **text, size_t *len,
 			const uint64_t cpus[KTAPE_CPU_WORDS]);
 
 /**
- * ktape_metadata_parse() - Parse metadata, as plain text or in packets
+ * ktape_metadata_ctf2() - Make metadata in CTF 2 of those of a trace
+ * @text: the metadata as plain text, ending in NUL
+ * @len: bytes of @text
+ * @json: set to the new ones, which describe the same streams; the caller frees it
+ * @size: set to their bytes
+ *
+ * They keep @text in an attribute, by which the functions here read them.
+ *
+ * Return: 0, -EBADMSG if the text cannot be parsed, -EOPNOTSUPP if the library is built
+ * without the format lttng, or -ENOMEM.
+ */
+int ktape_metadata_ctf2(const char *text, size_t len, char **json, size_t *size);
+
+/**
+ * ktape_metadata_parse() - Parse metadata, as plain text, in packets or in CTF 2
  * @text: the metadata
  * @len: bytes of @text
  * @info: filled

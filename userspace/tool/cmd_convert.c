@@ -19,6 +19,7 @@
 #include "util/file.h"
 
 #include "convert.h"
+#include "ctf2.h"
 #include "input.h"
 #include "signals.h"
 
@@ -44,6 +45,8 @@ static const struct kt_option options[] = {
 	{ "pid", 'p', KT_OPT_NUMBER, OPT(pid), "PID",
 	  "only this thread, or the threads of this process" },
 	INPUT_OPTIONS(OPT(in.more)),
+	{ "ctf", 0, KT_OPT_TEXT, OPT(ctf), "1.8|2",
+	  "native folder: version of its metadata (default: 1.8)" },
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
 	  "replace a trace's directory" },
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
@@ -469,10 +472,26 @@ static int convert_folder(struct convert_options *o)
 	return 0;
 }
 
+/* Check --ctf.  Return: 0 or the exit code. */
+static int check_ctf(const struct convert_options *o, bool *two)
+{
+	size_t name = o->to ? strcspn(o->to, ":") : 0;
+	int ret = ctf_version(&command_convert, o->ctf, two);
+
+	if (ret || !o->ctf)
+		return ret;
+	if (name != strlen("native") || strncmp(o->to, "native", name) != 0 ||
+	    !o->out || !strcmp(o->out, "-"))
+		return misuse(&command_convert,
+			      "--ctf is of a folder of format native; format lttng has the option ctf=2");
+	return 0;
+}
+
 static int cmd_convert(int argc, char **argv)
 {
 	struct convert c = { .o = { .cpu = UINT64_MAX, .pid = UINT64_MAX } };
 	int first, ret;
+	bool two;
 
 	ret = kt_options(&command_convert, argc, argv, &c.o, &first);
 	if (ret >= 0)
@@ -492,6 +511,9 @@ static int cmd_convert(int argc, char **argv)
 	if (!c.o.to || !c.o.out || argc == first)
 		return misuse(&command_convert,
 			      "missing --to FORMAT, -o OUT or an input");
+	ret = check_ctf(&c.o, &two);
+	if (ret)
+		return ret;
 	if (c.o.force && !strcmp(c.o.out, "-"))
 		return misuse(
 			&command_convert,
@@ -500,6 +522,8 @@ static int cmd_convert(int argc, char **argv)
 	ret = c.to_name ? convert_inputs(&c, argc - first, argv + first) :
 			  fail("%s", strerror(ENOMEM));
 	ktape_sink_close(c.sink);
+	if (!ret && two)
+		ret = ctf2_describe(c.o.out);
 	if (c.o.open)
 		ret = convert_open_end(&c.o, c.wake, ret);
 	convert_release(&c);

@@ -19,6 +19,7 @@
 
 #include "util/bits.h"
 
+#include "ctf2.h"
 #include "opt.h"
 #include "output.h"
 #include "record.h"
@@ -71,6 +72,8 @@ static const struct kt_option options[] = {
 	{ "save", 0, KT_OPT_TEXT, OPT(save), "FILE",
 	  "write settings to FILE; without -o, do not record" },
 	FILTER_OPTIONS(struct record_options, filters),
+	{ "ctf", 0, KT_OPT_TEXT, OPT(ctf), "1.8|2",
+	  "-o DIR: version of its metadata (default: 1.8)" },
 	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
 	  "replace the trace in DIR" },
 	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL,
@@ -564,6 +567,8 @@ static int cmd_record(int argc, char **argv)
 		ret = split_pipe(&r.o);
 	else if (!ret && (r.o.output || r.o.log))
 		ret = run_recording(&r, argc - first, argv + first);
+	if (r.two && r.began && !ret)
+		ret = ctf2_describe(r.o.output);
 	if (r.page && r.began)
 		ret = ret ? page_kept(&r, ret) : write_page(&r);
 	free(r.trace);

@@ -17,6 +17,7 @@ struct convert_options {
 	const char *from_time;
 	const char *to_time;
 	const char *events;
+	const char *ctf;
 	uint64_t cpu;
 	uint64_t pid;
 	bool force;

@@ -29,6 +29,7 @@
  * @pidfile: --pidfile
  * @logfile: --logfile
  * @activate: --activate
+ * @ctf: --ctf
  * @to: --to
  * @max: --max in bytes; 0: not given
  * @keep: --keep
@@ -57,6 +58,7 @@ struct record_options {
 	const char *pidfile;
 	const char *logfile;
 	const char *activate;
+	const char *ctf;
 	const char *to;
 	uint64_t max;
 	uint64_t keep;
@@ -122,6 +124,7 @@ struct loop;
  * @shipper: process of --to
  * @daemon: background process of --daemon
  * @config: settings of the session: of --config, overridden by options
+ * @two: the metadata are in CTF 2 at the end
  * @detached: the process runs in the background
  * @discard: the session is in discard mode
  * @began: the session, and the command if there is one, were started
@@ -142,6 +145,7 @@ struct record {
 	struct shipper shipper;
 	struct daemon daemon;
 	struct ktape_config config;
+	bool two;
 	bool detached;
 	bool discard;
 	bool began;

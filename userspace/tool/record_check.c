@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctf2.h"
 #include "opt.h"
 #include "output.h"
 #include "record.h"
@@ -120,6 +121,12 @@ int record_check(struct record *r, int operands)
 		return misuse(
 			&command_record,
 			"--split can only be combined with -o DIR and -f");
+	ret = ctf_version(&command_record, o->ctf, &r->two);
+	if (ret)
+		return ret;
+	if (o->ctf && (!o->output || record_to_pipe(r) || r->page || o->zstd))
+		return misuse(&command_record,
+			      "--ctf is of a folder (-o DIR) without --zstd");
 	if (o->activate && !o->output && !o->log)
 		return misuse(&command_record,
 			      "--activate is of a recording, and --save alone records nothing");

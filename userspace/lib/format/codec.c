@@ -65,6 +65,19 @@ static const struct ktape_codec codecs[] = {
 	  NULL, IF(KT_HAS_TEXT, &kt_traceprinter_out) },
 };
 
+int ktape_metadata_ctf2(const char *text, size_t len, char **json, size_t *size)
+{
+#if KT_HAS_LTTNG
+	return kt_lttng_ctf2(text, len, json, size);
+#else
+	(void)text;
+	(void)len;
+	(void)json;
+	(void)size;
+	return -EOPNOTSUPP;
+#endif
+}
+
 const struct kt_user_format *const kt_user_formats[] = {
 #if KT_HAS_TBAND
 	&kt_tband_user,

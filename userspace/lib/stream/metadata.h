@@ -6,6 +6,9 @@
 #include "stream/packet.h"
 
 #define KT_METADATA_MAX	(16U << 20)
+/* In CTF 2: before the text of CTF 1.8 that describes the same trace, an attribute. */
+#define KT_CTF2_MARK	'\x1e'
+#define KT_CTF2_TEXT	"{\"ktape\":{\"tsdl\":"
 #define KT_UUID_TEXT	37
 
 /* metadata.c */
@@ -24,6 +27,8 @@ void kt_metadata_unseal(char *text, size_t *len, bool damaged);
 /* metadata_parse.c */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		       size_t *text_len, struct ktape_error *error);
+int kt_metadata_inner(const char *json, size_t len, char **text,
+		      size_t *text_len, struct ktape_error *error);
 uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset);
 
 #endif /* _KT_METADATA_H */

@@ -384,6 +384,59 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 	return 0;
 }
 
+/* Take a character of a JSON text that we wrote.  Return: it, or -1: the text is damaged. */
+static int take_character(const char **at, const char *end)
+{
+	int c = (unsigned char)*(*at)++, high, low;
+
+	if (c != '\\')
+		return c;
+	if (*at == end)
+		return -1;
+	c = (unsigned char)*(*at)++;
+	if (c != 'u')
+		return c == '"' || c == '\\' ? c : -1;
+	if (end - *at < 4 || memcmp(*at, "00", 2) != 0)
+		return -1;
+	high = hex_digit((*at)[2]);
+	low = hex_digit((*at)[3]);
+	*at += 4;
+	return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+/* Take the text of CTF 1.8 out of metadata in CTF 2. */
+int kt_metadata_inner(const char *json, size_t len, char **text,
+		      size_t *text_len, struct ktape_error *error)
+{
+	const char *at = memmem(json, len, KT_CTF2_TEXT "\"",
+				strlen(KT_CTF2_TEXT "\""));
+	const char *end = json + len;
+	int c;
+
+	*text = NULL;
+	*text_len = 0;
+	if (!at)
+		return kt_error(error, 0,
+				"these metadata in CTF 2 are not of a ktape trace");
+	at += strlen(KT_CTF2_TEXT "\"");
+	*text = malloc((size_t)(end - at) + 1);
+	if (!*text)
+		return -ENOMEM;
+	while (at < end && *at != '"') {
+		c = take_character(&at, end);
+		if (c < 0)
+			break;
+		(*text)[(*text_len)++] = (char)c;
+	}
+	(*text)[*text_len] = '\0';
+	if (at < end && *at == '"')
+		return 0;
+	free(*text);
+	*text = NULL;
+	return kt_error(error, (uint64_t)(at - json),
+			"the metadata in CTF 2 are damaged");
+}
+
 /*
  * Convert an offset in the text to an offset in @data, which may be in packets.
  * UINT64_MAX (not known) is returned unchanged.
@@ -393,6 +446,8 @@ uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
 	struct ktape_metadata_packet m;
 	uint64_t text, at = 0;
 
+	if (len && *data == (uint8_t)KT_CTF2_MARK)
+		return UINT64_MAX;
 	if (offset == UINT64_MAX || len < 4 || kt_get32(data) != KTAPE_METADATA_MAGIC)
 		return offset;
 	while (len - at >= sizeof(m)) {
@@ -427,6 +482,11 @@ int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
 	memset(info, 0, sizeof(*info));
 	if (len >= 4 && kt_get32(text) == KTAPE_METADATA_MAGIC) {
 		err = kt_metadata_unpack(text, len, &copy, &len, error);
+		if (err)
+			return err;
+		text = copy;
+	} else if (len && *(const char *)text == KT_CTF2_MARK) {
+		err = kt_metadata_inner(text, len, &copy, &len, error);
 		if (err)
 			return err;
 		text = copy;

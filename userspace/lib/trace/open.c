@@ -46,6 +46,9 @@ static int keep_metadata(struct ktape_trace *t, const void *metadata,
 	if (len >= 4 && kt_get32(metadata) == KTAPE_METADATA_MAGIC)
 		return kt_metadata_unpack(metadata, len, &t->metadata,
 					  &t->metadata_len, error);
+	if (len && *(const char *)metadata == KT_CTF2_MARK)
+		return kt_metadata_inner(metadata, len, &t->metadata,
+					 &t->metadata_len, error);
 	t->metadata = malloc(len);
 	if (!t->metadata)
 		return -ENOMEM;

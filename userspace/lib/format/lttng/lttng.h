@@ -8,4 +8,6 @@
 extern const struct kt_codec_in kt_lttng_in;
 extern const struct kt_codec_out kt_lttng_out;
 
+int kt_lttng_ctf2(const char *text, size_t len, char **json, size_t *size);
+
 #endif /* _KT_FORMAT_LTTNG_H */

@@ -140,7 +140,7 @@ static int make_ctf2(char **text, size_t *len)
 
 	if (!f)
 		return -ENOMEM;
-	err = lt_put_ctf2(f, *text, *len);
+	err = lt_put_ctf2(f, *text, *len, false);
 	if (fclose(f) && !err)
 		err = -ENOMEM;
 	free(*text);

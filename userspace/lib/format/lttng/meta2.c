@@ -7,11 +7,14 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/bits.h"
 
+#include "stream/metadata.h"
 #include "ctf.h"
+#include "lttng.h"
 #include "meta2.h"
 
 #define RECORD	'\x1e'
@@ -19,8 +22,19 @@
 /* Which part of a packet is described: it decides on roles and names. */
 enum scope { HEADER, CONTEXT, EVENT_HEADER, PAYLOAD };
 
-static void put_type(FILE *f, const struct ctf_type *t, enum scope scope,
-		     const char *name);
+/**
+ * struct place - where a type is
+ * @scope: enum scope
+ * @in: the structure that has it as a member, or NULL
+ * @name: name of the member, or NULL
+ */
+struct place {
+	enum scope scope;
+	const struct ctf_type *in;
+	const char *name;
+};
+
+static void put_type(FILE *f, const struct ctf_type *t, struct place p);
 
 static void put_text(FILE *f, const char *text)
 {
@@ -67,11 +81,10 @@ static void put_role(FILE *f, enum scope scope, const char *name)
 /* CTF 1.8 puts _ before the names of fields, so that they are no keywords. */
 static const char *plain_name(const char *name, enum scope scope)
 {
-	return scope == PAYLOAD && *name == '_' ? name + 1 : name;
+	return scope != HEADER && *name == '_' ? name + 1 : name;
 }
 
-static void put_number(FILE *f, const struct ctf_type *t, enum scope scope,
-		       const char *name)
+static void put_number(FILE *f, const struct ctf_type *t, struct place p)
 {
 	fprintf(f,
 		"{\"type\":\"fixed-length-%s-integer\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u",
@@ -79,7 +92,7 @@ static void put_number(FILE *f, const struct ctf_type *t, enum scope scope,
 		t->big ? "big" : "little", t->align);
 	if (t->hex)
 		fputs(",\"preferred-display-base\":16", f);
-	put_role(f, scope, name);
+	put_role(f, p.scope, p.name);
 	if (t->nr_labels)
 		fputs(",\"mappings\":{", f);
 	for (unsigned int i = 0; i < t->nr_labels; i++) {
@@ -97,39 +110,61 @@ static bool is_bytes(const struct ctf_type *t)
 	       !t->element->is_signed;
 }
 
-static void put_length(FILE *f, const struct ctf_type *t, enum scope scope)
+static const struct ctf_member *find_member(const struct ctf_type *t,
+					    const char *name)
 {
-	if (t->kind == CTF_ARRAY) {
-		fprintf(f, ",\"length\":%llu", (unsigned long long)t->count);
-		return;
+	for (unsigned int i = 0; t && i < t->nr_members; i++) {
+		if (!strcmp(t->members[i].name, name))
+			return &t->members[i];
 	}
-	fputs(",\"length-field-location\":{\"path\":[", f);
-	put_text(f, plain_name(t->ref, scope));
+	return NULL;
+}
+
+/*
+ * Write where the field is that a length or a variant goes by: in the same structure, or in
+ * the context of the event.
+ */
+static void put_location(FILE *f, const char *key, const char *field,
+			 struct place p)
+{
+	fprintf(f, ",\"%s-field-location\":{", key);
+	if (!find_member(p.in, field))
+		fputs("\"origin\":\"event-record-specific-context\",", f);
+	fputs("\"path\":[", f);
+	put_text(f, plain_name(field, p.scope));
 	fputs("]}", f);
 }
 
-static void put_array(FILE *f, const struct ctf_type *t, enum scope scope,
-		      const char *name)
+static void put_length(FILE *f, const struct ctf_type *t, struct place p)
 {
-	bool is_uuid = scope == HEADER && name && !strcmp(name, "uuid");
+	if (t->kind == CTF_ARRAY)
+		fprintf(f, ",\"length\":%llu", (unsigned long long)t->count);
+	else
+		put_location(f, "length", t->ref, p);
+}
+
+static void put_array(FILE *f, const struct ctf_type *t, struct place p)
+{
+	bool is_uuid = p.scope == HEADER && p.name && !strcmp(p.name, "uuid");
 	const char *how = t->kind == CTF_ARRAY ? "static" : "dynamic";
+	const struct place element = { p.scope, p.in, NULL };
 
 	if (t->text || is_uuid || is_bytes(t)) {
 		fprintf(f, "{\"type\":\"%s-length-%s\"", how,
 			t->text ? "string" : "blob");
-		put_length(f, t, scope);
-		put_role(f, scope, name);
+		put_length(f, t, p);
+		put_role(f, p.scope, p.name);
 		fputc('}', f);
 		return;
 	}
 	fprintf(f, "{\"type\":\"%s-length-array\"", how);
-	put_length(f, t, scope);
+	put_length(f, t, p);
 	fputs(",\"element-field-class\":", f);
-	put_type(f, t->element, scope, NULL);
+	put_type(f, t->element, element);
 	fputc('}', f);
 }
 
-static void put_struct(FILE *f, const struct ctf_type *t, enum scope scope)
+static void put_struct(FILE *f, const struct ctf_type *t, struct place p)
 {
 	fprintf(f, "{\"type\":\"structure\",\"minimum-alignment\":%u,\"member-classes\":[",
 		t->align);
@@ -137,30 +172,64 @@ static void put_struct(FILE *f, const struct ctf_type *t, enum scope scope)
 		const struct ctf_member *m = &t->members[i];
 
 		fputs(i ? ",{\"name\":" : "{\"name\":", f);
-		put_text(f, plain_name(m->name, scope));
+		put_text(f, plain_name(m->name, p.scope));
 		fputs(",\"field-class\":", f);
-		put_type(f, m->type, scope, m->name);
+		put_type(f, m->type, (struct place){ p.scope, t, m->name });
 		fputc('}', f);
 	}
 	fputs("]}", f);
 }
 
-static void put_type(FILE *f, const struct ctf_type *t, enum scope scope,
-		     const char *name)
+/* Write the values of the tag that choose an option: those of the label of its name. */
+static void put_ranges(FILE *f, const struct ctf_type *tag, const char *option)
+{
+	for (unsigned int i = 0; tag && i < tag->nr_labels; i++) {
+		if (!strcmp(tag->labels[i].name, option))
+			fprintf(f, "[%lld,%lld]",
+				(long long)tag->labels[i].range.low,
+				(long long)tag->labels[i].range.high);
+	}
+}
+
+static void put_variant(FILE *f, const struct ctf_type *t, struct place p)
+{
+	const struct ctf_member *tag = find_member(p.in, t->ref);
+
+	fputs("{\"type\":\"variant\"", f);
+	put_location(f, "selector", t->ref, p);
+	fputs(",\"options\":[", f);
+	for (unsigned int i = 0; i < t->nr_members; i++) {
+		const struct ctf_member *m = &t->members[i];
+
+		fputs(i ? ",{\"name\":" : "{\"name\":", f);
+		put_text(f, m->name);
+		fputs(",\"selector-field-ranges\":[", f);
+		put_ranges(f, tag ? tag->type : NULL, m->name);
+		fputs("],\"field-class\":", f);
+		put_type(f, m->type, (struct place){ p.scope, p.in, m->name });
+		fputc('}', f);
+	}
+	fputs("]}", f);
+}
+
+static void put_type(FILE *f, const struct ctf_type *t, struct place p)
 {
 	switch (t->kind) {
 	case CTF_STRUCT:
-		put_struct(f, t, scope);
+		put_struct(f, t, p);
+		return;
+	case CTF_VARIANT:
+		put_variant(f, t, p);
 		return;
 	case CTF_STRING:
 		fputs("{\"type\":\"null-terminated-string\"}", f);
 		return;
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
-		put_array(f, t, scope, name);
+		put_array(f, t, p);
 		return;
 	default:
-		put_number(f, t, scope, name);
+		put_number(f, t, p);
 		return;
 	}
 }
@@ -172,10 +241,10 @@ static void put_member(FILE *f, const char *key, const struct ctf_type *t,
 	if (!t)
 		return;
 	fprintf(f, ",\"%s\":", key);
-	put_type(f, t, scope, NULL);
+	put_type(f, t, (struct place){ scope, NULL, NULL });
 }
 
-static void put_trace(FILE *f, const struct ctf *c)
+static void put_trace(FILE *f, const struct ctf *c, const char *text)
 {
 	fprintf(f, "%c{\"type\":\"preamble\",\"version\":2", RECORD);
 	for (unsigned int i = 0; c->has_uuid && i < sizeof(c->uuid); i++)
@@ -192,6 +261,11 @@ static void put_trace(FILE *f, const struct ctf *c)
 			put_text(f, c->env[i].text);
 	}
 	fputc('}', f);
+	if (text) {
+		fputs(",\"attributes\":" KT_CTF2_TEXT, f);
+		put_text(f, text);
+		fputs("}}", f);
+	}
 	put_member(f, "packet-header-field-class", c->packet_header, HEADER);
 	fprintf(f, "}\n%c{\"type\":\"clock-class\",\"id\":", RECORD);
 	put_text(f, c->clock);
@@ -204,9 +278,9 @@ static void put_trace(FILE *f, const struct ctf *c)
 		(unsigned long long)(c->offset % c->freq));
 }
 
-static void put_metadata(FILE *f, const struct ctf *c)
+static void put_metadata(FILE *f, const struct ctf *c, const char *text)
 {
-	put_trace(f, c);
+	put_trace(f, c, text);
 	for (size_t i = 0; i < c->nr_streams; i++) {
 		const struct ctf_stream *s = &c->streams[i];
 
@@ -228,6 +302,7 @@ static void put_metadata(FILE *f, const struct ctf *c)
 			RECORD, (unsigned long long)e->stream,
 			(unsigned long long)e->id);
 		put_text(f, e->name);
+		put_member(f, "specific-context-field-class", e->context, PAYLOAD);
 		put_member(f, "payload-field-class", e->fields, PAYLOAD);
 		fputs("}\n", f);
 	}
@@ -236,19 +311,46 @@ static void put_metadata(FILE *f, const struct ctf *c)
 /**
  * lt_put_ctf2() - write CTF 2 metadata
  * @f: where to write
- * @text: metadata of CTF 1.8 for the same streams, without variants
+ * @text: metadata of CTF 1.8 for the same streams, ending in NUL
  * @len: bytes of @text
+ * @keep: keep @text as an attribute, so that ktape reads it as before
  *
  * Return: 0, -EBADMSG if the text cannot be parsed, or -ENOMEM.
  */
-int lt_put_ctf2(FILE *f, const char *text, size_t len)
+int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep)
 {
-	struct ktape_error error;
+	struct ktape_error error = { .text = "" };
 	struct ctf c = { .version = 1 };
 	int err = ctf_parse_tsdl(&c, text, len, &error);
 
 	if (!err)
-		put_metadata(f, &c);
+		put_metadata(f, &c, keep ? text : NULL);
 	ctf_free(&c);
+	return err;
+}
+
+/**
+ * kt_lttng_ctf2() - make CTF 2 metadata of those of a native trace
+ * @text: metadata of CTF 1.8, ending in NUL
+ * @len: bytes of @text
+ * @json: set to the new ones, which the caller frees
+ * @size: set to their bytes
+ *
+ * Return: as lt_put_ctf2().
+ */
+int kt_lttng_ctf2(const char *text, size_t len, char **json, size_t *size)
+{
+	FILE *f = open_memstream(json, size);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	err = lt_put_ctf2(f, text, len, true);
+	if (fclose(f) && !err)
+		err = -ENOMEM;
+	if (err) {
+		free(*json);
+		*json = NULL;
+	}
 	return err;
 }

@@ -3,9 +3,10 @@
 #ifndef _KT_LTTNG_META2_H
 #define _KT_LTTNG_META2_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-int lt_put_ctf2(FILE *f, const char *text, size_t len);
+int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep);
 
 #endif /* _KT_LTTNG_META2_H */
