@@ -358,7 +358,7 @@ check_missing()
 	what="events were lost, and verify knows how many"
 	lost=$(sed -n 's/.* events, .*, \([0-9]*\) lost, .*/\1/p' out)
 	[ "$lost" -gt 0 ] && whole t &&
-		[ "$(ktape verify t | awk '$1 ~ /^[0-9]+$/ { n += $5 }
+		[ "$(ktape verify t | awk '$1 ~ /^[0-9]+$/ { n += $6 }
 			END { print n }')" = "$lost" ]
 }
 

@@ -3,6 +3,8 @@
 // what is on the screen with what ktape stats --json prints.
 // usage: check.mjs CHROMIUM PAGE STATS LOSSY LOST SHOTS
 //	LOST: what ktape dump says on standard error about the trace of the page LOSSY
+//	STATS and LOST have each a file .jsonl beside them: all that ktape dump prints of
+//	the trace, as JSON lines
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -26,11 +28,49 @@ try {
 		return differ(await tab.run("[!document.getElementById('page').hidden, ktape.data.damages]"), [true, []]);
 	});
 	await test("it has asked for nothing but itself", () => differ(tab.requests, [url(page)]));
-	await test("the line about completeness has the equation", async () => {
+	/** Read the headline as numbers: emitted, stored, filtered, lost; no number: null. */
+	async function headline()
+	{
 		const line = await tab.run("document.querySelector('#state summary').textContent");
-		const m = /complete: emitted ([\d ]+) = stored ([\d ]+) \+ filtered ([\d ]+) \+ lost ([\d ]+)$/.exec(line.replace(/\u2009|\u202f/g, " "));
-		const [e, s, f, l] = (m ?? []).slice(1).map((t) => Number(t.replace(/\D/g, "")));
-		return m && e === s + f + l && e > 0 ? "" : line;
+		const number = (pattern) => {
+			const m = pattern.exec(line.replace(/[\u2009\u202f]/g, " "));
+			return m && Number(m[1].replace(/\D/g, ""));
+		};
+		return { line, emitted: number(/: emitted ([\d ]+) = stored/), stored: number(/stored ([\d ]+?) ?[+,]/), filtered: number(/filtered ([\d ]+?) ?[+,]/), lost: number(/lost ([\d ]+)/) };
+	}
+
+	/** Count in another way, by the records that ktape dump prints: the ledgers are among them. */
+	function countsOf(file)
+	{
+		const rings = new Map(), n = { stored: 0, emitted: 0, filtered: 0, lost: 0 };
+		for (const line of readFileSync(file, "utf8").trimEnd().split("\n")) {
+			const e = JSON.parse(line);
+			// A time extension is a part of the record behind it.
+			if (e.ring === "registry" || e.event === "time_extend")
+				continue;
+			n.stored++;
+			const f = e.fields;
+			if (e.ring === "control")
+				n.emitted++;
+			// Of the event rings: from the first start (1), whose ledgers leave out zeros, to the
+			// last stop (0).
+			if (e.event !== "ledger" || f.ring !== 0 || f.moment > 1)
+				continue;
+			const key = `${e.cpu} ${f.class}`, now = { ...f, lost: f.full + f.nested + f.too_big + f.shed + f.rate };
+			if (!rings.has(key))
+				rings.set(key, { first: f.moment === 1 ? now : { emitted: 0, filtered: 0, lost: 0 } });
+			rings.get(key).last = now;
+		}
+		for (const { first, last } of rings.values()) {
+			for (const name of ["emitted", "filtered", "lost"])
+				n[name] += last[name] - first[name];
+		}
+		return n;
+	}
+
+	await test("the line about completeness has the equation of the ledgers", async () => {
+		const have = await headline(), want = countsOf(`${statsFile}.jsonl`);
+		return differ([have.emitted, have.stored, have.filtered, have.lost], [want.emitted, want.stored, want.filtered, want.emitted - want.stored - want.filtered]);
 	});
 	await test("the numbers of all tables are those of ktape stats --json", async () => {
 		const bare = (rows) => rows.map((r) => r.map((c) => c.replace(/(\d) (?=\d{3})/g, "$1")));
@@ -326,6 +366,12 @@ try {
 		await tab.run("ktape.jump({ span: ktape.model.longest((i) => ktape.model.spans.kind[i] === 8) }); ktape.view.fit()");
 		await tab.shot(join(shots, "lost-light.png"));
 		return state === "bad" && losses > 0 ? "" : `${state}, ${losses} losses`;
+	});
+	await test("the line about a lossy trace tells all losses that its packets and its ledgers tell", async () => {
+		const have = await headline(), want = countsOf(`${lostFile}.jsonl`);
+		const told = Number(/(\d+) events lost in \d+ gaps?\s*$/.exec(readFileSync(lostFile, "utf8"))?.[1]);
+		const missing = have.emitted === null ? told : want.emitted - want.stored - want.filtered;
+		return differ([have.stored, have.lost, have.lost >= told, told > 0], [want.stored, missing, true, true]) || (/incomplete/.test(have.line) ? "" : have.line);
 	});
 	await test("losses are drawn when ktape dump says that they were, and with its counts", async () => {
 		const told = [...readFileSync(lostFile, "utf8").matchAll(/cpu(\d+): (\d+) events lost between \[([\d.]+)\] and \[([\d.]+)\]/g)];

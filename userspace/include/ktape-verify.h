@@ -91,6 +91,9 @@ struct ktape_finding {
  *	trace
  * @tracer_ns: time spent in the tracer in ns, estimated from samples
  * @samples: number of samples, 0 = @tracer_ns is not known
+ * @emitted: events that occurred while their opcodes were enabled, as the ledgers of the
+ *	session's start and stop say, whatever has become of them
+ * @counted: @emitted is known: the trace has both ledgers
  */
 struct ktape_verify_cpu {
 	uint32_t cpu;
@@ -101,6 +104,8 @@ struct ktape_verify_cpu {
 	uint64_t missed;
 	uint64_t tracer_ns;
 	uint64_t samples;
+	uint64_t emitted;
+	bool counted;
 };
 
 /**

@@ -166,13 +166,17 @@ static void print_cpus(const struct run *r)
 
 	if (r->o.quiet)
 		return;
-	printf("%s%3s %8s %12s %12s %10s %10s %s%s\n", role_begin(ROLE_HEAD),
-	       "cpu", "packets", "records", "filtered", "lost", "missed",
+	printf("%s%3s %8s %12s %12s %12s %10s %10s %s%s\n",
+	       role_begin(ROLE_HEAD), "cpu", "packets", "emitted", "records", "filtered", "lost", "missed",
 	       "in the tracer", role_end());
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
-		printf("%s%3u%s %8llu %12llu %12llu ", role_begin(ROLE_CPU),
-		       c.cpu, role_end(), (unsigned long long)c.packets,
-		       (unsigned long long)c.records,
+		printf("%s%3u%s %8llu ", role_begin(ROLE_CPU), c.cpu, role_end(),
+		       (unsigned long long)c.packets);
+		if (c.counted)
+			printf("%12llu ", (unsigned long long)c.emitted);
+		else
+			printf("%12s ", "-");
+		printf("%12llu %12llu ", (unsigned long long)c.records,
 		       (unsigned long long)c.filtered);
 		print_count(c.lost);
 		print_count(c.missed);

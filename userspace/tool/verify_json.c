@@ -44,7 +44,7 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 	fprintf(f, "\n],\"cpus\":[");
 	for (; ktape_verify_next_cpu(verify, &c); c.cpu++) {
 		fprintf(f,
-			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu}",
+			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu,\"emitted\":",
 			comma, c.cpu, (unsigned long long)c.packets,
 			(unsigned long long)c.records,
 			(unsigned long long)c.filtered,
@@ -52,6 +52,10 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 			(unsigned long long)c.missed,
 			(unsigned long long)c.tracer_ns,
 			(unsigned long long)c.samples);
+		if (c.counted)
+			fprintf(f, "%llu}", (unsigned long long)c.emitted);
+		else
+			fputs("null}", f);
 		comma = ",";
 	}
 	fprintf(f, "\n],\"rules\":{");

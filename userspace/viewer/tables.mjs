@@ -139,6 +139,32 @@ function lostText(lost, unknown)
 }
 
 /**
+ * Add up what ktape verify counted on CPUs.  The emitted events, from the ledgers of start and
+ * stop, are null if one CPU lacks them; else all that are not in the trace and were not
+ * filtered are lost, whether something tells of them or not.
+ */
+export function totals(cpus)
+{
+	const stored = sum(cpus, "records"), filtered = sum(cpus, "filtered");
+	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed");
+	const emitted = cpus.length && cpus.every((c) => typeof c.emitted === "number") ? sum(cpus, "emitted") : null;
+	const untold = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed, 0);
+	return { emitted, stored, filtered, dropped, missed, untold, lost: dropped + missed + untold };
+}
+
+/** Write totals as an equation, if they make one. */
+function equationOf({ emitted, stored, filtered, dropped, missed, untold, lost })
+{
+	const parts = [[dropped, "by full rings"], [missed, "overwritten before they were read"], [untold, "in packets that are missing or damaged"]]
+		.filter(([n]) => n).map(([n, what]) => `${count(n)} ${what}`);
+	const kinds = missed + untold ? ` (${parts.join(", ")})` : "";
+	if (emitted !== null && emitted === stored + filtered + lost)
+		return `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(lost)}${kinds}`;
+	return `stored ${count(stored)}, filtered ${count(filtered)}, known to be lost ${count(lost)}${kinds}; ` +
+		(emitted === null ? "how many were emitted is not known without the start and the stop of the session" : `emitted ${count(emitted)}, which is less`);
+}
+
+/**
  * Return the line about completeness: { state: "good" | "bad" | "unknown", text, more }.
  */
 export function completeness(data)
@@ -156,20 +182,17 @@ export function completeness(data)
 			text: gaps ? `incomplete: ${lostText(lost, stats.uncounted)} lost in ${count(gaps)} gap${gaps === 1 ? "" : "s"}` :
 				"no loss is recorded in the input, but it has no ledger that could prove it" };
 	}
-	const stored = sum(ledger.cpus, "records"), filtered = sum(ledger.cpus, "filtered"),
-		dropped = sum(ledger.cpus, "lost"), missed = sum(ledger.cpus, "missed");
-	const emitted = stored + filtered + dropped + missed;
-	for (const c of ledger.cpus) {
-		more.push(`CPU ${c.cpu}: ${count(c.records + c.filtered + c.lost + c.missed)} emitted = ${count(c.records)} stored + ${count(c.filtered)} filtered + ${count(c.lost)} lost${c.missed ? ` + ${count(c.missed)} overwritten before they were read` : ""}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
-	}
+	const whole = totals(ledger.cpus);
+	for (const c of ledger.cpus)
+		more.push(`CPU ${c.cpu}: ${equationOf(totals([c]))}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
 	for (const f of ledger.findings)
 		more.push(`${f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
 	// The ledger is of all that was recorded, whatever the page was made of.
 	const part = data.selection?.length, what = (state) => part ? `the whole trace is ${state}` : state, rest = part ? "; this page has a part of it" : "";
-	const equation = `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(dropped + missed)}`;
+	const equation = equationOf(whole);
 	if (ledger.wrong)
-		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify; ${equation}${rest}`, more };
-	return dropped + missed || gaps ?
+		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify${whole.lost || gaps ? ", incomplete" : ""}: ${equation}${rest}`, more };
+	return whole.lost || gaps ?
 		{ state: "bad", text: `${what("incomplete")}: ${equation}${rest}`, more } :
 		{ state: "good", text: `${what("complete")}: ${equation}${rest}`, more };
 }

@@ -14,7 +14,11 @@ struct result {
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	uint64_t records;
+	uint64_t filtered;
 	uint64_t lost;
+	uint64_t missed;
+	uint64_t emitted;
+	bool counted;	/* what was emitted is known of all CPUs */
 	struct ktape_error error;
 };
 
@@ -45,9 +49,14 @@ static void verify(const char *what)
 	result.ret = ktape_verify_run(v);
 	for (unsigned int i = 0; i < KTAPE_RULES; i++)
 		result.errors[i] = ktape_verify_count(v, i, &result.notes[i]);
+	result.counted = true;
 	for (; ktape_verify_next_cpu(v, &cpu); cpu.cpu++) {
 		result.records += cpu.records;
+		result.filtered += cpu.filtered;
 		result.lost += cpu.lost;
+		result.missed += cpu.missed;
+		result.emitted += cpu.emitted;
+		result.counted &= cpu.counted;
 	}
 	ktape_verify_close(v);
 }

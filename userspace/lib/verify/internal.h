@@ -83,6 +83,14 @@ struct kt_vclass {
  * @exact: @owed of the classes was computed and not checked yet
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
+ * @began: @first and @before are valid: the trace has the ledger of a start, and no
+ *	earlier records of the event ring
+ * @first: events emitted up to that ledger
+ * @before: records before it
+ * @total: events emitted from the first of these records to the last exact ledger
+ * @at: records up to that ledger
+ * @told: losses that the first packet of a ring reports and that the ring itself
+ *	counted, but perhaps before the reader attached
  */
 struct kt_vring {
 	bool there;
@@ -121,6 +129,12 @@ struct kt_vring {
 	bool exact;
 	bool reported;
 	struct kt_vclass class[KTAPE_CLASSES];
+	bool began;
+	uint64_t first;
+	uint64_t before;
+	uint64_t total;
+	uint64_t at;
+	uint64_t told;
 };
 
 /**
@@ -346,6 +360,7 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct kt_stream *s, const uint8_t *head);
 void kt_ring_hole(struct kt_vring *r);
 uint64_t kt_ring_missed(const struct kt_vring *r);
+bool kt_ring_emitted(const struct kt_vcpu *c, unsigned int ring, uint64_t *emitted);
 void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 		     unsigned int ring);
 

@@ -159,6 +159,40 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 }
 
 /*
+ * At an exact ledger, count what a ring has emitted since the first one, and the records
+ * before that.  Records that are missing, lost or damaged have no part in it.
+ */
+static void take_emitted(struct kt_vring *r, unsigned int ring, unsigned int moment)
+{
+	uint64_t emitted = 0, records = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		emitted += r->class[i].said.emitted;
+		records += r->class[i].records;
+	}
+	if (!r->began && moment == MOMENT_START &&
+	    (ring == KTAPE_RING_CONTROL || !records)) {
+		r->began = true;
+		r->first = emitted;
+		r->before = records;
+	}
+	r->total = r->before + emitted - r->first;
+	r->at = records;
+}
+
+/* Return whether it is known what a ring has emitted, from the first record to the last. */
+bool kt_ring_emitted(const struct kt_vcpu *c, unsigned int ring, uint64_t *emitted)
+{
+	const struct kt_vring *r = &c->ring[ring];
+	uint64_t records = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		records += r->class[i].records;
+	*emitted = r->total + records - r->at;
+	return r->began && c->state == KT_STATE_OFF;
+}
+
+/*
  * Read the ledger of one class.  The control class of the control ring comes last: then
  * the ledgers of all classes are known.
  */
@@ -188,8 +222,11 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		if (c->ring[i].there || !v->trace->single)
+		if (c->ring[i].there || !v->trace->single) {
 			check_ring(v, c, i, moment, e->ts);
+			if (moment != MOMENT_FLUSH)
+				take_emitted(&c->ring[i], i, moment);
+		}
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {
 		c->ledgered = false;

@@ -136,8 +136,11 @@ static uint64_t missed_between(const struct kt_vring *r,
 	uint64_t reported = discarded - r->head_discarded;
 	uint64_t own = now->lost - r->head.lost;
 
-	/* Losses before the reader attached count in the ring, but not in packets. */
-	if (!r->headed || discarded < r->head_discarded || reported < own)
+	/*
+	 * Losses before the reader attached count in the ring, but not in packets.  So in
+	 * the first packet any number of the ring's losses may be what it reports.
+	 */
+	if (discarded < r->head_discarded || reported < own)
 		return 0;
 	return reported - own;
 }
@@ -172,6 +175,8 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 	if (r->open)
 		return;
 	r->missed += missed_between(r, &now, discarded);
+	if (!r->headed)
+		r->told = kt_min(discarded, now.lost);
 	r->head = now;
 	r->head_discarded = discarded;
 	r->headed = true;

@@ -492,6 +492,7 @@ static void add_ring(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
 	cpu->packets += r->packets;
 	cpu->records += r->records;
 	cpu->missed += kt_ring_missed(r);
+	cpu->lost += r->told;
 	if (!r->based)
 		return;
 	cpu->filtered +=
@@ -504,7 +505,7 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 {
 	uint32_t i = cpu->cpu;
 	const struct kt_vcpu *c;
-	uint64_t ticks;
+	uint64_t ticks, emitted;
 
 	while (i < KT_CPUS_MAX && !verify->cpus[i])
 		i++;
@@ -513,8 +514,12 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 	if (i >= KT_CPUS_MAX)
 		return false;
 	c = verify->cpus[i];
-	add_ring(&c->ring[KTAPE_RING_EVENT], cpu);
-	add_ring(&c->ring[KTAPE_RING_CONTROL], cpu);
+	cpu->counted = true;
+	for (unsigned int ring = 0; ring < KTAPE_RINGS_PER_CPU; ring++) {
+		add_ring(&c->ring[ring], cpu);
+		cpu->counted &= kt_ring_emitted(c, ring, &emitted);
+		cpu->emitted += emitted;
+	}
 	cpu->samples = c->samples;
 	if (c->samples) {
 		ticks = c->sampled / c->samples *

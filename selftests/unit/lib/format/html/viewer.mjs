@@ -252,8 +252,21 @@ await test("a step back from behind the last event is to that one", async () => 
 	equal([await at("event", 1, events.n, false), await at("event", 1, events.n - 1, true), await at("event", 1, 3, false), await at("event", -1, 3, true)], [-1, -1, 3, 2], "steps");
 	delete globalThis.document;
 });
+await test("what the ledgers say was emitted is told, and what is missing of it", () => {
+	const text = (cpus, wrong = 0) => completeness({ ledger: { wrong, findings: [], cpus }, stats: { gaps: 0, lost: 0 }, damages: [] }).text;
+	const cpu = { cpu: 0, emitted: 10, records: 7, filtered: 1, lost: 2, missed: 0 };
+	equal(text([cpu]), "incomplete: emitted 10 = stored 7 + filtered 1 + lost 2", "full rings");
+	equal(text([cpu, { ...cpu, emitted: 14, missed: 4 }]),
+		"incomplete: emitted 24 = stored 14 + filtered 2 + lost 8 (4 by full rings, 4 overwritten before they were read)", "overwritten");
+	equal(text([{ ...cpu, emitted: 100, lost: 0 }], 2),
+		"2 findings of ktape verify, incomplete: emitted 100 = stored 7 + filtered 1 + lost 92 (92 in packets that are missing or damaged)", "damage");
+	equal(text([cpu, { ...cpu, emitted: null }]),
+		"incomplete: stored 14, filtered 2, known to be lost 4; how many were emitted is not known without the start and the stop of the session", "no ledger");
+	equal(text([{ ...cpu, emitted: 9 }], 1),
+		"1 finding of ktape verify, incomplete: stored 7, filtered 1, known to be lost 2; emitted 9, which is less", "too many records");
+});
 await test("a page with a part of the trace says that the ledger is of the whole", () => {
-	const cpus = [{ cpu: 0, records: 5, filtered: 0, lost: 0, missed: 0 }], ledger = { wrong: 0, findings: [], cpus };
+	const cpus = [{ cpu: 0, emitted: 5, records: 5, filtered: 0, lost: 0, missed: 0 }], ledger = { wrong: 0, findings: [], cpus };
 	const text = (more) => completeness({ ledger, stats, damages: [], ...more }).text;
 	equal([text({}), text({ selection: [] })].map((t) => t.split(":")[0]), ["complete", "complete"], "all");
 	equal(/^the whole trace is complete: .*; this page has a part of it$/.test(text({ selection: [["--pid", "1"]] })), true, "a part");

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test what `ktape verify` says was emitted, filtered, lost and missed: whatever happens to
+ * packets, the ledgers of start and stop say how many events there were.
+ */
+#include "lib_verify.h"
+
+#define STEPS	2000
+
+/* Return the events of all rings, as the simulated tracer counts them. */
+static uint64_t truth(const struct sim *s)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < SIM_RINGS; i++)
+		n += sim_sum(s->ring[i].emitted);
+	return n;
+}
+
+static uint64_t accounted(void)
+{
+	return result.records + result.filtered + result.lost + result.missed;
+}
+
+static struct sim *work(unsigned int seed)
+{
+	struct sim *s = sim_new(seed);
+
+	sim_start(s);
+	sim_work(s, STEPS);
+	return s;
+}
+
+static void finish(struct sim *s)
+{
+	sim_stop(s);
+	sim_finish(s);
+}
+
+static void test_whole(void)
+{
+	struct sim *s = work(1);
+
+	finish(s);
+	save(s, 0);
+	check_whole(s);
+	check(result.counted, "not counted");
+	check_equal(result.emitted, truth(s));
+	check_equal(accounted(), truth(s));
+	done(s);
+}
+
+static void test_eventful(void)
+{
+	struct sim *s = work(2);
+
+	sim_filter(s, KTAPE_FILTER_PID, true);
+	s->losing[0] ^= 1U << KTAPE_CLASS_SYSCALL;
+	sim_work(s, STEPS);
+	sim_stop(s);
+	sim_start(s);
+	sim_work(s, STEPS);
+	finish(s);
+	save(s, 0);
+	check_whole(s);
+	check(result.counted, "not counted");
+	check_equal(result.emitted, truth(s));
+	check_equal(accounted(), truth(s));
+	check(result.filtered && result.lost, "nothing was filtered or lost");
+	done(s);
+}
+
+/* Packets that are missing change nothing in what was emitted. */
+static void test_removed(void)
+{
+	struct sim *s = work(3);
+	uint64_t whole;
+
+	finish(s);
+	save(s, 0);
+	whole = accounted();
+	trace_remove(folder);
+	sim_remove(s, 2, 3);
+	sim_remove(s, 0, 2);
+	save(s, 0);
+	check(result.ret, "nothing is found");
+	check(result.counted, "not counted");
+	check_equal(result.emitted, truth(s));
+	check(accounted() < whole, "%llu of %llu",
+	      (unsigned long long)accounted(), (unsigned long long)whole);
+	done(s);
+}
+
+/*
+ * The first packets of a ring were overwritten before the reader had read them, and its
+ * first packet says how many events they had.
+ */
+static void test_missed_first(void)
+{
+	struct sim *s = work(4);
+	struct sim_ring *r = &s->ring[2];
+	uint64_t gone;
+
+	finish(s);
+	gone = ((struct ktape_block *)r->packets[1].data)->emitted;
+	sim_remove(s, 2, 0);
+	sim_remove(s, 2, 0);
+	for (unsigned int i = 0; i < r->nr; i++) {
+		struct ktape_block *h = (void *)r->packets[i].data;
+
+		h->flags |= i ? 0 : KTAPE_BLOCK_GAP;
+		h->discarded += gone;
+		ktape_packet_seal(h);
+	}
+	save(s, 0);
+	check(!result.ret, "%s", result.finding[0].text);
+	check(result.counted, "not counted");
+	check_equal(result.missed, gone);
+	check_equal(accounted(), truth(s));
+	check_equal(result.emitted, truth(s));
+	done(s);
+}
+
+/* Before the reader attached, the ring itself had lost events, and only some since then. */
+static void test_lost_first(void)
+{
+	struct sim *s = work(5);
+	struct sim_ring *r = &s->ring[2];
+
+	finish(s);
+	sim_remove(s, 2, 0);
+	for (unsigned int i = 0; i < r->nr; i++) {
+		struct ktape_block *h = (void *)r->packets[i].data;
+
+		h->flags |= i ? 0 : KTAPE_BLOCK_GAP;
+		h->lost[KTAPE_LOST_FULL] += 10;
+		h->emitted += 10;
+		h->discarded += 3;
+		ktape_packet_seal(h);
+	}
+	save(s, 0);
+	check_equal(result.lost, 3);
+	check_equal(result.missed, 0);
+	done(s);
+}
+
+static void test_no_end(void)
+{
+	struct sim *s = work(6);
+
+	sim_finish(s);
+	save(s, 0);
+	check(!result.ret, "%s", result.finding[0].text);
+	check(!result.counted, "counted without the ledger of a stop");
+	done(s);
+}
+
+static void test_no_start(void)
+{
+	struct sim *s = work(7);
+
+	while (s->ring[1].nr < 2)
+		sim_sync(s, 0, true);
+	sim_stop(s);
+	sim_start(s);
+	sim_work(s, STEPS);
+	finish(s);
+	sim_remove(s, 1, 0);
+	save(s, 0);
+	check(!result.counted, "counted without the ledger of the first start");
+	done(s);
+}
+
+static const struct tap_test tests[] = {
+	{ "a whole trace", test_whole },
+	{ "filters, losses, stops and starts", test_eventful },
+	{ "removed packets", test_removed },
+	{ "packets that were overwritten before the first one", test_missed_first },
+	{ "losses before the reader came", test_lost_first },
+	{ "without the ledger of a stop", test_no_end },
+	{ "without the ledger of a start", test_no_start },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
