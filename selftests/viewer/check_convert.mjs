@@ -108,8 +108,8 @@ try {
 
 	await test("the page opens from disk", async () => {
 		await tab.open(url);
-		return differ(await tab.run("[document.getElementById('page').hidden, ktape.formats.filter((f) => f.in).map((f) => f.name)]"),
-			[false, ["native", "tband", "rkh", "tracex"]]);
+		const read = await tab.run("document.getElementById('page').hidden ? [] : ktape.formats.filter((f) => f.in).map((f) => f.name)");
+		return differ(["native", "tband", "rkh", "tracex"].filter((f) => !read.includes(f)), []);
 	});
 	await tab.shot(join(shots, "convert-empty-light.png"));
 	await test("options are those of ktape convert --list", async () => {
