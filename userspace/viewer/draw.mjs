@@ -232,7 +232,7 @@ export class Painter {
 	{
 		const { model } = this, { spans } = model, who = model.threadIn(tid, spans.begin[i], spans.end[i]);
 		if (model.queuesOf(i).length > 1)
-			return `; ${tid ? who : "idle"} most of it`;
+			return `; ${tid ? `${who} ran` : "idle"} most of it`;
 		return `; CPU ${spans.cpu[i]} ${tid ? `ran ${who}` : "was idle"}`;
 	}
 

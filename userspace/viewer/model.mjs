@@ -3,7 +3,7 @@
 // in words.
 
 import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, MERGED, NO_BEGIN, NO_END, OFF,
-	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
+	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
 import { bothWays, count, duration, fieldsOf, moment, onClock } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
@@ -285,6 +285,8 @@ export class Model extends Tracks {
 		if (kind === WAIT)
 			return isRunnable(spans.b[i]) || name === this.about.states[spans.b[i]] || !spans.name[i] ?
 				this.stateName(spans.b[i]) : `${this.stateName(spans.b[i])}: ${name}`;
+		if (kind === TICK)
+			return `${kinds[TICK].name} (${name})`;
 		if (kind === LOST)
 			return spans.a[i] ? `${count(spans.a[i])} events lost` : "events lost, number unknown";
 		if (kind === LOSS)
@@ -323,7 +325,7 @@ export class Model extends Tracks {
 	{
 		const { spans } = this, kind = spans.kind[i], rows = [], add = (name, text) => rows.push([name, text]);
 		const ns = spans.end[i] - spans.begin[i], m = spans.merged.get(i);
-		add("what", `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
+		add("what", kind === TICK ? this.title(i) : `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
 		add("duration", bothWays(ns));
 		if (kind === WAIT && isRunnable(spans.b[i]) && !m)
 			rows.push(...this.describeInstead(i));
