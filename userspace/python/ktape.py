@@ -62,7 +62,8 @@ class _Error(Structure):
 
 class _Notice(Structure):
     _c_name_ = "ktape_notice"
-    _fields_ = [("kind", c_uint32), ("stream", c_bool), ("cpu", c_uint32),
+    _fields_ = [("kind", c_uint32), ("stream", c_bool), ("continued", c_bool),
+                ("cpu", c_uint32),
                 ("ring", c_uint32), ("count", c_uint64), ("packets", c_uint64),
                 ("from", c_uint64), ("to", c_uint64), ("error", _Error)]
 
