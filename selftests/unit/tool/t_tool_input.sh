@@ -39,7 +39,7 @@ for format in rkh tband; do
 	for command in "convert --to text -o -" "stats"; do
 		# shellcheck disable=SC2086	# words
 		run 0 $command --from $format middle.$format &&
-			says "plus an unknown number"
+			says "an unknown number of events were lost in 1 gap"
 		result $? "$format: ${command%% *} reports the loss, too"
 	done
 	rm -rf native
