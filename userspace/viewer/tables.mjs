@@ -155,12 +155,12 @@ export function totals(cpus)
 /** Write totals as an equation, if they make one. */
 function equationOf({ emitted, stored, filtered, dropped, missed, untold, lost })
 {
-	const parts = [[dropped, "by full rings"], [missed, "overwritten before they were read"], [untold, "in packets that are missing or damaged"]]
-		.filter(([n]) => n).map(([n, what]) => `${count(n)} ${what}`);
-	const kinds = missed + untold ? ` (${parts.join(", ")})` : "";
+	const kinds = [[dropped, "by full rings"], [missed, "overwritten unread"], [untold, "in missing or damaged packets"]].filter(([n]) => n);
+	const parts = kinds.length > 1 ? kinds.map(([n, what]) => `${count(n)} ${what}`) : kinds.map(([, what]) => what);
+	const how = missed + untold ? ` (${parts.join(", ")})` : "";
 	if (emitted !== null && emitted === stored + filtered + lost)
-		return `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(lost)}${kinds}`;
-	return `stored ${count(stored)}, filtered ${count(filtered)}, known to be lost ${count(lost)}${kinds}; ` +
+		return `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(lost)}${how}`;
+	return `stored ${count(stored)}, filtered ${count(filtered)}, known to be lost ${count(lost)}${how}; ` +
 		(emitted === null ? "how many were emitted is not known without the start and the stop of the session" : `emitted ${count(emitted)}, which is less`);
 }
 

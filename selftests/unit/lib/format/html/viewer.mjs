@@ -257,9 +257,9 @@ await test("what the ledgers say was emitted is told, and what is missing of it"
 	const cpu = { cpu: 0, emitted: 10, records: 7, filtered: 1, lost: 2, missed: 0 };
 	equal(text([cpu]), "incomplete: emitted 10 = stored 7 + filtered 1 + lost 2", "full rings");
 	equal(text([cpu, { ...cpu, emitted: 14, missed: 4 }]),
-		"incomplete: emitted 24 = stored 14 + filtered 2 + lost 8 (4 by full rings, 4 overwritten before they were read)", "overwritten");
+		"incomplete: emitted 24 = stored 14 + filtered 2 + lost 8 (4 by full rings, 4 overwritten unread)", "overwritten");
 	equal(text([{ ...cpu, emitted: 100, lost: 0 }], 2),
-		"2 findings of ktape verify, incomplete: emitted 100 = stored 7 + filtered 1 + lost 92 (92 in packets that are missing or damaged)", "damage");
+		"2 findings of ktape verify, incomplete: emitted 100 = stored 7 + filtered 1 + lost 92 (in missing or damaged packets)", "damage");
 	equal(text([cpu, { ...cpu, emitted: null }]),
 		"incomplete: stored 14, filtered 2, known to be lost 4; how many were emitted is not known without the start and the stop of the session", "no ledger");
 	equal(text([{ ...cpu, emitted: 9 }], 1),
