@@ -258,10 +258,10 @@ int wrong_time(const struct kt_command *command, const char *option,
  */
 void write_json_text(FILE *f, const char *text)
 {
-	char line[JSON_TEXT_MAX * 6 + 2];
-	size_t len = strnlen(text, JSON_TEXT_MAX);
+	char line[JSON_TEXT_MAX * 6 + 2 + KT_PUT_OVER];
+	const char *end = kt_put_json(line, text, strnlen(text, JSON_TEXT_MAX));
 
-	fwrite(line, 1, (size_t)(kt_put_json(line, text, len) - line), f);
+	fwrite(line, 1, (size_t)(end - line), f);
 }
 
 /* Print a text as a JSON string. */
