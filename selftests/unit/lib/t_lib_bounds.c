@@ -258,6 +258,38 @@ static uint64_t linux_pairs(uint64_t n)
 	return end_linux();
 }
 
+/*
+ * A quarter as many threads as switches take turns.  Each sees all others run while it
+ * waits, so the work for all waits would be the square.  @growing: each thread runs
+ * longer than the last one, so each wait is the longest so far.
+ */
+static uint64_t take_turns(uint64_t n, bool growing)
+{
+	const uint64_t threads = n / 4;
+
+	begin_linux();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { (uint32_t)(i % threads) + 1,
+					  (uint32_t)((i + 1) % threads) + 1 };
+		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args,
+						growing ? i * i : i);
+
+		e.dat20 = KTAPE_STATE_R << 16;
+		must(ktape_linux_take(stats, &e));
+	}
+	return end_linux();
+}
+
+static uint64_t linux_turns(uint64_t n)
+{
+	return take_turns(n, false);
+}
+
+static uint64_t linux_growing_turns(uint64_t n)
+{
+	return take_turns(n, true);
+}
+
 static uint64_t linux_open(uint64_t n)
 {
 	begin_linux();
@@ -760,6 +792,8 @@ static void linear(void)
 	check_work("addresses", rtos_collisions, 2000);
 	check_work("functions", linux_functions, 4000);
 	check_work("threads of Linux", linux_threads, 50000);
+	check_work("turns", linux_turns, 20000);
+	check_work("growing turns", linux_growing_turns, 20000);
 	check_work("requests", linux_collisions, 8000);
 	check_work("perfetto", perfetto_threads, 50000);
 	check_work("states for perfetto", perfetto_states, 20000);

@@ -16,6 +16,8 @@ int ktape_linux_new(const struct ktape_info *info,
 		return -ENOMEM;
 	l->info = info;
 	l->registry = registry;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
+		l->looks[i] = KT_SL_LOOKS;
 	l->longest = calloc(1, sizeof(*l->longest));
 	if (!l->longest || kt_sl_begin(l)) {
 		ktape_linux_free(l);
@@ -185,6 +187,8 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	l->begun = true;
 	l->last = kt_max(l->last, e->ts);
 	l->now = e;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
+		l->looks[i] += KT_SL_LOOKS_MORE;
 	c = get_cpu(l, e->cpu);
 	if (!c)
 		return -ENOMEM;

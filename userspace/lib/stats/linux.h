@@ -12,6 +12,9 @@
 #define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered at first */
 #define KT_SL_PAST_MOST	65536U	/* of a CPU at most, a power of two */
 #define KT_SL_PAST_ALL	(1U << 20)	/* of all CPUs, beyond KT_SL_PAST of each */
+#define KT_SL_LOOKS	(1U << 20)	/* at entries of these rings that are free */
+#define KT_SL_LOOKS_MORE	64U	/* that each event adds */
+#define KT_SL_LOOKS_LEAST	256U	/* that each wait has in any case */
 #define KT_SL_TID_NONE	(-1)
 #define KT_SL_CPU_NONE	UINT32_MAX
 #define KT_SL_MOVES	8U	/* moves of a waiting thread whose CPUs are remembered */
@@ -27,6 +30,7 @@ enum kt_sl_left {
 	KT_SL_LEFT_THREADS,
 	KT_SL_LEFT_PAIRS,
 	KT_SL_LEFT_OPEN,
+	KT_SL_LEFT_LOOKS,
 	KT_SL_LEFT
 };
 
@@ -129,6 +133,7 @@ struct kt_sl_series {
  * @other: collects the times of threads beyond KT_SL_THREADS
  * @left: how often each limit was exceeded
  * @past: entries of all rings of threads that ran, beyond KT_SL_PAST of each
+ * @looks: looks at these rings that are left, for waits and for the longest ones so far
  * @lost: lost events of all CPUs
  * @uncounted: gaps in which the number of lost events is not known
  * @lost_to: end of the last gap, or of the last time in which events were not enabled that
@@ -157,6 +162,7 @@ struct ktape_linux {
 	struct ktape_linux_thread other;
 	uint64_t left[KT_SL_LEFT];
 	uint32_t past;
+	uint64_t looks[2];
 	uint64_t lost;
 	uint64_t uncounted;
 	uint64_t lost_to;

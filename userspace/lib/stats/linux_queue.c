@@ -153,10 +153,14 @@ static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
  * struct wait - a wait that ends
  * @tid: thread that waited
  * @longest: it is the longest wait so far
+ * @over: no look is left for the rest of it
+ * @looks: entries of rings that were looked at
  */
 struct wait {
 	int32_t tid;
 	bool longest;
+	bool over;
+	uint64_t looks;
 };
 
 static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
@@ -171,9 +175,31 @@ static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
 	return 0;
 }
 
+/*
+ * Take one of the looks at a ring of threads that ran.  Where thousands of threads take
+ * turns, each wait has thousands of entries: without a limit the work would grow with the
+ * square of the trace.  The longest waits have looks of their own, so that others cannot
+ * take them away.
+ *
+ * Return: true if there was one.
+ */
+static bool take_look(struct ktape_linux *l, struct wait *w)
+{
+	uint64_t *left = &l->looks[w->longest];
+
+	if (w->looks++ < KT_SL_LOOKS_LEAST)
+		return true;
+	if (!*left) {
+		w->over = true;
+		return false;
+	}
+	--*left;
+	return true;
+}
+
 /* Add the threads that ran on a CPU while its queue had the thread, latest first. */
-static int add_instead(struct ktape_linux *l, uint32_t cpu,
-		       const struct wait *w, uint64_t from, uint64_t to)
+static int add_instead(struct ktape_linux *l, uint32_t cpu, struct wait *w,
+		       uint64_t from, uint64_t to)
 {
 	const struct kt_sl_cpu *c = cpu < l->nr_cpus ? l->cpus[cpu] : NULL;
 	int err = 0;
@@ -183,7 +209,7 @@ static int add_instead(struct ktape_linux *l, uint32_t cpu,
 		uint64_t begin = from;
 		int32_t other = KT_SL_TID_NONE;
 
-		if (i && c->next - i < c->room) {
+		if (i && c->next - i < c->room && take_look(l, w)) {
 			p = &c->past[(i - 1) & (c->room - 1)];
 			begin = kt_max(p->from, from);
 			other = p->tid;
@@ -213,7 +239,10 @@ static bool is_longest(const struct ktape_linux *l, int32_t tid, uint64_t from,
 static int add_queues(struct ktape_linux *l, int32_t tid, uint64_t from,
 		      uint64_t to, uint64_t queue)
 {
-	const struct wait w = { tid, is_longest(l, tid, from, to) };
+	struct wait w = {
+		.tid = tid,
+		.longest = is_longest(l, tid, from, to),
+	};
 	bool known = true;
 	int err = 0;
 
@@ -243,9 +272,11 @@ static int add_queues(struct ktape_linux *l, int32_t tid, uint64_t from,
 		from = left->value;
 		known = true;
 	}
-	return err ? err :
-		     add_instead(l, known ? (uint32_t)queue : KT_SL_CPU_NONE,
-				 &w, from, to);
+	if (!err)
+		err = add_instead(l, known ? (uint32_t)queue : KT_SL_CPU_NONE,
+				  &w, from, to);
+	l->left[KT_SL_LEFT_LOOKS] += w.over;
+	return err;
 }
 
 /**

@@ -280,12 +280,61 @@ static void forgotten_queue(void)
 	end(l);
 }
 
+#define TURNS	4096U	/* threads that take turns */
+
+/* Return how many waits had more switches than could be looked at. */
+static uint64_t count_short(const struct ktape_linux *l)
+{
+	const char *what;
+	uint64_t nr;
+
+	for (unsigned int i = 0; (nr = ktape_linux_left_out(l, i, &what)); i++) {
+		if (!strncmp(what, "beginnings of long waits", 24))
+			return nr;
+	}
+	return 0;
+}
+
+/*
+ * Threads take turns of 10, until no look is left for their long waits.  Thread 2 then
+ * runs for 30, so the wait of thread 3 is the longest so far: what ran is known for it
+ * nevertheless.
+ */
+static void many_turns(void)
+{
+	struct scene_event turn = { 1000, 0, 0,
+				    SWITCH(0, 1, KTAPE_STATE_R), NULL, 0 };
+	const struct ktape_linux_instead *longest;
+	struct ktape_linux *l = begin();
+	uint32_t tid = 0;
+
+	play(l, &turn, 1);
+	while (!count_short(l) || tid) {
+		turn.ts += 10;
+		turn.args[0] = 1 + tid;
+		tid = (tid + 1) % TURNS;
+		turn.args[1] = 1 + tid;
+		play(l, &turn, 1);
+	}
+	for (tid = 1; tid <= TURNS; tid++) {
+		turn.ts += tid == 2 ? 30 : 10;
+		turn.args[0] = tid;
+		turn.args[1] = tid % TURNS + 1;
+		play(l, &turn, 1);
+	}
+	longest = ktape_linux_longest_wait(l);
+	check(longest && longest->tid == 3 && longest->other == 2, "longest");
+	check_equal(longest->ns, 30);
+	end(l);
+}
+
 static const struct tap_test tests[] = {
 	{ "what ran in the queues of a thread that moves", queues },
 	{ "a thread that moves often", many_moves },
 	{ "queues of unknown CPUs", unknown_queues },
 	{ "a queue that is forgotten because too many intervals are open",
 	  forgotten_queue },
+	{ "so many long waits that there is no look left for all", many_turns },
 	{ "nothing is counted over a pause", pauses },
 	{ "events that are enabled later", changes },
 };
