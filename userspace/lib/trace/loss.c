@@ -196,13 +196,14 @@ static void tell_hole(struct ktape_trace *t, const struct kt_stream *s,
  * @t: the trace
  * @s: the stream, at the packet
  * @good: kt_loss_good() before the packet
- * @n: what the headers of the packets say is lost before the packet; it begins earlier
- *	if it stands for the hole, too
+ * @n: what the headers of the packets say is lost before the packet; if it stands for the
+ *	hole, too, it is from the last good time to the packet
  */
 void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		    struct ktape_notice *n)
 {
 	uint64_t from = kt_max(good, s->hole_from);
+	uint64_t to = kt_max(from, s->packet.ts);
 	bool continued = s->hole_from;
 
 	if (!s->hole || s->offset < s->hole_at)
@@ -213,9 +214,10 @@ void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		return;
 	if (n->packets && !n->count) {
 		n->from = from;
+		n->to = to;
 		n->continued = continued;
 	} else {
-		tell_hole(t, s, from, kt_max(from, s->packet.ts), continued);
+		tell_hole(t, s, from, to, continued);
 	}
 }
 

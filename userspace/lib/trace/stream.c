@@ -313,6 +313,9 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 		n.count = discarded > s->discarded ? discarded - s->discarded
 						   : 0;
 		n.packets = seq > s->seq + 1 ? seq - s->seq - 1 : 0;
+		/* All events of this packet are there: the loss ends at its begin. */
+		if (n.packets && !n.count)
+			n.to = kt_max(n.from, s->packet.ts);
 	}
 	kt_loss_packet(t, s, good, &n);
 	s->begun = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test that damage is a loss of unknown number: from the last good time of its CPU to its
- * next packet, or to the end of the trace.  Statistics and pages do not take what ran
+ * next packet, or to the end of the trace, and that no event of its stream is in it.
+ * Statistics and pages do not take what ran
  * last for what runs still.
  */
 #include "format/html/internal.h"
@@ -11,6 +12,7 @@
 #define STEP	1000U	/* ns from one packet of a CPU to the next */
 #define LOSSES	8U
 #define PIPE_ROOM	(1 << 18)	/* bytes, more than fill_pipe() writes */
+#define EVENTS	64U
 
 static char dir[400];
 
@@ -26,6 +28,9 @@ struct read {
 	struct ktape_linux *stats;
 	struct ktape_sink *sink;
 	unsigned int pages;	/* spans of losses in the page */
+	uint64_t longest;	/* duration of one of these */
+	struct loss events[EVENTS];	/* @from = @to = the time */
+	unsigned int nr_events;
 	uint64_t run[2], unknown[2], gaps[2], uncounted[2];
 };
 
@@ -108,8 +113,43 @@ static void count_page(struct read *r)
 	const struct html *h =
 		((const struct kt_sink *)(const void *)r->sink)->state;
 
-	for (size_t i = 0; i < h->level.nr; i++)
-		r->pages += h->level.spans[i].kind == HTML_LOST;
+	for (size_t i = 0; i < h->level.nr; i++) {
+		const struct html_span *s = &h->level.spans[i];
+
+		if (s->kind != HTML_LOST)
+			continue;
+		r->pages++;
+		if (s->dur > r->longest)
+			r->longest = s->dur;
+	}
+}
+
+static void keep_event(struct read *r, const struct ktape_event *e)
+{
+	if (e->kind != KTAPE_RING_EVENT)
+		return;
+	if (r->nr_events == EVENTS)
+		abort();
+	r->events[r->nr_events++] = (struct loss){ e->cpu, 1, e->ts, e->ts };
+}
+
+/* What is lost is not there. */
+static void check_events(const struct read *r)
+{
+	for (unsigned int i = 0; i < r->nr && i < LOSSES; i++) {
+		const struct loss *l = &r->losses[i];
+
+		for (unsigned int k = 0; k < r->nr_events; k++) {
+			const struct loss *e = &r->events[k];
+
+			check(e->cpu != l->cpu || l->count ||
+				      e->from <= l->from || e->from >= l->to,
+			      "the loss from %llu to %llu has an event at %llu",
+			      (unsigned long long)l->from,
+			      (unsigned long long)l->to,
+			      (unsigned long long)e->from);
+		}
+	}
 }
 
 /* Read the folder, or @path, into statistics and a page. */
@@ -136,7 +176,9 @@ static void read_all(struct read *r, const char *path)
 	while (ktape_trace_next(t, &e) > 0) {
 		check_equal(ktape_linux_take(r->stats, e), 0);
 		check_equal(ktape_sink_event(r->sink, e), 0);
+		keep_event(r, e);
 	}
+	check_events(r);
 	/* The end is told once. */
 	check_equal(ktape_trace_next(t, &e), 0);
 	check_equal(ktape_linux_finish(r->stats), 0);
@@ -221,13 +263,29 @@ static void damaged_end(void)
 /* The loss that the sequence numbers tell is not told twice. */
 static void damaged_middle(void)
 {
-	static const struct loss want[] = { { 0, 0, 1500, 3500 } };
+	static const struct loss want[] = { { 0, 0, 1500, 3000 } };
 	struct read r;
 
 	make_folder();
 	flip("cpu0", TRACE_PACKET + KTAPE_BLOCK_HEADER);
 	read_all(&r, NULL);
 	check_losses(&r, want, ARRAY_SIZE(want));
+}
+
+/* A packet was not written: nothing is damaged. */
+static void missing_middle(void)
+{
+	static const struct loss want[] = { { 0, 0, 1500, 3000 } };
+	struct read r;
+
+	make_folder();
+	cut("cpu0", TRACE_PACKET);
+	for (unsigned int i = 2; i < PACKETS; i++)
+		add_packet("cpu0", 0, 0, i + 1, 1000 + i * STEP);
+	read_all(&r, NULL);
+	check_equal(r.nr, ARRAY_SIZE(want));
+	check_equal(r.losses[0].from, want[0].from);
+	check_equal(r.losses[0].to, want[0].to);
 }
 
 static void damaged_begin(void)
@@ -273,6 +331,21 @@ static void cut_with_control(void)
 	check_parts(&r, want, ARRAY_SIZE(want), 1);
 	check_equal(r.run[0], 2100);
 	check_equal(r.unknown[0], 1300);
+}
+
+/* The hole of the event ring goes on behind the begin of that of the control ring. */
+static void cut_both(void)
+{
+	struct read r;
+
+	make_folder();
+	add_packet("control0", KTAPE_RING_CONTROL, 0, 1, 4000);
+	cut("control0", KTAPE_BLOCK_HEADER + 3 * 16);
+	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
+	read_all(&r, NULL);
+	check_equal(r.holes, 2);
+	check_equal(r.pages, 2);
+	check_equal(r.longest, 4400 - 3100);
 }
 
 /* A cut pipe form ends all its CPUs. */
@@ -431,11 +504,14 @@ static const struct tap_test tests[] = {
 	{ "a cut file: a loss to the end", cut_file },
 	{ "a damaged last packet: a loss to the end", damaged_end },
 	{ "a damaged packet in the middle: one loss", damaged_middle },
+	{ "a packet that is missing in the middle: to the next one",
+	  missing_middle },
 	{ "a damaged first packet: a loss from the begin", damaged_begin },
 	{ "a file without a good packet: a loss of the whole trace",
 	  damaged_all },
 	{ "a cut file, and another ring goes on: one hole in parts",
 	  cut_with_control },
+	{ "both rings of a CPU are cut: two holes to the end", cut_both },
 	{ "a cut pipe form", cut_pipe },
 	{ "a pipe: losses of packets that come early are told in their places",
 	  early_packets },

@@ -238,12 +238,12 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 	}
 }
 
-/* Write the last loss of a CPU: it does not go on. */
-static void end_hole(struct html *h, struct html_cpu *c)
+/* Write the last loss of a ring: it does not go on. */
+static void end_hole(struct html *h, struct html_span *hole)
 {
-	if (c->hole.kind == HTML_LOST)
-		html_span(h, &c->hole);
-	c->hole.kind = HTML_RUN;
+	if (hole->kind == HTML_LOST)
+		html_span(h, hole);
+	hole->kind = HTML_RUN;
 }
 
 /**
@@ -265,16 +265,19 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		.a = (int64_t)n->count,
 	};
 
+	struct html_span *hole;
+
 	if (!c)
 		return;
+	hole = &c->holes[n->ring == KTAPE_RING_CONTROL];
 	end_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
 	c->depth = 0;
-	if (n->continued && c->hole.kind == HTML_LOST && !c->hole.a) {
-		c->hole.dur = html_lasts(c->hole.begin, to);
+	if (n->continued && hole->kind == HTML_LOST && !hole->a) {
+		hole->dur = html_lasts(hole->begin, to);
 		return;
 	}
-	end_hole(h, c);
-	c->hole = s;
+	end_hole(h, hole);
+	*hole = s;
 }
 
 /**
@@ -307,6 +310,7 @@ void html_cpus_end(struct html *h, int64_t now)
 {
 	for (uint32_t i = 0; i < h->nr_cpus; i++) {
 		end_run(h, &h->cpus[i], i, now, KTAPE_STATE_R, HTML_NO_END);
-		end_hole(h, &h->cpus[i]);
+		for (size_t k = 0; k < KT_ARRAY_SIZE(h->cpus[i].holes); k++)
+			end_hole(h, &h->cpus[i].holes[k]);
 	}
 }

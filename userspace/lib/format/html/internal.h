@@ -21,6 +21,7 @@
 #define HTML_VALUES	1000000U	/* values of counters */
 #define HTML_OPEN	(1U << 20)	/* threads, requests and marks that are followed */
 #define HTML_NEST	16U	/* most nested interrupts of a CPU */
+#define HTML_RINGS	2U	/* of a CPU */
 #define HTML_CHUNK	8192U	/* events or spans in a block */
 
 /* Kinds of spans.  userspace/viewer/kinds.mjs has the same numbers. */
@@ -166,7 +167,7 @@ struct html_cost {
  * @flags: of its span
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
- * @hole: the last loss; its @dur grows while it goes on
+ * @holes: the last loss of each ring; its @dur grows while it goes on
  * @recorded: what is recorded
  * @cost: what the tracer costs
  */
@@ -179,7 +180,7 @@ struct html_cpu {
 	uint8_t flags;
 	unsigned int depth;
 	struct html_irq irqs[HTML_NEST];
-	struct html_span hole;
+	struct html_span holes[HTML_RINGS];
 	struct html_recorded recorded;
 	struct html_cost cost;
 };
