@@ -236,6 +236,9 @@ int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
  * ktape_event_near() - Find the name that a mistyped name of an event is nearest to
  * @text: the name that is not known; it ends at a NUL or a comma
  *
+ * Of a glob, the characters before the first wildcard are compared with the beginnings of
+ * names.
+ *
  * Return: name of an event, a class or a preset, or NULL if none is near.
  */
 const char *ktape_event_near(const char *text);

@@ -31,6 +31,12 @@ static size_t unit_of(uint64_t value, const char *unit)
 	return i;
 }
 
+/* Return how a unit other than ns is written behind a number. */
+static const char *unit_text(uint64_t value, const char *unit)
+{
+	return value == 1 && !strcmp(unit, "jiffies") ? "jiffy" : unit;
+}
+
 /**
  * duration_text() - write a duration for a sentence: "12.34 us"
  * @to: where to write
@@ -45,7 +51,8 @@ const char *duration_text(char to[DURATION_ROOM], uint64_t value,
 	size_t i = unit_of(value, unit);
 
 	if (i == KT_ARRAY_SIZE(units))
-		snprintf(to, DURATION_ROOM, "%" PRIu64 " %s", value, unit);
+		snprintf(to, DURATION_ROOM, "%" PRIu64 " %s", value,
+			 unit_text(value, unit));
 	else
 		snprintf(to, DURATION_ROOM, "%.2f %s",
 			 (double)value / (double)units[i].ns, units[i].name);
@@ -72,7 +79,8 @@ const char *duration_column(char to[DURATION_ROOM], uint64_t value,
 	size_t i = unit_of(value, unit);
 
 	if (strcmp(unit, "ns") != 0)
-		snprintf(to, DURATION_ROOM, "%" PRIu64 " %s", value, unit);
+		snprintf(to, DURATION_ROOM, "%" PRIu64 " %-*s", value,
+			 (int)strlen(unit), unit_text(value, unit));
 	else if (i == KT_ARRAY_SIZE(units))
 		snprintf(to, DURATION_ROOM, "%" PRIu64 "    ns", value);
 	else

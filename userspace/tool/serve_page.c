@@ -227,7 +227,8 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 	      out);
 	for (size_t i = 0; i < l.nr; i++)
 		put_row(out, s, &l.traces[i]);
-	fprintf(out, "</table></div>\n<p class=help>%zu traces%s\n", l.nr,
+	fprintf(out, "</table></div>\n<p class=help>%zu trace%s%s\n", l.nr,
+		l.nr == 1 ? "" : "s",
 		l.nr == SERVE_TRACES || !l.left ? ", and maybe more" : "");
 	serve_list_free(&l);
 	return fclose(out) ? -ENOMEM : 0;

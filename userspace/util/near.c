@@ -50,7 +50,8 @@ static unsigned int count_mistakes(const char *a, size_t a_len, const char *b,
  * @n: the search; @n->best is set to @known if no word before was as near
  * @known: a word; kept as a pointer
  *
- * One mistake in three characters is near, and so is the beginning of a word.
+ * One mistake in three characters is near, and so is the beginning of a word.  A mistyped
+ * beginning is compared with as many characters of @known.
  */
 void kt_near_try(struct kt_near *n, const char *known)
 {
@@ -59,6 +60,10 @@ void kt_near_try(struct kt_near *n, const char *known)
 
 	if (!n->len || n->len > WORD_MAX || !len || len > WORD_MAX)
 		return;
+	if (n->begins && n->len < BEGIN_MIN)
+		return;
+	if (n->begins)
+		len = kt_min(len, n->len);
 	distance = count_mistakes(n->word, n->len, known, len);
 	if (n->len >= BEGIN_MIN && n->len < len &&
 	    !memcmp(n->word, known, n->len))

@@ -518,7 +518,9 @@ def browser():
 
 def one_trace():
     s = Server('folder/whole.kt')
-    equal(re.findall(rb'<tr><td class=name>([^<]*)<td', s.ask('/')[2]), [b'whole.kt'])
+    page = s.ask('/')[2]
+    equal(re.findall(rb'<tr><td class=name>([^<]*)<td', page), [b'whole.kt'])
+    equal(re.findall(rb'<p class=help>(\d+ \w+)', page), [b'1 trace'])
     equal(s.ask('/raw/whole.kt')[0], 200)
     for path in '/tar/whole', '/raw/deep/er/one.kt':
         equal(s.ask(path)[0], 404)

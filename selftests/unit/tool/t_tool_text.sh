@@ -30,6 +30,9 @@ test_suggestions()
 	option --count: missing argument N|dump t -n
 	unknown event "shced_switch": did you mean "sched_switch"? (ktape list shows all)|dump -e irq,shced_switch t
 	unknown event "softriq": did you mean "softirq"? (ktape list shows all)|record -e softriq,sched -o t
+	unknown event "scehd_*": did you mean "sched"? (ktape list shows all)|dump -e scehd_* t
+	unknown event "!hrtmier_exp*": did you mean "hrtimer_expire_entry"? (ktape list shows all)|dump -e !hrtmier_exp* t
+	unknown event "*bogus": give an event, class, preset, glob or mask (see ktape list)|dump -e *bogus t
 	unknown event "bogus": give an event, class, preset, glob or mask (see ktape list)|dump -e bogus t
 	unknown event "irq_entry": did you mean "ipi_entry"? (ktape list shows all)|profile irq_entry
 	unknown format "perfeto": did you mean "perfetto"? (`ktape convert --list` shows the formats)|convert --to perfeto -o o t

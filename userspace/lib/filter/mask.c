@@ -214,25 +214,40 @@ int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 	return parse_list(list, mask, bad, TO_SHOW);
 }
 
+static void try_classes(struct kt_near *n)
+{
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		const struct ktape_class_desc *c = ktape_class_desc(i);
+
+		if (c)
+			kt_near_try(n, c->name);
+	}
+}
+
 const char *ktape_event_near(const char *text)
 {
 	static const char *const presets[] = { "default", "all", "none" };
 	struct kt_near n = { .best = NULL };
+	size_t len;
 
 	n.word = text + (*text == '!');
-	n.len = strcspn(n.word, ",");
+	len = strcspn(n.word, ",");
+	n.len = kt_min(strcspn(n.word, "*?["), len);
+	n.begins = n.len < len;
+	/* Of events whose names begin alike, the class stands for all: "scehd_*" is sched. */
+	if (n.begins) {
+		while (n.len && n.word[n.len - 1] == '_')
+			n.len--;
+		try_classes(&n);
+	}
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
 		if (d && i != KTAPE_TIME_EXTEND)
 			kt_near_try(&n, d->name);
 	}
-	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-		const struct ktape_class_desc *c = ktape_class_desc(i);
-
-		if (c)
-			kt_near_try(&n, c->name);
-	}
+	if (!n.begins)
+		try_classes(&n);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(presets); i++)
 		kt_near_try(&n, presets[i]);
 	return n.best;
