@@ -62,7 +62,7 @@ result $? 'a file that is missing is told'
 (ulimit -n 32; run 0 dump split && cmp text want)
 result $? 'one file of a stream is open at a time'
 (ulimit -n 32; run 1 dump many && says 'too many open files: the trace has 401' &&
-	says 'this process may have 32: raise the limit (ulimit -Hn 465')
+	says 'raise the limit (ulimit -Hn 465')
 result $? 'a trace with too many streams says what helps'
 run 0 dump many && sort text >got && sort want | diff - got >>log
 result $? 'with a higher limit it is read'

@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,15 +45,11 @@ static int is_stream(const struct dirent *d)
 /* Say what is in the way when a process has too many files open. */
 static int open_failed(struct kt_import *in, const char *name, size_t nr)
 {
-	struct rlimit limit = { .rlim_max = 0 };
-
 	if (errno != EMFILE && errno != ENFILE)
 		return -errno;
-	getrlimit(RLIMIT_NOFILE, &limit);
 	return kt_import_fail(in, 0,
-			      "%.40s: too many open files: the trace has %zu, and this process may have %llu: raise the limit (ulimit -Hn %zu, as root)",
-			      name, nr, (unsigned long long)limit.rlim_max,
-			      nr + 64);
+			      "%.40s: too many open files: the trace has %zu: raise the limit (ulimit -Hn %zu, as root)",
+			      name, nr, nr + 64);
 }
 
 /* Return the length of a name up to its last number; 0: others cannot belong to it. */
