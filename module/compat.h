@@ -97,13 +97,15 @@ static __always_inline bool kt_nmi_unsafe(void)
 #endif
 
 /*
- * Read a member of a per-CPU variable once, with preemption disabled, in one
- * instruction where the architecture has one.
+ * Read and write a member of a per-CPU variable once, with preemption disabled, in
+ * one instruction where the architecture has one.
  */
 #ifdef CONFIG_X86
 #define kt_cpu_read(var)	this_cpu_read(var)
+#define kt_cpu_write(var, to)	this_cpu_write(var, to)
 #else
 #define kt_cpu_read(var)	READ_ONCE(*raw_cpu_ptr(&(var)))
+#define kt_cpu_write(var, to)	WRITE_ONCE(*raw_cpu_ptr(&(var)), to)
 #endif
 
 /*

@@ -7,7 +7,7 @@
  *
  * Between the record of sched_switch and the switch itself, current is still
  * the outgoing task, but readers attribute records to the incoming one.  struct
- * kt_coming makes headers agree with that.
+ * kt_now and struct kt_coming make headers agree with that.
  */
 #include <linux/hardirq.h>
 #include <linux/sched.h>
@@ -83,26 +83,62 @@ void kt_coming_back(const struct kt_coming *old)
 }
 
 /**
+ * kt_context_unknown() - Say that the thread of a block is not known
+ * @block: header of a block that is being opened
+ *
+ * Context: any.
+ */
+void kt_context_unknown(struct ktape_block *block)
+{
+	block->tid = -1;
+	block->prio = 0;
+	block->context = KTAPE_CTX_UNKNOWN;
+}
+
+/*
+ * Name the thread of the first record, as far as that is known.  That of a switch is
+ * the outgoing one, and of a context record it does not matter: it names the next one.
+ * If no session records switches or context records, struct kt_now is not kept up to
+ * date.
+ */
+static void context_fill_thread(struct ktape_block *block,
+				const struct kt_record *rec)
+{
+	const u8 opcode = rec ? rec->code & (KTAPE_OPCODES - 1) : 0;
+	struct task_struct *p = current;
+
+	if (opcode != KTAPE_EV_SCHED_SWITCH && opcode != KTAPE_EV_CONTEXT &&
+	    (kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]) ||
+	     kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT])))
+		p = kt_event_thread();
+	if (!p) {
+		kt_context_unknown(block);
+		return;
+	}
+	block->tid = p->pid;
+	/* Another CPU may change it: either value is right. */
+	block->prio = (u8)READ_ONCE(p->prio);
+}
+
+/**
  * kt_context_fill() - Fill in thread and context of a block
  * @block: header of a block that is being opened
+ * @rec: its first record, NULL = none
  *
  * Context: any, preemption disabled.
  */
-void kt_context_fill(struct ktape_block *block)
+void kt_context_fill(struct ktape_block *block, const struct kt_record *rec)
 {
 	struct kt_coming *c = this_cpu_ptr(&coming);
 	const struct task_struct *leaves = READ_ONCE(c->leaves);
 
 	barrier();	/* tid and prio were stored before leaves */
-	block->tid = current->pid;
-	/* Another CPU may change it: either value is right. */
-	block->prio = (u8)READ_ONCE(current->prio);
 	block->context = context_now();
-	if (likely(!leaves))
-		return;
-	if (leaves != current) {
+	if (likely(leaves != current)) {
 		/* The switch has happened. */
-		WRITE_ONCE(c->leaves, NULL);
+		if (leaves)
+			WRITE_ONCE(c->leaves, NULL);
+		context_fill_thread(block, rec);
 		return;
 	}
 	block->tid = c->tid;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Records an event in the rings of all sessions that want it, with filters,
- * stacks, triggers and sinks: the route KT_ROUTE_MANY, and records of any
- * shape.  The fast path for one session is in event.h.
+ * stacks, triggers and sinks, and records of any shape.  The fast path for one
+ * session is in event.h, the ways between the two are in brief.c.  Context
+ * switches are in switch.c.
  *
  * Also the callbacks of a session's rings (struct kt_ring_ops), which fill in
  * block headers and wake readers.
@@ -158,10 +159,24 @@ static bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
+ * Are readers of a session with a thread filter to be told first which thread
+ * runs?  A switch says that itself, and nobody asks whose the control records are.
+ */
+static __always_inline bool event_is_owed(unsigned int session,
+					  const struct kt_record *rec)
+{
+	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	return kt_cpu_read(kt_cpus.now.owed) & BIT(session) &&
+	       opcode >= KTAPE_OP_EXCEPTION && opcode != KTAPE_EV_SCHED_SWITCH;
+}
+
+/*
  * Record an event in one session if its filters let it pass.  A @brief event
  * has no blob, and its @args array holds three words.
+ * Return: whether the event passed.
  */
-static __always_inline void event_put(unsigned int session, struct kt_ring *r,
+static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 				      const struct kt_record *rec,
 				      struct task_struct *other,
 				      const bool brief)
@@ -173,12 +188,14 @@ static __always_inline void event_put(unsigned int session, struct kt_ring *r,
 	kt_count(&r->page->emitted[rec->class]);
 	if (unlikely(f) && !event_passes(f, r, rec, other)) {
 		kt_triggers_held(t, rec);
-		return;
+		return false;
 	}
 	if (unlikely(kt_nmi_unsafe())) {
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
-		return;
+		return false;
 	}
+	if (unlikely(f) && event_is_owed(session, rec))
+		kt_switch_pay(BIT(session));
 	if (unlikely(f) && kt_filter_has_stack(f, rec))
 		record_with_stack(f, r, rec);
 	else if (brief)
@@ -189,33 +206,26 @@ static __always_inline void event_put(unsigned int session, struct kt_ring *r,
 	if (unlikely(t) &&
 	    kt_triggers_look_at(t, rec->code & (KTAPE_OPCODES - 1)))
 		kt_trigger_look(t, session, rec);
+	return true;
 }
 
-static __always_inline void event_deliver(u32 kind, const struct kt_record *rec,
+/* Return the sessions in which the event passed. */
+static __always_inline unsigned long event_deliver(u32 kind, const struct kt_record *rec,
 					  struct task_struct *other,
 					  const bool brief)
 {
 	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	unsigned int want = READ_ONCE(cpu->want[opcode]);
+	unsigned long passed = 0;
 
 	for (; want; want &= want - 1)
-		event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec, other,
-			  brief);
+		if (event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec,
+			      other, brief))
+			passed |= BIT(__ffs(want));
 	if (unlikely(kt_sink_wants(opcode)))
 		sink_call(rec);
-}
-
-/**
- * kt_event_record() - Record an event of any shape
- * @kind: enum ktape_ring_kind, or KT_RING_NAMES
- * @rec: the record
- *
- * Context: any, preemption disabled.
- */
-void kt_event_record(u32 kind, const struct kt_record *rec)
-{
-	event_deliver(kind, rec, NULL, false);
+	return passed;
 }
 
 /**
@@ -238,23 +248,23 @@ void kt_event_record_in(unsigned int session, u32 kind,
 
 /**
  * kt_event_record_of() - Record an event of any shape about another task
- * @kind: enum ktape_ring_kind
+ * @kind: enum ktape_ring_kind, or KT_RING_NAMES
  * @rec: the record
  * @other: a task that the event is about besides current, or NULL
  *
  * Context: any, preemption disabled.
+ * Return: the sessions whose filters it passed.
  */
-void kt_event_record_of(u32 kind, const struct kt_record *rec,
-			struct task_struct *other)
+unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
+				 struct task_struct *other)
 {
-	event_deliver(kind, rec, other, false);
+	return event_deliver(kind, rec, other, false);
 }
 
 /**
- * kt_event_other() - Do kt_event() for any number of sessions
+ * kt_event_checked() - Do kt_event_many() for any sessions, filters and sinks
  * @code: from KT_CODE()
- * @class: its class
- * @kind: enum ktape_ring_kind
+ * @place: from KT_PLACE()
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word
@@ -262,44 +272,18 @@ void kt_event_record_of(u32 kind, const struct kt_record *rec,
  *
  * Context: as kt_event().
  */
-noinline void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
-			     u32 a2, struct task_struct *other)
+noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
+				       u32 a2, struct task_struct *other)
 {
 	const u32 args[] = { a0, a1, a2 };
 	const struct kt_record rec = {
 		.code = code,
-		.class = class,
+		.class = KT_PLACE_CLASS(place),
 		.nargs = code >> 29,
 		.args = args,
 	};
 
-	event_deliver(kind, &rec, other, true);
-}
-
-/**
- * kt_event_many() - Do kt_event_other() for an event about current only
- * @code: from KT_CODE()
- * @class: its class
- * @kind: enum ktape_ring_kind
- * @a0: argument word
- * @a1: argument word
- * @a2: argument word
- *
- * Context: as kt_event().
- */
-noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
-			    u32 a2)
-{
-	kt_event_other(code, class, kind, a0, a1, a2, NULL);
-}
-
-/* Do kt_event() with values from the caller in place of constants. */
-static __always_inline void event_by_call(u32 code, u32 place, const u32 nargs,
-					  u32 a0, u32 a1, u32 a2,
-					  struct task_struct *other)
-{
-	kt_event(code & (KTAPE_OPCODES - 1), place & 0xff, place >> 8,
-		 code >> 8 & KTAPE_DAT20_MASK, nargs, a0, a1, a2, other);
+	event_deliver(KT_PLACE_KIND(place), &rec, other, true);
 }
 
 /**
@@ -312,7 +296,7 @@ static __always_inline void event_by_call(u32 code, u32 place, const u32 nargs,
  */
 void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
 {
-	event_by_call(code, place, 0, 0, 0, 0, other);
+	kt_event_at(code, place, 0, 0, 0, 0, other);
 }
 
 /**
@@ -326,7 +310,7 @@ void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
  */
 void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 {
-	event_by_call(code, place, 1, a0, 0, 0, other);
+	kt_event_at(code, place, 1, a0, 0, 0, other);
 }
 
 /**
@@ -342,7 +326,7 @@ void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 		       struct task_struct *other)
 {
-	event_by_call(code, place, 2, a0, a1, 0, other);
+	kt_event_at(code, place, 2, a0, a1, 0, other);
 }
 
 /**
@@ -359,7 +343,7 @@ void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 void notrace kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		       struct task_struct *other)
 {
-	event_by_call(code, place, 3, a0, a1, a2, other);
+	kt_event_at(code, place, 3, a0, a1, a2, other);
 }
 
 /*
@@ -376,29 +360,29 @@ static void owner_parked(struct kt_ring *r, const struct kt_record *rec)
 }
 
 /* Fill in the header of a block that is being opened. */
-static void owner_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+static void owner_opening(struct kt_ring *r, struct ktape_block *block,
+			  const struct kt_record *rec)
 {
 	struct kt_owner *owner = r->owner;
 	unsigned long flags;
 
 	memcpy(block->uuid, kt_uuid, sizeof(block->uuid));
-	/* Read both clocks at one moment, but for NMIs.  @ts may be older. */
+	/* Read both clocks at one moment, but for NMIs. */
 	local_irq_save(flags);
 	block->sync_clock = kt_clock();
 	block->sync_mono_ns = ktime_get_mono_fast_ns();
 	local_irq_restore(flags);
 	block->generation = READ_ONCE(owner->generation);
-	if (READ_ONCE(owner->no_context)) {
-		/*
-		 * Without context records the thread would be valid for the
-		 * first record only: report it as unknown.
-		 */
-		block->tid = -1;
-		block->prio = 0;
-		block->context = KTAPE_CTX_UNKNOWN;
+	/*
+	 * Without context records the thread would be valid for the first record
+	 * only: report it as unknown.  If one is owed, it comes next.
+	 */
+	if (READ_ONCE(owner->no_context) ||
+	    kt_cpu_read(kt_cpus.now.owed) & BIT(owner->session)) {
+		kt_context_unknown(block);
 		return;
 	}
-	kt_context_fill(block);
+	kt_context_fill(block, rec);
 }
 
 /*

@@ -62,20 +62,107 @@ enum {
  */
 #define KT_ROUTE_MANY		KT_SESSIONS
 
+/*
+ * First of the routes, one a session, of events to which only the session's pid
+ * filter applies: their rings are NULL unless the running thread passes.
+ */
+#define KT_ROUTE_JUDGED		(KT_SESSIONS + 1)
+
+/*
+ * Route of sched_switch if several sessions without filters record it; and the first
+ * of those, one a session, if the pid filter of one session is all that matters.
+ */
+#define KT_ROUTE_IN		(2 * KT_SESSIONS + 1)
+#define KT_ROUTE_SWITCH		(KT_ROUTE_IN + 1)
+#define KT_ROUTES		(KT_ROUTE_SWITCH + KT_SESSIONS)
+
+/*
+ * In struct kt_cpu.brief and .watch, besides KT_VERDICT_* and one bit a session:
+ * thread filters apply; only kt_event_switch() does all that a switch needs.
+ */
+#define KT_JUDGED		BIT(KT_SESSIONS + 2)
+#define KT_WATCH_SLOW		BIT(KT_SESSIONS + 3)
+
+/* struct kt_now.pass: no verdict on the running thread is known. */
+#define KT_NOT_JUDGED		BIT(KT_SESSIONS)
+
+/* struct kt_now.thread: the record of the switch to the thread is stored. */
+#define KT_ARRIVED		1UL
+
+/**
+ * struct kt_now - the thread that a CPU runs, and what its sessions need to know
+ * @thread: the thread of the next record, with KT_ARRIVED; without it, its switch
+ *	is being recorded; 0: no switch has been seen since the probe of
+ *	sched_switch was attached, so it is current
+ * @pass: bit n: session n has no thread filter, or @thread passes
+ * @cgroup: id of the thread's cgroup when @pass was found
+ * @uid: its uid then
+ * @owed: bit n: readers of session n do not know which thread runs; its context
+ *	record comes with the next event of the session
+ * @held: bit n: @thread does not pass in session n
+ * @ready: bit n: session n has a thread filter, @thread passes, and nothing is owed
+ * @all_ready: @pass, if @ready has all sessions that care about switches; else
+ *	KT_NOT_JUDGED
+ * @all_quiet: @pass, if @held has all of them, and a switch to another thread that
+ *	does not pass is only to be counted; else KT_NOT_JUDGED
+ *
+ * Changed by the owning CPU alone, and for a CPU that is not online yet.  All but
+ * @owed and @all_quiet change with interrupts disabled.
+ */
+struct kt_now {
+	unsigned long thread;
+	u32 pass;
+	u32 uid;
+	u64 cgroup;
+	u32 all_ready;
+	u32 all_quiet;
+	u8 owed;
+	u8 held;
+	u8 ready;
+};
+
 /**
  * struct kt_cpu - per-CPU state that each event reads
- * @route: per opcode the only session that records it, or KT_ROUTE_MANY
+ * @route: per opcode the only session that records it, or KT_ROUTE_*
  * @want: per opcode, bit n: session n records it
- * @ring: per ring kind (KT_RING_NAMES included) and session; stored before any
+ * @now: the running thread
+ * @watch: bit n: session n records switches or context records; KT_VERDICT_*,
+ *	KT_JUDGED and KT_WATCH_SLOW of all sessions
+ * @selective: bit n: session n has a thread filter, and @now is kept up to date
+ *	for it
+ * @switch_session: the only session that records sched_switch, or KT_ROUTE_MANY
+ * @brief: per opcode @want, with KT_VERDICT_* and KT_JUDGED of the thread
+ *	filters, if no other filter, no trigger and no sink apply to the event in
+ *	any of the sessions; else 0
+ * @ring: per ring kind (KT_RING_NAMES included) and route; stored before any
  *	want bit of the session is set; NULL for KT_ROUTE_MANY
+ * @rings: the same in one row, see KT_PLACE_OF()
+ * @held: for KT_ROUTE_JUDGED the pages that count events which the session's filter
+ *	holds back, if the running thread does not pass; as @ring
+ * @held_pages: the same in one row
  *
- * @route follows from @want.  It saves the search for the bit in the usual
- * case: one session, and no filter, trigger or sink for the event.
+ * All but @want and @now follows from @want and the sessions' filters.  @route
+ * saves the search for the bit in the usual case: one session, and no filter,
+ * trigger or sink for the event.  @brief leads to the shorter ways of brief.c.
+ * One load of it says both which sessions record the event and that nothing else
+ * is to be asked.
  */
 struct kt_cpu {
 	u8 route[KTAPE_OPCODES];
 	u8 want[KTAPE_OPCODES];
-	struct kt_ring *ring[KT_RING_KINDS][KT_SESSIONS + 1];
+	struct kt_now now;
+	u32 watch;
+	u8 selective;
+	u8 switch_session;
+	u32 brief[KTAPE_OPCODES];
+	union {
+		struct kt_ring *ring[KT_RING_KINDS][KT_ROUTES];
+		struct kt_ring *rings[KT_RING_KINDS * KT_ROUTES];
+	};
+	union {
+		struct ktape_ring_page *held[KT_RING_KINDS][KT_ROUTES];
+		struct ktape_ring_page *held_pages[KT_RING_KINDS * KT_ROUTES];
+	};
 };
 
 DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
@@ -103,8 +190,8 @@ struct kt_owner {
 };
 
 /**
- * struct kt_coming - incoming task of a context switch, between the record of
- * sched_switch and the switch
+ * struct kt_coming - incoming task of a context switch, where struct kt_now does not
+ * say it: for the call stack of the switch, and if the record of the switch was lost
  * @leaves: outgoing task; NULL = no such switch, records belong to current
  * @tid: thread id of the incoming task, -1 = unknown
  * @prio: priority of the incoming task
@@ -126,20 +213,31 @@ extern const struct kt_ring_ops kt_event_ring_ops;
 
 void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
-void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
-void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
-		    struct task_struct *other);
-void kt_event_record(u32 kind, const struct kt_record *rec);
+void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+		   struct task_struct *other);
+void kt_event_switch(u32 code, struct task_struct *prev,
+		     struct task_struct *next);
+void kt_event_switch_in(u32 code, struct task_struct *prev,
+			struct task_struct *next);
+void kt_switch_forget(void);
+void kt_switch_prepare(unsigned int cpu);
+void kt_switch_told(unsigned int session);
 void kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec);
-void kt_event_record_of(u32 kind, const struct kt_record *rec,
-			struct task_struct *other);
+unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
+				 struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);
 struct kt_coming kt_coming_set(s32 tid, u8 prio);
 void kt_coming_back(const struct kt_coming *old);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);
+
+/* Record an event of any shape.  Preemption disabled. */
+static inline void kt_event_record(u32 kind, const struct kt_record *rec)
+{
+	kt_event_record_of(kind, rec, NULL);
+}
 
 /* ---- sinks: see emit/sink.c ------------------------------------------------ */
 
@@ -159,6 +257,66 @@ void kt_sink_set(void (*call)(const struct kt_record *rec));
 static __always_inline bool kt_sink_wants(unsigned int opcode)
 {
 	return READ_ONCE(kt_sink_mask[opcode / 64]) >> (opcode % 64) & 1;
+}
+
+/*
+ * Class of an event, and the index of the first of its rings in struct
+ * kt_cpu.rings, in one word: with it, the arguments of
+ * kt_event_many() fit into registers.
+ */
+#define KT_PLACE_OF(class, kind)	((class) | (kind) * KT_ROUTES << 8)
+#define KT_PLACE_CLASS(place)		((place) & 0xff)
+#define KT_PLACE_RINGS(place)		((place) >> 8)
+#define KT_PLACE_KIND(place)	(KT_PLACE_RINGS(place) / KT_ROUTES)
+#define KT_PLACE(NAME) \
+	KT_PLACE_OF(KT_CLASS_OF_##NAME, KT_EVENT_RING_##NAME)
+
+/* kt_event(), with opcode and dat20, and class and kind, in one word each. */
+static __always_inline void kt_event_at(u32 code, u32 place, const u32 nargs,
+					u32 a0, u32 a1, u32 a2,
+					struct task_struct *other)
+{
+	unsigned long route =
+		kt_cpu_read(kt_cpus.route[code & (KTAPE_OPCODES - 1)]);
+	struct kt_ring *r =
+		kt_cpu_read(kt_cpus.rings[KT_PLACE_RINGS(place) + route]);
+	struct ktape_ring_page *page;
+
+	if (unlikely(!r || kt_nmi_unsafe())) {
+		page = NULL;
+		/* gcc takes no pointer for a constant. */
+		if (__builtin_constant_p((unsigned long)other) && !other)
+			page = kt_cpu_read(
+				kt_cpus.held_pages[KT_PLACE_RINGS(place) +
+						   route]);
+		if (!page)
+			return kt_event_many(code, place, a0, a1, a2, other);
+		kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
+		kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
+		return;
+	}
+	kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
+	kt_ring_put(r, code, KT_PLACE_CLASS(place), nargs, a0, a1, a2);
+}
+
+/**
+ * kt_event_ring() - Get the ring of an event if one session records it
+ * @opcode: the event
+ * @kind: enum ktape_ring_kind
+ *
+ * The caller counts the event and stores its record.  As for kt_event(), the address
+ * of the ring's pointer is computed from the route.
+ *
+ * Context: any, preemption disabled.
+ * Return: the ring; NULL: only kt_event_record() does all that is needed.
+ */
+static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
+{
+	unsigned long route = kt_cpu_read(kt_cpus.route[opcode]);
+
+	if (kt_nmi_unsafe())
+		return NULL;
+	return kt_cpu_read(kt_cpus.ring[kind][route]);
 }
 
 /**
@@ -187,23 +345,92 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
 				     const u32 nargs, u32 a0, u32 a1, u32 a2,
 				     struct task_struct *other)
 {
-	unsigned long route = kt_cpu_read(kt_cpus.route[opcode]);
-	struct kt_ring *r = kt_cpu_read(kt_cpus.ring[kind][route]);
-	u32 code = KT_CODE(opcode, dat20, 0, nargs);
-
-	if (unlikely(!r || kt_nmi_unsafe())) {
-		if (__builtin_constant_p(other))
-			kt_event_many(code, class, kind, a0, a1, a2);
-		else
-			kt_event_other(code, class, kind, a0, a1, a2, other);
-		return;
-	}
-	kt_count(&r->page->emitted[class]);
-	kt_ring_put(r, code, class, nargs, a0, a1, a2);
+	kt_event_at(KT_CODE(opcode, dat20, 0, nargs), KT_PLACE_OF(class, kind),
+		    nargs, a0, a1, a2, other);
 }
 
-/* Class and ring of an event in one word, for kt_event0() to kt_event3(). */
-#define KT_PLACE(NAME)		(KT_CLASS_OF_##NAME | KT_EVENT_RING_##NAME << 8)
+/* ---- context switches: switch.c ------------------------------------------- */
+
+/*
+ * Between the record of sched_switch and the switch itself current is still the
+ * outgoing thread, but records already belong to the incoming one.  An NMI or a
+ * run-time probe may record there, and needs to know the thread for the header of
+ * a block and for the filters.  While the record is being stored it cannot know on
+ * which side of it its own record will be: the thread is unknown.
+ */
+static __always_inline void kt_switch_begin(struct task_struct *next)
+{
+	kt_cpu_write(kt_cpus.now.thread, (unsigned long)next);
+	barrier();	/* before the record is stored */
+}
+
+static __always_inline void kt_switch_end(void)
+{
+	barrier();	/* after the record was stored */
+	raw_cpu_inc(kt_cpus.now.thread);
+}
+
+/**
+ * kt_event_thread() - Get the thread that the next record belongs to
+ *
+ * Context: any, preemption disabled, while a session records switches.
+ * Return: the thread, NULL = not known.
+ */
+static __always_inline struct task_struct *kt_event_thread(void)
+{
+	unsigned long thread = kt_cpu_read(kt_cpus.now.thread);
+
+	if (!thread)
+		return current;
+	return thread & KT_ARRIVED ? (void *)(thread - KT_ARRIVED) : NULL;
+}
+
+/* Record a switch in one ring. */
+static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
+					  struct task_struct *prev,
+					  struct task_struct *next)
+{
+	kt_switch_begin(next);
+	kt_count(&r->page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
+	kt_ring_put(r, code, KT_CLASS_OF_SCHED_SWITCH, 2, prev->pid, next->pid,
+		    0);
+	kt_switch_end();
+}
+
+/**
+ * kt_switch_passes() - Is a switch to be recorded in the ring of a pid filter?
+ * @r: the ring
+ * @next: the incoming thread
+ * @passes: receives the answer
+ *
+ * Inlined, because this decides alone in the most frequent cases: both threads pass,
+ * or none of them does.  A switch that does not pass is counted.
+ *
+ * Context: the probe of sched_switch.
+ * Return: true; false: only kt_event_switch() does all that is needed.
+ */
+static __always_inline bool kt_switch_passes(struct kt_ring *r,
+					     struct task_struct *next,
+					     bool *passes)
+{
+	const struct kt_kept *k = kt_verdict_place(next);
+	struct ktape_ring_page *page;
+
+	if (unlikely(!kt_verdict_is_kept(k, next, 0)))
+		return false;
+	*passes = k->pass == kt_cpu_read(kt_cpus.now.all_ready);
+	if (*passes)
+		return true;
+	if (k->pass != kt_cpu_read(kt_cpus.now.all_quiet))
+		return false;
+	kt_cpu_write(kt_cpus.now.thread, (unsigned long)next + KT_ARRIVED);
+	page = r->page;
+	kt_count(&page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
+	kt_count(&page->filtered[KT_CLASS_OF_SCHED_SWITCH]);
+	return true;
+}
+
+/* ---- events by a call ------------------------------------------------------ */
 
 void kt_event0(u32 code, u32 place, struct task_struct *other);
 void kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other);
@@ -243,10 +470,6 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, NULL)
 #define KT_INLINE1_OF(NAME, other, dat20, a0) \
 	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, other)
-#define KT_INLINE2_OF(NAME, other, dat20, a0, a1) \
-	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, other)
-#define KT_INLINE3_OF(NAME, other, dat20, a0, a1, a2) \
-	KT_EVENT_INLINE(NAME, dat20, 3, a0, a1, a2, other)
 
 /*
  * Record an event with an array of up to 7 argument words, and with a blob

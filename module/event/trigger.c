@@ -156,6 +156,9 @@ static void trigger_write(unsigned int session, u32 kind,
 
 	if (!r)
 		return;
+	/* A QUIET trigger fires without an event that has paid. */
+	if (kt_cpu_read(kt_cpus.now.owed) & BIT(session))
+		kt_switch_pay(BIT(session));
 	kt_count(&r->page->emitted[rec->class]);
 	kt_ring_write(r, rec);
 }

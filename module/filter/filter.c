@@ -91,9 +91,8 @@ static bool filter_pass_number(const struct kt_filters *f, u32 opcode,
 	}
 }
 
-static bool filter_pass_uid(const struct kt_filters *f, struct task_struct *p)
+static bool filter_pass_uid(const struct kt_filters *f, u32 uid)
 {
-	uid_t uid = from_kuid(&init_user_ns, task_uid(p));
 	unsigned int i;
 
 	for (i = 0; i < f->nr[KTAPE_FILTER_UID]; i++)
@@ -102,24 +101,18 @@ static bool filter_pass_uid(const struct kt_filters *f, struct task_struct *p)
 	return false;
 }
 
-#ifdef CONFIG_CGROUPS
 static bool filter_pass_cgroup(const struct kt_filters *f,
-			       struct task_struct *p)
+			       struct cgroup *cgroup)
 {
 	unsigned int i;
 
+	if (!IS_ENABLED(CONFIG_CGROUPS))
+		return true;
 	for (i = 0; i < f->nr[KTAPE_FILTER_CGROUP]; i++)
-		if (cgroup_is_descendant(task_dfl_cgroup(p), f->cgroups[i]))
+		if (cgroup_is_descendant(cgroup, f->cgroups[i]))
 			return true;
 	return false;
 }
-#else
-static bool filter_pass_cgroup(const struct kt_filters *f,
-			       struct task_struct *p)
-{
-	return true;
-}
-#endif
 
 static bool filter_pass_pid(const struct kt_filters *f,
 			    const struct task_struct *p)
@@ -129,20 +122,34 @@ static bool filter_pass_pid(const struct kt_filters *f,
 	return (!f->pid_set || sets & f->pid_set) && !(sets & f->pid_except);
 }
 
-static bool filter_pass_thread(const struct kt_filters *f,
-			       struct task_struct *p)
+/**
+ * kt_filter_pass_thread() - Do the events of a thread pass pid, uid and cgroup?
+ * @f: the session's filters
+ * @p: the thread
+ * @cgroup: from kt_thread_cgroup()
+ * @uid: from kt_thread_uid()
+ *
+ * Context: as kt_filter_pass().
+ * Return: true or false.
+ */
+bool kt_filter_pass_thread(const struct kt_filters *f,
+			   const struct task_struct *p, struct cgroup *cgroup,
+			   u32 uid)
 {
 	if (kt_filter_in_force(f, KTAPE_FILTER_PID) && !filter_pass_pid(f, p))
 		return false;
-	if (kt_filter_in_force(f, KTAPE_FILTER_UID) && !filter_pass_uid(f, p))
+	if (kt_filter_in_force(f, KTAPE_FILTER_UID) && !filter_pass_uid(f, uid))
 		return false;
 	return !kt_filter_in_force(f, KTAPE_FILTER_CGROUP) ||
-	       filter_pass_cgroup(f, p);
+	       filter_pass_cgroup(f, cgroup);
 }
 
-#define THREAD_KINDS \
-	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | \
-	 BIT(KTAPE_FILTER_UID))
+static bool filter_pass_thread(const struct kt_filters *f,
+			       struct task_struct *p)
+{
+	return kt_filter_pass_thread(f, p, kt_thread_cgroup(p),
+				     kt_thread_uid(p));
+}
 
 /**
  * kt_filter_pass_rate() - Does one more event keep within its rate limit?
@@ -180,7 +187,7 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
 {
 	if (!filter_pass_number(f, opcode, dat20))
 		return false;
-	if (f->kinds & THREAD_KINDS && !filter_pass_thread(f, current) &&
+	if (f->kinds & KT_THREAD_KINDS && !filter_pass_thread(f, current) &&
 	    !(other && filter_pass_thread(f, other)))
 		return false;
 	return opcode != KTAPE_EV_EXCEPTION ||
@@ -238,12 +245,12 @@ static const bool filter_is_event[KTAPE_OPCODES] = {
 #include <ktape/events.h>
 };
 
-static bool filter_applies_to(const struct kt_filters *f, unsigned int opcode)
+/* Does a filter other than those by thread apply, or a stack follow? */
+static bool filter_applies_beyond(const struct kt_filters *f,
+				  unsigned int opcode)
 {
 	const struct kt_number *n = &filter_numbers[opcode];
 
-	if (f->kinds & THREAD_KINDS)
-		return true;
 	if (n->bits && kt_filter_in_force(f, n->kind))
 		return true;
 	if (opcode == KTAPE_EV_EXCEPTION &&
@@ -261,7 +268,7 @@ static bool filter_applies_to(const struct kt_filters *f, unsigned int opcode)
 
 /**
  * kt_filter_applies() - Compute the opcodes to which a filter applies
- * @f: the filters, not in force yet; its @applies receives the result
+ * @f: the filters, not in force yet; its @applies and @beyond receive the result
  *
  * No filter applies to control records: without context records a reader would
  * not know which thread runs.
@@ -272,10 +279,17 @@ void kt_filter_applies(struct kt_filters *f)
 {
 	unsigned int i;
 
+	memset(f->beyond, 0, sizeof(f->beyond));
 	memset(f->applies, 0, sizeof(f->applies));
-	for (i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++)
-		if (filter_is_event[i] && filter_applies_to(f, i))
+	for (i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++) {
+		if (!filter_is_event[i])
+			continue;
+		if (filter_applies_beyond(f, i))
+			f->beyond[i / 64] |= BIT_ULL(i % 64);
+		if (f->kinds & KT_THREAD_KINDS)
 			f->applies[i / 64] |= BIT_ULL(i % 64);
+		f->applies[i / 64] |= f->beyond[i / 64] & BIT_ULL(i % 64);
+	}
 }
 
 /**

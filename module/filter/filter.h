@@ -11,8 +11,14 @@
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
 
+#include <linux/atomic.h>
 #include <linux/bitmap.h>
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 
 #include <ktape/filter.h>
 
@@ -21,10 +27,8 @@
 /* Number of sessions that can exist at a time. */
 #define KT_SESSIONS		8
 
-struct cgroup;
 struct kt_gates;
 struct kt_rates;
-struct task_struct;
 
 /**
  * struct kt_filters - all filters of a session, replaced as a whole
@@ -34,6 +38,8 @@ struct task_struct;
  * @pid_except: set of threads that do not pass; 0 = none
  * @severity: lowest level of an exception that passes
  * @applies: bit n: a filter applies to opcode n, or a stack follows it
+ * @beyond: bit n: a filter other than those by thread applies to opcode n, or a
+ *	stack follows it
  * @stacks: bit n: a call stack follows event n
  * @softirqs: bit n: softirq vector n passes
  * @signals: bit n - 1: signal n passes
@@ -58,6 +64,7 @@ struct kt_filters {
 	u32 pid_except;
 	u16 severity;
 	u64 applies[KTAPE_MASK_WORDS];
+	u64 beyond[KTAPE_MASK_WORDS];
 	u64 stacks[KTAPE_MASK_WORDS];
 	u64 softirqs;
 	u64 signals;
@@ -71,6 +78,11 @@ struct kt_filters {
 	unsigned long *cpus;
 	struct ktape_filter_pid *pids;
 };
+
+/* Filters that look at the thread of an event alone. */
+#define KT_THREAD_KINDS \
+	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | \
+	 BIT(KTAPE_FILTER_UID))
 
 /**
  * struct kt_span - a span record that replaces a pair of events
@@ -100,6 +112,9 @@ extern struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
 			       struct task_struct *other, struct kt_span *span);
+bool kt_filter_pass_thread(const struct kt_filters *f,
+			   const struct task_struct *p, struct cgroup *cgroup,
+			   u32 uid);
 bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
 			 const struct kt_record *rec);
 void kt_filter_applies(struct kt_filters *f);
@@ -155,6 +170,170 @@ void kt_rates_entries(const struct kt_rates *rates,
 		      struct ktape_filter_rate *to);
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
+
+/* ---- verdicts on threads: verdict.c ---------------------------------------- */
+
+/*
+ * Which sessions' pid, cgroup and uid filters does a thread pass?  The answer is
+ * the same for all events of the thread, so each CPU keeps those of some threads.
+ *
+ * What makes a kept verdict invalid:
+ *
+ *   filters change		the epoch changes when they are published
+ *   a thread is followed or	the epoch changes; a thread that was followed is
+ *   not followed any more	removed before its task_struct is freed, so a new
+ *				thread at the same address has another epoch
+ *   the thread changes cgroup	the cgroup's id, which is never used again, is
+ *				compared
+ *   the thread changes uid	the uid is compared
+ *
+ * The last two are compared only if such a filter is in force.
+ */
+
+/* Verdicts that a CPU keeps; two threads may share a place. */
+#define KT_KEPT_BITS	5
+
+/**
+ * struct kt_kept - a verdict on a thread
+ * @task: the thread; NULL = none
+ * @epoch: kt_verdict_epoch before the verdict was found
+ * @cgroup: id of the thread's cgroup
+ * @uid: real uid of the thread
+ * @pass: bit n: session n has no such filter, or the thread passes
+ */
+struct kt_kept {
+	const struct task_struct *task;
+	unsigned long epoch;
+	u64 cgroup;
+	u32 uid;
+	u32 pass;
+};
+
+/*
+ * Written with interrupts disabled.  An NMI only reads, and finds no thread while an
+ * entry changes.
+ */
+DECLARE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[1 << KT_KEPT_BITS]);
+
+/* Changes after each change of filters and of followed threads. */
+extern atomic_long_t kt_verdict_epoch;
+
+/* What a verdict depends on and a thread may change at any time. */
+#define KT_VERDICT_CGROUP	BIT(KT_SESSIONS)
+#define KT_VERDICT_UID		BIT(KT_SESSIONS + 1)
+#define KT_VERDICT_VARIES	(KT_VERDICT_CGROUP | KT_VERDICT_UID)
+
+void kt_verdict_get(struct task_struct *p, unsigned int varies,
+		    struct kt_kept *to);
+
+/* End the validity of all verdicts, after a change and before its grace period. */
+static inline void kt_verdict_renew(void)
+{
+	/* Pairs with the acquire in verdict_find(): the change is seen. */
+	(void)atomic_long_inc_return_release(&kt_verdict_epoch);
+}
+
+/* The cgroup that filters look at.  RCU keeps it. */
+static __always_inline struct cgroup *kt_thread_cgroup(struct task_struct *p)
+{
+#ifdef CONFIG_CGROUPS
+	return task_dfl_cgroup(p);
+#else
+	return NULL;
+#endif
+}
+
+/* Its id, which no other cgroup ever gets. */
+static __always_inline u64 kt_cgroup_id(const struct cgroup *cgroup)
+{
+#ifdef CONFIG_CGROUPS
+	return cgroup_id(cgroup);
+#else
+	return 0;
+#endif
+}
+
+/* The uid that filters look at, in the initial user name space. */
+static __always_inline u32 kt_thread_uid(const struct task_struct *p)
+{
+	return __kuid_val(rcu_dereference_sched(p->real_cred)->uid);
+}
+
+/**
+ * kt_verdict_holds() - Is what a verdict depends on still as it was?
+ * @p: the thread
+ * @varies: KT_VERDICT_* of the filters in force
+ * @cgroup: id of the thread's cgroup when the verdict was found
+ * @uid: its uid then
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false.
+ */
+static __always_inline bool kt_verdict_holds(struct task_struct *p,
+					     unsigned int varies, u64 cgroup,
+					     u32 uid)
+{
+	if (varies & KT_VERDICT_CGROUP && kt_cgroup_id(kt_thread_cgroup(p)) != cgroup)
+		return false;
+	return !(varies & KT_VERDICT_UID) || kt_thread_uid(p) == uid;
+}
+
+/* The place of a thread's verdict on this CPU. */
+static __always_inline struct kt_kept *
+kt_verdict_place(const struct task_struct *p)
+{
+	return raw_cpu_ptr(&kt_kept[hash_ptr(p, KT_KEPT_BITS)]);
+}
+
+/**
+ * kt_verdict_is_kept() - Is the verdict on a thread kept and valid?
+ * @k: the place of the thread
+ * @p: the thread
+ * @varies: KT_VERDICT_* of the filters in force
+ *
+ * Context: with interrupts disabled.
+ * Return: true or false.
+ */
+static __always_inline bool kt_verdict_is_kept(const struct kt_kept *k,
+					       struct task_struct *p,
+					       unsigned int varies)
+{
+	return k->task == p &&
+	       k->epoch ==
+		       (unsigned long)atomic_long_read(&kt_verdict_epoch) &&
+	       (!(varies & KT_VERDICT_VARIES) ||
+		kt_verdict_holds(p, varies, k->cgroup, k->uid));
+}
+
+/* Number of verdicts that this CPU has kept.  Says whether one has changed. */
+DECLARE_PER_CPU(unsigned int, kt_verdicts);
+
+/**
+ * kt_verdict_look() - Get the verdict on a thread, if it is kept
+ * @p: the thread
+ * @pass: receives @pass of struct kt_kept
+ *
+ * For filters by pid alone.
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false.
+ */
+static __always_inline bool kt_verdict_look(const struct task_struct *p,
+					    u32 *pass)
+{
+	const unsigned int before = kt_cpu_read(kt_verdicts);
+	const struct kt_kept *k = kt_verdict_place(p);
+
+	barrier();
+	if (READ_ONCE(k->task) != p ||
+	    READ_ONCE(k->epoch) !=
+		    (unsigned long)atomic_long_read(&kt_verdict_epoch))
+		return false;
+	*pass = READ_ONCE(k->pass);
+	barrier();
+	/* An interrupt may have replaced the verdict. */
+	return kt_cpu_read(kt_verdicts) == before;
+}
 
 /* ---- threads that filters follow: track.c -------------------------------- */
 

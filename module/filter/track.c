@@ -127,6 +127,7 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 		WRITE_ONCE(t->threads, t->threads | threads);
 		WRITE_ONCE(t->children, t->children | children);
 		WRITE_ONCE(t->in, t->in | in);
+		kt_verdict_renew();
 		return true;
 	}
 	t = track_place(p);
@@ -145,6 +146,7 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 	WRITE_ONCE(t->in, in);
 	/* Pairs with the acquire in track_find(): the sets are stored. */
 	smp_store_release(&t->task, p);
+	kt_verdict_renew();
 	return true;
 }
 
@@ -156,6 +158,7 @@ static void track_leave(struct kt_track *t)
 	lockdep_assert_held(&track_lock);
 	WRITE_ONCE(t->in, 0);
 	WRITE_ONCE(t->task, GONE);
+	kt_verdict_renew();
 	if (table[(i + 1) % SLOTS].task)
 		return;
 	for (; table[i].task == GONE; i = (i - 1) % SLOTS) {

@@ -40,49 +40,96 @@ static __always_inline u32 syscall_number(long nr)
 	return dat20 | (u32)nr;
 }
 
+/* Values of a wide record: the arguments, and in an exit the result before them. */
+#define WIDE_ENTER	6
+#define WIDE_EXIT	7
+
+/* Store the values of a wide record. */
+static __always_inline void wide_store(u64 *to, struct pt_regs *regs,
+				       const unsigned int values, long ret)
+{
+	unsigned long got[6];
+	unsigned int i;
+
+	if (values == WIDE_EXIT)
+		*to++ = (s64)ret;
+	syscall_get_arguments(current, regs, got);
+	for (i = 0; i < ARRAY_SIZE(got); i++)
+		to[i] = got[i];
+}
+
+/*
+ * Record a wide record by way of a copy.  @r is the ring for which the event was
+ * counted, or NULL.
+ */
+static noinline void notrace wide_copy(struct kt_ring *r, struct pt_regs *regs,
+				       u32 nr, u32 code,
+				       const unsigned int values, long ret)
+{
+	u64 blob[WIDE_EXIT];
+	const struct kt_record rec = {
+		.code = code,
+		.class = KTAPE_CLASS_SYSCALL,
+		.nargs = 1,
+		.size = values * sizeof(*blob),
+		.args = &nr,
+		.blob = blob,
+	};
+
+	wide_store(blob, regs, values, ret);
+	if (r)
+		kt_ring_write(r, &rec);
+	else
+		kt_event_record(KTAPE_RING_EVENT, &rec);
+}
+
+/*
+ * Store a wide record in its place in the ring.
+ * Return: false if that is not possible; @r receives the ring for which the event was
+ * counted, or NULL.
+ */
+static __always_inline bool wide_put(struct kt_ring **r, struct pt_regs *regs,
+				     u32 nr, u32 code,
+				     const unsigned int values, long ret)
+{
+	const unsigned long len = 16 + values * sizeof(u64);
+	unsigned long w;
+	u32 *p, lo;
+
+	*r = kt_event_ring(code & (KTAPE_OPCODES - 1), KTAPE_RING_EVENT);
+	if (unlikely(!*r))
+		return false;
+	kt_count(&(*r)->page->emitted[KTAPE_CLASS_SYSCALL]);
+	if (kt_clock_by_call() ||
+	    unlikely(!kt_ring_reserve(*r, len, &w, &p, &lo, false)))
+		return false;
+	p[0] = lo;
+	p[1] = code;
+	p[2] = nr;
+	p[3] = values * sizeof(u64);
+	wide_store((u64 *)(p + 4), regs, values, ret);
+	kt_ring_publish(*r, w, w + len);
+	return true;
+}
+
 static noinline void notrace record_enter_wide(struct pt_regs *regs, long nr,
 					       u32 dat20)
 {
-	const u32 full = nr;
-	unsigned long got[6];
-	u64 args[6];
-	const struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_SYS_ENTER_WIDE, dat20, 1, 1),
-		.class = KTAPE_CLASS_SYSCALL,
-		.nargs = 1,
-		.size = sizeof(args),
-		.args = &full,
-		.blob = args,
-	};
-	unsigned int i;
+	const u32 code = KT_CODE(KTAPE_EV_SYS_ENTER_WIDE, dat20, 1, 1);
+	struct kt_ring *r;
 
-	syscall_get_arguments(current, regs, got);
-	for (i = 0; i < ARRAY_SIZE(args); i++)
-		args[i] = got[i];
-	kt_event_record(KTAPE_RING_EVENT, &rec);
+	if (!wide_put(&r, regs, nr, code, WIDE_ENTER, 0))
+		wide_copy(r, regs, nr, code, WIDE_ENTER, 0);
 }
 
 static noinline void notrace record_exit_wide(struct pt_regs *regs, long nr,
 					      long ret, u32 dat20)
 {
-	const u32 full = nr;
-	unsigned long got[6];
-	u64 values[7];
-	const struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_SYS_EXIT_WIDE, dat20, 1, 1),
-		.class = KTAPE_CLASS_SYSCALL,
-		.nargs = 1,
-		.size = sizeof(values),
-		.args = &full,
-		.blob = values,
-	};
-	unsigned int i;
+	const u32 code = KT_CODE(KTAPE_EV_SYS_EXIT_WIDE, dat20, 1, 1);
+	struct kt_ring *r;
 
-	syscall_get_arguments(current, regs, got);
-	values[0] = (s64)ret;
-	for (i = 0; i < ARRAY_SIZE(got); i++)
-		values[i + 1] = got[i];
-	kt_event_record(KTAPE_RING_EVENT, &rec);
+	if (!wide_put(&r, regs, nr, code, WIDE_EXIT, ret))
+		wide_copy(r, regs, nr, code, WIDE_EXIT, ret);
 }
 
 /* Is dat20 the number without any flag?  The fast form then skips the rest. */
@@ -96,14 +143,14 @@ static noinline void notrace record_enter_odd(long nr)
 	u32 dat20 = syscall_number(nr);
 
 	if (dat20 & FLAG_LARGE)
-		KT_INLINE1(SYS_ENTER, dat20, (u32)nr);
+		KT_EVENT1(SYS_ENTER, dat20, (u32)nr);
 	else
-		KT_INLINE0(SYS_ENTER, dat20);
+		KT_EVENT0(SYS_ENTER, dat20);
 }
 
 static noinline void notrace record_exit_odd(long nr, long ret)
 {
-	KT_INLINE2(SYS_EXIT, syscall_number(nr), (u32)ret,
+	KT_EVENT2(SYS_EXIT, syscall_number(nr), (u32)ret,
 		   (u32)((s64)ret >> 32));
 }
 

@@ -54,44 +54,75 @@ static __always_inline u32 task_leave_state(bool preempt,
 	return report ? fls(report) : KTAPE_STATE_D;
 }
 
+static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
+				       struct task_struct *next,
+				       unsigned int state)
+{
+	return KT_CODE(KTAPE_EV_SCHED_SWITCH,
+		       (u8)prev->prio | (u8)next->prio << 8 |
+			       task_leave_state(preempt, prev, state) << 16,
+		       0, 2);
+}
+
+/*
+ * These have arguments at the places of the probe's, so that it need not move them, and
+ * end its section.
+ */
+static noinline void notrace record_switch_by(unsigned long route, bool preempt,
+					      struct task_struct *prev,
+					      struct task_struct *next,
+					      unsigned int state)
+{
+	u32 code = switch_code(preempt, prev, next, state);
+
+	if (route == KT_ROUTE_IN)
+		kt_event_switch_in(code, prev, next);
+	else
+		kt_event_switch(code, prev, next);
+	kt_probe_leave();
+}
+
+/* Record a switch to which no other filter applies than a pid filter of @session. */
+static noinline void notrace record_switch_judged(unsigned long session,
+						  bool preempt,
+						  struct task_struct *prev,
+						  struct task_struct *next,
+						  unsigned int state)
+{
+	struct kt_ring *r = kt_cpu_read(
+		kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][session]);
+	bool passes;
+
+	if (!kt_switch_passes(r, next, &passes))
+		return record_switch_by(KT_ROUTE_MANY, preempt, prev, next,
+					state);
+	if (passes)
+		kt_switch_put(r, switch_code(preempt, prev, next, state), prev,
+			      next);
+	kt_probe_leave();
+}
+
+/* For sessions that do not record sched_switch, this writes context records. */
 static __always_inline void record_sched_switch(bool preempt,
 						struct task_struct *prev,
 						struct task_struct *next,
 						unsigned int state)
 {
+	unsigned long route;
+	struct kt_ring *r;
+
 	kt_probe_enter();
-	KT_INLINE2_OF(SCHED_SWITCH, next,
-		      (u8)prev->prio | (u8)next->prio << 8 |
-			      task_leave_state(preempt, prev, state) << 16,
-		      prev->pid, next->pid);
+	/* The ring's pointer is loaded from an address computed from the route. */
+	route = kt_cpu_read(kt_cpus.route[KTAPE_EV_SCHED_SWITCH]);
+	r = kt_cpu_read(kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][route]);
+	if (unlikely(!r)) {
+		if (route >= KT_ROUTE_SWITCH)
+			return record_switch_judged(route - KT_ROUTE_SWITCH,
+						    preempt, prev, next, state);
+		return record_switch_by(route, preempt, prev, next, state);
+	}
+	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();
-}
-
-/*
- * Record which thread runs next, for sessions that do not record sched_switch.
- * This probe is attached only while there is such a session.
- */
-static __always_inline void record_context(struct task_struct *next)
-{
-	kt_probe_enter();
-	kt_event(KTAPE_EV_CONTEXT, KTAPE_CLASS_CONTROL, KTAPE_RING_EVENT,
-		 (u8)next->prio, 1, next->pid, 0, 0, NULL);
-	kt_probe_leave();
-}
-
-static void notrace probe_context(void *data, bool preempt,
-				  struct task_struct *prev,
-				  struct task_struct *next,
-				  unsigned int prev_state)
-{
-	record_context(next);
-}
-
-static void notrace probe_context3(void *data, bool preempt,
-				   struct task_struct *prev,
-				   struct task_struct *next)
-{
-	record_context(next);
 }
 
 static void notrace probe_sched_switch(void *data, bool preempt,
@@ -127,7 +158,7 @@ static void notrace probe_sched_wakeup(void *data, struct task_struct *p)
 static void notrace probe_sched_wakeup_new(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_INLINE1_OF(SCHED_WAKEUP_NEW, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_EVENT1_OF(SCHED_WAKEUP_NEW, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
@@ -135,7 +166,7 @@ static void notrace probe_sched_migrate_task(void *data, struct task_struct *p,
 					     int dest_cpu)
 {
 	kt_probe_enter();
-	KT_INLINE2_OF(SCHED_MIGRATE_TASK, p,
+	KT_EVENT2_OF(SCHED_MIGRATE_TASK, p,
 		     (u8)p->prio | (u32)dest_cpu << 8, p->pid, task_cpu(p));
 	kt_probe_leave();
 }
@@ -152,7 +183,7 @@ static void notrace probe_sched_pi_setprio(void *data, struct task_struct *p,
 	kt_probe_enter();
 	if (donor)
 		prio = min(prio, donor->prio);
-	KT_INLINE2_OF(SCHED_PI_SETPRIO, p, (u8)p->prio | (u8)prio << 8, p->pid,
+	KT_EVENT2_OF(SCHED_PI_SETPRIO, p, (u8)p->prio | (u8)prio << 8, p->pid,
 		     donor ? donor->pid : 0);
 	kt_probe_leave();
 }
@@ -160,7 +191,7 @@ static void notrace probe_sched_pi_setprio(void *data, struct task_struct *p,
 static void notrace probe_sched_process_wait(void *data, struct pid *pid)
 {
 	kt_probe_enter();
-	KT_INLINE1(SCHED_PROCESS_WAIT, 0, pid_nr(pid));
+	KT_EVENT1(SCHED_PROCESS_WAIT, 0, pid_nr(pid));
 	kt_probe_leave();
 }
 
@@ -168,7 +199,7 @@ static __always_inline void record_stat_runtime(struct task_struct *p,
 						u64 runtime)
 {
 	kt_probe_enter();
-	KT_INLINE3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
+	KT_EVENT3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
 		     (u32)(runtime >> 32));
 	kt_probe_leave();
 }
@@ -372,27 +403,21 @@ static unsigned long caller_of_scheduler(void)
 	return i < n ? frames[i] : 0;
 }
 
-static noinline void notrace record_blocked(struct task_struct *prev,
-					    struct task_struct *next)
+static noinline void notrace record_blocked(struct task_struct *prev)
 {
-	/* After the record of sched_switch, readers attribute records to @next. */
-	struct kt_coming old = kt_coming_set(next->pid, (u8)next->prio);
-
 	KT_EVENT2(SCHED_BLOCKED, prev->in_iowait, prev->pid,
 		  kt_token_func(caller_of_scheduler()));
-	kt_coming_back(&old);
 }
 
 static __always_inline void record_if_blocked(bool preempt,
 					      struct task_struct *prev,
-					      struct task_struct *next,
 					      unsigned int state)
 {
 	if (task_leave_state(preempt, prev, state) != KTAPE_STATE_D)
 		return;
 	kt_probe_enter();
 	if (KT_WANTED(SCHED_BLOCKED))
-		record_blocked(prev, next);
+		record_blocked(prev);
 	kt_probe_leave();
 }
 
@@ -401,7 +426,7 @@ static void notrace probe_blocked(void *data, bool preempt,
 				  struct task_struct *next,
 				  unsigned int prev_state)
 {
-	record_if_blocked(preempt, prev, next, prev_state);
+	record_if_blocked(preempt, prev, prev_state);
 }
 
 /* Before 5.18 the tracepoint had no state: read it from the thread. */
@@ -409,7 +434,7 @@ static void notrace probe_blocked3(void *data, bool preempt,
 				   struct task_struct *prev,
 				   struct task_struct *next)
 {
-	record_if_blocked(preempt, prev, next, kt_task_state(prev));
+	record_if_blocked(preempt, prev, kt_task_state(prev));
 }
 
 /* ---- signals ------------------------------------------------------------- */
@@ -480,16 +505,7 @@ struct kt_probe kt_probes_task[] = {
 			probe_sched_switch, sched_switch, bool,
 			struct task_struct *, struct task_struct *,
 			unsigned int),
-		.events = { KTAPE_EV_SCHED_SWITCH },
-	}, {
-		.name = "sched_switch",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_context3, sched_switch, bool,
-				      struct task_struct *,
-				      struct task_struct *),
-			probe_context, sched_switch, bool, struct task_struct *,
-			struct task_struct *, unsigned int),
-		.events = { KTAPE_EV_CONTEXT },
+		.events = { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_CONTEXT },
 	}, {
 		.name = "sched_waking",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_waking, sched_waking,

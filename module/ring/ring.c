@@ -492,7 +492,8 @@ static void close_block(struct kt_ring *r, const struct kt_plan *p)
 }
 
 /* Write the header members known at opening, none of close_block() (R4). */
-static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
+static void open_block(struct kt_ring *r, const struct kt_plan *p,
+		       const struct kt_record *rec)
 {
 	struct ktape_block *b = ring_address(r, p->block);
 	struct kt_desc *d = &r->blocks[ring_block_index(r, p->block)];
@@ -510,12 +511,9 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 	b->cpu = r->cpu;
 	b->kind = r->kind;
 	b->reserved2 = 0;
-	r->ops->opening(r, b, p->ts);
-	if (flush && r->kind == KTAPE_RING_CONTROL) {
-		/*
-		 * A control ring has no switch records, and any thread may
-		 * write the first record of a flushed block.
-		 */
+	r->ops->opening(r, b, rec);
+	if (!rec && r->kind == KTAPE_RING_CONTROL) {
+		/* It has no switches; any thread may write the first record. */
 		b->tid = -1;
 		b->prio = 0;
 		b->context = KTAPE_CTX_UNKNOWN;
@@ -683,7 +681,7 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 		kt_upper_advance(kt_upper_word(&r->page->commit), p.upper);
 		if (!p.first)
 			close_block(r, &p);
-		open_block(r, &p, !rec);
+		open_block(r, &p, rec);
 	} else {
 		if (p.extend)
 			extend_store(r, &p);

@@ -160,8 +160,8 @@ struct kt_ring;
 
 /**
  * struct kt_ring_ops - callbacks from a ring to the layer that uses it
- * @opening: a block is being opened at time @ts; fill in the header members of
- *	@block that the ring does not know
+ * @opening: a block is being opened for @rec, NULL = a flush; fill in the header
+ *	members of @block that the ring does not know
  * @opened: a block was closed and the next one opened; @since is the time at
  *	which this writer began to open it, 0 if another writer opened it
  * @filled: snapshot mode: a record found no room
@@ -171,7 +171,8 @@ struct kt_ring;
  * possibly an NMI.
  */
 struct kt_ring_ops {
-	void (*opening)(struct kt_ring *r, struct ktape_block *block, u64 ts);
+	void (*opening)(struct kt_ring *r, struct ktape_block *block,
+			const struct kt_record *rec);
 	void (*opened)(struct kt_ring *r, u64 since);
 	void (*filled)(struct kt_ring *r);
 	void (*parked)(struct kt_ring *r, const struct kt_record *rec);
@@ -551,7 +552,7 @@ static inline u64 kt_record_time(u64 before, const u32 *word)
 }
 
 /**
- * kt_ring_publish() - Publish a stored record, or leave that to an outer writer
+ * kt_ring_published() - Publish a stored record, or leave that to an outer writer
  * @r: the ring
  * @start: start of the caller's reservation
  * @end: end of the caller's reservation
@@ -566,10 +567,13 @@ static inline u64 kt_record_time(u64 before, const u32 *word)
  * that this store then turns back (race R1).  After ownership is given up,
  * write is checked again, because a writer may have nested between the load of
  * committed and the store (race R2).
+ *
+ * Return: false if a writer has nested meanwhile: the caller must call
+ * kt_ring_publish_slow(). Context: as kt_ring_put().
  */
-static __always_inline void kt_ring_publish(struct kt_ring *r,
-					    unsigned long start,
-					    unsigned long end)
+static __always_inline bool kt_ring_published(struct kt_ring *r,
+					      unsigned long start,
+					      unsigned long end)
 {
 	barrier();	/* the record is stored before ownership is checked */
 	/*
@@ -578,14 +582,29 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 	 * does not compare with memory that is volatile.
 	 */
 	if (data_race(r->committed) != start)
-		return;
+		return true;
 	/* Pairs with the acquire of commit in every reader. */
 	smp_store_release(kt_word(&r->page->commit), end);
 	barrier();
 	WRITE_ONCE(r->committed, end);
 	barrier();
 	/* data_race(): as above. */
-	if (unlikely(data_race(r->write) != end))
+	return data_race(r->write) == end;
+}
+
+/**
+ * kt_ring_publish() - Publish a stored record, and what nested on top of it
+ * @r: the ring
+ * @start: start of the caller's reservation
+ * @end: end of the caller's reservation
+ *
+ * Context: as kt_ring_put().
+ */
+static __always_inline void kt_ring_publish(struct kt_ring *r,
+					    unsigned long start,
+					    unsigned long end)
+{
+	if (unlikely(!kt_ring_published(r, start, end)))
 		kt_ring_publish_slow(r);
 }
 
@@ -628,20 +647,31 @@ static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 	} while (!kt_try_cmpxchg_local(&r->latest, &latest, ts));
 }
 
-/* kt_ring_put() for one of the two kinds of clock. */
-static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
-					      u32 class,
-					      const unsigned int nargs, u32 a0,
-					      u32 a1, u32 a2,
-					      const bool by_call)
+/**
+ * kt_ring_reserve() - Reserve room for a record in the current block
+ * @r: the ring
+ * @len: length of the record
+ * @w: receives the position of the record
+ * @p: receives its address
+ * @lo: receives the lower half of its time
+ * @by_call: constant, the result of kt_clock_by_call()
+ *
+ * The caller stores the record and then calls kt_ring_publish().
+ *
+ * Context: as kt_ring_put().
+ * Return: true; false: only the slow path can record it.
+ */
+static __always_inline bool kt_ring_reserve(struct kt_ring *r,
+					    const unsigned long len,
+					    unsigned long *w, u32 **p, u32 *lo,
+					    const bool by_call)
 {
-	const unsigned long len = KTAPE_RECORD_SIZE(nargs);
-	unsigned long w, end;
 	struct kt_desc *d;
-	u32 *p, lo, hi;
+	unsigned long end;
+	u32 hi;
 
 	do {
-		w = READ_ONCE(r->write);
+		*w = READ_ONCE(r->write);
 		barrier();	/* the time is read after write: it cannot go back */
 		/*
 		 * Load desc once: the end that is checked and the bias that is
@@ -650,24 +680,31 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		 * alone, so the cmpxchg would not notice.
 		 */
 		d = READ_ONCE(r->desc);
-		end = w + len;
-		kt_clock_halves(&lo, &hi, by_call);
+		end = *w + len;
+		kt_clock_halves(lo, &hi, by_call);
 		if (by_call)
-			kt_ring_not_back(r, &lo, &hi);
+			kt_ring_not_back(r, lo, &hi);
 		/*
-		 * data_race(): as in kt_ring_publish().  A nested writer stores
+		 * data_race(): as in kt_ring_published().  A nested writer stores
 		 * both, and late values lead into the slow path (R8).
 		 */
 		if (unlikely(hi != data_race(r->ts_hi) ||
 			     kt_before(data_race(d->end), end))) /* R8 */
-			return kt_ring_slow(r, code, class, a0, a1, a2);
+			return false;
 		/*
 		 * If a nested writer reserved since write was loaded, this
 		 * fails.  If not, the descriptor is still that of w's block.
 		 */
-	} while (unlikely(!kt_try_cmpxchg_local(&r->write, &w, end)));
+	} while (unlikely(!kt_try_cmpxchg_local(&r->write, w, end)));
+	*p = (u32 *)(d->bias + *w);
+	return true;
+}
 
-	p = (u32 *)(d->bias + w);
+/* Store a record with up to three argument words. */
+static __always_inline void kt_record_fill(u32 *p, u32 lo, u32 code,
+					   const unsigned int nargs, u32 a0,
+					   u32 a1, u32 a2)
+{
 	p[0] = lo;
 	p[1] = code;
 	if (nargs > 0) {
@@ -678,7 +715,23 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		p[4] = a2;
 		p[5] = 0;
 	}
-	kt_ring_publish(r, w, end);
+}
+
+/* kt_ring_put() for one of the two kinds of clock. */
+static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
+					      u32 class,
+					      const unsigned int nargs, u32 a0,
+					      u32 a1, u32 a2,
+					      const bool by_call)
+{
+	const unsigned long len = KTAPE_RECORD_SIZE(nargs);
+	unsigned long w;
+	u32 *p, lo;
+
+	if (unlikely(!kt_ring_reserve(r, len, &w, &p, &lo, by_call)))
+		return kt_ring_slow(r, code, class, a0, a1, a2);
+	kt_record_fill(p, lo, code, nargs, a0, a1, a2);
+	kt_ring_publish(r, w, w + len);
 }
 
 /**

@@ -190,11 +190,18 @@ void kt_session_free_rings(struct kt_session *s)
  */
 void kt_session_withdraw_rings(struct kt_session *s)
 {
+	struct kt_cpu *c;
 	unsigned int cpu, kind;
 
 	for_each_possible_cpu(cpu)
-		for (kind = 0; kind < KT_RING_KINDS; kind++)
-			per_cpu_ptr(&kt_cpus, cpu)->ring[kind][s->id] = NULL;
+		for (kind = 0; kind < KT_RING_KINDS; kind++) {
+			c = per_cpu_ptr(&kt_cpus, cpu);
+			WRITE_ONCE(c->ring[kind][KT_ROUTE_JUDGED + s->id],
+				   NULL);
+			WRITE_ONCE(c->held[kind][KT_ROUTE_JUDGED + s->id],
+				   NULL);
+			WRITE_ONCE(c->ring[kind][s->id], NULL);
+		}
 }
 
 static int cpuhp_state_prepare, cpuhp_state_online;
@@ -267,6 +274,7 @@ static int rings_cpu_prepare(unsigned int cpu)
 		session_prepare_cpu(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);
 	}
+	kt_switch_prepare(cpu);
 	return 0;
 }
 

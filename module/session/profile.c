@@ -180,23 +180,105 @@ static bool session_triggers_on(unsigned int session, unsigned int opcode)
 }
 
 /*
- * Set the route of an event on one CPU: the number of the only session that wants
- * it, if kt_event() may write the record there without further checks, otherwise
- * KT_ROUTE_MANY.
+ * Return true if switches keep the verdict of the session's thread filters up to
+ * date on a CPU: the probe of sched_switch is attached for it.
+ */
+static bool session_is_selective(const struct kt_session *s, unsigned int cpu)
+{
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
+
+	return f && f->kinds & KT_THREAD_KINDS &&
+	       kt_session_records_on(s, cpu) &&
+	       (session_wants(s, KTAPE_EV_SCHED_SWITCH) ||
+		session_wants(s, KTAPE_EV_CONTEXT));
+}
+
+/* Return KT_VERDICT_* of the filters of some sessions. */
+static u32 want_varies(unsigned long sessions)
+{
+	const struct kt_filters *f;
+	u32 varies = 0;
+
+	for (; sessions; sessions &= sessions - 1) {
+		f = rcu_dereference_raw(kt_filters[__ffs(sessions)]);
+		if (f && kt_filter_in_force(f, KTAPE_FILTER_CGROUP))
+			varies |= KT_VERDICT_CGROUP;
+		if (f && kt_filter_in_force(f, KTAPE_FILTER_UID))
+			varies |= KT_VERDICT_UID;
+	}
+	return varies;
+}
+
+/*
+ * Return kt_cpu.brief of an event.  sched_blocked is recorded after the switch,
+ * but is about the outgoing thread.
+ */
+static u32 want_brief(const struct kt_cpu *c, unsigned int opcode)
+{
+	unsigned long left = c->want[opcode];
+	const struct kt_filters *f;
+	u32 brief = left;
+
+	if (kt_sink_wants(opcode))
+		return 0;
+	for (; left; left &= left - 1) {
+		f = rcu_dereference_raw(kt_filters[__ffs(left)]);
+		if (session_triggers_on(__ffs(left), opcode) ||
+		    (f && kt_mask_has(f->beyond, opcode)))
+			return 0;
+		if (!f || !kt_mask_has(f->applies, opcode))
+			continue;
+		if (!(c->selective & BIT(__ffs(left))) ||
+		    opcode == KTAPE_EV_SCHED_BLOCKED)
+			return 0;
+		brief |= KT_JUDGED | want_varies(BIT(__ffs(left)));
+	}
+	return brief;
+}
+
+/*
+ * Return the route of sched_switch.  Its records also keep the verdicts of thread
+ * filters up to date, and context records take their place.
+ */
+static u8 want_switch_route(const struct kt_cpu *c, u8 want, u32 brief,
+			    u8 route)
+{
+	const u8 contexts = c->want[KTAPE_EV_CONTEXT];
+
+	if (c->selective == want && is_power_of_2(want) &&
+	    brief == (want | KT_JUDGED) && !(contexts & ~want))
+		return KT_ROUTE_SWITCH + __ffs(want);
+	if (contexts || c->selective)
+		return KT_ROUTE_MANY;
+	if (want && brief == want && !is_power_of_2(want))
+		return KT_ROUTE_IN;
+	return route;
+}
+
+/*
+ * Set the route of an event on one CPU: that of the only session that wants it, if
+ * kt_event() may write the record there without further checks, or with no other
+ * check than that of a pid filter, which closes the route for threads that do not
+ * pass; otherwise KT_ROUTE_MANY.
  */
 static void want_set_route(struct kt_cpu *c, unsigned int opcode)
 {
+	u32 brief = want_brief(c, opcode);
 	u8 want = c->want[opcode], route = KT_ROUTE_MANY;
 
-	if (is_power_of_2(want) && !kt_sink_wants(opcode) &&
-	    !session_filters_event(__ffs(want), opcode) &&
-	    !session_triggers_on(__ffs(want), opcode))
+	if (is_power_of_2(want) && brief == want)
 		route = __ffs(want);
+	else if (is_power_of_2(want) && brief == (want | KT_JUDGED))
+		route = KT_ROUTE_JUDGED + __ffs(want);
+	if (opcode == KTAPE_EV_SCHED_SWITCH)
+		route = want_switch_route(c, want, brief, route);
+	if (c->brief[opcode] != brief)
+		WRITE_ONCE(c->brief[opcode], brief);
 	if (c->route[opcode] != route)
 		WRITE_ONCE(c->route[opcode], route);
 }
 
-/* Set or clear the want bit of a session on one CPU for one event. */
+/* Set or clear the want bit of a session on one CPU for one event, and its way. */
 static void want_set_event(const struct kt_session *s, struct kt_cpu *c,
 			   unsigned int opcode, bool here)
 {
@@ -210,6 +292,45 @@ static void want_set_event(const struct kt_session *s, struct kt_cpu *c,
 	if (new != old)
 		WRITE_ONCE(c->want[opcode], new);
 	want_set_route(c, opcode);
+}
+
+/* The ways of the session's events depend on this. */
+static void want_set_selective(const struct kt_session *s, unsigned int cpu)
+{
+	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+
+	if (session_is_selective(s, cpu))
+		WRITE_ONCE(c->selective, c->selective | BIT(s->id));
+	else
+		WRITE_ONCE(c->selective, c->selective & ~BIT(s->id));
+}
+
+/* Set what a switch needs to know.  It has its ways for all sessions' filters. */
+static void want_set_switch(struct kt_cpu *c)
+{
+	const u8 want = c->want[KTAPE_EV_SCHED_SWITCH];
+	const u8 contexts = c->want[KTAPE_EV_CONTEXT];
+	u32 only = is_power_of_2(want) ? __ffs(want) : KT_ROUTE_MANY;
+	u32 watch = want | contexts | want_varies(c->selective);
+
+	want_set_route(c, KTAPE_EV_SCHED_SWITCH);
+	/* Context records of all switches, or a session that records none. */
+	if (contexts & ~c->selective || c->selective & ~want)
+		watch |= KT_WATCH_SLOW;
+	if (kt_sink_wants(KTAPE_EV_SCHED_SWITCH) ||
+	    (want && !c->brief[KTAPE_EV_SCHED_SWITCH]))
+		watch |= KT_WATCH_SLOW;
+	WRITE_ONCE(c->switch_session, only);
+	WRITE_ONCE(c->watch, watch);
+}
+
+static void want_set_all_of(struct kt_cpu *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		want_set_route(c, i);
+	want_set_switch(c);
 }
 
 /**
@@ -234,6 +355,8 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	 * pointer in kt_event() and kt_event_record().
 	 */
 	smp_wmb();
+	if (s->active)
+		want_set_selective(s, cpu);
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		if (i != KTAPE_EV_SCHED_SWITCH && i != KTAPE_EV_CONTEXT)
 			want_set_event(s, c, i, here);
@@ -247,6 +370,8 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	want_set_event(s, c, KTAPE_EV_SCHED_SWITCH, here);
 	want_set_event(s, c, KTAPE_EV_CONTEXT, here);
+	want_set_selective(s, cpu);
+	want_set_switch(c);
 }
 
 /**
@@ -334,11 +459,10 @@ void kt_session_prepare(const u64 *mask, u64 *recordable)
 
 static void want_set_all_routes(void)
 {
-	unsigned int cpu, i;
+	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		for (i = 0; i < KTAPE_OPCODES; i++)
-			want_set_route(per_cpu_ptr(&kt_cpus, cpu), i);
+		want_set_all_of(per_cpu_ptr(&kt_cpus, cpu));
 }
 
 /**

@@ -20,8 +20,18 @@
 /* kt_ring_ops.opened(): the readers look at commit from here on. */
 #define opened()	told = commit
 
-/* kt_context_fill(): the thread that a block's header names */
+/*
+ * kt_context_fill(): the thread that a block's header names.  The record of a switch
+ * belongs to the outgoing thread; an NMI does not know on which side of it it nests.
+ */
+#ifdef M_nmi_in_switch
 #define context_fill()	(unknown -> UNKNOWN : current)
+#else
+#define context_fill() \
+	(unknown -> UNKNOWN : \
+	 (sw || arriving == 0 -> current : \
+	  (arriving == BEGUN -> UNKNOWN : 1 - current)))
+#endif
 
 /*
  * A context: kt_event(), then kt_ring_put_clock(), kt_ring_slow() and
@@ -54,7 +64,13 @@ end_idle:
 		:: length = 1
 		:: SIZES > 1 -> length = 2
 		:: SWITCHES && _pid == 0 ->
-			length = SIZES; sw = true; irqs_off = true
+			/* kt_switch_begin() */
+			length = SIZES; sw = true; irqs_off = true;
+#ifdef M_arrived_early
+			arriving = ARRIVED
+#else
+			arriving = BEGUN
+#endif
 		:: FLUSH && _pid == 0 -> flush = true; irqs_off = true
 		fi;
 		if
@@ -421,7 +437,10 @@ lose:	   /* kt_ring_lose(): one instruction on the owning CPU (R5) */
 	   fi;
 
 done:	   if
-	   :: sw -> atomic { current = 1 - current; unknown = false }
+	   :: sw ->
+		/* kt_switch_end(), then the switch itself */
+		arriving = ARRIVED;
+		atomic { current = 1 - current; unknown = false; arriving = 0 }
 	   :: else
 	   fi;
 	   atomic {

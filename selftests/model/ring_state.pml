@@ -72,6 +72,10 @@
 /* Two threads, 0 and 1 */
 #define UNKNOWN		2
 
+/* struct kt_now.thread, between the begin of a switch's record and the switch */
+#define BEGUN		1
+#define ARRIVED		2
+
 /* Of a slot: begin of a record, its kind, its thread, its full time */
 #define IS_FIRST	1
 #define IS_SWITCH	2
@@ -106,7 +110,7 @@ byte slot_pos[SIZE], slot_meta[SIZE];
 
 /* The CPU, its clock, its thread, the want bit of the only event */
 byte left[LEVELS] = { EVENTS1, EVENTS2, EVENTS3 };
-byte top, time_now, current;
+byte top, time_now, current, arriving;
 bool irqs_off, unknown, want = true;
 
 /* What the model checks with: none of these has a counterpart in the code. */

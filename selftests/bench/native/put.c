@@ -83,10 +83,12 @@ put_t *const puts_floor[4] = { floor0, floor1, floor2, floor3 };
 put_t *const puts_cmpxchg[4] = { cmpxchg0, cmpxchg1, cmpxchg2, cmpxchg3 };
 put_t *const put_nothing = nothing;
 
-static void put_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+static void put_opening(struct kt_ring *r, struct ktape_block *block,
+			const struct kt_record *rec)
 {
 	(void)r;
-	block->sync_clock = ts;
+	(void)rec;
+	block->sync_clock = block->ts_begin;
 }
 
 static void put_opened(struct kt_ring *r, u64 since)

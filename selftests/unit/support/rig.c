@@ -10,14 +10,16 @@
 u64 kt_shim_time;
 #endif
 
-static void rig_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+static void rig_opening(struct kt_ring *r, struct ktape_block *block,
+			const struct kt_record *rec)
 {
 	struct rig *rig = r->owner;
 
 	kt_local_inc(&rig->opening);
 	memset(block->uuid, 0x5a, sizeof(block->uuid));
-	block->sync_clock = ts;
-	block->sync_mono_ns = ~ts;
+	(void)rec;
+	block->sync_clock = block->ts_begin;
+	block->sync_mono_ns = ~block->ts_begin;
 	block->generation = r->cpu;
 	block->tid = -1;
 	block->prio = 120;

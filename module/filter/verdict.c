@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Finds which sessions' thread filters a thread passes, and keeps the verdicts. */
+#include <linux/irqflags.h>
+#include <linux/preempt.h>
+
+#include "filter.h"
+
+DEFINE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[1 << KT_KEPT_BITS]);
+DEFINE_PER_CPU(unsigned int, kt_verdicts);
+atomic_long_t kt_verdict_epoch;
+
+/*
+ * The verdict is on one cgroup and one uid, whatever the thread changes meanwhile,
+ * and on the filters and followed threads of this epoch or a later one.
+ */
+static void verdict_find(struct task_struct *p, struct kt_kept *to)
+{
+	struct cgroup *cgroup = kt_thread_cgroup(p);
+	const struct kt_filters *f;
+	unsigned int i;
+
+	to->task = p;
+	/* Pairs with the release in kt_verdict_renew(). */
+	to->epoch = atomic_long_read_acquire(&kt_verdict_epoch);
+	to->cgroup = kt_cgroup_id(cgroup);
+	to->uid = kt_thread_uid(p);
+	to->pass = 0;
+	for (i = 0; i < KT_SESSIONS; i++) {
+		f = rcu_dereference_sched(kt_filters[i]);
+		if (!f || kt_filter_pass_thread(f, p, cgroup, to->uid))
+			to->pass |= BIT(i);
+	}
+}
+
+/* Keep a verdict.  An NMI finds no thread in the meantime. */
+static void verdict_keep(const struct kt_kept *from)
+{
+	struct kt_kept *k = kt_verdict_place(from->task);
+
+	raw_cpu_inc(kt_verdicts);
+	WRITE_ONCE(k->task, NULL);
+	barrier();
+	WRITE_ONCE(k->epoch, from->epoch);
+	WRITE_ONCE(k->cgroup, from->cgroup);
+	WRITE_ONCE(k->uid, from->uid);
+	WRITE_ONCE(k->pass, from->pass);
+	barrier();
+	WRITE_ONCE(k->task, from->task);
+}
+
+/**
+ * kt_verdict_get() - Get the verdict on a thread
+ * @p: the thread
+ * @varies: KT_VERDICT_* of the filters in force
+ * @to: receives the verdict, which is also kept
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_verdict_get(struct task_struct *p, unsigned int varies,
+		    struct kt_kept *to)
+{
+	const struct kt_kept *k;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	k = kt_verdict_place(p);
+	if (kt_verdict_is_kept(k, p, varies)) {
+		*to = *k;
+	} else {
+		verdict_find(p, to);
+		if (!in_nmi())
+			verdict_keep(to);
+	}
+	raw_local_irq_restore(flags);
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A CPU finds out once a switch whether the thread that runs passes the thread
+ * filters, and keeps the verdict.  Change what the verdict depends on while the
+ * thread runs on another CPU, without a switch in between: the thread knows by itself
+ * which of its calls must be recorded.
+ */
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+
+#define CPU		1
+#define RING		(4UL << 20)
+#define ROUNDS		(300 / kt_scale())
+#define CALLS		20
+#define NOBODY		65534
+#define CGROUP		"/sys/fs/cgroup/kt_verdict"
+
+/* Calls that no other process in the guest makes: to be recorded, or not. */
+#define YES		SYS_getppid
+#define NO		SYS_getpgid
+
+/* The profile, with context records: without them verdicts are not kept. */
+static int profile(int fd, const unsigned char *ops)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+
+	for (; *ops; ops++)
+		kt_mask_add(p.mask, *ops);
+	return kt_profile(fd, &p);
+}
+
+static int session(const unsigned char *ops)
+{
+	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+
+	return fd < 0 || profile(fd, ops) ? -1 : fd;
+}
+
+static void make_calls(bool yes)
+{
+	for (int i = 0; i < CALLS; i++)
+		syscall(yes ? YES : NO, 0);
+}
+
+/* Count the calls of a trace. */
+struct calls {
+	uint64_t yes, no;
+};
+
+static void take_call(const struct kt_rec *r, struct kt_take *t)
+{
+	struct calls *c = t->arg;
+
+	c->yes += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == YES;
+	c->no += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == NO;
+}
+
+/* ---- a thread that runs, and is told by memory what to do -------------------- */
+
+enum { WAIT, CALL_YES, CALL_NO, END };
+
+struct worker {
+	pthread_t thread;
+	pid_t tid;
+	int order, cpu;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	int order;
+
+	kt_pin(w->cpu);
+	__atomic_store_n(&w->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	do {
+		order = __atomic_load_n(&w->order, __ATOMIC_ACQUIRE);
+		if (order == WAIT)
+			continue;
+		if (order != END)
+			make_calls(order == CALL_YES);
+		__atomic_store_n(&w->order, WAIT, __ATOMIC_RELEASE);
+	} while (order != END);
+	return NULL;
+}
+
+static void tell(struct worker *w, int order)
+{
+	__atomic_store_n(&w->order, order, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&w->order, __ATOMIC_ACQUIRE) != WAIT)
+		sched_yield();
+}
+
+static int hire(struct worker *w, int cpu)
+{
+	*w = (struct worker){ .cpu = cpu };
+	if (pthread_create(&w->thread, NULL, work, w))
+		return -1;
+	while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return 0;
+}
+
+static void dismiss(struct worker *w)
+{
+	tell(w, END);
+	pthread_join(w->thread, NULL);
+}
+
+FIXTURE(verdict)
+{
+	int fd;
+	struct worker w;
+	struct kt_take t;
+};
+
+FIXTURE_VARIANT(verdict)
+{
+	unsigned char ops[3];
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(verdict, calls)
+{
+	.ops = { KTAPE_EV_SYS_ENTER },
+};
+FIXTURE_VARIANT_ADD(verdict, calls_and_switches)
+{
+	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
+};
+/* clang-format on */
+
+FIXTURE_SETUP(verdict)
+{
+	if (kt_cpus() < 2)
+		SKIP(return, "needs 2 CPUs");
+	self->fd = session(variant->ops);
+	ASSERT_LE(0, self->fd);
+	kt_pin(0);
+	ASSERT_EQ(0, hire(&self->w, CPU));
+}
+
+FIXTURE_TEARDOWN(verdict)
+{
+	if (self->w.tid)
+		dismiss(&self->w);
+	close(self->fd);
+}
+
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(verdict) *self,
+		  uint64_t yes)
+{
+	struct calls c = {};
+
+	kt_take(&self->t, self->fd, take_call, &c);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(yes, c.yes);
+	EXPECT_EQ(0, c.no);
+}
+
+static int move(pid_t tid, bool in)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", tid);
+	return kt_write_text(in ? CGROUP "/cgroup.threads" :
+				  "/sys/fs/cgroup/cgroup.threads", text);
+}
+
+/* Another process moves the thread into the cgroup and out of it. */
+TEST_F_TIMEOUT(verdict, cgroup_changes, 300)
+{
+	int32_t cgroup;
+
+	mkdir(CGROUP, 0700);
+	if (kt_write_text(CGROUP "/cgroup.type", "threaded")) {
+		rmdir(CGROUP);
+		SKIP(return, "no threaded cgroups");
+	}
+	cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &cgroup, 1));
+	close(cgroup);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(0, move(self->w.tid, !(i & 1)));
+		tell(&self->w, i & 1 ? CALL_NO : CALL_YES);
+	}
+	check(_metadata, self, (uint64_t)((ROUNDS + 1) / 2) * CALLS);
+	ASSERT_EQ(0, move(self->w.tid, false));
+	EXPECT_EQ(0, rmdir(CGROUP));
+}
+
+/* The filter is set for the thread, and for another one. */
+TEST_F_TIMEOUT(verdict, filter_changes, 300)
+{
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < ROUNDS / 3; i++) {
+		bool yes = i & 1;
+
+		ASSERT_EQ(0, kt_filter_pid(self->fd,
+					   yes ? self->w.tid : getpid(), 0));
+		tell(&self->w, yes ? CALL_YES : CALL_NO);
+	}
+	check(_metadata, self, (uint64_t)(ROUNDS / 3 / 2) * CALLS);
+}
+
+/* No filter, and one that holds the thread back. */
+TEST_F_TIMEOUT(verdict, filter_comes_and_goes, 300)
+{
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < ROUNDS / 6; i++) {
+		ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+		tell(&self->w, CALL_NO);
+		ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
+		tell(&self->w, CALL_YES);
+	}
+	check(_metadata, self, (uint64_t)(ROUNDS / 6) * CALLS);
+}
+
+/* The thread changes its real uid by itself; its effective one stays root's. */
+static void *change_uid(void *arg)
+{
+	int *failed = arg;
+
+	kt_pin(CPU);
+	for (int i = 0; i < ROUNDS; i++) {
+		*failed |= syscall(SYS_setresuid, i & 1 ? 0 : NOBODY, 0, 0) != 0;
+		make_calls(!(i & 1));
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(verdict, uid_changes, 300)
+{
+	const uint32_t uid = NOBODY;
+	pthread_t thread;
+	int failed = 0;
+
+	dismiss(&self->w);
+	self->w.tid = 0;
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID, &uid, 1));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_uid, &failed));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, failed);
+	check(_metadata, self, (uint64_t)((ROUNDS + 1) / 2) * CALLS);
+}
+
+/*
+ * Followed children and others take turns in forking on one CPU, so that a new thread
+ * often has the task_struct of one that the filter judged differently.
+ */
+static pid_t plain_fork(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void fork_and_call(bool yes)
+{
+	pid_t pid = plain_fork();
+
+	if (!pid) {
+		make_calls(yes);
+		syscall(SYS_exit_group, 0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+TEST_F_TIMEOUT(verdict, children, 300)
+{
+	int go[2], done[2];
+	char byte;
+	pid_t pid;
+
+	dismiss(&self->w);
+	self->w.tid = 0;
+	ASSERT_EQ(0, pipe(go));
+	ASSERT_EQ(0, pipe(done));
+	pid = fork();
+	if (!pid) {
+		kt_pin(CPU);
+		close(go[1]);
+		while (read(go[0], &byte, 1) == 1) {
+			fork_and_call(true);
+			if (write(done[1], &byte, 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	close(go[0]);
+	close(done[1]);
+	kt_pin(CPU);
+	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, KTAPE_PID_CHILDREN));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(1, write(go[1], "g", 1));
+		ASSERT_EQ(1, read(done[0], &byte, 1));
+		fork_and_call(false);
+	}
+	close(go[1]);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	kt_pin(0);
+	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_PID).collisions);
+	check(_metadata, self, (uint64_t)ROUNDS * CALLS);
+	close(done[0]);
+}
+
+/* ---- threads that call all the time ---------------------------------------- */
+
+/**
+ * struct caller - a thread that calls again and again
+ * @thread: the thread
+ * @tid: its number
+ * @yes: its calls must be recorded
+ * @go: 1: it begins; 2: it ends
+ * @made: calls that it has made
+ */
+struct caller {
+	pthread_t thread;
+	pid_t tid;
+	bool yes;
+	int go;
+	uint64_t made;
+};
+
+static void *call_always(void *arg)
+{
+	struct caller *c = arg;
+	int go;
+
+	__atomic_store_n(&c->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	do {
+		go = __atomic_load_n(&c->go, __ATOMIC_ACQUIRE);
+		if (go == 1) {
+			syscall(c->yes ? YES : NO, 0);
+			c->made++;
+		}
+		usleep(100);
+	} while (go != 2);
+	return NULL;
+}
+
+/* The CPU goes offline and comes back while both kinds of threads run. */
+TEST_F_TIMEOUT(verdict, hotplug, 300)
+{
+	struct caller c[2] = { { .yes = true }, { .yes = false } };
+
+	dismiss(&self->w);
+	self->w.tid = 0;
+	if (kt_set_online(CPU, false) || kt_set_online(CPU, true))
+		SKIP(return, "no CPU hotplug");
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_create(&c[i].thread, NULL, call_always,
+					    &c[i]));
+		while (!__atomic_load_n(&c[i].tid, __ATOMIC_ACQUIRE))
+			sched_yield();
+	}
+	ASSERT_EQ(0, kt_filter_pid(self->fd, c[0].tid, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < 2; i++)
+		__atomic_store_n(&c[i].go, 1, __ATOMIC_RELEASE);
+	for (int i = 0; i < 6; i++) {
+		ASSERT_EQ(0, kt_set_online(CPU, i & 1));
+		usleep(20000 * kt_scale());
+	}
+	for (int i = 0; i < 2; i++)
+		__atomic_store_n(&c[i].go, 2, __ATOMIC_RELEASE);
+	for (int i = 0; i < 2; i++)
+		pthread_join(c[i].thread, NULL);
+	EXPECT_LT(0, c[0].made);
+	EXPECT_LT(0, c[1].made);
+	check(_metadata, self, c[0].made);
+}
+
+TEST_HARNESS_MAIN
