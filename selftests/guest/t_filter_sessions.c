@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Several sessions with different thread filters record the same threads, which take
+ * turns on one CPU.  Each thread makes calls with a number of its own and counts them, so
+ * each session must have exactly the calls of the threads that pass its filter.
+ */
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+#include "kt_trigger.h"
+
+#define CPU		1
+#define RING		(8UL << 20)
+#define CALLS		(6000 / kt_scale())
+#define CHANGES		(60 / kt_scale() + 4)
+#define NOBODY		65534
+
+/* Threads, and the calls that no other process in the guest makes meanwhile. */
+enum { FIRST, SECOND, OTHER_UID, THREADS };
+
+static const int number[THREADS] = { SYS_getppid, SYS_getpgid, SYS_getsid };
+
+/* Sessions, and the threads that pass their filters. */
+enum { ALL, ONLY_FIRST, ONLY_SECOND, NOT_FIRST, ONLY_UID, CHANGED, SESSIONS };
+
+static const unsigned char passes[SESSIONS][THREADS] = {
+	[ALL] = { 1, 1, 1 },	   [ONLY_FIRST] = { 1, 0, 0 },
+	[ONLY_SECOND] = { 0, 1, 0 }, [NOT_FIRST] = { 0, 1, 1 },
+	[ONLY_UID] = { 0, 0, 1 },
+};
+
+/* What the threads and the test tell each other. */
+struct shared {
+	int go;			/* 1: call, 2: end after the calls that were asked for */
+	uint64_t made[THREADS];
+};
+
+FIXTURE(sessions)
+{
+	struct shared *shared;
+	pid_t pid[THREADS];
+	int fd[SESSIONS];
+	struct kt_take t;
+};
+
+FIXTURE_VARIANT(sessions)
+{
+	unsigned char ops[3];
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(sessions, calls)
+{
+	.ops = { KTAPE_EV_SYS_ENTER },
+};
+FIXTURE_VARIANT_ADD(sessions, calls_and_switches)
+{
+	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
+};
+/* clang-format on */
+
+static void work(struct shared *s, int i)
+{
+	kt_pin(CPU);
+	if (i == OTHER_UID && syscall(SYS_setresuid, NOBODY, 0, 0))
+		_exit(1);
+	while (!__atomic_load_n(&s->go, __ATOMIC_ACQUIRE))
+		sched_yield();
+	while (s->made[i] < (uint64_t)CALLS ||
+	       __atomic_load_n(&s->go, __ATOMIC_ACQUIRE) == 1) {
+		syscall(number[i], 0);
+		s->made[i]++;
+		if (!(s->made[i] % 3))
+			sched_yield();
+	}
+	_exit(0);
+}
+
+/* Unlike kt_session(), with context records: without them verdicts are not kept. */
+static int session(const unsigned char *ops)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+
+	for (; *ops; ops++)
+		kt_mask_add(p.mask, *ops);
+	return fd < 0 || kt_profile(fd, &p) ? -1 : fd;
+}
+
+static int set_filters(FIXTURE_DATA(sessions) *self)
+{
+	const uint32_t uid = NOBODY;
+
+	return kt_filter_pid(self->fd[ONLY_FIRST], self->pid[FIRST], 0) ?:
+	       kt_filter_pid(self->fd[ONLY_SECOND], self->pid[SECOND], 0) ?:
+	       kt_filter_pid(self->fd[NOT_FIRST], self->pid[FIRST], KTAPE_PID_EXCEPT) ?:
+	       kt_filter_set(self->fd[ONLY_UID], KTAPE_FILTER_UID, &uid, 1);
+}
+
+FIXTURE_SETUP(sessions)
+{
+	if (kt_cpus() < 2)
+		SKIP(return, "needs 2 CPUs");
+	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->shared);
+	kt_pin(0);
+	for (int i = 0; i < THREADS; i++) {
+		self->pid[i] = fork();
+		if (!self->pid[i])
+			work(self->shared, i);
+		ASSERT_LT(0, self->pid[i]);
+	}
+	for (int i = 0; i < SESSIONS; i++) {
+		self->fd[i] = session(variant->ops);
+		ASSERT_LE(0, self->fd[i]);
+	}
+	ASSERT_EQ(0, set_filters(self));
+}
+
+FIXTURE_TEARDOWN(sessions)
+{
+	for (int i = 0; i < THREADS; i++)
+		kill(self->pid[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	for (int i = 0; i < SESSIONS; i++)
+		close(self->fd[i]);
+	munmap(self->shared, sizeof(*self->shared));
+}
+
+static void go(FIXTURE_DATA(sessions) *self, int how)
+{
+	__atomic_store_n(&self->shared->go, how, __ATOMIC_RELEASE);
+}
+
+static bool end(FIXTURE_DATA(sessions) *self)
+{
+	bool good = true;
+	int status;
+
+	go(self, 2);
+	for (int i = 0; i < THREADS; i++)
+		good &= waitpid(self->pid[i], &status, 0) == self->pid[i] && !status;
+	return good;
+}
+
+static void count_calls(const struct kt_rec *r, struct kt_take *t)
+{
+	uint64_t *calls = t->arg;
+
+	for (int i = 0; i < THREADS; i++)
+		calls[i] += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == (uint32_t)number[i];
+}
+
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) *self,
+		  int session)
+{
+	uint64_t calls[THREADS] = {};
+
+	kt_take(&self->t, self->fd[session], count_calls, calls);
+	EXPECT_EQ(0, self->t.wrong);
+	for (int i = 0; i < THREADS; i++) {
+		EXPECT_EQ(passes[session][i] ? self->shared->made[i] : 0, calls[i])
+		{
+			TH_LOG("session %d, thread %d", session, i);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(sessions, each_has_its_threads, 300)
+{
+	for (int i = 0; i < CHANGED; i++)
+		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
+	go(self, 1);
+	ASSERT_TRUE(end(self));
+	for (int i = 0; i < CHANGED; i++)
+		check(_metadata, self, i);
+}
+
+/* Change what a session records, while the same threads run. */
+static int change(int fd, pid_t pid, int how)
+{
+	const struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER, .nth = 1 << 30 };
+	const uint32_t uid = NOBODY;
+	int id;
+
+	switch (how % 8) {
+	case 0:
+		return kt_command(fd, KTAPE_IOC_START);
+	case 1:
+		return kt_filter_pid(fd, pid, 0);
+	case 2:
+		return kt_profile_ops(fd, KTAPE_PROFILE_ANDNOT, KTAPE_EV_SYS_ENTER, 0, 0);
+	case 3:
+		return kt_profile_ops(fd, KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER, 0, 0);
+	case 4:
+		return kt_filter_set(fd, KTAPE_FILTER_UID, &uid, 1);
+	case 5:
+		id = kt_trigger_add(fd, &t);
+		return id < 0 ? id : kt_trigger_remove(fd, id);
+	case 6:
+		return kt_filter_off(fd, KTAPE_FILTER_PID) ?:
+		       kt_filter_off(fd, KTAPE_FILTER_UID);
+	default:
+		return kt_command(fd, KTAPE_IOC_STOP);
+	}
+}
+
+TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
+{
+	for (int i = 0; i < CHANGED; i++)
+		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
+	go(self, 1);
+	for (int i = 0; i < CHANGES; i++) {
+		ASSERT_EQ(0, change(self->fd[CHANGED], self->pid[i % THREADS], i))
+		{
+			TH_LOG("change %d", i % 8);
+		}
+	}
+	ASSERT_TRUE(end(self));
+	for (int i = 0; i < CHANGED; i++)
+		check(_metadata, self, i);
+	kt_take(&self->t, self->fd[CHANGED], NULL, NULL);
+	EXPECT_EQ(0, self->t.wrong);
+}
+
+/* The filters are set again and again, by other values that mean the same. */
+TEST_F_TIMEOUT(sessions, filters_are_renewed, 300)
+{
+	for (int i = 0; i < CHANGED; i++)
+		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
+	go(self, 1);
+	for (int i = 0; i < CHANGES / 4; i++)
+		ASSERT_EQ(0, set_filters(self));
+	ASSERT_TRUE(end(self));
+	for (int i = 0; i < CHANGED; i++)
+		check(_metadata, self, i);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A run-time probe between the record of a switch and the switch itself, where current is
+ * still the outgoing thread, but records belong to the incoming one: the header of a block
+ * that the probe opens names that thread, and thread filters judge that one.
+ */
+#include <sched.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+#include "kt_probe.h"
+
+#define CPU		1
+#define RING		(4UL << 20)
+#define BLOCK		4096UL
+#define TURNS		(4000 / kt_scale())
+#define SLOT		KTAPE_OP_PROBE
+/* The scheduler calls it after the tracepoint, if the next thread has memory. */
+#define INSIDE		"switch_mm_irqs_off"
+
+FIXTURE(window)
+{
+	int dev, fd;
+	bool missing;
+	pid_t pid[2];
+	struct kt_map m;
+};
+
+static void take_turns(void)
+{
+	kt_pin(CPU);
+	raise(SIGSTOP);
+	for (int i = 0; i < TURNS; i++)
+		sched_yield();
+	_exit(0);
+}
+
+FIXTURE_SETUP(window)
+{
+	int status;
+
+	if (kt_cpus() < 2)
+		SKIP(return, "needs 2 CPUs");
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, RING, BLOCK);
+	ASSERT_LE(0, self->fd);
+	self->missing = kt_probe_add(self->dev, INSIDE, 0, 0) != SLOT;
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT, 0, 0));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, KTAPE_EV_SCHED_SWITCH,
+				    0, 0));
+	ASSERT_EQ(0, kt_map(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
+	kt_pin(0);
+	for (int i = 0; i < 2; i++) {
+		self->pid[i] = fork();
+		if (!self->pid[i])
+			take_turns();
+		ASSERT_EQ(self->pid[i], waitpid(self->pid[i], &status, WUNTRACED));
+	}
+}
+
+FIXTURE_TEARDOWN(window)
+{
+	kt_unmap(&self->m);
+	close(self->fd);
+	kt_probe_remove(self->dev, SLOT);
+	close(self->dev);
+}
+
+static int let_them_run(FIXTURE_DATA(window) *self)
+{
+	int ret = kt_command(self->fd, KTAPE_IOC_START);
+
+	for (int i = 0; i < 2; i++)
+		kill(self->pid[i], SIGCONT);
+	for (int i = 0; i < 2; i++)
+		waitpid(self->pid[i], NULL, 0);
+	return ret ?: kt_command(self->fd, KTAPE_IOC_STOP);
+}
+
+/**
+ * struct seen - what the records of the ring say
+ * @m: the ring
+ * @only: the thread whose events pass the filter, 0 = no filter
+ * @tid: running thread, as records say; 0 = not known yet
+ * @opcode: the last record
+ * @next: the thread that it switched to
+ * @block: block of the last record
+ * @switches: switches
+ * @hits: hits of the probe
+ * @heads: blocks that the probe has opened
+ * @wrong: of these, blocks that name another thread
+ * @foreign: hits that belong to another thread than @only
+ * @missing: switches to @only that no hit follows
+ */
+struct seen {
+	const struct kt_map *m;
+	int32_t only, tid, next;
+	uint32_t opcode;
+	uint64_t block;
+	long switches, hits, heads, wrong, foreign, missing;
+};
+
+static void look_at_head(struct seen *s, const struct kt_rec *r)
+{
+	const struct ktape_block *b =
+		(const void *)(s->m->data + r->pos / BLOCK * BLOCK % RING);
+
+	if (r->pos / BLOCK == s->block)
+		return;
+	s->block = r->pos / BLOCK;
+	if (r->op != SLOT || !s->tid)
+		return;
+	s->heads++;
+	if (b->tid == s->tid && b->context != KTAPE_CTX_UNKNOWN)
+		return;
+	if (!s->wrong++)
+		printf("# block %llu names thread %d in context %u instead of %d\n",
+		       (unsigned long long)s->block, b->tid, b->context, s->tid);
+}
+
+static void look(const struct kt_rec *r, void *arg)
+{
+	struct seen *s = arg;
+
+	look_at_head(s, r);
+	/* Names, and what the tracer says about itself, may come in between. */
+	if (r->op != SLOT && r->op != KTAPE_EV_SCHED_SWITCH && r->op != KTAPE_EV_CONTEXT)
+		return;
+	if (s->opcode == KTAPE_EV_SCHED_SWITCH && s->next == s->only)
+		s->missing += r->op != SLOT;
+	if (r->op == SLOT) {
+		s->hits++;
+		s->foreign += s->tid != s->only;
+	}
+	s->opcode = r->op;
+	if (r->op == KTAPE_EV_CONTEXT)
+		s->tid = (int32_t)r->args[0];
+	if (r->op == KTAPE_EV_SCHED_SWITCH) {
+		s->next = (int32_t)r->args[1];
+		s->tid = s->next;
+		s->switches++;
+	}
+}
+
+TEST_F_TIMEOUT(window, header, 120)
+{
+	struct seen s = { .m = &self->m, .block = UINT64_MAX, .only = -1 };
+
+	if (self->missing)
+		SKIP(return, INSIDE "() cannot be probed");
+	ASSERT_EQ(0, let_them_run(self));
+	ASSERT_LT(0, kt_walk(&self->m, look, &s));
+	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches, s.hits,
+	       s.heads);
+	EXPECT_LT(TURNS, s.hits);
+	EXPECT_LT(TURNS / 1000, s.heads);
+	EXPECT_EQ(0, s.wrong);
+}
+
+TEST_F_TIMEOUT(window, filter, 120)
+{
+	struct seen s = { .m = &self->m, .block = UINT64_MAX };
+	struct kt_take t;
+
+	if (self->missing)
+		SKIP(return, INSIDE "() cannot be probed");
+	s.only = self->pid[0];
+	ASSERT_EQ(0, kt_filter_pid(self->fd, s.only, 0));
+	ASSERT_EQ(0, let_them_run(self));
+	ASSERT_LT(0, kt_walk(&self->m, look, &s));
+	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches, s.hits,
+	       s.heads);
+	EXPECT_LT(TURNS / 2, s.hits);
+	EXPECT_EQ(0, s.wrong);
+	EXPECT_EQ(0, s.foreign);
+	EXPECT_EQ(0, s.missing);
+	kt_take(&t, self->fd, NULL, NULL);
+	EXPECT_EQ(0, t.wrong);
+	EXPECT_LT(0, t.filtered[KTAPE_CLASS_KPROBE]);
+}
+
+TEST_HARNESS_MAIN
