@@ -108,8 +108,7 @@ static void context_fill_thread(struct ktape_block *block,
 	struct task_struct *p = current;
 
 	if (opcode != KTAPE_EV_SCHED_SWITCH && opcode != KTAPE_EV_CONTEXT &&
-	    (kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]) ||
-	     kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT])))
+	    kt_event_sees_switches())
 		p = kt_event_thread();
 	if (!p) {
 		kt_context_unknown(block);

@@ -140,22 +140,38 @@ static void record_span(const struct kt_filters *f, struct kt_ring *r,
 static noinline bool event_passes_gates(const struct kt_filters *f,
 					struct kt_ring *r,
 					const struct kt_record *rec,
-					struct task_struct *other)
+					const struct kt_threads *who)
 {
 	struct kt_span span;
-	enum kt_verdict verdict = kt_filter_pass(f, r, rec, other, &span);
+	enum kt_verdict verdict = kt_filter_pass(f, r, rec, who, &span);
 
 	if (unlikely(verdict == KT_SPAN))
 		record_span(f, r, &span.rec);
 	return verdict == KT_PASS;
 }
 
-static bool event_passes(const struct kt_filters *f, struct kt_ring *r,
-			 const struct kt_record *rec, struct task_struct *other)
+/*
+ * Get the thread that an event belongs to.  sched_blocked comes after the record of
+ * the switch, but is about the outgoing thread.
+ */
+static struct task_struct *event_owner(const struct kt_record *rec)
 {
+	struct task_struct *p = NULL;
+
+	if ((u8)rec->code != KTAPE_EV_SCHED_BLOCKED && kt_event_sees_switches())
+		p = kt_event_thread();
+	return p ?: current;
+}
+
+static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
+				  const struct kt_record *rec,
+				  struct task_struct *other)
+{
+	const struct kt_threads who = { event_owner(rec), other };
+
 	if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
-		return event_passes_gates(f, r, rec, other);
-	return kt_filter_pass(f, r, rec, other, NULL) == KT_PASS;
+		return event_passes_gates(f, r, rec, &who);
+	return kt_filter_pass(f, r, rec, &who, NULL) == KT_PASS;
 }
 
 /*

@@ -370,10 +370,17 @@ static __always_inline void kt_switch_end(void)
 	raw_cpu_inc(kt_cpus.now.thread);
 }
 
+/* Is struct kt_now.thread kept up to date?  Preemption disabled. */
+static __always_inline bool kt_event_sees_switches(void)
+{
+	return kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]) ||
+	       kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT]);
+}
+
 /**
  * kt_event_thread() - Get the thread that the next record belongs to
  *
- * Context: any, preemption disabled, while a session records switches.
+ * Context: any, preemption disabled, if kt_event_sees_switches().
  * Return: the thread, NULL = not known.
  */
 static __always_inline struct task_struct *kt_event_thread(void)

@@ -106,10 +106,8 @@ static bool filter_pass_cgroup(const struct kt_filters *f,
 {
 	unsigned int i;
 
-	if (!IS_ENABLED(CONFIG_CGROUPS))
-		return true;
 	for (i = 0; i < f->nr[KTAPE_FILTER_CGROUP]; i++)
-		if (cgroup_is_descendant(cgroup, f->cgroups[i]))
+		if (kt_cgroup_is_in(cgroup, f->cgroups[i]))
 			return true;
 	return false;
 }
@@ -183,12 +181,12 @@ static bool filter_pass_cpu(const struct kt_filters *f)
 
 /* Apply the filters that keep no state. */
 static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
-				  u32 dat20, struct task_struct *other)
+				  u32 dat20, const struct kt_threads *who)
 {
 	if (!filter_pass_number(f, opcode, dat20))
 		return false;
-	if (f->kinds & KT_THREAD_KINDS && !filter_pass_thread(f, current) &&
-	    !(other && filter_pass_thread(f, other)))
+	if (f->kinds & KT_THREAD_KINDS && !filter_pass_thread(f, who->own) &&
+	    !(who->other && filter_pass_thread(f, who->other)))
 		return false;
 	return opcode != KTAPE_EV_EXCEPTION ||
 	       !kt_filter_in_force(f, KTAPE_FILTER_SEVERITY) ||
@@ -200,13 +198,12 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * @f: the session's filters
  * @r: the session's ring, for its counts
  * @rec: the event
- * @other: a task that the event is about besides current, or NULL; the event
- *	passes the thread filters if one of the two does
+ * @who: its threads; the event passes the thread filters if one of the two does
  * @span: with KT_SPAN receives the record to write instead; the caller must
  *	still call kt_filter_pass_rate() for it
  *
  * Control records (opcodes below KTAPE_OP_EXCEPTION) always pass.  In an
- * interrupt, current is the interrupted task.
+ * interrupt, the event belongs to the interrupted thread.
  *
  * Context: any, preemption disabled.
  * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or
@@ -214,7 +211,8 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  */
 enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
-			       struct task_struct *other, struct kt_span *span)
+			       const struct kt_threads *who,
+			       struct kt_span *span)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
@@ -224,7 +222,7 @@ enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 	    (opcode < KTAPE_OP_EXCEPTION || filter_pass_cpu(f)))
 		return KT_PASS;
 	if (!filter_pass_cpu(f) ||
-	    !filter_pass_stateless(f, opcode, dat20, other)) {
+	    !filter_pass_stateless(f, opcode, dat20, who)) {
 		verdict = KT_HOLD;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
 			kt_gates_held(f->gates, rec);

@@ -85,6 +85,16 @@ struct kt_filters {
 	 BIT(KTAPE_FILTER_UID))
 
 /**
+ * struct kt_threads - the threads of an event
+ * @own: the thread that the event belongs to
+ * @other: a thread that it is about besides, or NULL
+ */
+struct kt_threads {
+	struct task_struct *own;
+	struct task_struct *other;
+};
+
+/**
  * struct kt_span - a span record that replaces a pair of events
  * @rec: the record
  * @args: its argument words
@@ -111,7 +121,8 @@ extern struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
 enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
-			       struct task_struct *other, struct kt_span *span);
+			       const struct kt_threads *who,
+			       struct kt_span *span);
 bool kt_filter_pass_thread(const struct kt_filters *f,
 			   const struct task_struct *p, struct cgroup *cgroup,
 			   u32 uid);
@@ -240,6 +251,17 @@ static __always_inline struct cgroup *kt_thread_cgroup(struct task_struct *p)
 	return task_dfl_cgroup(p);
 #else
 	return NULL;
+#endif
+}
+
+/* Is it @top, or below it? */
+static __always_inline bool kt_cgroup_is_in(struct cgroup *cgroup,
+					    struct cgroup *top)
+{
+#ifdef CONFIG_CGROUPS
+	return cgroup_is_descendant(cgroup, top);
+#else
+	return false;
 #endif
 }
 

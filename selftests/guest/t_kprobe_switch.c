@@ -4,7 +4,6 @@
  * still the outgoing thread, but records belong to the incoming one: the header of a block
  * that the probe opens names that thread, and thread filters judge that one.
  */
-#include <sched.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -15,7 +14,7 @@
 #define CPU		1
 #define RING		(4UL << 20)
 #define BLOCK		4096UL
-#define TURNS		(4000 / kt_scale())
+#define TURNS		(2000 / kt_scale())
 #define SLOT		KTAPE_OP_PROBE
 /* The scheduler calls it after the tracepoint, if the next thread has memory. */
 #define INSIDE		"switch_mm_irqs_off"
@@ -28,21 +27,31 @@ FIXTURE(window)
 	struct kt_map m;
 };
 
-static void take_turns(void)
+/* Each wakes the other one and sleeps, so that each turn is a switch. */
+static void take_turns(int from, int to, bool begins)
 {
+	char byte = 0;
+
 	kt_pin(CPU);
 	raise(SIGSTOP);
-	for (int i = 0; i < TURNS; i++)
-		sched_yield();
+	for (int i = 0; i < TURNS; i++) {
+		if (begins && write(to, &byte, 1) != 1)
+			_exit(1);
+		if (read(from, &byte, 1) != 1)
+			_exit(1);
+		if (!begins && write(to, &byte, 1) != 1)
+			_exit(1);
+	}
 	_exit(0);
 }
 
 FIXTURE_SETUP(window)
 {
-	int status;
+	int status, pipes[2][2];
 
 	if (kt_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
+	ASSERT_EQ(0, pipe(pipes[0]) | pipe(pipes[1]));
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
 	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, RING, BLOCK);
@@ -56,9 +65,11 @@ FIXTURE_SETUP(window)
 	for (int i = 0; i < 2; i++) {
 		self->pid[i] = fork();
 		if (!self->pid[i])
-			take_turns();
+			take_turns(pipes[i][0], pipes[!i][1], !i);
 		ASSERT_EQ(self->pid[i], waitpid(self->pid[i], &status, WUNTRACED));
 	}
+	for (int i = 0; i < 4; i++)
+		close(pipes[i / 2][i % 2]);
 }
 
 FIXTURE_TEARDOWN(window)
@@ -93,14 +104,15 @@ static int let_them_run(FIXTURE_DATA(window) *self)
  * @heads: blocks that the probe has opened
  * @wrong: of these, blocks that name another thread
  * @foreign: hits that belong to another thread than @only
- * @missing: switches to @only that no hit follows
+ * @missing: switches to @only that no hit follows, before the last hit
+ * @without: such switches since the last hit: a thread that exits has no memory
  */
 struct seen {
 	const struct kt_map *m;
 	int32_t only, tid, next;
 	uint32_t opcode;
 	uint64_t block;
-	long switches, hits, heads, wrong, foreign, missing;
+	long switches, hits, heads, wrong, foreign, missing, without;
 };
 
 static void look_at_head(struct seen *s, const struct kt_rec *r)
@@ -130,9 +142,11 @@ static void look(const struct kt_rec *r, void *arg)
 	if (r->op != SLOT && r->op != KTAPE_EV_SCHED_SWITCH && r->op != KTAPE_EV_CONTEXT)
 		return;
 	if (s->opcode == KTAPE_EV_SCHED_SWITCH && s->next == s->only)
-		s->missing += r->op != SLOT;
+		s->without += r->op != SLOT;
 	if (r->op == SLOT) {
 		s->hits++;
+		s->missing += s->without;
+		s->without = 0;
 		s->foreign += s->tid != s->only;
 	}
 	s->opcode = r->op;
@@ -156,7 +170,7 @@ TEST_F_TIMEOUT(window, header, 120)
 	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches, s.hits,
 	       s.heads);
 	EXPECT_LT(TURNS, s.hits);
-	EXPECT_LT(TURNS / 1000, s.heads);
+	EXPECT_LT(TURNS / 500, s.heads);
 	EXPECT_EQ(0, s.wrong);
 }
 
