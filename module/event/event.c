@@ -188,14 +188,12 @@ static __always_inline bool event_is_owed(unsigned int session,
 }
 
 /*
- * Record an event in one session if its filters let it pass.  A @brief event
- * has no blob, and its @args array holds three words.
+ * Record an event in one session if its filters let it pass.
  * Return: whether the event passed.
  */
 static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 				      const struct kt_record *rec,
-				      struct task_struct *other,
-				      const bool brief)
+				      struct task_struct *other)
 {
 	const struct kt_filters *f = rcu_dereference_sched(kt_filters[session]);
 	const struct kt_triggers *t =
@@ -214,9 +212,6 @@ static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 		kt_switch_pay(BIT(session));
 	if (unlikely(f) && kt_filter_has_stack(f, rec))
 		record_with_stack(f, r, rec);
-	else if (brief)
-		kt_ring_put(r, rec->code, rec->class, rec->nargs, rec->args[0],
-			    rec->args[1], rec->args[2]);
 	else
 		kt_ring_write(r, rec);
 	if (unlikely(t) &&
@@ -225,22 +220,17 @@ static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 	return true;
 }
 
-/* Return the sessions in which the event passed. */
-static __always_inline unsigned long event_deliver(u32 kind, const struct kt_record *rec,
-					  struct task_struct *other,
-					  const bool brief)
+/* Record an event in the sessions of @want.  Return: those in which it passed. */
+static unsigned long event_put_all(u32 kind, const struct kt_record *rec,
+				   struct task_struct *other, unsigned int want)
 {
 	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
-	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
-	unsigned int want = READ_ONCE(cpu->want[opcode]);
 	unsigned long passed = 0;
 
 	for (; want; want &= want - 1)
 		if (event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec,
-			      other, brief))
+			      other))
 			passed |= BIT(__ffs(want));
-	if (unlikely(kt_sink_wants(opcode)))
-		sink_call(rec);
 	return passed;
 }
 
@@ -255,11 +245,10 @@ static __always_inline unsigned long event_deliver(u32 kind, const struct kt_rec
 void kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec)
 {
-	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 
-	if (READ_ONCE(cpu->want[opcode]) & BIT(session))
-		event_put(session, cpu->ring[kind][session], rec, NULL, false);
+	event_put_all(kind, rec, NULL,
+		      kt_cpu_read(kt_cpus.want[opcode]) & BIT(session));
 }
 
 /**
@@ -274,7 +263,13 @@ void kt_event_record_in(unsigned int session, u32 kind,
 unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 				 struct task_struct *other)
 {
-	return event_deliver(kind, rec, other, false);
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+	unsigned long passed = event_put_all(kind, rec, other,
+					     kt_cpu_read(kt_cpus.want[opcode]));
+
+	if (unlikely(kt_sink_wants(opcode)))
+		sink_call(rec);
+	return passed;
 }
 
 /**
@@ -299,7 +294,7 @@ noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
 		.args = args,
 	};
 
-	event_deliver(KT_PLACE_KIND(place), &rec, other, true);
+	kt_event_record_of(KT_PLACE_KIND(place), &rec, other);
 }
 
 /**
