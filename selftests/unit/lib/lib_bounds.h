@@ -111,6 +111,7 @@ static struct ktape_event event_of(uint8_t opcode, uint8_t nargs,
 	};
 }
 
+__attribute__((unused))
 static struct ktape_event name_of(const uint32_t args[7], uint32_t type,
 				  uint64_t ts)
 {
