@@ -141,7 +141,8 @@ KTAPE_CTF_CRC "00000000\";\n" \
 	"enum : " KTAPE_CTF_PLAIN(width) " { free = 0, thread = 1, irq = 2, " \
 	"softirq = 3, function = 4, marker = 5, value = 6, isr = 7, " \
 	"exception = 8, user_event = 9, block_device = 10, net_device = 11, " \
-	"cgroup = 12, probe = 13, syscall = 14, user = 64 ... 255 }"
+	"cgroup = 12, probe = 13, syscall = 14, task_cgroup = 15, " \
+	"user = 64 ... 255 }"
 #define KTAPE_CTF_BITS_SIGNAL(width)	KTAPE_CTF_PLAIN(width)
 #define KTAPE_CTF_BITS_SEVERITY(width) \
 	"enum : " KTAPE_CTF_PLAIN(width) " { SW0 = 0, SW1 = 1, SW2 = 2, " \

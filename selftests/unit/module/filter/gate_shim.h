@@ -87,6 +87,7 @@ struct task_struct {
 
 #define task_dfl_cgroup(p)		((p)->cgroup)
 #define cgroup_id(cgroup)		((cgroup)->id)
+#define cgroup_is_descendant(cgroup, top) ((cgroup) == (top))	/* none is below */
 #define __kuid_val(uid)			(uid)
 #define rcu_dereference_sched(p)	(p)
 
