@@ -25,8 +25,14 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 			 const char *name, u64 since);
 void kt_registry_gone(u32 type, u32 id, u32 param1);
-bool kt_registry_has(u32 type, u32 id, u32 param1);
-bool kt_registry_name(u32 type, u32 id, u32 param1, char name[KTAPE_NAME_SIZE]);
+bool kt_registry_name(u32 type, u32 id, u32 param1, char *name);
+
+/* Does the object have a living entry?  As kt_registry_name(). */
+static inline bool kt_registry_has(u32 type, u32 id, u32 param1)
+{
+	return kt_registry_name(type, id, param1, NULL);
+}
+
 u32 kt_registry_era(void);
 void kt_registry_tell(unsigned int session, u32 since);
 unsigned int kt_registry_entries(void);

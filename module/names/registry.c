@@ -474,15 +474,16 @@ void kt_registry_gone(u32 type, u32 id, u32 param1)
 }
 
 /**
- * kt_registry_has() - Say whether an object has a living entry
+ * kt_registry_name() - Look up the name of an object that has a living entry
  * @type: enum ktape_object
  * @id: number of the object within its type
  * @param1: first parameter; ignored unless it identifies objects of this type
+ * @name: gets the name, ending in NUL; or NULL
  *
  * Context: task context.
- * Return: true or false.
+ * Return: whether there is such an entry.
  */
-bool kt_registry_has(u32 type, u32 id, u32 param1)
+bool kt_registry_name(u32 type, u32 id, u32 param1, char *name)
 {
 	struct kt_key k = object_key(type, id, param1);
 	raw_spinlock_t *lock = kt_entry_lock(k);
@@ -491,30 +492,7 @@ bool kt_registry_has(u32 type, u32 id, u32 param1)
 
 	raw_spin_lock_irqsave(lock, flags);
 	slot = kt_entry_find(k);
-	raw_spin_unlock_irqrestore(lock, flags);
-	return slot != NONE;
-}
-
-/**
- * kt_registry_name() - Copy the name of an object that has a living entry
- * @type: enum ktape_object
- * @id: number of the object within its type
- * @param1: first parameter; ignored unless it identifies objects of this type
- * @name: set to the name, ending in NUL
- *
- * Context: task context.
- * Return: false if there is none.
- */
-bool kt_registry_name(u32 type, u32 id, u32 param1, char name[KTAPE_NAME_SIZE])
-{
-	struct kt_key k = object_key(type, id, param1);
-	raw_spinlock_t *lock = kt_entry_lock(k);
-	unsigned long flags;
-	u32 slot;
-
-	raw_spin_lock_irqsave(lock, flags);
-	slot = kt_entry_find(k);
-	if (slot != NONE)
+	if (slot != NONE && name)
 		strscpy(name, kt_entry_at(slot)->name, KTAPE_NAME_SIZE);
 	raw_spin_unlock_irqrestore(lock, flags);
 	return slot != NONE;

@@ -5,9 +5,10 @@
  *
  * A thread's entry has its tid as id, its process as first parameter, its priority,
  * policy and kind as second.  A thread whose cgroup changes has an entry for that, too;
- * that of others is not entered, because it would take a second slot for each thread.  The probes in probes/task.c call these functions.  The
- * probes are attached before kt_registry_walk() enters the threads that exist, so no
- * thread is missed.
+ * that of others is not entered, because it would take a second slot for each thread.
+ * The probes in probes/task.c and probes/system.c call these functions.  The probes are
+ * attached before kt_registry_walk() enters the threads that exist, so no thread is
+ * missed.
  */
 #include <linux/math64.h>
 #include <linux/sched.h>

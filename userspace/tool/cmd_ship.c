@@ -334,6 +334,8 @@ static int cmd_ship(int argc, char **argv)
 			      sh.o.to);
 	if (!ktape_codec_find("parquet"))
 		return fail("format parquet is not built in");
+	if (ship_check_locks())
+		return EXIT_FAILED;
 	ret = run_ship(&sh, argv[first]);
 	ship_close(&sh.s);
 	return ret;

@@ -108,14 +108,20 @@ static void announce(uint64_t moment)
 /* Set the timer to the moment.  Return: 0 or negative errno. */
 static int set_timer(int timer, const struct activation *a, bool quiet)
 {
-	const uint64_t moment = moment_of(a);
-	const struct itimerspec at = {
-		.it_value.tv_sec = (time_t)(moment / NS_PER_S),
-		.it_value.tv_nsec = (long)(moment % NS_PER_S),
-	};
+	struct itimerspec at = { .it_value.tv_sec = 0 };
+	uint64_t moment;
+	int err;
 
-	if (timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
-			    &at, NULL))
+	do {
+		moment = moment_of(a);
+		at.it_value.tv_sec = (time_t)(moment / NS_PER_S);
+		at.it_value.tv_nsec = (long)(moment % NS_PER_S);
+		err = timerfd_settime(timer,
+				      TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
+				      &at, NULL);
+		/* ECANCELED: the clock was set just now. */
+	} while (err && errno == ECANCELED);
+	if (err)
 		return -errno;
 	if (!quiet)
 		announce(moment);

@@ -31,6 +31,7 @@
 #define NICE		10
 #define ARGS		16U
 #define NUMBER_TEXT	24U
+#define WITHOUT_SIGNALS_MS	100
 
 enum {
 	EXIT_LEFT = 3	/* of ktape ship: pieces are left */
@@ -60,6 +61,8 @@ int record_ship_prepare(struct record *r)
 			      r->o.to);
 	if (!ktape_codec_find("parquet"))
 		return fail("format parquet is not built in");
+	if (ship_check_locks())
+		return EXIT_FAILED;
 	s->folder = strndup(r->log.pattern, (size_t)(slash - r->log.pattern));
 	if (!s->folder)
 		return fail("%s", strerror(ENOMEM));
@@ -242,7 +245,9 @@ static void wait_for_end(struct record *r)
 	fds[1].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	while (s->pid) {
 		fds[0].fd = s->out;
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		/* Without a descriptor for signals nothing tells of its end. */
+		if (poll(fds, 2, fds[1].fd < 0 ? WITHOUT_SIGNALS_MS : -1) < 0 &&
+		    errno != EINTR)
 			break;
 		record_ship_read(r);
 		while (kt_read_some(fds[1].fd, &info, sizeof(info)) ==

@@ -56,6 +56,7 @@ struct ship {
 };
 
 /* ship_state.c */
+int ship_check_locks(void);
 int ship_open(struct ship *s, const char *path);
 int ship_look(struct ship *s);
 int ship_begin(struct ship *s, const struct ship_piece *p);

@@ -54,6 +54,24 @@ void ship_path(const struct ship *s, const char *name, const char *end,
 }
 
 /**
+ * ship_check_locks() - find out whether files can be locked
+ *
+ * Without locks nothing tells which pieces are finished.
+ *
+ * Return: 0 or the exit code.
+ */
+int ship_check_locks(void)
+{
+	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool missing = fd >= 0 && flock(fd, LOCK_UN) && errno == ENOSYS;
+
+	if (fd >= 0)
+		close(fd);
+	return missing ? fail("this kernel cannot lock files (CONFIG_FILE_LOCKING), which tells what pieces are finished: convert them with ktape convert") :
+			 0;
+}
+
+/**
  * ship_open() - open the folder of a log, for this process alone
  * @s: filled; @s->keep and @s->target stay
  * @path: the folder

@@ -184,9 +184,11 @@ static inline uint64_t kt_place_value(const struct kt_place *place,
 
 	if (!place->words)
 		return e->dat20 >> place->at & place->mask;
-	/* Analyzers do not know what kt_event_fits() has checked. */
+#ifdef __clang_analyzer__
+	/* It does not know what kt_event_fits() has checked. */
 	if (!words)
 		__builtin_unreachable();
+#endif
 	words += place->at * 4U;
 	if (place->words == 2)
 		return kt_get64(words);

@@ -264,7 +264,6 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		.dur = html_lasts(from, to),
 		.a = (int64_t)n->count,
 	};
-
 	struct html_span *hole;
 
 	if (!c)
