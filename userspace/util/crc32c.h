@@ -7,5 +7,6 @@
 #include <stdint.h>
 
 uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len);
+uint32_t kt_crc32c_by_tables(uint32_t crc, const void *data, size_t len);
 
 #endif /* _KT_CRC32C_H */
