@@ -17,17 +17,25 @@ links as (	-- each wake-up with the one before it, of its waker
 	from moments
 	window before as (partition by host, trace_id, utid order by ts
 		rows between unbounded preceding and 1 preceding)),
-chains as (
-	select l.host, l.trace_id, l.ts - l.ts_before as ns, a.name as first,
-		b.name as second, c.name as third
+-- DuckDB joins each name by itself, because it may begin a join of all three with all
+-- triples of threads of a capture (10^8 for 512 threads).
+firsts as materialized (
+	select l.host, l.trace_id, l.ts - l.ts_before as ns, l.waker, l.woken_utid,
+		t.name as first
 	from links l
-	join thread a on a.host = l.host and a.trace_id = l.trace_id
-		and a.utid = l.waker_before
-	join thread b on b.host = l.host and b.trace_id = l.trace_id
-		and b.utid = l.waker
-	join thread c on c.host = l.host and c.trace_id = l.trace_id
-		and c.utid = l.woken_utid
+	join thread t on t.host = l.host and t.trace_id = l.trace_id
+		and t.utid = l.waker_before
 	where l.woken_utid is not null and l.waker_before is not null),
+seconds as materialized (
+	select f.host, f.trace_id, f.ns, f.first, f.woken_utid, t.name as second
+	from firsts f
+	join thread t on t.host = f.host and t.trace_id = f.trace_id
+		and t.utid = f.waker),
+chains as (
+	select s.host, s.ns, s.first, s.second, t.name as third
+	from seconds s
+	join thread t on t.host = s.host and t.trace_id = s.trace_id
+		and t.utid = s.woken_utid),
 losses as (
 	select host, sum(lost) as lost, sum(gap_ms) as gap_ms,
 		case when count(*) = count(uncertain)
