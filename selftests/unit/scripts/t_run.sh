@@ -76,6 +76,16 @@ ends 1 "a stage that fails"
 stage "echo 'ok 1 # SKIP there is none here'"
 ends 0 "a skipped stage, with its reason"
 
+stage "echo '1..0 # SKIP there is no npm'"
+ends 0 "a stage that plans no test, with its reason"
+grep -q '^ok stage stage # SKIP there is no npm$' "$work/log" &&
+	tail -n 1 "$work/log" | grep -qx '0 passed, 0 failed, 1 skipped'
+result $? "it counts as skipped"
+stage "echo '1..0 # SKIP there is no npm'; exit 1"
+ends 1 "a stage that plans no test and fails"
+stage 'echo 1..0'
+ends 1 "a stage that plans no test, without a reason"
+
 stage "echo ok 1; $keep; wait"
 rm -f "$work/pid"
 "$run" set >"$work/log" 2>&1 &
