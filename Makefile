@@ -13,15 +13,16 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile check-rounds model lint analyze matrix \
-	selftests bench bench-peers install install-user viewer uninstall dkms-install dkms-uninstall deb \
-	check-install clean help packages
+	check-board check-ctf2 check-viewer check-long check-hostile check-rounds model lint \
+	analyze matrix selftests bench bench-peers install install-user viewer uninstall \
+	dkms-install dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-viewer check-long check-hostile check-rounds model lint analyze matrix \
-	selftests bench bench-peers install install-user viewer dkms-install deb check-install
+	check-board check-ctf2 check-viewer check-long check-hostile check-rounds model lint \
+	analyze matrix selftests bench bench-peers install install-user viewer dkms-install \
+	deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -61,6 +62,9 @@ check-fresh: ## README's commands in a bare Debian 12 and 13, by chroot (FRESH=d
 
 check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, riscv64)
 	selftests/run check-board-$(or $(ARCH),arm64)
+
+check-ctf2: ## CTF 2 for babeltrace2 2.1, in a chroot of Debian 13; needs root
+	selftests/run check-ctf2
 
 check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 	selftests/run check-viewer
@@ -136,5 +140,5 @@ clean: ## remove everything that was built
 	+[ ! -d "$(KDIR)" ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' \
 		$(firstword $(MAKEFILE_LIST))

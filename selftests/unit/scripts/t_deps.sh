@@ -74,7 +74,7 @@ one_line()
 		[ ! -e "$work/called" ]
 }
 
-targets=$(sed -nE 's/^([a-z-]+):.*## .*/\1/p' "$top/Makefile" |
+targets=$(sed -nE 's/^([a-z0-9-]+):.*## .*/\1/p' "$top/Makefile" |
 	grep -vxE 'clean|help|uninstall|dkms-uninstall')
 echo "# targets: ${targets//$'\n'/ }"
 
