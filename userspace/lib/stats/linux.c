@@ -256,14 +256,18 @@ static int by_ns(const void *a, const void *b)
 	return x->other < y->other ? -1 : x->other > y->other;
 }
 
+/* Name the threads as at the end, those that ended long before as they were last seen. */
 static void name_threads(struct ktape_linux *l)
 {
 	for (size_t i = 0; i < l->nr_threads; i++) {
-		struct ktape_linux_thread *t = &l->thread_list[i];
+		struct ktape_linux_thread *t = &l->thread_list[i].result;
 		const struct ktape_object_info *o = NULL;
 
 		if (t->tid)
 			o = ktape_registry_thread(l->registry, t->tid, l->last);
+		if (t->tid && !o)
+			o = ktape_registry_thread(l->registry, t->tid,
+						  l->thread_list[i].seen);
 		if (o) {
 			memcpy(t->name, o->name, sizeof(t->name));
 			t->tgid = o->param1;
@@ -352,7 +356,7 @@ const struct ktape_linux_cpu *ktape_linux_cpu(const struct ktape_linux *l,
 const struct ktape_linux_thread *ktape_linux_thread(const struct ktape_linux *l,
 						    size_t i)
 {
-	return i < l->nr_threads ? &l->thread_list[i] : NULL;
+	return i < l->nr_threads ? &l->thread_list[i].result : NULL;
 }
 
 const struct ktape_linux_instead *

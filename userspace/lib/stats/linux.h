@@ -108,6 +108,16 @@ struct kt_sl_longest {
 	size_t nr;
 };
 
+/**
+ * struct kt_sl_thread - a thread
+ * @result: result for the caller
+ * @seen: time of the last event that counts for it, in ticks
+ */
+struct kt_sl_thread {
+	struct ktape_linux_thread result;
+	uint64_t seen;
+};
+
 /* A series: result for the caller, and histogram. */
 struct kt_sl_series {
 	struct ktape_series result;
@@ -154,12 +164,12 @@ struct ktape_linux {
 	struct kt_sl_series **list;
 	size_t nr_series;
 	struct kt_map threads;
-	struct ktape_linux_thread *thread_list;
+	struct kt_sl_thread *thread_list;
 	size_t nr_threads;
 	struct kt_map pairs;
 	struct ktape_linux_instead *instead;
 	size_t nr_instead;
-	struct ktape_linux_thread other;
+	struct kt_sl_thread other;
 	uint64_t left[KT_SL_LEFT];
 	uint32_t past;
 	uint64_t looks[2];

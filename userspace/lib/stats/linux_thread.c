@@ -12,19 +12,21 @@
  */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 {
-	struct ktape_linux_thread *more;
+	struct kt_sl_thread *more;
 	struct kt_map_entry *e;
 
 	if (l->threads.nr == KT_SL_THREADS &&
 	    !kt_map_find(&l->threads, 0, (uint32_t)tid)) {
 		l->left[KT_SL_LEFT_THREADS]++;
-		return &l->other;
+		return &l->other.result;
 	}
 	e = kt_map_put(&l->threads, 0, (uint32_t)tid);
 	if (!e)
 		return NULL;
-	if (e->extra)
-		return &l->thread_list[e->value];
+	if (e->extra) {
+		l->thread_list[e->value].seen = l->last;
+		return &l->thread_list[e->value].result;
+	}
 	more = kt_sl_more(l->thread_list, l->nr_threads, sizeof(*more));
 	if (!more) {
 		kt_map_remove(&l->threads, e);
@@ -33,8 +35,11 @@ struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 	l->thread_list = more;
 	e->value = l->nr_threads++;
 	e->extra = true;
-	more[e->value] = (struct ktape_linux_thread){ .tid = tid };
-	return &more[e->value];
+	more[e->value] = (struct kt_sl_thread){
+		.result.tid = tid,
+		.seen = l->last,
+	};
+	return &more[e->value].result;
 }
 
 /*

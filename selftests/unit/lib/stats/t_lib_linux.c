@@ -447,6 +447,43 @@ static void statuses(void)
 	}
 }
 
+/* A thread that ended more than 10 s before the last event keeps its name. */
+static void ended(void)
+{
+	static const uint32_t named[] = { 7, 6, 0, 1000, 0, 5000, 0 };
+	static const uint32_t runs[] = { 0, 7 }, leaves[] = { 7, 0 };
+	const struct ktape_event events[] = {
+		{ .ts = 1000, .opcode = KTAPE_EV_REGISTRY, .nargs = 7,
+		  .args = named, .dat20 = KTAPE_OBJ_THREAD, .blob = "brief",
+		  .blob_size = 5, .known = true },
+		{ .ts = 2000, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+		  .args = runs, .tid = 0, .known = true },
+		{ .ts = 5000, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+		  .args = leaves, .tid = 7, .known = true,
+		  .dat20 = KTAPE_STATE_X << 16 },
+		{ .ts = 5000 + 30 * scene_info.freq, .opcode = KTAPE_EV_MARK,
+		  .nargs = 1, .args = runs, .tid = 0, .known = true },
+	};
+	const struct ktape_linux_thread *t;
+	struct ktape_registry *registry;
+	struct ktape_linux *l;
+	size_t i = 0;
+
+	check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
+	check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
+	check_equal(ktape_registry_add(registry, &events[0]), 0);
+	for (size_t k = 1; k < ARRAY_SIZE(events); k++)
+		check_equal(ktape_linux_take(l, &events[k]), 0);
+	check_equal(ktape_linux_finish(l), 0);
+	while ((t = ktape_linux_thread(l, i)) && t->tid != 7)
+		i++;
+	check(t, "no thread 7");
+	check(!strcmp(t->name, "brief"), "it is called \"%s\"", t->name);
+	check_equal(t->tgid, 6);
+	check_equal(t->run, 3000);
+	end(l, registry);
+}
+
 /* Random events in random order. */
 static void strange(void)
 {
@@ -501,6 +538,7 @@ static void strange(void)
 static const struct tap_test tests[] = {
 	{ "time of CPUs", times },
 	{ "threads", threads },
+	{ "threads that ended long before the end", ended },
 	{ "durations and latencies", series },
 	{ "results that are not a status", statuses },
 	{ "threads that ran instead", instead },
