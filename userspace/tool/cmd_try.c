@@ -73,7 +73,10 @@ static int check_device(const char *path)
 	return EXIT_OK;
 }
 
-/* Record into the folder @trace, by ktape record.  Return: its exit status. */
+/*
+ * Record into the folder @trace, by ktape record.  A signal ends the recording, of which
+ * the findings and the page then are.  Return: its exit status.
+ */
 static int record_trace(const struct try_options *o, const char *trace)
 {
 	char time_text[32];
@@ -90,7 +93,7 @@ static int record_trace(const struct try_options *o, const char *trace)
 		argv[n++] = (char *)"--device";
 		argv[n++] = (char *)o->device;
 	}
-	ret = run_self(argv);
+	ret = run_self_until_signal(argv);
 	return ret < 0 ? fail("cannot run ktape record: %s", strerror(-ret)) :
 			 ret;
 }

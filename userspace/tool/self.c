@@ -6,13 +6,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "util/bits.h"
+#include "util/file.h"
 
 #include "self.h"
 #include "tool.h"
@@ -71,6 +78,42 @@ char *page_usual_name(void)
 		       name;
 }
 
+/*
+ * Start a program, in which no signal is blocked: this command blocks those that it takes
+ * from a descriptor.  Return: 0 or negative errno.
+ */
+static int start_program(const char *path, char *const argv[], pid_t *pid)
+{
+	posix_spawnattr_t how;
+	sigset_t none, plain;
+	int err = posix_spawnattr_init(&how);
+
+	if (err)
+		return -err;
+	sigemptyset(&none);
+	sigemptyset(&plain);
+	sigaddset(&plain, SIGPIPE);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &plain);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK |
+					       POSIX_SPAWN_SETSIGDEF);
+	err = posix_spawnp(pid, path, NULL, &how, argv, environ);
+	posix_spawnattr_destroy(&how);
+	return -err;
+}
+
+/* Wait for a process.  Return: its exit status, or negative errno if it was killed. */
+static int wait_for_program(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
+}
+
 /**
  * run_program() - run a program and wait for its end
  * @path: the program, searched in PATH unless it has a slash
@@ -80,17 +123,50 @@ char *page_usual_name(void)
  */
 int run_program(const char *path, char *const argv[])
 {
-	int status, err;
 	pid_t pid;
+	int err = start_program(path, argv, &pid);
 
-	err = posix_spawnp(&pid, path, NULL, NULL, argv, environ);
-	if (err)
-		return -err;
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return -errno;
+	return err ? err : wait_for_program(pid);
+}
+
+/* Return the signals that end this process, without those that are ignored. */
+static sigset_t ending_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
+		if (!sigaction(numbers[i], NULL, &now) &&
+		    now.sa_handler != SIG_IGN)
+			sigaddset(&set, numbers[i]);
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
+	return set;
+}
+
+/* End a process by SIGTERM when one of the signals in @set comes, until it ends. */
+static void pass_signals_on(pid_t pid, const sigset_t *set)
+{
+	struct pollfd fds[] = {
+		{ .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
+		{ .fd = signalfd(-1, set, SFD_NONBLOCK | SFD_CLOEXEC),
+		  .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+
+	/* Without the first descriptor nothing would tell of its end. */
+	while (fds[0].fd >= 0 && !(fds[0].revents & POLLIN)) {
+		if (poll(fds, KT_ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			break;
+		while (kt_read_some(fds[1].fd, &info, sizeof(info)) ==
+		       sizeof(info))
+			kill(pid, SIGTERM);
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(fds); i++) {
+		if (fds[i].fd >= 0)
+			close(fds[i].fd);
+	}
 }
 
 /**
@@ -123,6 +199,39 @@ int run_self(char *const argv[])
 	int err = self_path(path);
 
 	return err ? err : run_program(path, argv);
+}
+
+/**
+ * run_self_until_signal() - run this command again, and pass signals on to it
+ * @argv: its arguments
+ *
+ * SIGINT, SIGTERM and SIGHUP end it, not this process, which then says what is left.
+ * Those that came before are forgotten: they ended what went before.  Those that are
+ * ignored stay ignored.
+ *
+ * Return: as run_program().
+ */
+int run_self_until_signal(char *const argv[])
+{
+	const struct timespec now = { .tv_sec = 0 };
+	char path[SELF_PATH];
+	sigset_t set, before;
+	pid_t pid;
+	int ret = self_path(path);
+
+	if (ret)
+		return ret;
+	set = ending_signals();
+	sigprocmask(SIG_BLOCK, &set, &before);
+	while (sigtimedwait(&set, NULL, &now) > 0)
+		;
+	ret = start_program(path, argv, &pid);
+	if (!ret) {
+		pass_signals_on(pid, &set);
+		ret = wait_for_program(pid);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret;
 }
 
 /**
@@ -162,9 +271,11 @@ int page_write(const char *page, const char *trace)
 			       (char *)"html",	  (char *)"-o",
 			       (char *)page,	  (char *)"--",
 			       (char *)trace,	  NULL };
-	int ret = run_self(argv);
+	int ret = run_self_until_signal(argv);
 
-	if (ret < 0)
+	if (ret == -EINTR)
+		fail("%s: not written: a signal ended ktape convert", page);
+	else if (ret < 0)
 		fail("cannot run ktape convert: %s", strerror(-ret));
 	if (ret) {
 		note("the trace is kept: ktape convert --to html -o %s %s",

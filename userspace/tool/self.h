@@ -15,6 +15,7 @@ int page_remove_trace(const char *path);
 int page_write(const char *page, const char *trace);
 int self_path(char path[SELF_PATH]);
 int run_self(char *const argv[]);
+int run_self_until_signal(char *const argv[]);
 int run_program(const char *path, char *const argv[]);
 
 #endif /* _KT_TOOL_SELF_H */
