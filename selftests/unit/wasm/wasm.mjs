@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { filesBelow, Given, namesOf, place, Written } from "../../../userspace/viewer/convert/files.mjs";
+import { Chosen, filesBelow, Given, namesOf, place, Written } from "../../../userspace/viewer/convert/files.mjs";
 import { fromBase64, groupInputs, pasted, unpack } from "../../../userspace/viewer/convert/inputs.mjs";
 import { isTar, readTar, writeTar } from "../../../userspace/viewer/convert/tar.mjs";
 import { runProgram } from "../../../userspace/viewer/convert/wasi.mjs";
@@ -52,12 +52,20 @@ function filesOf(folder, name)
 	return readdirSync(path).map((f) => [`${name}/${f}`, readFileSync(join(path, f))]);
 }
 
-/** Run the program of the page.  Return { code, messages, files }. */
-function run(args, files)
+/** Bytes of which each read gives a few. */
+class Reluctant extends Given {
+	read(at, to)
+	{
+		return super.read(at, to.subarray(0, 1 + at % 61));
+	}
+}
+
+/** Run the program of the page, with files of the class @Kind.  Return { code, messages, files }. */
+function run(args, files, Kind = Given)
 {
 	const root = new Map([["out", new Map()]]), text = [], said = [];
 	for (const [path, bytes] of files)
-		place(root, path, new Given(bytes));
+		place(root, path, new Kind(bytes));
 	const code = runProgram(module, ["convert", ...args], root, (b) => text.push(b), (b) => said.push(b));
 	return { code, text: Buffer.concat(text).toString(), messages: Buffer.concat(said).toString().replace(/\r[^\r]*written\n?/g, ""),
 		files: filesBelow(root.get("out")).map(([path, f]) => [path, Buffer.concat(f.parts())]) };
@@ -168,6 +176,34 @@ await test("a path leads nowhere but into memory", () => {
 	equal(namesOf("../../etc//./passwd"), ["etc", "passwd"], "names");
 	const r = run(["-t", "csv", "-o", "/out/result", "../../etc/passwd"], []);
 	equal([r.code, /No such file/.test(r.messages)], [1, true], r.messages);
+});
+
+await test("a chosen file is read a part at a time: no byte is missing where a part ends", () => {
+	const bytes = Uint8Array.from({ length: (5 << 19) + 3 }, (_, i) => i * 7919 >> 8 & 0xff);
+	globalThis.FileReaderSync = class {
+		readAsArrayBuffer(part)
+		{
+			return part.slice().buffer;
+		}
+	};
+	const f = new Chosen({ size: bytes.length, slice: (from, to) => bytes.subarray(from, to) }), read = [];
+	for (const len of [4096, 100, (1 << 20) + 5]) {
+		for (let at = 0; at < bytes.length; at += len) {
+			const to = new Uint8Array(len), n = f.read(at, to);
+			if (n !== Math.min(len, bytes.length - at) || !Buffer.from(to.buffer, 0, n).equals(Buffer.from(bytes.buffer, at, n)))
+				read.push(`${len} at ${at}: ${n}`);
+		}
+	}
+	equal([read, f.read(bytes.length, new Uint8Array(1))], [[], 0], "wrong reads");
+});
+
+await test("a file that gives a few bytes at a time has the same events", () => {
+	for (const name of names) {
+		const files = filesOf(traces, name), args = ["-t", "csv", "-o", "/out/result", name];
+		const [x, y] = [Given, Reluctant].map((Kind) => run(args, files, Kind));
+		equal([y.code, y.messages, y.files.length], [x.code, x.messages, x.files.length], name);
+		equal(x.files.every(([, b], i) => b.equals(y.files[i]?.[1] ?? Buffer.alloc(0))), true, `${name}: bytes`);
+	}
 });
 
 await test("a written file grows, shrinks and has holes of zeros", () => {

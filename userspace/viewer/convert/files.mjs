@@ -89,9 +89,11 @@ export class Chosen {
 		this.bytes = new Uint8Array(0);
 	}
 
+	/** Copy as Written.read() does: fewer bytes than asked for are read at the end only. */
 	read(at, to)
 	{
-		if (at < this.from || at >= this.from + this.bytes.length) {
+		const end = Math.min(at + to.length, this.size);
+		if (at < this.from || end > this.from + this.bytes.length) {
 			const part = this.blob.slice(at, at + Math.max(WINDOW, to.length));
 			this.bytes = new Uint8Array(new FileReaderSync().readAsArrayBuffer(part));
 			this.from = at;

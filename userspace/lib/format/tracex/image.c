@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/file.h"
+
 #include "internal.h"
 
 #define LINE_MAX_LEN	1024U	/* bytes of a line */
@@ -356,7 +358,7 @@ int kt_image_open(struct kt_image *image, struct kt_import *s)
 int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 		      const uint8_t **data)
 {
-	ssize_t n;
+	int64_t n;
 
 	if (at >= image->size)
 		return 0;
@@ -366,12 +368,10 @@ int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 		return (int64_t)len;
 	}
 	if (at < image->at || at + len > image->at + image->there) {
-		do {
-			n = pread(image->fd, image->window, KT_IMAGE_WINDOW,
-				  (off_t)(image->base + at));
-		} while (n < 0 && errno == EINTR);
+		n = kt_pread_all(image->fd, image->window, KT_IMAGE_WINDOW,
+				 image->base + at);
 		if (n < 0)
-			return -errno;
+			return n;
 		image->at = at;
 		image->there = (size_t)n;
 		len = (size_t)kt_min(len, image->there);
