@@ -98,12 +98,14 @@ numbers()
 		# the shell.
 		BEGIN { sent = shed = came = lost = bad = made = "none" }
 		/ came, .* went, / { made = $5 + $7 + $9; next }
+		/ received, (nothing|an unknown number of events) lost/ { lost = 0 }
+		/, no bad frame$/ { bad = 0 }
 		{
 			sent = said("events sent", sent)
 			shed = said("shed", shed)
 			came = said("events received", came)
-			lost = said("lost in", lost)
-			bad = said("bad frames", bad)
+			lost = said("events (and an unknown number more )?lost in", lost)
+			bad = said("bad frame", bad)
 		}
 		END { print sent, shed, came, lost, bad, made }' \
 		$dir/$1.tx $dir/$1.rx $dir/$1.line)

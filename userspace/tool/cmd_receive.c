@@ -56,10 +56,8 @@ static const struct kt_option options[] = {
  * @frame: frame format
  * @line: operand of the line
  * @events: events received, without names
- * @lost: events lost, as far as counted
+ * @losses: events lost
  * @bad: frames that were damaged
- * @gaps: number of gaps
- * @unknown: some gaps have no count
  * @error: negative errno of a gap that could not be written; 0: none
  */
 struct receive {
@@ -68,10 +66,8 @@ struct receive {
 	const struct serial_frame *frame;
 	const char *line;
 	uint64_t events;
-	uint64_t lost;
+	struct losses losses;
 	uint64_t bad;
-	unsigned int gaps;
-	bool unknown;
 	int error;
 };
 
@@ -95,9 +91,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		report_damage(r->line, n);
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
-	r->lost += n->count;
-	r->unknown |= !n->count;
-	r->gaps++;
+	losses_add(&r->losses, n);
 	if (r->sink && !r->error)
 		r->error = ktape_sink_notice(r->sink, n);
 }
@@ -191,11 +185,16 @@ static int write_all(struct receive *r, const struct receive_options *o)
 static void report_results(const struct receive *r,
 			   const struct receive_options *o)
 {
+	char lost[LOSS_TEXT] = "nothing lost", bad[32] = "no bad frame";
+
 	report_missed("the trace", r->sink, o->verbose);
-	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
-	     (unsigned long long)r->events, (unsigned long long)r->lost,
-	     r->gaps, r->unknown ? " plus an unknown number" : "",
-	     (unsigned long long)r->bad);
+	if (r->losses.gaps)
+		losses_text(lost, &r->losses, "lost");
+	if (r->bad)
+		snprintf(bad, sizeof(bad), "%llu bad frame%s",
+			 (unsigned long long)r->bad, r->bad == 1 ? "" : "s");
+	note("%llu events received, %s, %s", (unsigned long long)r->events, lost,
+	     bad);
 }
 
 static int receive_trace(struct receive *r, const struct receive_options *o)

@@ -200,7 +200,7 @@ def joined(tool, path, to):
                             check=True)
         text = rx.stderr.decode()
         sys.stderr.write(text)
-        assert ', 1 bad frames' in text, 'flag %d' % at
+        assert ', 1 bad frame' in text, 'flag %d' % at
 
 
 # ---- terminals -------------------------------------------------------------------
@@ -318,7 +318,7 @@ def stop_send(frame, tool, trace, to, events):
     rx = subprocess.run([tool, 'receive', '--frame', frame, '-o', to + '.d', to],
                         stderr=subprocess.PIPE, check=True)
     sys.stderr.write(rx.stderr.decode())
-    assert (events + ' events received, 5 lost').encode() in rx.stderr
+    assert (events + ' events received, 5 events lost').encode() in rx.stderr
 
 
 def stop_receive(frame, tool, trace, to, events):
@@ -337,7 +337,7 @@ def stop_receive(frame, tool, trace, to, events):
     text = rx.communicate(timeout=20)[1].decode()
     sys.stderr.write(text)
     assert rx.returncode == 0
-    assert events + ' events received, 5 lost in 1 gaps, 0 bad frames' in text
+    assert events + ' events received, 5 events lost in 1 gap, no bad frame' in text
     subprocess.run([tool, 'dump', to], stdout=subprocess.DEVNULL, check=True)
 
 

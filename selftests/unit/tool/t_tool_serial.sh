@@ -9,15 +9,17 @@ here=$(cd "${0%/*}" && pwd)
 tool=$out/user-asan/ktape
 
 echo "TAP version 13"
-echo "1..22"
+echo "1..23"
 
 # counts: set $came, $lost and $bad to the numbers of events, lost events and
 # bad frames that receive has printed
 counts()
 {
 	came=$(sed -n 's/.* \([0-9]*\) events received.*/\1/p' log)
-	lost=$(sed -n 's/.* \([0-9]*\) lost in.*/\1/p' log)
-	bad=$(sed -n 's/.* \([0-9]*\) bad frames.*/\1/p' log)
+	lost=$(sed -n 's/.* received, nothing lost, .*/0/p
+		s/.* received, an unknown number of events lost in .*/0/p
+		s/.* received, \([0-9]*\) events\( and an unknown number more\)\{0,1\} lost in .*/\1/p' log)
+	bad=$(sed -n 's/.*, no bad frame$/0/p; s/.* \([0-9]*\) bad frames\{0,1\}$/\1/p' log)
 	[ -n "$came" ] && [ -n "$lost" ] && [ -n "$bad" ]
 }
 
@@ -29,9 +31,12 @@ for frame in rkh cobs; do
 	run 0 send --frame $frame trace $frame.line &&
 		says "$sent events sent, 0 shed" &&
 		run 0 receive --frame $frame -o $frame.clean $frame.line &&
-		says "$sent events received, 5 lost in 1 gaps, 0 bad frames"
+		says "$sent events received, 5 events lost in 1 gap, no bad frame"
 	result $? "$frame: a file in between"
 done
+run 0 send --frame cobs scene clean.line && run 0 receive --frame cobs -o clean clean.line &&
+	says " events received, nothing lost, no bad frame"
+result $? "nothing lost is said in words"
 run 2 send --baud 12345 trace /dev/null && run 2 send --frame x trace line &&
 	run 2 receive --frame x -o t line &&
 	run 2 send trace && run 2 receive line &&
@@ -88,7 +93,7 @@ done
 for frame in rkh cobs; do
 	timeout 60 python3 "$here/serial.py" line $frame 0 "$tool" trace \
 		$frame.pair >text 2>log &&
-		says "$sent events received, 5 lost in 1 gaps, 0 bad frames"
+		says "$sent events received, 5 events lost in 1 gap, no bad frame"
 	result $? "$frame: a pair of terminals"
 done
 
@@ -153,7 +158,7 @@ for frame in rkh cobs; do
 	[ $ended = 0 ] && [ "${shed:-0}" -gt 1000 ] &&
 		says "$((all - shed)) events sent" &&
 		run 0 receive --frame $frame -o full-$frame.d full-$frame &&
-		says "$((all - shed)) events received, $shed lost" &&
+		says "$((all - shed)) events received, $shed events lost" &&
 		controls_are full-$frame.d
 	result $? "$frame: a line that is full: ${shed:-none} of $all shed"
 done
@@ -162,7 +167,7 @@ ended=$?
 shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
 [ $ended = 0 ] && [ "${shed:-0}" -gt 50 ] &&
 	run 0 receive --frame cobs -o late.d late &&
-	says "$((all - shed)) events received, $shed lost" && controls_are late.d
+	says "$((all - shed)) events received, $shed events lost" && controls_are late.d
 result $? "a line that is slower than its rate: ${shed:-none} of $all shed"
 wait $stuck && grep -q "[1-9][0-9]\{3,\} bytes were not sent" stuck-log &&
 	grep -q "events sent" stuck-log
