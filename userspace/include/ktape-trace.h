@@ -62,6 +62,20 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry);
 void ktape_registry_free(struct ktape_registry *registry);
 
 /**
+ * ktape_registry_view() - Look up names in another thread
+ * @registry: the registry
+ * @view: NULL, then it is set to a new view; or a view, which gets the names that were
+ *	added to @registry since; release with ktape_registry_free()
+ *
+ * A view has the names of @registry and caches of its own.  While it is used, nothing may
+ * be added to @registry, and nothing may ever be added to a view.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ktape_registry_view(const struct ktape_registry *registry,
+			struct ktape_registry **view);
+
+/**
  * ktape_registry_add() - Add the name of a registry event
  * @registry: the registry
  * @event: events other than registry events are ignored
@@ -250,6 +264,19 @@ int ktape_trace_open(const char *path,
  */
 int ktape_trace_next(struct ktape_trace *trace,
 		     const struct ktape_event **event);
+
+/**
+ * ktape_trace_renames() - Check whether the next event may change names
+ * @trace: the trace
+ *
+ * Until then, views of the registry (ktape_registry_view()) can be used while
+ * ktape_trace_next() is not called.  The event that was returned last is not valid any
+ * more.
+ *
+ * Return: 1 if reading the next event may change the registry, or the trace is live or
+ * is in the format of another tool; 0 if not; or as ktape_trace_next().
+ */
+int ktape_trace_renames(struct ktape_trace *trace);
 
 /**
  * ktape_trace_is_live() - Check whether the input can be read only once

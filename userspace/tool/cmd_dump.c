@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,6 @@
 #define BUFFER		(256U << 10)	/* output buffer; small enough for the cache */
 #define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
-#define MESSAGE_ROOM	(8U * KTAPE_MESSAGE_MAX)
-#define SOURCE_ROOM	16U
 
 struct dump_options {
 	bool json;
@@ -34,6 +33,7 @@ struct dump_options {
 	bool clear;
 	bool now;
 	bool follow;
+	uint64_t jobs;
 	struct input_options in;
 	const char *from;
 	const char *to;
@@ -81,6 +81,8 @@ static const struct kt_option options[] = {
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "as --to-time" },
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
+	{ "jobs", 'J', KT_OPT_NUMBER, OPT(jobs), "N",
+	  "threads that make lines, default: one for each CPU" },
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
 	COLOR_OPTION(struct dump_options, text),
 	PAGER_OPTION(struct dump_options, text),
@@ -94,15 +96,14 @@ static const struct kt_option options[] = {
  * @path: operand
  * @o: options
  * @select: selection of events
- * @color: mark parts of a line by colours
  * @formats: texts of ktape-fmt(5) files, or NULL
  * @range: selected times, and what the trace has
  * @trace: the open trace
  * @names: names of the trace
  * @info: information of the trace
- * @buf: output buffer
- * @cap: bytes of @buf
- * @len: bytes used of @buf
+ * @out: lines that were not written yet
+ * @batch: events whose lines are not made yet; NULL: each line is made at once
+ * @failed: negative errno of the batch; 0: none
  * @error: negative errno of standard output; 0: none
  * @limited: times or CPUs are selected
  * @whole: the trace was read to its end
@@ -117,15 +118,14 @@ struct dump {
 	const char *path;
 	struct dump_options o;
 	struct select select;
-	bool color;
 	struct ktape_formats *formats;
 	struct range range;
 	struct ktape_trace *trace;
 	const struct ktape_registry *names;
 	const struct ktape_info *info;
-	char *buf;
-	size_t cap;
-	size_t len;
+	struct lines out;
+	struct batch *batch;
+	int failed;
 	int error;
 	bool limited;
 	bool whole;
@@ -137,11 +137,23 @@ struct dump {
 	struct ktape_notice shown[GAPS_SHOWN];
 };
 
+static void write_lines(struct dump *d, const struct lines *l)
+{
+	if (l->len && !d->error)
+		d->error = kt_write_all(STDOUT_FILENO, l->buf, l->len);
+}
+
 static void flush_output(struct dump *d)
 {
-	if (d->len && !d->error)
-		d->error = kt_write_all(STDOUT_FILENO, d->buf, d->len);
-	d->len = 0;
+	const struct lines *l;
+
+	write_lines(d, &d->out);
+	d->out.len = 0;
+	if (!d->batch || d->failed)
+		return;
+	d->failed = batch_format(d->batch);
+	for (unsigned int i = 0; (l = batch_lines(d->batch, i)); i++)
+		write_lines(d, l);
 }
 
 static void flush_idle(void *arg)
@@ -208,10 +220,11 @@ static void report_gap(const struct dump *d, const struct ktape_notice *n)
 	if (n->packets)
 		snprintf(packets, sizeof(packets), ", %llu packets missing",
 			 (unsigned long long)n->packets);
-	note_loss("%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
-	     stream_name(n, name), count, (long long)(from / NS_PER_S),
-	     (long long)llabs(from % NS_PER_S), (long long)(to / NS_PER_S),
-	     (long long)llabs(to % NS_PER_S), packets);
+	note_loss(
+		"%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
+		stream_name(n, name), count, (long long)(from / NS_PER_S),
+		(long long)llabs(from % NS_PER_S), (long long)(to / NS_PER_S),
+		(long long)llabs(to % NS_PER_S), packets);
 }
 
 /* Check that the trace has the selected times and CPUs.  Return: 0 or the exit code. */
@@ -237,6 +250,8 @@ static int report_results(struct dump *d, int ret)
 	char text[LOSS_TEXT];
 
 	flush_output(d);
+	if (!ret)
+		ret = d->failed;
 	for (unsigned int i = 0; i < d->losses.gaps && i < GAPS_SHOWN; i++)
 		report_gap(d, &d->shown[i]);
 	if (d->losses.gaps > 1)
@@ -265,56 +280,39 @@ static inline bool is_wanted(const struct dump *d, const struct ktape_event *e)
 	return select_takes(&d->select, d->names, e);
 }
 
-static int make_room(struct dump *d, size_t need)
-{
-	char *more;
-
-	if (d->cap - d->len >= need)
-		return 0;
-	flush_output(d);
-	if (d->cap >= need)
-		return 0;
-	more = realloc(d->buf, need);
-	if (!more)
-		return -ENOMEM;
-	d->buf = more;
-	d->cap = need;
-	return 0;
-}
-
-/* Add the member "source", the event in its own format, before the closing brace. */
-static char *put_source(char *p, const char *source, size_t len)
-{
-	p = kt_put_str(p - 2, ",\"source\":");
-	p = kt_put_mem(p, source, len);
-	return kt_put_mem(p, "}\n", 2);
-}
-
-static int put_line(struct dump *d, const struct ktape_event *e)
+/*
+ * Put an event into the batch, or its line into the buffer.
+ * Return: 0 or negative errno.
+ */
+static int put_event(struct dump *d, const struct ktape_event *e)
 {
 	const char *source = NULL;
-	size_t len = 0, line;
-	char *p;
+	size_t len = 0;
 	int err;
 
+	if (d->batch) {
+		err = batch_add(d->batch, e);
+		if (err != -EAGAIN)
+			return err;
+		flush_output(d);
+		return d->failed ? d->failed : batch_add(d->batch, e);
+	}
 	if (d->o.json)
 		source = ktape_trace_source(d->trace, &len);
-	err = make_room(d, ktape_format_bound(e) + MESSAGE_ROOM + len +
-				   SOURCE_ROOM + COLOR_ROOM);
-	if (err)
-		return err;
-	p = d->buf + d->len;
-	line = d->o.json ? ktape_format_json(d->info, d->names, e, p) :
-			   ktape_format_text(d->info, d->names, e, p);
-	if (d->formats)
-		line = formats_append(d->formats, e, d->o.json, p, line);
-	if (d->color)
-		line = color_event(p, line, d->names, e);
-	p += line;
-	if (source)
-		p = put_source(p, source, len);
-	d->len = (size_t)(p - d->buf);
-	return 0;
+	err = lines_add(&d->out, e, source, len);
+	if (d->out.len >= BUFFER)
+		flush_output(d);
+	return err;
+}
+
+/* Format the batch before the next event changes names.  Return: 0 or negative errno. */
+static int settle_names(struct dump *d)
+{
+	int ret = d->batch ? ktape_trace_renames(d->trace) : 0;
+
+	if (ret > 0)
+		flush_output(d);
+	return ret < 0 ? ret : d->failed;
 }
 
 static int dump_all(struct dump *d)
@@ -322,7 +320,7 @@ static int dump_all(struct dump *d)
 	const struct ktape_event *e;
 	int ret = 0;
 
-	while (d->lines < d->o.count && !d->error &&
+	while (d->lines < d->o.count && !d->error && !(ret = settle_names(d)) &&
 	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
 		if (ktape_event_is_assumed(e))
 			continue;
@@ -330,7 +328,7 @@ static int dump_all(struct dump *d)
 			range_add(&d->range, e);
 		if (!is_wanted(d, e))
 			continue;
-		ret = put_line(d, e);
+		ret = put_event(d, e);
 		if (ret)
 			break;
 		d->lines++;
@@ -361,11 +359,29 @@ static int prepare_dump(struct dump *d)
 	if (!ret)
 		ret = moment_parse(&command_dump, "to-time", d->o.to,
 				   &d->range.to);
-	if (ret)
-		return ret;
-	d->cap = BUFFER;
-	d->buf = malloc(BUFFER);
-	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
+	return ret;
+}
+
+/*
+ * Prepare to make lines of the open trace: in several threads, unless events are shown
+ * as they arrive, or have a form of their own.
+ */
+static int prepare_lines(struct dump *d)
+{
+	int err = 0;
+
+	d->out.info = d->info;
+	d->out.names = d->names;
+	d->out.formats = d->formats;
+	d->out.json = d->o.json;
+	d->out.color = color_is_on() && !d->o.json;
+	if (!ktape_trace_is_live(d->trace) && !ktape_trace_format(d->trace))
+		err = batch_new(d->o.jobs == UINT64_MAX ?
+					0 :
+					(unsigned int)kt_min(d->o.jobs,
+							     UINT_MAX),
+				&d->out, &d->batch);
+	return err ? fail("%s", strerror(-err)) : 0;
 }
 
 static int dump_trace(struct dump *d, const char *path)
@@ -397,7 +413,10 @@ static int dump_trace(struct dump *d, const char *path)
 	range_add_info(&d->range, d->info);
 	ret = range_check_order(&command_dump, &d->range, d->info);
 	if (!ret)
+		ret = prepare_lines(d);
+	if (!ret)
 		ret = report_results(d, dump_all(d));
+	batch_free(d->batch);
 	ktape_trace_close(d->trace);
 	return ret;
 }
@@ -449,7 +468,7 @@ static int dump_follow(struct dump *d, const char *path)
 
 static int cmd_dump(int argc, char **argv)
 {
-	struct dump d = { .o = { .count = UINT64_MAX } };
+	struct dump d = { .o = { .count = UINT64_MAX, .jobs = UINT64_MAX } };
 	int first, ret;
 
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);
@@ -457,10 +476,12 @@ static int cmd_dump(int argc, char **argv)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_dump, "give exactly one trace");
+	if (!d.o.jobs)
+		return misuse(&command_dump,
+			      "--jobs 0: at least one thread is needed");
 	ret = input_check(&d.o.in, "-", argv + first, 1);
 	if (!ret)
 		ret = color_start(&command_dump, &d.o.text);
-	d.color = color_is_on() && !d.o.json;
 	if (!ret)
 		ret = prepare_dump(&d);
 	if (!ret && (d.o.now || d.o.clear))
@@ -471,7 +492,7 @@ static int cmd_dump(int argc, char **argv)
 		ret = dump_trace(&d, argv[first]);
 	ktape_formats_free(d.formats);
 	select_release(&d.select);
-	free(d.buf);
+	free(d.out.buf);
 	return ret;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ktape dump: what its files share.  dump_select.c chooses events, dump_formats.c
- * adds texts of ktape-fmt(5) files, dump_follow.c reads a trace that grows,
- * dump_device.c copies what a device has now.
+ * ktape dump: what its files share.  dump_select.c chooses events, dump_lines.c formats
+ * them, in several threads, dump_formats.c adds texts of ktape-fmt(5) files, dump_follow.c
+ * reads a trace that grows, dump_device.c copies what a device has now.
  */
 #ifndef _KT_TOOL_DUMP_H
 #define _KT_TOOL_DUMP_H
@@ -117,6 +117,39 @@ static inline bool select_takes(const struct select *s,
 	return kt_mask_has(s->mask, e->opcode) &&
 	       (!s->any || select_judges(s, names, e));
 }
+
+/**
+ * struct lines - events as lines
+ * @info: information of the trace
+ * @names: names of the trace
+ * @formats: texts of ktape-fmt(5) files, or NULL
+ * @json: JSON instead of text
+ * @color: mark parts of a line by colours
+ * @buf: the lines
+ * @cap: bytes of @buf
+ * @len: bytes used of @buf
+ */
+struct lines {
+	const struct ktape_info *info;
+	const struct ktape_registry *names;
+	const struct ktape_formats *formats;
+	bool json;
+	bool color;
+	char *buf;
+	size_t cap;
+	size_t len;
+};
+
+struct batch;
+
+/* dump_lines.c */
+int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
+	      size_t source_len);
+int batch_new(unsigned int jobs, const struct lines *like, struct batch **batch);
+int batch_add(struct batch *b, const struct ktape_event *e);
+int batch_format(struct batch *b);
+const struct lines *batch_lines(const struct batch *b, unsigned int i);
+void batch_free(struct batch *b);
 
 /* dump_formats.c */
 int formats_load(const struct select_options *o, struct ktape_formats **f);

@@ -9,6 +9,8 @@
  *   make_trace emitted DIR [NAME]	exceptions, user events, signals, with their
  *				names; NAME: of the thread
  *   make_trace named DIR	names in the control rings of two CPUs
+ *   make_trace learned DIR	thousands of switches on two CPUs, with names of threads in
+ *				between, after the first switch to the thread
  *   make_trace session DIR FILE	a complete session, also as a pipe form
  *   make_trace partial DIR	sched_switch is turned off and on, then system calls are
  *				filtered, then the session pauses
@@ -25,6 +27,9 @@
 #include "lib_sim_work.h"
 
 #define PACKETS	8U
+#define LEARNED_PACKETS	90U	/* of each CPU */
+#define LEARNED_RECORDS	100U	/* of each packet */
+#define LEARNED_THREADS	64U	/* take turns */
 #define SLOW_PARTS	20U	/* each of 200 ms */
 #define SLOW_LOSING	8U	/* the part that loses events */
 
@@ -191,6 +196,54 @@ static void make_named(const char *dir)
 
 		make_one(dir, cpu ? "control1" : "control0", &of, &name);
 	}
+}
+
+static uint32_t learned_thread(uint64_t turn)
+{
+	return 100 + (uint32_t)(turn % LEARNED_THREADS);
+}
+
+/* A packet of CPU @cpu: switches, and now and then the name of a thread. */
+static void make_switches(const char *dir, uint32_t cpu, uint32_t packet)
+{
+	const uint64_t first = (uint64_t)packet * LEARNED_RECORDS;
+	struct ktape_block head = { .cpu = cpu, .seq = packet + 1 };
+	unsigned char data[TRACE_PACKET];
+	struct ktape_builder b;
+	char name[16];
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	head.ts_begin = 1000 + first * 10;
+	head.tid = (int32_t)learned_thread(first);
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (uint32_t i = 0; i < LEARNED_RECORDS; i++) {
+		const uint32_t threads[] = { learned_thread(first + i),
+					     learned_thread(first + i + 1) };
+		const uint32_t named[7] = { learned_thread(packet), 1 };
+		const uint64_t ts = 1000 + (first + i) * 10 + cpu;
+		const struct ktape_record record = {
+			.ts = ts, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+			.args = threads,
+		};
+		const struct ktape_record learned = {
+			.ts = ts, .opcode = KTAPE_EV_REGISTRY, .nargs = 7,
+			.args = named, .dat20 = KTAPE_OBJ_THREAD,
+			.blob = name, .blob_size = (uint32_t)strlen(name),
+		};
+
+		add(&b, &record);
+		if (i == 60 && packet % 7 == cpu)
+			add(&b, &learned);
+	}
+	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
+}
+
+static void make_learned(const char *dir)
+{
+	for (uint32_t packet = 0; packet < LEARNED_PACKETS; packet++)
+		for (uint32_t cpu = 0; cpu < 2; cpu++)
+			make_switches(dir, cpu, packet);
 }
 
 static int make_session(const char *dir, const char *file)
@@ -449,6 +502,8 @@ int main(int argc, char **argv)
 		make_late(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "kinds"))
 		make_kinds(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "learned"))
+		make_learned(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "named"))
 		make_named(argv[2]);
 	else if ((argc == 3 || argc == 4) && !strcmp(argv[1], "emitted"))

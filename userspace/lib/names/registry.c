@@ -75,6 +75,7 @@ struct ktape_registry {
 	size_t used;		/* lists with versions */
 	size_t size;		/* entries of @lists, a power of two */
 	struct list *lists;	/* hash table with open addressing */
+	bool view;		/* @lists are those of another registry */
 };
 
 /**
@@ -119,11 +120,40 @@ void ktape_registry_free(struct ktape_registry *registry)
 {
 	if (!registry)
 		return;
-	for (size_t i = 0; registry->lists && i < registry->size; i++)
+	for (size_t i = 0;
+	     !registry->view && registry->lists && i < registry->size; i++)
 		free(registry->lists[i].versions);
-	free(registry->lists);
+	if (!registry->view)
+		free(registry->lists);
 	free(registry->memory);
 	free(registry);
+}
+
+int ktape_registry_view(const struct ktape_registry *registry,
+			struct ktape_registry **view)
+{
+	struct ktape_registry *v = *view;
+	struct memory *memory;
+
+	if (!v) {
+		v = calloc(1, sizeof(*v));
+		memory = calloc(1, sizeof(*memory));
+		if (!v || !memory) {
+			free(v);
+			free(memory);
+			return -ENOMEM;
+		}
+		kt_memo_init(&memory->memo);
+		v->memory = memory;
+		*view = v;
+	}
+	memory = v->memory;
+	*v = *registry;
+	v->memory = memory;
+	v->view = true;
+	/* What is cached for fewer names is not valid any more. */
+	memory->memo.turn = registry->memory->memo.turn;
+	return 0;
 }
 
 static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
@@ -370,20 +400,22 @@ static void narrow_to(struct span *s, const struct ktape_registry *r,
 	if (!o->died)
 		return;
 	narrow_behind(s, o->died);
-	narrow_behind(s, o->died +
-			 kt_min(UINT64_MAX - o->died, gap_behind(r, type)));
+	narrow_behind(s, o->died + kt_min(UINT64_MAX - o->died,
+					  gap_behind(r, type)));
 }
 
 /* Find the object of a list at time @s->at; narrow @s to where the result is valid. */
 static const struct ktape_object_info *
-find_object(const struct ktape_registry *r, const struct list *list, struct span *s)
+find_object(const struct ktape_registry *r, const struct list *list,
+	    struct span *s)
 {
 	const struct version *best = NULL;
 	uint64_t best_distance = UINT64_MAX - 1;
 
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct version *v = &list->versions[i];
-		uint64_t d = life_distance(r, list->key.type, &v->object, s->at);
+		uint64_t d =
+			life_distance(r, list->key.type, &v->object, s->at);
 
 		narrow_to(s, r, list->key.type, v);
 		if (d > best_distance)

@@ -258,3 +258,21 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 		kt_loss_until(t, UINT64_MAX);
 	return ret;
 }
+
+int ktape_trace_renames(struct ktape_trace *t)
+{
+	const struct kt_stream *s;
+	int err;
+
+	if (t->import || t->live)
+		return 1;
+	err = kt_merge_settle(t);
+	if (err) {
+		kt_loss_until(t, UINT64_MAX);
+		return err;
+	}
+	s = t->nr_heap ? t->heap[0] : NULL;
+	/* See learn_name(). */
+	return s && s->event.opcode == KTAPE_EV_REGISTRY &&
+	       s->kind == KTAPE_RING_EVENT;
+}
