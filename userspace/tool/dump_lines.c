@@ -22,6 +22,7 @@
 #define JOBS_MAX	16U
 #define EVENTS_EACH \
 	4096U /* events of a part: longer work than waking a thread */
+#define LINES_EACH	(EVENTS_EACH * 96U)	/* bytes of lines, at first */
 #define BYTES_EACH	(EVENTS_EACH * 32U)	/* of their arguments */
 
 /* Events of a batch that one thread formats. */
@@ -198,7 +199,11 @@ static void format_part(void *arg, size_t i)
 		part->error = lines_add(&part->lines, &b->events[n], NULL, 0);
 }
 
-/* Divide the events among @parts parts.  Return: 0 or -ENOMEM. */
+/*
+ * Divide the events among @parts parts.  Buffers begin here, because memory that another
+ * thread takes first is in a heap of its own, of 64 MiB of addresses.
+ * Return: 0 or -ENOMEM.
+ */
 static int divide(struct batch *b, size_t parts)
 {
 	size_t from = 0;
@@ -207,11 +212,13 @@ static int divide(struct batch *b, size_t parts)
 	for (size_t i = 0; i < parts; i++) {
 		struct part *part = &b->parts[i];
 
+		part->lines.len = 0;
 		err = ktape_registry_view(b->registry, &part->names);
+		if (!err)
+			err = make_room(&part->lines, LINES_EACH);
 		if (err)
 			return err;
 		part->lines.names = part->names;
-		part->lines.len = 0;
 		part->from = from;
 		from = b->nr * (i + 1) / parts;
 		part->to = from;
