@@ -85,6 +85,7 @@ struct serve_child;
 
 int serve_child_start(const char *const words[SERVE_WORDS], int trace,
 		      int client, bool events, struct serve_child **child);
+int serve_child_begun(struct serve_child *c);
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size);
 void serve_child_end(struct serve_child *c);
 void serve_child_end_all(void);

@@ -230,8 +230,8 @@ static ssize_t leave_client(void)
 	return -1;
 }
 
-/* Read the output as it is, unless the client goes first. */
-static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
+/* Wait for output, or for its end.  Return: what poll(2) says of it; or -1 with errno set. */
+static int wait_for_bytes(const struct serve_child *c)
 {
 	struct pollfd p[] = {
 		{ .fd = c->fd, .events = POLLIN },
@@ -244,7 +244,31 @@ static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
 	} while (nr < 0 && errno == EINTR);
 	if (nr < 0)
 		return -1;
-	return p[1].revents & GONE ? leave_client() : read(c->fd, to, size);
+	return p[1].revents & GONE ? (int)leave_client() : p[0].revents;
+}
+
+/* Read the output as it is, unless the client goes first. */
+static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
+{
+	return wait_for_bytes(c) < 0 ? -1 : read(c->fd, to, size);
+}
+
+/**
+ * serve_child_begun() - wait until a conversion has begun its output
+ * @c: the conversion, not of events
+ *
+ * Return: 0; -EBADMSG: it has failed without output; or another negative errno.
+ */
+int serve_child_begun(struct serve_child *c)
+{
+	int said = wait_for_bytes(c);
+
+	if (said < 0)
+		return -errno;
+	if (said & POLLIN)
+		return 0;
+	wait_child(c);
+	return c->status ? -EBADMSG : 0;
 }
 
 /* Read events of output and messages, or make a comment if there is neither for long. */

@@ -151,6 +151,9 @@ static enum MHD_Result answer_errno(struct MHD_Connection *c, int err)
 	    err == -EACCES)
 		return answer_text(c, MHD_HTTP_NOT_FOUND,
 				   "there is no such trace\n");
+	if (err == -EBADMSG)
+		return answer_text(c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+				   "this is no trace, or it is damaged from its beginning: ktape dump says what is wrong with it\n");
 	return answer_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			   "the trace cannot be opened\n");
 }
@@ -232,6 +235,12 @@ static int make_answer(const struct request *q, const struct conversion *v,
 				&child);
 	if (err)
 		return err;
+	/* An answer that has begun cannot say any more that the trace is none. */
+	err = v->events ? 0 : serve_child_begun(child);
+	if (err) {
+		serve_child_end(child);
+		return err;
+	}
 	*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
 					       child, end_child);
 	if (!*r)
@@ -248,6 +257,9 @@ static enum MHD_Result answer_child(const struct request *q,
 
 	if (trace >= 0)
 		close(trace);
+	/* The client may have gone meanwhile. */
+	if (err == -ECONNRESET)
+		return MHD_NO;
 	if (err)
 		return answer_errno(q->c, err);
 	if (!r)

@@ -3,6 +3,7 @@
 """t_tool_serve.py FOLDER: test ktape serve: files and conversions are byte-equal, nothing
 outside of the folder can be read, who may ask, malformed requests by a fixed seed, many
 readers, clients that are killed."""
+import errno
 import io
 import json
 import os
@@ -60,17 +61,22 @@ class Server:
         s.settimeout(60)
         return s
 
-    def raw(self, request):
-        """Send bytes; return all that is answered."""
+    def raw(self, request, ends=True):
+        """Send bytes, and nothing more if it @ends; return all that is answered."""
         with self.connect() as s:
             got = b''
             try:
                 s.sendall(request)
-                s.shutdown(socket.SHUT_WR)
+                if ends:
+                    s.shutdown(socket.SHUT_WR)
                 while part := s.recv(65536):
                     got += part
             except (ConnectionResetError, BrokenPipeError):
                 pass
+            except OSError as e:
+                # The server has closed the connection before the shutdown.
+                if e.errno != errno.ENOTCONN:
+                    raise
             return got
 
     def get(self, path, **headers):
@@ -425,10 +431,24 @@ def damaged():
     data[-5000] ^= 255
     with open('folder/damaged.kt', 'wb') as f:
         f.write(data)
-    got = server.raw(server.get('/pftrace/damaged.kt'))
+    # A client that ends its side is taken as gone.
+    got = server.raw(server.get('/pftrace/damaged.kt', Connection='close'), ends=False)
     assert got.split()[1] == b'200', got[:100]
+    assert len(got) > 1000, got
     assert not got.endswith(b'\r\n0\r\n\r\n'), 'a failed conversion looks complete'
     os.unlink('folder/damaged.kt')
+
+
+def no_trace():
+    with open('folder/none.trx', 'wb') as f:
+        f.write(bytes(range(256)))
+    for kind in 'html', 'pftrace', 'csv', 'chrome', 'dump', 'stats':
+        for name in 'none.trx', 'whole/cpu0':
+            status, fields, body = server.ask(f'/{kind}/{name}')
+            equal((name, status, fields['content-type']), (name, 415, 'text/plain; charset=utf-8'))
+            assert b'ktape dump says what is wrong' in body, body
+            assert 'content-disposition' not in fields, fields
+    os.unlink('folder/none.trx')
 
 
 def ending():
@@ -616,6 +636,7 @@ try:
     result('clients that are killed', killed)
     result('a conversion that writes nothing ends with its client', quiet)
     result('a conversion that fails is cut off', damaged)
+    result('what is no trace is answered with an error, not with an empty page', no_trace)
     result('it ends while a client follows', ending)
     result('each request needs the token, on each address', tokens)
     result('addresses of IPv6 in any notation', six)
