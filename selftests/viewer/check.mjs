@@ -373,13 +373,13 @@ try {
 		const missing = have.emitted === null ? told : want.emitted - want.stored - want.filtered;
 		return differ([have.stored, have.lost, have.lost >= told, told > 0], [want.stored, missing, true, true]) || (/incomplete/.test(have.line) ? "" : have.line);
 	});
-	await test("losses are drawn when ktape dump says that they were, and with its counts", async () => {
-		const told = [...readFileSync(lostFile, "utf8").matchAll(/cpu(\d+): (\d+) events lost between \[([\d.]+)\] and \[([\d.]+)\]/g)];
+	await test("losses are drawn when ktape dump says that they were, with its counts of events and packets", async () => {
+		const told = [...readFileSync(lostFile, "utf8").matchAll(/cpu(\d+): (\d+) events lost between \[([\d.]+)\] and \[([\d.]+)\](?:, (\d+) packets? missing)?/g)];
 		const [drawn, zero] = await tab.run(`(() => { const s = ktape.model.spans, found = [];
-			for (let i = 0; i < s.n; i++) if (s.kind[i] === 8) found.push([s.cpu[i], s.a[i], s.begin[i], s.end[i]]);
+			for (let i = 0; i < s.n; i++) if (s.kind[i] === 8) found.push([s.cpu[i], s.a[i], s.begin[i], s.end[i], Number(/(\\d+) packets? missing/.exec(new Map(ktape.model.describe(i)).get("reason").replace(/\\s/g, " "))?.[1] ?? 0)]);
 			return [found, ktape.model.about.mono_ns]; })()`);
 		const ns = (text) => Number(BigInt(text.replace(".", "")) - BigInt(zero)), near = (x, y) => Math.abs(x - y) <= 2;
-		const missing = told.filter(([, cpu, n, from, to]) => !drawn.some((d) => d[0] === Number(cpu) && d[1] === Number(n) && near(d[2], ns(from)) && near(d[3], ns(to))));
+		const missing = told.filter(([, cpu, n, from, to, packets = 0]) => !drawn.some((d) => d[0] === Number(cpu) && d[1] === Number(n) && near(d[2], ns(from)) && near(d[3], ns(to)) && d[4] === Number(packets)));
 		return told.length && !missing.length ? "" : `${told.length} told, not drawn: ${missing.slice(0, 3).map((m) => m[0])}; drawn: ${JSON.stringify(drawn.slice(0, 5))}`;
 	});
 	await test("a hatched loss is where it was: its pixels have the colour of losses", async () => {

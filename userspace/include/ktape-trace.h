@@ -179,6 +179,8 @@ enum ktape_notice_kind {
  * @kind: enum ktape_notice_kind
  * @stream: the notice is about one stream, and @cpu and @ring are valid
  * @continued: it goes on where the last loss of the stream ended: both are one (LOST)
+ * @reasons: bit n: the ring counted events with reason n of enum ktape_lost there, 0 = not
+ *	known, or only the events of missing packets (LOST)
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
  * @count: number of events (LOST, LATE) or places (CORRUPT)
@@ -191,6 +193,7 @@ struct ktape_notice {
 	uint32_t kind;
 	bool stream;
 	bool continued;
+	uint8_t reasons;
 	uint32_t cpu;
 	uint32_t ring;
 	uint64_t count;

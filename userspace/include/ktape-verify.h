@@ -238,6 +238,19 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 			   struct ktape_verify_cpu *cpu);
 
 /**
+ * ktape_verify_lost() - Return why events of a CPU were lost
+ * @verify: a check that was run
+ * @cpu: CPU number
+ * @lost: set to the numbers of events by enum ktape_lost.  Their sum is the member @lost of
+ *	struct ktape_verify_cpu, less what was lost before the trace begins and what the
+ *	trace does not give a reason for
+ *
+ * Return: true, or false if the trace does not have the CPU.
+ */
+bool ktape_verify_lost(const struct ktape_verify *verify, uint32_t cpu,
+		       uint64_t lost[KTAPE_LOST_REASONS]);
+
+/**
  * ktape_verify_verdict() - Return whether the event occurred on a CPU
  * @verify: a check that was asked and run
  * @cpu: CPU number, or -1 for all CPUs of the question

@@ -23,12 +23,6 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static const char *const reasons[KTAPE_LOST_REASONS] = {
-	[KTAPE_LOST_FULL] = "full",	  [KTAPE_LOST_NESTED] = "nested",
-	[KTAPE_LOST_TOO_BIG] = "too_big", [KTAPE_LOST_SHED] = "shed",
-	[KTAPE_LOST_RATE] = "rate",
-};
-
 static const struct {
 	const char *name;
 	uint64_t bit;
@@ -124,7 +118,7 @@ static void print_ring(const struct ktape_layout_entry *e,
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
 		n = sum_counts(st->lost[i]);
 		if (n)
-			printf(" %s=%llu", reasons[i], (unsigned long long)n);
+			printf(" %s=%llu", lost_reasons[i], (unsigned long long)n);
 	}
 	putchar('\n');
 }
@@ -202,7 +196,7 @@ static void print_json_ring(const struct status *s,
 	       (unsigned long long)sum_counts(st->emitted),
 	       (unsigned long long)sum_counts(st->filtered));
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
-		printf("%s\"%s\":%llu", i ? "," : "", reasons[i],
+		printf("%s\"%s\":%llu", i ? "," : "", lost_reasons[i],
 		       (unsigned long long)sum_counts(st->lost[i]));
 	printf("}");
 	if (e->kind == KTAPE_RING_EVENT)

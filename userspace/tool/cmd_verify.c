@@ -159,6 +159,29 @@ static void print_count(uint64_t count)
 	       (unsigned long long)count, count ? role_end() : "");
 }
 
+/* Print for which reasons all CPUs lost events, if they did. */
+static void print_reasons(const struct run *r)
+{
+	uint64_t sum[KTAPE_LOST_REASONS] = { 0 }, lost[KTAPE_LOST_REASONS];
+	struct ktape_verify_cpu c = { .cpu = 0 };
+	const char *before = "lost:";
+
+	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
+		ktape_verify_lost(r->verify, c.cpu, lost);
+		for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+			sum[i] += lost[i];
+	}
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
+		if (!sum[i])
+			continue;
+		printf("%s %s=%llu", before, lost_reasons[i],
+		       (unsigned long long)sum[i]);
+		before = "";
+	}
+	if (!*before)
+		putchar('\n');
+}
+
 static void print_cpus(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
@@ -187,6 +210,7 @@ static void print_cpus(const struct run *r)
 		else
 			puts("not known");
 	}
+	print_reasons(r);
 }
 
 /* Print the verdict of --absent.  Return: its exit code. */

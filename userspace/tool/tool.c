@@ -62,6 +62,12 @@ void note(const char *format, ...)
 	va_end(args);
 }
 
+const char *const lost_reasons[KTAPE_LOST_REASONS] = {
+	[KTAPE_LOST_FULL] = "full",	  [KTAPE_LOST_NESTED] = "nested",
+	[KTAPE_LOST_TOO_BIG] = "too_big", [KTAPE_LOST_SHED] = "shed",
+	[KTAPE_LOST_RATE] = "rate",
+};
+
 /**
  * losses_add() - count a loss
  * @l: the losses

@@ -51,6 +51,9 @@ struct losses {
 	bool unknown;
 };
 
+/* Names of enum ktape_lost. */
+extern const char *const lost_reasons[];
+
 void losses_add(struct losses *l, const struct ktape_notice *n);
 const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
 			const char *verb);

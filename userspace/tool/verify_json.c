@@ -31,6 +31,19 @@ void verify_put_finding(FILE *f, const struct ktape_finding *finding,
 	fputc('}', f);
 }
 
+/* Write how many events of a CPU were lost for each reason. */
+static void put_reasons(FILE *f, const struct ktape_verify *verify, uint32_t cpu)
+{
+	uint64_t lost[KTAPE_LOST_REASONS];
+
+	ktape_verify_lost(verify, cpu, lost);
+	fputs(",\"reasons\":{", f);
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		fprintf(f, "%s\"%s\":%llu", i ? "," : "", lost_reasons[i],
+			(unsigned long long)lost[i]);
+	fputc('}', f);
+}
+
 /**
  * verify_put_counts() - write the counts of CPUs and rules, behind the findings
  * @f: where to write
@@ -44,7 +57,7 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 	fprintf(f, "\n],\"cpus\":[");
 	for (; ktape_verify_next_cpu(verify, &c); c.cpu++) {
 		fprintf(f,
-			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu,\"emitted\":",
+			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu",
 			comma, c.cpu, (unsigned long long)c.packets,
 			(unsigned long long)c.records,
 			(unsigned long long)c.filtered,
@@ -52,10 +65,12 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 			(unsigned long long)c.missed,
 			(unsigned long long)c.tracer_ns,
 			(unsigned long long)c.samples);
+		put_reasons(f, verify, c.cpu);
 		if (c.counted)
-			fprintf(f, "%llu}", (unsigned long long)c.emitted);
+			fprintf(f, ",\"emitted\":%llu}",
+				(unsigned long long)c.emitted);
 		else
-			fputs("null}", f);
+			fputs(",\"emitted\":null}", f);
 		comma = ",";
 	}
 	fprintf(f, "\n],\"rules\":{");

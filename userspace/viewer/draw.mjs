@@ -254,11 +254,12 @@ export class Painter {
 	{
 		const length = g.measureText(text).width;
 		if (!text || x2 - x < length + 14)
-			return;
+			return false;
 		g.fillStyle = this.colours.paper;
 		g.fillRect(x + 4, y + 3, length + 6, ROW - 6);
 		g.fillStyle = this.colours.ink;
 		g.fillText(text, x + 7, y + ROW / 2);
+		return true;
 	}
 
 	/** What is not enabled: over the spans, which are not certain there. */
@@ -301,7 +302,7 @@ export class Painter {
 			g.lineWidth = i === this.selected ? 3 : 1;
 			g.strokeRect(x, y + 0.5, w, height - 1);
 			if (spans.kind[i] === LOST)
-				this.note(g, model.title(i), Math.max(x, 0), x + w, y);
+				this.note(g, model.title(i), Math.max(x, 0), x + w, y) || this.note(g, model.lossCount(i), Math.max(x, 0), x + w, y);
 		}
 	}
 

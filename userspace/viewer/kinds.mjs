@@ -12,6 +12,12 @@ export const NO_BEGIN = 1, NO_END = 2, UNSURE = 4, MERGED = 8;
 
 export const WOKEN = 16, READY = 0, PREEMPTED = 9;
 
+// Why a ring lost events: the names of ktape verify, by bit of "b" of LOST, and in words.
+// The bits above are the number of missing packets.
+export const lostReasons = [["full", "ring full"], ["nested", "nested writers"], ["too_big", "larger than a block"],
+	["shed", "shed: of low priority"], ["rate", "rate limit"]];
+export const REASON_BITS = 8;
+
 // What a kind is called, and its colour in style.css.
 export const kinds = [
 	{ name: "running", colour: "run" },

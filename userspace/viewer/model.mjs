@@ -2,8 +2,8 @@
 // Questions about spans and tracks: what ran then, what is the longest, what a span is
 // in words.
 
-import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, MERGED, NO_BEGIN, NO_END, OFF,
-	OFF_ALL, OFF_RUN, OFF_WAKES, ON, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
+import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, lostReasons, MERGED, NO_BEGIN, NO_END, OFF,
+	OFF_ALL, OFF_RUN, OFF_WAKES, ON, REASON_BITS, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
 import { bothWays, count, duration, fieldsOf, moment, onClock } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
@@ -244,6 +244,22 @@ export class Model extends Tracks {
 		return found.map((k) => `${this.string(spans.name[k])} ${count(spans.a[k])}`).join(", ");
 	}
 
+	/** Say how many events a loss is of. */
+	lossCount(i)
+	{
+		return this.spans.a[i] ? `${count(this.spans.a[i])} events lost` : "events lost, number unknown";
+	}
+
+	/** Say why the events of a loss are missing, "" = the trace does not tell. */
+	reasonOf(i)
+	{
+		const told = this.spans.b[i], packets = Math.floor(told / 2 ** REASON_BITS);
+		const words = lostReasons.filter((_, bit) => told >> bit & 1).map(([, text]) => text);
+		if (packets)
+			words.push(`overwritten unread, or damaged: ${count(packets)} packet${packets === 1 ? "" : "s"} missing`);
+		return words.join("; ");
+	}
+
 	/** Return the spans of what filters held back on a CPU in the same interval. */
 	heldWith(i)
 	{
@@ -288,7 +304,7 @@ export class Model extends Tracks {
 		if (kind === TICK)
 			return `${kinds[TICK].name} (${name})`;
 		if (kind === LOST)
-			return spans.a[i] ? `${count(spans.a[i])} events lost` : "events lost, number unknown";
+			return this.lossCount(i) + (this.reasonOf(i) && `: ${this.reasonOf(i)}`);
 		if (kind === LOSS)
 			return `${count(spans.a[i])} events of class ${name} lost`;
 		if (kind === OFF)
@@ -325,7 +341,7 @@ export class Model extends Tracks {
 	{
 		const { spans } = this, kind = spans.kind[i], rows = [], add = (name, text) => rows.push([name, text]);
 		const ns = spans.end[i] - spans.begin[i], m = spans.merged.get(i);
-		add("what", kind === TICK ? this.title(i) : `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
+		add("what", kind === TICK || kind === LOST ? this.title(i) : `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
 		add("duration", bothWays(ns));
 		if (kind === WAIT && isRunnable(spans.b[i]) && !m)
 			rows.push(...this.describeInstead(i));
@@ -363,6 +379,7 @@ export class Model extends Tracks {
 			add("sector", String(spans.b[i]));
 		if (kind === LOST) {
 			const classes = this.lossesIn(i);
+			add("reason", this.reasonOf(i) || "not recorded");
 			add("classes", classes || "not recorded");
 			add("here", "what ran and what was interrupted is not known; statistics leave it out");
 		}

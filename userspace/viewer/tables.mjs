@@ -2,7 +2,7 @@
 // Tables of the statistics, the numbers being those of ktape stats --json, and the
 // line that says whether the trace is complete, from ktape verify --json.
 
-import { RUN, WAIT, isRunnable, series } from "./kinds.mjs";
+import { lostReasons, RUN, WAIT, isRunnable, series } from "./kinds.mjs";
 import { EXACT } from "./model.mjs";
 import { count, duration, make } from "./text.mjs";
 
@@ -149,15 +149,18 @@ export function totals(cpus)
 	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed");
 	const emitted = cpus.length && cpus.every((c) => typeof c.emitted === "number") ? sum(cpus, "emitted") : null;
 	const untold = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed, 0);
-	return { emitted, stored, filtered, dropped, missed, untold, lost: dropped + missed + untold };
+	const reasons = lostReasons.map(([name]) => cpus.reduce((n, c) => n + (c.reasons?.[name] ?? 0), 0));
+	return { emitted, stored, filtered, dropped, reasons, missed, untold, lost: dropped + missed + untold };
 }
 
 /** Write totals as an equation, if they make one. */
-function equationOf({ emitted, stored, filtered, dropped, missed, untold, lost })
+function equationOf({ emitted, stored, filtered, dropped, reasons, missed, untold, lost })
 {
-	const kinds = [[dropped, "by full rings"], [missed, "overwritten unread"], [untold, "in missing or damaged packets"]].filter(([n]) => n);
+	const rest = Math.max(dropped - reasons.reduce((n, r) => n + r, 0), 0);
+	const kinds = [...lostReasons.map(([, words], i) => [reasons[i], words]), [rest, "by the tracer"], [missed, "overwritten unread"],
+		[untold, "in missing or damaged packets"]].filter(([n]) => n);
 	const parts = kinds.length > 1 ? kinds.map(([n, what]) => `${count(n)} ${what}`) : kinds.map(([, what]) => what);
-	const how = missed + untold ? ` (${parts.join(", ")})` : "";
+	const how = parts.length ? ` (${parts.join("; ")})` : "";
 	if (emitted !== null && emitted === stored + filtered + lost)
 		return `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(lost)}${how}`;
 	return `stored ${count(stored)}, filtered ${count(filtered)}, known to be lost ${count(lost)}${how}; ` +

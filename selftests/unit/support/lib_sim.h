@@ -47,6 +47,7 @@ struct sim_ring {
 	uint64_t emitted[KTAPE_CLASSES];
 	uint64_t filtered[KTAPE_CLASSES];
 	uint64_t lost[KTAPE_CLASSES];
+	uint64_t shed[KTAPE_CLASSES];	/* of @lost */
 	uint64_t told[KTAPE_CLASSES];
 	uint64_t first[KTAPE_CLASSES];
 	uint64_t last[KTAPE_CLASSES];
@@ -62,6 +63,7 @@ struct sim_ring {
  * @mask: its profile
  * @filter: bit n: a filter of kind n is in force
  * @losing: bit n: events of class n are lost, per CPU
+ * @shedding: they are shed; else the ring is full
  * @tid: current thread, per CPU
  * @calling: bit n: thread n of a CPU is in a system call
  * @truth: every event that happened, recorded or not
@@ -77,6 +79,7 @@ struct sim {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	uint32_t filter;
 	uint32_t losing[SIM_CPUS];
+	bool shedding;
 	int32_t tid[SIM_CPUS];
 	uint32_t calling[SIM_CPUS];
 	struct sim_truth *truth;
@@ -110,7 +113,8 @@ static inline void sim_head(struct sim_packet *p, const struct sim_ring *r,
 
 	h->emitted = emitted;
 	h->filtered = sim_sum(r->filtered);
-	h->lost[KTAPE_LOST_FULL] = sim_sum(r->lost);
+	h->lost[KTAPE_LOST_FULL] = sim_sum(r->lost) - sim_sum(r->shed);
+	h->lost[KTAPE_LOST_SHED] = sim_sum(r->shed);
 	h->discarded = sim_sum(r->lost);
 	ktape_packet_seal(p->data);
 }
@@ -233,7 +237,8 @@ static inline void sim_ledger(struct sim *s, unsigned int cpu,
 
 		counts[0] = r->emitted[class];
 		counts[1] = r->filtered[class];
-		counts[2] = r->lost[class];
+		counts[2 + KTAPE_LOST_FULL] = r->lost[class] - r->shed[class];
+		counts[2 + KTAPE_LOST_SHED] = r->shed[class];
 		if (counts[0] || !at)
 			sim_control(s, cpu, &rec);
 	}
@@ -453,6 +458,7 @@ static inline void sim_event(struct sim *s, unsigned int cpu,
 		r->filtered[class]++;
 	} else if (s->losing[cpu] >> class & 1) {
 		t->fate = SIM_LOST;
+		r->shed[class] += s->shedding;
 		if (r->lost[class]++ == r->told[class])
 			r->first[class] = s->now;
 		r->last[class] = s->now;

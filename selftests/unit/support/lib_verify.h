@@ -16,6 +16,7 @@ struct result {
 	uint64_t records;
 	uint64_t filtered;
 	uint64_t lost;
+	uint64_t lost_by[KTAPE_LOST_REASONS];
 	uint64_t missed;
 	uint64_t emitted;
 	bool counted;	/* what was emitted is known of all CPUs */
@@ -40,6 +41,7 @@ static void verify(const char *what)
 	const struct ktape_verify_options how = { .finding = take,
 						  .arg = &result };
 	struct ktape_verify_cpu cpu = { .cpu = 0 };
+	uint64_t by[KTAPE_LOST_REASONS];
 	struct ktape_verify *v;
 
 	memset(&result, 0, sizeof(result));
@@ -57,7 +59,11 @@ static void verify(const char *what)
 		result.missed += cpu.missed;
 		result.emitted += cpu.emitted;
 		result.counted &= cpu.counted;
+		check(ktape_verify_lost(v, cpu.cpu, by), "no CPU %u", cpu.cpu);
+		for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+			result.lost_by[i] += by[i];
 	}
+	check(!ktape_verify_lost(v, 4095, by) && !by[0], "a CPU 4095");
 	ktape_verify_close(v);
 }
 

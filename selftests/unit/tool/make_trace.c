@@ -15,7 +15,8 @@
  *   make_trace partial DIR	sched_switch is turned off and on, then system calls are
  *				filtered, then the session pauses
  *   make_trace late DIR	CPU 1 loses 5 events long before its first one
- *   make_trace lossy DIR	a session that loses events of system calls for a while
+ *   make_trace lossy DIR	a session that loses events of system calls for a while: the
+ *				ring is full, later they are shed
  *   make_trace slow DIR	a session of 4 seconds
  *   make_trace slow-lossy DIR	the same, which loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
@@ -290,6 +291,8 @@ static int make_lossy(const char *dir)
 	sim_start(s);
 	sim_work(s, 400);
 	s->losing[0] = 1U << KTAPE_CLASS_SYSCALL;
+	sim_work(s, 400);
+	s->shedding = true;
 	sim_work(s, 400);
 	s->losing[0] = 0;
 	sim_work(s, 400);

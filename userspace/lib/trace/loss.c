@@ -74,7 +74,7 @@ void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
 	}
 	t->losses[i] = (struct kt_loss){
 		n->cpu, n->ring, n->count, n->packets,
-		n->from, n->to, at, n->continued, false,
+		n->from, n->to, at, n->continued, n->reasons, false,
 	};
 }
 
@@ -117,6 +117,7 @@ void kt_loss_until(struct ktape_trace *t, uint64_t ts)
 			.kind = KTAPE_NOTICE_LOST,
 			.stream = true,
 			.continued = l->continued,
+			.reasons = l->reasons,
 			.cpu = l->cpu,
 			.ring = l->ring,
 			.count = l->count,

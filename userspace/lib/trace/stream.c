@@ -290,6 +290,24 @@ int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /*
+ * Return the reasons for which the ring lost events since the previous packet, as bits, and
+ * keep the counts.
+ */
+static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head)
+{
+	uint8_t reasons = 0;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
+		uint64_t lost = KT_HEAD64(head, lost[i]);
+
+		if (s->begun && lost > s->lost[i])
+			reasons |= (uint8_t)(1U << i);
+		s->lost[i] = lost;
+	}
+	return reasons;
+}
+
+/*
  * Report the events lost between the previous packet, which is good up to @good, and
  * this packet.
  */
@@ -308,6 +326,7 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 	uint64_t seq = KT_HEAD64(head, seq);
 
 	n.count = discarded;
+	n.reasons = lost_reasons(s, head);
 	if (s->begun) {
 		n.from = s->ts_end;
 		n.count = discarded > s->discarded ? discarded - s->discarded

@@ -119,6 +119,7 @@ struct kt_stream {
 	bool begun;
 	uint64_t seq;
 	uint64_t discarded;
+	uint64_t lost[KTAPE_LOST_REASONS];
 	uint64_t ts_end;
 	bool broken;
 	bool filled;
@@ -139,6 +140,7 @@ struct kt_loss {
 	uint64_t to;
 	uint64_t at;	/* told before the first event that is not earlier */
 	bool continued;
+	uint8_t reasons;
 	bool early;	/* it begins with the trace */
 };
 

@@ -15,12 +15,14 @@
  * @emitted: events that were enabled when they occurred
  * @filtered: events that filters held back
  * @lost: events that the ring lost
+ * @reasons: the same by enum ktape_lost; only of a whole ring
  * @records: records read from the stream
  */
 struct kt_counts {
 	uint64_t emitted;
 	uint64_t filtered;
 	uint64_t lost;
+	uint64_t reasons[KTAPE_LOST_REASONS];
 	uint64_t records;
 };
 
@@ -91,6 +93,7 @@ struct kt_vclass {
  * @at: records up to that ledger
  * @told: losses that the first packet of a ring reports and that the ring itself
  *	counted, but perhaps before the reader attached
+ * @told_reasons: if these are all that the ring counted: the same by enum ktape_lost
  */
 struct kt_vring {
 	bool there;
@@ -135,6 +138,7 @@ struct kt_vring {
 	uint64_t total;
 	uint64_t at;
 	uint64_t told;
+	uint64_t told_reasons[KTAPE_LOST_REASONS];
 };
 
 /**

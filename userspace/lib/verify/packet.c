@@ -19,11 +19,15 @@ static uint64_t head_lost(const uint8_t *head)
 
 static struct kt_counts head_counts(const uint8_t *head)
 {
-	return (struct kt_counts){
+	struct kt_counts counts = {
 		.emitted = KT_HEAD64(head, emitted),
 		.filtered = KT_HEAD64(head, filtered),
 		.lost = head_lost(head),
 	};
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		counts.reasons[i] = KT_HEAD64(head, lost[i]);
+	return counts;
 }
 
 /* Begin counting again after missing packets, which were reported. */
@@ -152,6 +156,17 @@ uint64_t kt_ring_missed(const struct kt_vring *r)
 	       (r->open ? missed_between(r, &r->ahead, r->discarded) : 0);
 }
 
+/* Take what the first packet of a ring, or the first after a hole, reports as lost. */
+static void take_told(struct kt_vring *r, const struct kt_counts *now,
+		      uint64_t discarded)
+{
+	bool all = discarded >= now->lost;
+
+	r->told = kt_min(discarded, now->lost);
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		r->told_reasons[i] = all ? now->reasons[i] : 0;
+}
+
 /*
  * Keep the counters of a packet if they belong to its end.  The counters of an open
  * packet belong to the moment of the copy, which is later than its last record; they
@@ -176,7 +191,7 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 		return;
 	r->missed += missed_between(r, &now, discarded);
 	if (!r->headed)
-		r->told = kt_min(discarded, now.lost);
+		take_told(r, &now, discarded);
 	r->head = now;
 	r->head_discarded = discarded;
 	r->headed = true;

@@ -500,6 +500,28 @@ static void add_ring(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
 	cpu->lost += kt_max(r->head.lost, r->ahead.lost) - r->base.lost;
 }
 
+/* Add what a ring lost by one reason. */
+static uint64_t ring_reason(const struct kt_vring *r, unsigned int reason)
+{
+	uint64_t at_end = kt_max(r->head.reasons[reason], r->ahead.reasons[reason]);
+
+	return r->told_reasons[reason] +
+	       (r->based ? at_end - r->base.reasons[reason] : 0);
+}
+
+bool ktape_verify_lost(const struct ktape_verify *verify, uint32_t cpu,
+		       uint64_t lost[KTAPE_LOST_REASONS])
+{
+	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? verify->cpus[cpu] : NULL;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
+		lost[i] = 0;
+		for (unsigned int k = 0; c && k < KTAPE_RINGS_PER_CPU; k++)
+			lost[i] += ring_reason(&c->ring[k], i);
+	}
+	return c;
+}
+
 bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 			   struct ktape_verify_cpu *cpu)
 {

@@ -70,6 +70,35 @@ static void test_eventful(void)
 	done(s);
 }
 
+/* Each reason for which events were lost is told, with its number. */
+static void test_reasons(void)
+{
+	struct sim *s = work(6);
+	uint64_t full, shed = 0, lost = 0;
+
+	s->losing[0] = s->losing[1] = 1U << KTAPE_CLASS_SYSCALL;
+	sim_work(s, STEPS);
+	s->shedding = true;
+	sim_work(s, STEPS);
+	s->losing[0] = s->losing[1] = 0;
+	sim_work(s, STEPS);
+	finish(s);
+	save(s, 0);
+	check_whole(s);
+	for (unsigned int i = 0; i < SIM_RINGS; i++) {
+		lost += sim_sum(s->ring[i].lost);
+		shed += sim_sum(s->ring[i].shed);
+	}
+	full = lost - shed;
+	check(full && shed, "%llu full, %llu shed", (unsigned long long)full,
+	      (unsigned long long)shed);
+	check_equal(result.lost, lost);
+	check_equal(result.lost_by[KTAPE_LOST_FULL], full);
+	check_equal(result.lost_by[KTAPE_LOST_SHED], shed);
+	check_equal(result.lost_by[KTAPE_LOST_RATE], 0);
+	done(s);
+}
+
 /* Packets that are missing change nothing in what was emitted. */
 static void test_removed(void)
 {
@@ -174,6 +203,7 @@ static void test_no_start(void)
 static const struct tap_test tests[] = {
 	{ "a whole trace", test_whole },
 	{ "filters, losses, stops and starts", test_eventful },
+	{ "reasons of losses", test_reasons },
 	{ "removed packets", test_removed },
 	{ "packets that were overwritten before the first one", test_missed_first },
 	{ "losses before the reader came", test_lost_first },

@@ -263,6 +263,7 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		.begin = from,
 		.dur = html_lasts(from, to),
 		.a = (int64_t)n->count,
+		.b = (int64_t)(kt_min(n->packets, UINT32_MAX) << 8 | n->reasons),
 	};
 	struct html_span *hole;
 

@@ -81,7 +81,7 @@ enum html_group {
  * @dur: ns
  * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS, HELD: events; else an id
  * @b: WAIT: state; CALL: number; RUN: state at the end; OFF: 1 = all of the group;
- *	FILTER: entries
+ *	FILTER: entries; LOST: missing packets << 8 | reasons, as in struct ktape_notice
  * @count: 1, or the number of merged spans
  * @busy: sum of the durations of merged spans
  * @longest: longest of them

@@ -10,6 +10,8 @@ import { LOSS, LOST, MERGED, ON, RUN, WAIT, isRunnable, kinds } from "../../../.
 import { readBlocks } from "../../../../../userspace/viewer/load.mjs";
 import { MIXED, Model } from "../../../../../userspace/viewer/model.mjs";
 import { measure } from "../../../../../userspace/viewer/range.mjs";
+import { completeness } from "../../../../../userspace/viewer/tables.mjs";
+import { count } from "../../../../../userspace/viewer/text.mjs";
 
 const load = async (path) => new Model(await readBlocks(blocksOf(readFileSync(path, "latin1")), async () => true));
 const [full, merged, events, exact, lossy] = await Promise.all(process.argv.slice(2).map(load));
@@ -112,5 +114,15 @@ await test("each loss is counted once", () => {
 	if (measure(full, ...whole).lost || !measure(lossy, lossy.first - 1, lossy.last + 1).lost)
 		return "an interval does not say whether events were lost in it";
 	return of(LOSS) ? differ(measure(lossy, lossy.first - 1, lossy.last + 1).byKind.get("lost")?.n, of(LOST)) : "no loss has classes";
+});
+await test("each loss says why, and the head adds up the reasons of the ledger", () => {
+	const { cpus } = lossy.data.ledger, sum = (name) => cpus.reduce((n, c) => n + c.reasons[name], 0);
+	const [full_, shed] = [sum("full"), sum("shed")], losses = [...lossy.spans.kind.keys()].filter((i) => lossy.spans.kind[i] === LOST && lossy.spans.a[i]);
+	const reasons = losses.map((i) => new Map(lossy.describe(i)).get("reason"));
+	const text = completeness(lossy.data).text.replace(/[\u2009\u202f ]/g, " ");
+	if (!(full_ && shed) || !losses.every((i, k) => lossy.title(i).endsWith(`events lost: ${reasons[k]}`)))
+		return `${full_} full, ${shed} shed; ${losses.map((i) => lossy.title(i))}`;
+	return differ([...new Set(reasons.flatMap((r) => r.split("; ")))].sort(), ["ring full", "shed: of low priority"]) ||
+		differ(/lost [\d ]+ \((.*)\)/.exec(text)?.[1], `${count(full_)} ring full; ${count(shed)} shed: of low priority`.replace(/[\u2009\u202f ]/g, " "));
 });
 plan();

@@ -254,16 +254,19 @@ await test("a step back from behind the last event is to that one", async () => 
 });
 await test("what the ledgers say was emitted is told, and what is missing of it", () => {
 	const text = (cpus, wrong = 0) => completeness({ ledger: { wrong, findings: [], cpus }, stats: { gaps: 0, lost: 0 }, damages: [] }).text;
-	const cpu = { cpu: 0, emitted: 10, records: 7, filtered: 1, lost: 2, missed: 0 };
-	equal(text([cpu]), "incomplete: emitted 10 = stored 7 + filtered 1 + lost 2", "full rings");
+	const cpu = { cpu: 0, emitted: 10, records: 7, filtered: 1, lost: 2, missed: 0, reasons: { full: 2, nested: 0, too_big: 0, shed: 0, rate: 0 } };
+	equal(text([cpu]), "incomplete: emitted 10 = stored 7 + filtered 1 + lost 2 (ring full)", "full rings");
 	equal(text([cpu, { ...cpu, emitted: 14, missed: 4 }]),
-		"incomplete: emitted 24 = stored 14 + filtered 2 + lost 8 (4 by full rings, 4 overwritten unread)", "overwritten");
-	equal(text([{ ...cpu, emitted: 100, lost: 0 }], 2),
+		"incomplete: emitted 24 = stored 14 + filtered 2 + lost 8 (4 ring full; 4 overwritten unread)", "overwritten");
+	equal(text([cpu, { ...cpu, reasons: { full: 0, nested: 0, too_big: 0, shed: 1, rate: 1 } }]),
+		"incomplete: emitted 20 = stored 14 + filtered 2 + lost 4 (2 ring full; 1 shed: of low priority; 1 rate limit)", "other reasons");
+	equal(text([{ ...cpu, reasons: {} }]), "incomplete: emitted 10 = stored 7 + filtered 1 + lost 2 (by the tracer)", "no reason");
+	equal(text([{ ...cpu, emitted: 100, lost: 0, reasons: {} }], 2),
 		"2 findings of ktape verify, incomplete: emitted 100 = stored 7 + filtered 1 + lost 92 (in missing or damaged packets)", "damage");
 	equal(text([cpu, { ...cpu, emitted: null }]),
-		"incomplete: stored 14, filtered 2, known to be lost 4; how many were emitted is not known without the start and the stop of the session", "no ledger");
+		"incomplete: stored 14, filtered 2, known to be lost 4 (ring full); how many were emitted is not known without the start and the stop of the session", "no ledger");
 	equal(text([{ ...cpu, emitted: 9 }], 1),
-		"1 finding of ktape verify, incomplete: stored 7, filtered 1, known to be lost 2; emitted 9, which is less", "too many records");
+		"1 finding of ktape verify, incomplete: stored 7, filtered 1, known to be lost 2 (ring full); emitted 9, which is less", "too many records");
 });
 await test("a page with a part of the trace says that the ledger is of the whole", () => {
 	const cpus = [{ cpu: 0, emitted: 5, records: 5, filtered: 0, lost: 0, missed: 0 }], ledger = { wrong: 0, findings: [], cpus };
