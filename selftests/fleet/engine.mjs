@@ -132,9 +132,27 @@ await test("its results are uncertain, those of others are not", () => {
 	return wrong.map((r) => `${r.host}: ${r.uncertain}`).join("; ");
 });
 
+await test("a day with a number of losses that nobody knows makes a comparison uncertain", () => {
+	const told = results.syscall_regressions.filter((r) => r.uncertain !== null);
+	return told.map((r) => `${r.name}: ${r.uncertain}`).join("; ");
+});
+
 await test("run_queue knows the control groups", () => differ(
 	[...new Set(results.run_queue.map((r) => r.cgroup))].sort(),
 	["/db.service", "/log.service", "/web.service", "/worker.service"]));
+
+await test("days and hours are those of UTC, whatever zone the session has", async () => {
+	const seen = [];
+	for (const zone of ["UTC", "Pacific/Marquesas"]) {	// half past nine hours behind
+		await connection.run(`set TimeZone = '${zone}'`);
+		const [calls] = await query("syscall_regressions");
+		seen.push([calls.lost_before, calls.lost_after, calls.uncertain,
+			(await query("run_queue")).length,
+			await rows("select host, epoch_us(hour) us from uncertainty order by all")]);
+	}
+	await connection.run("set TimeZone = 'UTC'");
+	return differ(seen[1], seen[0]) || (seen[0][0] === null ? "no losses of the day" : "");
+});
 
 // DuckDB chooses the order of joins by the sizes of tables. Threads joined with threads are
 // as many rows as there are pairs of them.

@@ -14,7 +14,8 @@ select b.name as name, b.calls as calls_before, a.calls as calls_after,
 	b.p50 as p50_us_before, a.p50 as p50_us_after, b.p99 as p99_us_before,
 	a.p99 as p99_us_after, a.p50 / b.p50 as p50_ratio, a.p99 / b.p99 as p99_ratio,
 	lb.all_lost as lost_before, la.all_lost as lost_after,
-	greatest(lb.share, la.share) as uncertain
+	case when lb.share is not null and la.share is not null
+	then greatest(lb.share, la.share) end as uncertain
 from (select name, date, count() as calls, quantileExact(0.5)(dur) / 1e3 as p50,
 		quantileExact(0.99)(dur) / 1e3 as p99
 	from syscall_slice where date = {before:Date} group by name, date) b

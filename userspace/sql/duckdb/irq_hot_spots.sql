@@ -5,7 +5,7 @@ with handlers as (
 	union all
 	select host, ts_utc, cpu, 'softirq', name, vec, dur from softirq_slice),
 hours as (
-	select host, date_trunc('hour', ts_utc) as hour,
+	select host, hour_of(ts_utc) as hour,
 		greatest(max(ts) - min(ts), 1) as span from event group by all)
 select h.host, s.hour, h.cpu, h.kind, coalesce(h.name, h.irq::varchar) as name,
 	count(*) as handled, sum(h.dur) / 1e6 as ms,
@@ -14,7 +14,7 @@ select h.host, s.hour, h.cpu, h.kind, coalesce(h.name, h.irq::varchar) as name,
 	any_value(u.lost) as lost, any_value(u.gap_ms) as gap_ms,
 	any_value(u.uncertain) as uncertain
 from handlers h
-join hours s on s.host = h.host and s.hour = date_trunc('hour', h.ts_utc)
+join hours s on s.host = h.host and s.hour = hour_of(h.ts_utc)
 left join uncertainty u on u.host = h.host and u.hour = s.hour
 group by h.host, s.hour, h.cpu, h.kind, coalesce(h.name, h.irq::varchar)
 order by share_of_cpu desc

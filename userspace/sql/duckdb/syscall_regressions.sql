@@ -12,18 +12,19 @@ with days as (
 	where date in (getvariable('before'), getvariable('after'))
 	group by all),
 losses as (
-	select hour::date = getvariable('after') as later, sum(lost) as lost,
+	select day = getvariable('after') as later, sum(lost) as lost,
 		sum(gap_ms) as gap_ms,
 		case when count(*) = count(uncertain)
 		then sum(lost) / (sum(lost) + sum(stored)) end as uncertain
-	from uncertainty
-	where hour::date in (getvariable('before'), getvariable('after'))
+	from (select *, (hour at time zone 'UTC')::date as day from uncertainty)
+	where day in (getvariable('before'), getvariable('after'))
 	group by all)
 select b.name, b.calls as calls_before, a.calls as calls_after,
 	b.p50 as p50_us_before, a.p50 as p50_us_after, b.p99 as p99_us_before,
 	a.p99 as p99_us_after, a.p50 / b.p50 as p50_ratio, a.p99 / b.p99 as p99_ratio,
 	lb.lost as lost_before, la.lost as lost_after,
-	greatest(lb.uncertain, la.uncertain) as uncertain
+	case when lb.uncertain is not null and la.uncertain is not null
+	then greatest(lb.uncertain, la.uncertain) end as uncertain
 from days b
 join days a on a.name = b.name and a.later and not b.later
 left join losses lb on not lb.later

@@ -23,7 +23,8 @@ select b.name, b.calls as calls_before, a.calls as calls_after,
 	b.p50 as p50_us_before, a.p50 as p50_us_after, b.p99 as p99_us_before,
 	a.p99 as p99_us_after, a.p50 / b.p50 as p50_ratio, a.p99 / b.p99 as p99_ratio,
 	lb.lost as lost_before, la.lost as lost_after,
-	greatest(lb.uncertain, la.uncertain) as uncertain
+	case when lb.uncertain is not null and la.uncertain is not null
+	then greatest(lb.uncertain, la.uncertain) end as uncertain
 from days b
 join days a on a.name = b.name and a.later and not b.later
 left join losses lb on not lb.later

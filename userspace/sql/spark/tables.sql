@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 -- The tables of ktape-parquet(5) as views, and what is lost, by host and hour.
 -- First say where the tables are: set traces = /data/traces;
+-- Days and hours are those of UTC: set spark.sql.session.timeZone = UTC;
 -- Spark takes v, date and host from the paths.
 
 create or replace temporary view process
