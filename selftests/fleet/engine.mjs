@@ -10,6 +10,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }
 import { compressors } from "hyparquet-compressors";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { stopwatch } from "./stopwatch.mjs";
 import { differ, plan, test } from "./tap.mjs";
 
 const [folder, sql] = process.argv.slice(2);
@@ -29,10 +30,9 @@ async function rows(text)
 
 async function query(name)
 {
-	const begin = performance.now();
+	const taken = stopwatch();
 	const found = await rows(readFileSync(join(sql, "duckdb", `${name}.sql`), "utf8"));
-	console.log(`# ${name}: ${found.length} rows, ` +
-		`${((performance.now() - begin) / 1000).toFixed(2)} s`);
+	console.log(`# ${name}: ${found.length} rows, ${taken()}`);
 	return found;
 }
 

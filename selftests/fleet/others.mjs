@@ -7,6 +7,7 @@ import { Session } from "chdb";
 import { readFileSync } from "node:fs";
 import { register } from "node:module";
 import { join } from "node:path";
+import { stopwatch } from "./stopwatch.mjs";
 import { plan, test } from "./tap.mjs";
 
 // The parser's files import each other without the ends of their names.
@@ -44,11 +45,11 @@ await test("ClickHouse: the views are made", () => {
 
 for (const name of queries) {
 	await test(`ClickHouse: ${name} runs, and says how uncertain it is`, () => {
-		const begin = performance.now();
+		const taken = stopwatch();
 		const text = session.query(statements("clickhouse", name)[0], "JSONEachRow");
+		const time = taken();
 		results[name] = text.trim().split("\n").filter(Boolean).map((r) => JSON.parse(r));
-		console.log(`# ${name}: ${results[name].length} rows, ` +
-			`${((performance.now() - begin) / 1000).toFixed(2)} s`);
+		console.log(`# ${name}: ${results[name].length} rows, ${time}`);
 		if (!results[name].length)
 			return "no rows";
 		return "uncertain" in results[name][0] ? "" : "no column uncertain";
