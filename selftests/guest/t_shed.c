@@ -359,4 +359,32 @@ TEST_F_TIMEOUT(shed, exception_survives, 240)
 	close(fd);
 }
 
+/*
+ * A test that is ended in the middle of the flood leaves no module that holds ktape. The
+ * flood would take a minute.
+ */
+TEST_F_TIMEOUT(shed, flood_ends_with_its_program, 240)
+{
+	struct ktape_stats st = {};
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_MARK)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		kt_pin(0);
+		_exit(load_flood(100000000 / kt_scale()));
+	}
+	while (!st.emitted[KTAPE_CLASS_USER]) {
+		usleep(1000);
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	}
+	kill(pid, SIGTERM);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(true, WIFSIGNALED(status));
+	EXPECT_EQ(-ENOENT, kt_rmmod("ktape_flood"));
+}
+
 TEST_HARNESS_MAIN
