@@ -12,15 +12,40 @@
 #include "kt_hostile.h"
 #include "kt_ledger.h"
 #include "kt_load.h"
+#include "kt_ring.h"
 #include "kt_trigger.h"
 
 #define CPUS_MAX	16
 #define ROUNDS		10
 #define CGROUP		"/sys/fs/cgroup/ktape-hotplug"
 
+/* Rings that the loads must not fill, one for each CPU. */
+static struct kt_map rings[CPUS_MAX];
+static int nr_rings;
+
+/*
+ * Is a ring half full?  On a slow kernel a CPU takes seconds to go offline, and only then
+ * are the rings read again.
+ */
+static bool is_crowded(void)
+{
+	for (int i = __atomic_load_n(&nr_rings, __ATOMIC_ACQUIRE) - 1; i >= 0; i--) {
+		const struct ktape_ring_page *page = rings[i].page;
+		unsigned long unread = kt_load(&page->commit) - kt_load(&page->consumer);
+
+		if (unread > rings[i].e.data_size / 2)
+			return true;
+	}
+	return false;
+}
+
 /* Runs on any CPU. */
 static void wander(uint64_t n)
 {
+	if (is_crowded()) {
+		usleep(50000);
+		return;
+	}
 	kt_getppids(10);
 	usleep(2000 + n % 7 * 100);
 }
@@ -105,6 +130,8 @@ static void stop_loads(FIXTURE_DATA(hotplug) *self)
 		if (self->load[i].thread)
 			pthread_join(self->load[i].thread, NULL);
 	memset(self->load, 0, sizeof(self->load));
+	for (; nr_rings > 0; nr_rings--)
+		kt_unmap(&rings[nr_rings - 1]);
 }
 
 FIXTURE_TEARDOWN(hotplug)
@@ -166,6 +193,9 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	self->fd = new_session(KTAPE_MODE_DISCARD, 4 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < self->cpus; i++)
+		ASSERT_EQ(0, kt_map(self->fd, i, KTAPE_RING_EVENT, &rings[i]));
+	__atomic_store_n(&nr_rings, self->cpus, __ATOMIC_RELEASE);
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < rounds; i++) {
 		int cpu = 1 + (i < self->cpus - 1 ?
