@@ -27,7 +27,10 @@ events = [p for p in parts if p['type'] == 'event-record-class']
 assert sorted(p['id'] for p in events) == list(range(256)), len(events)
 names = {p['id']: p['name'] for p in events}
 assert names[32] == 'sched_switch' and names[255] == 'time_extend', names
-text = [p for p in parts if p['type'] == 'trace-class'][0]['attributes']['ktape']['tsdl']
+trace = [p for p in parts if p['type'] == 'trace-class'][0]
+assert trace['uid'].replace('-', '') == bytes(parts[0]['uuid']).hex(), trace['uid']
+assert [len(p) for p in trace['uid'].split('-')] == [8, 4, 4, 4, 12], trace['uid']
+text = trace['attributes']['ktape']['tsdl']
 assert text == open('one/metadata', encoding='utf-8').read()
 EOT
 result $? 'the metadata are JSON, with all opcodes, and keep the text of CTF 1.8'

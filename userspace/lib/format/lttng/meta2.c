@@ -244,13 +244,27 @@ static void put_member(FILE *f, const char *key, const struct ctf_type *t,
 	put_type(f, t, (struct place){ scope, NULL, NULL });
 }
 
+/* Write the UUID twice: for the metadata, and to say which traces are one. */
+static void put_uuid(FILE *f, const struct ctf *c)
+{
+	fputs(",\"uuid\":[", f);
+	for (unsigned int i = 0; i < sizeof(c->uuid); i++)
+		fprintf(f, "%s%u", i ? "," : "", c->uuid[i]);
+	fprintf(f, "]}\n%c{\"type\":\"trace-class\",\"uid\":\"", RECORD);
+	for (unsigned int i = 0; i < sizeof(c->uuid); i++)
+		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			c->uuid[i]);
+	fputc('"', f);
+}
+
 static void put_trace(FILE *f, const struct ctf *c, const char *text)
 {
 	fprintf(f, "%c{\"type\":\"preamble\",\"version\":2", RECORD);
-	for (unsigned int i = 0; c->has_uuid && i < sizeof(c->uuid); i++)
-		fprintf(f, "%s%u", i ? "," : ",\"uuid\":[", c->uuid[i]);
-	fprintf(f, "%s}\n%c{\"type\":\"trace-class\",\"environment\":{",
-		c->has_uuid ? "]" : "", RECORD);
+	if (c->has_uuid)
+		put_uuid(f, c);
+	else
+		fprintf(f, "}\n%c{\"type\":\"trace-class\"", RECORD);
+	fputs(",\"environment\":{", f);
 	for (size_t i = 0; i < c->nr_env; i++) {
 		fputs(i ? "," : "", f);
 		put_text(f, c->env[i].key);
