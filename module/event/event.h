@@ -215,6 +215,7 @@ void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		   struct task_struct *other);
+void kt_switch_tell(struct task_struct *next);
 void kt_event_switch(u32 code, struct task_struct *prev,
 		     struct task_struct *next);
 void kt_event_switch_in(u32 code, struct task_struct *prev,
@@ -390,6 +391,17 @@ static __always_inline struct task_struct *kt_event_thread(void)
 	if (!thread)
 		return current;
 	return thread & KT_ARRIVED ? (void *)(thread - KT_ARRIVED) : NULL;
+}
+
+/*
+ * Does no session and no sink record switches, and no thread filter need them?  Then
+ * kt_switch_tell() does all that kt_event_switch() would.
+ */
+static __always_inline bool kt_switch_is_only_told(void)
+{
+	return !kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]) &&
+	       !kt_cpu_read(kt_cpus.selective) &&
+	       !kt_sink_wants(KTAPE_EV_SCHED_SWITCH);
 }
 
 /* Record a switch in one ring. */

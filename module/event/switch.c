@@ -245,6 +245,20 @@ static __always_inline bool switch_varying_passes(struct kt_ring *r,
 }
 
 /**
+ * kt_switch_tell() - Tell of a switch that nobody records
+ * @next: the incoming thread
+ *
+ * Context: the probe of sched_switch, if kt_switch_is_only_told().
+ */
+noinline void notrace kt_switch_tell(struct task_struct *next)
+{
+	kt_switch_begin(next);
+	switch_tell(kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT]), next->pid,
+		    (u8)next->prio);
+	kt_switch_end();
+}
+
+/**
  * kt_event_switch() - Record a switch in all sessions, whatever they need
  * @code: from KT_CODE() for sched_switch
  * @prev: the outgoing thread

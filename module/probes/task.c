@@ -73,12 +73,14 @@ static noinline void notrace record_switch_by(unsigned long route, bool preempt,
 					      struct task_struct *next,
 					      unsigned int state)
 {
-	u32 code = switch_code(preempt, prev, next, state);
-
 	if (route == KT_ROUTE_IN)
-		kt_event_switch_in(code, prev, next);
+		kt_event_switch_in(switch_code(preempt, prev, next, state),
+				   prev, next);
+	else if (kt_switch_is_only_told())
+		kt_switch_tell(next);
 	else
-		kt_event_switch(code, prev, next);
+		kt_event_switch(switch_code(preempt, prev, next, state), prev,
+				next);
 	kt_probe_leave();
 }
 
