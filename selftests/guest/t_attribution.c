@@ -165,6 +165,25 @@ TEST_F_TIMEOUT(who, start_again, 120)
 	EXPECT_EQ(0, self->b.unknown);
 }
 
+/* No session records switches, session 0 neither: context records tell of all of them. */
+TEST_F_TIMEOUT(who, nobody_records_switches, 120)
+{
+	int zero = kt_open(O_RDWR);
+
+	ASSERT_GE(zero, 0);
+	ASSERT_EQ(0, set(self->fd, 0, 0));
+	ASSERT_EQ(0, kt_command(zero, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	let_call(100000 * kt_scale(), 200);
+	finish(self);
+	EXPECT_EQ(0, kt_command(zero, KTAPE_IOC_START));
+	close(zero);
+	TH_LOG("%ld calls", self->b.right);
+	EXPECT_LT(20, self->b.right);
+	EXPECT_EQ(0, self->b.wrong);
+	EXPECT_EQ(0, self->b.unknown);
+}
+
 /*
  * When the profile exchanges context records and switches, no event in between
  * may become unattributable.
