@@ -2,13 +2,14 @@
 // Read the tables of three hosts with DuckDB and hyparquet, and compare them with
 // ktape stats.
 //
-// usage: engine.mjs FOLDER SQL	FOLDER has tables/, traces/HOST.json, traces/HOST.count
+// usage: engine.mjs FOLDER SQL	FOLDER has tables/, traces/HOST.json, traces/HOST.count,
+//				and pieces/, the tables of alpha with size=1
 
 import { DuckDBInstance } from "@duckdb/node-api";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }
 	from "hyparquet";
 import { compressors } from "hyparquet-compressors";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { stopwatch } from "./stopwatch.mjs";
 import { differ, plan, test } from "./tap.mjs";
@@ -188,6 +189,27 @@ await test("a range of time reads some row groups only", async () => {
 	const groups = found.cumulative_total_row_groups_to_scan;
 	console.log(`# ${scanned} of ${groups} row groups scanned`);
 	return scanned > 0 && scanned < groups ? "" : `${scanned} of ${groups} row groups`;
+});
+
+await test("row groups have 122880 rows, and after size=1 a file is followed by the next", async () => {
+	const number = (g) => Number(/-(\d+)\.parquet$/.exec(g.file)[1]);
+	const groups = (await rows(`select file_name as file, row_group_id::int as id,
+		max(row_group_num_rows)::int as rows
+		from parquet_metadata('${join(folder, "pieces")}/event/*/*/*/*.parquet')
+		group by all`)).sort((a, b) => number(a) - number(b) || a.id - b.id);
+	const paths = [...new Set(groups.map((g) => g.file))];
+	const wrong = groups.filter((g, i) => groups[i + 1]?.file === g.file ?
+		g.rows !== 122880 : g.rows > 122880);
+	const small = paths.slice(0, -1).filter((f) => {
+		const { size } = statSync(f);
+		return size < 1 << 20 || size > 3 << 20;
+	});
+	const [whole] = await rows("select count(*)::int n from event where host = 'alpha'");
+	const total = groups.reduce((n, g) => n + g.rows, 0);
+	console.log(`# ${groups.length} row groups in ${paths.length} files`);
+	return wrong.length ? `${wrong[0].file}: a row group has ${wrong[0].rows} rows` :
+		small.length ? `${small[0]} has ${statSync(small[0]).size} bytes` :
+			paths.length < 3 ? `${paths.length} files` : differ(total, whole.n);
 });
 
 await test("hyparquet reads the same first rows, and the page indexes", async () => {
