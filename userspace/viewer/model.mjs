@@ -316,6 +316,13 @@ export class Model extends Tracks {
 		return name;
 	}
 
+	/** Say what a thread is called at last, if that is not its name at a moment. */
+	laterName(tid, t)
+	{
+		const last = this.names.get(tid), now = this.called.at(tid, t);
+		return tid > 0 && now && last && last !== now ? `, later ${last}` : "";
+	}
+
 	/** Return pairs of name and text: what ran while a thread waited for a CPU, and where. */
 	describeInstead(i)
 	{
@@ -348,7 +355,7 @@ export class Model extends Tracks {
 		if (spans.cpu[i] !== 65535)
 			add(kind === WAIT && isRunnable(spans.b[i]) ? "waits for CPU" : "CPU", String(spans.cpu[i]));
 		if (spans.tid[i] >= 0)
-			add("thread", this.threadAt(spans.tid[i], spans.begin[i]) + (this.tgids.get(spans.tid[i]) ? `, process ${this.tgids.get(spans.tid[i])}` : ""));
+			add("thread", this.threadAt(spans.tid[i], spans.begin[i]) + this.laterName(spans.tid[i], spans.begin[i]) + (this.tgids.get(spans.tid[i]) ? `, process ${this.tgids.get(spans.tid[i])}` : ""));
 		const names = spans.tid[i] > 0 ? this.called.during(spans.tid[i], spans.begin[i], spans.end[i]) : [];
 		if (names.length > 1)
 			add("renamed", `meanwhile, from ${names.join(" to ")}`);

@@ -71,6 +71,14 @@ for (const name of process.argv.slice(2)) {
 		}
 		return "";
 	});
+	await test(`${name}: a span of a thread that is called otherwise later says so`, () => {
+		const said = new Set();
+		for (let i = 0; i < spans.n; i++) {
+			if ([CHANGED, LATE].includes(spans.tid[i]) && !spans.merged.has(i))
+				said.add(new Map(model.describe(i)).get("thread").replace(/, process.*/, ""));
+		}
+		return differ([...said].sort(), ["cat 100", "late \"one\" 107", "ls 100, later cat", "worker 100, later cat"]);
+	});
 	await test(`${name}: the track of a thread is found by each of its names`, () => {
 		const track = model.tracks.find((t) => t.id === `thread:${CHANGED}`);
 		return differ([track.label, track.called], ["cat 100", ["worker", "ls"]]);
