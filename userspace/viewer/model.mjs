@@ -256,7 +256,7 @@ export class Model extends Tracks {
 		const told = this.spans.b[i], packets = Math.floor(told / 2 ** REASON_BITS);
 		const words = lostReasons.filter((_, bit) => told >> bit & 1).map(([, text]) => text);
 		if (packets)
-			words.push(`overwritten unread, or damaged: ${count(packets)} packet${packets === 1 ? "" : "s"} missing`);
+			words.push(`${count(packets)} packet${packets === 1 ? "" : "s"} missing`);
 		return words.join("; ");
 	}
 
@@ -348,7 +348,10 @@ export class Model extends Tracks {
 	{
 		const { spans } = this, kind = spans.kind[i], rows = [], add = (name, text) => rows.push([name, text]);
 		const ns = spans.end[i] - spans.begin[i], m = spans.merged.get(i);
-		add("what", kind === TICK || kind === LOST ? this.title(i) : `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
+		if (kind === LOST)
+			add("what", `lost: ${this.lossCount(i)}`);
+		else
+			add("what", kind === TICK ? this.title(i) : `${kinds[kind]?.name ?? "span"}: ${this.title(i)}`);
 		add("duration", bothWays(ns));
 		if (kind === WAIT && isRunnable(spans.b[i]) && !m)
 			rows.push(...this.describeInstead(i));
@@ -386,7 +389,7 @@ export class Model extends Tracks {
 			add("sector", String(spans.b[i]));
 		if (kind === LOST) {
 			const classes = this.lossesIn(i);
-			add("reason", this.reasonOf(i) || "not recorded");
+			add("reason", this.reasonOf(i).replace(/missing$/, "missing: overwritten unread, or damaged") || "not recorded");
 			add("classes", classes || "not recorded");
 			add("here", "what ran and what was interrupted is not known; statistics leave it out");
 		}
