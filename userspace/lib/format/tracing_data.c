@@ -75,14 +75,16 @@ static void page_field(const char *text, const char *name, uint32_t *offset,
 int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 {
 	const uint8_t *bytes;
-	uint64_t size;
+	uint64_t size, at = 0;
 	char *text;
 	int err = kt_part_take(p, sizeof("header_page"), &bytes);
 
 	if (!err)
 		err = kt_part_take64(p, &size);
-	if (!err)
+	if (!err) {
+		at = p->offset + p->at;
 		err = kt_part_take(p, size, &bytes);
+	}
 	if (err)
 		return err;
 	text = strndup((const char *)bytes, size);
@@ -101,7 +103,7 @@ int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 	if ((d->form.long_size != 4 && d->form.long_size != 8) ||
 	    d->form.commit < 8 || d->form.data < d->form.commit + 4 ||
 	    d->form.data > PAGE_HEAD)
-		return kt_import_fail(p->s, p->offset, "the description of the pages is not understood");
+		return kt_import_fail(p->s, at, "the description of the pages is not understood");
 	return 0;
 }
 

@@ -46,6 +46,15 @@ static void *bad(struct ctf2 *p, const struct json *at, const char *why)
 	return NULL;
 }
 
+/* Parse a member that is a type.  An error of one that is not there is where @j is. */
+static const struct ctf_type *member_class(struct ctf2 *p, const struct json *j,
+					   const char *name)
+{
+	const struct json *m = json_member(j, name);
+
+	return m ? parse_class(p, m) : bad(p, j, "a field class has no type");
+}
+
 static struct ctf_type *new_type(struct ctf2 *p, const struct json *j,
 				 enum ctf_kind kind)
 {
@@ -237,7 +246,7 @@ static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
 
 	if (!t)
 		return NULL;
-	t->element = parse_class(p, json_member(j, "element-field-class"));
+	t->element = member_class(p, j, "element-field-class");
 	if (!t->element)
 		return bad(p, j, "an array has no type of its elements");
 	t->align = t->element->kind == CTF_VARIANT ? 1 : t->element->align;
@@ -275,8 +284,7 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 	if (!t || !to_align(p, j, "minimum-alignment", t))
 		return NULL;
 	for (m = m && m->kind == JSON_ARRAY ? m->first : NULL; m; m = m->next) {
-		const struct ctf_type *type =
-			parse_class(p, json_member(m, "field-class"));
+		const struct ctf_type *type = member_class(p, m, "field-class");
 		struct ctf_member *more;
 
 		if (!type)
@@ -294,7 +302,7 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 static bool parse_option(struct ctf2 *p, struct ctf_type *t,
 			 const struct json *o)
 {
-	const struct ctf_type *type = parse_class(p, json_member(o, "field-class"));
+	const struct ctf_type *type = member_class(p, o, "field-class");
 	const struct json *ranges = json_member(o, "selector-field-ranges");
 	struct ctf_member *m;
 
@@ -400,7 +408,7 @@ static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
 	const char *word = json_text(j, "type");
 	const struct ctf_type *t = NULL;
 
-	if (j && j->kind == JSON_TEXT)
+	if (j->kind == JSON_TEXT)
 		return find_alias(p, j);
 	if (!word)
 		return bad(p, j, "a field class has no type");

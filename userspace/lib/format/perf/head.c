@@ -18,6 +18,7 @@
 #define ATTR_MIN	64U	/* the first version of perf_event_attr */
 #define ATTR_ID_ALL	(1ULL << 18)	/* in its bits */
 #define ATTR_CLOCK_SET	(1ULL << 25)
+#define ATTR_CLOCK	92U	/* where its clock is, in later versions */
 #define ATTR_TRACEPOINT	2U
 #define SECTION_MAX	(256U << 20)
 #define ATTRS_MAX	65536U
@@ -101,8 +102,9 @@ static int take_attr(struct kt_import *s, const uint8_t *attr, uint64_t each,
 		return kt_import_fail(s, offset, "events have samples of different forms, which are not read");
 	f->sample_type = sample;
 	f->id_all = bits & ATTR_ID_ALL;
-	if (bits & ATTR_CLOCK_SET && kt_get32(attr + 4) >= 96) {
-		int id = (int)kt_get32(attr + 92);
+	if (bits & ATTR_CLOCK_SET && kt_get32(attr + 4) >= ATTR_CLOCK + 4 &&
+	    each >= ATTR_CLOCK + 4 + 16) {
+		int id = (int)kt_get32(attr + ATTR_CLOCK);
 
 		for (size_t i = 0; i < KT_ARRAY_SIZE(clocks); i++) {
 			if (clocks[i].id == id)

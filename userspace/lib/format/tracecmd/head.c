@@ -57,7 +57,7 @@ static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t si
 	if (!size)
 		return 0;
 	if (offset > t->file.size || size > t->file.size - offset)
-		kt_import_bad(p->s, p->offset, "the file ends inside the events of CPU %u",
+		kt_import_bad(p->s, p->offset + p->at, "the file ends inside the events of CPU %u",
 			      cpu);
 	if (offset >= t->file.size)
 		return 0;
