@@ -76,7 +76,10 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 	return rec->error ? rec->error : err;
 }
 
-/* Write an empty packet for each stream that began in an earlier piece. */
+/*
+ * Write an empty packet for each stream that began in an earlier piece.  Its thread is -1:
+ * the checker tells it by that from the empty packet before a ring that was overwritten.
+ */
 static int begin_streams(struct ktape_recorder *rec)
 {
 	uint8_t packet[KTAPE_BLOCK_HEADER];

@@ -53,6 +53,7 @@ struct kt_vclass {
  * @gaps: packets are marked with KTAPE_BLOCK_GAP, so that missed events are known
  *	only by number
  * @cut: records from before the first packet are missing
+ * @carried: it goes on where an earlier piece of the recording ended
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
@@ -101,6 +102,7 @@ struct kt_vring {
 	bool hole;
 	bool gaps;
 	bool cut;
+	bool carried;
 	bool full;
 	uint64_t first_ts;
 	bool foreign;

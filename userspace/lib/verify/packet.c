@@ -297,6 +297,10 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	/* Blocks that were overwritten before the first read cannot be seen. */
 	if (!r->whole)
 		kt_absent_lost(v, c, ring, -1, 0, KT_HEAD64(head, ts_begin));
+	/* The empty packet before this one may be as old as other CPUs' records. */
+	if (ring == KTAPE_RING_EVENT && !r->carried &&
+	    (KT_HEAD64(head, seq) > 1 || KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP))
+		kt_verify_doubt(v, c, last_doubt(head, false));
 }
 
 /*
@@ -311,6 +315,8 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 		 KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP;
 	if (r->cut)
 		kt_absent_lost(v, c, s->kind, -1, 0, KT_HEAD64(head, ts_begin));
+	/* Nothing is missing where a recorder went on to another piece: see rotate.c. */
+	r->carried = !has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
 }
 
 static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,

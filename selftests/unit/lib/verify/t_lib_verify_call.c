@@ -203,6 +203,75 @@ static void test_unknown_thread(void)
 	done(s);
 }
 
+/*
+ * THREAD ends its call and begins another one on OTHER, in the first packet.  Return: the
+ * ring, whose next packet follows long after.  @wrong: a later call has no end.
+ */
+static struct sim_ring *work_in_first(struct sim *s, bool wrong)
+{
+	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_EVENT];
+
+	sim_start(s);
+	enter(s, JUDGED, 2);
+	move(s, JUDGED, OTHER);
+	leave(s, OTHER, 2);
+	enter(s, OTHER, 3);
+	move(s, OTHER, JUDGED);
+	leave(s, JUDGED, 3);
+	while (!r->nr) {
+		enter(s, OTHER, 1);
+		leave(s, OTHER, 1);
+	}
+	wander(s);
+	if (wrong)
+		forget_one(s);
+	sim_stop(s);
+	sim_finish(s);
+	return r;
+}
+
+/* The packet was overwritten before it was read. */
+static void overwritten(bool wrong)
+{
+	struct sim *s = sim_new(1);
+
+	work_in_first(s, wrong);
+	sim_remove(s, OTHER * 2 + KTAPE_RING_EVENT, 0);
+	save(s, 0);
+	if (wrong)
+		check_missing(s);
+	else
+		check(!result.ret, "%s", result.finding[0].text);
+	done(s);
+}
+
+static void test_overwritten(void)
+{
+	overwritten(false);
+}
+
+static void test_overwritten_wrong(void)
+{
+	overwritten(true);
+}
+
+/* Instead of the packet there is the one with which a recorder begins another piece. */
+static void test_piece(void)
+{
+	struct sim *s = sim_new(1);
+	struct sim_packet *p = work_in_first(s, false)->packets;
+	struct ktape_block *head = (void *)p->data;
+
+	head->content_bits = head->packet_bits = KTAPE_BLOCK_HEADER * 8;
+	head->context = KTAPE_CTX_CONTINUED;
+	head->tid = -1;
+	p->len = KTAPE_BLOCK_HEADER;
+	ktape_packet_seal(head);
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_PAIR], "nothing was found");
+	done(s);
+}
+
 static const struct tap_test tests[] = {
 	{ "calls while CPUs stop one after the other", test_stop },
 	{ "a call without an end while CPUs stop", test_stop_wrong },
@@ -210,6 +279,11 @@ static const struct tap_test tests[] = {
 	{ "calls while CPUs change their profile one after the other", test_profile },
 	{ "calls on a CPU whose marker was lost", test_lost_marker },
 	{ "the end of a call of an unknown thread", test_unknown_thread },
+	{ "calls of a thread that was on a CPU whose records were overwritten",
+	  test_overwritten },
+	{ "a call without an end after records were overwritten",
+	  test_overwritten_wrong },
+	{ "calls of a thread where another piece begins", test_piece },
 };
 
 int main(int argc, char **argv)
