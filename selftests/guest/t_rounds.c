@@ -11,6 +11,7 @@
  * KTAPE_SEED	seed of the first round; each round prints its own
  */
 #include <dirent.h>
+#include <sys/resource.h>
 
 #include "kselftest_harness.h"
 
@@ -22,7 +23,9 @@
 #define REFERENCE	(8 << 20)
 #define EVENTS_MAX	(640 << 10)	/* bytes of the reference */
 #define STEPS		40
+#define LEAST		10	/* steps even if there are many events */
 #define PAUSE_US	12000
+#define FIRST		-20	/* nice */
 #define PLUGS		4
 #define QUESTIONS	6	/* per trace that is asked */
 #define ASKED		10	/* traces that are asked, on average */
@@ -152,7 +155,11 @@ static void attach_recorder(struct round *r, struct target *t)
 	must(r, "recorder", ktape_recorder_open(t->device, &how, &t->rec));
 }
 
-static void begin(struct round *r)
+/*
+ * Create the sessions first: beside many busy tasks that takes so long that the reference
+ * would be full before the first step.
+ */
+static void begin(struct round *r, struct kt_busy *busy, int tasks)
 {
 	must(r, "device", ktape_device_open(NULL, true, &r->dev));
 	if (!r->ref.errors && !kt_clock_init(ktape_device_fd(r->dev)))
@@ -179,6 +186,7 @@ static void begin(struct round *r)
 	must(r, "start", kt_command(r->last, KTAPE_IOC_START));
 	for (int i = 0; i < LOGGED; i++)
 		start_target(r, &r->t[i]);
+	must(r, "busy", kt_busy_start(busy, tasks * r->ref.cpus));
 	r->ref.begin = kt_now();
 	must(r, "work", kta_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
 	for (int i = 0; i < r->ref.cpus; i++)
@@ -200,11 +208,16 @@ static bool is_full(struct round *r)
 	return all > EVENTS_MAX;
 }
 
+/*
+ * This thread comes before the busy ones, so that steps are taken while they record. The
+ * threads whose actions are logged, and `ktape record`, have to wait.
+ */
 static void live(struct round *r)
 {
 	int steps = STEPS / 2 + draw(r, STEPS);
 
-	while (steps-- > 0 && !r->ref.errors && !is_full(r)) {
+	must(r, "priority", setpriority(PRIO_PROCESS, gettid(), FIRST) ? -errno : 0);
+	for (int i = 0; i < steps && !r->ref.errors && (i < LEAST || !is_full(r)); i++) {
 		usleep(draw(r, PAUSE_US));
 		take_step(r);
 		must(r, "step", ktape_recorder_step(r->t[DRAINED].rec));
@@ -273,6 +286,7 @@ static void end(struct round *r)
 			stop_target(r, &r->t[i]);
 	must(r, "stop", kt_command(r->last, KTAPE_IOC_STOP));
 	must(r, "stop", kt_command(r->first, KTAPE_IOC_STOP));
+	must(r, "priority", setpriority(PRIO_PROCESS, gettid(), 0) ? -errno : 0);
 	must(r, "recorder", ktape_recorder_finish(r->t[DRAINED].rec));
 	save(r, &r->t[WRAPPED], false);
 	save(r, &r->t[KEPT], is_whole(r, r->t[KEPT].fd));
@@ -396,7 +410,7 @@ static void keep_failure(uint64_t seed)
 		printf("# the traces cannot be copied to /out\n");
 }
 
-static void play(struct round *r, struct result *to)
+static void play(struct round *r, struct kt_busy *busy, int tasks)
 {
 	struct plugger p = { .r = r, .seed = r->ref.seed + 1 };
 	bool plugs = r->ref.cpus > 1 && draw(r, 4) &&
@@ -406,7 +420,7 @@ static void play(struct round *r, struct result *to)
 	/* A CPU that comes online for the first time gets its rings then. */
 	if (plugs && !draw(r, 4))
 		plug(&p, 1 + draw(r, r->ref.cpus - 1), false);
-	begin(r);
+	begin(r, busy, tasks);
 	if (r->ref.errors) {
 		if (p.offline)
 			plug(&p, p.offline, true);
@@ -442,8 +456,7 @@ static bool once(uint64_t seed, int tasks, struct result *to)
 	printf("# begins with KTAPE_LOADS=%d KTAPE_SEED=%#llx\n", tasks,
 	       (unsigned long long)seed);
 	fflush(stdout);
-	must(r, "busy", kt_busy_start(&busy, tasks * r->ref.cpus));
-	play(r, to);
+	play(r, &busy, tasks);
 	kt_busy_stop(&busy);
 	if (r->ref.errors)
 		to->errors = r->ref.errors;
