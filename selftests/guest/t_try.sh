@@ -52,6 +52,17 @@ ktape try -d 1s -e syscall -o calls.html >out 2>log
 	grep -qE '^  longest system call or disk request: system call [^ ]+ took .* in ' out
 result $? "with system calls alone there is one finding" out
 
+ktape try -d 10000s -o early.html >out 2>log &
+try=$!
+i=0
+until [ -s early.html.trace/cpu0 ] || [ $i -ge 600 ]; do
+	i=$((i + 1))
+	sleep 0.1
+done
+kill -TERM $try
+wait $try && is_page early.html && [ ! -e early.html.trace ] && grep -q '^page: early.html ' out
+result $? "a signal ends the recording, and the page is of what was recorded" log
+
 ktape record -o cmd.html -- true 2>log && is_page cmd.html && [ ! -e cmd.html.trace ] &&
 	grep -q 'page: cmd.html' log
 result $? "record -o FILE.html -- COMMAND" log
