@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/near.h"
+
 #include "input.h"
 #include "output.h"
 
@@ -135,6 +137,60 @@ static int gather_options(const struct input_options *o, char *from,
 	return err;
 }
 
+/* Does any format have this input option?  @n gets the nearest one. */
+static bool some_format_has(const char *key, struct kt_near *n)
+{
+	const struct ktape_codec_option *o;
+	const struct ktape_codec *codec;
+
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++) {
+		o = ktape_codec_options(codec, false);
+		for (; o && o->key; o++) {
+			if (!strcmp(o->key, key))
+				return true;
+			kt_near_try(n, o->key);
+		}
+	}
+	return false;
+}
+
+/*
+ * The native format has no options.  Say so, because those that another format has may be
+ * meant for another input of the command line; refuse those that no format has.
+ * @text is changed, and @trace is closed if it is refused.
+ * Return: 0 or the exit code.
+ */
+static int check_native(const struct kt_command *command, const char *operand,
+			char *text, struct ktape_trace **trace)
+{
+	char *part;
+	int ret = 0;
+
+	while (!ret && (part = strsep(&text, ","))) {
+		struct kt_near n = { .word = part, .len = strcspn(part, "=") };
+
+		part[n.len] = '\0';
+		if (some_format_has(part, &n))
+			note("%s: option %s is ignored: the native format has no options",
+			     operand, part);
+		else if (n.best)
+			ret = misuse(
+				command,
+				"no format has an option \"%.40s\": did you mean \"%s\"? (see ktape convert --list)",
+				part, n.best);
+		else if (*part)
+			ret = misuse(
+				command,
+				"no format has an option \"%.40s\" (see ktape convert --list)",
+				part);
+	}
+	if (ret) {
+		ktape_trace_close(*trace);
+		*trace = NULL;
+	}
+	return ret;
+}
+
 /**
  * input_open() - open a trace in any format, or print why it cannot be opened
  * @command: the subcommand
@@ -169,6 +225,8 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 		err = misuse(command, "%s: %s", operand, error.text);
 	else if (err)
 		err = report_unopened(path ? path : operand, err, &error);
+	else if (*text && !ktape_trace_format(*trace))
+		err = check_native(command, path, text, trace);
 	free(from);
 	free(path);
 	return err;
