@@ -73,12 +73,12 @@ run 1 stats --rtos --from tband threads.tband &&
 	grep -q '^threads  *65536$' text
 result $? "too many threads: the omitted ones are reported"
 
-"$out/make_trace" folder native 1
-run 2 dump -I cors=1 native && says 'no format has an option "cors": did you mean "core"?' &&
+"$out/make_trace" folder ours 1
+run 2 dump -I cors=1 ours && says 'no format has an option "cors": did you mean "core"?' &&
 	lines 0
 result $? "an option that no format has"
-run 0 dump --all -I core=1 native && lines 32 &&
-	says "native: option core is ignored: the native format has no options"
+run 0 dump --all -I core=1 ours && lines 32 &&
+	says "ours: option core is ignored: the native format has no options"
 result $? "an option that the native format does not have"
 
 for what in zeros prose flags empty; do
