@@ -28,7 +28,7 @@ import signal
 import threading
 from collections import namedtuple
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p,
-                    c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
+                    c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p)
 
 __all__ = ["Error", "Event", "Loss", "Quantile", "Series", "Stats", "Trace", "stats"]
 
@@ -63,7 +63,7 @@ class _Error(Structure):
 class _Notice(Structure):
     _c_name_ = "ktape_notice"
     _fields_ = [("kind", c_uint32), ("stream", c_bool), ("continued", c_bool),
-                ("cpu", c_uint32),
+                ("reasons", c_uint8), ("cpu", c_uint32),
                 ("ring", c_uint32), ("count", c_uint64), ("packets", c_uint64),
                 ("from", c_uint64), ("to", c_uint64), ("error", _Error)]
 
