@@ -179,8 +179,8 @@ enum ktape_notice_kind {
  * @kind: enum ktape_notice_kind
  * @stream: the notice is about one stream, and @cpu and @ring are valid
  * @continued: it goes on where the last loss of the stream ended: both are one (LOST)
- * @reasons: bit n: the ring counted events with reason n of enum ktape_lost there, 0 = not
- *	known, or only the events of missing packets (LOST)
+ * @reasons: bit n: the ring counted events with reason n of enum ktape_lost there;
+ *	KTAPE_NOTICE_UNREAD; 0 = not known, or only the events of missing packets (LOST)
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
  * @count: number of events (LOST, LATE) or places (CORRUPT)
@@ -202,6 +202,9 @@ struct ktape_notice {
 	uint64_t to;
 	struct ktape_error error;
 };
+
+/* In @reasons of struct ktape_notice: events were overwritten before they were read. */
+#define KTAPE_NOTICE_UNREAD	(1U << 7)
 
 #define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
 

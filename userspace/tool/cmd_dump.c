@@ -366,22 +366,21 @@ static int prepare_dump(struct dump *d)
  * Prepare to make lines of the open trace: in several threads, unless events are shown
  * as they arrive, or have a form of their own.
  */
-static int prepare_lines(struct dump *d)
+static void prepare_lines(struct dump *d)
 {
-	int err = 0;
-
 	d->out.info = d->info;
 	d->out.names = d->names;
 	d->out.formats = d->formats;
 	d->out.json = d->o.json;
 	d->out.color = color_is_on() && !d->o.json;
-	if (!ktape_trace_is_live(d->trace) && !ktape_trace_format(d->trace))
-		err = batch_new(d->o.jobs == UINT64_MAX ?
-					0 :
-					(unsigned int)kt_min(d->o.jobs,
-							     UINT_MAX),
-				&d->out, &d->batch);
-	return err ? fail("%s", strerror(-err)) : 0;
+	if (ktape_trace_is_live(d->trace) || ktape_trace_format(d->trace))
+		return;
+	/* Without memory for more, one thread does it. */
+	if (batch_new(d->o.jobs == UINT64_MAX ?
+			      0 :
+			      (unsigned int)kt_min(d->o.jobs, UINT_MAX),
+		      &d->out, &d->batch))
+		d->batch = NULL;
 }
 
 static int dump_trace(struct dump *d, const char *path)
@@ -412,8 +411,7 @@ static int dump_trace(struct dump *d, const char *path)
 		     d->select.cpus.nr;
 	range_add_info(&d->range, d->info);
 	ret = range_check_order(&command_dump, &d->range, d->info);
-	if (!ret)
-		ret = prepare_lines(d);
+	prepare_lines(d);
 	if (!ret)
 		ret = report_results(d, dump_all(d));
 	batch_free(d->batch);

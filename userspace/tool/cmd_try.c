@@ -94,6 +94,8 @@ static int record_trace(const struct try_options *o, const char *trace)
 		argv[n++] = (char *)o->device;
 	}
 	ret = run_self_until_signal(argv);
+	if (ret == -EINTR)
+		return fail("a signal ended ktape record before it began");
 	return ret < 0 ? fail("cannot run ktape record: %s", strerror(-ret)) :
 			 ret;
 }

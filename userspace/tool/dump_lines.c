@@ -123,7 +123,7 @@ int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
  * @like: how lines are formatted; its buffer is not used
  * @batch: set on success, to NULL if there would be one thread; release with batch_free()
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM, then one thread can still make each line at once.
  */
 int batch_new(unsigned int jobs, const struct lines *like, struct batch **batch)
 {
@@ -226,6 +226,15 @@ static int divide(struct batch *b, size_t parts)
 	return 0;
 }
 
+static void drop_buffers(struct batch *b)
+{
+	for (unsigned int i = 0; i < b->nr_parts; i++) {
+		free(b->parts[i].lines.buf);
+		b->parts[i].lines.buf = NULL;
+		b->parts[i].lines.cap = 0;
+	}
+}
+
 /**
  * batch_format() - make the lines of all events, and take them out of the batch
  * @b: the batch; batch_lines() has its lines until the next call
@@ -239,19 +248,22 @@ int batch_format(struct batch *b)
 	int err = 0;
 
 	b->used = 0;
-	if (parts > 1 && !b->pool)
-		err = kt_pool_new(b->nr_parts, &b->pool);
-	if (!err)
-		err = divide(b, parts);
+	if (parts > 1 && !b->pool && kt_pool_new(b->nr_parts, &b->pool))
+		parts = 1;
+	/* With less memory there are fewer parts. */
+	while (parts && (err = divide(b, parts)) && parts > 1) {
+		drop_buffers(b);
+		parts /= 2;
+	}
 	if (err)
 		return err;
 	if (parts > 1)
 		kt_pool_run(b->pool, format_part, b, parts);
 	else if (parts)
 		format_part(b, 0);
-	for (size_t i = 0; i < parts && !err; i++)
-		err = b->parts[i].error;
-	b->used = (unsigned int)parts;
+	/* What follows a line that could not be made is not shown. */
+	while (b->used < parts && !err)
+		err = b->parts[b->used++].error;
 	b->nr = 0;
 	b->len = 0;
 	return err;

@@ -178,7 +178,7 @@ static int check_native(const struct kt_command *command, const char *operand,
 				command,
 				"no format has an option \"%.40s\": did you mean \"%s\"? (see ktape convert --list)",
 				part, n.best);
-		else if (*part)
+		else
 			ret = misuse(
 				command,
 				"no format has an option \"%.40s\" (see ktape convert --list)",

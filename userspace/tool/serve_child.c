@@ -257,7 +257,8 @@ static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
  * serve_child_begun() - wait until a conversion has begun its output
  * @c: the conversion, not of events
  *
- * Return: 0; -EBADMSG: it has failed without output; or another negative errno.
+ * Return: 0; -EBADMSG: it has no output because this is no trace; or another
+ * negative errno.
  */
 int serve_child_begun(struct serve_child *c)
 {
@@ -267,8 +268,11 @@ int serve_child_begun(struct serve_child *c)
 		return -errno;
 	if (said & POLLIN)
 		return 0;
+	leave_place(c);
 	wait_child(c);
-	return c->status ? -EBADMSG : 0;
+	if (!c->status)
+		return 0;
+	return c->status == EXIT_FAILED ? -EBADMSG : -EIO;
 }
 
 /* Read events of output and messages, or make a comment if there is neither for long. */

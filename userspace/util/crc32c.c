@@ -62,8 +62,8 @@ static const uint32_t of_byte[256] = {
 /* ahead[i]: the remainder of each byte with i + 1 zero bytes after it */
 static uint32_t ahead[7][256];
 
-/* A program's threads begin later. */
-__attribute__((constructor)) static void fill_ahead(void)
+/* Before constructors of programs, and before their threads. */
+__attribute__((constructor(101))) static void fill_ahead(void)
 {
 	const uint32_t *last = of_byte;
 
@@ -119,18 +119,19 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t product(uint32_t a,
 	return (uint32_t)__builtin_ia32_crc32di(0, (unsigned long long)wide[0]);
 }
 
-__attribute__((target("sse4.2,pclmul"))) static uint32_t
-crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
+/* Take as many parts as there are, and move @p and @len behind them. */
+__attribute__((target("sse4.2,pclmul"))) static uint64_t
+crc_of_parts(uint64_t first, const uint8_t **p, size_t *len)
 {
-	uint64_t first = crc, second, third;
+	uint64_t second, third;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(parts); i++) {
 		const size_t n = parts[i].bytes;
 
-		for (; len >= 3 * n; p += 3 * n, len -= 3 * n) {
+		for (; *len >= 3 * n; *p += 3 * n, *len -= 3 * n) {
 			second = 0;
 			third = 0;
-			for (const uint8_t *at = p; at < p + n; at += 8) {
+			for (const uint8_t *at = *p; at < *p + n; at += 8) {
 				first = __builtin_ia32_crc32di(first,
 							       kt_get64(at));
 				second = __builtin_ia32_crc32di(
@@ -142,9 +143,20 @@ crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 				product((uint32_t)second, parts[i].one) ^ third;
 		}
 	}
+	return first;
+}
+
+__attribute__((target("sse4.2"))) static uint32_t
+crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
+{
+	uint64_t wide = crc;
+
+	/* Some CPUs cannot multiply so. */
+	if (__builtin_cpu_supports("pclmul"))
+		wide = crc_of_parts(wide, &p, &len);
 	for (; len >= 8; p += 8, len -= 8)
-		first = __builtin_ia32_crc32di(first, kt_get64(p));
-	crc = (uint32_t)first;
+		wide = __builtin_ia32_crc32di(wide, kt_get64(p));
+	crc = (uint32_t)wide;
 	while (len--)
 		crc = __builtin_ia32_crc32qi(crc, *p++);
 	return crc;
@@ -152,8 +164,7 @@ crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 
 static bool has_crc_instruction(void)
 {
-	return __builtin_cpu_supports("sse4.2") &&
-	       __builtin_cpu_supports("pclmul");
+	return __builtin_cpu_supports("sse4.2");
 }
 
 #elif defined(__aarch64__)

@@ -17,6 +17,7 @@ export const WOKEN = 16, READY = 0, PREEMPTED = 9;
 export const lostReasons = [["full", "ring full"], ["nested", "nested writers"], ["too_big", "larger than a block"],
 	["shed", "shed: of low priority"], ["rate", "rate limit"]];
 export const REASON_BITS = 8;
+export const UNREAD = 7;	// the bit of events that were overwritten before they were read
 
 // What a kind is called, and its colour in style.css.
 export const kinds = [

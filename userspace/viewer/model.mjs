@@ -3,7 +3,7 @@
 // in words.
 
 import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, lostReasons, MERGED, NO_BEGIN, NO_END, OFF,
-	OFF_ALL, OFF_RUN, OFF_WAKES, ON, REASON_BITS, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
+	OFF_ALL, OFF_RUN, OFF_WAKES, ON, REASON_BITS, UNREAD, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
 import { bothWays, count, duration, fieldsOf, moment, onClock } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
@@ -255,6 +255,8 @@ export class Model extends Tracks {
 	{
 		const told = this.spans.b[i], packets = Math.floor(told / 2 ** REASON_BITS);
 		const words = lostReasons.filter((_, bit) => told >> bit & 1).map(([, text]) => text);
+		if (told >> UNREAD & 1)
+			words.push("overwritten unread");
 		if (packets)
 			words.push(`${count(packets)} packet${packets === 1 ? "" : "s"} missing`);
 		return words.join("; ");

@@ -290,21 +290,33 @@ int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /*
- * Return the reasons for which the ring lost events since the previous packet, as bits, and
- * keep the counts.
+ * Return the reasons for which @count events were lost since the previous packet, as bits,
+ * and keep the counts of @head.
+ *
+ * The empty packet at the beginning of a file has no counts, and the ring may have lost
+ * events before the reader attached.  Then only reasons of exactly as many events are theirs.
  */
-static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head)
+static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head,
+			    uint64_t count)
 {
+	uint64_t sum = 0;
 	uint8_t reasons = 0;
+	bool known;
 
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
 		uint64_t lost = KT_HEAD64(head, lost[i]);
 
-		if (s->begun && lost > s->lost[i])
+		if (lost > s->lost[i]) {
 			reasons |= (uint8_t)(1U << i);
+			sum += lost - s->lost[i];
+		}
 		s->lost[i] = lost;
 	}
-	return reasons;
+	known = s->begun && (s->counted || count == sum);
+	s->counted = KT_HEAD64(head, emitted);
+	if (!known)
+		return 0;
+	return count > sum ? reasons | KTAPE_NOTICE_UNREAD : reasons;
 }
 
 /*
@@ -326,7 +338,6 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 	uint64_t seq = KT_HEAD64(head, seq);
 
 	n.count = discarded;
-	n.reasons = lost_reasons(s, head);
 	if (s->begun) {
 		n.from = s->ts_end;
 		n.count = discarded > s->discarded ? discarded - s->discarded
@@ -336,6 +347,7 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 		if (n.packets && !n.count)
 			n.to = kt_max(n.from, s->packet.ts);
 	}
+	n.reasons = lost_reasons(s, head, n.count);
 	kt_loss_packet(t, s, good, &n);
 	s->begun = true;
 	s->broken = false;

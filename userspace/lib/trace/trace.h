@@ -120,6 +120,7 @@ struct kt_stream {
 	uint64_t seq;
 	uint64_t discarded;
 	uint64_t lost[KTAPE_LOST_REASONS];
+	bool counted;
 	uint64_t ts_end;
 	bool broken;
 	bool filled;

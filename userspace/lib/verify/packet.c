@@ -160,7 +160,8 @@ uint64_t kt_ring_missed(const struct kt_vring *r)
 static void take_told(struct kt_vring *r, const struct kt_counts *now,
 		      uint64_t discarded)
 {
-	bool all = discarded >= now->lost;
+	/* If there are more, some are not the ring's, and it may have lost others before. */
+	bool all = discarded == now->lost;
 
 	r->told = kt_min(discarded, now->lost);
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)

@@ -125,4 +125,11 @@ await test("each loss says why, and the head adds up the reasons of the ledger",
 	return differ([...new Set(reasons.flatMap((r) => r.split("; ")))].sort(), ["ring full", "shed: of low priority"]) ||
 		differ(/lost [\d ]+ \((.*)\)/.exec(text)?.[1], `${count(full_)} ring full; ${count(shed)} shed: of low priority`.replace(/[\u2009\u202f ]/g, " "));
 });
+await test("a loss of events that were overwritten unread says so", () => {
+	const i = lossy.spans.kind.indexOf(LOST), before = lossy.spans.b[i];
+	lossy.spans.b[i] = 1 << 7 | 3 << 8;
+	const found = lossy.reasonOf(i);
+	lossy.spans.b[i] = before;
+	return differ(found.replace(/\s/g, " "), "overwritten unread; 3 packets missing");
+});
 plan();
