@@ -82,7 +82,7 @@ static const struct kt_option options[] = {
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "jobs", 'J', KT_OPT_NUMBER, OPT(jobs), "N",
-	  "threads that make lines, default: one for each CPU" },
+	  "threads that make lines, default: 1" },
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
 	COLOR_OPTION(struct dump_options, text),
 	PAGER_OPTION(struct dump_options, text),
@@ -376,10 +376,8 @@ static void prepare_lines(struct dump *d)
 	if (ktape_trace_is_live(d->trace) || ktape_trace_format(d->trace))
 		return;
 	/* Without memory for more, one thread does it. */
-	if (batch_new(d->o.jobs == UINT64_MAX ?
-			      0 :
-			      (unsigned int)kt_min(d->o.jobs, UINT_MAX),
-		      &d->out, &d->batch))
+	if (batch_new((unsigned int)kt_min(d->o.jobs, UINT_MAX), &d->out,
+		      &d->batch))
 		d->batch = NULL;
 }
 
@@ -466,7 +464,7 @@ static int dump_follow(struct dump *d, const char *path)
 
 static int cmd_dump(int argc, char **argv)
 {
-	struct dump d = { .o = { .count = UINT64_MAX, .jobs = UINT64_MAX } };
+	struct dump d = { .o = { .count = UINT64_MAX, .jobs = 1 } };
 	int first, ret;
 
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);

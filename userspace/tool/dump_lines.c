@@ -119,7 +119,7 @@ int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
 
 /**
  * batch_new() - prepare to format events in several threads
- * @jobs: number of threads, 0: one for each CPU
+ * @jobs: number of threads, at least 1
  * @like: how lines are formatted; its buffer is not used
  * @batch: set on success, to NULL if there would be one thread; release with batch_free()
  *
@@ -127,7 +127,7 @@ int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
  */
 int batch_new(unsigned int jobs, const struct lines *like, struct batch **batch)
 {
-	unsigned int nr = kt_min(jobs ? jobs : kt_pool_cpus(), JOBS_MAX);
+	unsigned int nr = kt_min(jobs, JOBS_MAX);
 	struct batch *b;
 
 	*batch = NULL;
