@@ -245,7 +245,7 @@ static __always_inline bool switch_varying_passes(struct kt_ring *r,
 }
 
 /**
- * kt_switch_tell() - Tell of a switch that nobody records
+ * kt_switch_tell() - Tell of a switch that no session and no sink records
  * @next: the incoming thread
  *
  * Context: the probe of sched_switch, if kt_switch_is_only_told().

@@ -478,7 +478,7 @@ void kt_registry_gone(u32 type, u32 id, u32 param1)
  * @type: enum ktape_object
  * @id: number of the object within its type
  * @param1: first parameter; ignored unless it identifies objects of this type
- * @name: gets the name, ending in NUL; or NULL
+ * @name: gets the name, ending in NUL, of at most KTAPE_NAME_SIZE bytes; or NULL
  *
  * Context: task context.
  * Return: whether there is such an entry.
