@@ -152,6 +152,7 @@ static void attach_recorder(struct round *r, struct target *t)
 		.flags = KTAPE_RECORD_PIECES | KTAPE_RECORD_NO_URING,
 	};
 
+	must(r, "consumer", ktape_device_consumer(t->device, true));
 	must(r, "recorder", ktape_recorder_open(t->device, &how, &t->rec));
 }
 

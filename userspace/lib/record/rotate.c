@@ -3,8 +3,10 @@
  * Flush a recording, and continue a log in its next piece.
  *
  * A piece ends at the end of a block in each ring, so that the header of the next
- * piece's first block names the running thread.  If the open blocks cannot be
- * closed, the piece ends inside them.
+ * piece's first block names the running thread.  All rings of a piece should end at one
+ * moment, when the kernel closed their open blocks: then the markers and ledgers in the
+ * control rings are about the events of the same piece.  If a ring was too full for that,
+ * or went on before its position was noted, it is read and the blocks are closed again.
  *
  * The next piece must be readable on its own.  It begins with the session state that
  * earlier control records announced and with all names.  Each stream begins with an
@@ -13,14 +15,42 @@
  */
 #include "record/internal.h"
 
+#define MOMENTS		10	/* most times that blocks are closed for one piece */
+
+static void note_positions(struct ktape_recorder *rec)
+{
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		rec->outs[i].goal =
+			kt_ring_commit(kt_reader_ring(rec->reader, i));
+}
+
 /* Close open blocks if the mode allows it, and note the commit positions as goals. */
 static bool set_goals(struct ktape_recorder *rec)
 {
 	bool closed = !ktape_device_flush(rec->device);
 
-	for (unsigned int i = 0; i < rec->nr_outs; i++)
-		rec->outs[i].goal =
-			kt_ring_commit(kt_reader_ring(rec->reader, i));
+	note_positions(rec);
+	return closed;
+}
+
+/*
+ * As set_goals().  Return: whether all closed blocks before the goals were closed at one
+ * moment.  A ring that closed two blocks meanwhile may have closed one of them by itself.
+ */
+static bool set_goals_at_once(struct ktape_recorder *rec)
+{
+	bool closed;
+
+	note_positions(rec);
+	closed = !ktape_device_flush(rec->device);
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
+		uint64_t before = kt_max(rec->outs[i].goal, 1) - 1;
+		uint64_t now = kt_ring_commit(r);
+
+		rec->outs[i].goal = now;
+		closed &= now <= before - before % r->block_size + 2 * r->block_size;
+	}
 	return closed;
 }
 
@@ -127,7 +157,9 @@ static void end_piece(struct ktape_recorder *rec)
 int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 {
 	struct ktape_recorder *rec = recorder;
+	unsigned int moments = MOMENTS;
 	struct ktape_ctf *next;
+	bool at_once;
 	int err;
 
 	if (!rec->ctf || !(rec->flags & KTAPE_RECORD_PIECES))
@@ -135,8 +167,10 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	err = kt_record_create(rec, path, &next);
 	if (err)
 		return err;
-	set_goals(rec);
-	write_to_goals(rec);
+	do {
+		at_once = set_goals_at_once(rec);
+		write_to_goals(rec);
+	} while (!at_once && !rec->error && --moments);
 	if (!rec->error)
 		end_piece(rec);
 	if (rec->error) {

@@ -84,6 +84,8 @@ struct kt_vclass {
  * @class_missed: value of @missed where counting by classes began
  * @judged: the ledger of a stop was compared with the records
  * @exact: @owed of the classes was computed and not checked yet
+ * @cut_short: the stream ended before the last exact ledger, which has more events: they
+ *	are missing, or the recording ended before the ring was read that far
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
  * @began: @first and @before are valid: the trace has the ledger of a start, and no
@@ -132,6 +134,7 @@ struct kt_vring {
 	uint64_t class_missed;
 	bool judged;
 	bool exact;
+	bool cut_short;
 	bool reported;
 	struct kt_vclass class[KTAPE_CLASSES];
 	bool began;
@@ -273,6 +276,7 @@ struct kt_trial;
  * @damaged: a file is damaged, and it is not known which CPU it belongs to
  * @names_lost: records of names may be missing
  * @paused: the session was stopped at least once
+ * @finished: at the end of the trace: the session is stopped
  * @starts: number of on-markers of the session, of all CPUs
  * @events_lost: records of event rings are missing
  * @waits: the session has discard mode, in which names are in control rings
@@ -308,6 +312,7 @@ struct ktape_verify {
 	bool damaged;
 	bool names_lost;
 	bool paused;
+	bool finished;
 	uint64_t starts;
 	bool events_lost;
 	bool waits;
@@ -357,6 +362,8 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
+			 unsigned int ring);
 bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct kt_stream *s, const struct ktape_event *e);
 
@@ -383,6 +390,7 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e);
+bool kt_verify_stopped(const struct ktape_verify *v);
 void kt_verify_ends(struct ktape_verify *v);
 
 /* pair.c */

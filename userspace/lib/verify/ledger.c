@@ -8,6 +8,10 @@
  * Events that a reader missed are reported by number and not by class, and perhaps
  * only later.  In that case no class may have too many records, and the sum over all
  * classes must be right at the end of the trace.
+ *
+ * If a recording ends while its session records, the control ring may have been read
+ * further than the event ring, and have ledgers with events that are not in the trace.
+ * That is no violation, unless the trace has the end of the session.
  */
 #include "verify/internal.h"
 
@@ -57,12 +61,27 @@ static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 		(long long)owes);
 }
 
+/* Tell how many events of a recording that ended early are not in the trace. */
+static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
+			   unsigned int ring)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		sum += kt_max(c->ring[ring].class[i].owed, 0);
+	kt_verify_note(
+		v, KTAPE_RULE_LEDGER, NULL,
+		"CPU %u: the control ring was read further than the %s ring: %llu events up to its last ledger are not in the trace",
+		c->cpu, ring_name(ring), (unsigned long long)sum);
+}
+
 /* Check what the classes of a ring owed at its last exact ledger. */
 void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, bool last)
 {
 	struct kt_vring *r = &c->ring[ring];
 	uint64_t missed = kt_ring_missed(r) - r->class_missed;
+	bool lacks = missed || r->gaps || (r->cut_short && !v->finished);
 	int64_t sum = 0;
 
 	if (!r->exact)
@@ -70,10 +89,11 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 	r->exact = false;
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		sum += r->class[i].owed;
-		if (r->class[i].owed < 0 ||
-		    (r->class[i].owed && !missed && !r->gaps))
+		if (r->class[i].owed < 0 || (r->class[i].owed && !lacks))
 			report_class(v, c, ring, i, r->class[i].owed);
 	}
+	if (r->cut_short && !v->finished)
+		note_cut_short(v, c, ring);
 	/* What was missed since the ledger is not in the sum. */
 	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) &&
 	    sum != (int64_t)missed)
@@ -98,6 +118,7 @@ static void begin_classes(struct kt_vring *r)
 	r->class_missed = kt_ring_missed(r);
 	r->hole = false;
 	r->exact = false;
+	r->cut_short = false;
 	r->judged = false;
 }
 
@@ -136,21 +157,27 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		  unsigned int moment, uint64_t ts)
 {
 	struct kt_vring *r = &c->ring[ring];
+	bool exact = moment != MOMENT_FLUSH, owing = false;
 	int64_t owes;
 
-	kt_verify_owed(v, c, ring, false);
+	/* Without further records, only the end of the trace tells whether they are missing. */
+	if (!r->cut_short)
+		kt_verify_owed(v, c, ring, false);
 	if (r->class_based && !r->hole && !r->foreign) {
 		for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 			owes = missing_events(&r->class[i]);
-			if (moment != MOMENT_FLUSH)
+			owing |= owes > 0;
+			if (exact)
 				r->class[i].owed = owes;
 			else if (owes < -KT_DEPTH)
 				report_class(v, c, ring, i, owes);
 		}
-		r->exact = moment != MOMENT_FLUSH;
-		r->judged |= moment == MOMENT_STOP;
-		if (moment != MOMENT_FLUSH)
+		if (exact) {
+			r->exact = true;
+			r->cut_short = owing && kt_verify_exhausted(v, c->cpu, ring);
 			check_told(v, c, ring);
+		}
+		r->judged |= moment == MOMENT_STOP && !r->cut_short;
 	}
 	/* Do not begin if the first records after the start were overwritten unread. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&

@@ -267,14 +267,19 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 		c->early = true;
 }
 
+/* Is the session stopped, on one CPU at least? */
+bool kt_verify_stopped(const struct ktape_verify *v)
+{
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+		if (v->cpus[i] && is_stopped(v, v->cpus[i]))
+			return true;
+	return false;
+}
+
 /* At the end of the trace, check that all CPUs have the end of the session, or none. */
 void kt_verify_ends(struct ktape_verify *v)
 {
-	bool stopped = false;
-
-	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
-		stopped |= v->cpus[i] && is_stopped(v, v->cpus[i]);
-	for (unsigned int i = 0; stopped && i < KT_CPUS_MAX; i++) {
+	for (unsigned int i = 0; v->finished && i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 
 		if (c && !c->ring[KTAPE_RING_CONTROL].hole &&
@@ -284,7 +289,7 @@ void kt_verify_ends(struct ktape_verify *v)
 				v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
 				"the stream ends before the end of the session, which other CPUs have");
 	}
-	if (!stopped)
+	if (!v->finished)
 		kt_verify_note(
 			v, KTAPE_RULE_LEDGER, NULL,
 			"the trace ends while its session records: its last counters can only be checked to within the number of nested writers");

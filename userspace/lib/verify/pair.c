@@ -40,6 +40,18 @@ void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 	memset(&c->softirqs, 0, sizeof(c->softirqs));
 }
 
+/*
+ * May a thread run without having been switched in?  A CPU that comes online begins with
+ * its idle thread.  The markers of that are not in the trace if the recording ended before
+ * they were read from the control ring.
+ */
+static bool may_come_online(const struct ktape_verify *v,
+			    const struct kt_vcpu *c, int32_t tid)
+{
+	return !tid && c->state != KT_STATE_OFF &&
+	       kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
+}
+
 /* At a packet's first record, check the thread that the packet header names. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s)
@@ -56,7 +68,8 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 	if (c->tid >= 0 && tid != c->tid && !c->filters &&
 	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
-	    KT_HEAD64(head, ts_begin) > c->doubt_until)
+	    KT_HEAD64(head, ts_begin) > c->doubt_until &&
+	    !may_come_online(v, c, tid))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, s,
 				"the packet begins with thread %d, but thread %d was switched in last",
 				tid, c->tid);
@@ -129,7 +142,8 @@ static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 
 	if (c->tid >= 0 && prev != c->tid &&
-	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
+	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
+	    !may_come_online(v, c, prev))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, v->trace->current,
 				"thread %d is switched out, but thread %d was switched in last",
 				prev, c->tid);

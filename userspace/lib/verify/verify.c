@@ -54,6 +54,26 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 	return c;
 }
 
+/*
+ * Has the trace no more records of a ring?  The rings of a recording that was ended while
+ * its session recorded end at different moments, because they are read one after the other.
+ */
+bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
+			 unsigned int ring)
+{
+	const struct ktape_trace *t = v->trace;
+
+	for (size_t i = 0; i < t->nr_streams; i++) {
+		const struct kt_stream *s = t->streams[i];
+
+		if (s->cpu == cpu && s->kind == ring &&
+		    (s->in_heap ||
+		     (s->source == KT_SOURCE_QUEUE && !t->ended)))
+			return false;
+	}
+	return true;
+}
+
 /* Count a finding and pass it to the caller.  A trial only remembers that there is one. */
 static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 			   const char *format, va_list args)
@@ -422,6 +442,7 @@ static void end_trace(struct ktape_verify *v)
 		return;
 	}
 	report_missing_cpus(v);
+	v->finished = kt_verify_stopped(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 

@@ -670,6 +670,8 @@ static void test_overwritten(void)
 		ktape_packet_seal(h);
 		save(s, 0);
 		check(!result.ret, "%s", result.finding[0].text);
+		/* That the session still records, and not that anything is missing. */
+		check_equal(result.notes[KTAPE_RULE_LEDGER], 1);
 		done(s);
 	}
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test where the pieces of a recording end: the rings of a piece end at one moment, even if
+ * the event ring was so full that its open block could not be closed at once.  Otherwise the
+ * ledger of a stop would be in one piece and the last events that it counts in the next one.
+ */
+#include <ktape.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_load.h"
+#include "kt_ring.h"
+#include "kt_trigger.h"
+
+#define RING	(32 << 10)
+
+FIXTURE(pieces)
+{
+	struct ktape_device *dev, *session;
+	struct ktape_recorder *rec;
+	int fd;
+};
+
+FIXTURE_SETUP(pieces)
+{
+	const struct ktape_recorder_options how = {
+		.dir = "first",
+		.flags = KTAPE_RECORD_PIECES | KTAPE_RECORD_NO_URING,
+	};
+	struct ktape_create c = { .mode = KTAPE_MODE_DISCARD,
+				  .ring_size = RING,
+				  .control_size = RING,
+				  .block_size = 4096 };
+
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, ktape_device_open(NULL, true, &self->dev));
+	ASSERT_EQ(0, ktape_device_create(self->dev, &c, &self->session));
+	self->fd = ktape_device_fd(self->session);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_MARK_VALUE)));
+	ASSERT_EQ(0, ktape_device_consumer(self->session, true));
+	ASSERT_EQ(0, ktape_recorder_open(self->session, &how, &self->rec));
+}
+
+FIXTURE_TEARDOWN(pieces)
+{
+	ktape_recorder_close(self->rec);
+	ktape_device_close(self->session);
+	ktape_device_close(self->dev);
+}
+
+static void show(void *arg, const struct ktape_finding *f)
+{
+	unsigned int *further = arg;
+
+	printf("# %s: %s\n", ktape_rule_name(f->rule), f->text);
+	*further += strstr(f->text, "was read further") != NULL;
+}
+
+/* Check a piece.  Return: its records. */
+static uint64_t verified(struct __test_metadata *_metadata, const char *dir,
+			 unsigned int *further)
+{
+	const struct ktape_verify_options how = { .finding = show, .arg = further };
+	struct ktape_verify_cpu cpu = { .cpu = 0 };
+	struct ktape_verify *v;
+	uint64_t records = 0;
+
+	ASSERT_EQ(0, ktape_verify_open(dir, &how, &v, NULL)) {
+		return 0;
+	}
+	EXPECT_EQ(0, ktape_verify_run(v));
+	for (; ktape_verify_next_cpu(v, &cpu); cpu.cpu++)
+		records += cpu.records;
+	ktape_verify_close(v);
+	return records;
+}
+
+/* Fill the event ring.  Return: events that were stored. */
+static uint64_t fill(int fd)
+{
+	struct ktape_stats st;
+
+	do {
+		kt_marks(1, 100);
+		if (kt_stats(fd, 0, KTAPE_RING_EVENT, &st))
+			return 0;
+	} while (!kt_lost(&st));
+	return kt_sum(st.emitted) - kt_lost(&st);
+}
+
+TEST_F(pieces, full_ring)
+{
+	unsigned int further = 0;
+	uint64_t stored;
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	stored = fill(self->fd);
+	ASSERT_LT(0, stored);
+	/* The ring has no room for another block. */
+	ASSERT_EQ(-EAGAIN, kt_command(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
+	EXPECT_LE(stored, verified(_metadata, "first", &further));
+	EXPECT_EQ(0, further);
+	kt_marks(1, 10);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
+	EXPECT_LE(10, verified(_metadata, "second", &further));
+	EXPECT_EQ(0, further);
+}
+
+TEST_HARNESS_MAIN
