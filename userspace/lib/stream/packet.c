@@ -32,63 +32,6 @@ int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
 	return -EBADMSG;
 }
 
-/* Bytes of the longest record without a blob. */
-#define PLAIN_MAX	40
-
-_Static_assert(PLAIN_MAX == 8 + (UINT64_MAX >> KTAPE_NARGS_SHIFT) * 4 + 4,
-	       "PLAIN_MAX has room for all arguments");
-
-/*
- * Count records without a blob, up to the first one that has a blob or may be cut off.
- * Return: their number, without time extensions; @from is set to the offset behind.
- */
-static uint64_t count_plain(const uint8_t *data, uint64_t *from, uint64_t to)
-{
-	const uint8_t *at = data + *from, *last = data + to - PLAIN_MAX;
-	uint64_t nr = 0;
-
-	while (at <= last) {
-		uint64_t word = kt_get64(at);
-
-		if (word >> KTAPE_P_SHIFT & 1)
-			break;
-		nr++;
-		if ((uint8_t)(word >> KTAPE_OPCODE_SHIFT) == KTAPE_TIME_EXTEND)
-			nr--;
-		at += kt_align(8 + (word >> KTAPE_NARGS_SHIFT) * 4,
-			       KTAPE_RECORD_ALIGN);
-	}
-	*from = (uint64_t)(at - data);
-	return nr;
-}
-
-/*
- * Count the records between two offsets of a block, without time extensions.  A recorder
- * counts every record: that is most of its work beside copying.
- */
-uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to)
-{
-	uint64_t nr = 0;
-
-	while (from < to) {
-		uint64_t word, len;
-
-		if (to - from >= PLAIN_MAX) {
-			nr += count_plain(data, &from, to);
-			if (from >= to)
-				break;
-		}
-		word = kt_get64(data + from);
-		len = kt_record_length(data + from, word, to - from);
-		if (!len)
-			break;
-		nr += (uint8_t)(word >> KTAPE_OPCODE_SHIFT) !=
-		      KTAPE_TIME_EXTEND;
-		from += len;
-	}
-	return nr;
-}
-
 /*
  * Compute the checksum of a packet whose content is in two parts.  The first part
  * begins with the header; the checksum member in it counts as zero.

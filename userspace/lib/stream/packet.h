@@ -41,6 +41,8 @@ uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error);
 int kt_packet_begin(struct ktape_packet *packet, const void *data, size_t len,
 		    const uint8_t *uuid, struct ktape_error *error);
 uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to);
+uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from,
+				   uint64_t to);
 uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 		       size_t rest_len);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test how records of a block are counted: as by reading one record after the other, for
- * random records, cut off at every byte, and for random bytes.
+ * Test how records of a block are counted, with the CPU's vectors and without: as by reading
+ * one record after the other, for random records, cut off anywhere, and for random bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tap.h"
 
 #define ROUNDS		400
-#define BYTES		1024U
+#define BYTES		2048U
 #define BLOB_MAX	64U
 
 static uint8_t block[BYTES + 64];	/* the last record may begin at the end */
@@ -36,15 +36,25 @@ static uint64_t one_by_one(uint64_t from, uint64_t to)
 	return nr;
 }
 
-/* Fill the block with records: any arguments, a time extension or a blob now and then. */
-static void fill_block(void)
+/* Count with both functions.  Return: the number of wrong counts. */
+static unsigned int miscounted(uint64_t from, uint64_t to, uint64_t nr)
+{
+	return (kt_records_count(block, from, to) != nr) +
+	       (kt_records_count_by_steps(block, from, to) != nr);
+}
+
+/*
+ * Fill the block with records: any arguments, a time extension and a blob in one of
+ * @special records each.  What is no record may look like a special one.
+ */
+static void fill_block(uint32_t special)
 {
 	uint64_t at = 0;
 
 	memset(block, 0xff, sizeof(block));
 	while (at + 8 <= BYTES) {
-		uint64_t nargs = any(8), blob = !any(4);
-		uint64_t opcode = any(5) ? 1 + any(100) : KTAPE_TIME_EXTEND;
+		uint64_t nargs = any(8), blob = !any(special);
+		uint64_t opcode = any(special) ? 1 + any(254) : KTAPE_TIME_EXTEND;
 		uint64_t args = at + 8 + nargs * 4;
 
 		kt_set64(block + at, nargs << KTAPE_NARGS_SHIFT |
@@ -59,19 +69,38 @@ static void fill_block(void)
 
 static void random_records(void)
 {
+	static const uint32_t special[] = { 4, 20, 100, UINT32_MAX };
 	uint64_t wrong = 0, most = 0;
 
-	for (int i = 0; i < ROUNDS; i++) {
-		fill_block();
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		fill_block(special[i % ARRAY_SIZE(special)]);
 		for (uint64_t to = 0; to <= BYTES; to += 8) {
 			uint64_t nr = one_by_one(0, to);
 
-			wrong += kt_records_count(block, 0, to) != nr;
+			wrong += miscounted(0, to, nr);
 			most = kt_max(most, nr);
 		}
 	}
 	check_equal(wrong, 0);
-	check(most > 20, "a block has many records");
+	check(most > 80, "a block has many records");
+}
+
+/* A record of each length at each place of a window, between the shortest ones. */
+static void one_record(void)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t nargs = 0; nargs < 8; nargs++)
+		for (uint64_t at = 0; at < 1024; at += 8) {
+			uint64_t nr = (BYTES - (nargs + 1) / 2 * 8) / 8;
+
+			for (uint64_t i = 0; i < BYTES; i += 8)
+				kt_set64(block + i, 1ULL << KTAPE_OPCODE_SHIFT);
+			kt_set64(block + at, nargs << KTAPE_NARGS_SHIFT |
+					     1ULL << KTAPE_OPCODE_SHIFT);
+			wrong += miscounted(0, BYTES, nr);
+		}
+	check_equal(wrong, 0);
 }
 
 static void random_bytes(void)
@@ -83,8 +112,8 @@ static void random_bytes(void)
 			block[j] = (uint8_t)(rand() >> 7);
 		for (uint64_t from = 0; from < 64; from += 8)
 			for (uint64_t to = from; to <= BYTES; to += 8)
-				wrong += kt_records_count(block, from, to) !=
-					 one_by_one(from, to);
+				wrong += miscounted(from, to,
+						    one_by_one(from, to));
 	}
 	check_equal(wrong, 0);
 }
@@ -93,6 +122,7 @@ int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "records cut off anywhere", random_records },
+		{ "one record of each length anywhere", one_record },
 		{ "random bytes", random_bytes },
 	};
 
