@@ -99,7 +99,7 @@ typedef long long two_words __attribute__((vector_size(16)));
  * multiplies it by x^33, so the factors have that less.
  */
 struct part {
-	size_t bytes;		/* a multiple of 8 */
+	size_t bytes;		/* a multiple of CHUNK */
 	uint32_t one;		/* x^(8 * bytes - 33) */
 	uint32_t two;		/* x^(16 * bytes - 33) */
 };
@@ -119,6 +119,17 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t product(uint32_t a,
 	return (uint32_t)__builtin_ia32_crc32di(0, (unsigned long long)wide[0]);
 }
 
+#define CHUNK	32U
+
+__attribute__((target("sse4.2"))) static inline uint64_t
+crc_of_chunk(uint64_t crc, const uint8_t *p)
+{
+	crc = __builtin_ia32_crc32di(crc, kt_get64(p));
+	crc = __builtin_ia32_crc32di(crc, kt_get64(p + 8));
+	crc = __builtin_ia32_crc32di(crc, kt_get64(p + 16));
+	return __builtin_ia32_crc32di(crc, kt_get64(p + 24));
+}
+
 /* Take as many parts as there are, and move @p and @len behind them. */
 __attribute__((target("sse4.2,pclmul"))) static uint64_t
 crc_of_parts(uint64_t first, const uint8_t **p, size_t *len)
@@ -131,13 +142,10 @@ crc_of_parts(uint64_t first, const uint8_t **p, size_t *len)
 		for (; *len >= 3 * n; *p += 3 * n, *len -= 3 * n) {
 			second = 0;
 			third = 0;
-			for (const uint8_t *at = *p; at < *p + n; at += 8) {
-				first = __builtin_ia32_crc32di(first,
-							       kt_get64(at));
-				second = __builtin_ia32_crc32di(
-					second, kt_get64(at + n));
-				third = __builtin_ia32_crc32di(
-					third, kt_get64(at + 2 * n));
+			for (const uint8_t *at = *p; at < *p + n; at += CHUNK) {
+				first = crc_of_chunk(first, at);
+				second = crc_of_chunk(second, at + n);
+				third = crc_of_chunk(third, at + 2 * n);
 			}
 			first = product((uint32_t)first, parts[i].two) ^
 				product((uint32_t)second, parts[i].one) ^ third;
