@@ -11,6 +11,7 @@
 #include "util/bits.h"
 #include "util/parse.h"
 #include "util/temp.h"
+#include "util/tmpfs.h"
 #include "internal.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -280,9 +281,10 @@ void kt_check_output(struct ktape_doctor *d)
 			 strerror(-err));
 		kt_why(d, "ktape record writes there unless -o names another folder");
 		kt_next(d, "cd /var/tmp");
-	} else if (fcntl(fd, F_SETFL, O_DIRECT)) {
+	} else if (kt_is_on_tmpfs(fd) || fcntl(fd, F_SETFL, O_DIRECT)) {
 		kt_found(d, KTAPE_DOCTOR_NOTE,
-			 "the file system of %s has no O_DIRECT", folder);
+			 "the file system of %s has no O_DIRECT that saves copying",
+			 folder);
 		kt_why(d, "traces go through the page cache there, which takes more time and memory while they are recorded");
 		kt_next(d, "ktape doctor -o /var/tmp");
 	} else {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/tmpfs.h"
 
 #include "stream/metadata.h"
 #include "record/internal.h"
@@ -198,8 +199,11 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 	if (err)
 		return err;
 	err = ktape_ctf_create(path, how, text, len, ctf);
-	if (!err)
+	if (!err) {
 		(*ctf)->rings = rec->reader->nr_rings;
+		if (how & KTAPE_CTF_DIRECT && kt_is_on_tmpfs((*ctf)->dir))
+			(*ctf)->plain = -EOPNOTSUPP;
+	}
 	free(text);
 	return err;
 }

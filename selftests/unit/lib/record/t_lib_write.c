@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
+#include <linux/magic.h>
 
 #include "lib_device.h"
 
@@ -156,6 +158,30 @@ static void test_record(void)
 		      "%u events of %u", r.events, emitted);
 	}
 	tap_tell("%u events", emitted);
+}
+
+/* On a tmpfs, which may accept O_DIRECT, writes are plain and done at once. */
+static void test_tmpfs(void)
+{
+	char folder[] = "/dev/shm/ktape-test.XXXXXX", path[64];
+	const struct ktape_recorder_options how = { .dir = path };
+	struct ktape_recorder_stats stats;
+	struct trace_result r;
+	struct statfs fs;
+
+	if (statfs("/dev/shm", &fs) || fs.f_type != TMPFS_MAGIC ||
+	    !mkdtemp(folder)) {
+		tap_skip("no tmpfs on /dev/shm");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/trace", folder);
+	make_device();
+	check(!record(&how, &stats, 0), "record");
+	check_equal(stats.records, emitted);
+	check(stats.plain_writes < 0, "direct writes to a tmpfs");
+	trace_read(path, 0, &r);
+	check_equal(r.events, emitted);
+	trace_remove(folder);
 }
 
 /* The events reported as written are those that can be read. */
@@ -701,6 +727,7 @@ static const struct tap_test tests[] = {
 	{ "a trace is replaced only with --force", test_replace },
 	{ "other files are not replaced", test_foreign },
 	{ "the recorder", test_record },
+	{ "the recorder on a tmpfs", test_tmpfs },
 	{ "the recorder: failed writes are not counted", test_failed_writes },
 	{ "the recorder: a trace is renamed at its end", test_staged },
 	{ "the recorder: a trace that cannot be renamed", test_kept },
