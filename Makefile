@@ -14,15 +14,16 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
 	check-board check-ctf2 check-viewer check-long check-hostile check-rounds model lint \
-	analyze matrix selftests bench bench-peers install install-user viewer uninstall \
+	analyze matrix selftests bench bench-peers bench-recorder install install-user viewer \
+	uninstall \
 	dkms-install dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-race check-persist check-fresh \
 	check-board check-ctf2 check-viewer check-long check-hostile check-rounds model lint \
-	analyze matrix selftests bench bench-peers install install-user viewer dkms-install \
-	deb check-install
+	analyze matrix selftests bench bench-peers bench-recorder install install-user viewer \
+	dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -98,6 +99,9 @@ bench: ## measure cost and size of events, and print the ratios
 
 bench-peers: ## ktape beside trace-cmd, perf, LTTng, BPF in one run; writes README's table
 	selftests/bench/peers/run
+
+bench-recorder: ## what the recorder takes for a GB, beside LTTng's; writes README's table
+	selftests/bench/recorder/run --readme
 
 # Folders as in userspace/Makefile: PREFIX, LIBDIR, ...  All honour DESTDIR.
 # The kernel of KDIR: with Debian's headers of 6.1 neither the target kernelrelease nor
