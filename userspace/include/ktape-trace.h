@@ -68,7 +68,8 @@ void ktape_registry_free(struct ktape_registry *registry);
  *	added to @registry since; release with ktape_registry_free()
  *
  * A view has the names of @registry and caches of its own.  While it is used, nothing may
- * be added to @registry, and nothing may ever be added to a view.
+ * be added to @registry.  What is added to a view is known to that view alone, until this
+ * function is called for it again.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -7,76 +7,16 @@
  * A look-up for a time finds the object that lived at that time.  Its name is that of
  * the last version before that time or, if all versions are later, of the first one.
  *
- * Events refer to the same few objects again and again, in order of time.  So results
- * are cached together with the time span in which they do not change.
+ * This file adds names, lookup.c looks them up.
+ *
+ * A view has the names of another registry, which must not change meanwhile.  When a name
+ * is added to a view, it makes a copy of the id's list for itself.
  */
-#include "util/hash.h"
-
-#include "names/names.h"
+#include "names/registry.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX
 #define LIST_MAX	1024U		/* versions of one id; the oldest are dropped */
-/*
- * Events may name a thread up to 1/EARLY_PER_S seconds before its recorded birth, and
- * up to LATE_S seconds after its recorded death, because a thread that has died runs
- * until its last switch.
- */
-#define EARLY_PER_S	20
-#define LATE_S		10
-#define ANSWERS		256U	/* cached results, a power of two */
-
-/* What was recorded about an object, and when. */
-struct version {
-	uint64_t since;
-	struct ktape_object_info object;
-};
-
-/* Identity of an object.  @param1 is 0 unless it is part of the id of the type. */
-struct key {
-	uint32_t type;
-	uint32_t id;
-	uint32_t param1;
-};
-
-/* All versions recorded for a key, in order of time. */
-struct list {
-	struct key key;
-	unsigned int nr;
-	unsigned int room;
-	struct version *versions;
-};
-
-/*
- * A cached result: at memo.turn @turn, @key refers to @object (or to none) from @from
- * until @from + @lasts.
- */
-struct answer {
-	struct key key;
-	uint64_t turn;
-	uint64_t from;
-	uint64_t lasts;
-	const struct ktape_object_info *object;
-};
-
-/* Caches of a registry, which look-ups change although they take a const registry. */
-struct memory {
-	struct kt_memo memo;
-	struct answer answers[ANSWERS];
-};
-
-struct ktape_registry {
-	const struct kt_user_format *const *formats;
-	struct memory *memory;
-	uint64_t seed;		/* of the hash */
-	uint64_t early;		/* 1/EARLY_PER_S s in ticks */
-	uint64_t late;		/* LATE_S in ticks */
-	size_t total;		/* versions in all lists */
-	uint64_t left_out;	/* versions dropped because of the limits */
-	size_t used;		/* lists with versions */
-	size_t size;		/* entries of @lists, a power of two */
-	struct list *lists;	/* hash table with open addressing */
-	bool view;		/* @lists are those of another registry */
-};
+#define OWN_LISTS	64U		/* size of a view's first table, a power of two */
 
 /**
  * kt_registry_new() - Create an empty registry
@@ -94,13 +34,12 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 	if (!r)
 		return -ENOMEM;
 	r->formats = formats;
-	r->early = hz / EARLY_PER_S;
-	r->late = hz * LATE_S;
+	r->hz = hz;
 	r->seed = kt_hash_seed(r);
-	r->size = 1024;
-	r->lists = calloc(r->size, sizeof(*r->lists));
+	r->own.size = 1024;
+	r->own.lists = calloc(r->own.size, sizeof(*r->own.lists));
 	r->memory = calloc(1, sizeof(*r->memory));
-	if (!r->lists || !r->memory) {
+	if (!r->own.lists || !r->memory) {
 		ktape_registry_free(r);
 		return -ENOMEM;
 	}
@@ -116,15 +55,19 @@ kt_registry_formats(const struct ktape_registry *registry)
 	return registry->formats;
 }
 
+static void free_lists(struct kt_lists *table)
+{
+	for (size_t i = 0; table->lists && i < table->size; i++)
+		free(table->lists[i].versions);
+	free(table->lists);
+	*table = (struct kt_lists){ .lists = NULL };
+}
+
 void ktape_registry_free(struct ktape_registry *registry)
 {
 	if (!registry)
 		return;
-	for (size_t i = 0;
-	     !registry->view && registry->lists && i < registry->size; i++)
-		free(registry->lists[i].versions);
-	if (!registry->view)
-		free(registry->lists);
+	free_lists(&registry->own);
 	free(registry->memory);
 	free(registry);
 }
@@ -132,8 +75,10 @@ void ktape_registry_free(struct ktape_registry *registry)
 int ktape_registry_view(const struct ktape_registry *registry,
 			struct ktape_registry **view)
 {
+	const uint64_t turn = registry->memory->memo.turn;
 	struct ktape_registry *v = *view;
-	struct memory *memory;
+	struct kt_registry_memory *memory;
+	bool changed;
 
 	if (!v) {
 		v = calloc(1, sizeof(*v));
@@ -148,72 +93,73 @@ int ktape_registry_view(const struct ktape_registry *registry,
 		*view = v;
 	}
 	memory = v->memory;
+	changed = v->own.lists || v->base_turn != turn;
+	free_lists(&v->own);
 	*v = *registry;
 	v->memory = memory;
-	v->view = true;
-	/* What is cached for fewer names is not valid any more. */
-	memory->memo.turn = registry->memory->memo.turn;
+	v->base = registry->own;
+	v->own = (struct kt_lists){ .lists = NULL };
+	v->base_turn = turn;
+	/* What is cached for other names is not valid any more. */
+	memory->memo.turn += changed;
 	return 0;
 }
 
-static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
+/* Make the hash table of a registry's own lists @size entries large. */
+static int resize_table(struct ktape_registry *r, size_t size)
 {
-	switch (type) {
-	case KTAPE_OBJ_MARKER:
-	case KTAPE_OBJ_VALUE:
-	case KTAPE_OBJ_ISR:
-	case KTAPE_OBJ_CGROUP:
-	case KTAPE_OBJ_SYSCALL:
-		return (struct key){ type, id, param1 };
-	default:
-		return (struct key){ type, id, 0 };
-	}
-}
+	struct kt_lists wider = { .used = r->own.used, .size = size };
+	struct kt_version_list *list;
 
-static size_t hash_key(const struct ktape_registry *r, struct key k)
-{
-	uint64_t v = kt_hash(r->seed, k.id | (uint64_t)k.type << 32);
-
-	return (size_t)kt_hash_mix(v + k.param1) & (r->size - 1);
-}
-
-static bool is_of(const struct list *list, struct key k)
-{
-	return list->key.id == k.id && list->key.type == k.type &&
-	       list->key.param1 == k.param1;
-}
-
-/* Return the list of @k, or the free entry where the list belongs. */
-static struct list *find_list(const struct ktape_registry *r, struct key k)
-{
-	size_t i = hash_key(r, k);
-
-	while (r->lists[i].nr && !is_of(&r->lists[i], k))
-		i = (i + 1) & (r->size - 1);
-	return &r->lists[i];
-}
-
-/* Double the hash table. */
-static int grow_table(struct ktape_registry *r)
-{
-	struct ktape_registry wider = {
-		.size = r->size * 2,
-		.seed = r->seed,
-	};
-
-	wider.lists = calloc(wider.size, sizeof(*wider.lists));
+	wider.lists = calloc(size, sizeof(*wider.lists));
 	if (!wider.lists)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->size; i++) {
-		if (r->lists[i].nr)
-			*find_list(&wider, r->lists[i].key) = r->lists[i];
+	for (size_t i = 0; i < r->own.size; i++) {
+		list = &r->own.lists[i];
+		if (list->nr)
+			*kt_lists_find(&wider, r->seed, list->key) = *list;
 		else
-			free(r->lists[i].versions);
+			free(list->versions);
 	}
-	free(r->lists);
-	r->lists = wider.lists;
-	r->size = wider.size;
+	free(r->own.lists);
+	r->own = wider;
 	return 0;
+}
+
+/* Copy the list of another registry, which has versions, into the free entry @list. */
+static int copy_list(struct ktape_registry *r, struct kt_version_list *list,
+		     const struct kt_version_list *from)
+{
+	struct kt_version *v = malloc(from->nr * sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	memcpy(v, from->versions, from->nr * sizeof(*v));
+	free(list->versions);
+	list->versions = v;
+	list->key = from->key;
+	list->nr = list->room = from->nr;
+	r->own.used++;
+	return 0;
+}
+
+/*
+ * Find the list of @k to change it: it may be the free entry where the list belongs.
+ * Return: the list, or NULL if there is no memory.
+ */
+static struct kt_version_list *list_to_change(struct ktape_registry *r,
+					      struct kt_key k)
+{
+	struct kt_version_list *list;
+	const struct kt_version_list *of = NULL;
+
+	if ((r->own.used + 1) * 2 > r->own.size &&
+	    resize_table(r, r->own.size ? r->own.size * 2 : OWN_LISTS))
+		return NULL;
+	list = kt_lists_find(&r->own, r->seed, k);
+	if (!list->nr && r->base.lists)
+		of = kt_lists_find(&r->base, r->seed, k);
+	return of && of->nr && copy_list(r, list, of) ? NULL : list;
 }
 
 static bool is_plain(const char *name, size_t len)
@@ -237,7 +183,7 @@ static bool is_same_version(const struct ktape_object_info *a,
 /*
  * Share the time of death among all versions of an object, the known ones and @o.
  */
-static void share_death(struct list *list, struct ktape_object_info *o)
+static void share_death(struct kt_version_list *list, struct ktape_object_info *o)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {
 		struct ktape_object_info *known = &list->versions[i].object;
@@ -251,10 +197,10 @@ static void share_death(struct list *list, struct ktape_object_info *o)
 	}
 }
 
-static int make_version_room(struct list *list)
+static int make_version_room(struct kt_version_list *list)
 {
 	unsigned int room = list->room ? list->room * 2 : 1;
-	struct version *v;
+	struct kt_version *v;
 
 	if (list->nr < list->room)
 		return 0;
@@ -266,13 +212,16 @@ static int make_version_room(struct list *list)
 	return 0;
 }
 
-static int add_version(struct ktape_registry *r, struct key key,
-		       struct version *v)
+static int add_version(struct ktape_registry *r, struct kt_key key,
+		       struct kt_version *v)
 {
-	struct list *list = find_list(r, key);
-	unsigned int at = list->nr;
+	struct kt_version_list *list = list_to_change(r, key);
+	unsigned int at;
 	int err;
 
+	if (!list)
+		return -ENOMEM;
+	at = list->nr;
 	r->memory->memo.turn++;
 	share_death(list, &v->object);
 	while (at && list->versions[at - 1].since > v->since)
@@ -300,16 +249,14 @@ static int add_version(struct ktape_registry *r, struct key key,
 	list->versions[at] = *v;
 	list->key = key;
 	r->total++;
-	if (list->nr++)
-		return 0;
-	r->used++;
-	return r->used * 2 > r->size ? grow_table(r) : 0;
+	r->own.used += !list->nr++;
+	return 0;
 }
 
 int ktape_registry_add(struct ktape_registry *registry,
 		       const struct ktape_event *event)
 {
-	struct version v = { .since = event->ts };
+	struct kt_version v = { .since = event->ts };
 	struct ktape_object_info *o = &v.object;
 	const char *words = event->args;
 	uint32_t type = event->dat20 & 0xff;
@@ -327,168 +274,8 @@ int ktape_registry_add(struct ktape_registry *registry,
 	memcpy(o->name, event->blob, len);
 	o->name_len = (uint8_t)len;
 	o->plain = is_plain(o->name, len);
-	return add_version(registry, key_of(type, kt_get32(words), o->param1),
+	return add_version(registry, kt_key_of(type, kt_get32(words), o->param1),
 			   &v);
-}
-
-/* ---- look-ups ----------------------------------------------------------- */
-
-/* A time span around @at in which a look-up compares with the same results. */
-struct span {
-	uint64_t at;
-	uint64_t from;
-	uint64_t until;
-};
-
-/* Narrow a span: a comparison changes at @point. */
-static void narrow_span(struct span *s, uint64_t point)
-{
-	if (point <= s->at)
-		s->from = kt_max(s->from, point);
-	else
-		s->until = kt_min(s->until, point - 1);
-}
-
-/* Narrow a span: a comparison changes directly after @point. */
-static void narrow_behind(struct span *s, uint64_t point)
-{
-	if (point != UINT64_MAX)
-		narrow_span(s, point + 1);
-}
-
-/*
- * Return by how many ticks an event may precede the birth, or follow the death, of an
- * object that it refers to.  Only thread ids are soon reused.  For other types there is
- * no limit, because their names may be recorded long after the first event.
- */
-static uint64_t gap_before(const struct ktape_registry *r, uint32_t type)
-{
-	return type == KTAPE_OBJ_THREAD ? r->early : UINT64_MAX - 1;
-}
-
-static uint64_t gap_behind(const struct ktape_registry *r, uint32_t type)
-{
-	return type == KTAPE_OBJ_THREAD ? r->late : UINT64_MAX - 1;
-}
-
-/* Return the distance of @ts from the life of @o: 0 inside it, UINT64_MAX = too far. */
-static uint64_t life_distance(const struct ktape_registry *r, uint32_t type,
-			      const struct ktape_object_info *o, uint64_t ts)
-{
-	uint64_t d;
-
-	if (ts < o->born) {
-		d = o->born - ts;
-		return d <= gap_before(r, type) ? d : UINT64_MAX;
-	}
-	if (o->died && ts > o->died) {
-		d = ts - o->died;
-		return d <= gap_behind(r, type) ? d : UINT64_MAX;
-	}
-	return 0;
-}
-
-/* Narrow a span to where all comparisons of find_object() with @v stay the same. */
-static void narrow_to(struct span *s, const struct ktape_registry *r,
-		      uint32_t type, const struct version *v)
-{
-	const struct ktape_object_info *o = &v->object;
-
-	narrow_span(s, v->since);
-	narrow_span(s, o->born);
-	narrow_span(s, o->born - kt_min(o->born, gap_before(r, type)));
-	if (!o->died)
-		return;
-	narrow_behind(s, o->died);
-	narrow_behind(s, o->died + kt_min(UINT64_MAX - o->died,
-					  gap_behind(r, type)));
-}
-
-/* Find the object of a list at time @s->at; narrow @s to where the result is valid. */
-static const struct ktape_object_info *
-find_object(const struct ktape_registry *r, const struct list *list,
-	    struct span *s)
-{
-	const struct version *best = NULL;
-	uint64_t best_distance = UINT64_MAX - 1;
-
-	for (unsigned int i = 0; i < list->nr; i++) {
-		const struct version *v = &list->versions[i];
-		uint64_t d =
-			life_distance(r, list->key.type, &v->object, s->at);
-
-		narrow_to(s, r, list->key.type, v);
-		if (d > best_distance)
-			continue;
-		/* Equal distance: take the later version, unless recorded after @at. */
-		if (best && d == best_distance && v->since > s->at)
-			continue;
-		best = v;
-		best_distance = d;
-	}
-	/*
-	 * None of several objects lived at @at: the nearest one may change at
-	 * any tick, so the result is valid for this tick only.
-	 */
-	if (best && best_distance && list->nr > 1)
-		s->from = s->until = s->at;
-	return best ? &best->object : NULL;
-}
-
-/* Look up an object and cache the result in @a. */
-static const struct answer *look_up(const struct ktape_registry *r,
-				    struct key k, uint64_t ts, struct answer *a)
-{
-	struct span s = { .at = ts, .until = UINT64_MAX };
-
-	a->object = find_object(r, find_list(r, k), &s);
-	a->key = k;
-	a->turn = r->memory->memo.turn;
-	a->from = s.from;
-	a->lasts = s.until - s.from;
-	return a;
-}
-
-/* Return the cached result for a key and time, after looking it up if needed. */
-static inline const struct answer *answer_of(const struct ktape_registry *r,
-					     struct key k, uint64_t ts)
-{
-	struct memory *memory = r->memory;
-	uint32_t slot = (k.id + k.type) * 0x9e3779b1U >> 16;
-	struct answer *a = &memory->answers[slot & (ANSWERS - 1)];
-
-	if (a->turn == memory->memo.turn && ts - a->from <= a->lasts &&
-	    a->key.id == k.id && a->key.type == k.type &&
-	    a->key.param1 == k.param1)
-		return a;
-	return look_up(r, k, ts, a);
-}
-
-const struct ktape_object_info *
-ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
-		      uint32_t id, uint32_t param1, uint64_t ts)
-{
-	return answer_of(registry, key_of(type, id, param1), ts)->object;
-}
-
-const struct ktape_object_info *
-ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
-		      uint64_t ts)
-{
-	const struct key k = { KTAPE_OBJ_THREAD, (uint32_t)tid, 0 };
-
-	return answer_of(registry, k, ts)->object;
-}
-
-/* Return the time span around @ts in which the result for a thread is the same. */
-void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
-		       uint64_t ts, uint64_t *from, uint64_t *lasts)
-{
-	const struct key k = { KTAPE_OBJ_THREAD, (uint32_t)tid, 0 };
-	const struct answer *a = answer_of(registry, k, ts);
-
-	*from = a->from;
-	*lasts = a->lasts;
 }
 
 uint64_t ktape_registry_left_out(const struct ktape_registry *registry)
