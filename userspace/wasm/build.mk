@@ -24,7 +24,7 @@ ZSTD_CFLAGS := -O2 -w -DXXH_NAMESPACE=ZSTD_ -DZSTD_LEGACY_SUPPORT=0
 
 # What has to do with processes, devices and names on disks stays out.
 wasm-src := $(wildcard wasm/*.c) \
-	$(filter-out util/path.c util/pool.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
+	$(filter-out util/crew.c util/path.c util/pool.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
 	$(wildcard $(addprefix lib/, \
 		$(addsuffix /*.c,format names parquet show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
