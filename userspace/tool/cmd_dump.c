@@ -15,6 +15,7 @@
 
 #include "util/bits.h"
 #include "util/file.h"
+#include "util/pool.h"
 #include "util/put.h"
 
 #include "color.h"
@@ -24,23 +25,7 @@
 #include "signals.h"
 
 #define BUFFER		(256U << 10)	/* output buffer; small enough for the cache */
-#define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
-
-struct dump_options {
-	bool json;
-	bool strict;
-	bool clear;
-	bool now;
-	bool follow;
-	uint64_t jobs;
-	struct input_options in;
-	const char *from;
-	const char *to;
-	uint64_t count;
-	struct select_options select;
-	struct text_options text;
-};
 
 #define OPT(member) offsetof(struct dump_options, member)
 
@@ -82,7 +67,7 @@ static const struct kt_option options[] = {
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "jobs", 'J', KT_OPT_NUMBER, OPT(jobs), "N",
-	  "threads that make lines, default: 1" },
+	  "threads, default: number of CPUs" },
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
 	COLOR_OPTION(struct dump_options, text),
 	PAGER_OPTION(struct dump_options, text),
@@ -92,73 +77,19 @@ static const struct kt_option options[] = {
 };
 
 /**
- * struct dump - a dump
- * @path: operand
- * @o: options
- * @select: selection of events
- * @formats: texts of ktape-fmt(5) files, or NULL
- * @range: selected times, and what the trace has
- * @trace: the open trace
- * @names: names of the trace
- * @info: information of the trace
- * @out: lines that were not written yet
- * @batch: events whose lines are not made yet; NULL: each line is made at once
- * @failed: negative errno of the batch; 0: none
- * @error: negative errno of standard output; 0: none
- * @limited: times or CPUs are selected
- * @whole: the trace was read to its end
- * @lines: lines written
- * @corrupt: damage was found
- * @truncated: the trace is cut off
- * @losses: events that are missing
- * @late: events that came too late to be sorted
- * @shown: the first gaps, to be reported at the end
+ * dump_flush() - write the lines that were not written yet
+ * @d: the dump
  */
-struct dump {
-	const char *path;
-	struct dump_options o;
-	struct select select;
-	struct ktape_formats *formats;
-	struct range range;
-	struct ktape_trace *trace;
-	const struct ktape_registry *names;
-	const struct ktape_info *info;
-	struct lines out;
-	struct batch *batch;
-	int failed;
-	int error;
-	bool limited;
-	bool whole;
-	uint64_t lines;
-	bool corrupt;
-	bool truncated;
-	struct losses losses;
-	uint64_t late;
-	struct ktape_notice shown[GAPS_SHOWN];
-};
-
-static void write_lines(struct dump *d, const struct lines *l)
+void dump_flush(struct dump *d)
 {
-	if (l->len && !d->error)
-		d->error = kt_write_all(STDOUT_FILENO, l->buf, l->len);
-}
-
-static void flush_output(struct dump *d)
-{
-	const struct lines *l;
-
-	write_lines(d, &d->out);
+	if (d->out.len && !d->error)
+		d->error = kt_write_all(STDOUT_FILENO, d->out.buf, d->out.len);
 	d->out.len = 0;
-	if (!d->batch || d->failed)
-		return;
-	d->failed = batch_format(d->batch);
-	for (unsigned int i = 0; (l = batch_lines(d->batch, i)); i++)
-		write_lines(d, l);
 }
 
 static void flush_idle(void *arg)
 {
-	flush_output(arg);
+	dump_flush(arg);
 }
 
 /* Keep a gap to be shown, or make it longer. */
@@ -203,7 +134,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	default:
 		break;
 	}
-	flush_output(d);
+	dump_flush(d);
 	report_damage(d->path, n);
 }
 
@@ -249,9 +180,7 @@ static int report_results(struct dump *d, int ret)
 {
 	char text[LOSS_TEXT];
 
-	flush_output(d);
-	if (!ret)
-		ret = d->failed;
+	dump_flush(d);
 	for (unsigned int i = 0; i < d->losses.gaps && i < GAPS_SHOWN; i++)
 		report_gap(d, &d->shown[i]);
 	if (d->losses.gaps > 1)
@@ -269,50 +198,24 @@ static int report_results(struct dump *d, int ret)
 	return d->whole && d->limited ? check_range(d) : EXIT_OK;
 }
 
-static inline bool is_wanted(const struct dump *d, const struct ktape_event *e)
-{
-	const struct range *r = &d->range;
-
-	if (r->from.given && moment_is_after(&r->from, d->info, e->ts))
-		return false;
-	if (r->to.given && !moment_is_after(&r->to, d->info, e->ts))
-		return false;
-	return select_takes(&d->select, d->names, e);
-}
-
-/*
- * Put an event into the batch, or its line into the buffer.
- * Return: 0 or negative errno.
- */
+/* Put the line of an event into the buffer.  Return: 0 or negative errno. */
 static int put_event(struct dump *d, const struct ktape_event *e)
 {
 	const char *source = NULL;
 	size_t len = 0;
 	int err;
 
-	if (d->batch) {
-		err = batch_add(d->batch, e);
-		if (err != -EAGAIN)
-			return err;
-		flush_output(d);
-		return d->failed ? d->failed : batch_add(d->batch, e);
-	}
 	if (d->o.json)
 		source = ktape_trace_source(d->trace, &len);
 	err = lines_add(&d->out, e, source, len);
 	if (d->out.len >= BUFFER)
-		flush_output(d);
+		dump_flush(d);
 	return err;
 }
 
-/* Format the batch before the next event changes names.  Return: 0 or negative errno. */
-static int settle_names(struct dump *d)
+static bool is_enough(const struct dump *d)
 {
-	int ret = d->batch ? ktape_trace_renames(d->trace) : 0;
-
-	if (ret > 0)
-		flush_output(d);
-	return ret < 0 ? ret : d->failed;
+	return d->lines >= d->o.count || d->error;
 }
 
 static int dump_all(struct dump *d)
@@ -320,13 +223,9 @@ static int dump_all(struct dump *d)
 	const struct ktape_event *e;
 	int ret = 0;
 
-	while (d->lines < d->o.count && !d->error && !(ret = settle_names(d)) &&
-	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
-		if (ktape_event_is_assumed(e))
-			continue;
-		if (d->limited)
-			range_add(&d->range, e);
-		if (!is_wanted(d, e))
+	while (!is_enough(d) && !(ret = kt_slices_pass(d->slices)) &&
+	       !is_enough(d) && (ret = ktape_trace_next(d->trace, &e)) > 0) {
+		if (!dump_wants(d, &d->range, d->names, e))
 			continue;
 		ret = put_event(d, e);
 		if (ret)
@@ -362,10 +261,6 @@ static int prepare_dump(struct dump *d)
 	return ret;
 }
 
-/*
- * Prepare to make lines of the open trace: in several threads, unless events are shown
- * as they arrive, or have a form of their own.
- */
 static void prepare_lines(struct dump *d)
 {
 	d->out.info = d->info;
@@ -373,12 +268,8 @@ static void prepare_lines(struct dump *d)
 	d->out.formats = d->formats;
 	d->out.json = d->o.json;
 	d->out.color = color_is_on() && !d->o.json;
-	if (ktape_trace_is_live(d->trace) || ktape_trace_format(d->trace))
-		return;
 	/* Without memory for more, one thread does it. */
-	if (batch_new((unsigned int)kt_min(d->o.jobs, UINT_MAX), &d->out,
-		      &d->batch))
-		d->batch = NULL;
+	dump_slices_new(d);
 }
 
 static int dump_trace(struct dump *d, const char *path)
@@ -412,7 +303,7 @@ static int dump_trace(struct dump *d, const char *path)
 	prepare_lines(d);
 	if (!ret)
 		ret = report_results(d, dump_all(d));
-	batch_free(d->batch);
+	kt_slices_free(d->slices);
 	ktape_trace_close(d->trace);
 	return ret;
 }
@@ -464,7 +355,7 @@ static int dump_follow(struct dump *d, const char *path)
 
 static int cmd_dump(int argc, char **argv)
 {
-	struct dump d = { .o = { .count = UINT64_MAX, .jobs = 1 } };
+	struct dump d = { .o = { .count = UINT64_MAX, .jobs = kt_pool_cpus() } };
 	int first, ret;
 
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ktape dump: what its files share.  dump_select.c chooses events, dump_lines.c formats
- * them, in several threads, dump_formats.c adds texts of ktape-fmt(5) files, dump_follow.c
+ * them, dump_slices.c does both in several threads, dump_formats.c adds texts of ktape-fmt(5) files, dump_follow.c
  * reads a trace that grows, dump_device.c copies what a device has now.
  */
 #ifndef _KT_TOOL_DUMP_H
@@ -11,7 +11,12 @@
 
 #include "util/bits.h"
 
+#include "trace/slice.h"
+
+#include "color.h"
+#include "input.h"
 #include "opt.h"
+#include "range.h"
 #include "tool.h"
 
 /**
@@ -140,16 +145,103 @@ struct lines {
 	size_t len;
 };
 
-struct batch;
+#define GAPS_SHOWN	20U
+
+struct dump_options {
+	bool json;
+	bool strict;
+	bool clear;
+	bool now;
+	bool follow;
+	uint64_t jobs;
+	struct input_options in;
+	const char *from;
+	const char *to;
+	uint64_t count;
+	struct select_options select;
+	struct text_options text;
+};
+
+/**
+ * struct dump - a dump
+ * @path: operand
+ * @o: options
+ * @select: selection of events
+ * @formats: texts of ktape-fmt(5) files, or NULL
+ * @range: selected times, and what the trace has
+ * @trace: the open trace
+ * @names: names of the trace
+ * @info: information of the trace
+ * @out: lines that were not written yet
+ * @slices: reads the trace in several threads; NULL: one thread does
+ * @error: negative errno of standard output; 0: none
+ * @limited: times or CPUs are selected
+ * @whole: the trace was read to its end
+ * @lines: lines written
+ * @corrupt: damage was found
+ * @truncated: the trace is cut off
+ * @losses: events that are missing
+ * @late: events that came too late to be sorted
+ * @shown: the first gaps, to be reported at the end
+ */
+struct dump {
+	const char *path;
+	struct dump_options o;
+	struct select select;
+	struct ktape_formats *formats;
+	struct range range;
+	struct ktape_trace *trace;
+	const struct ktape_registry *names;
+	const struct ktape_info *info;
+	struct lines out;
+	struct kt_slices *slices;
+	int error;
+	bool limited;
+	bool whole;
+	uint64_t lines;
+	bool corrupt;
+	bool truncated;
+	struct losses losses;
+	uint64_t late;
+	struct ktape_notice shown[GAPS_SHOWN];
+};
+
+/* cmd_dump.c */
+void dump_flush(struct dump *d);
 
 /* dump_lines.c */
 int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
 	      size_t source_len);
-int batch_new(unsigned int jobs, const struct lines *like, struct batch **batch);
-int batch_add(struct batch *b, const struct ktape_event *e);
-int batch_format(struct batch *b);
-const struct lines *batch_lines(const struct batch *b, unsigned int i);
-void batch_free(struct batch *b);
+int lines_make_room(struct lines *l, size_t need);
+
+/* dump_slices.c */
+void dump_slices_new(struct dump *d);
+
+/**
+ * dump_wants() - note an event, and decide whether it is shown
+ * @d: the dump
+ * @seen: set to contain the event, if times or CPUs are selected
+ * @names: names as they are at the event
+ * @e: the event
+ *
+ * Return: true if it is shown.
+ */
+static inline bool dump_wants(const struct dump *d, struct range *seen,
+			      const struct ktape_registry *names,
+			      const struct ktape_event *e)
+{
+	const struct range *r = &d->range;
+
+	if (ktape_event_is_assumed(e))
+		return false;
+	if (d->limited)
+		range_add(seen, e);
+	if (r->from.given && moment_is_after(&r->from, d->info, e->ts))
+		return false;
+	if (r->to.given && !moment_is_after(&r->to, d->info, e->ts))
+		return false;
+	return select_takes(&d->select, names, e);
+}
 
 /* dump_formats.c */
 int formats_load(const struct select_options *o, struct ktape_formats **f);

@@ -132,6 +132,22 @@ void range_add_loss(struct range *r, const struct ktape_notice *n)
 	range_add(r, &to);
 }
 
+/**
+ * range_join() - note the times and CPUs of another range
+ * @r: the range
+ * @other: range to which events were added
+ */
+void range_join(struct range *r, const struct range *other)
+{
+	if (!other->any)
+		return;
+	r->first = r->any ? kt_min(r->first, other->first) : other->first;
+	r->last = r->any ? kt_max(r->last, other->last) : other->last;
+	r->any = true;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(r->cpus); i++)
+		r->cpus[i] |= other->cpus[i];
+}
+
 /* Write a time in the form that the command line takes. */
 static const char *show_time(const struct moment *m, char text[TIME_TEXT])
 {

@@ -11,7 +11,7 @@ same()
 {
 	local want=$1
 	shift
-	for jobs in 1 2 3 16; do
+	for jobs in 1 2 5 16; do
 		timeout 60 "$out/user-asan/ktape" dump -J $jobs "$@" >both$jobs 2>&1
 		got=$?
 		[ $got = "$want" ] ||
@@ -50,6 +50,43 @@ for kind in lossy slow-lossy; do
 	same 0 --all $kind
 	result $? "a trace with losses: $kind"
 done
+for kind in kinds late moved named partial slow starved; do
+	"$make_trace" $kind $kind >/dev/null 2>&1 || continue
+	"$out/user-asan/ktape" dump -J 1 $kind >/dev/null 2>&1
+	same $? --all $kind
+	result $? "a trace of kind $kind"
+done
+
+# The same events from one file, from files that are compressed, and from one ring.
+"$out/user-asan/ktape" convert -q -t native -o - t >file
+same 0 --all file && [ "$(wc -l <both1)" -ge 18026 ]
+result $? "pipe form in a file"
+cp both1 all
+same 0 --all - <file >log 2>&1
+timeout 60 "$out/user-asan/ktape" dump -J 5 --all - <file >piped 2>>log && cmp all piped >>log
+result $? "standard input that can be read twice"
+# shellcheck disable=SC2002	# a pipe is the point
+cat file | timeout 60 "$out/user-asan/ktape" dump -J 5 --all - >piped 2>log &&
+	cat file | timeout 60 "$out/user-asan/ktape" dump -J 1 --all - >piped1 2>>log &&
+	cmp piped piped1 >>log && [ "$(wc -l <piped)" = "$(wc -l <all)" ]
+result $? "a pipe"
+if command -v zstd >/dev/null; then
+	cp -r t z
+	zstd -q --rm z/cpu0 z/cpu1
+	same 0 --all z
+	result $? "compressed files"
+else
+	result 0 "compressed files # SKIP no zstd"
+fi
+same 0 --all t/cpu0
+result $? "one ring"
+for count in 4999 5000 5001 18025 18026 18027; do
+	same 0 --all -n $count t || break
+done
+result $? "some lines only, at the ends of slices"
+timeout 60 "$out/user-asan/ktape" dump -J 5 --all t 2>log | head -n 3 >text
+[ "${PIPESTATUS[0]}" = 141 ] && [ ! -s log ] && lines 3
+result $? "a reader that goes away"
 run 2 dump -J 0 t && says "at least one thread"
 result $? "no thread at all"
 

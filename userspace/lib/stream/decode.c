@@ -37,13 +37,10 @@ bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	uint8_t context = head[offsetof(struct ktape_block, context)];
 	uint32_t cpu = KT_HEAD32(head, cpu);
 
-	if (KT_HEAD32(head, kind) == KTAPE_RING_REGISTRY ||
-	    cpu >= KT_CPUS_MAX || context == KTAPE_CTX_CONTINUED)
+	if (KT_HEAD32(head, kind) == KTAPE_RING_REGISTRY || cpu >= KT_CPUS_MAX)
 		return false;
 	if (KT_HEAD32(head, kind) == KTAPE_RING_EVENT) {
-		d->tid[cpu] = context == KTAPE_CTX_UNKNOWN ?
-				      -1 :
-				      (int32_t)KT_HEAD32(head, tid);
+		d->tid[cpu] = kt_decoder_begin(head, d->tid[cpu]);
 		return false;
 	}
 	/*
@@ -53,7 +50,8 @@ bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	 * counts only if the thread is not known.  As long as it is not, the thread may
 	 * have changed before the next record.
 	 */
-	if (context == KTAPE_CTX_UNKNOWN || d->tid[cpu] >= 0)
+	if (context == KTAPE_CTX_CONTINUED || context == KTAPE_CTX_UNKNOWN ||
+	    d->tid[cpu] >= 0)
 		return false;
 	d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
 	return true;

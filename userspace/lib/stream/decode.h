@@ -19,6 +19,19 @@ struct ktape_decoder {
 bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event);
 
+/* Return the thread that runs at the begin of an event ring's packet, after @tid. */
+static inline int32_t kt_decoder_begin(const uint8_t *head, int32_t tid)
+{
+	switch (head[offsetof(struct ktape_block, context)]) {
+	case KTAPE_CTX_CONTINUED:
+		return tid;
+	case KTAPE_CTX_UNKNOWN:
+		return -1;
+	default:
+		return (int32_t)KT_HEAD32(head, tid);
+	}
+}
+
 /* Set @known and @tid of an event, and track a change of the running thread. */
 static inline void kt_decoder_event(struct ktape_decoder *d,
 				    struct ktape_event *event)

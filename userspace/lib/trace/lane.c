@@ -134,6 +134,38 @@ static int make_slot_room(struct kt_lane_slot *slot, size_t size)
 	return 0;
 }
 
+/*
+ * Read a stream through a lane that reads a packet already: the packet moves into the first
+ * slot.  Return: 0 or -ENOMEM.
+ */
+int kt_lane_adopt(struct kt_stream *s)
+{
+	const uint8_t *from = s->packet.data;
+	struct ktape_event *e = &s->event;
+	struct kt_lane_slot *slot;
+
+	if (kt_lane_new(s))
+		return -ENOMEM;
+	slot = &s->lane->slots[0];
+	if (make_slot_room(slot, s->packet.content)) {
+		kt_lane_free(s->lane);
+		s->lane = NULL;
+		return -ENOMEM;
+	}
+	memcpy(slot->data, from, s->packet.content);
+	slot->ret = 1;
+	slot->len = s->packet.content;
+	slot->offset = s->offset;
+	s->lane->nr = 1;
+	s->lane->bytes = slot->len;
+	s->lane->in_use = true;
+	s->packet.data = slot->data;
+	e->args = slot->data + ((const uint8_t *)e->args - from);
+	if (e->blob)
+		e->blob = slot->data + ((const uint8_t *)e->blob - from);
+	return 0;
+}
+
 /* Release the room of a slot that is not in use. */
 static void drop_slot_room(struct kt_lane_slot *slot)
 {

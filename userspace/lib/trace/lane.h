@@ -60,6 +60,7 @@ struct kt_lane {
 };
 
 int kt_lane_new(struct kt_stream *s);
+int kt_lane_adopt(struct kt_stream *s);
 size_t kt_lane_room(const struct kt_lane *lane, size_t bytes);
 bool kt_lane_waits(const struct kt_lane *lane, size_t bytes);
 int kt_lane_prepare(struct kt_lane *lane, size_t bytes);

@@ -275,6 +275,15 @@ static int fetch_queue(struct ktape_trace *t, struct kt_stream *s,
 	return 1;
 }
 
+static int fetch_slice(struct kt_stream *s, struct kt_content *content)
+{
+	if (!s->nr_contents)
+		return 0;
+	s->nr_contents--;
+	*content = *s->contents++;
+	return 1;
+}
+
 int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 		    struct kt_content *content)
 {
@@ -285,6 +294,8 @@ int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 		return fetch_list(t, s, content);
 	case KT_SOURCE_QUEUE:
 		return fetch_queue(t, s, content);
+	case KT_SOURCE_SLICE:
+		return fetch_slice(s, content);
 	}
 	return 0;
 }

@@ -19,7 +19,8 @@
 enum kt_source {
 	KT_SOURCE_FILE,		/* a file of its own */
 	KT_SOURCE_LIST,		/* places in a pipe-form file */
-	KT_SOURCE_QUEUE		/* a queue in memory, filled from a live input */
+	KT_SOURCE_QUEUE,	/* a queue in memory, filled from a live input */
+	KT_SOURCE_SLICE		/* packets in memory, of another stream; see slice.c */
 };
 
 /* What a live trace reads next. */
@@ -71,6 +72,8 @@ struct kt_lane;
  * @in_use: the first packet of the queue is being read
  * @queued_until: end time of the latest packet received (QUEUE)
  * @received: value of the trace's @received when the last packet arrived (QUEUE)
+ * @contents: the packets that come next (SLICE)
+ * @nr_contents: number of these
  * @lane: packets that were read ahead, NULL = packets are read when needed
  * @packet: the packet that is being read
  * @event: the next event of the stream
@@ -108,6 +111,9 @@ struct kt_stream {
 	bool in_use;
 	uint64_t queued_until;
 	uint64_t received;
+
+	const struct kt_content *contents;
+	size_t nr_contents;
 
 	struct kt_lane *lane;
 	struct ktape_packet packet;
