@@ -55,6 +55,12 @@ struct request {
 	bool only_headers;
 };
 
+/* An answer that a conversion writes: the conversion, and the client's connection. */
+struct converted {
+	struct serve_child *child;
+	struct MHD_Connection *c;
+};
+
 /*
  * Conversions: the first part of the path, and the command that makes the answer.  A
  * browser saves the answer as a file with the suffix, or shows it if there is none.
@@ -179,19 +185,35 @@ static ssize_t read_nothing(void *arg, uint64_t at, char *to, size_t size)
 	return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+static void set_idle(struct MHD_Connection *c, unsigned int seconds)
+{
+	MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
+/*
+ * A conversion may take long before it writes anything.  The time that it takes is not the
+ * client's: a timeout that is set again begins again.
+ */
 static ssize_t read_part(void *arg, uint64_t at, char *to, size_t size)
 {
-	ssize_t n = serve_child_read(arg, to, size);
+	const struct converted *a = arg;
+	ssize_t n;
 
 	(void)at;
+	set_idle(a->c, 0);
+	n = serve_child_read(a->child, to, size);
+	set_idle(a->c, IDLE_S);
 	return n > 0 ? n :
 	       n     ? MHD_CONTENT_READER_END_WITH_ERROR :
 		       MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-static void end_child(void *arg)
+static void end_answer(void *arg)
 {
-	serve_child_end(arg);
+	struct converted *a = arg;
+
+	serve_child_end(a->child);
+	free(a);
 }
 
 /* Name the file that a browser saves; characters of headers are left out. */
@@ -219,11 +241,27 @@ static int client_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
+/* Start a conversion.  Return: 0 or negative errno. */
+static int start_child(const struct request *q, const struct conversion *v,
+		       int trace, struct serve_child **child)
+{
+	int err = serve_child_start(v->words, trace, client_of(q->c), v->events,
+				    child);
+
+	/* An answer that has begun cannot say any more that the trace is none. */
+	if (err || v->events)
+		return err;
+	err = serve_child_begun(*child);
+	if (err)
+		serve_child_end(*child);
+	return err;
+}
+
 /* Make the answer that a conversion writes.  Return: 0 or negative errno. */
 static int make_answer(const struct request *q, const struct conversion *v,
 		       int trace, struct MHD_Response **r)
 {
-	struct serve_child *child;
+	struct converted *a;
 	int err;
 
 	if (q->only_headers) {
@@ -231,20 +269,21 @@ static int make_answer(const struct request *q, const struct conversion *v,
 						       read_nothing, NULL, NULL);
 		return 0;
 	}
-	err = serve_child_start(v->words, trace, client_of(q->c), v->events,
-				&child);
-	if (err)
-		return err;
-	/* An answer that has begun cannot say any more that the trace is none. */
-	err = v->events ? 0 : serve_child_begun(child);
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	a->c = q->c;
+	set_idle(q->c, 0);
+	err = start_child(q, v, trace, &a->child);
+	set_idle(q->c, IDLE_S);
 	if (err) {
-		serve_child_end(child);
+		free(a);
 		return err;
 	}
 	*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
-					       child, end_child);
+					       a, end_answer);
 	if (!*r)
-		serve_child_end(child);
+		end_answer(a);
 	return 0;
 }
 
