@@ -134,7 +134,7 @@ int kt_slices_new(struct ktape_trace *t, const struct kt_slices_how *how,
 	err = prepare_slices(sl);
 	while (!err && (err = prepare_jobs(sl, jobs)) && jobs > 2) {
 		drop_jobs(sl);
-		jobs /= 2;
+		jobs = (unsigned int)kt_max(jobs / 2, 2);
 		err = 0;
 	}
 	if (err) {

@@ -205,8 +205,7 @@ static enum stop scan_stream(const struct kt_slices *sl, struct kt_cursor *c,
 	struct kt_spot *p = &c->then;
 	const struct kt_lane_slot *slot;
 	enum stop stop = STOP_TIME;
-	uint64_t from;
-	size_t used = 0;
+	uint64_t used = 0, from;
 
 	*p = c->here;
 	c->last = c->records = c->names = 0;
@@ -221,7 +220,7 @@ static enum stop scan_stream(const struct kt_slices *sl, struct kt_cursor *c,
 		if (used >= bytes || c->names == sl->max_names)
 			return STOP_FULL;
 		from = p->at;
-		skim(&x, *until, from + (bytes - used));
+		skim(&x, *until, from + kt_min(bytes - used, x.len));
 		used += p->at - from;
 		if (p->next >= *until)
 			break;
