@@ -153,6 +153,7 @@ static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
 	r->packets[r->nr].data = data;
 	ktape_build_begin(&r->b, data, TRACE_PACKET, &head);
 	((struct ktape_block *)(void *)data)->sync_clock = s->now;
+	((struct ktape_block *)(void *)data)->generation = s->generation;
 	r->open = true;
 }
 
@@ -366,6 +367,7 @@ static inline void sim_start(struct sim *s)
 
 	for (cpu = 0; cpu < SIM_CPUS; cpu++)
 		sim_ledger(s, cpu, 1);
+	s->generation++;
 	s->running = true;
 	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
 		sim_context(s, cpu);

@@ -153,10 +153,28 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 }
 
 /*
- * Make an empty packet for losses that no packet has reported, if there are any.  If the
- * ring was overwritten up to the end of the reading, it is the only one that says so.
+ * Return whether the last packet of a control ring ends before the events of its CPU that
+ * were read: the ring has no further markers, but the trace does not say so.
  */
-static int64_t make_loss_packet(struct ktape_reader *reader, struct copy *c)
+static bool is_behind_events(const struct ktape_reader *reader,
+			     const struct kt_ring *r)
+{
+	for (unsigned int i = 0; i < reader->nr_rings; i++) {
+		const struct kt_ring *events = reader->rings[i];
+
+		if (r->kind == KTAPE_RING_CONTROL &&
+		    events->kind == KTAPE_RING_EVENT && events->cpu == r->cpu)
+			return r->ts < events->ts;
+	}
+	return false;
+}
+
+/*
+ * Make an empty packet, the last one of a ring, for losses that no packet has reported, and
+ * for the time up to which a control ring was read.  If the ring was overwritten up to the
+ * end of the reading, it is the only one that says so.
+ */
+static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 {
 	struct kt_ring *r = c->ring;
 	const struct ktape_features *f = ktape_device_features(reader->device);
@@ -169,7 +187,8 @@ static int64_t make_loss_packet(struct ktape_reader *reader, struct copy *c)
 	struct ktape_builder b;
 
 	correct_missed(r);
-	if (!r->gap && kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->reported)
+	if (!r->gap && kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->reported &&
+	    !is_behind_events(reader, r))
 		return 0;
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
@@ -210,7 +229,8 @@ int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 		if (len)
 			return len;
 	}
-	return flags & KTAPE_READ_STOPPED || (r->limited && r->gap) ?
-		       make_loss_packet(reader, &c) :
-		       0;
+	if (flags & KTAPE_READ_STOPPED ||
+	    (r->limited && (r->gap || is_behind_events(reader, r))))
+		return make_last_packet(reader, &c);
+	return 0;
 }

@@ -32,17 +32,31 @@ static uint64_t load_floor(const struct kt_ring *r)
 	return kt_wide_load(&r->page->floor, &r->page->floor, r->pos32);
 }
 
+/* Return whether the session is stopped: then no record is written. */
+bool kt_ring_is_stopped(const struct kt_ring *r)
+{
+	/* Pairs with the release of flags: commit is final once STOPPED is seen. */
+	return kt_wide_load(&r->page->flags, &r->page->flags, false) &
+	       KTAPE_RING_FLAG_STOPPED;
+}
+
+/* Return a word that changes when all consumers of the session have read more. */
+uint64_t kt_ring_consumed(const struct kt_ring *r)
+{
+	return kt_wide_load(&r->page->consumer, &r->page->consumer, false);
+}
+
 /* Return the position up to which the ring may be read now. */
 uint64_t kt_ring_commit(const struct kt_ring *r)
 {
 	uint64_t commit;
 
-	/* Pairs with the release of flags: commit is final once STOPPED is seen. */
-	if (r->held && !(kt_wide_load(&r->page->flags, &r->page->flags, false) &
-			 KTAPE_RING_FLAG_STOPPED))
+	if (r->held && !kt_ring_is_stopped(r))
 		return r->pos;
 	/* Pairs with the release in the writer's publication. */
 	commit = load_position(r, &r->page->commit);
+	if (r->capped)
+		commit = kt_min(commit, r->cap);
 	return r->limited ? kt_min(commit, r->limit) : commit;
 }
 

@@ -21,6 +21,8 @@
  * @limit: position at which the reading ends
  * @limit_count: records written up to @limit
  * @limit_lost: events lost up to @limit
+ * @capped: nothing behind @cap is read for now
+ * @cap: position
  * @pos: position of the next byte to deliver
  * @part: a part of the block at @pos was delivered, up to time @ts
  * @gap: blocks before @pos were not delivered
@@ -53,6 +55,8 @@ struct kt_ring {
 	uint64_t limit;
 	uint64_t limit_count;
 	uint64_t limit_lost;
+	bool capped;
+	uint64_t cap;
 
 	uint64_t pos;
 	bool part;
@@ -101,6 +105,8 @@ struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 
 /* ring.c */
 uint64_t kt_ring_commit(const struct kt_ring *r);
+uint64_t kt_ring_consumed(const struct kt_ring *r);
+bool kt_ring_is_stopped(const struct kt_ring *r);
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
 uint64_t kt_ring_sum(const struct kt_ring *r, const __u64 *counts);
 uint64_t kt_ring_end_lost(const struct kt_ring *r);

@@ -3,10 +3,11 @@
  * Flush a recording, and continue a log in its next piece.
  *
  * A piece ends at the end of a block in each ring, so that the header of the next
- * piece's first block names the running thread.  All rings of a piece should end at one
- * moment, when the kernel closed their open blocks: then the markers and ledgers in the
- * control rings are about the events of the same piece.  If a ring was too full for that,
- * or went on before its position was noted, it is read and the blocks are closed again.
+ * piece's first block names the running thread.  The blocks are closed by one flush: then
+ * the markers and ledgers in the control rings are about the events of the same piece.  If
+ * a ring was too full for that, or closed a block itself before its position was noted, it
+ * is read and the blocks are closed again, a few times.  A session that is stopped closes
+ * no block: its rings are read to their ends.
  *
  * The next piece must be readable on its own.  It begins with the session state that
  * earlier control records announced and with all names.  Each stream begins with an
@@ -15,7 +16,7 @@
  */
 #include "record/internal.h"
 
-#define MOMENTS		10	/* most times that blocks are closed for one piece */
+#define FLUSHES_MAX	5	/* for one piece */
 
 static void note_positions(struct ktape_recorder *rec)
 {
@@ -33,25 +34,55 @@ static bool set_goals(struct ktape_recorder *rec)
 	return closed;
 }
 
-/*
- * As set_goals().  Return: whether all closed blocks before the goals were closed at one
- * moment.  A ring that closed two blocks meanwhile may have closed one of them by itself.
- */
-static bool set_goals_at_once(struct ktape_recorder *rec)
+/* Return the number of blocks that were closed between two positions. */
+static uint64_t count_closed(const struct kt_ring *r, uint64_t from, uint64_t to)
 {
-	bool closed;
+	return (kt_max(to, 1) - 1) / r->block_size -
+	       (kt_max(from, 1) - 1) / r->block_size;
+}
 
-	note_positions(rec);
-	closed = !ktape_device_flush(rec->device);
+/* Return whether the block at a position has no record: a flush does not close it. */
+static bool is_empty(const struct kt_ring *r, uint64_t position)
+{
+	return !position || position % r->block_size == KTAPE_BLOCK_HEADER;
+}
+
+/*
+ * Make the positions after a flush the goals, which are those before it.
+ * Return: whether the flush has closed all blocks that were closed meanwhile.  It closes at
+ * most one block of a ring, and none without records.  If it closes one of an event ring,
+ * it has written a ledger to the control ring of the CPU, and closes a block there, too.
+ */
+static bool take_positions(struct ktape_recorder *rec)
+{
+	const struct kt_ring *events = NULL;	/* the ring before, if it had records */
+	uint64_t of_events = 0;
+	bool same = true;
+
 	for (unsigned int i = 0; i < rec->nr_outs; i++) {
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
-		uint64_t before = kt_max(rec->outs[i].goal, 1) - 1;
-		uint64_t now = kt_ring_commit(r);
+		uint64_t before = rec->outs[i].goal, now = kt_ring_commit(r);
+		uint64_t closed = count_closed(r, before, now);
+		bool empty = is_empty(r, before);
 
 		rec->outs[i].goal = now;
-		closed &= now <= before - before % r->block_size + 2 * r->block_size;
+		/* Neither is closed if the CPU is offline. */
+		if (r->kind == KTAPE_RING_CONTROL && events && events->cpu == r->cpu)
+			same &= closed == of_events;
+		else
+			same &= closed <= !empty;
+		of_events = closed;
+		events = r->kind == KTAPE_RING_EVENT && !empty ? r : NULL;
 	}
-	return closed;
+	return same;
+}
+
+static bool is_stopped(struct ktape_recorder *rec)
+{
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		if (!kt_ring_is_stopped(kt_reader_ring(rec->reader, i)))
+			return false;
+	return true;
 }
 
 /* Check whether closed blocks before the goals are still to be read. */
@@ -69,17 +100,31 @@ static bool is_behind(struct ktape_recorder *rec)
 	return false;
 }
 
-/* Write all closed blocks up to the goals. */
+/* Read nothing behind the goals, or everything again. */
+static void cap_rings(struct ktape_recorder *rec, bool capped)
+{
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		struct kt_ring *r = kt_reader_ring(rec->reader, i);
+
+		r->capped = capped;
+		r->cap = rec->outs[i].goal;
+	}
+}
+
+/* Write all closed blocks up to the goals, and no others. */
 static void write_to_goals(struct ktape_recorder *rec)
 {
+	cap_rings(rec, true);
 	while (!rec->error && is_behind(rec))
 		kt_record_step(rec);
 	kt_record_settle(rec);
+	cap_rings(rec, false);
 }
 
 /* Write the parts of open blocks up to the goals. */
 static void write_parts(struct ktape_recorder *rec)
 {
+	cap_rings(rec, true);
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
 		int64_t len = 1;
@@ -89,6 +134,7 @@ static void write_parts(struct ktape_recorder *rec)
 		if (len < 0)
 			kt_record_fail(rec, (int)len);
 	}
+	cap_rings(rec, false);
 }
 
 int ktape_recorder_flush(struct ktape_recorder *recorder)
@@ -154,12 +200,47 @@ static void end_piece(struct ktape_recorder *rec)
 		kt_record_fail(rec, err);
 }
 
+/* Return a sum that changes when the session has more room for records. */
+static uint64_t sum_of_consumed(struct ktape_recorder *rec)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		sum += kt_ring_consumed(kt_reader_ring(rec->reader, i));
+	return sum;
+}
+
+/* Write what belongs to the current piece. */
+static void write_rest(struct ktape_recorder *rec)
+{
+	uint64_t consumed;
+	bool same;
+	int err;
+
+	if (is_stopped(rec)) {
+		note_positions(rec);
+		write_to_goals(rec);
+		write_parts(rec);
+		return;
+	}
+	for (unsigned int i = 0; i < FLUSHES_MAX; i++) {
+		note_positions(rec);
+		err = ktape_device_flush(rec->device);
+		same = take_positions(rec);
+		consumed = sum_of_consumed(rec);
+		write_to_goals(rec);
+		if (rec->error || (!err && same))
+			return;
+		/* Another consumer may hold the ring, or the mode has no flush. */
+		if (err && (err != -EAGAIN || sum_of_consumed(rec) == consumed))
+			return;
+	}
+}
+
 int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 {
 	struct ktape_recorder *rec = recorder;
-	unsigned int moments = MOMENTS;
 	struct ktape_ctf *next;
-	bool at_once;
 	int err;
 
 	if (!rec->ctf || !(rec->flags & KTAPE_RECORD_PIECES))
@@ -167,10 +248,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	err = kt_record_create(rec, path, &next);
 	if (err)
 		return err;
-	do {
-		at_once = set_goals_at_once(rec);
-		write_to_goals(rec);
-	} while (!at_once && !rec->error && --moments);
+	write_rest(rec);
 	if (!rec->error)
 		end_piece(rec);
 	if (rec->error) {

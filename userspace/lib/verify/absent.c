@@ -217,9 +217,10 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 
 	if (!is_asked(v, c))
 		return;
-	/* Without an off-marker, nothing is known after the last record. */
+	/* Without an off-marker, nothing is known after the last record of either ring. */
 	if (a->on)
-		cover_time(a, a->since, a->last);
+		cover_time(a, a->since,
+			   kt_min(a->last, c->ring[KTAPE_RING_CONTROL].ts_end));
 	a->running = a->on && a->since <= a->until;
 	if (a->filter_on && is_in_range(v, a->filter_since, UINT64_MAX))
 		a->filtered = true;

@@ -57,6 +57,7 @@ struct kt_vclass {
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
+ * @generation: newest generation of the profile in a packet header
  * @packets: number of packets
  * @records: number of records
  * @seq: sequence number of the last packet
@@ -84,8 +85,8 @@ struct kt_vclass {
  * @class_missed: value of @missed where counting by classes began
  * @judged: the ledger of a stop was compared with the records
  * @exact: @owed of the classes was computed and not checked yet
- * @cut_short: the stream ended before the last exact ledger, which has more events: they
- *	are missing, or the recording ended before the ring was read that far
+ * @cut_short: no record of the stream is later than the last exact ledger, according to
+ *	which records are missing: the recording may have ended before they were read
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
  * @began: @first and @before are valid: the trace has the ledger of a start, and no
@@ -108,6 +109,7 @@ struct kt_vring {
 	bool full;
 	uint64_t first_ts;
 	bool foreign;
+	uint32_t generation;
 	uint64_t packets;
 	uint64_t records;
 	uint64_t seq;
@@ -212,9 +214,13 @@ struct kt_vabsent {
  * @cpu: CPU number
  * @ring: event stream and control stream
  * @state: enum kt_state
+ * @generation: of the profile, according to the last marker of the profile
  * @starts: @starts of struct ktape_verify when the session stopped on this CPU
  * @early: events came after that, because the session was started while the CPU was
  *	offline: the record that it came online has to follow
+ * @late: events that came after the last record of the control ring, which says that the
+ *	session is stopped
+ * @late_at: place of the first of them
  * @marked: an on-marker of the profile came since the start
  * @ledgered: the ledger of the stop came
  * @filtered: @filters is valid
@@ -235,8 +241,11 @@ struct kt_vcpu {
 	uint32_t cpu;
 	struct kt_vring ring[KTAPE_RINGS_PER_CPU];
 	enum kt_state state;
+	uint32_t generation;
 	uint64_t starts;
 	bool early;
+	uint64_t late;
+	struct ktape_finding late_at;
 	bool marked;
 	bool ledgered;
 	bool filtered;
@@ -276,7 +285,7 @@ struct kt_trial;
  * @damaged: a file is damaged, and it is not known which CPU it belongs to
  * @names_lost: records of names may be missing
  * @paused: the session was stopped at least once
- * @finished: at the end of the trace: the session is stopped
+ * @finished: set at the end of the trace: it has the end of the session
  * @starts: number of on-markers of the session, of all CPUs
  * @events_lost: records of event rings are missing
  * @waits: the session has discard mode, in which names are in control rings
@@ -390,7 +399,9 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e);
-bool kt_verify_stopped(const struct ktape_verify *v);
+bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
+			uint64_t ts);
+bool kt_verify_finished(const struct ktape_verify *v);
 void kt_verify_ends(struct ktape_verify *v);
 
 /* pair.c */

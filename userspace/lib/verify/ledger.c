@@ -8,10 +8,6 @@
  * Events that a reader missed are reported by number and not by class, and perhaps
  * only later.  In that case no class may have too many records, and the sum over all
  * classes must be right at the end of the trace.
- *
- * If a recording ends while its session records, the control ring may have been read
- * further than the event ring, and have ledgers with events that are not in the trace.
- * That is no violation, unless the trace has the end of the session.
  */
 #include "verify/internal.h"
 
@@ -61,7 +57,7 @@ static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 		(long long)owes);
 }
 
-/* Tell how many events of a recording that ended early are not in the trace. */
+/* Tell how many events are not in a recording that ended early. */
 static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 			   unsigned int ring)
 {
@@ -71,8 +67,8 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 		sum += kt_max(c->ring[ring].class[i].owed, 0);
 	kt_verify_note(
 		v, KTAPE_RULE_LEDGER, NULL,
-		"CPU %u: the control ring was read further than the %s ring: %llu events up to its last ledger are not in the trace",
-		c->cpu, ring_name(ring), (unsigned long long)sum);
+		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: it was cut off, or the recording ended before they were read",
+		c->cpu, (unsigned long long)sum, ring_name(ring));
 }
 
 /* Check what the classes of a ring owed at its last exact ledger. */
@@ -81,7 +77,8 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	struct kt_vring *r = &c->ring[ring];
 	uint64_t missed = kt_ring_missed(r) - r->class_missed;
-	bool lacks = missed || r->gaps || (r->cut_short && !v->finished);
+	bool unread = r->cut_short && !v->finished;
+	bool lacks = missed || r->gaps || unread;
 	int64_t sum = 0;
 
 	if (!r->exact)
@@ -92,10 +89,10 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		if (r->class[i].owed < 0 || (r->class[i].owed && !lacks))
 			report_class(v, c, ring, i, r->class[i].owed);
 	}
-	if (r->cut_short && !v->finished)
+	if (unread)
 		note_cut_short(v, c, ring);
 	/* What was missed since the ledger is not in the sum. */
-	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) &&
+	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) && !unread &&
 	    sum != (int64_t)missed)
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
@@ -160,7 +157,7 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 	bool exact = moment != MOMENT_FLUSH, owing = false;
 	int64_t owes;
 
-	/* Without further records, only the end of the trace tells whether they are missing. */
+	/* At the end of its stream, only the end of the trace tells what is missing. */
 	if (!r->cut_short)
 		kt_verify_owed(v, c, ring, false);
 	if (r->class_based && !r->hole && !r->foreign) {
@@ -174,7 +171,8 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		}
 		if (exact) {
 			r->exact = true;
-			r->cut_short = owing && kt_verify_exhausted(v, c->cpu, ring);
+			r->cut_short = owing && r->there &&
+				       kt_verify_exhausted(v, c->cpu, ring);
 			check_told(v, c, ring);
 		}
 		r->judged |= moment == MOMENT_STOP && !r->cut_short;

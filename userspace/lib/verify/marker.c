@@ -6,6 +6,7 @@
  *	stop:	profile off, ledger, session off
  */
 #include "verify/call.h"
+#include "verify/window.h"
 
 /* Forget running threads and handlers: events may be missing around a marker. */
 static void forget_threads(struct ktape_verify *v, struct kt_vcpu *c)
@@ -96,6 +97,8 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 			mask[i] &= c->mask[i];
 	}
 	forget_threads(v, c);
+	if (e->nargs)
+		c->generation = ktape_event_arg(e, 0);
 	if (c->state == KT_STATE_OFF || c->state == KT_STATE_STARTING)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"a marker of the profile outside a session");
@@ -254,35 +257,115 @@ static bool is_stopped(const struct ktape_verify *v, const struct kt_vcpu *c)
 	return c->state == KT_STATE_OFF && c->starts == v->starts;
 }
 
+/*
+ * Return whether markers that explain an event at @ts may not be in the trace, because the
+ * control ring was not read that far.
+ */
+bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
+			uint64_t ts)
+{
+	const struct kt_vring *r = &c->ring[KTAPE_RING_CONTROL];
+
+	return ts > r->ts_end && r->there && c->state != KT_STATE_OFF &&
+	       !(v->trace->live && !v->trace->ended) &&
+	       kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
+}
+
+/*
+ * Keep an event after the last record of the control ring, which is the session's end.
+ * Only the end of the trace tells whether the session was started again.
+ */
+static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	if (v->trial) {
+		kt_trial_spoil(v->trial);
+		return;
+	}
+	if (!c->late++)
+		c->late_at = kt_verify_place(v, KTAPE_RULE_MARKER, v->trace->current);
+}
+
 /* Check that the session is not stopped. */
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
 	if (c->state != KT_STATE_OFF || e->opcode < KTAPE_OP_EXCEPTION)
 		return;
-	if (is_stopped(v, c))
+	if (!is_stopped(v, c))
+		c->early = true;
+	else if (kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL))
+		keep_late(v, c);
+	else
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
 				"an event after the session's end");
-	else
-		c->early = true;
 }
 
-/* Is the session stopped, on one CPU at least? */
-bool kt_verify_stopped(const struct ktape_verify *v)
+/*
+ * Return whether the trace has the end of the session.  If a packet is of a later profile
+ * than all markers, the session was started again, and the recording ended before the
+ * markers of that were read.
+ */
+bool kt_verify_finished(const struct ktape_verify *v)
 {
-	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
-		if (v->cpus[i] && is_stopped(v, v->cpus[i]))
-			return true;
-	return false;
+	uint32_t marked = 0, used = 0;
+	bool stopped = false;
+
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		const struct kt_vcpu *c = v->cpus[i];
+
+		if (!c)
+			continue;
+		stopped |= is_stopped(v, c);
+		marked = kt_max(marked, c->generation);
+		used = kt_max(used, c->ring[KTAPE_RING_EVENT].generation);
+	}
+	return stopped && used <= marked;
+}
+
+/* At the end of the trace, check that no event came after the end of the session. */
+static void check_late(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	if (!c->late)
+		return;
+	c->damaged = true;
+	kt_verify_wrong_at(v, &c->late_at,
+			   "%llu events after the session's end, from here on",
+			   (unsigned long long)c->late);
+}
+
+/* Tell from when on the events of a CPU may lack markers. */
+static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
+{
+	struct ktape_finding f = {
+		.rule = KTAPE_RULE_MARKER,
+		.stream = true,
+		.cpu = c->cpu,
+		.ring = KTAPE_RING_CONTROL,
+		.packet = c->ring[KTAPE_RING_CONTROL].seq,
+		.offset = c->ring[KTAPE_RING_CONTROL].offset,
+		.ts = c->ring[KTAPE_RING_CONTROL].ts_end,
+	};
+
+	if (c->masked && c->ring[KTAPE_RING_EVENT].ts_end > f.ts)
+		kt_verify_note_at(
+			v, &f,
+			"the control ring ends before the event ring: pairs, switches and calls are checked up to here");
 }
 
 /* At the end of the trace, check that all CPUs have the end of the session, or none. */
 void kt_verify_ends(struct ktape_verify *v)
 {
-	for (unsigned int i = 0; v->finished && i < KT_CPUS_MAX; i++) {
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 
-		if (c && !c->ring[KTAPE_RING_CONTROL].hole &&
+		if (!c)
+			continue;
+		if (!v->finished) {
+			note_unmarked(v, c);
+			continue;
+		}
+		check_late(v, c);
+		if (!c->ring[KTAPE_RING_CONTROL].hole &&
 		    c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE &&
 		    !c->ring[KTAPE_RING_CONTROL].gaps && !is_lossy(c))
 			kt_verify_cpu_wrong(

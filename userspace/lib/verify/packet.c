@@ -350,6 +350,12 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 	check_flags(v, s, head);
 	if (c)
 		take_packet(v, c, r, s, head);
+	/* The stream of a live trace goes on: its records before the ledger are missing. */
+	if (c && r->cut_short) {
+		r->cut_short = false;
+		kt_verify_owed(v, c, s->kind, false);
+	}
+	r->generation = kt_max(r->generation, KT_HEAD32(head, generation));
 	/* Its counters include the events that were cut off. */
 	if (s->packet.truncated)
 		r->counted = false;

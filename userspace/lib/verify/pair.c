@@ -3,8 +3,8 @@
  * Rules pair and switch on one CPU: interrupt handlers that begin must end, properly
  * nested, and the thread that is switched out must be the one that was switched in.
  *
- * After a loss, a marker or a filter, the running thread and handlers are not known.
- * Nothing is reported until they are known again.  At a thread switch no handler can
+ * After a loss, a marker or a filter, and where markers may be missing, the running thread
+ * and handlers are not known.  Nothing is reported until they are known again.  At a thread switch no handler can
  * be running.
  */
 #include "verify/internal.h"
@@ -40,18 +40,6 @@ void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 	memset(&c->softirqs, 0, sizeof(c->softirqs));
 }
 
-/*
- * May a thread run without having been switched in?  A CPU that comes online begins with
- * its idle thread.  The markers of that are not in the trace if the recording ended before
- * they were read from the control ring.
- */
-static bool may_come_online(const struct ktape_verify *v,
-			    const struct kt_vcpu *c, int32_t tid)
-{
-	return !tid && c->state != KT_STATE_OFF &&
-	       kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
-}
-
 /* At a packet's first record, check the thread that the packet header names. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s)
@@ -69,7 +57,7 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	if (c->tid >= 0 && tid != c->tid && !c->filters &&
 	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
 	    KT_HEAD64(head, ts_begin) > c->doubt_until &&
-	    !may_come_online(v, c, tid))
+	    !kt_verify_unmarked(v, c, KT_HEAD64(head, ts_begin)))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, s,
 				"the packet begins with thread %d, but thread %d was switched in last",
 				tid, c->tid);
@@ -142,8 +130,7 @@ static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 
 	if (c->tid >= 0 && prev != c->tid &&
-	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
-	    !may_come_online(v, c, prev))
+	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, v->trace->current,
 				"thread %d is switched out, but thread %d was switched in last",
 				prev, c->tid);
@@ -156,7 +143,8 @@ bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	if (e->kind != KTAPE_RING_EVENT || !e->known)
 		return false;
-	if (c->filters || e->ts <= c->doubt_until) {
+	if (c->filters || e->ts <= c->doubt_until ||
+	    kt_verify_unmarked(v, c, e->ts)) {
 		kt_verify_doubt(v, c, 0);
 		return false;
 	}

@@ -8,6 +8,11 @@
  *
  * A finding is a violation only if nothing in the trace explains it.  After a loss, a
  * filter or a marker, a rule discards its state and begins again.
+ *
+ * A recording that ends while its session records, because it is killed or goes on in
+ * another piece, has read some rings further than others.  Events behind the end of a
+ * control ring may lack their markers, and the last ledgers may count events that were not
+ * read.  Neither is a violation, and neither proves anything.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -54,10 +59,7 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 	return c;
 }
 
-/*
- * Has the trace no more records of a ring?  The rings of a recording that was ended while
- * its session recorded end at different moments, because they are read one after the other.
- */
+/* Return whether no record of a ring is left to be checked. */
 bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 			 unsigned int ring)
 {
@@ -66,9 +68,7 @@ bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 	for (size_t i = 0; i < t->nr_streams; i++) {
 		const struct kt_stream *s = t->streams[i];
 
-		if (s->cpu == cpu && s->kind == ring &&
-		    (s->in_heap ||
-		     (s->source == KT_SOURCE_QUEUE && !t->ended)))
+		if (s->cpu == cpu && s->kind == ring && s->in_heap)
 			return false;
 	}
 	return true;
@@ -442,7 +442,7 @@ static void end_trace(struct ktape_verify *v)
 		return;
 	}
 	report_missing_cpus(v);
-	v->finished = kt_verify_stopped(v);
+	v->finished = kt_verify_finished(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 

@@ -5,6 +5,8 @@
  * ledgers of events that are not in the trace; an event ring that was read further lacks
  * the markers of its last events.  Neither is a violation, and neither proves anything.
  */
+#include <sys/wait.h>
+
 #include "lib_verify.h"
 
 #define EVENTS		0U	/* rings of CPU 0 */
@@ -63,6 +65,79 @@ static void test_ledger(void)
 	done(s);
 }
 
+/* The event ring of CPU 0 is not in the trace at all. */
+static void test_no_events(void)
+{
+	struct sim *s = restarted(3, false);
+
+	end_after(s, EVENTS, 0);
+	save(s, 0);
+	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
+	done(s);
+}
+
+/*
+ * Verify what a sender writes to a pipe.  It lives on until all events were delivered if
+ * that takes the usual time; if not, the same must come out.
+ */
+static void verify_pipe(const char *file)
+{
+	static char bytes[1 << 18];
+	int fd = open(file, O_RDONLY), p[2];
+	ssize_t len = read(fd, bytes, sizeof(bytes));
+	char path[32];
+	pid_t sender;
+
+	close(fd);
+	if (pipe(p) || len <= 0 || len == sizeof(bytes))
+		abort();
+	fflush(NULL);
+	sender = fork();
+	if (!sender) {
+		if (write(p[1], bytes, (size_t)len) == len)
+			usleep(3000000);
+		_exit(0);
+	}
+	close(p[1]);
+	snprintf(path, sizeof(path), "/dev/fd/%d", p[0]);
+	verify(path);
+	close(p[0]);
+	waitpid(sender, NULL, 0);
+}
+
+/* In a pipe, a ring without a packet may get one, whose records are later. */
+static void test_pipe(void)
+{
+	const char *dir = trace_folder();
+	char file[400];
+
+	mkdir(dir, 0777);
+	snprintf(file, sizeof(file), "%s/pipe", dir);
+	for (unsigned int later = 0; later < 2; later++) {
+		struct sim *s = sim_new(21);
+		unsigned int nr;
+
+		sim_start(s);
+		hear(s, 1);
+		cut_here(s, EVENTS);
+		nr = s->ring[EVENTS].nr;
+		s->ring[EVENTS].emitted[KTAPE_CLASS_SIGNAL] += 3;
+		sim_stop(s);
+		sim_start(s);
+		hear(s, 1);
+		sim_finish(s);
+		if (!later)
+			end_after(s, EVENTS, nr);
+		sim_save_pipe(s, file);
+		verify_pipe(file);
+		check(later ? result.errors[KTAPE_RULE_LEDGER] > 0 : !result.ret,
+		      "%d wrong: %s", result.ret, result.finding[0].text);
+		sim_free(s);
+	}
+	unlink(file);
+	rmdir(dir);
+}
+
 /* A record more than there were events is wrong in any case. */
 static void test_too_many(void)
 {
@@ -91,12 +166,7 @@ static void test_finished(void)
 	done(s);
 }
 
-/* What the control ring has of a CPU that was offline. */
-enum marker {
-	NONE,
-	THERE,
-	BEHIND_ITS_END
-};
+/* ---- markers that were not read ------------------------------------------------ */
 
 static void change_cpu(struct sim *s, bool online)
 {
@@ -105,57 +175,129 @@ static void change_cpu(struct sim *s, bool online)
 	sim_control(s, 0, &rec);
 }
 
-/* CPU 0 goes offline and comes online with a thread. */
-static void offline(int32_t first, enum marker marker)
+/* CPU 0 is offline for a while; its idle thread runs first. */
+static void be_offline(struct sim *s)
+{
+	change_cpu(s, false);
+	change_cpu(s, true);
+	sim_profile_on(s, 0, KTAPE_PHASE_ON, s->mask);
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 0, 101);
+	s->tid[0] = 101;
+}
+
+/* Threads leave their calls, and others run, while the session is stopped. */
+static void restart(struct sim *s)
+{
+	sim_stop(s);
+	memset(s->calling, 0, sizeof(s->calling));
+	s->tid[0] = s->tid[0] == 103 ? 102 : 103;
+	sim_start(s);
+}
+
+static void filter_threads(struct sim *s)
+{
+	sim_filter(s, KTAPE_FILTER_PID, true);
+	sim_work(s, 60);
+	sim_filter(s, KTAPE_FILTER_PID, false);
+}
+
+static void leave_ends_out(struct sim *s)
+{
+	sim_change(s, KTAPE_EV_SYS_EXIT, false);
+	sim_work(s, 60);
+	sim_change(s, KTAPE_EV_SYS_EXIT, true);
+}
+
+/* Do that, with the markers or behind the end of the control rings. */
+static void do_unmarked(void (*what)(struct sim *s), bool marked)
 {
 	struct sim *s = sim_new(22);
-	unsigned int nr;
+	unsigned int nr[2];
 
 	sim_start(s);
 	sim_work(s, 100);
-	sim_switch(s, 0);
-	cut_here(s, CONTROL);
-	nr = s->ring[CONTROL].nr;
-	if (marker != NONE) {
-		change_cpu(s, false);
-		change_cpu(s, true);
-		sim_profile_on(s, 0, KTAPE_PHASE_ON, s->mask);
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		cut_here(s, cpu * 2 + CONTROL);
+		nr[cpu] = s->ring[cpu * 2 + CONTROL].nr;
 	}
-	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)first, 101);
-	s->tid[0] = 101;
-	if (marker == NONE)
-		sim_sync(s, 0, true);
+	what(s);
+	sim_work(s, 60);
+	sim_sync(s, 0, true);
+	sim_sync(s, 1, true);
 	sim_finish(s);
-	if (marker == BEHIND_ITS_END)
-		end_after(s, CONTROL, nr);
+	for (unsigned int cpu = 0; !marked && cpu < 2; cpu++)
+		end_after(s, cpu * 2 + CONTROL, nr[cpu]);
 	save(s, 0);
-	if (marker == THERE)
+	check(!result.ret, "%s", result.finding[0].text);
+	check_equal(result.notes[KTAPE_RULE_MARKER], marked ? 0 : 2);
+	if (marked)
 		check_whole(s);
 	done(s);
 }
 
-static void test_offline(void)
+static void test_unmarked(void)
 {
-	offline(0, BEHIND_ITS_END);
-	check_equal(result.ret, 0);
-	offline(0, THERE);
+	static void (*const what[])(struct sim *s) = {
+		be_offline, restart, filter_threads, leave_ends_out,
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(what); i++) {
+		do_unmarked(what[i], true);
+		do_unmarked(what[i], false);
+	}
 }
 
-/* Only a CPU that comes online begins with its idle thread. */
-static void test_another_thread(void)
-{
-	offline(99, BEHIND_ITS_END);
-	check_only(KTAPE_RULE_SWITCH, KTAPE_RING_EVENT, 0);
-}
-
-/* The control ring goes on, without a marker. */
+/* The control ring was read as far as the event ring, and explains nothing. */
 static void test_no_marker(void)
 {
-	offline(0, NONE);
+	struct sim *s = sim_new(22);
+
+	sim_start(s);
+	sim_work(s, 100);
+	sim_switch(s, 0);
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 0, 101);
+	s->tid[0] = 101;
+	sim_finish(s);
+	save(s, 0);
 	check_only(KTAPE_RULE_SWITCH, KTAPE_RING_EVENT, 0);
+	done(s);
 }
 
-/* Ask whether CPU 0 delivered a signal in a span in which it delivered three. */
+/* All control rings end with the session; it was started again, or it was not. */
+static void test_late(void)
+{
+	for (unsigned int started = 0; started < 2; started++) {
+		struct sim *s = sim_new(24);
+		unsigned int nr[2];
+
+		sim_start(s);
+		sim_work(s, 100);
+		sim_stop(s);
+		for (unsigned int cpu = 0; cpu < 2; cpu++) {
+			cut_here(s, cpu * 2 + EVENTS);
+			cut_here(s, cpu * 2 + CONTROL);
+			nr[cpu] = s->ring[cpu * 2 + CONTROL].nr;
+		}
+		if (started)
+			sim_start(s);
+		s->running = true;
+		hear(s, 5);
+		s->running = false;
+		sim_finish(s);
+		for (unsigned int cpu = 0; started && cpu < 2; cpu++)
+			end_after(s, cpu * 2 + CONTROL, nr[cpu]);
+		save(s, 0);
+		if (started)
+			check(!result.ret, "%s", result.finding[0].text);
+		else
+			check_only(KTAPE_RULE_MARKER, KTAPE_RING_EVENT, 0);
+		done(s);
+	}
+}
+
+/* ---- absence ------------------------------------------------------------------- */
+
+/* Ask whether CPU 0 delivered a signal in a span in which it did. */
 static unsigned int ask(struct sim *s, uint64_t from, uint64_t to)
 {
 	const struct ktape_absence q = {
@@ -177,7 +319,7 @@ static unsigned int ask(struct sim *s, uint64_t from, uint64_t to)
 	return verdict;
 }
 
-static void test_absent(void)
+static void test_absent_events(void)
 {
 	/* The control ring of CPU 0 has the second start, or only that of CPU 1 has it. */
 	for (unsigned int has = 0; has < 2; has++) {
@@ -205,16 +347,42 @@ static void test_absent(void)
 	}
 }
 
+/* The event was not enabled, but the markers of that were not read. */
+static void test_absent_markers(void)
+{
+	struct sim *s = sim_new(34);
+	unsigned int nr;
+	uint64_t from, to;
+
+	sim_start(s);
+	sim_work(s, 100);
+	cut_here(s, CONTROL);
+	nr = s->ring[CONTROL].nr;
+	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
+	from = s->now;
+	hear(s, 5);
+	to = s->now;
+	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
+	sim_work(s, 60);
+	sim_finish(s);
+	end_after(s, CONTROL, nr);
+	check_equal(ask(s, from, to), KTAPE_ABSENT_NOT_ENABLED);
+	done(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
-		{ "a control ring that was read further than the event ring", test_ledger },
+		{ "a ledger with events that were not read", test_ledger },
+		{ "the same without the event ring", test_no_events },
+		{ "a pipe that ends there, or goes on", test_pipe },
 		{ "a ledger with fewer events than there are", test_too_many },
-		{ "the same in a trace with the end of its session", test_finished },
-		{ "an event ring that was read further, and its CPU came online", test_offline },
-		{ "another thread than the idle one", test_another_thread },
-		{ "a control ring that goes on without a marker", test_no_marker },
-		{ "events behind the end of the ring are not proved absent", test_absent },
+		{ "a ledger in a trace with the end of its session", test_finished },
+		{ "events whose markers were not read", test_unmarked },
+		{ "a control ring that was read without a marker", test_no_marker },
+		{ "events after the last record of the control rings", test_late },
+		{ "events that were not read are not proved absent", test_absent_events },
+		{ "nor are those whose markers were not read", test_absent_markers },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);

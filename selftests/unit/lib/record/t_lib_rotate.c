@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test where a piece of a log ends: at the blocks that one flush has closed, whatever the
+ * rings do meanwhile.
+ */
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "lib_device.h"
+
+#define CONTROL		2U	/* control ring of CPU 0 */
+#define GROWN		3U	/* blocks of each ring before the flush, the open one included */
+
+static char dirs[2][320];
+static void (*while_writing)(void);
+
+/* The recorder's plain writes come here. */
+static void write_begins(void)
+{
+	void (*what)(void) = while_writing;
+
+	while_writing = NULL;
+	if (what)
+		what();
+}
+
+ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at)
+{
+	write_begins();
+	return syscall(SYS_pwritev, fd, v, n, at, 0);
+}
+
+ssize_t pwritev64(int fd, const struct iovec *v, int n, off64_t at)
+{
+	write_begins();
+	return syscall(SYS_pwritev, fd, v, n, at, 0);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
+{
+	write_begins();
+	return syscall(SYS_pwrite64, fd, data, n, at);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
+{
+	write_begins();
+	return syscall(SYS_pwrite64, fd, data, n, at);
+}
+
+/* Return the whole blocks of a ring in a piece; the empty packet before them is smaller. */
+static unsigned int blocks_of(const char *dir, const char *file)
+{
+	char path[400];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (stat(path, &st))
+		return 0;
+	return (unsigned int)(st.st_size / BLOCK);
+}
+
+static struct ktape_recorder *begin(void)
+{
+	const struct ktape_recorder_options how = {
+		.dir = dirs[0],
+		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_PIECES |
+			 KTAPE_RECORD_NO_URING,
+	};
+	struct ktape_recorder *rec;
+
+	device_begin();
+	closes = true;
+	flushes = 0;
+	flush_error = 0;
+	after_flush = NULL;
+	while_writing = NULL;
+	if (ktape_recorder_open(&device, &how, &rec))
+		abort();
+	device_grow(GROWN - 1, 5);
+	return rec;
+}
+
+static void rotate(struct ktape_recorder *rec, unsigned int times)
+{
+	check_equal(ktape_recorder_rotate(rec, dirs[1]), 0);
+	check_equal(flushes, times);
+}
+
+static void end(struct ktape_recorder *rec)
+{
+	ktape_recorder_close(rec);
+	trace_remove(dirs[0]);
+	trace_remove(dirs[1]);
+}
+
+static void holds(unsigned int cpu0, unsigned int cpu1, unsigned int control0)
+{
+	check_equal(blocks_of(dirs[0], "cpu0"), cpu0);
+	check_equal(blocks_of(dirs[0], "cpu1"), cpu1);
+	check_equal(blocks_of(dirs[0], "control0"), control0);
+}
+
+static void test_quiet(void)
+{
+	struct ktape_recorder *rec = begin();
+
+	rotate(rec, 1);
+	holds(GROWN, GROWN, GROWN);
+	end(rec);
+}
+
+static void close_event_block(void)
+{
+	device_close(1, UINT32_MAX);
+}
+
+/* A block that is closed while another ring is written is of the next piece. */
+static void test_while_writing(void)
+{
+	struct ktape_recorder *rec = begin();
+
+	while_writing = close_event_block;
+	rotate(rec, 1);
+	check(!while_writing, "nothing was written");
+	holds(GROWN, GROWN, GROWN);
+	end(rec);
+}
+
+static void close_once(void)
+{
+	after_flush = NULL;
+	close_event_block();
+}
+
+/* A ring goes on before its position is noted: it is not known which block the flush closed. */
+static void test_before_position(void)
+{
+	struct ktape_recorder *rec = begin();
+
+	after_flush = close_once;
+	rotate(rec, 2);
+	/* The block that it closed itself is in the same piece, before the second flush. */
+	holds(GROWN, GROWN + 1, GROWN);
+	end(rec);
+}
+
+/* A flush closes no block without records, so the ring has closed it itself. */
+static void test_empty(void)
+{
+	struct ktape_recorder *rec = begin();
+
+	device_close(1, 5);
+	after_flush = close_once;
+	rotate(rec, 2);
+	end(rec);
+}
+
+/* A mode without flush: the piece ends where the rings have closed blocks themselves. */
+static void test_no_flush(void)
+{
+	struct ktape_recorder *rec = begin();
+
+	closes = false;
+	rotate(rec, 1);
+	holds(GROWN - 1, GROWN - 1, GROWN - 1);
+	end(rec);
+}
+
+/* A flush that never succeeds is not repeated: each one writes to the control rings. */
+static void test_errors(void)
+{
+	static const int error[] = { -EAGAIN, -ENODEV };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(error); i++) {
+		struct ktape_recorder *rec = begin();
+
+		flush_error = error[i];
+		rotate(rec, 1);
+		end(rec);
+	}
+}
+
+static void consume(void)
+{
+	device_store(&device_page(0)->consumer, flushes);
+	flush_error = flushes == 3 ? 0 : -EAGAIN;
+}
+
+/* The ring was full, but its consumers read on. */
+static void test_full(void)
+{
+	struct ktape_recorder *rec = begin();
+
+	flush_error = -EAGAIN;
+	while_writing = consume;
+	after_flush = NULL;
+	rotate(rec, 2);
+	end(rec);
+}
+
+/* A stopped session closes no block: its rings are read to their ends. */
+static void test_stopped(void)
+{
+	struct ktape_recorder *rec = begin();
+	struct trace_result r;
+
+	for (unsigned int i = 0; i < RINGS; i++)
+		device_page(i)->flags = KTAPE_RING_FLAG_STOPPED;
+	rotate(rec, 0);
+	trace_read(dirs[0], 0, &r);
+	check_equal(r.events, emitted);
+	end(rec);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "rings that are quiet", test_quiet },
+		{ "a block that is closed while another ring is written", test_while_writing },
+		{ "a block that is closed before the positions are noted", test_before_position },
+		{ "an empty block at the flush", test_empty },
+		{ "a mode without flush", test_no_flush },
+		{ "a flush that fails", test_errors },
+		{ "a ring that was full", test_full },
+		{ "a session that is stopped", test_stopped },
+	};
+	const char *dir = trace_folder();
+	int ret;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(dirs); i++)
+		snprintf(dirs[i], sizeof(dirs[i]), "%s/%u", dir, i);
+	ret = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	trace_remove(dir);
+	return ret;
+}
