@@ -237,13 +237,18 @@ static void do_unmarked(void (*what)(struct sim *s), bool marked)
 
 static void test_unmarked(void)
 {
-	static void (*const what[])(struct sim *s) = {
-		be_offline, restart, filter_threads, leave_ends_out,
+	static const struct {
+		void (*what)(struct sim *s);
+	} cases[] = {
+		{ be_offline },
+		{ restart },
+		{ filter_threads },
+		{ leave_ends_out },
 	};
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(what); i++) {
-		do_unmarked(what[i], true);
-		do_unmarked(what[i], false);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		do_unmarked(cases[i].what, true);
+		do_unmarked(cases[i].what, false);
 	}
 }
 
