@@ -95,6 +95,20 @@ BRIEF_PUT(1)
 BRIEF_PUT(2)
 BRIEF_PUT(3)
 
+/**
+ * kt_event_put1() - Record an event with one word, whatever the filters say
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE_OF()
+ * @a0: argument word
+ * @sessions: bit n: session n, which records; at least one
+ *
+ * Context: as kt_event().
+ */
+void notrace kt_event_put1(u32 code, u32 place, u32 a0, unsigned long sessions)
+{
+	brief_put1(code, place, a0, 0, 0, sessions);
+}
+
 /* Record an event in at least one session, whatever the filters say. */
 static __always_inline void brief_unfiltered(u32 code, u32 place, u32 a0,
 					     u32 a1, u32 a2,
@@ -151,11 +165,15 @@ static noinline void notrace brief_by_both(u32 code, u32 place, u32 a0, u32 a1,
 					   u32 a2, struct task_struct *other)
 {
 	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
+	const u32 own = kt_cpu_read(kt_cpus.now.pass);
 	struct kt_kept verdict;
 	unsigned long pass;
 
+	/* It may have been closed since brief_judged() loaded it. */
+	if (unlikely(own & KT_NOT_JUDGED))
+		return kt_event_checked(code, place, a0, a1, a2, other);
 	kt_verdict_get(other, brief, &verdict);
-	pass = (u8)brief & (kt_cpu_read(kt_cpus.now.pass) | verdict.pass);
+	pass = (u8)brief & (own | verdict.pass);
 	if ((u8)brief & ~pass)
 		brief_held(place, (u8)brief & ~pass);
 	if (pass)
@@ -181,8 +199,10 @@ static noinline void notrace brief_judged(u32 code, u32 place, u32 a0, u32 a1,
 
 	/* brief may have changed since kt_event_many() loaded it. */
 	if (unlikely(!(kt_cpu_read(kt_cpus.now.thread) & KT_ARRIVED) ||
-		     pass & KT_NOT_JUDGED || !(brief & KT_JUDGED)))
+		     !(brief & KT_JUDGED)))
 		return kt_event_checked(code, place, a0, a1, a2, other);
+	if (unlikely(pass & KT_NOT_JUDGED))
+		return brief_judge(code, place, a0, a1, a2, other);
 	if (sessions & ~pass && other)
 		return brief_by_both(code, place, a0, a1, a2, other);
 	if (sessions & ~pass)
@@ -191,20 +211,14 @@ static noinline void notrace brief_judged(u32 code, u32 place, u32 a0, u32 a1,
 		brief_passed(code, place, a0, a1, a2, sessions & pass);
 }
 
-/* Is what the verdict on the running thread depends on still as it was? */
-static __always_inline bool brief_verdict_holds(u32 brief)
+/* Has the running thread still the uid that the verdict was found for? */
+static __always_inline bool brief_verdict_holds(void)
 {
 	const unsigned long thread = kt_cpu_read(kt_cpus.now.thread);
-	struct task_struct *p = (void *)(thread - KT_ARRIVED);
 
-	if (!(thread & KT_ARRIVED))
-		return false;
-	if (brief & KT_VERDICT_CGROUP &&
-	    kt_cgroup_id(kt_thread_cgroup(p)) !=
-		    kt_cpu_read(kt_cpus.now.cgroup))
-		return false;
-	return !(brief & KT_VERDICT_UID) ||
-	       kt_thread_uid(p) == kt_cpu_read(kt_cpus.now.uid);
+	return thread & KT_ARRIVED &&
+	       kt_thread_uid((void *)(thread - KT_ARRIVED)) ==
+		       kt_cpu_read(kt_cpus.now.uid);
 }
 
 /* Do brief_judged() for filters whose verdicts vary. */
@@ -214,7 +228,7 @@ static noinline void notrace brief_varying(u32 code, u32 place, u32 a0, u32 a1,
 	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
 	const unsigned long sessions = (u8)brief;
 
-	if (unlikely(!brief_verdict_holds(brief)))
+	if (unlikely(!brief_verdict_holds()))
 		return brief_judge(code, place, a0, a1, a2, other);
 	if (sessions && !(sessions & (u8)~kt_cpu_read(kt_cpus.now.ready)))
 		return brief_unfiltered(code, place, a0, a1, a2, sessions);
@@ -222,19 +236,6 @@ static noinline void notrace brief_varying(u32 code, u32 place, u32 a0, u32 a1,
 	    !(sessions & (u8)~kt_cpu_read(kt_cpus.now.held)))
 		return brief_held(place, sessions);
 	brief_judged(code, place, a0, a1, a2, other);
-}
-
-/* Do brief_by_both() if the running thread passes in no session. */
-static noinline void notrace brief_by_other(u32 code, u32 place, u32 a0, u32 a1,
-					    u32 a2, struct task_struct *other)
-{
-	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
-	u32 pass;
-
-	if (brief && kt_verdict_look(other, &pass) && !((u8)brief & pass))
-		brief_held(place, (u8)brief);
-	else
-		brief_by_both(code, place, a0, a1, a2, other);
 }
 
 /**
@@ -284,16 +285,42 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	BUILD_BUG_ON(KTAPE_OPCODES != 256);	/* (u8)code is the opcode */
 	if (kt_nmi_unsafe())
 		return kt_event_checked(code, place, a0, a1, a2, other);
-	if (brief - 1 < BIT(KT_SESSIONS) - 1)
+	/* No thread filters, and at least one session. */
+	if ((s32)brief > 0)
 		return brief_unfiltered(code, place, a0, a1, a2, brief);
 	if (brief & KT_VERDICT_VARIES)
 		return brief_varying(code, place, a0, a1, a2, other);
-	if ((brief & ~kt_cpu_read(kt_cpus.now.held)) == KT_JUDGED) {
-		if (other)
-			return brief_by_other(code, place, a0, a1, a2, other);
+	if (!other && (brief & ~kt_cpu_read(kt_cpus.now.held)) == KT_JUDGED)
 		return brief_held(place, (u8)brief);
-	}
 	if (brief)
 		return brief_judged(code, place, a0, a1, a2, other);
 	kt_event_checked(code, place, a0, a1, a2, other);
+}
+
+/**
+ * kt_event_about() - Do kt_event_many() for an event that may be about another task
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE()
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ * @other: a task that the event is about besides current, or NULL
+ *
+ * Short if the route has one session, whose filters neither of the two threads passes.
+ *
+ * Context: as kt_event().
+ */
+noinline void notrace kt_event_about(u32 code, u32 place, u32 a0, u32 a1,
+				     u32 a2, struct task_struct *other)
+{
+	const unsigned long route = kt_cpu_read(kt_cpus.route[(u8)code]);
+	struct ktape_ring_page *page =
+		kt_cpu_read(kt_cpus.held_pages[KT_PLACE_RINGS(place) + route]);
+	u32 pass = 0;
+
+	if (!page || (other && !kt_verdict_look(other, &pass)) ||
+	    pass >> (route - KT_ROUTE_JUDGED) & 1)
+		return kt_event_many(code, place, a0, a1, a2, other);
+	kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
+	kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
 }

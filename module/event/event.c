@@ -307,7 +307,7 @@ noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
  */
 void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
 {
-	kt_event_at(code, place, 0, 0, 0, 0, other);
+	kt_event_at(code, place, 0, 0, 0, 0, other, false);
 }
 
 /**
@@ -321,7 +321,7 @@ void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
  */
 void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 {
-	kt_event_at(code, place, 1, a0, 0, 0, other);
+	kt_event_at(code, place, 1, a0, 0, 0, other, false);
 }
 
 /**
@@ -337,7 +337,7 @@ void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 		       struct task_struct *other)
 {
-	kt_event_at(code, place, 2, a0, a1, 0, other);
+	kt_event_at(code, place, 2, a0, a1, 0, other, false);
 }
 
 /**
@@ -354,7 +354,7 @@ void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 void notrace kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		       struct task_struct *other)
 {
-	kt_event_at(code, place, 3, a0, a1, a2, other);
+	kt_event_at(code, place, 3, a0, a1, a2, other, false);
 }
 
 /*

@@ -63,25 +63,30 @@ enum {
 #define KT_ROUTE_MANY		KT_SESSIONS
 
 /*
- * First of the routes, one a session, of events to which only the session's pid
- * filter applies: their rings are NULL unless the running thread passes.
+ * First of the routes, one a session, of events to which only the session's pid and
+ * cgroup filters apply: their rings are NULL unless the running thread passes.
  */
 #define KT_ROUTE_JUDGED		(KT_SESSIONS + 1)
 
 /*
- * Route of sched_switch if several sessions without filters record it; and the first
- * of those, one a session, if the pid filter of one session is all that matters.
+ * Routes of sched_switch: several sessions without filters record it; no session and
+ * no sink does, and no filter needs it, so that context records take its place; and
+ * the first of those, one a session, if the pid and cgroup filters of one session are
+ * all that matters.
  */
 #define KT_ROUTE_IN		(2 * KT_SESSIONS + 1)
-#define KT_ROUTE_SWITCH		(KT_ROUTE_IN + 1)
+#define KT_ROUTE_TELL		(KT_ROUTE_IN + 1)
+#define KT_ROUTE_SWITCH		(KT_ROUTE_TELL + 1)
 #define KT_ROUTES		(KT_ROUTE_SWITCH + KT_SESSIONS)
 
 /*
- * In struct kt_cpu.brief and .watch, besides KT_VERDICT_* and one bit a session:
- * thread filters apply; only kt_event_switch() does all that a switch needs.
+ * In struct kt_cpu.brief and .watch, besides KT_VERDICT_VARIES and one bit a session:
+ * thread filters apply; only kt_event_switch() does all that a switch needs; a filter
+ * by cgroup is in force.
  */
-#define KT_JUDGED		BIT(KT_SESSIONS + 2)
-#define KT_WATCH_SLOW		BIT(KT_SESSIONS + 3)
+#define KT_JUDGED		BIT(31)	/* the sign, see kt_event_many() */
+#define KT_WATCH_SLOW		BIT(KT_SESSIONS + 1)
+#define KT_WATCH_CGROUPS	BIT(KT_SESSIONS + 2)
 
 /* struct kt_now.pass: no verdict on the running thread is known. */
 #define KT_NOT_JUDGED		BIT(KT_SESSIONS)
@@ -95,8 +100,7 @@ enum {
  *	is being recorded; 0: no switch has been seen since the probe of
  *	sched_switch was attached, so it is current
  * @pass: bit n: session n has no thread filter, or @thread passes
- * @cgroup: id of the thread's cgroup when @pass was found
- * @uid: its uid then
+ * @uid: uid of the thread when @pass was found
  * @owed: bit n: readers of session n do not know which thread runs; its context
  *	record comes with the next event of the session
  * @held: bit n: @thread does not pass in session n
@@ -107,13 +111,13 @@ enum {
  *	does not pass is only to be counted; else KT_NOT_JUDGED
  *
  * Changed by the owning CPU alone, and for a CPU that is not online yet.  All but
- * @owed and @all_quiet change with interrupts disabled.
+ * @owed and @all_quiet change with interrupts disabled.  Any CPU may close it, that
+ * is store that nothing is known, see kt_switch_close_all().
  */
 struct kt_now {
 	unsigned long thread;
 	u32 pass;
 	u32 uid;
-	u64 cgroup;
 	u32 all_ready;
 	u32 all_quiet;
 	u8 owed;
@@ -126,12 +130,12 @@ struct kt_now {
  * @route: per opcode the only session that records it, or KT_ROUTE_*
  * @want: per opcode, bit n: session n records it
  * @now: the running thread
- * @watch: bit n: session n records switches or context records; KT_VERDICT_*,
- *	KT_JUDGED and KT_WATCH_SLOW of all sessions
+ * @watch: bit n: session n records switches or context records;
+ *	KT_VERDICT_VARIES and KT_WATCH_* of all sessions
  * @selective: bit n: session n has a thread filter, and @now is kept up to date
  *	for it
  * @switch_session: the only session that records sched_switch, or KT_ROUTE_MANY
- * @brief: per opcode @want, with KT_VERDICT_* and KT_JUDGED of the thread
+ * @brief: per opcode @want, with KT_VERDICT_VARIES and KT_JUDGED of the thread
  *	filters, if no other filter, no trigger and no sink apply to the event in
  *	any of the sessions; else 0
  * @ring: per ring kind (KT_RING_NAMES included) and route; stored before any
@@ -215,12 +219,15 @@ void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		   struct task_struct *other);
-void kt_switch_tell(struct task_struct *next);
+void kt_event_about(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+		    struct task_struct *other);
+void kt_event_put1(u32 code, u32 place, u32 a0, unsigned long sessions);
 void kt_event_switch(u32 code, struct task_struct *prev,
 		     struct task_struct *next);
 void kt_event_switch_in(u32 code, struct task_struct *prev,
 			struct task_struct *next);
 void kt_switch_forget(void);
+void kt_switch_close_all(void);
 void kt_switch_prepare(unsigned int cpu);
 void kt_switch_told(unsigned int session);
 void kt_event_record_in(unsigned int session, u32 kind,
@@ -272,10 +279,14 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
 #define KT_PLACE(NAME) \
 	KT_PLACE_OF(KT_CLASS_OF_##NAME, KT_EVENT_RING_##NAME)
 
-/* kt_event(), with opcode and dat20, and class and kind, in one word each. */
+/*
+ * kt_event(), with opcode and dat20, and class and kind, in one word each.  @alone is a
+ * constant: the event is about no other task.
+ */
 static __always_inline void kt_event_at(u32 code, u32 place, const u32 nargs,
 					u32 a0, u32 a1, u32 a2,
-					struct task_struct *other)
+					struct task_struct *other,
+					const bool alone)
 {
 	unsigned long route =
 		kt_cpu_read(kt_cpus.route[code & (KTAPE_OPCODES - 1)]);
@@ -284,14 +295,12 @@ static __always_inline void kt_event_at(u32 code, u32 place, const u32 nargs,
 	struct ktape_ring_page *page;
 
 	if (unlikely(!r || kt_nmi_unsafe())) {
-		page = NULL;
-		/* gcc takes no pointer for a constant. */
-		if (__builtin_constant_p((unsigned long)other) && !other)
-			page = kt_cpu_read(
-				kt_cpus.held_pages[KT_PLACE_RINGS(place) +
-						   route]);
+		if (!alone)
+			return kt_event_about(code, place, a0, a1, a2, other);
+		page = kt_cpu_read(
+			kt_cpus.held_pages[KT_PLACE_RINGS(place) + route]);
 		if (!page)
-			return kt_event_many(code, place, a0, a1, a2, other);
+			return kt_event_many(code, place, a0, a1, a2, NULL);
 		kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
 		kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
 		return;
@@ -331,6 +340,7 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
  * @a1: argument word
  * @a2: argument word
  * @other: a task that the event is about besides current, or NULL
+ * @alone: constant, there is none
  *
  * Each use inlines about 200 bytes of code.  Only the events of the scheduler,
  * of interrupts, of softirqs and of system calls are frequent enough to be
@@ -344,10 +354,11 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
 static __always_inline void kt_event(const u32 opcode, const u32 class,
 				     const u32 kind, u32 dat20,
 				     const u32 nargs, u32 a0, u32 a1, u32 a2,
-				     struct task_struct *other)
+				     struct task_struct *other,
+				     const bool alone)
 {
 	kt_event_at(KT_CODE(opcode, dat20, 0, nargs), KT_PLACE_OF(class, kind),
-		    nargs, a0, a1, a2, other);
+		    nargs, a0, a1, a2, other, alone);
 }
 
 /* ---- context switches: switch.c ------------------------------------------- */
@@ -393,15 +404,10 @@ static __always_inline struct task_struct *kt_event_thread(void)
 	return thread & KT_ARRIVED ? (void *)(thread - KT_ARRIVED) : NULL;
 }
 
-/*
- * Does no session and no sink record switches, and no thread filter need them?  Then
- * kt_switch_tell() does all that kt_event_switch() would.
- */
-static __always_inline bool kt_switch_is_only_told(void)
+/* The ring that a route gives to sched_switch. */
+static __always_inline struct kt_ring *kt_switch_ring(unsigned long route)
 {
-	return !kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]) &&
-	       !kt_cpu_read(kt_cpus.selective) &&
-	       !kt_sink_wants(KTAPE_EV_SCHED_SWITCH);
+	return kt_cpu_read(kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][route]);
 }
 
 /* Record a switch in one ring. */
@@ -416,10 +422,41 @@ static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
 	kt_switch_end();
 }
 
+#define KT_PLACE_CONTEXT \
+	KT_PLACE_OF(KTAPE_CLASS_CONTROL, KTAPE_RING_EVENT)
+
 /**
- * kt_switch_passes() - Is a switch to be recorded in the ring of a pid filter?
- * @r: the ring
+ * kt_switch_tell() - Tell of a switch that no session and no sink records
  * @next: the incoming thread
+ *
+ * Writes context records into the event rings, for the usual single session inlined.
+ *
+ * Context: the probe of sched_switch, by KT_ROUTE_TELL.
+ */
+static __always_inline void kt_switch_tell(struct task_struct *next)
+{
+	unsigned long sessions = kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT]);
+	const u32 code = KT_CODE(KTAPE_EV_CONTEXT, (u8)next->prio, 0, 1);
+	struct kt_ring *r;
+
+	/* It may have changed since the route was loaded. */
+	if (unlikely(!sessions))
+		return;
+	kt_switch_begin(next);
+	r = kt_cpu_read(kt_cpus.ring[KTAPE_RING_EVENT][__ffs(sessions)]);
+	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
+	kt_ring_put(r, code, KTAPE_CLASS_CONTROL, 1, next->pid, 0, 0);
+	sessions &= sessions - 1;
+	if (sessions)
+		kt_event_put1(code, KT_PLACE_CONTEXT, next->pid, sessions);
+	kt_switch_end();
+}
+
+/**
+ * kt_switch_passes() - Is a switch to be recorded if thread filters apply to it?
+ * @route: KT_ROUTE_SWITCH or one of those that follow it
+ * @next: the incoming thread
+ * @r: receives the ring
  * @passes: receives the answer
  *
  * Inlined, because this decides alone in the most frequent cases: both threads pass,
@@ -428,22 +465,24 @@ static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
  * Context: the probe of sched_switch.
  * Return: true; false: only kt_event_switch() does all that is needed.
  */
-static __always_inline bool kt_switch_passes(struct kt_ring *r,
+static __always_inline bool kt_switch_passes(unsigned long route,
 					     struct task_struct *next,
-					     bool *passes)
+					     struct kt_ring **r, bool *passes)
 {
 	const struct kt_kept *k = kt_verdict_place(next);
 	struct ktape_ring_page *page;
 
+	*r = kt_switch_ring(route - KT_ROUTE_SWITCH);
 	if (unlikely(!kt_verdict_is_kept(k, next, 0)))
 		return false;
 	*passes = k->pass == kt_cpu_read(kt_cpus.now.all_ready);
 	if (*passes)
 		return true;
+	barrier();	/* gcc compares with memory both times */
 	if (k->pass != kt_cpu_read(kt_cpus.now.all_quiet))
 		return false;
 	kt_cpu_write(kt_cpus.now.thread, (unsigned long)next + KT_ARRIVED);
-	page = r->page;
+	page = (*r)->page;
 	kt_count(&page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
 	kt_count(&page->filtered[KT_CLASS_OF_SCHED_SWITCH]);
 	return true;
@@ -477,18 +516,18 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		  a0, a1, a2, other)
 
 /* The same inlined, for frequent events: see kt_event(). */
-#define KT_EVENT_INLINE(NAME, dat20, nargs, a0, a1, a2, other)		\
+#define KT_EVENT_INLINE(NAME, dat20, nargs, a0, a1, a2, other, alone)	\
 	kt_event(KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,			\
-		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other)
+		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other, alone)
 
 #define KT_INLINE0(NAME, dat20) \
-	KT_EVENT_INLINE(NAME, dat20, 0, 0, 0, 0, NULL)
+	KT_EVENT_INLINE(NAME, dat20, 0, 0, 0, 0, NULL, true)
 #define KT_INLINE1(NAME, dat20, a0) \
-	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, NULL)
+	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, NULL, true)
 #define KT_INLINE2(NAME, dat20, a0, a1) \
-	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, NULL)
+	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, NULL, true)
 #define KT_INLINE1_OF(NAME, other, dat20, a0) \
-	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, other)
+	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, other, false)
 
 /*
  * Record an event with an array of up to 7 argument words, and with a blob

@@ -20,17 +20,12 @@
 #include "internal.h"
 
 /* Write context records of a thread into the event rings of some sessions. */
-static void switch_tell(unsigned long sessions, u32 tid, u32 prio)
+static __always_inline void switch_tell(unsigned long sessions, u32 tid,
+					u32 prio)
 {
-	struct kt_ring *r;
-
-	for (; sessions; sessions &= sessions - 1) {
-		r = this_cpu_ptr(&kt_cpus)
-			    ->ring[KTAPE_RING_EVENT][__ffs(sessions)];
-		kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
-		kt_ring_put(r, KT_CODE(KTAPE_EV_CONTEXT, prio, 0, 1),
-			    KTAPE_CLASS_CONTROL, 1, tid, 0, 0);
-	}
+	if (sessions)
+		kt_event_put1(KT_CODE(KTAPE_EV_CONTEXT, prio, 0, 1),
+			      KT_PLACE_CONTEXT, tid, sessions);
 }
 
 /**
@@ -86,14 +81,25 @@ static void switch_set_routes(struct kt_cpu *c, unsigned long sessions,
 	}
 }
 
-static void switch_forget(struct kt_cpu *c)
+/* Store that no verdict is known.  Until there is one, events take the slower ways. */
+static void switch_close(struct kt_cpu *c, unsigned long sessions)
 {
-	WRITE_ONCE(c->now.pass, KT_NOT_JUDGED);
+	switch_set_routes(c, sessions, 0, 0);
 	WRITE_ONCE(c->now.held, 0);
 	WRITE_ONCE(c->now.ready, 0);
 	WRITE_ONCE(c->now.all_ready, KT_NOT_JUDGED);
 	WRITE_ONCE(c->now.all_quiet, KT_NOT_JUDGED);
-	switch_set_routes(c, BIT(KT_SESSIONS) - 1, 0, 0);
+	/*
+	 * The owner may store a verdict meanwhile.  If the routes stay closed, so does
+	 * the verdict, and the next one opens them.  Pairs with switch_arrive().
+	 */
+	smp_wmb();
+	WRITE_ONCE(c->now.pass, KT_NOT_JUDGED);
+}
+
+static void switch_forget(struct kt_cpu *c)
+{
+	switch_close(c, BIT(KT_SESSIONS) - 1);
 	WRITE_ONCE(c->now.thread, 0);
 }
 
@@ -111,6 +117,33 @@ void kt_switch_forget(void)
 }
 
 /**
+ * kt_switch_close_all() - End the verdicts on running threads, on all CPUs
+ *
+ * A thread has got another cgroup, and may run on any CPU, where the verdict would
+ * hold until the next switch.
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_switch_close_all(void)
+{
+	struct kt_cpu *c;
+	unsigned int cpu;
+
+	kt_verdict_renew();
+	/*
+	 * A CPU that has looked at the thread before the epoch changed either sees
+	 * the new one after it has stored its verdict, or stored it before what
+	 * follows.  Pairs with the barrier in switch_confirm().
+	 */
+	smp_mb();
+	for_each_possible_cpu(cpu) {
+		c = per_cpu_ptr(&kt_cpus, cpu);
+		if (READ_ONCE(c->selective))
+			switch_close(c, READ_ONCE(c->selective));
+	}
+}
+
+/**
  * kt_switch_prepare() - Do kt_switch_forget() for a CPU that comes online
  * @cpu: the CPU, which does not run yet
  *
@@ -125,6 +158,17 @@ void kt_switch_prepare(unsigned int cpu)
 	switch_forget(c);
 	WRITE_ONCE(c->now.owed,
 		   c->selective & c->want[KTAPE_EV_CONTEXT]);
+}
+
+/* Take a verdict back if a thread has got another cgroup since it was found. */
+static void switch_confirm(struct kt_cpu *c, const struct kt_kept *verdict,
+			   unsigned long selective)
+{
+	/* Pairs with the barrier in kt_switch_close_all(). */
+	smp_mb();
+	if ((unsigned long)atomic_long_read(&kt_verdict_epoch) !=
+	    verdict->epoch)
+		switch_close(c, selective);
 }
 
 /*
@@ -148,8 +192,9 @@ static void switch_arrive(struct kt_cpu *c, struct task_struct *next,
 		switch_set_routes(c, selective, 0, 0);
 	WRITE_ONCE(c->now.held, 0);
 	barrier();	/* an NMI finds nothing that it could take for a verdict */
-	WRITE_ONCE(c->now.pass, pass);
-	WRITE_ONCE(c->now.cgroup, verdict->cgroup);
+	/* If it is the same, another CPU may be closing it: leave that alone. */
+	if (change)
+		WRITE_ONCE(c->now.pass, pass);
 	WRITE_ONCE(c->now.uid, verdict->uid);
 	WRITE_ONCE(c->now.ready, ready);
 	WRITE_ONCE(c->now.all_ready, (u8)watch & ~ready ? KT_NOT_JUDGED : pass);
@@ -158,8 +203,12 @@ static void switch_arrive(struct kt_cpu *c, struct task_struct *next,
 	WRITE_ONCE(c->now.thread, (unsigned long)next + KT_ARRIVED);
 	barrier();
 	WRITE_ONCE(c->now.held, held);
-	if (change)
+	if (change) {
+		smp_wmb();	/* pairs with that in switch_close() */
 		switch_set_routes(c, selective, ready, held);
+	}
+	if (watch & KT_WATCH_CGROUPS)
+		switch_confirm(c, verdict, selective);
 }
 
 /* Sessions in whose place a switch that they did not record is to be told. */
@@ -220,8 +269,8 @@ static noinline void notrace switch_all(u32 code, struct task_struct *prev,
 }
 
 /*
- * Do kt_switch_passes() for filters whose verdicts vary.  Then update struct kt_now,
- * whose verdict stays the same.
+ * Do kt_switch_passes() with a filter by uid in force.  Then update struct kt_now, whose
+ * verdict stays the same.
  */
 static __always_inline bool switch_varying_passes(struct kt_ring *r,
 						  struct task_struct *prev,
@@ -232,30 +281,14 @@ static __always_inline bool switch_varying_passes(struct kt_ring *r,
 
 	if (!r || watch & KT_WATCH_SLOW ||
 	    !kt_verdict_is_kept(k, next, watch) ||
-	    !kt_verdict_holds(prev, watch, kt_cpu_read(kt_cpus.now.cgroup),
-			      kt_cpu_read(kt_cpus.now.uid)))
+	    kt_thread_uid(prev) != kt_cpu_read(kt_cpus.now.uid))
 		return false;
 	*passes = k->pass == kt_cpu_read(kt_cpus.now.all_ready);
 	if (!*passes && k->pass != kt_cpu_read(kt_cpus.now.all_quiet))
 		return false;
-	/* An NMI compares these with the thread, too, and judges it by itself. */
-	kt_cpu_write(kt_cpus.now.cgroup, k->cgroup);
+	/* An NMI compares it with the thread, too, and judges it by itself. */
 	kt_cpu_write(kt_cpus.now.uid, k->uid);
 	return true;
-}
-
-/**
- * kt_switch_tell() - Tell of a switch that no session and no sink records
- * @next: the incoming thread
- *
- * Context: the probe of sched_switch, if kt_switch_is_only_told().
- */
-noinline void notrace kt_switch_tell(struct task_struct *next)
-{
-	kt_switch_begin(next);
-	switch_tell(kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT]), next->pid,
-		    (u8)next->prio);
-	kt_switch_end();
 }
 
 /**
@@ -288,7 +321,7 @@ noinline void notrace kt_event_switch(u32 code, struct task_struct *prev,
 /**
  * kt_switch_judge() - Find the verdict on the running thread again
  *
- * It has changed its cgroup or its uid.
+ * It has changed its uid, or another thread its cgroup.
  *
  * Context: any but NMI, preemption disabled, no switch is being recorded.
  */

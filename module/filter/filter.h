@@ -15,7 +15,6 @@
 #include <linux/bitmap.h>
 #include <linux/cgroup.h>
 #include <linux/cred.h>
-#include <linux/hash.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -194,28 +193,29 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
  *   a thread is followed or	the epoch changes; a thread that was followed is
  *   not followed any more	removed before its task_struct is freed, so a new
  *				thread at the same address has another epoch
- *   the thread changes cgroup	the cgroup's id, which is never used again, is
- *				compared
- *   the thread changes uid	the uid is compared
- *
- * The last two are compared only if such a filter is in force.
+ *   the thread changes cgroup	the cgroup is compared, and the epoch changes; a
+ *				cgroup that is made has another epoch than one
+ *				that was at the same address
+ *   another thread is at the	its cgroup and uid are compared, too
+ *   same address
+ *   the thread changes uid	the uid is compared if such a filter is in force
  */
 
 /* Verdicts that a CPU keeps; two threads may share a place. */
-#define KT_KEPT_BITS	5
+#define KT_KEPT		32U
 
 /**
  * struct kt_kept - a verdict on a thread
  * @task: the thread; NULL = none
  * @epoch: kt_verdict_epoch before the verdict was found
- * @cgroup: id of the thread's cgroup
+ * @cgroup: the thread's cgroup; only compared
  * @uid: real uid of the thread
  * @pass: bit n: session n has no such filter, or the thread passes
  */
 struct kt_kept {
 	const struct task_struct *task;
 	unsigned long epoch;
-	u64 cgroup;
+	const struct cgroup *cgroup;
 	u32 uid;
 	u32 pass;
 };
@@ -224,15 +224,16 @@ struct kt_kept {
  * Written with interrupts disabled.  An NMI only reads, and finds no thread while an
  * entry changes.
  */
-DECLARE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[1 << KT_KEPT_BITS]);
+DECLARE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[KT_KEPT]);
 
-/* Changes after each change of filters and of followed threads. */
+/* Changes after each change of filters, of followed threads and of cgroups. */
 extern atomic_long_t kt_verdict_epoch;
 
-/* What a verdict depends on and a thread may change at any time. */
-#define KT_VERDICT_CGROUP	BIT(KT_SESSIONS)
-#define KT_VERDICT_UID		BIT(KT_SESSIONS + 1)
-#define KT_VERDICT_VARIES	(KT_VERDICT_CGROUP | KT_VERDICT_UID)
+/*
+ * A filter by uid is in force: a thread may change its uid at any time, and nothing
+ * tells of it.
+ */
+#define KT_VERDICT_VARIES	BIT(KT_SESSIONS)
 
 void kt_verdict_get(struct task_struct *p, unsigned int varies,
 		    struct kt_kept *to);
@@ -265,55 +266,35 @@ static __always_inline bool kt_cgroup_is_in(struct cgroup *cgroup,
 #endif
 }
 
-/* Its id, which no other cgroup ever gets. */
-static __always_inline u64 kt_cgroup_id(const struct cgroup *cgroup)
-{
-#ifdef CONFIG_CGROUPS
-	return cgroup_id(cgroup);
-#else
-	return 0;
-#endif
-}
-
 /* The uid that filters look at, in the initial user name space. */
 static __always_inline u32 kt_thread_uid(const struct task_struct *p)
 {
 	return __kuid_val(rcu_dereference_sched(p->real_cred)->uid);
 }
 
-/**
- * kt_verdict_holds() - Is what a verdict depends on still as it was?
- * @p: the thread
- * @varies: KT_VERDICT_* of the filters in force
- * @cgroup: id of the thread's cgroup when the verdict was found
- * @uid: its uid then
- *
- * Context: any, preemption disabled.
- * Return: true or false.
+/*
+ * The place of a thread's verdict on this CPU, by its number.  Threads that were made
+ * one after the other have different ones.  The multiplication, by 32 and an odd
+ * number, and the mask give an offset in bytes: two instructions.
  */
-static __always_inline bool kt_verdict_holds(struct task_struct *p,
-					     unsigned int varies, u64 cgroup,
-					     u32 uid)
-{
-	if (varies & KT_VERDICT_CGROUP && kt_cgroup_id(kt_thread_cgroup(p)) != cgroup)
-		return false;
-	return !(varies & KT_VERDICT_UID) || kt_thread_uid(p) == uid;
-}
-
-/* The place of a thread's verdict on this CPU. */
 static __always_inline struct kt_kept *
 kt_verdict_place(const struct task_struct *p)
 {
-	return raw_cpu_ptr(&kt_kept[hash_ptr(p, KT_KEPT_BITS)]);
+	const u32 offset = (u32)p->pid * (0x9e3779b1U * sizeof(struct kt_kept)) &
+			   (KT_KEPT - 1) * sizeof(struct kt_kept);
+
+	BUILD_BUG_ON_NOT_POWER_OF_2(sizeof(struct kt_kept));
+	return raw_cpu_ptr((struct kt_kept __percpu *)((char __percpu *)kt_kept +
+						       offset));
 }
 
 /**
  * kt_verdict_is_kept() - Is the verdict on a thread kept and valid?
  * @k: the place of the thread
  * @p: the thread
- * @varies: KT_VERDICT_* of the filters in force
+ * @varies: KT_VERDICT_VARIES, or 0
  *
- * Context: with interrupts disabled.
+ * Context: with interrupts disabled, or as kt_verdict_look().
  * Return: true or false.
  */
 static __always_inline bool kt_verdict_is_kept(const struct kt_kept *k,
@@ -323,8 +304,8 @@ static __always_inline bool kt_verdict_is_kept(const struct kt_kept *k,
 	return k->task == p &&
 	       k->epoch ==
 		       (unsigned long)atomic_long_read(&kt_verdict_epoch) &&
-	       (!(varies & KT_VERDICT_VARIES) ||
-		kt_verdict_holds(p, varies, k->cgroup, k->uid));
+	       k->cgroup == kt_thread_cgroup(p) &&
+	       (!(varies & KT_VERDICT_VARIES) || k->uid == kt_thread_uid(p));
 }
 
 /* Number of verdicts that this CPU has kept.  Says whether one has changed. */
@@ -335,25 +316,23 @@ DECLARE_PER_CPU(unsigned int, kt_verdicts);
  * @p: the thread
  * @pass: receives @pass of struct kt_kept
  *
- * For filters by pid alone.
+ * For filters by pid and cgroup.
  *
  * Context: any, preemption disabled.
  * Return: true or false.
  */
-static __always_inline bool kt_verdict_look(const struct task_struct *p,
-					    u32 *pass)
+static __always_inline bool kt_verdict_look(struct task_struct *p, u32 *pass)
 {
 	const unsigned int before = kt_cpu_read(kt_verdicts);
 	const struct kt_kept *k = kt_verdict_place(p);
 
 	barrier();
-	if (READ_ONCE(k->task) != p ||
-	    READ_ONCE(k->epoch) !=
-		    (unsigned long)atomic_long_read(&kt_verdict_epoch))
+	/* data_race(): an interrupt may replace the verdict; that is seen below. */
+	if (!data_race(kt_verdict_is_kept(k, p, 0)))
 		return false;
-	*pass = READ_ONCE(k->pass);
+	/* data_race(): as above. */
+	*pass = data_race(k->pass);
 	barrier();
-	/* An interrupt may have replaced the verdict. */
 	return kt_cpu_read(kt_verdicts) == before;
 }
 

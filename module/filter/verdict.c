@@ -5,7 +5,7 @@
 
 #include "filter.h"
 
-DEFINE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[1 << KT_KEPT_BITS]);
+DEFINE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[KT_KEPT]);
 DEFINE_PER_CPU(unsigned int, kt_verdicts);
 atomic_long_t kt_verdict_epoch;
 
@@ -22,7 +22,7 @@ static void verdict_find(struct task_struct *p, struct kt_kept *to)
 	to->task = p;
 	/* Pairs with the release in kt_verdict_renew(). */
 	to->epoch = atomic_long_read_acquire(&kt_verdict_epoch);
-	to->cgroup = kt_cgroup_id(cgroup);
+	to->cgroup = cgroup;
 	to->uid = kt_thread_uid(p);
 	to->pass = 0;
 	for (i = 0; i < KT_SESSIONS; i++) {
@@ -51,7 +51,7 @@ static void verdict_keep(const struct kt_kept *from)
 /**
  * kt_verdict_get() - Get the verdict on a thread
  * @p: the thread
- * @varies: KT_VERDICT_* of the filters in force
+ * @varies: KT_VERDICT_VARIES, or 0
  * @to: receives the verdict, which is also kept
  *
  * Context: any, preemption disabled.

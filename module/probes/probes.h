@@ -19,6 +19,7 @@ void kt_probe_available(u64 *mask);
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
+bool kt_probe_tells_cgroups(void);
 void kt_cgroups_walk(void);
 
 /* Is this one of the opcodes of run-time probes, whether in use or free? */

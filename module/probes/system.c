@@ -280,8 +280,11 @@ static void notrace probe_cgroup_enter(void *data, struct cgroup *cgrp,
 				       const char *path)
 {
 	kt_probe_enter();
-	if (cgroup_is_v2(cgrp))
+	if (cgroup_is_v2(cgrp)) {
+		/* Another cgroup may have been at its address. */
+		kt_verdict_renew();
 		cgroup_set_name(cgrp, path);
+	}
 	kt_probe_leave();
 }
 
@@ -309,6 +312,7 @@ static void notrace probe_cgroup_attach_task(void *data, struct cgroup *cgrp,
 		return;
 	path = cgroup_path_end(path);
 	kt_probe_enter();
+	kt_switch_close_all();
 	rcu_read_lock();
 	if (!threadgroup) {
 		kt_registry_thread_cgroup(leader, id, path);
@@ -350,6 +354,23 @@ void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
 	}
 
 /**
+ * kt_probe_tells_cgroups() - Are all changes of threads' cgroups told?
+ *
+ * Each way of moving a thread ends at the tracepoint cgroup_attach_task, before it
+ * returns to the program that asked for it.  clone3() puts a thread into a cgroup
+ * before it runs.
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+bool kt_probe_tells_cgroups(void)
+{
+	return KT_TP_IS(cgroup_attach_task, struct cgroup *, const char *,
+			struct task_struct *, bool) &&
+	       KT_TP_IS(cgroup_mkdir, struct cgroup *, const char *);
+}
+
+/**
  * kt_cgroups_walk() - Enter the cgroups that exist into the registry
  *
  * Call it after kt_probe_init(): then the probes enter cgroups that are created
@@ -377,6 +398,11 @@ void kt_cgroups_walk(void)
 
 void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
 {
+}
+
+bool kt_probe_tells_cgroups(void)
+{
+	return false;
 }
 
 void kt_cgroups_walk(void)

@@ -64,47 +64,32 @@ static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
 		       0, 2);
 }
 
-/*
- * These have arguments at the places of the probe's, so that it need not move them, and
- * end its section.
- */
+/* Its arguments are at the places of the probe's, so that the probe need not move them. */
 static noinline void notrace record_switch_by(unsigned long route, bool preempt,
 					      struct task_struct *prev,
 					      struct task_struct *next,
 					      unsigned int state)
 {
+	u32 code = switch_code(preempt, prev, next, state);
+
 	if (route == KT_ROUTE_IN)
-		kt_event_switch_in(switch_code(preempt, prev, next, state),
-				   prev, next);
-	else if (kt_switch_is_only_told())
-		kt_switch_tell(next);
+		kt_event_switch_in(code, prev, next);
 	else
-		kt_event_switch(switch_code(preempt, prev, next, state), prev,
-				next);
+		kt_event_switch(code, prev, next);
 	kt_probe_leave();
 }
 
-/* Record a switch to which no other filter applies than a pid filter of @session. */
-static noinline void notrace record_switch_judged(unsigned long session,
-						  bool preempt,
-						  struct task_struct *prev,
-						  struct task_struct *next,
-						  unsigned int state)
+static noinline void notrace record_switch_told(struct task_struct *next)
 {
-	struct kt_ring *r = kt_cpu_read(
-		kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][session]);
-	bool passes;
-
-	if (!kt_switch_passes(r, next, &passes))
-		return record_switch_by(KT_ROUTE_MANY, preempt, prev, next,
-					state);
-	if (passes)
-		kt_switch_put(r, switch_code(preempt, prev, next, state), prev,
-			      next);
+	kt_switch_tell(next);
 	kt_probe_leave();
 }
 
-/* For sessions that do not record sched_switch, this writes context records. */
+/*
+ * For sessions that do not record sched_switch, this writes context records.  With
+ * thread filters the record is stored by the same code as without, because a copy
+ * takes 200 bytes.
+ */
 static __always_inline void record_sched_switch(bool preempt,
 						struct task_struct *prev,
 						struct task_struct *next,
@@ -112,16 +97,24 @@ static __always_inline void record_sched_switch(bool preempt,
 {
 	unsigned long route;
 	struct kt_ring *r;
+	bool passes;
 
 	kt_probe_enter();
 	/* The ring's pointer is loaded from an address computed from the route. */
 	route = kt_cpu_read(kt_cpus.route[KTAPE_EV_SCHED_SWITCH]);
-	r = kt_cpu_read(kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][route]);
+	r = kt_switch_ring(route);
 	if (unlikely(!r)) {
-		if (route >= KT_ROUTE_SWITCH)
-			return record_switch_judged(route - KT_ROUTE_SWITCH,
-						    preempt, prev, next, state);
-		return record_switch_by(route, preempt, prev, next, state);
+		if (route < KT_ROUTE_SWITCH ||
+		    !kt_switch_passes(route, next, &r, &passes)) {
+			if (route == KT_ROUTE_TELL)
+				return record_switch_told(next);
+			return record_switch_by(route, preempt, prev, next,
+						state);
+		}
+		if (!passes) {
+			kt_probe_leave();
+			return;
+		}
 	}
 	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();

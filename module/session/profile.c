@@ -181,32 +181,32 @@ static bool session_triggers_on(unsigned int session, unsigned int opcode)
 
 /*
  * Return true if switches keep the verdict of the session's thread filters up to
- * date on a CPU: the probe of sched_switch is attached for it.
+ * date on a CPU: the probe of sched_switch is attached for it, and it is told when
+ * threads get another cgroup.
  */
 static bool session_is_selective(const struct kt_session *s, unsigned int cpu)
 {
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
 
 	return f && f->kinds & KT_THREAD_KINDS &&
+	       (!kt_filter_in_force(f, KTAPE_FILTER_CGROUP) ||
+		kt_probe_tells_cgroups()) &&
 	       kt_session_records_on(s, cpu) &&
 	       (session_wants(s, KTAPE_EV_SCHED_SWITCH) ||
 		session_wants(s, KTAPE_EV_CONTEXT));
 }
 
-/* Return KT_VERDICT_* of the filters of some sessions. */
-static u32 want_varies(unsigned long sessions)
+/* Return true if one of some sessions has a filter of a kind. */
+static bool want_filters(unsigned long sessions, unsigned int kind)
 {
 	const struct kt_filters *f;
-	u32 varies = 0;
 
 	for (; sessions; sessions &= sessions - 1) {
 		f = rcu_dereference_raw(kt_filters[__ffs(sessions)]);
-		if (f && kt_filter_in_force(f, KTAPE_FILTER_CGROUP))
-			varies |= KT_VERDICT_CGROUP;
-		if (f && kt_filter_in_force(f, KTAPE_FILTER_UID))
-			varies |= KT_VERDICT_UID;
+		if (f && kt_filter_in_force(f, kind))
+			return true;
 	}
-	return varies;
+	return false;
 }
 
 /*
@@ -231,7 +231,9 @@ static u32 want_brief(const struct kt_cpu *c, unsigned int opcode)
 		if (!(c->selective & BIT(__ffs(left))) ||
 		    opcode == KTAPE_EV_SCHED_BLOCKED)
 			return 0;
-		brief |= KT_JUDGED | want_varies(BIT(__ffs(left)));
+		brief |= KT_JUDGED;
+		if (kt_filter_in_force(f, KTAPE_FILTER_UID))
+			brief |= KT_VERDICT_VARIES;
 	}
 	return brief;
 }
@@ -248,6 +250,8 @@ static u8 want_switch_route(const struct kt_cpu *c, u8 want, u32 brief,
 	if (c->selective == want && is_power_of_2(want) &&
 	    brief == (want | KT_JUDGED) && !(contexts & ~want))
 		return KT_ROUTE_SWITCH + __ffs(want);
+	if (!want && !c->selective && !kt_sink_wants(KTAPE_EV_SCHED_SWITCH))
+		return KT_ROUTE_TELL;
 	if (contexts || c->selective)
 		return KT_ROUTE_MANY;
 	if (want && brief == want && !is_power_of_2(want))
@@ -311,7 +315,7 @@ static void want_set_switch(struct kt_cpu *c)
 	const u8 want = c->want[KTAPE_EV_SCHED_SWITCH];
 	const u8 contexts = c->want[KTAPE_EV_CONTEXT];
 	u32 only = is_power_of_2(want) ? __ffs(want) : KT_ROUTE_MANY;
-	u32 watch = want | contexts | want_varies(c->selective);
+	u32 watch = want | contexts;
 
 	want_set_route(c, KTAPE_EV_SCHED_SWITCH);
 	/* Context records of all switches, or a session that records none. */
@@ -320,6 +324,10 @@ static void want_set_switch(struct kt_cpu *c)
 	if (kt_sink_wants(KTAPE_EV_SCHED_SWITCH) ||
 	    (want && !c->brief[KTAPE_EV_SCHED_SWITCH]))
 		watch |= KT_WATCH_SLOW;
+	if (want_filters(c->selective, KTAPE_FILTER_UID))
+		watch |= KT_VERDICT_VARIES;
+	if (want_filters(c->selective, KTAPE_FILTER_CGROUP))
+		watch |= KT_WATCH_CGROUPS;
 	WRITE_ONCE(c->switch_session, only);
 	WRITE_ONCE(c->watch, watch);
 }
