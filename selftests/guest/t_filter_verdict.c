@@ -5,111 +5,15 @@
  * thread runs on another CPU, without a switch in between: the thread knows by itself
  * which of its calls must be recorded.
  */
-#include <sched.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 
-#include "kt_filter.h"
+#include "kt_worker.h"
 
-#define CPU		1
-#define RING		(4UL << 20)
 #define ROUNDS		(300 / kt_scale())
-#define CALLS		20
 #define NOBODY		65534
 #define CGROUP		"/sys/fs/cgroup/kt_verdict"
-
-/* Calls that no other process in the guest makes: to be recorded, or not. */
-#define YES		SYS_getppid
-#define NO		SYS_getpgid
-
-/* The profile, with context records: without them verdicts are not kept. */
-static int profile(int fd, const unsigned char *ops)
-{
-	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
-
-	for (; *ops; ops++)
-		kt_mask_add(p.mask, *ops);
-	return kt_profile(fd, &p);
-}
-
-static int session(const unsigned char *ops)
-{
-	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
-
-	return fd < 0 || profile(fd, ops) ? -1 : fd;
-}
-
-static void make_calls(bool yes)
-{
-	for (int i = 0; i < CALLS; i++)
-		syscall(yes ? YES : NO, 0);
-}
-
-/* Count the calls of a trace. */
-struct calls {
-	uint64_t yes, no;
-};
-
-static void take_call(const struct kt_rec *r, struct kt_take *t)
-{
-	struct calls *c = t->arg;
-
-	c->yes += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == YES;
-	c->no += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == NO;
-}
-
-/* ---- a thread that runs, and is told by memory what to do -------------------- */
-
-enum { WAIT, CALL_YES, CALL_NO, END };
-
-struct worker {
-	pthread_t thread;
-	pid_t tid;
-	int order, cpu;
-};
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-	int order;
-
-	kt_pin(w->cpu);
-	__atomic_store_n(&w->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	do {
-		order = __atomic_load_n(&w->order, __ATOMIC_ACQUIRE);
-		if (order == WAIT)
-			continue;
-		if (order != END)
-			make_calls(order == CALL_YES);
-		__atomic_store_n(&w->order, WAIT, __ATOMIC_RELEASE);
-	} while (order != END);
-	return NULL;
-}
-
-static void tell(struct worker *w, int order)
-{
-	__atomic_store_n(&w->order, order, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&w->order, __ATOMIC_ACQUIRE) != WAIT)
-		sched_yield();
-}
-
-static int hire(struct worker *w, int cpu)
-{
-	*w = (struct worker){ .cpu = cpu };
-	if (pthread_create(&w->thread, NULL, work, w))
-		return -1;
-	while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
-		sched_yield();
-	return 0;
-}
-
-static void dismiss(struct worker *w)
-{
-	tell(w, END);
-	pthread_join(w->thread, NULL);
-}
 
 FIXTURE(verdict)
 {

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A thread or a process that runs on a CPU of its own, is told by memory what to do, so
+ * that nothing of it sleeps, and makes calls that must be recorded, or must not.
+ */
+#ifndef _KT_WORKER_H
+#define _KT_WORKER_H
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kt_filter.h"
+
+#define CPU		1
+#define RING		(4UL << 20)
+#define CALLS		20
+
+/* Calls that no other process in the guest makes: to be recorded, or not. */
+#define YES		SYS_getppid
+#define NO		SYS_getpgid
+
+/* The profile, with context records: without them verdicts are not kept. */
+static inline int profile(int fd, const unsigned char *ops)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+
+	for (; *ops; ops++)
+		kt_mask_add(p.mask, *ops);
+	return kt_profile(fd, &p);
+}
+
+static inline int session(const unsigned char *ops)
+{
+	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+
+	return fd < 0 || profile(fd, ops) ? -1 : fd;
+}
+
+static inline void make_calls(bool yes)
+{
+	for (int i = 0; i < CALLS; i++)
+		syscall(yes ? YES : NO, 0);
+}
+
+/* Count the calls of a trace. */
+struct calls {
+	uint64_t yes, no;
+};
+
+static inline void take_call(const struct kt_rec *r, struct kt_take *t)
+{
+	struct calls *c = t->arg;
+
+	c->yes += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == YES;
+	c->no += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == NO;
+}
+
+enum { WAIT, CALL_YES, CALL_NO, END };
+
+struct worker {
+	pthread_t thread;
+	pid_t tid;
+	int order, cpu;
+};
+
+static inline void *work(void *arg)
+{
+	struct worker *w = arg;
+	int order;
+
+	kt_pin(w->cpu);
+	__atomic_store_n(&w->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	do {
+		order = __atomic_load_n(&w->order, __ATOMIC_ACQUIRE);
+		if (order == WAIT)
+			continue;
+		if (order != END)
+			make_calls(order == CALL_YES);
+		__atomic_store_n(&w->order, WAIT, __ATOMIC_RELEASE);
+	} while (order != END);
+	return NULL;
+}
+
+static inline void tell(struct worker *w, int order)
+{
+	__atomic_store_n(&w->order, order, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&w->order, __ATOMIC_ACQUIRE) != WAIT)
+		sched_yield();
+}
+
+static inline int hire(struct worker *w, int cpu)
+{
+	*w = (struct worker){ .cpu = cpu };
+	if (pthread_create(&w->thread, NULL, work, w))
+		return -1;
+	while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return 0;
+}
+
+static inline void dismiss(struct worker *w)
+{
+	tell(w, END);
+	pthread_join(w->thread, NULL);
+}
+
+/* The same for a process: the worker is in memory that it shares. */
+static inline struct worker *hire_process(int cpu)
+{
+	struct worker *w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	if (w == MAP_FAILED)
+		return NULL;
+	w->cpu = cpu;
+	pid = fork();
+	if (!pid) {
+		work(w);
+		_exit(0);
+	}
+	while (pid > 0 && !__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return pid > 0 ? w : NULL;
+}
+
+static inline void dismiss_process(struct worker *w)
+{
+	tell(w, END);
+	waitpid(w->tid, NULL, 0);
+	munmap(w, sizeof(*w));
+}
+
+#endif /* _KT_WORKER_H */
