@@ -17,6 +17,7 @@
 
 #include "util/bits.h"
 #include "util/file.h"
+#include "util/pool.h"
 
 #include "convert.h"
 #include "ctf2.h"
@@ -45,6 +46,8 @@ static const struct kt_option options[] = {
 	{ "pid", 'p', KT_OPT_NUMBER, OPT(pid), "PID",
 	  "only this thread, or the threads of this process" },
 	INPUT_OPTIONS(OPT(in.more)),
+	{ "jobs", 'J', KT_OPT_NUMBER, OPT(jobs), "N",
+	  "threads, default: number of CPUs" },
 	{ "ctf", 0, KT_OPT_TEXT, OPT(ctf), "1.8|2",
 	  "native folder: version of its metadata (default: 1.8)" },
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
@@ -73,8 +76,9 @@ static void show_progress(struct convert *c, bool last)
 	uint64_t now;
 	char bytes[16];
 
-	if (!c->progress || (!last && c->events % PROGRESS_EVENTS))
+	if (!c->progress || (!last && c->events - c->shown < PROGRESS_EVENTS))
 		return;
+	c->shown = c->events;
 	now = now_ns();
 	if (!last && now - c->shown_at < PROGRESS_NS)
 		return;
@@ -84,6 +88,15 @@ static void show_progress(struct convert *c, bool last)
 	put_human(bytes, sizeof(bytes), ktape_sink_bytes(c->sink));
 	fprintf(stderr, "\rktape: %llu events, %s written%s",
 		(unsigned long long)c->events, bytes, last ? "\n" : "");
+}
+
+/**
+ * convert_progress() - show how far a conversion is, if that is wanted
+ * @c: the conversion
+ */
+void convert_progress(struct convert *c)
+{
+	show_progress(c, false);
 }
 
 static void take_notice(void *arg, const struct ktape_notice *n)
@@ -129,14 +142,20 @@ static void warn_if_large(struct convert *c)
 	note("%s: %s", c->to_name, warning);
 }
 
+/* After a signal, a live input returns what has arrived, then ends by itself. */
+static bool is_stopped(const struct convert *c)
+{
+	return (signals_came() && !c->live) || c->error;
+}
+
 static int write_all(struct convert *c)
 {
 	const struct ktape_event *e;
 	int ret = 0;
 
-	/* After a signal, a live input returns what has arrived, then ends by itself. */
-	while (!(signals_came() && !c->live) && !c->error &&
-	       (ret = convert_next(c, &e)) > 0) {
+	while (!is_stopped(c) &&
+	       !(ret = c->cut ? 0 : kt_slices_pass(c->slices)) &&
+	       !is_stopped(c) && (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
 		if (ret)
 			break;
@@ -450,7 +469,10 @@ static int convert_inputs(struct convert *c, int nr, char **paths)
 	if (ret)
 		return ret;
 	c->progress = !c->o.quiet && isatty(STDERR_FILENO);
-	return finish_output(c, write_all(c));
+	convert_slices_new(c);
+	ret = finish_output(c, write_all(c));
+	kt_slices_free(c->slices);
+	return ret;
 }
 
 /* A format with an option "dir" writes a folder: then that is the output. */
@@ -489,7 +511,9 @@ static int check_ctf(const struct convert_options *o, bool *two)
 
 static int cmd_convert(int argc, char **argv)
 {
-	struct convert c = { .o = { .cpu = UINT64_MAX, .pid = UINT64_MAX } };
+	struct convert c = { .o = { .cpu = UINT64_MAX,
+				    .pid = UINT64_MAX,
+				    .jobs = kt_pool_cpus() } };
 	int first, ret;
 	bool two;
 
@@ -500,6 +524,9 @@ static int cmd_convert(int argc, char **argv)
 		return argc == first ? list_codecs(c.o.json) :
 				       misuse(&command_convert,
 					      "--list takes no operands");
+	if (!c.o.jobs)
+		return misuse(&command_convert,
+			      "--jobs 0: at least one thread is needed");
 	ret = convert_folder(&c.o);
 	if (ret)
 		return ret;

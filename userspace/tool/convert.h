@@ -6,6 +6,8 @@
 #ifndef _KT_CONVERT_H
 #define _KT_CONVERT_H
 
+#include "trace/slice.h"
+
 #include "input.h"
 #include "page.h"
 #include "range.h"
@@ -20,6 +22,7 @@ struct convert_options {
 	const char *ctf;
 	uint64_t cpu;
 	uint64_t pid;
+	uint64_t jobs;
 	bool force;
 	bool quiet;
 	bool verbose;
@@ -68,6 +71,7 @@ struct cut;
  * @own_registry: @registry if it was made for several inputs, or NULL
  * @cut: state before --from-time, or NULL
  * @sink: the output
+ * @slices: reads the input in several threads, or NULL
  * @page: statistics for the output, if its format keeps them
  * @error: negative errno of a gap that could not be written
  * @events: number of events written
@@ -77,6 +81,7 @@ struct cut;
  * @in_place: the output is written under its own name and replaces nothing
  * @damaged: a part of an input could not be read
  * @progress: show progress
+ * @shown: @events when the clock was looked at last
  * @shown_at: when progress was shown last, in ns
  * @warned: the warning of a large output was printed
  */
@@ -95,6 +100,7 @@ struct convert {
 	struct ktape_registry *own_registry;
 	struct cut *cut;
 	struct ktape_sink *sink;
+	struct kt_slices *slices;
 	struct page page;
 	int error;
 	uint64_t events;
@@ -104,9 +110,16 @@ struct convert {
 	bool in_place;
 	bool damaged;
 	bool progress;
+	uint64_t shown;
 	uint64_t shown_at;
 	bool warned;
 };
+
+/* cmd_convert.c */
+void convert_progress(struct convert *c);
+
+/* convert_slices.c */
+void convert_slices_new(struct convert *c);
 
 /* convert.c */
 int convert_prepare(struct convert *c);

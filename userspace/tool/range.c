@@ -133,19 +133,29 @@ void range_add_loss(struct range *r, const struct ktape_notice *n)
 }
 
 /**
+ * range_empty() - forget what was added to a range
+ * @r: the range
+ */
+void range_empty(struct range *r)
+{
+	r->any = false;
+	memset(r->cpus, 0, sizeof(r->cpus));
+}
+
+/**
  * range_join() - note the times and CPUs of another range
  * @r: the range
  * @other: range to which events were added
  */
 void range_join(struct range *r, const struct range *other)
 {
+	for (size_t i = 0; i < KT_ARRAY_SIZE(r->cpus); i++)
+		r->cpus[i] |= other->cpus[i];
 	if (!other->any)
 		return;
 	r->first = r->any ? kt_min(r->first, other->first) : other->first;
 	r->last = r->any ? kt_max(r->last, other->last) : other->last;
 	r->any = true;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(r->cpus); i++)
-		r->cpus[i] |= other->cpus[i];
 }
 
 /* Write a time in the form that the command line takes. */

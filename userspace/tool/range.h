@@ -52,6 +52,7 @@ int range_check_order(const struct kt_command *command, const struct range *r,
 void range_add_info(struct range *r, const struct ktape_info *info);
 void range_add_loss(struct range *r, const struct ktape_notice *n);
 int range_check_times(const struct range *r, const struct ktape_info *info);
+void range_empty(struct range *r);
 void range_join(struct range *r, const struct range *other);
 bool range_has_cpu(const struct range *r, uint64_t cpu);
 int range_refuse_cpu(const struct range *r, uint64_t cpu);

@@ -87,6 +87,45 @@ result $? "some lines only, at the ends of slices"
 timeout 60 "$out/user-asan/ktape" dump -J 5 --all t 2>log | head -n 3 >text
 [ "${PIPESTATUS[0]}" = 141 ] && [ ! -s log ] && lines 3
 result $? "a reader that goes away"
+# converts STATUS ARGUMENT...: the output and the messages are the same
+converts()
+{
+	local want=$1
+	shift
+	for jobs in 1 2 5 16; do
+		timeout 60 "$out/user-asan/ktape" convert -J $jobs -o out$jobs "$@" \
+			>log 2>&1
+		got=$?
+		[ $got = "$want" ] ||
+			{ echo "exit status $got, not $want: -J $jobs $*" >>log; return 1; }
+		sed "s/out$jobs/out/" log >said$jobs
+		cmp out1 out$jobs >log 2>&1 && cmp said1 said$jobs >log 2>&1 || return 1
+	done
+}
+
+for format in text jsonl csv; do
+	converts 0 -t $format t && [ "$(wc -l <out1)" -ge 18026 ]
+	result $? "convert to $format"
+	converts 0 -t $format -v lossy && grep -q lost said1
+	result $? "convert a trace with losses to $format"
+	converts 1 -t $format d && [ -s said1 ]
+	result $? "convert a damaged trace to $format"
+done
+converts 0 -t csv -c 1 -e sched_switch t && [ "$(wc -l <out1)" -gt 100 ]
+result $? "convert some events"
+converts 0 -t csv --from-time 20us --to-time 60us t && [ "$(wc -l <out1)" -gt 100 ]
+result $? "convert some times"
+converts 0 -t csv -p 100 t && [ "$(wc -l <out1)" -gt 10 ]
+result $? "convert a thread"
+converts 1 -t csv -c 77 t && grep -q 'no CPU 77' said1
+result $? "convert a CPU that is not there"
+converts 0 -t chrome t
+result $? "convert to a format that needs the order"
+(ulimit -f 100; run 1 convert -J 5 -t csv -o large t && says "File too large" &&
+	[ ! -e large ])
+result $? "convert to a file that cannot grow"
+run 2 convert -J 0 -t csv -o never t && says "at least one thread"
+result $? "convert with no thread at all"
 run 2 dump -J 0 t && says "at least one thread"
 result $? "no thread at all"
 

@@ -80,6 +80,8 @@ struct kt_codec_in {
  * @switches: its readers learn which thread a CPU runs from switches alone
  * @assumed: event() also gets the assumed configuration of an RKH trace, which the
  *	input does not contain (ktape_event_is_assumed())
+ * @alone: what event() writes depends on no other event, and it calls nothing of the sink but
+ *	kt_sink_room() and kt_sink_done()
  * @own_files: the format opens and writes @path of the sink itself; else the sink
  *	opens a file and writes to it what the format puts at kt_sink_room()
  * @large: size of the output in bytes from which @warning holds; 0 = never
@@ -101,6 +103,7 @@ struct kt_codec_out {
 	size_t size;
 	bool switches;
 	bool assumed;
+	bool alone;
 	bool own_files;
 	uint64_t large;
 	const char *warning;

@@ -58,10 +58,12 @@ char *kt_sink_room(struct kt_sink *s, size_t n)
 
 	n += KT_PUT_OVER;
 	cap = kt_max(n, BUFFER);
-	if (s->cap - s->len < n && flush_buffer(s))
+	if (s->cap - s->len < n && !s->part && flush_buffer(s))
 		return NULL;
-	if (s->cap >= n)
+	if (s->cap - s->len >= n)
 		return s->buf + s->len;
+	if (s->part)
+		cap = kt_max(s->len + n, s->cap * 2);
 	buf = realloc(s->buf, cap);
 	if (!buf) {
 		s->error = -ENOMEM;
@@ -244,6 +246,63 @@ int kt_sink_open(const struct kt_codec_out *codec,
 	}
 	*sink = s;
 	return 0;
+}
+
+/* Check whether parts of an output can be written by themselves (struct kt_codec_out). */
+bool kt_sink_is_alone(const struct ktape_sink *sink)
+{
+	return sink->s.codec->alone;
+}
+
+/**
+ * kt_sink_part_new() - Prepare to write a part of an output into memory
+ * @sink: the output, in a format for which kt_sink_is_alone()
+ * @part: set on success; takes events in any thread; ends with ktape_sink_close()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_sink_part_new(const struct ktape_sink *sink, struct ktape_sink **part)
+{
+	const struct kt_sink *s = &sink->s;
+	struct ktape_sink *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->s.codec = s->codec;
+	p->s.info = s->info;
+	p->s.flags = s->flags;
+	p->s.fd = -1;
+	p->s.stage = (struct kt_stage)KT_STAGE_NONE;
+	p->s.part = true;
+	p->s.state = calloc(1, kt_max(s->codec->size, 1));
+	if (!p->s.state || !kt_sink_room(&p->s, BUFFER)) {
+		ktape_sink_close(p);
+		return -ENOMEM;
+	}
+	*part = p;
+	return 0;
+}
+
+/* Begin a part, whose events have the names of @registry. */
+void kt_sink_part_begin(struct ktape_sink *part,
+			const struct ktape_registry *registry)
+{
+	part->s.registry = registry;
+	part->s.len = 0;
+	part->s.error = 0;
+}
+
+/* Append a part to the output.  Return: 0 or negative errno. */
+int kt_sink_part_take(struct ktape_sink *sink, const struct ktape_sink *part)
+{
+	struct kt_sink *s = &sink->s;
+	int err = flush_buffer(s);
+
+	if (err)
+		return err;
+	s->error = kt_write_all(s->fd, part->s.buf, part->s.len);
+	s->offset += part->s.len;
+	return s->error;
 }
 
 int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)

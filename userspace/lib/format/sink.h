@@ -30,6 +30,7 @@
  * @len: number of bytes in @buf
  * @cap: bytes allocated for @buf
  * @offset: bytes written to @fd
+ * @part: the output stays in @buf, see kt_sink_part_new()
  * @error: errno (negative) of the first write that failed, 0 = none
  * @finished: end() was called
  * @why: why begin(), event() or end() failed, in a sentence
@@ -56,6 +57,7 @@ struct kt_sink {
 	size_t len;
 	size_t cap;
 	uint64_t offset;
+	bool part;
 	int error;
 	bool finished;
 	struct ktape_error why;
@@ -71,6 +73,11 @@ int kt_sink_open(const struct kt_codec_out *codec,
 		 const struct ktape_sink_options *options,
 		 struct ktape_sink **sink, struct ktape_error *error);
 int kt_sink_open_file(struct kt_sink *s);
+bool kt_sink_is_alone(const struct ktape_sink *sink);
+int kt_sink_part_new(const struct ktape_sink *sink, struct ktape_sink **part);
+void kt_sink_part_begin(struct ktape_sink *part,
+			const struct ktape_registry *registry);
+int kt_sink_part_take(struct ktape_sink *sink, const struct ktape_sink *part);
 char *kt_sink_room(struct kt_sink *s, size_t n);
 int kt_sink_flush(struct kt_sink *s);
 int kt_sink_put(struct kt_sink *s, const void *data, size_t len);

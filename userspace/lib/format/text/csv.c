@@ -131,6 +131,7 @@ static void csv_close(struct kt_sink *s)
 
 const struct kt_codec_out kt_csv_out = {
 	.size = sizeof(struct csv),
+	.alone = true,
 	.begin = csv_begin,
 	.event = csv_event,
 	.end = csv_end,

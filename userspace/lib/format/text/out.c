@@ -34,12 +34,14 @@ static int put_json(struct kt_sink *s, const struct ktape_event *e)
 }
 
 const struct kt_codec_out kt_text_out = {
+	.alone = true,
 	.begin = lines_begin,
 	.event = put_text,
 	.end = lines_begin,
 };
 
 const struct kt_codec_out kt_jsonl_out = {
+	.alone = true,
 	.begin = lines_begin,
 	.event = put_json,
 	.end = lines_begin,
