@@ -54,20 +54,25 @@ static int make_lines(void *arg, struct kt_slice *slice)
 	const struct dump *d = arg;
 	struct made *m = slice->own;
 	const struct ktape_event *e;
+	struct lines lines;
+	uint64_t nr = 0;
 	int ret, err = 0;
 
 	if (!m)
 		return -ENOMEM;
-	m->lines.names = ktape_trace_registry(slice->trace);
-	m->lines.len = 0;
-	m->seen = (struct range){ .any = false };
-	m->nr = 0;
+	/* A copy, because what threads write should not be in the same cache line. */
+	lines = m->lines;
+	lines.names = ktape_trace_registry(slice->trace);
+	lines.len = 0;
+	range_empty(&m->seen);
 	while (!err && (ret = ktape_trace_next(slice->trace, &e)) > 0) {
-		if (!dump_wants(d, &m->seen, m->lines.names, e))
+		if (!dump_wants(d, &m->seen, lines.names, e))
 			continue;
-		err = lines_add(&m->lines, e, NULL, 0);
-		m->nr++;
+		err = lines_add(&lines, e, NULL, 0);
+		nr++;
 	}
+	m->lines = lines;
+	m->nr = nr;
 	return err ? err : ret;
 }
 
