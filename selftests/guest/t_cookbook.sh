@@ -307,6 +307,7 @@ prepare_service()
 	mkdir -p $group
 	makes web <<-'EOT'
 	cat /etc/passwd >/dev/null
+	: >up
 	while :; do usleep 100000; done
 	EOT
 	makes systemctl <<-EOT
@@ -314,9 +315,10 @@ prepare_service()
 	restart)
 		rmdir $group/web.service 2>/dev/null
 		mkdir $group/web.service
+		rm -f up
 		sh -c 'echo \$\$ >$group/web.service/cgroup.procs; exec web' &
 		echo \$! >main
-		sleep 0.5
+		until [ -e up ]; do sleep 0.1; done
 		;;
 	show) cat main ;;
 	esac
@@ -328,8 +330,9 @@ check_service()
 	what="only the service is in it"
 	pid=$(cat main)
 	kill -KILL "$pid"
-	sleep 0.3
-	rmdir /sys/fs/cgroup/system.slice/web.service
+	until rmdir /sys/fs/cgroup/system.slice/web.service 2>/dev/null; do
+		sleep 0.1
+	done
 	ktape dump -e syscall t | awk '{ print $4 }' | sort -u >threads
 	grep -q "web-$pid" threads && ! grep -q '^ktape-' threads
 }
@@ -481,6 +484,11 @@ here_unload()
 prepare_board()
 {
 	an_ssh
+	# A second is long only once cat reads: on a kernel with sanitizers it begins late.
+	makes sleep <<-'EOT'
+		until [ -s /tmp/trace ]; do busybox sleep 0.1; done
+		busybox sleep "$1"
+	EOT
 	# Enough for two lines even if little runs in that second.
 	for _ in 1 2 3; do
 		while :; do
