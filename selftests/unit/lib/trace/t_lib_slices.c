@@ -360,6 +360,54 @@ static void test_memory(void)
 	trace_remove(dir);
 }
 
+static unsigned int prepared, allowed;
+
+static int prepare_some(void *arg, struct kt_slice *slice)
+{
+	if (!slice->own && prepared == allowed)
+		return -ENOMEM;
+	prepared += !slice->own;
+	return prepare(arg, slice);
+}
+
+static void release_some(void *arg, struct kt_slice *slice)
+{
+	prepared -= slice->own != NULL;
+	release(arg, slice);
+}
+
+/* With memory for some slices there are fewer threads; without it, one reads everything. */
+static void test_fewer(void)
+{
+	static const struct {
+		unsigned int allowed;
+		unsigned int jobs;
+	} some[] = { { 100, 16 }, { 20, 8 }, { 19, 4 }, { 8, 2 }, { 7, 0 } };
+	const struct kt_slices_how how = {
+		.jobs = 16, .prepare = prepare_some, .work = work, .take = take,
+		.most = most, .release = release_some,
+	};
+	struct random_trace *r = random_new(9, 0);
+	const char *dir = trace_folder();
+	struct kt_slices *slices;
+	struct ktape_trace *t;
+
+	random_save(r, dir);
+	random_free(r);
+	if (ktape_trace_open(dir, NULL, &t, NULL))
+		abort();
+	for (unsigned int i = 0; i < ARRAY_SIZE(some); i++) {
+		allowed = some[i].allowed;
+		check_equal(kt_slices_new(t, &how, &slices),
+			    some[i].jobs ? 0 : -ENOMEM);
+		check_equal(slices ? slices->nr_readers : 0, some[i].jobs);
+		kt_slices_free(slices);
+		check_equal(prepared, 0U);
+	}
+	ktape_trace_close(t);
+	trace_remove(dir);
+}
+
 static const struct tap_test tests[] = {
 	{ "plain events", test_plain },
 	{ "names that change, threads that end", test_names },
@@ -369,6 +417,7 @@ static const struct tap_test tests[] = {
 	{ "damaged files", test_damage },
 	{ "some of the events", test_most },
 	{ "too little memory", test_memory },
+	{ "fewer threads where there is less memory", test_fewer },
 };
 
 int main(int argc, char **argv)
