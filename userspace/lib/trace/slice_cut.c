@@ -321,7 +321,7 @@ static int add_share(struct kt_slices *sl, struct kt_slice *slice,
 	return err;
 }
 
-/* Describe the slice that was cut to who reads it.  Return: 0 or -ENOMEM. */
+/* Describe the slice that was cut for its reader.  Return: 0 or -ENOMEM. */
 int kt_slice_build(struct kt_slices *sl, struct kt_slice *slice)
 {
 	int err = 0;

@@ -148,7 +148,7 @@ int kt_reader_run(struct kt_reader *r, struct kt_slice *slice)
 	}
 	if (!err)
 		err = slice->error;
-	/* All names of the slice were added, or nobody knows how many. */
+	/* After an error, it is not known how many names of the slice were added. */
 	r->applied = slice->end_name;
 	if (err)
 		r->turn = 0;
