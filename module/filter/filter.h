@@ -211,6 +211,8 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
  * @cgroup: the thread's cgroup; only compared
  * @uid: real uid of the thread
  * @pass: bit n: session n has no such filter, or the thread passes
+ *
+ * Its size is a power of two on kernels of 32 bits, too: see kt_verdict_place().
  */
 struct kt_kept {
 	const struct task_struct *task;
@@ -218,7 +220,7 @@ struct kt_kept {
 	const struct cgroup *cgroup;
 	u32 uid;
 	u32 pass;
-};
+} __aligned(32);
 
 /*
  * Written with interrupts disabled.  An NMI only reads, and finds no thread while an

@@ -152,6 +152,18 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 	return finish_packet(c, KTAPE_BLOCK_HEADER + c->end - from);
 }
 
+/* Return the time up to which events of the CPU of a control ring were read, or 0. */
+static uint64_t events_end(const struct ktape_reader *reader, const struct kt_ring *r)
+{
+	if (r->kind != KTAPE_RING_CONTROL)
+		return 0;
+	for (unsigned int i = 0; i < reader->nr_rings; i++)
+		if (reader->rings[i]->kind == KTAPE_RING_EVENT &&
+		    reader->rings[i]->cpu == r->cpu)
+			return reader->rings[i]->ts;
+	return 0;
+}
+
 /*
  * Return whether the last packet of a control ring ends before the events of its CPU that
  * were read: the ring has no further markers, but the trace does not say so.
@@ -159,14 +171,7 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 static bool is_behind_events(const struct ktape_reader *reader,
 			     const struct kt_ring *r)
 {
-	for (unsigned int i = 0; i < reader->nr_rings; i++) {
-		const struct kt_ring *events = reader->rings[i];
-
-		if (r->kind == KTAPE_RING_CONTROL &&
-		    events->kind == KTAPE_RING_EVENT && events->cpu == r->cpu)
-			return r->ts < events->ts;
-	}
-	return false;
+	return r->ts < events_end(reader, r);
 }
 
 /*
@@ -182,14 +187,15 @@ static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 		.cpu = r->cpu,
 		.kind = r->kind,
 		.context = KTAPE_CTX_CONTINUED,
-		.ts_begin = kt_max(r->ts, reader->latest),
 	};
 	struct ktape_builder b;
+	bool lossy;
 
 	correct_missed(r);
-	if (!r->gap && kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->reported &&
-	    !is_behind_events(reader, r))
+	lossy = r->gap || kt_ring_discarded(r, kt_ring_end_lost(r)) > r->reported;
+	if (!lossy && !is_behind_events(reader, r))
 		return 0;
+	head.ts_begin = kt_max(r->ts, lossy ? reader->latest : events_end(reader, r));
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
 	r->ts = head.ts_begin;

@@ -150,12 +150,15 @@ void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 	if (!v->asked || v->ring != KTAPE_RING_EVENT)
 		return;
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
-		struct kt_vabsent *a = v->cpus[i] ? &v->cpus[i]->absent : NULL;
+		struct kt_vcpu *c = v->cpus[i];
+		struct kt_vabsent *a = c ? &c->absent : NULL;
 
 		if (!a)
 			continue;
+		/* Markers behind the end of the control ring were not read. */
 		if (a->on)
-			cover_time(a, a->since, ts);
+			cover_time(a, a->since,
+				   kt_min(ts, c->ring[KTAPE_RING_CONTROL].ts_end));
 		a->on = false;
 		if (a->until > ts)
 			a->until = kt_max(v->question.from, ts);

@@ -57,7 +57,7 @@ struct kt_vclass {
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
- * @generation: newest generation of the profile in a packet header
+ * @generation: newest generation of profile and filters in a packet header
  * @packets: number of packets
  * @records: number of records
  * @seq: sequence number of the last packet
@@ -214,10 +214,11 @@ struct kt_vabsent {
  * @cpu: CPU number
  * @ring: event stream and control stream
  * @state: enum kt_state
- * @generation: of the profile, according to the last marker of the profile
+ * @generation: of profile and filters, according to their last marker
  * @starts: @starts of struct ktape_verify when the session stopped on this CPU
  * @early: events came after that, because the session was started while the CPU was
  *	offline: the record that it came online has to follow
+ * @restarted: the running thread was recorded after that, as at a start
  * @late: events that came after the last record of the control ring, which says that the
  *	session is stopped
  * @late_at: place of the first of them
@@ -244,6 +245,7 @@ struct kt_vcpu {
 	uint32_t generation;
 	uint64_t starts;
 	bool early;
+	bool restarted;
 	uint64_t late;
 	struct ktape_finding late_at;
 	bool marked;
@@ -401,6 +403,7 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e);
 bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
 			uint64_t ts);
+void kt_verify_late(struct ktape_verify *v, struct kt_vcpu *c);
 bool kt_verify_finished(const struct ktape_verify *v);
 void kt_verify_ends(struct ktape_verify *v);
 

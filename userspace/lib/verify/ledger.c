@@ -67,7 +67,7 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 		sum += kt_max(c->ring[ring].class[i].owed, 0);
 	kt_verify_note(
 		v, KTAPE_RULE_LEDGER, NULL,
-		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: it was cut off, or the recording ended before they were read",
+		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
 		c->cpu, (unsigned long long)sum, ring_name(ring));
 }
 
@@ -254,6 +254,8 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		}
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {
+		/* A pipe can be read up to here before the ledger has come. */
+		kt_verify_late(v, c);
 		c->ledgered = false;
 		c->state = KT_STATE_STARTING;
 	}

@@ -127,6 +127,8 @@ static void take_filter(struct ktape_verify *v, struct kt_vcpu *c,
 	uint32_t bit = 1U << (e->dat20 & 31);
 
 	forget_threads(v, c);
+	if (e->nargs)
+		c->generation = ktape_event_arg(e, 0);
 	if ((e->dat20 >> 5 & 3) == KTAPE_PHASE_ON)
 		c->filters |= bit;
 	else
@@ -289,11 +291,18 @@ static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
-	if (c->state != KT_STATE_OFF || e->opcode < KTAPE_OP_EXCEPTION)
+	bool last;
+
+	if (c->state != KT_STATE_OFF)
+		return;
+	last = kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
+	/* A start writes it before anything else. */
+	c->restarted |= e->opcode == KTAPE_EV_CONTEXT && last;
+	if (e->opcode < KTAPE_OP_EXCEPTION)
 		return;
 	if (!is_stopped(v, c))
 		c->early = true;
-	else if (kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL))
+	else if (last)
 		keep_late(v, c);
 	else
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
@@ -301,14 +310,14 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /*
- * Return whether the trace has the end of the session.  If a packet is of a later profile
- * than all markers, the session was started again, and the recording ended before the
- * markers of that were read.
+ * Return whether the trace has the end of the session.  If the running thread is recorded
+ * anew, or a packet is of a later profile than all markers, the session was started again,
+ * and the recording ended before the markers of that were read.
  */
 bool kt_verify_finished(const struct ktape_verify *v)
 {
 	uint32_t marked = 0, used = 0;
-	bool stopped = false;
+	bool stopped = false, restarted = false;
 
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		const struct kt_vcpu *c = v->cpus[i];
@@ -316,21 +325,23 @@ bool kt_verify_finished(const struct ktape_verify *v)
 		if (!c)
 			continue;
 		stopped |= is_stopped(v, c);
+		restarted |= c->restarted;
 		marked = kt_max(marked, c->generation);
 		used = kt_max(used, c->ring[KTAPE_RING_EVENT].generation);
 	}
-	return stopped && used <= marked;
+	return stopped && !restarted && used <= marked;
 }
 
-/* At the end of the trace, check that no event came after the end of the session. */
-static void check_late(struct ktape_verify *v, struct kt_vcpu *c)
+/* Check that no event came after the session's end: it has not been started since. */
+void kt_verify_late(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	if (!c->late)
 		return;
-	c->damaged = true;
 	kt_verify_wrong_at(v, &c->late_at,
 			   "%llu events after the session's end, from here on",
 			   (unsigned long long)c->late);
+	c->late = 0;
+	c->damaged = true;
 }
 
 /* Tell from when on the events of a CPU may lack markers. */
@@ -349,7 +360,7 @@ static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
 	if (c->masked && c->ring[KTAPE_RING_EVENT].ts_end > f.ts)
 		kt_verify_note_at(
 			v, &f,
-			"the control ring ends before the event ring: pairs, switches and calls are checked up to here");
+			"the control ring ends before the event ring: pairs and switches of this CPU, and calls of all, are not checked behind this");
 }
 
 /* At the end of the trace, check that all CPUs have the end of the session, or none. */
@@ -364,7 +375,7 @@ void kt_verify_ends(struct ktape_verify *v)
 			note_unmarked(v, c);
 			continue;
 		}
-		check_late(v, c);
+		kt_verify_late(v, c);
 		if (!c->ring[KTAPE_RING_CONTROL].hole &&
 		    c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE &&
 		    !c->ring[KTAPE_RING_CONTROL].gaps && !is_lossy(c))

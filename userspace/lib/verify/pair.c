@@ -3,11 +3,11 @@
  * Rules pair and switch on one CPU: interrupt handlers that begin must end, properly
  * nested, and the thread that is switched out must be the one that was switched in.
  *
- * After a loss, a marker or a filter, and where markers may be missing, the running thread
- * and handlers are not known.  Nothing is reported until they are known again.  At a thread switch no handler can
+ * After a loss, a marker or a filter, and where markers may be missing, the running
+ * thread and handlers are not known.  Nothing is reported until they are known again.  At a thread switch no handler can
  * be running.
  */
-#include "verify/internal.h"
+#include "verify/call.h"
 
 /* A pair of events and the bits of dat20 that have to agree. */
 struct pair {
@@ -26,6 +26,14 @@ static const struct pair softirq_pair = {
 	KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, 0xff, "soft interrupt"
 };
 
+/* Forget the running thread and handlers of the CPU. */
+static void forget_cpu(struct kt_vcpu *c)
+{
+	c->tid = -1;
+	memset(&c->irqs, 0, sizeof(c->irqs));
+	memset(&c->softirqs, 0, sizeof(c->softirqs));
+}
+
 /*
  * Forget the running thread and handlers of the CPU and the calls of all threads,
  * because events are missing up to @until.  Pairs are not judged up to then.
@@ -35,9 +43,7 @@ void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 	c->doubt_until = kt_max(c->doubt_until, until);
 	v->doubt_until = kt_max(v->doubt_until, until);
 	v->epoch++;
-	c->tid = -1;
-	memset(&c->irqs, 0, sizeof(c->irqs));
-	memset(&c->softirqs, 0, sizeof(c->softirqs));
+	forget_cpu(c);
 }
 
 /* At a packet's first record, check the thread that the packet header names. */
@@ -143,9 +149,14 @@ bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	if (e->kind != KTAPE_RING_EVENT || !e->known)
 		return false;
-	if (c->filters || e->ts <= c->doubt_until ||
-	    kt_verify_unmarked(v, c, e->ts)) {
+	if (c->filters || e->ts <= c->doubt_until) {
 		kt_verify_doubt(v, c, 0);
+		return false;
+	}
+	if (kt_verify_unmarked(v, c, e->ts)) {
+		forget_cpu(c);
+		/* If switches may be missing, any thread may begin or end this call. */
+		v->epoch += kt_call_is(e);
 		return false;
 	}
 	take_pair(v, c, &c->irqs, &irq_pair, e);

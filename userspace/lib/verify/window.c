@@ -261,8 +261,15 @@ static uint64_t limit_window(struct kt_windows *w)
 	const struct ktape_trace *t = w->v->trace;
 	uint64_t until = UINT64_MAX;
 
-	for (size_t i = 0; i < w->nr; i++)
+	for (size_t i = 0; i < w->nr; i++) {
+		const struct kt_vcpu *c = w->trials[i]->cpu;
+
 		until = kt_min(until, limit_trial(w->trials[i]));
+		/* Trials do not know events that may lack markers. */
+		if (kt_verify_unmarked(w->v, c, UINT64_MAX))
+			until = kt_min(until,
+				       c->ring[KTAPE_RING_CONTROL].ts_end + 1);
+	}
 	for (size_t i = 0; i < t->nr_heap; i++)
 		if (!t->heap[i]->lane)
 			until = kt_min(until, t->heap[i]->event.ts);

@@ -68,6 +68,10 @@ static inline void kvfree(void *p)
 #define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name
 #define DECLARE_PER_CPU_ALIGNED		DECLARE_PER_CPU
 #define raw_cpu_ptr(p)			(p)
+#define __percpu
+#define __aligned(n)			__attribute__((aligned(n)))
+#define BUILD_BUG_ON_NOT_POWER_OF_2(n) \
+	_Static_assert((n) && !((n) & ((n) - 1)), "a power of two")
 #define kt_cpu_read(name)		(name)
 
 struct cred {
