@@ -110,9 +110,9 @@ enum {
  * @all_quiet: @pass, if @held has all of them, and a switch to another thread that
  *	does not pass is only to be counted; else KT_NOT_JUDGED
  *
- * Changed by the owning CPU alone, and for a CPU that is not online yet.  All but
- * @owed and @all_quiet change with interrupts disabled.  Any CPU may close it, that
- * is store that nothing is known, see kt_switch_close_all().
+ * The owning CPU changes it, all but @owed and @all_quiet with interrupts disabled, and
+ * another one if the owner is not online yet.  Any CPU may close it, that is store that
+ * nothing is known: see kt_switch_close_all().
  */
 struct kt_now {
 	unsigned long thread;

@@ -44,10 +44,14 @@ noinline void notrace kt_switch_pay(unsigned long sessions)
 	sessions &= kt_cpu_read(kt_cpus.now.owed);
 	if (!p)
 		return;
-	/* The next switch is to be told again. */
-	kt_cpu_write(kt_cpus.now.all_quiet, KT_NOT_JUDGED);
 	switch_tell(sessions, p->pid, (u8)READ_ONCE(p->prio));
 	this_cpu_and(kt_cpus.now.owed, ~(u8)sessions);
+	/*
+	 * The next switch is to be told again.  Last: an interrupt that judges the
+	 * thread while the record is owed takes it for one that is not.
+	 */
+	barrier();
+	kt_cpu_write(kt_cpus.now.all_quiet, KT_NOT_JUDGED);
 }
 
 /**
@@ -138,7 +142,7 @@ void kt_switch_close_all(void)
 	smp_mb();
 	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(&kt_cpus, cpu);
-		if (READ_ONCE(c->selective))
+		if (READ_ONCE(c->watch) & KT_WATCH_CGROUPS)
 			switch_close(c, READ_ONCE(c->selective));
 	}
 }
@@ -191,6 +195,7 @@ static void switch_arrive(struct kt_cpu *c, struct task_struct *next,
 	if (change)
 		switch_set_routes(c, selective, 0, 0);
 	WRITE_ONCE(c->now.held, 0);
+	WRITE_ONCE(c->now.ready, 0);
 	barrier();	/* an NMI finds nothing that it could take for a verdict */
 	/* If it is the same, another CPU may be closing it: leave that alone. */
 	if (change)

@@ -211,6 +211,7 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
  * @cgroup: the thread's cgroup; only compared
  * @uid: real uid of the thread
  * @pass: bit n: session n has no such filter, or the thread passes
+ * @unused: not used
  *
  * Its size is a power of two on kernels of 32 bits, too: see kt_verdict_place().
  */
@@ -220,7 +221,10 @@ struct kt_kept {
 	const struct cgroup *cgroup;
 	u32 uid;
 	u32 pass;
-} __aligned(32);
+#ifndef CONFIG_64BIT
+	u32 unused[3];
+#endif
+};
 
 /*
  * Written with interrupts disabled.  An NMI only reads, and finds no thread while an
@@ -275,14 +279,14 @@ static __always_inline u32 kt_thread_uid(const struct task_struct *p)
 }
 
 /*
- * The place of a thread's verdict on this CPU, by its number.  Threads that were made
- * one after the other have different ones.  The multiplication, by 32 and an odd
- * number, and the mask give an offset in bytes: two instructions.
+ * The place of a thread's verdict on this CPU, by the last bits of its number: threads
+ * that were made one after the other have different ones.  The offset in bytes takes
+ * two instructions.
  */
 static __always_inline struct kt_kept *
 kt_verdict_place(const struct task_struct *p)
 {
-	const u32 offset = (u32)p->pid * (0x9e3779b1U * sizeof(struct kt_kept)) &
+	const u32 offset = (u32)p->pid * (u32)sizeof(struct kt_kept) &
 			   (KT_KEPT - 1) * sizeof(struct kt_kept);
 
 	BUILD_BUG_ON_NOT_POWER_OF_2(sizeof(struct kt_kept));

@@ -15,13 +15,14 @@ atomic_long_t kt_verdict_epoch;
  */
 static void verdict_find(struct task_struct *p, struct kt_kept *to)
 {
-	struct cgroup *cgroup = kt_thread_cgroup(p);
 	const struct kt_filters *f;
+	struct cgroup *cgroup;
 	unsigned int i;
 
 	to->task = p;
-	/* Pairs with the release in kt_verdict_renew(). */
+	/* Pairs with the release in kt_verdict_renew(): the cgroup is loaded later. */
 	to->epoch = atomic_long_read_acquire(&kt_verdict_epoch);
+	cgroup = kt_thread_cgroup(p);
 	to->cgroup = cgroup;
 	to->uid = kt_thread_uid(p);
 	to->pass = 0;

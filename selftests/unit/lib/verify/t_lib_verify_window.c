@@ -487,6 +487,28 @@ static void damage_file(struct sim *s, const char *path)
 		abort();
 }
 
+/* The recording ended before the last records of a control ring were read. */
+static void end_early(struct sim *s, struct sim_ring *r)
+{
+	struct sim_packet *at = &r->packets[r->nr - 1];
+	struct ktape_block *h = (void *)at->data;
+	unsigned int n = 1 + sim_random(s, 200);
+	struct ktape_event e;
+	struct ktape_packet p;
+
+	if (ktape_packet_open(&p, at->data, at->len, NULL, NULL))
+		abort();
+	while (n && ktape_packet_next(&p, &e, NULL) > 0)
+		n--;
+	if (n)
+		return;
+	at->len = e.offset + e.size;
+	h->ts_end = e.ts;
+	h->content_bits = h->packet_bits = at->len * 8;
+	h->flags |= KTAPE_BLOCK_OPEN;
+	ktape_packet_seal(h);
+}
+
 /* ---- the tests ------------------------------------------------------------------ */
 
 /* Check a scene as a folder and as a file. @damage: ways to damage it, as bits. */
@@ -504,6 +526,9 @@ static void check_scene(uint64_t seed, unsigned int damage)
 	q.to = q.from + 20000;
 	for (unsigned int i = damage & 1 ? 1 + sim_random(s, 3) : 0; i > 0; i--)
 		damage_packets(s);
+	for (unsigned int i = 0; damage & 4 && i < SIM_CPUS; i++)
+		if (sim_random(s, 2))
+			end_early(s, &s->ring[2 * i + 1]);
 	sim_save(s, dir, (unsigned int)(seed % 7 == 3));
 	if (damage & 2) {
 		snprintf(path, sizeof(path), "%s/%s%u", dir,
@@ -558,6 +583,47 @@ static void test_damaged_files(void)
 static void test_damaged_both(void)
 {
 	check_scenes(3, 1);
+}
+
+static void test_early(void)
+{
+	check_scenes(4, 1);
+	check(all_passed, "no record was in a window");
+}
+
+/* CPU 0 breaks a rule, and windows would do while CPU 1 has no further markers. */
+static void test_early_calls(void)
+{
+	struct sim *s = sim_new(5);
+	const char *dir = trace_folder();
+	unsigned int nr;
+
+	sim_start(s);
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
+			  (uint32_t)s->tid[cpu]);
+	sim_close(s, &s->ring[3], sim_sum(s->ring[3].emitted), false);
+	nr = s->ring[3].nr;
+	for (unsigned int i = 0; i < 3000; i++) {
+		sim_event(s, 0, KTAPE_EV_SYS_ENTER, 1, 0, 0, 0);
+		sim_event(s, 1, KTAPE_EV_SIGNAL_DELIVER, 1, 1, 1, 2);
+		sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 1, 1, 1, 2);
+		/* Most calls lack their end. */
+		if (i % 100 == 50)
+			sim_event(s, 0, KTAPE_EV_SYS_EXIT, 1, 2, 0, 0);
+		/* Without markers, it could be the end of another thread's call. */
+		if (i % 2)
+			sim_event(s, 1, i % 4 == 1 ? KTAPE_EV_SYS_ENTER : KTAPE_EV_SYS_EXIT,
+				  1, i % 4 == 1 ? 0 : 2, 0, 0);
+	}
+	sim_finish(s);
+	while (s->ring[3].nr > nr)
+		sim_remove(s, 3, nr);
+	sim_save(s, dir, 0);
+	check_ways(dir, NULL);
+	check(plain.errors[KTAPE_RULE_PAIR], "no call is wrong");
+	trace_remove(dir);
+	sim_free(s);
 }
 
 /* CPUs start and stop one after the other. */
@@ -621,6 +687,9 @@ static const struct tap_test tests[] = {
 	{ "the same in windows, for damaged packets", test_damaged_packets },
 	{ "the same in windows, for damaged files", test_damaged_files },
 	{ "the same in windows, for both", test_damaged_both },
+	{ "the same in windows, for control rings that end early", test_early },
+	{ "the same in windows, for one of them beside a rule that is broken",
+	  test_early_calls },
 	{ "the same in windows, for slow starts and stops", test_slow },
 	{ "the same in windows, for changed headers", test_heads },
 	{ "the same in windows, for threads without a name", test_nameless },

@@ -69,7 +69,9 @@ static inline void kvfree(void *p)
 #define DECLARE_PER_CPU_ALIGNED		DECLARE_PER_CPU
 #define raw_cpu_ptr(p)			(p)
 #define __percpu
-#define __aligned(n)			__attribute__((aligned(n)))
+#ifdef __LP64__
+#define CONFIG_64BIT			1
+#endif
 #define BUILD_BUG_ON_NOT_POWER_OF_2(n) \
 	_Static_assert((n) && !((n) & ((n) - 1)), "a power of two")
 #define kt_cpu_read(name)		(name)
