@@ -245,10 +245,13 @@ static void armed_fired(struct irq_work *irq)
 
 /* ---- silence --------------------------------------------------------------- */
 
-/* Return the jiffies without a match that count as silence. */
+/*
+ * Return the jiffies without a match that count as silence, rounded up.  One more,
+ * because the match may have come at the end of its jiffy.
+ */
 static unsigned long armed_silence(const struct kt_armed *a)
 {
-	return max(1UL, nsecs_to_jiffies(a->trigger.spec.duration_ns));
+	return nsecs_to_jiffies(a->trigger.spec.duration_ns - 1) + 2;
 }
 
 /*

@@ -24,7 +24,8 @@
  *	opcode is that of the pair's span.  Both events of the pair have to be
  *	recorded, see below
  * @KTAPE_TRIGGER_QUIET: no such event for the duration.  Fires once for each
- *	silence, late by up to a tenth of the duration or a tick of the kernel
+ *	silence, never early, and late by up to a tenth of the duration and three
+ *	ticks of the kernel
  *
  * LONGER does not fire for a pair if a filter (also the CPU filter) or a rate limit
  * holds back one of its events; if the pair is open while the profile or filters
