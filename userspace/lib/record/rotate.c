@@ -217,15 +217,16 @@ static void write_rest(struct ktape_recorder *rec)
 	bool same;
 	int err;
 
-	if (is_stopped(rec)) {
-		note_positions(rec);
-		write_to_goals(rec);
-		write_parts(rec);
-		return;
-	}
 	for (unsigned int i = 0; i < FLUSHES_MAX; i++) {
 		note_positions(rec);
 		err = ktape_device_flush(rec->device);
+		/* It may have been stopped since: a flush and a stop exclude each other. */
+		if (is_stopped(rec)) {
+			note_positions(rec);
+			write_to_goals(rec);
+			write_parts(rec);
+			return;
+		}
 		same = take_positions(rec);
 		consumed = sum_of_consumed(rec);
 		write_to_goals(rec);

@@ -199,15 +199,21 @@ static void test_full(void)
 	end(rec);
 }
 
+static void stop(void)
+{
+	for (unsigned int i = 0; i < RINGS; i++)
+		device_page(i)->flags = KTAPE_RING_FLAG_STOPPED;
+}
+
 /* A stopped session closes no block: its rings are read to their ends. */
 static void test_stopped(void)
 {
 	struct ktape_recorder *rec = begin();
 	struct trace_result r;
 
-	for (unsigned int i = 0; i < RINGS; i++)
-		device_page(i)->flags = KTAPE_RING_FLAG_STOPPED;
-	rotate(rec, 0);
+	closes = false;
+	after_flush = stop;
+	rotate(rec, 1);
 	trace_read(dirs[0], 0, &r);
 	check_equal(r.events, emitted);
 	end(rec);
