@@ -66,7 +66,7 @@ void kt_switch_told(unsigned int session)
 	this_cpu_and(kt_cpus.now.owed, ~(u8)BIT(session));
 }
 
-/* Open the routes of @ready, with a pid filter, count events of @held, close others. */
+/* Open the routes of @ready, count the events of @held, close the others. */
 static void switch_set_routes(struct kt_cpu *c, unsigned long sessions,
 			      unsigned long ready, unsigned long held)
 {
@@ -326,7 +326,7 @@ noinline void notrace kt_event_switch(u32 code, struct task_struct *prev,
 /**
  * kt_switch_judge() - Find the verdict on the running thread again
  *
- * It has changed its uid, or another thread its cgroup.
+ * It has changed its uid, or some thread has changed its cgroup.
  *
  * Context: any but NMI, preemption disabled, no switch is being recorded.
  */

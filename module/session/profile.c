@@ -262,8 +262,8 @@ static u8 want_switch_route(const struct kt_cpu *c, u8 want, u32 brief,
 /*
  * Set the route of an event on one CPU: that of the only session that wants it, if
  * kt_event() may write the record there without further checks, or with no other
- * check than that of a pid filter, which closes the route for threads that do not
- * pass; otherwise KT_ROUTE_MANY.
+ * check than that of a pid or cgroup filter, which closes the route for threads that
+ * do not pass; otherwise KT_ROUTE_MANY.
  */
 static void want_set_route(struct kt_cpu *c, unsigned int opcode)
 {

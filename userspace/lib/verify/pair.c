@@ -3,9 +3,9 @@
  * Rules pair and switch on one CPU: interrupt handlers that begin must end, properly
  * nested, and the thread that is switched out must be the one that was switched in.
  *
- * After a loss, a marker or a filter, and where markers may be missing, the running
- * thread and handlers are not known.  Nothing is reported until they are known again.  At a thread switch no handler can
- * be running.
+ * After a loss, a marker or a filter, and where markers may be missing, the running thread
+ * and handlers are not known.  Nothing is reported until they are known again.  At a thread
+ * switch no handler can be running.
  */
 #include "verify/call.h"
 

@@ -152,7 +152,7 @@ void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 	va_end(args);
 }
 
-/* Report a missing name at a place that kt_verify_place() returned. */
+/* Report a violation at a place that kt_verify_place() returned; nothing is marked damaged. */
 void kt_verify_wrong_at(struct ktape_verify *v, const struct ktape_finding *at,
 			const char *format, ...)
 {

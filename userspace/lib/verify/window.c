@@ -17,7 +17,8 @@
  * of time.  So what is reported, and in which order, does not depend on windows.
  *
  * Events of control rings and of the ring of names are always checked one after the
- * other.  They end a window, too.
+ * other.  They end a window, too.  So are events of all rings from where one control ring
+ * ends before its event ring (kt_verify_unmarked()).
  */
 #include "stream/decode.h"
 #include "util/pool.h"
