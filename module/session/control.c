@@ -158,11 +158,12 @@ static void control_write_want(const struct kt_order *order, unsigned int cpu)
 		control_write_context(order->s, cpu);
 }
 
-static void control_write_without(const struct kt_order *order,
-				  unsigned int cpu)
+/* Record that another CPU has got rings, or has none. */
+static void control_write_other(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_CPU_WITHOUT, 0, 0, 1),
+		.code = KT_CODE(order->phase ? KTAPE_EV_CPU_WITH :
+					       KTAPE_EV_CPU_WITHOUT, 0, 0, 1),
 		.class = KTAPE_CLASS_CONTROL,
 		.nargs = 1,
 		.args = order->args,
@@ -185,7 +186,7 @@ static void control_write_all_without(const struct kt_order *order,
 		if (kt_session_ring(order->s, other, KTAPE_RING_CONTROL))
 			continue;
 		without.args[0] = other;
-		control_write_without(&without, cpu);
+		control_write_other(&without, cpu);
 	}
 }
 
@@ -477,17 +478,19 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 }
 
 /**
- * kt_control_without() - mark on every online CPU that another CPU has no rings
+ * kt_control_other() - mark on every online CPU whether another CPU has rings
  * @s: the session
- * @cpu: the CPU, about to come online
+ * @cpu: the CPU, about to come online for the first time
+ * @with: true: it has got rings; false: it is not recorded
  *
  * Context: as for all functions of this file, with the hotplug lock for writing.
  */
-void kt_control_without(struct kt_session *s, unsigned int cpu)
+void kt_control_other(struct kt_session *s, unsigned int cpu, bool with)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = control_write_without,
+		.write = control_write_other,
+		.phase = with,
 		.args = { cpu },
 	};
 

@@ -223,8 +223,8 @@ static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 }
 
 /*
- * Let a CPU that comes online record into a session.  If its rings could not be
- * allocated, the CPU is not recorded, and the control rings of the others say so.
+ * Let a CPU that comes online record into a session.  The control rings of the others
+ * say whether it has got rings: a trace may end before the first packet of them.
  */
 static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 				struct kt_rings *rings)
@@ -239,7 +239,7 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 				"the task that brought it online was killed" :
 				"not enough memory for its rings");
 		if (s->running)
-			kt_control_without(s, cpu);
+			kt_control_other(s, cpu, false);
 		return;
 	}
 	if (rings) {
@@ -249,6 +249,8 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 		rings_give_to_cpu(s, cpu, rings);
 		/* Pairs with the acquire in kt_session_ring(). */
 		smp_store_release(&s->rings[cpu], rings);
+		if (s->running)
+			kt_control_other(s, cpu, true);
 	}
 	kt_session_sheds(s);
 	kt_want_set(s, cpu);

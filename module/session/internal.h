@@ -84,7 +84,7 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 			const struct kt_filters *f, u32 kinds);
 void kt_control_ledger(struct kt_session *s, u32 moment);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
-void kt_control_without(struct kt_session *s, unsigned int cpu);
+void kt_control_other(struct kt_session *s, unsigned int cpu, bool with);
 void kt_control_resume(struct kt_session *s);
 int kt_control_flush(struct kt_session *s);
 void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu);

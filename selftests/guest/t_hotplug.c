@@ -68,6 +68,7 @@ static void *wander_main(void *arg)
 struct seen {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;
 	int without[CPUS_MAX];	/* records per CPU: the last CPU came without rings */
+	int with[CPUS_MAX];	/* likewise: it has got rings */
 	int others;		/* such records about another CPU */
 	uint64_t marked[CPUS_MAX];
 };
@@ -84,6 +85,10 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		s->marked[b->cpu]++;
 	if (r->op == KTAPE_EV_CPU_WITHOUT) {
 		s->without[b->cpu]++;
+		s->others += (int)r->args[0] != kt_cpus() - 1;
+	}
+	if (r->op == KTAPE_EV_CPU_WITH) {
+		s->with[b->cpu]++;
 		s->others += (int)r->args[0] != kt_cpus() - 1;
 	}
 	if (r->op != KTAPE_EV_CPU)
@@ -225,6 +230,8 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 		EXPECT_EQ(turns[cpu], self->seen.came[cpu]);
 		EXPECT_EQ(turns[cpu], self->seen.went[cpu]);
 		EXPECT_EQ(before[cpu], self->seen.marked[cpu]);
+		/* Each had rings before. */
+		EXPECT_EQ(0, self->seen.with[cpu]);
 	}
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		records += self->l->t.stream[cpu][KTAPE_RING_EVENT].records;
@@ -317,6 +324,9 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(1, self->seen.came[away]);
 	EXPECT_EQ(10, self->seen.marked[away]);
+	for (int cpu = 0; cpu < self->cpus; cpu++)
+		EXPECT_EQ(cpu != away, self->seen.with[cpu]);
+	EXPECT_EQ(0, self->seen.others);
 }
 
 static bool has_cgroup(void)

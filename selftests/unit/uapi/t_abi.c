@@ -193,6 +193,7 @@ static const struct frozen opcodes[] = {
 	{ 10, "tracer" },
 	{ 11, "trigger" },
 	{ 12, "cpu_without" },
+	{ 13, "cpu_with" },
 	{ 14, "evict" },
 	{ 15, "freeze" },
 	{ 16, "exception" },

@@ -113,6 +113,12 @@ KTAPE_ARGS()
 	KTAPE_ARG(CPU, cpu, "the CPU, another one than this record's")
 KTAPE_END(CPU_WITHOUT)
 
+KTAPE_EVENT(13, CPU_WITH, cpu_with, CONTROL,
+	    "a CPU is about to come online for the first time: it has got rings")
+KTAPE_ARGS()
+	KTAPE_ARG(CPU, cpu, "the CPU, another one than this record's")
+KTAPE_END(CPU_WITH)
+
 KTAPE_EVENT(14, EVICT, evict, CONTROL,
 	    "the session no longer waits for a reader that stalled")
 KTAPE_ARGS()

@@ -155,7 +155,7 @@ static int make_metadata(struct ktape_recorder *rec, char **text, size_t *len)
 	return err;
 }
 
-/* Write the metadata of a trace again at its end if CPUs came online since. */
+/* Write the metadata of a trace again if more CPUs have rings than when it was written. */
 int kt_record_redescribe(struct ktape_recorder *rec)
 {
 	char *text;
@@ -169,7 +169,23 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 		return err;
 	err = kt_ctf_redescribe(rec->ctf, text, len);
 	free(text);
+	if (!err)
+		rec->ctf->rings = rec->reader->nr_rings;
 	return err;
+}
+
+/*
+ * Adopt the rings of CPUs that came online since, and list these CPUs in the metadata at
+ * once: a recorder that is killed before it writes a packet of them leaves a trace that
+ * does not claim to have all CPUs.
+ */
+int kt_record_refresh(struct ktape_recorder *rec)
+{
+	int err = ktape_reader_refresh(rec->reader);
+
+	if (err >= 0)
+		err = adopt_rings(rec);
+	return err ? err : kt_record_redescribe(rec);
 }
 
 /* Create a trace or the next piece of a log.  Return: as ktape_ctf_create(). */
@@ -424,10 +440,8 @@ int ktape_recorder_step(struct ktape_recorder *recorder)
 
 int ktape_recorder_refresh(struct ktape_recorder *recorder)
 {
-	int ret = ktape_reader_refresh(recorder->reader);
-
 	recorder->parts = recorder->pipe;
-	return ret < 0 ? ret : adopt_rings(recorder);
+	return kt_record_refresh(recorder);
 }
 
 /* Write the records left in open blocks, and the losses that no packet has reported. */
@@ -460,15 +474,22 @@ static int is_running(struct ktape_recorder *rec)
 /*
  * Set the end of the recording at the current positions.  A session that is still
  * recording, or is restarted by another process, would never run empty, because
- * writing causes new events.
+ * writing causes new events.  Rings that have appeared until then end a little later: what
+ * comes online after that has no event before the ends of the others.
  *
  * Return: true if the session was stopped, so that the counts are exact.
  */
 static bool set_end(struct ktape_recorder *rec)
 {
-	int before = rec->attached ? is_running(rec) : 0, after;
+	int before = rec->attached ? is_running(rec) : 0, after, err;
+	unsigned int i = 0;
 
-	for (unsigned int i = 0; i < rec->nr_outs; i++)
+	for (; i < rec->nr_outs; i++)
+		kt_ring_end_here(kt_reader_ring(rec->reader, i));
+	err = kt_record_refresh(rec);
+	if (err)
+		kt_record_fail(rec, err);
+	for (; i < rec->nr_outs; i++)
 		kt_ring_end_here(kt_reader_ring(rec->reader, i));
 	after = rec->attached ? is_running(rec) : 0;
 	if (before < 0 || after < 0)
@@ -479,11 +500,9 @@ static bool set_end(struct ktape_recorder *rec)
 int ktape_recorder_finish(struct ktape_recorder *recorder)
 {
 	struct ktape_recorder *rec = recorder;
-	int err = ktape_recorder_refresh(rec);
 	bool stopped = set_end(rec);
+	int err;
 
-	if (err)
-		kt_record_fail(rec, err);
 	rec->parts = false;
 	do {
 		kt_record_step(rec);
@@ -492,11 +511,6 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		drain_open(rec, stopped);
 	if (!rec->error)
 		kt_record_last_names(rec);
-	if (!rec->error) {
-		err = kt_record_redescribe(rec);
-		if (err)
-			kt_record_fail(rec, err);
-	}
 	report_positions(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);

@@ -7,7 +7,8 @@
  * the markers and ledgers in the control rings are about the events of the same piece.  If
  * a ring was too full for that, or closed a block itself before its position was noted, it
  * is read and the blocks are closed again, a few times.  A session that is stopped closes
- * no block: its rings are read to their ends.
+ * no block: its rings are read to their ends.  The rings of a CPU that came online since
+ * the last look are among them, because the others have no markers for a later piece.
  *
  * The next piece must be readable on its own.  It begins with the session state that
  * earlier control records announced and with all names.  Each stream begins with an
@@ -29,7 +30,10 @@ static void note_positions(struct ktape_recorder *rec)
 static bool set_goals(struct ktape_recorder *rec)
 {
 	bool closed = !ktape_device_flush(rec->device);
+	int err = kt_record_refresh(rec);
 
+	if (err)
+		kt_record_fail(rec, err);
 	note_positions(rec);
 	return closed;
 }
@@ -213,15 +217,22 @@ static uint64_t sum_of_consumed(struct ktape_recorder *rec)
 /* Write what belongs to the current piece. */
 static void write_rest(struct ktape_recorder *rec)
 {
+	bool same, stopped;
 	uint64_t consumed;
-	bool same;
-	int err;
+	int err, ret;
 
 	for (unsigned int i = 0; i < FLUSHES_MAX; i++) {
 		note_positions(rec);
 		err = ktape_device_flush(rec->device);
 		/* It may have been stopped since: a flush and a stop exclude each other. */
-		if (is_stopped(rec)) {
+		stopped = is_stopped(rec);
+		/* Look for new rings last: if it is stopped, none gets records any more. */
+		ret = kt_record_refresh(rec);
+		if (ret) {
+			kt_record_fail(rec, ret);
+			return;
+		}
+		if (stopped) {
 			note_positions(rec);
 			write_to_goals(rec);
 			write_parts(rec);
@@ -261,6 +272,9 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	err = kt_record_restate(rec);
 	if (!err)
 		err = begin_streams(rec);
+	/* It was described before the last look for new CPUs. */
+	if (!err)
+		err = kt_record_redescribe(rec);
 	if (err)
 		kt_record_fail(rec, err);
 	return err;

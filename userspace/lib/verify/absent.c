@@ -305,6 +305,12 @@ static bool is_without(const struct ktape_verify *v, unsigned int cpu)
 	return v->without[cpu] && v->without[cpu] < v->question.to;
 }
 
+/* Check for a CPU that had rings in the range although the trace has no packet of it. */
+static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
+{
+	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
+}
+
 unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
@@ -322,7 +328,7 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
 		unsigned int here;
 
-		if (!verify->cpus[i] && !kt_verify_lacks(verify, i) &&
+		if (!verify->cpus[i] && !is_lacking(verify, i) &&
 		    !is_without(verify, i))
 			continue;
 		here = verdict_on(verify, i);

@@ -277,6 +277,8 @@ struct kt_trial;
  * @trace: the trace
  * @registry: the stream of names
  * @cpus: CPUs by number, NULL = no packet
+ * @with: by CPU number: time at which it came online for the first time, in ticks; 0 =
+ *	it was online before, or the trace does not tell
  * @without: by CPU number: time from which the CPU has no rings, in ticks; 0 = it has
  *	rings
  * @errors: violations by rule
@@ -314,6 +316,7 @@ struct ktape_verify {
 	struct ktape_trace *trace;
 	struct kt_vring registry;
 	struct kt_vcpu **cpus;
+	uint64_t *with;
 	uint64_t *without;
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
@@ -452,13 +455,13 @@ void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
 
-/* Check for a CPU that the metadata lists although the trace has no packet of it. */
+/* Check for a CPU that had rings, or came online, although the trace has no packet of it. */
 static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 {
 	const uint64_t *cpus = v->trace->info.cpus;
 
-	return !v->trace->single && cpu < KT_CPUS_MAX &&
-	       cpus[cpu / 64] >> (cpu % 64) & 1 && !v->cpus[cpu];
+	return !v->trace->single && cpu < KT_CPUS_MAX && !v->cpus[cpu] &&
+	       (cpus[cpu / 64] >> (cpu % 64) & 1 || v->with[cpu]);
 }
 
 /* Check whether an event is known to be enabled on a CPU. */

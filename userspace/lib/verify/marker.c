@@ -173,22 +173,28 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 	kt_absent_freeze(v, time);
 }
 
-/* A CPU runs without rings.  Each CPU with rings records this, perhaps repeatedly. */
-static void take_without(struct ktape_verify *v, const struct ktape_event *e)
+/*
+ * A CPU comes online, with rings or without.  Each CPU with rings records this, that of one
+ * without perhaps repeatedly.
+ */
+static void take_other(struct ktape_verify *v, const struct ktape_event *e)
 {
+	uint64_t *since = e->opcode == KTAPE_EV_CPU_WITH ? v->with : v->without;
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
+	bool first;
 
 	if (cpu >= KT_CPUS_MAX) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
-				"a record of a CPU without rings has no valid CPU number");
+				"a record about the rings of another CPU has no valid CPU number");
 		return;
 	}
-	if (v->without[cpu])
-		return;
-	v->without[cpu] = kt_max(e->ts, 1);
-	kt_verify_note(v, KTAPE_RULE_MARKER, v->trace->current,
-		       "CPU %u runs without rings: nothing of it is recorded",
-		       cpu);
+	first = !since[cpu];
+	if (first || e->ts < since[cpu])
+		since[cpu] = kt_max(e->ts, 1);
+	if (first && since == v->without)
+		kt_verify_note(v, KTAPE_RULE_MARKER, v->trace->current,
+			       "CPU %u runs without rings: nothing of it is recorded",
+			       cpu);
 }
 
 static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
@@ -233,8 +239,9 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 	case KTAPE_EV_FREEZE:
 		take_freeze(v, c, e);
 		break;
+	case KTAPE_EV_CPU_WITH:
 	case KTAPE_EV_CPU_WITHOUT:
-		take_without(v, e);
+		take_other(v, e);
 		break;
 	case KTAPE_EV_LOSS:
 		kt_verify_loss(v, c, e);

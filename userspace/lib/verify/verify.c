@@ -278,8 +278,9 @@ int ktape_verify_open(const char *path,
 	if (options)
 		v->options = *options;
 	v->cpus = calloc(KT_CPUS_MAX, sizeof(struct kt_vcpu *));
+	v->with = calloc(KT_CPUS_MAX, sizeof(*v->with));
 	v->without = calloc(KT_CPUS_MAX, sizeof(*v->without));
-	err = v->cpus && v->without ? kt_calls_new(&v->calls) : -ENOMEM;
+	err = v->cpus && v->with && v->without ? kt_calls_new(&v->calls) : -ENOMEM;
 	if (!err)
 		err = kt_seen_new(&v->seen);
 	how.options.wake = options ? options->wake : 0;
@@ -419,15 +420,17 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 		kt_verify_call(v, c, e);
 }
 
-/* Report CPUs that the metadata lists but of which there is no packet. */
+/* Report CPUs that had rings but of which there is no packet. */
 static void report_missing_cpus(struct ktape_verify *v)
 {
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
-		if (kt_verify_lacks(v, i))
-			kt_verify_note(
-				v, KTAPE_RULE_FORM, NULL,
-				"the metadata lists CPU %u, but the trace has no packet of it",
-				i);
+		if (!kt_verify_lacks(v, i))
+			continue;
+		kt_verify_note(
+			v, KTAPE_RULE_FORM, NULL,
+			v->with[i] ? "CPU %u came online, but the trace has no packet of it" :
+				     "the metadata lists CPU %u, but the trace has no packet of it",
+			i);
 	}
 }
 
@@ -580,6 +583,7 @@ void ktape_verify_close(struct ktape_verify *verify)
 	for (unsigned int i = 0; verify->cpus && i < KT_CPUS_MAX; i++)
 		free(verify->cpus[i]);
 	free(verify->cpus);
+	free(verify->with);
 	free(verify->without);
 	kt_windows_free(verify->windows);
 	kt_calls_free(verify->calls);

@@ -60,7 +60,8 @@ static unsigned int blocks_of(const char *dir, const char *file)
 	return (unsigned int)(st.st_size / BLOCK);
 }
 
-static struct ktape_recorder *begin(void)
+/* Begin while only the first @there rings are there. */
+static struct ktape_recorder *begin_with(unsigned int there)
 {
 	const struct ktape_recorder_options how = {
 		.dir = dirs[0],
@@ -75,10 +76,16 @@ static struct ktape_recorder *begin(void)
 	flush_error = 0;
 	after_flush = NULL;
 	while_writing = NULL;
+	rings_there = there;
 	if (ktape_recorder_open(&device, &how, &rec))
 		abort();
 	device_grow(GROWN - 1, 5);
 	return rec;
+}
+
+static struct ktape_recorder *begin(void)
+{
+	return begin_with(RINGS);
 }
 
 static void rotate(struct ktape_recorder *rec, unsigned int times)
@@ -219,6 +226,89 @@ static void test_stopped(void)
 	end(rec);
 }
 
+static void come_online(void)
+{
+	rings_there = RINGS;
+}
+
+/* The rings of a CPU that came online since the last look are in the piece that has its time. */
+static void test_new_rings(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+
+	after_flush = come_online;
+	/* It is not known which of their blocks the first flush closed. */
+	rotate(rec, 2);
+	holds(GROWN, GROWN, GROWN);
+	end(rec);
+}
+
+static void come_online_and_stop(void)
+{
+	come_online();
+	stop();
+}
+
+/* The other rings are read to their ends, so the new ones must be, too. */
+static void test_new_rings_stopped(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+	struct trace_result r;
+
+	closes = false;
+	after_flush = come_online_and_stop;
+	rotate(rec, 1);
+	trace_read(dirs[0], 0, &r);
+	check_equal(r.events, emitted);
+	end(rec);
+}
+
+static void lists(const char *dir, const char *cpus)
+{
+	char path[400], text[1 << 16], line[40];
+	FILE *f;
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "r");
+	len = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	text[len] = '\0';
+	snprintf(line, sizeof(line), "cpus = \"%s\";", cpus);
+	check(strstr(text, line) != NULL, "%s has no %s", path, line);
+	if (f)
+		fclose(f);
+}
+
+/* A recorder may be killed at any moment: its metadata always has all CPUs that it knows. */
+static void test_new_cpu_is_listed(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+
+	lists(dirs[0], "0");
+	come_online();
+	check_equal(ktape_recorder_refresh(rec), 0);
+	lists(dirs[0], "0-1");
+	end(rec);
+
+	rec = begin_with(1);
+	after_flush = come_online;
+	rotate(rec, 2);
+	lists(dirs[0], "0-1");
+	lists(dirs[1], "0-1");
+	end(rec);
+}
+
+/* A flush promises that everything recorded before it is in the files. */
+static void test_new_rings_flushed(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+
+	after_flush = come_online;
+	check_equal(ktape_recorder_flush(rec), 0);
+	holds(GROWN, GROWN, GROWN);
+	end(rec);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
@@ -230,6 +320,10 @@ int main(int argc, char **argv)
 		{ "a flush that fails", test_errors },
 		{ "a ring that was full", test_full },
 		{ "a session that is stopped", test_stopped },
+		{ "a CPU that has come online", test_new_rings },
+		{ "a CPU that has come online before the stop", test_new_rings_stopped },
+		{ "a CPU that has come online is listed at once", test_new_cpu_is_listed },
+		{ "a CPU that has come online before a flush", test_new_rings_flushed },
 	};
 	const char *dir = trace_folder();
 	int ret;

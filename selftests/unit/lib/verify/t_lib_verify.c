@@ -608,6 +608,20 @@ static void test_without(void)
 	check_equal(result.notes[KTAPE_RULE_MARKER], 1);
 	done(s);
 
+	/* The same for one that came online with rings, and is not in the trace. */
+	s = sim_new(12);
+	sim_start(s);
+	rec.opcode = KTAPE_EV_CPU_WITH;
+	for (unsigned int i = 0; i < SIM_CPUS; i++)
+		sim_control(s, i, &rec);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_equal(result.ret, 0);
+	check_equal(result.notes[KTAPE_RULE_MARKER], 0);
+	check_equal(result.notes[KTAPE_RULE_FORM], 1);
+	done(s);
+
 	s = sim_new(12);
 	sim_start(s);
 	rec.args = &cpus[1];
