@@ -675,40 +675,6 @@ static void test_without(void)
 	sim_free(s);
 }
 
-/* The trace ends before the first packet of a CPU that came online for the first time. */
-static void test_with(void)
-{
-	const uint32_t cpu = SIM_CPUS + 1;
-	const struct ktape_record rec = {
-		.opcode = KTAPE_EV_CPU_WITH,
-		.args = &cpu,
-		.nargs = 1,
-	};
-	struct sim *s = begin();
-	uint64_t at = s->now;
-	const struct ktape_absence q = {
-		.opcode = KTAPE_EV_SIGNAL_DELIVER,
-		.from = at + 500,
-		.to = at + 1000,
-		.one_cpu = true,
-		.cpu = cpu,
-	};
-
-	/* The first of the others that record it counts. */
-	for (unsigned int i = SIM_CPUS; i-- > 0; ) {
-		sim_control(s, i, &rec);
-		sim_work(s, 20);
-	}
-	sim_work(s, 100);
-	end(s);
-	check_equal(verdict_any(s, at - 500, at), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_any(s, at - 500, at + 20), KTAPE_ABSENT_LOST);
-	check_equal(verdict_any(s, at + 500, at + 1000), KTAPE_ABSENT_LOST);
-	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_on(s, &q), KTAPE_ABSENT_LOST);
-	sim_free(s);
-}
-
 /* Questions that a trace cannot answer are refused. */
 static void test_refused(void)
 {
@@ -823,7 +789,6 @@ int main(int argc, char **argv)
 		{ "a converted trace", test_converted },
 		{ "a number that is too large", test_large },
 		{ "a CPU without rings", test_without },
-		{ "a CPU that came online and has no packet", test_with },
 		{ "refused questions", test_refused },
 		{ "ticks of a time", test_ticks },
 		{ "ticks of slow clocks", test_clocks },

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test what is said of absence where a trace ends, and where its clock does: a session
- * that still runs proves nothing after the last event of each CPU, and a clock that the
- * kernel does not trust proves nothing at all.  The reason says so.
+ * that still runs proves nothing after the last event of each CPU, nor of a CPU that came
+ * online and has no packet, and a clock that the kernel does not trust proves nothing at
+ * all.  The reason says so.
  */
 #include "lib_sim_work.h"
 
 #define ENDS "the trace of a CPU ends before the range does: stop the session first, then save it"
 
-static unsigned int judge(struct sim *s, uint64_t from, uint64_t to,
-			  const char **why)
+/* @cpu: a CPU, or -1 for all */
+static unsigned int judge_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
+			     const char **why)
 {
 	const struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER,
@@ -24,10 +26,16 @@ static unsigned int judge(struct sim *s, uint64_t from, uint64_t to,
 	if (ktape_verify_open(dir, NULL, &v, NULL) || ktape_verify_ask(v, &q) ||
 	    ktape_verify_run(v) < 0)
 		abort();
-	verdict = ktape_verify_verdict(v, -1, why);
+	verdict = ktape_verify_verdict(v, cpu, why);
 	ktape_verify_close(v);
 	trace_remove(dir);
 	return verdict;
+}
+
+static unsigned int judge(struct sim *s, uint64_t from, uint64_t to,
+			  const char **why)
+{
+	return judge_on(s, from, to, -1, why);
 }
 
 static struct sim *begin(void)
@@ -108,12 +116,41 @@ static void test_unstable(void)
 	sim_free(s);
 }
 
+/* The trace ends before the first packet of a CPU that came online for the first time. */
+static void test_cpu_with(void)
+{
+	const uint32_t cpu = SIM_CPUS + 1;
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_CPU_WITH,
+		.args = &cpu,
+		.nargs = 1,
+	};
+	struct sim *s = begin();
+	uint64_t at = s->now;
+
+	/* The first of the others that record it counts. */
+	for (unsigned int i = SIM_CPUS; i-- > 0; ) {
+		sim_control(s, i, &rec);
+		sim_work(s, 20);
+	}
+	sim_work(s, 100);
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(judge(s, at - 500, at, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(judge(s, at - 500, at + 20, NULL), KTAPE_ABSENT_LOST);
+	check_equal(judge(s, at + 500, at + 1000, NULL), KTAPE_ABSENT_LOST);
+	check_equal(judge_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(judge_on(s, at + 500, at + 1000, (int)cpu, NULL), KTAPE_ABSENT_LOST);
+	sim_free(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "a session that runs", test_running },
 		{ "a session that has stopped", test_stopped },
 		{ "a session that was stopped meanwhile", test_break },
+		{ "a CPU that came online and has no packet", test_cpu_with },
 		{ "a clock that the kernel does not trust", test_unstable },
 	};
 
