@@ -31,7 +31,7 @@ enum {
  * @mask: profile to record
  * @filters: filters to record
  * @kinds: bit n: record the filter of enum ktape_filter_kind n
- * @phase: enum ktape_phase, or whether the CPU is online
+ * @phase: enum ktape_phase, or whether the CPU is online, or has rings
  * @reason: reason of clock_sync, or KT_LEDGER_*
  * @failed: counts the rings that could not be flushed
  * @opcode: event of a record with three argument words

@@ -151,7 +151,9 @@ static int find_sources(struct follow *f)
 	while (!err && (e = readdir(d))) {
 		size_t len = strlen(e->d_name);
 
-		if (*e->d_name == '.' || !strcmp(e->d_name, "metadata") ||
+		/* The metadata are replaced by others, made under another name. */
+		if (*e->d_name == '.' ||
+		    !strncmp(e->d_name, "metadata", strlen("metadata")) ||
 		    is_known(f, e->d_name))
 			continue;
 		if (len > 4 && !strcmp(e->d_name + len - 4, ".zst"))

@@ -326,6 +326,9 @@ static int begin_recording(struct loop *l)
 
 	if (!err && !r->o.session)
 		err = ktape_device_start(r->session);
+	/* No record tells of CPUs that came online between the last look and the start. */
+	if (!err)
+		err = ktape_recorder_refresh(r->recorder);
 	l->began = now_ns();
 	l->last_second = l->began;
 	r->log.began = l->began;

@@ -35,6 +35,7 @@ static void (*after_flush)(void);	/* called at its end */
 static bool running;
 static unsigned int rings_there = RINGS;	/* CPUs that have come online */
 static void (*at_layout)(void);		/* called when the recorder asks for the layout */
+static void (*after_layout)(void);	/* called when it has got it */
 static uint64_t cursors[RINGS];		/* positions of the recorder in the session */
 
 static struct {
@@ -76,6 +77,8 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 		e[i].offset = i * RING_BYTES;
 	}
 	*entries = e;
+	if (after_layout)
+		after_layout();
 	return 0;
 }
 

@@ -100,6 +100,9 @@ int ktape_reader_refresh(struct ktape_reader *reader)
 	err = ktape_device_layout(reader->device, &layout, &entries);
 	if (err)
 		return err;
+	/* Rings never go, so as many as before are the same ones. */
+	if (layout.nr == reader->nr_rings + (reader->registry != NULL))
+		layout.nr = 0;
 	for (unsigned int i = 0; i < layout.nr && !err; i++) {
 		const struct ktape_layout_entry *e = &entries[i];
 

@@ -162,7 +162,8 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 	size_t len;
 	int err;
 
-	if (!rec->ctf || rec->ctf->rings == rec->reader->nr_rings)
+	if (!rec->ctf || rec->ctf->dir < 0 ||
+	    rec->ctf->rings == rec->reader->nr_rings)
 		return 0;
 	err = make_metadata(rec, &text, &len);
 	if (err)
@@ -177,7 +178,8 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 /*
  * Adopt the rings of CPUs that came online since, and list these CPUs in the metadata at
  * once: a recorder that is killed before it writes a packet of them leaves a trace that
- * does not claim to have all CPUs.
+ * does not claim to have all CPUs.  If the list cannot be written, what is in the rings comes
+ * first: it is tried again, and the end of the trace fails with the error.
  */
 int kt_record_refresh(struct ktape_recorder *rec)
 {
@@ -185,7 +187,9 @@ int kt_record_refresh(struct ktape_recorder *rec)
 
 	if (err >= 0)
 		err = adopt_rings(rec);
-	return err ? err : kt_record_redescribe(rec);
+	if (!err)
+		kt_record_redescribe(rec);
+	return err;
 }
 
 /* Create a trace or the next piece of a log.  Return: as ktape_ctf_create(). */
@@ -511,6 +515,11 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		drain_open(rec, stopped);
 	if (!rec->error)
 		kt_record_last_names(rec);
+	if (!rec->error) {
+		err = kt_record_redescribe(rec);
+		if (err)
+			kt_record_fail(rec, err);
+	}
 	report_positions(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);

@@ -26,15 +26,30 @@ static void note_positions(struct ktape_recorder *rec)
 			kt_ring_commit(kt_reader_ring(rec->reader, i));
 }
 
-/* Close open blocks if the mode allows it, and note the commit positions as goals. */
-static bool set_goals(struct ktape_recorder *rec)
+/*
+ * Look for the rings of CPUs that came online, and make their positions goals as well.
+ * Return: whether there are any.
+ */
+static bool find_rings(struct ktape_recorder *rec)
 {
-	bool closed = !ktape_device_flush(rec->device);
+	unsigned int known = rec->nr_outs;
 	int err = kt_record_refresh(rec);
 
 	if (err)
 		kt_record_fail(rec, err);
+	for (unsigned int i = known; i < rec->nr_outs; i++)
+		rec->outs[i].goal =
+			kt_ring_commit(kt_reader_ring(rec->reader, i));
+	return rec->nr_outs > known;
+}
+
+/* Close open blocks if the mode allows it, and note the commit positions as goals. */
+static bool set_goals(struct ktape_recorder *rec)
+{
+	bool closed = !ktape_device_flush(rec->device);
+
 	note_positions(rec);
+	find_rings(rec);
 	return closed;
 }
 
@@ -219,26 +234,27 @@ static void write_rest(struct ktape_recorder *rec)
 {
 	bool same, stopped;
 	uint64_t consumed;
-	int err, ret;
+	int err;
 
 	for (unsigned int i = 0; i < FLUSHES_MAX; i++) {
 		note_positions(rec);
 		err = ktape_device_flush(rec->device);
 		/* It may have been stopped since: a flush and a stop exclude each other. */
 		stopped = is_stopped(rec);
-		/* Look for new rings last: if it is stopped, none gets records any more. */
-		ret = kt_record_refresh(rec);
-		if (ret) {
-			kt_record_fail(rec, ret);
-			return;
-		}
+		/* Soon: a block that is closed meanwhile takes another flush. */
+		same = take_positions(rec);
+		/*
+		 * After the look for the stop: then no ring that is new later has records.
+		 * It is not known which blocks of a new ring the flush has closed.
+		 */
+		if (find_rings(rec))
+			same = false;
 		if (stopped) {
 			note_positions(rec);
 			write_to_goals(rec);
 			write_parts(rec);
 			return;
 		}
-		same = take_positions(rec);
 		consumed = sum_of_consumed(rec);
 		write_to_goals(rec);
 		if (rec->error || (!err && same))
@@ -270,11 +286,10 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	rec->ctf = next;
 	rec->piece_records = kt_record_count(rec);
 	err = kt_record_restate(rec);
+	/* It was described before the last look for new CPUs; its end tries again. */
+	kt_record_redescribe(rec);
 	if (!err)
 		err = begin_streams(rec);
-	/* It was described before the last look for new CPUs. */
-	if (!err)
-		err = kt_record_redescribe(rec);
 	if (err)
 		kt_record_fail(rec, err);
 	return err;

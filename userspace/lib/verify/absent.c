@@ -264,6 +264,12 @@ static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 	return whys[verdict];
 }
 
+/* Check for a CPU that had rings in the range although the trace has no packet of it. */
+static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
+{
+	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
+}
+
 static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 {
 	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? v->cpus[cpu] : NULL;
@@ -274,7 +280,7 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 	if (v->trace->info.converted || v->trace->single)
 		return KTAPE_ABSENT_LOST;
 	if (!a)
-		return v->damaged || kt_verify_lacks(v, cpu) ?
+		return v->damaged || is_lacking(v, cpu) ?
 			       KTAPE_ABSENT_LOST :
 			       KTAPE_ABSENT_NOT_ENABLED;
 	if (a->until < v->question.to)
@@ -303,12 +309,6 @@ static bool is_worse(unsigned int a, unsigned int b)
 static bool is_without(const struct ktape_verify *v, unsigned int cpu)
 {
 	return v->without[cpu] && v->without[cpu] < v->question.to;
-}
-
-/* Check for a CPU that had rings in the range although the trace has no packet of it. */
-static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
-{
-	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
 }
 
 unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,

@@ -277,8 +277,8 @@ struct kt_trial;
  * @trace: the trace
  * @registry: the stream of names
  * @cpus: CPUs by number, NULL = no packet
- * @with: by CPU number: time at which it came online for the first time, in ticks; 0 =
- *	it was online before, or the trace does not tell
+ * @with: by CPU number: time at which it got rings, before it came online for the first
+ *	time, in ticks; 0 = it had some before, or the trace does not tell
  * @without: by CPU number: time from which the CPU has no rings, in ticks; 0 = it has
  *	rings
  * @errors: violations by rule
@@ -455,7 +455,7 @@ void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
 
-/* Check for a CPU that had rings, or came online, although the trace has no packet of it. */
+/* Check for a CPU that had rings although the trace has no packet of it. */
 static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 {
 	const uint64_t *cpus = v->trace->info.cpus;

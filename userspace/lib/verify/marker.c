@@ -181,17 +181,16 @@ static void take_other(struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint64_t *since = e->opcode == KTAPE_EV_CPU_WITH ? v->with : v->without;
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
-	bool first;
 
 	if (cpu >= KT_CPUS_MAX) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
 				"a record about the rings of another CPU has no valid CPU number");
 		return;
 	}
-	first = !since[cpu];
-	if (first || e->ts < since[cpu])
-		since[cpu] = kt_max(e->ts, 1);
-	if (first && since == v->without)
+	if (since[cpu])
+		return;
+	since[cpu] = kt_max(e->ts, 1);
+	if (since == v->without)
 		kt_verify_note(v, KTAPE_RULE_MARKER, v->trace->current,
 			       "CPU %u runs without rings: nothing of it is recorded",
 			       cpu);

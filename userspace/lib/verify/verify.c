@@ -428,7 +428,7 @@ static void report_missing_cpus(struct ktape_verify *v)
 			continue;
 		kt_verify_note(
 			v, KTAPE_RULE_FORM, NULL,
-			v->with[i] ? "CPU %u came online, but the trace has no packet of it" :
+			v->with[i] ? "CPU %u got rings, but the trace has no packet of it" :
 				     "the metadata lists CPU %u, but the trace has no packet of it",
 			i);
 	}

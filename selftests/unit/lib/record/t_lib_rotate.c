@@ -13,6 +13,7 @@
 
 static char dirs[2][320];
 static void (*while_writing)(void);
+static int rename_error;
 
 /* The recorder's plain writes come here. */
 static void write_begins(void)
@@ -48,6 +49,15 @@ ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
 	return syscall(SYS_pwrite64, fd, data, n, at);
 }
 
+/* The recorder's metadata come here. */
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	errno = rename_error;
+	if (rename_error)
+		return -1;
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
+}
+
 /* Return the whole blocks of a ring in a piece; the empty packet before them is smaller. */
 static unsigned int blocks_of(const char *dir, const char *file)
 {
@@ -76,6 +86,9 @@ static struct ktape_recorder *begin_with(unsigned int there)
 	flush_error = 0;
 	after_flush = NULL;
 	while_writing = NULL;
+	at_layout = NULL;
+	after_layout = NULL;
+	rename_error = 0;
 	rings_there = there;
 	if (ktape_recorder_open(&device, &how, &rec))
 		abort();
@@ -263,6 +276,53 @@ static void test_new_rings_stopped(void)
 	end(rec);
 }
 
+static void stop_behind_layout(void)
+{
+	after_layout = NULL;
+	come_online_and_stop();
+	device_block(0, 9);
+}
+
+/* A stop after the look for new rings: what the new ones have is of the next piece, as all is. */
+static void test_stopped_after_look(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+	struct trace_result r;
+	uint64_t before = device_load(&device_page(0)->emitted[0]);
+
+	after_layout = stop_behind_layout;
+	rotate(rec, 1);
+	trace_read(dirs[0], 0, &r);
+	check_equal(r.events, before);
+	end(rec);
+}
+
+static unsigned int layouts;
+
+static void come_online_at_the_end(void)
+{
+	/* The first question is whether the session runs. */
+	if (++layouts != 2)
+		return;
+	come_online();
+	device_close(0, UINT32_MAX);
+}
+
+/* Rings that appear at the end are looked for when those that were there have ended. */
+static void test_new_rings_at_end(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+	struct trace_result r;
+
+	layouts = 0;
+	at_layout = come_online_at_the_end;
+	check_equal(ktape_recorder_finish(rec), 0);
+	check(layouts > 2, "%u questions", layouts);
+	trace_read(dirs[0], 0, &r);
+	check_equal(r.events, emitted);
+	end(rec);
+}
+
 static void lists(const char *dir, const char *cpus)
 {
 	char path[400], text[1 << 16], line[40];
@@ -293,8 +353,40 @@ static void test_new_cpu_is_listed(void)
 	rec = begin_with(1);
 	after_flush = come_online;
 	rotate(rec, 2);
-	lists(dirs[0], "0-1");
 	lists(dirs[1], "0-1");
+	end(rec);
+}
+
+/* If the list cannot be written, the rings are, and the end of the trace fails. */
+static void test_new_cpu_is_not_listed(void)
+{
+	for (unsigned int again = 0; again < 2; again++) {
+		struct ktape_recorder *rec = begin_with(1);
+		struct trace_result r;
+
+		come_online();
+		rename_error = EIO;
+		check_equal(ktape_recorder_refresh(rec), 0);
+		lists(dirs[0], "0");
+		rename_error = again ? 0 : EIO;
+		check_equal(ktape_recorder_finish(rec), -rename_error);
+		rename_error = 0;
+		trace_read(dirs[0], 0, &r);
+		check_equal(r.events, emitted);
+		lists(dirs[0], again ? "0-1" : "0");
+		end(rec);
+	}
+}
+
+/* The same at the end of a piece. */
+static void test_new_cpu_is_not_listed_in_piece(void)
+{
+	struct ktape_recorder *rec = begin_with(1);
+
+	after_flush = come_online;
+	rename_error = EIO;
+	check_equal(ktape_recorder_rotate(rec, dirs[1]), -EIO);
+	holds(GROWN, GROWN, GROWN);
 	end(rec);
 }
 
@@ -324,6 +416,10 @@ int main(int argc, char **argv)
 		{ "a CPU that has come online before the stop", test_new_rings_stopped },
 		{ "a CPU that has come online is listed at once", test_new_cpu_is_listed },
 		{ "a CPU that has come online before a flush", test_new_rings_flushed },
+		{ "a stop after the look for new CPUs", test_stopped_after_look },
+		{ "a CPU that comes online at the end", test_new_rings_at_end },
+		{ "a list of CPUs that cannot be written", test_new_cpu_is_not_listed },
+		{ "the same in a piece", test_new_cpu_is_not_listed_in_piece },
 	};
 	const char *dir = trace_folder();
 	int ret;
