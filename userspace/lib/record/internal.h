@@ -147,6 +147,7 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 		     struct ktape_ctf **ctf);
 int kt_record_redescribe(struct ktape_recorder *rec);
 int kt_record_refresh(struct ktape_recorder *rec);
+void kt_record_to_ends(struct ktape_recorder *rec, bool stopped);
 uint64_t kt_record_count(struct ktape_recorder *rec);
 void kt_record_step(struct ktape_recorder *rec);
 void kt_record_settle(struct ktape_recorder *rec);

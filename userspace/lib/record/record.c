@@ -448,13 +448,20 @@ int ktape_recorder_refresh(struct ktape_recorder *recorder)
 	return kt_record_refresh(recorder);
 }
 
-/* Write the records left in open blocks, and the losses that no packet has reported. */
-static void drain_open(struct ktape_recorder *rec, bool stopped)
+/*
+ * Write everything up to the ends of the rings, what is in open blocks included, and the
+ * losses that no packet has reported.  @stopped: the counts are exact.
+ */
+void kt_record_to_ends(struct ktape_recorder *rec, bool stopped)
 {
 	const unsigned int flags = KTAPE_READ_OPEN |
 				   (stopped ? KTAPE_READ_STOPPED : 0);
 	int64_t len;
 
+	rec->parts = false;
+	do {
+		kt_record_step(rec);
+	} while (rec->queue.in_flight || (rec->progress && !rec->error));
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
 		do {
 			len = kt_record_copy(rec, i, flags);
@@ -507,12 +514,7 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 	bool stopped = set_end(rec);
 	int err;
 
-	rec->parts = false;
-	do {
-		kt_record_step(rec);
-	} while (rec->queue.in_flight || (rec->progress && !rec->error));
-	if (!rec->error)
-		drain_open(rec, stopped);
+	kt_record_to_ends(rec, stopped);
 	if (!rec->error)
 		kt_record_last_names(rec);
 	if (!rec->error) {

@@ -229,6 +229,24 @@ static uint64_t sum_of_consumed(struct ktape_recorder *rec)
 	return sum;
 }
 
+/*
+ * Write everything of a stopped session, whose counts are exact: also how much was cleared
+ * unread, which no closed block tells.  Return: false if it was started meanwhile.
+ */
+static bool write_to_ends(struct ktape_recorder *rec)
+{
+	bool stopped;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		kt_ring_end_here(kt_reader_ring(rec->reader, i));
+	stopped = is_stopped(rec);
+	if (stopped)
+		kt_record_to_ends(rec, true);
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		kt_reader_ring(rec->reader, i)->limited = false;
+	return stopped;
+}
+
 /* Write what belongs to the current piece. */
 static void write_rest(struct ktape_recorder *rec)
 {
@@ -249,12 +267,10 @@ static void write_rest(struct ktape_recorder *rec)
 		 */
 		if (find_rings(rec))
 			same = false;
-		if (stopped) {
-			note_positions(rec);
-			write_to_goals(rec);
-			write_parts(rec);
+		if (stopped && write_to_ends(rec))
 			return;
-		}
+		if (stopped)
+			continue;
 		consumed = sum_of_consumed(rec);
 		write_to_goals(rec);
 		if (rec->error || (!err && same))

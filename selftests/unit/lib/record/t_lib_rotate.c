@@ -239,6 +239,32 @@ static void test_stopped(void)
 	end(rec);
 }
 
+static void clear_and_stop(void)
+{
+	/* One ring has records in its open block only, another none at all. */
+	device_page(0)->floor = (GROWN - 1) * BLOCK;
+	device_page(1)->floor = device_page(1)->commit;
+	stop();
+}
+
+/* What was cleared unread is missing in the piece whose ledgers count it, not in the next. */
+static void test_cleared(void)
+{
+	struct ktape_recorder *rec = begin();
+	struct trace_result r;
+
+	closes = false;
+	after_flush = clear_and_stop;
+	rotate(rec, 1);
+	trace_read(dirs[0], 0, &r);
+	check(r.lost > 0, "nothing is missing");
+	check_equal(r.events + r.lost, emitted);
+	check_equal(ktape_recorder_finish(rec), 0);
+	trace_read(dirs[1], 0, &r);
+	check_equal(r.events + r.lost, 0);
+	end(rec);
+}
+
 static void come_online(void)
 {
 	rings_there = RINGS;
@@ -412,6 +438,7 @@ int main(int argc, char **argv)
 		{ "a flush that fails", test_errors },
 		{ "a ring that was full", test_full },
 		{ "a session that is stopped", test_stopped },
+		{ "a session that is cleared and stopped", test_cleared },
 		{ "a CPU that has come online", test_new_rings },
 		{ "a CPU that has come online before the stop", test_new_rings_stopped },
 		{ "a CPU that has come online is listed at once", test_new_cpu_is_listed },
