@@ -82,7 +82,10 @@ struct kt_vclass {
  * @missed: events that were overwritten before a reader read them, as packets report
  * @doubt: the last packet was open and reports a loss
  * @class_based: counting by classes has begun
- * @class_missed: value of @missed where counting by classes began
+ * @earlier: kt_ring_missed() before the packet that was loaded last
+ * @class_missed: value of @missed where counting by classes began, at least
+ * @class_missed_most: the same at most: a packet that begins later may report both events
+ *	that were missed before and such as were missed after that
  * @judged: the ledger of a stop was compared with the records
  * @exact: @owed of the classes was computed and not checked yet
  * @cut_short: no record of the stream is later than the last exact ledger, according to
@@ -133,7 +136,9 @@ struct kt_vring {
 	uint64_t missed;
 	bool doubt;
 	bool class_based;
+	uint64_t earlier;
 	uint64_t class_missed;
+	uint64_t class_missed_most;
 	bool judged;
 	bool exact;
 	bool cut_short;

@@ -77,6 +77,7 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	struct kt_vring *r = &c->ring[ring];
 	uint64_t missed = kt_ring_missed(r) - r->class_missed;
+	int64_t least = (int64_t)(kt_ring_missed(r) - r->class_missed_most);
 	bool unread = r->cut_short && !v->finished;
 	bool lacks = missed || r->gaps || unread;
 	int64_t sum = 0;
@@ -93,15 +94,15 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		note_cut_short(v, c, ring);
 	/* What was missed since the ledger is not in the sum. */
 	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) && !unread &&
-	    sum != (int64_t)missed)
+	    (sum < least || sum > (int64_t)missed))
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%lld records are missing, but %llu were reported as missed",
 			(long long)sum, (unsigned long long)missed);
 }
 
-/* Begin counting the classes of a ring at this ledger. */
-static void begin_classes(struct kt_vring *r)
+/* Begin counting the classes of a ring at the ledger of this time. */
+static void begin_classes(struct kt_vring *r, uint64_t ts)
 {
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		struct kt_vclass *k = &r->class[i];
@@ -112,7 +113,8 @@ static void begin_classes(struct kt_vring *r)
 		k->owed = 0;
 	}
 	r->class_based = true;
-	r->class_missed = kt_ring_missed(r);
+	r->class_missed_most = kt_ring_missed(r);
+	r->class_missed = r->ts_begin > ts ? r->earlier : r->class_missed_most;
 	r->hole = false;
 	r->exact = false;
 	r->cut_short = false;
@@ -180,7 +182,7 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 	/* Do not begin if the first records after the start were overwritten unread. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
 	    (r->full ? r->first_ts <= ts : !r->cut))
-		begin_classes(r);
+		begin_classes(r, ts);
 }
 
 /*

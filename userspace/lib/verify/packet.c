@@ -326,6 +326,7 @@ static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	bool full = has_records(head);
 
+	r->earlier = kt_ring_missed(r);
 	if (!r->there)
 		check_cut(v, c, r, s, head);
 	if (full && !r->full)

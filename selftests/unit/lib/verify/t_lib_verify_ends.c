@@ -143,6 +143,63 @@ static void test_pipe(void)
 	rmdir(dir);
 }
 
+static struct ktape_block *head_of(struct sim *s, unsigned int at)
+{
+	return (void *)s->ring[EVENTS].packets[at].data;
+}
+
+/*
+ * A reader that came late missed a packet with events before and after a start, from whose
+ * ledger on the classes are counted.  The next packet, which tells of @missed events, does
+ * not say how many were before.  The last packet tells of @more.
+ */
+static void miss_over_start(uint64_t missed, uint64_t more, bool wrong)
+{
+	struct sim *s = sim_new(21);
+	struct sim_ring *r = &s->ring[EVENTS];
+	unsigned int at;
+
+	sim_start(s);
+	sim_work(s, 100);
+	cut_here(s, EVENTS);
+	hear(s, 5);
+	cut_here(s, EVENTS);
+	at = r->nr;
+	hear(s, 2);
+	sim_stop(s);
+	sim_start(s);
+	hear(s, 3);
+	cut_here(s, EVENTS);
+	hear(s, 4);
+	cut_here(s, EVENTS);
+	hear(s, 5);
+	sim_stop(s);
+	sim_finish(s);
+	if (!missed)
+		missed = head_of(s, at)->emitted - head_of(s, at - 1)->emitted;
+	sim_remove(s, EVENTS, at--);
+	sim_remove(s, EVENTS, 0);
+	for (unsigned int i = 0; i < r->nr; i++) {
+		struct ktape_block *h = head_of(s, i);
+
+		h->flags |= i && i != at ? 0 : KTAPE_BLOCK_GAP;
+		h->discarded += (i < at ? 0 : missed) + (i + 1 < r->nr ? 0 : more);
+		ktape_packet_seal(h);
+	}
+	save(s, 0);
+	check(wrong ? result.errors[KTAPE_RULE_LEDGER] > 0 : !result.ret,
+	      "%d wrong: %s", result.ret, result.finding[0].text);
+	done(s);
+}
+
+static void test_missed_over_start(void)
+{
+	miss_over_start(0, 0, false);
+	/* Fewer than were missed after the start, and more. */
+	miss_over_start(1, 0, true);
+	miss_over_start(0, 20, true);
+}
+
 /* A record more than there were events is wrong in any case. */
 static void test_too_many(void)
 {
@@ -395,6 +452,7 @@ int main(int argc, char **argv)
 		{ "a ledger with events that were not read", test_ledger },
 		{ "the same without the event ring", test_no_events },
 		{ "a ledger with fewer events than there are", test_too_many },
+		{ "events that were missed before and after a start", test_missed_over_start },
 		{ "a ledger in a trace with the end of its session", test_finished },
 		{ "events whose markers were not read", test_unmarked },
 		{ "a control ring that was read without a marker", test_no_marker },
