@@ -496,6 +496,10 @@ int ktape_recorder_step(struct ktape_recorder *recorder);
  * ktape_recorder_refresh() - Map the rings of CPUs that came online since
  * @recorder: the recorder
  *
+ * A trace that is a directory lists them in its metadata from here on.  If the list
+ * cannot be written, the next call, or the end of the trace, tries again, and the end
+ * returns the error.
+ *
  * Return: 0 or the errno of the failed call.
  */
 int ktape_recorder_refresh(struct ktape_recorder *recorder);

@@ -251,6 +251,12 @@ static const char *const whys[] = {
 		"events were lost, or the trace is damaged, converted or only one stream",
 };
 
+/* Check for a CPU that had rings in the range although the trace has no packet of it. */
+static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
+{
+	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
+}
+
 /* Tell why a verdict holds for a CPU. */
 static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 			  unsigned int verdict)
@@ -259,15 +265,11 @@ static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 
 	if (verdict == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
 		return "the trace of a CPU ends before the range does: stop the session first, then save it";
+	if (verdict == KTAPE_ABSENT_LOST && is_lacking(v, cpu))
+		return "the trace has no packet of a CPU that had rings";
 	if (verdict == KTAPE_ABSENT_LOST && v->unstable && c && !c->absent.lost)
 		return "the kernel does not trust the trace clock: which events were in the range is not certain";
 	return whys[verdict];
-}
-
-/* Check for a CPU that had rings in the range although the trace has no packet of it. */
-static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
-{
-	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
 }
 
 static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)

@@ -225,18 +225,24 @@ static void stop(void)
 		device_page(i)->flags = KTAPE_RING_FLAG_STOPPED;
 }
 
-/* A stopped session closes no block: its rings are read to their ends. */
-static void test_stopped(void)
+/* While the first @there rings are there, @hook stops the session: all is in the piece. */
+static void read_to_ends(unsigned int there, void (*hook)(void))
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_with(there);
 	struct trace_result r;
 
 	closes = false;
-	after_flush = stop;
+	after_flush = hook;
 	rotate(rec, 1);
 	trace_read(dirs[0], 0, &r);
 	check_equal(r.events, emitted);
 	end(rec);
+}
+
+/* A stopped session closes no block: its rings are read to their ends. */
+static void test_stopped(void)
+{
+	read_to_ends(RINGS, stop);
 }
 
 static void clear_and_stop(void)
@@ -299,15 +305,7 @@ static void come_online_and_stop(void)
 /* The other rings are read to their ends, so the new ones must be, too. */
 static void test_new_rings_stopped(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
-	struct trace_result r;
-
-	closes = false;
-	after_flush = come_online_and_stop;
-	rotate(rec, 1);
-	trace_read(dirs[0], 0, &r);
-	check_equal(r.events, emitted);
-	end(rec);
+	read_to_ends(1, come_online_and_stop);
 }
 
 static void stop_behind_layout(void)

@@ -127,6 +127,7 @@ static void test_cpu_with(void)
 	};
 	struct sim *s = begin();
 	uint64_t at = s->now;
+	const char *why;
 
 	/* The first of the others that record it counts. */
 	for (unsigned int i = SIM_CPUS; i-- > 0; ) {
@@ -138,7 +139,8 @@ static void test_cpu_with(void)
 	sim_finish(s);
 	check_equal(judge(s, at - 500, at, NULL), KTAPE_ABSENT_PROVED);
 	check_equal(judge(s, at - 500, at + 20, NULL), KTAPE_ABSENT_LOST);
-	check_equal(judge(s, at + 500, at + 1000, NULL), KTAPE_ABSENT_LOST);
+	check_equal(judge(s, at + 500, at + 1000, &why), KTAPE_ABSENT_LOST);
+	check(strstr(why, "no packet of a CPU"), "\"%s\"", why);
 	check_equal(judge_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
 	check_equal(judge_on(s, at + 500, at + 1000, (int)cpu, NULL), KTAPE_ABSENT_LOST);
 	sim_free(s);
