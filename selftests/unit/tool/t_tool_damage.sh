@@ -32,5 +32,22 @@ result $? "stats, convert: a cut file is one hole of an unknown number of events
 run 0 dump cut && [ "$(grep -c ' lost between ' log)" = 1 ] &&
 	says 'cpu0: an unknown number of events lost between [0.001036476] and [0.001074096]'
 result $? "dump: the hole is one, from its begin to its end"
+
+# A pipe was closed in the header of a packet: behind the metadata, and where an event ring
+# goes on.  What is before it is read.
+LC_ALL=C grep -aboP '\xc1\x1f\xfc\xc1' cut.pipe | cut -d : -f 1 >begins
+for nr in 1 4; do
+	begin=$(sed -n ${nr}p begins)
+	for more in 4 8 24 64 128; do
+		head -c $((begin + more)) cut.pipe >part.pipe
+		run 1 verify part.pipe && grep -qx \
+			"wrong form: at byte $begin: the input ends in the header of a packet" text &&
+			[ "$(grep -c '^wrong form' text)" = 1 ] && run 0 dump part.pipe &&
+			says "at byte $begin: the input ends in the header of a packet"
+		result $? "verify, dump: a pipe that is cut $more bytes into packet $nr"
+	done
+done
+[ "$(wc -l <text)" -gt 100 ]
+result $? "dump: the events before the cut are there"
 echo "1..$n"
 exit $failed
