@@ -296,10 +296,27 @@ static inline long kt_meminfo(const char *name)
 	return kt_sum_of("/proc/meminfo", name);
 }
 
-/* Return the free memory in KiB, including the pages in the per-CPU free lists. */
+/* Return the memory in the per-CPU free lists in KiB: up to tens of MiB for a second. */
+static inline long kt_free_in_lists_kib(void)
+{
+	return kt_sum_of("/proc/zoneinfo", "count") * 4;
+}
+
+/*
+ * Return the free memory in KiB, including the pages in the per-CPU free lists.  They are
+ * two numbers, read one after the other: read again if pages moved from one to the other.
+ */
 static inline long kt_free_kib(void)
 {
-	return kt_meminfo("MemFree") + kt_sum_of("/proc/zoneinfo", "count") * 4;
+	long lists = kt_free_in_lists_kib(), before, rest;
+	int tries = 100;
+
+	do {
+		before = lists;
+		rest = kt_meminfo("MemFree");
+		lists = kt_free_in_lists_kib();
+	} while (labs(lists - before) > 256 && tries--);
+	return rest + lists;
 }
 
 /* Return true if thread @tid is in interruptible sleep. */
