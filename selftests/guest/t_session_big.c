@@ -304,7 +304,7 @@ static void *make_one(void *arg)
 /* Return the KiB that a session of these rings has allocated by now. */
 static long taken_since(long before)
 {
-	return before - kt_meminfo("MemFree");
+	return before - kt_free_kib();
 }
 
 /*
@@ -324,7 +324,7 @@ static void bring_cpus(struct __test_metadata *_metadata, int dev,
 		EXPECT_EQ(0, kt_set_online(cpu, false));
 	while (fits(2 * m.ring, few))
 		m.ring *= 2;
-	before = kt_meminfo("MemFree");
+	before = kt_free_kib();
 	ASSERT_EQ(0, pthread_create(&m.thread, NULL, make_one, &m));
 	while (!load_long(&m.ended) &&
 	       taken_since(before) <
@@ -393,7 +393,7 @@ TEST_F_TIMEOUT(pair, one_name, 300)
 {
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 64 * K,
 				  .block_size = 4 * K, .name = "only-one" };
-	long before = kt_meminfo("MemFree");
+	long before = kt_free_kib();
 	int until[2], fd, status;
 	char none;
 	pid_t pid;
