@@ -71,6 +71,8 @@ struct sim_ring {
  * @mode: mode in its markers
  * @blind: control rings lose markers of filters and profiles
  * @listed: the metadata lists its CPUs
+ * @nr_dead: threads that ended, and whose names are recorded
+ * @died: when the last of them ended, one every 1000 ticks before it
  */
 struct sim {
 	uint64_t now;
@@ -89,6 +91,8 @@ struct sim {
 	uint32_t mode;
 	bool blind;
 	bool listed;
+	uint32_t nr_dead;
+	uint64_t died;
 };
 
 static inline uint32_t sim_random(struct sim *s, uint32_t below)

@@ -106,8 +106,30 @@ static inline void sim_finish(struct sim *s)
 		sim_close(s, &s->ring[i], sim_sum(s->ring[i].emitted), true);
 }
 
-/* Record the names of all threads but the last @nameless ones. */
-static inline size_t sim_names(unsigned char data[TRACE_PACKET],
+/* Record a name of a thread that ended at time @died, 0 = lives. */
+static inline void sim_name(struct ktape_builder *b, uint32_t tid, uint64_t died)
+{
+	const uint32_t args[7] = { tid, tid, 0, 0, 0, (uint32_t)died,
+				   (uint32_t)(died >> 32) };
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_REGISTRY,
+		.dat20 = KTAPE_OBJ_THREAD | (uint32_t)(died != 0) << 8,
+		.args = args,
+		.nargs = 7,
+		.blob = "worker",
+		.blob_size = 6,
+	};
+
+	if (ktape_build_add(b, &rec))
+		abort();
+}
+
+/*
+ * Record the names of all threads but the last @nameless ones, and those of @s->nr_dead
+ * threads that ended.
+ */
+static inline size_t sim_names(const struct sim *s,
+			       unsigned char data[TRACE_PACKET],
 			       unsigned int nameless)
 {
 	struct ktape_block head = { .kind = KTAPE_RING_REGISTRY,
@@ -118,20 +140,10 @@ static inline size_t sim_names(unsigned char data[TRACE_PACKET],
 	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
 	memset(data, 0, TRACE_PACKET);
 	ktape_build_begin(&b, data, TRACE_PACKET, &head);
-	for (uint32_t i = 0; i < SIM_CPUS * SIM_THREADS - nameless; i++) {
-		const uint32_t args[7] = { 100 + i, 100 + i };
-		const struct ktape_record rec = {
-			.opcode = KTAPE_EV_REGISTRY,
-			.dat20 = KTAPE_OBJ_THREAD,
-			.args = args,
-			.nargs = 7,
-			.blob = "worker",
-			.blob_size = 6,
-		};
-
-		if (ktape_build_add(&b, &rec))
-			abort();
-	}
+	for (uint32_t i = 0; i < SIM_CPUS * SIM_THREADS - nameless; i++)
+		sim_name(&b, 100 + i, 0);
+	for (uint32_t i = 0; i < s->nr_dead; i++)
+		sim_name(&b, 5000 + i, s->died - 1000 * (uint64_t)(s->nr_dead - 1 - i));
 	return ktape_build_end(&b, 0, 0);
 }
 
@@ -142,7 +154,7 @@ static inline void sim_save(struct sim *s, const char *dir,
 	static const uint64_t cpus[KTAPE_CPU_WORDS] = { (1ULL << SIM_CPUS) -
 							1 };
 	unsigned char names[TRACE_PACKET];
-	size_t len = sim_names(names, nameless), size;
+	size_t len = sim_names(s, names, nameless), size;
 	struct ktape_ctf *ctf;
 	char *text;
 
@@ -167,7 +179,7 @@ static inline void sim_save_some(struct sim *s, const char *path,
 				 unsigned int nameless)
 {
 	unsigned char names[TRACE_PACKET];
-	size_t len = sim_names(names, nameless);
+	size_t len = sim_names(s, names, nameless);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	bool more = true;
 

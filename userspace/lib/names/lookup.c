@@ -14,6 +14,7 @@
  */
 #define EARLY_PER_S	20
 #define LATE_S		10
+#define TABLE_MIN	64U	/* names that the smallest table of the module has */
 
 /* A time span around @at in which a look-up compares with the same results. */
 struct span {
@@ -184,4 +185,24 @@ void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 
 	*from = a->from;
 	*lasts = a->lasts;
+}
+
+/**
+ * kt_registry_may_lack() - Can the name of a thread have made room for another one?
+ * @registry: the registry
+ * @ts: time of an event of the thread
+ *
+ * The module's table of names has a fixed size.  When it is full, a new name takes the
+ * place of that which died first.  So a thread whose name did so had ended before each
+ * of those whose death is still recorded.
+ *
+ * Return: true if the thread can have ended so early.
+ */
+bool kt_registry_may_lack(const struct ktape_registry *registry, uint64_t ts)
+{
+	const uint64_t first = registry->first_death;
+
+	return registry->recorded >= TABLE_MIN && first != UINT64_MAX &&
+	       (ts <= first ||
+		ts - first <= gap_behind(registry, KTAPE_OBJ_THREAD));
 }

@@ -73,6 +73,8 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 const struct kt_user_format *const *
 kt_registry_formats(const struct ktape_registry *registry);
 
+bool kt_registry_may_lack(const struct ktape_registry *registry, uint64_t ts);
+
 /* event_names.c */
 struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 			  uint64_t value);

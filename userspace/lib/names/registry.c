@@ -35,6 +35,7 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 		return -ENOMEM;
 	r->formats = formats;
 	r->hz = hz;
+	r->first_death = UINT64_MAX;
 	r->seed = kt_hash_seed(r);
 	r->own.size = 1024;
 	r->own.lists = calloc(r->own.size, sizeof(*r->own.lists));
@@ -274,6 +275,9 @@ int ktape_registry_add(struct ktape_registry *registry,
 	memcpy(o->name, event->blob, len);
 	o->name_len = (uint8_t)len;
 	o->plain = is_plain(o->name, len);
+	registry->recorded++;
+	if (o->died)
+		registry->first_death = kt_min(registry->first_death, o->died);
 	return add_version(registry, kt_key_of(type, kt_get32(words), o->param1),
 			   &v);
 }

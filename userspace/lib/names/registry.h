@@ -68,6 +68,8 @@ struct kt_registry_memory {
  * @hz: ticks of the trace clock in a second
  * @total: versions in all lists
  * @left_out: versions dropped because of the limits
+ * @recorded: names that were recorded, with repeated ones
+ * @first_death: the earliest death that was recorded, UINT64_MAX = none
  * @own: lists
  * @base: a view: the lists of the other registry, for keys that @own does not have
  * @base_turn: a view: memo.turn of the other registry
@@ -79,6 +81,8 @@ struct ktape_registry {
 	uint64_t hz;
 	size_t total;
 	uint64_t left_out;
+	uint64_t recorded;
+	uint64_t first_death;
 	struct kt_lists own;
 	struct kt_lists base;
 	uint64_t base_turn;

@@ -8,10 +8,15 @@
  * have reaped it already, so that the module did not find it among the threads.  Hence
  * a thread without a name is a suspect until the trace shows its last switch.
  *
+ * The name of a thread that ended long ago may have made room for another one: an
+ * overwrite session keeps the control records of days, while the module's table of names
+ * forgets first what died first.
+ *
  * In a trace that ends while its session records, a name may be in what was not written:
  * records of names are in other rings than the events, and a disk may get full in between.
  * So suspects are judged at the end, when it is known how far those rings go.
  */
+#include "names/names.h"
 #include "stream/event.h"
 #include "util/hash.h"
 #include "verify/internal.h"
@@ -127,17 +132,32 @@ static void acquit(struct ktape_verify *v, unsigned int i)
 		s.tid);
 }
 
-/* Excuse a suspect: its name is not expected in this trace. */
-static void excuse(struct ktape_verify *v, unsigned int i)
+/* Excuse a suspect: its name is not expected in this trace for the reason @why. */
+static void excuse(struct ktape_verify *v, unsigned int i, const char *why)
 {
 	struct kt_seen *k = v->seen;
 	const struct suspect s = k->suspects[i];
 
 	k->suspects[i] = k->suspects[--k->nr_suspects];
-	kt_verify_note_at(
-		v, &s.at,
-		"thread %d has no name: its record may be in what was not written when the trace ended",
-		s.tid);
+	kt_verify_note_at(v, &s.at, "thread %d has no name: %s", s.tid, why);
+}
+
+/*
+ * Judge a suspect that the trace has not cleared.  @until: time up to which all records of
+ * names were written.
+ */
+static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
+{
+	uint64_t ts = v->seen->suspects[i].at.ts;
+
+	if (ts > until)
+		excuse(v, i,
+		       "its record may be in what was not written when the trace ended");
+	else if (kt_registry_may_lack(v->trace->registry, ts))
+		excuse(v, i,
+		       "it may have ended so long ago that another name took the place of its name");
+	else
+		convict(v, i);
 }
 
 /* Make a thread a suspect; report it at once if there are too many. */
@@ -147,7 +167,7 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 	struct kt_seen *k = v->seen;
 
 	if (k->nr_suspects == SUSPECTS_MAX)
-		convict(v, 0);
+		judge(v, 0, UINT64_MAX);
 	k->suspects[k->nr_suspects].tid = tid;
 	k->suspects[k->nr_suspects].exits = false;
 	k->suspects[k->nr_suspects].at = kt_verify_place(v, KTAPE_RULE_NAME, s);
@@ -222,14 +242,8 @@ void kt_seen_end(struct ktape_verify *v)
 	uint64_t names = ktape_registry_left_out(v->trace->registry), until;
 
 	until = named_until(v);
-	while (k->nr_suspects) {
-		unsigned int last = k->nr_suspects - 1;
-
-		if (k->suspects[last].at.ts > until)
-			excuse(v, last);
-		else
-			convict(v, last);
-	}
+	while (k->nr_suspects)
+		judge(v, k->nr_suspects - 1, until);
 	if (k->left_out)
 		kt_verify_note(
 			v, KTAPE_RULE_NAME, NULL,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test that verify needs the name of each thread, except of one that had ended before
- * the module was loaded and still ran to its last switch.
+ * the module was loaded and still ran to its last switch, and of one whose name made room
+ * for another one.
  */
 #include "lib_sim_work.h"
 
@@ -178,6 +179,51 @@ static void test_cut_off(void)
 	}
 }
 
+/*
+ * A full table forgets first what died first.  So a thread that was there after others
+ * had died, or beside a table that is not full, has a name.
+ */
+static void test_replaced(void)
+{
+	static const uint64_t start = 20000000000, late = 10000000000;
+	static const struct {
+		uint32_t nr_dead;
+		int32_t ghosts;
+		uint64_t died;
+		bool wrong;
+	} cases[] = {
+		{ 60, 1, start + 1000, false },
+		{ 60, 1, start - late + 70000, false },
+		{ 60, 1, start - late + 50000, true },
+		{ 60, GHOSTS, start, false },
+		{ 60, 1, start - late - 1000, true },
+		{ 60, GHOSTS, start - late - 1000, true },
+		{ 50, 1, start, true },
+		{ 0, 1, 0, true },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sim *s = sim_new(1);
+		uint64_t nr = (uint64_t)cases[i].ghosts;
+
+		s->now = start;
+		s->nr_dead = cases[i].nr_dead;
+		s->died = cases[i].died;
+		sim_start(s);
+		for (int32_t g = 0; g < cases[i].ghosts; g++)
+			run(s, GHOST + g, KTAPE_STATE_S);
+		judge(s);
+		check(result.errors == (cases[i].wrong ? nr : 0) &&
+			      result.notes == (cases[i].wrong ? 0 : nr),
+		      "case %u: %llu wrong, %llu notes: %s", i,
+		      (unsigned long long)result.errors,
+		      (unsigned long long)result.notes, result.first);
+		check(!!strstr(result.first, "another name took the place") ==
+			      !cases[i].wrong,
+		      "case %u: %s", i, result.first);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "a thread that ended before the load", test_last_switch },
 	{ "a thread without a name that goes on", test_goes_on },
@@ -185,6 +231,7 @@ static const struct tap_test tests[] = {
 	{ "another thread's last switch", test_other },
 	{ "more threads without a name than are remembered", test_many },
 	{ "a trace whose names are cut off", test_cut_off },
+	{ "a thread whose name made room for another one", test_replaced },
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,41 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Test that `ktape verify` finds no error in an overwrite session that is older than the
+# names of some threads: a control ring has records of threads that ended long ago, and
+# newer names took the places of theirs.  Loaded with registry=1024 profile=none.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+# The markers of the start are records of a thread that ends.  Nothing else is recorded,
+# so that the event rings, which have the names, are not overwritten.
+test_replaced()
+{
+	ktape stop && ktape clear && ktape start
+	result $? "session 0 starts anew, and records names only"
+	# shellcheck disable=SC2046	# words
+	act $(yes 'child 1' | head -n 1500)
+	ktape status --json >$dir/status
+	reused=$(sed -n 's/.*"reused":\([0-9]*\).*/\1/p' $dir/status)
+	echo "# ${reused:-no} names took the places of others"
+	[ "${reused:-0}" -gt 0 ]
+	result $? "the table of names is full" $dir/status
+	cat /dev/ktape >$dir/pipe &
+	ktape snapshot -o $dir/saved >$dir/log 2>&1
+	result $? "the session is saved" $dir/log
+	ktape verify $dir/saved >$dir/verify 2>&1
+	result $? "verify finds no error" $dir/verify
+	ktape stop
+	wait
+	ktape verify $dir/pipe >$dir/verify 2>&1
+	result $? "nor in what was read from /dev/ktape until it stopped" $dir/verify
+	grep -q 'note name: .*another name took the place of its name' $dir/verify
+	result $? "and it says why a thread has no name" $dir/verify
+}
+
+echo "TAP version 13"
+need_ktape
+mkdir -p $dir
+test_replaced
+echo "1..$n"
