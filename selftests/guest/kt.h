@@ -309,7 +309,7 @@ static inline long kt_free_in_lists_kib(void)
 static inline long kt_free_kib(void)
 {
 	long lists = kt_free_in_lists_kib(), before, rest;
-	int tries = 100;
+	int tries = 10;
 
 	do {
 		before = lists;

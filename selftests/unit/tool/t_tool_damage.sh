@@ -38,7 +38,7 @@ result $? "dump: the hole is one, from its begin to its end"
 LC_ALL=C grep -aboP '\xc1\x1f\xfc\xc1' cut.pipe | cut -d : -f 1 >begins
 for nr in 1 4; do
 	begin=$(sed -n ${nr}p begins)
-	for more in 4 8 24 64 128; do
+	for more in 1 3 4 8 24 64 127; do
 		head -c $((begin + more)) cut.pipe >part.pipe
 		run 1 verify part.pipe && grep -qx \
 			"wrong form: at byte $begin: the input ends in the header of a packet" text &&
@@ -47,7 +47,14 @@ for nr in 1 4; do
 		result $? "verify, dump: a pipe that is cut $more bytes into packet $nr"
 	done
 done
-[ "$(wc -l <text)" -gt 100 ]
+head -c "$begin" cut.pipe >part.pipe
+cp text cut.text
+run 0 dump part.pipe && cmp -s text cut.text && [ "$(wc -l <text)" -gt 100 ]
 result $? "dump: the events before the cut are there"
+# As few bytes that are no header are damage.
+{ cat part.pipe && printf 'no packet'; } >tail.pipe
+run 1 verify tail.pipe && grep -qx \
+	"wrong form: at byte $begin: not a packet: wrong magic number" text && run 1 dump tail.pipe
+result $? "verify, dump: some bytes that are no packet at the end of a pipe"
 echo "1..$n"
 exit $failed

@@ -251,6 +251,19 @@ static uint64_t metadata_size(const uint8_t *head, struct ktape_error *error)
 	return size;
 }
 
+/* Can @size bytes, too few for a header, be the begin of a packet? */
+static bool may_begin_packet(const uint8_t *head, size_t size)
+{
+	const uint32_t magics[] = { htole32(KTAPE_BLOCK_MAGIC),
+				    htole32(KTAPE_METADATA_MAGIC) };
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(magics); i++) {
+		if (!memcmp(head, &magics[i], kt_min(size, sizeof(*magics))))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Read the header of the packet at the head.
  * Return: 1, 0 at the end, -EBADMSG if there is no packet, or negative errno.
@@ -270,9 +283,11 @@ int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 	least = found->metadata ? sizeof(struct ktape_metadata_packet) :
 				  KTAPE_BLOCK_HEADER;
 	if ((size_t)there < least) {
-		found->cut = true;
-		return kt_error(error, s->offset,
-				"the input ends in the header of a packet");
+		found->cut = may_begin_packet(head, (size_t)there);
+		return kt_error(error, s->offset, "%s",
+				found->cut ?
+					"the input ends in the header of a packet" :
+					"not a packet: wrong magic number");
 	}
 	found->size = found->metadata ? metadata_size(head, error) :
 					kt_packet_size(head, error);
