@@ -70,16 +70,16 @@ check-ctf2: ## CTF 2 for babeltrace2 2.1, in a chroot of Debian 13; needs root
 check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 	selftests/run check-viewer
 
-check-long: ## what takes too long for make check: a trace of 10^8 events, an hour of fuzzing
+check-long: ## what takes too long for make check: a trace of 10^8 events, an hour for each fuzzer (6 hours)
 	selftests/run check-long
 
 check-hostile: ## many more tries of hostile callers and of faults; takes hours
 	selftests/run check-hostile
 
-check-rounds: ## 50 rounds of random starts, stops, clears, hotplug under each load (a day)
+check-rounds: ## 50 rounds of random starts, stops, clears, hotplug under each load (days)
 	selftests/run check-rounds
 
-model: ## search every state of models of the ring, the want bits, the registry
+model: ## search every state of models of the ring, the want bits, the registry, the gates
 	selftests/run model
 
 matrix: ## build for many kernels, boot them, write README's table (TIER=1, 2, 3)

@@ -345,7 +345,7 @@ function notes(	t, text)
 				missing[tracers[t]] ".\n"
 		else if (!(tracers[t] in known))
 			text = text title[tracers[t]] " was not asked for.\n"
-	text = text "wprof was not measured: Debian does not have it.\n\n"
+	text = text "wprof was not measured: neither Debian nor npm has it.\n\n"
 	text = text "ktape alone keeps the running thread at each switch where sched_switch is not recorded:\n"
 	text = text "that is in its sched_waking.  The BPF ring buffer is a program of ours with records of\n"
 	text = text "32 bytes.  A recorder whose own system calls are in the set follows itself.  Times in\n"
