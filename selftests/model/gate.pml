@@ -5,7 +5,9 @@
  * begins a new epoch, after which the slots of earlier pairs may be reused.
  *
  * The contexts run in any order, which includes that one interrupts another.  A pair is a
- * number that no other pair has.  Weak memory is in litmus/gate-pair.
+ * number that no other pair has.  What the end makes of the epoch that it has found, pairs
+ * that are forgotten, and different orders of the slots are not here.  Weak memory is in
+ * litmus/gate-pair.
  */
 #ifndef PAIRS		/* pairs of each context */
 #define PAIRS		2
@@ -15,6 +17,9 @@
 #endif
 #ifndef EPOCHS		/* new epochs */
 #define EPOCHS		1
+#endif
+#ifndef TWICE		/* a pair may be ended twice */
+#define TWICE		0
 #endif
 #define SLOTS		2
 #define NOTHING		SLOTS
@@ -128,7 +133,8 @@ inline gate_begin_pair()
 #endif
 		key[slot] = _pid;
 		start[slot] = mine;
-		atomic { epoch_of[slot] = epoch; began = epoch }
+		began = epoch;
+		epoch_of[slot] = began;
 #ifndef M_open_before_key
 		gate_release_slot(slot, SLOT_OPEN);
 #endif
@@ -147,7 +153,11 @@ inline gate_end_pair()
 		e = epoch_of[slot];
 		/* What was found is the last pair of this context. */
 		assert(key[slot] == _pid && s == mine && e == began && open);
+#ifdef M_end_keeps_open
+		gate_release_slot(slot, SLOT_OPEN)
+#else
 		gate_release_slot(slot, SLOT_FREE)
+#endif
 	:: else ->
 		/* Nobody takes the slot of a pair of this epoch. */
 		assert(!open || began != epoch)
@@ -168,6 +178,10 @@ active [CONTEXTS] proctype context()
 		n++;
 		if
 		:: gate_end_pair()
+#if TWICE
+		/* An end without a begin finds nothing. */
+		:: gate_end_pair(); gate_end_pair()
+#endif
 		/* The end of the last pair is never seen. */
 		:: n == PAIRS -> break
 		/* Nor that of an earlier one: the next begins in its slot. */

@@ -276,7 +276,7 @@ int ktape_registry_add(struct ktape_registry *registry,
 	o->name_len = (uint8_t)len;
 	o->plain = is_plain(o->name, len);
 	registry->recorded++;
-	if (o->died)
+	if (o->died && event->kind == KTAPE_RING_REGISTRY)
 		registry->first_death = kt_min(registry->first_death, o->died);
 	return add_version(registry, kt_key_of(type, kt_get32(words), o->param1),
 			   &v);

@@ -69,7 +69,7 @@ struct kt_registry_memory {
  * @total: versions in all lists
  * @left_out: versions dropped because of the limits
  * @recorded: names that were recorded, with repeated ones
- * @first_death: the earliest death that was recorded, UINT64_MAX = none
+ * @first_death: the earliest death in a copy of the module's table, UINT64_MAX = none
  * @own: lists
  * @base: a view: the lists of the other registry, for keys that @own does not have
  * @base_turn: a view: memo.turn of the other registry

@@ -251,15 +251,21 @@ static uint64_t metadata_size(const uint8_t *head, struct ktape_error *error)
 	return size;
 }
 
-/* Can @size bytes, too few for a header, be the begin of a packet? */
+/*
+ * Can @size bytes, too few for a header, be the begin of a packet?  A search for the next
+ * header may have ended in the padding before it.
+ */
 static bool may_begin_packet(const uint8_t *head, size_t size)
 {
 	const uint32_t magics[] = { htole32(KTAPE_BLOCK_MAGIC),
 				    htole32(KTAPE_METADATA_MAGIC) };
 
-	for (size_t i = 0; i < KT_ARRAY_SIZE(magics); i++) {
-		if (!memcmp(head, &magics[i], kt_min(size, sizeof(*magics))))
-			return true;
+	for (; size; head++, size--) {
+		for (size_t i = 0; i < KT_ARRAY_SIZE(magics); i++) {
+			if (!memcmp(head, &magics[i],
+				    kt_min(size, sizeof(*magics))))
+				return true;
+		}
 	}
 	return false;
 }

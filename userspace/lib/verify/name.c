@@ -143,24 +143,50 @@ static void excuse(struct ktape_verify *v, unsigned int i, const char *why)
 }
 
 /*
+ * Have event rings been overwritten, in which the names of threads are that ended?  A
+ * session in discard mode has them in its control rings, which are not.
+ */
+static bool names_overwritten(const struct ktape_verify *v)
+{
+	if (v->waits)
+		return false;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		const struct kt_vring *r =
+			v->cpus[i] ? &v->cpus[i]->ring[KTAPE_RING_EVENT] : NULL;
+
+		if (r && (r->cut || (r->full && !r->whole)))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Judge a suspect that the trace has not cleared.  @until: time up to which all records of
  * names were written.
  */
 static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 {
-	uint64_t ts = v->seen->suspects[i].at.ts;
+	struct kt_seen *k = v->seen;
+	uint64_t ts = k->suspects[i].at.ts;
 
-	if (ts > until)
+	/* In an event ring the name of a thread may come long after its events. */
+	if (ktape_registry_thread(v->trace->registry, k->suspects[i].tid, ts))
+		k->suspects[i] = k->suspects[--k->nr_suspects];
+	else if (ts > until)
 		excuse(v, i,
 		       "its record may be in what was not written when the trace ended");
-	else if (kt_registry_may_lack(v->trace->registry, ts))
+	else if (names_overwritten(v) &&
+		 kt_registry_may_lack(v->trace->registry, ts))
 		excuse(v, i,
 		       "it may have ended so long ago that another name took the place of its name");
 	else
 		convict(v, i);
 }
 
-/* Make a thread a suspect; report it at once if there are too many. */
+/*
+ * Make a thread a suspect.  If there are too many, judge one at once, although its name may
+ * still come.
+ */
 static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 			   int32_t tid)
 {

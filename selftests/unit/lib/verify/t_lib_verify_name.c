@@ -179,9 +179,36 @@ static void test_cut_off(void)
 	}
 }
 
+/* The death of a thread, as an event ring of an overwrite session has it. */
+static void record_death(struct sim *s, int32_t tid, uint64_t died)
+{
+	const uint32_t args[7] = { (uint32_t)tid, (uint32_t)tid, 0, 0, 0,
+				   (uint32_t)died, (uint32_t)(died >> 32) };
+	const struct ktape_record rec = { .opcode = KTAPE_EV_REGISTRY,
+					  .dat20 = KTAPE_OBJ_THREAD | 1 << 8,
+					  .args = args,
+					  .nargs = 7,
+					  .blob = "ended",
+					  .blob_size = 5 };
+
+	s->ring[CPU * 2 + KTAPE_RING_EVENT].emitted[KTAPE_CLASS_CONTROL]++;
+	sim_write(s, CPU, KTAPE_RING_EVENT, &rec);
+}
+
+/* Lose the first packets of the event rings, as if they had been overwritten. */
+static void overwrite(struct sim *s)
+{
+	for (unsigned int r = KTAPE_RING_EVENT; r < SIM_RINGS; r += 2) {
+		sim_close(s, &s->ring[r], sim_sum(s->ring[r].emitted), false);
+		while (s->ring[r].nr)
+			sim_remove(s, r, 0);
+	}
+}
+
 /*
  * A full table forgets first what died first.  So a thread that was there after others
- * had died, or beside a table that is not full, has a name.
+ * had died, or beside a table that is not full, has a name; and so has each thread if no
+ * ring with names was overwritten.
  */
 static void test_replaced(void)
 {
@@ -191,15 +218,21 @@ static void test_replaced(void)
 		int32_t ghosts;
 		uint64_t died;
 		bool wrong;
+		bool whole;	/* the event rings are */
+		bool waits;	/* discard mode */
+		uint64_t in_ring;	/* a death that an event ring has */
 	} cases[] = {
-		{ 60, 1, start + 1000, false },
-		{ 60, 1, start - late + 70000, false },
-		{ 60, 1, start - late + 50000, true },
-		{ 60, GHOSTS, start, false },
-		{ 60, 1, start - late - 1000, true },
-		{ 60, GHOSTS, start - late - 1000, true },
-		{ 50, 1, start, true },
-		{ 0, 1, 0, true },
+		{ 60, 1, start + 100000, false, false, false, 0 },
+		{ 60, 1, start - late + 100000, false, false, false, 0 },
+		{ 60, 1, start - late + 50000, true, false, false, 0 },
+		{ 60, GHOSTS, start + 100000, false, false, false, 0 },
+		{ 60, 1, start - late - 1000, true, false, false, 0 },
+		{ 60, GHOSTS, start - late - 1000, true, false, false, 0 },
+		{ 50, 1, start, true, false, false, 0 },
+		{ 0, 1, 0, true, false, false, 0 },
+		{ 60, 1, start, true, true, false, 0 },
+		{ 60, 1, start, true, false, true, 0 },
+		{ 60, 1, start + 100000, false, false, false, start - late - 1000 },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -209,7 +242,14 @@ static void test_replaced(void)
 		s->now = start;
 		s->nr_dead = cases[i].nr_dead;
 		s->died = cases[i].died;
+		s->mode = cases[i].waits ? KTAPE_MODE_DISCARD : KTAPE_MODE_OVERWRITE;
 		sim_start(s);
+		if (!cases[i].whole) {
+			sim_work(s, 100);
+			overwrite(s);
+		}
+		if (cases[i].in_ring)
+			record_death(s, GHOST - 1, cases[i].in_ring);
 		for (int32_t g = 0; g < cases[i].ghosts; g++)
 			run(s, GHOST + g, KTAPE_STATE_S);
 		judge(s);
@@ -224,6 +264,20 @@ static void test_replaced(void)
 	}
 }
 
+/* The death of a thread, with its name, is in an event ring behind its events. */
+static void test_late(void)
+{
+	struct sim *s = sim_new(1);
+
+	s->mode = KTAPE_MODE_OVERWRITE;
+	sim_start(s);
+	run(s, GHOST, KTAPE_STATE_S);
+	sim_work(s, 200);
+	record_death(s, GHOST, s->now);
+	judge(s);
+	check(!result.errors && !result.notes, "%s", result.first);
+}
+
 static const struct tap_test tests[] = {
 	{ "a thread that ended before the load", test_last_switch },
 	{ "a thread without a name that goes on", test_goes_on },
@@ -232,6 +286,7 @@ static const struct tap_test tests[] = {
 	{ "more threads without a name than are remembered", test_many },
 	{ "a trace whose names are cut off", test_cut_off },
 	{ "a thread whose name made room for another one", test_replaced },
+	{ "a name that comes behind the events", test_late },
 };
 
 int main(int argc, char **argv)
