@@ -14,7 +14,7 @@
  */
 #define EARLY_PER_S	20
 #define LATE_S		10
-#define TABLE_MIN	64U	/* names that the smallest table of the module has */
+#define TABLE_MIN	64U	/* entries of the module's smallest table of names */
 
 /* A time span around @at in which a look-up compares with the same results. */
 struct span {

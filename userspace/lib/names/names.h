@@ -73,6 +73,7 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 const struct kt_user_format *const *
 kt_registry_formats(const struct ktape_registry *registry);
 
+/* lookup.c */
 bool kt_registry_may_lack(const struct ktape_registry *registry, uint64_t ts);
 
 /* event_names.c */

@@ -143,8 +143,8 @@ static void excuse(struct ktape_verify *v, unsigned int i, const char *why)
 }
 
 /*
- * Have event rings been overwritten, in which the names of threads are that ended?  A
- * session in discard mode has them in its control rings, which are not.
+ * Were event rings overwritten, which have the names of threads that ended?  A session in
+ * discard mode has these in its control rings, which are never overwritten.
  */
 static bool names_overwritten(const struct ktape_verify *v)
 {
@@ -175,8 +175,8 @@ static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 	else if (ts > until)
 		excuse(v, i,
 		       "its record may be in what was not written when the trace ended");
-	else if (names_overwritten(v) &&
-		 kt_registry_may_lack(v->trace->registry, ts))
+	else if (kt_registry_may_lack(v->trace->registry, ts) &&
+		 names_overwritten(v))
 		excuse(v, i,
 		       "it may have ended so long ago that another name took the place of its name");
 	else
