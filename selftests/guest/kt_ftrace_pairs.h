@@ -181,12 +181,12 @@ static const struct pair pairs[] = {
  * struct item - a record, reduced to what both tracers have
  * @key: opcode and values
  * @level: context, of ftrace's only
- * @met: its partner was found
+ * @wrong: it has no partner, or not in its place
  */
 struct item {
 	uint64_t key;
 	unsigned char level;
-	bool met;
+	bool wrong;
 };
 
 struct items {

@@ -218,27 +218,39 @@ static uint64_t wanted(void)
 
 /* ---- the comparison itself ------------------------------------------------ */
 
-/* Recordings as text: a letter is an event, capitals are of an interrupt. */
+/* Recordings as text: a letter is an event, parentheses are around what interrupts. */
 static const struct {
 	const char *ours, *theirs;
 	struct matched found;
 } cases[] = {
-	{ "abcABd", "abcABd", { .same = 6 } },
-	{ "abABcd", "abcABd", { .same = 5, .moved = 1 } },	/* during ktape's c */
-	{ "abcABd", "abABcd", { .same = 5, .moved = 1 } },	/* during ftrace's */
-	{ "abAABAcd", "abcAABAd", { .same = 7, .moved = 1 } },
+	{ "abc(ab)d", "abc(ab)d", { .same = 6 } },
+	{ "ab(xy)cd", "abc(xy)d", { .same = 5, .moved = 1 } },	/* during ktape's c */
+	{ "abc(xy)d", "ab(xy)cd", { .same = 5, .moved = 1 } },	/* during ftrace's */
+	{ "ab(cc)(xc)cd", "abc(cc)(xc)d", { .same = 7, .moved = 1 } },
+	{ "ab(cx)c(xc)d", "abc(cx)(xc)d", { .same = 7, .moved = 1 } },
+	{ "x(s(i)f(j)fe)fd", "xf(sf(i)f(j)e)d", { .same = 6, .moved = 3 } },
+	{ "xf(sf(i)f(j)e)d", "x(s(i)f(j)fe)fd", { .same = 6, .moved = 3 } },
+	{ "a(b)(c)(d)e", "ae", { .same = 2, .ours = 3 } },
 	{ "abcd", "abd", { .same = 3, .ours = 1 } },
 	{ "abd", "abcd", { .same = 3, .theirs = 1 } },
 	{ "abcd", "acbd", { .same = 3, .order = 1 } },
-	{ "abABcd", "abABxd", { .same = 5, .ours = 1, .theirs = 1 } },
-	{ "abcBA", "abcAB", { .same = 4, .order = 1 } },
+	{ "ab(xy)cd", "ab(xy)ed", { .same = 5, .ours = 1, .theirs = 1 } },
+	{ "abc(yx)", "abc(xy)", { .same = 4, .order = 1 } },
+	{ "a(x)cbd", "abc(x)d", { .same = 3, .moved = 1, .order = 1 } },
 };
 
 static void spell(struct items *items, const char *text)
 {
+	int level = 0;
+
 	*items = (struct items){};
 	for (; *text; text++)
-		add(items, *text, *text >= 'a' ? 0 : 2);
+		if (*text == '(')
+			level++;
+		else if (*text == ')')
+			level--;
+		else
+			add(items, *text, level);
 }
 
 TEST(finds_differences)
@@ -260,6 +272,51 @@ TEST(finds_differences)
 		EXPECT_EQ(want->theirs, m.theirs);
 		free(ours.v);
 		free(theirs.v);
+	}
+}
+
+/* Record events of @level at random, as two tracers do that are interrupted at random. */
+static void happen(struct items *first, struct items *second, int level)
+{
+	for (int n = rand() % 6; n >= 0; n--) {
+		char key = "fffghij"[rand() % 7];
+
+		add(first, key, level);
+		if (level < 3 && !(rand() % 4))
+			happen(first, second, level + 1 + rand() % (3 - level));
+		add(second, key, level);
+		if (level < 3 && !(rand() % 4))
+			happen(first, second, level + 1 + rand() % (3 - level));
+	}
+}
+
+TEST(explains_interrupts)
+{
+	srand(1);
+	for (int round = 0; round < 500; round++) {
+		struct items in[2] = {};
+		struct items *ours = &in[round & 1], *theirs = &in[!(round & 1)];
+		struct matched m = {};
+		size_t gone;
+
+		for (int i = 0; i < 5; i++)
+			happen(&in[0], &in[1], 0);
+		match(theirs, ours, &m);
+		ASSERT_EQ(0, m.ours + m.theirs + m.order) {
+			TH_LOG("round %d", round);
+		}
+		ASSERT_EQ(ours->nr, m.same + m.moved);
+
+		/* One event less: that is never an interrupt's doing. */
+		for (size_t i = 0; i < ours->nr; i++)
+			ours->v[i].wrong = theirs->v[i].wrong = false;
+		gone = rand() % ours->nr;
+		ours->v[gone].wrong = true;
+		m = (struct matched){};
+		match(theirs, ours, &m);
+		EXPECT_LT(0, m.theirs);
+		free(ours->v);
+		free(theirs->v);
 	}
 }
 
@@ -375,6 +432,22 @@ static void tell(FIXTURE_DATA(ftrace) *self, struct __test_metadata *_metadata)
 		TH_LOG("%s", line);
 }
 
+/* Show a recording's events around @at. Levels are known of ftrace's only. */
+static void show(const char *of, const struct items *items, size_t at,
+		 struct __test_metadata *_metadata)
+{
+	size_t end = at + 30 < items->nr ? at + 30 : items->nr;
+
+	for (size_t i = at > 10 ? at - 10 : 0; i < end; i++) {
+		const struct item *e = &items->v[i];
+
+		TH_LOG("%s %zu%s %s %llx level %d %s", of, i,
+		       i == at ? " *" : "", pairs[by_op[e->key >> 56] - 1].event,
+		       (unsigned long long)masked(e->key, 56), e->level,
+		       e->wrong ? "wrong" : "");
+	}
+}
+
 TEST_F_TIMEOUT(ftrace, agrees, 900)
 {
 	uint64_t all = 0, moved = 0, lost;
@@ -396,11 +469,12 @@ TEST_F_TIMEOUT(ftrace, agrees, 900)
 		TH_LOG("cpu %d: %llu in both, %llu changed places with interrupts",
 		       cpu, (unsigned long long)(m.same + m.moved), (unsigned long long)m.moved);
 		EXPECT_EQ(0, m.ours + m.theirs + m.order) {
-			TH_LOG("cpu %d: %llu only of ktape, %llu only of ftrace, %llu in another order; first %llx",
+			TH_LOG("cpu %d: %llu only of ktape, %llu only of ftrace, %llu in another order",
 			       cpu, (unsigned long long)m.ours,
 			       (unsigned long long)m.theirs,
-			       (unsigned long long)m.order,
-			       (unsigned long long)m.first);
+			       (unsigned long long)m.order);
+			show("ktape", ours, m.first_ours, _metadata);
+			show("ftrace", theirs, m.first_theirs, _metadata);
 		}
 		all += m.same + m.moved;
 		moved += m.moved;
