@@ -46,10 +46,23 @@ struct kt_call {
 	struct kt_call_state before;
 };
 
+/**
+ * struct kt_calls - all threads
+ * @ending: of native calls by number: enum kt_call_ending
+ * @seed: of the hash of thread ids
+ * @left_out: calls that were not checked because there was no room
+ * @unsure: calls that disagree, behind the end of the event ring of another CPU
+ * @unsure_at: the first of them
+ * @used: entries in use
+ * @size: entries of @table
+ * @table: threads by the hash of their id
+ */
 struct kt_calls {
-	uint8_t ending[KT_CALLS_USUAL];	/* enum kt_call_ending, native calls */
+	uint8_t ending[KT_CALLS_USUAL];
 	uint64_t seed;
 	uint64_t left_out;
+	uint64_t unsure;
+	struct ktape_finding unsure_at;
 	size_t used;
 	size_t size;
 	struct kt_call *table;

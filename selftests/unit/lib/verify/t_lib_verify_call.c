@@ -272,6 +272,80 @@ static void test_piece(void)
 	done(s);
 }
 
+/* What is in the trace after the last event of JUDGED that is. */
+enum after {
+	RECORDS,	/* the session records on */
+	PLUGGED,	/* the same, and JUDGED goes offline: then nothing is known of THREAD */
+	STOPS		/* the session stops */
+};
+
+/*
+ * A recording has read the events of JUDGED up to where THREAD has begun a call.  There it
+ * ends that call and begins another one, which it ends on OTHER.
+ */
+static void read_to_different_ends(enum after after, bool begins)
+{
+	const struct ktape_record offline = { .opcode = KTAPE_EV_CPU };
+	struct sim *s = sim_new(1);
+	struct sim_ring *r = &s->ring[JUDGED * 2 + KTAPE_RING_EVENT];
+	unsigned int nr;
+
+	sim_start(s);
+	wander(s);
+	enter(s, JUDGED, 2);
+	sim_close(s, r, sim_sum(r->emitted), false);
+	nr = r->nr;
+	leave(s, JUDGED, 2);
+	if (!begins)
+		enter(s, JUDGED, 3);
+	move(s, JUDGED, OTHER);
+	if (after == PLUGGED) {
+		sim_ledger(s, JUDGED, 0);
+		sim_control(s, JUDGED, &offline);
+	}
+	if (begins)
+		enter(s, OTHER, 3);
+	leave(s, OTHER, 3);
+	if (after == STOPS)
+		sim_stop(s);
+	else
+		sim_sync(s, OTHER, true);
+	sim_finish(s);
+	while (r->nr > nr)
+		sim_remove(s, JUDGED * 2 + KTAPE_RING_EVENT, nr);
+	save(s, 0);
+	check_equal(result.errors[KTAPE_RULE_PAIR], after == STOPS ? 1U : 0U);
+	check_equal(result.notes[KTAPE_RULE_PAIR], after == RECORDS ? 1U : 0U);
+	check(after == STOPS || !result.ret, "%s", result.finding[0].text);
+	done(s);
+}
+
+static void test_ends(void)
+{
+	for (enum after after = RECORDS; after <= STOPS; after++) {
+		read_to_different_ends(after, false);
+		read_to_different_ends(after, true);
+	}
+}
+
+/* OTHER has no event after the one that is wrong, but its packet ends later. */
+static void test_ends_wrong(void)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	wander(s);
+	enter(s, JUDGED, 6);
+	enter(s, JUDGED, 7);
+	sim_sync(s, JUDGED, true);
+	sim_sync(s, OTHER, true);
+	sim_finish(s);
+	save(s, 0);
+	check_missing(s);
+	check_equal(result.notes[KTAPE_RULE_PAIR], 0U);
+	done(s);
+}
+
 static const struct tap_test tests[] = {
 	{ "calls while CPUs stop one after the other", test_stop },
 	{ "a call without an end while CPUs stop", test_stop_wrong },
@@ -284,6 +358,8 @@ static const struct tap_test tests[] = {
 	{ "a call without an end after records were overwritten",
 	  test_overwritten_wrong },
 	{ "calls of a thread where another piece begins", test_piece },
+	{ "calls of a thread on CPUs that were read to different ends", test_ends },
+	{ "a call without an end before those ends", test_ends_wrong },
 };
 
 int main(int argc, char **argv)

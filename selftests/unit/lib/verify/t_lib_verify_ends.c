@@ -143,6 +143,39 @@ static void test_pipe(void)
 	rmdir(dir);
 }
 
+/*
+ * Thread 100 begins a call on CPU 0 and ends another one on CPU 1, when CPU 0 seems to have
+ * no more events.  In a pipe a packet may follow, which shows that none is missing.
+ */
+static void test_pipe_calls(void)
+{
+	const char *dir = trace_folder();
+	struct sim *s = sim_new(21);
+	char file[400];
+	unsigned int nr;
+
+	mkdir(dir, 0777);
+	snprintf(file, sizeof(file), "%s/pipe", dir);
+	sim_start(s);
+	sim_event(s, 0, KTAPE_EV_SYS_ENTER, 2, 0, 0, 0);
+	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 100, 101);
+	cut_here(s, EVENTS);
+	nr = s->ring[EVENTS].nr;
+	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[1], 100);
+	sim_event(s, 1, KTAPE_EV_SYS_EXIT, 3, 2, 0, 0);
+	sim_sync(s, 1, true);
+	hear(s, 1);
+	sim_sync(s, 0, true);
+	sim_finish(s);
+	sim_save_pipe(s, file);
+	verify_pipe(file, s->ring[EVENTS].packets[nr].len);
+	check_equal(result.errors[KTAPE_RULE_PAIR], 1U);
+	check_equal(result.notes[KTAPE_RULE_PAIR], 0U);
+	sim_free(s);
+	unlink(file);
+	rmdir(dir);
+}
+
 static struct ktape_block *head_of(struct sim *s, unsigned int at)
 {
 	return (void *)s->ring[EVENTS].packets[at].data;
@@ -461,6 +494,7 @@ int main(int argc, char **argv)
 		{ "nor are those whose markers were not read", test_absent_markers },
 		/* Last, because it waits for seconds, and a mutant ends at the first failure. */
 		{ "a pipe that ends there, or goes on", test_pipe },
+		{ "a call without an end in a pipe that goes on", test_pipe_calls },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
