@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The events that ktape and ftrace both record, and the values of them that both have:
- * each record becomes a key by which the two can be compared.
+ * each record becomes a key by which the two can be compared.  Ftrace has pointers and texts
+ * where ktape has tokens and numbers of the registry, and the count of a module's users is
+ * read anew by each: these are not compared.
  */
 #ifndef _KT_FTRACE_PAIRS_H
 #define _KT_FTRACE_PAIRS_H
@@ -104,6 +106,8 @@ static const struct pair pairs[] = {
 	{ KTAPE_EV_SOFTIRQ_RAISE, "irq/softirq_raise", { LOW(8, "vec") } },
 	{ KTAPE_EV_SOFTIRQ_ENTRY, "irq/softirq_entry", { LOW(8, "vec") } },
 	{ KTAPE_EV_SOFTIRQ_EXIT, "irq/softirq_exit", { LOW(8, "vec") } },
+	{ KTAPE_EV_TASKLET_ENTRY, "irq/tasklet_entry", {} },
+	{ KTAPE_EV_TASKLET_EXIT, "irq/tasklet_exit", {} },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY, "irq_vectors/local_timer_entry",
 	  { LOW(8, "vector") } },
 	{ KTAPE_EV_LOCAL_TIMER_EXIT, "irq_vectors/local_timer_exit",
@@ -118,6 +122,8 @@ static const struct pair pairs[] = {
 	  { IPI(CALL_SINGLE) } },
 	{ KTAPE_EV_IPI_ENTRY, "irq_vectors/irq_work_entry", { IPI(IRQ_WORK) } },
 	{ KTAPE_EV_IPI_EXIT, "irq_vectors/irq_work_exit", { IPI(IRQ_WORK) } },
+	{ KTAPE_EV_IPI_SEND_CPU, "ipi/ipi_send_cpu", { LOW(12, "cpu") } },
+	{ KTAPE_EV_IPI_SEND_CPUMASK, "ipi/ipi_send_cpumask", {} },
 	{ KTAPE_EV_TIMER_INIT, "timer/timer_init", {} },
 	{ KTAPE_EV_TIMER_START, "timer/timer_start", { LOW(20, "flags") } },
 	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, "timer/timer_expire_entry", {} },
@@ -128,6 +134,8 @@ static const struct pair pairs[] = {
 	  { TID("pid"), LOW(2, "which") } },
 	{ KTAPE_EV_TICK_STOP, "timer/tick_stop",
 	  { LOW(1, "success"), FROM(1, 8, "dependency") } },
+	{ KTAPE_EV_TIMER_BASE_IDLE, "timer/timer_base_idle",
+	  { LOW(1, "is_idle"), FROM(1, 12, "cpu") } },
 	{ KTAPE_EV_HRTIMER_INIT, "timer/hrtimer_init", { LOW(5, "clockid") } },
 	{ KTAPE_EV_HRTIMER_START, "timer/hrtimer_start", { LOW(8, "mode") } },
 	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, "timer/hrtimer_expire_entry", {} },
@@ -139,6 +147,8 @@ static const struct pair pairs[] = {
 	{ KTAPE_EV_WORKQUEUE_EXECUTE_END, "workqueue/workqueue_execute_end", {} },
 	{ KTAPE_EV_PAGE_FAULT_USER, "exceptions/page_fault_user",
 	  { LOW(16, "error_code"), { ARG, 0, 28, "address" } } },
+	{ KTAPE_EV_PAGE_FAULT_KERNEL, "exceptions/page_fault_kernel",
+	  { LOW(16, "error_code") } },
 	{ KTAPE_EV_MM_PAGE_ALLOC, "kmem/mm_page_alloc",
 	  { LOW(5, "order"), { ARG, 0, 28, "pfn" } } },
 	{ KTAPE_EV_MM_PAGE_FREE, "kmem/mm_page_free",
@@ -157,6 +167,10 @@ static const struct pair pairs[] = {
 	  { SECOND("sector"), { ARG, 3, 28, "bytes" } } },
 	{ KTAPE_EV_BLOCK_RQ_COMPLETE, "block/block_rq_complete",
 	  { SECOND("sector") } },
+	{ KTAPE_EV_BLOCK_RQ_REQUEUE, "block/block_rq_requeue",
+	  { SECOND("sector"), { ARG, 3, 28, "bytes" } } },
+	{ KTAPE_EV_BLOCK_RQ_MERGE, "block/block_rq_merge",
+	  { SECOND("sector"), { ARG, 3, 28, "bytes" } } },
 	{ KTAPE_EV_BLOCK_BIO_QUEUE, "block/block_bio_queue", { SECOND("sector") } },
 	{ KTAPE_EV_BLOCK_BIO_COMPLETE, "block/block_bio_complete",
 	  { SECOND("sector") } },
@@ -170,6 +184,27 @@ static const struct pair pairs[] = {
 	{ KTAPE_EV_CONSUME_SKB, "skb/consume_skb", {} },
 	{ KTAPE_EV_CPU_IDLE, "power/cpu_idle",
 	  { LOW(8, "state"), FROM(8, 12, "cpu_id") } },
+	{ KTAPE_EV_CPU_IDLE_MISS, "power/cpu_idle_miss",
+	  { LOW(7, "state"), FROM(8, 12, "cpu_id") } },
+	{ KTAPE_EV_CPU_FREQUENCY, "power/cpu_frequency",
+	  { LOW(12, "cpu_id"), { ARG, 0, 28, "state" } } },
+	{ KTAPE_EV_SUSPEND_RESUME, "power/suspend_resume",
+	  { LOW(1, "start"), { ARG, 0, 28, "val" } } },
+	{ KTAPE_EV_RPM_SUSPEND, "rpm/rpm_suspend", { { ARG, 0, 28, "flags" } } },
+	{ KTAPE_EV_RPM_RESUME, "rpm/rpm_resume", { { ARG, 0, 28, "flags" } } },
+	{ KTAPE_EV_RPM_IDLE, "rpm/rpm_idle", { { ARG, 0, 28, "flags" } } },
+	{ KTAPE_EV_RPM_RETURN_INT, "rpm/rpm_return_int", { { ARG, 0, 28, "ret" } } },
+	{ KTAPE_EV_WAKEUP_SOURCE_ACTIVATE, "power/wakeup_source_activate",
+	  { { ARG, 0, 28, "state" } } },
+	{ KTAPE_EV_WAKEUP_SOURCE_DEACTIVATE, "power/wakeup_source_deactivate",
+	  { { ARG, 0, 28, "state" } } },
+	{ KTAPE_EV_CPUHP_ENTER, "cpuhp/cpuhp_enter", { LOW(12, "cpu"), SECOND("idx") } },
+	{ KTAPE_EV_CPUHP_EXIT, "cpuhp/cpuhp_exit", { LOW(12, "cpu"), SECOND("idx") } },
+	{ KTAPE_EV_CONSOLE, "printk/console", {} },
+	{ KTAPE_EV_MODULE_LOAD, "module/module_load", { { ARG, 0, 28, "taints" } } },
+	{ KTAPE_EV_MODULE_FREE, "module/module_free", {} },
+	{ KTAPE_EV_MODULE_GET, "module/module_get", {} },
+	{ KTAPE_EV_MODULE_PUT, "module/module_put", {} },
 };
 /* clang-format on */
 
@@ -180,13 +215,12 @@ static const struct pair pairs[] = {
 /**
  * struct item - a record, reduced to what both tracers have
  * @key: opcode and values
+ * @ts: time
  * @level: context, of ftrace's only
- * @wrong: it has no partner, or not in its place
  */
 struct item {
-	uint64_t key;
+	uint64_t key, ts;
 	unsigned char level;
-	bool wrong;
 };
 
 struct items {
@@ -194,7 +228,7 @@ struct items {
 	size_t nr, room;
 };
 
-static void add(struct items *items, uint64_t key, int level)
+static void add(struct items *items, uint64_t key, uint64_t ts, int level)
 {
 	if (items->nr == items->room) {
 		items->room = items->room * 2 + 4096;
@@ -202,7 +236,7 @@ static void add(struct items *items, uint64_t key, int level)
 		if (!items->v)
 			abort();
 	}
-	items->v[items->nr++] = (struct item){ key, level, false };
+	items->v[items->nr++] = (struct item){ key, ts, level };
 }
 
 static uint64_t key_of(unsigned int op, const uint64_t *value)
@@ -272,7 +306,7 @@ static void take_theirs(const struct ktf_event *e, void *arg)
 			value[v] = masked(ktf_value(e, known[i].field[v]),
 					  p->v[v].bits);
 	}
-	add(arg, key_of(p->op, value), e->level);
+	add(arg, key_of(p->op, value), e->ts, e->level);
 }
 
 static void take_ours(const struct kt_rec *r, void *arg)
@@ -294,7 +328,7 @@ static void take_ours(const struct kt_rec *r, void *arg)
 		else if (p->v[v].at < r->nargs)
 			value[v] = masked(r->args[p->v[v].at], p->v[v].bits);
 	}
-	add(arg, key_of(r->op, value), 0);
+	add(arg, key_of(r->op, value), r->ts, 0);
 }
 
 #endif /* _KT_FTRACE_PAIRS_H */
