@@ -228,6 +228,7 @@ struct image_result {
 	struct ktape_error error;
 	unsigned int begun;
 	unsigned int told;
+	struct ktape_error last_told;
 	unsigned int packets;
 	unsigned int bad_packets;	/* packets that cannot be read */
 	unsigned int back;		/* packets before their predecessor */
@@ -314,6 +315,7 @@ static void image_tell(void *arg, const struct ktape_error *what)
 
 	assert(memchr(what->text, '\0', sizeof(what->text)));
 	res->told++;
+	res->last_told = *what;
 }
 
 /* Scan @size bytes and recover the first region found. */

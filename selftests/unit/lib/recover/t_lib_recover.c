@@ -281,6 +281,22 @@ static void test_second_superblock(void)
 	check_equal(res.found, 0);
 }
 
+/* Memory that another version laid out is told, and nothing of it is read. */
+static void test_version(void)
+{
+	for (int other = -1; other <= 1; other += 2) {
+		again();
+		image.super->version = (uint32_t)(KTAPE_PERSIST_VERSION + other);
+		image_seal(&image);
+		recover();
+		check_equal(res.found, 0);
+		/* Each of the two superblocks. */
+		check_equal(res.told, 2);
+		check(!strcmp(res.last_told.text, "a superblock has an unknown version"), "%s",
+		      res.last_told.text);
+	}
+}
+
 static void test_metadata(void)
 {
 	again();
@@ -414,6 +430,7 @@ static const struct tap_test tests[] = {
 	{ "impossible positions", test_positions },
 	{ "positions of 32 bits that wrap", test_pos32 },
 	{ "the second superblock is used if the first is damaged", test_second_superblock },
+	{ "an image of another version", test_version },
 	{ "damaged metadata is created anew", test_metadata },
 	{ "an image in a larger file, and a truncated one", test_image_file },
 	{ "a damaged table of rings replaces nothing", test_table },
