@@ -435,6 +435,51 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 }
 
+/* Fork. Return: 0: the child has the mapping; 1: it has not; 2: it has another one. */
+static int fork_sees(struct kt_map *m, long n)
+{
+	unsigned char vec[64];
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		if (mincore(m->page, PAGE, vec))
+			_exit(errno == ENOMEM ? 1 : 2);
+		_exit(kt_walk(m, NULL, NULL) == n &&
+				      mprotect(m->page, PAGE, PROT_WRITE) ?
+			      0 :
+			      2);
+	}
+	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+}
+
+/* A child inherits the mapping only by the parent's last word, and whole. */
+TEST_F(mapping, dontfork_and_dofork)
+{
+	static const struct {
+		int advice, want;
+	} v[] = {
+		{ MADV_DONTFORK, 1 }, { MADV_DOFORK, 0 },   { MADV_DOFORK, 0 },
+		{ MADV_DONTFORK, 1 }, { MADV_DONTFORK, 1 }, { MADV_DOFORK, 0 },
+	};
+	long users = module_users(), n = kt_walk(&self->m, NULL, NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+		if (madvise(self->m.page, self->m.size, v[i].advice)) {
+			ASSERT_EQ(MADV_DOFORK, v[i].advice);
+			SKIP(return, "this kernel refuses MADV_DOFORK");
+		}
+		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
+		/* For a part of it the mapping would have to be split. */
+		EXPECT_EQ(-1, madvise((char *)self->m.page + PAGE, PAGE,
+				      v[i].want ? MADV_DOFORK :
+						  MADV_DONTFORK));
+		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
+	}
+	EXPECT_EQ(users, module_users());
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+}
+
 TEST_F(mapping, holds_session_and_module)
 {
 	long n = kt_walk(&self->m, NULL, NULL);
