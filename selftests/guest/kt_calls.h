@@ -9,6 +9,7 @@
 #include <ktape/cost.h>
 #include <ktape/mark.h>
 
+#include "kt_calls_open.h"
 #include "kt_filter.h"
 #include "kt_load.h"
 #include "kt_ring.h"
@@ -17,23 +18,10 @@
 
 #define CALL_ENTRIES	129
 
-static int call_dev, call_fd, call_mark;
 static unsigned int call_slot;	/* opcode of a probe that was added, or 0 */
 static char call_buf[65536];
 
 /* ---- calls: a result or a negative errno ----------------------------------- */
-
-static int or_errno(long ret)
-{
-	return ret < 0 ? -errno : 0;
-}
-
-static int close_it(int ret)
-{
-	if (ret >= 0)
-		close(ret);
-	return ret < 0 ? ret : 0;
-}
 
 static int do_open(void)
 {
@@ -77,6 +65,17 @@ static int do_sessions(void)
 	int ret = kt_sessions(call_dev, all);
 
 	return ret < 0 ? ret : 0;
+}
+
+/* Of a program that is newer than the module: the rest of each entry is cleared. */
+static int do_sessions_larger(void)
+{
+	char all[8][sizeof(struct ktape_session_info) + 8];
+	struct ktape_session_list l = { .size = sizeof(l), .nr = 8,
+					.entry_size = sizeof(all[0]),
+					.entries = (uintptr_t)all };
+
+	return kt_ioctl(call_dev, KTAPE_IOC_SESSIONS, &l);
 }
 
 static int do_profile(void)
@@ -251,7 +250,9 @@ static int do_poll(void)
 
 static int do_mark(void)
 {
-	return or_errno(write(call_mark, "text", 4));
+	static const char text[200] = "text";
+
+	return or_errno(write(call_mark, text, sizeof(text)));
 }
 
 static int do_name(void)
@@ -374,7 +375,7 @@ static int do_get_filter(void)
 
 static int do_mark_event(void)
 {
-	static const char text[] = "message";
+	static const char text[200] = "message";
 	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK,
 				.message = (uintptr_t)text,
 				.length = sizeof(text) };
@@ -384,7 +385,7 @@ static int do_mark_event(void)
 
 static int do_trace(void)
 {
-	static const char bytes[] = "buffer";
+	static const char bytes[1000] = "buffer";
 	struct ktape_trace t = { .size = sizeof(t),
 				 .opcode = KTAPE_EV_EXCEPTION,
 				 .flags = KTAPE_TRACE_BUFFER, .code = 0x100,
@@ -411,7 +412,7 @@ static const struct call calls[] = {
 	{ "open", do_open }, { "open mark", do_open_mark },
 	{ "OPEN", do_open_session }, { "LAYOUT", do_layout },
 	{ "METADATA", do_metadata }, { "SESSIONS", do_sessions },
-	{ "PROFILE", do_profile },
+	{ "SESSIONS larger", do_sessions_larger }, { "PROFILE", do_profile },
 	{ "START", do_start, NULL, after_start },
 	{ "STOP", do_stop, before_stop, after_start },
 	{ "FILTER pid", do_filter_pid }, { "FILTER uid", do_filter_uid },
@@ -429,22 +430,10 @@ static const struct call calls[] = {
 	{ "POSITION", do_position }, { "FILTER get", do_get_filter },
 	{ "MARK", do_mark_event }, { "TRACE", do_trace },
 	{ "poll", do_poll }, { "write mark", do_mark }, { "NAME", do_name },
+	{ "PERSIST_INFO", do_persist_info },
+	{ "PERSIST_READ", do_persist_read },
+	{ "CREATE persistent", do_persist_create },
+	{ "PERSIST_DROP", do_persist_drop, before_drop },
 };
-
-/* Open what the calls use. */
-static inline bool calls_open(void)
-{
-	call_dev = kt_open(O_RDWR);
-	call_fd = kt_create(call_dev, KTAPE_MODE_DISCARD, 65536, 4096);
-	call_mark = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
-	return call_dev >= 0 && call_fd >= 0 && call_mark >= 0;
-}
-
-static inline void calls_close(void)
-{
-	close(call_mark);
-	close(call_fd);
-	close(call_dev);
-}
 
 #endif /* _KT_CALLS_H */

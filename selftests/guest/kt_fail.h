@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Make the kernel fail on demand in this thread: the nth allocation, by the kernel's
- * fault injection, or the nth copy from or to the program, by the module kt_copy.
+ * fault injection, or the nth access to the program's memory, by the module kt_copy.
  */
 #ifndef _KT_FAIL_H
 #define _KT_FAIL_H
@@ -14,7 +14,7 @@
 /* Takes the number of what is to fail, and has how many are left. */
 static const char *kt_fail_path = "/proc/self/fail-nth";
 
-/* Make the @nth allocation or copy of this thread from here on fail; 0: none. */
+/* Make the @nth allocation or access of this thread from here on fail; 0: none. */
 static inline int kt_fail_nth(int nth)
 {
 	char text[16];
@@ -54,8 +54,10 @@ static inline bool kt_fail_allocations(void)
 	return true;
 }
 
-/* Let copies fail instead.  Return: false if that cannot be done here. */
-static inline bool kt_fail_copies(void)
+#define KT_COPY	"/sys/module/kt_copy/parameters/"
+
+/* Let accesses fail instead.  Return: false if that cannot be done here. */
+static inline bool kt_fail_accesses(void)
 {
 	const char *folder = getenv("KTAPE_TESTS");
 	char path[256];
@@ -63,8 +65,19 @@ static inline bool kt_fail_copies(void)
 	snprintf(path, sizeof(path), "%s/kt_copy.ko", folder ? folder : "/tests");
 	if (kt_insmod(path, ""))
 		return false;
-	kt_fail_path = "/sys/module/kt_copy/parameters/nth";
+	kt_fail_path = KT_COPY "nth";
 	return true;
+}
+
+/* Get how many accesses of each kind have failed, "2 get_user, 1 copy_to_user". */
+static inline void kt_fail_kinds(char *text, size_t size)
+{
+	int f = open(KT_COPY "failed", O_RDONLY | O_CLOEXEC);
+	ssize_t n = f < 0 ? -1 : read(f, text, size - 1);
+
+	text[n > 0 ? n - 1 : 0] = '\0';
+	if (f >= 0)
+		close(f);
 }
 
 #endif /* _KT_FAIL_H */

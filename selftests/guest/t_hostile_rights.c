@@ -134,7 +134,9 @@ static const struct loss {
 static bool needs_rights(const struct call *c)
 {
 	static const char *const name[] = { "open", "OPEN", "CREATE", "DESTROY",
-					    "PROBE", "read" };
+					    "PROBE", "read", "PERSIST_READ",
+					    "PERSIST_DROP",
+					    "CREATE persistent" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		if (!strcmp(c->name, name[i]))
