@@ -10,14 +10,7 @@
  * CPUs write their markers one after the other.  In the meantime, and after a marker was
  * lost, calls are judged on some CPUs alone.  A thread that begins or ends a call on
  * another CPU is forgotten, and if that thread is unknown, all threads are.
- *
- * A recording of a session that still records may have read the event ring of a CPU only to
- * an earlier moment than those of others.  Behind that moment the begin or end that seems to
- * be missing may have happened there.  Only the end of the trace tells whether its session
- * was stopped, so that all rings have all events.
  */
-#include <stdarg.h>
-
 #include "util/hash.h"
 #include "verify/call.h"
 
@@ -50,65 +43,6 @@ void kt_calls_free(struct kt_calls *calls)
 }
 
 /*
- * Has the event ring of a CPU ended before @ts, while the CPU records?  @over: at the end of
- * the trace, when it is not known any more whether the CPU recorded then.
- */
-static bool lacks_calls(const struct ktape_verify *v, uint64_t ts, bool over)
-{
-	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
-		const struct kt_vcpu *c = v->cpus[i];
-
-		if (!c || c->ring[KTAPE_RING_EVENT].ts_end >= ts)
-			continue;
-		if (over || (c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE &&
-			     kt_verify_exhausted(v, c->cpu, KTAPE_RING_EVENT)))
-			return true;
-	}
-	return false;
-}
-
-/* A thread begins or ends a call that does not follow what is known of it. */
-static __attribute__((format(printf, 3, 4))) void
-disagree(struct ktape_verify *v, const struct ktape_event *e, const char *format, ...)
-{
-	struct kt_calls *k = v->calls;
-	struct ktape_finding f = {};
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(f.text, sizeof(f.text), format, args);
-	va_end(args);
-	if (v->trial || !lacks_calls(v, e->ts, false)) {
-		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current, "%s", f.text);
-		return;
-	}
-	if (k->unsure++)
-		return;
-	k->unsure_at = kt_verify_place(v, KTAPE_RULE_PAIR, v->trace->current);
-	memcpy(k->unsure_at.text, f.text, sizeof(f.text));
-}
-
-/* At the end of the trace, judge the calls behind the end of an event ring. */
-static void judge_unsure(struct ktape_verify *v)
-{
-	struct kt_calls *k = v->calls;
-	struct ktape_finding at = k->unsure_at;
-
-	if (!k->unsure)
-		return;
-	if (v->finished || !lacks_calls(v, at.ts, true)) {
-		kt_verify_wrong_at(v, &at, "%s (%llu of this kind)", k->unsure_at.text,
-				   (unsigned long long)k->unsure);
-		v->cpus[at.cpu]->damaged = true;
-	} else {
-		kt_verify_note_at(
-			v, &at,
-			"%llu system calls from here on do not follow what their threads did before, and are not judged: the event ring of another CPU ends earlier, while the session records",
-			(unsigned long long)k->unsure);
-	}
-}
-
-/*
  * Judge the calls that had to wait for the end of the trace, and report those that were
  * not checked because there were too many threads.
  */
@@ -116,7 +50,7 @@ void kt_calls_end(struct ktape_verify *v)
 {
 	const struct kt_calls *k = v->calls;
 
-	judge_unsure(v);
+	kt_unsure_end(v);
 	if (k->left_out)
 		kt_verify_note(
 			v, KTAPE_RULE_PAIR, NULL,
@@ -254,32 +188,39 @@ bool kt_call_ends(const struct ktape_verify *v, const struct ktape_event *e,
 	return *known == KT_CALL_ENDS;
 }
 
-static void take_enter(struct ktape_verify *v, struct kt_call *t, unsigned int nr,
-		       const struct ktape_event *e)
+/* Remember what a thread does from now on. */
+static void keep_state(struct ktape_verify *v, const struct kt_vcpu *c, struct kt_call *t,
+		       const struct ktape_event *e, bool inside)
+{
+	t->now.epoch = v->epoch;
+	t->now.ts = e->ts;
+	t->now.cpu = c->cpu;
+	t->now.inside = inside;
+}
+
+static void take_enter(struct ktape_verify *v, const struct kt_vcpu *c, struct kt_call *t,
+		       unsigned int nr, const struct ktape_event *e)
 {
 	if (t->now.epoch == v->epoch && t->now.inside)
-		disagree(
-			v, e,
+		kt_call_wrong(
+			v, c, t, e,
 			"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
 			t->tid, nr, call_name(v, e, nr), t->now.nr);
-	t->now.epoch = v->epoch;
-	t->now.inside = true;
+	keep_state(v, c, t, e, true);
 	t->now.nr = (uint16_t)nr;
 	if (!kt_call_ends(v, e, nr))
 		t->now.epoch = UINT64_MAX;
 }
 
-static void take_exit(struct ktape_verify *v, struct kt_call *t, unsigned int nr,
-		      const struct ktape_event *e)
+static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c, struct kt_call *t,
+		      unsigned int nr, const struct ktape_event *e)
 {
 	if (t->now.epoch == v->epoch && t->now.inside && t->now.nr != nr &&
 	    nr != KT_CALL_NONE && t->now.nr != KT_CALL_NONE && kt_call_ends(v, e, nr))
-		disagree(
-			v, e,
-			"thread %d ends call %u \"%s\", but is in call %u",
-			t->tid, nr, call_name(v, e, nr), t->now.nr);
-	t->now.epoch = v->epoch;
-	t->now.inside = false;
+		kt_call_wrong(v, c, t, e,
+			      "thread %d ends call %u \"%s\", but is in call %u",
+			      t->tid, nr, call_name(v, e, nr), t->now.nr);
+	keep_state(v, c, t, e, false);
 }
 
 /* Forget what a thread does, or all threads if it is unknown which one that is. */
@@ -323,7 +264,7 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 	}
 	t = kt_call_find(v, e->tid);
 	if (t && is_enter(e->opcode))
-		take_enter(v, t, nr, e);
+		take_enter(v, c, t, nr, e);
 	else if (t)
-		take_exit(v, t, nr, e);
+		take_exit(v, c, t, nr, e);
 }

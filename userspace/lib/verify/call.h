@@ -7,6 +7,7 @@
 
 #define KT_CALLS_USUAL	1024U	/* numbers of calls whose names are remembered */
 #define KT_CALL_NONE	0xffffU	/* the number is not known */
+#define KT_UNSURE_MAX	64U
 
 /* Whether a call ends with an event that has the same number. */
 enum kt_call_ending {
@@ -15,9 +16,18 @@ enum kt_call_ending {
 	KT_CALL_SILENT
 };
 
-/* What a thread does.  @inside and @nr are valid if @epoch is that of the check. */
+/**
+ * struct kt_call_state - what a thread does
+ * @epoch: the rest is valid if this is the epoch of the check
+ * @ts: time of the last begin or end of a call, in ticks
+ * @cpu: CPU of that
+ * @inside: the thread is in a call
+ * @nr: number of the call
+ */
 struct kt_call_state {
 	uint64_t epoch;
+	uint64_t ts;
+	uint32_t cpu;
 	bool inside;
 	uint16_t nr;
 };
@@ -47,12 +57,25 @@ struct kt_call {
 };
 
 /**
+ * struct kt_unsure - a begin or end that contradicts what its thread did before, where the
+ *	records that explain it may not be in the trace
+ * @at: its place, and what would be wrong
+ * @cpu: CPU whose events the trace does not have up to then
+ * @never: and never will: nothing is known even if the session was stopped
+ */
+struct kt_unsure {
+	struct ktape_finding at;
+	uint32_t cpu;
+	bool never;
+};
+
+/**
  * struct kt_calls - all threads
  * @ending: of native calls by number: enum kt_call_ending
  * @seed: of the hash of thread ids
  * @left_out: calls that were not checked because there was no room
- * @unsure: calls that disagree, behind the end of the event ring of another CPU
- * @unsure_at: the first of them
+ * @nr_unsure: number of entries of @unsure, and of those that it has no room for
+ * @unsure: the first ones that only the end of the trace can judge, see unsure.c
  * @used: entries in use
  * @size: entries of @table
  * @table: threads by the hash of their id
@@ -61,13 +84,20 @@ struct kt_calls {
 	uint8_t ending[KT_CALLS_USUAL];
 	uint64_t seed;
 	uint64_t left_out;
-	uint64_t unsure;
-	struct ktape_finding unsure_at;
+	uint64_t nr_unsure;
+	struct kt_unsure unsure[KT_UNSURE_MAX];
 	size_t used;
 	size_t size;
 	struct kt_call *table;
 };
 
+/* unsure.c */
+void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c, const struct kt_call *t,
+		   const struct ktape_event *e, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+void kt_unsure_end(struct ktape_verify *v);
+
+/* call.c */
 size_t kt_call_slot(const struct kt_calls *k, int32_t tid);
 struct kt_call *kt_call_find(struct ktape_verify *v, int32_t tid);
 bool kt_calls_full(const struct kt_calls *k);

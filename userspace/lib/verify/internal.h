@@ -234,6 +234,7 @@ struct kt_vabsent {
  * @mask: enabled events, bit n is opcode n
  * @filters: filters in force, bit n is enum ktape_filter_kind n
  * @tid: running thread, -1 = not known
+ * @switched: time at which another thread began to run last, in ticks
  * @doubt_until: pairs are not judged up to this time, in ticks
  * @irqs: running handlers of hard interrupts
  * @softirqs: running handlers of soft interrupts
@@ -260,6 +261,7 @@ struct kt_vcpu {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	uint32_t filters;
 	int32_t tid;
+	uint64_t switched;
 	uint64_t doubt_until;
 	struct kt_nest irqs;
 	struct kt_nest softirqs;

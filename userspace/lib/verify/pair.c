@@ -58,6 +58,7 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		return;
 	if (context == KTAPE_CTX_UNKNOWN) {
 		c->tid = -1;
+		c->switched = KT_HEAD64(head, ts_begin);
 		return;
 	}
 	if (c->tid >= 0 && tid != c->tid && !c->filters &&
@@ -141,6 +142,7 @@ static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
 				"thread %d is switched out, but thread %d was switched in last",
 				prev, c->tid);
 	c->tid = (int32_t)ktape_event_arg(e, 1);
+	c->switched = e->ts;
 }
 
 /* Check an event.  Return: whether the calls of its thread can be judged. */
@@ -162,10 +164,12 @@ bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 	take_pair(v, c, &c->irqs, &irq_pair, e);
 	if (!v->rt)
 		take_pair(v, c, &c->softirqs, &softirq_pair, e);
-	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
 		take_switch(v, c, e);
-	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
+	} else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1) {
 		c->tid = (int32_t)ktape_event_arg(e, 0);
+		c->switched = e->ts;
+	}
 	return true;
 }
 

@@ -463,6 +463,7 @@ static void check_quick(struct kt_trial *tr)
 			if (!quick_switch(tr, dat20, args, irqs, softirqs))
 				goto out;
 			tid = c->tid;
+			tr->c.switched = now;
 			break;
 		case KT_QUICK_IRQ_BEGIN:
 			if (irqs)
