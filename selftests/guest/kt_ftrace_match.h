@@ -24,7 +24,7 @@
  * @moved: of these the ones that were interrupted between the two records
  * @ours: events that only ktape has
  * @theirs: events that only ftrace has
- * @first: time at which the first of them was found
+ * @first: time about which the first of them is
  * @longest: longest time between the two records of an event that was not interrupted
  */
 struct matched {

@@ -189,12 +189,11 @@ bool kt_call_ends(const struct ktape_verify *v, const struct ktape_event *e,
 }
 
 /* Remember what a thread does from now on. */
-static void keep_state(struct ktape_verify *v, const struct kt_vcpu *c, struct kt_call *t,
+static void keep_state(struct ktape_verify *v, struct kt_call *t,
 		       const struct ktape_event *e, bool inside)
 {
 	t->now.epoch = v->epoch;
 	t->now.ts = e->ts;
-	t->now.cpu = c->cpu;
 	t->now.inside = inside;
 }
 
@@ -206,7 +205,7 @@ static void take_enter(struct ktape_verify *v, const struct kt_vcpu *c, struct k
 			v, c, t, e,
 			"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
 			t->tid, nr, call_name(v, e, nr), t->now.nr);
-	keep_state(v, c, t, e, true);
+	keep_state(v, t, e, true);
 	t->now.nr = (uint16_t)nr;
 	if (!kt_call_ends(v, e, nr))
 		t->now.epoch = UINT64_MAX;
@@ -220,7 +219,7 @@ static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c, struct kt
 		kt_call_wrong(v, c, t, e,
 			      "thread %d ends call %u \"%s\", but is in call %u",
 			      t->tid, nr, call_name(v, e, nr), t->now.nr);
-	keep_state(v, c, t, e, false);
+	keep_state(v, t, e, false);
 }
 
 /* Forget what a thread does, or all threads if it is unknown which one that is. */

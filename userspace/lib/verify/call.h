@@ -20,14 +20,12 @@ enum kt_call_ending {
  * struct kt_call_state - what a thread does
  * @epoch: the rest is valid if this is the epoch of the check
  * @ts: time of the last begin or end of a call, in ticks
- * @cpu: CPU of that
  * @inside: the thread is in a call
  * @nr: number of the call
  */
 struct kt_call_state {
 	uint64_t epoch;
 	uint64_t ts;
-	uint32_t cpu;
 	bool inside;
 	uint16_t nr;
 };

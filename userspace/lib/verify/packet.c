@@ -329,6 +329,9 @@ static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 	r->earlier = kt_ring_missed(r);
 	if (!r->there)
 		check_cut(v, c, r, s, head);
+	/* The flush has closed the last blocks of the earlier piece one after the other. */
+	if (!r->there && r->carried && s->kind == KTAPE_RING_EVENT)
+		kt_verify_doubt(v, c, KT_HEAD64(head, ts_end));
 	if (full && !r->full)
 		begin_ring(v, c, s->kind, head);
 	pass_losses(v, c, r, s, head);

@@ -49,11 +49,10 @@ static unsigned int find_lacking(const struct ktape_verify *v, uint64_t ts, bool
 	return found;
 }
 
-/* Has the thread been on this CPU since its last begin or end of a call? */
+/* Has the CPU run this thread alone since the thread's last begin or end of a call? */
 static bool has_stayed(const struct kt_vcpu *c, const struct kt_call *t)
 {
-	return kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) && t->now.cpu == c->cpu &&
-	       t->now.ts > c->switched;
+	return kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) && t->now.ts > c->switched;
 }
 
 /**

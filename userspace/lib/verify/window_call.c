@@ -26,8 +26,7 @@ static void restore(struct kt_call *t)
 }
 
 /* Do what kt_verify_call() does with all calls of a run.  Return: false = a finding. */
-static bool apply(struct kt_call *t, const struct kt_run *run, uint32_t cpu,
-		  uint64_t epoch)
+static bool apply(struct kt_call *t, const struct kt_run *run, uint64_t epoch)
 {
 	const struct kt_call_state *now = &t->now;
 	bool inside = now->epoch == epoch && now->inside;
@@ -41,7 +40,6 @@ static bool apply(struct kt_call *t, const struct kt_run *run, uint32_t cpu,
 			now->nr == KT_CALL_NONE;
 	t->now.epoch = run->known ? epoch : UINT64_MAX;
 	t->now.ts = run->to;
-	t->now.cpu = cpu;
 	t->now.inside = run->inside;
 	t->now.nr = run->nr;
 	return agree;
@@ -78,7 +76,7 @@ static bool take_run(struct kt_windows *w, unsigned int i,
 	}
 	t->several |= t->lane != i;
 	*moved |= t->several;
-	if (!apply(t, run, w->trials[i]->at.cpu, w->v->epoch) && t->bad == UINT64_MAX) {
+	if (!apply(t, run, w->v->epoch) && t->bad == UINT64_MAX) {
 		t->bad = run->from;
 		*bad = true;
 	}
@@ -136,7 +134,7 @@ static bool take_moved(struct kt_windows *w, bool *bad)
 		struct kt_call *t = entry_of(w, run);
 
 		/* Runs of two CPUs that overlap have no order as runs. */
-		if (!apply(t, run, list[i].cpu, w->v->epoch) ||
+		if (!apply(t, run, w->v->epoch) ||
 		    (t->lane != UINT32_MAX && t->lane != list[i].lane &&
 		     run->from <= t->to)) {
 			t->bad = kt_min(t->bad, run->from);

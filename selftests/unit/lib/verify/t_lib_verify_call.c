@@ -255,76 +255,215 @@ static void test_overwritten_wrong(void)
 	overwritten(true);
 }
 
-/* Instead of the packet there is the one with which a recorder begins another piece. */
-static void test_piece(void)
+/* Put the empty packet with which a recorder begins another piece in place of the first one. */
+static void begin_piece(struct sim_packet *p, uint64_t ts)
 {
-	struct sim *s = sim_new(1);
-	struct sim_packet *p = work_in_first(s, false)->packets;
 	struct ktape_block *head = (void *)p->data;
 
 	head->content_bits = head->packet_bits = KTAPE_BLOCK_HEADER * 8;
 	head->context = KTAPE_CTX_CONTINUED;
 	head->tid = -1;
+	head->emitted = 0;
+	head->ts_begin = head->ts_end = ts;
 	p->len = KTAPE_BLOCK_HEADER;
 	ktape_packet_seal(head);
+}
+
+/* Nothing was lost before the piece, so the calls that are not in it are wrong. */
+static void test_piece(void)
+{
+	struct sim *s = sim_new(1);
+	struct sim_packet *p = work_in_first(s, false)->packets;
+
+	begin_piece(p, ((struct ktape_block *)(void *)p->data)->ts_begin);
 	save(s, 0);
 	check(result.errors[KTAPE_RULE_PAIR], "nothing was found");
 	done(s);
 }
 
-/* What is in the trace after the last event of JUDGED that is. */
-enum after {
-	RECORDS,	/* the session records on */
-	PLUGGED,	/* the same, and JUDGED goes offline: then nothing is known of THREAD */
-	STOPS		/* the session stops */
-};
+static void close_block(struct sim *s, unsigned int cpu)
+{
+	struct sim_ring *r = &s->ring[cpu * 2 + KTAPE_RING_EVENT];
+
+	sim_close(s, r, sim_sum(r->emitted), false);
+}
 
 /*
- * A recording has read the events of JUDGED up to where THREAD has begun a call.  There it
- * ends that call and begins another one, which it ends on OTHER.
+ * A flush closes the block of OTHER later than that of JUDGED: what OTHER records in between
+ * is in the earlier piece, what JUDGED records then is in this one.
  */
-static void read_to_different_ends(enum after after, bool begins)
+static void test_piece_begins(void)
 {
-	const struct ktape_record offline = { .opcode = KTAPE_EV_CPU };
 	struct sim *s = sim_new(1);
-	struct sim_ring *r = &s->ring[JUDGED * 2 + KTAPE_RING_EVENT];
-	unsigned int nr;
 
 	sim_start(s);
 	wander(s);
+	close_block(s, JUDGED);
 	enter(s, JUDGED, 2);
-	sim_close(s, r, sim_sum(r->emitted), false);
-	nr = r->nr;
-	leave(s, JUDGED, 2);
-	if (!begins)
-		enter(s, JUDGED, 3);
 	move(s, JUDGED, OTHER);
-	if (after == PLUGGED) {
-		sim_ledger(s, JUDGED, 0);
-		sim_control(s, JUDGED, &offline);
+	leave(s, OTHER, 2);
+	close_block(s, OTHER);
+	move(s, OTHER, JUDGED);
+	wander(s);
+	sim_stop(s);
+	sim_finish(s);
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
+		struct sim_packet *p = s->ring[cpu * 2 + KTAPE_RING_EVENT].packets;
+
+		begin_piece(p, ((struct ktape_block *)(void *)p->data)->ts_end);
 	}
-	if (begins)
-		enter(s, OTHER, 3);
-	leave(s, OTHER, 3);
-	if (after == STOPS)
+	save(s, 0);
+	check(!result.errors[KTAPE_RULE_PAIR], "%s", result.finding[0].text);
+	done(s);
+}
+
+/* ---- a CPU that was read to an earlier moment than another one ----------------- */
+
+/* What CPU JUDGED does behind the end of what was read of it. */
+enum unread {
+	RECORDS,	/* it goes on */
+	RESTARTS,	/* the session was stopped, and is started again */
+	COMES_BACK,	/* it was offline, and comes online again */
+	UNKNOWN,	/* nothing of it was read at all */
+	STOPS		/* it goes on until the session is stopped: all should be there */
+};
+
+static void change_cpu(struct sim *s, unsigned int cpu, bool online)
+{
+	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU, .dat20 = online };
+
+	if (!online)
+		sim_ledger(s, cpu, 0);
+	sim_control(s, cpu, &rec);
+	if (online) {
+		sim_profile_on(s, cpu, KTAPE_PHASE_ON, s->mask);
+		sim_context(s, cpu);
+	}
+}
+
+/* Remove what CPU JUDGED has after this many packets of its rings. */
+static void unread_after(struct sim *s, const unsigned int nr[2])
+{
+	for (unsigned int ring = 0; ring < 2; ring++)
+		while (s->ring[JUDGED * 2 + ring].nr > nr[ring])
+			sim_remove(s, JUDGED * 2 + ring, nr[ring]);
+}
+
+static void stop_reading(struct sim *s, unsigned int nr[2])
+{
+	for (unsigned int ring = 0; ring < 2; ring++) {
+		struct sim_ring *r = &s->ring[JUDGED * 2 + ring];
+
+		sim_close(s, r, sim_sum(r->emitted), false);
+		nr[ring] = r->nr;
+	}
+}
+
+/* THREAD begins a call on OTHER, or ended its call behind the end of JUDGED, @times times. */
+static void read_to_different_ends(enum unread how, bool begins, unsigned int times)
+{
+	struct sim *s = sim_new(1);
+	unsigned int nr[2] = {};
+
+	s->listed = how == UNKNOWN;
+	sim_start(s);
+	enter(s, JUDGED, 1);
+	leave(s, JUDGED, 1);
+	if (how == RESTARTS)
+		sim_stop(s);
+	move(s, JUDGED, OTHER);
+	if (how == COMES_BACK)
+		change_cpu(s, JUDGED, false);
+	if (how != UNKNOWN)
+		stop_reading(s, nr);
+	if (how == RESTARTS)
+		sim_start(s);
+	if (how == COMES_BACK)
+		change_cpu(s, JUDGED, true);
+	for (unsigned int i = 0; i < times; i++) {
+		enter(s, OTHER, 2);
+		move(s, OTHER, JUDGED);
+		leave(s, JUDGED, 2);
+		if (!begins)
+			enter(s, JUDGED, 3);
+		move(s, JUDGED, OTHER);
+		if (begins)
+			enter(s, OTHER, 3);
+		leave(s, OTHER, 3);
+	}
+	if (how == STOPS)
 		sim_stop(s);
 	else
 		sim_sync(s, OTHER, true);
 	sim_finish(s);
-	while (r->nr > nr)
-		sim_remove(s, JUDGED * 2 + KTAPE_RING_EVENT, nr);
+	unread_after(s, nr);
 	save(s, 0);
-	check_equal(result.errors[KTAPE_RULE_PAIR], after == STOPS ? 1U : 0U);
-	check_equal(result.notes[KTAPE_RULE_PAIR], after == RECORDS ? 1U : 0U);
-	check(after == STOPS || !result.ret, "%s", result.finding[0].text);
+	if (how == STOPS) {
+		/* Each has its place, but for those that there is no room for. */
+		check_equal(result.errors[KTAPE_RULE_PAIR], times <= 64 ? times : 65U);
+		check(result.finding[0].ts < result.finding[times > 1].ts || times == 1,
+		      "the second one is not later");
+	} else {
+		check(!result.ret, "%u: %s", how, result.finding[0].text);
+		check_equal(result.notes[KTAPE_RULE_PAIR], 1U);
+	}
 	done(s);
 }
 
 static void test_ends(void)
 {
-	for (enum after after = RECORDS; after <= STOPS; after++) {
-		read_to_different_ends(after, false);
-		read_to_different_ends(after, true);
+	for (enum unread how = RECORDS; how <= STOPS; how++) {
+		read_to_different_ends(how, false, 1);
+		read_to_different_ends(how, true, 1);
+		read_to_different_ends(how, true, 3);
+	}
+	read_to_different_ends(RECORDS, true, 70);
+	read_to_different_ends(STOPS, true, 64);
+	read_to_different_ends(STOPS, true, 70);
+}
+
+/* A CPU has no rings: what THREAD does there is not recorded, up to the end. */
+static void test_without(void)
+{
+	const uint32_t args[] = { 7, 0, 0 };
+	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU_WITHOUT,
+					  .args = args, .nargs = 1 };
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	sim_control(s, JUDGED, &rec);
+	sim_control(s, OTHER, &rec);
+	enter(s, JUDGED, 2);
+	switch_to(s, JUDGED, NOTHING);
+	switch_to(s, JUDGED, THREAD);
+	leave(s, JUDGED, 3);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check(!result.ret, "%s", result.finding[0].text);
+	check_equal(result.notes[KTAPE_RULE_PAIR], 1U);
+	done(s);
+}
+
+/* The events of OTHER end early, but THREAD was on JUDGED all the time. */
+static void test_stays(void)
+{
+	for (unsigned int stops = 0; stops < 2; stops++) {
+		struct sim *s = sim_new(1);
+
+		sim_start(s);
+		close_block(s, OTHER);
+		enter(s, JUDGED, 6);
+		enter(s, JUDGED, 7);
+		leave(s, JUDGED, 7);
+		if (stops)
+			sim_stop(s);
+		else
+			sim_sync(s, JUDGED, true);
+		sim_finish(s);
+		save(s, 0);
+		check_missing(s);
+		done(s);
 	}
 }
 
@@ -336,6 +475,8 @@ static void test_ends_wrong(void)
 	sim_start(s);
 	wander(s);
 	enter(s, JUDGED, 6);
+	switch_to(s, JUDGED, NOTHING);
+	switch_to(s, JUDGED, THREAD);
 	enter(s, JUDGED, 7);
 	sim_sync(s, JUDGED, true);
 	sim_sync(s, OTHER, true);
@@ -358,8 +499,11 @@ static const struct tap_test tests[] = {
 	{ "a call without an end after records were overwritten",
 	  test_overwritten_wrong },
 	{ "calls of a thread where another piece begins", test_piece },
+	{ "calls of a thread while the pieces change", test_piece_begins },
 	{ "calls of a thread on CPUs that were read to different ends", test_ends },
 	{ "a call without an end before those ends", test_ends_wrong },
+	{ "calls of a thread that was on a CPU without rings", test_without },
+	{ "a call without an end of a thread that stays on its CPU", test_stays },
 };
 
 int main(int argc, char **argv)
