@@ -10,6 +10,7 @@
 #include <sys/msg.h>
 #include <sys/wait.h>
 
+#include "kt_kernel.h"
 #include "kt_stream.h"
 
 #define KT_PATTERN	0xfeedfacedeadd00dULL
@@ -44,11 +45,8 @@ static inline long kt_fill_pages(void)
 	return size >> 20;
 }
 
-/*
- * Fill objects of the slabs from 64 bytes to 8 KiB, by messages that are sent and then
- * thrown away with their queue.  Return: number of messages, 0 if there are none.
- */
-static inline long kt_fill_slabs(void)
+/* Send messages until the queues are full, then throw them away with their queues. */
+static inline long kt_send_messages(void)
 {
 	struct {
 		long type;
@@ -75,6 +73,32 @@ static inline long kt_fill_slabs(void)
 	return n;
 }
 
+/*
+ * Fill objects of the slabs from 64 bytes to 8 KiB.  A child does it: the pattern in a
+ * register of this thread would be recorded with its next system calls.  Return: number of
+ * messages, 0 if this kernel has none, or -1.
+ */
+static inline long kt_fill_slabs(void)
+{
+	int p[2], status;
+	long n = 0;
+	pid_t pid;
+
+	if (pipe(p))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		n = kt_send_messages();
+		_exit(write(p[1], &n, sizeof(n)) != sizeof(n));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status ||
+	    read(p[0], &n, sizeof(n)) != sizeof(n))
+		n = -1;
+	close(p[0]);
+	close(p[1]);
+	return n;
+}
+
 /* Does the kernel clear what it allocates?  Then no pattern can be found. */
 static inline bool kt_clears_memory(void)
 {
@@ -93,36 +117,61 @@ static inline bool kt_clears_memory(void)
 
 /* ---- what was found ----------------------------------------------------------- */
 
+#define KT_NEAR		4	/* words on each side of a finding */
+
 /**
  * struct kt_leak - what was searched and found
- * @bytes: bytes searched for the pattern
- * @not_zero: words that are not zero
- * @pattern: words with the pattern, or with a poison of slabs
- * @records: records searched for addresses
+ * @kernel: where the kernel's memory is
+ * @bytes: bytes searched
+ * @not_zero: aligned words that are not zero
+ * @pattern: places with the pattern, or with a poison of slabs
+ * @records: records searched
  * @of: the same, by opcode
- * @addresses: 64-bit values that are addresses of the kernel
+ * @addresses: places with an address of the kernel
  * @padding: bytes behind a record's end that are not zero
  * @value: the first finding
  * @op: its opcode, 0 for other bytes
  * @at: where it is
+ * @near: 32-bit words around it, if it is in other bytes
  */
 struct kt_leak {
+	const struct kt_kernel *kernel;
 	uint64_t bytes, not_zero, pattern;
 	uint64_t records, of[KTAPE_OPCODES], addresses, padding;
 	uint64_t value;
 	uint32_t op;
 	size_t at;
+	uint32_t near[2 * KT_NEAR];
 };
+
+static inline uint64_t kt_leaks(const struct kt_leak *l)
+{
+	return l->addresses + l->pattern + l->padding;
+}
 
 static inline void kt_leak_found(struct kt_leak *l, uint64_t *counter,
 				 uint64_t value, uint32_t op, size_t at)
 {
-	if (!l->pattern && !l->addresses && !l->padding) {
+	if (!kt_leaks(l)) {
 		l->value = value;
 		l->op = op;
 		l->at = at;
 	}
 	++*counter;
+}
+
+/* Print what was found, if anything was. */
+static inline void kt_leak_print(const struct kt_leak *l, const char *where)
+{
+	if (!kt_leaks(l))
+		return;
+	printf("# %s: %llu addresses, %llu old, %llu padding; the first: %#llx at %zu of event %u, between",
+	       where, (unsigned long long)l->addresses,
+	       (unsigned long long)l->pattern, (unsigned long long)l->padding,
+	       (unsigned long long)l->value, l->at, l->op);
+	for (int i = 0; i < 2 * KT_NEAR; i++)
+		printf(" %08x", l->near[i]);
+	printf("\n");
 }
 
 /* Is this in the direct map, in vmalloc's area, in the kernel or in a module? */
@@ -137,23 +186,52 @@ static inline bool kt_is_address(uint64_t v)
 #endif
 }
 
+/* ---- bytes ---------------------------------------------------------------------- */
+
 static inline bool kt_is_old(uint64_t v)
 {
 	return v == KT_PATTERN || v == 0x6b6b6b6b6b6b6b6bULL ||
 	       v == 0x5a5a5a5a5a5a5a5aULL;
 }
 
-/* Search memory, at each aligned word. */
+/* Is this half of the pattern?  What is as long as a hole between two members. */
+static inline bool kt_is_half_old(uint32_t v)
+{
+	return v == (uint32_t)KT_PATTERN || v == KT_PATTERN >> 32;
+}
+
+static inline void kt_leak_near(struct kt_leak *l, const char *p, size_t size)
+{
+	const size_t words = size / 4, at = l->at / 4;
+	const size_t from = at < KT_NEAR ? 0 : at - KT_NEAR;
+
+	for (size_t i = 0; i < 2 * KT_NEAR && from + i < words; i++)
+		memcpy(&l->near[i], p + (from + i) * 4, 4);
+}
+
+/*
+ * Search memory at each aligned word of 32 bits.  Not at each byte, where a short negative
+ * number behind another one looks like an address (00 38 00 00 00 ea ff ff, of EINVAL);
+ * texts are searched there as records.
+ */
 static inline void kt_leak_bytes(struct kt_leak *l, const void *from, size_t size)
 {
-	const uint64_t *p = from;
+	const bool first = !kt_leaks(l);
+	const char *p = from;
 
 	l->bytes += size;
-	for (size_t i = 0; i < size / sizeof(*p); i++) {
-		l->not_zero += p[i] != 0;
-		if (kt_is_old(p[i]))
-			kt_leak_found(l, &l->pattern, p[i], 0, i * sizeof(*p));
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		uint64_t v = 0;
+
+		memcpy(&v, p + i, size - i < sizeof(v) ? 4 : sizeof(v));
+		l->not_zero += i % 8 == 0 && v;
+		if (kt_in_kernel(l->kernel, v))
+			kt_leak_found(l, &l->addresses, v, 0, i);
+		else if (kt_is_old(v) || kt_is_half_old(v))
+			kt_leak_found(l, &l->pattern, v, 0, i);
 	}
+	if (first && kt_leaks(l))
+		kt_leak_near(l, p, size);
 }
 
 /* ---- records -------------------------------------------------------------------- */
@@ -162,10 +240,11 @@ static inline void kt_leak_bytes(struct kt_leak *l, const void *from, size_t siz
  * struct kt_wide - the 64-bit fields of an event
  * @args: bit n: one begins at argument word n
  * @blob: bit n: one begins at word n of the blob
- * @text: the blob has bytes or a list from here on
+ * @list: word of the blob at which a list of them begins, 0 = none
+ * @text: the blob has bytes of any kind
  */
 struct kt_wide {
-	uint32_t args, blob;
+	uint32_t args, blob, list;
 	bool text;
 };
 
@@ -194,7 +273,8 @@ static inline struct kt_wide kt_wide_of(uint32_t op)
 #define KTAPE_BLOB()			mask = &w.blob; at = 0;
 #define KTAPE_TEXT(field, help)		w.text = true;
 #define KTAPE_BYTES(field, help)	w.text = true;
-#define KTAPE_LIST(TYPE, number, field, help)	w.text = true;
+#define KTAPE_LIST(TYPE, number, field, help) \
+	w.list = KTS_WORDS_##TYPE == 2 ? at + 1 : 0;
 #define KTAPE_END(NAME)			break;
 #include <ktape/events.h>
 	/* clang-format on */
@@ -210,7 +290,7 @@ static inline void kt_leak_word(struct kt_leak *l, const struct kt_rec *r,
 	memcpy(&v, at, sizeof(v));
 	if (kt_is_address(v))
 		kt_leak_found(l, &l->addresses, v, r->op, where);
-	else if (kt_is_old(v))
+	else if (kt_is_old(v) || kt_is_half_old(v))
 		kt_leak_found(l, &l->pattern, v, r->op, where);
 }
 
@@ -227,7 +307,8 @@ static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 		if (w.args >> i & 1)
 			kt_leak_word(l, r, r->args + i, i);
 	for (uint32_t i = 0; i + 8 <= r->size; i++)
-		if (w.text || (i % 4 == 0 && i < 128 && w.blob >> i / 4 & 1))
+		if (w.text || (i % 4 == 0 && i < 128 && w.blob >> i / 4 & 1) ||
+		    (w.list && i >= w.list * 4 && (i / 4 - w.list) % 2 == 0 && i % 4 == 0))
 			kt_leak_word(l, r, r->blob + i, 100 + i);
 	if (r->blob) {
 		end = r->blob + r->size;
