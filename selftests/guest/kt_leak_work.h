@@ -162,31 +162,42 @@ static inline int kt_step_emit(void)
 	return kt_rmmod("ktape_emit") ?: ret;
 }
 
-static inline void *kt_lock_main(void *mutex)
+struct kt_lock {
+	pthread_mutex_t mutex;
+	pid_t tid;	/* of the thread that waits for it */
+};
+
+static inline void *kt_lock_main(void *arg)
 {
 	struct sched_param p = { .sched_priority = 1 };
+	struct kt_lock *l = arg;
 
 	sched_setscheduler(0, SCHED_FIFO, &p);
-	pthread_mutex_lock(mutex);
-	pthread_mutex_unlock(mutex);
+	__atomic_store_n(&l->tid, gettid(), __ATOMIC_RELEASE);
+	pthread_mutex_lock(&l->mutex);
+	pthread_mutex_unlock(&l->mutex);
 	return NULL;
 }
 
 /* A thread of high priority waits for a lock of this one, whose priority is raised. */
 static inline int kt_wait_boosted(void)
 {
+	struct kt_lock l = {};
 	pthread_mutexattr_t a;
-	pthread_mutex_t mutex;
 	pthread_t t;
+	pid_t tid;
 
 	pthread_mutexattr_init(&a);
 	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(&mutex, &a);
-	pthread_mutex_lock(&mutex);
-	if (pthread_create(&t, NULL, kt_lock_main, &mutex))
+	pthread_mutex_init(&l.mutex, &a);
+	pthread_mutex_lock(&l.mutex);
+	if (pthread_create(&t, NULL, kt_lock_main, &l))
 		return -EAGAIN;
-	usleep(20000);
-	pthread_mutex_unlock(&mutex);
+	do {
+		usleep(1000);
+		tid = __atomic_load_n(&l.tid, __ATOMIC_ACQUIRE);
+	} while (!tid || !kt_is_asleep(tid));
+	pthread_mutex_unlock(&l.mutex);
 	return -pthread_join(t, NULL);
 }
 

@@ -394,13 +394,13 @@ static int record(FIXTURE_DATA(ftrace) *self)
 			ret = ktf_enable(pairs[i].event);
 	ret = ret ?: ktf_write("tracing_on", "1");
 	on_each_cpu(self->cpus, boundary);
-	for (workers = 0; workers < self->cpus && !ret; workers++) {
+	while (workers < self->cpus && !ret) {
 		struct worker *one = &w[workers];
 
 		*one = (struct worker){ .cpu = workers, .stop = &stop };
 		ret = -pthread_create(&one->thread, NULL, work, one);
+		workers += !ret;
 	}
-	workers -= !!ret;
 	before = emitted(self->fd, self->cpus, &lost);
 	while (!ret && !lost && emitted(self->fd, self->cpus, &lost) < before + self->wanted)
 		usleep(20000);

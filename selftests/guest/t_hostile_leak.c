@@ -25,6 +25,7 @@
 #define RECORDS		100000
 #define ENTRIES		129
 #define PLANTS		16
+#define PASSES		20	/* until each event was recorded, at most */
 
 static bool is_kernel(const char *name)
 {
@@ -329,8 +330,8 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, RING, 4096);
 	ASSERT_LE(0, self->fd);
 	ASSERT_LE(0, kt_trigger_add(self->fd, &value));
-	/* On a busy machine a rare event may be overwritten: three passes at most. */
-	for (; c.missing && rounds < (is_known() ? 3 : 1) * KT_STEPS; rounds++) {
+	/* On a busy machine a rare event may be overwritten, so the steps are repeated. */
+	for (; c.missing && rounds < (is_known() ? PASSES : 1) * KT_STEPS; rounds++) {
 		leak_round(_metadata, self, &kt_steps[rounds % KT_STEPS],
 			   rounds % 4);
 		if (rounds % KT_STEPS == KT_STEPS - 1)

@@ -99,6 +99,14 @@ static inline void sim_work(struct sim *s, unsigned int steps)
 		sim_step(s, sim_random(s, SIM_CPUS));
 }
 
+/* Write the marker of a CPU that came online, or goes offline. */
+static inline void sim_online(struct sim *s, unsigned int cpu, bool online)
+{
+	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU, .dat20 = online };
+
+	sim_control(s, cpu, &rec);
+}
+
 /* End what is open at the end. */
 static inline void sim_finish(struct sim *s)
 {
@@ -222,6 +230,19 @@ static inline void sim_remove(struct sim *s, unsigned int ring, unsigned int at)
 		(SIM_PACKETS - at - 1) * sizeof(r->packets[0]));
 	memset(&r->packets[SIM_PACKETS - 1], 0, sizeof(r->packets[0]));
 	r->nr--;
+}
+
+/* From now on the ring writes to another packet. */
+static inline void sim_cut(struct sim *s, unsigned int ring)
+{
+	sim_close(s, &s->ring[ring], sim_sum(s->ring[ring].emitted), false);
+}
+
+/* Remove the packets of a ring behind the first @nr: the ring was read so far. */
+static inline void sim_end_after(struct sim *s, unsigned int ring, unsigned int nr)
+{
+	while (s->ring[ring].nr > nr)
+		sim_remove(s, ring, nr);
 }
 
 /*

@@ -58,8 +58,8 @@ struct kt_call {
  * struct kt_unsure - a begin or end that contradicts what its thread did before, where the
  *	records that explain it may not be in the trace
  * @at: its place, and what would be wrong
- * @cpu: CPU whose events the trace does not have up to then
- * @never: and never will: nothing is known even if the session was stopped
+ * @cpu: CPU of which the trace may lack events up to then
+ * @never: it has nothing of that CPU, so that even the end of the session proves nothing
  */
 struct kt_unsure {
 	struct ktape_finding at;

@@ -133,6 +133,6 @@ void kt_unsure_end(struct ktape_verify *v)
 	if (nr && first)
 		kt_verify_note_at(
 			v, &first->at,
-			"%llu begins and ends of calls from here on contradict what their threads did before, and are not judged: CPU %u has events up to then that are not in the trace",
+			"%llu begins and ends of calls from here on contradict what their threads did before, and are not judged: the trace may lack events of CPU %u up to then",
 			(unsigned long long)nr, first->cpu);
 }

@@ -281,11 +281,10 @@ static void test_piece(void)
 	done(s);
 }
 
-static void close_block(struct sim *s, unsigned int cpu)
+/* The ring of events of a CPU. */
+static unsigned int events_of(unsigned int cpu)
 {
-	struct sim_ring *r = &s->ring[cpu * 2 + KTAPE_RING_EVENT];
-
-	sim_close(s, r, sim_sum(r->emitted), false);
+	return cpu * 2 + KTAPE_RING_EVENT;
 }
 
 /*
@@ -298,11 +297,11 @@ static void test_piece_begins(void)
 
 	sim_start(s);
 	wander(s);
-	close_block(s, JUDGED);
+	sim_cut(s, events_of(JUDGED));
 	enter(s, JUDGED, 2);
 	move(s, JUDGED, OTHER);
 	leave(s, OTHER, 2);
-	close_block(s, OTHER);
+	sim_cut(s, events_of(OTHER));
 	move(s, OTHER, JUDGED);
 	wander(s);
 	sim_stop(s);
@@ -328,35 +327,11 @@ enum unread {
 	STOPS		/* it goes on until the session is stopped: all should be there */
 };
 
-static void change_cpu(struct sim *s, unsigned int cpu, bool online)
+static void come_back(struct sim *s)
 {
-	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU, .dat20 = online };
-
-	if (!online)
-		sim_ledger(s, cpu, 0);
-	sim_control(s, cpu, &rec);
-	if (online) {
-		sim_profile_on(s, cpu, KTAPE_PHASE_ON, s->mask);
-		sim_context(s, cpu);
-	}
-}
-
-/* Remove what CPU JUDGED has after this many packets of its rings. */
-static void unread_after(struct sim *s, const unsigned int nr[2])
-{
-	for (unsigned int ring = 0; ring < 2; ring++)
-		while (s->ring[JUDGED * 2 + ring].nr > nr[ring])
-			sim_remove(s, JUDGED * 2 + ring, nr[ring]);
-}
-
-static void stop_reading(struct sim *s, unsigned int nr[2])
-{
-	for (unsigned int ring = 0; ring < 2; ring++) {
-		struct sim_ring *r = &s->ring[JUDGED * 2 + ring];
-
-		sim_close(s, r, sim_sum(r->emitted), false);
-		nr[ring] = r->nr;
-	}
+	sim_online(s, JUDGED, true);
+	sim_profile_on(s, JUDGED, KTAPE_PHASE_ON, s->mask);
+	sim_context(s, JUDGED);
 }
 
 /* THREAD begins a call on OTHER, or ended its call behind the end of JUDGED, @times times. */
@@ -372,14 +347,18 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 	if (how == RESTARTS)
 		sim_stop(s);
 	move(s, JUDGED, OTHER);
-	if (how == COMES_BACK)
-		change_cpu(s, JUDGED, false);
-	if (how != UNKNOWN)
-		stop_reading(s, nr);
+	if (how == COMES_BACK) {
+		sim_ledger(s, JUDGED, 0);
+		sim_online(s, JUDGED, false);
+	}
+	for (unsigned int ring = 0; ring < 2 && how != UNKNOWN; ring++) {
+		sim_cut(s, JUDGED * 2 + ring);
+		nr[ring] = s->ring[JUDGED * 2 + ring].nr;
+	}
 	if (how == RESTARTS)
 		sim_start(s);
 	if (how == COMES_BACK)
-		change_cpu(s, JUDGED, true);
+		come_back(s);
 	for (unsigned int i = 0; i < times; i++) {
 		enter(s, OTHER, 2);
 		move(s, OTHER, JUDGED);
@@ -396,7 +375,8 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 	else
 		sim_sync(s, OTHER, true);
 	sim_finish(s);
-	unread_after(s, nr);
+	for (unsigned int ring = 0; ring < 2; ring++)
+		sim_end_after(s, JUDGED * 2 + ring, nr[ring]);
 	save(s, 0);
 	if (how == STOPS) {
 		/* Each has its place, but for those that there is no room for. */
@@ -452,7 +432,7 @@ static void test_stays(void)
 		struct sim *s = sim_new(1);
 
 		sim_start(s);
-		close_block(s, OTHER);
+		sim_cut(s, events_of(OTHER));
 		enter(s, JUDGED, 6);
 		enter(s, JUDGED, 7);
 		leave(s, JUDGED, 7);

@@ -5,14 +5,6 @@
  */
 #include "lib_verify.h"
 
-static void change_cpu(struct sim *s, unsigned int cpu, bool online)
-{
-	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU,
-					  .dat20 = online };
-
-	sim_control(s, cpu, &rec);
-}
-
 /* Start the session on CPU 0 alone, as if all others were offline. */
 static void start_on_0(struct sim *s)
 {
@@ -46,7 +38,7 @@ static void test_comes_online(void)
 	struct sim *s = offline_at_start();
 
 	early(s);
-	change_cpu(s, 1, true);
+	sim_online(s, 1, true);
 	sim_profile_on(s, 1, KTAPE_PHASE_ON, s->mask);
 	early(s);
 	sim_stop(s);

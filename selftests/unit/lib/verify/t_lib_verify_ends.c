@@ -12,20 +12,6 @@
 #define EVENTS		0U	/* rings of CPU 0 */
 #define CONTROL		1U
 
-/* From now on the ring writes to another packet. */
-static void cut_here(struct sim *s, unsigned int ring)
-{
-	sim_close(s, &s->ring[ring], sim_sum(s->ring[ring].emitted), false);
-}
-
-/* Remove the packets of a ring after the first @nr. */
-static void end_after(struct sim *s, unsigned int ring, unsigned int nr)
-{
-	check(s->ring[ring].nr > nr, "ring %u has %u packets", ring, s->ring[ring].nr);
-	while (s->ring[ring].nr > nr)
-		sim_remove(s, ring, nr);
-}
-
 static void hear(struct sim *s, unsigned int signals)
 {
 	while (signals--)
@@ -41,7 +27,7 @@ static struct sim *restarted(unsigned int lacking, bool ends)
 	sim_start(s);
 	sim_work(s, 100);
 	hear(s, 1);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	nr = s->ring[EVENTS].nr;
 	hear(s, lacking);
 	sim_stop(s);
@@ -50,7 +36,7 @@ static struct sim *restarted(unsigned int lacking, bool ends)
 	if (ends)
 		sim_stop(s);
 	sim_finish(s);
-	end_after(s, EVENTS, nr);
+	sim_end_after(s, EVENTS, nr);
 	return s;
 }
 
@@ -70,7 +56,7 @@ static void test_no_events(void)
 {
 	struct sim *s = restarted(3, false);
 
-	end_after(s, EVENTS, 0);
+	sim_end_after(s, EVENTS, 0);
 	save(s, 0);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
 	done(s);
@@ -123,7 +109,7 @@ static void test_pipe(void)
 
 		sim_start(s);
 		hear(s, 1);
-		cut_here(s, EVENTS);
+		sim_cut(s, EVENTS);
 		nr = s->ring[EVENTS].nr;
 		s->ring[EVENTS].emitted[KTAPE_CLASS_SIGNAL] += 3;
 		sim_stop(s);
@@ -131,7 +117,7 @@ static void test_pipe(void)
 		hear(s, 1);
 		sim_finish(s);
 		if (!later)
-			end_after(s, EVENTS, nr);
+			sim_end_after(s, EVENTS, nr);
 		sim_save_pipe(s, file);
 		/* The later packet is the last one: other rings have one packet each. */
 		verify_pipe(file, later ? s->ring[EVENTS].packets[nr].len : 0);
@@ -159,7 +145,7 @@ static void test_pipe_calls(void)
 	sim_start(s);
 	sim_event(s, 0, KTAPE_EV_SYS_ENTER, 2, 0, 0, 0);
 	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 100, 101);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	nr = s->ring[EVENTS].nr;
 	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[1], 100);
 	sim_event(s, 1, KTAPE_EV_SYS_EXIT, 3, 2, 0, 0);
@@ -194,17 +180,17 @@ static void miss_over_start(uint64_t missed, uint64_t more, bool wrong)
 
 	sim_start(s);
 	sim_work(s, 100);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	hear(s, 5);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	at = r->nr;
 	hear(s, 2);
 	sim_stop(s);
 	sim_start(s);
 	hear(s, 3);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	hear(s, 4);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	hear(s, 5);
 	sim_stop(s);
 	sim_finish(s);
@@ -263,18 +249,11 @@ static void test_finished(void)
 
 /* ---- markers that were not read ------------------------------------------------ */
 
-static void change_cpu(struct sim *s, bool online)
-{
-	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU, .dat20 = online };
-
-	sim_control(s, 0, &rec);
-}
-
 /* CPU 0 is offline for a while; its idle thread runs first. */
 static void be_offline(struct sim *s)
 {
-	change_cpu(s, false);
-	change_cpu(s, true);
+	sim_online(s, 0, false);
+	sim_online(s, 0, true);
 	sim_profile_on(s, 0, KTAPE_PHASE_ON, s->mask);
 	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 0, 101);
 	s->tid[0] = 101;
@@ -284,7 +263,7 @@ static void be_offline(struct sim *s)
 static void restart(struct sim *s)
 {
 	sim_stop(s);
-	cut_here(s, EVENTS);
+	sim_cut(s, EVENTS);
 	memset(s->calling, 0, sizeof(s->calling));
 	s->tid[0] = s->tid[0] == 103 ? 102 : 103;
 	sim_start(s);
@@ -313,7 +292,7 @@ static void do_unmarked(void (*what)(struct sim *s), bool marked)
 	sim_start(s);
 	sim_work(s, 100);
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
-		cut_here(s, cpu * 2 + CONTROL);
+		sim_cut(s, cpu * 2 + CONTROL);
 		nr[cpu] = s->ring[cpu * 2 + CONTROL].nr;
 	}
 	what(s);
@@ -322,7 +301,7 @@ static void do_unmarked(void (*what)(struct sim *s), bool marked)
 	sim_sync(s, 1, true);
 	sim_finish(s);
 	for (unsigned int cpu = 0; !marked && cpu < 2; cpu++)
-		end_after(s, cpu * 2 + CONTROL, nr[cpu]);
+		sim_end_after(s, cpu * 2 + CONTROL, nr[cpu]);
 	save(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check_equal(result.notes[KTAPE_RULE_MARKER], marked ? 0 : 2);
@@ -383,8 +362,8 @@ static void test_late(void)
 		sim_stop(s);
 		for (unsigned int cpu = 0; cpu < 2; cpu++) {
 			if (next != START_IN_BLOCK)
-				cut_here(s, cpu * 2 + EVENTS);
-			cut_here(s, cpu * 2 + CONTROL);
+				sim_cut(s, cpu * 2 + EVENTS);
+			sim_cut(s, cpu * 2 + CONTROL);
 			nr[cpu] = s->ring[cpu * 2 + CONTROL].nr;
 		}
 		if (next != NO_START)
@@ -394,7 +373,7 @@ static void test_late(void)
 		s->running = false;
 		sim_finish(s);
 		for (unsigned int cpu = 0; next != NO_START && cpu < 2; cpu++)
-			end_after(s, cpu * 2 + CONTROL, nr[cpu]);
+			sim_end_after(s, cpu * 2 + CONTROL, nr[cpu]);
 		save(s, 0);
 		if (next == NO_START)
 			check_only(KTAPE_RULE_MARKER, KTAPE_RING_EVENT, 0);
@@ -439,18 +418,18 @@ static void test_absent_events(void)
 		sim_start(s);
 		sim_work(s, 100);
 		hear(s, 1);
-		cut_here(s, EVENTS);
+		sim_cut(s, EVENTS);
 		events = s->ring[EVENTS].nr;
 		from = s->now + 1;
 		hear(s, 3);
 		sim_stop(s);
-		cut_here(s, CONTROL);
+		sim_cut(s, CONTROL);
 		control = s->ring[CONTROL].nr;
 		sim_start(s);
 		sim_finish(s);
-		end_after(s, EVENTS, events);
+		sim_end_after(s, EVENTS, events);
 		if (!has)
-			end_after(s, CONTROL, control);
+			sim_end_after(s, CONTROL, control);
 		check_equal(ask(s, from, from + 2), KTAPE_ABSENT_NOT_ENABLED);
 		done(s);
 	}
@@ -465,7 +444,7 @@ static void test_absent_markers(void)
 
 	sim_start(s);
 	sim_work(s, 100);
-	cut_here(s, CONTROL);
+	sim_cut(s, CONTROL);
 	nr = s->ring[CONTROL].nr;
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
 	from = s->now;
@@ -474,7 +453,7 @@ static void test_absent_markers(void)
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
 	sim_work(s, 60);
 	sim_finish(s);
-	end_after(s, CONTROL, nr);
+	sim_end_after(s, CONTROL, nr);
 	check_equal(ask(s, from, to), KTAPE_ABSENT_NOT_ENABLED);
 	done(s);
 }
