@@ -31,6 +31,23 @@ static inline int kt_insmod_ktape(const char *parameters)
 	return kt_insmod(path ? path : "/ktape.ko", parameters);
 }
 
+/*
+ * Unload ktape. Probes that are about to be detached, and files that are being closed,
+ * still hold the module. Return: 0 or -errno.
+ */
+static inline int kt_rmmod_ktape(void)
+{
+	int ret;
+
+	for (int i = 0; i < 100 * kt_scale(); i++) {
+		ret = kt_rmmod("ktape");
+		if (ret != -EAGAIN && ret != -EBUSY)
+			break;
+		usleep(50000);
+	}
+	return ret;
+}
+
 /* Expedite RCU grace periods: loading and unloading a module takes several. */
 static inline void kt_expedite(bool on)
 {

@@ -5,6 +5,7 @@
  */
 #include "kselftest_harness.h"
 
+#include "kt_module.h"
 #include "kt_probe.h"
 
 #define LOAD_CPU	0
@@ -34,7 +35,7 @@ FIXTURE(kprobe)
 	struct kt_map registry;
 };
 
-FIXTURE_SETUP(kprobe)
+static void attach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self)
 {
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
@@ -44,11 +45,9 @@ FIXTURE_SETUP(kprobe)
 			    &self->events));
 	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY,
 			    &self->registry));
-	ASSERT_EQ(0, kt_pin(LOAD_CPU));
-	ASSERT_EQ(0, kt_target_load());
 }
 
-FIXTURE_TEARDOWN(kprobe)
+static void detach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self)
 {
 	/* A mapping would keep the session, which would keep the probe. */
 	kt_unmap(&self->events);
@@ -56,8 +55,20 @@ FIXTURE_TEARDOWN(kprobe)
 	close(self->fd);
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		kt_probe_remove(self->main, SLOT(i));
-	EXPECT_EQ(0, kt_target_unload());
 	close(self->main);
+}
+
+FIXTURE_SETUP(kprobe)
+{
+	attach(_metadata, self);
+	ASSERT_EQ(0, kt_pin(LOAD_CPU));
+	ASSERT_EQ(0, kt_target_load());
+}
+
+FIXTURE_TEARDOWN(kprobe)
+{
+	detach(_metadata, self);
+	EXPECT_EQ(0, kt_target_unload());
 }
 
 /* ---- what is refused --------------------------------------------------- */
@@ -500,6 +511,24 @@ static void keep_values(const struct kt_rec *r, void *arg)
 	memcpy(t->v, r->blob + 4, sizeof(t->v));
 }
 
+/* Call the probed function with these values, and collect all records. */
+static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self,
+		 const unsigned long *v, struct told *told)
+{
+	memset(told, 0, sizeof(*told));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_target_call(v));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	EXPECT_LE(0, kt_walk(&self->events, keep_values, told));
+}
+
+static void probe_target(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(kprobe) *self)
+{
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+}
+
 /* Kernel addresses are recorded as tokens, other values unchanged. */
 TEST_F(kprobe, addresses_are_tokens)
 {
@@ -519,16 +548,11 @@ TEST_F(kprobe, addresses_are_tokens)
 	};
 	struct told told;
 
-	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
-	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	probe_target(_metadata, self);
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		const unsigned long *v = vector[i].v;
 
-		memset(&told, 0, sizeof(told));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		ASSERT_EQ(0, kt_target_call(v));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-		EXPECT_LE(0, kt_walk(&self->events, keep_values, &told));
+		tell(_metadata, self, v, &told);
 		EXPECT_EQ(i + 1, told.nr);
 		EXPECT_EQ(vector[i].tokens, told.tokens);
 		for (int n = 0; n < 4; n++) {
@@ -546,6 +570,39 @@ TEST_F(kprobe, addresses_are_tokens)
 	 */
 	EXPECT_EQ(told.v[0], told.v[1]);
 	EXPECT_NE(told.v[0], told.v[2]);
+}
+
+/* What an address is called in one trace tells nothing about another load's. */
+TEST_F(kprobe, each_load_has_other_tokens)
+{
+	static const unsigned long v[] = {
+#if __SIZEOF_LONG__ == 8
+		0xffffffff81000000, 0xffff888000001000, 0xffff888000002000, 1,
+#else
+		0xc1000000, 0xc2001000, 0xc2002000, 1,
+#endif
+	};
+	struct told before, told;
+
+	probe_target(_metadata, self);
+	tell(_metadata, self, v, &before);
+	detach(_metadata, self);
+	ASSERT_EQ(0, kt_rmmod_ktape());
+	ASSERT_EQ(0, kt_insmod_ktape(""));
+	attach(_metadata, self);
+	probe_target(_metadata, self);
+	tell(_metadata, self, v, &told);
+	EXPECT_EQ(1, before.nr);
+	EXPECT_EQ(1, told.nr);
+	EXPECT_EQ(7, before.tokens);
+	EXPECT_EQ(7, told.tokens);
+	for (int i = 0; i < 3; i++) {
+		EXPECT_NE(0, told.v[i]);
+		EXPECT_NE(before.v[i], told.v[i]);
+	}
+	EXPECT_EQ(1, told.v[3]);
+	/* Not even the difference of two tokens stays. */
+	EXPECT_NE(before.v[0] ^ before.v[1], told.v[0] ^ told.v[1]);
 }
 
 /* ---- breakpoints -------------------------------------------------------- */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test paths of system calls: every call with a path, in both system call
- * tables, complete, truncated and unreadable.
+ * tables, complete, truncated, unreadable, and changed meanwhile.
  */
 #include "kselftest_harness.h"
 
 #include <linux/openat2.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 #include "kt_ring.h"
@@ -305,6 +307,99 @@ TEST_F(path, unreadable)
 		EXPECT_EQ(0, self->paths[i].len);
 		EXPECT_EQ(bits(c) | CUT, self->paths[i].dat20);
 	}
+}
+
+/* ---- another thread changes the path meanwhile ----------------------------- */
+
+#define BATCHES		200
+#define BATCH		10
+#define BEFORE		100	/* bytes of the path in the first page */
+
+struct changer {
+	struct low *low;
+	atomic_long changes;
+	atomic_bool ends;
+	bool failed;
+};
+
+/*
+ * Write one letter or another, with the end of the path at any place or beyond what is
+ * recorded, and take the second page away and give it back.
+ */
+static void *change(void *arg)
+{
+	struct changer *c = arg;
+	char *path = c->low->path, *second = path + 4096;
+	unsigned int seed = 1;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		c->failed = kt_pin(LOAD_CPU + 1);
+	while (!atomic_load(&c->ends)) {
+		long n = atomic_load(&c->changes);
+
+		memset(path, n & 1 ? 'a' : 'b', sizeof(c->low->path));
+		second[-BEFORE + rand_r(&seed) % 600] = '\0';
+		if (n % 4 == 3) {
+			c->failed |= mprotect(second, 4096, PROT_NONE) ||
+				     mprotect(second, 4096, PROT_READ | PROT_WRITE);
+		}
+		atomic_fetch_add(&c->changes, 1);
+		kt_pause();
+	}
+	return NULL;
+}
+
+struct changed {
+	long whole, cut, wrong;
+};
+
+/* Letters only: no end inside, and nothing that the thread has not written. */
+static void count_changed(const struct kt_rec *r, void *arg)
+{
+	struct changed *seen = arg;
+	uint32_t letters = 0;
+
+	if (r->op != KTAPE_EV_SYS_PATH || (r->dat20 & ~CUT) != SYS_openat2)
+		return;
+	while (letters < r->size && (r->blob[letters] == 'a' ||
+				     r->blob[letters] == 'b'))
+		letters++;
+	seen->wrong += letters != r->size || r->size > PATH_BYTES ||
+		       (!(r->dat20 & CUT) && r->size == PATH_BYTES);
+	if (r->dat20 & CUT)
+		seen->cut++;
+	else
+		seen->whole++;
+}
+
+TEST_F_TIMEOUT(path, changed_meanwhile, 300)
+{
+	struct changer c = { .low = self->low };
+	struct changed seen = {};
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change, &c));
+	for (int i = 0; i < BATCHES; i++) {
+		long before = atomic_load(&c.changes);
+
+		while (atomic_load(&c.changes) == before)
+			usleep(100);
+		for (int n = 0; n < BATCH; n++)
+			call(&openat2_call, self->low,
+			     self->low->path + 4096 - BEFORE);
+	}
+	atomic_store(&c.ends, true);
+	pthread_join(thread, NULL);
+	EXPECT_FALSE(c.failed);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, self->m.page->tail);
+	ASSERT_LE(0, kt_walk(&self->m, count_changed, &seen));
+	TH_LOG("%ld whole, %ld cut, %ld changes", seen.whole, seen.cut,
+	       (long)atomic_load(&c.changes));
+	EXPECT_EQ(BATCHES * BATCH, seen.whole + seen.cut);
+	EXPECT_EQ(0, seen.wrong);
+	EXPECT_LT(0, seen.whole);
+	EXPECT_LT(0, seen.cut);
 }
 
 /* An execve() that succeeds. */

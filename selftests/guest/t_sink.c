@@ -167,6 +167,20 @@ TEST_F_TIMEOUT(sink, slots_are_freed, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
+/* A module that cannot be loaded after all takes its sink along, while CPUs emit. */
+TEST_F_TIMEOUT(sink, init_fails_under_load, 120)
+{
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark_at_a_speed));
+	close_by(true);
+	for (int i = 0; i < 10; i++)
+		ASSERT_EQ(-ENODEV, kt_insmod(SINK, "fail=1"));
+	kt_loads_stop(self->load, self->cpus);
+	ASSERT_EQ(0, kt_insmod(SINK, ""));
+	EXPECT_EQ(0, ktape_mark(marks, 1, NULL));
+	EXPECT_EQ(1, sink_seen("ktape_sink"));
+	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+}
+
 TEST_F_TIMEOUT(sink, recursion_ends, 120)
 {
 	int fd = kt_emit_session(1 << 20);

@@ -28,20 +28,6 @@ static int load(void)
 	return kt_insmod_ktape("profile=none size=64K");
 }
 
-/* Probes that are about to be detached still hold the module. */
-static int unload(void)
-{
-	int ret;
-
-	for (int i = 0; i < 100 * kt_scale(); i++) {
-		ret = kt_rmmod("ktape");
-		if (ret != -EAGAIN && ret != -EBUSY)
-			break;
-		usleep(50000);
-	}
-	return ret;
-}
-
 FIXTURE_SETUP(storm)
 {
 	self->main = -1;
@@ -56,7 +42,7 @@ FIXTURE_TEARDOWN(storm)
 	kt_loads_stop(self->load, self->cpus);
 	if (self->main >= 0)
 		close(self->main);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, kt_rmmod_ktape());
 }
 
 /* A session that records switches and whose triggers see each switch. */
@@ -156,7 +142,7 @@ TEST_F_TIMEOUT(storm, unload, 120)
 		close(b);
 		close(fd);
 		usleep(2000 * i);
-		ASSERT_EQ(0, unload());
+		ASSERT_EQ(0, kt_rmmod_ktape());
 		ASSERT_EQ(0, load());
 	}
 }

@@ -1,30 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test that lockdown=confidentiality closes the device. Lockdown stays until
- * the next boot and forbids loading unsigned modules, so this is the last
- * program.
+ * Test that lockdown=integrity leaves everything open that the device offers, and
+ * that lockdown=confidentiality closes the device. Lockdown stays until the next
+ * boot and forbids loading unsigned modules, so this is the last program.
  */
 #include "kselftest_harness.h"
 
+#include "kt_load.h"
 #include "kt_probe.h"
 
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
+
+static bool may_lock_down(void)
+{
+	return !access(LOCKDOWN, W_OK) &&
+	       access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
+/* Return: 0 or -errno. */
+static int lock_down(const char *level)
+{
+	return kt_write_text(LOCKDOWN, level);
+}
+
+static void count_hits(const struct kt_rec *r, void *arg)
+{
+	int *hits = arg;
+
+	*hits += r->op == KTAPE_OP_PROBE;
+}
+
+/* It forbids to change the kernel, and recording changes nothing. */
+TEST(integrity)
+{
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR };
+	int fd, session, opened, hits = 0;
+	struct kt_map m;
+
+	if (!may_lock_down())
+		SKIP(return, "no " LOCKDOWN ", or it would end the search for leaks");
+	/* Another program may have been further already. */
+	if (lock_down("integrity"))
+		SKIP(return, "this kernel is locked down already");
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		opened = kt_open(flags[i]);
+		EXPECT_LE(0, opened);
+		close(opened);
+	}
+	fd = kt_open(O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(KTAPE_OP_PROBE, kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
+	session = kt_session(KTAPE_MODE_OVERWRITE, 1 << 20, 0,
+			     KT_OPS(KTAPE_OP_PROBE));
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_START));
+	kt_getppids(100);
+	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(session, 0, KTAPE_RING_EVENT, &m));
+	EXPECT_LE(0, kt_walk(&m, count_hits, &hits));
+	EXPECT_LE(100, hits);
+	kt_unmap(&m);
+	close(session);
+	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
+	close(fd);
+}
 
 TEST(confidentiality)
 {
 	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR,
 				     O_WRONLY | O_TRUNC };
-	int lockdown = open(LOCKDOWN, O_WRONLY);
 	int fd = kt_open(O_RDWR);
 
-	if (lockdown < 0)
-		SKIP(return, "no " LOCKDOWN);
-	if (access("/sys/kernel/debug/kmemleak", F_OK) == 0)
-		SKIP(return, "would end the search for leaks at the end");
+	if (!may_lock_down())
+		SKIP(return, "no " LOCKDOWN ", or it would end the search for leaks");
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(KTAPE_OP_PROBE,
 		  kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
-	ASSERT_EQ(15, write(lockdown, "confidentiality", 15));
+	ASSERT_EQ(0, lock_down("confidentiality"));
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		EXPECT_EQ(-EPERM, kt_open(flags[i]));
 	EXPECT_EQ(-EPERM, kt_create(fd, 0, 0, 0));

@@ -13,6 +13,10 @@ static bool forget;
 module_param(forget, bool, 0444);
 MODULE_PARM_DESC(forget, "do not unregister; ktape does it then");
 
+static bool fail;
+module_param(fail, bool, 0444);
+MODULE_PARM_DESC(fail, "fail to load after registering; ktape unregisters then");
+
 static void count(struct ktape_sink *sink, const struct ktape_record *rec)
 {
 	atomic_inc(&seen);
@@ -22,8 +26,11 @@ static struct ktape_sink sink = { .owner = THIS_MODULE, .event = count };
 
 static int __init sink_init(void)
 {
+	int ret;
+
 	sink.mask[0] = BIT_ULL(KTAPE_EV_MARK) | BIT_ULL(KTAPE_EV_EXCEPTION);
-	return ktape_sink_register(&sink);
+	ret = ktape_sink_register(&sink);
+	return ret || !fail ? ret : -ENODEV;
 }
 module_init(sink_init);
 

@@ -93,9 +93,14 @@ class Server:
         lines += [f'{k.replace("_", "-")}: {v}' for k, v in headers.items()]
         with self.connect() as s:
             s.sendall(('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1'))
-            got = b''
-            while part := s.recv(65536):
-                got += part
+            return self.answer(s)
+
+    @staticmethod
+    def answer(s):
+        """Read an answer up to its end; return status, headers and body."""
+        got = b''
+        while part := s.recv(65536):
+            got += part
         head, _, body = got.partition(b'\r\n\r\n')
         fields = dict(l.lower().split(': ', 1) for l in head.decode('latin-1').split('\r\n')[1:])
         if fields.get('transfer-encoding') == 'chunked':
@@ -349,6 +354,19 @@ def large():
     assert not got or got.split()[1] in (b'413', b'414', b'431', b'403', b'400'), got[:80]
     got = server.raw(b'GET / HTTP/1.1\r\n' + b'X: y\r\n' * 100000 + b'\r\n')
     assert not got or got.split()[1][:1] == b'4', got[:80]
+
+
+def slow():
+    """Between two bytes of its request another client is answered."""
+    for path in '/', '/raw/whole.kt', '/stats/whole':
+        with server.connect() as s:
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for byte in server.get(path, Connection='close'):
+                s.sendall(bytes([byte]))
+                equal(server.ask('/style.css')[0], 200)
+            got = server.answer(s)
+        want = server.ask(path)
+        equal((path, got[0], got[2]), (path, want[0], want[2]))
 
 
 def many():
@@ -632,6 +650,7 @@ try:
     result('HEAD runs no conversion', heads)
     result('3000 malformed requests', fuzz)
     result('requests that are too large', large)
+    result('a client that sends a byte at a time', slow)
     result('24 readers at once', many)
     result('clients that are killed', killed)
     result('a conversion that writes nothing ends with its client', quiet)
