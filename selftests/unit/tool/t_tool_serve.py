@@ -365,8 +365,7 @@ def slow():
                 s.sendall(bytes([byte]))
                 equal(server.ask('/style.css')[0], 200)
             got = server.answer(s)
-        want = server.ask(path)
-        equal((path, got[0], got[2]), (path, want[0], want[2]))
+        equal((path, got[0], got[2]), (path, 200, server.ask(path)[2]))
 
 
 def many():
