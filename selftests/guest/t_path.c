@@ -314,6 +314,7 @@ TEST_F(path, unreadable)
 #define BATCHES		200
 #define BATCH		10
 #define BEFORE		100	/* bytes of the path in the first page */
+#define AREA		700	/* bytes that change, more than are recorded */
 
 struct changer {
 	struct low *low;
@@ -329,7 +330,7 @@ struct changer {
 static void *change(void *arg)
 {
 	struct changer *c = arg;
-	char *path = c->low->path, *second = path + 4096;
+	char *second = c->low->path + 4096;
 	unsigned int seed = 1;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
@@ -337,8 +338,8 @@ static void *change(void *arg)
 	while (!atomic_load(&c->ends)) {
 		long n = atomic_load(&c->changes);
 
-		memset(path, n & 1 ? 'a' : 'b', sizeof(c->low->path));
-		second[-BEFORE + rand_r(&seed) % 600] = '\0';
+		memset(second - BEFORE, n & 1 ? 'a' : 'b', AREA);
+		second[-BEFORE + rand_r(&seed) % AREA] = '\0';
 		if (n % 4 == 2)
 			c->failed |= madvise(second, 4096, MADV_DONTNEED);
 		if (n % 4 == 3)
