@@ -12,6 +12,13 @@
 #define EVENTS		0U	/* rings of CPU 0 */
 #define CONTROL		1U
 
+/* Remove the packets of a ring behind the first @nr, of which there must be some. */
+static void end_after(struct sim *s, unsigned int ring, unsigned int nr)
+{
+	check(s->ring[ring].nr > nr, "ring %u has %u packets", ring, s->ring[ring].nr);
+	sim_end_after(s, ring, nr);
+}
+
 static void hear(struct sim *s, unsigned int signals)
 {
 	while (signals--)
@@ -36,7 +43,7 @@ static struct sim *restarted(unsigned int lacking, bool ends)
 	if (ends)
 		sim_stop(s);
 	sim_finish(s);
-	sim_end_after(s, EVENTS, nr);
+	end_after(s, EVENTS, nr);
 	return s;
 }
 
@@ -56,7 +63,7 @@ static void test_no_events(void)
 {
 	struct sim *s = restarted(3, false);
 
-	sim_end_after(s, EVENTS, 0);
+	end_after(s, EVENTS, 0);
 	save(s, 0);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
 	done(s);
@@ -117,7 +124,7 @@ static void test_pipe(void)
 		hear(s, 1);
 		sim_finish(s);
 		if (!later)
-			sim_end_after(s, EVENTS, nr);
+			end_after(s, EVENTS, nr);
 		sim_save_pipe(s, file);
 		/* The later packet is the last one: other rings have one packet each. */
 		verify_pipe(file, later ? s->ring[EVENTS].packets[nr].len : 0);
@@ -301,7 +308,7 @@ static void do_unmarked(void (*what)(struct sim *s), bool marked)
 	sim_sync(s, 1, true);
 	sim_finish(s);
 	for (unsigned int cpu = 0; !marked && cpu < 2; cpu++)
-		sim_end_after(s, cpu * 2 + CONTROL, nr[cpu]);
+		end_after(s, cpu * 2 + CONTROL, nr[cpu]);
 	save(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check_equal(result.notes[KTAPE_RULE_MARKER], marked ? 0 : 2);
@@ -373,7 +380,7 @@ static void test_late(void)
 		s->running = false;
 		sim_finish(s);
 		for (unsigned int cpu = 0; next != NO_START && cpu < 2; cpu++)
-			sim_end_after(s, cpu * 2 + CONTROL, nr[cpu]);
+			end_after(s, cpu * 2 + CONTROL, nr[cpu]);
 		save(s, 0);
 		if (next == NO_START)
 			check_only(KTAPE_RULE_MARKER, KTAPE_RING_EVENT, 0);
@@ -427,9 +434,9 @@ static void test_absent_events(void)
 		control = s->ring[CONTROL].nr;
 		sim_start(s);
 		sim_finish(s);
-		sim_end_after(s, EVENTS, events);
+		end_after(s, EVENTS, events);
 		if (!has)
-			sim_end_after(s, CONTROL, control);
+			end_after(s, CONTROL, control);
 		check_equal(ask(s, from, from + 2), KTAPE_ABSENT_NOT_ENABLED);
 		done(s);
 	}
@@ -453,7 +460,7 @@ static void test_absent_markers(void)
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
 	sim_work(s, 60);
 	sim_finish(s);
-	sim_end_after(s, CONTROL, nr);
+	end_after(s, CONTROL, nr);
 	check_equal(ask(s, from, to), KTAPE_ABSENT_NOT_ENABLED);
 	done(s);
 }
