@@ -7,6 +7,11 @@
 
 #include "kt.h"
 
+/* Only x86 has this one. */
+#ifndef MAP_32BIT
+#define MAP_32BIT	0
+#endif
+
 /* ---- a mapped ring ----------------------------------------------------- */
 
 /**
