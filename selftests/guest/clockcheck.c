@@ -13,6 +13,7 @@
  */
 #include <time.h>
 
+#include "kt_filter.h"
 #include "kt_ledger.h"
 #include "kt_load.h"
 
@@ -240,6 +241,11 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || kt_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
 		return wrong("session", fd, rounds);
+	/* The calls of ./busy would overwrite ours. */
+	if (kt_is_busy() &&
+	    kt_filter_bit(fd, KTAPE_FILTER_SYSCALL, KTAPE_FILTER_SYSCALL_WORDS,
+			  SYS_getppid, true))
+		return wrong("filter", fd, 0);
 	if (read_metadata(fd) || record(fd, rounds))
 		return 1;
 	printf("%s, %.6f ns a tick\n", c.mono ? "mono" : "cycles", c.ns);

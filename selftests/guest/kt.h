@@ -159,6 +159,12 @@ static inline int kt_pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
 }
 
+/* Whether ./busy keeps the CPUs busy meanwhile: they are hardly ever idle. */
+static inline bool kt_is_busy(void)
+{
+	return getenv("KTAPE_BUSY");
+}
+
 /*
  * Make @n system calls: each is one sys_enter and one sys_exit of the calling
  * thread.

@@ -148,8 +148,11 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 		before = chain(&m, f.records, stored);
 		if (variant->mode == KTAPE_MODE_OVERWRITE) {
 			EXPECT_EQ(0, kt_lost(&st));
-			EXPECT_EQ(self->calls, f.next);
-			EXPECT_LT(0, f.first);
+			/* The calls of ./busy may have overwritten ours. */
+			if (!kt_is_busy()) {
+				EXPECT_EQ(self->calls, f.next);
+				EXPECT_LT(0, f.first);
+			}
 			EXPECT_LT(0, before);
 			EXPECT_LE(RING - 2 * BLOCK,
 				  kt_load(&m.page->commit) - kt_oldest(&m));

@@ -192,6 +192,8 @@ TEST_F(snapshot, stopped_by_hand)
 	struct pollfd p = { .fd = self->fd, .events = POLLIN | POLLPRI };
 	struct ktape_stats before, after;
 
+	if (kt_is_busy())
+		SKIP(return, "the calls of ./busy may fill a ring");
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 3; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
