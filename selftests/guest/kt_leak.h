@@ -174,15 +174,18 @@ static inline void kt_leak_print(const struct kt_leak *l, const char *where)
 	printf("\n");
 }
 
-/* Is this in the direct map, in vmalloc's area, in the kernel or in a module? */
+/*
+ * Is this in the direct map, in vmalloc's area, in the kernel or in a module? Other
+ * addresses are those of struct kt_kernel.
+ */
 static inline bool kt_is_address(uint64_t v)
 {
 #ifdef __x86_64__
 	return (v >= 0xffff888000000000ULL && v < 0xfffffc0000000000ULL) ||
 	       (v >= 0xffffffff80000000ULL && v < 0xffffffffff000000ULL);
 #else
-	/* A small negative number is an error, not an address. */
-	return v >= 0xffff000000000000ULL && v < 0xfffffffffff00000ULL;
+	/* Two small negative numbers, and errors, are above: no addresses. */
+	return v >= 0xffff000000000000ULL && v < 0xfffffe0000000000ULL;
 #endif
 }
 
@@ -288,7 +291,7 @@ static inline void kt_leak_word(struct kt_leak *l, const struct kt_rec *r,
 	uint64_t v;
 
 	memcpy(&v, at, sizeof(v));
-	if (kt_is_address(v))
+	if (kt_is_address(v) || kt_in_kernel(l->kernel, v))
 		kt_leak_found(l, &l->addresses, v, r->op, where);
 	else if (kt_is_old(v) || kt_is_half_old(v))
 		kt_leak_found(l, &l->pattern, v, r->op, where);

@@ -296,7 +296,7 @@ static void keep_to_own(struct call *c, const struct kt_traps *t)
 		uint64_t value;
 
 		memcpy(&value, &c->words[at], sizeof(value));
-		if (value < 65536 || value >> 47 ||
+		if (value < 65536 || value >> (KT_X86 ? 47 : 48) ||
 		    (value >= (uintptr_t)t->open &&
 		     value < (uintptr_t)t->open + 5 * KT_PAGE))
 			continue;
