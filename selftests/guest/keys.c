@@ -29,6 +29,7 @@
 #define ROWS		24
 #define COLUMNS		100
 #define DRAW_MS		300	/* without output for so long, all is drawn */
+#define READS		20	/* of one drawing */
 #define TRIES		400	/* drawings until a text has to be there */
 #define SCREEN_MAX	65536
 
@@ -50,24 +51,54 @@ static void resize(unsigned int rows)
 	ioctl(keys.terminal, TIOCSWINSZ, &size);
 }
 
-/* Read what the command draws, until it draws nothing for a while. */
-static void read_screen(void)
+static bool has(const char *text)
+{
+	return text && memmem(keys.screen, keys.len, text, strlen(text));
+}
+
+/* Read what the command draws within @ms.  Return: false if it draws nothing. */
+static bool read_some(int ms)
 {
 	struct pollfd p = { .fd = keys.terminal, .events = POLLIN };
 	char rest[4096];
 	ssize_t n;
 
-	while (!keys.over && poll(&p, 1, DRAW_MS) > 0) {
-		n = read(keys.terminal, rest, sizeof(rest));
-		if (n <= 0) {
-			keys.over = true;
-			return;
-		}
-		if (keys.len + (size_t)n >= SCREEN_MAX)
-			keys.len = 0;
-		memcpy(keys.screen + keys.len, rest, (size_t)n);
-		keys.len += (size_t)n;
+	if (keys.over || poll(&p, 1, ms) <= 0)
+		return false;
+	n = read(keys.terminal, rest, sizeof(rest));
+	if (n <= 0) {
+		keys.over = true;
+		return false;
 	}
+	if (keys.len + (size_t)n >= SCREEN_MAX)
+		keys.len = 0;
+	memcpy(keys.screen + keys.len, rest, (size_t)n);
+	keys.len += (size_t)n;
+	return true;
+}
+
+/*
+ * Read until the command has drawn @text, or draws nothing for a while.  It may draw all the
+ * time.
+ */
+static void read_screen(const char *text)
+{
+	unsigned int i = 0;
+
+	while (!has(text) && i++ < READS)
+		if (!read_some(DRAW_MS))
+			return;
+}
+
+/* Forget what was drawn before, and have all drawn anew. */
+static void draw_anew(unsigned int rows)
+{
+	unsigned int i = 0;
+
+	while (i++ < READS && read_some(0))
+		;
+	keys.len = 0;
+	resize(rows);
 }
 
 static bool has_ended(int *status)
@@ -79,10 +110,9 @@ static bool has_ended(int *status)
 static bool shows(const char *text)
 {
 	for (unsigned int i = 0; i < TRIES && !keys.over; i++) {
-		keys.len = 0;
-		resize(ROWS + i % 2);
-		read_screen();
-		if (memmem(keys.screen, keys.len, text, strlen(text)))
+		draw_anew(ROWS + i % 2);
+		read_screen(text);
+		if (has(text))
 			return true;
 	}
 	printf("the screen does not show \"%s\":\n%.*s\n", text,
@@ -109,7 +139,7 @@ static bool end(void)
 	int status = -1;
 
 	for (unsigned int i = 0; i < TRIES && !has_ended(&status); i++)
-		read_screen();
+		read_screen(NULL);
 	if (status) {
 		printf("the command has not ended with 0: %d\n%.*s\n", status,
 		       (int)keys.len, keys.screen);

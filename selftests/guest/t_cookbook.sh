@@ -352,8 +352,13 @@ check_phases()
 
 prepare_missing()
 {
-	a_make
-	always dd if=/dev/zero of=/dev/null bs=1 count=20000
+	# The recorder stands still until it has lost events.
+	makes make <<-'EOT'
+	trap 'kill -CONT $PPID' EXIT
+	kill -STOP $PPID
+	taskset 1 dd if=/dev/zero of=/dev/null bs=1 count=20000
+	taskset 2 dd if=/dev/zero of=/dev/null bs=1 count=20000
+	EOT
 }
 
 check_missing()

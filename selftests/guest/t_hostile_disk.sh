@@ -81,7 +81,10 @@ test_device()
 # The reader closes the pipe after some bytes, which is no failure.
 test_pipe()
 {
-	for size in $(seq 80001 70001 $((80001 + 70001 * (tries - 1)))); do
+	# The names of the processes that ./busy forks come before the first events.
+	first=80001
+	[ -z "${KTAPE_BUSY:-}" ] || first=160001
+	for size in $(seq $first 70001 $((first + 70001 * (tries - 1)))); do
 		{
 			timeout $most ktape record -q -p all -o - -- emit 2>$dir/log
 			echo $? >$dir/status
@@ -132,6 +135,10 @@ test_limit
 test_device
 test_pipe
 test_error
+# t_hostile_leak fails if a RAM disk is loaded already.
+for m in brd dm-mod dax; do
+	rmmod $m 2>/dev/null
+done
 echo "# $tried tries, $bytes KiB read and checked"
 [ "$tried" -ge $((tries * 3)) ]
 result $? "everything was tried"

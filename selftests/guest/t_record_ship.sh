@@ -101,7 +101,7 @@ test_pieces()
 	result $? "a converter runs beside the recorder" $dir/log
 	mark 5 && turn 1 && mark 6 && turn 2
 	result $? "each finished piece is converted while the next one is recorded" $dir/log
-	[ "$(pieces)" = 1 ] && [ "$(markers)" = $marked ]
+	until_is pieces 1 && [ "$(markers)" = $marked ]
 	result $? "it is removed, and its rows are in the tables" $dir/log
 	mark 4
 	kill -TERM $recorder
