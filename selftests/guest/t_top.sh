@@ -104,7 +104,7 @@ test_screen()
 {
 	terminfo=${tests%/}/terminfo
 	if [ ! -e "$terminfo/l/linux" ]; then
-		echo "ok $((n += 1)) - screen # SKIP no description of terminals"
+		echo "ok $((n += 1)) - screen # SKIP no screen in this command, or no description of terminals"
 		return
 	fi
 	mkdir screen && cd screen || exit
