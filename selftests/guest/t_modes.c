@@ -194,6 +194,9 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 	struct ktape_stats st;
 	struct kt_buf b = {};
 
+	/* What is overwritten before the first packet is not in its counts. */
+	if (variant->mode == KTAPE_MODE_OVERWRITE && kt_is_busy())
+		SKIP(return, "./busy may overwrite a ring before the first read");
 	t->record = on_read;
 	t->arg = &seen;
 	kt_nonblock(self->fd, true);
