@@ -52,7 +52,7 @@ static bool sink_may_want(unsigned int opcode)
 	if (opcode < KTAPE_OP_EXCEPTION)
 		return opcode == KTAPE_EV_REGISTRY ||
 		       opcode == KTAPE_EV_CONTEXT;
-	return opcode != KTAPE_EV_KERNEL_STACK &&
+	return opcode != KTAPE_EV_KERNEL_STACK && opcode != KTAPE_EV_MISSED &&
 	       kt_gates_end_of(opcode) == opcode;
 }
 

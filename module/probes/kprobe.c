@@ -56,9 +56,37 @@ struct kt_hits {
 	u64 missed[KTAPE_PROBES];
 };
 
-/* Protects slots[] and wanted.  Taken inside probe_lock of probe.c. */
+/**
+ * struct kt_missed - hits of a slot's probes that were missed since load
+ * @total: the hits, by enum ktape_missed
+ * @seen: counts of the probe that is in the slot now, as read last: the kernel's, which
+ *	wrap around, and that of struct kt_hits
+ */
+struct kt_missed {
+	u64 total[KTAPE_MISSED_REASONS];
+	struct {
+		unsigned long busy;
+		u32 returns;
+		u64 refused;
+	} seen;
+};
+
+/*
+ * Protects slots[] and wanted.  Taken inside probe_lock of probe.c.  The counts of
+ * missed hits in a slot are read without it, see missed_lock.
+ */
 static DEFINE_MUTEX(kprobe_lock);
 static struct kt_slot slots[KTAPE_PROBES];
+
+/*
+ * Protects slot_missed[], and the counts in slots[] and slot_hits against being reset
+ * while they are read.  Nothing nests inside.  Control records are written with the
+ * CPU hotplug lock held, so kprobe_lock cannot be taken for them: the kernel's
+ * functions that are called with it take the hotplug lock.
+ */
+static DEFINE_SPINLOCK(missed_lock);
+static struct kt_missed slot_missed[KTAPE_PROBES];
+
 static u32 wanted;	/* bit n: a session or sink wants slot n */
 
 static DEFINE_PER_CPU(struct kt_hits, slot_hits);
@@ -178,6 +206,65 @@ static void kprobe_slot_enable(struct kt_slot *slot)
 	slot->enabled = !slot->error;
 }
 
+/*
+ * By how much has one of the kernel's counts grown?  The kernel does not count
+ * atomically: when two CPUs count at the same time, the count may even go back.  Then
+ * at least one hit was missed.
+ */
+static u64 missed_growth(long grown)
+{
+	return grown < 0 ? 1 : grown;
+}
+
+static u64 missed_refused(unsigned int i)
+{
+	u64 sum = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += kt_count_read(&per_cpu(slot_hits, cpu).missed[i]);
+	return sum;
+}
+
+/* Add what was missed since the last time.  Called with missed_lock. */
+static void missed_draw(unsigned int i)
+{
+	struct kt_missed *m = &slot_missed[i];
+	/*
+	 * data_race(): the kernel counts up meanwhile.  Any value was right.  Of several
+	 * probes at one address each has its own count.
+	 */
+	const unsigned long busy = data_race(slots[i].rp.kp.nmissed);
+	/* data_race(): likewise. */
+	const u32 returns = data_race(slots[i].rp.nmissed);
+	const u64 refused = missed_refused(i);
+
+	m->total[KTAPE_MISSED_BUSY] += missed_growth(busy - m->seen.busy);
+	m->total[KTAPE_MISSED_RETURNS] +=
+		missed_growth((s32)(returns - m->seen.returns));
+	m->total[KTAPE_MISSED_REFUSED] += refused - m->seen.refused;
+	m->seen.busy = busy;
+	m->seen.returns = returns;
+	m->seen.refused = refused;
+}
+
+/* The counts of a slot begin again: those of the kernel and, if @hits, our own. */
+static void missed_restart(unsigned int i, bool hits)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!hits)
+			break;
+		per_cpu(slot_hits, cpu).recorded[i] = 0;
+		per_cpu(slot_hits, cpu).missed[i] = 0;
+	}
+	slot_missed[i].seen.busy = 0;
+	slot_missed[i].seen.returns = 0;
+	if (hits)
+		slot_missed[i].seen.refused = 0;
+}
+
 static void kprobe_slot_unregister(struct kt_slot *slot)
 {
 	if (kprobe_slot_is_return(slot))
@@ -185,7 +272,11 @@ static void kprobe_slot_unregister(struct kt_slot *slot)
 	else
 		unregister_kprobe(&slot->rp.kp);
 	kt_registry_gone(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + (slot - slots), 0);
+	spin_lock(&missed_lock);
+	missed_draw(slot - slots);
 	memset(slot, 0, sizeof(*slot));
+	missed_restart(slot - slots, false);
+	spin_unlock(&missed_lock);
 }
 
 /* Map the many errors with which the kernel refuses an address to -EINVAL. */
@@ -257,13 +348,12 @@ static bool kprobe_slot_is_ours(const struct kprobe *kp)
 
 static int kprobe_slot_fill(struct kt_slot *slot, const struct ktape_probe *p)
 {
-	unsigned int i = slot - slots, cpu;
+	unsigned int i = slot - slots;
 	int ret;
 
-	for_each_possible_cpu(cpu) {
-		per_cpu(slot_hits, cpu).recorded[i] = 0;
-		per_cpu(slot_hits, cpu).missed[i] = 0;
-	}
+	spin_lock(&missed_lock);
+	missed_restart(i, true);
+	spin_unlock(&missed_lock);
 	strscpy(slot->symbol, p->symbol, sizeof(slot->symbol));
 	slot->flags = p->flags;
 	slot->nargs = p->nargs;
@@ -349,14 +439,15 @@ int kt_kprobe_get(struct ktape_probe *p)
 	p->nargs = slot->nargs;
 	p->offset = slot->rp.kp.offset;
 	strscpy(p->symbol, slot->symbol, sizeof(p->symbol));
-	/* data_race(): the kernel counts up meanwhile.  Any value was right. */
-	p->missed = data_race(slot->rp.kp.nmissed + slot->rp.nmissed);
+	/* data_race(): as in missed_draw(). */
+	p->missed = data_race(slot->rp.kp.nmissed + (u32)slot->rp.nmissed);
 	p->hits = 0;
+	if (*slot->symbol)
+		p->missed += missed_refused(i);
 	for_each_possible_cpu(cpu) {
 		if (!*slot->symbol)
 			break;
 		p->hits += kt_count_read(&per_cpu(slot_hits, cpu).recorded[i]);
-		p->missed += kt_count_read(&per_cpu(slot_hits, cpu).missed[i]);
 	}
 	mutex_unlock(&kprobe_lock);
 	return 0;
@@ -423,6 +514,30 @@ u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached)
 		state = KTAPE_EVENT_FAILED;
 	mutex_unlock(&kprobe_lock);
 	return state;
+}
+
+/**
+ * kt_kprobe_missed() - Count the hits of a slot's probes that were missed since load
+ * @opcode: opcode of the slot
+ * @missed: receives the counts, by enum ktape_missed; they never decrease, also when
+ *	the probe is removed and another one added
+ *
+ * Context: process context.
+ * Return: false if the probe in the slot is not attached any more: its module was
+ * unloaded.
+ */
+bool kt_kprobe_missed(unsigned int opcode, u64 *missed)
+{
+	const unsigned int i = opcode - KTAPE_OP_PROBE;
+	bool gone;
+
+	spin_lock(&missed_lock);
+	missed_draw(i);
+	memcpy(missed, slot_missed[i].total, sizeof(slot_missed[i].total));
+	/* data_race(): the kernel sets the flag while the module is unloaded. */
+	gone = data_race(kprobe_gone(&slots[i].rp.kp));
+	spin_unlock(&missed_lock);
+	return !gone;
 }
 
 /**

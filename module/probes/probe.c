@@ -352,17 +352,43 @@ bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e)
 }
 
 /**
+ * kt_probe_failed() - Say which events lack a source that could not be attached
+ * @mask: receives the events, bit n is opcode n
+ *
+ * Context: process context, may sleep.
+ */
+void kt_probe_failed(u64 *mask)
+{
+	struct kt_probe *p;
+	unsigned int i, j;
+
+	memset(mask, 0, KTAPE_MASK_WORDS * sizeof(*mask));
+	mutex_lock(&probe_lock);
+	for_each_probe(p, i)
+		for (j = 0; p->error && j < KT_PROBE_EVENTS && p->events[j]; j++)
+			mask[p->events[j] / 64] |= BIT_ULL(p->events[j] % 64);
+	mutex_unlock(&probe_lock);
+}
+
+/**
  * kt_probe_available() - Clear the bits of events that cannot be recorded
  * @mask: bit n is opcode n
+ *
+ * An event is also not available if one of several sources could not be attached: what
+ * the others tell is not all of it.
  *
  * Context: process context, may sleep.
  */
 void kt_probe_available(u64 *mask)
 {
+	u64 failed[KTAPE_MASK_WORDS];
 	unsigned int i;
 	bool attached;
 	int error;
 
+	kt_probe_failed(failed);
+	for (i = 0; i < KTAPE_MASK_WORDS; i++)
+		mask[i] &= ~failed[i];
 	for (i = 0; i < KTAPE_OPCODES; i++)
 		if (mask[i / 64] & BIT_ULL(i % 64) &&
 		    kt_probe_state(i, &error, &attached) !=

@@ -7,6 +7,7 @@
 #define _KT_PROBES_H
 
 #include <linux/errno.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <ktape/abi.h>
@@ -16,6 +17,7 @@ int kt_probe_init(void);
 void kt_probe_exit(void);
 int kt_probe_want(const u64 *mask);
 void kt_probe_available(u64 *mask);
+void kt_probe_failed(u64 *mask);
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
@@ -33,6 +35,7 @@ static inline bool kt_kprobe_is_slot(unsigned int opcode)
 int kt_kprobe_add(struct ktape_probe *p);
 int kt_kprobe_remove(unsigned int opcode);
 int kt_kprobe_get(struct ktape_probe *p);
+bool kt_kprobe_missed(unsigned int opcode, u64 *missed);
 
 #else
 
@@ -49,6 +52,12 @@ static inline int kt_kprobe_remove(unsigned int opcode)
 static inline int kt_kprobe_get(struct ktape_probe *p)
 {
 	return -ENODEV;
+}
+
+static inline bool kt_kprobe_missed(unsigned int opcode, u64 *missed)
+{
+	memset(missed, 0, KTAPE_MISSED_REASONS * sizeof(*missed));
+	return true;
 }
 
 #endif /* CONFIG_KPROBES */

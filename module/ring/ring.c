@@ -151,7 +151,8 @@ static bool opcode_ends_session(u8 opcode)
 {
 	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
 	       opcode == KTAPE_EV_SESSION || opcode == KTAPE_EV_FREEZE ||
-	       opcode == KTAPE_EV_LOSS || opcode == KTAPE_EV_CLOCK_SYNC;
+	       opcode == KTAPE_EV_LOSS || opcode == KTAPE_EV_MISSED ||
+	       opcode == KTAPE_EV_CLOCK_SYNC;
 }
 
 /*

@@ -9,6 +9,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
@@ -36,6 +37,7 @@ enum {
  * @failed: counts the rings that could not be flushed
  * @opcode: event of a record with three argument words
  * @args: its argument words
+ * @looks: missed hits to record
  *
  * Each @write uses only the members that it needs.
  */
@@ -50,6 +52,7 @@ struct kt_order {
 	atomic_t *failed;
 	u32 opcode;
 	u32 args[3];
+	const struct kt_looks *looks;
 };
 
 static void control_write_record(struct kt_session *s, unsigned int cpu,
@@ -280,6 +283,46 @@ static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 	control_write_class(order, r, KTAPE_CLASS_CONTROL);
 }
 
+static void control_write_look(const struct kt_order *order, unsigned int cpu,
+			       const struct kt_look *look)
+{
+	const struct kt_looks *l = order->looks;
+	const u32 args[] = {
+		(u32)l->first,
+		(u32)(l->first >> 32),
+		(u32)l->last,
+		(u32)(l->last >> 32),
+		(u32)look->count,
+		(u32)(look->count >> 32),
+		min_t(u64, l->reading, U32_MAX),
+	};
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_MISSED,
+				look->opcode | look->reason << 8, 0,
+				ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+
+	control_write_record(order->s, cpu, &rec);
+}
+
+static void control_write_missed(const struct kt_order *order, unsigned int cpu)
+{
+	struct kt_look failed = { .reason = KTAPE_MISSED_DETACHED };
+	unsigned int i;
+
+	for (i = 0; i < order->looks->nr; i++)
+		control_write_look(order, cpu, &order->looks->look[i]);
+	for (i = 0; i < KTAPE_OP_PROBE; i++) {
+		if (!kt_mask_has(order->looks->failed, i))
+			continue;
+		failed.opcode = i;
+		control_write_look(order, cpu, &failed);
+	}
+}
+
 static void control_write_cpu(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_record rec = {
@@ -507,6 +550,22 @@ void kt_control_resume(struct kt_session *s)
 		.s = s,
 		.write = control_write_resume,
 		.reason = SYNC_RESUME,
+	};
+
+	control_write_everywhere(&order);
+}
+
+/**
+ * kt_control_missed() - record missed hits on every online CPU
+ * @s: the session
+ * @looks: the hits
+ */
+void kt_control_missed(struct kt_session *s, const struct kt_looks *looks)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = control_write_missed,
+		.looks = looks,
 	};
 
 	control_write_everywhere(&order);

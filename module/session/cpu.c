@@ -286,9 +286,13 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 	unsigned int i;
 
 	mutex_lock(&kt_session_lock);
-	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i] && kt_sessions[i]->running)
-			kt_control_cpu(kt_sessions[i], cpu, online);
+	for (i = 0; i < KT_SESSIONS; i++) {
+		if (!kt_sessions[i] || !kt_sessions[i]->running)
+			continue;
+		kt_session_missed_look(kt_sessions[i],
+				       kt_sessions[i]->recordable, NULL);
+		kt_control_cpu(kt_sessions[i], cpu, online);
+	}
 	mutex_unlock(&kt_session_lock);
 	return 0;
 }

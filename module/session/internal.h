@@ -56,6 +56,11 @@ void kt_session_freeze_exit(struct kt_session *s);
 void kt_session_freeze_cut(struct kt_session *s);
 void kt_session_arm(struct kt_session *s);
 
+/* missed.c */
+void kt_session_missed_begin(struct kt_session *s);
+void kt_session_missed_look(struct kt_session *s, const u64 *mask,
+			    const u64 *failed);
+
 /* reader.c */
 void kt_session_policy_init(struct kt_session *s);
 void kt_session_sheds(struct kt_session *s);
@@ -86,6 +91,7 @@ void kt_control_ledger(struct kt_session *s, u32 moment);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
 void kt_control_other(struct kt_session *s, unsigned int cpu, bool with);
 void kt_control_resume(struct kt_session *s);
+void kt_control_missed(struct kt_session *s, const struct kt_looks *looks);
 int kt_control_flush(struct kt_session *s);
 void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu);
 void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms);

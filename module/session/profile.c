@@ -497,6 +497,7 @@ void kt_session_sinks(void)
 static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 {
 	u64 added = 0, removed = 0, recordable[KTAPE_MASK_WORDS];
+	u64 named[KTAPE_MASK_WORDS];
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
@@ -514,6 +515,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 	s->flags = flags;
 	if (s->running) {
 		/* Under the lock: a CPU that comes online records s->recordable. */
+		memcpy(named, s->recordable, sizeof(named));
 		memcpy(s->recordable, recordable, sizeof(s->recordable));
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
@@ -521,6 +523,8 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		}
 		kt_session_want(s);
 		synchronize_rcu();
+		/* After the grace period: nothing more is missed of what was removed. */
+		kt_session_missed_look(s, named, NULL);
 		/* As in kt_session_start_locked(): CPUs changed one by one. */
 		if (added || removed)
 			kt_triggers_renew_gates(kt_session_triggers(s));

@@ -6,6 +6,8 @@
  *   start	probes, want bits, synchronize_rcu(), on-markers
  *   stop	off-markers, want bits, synchronize_rcu(), probes
  *
+ * Hits that the kernel misses in between: missed.c.
+ *
  * A probe callback runs with preemption disabled.  So after synchronize_rcu() no
  * writer is left that has not seen the new want bits, and once the want bits of
  * a session are clear, commit == write in all of its rings.
@@ -20,6 +22,7 @@
 #include "filter/filter.h"
 #include "names/names.h"
 #include "persist/persist.h"
+#include "probes/probes.h"
 #include "internal.h"
 
 /* Store KTAPE_RING_FLAG_* into the control pages of all rings. */
@@ -86,6 +89,7 @@ int kt_session_start_locked(struct kt_session *s)
 	WRITE_ONCE(s->running, true);
 	f = kt_session_filters(s);
 	kt_filters_renew_gates(f);
+	kt_session_missed_begin(s);
 	/* While no event is written, the counts in the ledger are exact. */
 	kt_control_ledger(s, KT_LEDGER_START);
 	/* Pairs with the acquire in armed_fire_here(): the triggers are reset. */
@@ -134,7 +138,9 @@ int kt_session_start(struct kt_session *s)
 static void session_stop_running(struct kt_session *s)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
+	u64 failed[KTAPE_MASK_WORDS];
 
+	kt_probe_failed(failed);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	session_set_ending(s, true);
@@ -145,6 +151,7 @@ static void session_stop_running(struct kt_session *s)
 	synchronize_rcu();
 	/* Before the ledger: what is cut from a full snapshot does not count. */
 	kt_session_freeze_cut(s);
+	kt_session_missed_look(s, s->recordable, failed);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	session_set_flags(s, KTAPE_RING_FLAG_STOPPED |
@@ -263,6 +270,8 @@ int kt_session_flush(struct kt_session *s)
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	/* Readers of a stopped session close the last block in their copy. */
+	if (s->active)
+		kt_session_missed_look(s, s->recordable, NULL);
 	ret = s->active ? kt_control_flush(s) : 0;
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -280,9 +289,13 @@ void kt_session_resumed(void)
 
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i] && kt_sessions[i]->running)
-			kt_control_resume(kt_sessions[i]);
+	for (i = 0; i < KT_SESSIONS; i++) {
+		if (!kt_sessions[i] || !kt_sessions[i]->running)
+			continue;
+		kt_session_missed_look(kt_sessions[i],
+				       kt_sessions[i]->recordable, NULL);
+		kt_control_resume(kt_sessions[i]);
+	}
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 }

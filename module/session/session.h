@@ -61,6 +61,36 @@ struct kt_rings {
 };
 
 /**
+ * struct kt_look - hits of one probe that were missed for one reason
+ * @opcode: event of the probe
+ * @reason: enum ktape_missed
+ * @count: number of hits
+ */
+struct kt_look {
+	u8 opcode;
+	u8 reason;
+	u64 count;
+};
+
+/**
+ * struct kt_looks - what was missed between two readings of the counts
+ * @first: trace clock when reading began the time before
+ * @last: trace clock when it ended this time
+ * @reading: ticks that it took
+ * @nr: used entries of @look
+ * @look: one entry for each run-time probe and reason
+ * @failed: events whose tracepoint the session lacks, bit n is opcode n
+ */
+struct kt_looks {
+	u64 first;
+	u64 last;
+	u64 reading;
+	unsigned int nr;
+	struct kt_look look[KTAPE_PROBES * KTAPE_MISSED_REASONS];
+	u64 failed[KTAPE_MASK_WORDS];
+};
+
+/**
  * struct kt_session - rings, profile and readers that belong together
  * @owner: part of the session that the rings' writers see
  * @id: number of the session, its bit in the want bytes
@@ -91,6 +121,9 @@ struct kt_rings {
  * @mask: profile, bit n is opcode n
  * @recordable: events of @mask that can be recorded on this kernel, as written into
  *	the last on-marker
+ * @missed: hits of run-time probes that had been missed when the counts were read last,
+ *	by slot and enum ktape_missed
+ * @looks: what was missed up to then
  * @reader_lock: protects @readers, @registered and the rings' consumer words
  * @readers: struct kt_reader of the files for which the session may have to wait
  * @registered: number of registered readers
@@ -129,6 +162,8 @@ struct kt_session {
 	u32 flags;
 	u64 mask[KTAPE_MASK_WORDS];
 	u64 recordable[KTAPE_MASK_WORDS];
+	u64 missed[KTAPE_PROBES][KTAPE_MISSED_REASONS];
+	struct kt_looks looks;
 	spinlock_t reader_lock;
 	struct list_head readers;
 	unsigned int registered;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Whether an event can be recorded on this kernel, and why not.  Part of the
- * contract, included by ktape/abi.h.
+ * Whether an event can be recorded on this kernel, and why not; why hits of its probe
+ * were missed.  Part of the contract, included by ktape/abi.h.
  */
 #ifndef _KTAPE_EVENT_INFO_H
 #define _KTAPE_EVENT_INFO_H
@@ -55,6 +55,28 @@ struct ktape_event_info {
 	__u32 source;
 	char reason[64];
 	char name[KTAPE_SOURCE_NAME];
+};
+
+/**
+ * enum ktape_missed - why hits of a probe did not reach the tracer
+ * @KTAPE_MISSED_BUSY: the kernel was running the handler of another run-time probe on
+ *	the CPU
+ * @KTAPE_MISSED_RETURNS: a return probe, and the kernel was following as many calls of
+ *	its function as it can
+ * @KTAPE_MISSED_REFUSED: the tracer was reading its clock on the CPU, or RCU was not
+ *	watching the CPU
+ * @KTAPE_MISSED_DETACHED: the probe was not attached, because its module was unloaded or
+ *	attaching it failed; nobody counts how often it would have been hit
+ * @KTAPE_MISSED_REASONS: number of reasons
+ *
+ * Such a hit is counted in no ring: it is neither emitted nor lost.
+ */
+enum ktape_missed {
+	KTAPE_MISSED_BUSY = 0,
+	KTAPE_MISSED_RETURNS = 1,
+	KTAPE_MISSED_REFUSED = 2,
+	KTAPE_MISSED_DETACHED = 3,
+	KTAPE_MISSED_REASONS = 4
 };
 
 #endif /* _KTAPE_EVENT_INFO_H */

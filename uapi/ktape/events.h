@@ -23,9 +23,9 @@
  *   KTAPE_TEXT(field, help)                        size bytes of text
  *   KTAPE_END(NAME)                                closes the block
  *
- * Opcodes are never renumbered: 0 invalid; 1-15 control; 16 exception; 17-31
- * markers and user events; 32-239 kernel events; 240-254 run-time probes; 255
- * time extension.
+ * Opcodes are never renumbered: 0 invalid; 1-15 control, and from 239 down, because
+ * these are used up; 16 exception; 17-31 markers and user events; 32-238 kernel
+ * events; 240-254 run-time probes; 255 time extension.
  */
 #ifndef KTAPE_CLASS
 #define KTAPE_CLASS(number, NAME, name, ring, priority, help)
@@ -171,6 +171,7 @@ KTAPE_IMPLIED(TIMER_SPAN)
 KTAPE_IMPLIED(HRTIMER_SPAN)
 KTAPE_IMPLIED(WORK_SPAN)
 KTAPE_IMPLIED(KERNEL_STACK)
+KTAPE_IMPLIED(MISSED)
 
 #undef KTAPE_CLASS
 #undef KTAPE_TYPE

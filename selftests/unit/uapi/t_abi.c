@@ -108,6 +108,11 @@ static const struct number numbers[] = {
 	IS(KTAPE_LOST_SHED, 3),
 	IS(KTAPE_LOST_RATE, 4),
 	IS(KTAPE_LOST_REASONS, 5),
+	IS(KTAPE_MISSED_BUSY, 0),
+	IS(KTAPE_MISSED_RETURNS, 1),
+	IS(KTAPE_MISSED_REFUSED, 2),
+	IS(KTAPE_MISSED_DETACHED, 3),
+	IS(KTAPE_MISSED_REASONS, 4),
 	IS(KTAPE_CTX_TASK, 0),
 	IS(KTAPE_CTX_CONTINUED, 6),
 	IS(KTAPE_BLOCK_MAGIC, 0xc1fc1fc1),
@@ -308,6 +313,7 @@ static const struct frozen opcodes[] = {
 	{ 168, "cpuhp_enter" },
 	{ 169, "cpuhp_exit" },
 	{ 172, "kernel_stack" },
+	{ 239, "missed" },
 	{ 240, "probe_0" },
 	{ 241, "probe_1" },
 	{ 242, "probe_2" },
@@ -466,7 +472,8 @@ static void test_ranges(void)
 			continue;
 		check(op && op < 255 && !seen[op], "%s: %u", item->name, op);
 		seen[op] = true;
-		check((op < KTAPE_OP_EXCEPTION) ==
+		/* Opcodes 1 to 15 are used up. */
+		check((op < KTAPE_OP_EXCEPTION || op == KTAPE_EV_MISSED) ==
 		      (class == KTAPE_CLASS_CONTROL), "%s", item->name);
 		check((op == KTAPE_OP_EXCEPTION) ==
 		      (class == KTAPE_CLASS_EXCEPTION), "%s", item->name);

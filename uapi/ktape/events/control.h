@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/* Control: opcodes 1 to 15.  Included by ktape/events.h. */
+/* Control: opcodes 1 to 15 and 239.  Included by ktape/events.h. */
 
 KTAPE_EVENT(1, CLOCK_SYNC, clock_sync, CONTROL,
 	    "one moment on the trace clock and on the system clocks")
@@ -133,3 +133,14 @@ KTAPE_ARGS()
 	KTAPE_ARG(TICKS, time, "from then on nothing is in the event rings")
 	KTAPE_ARG(CPU, cpu, "CPU whose ring was full first")
 KTAPE_END(FREEZE)
+
+KTAPE_EVENT(239, MISSED, missed, CONTROL,
+	    "hits of an event's probe that did not reach the tracer, on any CPU")
+	KTAPE_BITS(U32, event, 8, "opcode of that event")
+	KTAPE_BITS(U32, reason, 4, "enum ktape_missed")
+KTAPE_ARGS()
+	KTAPE_ARG(TICKS, first, "when reading the counts began the time before")
+	KTAPE_ARG(TICKS, last, "when it ended this time")
+	KTAPE_ARG(U64, count, "hits missed in between; 0 of detached: not known")
+	KTAPE_ARG(U32, reading, "ticks that it took this time")
+KTAPE_END(MISSED)
