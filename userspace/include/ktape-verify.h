@@ -109,6 +109,24 @@ struct ktape_verify_cpu {
 };
 
 /**
+ * struct ktape_verify_missed - hits of a probe that did not reach the tracer
+ * @event: opcode of the probe's event
+ * @reason: enum ktape_missed
+ * @count: number of hits on all CPUs; 0 = not known (KTAPE_MISSED_DETACHED)
+ * @first: they were missed after this time, in ticks
+ * @last: and before this time, in ticks
+ *
+ * No ring has seen them: they are not among the emitted events.
+ */
+struct ktape_verify_missed {
+	uint32_t event;
+	uint32_t reason;
+	uint64_t count;
+	uint64_t first;
+	uint64_t last;
+};
+
+/**
  * enum ktape_verdict - whether an event occurred
  * @KTAPE_ABSENT_PROVED: it did not occur: it was enabled the whole time, and is
  *	not in the trace
@@ -249,6 +267,17 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
  */
 bool ktape_verify_lost(const struct ktape_verify *verify, uint32_t cpu,
 		       uint64_t lost[KTAPE_LOST_REASONS]);
+
+/**
+ * ktape_verify_missed() - Return which hits of probes did not reach the tracer
+ * @verify: a check that was run
+ * @nr: number of the result, counted from 0
+ * @missed: set to the hits of one event that were missed for one reason
+ *
+ * Return: true, or false if there are not so many.
+ */
+bool ktape_verify_missed(const struct ktape_verify *verify, unsigned int nr,
+			 struct ktape_verify_missed *missed);
 
 /**
  * ktape_verify_verdict() - Return whether the event occurred on a CPU

@@ -182,6 +182,27 @@ static void print_reasons(const struct run *r)
 		putchar('\n');
 }
 
+/* Print how many hits of probes are in none of the counts above, and why. */
+static void print_missed(const struct run *r)
+{
+	const char *before = "hits that did not reach the tracer:";
+	const struct ktape_event_desc *desc;
+	struct ktape_verify_missed m;
+
+	for (unsigned int i = 0; ktape_verify_missed(r->verify, i, &m); i++) {
+		desc = ktape_event_desc(m.event);
+		printf("%s %s %s=", before, desc ? desc->name : "?",
+		       missed_reasons[m.reason]);
+		if (m.count)
+			printf("%llu", (unsigned long long)m.count);
+		else
+			putchar('?');
+		before = ",";
+	}
+	if (*before == ',')
+		putchar('\n');
+}
+
 static void print_cpus(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
@@ -211,6 +232,7 @@ static void print_cpus(const struct run *r)
 			puts("not known");
 	}
 	print_reasons(r);
+	print_missed(r);
 }
 
 /* Print the verdict of --absent.  Return: its exit code. */

@@ -68,6 +68,35 @@ const char *const lost_reasons[KTAPE_LOST_REASONS] = {
 	[KTAPE_LOST_RATE] = "rate",
 };
 
+const char *const missed_reasons[KTAPE_MISSED_REASONS] = {
+	[KTAPE_MISSED_BUSY] = "busy",
+	[KTAPE_MISSED_RETURNS] = "returns",
+	[KTAPE_MISSED_REFUSED] = "refused",
+	[KTAPE_MISSED_DETACHED] = "detached",
+};
+
+/**
+ * missed_add() - count the hits that a record says were missed
+ * @m: the hits
+ * @e: any event
+ *
+ * Every CPU records the same; it is counted once.
+ */
+void missed_add(struct missed_hits *m, const struct ktape_event *e)
+{
+	uint64_t reason, last, count;
+
+	if (e->opcode != KTAPE_EV_MISSED || ktape_event_field(e, "reason", &reason) ||
+	    ktape_event_field(e, "last", &last) || ktape_event_field(e, "count", &count) ||
+	    reason >= KTAPE_MISSED_REASONS)
+		return;
+	if (m->told[e->dat20 & 0xff][reason] >= last)
+		return;
+	m->told[e->dat20 & 0xff][reason] = last;
+	m->count += count;
+	m->unknown |= reason == KTAPE_MISSED_DETACHED;
+}
+
 /**
  * losses_add() - count a loss
  * @l: the losses

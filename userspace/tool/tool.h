@@ -54,6 +54,22 @@ struct losses {
 /* Names of enum ktape_lost. */
 extern const char *const lost_reasons[];
 
+/* Names of enum ktape_missed. */
+extern const char *const missed_reasons[];
+
+/**
+ * struct missed_hits - hits of probes that did not reach the tracer
+ * @told: end of the last interval, by opcode and enum ktape_missed
+ * @count: number of hits
+ * @unknown: there are some whose number is not known
+ */
+struct missed_hits {
+	uint64_t told[KTAPE_OPCODES][KTAPE_MISSED_REASONS];
+	uint64_t count;
+	bool unknown;
+};
+
+void missed_add(struct missed_hits *m, const struct ktape_event *e);
 void losses_add(struct losses *l, const struct ktape_notice *n);
 const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
 			const char *verb);

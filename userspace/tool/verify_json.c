@@ -44,6 +44,29 @@ static void put_reasons(FILE *f, const struct ktape_verify *verify, uint32_t cpu
 	fputc('}', f);
 }
 
+/* Write which hits of probes are in none of the counts. */
+static void put_missed(FILE *f, const struct ktape_verify *verify)
+{
+	const struct ktape_event_desc *desc;
+	struct ktape_verify_missed m;
+
+	fputs(",\"missed_hits\":[", f);
+	for (unsigned int i = 0; ktape_verify_missed(verify, i, &m); i++) {
+		desc = ktape_event_desc(m.event);
+		fprintf(f, "%s{\"event\":", i ? "," : "");
+		write_json_text(f, desc ? desc->name : "?");
+		fprintf(f, ",\"reason\":\"%s\",\"count\":",
+			missed_reasons[m.reason]);
+		if (m.count)
+			fprintf(f, "%llu", (unsigned long long)m.count);
+		else
+			fputs("null", f);
+		fprintf(f, ",\"first\":%llu,\"last\":%llu}",
+			(unsigned long long)m.first, (unsigned long long)m.last);
+	}
+	fputc(']', f);
+}
+
 /**
  * verify_put_counts() - write the counts of CPUs and rules, behind the findings
  * @f: where to write
@@ -73,7 +96,9 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 			fputs(",\"emitted\":null}", f);
 		comma = ",";
 	}
-	fprintf(f, "\n],\"rules\":{");
+	fputs("\n]", f);
+	put_missed(f, verify);
+	fputs(",\"rules\":{", f);
 	for (unsigned int i = 0; i < KTAPE_RULES; i++) {
 		uint64_t notes, wrong = ktape_verify_count(verify, i, &notes);
 

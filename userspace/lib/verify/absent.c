@@ -5,6 +5,7 @@
  *	- markers say that the event was enabled during the whole range,
  *	- no filter that could hold it back was in force in the range,
  *	- nothing was lost in the range that could have been the event,
+ *	- no hit of its probe was missed in the range (missed.c),
  *	- the streams of the CPU obey all rules, and
  *	- the kernel trusted the clock, because otherwise the range itself is uncertain.
  */
@@ -265,6 +266,15 @@ static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 
 	if (verdict == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
 		return "the trace of a CPU ends before the range does: stop the session first, then save it";
+	if (verdict == KTAPE_ABSENT_PROVED && kt_missed_returns(v))
+		return "it was enabled all the time, and is not in the trace; calls that were open when the probe was armed return without an event";
+	if (verdict == KTAPE_ABSENT_LOST && v->unseen)
+		return "hits of its probe did not reach the tracer";
+	if (verdict == KTAPE_ABSENT_LOST && v->unlooked &&
+	    !kt_mask_has(v->trace->info.known, KTAPE_EV_MISSED))
+		return "the module that recorded this trace did not tell which hits of its probe the kernel missed";
+	if (verdict == KTAPE_ABSENT_LOST && v->unlooked)
+		return "the trace ends before it says which hits of its probe the kernel missed: stop the session first, then save it";
 	if (verdict == KTAPE_ABSENT_LOST && is_lacking(v, cpu))
 		return "the trace has no packet of a CPU that had rings";
 	if (verdict == KTAPE_ABSENT_LOST && v->unstable && c && !c->absent.lost)
@@ -289,6 +299,8 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 		return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_NOT_ENABLED;
 	if (a->filtered)
 		return KTAPE_ABSENT_FILTERED;
+	if (v->unseen || v->unlooked)
+		return KTAPE_ABSENT_LOST;
 	return a->lost || v->unstable ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
 }
 
@@ -317,7 +329,9 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
 	unsigned int verdict = KTAPE_ABSENT_PROVED;
-	const char *reason = whys[verdict];
+	const char *reason = kt_missed_returns(verify) ?
+				     why_on(verify, KT_CPUS_MAX, verdict) :
+				     whys[verdict];
 	bool any = false;
 
 	if (cpu < 0 && verify->question.one_cpu)

@@ -272,6 +272,19 @@ struct kt_vcpu {
 	struct kt_vabsent absent;
 };
 
+/**
+ * struct kt_vmissed - hits of the probe of one event that did not reach the tracer
+ * @known: up to this time the trace says what was missed, in ticks; 0 = it does not say
+ * @told: end of the last interval in which hits were missed, by enum ktape_missed; 0 =
+ *	none was
+ * @sum: all of these intervals together, by enum ktape_missed
+ */
+struct kt_vmissed {
+	uint64_t known;
+	uint64_t told[KTAPE_MISSED_REASONS];
+	struct ktape_verify_missed sum[KTAPE_MISSED_REASONS];
+};
+
 struct kt_calls;
 struct kt_foreign_check;
 struct kt_seen;
@@ -288,6 +301,7 @@ struct kt_trial;
  *	time, in ticks; 0 = it had some before, or the trace does not tell
  * @without: by CPU number: time from which the CPU has no rings, in ticks; 0 = it has
  *	rings
+ * @missed: missed hits by opcode
  * @errors: violations by rule
  * @notes: notes by rule
  * @failed: negative errno of a callback that ran out of memory, or 0
@@ -317,6 +331,8 @@ struct kt_trial;
  * @question: the question
  * @class: class of the event in question
  * @ring: ring of this class
+ * @unseen: hits of its probe were missed in the range of the question
+ * @unlooked: the trace does not say up to the end of the range what was missed
  */
 struct ktape_verify {
 	struct ktape_verify_options options;
@@ -325,6 +341,7 @@ struct ktape_verify {
 	struct kt_vcpu **cpus;
 	uint64_t *with;
 	uint64_t *without;
+	struct kt_vmissed *missed;
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	int failed;
@@ -352,6 +369,8 @@ struct ktape_verify {
 	struct ktape_absence question;
 	unsigned int class;
 	unsigned int ring;
+	bool unseen;
+	bool unlooked;
 };
 
 /* foreign.c: traces of other Linux tracers */
@@ -416,6 +435,11 @@ bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
 void kt_verify_late(struct ktape_verify *v, struct kt_vcpu *c);
 bool kt_verify_finished(const struct ktape_verify *v);
 void kt_verify_ends(struct ktape_verify *v);
+
+/* missed.c */
+void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e);
+void kt_missed_end(struct ktape_verify *v);
+bool kt_missed_returns(const struct ktape_verify *v);
 
 /* pair.c */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);

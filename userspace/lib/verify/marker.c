@@ -245,6 +245,9 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 	case KTAPE_EV_LOSS:
 		kt_verify_loss(v, c, e);
 		break;
+	case KTAPE_EV_MISSED:
+		kt_verify_missed(v, e);
+		break;
 	case KTAPE_EV_TRACER:
 		/* The first record has no sample. */
 		c->samples += ktape_event_arg(e, 0) > 0;

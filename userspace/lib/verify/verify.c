@@ -280,7 +280,10 @@ int ktape_verify_open(const char *path,
 	v->cpus = calloc(KT_CPUS_MAX, sizeof(struct kt_vcpu *));
 	v->with = calloc(KT_CPUS_MAX, sizeof(*v->with));
 	v->without = calloc(KT_CPUS_MAX, sizeof(*v->without));
-	err = v->cpus && v->with && v->without ? kt_calls_new(&v->calls) : -ENOMEM;
+	v->missed = calloc(KTAPE_OPCODES, sizeof(*v->missed));
+	err = v->cpus && v->with && v->without && v->missed ?
+		      kt_calls_new(&v->calls) :
+		      -ENOMEM;
 	if (!err)
 		err = kt_seen_new(&v->seen);
 	how.options.wake = options ? options->wake : 0;
@@ -458,6 +461,7 @@ static void end_trace(struct ktape_verify *v)
 	kt_seen_end(v);
 	if (!v->trace->info.converted)
 		kt_verify_ends(v);
+	kt_missed_end(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
 		if (v->cpus[i] && v->asked)
 			kt_absent_end(v, v->cpus[i]);
@@ -585,6 +589,7 @@ void ktape_verify_close(struct ktape_verify *verify)
 	free(verify->cpus);
 	free(verify->with);
 	free(verify->without);
+	free(verify->missed);
 	kt_windows_free(verify->windows);
 	kt_calls_free(verify->calls);
 	kt_foreign_free(verify->foreign);

@@ -3,18 +3,18 @@
  * Test what is said of absence where a trace ends, and where its clock does: a session
  * that still runs proves nothing after the last event of each CPU, nor of a CPU that came
  * online and has no packet, and a clock that the kernel does not trust proves nothing at
- * all.  The reason says so.
+ * all.  Hits of a probe that were missed prove nothing in their interval, and nothing is
+ * known of a probe behind the last one.  The reason says so.
  */
 #include "lib_sim_work.h"
 
 #define ENDS "the trace of a CPU ends before the range does: stop the session first, then save it"
 
-/* @cpu: a CPU, or -1 for all */
-static unsigned int judge_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
-			     const char **why)
+static unsigned int judge_event(struct sim *s, unsigned int opcode, uint64_t from,
+				uint64_t to, int cpu, const char **why)
 {
 	const struct ktape_absence q = {
-		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.opcode = opcode,
 		.from = from,
 		.to = to,
 	};
@@ -30,6 +30,13 @@ static unsigned int judge_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
 	ktape_verify_close(v);
 	trace_remove(dir);
 	return verdict;
+}
+
+/* @cpu: a CPU, or -1 for all */
+static unsigned int judge_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
+			     const char **why)
+{
+	return judge_event(s, KTAPE_EV_SIGNAL_DELIVER, from, to, cpu, why);
 }
 
 static unsigned int judge(struct sim *s, uint64_t from, uint64_t to,
@@ -146,6 +153,127 @@ static void test_cpu_with(void)
 	sim_free(s);
 }
 
+/* Record on every CPU what was missed since @first of the probe of an event. */
+static void look(struct sim *s, unsigned int opcode, unsigned int reason,
+		 uint64_t first, uint32_t count)
+{
+	const uint32_t args[] = {
+		(uint32_t)first,  (uint32_t)(first >> 32),
+		(uint32_t)s->now, (uint32_t)(s->now >> 32),
+		count,		  0,
+		10,
+	};
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_MISSED,
+		.dat20 = opcode | reason << 8,
+		.args = args,
+		.nargs = ARRAY_SIZE(args),
+	};
+
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+		sim_control(s, cpu, &rec);
+}
+
+#define PROBE	(KTAPE_OP_PROBE + 3)
+#define OTHER	(KTAPE_OP_PROBE + 4)
+
+static void test_missed(void)
+{
+	static const struct ktape_verify_missed expected[] = {
+		{ PROBE, KTAPE_MISSED_BUSY, 2, 0, 0 },
+		{ PROBE, KTAPE_MISSED_RETURNS, 44 + 5, 0, 0 },
+		{ OTHER, KTAPE_MISSED_DETACHED, 0, 0, 0 },
+	};
+	struct sim *s = sim_new(5);
+	uint64_t at[6];
+	struct ktape_verify_missed m;
+	struct ktape_verify *v;
+	const char *dir, *why;
+	unsigned int i = 0;
+
+	sim_change(s, PROBE, true);
+	sim_change(s, OTHER, true);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		at[i] = s->now;
+		if (!i)
+			sim_start(s);
+		sim_work(s, 100);
+		/* Nothing, 44 and 2, nothing, 5, and the end. */
+		if (i == 1 || i == 3)
+			look(s, PROBE, KTAPE_MISSED_RETURNS, at[i], i == 1 ? 44 : 5);
+		if (i == 1)
+			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], 2);
+		if (!i || i == 2)
+			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], 0);
+		if (i < 4)
+			look(s, OTHER, i == 3 ? KTAPE_MISSED_DETACHED : KTAPE_MISSED_BUSY,
+			     at[i], 0);
+	}
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(judge_event(s, PROBE, at[1] - 50, at[1], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(judge_event(s, PROBE, at[1] - 50, at[1] + 1, -1, &why),
+		    KTAPE_ABSENT_LOST);
+	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
+	check_equal(judge_event(s, PROBE, at[1] + 50, at[1] + 60, 1, &why),
+		    KTAPE_ABSENT_LOST);
+	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
+	check_equal(judge_event(s, PROBE, at[3] - 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(judge_event(s, PROBE, at[3] + 50, at[3] + 60, -1, NULL),
+		    KTAPE_ABSENT_LOST);
+	check_equal(judge_event(s, OTHER, at[1] + 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(judge_event(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
+		    KTAPE_ABSENT_LOST);
+	/* Other events have nothing to do with it. */
+	check_equal(judge(s, at[1], at[4], NULL), KTAPE_ABSENT_PROVED);
+
+	dir = trace_folder();
+	sim_save(s, dir, 0);
+	if (ktape_verify_open(dir, NULL, &v, NULL))
+		abort();
+	check_equal(ktape_verify_run(v), 0);
+	for (i = 0; ktape_verify_missed(v, i, &m); i++) {
+		check(i < ARRAY_SIZE(expected) && m.event == expected[i].event &&
+			      m.reason == expected[i].reason &&
+			      m.count == expected[i].count,
+		      "%u: %u %u %llu", i, m.event, m.reason,
+		      (unsigned long long)m.count);
+		check(m.first == (m.event == OTHER ? at[3] : at[1]) && m.first < m.last,
+		      "%u: %llu to %llu", i, (unsigned long long)m.first,
+		      (unsigned long long)m.last);
+	}
+	check_equal(i, ARRAY_SIZE(expected));
+	ktape_verify_close(v);
+	trace_remove(dir);
+	sim_free(s);
+}
+
+/* Nobody has looked after the last time, or ever. */
+static void test_unlooked(void)
+{
+	struct sim *s = sim_new(5);
+	uint64_t begin, last;
+	const char *why;
+
+	sim_change(s, PROBE, true);
+	sim_start(s);
+	sim_work(s, 100);
+	begin = s->now;
+	sim_work(s, 100);
+	last = s->now;
+	look(s, PROBE, KTAPE_MISSED_BUSY, begin, 0);
+	sim_work(s, 100);
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(judge_event(s, PROBE, begin, last - 10, -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(judge_event(s, PROBE, begin, last - 9, -1, &why), KTAPE_ABSENT_LOST);
+	check(strstr(why, "before it says which hits"), "\"%s\"", why);
+	check_equal(judge_event(s, OTHER, begin, last - 10, -1, NULL),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(judge(s, begin, last + 10, NULL), KTAPE_ABSENT_PROVED);
+	sim_free(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
@@ -154,6 +282,8 @@ int main(int argc, char **argv)
 		{ "a session that was stopped meanwhile", test_break },
 		{ "a CPU that came online and has no packet", test_cpu_with },
 		{ "a clock that the kernel does not trust", test_unstable },
+		{ "missed hits of a probe", test_missed },
+		{ "the time after the last look at missed hits", test_unlooked },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
