@@ -269,6 +269,10 @@ static int print_stats(const struct stats *s)
 	if (s->t.losses.gaps)
 		note_loss("%s, so counts are too low",
 			  losses_text(text, &s->t.losses, "were lost"));
+	if (s->t.missed.count || s->t.missed.unknown)
+		note_loss("%s%llu hits of probes did not reach the tracer, so their counts are too low (see ktape verify)",
+			  s->t.missed.unknown ? "at least " : "",
+			  (ull)s->t.missed.count);
 	return err;
 }
 

@@ -204,6 +204,40 @@ static void print_json_ring(const struct status *s,
 	printf("}");
 }
 
+/*
+ * Print the run-time probes of the session's profile of which hits never reached the
+ * tracer: no ring counts them.
+ */
+static void print_probes(const struct status *s, bool json)
+{
+	struct ktape_profile profile = { .op = 0 };
+	const char *comma = "";
+
+	if (json)
+		fputs("\n],\"missed_hits\":[", stdout);
+	if (!(s->f->features & KTAPE_FEATURE_KPROBE) ||
+	    ktape_device_profile(s->device, KTAPE_PROFILE_GET, &profile))
+		return;
+	for (unsigned int i = 0; i < KTAPE_PROBES; i++) {
+		struct ktape_probe p = { .opcode = KTAPE_OP_PROBE + i };
+		const struct ktape_event_desc *desc = ktape_event_desc(p.opcode);
+
+		if (!(profile.mask[p.opcode / 64] >> p.opcode % 64 & 1) || !desc ||
+		    ktape_device_probe(s->device, KTAPE_PROBE_GET, &p) ||
+		    !*p.symbol)
+			continue;
+		if (json)
+			printf("%s\n{\"event\":\"%s\",\"hits\":%llu,\"missed\":%llu}",
+			       comma, desc->name, (unsigned long long)p.hits,
+			       (unsigned long long)p.missed);
+		else if (p.missed)
+			printf("probe     %s: %llu hits since it was added, %llu more did not reach the tracer\n",
+			       desc->name, (unsigned long long)p.hits,
+			       (unsigned long long)p.missed);
+		comma = ",";
+	}
+}
+
 static const char *state_name(const struct ktape_session_info *i)
 {
 	return i->flags & KTAPE_SESSION_GONE	? "destroyed" :
@@ -278,6 +312,7 @@ static int print_status(const struct status *s, bool json)
 			print_cost(s, (uint32_t)e->cpu, sum_counts(st.emitted));
 		first = false;
 	}
+	print_probes(s, json);
 	if (json)
 		print_json_sessions(s);
 	else

@@ -128,7 +128,9 @@ static enum kt_role role_of(const struct ktape_event *e)
 
 	if (d && d->event_class == KTAPE_CLASS_EXCEPTION)
 		return ROLE_ERROR;
-	return e->opcode == KTAPE_EV_LOSS ? ROLE_LOSS : ROLE_EVENT;
+	return e->opcode == KTAPE_EV_LOSS || e->opcode == KTAPE_EV_MISSED ?
+		       ROLE_LOSS :
+		       ROLE_EVENT;
 }
 
 /*

@@ -44,6 +44,7 @@ int page_event(struct page *p, const struct ktape_event *e)
 {
 	int err = p->on ? ktape_linux_take(p->stats.linux_stats, e) : 0;
 
+	missed_add(&p->stats.missed, e);
 	return err || !p->on || !p->of_rtos ? err :
 					      stats_rtos_event(&p->rtos, e);
 }

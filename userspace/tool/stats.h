@@ -25,6 +25,7 @@ extern const struct stats_share {
  * @info: its metadata
  * @linux_stats: its Linux statistics, or NULL
  * @losses: events that are missing
+ * @missed: hits of probes that did not reach the tracer
  * @damaged: a part could not be read, or did not fit into bounded memory
  */
 struct stats_trace {
@@ -33,6 +34,7 @@ struct stats_trace {
 	const struct ktape_info *info;
 	struct ktape_linux *linux_stats;
 	struct losses losses;
+	struct missed_hits missed;
 	bool damaged;
 };
 

@@ -151,9 +151,11 @@ void stats_put_json(FILE *f, const struct stats_trace *s)
 
 	fprintf(f,
 		"\"span_ns\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"gaps\":%" PRIu64 ",\"uncounted\":%s,\n",
+		",\"gaps\":%" PRIu64 ",\"uncounted\":%s"
+		",\"missed_hits\":%" PRIu64 ",\"missed_uncounted\":%s,\n",
 		ktape_linux_span(l), s->losses.count, s->losses.gaps,
-		s->losses.unknown ? "true" : "false");
+		s->losses.unknown ? "true" : "false", s->missed.count,
+		s->missed.unknown ? "true" : "false");
 	json_cpus(f, l);
 	json_threads(f, l);
 	json_series(f, l, s->info);

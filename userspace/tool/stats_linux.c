@@ -30,8 +30,10 @@ int stats_measure(struct stats_trace *s)
 	const struct ktape_event *e;
 	int ret = 0;
 
-	while (!ret && (ret = ktape_trace_next(s->trace, &e)) > 0)
+	while (!ret && (ret = ktape_trace_next(s->trace, &e)) > 0) {
+		missed_add(&s->missed, e);
 		ret = ktape_linux_take(s->linux_stats, e);
+	}
 	return ret ? ret : ktape_linux_finish(s->linux_stats);
 }
 

@@ -40,6 +40,7 @@ struct counts {
  * @mask: last profile of any CPU
  * @profiled: @mask is valid
  * @filters: bit n: a filter of kind n is in force
+ * @missed: end of the last interval with missed hits, by opcode and enum ktape_missed
  */
 struct pq_ledger {
 	struct counts *counts;
@@ -54,6 +55,7 @@ struct pq_ledger {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	bool profiled;
 	uint64_t filters;
+	uint64_t missed[KTAPE_OPCODES][KTAPE_MISSED_REASONS];
 };
 
 /**
@@ -116,7 +118,7 @@ static void take_sync(struct pq *pq, const struct ktape_event *e)
  * @from: begin, in ticks
  * @to: end, in ticks
  * @cpu: the CPU
- * @source: gap, loss, ledger, evict
+ * @source: gap, loss, ledger, missed, evict
  * @ring: enum ktape_ring_kind; -1: not known
  * @class: name of the class, or NULL
  * @reason: name of the reason, or NULL
@@ -201,6 +203,37 @@ static void take_loss(struct pq *pq, const struct ktape_event *e)
 		.count = kt_get64(p + 16),
 	};
 
+	put_loss(pq, &loss);
+}
+
+/* Hits of a probe that did not reach the tracer.  Every CPU has recorded the same. */
+static void take_missed(struct pq *pq, const struct ktape_event *e)
+{
+	static const char *const names[KTAPE_MISSED_REASONS] = {
+		"busy", "returns", "refused", "detached",
+	};
+	const struct ktape_event_desc *d = ktape_event_desc(e->dat20 & 0xff);
+	unsigned int reason = e->dat20 >> 8 & 15;
+	const uint8_t *p = e->args;
+	struct loss loss = {
+		.from = kt_get64(p),
+		.to = kt_max(kt_get64(p), kt_get64(p + 8)),
+		.cpu = e->cpu,
+		.source = "missed",
+		.ring = -1,
+		.class = d ? class_text(d->event_class) : NULL,
+		.reader = -1,
+		.count = kt_get64(p + 16),
+	};
+	uint64_t *told;
+
+	if (reason >= KTAPE_MISSED_REASONS)
+		return;
+	told = &pq->ledger->missed[e->dat20 & 0xff][reason];
+	if (*told >= loss.to || (!loss.count && reason != KTAPE_MISSED_DETACHED))
+		return;
+	*told = loss.to;
+	loss.reason = names[reason];
 	put_loss(pq, &loss);
 }
 
@@ -361,7 +394,8 @@ void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 
 	pq->ledger->stored++;
-	if (e->opcode > KTAPE_EV_FREEZE || !kt_event_fits(e))
+	if ((e->opcode > KTAPE_EV_FREEZE && e->opcode != KTAPE_EV_MISSED) ||
+	    !kt_event_fits(e))
 		return;
 	switch (e->opcode) {
 	case KTAPE_EV_CLOCK_SYNC:
@@ -375,6 +409,9 @@ void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 		break;
 	case KTAPE_EV_LOSS:
 		take_loss(pq, e);
+		break;
+	case KTAPE_EV_MISSED:
+		take_missed(pq, e);
 		break;
 	case KTAPE_EV_FILTER:
 		take_filter(pq, e);
