@@ -147,6 +147,29 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	EXPECT_LE(19, p.missed);
 }
 
+/* With the records of a CPU that goes and comes. */
+TEST_F_TIMEOUT(missed, hotplug, 300)
+{
+	static const uint64_t counts[] = { 4, 6, 1 };
+	int away = kt_cpus() - 1;
+
+	if (!away || kt_set_online(away, true))
+		SKIP(return, "no CPU can be turned off");
+	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
+			      KT_OPS(self->probe));
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, call("nested", 4));
+	ASSERT_EQ(0, kt_set_online(away, false));
+	ASSERT_EQ(0, call("nested", 6));
+	ASSERT_EQ(0, kt_set_online(away, true));
+	ASSERT_EQ(0, call("nested", 1));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	check_looks(_metadata, self, counts, 3);
+}
+
 /* A session that has no probe in its profile has no such record. */
 TEST_F_TIMEOUT(missed, only_if_wanted, 300)
 {
