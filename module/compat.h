@@ -327,6 +327,13 @@ static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 #define in_hardirq()		(hardirq_count())
 #endif
 
+/* Work items that any CPU may run.  Using the former name is logged since 7.2. */
+#ifdef KT_HAVE_DFL_WQ
+#define kt_any_cpu_wq		system_dfl_wq
+#else
+#define kt_any_cpu_wq		system_unbound_wq
+#endif
+
 /* State of a task that is switched out, for tracepoints that do not pass it. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
 #define kt_task_state(p)	READ_ONCE((p)->__state)

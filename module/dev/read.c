@@ -83,6 +83,23 @@ static bool read_take_part(struct kt_file *kf)
 }
 
 /*
+ * Pass over the rings of CPUs that have none, from number @at on.  A sweep takes no
+ * part of them.  Return: their number.
+ */
+static unsigned int read_pass_absent(struct kt_file *kf, unsigned int at)
+{
+	unsigned int cpu = at / KTAPE_RINGS_PER_CPU, nr;
+	unsigned int next = find_next_bit(kf->session->with_rings, nr_cpu_ids,
+					  cpu);
+
+	if (next == cpu)
+		return 0;
+	nr = next * KTAPE_RINGS_PER_CPU - at;
+	kf->sweep -= min(kf->sweep, nr);
+	return nr;
+}
+
+/*
  * Fill the buffer with a packet of the next ring that has one.
  * Return: bytes of the packet; 0: there is none; -EIO: a block is damaged and was
  * skipped.
@@ -99,6 +116,9 @@ static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 	u64 pos;
 
 	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
+		i += read_pass_absent(kf, (kf->next_ring + i) % nr);
+		if (i >= nr)
+			break;
 		at = (kf->next_ring + i) % nr;
 		cpu = at / KTAPE_RINGS_PER_CPU;
 		kind = at % KTAPE_RINGS_PER_CPU;
@@ -149,7 +169,9 @@ static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 		return false;
 	/* Against kt_reader_moved(): 32-bit kernels would tear a position. */
 	spin_lock(&s->reader_lock);
-	for_each_possible_cpu(cpu) {
+	for_each_set_bit(cpu, s->with_rings, nr_cpu_ids) {
+		if (enough)
+			break;
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU && !enough; kind++) {
 			r = kt_session_ring(s, cpu, kind);
 			c = kt_reader_cursor(&kf->reader, cpu, kind);

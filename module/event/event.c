@@ -6,7 +6,7 @@
  * switches are in switch.c.
  *
  * Also the callbacks of a session's rings (struct kt_ring_ops), which fill in
- * block headers and wake readers.
+ * block headers and have readers woken.
  */
 #include <linux/irqflags.h>
 #include <linux/sched.h>
@@ -401,7 +401,7 @@ static void owner_opening(struct kt_ring *r, struct ktape_block *block,
  *
  * Losses are reported now because the ring has room again, but not at each
  * block, because loss records would push exceptions out of the control ring.
- * irq_work wakes the readers, because a writer may hold the scheduler's locks.
+ * irq_work wakes the readers (wake.c), because a writer may hold the scheduler's locks.
  */
 static void owner_opened(struct kt_ring *r, u64 since)
 {
@@ -439,34 +439,3 @@ const struct kt_ring_ops kt_event_ring_ops = {
 	.filled = owner_filled,
 	.parked = owner_parked,
 };
-
-static void owner_wake(struct irq_work *work)
-{
-	struct kt_owner *owner = container_of(work, struct kt_owner, wake);
-
-	wake_up_all(&owner->wait);
-}
-
-/**
- * kt_owner_init() - Prepare a session's owner structure
- * @owner: zeroed; the caller prepares @filled
- *
- * Context: process context.
- */
-void kt_owner_init(struct kt_owner *owner)
-{
-	atomic_set(&owner->waiting, 0);
-	init_waitqueue_head(&owner->wait);
-	init_irq_work(&owner->wake, owner_wake);
-}
-
-/**
- * kt_owner_exit() - Wait until no reader is being woken
- * @owner: no writer is left in its rings
- *
- * Context: process context, may sleep.
- */
-void kt_owner_exit(struct kt_owner *owner)
-{
-	irq_work_sync(&owner->wake);
-}

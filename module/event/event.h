@@ -18,6 +18,7 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <ktape/cost.h>
 #include <ktape/trigger.h>
@@ -178,7 +179,8 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
  * @no_context: the session does not record which thread runs
  * @waiting: number of readers that wait in read() or poll()
  * @wait: queue of those readers
- * @wake: wakes the readers outside the writer's context
+ * @wake: wakes the first readers outside the writer's context
+ * @wake_rest: wakes the others
  * @filled: ends a full snapshot outside the writer's context
  * @filled_queued: @filled was queued since the session was started
  */
@@ -189,6 +191,7 @@ struct kt_owner {
 	atomic_t waiting;
 	wait_queue_head_t wait;
 	struct irq_work wake;
+	struct work_struct wake_rest;
 	struct irq_work filled;
 	bool filled_queued;
 };
@@ -217,6 +220,7 @@ extern const struct kt_ring_ops kt_event_ring_ops;
 
 void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
+void kt_owner_wake(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		   struct task_struct *other);
 void kt_event_about(u32 code, u32 place, u32 a0, u32 a1, u32 a2,

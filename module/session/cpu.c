@@ -139,6 +139,7 @@ int kt_session_make_rings(struct kt_session *s,
 			return PTR_ERR(rings);
 		/* Other tasks read this without a lock: session_ring_bytes(). */
 		WRITE_ONCE(s->rings[cpu], rings);
+		set_bit(cpu, s->with_rings);
 	}
 	return 0;
 }
@@ -176,6 +177,7 @@ void kt_session_free_rings(struct kt_session *s)
 
 	for_each_possible_cpu(cpu) {
 		rings = s->rings[cpu];
+		clear_bit(cpu, s->with_rings);
 		rings_free(rings);
 		/* After the memory is free: session_ring_bytes() counts it. */
 		WRITE_ONCE(s->rings[cpu], NULL);
@@ -249,6 +251,7 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 		rings_give_to_cpu(s, cpu, rings);
 		/* Pairs with the acquire in kt_session_ring(). */
 		smp_store_release(&s->rings[cpu], rings);
+		set_bit(cpu, s->with_rings);
 		if (s->running)
 			kt_control_other(s, cpu, true);
 	}

@@ -164,7 +164,7 @@ static void session_stop_running(struct kt_session *s)
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	kt_session_probes(NULL);
-	wake_up_all(&s->owner.wait);
+	kt_owner_wake(&s->owner);
 }
 
 /**

@@ -14,6 +14,7 @@
  * session.  Until it has done so, other tasks still see the session in
  * kt_sessions[] with a reference count of zero, and must skip it.
  */
+#include <linux/bitmap.h>
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/ctype.h>
@@ -391,7 +392,27 @@ static void session_look_work(struct work_struct *work)
 {
 	struct kt_session *s = container_of(work, struct kt_session, look.work);
 
-	wake_up_all(&s->owner.wait);
+	kt_owner_wake(&s->owner);
+}
+
+static struct kt_session *session_alloc(void)
+{
+	struct kt_session *s;
+
+	s = kzalloc(struct_size(s, rings, nr_cpu_ids), GFP_KERNEL);
+	if (!s)
+		return NULL;
+	s->with_rings = bitmap_zalloc(nr_cpu_ids, GFP_KERNEL);
+	if (s->with_rings)
+		return s;
+	kfree(s);
+	return NULL;
+}
+
+static void session_free(struct kt_session *s)
+{
+	bitmap_free(s->with_rings);
+	kfree(s);
 }
 
 /**
@@ -414,7 +435,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 
 	if (config->mode > KTAPE_MODE_PERSISTENT)
 		return ERR_PTR(-EINVAL);
-	s = kzalloc(struct_size(s, rings, nr_cpu_ids), GFP_KERNEL);
+	s = session_alloc();
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->mode = config->mode;
@@ -440,7 +461,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_session_free_rings(s);
 	session_unreserve(s);
 err:
-	kfree(s);
+	session_free(s);
 	return ERR_PTR(ret);
 }
 
@@ -485,6 +506,8 @@ static void session_destroy(struct kt_session *s)
 	cancel_delayed_work_sync(&s->watch);
 	kt_session_freeze_exit(s);
 	kt_session_triggers_exit(s);
+	/* Neither a probe nor a trigger opens a block any more. */
+	kt_owner_exit(&s->owner);
 	mutex_lock(&kt_session_control);
 	kt_session_filters_exit(s);
 	cpus_read_lock();
@@ -492,14 +515,13 @@ static void session_destroy(struct kt_session *s)
 	kt_sessions[s->id] = NULL;
 	unlisted[s->id] = s;
 	/* The stop cleared the want bits, so no writer uses the ring pointers. */
-	kt_owner_exit(&s->owner);
 	kt_session_withdraw_rings(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	mutex_unlock(&kt_session_control);
 	kt_session_free_rings(s);
 	session_unreserve(s);
-	kfree(s);
+	session_free(s);
 }
 
 /**

@@ -131,6 +131,7 @@ struct kt_looks {
  * @look: wakes pollers whose watermark is below a block
  * @watch: looks for readers that stall
  * @freeze: stops a full snapshot
+ * @with_rings: bit n: CPU n has rings; set after its @rings
  * @rings: per possible CPU; NULL = the CPU has none; set once, with release
  *
  * Except for @readers and @registered, members are changed with both
@@ -171,6 +172,7 @@ struct kt_session {
 	struct delayed_work look;
 	struct delayed_work watch;
 	struct work_struct freeze;
+	unsigned long *with_rings;
 	struct kt_rings *rings[];
 };
 
