@@ -37,7 +37,7 @@ recording()
 	status=$?
 	stopped=
 	! ktape stop || stopped=yes
-	timeout 60 cat /dev/ktape >$dir/stream
+	timeout 600 cat /dev/ktape >$dir/stream
 	lines_of $dir/stream
 	: >$dir/stream
 	return $status

@@ -77,7 +77,7 @@ test_forms()
 	sh $dir/emit 2>$dir/err
 	result $? "mark and echo accept all forms" $dir/err
 	ktape stop
-	timeout $((20 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/stream
+	timeout $((200 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/stream
 	ktape dump --all $dir/stream 2>$dir/err |
 		sed -nE 's/^\[[0-9.]+\] cpu [0-9]+ [^ ]+ ((mark|text|exc|user_ev|isr|trace_ev)[a-z_]*: )/\1/p' \
 		>$dir/all
@@ -184,7 +184,7 @@ test_refused()
 	result $? "mark_rate=0 refuses unprivileged users" $dir/err
 	ktape mark instant 1 message
 	ktape stop
-	timeout $((20 * ${KTAPE_SCALE:-1})) cat /dev/ktape |
+	timeout $((200 * ${KTAPE_SCALE:-1})) cat /dev/ktape |
 		ktape dump --all - 2>/dev/null |
 		grep -q 'mark: task=0 id=1 message=$'
 	result $? "max_str=0 records no messages"

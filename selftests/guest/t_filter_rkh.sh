@@ -167,7 +167,7 @@ test_duration()
 {
 	{ cat $dir/session; echo "duration = 1s"; } >$dir/short
 	read -r before _ </proc/uptime
-	timeout 60 ktape record -q --config $dir/short -o $dir/t >$dir/out 2>&1
+	timeout 600 ktape record -q --config $dir/short -o $dir/t >$dir/out 2>&1
 	result $? "the file's duration ends the recording" $dir/out
 	read -r after _ </proc/uptime
 	[ $((${after%.*} - ${before%.*})) -ge 1 ]

@@ -8,7 +8,7 @@
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-most=$((60 * ${KTAPE_SCALE:-1}))
+most=$((600 * ${KTAPE_SCALE:-1}))
 tries=${KTAPE_HOSTILE:-1}
 [ "$tries" -le 30 ] || tries=30
 disk=$dir/disk

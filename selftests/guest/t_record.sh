@@ -108,7 +108,7 @@ test_pipe()
 	# Runs until it is killed, because the start of a recording may take
 	# long.
 	emit &
-	timeout 60 ktape record -o - 2>$dir/log | head -c 200000 >/dev/null
+	timeout 600 ktape record -o - 2>$dir/log | head -c 200000 >/dev/null
 	[ "$(summary $dir/log)" -gt 0 ]
 	result $? "the recording ends when the pipe's reader exits" $dir/log
 	kill $!

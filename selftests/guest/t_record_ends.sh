@@ -9,7 +9,7 @@
 . "${0%/*}/record.sh"
 
 # Seconds, longer than anything here takes.
-most=$((60 * ${KTAPE_SCALE:-1}))
+most=$((600 * ${KTAPE_SCALE:-1}))
 
 # begun: wait until there is a session besides session 0
 begun()

@@ -66,7 +66,7 @@ test_session_0()
 	emit &
 	emitter=$!
 	# Ends with the session: if it were killed, half a packet might be left.
-	timeout $((60 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/f 2>/dev/null &
+	timeout $((600 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/f 2>/dev/null &
 	act nap 200 2
 	ktape stop
 	ktape start

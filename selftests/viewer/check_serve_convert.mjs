@@ -13,7 +13,7 @@ import { Browser, Tab } from "./chromium.mjs";
 import { differ, plan, test } from "./tap.mjs";
 
 const [chromium, ktape, folder, traces, shots] = process.argv.slice(2);
-const LIMIT = 60000;	// ms to start or end, on a busy machine
+const LIMIT = 600000;	// ms to start or end, on a busy machine
 
 const server = spawn(ktape, ["serve", folder], { stdio: ["ignore", "pipe", "ignore"] });
 const ended = once(server, "exit");

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const ALT = 1, SHIFT = 8;	// modifiers of keys
-const LIMIT = Number(process.env.LIMIT ?? 120000);	// ms for an answer, on a busy machine
+const LIMIT = Number(process.env.LIMIT ?? 1200000);	// ms for an answer, on a busy machine
 
 export class Browser {
 	/**

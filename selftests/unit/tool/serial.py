@@ -334,7 +334,7 @@ def stop_receive(frame, tool, trace, to, events):
         data = data[os.write(b, data[:512]):]
     drain(sb)
     os.killpg(rx.pid, signal.SIGINT)
-    text = rx.communicate(timeout=20)[1].decode()
+    text = rx.communicate(timeout=200)[1].decode()
     sys.stderr.write(text)
     assert rx.returncode == 0
     assert events + ' events received, 5 events lost in 1 gap, no bad frame' in text

@@ -25,7 +25,7 @@ fresh()
 # wait_lines FILE N: wait until FILE has N lines
 wait_lines()
 {
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		[ "$(wc -l <"$1")" -ge "$2" ] && return 0
 		sleep 0.1
 	done
@@ -151,7 +151,7 @@ test_live()
 	pid=$!
 	exec 8>live
 	head -c $(($(stat -c %s p) - 4000)) p >&8
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		[ "$(wc -l <text)" -ge 92 ] && break
 		sleep 0.1
 	done
@@ -491,7 +491,7 @@ shows_live()
 
 	shift 3
 	mkfifo line
-	timeout 60 "$out/user-asan/ktape" dump --all "$@" - <line >text 2>log &
+	timeout 600 "$out/user-asan/ktape" dump --all "$@" - <line >text 2>log &
 	pid=$!
 	exec 9>line
 	cat "$file" >&9

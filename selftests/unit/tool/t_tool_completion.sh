@@ -295,7 +295,7 @@ in_bash()
 in_zsh()
 {
 	mkdir of_zsh
-	(cd place && timeout 120 zsh -f "$here/complete.zsh" "$work/zsh" \
+	(cd place && timeout 1200 zsh -f "$here/complete.zsh" "$work/zsh" \
 		"$work/of_zsh" 2>>../log)
 }
 
@@ -304,7 +304,7 @@ in_zsh()
 in_fish()
 {
 	# shellcheck disable=SC2016	# of fish
-	timeout 120 fish --no-config -c '
+	timeout 1200 fish --no-config -c '
 		source $argv[1]
 		cd place
 		while read -l line
@@ -366,7 +366,7 @@ test_elvish()
 		e:mv $work/offered.new $work/offered
 	EOT
 	rm -f offered
-	timeout 120 "$here/terminal.py" offered elvish -rc rc.elv >said 2>&1
+	timeout 1200 "$here/terminal.py" offered elvish -rc rc.elv >said 2>&1
 	grep -oE "complex-candidate '?[a-z=-]+" offered | sed "s/.* '*//" |
 		paste -sd ' ' >log
 	diff log - <<<'add list remove --mode=discard --mode=overwrite --mode=snapshot --device -h --help' >>said ||

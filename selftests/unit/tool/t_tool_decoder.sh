@@ -28,9 +28,9 @@ known()
 alike()
 {
 	local status theirs
-	timeout 60 "$out/user-asan/ktape" dump --json "$1" >lines 2>says
+	timeout 600 "$out/user-asan/ktape" dump --json "$1" >lines 2>says
 	status=$?
-	timeout 60 python3 "$here/../../decoder.py" "$1" >decoded 2>log
+	timeout 600 python3 "$here/../../decoder.py" "$1" >decoded 2>log
 	theirs=$?
 	lost says >lost.dump
 	sed -nE 's/.*: (.* lost in [0-9]+ gaps?)$/\1/p' log >lost.decoder

@@ -656,7 +656,7 @@ spoiled()
 	local form status
 
 	for form in '' --json; do
-		timeout 20 "$out/user-asan/ktape" doctor --root m $form >text 2>log
+		timeout 200 "$out/user-asan/ktape" doctor --root m $form >text 2>log
 		status=$?
 		if [ $status -gt 1 ] || [ -s log ] ||
 			LC_ALL=C grep -aq $'[\001-\010\013-\037\177]' text ||
@@ -725,10 +725,10 @@ test_usage()
 	result $? "no operands"
 	run 2 doctor -b much && says 'not a valid value'
 	result $? "a size that is none"
-	timeout 60 "$out/user-asan/ktape" doctor >text 2>log
+	timeout 600 "$out/user-asan/ktape" doctor >text 2>log
 	[ $? -le 1 ] && [ ! -s log ] && tail -n 1 text | grep -q '^next: .'
 	result $? "the machine of this test ends with a next step"
-	timeout 60 "$out/user-asan/ktape" doctor --json >text 2>log
+	timeout 600 "$out/user-asan/ktape" doctor --json >text 2>log
 	[ $? -le 1 ] && [ ! -s log ] && python3 -m json.tool text >>log
 	result $? "the machine of this test, as JSON"
 }

@@ -145,7 +145,7 @@ test_standard_output()
 	for command in "convert -t csv -o - t" "dump t" "stats --linux t" \
 		"verify t" "diff t t"; do
 		# shellcheck disable=SC2086	# words
-		timeout 60 "$ktape" $command >>t/cpu0 2>log
+		timeout 600 "$ktape" $command >>t/cpu0 2>log
 		status=$?
 		# Exit status 1 of verify is a verdict.
 		[ $status -eq 1 ] || { [ $status -eq 2 ] &&
@@ -155,11 +155,11 @@ test_standard_output()
 		result $? "$command >>t/cpu0: refused"
 	done
 	# shellcheck disable=SC2094	# that is the point
-	timeout 60 "$ktape" convert -t csv -o - p >>p 2>log
+	timeout 600 "$ktape" convert -t csv -o - p >>p 2>log
 	[ $? = 1 ] && says "standard output is also an input" && untouched
 	result $? "convert -o - >>input: refused"
 	# shellcheck disable=SC2094	# that is the point
-	timeout 60 "$ktape" dump --all - <p >>p 2>log
+	timeout 600 "$ktape" dump --all - <p >>p 2>log
 	[ $? = 1 ] && says "standard output is also an input" && untouched
 	result $? "dump - <input >>input: refused"
 }
@@ -250,7 +250,7 @@ test_socket()
 {
 	fresh
 	run 0 convert -t csv -o want p
-	if timeout 60 python3 - "$ktape" p >got 2>log <<'END'
+	if timeout 600 python3 - "$ktape" p >got 2>log <<'END'
 import socket, subprocess, sys
 ours, theirs = socket.socketpair()
 child = subprocess.Popen([sys.argv[1], "convert", "-t", "csv", "-o", "-", "-"],
@@ -301,7 +301,7 @@ test_rights()
 	echo old >open/o
 	chown 65534:0 open/o
 	chmod 600 open/o
-	timeout 60 "${as_nobody[@]}" ./command convert -t csv -o open/o t 2>log &&
+	timeout 600 "${as_nobody[@]}" ./command convert -t csv -o open/o t 2>log &&
 		[ "$(stat -c %a:%u open/o)" = 600:65534 ] &&
 		[ "$(wc -l <open/o)" = 97 ]
 	result $? "convert: a private output stays private"
@@ -313,7 +313,7 @@ test_rights()
 		chown 0 open/o "open/o/$file"
 		chmod 1777 open/o
 		find open/o -type f -exec cksum {} + | sort >earlier
-		timeout 60 "${as_nobody[@]}" ./command convert --force -t native \
+		timeout 600 "${as_nobody[@]}" ./command convert --force -t native \
 			-o open/o s.tband 2>log
 		[ $? = 1 ] && says "Operation not permitted" && find open/o \
 			-type f -exec cksum {} + | sort | cmp - earlier >>log &&
@@ -538,7 +538,7 @@ test_late_signal()
 	mkfifo cut
 	cat <&7 >raw &
 	reader=$!
-	timeout 60 sh -c "exec 8>cut && kill -TERM $pid"
+	timeout 600 sh -c "exec 8>cut && kill -TERM $pid"
 	wait $pid
 	status=$?
 	echo end >&7

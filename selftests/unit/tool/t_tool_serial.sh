@@ -84,27 +84,27 @@ python3 "$here/serial.py" joined "$tool" rkh.line two >text 2>log
 result $? "rkh: two frames merged into one are refused"
 
 for frame in rkh cobs; do
-	timeout 60 python3 "$here/serial.py" slow $frame "$tool" $frame.line \
+	timeout 600 python3 "$here/serial.py" slow $frame "$tool" $frame.line \
 		$frame.slow 2>log && "$tool" dump --all $frame.clean >want 2>>log &&
 		"$tool" dump --all $frame.slow 2>>log | diff want - >>log
 	result $? "$frame: byte by byte"
 done
 
 for frame in rkh cobs; do
-	timeout 60 python3 "$here/serial.py" line $frame 0 "$tool" trace \
+	timeout 600 python3 "$here/serial.py" line $frame 0 "$tool" trace \
 		$frame.pair >text 2>log &&
 		says "$sent events received, 5 events lost in 1 gap, no bad frame"
 	result $? "$frame: a pair of terminals"
 done
 
-timeout 60 python3 "$here/serial.py" line rkh 60 "$tool" trace lossy \
+timeout 600 python3 "$here/serial.py" line rkh 60 "$tool" trace lossy \
 	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
 	[ $((came + lost)) -ge "$sent" ] && [ "$bad" -gt 0 ] &&
 	run 0 dump --all lossy
 result $? "rkh: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
 
 # Here every lost event is counted, and the 5 that the trace itself has lost.
-timeout 60 python3 "$here/serial.py" line cobs 60 "$tool" trace lossy2 \
+timeout 600 python3 "$here/serial.py" line cobs 60 "$tool" trace lossy2 \
 	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
 	[ $((came + lost)) = $((sent + 5)) ] && [ "$bad" -gt 0 ] &&
 	run 0 dump --all lossy2
@@ -127,7 +127,7 @@ result $? "cobs: known damage is counted exactly: $same of 12"
 
 "$tool" convert --to native -o - trace >pipe-form 2>log
 for how in stop-send stop-receive hangup; do
-	timeout 60 python3 "$here/serial.py" $how cobs "$tool" pipe-form \
+	timeout 600 python3 "$here/serial.py" $how cobs "$tool" pipe-form \
 		stopped-$how "$sent" >text 2>log
 	result $? "live: $how"
 done
@@ -147,11 +147,11 @@ no_events=' (context|registry): '
 all=$("$tool" dump --all session 2>/dev/null | grep -cv " registry: ")
 controls=$("$tool" dump --event control session 2>/dev/null |
 	grep -Ecv "$no_events")
-timeout 60 python3 "$here/serial.py" stuck cobs "$tool" session-pipe stuck \
+timeout 600 python3 "$here/serial.py" stuck cobs "$tool" session-pipe stuck \
 	>stuck-log 2>&1 &
 stuck=$!
 for frame in rkh cobs; do
-	timeout 60 python3 "$here/serial.py" full $frame "$tool" session \
+	timeout 600 python3 "$here/serial.py" full $frame "$tool" session \
 		full-$frame 2>log
 	ended=$?
 	shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
@@ -162,7 +162,7 @@ for frame in rkh cobs; do
 		controls_are full-$frame.d
 	result $? "$frame: a line that is full: ${shed:-none} of $all shed"
 done
-timeout 60 python3 "$here/serial.py" late cobs "$tool" session-pipe late 2>log
+timeout 600 python3 "$here/serial.py" late cobs "$tool" session-pipe late 2>log
 ended=$?
 shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
 [ $ended = 0 ] && [ "${shed:-0}" -gt 50 ] &&

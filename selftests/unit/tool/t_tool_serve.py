@@ -58,7 +58,7 @@ class Server:
 
     def connect(self):
         s = socket.create_connection((self.host.strip('[]'), self.port), 60)
-        s.settimeout(60)
+        s.settimeout(600)
         return s
 
     def raw(self, request, ends=True):

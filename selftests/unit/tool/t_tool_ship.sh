@@ -51,7 +51,7 @@ uploader='exec ./uploader "$1"'
 
 ship()
 {
-	timeout 120 "$ktape" ship --to "$uploader" --backoff 1ms "$@" night >text 2>log.txt
+	timeout 1200 "$ktape" ship --to "$uploader" --backoff 1ms "$@" night >text 2>log.txt
 	got=$?
 	cat log.txt >>log.all
 	return $got

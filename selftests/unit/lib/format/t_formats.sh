@@ -21,7 +21,7 @@ is()
 {
 	want=$1
 	shift
-	timeout 60 "$small/ktape" "$@" >small.text 2>log
+	timeout 600 "$small/ktape" "$@" >small.text 2>log
 	got=$?
 	[ $got = "$want" ] || echo "exit status $got, not $want: $*" >>log
 	[ $got = "$want" ]

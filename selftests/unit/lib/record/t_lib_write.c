@@ -101,7 +101,7 @@ static void test_foreign(void)
 	begin_folder();
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	check(!mkfifo(path, 0666), "mkfifo");
-	alarm(20);
+	alarm(200);
 	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a pipe of that name");
 	alarm(0);
 }
@@ -350,7 +350,7 @@ static void test_stuck_pipe(void)
 	make_device();
 	waits = 0;
 	how.fd = ends[1];
-	alarm(20);
+	alarm(200);
 	err = record(&how, &stats, 0);
 	alarm(0);
 	close(ends[0]);
@@ -477,7 +477,7 @@ static void leave_live(bool runs)
 	 */
 	running = runs;
 	echoes = true;
-	alarm(20);
+	alarm(200);
 	check(!ktape_recorder_finish(r), "finish");
 	alarm(0);
 	echoes = false;

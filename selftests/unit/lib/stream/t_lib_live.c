@@ -9,7 +9,7 @@
 
 #include "lib_trace.h"
 
-#define PATIENCE	20	/* time limit of a test, in seconds */
+#define PATIENCE	200	/* time limit of a test, in seconds */
 
 /* A sender whose output is our standard input; it continues when it is told to. */
 struct sender {

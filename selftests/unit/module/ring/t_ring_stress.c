@@ -24,7 +24,7 @@
 #define LEVELS		3
 #define PERIOD		150000	/* ns between signals of a level */
 /* Seconds that a plan may take on a busy machine. */
-#define PATIENCE	(180 + target / (STRESS_RECORDS / 180))
+#define PATIENCE	(1800 + target / (STRESS_RECORDS / 1800))
 
 struct plan {
 	unsigned long block_size;
