@@ -35,7 +35,9 @@ show insmod /ktape.ko
 while :; do
 	show ktape record -e '*' -b 4M -o /scratch/demo -- sh /load "$seconds"
 	ktape dump /scratch/demo >/scratch/dump.txt
-	[ "$(wc -l </scratch/dump.txt)" -lt 60000 ] && [ "$seconds" -lt 60 ] || break
+	if [ "$(wc -l </scratch/dump.txt)" -ge 50000 ] || [ "$seconds" -ge 60 ]; then
+		break
+	fi
 	seconds=$((seconds * 2))
 	rm -r /scratch/demo
 done

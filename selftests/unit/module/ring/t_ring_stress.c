@@ -18,7 +18,7 @@
 #include "tap.h"
 
 #ifndef STRESS_RECORDS
-#define STRESS_RECORDS	120000000ULL
+#define STRESS_RECORDS	40000000ULL
 #endif
 
 #define LEVELS		3
