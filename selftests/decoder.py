@@ -257,6 +257,7 @@ class Show:
     def show_kernel_stack(self, raw, record):
         event = self.meta.events.get(raw["event"])
         return {"event": event.name if event and event.known else str(raw["event"]),
+                "cut": bool(raw["cut"]),
                 "frames": self.value("FUNC", record.time, raw["stack"], {})}
 
     def show_exception(self, raw, record):

@@ -153,12 +153,12 @@ static unsigned int stack_first_frame(const unsigned long *frames,
  */
 noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 {
-	unsigned long frames[FRAMES_ABOVE + KTAPE_STACK_FRAMES];
+	/* One more than a record takes: it says that there are more. */
+	unsigned long frames[FRAMES_ABOVE + KTAPE_STACK_FRAMES + 1];
 	u32 blob[1 + KTAPE_STACK_FRAMES];
+	u32 dat20 = event->code & (KTAPE_OPCODES - 1);
 	unsigned int nr, first, i;
 	struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_KERNEL_STACK,
-				event->code & (KTAPE_OPCODES - 1), 1, 0),
 		.class = KTAPE_CLASS_STACK,
 		.blob = blob,
 	};
@@ -171,6 +171,10 @@ noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 	}
 	nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
 	first = stack_first_frame(frames, nr, event);
+	/* If glue filled more than its share, nobody knows what followed. */
+	if (nr - first > KTAPE_STACK_FRAMES || nr == ARRAY_SIZE(frames))
+		dat20 |= KTAPE_STACK_CUT;
+	rec.code = KT_CODE(KTAPE_EV_KERNEL_STACK, dat20, 1, 0);
 	nr = min_t(unsigned int, nr - first, KTAPE_STACK_FRAMES);
 	blob[0] = nr;
 	for (i = 0; i < nr; i++)

@@ -23,6 +23,7 @@
  * @nr: number of these
  * @frames: frames of the latest stack, innermost first
  * @nr_frames: number of these
+ * @cut: the latest stack has more frames
  */
 struct seen {
 	const __u64 *mask;
@@ -30,6 +31,7 @@ struct seen {
 	unsigned int nested[NESTED_MAX];
 	int nr;
 	uint32_t frames[KTAPE_STACK_FRAMES], nr_frames;
+	bool cut;
 };
 
 static void look(const struct kt_rec *r, void *arg)
@@ -47,12 +49,13 @@ static void look(const struct kt_rec *r, void *arg)
 	}
 	s->stacks++;
 	memcpy(&n, r->blob, sizeof(n));
-	if (!s->nr || s->nested[--s->nr] != r->dat20 || !n ||
-	    n > KTAPE_STACK_FRAMES || r->size != 4 + 4 * n) {
+	if (!s->nr || s->nested[--s->nr] != (r->dat20 & ~KTAPE_STACK_CUT) ||
+	    !n || n > KTAPE_STACK_FRAMES || r->size != 4 + 4 * n) {
 		s->wrong++;
 		return;
 	}
 	s->nr_frames = n;
+	s->cut = r->dat20 & KTAPE_STACK_CUT;
 	memcpy(s->frames, r->blob + 4, 4 * n);
 }
 
@@ -332,6 +335,53 @@ TEST_F(probes, frames)
 			  frame_of(&self->s, "param_attr_store"));
 	} else {
 		EXPECT_LE(at + 1, frame_of(&self->s, "param_attr_store"));
+	}
+}
+
+/* ---- stacks that are longer than their records ----------------------------- */
+
+/* Let ktape_target() be called below so many calls, and look at its only stack. */
+static void stack_below(struct __test_metadata *_metadata,
+			FIXTURE_DATA(stack) *self, unsigned int calls)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", calls);
+	memset(&self->seen, 0, sizeof(self->seen));
+	self->seen.mask = self->mask;
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_write_text(KT_TARGET_PARAM "below", text));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	EXPECT_EQ(0, self->seen.wrong);
+	ASSERT_EQ(1, self->seen.stacks);
+}
+
+/* Stacks of each depth up to one that is twice as deep as a record. */
+TEST_F(stack, longer_than_a_record)
+{
+	int op = kt_probe_add(self->main, "ktape_target", 0, 0);
+	unsigned int least, calls;
+
+	ASSERT_LT(0, op);
+	kt_mask_add(self->mask, op);
+	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, op, 0, 0));
+	stack_below(_metadata, self, 0);
+	show(_metadata, self);
+	least = self->seen.nr_frames;
+	ASSERT_LT(1, least);
+	ASSERT_GT(KTAPE_STACK_FRAMES, least);
+	EXPECT_FALSE(self->seen.cut);
+	for (calls = 1; calls <= 2 * KTAPE_STACK_FRAMES; calls++) {
+		unsigned int frames = least + calls;
+
+		stack_below(_metadata, self, calls);
+		EXPECT_EQ(frames > KTAPE_STACK_FRAMES, self->seen.cut)
+			TH_LOG("a stack of %u frames", frames);
+		EXPECT_EQ(frames < KTAPE_STACK_FRAMES ? frames : KTAPE_STACK_FRAMES,
+			  self->seen.nr_frames);
 	}
 }
 

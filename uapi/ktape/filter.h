@@ -66,7 +66,8 @@ enum ktape_filter_kind {
 #define KTAPE_FILTER_CGROUPS		8
 #define KTAPE_FILTER_UIDS		16
 #define KTAPE_FILTER_RATES		32
-#define KTAPE_STACK_FRAMES		16
+#define KTAPE_STACK_FRAMES		16	/* of a kernel_stack record, at most */
+#define KTAPE_STACK_CUT			(1U << 8)	/* its bit cut in dat20 */
 
 /* Flags of struct ktape_filter_pid. */
 #define KTAPE_PID_THREADS	(1U << 0)	/* all threads of its process */

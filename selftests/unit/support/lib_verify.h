@@ -13,6 +13,7 @@ struct result {
 	struct ktape_finding finding[FINDINGS];
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
+	char form[sizeof(((struct ktape_finding *)0)->text)];	/* the last such note */
 	uint64_t records;
 	uint64_t filtered;
 	uint64_t lost;
@@ -30,6 +31,8 @@ static void take(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
+	if (f->note && f->rule == KTAPE_RULE_FORM)
+		snprintf(r->form, sizeof(r->form), "%s", f->text);
 	if (f->note || r->nr == FINDINGS)
 		return;
 	r->finding[r->nr++] = *f;

@@ -4,6 +4,7 @@
 KTAPE_EVENT(172, KERNEL_STACK, kernel_stack, STACK,
 	    "the call stack at the event before, innermost first")
 	KTAPE_BITS(U32, event, 8, "opcode of that event")
+	KTAPE_BITS(BOOL, cut, 1, "the stack has more frames than the record")
 KTAPE_ARGS()
 	KTAPE_BLOB()
 	KTAPE_LIST(FUNC, frames, stack, "return addresses")

@@ -144,6 +144,8 @@ static char *put_stack(char *p, const struct kt_line *l)
 	p = of ? kt_put_str(p, of->name) : kt_put_u64(p, e->dat20 & 0xff);
 	if (l->json)
 		p = kt_put_char(p, '"');
+	p = kt_show_key(p, l, "cut");
+	p = kt_show_value(p, l, KTAPE_TYPE_BOOL, !!(e->dat20 & KTAPE_STACK_CUT));
 	p = kt_show_key(p, l, "frames");
 	p = kt_put_char(p, '[');
 	for (uint32_t i = 0; i < nr; i++) {

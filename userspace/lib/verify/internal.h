@@ -241,6 +241,7 @@ struct kt_vabsent {
  * @samples: number of samples of the time in the tracer
  * @sampled: sum of these samples in ticks
  * @opening: ticks spent opening blocks
+ * @stacks_cut: call stacks that have more frames than their records
  * @damaged: a rule about the streams of this CPU is violated
  * @absent: proof that the event in question is absent on this CPU
  */
@@ -268,6 +269,7 @@ struct kt_vcpu {
 	uint64_t samples;
 	uint64_t sampled;
 	uint64_t opening;
+	uint64_t stacks_cut;
 	bool damaged;
 	struct kt_vabsent absent;
 };

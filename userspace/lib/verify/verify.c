@@ -387,6 +387,8 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	check_time(v, r, s, e);
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return false;
+	if (e->opcode == KTAPE_EV_KERNEL_STACK && e->dat20 & KTAPE_STACK_CUT)
+		c->stacks_cut++;
 	if (!v->trace->info.converted)
 		take_record(v, c, e);
 	r->records++;
@@ -437,6 +439,20 @@ static void report_missing_cpus(struct ktape_verify *v)
 	}
 }
 
+/* Report call stacks that were longer than their records: their callers are not known. */
+static void report_cut_stacks(struct ktape_verify *v)
+{
+	uint64_t cut = 0;
+
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+		cut += v->cpus[i] ? v->cpus[i]->stacks_cut : 0;
+	if (cut)
+		kt_verify_note(
+			v, KTAPE_RULE_FORM, NULL,
+			"call stacks that were cut at their %d innermost frames: %llu",
+			KTAPE_STACK_FRAMES, (unsigned long long)cut);
+}
+
 /* Apply the rules that need the whole trace. */
 static void end_trace(struct ktape_verify *v)
 {
@@ -448,6 +464,7 @@ static void end_trace(struct ktape_verify *v)
 		return;
 	}
 	report_missing_cpus(v);
+	report_cut_stacks(v);
 	v->finished = kt_verify_finished(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];

@@ -200,6 +200,38 @@ static void test_no_start(void)
 	done(s);
 }
 
+/* Call stacks that have more frames than their records give one note with their number. */
+static void test_cut_stacks(void)
+{
+	static const uint32_t frames[] = { 1, 0xf00d };
+	struct ktape_record rec = { .opcode = KTAPE_EV_KERNEL_STACK,
+				    .blob = frames, .blob_size = sizeof(frames) };
+	char number[32];
+	struct sim *s;
+
+	for (unsigned int cut = 0; cut < 4; cut++) {
+		s = sim_new(14);
+		sim_start(s);
+		sim_work(s, 100);
+		for (unsigned int i = 0; i < 6; i++) {
+			rec.dat20 = KTAPE_EV_SCHED_SWITCH |
+				    (i < cut ? KTAPE_STACK_CUT : 0);
+			s->ring[i % SIM_CPUS * 2].emitted[KTAPE_CLASS_STACK]++;
+			sim_write(s, i % SIM_CPUS, KTAPE_RING_EVENT, &rec);
+		}
+		sim_work(s, 100);
+		sim_stop(s);
+		sim_finish(s);
+		save(s, 0);
+		check_equal(result.ret, 0);
+		check_equal(result.notes[KTAPE_RULE_FORM], cut ? 1 : 0);
+		snprintf(number, sizeof(number), "frames: %u", cut);
+		check(!cut || strstr(result.form, number), "%s, not %u",
+		      result.form, cut);
+		done(s);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "a whole trace", test_whole },
 	{ "filters, losses, stops and starts", test_eventful },
@@ -209,6 +241,7 @@ static const struct tap_test tests[] = {
 	{ "losses before the reader came", test_lost_first },
 	{ "without the ledger of a stop", test_no_end },
 	{ "without the ledger of a start", test_no_start },
+	{ "call stacks longer than their records", test_cut_stacks },
 };
 
 int main(int argc, char **argv)
