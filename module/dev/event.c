@@ -29,6 +29,7 @@ static const char *const event_reasons[] = {
 	[KTAPE_EVENT_FAILED] = "the probe could not be attached",
 	[KTAPE_EVENT_FREE_SLOT] = "a free slot: add a probe to it",
 	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
+	[KTAPE_EVENT_LAYOUT] = "the kernel's functions are elsewhere than expected, or unnamed",
 };
 
 static const char *event_reason(u32 opcode, u32 state)

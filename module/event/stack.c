@@ -9,6 +9,8 @@
  * and this module ("glue": the functions by which tracepoints call their
  * probes).
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -27,6 +29,10 @@
 #define PROBE_SPAN	8
 
 #define GLUE_MAX	512	/* glue functions that are left out */
+
+/* How their symbols begin, and what is more than any of them has, KASAN's checks included. */
+#define GLUE_NAME	"__traceiter_"
+#define GLUE_SIZE_MAX	4096
 
 static struct {
 	unsigned long start;
@@ -52,19 +58,26 @@ static bool glue_has(unsigned long address)
 }
 
 /*
- * Return the bytes from @function to the end of its symbol, 0 = unknown.  Of
- * the functions that know them, modules can call only sprint_symbol().
+ * Return the bytes of a glue function, 0 = unknown.  Of the functions that know them,
+ * modules can call only sprint_symbol().  It takes all bytes up to the next symbol for
+ * the function's, and a symbol that is near may be another function's: so check name,
+ * begin and size, because callers would be missing in call stacks without a mark.
  */
-static unsigned long function_size(unsigned long function)
+static unsigned long glue_size(unsigned long function)
 {
 	char text[KSYM_SYMBOL_LEN], *plus;
 	unsigned long offset, size;
 
 	sprint_symbol(text, function);
 	plus = strstr(text, "+0x");
-	if (!plus || sscanf(plus, "+0x%lx/0x%lx", &offset, &size) != 2)
-		return 0;
-	return size - offset;
+	if (plus && sscanf(plus, "+0x%lx/0x%lx", &offset, &size) == 2 &&
+	    !strncmp(text, GLUE_NAME, strlen(GLUE_NAME)) && !offset &&
+	    size <= GLUE_SIZE_MAX)
+		return size;
+	/* Without a symbol the text is the address itself, which must not be revealed. */
+	pr_warn_once("call stacks have one frame too many: a function by which tracepoints call their probes has the symbol %s\n",
+		     plus ? text : "(none)");
+	return 0;
 }
 
 /**
@@ -75,16 +88,19 @@ static unsigned long function_size(unsigned long function)
  */
 void kt_stack_leave_out(const void *function)
 {
-	unsigned long start = (unsigned long)function;
+	unsigned long start = (unsigned long)function, size;
 	unsigned int i;
 
+	if (!start)
+		return;
 	mutex_lock(&glue_lock);
 	for (i = 0; i < nr_glue && glue[i].size; i++)
 		;
-	if (start && i < GLUE_MAX && !glue_has(start)) {
+	size = i < GLUE_MAX && !glue_has(start) ? glue_size(start) : 0;
+	if (size) {
 		WRITE_ONCE(glue[i].start, start);
 		/* Pairs with the acquire in glue_has(). */
-		smp_store_release(&glue[i].size, function_size(start));
+		smp_store_release(&glue[i].size, size);
 		/* Pairs with the acquire in glue_has(). */
 		smp_store_release(&nr_glue, max(nr_glue, i + 1));
 	}

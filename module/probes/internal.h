@@ -31,6 +31,8 @@ struct tracepoint;
  * @always: attached as long as ktape is loaded, even if no session wants its events
  * @silent: never attached, because this architecture does not call the tracepoint
  * @early: called before the other probes of its tracepoint
+ * @fits: says whether the kernel is laid out as the callback assumes; NULL = it assumes
+ *	nothing
  * @events: opcodes that the callback records, 0 ends the list
  * @module: module that may have the tracepoint if the kernel itself lacks it; NULL =
  *	look in the kernel only
@@ -47,6 +49,7 @@ struct kt_probe {
 	bool always;
 	bool silent;
 	bool early;
+	bool (*fits)(void);
 	u8 events[KT_PROBE_EVENTS];
 	const char *module;
 	struct tracepoint *tp;
@@ -109,6 +112,11 @@ extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_memory[];
 extern struct kt_probe kt_probes_io[];
 extern struct kt_probe kt_probes_system[];
+
+/* layout.c */
+bool kt_scheduler_has(unsigned long address);
+void kt_scheduler_seen(bool found);
+bool kt_scheduler_fits(void);
 
 /* system.c */
 void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child);

@@ -76,7 +76,7 @@ static bool probe_is_wanted(const struct kt_probe *p)
 static int probe_attach(struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
-	    !p->func || p->silent)
+	    !p->func || p->silent || (p->fits && !p->fits()))
 		return 0;
 	p->error = tracepoint_probe_register_prio(p->tp, p->func, NULL,
 						  TRACEPOINT_DEFAULT_PRIO +
@@ -260,6 +260,8 @@ static u32 probe_state_of(const struct kt_probe *p)
 		return KTAPE_EVENT_NO_TRACEPOINT;
 	if (!p->func)
 		return KTAPE_EVENT_PROTOTYPE;
+	if (p->fits && !p->fits())
+		return KTAPE_EVENT_LAYOUT;
 	return p->error ? KTAPE_EVENT_FAILED : KTAPE_EVENT_AVAILABLE;
 }
 

@@ -341,42 +341,6 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
 #endif
 
 /*
- * The kernel puts scheduler functions that sleep for their callers into a section,
- * .sched.text, whose bounds are not exported.  These functions are in it, from
- * files that are linked first and last, so the lowest and highest address bound
- * the section.  A page is added for the body of the last function; what follows
- * the section (spinlocks, kprobes) never sleeps, so that is harmless.
- */
-#define SCHED_FUNCTIONS(f)						\
-	f(schedule) f(schedule_timeout) f(schedule_timeout_uninterruptible) \
-	f(schedule_hrtimeout_range) f(io_schedule) f(io_schedule_timeout) \
-	f(yield) f(wait_for_completion) f(wait_for_completion_killable)	\
-	f(down_read) f(down_write) f(bit_wait) f(__wait_on_bit)
-
-struct span {
-	unsigned long first;
-	unsigned long last;
-};
-
-static struct span scheduler_span(void)
-{
-	struct span r = { ULONG_MAX, 0 };
-
-#define WIDEN(function)							\
-	r.first = min(r.first, (unsigned long)(function));		\
-	r.last = max(r.last, (unsigned long)(function));
-	SCHED_FUNCTIONS(WIDEN)
-#undef WIDEN
-	r.last += SZ_4K;
-	return r;
-}
-
-static bool span_has(struct span r, unsigned long address)
-{
-	return address >= r.first && address <= r.last;
-}
-
-/*
  * Return the first frame above the scheduler's, 0 if the stack ends in them.
  *
  * A single frame between two of the scheduler's belongs to them:
@@ -385,15 +349,16 @@ static bool span_has(struct span r, unsigned long address)
  */
 static unsigned long caller_of_scheduler(void)
 {
-	const struct span r = scheduler_span();
 	unsigned long frames[FRAMES];
 	unsigned int n, i = 0;
 
 	n = stack_trace_save(frames, FRAMES, 0);
-	while (i < n && !span_has(r, frames[i]))
+	while (i < n && !kt_scheduler_has(frames[i]))
 		i++;
-	while (i < n && (span_has(r, frames[i]) ||
-			 (i + 1 < n && span_has(r, frames[i + 1]))))
+	if (n)
+		kt_scheduler_seen(i < n);
+	while (i < n && (kt_scheduler_has(frames[i]) ||
+			 (i + 1 < n && kt_scheduler_has(frames[i + 1]))))
 		i++;
 	return i < n ? frames[i] : 0;
 }
@@ -586,6 +551,7 @@ struct kt_probe kt_probes_task[] = {
 			probe_blocked, sched_switch, bool, struct task_struct *,
 			struct task_struct *, unsigned int),
 		.events = { KTAPE_EV_SCHED_BLOCKED },
+		.fits = kt_scheduler_fits,
 	},
 	KT_PROBE(signal_generate, SIGNAL_GENERATE, probe_signal_generate, int,
 		 struct kernel_siginfo *, struct task_struct *, int, int),

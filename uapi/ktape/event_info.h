@@ -18,6 +18,7 @@
  * @KTAPE_EVENT_FAILED: attaching the probe failed, see @error
  * @KTAPE_EVENT_FREE_SLOT: slot of a run-time probe, and no probe was added
  * @KTAPE_EVENT_GONE: run-time probe of a module that was unloaded
+ * @KTAPE_EVENT_LAYOUT: the kernel's functions are not where the event needs them
  */
 enum ktape_event_state {
 	KTAPE_EVENT_UNKNOWN = 0,
@@ -27,7 +28,8 @@ enum ktape_event_state {
 	KTAPE_EVENT_NO_CONFIG = 4,
 	KTAPE_EVENT_FAILED = 5,
 	KTAPE_EVENT_FREE_SLOT = 6,
-	KTAPE_EVENT_GONE = 7
+	KTAPE_EVENT_GONE = 7,
+	KTAPE_EVENT_LAYOUT = 8
 };
 
 #define KTAPE_SOURCE_NAME	40
