@@ -51,6 +51,7 @@ static inline void kt_exception(u32 severity, u32 code, const u32 *args,
 
 /* ---- sinks: sink.c --------------------------------------------------------- */
 
+bool kt_sink_runs(void);
 int kt_sink_init(void (*on_change)(void));
 void kt_sink_exit(void);
 

@@ -153,7 +153,8 @@ int kt_emit_name(const struct ktape_name *n, const kuid_t *owner)
  *
  * Context: task context.
  * Return: 0; -EINVAL if the type cannot be named, or id or parameters are out of
- * range.
+ * range; -EDEADLK if a sink calls this: records of names are made with the locks
+ * held that this takes.
  */
 int ktape_name(u32 type, u32 id, u32 param1, u32 param2, const char *name)
 {
@@ -164,6 +165,8 @@ int ktape_name(u32 type, u32 id, u32 param1, u32 param2, const char *name)
 		.param2 = param2,
 	};
 
+	if (kt_sink_runs())
+		return -EDEADLK;
 	if (name)
 		strscpy(n.name, name, sizeof(n.name));
 	return kt_emit_name(&n, NULL);

@@ -93,7 +93,8 @@ static bool sink_remove(const struct ktape_sink *sink)
  * @sink: the function and its events; must stay valid until it is unregistered
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL if there is no function or an opcode does not exist;
+ * Return: 0; -EDEADLK if a sink calls this; -EINVAL if there is no function or an
+ * opcode does not exist;
  * -EOPNOTSUPP if the mask has an event that is not passed to sinks; -EEXIST if
  * @sink is registered; -ENOSPC if 8 sinks are registered.
  */
@@ -102,6 +103,8 @@ int ktape_sink_register(struct ktape_sink *sink)
 	unsigned int i;
 	int ret;
 
+	if (kt_sink_runs())
+		return -EDEADLK;
 	if (!sink->event)
 		return -EINVAL;
 	for (i = 0; i < KTAPE_OPCODES; i++) {
@@ -168,6 +171,20 @@ static void sinks_call(const struct kt_record *rec)
 	}
 out:
 	this_cpu_dec(sink_depth);
+}
+
+/**
+ * kt_sink_runs() - Is this code called by a sink?
+ *
+ * A sink runs with preemption disabled, so no other task is on its CPU meanwhile.  In
+ * an interrupt on that CPU this is true as well; names and sinks are not changed there.
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+bool kt_sink_runs(void)
+{
+	return this_cpu_read(sink_depth);
 }
 
 /* When a module is unloaded, remove the sinks that it did not unregister. */

@@ -6,9 +6,11 @@
 #include "kselftest_harness.h"
 
 #include "kt_emit.h"
+#include "kt_probe.h"
 
 #define SINK		"/tests/ktape_sink.ko"
 #define ECHO		"/tests/ktape_echo.ko"
+#define NAMER		"/tests/ktape_namer.ko"
 #define CPUS_MAX	64
 #define DEPTH		8	/* as in module/emit/sink.c */
 
@@ -196,6 +198,44 @@ TEST_F_TIMEOUT(sink, recursion_ends, 120)
 	EXPECT_EQ(2, kt_emit_count(&seen, KTAPE_EV_MARK, 1));
 	EXPECT_EQ(2 * DEPTH, kt_emit_count(&seen, KTAPE_EV_MARK, 0xec40));
 	close(fd);
+}
+
+/*
+ * A sink is called for names with the locks held that naming takes: of the table of
+ * names that programs gave, and of the registry.  Fork, exit and exec also change names.
+ */
+TEST_F_TIMEOUT(sink, cannot_name, 120)
+{
+	struct ktape_object_entry e = {};
+	struct kt_map registry;
+	int before;
+
+	ASSERT_EQ(0, kt_map(self->dev, -1, KTAPE_RING_REGISTRY, &registry));
+	ASSERT_EQ(0, kt_insmod(NAMER, ""));
+	/* By a module, by a program, by the kernel, and a record without a lock. */
+	EXPECT_LE(3, kt_parameter("ktape_namer", "refused"));
+	before = kt_parameter("ktape_namer", "refused");
+	EXPECT_EQ(0, ktape_name_marker(marks, 0x4a40, "by a program"));
+	EXPECT_LE(before + 3, kt_parameter("ktape_namer", "refused"));
+	before = kt_parameter("ktape_namer", "refused");
+	for (int i = 0; i < 20; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		ASSERT_EQ(child, waitpid(child, NULL, 0));
+	}
+	EXPECT_LE(before + 40 * 3, kt_parameter("ktape_namer", "refused"));
+	before = kt_parameter("ktape_namer", "refused");
+	EXPECT_EQ(0, ktape_mark(marks, 1, "mark"));
+	EXPECT_LE(before + 3, kt_parameter("ktape_namer", "refused"));
+	EXPECT_EQ(0, kt_parameter("ktape_namer", "others"));
+	EXPECT_FALSE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a3e, &e));
+	EXPECT_TRUE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a3f, &e));
+	EXPECT_TRUE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a40, &e));
+	kt_unmap(&registry);
+	EXPECT_EQ(0, ktape_name_marker(marks, 0x4a40, ""));
+	EXPECT_EQ(0, kt_rmmod("ktape_namer"));
 }
 
 TEST_HARNESS_MAIN

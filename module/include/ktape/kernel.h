@@ -49,8 +49,10 @@ struct ktape_record {
  *	registry and context
  * @event: called in the context of the event: task, softirq, irq or NMI, with
  *	preemption disabled and RCU watching, possibly under locks of the
- *	scheduler.  It must not sleep, wake, allocate, print or emit.
- *	Profiles and filters of sessions do not apply to it
+ *	scheduler, and with those of the registry, if the event is registry.  It
+ *	must not sleep, wake, allocate, print or emit.  It cannot name objects or
+ *	register sinks: those functions return -EDEADLK.  Profiles and filters of
+ *	sessions do not apply to it
  * @private: not used by ktape
  */
 struct ktape_sink {

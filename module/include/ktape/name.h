@@ -5,8 +5,8 @@
  * Call these functions from task context, at any time.  A name is cut to
  * KTAPE_NAME_SIZE - 1 bytes; an empty name or NULL removes the object.
  *
- * Return: 0, or -EINVAL if the type cannot be named or a parameter is out of
- * range.
+ * Return: 0; -EINVAL if the type cannot be named or a parameter is out of range;
+ * -EDEADLK in a sink, where nothing can be named.
  */
 #ifndef _KTAPE_NAME_H
 #define _KTAPE_NAME_H
