@@ -685,6 +685,20 @@ static __always_inline u32 kt_token(const void *p)
 	return p ? token ?: 1 : 0;
 }
 
+/**
+ * kt_token_page() - Make the token of a page of memory
+ * @pfn: number of its page frame
+ *
+ * Frame numbers tell where the kernel and its structures are in the direct map.
+ *
+ * Context: any.
+ * Return: the token, 0 for page 0 only.
+ */
+static __always_inline u32 kt_token_page(unsigned long pfn)
+{
+	return kt_token((const void *)pfn);
+}
+
 /*
  * The kernel's part of the address space, including addresses with a tag in the
  * top byte.  The last megabyte is left out: nothing is mapped there, and error

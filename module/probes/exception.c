@@ -10,6 +10,7 @@
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/cred.h>
+#include <linux/ctype.h>
 #include <linux/edac.h>
 #include <linux/kdebug.h>
 #include <linux/mm.h>
@@ -148,7 +149,7 @@ static void notrace probe_mc_event(void *data, const unsigned int type,
 	const u32 args[] = {
 		type, count, controller,
 		(u8)top | (u8)mid << 8 | (u8)low << 16,
-		(u32)address, (u32)((u64)address >> 32),
+		kt_token_page(address >> PAGE_SHIFT), offset_in_page(address),
 	};
 
 	exception_raise(mc_severity(type), KTAPE_EXC_MEMORY, args,
@@ -201,7 +202,7 @@ static __always_inline void exception_raise_mce(const struct mce *m)
 	const u32 args[] = {
 		m->extcpu, m->bank,
 		(u32)m->status, (u32)(m->status >> 32),
-		(u32)m->addr, (u32)(m->addr >> 32),
+		kt_token_page(m->addr >> PAGE_SHIFT), offset_in_page(m->addr),
 	};
 	u32 severity = KTAPE_HW_SEVERITY1;
 
@@ -307,11 +308,36 @@ static void notrace probe_net_dev_xmit_timeout(void *data,
 
 /* ---- die and panic ------------------------------------------------------- */
 
+#define DEATH_TEXT	256	/* bytes of a text that are recorded, at most */
+#define ADDRESS_DIGITS	8	/* a number with so many digits can be an address */
+
+/*
+ * Copy a text without its large hexadecimal numbers: readers may not see the addresses
+ * that texts of the kernel have ("maybe for address 0xffff..."), and the records of an
+ * oops have them as tokens.  Return: its length.
+ */
+static size_t text_hide_addresses(char *to, size_t room, const char *from)
+{
+	size_t length = strnlen(from, room), begin, end;
+
+	memcpy(to, from, length);
+	for (begin = 0; begin < length; begin = end + 1) {
+		for (end = begin; end < length && isxdigit(to[end]); end++)
+			;
+		if (end - begin >= ADDRESS_DIGITS)
+			memset(to + begin, '*', end - begin);
+	}
+	return length;
+}
+
 static void exception_report_death(u32 code, const u32 *args,
 				   unsigned int nargs, const char *text)
 {
-	kt_exception(KTAPE_SW_SEVERITY3, code, args, nargs, text,
-		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);
+	char shown[DEATH_TEXT];
+	size_t length = text ? text_hide_addresses(shown, sizeof(shown), text) : 0;
+
+	kt_exception(KTAPE_SW_SEVERITY3, code, args, nargs,
+		     text ? shown : NULL, length, text);
 }
 
 /* The die chain is also called for breakpoints and traps: take only an oops. */

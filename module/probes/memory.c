@@ -68,23 +68,22 @@ static void notrace probe_mm_page_alloc(void *data, struct page *page,
 					unsigned int order, gfp_t gfp,
 					int migratetype)
 {
-	u64 pfn = page ? page_to_pfn(page) : U64_MAX;
+	u32 token = page ? kt_token_page(page_to_pfn(page)) : 0;
 
 	kt_probe_enter();
-	KT_EVENT3(MM_PAGE_ALLOC,
+	KT_EVENT2(MM_PAGE_ALLOC,
 		  (order & ORDER_MASK) |
 			  ((u32)migratetype & TYPE_MASK) << ORDER_BITS,
-		  (u32)pfn, (u32)(pfn >> 32), (__force u32)gfp);
+		  token, (__force u32)gfp);
 	kt_probe_leave();
 }
 
 static void notrace probe_mm_page_free(void *data, struct page *page,
 				       unsigned int order)
 {
-	u64 pfn = page_to_pfn(page);
-
 	kt_probe_enter();
-	KT_EVENT2(MM_PAGE_FREE, order & ORDER_MASK, (u32)pfn, (u32)(pfn >> 32));
+	KT_EVENT1(MM_PAGE_FREE, order & ORDER_MASK,
+		  kt_token_page(page_to_pfn(page)));
 	kt_probe_leave();
 }
 

@@ -73,7 +73,8 @@ static int fire_error_die(void)
 {
 	static struct pt_regs regs;	/* UML's are too large for the stack */
 	struct die_args die = {
-		.regs = &regs, .str = "kt-oops", .err = 0x77, .trapnr = 14,
+		.regs = &regs, .err = 0x77, .trapnr = 14,
+		.str = "kt-oops at 0xffffffff81234567, 0x1234",
 		.signr = 11,
 	};
 
