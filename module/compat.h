@@ -226,6 +226,15 @@ static struct syscore_ops name = {					\
 	} while (0)
 #endif
 
+/*
+ * Does the tracepoint of the kernel's log WARN if printk() is called in an NMI?  From
+ * 5.19 on printk_sprint() called it there, and until 6.3 as trace_console_rcuidle(),
+ * whose SRCU does not work in NMIs.
+ */
+#define KT_NMI_CONSOLE_WARNS					\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0) &&	\
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0))
+
 /* eventfd_signal() took a count argument before 6.8. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 #define kt_eventfd_signal(ctx)	eventfd_signal(ctx)

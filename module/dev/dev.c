@@ -97,6 +97,20 @@ int kt_dev_allowed(void)
 }
 
 /**
+ * kt_dev_reads_log() - check whether the caller may read the kernel's log
+ *
+ * Modules do not see dmesg_restrict, so the capability is needed even if the kernel
+ * lets everybody read its log.
+ *
+ * Context: process context.
+ * Return: true if the caller has CAP_SYSLOG.
+ */
+bool kt_dev_reads_log(void)
+{
+	return capable(CAP_SYSLOG);
+}
+
+/**
  * kt_dev_may_control() - check whether a descriptor may control its session
  * @file: the descriptor
  *

@@ -32,6 +32,31 @@ static const char *const event_reasons[] = {
 	[KTAPE_EVENT_LAYOUT] = "the kernel's functions are elsewhere than expected, or unnamed",
 };
 
+/*
+ * Say whether a session may record the kernel's log, and which restrictions there are.
+ * Session 0 never may, but its descriptor is asked what a session of the caller's could.
+ */
+static void log_event_info(const struct kt_session *s,
+			   struct ktape_event_info *e)
+{
+	const char *reason = "the session was not made for the kernel's log";
+
+	if (s->log) {
+		reason = KT_NMI_CONSOLE_WARNS ?
+				 "on this kernel, a backtrace in an NMI causes a WARN" :
+				 "";
+	} else if (s->id || !kt_dev_reads_log()) {
+		e->state = KTAPE_EVENT_RIGHTS;
+		if (!kt_dev_reads_log())
+			reason = "reading the kernel's log needs CAP_SYSLOG";
+	} else {
+		reason = KT_NMI_CONSOLE_WARNS ?
+				 "only in sessions made for it; an NMI backtrace WARNs then" :
+				 "only in sessions made for it";
+	}
+	strscpy(e->reason, reason, sizeof(e->reason));
+}
+
 static const char *event_reason(u32 opcode, u32 state)
 {
 	if (state == KTAPE_EVENT_NO_CONFIG && kt_kprobe_is_slot(opcode))
@@ -70,6 +95,9 @@ long kt_ioctl_event_info(struct file *file, union kt_ioctl_arg *arg)
 		e->attached = attached;
 	}
 	strscpy(e->reason, event_reason(opcode, e->state), sizeof(e->reason));
+	if (opcode == KTAPE_EV_CONSOLE && !e->source &&
+	    e->state == KTAPE_EVENT_AVAILABLE)
+		log_event_info(kt_file_of(file)->session, e);
 	return 0;
 }
 

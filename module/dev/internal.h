@@ -88,6 +88,7 @@ extern const struct file_operations kt_dev_fops;
 struct file *kt_dev_open_session(struct kt_session *s, int flags);
 bool kt_dev_trusted(void);
 int kt_dev_allowed(void);
+bool kt_dev_reads_log(void);
 bool kt_dev_may_control(const struct file *file);
 long kt_ioctl_features(struct file *file, union kt_ioctl_arg *arg);
 

@@ -68,13 +68,14 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 		.control_size = c->control_size,
 		.account = true,
 		.lingers = c->flags & KTAPE_CREATE_LINGER,
+		.log = c->flags & KTAPE_CREATE_LOG,
 		.name = c->name[0] ? c->name : NULL,
 	};
 	struct kt_session *s;
 	long ret;
 
-	if ((c->flags & ~KTAPE_CREATE_LINGER) || c->reserved || c->failed_cpu ||
-	    c->failed_kind || c->failed_asked || c->failed_had)
+	if ((c->flags & ~(KTAPE_CREATE_LINGER | KTAPE_CREATE_LOG)) ||
+	    c->reserved || c->failed_cpu || c->failed_kind || c->failed_asked || c->failed_had)
 		return -EINVAL;
 	if (config.name ?
 		    !kt_session_name_ok(c->name) :
@@ -83,6 +84,8 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 	ret = kt_dev_allowed();
 	if (ret)
 		return ret;
+	if (config.log && !kt_dev_reads_log())
+		return -EPERM;
 	s = kt_session_create(&config);
 	if (IS_ERR(s)) {
 		if (PTR_ERR(s) == -ENOMEM)
@@ -167,6 +170,10 @@ long kt_ioctl_open(struct file *file, union kt_ioctl_arg *arg)
 	s = kt_session_find(ref);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
+	if (s->log && !kt_dev_reads_log()) {
+		kt_session_put(s);
+		return -EPERM;
+	}
 	if (ref->flags & KTAPE_OPEN_READONLY)
 		control = false;
 	return session_install_fd(s, control ? O_RDWR : O_RDONLY);
@@ -381,7 +388,7 @@ long kt_ioctl_persist_info(struct file *file, union kt_ioctl_arg *arg)
  * @arg: struct ktape_persist_read; its length is filled
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL; as kt_dev_allowed() and kt_old_read().
+ * Return: 0; -EINVAL; -EPERM: no CAP_SYSLOG; as kt_dev_allowed() and kt_old_read().
  */
 long kt_ioctl_persist_read(struct file *file, union kt_ioctl_arg *arg)
 {
@@ -394,6 +401,9 @@ long kt_ioctl_persist_read(struct file *file, union kt_ioctl_arg *arg)
 	ret = kt_dev_allowed();
 	if (ret)
 		return ret;
+	/* They may have the kernel's log: what they say of themselves is not trusted. */
+	if (!kt_dev_reads_log())
+		return -EPERM;
 	ret = kt_old_read(rd->offset, u64_to_user_ptr(rd->data),
 			  min_t(u64, rd->length, KTAPE_PERSIST_READ_MAX));
 	if (ret < 0)

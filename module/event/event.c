@@ -272,6 +272,51 @@ unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 	return passed;
 }
 
+/* Bit n: session n may record the kernel's log. */
+static unsigned long log_sessions;
+
+/**
+ * kt_log_allow() - Say whether a session may record the kernel's log
+ * @session: its number; it wants no event, and none that had the number does
+ * @allowed: it may
+ *
+ * Context: with kt_session_lock.
+ */
+void kt_log_allow(unsigned int session, bool allowed)
+{
+	unsigned long to = READ_ONCE(log_sessions);
+
+	WRITE_ONCE(log_sessions,
+		   allowed ? to | BIT(session) : to & ~BIT(session));
+}
+
+/**
+ * kt_event_record_log() - Record a text of the kernel's log
+ * @rec: the record
+ *
+ * Such texts have kernel addresses, registers and memory.  A session that may not
+ * record them counts them as filtered.
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_event_record_log(const struct kt_record *rec)
+{
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	unsigned long want = kt_cpu_read(kt_cpus.want[opcode]);
+	unsigned long held = want & ~READ_ONCE(log_sessions);
+	struct ktape_ring_page *page;
+
+	event_put_all(KTAPE_RING_EVENT, rec, NULL, want & ~held);
+	for (; held; held &= held - 1) {
+		page = cpu->ring[KTAPE_RING_EVENT][__ffs(held)]->page;
+		kt_count(&page->emitted[rec->class]);
+		kt_count(&page->filtered[rec->class]);
+	}
+	if (unlikely(kt_sink_wants(opcode)))
+		sink_call(rec);
+}
+
 /**
  * kt_event_checked() - Do kt_event_many() for any sessions, filters and sinks
  * @code: from KT_CODE()

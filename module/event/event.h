@@ -236,6 +236,8 @@ void kt_switch_prepare(unsigned int cpu);
 void kt_switch_told(unsigned int session);
 void kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec);
+void kt_log_allow(unsigned int session, bool allowed);
+void kt_event_record_log(const struct kt_record *rec);
 unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 				 struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);

@@ -174,14 +174,18 @@ static void notrace probe_cpuhp_exit(void *data, unsigned int cpu, int state,
  */
 static void notrace probe_console(void *data, const char *text, size_t len)
 {
-	static const u32 none[] = {};
-	size_t taken;
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_CONSOLE,
+		.blob = text,
+	};
 
+	BUILD_BUG_ON((u32)KT_EVENT_RING_CONSOLE != (u32)KTAPE_RING_EVENT);
 	kt_probe_enter();
 	if (len && text[len - 1] == '\n')
 		len--;
-	taken = min_t(size_t, len, KT_TEXT_MAX);
-	KT_EVENT_LONG(CONSOLE, taken < len, none, text, taken);
+	rec.size = min_t(size_t, len, KT_TEXT_MAX);
+	rec.code = KT_CODE(KTAPE_EV_CONSOLE, rec.size < len, 1, 0);
+	kt_event_record_log(&rec);
 	kt_probe_leave();
 }
 

@@ -40,7 +40,8 @@ void kt_session_stop_full(struct kt_session *s);
 void kt_session_forget(struct kt_session *s);
 
 /* profile.c */
-void kt_session_prepare(const u64 *mask, u64 *recordable);
+void kt_session_prepare(const struct kt_session *s, const u64 *mask,
+			u64 *recordable);
 void kt_session_profile_locked(struct kt_session *s, const u64 *mask);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);

@@ -128,6 +128,12 @@ static bool session_wants_context(const struct kt_session *s)
 	return false;
 }
 
+/* A session without the right only counts lines of the log, where that does no harm. */
+static bool session_may_want(const struct kt_session *s, unsigned int opcode)
+{
+	return opcode != KTAPE_EV_CONSOLE || s->log || !KT_NMI_CONSOLE_WARNS;
+}
+
 /* Return true if the session wants an event, on CPUs that its CPU filter includes. */
 static bool session_wants(const struct kt_session *s, unsigned int opcode)
 {
@@ -135,6 +141,8 @@ static bool session_wants(const struct kt_session *s, unsigned int opcode)
 		return false;
 	if (opcode == KTAPE_EV_CONTEXT)
 		return session_wants_context(s);
+	if (!session_may_want(s, opcode))
+		return false;
 	return kt_mask_has(s->mask, opcode);
 }
 
@@ -447,22 +455,28 @@ void kt_session_probes(const u64 *extra)
 
 /**
  * kt_session_prepare() - attach the probes of a profile
- * @mask: profile, bit n is opcode n
- * @recordable: out: events of @mask that can be recorded on this kernel
+ * @s: the session
+ * @mask: its profile, bit n is opcode n
+ * @recordable: out: events of @mask that can be recorded on this kernel, and in @s
  *
  * Context records may be wanted with the profile, so their probe is attached, too.
  *
  * Context: process context with kt_session_control and none of the inner locks.
  */
-void kt_session_prepare(const u64 *mask, u64 *recordable)
+void kt_session_prepare(const struct kt_session *s, const u64 *mask,
+			u64 *recordable)
 {
 	u64 extra[KTAPE_MASK_WORDS];
 
 	memcpy(extra, mask, sizeof(extra));
 	kt_mask_set(extra, KTAPE_EV_CONTEXT);
+	if (!session_may_want(s, KTAPE_EV_CONSOLE))
+		kt_mask_clear(extra, KTAPE_EV_CONSOLE);
 	kt_session_probes(extra);
 	memcpy(recordable, mask, sizeof(extra));
 	kt_probe_available(recordable);
+	if (!s->log)
+		kt_mask_clear(recordable, KTAPE_EV_CONSOLE);
 }
 
 static void want_set_all_routes(void)
@@ -505,7 +519,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		removed |= s->mask[i] & ~mask[i];
 	}
 	if (s->running)
-		kt_session_prepare(mask, recordable);
+		kt_session_prepare(s, mask, recordable);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);

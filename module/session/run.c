@@ -78,7 +78,7 @@ int kt_session_start_locked(struct kt_session *s)
 	if (s->running)
 		return 0;
 	kt_session_triggers_arm(s);
-	kt_session_prepare(s->mask, recordable);
+	kt_session_prepare(s, s->mask, recordable);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	memcpy(s->recordable, recordable, sizeof(s->recordable));

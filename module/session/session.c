@@ -344,6 +344,8 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 		s->era = kt_registry_era();
 		unlisted[s->id] = NULL;
 		kt_sessions[s->id] = s;
+		/* It has no want bits yet, and had none with this number before. */
+		kt_log_allow(s->id, s->log);
 	}
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -441,6 +443,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	s->mode = config->mode;
 	s->account = config->account;
 	s->lingers = config->lingers;
+	s->log = config->log;
 	s->uid = current_uid();
 	if (config->name)
 		strscpy(s->name, config->name, sizeof(s->name));
@@ -624,6 +627,7 @@ void kt_session_describe(unsigned int id, struct ktape_session_info *to)
 			(s->running ? KTAPE_SESSION_RUNNING : 0) |
 			(s->lingers && !s->gone ? KTAPE_SESSION_LINGERS : 0) |
 			(s->frozen ? KTAPE_SESSION_FROZEN : 0) |
+			(s->log ? KTAPE_SESSION_LOG : 0) |
 			(s->gone ? KTAPE_SESSION_GONE : 0);
 		to->uid = from_kuid_munged(current_user_ns(), s->uid);
 		to->generation = s->owner.generation;

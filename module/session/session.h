@@ -31,6 +31,7 @@ struct eventfd_ctx;
  * @control_size: bytes of a control ring, rounded up; 0 = default
  * @account: charge the memory to the caller's cgroup
  * @lingers: keep the session when its last file is closed
+ * @log: the session may record the kernel's log
  * @name: checked name; NULL = none
  * @failed_cpu: out, after -ENOMEM: CPU whose ring could not be allocated; -1 =
  *	all rings together exceed the limit
@@ -45,6 +46,7 @@ struct kt_session_config {
 	u64 control_size;
 	bool account;
 	bool lingers;
+	bool log;
 	const char *name;
 	int failed_cpu;
 	u32 failed_kind;
@@ -100,6 +102,7 @@ struct kt_looks {
  *	name of a session that lingers
  * @files: open files
  * @lingers: the name holds a reference
+ * @log: may record the kernel's log, and only callers that may read the log may open it
  * @gone: destroyed: cannot be found or started any more, remains readable until
  *	its last user drops it
  * @name: NUL-terminated; empty = none
@@ -146,6 +149,7 @@ struct kt_session {
 	refcount_t users;
 	atomic_t files;
 	bool lingers;
+	bool log;
 	bool gone;
 	char name[KTAPE_SESSION_NAME];
 	kuid_t uid;

@@ -98,15 +98,22 @@ static inline int kt_layout(int fd, struct ktape_layout *l,
 }
 
 /* Create an unnamed session. Return: its descriptor or a negative errno. */
-static inline int kt_create(int fd, uint32_t mode, uint64_t ring_size,
-			    uint32_t block_size)
+static inline int kt_create_with(int fd, uint32_t mode, uint64_t ring_size,
+				 uint32_t block_size, uint32_t flags)
 {
 	struct ktape_create c = { .size = sizeof(c),
 				  .mode = mode,
 				  .ring_size = ring_size,
-				  .block_size = block_size };
+				  .block_size = block_size,
+				  .flags = flags };
 
 	return kt_ioctl(fd, KTAPE_IOC_CREATE, &c);
+}
+
+static inline int kt_create(int fd, uint32_t mode, uint64_t ring_size,
+			    uint32_t block_size)
+{
+	return kt_create_with(fd, mode, ring_size, block_size, 0);
 }
 
 static inline void kt_mask_add(__u64 *mask, unsigned int opcode)

@@ -297,6 +297,28 @@ static inline void kt_leak_word(struct kt_leak *l, const struct kt_rec *r,
 		kt_leak_found(l, &l->pattern, v, r->op, where);
 }
 
+/* Search a text for addresses that are written in it, with 16 hexadecimal digits. */
+static inline void kt_leak_text(struct kt_leak *l, const struct kt_rec *r)
+{
+	uint64_t v = 0;
+	uint32_t digits = 0;
+
+	for (uint32_t i = 0; i < r->size; i++) {
+		char c = r->blob[i] | 0x20;
+		bool digit = r->blob[i] >= '0' && r->blob[i] <= '9';
+
+		if (digit || (c >= 'a' && c <= 'f')) {
+			v = v << 4 | (digit ? r->blob[i] - '0' : c - 'a' + 10);
+			digits++;
+		} else {
+			digits = 0;
+		}
+		if (digits >= 16 &&
+		    (kt_is_address(v) || kt_in_kernel(l->kernel, v)))
+			kt_leak_found(l, &l->addresses, v, r->op, 100 + i);
+	}
+}
+
 /* Search a record: its 64-bit fields, each offset of its texts, and its padding. */
 static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 {
@@ -313,6 +335,8 @@ static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 		if (w.text || (i % 4 == 0 && i < 128 && w.blob >> i / 4 & 1) ||
 		    (w.list && i >= w.list * 4 && (i / 4 - w.list) % 2 == 0 && i % 4 == 0))
 			kt_leak_word(l, r, r->blob + i, 100 + i);
+	if (w.text)
+		kt_leak_text(l, r);
 	if (r->blob) {
 		end = r->blob + r->size;
 		used += 4 + r->size;

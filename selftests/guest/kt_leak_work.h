@@ -258,6 +258,32 @@ static inline int kt_step_cpus(void)
 	return kt_set_online(1, true) ?: ret;
 }
 
+/* What the kernel prints when something is wrong, and what these sysrq keys show. */
+static inline int kt_print(const char *keys)
+{
+	int ret = kt_insmod("/tests/kt_print.ko", "");
+
+	for (const char *key = keys; *key && !ret; key++) {
+		const char text[] = { *key, 0 };
+
+		/* All of these need CONFIG_MAGIC_SYSRQ. */
+		if (!access("/proc/sysrq-trigger", W_OK))
+			ret = kt_write_text("/proc/sysrq-trigger", text);
+	}
+	return kt_rmmod("kt_print") ?: ret;
+}
+
+static inline int kt_step_log(void)
+{
+	return kt_print("lmwt");
+}
+
+/* Without backtraces in NMIs, at which some kernels WARN if the log is recorded. */
+static inline int kt_step_log_quiet(void)
+{
+	return kt_print("mwt");
+}
+
 static inline int kt_step_spans(void)
 {
 	return kt_step_cause() ?: kt_step_devices() ?: kt_step_workers();

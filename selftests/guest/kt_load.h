@@ -40,7 +40,10 @@ static inline int kt_session(uint32_t mode, uint64_t ring, uint32_t block,
 
 	if (dev < 0)
 		return dev;
-	fd = kt_create(dev, mode, ring, block);
+	/* Only a session that was made for it records the kernel's log. */
+	fd = kt_create_with(dev, mode, ring, block,
+			    strchr((const char *)ops, KTAPE_EV_CONSOLE) ?
+				    KTAPE_CREATE_LOG : 0);
 	close(dev);
 	if (fd < 0)
 		return fd;

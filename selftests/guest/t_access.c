@@ -12,6 +12,7 @@
 #include <ktape/session.h>
 
 #include "kt_ring.h"
+#include "kt_session.h"
 #include "kt_trigger.h"
 
 #ifndef CAP_PERFMON
@@ -400,6 +401,47 @@ TEST_F(rights, no_trigger_on_others)
 		}
 		ASSERT_EQ(0, set_caps(0));
 	}
+}
+
+static uint32_t console_state(int fd)
+{
+	struct ktape_event_info e = { .size = sizeof(e),
+				      .opcode = KTAPE_EV_CONSOLE };
+
+	return kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e) ? ~0U : e.state;
+}
+
+/* What the kernel prints needs CAP_SYSLOG: to make a session for it, and to open one. */
+TEST_F(rights, kernel_log)
+{
+	int log = kt_create_with(self->control, 0, 64 << 10, 0,
+				 KTAPE_CREATE_LOG);
+	int plain = kt_create(self->control, 0, 64 << 10, 0), fd;
+	uint32_t id;
+
+	ASSERT_LE(0, log);
+	ASSERT_LE(0, plain);
+	id = state(log).session;
+	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, console_state(self->control));
+	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, console_state(log));
+	EXPECT_EQ(KTAPE_EVENT_RIGHTS, console_state(plain));
+	ASSERT_EQ(0, set_caps(CAP(CAP_PERFMON) | CAP(CAP_SYSLOG)));
+	fd = kt_attach_id(self->control, id);
+	EXPECT_LE(0, fd);
+	close(fd);
+	fd = kt_create_with(self->control, 0, 64 << 10, 0, KTAPE_CREATE_LOG);
+	EXPECT_LE(0, fd);
+	close(fd);
+	ASSERT_EQ(0, set_caps(CAP(CAP_PERFMON)));
+	EXPECT_EQ(-EPERM, kt_attach_id(self->control, id));
+	EXPECT_EQ(-EPERM, kt_create_with(self->control, 0, 64 << 10, 0,
+					 KTAPE_CREATE_LOG));
+	EXPECT_EQ(KTAPE_EVENT_RIGHTS, console_state(self->control));
+	/* The descriptor that root has opened goes on. */
+	EXPECT_EQ(0, kt_command(log, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_command(log, KTAPE_IOC_STOP));
+	close(log);
+	close(plain);
 }
 
 TEST_F(rights, truncation_clears)

@@ -262,6 +262,8 @@ static const struct {
 } never[] = {
 	{ KTAPE_EV_CPU_WITHOUT, false, "needs a CPU without memory: t_hotplug" },
 	{ KTAPE_EV_CPU_WITH, false, "needs a CPU that had no memory: t_hotplug" },
+	{ KTAPE_EV_CONSOLE, false,
+	  "only a session made for it has the kernel's log: t_events_system" },
 	{ KTAPE_EV_EVICT, false, "needs a reader that stands still: t_shed" },
 	{ KTAPE_EV_WAKEUP_SOURCE_ACTIVATE, true,
 	  "this kernel has no device that could wake it: t_events_system" },
@@ -313,6 +315,32 @@ static struct coverage coverage_of(struct __test_metadata *_metadata,
 	return c;
 }
 
+/*
+ * The session asks for the kernel's log as for all else.  It was not made for it, so its
+ * texts are at most counted.
+ */
+static void leak_log(struct __test_metadata *_metadata, FIXTURE_DATA(leak) *self)
+{
+	static const struct kt_step log = { "the kernel's log", kt_step_log };
+	struct ktape_stats st;
+	uint64_t texts = 0;
+
+	leak_round(_metadata, self, &log, true);
+	EXPECT_EQ(0, self->records.of[KTAPE_EV_CONSOLE]);
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		if (kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st))
+			continue;
+		EXPECT_EQ(st.emitted[KTAPE_CLASS_CONSOLE],
+			  st.filtered[KTAPE_CLASS_CONSOLE]);
+		texts += st.filtered[KTAPE_CLASS_CONSOLE];
+	}
+	TH_LOG("%llu texts of the kernel's log were left out",
+	       (unsigned long long)texts);
+	/* A stock kernel would WARN if they were counted. */
+	if (is_kernel("debug"))
+		EXPECT_LT(100, texts);
+}
+
 TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 {
 	const struct ktape_trigger value = { .opcode = KTAPE_EV_MARK_VALUE };
@@ -330,6 +358,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, RING, 4096);
 	ASSERT_LE(0, self->fd);
 	ASSERT_LE(0, kt_trigger_add(self->fd, &value));
+	leak_log(_metadata, self);
 	/* On a busy machine a rare event may be overwritten, so the steps are repeated. */
 	for (; c.missing && rounds < (is_known() ? PASSES : 1) * KT_STEPS; rounds++) {
 		leak_round(_metadata, self, &kt_steps[rounds % KT_STEPS],
@@ -352,6 +381,134 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 		EXPECT_EQ(0, c.missing);
 	EXPECT_LT(c.kinds / 2, c.recorded);
 	expect_clean(_metadata, self);
+}
+
+/* ---- readers that may not read the kernel's log ------------------------------ */
+
+#define READER		4001
+
+/**
+ * struct reader - what a process without capabilities can get
+ * @opened: sessions that it could open
+ * @refused: sessions that it could not
+ * @texts: records of the kernel's log that it has read
+ * @addresses: addresses in what it has read
+ * @wrong: calls with another result than they should have
+ */
+struct reader {
+	int opened, refused, texts, addresses, wrong;
+};
+
+static void on_reader(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+{
+	kt_leak_record(arg, r);
+}
+
+/* Read all of a session. */
+static void read_session(int fd, struct kt_leak *l)
+{
+	struct kts *t = calloc(1, sizeof(*t));
+	struct kt_buf b = {};
+
+	t->record = on_reader;
+	t->arg = l;
+	if (!kt_slurp(&b, fd, 65536))
+		kts_feed(t, b.p, b.len);
+	kt_buf_free(&b);
+	free(t);
+}
+
+/* Open and read every session, as a user who may do all but read the kernel's log. */
+static struct reader read_as_reader(const struct kt_kernel *k)
+{
+	struct kt_leak l = { .kernel = k };
+	struct reader is = {};
+	int dev;
+
+	if (setgid(READER) || setuid(READER))
+		is.wrong++;
+	dev = kt_open(O_RDWR);
+	is.wrong += dev < 0;
+	is.wrong += kt_create_with(dev, 0, 64 << 10, 0, KTAPE_CREATE_LOG) != -EPERM;
+	is.wrong += kt_available(KTAPE_EV_CONSOLE);
+	for (uint32_t id = 0; id < 8; id++) {
+		int fd = kt_attach_id(dev, id);
+
+		is.refused += fd == -EPERM;
+		if (fd < 0)
+			continue;
+		is.opened++;
+		/* Session 0 records, and its reader would wait. */
+		is.wrong += kt_command(fd, KTAPE_IOC_STOP) != 0;
+		read_session(fd, &l);
+		close(fd);
+	}
+	is.texts = l.of[KTAPE_EV_CONSOLE];
+	is.addresses = l.addresses;
+	return is;
+}
+
+static struct reader reader_of(const struct kt_kernel *k)
+{
+	struct reader is = { .wrong = 1 };
+	int p[2];
+
+	if (pipe(p))
+		return is;
+	if (!fork()) {
+		is = read_as_reader(k);
+		_exit(write(p[1], &is, sizeof(is)) != sizeof(is));
+	}
+	close(p[1]);
+	while (read(p[0], &is, sizeof(is)) < 0 && errno == EINTR)
+		;
+	close(p[0]);
+	wait(NULL);
+	return is;
+}
+
+/*
+ * dev_mode=0666: everybody may read and control every session, but one that may record the
+ * kernel's log.  Root has two that ask for it, of which one was made for it.
+ */
+TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
+{
+	const struct kt_step log = { "the kernel's log", kt_step_log_quiet };
+	struct reader is;
+	int with;
+
+	close(self->dev);
+	ASSERT_EQ(0, kt_rmmod_ktape());
+	ASSERT_EQ(0, kt_insmod_ktape("size=64K dev_mode=0666"));
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
+	ASSERT_LE(0, self->fd);
+	with = kt_create_with(self->dev, KTAPE_MODE_OVERWRITE, 4 << 20, 0,
+			      KTAPE_CREATE_LOG);
+	ASSERT_LE(0, with);
+	EXPECT_EQ(0, kt_profile_ops(with, KTAPE_PROFILE_SET, KTAPE_EV_CONSOLE,
+				    0, 0));
+	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_START));
+	record_round(_metadata, self, &log);
+	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_STOP));
+	is = reader_of(&self->kernel);
+	EXPECT_EQ(0, is.wrong);
+	EXPECT_EQ(2, is.opened);
+	EXPECT_EQ(1, is.refused);
+	EXPECT_EQ(0, is.texts);
+	EXPECT_EQ(0, is.addresses);
+	/* What it did not get is there. */
+	read_session(with, &self->records);
+	EXPECT_LT(10, self->records.of[KTAPE_EV_CONSOLE]);
+	EXPECT_LT(5, self->records.addresses);
+	close(with);
+	close(self->fd);
+	close(self->dev);
+	self->fd = -1;
+	ASSERT_EQ(0, kt_rmmod_ktape());
+	ASSERT_EQ(0, kt_insmod_ktape(""));
+	self->dev = kt_open(O_RDWR);
 }
 
 /* ---- what is planted is found ------------------------------------------------ */

@@ -730,6 +730,7 @@ struct ktape_watermark {
 
 /* Flags of struct ktape_create. */
 #define KTAPE_CREATE_LINGER	(1U << 0)	/* outlives its descriptors */
+#define KTAPE_CREATE_LOG	(1U << 1)	/* may record the kernel's log */
 
 /**
  * struct ktape_create - create a session (CREATE) [W]
@@ -742,7 +743,7 @@ struct ktape_watermark {
  * @block_size: bytes of a block; rounded up to a power of two of at least a
  *	page; at most KTAPE_BLOCK_MAX and what the kernel can allocate in one
  *	piece; 0 = the module's default
- * @flags: KTAPE_CREATE_*; LINGER requires a name
+ * @flags: KTAPE_CREATE_*; LINGER requires a name, LOG CAP_SYSLOG
  * @reserved: zero
  * @name: a letter or "_", then letters, digits, "_", "-" and ".";
  *	NUL-terminated; empty = none, and the session cannot be found by name
@@ -757,7 +758,11 @@ struct ktape_watermark {
  * It ends with its last descriptor and mapping, or, with LINGER, with DESTROY
  * (ktape/session.h).
  *
- * EPERM: the caller may not open the device; EEXIST: another session has that name;
+ * Only a session with LOG records class console, whose texts have kernel addresses;
+ * OPEN needs CAP_SYSLOG for it.  In other sessions the markers do not have these events,
+ * which count as filtered, if the kernel lets them be counted.
+ *
+ * EPERM: the caller may not open the device, or has no CAP_SYSLOG; EEXIST: another session has that name;
  * EMFILE: there are as many sessions as possible; ENOMEM; EINTR: the caller was
  * killed.  Sessions that are still being created count for EEXIST and EMFILE.
  *

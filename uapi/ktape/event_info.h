@@ -19,6 +19,8 @@
  * @KTAPE_EVENT_FREE_SLOT: slot of a run-time probe, and no probe was added
  * @KTAPE_EVENT_GONE: run-time probe of a module that was unloaded
  * @KTAPE_EVENT_LAYOUT: the kernel's functions are not where the event needs them
+ * @KTAPE_EVENT_RIGHTS: the session of the descriptor may not record the event, or, for
+ *	session 0, the caller may make none that does
  */
 enum ktape_event_state {
 	KTAPE_EVENT_UNKNOWN = 0,
@@ -29,7 +31,8 @@ enum ktape_event_state {
 	KTAPE_EVENT_FAILED = 5,
 	KTAPE_EVENT_FREE_SLOT = 6,
 	KTAPE_EVENT_GONE = 7,
-	KTAPE_EVENT_LAYOUT = 8
+	KTAPE_EVENT_LAYOUT = 8,
+	KTAPE_EVENT_RIGHTS = 9
 };
 
 #define KTAPE_SOURCE_NAME	40
@@ -43,7 +46,8 @@ enum ktape_event_state {
  * @error: in: zero; out: negative errno with KTAPE_EVENT_FAILED
  * @attached: in: zero; out: 1 while the probe is attached
  * @source: in: 0 = the event; n = its n-th source, a tracepoint or notifier
- * @reason: out: text for the user, NUL-terminated; empty if available
+ * @reason: out: text for the user, NUL-terminated: why the event is not available, or
+ *	a restriction of one that is
  * @name: out: name of the source, NUL-terminated
  *
  * ENOENT: the event has less than @source sources.

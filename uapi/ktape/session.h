@@ -13,6 +13,7 @@
 #define KTAPE_SESSION_LINGERS	(1U << 1)	/* outlives its descriptors */
 #define KTAPE_SESSION_FROZEN	(1U << 2)	/* a full snapshot */
 #define KTAPE_SESSION_GONE	(1U << 3)	/* destroyed, but still open */
+#define KTAPE_SESSION_LOG	(1U << 4)	/* may record the kernel's log */
 
 /**
  * struct ktape_session_info - one session in a list
@@ -82,7 +83,7 @@ struct ktape_session_list {
  * OPEN returns a new descriptor (close-on-exec) with its own position in each
  * ring.  Without READONLY, it may control the session if the descriptor of the
  * ioctl may control its own session.  The caller needs the same rights as for
- * open(2) of the device.  ENOENT: there is no such session.
+ * open(2) of the device, and CAP_SYSLOG for a session with SESSION_LOG.  ENOENT: there is no such session.
  *
  * DESTROY [W] stops a session and takes its name away.  Open descriptors and
  * mappings still show what it recorded.  Its number and memory are released when

@@ -59,7 +59,7 @@ static const char *json_bool(bool value)
  * @known: the module knows the event
  * @available: it can be recorded
  * @attached: its probe is attached
- * @reason: why it is not known or not available
+ * @reason: why it is not known or not available, or a restriction
  * @info: what the module says about it
  */
 struct availability {
@@ -137,7 +137,7 @@ static void print_text(struct ktape_device *device,
 	printf("  %s%-20s%s %3u %s%-4s%s %s", role_begin(ROLE_EVENT), d->name,
 	       role_end(), d->opcode, role_begin(role), here, role_end(),
 	       d->help);
-	if (device && !a->available)
+	if (device && *a->reason)
 		printf(" [%s]", a->reason);
 	putchar('\n');
 	if (!fields)
@@ -200,7 +200,7 @@ static void print_json(struct ktape_device *device,
 	printf(",\"available\":%s",
 	       a->known ? json_bool(a->available) : "null");
 	printf(",\"attached\":%s", a->known ? json_bool(a->attached) : "null");
-	print_member("reason", a->available ? "" : a->reason);
+	print_member("reason", a->reason);
 	printf(",\"fields\":[");
 	for (unsigned int i = 0; i < d->nr_fields; i++) {
 		const struct ktape_field *f = &d->fields[i];

@@ -181,7 +181,7 @@ static int make_session(struct record *r)
 
 	if (open_device(r->o.device, true, &device))
 		return EXIT_FAILED;
-	err = ktape_device_create(device, &create, &r->session);
+	err = session_create(device, &create, r->config.mask, &r->session);
 	if (err)
 		err = session_refused(device, &create, err);
 	else

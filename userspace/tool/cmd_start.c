@@ -138,11 +138,15 @@ static int set_up_session(struct start *s)
 
 static int make_session(struct start *s, struct ktape_device *device)
 {
-	int ret, err = ktape_device_create(device, &s->create, &s->session);
+	uint64_t events[KTAPE_MASK_WORDS];
+	int ret, err = session_create(device, &s->create, s->config.mask,
+				      &s->session);
 
 	if (err)
 		return session_refused(device, &s->create, err);
 	report_sizes(s->session, &s->create);
+	if (s->o.events && !ktape_mask_parse(s->o.events, events, NULL))
+		report_unavailable(s->session, s->o.events, events);
 	ret = set_up_session(s);
 	if (ret)
 		ktape_device_destroy(device, s->create.name);

@@ -257,11 +257,12 @@ static void print_sessions(const struct status *s)
 
 		put_human(ring, sizeof(ring), n->ring_size);
 		put_human(control, sizeof(control), n->control_size);
-		printf("%-3u %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s\n",
+		printf("%-3u %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s%s\n",
 		       n->id, n->name[0] ? n->name : "-", mode_name(n->mode),
 		       state_name(n), ring, control, n->uid, n->files,
 		       (unsigned long long)n->evicted,
-		       n->flags & KTAPE_SESSION_LINGERS ? "  stays" : "");
+		       n->flags & KTAPE_SESSION_LINGERS ? "  stays" : "",
+		       n->flags & KTAPE_SESSION_LOG ? "  log" : "");
 	}
 }
 
@@ -273,9 +274,10 @@ static void print_json_sessions(const struct status *s)
 
 		printf("%s\n{\"id\":%u,\"name\":", i ? "," : "", n->id);
 		put_json_text(n->name);
-		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu}",
+		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"log\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu}",
 		       mode_name(n->mode), state_name(n),
 		       n->flags & KTAPE_SESSION_LINGERS ? "true" : "false",
+		       n->flags & KTAPE_SESSION_LOG ? "true" : "false",
 		       n->uid, n->files, (unsigned long long)n->ring_size,
 		       (unsigned long long)n->control_size, n->block_size,
 		       (unsigned long long)n->frozen,

@@ -121,6 +121,35 @@ int session_refused(const struct ktape_device *device,
 }
 
 /**
+ * session_create() - create a session that may record what its profile has
+ * @device: the device
+ * @create: the request
+ * @mask: the profile
+ * @session: filled
+ *
+ * The kernel's log needs a right.  Without it, or with a module that does not know the
+ * flag, the session is made without the log: report_unavailable() says so.
+ *
+ * Return: 0 or negative errno.
+ */
+int session_create(struct ktape_device *device, struct ktape_create *create,
+		   const uint64_t mask[KTAPE_MASK_WORDS],
+		   struct ktape_device **session)
+{
+	const struct ktape_create request = *create;
+	int err;
+
+	if (kt_mask_has(mask, KTAPE_EV_CONSOLE)) {
+		create->flags |= KTAPE_CREATE_LOG;
+		err = ktape_device_create(device, create, session);
+		if (err != -EPERM && err != -EINVAL)
+			return err;
+		*create = request;
+	}
+	return ktape_device_create(device, create, session);
+}
+
+/**
  * recorder_error() - describe why a recorder could not be opened
  * @err: negative errno
  *

@@ -14,6 +14,9 @@
 
 int open_named(const char *path, const char *name, bool writable,
 	       struct ktape_device **session);
+int session_create(struct ktape_device *device, struct ktape_create *create,
+		   const uint64_t mask[KTAPE_MASK_WORDS],
+		   struct ktape_device **session);
 int session_refused(const struct ktape_device *device,
 		    const struct ktape_create *create, int err);
 const char *recorder_error(int err);

@@ -46,8 +46,11 @@ void report_unavailable(struct ktape_device *device, const char *list,
 		    ktape_device_event_info(device, i, &info))
 			continue;
 		asked++;
-		if (info.state == KTAPE_EVENT_AVAILABLE)
+		if (info.state == KTAPE_EVENT_AVAILABLE) {
+			if (*info.reason && d && is_item(list, d->name))
+				note("%s: %s", d->name, info.reason);
 			continue;
+		}
 		if (d && is_item(list, d->name))
 			note("%s cannot be recorded on this system: %s",
 			     d->name, info.reason);

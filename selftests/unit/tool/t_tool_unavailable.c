@@ -7,7 +7,10 @@
 #include "tap.h"
 #include "tool/tool.h"
 
-/* This system lacks softirqs and sched_switch, and the module does not know block. */
+/*
+ * This system lacks softirqs and sched_switch, restricts the log, and the module does not
+ * know block.
+ */
 int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 			    struct ktape_event_info *info)
 {
@@ -21,7 +24,10 @@ int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 	if (d->event_class == KTAPE_CLASS_SOFTIRQ ||
 	    opcode == KTAPE_EV_SCHED_SWITCH)
 		info->state = KTAPE_EVENT_NO_TRACEPOINT;
-	strcpy(info->reason, "no tracepoint");
+	if (info->state != KTAPE_EVENT_AVAILABLE)
+		strcpy(info->reason, "no tracepoint");
+	else if (opcode == KTAPE_EV_CONSOLE)
+		strcpy(info->reason, "restricted");
 	return 0;
 }
 
@@ -59,6 +65,8 @@ static void named_events(void)
 	check_said("irq", "");
 	check_said("sched_waking,irq", "");
 	check_said("block_rq_issue", "");
+	check_said("irq,console", "console: restricted\n");
+	check_said("consol*", "");
 	check_said("sched_switch",
 		   "sched_switch cannot be recorded on this system: no tracepoint\n");
 	check_said("irq, sched_switch ,softirq_entry",
