@@ -325,6 +325,7 @@ long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
 	st->tail = kt_ring_tail(r);
 	st->floor = kt_wide_load(&r->floor);
 	st->consumer = kt_ring_consumed(r);
+	st->in_pieces = kt_ring_in_pieces(r);
 	for (class = 0; class < KTAPE_CLASSES; class++) {
 		st->emitted[class] = kt_count_read(&page->emitted[class]);
 		st->filtered[class] = kt_count_read(&page->filtered[class]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One CPU's lock-free ring: reserve, store, publish.  Also the trace clock that
- * stamps its records, and the memory that it consists of.
+ * stamps its records.  Its memory is in memory.h.
  *
  * Not here: which events are recorded (event/), which rings exist (session/).
  *
@@ -40,6 +40,7 @@
 #include <ktape/abi.h>
 
 #include "compat.h"
+#include "memory.h"
 #include "wide.h"
 
 struct page;
@@ -260,6 +261,9 @@ struct kt_loss {
  * @reported_step: value of @latest at the last call of kt_clock_stepped_back()
  * @losing: contexts that counted a loss and have not stored its time yet
  * @loss: unreported losses of each class
+ * @pages: pages of the blocks that are in pieces, in their order; NULL = none
+ * @nr_pages: number of these pages
+ * @map: where they are mapped in a row; the @base of such a block points there
  */
 struct kt_ring {
 	unsigned long write;
@@ -298,6 +302,9 @@ struct kt_ring {
 	unsigned long reported_step;
 	unsigned int losing;
 	struct kt_loss loss[KTAPE_CLASSES];
+	struct page **pages;
+	unsigned long nr_pages;
+	void *map;
 };
 
 /**
@@ -758,40 +765,5 @@ static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
 	else
 		kt_ring_put_clock(r, code, class, nargs, a0, a1, a2, false);
 }
-
-/* ---- the memory of rings: memory.c ----------------------------------------- */
-
-/**
- * struct kt_ring_spec - description of a ring to allocate
- * @size: bytes of all blocks, a power of two
- * @block_size: bytes of a block, a power of two of at least a page
- * @mode: enum ktape_mode
- * @cpu: owning CPU
- * @kind: enum ktape_ring_kind
- * @account: charge the memory to the caller's cgroup; pages that can be mapped,
- *	which are nearly all of it, are charged from Linux 5.11 on
- * @page: persistent mode: zeroed control page, owned by the caller
- * @blocks: persistent mode: all blocks in a row, owned by the caller
- * @ops: callbacks of the layer that uses the ring
- * @owner: argument of @ops
- * @had: output: bytes of @size that could be allocated
- */
-struct kt_ring_spec {
-	unsigned long size;
-	unsigned long block_size;
-	unsigned int mode;
-	unsigned int cpu;
-	unsigned int kind;
-	bool account;
-	void *page;
-	char *blocks;
-	const struct kt_ring_ops *ops;
-	void *owner;
-	unsigned long had;
-};
-
-struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec);
-void kt_ring_free(struct kt_ring *r);
-struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page);
 
 #endif /* _KT_RING_H */

@@ -77,9 +77,13 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }
 
-/* Allocate the rings of a CPU.  Return: the rings; ERR_PTR of -ENOMEM or -EINTR. */
+/*
+ * Allocate the rings of a CPU.  @misses: as in struct kt_ring_spec.
+ * Return: the rings; ERR_PTR of -ENOMEM or -EINTR.
+ */
 static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
-				   struct kt_session_config *config)
+				   struct kt_session_config *config,
+				   unsigned int *misses)
 {
 	struct kt_ring_spec spec = {
 		.mode = s->mode,
@@ -87,6 +91,7 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 		.account = s->account,
 		.ops = &kt_event_ring_ops,
 		.owner = &s->owner,
+		.misses = *misses,
 	};
 	struct kt_rings *rings = kzalloc(sizeof(*rings), GFP_KERNEL);
 	struct kt_ring *r;
@@ -103,6 +108,7 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 		if (s->mode == KTAPE_MODE_PERSISTENT)
 			kt_persist_place(&spec);
 		r = kt_ring_alloc(&spec);
+		*misses = spec.misses;
 		if (IS_ERR(r)) {
 			if (config)
 				rings_note_failure(config, &spec);
@@ -129,12 +135,12 @@ int kt_session_make_rings(struct kt_session *s,
 			  struct kt_session_config *config)
 {
 	struct kt_rings *rings;
-	unsigned int cpu;
+	unsigned int cpu, misses = 0;
 
 	for_each_online_cpu(cpu) {
 		if (s->rings[cpu])
 			continue;
-		rings = rings_make(s, cpu, config);
+		rings = rings_make(s, cpu, config, &misses);
 		if (IS_ERR(rings))
 			return PTR_ERR(rings);
 		/* Other tasks read this without a lock: session_ring_bytes(). */
@@ -214,6 +220,7 @@ static int cpuhp_state_prepare, cpuhp_state_online;
  */
 static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 {
+	unsigned int misses = KT_MISSES_SOME_EFFORT;
 	bool room;
 
 	if (s->rings[cpu])
@@ -221,7 +228,7 @@ static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 	mutex_lock(&kt_session_lock);
 	room = kt_session_has_room(s);
 	mutex_unlock(&kt_session_lock);
-	return room ? rings_make(s, cpu, NULL) : ERR_PTR(-ENOMEM);
+	return room ? rings_make(s, cpu, NULL, &misses) : ERR_PTR(-ENOMEM);
 }
 
 /*

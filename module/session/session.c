@@ -354,24 +354,6 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 }
 
 /*
- * Allocate the rings.  Memory may be too fragmented for blocks of the default
- * size, so try smaller ones if the caller did not ask for a size.
- */
-static int session_fit_rings(struct kt_session *s, struct kt_session_config *c)
-{
-	int ret = kt_session_make_rings(s, c);
-
-	while (ret == -ENOMEM && !c->block_size &&
-	       s->mode != KTAPE_MODE_PERSISTENT &&
-	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
-		kt_session_free_rings(s);
-		s->block_size[KTAPE_RING_EVENT] /= 2;
-		ret = kt_session_make_rings(s, c);
-	}
-	return ret;
-}
-
-/*
  * Allocate the rings of a reserved session without a lock, and publish it.  The
  * loop repeats when a CPU came online that has no rings yet.
  */
@@ -382,7 +364,7 @@ static int session_make(struct kt_session *s, struct kt_session_config *c)
 	if (ret)
 		return ret;
 	do {
-		ret = session_fit_rings(s, c);
+		ret = kt_session_make_rings(s, c);
 		if (!ret)
 			ret = session_publish(s, c);
 	} while (ret == -EAGAIN);

@@ -634,6 +634,8 @@ struct ktape_command {
  * @emitted: as in struct ktape_ring_page
  * @filtered: as in struct ktape_ring_page
  * @lost: as in struct ktape_ring_page
+ * @in_pieces: bytes of the blocks that are in smaller pieces of memory, which the
+ *	kernel maps in a row, because it had no piece of a block's size
  *
  * ENXIO: there is no such ring.
  */
@@ -649,6 +651,7 @@ struct ktape_stats {
 	__u64 emitted[KTAPE_CLASSES];
 	__u64 filtered[KTAPE_CLASSES];
 	__u64 lost[KTAPE_LOST_REASONS][KTAPE_CLASSES];
+	__u64 in_pieces;
 };
 
 /**
@@ -751,7 +754,8 @@ struct ktape_watermark {
  *	allocated; -1 = all rings together would exceed half of the memory
  * @failed_kind: in: zero; out: enum ktape_ring_kind of that ring
  * @failed_asked: in: zero; out: bytes requested, for that ring or all rings
- * @failed_had: in: zero; out: bytes available
+ * @failed_had: in: zero; out: bytes of these that could be allocated, or that are
+ *	left of the half
  *
  * Returns a new descriptor (close-on-exec), which can do all that a descriptor of
  * open(2) can do for session 0.  The session is stopped and has an empty profile.
