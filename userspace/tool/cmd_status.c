@@ -120,6 +120,10 @@ static void print_ring(const struct ktape_layout_entry *e,
 		if (n)
 			printf(" %s=%llu", lost_reasons[i], (unsigned long long)n);
 	}
+	if (st->in_pieces) {
+		put_human(size, sizeof(size), st->in_pieces);
+		printf(" in pieces: %s", size);
+	}
 	putchar('\n');
 }
 
@@ -188,9 +192,10 @@ static void print_json_ring(const struct status *s,
 			    const struct ktape_layout_entry *e,
 			    const struct ktape_stats *st, bool first)
 {
-	printf("%s\n{\"cpu\":%d,\"ring\":\"%s\",\"size\":%llu,\"block\":%u,\"commit\":%llu,\"tail\":%llu,\"floor\":%llu,\"consumer\":%llu,\"emitted\":%llu,\"filtered\":%llu,\"lost\":{",
+	printf("%s\n{\"cpu\":%d,\"ring\":\"%s\",\"size\":%llu,\"block\":%u,\"in_pieces\":%llu,\"commit\":%llu,\"tail\":%llu,\"floor\":%llu,\"consumer\":%llu,\"emitted\":%llu,\"filtered\":%llu,\"lost\":{",
 	       first ? "" : ",", e->cpu, kinds[e->kind],
 	       (unsigned long long)e->data_size, e->block_size,
+	       (unsigned long long)st->in_pieces,
 	       (unsigned long long)st->commit, (unsigned long long)st->tail,
 	       (unsigned long long)st->floor, (unsigned long long)st->consumer,
 	       (unsigned long long)sum_counts(st->emitted),

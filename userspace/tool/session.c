@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Open and create sessions by name, and print why that failed. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,22 +71,67 @@ int open_named(const char *path, const char *name, bool writable,
 	return err;
 }
 
+/* Return the bytes of the event ring that the module makes of a size. */
+static uint64_t ring_rounded(const struct ktape_create *c)
+{
+	uint64_t size = 1;
+
+	while (size < c->ring_size || size < (uint64_t)c->block_size * 4)
+		size *= 2;
+	return size;
+}
+
+/* Write a size as an option takes it: "24M", or bytes. */
+static int put_size(char *to, size_t room, uint64_t bytes)
+{
+	static const char units[] = "KMG";
+	int i = -1;
+
+	for (; bytes && !(bytes % 1024) && i < 2; i++)
+		bytes /= 1024;
+	return snprintf(to, room, "%llu%.1s", (unsigned long long)bytes,
+			i < 0 ? "" : &units[i]);
+}
+
+/* Write what was made of the size that an option gave, 0 = the option was not given. */
+static void put_rounded(char *to, size_t room, const char *option,
+			uint64_t given, uint64_t taken)
+{
+	char from[24], size[24];
+
+	put_size(size, sizeof(size), taken);
+	put_size(from, sizeof(from), given);
+	if (given && given != taken)
+		snprintf(to, room, "%s (%s %s, rounded up)", size, option, from);
+	else
+		snprintf(to, room, "%s", size);
+}
+
 static int report_no_memory(const struct ktape_create *c)
 {
 	unsigned long long asked = c->failed_asked, had = c->failed_had;
+	bool control = c->failed_kind == KTAPE_RING_CONTROL;
+	char size[80], left[24], missing[24];
 
 	if (!asked)
 		return fail(
 			"cannot create a session with %llu bytes per CPU: %s",
 			(unsigned long long)c->ring_size, strerror(ENOMEM));
-	if (c->failed_cpu < 0)
+	put_size(left, sizeof(left), had);
+	put_size(missing, sizeof(missing), asked - had);
+	if (c->failed_cpu < 0) {
+		put_rounded(size, sizeof(size), "-b", c->ring_size,
+			    ring_rounded(c));
 		return fail(
-			"cannot create a session with %llu bytes per CPU: it needs %llu bytes in all, but only %llu are left of the half of the memory that sessions may use",
-			(unsigned long long)c->ring_size, asked, had);
+			"cannot create a session with %s per CPU: with the control rings it needs %llu bytes in all, but only %s are left of the half of the memory that sessions may use",
+			size, asked, left);
+	}
+	put_rounded(size, sizeof(size), control ? "--control" : "-b",
+		    control ? c->control_size : c->ring_size, asked);
 	return fail(
-		"not enough memory for the %s ring of CPU %d: it needs %llu bytes, but only %llu are available",
-		c->failed_kind == KTAPE_RING_CONTROL ? "control" : "event",
-		c->failed_cpu, asked, had);
+		"not enough memory for the %s ring of CPU %d: it needs %s, of which %s could be allocated and %s were missing; take smaller rings, free memory, or raise the limit of the memory cgroup",
+		control ? "control" : "event", c->failed_cpu, size, left,
+		missing);
 }
 
 /**
