@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test rings on a machine whose memory is fragmented: pipes hold every other page,
+ * so hardly any piece of memory is as large as a block.  Sessions have rings of the
+ * size that they ask for, with everything in them, and status says which of their
+ * blocks are in pieces.  Also how rings count in a memory cgroup, and what a lack of
+ * memory is called.
+ */
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include <ktape/mark.h>
+#include <ktape/session.h>
+#include "kt_load.h"
+#include "kt_module.h"
+#include "kt_session.h"
+#include "kt_stream.h"
+
+#define K		1024UL
+#define M		(1024 * K)
+#define ASKED		(24 * M)	/* rounded up to */
+#define RING		(32 * M)
+#define BLOCK		(64 * K)
+#define PIPE_PAGES	256		/* pages that a pipe holds */
+#define PIPES_MAX	8192
+#define LEFT_KIB	(32 * 1024)	/* memory that the pipes leave */
+#define MIN_FREE	"/proc/sys/vm/min_free_kbytes"
+#define MIN_FREE_KIB	"8192"		/* less, so that nobody is killed */
+#define CPUS_MAX	16
+#define CGROUP		"/sys/fs/cgroup/ktape-fragment"
+#define CHUNK		(1 << 20)
+#define MARK		"/dev/ktape_mark"
+
+/* Pipes that hold a page each of two, and pipes that held the other one. */
+static int kept[PIPES_MAX][2], freed[PIPES_MAX][2];
+static int nr_pipes;
+
+/* Return the free memory in blocks of at least BLOCK, in KiB. */
+static long whole_kib(void)
+{
+	FILE *f = fopen("/proc/buddyinfo", "re");
+	unsigned long kib = 0, n;
+	char line[512], *p;
+	int order, used;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		p = strstr(line, "zone");
+		if (!p || sscanf(p, "zone %*s%n", &used) < 0)
+			continue;
+		p += used;
+		for (order = 0; sscanf(p, "%lu%n", &n, &used) == 1; order++) {
+			if ((4UL << order) * K >= BLOCK)
+				kib += n * (4UL << order);
+			p += used;
+		}
+	}
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+static int make_pipe(int p[2])
+{
+	/* O_DIRECT: each write takes a page. */
+	if (pipe2(p, O_NONBLOCK | O_DIRECT | O_CLOEXEC))
+		return -errno;
+	if (fcntl(p[1], F_SETPIPE_SZ, PIPE_PAGES * 4096) < 0)
+		return -errno;
+	return 0;
+}
+
+static void close_pipes(int p[][2])
+{
+	for (int i = 0; i < nr_pipes; i++) {
+		if (p[i][0] <= 0)
+			continue;
+		close(p[i][0]);
+		close(p[i][1]);
+		p[i][0] = 0;
+	}
+}
+
+/* Take all memory but LEFT_KIB by single pages, then free every other one. */
+static int fragment(void)
+{
+	const struct rlimit files = { 4 * PIPES_MAX, 4 * PIPES_MAX };
+
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		return -errno;
+	while (nr_pipes < PIPES_MAX && kt_meminfo("MemFree") > LEFT_KIB) {
+		int ret = make_pipe(kept[nr_pipes]) ?:
+				  make_pipe(freed[nr_pipes]);
+
+		if (ret)
+			return ret;
+		for (int i = 0; i < PIPE_PAGES; i++)
+			if (write(kept[nr_pipes][1], "k", 1) != 1 ||
+			    write(freed[nr_pipes][1], "f", 1) != 1)
+				return -errno;
+		nr_pipes++;
+	}
+	close_pipes(freed);
+	return 0;
+}
+
+FIXTURE(fragment)
+{
+	int dev, fd, cpus;
+	char min_free[32];
+};
+
+static void read_line(const char *path, char *to, int room)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(to, room, f))
+		to[0] = 0;
+	if (f)
+		fclose(f);
+}
+
+FIXTURE_SETUP(fragment)
+{
+	self->fd = -1;
+	self->cpus = kt_cpus();
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	ASSERT_GE(CPUS_MAX, self->cpus);
+	read_line(MIN_FREE, self->min_free, sizeof(self->min_free));
+	ASSERT_EQ(0, kt_write_text(MIN_FREE, MIN_FREE_KIB));
+	ASSERT_EQ(0, fragment());
+	TH_LOG("%d pipes; %ld KiB free, %ld available, %ld in blocks of %lu KiB",
+	       nr_pipes, kt_free_kib(), kt_meminfo("MemAvailable"),
+	       whole_kib(), BLOCK / K);
+	/* Otherwise this is no test. */
+	ASSERT_LT(whole_kib(), (long)(RING / K * self->cpus / 2));
+	ASSERT_GT(kt_free_kib(), (long)(RING / K * self->cpus * 5 / 4));
+}
+
+FIXTURE_TEARDOWN(fragment)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	close(self->dev);
+	close_pipes(kept);
+	nr_pipes = 0;
+	kt_write_text(MIN_FREE, self->min_free);
+}
+
+/* ---- what is in the rings ------------------------------------------------- */
+
+/* Fill a text with what it has to be.  Return: its bytes. */
+static int make_text(char *to, int cpu, uint64_t n)
+{
+	int len = snprintf(to, KTAPE_MARK_TEXT_MAX, "%d %llu ", cpu,
+			   (unsigned long long)n);
+
+	memset(to + len, 'a' + (int)((n + (unsigned int)cpu) % 26),
+	       KTAPE_MARK_TEXT_MAX - (size_t)len);
+	return KTAPE_MARK_TEXT_MAX;
+}
+
+/**
+ * struct seen - the texts of one ring
+ * @cpu: its CPU
+ * @nr: number of texts, which are to be numbered from 0 on
+ * @wrong: texts that are not the next one
+ */
+struct seen {
+	int cpu;
+	uint64_t nr, wrong;
+};
+
+static void see(struct seen *s, const struct kt_rec *r)
+{
+	char want[KTAPE_MARK_TEXT_MAX];
+
+	if (r->op != KTAPE_EV_TEXT)
+		return;
+	make_text(want, s->cpu, s->nr);
+	s->wrong += r->size < sizeof(want) ||
+		    memcmp(r->blob, want, sizeof(want));
+	s->nr++;
+}
+
+static void see_mapped(const struct kt_rec *r, void *arg)
+{
+	see(arg, r);
+}
+
+static void see_read(const struct ktape_block *b, const struct kt_rec *r,
+		     void *arg)
+{
+	struct seen *s = arg;
+
+	if (b->cpu < CPUS_MAX && b->kind == KTAPE_RING_EVENT)
+		see(&s[b->cpu], r);
+}
+
+/* Read the whole stream of a stopped session in little memory. */
+static int read_all(int fd, struct kts *t)
+{
+	static char buf[2 * CHUNK];
+	size_t have = 0, done;
+	ssize_t n;
+
+	while ((n = read(fd, buf + have, CHUNK)) > 0) {
+		have += (size_t)n;
+		done = kts_feed(t, buf, have);
+		have -= done;
+		memmove(buf, buf + done, have);
+		if (t->error[0] || have > CHUNK)
+			return -EBADMSG;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+/* Write texts on one CPU until its ring has lost some.  Return: their number. */
+static uint64_t write_texts(int fd, int mark, int cpu, struct ktape_stats *st)
+{
+	char text[KTAPE_MARK_TEXT_MAX];
+	uint64_t n = 0;
+	int len;
+
+	if (kt_pin(cpu))
+		return 0;
+	do {
+		len = make_text(text, cpu, n);
+		if (write(mark, text, (size_t)len) != len)
+			return 0;
+		n++;
+		if (n % 64 == 0 && kt_stats(fd, cpu, KTAPE_RING_EVENT, st))
+			return 0;
+	} while (n % 64 || !st->lost[KTAPE_LOST_FULL][KTAPE_CLASS_USER]);
+	return n;
+}
+
+/* A discard session whose rings are filled has all texts that it did not count as lost. */
+TEST_F_TIMEOUT(fragment, whole_rings, 600)
+{
+	struct seen mapped[CPUS_MAX] = { 0 }, seen[CPUS_MAX] = { 0 };
+	struct ktape_stats st[CPUS_MAX];
+	uint64_t pieces = 0, written[CPUS_MAX], stored;
+	static struct kts t;
+	struct kt_map m;
+	int mark = open(MARK, O_WRONLY);
+	long before = kt_free_kib(), after;
+
+	ASSERT_LE(0, mark);
+	self->fd = kt_create(self->dev, KTAPE_MODE_DISCARD, ASKED, BLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		written[cpu] = write_texts(self->fd, mark, cpu, &st[cpu]);
+		ASSERT_LT(0, written[cpu]);
+	}
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT,
+				      &st[cpu]));
+		EXPECT_EQ(0, st[cpu].in_pieces % BLOCK);
+		EXPECT_GE(RING, st[cpu].in_pieces);
+		EXPECT_EQ(written[cpu], st[cpu].emitted[KTAPE_CLASS_USER]);
+		pieces += st[cpu].in_pieces;
+		stored = written[cpu] -
+			 st[cpu].lost[KTAPE_LOST_FULL][KTAPE_CLASS_USER];
+		/* All blocks but the last are full of texts. */
+		EXPECT_LT((RING - 2 * BLOCK) / (KTAPE_MARK_TEXT_MAX + 32),
+			  stored);
+		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(RING, m.e.data_size);
+		for (int again = 0; again < 2; again++) {
+			mapped[cpu] = (struct seen){ .cpu = cpu };
+			ASSERT_LT(0, kt_walk(&m, see_mapped, &mapped[cpu]));
+			EXPECT_EQ(stored, mapped[cpu].nr);
+			EXPECT_EQ(0, mapped[cpu].wrong);
+			/* The next access brings the pages back. */
+			ASSERT_EQ(0, madvise(m.page, m.size, MADV_DONTNEED));
+		}
+		kt_unmap(&m);
+		seen[cpu].cpu = cpu;
+	}
+	t.record = see_read;
+	t.arg = seen;
+	ASSERT_EQ(0, read_all(self->fd, &t)) TH_LOG("%s", t.error);
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		EXPECT_EQ(mapped[cpu].nr, seen[cpu].nr);
+		EXPECT_EQ(0, seen[cpu].wrong);
+	}
+	TH_LOG("%llu of %lu KiB in pieces, %llu texts on CPU 0",
+	       (unsigned long long)pieces / K, RING / K * self->cpus,
+	       (unsigned long long)seen[0].nr);
+	/* At most the free blocks were whole. */
+	EXPECT_LT(RING * self->cpus / 2, pieces);
+	close(self->fd);
+	self->fd = -1;
+	close(mark);
+	/* The session is freed by the last close(). */
+	after = kt_free_kib();
+	EXPECT_GT(RING / K, labs(before - after)) {
+		TH_LOG("%ld KiB free before, %ld after", before, after);
+	}
+}
+
+/* A mapping keeps the pages of a session that was closed. */
+TEST_F_TIMEOUT(fragment, mapping_outlives_session, 300)
+{
+	struct ktape_stats st = { 0 };
+	struct seen seen = { 0 };
+	struct kt_map m;
+	int mark = open(MARK, O_WRONLY);
+
+	ASSERT_LE(0, mark);
+	self->fd = kt_create(self->dev, KTAPE_MODE_DISCARD, ASKED, BLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_LT(0, write_texts(self->fd, mark, 0, &st));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &m));
+	close(self->fd);
+	self->fd = -1;
+	close(mark);
+	EXPECT_LT(0, kt_walk(&m, see_mapped, &seen));
+	EXPECT_LT(0, seen.nr);
+	EXPECT_EQ(0, seen.wrong);
+	kt_unmap(&m);
+}
+
+/* ---- the command ---------------------------------------------------------- */
+
+/* Run a shell command.  Return: its exit status; @out receives its output. */
+static int shell(const char *command, char *out, size_t room)
+{
+	FILE *f = popen(command, "r");
+	size_t n = f ? fread(out, 1, room - 1, f) : 0;
+	int status = f ? pclose(f) : -1;
+
+	out[n] = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F_TIMEOUT(fragment, record, 600)
+{
+	char out[65536];
+	long n = 0;
+
+	if (shell("ktape version 2>&1", out, sizeof(out)))
+		SKIP(return, "no ktape");
+	/* The largest number of texts that no ring loses, and a count of each. */
+	ASSERT_EQ(0, shell("ktape record -b 24M -e text,sched -o trace -- act cpu 0 text 4000 cpu 1 text 4000 2>&1",
+			   out, sizeof(out))) TH_LOG("%s", out);
+	ASSERT_EQ(0, shell("ktape verify trace 2>&1", out, sizeof(out)))
+		TH_LOG("%s", out);
+	ASSERT_EQ(0, shell("ktape dump --json trace | grep -c '\"event\":\"text\"'",
+			   out, sizeof(out)));
+	n = atol(out);
+	EXPECT_EQ(8000, n);
+}
+
+TEST_F_TIMEOUT(fragment, status, 300)
+{
+	char out[65536];
+
+	if (shell("ktape version 2>&1", out, sizeof(out)))
+		SKIP(return, "no ktape");
+	ASSERT_EQ(0, shell("ktape start frag -m overwrite -b 24M -e text 2>&1",
+			   out, sizeof(out))) TH_LOG("%s", out);
+	ASSERT_EQ(0, shell("ktape status frag", out, sizeof(out)));
+	EXPECT_NE(NULL, strstr(out, " in pieces: ")) TH_LOG("%s", out);
+	ASSERT_EQ(0, shell("ktape status frag --json | grep -c '\"in_pieces\":[1-9]'",
+			   out, sizeof(out)));
+	EXPECT_LT(0, atol(out));
+	EXPECT_EQ(0, shell("ktape destroy frag 2>&1", out, sizeof(out)));
+}
+
+/* ---- memory cgroups ------------------------------------------------------- */
+
+static int make_cgroup(void)
+{
+	if (kt_kernel_is_before(5, 11))
+		return -EOPNOTSUPP;
+	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	return access(CGROUP "/memory.max", W_OK) ? -EOPNOTSUPP : 0;
+}
+
+static long charged_kib(void)
+{
+	FILE *f = fopen(CGROUP "/memory.current", "re");
+	long bytes = -1;
+
+	if (f) {
+		if (fscanf(f, "%ld", &bytes) != 1)
+			bytes = -1;
+		fclose(f);
+	}
+	return bytes / (long)K;
+}
+
+/*
+ * Create a session in the cgroup and close it.  Return: the KiB that were charged for it
+ * in @made, and what of that is left in @closed.
+ */
+static int charge(int dev, uint64_t ring, long *made, long *closed)
+{
+	int fd, status;
+	long found[2];
+	int p[2];
+	pid_t pid;
+
+	if (pipe(p))
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		long before;
+
+		if (kt_write_text(CGROUP "/cgroup.procs", "0"))
+			_exit(1);
+		before = charged_kib();
+		fd = kt_create(dev, KTAPE_MODE_OVERWRITE, ring, BLOCK);
+		found[0] = charged_kib() - before;
+		close(fd);
+		found[1] = charged_kib() - before;
+		_exit(fd < 0 || write(p[1], found, sizeof(found)) !=
+					sizeof(found));
+	}
+	close(p[1]);
+	if (read(p[0], found, sizeof(found)) != sizeof(found))
+		found[0] = found[1] = -1;
+	close(p[0]);
+	*made = found[0];
+	*closed = found[1];
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status ? 0 : -ECHILD;
+}
+
+/* Rings in pieces are charged to the cgroup of who makes them, to the last page. */
+TEST_F_TIMEOUT(fragment, charged, 300)
+{
+	const long all = (long)(RING / K) * self->cpus;
+	long made = 0, closed = 0;
+
+	if (make_cgroup())
+		SKIP(return, "no memory cgroups, or rings are not charged");
+	ASSERT_EQ(0, kt_write_text(CGROUP "/memory.max", "max"));
+	ASSERT_EQ(0, charge(self->dev, ASKED, &made, &closed));
+	TH_LOG("%ld KiB of rings: %ld charged, %ld after the end", all, made,
+	       closed);
+	EXPECT_LE(all, made);
+	/* The lists of pages in use, positions and control rings. */
+	EXPECT_GT(all + all / 64 + 4096, made);
+	/* Each CPU keeps some pages charged for the next caller. */
+	EXPECT_GT(4096, closed);
+	rmdir(CGROUP);
+}
+
+/* What is said to be missing is what is missing. */
+TEST_F_TIMEOUT(fragment, message, 300)
+{
+	unsigned long long had, missing;
+	char out[4096], *p;
+
+	if (make_cgroup())
+		SKIP(return, "no memory cgroups, or rings are not charged");
+	if (shell("ktape version 2>&1", out, sizeof(out)))
+		SKIP(return, "no ktape");
+	ASSERT_EQ(0, kt_write_text(CGROUP "/memory.max", "24M"));
+	EXPECT_EQ(1, shell("echo 0 >" CGROUP "/cgroup.procs; exec ktape start frag -m overwrite -b 24M -e text 2>&1",
+			   out, sizeof(out)));
+	TH_LOG("%s", out);
+	p = strstr(out, "CPU 0: it needs 32M (-b 24M, rounded up), of which ");
+	ASSERT_NE(NULL, p);
+	p = strstr(p, "which ");
+	ASSERT_EQ(2, sscanf(p, "which %lluK could be allocated and %lluK were missing",
+			    &had, &missing));
+	EXPECT_EQ(RING / K, had + missing);
+	/* The command itself takes some of the 24 MiB. */
+	EXPECT_GT(24 * K, had);
+	EXPECT_LT(12 * K, had);
+	rmdir(CGROUP);
+}
+
+TEST_HARNESS_MAIN
