@@ -478,6 +478,47 @@ void kt_control_ledger(struct kt_session *s, u32 moment)
 	control_write_everywhere(&order);
 }
 
+/* What a CPU writes that came online, in one interrupt. */
+struct kt_arrival {
+	struct kt_order cpu, filters, profile;
+};
+
+/* Prepare what kt_control_cpu() writes about a CPU that came online. */
+static void control_prepare_arrival(struct kt_session *s, struct kt_arrival *a)
+{
+	const struct kt_filters *f = kt_session_filters(s);
+
+	a->cpu = (struct kt_order){
+		.s = s,
+		.write = control_write_cpu,
+		.phase = true,
+		.reason = SYNC_CPU,
+	};
+	a->filters = (struct kt_order){
+		.s = s,
+		.write = control_write_filters,
+		.phase = KTAPE_PHASE_ON,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
+	};
+	a->profile = (struct kt_order){
+		.s = s,
+		.write = control_write_profile,
+		.phase = KTAPE_PHASE_ON,
+		.mask = s->recordable,
+	};
+}
+
+static void control_write_arrival(void *info)
+{
+	struct kt_arrival *a = info;
+
+	control_on_cpu(&a->cpu);
+	control_write_context(a->cpu.s, smp_processor_id());
+	control_on_cpu(&a->filters);
+	control_on_cpu(&a->profile);
+}
+
 /**
  * kt_control_cpu() - mark that a CPU came online or goes offline
  * @s: the session
@@ -488,45 +529,49 @@ void kt_control_ledger(struct kt_session *s, u32 moment)
  */
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 {
-	struct kt_order order = {
+	struct kt_order gone = {
 		.s = s,
 		.write = control_write_cpu,
-		.phase = online,
 		.reason = SYNC_CPU,
 	};
-	struct kt_order profile = {
-		.s = s,
-		.write = control_write_profile,
-		.phase = KTAPE_PHASE_ON,
-		.mask = s->recordable,
-	};
-	const struct kt_filters *f = kt_session_filters(s);
-	struct kt_order filters = {
-		.s = s,
-		.write = control_write_filters,
-		.phase = KTAPE_PHASE_ON,
-		.filters = f,
-		.kinds = f ? f->kinds : 0,
-	};
+	struct kt_arrival a;
 	unsigned long flags;
 
+	control_prepare_arrival(s, &a);
 	local_irq_save(flags);
-	control_on_cpu(&order);
-	if (online) {
-		control_write_context(s, cpu);
-		control_on_cpu(&filters);
-		control_on_cpu(&profile);
-	}
+	if (online)
+		control_write_arrival(&a);
+	else
+		control_on_cpu(&gone);
 	local_irq_restore(flags);
+}
+
+/**
+ * kt_control_join() - let an online CPU record that had no rings until now
+ * @s: the session, which records; it has given the CPU its rings
+ * @cpu: the CPU
+ *
+ * In the order of a start: want bits, a grace period, on-markers.
+ */
+void kt_control_join(struct kt_session *s, unsigned int cpu)
+{
+	struct kt_order want = { .s = s, .write = control_write_want };
+	struct kt_arrival a;
+
+	lockdep_assert_held(&kt_session_lock);
+	smp_call_function_single(cpu, control_on_cpu, &want, 1);
+	synchronize_rcu();
+	control_prepare_arrival(s, &a);
+	smp_call_function_single(cpu, control_write_arrival, &a, 1);
 }
 
 /**
  * kt_control_other() - mark on every online CPU whether another CPU has rings
  * @s: the session
- * @cpu: the CPU, about to come online for the first time
+ * @cpu: the CPU
  * @with: true: it has got rings; false: it is not recorded
  *
- * Context: as for all functions of this file, with the hotplug lock for writing.
+ * Context: as for all functions of this file, or with the hotplug lock for writing.
  */
 void kt_control_other(struct kt_session *s, unsigned int cpu, bool with)
 {

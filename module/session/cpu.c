@@ -8,6 +8,10 @@
  * Rings are allocated and freed without the locks of the sessions, because that
  * takes seconds for large rings.  They are published to the writers and withdrawn
  * with both locks held.
+ *
+ * A CPU that comes online gets its rings before it runs if they are small, because
+ * the kernel holds the hotplug lock meanwhile.  Large ones are made by a work item
+ * once it runs.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +43,7 @@ struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 		return NULL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
-	/* Pairs with the release in session_prepare_cpu(). */
+	/* Pairs with the release in session_give_rings(). */
 	rings = smp_load_acquire(&s->rings[cpu]);
 	return rings ? rings->ring[kind] : NULL;
 }
@@ -214,13 +218,20 @@ void kt_session_withdraw_rings(struct kt_session *s)
 
 static int cpuhp_state_prepare, cpuhp_state_online;
 
+/* Bytes of rings, of all sessions together, that are made under the hotplug lock. */
+#define PREPARE_MAX	(32UL << 20)
+
 /*
- * Allocate rings for a CPU that comes online, unless the session has some for it.
- * Return: the new rings; NULL: there are some; ERR_PTR of -ENOMEM or -EINTR.
+ * Allocate rings for a CPU that comes online, unless the session has some for it or they
+ * exceed what is @left of the bytes that may be made now.
+ * Return: the new rings; NULL: there are some; ERR_PTR of -ENOMEM, -EINTR, or -EAGAIN: the
+ * work item has to make them.
  */
-static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
+static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu,
+				       u64 *left)
 {
 	unsigned int misses = KT_MISSES_SOME_EFFORT;
+	u64 bytes = kt_session_cpu_bytes(s);
 	bool room;
 
 	if (s->rings[cpu])
@@ -228,42 +239,149 @@ static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 	mutex_lock(&kt_session_lock);
 	room = kt_session_has_room(s);
 	mutex_unlock(&kt_session_lock);
-	return room ? rings_make(s, cpu, NULL, &misses) : ERR_PTR(-ENOMEM);
+	if (!room)
+		return ERR_PTR(-ENOMEM);
+	if (bytes > *left)
+		return ERR_PTR(-EAGAIN);
+	*left -= bytes;
+	return rings_make(s, cpu, NULL, &misses);
+}
+
+static void session_warn_without(const struct kt_session *s, unsigned int cpu,
+				 int error)
+{
+	pr_warn_ratelimited(
+		"session %u: events of CPU %u are not recorded: %s\n", s->id,
+		cpu,
+		error == -EINTR ? "the task that brought it online was killed" :
+				  "not enough memory for its rings");
+}
+
+/* Record that a CPU is not recorded, or not yet: then let the work item make its rings. */
+static void session_prepare_without(struct kt_session *s, unsigned int cpu,
+				    int error)
+{
+	if (error == -EAGAIN) {
+		cpumask_set_cpu(cpu, &s->late_cpus);
+		queue_work(system_long_wq, &s->late);
+	} else {
+		session_warn_without(s, cpu, error);
+	}
+	if (s->running)
+		kt_control_other(s, cpu, false);
 }
 
 /*
- * Let a CPU that comes online record into a session.  The control rings of the others
- * say whether it has got rings: a trace may end before the first packet of them.
+ * Publish new rings of a CPU.  The control rings of the others say that it has got them: a
+ * trace may end before the first packet of them.
  */
-static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
-				struct kt_rings *rings)
+static void session_give_rings(struct kt_session *s, unsigned int cpu,
+			       struct kt_rings *rings)
 {
 	unsigned int kind;
 
-	if (IS_ERR(rings)) {
-		pr_warn_ratelimited(
-			"session %u: events of CPU %u are not recorded: %s\n",
-			s->id, cpu,
-			PTR_ERR(rings) == -EINTR ?
-				"the task that brought it online was killed" :
-				"not enough memory for its rings");
-		if (s->running)
-			kt_control_other(s, cpu, false);
+	for (kind = 0; s->running && kind < KTAPE_RINGS_PER_CPU; kind++)
+		WRITE_ONCE(rings->ring[kind]->page->flags, 0);
+	/* Both kinds: a trigger writes to the control ring without a want bit. */
+	rings_give_to_cpu(s, cpu, rings);
+	/* Pairs with the acquire in kt_session_ring(). */
+	smp_store_release(&s->rings[cpu], rings);
+	set_bit(cpu, s->with_rings);
+	if (s->running)
+		kt_control_other(s, cpu, true);
+	kt_session_sheds(s);
+}
+
+/* Let a CPU that comes online record into a session. */
+static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
+				struct kt_rings *rings)
+{
+	if (IS_ERR(rings))
+		return session_prepare_without(s, cpu, PTR_ERR(rings));
+	if (rings)
+		session_give_rings(s, cpu, rings);
+	else
+		kt_session_sheds(s);
+	kt_want_set(s, cpu);
+}
+
+static bool late_is_needed(const struct kt_session *s, unsigned int cpu)
+{
+	return kt_sessions[s->id] == s && !s->gone && !s->rings[cpu];
+}
+
+/*
+ * Let a CPU record for which the work item has made rings.  The hotplug lock is free once
+ * the CPU runs.  Meanwhile the session may have ended, and the CPU may have gone offline, and
+ * even have come back with rings.
+ * Return: false: the rings were not needed.
+ */
+static bool late_publish(struct kt_session *s, unsigned int cpu,
+			 struct kt_rings *rings)
+{
+	bool needed;
+
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	needed = late_is_needed(s, cpu);
+	if (needed) {
+		session_give_rings(s, cpu, rings);
+		if (s->running && cpu_online(cpu))
+			kt_control_join(s, cpu);
+		else
+			kt_want_set(s, cpu);
+	}
+	WRITE_ONCE(s->making, 0);
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+	return needed;
+}
+
+/* Make the rings of one CPU.  @misses: as in struct kt_ring_spec. */
+static void late_make(struct kt_session *s, unsigned int cpu,
+		      unsigned int *misses)
+{
+	struct kt_rings *rings = ERR_PTR(-ENOMEM);
+	bool needed;
+
+	mutex_lock(&kt_session_lock);
+	needed = late_is_needed(s, cpu);
+	WRITE_ONCE(s->making, needed && kt_session_has_room(s));
+	mutex_unlock(&kt_session_lock);
+	if (!needed)
+		return;
+	if (s->making)
+		rings = rings_make(s, cpu, NULL, misses);
+	if (!IS_ERR(rings)) {
+		if (!late_publish(s, cpu, rings))
+			rings_free(rings);
 		return;
 	}
-	if (rings) {
-		for (kind = 0; s->running && kind < KTAPE_RINGS_PER_CPU; kind++)
-			WRITE_ONCE(rings->ring[kind]->page->flags, 0);
-		/* Both kinds: a trigger writes to the control ring without a want bit. */
-		rings_give_to_cpu(s, cpu, rings);
-		/* Pairs with the acquire in kt_session_ring(). */
-		smp_store_release(&s->rings[cpu], rings);
-		set_bit(cpu, s->with_rings);
-		if (s->running)
-			kt_control_other(s, cpu, true);
-	}
-	kt_session_sheds(s);
-	kt_want_set(s, cpu);
+	mutex_lock(&kt_session_lock);
+	WRITE_ONCE(s->making, 0);
+	mutex_unlock(&kt_session_lock);
+	session_warn_without(s, cpu, PTR_ERR(rings));
+}
+
+static void session_late_work(struct work_struct *work)
+{
+	struct kt_session *s = container_of(work, struct kt_session, late);
+	unsigned int cpu, misses = 0;
+
+	for_each_cpu(cpu, &s->late_cpus)
+		if (cpumask_test_and_clear_cpu(cpu, &s->late_cpus))
+			late_make(s, cpu, &misses);
+}
+
+/**
+ * kt_session_late_init() - prepare the work item that makes rings of other CPUs
+ * @s: the session, zeroed
+ *
+ * Context: any.
+ */
+void kt_session_late_init(struct kt_session *s)
+{
+	INIT_WORK(&s->late, session_late_work);
 }
 
 /*
@@ -276,12 +394,13 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 static int rings_cpu_prepare(unsigned int cpu)
 {
 	struct kt_rings *rings;
+	u64 left = PREPARE_MAX;
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i])
 			continue;
-		rings = rings_make_for(kt_sessions[i], cpu);
+		rings = rings_make_for(kt_sessions[i], cpu, &left);
 		mutex_lock(&kt_session_lock);
 		session_prepare_cpu(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);

@@ -24,12 +24,14 @@ extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
 
 /* session.c */
+u64 kt_session_cpu_bytes(const struct kt_session *s);
 bool kt_session_has_room(const struct kt_session *s);
 
 /* cpu.c */
 int kt_session_make_rings(struct kt_session *s,
 			  struct kt_session_config *config);
 bool kt_session_publish_rings(struct kt_session *s);
+void kt_session_late_init(struct kt_session *s);
 void kt_session_free_rings(struct kt_session *s);
 void kt_session_withdraw_rings(struct kt_session *s);
 
@@ -90,6 +92,7 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 			const struct kt_filters *f, u32 kinds);
 void kt_control_ledger(struct kt_session *s, u32 moment);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
+void kt_control_join(struct kt_session *s, unsigned int cpu);
 void kt_control_other(struct kt_session *s, unsigned int cpu, bool with);
 void kt_control_resume(struct kt_session *s);
 void kt_control_missed(struct kt_session *s, const struct kt_looks *looks);

@@ -52,8 +52,13 @@ struct kt_session *kt_sessions[KT_SESSIONS];
  */
 static struct kt_session *unlisted[KT_SESSIONS];
 
-/* Return the bytes of RAM that the rings of one CPU take. */
-static u64 session_cpu_bytes(const struct kt_session *s)
+/**
+ * kt_session_cpu_bytes() - return the bytes of RAM that the rings of one CPU take
+ * @s: the session, or NULL
+ *
+ * Return: the bytes; 0: none, or they are in the persistent region. Context: any.
+ */
+u64 kt_session_cpu_bytes(const struct kt_session *s)
 {
 	/* The persistent region is not RAM that the kernel could use. */
 	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
@@ -72,11 +77,14 @@ static u64 session_ring_bytes(const struct kt_session *s, bool online)
 {
 	unsigned int cpu, n = 0;
 
-	if (!session_cpu_bytes(s))
+	if (!kt_session_cpu_bytes(s))
 		return 0;
 	for_each_possible_cpu(cpu)
 		n += READ_ONCE(s->rings[cpu]) || (online && cpu_online(cpu));
-	return session_cpu_bytes(s) * n;
+	/* With @online these CPUs are counted already. */
+	if (!online)
+		n += READ_ONCE(s->making);
+	return kt_session_cpu_bytes(s) * n;
 }
 
 /*
@@ -119,8 +127,8 @@ static u64 sessions_bytes_allowed(void)
  */
 bool kt_session_has_room(const struct kt_session *s)
 {
-	return !session_cpu_bytes(s) ||
-	       session_cpu_bytes(s) + sessions_ring_bytes(NULL, false) <=
+	return !kt_session_cpu_bytes(s) ||
+	       kt_session_cpu_bytes(s) + sessions_ring_bytes(NULL, false) <=
 		       sessions_bytes_allowed();
 }
 
@@ -433,6 +441,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
 	INIT_DELAYED_WORK(&s->look, session_look_work);
+	kt_session_late_init(s);
 	kt_owner_init(&s->owner);
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
@@ -504,6 +513,8 @@ static void session_destroy(struct kt_session *s)
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	mutex_unlock(&kt_session_control);
+	/* A CPU that comes online does not find the session any more. */
+	cancel_work_sync(&s->late);
 	kt_session_free_rings(s);
 	session_unreserve(s);
 	session_free(s);

@@ -110,7 +110,7 @@ struct kt_looks {
  * @size: bytes of a ring, per enum ktape_ring_kind
  * @block_size: bytes of a block, per enum ktape_ring_kind
  * @account: charge ring memory to a cgroup: the creator's; for a CPU that comes
- *	online later, that of the task that brings the CPU up
+ *	online later, that of the task that brings the CPU up, or none if @late makes its rings
  * @active: the session's want bits are to be set
  * @running: the session records; cleared after the last record was written
  * @era: registry era at the last stop or at creation; changes of the registry
@@ -134,6 +134,9 @@ struct kt_looks {
  * @look: wakes pollers whose watermark is below a block
  * @watch: looks for readers that stall
  * @freeze: stops a full snapshot
+ * @late: makes the rings of @late_cpus
+ * @late_cpus: CPUs that came online, or are about to, and have to wait for their rings
+ * @making: 1 while @late is making rings, which count as memory in use
  * @with_rings: bit n: CPU n has rings; set after its @rings
  * @rings: per possible CPU; NULL = the CPU has none; set once, with release
  *
@@ -176,6 +179,9 @@ struct kt_session {
 	struct delayed_work look;
 	struct delayed_work watch;
 	struct work_struct freeze;
+	struct work_struct late;
+	struct cpumask late_cpus;
+	unsigned int making;
 	unsigned long *with_rings;
 	struct kt_rings *rings[];
 };

@@ -329,6 +329,73 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	EXPECT_EQ(0, self->seen.others);
 }
 
+/*
+ * Rings that are too large to be made under the hotplug lock come later: the others say
+ * that the CPU has none, and then that it has got some.  From then on all is recorded.
+ */
+TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
+{
+	int away = self->cpus - 1, tries = 600;
+	struct ktape_stats st;
+
+	stop_loads(self);
+	ASSERT_EQ(0, kt_set_online(away, false));
+	self->fd = new_session(KTAPE_MODE_DISCARD, 64 << 20);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_set_online(away, true));
+	while (rings_of(self->fd, away) != 2 && tries--)
+		usleep(100000);
+	ASSERT_EQ(2, rings_of(self->fd, away));
+	/* Its want bits are set right behind its rings, with the session's lock held. */
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SCHED_SWITCH, 0, 0));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
+	/* It goes and comes back with its rings. */
+	ASSERT_EQ(0, kt_set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, true));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(2, self->seen.came[away]);
+	EXPECT_EQ(1, self->seen.went[away]);
+	EXPECT_EQ(20, self->seen.marked[away]);
+	for (int cpu = 0; cpu < away; cpu++) {
+		EXPECT_EQ(1, self->seen.without[cpu]);
+		EXPECT_EQ(1, self->seen.with[cpu]);
+	}
+	EXPECT_EQ(0, self->seen.others);
+}
+
+/* A session ends while the rings of a CPU are being made. */
+TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
+{
+	int away = self->cpus - 1;
+	long before, after;
+
+	stop_loads(self);
+	before = kt_free_kib();
+	for (int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, kt_set_online(away, false));
+		self->fd = new_session(KTAPE_MODE_OVERWRITE, 64 << 20);
+		ASSERT_GE(self->fd, 0);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_set_online(away, true));
+		if (i % 2)
+			usleep(i * 1000);
+		close(self->fd);
+		self->fd = -1;
+	}
+	after = kt_free_kib();
+	EXPECT_GT(64 << 10, before - after) {
+		TH_LOG("%ld KiB free before, %ld after", before, after);
+	}
+}
+
 static bool has_cgroup(void)
 {
 	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
