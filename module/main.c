@@ -9,6 +9,7 @@
 
 #include "dev/dev.h"
 #include "emit/emit.h"
+#include "event/event.h"
 #include "filter/filter.h"
 #include "names/names.h"
 #include "params.h"
@@ -51,9 +52,12 @@ static int __init ktape_init(void)
 	ret = init_clock(&params);
 	if (ret)
 		return ret;
-	ret = kt_metadata_init();
+	ret = kt_cpus_init();
 	if (ret)
 		goto err_clock;
+	ret = kt_metadata_init();
+	if (ret)
+		goto err_cpus;
 	ret = kt_registry_init(params.registry);
 	if (ret)
 		goto err_metadata;
@@ -117,6 +121,8 @@ err_registry:
 	kt_registry_exit();
 err_metadata:
 	kt_metadata_exit();
+err_cpus:
+	kt_cpus_exit();
 err_clock:
 	kt_clock_exit();
 	return ret;
@@ -138,6 +144,7 @@ static void __exit ktape_exit(void)
 	kt_symbol_exit();
 	kt_registry_exit();
 	kt_metadata_exit();
+	kt_cpus_exit();
 	kt_clock_exit();
 }
 

@@ -11,6 +11,8 @@
  * Other modules may call from places where RCU does not watch the CPU.  Then
  * nothing is recorded and the event is counted as lost: see emit_is_watched().
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -54,7 +56,11 @@ int kt_emit_init(unsigned int max_str)
 {
 	message_max = max_str;
 	scratch = alloc_percpu(struct kt_scratch);
-	return scratch ? 0 : -ENOMEM;
+	if (scratch)
+		return 0;
+	pr_err("no memory for what other modules emit: %zu bytes of per-CPU memory for each of %u\n",
+	       sizeof(struct kt_scratch), num_possible_cpus());
+	return -ENOMEM;
 }
 
 /**
@@ -161,7 +167,7 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
 	unsigned int want;
 
 	preempt_disable_notrace();
-	cpu = this_cpu_ptr(&kt_cpus);
+	cpu = this_cpu_ptr(kt_cpus);
 	for (want = READ_ONCE(cpu->want[opcode]); want; want &= want - 1) {
 		r = cpu->ring[kind][__ffs(want)];
 		kt_count(&r->page->emitted[class]);

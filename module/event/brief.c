@@ -18,7 +18,7 @@ static __always_inline struct kt_ring *brief_ring(u32 place,
 						  unsigned long sessions)
 {
 	return kt_cpu_read(
-		kt_cpus.rings[KT_PLACE_RINGS(place) + __ffs(sessions)]);
+		kt_cpus->rings[KT_PLACE_RINGS(place) + __ffs(sessions)]);
 }
 
 /* Record an event in some sessions, in each by any way that its ring takes. */
@@ -155,7 +155,7 @@ static __always_inline void brief_filtered(u32 code, u32 place, u32 a0, u32 a1,
 static noinline void notrace brief_passed(u32 code, u32 place, u32 a0, u32 a1,
 					  u32 a2, unsigned long pass)
 {
-	if (pass & kt_cpu_read(kt_cpus.now.owed))
+	if (pass & kt_cpu_read(kt_now.owed))
 		kt_switch_pay(pass);
 	brief_unfiltered(code, place, a0, a1, a2, pass);
 }
@@ -164,8 +164,8 @@ static noinline void notrace brief_passed(u32 code, u32 place, u32 a0, u32 a1,
 static noinline void notrace brief_by_both(u32 code, u32 place, u32 a0, u32 a1,
 					   u32 a2, struct task_struct *other)
 {
-	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
-	const u32 own = kt_cpu_read(kt_cpus.now.pass);
+	const u32 brief = kt_cpu_read(kt_cpus->brief[(u8)code]);
+	const u32 own = kt_cpu_read(kt_now.pass);
 	struct kt_kept verdict;
 	unsigned long pass;
 
@@ -193,12 +193,12 @@ static noinline void notrace brief_judge(u32 code, u32 place, u32 a0, u32 a1,
 static noinline void notrace brief_judged(u32 code, u32 place, u32 a0, u32 a1,
 					  u32 a2, struct task_struct *other)
 {
-	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
-	const u32 pass = kt_cpu_read(kt_cpus.now.pass);
+	const u32 brief = kt_cpu_read(kt_cpus->brief[(u8)code]);
+	const u32 pass = kt_cpu_read(kt_now.pass);
 	const unsigned long sessions = (u8)brief;
 
 	/* brief may have changed since kt_event_many() loaded it. */
-	if (unlikely(!(kt_cpu_read(kt_cpus.now.thread) & KT_ARRIVED) ||
+	if (unlikely(!(kt_cpu_read(kt_now.thread) & KT_ARRIVED) ||
 		     !(brief & KT_JUDGED)))
 		return kt_event_checked(code, place, a0, a1, a2, other);
 	if (unlikely(pass & KT_NOT_JUDGED))
@@ -214,26 +214,26 @@ static noinline void notrace brief_judged(u32 code, u32 place, u32 a0, u32 a1,
 /* Has the running thread still the uid that the verdict was found for? */
 static __always_inline bool brief_verdict_holds(void)
 {
-	const unsigned long thread = kt_cpu_read(kt_cpus.now.thread);
+	const unsigned long thread = kt_cpu_read(kt_now.thread);
 
 	return thread & KT_ARRIVED &&
 	       kt_thread_uid((void *)(thread - KT_ARRIVED)) ==
-		       kt_cpu_read(kt_cpus.now.uid);
+		       kt_cpu_read(kt_now.uid);
 }
 
 /* Do brief_judged() for filters whose verdicts vary. */
 static noinline void notrace brief_varying(u32 code, u32 place, u32 a0, u32 a1,
 					   u32 a2, struct task_struct *other)
 {
-	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
+	const u32 brief = kt_cpu_read(kt_cpus->brief[(u8)code]);
 	const unsigned long sessions = (u8)brief;
 
 	if (unlikely(!brief_verdict_holds()))
 		return brief_judge(code, place, a0, a1, a2, other);
-	if (sessions && !(sessions & (u8)~kt_cpu_read(kt_cpus.now.ready)))
+	if (sessions && !(sessions & (u8)~kt_cpu_read(kt_now.ready)))
 		return brief_unfiltered(code, place, a0, a1, a2, sessions);
 	if (sessions && !other &&
-	    !(sessions & (u8)~kt_cpu_read(kt_cpus.now.held)))
+	    !(sessions & (u8)~kt_cpu_read(kt_now.held)))
 		return brief_held(place, sessions);
 	brief_judged(code, place, a0, a1, a2, other);
 }
@@ -250,7 +250,7 @@ noinline void notrace kt_event_switch_in(u32 code, struct task_struct *prev,
 					 struct task_struct *next)
 {
 	const unsigned long sessions =
-		kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]);
+		kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]);
 
 	/* It may have changed since the route was loaded. */
 	if (unlikely(!sessions))
@@ -280,7 +280,7 @@ noinline void notrace kt_event_switch_in(u32 code, struct task_struct *prev,
 noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 				    struct task_struct *other)
 {
-	const u32 brief = kt_cpu_read(kt_cpus.brief[(u8)code]);
+	const u32 brief = kt_cpu_read(kt_cpus->brief[(u8)code]);
 
 	BUILD_BUG_ON(KTAPE_OPCODES != 256);	/* (u8)code is the opcode */
 	if (kt_nmi_unsafe())
@@ -290,7 +290,7 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		return brief_unfiltered(code, place, a0, a1, a2, brief);
 	if (brief & KT_VERDICT_VARIES)
 		return brief_varying(code, place, a0, a1, a2, other);
-	if (!other && (brief & ~kt_cpu_read(kt_cpus.now.held)) == KT_JUDGED)
+	if (!other && (brief & ~kt_cpu_read(kt_now.held)) == KT_JUDGED)
 		return brief_held(place, (u8)brief);
 	if (brief)
 		return brief_judged(code, place, a0, a1, a2, other);
@@ -313,12 +313,12 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 noinline void notrace kt_event_about(u32 code, u32 place, u32 a0, u32 a1,
 				     u32 a2, struct task_struct *other)
 {
-	const unsigned long route = kt_cpu_read(kt_cpus.route[(u8)code]);
+	const unsigned long route = kt_cpu_read(kt_cpus->route[(u8)code]);
 	struct ktape_ring_page *page =
-		kt_cpu_read(kt_cpus.held_pages[KT_PLACE_RINGS(place) + route]);
+		kt_cpu_read(kt_cpus->held_pages[KT_PLACE_RINGS(place) + route]);
 	u32 pass = 0;
 
-	if (!page || (other && !kt_verdict_look(other, &pass)) ||
+	if (!page || (other && !kt_verdict_look(kt_cpus->kept, other, &pass)) ||
 	    pass >> (route - KT_ROUTE_JUDGED) & 1)
 		return kt_event_many(code, place, a0, a1, a2, other);
 	kt_count(&page->emitted[KT_PLACE_CLASS(place)]);

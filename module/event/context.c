@@ -36,15 +36,13 @@ static u8 context_now(void)
 	return KTAPE_CTX_TASK;
 }
 
-static DEFINE_PER_CPU(struct kt_coming, coming);
-
 /*
  * Store the incoming task.  An NMI may read the structure at any time, so
  * @leaves is NULL while the other members change.
  */
 static void coming_store(const struct kt_coming *to)
 {
-	struct kt_coming *c = this_cpu_ptr(&coming);
+	struct kt_coming *c = &this_cpu_ptr(kt_cpus)->coming;
 
 	WRITE_ONCE(c->leaves, NULL);
 	barrier();
@@ -65,7 +63,7 @@ static void coming_store(const struct kt_coming *to)
 struct kt_coming kt_coming_set(s32 tid, u8 prio)
 {
 	const struct kt_coming to = { current, tid, prio };
-	struct kt_coming old = *this_cpu_ptr(&coming);
+	struct kt_coming old = this_cpu_ptr(kt_cpus)->coming;
 
 	coming_store(&to);
 	return old;
@@ -128,7 +126,7 @@ static void context_fill_thread(struct ktape_block *block,
  */
 void kt_context_fill(struct ktape_block *block, const struct kt_record *rec)
 {
-	struct kt_coming *c = this_cpu_ptr(&coming);
+	struct kt_coming *c = &this_cpu_ptr(kt_cpus)->coming;
 	const struct task_struct *leaves = READ_ONCE(c->leaves);
 
 	barrier();	/* tid and prio were stored before leaves */

@@ -13,10 +13,6 @@
 
 #include "internal.h"
 
-DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
-	.route = { [0 ... KTAPE_OPCODES - 1] = KT_ROUTE_MANY },
-};
-
 u8 kt_uuid[16];
 
 u64 kt_sink_mask[KTAPE_MASK_WORDS];
@@ -183,7 +179,7 @@ static __always_inline bool event_is_owed(unsigned int session,
 {
 	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
 
-	return kt_cpu_read(kt_cpus.now.owed) & BIT(session) &&
+	return kt_cpu_read(kt_now.owed) & BIT(session) &&
 	       opcode >= KTAPE_OP_EXCEPTION && opcode != KTAPE_EV_SCHED_SWITCH;
 }
 
@@ -224,7 +220,7 @@ static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 static unsigned long event_put_all(u32 kind, const struct kt_record *rec,
 				   struct task_struct *other, unsigned int want)
 {
-	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	const struct kt_cpu *cpu = this_cpu_ptr(kt_cpus);
 	unsigned long passed = 0;
 
 	for (; want; want &= want - 1)
@@ -248,7 +244,7 @@ void kt_event_record_in(unsigned int session, u32 kind,
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 
 	event_put_all(kind, rec, NULL,
-		      kt_cpu_read(kt_cpus.want[opcode]) & BIT(session));
+		      kt_cpu_read(kt_cpus->want[opcode]) & BIT(session));
 }
 
 /**
@@ -265,7 +261,7 @@ unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	unsigned long passed = event_put_all(kind, rec, other,
-					     kt_cpu_read(kt_cpus.want[opcode]));
+					     kt_cpu_read(kt_cpus->want[opcode]));
 
 	if (unlikely(kt_sink_wants(opcode)))
 		sink_call(rec);
@@ -352,7 +348,7 @@ noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
  */
 void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
 {
-	kt_event_at(code, place, 0, 0, 0, 0, other, false);
+	kt_event_at(kt_cpus, code, place, 0, 0, 0, 0, other, false);
 }
 
 /**
@@ -366,7 +362,7 @@ void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
  */
 void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 {
-	kt_event_at(code, place, 1, a0, 0, 0, other, false);
+	kt_event_at(kt_cpus, code, place, 1, a0, 0, 0, other, false);
 }
 
 /**
@@ -382,7 +378,7 @@ void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 		       struct task_struct *other)
 {
-	kt_event_at(code, place, 2, a0, a1, 0, other, false);
+	kt_event_at(kt_cpus, code, place, 2, a0, a1, 0, other, false);
 }
 
 /**
@@ -399,7 +395,7 @@ void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 void notrace kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		       struct task_struct *other)
 {
-	kt_event_at(code, place, 3, a0, a1, a2, other, false);
+	kt_event_at(kt_cpus, code, place, 3, a0, a1, a2, other, false);
 }
 
 /*
@@ -434,7 +430,7 @@ static void owner_opening(struct kt_ring *r, struct ktape_block *block,
 	 * only: report it as unknown.  If one is owed, it comes next.
 	 */
 	if (READ_ONCE(owner->no_context) ||
-	    kt_cpu_read(kt_cpus.now.owed) & BIT(owner->session)) {
+	    kt_cpu_read(kt_now.owed) & BIT(owner->session)) {
 		kt_context_unknown(block);
 		return;
 	}

@@ -23,6 +23,7 @@
 #include <ktape/cost.h>
 #include <ktape/trigger.h>
 
+#include "cpu.h"
 #include "filter/filter.h"
 #include "ring/ring.h"
 
@@ -48,130 +49,6 @@ enum {
 #include <ktape/events.h>
 };
 
-/*
- * Index of the ring for names.  In a discard session this is the control ring,
- * which is not overwritten before its consumer has read it.  In other sessions
- * it is the event ring: names are as frequent as new processes and would push
- * exceptions out of the control ring.
- */
-#define KT_RING_NAMES		KTAPE_RINGS_PER_CPU
-#define KT_RING_KINDS		(KT_RING_NAMES + 1)
-
-/*
- * Route of an event that no session or several sessions record, or to which a
- * filter, a trigger or a sink applies.
- */
-#define KT_ROUTE_MANY		KT_SESSIONS
-
-/*
- * First of the routes, one a session, of events to which only the session's pid and
- * cgroup filters apply: their rings are NULL unless the running thread passes.
- */
-#define KT_ROUTE_JUDGED		(KT_SESSIONS + 1)
-
-/*
- * Routes of sched_switch: several sessions without filters record it; no session and
- * no sink does, and no filter needs it, so that context records take its place; and
- * the first of those, one a session, if the pid and cgroup filters of one session are
- * all that matters.
- */
-#define KT_ROUTE_IN		(2 * KT_SESSIONS + 1)
-#define KT_ROUTE_TELL		(KT_ROUTE_IN + 1)
-#define KT_ROUTE_SWITCH		(KT_ROUTE_TELL + 1)
-#define KT_ROUTES		(KT_ROUTE_SWITCH + KT_SESSIONS)
-
-/*
- * In struct kt_cpu.brief and .watch, besides KT_VERDICT_VARIES and one bit a session:
- * thread filters apply; only kt_event_switch() does all that a switch needs; a filter
- * by cgroup is in force.
- */
-#define KT_JUDGED		BIT(31)	/* the sign, see kt_event_many() */
-#define KT_WATCH_SLOW		BIT(KT_SESSIONS + 1)
-#define KT_WATCH_CGROUPS	BIT(KT_SESSIONS + 2)
-
-/* struct kt_now.pass: no verdict on the running thread is known. */
-#define KT_NOT_JUDGED		BIT(KT_SESSIONS)
-
-/* struct kt_now.thread: the record of the switch to the thread is stored. */
-#define KT_ARRIVED		1UL
-
-/**
- * struct kt_now - the thread that a CPU runs, and what its sessions need to know
- * @thread: the thread of the next record, with KT_ARRIVED; without it, its switch
- *	is being recorded; 0: no switch has been seen since the probe of
- *	sched_switch was attached, so it is current
- * @pass: bit n: session n has no thread filter, or @thread passes
- * @uid: uid of the thread when @pass was found
- * @owed: bit n: readers of session n do not know which thread runs; its context
- *	record comes with the next event of the session
- * @held: bit n: @thread does not pass in session n
- * @ready: bit n: session n has a thread filter, @thread passes, and nothing is owed
- * @all_ready: @pass, if @ready has all sessions that care about switches; else
- *	KT_NOT_JUDGED
- * @all_quiet: @pass, if @held has all of them, and a switch to another thread that
- *	does not pass is only to be counted; else KT_NOT_JUDGED
- *
- * The owning CPU changes it, all but @owed and @all_quiet with interrupts disabled, and
- * another one if the owner is not online yet.  Any CPU may close it, that is store that
- * nothing is known: see kt_switch_close_all().
- */
-struct kt_now {
-	unsigned long thread;
-	u32 pass;
-	u32 uid;
-	u32 all_ready;
-	u32 all_quiet;
-	u8 owed;
-	u8 held;
-	u8 ready;
-};
-
-/**
- * struct kt_cpu - per-CPU state that each event reads
- * @route: per opcode the only session that records it, or KT_ROUTE_*
- * @want: per opcode, bit n: session n records it
- * @now: the running thread
- * @watch: bit n: session n records switches or context records;
- *	KT_VERDICT_VARIES and KT_WATCH_* of all sessions
- * @selective: bit n: session n has a thread filter, and @now is kept up to date
- *	for it
- * @switch_session: the only session that records sched_switch, or KT_ROUTE_MANY
- * @brief: per opcode @want, with KT_VERDICT_VARIES and KT_JUDGED of the thread
- *	filters, if no other filter, no trigger and no sink apply to the event in
- *	any of the sessions; else 0
- * @ring: per ring kind (KT_RING_NAMES included) and route; stored before any
- *	want bit of the session is set; NULL for KT_ROUTE_MANY
- * @rings: the same in one row, see KT_PLACE_OF()
- * @held: for KT_ROUTE_JUDGED the pages that count events which the session's filter
- *	holds back, if the running thread does not pass; as @ring
- * @held_pages: the same in one row
- *
- * All but @want and @now follows from @want and the sessions' filters.  @route
- * saves the search for the bit in the usual case: one session, and no filter,
- * trigger or sink for the event.  @brief leads to the shorter ways of brief.c.
- * One load of it says both which sessions record the event and that nothing else
- * is to be asked.
- */
-struct kt_cpu {
-	u8 route[KTAPE_OPCODES];
-	u8 want[KTAPE_OPCODES];
-	struct kt_now now;
-	u32 watch;
-	u8 selective;
-	u8 switch_session;
-	u32 brief[KTAPE_OPCODES];
-	union {
-		struct kt_ring *ring[KT_RING_KINDS][KT_ROUTES];
-		struct kt_ring *rings[KT_RING_KINDS * KT_ROUTES];
-	};
-	union {
-		struct ktape_ring_page *held[KT_RING_KINDS][KT_ROUTES];
-		struct ktape_ring_page *held_pages[KT_RING_KINDS * KT_ROUTES];
-	};
-};
-
-DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
-
 /**
  * struct kt_owner - a session as its rings see it
  * @session: number of the session
@@ -195,22 +72,6 @@ struct kt_owner {
 	struct irq_work filled;
 	bool filled_queued;
 };
-
-/**
- * struct kt_coming - incoming task of a context switch, where struct kt_now does not
- * say it: for the call stack of the switch, and if the record of the switch was lost
- * @leaves: outgoing task; NULL = no such switch, records belong to current
- * @tid: thread id of the incoming task, -1 = unknown
- * @prio: priority of the incoming task
- */
-struct kt_coming {
-	const struct task_struct *leaves;
-	s32 tid;
-	u8 prio;
-};
-
-/* Nesting depth of this CPU in breakpoint handlers of run-time probes. */
-DECLARE_PER_CPU(unsigned int, kt_breakpoints);
 
 /* Identifies this load of the module, in the header of each block. */
 extern u8 kt_uuid[16];
@@ -289,22 +150,22 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
  * kt_event(), with opcode and dat20, and class and kind, in one word each.  @alone is a
  * constant: the event is about no other task.
  */
-static __always_inline void kt_event_at(u32 code, u32 place, const u32 nargs,
-					u32 a0, u32 a1, u32 a2,
-					struct task_struct *other,
-					const bool alone)
+static __always_inline void
+kt_event_at(struct kt_cpu __percpu *cpus, u32 code, u32 place, const u32 nargs,
+	    u32 a0, u32 a1, u32 a2, struct task_struct *other, const bool alone)
 {
 	unsigned long route =
-		kt_cpu_read(kt_cpus.route[code & (KTAPE_OPCODES - 1)]);
+		kt_cpu_read(cpus->route[code & (KTAPE_OPCODES - 1)]);
 	struct kt_ring *r =
-		kt_cpu_read(kt_cpus.rings[KT_PLACE_RINGS(place) + route]);
+		kt_cpu_read(cpus->rings[KT_PLACE_RINGS(place) + route]);
 	struct ktape_ring_page *page;
 
 	if (unlikely(!r || kt_nmi_unsafe())) {
 		if (!alone)
 			return kt_event_about(code, place, a0, a1, a2, other);
+		/* Not @cpus: its register is free for the usual way. */
 		page = kt_cpu_read(
-			kt_cpus.held_pages[KT_PLACE_RINGS(place) + route]);
+			kt_cpus->held_pages[KT_PLACE_RINGS(place) + route]);
 		if (!page)
 			return kt_event_many(code, place, a0, a1, a2, NULL);
 		kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
@@ -328,15 +189,16 @@ static __always_inline void kt_event_at(u32 code, u32 place, const u32 nargs,
  */
 static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
 {
-	unsigned long route = kt_cpu_read(kt_cpus.route[opcode]);
+	unsigned long route = kt_cpu_read(kt_cpus->route[opcode]);
 
 	if (kt_nmi_unsafe())
 		return NULL;
-	return kt_cpu_read(kt_cpus.ring[kind][route]);
+	return kt_cpu_read(kt_cpus->ring[kind][route]);
 }
 
 /**
  * kt_event() - Record an event with up to three argument words, inlined
+ * @cpus: kt_cpus
  * @opcode: constant
  * @class: constant, its class
  * @kind: constant, enum ktape_ring_kind
@@ -357,14 +219,13 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
  *
  * Context: any, preemption disabled.
  */
-static __always_inline void kt_event(const u32 opcode, const u32 class,
-				     const u32 kind, u32 dat20,
-				     const u32 nargs, u32 a0, u32 a1, u32 a2,
-				     struct task_struct *other,
-				     const bool alone)
+static __always_inline void
+kt_event(struct kt_cpu __percpu *cpus, const u32 opcode, const u32 class,
+	 const u32 kind, u32 dat20, const u32 nargs, u32 a0, u32 a1, u32 a2,
+	 struct task_struct *other, const bool alone)
 {
-	kt_event_at(KT_CODE(opcode, dat20, 0, nargs), KT_PLACE_OF(class, kind),
-		    nargs, a0, a1, a2, other, alone);
+	kt_event_at(cpus, KT_CODE(opcode, dat20, 0, nargs),
+		    KT_PLACE_OF(class, kind), nargs, a0, a1, a2, other, alone);
 }
 
 /* ---- context switches: switch.c ------------------------------------------- */
@@ -378,21 +239,21 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
  */
 static __always_inline void kt_switch_begin(struct task_struct *next)
 {
-	kt_cpu_write(kt_cpus.now.thread, (unsigned long)next);
+	kt_cpu_write(kt_now.thread, (unsigned long)next);
 	barrier();	/* before the record is stored */
 }
 
 static __always_inline void kt_switch_end(void)
 {
 	barrier();	/* after the record was stored */
-	raw_cpu_inc(kt_cpus.now.thread);
+	raw_cpu_inc(kt_now.thread);
 }
 
 /* Is struct kt_now.thread kept up to date?  Preemption disabled. */
 static __always_inline bool kt_event_sees_switches(void)
 {
-	return kt_cpu_read(kt_cpus.want[KTAPE_EV_SCHED_SWITCH]) ||
-	       kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT]);
+	return kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]) ||
+	       kt_cpu_read(kt_cpus->want[KTAPE_EV_CONTEXT]);
 }
 
 /**
@@ -403,7 +264,7 @@ static __always_inline bool kt_event_sees_switches(void)
  */
 static __always_inline struct task_struct *kt_event_thread(void)
 {
-	unsigned long thread = kt_cpu_read(kt_cpus.now.thread);
+	unsigned long thread = kt_cpu_read(kt_now.thread);
 
 	if (!thread)
 		return current;
@@ -411,9 +272,10 @@ static __always_inline struct task_struct *kt_event_thread(void)
 }
 
 /* The ring that a route gives to sched_switch. */
-static __always_inline struct kt_ring *kt_switch_ring(unsigned long route)
+static __always_inline struct kt_ring *
+kt_switch_ring(struct kt_cpu __percpu *cpus, unsigned long route)
 {
-	return kt_cpu_read(kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][route]);
+	return kt_cpu_read(cpus->ring[KT_EVENT_RING_SCHED_SWITCH][route]);
 }
 
 /* Record a switch in one ring. */
@@ -441,7 +303,7 @@ static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
  */
 static __always_inline void kt_switch_tell(struct task_struct *next)
 {
-	unsigned long sessions = kt_cpu_read(kt_cpus.want[KTAPE_EV_CONTEXT]);
+	unsigned long sessions = kt_cpu_read(kt_cpus->want[KTAPE_EV_CONTEXT]);
 	const u32 code = KT_CODE(KTAPE_EV_CONTEXT, (u8)next->prio, 0, 1);
 	struct kt_ring *r;
 
@@ -449,7 +311,7 @@ static __always_inline void kt_switch_tell(struct task_struct *next)
 	if (unlikely(!sessions))
 		return;
 	kt_switch_begin(next);
-	r = kt_cpu_read(kt_cpus.ring[KTAPE_RING_EVENT][__ffs(sessions)]);
+	r = kt_cpu_read(kt_cpus->ring[KTAPE_RING_EVENT][__ffs(sessions)]);
 	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
 	kt_ring_put(r, code, KTAPE_CLASS_CONTROL, 1, next->pid, 0, 0);
 	sessions &= sessions - 1;
@@ -475,19 +337,20 @@ static __always_inline bool kt_switch_passes(unsigned long route,
 					     struct task_struct *next,
 					     struct kt_ring **r, bool *passes)
 {
-	const struct kt_kept *k = kt_verdict_place(next);
+	struct kt_cpu __percpu *const cpus = kt_cpus;
+	const struct kt_kept *k = kt_verdict_place(cpus->kept, next);
 	struct ktape_ring_page *page;
 
-	*r = kt_switch_ring(route - KT_ROUTE_SWITCH);
+	*r = kt_switch_ring(cpus, route - KT_ROUTE_SWITCH);
 	if (unlikely(!kt_verdict_is_kept(k, next, 0)))
 		return false;
-	*passes = k->pass == kt_cpu_read(kt_cpus.now.all_ready);
+	*passes = k->pass == kt_cpu_read(kt_now.all_ready);
 	if (*passes)
 		return true;
 	barrier();	/* gcc compares with memory both times */
-	if (k->pass != kt_cpu_read(kt_cpus.now.all_quiet))
+	if (k->pass != kt_cpu_read(kt_now.all_quiet))
 		return false;
-	kt_cpu_write(kt_cpus.now.thread, (unsigned long)next + KT_ARRIVED);
+	kt_cpu_write(kt_now.thread, (unsigned long)next + KT_ARRIVED);
 	page = (*r)->page;
 	kt_count(&page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
 	kt_count(&page->filtered[KT_CLASS_OF_SCHED_SWITCH]);
@@ -521,19 +384,17 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	kt_event3(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 3), KT_PLACE(NAME), \
 		  a0, a1, a2, other)
 
-/* The same inlined, for frequent events: see kt_event(). */
-#define KT_EVENT_INLINE(NAME, dat20, nargs, a0, a1, a2, other, alone)	\
-	kt_event(KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,			\
+/* The same inlined, for frequent events: see kt_event().  @data is the probe's. */
+#define KT_EVENT_INLINE(data, NAME, dat20, nargs, a0, a1, a2, other, alone) \
+	kt_event(kt_cpus_of(data), KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,	\
 		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other, alone)
 
-#define KT_INLINE0(NAME, dat20) \
-	KT_EVENT_INLINE(NAME, dat20, 0, 0, 0, 0, NULL, true)
-#define KT_INLINE1(NAME, dat20, a0) \
-	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, NULL, true)
-#define KT_INLINE2(NAME, dat20, a0, a1) \
-	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, NULL, true)
-#define KT_INLINE1_OF(NAME, other, dat20, a0) \
-	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, other, false)
+#define KT_INLINE0(data, NAME, dat20) \
+	KT_EVENT_INLINE(data, NAME, dat20, 0, 0, 0, 0, NULL, true)
+#define KT_INLINE2(data, NAME, dat20, a0, a1) \
+	KT_EVENT_INLINE(data, NAME, dat20, 2, a0, a1, 0, NULL, true)
+#define KT_INLINE1_OF(data, NAME, other, dat20, a0) \
+	KT_EVENT_INLINE(data, NAME, dat20, 1, a0, 0, 0, other, false)
 
 /*
  * Record an event with an array of up to 7 argument words, and with a blob
@@ -559,7 +420,7 @@ do {									\
  * macro, because gcc lays out callers of an inline function worse.
  */
 #define kt_wanted(opcode) \
-	(kt_cpu_read(kt_cpus.want[opcode]) || kt_sink_wants(opcode))
+	(kt_cpu_read(kt_cpus->want[opcode]) || kt_sink_wants(opcode))
 
 #define KT_WANTED(NAME)		kt_wanted(KTAPE_EV_##NAME)
 

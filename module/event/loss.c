@@ -16,7 +16,7 @@ static struct kt_ring *loss_control_ring(const struct kt_ring *r)
 {
 	const struct kt_owner *owner = r->owner;
 
-	return per_cpu_ptr(&kt_cpus, r->cpu)
+	return per_cpu_ptr(kt_cpus, r->cpu)
 		->ring[KTAPE_RING_CONTROL][owner->session];
 }
 
@@ -106,29 +106,6 @@ void kt_event_losses_soon(struct kt_ring *r)
 #define COST_MAX		((1U << 29) - 1)	/* for kt_count_add() */
 
 /**
- * struct kt_cost - time that one CPU spent in the tracer
- * @total: counts since the module was loaded
- * @sampled_at: trace clock of the last sample
- * @event: ticks that the last sample took
- * @opened: lower word of @total.opened at the last sample
- * @opening: lower word of @total.opening_ticks at the last sample
- *
- * Written by this CPU only.  The time of a nested writer may count in that of
- * the interrupted writer as well: the values are estimates.  32-bit kernels may
- * tear @sampled_at if a nested writer loads it; then a sample is taken too early
- * or too late.
- */
-struct kt_cost {
-	struct ktape_cost total;
-	u64 sampled_at;
-	u32 event;
-	u32 opened;
-	u32 opening;
-};
-
-static DEFINE_PER_CPU(struct kt_cost, costs);
-
-/**
  * kt_cost_sample() - Time one record on this CPU
  * @r: event ring that has just opened a block, or whose session starts: in a
  *	control ring or a quiet ring these records would push out other records
@@ -137,7 +114,7 @@ static DEFINE_PER_CPU(struct kt_cost, costs);
  */
 void kt_cost_sample(struct kt_ring *r)
 {
-	struct kt_cost *c = this_cpu_ptr(&costs);
+	struct kt_cost *c = &this_cpu_ptr(kt_cpus)->cost;
 	unsigned long flags;
 	u32 opened, opening;
 	u64 start, ticks;
@@ -169,7 +146,7 @@ void kt_cost_sample(struct kt_ring *r)
  */
 void kt_cost_opened(struct kt_ring *r, u64 since)
 {
-	struct kt_cost *c = this_cpu_ptr(&costs);
+	struct kt_cost *c = &this_cpu_ptr(kt_cpus)->cost;
 	u64 now = kt_clock();
 
 	kt_count(&c->total.opened);
@@ -190,7 +167,7 @@ void kt_cost_opened(struct kt_ring *r, u64 since)
  */
 void kt_cost_read(struct ktape_cost *cost)
 {
-	const struct kt_cost *c = per_cpu_ptr(&costs, cost->cpu);
+	const struct kt_cost *c = &per_cpu_ptr(kt_cpus, cost->cpu)->cost;
 
 	cost->samples = kt_count_read(&c->total.samples);
 	cost->event_ticks = kt_count_read(&c->total.event_ticks);

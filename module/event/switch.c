@@ -41,17 +41,17 @@ noinline void notrace kt_switch_pay(unsigned long sessions)
 {
 	struct task_struct *p = kt_event_thread();
 
-	sessions &= kt_cpu_read(kt_cpus.now.owed);
+	sessions &= kt_cpu_read(kt_now.owed);
 	if (!p)
 		return;
 	switch_tell(sessions, p->pid, (u8)READ_ONCE(p->prio));
-	this_cpu_and(kt_cpus.now.owed, ~(u8)sessions);
+	this_cpu_and(kt_now.owed, ~(u8)sessions);
 	/*
 	 * The next switch is to be told again.  Last: an interrupt that judges the
 	 * thread while the record is owed takes it for one that is not.
 	 */
 	barrier();
-	kt_cpu_write(kt_cpus.now.all_quiet, KT_NOT_JUDGED);
+	kt_cpu_write(kt_now.all_quiet, KT_NOT_JUDGED);
 }
 
 /**
@@ -62,8 +62,8 @@ noinline void notrace kt_switch_pay(unsigned long sessions)
  */
 void kt_switch_told(unsigned int session)
 {
-	kt_cpu_write(kt_cpus.now.all_quiet, KT_NOT_JUDGED);
-	this_cpu_and(kt_cpus.now.owed, ~(u8)BIT(session));
+	kt_cpu_write(kt_now.all_quiet, KT_NOT_JUDGED);
+	this_cpu_and(kt_now.owed, ~(u8)BIT(session));
 }
 
 /* Open the routes of @ready, count the events of @held, close the others. */
@@ -89,22 +89,22 @@ static void switch_set_routes(struct kt_cpu *c, unsigned long sessions,
 static void switch_close(struct kt_cpu *c, unsigned long sessions)
 {
 	switch_set_routes(c, sessions, 0, 0);
-	WRITE_ONCE(c->now.held, 0);
-	WRITE_ONCE(c->now.ready, 0);
-	WRITE_ONCE(c->now.all_ready, KT_NOT_JUDGED);
-	WRITE_ONCE(c->now.all_quiet, KT_NOT_JUDGED);
+	WRITE_ONCE(c->now->held, 0);
+	WRITE_ONCE(c->now->ready, 0);
+	WRITE_ONCE(c->now->all_ready, KT_NOT_JUDGED);
+	WRITE_ONCE(c->now->all_quiet, KT_NOT_JUDGED);
 	/*
 	 * The owner may store a verdict meanwhile.  If the routes stay closed, so does
 	 * the verdict, and the next one opens them.  Pairs with switch_arrive().
 	 */
 	smp_wmb();
-	WRITE_ONCE(c->now.pass, KT_NOT_JUDGED);
+	WRITE_ONCE(c->now->pass, KT_NOT_JUDGED);
 }
 
 static void switch_forget(struct kt_cpu *c)
 {
 	switch_close(c, BIT(KT_SESSIONS) - 1);
-	WRITE_ONCE(c->now.thread, 0);
+	WRITE_ONCE(c->now->thread, 0);
 }
 
 /**
@@ -117,7 +117,7 @@ static void switch_forget(struct kt_cpu *c)
  */
 void kt_switch_forget(void)
 {
-	switch_forget(this_cpu_ptr(&kt_cpus));
+	switch_forget(this_cpu_ptr(kt_cpus));
 }
 
 /**
@@ -141,7 +141,7 @@ void kt_switch_close_all(void)
 	 */
 	smp_mb();
 	for_each_possible_cpu(cpu) {
-		c = per_cpu_ptr(&kt_cpus, cpu);
+		c = per_cpu_ptr(kt_cpus, cpu);
 		if (READ_ONCE(c->watch) & KT_WATCH_CGROUPS)
 			switch_close(c, READ_ONCE(c->selective));
 	}
@@ -157,10 +157,10 @@ void kt_switch_close_all(void)
  */
 void kt_switch_prepare(unsigned int cpu)
 {
-	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
 
 	switch_forget(c);
-	WRITE_ONCE(c->now.owed,
+	WRITE_ONCE(c->now->owed,
 		   c->selective & c->want[KTAPE_EV_CONTEXT]);
 }
 
@@ -183,31 +183,31 @@ static void switch_arrive(struct kt_cpu *c, struct task_struct *next,
 			  const struct kt_kept *verdict,
 			  unsigned long selective)
 {
-	const u8 owed = READ_ONCE(c->now.owed);
+	const u8 owed = READ_ONCE(c->now->owed);
 	const u32 pass = verdict->pass, watch = READ_ONCE(c->watch);
 	const u8 ready = pass & selective & ~owed, held = ~pass & selective;
 	/* Sessions that have no context records are owed none. */
 	const u8 quiet = held & (owed | ~READ_ONCE(c->want[KTAPE_EV_CONTEXT]));
 
-	const bool change = READ_ONCE(c->now.ready) != ready ||
-			    READ_ONCE(c->now.pass) != pass;
+	const bool change = READ_ONCE(c->now->ready) != ready ||
+			    READ_ONCE(c->now->pass) != pass;
 
 	if (change)
 		switch_set_routes(c, selective, 0, 0);
-	WRITE_ONCE(c->now.held, 0);
-	WRITE_ONCE(c->now.ready, 0);
+	WRITE_ONCE(c->now->held, 0);
+	WRITE_ONCE(c->now->ready, 0);
 	barrier();	/* an NMI finds nothing that it could take for a verdict */
 	/* If it is the same, another CPU may be closing it: leave that alone. */
 	if (change)
-		WRITE_ONCE(c->now.pass, pass);
-	WRITE_ONCE(c->now.uid, verdict->uid);
-	WRITE_ONCE(c->now.ready, ready);
-	WRITE_ONCE(c->now.all_ready, (u8)watch & ~ready ? KT_NOT_JUDGED : pass);
-	WRITE_ONCE(c->now.all_quiet, (u8)watch & ~quiet ? KT_NOT_JUDGED : pass);
+		WRITE_ONCE(c->now->pass, pass);
+	WRITE_ONCE(c->now->uid, verdict->uid);
+	WRITE_ONCE(c->now->ready, ready);
+	WRITE_ONCE(c->now->all_ready, (u8)watch & ~ready ? KT_NOT_JUDGED : pass);
+	WRITE_ONCE(c->now->all_quiet, (u8)watch & ~quiet ? KT_NOT_JUDGED : pass);
 	barrier();
-	WRITE_ONCE(c->now.thread, (unsigned long)next + KT_ARRIVED);
+	WRITE_ONCE(c->now->thread, (unsigned long)next + KT_ARRIVED);
 	barrier();
-	WRITE_ONCE(c->now.held, held);
+	WRITE_ONCE(c->now->held, held);
 	if (change) {
 		smp_wmb();	/* pairs with that in switch_close() */
 		switch_set_routes(c, selective, ready, held);
@@ -221,11 +221,11 @@ static void switch_tell_others(struct kt_cpu *c, struct task_struct *next,
 			       unsigned long named, unsigned long held,
 			       unsigned long recorded)
 {
-	held &= ~READ_ONCE(c->now.owed);
+	held &= ~READ_ONCE(c->now->owed);
 	switch_tell(named, next->pid, (u8)next->prio);
 	switch_tell(held, -1, 0);
-	WRITE_ONCE(c->now.owed,
-		   (READ_ONCE(c->now.owed) | held) & ~(named | recorded));
+	WRITE_ONCE(c->now->owed,
+		   (READ_ONCE(c->now->owed) | held) & ~(named | recorded));
 }
 
 /* Record the event of a switch.  Return: the sessions that have recorded it. */
@@ -239,7 +239,7 @@ static unsigned long switch_record(u32 code, struct task_struct *prev,
 		.nargs = code >> 29,
 		.args = args,
 	};
-	const u32 brief = kt_cpu_read(kt_cpus.brief[KTAPE_EV_SCHED_SWITCH]);
+	const u32 brief = kt_cpu_read(kt_cpus->brief[KTAPE_EV_SCHED_SWITCH]);
 
 	if (!brief || brief >= BIT(KT_SESSIONS))
 		return kt_event_record_of(KT_EVENT_RING_SCHED_SWITCH, &rec,
@@ -253,7 +253,7 @@ static unsigned long switch_record(u32 code, struct task_struct *prev,
 static noinline void notrace switch_all(u32 code, struct task_struct *prev,
 					struct task_struct *next)
 {
-	struct kt_cpu *c = this_cpu_ptr(&kt_cpus);
+	struct kt_cpu *c = this_cpu_ptr(kt_cpus);
 	const unsigned long contexts = READ_ONCE(c->want[KTAPE_EV_CONTEXT]);
 	const unsigned long selective = READ_ONCE(c->selective);
 	struct kt_kept verdict;
@@ -282,17 +282,17 @@ static __always_inline bool switch_varying_passes(struct kt_ring *r,
 						  struct task_struct *next,
 						  u32 watch, bool *passes)
 {
-	const struct kt_kept *k = kt_verdict_place(next);
+	const struct kt_kept *k = kt_verdict_place(kt_cpus->kept, next);
 
 	if (!r || watch & KT_WATCH_SLOW ||
 	    !kt_verdict_is_kept(k, next, watch) ||
-	    kt_thread_uid(prev) != kt_cpu_read(kt_cpus.now.uid))
+	    kt_thread_uid(prev) != kt_cpu_read(kt_now.uid))
 		return false;
-	*passes = k->pass == kt_cpu_read(kt_cpus.now.all_ready);
-	if (!*passes && k->pass != kt_cpu_read(kt_cpus.now.all_quiet))
+	*passes = k->pass == kt_cpu_read(kt_now.all_ready);
+	if (!*passes && k->pass != kt_cpu_read(kt_now.all_quiet))
 		return false;
 	/* An NMI compares it with the thread, too, and judges it by itself. */
-	kt_cpu_write(kt_cpus.now.uid, k->uid);
+	kt_cpu_write(kt_now.uid, k->uid);
 	return true;
 }
 
@@ -307,10 +307,10 @@ static __always_inline bool switch_varying_passes(struct kt_ring *r,
 noinline void notrace kt_event_switch(u32 code, struct task_struct *prev,
 				      struct task_struct *next)
 {
-	const unsigned long only = kt_cpu_read(kt_cpus.switch_session);
+	const unsigned long only = kt_cpu_read(kt_cpus->switch_session);
 	struct kt_ring *r =
-		kt_cpu_read(kt_cpus.ring[KT_EVENT_RING_SCHED_SWITCH][only]);
-	const u32 watch = kt_cpu_read(kt_cpus.watch);
+		kt_cpu_read(kt_cpus->ring[KT_EVENT_RING_SCHED_SWITCH][only]);
+	const u32 watch = kt_cpu_read(kt_cpus->watch);
 	bool passes;
 
 	if (!(watch & KT_VERDICT_VARIES) ||
@@ -318,7 +318,7 @@ noinline void notrace kt_event_switch(u32 code, struct task_struct *prev,
 		return switch_all(code, prev, next);
 	if (passes)
 		return kt_event_switch_in(code, prev, next);
-	kt_cpu_write(kt_cpus.now.thread, (unsigned long)next + KT_ARRIVED);
+	kt_cpu_write(kt_now.thread, (unsigned long)next + KT_ARRIVED);
 	kt_count(&r->page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
 	kt_count(&r->page->filtered[KT_CLASS_OF_SCHED_SWITCH]);
 }
@@ -338,7 +338,7 @@ noinline void notrace kt_switch_judge(void)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	c = this_cpu_ptr(&kt_cpus);
+	c = this_cpu_ptr(kt_cpus);
 	p = kt_event_thread();
 	if (p) {
 		kt_verdict_get(p, READ_ONCE(c->watch), &verdict);

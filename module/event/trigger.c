@@ -152,12 +152,12 @@ static bool trigger_is_long(struct kt_trigger *t, const struct kt_record *rec)
 static void trigger_write(unsigned int session, u32 kind,
 			  const struct kt_record *rec)
 {
-	struct kt_ring *r = this_cpu_ptr(&kt_cpus)->ring[kind][session];
+	struct kt_ring *r = this_cpu_ptr(kt_cpus)->ring[kind][session];
 
 	if (!r)
 		return;
 	/* A QUIET trigger fires without an event that has paid. */
-	if (kt_cpu_read(kt_cpus.now.owed) & BIT(session))
+	if (kt_cpu_read(kt_now.owed) & BIT(session))
 		kt_switch_pay(BIT(session));
 	kt_count(&r->page->emitted[rec->class]);
 	kt_ring_write(r, rec);

@@ -226,12 +226,6 @@ struct kt_kept {
 #endif
 };
 
-/*
- * Written with interrupts disabled.  An NMI only reads, and finds no thread while an
- * entry changes.
- */
-DECLARE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[KT_KEPT]);
-
 /* Changes after each change of filters, of followed threads and of cgroups. */
 extern atomic_long_t kt_verdict_epoch;
 
@@ -241,6 +235,7 @@ extern atomic_long_t kt_verdict_epoch;
  */
 #define KT_VERDICT_VARIES	BIT(KT_SESSIONS)
 
+void kt_verdict_init(struct kt_kept __percpu *places);
 void kt_verdict_get(struct task_struct *p, unsigned int varies,
 		    struct kt_kept *to);
 
@@ -284,13 +279,13 @@ static __always_inline u32 kt_thread_uid(const struct task_struct *p)
  * two instructions.
  */
 static __always_inline struct kt_kept *
-kt_verdict_place(const struct task_struct *p)
+kt_verdict_place(struct kt_kept __percpu *kept, const struct task_struct *p)
 {
 	const u32 offset = (u32)p->pid * (u32)sizeof(struct kt_kept) &
 			   (KT_KEPT - 1) * sizeof(struct kt_kept);
 
 	BUILD_BUG_ON_NOT_POWER_OF_2(sizeof(struct kt_kept));
-	return raw_cpu_ptr((struct kt_kept __percpu *)((char __percpu *)kt_kept +
+	return raw_cpu_ptr((struct kt_kept __percpu *)((char __percpu *)kept +
 						       offset));
 }
 
@@ -319,6 +314,7 @@ DECLARE_PER_CPU(unsigned int, kt_verdicts);
 
 /**
  * kt_verdict_look() - Get the verdict on a thread, if it is kept
+ * @kept: the places of all verdicts
  * @p: the thread
  * @pass: receives @pass of struct kt_kept
  *
@@ -327,10 +323,11 @@ DECLARE_PER_CPU(unsigned int, kt_verdicts);
  * Context: any, preemption disabled.
  * Return: true or false.
  */
-static __always_inline bool kt_verdict_look(struct task_struct *p, u32 *pass)
+static __always_inline bool kt_verdict_look(struct kt_kept __percpu *kept,
+					    struct task_struct *p, u32 *pass)
 {
 	const unsigned int before = kt_cpu_read(kt_verdicts);
-	const struct kt_kept *k = kt_verdict_place(p);
+	const struct kt_kept *k = kt_verdict_place(kept, p);
 
 	barrier();
 	/* data_race(): an interrupt may replace the verdict; that is seen below. */

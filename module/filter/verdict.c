@@ -5,9 +5,25 @@
 
 #include "filter.h"
 
-DEFINE_PER_CPU_ALIGNED(struct kt_kept, kt_kept[KT_KEPT]);
+/*
+ * Written with interrupts disabled.  An NMI only reads, and finds no thread while an
+ * entry changes.
+ */
+static struct kt_kept __percpu *kept __read_mostly;
+
 DEFINE_PER_CPU(unsigned int, kt_verdicts);
 atomic_long_t kt_verdict_epoch;
+
+/**
+ * kt_verdict_init() - Set where verdicts are kept
+ * @places: KT_KEPT of each CPU, all zeroes
+ *
+ * Context: module load.
+ */
+void kt_verdict_init(struct kt_kept __percpu *places)
+{
+	kept = places;
+}
 
 /*
  * The verdict is on one cgroup and one uid, whatever the thread changes meanwhile,
@@ -36,7 +52,7 @@ static void verdict_find(struct task_struct *p, struct kt_kept *to)
 /* Keep a verdict.  An NMI finds no thread in the meantime. */
 static void verdict_keep(const struct kt_kept *from)
 {
-	struct kt_kept *k = kt_verdict_place(from->task);
+	struct kt_kept *k = kt_verdict_place(kept, from->task);
 
 	raw_cpu_inc(kt_verdicts);
 	WRITE_ONCE(k->task, NULL);
@@ -64,7 +80,7 @@ void kt_verdict_get(struct task_struct *p, unsigned int varies,
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	k = kt_verdict_place(p);
+	k = kt_verdict_place(kept, p);
 	if (kt_verdict_is_kept(k, p, varies)) {
 		*to = *k;
 	} else {

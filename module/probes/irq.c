@@ -122,16 +122,27 @@ static __always_inline bool irq_is_checked(const struct irq_check *l,
  * name at the old addresses, so a name is also checked once a tick; until then
  * the new owner's events appear under the old name.
  */
+/* As in syscall.c, its arguments are at the places of the probe's. */
+static noinline void notrace record_irq_checked(void *data, int irq,
+						struct irqaction *action)
+{
+	barrier_data(data);
+	if (KT_WANTED(IRQ_HANDLER_ENTRY))
+		irq_check_name(&irq_checks[(unsigned int)irq % IRQ_CHECKS], irq,
+			       action);
+	KT_EVENT0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
+	kt_probe_leave();
+}
+
 static void notrace probe_irq_handler_entry(void *data, int irq,
 					    struct irqaction *action)
 {
 	struct irq_check *l = &irq_checks[(unsigned int)irq % IRQ_CHECKS];
 
 	kt_probe_enter();
-	if (unlikely(!irq_is_checked(l, irq, action)) &&
-	    KT_WANTED(IRQ_HANDLER_ENTRY))
-		irq_check_name(l, irq, action);
-	KT_INLINE0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
+	if (unlikely(!irq_is_checked(l, irq, action)))
+		return record_irq_checked(data, irq, action);
+	KT_INLINE0(data, IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
 	kt_probe_leave();
 }
 
@@ -139,7 +150,7 @@ static void notrace probe_irq_handler_exit(void *data, int irq,
 					   struct irqaction *action, int ret)
 {
 	kt_probe_enter();
-	KT_INLINE0(IRQ_HANDLER_EXIT,
+	KT_INLINE0(data, IRQ_HANDLER_EXIT,
 		  (irq & IRQ_MASK) | ((u32)ret & 3) << IRQ_BITS);
 	kt_probe_leave();
 }
@@ -147,21 +158,21 @@ static void notrace probe_irq_handler_exit(void *data, int irq,
 static void notrace probe_softirq_raise(void *data, unsigned int vec)
 {
 	kt_probe_enter();
-	KT_INLINE0(SOFTIRQ_RAISE, vec);
+	KT_INLINE0(data, SOFTIRQ_RAISE, vec);
 	kt_probe_leave();
 }
 
 static void notrace probe_softirq_entry(void *data, unsigned int vec)
 {
 	kt_probe_enter();
-	KT_INLINE0(SOFTIRQ_ENTRY, vec);
+	KT_INLINE0(data, SOFTIRQ_ENTRY, vec);
 	kt_probe_leave();
 }
 
 static void notrace probe_softirq_exit(void *data, unsigned int vec)
 {
 	kt_probe_enter();
-	KT_INLINE0(SOFTIRQ_EXIT, vec);
+	KT_INLINE0(data, SOFTIRQ_EXIT, vec);
 	kt_probe_leave();
 }
 

@@ -89,7 +89,8 @@ static struct kt_missed slot_missed[KTAPE_PROBES];
 
 static u32 wanted;	/* bit n: a session or sink wants slot n */
 
-static DEFINE_PER_CPU(struct kt_hits, slot_hits);
+/* Allocated with the first probe, before any handler can run. */
+static struct kt_hits __percpu *slot_hits;
 
 static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
 					       const u64 *values)
@@ -136,9 +137,9 @@ static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
 	struct kt_hits *h;
 
 	kt_probe_enter();
-	h = this_cpu_ptr(&slot_hits);
+	h = this_cpu_ptr(slot_hits);
 	/* The probe stays armed for a second after the last session stopped wanting it. */
-	if (!kt_cpu_read(kt_cpus.want[KTAPE_OP_PROBE + i]) &&
+	if (!kt_cpu_read(kt_cpus->want[KTAPE_OP_PROBE + i]) &&
 	    !kt_sink_wants(KTAPE_OP_PROBE + i))
 		goto out;
 	/* RCU: an ftrace-based probe may be in the idle loop; see emit/emit.c. */
@@ -221,8 +222,10 @@ static u64 missed_refused(unsigned int i)
 	u64 sum = 0;
 	unsigned int cpu;
 
+	if (!slot_hits)
+		return 0;
 	for_each_possible_cpu(cpu)
-		sum += kt_count_read(&per_cpu(slot_hits, cpu).missed[i]);
+		sum += kt_count_read(&per_cpu_ptr(slot_hits, cpu)->missed[i]);
 	return sum;
 }
 
@@ -256,8 +259,8 @@ static void missed_restart(unsigned int i, bool hits)
 	for_each_possible_cpu(cpu) {
 		if (!hits)
 			break;
-		per_cpu(slot_hits, cpu).recorded[i] = 0;
-		per_cpu(slot_hits, cpu).missed[i] = 0;
+		per_cpu_ptr(slot_hits, cpu)->recorded[i] = 0;
+		per_cpu_ptr(slot_hits, cpu)->missed[i] = 0;
 	}
 	slot_missed[i].seen.busy = 0;
 	slot_missed[i].seen.returns = 0;
@@ -346,11 +349,31 @@ static bool kprobe_slot_is_ours(const struct kprobe *kp)
 	       (function && addr - kp->offset == function);
 }
 
+/* Called with kprobe_lock. */
+static int hits_make(void)
+{
+	struct kt_hits __percpu *hits;
+
+	if (slot_hits)
+		return 0;
+	hits = alloc_percpu(struct kt_hits);
+	if (!hits)
+		return -ENOMEM;
+	/* Readers with this lock see zeroes. */
+	spin_lock(&missed_lock);
+	slot_hits = hits;
+	spin_unlock(&missed_lock);
+	return 0;
+}
+
 static int kprobe_slot_fill(struct kt_slot *slot, const struct ktape_probe *p)
 {
 	unsigned int i = slot - slots;
 	int ret;
 
+	ret = hits_make();
+	if (ret)
+		return ret;
 	spin_lock(&missed_lock);
 	missed_restart(i, true);
 	spin_unlock(&missed_lock);
@@ -447,7 +470,8 @@ int kt_kprobe_get(struct ktape_probe *p)
 	for_each_possible_cpu(cpu) {
 		if (!*slot->symbol)
 			break;
-		p->hits += kt_count_read(&per_cpu(slot_hits, cpu).recorded[i]);
+		p->hits += kt_count_read(
+			&per_cpu_ptr(slot_hits, cpu)->recorded[i]);
 	}
 	mutex_unlock(&kprobe_lock);
 	return 0;
@@ -553,5 +577,6 @@ void kt_kprobe_exit(void)
 	for (i = 0; i < KTAPE_PROBES; i++)
 		if (*slots[i].symbol)
 			kprobe_slot_unregister(&slots[i]);
+	free_percpu(slot_hits);
 	mutex_unlock(&kprobe_lock);
 }

@@ -78,7 +78,7 @@ static int probe_attach(struct kt_probe *p)
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
 	    !p->func || p->silent || (p->fits && !p->fits()))
 		return 0;
-	p->error = tracepoint_probe_register_prio(p->tp, p->func, NULL,
+	p->error = tracepoint_probe_register_prio(p->tp, p->func, kt_cpus_data(),
 						  TRACEPOINT_DEFAULT_PRIO +
 							  p->early);
 	p->attached = !p->error;
@@ -91,7 +91,7 @@ static void probe_detach(struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || !p->attached)
 		return;
-	tracepoint_probe_unregister(p->tp, p->func, NULL);
+	tracepoint_probe_unregister(p->tp, p->func, kt_cpus_data());
 	p->attached = false;
 	p->idle = 0;
 }

@@ -138,18 +138,29 @@ static __always_inline bool syscall_is_plain(long nr)
 	return (unsigned long)nr < NR_LARGE && !kt_syscall_is_compat();
 }
 
-static noinline void notrace record_enter_odd(long nr)
+/*
+ * The arguments of both are at the places of the probe's, so that it need not move them;
+ * barrier_data() keeps the compiler from leaving out those that are not used.
+ */
+static noinline void notrace record_enter_odd(void *data, struct pt_regs *regs,
+					      long nr)
 {
 	u32 dat20 = syscall_number(nr);
 
+	barrier_data(data);
+	barrier_data(regs);
 	if (dat20 & FLAG_LARGE)
 		KT_EVENT1(SYS_ENTER, dat20, (u32)nr);
 	else
 		KT_EVENT0(SYS_ENTER, dat20);
 }
 
-static noinline void notrace record_exit_odd(long nr, long ret)
+static noinline void notrace record_exit_odd(void *data, struct pt_regs *regs,
+					     long ret)
 {
+	long nr = syscall_get_nr(current, regs);
+
+	barrier_data(data);
 	KT_EVENT2(SYS_EXIT, syscall_number(nr), (u32)ret,
 		   (u32)((s64)ret >> 32));
 }
@@ -158,9 +169,9 @@ static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	kt_probe_enter();
 	if (likely(syscall_is_plain(nr)))
-		KT_INLINE0(SYS_ENTER, (u16)nr);
+		KT_INLINE0(data, SYS_ENTER, (u16)nr);
 	else
-		record_enter_odd(nr);
+		record_enter_odd(data, regs, nr);
 	kt_probe_leave();
 }
 
@@ -170,9 +181,10 @@ static void notrace probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 
 	kt_probe_enter();
 	if (likely(syscall_is_plain(nr)))
-		KT_INLINE2(SYS_EXIT, (u16)nr, (u32)ret, (u32)((s64)ret >> 32));
+		KT_INLINE2(data, SYS_EXIT, (u16)nr, (u32)ret,
+			   (u32)((s64)ret >> 32));
 	else
-		record_exit_odd(nr, ret);
+		record_exit_odd(data, regs, ret);
 	kt_probe_leave();
 }
 

@@ -90,19 +90,20 @@ static noinline void notrace record_switch_told(struct task_struct *next)
  * thread filters the record is stored by the same code as without, because a copy
  * takes 200 bytes.
  */
-static __always_inline void record_sched_switch(bool preempt,
+static __always_inline void record_sched_switch(void *data, bool preempt,
 						struct task_struct *prev,
 						struct task_struct *next,
 						unsigned int state)
 {
+	struct kt_cpu __percpu *const cpus = kt_cpus_of(data);
 	unsigned long route;
 	struct kt_ring *r;
 	bool passes;
 
 	kt_probe_enter();
 	/* The ring's pointer is loaded from an address computed from the route. */
-	route = kt_cpu_read(kt_cpus.route[KTAPE_EV_SCHED_SWITCH]);
-	r = kt_switch_ring(route);
+	route = kt_cpu_read(cpus->route[KTAPE_EV_SCHED_SWITCH]);
+	r = kt_switch_ring(cpus, route);
 	if (unlikely(!r)) {
 		if (route < KT_ROUTE_SWITCH ||
 		    !kt_switch_passes(route, next, &r, &passes)) {
@@ -125,7 +126,7 @@ static void notrace probe_sched_switch(void *data, bool preempt,
 				       struct task_struct *next,
 				       unsigned int prev_state)
 {
-	record_sched_switch(preempt, prev, next, prev_state);
+	record_sched_switch(data, preempt, prev, next, prev_state);
 }
 
 /* Before 5.18 the tracepoint had no state: read it from the thread. */
@@ -133,20 +134,22 @@ static void notrace probe_sched_switch3(void *data, bool preempt,
 					struct task_struct *prev,
 					struct task_struct *next)
 {
-	record_sched_switch(preempt, prev, next, kt_task_state(prev));
+	record_sched_switch(data, preempt, prev, next, kt_task_state(prev));
 }
 
 static void notrace probe_sched_waking(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_INLINE1_OF(SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_INLINE1_OF(data, SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8,
+		      p->pid);
 	kt_probe_leave();
 }
 
 static void notrace probe_sched_wakeup(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_INLINE1_OF(SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_INLINE1_OF(data, SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8,
+		      p->pid);
 	kt_probe_leave();
 }
 

@@ -71,7 +71,7 @@ static void rings_note_failure(struct kt_session_config *config,
 static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 			      const struct kt_rings *rings)
 {
-	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
 	unsigned int kind;
 
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
@@ -207,7 +207,7 @@ void kt_session_withdraw_rings(struct kt_session *s)
 
 	for_each_possible_cpu(cpu)
 		for (kind = 0; kind < KT_RING_KINDS; kind++) {
-			c = per_cpu_ptr(&kt_cpus, cpu);
+			c = per_cpu_ptr(kt_cpus, cpu);
 			WRITE_ONCE(c->ring[kind][KT_ROUTE_JUDGED + s->id],
 				   NULL);
 			WRITE_ONCE(c->held[kind][KT_ROUTE_JUDGED + s->id],

@@ -309,7 +309,7 @@ static void want_set_event(const struct kt_session *s, struct kt_cpu *c,
 /* The ways of the session's events depend on this. */
 static void want_set_selective(const struct kt_session *s, unsigned int cpu)
 {
-	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
 
 	if (session_is_selective(s, cpu))
 		WRITE_ONCE(c->selective, c->selective | BIT(s->id));
@@ -359,7 +359,7 @@ static void want_set_all_of(struct kt_cpu *c)
  */
 void kt_want_set(const struct kt_session *s, unsigned int cpu)
 {
-	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
 	bool here = kt_session_records_on(s, cpu);
 	unsigned int i;
 
@@ -484,7 +484,7 @@ static void want_set_all_routes(void)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		want_set_all_of(per_cpu_ptr(&kt_cpus, cpu));
+		want_set_all_of(per_cpu_ptr(kt_cpus, cpu));
 }
 
 /**
