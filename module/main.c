@@ -2,9 +2,17 @@
 /*
  * Load and unload: each part of the module in the order in which it needs the
  * others.  The parameters are checked in params.c.
+ *
+ * A part that cannot be made leaves a line in the log, whatever the reason: insmod
+ * prints no more than the error's name.  The parts that know how much they need say
+ * that as well, before.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/err.h>
 #include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 
 #include "dev/dev.h"
@@ -17,135 +25,134 @@
 #include "probes/probes.h"
 #include "session/session.h"
 
-static int __init init_clock(const struct kt_params *params)
+static struct kt_params params;
+static struct kt_session *session0;
+
+static int init_clock(void)
 {
-	int ret = kt_clock_init(params->clock, kt_session_resumed);
+	int ret = kt_clock_init(params.clock, kt_session_resumed);
 
 	if (ret)
 		kt_params_clock_refused(ret);
 	return ret;
 }
 
-static int __init init_persist(struct kt_persist_config *c)
+static int init_registry(void)
 {
+	return kt_registry_init(params.registry);
+}
+
+static int init_symbols(void)
+{
+	int ret = kt_symbol_init();
+
+	if (!ret)
+		kt_names_init();
+	return ret;
+}
+
+static void exit_symbols(void)
+{
+	kt_names_exit();
+	kt_track_exit();
+	kt_symbol_exit();
+}
+
+static int init_sinks(void)
+{
+	kt_registry_walk();
+	kt_cgroups_walk();
+	return kt_sink_init(kt_session_sinks);
+}
+
+static int init_emit(void)
+{
+	return kt_emit_init(params.max_str);
+}
+
+static int init_persist(void)
+{
+	struct kt_persist_config *c = &params.persist;
+
 	c->table_hash = kt_metadata_hash();
 	c->metadata = kt_metadata_text(&c->length);
 	return kt_persist_init(c);
 }
 
-static struct kt_session *__init make_session0(struct kt_params *p)
+static int init_session0(void)
 {
-	struct kt_session *s = kt_session_create_first(&p->session, p->profile);
+	session0 = kt_session_create_first(&params.session, params.profile);
+	kt_params_session_created(&params.session, session0);
+	return PTR_ERR_OR_ZERO(session0);
+}
 
-	kt_params_session_created(&p->session, s);
-	return s;
+static int init_device(void)
+{
+	return kt_dev_init(session0, params.dev_mode);
+}
+
+static int init_mark(void)
+{
+	return kt_dev_mark_init(params.mark_mode, params.mark_rate);
+}
+
+/*
+ * What the module is made of.  The text is for the log, if @init fails: what could not
+ * be made, or what of the kernel's could not be had.
+ */
+static const struct {
+	const char *what;
+	int (*init)(void);
+	void (*exit)(void);
+} steps[] = {
+	{ "trace clock", init_clock, kt_clock_exit },
+	{ "state of each CPU", kt_cpus_init, kt_cpus_exit },
+	{ "metadata", kt_metadata_init, kt_metadata_exit },
+	{ "registry of names", init_registry, kt_registry_exit },
+	{ "notifier of modules", init_symbols, exit_symbols },
+	{ "probes", kt_probe_init, kt_probe_exit },
+	{ "sinks", init_sinks, kt_sink_exit },
+	{ "buffers for other modules", init_emit, kt_emit_exit },
+	{ "dynamic states of CPU hotplug", kt_session_hotplug_init,
+	  kt_session_hotplug_exit },
+	{ "memory that survives a reset", init_persist, kt_persist_exit },
+	{ "session 0", init_session0, kt_session_end_all },
+	{ "notifier of power management", kt_session_pm_init,
+	  kt_session_pm_exit },
+	{ "/dev/ktape", init_device, kt_dev_exit },
+	{ "/dev/ktape_mark", init_mark, kt_dev_mark_exit },
+};
+
+/* Undo the first @i steps, the last one first. */
+static void undo_steps(unsigned int i)
+{
+	while (i--)
+		steps[i].exit();
 }
 
 static int __init ktape_init(void)
 {
-	struct kt_params params = {};
-	struct kt_session *session0;
+	unsigned int i;
 	int ret = kt_params_parse(&params);
 
 	if (ret)
 		return ret;
-	ret = init_clock(&params);
-	if (ret)
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		ret = steps[i].init();
+		if (!ret)
+			continue;
+		pr_err("cannot be loaded: %s: error %d, with %lu KiB of memory available\n",
+		       steps[i].what, ret,
+		       (unsigned long)si_mem_available() << (PAGE_SHIFT - 10));
+		undo_steps(i);
 		return ret;
-	ret = kt_cpus_init();
-	if (ret)
-		goto err_clock;
-	ret = kt_metadata_init();
-	if (ret)
-		goto err_cpus;
-	ret = kt_registry_init(params.registry);
-	if (ret)
-		goto err_metadata;
-	ret = kt_symbol_init();
-	if (ret)
-		goto err_registry;
-	kt_names_init();
-	ret = kt_probe_init();
-	if (ret)
-		goto err_symbol;
-	kt_registry_walk();
-	kt_cgroups_walk();
-	ret = kt_sink_init(kt_session_sinks);
-	if (ret)
-		goto err_probe;
-	ret = kt_emit_init(params.max_str);
-	if (ret)
-		goto err_sink;
-	ret = kt_session_hotplug_init();
-	if (ret)
-		goto err_emit;
-	ret = init_persist(&params.persist);
-	if (ret)
-		goto err_hotplug;
-	session0 = make_session0(&params);
-	ret = PTR_ERR_OR_ZERO(session0);
-	if (ret)
-		goto err_persist;
-	ret = kt_session_pm_init();
-	if (ret)
-		goto err_session;
-	ret = kt_dev_init(session0, params.dev_mode);
-	if (ret)
-		goto err_pm;
-	ret = kt_dev_mark_init(params.mark_mode, params.mark_rate);
-	if (ret)
-		goto err_dev;
+	}
 	return 0;
-
-err_dev:
-	kt_dev_exit();
-err_pm:
-	kt_session_pm_exit();
-err_session:
-	kt_session_end_all();
-err_persist:
-	kt_persist_exit();
-err_hotplug:
-	kt_session_hotplug_exit();
-err_emit:
-	kt_emit_exit();
-err_sink:
-	kt_sink_exit();
-err_probe:
-	kt_probe_exit();
-err_symbol:
-	kt_names_exit();
-	kt_track_exit();
-	kt_symbol_exit();
-err_registry:
-	kt_registry_exit();
-err_metadata:
-	kt_metadata_exit();
-err_cpus:
-	kt_cpus_exit();
-err_clock:
-	kt_clock_exit();
-	return ret;
 }
 
 static void __exit ktape_exit(void)
 {
-	kt_dev_mark_exit();
-	kt_dev_exit();
-	kt_session_pm_exit();
-	kt_session_end_all();
-	kt_persist_exit();
-	kt_session_hotplug_exit();
-	kt_emit_exit();
-	kt_sink_exit();
-	kt_probe_exit();
-	kt_names_exit();
-	kt_track_exit();
-	kt_symbol_exit();
-	kt_registry_exit();
-	kt_metadata_exit();
-	kt_cpus_exit();
-	kt_clock_exit();
+	undo_steps(ARRAY_SIZE(steps));
 }
 
 module_init(ktape_init);

@@ -4,6 +4,8 @@
  * the ioctl, and the same text as the packet with which read() begins.  The text
  * of the events comes from uapi/ktape/events.h by way of uapi/ktape/ctf.h.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ctype.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -150,8 +152,10 @@ int kt_metadata_init(void)
 
 	generate_random_uuid(kt_uuid);
 	packet = kvzalloc(ROOM, GFP_KERNEL);
-	if (!packet)
+	if (!packet) {
+		pr_err("no memory for the metadata: %lu bytes\n", ROOM);
 		return -ENOMEM;
+	}
 	room = ROOM - KTAPE_RECORD_ALIGN;
 	n += metadata_head(packet + n, room - n);
 	for (i = 0; i < ARRAY_SIZE(event_text); i++)

@@ -17,6 +17,8 @@
  * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
  * which is held for a few instructions, and rarely for the lock of a chain.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hash.h>
@@ -73,6 +75,8 @@ int kt_registry_init(unsigned int entries)
 			     GFP_KERNEL);
 	if (!reg.entries || !reg.next || !reg.era_of || !reg.chain ||
 	    kt_slots_init(reg.nr)) {
+		pr_err("registry=%u needs %zu bytes for the entries alone: use a smaller registry=\n",
+		       entries, size);
 		kt_registry_exit();
 		return -ENOMEM;
 	}

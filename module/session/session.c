@@ -14,6 +14,8 @@
  * session.  Until it has done so, other tasks still see the session in
  * kt_sessions[] with a reference count of zero, and must skip it.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitmap.h>
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -472,12 +474,16 @@ struct kt_session *kt_session_create_first(struct kt_session_config *config,
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 	struct kt_session *s = kt_session_create(config);
+	int ret;
 
 	if (IS_ERR(s))
 		return s;
 	memcpy(p.mask, mask, sizeof(p.mask));
 	kt_session_profile(s, &p);
-	kt_session_start(s);
+	ret = kt_session_start(s);
+	if (ret)
+		pr_err("session 0 does not record: error %d: try \"ktape start\"\n",
+		       ret);
 	return s;
 }
 

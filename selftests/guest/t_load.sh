@@ -27,6 +27,8 @@ size=1M5		size=1M5 is not a size
 size=-1			size=-1 is not a size
 size=1T			session 0 cannot be created with size=1T
 size=512M		session 0 cannot be created with size=512M
+size=1g			all rings together need [1-9][0-9]* bytes, [1-9][0-9]* are available
+size=1g			cannot be loaded: session 0: error -12, with [1-9][0-9]* KiB of memory
 block=3X		block=3X is not a size
 block=64M		session 0 cannot be created
 mode=sideways		mode=sideways is not overwrite, discard, snapshot or persistent
