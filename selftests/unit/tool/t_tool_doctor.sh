@@ -337,6 +337,19 @@ test_log()
 		kmsg 5000000 "$text"
 		finds "the log has: ${text%%\'*}" problem log "$text" "$make"
 	done
+	for text in 'ktape: Could not allocate 4364 bytes percpu data' \
+		'rds: Could not allocate 336 bytes percpu data'; do
+		machine
+		touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"
+		kmsg 5000000 "$text"
+		finds "the log has: $text" warning log "$text" \
+			'ls -d /sys/module/*/sections/.data..percpu'
+	done
+	text='ktape: cannot be loaded: registry of names: error -12'
+	machine
+	touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"
+	kmsg 5000000 "$text"
+	finds "the log has: $text" warning log "$text" 'dmesg | grep ktape'
 	for text in __crc32c_le crc32c; do
 		machine
 		touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"

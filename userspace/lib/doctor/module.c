@@ -128,31 +128,39 @@ void kt_check_module(struct ktape_doctor *d)
  * @key: it is about a signature
  * @why: what it means
  * @load: the module that has to be loaded before, or NULL
+ * @next: the command that helps where the next try may succeed, or NULL: build the module
  */
 static const struct refusal {
 	const char *text;
 	bool key;
 	const char *why;
 	const char *load;
+	const char *next;
 } refusals[] = {
 	{ "ktape: version magic ", false,
-	  "the module was built for a kernel with other options or another version", NULL },
+	  "the module was built for a kernel with other options or another version", NULL, NULL },
 	{ "ktape: disagrees about version of symbol ", false,
-	  "the module was built for another build of this kernel", NULL },
+	  "the module was built for another build of this kernel", NULL, NULL },
 	{ "ktape: Unknown symbol __crc32c_le", false,
-	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32" },
+	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32", NULL },
 	{ "ktape: Unknown symbol crc32c", false,
-	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32" },
+	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32", NULL },
 	{ "ktape: Unknown symbol ", false,
-	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS", NULL },
+	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS", NULL, NULL },
+	{ " bytes percpu data", false,
+	  "static per-CPU data of all modules shares 8 KiB on most machines, and no piece of this size is free: unload some of the modules that have such data, or restart",
+	  NULL, "ls -d /sys/module/*/sections/.data..percpu" },
+	{ "ktape: cannot be loaded: ", false,
+	  "a part of the module could not be made; lines before this one say how much it needs",
+	  NULL, "dmesg | grep ktape" },
 	{ "unsigned module is rejected", true,
-	  "insmod says \"Key was rejected by service\"", NULL },
+	  "insmod says \"Key was rejected by service\"", NULL, NULL },
 	{ "unavailable key is rejected", true,
-	  "insmod says \"Key was rejected by service\" or \"Required key not available\"", NULL },
+	  "insmod says \"Key was rejected by service\" or \"Required key not available\"", NULL, NULL },
 	{ "unsupported crypto is rejected", true,
-	  "insmod says \"Key was rejected by service\"", NULL },
+	  "insmod says \"Key was rejected by service\"", NULL, NULL },
 	{ "unsigned module loading is restricted", true,
-	  "insmod says \"Operation not permitted\"", NULL },
+	  "insmod says \"Operation not permitted\"", NULL, NULL },
 };
 
 static const struct refusal *find_refusal(const char *line)
@@ -202,13 +210,16 @@ void kt_check_log(struct ktape_doctor *d)
 		const char *message = strchr(last, ';');
 
 		d->untrusted = latest->key;
-		kt_found(d, latest->key ? KTAPE_DOCTOR_WARNING :
-					  KTAPE_DOCTOR_PROBLEM,
+		kt_found(d,
+			 latest->key || latest->next ? KTAPE_DOCTOR_WARNING :
+						       KTAPE_DOCTOR_PROBLEM,
 			 "the kernel has refused a module: \"%.200s\"",
 			 message ? message + 1 : last);
 		kt_why(d, "%s", latest->why);
 		if (latest->load)
 			kt_next(d, "%smodprobe %s", d->sudo, latest->load);
+		else if (latest->next)
+			kt_next(d, "%s%s", d->sudo, latest->next);
 		else if (!latest->key)
 			kt_doctor_rebuild(d);
 	}
