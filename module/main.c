@@ -39,7 +39,7 @@ static int init_clock(void)
 
 static int init_registry(void)
 {
-	return kt_registry_init(params.registry);
+	return kt_registry_init(params.registry, params.registry_max);
 }
 
 static int init_symbols(void)

@@ -41,7 +41,13 @@ MODULE_PARM_DESC(clock, "trace clock: cycles, mono or auto");
 
 static unsigned int registry = 8192;
 module_param(registry, uint, 0444);
-MODULE_PARM_DESC(registry, "number of objects that can have a name (8192)");
+MODULE_PARM_DESC(registry,
+		 "names for which there is room at first; more as needed (8192)");
+
+static unsigned int registry_max;
+module_param(registry_max, uint, 0444);
+MODULE_PARM_DESC(registry_max,
+		 "names for which there can be room (0: 1/64 of the memory)");
 
 static unsigned int max_str = KTAPE_MARK_TEXT_MAX;
 module_param(max_str, uint, 0444);
@@ -76,7 +82,8 @@ MODULE_PARM_DESC(persist_drop,
 		 "discard the traces of earlier loads in that memory (0)");
 
 #define REGISTRY_MIN	64
-#define REGISTRY_MAX	(1U << 20)
+#define REGISTRY_MAX	(1U << 20)	/* at first */
+#define REGISTRY_MOST	(1U << 22)	/* later */
 
 /* Parse bytes with an optional K, M or G.  Return: 0 or -EINVAL. */
 static int params_parse_size(const char *what, const char *text, u64 *to)
@@ -97,6 +104,22 @@ static int params_check_file_mode(const char *what, unsigned int value)
 	if (!(value & ~0777))
 		return 0;
 	pr_err("%s=0%o is not a file mode: the maximum is 0777\n", what, value);
+	return -EINVAL;
+}
+
+/* Check how large the registry is to be.  Return: 0 or -EINVAL. */
+static int params_check_registry(void)
+{
+	if (registry < REGISTRY_MIN || registry > REGISTRY_MAX) {
+		pr_err("registry=%u is not between %u and %u\n", registry,
+		       REGISTRY_MIN, REGISTRY_MAX);
+		return -EINVAL;
+	}
+	if (!registry_max ||
+	    (registry_max >= registry && registry_max <= REGISTRY_MOST))
+		return 0;
+	pr_err("registry_max=%u is not between registry=%u and %u\n",
+	       registry_max, registry, REGISTRY_MOST);
 	return -EINVAL;
 }
 
@@ -165,15 +188,13 @@ int kt_params_parse(struct kt_params *p)
 		       profile);
 		return -EINVAL;
 	}
-	if (registry < REGISTRY_MIN || registry > REGISTRY_MAX) {
-		pr_err("registry=%u is not between %u and %u\n", registry,
-		       REGISTRY_MIN, REGISTRY_MAX);
+	if (params_check_registry())
 		return -EINVAL;
-	}
 	if (params_check_devices())
 		return -EINVAL;
 	p->clock = clock;
 	p->registry = registry;
+	p->registry_max = registry_max;
 	p->max_str = max_str;
 	p->dev_mode = dev_mode;
 	p->mark_mode = mark_mode;

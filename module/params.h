@@ -13,7 +13,8 @@
  * @session: configuration of session 0
  * @profile: profile of session 0, bit n is opcode n
  * @clock: name of the trace clock, checked by kt_clock_init()
- * @registry: capacity of the registry, entries
+ * @registry: entries of the registry at first
+ * @registry_max: entries that it can have, 0 = a share of the memory
  * @max_str: bytes of a marker's message that are recorded
  * @dev_mode: permissions of /dev/ktape
  * @mark_mode: permissions of /dev/ktape_mark
@@ -26,6 +27,7 @@ struct kt_params {
 	u64 profile[KTAPE_MASK_WORDS];
 	const char *clock;
 	unsigned int registry;
+	unsigned int registry_max;
 	unsigned int max_str;
 	unsigned int dev_mode;
 	unsigned int mark_mode;

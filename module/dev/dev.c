@@ -186,6 +186,24 @@ const struct file_operations kt_dev_fops = {
 	.llseek = kt_dev_llseek,
 };
 
+/* Describe how full the registry is, and which names had no room. */
+static void features_of_names(struct ktape_features *f)
+{
+	unsigned int i;
+
+	f->registry_entries = kt_registry_entries();
+	f->registry_max = kt_registry_max();
+	f->registry_limit = kt_registry_limit();
+	f->names_reused = kt_registry_reused();
+	f->names_evicted = kt_registry_evicted();
+	f->names_dropped = 0;
+	for (i = 0; i < KTAPE_NO_ROOM_REASONS; i++) {
+		f->no_room[i] = kt_registry_no_room(i);
+		if (i != KTAPE_NO_ROOM_REGION)
+			f->names_dropped += f->no_room[i];
+	}
+}
+
 /**
  * kt_ioctl_features() - return what this module and kernel can do
  * @file: the descriptor
@@ -201,7 +219,8 @@ long kt_ioctl_features(struct file *file, union kt_ioctl_arg *arg)
 	f->clock = kt_clock_id();
 	f->features = KTAPE_FEATURE_CREATE | KTAPE_FEATURE_DISCARD |
 		      KTAPE_FEATURE_FILTER | KTAPE_FEATURE_NAMES |
-		      KTAPE_FEATURE_SNAPSHOT | KTAPE_FEATURE_TRIGGER;
+		      KTAPE_FEATURE_SNAPSHOT | KTAPE_FEATURE_TRIGGER |
+		      KTAPE_FEATURE_GROWS;
 	if (!kt_dcache_is_aliasing())
 		f->features |= KTAPE_FEATURE_MMAP;
 	if (IS_ENABLED(CONFIG_CGROUPS))
@@ -220,10 +239,7 @@ long kt_ioctl_features(struct file *file, union kt_ioctl_arg *arg)
 	f->page_size = PAGE_SIZE;
 	f->sessions_max = KT_SESSIONS;
 	f->cpus = nr_cpu_ids;
-	f->registry_entries = kt_registry_entries();
-	f->names_dropped = kt_registry_dropped();
-	f->names_reused = kt_registry_reused();
-	f->names_evicted = kt_registry_evicted();
+	features_of_names(f);
 	f->table_hash = kt_metadata_hash();
 	memcpy(f->uuid, kt_uuid, sizeof(f->uuid));
 	return 0;

@@ -30,8 +30,9 @@ static unsigned int map_regions(void)
 static unsigned long map_region_pages(const struct kt_session *s)
 {
 	unsigned long ring = max(s->size[0], s->size[1]) >> PAGE_SHIFT;
+	/* As large as it can get, because offsets must not change when it grows. */
 	unsigned long registry = DIV_ROUND_UP(
-		kt_registry_entries() * sizeof(struct ktape_object_entry),
+		kt_registry_max() * sizeof(struct ktape_object_entry),
 		PAGE_SIZE);
 
 	return 1 + max(ring, registry);

@@ -1,24 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the registry share: entries by key (registry.c), and which slot
- * of the table a new entry gets (slot.c).
+ * What the files of the registry share: its memory (table.c), entries by key
+ * (registry.c), and which slot of the table a new entry gets (slot.c).
  */
 #ifndef _KT_NAMES_INTERNAL_H
 #define _KT_NAMES_INTERNAL_H
 
 #include <linux/limits.h>
+#include <linux/mm.h>
 #include <linux/spinlock_types.h>
 #include <linux/types.h>
 
 #include <ktape/abi.h>
+
+/* ---- memory: table.c ------------------------------------------------------- */
+
+/* Slots of a chunk: whole pages of entries. */
+#define KT_CHUNK_SLOTS							\
+	((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry) > 1024 ?	\
+		       PAGE_SIZE / sizeof(struct ktape_object_entry) :	\
+		       1024))
+
+/* Neighbours of a slot in its queue.  A slot is in one queue at most. */
+struct kt_link {
+	u32 next;
+	u32 prev;
+};
+
+/**
+ * struct kt_chunk - a part of the table
+ * @entry: the entries; readers map their pages
+ * @link: by slot: neighbours in the queue of the slot
+ * @next: by slot: next slot in the hash chain, or KT_SLOT_NONE
+ * @era_of: by slot: era of the entry's last change
+ */
+struct kt_chunk {
+	struct ktape_object_entry entry[KT_CHUNK_SLOTS];
+	struct kt_link link[KT_CHUNK_SLOTS];
+	u32 next[KT_CHUNK_SLOTS];
+	u32 era_of[KT_CHUNK_SLOTS];
+};
+
+/* By slot / KT_CHUNK_SLOTS; entries and slots below kt_registry_entries() exist. */
+extern struct kt_chunk **kt_chunks;
+
+int kt_table_init(u32 first, u32 max);
+void kt_table_exit(void);
+void kt_table_wake(void);
+enum ktape_no_room kt_table_limit(void);
+
+static inline struct ktape_object_entry *kt_slot_entry(u32 slot)
+{
+	return &kt_chunks[slot / KT_CHUNK_SLOTS]->entry[slot % KT_CHUNK_SLOTS];
+}
+
+static inline struct kt_link *kt_slot_link(u32 slot)
+{
+	return &kt_chunks[slot / KT_CHUNK_SLOTS]->link[slot % KT_CHUNK_SLOTS];
+}
+
+static inline u32 *kt_slot_next(u32 slot)
+{
+	return &kt_chunks[slot / KT_CHUNK_SLOTS]->next[slot % KT_CHUNK_SLOTS];
+}
+
+static inline u32 *kt_slot_era(u32 slot)
+{
+	return &kt_chunks[slot / KT_CHUNK_SLOTS]->era_of[slot % KT_CHUNK_SLOTS];
+}
 
 /* ---- slots: slot.c --------------------------------------------------------- */
 
 /* No slot: the end of a chain or queue, or no room. */
 #define KT_SLOT_NONE	U32_MAX
 
-int kt_slots_init(u32 nr);
-void kt_slots_exit(void);
+void kt_slots_init(void);
+void kt_slots_add(u32 nr);
+bool kt_slots_low(void);
+bool kt_slots_left(void);
 u32 kt_slot_take(void);
 void kt_slot_given(u32 slot);
 void kt_slot_release(u32 slot, bool was_given);

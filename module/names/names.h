@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The registry: a table of named objects.  Readers map it; each trace has a copy.
+ * The registry: a table of named objects, which grows.  Readers map it; each trace has
+ * a copy.
  *
  * Each thread, interrupt, device, cgroup, function, marker and so on has an entry,
  * struct ktape_object_entry.  This folder does not decide what gets a name: probes,
@@ -18,7 +19,7 @@ struct task_struct;
 
 /* ---- the table: registry.c ------------------------------------------------- */
 
-int kt_registry_init(unsigned int entries);
+int kt_registry_init(unsigned int entries, unsigned int max);
 void kt_registry_exit(void);
 void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 		     const char *name);
@@ -35,8 +36,15 @@ static inline bool kt_registry_has(u32 type, u32 id, u32 param1)
 
 u32 kt_registry_era(void);
 void kt_registry_tell(unsigned int session, u32 since);
-unsigned int kt_registry_entries(void);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
+
+/* ---- its memory: table.c --------------------------------------------------- */
+
+void kt_registry_reserve(u32 entries);
+void kt_registry_count_no_room(void);
+unsigned int kt_registry_entries(void);
+unsigned int kt_registry_max(void);
+unsigned int kt_registry_limit(void);
 struct page *kt_registry_page_at(unsigned long page);
 
 /* ---- its threads: threads.c ------------------------------------------------ */
@@ -50,8 +58,9 @@ void kt_registry_thread_exit(pid_t tid, pid_t tgid);
 /* ---- how full it is: slot.c ------------------------------------------------ */
 
 void kt_registry_refuse(void);
+void kt_registry_left_out(unsigned int reason, u64 count);
 unsigned int kt_registry_used(void);
-u64 kt_registry_dropped(void);
+u64 kt_registry_no_room(unsigned int reason);
 u64 kt_registry_reused(void);
 u64 kt_registry_evicted(void);
 

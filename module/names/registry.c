@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The registry: a table of names, because records only have numbers (thread 1234,
- * marker 7).  Which slot of it a new entry gets is decided in slot.c; threads are
- * entered by threads.c.
+ * marker 7).  Its memory is in table.c, which slot of it a new entry gets is decided in
+ * slot.c; threads are entered by threads.c.
  *
- * Readers map the table.  Its size is fixed.  Entries are written in task context
+ * Readers map the table, which grows.  Entries are written in task context
  * under the lock of their hash chain and read without a lock: seq is odd while an
  * entry changes, as uapi/ktape/abi.h describes.  Each change is also recorded
  * (KT_RING_NAMES), so a saved trace has one copy of the table, the checkpoint, and
@@ -12,7 +12,11 @@
  *
  * The entry of an object that no longer exists ("dead") keeps its name until its slot
  * is needed: events that were recorded before may refer to it.  Names that programs
- * and modules give ("given") may fill half of the table; one more evicts the oldest.
+ * and modules give ("given") may take half of what the table may have; one more evicts
+ * the oldest.
+ *
+ * The number of hash chains is chosen at load, for the most entries that the table may
+ * have: a full one has four in each chain.  So nothing is hashed again when it grows.
  *
  * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
  * which is held for a few instructions, and rarely for the lock of a chain.
@@ -27,7 +31,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/vmalloc.h>
 
 #include "event/event.h"
 #include "internal.h"
@@ -35,6 +38,7 @@
 
 #define NONE		KT_SLOT_NONE
 #define LOCKS		64U
+#define CHAIN_LENGTH	4U	/* entries in each chain of a full table */
 
 /* Protects the chains with its number modulo LOCKS, and the entries in them. */
 struct kt_chain_lock {
@@ -42,47 +46,56 @@ struct kt_chain_lock {
 } ____cacheline_aligned_in_smp;
 
 static struct {
-	struct ktape_object_entry *entries;
-	u32 *next;		/* by slot: next slot in the hash chain, or NONE */
-	u32 *era_of;		/* by slot: era of the entry's last change */
 	atomic_t era;		/* grows when a session stops recording */
-	u32 nr;			/* slots in the table */
 	u32 *chain;		/* by hash of the key: first slot, or NONE */
 	u32 chain_bits;
 	struct kt_chain_lock locks[LOCKS];
 } reg;
 
+/* Return the binary logarithm of the number of hash chains. */
+static u32 registry_chain_bits(unsigned int entries)
+{
+	u32 chains = max(entries, kt_registry_max() / CHAIN_LENGTH);
+
+	return ilog2(roundup_pow_of_two(chains));
+}
+
 /**
  * kt_registry_init() - Allocate the table
- * @entries: number of entries; rounded up to whole pages
+ * @entries: number of entries at first; rounded up to whole pages
+ * @max: number of entries that there can be, 0 = a share of the memory
  *
  * Context: module load.
  * Return: 0 or -ENOMEM.
  */
-int kt_registry_init(unsigned int entries)
+int kt_registry_init(unsigned int entries, unsigned int max)
 {
-	size_t size = PAGE_ALIGN(array_size(entries, sizeof(*reg.entries)));
 	unsigned int i;
+	int ret;
 
 	for (i = 0; i < LOCKS; i++)
 		raw_spin_lock_init(&reg.locks[i].lock);
-	reg.nr = size / sizeof(*reg.entries);
-	reg.chain_bits = ilog2(roundup_pow_of_two(reg.nr));
-	reg.entries = vzalloc(size);
-	reg.next = kvcalloc(reg.nr, sizeof(*reg.next), GFP_KERNEL);
-	reg.era_of = kvcalloc(reg.nr, sizeof(*reg.era_of), GFP_KERNEL);
+	kt_slots_init();
+	ret = kt_table_init(entries, max);
+	if (ret)
+		goto err;
+	reg.chain_bits = registry_chain_bits(entries);
 	reg.chain = kvcalloc(1U << reg.chain_bits, sizeof(*reg.chain),
 			     GFP_KERNEL);
-	if (!reg.entries || !reg.next || !reg.era_of || !reg.chain ||
-	    kt_slots_init(reg.nr)) {
-		pr_err("registry=%u needs %zu bytes for the entries alone: use a smaller registry=\n",
-		       entries, size);
-		kt_registry_exit();
-		return -ENOMEM;
+	if (!reg.chain) {
+		ret = -ENOMEM;
+		goto err;
 	}
 	for (i = 0; i < 1U << reg.chain_bits; i++)
 		reg.chain[i] = NONE;
+	kt_registry_count_no_room();
 	return 0;
+
+err:
+	pr_err("registry=%u needs %zu bytes for the entries alone: use a smaller registry=\n",
+	       entries, entries * sizeof(struct ktape_object_entry));
+	kt_registry_exit();
+	return ret;
 }
 
 /**
@@ -92,11 +105,8 @@ int kt_registry_init(unsigned int entries)
  */
 void kt_registry_exit(void)
 {
-	vfree(reg.entries);
-	kvfree(reg.next);
-	kvfree(reg.era_of);
+	kt_table_exit();
 	kvfree(reg.chain);
-	kt_slots_exit();
 	memset(&reg, 0, sizeof(reg));
 }
 
@@ -171,8 +181,8 @@ u32 kt_entry_find(struct kt_key k)
 {
 	u32 slot = *registry_chain(k);
 
-	while (slot != NONE && !entry_has_key(&reg.entries[slot], k))
-		slot = reg.next[slot];
+	while (slot != NONE && !entry_has_key(kt_slot_entry(slot), k))
+		slot = *kt_slot_next(slot);
 	return slot;
 }
 
@@ -185,17 +195,17 @@ u32 kt_entry_find(struct kt_key k)
  */
 const struct ktape_object_entry *kt_entry_at(u32 slot)
 {
-	return &reg.entries[slot];
+	return kt_slot_entry(slot);
 }
 
 static void entry_unchain(u32 slot)
 {
-	const struct ktape_object_entry *e = &reg.entries[slot];
+	const struct ktape_object_entry *e = kt_slot_entry(slot);
 	u32 *link = registry_chain(object_key(e->type, e->id, e->param1));
 
 	while (*link != slot)
-		link = &reg.next[*link];
-	*link = reg.next[slot];
+		link = kt_slot_next(*link);
+	*link = *kt_slot_next(slot);
 }
 
 static void entry_begin_write(struct ktape_object_entry *e)
@@ -241,14 +251,14 @@ static void entry_record(const struct ktape_object_entry *e,
 /* Record the change of an entry, and note its era. */
 static void entry_announce(u32 slot)
 {
-	entry_record(&reg.entries[slot], KT_SESSIONS);
+	entry_record(kt_slot_entry(slot), KT_SESSIONS);
 	/*
 	 * Pairs with kt_registry_era(): if the want bit of a session was clear
 	 * above, the era loaded below is at least the one that this session
 	 * passes to kt_registry_tell() later.
 	 */
 	smp_rmb();
-	WRITE_ONCE(reg.era_of[slot], atomic_read(&reg.era));
+	WRITE_ONCE(*kt_slot_era(slot), atomic_read(&reg.era));
 }
 
 static void entry_set_name(struct ktape_object_entry *e, const char *name)
@@ -259,29 +269,29 @@ static void entry_set_name(struct ktape_object_entry *e, const char *name)
 
 /*
  * Find the entry of a key or create it, and begin to write it.
- * Return: the entry, for entry_end_write(); NULL if the table has no room.
+ * Return: its slot, for entry_end_write(); NONE if the table has no room.
  */
-static struct ktape_object_entry *entry_open(struct kt_key k, u64 born)
+static u32 entry_open(struct kt_key k, u64 born)
 {
 	struct ktape_object_entry *e;
 	u32 slot = kt_entry_find(k);
 
 	if (slot != NONE) {
-		entry_begin_write(&reg.entries[slot]);
-		return &reg.entries[slot];
+		entry_begin_write(kt_slot_entry(slot));
+		return slot;
 	}
 	slot = kt_slot_take();
 	if (slot == NONE)
-		return NULL;
-	e = &reg.entries[slot];
+		return NONE;
+	e = kt_slot_entry(slot);
 	entry_begin_write(e);
 	e->type = k.type;
 	e->id = k.id;
 	e->born = born;
 	e->died = 0;
-	reg.next[slot] = *registry_chain(k);
+	*kt_slot_next(slot) = *registry_chain(k);
 	*registry_chain(k) = slot;
-	return e;
+	return slot;
 }
 
 /* Does the entry of a key exist with these parameters and name? */
@@ -293,7 +303,7 @@ static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
 
 	if (slot == NONE)
 		return false;
-	e = &reg.entries[slot];
+	e = kt_slot_entry(slot);
 	return e->param1 == param1 && e->param2 == param2 &&
 	       !strncmp(e->name, name, sizeof(e->name) - 1);
 }
@@ -307,7 +317,7 @@ static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
  * @name: its name
  *
  * If nothing changes, nothing is recorded.  If the table has no room, the name is
- * counted as dropped.
+ * counted as one without room.
  *
  * Context: with kt_entry_lock().
  */
@@ -316,24 +326,26 @@ void kt_entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
 {
 	const bool is_new = kt_entry_find(k) == NONE;
 	struct ktape_object_entry *e;
+	u32 slot;
 
 	if (entry_is_same(k, param1, param2, name))
 		return;
-	e = entry_open(k, born);
-	if (!e)
+	slot = entry_open(k, born);
+	if (slot == NONE)
 		return;
+	e = kt_slot_entry(slot);
 	e->param1 = param1;
 	e->param2 = param2;
 	entry_set_name(e, name);
 	entry_end_write(e);
 	if (is_new && key_is_given(k))
-		kt_slot_given(e - reg.entries);
-	entry_announce(e - reg.entries);
+		kt_slot_given(slot);
+	entry_announce(slot);
 }
 
 static struct kt_key entry_key(u32 slot)
 {
-	const struct ktape_object_entry *e = &reg.entries[slot];
+	const struct ktape_object_entry *e = kt_slot_entry(slot);
 
 	return object_key(e->type, e->id, e->param1);
 }
@@ -347,7 +359,7 @@ static struct kt_key entry_key(u32 slot)
  */
 void kt_entry_set_param2(u32 slot, u32 param2)
 {
-	struct ktape_object_entry *e = &reg.entries[slot];
+	struct ktape_object_entry *e = kt_slot_entry(slot);
 
 	entry_begin_write(e);
 	e->param2 = param2;
@@ -366,7 +378,7 @@ void kt_entry_set_param2(u32 slot, u32 param2)
  */
 void kt_entry_bury(u32 slot, u64 died)
 {
-	struct ktape_object_entry *e = &reg.entries[slot];
+	struct ktape_object_entry *e = kt_slot_entry(slot);
 
 	entry_unchain(slot);
 	entry_begin_write(e);
@@ -396,7 +408,7 @@ static void registry_bury(struct kt_key k)
  */
 static void registry_make_room(void)
 {
-	u32 slot = kt_slot_oldest_given(reg.nr / 2);
+	u32 slot = kt_slot_oldest_given(kt_registry_max() / 2);
 	struct ktape_object_entry e;
 	struct kt_key k;
 
@@ -537,7 +549,7 @@ static void entry_tell(u32 slot, unsigned int session)
 	living = kt_entry_find(k);
 	/* The lock keeps a living entry; a dead one may change, so use the copy. */
 	if (living == slot)
-		entry_record(&reg.entries[slot], session);
+		entry_record(kt_slot_entry(slot), session);
 	else if (living == NONE && e.died)
 		entry_record(&e, session);
 	raw_spin_unlock_irqrestore(lock, flags);
@@ -554,26 +566,16 @@ void kt_registry_tell(unsigned int session, u32 since)
 {
 	u32 slot;
 
-	for (slot = 0; slot < reg.nr; slot++) {
-		if ((s32)(READ_ONCE(reg.era_of[slot]) - since) >= 0)
+	for (slot = 0; slot < kt_registry_used(); slot++) {
+		if ((s32)(READ_ONCE(*kt_slot_era(slot)) - since) >= 0)
 			entry_tell(slot, session);
 		cond_resched();
 	}
 }
 
 /**
- * kt_registry_entries() - Return the capacity of the table
- *
- * Return: the number of slots. Context: any.
- */
-unsigned int kt_registry_entries(void)
-{
-	return reg.nr;
-}
-
-/**
  * kt_registry_copy() - Take a consistent copy of one entry
- * @slot: slot of the entry, below kt_registry_entries()
+ * @slot: slot of the entry, below kt_registry_used()
  * @to: receives the copy
  *
  * Context: process context.
@@ -581,7 +583,7 @@ unsigned int kt_registry_entries(void)
  */
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 {
-	const struct ktape_object_entry *e = &reg.entries[slot];
+	const struct ktape_object_entry *e = kt_slot_entry(slot);
 	u32 seq;
 
 	/* Writers have interrupts off and are quick, so this loop ends. */
@@ -595,18 +597,4 @@ bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 		smp_rmb();
 	} while (seq & 1 || READ_ONCE(e->seq) != seq);
 	return to->type != KTAPE_OBJ_FREE;
-}
-
-/**
- * kt_registry_page_at() - Return a page of the table, for mapping it
- * @page: number of the page, from 0
- *
- * Context: any.
- * Return: the page, without taking a reference; NULL past the end of the table.
- */
-struct page *kt_registry_page_at(unsigned long page)
-{
-	if (page >= ((unsigned long)reg.nr * sizeof(*reg.entries)) >> PAGE_SHIFT)
-		return NULL;
-	return vmalloc_to_page((char *)reg.entries + (page << PAGE_SHIFT));
 }

@@ -9,22 +9,14 @@
  * Living entries whose names programs and modules gave are in a queue of their own,
  * because they may take only a share of the table.
  */
-#include <linux/err.h>
-#include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "ring/ring.h"
 #include "internal.h"
 #include "names.h"
 
 #define NONE		KT_SLOT_NONE
-
-/* Neighbours of a slot in its queue.  A slot is in one queue at most. */
-struct kt_link {
-	u32 next;
-	u32 prev;
-};
 
 /* A queue of slots, the oldest first.  NONE = it is empty. */
 struct kt_queue {
@@ -35,11 +27,10 @@ struct kt_queue {
 
 /* Protects all that follows.  Taken inside the lock of a chain (registry.c). */
 static DEFINE_RAW_SPINLOCK(slot_lock);
-static struct kt_link *links;
 static struct kt_queue dead, given;
 static u32 nr_slots;
 static u32 fresh;	/* this slot and all above it were never used */
-static u64 dropped, reused, evicted;
+static u64 no_room[KTAPE_NO_ROOM_REASONS], reused, evicted;
 
 /* Called with slot_lock. */
 static void slot_count(u64 *n)
@@ -49,80 +40,133 @@ static void slot_count(u64 *n)
 
 static void queue_append(struct kt_queue *q, u32 slot)
 {
-	links[slot] = (struct kt_link){ NONE, q->last };
+	*kt_slot_link(slot) = (struct kt_link){ NONE, q->last };
 	if (q->last == NONE)
 		q->first = slot;
 	else
-		links[q->last].next = slot;
+		kt_slot_link(q->last)->next = slot;
 	q->last = slot;
 	q->nr++;
 }
 
 static void queue_remove(struct kt_queue *q, u32 slot)
 {
-	const struct kt_link *l = &links[slot];
+	const struct kt_link *l = kt_slot_link(slot);
 
 	if (l->prev == NONE)
 		q->first = l->next;
 	else
-		links[l->prev].next = l->next;
+		kt_slot_link(l->prev)->next = l->next;
 	if (l->next == NONE)
 		q->last = l->prev;
 	else
-		links[l->next].prev = l->prev;
+		kt_slot_link(l->next)->prev = l->prev;
 	q->nr--;
 }
 
 /**
- * kt_slots_init() - Make all slots fresh
- * @nr: number of slots
+ * kt_slots_init() - Begin without slots
  *
  * Context: module load.
- * Return: 0 or -ENOMEM.
  */
-int kt_slots_init(u32 nr)
+void kt_slots_init(void)
 {
 	dead = (struct kt_queue){ NONE, NONE };
 	given = (struct kt_queue){ NONE, NONE };
-	nr_slots = nr;
-	links = kvcalloc(nr, sizeof(*links), GFP_KERNEL);
-	return links ? 0 : -ENOMEM;
+	nr_slots = 0;
+	fresh = 0;
+	memset(no_room, 0, sizeof(no_room));
+	reused = 0;
+	evicted = 0;
 }
 
 /**
- * kt_slots_exit() - Free what kt_slots_init() allocated
+ * kt_slots_add() - Add fresh slots, whose memory is there
+ * @nr: number of slots from now on
  *
- * Context: module unload.
+ * Context: process context.
  */
-void kt_slots_exit(void)
+void kt_slots_add(u32 nr)
 {
-	kvfree(links);
-	links = NULL;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&slot_lock, flags);
+	nr_slots = nr;
+	raw_spin_unlock_irqrestore(&slot_lock, flags);
+}
+
+/*
+ * Are there less slots for new entries than a quarter of all?  Dead entries are among
+ * them, so that the table does not grow because many objects come and go.
+ */
+static bool slots_are_few(void)
+{
+	return nr_slots - fresh + dead.nr < nr_slots / 4;
+}
+
+/**
+ * kt_slots_low() - Should the table grow?
+ *
+ * Context: process context.
+ * Return: whether few slots are left for new entries.
+ */
+bool kt_slots_low(void)
+{
+	unsigned long flags;
+	bool few;
+
+	raw_spin_lock_irqsave(&slot_lock, flags);
+	few = slots_are_few();
+	raw_spin_unlock_irqrestore(&slot_lock, flags);
+	return few;
+}
+
+/**
+ * kt_slots_left() - Is there a slot for a new entry?
+ *
+ * Context: interrupts off.
+ * Return: true or false; another entry may take the slot at any time.
+ */
+bool kt_slots_left(void)
+{
+	bool left;
+
+	raw_spin_lock(&slot_lock);
+	left = fresh < nr_slots || dead.nr;
+	raw_spin_unlock(&slot_lock);
+	return left;
 }
 
 /**
  * kt_slot_take() - Take a slot for a new entry
  *
+ * If few are left, the table is going to grow.
+ *
  * Context: interrupts off, with the lock of a chain.
  * Return: a fresh slot, else the slot of the entry that died first; KT_SLOT_NONE if
- * all entries live: then the new name is counted as dropped.
+ * all entries live: then the new name is counted as one without room.
  */
 u32 kt_slot_take(void)
 {
+	bool few;
 	u32 slot;
 
 	raw_spin_lock(&slot_lock);
 	slot = dead.first;
 	if (fresh < nr_slots) {
 		slot = fresh;
-		WRITE_ONCE(fresh, fresh + 1);
+		/* Pairs with the acquire in kt_registry_used(). */
+		smp_store_release(&fresh, fresh + 1);
 	} else if (slot == NONE) {
-		slot_count(&dropped);
+		slot_count(&no_room[kt_table_limit()]);
 	} else {
 		slot_count(&reused);
 		queue_remove(&dead, slot);
 	}
+	few = slots_are_few();
 	raw_spin_unlock(&slot_lock);
+	if (slot == NONE || (few && kt_table_limit() == KTAPE_NO_ROOM_LATE))
+		kt_table_wake();
 	return slot;
 }
 
@@ -179,7 +223,7 @@ u32 kt_slot_oldest_given(u32 share)
 }
 
 /**
- * kt_registry_refuse() - Count a name as dropped that its caller refuses
+ * kt_registry_refuse() - Count a name that its caller refuses
  *
  * Context: process context.
  */
@@ -188,8 +232,30 @@ void kt_registry_refuse(void)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&slot_lock, flags);
-	slot_count(&dropped);
+	slot_count(&no_room[KTAPE_NO_ROOM_REFUSED]);
 	raw_spin_unlock_irqrestore(&slot_lock, flags);
+	kt_table_wake();
+}
+
+/**
+ * kt_registry_left_out() - Count names of which a copy has no room
+ * @reason: enum ktape_no_room
+ * @count: their number
+ *
+ * Context: process context.
+ */
+void kt_registry_left_out(unsigned int reason, u64 count)
+{
+	unsigned long flags;
+	bool changed;
+
+	raw_spin_lock_irqsave(&slot_lock, flags);
+	changed = kt_wide_load(&no_room[reason]) != count;
+	if (changed)
+		kt_wide_store(&no_room[reason], count);
+	raw_spin_unlock_irqrestore(&slot_lock, flags);
+	if (changed)
+		kt_table_wake();
 }
 
 /**
@@ -199,17 +265,19 @@ void kt_registry_refuse(void)
  */
 unsigned int kt_registry_used(void)
 {
-	return READ_ONCE(fresh);
+	/* Pairs with the release in kt_slot_take(): the chunk of a slot is there. */
+	return smp_load_acquire(&fresh);
 }
 
 /**
- * kt_registry_dropped() - Return how many names found no room or were refused
+ * kt_registry_no_room() - Return how many names had no room for a reason
+ * @reason: enum ktape_no_room
  *
  * Return: the number since the module was loaded. Context: process context.
  */
-u64 kt_registry_dropped(void)
+u64 kt_registry_no_room(unsigned int reason)
 {
-	return kt_wide_load(&dropped);
+	return kt_wide_load(&no_room[reason]);
 }
 
 /**

@@ -177,6 +177,11 @@ static void thread_walk_one(struct task_struct *p, void *now)
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
+static void thread_count_one(struct task_struct *p, void *count)
+{
+	++*(u32 *)count;
+}
+
 /**
  * kt_registry_walk() - Enter the threads that exist
  *
@@ -188,23 +193,38 @@ static void thread_walk_one(struct task_struct *p, void *now)
 void kt_registry_walk(void)
 {
 	struct kt_moment now;
+	u32 count = 0;
 
+	kt_threads_walk(thread_count_one, &count);
+	kt_registry_reserve(count);
 	kt_clock_moment(&now);
 	thread_walk_one(&init_task, &now);
 	kt_threads_walk(thread_walk_one, &now);
 }
 
-/* Update priority and policy of one thread: no tracepoint reports their change. */
-static void thread_refresh_one(struct task_struct *p, void *unused)
+/*
+ * Update priority and policy of one thread: no tracepoint reports their change.  Enter
+ * one for which there was no room when it began.
+ */
+static void thread_refresh_one(struct task_struct *p, void *now)
 {
 	const pid_t tid = READ_ONCE(p->pid);
 	raw_spinlock_t *lock = thread_lock_of(tid);
+	char name[TASK_COMM_LEN];
 	unsigned long flags;
 	u32 slot;
 
+	thread_read_comm(name, p);
 	raw_spin_lock_irqsave(lock, flags);
 	slot = thread_find(tid);
-	if (slot != NONE && kt_entry_at(slot)->param1 == p->tgid &&
+	/*
+	 * As in kt_registry_thread(): the probe of its exit, or of an exec that
+	 * gives it another tid, buries the entry later.
+	 */
+	if (slot == NONE && !data_race(p->flags & PF_EXITING) &&
+	    READ_ONCE(p->pid) == tid && kt_slots_left())
+		thread_enter(p, tid, name, thread_born(p, now));
+	else if (slot != NONE && kt_entry_at(slot)->param1 == p->tgid &&
 	    kt_entry_at(slot)->param2 != thread_param(p))
 		kt_entry_set_param2(slot, thread_param(p));
 	raw_spin_unlock_irqrestore(lock, flags);
@@ -213,9 +233,14 @@ static void thread_refresh_one(struct task_struct *p, void *unused)
 /**
  * kt_registry_refresh() - Update priority and policy of all threads
  *
+ * Threads that had no room for a name get one if there is room now.
+ *
  * Context: process context, may sleep.
  */
 void kt_registry_refresh(void)
 {
-	kt_threads_walk(thread_refresh_one, NULL);
+	struct kt_moment now;
+
+	kt_clock_moment(&now);
+	kt_threads_walk(thread_refresh_one, &now);
 }

@@ -53,7 +53,7 @@ unsigned int kt_layout_rings(void)
 /* Return the number of entries of the copy of the registry. */
 static unsigned int layout_names(const struct kt_region *r)
 {
-	return min_t(u64, kt_registry_entries(),
+	return min_t(u64, kt_registry_max(),
 		     div_u64(r->size, NAMES_SHARE) /
 			     sizeof(struct ktape_object_entry));
 }

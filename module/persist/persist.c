@@ -61,8 +61,10 @@ static struct {
 static void persist_copy_names(void)
 {
 	struct ktape_object_entry *to = persist.layout.names, e;
-	unsigned int i, nr = min(persist.layout.nr_names, kt_registry_used());
+	const unsigned int used = kt_registry_used();
+	unsigned int i, nr = min(persist.layout.nr_names, used);
 
+	kt_registry_left_out(KTAPE_NO_ROOM_REGION, used - nr);
 	for (i = 0; i < nr; i++, to++) {
 		cond_resched();
 		if (!kt_registry_copy(i, &e) || !memcmp(to, &e, sizeof(e)))
@@ -443,6 +445,7 @@ void kt_persist_close(void)
 	}
 	WRITE_ONCE(persist.laid_out, false);
 	mutex_unlock(&persist.work_lock);
+	kt_registry_left_out(KTAPE_NO_ROOM_REGION, 0);
 	WRITE_ONCE(persist.taken, false);
 	mutex_unlock(&persist.lock);
 }

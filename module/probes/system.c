@@ -387,7 +387,13 @@ void kt_cgroups_walk(void)
 	struct cgroup_subsys_state *css;
 	static char path[PATH_LENGTH];
 	struct cgroup *cgrp;
+	u32 count = 0;
 
+	rcu_read_lock();
+	css_for_each_descendant_pre(css, &cgrp_dfl_root.cgrp.self)
+		count++;
+	rcu_read_unlock();
+	kt_registry_reserve(count);
 	rcu_read_lock();
 	css_for_each_descendant_pre(css, &cgrp_dfl_root.cgrp.self) {
 		cgrp = css->cgroup;

@@ -38,13 +38,15 @@ profile=0x		profile=0x is not
 registry=1		registry=1 is not
 registry=99999999	registry=99999999 is not
 registry=-1		registry
+registry_max=64		registry_max=64 is not
+registry_max=99999999	registry_max=99999999 is not
 clock=sundial		clock=sundial is not
 '
 
 # Sizes that are rounded and accepted.
 taken='size=1 size=100K,block=5000 size=16M,block=4M block=1
 profile=none profile=all profile=0x100000000 mode=discard
-registry=64 registry=100000'
+registry=64 registry=100000 registry=64,registry_max=64'
 
 result()
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test the registry: threads older than the module, changed priorities, names
- * that are evicted, numbers that are reused. Loaded with registry=1024.
+ * that are evicted, numbers that are reused. Loaded with registry=1024 registry_max=1024.
  */
 #include <net/if.h>
 #include <netinet/in.h>

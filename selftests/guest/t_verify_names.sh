@@ -3,7 +3,7 @@
 # shellcheck shell=dash
 # Test that `ktape verify` finds no error in an overwrite session that is older than the
 # names of some threads: a control ring has records of threads that ended long ago, and
-# newer names took the places of theirs.  Loaded with registry=256 profile=none and rings so
+# newer names took the places of theirs.  Loaded with registry=256 registry_max=256 profile=none and rings so
 # small that the records of those names were overwritten.
 
 # shellcheck source=selftests/guest/record.sh

@@ -462,6 +462,10 @@ struct ktape_object_entry {
  *
  * MMAP is missing if the data cache has aliases, because a program would not see
  * what the kernel writes.  mmap() then fails with ENODEV.
+ *
+ * GROWS: the registry begins with registry= entries and grows.  What is mapped stays
+ * valid.  New entries are behind it: ask LAYOUT again for @data_size of the registry's
+ * region, and map that.
  */
 #define KTAPE_FEATURE_MMAP	(1ULL << 0)	/* rings and names can be mapped */
 #define KTAPE_FEATURE_CREATE	(1ULL << 1)	/* sessions can be created */
@@ -476,6 +480,7 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_SNAPSHOT	(1ULL << 10)	/* snapshot mode */
 #define KTAPE_FEATURE_TRIGGER	(1ULL << 11)	/* ktape/trigger.h */
 #define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a persistent region */
+#define KTAPE_FEATURE_GROWS	(1ULL << 13)	/* the registry grows */
 
 /**
  * enum ktape_clock - source of the trace clock of this load of the module
@@ -496,13 +501,17 @@ enum ktape_clock {
  * @page_size: bytes of a page of the kernel
  * @sessions_max: maximum number of sessions
  * @cpus: all CPU numbers are below this
- * @registry_entries: capacity of the registry
+ * @registry_entries: entries of the registry now
  * @table_hash: hash of the event table, as in the metadata
  * @uuid: UUID of this load of the module
- * @names_dropped: names that found no room in the registry or were refused
+ * @names_dropped: names that found no room in the registry or were refused: the sum
+ *	of @no_room without KTAPE_NO_ROOM_REGION
  * @names_reused: entries of dead objects whose place another object took
  * @names_evicted: names given by programs that newer names of programs replaced;
- *	such names may take half of the registry
+ *	such names may take half of what the registry may have
+ * @registry_max: entries that the registry can have
+ * @registry_limit: why it does not grow now: KTAPE_NO_ROOM_LIMIT, _MEMORY; 0 = it can
+ * @no_room: names without room, by enum ktape_no_room
  */
 struct ktape_features {
 	__u32 size;
@@ -518,6 +527,9 @@ struct ktape_features {
 	__u64 names_dropped;
 	__u64 names_reused;
 	__u64 names_evicted;
+	__u32 registry_max;
+	__u32 registry_limit;
+	__u64 no_room[KTAPE_NO_ROOM_REASONS];
 };
 
 /**

@@ -142,7 +142,7 @@ KTAPE_CTF_CRC "00000000\";\n" \
 	"softirq = 3, function = 4, marker = 5, value = 6, isr = 7, " \
 	"exception = 8, user_event = 9, block_device = 10, net_device = 11, " \
 	"cgroup = 12, probe = 13, syscall = 14, task_cgroup = 15, " \
-	"user = 64 ... 255 }"
+	"no_room = 16, user = 64 ... 255 }"
 #define KTAPE_CTF_BITS_SIGNAL(width)	KTAPE_CTF_PLAIN(width)
 #define KTAPE_CTF_BITS_SEVERITY(width) \
 	"enum : " KTAPE_CTF_PLAIN(width) " { SW0 = 0, SW1 = 1, SW2 = 2, " \

@@ -41,6 +41,9 @@
  *	module enters threads whose cgroup changes or is not that of their maker, a
  *	recorder those that it finds at its beginning.  It is of the thread that has
  *	the tid if it was born with that thread or later
+ * @KTAPE_OBJ_NO_ROOM: id enum ktape_no_room; param1 and param2 low and high half of
+ *	the number of names that had no room for this reason since the module was
+ *	loaded
  * @KTAPE_OBJ_USER: from here on objects of programs: KTAPE_OBJ_USER + a type of
  *	enum ktape_user_object
  */
@@ -61,7 +64,28 @@ enum ktape_object {
 	KTAPE_OBJ_PROBE = 13,
 	KTAPE_OBJ_SYSCALL = 14,
 	KTAPE_OBJ_TASK_CGROUP = 15,
+	KTAPE_OBJ_NO_ROOM = 16,
 	KTAPE_OBJ_USER = 64
+};
+
+#define KTAPE_NO_ROOM_REASONS	8
+
+/**
+ * enum ktape_no_room - why a name is not in the registry, or not in a copy of it
+ * @KTAPE_NO_ROOM_LIMIT: the registry was as large as it may get
+ * @KTAPE_NO_ROOM_MEMORY: the kernel had no memory for it to grow
+ * @KTAPE_NO_ROOM_LATE: names came faster than it grew; threads that still exist get
+ *	theirs later
+ * @KTAPE_NO_ROOM_REFUSED: users without rights may not give more names
+ * @KTAPE_NO_ROOM_REGION: the copy in persistent memory has less entries than the
+ *	registry; not a sum, but the number at the last copy
+ */
+enum ktape_no_room {
+	KTAPE_NO_ROOM_LIMIT = 1,
+	KTAPE_NO_ROOM_MEMORY = 2,
+	KTAPE_NO_ROOM_LATE = 3,
+	KTAPE_NO_ROOM_REFUSED = 4,
+	KTAPE_NO_ROOM_REGION = 5
 };
 
 /**

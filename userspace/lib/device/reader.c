@@ -84,31 +84,40 @@ static bool is_mapped(const struct ktape_reader *reader,
 static int map_registry(struct ktape_reader *reader,
 			const struct ktape_layout_entry *e)
 {
-	if (reader->registry || !e->data_size || e->data_size > SIZE_MAX)
+	const void *p;
+
+	if (e->data_size <= reader->registry_size || e->data_size > SIZE_MAX)
 		return 0;
-	reader->registry = map_region(reader->device, e->offset, (size_t)e->data_size);
+	p = map_region(reader->device, e->offset, (size_t)e->data_size);
+	if (!p)
+		return -errno;
+	/* The registry has grown: the new mapping has the old entries, too. */
+	if (reader->registry)
+		munmap((void *)reader->registry, reader->registry_size);
+	reader->registry = p;
 	reader->registry_size = (size_t)e->data_size;
-	return reader->registry ? 0 : -errno;
+	return 0;
 }
 
 int ktape_reader_refresh(struct ktape_reader *reader)
 {
 	struct ktape_layout_entry *entries = NULL;
 	struct ktape_layout layout;
+	bool known;
 	int err;
 
 	err = ktape_device_layout(reader->device, &layout, &entries);
 	if (err)
 		return err;
 	/* Rings never go, so as many as before are the same ones. */
-	if (layout.nr == reader->nr_rings + (reader->registry != NULL))
-		layout.nr = 0;
+	known = layout.nr == reader->nr_rings + (reader->registry != NULL);
 	for (unsigned int i = 0; i < layout.nr && !err; i++) {
 		const struct ktape_layout_entry *e = &entries[i];
 
 		if (e->kind == KTAPE_RING_REGISTRY)
 			err = map_registry(reader, e);
-		else if (e->kind < KTAPE_RING_REGISTRY && !is_mapped(reader, e))
+		else if (!known && e->kind < KTAPE_RING_REGISTRY &&
+			 !is_mapped(reader, e))
 			err = map_ring(reader, e, layout.mode);
 	}
 	free(entries);
@@ -190,12 +199,31 @@ static bool copy_entry(const struct ktape_object_entry *from,
 	return false;
 }
 
+/* Map what the registry has grown by.  Return: 0 or negative errno. */
+static int refresh_registry(struct ktape_reader *reader)
+{
+	struct ktape_layout_entry *entries = NULL;
+	struct ktape_layout layout;
+	int err = ktape_device_layout(reader->device, &layout, &entries);
+
+	for (unsigned int i = 0; !err && i < layout.nr; i++)
+		if (entries[i].kind == KTAPE_RING_REGISTRY)
+			err = map_registry(reader, &entries[i]);
+	free(entries);
+	return err;
+}
+
 int ktape_reader_checkpoint(struct ktape_reader *reader,
 			    struct ktape_object_entry **entries)
 {
-	size_t nr = reader->registry_size / sizeof(**entries);
-	struct ktape_object_entry *to = calloc(nr + 1, sizeof(*to));
+	struct ktape_object_entry *to;
+	int err = refresh_registry(reader);
+	size_t nr;
 
+	if (err)
+		return err;
+	nr = reader->registry_size / sizeof(**entries);
+	to = calloc(nr + 1, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {

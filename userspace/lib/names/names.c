@@ -44,6 +44,7 @@ static const char *const objects[] = {
 	[KTAPE_OBJ_PROBE] = "probe",
 	[KTAPE_OBJ_SYSCALL] = "syscall",
 	[KTAPE_OBJ_TASK_CGROUP] = "task_cgroup",
+	[KTAPE_OBJ_NO_ROOM] = "no_room",
 };
 
 static const char *const severities[] = {

@@ -42,10 +42,13 @@ static int add_name(struct ktape_builder *b,
 	return ktape_build_add(b, &record);
 }
 
-/* Write names as of time @ts, except those that are the same in @known. */
+/*
+ * Write names as of time @ts, except those that are the same in @known, the registry's
+ * first @nr_known entries before.
+ */
 static int write_names(struct ktape_recorder *rec, uint64_t ts,
 		       const struct ktape_object_entry *names, int nr,
-		       const struct ktape_object_entry *known)
+		       const struct ktape_object_entry *known, int nr_known)
 {
 	struct ktape_block head = {
 		.kind = KTAPE_RING_REGISTRY,
@@ -60,7 +63,7 @@ static int write_names(struct ktape_recorder *rec, uint64_t ts,
 	memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
 	for (int i = 0; i < nr && !err; i++) {
 		if (names[i].type == KTAPE_OBJ_FREE ||
-		    (known && !memcmp(&known[i], &names[i], sizeof(*names))))
+		    (i < nr_known && !memcmp(&known[i], &names[i], sizeof(*names))))
 			continue;
 		err = b.data ? add_name(&b, &names[i], ts) : -ENOSPC;
 		if (err != -ENOSPC)
@@ -79,10 +82,10 @@ static int write_names(struct ktape_recorder *rec, uint64_t ts,
 
 static int write_all_names(struct ktape_recorder *rec, uint64_t ts)
 {
-	int err = write_names(rec, ts, rec->names, rec->nr_names, NULL);
+	int err = write_names(rec, ts, rec->names, rec->nr_names, NULL, 0);
 
 	return err ? err : write_names(rec, ts, rec->cgroups, rec->nr_cgroups,
-				       NULL);
+				       NULL, 0);
 }
 
 /* Before the first packet, write the names as of the begin time of that packet. */
@@ -108,7 +111,7 @@ void kt_record_last_names(struct ktape_recorder *rec)
 	/* A recording without any record has no names: do not write them here, either. */
 	err = rec->names_written
 		      ? write_names(rec, rec->reader->latest, names, nr,
-				    nr == rec->nr_names ? rec->names : NULL)
+				    rec->names, rec->nr_names)
 		      : 0;
 	/* The next piece of a log begins with these names. */
 	free(rec->names);
