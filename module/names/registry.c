@@ -559,18 +559,25 @@ static void entry_tell(u32 slot, unsigned int session)
  * kt_registry_tell() - Record in a session what changed while it was stopped
  * @session: number of the session, which records again
  * @since: what kt_registry_era() returned when the session stopped
+ * @slot: in: first slot to look at; out: the next one
+ * @has_room: called before each record: may it be written now?
+ * @arg: argument of @has_room
  *
  * Context: process context, may sleep; the caller keeps the session alive.
+ * Return: true; false if @has_room returned false: go on at *@slot later.
  */
-void kt_registry_tell(unsigned int session, u32 since)
+bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
+		      bool (*has_room)(void *arg), void *arg)
 {
-	u32 slot;
-
-	for (slot = 0; slot < kt_registry_used(); slot++) {
-		if ((s32)(READ_ONCE(*kt_slot_era(slot)) - since) >= 0)
-			entry_tell(slot, session);
+	for (; *slot < kt_registry_used(); ++*slot) {
 		cond_resched();
+		if ((s32)(READ_ONCE(*kt_slot_era(*slot)) - since) < 0)
+			continue;
+		if (!has_room(arg))
+			return false;
+		entry_tell(*slot, session);
 	}
+	return true;
 }
 
 /**

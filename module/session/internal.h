@@ -64,6 +64,11 @@ void kt_session_missed_begin(struct kt_session *s);
 void kt_session_missed_look(struct kt_session *s, const u64 *mask,
 			    const u64 *failed);
 
+/* tell.c */
+void kt_session_tell_init(struct kt_session *s);
+void kt_session_tell(struct kt_session *s);
+void kt_session_tell_end(struct kt_session *s);
+
 /* reader.c */
 void kt_session_policy_init(struct kt_session *s);
 void kt_session_sheds(struct kt_session *s);

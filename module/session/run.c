@@ -109,7 +109,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
-	kt_registry_tell(s->id, s->era);
+	kt_session_tell(s);
 	/* kt_session_prepare() attached the context probe in any case. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
@@ -139,14 +139,18 @@ static void session_stop_running(struct kt_session *s)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
 	u64 failed[KTAPE_MASK_WORDS];
+	u32 era;
 
+	kt_session_tell_end(s);
 	kt_probe_failed(failed);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	session_set_ending(s, true);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
-	s->era = kt_registry_era();
+	era = kt_registry_era();
+	if (s->told)
+		s->era = era;
 	kt_want_set_everywhere(s);
 	synchronize_rcu();
 	/* Before the ledger: what is cut from a full snapshot does not count. */

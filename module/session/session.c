@@ -447,6 +447,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_owner_init(&s->owner);
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
+	kt_session_tell_init(s);
 	kt_mask_normalise(s->mask);
 	ret = session_reserve(s, config);
 	if (ret)

@@ -113,8 +113,11 @@ struct kt_looks {
  *	online later, that of the task that brings the CPU up, or none if @late makes its rings
  * @active: the session's want bits are to be set
  * @running: the session records; cleared after the last record was written
- * @era: registry era at the last stop or at creation; changes of the registry
- *	since then have not been recorded
+ * @era: registry era of the oldest change of the registry that the session may not
+ *	have recorded: that of the last stop or of the creation, or an older one if
+ *	the session stopped before it had recorded all
+ * @told: all changes from before the last start were recorded
+ * @tell_next: first slot of the registry that was not looked at for that
  * @began: trace clock of the last start or clear: readable records are not older
  * @frozen: trace clock at which a full snapshot ends; 0 = not full
  * @shed_percent: see struct ktape_policy
@@ -133,6 +136,7 @@ struct kt_looks {
  * @reader_ids: id of the newest reader
  * @look: wakes pollers whose watermark is below a block
  * @watch: looks for readers that stall
+ * @tell: records changes from before the last start
  * @freeze: stops a full snapshot
  * @late: makes the rings of @late_cpus
  * @late_cpus: CPUs that came online, or are about to, and have to wait for their rings
@@ -162,6 +166,8 @@ struct kt_session {
 	bool active;
 	bool running;
 	u32 era;
+	bool told;
+	u32 tell_next;
 	u64 began;
 	u64 frozen;
 	u32 shed_percent;
@@ -178,6 +184,7 @@ struct kt_session {
 	u32 reader_ids;
 	struct delayed_work look;
 	struct delayed_work watch;
+	struct delayed_work tell;
 	struct work_struct freeze;
 	struct work_struct late;
 	struct cpumask late_cpus;
