@@ -72,6 +72,8 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 		    struct ktape_registry **registry);
 const struct kt_user_format *const *
 kt_registry_formats(const struct ktape_registry *registry);
+uint64_t kt_registry_no_room(const struct ktape_registry *registry,
+			     unsigned int reason);
 
 /* lookup.c */
 bool kt_registry_may_lack(const struct ktape_registry *registry, uint64_t ts);

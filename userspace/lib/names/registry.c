@@ -254,6 +254,23 @@ static int add_version(struct ktape_registry *r, struct kt_key key,
 	return 0;
 }
 
+/* Return for how many names the module had no room for a reason, by all records so far. */
+uint64_t kt_registry_no_room(const struct ktape_registry *registry,
+			     unsigned int reason)
+{
+	return registry->no_room[reason];
+}
+
+/* Note a count of names without room: it only grows, but records are not in order. */
+static void note_no_room(struct ktape_registry *r, uint32_t reason,
+			 const struct ktape_object_info *o)
+{
+	uint64_t count = o->param1 | (uint64_t)o->param2 << 32;
+
+	if (reason < KTAPE_NO_ROOM_REASONS)
+		r->no_room[reason] = kt_max(r->no_room[reason], count);
+}
+
 int ktape_registry_add(struct ktape_registry *registry,
 		       const struct ktape_event *event)
 {
@@ -276,6 +293,8 @@ int ktape_registry_add(struct ktape_registry *registry,
 	o->name_len = (uint8_t)len;
 	o->plain = is_plain(o->name, len);
 	registry->recorded++;
+	if (type == KTAPE_OBJ_NO_ROOM)
+		note_no_room(registry, kt_get32(words), o);
 	if (o->died && event->kind == KTAPE_RING_REGISTRY)
 		registry->first_death = kt_min(registry->first_death, o->died);
 	return add_version(registry, kt_key_of(type, kt_get32(words), o->param1),

@@ -70,6 +70,7 @@ struct kt_registry_memory {
  * @left_out: versions dropped because of the limits
  * @recorded: names that were recorded, with repeated ones
  * @first_death: the earliest death in a copy of the module's table, UINT64_MAX = none
+ * @no_room: names for which the module had no room, by enum ktape_no_room
  * @own: lists
  * @base: a view: the lists of the other registry, for keys that @own does not have
  * @base_turn: a view: memo.turn of the other registry
@@ -83,6 +84,7 @@ struct ktape_registry {
 	uint64_t left_out;
 	uint64_t recorded;
 	uint64_t first_death;
+	uint64_t no_room[KTAPE_NO_ROOM_REASONS];
 	struct kt_lists own;
 	struct kt_lists base;
 	uint64_t base_turn;

@@ -12,6 +12,9 @@
  * overwrite session keeps the control records of days, while the module's table of names
  * forgets first what died first.
  *
+ * The module may have had no room for a name.  It counts these by reason, and each trace has
+ * the counts.  Then threads without a name are counted, in one note.
+ *
  * In a trace that ends while its session records, a name may be in what was not written:
  * records of names are in other rings than the events, and a disk may get full in between.
  * So suspects are judged at the end, when it is known how far those rings go.
@@ -48,6 +51,8 @@ struct suspect {
  * @used: entries of @table in use
  * @size: entries of @table
  * @table: other numbers: type << 32 | id; 0 = free
+ * @no_room: threads whose name may have had no room
+ * @no_room_at: the first event of the first one
  * @nr_suspects: entries of @suspects
  * @suspects: threads without a name
  */
@@ -59,6 +64,8 @@ struct kt_seen {
 	size_t used;
 	size_t size;
 	uint64_t *table;
+	uint64_t no_room;
+	struct ktape_finding no_room_at;
 	unsigned int nr_suspects;
 	struct suspect suspects[SUSPECTS_MAX];
 };
@@ -142,6 +149,56 @@ static void excuse(struct ktape_verify *v, unsigned int i, const char *why)
 	kt_verify_note_at(v, &s.at, "thread %d has no name: %s", s.tid, why);
 }
 
+/* Reasons for which the module has no name of a thread, and what they say. */
+static const struct {
+	unsigned int reason;
+	const char *text;
+} no_room[] = {
+	{ KTAPE_NO_ROOM_LIMIT, "its registry was as large as it may get (registry_max=)" },
+	{ KTAPE_NO_ROOM_MEMORY, "the kernel had no memory for its registry to grow" },
+	{ KTAPE_NO_ROOM_LATE, "they came faster than its registry grew" },
+	{ KTAPE_NO_ROOM_REGION, "persistent memory has no more entries" },
+};
+
+/* Had the module no room for some names? */
+static bool lacked_room(const struct ktape_verify *v)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(no_room); i++)
+		if (kt_registry_no_room(v->trace->registry, no_room[i].reason))
+			return true;
+	return false;
+}
+
+/* Count a thread whose name may have had no room. */
+static void count_no_room(struct kt_seen *k, const struct ktape_finding *at)
+{
+	if (!k->no_room++)
+		k->no_room_at = *at;
+}
+
+/* Report the threads whose names may have had no room, and for which reasons. */
+static void report_no_room(struct ktape_verify *v)
+{
+	const struct kt_seen *k = v->seen;
+	char why[sizeof(k->no_room_at.text)] = "";
+	uint64_t count;
+	size_t len = 0;
+
+	if (!k->no_room)
+		return;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(no_room); i++) {
+		count = kt_registry_no_room(v->trace->registry, no_room[i].reason);
+		if (count && len < sizeof(why))
+			len += (size_t)snprintf(why + len, sizeof(why) - len,
+						"%s%llu because %s", len ? ", " : "",
+						(unsigned long long)count,
+						no_room[i].text);
+	}
+	kt_verify_note_at(v, &k->no_room_at,
+			  "%llu threads have no name: since the module was loaded it had no room for names: %s",
+			  (unsigned long long)k->no_room, why);
+}
+
 /*
  * Were event rings overwritten, which have the names of threads that ended?  A session in
  * discard mode has these in its control rings, which are never overwritten.
@@ -170,17 +227,21 @@ static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 	uint64_t ts = k->suspects[i].at.ts;
 
 	/* In an event ring the name of a thread may come long after its events. */
-	if (ktape_registry_thread(v->trace->registry, k->suspects[i].tid, ts))
+	if (ktape_registry_thread(v->trace->registry, k->suspects[i].tid, ts)) {
 		k->suspects[i] = k->suspects[--k->nr_suspects];
-	else if (ts > until)
+	} else if (lacked_room(v)) {
+		count_no_room(k, &k->suspects[i].at);
+		k->suspects[i] = k->suspects[--k->nr_suspects];
+	} else if (ts > until) {
 		excuse(v, i,
 		       "its record may be in what was not written when the trace ended");
-	else if (kt_registry_may_lack(v->trace->registry, ts) &&
-		 names_overwritten(v))
+	} else if (kt_registry_may_lack(v->trace->registry, ts) &&
+		   names_overwritten(v)) {
 		excuse(v, i,
 		       "it may have ended so long ago that another name took the place of its name");
-	else
+	} else {
 		convict(v, i);
+	}
 }
 
 /*
@@ -270,6 +331,7 @@ void kt_seen_end(struct ktape_verify *v)
 	until = named_until(v);
 	while (k->nr_suspects)
 		judge(v, k->nr_suspects - 1, until);
+	report_no_room(v);
 	if (k->left_out)
 		kt_verify_note(
 			v, KTAPE_RULE_NAME, NULL,
@@ -337,6 +399,8 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 	const struct ktape_registry *names = v->trace->registry;
 	const struct kt_stream *s = v->trace->current;
 	const struct ktape_object_info *o;
+	struct ktape_finding at;
+	bool excused;
 
 	o = type == KTAPE_OBJ_THREAD ?
 		    ktape_registry_thread(names, (int32_t)id, ts) :
@@ -349,20 +413,25 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 	 * session was stopped.  Functions are named later by a worker, and not
 	 * every address has a symbol.
 	 */
-	if (v->trace->live || v->names_lost || v->paused ||
-	    ktape_registry_left_out(names) || (v->events_lost && !v->waits))
+	excused = v->trace->live || v->names_lost || v->paused ||
+		  ktape_registry_left_out(names) || (v->events_lost && !v->waits);
+	if (excused && type == KTAPE_OBJ_THREAD && lacked_room(v)) {
+		at = kt_verify_place(v, KTAPE_RULE_NAME, s);
+		count_no_room(v->seen, &at);
+	} else if (excused) {
 		kt_verify_note(
 			v, KTAPE_RULE_NAME, s,
 			"%s %d has no name: its record was lost or comes later, or the session was stopped",
 			type == KTAPE_OBJ_THREAD ? "thread" : "function",
 			(int32_t)id);
-	else if (type == KTAPE_OBJ_THREAD)
+	} else if (type == KTAPE_OBJ_THREAD) {
 		suspect_thread(v, s, (int32_t)id);
-	else
+	} else {
 		kt_verify_note(
 			v, KTAPE_RULE_NAME, s,
 			"function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
 			id);
+	}
 }
 
 /* Return the threads that were looked up, bit n = thread n. */

@@ -278,6 +278,58 @@ static void test_late(void)
 	check(!result.errors && !result.notes, "%s", result.first);
 }
 
+/* Record for how many names the module had no room. */
+static void record_no_room(struct sim *s, uint32_t reason, uint64_t count)
+{
+	const uint32_t args[7] = { reason, (uint32_t)count, (uint32_t)(count >> 32) };
+	const struct ktape_record rec = { .opcode = KTAPE_EV_REGISTRY,
+					  .dat20 = KTAPE_OBJ_NO_ROOM,
+					  .args = args,
+					  .nargs = 7,
+					  .blob = "reason",
+					  .blob_size = 6 };
+
+	s->ring[CPU * 2 + KTAPE_RING_EVENT].emitted[KTAPE_CLASS_CONTROL]++;
+	sim_write(s, CPU, KTAPE_RING_EVENT, &rec);
+}
+
+/* Names that had no room are one note, with their number and the reason. */
+static void test_no_room(void)
+{
+	static const struct {
+		uint32_t reason;
+		uint64_t count;
+		int32_t ghosts;
+		const char *text;	/* NULL: wrong */
+	} cases[] = {
+		{ KTAPE_NO_ROOM_LIMIT, 5, 3,
+		  "3 threads have no name: since the module was loaded it had no room for names: 5 because its registry was as large as it may get (registry_max=)" },
+		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 because" },
+		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS - 100, "the kernel had no memory" },
+		{ KTAPE_NO_ROOM_LATE, 1, 1, "came faster" },
+		{ KTAPE_NO_ROOM_REGION, 1, 1, "persistent memory" },
+		{ KTAPE_NO_ROOM_REFUSED, 1, 1, NULL },
+		{ KTAPE_NO_ROOM_LIMIT, 0, 1, NULL },
+		{ KTAPE_NO_ROOM_REASONS, 1, 1, NULL },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sim *s = begin();
+
+		for (int32_t g = 0; g < cases[i].ghosts; g++)
+			run(s, GHOST + g, KTAPE_STATE_S);
+		record_no_room(s, cases[i].reason, cases[i].count);
+		judge(s);
+		check(result.errors == (cases[i].text ? 0 : 1) &&
+			      result.notes == (cases[i].text ? 1 : 0),
+		      "case %u: %llu wrong, %llu notes: %s", i,
+		      (unsigned long long)result.errors,
+		      (unsigned long long)result.notes, result.first);
+		check(!cases[i].text || strstr(result.first, cases[i].text),
+		      "case %u: %s", i, result.first);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "a thread that ended before the load", test_last_switch },
 	{ "a thread without a name that goes on", test_goes_on },
@@ -287,6 +339,7 @@ static const struct tap_test tests[] = {
 	{ "a trace whose names are cut off", test_cut_off },
 	{ "a thread whose name made room for another one", test_replaced },
 	{ "a name that comes behind the events", test_late },
+	{ "names for which the module had no room", test_no_room },
 };
 
 int main(int argc, char **argv)
