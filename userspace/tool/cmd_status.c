@@ -40,6 +40,7 @@ static const struct {
 	{ "stack", KTAPE_FEATURE_STACK },
 	{ "cgroup", KTAPE_FEATURE_CGROUP },
 	{ "trigger", KTAPE_FEATURE_TRIGGER },
+	{ "grows", KTAPE_FEATURE_GROWS },
 };
 
 static const char *const kinds[] = { "event", "control", "registry" };
@@ -78,6 +79,52 @@ static const char *clock_name(uint32_t clock)
 					     "unknown";
 }
 
+/* By enum ktape_no_room. */
+static const struct {
+	const char *name;
+	const char *text;
+} no_room[KTAPE_NO_ROOM_REASONS] = {
+	[KTAPE_NO_ROOM_LIMIT] = { "limit", "the registry was as large as it may get" },
+	[KTAPE_NO_ROOM_MEMORY] = { "memory", "the kernel had no memory for it to grow" },
+	[KTAPE_NO_ROOM_LATE] = { "late", "they came faster than it grew" },
+	[KTAPE_NO_ROOM_REFUSED] = { "refused", "users without rights gave too many" },
+	[KTAPE_NO_ROOM_REGION] = { "region", "persistent memory has no room for copies" },
+};
+
+static void print_growth(const struct ktape_features *f)
+{
+	if (!(f->features & KTAPE_FEATURE_GROWS))
+		return;
+	printf("          it can have %u entries%s\n", f->registry_max,
+	       f->registry_limit == KTAPE_NO_ROOM_LIMIT ? ", and has them" :
+	       f->registry_limit == KTAPE_NO_ROOM_MEMORY ?
+		       ", but the kernel had no memory for more" :
+		       "");
+	for (unsigned int i = 0; i < KT_ARRAY_SIZE(no_room); i++)
+		if (no_room[i].name && f->no_room[i])
+			printf("          names without room: %llu, %s\n",
+			       (unsigned long long)f->no_room[i],
+			       no_room[i].text);
+}
+
+static void print_json_growth(const struct ktape_features *f)
+{
+	const char *comma = "";
+
+	if (!(f->features & KTAPE_FEATURE_GROWS))
+		return;
+	printf(",\"max\":%u,\"grows\":%s,\"no_room\":{", f->registry_max,
+	       f->registry_limit ? "false" : "true");
+	for (unsigned int i = 0; i < KT_ARRAY_SIZE(no_room); i++) {
+		if (!no_room[i].name)
+			continue;
+		printf("%s\"%s\":%llu", comma, no_room[i].name,
+		       (unsigned long long)f->no_room[i]);
+		comma = ",";
+	}
+	putchar('}');
+}
+
 static void print_head(const struct status *s)
 {
 	printf("clock     %s, %llu Hz\n", clock_name(s->f->clock),
@@ -95,6 +142,7 @@ static void print_head(const struct status *s)
 	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
 	       (unsigned long long)s->f->names_dropped,
 	       (unsigned long long)s->f->names_evicted);
+	print_growth(s->f);
 	printf("session   %u, %s, %s, profile generation %u\n",
 	       s->layout.session, mode_name(s->layout.mode),
 	       s->layout.running ? "running" : "stopped", s->layout.generation);
@@ -143,10 +191,12 @@ static void print_json_head(const struct status *s)
 	       (unsigned long long)s->f->table_hash,
 	       s->f->table_hash == ktape_table_hash() ? "true" : "false",
 	       s->f->cpus, s->f->sessions_max);
-	printf(",\"registry\":{\"entries\":%u,\"reused\":%llu,\"dropped\":%llu,\"evicted\":%llu}",
+	printf(",\"registry\":{\"entries\":%u,\"reused\":%llu,\"dropped\":%llu,\"evicted\":%llu",
 	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
 	       (unsigned long long)s->f->names_dropped,
 	       (unsigned long long)s->f->names_evicted);
+	print_json_growth(s->f);
+	putchar('}');
 	printf(",\"session\":%u,\"mode\":\"%s\",\"running\":%s,\"generation\":%u,\"rings\":[",
 	       s->layout.session, mode_name(s->layout.mode),
 	       s->layout.running ? "true" : "false", s->layout.generation);

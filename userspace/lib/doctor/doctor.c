@@ -48,6 +48,7 @@ static const struct check checks[] = {
 	{ "lockdown", true, false, kt_check_lockdown },
 	{ "rights", true, false, kt_check_rights },
 	{ "version", true, false, kt_check_version },
+	{ "names", false, false, kt_check_names },
 	{ "memory", false, false, kt_check_memory },
 	{ "memlock", false, false, kt_check_memlock },
 	{ "clock", false, false, kt_check_clock },

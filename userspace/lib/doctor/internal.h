@@ -158,6 +158,8 @@ void kt_check_device(struct ktape_doctor *d);
 void kt_check_lockdown(struct ktape_doctor *d);
 void kt_check_rights(struct ktape_doctor *d);
 void kt_check_version(struct ktape_doctor *d);
+/* names.c */
+void kt_check_names(struct ktape_doctor *d);
 /* machine.c: what recording needs besides the module */
 void kt_check_clock(struct ktape_doctor *d);
 void kt_check_memory(struct ktape_doctor *d);

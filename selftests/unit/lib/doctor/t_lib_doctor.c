@@ -119,6 +119,29 @@ static void test_clock(void)
 	      "no warning");
 }
 
+static void test_names(void)
+{
+	static const unsigned int reasons[] = { KTAPE_NO_ROOM_LIMIT,
+						KTAPE_NO_ROOM_MEMORY,
+						KTAPE_NO_ROOM_LATE };
+	const char *text = "no room for 7 names since it was loaded";
+
+	set_device(0, 0);
+	check(run(root, 0) && !find("names", ""), "a module whose registry is fixed");
+	device.features.features |= KTAPE_FEATURE_GROWS;
+	device.features.no_room[KTAPE_NO_ROOM_REFUSED] = 7;
+	check(run(root, 0) && found("names", KTAPE_DOCTOR_OK, "all names had room"),
+	      "names that users may not give");
+	for (unsigned int i = 0; i < ARRAY_SIZE(reasons); i++) {
+		device.features.no_room[reasons[i]] = 7;
+		check(run(root, 0) && found("names", KTAPE_DOCTOR_WARNING, text),
+		      "reason %u", reasons[i]);
+		device.features.no_room[reasons[i]] = 0;
+	}
+	device.features.no_room[KTAPE_NO_ROOM_REFUSED] = 0;
+	device.features.features = 0;
+}
+
 static void test_refused(void)
 {
 	set_device(-EBUSY, -EBUSY);
@@ -218,6 +241,7 @@ static const struct tap_test tests[] = {
 	{ "a device that opens leaves nothing to do", test_opens },
 	{ "another table of events is a warning", test_table },
 	{ "a clock that the kernel does not trust is a warning", test_clock },
+	{ "names without room", test_names },
 	{ "what opening the device returns is told", test_refused },
 	{ "checks for opening only", test_flags },
 	{ "io_uring that seccomp forbids", test_seccomp },
