@@ -271,7 +271,7 @@ noinline void notrace kt_event_switch_in(u32 code, struct task_struct *prev,
  * @other: a task that the event is about besides current, or NULL
  *
  * The addresses of the rings' pointers are computed from brief, which orders the
- * loads.  Pairs with the barrier in kt_want_set().
+ * loads.  Pairs with the barrier in kt_want_apply().
  *
  * While a switch is being recorded, the verdict is still that on current.
  *

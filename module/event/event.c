@@ -298,8 +298,8 @@ void kt_log_allow(unsigned int session, bool allowed)
 void kt_event_record_log(const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
-	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
-	unsigned long want = kt_cpu_read(kt_cpus.want[opcode]);
+	const struct kt_cpu *cpu = this_cpu_ptr(kt_cpus);
+	unsigned long want = kt_cpu_read(kt_cpus->want[opcode]);
 	unsigned long held = want & ~READ_ONCE(log_sessions);
 	struct ktape_ring_page *page;
 
@@ -427,9 +427,10 @@ static void owner_opening(struct kt_ring *r, struct ktape_block *block,
 	block->generation = READ_ONCE(owner->generation);
 	/*
 	 * Without context records the thread would be valid for the first record
-	 * only: report it as unknown.  If one is owed, it comes next.
+	 * only: report it as unknown.  If one is owed, it comes next.  And here
+	 * runs another thread than on a CPU whose ring is written from afar.
 	 */
-	if (READ_ONCE(owner->no_context) ||
+	if (READ_ONCE(owner->no_context) || r->cpu != raw_smp_processor_id() ||
 	    kt_cpu_read(kt_now.owed) & BIT(owner->session)) {
 		kt_context_unknown(block);
 		return;

@@ -7,7 +7,7 @@
  * profile and a CPU filter take effect by changing them.
  *
  * Not here: the probes (probes/), and the setting of the want bits
- * (kt_want_set() in session/profile.c).
+ * (kt_want_apply() in session/want.c).
  */
 #ifndef _KT_EVENT_H
 #define _KT_EVENT_H
@@ -215,7 +215,7 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
  * worth that; all others call kt_event0() to kt_event3().
  *
  * The address of the ring's pointer is computed from the route, which orders
- * the two loads.  Pairs with the barrier in kt_want_set().
+ * the two loads.  Pairs with the barrier in kt_want_apply().
  *
  * Context: any, preemption disabled.
  */

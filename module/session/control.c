@@ -6,6 +6,12 @@
  * Only its own CPU may write a ring, so control records are written by an
  * interrupt on each online CPU.  They do not depend on want bits, because they
  * mark the moments at which the want bits change.
+ *
+ * CPUs that the session's CPU filter excludes are not interrupted.  Only while the
+ * session's want bits are clear there, before a start and behind the grace period of
+ * a stop, has such a CPU no writer of its own: then the controlling task writes the
+ * records into its rings.  What happens in between, such as a change of the profile, is
+ * not recorded there.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -156,7 +162,7 @@ static void control_write_context(struct kt_session *s, unsigned int cpu)
 static void control_write_want(const struct kt_order *order, unsigned int cpu)
 {
 	kt_switch_forget();
-	kt_want_set(order->s, cpu);
+	kt_want_apply(order->s, cpu);
 	if (kt_session_records_on(order->s, cpu))
 		control_write_context(order->s, cpu);
 }
@@ -379,10 +385,52 @@ static void control_on_cpu(void *info)
 	order->write(order, smp_processor_id());
 }
 
+/* CPUs that are interrupted.  Used with kt_session_lock. */
+static struct cpumask chosen;
+
+/* Choose the online CPUs that the session's filters or @former include. */
+static void control_choose(const struct kt_session *s,
+			   const struct kt_filters *former)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&kt_session_lock);
+	cpumask_clear(&chosen);
+	for_each_online_cpu(cpu)
+		if (kt_session_records_on(s, cpu) ||
+		    kt_filters_record_on(former, cpu))
+			cpumask_set_cpu(cpu, &chosen);
+}
+
+static void control_write_chosen(struct kt_order *order)
+{
+	on_each_cpu_mask(&chosen, control_on_cpu, order, true);
+}
+
+/* Write the records on every online CPU that the session includes. */
 static void control_write_everywhere(struct kt_order *order)
 {
+	control_choose(order->s, kt_session_filters(order->s));
+	control_write_chosen(order);
+}
+
+/*
+ * Write the records of the online CPUs that the session excludes, from here.  Its want
+ * bits are clear there, and have been for a grace period.
+ */
+static void control_write_excluded(struct kt_order *order)
+{
+	unsigned long flags;
+	unsigned int cpu;
+
 	lockdep_assert_held(&kt_session_lock);
-	on_each_cpu(control_on_cpu, order, 1);
+	for_each_online_cpu(cpu) {
+		if (kt_session_records_on(order->s, cpu))
+			continue;
+		local_irq_save(flags);
+		order->write(order, cpu);
+		local_irq_restore(flags);
+	}
 }
 
 /**
@@ -408,18 +456,33 @@ void kt_control_session(struct kt_session *s, u32 phase)
 /**
  * kt_control_want() - set and clear the want bits of a session on every CPU
  * @s: the session
+ * @former: the filters that were in force before
  *
- * Each online CPU changes its own want bits and records which thread it runs, so
- * that readers do not attribute events to a thread that ran there before.
+ * Each online CPU that the filters include changes its own want bits and records which
+ * thread it runs, so that readers do not attribute events to a thread that ran there
+ * before.  The others record no threads: their bits are set from here.
  */
-void kt_control_want(struct kt_session *s)
+void kt_control_want(struct kt_session *s, const struct kt_filters *former)
 {
 	struct kt_order order = { .s = s, .write = control_write_want };
-	unsigned int cpu;
+	static struct cpumask left;	/* with kt_session_lock */
+	unsigned int cpu, other;
 
-	control_write_everywhere(&order);
+	control_choose(s, former);
+	cpumask_copy(&left, &chosen);
+	/* CPUs whose ways are the same have one plan. */
+	for_each_cpu(cpu, &left) {
+		kt_want_plan(s, cpu);
+		cpumask_clear(&chosen);
+		for_each_cpu(other, &left)
+			if (kt_want_plan_fits(s, other))
+				cpumask_set_cpu(other, &chosen);
+		cpumask_andnot(&left, &left, &chosen);
+		control_write_chosen(&order);
+	}
+	control_choose(s, former);
 	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
+		if (!cpumask_test_cpu(cpu, &chosen))
 			kt_want_set(s, cpu);
 }
 
@@ -459,7 +522,85 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 		.kinds = kinds,
 	};
 
-	control_write_everywhere(&order);
+	control_choose(s, f);
+	control_write_chosen(&order);
+}
+
+/**
+ * kt_control_included() - record the profile on CPUs that filters begin to include
+ * @s: the session
+ * @former: the filters that were in force before
+ *
+ * Changes of the profile were not recorded there meanwhile.
+ */
+void kt_control_included(struct kt_session *s, const struct kt_filters *former)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = control_write_profile,
+		.phase = KTAPE_PHASE_ON,
+		.mask = s->recordable,
+	};
+	unsigned int cpu;
+
+	control_choose(s, kt_session_filters(s));
+	for_each_online_cpu(cpu)
+		if (kt_filters_record_on(former, cpu))
+			cpumask_clear_cpu(cpu, &chosen);
+	control_write_chosen(&order);
+}
+
+/**
+ * kt_control_excluded_on() - mark the start on online CPUs that the session excludes
+ * @s: the session, whose want bits are not set yet
+ *
+ * The filters, of which one excludes the CPU, are marked before the profile, as on all
+ * CPUs: no reader takes the CPU for one that records.
+ */
+void kt_control_excluded_on(struct kt_session *s)
+{
+	const struct kt_filters *f = kt_session_filters(s);
+	struct kt_order order = {
+		.s = s,
+		.phase = KTAPE_PHASE_ON,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
+		.mask = s->recordable,
+	};
+
+	order.write = control_write_ledger;
+	order.reason = KT_LEDGER_START;
+	control_write_excluded(&order);
+	order.write = control_write_session;
+	order.reason = SYNC_START;
+	control_write_excluded(&order);
+	order.write = control_write_filters;
+	control_write_excluded(&order);
+	order.write = control_write_profile;
+	control_write_excluded(&order);
+}
+
+/**
+ * kt_control_excluded_off() - mark the stop on online CPUs that the session excludes
+ * @s: the session, whose want bits have been clear for a grace period
+ */
+void kt_control_excluded_off(struct kt_session *s)
+{
+	static const u64 nothing[KTAPE_MASK_WORDS];
+	struct kt_order order = {
+		.s = s,
+		.phase = KTAPE_PHASE_OFF,
+		.mask = nothing,
+	};
+
+	order.write = control_write_profile;
+	control_write_excluded(&order);
+	order.write = control_write_ledger;
+	order.reason = KT_LEDGER_STOP;
+	control_write_excluded(&order);
+	order.write = control_write_session;
+	order.reason = SYNC_STOP;
+	control_write_excluded(&order);
 }
 
 /**

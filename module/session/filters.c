@@ -507,13 +507,15 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	rcu_assign_pointer(kt_filters[s->id], new);
 	kt_verdict_renew();
 	if (s->running)
-		kt_session_want(s);
+		kt_session_want(s, old);
 	synchronize_rcu();
 	/*
 	 * Until now the old filters may have held back the end of a pair: forget
 	 * all pairs that are open.
 	 */
 	kt_triggers_renew_gates(kt_session_triggers(s));
+	if (s->running && kind == KTAPE_FILTER_CPU)
+		kt_control_included(s, old);
 	if (s->running && !on)
 		kt_control_filters(s, phase, old, BIT(kind));
 	mutex_unlock(&kt_session_lock);

@@ -46,11 +46,21 @@ void kt_session_prepare(const struct kt_session *s, const u64 *mask,
 			u64 *recordable);
 void kt_session_profile_locked(struct kt_session *s, const u64 *mask);
 void kt_mask_normalise(u64 *mask);
+void kt_session_want(struct kt_session *s, const struct kt_filters *former);
+void kt_session_probes(const u64 *extra);
+
+/* want.c */
+bool kt_session_may_want(const struct kt_session *s, unsigned int opcode);
+bool kt_session_wants(const struct kt_session *s, unsigned int opcode);
+bool kt_session_sees_switches(const struct kt_session *s);
+bool kt_filters_record_on(const struct kt_filters *f, unsigned int cpu);
+bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
 void kt_want_set_everywhere(const struct kt_session *s);
-bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
-void kt_session_want(struct kt_session *s);
-void kt_session_probes(const u64 *extra);
+void kt_want_renew_everywhere(void);
+void kt_want_plan(const struct kt_session *s, unsigned int cpu);
+bool kt_want_plan_fits(const struct kt_session *s, unsigned int cpu);
+void kt_want_apply(const struct kt_session *s, unsigned int cpu);
 
 /* snapshot.c */
 bool kt_session_is_full(const struct kt_session *s);
@@ -91,10 +101,13 @@ enum {
 
 /* control.c */
 void kt_control_session(struct kt_session *s, u32 phase);
-void kt_control_want(struct kt_session *s);
+void kt_control_want(struct kt_session *s, const struct kt_filters *former);
 void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask);
 void kt_control_filters(struct kt_session *s, u32 phase,
 			const struct kt_filters *f, u32 kinds);
+void kt_control_included(struct kt_session *s, const struct kt_filters *former);
+void kt_control_excluded_on(struct kt_session *s);
+void kt_control_excluded_off(struct kt_session *s);
 void kt_control_ledger(struct kt_session *s, u32 moment);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
 void kt_control_join(struct kt_session *s, unsigned int cpu);

@@ -92,9 +92,10 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_session_missed_begin(s);
 	/* While no event is written, the counts in the ledger are exact. */
 	kt_control_ledger(s, KT_LEDGER_START);
+	kt_control_excluded_on(s);
 	/* Pairs with the acquire in armed_fire_here(): the triggers are reset. */
 	smp_store_release(&s->active, true);
-	kt_session_want(s);
+	kt_session_want(s, f);
 	s->began = kt_clock();
 	synchronize_rcu();
 	/*
@@ -158,6 +159,7 @@ static void session_stop_running(struct kt_session *s)
 	kt_session_missed_look(s, s->recordable, failed);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
+	kt_control_excluded_off(s);
 	session_set_flags(s, KTAPE_RING_FLAG_STOPPED |
 				     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
 	/*

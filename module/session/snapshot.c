@@ -36,9 +36,10 @@ static void snapshot_cut_on_cpu(void *info)
 
 /*
  * Cut the records of @time and later from a ring.  Only the owning CPU may store
- * its positions and counts; for a CPU that is offline, this CPU does.
+ * its positions and counts; for a CPU that is offline or excluded, this CPU does.
  */
-static void snapshot_cut_ring(struct kt_ring *r, u64 time)
+static void snapshot_cut_ring(const struct kt_session *s, struct kt_ring *r,
+			      u64 time)
 {
 	/* Too large for the stack, and an allocation could fail. */
 	static struct kt_cut c;
@@ -48,7 +49,8 @@ static void snapshot_cut_ring(struct kt_ring *r, u64 time)
 	kt_cut_begin(&c, r, kt_ring_oldest(r), time);
 	while (kt_cut_step(&c))
 		cond_resched();
-	if (smp_call_function_single(r->cpu, snapshot_cut_on_cpu, &c, 1))
+	if (!kt_session_records_on(s, r->cpu) ||
+	    smp_call_function_single(r->cpu, snapshot_cut_on_cpu, &c, 1))
 		snapshot_cut_on_cpu(&c);
 	WRITE_ONCE(r->page->frozen, time);
 }
@@ -90,7 +92,7 @@ void kt_session_freeze_cut(struct kt_session *s)
 	for_each_possible_cpu(cpu) {
 		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
 		if (r)
-			snapshot_cut_ring(r, time);
+			snapshot_cut_ring(s, r, time);
 	}
 	/* kt_dev_poll() reads it without a lock. */
 	WRITE_ONCE(s->frozen, time);

@@ -103,17 +103,21 @@ static bool is(const struct markers *all, int cpu, int *at, size_t i,
 	return false;
 }
 
+/*
+ * The CPU filter includes CPU 0 only.  The other CPUs get no marker while it is in force,
+ * and the profile when they are included again.
+ */
 TEST_F_TIMEOUT(markers, each_kind, 120)
 {
 	uint32_t first = kt_filter_get(self->fd, 0).generation + 2;
 
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	for (size_t i = 0; i < KINDS; i++) {
+	for (size_t i = KINDS; i-- > 0;) {
 		ASSERT_EQ(0, set(self->fd, i));
 		/* Setting the same filter again is a change too. */
 		ASSERT_EQ(0, set(self->fd, i));
 	}
-	for (size_t i = 0; i < KINDS; i++) {
+	for (size_t i = KINDS; i-- > 0;) {
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
 		/* Removing a filter that is not set is no change. */
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
@@ -124,17 +128,24 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		uint32_t generation = first;
 		int at = 1;
 
-		ASSERT_EQ(3 * KINDS + 2, self->all->n[cpu]);
+		ASSERT_EQ(cpu ? 2 * KINDS + 3 : 3 * KINDS + 2,
+			  self->all->n[cpu]);
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][0].op);
-		for (size_t i = 0; i < KINDS; i++) {
+		for (size_t i = KINDS; i-- > 0; generation += 2) {
 			EXPECT_TRUE(is(self->all, cpu, &at, i, KTAPE_PHASE_ON,
-				       generation++));
-			EXPECT_TRUE(is(self->all, cpu, &at, i, KTAPE_PHASE_ON,
-				       generation++));
+				       generation));
+			if (!cpu || kinds[i].kind != KTAPE_FILTER_CPU)
+				EXPECT_TRUE(is(self->all, cpu, &at, i,
+					       KTAPE_PHASE_ON, generation + 1));
 		}
-		for (size_t i = 0; i < KINDS; i++)
-			EXPECT_TRUE(is(self->all, cpu, &at, i, KTAPE_PHASE_OFF,
-				       generation++));
+		for (size_t i = KINDS; i-- > 0; generation++) {
+			if (cpu && kinds[i].kind == KTAPE_FILTER_CPU)
+				EXPECT_EQ(KTAPE_EV_PROFILE,
+					  self->all->m[cpu][at++].op);
+			if (!cpu || kinds[i].kind == KTAPE_FILTER_CPU)
+				EXPECT_TRUE(is(self->all, cpu, &at, i,
+					       KTAPE_PHASE_OFF, generation));
+		}
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][at].op);
 	}
 }

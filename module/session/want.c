@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ways of events on each CPU: want bits, routes and briefs, as they follow from
+ * the profiles, filters and triggers of all sessions (struct kt_cpu in event/event.h).
+ *
+ * Computing them takes some 25,000 instructions.  The controlling task does that once
+ * for all CPUs whose ways are the same, into a plan.  A CPU then stores only what
+ * changes.
+ *
+ * Everything here happens with kt_session_lock held, or in an interrupt that its
+ * holder waits for.  So neither the plan nor the ways of a CPU change meanwhile.
+ */
+#include <linux/cpumask.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+
+#include "emit/emit.h"
+#include "event/event.h"
+#include "filter/filter.h"
+#include "probes/probes.h"
+#include "internal.h"
+
+/**
+ * struct kt_ways - the members of struct kt_cpu that are computed here
+ * @want: see struct kt_cpu, as all others
+ * @route: first
+ * @brief: second
+ * @watch: third
+ * @selective: fourth
+ * @switch_session: fifth
+ */
+struct kt_ways {
+	u8 want[KTAPE_OPCODES];
+	u8 route[KTAPE_OPCODES];
+	u32 brief[KTAPE_OPCODES];
+	u32 watch;
+	u8 selective;
+	u8 switch_session;
+};
+
+/*
+ * The plan: how CPUs that have the ways @from get those of @to.  @nr of the opcodes
+ * change, sched_switch and context records not counted, which change last.
+ */
+static struct {
+	struct kt_ways from;
+	struct kt_ways to;
+	bool here;
+	unsigned int nr;
+	u8 opcodes[KTAPE_OPCODES];
+} plan;
+
+/*
+ * Return true if a filter of the session decides about an event.
+ *
+ * This also runs in an interrupt that a task with kt_session_lock waits for, so
+ * the filters cannot change, but lockdep does not see the lock.
+ */
+static bool session_filters_event(unsigned int session, unsigned int opcode)
+{
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
+
+	return f && kt_mask_has(f->applies, opcode);
+}
+
+/**
+ * kt_session_sees_switches() - check whether readers know the task from switches
+ * @s: the session
+ *
+ * Context: as kt_want_set().
+ * Return: true if the session records every switch.
+ */
+bool kt_session_sees_switches(const struct kt_session *s)
+{
+	return kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) &&
+	       !session_filters_event(s->id, KTAPE_EV_SCHED_SWITCH);
+}
+
+/*
+ * Context records tell readers which task runs when the session does not record
+ * every sched_switch.  They are wanted if the session records anything into its
+ * event rings, unless the profile omits them.
+ */
+static bool session_wants_context(const struct kt_session *s)
+{
+	unsigned int i;
+
+	if (kt_session_sees_switches(s) || (s->flags & KTAPE_PROFILE_NO_CONTEXT))
+		return false;
+	for (i = KTAPE_OP_EXCEPTION + 1; i < KTAPE_OPCODES; i++)
+		if (kt_mask_has(s->mask, i))
+			return true;
+	return false;
+}
+
+/**
+ * kt_session_may_want() - check whether a session may see an event at all
+ * @s: the session
+ * @opcode: the event
+ *
+ * A session without the right only counts lines of the log, where that does no harm.
+ *
+ * Context: any.
+ * Return: false if its want bit must stay clear.
+ */
+bool kt_session_may_want(const struct kt_session *s, unsigned int opcode)
+{
+	return opcode != KTAPE_EV_CONSOLE || s->log || !KT_NMI_CONSOLE_WARNS;
+}
+
+/**
+ * kt_session_wants() - check whether a session wants an event
+ * @s: the session
+ * @opcode: the event
+ *
+ * Context: as kt_want_set().
+ * Return: true if it does, on CPUs that its CPU filter includes.
+ */
+bool kt_session_wants(const struct kt_session *s, unsigned int opcode)
+{
+	if (!s->active)
+		return false;
+	if (opcode == KTAPE_EV_CONTEXT)
+		return session_wants_context(s);
+	if (!kt_session_may_want(s, opcode))
+		return false;
+	return kt_mask_has(s->mask, opcode);
+}
+
+/**
+ * kt_filters_record_on() - check the CPU filter among some filters
+ * @f: the filters, or NULL
+ * @cpu: the CPU
+ *
+ * Context: any; @f is not freed meanwhile.
+ * Return: true if there is no CPU filter or if it includes @cpu.
+ */
+bool kt_filters_record_on(const struct kt_filters *f, unsigned int cpu)
+{
+	return !f || !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
+	       test_bit(cpu, f->cpus);
+}
+
+/**
+ * kt_session_records_on() - check the CPU filter of a session
+ * @s: the session
+ * @cpu: the CPU
+ *
+ * Context: as kt_want_set().
+ * Return: true if there is no CPU filter or if it includes @cpu.
+ */
+bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
+{
+	return kt_filters_record_on(rcu_dereference_raw(kt_filters[s->id]),
+				    cpu);
+}
+
+/*
+ * Return true if the session needs an event also on CPUs that its CPU filter
+ * excludes.  Names: a thread may be created on one CPU and run on another.  Pairs
+ * with a gate or a trigger: a thread may migrate between begin and end.
+ */
+static bool session_wants_on_all_cpus(const struct kt_session *s,
+				      unsigned int opcode)
+{
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
+
+	return opcode == KTAPE_EV_REGISTRY ||
+	       kt_triggers_pair(rcu_dereference_raw(kt_triggers[s->id]),
+				opcode) ||
+	       (f && kt_filter_in_force(f, KTAPE_FILTER_GATE) &&
+		kt_gates_have(f->gates, opcode));
+}
+
+/* Return true if a trigger of the session compares an event. */
+static bool session_triggers_on(unsigned int session, unsigned int opcode)
+{
+	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);
+
+	return t && kt_triggers_look_at(t, opcode);
+}
+
+/*
+ * Return true if switches keep the verdict of the session's thread filters up to
+ * date on a CPU, which the CPU filter includes (@here): the probe of sched_switch is
+ * attached for it, and it is told when threads get another cgroup.
+ */
+static bool session_is_selective(const struct kt_session *s, bool here)
+{
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
+
+	return f && f->kinds & KT_THREAD_KINDS &&
+	       (!kt_filter_in_force(f, KTAPE_FILTER_CGROUP) ||
+		kt_probe_tells_cgroups()) &&
+	       here &&
+	       (kt_session_wants(s, KTAPE_EV_SCHED_SWITCH) ||
+		kt_session_wants(s, KTAPE_EV_CONTEXT));
+}
+
+/* Return true if one of some sessions has a filter of a kind. */
+static bool want_filters(unsigned long sessions, unsigned int kind)
+{
+	const struct kt_filters *f;
+
+	for (; sessions; sessions &= sessions - 1) {
+		f = rcu_dereference_raw(kt_filters[__ffs(sessions)]);
+		if (f && kt_filter_in_force(f, kind))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return the brief of an event.  sched_blocked is recorded after the switch,
+ * but is about the outgoing thread.
+ */
+static u32 want_brief(const struct kt_ways *w, unsigned int opcode)
+{
+	unsigned long left = w->want[opcode];
+	const struct kt_filters *f;
+	u32 brief = left;
+
+	if (kt_sink_wants(opcode))
+		return 0;
+	for (; left; left &= left - 1) {
+		f = rcu_dereference_raw(kt_filters[__ffs(left)]);
+		if (session_triggers_on(__ffs(left), opcode) ||
+		    (f && kt_mask_has(f->beyond, opcode)))
+			return 0;
+		if (!f || !kt_mask_has(f->applies, opcode))
+			continue;
+		if (!(w->selective & BIT(__ffs(left))) ||
+		    opcode == KTAPE_EV_SCHED_BLOCKED)
+			return 0;
+		brief |= KT_JUDGED;
+		if (kt_filter_in_force(f, KTAPE_FILTER_UID))
+			brief |= KT_VERDICT_VARIES;
+	}
+	return brief;
+}
+
+/*
+ * Return the route of sched_switch.  Its records also keep the verdicts of thread
+ * filters up to date, and context records take their place.
+ */
+static u8 want_switch_route(const struct kt_ways *w, u8 want, u32 brief,
+			    u8 route)
+{
+	const u8 contexts = w->want[KTAPE_EV_CONTEXT];
+
+	if (w->selective == want && is_power_of_2(want) &&
+	    brief == (want | KT_JUDGED) && !(contexts & ~want))
+		return KT_ROUTE_SWITCH + __ffs(want);
+	if (!want && !w->selective && !kt_sink_wants(KTAPE_EV_SCHED_SWITCH))
+		return KT_ROUTE_TELL;
+	if (contexts || w->selective)
+		return KT_ROUTE_MANY;
+	if (want && brief == want && !is_power_of_2(want))
+		return KT_ROUTE_IN;
+	return route;
+}
+
+/*
+ * Set the route of an event: that of the only session that wants it, if
+ * kt_event() may write the record there without further checks, or with no other
+ * check than that of a pid or cgroup filter, which closes the route for threads that
+ * do not pass; otherwise KT_ROUTE_MANY.
+ */
+static void want_set_route(struct kt_ways *w, unsigned int opcode)
+{
+	u32 brief = want_brief(w, opcode);
+	u8 want = w->want[opcode], route = KT_ROUTE_MANY;
+
+	if (is_power_of_2(want) && brief == want)
+		route = __ffs(want);
+	else if (is_power_of_2(want) && brief == (want | KT_JUDGED))
+		route = KT_ROUTE_JUDGED + __ffs(want);
+	if (opcode == KTAPE_EV_SCHED_SWITCH)
+		route = want_switch_route(w, want, brief, route);
+	w->brief[opcode] = brief;
+	w->route[opcode] = route;
+}
+
+/* Set what a switch needs to know.  It has its ways for all sessions' filters. */
+static void want_set_switch(struct kt_ways *w)
+{
+	const u8 want = w->want[KTAPE_EV_SCHED_SWITCH];
+	const u8 contexts = w->want[KTAPE_EV_CONTEXT];
+	u32 watch = want | contexts;
+
+	/* Context records of all switches, or a session that records none. */
+	if (contexts & ~w->selective || w->selective & ~want)
+		watch |= KT_WATCH_SLOW;
+	if (kt_sink_wants(KTAPE_EV_SCHED_SWITCH) ||
+	    (want && !w->brief[KTAPE_EV_SCHED_SWITCH]))
+		watch |= KT_WATCH_SLOW;
+	if (want_filters(w->selective, KTAPE_FILTER_UID))
+		watch |= KT_VERDICT_VARIES;
+	if (want_filters(w->selective, KTAPE_FILTER_CGROUP))
+		watch |= KT_WATCH_CGROUPS;
+	w->switch_session = is_power_of_2(want) ? __ffs(want) : KT_ROUTE_MANY;
+	w->watch = watch;
+}
+
+/* Set the want bit of a session for each event that it wants; clear the others. */
+static void want_set_session(struct kt_ways *w, const struct kt_session *s,
+			     bool here)
+{
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_OPCODES; i++) {
+		w->want[i] &= ~BIT(s->id);
+		if (kt_session_wants(s, i) &&
+		    (here || session_wants_on_all_cpus(s, i)))
+			w->want[i] |= BIT(s->id);
+	}
+	w->selective &= ~BIT(s->id);
+	if (session_is_selective(s, here))
+		w->selective |= BIT(s->id);
+}
+
+/* ---- the plan, and what CPUs store ------------------------------------------- */
+
+static void ways_load(struct kt_ways *w, const struct kt_cpu *c)
+{
+	memcpy(w->want, c->want, sizeof(w->want));
+	memcpy(w->route, c->route, sizeof(w->route));
+	memcpy(w->brief, c->brief, sizeof(w->brief));
+	w->watch = c->watch;
+	w->selective = c->selective;
+	w->switch_session = c->switch_session;
+}
+
+static bool ways_are(const struct kt_ways *w, const struct kt_cpu *c)
+{
+	return w->watch == c->watch && w->selective == c->selective &&
+	       w->switch_session == c->switch_session &&
+	       !memcmp(w->want, c->want, sizeof(w->want)) &&
+	       !memcmp(w->route, c->route, sizeof(w->route)) &&
+	       !memcmp(w->brief, c->brief, sizeof(w->brief));
+}
+
+static bool is_last(unsigned int opcode)
+{
+	return opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT;
+}
+
+/* Make the plan for the ways of a CPU, with the bits of @s, if any, set anew. */
+static void plan_make(const struct kt_session *s, unsigned int cpu)
+{
+	struct kt_ways *from = &plan.from, *to = &plan.to;
+	unsigned int i;
+
+	ways_load(from, per_cpu_ptr(kt_cpus, cpu));
+	memcpy(to, from, sizeof(*to));
+	plan.here = s && kt_session_records_on(s, cpu);
+	if (s)
+		want_set_session(to, s, plan.here);
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		want_set_route(to, i);
+	want_set_switch(to);
+	plan.nr = 0;
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		if (!is_last(i) && (to->want[i] != from->want[i] ||
+				    to->route[i] != from->route[i] ||
+				    to->brief[i] != from->brief[i]))
+			plan.opcodes[plan.nr++] = i;
+}
+
+static void plan_store(struct kt_cpu *c, unsigned int opcode)
+{
+	WRITE_ONCE(c->want[opcode], plan.to.want[opcode]);
+	WRITE_ONCE(c->brief[opcode], plan.to.brief[opcode]);
+	WRITE_ONCE(c->route[opcode], plan.to.route[opcode]);
+}
+
+/**
+ * kt_want_plan() - compute the ways that CPUs get
+ * @s: the session
+ * @cpu: one of them
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_want_plan(const struct kt_session *s, unsigned int cpu)
+{
+	lockdep_assert_held(&kt_session_lock);
+	plan_make(s, cpu);
+}
+
+/**
+ * kt_want_plan_fits() - check whether the plan is one for another CPU, too
+ * @s: the session of kt_want_plan()
+ * @cpu: the other CPU
+ *
+ * Context: process context with kt_session_lock.
+ * Return: true if kt_want_apply() may be called on @cpu.
+ */
+bool kt_want_plan_fits(const struct kt_session *s, unsigned int cpu)
+{
+	return kt_session_records_on(s, cpu) == plan.here &&
+	       ways_are(&plan.from, per_cpu_ptr(kt_cpus, cpu));
+}
+
+/**
+ * kt_want_apply() - give a CPU the ways of the plan
+ * @s: the session of kt_want_plan(); nothing happens if it has no rings on @cpu
+ * @cpu: the CPU, which the plan fits
+ *
+ * Context: as kt_want_set().
+ */
+void kt_want_apply(const struct kt_session *s, unsigned int cpu)
+{
+	struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
+	unsigned int i;
+
+	if (s && !kt_session_ring(s, cpu, 0))
+		return;
+	/*
+	 * A writer that sees a want bit or a route must see the ring pointers.
+	 * Pairs with the address dependencies from want bit and route to the
+	 * pointer in kt_event() and kt_event_record().
+	 */
+	smp_wmb();
+	/* The ways of the session's events depend on this. */
+	if (s && s->active)
+		WRITE_ONCE(c->selective, plan.to.selective);
+	for (i = 0; i < plan.nr; i++)
+		plan_store(c, plan.opcodes[i]);
+	/*
+	 * A stop clears the bits of a CPU that goes on meanwhile, so what tells its
+	 * threads apart is cleared last: no event is recorded after a switch that
+	 * is not.  Pairs with the full barrier of a context switch, between the
+	 * probes of the switch and those of the incoming thread.
+	 */
+	smp_wmb();
+	plan_store(c, KTAPE_EV_SCHED_SWITCH);
+	plan_store(c, KTAPE_EV_CONTEXT);
+	WRITE_ONCE(c->selective, plan.to.selective);
+	WRITE_ONCE(c->switch_session, plan.to.switch_session);
+	WRITE_ONCE(c->watch, plan.to.watch);
+}
+
+/**
+ * kt_want_set() - set and clear the want bits of a session on one CPU
+ * @s: the session
+ * @cpu: the CPU; nothing happens if it has no rings
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_want_set(const struct kt_session *s, unsigned int cpu)
+{
+	kt_want_plan(s, cpu);
+	kt_want_apply(s, cpu);
+}
+
+/**
+ * kt_want_set_everywhere() - set and clear the want bits of a session on all CPUs
+ * @s: the session
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ */
+void kt_want_set_everywhere(const struct kt_session *s)
+{
+	unsigned int cpu;
+	bool planned = false;
+
+	for_each_possible_cpu(cpu) {
+		if (!planned || !kt_want_plan_fits(s, cpu))
+			kt_want_plan(s, cpu);
+		planned = true;
+		kt_want_apply(s, cpu);
+	}
+}
+
+/**
+ * kt_want_renew_everywhere() - compute the ways of all events on all CPUs again
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ */
+void kt_want_renew_everywhere(void)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&kt_session_lock);
+	for_each_possible_cpu(cpu) {
+		plan_make(NULL, cpu);
+		kt_want_apply(NULL, cpu);
+	}
+}

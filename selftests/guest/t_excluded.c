@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test that CPUs which a CPU filter excludes are not interrupted by what a session does,
+ * and that their rings have markers and ledgers nevertheless.
+ */
+#include <dirent.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_bracket.h"
+#include "kt_filter.h"
+
+#define TRIES	30
+#define BLOCK	4096
+#define RING	(64 * BLOCK)
+
+/* What recorders cause: the events are those of the session that holds the probes. */
+static const unsigned char ops[] = { KTAPE_EV_PROCESS_RENAME,
+				     KTAPE_EV_SCHED_SWITCH,
+				     KTAPE_EV_SYS_ENTER, 0 };
+
+/* Interrupts that CPUs send to others. */
+static const char *const kinds[] = { "Function call interrupts",
+				     "IRQ work interrupts" };
+
+FIXTURE(excluded) {
+	int keeper, fd;
+	struct bracket b[ARRAY_SIZE(kinds)];
+	struct counts least[ARRAY_SIZE(kinds)];
+};
+
+/*
+ * Let the thread that drives grace periods run on CPU 0 only, or anywhere.  Waking it on
+ * another CPU may be one of the interrupts that are counted.
+ */
+static void pin_rcu(bool here)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < (here ? 1 : kt_cpus()); cpu++)
+		CPU_SET(cpu, &set);
+	while (all && (d = readdir(all))) {
+		char path[300], name[32] = "";
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (read(fd, name, sizeof(name) - 1) > 0 &&
+		    (!strcmp(name, "rcu_preempt\n") ||
+		     !strcmp(name, "rcu_sched\n")))
+			sched_setaffinity(atoi(d->d_name), sizeof(set), &set);
+		close(fd);
+	}
+	if (all)
+		closedir(all);
+}
+
+/*
+ * Attaching a probe changes the kernel's code, for which the kernel interrupts all
+ * CPUs.  Another session keeps the probes attached.
+ */
+FIXTURE_SETUP(excluded)
+{
+	const uint64_t first = 1;
+
+	ASSERT_LE(2, kt_cpus());
+	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_EQ(0, kt_pin(0));
+	pin_rcu(true);
+	self->keeper = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK, ops);
+	ASSERT_GE(self->keeper, 0);
+	ASSERT_EQ(0, kt_command(self->keeper, KTAPE_IOC_START));
+	self->fd = kt_session(KTAPE_MODE_DISCARD, RING, BLOCK, ops);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		self->b[i] = (struct bracket){ "/proc/interrupts", kinds[i] };
+		memset(&self->least[i], 0xff, sizeof(self->least[i]));
+	}
+}
+
+FIXTURE_TEARDOWN(excluded)
+{
+	close(self->fd);
+	close(self->keeper);
+	pin_rcu(false);
+}
+
+/* Note how many interrupts each CPU got, if it never got fewer. */
+static void note_least(const struct bracket *b, struct counts *least)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+			uint64_t nr = b[i].at[1].nr[cpu] - b[i].at[0].nr[cpu];
+
+			if (nr < least[i].nr[cpu])
+				least[i].nr[cpu] = nr;
+		}
+}
+
+static int change_profile(int fd, uint32_t op)
+{
+	struct ktape_profile p = { .op = op };
+
+	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER);
+	return kt_profile(fd, &p);
+}
+
+static int change_filter(int fd)
+{
+	const uint64_t some[2] = { 3, 5 };
+
+	return kt_filter_set(fd, KTAPE_FILTER_SYSCALL, some, 2) ?:
+	       kt_filter_off(fd, KTAPE_FILTER_SYSCALL);
+}
+
+/* Nobody reads the rings, so a flush may find one full. */
+static bool flush(int fd)
+{
+	int ret = kt_command(fd, KTAPE_IOC_FLUSH);
+
+	return !ret || ret == -EAGAIN;
+}
+
+static void run_once(int fd)
+{
+	if (kt_command(fd, KTAPE_IOC_CLEAR) ||
+	    kt_command(fd, KTAPE_IOC_START) || !flush(fd) ||
+	    change_profile(fd, KTAPE_PROFILE_ANDNOT) ||
+	    change_profile(fd, KTAPE_PROFILE_OR) || change_filter(fd) ||
+	    !flush(fd) || kt_command(fd, KTAPE_IOC_STOP))
+		abort();
+}
+
+/*
+ * Run the session several times, and note the least number of interrupts.  The kernel
+ * sends some for its own purposes, too, but not each time, as a session would.
+ */
+static void run(int fd, struct bracket *b, struct counts *least)
+{
+	for (int t = 0; t < TRIES; t++) {
+		take(b, ARRAY_SIZE(kinds), 0);
+		run_once(fd);
+		take(b, ARRAY_SIZE(kinds), 1);
+		note_least(b, least);
+	}
+}
+
+TEST_F_TIMEOUT(excluded, no_interrupt, 300)
+{
+	run(self->fd, self->b, self->least);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (int cpu = 1; cpu < kt_cpus(); cpu++) {
+			EXPECT_EQ(0, self->least[i].nr[cpu]) {
+				TH_LOG("%s, CPU %d", kinds[i], cpu);
+			}
+		}
+}
+
+/* The same with all CPUs: the counters do show such interrupts. */
+TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
+{
+	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
+	run(self->fd, self->b, self->least);
+	for (int cpu = 1; cpu < kt_cpus(); cpu++)
+		EXPECT_LE(8, self->least[0].nr[cpu]);
+}
+
+/* Control records of one CPU. */
+struct marks {
+	unsigned int starts, stops, filters, profiles, ledgers;
+	bool wrong;
+};
+
+static void on_marker(const struct kt_rec *r, void *arg)
+{
+	struct marks *m = arg;
+	bool on = (r->dat20 & 3) == KTAPE_PHASE_ON;
+
+	if (r->op == KTAPE_EV_SESSION) {
+		m->starts += on;
+		m->stops += !on;
+		m->wrong |= m->stops > m->starts;
+	}
+	m->filters += r->op == KTAPE_EV_FILTER;
+	/* The filter is marked before the profile: the profile means nothing here. */
+	m->wrong |= r->op == KTAPE_EV_PROFILE && !m->filters;
+	m->profiles += r->op == KTAPE_EV_PROFILE;
+	m->ledgers += r->op == KTAPE_EV_LEDGER;
+}
+
+/* Counts of an excluded CPU, its ledger and its markers agree. */
+TEST_F(excluded, markers)
+{
+	struct kt_take t;
+
+	run_once(self->fd);
+	kt_take(&t, self->fd, NULL, NULL);
+	EXPECT_EQ(0, t.wrong);
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		struct marks m = {};
+		struct kt_map map;
+
+		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_CONTROL, &map));
+		EXPECT_LE(0, kt_walk(&map, on_marker, &m));
+		kt_unmap(&map);
+		EXPECT_FALSE(m.wrong);
+		EXPECT_EQ(1, m.starts);
+		EXPECT_EQ(1, m.stops);
+		EXPECT_LE(2, m.ledgers);
+		/* CPU 0 has those of the changes meanwhile as well. */
+		EXPECT_EQ(cpu ? 1 : 3, m.filters);
+		EXPECT_EQ(cpu ? 2 : 4, m.profiles);
+	}
+}
+
+/* A CPU that is included again has the profile of that time. */
+TEST_F(excluded, included_later)
+{
+	struct marks m = {};
+	struct kt_map map;
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, change_profile(self->fd, KTAPE_PROFILE_ANDNOT));
+	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(self->fd, 1, KTAPE_RING_CONTROL, &map));
+	EXPECT_LE(0, kt_walk(&map, on_marker, &m));
+	kt_unmap(&map);
+	EXPECT_FALSE(m.wrong);
+	EXPECT_EQ(2, m.filters);
+	EXPECT_EQ(3, m.profiles);
+}
+
+TEST_HARNESS_MAIN
