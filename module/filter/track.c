@@ -7,6 +7,9 @@
  * The key of an entry is the task_struct of the thread, not its number: the
  * number may be given to another thread before the last event of the first one.
  *
+ * Opening, closing and walking are serialized by track_mutex: a session does that
+ * without kt_session_control.
+ *
  * The table is open-addressed.  It is read without a lock and changed under
  * track_lock.  Only threads that live are looked up, but kt_track_close() may
  * remove an entry during a lookup.  So kt_track_sets() checks the thread again,
@@ -29,6 +32,7 @@
 #include <linux/idr.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
@@ -44,7 +48,7 @@
 #define SETS		32
 #define SLOTS		(1U << 15)
 #define SLOTS_USED_MAX	(SLOTS / 4 * 3)
-#define CHUNK		1024U		/* slots checked per hold of the lock */
+#define CHUNK		1024U		/* slots checked before others may run */
 #define GONE		((const struct task_struct *)1UL)
 
 /**
@@ -61,6 +65,7 @@ struct kt_track {
 	u32 children;
 };
 
+static DEFINE_MUTEX(track_mutex);
 static DEFINE_RAW_SPINLOCK(track_lock);
 static struct kt_track *table;
 static unsigned int used;	/* slots in state used or gone */
@@ -247,21 +252,22 @@ void kt_track_free(const struct task_struct *p)
 /**
  * kt_track_init() - Allocate the table, once
  *
- * Context: process context under kt_session_control, may sleep.
+ * Context: process context, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int kt_track_init(void)
 {
 	struct kt_track *t;
 
-	if (table)
-		return 0;
-	t = kvcalloc(SLOTS, sizeof(*t), GFP_KERNEL);
-	if (!t)
-		return -ENOMEM;
-	/* Pairs with the acquire in track_find(). */
-	smp_store_release(&table, t);
-	return 0;
+	mutex_lock(&track_mutex);
+	t = table;
+	if (!t) {
+		t = kvcalloc(SLOTS, sizeof(*t), GFP_KERNEL);
+		/* Pairs with the acquire in track_find(). */
+		smp_store_release(&table, t);
+	}
+	mutex_unlock(&track_mutex);
+	return t ? 0 : -ENOMEM;
 }
 
 /**
@@ -278,22 +284,25 @@ void kt_track_exit(void)
 /**
  * kt_track_open() - Open an empty set
  *
- * Context: process context under kt_session_control.
+ * Context: process context, may sleep.
  * Return: the set, one bit; close it with kt_track_close().
  */
 u32 kt_track_open(void)
 {
-	unsigned int n = ffz(live);
 	unsigned long flags;
+	u32 set = 0;
 
-	/* All sessions together need fewer sets (filter.h). */
-	if (WARN_ON_ONCE(n >= SETS))
-		return 0;
-	atomic_long_set(&missed[n], 0);
-	raw_spin_lock_irqsave(&track_lock, flags);
-	live |= BIT(n);
-	raw_spin_unlock_irqrestore(&track_lock, flags);
-	return BIT(n);
+	mutex_lock(&track_mutex);
+	/* All sessions together need no more: each has four while it sets a filter. */
+	if (!WARN_ON_ONCE(live == ~0U)) {
+		set = BIT(ffz(live));
+		atomic_long_set(&missed[__ffs(set)], 0);
+		raw_spin_lock_irqsave(&track_lock, flags);
+		live |= set;
+		raw_spin_unlock_irqrestore(&track_lock, flags);
+	}
+	mutex_unlock(&track_mutex);
+	return set;
 }
 
 /**
@@ -305,7 +314,7 @@ u32 kt_track_open(void)
  *
  * kt_track_walk() then adds the threads and children that @flags asks for.
  *
- * Context: process context under kt_session_control.
+ * Context: process context.
  * Return: 0, or -ESRCH if there is no such thread.
  */
 int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
@@ -397,7 +406,7 @@ struct track_round {
 
 /*
  * Without track_lock: a fork may add bits meanwhile.  The entry stays that of the
- * same thread, because a walk runs within RCU and under kt_session_control.
+ * same thread, because a walk runs within RCU and under track_mutex.
  */
 static u32 track_threads(const struct kt_track *t, u32 set)
 {
@@ -457,7 +466,7 @@ static void track_look(struct task_struct *p, void *arg)
  *
  * A child whose parent has exited has another parent and is not found.
  *
- * Context: process context under kt_session_control, may sleep.
+ * Context: process context, may sleep.
  */
 void kt_track_walk(u32 set)
 {
@@ -467,40 +476,53 @@ void kt_track_walk(u32 set)
 		round.taken = false;
 		/* Wait for forks whose probe did not see the members. */
 		synchronize_rcu();
+		mutex_lock(&track_mutex);
 		kt_threads_walk(track_look, &round);
+		mutex_unlock(&track_mutex);
 	} while (round.taken && !kt_track_missed(set));
+}
+
+/* Remove the thread of a slot from a set. */
+static void track_drop(struct kt_track *t, u32 set)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&track_lock, flags);
+	WRITE_ONCE(t->threads, t->threads & ~set);
+	WRITE_ONCE(t->children, t->children & ~set);
+	if (t->in & ~set)
+		WRITE_ONCE(t->in, t->in & ~set);
+	else if (t->in)
+		track_leave(t);
+	raw_spin_unlock_irqrestore(&track_lock, flags);
 }
 
 /**
  * kt_track_close() - Remove all threads from a set, and close it
  * @set: one bit, not used by any filter
  *
- * Context: process context under kt_session_control, may sleep.
+ * Holds track_lock for one thread at a time.  From the end on, because a slot becomes
+ * free at once if the next one is.
+ *
+ * Context: process context, may sleep.
  */
 void kt_track_close(u32 set)
 {
-	unsigned int i, end;
 	unsigned long flags;
+	unsigned int i;
 
+	mutex_lock(&track_mutex);
 	/* From here on no fork adds threads to the set. */
 	raw_spin_lock_irqsave(&track_lock, flags);
 	live &= ~set;
 	raw_spin_unlock_irqrestore(&track_lock, flags);
-	for (i = 0; i < SLOTS; cond_resched()) {
-		raw_spin_lock_irqsave(&track_lock, flags);
-		for (end = i + CHUNK; i < end; i++) {
-			if (!(table[i].in & set))
-				continue;
-			WRITE_ONCE(table[i].in, table[i].in & ~set);
-			WRITE_ONCE(table[i].threads,
-				   table[i].threads & ~set);
-			WRITE_ONCE(table[i].children,
-				   table[i].children & ~set);
-			if (!table[i].in)
-				track_leave(&table[i]);
-		}
-		raw_spin_unlock_irqrestore(&track_lock, flags);
+	for (i = SLOTS; i-- > 0;) {
+		if (READ_ONCE(table[i].in) & set)
+			track_drop(&table[i], set);
+		if (!(i % CHUNK))
+			cond_resched();
 	}
+	mutex_unlock(&track_mutex);
 }
 
 /**

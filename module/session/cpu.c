@@ -418,9 +418,15 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
-		kt_session_missed_look(kt_sessions[i],
-				       kt_sessions[i]->recordable, NULL);
-		kt_control_cpu(kt_sessions[i], cpu, online);
+		if (kt_sessions[i]->begun)
+			kt_session_missed_look(kt_sessions[i],
+					       kt_sessions[i]->recordable, NULL);
+		/*
+		 * A start that waits for its grace period marks this CPU with the
+		 * others, and a stop has marked that nothing is recorded.
+		 */
+		if (!online || kt_sessions[i]->begun)
+			kt_control_cpu(kt_sessions[i], cpu, online);
 	}
 	mutex_unlock(&kt_session_lock);
 	return 0;

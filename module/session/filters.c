@@ -508,7 +508,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	kt_verdict_renew();
 	if (s->running)
 		kt_session_want(s, old);
-	synchronize_rcu();
+	kt_session_synchronize(s);
 	/*
 	 * Until now the old filters may have held back the end of a pair: forget
 	 * all pairs that are open.
@@ -539,7 +539,10 @@ static int filters_set(struct kt_session *s, u32 kind, const void *entries,
 
 	if (!new)
 		return -ENOMEM;
+	/* Following threads waits for grace periods and walks all threads. */
+	kt_session_let_go(s);
 	ret = kt_filter_kinds[kind].parse(new, entries, nr);
+	kt_session_go_on(s);
 	if (ret) {
 		kfree(new);
 		return ret;
@@ -598,7 +601,7 @@ int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 {
 	int ret;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	if (nr || !kt_filter_kinds[kind].empty_is_off)
 		ret = filters_set(s, kind, entries, nr);
 	else
@@ -619,7 +622,7 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
 {
 	int ret;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	ret = filters_off(s, kind);
 	mutex_unlock(&kt_session_control);
 	return ret;
@@ -639,7 +642,7 @@ void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
 	const struct kt_filter_kind *kind = &kt_filter_kinds[to->kind];
 	const struct kt_filters *f;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	f = filters_of_session(s);
 	to->generation = s->owner.generation;
 	to->active = f && kt_filter_in_force(f, to->kind);
@@ -655,17 +658,20 @@ void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
  * kt_session_filters_exit() - free the filters of a session that ends
  * @s: the session, stopped for a grace period
  *
- * Context: process context with kt_session_control, may sleep.
+ * Context: process context without any of our locks, may sleep.
  */
 void kt_session_filters_exit(struct kt_session *s)
 {
-	struct kt_filters *f = filters_of_session(s);
+	struct kt_filters *f;
 	unsigned int kind;
 
+	mutex_lock(&kt_session_control);
+	f = filters_of_session(s);
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_filters[s->id], NULL);
 	kt_verdict_renew();
 	mutex_unlock(&kt_session_lock);
+	mutex_unlock(&kt_session_control);
 	/* kt_filter_thread_exits() uses filters without a want bit. */
 	if (f)
 		synchronize_rcu();

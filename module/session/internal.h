@@ -11,7 +11,8 @@
  * them.
  *
  * kt_session_control serialises control operations: create, destroy, start,
- * stop, profile, filters, triggers.
+ * stop, profile, filters, triggers.  An operation that waits for a grace period
+ * lets go of it, and keeps others from its session by @busy: see busy.c.
  * kt_session_lock protects the sessions against CPU hotplug.
  *
  * Rings are allocated and freed without either lock, because that may take
@@ -40,6 +41,13 @@ int kt_session_start_locked(struct kt_session *s);
 void kt_session_stop_locked(struct kt_session *s);
 void kt_session_stop_full(struct kt_session *s);
 void kt_session_forget(struct kt_session *s);
+
+/* busy.c */
+void kt_session_enter(struct kt_session *s);
+void kt_session_wait_busy(void);
+void kt_session_let_go(struct kt_session *s);
+void kt_session_go_on(struct kt_session *s);
+void kt_session_synchronize(struct kt_session *s);
 
 /* profile.c */
 void kt_session_prepare(const struct kt_session *s, const u64 *mask,

@@ -215,7 +215,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 			kt_triggers_renew_gates(kt_session_triggers(s));
 		}
 		kt_session_want(s, kt_session_filters(s));
-		synchronize_rcu();
+		kt_session_synchronize(s);
 		/* After the grace period: nothing more is missed of what was removed. */
 		kt_session_missed_look(s, named, NULL);
 		/* As in kt_session_start_locked(): CPUs changed one by one. */
@@ -232,7 +232,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 
 /**
  * kt_session_profile_locked() - set the profile with kt_session_control held
- * @s: the session
+ * @s: the session, not busy; may be busy meanwhile
  * @mask: bit n is opcode n, checked
  *
  * Context: process context with kt_session_control, may sleep.
@@ -258,7 +258,7 @@ void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 	u64 mask[KTAPE_MASK_WORDS];
 	unsigned int i;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
 		if (p->op == KTAPE_PROFILE_SET)
 			mask[i] = p->mask[i];

@@ -63,7 +63,7 @@ static void session_set_ending(struct kt_session *s, bool ending)
 
 /**
  * kt_session_start_locked() - start recording, unless the session records
- * @s: the session
+ * @s: the session, not busy; may be busy meanwhile
  *
  * Context: process context with kt_session_control, may sleep.
  * Return: 0; -ENODEV: the session was destroyed.
@@ -97,7 +97,7 @@ int kt_session_start_locked(struct kt_session *s)
 	smp_store_release(&s->active, true);
 	kt_session_want(s, f);
 	s->began = kt_clock();
-	synchronize_rcu();
+	kt_session_synchronize(s);
 	/*
 	 * CPUs started one after the other.  A pair that began on a CPU that
 	 * records may have ended on a CPU that did not record yet: forget all
@@ -108,6 +108,7 @@ int kt_session_start_locked(struct kt_session *s)
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
+	s->begun = true;
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	kt_session_tell(s);
@@ -129,7 +130,7 @@ int kt_session_start(struct kt_session *s)
 {
 	int ret;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	ret = kt_session_start_locked(s);
 	mutex_unlock(&kt_session_control);
 	return ret;
@@ -147,13 +148,14 @@ static void session_stop_running(struct kt_session *s)
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	session_set_ending(s, true);
+	s->begun = false;
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
 	era = kt_registry_era();
 	if (s->told)
 		s->era = era;
 	kt_want_set_everywhere(s);
-	synchronize_rcu();
+	kt_session_synchronize(s);
 	/* Before the ledger: what is cut from a full snapshot does not count. */
 	kt_session_freeze_cut(s);
 	kt_session_missed_look(s, s->recordable, failed);
@@ -175,7 +177,7 @@ static void session_stop_running(struct kt_session *s)
 
 /**
  * kt_session_stop_locked() - stop recording with kt_session_control held
- * @s: the session
+ * @s: the session, not busy; may be busy meanwhile
  *
  * Context: process context with kt_session_control, may sleep.
  */
@@ -195,7 +197,7 @@ void kt_session_stop_locked(struct kt_session *s)
  */
 void kt_session_stop(struct kt_session *s)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	kt_session_stop_locked(s);
 	mutex_unlock(&kt_session_control);
 }
@@ -211,7 +213,7 @@ void kt_session_stop(struct kt_session *s)
  */
 void kt_session_stop_full(struct kt_session *s)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	if (s->running && kt_session_is_full(s))
 		session_stop_running(s);
 	mutex_unlock(&kt_session_control);
@@ -275,10 +277,13 @@ int kt_session_flush(struct kt_session *s)
 		return -EOPNOTSUPP;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	/* Readers of a stopped session close the last block in their copy. */
-	if (s->active)
+	/*
+	 * Readers of a stopped session close the last block in their copy.  While
+	 * it starts or stops, this comes before or after that.
+	 */
+	if (s->begun)
 		kt_session_missed_look(s, s->recordable, NULL);
-	ret = s->active ? kt_control_flush(s) : 0;
+	ret = s->begun ? kt_control_flush(s) : 0;
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	return ret;
@@ -298,8 +303,9 @@ void kt_session_resumed(void)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
-		kt_session_missed_look(kt_sessions[i],
-				       kt_sessions[i]->recordable, NULL);
+		if (kt_sessions[i]->begun)
+			kt_session_missed_look(kt_sessions[i],
+					       kt_sessions[i]->recordable, NULL);
 		kt_control_resume(kt_sessions[i]);
 	}
 	mutex_unlock(&kt_session_lock);

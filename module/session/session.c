@@ -498,7 +498,7 @@ static void session_destroy(struct kt_session *s)
 {
 	if (IS_ERR_OR_NULL(s))
 		return;
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	/* A trigger's work may be waiting for this lock to start the session. */
 	s->gone = true;
 	kt_session_stop_locked(s);
@@ -509,8 +509,8 @@ static void session_destroy(struct kt_session *s)
 	kt_session_triggers_exit(s);
 	/* Neither a probe nor a trigger opens a block any more. */
 	kt_owner_exit(&s->owner);
-	mutex_lock(&kt_session_control);
 	kt_session_filters_exit(s);
+	mutex_lock(&kt_session_control);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	kt_sessions[s->id] = NULL;

@@ -113,6 +113,9 @@ struct kt_looks {
  *	online later, that of the task that brings the CPU up, or none if @late makes its rings
  * @active: the session's want bits are to be set
  * @running: the session records; cleared after the last record was written
+ * @begun: between the on-markers and the off-markers of @running
+ * @busy: an operation on the session has let go of kt_session_control
+ * @held: operations on the session do not let go of it
  * @era: registry era of the oldest change of the registry that the session may not
  *	have recorded: that of the last stop or of the creation, or an older one if
  *	the session stopped before it had recorded all
@@ -165,6 +168,9 @@ struct kt_session {
 	bool account;
 	bool active;
 	bool running;
+	bool begun;
+	bool busy;
+	bool held;
 	u32 era;
 	bool told;
 	u32 tell_next;

@@ -80,6 +80,48 @@ static struct kt_armed *armed_find(const struct kt_session *s, u32 id)
 
 /* ---- actions --------------------------------------------------------------- */
 
+/* Return the session to act on, or NULL.  Called with kt_session_control. */
+static struct kt_session *armed_target(const struct kt_armed *a)
+{
+	struct kt_session *target = kt_sessions[a->target];
+
+	return target && target->serial == a->serial ? target : NULL;
+}
+
+/* Set whether the sessions of a trigger keep kt_session_control: see busy.c. */
+static void armed_set_held(struct kt_armed *a, bool held)
+{
+	struct kt_session *target = armed_target(a);
+
+	a->s->held = held;
+	if (target)
+		target->held = held;
+}
+
+/*
+ * Take kt_session_control, and keep it until armed_leave(), while neither the session of
+ * a trigger nor its target is busy.
+ */
+static void armed_enter(struct kt_armed *a)
+{
+	const struct kt_session *target;
+
+	for (;;) {
+		mutex_lock(&kt_session_control);
+		target = armed_target(a);
+		if (!a->s->busy && !(target && target->busy))
+			break;
+		kt_session_wait_busy();
+	}
+	armed_set_held(a, true);
+}
+
+static void armed_leave(struct kt_armed *a)
+{
+	armed_set_held(a, false);
+	mutex_unlock(&kt_session_control);
+}
+
 static u64 armed_ticks_to_ns(u64 ticks)
 {
 	u64 rest, seconds = div64_u64_rem(ticks, kt_clock_hz(), &rest);
@@ -164,9 +206,9 @@ static void armed_end_snapshot(struct work_struct *work)
 		container_of(to_delayed_work(work), struct kt_armed, snapshot);
 	bool done;
 
-	mutex_lock(&kt_session_control);
+	armed_enter(a);
 	done = armed_stop_if_due(a);
-	mutex_unlock(&kt_session_control);
+	armed_leave(a);
 	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
 }
@@ -200,9 +242,9 @@ static bool armed_begin_snapshot(struct kt_armed *a)
 static void armed_act_on_target(const struct kt_armed *a)
 {
 	const struct ktape_trigger *spec = &a->trigger.spec;
-	struct kt_session *target = kt_sessions[a->target];
+	struct kt_session *target = armed_target(a);
 
-	if (!target || target->serial != a->serial || target->gone)
+	if (!target || target->gone)
 		return;
 	if (spec->actions & KTAPE_TRIGGER_PROFILE)
 		kt_session_profile_locked(target, spec->mask);
@@ -219,10 +261,10 @@ static void armed_act(struct work_struct *work)
 	const struct ktape_trigger *spec = &a->trigger.spec;
 	bool done = !(spec->actions & KTAPE_TRIGGER_SNAPSHOT);
 
-	mutex_lock(&kt_session_control);
+	armed_enter(a);
 	/* A start since the firing has reset the trigger. */
 	if (!atomic_xchg(&a->trigger.pending, 0)) {
-		mutex_unlock(&kt_session_control);
+		armed_leave(a);
 		return;
 	}
 	if (spec->actions &
@@ -230,7 +272,7 @@ static void armed_act(struct work_struct *work)
 		armed_act_on_target(a);
 	if (spec->actions & KTAPE_TRIGGER_SNAPSHOT)
 		done = armed_begin_snapshot(a);
-	mutex_unlock(&kt_session_control);
+	armed_leave(a);
 	/* A snapshot signals the eventfd when it ends. */
 	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
@@ -365,9 +407,9 @@ static void triggers_publish(struct kt_session *s, struct kt_triggers *next)
 	mutex_lock(&kt_session_lock);
 	rcu_assign_pointer(kt_triggers[s->id], next);
 	kt_want_set_everywhere(s);
+	kt_session_synchronize(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
-	synchronize_rcu();
 	kfree(old);
 }
 
@@ -509,7 +551,7 @@ int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 	if (!a)
 		return -ENOMEM;
 	a->notify = notify;
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	ret = armed_add(s, a);
 	if (!ret)
 		spec->id = a->trigger.spec.id;
@@ -535,7 +577,7 @@ int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to)
 	u32 size = to->size;
 	int ret = -ENOENT;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	a = armed_find(s, to->id);
 	if (a) {
 		*to = a->trigger.spec;
@@ -598,7 +640,7 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
 	struct kt_armed *a;
 	int ret;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter(s);
 	a = armed_take_out(s, id, &ret);
 	mutex_unlock(&kt_session_control);
 	armed_free(a);

@@ -16,7 +16,6 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "emit/emit.h"
 #include "event/event.h"
 #include "filter/filter.h"
 #include "probes/probes.h"

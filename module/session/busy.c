@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Control operations that wait for a grace period, or for a walk over all threads.
+ *
+ * A grace period may take seconds on a busy machine.  An operation that waits for one
+ * lets go of kt_session_control, so that other sessions can be controlled meanwhile, and
+ * of kt_session_lock and the CPU hotplug lock.  Its session is busy then: no other
+ * operation on it begins, and it is not destroyed.
+ *
+ * The action of a trigger has no reference to the session that it acts on.  It keeps
+ * kt_session_control through its grace period, of which each action has one (@held).
+ */
+#include <linux/cpu.h>
+#include <linux/rcupdate.h>
+#include <linux/wait.h>
+
+#include "internal.h"
+
+static DECLARE_WAIT_QUEUE_HEAD(busy_wait);
+static unsigned int busy_ends;	/* changed with kt_session_control */
+
+/**
+ * kt_session_wait_busy() - wait until a session may no longer be busy
+ *
+ * Releases kt_session_control.  The caller takes it again and looks again.
+ *
+ * Context: process context with kt_session_control, may sleep.
+ */
+void kt_session_wait_busy(void)
+{
+	unsigned int ends = busy_ends;
+
+	mutex_unlock(&kt_session_control);
+	wait_event(busy_wait, READ_ONCE(busy_ends) != ends);
+}
+
+/**
+ * kt_session_enter() - take kt_session_control for an operation on a session
+ * @s: the session, to which the caller has a reference; not busy afterwards
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_enter(struct kt_session *s)
+{
+	mutex_lock(&kt_session_control);
+	while (s->busy) {
+		kt_session_wait_busy();
+		mutex_lock(&kt_session_control);
+	}
+}
+
+/**
+ * kt_session_let_go() - release kt_session_control within an operation
+ * @s: the session, which is busy until kt_session_go_on()
+ *
+ * Context: process context with kt_session_control.
+ */
+void kt_session_let_go(struct kt_session *s)
+{
+	lockdep_assert_held(&kt_session_control);
+	if (s->held)
+		return;
+	s->busy = true;
+	mutex_unlock(&kt_session_control);
+}
+
+/**
+ * kt_session_go_on() - take kt_session_control again
+ * @s: the session of kt_session_let_go()
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_go_on(struct kt_session *s)
+{
+	if (s->held)
+		return;
+	mutex_lock(&kt_session_control);
+	s->busy = false;
+	WRITE_ONCE(busy_ends, busy_ends + 1);
+	wake_up_all(&busy_wait);
+}
+
+/**
+ * kt_session_synchronize() - wait for a grace period without the locks
+ * @s: the session of the operation
+ *
+ * CPUs may come online and go offline meanwhile.
+ *
+ * Context: process context with kt_session_control, cpus_read_lock() and
+ * kt_session_lock, which are held again afterwards.
+ */
+void kt_session_synchronize(struct kt_session *s)
+{
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+	kt_session_let_go(s);
+	synchronize_rcu();
+	kt_session_go_on(s);
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test that an operation which waits for a grace period keeps nobody from controlling
+ * other sessions, and that operations on the same session come one after the other.
+ * The module kt_grace lets no grace period end meanwhile.
+ */
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+#include "kt_module.h"
+#include "kt_session.h"
+
+#define HOLD	"/sys/module/kt_grace/parameters/hold"
+
+FIXTURE(busy) {
+	int fd, other;
+};
+
+FIXTURE_SETUP(busy)
+{
+	ASSERT_LE(2, kt_cpus());
+	ASSERT_EQ(0, kt_pin(0));
+	kt_rmmod("kt_grace");
+	ASSERT_EQ(0, kt_insmod("/tests/kt_grace.ko", ""));
+	kt_expedite(false);
+	self->fd = kt_session(KTAPE_MODE_DISCARD, 65536, 4096,
+			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(self->fd, 0);
+	self->other = kt_session(KTAPE_MODE_DISCARD, 65536, 4096,
+				 KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(self->other, 0);
+}
+
+FIXTURE_TEARDOWN(busy)
+{
+	kt_write_text(HOLD, "0");
+	close(self->fd);
+	close(self->other);
+	kt_rmmod("kt_grace");
+}
+
+static int held(void)
+{
+	char text[8] = "";
+	int fd = open(HOLD, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return atoi(text);
+}
+
+static bool hold(void)
+{
+	if (kt_write_text(HOLD, "1"))
+		return false;
+	while (held() == 1)
+		usleep(1000);
+	return held() == 2;
+}
+
+/* An operation in a thread of its own. */
+struct call {
+	int (*run)(int fd);
+	int fd, ret;
+	bool begun, done;
+	pthread_t thread;
+};
+
+static void *call_main(void *arg)
+{
+	struct call *c = arg;
+
+	__atomic_store_n(&c->begun, true, __ATOMIC_RELEASE);
+	c->ret = c->run(c->fd);
+	__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static int call(struct call *c)
+{
+	int ret = pthread_create(&c->thread, NULL, call_main, c);
+
+	while (!ret && !__atomic_load_n(&c->begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	/* Let it come as far as the grace period. */
+	usleep(100000);
+	return ret;
+}
+
+static bool is_done(const struct call *c)
+{
+	return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE);
+}
+
+static int start(int fd)
+{
+	return kt_command(fd, KTAPE_IOC_START);
+}
+
+static int stop(int fd)
+{
+	return kt_command(fd, KTAPE_IOC_STOP);
+}
+
+static int profile(int fd)
+{
+	return kt_profile_only(fd, KT_OPS(KTAPE_EV_PROCESS_RENAME,
+					  KTAPE_EV_PROCESS_EXIT));
+}
+
+static int filter_self(int fd)
+{
+	return kt_filter_pid(fd, getpid(), KTAPE_PID_THREADS);
+}
+
+static int filter_off(int fd)
+{
+	return kt_filter_off(fd, KTAPE_FILTER_PID);
+}
+
+static int (*const operations[])(int fd) = { start, profile, filter_self,
+					     filter_off, stop };
+
+TEST_F_TIMEOUT(busy, others_go_on, 300)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		struct call c = { .run = operations[i], .fd = self->fd };
+		struct ktape_session_info all[8];
+		struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
+		bool early, waited;
+
+		ASSERT_TRUE(hold());
+		ASSERT_EQ(0, call(&c));
+		early = is_done(&c);
+		EXPECT_LE(3, kt_sessions(self->other, all));
+		EXPECT_EQ(0, kt_profile(self->other, &p));
+		/* Neither waited until the thread of kt_grace gave up. */
+		waited = held() != 2;
+		ASSERT_EQ(0, kt_write_text(HOLD, "0"));
+		pthread_join(c.thread, NULL);
+		EXPECT_EQ(0, c.ret);
+		EXPECT_FALSE(early);
+		EXPECT_FALSE(waited) {
+			TH_LOG("operation %zu kept others waiting", i);
+		}
+	}
+}
+
+/* A stop that comes during a start waits for it, and then stops. */
+TEST_F_TIMEOUT(busy, one_after_the_other, 300)
+{
+	struct call first = { .run = start, .fd = self->fd };
+	struct call second = { .run = stop, .fd = self->fd };
+	struct call third = { .run = filter_self, .fd = self->fd };
+	struct kt_take t;
+
+	ASSERT_TRUE(hold());
+	ASSERT_EQ(0, call(&first));
+	ASSERT_EQ(0, call(&second));
+	ASSERT_EQ(0, call(&third));
+	EXPECT_FALSE(is_done(&first));
+	EXPECT_FALSE(is_done(&second));
+	EXPECT_FALSE(is_done(&third));
+	ASSERT_EQ(0, kt_write_text(HOLD, "0"));
+	pthread_join(first.thread, NULL);
+	pthread_join(second.thread, NULL);
+	pthread_join(third.thread, NULL);
+	EXPECT_EQ(0, first.ret);
+	EXPECT_EQ(0, second.ret);
+	EXPECT_EQ(0, third.ret);
+	kt_take(&t, self->fd, NULL, NULL);
+	EXPECT_EQ(0, t.wrong);
+	/* Each CPU has one start and one stop. */
+	EXPECT_EQ(2 * kt_cpus(), t.op[KTAPE_EV_SESSION]);
+}
+
+TEST_HARNESS_MAIN
