@@ -179,7 +179,7 @@ TEST_F(value, features_and_layout_agree)
 			  KTAPE_FEATURE_FILTER | KTAPE_FEATURE_CGROUP |
 			  KTAPE_FEATURE_KPROBE | KTAPE_FEATURE_STACK |
 			  KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT |
-			  KTAPE_FEATURE_TRIGGER,
+			  KTAPE_FEATURE_TRIGGER | KTAPE_FEATURE_GROWS,
 		  f.features & ~KTAPE_FEATURE_POS32);
 	/* The kernel's width, not that of this program. */
 	ASSERT_EQ(0, uname(&u));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test the registry: threads older than the module, changed priorities, names
- * that are evicted, numbers that are reused. Loaded with registry=1024 registry_max=1024.
+ * that a start tells, that are evicted, numbers that are reused. Loaded with registry=1024 registry_max=1024.
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -194,6 +195,103 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 	waitpid(early.tid, NULL, 0);
 	close(ready[0]);
 	close(ready[1]);
+}
+
+/* ---- names of a start ------------------------------------------------------ */
+
+#define CHILDREN	1200	/* more than a control ring has room for */
+
+/* Records of children's ends, by pid. */
+static struct {
+	pid_t first;
+	bool told[4 * CHILDREN];
+} ends;
+
+static bool is_child(uint32_t tid)
+{
+	return tid - (uint32_t)ends.first < ARRAY_SIZE(ends.told);
+}
+
+static void on_end(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+{
+	if (b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
+	    (r->dat20 & 0x1ff) == (KTAPE_OBJ_THREAD | 0x100) &&
+	    is_child(r->args[0]))
+		ends.told[r->args[0] - (uint32_t)ends.first] = true;
+}
+
+/* Count the children that the registry knows, and those of them that were not told. */
+static int children_untold(int *known)
+{
+	const struct ktape_object_entry *e;
+	int untold = 0;
+	size_t nr;
+
+	*known = 0;
+	e = kt_objects(&nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (e[i].type != KTAPE_OBJ_THREAD || !e[i].died ||
+		    !is_child(e[i].id))
+			continue;
+		++*known;
+		untold += !ends.told[e[i].id - (uint32_t)ends.first];
+	}
+	return untold;
+}
+
+/*
+ * More threads than a control ring has room for end while a session is stopped.  Its
+ * next start tells all of them, as fast as they are read, and loses nothing.
+ */
+TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
+{
+	static struct kts t = { .record = on_end };
+	struct kt_buf b = {};
+	uint64_t lost = 0;
+	int fd, dev = kt_open(O_RDWR), known = 0, untold = 1;
+	struct ktape_stats st;
+	ssize_t n;
+
+	fd = kt_create(dev, KTAPE_MODE_DISCARD, 64 << 10, 4096);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		ASSERT_LT(0, pid);
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+		if (!i)
+			ends.first = pid;
+	}
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	for (int i = 0; i < 5000 * kt_scale() && untold; i++) {
+		n = kt_buf_read(&b, fd, 65536);
+		if (n == -EAGAIN)
+			usleep(10000);
+		else
+			ASSERT_LT(0, n);
+		kts_feed(&t, b.p + t.offset, b.len - t.offset);
+		untold = children_untold(&known);
+	}
+	printf("# %d of %d children are in the registry\n", known, CHILDREN);
+	EXPECT_LT(700, known);
+	EXPECT_EQ(0, untold);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	EXPECT_STREQ("", t.error);
+	for (int cpu = 0; cpu < get_nprocs_conf(); cpu++) {
+		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_CONTROL, &st));
+		for (int i = 0; i < KTAPE_LOST_REASONS; i++)
+			lost += st.lost[i][KTAPE_CLASS_CONTROL];
+	}
+	EXPECT_EQ(0, lost);
+	kt_buf_free(&b);
+	close(fd);
+	close(dev);
 }
 
 /* ---- names of programs ----------------------------------------------------- */
