@@ -689,10 +689,13 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 
 /**
  * kt_control_join() - let an online CPU record that had no rings until now
- * @s: the session, which records; it has given the CPU its rings
+ * @s: the session, which records and includes the CPU; it has given it its rings
  * @cpu: the CPU
  *
- * In the order of a start: want bits, a grace period, on-markers.
+ * In the order of a start: want bits, a grace period, on-markers.  If the CPU goes offline
+ * during the grace period, it is marked when it comes back, as each CPU that has rings.
+ *
+ * Context: as kt_session_synchronize().
  */
 void kt_control_join(struct kt_session *s, unsigned int cpu)
 {
@@ -700,8 +703,12 @@ void kt_control_join(struct kt_session *s, unsigned int cpu)
 	struct kt_arrival a;
 
 	lockdep_assert_held(&kt_session_lock);
+	kt_want_plan(s, cpu);
 	smp_call_function_single(cpu, control_on_cpu, &want, 1);
-	synchronize_rcu();
+	cpumask_set_cpu(cpu, &s->joining);
+	kt_session_synchronize(s);
+	if (!cpumask_test_and_clear_cpu(cpu, &s->joining))
+		return;
 	control_prepare_arrival(s, &a);
 	smp_call_function_single(cpu, control_write_arrival, &a, 1);
 }

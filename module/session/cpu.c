@@ -321,12 +321,15 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 {
 	bool needed;
 
+	/* Neither a start nor a stop is under way, so @running is @begun. */
+	kt_session_enter(s);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	needed = late_is_needed(s, cpu);
 	if (needed) {
 		session_give_rings(s, cpu, rings);
-		if (s->running && cpu_online(cpu))
+		if (s->begun && cpu_online(cpu) &&
+		    kt_session_records_on(s, cpu))
 			kt_control_join(s, cpu);
 		else
 			kt_want_set(s, cpu);
@@ -334,6 +337,7 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 	WRITE_ONCE(s->making, 0);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
+	mutex_unlock(&kt_session_control);
 	return needed;
 }
 
@@ -418,6 +422,8 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
+		/* What kt_control_join() would still write is written here. */
+		cpumask_clear_cpu(cpu, &kt_sessions[i]->joining);
 		if (kt_sessions[i]->begun)
 			kt_session_missed_look(kt_sessions[i],
 					       kt_sessions[i]->recordable, NULL);

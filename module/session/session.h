@@ -143,6 +143,7 @@ struct kt_looks {
  * @freeze: stops a full snapshot
  * @late: makes the rings of @late_cpus
  * @late_cpus: CPUs that came online, or are about to, and have to wait for their rings
+ * @joining: CPUs with late rings whose on-markers are to be written
  * @making: 1 while @late is making rings, which count as memory in use
  * @with_rings: bit n: CPU n has rings; set after its @rings
  * @rings: per possible CPU; NULL = the CPU has none; set once, with release
@@ -194,6 +195,7 @@ struct kt_session {
 	struct work_struct freeze;
 	struct work_struct late;
 	struct cpumask late_cpus;
+	struct cpumask joining;
 	unsigned int making;
 	unsigned long *with_rings;
 	struct kt_rings *rings[];
