@@ -47,9 +47,9 @@ shuffled()
 			while (orders-- > 0)
 				for (i = NR; i > 0; i--) {
 					j = 1 + int(rand() * i)
-					t = name[i]
-					name[i] = name[j]
-					name[j] = t
+					t = name[j]
+					name[j] = name[i]
+					name[i] = t
 					print t
 				}
 		}'
