@@ -34,31 +34,62 @@ static void file_free(struct kt_file *kf)
 	if (kf->polled)
 		atomic_dec(&kf->session->owner.waiting);
 	atomic_dec(&kf->session->files);
+	if (kf->holds)
+		kt_session_unhold(kf->session);
 	kt_session_put(kf->session);
+	kt_quota_return(&kf->quota);
 	kvfree(kf->buf);
 	kfree(kf);
 }
 
 /*
- * Allocate the state of a descriptor for @s.  Takes over the caller's reference to
- * the session, also on failure.
+ * Return true if the caller has the right to control sessions, also by a descriptor
+ * that it opens for reading.
  */
-static struct kt_file *file_make(struct kt_session *s)
+static bool file_is_trusted(bool control)
+{
+	return control || !dev_by_mode ||
+	       ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
+	       ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
+}
+
+/*
+ * Allocate the state of a descriptor for @s, which may control the session if @control
+ * is true.  Takes over the caller's reference to the session on success.
+ */
+static struct kt_file *file_make(struct kt_session *s, bool control)
 {
 	struct kt_file *kf = kzalloc(sizeof(*kf), GFP_KERNEL_ACCOUNT);
+	bool trusted = file_is_trusted(control);
+	int ret = -ENOMEM;
 
 	if (!kf)
-		goto err;
+		return ERR_PTR(-ENOMEM);
 	kf->session = s;
 	mutex_init(&kf->lock);
-	if (kt_reader_init(&kf->reader, s))
-		goto err;
+	if (!trusted) {
+		ret = kt_quota_take(&kf->quota,
+				    sizeof(*kf) + kt_reader_bytes());
+		if (ret)
+			goto err;
+	}
+	ret = kt_reader_init(&kf->reader, s, trusted);
+	if (ret)
+		goto err_quota;
+	ret = -ENOENT;
+	if (control && !kt_session_hold(s))
+		goto err_reader;
+	kf->holds = control;
 	atomic_inc(&s->files);
 	return kf;
+
+err_reader:
+	kt_reader_exit(&kf->reader, s);
+err_quota:
+	kt_quota_return(&kf->quota);
 err:
 	kfree(kf);
-	kt_session_put(s);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(ret);
 }
 
 /* Make a file a stream that has no position, but can seek to both of its ends. */
@@ -68,6 +99,20 @@ static int file_open_stream(struct inode *inode, struct file *file)
 
 	file->f_mode |= FMODE_LSEEK;
 	return ret;
+}
+
+/*
+ * Give a file the address space of its session, so that the session's mappings, and
+ * no others, can be unmapped.  All files of anon_inode_getfile() share one inode.
+ */
+static void file_own_mapping(struct file *file, struct kt_session *s)
+{
+	const struct address_space *shared = file->f_mapping;
+
+	/* The same for all files. */
+	WRITE_ONCE(s->mapping.host, shared->host);
+	WRITE_ONCE(s->mapping.a_ops, shared->a_ops);
+	file->f_mapping = &s->mapping;
 }
 
 /**
@@ -134,9 +179,11 @@ static int kt_dev_open(struct inode *inode, struct file *file)
 	if (ret)
 		return ret;
 	refcount_inc(&dev_session0->users);
-	kf = file_make(dev_session0);
-	if (IS_ERR(kf))
+	kf = file_make(dev_session0, kt_dev_may_control(file));
+	if (IS_ERR(kf)) {
+		kt_session_put(dev_session0);
 		return PTR_ERR(kf);
+	}
 	/* CLEAR for ": > /dev/ktape", because devices have no ftruncate(). */
 	if ((file->f_flags & O_TRUNC) && (file->f_mode & FMODE_WRITE))
 		kt_session_clear(dev_session0);
@@ -160,17 +207,23 @@ static int kt_dev_release(struct inode *inode, struct file *file)
  */
 struct file *kt_dev_open_session(struct kt_session *s, int flags)
 {
-	struct kt_file *kf = file_make(s);
+	/* As kt_dev_may_control() says of the file: the caller is its opener. */
+	struct kt_file *kf =
+		file_make(s, flags == O_RDWR && kt_dev_trusted());
 	struct file *file;
 
-	if (IS_ERR(kf))
+	if (IS_ERR(kf)) {
+		kt_session_put(s);
 		return ERR_CAST(kf);
+	}
 	file = anon_inode_getfile("[ktape]", &kt_dev_fops, kf,
 				  flags | O_CLOEXEC);
-	if (IS_ERR(file))
+	if (IS_ERR(file)) {
 		file_free(kf);
-	else
-		file_open_stream(file_inode(file), file);
+		return file;
+	}
+	file_own_mapping(file, s);
+	file_open_stream(file_inode(file), file);
 	return file;
 }
 

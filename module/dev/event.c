@@ -148,13 +148,13 @@ static int filter_ioctl_get(struct kt_session *s, struct ktape_filter *f)
 	const struct kt_filter_kind *kind = &kt_filter_kinds[f->kind];
 	u32 room = f->nr;
 	void *entries;
-	int ret = 0;
+	int ret;
 
 	entries = kvcalloc(kind->max, kind->get_size, GFP_KERNEL);
 	if (!entries)
 		return -ENOMEM;
-	kt_session_filter_get(s, f, entries);
-	if (copy_to_user(u64_to_user_ptr(f->entries), entries,
+	ret = kt_session_filter_get(s, f, entries);
+	if (!ret && copy_to_user(u64_to_user_ptr(f->entries), entries,
 			 array_size(min(room, f->nr), kind->get_size)))
 		ret = -EFAULT;
 	kvfree(entries);

@@ -18,8 +18,20 @@
 #include "dev.h"
 
 /**
+ * struct kt_quota - what an opener without control rights has taken
+ * @user: counts of the user; NULL: the opener has control rights and no limit
+ * @bytes: bytes of @user that belong to this descriptor
+ */
+struct kt_quota {
+	struct kt_user *user;
+	size_t bytes;
+};
+
+/**
  * struct kt_file - an open descriptor
  * @session: session of the descriptor
+ * @holds: may control the session, and keeps it from ending
+ * @quota: memory of this descriptor that counts for its opener
  * @reader: the descriptor as a reader of that session
  * @lock: serialises read() and protects the members below except @watermark and
  *	@polled; taken before all other locks
@@ -38,9 +50,13 @@
  *	this one word without @lock
  * @damaged: the next read() returns -EIO, because the last one delivered packets
  *	before it came to a damaged block
+ * @drained: read() has returned 0, because the session has stopped and everything
+ *	was delivered
  */
 struct kt_file {
 	struct kt_session *session;
+	bool holds;
+	struct kt_quota quota;
 	struct kt_reader reader;
 	struct mutex lock;
 	u64 watermark;
@@ -56,6 +72,7 @@ struct kt_file {
 	size_t len;
 	size_t left;
 	bool damaged;
+	bool drained;
 };
 
 /* Arguments of all commands; each begins with its size. */
@@ -91,6 +108,12 @@ int kt_dev_allowed(void);
 bool kt_dev_reads_log(void);
 bool kt_dev_may_control(const struct file *file);
 long kt_ioctl_features(struct file *file, union kt_ioctl_arg *arg);
+
+/* quota.c */
+int kt_quota_take(struct kt_quota *q, size_t bytes);
+int kt_quota_add(struct kt_quota *q, size_t bytes);
+void kt_quota_sub(struct kt_quota *q, size_t bytes);
+void kt_quota_return(struct kt_quota *q);
 
 /* ioctl.c */
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);

@@ -6,6 +6,10 @@
  * has touched.  So a page that was zapped is inserted again at the next access,
  * and freeing a ring never frees a mapped page.
  *
+ * When the rings of a session that has ended are taken away, its mappings are zapped,
+ * and a further access is a bus error.  .fault inserts the page itself, with the
+ * rings still there: a page that it only returned could be inserted after the zap.
+ *
  * File offsets: all regions of a session have the same distance, which is what the
  * largest of them needs.
  */
@@ -63,13 +67,17 @@ static struct page *map_page_at(const struct kt_session *s, unsigned long pgoff)
 static vm_fault_t map_fault(struct vm_fault *vmf)
 {
 	struct kt_file *kf = vmf->vma->vm_file->private_data;
-	struct page *page = map_page_at(kf->session, vmf->pgoff);
+	struct kt_session *s = kf->session;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	struct page *page;
 
-	if (!page)
-		return VM_FAULT_SIGBUS;
-	get_page(page);
-	vmf->page = page;
-	return 0;
+	if (!kt_session_rings_get(s))
+		return ret;
+	page = map_page_at(s, vmf->pgoff);
+	if (page)
+		ret = vmf_insert_page(vmf->vma, vmf->address, page);
+	kt_session_rings_put(s);
+	return ret;
 }
 
 static int map_refuse_split(struct vm_area_struct *vma, unsigned long addr)
@@ -90,9 +98,11 @@ static const struct vm_operations_struct map_vm_ops = {
  * A mapping keeps the file open, and the file keeps the session.  So .open and
  * .close have nothing to count, even if the process forks.
  *
- * Context: process context with the mmap lock; takes no lock of this module.
+ * Context: process context with the mmap lock; takes no lock of this module but
+ * rings_lock.
  * Return: 0; -EPERM: writable or executable; -EINVAL: private, or not within one
- * region; -ENODEV: a ring of a persistent session, or the data cache has aliases.
+ * region; -ENODEV: a ring of a persistent session, or the data cache has aliases;
+ * -ESTALE: the rings were taken away.
  */
 int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -100,6 +110,7 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	unsigned long pages = map_region_pages(kf->session);
 	unsigned long count = vma_pages(vma);
 	unsigned long first = vma->vm_pgoff % pages;
+	bool inside;
 
 	/* The reader would not see what the kernel writes through its mapping. */
 	if (kt_dcache_is_aliasing())
@@ -114,10 +125,16 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	if (kf->session->mode == KTAPE_MODE_PERSISTENT &&
 	    vma->vm_pgoff / pages < nr_cpu_ids * KTAPE_RINGS_PER_CPU)
 		return -ENODEV;
-	if (!map_page_at(kf->session, vma->vm_pgoff) ||
-	    !map_page_at(kf->session, vma->vm_pgoff + count - 1))
+	if (!kt_session_rings_get(kf->session))
+		return -ESTALE;
+	inside = map_page_at(kf->session, vma->vm_pgoff) &&
+		 map_page_at(kf->session, vma->vm_pgoff + count - 1);
+	kt_session_rings_put(kf->session);
+	if (!inside)
 		return -EINVAL;
-	kt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
+	/* VM_MIXEDMAP is for vmf_insert_page(). */
+	kt_vm_flags_mod(vma,
+			VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY | VM_MIXEDMAP,
 			VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_ops = &map_vm_ops;
 	return 0;
@@ -135,6 +152,30 @@ static void map_describe_ring(const struct kt_session *s, unsigned int index,
 	e->data_size = r->size;
 }
 
+/* Describe region @index.  Return: false: there is no such region. */
+static bool map_describe(struct kt_session *s, unsigned int index,
+			 struct ktape_layout_entry *e)
+{
+	struct kt_ring *r;
+
+	if (index == map_regions() - 1) {
+		e->cpu = -1;
+		e->kind = KTAPE_RING_REGISTRY;
+		e->offset = map_region_offset(s, index);
+		e->data_size = (u64)kt_registry_entries() *
+			       sizeof(struct ktape_object_entry);
+		return true;
+	}
+	if (!kt_session_rings_get(s))
+		return false;
+	r = kt_session_ring(s, index / KTAPE_RINGS_PER_CPU,
+			    index % KTAPE_RINGS_PER_CPU);
+	if (r)
+		map_describe_ring(s, index, r, e);
+	kt_session_rings_put(s);
+	return r;
+}
+
 /**
  * kt_ioctl_layout() - list the regions that can be mapped
  * @file: the descriptor
@@ -149,30 +190,18 @@ long kt_ioctl_layout(struct file *file, union kt_ioctl_arg *arg)
 	struct kt_session *s = kt_file_of(file)->session;
 	struct ktape_layout_entry __user *to = u64_to_user_ptr(l->entries);
 	unsigned int i, found = 0;
-	struct kt_ring *r;
 
 	for (i = 0; i < map_regions(); i++) {
 		struct ktape_layout_entry e = {};
 
-		r = kt_session_ring(s, i / KTAPE_RINGS_PER_CPU,
-				    i % KTAPE_RINGS_PER_CPU);
-		if (r) {
-			map_describe_ring(s, i, r, &e);
-		} else if (i == map_regions() - 1) {
-			e.cpu = -1;
-			e.kind = KTAPE_RING_REGISTRY;
-			e.offset = map_region_offset(s, i);
-			e.data_size = (u64)kt_registry_entries() *
-				      sizeof(struct ktape_object_entry);
-		} else {
+		if (!map_describe(s, i, &e))
 			continue;
-		}
 		if (found < l->nr && copy_to_user(to + found, &e, sizeof(e)))
 			return -EFAULT;
 		found++;
 	}
 	l->nr = found;
-	l->session = s->id;
+	l->session = kt_session_number(s);
 	l->mode = s->mode;
 	l->running = READ_ONCE(s->running);
 	l->generation = READ_ONCE(s->owner.generation);

@@ -100,37 +100,54 @@ static unsigned int read_pass_absent(struct kt_file *kf, unsigned int at)
 }
 
 /*
- * Fill the buffer with a packet of the next ring that has one.
+ * Copy a packet of one ring into the buffer.  The ring may be taken away before and
+ * after that, so the copy is made between kt_session_rings_get() and _put().
  * Return: bytes of the packet; 0: there is none; -EIO: a block is damaged and was
- * skipped.
+ * skipped; -ESTALE: the rings were taken away.
+ */
+static ssize_t read_refill_ring(struct kt_file *kf, unsigned int cpu,
+				unsigned int kind, bool part)
+{
+	struct kt_session *s = kf->session;
+	ssize_t length = 0;
+	struct kt_cursor *c;
+	struct kt_ring *r;
+	u64 pos;
+
+	if (!kt_session_rings_get(s))
+		return -ESTALE;
+	r = kt_session_ring(s, cpu, kind);
+	if (r) {
+		c = kt_reader_cursor(&kf->reader, cpu, kind);
+		pos = c->pos;
+		length = kt_packet_copy(r, c, &pos, kf->buf, part);
+		if (pos != c->pos)
+			kt_reader_moved(&kf->reader, s, cpu, kind, pos);
+	}
+	kt_session_rings_put(s);
+	return length;
+}
+
+/*
+ * Fill the buffer with a packet of the next ring that has one.
+ * Return: bytes of the packet; 0: there is none; else as read_refill_ring().
  */
 static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 {
 	unsigned int nr = read_nr_rings();
 	struct kt_session *s = kf->session;
-	unsigned int i, at, cpu, kind;
-	struct kt_cursor *c;
-	struct kt_ring *r;
+	unsigned int i, at;
 	ssize_t length;
 	bool part;
-	u64 pos;
 
 	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
 		i += read_pass_absent(kf, (kf->next_ring + i) % nr);
 		if (i >= nr)
 			break;
 		at = (kf->next_ring + i) % nr;
-		cpu = at / KTAPE_RINGS_PER_CPU;
-		kind = at % KTAPE_RINGS_PER_CPU;
-		r = kt_session_ring(s, cpu, kind);
 		part = read_take_part(kf) || parts;
-		if (!r)
-			continue;
-		c = kt_reader_cursor(&kf->reader, cpu, kind);
-		pos = c->pos;
-		length = kt_packet_copy(r, c, &pos, kf->buf, part);
-		if (pos != c->pos)
-			kt_reader_moved(&kf->reader, s, cpu, kind, pos);
+		length = read_refill_ring(kf, at / KTAPE_RINGS_PER_CPU,
+					  at % KTAPE_RINGS_PER_CPU, part);
 		if (!length)
 			continue;
 		kf->next_ring = (at + 1) % nr;
@@ -210,7 +227,8 @@ static int read_wait(struct kt_file *kf)
  * Fill the bounce buffer.  With @wait, wait for data; with @parts, take parts of
  * open blocks without waiting for a sweep.
  * Return: bytes; 0: the session has stopped and everything was delivered; -EAGAIN;
- * -EIO; -ERESTARTSYS.
+ * -EIO; -ESTALE: the rings were taken away before everything was delivered;
+ * -ERESTARTSYS.
  */
 static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 {
@@ -218,6 +236,8 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 	ssize_t length;
 	int ret;
 
+	if (READ_ONCE(kf->session->taken))
+		return kf->drained ? 0 : -ESTALE;
 	if (kf->phase == PHASE_METADATA) {
 		length = read_refill_metadata(kf);
 		if (length)
@@ -237,8 +257,15 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 		smp_rmb();
 		read_begin_sweep(kf);
 		length = read_refill_data(kf, parts || !running);
-		if (length || !running)
+		if (length)
 			return length;
+		if (!running) {
+			/* Taken away meanwhile: it passed over all rings. */
+			if (READ_ONCE(kf->session->taken))
+				return -ESTALE;
+			kf->drained = true;
+			return 0;
+		}
 		if (!wait)
 			return -EAGAIN;
 		if (signal_pending(current))
@@ -254,13 +281,19 @@ static int read_make_buffer(struct kt_file *kf)
 {
 	struct kt_session *s = kf->session;
 	void *buf;
+	int ret;
 
 	if (kf->buf)
 		return 0;
 	kf->buf_size = max(s->block_size[0], s->block_size[1]);
+	ret = kt_quota_add(&kf->quota, kf->buf_size);
+	if (ret)
+		return ret;
 	buf = kvzalloc(kf->buf_size, GFP_KERNEL_ACCOUNT);
-	if (!buf)
+	if (!buf) {
+		kt_quota_sub(&kf->quota, kf->buf_size);
 		return -ENOMEM;
+	}
 	/* poll() looks without the lock whether there is one. */
 	WRITE_ONCE(kf->buf, buf);
 	kf->swept = jiffies;
@@ -312,7 +345,8 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
  *
  * Context: process context, may sleep.
  * Return: bytes; 0: the session has stopped and everything was read; -EAGAIN,
- * -EFAULT, -ENOMEM, -ERESTARTSYS; -EIO: a block of a persistent session is
+ * -EFAULT, -ENOMEM, -ERESTARTSYS; -ESTALE: the session has ended, and its rings were
+ * taken away before everything was read; -EIO: a block of a persistent session is
  * damaged, and the next call goes on behind it.
  */
 ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
@@ -355,6 +389,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 	kf->registry_seq = 0;
 	WRITE_ONCE(kf->left, 0);
 	WRITE_ONCE(kf->damaged, false);
+	kf->drained = false;
 	kt_reader_seek(&kf->reader, kf->session, whence == SEEK_END);
 	mutex_unlock(&kf->lock);
 	return 0;
@@ -380,7 +415,7 @@ static bool read_has_begun(const struct kt_file *kf)
  * Context: process context.
  * Return: EPOLLIN: a ring has as many unread bytes as the watermark, or read() has
  * delivered part of a packet; EPOLLIN | EPOLLHUP: the session does not record;
- * EPOLLPRI in addition: it is a full snapshot.
+ * EPOLLPRI in addition: it is a full snapshot; EPOLLERR: its rings were taken away.
  */
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 {
@@ -400,7 +435,8 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	/* Pairs with the release in session_stop_running(): frozen is final. */
 	if (!smp_load_acquire(&s->running))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP |
-		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0);
+		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0) |
+		       (READ_ONCE(s->taken) ? EPOLLERR : 0);
 	if (read_has_begun(kf) || read_has_enough(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
 	/* Writers wake pollers at full blocks only: look again after a while. */
@@ -468,19 +504,24 @@ static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 		kfree(p);
 		return -ERESTARTSYS;
 	}
+	ret = -ESTALE;
+	if (!kt_session_rings_get(kf->session))
+		goto out;
 	/* A recording snapshot may yet be cut below these positions. */
 	ret = -EINVAL;
 	if (kt_session_holds_back(kf->session))
-		goto out;
+		goto out_rings;
 	ret = consumer_check_positions(kf, p, c->nr);
 	if (ret)
-		goto out;
+		goto out_rings;
 	for (i = 0; i < c->nr; i++) {
 		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
 				p[i].position);
 		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,
 				p[i].position);
 	}
+out_rings:
+	kt_session_rings_put(kf->session);
 out:
 	mutex_unlock(&kf->lock);
 	kfree(p);
@@ -493,7 +534,8 @@ out:
  * @arg: struct ktape_consumer
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL, -EPERM, -EFAULT, -ENOMEM, -ERESTARTSYS.
+ * Return: 0; -EINVAL, -EPERM, -EFAULT, -ENOMEM, -ERESTARTSYS; -ESTALE: the rings
+ * were taken away.
  */
 long kt_ioctl_consumer(struct file *file, union kt_ioctl_arg *arg)
 {
@@ -535,34 +577,14 @@ long kt_ioctl_watermark(struct file *file, union kt_ioctl_arg *arg)
 	return 0;
 }
 
-/**
- * kt_ioctl_reader() - describe the descriptor as a reader of one ring
- * @file: the descriptor
- * @arg: struct ktape_reader_info; filled
- *
- * Context: process context, may sleep.
- * Return: 0; -EINVAL; -ENXIO: no such ring; -ERESTARTSYS.
- */
-long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
+/* Fill @info for the ring @r, the file being locked against read(). */
+static void reader_describe(const struct kt_file *kf, struct kt_ring *r,
+			    struct ktape_reader_info *info)
 {
-	struct ktape_reader_info *info = &arg->reader;
-	struct kt_file *kf = kt_file_of(file);
 	const struct kt_reader *rd = &kf->reader;
-	const struct kt_cursor *c;
-	struct kt_ring *r;
-	u64 commit;
+	const struct kt_cursor *c = kt_reader_cursor(rd, r->cpu, r->kind);
+	u64 commit = kt_ring_commit(r);
 
-	if (info->flags || info->id || info->reserved)
-		return -EINVAL;
-	r = kt_session_ring(kf->session, info->cpu, info->kind);
-	if (!r)
-		return -ENXIO;
-	/* read() changes the counts, and may wait with the lock held. */
-	if (mutex_lock_interruptible(&kf->lock))
-		return -ERESTARTSYS;
-	c = kt_reader_cursor(rd, array_index_nospec(info->cpu, nr_cpu_ids),
-			     array_index_nospec(info->kind,
-						KTAPE_RINGS_PER_CPU));
 	/* An eviction changes the three, and takes only this lock. */
 	spin_lock(&kf->session->reader_lock);
 	info->flags = (rd->registered ? KTAPE_READER_REGISTERED : 0) |
@@ -571,10 +593,41 @@ long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
 	spin_unlock(&kf->session->reader_lock);
 	info->id = rd->id;
 	info->position = c->pos;
-	commit = kt_ring_commit(r);
 	info->unread = kt_position_before(c->pos, commit) ? commit - c->pos : 0;
 	info->records = c->records;
 	info->lapped = c->lapped;
+}
+
+/**
+ * kt_ioctl_reader() - describe the descriptor as a reader of one ring
+ * @file: the descriptor
+ * @arg: struct ktape_reader_info; filled
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; -ENXIO: no such ring; -ESTALE: the rings were taken away;
+ * -ERESTARTSYS.
+ */
+long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_reader_info *info = &arg->reader;
+	struct kt_file *kf = kt_file_of(file);
+	struct kt_session *s = kf->session;
+	struct kt_ring *r;
+	long ret = -ESTALE;
+
+	if (info->flags || info->id || info->reserved)
+		return -EINVAL;
+	/* read() changes the counts, and may wait with the lock held. */
+	if (mutex_lock_interruptible(&kf->lock))
+		return -ERESTARTSYS;
+	if (!kt_session_rings_get(s))
+		goto out;
+	r = kt_session_ring(s, info->cpu, info->kind);
+	if (r)
+		reader_describe(kf, r, info);
+	ret = r ? 0 : -ENXIO;
+	kt_session_rings_put(s);
+out:
 	mutex_unlock(&kf->lock);
-	return 0;
+	return ret;
 }

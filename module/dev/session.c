@@ -97,6 +97,7 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 	ret = session_install_fd(s, O_RDWR);
 	if (ret < 0)
 		kt_session_end(s);
+	kt_session_unhold(s);
 	kt_session_put(s);
 	return ret;
 }
@@ -114,17 +115,19 @@ long kt_ioctl_sessions(struct file *file, union kt_ioctl_arg *arg)
 	struct ktape_session_list *l = &arg->sessions;
 	char __user *to = u64_to_user_ptr(l->entries);
 	u32 size = min_t(u32, l->entry_size, sizeof(struct ktape_session_info));
-	unsigned int id, found = 0;
+	unsigned int place, found = 0;
 
 	if (l->reserved || l->entry_size > PAGE_SIZE ||
-	    l->entry_size < sizeof(struct ktape_session_info))
+	    l->entry_size < KTAPE_SESSION_INFO_FIRST)
 		return -EINVAL;
-	for (id = 0; id < KT_SESSIONS; id++) {
+	for (place = 0;; place++) {
 		struct ktape_session_info info = {};
 
-		kt_session_describe(id, &info);
-		if (info.id != id)
-			continue;
+		if (!kt_session_describe(place, &info)) {
+			if (place < KT_SESSIONS)
+				continue;
+			break;
+		}
 		if (found < l->nr) {
 			if (copy_to_user(to, &info, size) ||
 			    clear_user(to + size, l->entry_size - size))
@@ -217,7 +220,7 @@ long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
  * @arg: struct ktape_profile; filled with the profile in force
  *
  * Context: process context, may sleep.
- * Return: 0; -EPERM, -EINVAL.
+ * Return: 0; -EPERM, -EINVAL; -ENODEV: the session has ended.
  */
 long kt_ioctl_profile(struct file *file, union kt_ioctl_arg *arg)
 {
@@ -233,8 +236,7 @@ long kt_ioctl_profile(struct file *file, union kt_ioctl_arg *arg)
 		if (!kt_session_mask_ok(p->mask))
 			return -EINVAL;
 	}
-	kt_session_profile(kt_file_of(file)->session, p);
-	return 0;
+	return kt_session_profile(kt_file_of(file)->session, p);
 }
 
 /**
@@ -300,27 +302,12 @@ long kt_ioctl_flush(struct file *file, union kt_ioctl_arg *arg)
 				    kt_session_flush(kt_file_of(file)->session);
 }
 
-/**
- * kt_ioctl_stats() - return the positions and counts of one ring
- * @file: the descriptor
- * @arg: struct ktape_stats; filled
- *
- * Context: process context, may sleep.
- * Return: 0; -EINVAL; -ENXIO: no such ring.
- */
-long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
+/* Fill @st with the positions and counts of a ring. */
+static void stats_fill(struct kt_ring *r, struct ktape_stats *st)
 {
-	struct ktape_stats *st = &arg->stats;
-	const struct ktape_ring_page *page;
+	const struct ktape_ring_page *page = r->page;
 	unsigned int class, i;
-	struct kt_ring *r;
 
-	if (st->flags)
-		return -EINVAL;
-	r = kt_session_ring(kt_file_of(file)->session, st->cpu, st->kind);
-	if (!r)
-		return -ENXIO;
-	page = r->page;
 	st->commit = kt_ring_commit(r);
 	st->tail = kt_ring_tail(r);
 	st->floor = kt_wide_load(&r->floor);
@@ -332,7 +319,31 @@ long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
 		for (i = 0; i < KTAPE_LOST_REASONS; i++)
 			st->lost[i][class] = kt_count_read(&page->lost[i][class]);
 	}
-	return 0;
+}
+
+/**
+ * kt_ioctl_stats() - return the positions and counts of one ring
+ * @file: the descriptor
+ * @arg: struct ktape_stats; filled
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; -ENXIO: no such ring; -ESTALE: the rings were taken away.
+ */
+long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct kt_session *s = kt_file_of(file)->session;
+	struct ktape_stats *st = &arg->stats;
+	struct kt_ring *r;
+
+	if (st->flags)
+		return -EINVAL;
+	if (!kt_session_rings_get(s))
+		return -ESTALE;
+	r = kt_session_ring(s, st->cpu, st->kind);
+	if (r)
+		stats_fill(r, st);
+	kt_session_rings_put(s);
+	return r ? 0 : -ENXIO;
 }
 
 /**
@@ -341,7 +352,7 @@ long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
  * @arg: struct ktape_policy; filled with the policy in force
  *
  * Context: process context, may sleep.
- * Return: 0; -EPERM, -EINVAL.
+ * Return: 0; -EPERM, -EINVAL; -ENODEV: the session has ended.
  */
 long kt_ioctl_policy(struct file *file, union kt_ioctl_arg *arg)
 {
@@ -354,8 +365,7 @@ long kt_ioctl_policy(struct file *file, union kt_ioctl_arg *arg)
 		return -EINVAL;
 	if (p->op == KTAPE_POLICY_GET && (p->shed_percent || p->stall_ms))
 		return -EINVAL;
-	kt_session_policy(kt_file_of(file)->session, p);
-	return 0;
+	return kt_session_policy(kt_file_of(file)->session, p);
 }
 
 /* ---- memory that survives a reset -------------------------------------------- */

@@ -31,15 +31,20 @@
  * @cpu: any number
  * @kind: any number
  *
+ * The ring exists as long as the session is held by someone with control rights;
+ * otherwise while the caller has kt_session_rings_get(), or reader_lock.
+ *
  * Context: any.
- * Return: the ring; NULL: no such CPU or kind, or the CPU has no rings.
+ * Return: the ring; NULL: no such CPU or kind, the CPU has no rings, or they were
+ * taken away.
  */
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind)
 {
 	const struct kt_rings *rings;
 
-	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU)
+	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU ||
+	    READ_ONCE(s->taken))
 		return NULL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);

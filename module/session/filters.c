@@ -602,7 +602,9 @@ int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 	int ret;
 
 	kt_session_enter(s);
-	if (nr || !kt_filter_kinds[kind].empty_is_off)
+	if (s->gone)
+		ret = -ENODEV;
+	else if (nr || !kt_filter_kinds[kind].empty_is_off)
 		ret = filters_set(s, kind, entries, nr);
 	else
 		ret = filters_off(s, kind);
@@ -616,14 +618,14 @@ int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
  * @kind: enum ktape_filter_kind
  *
  * Context: process context, may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENODEV: the session has ended; -ENOMEM.
  */
 int kt_session_filter_off(struct kt_session *s, u32 kind)
 {
 	int ret;
 
 	kt_session_enter(s);
-	ret = filters_off(s, kind);
+	ret = s->gone ? -ENODEV : filters_off(s, kind);
 	mutex_unlock(&kt_session_control);
 	return ret;
 }
@@ -635,14 +637,20 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
  * @entries: zeroed, with room for all entries of the kind; or NULL
  *
  * Context: process context, may sleep.
+ * Return: 0; -ENODEV: the session has ended.
  */
-void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
-			    void *entries)
+int kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
+			  void *entries)
 {
 	const struct kt_filter_kind *kind = &kt_filter_kinds[to->kind];
 	const struct kt_filters *f;
 
 	kt_session_enter(s);
+	/* Another session may have its number. */
+	if (s->gone) {
+		mutex_unlock(&kt_session_control);
+		return -ENODEV;
+	}
 	f = filters_of_session(s);
 	to->generation = s->owner.generation;
 	to->active = f && kt_filter_in_force(f, to->kind);
@@ -652,6 +660,7 @@ void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
 	if (to->nr && entries)
 		kind->get(f, entries);
 	mutex_unlock(&kt_session_control);
+	return 0;
 }
 
 /**

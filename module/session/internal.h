@@ -7,8 +7,8 @@
 
 /*
  * Lock order: kt_session_control, then either the locks of the probes or CPU
- * hotplug, kt_session_lock, reader_lock.  mmap() and page faults take none of
- * them.
+ * hotplug, kt_session_lock, rings_lock, reader_lock.  mmap() and page faults take
+ * rings_lock, for reading, and none of the others.
  *
  * kt_session_control serialises control operations: create, destroy, start,
  * stop, profile, filters, triggers.  An operation that waits for a grace period
@@ -17,16 +17,26 @@
  *
  * Rings are allocated and freed without either lock, because that may take
  * seconds.  A new session reserves its number, name and memory first and is
- * published when its rings exist.  A destroyed session is withdrawn first and
- * gives its number and memory back when its rings are freed.
+ * published when its rings exist.  A session that ends is withdrawn first, which
+ * gives number and name back, and its memory counts until its rings are freed.
+ *
+ * kt_sessions has the sessions by number, kt_sessions_ended those without one that
+ * still have rings.  Both change with both locks held.
  */
 extern struct mutex kt_session_control;
 extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
+extern struct list_head kt_sessions_ended;
 
 /* session.c */
 u64 kt_session_cpu_bytes(const struct kt_session *s);
 bool kt_session_has_room(const struct kt_session *s);
+void kt_session_dealloc(struct kt_session *s);
+
+/* end.c */
+void kt_session_end_init(struct kt_session *s);
+bool kt_session_reclaim(void);
+u32 kt_session_left_ms(const struct kt_session *s);
 
 /* cpu.c */
 int kt_session_make_rings(struct kt_session *s,
@@ -91,6 +101,7 @@ void kt_session_tell_end(struct kt_session *s);
 void kt_session_policy_init(struct kt_session *s);
 void kt_session_sheds(struct kt_session *s);
 void kt_session_watch(struct kt_session *s);
+void kt_session_announce(struct kt_session *s);
 
 /* filters.c */
 void kt_session_filters_exit(struct kt_session *s);

@@ -252,13 +252,18 @@ void kt_session_profile_locked(struct kt_session *s, const u64 *mask)
  * @p: in: operation, flags and operand, checked; out: profile in force
  *
  * Context: process context, may sleep.
+ * Return: 0; -ENODEV: a change, and the session has ended.
  */
-void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
+int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 {
 	u64 mask[KTAPE_MASK_WORDS];
 	unsigned int i;
 
 	kt_session_enter(s);
+	if (p->op != KTAPE_PROFILE_GET && s->gone) {
+		mutex_unlock(&kt_session_control);
+		return -ENODEV;
+	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
 		if (p->op == KTAPE_PROFILE_SET)
 			mask[i] = p->mask[i];
@@ -277,6 +282,7 @@ void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 	p->generation = s->owner.generation;
 	memcpy(p->mask, s->mask, sizeof(p->mask));
 	mutex_unlock(&kt_session_control);
+	return 0;
 }
 
 /**

@@ -4,12 +4,15 @@
  * they are slow.
  *
  * A discard session waits for its consumers: the registered readers, or, while
- * there are none, the files that called read().  The consumer word of a ring is
- * the least position of the consumers, and only grows.  Writers overwrite no data at
- * or above it.
+ * there are none, the files that called read() and whose opener has the right to
+ * control.  The consumer word of a ring is the least position of the consumers, and
+ * only grows.  Writers overwrite no data at or above it.
  *
  * When a ring fills up, the session drops classes of low priority first
  * (shedding).  A consumer that stops reading is evicted after a time.
+ *
+ * All other files that called read() are guests.  They neither delay a writer nor
+ * make room for one: a guest is evicted when a ring would be full because of it.
  */
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
@@ -71,15 +74,28 @@ static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 }
 
 /**
+ * kt_reader_bytes() - return the memory that each reader takes
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kt_reader_bytes(void)
+{
+	return nr_cpu_ids * KTAPE_RINGS_PER_CPU * sizeof(struct kt_cursor);
+}
+
+/**
  * kt_reader_init() - add a reader for a file that was opened
  * @rd: the reader, zeroed
  * @s: the session
+ * @trusted: the opener has the right to control
  *
  * Context: process context.
  * Return: 0 or -ENOMEM.
  */
-int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
+int kt_reader_init(struct kt_reader *rd, struct kt_session *s, bool trusted)
 {
+	rd->trusted = trusted;
 	rd->cursor = kvcalloc(nr_cpu_ids * KTAPE_RINGS_PER_CPU,
 			      sizeof(*rd->cursor), GFP_KERNEL_ACCOUNT);
 	if (!rd->cursor)
@@ -92,15 +108,50 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 	return 0;
 }
 
-/* Add a reader to the list of possible consumers, or remove it. */
-static void reader_list_waited(struct kt_reader *rd, struct kt_session *s)
+/* Add a reader to the list of possible consumers or of guests, or remove it. */
+static void reader_list(struct kt_reader *rd, struct kt_session *s)
 {
-	bool waited = rd->registered || rd->reads;
+	bool listed = rd->registered || rd->reads;
 
-	if (waited && list_empty(&rd->node))
-		list_add_tail(&rd->node, &s->readers);
-	else if (!waited && !list_empty(&rd->node))
+	if (listed && list_empty(&rd->node))
+		list_add_tail(&rd->node, rd->trusted ? &s->readers : &s->guests);
+	else if (!listed && !list_empty(&rd->node))
 		list_del_init(&rd->node);
+}
+
+/* Note an evicted guest, and see that it is announced.  Called with reader_lock. */
+static void guest_evict(struct kt_reader *rd, struct kt_session *s)
+{
+	bool soon = time_before(jiffies, s->announced + HZ);
+
+	rd->reads = false;
+	rd->evicted = true;
+	reader_list(rd, s);
+	if (s->nr_evictions < KT_EVICTIONS)
+		s->evictions[s->nr_evictions] =
+			(struct kt_stalled){ .id = rd->id, .pid = rd->pid };
+	s->nr_evictions++;
+	schedule_delayed_work(&s->announce, soon ? HZ : 0);
+}
+
+/*
+ * Evict the guests because of which a ring would be full.  Called with reader_lock
+ * when a consumer has moved.
+ */
+static void guests_evict(struct kt_session *s, const struct kt_ring *r)
+{
+	struct kt_reader *rd, *next;
+	u64 pos, commit;
+
+	if (s->mode != KTAPE_MODE_DISCARD || list_empty(&s->guests))
+		return;
+	commit = kt_ring_commit(r);
+	list_for_each_entry_safe(rd, next, &s->guests, node) {
+		pos = kt_reader_cursor(rd, r->cpu, r->kind)->pos;
+		pos &= ~((u64)r->block_size - 1);
+		if (commit - pos > kt_ring_spare(r))
+			guest_evict(rd, s);
+	}
 }
 
 /* Recompute the consumer word of one ring.  Called with reader_lock. */
@@ -122,8 +173,10 @@ static void consumer_update(struct kt_session *s, unsigned int cpu,
 			least = pos;
 		found = true;
 	}
-	if (found)
-		kt_ring_consume(r, least);
+	if (!found)
+		return;
+	kt_ring_consume(r, least);
+	guests_evict(s, r);
 }
 
 static void consumer_update_all(struct kt_session *s)
@@ -149,8 +202,9 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
 	rd->registered = false;
 	rd->reads = false;
 	if (!list_empty(&rd->node)) {
-		reader_list_waited(rd, s);
-		consumer_update_all(s);
+		reader_list(rd, s);
+		if (rd->trusted)
+			consumer_update_all(s);
 	}
 	spin_unlock(&s->reader_lock);
 	kvfree(rd->cursor);
@@ -175,13 +229,13 @@ void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
 	}
 	s->registered += on - rd->registered;
 	rd->registered = on;
-	reader_list_waited(rd, s);
+	reader_list(rd, s);
 	consumer_update_all(s);
 	spin_unlock(&s->reader_lock);
 }
 
 /**
- * kt_reader_reads() - make a reader a consumer while none is registered
+ * kt_reader_reads() - make a reader a consumer while none is registered, or a guest
  * @rd: the reader
  * @s: the session
  *
@@ -193,7 +247,7 @@ void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
 	rd->reads = true;
 	if (!rd->pid)
 		rd->pid = task_tgid_nr(current);
-	reader_list_waited(rd, s);
+	reader_list(rd, s);
 	spin_unlock(&s->reader_lock);
 }
 
@@ -212,7 +266,7 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 {
 	spin_lock(&s->reader_lock);
 	kt_reader_cursor(rd, cpu, kind)->pos = pos;
-	if (!list_empty(&rd->node))
+	if (rd->trusted && !list_empty(&rd->node))
 		consumer_update(s, cpu, kind);
 	spin_unlock(&s->reader_lock);
 }
@@ -301,18 +355,6 @@ static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
 	return found;
 }
 
-/**
- * struct kt_stalled - an evicted reader
- * @id: number in the session
- * @pid: process that made the session wait, in the initial pid name space
- * @ms: milliseconds for which the reader had not moved
- */
-struct kt_stalled {
-	u32 id;
-	pid_t pid;
-	u32 ms;
-};
-
 /*
  * Evict one consumer that has blocked a ring for @timeout jiffies, and fill @who.
  * A session's only consumer is not evicted, because no other would profit.
@@ -340,7 +382,7 @@ static bool reader_evict(struct kt_session *s, unsigned long timeout,
 		rd->registered = false;
 		rd->reads = false;
 		rd->evicted = true;
-		reader_list_waited(rd, s);
+		reader_list(rd, s);
 		consumer_update_all(s);
 	}
 	spin_unlock(&s->reader_lock);
@@ -372,7 +414,7 @@ void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest)
 						  kt_ring_oldest(r);
 		}
 	}
-	if (!list_empty(&rd->node))
+	if (rd->trusted && !list_empty(&rd->node))
 		consumer_update_all(s);
 	spin_unlock(&s->reader_lock);
 }
@@ -449,6 +491,41 @@ static void policy_evict(struct kt_session *s, const struct kt_stalled *who)
 	cpus_read_unlock();
 }
 
+/**
+ * kt_session_announce() - record the guests that were evicted since the last call
+ * @s: the session
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ */
+void kt_session_announce(struct kt_session *s)
+{
+	struct kt_stalled who[KT_EVICTIONS];
+	unsigned int i, nr;
+
+	spin_lock(&s->reader_lock);
+	nr = s->nr_evictions;
+	memcpy(who, s->evictions, sizeof(who));
+	s->nr_evictions = 0;
+	s->announced = jiffies;
+	spin_unlock(&s->reader_lock);
+	/* kt_session_describe() reads it without this lock. */
+	WRITE_ONCE(s->evicted, s->evicted + nr);
+	for (i = 0; s->active && i < min(nr, KT_EVICTIONS + 0U); i++)
+		kt_control_evict(s, who[i].id, who[i].pid, who[i].ms);
+}
+
+static void policy_announce_work(struct work_struct *work)
+{
+	struct kt_session *s =
+		container_of(work, struct kt_session, announce.work);
+
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	kt_session_announce(s);
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+}
+
 static void policy_watch_work(struct work_struct *work)
 {
 	struct kt_session *s =
@@ -485,10 +562,15 @@ void kt_session_watch(struct kt_session *s)
  * @p: in: operation and operand, checked; out: policy in force
  *
  * Context: process context, may sleep.
+ * Return: 0; -ENODEV: a change, and the session has ended.
  */
-void kt_session_policy(struct kt_session *s, struct ktape_policy *p)
+int kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 {
 	mutex_lock(&kt_session_control);
+	if (p->op == KTAPE_POLICY_SET && s->gone) {
+		mutex_unlock(&kt_session_control);
+		return -ENODEV;
+	}
 	if (p->op == KTAPE_POLICY_SET) {
 		mutex_lock(&kt_session_lock);
 		s->shed_percent = p->shed_percent;
@@ -504,6 +586,7 @@ void kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 	p->evicted = s->evicted;
 	mutex_unlock(&kt_session_lock);
 	mutex_unlock(&kt_session_control);
+	return 0;
 }
 
 /**
@@ -515,5 +598,7 @@ void kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 void kt_session_policy_init(struct kt_session *s)
 {
 	INIT_DELAYED_WORK(&s->watch, policy_watch_work);
+	INIT_DELAYED_WORK(&s->announce, policy_announce_work);
+	s->announced = jiffies - HZ;
 	s->shed_percent = SHED_PERCENT;
 }

@@ -149,6 +149,7 @@ static void session_stop_running(struct kt_session *s)
 	mutex_lock(&kt_session_lock);
 	session_set_ending(s, true);
 	s->begun = false;
+	kt_session_announce(s);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
 	era = kt_registry_era();

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates, finds, lists and destroys sessions.  What a session records and when
+ * Creates, finds and lists sessions.  What a session records and when
  * is not decided here but in profile.c and run.c.
  *
  *   create	reserve name, number and memory; allocate rings without a lock;
  *		publish the session and its rings
- *   destroy	set gone, stop, wait for irq_work and work items; withdraw the
- *		session and its rings; free rings without a lock; release number
- *		and memory
- *
- * Each open file holds a reference to its session, and so does the name of a
- * session that lingers.  The task that drops the last reference destroys the
- * session.  Until it has done so, other tasks still see the session in
- * kt_sessions[] with a reference count of zero, and must skip it.
+ *   end	end.c
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -47,10 +40,9 @@ DEFINE_MUTEX(kt_session_lock);
 struct kt_session *kt_sessions[KT_SESSIONS];
 
 /*
- * Sessions whose rings are being allocated or freed, by number.  They are not in
- * kt_sessions[] and cannot be found, but their number and their memory are in
- * use.  The name is in use until @gone is set.  Changed with both
- * kt_session_control and kt_session_lock held.
+ * Sessions whose rings are being allocated, by number.  They are not in
+ * kt_sessions[] and cannot be found, but their number, their name and their memory
+ * are in use.  Changed with both kt_session_control and kt_session_lock held.
  */
 static struct kt_session *unlisted[KT_SESSIONS];
 
@@ -98,6 +90,7 @@ static u64 session_ring_bytes(const struct kt_session *s, bool online)
  */
 static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
 {
+	const struct kt_session *s;
 	u64 all = 0;
 	unsigned int i;
 
@@ -105,9 +98,10 @@ static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
 		if (kt_sessions[i] != but)
 			all += session_ring_bytes(kt_sessions[i], online);
 		if (unlisted[i] && unlisted[i] != but)
-			all += session_ring_bytes(unlisted[i],
-						  !unlisted[i]->gone);
+			all += session_ring_bytes(unlisted[i], true);
 	}
+	list_for_each_entry(s, &kt_sessions_ended, ended)
+		all += session_ring_bytes(s, false);
 	return all;
 }
 
@@ -241,7 +235,7 @@ bool kt_session_name_ok(const char *name)
 
 static bool session_can_be_found(const struct kt_session *s)
 {
-	return s && !s->gone && refcount_read(&s->users);
+	return s && !s->gone && refcount_read(&s->holders);
 }
 
 /* Return the session of that name, or NULL.  Called with kt_session_control. */
@@ -261,8 +255,7 @@ static bool session_name_is_taken(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		if (unlisted[i] && !unlisted[i]->gone &&
-		    !strcmp(unlisted[i]->name, name))
+		if (unlisted[i] && !strcmp(unlisted[i]->name, name))
 			return true;
 	return session_find_named(name);
 }
@@ -312,7 +305,7 @@ static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
-/* Release number and memory of a session whose rings are freed. */
+/* Release number and memory of a session that could not be made. */
 static void session_unreserve(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
@@ -381,6 +374,24 @@ static int session_make(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
+/*
+ * Make a session that is initialised.  Return: as kt_session_create(); nothing is
+ * reserved then.
+ */
+static int session_try(struct kt_session *s, struct kt_session_config *c)
+{
+	int ret = session_reserve(s, c);
+
+	if (ret)
+		return ret;
+	ret = session_make(s, c);
+	if (!ret)
+		return 0;
+	kt_session_free_rings(s);
+	session_unreserve(s);
+	return ret;
+}
+
 /* Wake all pollers.  A poller that still has too little to read goes on waiting. */
 static void session_look_work(struct work_struct *work)
 {
@@ -403,7 +414,13 @@ static struct kt_session *session_alloc(void)
 	return NULL;
 }
 
-static void session_free(struct kt_session *s)
+/**
+ * kt_session_dealloc() - free the structure of a session
+ * @s: the session, without rings and references
+ *
+ * Context: process context.
+ */
+void kt_session_dealloc(struct kt_session *s)
 {
 	bitmap_free(s->with_rings);
 	kfree(s);
@@ -417,8 +434,8 @@ static void session_free(struct kt_session *s)
  * hotplug go on meanwhile.
  *
  * Context: process context, may sleep.
- * Return: the session with one reference, and one more if it lingers; ERR_PTR of
- * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM,
+ * Return: the session with one reference that holds it, and one more if it lingers;
+ * ERR_PTR of -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM,
  * -EINTR (the caller was killed); persistent: as kt_persist_take() and
  * kt_persist_lay_out().
  */
@@ -440,25 +457,25 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	if (config->name)
 		strscpy(s->name, config->name, sizeof(s->name));
 	refcount_set(&s->users, 1 + s->lingers);
+	refcount_set(&s->holders, 1 + s->lingers);
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
+	INIT_LIST_HEAD(&s->guests);
 	INIT_DELAYED_WORK(&s->look, session_look_work);
 	kt_session_late_init(s);
 	kt_owner_init(&s->owner);
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
 	kt_session_tell_init(s);
+	kt_session_end_init(s);
 	kt_mask_normalise(s->mask);
-	ret = session_reserve(s, config);
-	if (ret)
-		goto err;
-	ret = session_make(s, config);
-	if (!ret)
-		return s;
-	kt_session_free_rings(s);
-	session_unreserve(s);
-err:
-	session_free(s);
+	do {
+		ret = session_try(s, config);
+		if (!ret)
+			return s;
+		/* Sessions that have ended make way for new ones. */
+	} while ((ret == -ENOMEM || ret == -EBUSY) && kt_session_reclaim());
+	kt_session_dealloc(s);
 	return ERR_PTR(ret);
 }
 
@@ -488,45 +505,6 @@ struct kt_session *kt_session_create_first(struct kt_session_config *config,
 	return s;
 }
 
-/*
- * End and free a session without references; ERR_PTR and NULL are ignored.
- *
- * Freeing large rings takes long, so it is done without a lock.  Until they are
- * freed, the session keeps its number, and its rings count as memory in use.
- */
-static void session_destroy(struct kt_session *s)
-{
-	if (IS_ERR_OR_NULL(s))
-		return;
-	kt_session_enter(s);
-	/* A trigger's work may be waiting for this lock to start the session. */
-	s->gone = true;
-	kt_session_stop_locked(s);
-	mutex_unlock(&kt_session_control);
-	cancel_delayed_work_sync(&s->look);
-	cancel_delayed_work_sync(&s->watch);
-	kt_session_freeze_exit(s);
-	kt_session_triggers_exit(s);
-	/* Neither a probe nor a trigger opens a block any more. */
-	kt_owner_exit(&s->owner);
-	kt_session_filters_exit(s);
-	mutex_lock(&kt_session_control);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
-	kt_sessions[s->id] = NULL;
-	unlisted[s->id] = s;
-	/* The stop cleared the want bits, so no writer uses the ring pointers. */
-	kt_session_withdraw_rings(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	mutex_unlock(&kt_session_control);
-	/* A CPU that comes online does not find the session any more. */
-	cancel_work_sync(&s->late);
-	kt_session_free_rings(s);
-	session_unreserve(s);
-	session_free(s);
-}
-
 /**
  * kt_session_find() - look a session up and take a reference
  * @ref: number or name, checked
@@ -549,96 +527,61 @@ struct kt_session *kt_session_find(const struct ktape_session_ref *ref)
 	return s;
 }
 
-/**
- * kt_session_put() - drop a reference, and destroy the session with the last one
- * @s: the session
- *
- * Context: process context, may sleep.
- */
-void kt_session_put(struct kt_session *s)
+/* Fill @to for a session.  Called with kt_session_control. */
+static void session_describe(const struct kt_session *s,
+			     struct ktape_session_info *to)
 {
-	if (refcount_dec_and_test(&s->users))
-		session_destroy(s);
+	to->id = kt_session_number(s);
+	to->mode = s->mode;
+	to->flags = (s->running ? KTAPE_SESSION_RUNNING : 0) |
+		    (s->lingers && !s->gone ? KTAPE_SESSION_LINGERS : 0) |
+		    (s->frozen ? KTAPE_SESSION_FROZEN : 0) |
+		    (s->log ? KTAPE_SESSION_LOG : 0) |
+		    (s->gone ? KTAPE_SESSION_GONE : 0);
+	to->uid = from_kuid_munged(current_user_ns(), s->uid);
+	to->generation = s->owner.generation;
+	to->files = atomic_read(&s->files);
+	to->ring_size = s->size[KTAPE_RING_EVENT];
+	to->control_size = s->size[KTAPE_RING_CONTROL];
+	to->block_size = s->block_size[KTAPE_RING_EVENT];
+	to->control_block = s->block_size[KTAPE_RING_CONTROL];
+	to->frozen = s->frozen;
+	to->evicted = READ_ONCE(s->evicted);
+	memcpy(to->name, s->name, sizeof(to->name));
+	to->left_ms = kt_session_left_ms(s);
 }
 
-/**
- * kt_session_end() - stop a session and take its name away
- * @s: the session; the caller holds a reference
- *
- * Open files can still read what the session recorded.
- *
- * Context: process context, may sleep.
- * Return: 0; -EBUSY: session 0 belongs to the module; -ENOENT: the session was
- * ended before.
- */
-int kt_session_end(struct kt_session *s)
+/* Return the session at a place of kt_session_describe(), or NULL. */
+static const struct kt_session *session_at(unsigned int place)
 {
-	bool lingers;
+	const struct kt_session *s;
 
-	if (!s->id)
-		return -EBUSY;
-	mutex_lock(&kt_session_control);
-	if (s->gone) {
-		mutex_unlock(&kt_session_control);
-		return -ENOENT;
-	}
-	/* From here on the session can neither be found nor started. */
-	s->gone = true;
-	lingers = s->lingers;
-	mutex_unlock(&kt_session_control);
-	kt_session_stop(s);
-	if (lingers)
-		kt_session_put(s);
-	return 0;
-}
-
-/**
- * kt_session_end_all() - destroy all sessions
- *
- * Context: module unload; no file is open.
- */
-void kt_session_end_all(void)
-{
-	unsigned int i;
-
-	/* Session 0 was created first and is destroyed last. */
-	for (i = KT_SESSIONS; i-- > 0;)
-		session_destroy(kt_sessions[i]);
+	if (place < KT_SESSIONS)
+		return kt_sessions[place];
+	place -= KT_SESSIONS;
+	list_for_each_entry(s, &kt_sessions_ended, ended)
+		if (!place--)
+			return s;
+	return NULL;
 }
 
 /**
  * kt_session_describe() - describe a session
- * @id: number of the session, below KT_SESSIONS
- * @to: zeroed; filled; id is KTAPE_SESSION_BY_NAME if there is no such session
+ * @place: below KT_SESSIONS: number of the session; from there on sessions that have
+ *	ended and still have their rings
+ * @to: zeroed; filled
  *
  * Context: process context, may sleep.
+ * Return: false: there is no such session.
  */
-void kt_session_describe(unsigned int id, struct ktape_session_info *to)
+bool kt_session_describe(unsigned int place, struct ktape_session_info *to)
 {
 	const struct kt_session *s;
 
-	to->id = KTAPE_SESSION_BY_NAME;
 	mutex_lock(&kt_session_control);
-	s = kt_sessions[id];
-	if (s && refcount_read(&s->users)) {
-		to->id = id;
-		to->mode = s->mode;
-		to->flags =
-			(s->running ? KTAPE_SESSION_RUNNING : 0) |
-			(s->lingers && !s->gone ? KTAPE_SESSION_LINGERS : 0) |
-			(s->frozen ? KTAPE_SESSION_FROZEN : 0) |
-			(s->log ? KTAPE_SESSION_LOG : 0) |
-			(s->gone ? KTAPE_SESSION_GONE : 0);
-		to->uid = from_kuid_munged(current_user_ns(), s->uid);
-		to->generation = s->owner.generation;
-		to->files = atomic_read(&s->files);
-		to->ring_size = s->size[KTAPE_RING_EVENT];
-		to->control_size = s->size[KTAPE_RING_CONTROL];
-		to->block_size = s->block_size[KTAPE_RING_EVENT];
-		to->control_block = s->block_size[KTAPE_RING_CONTROL];
-		to->frozen = s->frozen;
-		to->evicted = READ_ONCE(s->evicted);
-		memcpy(to->name, s->name, sizeof(to->name));
-	}
+	s = session_at(place);
+	if (s)
+		session_describe(s, to);
 	mutex_unlock(&kt_session_control);
+	return s;
 }

@@ -6,9 +6,11 @@
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
 
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
@@ -62,6 +64,21 @@ struct kt_rings {
 	struct kt_ring *ring[KTAPE_RINGS_PER_CPU];
 };
 
+#define KT_EVICTIONS	16	/* evicted guests in a second that have a record */
+
+/**
+ * struct kt_stalled - an evicted reader
+ * @id: number in the session
+ * @pid: process that made the session wait, in the initial pid name space
+ * @ms: milliseconds for which the reader had not moved; 0: the session did not wait
+ *	for it
+ */
+struct kt_stalled {
+	u32 id;
+	pid_t pid;
+	u32 ms;
+};
+
 /**
  * struct kt_look - hits of one probe that were missed for one reason
  * @opcode: event of the probe
@@ -98,13 +115,22 @@ struct kt_looks {
  * @id: number of the session, its bit in the want bytes
  * @serial: number that no other session of this load ever has
  * @mode: enum ktape_mode
- * @users: references: open files, and one of the module (session 0) or of the
- *	name of a session that lingers
+ * @users: references to the structure: open files, and one of the module (session
+ *	0) or of the name of a session that lingers
+ * @holders: users with control rights: files that may control the session, and the
+ *	module or the name; the session ends when there are none
  * @files: open files
- * @lingers: the name holds a reference
+ * @lingers: the name is a user and a holder
  * @log: may record the kernel's log, and only callers that may read the log may open it
- * @gone: destroyed: cannot be found or started any more, remains readable until
- *	its last user drops it
+ * @gone: ended: cannot be found or changed any more; its number is given back
+ * @ended: entry in kt_sessions_ended, from the end until the rings are freed
+ * @ends_at: jiffies at which the rings are taken away, valid while @retire is
+ *	pending
+ * @retire: takes the rings away, a time after the end
+ * @rings_lock: held for reading by whoever uses a ring of a session that may have
+ *	ended, for writing while @taken is set
+ * @taken: the rings were taken away; set with @rings_lock and @reader_lock
+ * @mapping: mappings of all descriptors of CREATE and OPEN
  * @name: NUL-terminated; empty = none
  * @uid: user who created the session
  * @size: bytes of a ring, per enum ktape_ring_kind
@@ -133,10 +159,17 @@ struct kt_looks {
  * @missed: hits of run-time probes that had been missed when the counts were read last,
  *	by slot and enum ktape_missed
  * @looks: what was missed up to then
- * @reader_lock: protects @readers, @registered and the rings' consumer words
+ * @reader_lock: protects @readers, @guests, @registered, @evictions and the rings'
+ *	consumer words
  * @readers: struct kt_reader of the files for which the session may have to wait
+ * @guests: struct kt_reader of files that called read() and for which a discard
+ *	session does not wait
  * @registered: number of registered readers
  * @reader_ids: id of the newest reader
+ * @evictions: guests that were evicted and not announced yet
+ * @nr_evictions: their number; the first KT_EVICTIONS have an entry
+ * @announced: jiffies at which evicted guests were announced last
+ * @announce: records evicted guests
  * @look: wakes pollers whose watermark is below a block
  * @watch: looks for readers that stall
  * @tell: records changes from before the last start
@@ -158,10 +191,17 @@ struct kt_session {
 	u64 serial;
 	u32 mode;
 	refcount_t users;
+	refcount_t holders;
 	atomic_t files;
 	bool lingers;
 	bool log;
 	bool gone;
+	struct list_head ended;
+	unsigned long ends_at;
+	struct delayed_work retire;
+	struct rw_semaphore rings_lock;
+	bool taken;
+	struct address_space mapping;
 	char name[KTAPE_SESSION_NAME];
 	kuid_t uid;
 	unsigned long size[KTAPE_RINGS_PER_CPU];
@@ -187,7 +227,12 @@ struct kt_session {
 	struct kt_looks looks;
 	spinlock_t reader_lock;
 	struct list_head readers;
+	struct list_head guests;
 	unsigned int registered;
+	struct kt_stalled evictions[KT_EVICTIONS];
+	unsigned int nr_evictions;
+	unsigned long announced;
+	struct delayed_work announce;
 	u32 reader_ids;
 	struct delayed_work look;
 	struct delayed_work watch;
@@ -246,17 +291,21 @@ struct kt_cursor {
 
 /**
  * struct kt_reader - an open file as a reader of its session
- * @node: entry in the session's readers while @registered or @reads
+ * @node: entry in the session's readers while @registered or @reads, or, without
+ *	@trusted, in its guests
+ * @trusted: the opener has the right to control, so a discard session may wait
  * @registered: in discard mode the session waits for this reader
  * @reads: the file called read(); the session waits for such readers while none
- *	is registered
- * @evicted: the session waited for this reader until it stalled
+ *	is registered, if they are trusted
+ * @evicted: the session waited for this reader until it stalled, or would have to
+ *	wait for it
  * @id: number in the session, from 1
  * @pid: process that made the session wait, in the initial pid name space
  * @cursor: per CPU and kind, at cpu * KTAPE_RINGS_PER_CPU + kind
  */
 struct kt_reader {
 	struct list_head node;
+	bool trusted;
 	bool registered;
 	bool reads;
 	bool evicted;
@@ -298,10 +347,17 @@ struct kt_session *kt_session_create_first(struct kt_session_config *config,
 					   const u64 *mask);
 bool kt_session_name_ok(const char *name);
 struct kt_session *kt_session_find(const struct ktape_session_ref *ref);
+bool kt_session_describe(unsigned int place, struct ktape_session_info *to);
+
+/* end.c */
+bool kt_session_hold(struct kt_session *s);
+void kt_session_unhold(struct kt_session *s);
 void kt_session_put(struct kt_session *s);
 int kt_session_end(struct kt_session *s);
 void kt_session_end_all(void);
-void kt_session_describe(unsigned int id, struct ktape_session_info *to);
+bool kt_session_rings_get(struct kt_session *s);
+void kt_session_rings_put(struct kt_session *s);
+u32 kt_session_number(const struct kt_session *s);
 
 /* run.c */
 int kt_session_start(struct kt_session *s);
@@ -314,7 +370,7 @@ void kt_session_pm_exit(void);
 
 /* profile.c */
 void kt_session_sinks(void);
-void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
+int kt_session_profile(struct kt_session *s, struct ktape_profile *p);
 int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);
 bool kt_session_is_implied(unsigned int opcode);
@@ -330,8 +386,8 @@ void kt_session_hotplug_exit(void);
 int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 			  u32 nr);
 int kt_session_filter_off(struct kt_session *s, u32 kind);
-void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
-			    void *entries);
+int kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
+			  void *entries);
 
 /* trigger.c */
 int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
@@ -340,7 +396,8 @@ int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to);
 int kt_session_trigger_remove(struct kt_session *s, u32 id);
 
 /* reader.c */
-int kt_reader_init(struct kt_reader *rd, struct kt_session *s);
+int kt_reader_init(struct kt_reader *rd, struct kt_session *s, bool trusted);
+size_t kt_reader_bytes(void);
 void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on);
 void kt_reader_reads(struct kt_reader *rd, struct kt_session *s);
@@ -351,7 +408,7 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
-void kt_session_policy(struct kt_session *s, struct ktape_policy *p);
+int kt_session_policy(struct kt_session *s, struct ktape_policy *p);
 
 /**
  * kt_session_holds_back() - check whether readers have to wait for the end

@@ -552,7 +552,7 @@ int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 		return -ENOMEM;
 	a->notify = notify;
 	kt_session_enter(s);
-	ret = armed_add(s, a);
+	ret = s->gone ? -ENODEV : armed_add(s, a);
 	if (!ret)
 		spec->id = a->trigger.spec.id;
 	mutex_unlock(&kt_session_control);
@@ -578,7 +578,7 @@ int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to)
 	int ret = -ENOENT;
 
 	kt_session_enter(s);
-	a = armed_find(s, to->id);
+	a = s->gone ? NULL : armed_find(s, to->id);
 	if (a) {
 		*to = a->trigger.spec;
 		to->size = size;
@@ -641,7 +641,8 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
 	int ret;
 
 	kt_session_enter(s);
-	a = armed_take_out(s, id, &ret);
+	ret = -ENOENT;
+	a = s->gone ? NULL : armed_take_out(s, id, &ret);
 	mutex_unlock(&kt_session_control);
 	armed_free(a);
 	return ret;
@@ -649,7 +650,7 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
 
 /**
  * kt_session_triggers_exit() - remove all triggers of a session that ends
- * @s: the session, stopped and without references
+ * @s: the session, stopped and gone
  *
  * Context: process context without any of our locks, may sleep.
  */

@@ -151,8 +151,14 @@ TEST_F(session, list)
 	EXPECT_EQ(0, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
 	EXPECT_EQ(2, l.nr);
 	EXPECT_EQ(0x5a5a5a5a, all[1].id);
+	/* A program that was built before the entries grew. */
 	l.nr = 1;
-	l.entry_size--;
+	l.entry_size = KTAPE_SESSION_INFO_FIRST;
+	all[0].left_ms = 0x5a5a5a5a;
+	EXPECT_EQ(0, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
+	EXPECT_EQ(0x5a5a5a5a, all[0].left_ms);
+	l.nr = 1;
+	l.entry_size = KTAPE_SESSION_INFO_FIRST - 1;
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
 	l.entry_size = 8192;
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
@@ -240,10 +246,8 @@ TEST_F(session, destroy)
 	EXPECT_EQ(-ENODEV, kt_command(a, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
 	EXPECT_EQ(0, l.running);
-	/*
-	 * A destroyed session's memory stays for its descriptors; its number
-	 * stays in use.
-	 */
+	/* A destroyed session's memory stays for its descriptors; its number is free. */
+	EXPECT_EQ(KTAPE_SESSION_BY_NAME, l.session);
 	ASSERT_EQ(0, kt_map(a, 0, KTAPE_RING_EVENT, &m));
 	commit = kt_load(&m.page->commit);
 	kt_getppids(100);
@@ -251,6 +255,7 @@ TEST_F(session, destroy)
 	EXPECT_LE(0, kt_walk(&m, NULL, NULL));
 	ASSERT_EQ(2, kt_sessions(self->main, all));
 	EXPECT_EQ(KTAPE_SESSION_GONE, all[1].flags & KTAPE_SESSION_GONE);
+	EXPECT_EQ(KTAPE_SESSION_BY_NAME, all[1].id);
 	kt_unmap(&m);
 	/* The name is free at once. */
 	EXPECT_LE(0, kt_named(self->main, "a", 0, RING, BLOCK, LINGER));

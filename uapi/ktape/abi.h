@@ -556,7 +556,7 @@ struct ktape_layout_entry {
  * @size: bytes of the structure
  * @nr: in: capacity of @entries; out: number of regions, even if larger
  * @entries: pointer to struct ktape_layout_entry[], may be 0 if @nr is 0
- * @session: number of the session
+ * @session: number of the session; ~0 = it has ended and has none
  * @mode: enum ktape_mode
  * @running: 1 while the session records
  * @generation: number of changes of its profile and filters, and of starts
@@ -771,8 +771,8 @@ struct ktape_watermark {
  *
  * Returns a new descriptor (close-on-exec), which can do all that a descriptor of
  * open(2) can do for session 0.  The session is stopped and has an empty profile.
- * It ends with its last descriptor and mapping, or, with LINGER, with DESTROY
- * (ktape/session.h).
+ * It ends with its last descriptor that may control it, mappings of such included,
+ * or, with LINGER, with DESTROY (ktape/session.h).
  *
  * Only a session with LOG records class console, whose texts have kernel addresses;
  * OPEN needs CAP_SYSLOG for it.  In other sessions the markers do not have these events,

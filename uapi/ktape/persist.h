@@ -172,7 +172,7 @@ struct ktape_persist_info {
  *
  * The content is returned as the module found it when it was loaded.  ENODATA:
  * there is none; EPERM: the caller may not open the device, whatever its descriptor
- * may do; EINTR: killed while another task reads.
+ * may do.
  *
  * PERSIST_DROP [W] takes struct ktape_command and discards the former content, also
  * in the memory.  It fails for the same reasons.

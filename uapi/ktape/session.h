@@ -12,12 +12,20 @@
 #define KTAPE_SESSION_RUNNING	(1U << 0)	/* records */
 #define KTAPE_SESSION_LINGERS	(1U << 1)	/* outlives its descriptors */
 #define KTAPE_SESSION_FROZEN	(1U << 2)	/* a full snapshot */
-#define KTAPE_SESSION_GONE	(1U << 3)	/* destroyed, but still open */
+#define KTAPE_SESSION_GONE	(1U << 3)	/* ended, but its rings are there */
 #define KTAPE_SESSION_LOG	(1U << 4)	/* may record the kernel's log */
+
+/*
+ * Milliseconds for which readers without control rights keep the rings of a session
+ * after its end.
+ */
+#define KTAPE_GRACE_MS		10000
+
+#define KTAPE_SESSION_INFO_FIRST	96	/* bytes of its first version */
 
 /**
  * struct ktape_session_info - one session in a list
- * @id: number of the session
+ * @id: number of the session; KTAPE_SESSION_BY_NAME: it has ended (GONE) and has none
  * @mode: enum ktape_mode
  * @flags: KTAPE_SESSION_*
  * @uid: user who created the session, in the caller's user name space
@@ -28,8 +36,11 @@
  * @block_size: bytes of a block of an event ring
  * @control_block: bytes of a block of a control ring
  * @frozen: trace clock at which a full snapshot ends; 0 = not full
- * @evicted: number of readers that were evicted because they stalled
+ * @evicted: number of readers that were evicted
  * @name: NUL-terminated; empty = none
+ * @left_ms: milliseconds until the rings of a session that has ended are taken away;
+ *	0 = no time runs: it has not ended, or a descriptor that may control it is open
+ * @reserved: zero
  */
 struct ktape_session_info {
 	__u32 id;
@@ -45,6 +56,8 @@ struct ktape_session_info {
 	__u64 frozen;
 	__u64 evicted;
 	char name[KTAPE_SESSION_NAME];
+	__u32 left_ms;
+	__u32 reserved;
 };
 
 /**
@@ -83,13 +96,21 @@ struct ktape_session_list {
  * OPEN returns a new descriptor (close-on-exec) with its own position in each
  * ring.  Without READONLY, it may control the session if the descriptor of the
  * ioctl may control its own session.  The caller needs the same rights as for
- * open(2) of the device, and CAP_SYSLOG for a session with SESSION_LOG.  ENOENT: there is no such session.
+ * open(2) of the device, and CAP_SYSLOG for a session with SESSION_LOG.  ENOENT:
+ * there is no such session.
  *
- * DESTROY [W] stops a session and takes its name away.  Open descriptors and
- * mappings still show what it recorded.  Its number and memory are released when
- * the last of them is closed.  START then fails with ENODEV.  DESTROY never waits
- * for other programs.  EBUSY: session 0, which exists as long as the module;
- * ENOENT: there is no such session.
+ * DESTROY [W] stops a session and ends it: name and number are free at once.  A
+ * session also ends with its last descriptor that may control it, unless it lingers;
+ * descriptors that may only read do not keep it.  START and changes then fail with
+ * ENODEV.
+ *
+ * What an ended session recorded can be read and mapped as long as a descriptor that
+ * may control it is open, and for KTAPE_GRACE_MS after that, unless a new session
+ * needs the memory.  Then the rings are taken away: read(), mmap(), STATS, READER and
+ * POSITION fail with ESTALE, poll() returns EPOLLERR in addition, and an access to a
+ * mapping is a bus error (SIGBUS; EFAULT in system calls).  read() returns 0 if it
+ * has returned 0 before.  DESTROY never waits for other programs.  EBUSY: session 0,
+ * which exists as long as the module; ENOENT: there is no such session.
  */
 struct ktape_session_ref {
 	__u32 size;
@@ -123,6 +144,12 @@ enum ktape_policy_op {
  * @reserved: zero
  * @evicted: in: zero; out: number of readers that were evicted
  *
+ * A session waits for registered consumers or, if there are none, for descriptors that
+ * called read() and whose opener had the right to control: CAP_PERFMON or
+ * CAP_SYS_ADMIN, or, with dev_mode=, a descriptor open for writing.  It waits for no
+ * other descriptor, and what such a one reads makes no room.  If a ring would be full
+ * because of it, it is evicted at once, with 0 as time in the EVICT record.
+ *
  * A class is shed only while the profile has events of a class of higher priority
  * in the event rings.  An evicted reader can go on reading, but data that it has
  * not read may be overwritten.  An EVICT record names the reader.  REGISTER makes
@@ -141,7 +168,7 @@ struct ktape_policy {
 /* Flags of struct ktape_reader_info. */
 #define KTAPE_READER_REGISTERED	(1U << 0)	/* registered as a consumer */
 #define KTAPE_READER_READS	(1U << 1)	/* has called read() */
-#define KTAPE_READER_EVICTED	(1U << 2)	/* stalled as a consumer */
+#define KTAPE_READER_EVICTED	(1U << 2)	/* stalled, or had no right to stall */
 
 /**
  * struct ktape_reader_info - this descriptor as a reader of one ring (READER)

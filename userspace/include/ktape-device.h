@@ -77,9 +77,13 @@ int ktape_device_attach(struct ktape_device *device, const char *name,
 			bool writable, struct ktape_device **session);
 
 /**
- * ktape_device_destroy() - Stop a session and remove its name
+ * ktape_device_destroy() - Stop a session and end it
  * @device: any session, opened for writing
  * @name: name or number, as for ktape_device_attach()
+ *
+ * Name and number are free at once.  Sessions that are open read-only lose their
+ * rings KTAPE_GRACE_MS after the last one that is open for writing, or earlier if the
+ * memory is needed: calls then fail with -ESTALE, and mappings raise SIGBUS.
  *
  * Return: 0; -EINVAL or -ENOENT as ktape_device_attach(); -EBUSY for session 0.
  */

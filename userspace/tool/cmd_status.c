@@ -301,9 +301,21 @@ static const char *state_name(const struct ktape_session_info *i)
 						  "stopped";
 }
 
+/* Print until when the rings of a session that has ended can be read. */
+static void print_left(const struct ktape_session_info *n)
+{
+	if (!(n->flags & KTAPE_SESSION_GONE))
+		return;
+	if (n->left_ms)
+		printf("  rings stay %u.%u s for readers", n->left_ms / 1000,
+		       n->left_ms % 1000 / 100);
+	else
+		printf("  rings stay for those who may control it");
+}
+
 static void print_sessions(const struct status *s)
 {
-	char ring[16], control[16];
+	char ring[16], control[16], id[16];
 
 	printf("%-3s %-16s %-10s %-9s %10s %10s %6s %5s %7s\n", "id", "name",
 	       "mode", "state", "ring", "control", "uid", "files", "evicted");
@@ -312,12 +324,16 @@ static void print_sessions(const struct status *s)
 
 		put_human(ring, sizeof(ring), n->ring_size);
 		put_human(control, sizeof(control), n->control_size);
-		printf("%-3u %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s%s\n",
-		       n->id, n->name[0] ? n->name : "-", mode_name(n->mode),
+		/* A session that has ended has none. */
+		snprintf(id, sizeof(id), "%u", n->id);
+		printf("%-3s %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s%s",
+		       n->id == KTAPE_SESSION_BY_NAME ? "-" : id, n->name[0] ? n->name : "-", mode_name(n->mode),
 		       state_name(n), ring, control, n->uid, n->files,
 		       (unsigned long long)n->evicted,
 		       n->flags & KTAPE_SESSION_LINGERS ? "  stays" : "",
 		       n->flags & KTAPE_SESSION_LOG ? "  log" : "");
+		print_left(n);
+		putchar('\n');
 	}
 }
 
@@ -327,16 +343,21 @@ static void print_json_sessions(const struct status *s)
 	for (int i = 0; i < s->nr_sessions; i++) {
 		const struct ktape_session_info *n = &s->sessions[i];
 
-		printf("%s\n{\"id\":%u,\"name\":", i ? "," : "", n->id);
+		printf("%s\n{\"id\":", i ? "," : "");
+		if (n->id == KTAPE_SESSION_BY_NAME)
+			fputs("null", stdout);
+		else
+			printf("%u", n->id);
+		fputs(",\"name\":", stdout);
 		put_json_text(n->name);
-		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"log\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu}",
+		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"log\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu,\"left_ms\":%u}",
 		       mode_name(n->mode), state_name(n),
 		       n->flags & KTAPE_SESSION_LINGERS ? "true" : "false",
 		       n->flags & KTAPE_SESSION_LOG ? "true" : "false",
 		       n->uid, n->files, (unsigned long long)n->ring_size,
 		       (unsigned long long)n->control_size, n->block_size,
 		       (unsigned long long)n->frozen,
-		       (unsigned long long)n->evicted);
+		       (unsigned long long)n->evicted, n->left_ms);
 	}
 	puts("\n]}");
 }

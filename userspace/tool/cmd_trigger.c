@@ -121,15 +121,18 @@ static int find_target(struct ktape_device *device, const char *name,
 	if (!name)
 		return 0;
 	err = ktape_device_attach(device, name, false, &other);
+	if (!err) {
+		err = session_layout(other, &layout);
+		/* It may have ended meanwhile. */
+		if (!err && layout.session == KTAPE_SESSION_BY_NAME)
+			err = -ENOENT;
+		*target = layout.session;
+		ktape_device_close(other);
+	}
 	if (err == -ENOENT || err == -EINVAL)
 		return fail(
 			"there is no session \"%s\" (ktape status lists them)",
 			name);
-	if (!err) {
-		err = session_layout(other, &layout);
-		*target = layout.session;
-		ktape_device_close(other);
-	}
 	return err ? fail("session %s: %s", name, strerror(-err)) : 0;
 }
 

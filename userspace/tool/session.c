@@ -203,6 +203,8 @@ int session_create(struct ktape_device *device, struct ktape_create *create,
  */
 const char *recorder_error(int err)
 {
+	if (err == -ESTALE)
+		return "the session has ended, and its rings were given back";
 	return err == -ENODEV ?
 		       "the rings cannot be mapped, because the session is persistent or the CPU has an aliasing data cache; read the device instead (ktape dump DEVICE)" :
 		       strerror(-err);
@@ -225,25 +227,18 @@ int session_layout(struct ktape_device *session, struct ktape_layout *layout)
 }
 
 /**
- * session_is_gone() - was a session destroyed while we have it open?
+ * session_is_gone() - has a session ended while we have it open?
  * @session: the session
  *
- * Return: 1 if it was, 0, or negative errno.
+ * Return: 1 if it has, 0, or negative errno.
  */
 int session_is_gone(struct ktape_device *session)
 {
-	struct ktape_session_info *all = NULL;
 	struct ktape_layout layout;
-	int gone = 0;
-	int nr = session_layout(session, &layout);
+	int err = session_layout(session, &layout);
 
-	if (!nr)
-		nr = ktape_device_sessions(session, &all);
-	for (int i = 0; i < nr; i++)
-		gone |= all[i].id == layout.session &&
-			all[i].flags & KTAPE_SESSION_GONE;
-	free(all);
-	return nr < 0 ? nr : gone;
+	/* A session that has ended has no number. */
+	return err ? err : layout.session == KTAPE_SESSION_BY_NAME;
 }
 
 static void report_size(const char *what, uint64_t asked, uint64_t is)

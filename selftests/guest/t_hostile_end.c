@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions end and their rings are taken away beside everything that readers without
+ * control rights do with them, on all CPUs: OPEN, read(), poll(), mmap(), page faults,
+ * ioctls, close().
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_hostile.h"
+#include "kt_member.h"
+#include "kt_ring.h"
+
+#define CPUS_MAX	16
+#define NAMES		2		/* sessions at a time */
+#define ROUNDS		400
+#define RING		(64 << 10)
+#define ENOUGH		20
+
+enum act { OPENED, READ, STALE, MAPPED, BUS, ENDED, TAKEN, WRONG, ACTS };
+
+static const char *const acts[] = { "opened", "read", "stale", "mapped",
+				    "bus errors", "ended", "taken", "wrong" };
+
+/**
+ * struct shared - what the processes have in common
+ * @n: what happened, by enum act
+ * @stop: readers are to end
+ * @error: first errno that was none of those expected
+ */
+struct shared {
+	atomic_long n[ACTS];
+	atomic_bool stop;
+	atomic_int error;
+};
+
+static struct shared *all;
+
+static void count(enum act what)
+{
+	atomic_fetch_add(&all->n[what], 1);
+}
+
+/* Count a result: one of @good, or of errors that an end explains. */
+static void judge(long ret, enum act good)
+{
+	int none = 0;
+
+	if (ret >= 0) {
+		count(good);
+	} else if (ret == -ESTALE) {
+		count(STALE);
+	} else if (ret != -EAGAIN && ret != -ENOENT && ret != -ENXIO) {
+		atomic_compare_exchange_strong(&all->error, &none, (int)-ret);
+		count(WRONG);
+	}
+}
+
+/* ---- readers ------------------------------------------------------------------- */
+
+static sigjmp_buf bus;
+
+static void on_bus(int sig)
+{
+	siglongjmp(bus, 1);
+}
+
+/* Read all pages of a mapping, until one of them is a bus error. */
+static void touch(struct kt_map *m)
+{
+	if (sigsetjmp(bus, 1)) {
+		count(BUS);
+		return;
+	}
+	for (size_t i = 0; i < m->size; i += 4096)
+		(void)*(volatile char *)((char *)m->page + i);
+	count(MAPPED);
+}
+
+static void use(int fd, uint64_t *seed)
+{
+	struct ktape_reader_info info;
+	static char buf[16384];
+	struct ktape_stats st;
+	struct kt_map m = {};
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	ssize_t n;
+	int cpu = kt_below(seed, kt_cpus());
+
+	switch (kt_below(seed, 6)) {
+	case 0:
+		n = read(fd, buf, kt_below(seed, sizeof(buf)));
+		judge(n < 0 ? -errno : n, READ);
+		break;
+	case 1:
+		if (!kt_map(fd, cpu, kt_below(seed, 2), &m)) {
+			touch(&m);
+			/* Meanwhile the rings may go. */
+			sched_yield();
+			touch(&m);
+			kt_unmap(&m);
+		}
+		break;
+	case 2:
+		poll(&p, 1, kt_below(seed, 3));
+		break;
+	case 3:
+		judge(kt_stats(fd, cpu, 0, &st), READ);
+		break;
+	case 4:
+		judge(kt_reader_info(fd, cpu, 0, &info), READ);
+		break;
+	default:
+		judge(lseek(fd, 0, kt_below(seed, 2) ? SEEK_SET : SEEK_END), READ);
+	}
+}
+
+static void be_reader(int cpu)
+{
+	struct sigaction a = { .sa_handler = on_bus };
+	uint64_t seed = cpu + 1;
+	char name[16];
+	int dev, fd;
+
+	kt_pin(cpu);
+	sigaction(SIGBUS, &a, NULL);
+	if (kt_member_as(KT_MEMBER))
+		_exit(1);
+	dev = kt_open(O_RDONLY | O_NONBLOCK);
+	if (dev < 0)
+		_exit(2);
+	while (!atomic_load(&all->stop)) {
+		snprintf(name, sizeof(name), "end%u", kt_below(&seed, NAMES));
+		fd = kt_attach(dev, name, 0);
+		judge(fd, OPENED);
+		if (fd < 0) {
+			sched_yield();
+			continue;
+		}
+		kt_nonblock(fd, true);
+		for (int i = kt_below(&seed, 40); i > 0; i--)
+			use(fd, &seed);
+		close(fd);
+	}
+	_exit(0);
+}
+
+/* ---- root ------------------------------------------------------------------------ */
+
+/* A session that no memory is enough for: rings that only readers use make way. */
+static void take_all(int root)
+{
+	if (kt_create(root, KTAPE_MODE_OVERWRITE, kt_ring_max(), 0) != -ENOMEM)
+		count(WRONG);
+	else
+		count(TAKEN);
+}
+
+static void end_sessions(int root, const char *name, uint64_t *seed)
+{
+	static const uint32_t modes[] = { KTAPE_MODE_OVERWRITE,
+					  KTAPE_MODE_DISCARD,
+					  KTAPE_MODE_SNAPSHOT };
+	char buf[4096];
+	uint32_t flags;
+	int fd;
+
+	for (int i = 0; i < ROUNDS / kt_scale(); i++) {
+		flags = kt_below(seed, 2) ? KTAPE_CREATE_LINGER : 0;
+		fd = kt_named(root, name, modes[kt_below(seed, 3)], RING, 4096,
+			      flags);
+		if (fd < 0 || kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
+		    kt_command(fd, KTAPE_IOC_START)) {
+			count(WRONG);
+			return;
+		}
+		kt_nonblock(fd, true);
+		for (int k = kt_below(seed, 8); k > 0; k--) {
+			kt_getppids(200);
+			if (read(fd, buf, sizeof(buf)) < 0 && errno != EAGAIN)
+				count(WRONG);
+			sched_yield();
+		}
+		if (flags && kt_below(seed, 2)) {
+			close(fd);
+			fd = -1;
+		}
+		if (flags && kt_destroy(root, name))
+			count(WRONG);
+		if (fd >= 0)
+			close(fd);
+		count(ENDED);
+		if (kt_below(seed, 2))
+			take_all(root);
+	}
+}
+
+static void be_root(int nr)
+{
+	int root = kt_open(O_RDWR);
+	uint64_t seed = 100 + nr;
+	char name[16];
+
+	snprintf(name, sizeof(name), "end%d", nr);
+	if (root < 0)
+		_exit(1);
+	end_sessions(root, name, &seed);
+	_exit(0);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return status;
+}
+
+FIXTURE(end) {
+	int root;
+};
+
+FIXTURE_SETUP(end)
+{
+	ASSERT_EQ(0, kt_member_load("size=64K"));
+	self->root = kt_open(O_RDWR);
+	ASSERT_LE(0, self->root);
+	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, all);
+}
+
+FIXTURE_TEARDOWN(end)
+{
+	munmap(all, sizeof(*all));
+	close(self->root);
+	EXPECT_EQ(0, kt_rmmod_ktape());
+}
+
+TEST_F_TIMEOUT(end, beside_readers, 300)
+{
+	pid_t reader[CPUS_MAX], root[NAMES];
+	struct ktape_session_info info[8];
+	int cpus = kt_cpus();
+
+	ASSERT_LE(cpus, CPUS_MAX);
+	for (int i = 0; i < cpus; i++) {
+		reader[i] = fork();
+		if (!reader[i])
+			be_reader(i);
+	}
+	for (int i = 0; i < NAMES; i++) {
+		root[i] = fork();
+		if (!root[i])
+			be_root(i);
+	}
+	for (int i = 0; i < NAMES; i++)
+		EXPECT_EQ(0, wait_for(root[i]));
+	atomic_store(&all->stop, true);
+	for (int i = 0; i < cpus; i++)
+		EXPECT_EQ(0, wait_for(reader[i]));
+	for (int i = 0; i < ACTS; i++)
+		TH_LOG("%ld %s", all->n[i], acts[i]);
+	EXPECT_EQ(0, all->n[WRONG])
+	{
+		TH_LOG("%s", strerror(all->error));
+	}
+	EXPECT_EQ(NAMES * (ROUNDS / kt_scale()), all->n[ENDED]);
+	/* Each race was run. */
+	for (int i = 0; i < WRONG; i++) {
+		EXPECT_LE(ENOUGH / kt_scale(), all->n[i])
+		{
+			TH_LOG("too few: %s", acts[i]);
+		}
+	}
+	/* With the readers gone nothing is left. */
+	EXPECT_EQ(1, kt_sessions(self->root, info));
+}
+
+TEST_HARNESS_MAIN
