@@ -322,28 +322,35 @@ u64 kt_old_size(void)
  * @to: user space buffer
  * @length: bytes of @to
  *
+ * A page fault in copy_to_user() may take for ever, if the caller wants it to.  So
+ * the lock is not held meanwhile.
+ *
  * Context: process context, may sleep.
  * Return: bytes read, at most KTAPE_PERSIST_READ_MAX; 0: the end; -ENODATA: there
- * is no copy; -EFAULT; -EINTR: killed while another task reads.
+ * is no copy; -EFAULT; -ENOMEM.
  */
 long kt_old_read(u64 offset, void __user *to, size_t length)
 {
 	long ret = -ENODATA;
+	void *part = NULL;
 
-	/* The page faults of another task's copy_to_user() may take long. */
-	if (mutex_lock_killable(&old_lock))
-		return -EINTR;
-	if (!old)
-		goto out;
-	ret = 0;
-	if (offset >= old_size)
-		goto out;
-	ret = min_t(u64, length, old_size - offset);
-	ret = min_t(u64, ret, KTAPE_PERSIST_READ_MAX);
-	if (copy_to_user(to, old + offset, ret))
-		ret = -EFAULT;
-out:
+	length = min_t(size_t, length, KTAPE_PERSIST_READ_MAX);
+	if (length) {
+		part = kvmalloc(length, GFP_KERNEL_ACCOUNT);
+		if (!part)
+			return -ENOMEM;
+	}
+	mutex_lock(&old_lock);
+	if (old) {
+		ret = offset < old_size ?
+			      min_t(u64, length, old_size - offset) :
+			      0;
+		memcpy(part, old + offset, ret);
+	}
 	mutex_unlock(&old_lock);
+	if (ret > 0 && copy_to_user(to, part, ret))
+		ret = -EFAULT;
+	kvfree(part);
 	return ret;
 }
 
@@ -351,15 +358,13 @@ out:
  * kt_old_forget() - free the copy, if there is one
  *
  * Context: process context, may sleep.
- * Return: 0; -ENODATA: there is none; -EINTR: killed while another task reads.
+ * Return: 0; -ENODATA: there is none.
  */
 int kt_old_forget(void)
 {
 	int ret = -ENODATA;
 
-	/* As in kt_old_read(). */
-	if (mutex_lock_killable(&old_lock))
-		return -EINTR;
+	mutex_lock(&old_lock);
 	if (old) {
 		kt_old_drop();
 		ret = 0;
