@@ -7,7 +7,6 @@
 #define _KT_MEMBER_H
 
 #include <grp.h>
-#include <sys/fsuid.h>
 #include <unistd.h>
 
 #include "kt_module.h"

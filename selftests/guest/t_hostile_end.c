@@ -117,7 +117,8 @@ static void use(int fd, uint64_t *seed)
 		judge(kt_reader_info(fd, cpu, 0, &info), READ);
 		break;
 	default:
-		judge(lseek(fd, 0, kt_below(seed, 2) ? SEEK_SET : SEEK_END), READ);
+		n = lseek(fd, 0, kt_below(seed, 2) ? SEEK_SET : SEEK_END);
+		judge(n < 0 ? -errno : n, READ);
 	}
 }
 
