@@ -19,7 +19,8 @@
 
 #define CPUS_MAX	16
 #define NAMES		2		/* sessions at a time */
-#define ROUNDS		400
+#define ROUNDS		200
+#define LOOKS		20		/* at a mapping, while the rings may go */
 #define RING		(64 << 10)
 #define ENOUGH		20
 
@@ -71,16 +72,23 @@ static void on_bus(int sig)
 	siglongjmp(bus, 1);
 }
 
-/* Read all pages of a mapping, until one of them is a bus error. */
-static void touch(struct kt_map *m)
+/* Read all pages of a mapping, until one of them is a bus error.  Return: no error. */
+static bool touch(struct kt_map *m)
 {
 	if (sigsetjmp(bus, 1)) {
 		count(BUS);
-		return;
+		return false;
 	}
 	for (size_t i = 0; i < m->size; i += 4096)
 		(void)*(volatile char *)((char *)m->page + i);
 	count(MAPPED);
+	return true;
+}
+
+static void watch(struct kt_map *m)
+{
+	for (volatile int i = 0; i < LOOKS && touch(m); i++)
+		usleep(500);
 }
 
 static void use(int fd, uint64_t *seed)
@@ -100,10 +108,7 @@ static void use(int fd, uint64_t *seed)
 		break;
 	case 1:
 		if (!kt_map(fd, cpu, kt_below(seed, 2), &m)) {
-			touch(&m);
-			/* Meanwhile the rings may go. */
-			sched_yield();
-			touch(&m);
+			watch(&m);
 			kt_unmap(&m);
 		}
 		break;
