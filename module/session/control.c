@@ -402,16 +402,11 @@ static void control_choose(const struct kt_session *s,
 			cpumask_set_cpu(cpu, &chosen);
 }
 
-static void control_write_chosen(struct kt_order *order)
-{
-	on_each_cpu_mask(&chosen, control_on_cpu, order, true);
-}
-
 /* Write the records on every online CPU that the session includes. */
 static void control_write_everywhere(struct kt_order *order)
 {
 	control_choose(order->s, kt_session_filters(order->s));
-	control_write_chosen(order);
+	on_each_cpu_mask(&chosen, control_on_cpu, order, true);
 }
 
 /*
@@ -478,7 +473,7 @@ void kt_control_want(struct kt_session *s, const struct kt_filters *former)
 			if (kt_want_plan_fits(s, other))
 				cpumask_set_cpu(other, &chosen);
 		cpumask_andnot(&left, &left, &chosen);
-		control_write_chosen(&order);
+		on_each_cpu_mask(&chosen, control_on_cpu, &order, true);
 	}
 	control_choose(s, former);
 	for_each_possible_cpu(cpu)
@@ -523,7 +518,7 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 	};
 
 	control_choose(s, f);
-	control_write_chosen(&order);
+	on_each_cpu_mask(&chosen, control_on_cpu, &order, true);
 }
 
 /**
@@ -547,7 +542,7 @@ void kt_control_included(struct kt_session *s, const struct kt_filters *former)
 	for_each_online_cpu(cpu)
 		if (kt_filters_record_on(former, cpu))
 			cpumask_clear_cpu(cpu, &chosen);
-	control_write_chosen(&order);
+	on_each_cpu_mask(&chosen, control_on_cpu, &order, true);
 }
 
 /**
@@ -785,37 +780,20 @@ int kt_control_flush(struct kt_session *s)
 }
 
 /**
- * kt_control_freeze() - mark on every online CPU where a full snapshot ends
+ * kt_control_words() - write a record of three words on every online CPU
  * @s: the session
- * @time: trace clock of the end
- * @cpu: CPU whose ring was full first
+ * @opcode: its event
+ * @a0: first word
+ * @a1: second word
+ * @a2: third word
  */
-void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu)
+void kt_control_words(struct kt_session *s, u32 opcode, u32 a0, u32 a1, u32 a2)
 {
 	struct kt_order order = {
 		.s = s,
 		.write = control_write_words,
-		.opcode = KTAPE_EV_FREEZE,
-		.args = { (u32)time, (u32)(time >> 32), cpu },
-	};
-
-	control_write_everywhere(&order);
-}
-
-/**
- * kt_control_evict() - mark on every online CPU that a reader was evicted
- * @s: the session
- * @id: number of the reader
- * @pid: its process, in the initial pid name space
- * @ms: milliseconds for which the reader had not moved
- */
-void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms)
-{
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_words,
-		.opcode = KTAPE_EV_EVICT,
-		.args = { id, pid, ms },
+		.opcode = opcode,
+		.args = { a0, a1, a2 },
 	};
 
 	control_write_everywhere(&order);

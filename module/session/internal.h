@@ -134,8 +134,7 @@ void kt_control_other(struct kt_session *s, unsigned int cpu, bool with);
 void kt_control_resume(struct kt_session *s);
 void kt_control_missed(struct kt_session *s, const struct kt_looks *looks);
 int kt_control_flush(struct kt_session *s);
-void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu);
-void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms);
+void kt_control_words(struct kt_session *s, u32 opcode, u32 a0, u32 a1, u32 a2);
 
 /* Return the filters of a session, or NULL.  Called with kt_session_lock. */
 static inline const struct kt_filters *
@@ -166,6 +165,33 @@ static inline void kt_mask_set(u64 *mask, unsigned int opcode)
 static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
 {
 	mask[opcode / 64] &= ~BIT_ULL(opcode % 64);
+}
+
+/**
+ * kt_control_freeze() - mark on every online CPU where a full snapshot ends
+ * @s: the session
+ * @time: trace clock of the end
+ * @cpu: CPU whose ring was full first
+ *
+ * Context: as for all functions of control.c.
+ */
+static inline void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu)
+{
+	kt_control_words(s, KTAPE_EV_FREEZE, (u32)time, (u32)(time >> 32), cpu);
+}
+
+/**
+ * kt_control_evict() - mark on every online CPU that a reader was evicted
+ * @s: the session
+ * @id: number of the reader
+ * @pid: its process, in the initial pid name space
+ * @ms: milliseconds for which the reader had not moved
+ *
+ * Context: as for all functions of control.c.
+ */
+static inline void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms)
+{
+	kt_control_words(s, KTAPE_EV_EVICT, id, pid, ms);
 }
 
 #endif /* _KT_SESSION_INTERNAL_H */

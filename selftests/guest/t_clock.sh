@@ -26,7 +26,7 @@ skip()
 
 last_words()
 {
-	dmesg | grep 'ktape:' | tail -n 1
+	dmesg | grep 'ktape:' | grep -v 'cannot be loaded' | tail -n 1
 }
 
 # used: print the clock that clockcheck has found

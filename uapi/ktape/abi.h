@@ -159,26 +159,6 @@ enum ktape_severity {
 #define KTAPE_EXC_XMIT_TIMEOUT	KTAPE_EXC_CODE(KTAPE_MAJOR_NET, 0)
 #define KTAPE_EXC_TRIP		KTAPE_EXC_CODE(KTAPE_MAJOR_THERMAL, 0)
 
-/**
- * enum ktape_ipi - reason of an inter-processor interrupt
- * @KTAPE_IPI_OTHER: none of these
- * @KTAPE_IPI_RESCHEDULE: reschedule
- * @KTAPE_IPI_CALL: call a function on several CPUs
- * @KTAPE_IPI_CALL_SINGLE: call a function on one CPU
- * @KTAPE_IPI_IRQ_WORK: run irq_work
- * @KTAPE_IPI_STOP: stop the CPU
- * @KTAPE_IPI_TIMER: broadcast of a timer tick
- */
-enum ktape_ipi {
-	KTAPE_IPI_OTHER = 0,
-	KTAPE_IPI_RESCHEDULE = 1,
-	KTAPE_IPI_CALL = 2,
-	KTAPE_IPI_CALL_SINGLE = 3,
-	KTAPE_IPI_IRQ_WORK = 4,
-	KTAPE_IPI_STOP = 5,
-	KTAPE_IPI_TIMER = 6
-};
-
 /* ---- rings and blocks ------------------------------------------------- */
 
 /**

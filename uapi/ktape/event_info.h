@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * Whether an event can be recorded on this kernel, and why not; why hits of its probe
- * were missed.  Part of the contract, included by ktape/abi.h.
+ * were missed; reasons of inter-processor interrupts.  Part of the contract, included by
+ * ktape/abi.h.
  */
 #ifndef _KTAPE_EVENT_INFO_H
 #define _KTAPE_EVENT_INFO_H
@@ -83,6 +84,26 @@ enum ktape_missed {
 	KTAPE_MISSED_REFUSED = 2,
 	KTAPE_MISSED_DETACHED = 3,
 	KTAPE_MISSED_REASONS = 4
+};
+
+/**
+ * enum ktape_ipi - reason of an inter-processor interrupt
+ * @KTAPE_IPI_OTHER: none of these
+ * @KTAPE_IPI_RESCHEDULE: reschedule
+ * @KTAPE_IPI_CALL: call a function on several CPUs
+ * @KTAPE_IPI_CALL_SINGLE: call a function on one CPU
+ * @KTAPE_IPI_IRQ_WORK: run irq_work
+ * @KTAPE_IPI_STOP: stop the CPU
+ * @KTAPE_IPI_TIMER: broadcast of a timer tick
+ */
+enum ktape_ipi {
+	KTAPE_IPI_OTHER = 0,
+	KTAPE_IPI_RESCHEDULE = 1,
+	KTAPE_IPI_CALL = 2,
+	KTAPE_IPI_CALL_SINGLE = 3,
+	KTAPE_IPI_IRQ_WORK = 4,
+	KTAPE_IPI_STOP = 5,
+	KTAPE_IPI_TIMER = 6
 };
 
 #endif /* _KTAPE_EVENT_INFO_H */
