@@ -126,19 +126,6 @@ static void convict(struct ktape_verify *v, unsigned int i)
 	kt_verify_wrong_at(v, &s.at, "thread %d has no name", s.tid);
 }
 
-/* Clear a suspect: it had ended before the module was loaded. */
-static void acquit(struct ktape_verify *v, unsigned int i)
-{
-	struct kt_seen *k = v->seen;
-	const struct suspect s = k->suspects[i];
-
-	k->suspects[i] = k->suspects[--k->nr_suspects];
-	kt_verify_note_at(
-		v, &s.at,
-		"thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
-		s.tid);
-}
-
 /* Excuse a suspect: its name is not expected in this trace for the reason @why. */
 static void excuse(struct ktape_verify *v, unsigned int i, const char *why)
 {
@@ -174,6 +161,26 @@ static void count_no_room(struct kt_seen *k, const struct ktape_finding *at)
 {
 	if (!k->no_room++)
 		k->no_room_at = *at;
+}
+
+/*
+ * Clear a suspect: it had ended before the module was loaded.  If there was no room for
+ * some names, its name may be one of those: then nothing more is known.
+ */
+static void acquit(struct ktape_verify *v, unsigned int i)
+{
+	struct kt_seen *k = v->seen;
+	const struct suspect s = k->suspects[i];
+
+	k->suspects[i] = k->suspects[--k->nr_suspects];
+	if (lacked_room(v)) {
+		count_no_room(k, &s.at);
+		return;
+	}
+	kt_verify_note_at(
+		v, &s.at,
+		"thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
+		s.tid);
 }
 
 /* Report the threads whose names may have had no room, and for which reasons. */
