@@ -444,6 +444,13 @@ TEST_F(command, sizes_longer)
 	}
 }
 
+/* Is this bit of an argument a flag that means something by itself? */
+static bool is_valid_flag(unsigned long cmd, size_t bit)
+{
+	return cmd == KTAPE_IOC_CREATE &&
+	       bit == offsetof(struct ktape_create, flags) * 8 + 1; /* LOG */
+}
+
 TEST_F(command, members_must_be_zero)
 {
 	union any a, before;
@@ -452,6 +459,8 @@ TEST_F(command, members_must_be_zero)
 		const struct range *r = &variant->zero[i];
 
 		for (size_t bit = 0; bit < r->len * 8; bit += step(5)) {
+			if (is_valid_flag(variant->cmd, r->off * 8 + bit))
+				continue;
 			memset(&a, 0, sizeof(a));
 			a.size = variant->size;
 			fill(variant->cmd, &a);

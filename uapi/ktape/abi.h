@@ -758,8 +758,8 @@ struct ktape_watermark {
  * OPEN needs CAP_SYSLOG for it.  In other sessions the markers do not have these events,
  * which count as filtered, if the kernel lets them be counted.
  *
- * EPERM: the caller may not open the device, or has no CAP_SYSLOG; EEXIST: another session has that name;
- * EMFILE: there are as many sessions as possible; ENOMEM; EINTR: the caller was
+ * EPERM: the caller may not open the device, or has no CAP_SYSLOG; EEXIST: another
+ * session has that name; EMFILE: there are as many sessions as possible; ENOMEM; EINTR: the caller was
  * killed.  Sessions that are still being created count for EEXIST and EMFILE.
  *
  * A persistent session uses the module's region, and the default size is the
