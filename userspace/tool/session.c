@@ -84,13 +84,13 @@ static uint64_t ring_rounded(const struct ktape_create *c)
 /* Write a size as an option takes it: "24M", or bytes. */
 static int put_size(char *to, size_t room, uint64_t bytes)
 {
-	static const char units[] = "KMG";
-	int i = -1;
+	static const char *const units[] = { "", "K", "M", "G" };
+	unsigned int i = 0;
 
-	for (; bytes && !(bytes % 1024) && i < 2; i++)
+	for (; bytes && !(bytes % 1024) && i < 3; i++)
 		bytes /= 1024;
-	return snprintf(to, room, "%llu%.1s", (unsigned long long)bytes,
-			i < 0 ? "" : &units[i]);
+	return snprintf(to, room, "%llu%s", (unsigned long long)bytes,
+			units[i]);
 }
 
 /* Write what was made of the size that an option gave, 0 = the option was not given. */

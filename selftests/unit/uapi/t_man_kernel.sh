@@ -163,7 +163,7 @@ parameters()
 		gsub(/[";]/, "", value)
 		sub(/KTAPE_MARK_TEXT_MAX/, 1024, value)
 	}
-	/^static bool / { value = 0 }
+	/^static .*;$/ && !/=/ { value = 0 }
 	/^module_param(_hw)?\(/ {
 		gsub(/.*\(|,.*/, "")
 		print $0, value == "" || $0 == "block" ? "-" : value
