@@ -29,6 +29,7 @@
 #define SEEN_MAX	(1U << 22)
 #define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
 #define SUSPECTS_MAX	1024U	/* more than threads begin in a second or two */
+#define PUT_OFF_MAX	(1U << 16)
 
 /**
  * struct suspect - a thread without a name
@@ -55,6 +56,8 @@ struct suspect {
  * @no_room_at: the first event of the first one
  * @nr_suspects: entries of @suspects
  * @suspects: threads without a name
+ * @nr_put_off: entries of @put_off
+ * @put_off: suspects that made room for later ones, to be judged at the end
  */
 struct kt_seen {
 	uint64_t *tids;
@@ -68,6 +71,8 @@ struct kt_seen {
 	struct ktape_finding no_room_at;
 	unsigned int nr_suspects;
 	struct suspect suspects[SUSPECTS_MAX];
+	unsigned int nr_put_off;
+	struct suspect *put_off;
 };
 
 static bool has_names(const struct kt_slot *s)
@@ -105,6 +110,7 @@ void kt_seen_free(struct kt_seen *seen)
 		return;
 	free(seen->table);
 	free(seen->tids);
+	free(seen->put_off);
 	free(seen);
 }
 
@@ -252,16 +258,40 @@ static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 }
 
 /*
- * Make a thread a suspect.  If there are too many, judge one at once, although its name may
- * still come.
+ * Put the oldest suspect off to the end of the trace, which may tell then that there was no
+ * room for its name.  If there are too many of these, judge it at once.
  */
+static void put_off(struct ktape_verify *v)
+{
+	struct kt_seen *k = v->seen;
+	unsigned int nr = k->nr_put_off;
+	struct suspect *more;
+
+	/* Room is doubled whenever the number is a power of two. */
+	if (nr < PUT_OFF_MAX && !(nr & (nr - 1))) {
+		more = realloc(k->put_off, (nr ? nr * 2 : 1) * sizeof(*more));
+		if (!more) {
+			judge(v, 0, UINT64_MAX);
+			return;
+		}
+		k->put_off = more;
+	}
+	if (nr == PUT_OFF_MAX) {
+		judge(v, 0, UINT64_MAX);
+		return;
+	}
+	k->put_off[k->nr_put_off++] = k->suspects[0];
+	k->suspects[0] = k->suspects[--k->nr_suspects];
+}
+
+/* Make a thread a suspect. */
 static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 			   int32_t tid)
 {
 	struct kt_seen *k = v->seen;
 
 	if (k->nr_suspects == SUSPECTS_MAX)
-		judge(v, 0, UINT64_MAX);
+		put_off(v);
 	k->suspects[k->nr_suspects].tid = tid;
 	k->suspects[k->nr_suspects].exits = false;
 	k->suspects[k->nr_suspects].at = kt_verify_place(v, KTAPE_RULE_NAME, s);
@@ -338,6 +368,10 @@ void kt_seen_end(struct ktape_verify *v)
 	until = named_until(v);
 	while (k->nr_suspects)
 		judge(v, k->nr_suspects - 1, until);
+	while (k->nr_put_off) {
+		k->suspects[k->nr_suspects++] = k->put_off[--k->nr_put_off];
+		judge(v, 0, until);
+	}
 	report_no_room(v);
 	if (k->left_out)
 		kt_verify_note(
@@ -362,18 +396,18 @@ static uint64_t *seen_slot(const struct kt_seen *k, uint64_t key)
 
 static int grow_seen(struct kt_seen *k)
 {
-	struct kt_seen more = { .size = k->size * 2, .seed = k->seed };
+	uint64_t *old = k->table, *more;
+	size_t size = k->size;
 
-	more.table = calloc(more.size, sizeof(*more.table));
-	if (!more.table)
+	more = calloc(size * 2, sizeof(*more));
+	if (!more)
 		return -ENOMEM;
-	for (size_t i = 0; i < k->size; i++)
-		if (k->table[i])
-			*seen_slot(&more, k->table[i]) = k->table[i];
-	more.used = k->used;
-	more.left_out = k->left_out;
-	free(k->table);
-	*k = more;
+	k->table = more;
+	k->size = size * 2;
+	for (size_t i = 0; i < size; i++)
+		if (old[i])
+			*seen_slot(k, old[i]) = old[i];
+	free(old);
 	return 0;
 }
 

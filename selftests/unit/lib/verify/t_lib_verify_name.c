@@ -9,6 +9,7 @@
 #define CPU	1U
 #define GHOST	997	/* thread without a name */
 #define GHOSTS	1100	/* more than verify remembers */
+#define FUNCTIONS	1100U
 
 struct result {
 	int ret;	/* of the run */
@@ -60,6 +61,7 @@ static struct sim *begin(void)
 	struct sim *s = sim_new(1);
 
 	s->mask[KTAPE_EV_PROCESS_EXIT / 64] |= 1ULL << KTAPE_EV_PROCESS_EXIT % 64;
+	s->mask[KTAPE_EV_TASKLET_ENTRY / 64] |= 1ULL << KTAPE_EV_TASKLET_ENTRY % 64;
 	sim_start(s);
 	sim_work(s, 200);
 	return s;
@@ -144,6 +146,17 @@ static void test_many(void)
 		run(s, GHOST + i, KTAPE_STATE_S);
 	judge(s);
 	check_equal(result.errors, GHOSTS);
+}
+
+/* More functions than the first table of what was looked up has room for. */
+static void test_functions(void)
+{
+	struct sim *s = begin();
+
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		sim_event(s, CPU, KTAPE_EV_TASKLET_ENTRY, 0, 2, i, 0x1000 + i);
+	judge(s);
+	check_equal(result.notes, FUNCTIONS);
 }
 
 /*
@@ -305,7 +318,8 @@ static void test_no_room(void)
 		{ KTAPE_NO_ROOM_LIMIT, 5, 3,
 		  "3 threads have no name: since the module was loaded it had no room for names: 5 because its registry was as large as it may get (registry_max=)" },
 		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 because" },
-		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS - 100, "the kernel had no memory" },
+		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS, "1100 threads have no name" },
+		{ KTAPE_NO_ROOM_MEMORY, 1, 1, "the kernel had no memory" },
 		{ KTAPE_NO_ROOM_LATE, 1, 1, "came faster" },
 		{ KTAPE_NO_ROOM_REGION, 1, 1, "persistent memory" },
 		{ KTAPE_NO_ROOM_REFUSED, 1, 1, NULL },
@@ -336,6 +350,7 @@ static const struct tap_test tests[] = {
 	{ "a thread without a name whose exit was recorded", test_exit },
 	{ "another thread's last switch", test_other },
 	{ "more threads without a name than are remembered", test_many },
+	{ "more functions than the first table has room for", test_functions },
 	{ "a trace whose names are cut off", test_cut_off },
 	{ "a thread whose name made room for another one", test_replaced },
 	{ "a name that comes behind the events", test_late },
