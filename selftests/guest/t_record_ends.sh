@@ -227,7 +227,7 @@ test_refused()
 	chmod +x $dir/script
 	refused 1 "script: No such file" -- $dir/script
 	refused 1 "does not know the event time_extend" -e sched,time_extend
-	refused 1 "does not know opcode 239" -p "0x8$(printf '%059d' 0)"
+	refused 1 "does not know opcode 238" -p "0x4$(printf '%059d' 0)"
 	refused 1 "or these sizes" -B 64M
 	refused 1 "or these sizes" -b 64G
 	timeout $most ktape record -q -d 0 -o $dir/zero 2>$dir/log

@@ -31,8 +31,8 @@ rmmod kt_cause
 EOT
 
 # Some kernels have no tracepoints of page faults. mm_page_alloc, which is not part of
-# "*", then stands for the class.
-events='*,probe_0'
+# "*", then stands for the class. Nor is the kernel's log part of it.
+events='*,console,probe_0'
 grep -q '"name":"page_fault_user".*"available":true' $dir/list ||
 	events=$events,mm_page_alloc
 ktape record -q -e "$events" --stack sched_switch -b 4M -o /scratch/smoke -- \
