@@ -237,14 +237,17 @@ static unsigned long event_put_all(u32 kind, const struct kt_record *rec,
  * @rec: the record; dropped if the session does not want the event
  *
  * Context: as kt_event_record().
+ * Return: whether the session wants the event on this CPU.
  */
-void kt_event_record_in(unsigned int session, u32 kind,
+bool kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+	const unsigned int want =
+		kt_cpu_read(kt_cpus->want[opcode]) & BIT(session);
 
-	event_put_all(kind, rec, NULL,
-		      kt_cpu_read(kt_cpus->want[opcode]) & BIT(session));
+	event_put_all(kind, rec, NULL, want);
+	return want;
 }
 
 /**

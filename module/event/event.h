@@ -95,7 +95,7 @@ void kt_switch_forget(void);
 void kt_switch_close_all(void);
 void kt_switch_prepare(unsigned int cpu);
 void kt_switch_told(unsigned int session);
-void kt_event_record_in(unsigned int session, u32 kind,
+bool kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec);
 void kt_log_allow(unsigned int session, bool allowed);
 void kt_event_record_log(const struct kt_record *rec);
@@ -519,10 +519,21 @@ void kt_cost_read(struct ktape_cost *cost);
  * Places for code addresses whose symbols were looked up.  The low bits of the
  * token select the place; if it is taken, the address goes to a place near it.
  */
-#define KT_SYMBOLS_SEEN		16384
+#define KT_SYMBOLS_FEW		8	/* until the first session records */
+#define KT_SYMBOLS_MANY		16384
+
+/**
+ * struct kt_symbols - the table of these places
+ * @mask: number of places, less one
+ * @places: addresses, 0 = free
+ */
+struct kt_symbols {
+	u32 mask;
+	unsigned long *places;
+};
 
 extern u64 kt_token_key[3];
-extern unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
+extern struct kt_symbols kt_symbols;
 
 void kt_token_init(struct irq_work *on_pending);
 u32 kt_token_func(unsigned long address);

@@ -39,7 +39,9 @@ static __always_inline void switch_tell(unsigned long sessions, u32 tid,
  */
 noinline void notrace kt_switch_pay(unsigned long sessions)
 {
-	struct task_struct *p = kt_event_thread();
+	/* On an excluded CPU the thread in kt_now may be one that has ended. */
+	struct task_struct *p = kt_event_sees_switches() ? kt_event_thread() :
+							   current;
 
 	sessions &= kt_cpu_read(kt_now.owed);
 	if (!p)

@@ -8,8 +8,9 @@
  * symbols up and enters them into the registry.  An address that finds no free
  * place is dropped, and stored when it occurs again.
  *
- * Looked-up addresses stay in kt_symbols_seen, so that a probe stores each
- * address once.  Only names/symbol.c writes to that table.
+ * Looked-up addresses stay in kt_symbols, so that a probe stores each address once.
+ * Only names/symbol.c writes to that table.  It has few places until the first session
+ * records.
  */
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
@@ -17,10 +18,15 @@
 
 #include "internal.h"
 
-#define WAYS		8	/* places in which an address may be */
+#define WAYS		KT_SYMBOLS_FEW	/* places in which an address may be */
 
 u64 kt_token_key[3] __read_mostly;
-unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
+
+static unsigned long few_symbols[KT_SYMBOLS_FEW];
+struct kt_symbols kt_symbols __read_mostly = {
+	.mask = KT_SYMBOLS_FEW - 1,
+	.places = few_symbols,
+};
 
 /* Addresses to be looked up, hashed by token; 0 = free place. */
 static unsigned long pending_symbols[KT_SYMBOLS_PENDING];
@@ -39,9 +45,11 @@ unsigned long *kt_symbol_place(u32 token, unsigned long address)
 {
 	unsigned long *place;
 	unsigned int way;
+	/* Pairs with the release in kt_symbols_make_room(): the places are there. */
+	u32 mask = smp_load_acquire(&kt_symbols.mask);
 
 	for (way = 0; way < WAYS; way++) {
-		place = &kt_symbols_seen[(token ^ way) % KT_SYMBOLS_SEEN];
+		place = &READ_ONCE(kt_symbols.places)[(token ^ way) & mask];
 		if (READ_ONCE(*place) == address)
 			return place;
 	}
@@ -51,7 +59,7 @@ unsigned long *kt_symbol_place(u32 token, unsigned long address)
 /*
  * Must a lookup be put off, because the address could not be remembered?
  *
- * If all its places in kt_symbols_seen are taken, an address is looked up each
+ * If all its places in kt_symbols are taken, an address is looked up each
  * time it occurs.  The lookup itself may cause events with that address, which
  * would be an endless loop.  So let one such address through per tick.
  */
@@ -99,9 +107,10 @@ static noinline void symbol_make_pending(unsigned long address, u32 token)
 u32 notrace kt_token_func(unsigned long address)
 {
 	u32 token = kt_token((const void *)address);
+	/* As in kt_symbol_place(). */
+	u32 place = token & smp_load_acquire(&kt_symbols.mask);
 
-	if (unlikely(READ_ONCE(kt_symbols_seen[token % KT_SYMBOLS_SEEN]) !=
-		     address))
+	if (unlikely(READ_ONCE(READ_ONCE(kt_symbols.places)[place]) != address))
 		symbol_make_pending(address, token);
 	return token;
 }

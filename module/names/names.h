@@ -68,6 +68,8 @@ u64 kt_registry_evicted(void);
 /* ---- symbols of code addresses: symbol.c ----------------------------------- */
 
 int kt_symbol_init(void);
+void kt_symbols_make_room(void);
+void kt_symbols_refresh(void);
 void kt_symbol_exit(void);
 
 /* ---- names that probes find: deferred.c ------------------------------------ */

@@ -92,8 +92,10 @@ int kt_registry_init(unsigned int entries, unsigned int max)
 	return 0;
 
 err:
-	pr_err("registry=%u needs %zu bytes for the entries alone: use a smaller registry=\n",
-	       entries, entries * sizeof(struct ktape_object_entry));
+	pr_err("registry=%u needs %zu bytes for the entries, and registry_max=%u %zu for their table: use a smaller registry= or registry_max=\n",
+	       entries, entries * sizeof(struct ktape_object_entry),
+	       kt_registry_max(),
+	       sizeof(*reg.chain) << registry_chain_bits(entries));
 	kt_registry_exit();
 	return ret;
 }
@@ -222,8 +224,11 @@ static void entry_end_write(struct ktape_object_entry *e)
 	WRITE_ONCE(e->seq, e->seq + 1);
 }
 
-/* Record an entry in one session; with KT_SESSIONS in all that want it. */
-static void entry_record(const struct ktape_object_entry *e,
+/*
+ * Record an entry in one session; with KT_SESSIONS in all that want it.
+ * Return: false: this CPU does not record names for the session.
+ */
+static bool entry_record(const struct ktape_object_entry *e,
 			 unsigned int session)
 {
 	const u32 args[] = {
@@ -243,9 +248,9 @@ static void entry_record(const struct ktape_object_entry *e,
 	};
 
 	if (session < KT_SESSIONS)
-		kt_event_record_in(session, KT_RING_NAMES, &rec);
-	else
-		kt_event_record(KT_RING_NAMES, &rec);
+		return kt_event_record_in(session, KT_RING_NAMES, &rec);
+	kt_event_record(KT_RING_NAMES, &rec);
+	return true;
 }
 
 /* Record the change of an entry, and note its era. */
@@ -532,27 +537,30 @@ u32 kt_registry_era(void)
 /*
  * Record an entry in one session as it is now, living or dead.  Skip a dead entry
  * whose key has a living entry again: kt_registry_tell() records that one.
+ * Return: as entry_record().
  */
-static void entry_tell(u32 slot, unsigned int session)
+static bool entry_tell(u32 slot, unsigned int session)
 {
 	struct ktape_object_entry e;
 	raw_spinlock_t *lock;
 	unsigned long flags;
+	bool done = true;
 	struct kt_key k;
 	u32 living;
 
 	if (!kt_registry_copy(slot, &e))
-		return;
+		return true;
 	k = object_key(e.type, e.id, e.param1);
 	lock = kt_entry_lock(k);
 	raw_spin_lock_irqsave(lock, flags);
 	living = kt_entry_find(k);
 	/* The lock keeps a living entry; a dead one may change, so use the copy. */
 	if (living == slot)
-		entry_record(kt_slot_entry(slot), session);
+		done = entry_record(kt_slot_entry(slot), session);
 	else if (living == NONE && e.died)
-		entry_record(&e, session);
+		done = entry_record(&e, session);
 	raw_spin_unlock_irqrestore(lock, flags);
+	return done;
 }
 
 /**
@@ -564,7 +572,8 @@ static void entry_tell(u32 slot, unsigned int session)
  * @arg: argument of @has_room
  *
  * Context: process context, may sleep; the caller keeps the session alive.
- * Return: true; false if @has_room returned false: go on at *@slot later.
+ * Return: true; false if @has_room returned false, or if this CPU does not record names
+ * for the session: go on at *@slot later.
  */
 bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
 		      bool (*has_room)(void *arg), void *arg)
@@ -573,9 +582,8 @@ bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
 		cond_resched();
 		if ((s32)(READ_ONCE(*kt_slot_era(*slot)) - since) < 0)
 			continue;
-		if (!has_room(arg))
+		if (!has_room(arg) || !entry_tell(*slot, session))
 			return false;
-		entry_tell(*slot, session);
 	}
 	return true;
 }

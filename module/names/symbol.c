@@ -16,6 +16,7 @@
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include <ktape/abi.h>
@@ -23,7 +24,7 @@
 #include "event/event.h"
 #include "names.h"
 
-/* Serializes writers of kt_symbols_seen. */
+/* Serializes writers of kt_symbols. */
 static DEFINE_MUTEX(symbol_lock);
 
 /* Cut "name+0x1/0x2 [module]" into the name and its numbers. */
@@ -92,11 +93,11 @@ static int symbol_module_event(struct notifier_block *nb, unsigned long event,
 	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	mutex_lock(&symbol_lock);
-	for (i = 0; i < KT_SYMBOLS_SEEN; i++) {
-		address = kt_symbols_seen[i];
+	for (i = 0; i <= kt_symbols.mask; i++) {
+		address = kt_symbols.places[i];
 		if (!address || !within_module(address, mod))
 			continue;
-		WRITE_ONCE(kt_symbols_seen[i], 0);
+		WRITE_ONCE(kt_symbols.places[i], 0);
 		kt_registry_gone(KTAPE_OBJ_FUNCTION,
 				 kt_token((void *)address), 0);
 	}
@@ -108,6 +109,63 @@ static int symbol_module_event(struct notifier_block *nb, unsigned long event,
 static struct notifier_block symbol_module_notifier = {
 	.notifier_call = symbol_module_event,
 };
+
+/**
+ * kt_symbols_refresh() - Forget the functions for whose name there was no room
+ *
+ * They are looked up again when they occur.
+ *
+ * Context: process context, may sleep.
+ */
+void kt_symbols_refresh(void)
+{
+	unsigned long address;
+	unsigned int i;
+
+	mutex_lock(&symbol_lock);
+	for (i = 0; i <= kt_symbols.mask; i++) {
+		address = kt_symbols.places[i];
+		if (address && !kt_registry_has(KTAPE_OBJ_FUNCTION,
+						kt_token((void *)address), 0))
+			WRITE_ONCE(kt_symbols.places[i], 0);
+	}
+	mutex_unlock(&symbol_lock);
+}
+
+static unsigned long *many_symbols;
+
+/**
+ * kt_symbols_make_room() - Remember as many addresses as a session may need
+ *
+ * Without memory for that, few are remembered, and the others are looked up again.
+ *
+ * Context: process context, may sleep.
+ */
+void kt_symbols_make_room(void)
+{
+	const unsigned long *few = kt_symbols.places;
+	unsigned long *to;
+	unsigned int i;
+
+	mutex_lock(&symbol_lock);
+	if (!many_symbols)
+		many_symbols = __vmalloc(KT_SYMBOLS_MANY * sizeof(*many_symbols),
+					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!many_symbols || kt_symbols.places == many_symbols)
+		goto out;
+	/* Whoever still has the old mask finds its places in the new table, too. */
+	WRITE_ONCE(kt_symbols.places, many_symbols);
+	/* Pairs with the acquire in kt_symbol_place() and kt_token_func(). */
+	smp_store_release(&kt_symbols.mask, KT_SYMBOLS_MANY - 1);
+	for (i = 0; i < KT_SYMBOLS_FEW; i++) {
+		to = few[i] ? kt_symbol_place(kt_token((void *)few[i]), 0) :
+			      NULL;
+		if (to)
+			WRITE_ONCE(*to, few[i]);
+	}
+out:
+	mutex_unlock(&symbol_lock);
+}
 
 /**
  * kt_symbol_init() - Choose the token keys and accept addresses to look up
@@ -132,4 +190,5 @@ void kt_symbol_exit(void)
 	unregister_module_notifier(&symbol_module_notifier);
 	irq_work_sync(&symbol_irq);
 	cancel_work_sync(&symbol_work);
+	vfree(many_symbols);
 }

@@ -147,7 +147,7 @@ static bool table_was_late(void)
 
 static void table_work(struct work_struct *work)
 {
-	bool late;
+	bool late, again;
 
 	/*
 	 * Before slots are looked at: from here on a probe that finds too few of
@@ -158,9 +158,16 @@ static void table_work(struct work_struct *work)
 	table_grow();
 	late = table_was_late();
 	table_tell();
+	again = kt_slots_low() && table.nr < table.max;
 	mutex_unlock(&table.lock);
-	if (late)
+	if (late) {
 		kt_registry_refresh();
+		if (kt_slots_left())
+			kt_symbols_refresh();
+	}
+	/* The kernel had no memory: do not wait until a name is lost. */
+	if (again && !READ_ONCE(table.closed))
+		queue_delayed_work(system_highpri_wq, &table.work, TRY_AGAIN);
 }
 
 /* Begin at once if the table can grow; else only counts are to be told. */
@@ -168,8 +175,9 @@ static void table_start_work(struct irq_work *work)
 {
 	bool grows = READ_ONCE(table.nr) < table.max && !table_rests();
 
-	queue_delayed_work(system_highpri_wq, &table.work,
-			   grows ? 0 : TELL_AGAIN);
+	/* It may be waiting to try again. */
+	mod_delayed_work(system_highpri_wq, &table.work,
+			 grows ? 0 : TELL_AGAIN);
 }
 
 /**

@@ -324,7 +324,8 @@ static size_t text_hide_addresses(char *to, size_t room, const char *from)
 	for (begin = 0; begin < length; begin = end + 1) {
 		for (end = begin; end < length && isxdigit(to[end]); end++)
 			;
-		if (end - begin >= ADDRESS_DIGITS)
+		/* What is cut off may have been more digits. */
+		if (end - begin >= ADDRESS_DIGITS || (end == room && end > begin))
 			memset(to + begin, '*', end - begin);
 	}
 	return length;

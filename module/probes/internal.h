@@ -33,6 +33,7 @@ struct tracepoint;
  * @early: called before the other probes of its tracepoint
  * @fits: says whether the kernel is laid out as the callback assumes; NULL = it assumes
  *	nothing
+ * @prepare: called before it is attached; returns 0 or a negative errno; NULL = needs nothing
  * @events: opcodes that the callback records, 0 ends the list
  * @module: module that may have the tracepoint if the kernel itself lacks it; NULL =
  *	look in the kernel only
@@ -50,6 +51,7 @@ struct kt_probe {
 	bool silent;
 	bool early;
 	bool (*fits)(void);
+	int (*prepare)(void);
 	u8 events[KT_PROBE_EVENTS];
 	const char *module;
 	struct tracepoint *tp;
@@ -121,6 +123,9 @@ bool kt_scheduler_fits(void);
 /* system.c */
 void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child);
 extern struct kt_probe kt_probes_exception[];
+
+/* irq.c */
+void kt_irq_exit(void);
 
 u32 kt_netdev_id(const struct net_device *dev);
 int kt_netdev_init(void);

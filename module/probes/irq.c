@@ -14,6 +14,7 @@
 #include <linux/jiffies.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <linux/vmalloc.h>
 #include <trace/events/ipi.h>
 #include <trace/events/irq.h>
 
@@ -50,7 +51,26 @@ struct irq_check {
 	u32 mark;
 };
 
-static struct irq_check irq_checks[IRQ_CHECKS];
+/* Made before the first interrupt is recorded. */
+static struct irq_check *irq_checks __read_mostly;
+
+static int irq_checks_make(void)
+{
+	if (!irq_checks)
+		irq_checks = __vmalloc(IRQ_CHECKS * sizeof(*irq_checks),
+				       GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	return irq_checks ? 0 : -ENOMEM;
+}
+
+/**
+ * kt_irq_exit() - free the checks of names
+ *
+ * Context: module unload, after the last probe.
+ */
+void kt_irq_exit(void)
+{
+	vfree(irq_checks);
+}
 
 /*
  * Return the first action of an interrupt, NULL if it has none.  free_irq() on
@@ -372,6 +392,7 @@ struct kt_probe kt_probes_irq[] = {
 		.func = KT_PROBE_FUNC(NULL, probe_irq_handler_entry,
 				      irq_handler_entry, int,
 				      struct irqaction *),
+		.prepare = irq_checks_make,
 		.events = { KTAPE_EV_IRQ_HANDLER_ENTRY },
 	}, {
 		.name = "irq_handler_exit",

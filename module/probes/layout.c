@@ -50,8 +50,12 @@ struct function {
 
 /*
  * Stacks of threads that left the CPU, by whether they had a frame of the scheduler.
- * Each of them has one, if the guess is right.
+ * Each of them has one, if the guess is right.  SEEN_MAX of each are enough to know, and
+ * up to SEEN_FEW without one prove nothing.
  */
+#define SEEN_MAX	(1 << 20)
+#define SEEN_FEW	32
+
 static atomic_t stacks_with, stacks_without;
 
 /* The guess; stored before the probe that uses it is attached, and constant from then on. */
@@ -132,7 +136,10 @@ bool kt_scheduler_has(unsigned long address)
  */
 void kt_scheduler_seen(bool found)
 {
-	atomic_inc(found ? &stacks_with : &stacks_without);
+	atomic_t *n = found ? &stacks_with : &stacks_without;
+
+	if (atomic_read(n) < SEEN_MAX)
+		atomic_inc(n);
 }
 
 /**
@@ -152,5 +159,6 @@ bool kt_scheduler_fits(void)
 		fits = scheduler_is_guessed();
 		looked = true;
 	}
-	return fits && atomic_read(&stacks_without) <= atomic_read(&stacks_with);
+	return fits && atomic_read(&stacks_without) <=
+			       atomic_read(&stacks_with) + SEEN_FEW;
 }

@@ -78,6 +78,9 @@ static int probe_attach(struct kt_probe *p)
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
 	    !p->func || p->silent || (p->fits && !p->fits()))
 		return 0;
+	p->error = p->prepare ? p->prepare() : 0;
+	if (p->error)
+		return p->error;
 	p->error = tracepoint_probe_register_prio(p->tp, p->func, kt_cpus_data(),
 						  TRACEPOINT_DEFAULT_PRIO +
 							  p->early);
@@ -455,4 +458,5 @@ void kt_probe_exit(void)
 	tracepoint_synchronize_unregister();
 	/* Newer tracepoints leave preemption on: wait for kt_probe_enter() too. */
 	synchronize_rcu();
+	kt_irq_exit();
 }

@@ -409,25 +409,6 @@ static void control_write_everywhere(struct kt_order *order)
 	on_each_cpu_mask(&chosen, control_on_cpu, order, true);
 }
 
-/*
- * Write the records of the online CPUs that the session excludes, from here.  Its want
- * bits are clear there, and have been for a grace period.
- */
-static void control_write_excluded(struct kt_order *order)
-{
-	unsigned long flags;
-	unsigned int cpu;
-
-	lockdep_assert_held(&kt_session_lock);
-	for_each_online_cpu(cpu) {
-		if (kt_session_records_on(order->s, cpu))
-			continue;
-		local_irq_save(flags);
-		order->write(order, cpu);
-		local_irq_restore(flags);
-	}
-}
-
 /**
  * kt_control_session() - mark start or stop on every online CPU
  * @s: the session
@@ -546,56 +527,46 @@ void kt_control_included(struct kt_session *s, const struct kt_filters *former)
 }
 
 /**
- * kt_control_excluded_on() - mark the start on online CPUs that the session excludes
- * @s: the session, whose want bits are not set yet
+ * kt_control_excluded() - mark a start or a stop on online CPUs that the session excludes
+ * @s: the session; its want bits are clear there, and have been for a grace period
+ * @phase: ON or OFF
  *
- * The filters, of which one excludes the CPU, are marked before the profile, as on all
- * CPUs: no reader takes the CPU for one that records.
+ * The records are written from here.  At a start the filters, of which one excludes the
+ * CPU, come before the profile, as on all CPUs: no reader takes the CPU for one that
+ * records.
  */
-void kt_control_excluded_on(struct kt_session *s)
-{
-	const struct kt_filters *f = kt_session_filters(s);
-	struct kt_order order = {
-		.s = s,
-		.phase = KTAPE_PHASE_ON,
-		.filters = f,
-		.kinds = f ? f->kinds : 0,
-		.mask = s->recordable,
-	};
-
-	order.write = control_write_ledger;
-	order.reason = KT_LEDGER_START;
-	control_write_excluded(&order);
-	order.write = control_write_session;
-	order.reason = SYNC_START;
-	control_write_excluded(&order);
-	order.write = control_write_filters;
-	control_write_excluded(&order);
-	order.write = control_write_profile;
-	control_write_excluded(&order);
-}
-
-/**
- * kt_control_excluded_off() - mark the stop on online CPUs that the session excludes
- * @s: the session, whose want bits have been clear for a grace period
- */
-void kt_control_excluded_off(struct kt_session *s)
+void kt_control_excluded(struct kt_session *s, u32 phase)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
+	const struct kt_filters *f = kt_session_filters(s);
+	const bool on = phase == KTAPE_PHASE_ON;
 	struct kt_order order = {
 		.s = s,
-		.phase = KTAPE_PHASE_OFF,
-		.mask = nothing,
+		.phase = phase,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
+		.mask = on ? s->recordable : nothing,
 	};
+	unsigned long flags;
+	unsigned int cpu;
 
-	order.write = control_write_profile;
-	control_write_excluded(&order);
-	order.write = control_write_ledger;
-	order.reason = KT_LEDGER_STOP;
-	control_write_excluded(&order);
-	order.write = control_write_session;
-	order.reason = SYNC_STOP;
-	control_write_excluded(&order);
+	lockdep_assert_held(&kt_session_lock);
+	for_each_online_cpu(cpu) {
+		if (kt_session_records_on(s, cpu))
+			continue;
+		local_irq_save(flags);
+		if (!on)
+			control_write_profile(&order, cpu);
+		order.reason = on ? KT_LEDGER_START : KT_LEDGER_STOP;
+		control_write_ledger(&order, cpu);
+		order.reason = on ? SYNC_START : SYNC_STOP;
+		control_write_session(&order, cpu);
+		if (on) {
+			control_write_filters(&order, cpu);
+			control_write_profile(&order, cpu);
+		}
+		local_irq_restore(flags);
+	}
 }
 
 /**

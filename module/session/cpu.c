@@ -333,6 +333,8 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 	needed = late_is_needed(s, cpu);
 	if (needed) {
 		session_give_rings(s, cpu, rings);
+		/* They count as the session's from here on. */
+		WRITE_ONCE(s->making, 0);
 		if (s->begun && cpu_online(cpu) &&
 		    kt_session_records_on(s, cpu))
 			kt_control_join(s, cpu);
@@ -430,8 +432,10 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 		/* What kt_control_join() would still write is written here. */
 		cpumask_clear_cpu(cpu, &kt_sessions[i]->joining);
 		if (kt_sessions[i]->begun)
-			kt_session_missed_look(kt_sessions[i],
-					       kt_sessions[i]->recordable, NULL);
+			kt_session_missed_look(kt_sessions[i], NULL);
+		if (kt_sessions[i]->begun && online &&
+		    !kt_session_ring(kt_sessions[i], cpu, 0))
+			kt_session_tell_hole(kt_sessions[i]);
 		/*
 		 * A start that waits for its grace period marks this CPU with the
 		 * others, and a stop has marked that nothing is recorded.

@@ -86,6 +86,7 @@ static bool rings_take(struct kt_session *s)
 		return false;
 	/* A CPU that comes online does not find the session any more. */
 	cancel_work_sync(&s->late);
+	cancel_delayed_work_sync(&s->tell);
 	/* A page fault that found a ring before inserted its page before. */
 	unmap_mapping_range(&s->mapping, 0, 0, 1);
 	kt_owner_wake(&s->owner);
@@ -170,13 +171,14 @@ void kt_session_end_init(struct kt_session *s)
 
 /**
  * kt_session_reclaim() - free the rings of one session that only readers use
+ * @persistent: take only a session that has the persistent region
  *
  * If another task is freeing some, wait for that instead.
  *
  * Context: process context without locks, may sleep.
  * Return: true if memory, or the persistent region, was released.
  */
-bool kt_session_reclaim(void)
+bool kt_session_reclaim(bool persistent)
 {
 	unsigned int before = READ_ONCE(rings_freed);
 	struct kt_session *s, *found = NULL;
@@ -184,6 +186,8 @@ bool kt_session_reclaim(void)
 
 	mutex_lock(&kt_session_control);
 	list_for_each_entry(s, &kt_sessions_ended, ended) {
+		if (persistent && s->mode != KTAPE_MODE_PERSISTENT)
+			continue;
 		busy |= s->taken;
 		if (!s->taken && !refcount_read(&s->holders) &&
 		    refcount_inc_not_zero(&s->users)) {

@@ -35,7 +35,7 @@ void kt_session_dealloc(struct kt_session *s);
 
 /* end.c */
 void kt_session_end_init(struct kt_session *s);
-bool kt_session_reclaim(void);
+bool kt_session_reclaim(bool persistent);
 u32 kt_session_left_ms(const struct kt_session *s);
 
 /* cpu.c */
@@ -89,13 +89,14 @@ void kt_session_arm(struct kt_session *s);
 
 /* missed.c */
 void kt_session_missed_begin(struct kt_session *s);
-void kt_session_missed_look(struct kt_session *s, const u64 *mask,
-			    const u64 *failed);
+void kt_session_missed_add(struct kt_session *s, const u64 *mask);
+void kt_session_missed_look(struct kt_session *s, const u64 *failed);
 
 /* tell.c */
 void kt_session_tell_init(struct kt_session *s);
 void kt_session_tell(struct kt_session *s);
 void kt_session_tell_end(struct kt_session *s);
+void kt_session_tell_hole(struct kt_session *s);
 
 /* reader.c */
 void kt_session_policy_init(struct kt_session *s);
@@ -125,8 +126,7 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask);
 void kt_control_filters(struct kt_session *s, u32 phase,
 			const struct kt_filters *f, u32 kinds);
 void kt_control_included(struct kt_session *s, const struct kt_filters *former);
-void kt_control_excluded_on(struct kt_session *s);
-void kt_control_excluded_off(struct kt_session *s);
+void kt_control_excluded(struct kt_session *s, u32 phase);
 void kt_control_ledger(struct kt_session *s, u32 moment);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
 void kt_control_join(struct kt_session *s, unsigned int cpu);

@@ -63,6 +63,7 @@ void kt_session_missed_begin(struct kt_session *s)
 {
 	unsigned int i;
 
+	memcpy(s->looked, s->recordable, sizeof(s->looked));
 	s->looks.last = kt_clock();
 	s->looks.reading = 0;
 	for (i = 0; i < KTAPE_PROBES; i++)
@@ -70,17 +71,36 @@ void kt_session_missed_begin(struct kt_session *s)
 }
 
 /**
+ * kt_session_missed_add() - count what will be missed of more events, too
+ * @s: the session, which runs
+ * @mask: events that an on-marker will name, bit n is opcode n
+ *
+ * Until the next kt_session_missed_look() of the profile's change, whoever reads the
+ * counts reads those of the former events as well.
+ *
+ * Context: process context with kt_session_lock, before the want bits are set.
+ */
+void kt_session_missed_add(struct kt_session *s, const u64 *mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_PROBES; i++)
+		if (!kt_mask_has(s->looked, KTAPE_OP_PROBE + i))
+			missed_read(s, KTAPE_OP_PROBE + i, NULL);
+	for (i = 0; i < KTAPE_MASK_WORDS; i++)
+		s->looked[i] |= mask[i];
+}
+
+/**
  * kt_session_missed_look() - record what was missed since the time before
  * @s: the session, which runs
- * @mask: events that on-markers have named since then, bit n is opcode n
  * @failed: events that are not recorded although their tracepoint exists, because
  *	attaching failed; or NULL
  *
  * Context: process context with cpus_read_lock() (or the hotplug lock for writing) and
  * kt_session_lock.
  */
-void kt_session_missed_look(struct kt_session *s, const u64 *mask,
-			    const u64 *failed)
+void kt_session_missed_look(struct kt_session *s, const u64 *failed)
 {
 	struct kt_looks *l = &s->looks;
 	const u64 began = kt_clock();
@@ -91,9 +111,11 @@ void kt_session_missed_look(struct kt_session *s, const u64 *mask,
 	l->first = l->last - l->reading;
 	for (i = 0; i < KTAPE_PROBES; i++)
 		missed_read(s, KTAPE_OP_PROBE + i,
-			    kt_mask_has(mask, KTAPE_OP_PROBE + i) ? l : NULL);
+			    kt_mask_has(s->looked, KTAPE_OP_PROBE + i) ?
+				    l :
+				    NULL);
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
-		l->failed[i] = failed ? failed[i] & mask[i] : 0;
+		l->failed[i] = failed ? failed[i] & s->looked[i] : 0;
 		any |= l->failed[i];
 	}
 	l->last = kt_clock();

@@ -22,6 +22,7 @@
 #include "emit/emit.h"
 #include "event/event.h"
 #include "filter/filter.h"
+#include "names/names.h"
 #include "probes/probes.h"
 #include "internal.h"
 
@@ -135,6 +136,8 @@ void kt_session_probes(const u64 *extra)
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
 		mask[i] |= READ_ONCE(kt_sink_mask[i]) | (extra ? extra[i] : 0);
+	if (memchr_inv(mask, 0, sizeof(mask)))
+		kt_symbols_make_room();
 	kt_emit_want(mask);
 	/* A probe that cannot be attached shows in the event's state. */
 	kt_probe_want(mask);
@@ -190,15 +193,17 @@ void kt_session_sinks(void)
 static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 {
 	u64 added = 0, removed = 0, recordable[KTAPE_MASK_WORDS];
-	u64 named[KTAPE_MASK_WORDS];
+	u64 failed[KTAPE_MASK_WORDS];
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
 		added |= mask[i] & ~s->mask[i];
 		removed |= s->mask[i] & ~mask[i];
 	}
-	if (s->running)
+	if (s->running) {
+		kt_probe_failed(failed);
 		kt_session_prepare(s, mask, recordable);
+	}
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
@@ -208,8 +213,8 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 	s->flags = flags;
 	if (s->running) {
 		/* Under the lock: a CPU that comes online records s->recordable. */
-		memcpy(named, s->recordable, sizeof(named));
 		memcpy(s->recordable, recordable, sizeof(s->recordable));
+		kt_session_missed_add(s, recordable);
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
 			kt_triggers_renew_gates(kt_session_triggers(s));
@@ -217,7 +222,8 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		kt_session_want(s, kt_session_filters(s));
 		kt_session_synchronize(s);
 		/* After the grace period: nothing more is missed of what was removed. */
-		kt_session_missed_look(s, named, NULL);
+		kt_session_missed_look(s, failed);
+		memcpy(s->looked, recordable, sizeof(s->looked));
 		/* As in kt_session_start_locked(): CPUs changed one by one. */
 		if (added || removed)
 			kt_triggers_renew_gates(kt_session_triggers(s));

@@ -92,7 +92,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_session_missed_begin(s);
 	/* While no event is written, the counts in the ledger are exact. */
 	kt_control_ledger(s, KT_LEDGER_START);
-	kt_control_excluded_on(s);
+	kt_control_excluded(s, KTAPE_PHASE_ON);
 	/* Pairs with the acquire in armed_fire_here(): the triggers are reset. */
 	smp_store_release(&s->active, true);
 	kt_session_want(s, f);
@@ -154,15 +154,16 @@ static void session_stop_running(struct kt_session *s)
 	WRITE_ONCE(s->active, false);
 	era = kt_registry_era();
 	if (s->told)
-		s->era = era;
+		s->era = s->hole ? s->hole_era : era;
+	s->hole = false;
 	kt_want_set_everywhere(s);
 	kt_session_synchronize(s);
 	/* Before the ledger: what is cut from a full snapshot does not count. */
 	kt_session_freeze_cut(s);
-	kt_session_missed_look(s, s->recordable, failed);
+	kt_session_missed_look(s, failed);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
-	kt_control_excluded_off(s);
+	kt_control_excluded(s, KTAPE_PHASE_OFF);
 	session_set_flags(s, KTAPE_RING_FLAG_STOPPED |
 				     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
 	/*
@@ -283,7 +284,7 @@ int kt_session_flush(struct kt_session *s)
 	 * it starts or stops, this comes before or after that.
 	 */
 	if (s->begun)
-		kt_session_missed_look(s, s->recordable, NULL);
+		kt_session_missed_look(s, NULL);
 	ret = s->begun ? kt_control_flush(s) : 0;
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -305,8 +306,7 @@ void kt_session_resumed(void)
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
 		if (kt_sessions[i]->begun)
-			kt_session_missed_look(kt_sessions[i],
-					       kt_sessions[i]->recordable, NULL);
+			kt_session_missed_look(kt_sessions[i], NULL);
 		kt_control_resume(kt_sessions[i]);
 	}
 	mutex_unlock(&kt_session_lock);

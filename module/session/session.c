@@ -392,6 +392,27 @@ static int session_try(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
+/*
+ * Might a session that failed for want of memory be made, if those that have ended made way?
+ * Not if it alone exceeds what all may have.
+ */
+static bool session_may_fit(const struct kt_session *s,
+			    const struct kt_session_config *c)
+{
+	return s->size[KTAPE_RING_EVENT] <= RING_MAX &&
+	       (c->failed_cpu >= 0 ||
+		c->failed_asked <= sessions_bytes_allowed());
+}
+
+/* Let a session that has ended make way for one that failed with @error. */
+static bool session_make_way(const struct kt_session *s,
+			     const struct kt_session_config *c, int error)
+{
+	if (error == -ENOMEM)
+		return session_may_fit(s, c) && kt_session_reclaim(false);
+	return error == -EBUSY && kt_session_reclaim(true);
+}
+
 /* Wake all pollers.  A poller that still has too little to read goes on waiting. */
 static void session_look_work(struct work_struct *work)
 {
@@ -473,8 +494,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 		ret = session_try(s, config);
 		if (!ret)
 			return s;
-		/* Sessions that have ended make way for new ones. */
-	} while ((ret == -ENOMEM || ret == -EBUSY) && kt_session_reclaim());
+	} while (session_make_way(s, config, ret));
 	kt_session_dealloc(s);
 	return ERR_PTR(ret);
 }

@@ -146,6 +146,8 @@ struct kt_looks {
  *	have recorded: that of the last stop or of the creation, or an older one if
  *	the session stopped before it had recorded all
  * @told: all changes from before the last start were recorded
+ * @hole: a CPU that runs does not record changes (yet): it has no rings
+ * @hole_era: registry era of the oldest change that it may not have recorded
  * @tell_next: first slot of the registry that was not looked at for that
  * @began: trace clock of the last start or clear: readable records are not older
  * @frozen: trace clock at which a full snapshot ends; 0 = not full
@@ -156,6 +158,8 @@ struct kt_looks {
  * @mask: profile, bit n is opcode n
  * @recordable: events of @mask that can be recorded on this kernel, as written into
  *	the last on-marker
+ * @looked: events that on-markers have named since the counts of @missed were read: those
+ *	of @recordable, and while the profile changes those of before
  * @missed: hits of run-time probes that had been missed when the counts were read last,
  *	by slot and enum ktape_missed
  * @looks: what was missed up to then
@@ -214,6 +218,8 @@ struct kt_session {
 	bool held;
 	u32 era;
 	bool told;
+	bool hole;
+	u32 hole_era;
 	u32 tell_next;
 	u64 began;
 	u64 frozen;
@@ -223,6 +229,7 @@ struct kt_session {
 	u32 flags;
 	u64 mask[KTAPE_MASK_WORDS];
 	u64 recordable[KTAPE_MASK_WORDS];
+	u64 looked[KTAPE_MASK_WORDS];
 	u64 missed[KTAPE_PROBES][KTAPE_MISSED_REASONS];
 	struct kt_looks looks;
 	spinlock_t reader_lock;

@@ -10,10 +10,15 @@
  * an event ring, and there is one each quarter of a second: as often as read() delivers
  * all rings.  Nobody reads a snapshot while it records, so it gets the first piece only.
  *
+ * A CPU whose rings are not there yet, or could not be made, records no change.  While
+ * there is one, the others record every quarter of a second what changed.
+ *
  * A session that stops before it has recorded all begins anew at its next start.  What
  * a trace lacks until then is in the checkpoint of its reader.
  */
+#include <linux/cpu.h>
 #include <linux/jiffies.h>
+#include <linux/mutex.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
@@ -32,46 +37,109 @@ struct tell {
 	unsigned long names;
 };
 
+/* Serialises the pieces: a start records the first one, and a work item may run. */
+static DEFINE_MUTEX(tell_lock);
+
+/* Does a CPU record names? */
+static bool tell_records_on(const struct kt_session *s, unsigned int cpu)
+{
+	const struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
+
+	return READ_ONCE(c->want[KTAPE_EV_REGISTRY]) & BIT(s->id);
+}
+
+/* Return a CPU that does not record names although it runs, nr_cpu_ids = there is none. */
+static unsigned int tell_find_hole(const struct kt_session *s)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (!tell_records_on(s, cpu))
+			return cpu;
+	return nr_cpu_ids;
+}
+
 /* Return whether the piece goes on with one more name. */
 static bool tell_has_room(void *arg)
 {
 	struct tell *t = arg;
 	const struct kt_session *s = t->s;
-	const bool waits = s->mode == KTAPE_MODE_DISCARD;
 	const struct kt_ring *r;
 	unsigned long most;
 
 	/* Another CPU may record the name: half a ring is left on each. */
 	r = kt_session_ring(s, raw_smp_processor_id(),
-			    waits ? KTAPE_RING_CONTROL : KTAPE_RING_EVENT);
-	t->names++;
+			    s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
+							    KTAPE_RING_EVENT);
 	if (!r)
-		return true;
-	if (!waits)
+		return false;
+	t->names++;
+	if (s->mode != KTAPE_MODE_DISCARD)
 		return t->names * NAME_BYTES <= r->size / PIECE_SHARE;
 	/* At least a block, or readers would not be woken. */
 	most = max(kt_ring_spare(r) / 2, r->block_size + NAME_BYTES);
 	return kt_ring_commit(r) - kt_ring_consumed(r) < most;
 }
 
+/* Let the next piece begin after @delay jiffies, on a CPU that has rings. */
+static void tell_next_piece(struct kt_session *s, unsigned long delay)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		if (tell_records_on(s, cpu))
+			break;
+	schedule_delayed_work_on(cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND,
+				 &s->tell, delay);
+	cpus_read_unlock();
+}
+
+/*
+ * All has been recorded, but a CPU does not record changes: record these, too.  If all CPUs
+ * do now, this is the last time.
+ */
+static void tell_fill_hole(struct kt_session *s)
+{
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	s->era = s->hole_era;
+	s->tell_next = 0;
+	s->told = false;
+	s->hole_era = kt_registry_era();
+	s->hole = tell_find_hole(s) < nr_cpu_ids;
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+	tell_next_piece(s, TELL_LATER);
+}
+
+/* Record a piece.  Called with tell_lock. */
 static void tell_piece(struct kt_session *s)
 {
 	struct tell t = { .s = s };
 
 	s->told = kt_registry_tell(s->id, s->era, &s->tell_next, tell_has_room,
 				   &t);
-	if (s->told || s->mode == KTAPE_MODE_SNAPSHOT)
+	if (s->told && READ_ONCE(s->hole))
+		return tell_fill_hole(s);
+	if (s->told || (s->mode == KTAPE_MODE_SNAPSHOT && t.names))
 		return;
-	/* A piece without names: readers are slow, or there is none. */
-	schedule_delayed_work(&s->tell, s->mode == KTAPE_MODE_DISCARD &&
-							t.names > 1 ?
-						TELL_SOON :
-						TELL_LATER);
+	/* A piece without names: readers are slow, or this CPU has no rings. */
+	tell_next_piece(s, s->mode == KTAPE_MODE_DISCARD && t.names > 1 ?
+				   TELL_SOON :
+				   TELL_LATER);
 }
 
 static void tell_work(struct work_struct *work)
 {
-	tell_piece(container_of(to_delayed_work(work), struct kt_session, tell));
+	struct kt_session *s =
+		container_of(to_delayed_work(work), struct kt_session, tell);
+
+	mutex_lock(&tell_lock);
+	/* A CPU may have come online while the session was about to stop. */
+	if (READ_ONCE(s->begun))
+		tell_piece(s);
+	mutex_unlock(&tell_lock);
 }
 
 /**
@@ -94,8 +162,32 @@ void kt_session_tell_init(struct kt_session *s)
  */
 void kt_session_tell(struct kt_session *s)
 {
+	mutex_lock(&tell_lock);
 	s->tell_next = 0;
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	s->hole_era = kt_registry_era();
+	s->hole = tell_find_hole(s) < nr_cpu_ids;
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
 	tell_piece(s);
+	mutex_unlock(&tell_lock);
+}
+
+/**
+ * kt_session_tell_hole() - note that a CPU which runs may not record changes
+ * @s: the session, which records
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_session_tell_hole(struct kt_session *s)
+{
+	if (s->hole)
+		return;
+	s->hole_era = kt_registry_era();
+	WRITE_ONCE(s->hole, true);
+	/* If a piece is under way, the pieces go on to that. */
+	schedule_delayed_work(&s->tell, TELL_LATER);
 }
 
 /**

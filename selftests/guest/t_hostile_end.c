@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -159,10 +160,30 @@ static void be_reader(int cpu)
 
 /* ---- root ------------------------------------------------------------------------ */
 
-/* A session that no memory is enough for: rings that only readers use make way. */
+/*
+ * Return the size of rings of which two sessions exceed what all may have, half of the
+ * memory, but one does not.
+ */
+static uint64_t half_of_all(void)
+{
+	uint64_t ring = RING, allowed;
+	struct sysinfo info;
+
+	if (sysinfo(&info))
+		_exit(1);
+	allowed = (uint64_t)info.totalram * info.mem_unit / 2;
+	while ((ring * 2 + RING) * kt_cpus() <= allowed)
+		ring *= 2;
+	return ring;
+}
+
+/*
+ * A session for which there is no memory beside self->large: rings that only readers use
+ * make way.  For one that is larger than all may be they do not.
+ */
 static void take_all(int root)
 {
-	if (kt_create(root, KTAPE_MODE_OVERWRITE, kt_ring_max(), 0) != -ENOMEM)
+	if (kt_create(root, KTAPE_MODE_OVERWRITE, half_of_all(), 0) != -ENOMEM)
 		count(WRONG);
 	else
 		count(TAKEN);
@@ -231,6 +252,7 @@ static int wait_for(pid_t pid)
 
 FIXTURE(end) {
 	int root;
+	int large;
 };
 
 FIXTURE_SETUP(end)
@@ -238,6 +260,8 @@ FIXTURE_SETUP(end)
 	ASSERT_EQ(0, kt_member_load("size=64K"));
 	self->root = kt_open(O_RDWR);
 	ASSERT_LE(0, self->root);
+	self->large = kt_create(self->root, KTAPE_MODE_OVERWRITE, half_of_all(), 0);
+	ASSERT_LE(0, self->large);
 	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, all);
@@ -246,6 +270,7 @@ FIXTURE_SETUP(end)
 FIXTURE_TEARDOWN(end)
 {
 	munmap(all, sizeof(*all));
+	close(self->large);
 	close(self->root);
 	EXPECT_EQ(0, kt_rmmod_ktape());
 }
@@ -286,8 +311,50 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 			TH_LOG("too few: %s", acts[i]);
 		}
 	}
-	/* With the readers gone nothing is left. */
-	EXPECT_EQ(1, kt_sessions(self->root, info));
+	/* With the readers gone nothing is left but this one. */
+	EXPECT_EQ(2, kt_sessions(self->root, info));
+}
+
+/* Read the counts of a session that ends, when told so.  Return: 0 or negative errno. */
+static int be_witness(void)
+{
+	struct ktape_stats st;
+	int dev, fd;
+
+	if (kt_member_as(KT_MEMBER))
+		return -EPERM;
+	dev = kt_open(O_RDONLY);
+	fd = kt_attach(dev, "ends", 0);
+	if (fd < 0)
+		return fd;
+	count(OPENED);
+	while (!atomic_load(&all->stop))
+		usleep(1000);
+	return kt_stats(fd, 0, 0, &st);
+}
+
+/* What can never be had takes nothing away. */
+TEST_F(end, too_large_takes_nothing)
+{
+	int status, fd = kt_named(self->root, "ends", KTAPE_MODE_OVERWRITE, RING, 4096, 0);
+	time_t ended;
+	pid_t pid;
+
+	ASSERT_LE(0, fd);
+	pid = fork();
+	if (!pid)
+		_exit(-be_witness());
+	while (!all->n[OPENED] && !waitpid(pid, &status, WNOHANG))
+		usleep(1000);
+	ASSERT_EQ(1, all->n[OPENED]);
+	close(fd);
+	ended = time(NULL);
+	EXPECT_EQ(-ENOMEM, kt_create(self->root, KTAPE_MODE_OVERWRITE, kt_ring_max(), 0));
+	atomic_store(&all->stop, true);
+	status = wait_for(pid);
+	if (time(NULL) - ended >= KTAPE_GRACE_MS / 1000 - 1)
+		SKIP(return, "its rings may have gone meanwhile");
+	EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
 TEST_HARNESS_MAIN
