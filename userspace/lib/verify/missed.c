@@ -62,6 +62,9 @@ void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e)
 			"a record of missed hits whose interval ends before it begins");
 		return;
 	}
+	/* Each interval begins where the one before was known to end. */
+	if (v->asked && event == v->question.opcode && m->known && first > m->known)
+		doubt_answer(v, m->known, first);
 	m->known = kt_max(m->known, last - kt_min(reading, last));
 	if (!count && reason != KTAPE_MISSED_DETACHED)
 		return;

@@ -153,15 +153,17 @@ static void test_cpu_with(void)
 	sim_free(s);
 }
 
-/* Record on every CPU what was missed since @first of the probe of an event. */
+#define READING	10U	/* ticks that reading the counts takes */
+
+/* Record on every CPU what was missed of the probe of an event between two times. */
 static void look(struct sim *s, unsigned int opcode, unsigned int reason,
-		 uint64_t first, uint32_t count)
+		 uint64_t first, uint64_t last, uint32_t count)
 {
 	const uint32_t args[] = {
-		(uint32_t)first,  (uint32_t)(first >> 32),
-		(uint32_t)s->now, (uint32_t)(s->now >> 32),
-		count,		  0,
-		10,
+		(uint32_t)first, (uint32_t)(first >> 32),
+		(uint32_t)last,	 (uint32_t)(last >> 32),
+		count,		 0,
+		READING,
 	};
 	const struct ktape_record rec = {
 		.opcode = KTAPE_EV_MISSED,
@@ -185,7 +187,7 @@ static void test_missed(void)
 		{ OTHER, KTAPE_MISSED_DETACHED, 0, 0, 0 },
 	};
 	struct sim *s = sim_new(5);
-	uint64_t at[6];
+	uint64_t at[6], now = s->now + READING;
 	struct ktape_verify_missed m;
 	struct ktape_verify *v;
 	const char *dir, *why;
@@ -194,20 +196,21 @@ static void test_missed(void)
 	sim_change(s, PROBE, true);
 	sim_change(s, OTHER, true);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		at[i] = s->now;
+		at[i] = now - READING;
 		if (!i)
 			sim_start(s);
 		sim_work(s, 100);
+		now = s->now;
 		/* Nothing, 44 and 2, nothing, 5, and the end. */
 		if (i == 1 || i == 3)
-			look(s, PROBE, KTAPE_MISSED_RETURNS, at[i], i == 1 ? 44 : 5);
+			look(s, PROBE, KTAPE_MISSED_RETURNS, at[i], now, i == 1 ? 44 : 5);
 		if (i == 1)
-			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], 2);
+			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], now, 2);
 		if (!i || i == 2)
-			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], 0);
+			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], now, 0);
 		if (i < 4)
 			look(s, OTHER, i == 3 ? KTAPE_MISSED_DETACHED : KTAPE_MISSED_BUSY,
-			     at[i], 0);
+			     at[i], now, 0);
 	}
 	sim_stop(s);
 	sim_finish(s);
@@ -261,7 +264,7 @@ static void test_unlooked(void)
 	begin = s->now;
 	sim_work(s, 100);
 	last = s->now;
-	look(s, PROBE, KTAPE_MISSED_BUSY, begin, 0);
+	look(s, PROBE, KTAPE_MISSED_BUSY, begin, last, 0);
 	sim_work(s, 100);
 	sim_stop(s);
 	sim_finish(s);
@@ -271,6 +274,33 @@ static void test_unlooked(void)
 	check_equal(judge_event(s, OTHER, begin, last - 10, -1, NULL),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check_equal(judge(s, begin, last + 10, NULL), KTAPE_ABSENT_PROVED);
+	sim_free(s);
+}
+
+/* The records of a time in between are lost: nothing is known of that time. */
+static void test_not_looked(void)
+{
+	struct sim *s = sim_new(5);
+	uint64_t begin, first, second;
+
+	sim_change(s, PROBE, true);
+	begin = s->now;
+	sim_start(s);
+	sim_work(s, 100);
+	first = s->now;
+	look(s, PROBE, KTAPE_MISSED_BUSY, begin, first, 0);
+	sim_work(s, 100);
+	second = s->now;
+	sim_work(s, 100);
+	look(s, PROBE, KTAPE_MISSED_BUSY, second, s->now, 0);
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(judge_event(s, PROBE, first - 20, first - 10, -1, NULL),
+		    KTAPE_ABSENT_PROVED);
+	check_equal(judge_event(s, PROBE, first, second - 10, -1, NULL),
+		    KTAPE_ABSENT_LOST);
+	check_equal(judge_event(s, PROBE, second + 10, second + 20, -1, NULL),
+		    KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }
 
@@ -284,6 +314,7 @@ int main(int argc, char **argv)
 		{ "a clock that the kernel does not trust", test_unstable },
 		{ "missed hits of a probe", test_missed },
 		{ "the time after the last look at missed hits", test_unlooked },
+		{ "a time between looks at missed hits", test_not_looked },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
