@@ -75,6 +75,11 @@ result $? "a stage that hangs is reported, with its CPU time"
 ! lives
 result $? "a stage that hangs is killed with its children"
 
+stage "echo ok 1; while :; do sleep 1; done"
+ends 1 "a stage that waits in a loop for what never happens"
+grep -q '^not ok stage stage: ended: ' "$work/log"
+result $? "it is reported"
+
 # Each of these takes twice as long as one may hang.
 # shellcheck disable=SC2016	# of the stage
 stage 'for i in {1..16}; do echo "# $i"; sleep 0.5; done; echo ok 1'
@@ -146,6 +151,11 @@ result $? "a stage that the set does not have"
 stage "echo ok 1; setsid sleep 600 & echo \$! >$work/pid; sleep 1"
 ends 0 "a stage with a process in another session"
 kill "$(cat "$work/pid")"
+
+stage "echo ok 1; printf half; exit 1"
+ends 1 "a stage that fails within a line"
+tail -n 1 "$work/log" | grep -qx '1 passed, 1 failed'
+result $? "its failure is counted"
 
 stage "echo not ok 1; exit 1"
 ends 1 "a stage that fails"
