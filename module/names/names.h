@@ -45,6 +45,7 @@ void kt_registry_reserve(u32 entries);
 void kt_registry_count_no_room(void);
 unsigned int kt_registry_entries(void);
 unsigned int kt_registry_max(void);
+void kt_registry_tell_no_room(void);
 unsigned int kt_registry_limit(void);
 struct page *kt_registry_page_at(unsigned long page);
 

@@ -274,6 +274,18 @@ void kt_registry_reserve(u32 entries)
 }
 
 /**
+ * kt_registry_tell_no_room() - Record the counts of names without room as they are now
+ *
+ * Context: process context, may sleep.
+ */
+void kt_registry_tell_no_room(void)
+{
+	mutex_lock(&table.lock);
+	table_tell();
+	mutex_unlock(&table.lock);
+}
+
+/**
  * kt_registry_count_no_room() - Make the entries that count names without room
  *
  * They are the first entries, because a full table has no room for them.

@@ -144,6 +144,8 @@ static void session_stop_running(struct kt_session *s)
 	u32 era;
 
 	kt_session_tell_end(s);
+	/* A name that had no room a moment ago is told in this trace. */
+	kt_registry_tell_no_room();
 	kt_probe_failed(failed);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);

@@ -261,14 +261,37 @@ uint64_t kt_registry_no_room(const struct ktape_registry *registry,
 	return registry->no_room[reason];
 }
 
+static uint64_t object_count(const struct ktape_object_info *o)
+{
+	return o->param1 | (uint64_t)o->param2 << 32;
+}
+
 /* Note a count of names without room: it only grows, but records are not in order. */
 static void note_no_room(struct ktape_registry *r, uint32_t reason,
 			 const struct ktape_object_info *o)
 {
-	uint64_t count = o->param1 | (uint64_t)o->param2 << 32;
-
 	if (reason < KTAPE_NO_ROOM_REASONS)
-		r->no_room[reason] = kt_max(r->no_room[reason], count);
+		r->no_room[reason] = kt_max(r->no_room[reason], object_count(o));
+}
+
+/* Take a count of names without room.  There may be ten each second: keep the last one. */
+static int add_count(struct ktape_registry *r, uint32_t reason, struct kt_version *v)
+{
+	struct kt_key key = kt_key_of(KTAPE_OBJ_NO_ROOM, reason, 0);
+	struct kt_version_list *list = list_to_change(r, key);
+	struct ktape_object_info *known;
+
+	if (!list)
+		return -ENOMEM;
+	note_no_room(r, reason, &v->object);
+	if (!list->nr)
+		return add_version(r, key, v);
+	known = &list->versions[0].object;
+	if (object_count(&v->object) > object_count(known)) {
+		known->param1 = v->object.param1;
+		known->param2 = v->object.param2;
+	}
+	return 0;
 }
 
 int ktape_registry_add(struct ktape_registry *registry,
@@ -294,7 +317,7 @@ int ktape_registry_add(struct ktape_registry *registry,
 	o->plain = is_plain(o->name, len);
 	registry->recorded++;
 	if (type == KTAPE_OBJ_NO_ROOM)
-		note_no_room(registry, kt_get32(words), o);
+		return add_count(registry, kt_get32(words), &v);
 	if (o->died && event->kind == KTAPE_RING_REGISTRY)
 		registry->first_death = kt_min(registry->first_death, o->died);
 	return add_version(registry, kt_key_of(type, kt_get32(words), o->param1),

@@ -316,6 +316,7 @@ struct kt_trial;
  * @starts: number of on-markers of the session, of all CPUs
  * @events_lost: records of event rings are missing
  * @waits: the session has discard mode, in which names are in control rings
+ * @persistent: the session records into memory that survives a reset
  * @epoch: raised when events may be missing: states of threads from an earlier epoch
  *	are not used
  * @doubt_until: calls are not judged up to this time, in ticks
@@ -356,6 +357,7 @@ struct ktape_verify {
 	uint64_t starts;
 	bool events_lost;
 	bool waits;
+	bool persistent;
 	uint64_t epoch;
 	uint64_t doubt_until;
 	bool judged;

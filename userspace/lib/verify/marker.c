@@ -35,6 +35,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 
 	forget_threads(v, c);
 	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
+	v->persistent = ktape_event_arg(e, 1) == KTAPE_MODE_PERSISTENT;
 	if (on) {
 		v->starts++;
 		if (c->early)

@@ -55,7 +55,7 @@ struct suspect {
  * @no_room: threads whose name may have had no room
  * @no_room_at: the first event of the first one
  * @nr_suspects: entries of @suspects
- * @suspects: threads without a name
+ * @suspects: threads without a name, in no order
  * @nr_put_off: entries of @put_off
  * @put_off: suspects that made room for later ones, to be judged at the end
  */
@@ -153,11 +153,22 @@ static const struct {
 	{ KTAPE_NO_ROOM_REGION, "persistent memory has no more entries" },
 };
 
+/*
+ * Return how many names had no room for a reason, as far as this trace lacks them: what
+ * persistent memory has no room for is in the traces of other sessions.
+ */
+static uint64_t count_of_no_room(const struct ktape_verify *v, unsigned int reason)
+{
+	if (reason == KTAPE_NO_ROOM_REGION && !v->persistent)
+		return 0;
+	return kt_registry_no_room(v->trace->registry, reason);
+}
+
 /* Had the module no room for some names? */
 static bool lacked_room(const struct ktape_verify *v)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(no_room); i++)
-		if (kt_registry_no_room(v->trace->registry, no_room[i].reason))
+		if (count_of_no_room(v, no_room[i].reason))
 			return true;
 	return false;
 }
@@ -200,7 +211,7 @@ static void report_no_room(struct ktape_verify *v)
 	if (!k->no_room)
 		return;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(no_room); i++) {
-		count = kt_registry_no_room(v->trace->registry, no_room[i].reason);
+		count = count_of_no_room(v, no_room[i].reason);
 		if (count && len < sizeof(why))
 			len += (size_t)snprintf(why + len, sizeof(why) - len,
 						"%s%llu because %s", len ? ", " : "",
@@ -257,6 +268,17 @@ static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 	}
 }
 
+/* The suspect whose first event is the oldest: it has had most time to run to its end. */
+static unsigned int oldest_suspect(const struct kt_seen *k)
+{
+	unsigned int oldest = 0;
+
+	for (unsigned int i = 1; i < k->nr_suspects; i++)
+		if (k->suspects[i].at.ts < k->suspects[oldest].at.ts)
+			oldest = i;
+	return oldest;
+}
+
 /*
  * Put the oldest suspect off to the end of the trace, which may tell then that there was no
  * room for its name.  If there are too many of these, judge it at once.
@@ -264,24 +286,24 @@ static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 static void put_off(struct ktape_verify *v)
 {
 	struct kt_seen *k = v->seen;
-	unsigned int nr = k->nr_put_off;
+	unsigned int i = oldest_suspect(k), nr = k->nr_put_off;
 	struct suspect *more;
 
 	/* Room is doubled whenever the number is a power of two. */
 	if (nr < PUT_OFF_MAX && !(nr & (nr - 1))) {
 		more = realloc(k->put_off, (nr ? nr * 2 : 1) * sizeof(*more));
 		if (!more) {
-			judge(v, 0, UINT64_MAX);
+			judge(v, i, UINT64_MAX);
 			return;
 		}
 		k->put_off = more;
 	}
 	if (nr == PUT_OFF_MAX) {
-		judge(v, 0, UINT64_MAX);
+		judge(v, i, UINT64_MAX);
 		return;
 	}
-	k->put_off[k->nr_put_off++] = k->suspects[0];
-	k->suspects[0] = k->suspects[--k->nr_suspects];
+	k->put_off[k->nr_put_off++] = k->suspects[i];
+	k->suspects[i] = k->suspects[--k->nr_suspects];
 }
 
 /* Make a thread a suspect. */

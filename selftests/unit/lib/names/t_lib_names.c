@@ -51,6 +51,28 @@ static void check_lives(void)
 	check_name("-", KTAPE_OBJ_THREAD, 8, 0, 15 * S);
 }
 
+/* Ten counts of names without room each second, for minutes: they displace no name. */
+static void test_counts(void)
+{
+	const uint64_t most = 5000;
+
+	lines_start(&l);
+	lines_object(&l, &lives[0]);
+	for (uint64_t i = 1; i <= most; i++) {
+		const struct object count = { i * S / 10, KTAPE_OBJ_NO_ROOM,
+					      KTAPE_NO_ROOM_REFUSED, (uint32_t)i, 0,
+					      S, 0, "refused" };
+
+		lines_object(&l, &count);
+	}
+	check_equal(ktape_registry_left_out(l.feed.registry), 0);
+	check_equal(ktape_registry_object(l.feed.registry, KTAPE_OBJ_NO_ROOM,
+					  KTAPE_NO_ROOM_REFUSED, 0, UINT64_MAX)->param1,
+		    most);
+	check_name("first", KTAPE_OBJ_THREAD, 7, 0, 10 * S);
+	lines_end(&l);
+}
+
 static void test_threads(void)
 {
 	unsigned int order[ARRAY_SIZE(lives)], n = 0, i, j;
@@ -317,6 +339,7 @@ static void test_room(void)
 static const struct tap_test tests[] = {
 	{ "threads: a reused tid, added in any order", test_threads },
 	{ "objects of all types", test_types },
+	{ "counts of names without room", test_counts },
 	{ "every field type in text and JSON", test_lines },
 	{ "the longest lines fit", test_room },
 };

@@ -56,15 +56,21 @@ static void judge(struct sim *s)
 	judge_as_it_is(s);
 }
 
-static struct sim *begin(void)
+static struct sim *begin_in(uint32_t mode)
 {
 	struct sim *s = sim_new(1);
 
+	s->mode = mode;
 	s->mask[KTAPE_EV_PROCESS_EXIT / 64] |= 1ULL << KTAPE_EV_PROCESS_EXIT % 64;
 	s->mask[KTAPE_EV_TASKLET_ENTRY / 64] |= 1ULL << KTAPE_EV_TASKLET_ENTRY % 64;
 	sim_start(s);
 	sim_work(s, 200);
 	return s;
+}
+
+static struct sim *begin(void)
+{
+	return begin_in(KTAPE_MODE_OVERWRITE);
 }
 
 /* @tid runs on CPU and leaves it in @state. */
@@ -314,21 +320,25 @@ static void test_no_room(void)
 		uint64_t count;
 		int32_t ghosts;
 		const char *text;	/* NULL: wrong */
+		bool persistent;
 	} cases[] = {
 		{ KTAPE_NO_ROOM_LIMIT, 5, 3,
-		  "3 threads have no name: since the module was loaded it had no room for names: 5 because its registry was as large as it may get (registry_max=)" },
-		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 because" },
-		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS, "1100 threads have no name" },
-		{ KTAPE_NO_ROOM_MEMORY, 1, 1, "the kernel had no memory" },
-		{ KTAPE_NO_ROOM_LATE, 1, 1, "came faster" },
-		{ KTAPE_NO_ROOM_REGION, 1, 1, "persistent memory" },
-		{ KTAPE_NO_ROOM_REFUSED, 1, 1, NULL },
-		{ KTAPE_NO_ROOM_LIMIT, 0, 1, NULL },
-		{ KTAPE_NO_ROOM_REASONS, 1, 1, NULL },
+		  "3 threads have no name: since the module was loaded it had no room for names: 5 because its registry was as large as it may get (registry_max=)", false },
+		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 because", false },
+		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS, "1100 threads have no name", false },
+		{ KTAPE_NO_ROOM_MEMORY, 1, 1, "the kernel had no memory", false },
+		{ KTAPE_NO_ROOM_LATE, 1, 1, "came faster", false },
+		{ KTAPE_NO_ROOM_REGION, 1, 1, "persistent memory", true },
+		{ KTAPE_NO_ROOM_REGION, 1, 1, NULL, false },
+		{ KTAPE_NO_ROOM_REFUSED, 1, 1, NULL, false },
+		{ KTAPE_NO_ROOM_LIMIT, 0, 1, NULL, false },
+		{ KTAPE_NO_ROOM_REASONS, 1, 1, NULL, false },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct sim *s = begin();
+		struct sim *s = begin_in(cases[i].persistent ?
+						 KTAPE_MODE_PERSISTENT :
+						 KTAPE_MODE_OVERWRITE);
 
 		for (int32_t g = 0; g < cases[i].ghosts; g++)
 			run(s, GHOST + g, KTAPE_STATE_S);
