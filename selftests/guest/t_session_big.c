@@ -4,7 +4,9 @@
  * Meanwhile other calls proceed, two sessions cannot exceed the limit together,
  * and a creator that is killed leaves nothing behind.
  */
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -12,6 +14,7 @@
 #include <ktape/session.h>
 #include "kt_load.h"
 #include "kt_module.h"
+#include "kt_stream.h"
 
 #define K		1024UL
 #define M		(1024 * K)
@@ -363,6 +366,84 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 	kt_expedite(false);
 	printf("# %d of %zu times CREATE went on\n", meanwhile, 2 * ARRAY_SIZE(percent));
 	EXPECT_LT(0, meanwhile);
+}
+
+/* ---- names on a CPU without rings -------------------------------------------------- */
+
+#define LONELY	"without-rings"
+
+static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+{
+	bool *told = arg;
+
+	*told |= b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
+		 r->size == strlen(LONELY) && !memcmp(r->blob, LONELY, r->size);
+}
+
+/* Take the memory that is left for rings, in few sessions.  Return: their number. */
+static int fill(int dev, uint64_t ring, int *fd)
+{
+	int nr = 0;
+
+	for (; ring >= M && nr < 5; ring /= 2) {
+		fd[nr] = kt_create(dev, KTAPE_MODE_OVERWRITE, ring, 0);
+		if (fd[nr] >= 0)
+			nr++;
+	}
+	return nr;
+}
+
+/* Give this thread a name on a CPU. */
+static int rename_on(int cpu)
+{
+	kt_pin(cpu);
+	return prctl(PR_SET_NAME, LONELY);
+}
+
+/*
+ * A CPU comes online, and there is no memory for its rings.  A name that a thread gets there
+ * is recorded by another CPU, from a stream that is read.
+ */
+TEST_F_TIMEOUT(pair, names_without_rings, 300)
+{
+	const int cpu = self->cpus - 1;
+	static struct kts t = { .record = on_name };
+	bool told = false;
+	struct kt_buf b = {};
+	int fd, others[5], nr, status;
+	pid_t pid;
+
+	if (self->cpus < 2)
+		SKIP(return, "needs 2 CPUs");
+	t.arg = &told;
+	ASSERT_EQ(0, kt_set_online(cpu, false));
+	fd = kt_create(self->dev, KTAPE_MODE_DISCARD, self->ring, 0);
+	EXPECT_LE(0, fd);
+	nr = fill(self->dev, self->ring, others);
+	EXPECT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_set_online(cpu, true));
+	EXPECT_LT(0, rings_missing(fd));
+	pid = fork();
+	if (!pid)
+		_exit(rename_on(cpu));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+	/* Each turn is a quarter of a second or less, and one or two are enough. */
+	for (int i = 0; i < 5000 * kt_scale() && !told; i++) {
+		if (kt_buf_read(&b, fd, 65536) <= 0) {
+			kt_command(fd, KTAPE_IOC_FLUSH);
+			usleep(10000);
+		}
+		kts_feed(&t, b.p + t.offset, b.len - t.offset);
+	}
+	EXPECT_TRUE(told);
+	EXPECT_STREQ("", t.error);
+	kt_buf_free(&b);
+	close(fd);
+	while (nr)
+		close(others[--nr]);
 }
 
 /*
