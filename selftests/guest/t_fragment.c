@@ -6,7 +6,6 @@
  * blocks are in pieces.  Also how rings count in a memory cgroup, and what a lack of
  * memory is called.
  */
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -14,6 +13,7 @@
 
 #include <ktape/mark.h>
 #include <ktape/session.h>
+#include "kt_fragment.h"
 #include "kt_load.h"
 #include "kt_module.h"
 #include "kt_session.h"
@@ -24,9 +24,6 @@
 #define ASKED		(24 * M)	/* rounded up to */
 #define RING		(32 * M)
 #define BLOCK		(64 * K)
-#define PIPE_PAGES	256		/* pages that a pipe holds */
-#define PIPES_MAX	8192
-#define LEFT_KIB	(32 * 1024)	/* memory that the pipes leave */
 #define MIN_FREE	"/proc/sys/vm/min_free_kbytes"
 #define MIN_FREE_KIB	"8192"		/* less, so that nobody is killed */
 #define CPUS_MAX	16
@@ -34,77 +31,7 @@
 #define CHUNK		(1 << 20)
 #define MARK		"/dev/ktape_mark"
 
-/* Pipes that hold a page each of two, and pipes that held the other one. */
-static int kept[PIPES_MAX][2], freed[PIPES_MAX][2];
-static int nr_pipes;
-
-/* Return the free memory in blocks of at least BLOCK, in KiB. */
-static long whole_kib(void)
-{
-	FILE *f = fopen("/proc/buddyinfo", "re");
-	unsigned long kib = 0, n;
-	char line[512], *p;
-	int order, used;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		p = strstr(line, "zone");
-		if (!p || sscanf(p, "zone %*s%n", &used) < 0)
-			continue;
-		p += used;
-		for (order = 0; sscanf(p, "%lu%n", &n, &used) == 1; order++) {
-			if ((4UL << order) * K >= BLOCK)
-				kib += n * (4UL << order);
-			p += used;
-		}
-	}
-	if (f)
-		fclose(f);
-	return kib;
-}
-
-static int make_pipe(int p[2])
-{
-	/* O_DIRECT: each write takes a page. */
-	if (pipe2(p, O_NONBLOCK | O_DIRECT | O_CLOEXEC))
-		return -errno;
-	if (fcntl(p[1], F_SETPIPE_SZ, PIPE_PAGES * 4096) < 0)
-		return -errno;
-	return 0;
-}
-
-static void close_pipes(int p[][2])
-{
-	for (int i = 0; i < nr_pipes; i++) {
-		if (p[i][0] <= 0)
-			continue;
-		close(p[i][0]);
-		close(p[i][1]);
-		p[i][0] = 0;
-	}
-}
-
-/* Take all memory but LEFT_KIB by single pages, then free every other one. */
-static int fragment(void)
-{
-	const struct rlimit files = { 4 * PIPES_MAX, 4 * PIPES_MAX };
-
-	if (setrlimit(RLIMIT_NOFILE, &files))
-		return -errno;
-	while (nr_pipes < PIPES_MAX && kt_meminfo("MemFree") > LEFT_KIB) {
-		int ret = make_pipe(kept[nr_pipes]) ?:
-				  make_pipe(freed[nr_pipes]);
-
-		if (ret)
-			return ret;
-		for (int i = 0; i < PIPE_PAGES; i++)
-			if (write(kept[nr_pipes][1], "k", 1) != 1 ||
-			    write(freed[nr_pipes][1], "f", 1) != 1)
-				return -errno;
-		nr_pipes++;
-	}
-	close_pipes(freed);
-	return 0;
-}
+static struct ktg_pipes pipes;
 
 FIXTURE(fragment)
 {
@@ -131,12 +58,12 @@ FIXTURE_SETUP(fragment)
 	ASSERT_GE(CPUS_MAX, self->cpus);
 	read_line(MIN_FREE, self->min_free, sizeof(self->min_free));
 	ASSERT_EQ(0, kt_write_text(MIN_FREE, MIN_FREE_KIB));
-	ASSERT_EQ(0, fragment());
+	ASSERT_EQ(0, ktg_fragment(&pipes));
 	TH_LOG("%d pipes; %ld KiB free, %ld available, %ld in blocks of %lu KiB",
-	       nr_pipes, kt_free_kib(), kt_meminfo("MemAvailable"),
-	       whole_kib(), BLOCK / K);
+	       pipes.nr, kt_free_kib(), kt_meminfo("MemAvailable"),
+	       ktg_whole_kib(BLOCK / K), BLOCK / K);
 	/* Otherwise this is no test. */
-	ASSERT_LT(whole_kib(), (long)(RING / K * self->cpus / 2));
+	ASSERT_LT(ktg_whole_kib(BLOCK / K), (long)(RING / K * self->cpus / 2));
 	ASSERT_GT(kt_free_kib(), (long)(RING / K * self->cpus * 5 / 4));
 }
 
@@ -145,8 +72,7 @@ FIXTURE_TEARDOWN(fragment)
 	if (self->fd >= 0)
 		close(self->fd);
 	close(self->dev);
-	close_pipes(kept);
-	nr_pipes = 0;
+	ktg_release(&pipes);
 	kt_write_text(MIN_FREE, self->min_free);
 }
 

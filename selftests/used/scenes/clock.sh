@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2154
+# The clock of the system is set forward and back, and its speed is changed, between each
+# two of which a piece begins.
+#
+# clock:STEPS	  the trace clock is the one that the module takes by itself
+# clock:STEPS:MONO that is the monotonic one, because the kernel does not trust the counter
+
+steps=${scene%%:*}
+
+work()
+{
+	for step in $(seq "$steps"); do
+		pieces=$(count "$log/*")
+		case $((step % 4)) in
+		0) date -s "@$(($(date +%s) - 90000))" ;;
+		1) date -s "@$(($(date +%s) + 7200))" ;;
+		2) date -s "@$(($(date +%s) - 1))" ;;
+		3) adjtimex -q -t $((9900 + step * 50)) -f $((step * 65536)) ;;
+		esac || return
+		act getppid 2000 child 20 nap 20 1
+		until_true "piece $((pieces + 1)) has begun" has_pieces $((pieces + 1))
+	done
+	adjtimex -q -t 10000 -f 0
+}
+
+case $scene in
+*:mono)
+	ktape status --json >/tmp/status
+	grep -q '"clock":"mono' /tmp/status
+	result $? "clock: the trace clock is not the counter" /tmp/status
+	;;
+esac
+before=$(date +%s)
+span clock work
+date -s "@$before" >/dev/null
+# The host that unpacks the files takes their times for the future's.
+find "$folder" -exec touch {} +

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2154
+# The disk of the log gets full: the recorder says so, and keeps what it had.
+#
+# full:MIB
+
+mib=$scene
+mkdir -p /full
+
+# work: make events until the recorder ends
+work()
+{
+	until has_ended; do
+		act getppid 20000 child 10
+	done
+}
+
+# fill NAME: record to /full
+fill()
+{
+	begin "$1" "cut No space left" /full/log
+	echo "# waiting until the disk is full"
+	work
+	end
+	cp -r /full/log "$folder"
+}
+
+mount -t tmpfs -o size="${mib}m" tmpfs /full
+fill full-tmpfs
+umount /full
+
+# The data goes past the page cache here.
+dd if=/dev/zero of=/work/full.img bs=1M count="$mib" 2>/dev/null
+modules loop
+mke2fs -F -b 4096 /work/full.img >/dev/null
+mount -o loop -t ext2 /work/full.img /full
+result $? "full: there is a small disk"
+fill full-disk
+umount /full
+rm /work/full.img

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2154
+# Debian's modules are loaded and unloaded, those with many tracepoints and per-CPU data
+# among them.
+#
+# modules:ROUNDS
+
+# in_reverse: print what modules has loaded, the last one first
+in_reverse()
+{
+	cut -d ' ' -f 1 /proc/modules | awk -v keep="$kept" '
+		BEGIN {
+			split(keep, names, " ")
+			for (i in names)
+				is_kept[names[i]] = 1
+		}
+		!($1 in is_kept)'
+}
+
+work()
+{
+	loads=0
+	for _ in $(seq "$scene"); do
+		for needs in /used/modules/*.needs; do
+			module=${needs##*/}
+			modules "${module%.needs}" || return
+			loads=$((loads + 1))
+			act child 2 getppid 200
+		done
+		for module in $(in_reverse); do
+			rmmod "$module" || return
+			act child 2 getppid 200
+		done
+	done
+	echo "$loads modules were loaded"
+}
+
+kept=$(cut -d ' ' -f 1 /proc/modules | tr '\n' ' ')
+span modules work
+tail -n 1 "$folder/work" | sed 's/^/# /'

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2154
+# Debian's stress-ng works while a log is recorded and rotated.
+#
+# stress:SECONDS:CLASS	all stressors of a class, one after the other
+# stress:SECONDS:A+B+C	these stressors
+
+seconds=${scene%%:*}
+what=${scene#*:}
+
+# Left out, with the reason:
+left_out='
+cpu-online	the scene cpus takes CPUs away
+watchdog	it would reset a machine with a watchdog
+'
+# Enough for all CPUs to have work, and little enough for a guest's memory.
+instances=$(nproc)
+[ "$instances" -ge 2 ] || instances=2
+[ "$instances" -le 8 ] || instances=8
+
+# stressors WHAT: print the names
+stressors()
+{
+	case $1 in
+	scheduler | os | vm | network | filesystem | interrupt)
+		stress-ng --class "$1?" | sed 's/.*: *//'
+		;;
+	*) echo "$1" | tr + ' ' ;;
+	esac
+}
+
+# one NAME: run it, and count it by what became of it
+one()
+{
+	if echo "$left_out" | grep -q "^$1	"; then
+		return
+	fi
+	echo "# $name: $1" >/dev/kmsg
+	stress-ng --"$1" "$instances" -t "$seconds" --temp-path /work --no-rand-seed >/tmp/one 2>&1
+	status=$?
+	echo "$1 exits with $status"
+	cat /tmp/one
+	# 3 and 4: the machine lacks something, which stress-ng has named.
+	case $status in
+	0) worked=$((worked + 1)) ;;
+	3 | 4) lacking="$lacking $1" ;;
+	*) failed="$failed $1:$status" ;;
+	esac
+}
+
+work()
+{
+	worked=0 lacking='' failed=''
+	for stressor in $(stressors "$what"); do
+		one "$stressor"
+	done
+	echo "$worked stressors worked; lacking something:${lacking:- none}; failed:${failed:- none}"
+	[ $worked -gt 0 ] && [ -z "$failed" ]
+}
+
+case $what in
+*+*) span stress work ;;
+*) span "stress-$what" work ;;
+esac
+tail -n 1 "$folder/work" | sed 's/^/# /'

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2154
+# Other tracers record the same events: ftrace by its function tracer and by its events,
+# and perf; each begins and ends while ktape records.
+#
+# tracers:ROUNDS
+
+instance=$tracing/instances/used
+
+functions()
+{
+	echo 'vfs_* schedule ktime_get*' >"$instance/set_ftrace_filter" &&
+		echo function >"$instance/current_tracer" || return
+	act getppid 2000 child 20
+	echo nop >"$instance/current_tracer"
+	grep -q vfs_ "$instance/trace"
+}
+
+all_events()
+{
+	for system in sched irq raw_syscalls syscalls timer signal task; do
+		echo 1 >"$instance/events/$system/enable" || return
+	done
+	act getppid 2000 child 20
+	echo 0 >"$instance/events/enable"
+	grep -q sched_switch: "$instance/trace"
+}
+
+perf_events()
+{
+	perf record -q -a -o /tmp/perf.data -e 'sched:*,irq:*,raw_syscalls:*,cpu-clock' -- \
+		act getppid 2000 child 20 || return
+	perf script -i /tmp/perf.data 2>/dev/null | grep -q sched:sched_switch
+}
+
+work()
+{
+	mkdir "$instance" || return
+	for _ in $(seq "$scene"); do
+		for tracer in functions all_events perf_events; do
+			echo >"$instance/trace"
+			$tracer || {
+				echo "$tracer does not work"
+				return 1
+			}
+		done
+	done
+	rmdir "$instance"
+}
+
+span tracers work
