@@ -7,7 +7,7 @@
 # it is stopped, and after it has ended. The number of recorded events lies between the
 # two differences, however slow the machine is. selftests/used/judge compares them on the
 # host. Each span leaves a folder in /out/spans:
-#   looks	lines of "MOMENT WITNESS EVENT NUMBER DROPPED"
+#   looks	lines of "MOMENT WITNESS EVENT NUMBER"
 #   log/	the pieces of the log
 #   recorder	standard error of the recorder
 #   recorded	its exit status
@@ -78,9 +78,8 @@ set_trigger()
 read_hist()
 {
 	awk -v name="$3" -v moment="$2" '
-		$1 == "Hits:" { hits = $2 }
-		$1 == "Dropped:" { dropped = $2 }
-		END { printf "%s hist %s %.0f %d\n", moment, name, hits, dropped }
+		$1 == "Hits:" || $1 == "Dropped:" { hits += $2 }
+		END { printf "%s hist %s %.0f\n", moment, name, hits }
 	' "$tracing/events/$4/hist" >>"$1/looks"
 }
 
@@ -91,9 +90,9 @@ look()
 {
 	each_event read_hist "$1" "$2"
 	awk -v moment="$2" '
-		$1 == "ctxt" { print moment, "stat", "sched_switch", $2, 0 }
-		$1 == "processes" { print moment, "stat", "sched_wakeup_new", $2, 0 }
-		$1 == "softirq" { print moment, "stat", "softirq_entry", $2, 0 }
+		$1 == "ctxt" { print moment, "stat", "sched_switch", $2 }
+		$1 == "processes" { print moment, "stat", "sched_wakeup_new", $2 }
+		$1 == "softirq" { print moment, "stat", "softirq_entry", $2 }
 	' /proc/stat >>"$1/looks"
 }
 

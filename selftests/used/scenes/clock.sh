@@ -16,7 +16,7 @@ work()
 		0) date -s "@$(($(date +%s) - 90000))" ;;
 		1) date -s "@$(($(date +%s) + 7200))" ;;
 		2) date -s "@$(($(date +%s) - 1))" ;;
-		3) adjtimex -q -t $((9900 + step * 50)) -f $((step * 65536)) ;;
+		3) adjtimex -q -t $((9500 + step % 20 * 50)) -f $((step * 65536)) ;;
 		esac || return
 		act getppid 2000 child 20 nap 20 1
 		until_true "piece $((pieces + 1)) has begun" has_pieces $((pieces + 1))

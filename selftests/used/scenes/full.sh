@@ -23,6 +23,8 @@ fill()
 	work
 	end
 	cp -r /full/log "$folder"
+	[ "$(du -sk /full/log | cut -f 1)" -ge $((mib * 1024 * 3 / 4)) ]
+	result $? "$name: the log takes three quarters of the disk or more"
 }
 
 mount -t tmpfs -o size="${mib}m" tmpfs /full

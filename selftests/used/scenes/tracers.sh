@@ -12,8 +12,7 @@ functions()
 	echo 'vfs_* schedule ktime_get*' >"$instance/set_ftrace_filter" &&
 		echo function >"$instance/current_tracer" || return
 	act getppid 2000 child 20
-	echo nop >"$instance/current_tracer"
-	grep -q vfs_ "$instance/trace"
+	grep -q vfs_ "$instance/trace" && echo nop >"$instance/current_tracer"
 }
 
 all_events()
