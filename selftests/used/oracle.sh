@@ -180,16 +180,20 @@ span()
 	end
 }
 
-# modules NAME...: load modules and what they need
+is_loaded()
+{
+	grep -q "^$(echo "$1" | tr - _) " /proc/modules
+}
+
+# modules NAME...: load modules and what they need. Some of that is faster code for other
+# processors, which do not load here and are not missed.
 modules()
 {
 	for module; do
 		while read -r file; do
-			case " $(cut -d ' ' -f 1 /proc/modules | tr '\n' ' ') " in
-			*" $(echo "${file%.ko}" | tr - _) "*) ;;
-			*) insmod "/used/modules/$file" || return ;;
-			esac
+			is_loaded "${file%.ko}" || insmod "/used/modules/$file"
 		done <"/used/modules/$module.needs"
+		is_loaded "$module" || return
 	done
 }
 

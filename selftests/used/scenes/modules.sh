@@ -17,6 +17,21 @@ in_reverse()
 		!($1 in is_kept)'
 }
 
+# unload: unload all that modules has loaded. Some are in use until a grace period or
+# their own work is over.
+unload()
+{
+	for _ in $(seq 300); do
+		for module in $(in_reverse); do
+			rmmod "$module" 2>/tmp/rmmod && act child 2 getppid 200
+		done
+		[ -n "$(in_reverse)" ] || return 0
+		sleep 0.2
+	done
+	cat /tmp/rmmod
+	return 1
+}
+
 work()
 {
 	loads=0
@@ -27,10 +42,7 @@ work()
 			loads=$((loads + 1))
 			act child 2 getppid 200
 		done
-		for module in $(in_reverse); do
-			rmmod "$module" || return
-			act child 2 getppid 200
-		done
+		unload || return
 	done
 	echo "$loads modules were loaded"
 }
