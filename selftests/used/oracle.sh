@@ -96,19 +96,24 @@ look()
 	' /proc/stat >>"$1/looks"
 }
 
-# is_recording: succeed if the recorder's session runs, or the recorder has ended. Session
-# 0 is the module's own.
+# session: print the number of the recorder's session, if it runs: the only one of mode
+# discard
+session()
+{
+	ktape status --json 2>/dev/null |
+		sed -n 's/^{"id":\([0-9]*\),.*"mode":"discard","state":"running".*/\1/p'
+}
+
+# is_recording: succeed if the recorder's session runs, or the recorder has ended
 is_recording()
 {
-	has_ended || ktape status --json 2>/dev/null |
-		grep -q '^{"id":[1-9][0-9]*,.*"state":"running"'
+	has_ended || [ -n "$(session)" ]
 }
 
 # rings: print the lines of status about the rings of the recorder's session
 rings()
 {
-	ktape status --json "$(ktape status --json | sed -n 's/^{"id":\([1-9][0-9]*\),.*/\1/p')" |
-		grep '"ring":"event"'
+	ktape status --json "$(session)" | grep '"ring":"event"'
 }
 
 # has_ended: succeed if the recorder has ended by itself

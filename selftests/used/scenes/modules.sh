@@ -17,15 +17,24 @@ in_reverse()
 		!($1 in is_kept)'
 }
 
+# named_loaded: print the modules that are loaded and were asked for by name
+named_loaded()
+{
+	for needs in /used/modules/*.needs; do
+		module=${needs##*/}
+		! is_loaded "${module%.needs}" || echo "${module%.needs}"
+	done
+}
+
 # unload: unload all that modules has loaded. Some are in use until a grace period or
-# their own work is over.
+# their own work is over; and one that computes checksums for others stays.
 unload()
 {
 	for _ in $(seq 300); do
 		for module in $(in_reverse); do
 			rmmod "$module" 2>/tmp/rmmod && act child 2 getppid 200
 		done
-		[ -n "$(in_reverse)" ] || return 0
+		[ -n "$(named_loaded)" ] || return 0
 		sleep 0.2
 	done
 	cat /tmp/rmmod

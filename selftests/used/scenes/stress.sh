@@ -58,8 +58,13 @@ work()
 	[ $worked -gt 0 ] && [ -z "$failed" ]
 }
 
+# A flight recorder with all events is beside it, whose rings are overwritten.
+ktape start beside -m overwrite -b 1M -e all
+result $? "stress: a second session records"
 case $what in
 *+*) span stress work ;;
 *) span "stress-$what" work ;;
 esac
+ktape snapshot -o "$folder/beside" beside && ktape destroy beside
+result $? "stress: what the second session has is saved"
 tail -n 1 "$folder/work" | sed 's/^/# /'
