@@ -155,12 +155,21 @@ begin()
 	log=${3:-$folder/log}
 	mkdir -p "$folder" "$log"
 	echo "$2" >"$folder/rule"
+	kept=
 	each_event set_trigger ''
 	look "$folder" outer_begin
 	recorder_of "$log" 2>"$folder/recorder" &
 	recorder=$!
 	until_true "$name is recorded" is_recording
 	look "$folder" inner_begin
+}
+
+# keep: what has happened until now has to be kept, whatever happens when the log has a
+# piece more
+keep()
+{
+	look "$folder" kept
+	kept=$(count "$log/*")
 }
 
 # end: stop the recorder and the witnesses
@@ -171,6 +180,8 @@ end()
 	wait "$recorder"
 	echo $? >"$folder/recorded"
 	look "$folder" outer_end
+	# Without a piece more that was in rings.
+	[ "$(count "$log/*")" -gt "${kept:-0}" ] || sed -i '/^kept /d' "$folder/looks"
 	each_event set_trigger '!'
 }
 

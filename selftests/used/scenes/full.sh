@@ -11,6 +11,7 @@ mkdir -p /full
 work()
 {
 	until has_ended; do
+		[ -n "$kept" ] || [ "$(count "$log/*")" -lt 2 ] || keep
 		act getppid 20000 child 10
 	done
 }

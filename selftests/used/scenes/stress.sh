@@ -35,12 +35,16 @@ one()
 	if echo "$left_out" | grep -q "^$1	"; then
 		return
 	fi
-	echo "# $name: $1" >/dev/kmsg
-	stress-ng --"$1" "$instances" -t "$seconds" --temp-path /work --no-rand-seed >/tmp/one 2>&1
+	# A line tells who watches the guest that it lives, and where it died.
+	echo "# $name: $1" >&3
+	stress-ng --"$1" "$instances" -t "$seconds" --temp-path /work --no-rand-seed \
+		>/tmp/one 2>&1 3>&-
 	status=$?
 	echo "$1 exits with $status"
 	cat /tmp/one
-	# 3 and 4: the machine lacks something, which stress-ng has named.
+	# stress-ng itself leaves out what may hang a machine. 3 and 4: the machine lacks
+	# something, which it has named.
+	! grep -q -e --pathological /tmp/one || status=3
 	case $status in
 	0) worked=$((worked + 1)) ;;
 	3 | 4) lacking="$lacking $1" ;;
@@ -58,13 +62,15 @@ work()
 	[ $worked -gt 0 ] && [ -z "$failed" ]
 }
 
+exec 3>&1
 # A flight recorder with all events is beside it, whose rings are overwritten.
-ktape start beside -m overwrite -b 1M -e all
-result $? "stress: a second session records"
+ktape start beside -m overwrite -b 1M -e all 2>/tmp/beside
+result $? "stress: a second session records" /tmp/beside
 case $what in
 *+*) span stress work ;;
 *) span "stress-$what" work ;;
 esac
-ktape snapshot -o "$folder/beside" beside && ktape destroy beside
-result $? "stress: what the second session has is saved"
+ktape snapshot -o "$folder/beside" beside 2>/tmp/beside && ktape destroy beside
+result $? "stress: what the second session has is saved" /tmp/beside
+exec 3>&-
 tail -n 1 "$folder/work" | sed 's/^/# /'
