@@ -18,6 +18,7 @@
 
 #define LINE		4352U	/* bytes of /proc/TID/cgroup that are read */
 #define OF_V2		"0::"
+#define BETWEEN_LOOKS	64	/* threads, until the rings are read again */
 
 /* Inode numbers of the initial name spaces: include/linux/proc_ns.h of the kernel. */
 #define INITIAL_PID	0xeffffffcU
@@ -90,13 +91,14 @@ static void fill_entry(struct ktape_object_entry *e,
 
 /*
  * kt_record_find_cgroups() - Find the cgroups of the threads among the names
+ * @records: the recording is under way: read the rings meanwhile
  *
  * A thread that ends meanwhile has none.  In other name spaces than the initial ones
  * /proc has other numbers and paths, so there none is found.
  *
  * Return: 0 or -ENOMEM.
  */
-int kt_record_find_cgroups(struct ktape_recorder *rec)
+int kt_record_find_cgroups(struct ktape_recorder *rec, bool records)
 {
 	char line[LINE], last[LINE] = "";
 	struct ktape_object_entry *list;
@@ -117,6 +119,8 @@ int kt_record_find_cgroups(struct ktape_recorder *rec)
 
 		path = e->type == KTAPE_OBJ_THREAD && !e->died && e->id ?
 			       read_path(e->id, line) : NULL;
+		if (records && i % BETWEEN_LOOKS == 0)
+			kt_record_poll(rec);
 		if (!path)
 			continue;
 		/* Neighbours in the registry often have the same one. */

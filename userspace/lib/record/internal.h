@@ -150,6 +150,7 @@ int kt_record_refresh(struct ktape_recorder *rec);
 void kt_record_to_ends(struct ktape_recorder *rec, bool stopped);
 uint64_t kt_record_count(struct ktape_recorder *rec);
 void kt_record_step(struct ktape_recorder *rec);
+void kt_record_poll(struct ktape_recorder *rec);
 void kt_record_settle(struct ktape_recorder *rec);
 int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len);
@@ -160,8 +161,9 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
 void kt_record_last_names(struct ktape_recorder *rec);
 int kt_record_restate(struct ktape_recorder *rec);
+int kt_record_restate_cgroups(struct ktape_recorder *rec);
 
 /* cgroups.c */
-int kt_record_find_cgroups(struct ktape_recorder *rec);
+int kt_record_find_cgroups(struct ktape_recorder *rec, bool records);
 
 #endif /* _KT_RECORD_INTERNAL_H */

@@ -301,7 +301,7 @@ int ktape_recorder_open(struct ktape_device *device,
 		err = rec->nr_names < 0 ? rec->nr_names : 0;
 	}
 	if (!err)
-		err = kt_record_find_cgroups(rec);
+		err = kt_record_find_cgroups(rec, false);
 	if (!err)
 		err = kt_record_alloc(rec);
 	/* Open the output last, because this may replace an earlier trace. */
@@ -407,8 +407,8 @@ static void report_positions(struct ktape_recorder *rec)
 	}
 }
 
-/* Begin writing the blocks that are ready, and complete finished writes. */
-void kt_record_step(struct ktape_recorder *rec)
+/* Do kt_record_step().  @wait: milliseconds to wait for a write, if nothing is ready. */
+static void record_step(struct ktape_recorder *rec, unsigned int wait)
 {
 	rec->progress = false;
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
@@ -418,10 +418,22 @@ void kt_record_step(struct ktape_recorder *rec)
 			drain_copies(rec, i);
 	}
 	rec->parts = false;
-	kt_queue_reap(&rec->queue, rec->progress ? 0 : WAIT_MS);
+	kt_queue_reap(&rec->queue, rec->progress ? 0 : wait);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_record_complete(rec, i);
 	report_positions(rec);
+}
+
+/* Begin writing the blocks that are ready, and complete finished writes. */
+void kt_record_step(struct ktape_recorder *rec)
+{
+	record_step(rec, WAIT_MS);
+}
+
+/* The same without waiting, in the middle of something else. */
+void kt_record_poll(struct ktape_recorder *rec)
+{
+	record_step(rec, 0);
 }
 
 /* Wait for all writes in flight, and complete them. */

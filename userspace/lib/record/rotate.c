@@ -306,6 +306,8 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	kt_record_redescribe(rec);
 	if (!err)
 		err = begin_streams(rec);
+	if (!err)
+		err = kt_record_restate_cgroups(rec);
 	if (err)
 		kt_record_fail(rec, err);
 	return err;
