@@ -39,6 +39,22 @@ FIXTURE(fragment)
 	char min_free[32];
 };
 
+/* Create a session of which a failure says how far it came. */
+static int create(int dev)
+{
+	struct ktape_create c = { .size = sizeof(c),
+				  .mode = KTAPE_MODE_DISCARD,
+				  .ring_size = ASKED,
+				  .block_size = BLOCK };
+	int fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
+
+	if (fd < 0)
+		printf("# %s: CPU %d, kind %u: %llu of %llu bytes\n", strerror(-fd),
+		       c.failed_cpu, c.failed_kind, (unsigned long long)c.failed_had,
+		       (unsigned long long)c.failed_asked);
+	return fd;
+}
+
 static void read_line(const char *path, char *to, int room)
 {
 	FILE *f = fopen(path, "re");
@@ -176,7 +192,7 @@ TEST_F_TIMEOUT(fragment, whole_rings, 600)
 	long before = kt_free_kib(), after;
 
 	ASSERT_LE(0, mark);
-	self->fd = kt_create(self->dev, KTAPE_MODE_DISCARD, ASKED, BLOCK);
+	self->fd = create(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -241,7 +257,7 @@ TEST_F_TIMEOUT(fragment, mapping_outlives_session, 300)
 	int mark = open(MARK, O_WRONLY);
 
 	ASSERT_LE(0, mark);
-	self->fd = kt_create(self->dev, KTAPE_MODE_DISCARD, ASKED, BLOCK);
+	self->fd = create(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
