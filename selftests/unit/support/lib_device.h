@@ -31,11 +31,13 @@ static unsigned int emitted;		/* bytes in the rings */
 static bool closes = true;		/* FLUSH closes open blocks */
 static unsigned int flushes;		/* calls of FLUSH */
 static int flush_error;			/* what it returns nevertheless, or 0 */
+static void (*before_flush)(void);	/* called when it begins */
 static void (*after_flush)(void);	/* called at its end */
 static bool running;
 static unsigned int rings_there = RINGS;	/* CPUs that have come online */
 static void (*at_layout)(void);		/* called when the recorder asks for the layout */
 static void (*after_layout)(void);	/* called when it has got it */
+static bool taken;			/* its rings were taken away */
 static uint64_t cursors[RINGS];		/* positions of the recorder in the session */
 
 static struct {
@@ -65,7 +67,7 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 	if (at_layout)
 		at_layout();
 	memset(layout, 0, sizeof(*layout));
-	layout->nr = rings_there;
+	layout->nr = taken ? 0 : rings_there;
 	layout->running = running;
 	for (i = 0; i < RINGS; i++) {
 		e[i].cpu = (int)(i % EVENT_RINGS);
@@ -86,6 +88,21 @@ int ktape_device_metadata(struct ktape_device *d, char **text, size_t *len)
 {
 	(void)d;
 	return ktape_metadata_format(&trace_info, text, len);
+}
+
+/* Session 0 has the same memory, also when the rings of others were taken away. */
+int ktape_device_attach(struct ktape_device *d, const char *name, bool writable,
+			struct ktape_device **session)
+{
+	(void)name;
+	(void)writable;
+	*session = d;
+	return 0;
+}
+
+void ktape_device_close(struct ktape_device *d)
+{
+	(void)d;
 }
 
 static struct ktape_ring_page *device_page(unsigned int ring)
@@ -128,6 +145,8 @@ int ktape_device_position(struct ktape_device *d,
 	unsigned int i;
 
 	(void)d;
+	if (taken)
+		return -ESTALE;
 	for (i = 0; i < nr; i++)
 		if (!device_position_ok(&positions[i]))
 			return -EINVAL;
@@ -140,6 +159,8 @@ int ktape_device_reader(struct ktape_device *d, uint32_t cpu, uint32_t kind,
 			struct ktape_reader_info *info)
 {
 	(void)d;
+	if (taken)
+		return -ESTALE;
 	memset(info, 0, sizeof(*info));
 	info->position = cursors[cpu + kind * EVENT_RINGS];
 	return 0;
@@ -260,7 +281,11 @@ int ktape_device_flush(struct ktape_device *d)
 	unsigned int i, k;
 
 	(void)d;
+	if (taken)
+		return -ENODEV;
 	flushes++;
+	if (before_flush)
+		before_flush();
 	for (i = 0; closes && i < RINGS; i++) {
 		k = (unsigned int)(device_load(&device_page(i)->emitted[0]) -
 				   rings[i].records - rings[i].lost);
@@ -283,6 +308,7 @@ static void device_begin(void)
 	}
 	memcpy(device.features.uuid, trace_info.uuid, 16);
 	device.features.page_size = 4096;
+	taken = false;
 	device.fd = memfd_create("rings", 0);
 	if (device.fd < 0 || ftruncate(device.fd, RINGS * RING_BYTES))
 		abort();
@@ -294,6 +320,15 @@ static void device_begin(void)
 	memset(cursors, 0, sizeof(cursors));
 	for (i = 0; i < RINGS; i++)
 		device_block(i, 0);
+}
+
+/* The session has ended and its rings are taken away: an access is a bus error from now on. */
+__attribute__((unused))
+static void device_take(void)
+{
+	taken = true;
+	if (ftruncate(device.fd, 0))
+		abort();
 }
 
 #endif /* _LIB_DEVICE_H */

@@ -71,6 +71,8 @@ static bool is_empty(const struct kt_ring *r, uint64_t position)
  * Return: whether the flush has closed all blocks that were closed meanwhile.  It closes at
  * most one block of a ring, and none without records.  If it closes one of an event ring,
  * it has written a ledger to the control ring of the CPU, and closes a block there, too.
+ * If the profile has a run-time probe, it has written to each control ring how many hits
+ * were missed, so that also a block without records before is closed.
  */
 static bool take_positions(struct ktape_recorder *rec)
 {
@@ -86,10 +88,12 @@ static bool take_positions(struct ktape_recorder *rec)
 
 		rec->outs[i].goal = now;
 		/* Neither is closed if the CPU is offline. */
-		if (r->kind == KTAPE_RING_CONTROL && events && events->cpu == r->cpu)
+		if (r->kind != KTAPE_RING_CONTROL)
+			same &= closed <= !empty;
+		else if (events && events->cpu == r->cpu)
 			same &= closed == of_events;
 		else
-			same &= closed <= !empty;
+			same &= closed <= 1;
 		of_events = closed;
 		events = r->kind == KTAPE_RING_EVENT && !empty ? r : NULL;
 	}

@@ -84,6 +84,7 @@ static struct ktape_recorder *begin_with(unsigned int there)
 	closes = true;
 	flushes = 0;
 	flush_error = 0;
+	before_flush = NULL;
 	after_flush = NULL;
 	while_writing = NULL;
 	at_layout = NULL;
@@ -173,6 +174,28 @@ static void test_empty(void)
 	device_close(1, 5);
 	after_flush = close_once;
 	rotate(rec, 2);
+	end(rec);
+}
+
+static void write_missed(void)
+{
+	device_count(CONTROL, device_block(CONTROL, 1));
+}
+
+/*
+ * With a run-time probe, a flush writes how many hits were missed to each control ring, also
+ * of CPUs without events, and closes the block: it is not the ring that has closed it.
+ */
+static void test_missed(void)
+{
+	struct ktape_recorder *rec = begin();
+	struct trace_result r;
+
+	device_close(CONTROL, 5);
+	before_flush = write_missed;
+	rotate(rec, 1);
+	trace_read(dirs[0], 0, &r);
+	check_equal(r.events, emitted + 1);
 	end(rec);
 }
 
@@ -440,6 +463,7 @@ int main(int argc, char **argv)
 		{ "a block that is closed while another ring is written", test_while_writing },
 		{ "a block that is closed before the positions are noted", test_before_position },
 		{ "an empty block at the flush", test_empty },
+		{ "missed hits in the control ring of an idle CPU", test_missed },
 		{ "a mode without flush", test_no_flush },
 		{ "a flush that fails", test_errors },
 		{ "a ring that was full", test_full },
