@@ -83,7 +83,8 @@ int ktape_device_attach(struct ktape_device *device, const char *name,
  *
  * Name and number are free at once.  Sessions that are open read-only lose their
  * rings KTAPE_GRACE_MS after the last one that is open for writing, or earlier if the
- * memory is needed: calls then fail with -ESTALE, and mappings raise SIGBUS.
+ * memory is needed: calls then fail with -ESTALE, and mappings raise SIGBUS; see
+ * ktape_device_bus_error().
  *
  * Return: 0; -EINVAL or -ENOENT as ktape_device_attach(); -EBUSY for session 0.
  */
@@ -304,8 +305,29 @@ int ktape_device_trigger(struct ktape_device *device, unsigned int op,
 
 /* ---- reading rings through mmap --------------------------------------- */
 
-/* A reader of the mapped rings of a session, with cursors of its own. */
+/*
+ * A reader of the mapped rings of a session, with cursors of its own.  If the session ends,
+ * see ktape_device_bus_error().
+ */
 struct ktape_reader;
+
+/**
+ * ktape_device_bus_error() - Handle a SIGBUS of a ring that was taken away
+ * @address: si_addr of the signal, if its si_code is positive
+ *
+ * When a session has ended, the rings of readers that may not control it are taken away,
+ * and an access to a mapping raises SIGBUS.  A program that reads such sessions installs a
+ * handler (SA_SIGINFO) that calls this function and returns if it returns true.  The
+ * reader or recorder goes on, with zero pages instead of the mapping, and finds out: it
+ * returns nothing that it has loaded from them, and the call fails with -ESTALE, as all
+ * later ones do.  A recorder keeps what it has written: call ktape_recorder_finish().
+ *
+ * This function is safe in a signal handler.
+ *
+ * Return: true if @address was in a mapping of a reader; false: the signal has another
+ * cause, and the handler must end the program.
+ */
+bool ktape_device_bus_error(void *address);
 
 /**
  * struct ktape_ring_info - one ring and how far it was read
@@ -359,7 +381,8 @@ void ktape_reader_close(struct ktape_reader *reader);
  * ktape_reader_refresh() - Map the rings of CPUs that came online since
  * @reader: the reader
  *
- * Return: number of rings, or the errno of the failed call.
+ * Return: number of rings, -ESTALE if the rings were taken away, or the errno of the
+ * failed call.
  */
 int ktape_reader_refresh(struct ktape_reader *reader);
 
@@ -369,7 +392,8 @@ int ktape_reader_refresh(struct ktape_reader *reader);
  * @ring: index of the ring, from 0
  * @info: filled
  *
- * Return: 0, or -ENOENT if there is no ring with this index.
+ * Return: 0; -ENOENT if there is no ring with this index; -ESTALE if the ring was taken
+ * away: then the counts are those at the end of the last packet.
  */
 int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 		      struct ktape_ring_info *info);
@@ -391,7 +415,7 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
  *
  * Return: bytes of the packet, 0 if there is nothing to read now, -ENOENT if there
  * is no ring with this index, -ENOBUFS if @size is too small, -EBADMSG if the
- * block is damaged.
+ * block is damaged, -ESTALE if the ring was taken away.
  */
 int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 			  unsigned int flags, void *packet, size_t size);
@@ -400,6 +424,9 @@ int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
  * ktape_reader_checkpoint() - Copy the names of all objects
  * @reader: the reader
  * @entries: set to an array that the caller frees
+ *
+ * Names remain when the rings of a session are taken away, because all sessions have the
+ * same.
  *
  * Return: number of entries, including unused ones (type KTAPE_OBJ_FREE), or
  * negative errno.
@@ -537,7 +564,8 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path);
  * @recorder: the recorder.  Its session is stopped; with KTAPE_RECORD_ATTACHED it
  *	may still record: then everything published before this call is written
  *
- * After a write error, the data written before the error is kept and readable.
+ * After a write error, or when the rings were taken away (-ESTALE), the data written
+ * before the error is kept and readable.
  * Exception: if KTAPE_RECORD_STAGED would replace an earlier trace, the earlier
  * trace is kept instead.  A finished trace that cannot be moved to its place is
  * kept as well, see ktape_recorder_kept().

@@ -104,6 +104,7 @@ static int64_t finish_packet(struct copy *c, uint64_t len)
 	KT_HEAD_SET32(c->data, flags,
 		      (c->closed ? 0 : KTAPE_BLOCK_OPEN) |
 			      (r->gap ? KTAPE_BLOCK_GAP : 0));
+	kt_ring_note(r, c->data);
 	ktape_packet_seal(c->data);
 	r->gap = false;
 	r->seq++;
@@ -203,18 +204,13 @@ static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 	return finish_packet(c, KTAPE_BLOCK_HEADER);
 }
 
-int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
-			  unsigned int flags, void *packet, size_t size)
+static int64_t read_packet(struct ktape_reader *reader, struct kt_ring *r,
+			   unsigned int flags, void *packet)
 {
-	struct kt_ring *r = kt_reader_ring(reader, ring);
 	struct copy c = { .ring = r, .data = packet, .flags = flags };
 	uint64_t commit;
 	int64_t len;
 
-	if (!r)
-		return -ENOENT;
-	if (size < r->block_size)
-		return -ENOBUFS;
 	for (;;) {
 		kt_ring_skip(r);
 		commit = kt_ring_commit(r);
@@ -239,4 +235,25 @@ int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 	    (r->limited && (r->gap || is_behind_events(reader, r))))
 		return make_last_packet(reader, &c);
 	return 0;
+}
+
+int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
+			  unsigned int flags, void *packet, size_t size)
+{
+	struct kt_ring *r = kt_reader_ring(reader, ring), before;
+	uint64_t latest = reader->latest;
+	int64_t len = 0;
+
+	if (!r)
+		return -ENOENT;
+	if (size < r->block_size)
+		return -ENOBUFS;
+	before = *r;
+	if (!kt_reader_is_gone(reader))
+		len = read_packet(reader, r, flags, packet);
+	if (!kt_reader_is_gone(reader))
+		return len;
+	*r = before;
+	reader->latest = latest;
+	return -ESTALE;
 }

@@ -3,8 +3,6 @@
  * Map the rings and the registry of a session, and copy names from the registry.
  * ring.c reads the mapped rings.
  */
-#include <sys/mman.h>
-
 #include "device/ring.h"
 
 #define CHECKPOINT_TRIES	1000
@@ -13,14 +11,6 @@
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
 {
 	return ring < reader->nr_rings ? reader->rings[ring] : NULL;
-}
-
-static void *map_region(struct ktape_device *device, uint64_t offset, size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED,
-		       ktape_device_fd(device), (off_t)offset);
-
-	return p == MAP_FAILED ? NULL : p;
 }
 
 /* Check that arithmetic with the kernel's geometry of a ring cannot overflow. */
@@ -57,8 +47,8 @@ static int map_ring(struct ktape_reader *reader,
 	r->offset = e->offset;
 	r->held = mode == KTAPE_MODE_SNAPSHOT;
 	r->pos32 = features->features & KTAPE_FEATURE_POS32;
-	r->map_size = e->ctl_size + e->data_size;
-	r->page = map_region(reader->device, e->offset, r->map_size);
+	r->page = kt_map(reader->device, e->offset, e->ctl_size + e->data_size,
+			 &reader->gone, &r->mapping);
 	if (!r->page) {
 		free(r);
 		return -errno;
@@ -84,17 +74,20 @@ static bool is_mapped(const struct ktape_reader *reader,
 static int map_registry(struct ktape_reader *reader,
 			const struct ktape_layout_entry *e)
 {
+	struct kt_mapping *mapping;
 	const void *p;
 
 	if (e->data_size <= reader->registry_size || e->data_size > SIZE_MAX)
 		return 0;
-	p = map_region(reader->device, e->offset, (size_t)e->data_size);
+	p = kt_map(reader->device, e->offset, (size_t)e->data_size, &reader->gone,
+		   &mapping);
 	if (!p)
 		return -errno;
 	/* The registry has grown: the new mapping has the old entries, too. */
 	if (reader->registry)
-		munmap((void *)reader->registry, reader->registry_size);
+		kt_unmap(reader->registry_mapping);
 	reader->registry = p;
+	reader->registry_mapping = mapping;
 	reader->registry_size = (size_t)e->data_size;
 	return 0;
 }
@@ -121,6 +114,8 @@ int ktape_reader_refresh(struct ktape_reader *reader)
 			err = map_ring(reader, e, layout.mode);
 	}
 	free(entries);
+	if (kt_reader_is_gone(reader))
+		err = -ESTALE;
 	return err ? err : (int)reader->nr_rings;
 }
 
@@ -147,12 +142,11 @@ void ktape_reader_close(struct ktape_reader *reader)
 	if (!reader)
 		return;
 	for (unsigned int i = 0; i < reader->nr_rings; i++) {
-		munmap((void *)reader->rings[i]->page,
-		       reader->rings[i]->map_size);
+		kt_unmap(reader->rings[i]->mapping);
 		free(reader->rings[i]);
 	}
 	if (reader->registry)
-		munmap((void *)reader->registry, reader->registry_size);
+		kt_unmap(reader->registry_mapping);
 	free(reader->rings);
 	free(reader);
 }
@@ -169,13 +163,19 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 	info->block_size = r->block_size;
 	info->data_size = r->data_size;
 	info->position = r->pos;
+	info->records = r->records;
+	info->missed = r->missed;
 	info->commit = kt_ring_commit(r);
 	info->emitted = kt_ring_sum(r, r->page->emitted);
 	info->filtered = kt_ring_sum(r, r->page->filtered);
 	info->lost = kt_ring_page_lost(r);
-	info->records = r->records;
-	info->missed = r->missed;
-	return 0;
+	if (!kt_reader_is_gone(reader))
+		return 0;
+	info->commit = r->pos;
+	info->emitted = r->seen_emitted;
+	info->filtered = r->seen_filtered;
+	info->lost = r->seen_lost;
+	return -ESTALE;
 }
 
 /*
@@ -213,23 +213,58 @@ static int refresh_registry(struct ktape_reader *reader)
 	return err;
 }
 
-int ktape_reader_checkpoint(struct ktape_reader *reader,
-			    struct ktape_object_entry **entries)
+/* Copy all entries.  Return: their number, -ESTALE if the mapping was taken away, or -ENOMEM. */
+static int copy_entries(const struct ktape_reader *reader,
+			struct ktape_object_entry **entries)
 {
-	struct ktape_object_entry *to;
-	int err = refresh_registry(reader);
-	size_t nr;
+	size_t nr = reader->registry_size / sizeof(**entries);
+	struct ktape_object_entry *to = calloc(nr + 1, sizeof(*to));
 
-	if (err)
-		return err;
-	nr = reader->registry_size / sizeof(**entries);
-	to = calloc(nr + 1, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		if (!copy_entry(&reader->registry[i], &to[i]))
 			to[i].type = KTAPE_OBJ_FREE;
 	}
+	if (kt_reader_is_gone(reader)) {
+		free(to);
+		return -ESTALE;
+	}
 	*entries = to;
 	return (int)nr;
+}
+
+static int checkpoint(struct ktape_reader *reader,
+		      struct ktape_object_entry **entries)
+{
+	int err = kt_reader_is_gone(reader) ? -ESTALE : refresh_registry(reader);
+
+	return err ? err : copy_entries(reader, entries);
+}
+
+/*
+ * Copy the entries through session 0, which is there as long as the module: all sessions
+ * have the same registry.
+ */
+static int checkpoint_of_first(const struct ktape_reader *reader,
+			       struct ktape_object_entry **entries)
+{
+	struct ktape_reader first = { .gone = false };
+	int ret = ktape_device_attach(reader->device, "0", false, &first.device);
+
+	if (ret)
+		return ret;
+	ret = checkpoint(&first, entries);
+	if (first.registry)
+		kt_unmap(first.registry_mapping);
+	ktape_device_close(first.device);
+	return ret;
+}
+
+int ktape_reader_checkpoint(struct ktape_reader *reader,
+			    struct ktape_object_entry **entries)
+{
+	int ret = checkpoint(reader, entries);
+
+	return ret == -ESTALE ? checkpoint_of_first(reader, entries) : ret;
 }

@@ -66,12 +66,18 @@ static uint64_t oldest_position(const struct kt_ring *r)
 	return kt_max(load_position(r, &r->page->tail), load_floor(r));
 }
 
-/* Check, after copying from a block, that the block was not overwritten meanwhile. */
-bool kt_ring_intact(const struct kt_ring *r, uint64_t block)
+/* Return the oldest block that was not overwritten while the caller was copying. */
+uint64_t kt_ring_tail(const struct kt_ring *r)
 {
 	/* Pairs with the barrier between advancing tail and overwriting. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return load_position(r, &r->page->tail) <= block;
+	return load_position(r, &r->page->tail);
+}
+
+/* Check, after copying from a block, that the block was not overwritten meanwhile. */
+bool kt_ring_intact(const struct kt_ring *r, uint64_t block)
+{
+	return kt_ring_tail(r) <= block;
 }
 
 /* Return the sum of a counter over all classes. */
@@ -183,6 +189,9 @@ void kt_ring_begin(struct kt_ring *r, bool new)
 		r->base_lost = kt_ring_page_lost(r);
 		r->base_emitted = kt_ring_sum(r, r->page->emitted);
 		r->base_filtered = kt_ring_sum(r, r->page->filtered);
+		r->seen_lost = r->base_lost;
+		r->seen_emitted = r->base_emitted;
+		r->seen_filtered = r->base_filtered;
 		return;
 	}
 	r->base_known = true;
@@ -243,6 +252,21 @@ static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
 	return least;
 }
 
+/*
+ * Note the counts in the header of a packet.  They are what remains known when the rings
+ * are taken away.
+ */
+void kt_ring_note(struct kt_ring *r, const uint8_t *head)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		lost += KT_HEAD64(head, lost[i]);
+	r->seen_lost = kt_max(r->seen_lost, lost);
+	r->seen_emitted = kt_max(r->seen_emitted, KT_HEAD64(head, emitted));
+	r->seen_filtered = kt_max(r->seen_filtered, KT_HEAD64(head, filtered));
+}
+
 /* Account for a closed block that is delivered, with @records new records. */
 void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
 		     uint64_t records)
@@ -284,22 +308,15 @@ static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 	KT_HEAD_SET64(first, packet_bits, (uint64_t)r->block_size * 8);
 	KT_HEAD_SET32(first, flags,
 		      KTAPE_BLOCK_CRC | (r->gap ? KTAPE_BLOCK_GAP : 0));
+	kt_ring_note(r, first);
 	KT_HEAD_SET32(first, crc32c,
 		      kt_packet_crc(first, here, block + here, content - here));
 	r->gap = false;
 	r->seq++;
 }
 
-/*
- * Return the next closed block in the mapping, without copying all of it.  Only the
- * first page is copied; its header is patched for the trace.  After using the rest, the
- * caller must check with kt_ring_intact() that it was not overwritten.
- *
- * Return: 1, 0 if there is no closed block, -EAGAIN if the block was partly delivered
- * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged.
- */
-int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
-		 size_t page_size, struct kt_view *view)
+static int view_block(struct ktape_reader *reader, struct kt_ring *r, void *first,
+		      size_t page_size, struct kt_view *view)
 {
 	const uint8_t *block;
 	uint64_t records = 0;
@@ -333,6 +350,30 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 	r->part = false;
 	r->pos += r->block_size;
 	return 1;
+}
+
+/*
+ * Return the next closed block in the mapping, without copying all of it.  Only the
+ * first page is copied; its header is patched for the trace.  After using the rest, the
+ * caller must check with kt_ring_intact() that it was not overwritten.
+ *
+ * Return: 1, 0 if there is no closed block, -EAGAIN if the block was partly delivered
+ * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged, -ESTALE if
+ * the ring was taken away.
+ */
+int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
+		 size_t page_size, struct kt_view *view)
+{
+	const struct kt_ring before = *r;
+	uint64_t latest = reader->latest;
+	int ret = kt_reader_is_gone(reader) ? 0 :
+		  view_block(reader, r, first, page_size, view);
+
+	if (!kt_reader_is_gone(reader))
+		return ret;
+	*r = before;
+	reader->latest = latest;
+	return -ESTALE;
 }
 
 /* Undo kt_ring_view(): the block was overwritten before the caller saved it. */

@@ -12,7 +12,7 @@
  * @block_size: bytes of a block
  * @data_size: bytes of all blocks
  * @offset: offset of the ring in the device, for mmap(2)
- * @map_size: bytes of the mapping
+ * @mapping: entry in the list of mappings, see bus.c
  * @page: control page
  * @data: first block
  * @pos32: the kernel has 32 bits, see util/words.h
@@ -35,6 +35,9 @@
  * @base_lost: events lost before the reader began
  * @base_emitted: events emitted before the reader began
  * @base_filtered: events filtered before the reader began
+ * @seen_lost: events lost up to the end of the last packet
+ * @seen_emitted: events emitted up to there
+ * @seen_filtered: events filtered up to there
  * @records: records delivered
  * @missed: records overwritten before they were delivered
  * @reported: losses that the packets have reported so far
@@ -46,7 +49,7 @@ struct kt_ring {
 	uint32_t block_size;
 	uint64_t data_size;
 	uint64_t offset;
-	size_t map_size;
+	struct kt_mapping *mapping;
 	const struct ktape_ring_page *page;
 	const uint8_t *data;
 	bool pos32;
@@ -69,6 +72,9 @@ struct kt_ring {
 	uint64_t base_lost;
 	uint64_t base_emitted;
 	uint64_t base_filtered;
+	uint64_t seen_lost;
+	uint64_t seen_emitted;
+	uint64_t seen_filtered;
 	uint64_t records;
 	uint64_t missed;
 	uint64_t reported;
@@ -91,14 +97,38 @@ struct kt_view {
 
 /* A reader of all rings of a session. */
 struct ktape_reader {
+	bool gone;		/* a mapping was taken away: see bus.c */
 	struct ktape_device *device;
 	struct kt_ring **rings;
 	unsigned int nr_rings;
 	bool began;		/* other rings are of CPUs that came online since */
 	const struct ktape_object_entry *registry;
+	struct kt_mapping *registry_mapping;
 	size_t registry_size;
 	uint64_t latest;	/* end time of the latest packet of any ring */
 };
+
+/*
+ * Return whether the rings were taken away, because the session has ended.  To be asked
+ * after a load from a mapping and before what was loaded is used.
+ */
+static inline bool kt_reader_is_gone(const struct ktape_reader *reader)
+{
+	/* The handler of a bus error sets it, in the thread that loads. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&reader->gone, __ATOMIC_ACQUIRE);
+}
+
+/* The rings were taken away: a system call has said so. */
+static inline void kt_reader_set_gone(struct ktape_reader *reader)
+{
+	__atomic_store_n(&reader->gone, true, __ATOMIC_RELEASE);
+}
+
+/* bus.c */
+void *kt_map(struct ktape_device *device, uint64_t offset, size_t size, bool *gone,
+	     struct kt_mapping **mapping);
+void kt_unmap(struct kt_mapping *mapping);
 
 /* reader.c */
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
@@ -107,6 +137,7 @@ struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 uint64_t kt_ring_commit(const struct kt_ring *r);
 uint64_t kt_ring_consumed(const struct kt_ring *r);
 bool kt_ring_is_stopped(const struct kt_ring *r);
+uint64_t kt_ring_tail(const struct kt_ring *r);
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
 uint64_t kt_ring_sum(const struct kt_ring *r, const __u64 *counts);
 uint64_t kt_ring_end_lost(const struct kt_ring *r);
@@ -119,6 +150,7 @@ void kt_ring_skip(struct kt_ring *r);
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view);
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view);
+void kt_ring_note(struct kt_ring *r, const uint8_t *head);
 void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
 		     uint64_t records);
 uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost);

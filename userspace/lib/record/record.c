@@ -520,6 +520,12 @@ static bool set_end(struct ktape_recorder *rec)
 	return !before && !after;
 }
 
+/* Return whether the recording ends because the rings were taken away. */
+static bool is_taken(const struct ktape_recorder *rec)
+{
+	return rec->error == -ESTALE && kt_reader_is_gone(rec->reader);
+}
+
 int ktape_recorder_finish(struct ktape_recorder *recorder)
 {
 	struct ktape_recorder *rec = recorder;
@@ -527,9 +533,9 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 	int err;
 
 	kt_record_to_ends(rec, stopped);
-	if (!rec->error)
+	if (!rec->error || is_taken(rec))
 		kt_record_last_names(rec);
-	if (!rec->error) {
+	if (!rec->error || is_taken(rec)) {
 		err = kt_record_redescribe(rec);
 		if (err)
 			kt_record_fail(rec, err);
@@ -564,8 +570,10 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 	const struct kt_ring *r;
 
 	memset(stats, 0, sizeof(*stats));
-	while (!ktape_reader_ring(recorder->reader, stats->rings, &info)) {
-		r = kt_reader_ring(recorder->reader, stats->rings++);
+	stats->rings = recorder->reader->nr_rings;
+	for (unsigned int i = 0; i < stats->rings; i++) {
+		r = kt_reader_ring(recorder->reader, i);
+		ktape_reader_ring(recorder->reader, i, &info);
 		stats->records += info.records;
 		stats->emitted += info.emitted - r->base_emitted;
 		stats->filtered += info.filtered - r->base_filtered;
@@ -573,6 +581,8 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 		stats->missed += info.missed;
 		stats->pending += kt_ring_pending(r);
 	}
+	if (kt_reader_is_gone(recorder->reader))
+		stats->pending = 0;
 	stats->bytes = recorder->bytes;
 	stats->piece_records = stats->records - recorder->piece_records;
 	stats->piece_bytes = recorder->ctf ? recorder->ctf->written : 0;

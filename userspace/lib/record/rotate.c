@@ -160,6 +160,13 @@ static void write_parts(struct ktape_recorder *rec)
 	cap_rings(rec, false);
 }
 
+/* If the rings were taken away, the recording has failed, whatever was not read. */
+static void check_rings(struct ktape_recorder *rec)
+{
+	if (kt_reader_is_gone(rec->reader))
+		kt_record_fail(rec, -ESTALE);
+}
+
 int ktape_recorder_flush(struct ktape_recorder *recorder)
 {
 	struct ktape_recorder *rec = recorder;
@@ -170,6 +177,7 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 	write_to_goals(rec);
 	if (!closed)
 		write_parts(rec);
+	check_rings(rec);
 	if (!rec->error && rec->ctf)
 		err = kt_ctf_sync(rec->ctf);
 	return rec->error ? rec->error : err;
@@ -297,6 +305,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	if (err)
 		return err;
 	write_rest(rec);
+	check_rings(rec);
 	if (!rec->error)
 		end_piece(rec);
 	if (rec->error) {

@@ -148,10 +148,11 @@ static int copy_rest(struct ktape_recorder *rec, unsigned int ring)
 	return len > 0 ? 0 : (int)len;
 }
 
-/* Do not count the records of a batch that could not be written. */
-static void uncount_batch(struct kt_ring *r, const struct kt_batch *b)
+/* Do not count the records of a batch that could not be written, but for its @first blocks. */
+static void uncount_batch(struct kt_ring *r, const struct kt_batch *b,
+			  unsigned int first)
 {
-	for (unsigned int i = 0; i < b->nr; i++)
+	for (unsigned int i = first; i < b->nr; i++)
 		r->records -= b->views[i].records;
 }
 
@@ -174,7 +175,7 @@ void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 		rec->progress = true;
 		ret = submit_batch(rec, out, b);
 		if (ret) {
-			uncount_batch(r, b);
+			uncount_batch(r, b, 0);
 			b->next = rec->free;
 			rec->free = b;
 		}
@@ -197,16 +198,16 @@ static int add_hole(struct kt_out *out, uint64_t offset, uint64_t records)
 	return 0;
 }
 
-/* After a write, check for each block whether it was overwritten meanwhile. */
+/* After a write, check for each block whether it was overwritten: it is before @tail. */
 static void check_batch(struct ktape_recorder *rec, struct kt_ring *r,
-			struct kt_out *out, const struct kt_batch *b)
+			struct kt_out *out, const struct kt_batch *b, uint64_t tail)
 {
 	int err;
 
 	for (unsigned int i = 0; i < b->nr; i++) {
 		const struct kt_view *v = &b->views[i];
 
-		if (kt_ring_intact(r, v->block))
+		if (tail <= v->block)
 			continue;
 		kt_ring_unview(r, v);
 		err = add_hole(out, b->offset + (uint64_t)i * r->block_size,
@@ -272,6 +273,63 @@ static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 		kt_record_fail(rec, err);
 }
 
+/* Check whether a file has a block as it was when its checksum was computed. */
+static bool is_whole(const struct ktape_recorder *rec, const struct kt_out *out,
+		     uint64_t offset, size_t size)
+{
+	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
+	ssize_t len = kt_pread_all(out->file->fd, rec->block, size, offset);
+	struct ktape_packet p;
+
+	return len >= 0 && (size_t)len == size &&
+	       !ktape_packet_open(&p, rec->block, size, uuid, NULL) && !p.truncated;
+}
+
+/*
+ * The ring was taken away while a batch was written: what was written may be zeros, and
+ * nothing says whether a block was overwritten before.  The checksums tell: keep the blocks
+ * before the first one that is not whole.
+ */
+static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,
+		       struct kt_out *out, const struct kt_batch *b)
+{
+	unsigned int n = 0;
+
+	while (n < b->nr && is_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
+				     r->block_size))
+		n++;
+	uncount_batch(r, b, n);
+	rec->bytes += (uint64_t)n * r->block_size;
+	kt_record_fail(rec, -ESTALE);
+	if (n == b->nr)
+		return;
+	out->failed = true;
+	out->file->size = b->offset + (uint64_t)n * r->block_size;
+}
+
+/* Complete a write. */
+static void finish_batch(struct ktape_recorder *rec, struct kt_ring *r,
+			 struct kt_out *out, const struct kt_batch *b)
+{
+	uint64_t tail = kt_ring_tail(r);
+
+	/* The same as a bus error, in a system call. */
+	if (b->write.result == -EFAULT)
+		kt_reader_set_gone(rec->reader);
+	if (out->failed) {
+		uncount_batch(r, b, 0);
+	} else if (kt_reader_is_gone(rec->reader)) {
+		keep_whole(rec, r, out, b);
+	} else if (b->write.result) {
+		kt_record_fail(rec, b->write.result);
+		out->failed = true;
+		out->file->size = b->offset;
+		uncount_batch(r, b, 0);
+	} else {
+		check_batch(rec, r, out, b, tail);
+	}
+}
+
 /* Complete the finished writes of a ring, in order. */
 void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 {
@@ -288,15 +346,7 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 		if (b->write.result == -EINVAL && out->file->direct)
 			b->write.result = kt_ctf_write(rec->ctf, out->file,
 						       &b->write.left);
-		if (b->write.result && !out->failed) {
-			kt_record_fail(rec, b->write.result);
-			out->failed = true;
-			out->file->size = b->offset;
-		}
-		if (!out->failed)
-			check_batch(rec, r, out, b);
-		else
-			uncount_batch(r, b);
+		finish_batch(rec, r, out, b);
 		rec->progress = true;
 	}
 	if (!out->first && out->nr_holes)
