@@ -426,7 +426,7 @@ static int report_end(struct record *r, int err)
 			"the reader of the pipe stopped reading: the trace that it has is cut off");
 	if (err)
 		return fail("%s: %s; the trace up to this point is kept",
-			    target_name(r), strerror(-err));
+			    target_name(r), recording_error(err));
 	/* The counts of a session of -S include events before this recording. */
 	return r->discard && !r->o.session ? check_counts(r, &s) : EXIT_OK;
 }

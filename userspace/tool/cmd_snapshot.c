@@ -74,12 +74,12 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 static int report_failure(const char *out, const char *kept, int err)
 {
 	if (!strcmp(out, "-"))
-		return fail("%s: %s", out, strerror(-err));
+		return fail("%s: %s", out, recording_error(err));
 	if (!kept)
 		return fail("%s: %s; the earlier trace is still there", out,
-			    strerror(-err));
+			    recording_error(err));
 	return fail("%s: %s; the trace up to this point is in %s", out,
-		    strerror(-err), kept);
+		    recording_error(err), kept);
 }
 
 static int save_rings(struct ktape_device *session,

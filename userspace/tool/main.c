@@ -32,6 +32,7 @@
 
 #include "color.h"
 #include "opt.h"
+#include "signals.h"
 #include "tool.h"
 
 static void print_help(FILE *out)
@@ -103,6 +104,7 @@ static int prepare_process(void)
 	}
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGXFSZ, SIG_IGN);
+	signals_bus();
 	raise_files_limit();
 	return 0;
 }

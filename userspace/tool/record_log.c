@@ -150,7 +150,8 @@ static bool is_empty(const struct record *r)
  * @r: the recording
  * @now: CLOCK_MONOTONIC, in ns
  *
- * If that fails, a message is printed once, and it is tried again later.
+ * If that fails, a message is printed once, and it is tried again later.  If the session has
+ * ended, the next step says so.
  */
 void record_next_piece(struct record *r, uint64_t now)
 {
@@ -168,7 +169,7 @@ void record_next_piece(struct record *r, uint64_t now)
 		log->reported = false;
 		log_expire(log);
 		record_ship_begin(r);
-	} else if (!log->reported) {
+	} else if (!log->reported && err != -ESTALE) {
 		log->reported = true;
 		note("cannot begin the next piece of %s: %s; the recording continues in %s",
 		     log->pattern, strerror(-err), log_current(log));

@@ -196,6 +196,19 @@ int session_create(struct ktape_device *device, struct ktape_create *create,
 }
 
 /**
+ * recording_error() - describe why a recorder ended
+ * @err: negative errno
+ *
+ * Return: the reason.
+ */
+const char *recording_error(int err)
+{
+	return err == -ESTALE ?
+		       "the session has ended, and its rings were given back" :
+		       strerror(-err);
+}
+
+/**
  * recorder_error() - describe why a recorder could not be opened
  * @err: negative errno
  *
@@ -203,11 +216,9 @@ int session_create(struct ktape_device *device, struct ktape_create *create,
  */
 const char *recorder_error(int err)
 {
-	if (err == -ESTALE)
-		return "the session has ended, and its rings were given back";
 	return err == -ENODEV ?
 		       "the rings cannot be mapped, because the session is persistent or the CPU has an aliasing data cache; read the device instead (ktape dump DEVICE)" :
-		       strerror(-err);
+		       recording_error(err);
 }
 
 /**

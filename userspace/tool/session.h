@@ -19,6 +19,7 @@ int session_create(struct ktape_device *device, struct ktape_create *create,
 		   struct ktape_device **session);
 int session_refused(const struct ktape_device *device,
 		    const struct ktape_create *create, int err);
+const char *recording_error(int err);
 const char *recorder_error(int err);
 int session_is_gone(struct ktape_device *session);
 int session_layout(struct ktape_device *session, struct ktape_layout *layout);

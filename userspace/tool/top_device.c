@@ -223,7 +223,7 @@ bool top_device_save(struct top_device *d, const char *dir, char *said,
 	ktape_recorder_stats(recorder, &stats);
 	ktape_recorder_close(recorder);
 	if (err)
-		snprintf(said, size, "%s: %s", dir, strerror(-err));
+		snprintf(said, size, "%s: %s", dir, recording_error(err));
 	else
 		snprintf(said, size, "%s: %llu events, %llu lost", dir,
 			 (unsigned long long)stats.records,

@@ -25,6 +25,7 @@
 #include "util/bits.h"
 #include "util/file.h"
 
+#include "signals.h"
 #include "tool.h"
 #include "top_tty.h"
 
@@ -45,7 +46,7 @@ static struct {
 } tty = { .in = -1, .out = -1, .signals = { -1, -1 } };
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+static const int crashes[] = { SIGSEGV, SIGABRT, SIGFPE, SIGILL };
 
 /* Leave the screen with functions that a signal handler may call. */
 static void leave_at_once(void)
@@ -62,6 +63,14 @@ static void end_at_once(int number)
 	leave_at_once();
 	signal(number, SIG_DFL);
 	raise(number);
+}
+
+/* A bus error is a crash, but for rings that were taken away while they were saved. */
+static void take_bus_error(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!signals_bus_error(info))
+		end_at_once(number);
 }
 
 static void take_signal(int number)
@@ -94,6 +103,11 @@ static void catch_signal(int number, void (*handler)(int), int flags)
 
 static int catch_signals(void)
 {
+	const struct sigaction bus = {
+		.sa_sigaction = take_bus_error,
+		.sa_flags = SA_SIGINFO,
+	};
+
 	if (pipe2(tty.signals, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
@@ -103,6 +117,7 @@ static int catch_signals(void)
 	catch_signal(SIGWINCH, take_signal, SA_RESTART);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(crashes); i++)
 		catch_signal(crashes[i], end_at_once, (int)SA_RESETHAND);
+	sigaction(SIGBUS, &bus, NULL);
 	return 0;
 }
 
