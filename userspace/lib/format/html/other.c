@@ -273,6 +273,11 @@ static void put_gate(struct html *h, const struct kt_line *l, int64_t now)
 
 /* ---- losses by class ----------------------------------------------------------------- */
 
+/*
+ * The viewer lists these in the spans of losses, whose counts they divide.  Hits that a probe
+ * missed (KTAPE_EV_MISSED) are in no such count, so they have no span; the page has their
+ * events.
+ */
 static void put_loss(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
@@ -292,34 +297,6 @@ static void put_loss(struct html *h, const struct kt_line *l, int64_t now)
 	ktape_event_field(e, "first", &first);
 	ktape_event_field(e, "last", &last);
 	ktape_event_field(e, "count", &count);
-	s.begin = html_time(h, first);
-	s.dur = html_lasts(s.begin, html_time(h, last));
-	s.a = (int64_t)count;
-	html_span(h, &s);
-}
-
-/* Hits of a probe that were missed on any CPU: drawn on each CPU that says so. */
-static void put_missed(struct html *h, const struct kt_line *l, int64_t now)
-{
-	const struct ktape_event *e = l->event;
-	const struct ktape_event_desc *d = ktape_event_desc(e->dat20 & 0xff);
-	uint64_t first = e->ts, last = e->ts, count = 0;
-	const char *name = d ? d->name : "unknown event";
-	struct html_span s = {
-		.kind = HTML_LOSS,
-		.depth = d ? d->event_class : 0,
-		.cpu = e->cpu,
-		.tid = -1,
-		.name = html_string(h, name, strlen(name)),
-		.b = KTAPE_RING_EVENT,
-	};
-
-	(void)now;
-	ktape_event_field(e, "first", &first);
-	ktape_event_field(e, "last", &last);
-	ktape_event_field(e, "count", &count);
-	if (!count && (e->dat20 >> 8 & 15) != KTAPE_MISSED_DETACHED)
-		return;
 	s.begin = html_time(h, first);
 	s.dur = html_lasts(s.begin, html_time(h, last));
 	s.a = (int64_t)count;
@@ -384,7 +361,6 @@ static const struct {
 	{ KTAPE_EV_TIMER_SPAN, put_gate },
 	{ KTAPE_EV_HRTIMER_SPAN, put_gate },
 	{ KTAPE_EV_LOSS, put_loss },
-	{ KTAPE_EV_MISSED, put_missed },
 	{ KTAPE_EV_USER_EVENT, put_user },
 };
 

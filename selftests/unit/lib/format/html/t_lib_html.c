@@ -374,6 +374,44 @@ static void full_page_is_left(void)
 	close(fd);
 }
 
+/* Hits that a probe missed are in no count of losses: the page has the event, and no span. */
+static void missed_hits(void)
+{
+	uint32_t args[] = { 1000, 0, 1010, 0, 3, 0, 5 };
+	const struct ktape_event e = {
+		.ts = 1020,
+		.dat20 = KTAPE_OP_PROBE,
+		.args = args,
+		.nargs = ARRAY_SIZE(args),
+		.known = true,
+		.kind = KTAPE_RING_CONTROL,
+		.opcode = KTAPE_EV_MISSED,
+	};
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .path = path,
+					  .info = &scene_info };
+	const struct html *h;
+	struct ktape_sink *sink;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	h = ((const struct kt_sink *)(const void *)sink)->state;
+	check_equal(ktape_sink_event(sink, &e), 0);
+	check_equal(h->all_events, 1);
+	check_equal(h->events, 1);
+	check_equal(h->level.nr, 0);
+	check_equal(add_loss(sink, 2000), 0);
+	check_equal(h->level.nr, 1);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 /*
  * The page shows moments as its origin plus nanoseconds; a range that is given by such
  * times has them, whatever is rounded.
@@ -494,6 +532,7 @@ static const struct tap_test tests[] = {
 	{ "a page that is full of spans that cannot be merged", full_page },
 	{ "a full page does not merge all for each further span",
 	  full_page_is_left },
+	{ "hits that a probe missed", missed_hits },
 	{ "a range has the times that the page shows", exact_as_shown },
 	{ "a full page has the place of each loss, and counts what it leaves out",
 	  full_page_has_losses },
