@@ -164,6 +164,7 @@ static int set_profile(struct record *r)
 		p.flags = KTAPE_PROFILE_NO_CONTEXT;
 	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
 		report_unavailable(r->session, r->o.events, events);
+	report_no_log(r->session, r->o.events, c->mask);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
 	return err ? profile_failed(r->session, c->mask, err) : 0;
 }

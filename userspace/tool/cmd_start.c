@@ -147,6 +147,7 @@ static int make_session(struct start *s, struct ktape_device *device)
 	report_sizes(s->session, &s->create);
 	if (s->o.events && !ktape_mask_parse(s->o.events, events, NULL))
 		report_unavailable(s->session, s->o.events, events);
+	report_no_log(s->session, s->o.events, s->config.mask);
 	ret = set_up_session(s);
 	if (ret)
 		ktape_device_destroy(device, s->create.name);

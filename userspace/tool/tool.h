@@ -86,6 +86,8 @@ int unknown_event(const struct kt_command *command, const char *bad);
 int wrong_time(const struct kt_command *command, const char *option,
 	       const char *text, int err);
 int profile_failed(struct ktape_device *device, const uint64_t *mask, int err);
+void report_no_log(struct ktape_device *device, const char *list,
+		   const uint64_t mask[KTAPE_MASK_WORDS]);
 void report_unavailable(struct ktape_device *device, const char *list,
 			const uint64_t mask[KTAPE_MASK_WORDS]);
 void raise_files_limit(void);

@@ -61,3 +61,23 @@ void report_unavailable(struct ktape_device *device, const char *list,
 		note("%u of %u events are not available here: ktape list --unavailable",
 		     missing, asked);
 }
+
+/**
+ * report_no_log() - print that the session does not record the log, although its mask says so
+ * @device: the session
+ * @list: the list of events as it was given, or NULL: report_unavailable() was told these
+ * @mask: all events of the session, also of a mask or a file
+ */
+void report_no_log(struct ktape_device *device, const char *list,
+		   const uint64_t mask[KTAPE_MASK_WORDS])
+{
+	uint64_t events[KTAPE_MASK_WORDS];
+	uint64_t log[KTAPE_MASK_WORDS] = { 0 };
+
+	if (!kt_mask_has(mask, KTAPE_EV_CONSOLE) ||
+	    (list && !ktape_mask_parse(list, events, NULL) &&
+	     kt_mask_has(events, KTAPE_EV_CONSOLE)))
+		return;
+	kt_mask_add(log, KTAPE_EV_CONSOLE);
+	report_unavailable(device, ktape_event_desc(KTAPE_EV_CONSOLE)->name, log);
+}

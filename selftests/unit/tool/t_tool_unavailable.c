@@ -85,11 +85,33 @@ static void selected_events(void)
 		   "1 of 2 events are not available here: ktape list --unavailable\n");
 }
 
+/* A mask or a file has the log as well: it is told as for a list that names it. */
+static void log_of_mask(void)
+{
+	static const struct {
+		const char *list, *mask, *want;
+	} cases[] = {
+		{ NULL, "irq,console", "console: restricted\n" },
+		{ "irq", "irq,console", "console: restricted\n" },
+		{ "irq,console", "irq,console", "" },
+		{ NULL, "irq", "" },
+	};
+	uint64_t mask[KTAPE_MASK_WORDS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		*said = '\0';
+		check_equal(ktape_mask_parse(cases[i].mask, mask, NULL), 0);
+		report_no_log(NULL, cases[i].list, mask);
+		check(!strcmp(said, cases[i].want), "case %zu: %.300s", i, said);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "a line for each event that was named", named_events },
 		{ "a count of those that a glob selected", selected_events },
+		{ "the log that a mask has", log_of_mask },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
