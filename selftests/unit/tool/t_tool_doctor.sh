@@ -337,14 +337,22 @@ test_log()
 		kmsg 5000000 "$text"
 		finds "the log has: ${text%%\'*}" problem log "$text" "$make"
 	done
-	for text in 'ktape: Could not allocate 4364 bytes percpu data' \
-		'rds: Could not allocate 336 bytes percpu data'; do
-		machine
-		touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"
-		kmsg 5000000 "$text"
-		finds "the log has: $text" warning log "$text" \
-			'ls -d /sys/module/*/sections/.data..percpu'
-	done
+	text='ktape: Could not allocate 4364 bytes percpu data'
+	machine
+	touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"
+	kmsg 5000000 "$text"
+	finds "the log has: $text" warning log "$text" \
+		'ls -d /sys/module/*/sections/.data..percpu'
+	# Another module's: what the log has of ktape is older, and is shown.
+	kmsg 5000000 "$text"
+	put dev/kmsg '6,1,100,-;Linux version' "3,2,5000000,-;$text" \
+		'3,3,6000000,-;rds: Could not allocate 336 bytes percpu data'
+	finds "the log has that of another module, too" warning log "$text" \
+		'ls -d /sys/module/*/sections/.data..percpu'
+	put dev/kmsg '6,1,100,-;Linux version' \
+		'3,3,6000000,-;rds: Could not allocate 336 bytes percpu data'
+	doctor 1 && ! grep '^warning *log' text
+	result $? "the log has that of another module only"
 	text='ktape: cannot be loaded: registry of names: error -12'
 	machine
 	touch -d @1000000001 "m/lib/modules/$R/extra/ktape.ko"

@@ -147,7 +147,7 @@ static const struct refusal {
 	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32", NULL },
 	{ "ktape: Unknown symbol ", false,
 	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS", NULL, NULL },
-	{ " bytes percpu data", false,
+	{ "ktape: Could not allocate ", false,
 	  "static per-CPU data of all modules shares 8 KiB on most machines, and no piece of this size is free: unload some of the modules that have such data, or restart",
 	  NULL, "ls -d /sys/module/*/sections/.data..percpu" },
 	{ "ktape: cannot be loaded: ", false,
