@@ -59,7 +59,10 @@ static int bad_name(const struct rkh *r, const struct order *o,
 		      o->pass ? "pass" : "suppress", o->text, o->name, what);
 }
 
-/* Set all events of a class, or of all classes: also those that presets leave out. */
+/*
+ * Set all events of a class, or of all classes: also those that presets leave out.  Class
+ * control is none: a session always records its events.
+ */
 static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
 {
 	bool all = !strcmp(name, "all"), found = all;
@@ -70,7 +73,8 @@ static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
 		const struct ktape_class_desc *c;
 
 		c = d ? ktape_class_desc(d->event_class) : NULL;
-		if (!c || (!all && strcmp(c->name, name)))
+		if (!c || d->event_class == KTAPE_CLASS_CONTROL ||
+		    (!all && strcmp(c->name, name)))
 			continue;
 		kt_mask_add(mask, i);
 		found = true;

@@ -79,7 +79,7 @@ test_masks()
 	-e mark --suppress event:mark|none
 	-e mark,text,irq --suppress group:all --pass group:user|mark,text
 	EOT
-	for what in group:no event:no object:x signal:no signal:off signal:\!INT \
+	for what in group:no group:control event:no object:x signal:no signal:off signal:\!INT \
 		group: event: thing:1; do
 		run 2 record --device x --suppress $what
 		result $? "rkh: $what is refused"
