@@ -167,7 +167,7 @@ test_limited()
 	wait $recorder
 	result $? "that is recorded" $dir/log
 	verified $dir/limited limited
-	grep -q 'threads have no name: since the module was loaded it had no room for names: [0-9]* because its registry was as large' \
+	grep -q 'threads have no name: since it was loaded the module had no room for names: [0-9]* at its limit' \
 		$dir/verify
 	result $? "it says how many names had no room, and why" $dir/verify
 	rm -r $dir/limited

@@ -147,10 +147,10 @@ static const struct {
 	unsigned int reason;
 	const char *text;
 } no_room[] = {
-	{ KTAPE_NO_ROOM_LIMIT, "its registry was as large as it may get (registry_max=)" },
-	{ KTAPE_NO_ROOM_MEMORY, "the kernel had no memory for its registry to grow" },
-	{ KTAPE_NO_ROOM_LATE, "they came faster than its registry grew" },
-	{ KTAPE_NO_ROOM_REGION, "persistent memory has no more entries" },
+	{ KTAPE_NO_ROOM_LIMIT, "at its limit (registry_max=)" },
+	{ KTAPE_NO_ROOM_MEMORY, "for want of memory" },
+	{ KTAPE_NO_ROOM_LATE, "came faster than it grew" },
+	{ KTAPE_NO_ROOM_REGION, "in persistent memory" },
 };
 
 /*
@@ -200,27 +200,39 @@ static void acquit(struct ktape_verify *v, unsigned int i)
 		s.tid);
 }
 
-/* Report the threads whose names may have had no room, and for which reasons. */
+/*
+ * Report the threads whose names may have had no room, and for which reasons, as many as a
+ * message has room for.
+ */
 static void report_no_room(struct ktape_verify *v)
 {
+	static const char more[] = ", and more";
 	const struct kt_seen *k = v->seen;
-	char why[sizeof(k->no_room_at.text)] = "";
-	uint64_t count;
-	size_t len = 0;
+	char text[sizeof(k->no_room_at.text)], one[64];
+	size_t len, all = 0;
 
 	if (!k->no_room)
 		return;
+	len = (size_t)snprintf(
+		text, sizeof(text),
+		"%llu threads have no name: since it was loaded the module had no room for names: ",
+		(unsigned long long)k->no_room);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(no_room); i++) {
-		count = count_of_no_room(v, no_room[i].reason);
-		if (count && len < sizeof(why))
-			len += (size_t)snprintf(why + len, sizeof(why) - len,
-						"%s%llu because %s", len ? ", " : "",
-						(unsigned long long)count,
-						no_room[i].text);
+		uint64_t count = count_of_no_room(v, no_room[i].reason);
+		size_t size;
+
+		if (!count)
+			continue;
+		size = (size_t)snprintf(one, sizeof(one), "%s%llu %s", all++ ? ", " : "",
+					(unsigned long long)count, no_room[i].text);
+		if (len + size + sizeof(more) > sizeof(text)) {
+			strcpy(text + len, more);
+			break;
+		}
+		strcpy(text + len, one);
+		len += size;
 	}
-	kt_verify_note_at(v, &k->no_room_at,
-			  "%llu threads have no name: since the module was loaded it had no room for names: %s",
-			  (unsigned long long)k->no_room, why);
+	kt_verify_note_at(v, &k->no_room_at, "%s", text);
 }
 
 /*

@@ -312,6 +312,33 @@ static void record_no_room(struct sim *s, uint32_t reason, uint64_t count)
 	sim_write(s, CPU, KTAPE_RING_EVENT, &rec);
 }
 
+/* All reasons are in the message, or it says that there are more: it is not cut off. */
+static void test_no_room_reasons(void)
+{
+	static const struct {
+		uint64_t count;
+		const char *end;
+	} cases[] = {
+		{ 2, "names: 2 at its limit (registry_max=), 2 for want of memory, 2 came faster than it grew" },
+		{ 1ULL << 40, "(registry_max=), 1099511627776 for want of memory, and more" },
+		{ UINT64_MAX, " 18446744073709551615 for want of memory, and more" },
+	};
+	static const uint32_t reasons[] = { KTAPE_NO_ROOM_LIMIT, KTAPE_NO_ROOM_MEMORY,
+					    KTAPE_NO_ROOM_LATE };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sim *s = begin();
+		const char *at;
+
+		run(s, GHOST, KTAPE_STATE_S);
+		for (unsigned int k = 0; k < ARRAY_SIZE(reasons); k++)
+			record_no_room(s, reasons[k], cases[i].count);
+		judge(s);
+		at = strstr(result.first, cases[i].end);
+		check(at && !strcmp(at, cases[i].end), "case %u: %s", i, result.first);
+	}
+}
+
 /* Names that had no room are one note, with their number and the reason. */
 static void test_no_room(void)
 {
@@ -323,10 +350,10 @@ static void test_no_room(void)
 		bool persistent;
 	} cases[] = {
 		{ KTAPE_NO_ROOM_LIMIT, 5, 3,
-		  "3 threads have no name: since the module was loaded it had no room for names: 5 because its registry was as large as it may get (registry_max=)", false },
-		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 because", false },
+		  "3 threads have no name: since it was loaded the module had no room for names: 5 at its limit (registry_max=)", false },
+		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 at", false },
 		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS, "1100 threads have no name", false },
-		{ KTAPE_NO_ROOM_MEMORY, 1, 1, "the kernel had no memory", false },
+		{ KTAPE_NO_ROOM_MEMORY, 1, 1, "1 for want of memory", false },
 		{ KTAPE_NO_ROOM_LATE, 1, 1, "came faster", false },
 		{ KTAPE_NO_ROOM_REGION, 1, 1, "persistent memory", true },
 		{ KTAPE_NO_ROOM_REGION, 1, 1, NULL, false },
@@ -365,6 +392,7 @@ static const struct tap_test tests[] = {
 	{ "a thread whose name made room for another one", test_replaced },
 	{ "a name that comes behind the events", test_late },
 	{ "names for which the module had no room", test_no_room },
+	{ "reasons why the module had no room", test_no_room_reasons },
 };
 
 int main(int argc, char **argv)
