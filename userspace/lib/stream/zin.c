@@ -26,7 +26,7 @@ struct kt_zin {
 	uint64_t offset;	/* of the next read in the file */
 	ZSTD_DCtx *d;
 	ZSTD_inBuffer in;
-	bool more;		/* @d may have output that needs no input */
+	bool more;		/* @d may have output of a frame that needs no input */
 	bool in_frame;
 	bool hunting;		/* search for a frame after damage */
 	uint8_t buf[INPUT];
@@ -196,7 +196,7 @@ ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 			return n ? n : -EAGAIN;
 		}
 		z->in_frame = ret;
-		z->more = out.pos == out.size;
+		z->more = ret && out.pos == out.size;
 	} while (!out.pos && z->in.pos < z->in.size);
 	return out.pos ? (ssize_t)out.pos : -EAGAIN;
 }
