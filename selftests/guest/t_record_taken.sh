@@ -73,9 +73,7 @@ readable()
 test_pipe()
 {
 	mkfifo $dir/fifo
-	: >$dir/trace
-	sh -c "head -c 300000 >$dir/trace; : >$dir/read; while [ ! -e $dir/go ]; do sleep 0.1; done; exec cat >>$dir/trace" \
-		<$dir/fifo &
+	cat <$dir/fifo >$dir/trace &
 	reader=$!
 	large big
 	result $? "a session of root" $dir/err
@@ -84,19 +82,20 @@ test_pipe()
 	emit &
 	emitter=$!
 	for _ in $(seq $((200 * ${KTAPE_SCALE:-1}))); do
-		[ ! -e $dir/read ] || break
+		[ "$(stat -c %s $dir/trace)" -le 300000 ] || break
 		sleep 0.1
 	done
+	kill -STOP $reader
 	sleep 2
 	kill $emitter
 	take
-	: >$dir/go
+	kill -CONT $reader
 	wait $recorder
 	told pipe $?
 	wait $reader
 	readable pipe $dir/trace
 	ktape destroy next
-	rm -f $dir/fifo $dir/read $dir/go $dir/trace
+	rm -f $dir/fifo $dir/trace
 }
 
 # The recorder is stopped meanwhile; $1: options

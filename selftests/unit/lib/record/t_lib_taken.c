@@ -196,15 +196,19 @@ static void test_at_end(void)
 	}
 }
 
-/* Copied packets: of a file in pipe form. */
+/* Copied packets: of a file in pipe form, and compressed ones. */
 static void test_copies(void)
 {
-	struct ktape_recorder *rec = begin_with(KTAPE_RECORD_FILE);
+	static const unsigned int flags[] = { KTAPE_RECORD_FILE, KTAPE_RECORD_ZSTD };
 
-	while (ktape_recorder_step(rec) > 0)
-		;
-	device_take();
-	end(rec, in_closed());
+	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++) {
+		struct ktape_recorder *rec = begin_with(flags[i]);
+
+		while (ktape_recorder_step(rec) > 0)
+			;
+		device_take();
+		end(rec, in_closed());
+	}
 }
 
 /* Each write in turn is the last one, and has blocks that are gone before or behind it. */
