@@ -59,6 +59,19 @@ static gfp_t block_gfp(const struct kt_ring_spec *spec)
 	return spec->account ? gfp | KT_GFP_MAPPED_ACCOUNT : gfp;
 }
 
+/*
+ * Allocate a table, zeroed, for kvfree().  kvcalloc() takes one of a page from the slabs
+ * only, which need two pages in a row on kernels that check them.
+ */
+static void *ring_table(unsigned long nr, size_t size, gfp_t gfp)
+{
+	if (nr < PAGE_SIZE / size)
+		return kcalloc(nr, size, gfp);
+	if (nr > SIZE_MAX / size)
+		return NULL;
+	return __vmalloc(nr * size, gfp | __GFP_ZERO);
+}
+
 /* Allocate a piece of memory and split it into pages. */
 static struct page *piece_alloc(const struct kt_ring_spec *spec, gfp_t gfp,
 				unsigned int order)
@@ -145,8 +158,8 @@ static int block_alloc(struct kt_ring *r, struct kt_ring_spec *spec,
 		return -ENOMEM;
 	spec->misses++;
 	if (!r->pages)
-		r->pages = kvmalloc_array(spec->size >> PAGE_SHIFT,
-					  sizeof(*r->pages), ring_gfp(spec));
+		r->pages = ring_table(spec->size >> PAGE_SHIFT, sizeof(*r->pages),
+				      ring_gfp(spec));
 	return r->pages ? block_alloc_pieces(r, spec, order) : -ENOMEM;
 }
 
@@ -214,8 +227,8 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 		return ERR_PTR(-ENOMEM);
 	r->block_size = spec->block_size;
 	r->mode = spec->mode;
-	r->blocks = kvcalloc(nr, sizeof(*r->blocks), gfp);
-	r->base = kvcalloc(nr, sizeof(*r->base), gfp);
+	r->blocks = ring_table(nr, sizeof(*r->blocks), gfp);
+	r->base = ring_table(nr, sizeof(*r->base), gfp);
 	r->page = spec->page ?: (void *)__get_free_page(mapped);
 	if (!r->blocks || !r->base || !r->page)
 		goto err;
