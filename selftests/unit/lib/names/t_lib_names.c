@@ -54,6 +54,7 @@ static void check_lives(void)
 /* Ten counts of names without room each second, for minutes: they displace no name. */
 static void test_counts(void)
 {
+	const struct ktape_object_info *last;
 	const uint64_t most = 5000;
 
 	lines_start(&l);
@@ -66,9 +67,9 @@ static void test_counts(void)
 		lines_object(&l, &count);
 	}
 	check_equal(ktape_registry_left_out(l.feed.registry), 0);
-	check_equal(ktape_registry_object(l.feed.registry, KTAPE_OBJ_NO_ROOM,
-					  KTAPE_NO_ROOM_REFUSED, 0, UINT64_MAX)->param1,
-		    most);
+	last = ktape_registry_object(l.feed.registry, KTAPE_OBJ_NO_ROOM,
+				     KTAPE_NO_ROOM_REFUSED, 0, UINT64_MAX);
+	check_equal(last->param1, most);
 	check_name("first", KTAPE_OBJ_THREAD, 7, 0, 10 * S);
 	lines_end(&l);
 }
