@@ -71,6 +71,7 @@ u64 kt_registry_evicted(void);
 int kt_symbol_init(void);
 void kt_symbols_make_room(void);
 void kt_symbols_refresh(void);
+void kt_symbols_free(void);
 void kt_symbol_exit(void);
 
 /* ---- names that probes find: deferred.c ------------------------------------ */

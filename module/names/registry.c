@@ -108,6 +108,8 @@ err:
 void kt_registry_exit(void)
 {
 	kt_table_exit();
+	/* Its work item looked at them. */
+	kt_symbols_free();
 	kvfree(reg.chain);
 	memset(&reg, 0, sizeof(reg));
 }

@@ -143,11 +143,12 @@ static unsigned long *many_symbols;
  */
 void kt_symbols_make_room(void)
 {
-	const unsigned long *few = kt_symbols.places;
+	const unsigned long *few;
 	unsigned long *to;
 	unsigned int i;
 
 	mutex_lock(&symbol_lock);
+	few = kt_symbols.places;
 	if (!many_symbols)
 		many_symbols = __vmalloc(KT_SYMBOLS_MANY * sizeof(*many_symbols),
 					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
@@ -190,5 +191,14 @@ void kt_symbol_exit(void)
 	unregister_module_notifier(&symbol_module_notifier);
 	irq_work_sync(&symbol_irq);
 	cancel_work_sync(&symbol_work);
+}
+
+/**
+ * kt_symbols_free() - Free the table of addresses
+ *
+ * Context: module unload, when nothing calls kt_symbols_refresh() any more.
+ */
+void kt_symbols_free(void)
+{
 	vfree(many_symbols);
 }

@@ -60,12 +60,12 @@ static gfp_t block_gfp(const struct kt_ring_spec *spec)
 }
 
 /*
- * Allocate a table, zeroed, for kvfree().  kvcalloc() takes one of a page from the slabs
- * only, which need two pages in a row on kernels that check them.
+ * Allocate a table, zeroed, for kvfree().  kvcalloc() takes one of up to a page from the
+ * slabs only, where more than half a page needs two in a row on kernels that check them.
  */
 static void *ring_table(unsigned long nr, size_t size, gfp_t gfp)
 {
-	if (nr < PAGE_SIZE / size)
+	if (nr <= PAGE_SIZE / 2 / size)
 		return kcalloc(nr, size, gfp);
 	if (nr > SIZE_MAX / size)
 		return NULL;

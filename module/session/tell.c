@@ -48,15 +48,19 @@ static bool tell_records_on(const struct kt_session *s, unsigned int cpu)
 	return READ_ONCE(c->want[KTAPE_EV_REGISTRY]) & BIT(s->id);
 }
 
-/* Return a CPU that does not record names although it runs, nr_cpu_ids = there is none. */
-static unsigned int tell_find_hole(const struct kt_session *s)
+/*
+ * Look for a CPU that does not record names although it runs.  Called with cpus_read_lock()
+ * and kt_session_lock.
+ */
+static void tell_find_hole(struct kt_session *s)
 {
+	bool hole = false;
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu)
-		if (!tell_records_on(s, cpu))
-			return cpu;
-	return nr_cpu_ids;
+		hole |= !tell_records_on(s, cpu);
+	s->hole_era = kt_registry_era();
+	WRITE_ONCE(s->hole, hole);
 }
 
 /* Return whether the piece goes on with one more name. */
@@ -81,17 +85,23 @@ static bool tell_has_room(void *arg)
 	return kt_ring_commit(r) - kt_ring_consumed(r) < most;
 }
 
-/* Let the next piece begin after @delay jiffies, on a CPU that has rings. */
+/*
+ * Let the next piece begin after @delay jiffies: here, or if this CPU does not record names,
+ * on one that does.  Excluded CPUs are not disturbed.
+ */
 static void tell_next_piece(struct kt_session *s, unsigned long delay)
 {
-	unsigned int cpu;
+	unsigned int cpu, on = WORK_CPU_UNBOUND;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
-		if (tell_records_on(s, cpu))
-			break;
-	schedule_delayed_work_on(cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND,
-				 &s->tell, delay);
+	mutex_lock(&kt_session_lock);
+	if (!tell_records_on(s, raw_smp_processor_id()))
+		for_each_online_cpu(cpu)
+			if (tell_records_on(s, cpu) &&
+			    kt_session_records_on(s, cpu))
+				on = cpu;
+	schedule_delayed_work_on(on, &s->tell, delay);
+	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 }
 
@@ -106,8 +116,7 @@ static void tell_fill_hole(struct kt_session *s)
 	s->era = s->hole_era;
 	s->tell_next = 0;
 	s->told = false;
-	s->hole_era = kt_registry_era();
-	s->hole = tell_find_hole(s) < nr_cpu_ids;
+	tell_find_hole(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	tell_next_piece(s, TELL_LATER);
@@ -166,8 +175,7 @@ void kt_session_tell(struct kt_session *s)
 	s->tell_next = 0;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	s->hole_era = kt_registry_era();
-	s->hole = tell_find_hole(s) < nr_cpu_ids;
+	tell_find_hole(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	tell_piece(s);
