@@ -13,7 +13,7 @@ result()
 		echo "ok $n - $2"
 	else
 		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || sed 's/^/# /' "$3" | head -n 20
+		[ -z "${3:-}" ] || tail -n 20 "$3" | sed 's/^/# /'
 	fi
 }
 

@@ -31,18 +31,9 @@ sys_enter	raw_syscalls/sys_enter
 '
 events=sched,process,softirq,sys_enter
 
-n=0
 # result STATUS NAME [FILE]: print a test line, and why it failed
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || tail -n 20 "$3" | sed 's/^/# /'
-	fi
-}
+# shellcheck source=selftests/guest/record.sh
+. /used/record.sh
 
 # until_true WHAT COMMAND...: wait until the command succeeds. There is no limit: a guest
 # that waits for ever is ended by scripts/bounded, and this line then says for what.

@@ -33,11 +33,11 @@ fill full-tmpfs
 umount /full
 
 # The data goes past the page cache here.
-dd if=/dev/zero of=/work/full.img bs=1M count="$mib" 2>/dev/null
+dd if=/dev/zero of=/data/full.img bs=1M count="$mib" 2>/dev/null
 modules loop
-mke2fs -F -b 4096 /work/full.img >/dev/null
-mount -o loop -t ext2 /work/full.img /full
+mke2fs -F -b 4096 /data/full.img >/dev/null
+mount -o loop -t ext2 /data/full.img /full
 result $? "full: there is a small disk"
 fill full-disk
 umount /full
-rm /work/full.img
+rm /data/full.img

@@ -18,7 +18,7 @@ met()
 
 (
 	echo 0 >$group/cgroup.procs
-	exec stress-ng --vm 2 --vm-bytes 32M --hdd 1 --hdd-bytes 32M --temp-path /work -t 0
+	exec stress-ng --vm 2 --vm-bytes 32M --hdd 1 --hdd-bytes 32M --temp-path /data -t 0
 ) >"$folder/work" 2>&1 &
 neighbour=$!
 until_true "the limit was met $scene times" met

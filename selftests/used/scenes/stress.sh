@@ -37,7 +37,7 @@ one()
 	fi
 	# A line tells who watches the guest that it lives, and where it died.
 	echo "# $name: $1" >&3
-	stress-ng --"$1" "$instances" -t "$seconds" --temp-path /work --no-rand-seed \
+	stress-ng --"$1" "$instances" -t "$seconds" --temp-path /data --no-rand-seed \
 		>/tmp/one 2>&1 3>&-
 	status=$?
 	echo "$1 exits with $status"
