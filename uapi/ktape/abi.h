@@ -759,8 +759,9 @@ struct ktape_watermark {
  * which count as filtered, if the kernel lets them be counted.
  *
  * EPERM: the caller may not open the device, or has no CAP_SYSLOG; EEXIST: another
- * session has that name; EMFILE: there are as many sessions as possible; ENOMEM; EINTR: the caller was
- * killed.  Sessions that are still being created count for EEXIST and EMFILE.
+ * session has that name; EMFILE: there are as many sessions as possible; ENOMEM;
+ * EINTR: the caller was killed.  Sessions that are still being created count for EEXIST
+ * and EMFILE.
  *
  * A persistent session uses the module's region, and the default size is the
  * largest that fits.  ENODEV: there is no region; EBUSY: another session has it,

@@ -193,8 +193,8 @@ void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
  * @ts: time of an event of the thread
  *
  * The module's table of names grows up to a limit.  When it is full and does not grow any
- * more, a new name takes the place of that which died first.  So a thread to whose name this happened had ended
- * before each of those in the table that have died.
+ * more, a new name takes the place of that which died first.  So a thread to whose name
+ * this happened had ended before each of those in the table that have died.
  *
  * Return: true if the thread can have ended so early.
  */
