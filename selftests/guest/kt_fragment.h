@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fragment the memory of the machine: pipes hold every other page, so hardly any piece of
- * memory is as large as a block of a ring.
+ * Fragment the memory of the machine: pipes hold 8 pages, leave 8, and so on, so hardly any
+ * piece of memory is as large as a block of a ring.  They leave 8 because the kernel needs
+ * pieces of some pages for each new process, and kills processes until it gets one.
  */
 #ifndef _KT_FRAGMENT_H
 #define _KT_FRAGMENT_H
@@ -12,10 +13,11 @@
 #include "kt.h"
 
 #define KTG_PIPE_PAGES	256		/* pages that a pipe holds */
+#define KTG_RUN_PAGES	8		/* that it holds one behind the other */
 #define KTG_PIPES_MAX	8192
 #define KTG_LEFT_KIB	(32 * 1024)	/* memory that the pipes leave */
 
-/* Pipes that hold a page each of two, and pipes that held the other one. */
+/* Pipes that hold the pages, and pipes that held those between them. */
 struct ktg_pipes {
 	int kept[KTG_PIPES_MAX][2];
 	int freed[KTG_PIPES_MAX][2];
@@ -67,7 +69,16 @@ static inline void ktg_close(int p[][2], int nr)
 	}
 }
 
-/* Take all memory but KTG_LEFT_KIB by single pages, then free every other one. */
+/* Write @nr pages into a pipe. */
+static inline int ktg_fill(int fd, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (write(fd, "k", 1) != 1)
+			return -errno;
+	return 0;
+}
+
+/* Take all memory but KTG_LEFT_KIB by single pages, then free every other run of them. */
 static inline int ktg_fragment(struct ktg_pipes *g)
 {
 	const struct rlimit files = { 4 * KTG_PIPES_MAX, 4 * KTG_PIPES_MAX };
@@ -78,12 +89,11 @@ static inline int ktg_fragment(struct ktg_pipes *g)
 		int ret = ktg_make_pipe(g->kept[g->nr]) ?:
 				  ktg_make_pipe(g->freed[g->nr]);
 
+		for (int i = 0; !ret && i < KTG_PIPE_PAGES; i += KTG_RUN_PAGES)
+			ret = ktg_fill(g->kept[g->nr][1], KTG_RUN_PAGES) ?:
+			      ktg_fill(g->freed[g->nr][1], KTG_RUN_PAGES);
 		if (ret)
 			return ret;
-		for (int i = 0; i < KTG_PIPE_PAGES; i++)
-			if (write(g->kept[g->nr][1], "k", 1) != 1 ||
-			    write(g->freed[g->nr][1], "f", 1) != 1)
-				return -errno;
 		g->nr++;
 	}
 	ktg_close(g->freed, g->nr);
