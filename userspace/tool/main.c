@@ -17,6 +17,7 @@
  *	filters.c filters_apply.c config_file.c rkh.c	filters of a session
  *	color.c pager.c	colours and the pager of a terminal
  *	signals.c	SIGINT and others for commands that take long
+ *	bus_error.c	SIGBUS of rings that were taken away
  *	serial.c	serial lines
  *
  * completion_*.c belong to cmd_completion.c: what shells complete.
@@ -30,9 +31,9 @@
 
 #include "util/near.h"
 
+#include "bus_error.h"
 #include "color.h"
 #include "opt.h"
-#include "signals.h"
 #include "tool.h"
 
 static void print_help(FILE *out)
@@ -104,7 +105,7 @@ static int prepare_process(void)
 	}
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGXFSZ, SIG_IGN);
-	signals_bus();
+	bus_error_catch();
 	raise_files_limit();
 	return 0;
 }

@@ -6,8 +6,6 @@
  * stay ignored.
  *
  * Before a signal ends the process, temporary files of its output are removed.
- *
- * SIGBUS ends the process, unless it is about rings of a session that has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <ktape.h>
 
 #include "util/bits.h"
 #include "util/file.h"
@@ -130,39 +126,4 @@ int signals_sweep(const char *path)
 bool signals_came(void)
 {
 	return came;
-}
-
-/**
- * signals_bus_error() - is a SIGBUS about rings that were taken away?
- * @info: information of the signal
- *
- * Return: true if it is, and the reader of the rings knows now; false: end the process.
- */
-bool signals_bus_error(const siginfo_t *info)
-{
-	return info->si_code > 0 && ktape_device_bus_error(info->si_addr);
-}
-
-static void take_bus_error(int number, siginfo_t *info, void *context)
-{
-	(void)context;
-	if (signals_bus_error(info))
-		return;
-	/* The access is tried again, but a signal of another process does not come again. */
-	signal(number, SIG_DFL);
-	if (info->si_code <= 0)
-		raise(number);
-}
-
-/**
- * signals_bus() - go on when the rings of a session that has ended are taken away
- */
-void signals_bus(void)
-{
-	const struct sigaction action = {
-		.sa_sigaction = take_bus_error,
-		.sa_flags = SA_SIGINFO,
-	};
-
-	sigaction(SIGBUS, &action, NULL);
 }

@@ -25,7 +25,7 @@
 #include "util/bits.h"
 #include "util/file.h"
 
-#include "signals.h"
+#include "bus_error.h"
 #include "tool.h"
 #include "top_tty.h"
 
@@ -69,7 +69,7 @@ static void end_at_once(int number)
 static void take_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	if (!signals_bus_error(info))
+	if (!bus_error_is_ours(info))
 		end_at_once(number);
 }
 
