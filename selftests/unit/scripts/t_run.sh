@@ -65,6 +65,9 @@ stage '[ "$*" = "/*" ] && echo ok 1'
 KTAPE_STAGES+=' /*'
 ends 0 "a pattern reaches the command of a stage"
 
+stage 'trap "echo ok 1; exit 0" INT; kill -INT $$; exit 1'
+ends 0 "what a stage starts does not ignore SIGINT"
+
 # What hangs here does so for 4 s, which is 20 minutes elsewhere.
 export KTAPE_QUIET=4
 stage "echo ok 1; $keep; trap '' TERM; wait; sleep 600"
