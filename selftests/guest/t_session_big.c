@@ -28,7 +28,7 @@ struct maker {
 	uint64_t ring, block;
 	long begun, ended;	/* number of sessions */
 	long closing, closed;	/* number of these */
-	int failed, missing;	/* errors; rings that were missing */
+	int failed;		/* errors */
 	bool stop;
 };
 
@@ -264,7 +264,6 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 {
 	const int turns = kt_scale() > 1 ? 4 : 12;
 	const int cpu = self->cpus - 1;
-	struct maker m = { .dev = self->dev };
 	pid_t pid;
 	int fd, status;
 
@@ -284,11 +283,15 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 		kill(pid, SIGSTOP);
 		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-		m.missing += rings_missing(fd) > 0;
+		/*
+		 * A work item makes those of more than 32 MiB, once the CPU runs.  If they
+		 * never come, the test's time ends.
+		 */
+		while (rings_missing(fd) > 0)
+			usleep(10000);
 		kill(pid, SIGCONT);
 		close(fd);
 	}
-	EXPECT_EQ(0, m.missing);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	EXPECT_TRUE(WIFSIGNALED(status));
