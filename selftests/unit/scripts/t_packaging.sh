@@ -17,7 +17,11 @@ version=$(sed -n 's/^ktape-version := //p' "$top/Kbuild")
 # What the tests of the command have built, as a copy: others run it meanwhile.
 user=$work/user
 cp -a "$out/user-asan" "$user" || exit
-light=$(sed -n 's/^LIGHT := //p' "$top/selftests/unit/Makefile")
+# Other flags would build all again.
+flags()
+{
+	sed -n "s/^$1 := //p" "$top/selftests/unit/Makefile"
+}
 
 # The page of make viewer is installed if it was built.
 mkdir -p "$user/viewer"
@@ -28,8 +32,8 @@ user_make()
 {
 	local tree=$1
 	shift
-	make -s -C "$tree/userspace" OUT="$user" SANITIZE=1 CFLAGS="$light" \
-		DESTDIR="$work/root" "$@" >log 2>&1
+	make -s -C "$tree/userspace" OUT="$user" SANITIZE=1 CFLAGS="$(flags LIGHT)" \
+		LDFLAGS="$(flags QUICK)" DESTDIR="$work/root" "$@" >log 2>&1
 }
 
 files()
