@@ -7,6 +7,9 @@ set -u
 
 # shellcheck source=scripts/lib.sh
 . "$(cd "$(dirname "$0")/../../.." && pwd)/scripts/lib.sh"
+# shellcheck source=selftests/unit/support/proved.sh
+. "$top/selftests/unit/support/proved.sh"
+leave_out t_layers "$top"/scripts/{check-layers,layers,lint,lib.sh}
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-layers.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
@@ -262,4 +265,5 @@ refused 'a header that Kbuild includes everywhere' '-include $(src)' \
 restore Kbuild
 
 echo "1..$n"
+[ $failed = 1 ] || passed
 exit $failed

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Which mutants have to be tried: sourced by t_mutants and t_mutants_verify.
+# Which mutants have to be tried: sourced by t_mutants and t_mutants_verify; and which tests
+# of the tests' own scripts have to run: see leave_out.
 #
 # A mutant proves that a test notices a defect. That depends on the code with the defect and
 # on the test. The file "proved" beside a list has a line "NAME KEY" for each mutant that was
@@ -30,10 +31,34 @@ proved()
 {
 	[ "${KTAPE_MUTANTS:-}" = prove ] || return 0
 	{
-		grep -v "^$2 " "$1" 2>/dev/null
-		echo "$2 $3"
-	} | sort >"$1.new"
-	mv "$1.new" "$1"
+		flock 9
+		{
+			grep -v "^$2 " "$1" 2>/dev/null
+			echo "$2 $3"
+		} | sort >"$1.new"
+		mv "$1.new" "$1"
+	} 9<"${1%/*}"
+}
+
+# leave_out NAME FILE...: end the test of a script of the tests if it has passed with the
+# same script and the same files. Its last line is passed.
+leave_out()
+{
+	proof_name=$1
+	proof_list=$(cd "$(dirname "$0")" && pwd)/proved
+	proof=$(proof_key "$@" "$0")
+	case ${KTAPE_MUTANTS:-} in
+	all | prove) return ;;
+	esac
+	is_proved "$proof_list" "$proof_name" "$proof" || return 0
+	echo "1..0 # SKIP it has passed with these scripts; make check-long runs it"
+	exit 0
+}
+
+# passed: the test that might be left out has passed
+passed()
+{
+	proved "$proof_list" "$proof_name" "$proof"
 }
 
 # proofs_end FILE NAME...: forget mutants that the list does not have any more
