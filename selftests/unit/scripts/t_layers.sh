@@ -9,14 +9,17 @@ set -u
 . "$(cd "$(dirname "$0")/../../.." && pwd)/scripts/lib.sh"
 # shellcheck source=selftests/unit/support/proved.sh
 . "$top/selftests/unit/support/proved.sh"
-leave_out t_layers "$top"/scripts/{check-layers,layers,lint,lib.sh}
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-layers.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+# It breaks files by their names.
+(cd "$top" && our_files) >"$work/names"
+skip_if_proved t_layers "$top"/scripts/{check-layers,layers,lint,lib.sh} "$work/names"
 tree=$work/tree
 export OUT=$work/out
 
 n=0
 failed=0
+skipped=0
 
 # result STATUS WHAT: print a test line; with what the check printed if it failed
 result()
@@ -251,6 +254,7 @@ if command -v clang >/dev/null; then
 	restore $f
 else
 	n=$((n + 2))
+	skipped=1
 	echo "ok $((n - 1)) - a public header alone # SKIP no clang"
 	echo "ok $n - a public header in C++ # SKIP no clang"
 fi
@@ -265,5 +269,5 @@ refused 'a header that Kbuild includes everywhere' '-include $(src)' \
 restore Kbuild
 
 echo "1..$n"
-[ $failed = 1 ] || passed
+[ $failed = 1 ] || [ $skipped = 1 ] || record_proof
 exit $failed
