@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: fragment FILE\n");
 		return 2;
 	}
-	ret = ktg_fragment(&pipes);
+	ret = ktg_fragment(&pipes, KTG_RUN);
 	f = ret ? NULL : fopen(argv[1], "w");
 	if (!f) {
 		fprintf(stderr, "fragment: %s\n", strerror(ret ? -ret : errno));

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fragment the memory of the machine: pipes hold 8 pages, leave 8, and so on, so hardly any
- * piece of memory is as large as a block of a ring.  They leave 8 because the kernel needs
- * pieces of some pages for each new process, and kills processes until it gets one.
+ * Fragment the memory of the machine: pipes hold all of it, then every other pipe gives back
+ * its pages, which lie between those of the others.  So hardly any piece of memory is as
+ * large as a block of a ring.
+ *
+ * A run is the number of pages that one pipe takes before the other one does.  With runs of
+ * one page even pieces of two are rare.  Then no process can be made: the kernel needs
+ * pieces of several pages for it, and kills others until it gets them.  With runs of 8 there
+ * are enough of these.
  */
 #ifndef _KT_FRAGMENT_H
 #define _KT_FRAGMENT_H
@@ -13,7 +18,7 @@
 #include "kt.h"
 
 #define KTG_PIPE_PAGES	256		/* pages that a pipe holds */
-#define KTG_RUN_PAGES	8		/* that it holds one behind the other */
+#define KTG_RUN		8		/* pages, for tests that start processes */
 #define KTG_PIPES_MAX	8192
 #define KTG_LEFT_KIB	(32 * 1024)	/* memory that the pipes leave */
 
@@ -78,8 +83,8 @@ static inline int ktg_fill(int fd, int nr)
 	return 0;
 }
 
-/* Take all memory but KTG_LEFT_KIB by single pages, then free every other run of them. */
-static inline int ktg_fragment(struct ktg_pipes *g)
+/* Take all memory but KTG_LEFT_KIB by single pages, then free every other run of @run pages. */
+static inline int ktg_fragment(struct ktg_pipes *g, int run)
 {
 	const struct rlimit files = { 4 * KTG_PIPES_MAX, 4 * KTG_PIPES_MAX };
 
@@ -89,9 +94,9 @@ static inline int ktg_fragment(struct ktg_pipes *g)
 		int ret = ktg_make_pipe(g->kept[g->nr]) ?:
 				  ktg_make_pipe(g->freed[g->nr]);
 
-		for (int i = 0; !ret && i < KTG_PIPE_PAGES; i += KTG_RUN_PAGES)
-			ret = ktg_fill(g->kept[g->nr][1], KTG_RUN_PAGES) ?:
-			      ktg_fill(g->freed[g->nr][1], KTG_RUN_PAGES);
+		for (int i = 0; !ret && i < KTG_PIPE_PAGES; i += run)
+			ret = ktg_fill(g->kept[g->nr][1], run) ?:
+			      ktg_fill(g->freed[g->nr][1], run);
 		if (ret)
 			return ret;
 		g->nr++;

@@ -24,6 +24,7 @@
 #define ASKED		(24 * M)	/* rounded up to */
 #define RING		(32 * M)
 #define BLOCK		(64 * K)
+#define PAGE		(4 * K)
 #define MIN_FREE	"/proc/sys/vm/min_free_kbytes"
 #define MIN_FREE_KIB	"8192"		/* less, so that nobody is killed */
 #define CPUS_MAX	16
@@ -33,6 +34,14 @@
 
 static struct ktg_pipes pipes;
 
+/* Memory of single pages. */
+FIXTURE(pages)
+{
+	int dev, fd, cpus;
+	char min_free[32];
+};
+
+/* Memory in which processes can be made. */
 FIXTURE(fragment)
 {
 	int dev, fd, cpus;
@@ -65,31 +74,61 @@ static void read_line(const char *path, char *to, int room)
 		fclose(f);
 }
 
-FIXTURE_SETUP(fragment)
+/* Fragment the memory in runs of pages; pieces of @rare KiB must be few then. */
+static int set_up(struct __test_metadata *_metadata, char *min_free, int room,
+		  int cpus, int run, unsigned long rare)
+{
+	read_line(MIN_FREE, min_free, room);
+	if (kt_write_text(MIN_FREE, MIN_FREE_KIB) || ktg_fragment(&pipes, run))
+		return -1;
+	TH_LOG("%d pipes; %ld KiB free, %ld available, %ld in pieces of %lu KiB",
+	       pipes.nr, kt_free_kib(), kt_meminfo("MemAvailable"),
+	       ktg_whole_kib(rare), rare);
+	/* Otherwise this is no test. */
+	if (ktg_whole_kib(rare) >= (long)(RING / K * cpus / 2) ||
+	    kt_free_kib() <= (long)(RING / K * cpus * 5 / 4))
+		return -1;
+	return 0;
+}
+
+static void tear_down(int dev, int fd, const char *min_free)
+{
+	if (fd >= 0)
+		close(fd);
+	close(dev);
+	ktg_release(&pipes);
+	kt_write_text(MIN_FREE, min_free);
+}
+
+FIXTURE_SETUP(pages)
 {
 	self->fd = -1;
 	self->cpus = kt_cpus();
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
 	ASSERT_GE(CPUS_MAX, self->cpus);
-	read_line(MIN_FREE, self->min_free, sizeof(self->min_free));
-	ASSERT_EQ(0, kt_write_text(MIN_FREE, MIN_FREE_KIB));
-	ASSERT_EQ(0, ktg_fragment(&pipes));
-	TH_LOG("%d pipes; %ld KiB free, %ld available, %ld in blocks of %lu KiB",
-	       pipes.nr, kt_free_kib(), kt_meminfo("MemAvailable"),
-	       ktg_whole_kib(BLOCK / K), BLOCK / K);
-	/* Otherwise this is no test. */
-	ASSERT_LT(ktg_whole_kib(BLOCK / K), (long)(RING / K * self->cpus / 2));
-	ASSERT_GT(kt_free_kib(), (long)(RING / K * self->cpus * 5 / 4));
+	ASSERT_EQ(0, set_up(_metadata, self->min_free, sizeof(self->min_free),
+			    self->cpus, 1, 2 * PAGE / K));
+}
+
+FIXTURE_TEARDOWN(pages)
+{
+	tear_down(self->dev, self->fd, self->min_free);
+}
+
+FIXTURE_SETUP(fragment)
+{
+	self->fd = -1;
+	self->cpus = kt_cpus();
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	ASSERT_EQ(0, set_up(_metadata, self->min_free, sizeof(self->min_free),
+			    self->cpus, KTG_RUN, BLOCK / K));
 }
 
 FIXTURE_TEARDOWN(fragment)
 {
-	if (self->fd >= 0)
-		close(self->fd);
-	close(self->dev);
-	ktg_release(&pipes);
-	kt_write_text(MIN_FREE, self->min_free);
+	tear_down(self->dev, self->fd, self->min_free);
 }
 
 /* ---- what is in the rings ------------------------------------------------- */
@@ -181,7 +220,7 @@ static uint64_t write_texts(int fd, int mark, int cpu, struct ktape_stats *st)
 }
 
 /* A discard session whose rings are filled has all texts that it did not count as lost. */
-TEST_F_TIMEOUT(fragment, whole_rings, 600)
+TEST_F_TIMEOUT(pages, whole_rings, 600)
 {
 	struct seen mapped[CPUS_MAX] = { 0 }, seen[CPUS_MAX] = { 0 };
 	struct ktape_stats st[CPUS_MAX];
@@ -249,7 +288,7 @@ TEST_F_TIMEOUT(fragment, whole_rings, 600)
 }
 
 /* A mapping keeps the pages of a session that was closed. */
-TEST_F_TIMEOUT(fragment, mapping_outlives_session, 300)
+TEST_F_TIMEOUT(pages, mapping_outlives_session, 300)
 {
 	struct ktape_stats st = { 0 };
 	struct seen seen = { 0 };
