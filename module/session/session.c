@@ -30,7 +30,7 @@
 
 #define DEFAULT_RING		(1UL << 20)
 #define DEFAULT_BLOCK		(64UL << 10)
-#define DEFAULT_CONTROL		(64UL << 10)
+#define DEFAULT_CONTROL		(64UL << 10)	/* at least */
 #define CONTROL_BLOCK		(16UL << 10)
 #define RING_BLOCKS_MIN		4
 #define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
@@ -184,7 +184,8 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
 	u64 size = c->ring_size ?: DEFAULT_RING;
-	u64 control = c->control_size ?: DEFAULT_CONTROL;
+	/* Names of tasks come here as fast as events there, where many are made. */
+	u64 control = c->control_size ?: max_t(u64, DEFAULT_CONTROL, size / 8);
 
 	if (s->mode == KTAPE_MODE_PERSISTENT)
 		return session_take_region(s, c);

@@ -115,6 +115,28 @@ TEST_F(session, no_memory)
 	EXPECT_LE(c.failed_had, (uint64_t)kt_meminfo("MemTotal") * 512);
 }
 
+/* By default an eighth of the event ring, which a burst of new tasks does not fill. */
+TEST_F(session, control_size)
+{
+	static const uint64_t sizes[][2] = {
+		{ 65536, 65536 },
+		{ 1 << 20, 1 << 17 },
+		{ 3 << 20, 1 << 19 },
+		{ 8 << 20, 1 << 20 },
+	};
+	struct ktape_session_info i;
+
+	for (unsigned int n = 0; n < ARRAY_SIZE(sizes); n++) {
+		int fd = kt_named(self->main, "control", KTAPE_MODE_OVERWRITE,
+				  sizes[n][0], 0, 0);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, kt_session_info(self->main, "control", &i));
+		EXPECT_EQ(sizes[n][1], i.control_size);
+		close(fd);
+	}
+}
+
 TEST_F(session, list)
 {
 	struct ktape_session_info all[8], i;
