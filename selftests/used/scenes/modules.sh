@@ -8,7 +8,7 @@
 # in_reverse: print what modules has loaded, the last one first
 in_reverse()
 {
-	cut -d ' ' -f 1 /proc/modules | awk -v keep="$kept" '
+	cut -d ' ' -f 1 /proc/modules | awk -v keep="$of_the_guest" '
 		BEGIN {
 			split(keep, names, " ")
 			for (i in names)
@@ -56,6 +56,7 @@ work()
 	echo "$loads modules were loaded"
 }
 
-kept=$(cut -d ' ' -f 1 /proc/modules | tr '\n' ' ')
+# Disks among them.  Not "kept", which is span's.
+of_the_guest=$(cut -d ' ' -f 1 /proc/modules | tr '\n' ' ')
 span modules work
 tail -n 1 "$folder/work" | sed 's/^/# /'
