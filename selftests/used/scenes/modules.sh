@@ -38,6 +38,8 @@ unload()
 		sleep 0.2
 	done
 	cat /tmp/rmmod
+	echo "still loaded: $(named_loaded | tr '\n' ' ')"
+	cat /proc/modules
 	return 1
 }
 
