@@ -12,18 +12,18 @@ chosen_kdir := $(strip $(KDIR))
 override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-ctf2 check-viewer check-long check-hostile check-rounds model lint \
-	analyze matrix selftests bench bench-peers bench-recorder install install-user viewer \
-	uninstall \
+.PHONY: all modules tools demo check check-sanitized check-debug check-race check-persist \
+	check-fresh check-board check-ctf2 check-viewer check-long check-hostile check-rounds \
+	model lint analyze matrix selftests bench bench-peers bench-recorder install \
+	install-user viewer uninstall \
 	dkms-install dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
-built := all modules tools demo check check-debug check-race check-persist check-fresh \
-	check-board check-ctf2 check-viewer check-long check-hostile check-rounds model lint \
-	analyze matrix selftests bench bench-peers bench-recorder install install-user viewer \
-	dkms-install deb check-install
+built := all modules tools demo check check-sanitized check-debug check-race check-persist \
+	check-fresh check-board check-ctf2 check-viewer check-long check-hostile check-rounds \
+	model lint analyze matrix selftests bench bench-peers bench-recorder install \
+	install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -48,6 +48,9 @@ demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 
 check: ## everything that must hold: lint, builds, unit tests, guest, demo
 	selftests/run check
+
+check-sanitized: ## the unit tests that run the command, with sanitizers in it
+	selftests/run check-sanitized
 
 check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak
 	selftests/run check-debug

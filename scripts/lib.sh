@@ -36,6 +36,18 @@ unset MFLAGS MAKELEVEL MAKEOVERRIDES
 MAKEFLAGS=-j$(nproc)
 export MAKEFLAGS
 
+# cache_compiles: let ccache keep what the compilers make, beside the built kernels. Tests
+# build the same sources in each clone of the tree, some of them in several folders, and
+# then compile only what is new. Paths are relative to the tree, and debug information may
+# name the folder of another clone. KTAPE_CCACHE= (empty) goes without.
+cache_compiles()
+{
+	local masquerade=/usr/lib/ccache
+	[ -n "${KTAPE_CCACHE-1}" ] && [ -x "$masquerade/gcc" ] || return 0
+	[[ :$PATH: == *:$masquerade:* ]] || PATH=$masquerade:$PATH
+	export PATH CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
+}
+
 # one_builds COMMAND...: run a build in out/ while concurrent ones wait
 one_builds()
 {

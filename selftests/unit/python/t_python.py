@@ -31,7 +31,7 @@ def test(function):
 
 def tool(*arguments):
     """The output of a command of ktape."""
-    return subprocess.run([os.path.join(OUT, "user-asan/ktape"), *arguments], check=False,
+    return subprocess.run([os.path.join(OUT, "command/ktape"), *arguments], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 

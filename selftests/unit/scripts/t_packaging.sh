@@ -14,14 +14,17 @@ version=$(sed -n 's/^ktape-version := //p' "$top/Kbuild")
 # shellcheck source=selftests/unit/support/result.sh
 . "$top/selftests/unit/support/result.sh"
 
-# What the tests of the command have built, as a copy: others run it meanwhile.
+# The command that the scripts run, as a copy: others run it meanwhile.
 user=$work/user
-cp -a "$out/user-asan" "$user" || exit
+cp -a "$out/command/." "$user" || exit
 # Other flags would build all again.
-flags()
+flags=()
+flag()
 {
 	sed -n "s/^$1 := //p" "$top/selftests/unit/Makefile"
 }
+[ "$(readlink "$out/command")" != "$out/user-asan" ] ||
+	flags=(SANITIZE=1 CFLAGS="$(flag LIGHT)" LDFLAGS="$(flag QUICK)")
 
 # The page of make viewer is installed if it was built.
 mkdir -p "$user/viewer"
@@ -32,8 +35,8 @@ user_make()
 {
 	local tree=$1
 	shift
-	make -s -C "$tree/userspace" OUT="$user" SANITIZE=1 CFLAGS="$(flags LIGHT)" \
-		LDFLAGS="$(flags QUICK)" DESTDIR="$work/root" "$@" >log 2>&1
+	make -s -C "$tree/userspace" OUT="$user" "${flags[@]}" DESTDIR="$work/root" \
+		"$@" >log 2>&1
 }
 
 files()

@@ -42,7 +42,7 @@ word()
 	esac
 }
 
-events=$("$out/user-asan/ktape" list --json | grep -o '"opcode":[0-9]*,"name":"[a-z0-9_]*"' |
+events=$("$out/command/ktape" list --json | grep -o '"opcode":[0-9]*,"name":"[a-z0-9_]*"' |
 	sed 's/.*"name":"\(.*\)"/\1/' | sort)
 proofs=$(grep -v '^#' "$guest/events.conf" | sort)
 

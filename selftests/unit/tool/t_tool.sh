@@ -36,7 +36,7 @@ wait_lines()
 # follow TRACE: run dump --follow in the background
 follow()
 {
-	"$out/user-asan/ktape" dump --all -f "$1" >grown 2>>log &
+	"$out/command/ktape" dump --all -f "$1" >grown 2>>log &
 	follower=$!
 }
 
@@ -147,7 +147,7 @@ test_live()
 {
 	fresh
 	mkfifo live
-	"$out/user-asan/ktape" dump --all - <live >text 2>log &
+	"$out/command/ktape" dump --all - <live >text 2>log &
 	pid=$!
 	exec 8>live
 	head -c $(($(stat -c %s p) - 4000)) p >&8
@@ -171,11 +171,11 @@ test_stdio()
 	fresh
 	run 1 dump --all - <&-
 	result $? "closed standard input is an error"
-	"$out/user-asan/ktape" version >&- 2>log
+	"$out/command/ktape" version >&- 2>log
 	[ $? = 1 ]
 	result $? "closed standard output is an error"
 	flip p $(($(stat -c %s p) - 4000))
-	"$out/user-asan/ktape" record --split p -o to <&- >&- 2>&-
+	"$out/command/ktape" record --split p -o to <&- >&- 2>&-
 	echo "exit status $?" >log
 	run 0 dump --all to && lines 92
 	result $? "a closed descriptor is not used for a file of a trace"
@@ -491,7 +491,7 @@ shows_live()
 
 	shift 3
 	mkfifo line
-	timeout 600 "$out/user-asan/ktape" dump --all "$@" - <line >text 2>log &
+	timeout 600 "$out/command/ktape" dump --all "$@" - <line >text 2>log &
 	pid=$!
 	exec 9>line
 	cat "$file" >&9

@@ -9,7 +9,7 @@ here=$(cd "${0%/*}" && pwd) || exit
 
 export LC_ALL=C HOME=$work
 shells='bash zsh fish elvish powershell'
-ktape=$out/user-asan/ktape
+ktape=$out/command/ktape
 commands=$("$ktape" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 
 # The scripts call "ktape".
@@ -17,15 +17,16 @@ mkdir bin
 ln -s "$ktape" bin/ktape
 PATH=$work/bin:$PATH
 
-# options_of COMMAND: print the options in its --help
+# options_of COMMAND: print the options in its --help, which is read once
 options_of()
 {
-	"$ktape" "$1" --help | awk '
+	[ -s "help-$1" ] || "$ktape" "$1" --help >"help-$1"
+	awk '
 		/^  -., --/ { print substr($1, 1, 2) }
 		/^  -., --/ || /^      --/ {
 			match($0, /--[a-z-]+/)
 			print substr($0, RSTART, RLENGTH)
-		}' | sort -u
+		}' "help-$1" | sort -u
 }
 
 # rows SHELL COMMAND: print the options in the rows of a command in the script SHELL

@@ -28,7 +28,7 @@ known()
 alike()
 {
 	local status theirs
-	timeout 600 "$out/user-asan/ktape" dump --json "$1" >lines 2>says
+	timeout 600 "$out/command/ktape" dump --json "$1" >lines 2>says
 	status=$?
 	timeout 600 python3 "$here/../../decoder.py" "$1" >decoded 2>log
 	theirs=$?

@@ -6,14 +6,14 @@
 . "${0%/*}/tool.sh" "$1" || exit 2
 
 R=6.1.0-1-test
-version=$("$out/user-asan/ktape" version | sed 's/^ktape \([^,]*\),.*/\1/')
+version=$("$out/command/ktape" version | sed 's/^ktape \([^,]*\),.*/\1/')
 efivar=sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c
 make='make clean modules   # in the source of ktape'
 
 # put FILE TEXT...: write a file of the machine, a line for each text
 put()
 {
-	mkdir -p "m/${1%/*}"
+	[ -d "m/${1%/*}" ] || mkdir -p "m/${1%/*}"
 	printf '%s\n' "${@:2}" >"m/$1"
 }
 
@@ -43,6 +43,10 @@ user()
 machine()
 {
 	rm -rf m
+	if [ -d fresh ]; then
+		cp -a fresh m
+		return
+	fi
 	mkdir -p m/dev "m/lib/modules/$R/build" m/proc/self/ns m/sys/kernel
 	user 0 000001ffffffffff
 	put proc/sys/kernel/osrelease "$R"
@@ -64,6 +68,7 @@ machine()
 	module "lib/modules/$R/extra/ktape.ko" "$R SMP mod_unload modversions"
 	ln -s 'user:[4026531837]' m/proc/self/ns/user
 	ln -s 'pid:[4026531836]' m/proc/self/ns/pid
+	cp -a m fresh
 }
 
 load()
@@ -105,19 +110,35 @@ has()
 		cat text >>log
 		return 1
 	fi
-	doctor "$1" --json "${@:6}" && python3 - text "$2" "$3" "$4" "$5" <<-'EOT' >>log 2>&1
+	# Python reads all reports at once, in test_reports.
+	reports=$((reports + 1))
+	doctor "$1" --json "${@:6}" && cp text "reports/$reports.json" &&
+		printf '%s\n' "${@:2:4}" >"reports/$reports.want"
+}
+
+# The reports as JSON have the findings that has() has looked for in the texts.
+same_findings()
+{
+	python3 - "$reports" <<-'EOT' >log 2>&1
 		import json, sys
-		path, severity, name, what, step = sys.argv[1:]
-		report = json.load(open(path))
-		found = [f for f in report["findings"] if f["id"] == name and
-		         f["severity"] == severity and what in f["what"] and
-		         f["next"] == step]
-		assert found, report
-		assert severity == "ok" or all(f["why"] for f in found)
-		problems = [f for f in report["findings"] if f["severity"] == "problem"]
-		assert report["problems"] == len(problems)
-		assert report["next"] == (problems[0]["next"] if problems else "")
+		for number in range(1, int(sys.argv[1]) + 1):
+		    report = json.load(open(f"reports/{number}.json"))
+		    severity, name, what, step = open(f"reports/{number}.want").read().split("\n")[:4]
+		    found = [f for f in report["findings"] if f["id"] == name and
+		             f["severity"] == severity and what in f["what"] and
+		             f["next"] == step]
+		    assert found, (severity, name, what, step, report)
+		    assert severity == "ok" or all(f["why"] for f in found), report
+		    problems = [f for f in report["findings"] if f["severity"] == "problem"]
+		    assert report["problems"] == len(problems), report
+		    assert report["next"] == (problems[0]["next"] if problems else ""), report
 	EOT
+}
+
+test_reports()
+{
+	same_findings && [ "$reports" -gt 50 ]
+	result $? "as JSON: the findings of $reports reports"
 }
 
 # ends NEXT: the last line is this command
@@ -677,7 +698,7 @@ spoiled()
 	local form status
 
 	for form in '' --json; do
-		timeout 200 "$out/user-asan/ktape" doctor --root m $form >text 2>log
+		timeout 200 "$out/command/ktape" doctor --root m $form >text 2>log
 		status=$?
 		if [ $status -gt 1 ] || [ -s log ] ||
 			LC_ALL=C grep -aq $'[\001-\010\013-\037\177]' text ||
@@ -725,7 +746,7 @@ test_open()
 		return
 	fi
 	# The same problem and command as those of ktape doctor.
-	"$out/user-asan/ktape" doctor --json >text
+	"$out/command/ktape" doctor --json >text
 	python3 -c 'import json
 report = json.load(open("text"))
 first = [f for f in report["findings"] if f["severity"] == "problem"][0]
@@ -746,16 +767,18 @@ test_usage()
 	result $? "no operands"
 	run 2 doctor -b much && says 'not a valid value'
 	result $? "a size that is none"
-	timeout 600 "$out/user-asan/ktape" doctor >text 2>log
+	timeout 600 "$out/command/ktape" doctor >text 2>log
 	[ $? -le 1 ] && [ ! -s log ] && tail -n 1 text | grep -q '^next: .'
 	result $? "the machine of this test ends with a next step"
-	timeout 600 "$out/user-asan/ktape" doctor --json >text 2>log
+	timeout 600 "$out/command/ktape" doctor --json >text 2>log
 	[ $? -le 1 ] && [ ! -s log ] && python3 -m json.tool text >>log
 	result $? "the machine of this test, as JSON"
 }
 
 echo "TAP version 13"
 : >log
+mkdir reports
+reports=0
 test_good
 test_kernel
 test_config
@@ -767,6 +790,7 @@ test_loaded
 test_rights
 test_machine
 test_tracers
+test_reports
 test_hostile
 test_elf
 test_open

@@ -95,7 +95,7 @@ test_parquet()
 		skip "$name" "no duckdb, pyarrow or hyparquet (KTAPE_NODE_MODULES)"
 		return
 	fi
-	all=$("$out/user-asan/ktape" dump --all lossy 2>/dev/null |
+	all=$("$out/command/ktape" dump --all lossy 2>/dev/null |
 		grep -cv ' registry: ')
 	for how in zstd none; do
 		run 0 convert -q --to "parquet:compress=$how" -o "$how" \
@@ -105,7 +105,7 @@ test_parquet()
 		cat text >>log
 		break
 	done
-	"$out/user-asan/ktape" dump --json lossy 2>/dev/null |
+	"$out/command/ktape" dump --json lossy 2>/dev/null |
 		grep -v '"event":"registry"' |
 		sed -n 's/^{"ts":\([0-9]*\),.*"cpu":.*/\1/p' >want
 	grep -qx "$((all + 1)) 7 1" text && diff times want >>log

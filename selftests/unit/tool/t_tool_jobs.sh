@@ -12,7 +12,7 @@ same()
 	local want=$1
 	shift
 	for jobs in 1 2 5 16; do
-		timeout 600 "$out/user-asan/ktape" dump -J $jobs "$@" >both$jobs 2>&1
+		timeout 600 "$out/command/ktape" dump -J $jobs "$@" >both$jobs 2>&1
 		got=$?
 		[ $got = "$want" ] ||
 			{ echo "exit status $got, not $want: -J $jobs $*" >log; return 1; }
@@ -52,22 +52,22 @@ for kind in lossy slow-lossy; do
 done
 for kind in kinds late moved named partial slow starved; do
 	"$make_trace" $kind $kind >/dev/null 2>&1 || continue
-	"$out/user-asan/ktape" dump -J 1 $kind >/dev/null 2>&1
+	"$out/command/ktape" dump -J 1 $kind >/dev/null 2>&1
 	same $? --all $kind
 	result $? "a trace of kind $kind"
 done
 
 # The same events from one file, from files that are compressed, and from one ring.
-"$out/user-asan/ktape" convert -q -t native -o - t >file
+"$out/command/ktape" convert -q -t native -o - t >file
 same 0 --all file && [ "$(wc -l <both1)" -ge 18026 ]
 result $? "pipe form in a file"
 cp both1 all
 same 0 --all - <file >log 2>&1
-timeout 600 "$out/user-asan/ktape" dump -J 5 --all - <file >piped 2>>log && cmp all piped >>log
+timeout 600 "$out/command/ktape" dump -J 5 --all - <file >piped 2>>log && cmp all piped >>log
 result $? "standard input that can be read twice"
 # shellcheck disable=SC2002	# a pipe is the point
-cat file | timeout 600 "$out/user-asan/ktape" dump -J 5 --all - >piped 2>log &&
-	cat file | timeout 600 "$out/user-asan/ktape" dump -J 1 --all - >piped1 2>>log &&
+cat file | timeout 600 "$out/command/ktape" dump -J 5 --all - >piped 2>log &&
+	cat file | timeout 600 "$out/command/ktape" dump -J 1 --all - >piped1 2>>log &&
 	cmp piped piped1 >>log && [ "$(wc -l <piped)" = "$(wc -l <all)" ]
 result $? "a pipe"
 if command -v zstd >/dev/null; then
@@ -84,7 +84,7 @@ for count in 4999 5000 5001 18025 18026 18027; do
 	same 0 --all -n $count t || break
 done
 result $? "some lines only, at the ends of slices"
-timeout 600 "$out/user-asan/ktape" dump -J 5 --all t 2>log | head -n 3 >text
+timeout 600 "$out/command/ktape" dump -J 5 --all t 2>log | head -n 3 >text
 [ "${PIPESTATUS[0]}" = 141 ] && [ ! -s log ] && lines 3
 result $? "a reader that goes away"
 # converts STATUS ARGUMENT...: the output and the messages are the same
@@ -93,7 +93,7 @@ converts()
 	local want=$1
 	shift
 	for jobs in 1 2 5 16; do
-		timeout 600 "$out/user-asan/ktape" convert -J $jobs -o out$jobs "$@" \
+		timeout 600 "$out/command/ktape" convert -J $jobs -o out$jobs "$@" \
 			>log 2>&1
 		got=$?
 		[ $got = "$want" ] ||

@@ -209,7 +209,7 @@ while read -r name i; do
 		;;
 	*) rm -rf trial && cp "$file" trial ;;
 	esac
-	timeout 600 "$out/user-asan/ktape" dump trial >text 2>log
+	timeout 600 "$out/command/ktape" dump trial >text 2>log
 	got=$?
 	[ $got = 0 ] || { [ $got = 1 ] && grep -q '^ktape: .*at byte [0-9]' log; } ||
 		{ wrong=$((wrong + 1)); echo "$file: status $got" >>failures; cat log >>failures; }

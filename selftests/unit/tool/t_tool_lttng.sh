@@ -6,7 +6,7 @@
 top=$(cd "${0%/*}/../../.." && pwd)
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
-ktape=$out/user-asan/ktape
+ktape=$out/command/ktape
 
 python3 "$top/selftests/unit/tool/make_linux_traces.py" . 2>log
 result $? 'the traces are written'

@@ -51,7 +51,7 @@ common='^(--help|-h|--device PATH|--color AUTO\|ALWAYS\|NEVER|--no-pager)$'
 # options_of_help COMMAND: print its options in --help with their arguments
 options_of_help()
 {
-	"$out/user-asan/ktape" "$1" --help | awk '
+	"$out/command/ktape" "$1" --help | awk '
 		/^  -., --/ || /^      --/ {
 			match($0, /--[a-z-]+( [^ ]+)?/)
 			split(substr($0, RSTART, RLENGTH), word, " ")
@@ -182,9 +182,9 @@ statuses_of_help()
 {
 	local text
 
-	text=$("$out/user-asan/ktape" "$1" --help |
+	text=$("$out/command/ktape" "$1" --help |
 		sed -n '/exit status: /,$p')
-	[ -n "$text" ] || text=$("$out/user-asan/ktape" help | grep '^exit status:')
+	[ -n "$text" ] || text=$("$out/command/ktape" help | grep '^exit status:')
 	tr '\n' ' ' <<<"$text" | grep -oE '[:,] +[0-9] ' | grep -o '[0-9]' | sort -u
 }
 
@@ -246,7 +246,7 @@ test_commands()
 	[ ! -s log ]
 	result $? "ktape(1) describes the common options"
 	# The table must have every command, and no other.
-	"$out/user-asan/ktape" help |
+	"$out/command/ktape" help |
 		sed -n 's/^  \([a-z]*\) .*/\1/p' | sort >commands
 	awk 'NF { print $1 } END { print "help\nversion" }' <<<"$places" | sort |
 		diff commands - >log

@@ -33,7 +33,7 @@ wait_open()
 	shift
 	rm -f opened page mode
 	# A shell without job control lets what is in the background ignore SIGINT.
-	env --default-signal=INT "$out/user-asan/ktape" convert --open "$@" \
+	env --default-signal=INT "$out/command/ktape" convert --open "$@" \
 		>text 2>log &
 	pid=$!
 	opened || { kill $pid; return 1; }

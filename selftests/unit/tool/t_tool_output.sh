@@ -5,7 +5,7 @@
 . "${0%/*}/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace
-ktape=$out/user-asan/ktape
+ktape=$out/command/ktape
 
 # A folder t with a trace, a pipe form p, and s.tband, which FILE@CORE can name.
 fresh()

@@ -16,7 +16,7 @@ import termios
 import time
 
 out = os.path.abspath(sys.argv[1])
-ktape = out + '/user-asan/ktape'
+ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 CODES = re.compile(rb'\x1b\[[0-9;]*m')

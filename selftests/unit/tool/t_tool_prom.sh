@@ -96,7 +96,7 @@ fi
 # events comes after the file was there.
 run 0 convert -q --to native:form=pipe -o whole scene
 mkfifo pipe
-"$out/user-asan/ktape" stats --prom live.prom --every 1ms - <pipe 2>>log &
+"$out/command/ktape" stats --prom live.prom --every 1ms - <pipe 2>>log &
 child=$!
 exec 3>pipe
 size=$(stat -c %s whole)

@@ -64,7 +64,7 @@ test_epoch()
 	# As from a writer without checksums, so that it may be changed.
 	sed -i '/metadata_crc32c/d; s/tracer_minor = 1/tracer_minor = 0/
 		s/offset_s = [0-9]*/offset_s = 1795424806/' e/metadata
-	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
+	first=$("$out/command/ktape" dump -j e | head -n 1 |
 		sed 's/.*"ts":\([0-9]*\).*/\1/')
 	[ "${#first}" = 19 ] && run 0 dump --all --from-time "${first}ns" e && lines 96
 	result $? "dump --from: nanoseconds as in JSON"
@@ -76,7 +76,7 @@ test_epoch()
 	result $? "dump: seconds since the epoch"
 	# A board without a real-time clock.
 	sed -i 's/offset_s = [0-9]*/offset_s = 100/' e/metadata
-	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
+	first=$("$out/command/ktape" dump -j e | head -n 1 |
 		sed 's/.*"ts":\([0-9]*\).*/\1/')
 	[ "$first" = 100000001000 ] &&
 		run 0 dump --all --from-time "@${first}ns" e && lines 96 &&

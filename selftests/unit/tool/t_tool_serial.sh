@@ -6,7 +6,7 @@ here=$(cd "${0%/*}" && pwd)
 # shellcheck source=selftests/unit/tool/tool.sh
 . "$here/tool.sh" "$1"
 # shellcheck disable=SC2154	# tool.sh sets it
-tool=$out/user-asan/ktape
+tool=$out/command/ktape
 
 echo "TAP version 13"
 echo "1..23"

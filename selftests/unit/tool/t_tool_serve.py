@@ -20,7 +20,7 @@ import threading
 import time
 
 out = os.path.abspath(sys.argv[1])
-ktape = out + '/user-asan/ktape'
+ktape = out + '/command/ktape'
 os.environ['ASAN_OPTIONS'] = 'exitcode=99'
 SECRET = b'not for anybody'
 number = failed = 0

@@ -6,7 +6,7 @@
 # of a run that nothing disturbs.
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
-ktape=$out/user-asan/ktape
+ktape=$out/command/ktape
 
 # Three traces that begin at different times, so that their tables have different names.
 "$out/t_lib_linux" --scene scene &&

@@ -102,7 +102,7 @@ test_growing()
 	half=$(($(stat -c %s both.kt) - 8 * 4096))
 
 	head -c $half both.kt >growing
-	"$out/user-asan/ktape" top -i growing -f -j -t 500ns >text 2>log &
+	"$out/command/ktape" top -i growing -f -j -t 500ns >text 2>log &
 	pid=$!
 	until_true has_lines text 2 && tail -c +$((half + 1)) both.kt >>growing &&
 		until_true has_lines text 12 && kill -TERM $pid && wait $pid &&
@@ -196,7 +196,7 @@ start_terminal()
 		cd $work
 		trap : INT QUIT
 		stty -g >settings; echo earlier
-		sh -c 'echo \$\$ >pid; exec $out/user-asan/ktape top "\$@"' top "\$@" 2>go.err
+		sh -c 'echo \$\$ >pid; exec $out/command/ktape top "\$@"' top "\$@" 2>go.err
 		echo \$? >status
 		until [ -e next ]; do sleep 0.1; done
 		rm next

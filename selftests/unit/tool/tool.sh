@@ -20,7 +20,7 @@ run()
 {
 	want=$1
 	shift
-	timeout 600 "$out/user-asan/ktape" "$@" >text 2>log
+	timeout 600 "$out/command/ktape" "$@" >text 2>log
 	got=$?
 	[ $got = "$want" ] || echo "exit status $got, not $want: $*" >>log
 	[ $got = "$want" ]

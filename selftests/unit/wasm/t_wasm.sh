@@ -52,6 +52,6 @@ cp traces/session.pipe traces/packed.pipe
 cp -r traces/session traces/packed
 zstd -q --rm traces/packed.pipe && zstd -q -r --rm traces/packed
 tar -C traces -cf session.tar session
-"$node" "$here/wasm.mjs" "$out/user-wasm/wasm/ktape.wasm" "$out/user-asan/ktape" traces \
+"$node" "$here/wasm.mjs" "$out/user-wasm/wasm/ktape.wasm" "$out/command/ktape" traces \
 	session.tar "$n" || failed=1
 exit $failed

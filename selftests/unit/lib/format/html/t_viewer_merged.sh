@@ -25,5 +25,5 @@ for page in full: merged:spans=1000 events:events=1000 \
 		exit 1
 	fi
 done
-timeout 600 "$out/user-asan/ktape" convert -q --to html -o lossy.html lossy 2>log
+timeout 600 "$out/command/ktape" convert -q --to html -o lossy.html lossy 2>log
 "$node" "$here/merged.mjs" full.html merged.html events.html exact.html lossy.html
