@@ -36,16 +36,17 @@ unset MFLAGS MAKELEVEL MAKEOVERRIDES
 MAKEFLAGS=-j$(nproc)
 export MAKEFLAGS
 
-# cache_compiles: let ccache keep what the compilers make, beside the built kernels. Tests
+# cache_compiles: let ccache, where it is installed, keep what the compilers make, beside the built kernels. Tests
 # build the same sources in each clone of the tree, some of them in several folders, and
 # then compile only what is new. Paths are relative to the tree, and debug information may
 # name the folder of another clone. KTAPE_CCACHE= (empty) goes without.
 cache_compiles()
 {
-	local masquerade=/usr/lib/ccache
+	local masquerade=/usr/lib/ccache folder=${CCACHE_DIR:-$cache/ccache}
 	[ -n "${KTAPE_CCACHE-1}" ] && [ -x "$masquerade/gcc" ] || return 0
+	mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ] || return 0
 	[[ :$PATH: == *:$masquerade:* ]] || PATH=$masquerade:$PATH
-	export PATH CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
+	export PATH CCACHE_DIR=$folder CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
 }
 
 # one_builds COMMAND...: run a build in out/ while concurrent ones wait

@@ -184,8 +184,7 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
 	u64 size = c->ring_size ?: DEFAULT_RING;
-	/* Names of tasks come here as fast as events there, where many are made. */
-	u64 control = c->control_size ?: max_t(u64, DEFAULT_CONTROL, size / 8);
+	u64 control = c->control_size;
 
 	if (s->mode == KTAPE_MODE_PERSISTENT)
 		return session_take_region(s, c);
@@ -199,15 +198,20 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	if (get_order(block) > KT_ORDER_MAX || block > KTAPE_BLOCK_MAX)
 		return -EINVAL;
 	s->block_size[KTAPE_RING_EVENT] = block;
-	s->size[KTAPE_RING_EVENT] =
-		max_t(u64, roundup_pow_of_two(max_t(u64, size, 1)),
-		      block * RING_BLOCKS_MIN);
-	block = max_t(u64, PAGE_SIZE, min_t(u64, block, CONTROL_BLOCK));
+	size = max_t(u64, roundup_pow_of_two(size), block * RING_BLOCKS_MIN);
+	s->size[KTAPE_RING_EVENT] = size;
+	/* Names of tasks come here in mode discard: where many are made, a flood. */
+	if (!control)
+		control = s->mode == KTAPE_MODE_DISCARD ?
+				  max_t(u64, DEFAULT_CONTROL, size / 8) :
+				  DEFAULT_CONTROL;
+	/* It is at least a page already. */
+	block = min_t(u64, block, max(PAGE_SIZE, CONTROL_BLOCK));
 	s->block_size[KTAPE_RING_CONTROL] = block;
 	s->size[KTAPE_RING_CONTROL] =
-		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
+		max_t(u64, roundup_pow_of_two(control),
 		      block * RING_BLOCKS_MIN);
-	return s->size[KTAPE_RING_EVENT] <= RING_MAX ?
+	return size <= RING_MAX ?
 		       session_check_room(s, c) :
 		       session_too_large(s, c);
 }

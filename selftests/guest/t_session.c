@@ -115,24 +115,31 @@ TEST_F(session, no_memory)
 	EXPECT_LE(c.failed_had, (uint64_t)kt_meminfo("MemTotal") * 512);
 }
 
-/* By default an eighth of the event ring, which a burst of new tasks does not fill. */
+/* In mode discard an eighth of the event ring, which a burst of new tasks does not fill. */
 TEST_F(session, control_size)
 {
-	static const uint64_t sizes[][2] = {
-		{ 65536, 65536 },
-		{ 1 << 20, 1 << 17 },
-		{ 3 << 20, 1 << 19 },
-		{ 8 << 20, 1 << 20 },
+	static const struct {
+		uint32_t mode;
+		uint64_t ring, block, control;
+	} sizes[] = {
+		{ KTAPE_MODE_DISCARD, 65536, 0, 65536 },
+		{ KTAPE_MODE_DISCARD, 0, 0, 1 << 17 },
+		{ KTAPE_MODE_DISCARD, 3 << 20, 0, 1 << 19 },
+		{ KTAPE_MODE_DISCARD, 8 << 20, 0, 1 << 20 },
+		/* Four blocks of a MiB. */
+		{ KTAPE_MODE_DISCARD, 65536, 1 << 20, 1 << 19 },
+		{ KTAPE_MODE_OVERWRITE, 8 << 20, 0, 65536 },
+		{ KTAPE_MODE_SNAPSHOT, 8 << 20, 0, 65536 },
 	};
 	struct ktape_session_info i;
 
 	for (unsigned int n = 0; n < ARRAY_SIZE(sizes); n++) {
-		int fd = kt_named(self->main, "control", KTAPE_MODE_OVERWRITE,
-				  sizes[n][0], 0, 0);
+		int fd = kt_named(self->main, "control", sizes[n].mode,
+				  sizes[n].ring, sizes[n].block, 0);
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, kt_session_info(self->main, "control", &i));
-		EXPECT_EQ(sizes[n][1], i.control_size);
+		EXPECT_EQ(sizes[n].control, i.control_size);
 		close(fd);
 	}
 }

@@ -734,8 +734,9 @@ struct ktape_watermark {
  * @ring_size: bytes of each event ring; rounded up to a power of two of at
  *	least 4 blocks; at most 2 GiB (1 GiB on 32 bits); 0 = the module's
  *	default
- * @control_size: bytes of each control ring, rounded and limited likewise; 0 = an
- *	eighth of @ring_size, at least 64 KiB
+ * @control_size: bytes of each control ring, rounded and limited likewise; 0 = 64 KiB;
+ *	in mode discard an eighth of the event ring, if that is more; in mode persistent
+ *	an eighth, at most 256 KiB
  * @block_size: bytes of a block; rounded up to a power of two of at least a
  *	page; at most KTAPE_BLOCK_MAX and what the kernel can allocate in one
  *	piece; 0 = the module's default

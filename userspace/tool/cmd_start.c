@@ -36,7 +36,7 @@ static const struct kt_option options[] = {
 	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE",
 	  "block size (default 64K, less in small rings)" },
 	{ "control", 0, KT_OPT_SIZE, OPT(control_size), "SIZE",
-	  "control ring size of each CPU (default an eighth of the event ring)" },
+	  "control ring size of each CPU (default 64K; discard: 1/8 of --size)" },
 	{ "stall", 0, KT_OPT_TIME, OPT(stall), "TIME",
 	  "discard: wait this long for a reader that stalls" },
 	FILTER_OPTIONS(struct start_options, filters),

@@ -14,17 +14,11 @@ version=$(sed -n 's/^ktape-version := //p' "$top/Kbuild")
 # shellcheck source=selftests/unit/support/result.sh
 . "$top/selftests/unit/support/result.sh"
 
-# The command that the scripts run, as a copy: others run it meanwhile.
+# What the other tests have built, as a copy: they run it meanwhile, or build there, with
+# the lock of one_builds.
 user=$work/user
-cp -a "$out/command/." "$user" || exit
-# Other flags would build all again.
-flags=()
-flag()
-{
-	sed -n "s/^$1 := //p" "$top/selftests/unit/Makefile"
-}
-[ "$(readlink "$out/command")" != "$out/user-asan" ] ||
-	flags=(SANITIZE=1 CFLAGS="$(flag LIGHT)" LDFLAGS="$(flag QUICK)")
+built=$(readlink -f "$out/command")
+flock "$built/../.build-lock" cp -a "$built" "$user" || exit
 
 # The page of make viewer is installed if it was built.
 mkdir -p "$user/viewer"
@@ -35,8 +29,7 @@ user_make()
 {
 	local tree=$1
 	shift
-	make -s -C "$tree/userspace" OUT="$user" "${flags[@]}" DESTDIR="$work/root" \
-		"$@" >log 2>&1
+	make -s -C "$tree/userspace" OUT="$user" DESTDIR="$work/root" "$@" >log 2>&1
 }
 
 files()

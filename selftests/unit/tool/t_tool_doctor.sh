@@ -561,8 +561,8 @@ test_machine()
 		'ktape record -b 2048K -o trace'
 	put proc/meminfo 'MemTotal: 1000000 kB' 'MemAvailable: 9000 kB'
 	finds 'less free memory than the rings' problem memory \
-		'the free memory allows 8 MiB for rings, 16 MiB are needed (4096 KiB on each of 4 CPUs)' \
-		'ktape record -b 2048K -o trace'
+		'the free memory allows 8 MiB for rings, 18 MiB are needed (4096 KiB on each of 4 CPUs)' \
+		'ktape record -b 1024K -o trace'
 	has 1 ok memory 'rings of 512 KiB on each of 4 CPUs' '' -b 512K
 	result $? "--buffer"
 	put proc/meminfo

@@ -16,7 +16,7 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define RING_SIZE	(4ULL << 20)	/* of a CPU, as ktape record asks for */
-#define CONTROL_SIZE	(64ULL << 10)	/* of a CPU's control ring */
+#define CONTROL_LEAST	(64ULL << 10)	/* of a CPU's control ring */
 #define RING_LEAST	(64ULL << 10)
 #define URING_MEMORY	(64ULL << 10)	/* of a queue, about */
 #define CPUS_MOST	8192U
@@ -160,17 +160,23 @@ static uint64_t group_left(const struct ktape_doctor *d)
 	return left;
 }
 
+/* Return what both rings of a CPU take, in mode discard. */
+static uint64_t rings_of_cpu(uint64_t ring)
+{
+	return ring + kt_max(ring / 8, CONTROL_LEAST);
+}
+
 static void report_memory(struct ktape_doctor *d, unsigned int cpus,
 			  uint64_t room, const char *limit)
 {
 	uint64_t ring = RING_LEAST;
 
-	while ((ring * 2 + CONTROL_SIZE) * cpus <= room)
+	while (rings_of_cpu(ring * 2) * cpus <= room)
 		ring *= 2;
 	kt_found(d, KTAPE_DOCTOR_PROBLEM,
 		 "%s allows %llu MiB for rings, %llu MiB are needed (%llu KiB on each of %u CPUs)",
 		 limit, (unsigned long long)(room >> 20),
-		 (unsigned long long)((d->wanted + CONTROL_SIZE) * cpus >> 20),
+		 (unsigned long long)(rings_of_cpu(d->wanted) * cpus >> 20),
 		 (unsigned long long)(d->wanted >> 10), cpus);
 	kt_why(d, "a session that does not fit into the memory is refused");
 	kt_next(d, "%sktape record -b %lluK -o trace", d->sudo,
@@ -190,7 +196,7 @@ void kt_check_memory(struct ktape_doctor *d)
 
 	d->wanted = d->o->ring_size ? kt_min(d->o->ring_size, 1ULL << 40) :
 				      RING_SIZE;
-	needed = (d->wanted + CONTROL_SIZE) * cpus;
+	needed = rings_of_cpu(d->wanted) * cpus;
 	if (total == UINT64_MAX || left == UINT64_MAX) {
 		kt_found(d, KTAPE_DOCTOR_NOTE,
 			 "it is unknown how much memory there is");
