@@ -36,10 +36,10 @@ unset MFLAGS MAKELEVEL MAKEOVERRIDES
 MAKEFLAGS=-j$(nproc)
 export MAKEFLAGS
 
-# cache_compiles: let ccache, where it is installed, keep what the compilers make, beside the built kernels. Tests
-# build the same sources in each clone of the tree, some of them in several folders, and
-# then compile only what is new. Paths are relative to the tree, and debug information may
-# name the folder of another clone. KTAPE_CCACHE= (empty) goes without.
+# cache_compiles: let ccache, where it is installed, keep what the compilers make, beside the
+# built kernels. Tests build the same sources in each clone of the tree, some of them in
+# several folders, and then compile only what is new. Paths are relative to the tree, and
+# debug information may name the folder of another clone. KTAPE_CCACHE= (empty) goes without.
 cache_compiles()
 {
 	local masquerade=/usr/lib/ccache folder=${CCACHE_DIR:-$cache/ccache}
