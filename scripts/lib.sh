@@ -39,7 +39,8 @@ export MAKEFLAGS
 # cache_compiles: let ccache, where it is installed, keep what the compilers make, beside the
 # built kernels. Tests build the same sources in each clone of the tree, some of them in
 # several folders, and then compile only what is new. Paths are relative to the tree, and
-# debug information may name the folder of another clone. KTAPE_CCACHE= (empty) goes without.
+# debug information may name the folder of another clone; so would the files of dependencies,
+# whose rules name their targets (-MT). KTAPE_CCACHE= (empty) goes without.
 cache_compiles()
 {
 	local masquerade=/usr/lib/ccache folder=${CCACHE_DIR:-$cache/ccache}

@@ -16,7 +16,7 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define RING_SIZE	(4ULL << 20)	/* of a CPU, as ktape record asks for */
-#define CONTROL_LEAST	(64ULL << 10)	/* of a CPU's control ring */
+#define CONTROL_LEAST	(64ULL << 10)	/* of a CPU's control ring, at least */
 #define RING_LEAST	(64ULL << 10)
 #define URING_MEMORY	(64ULL << 10)	/* of a queue, about */
 #define CPUS_MOST	8192U
