@@ -12,18 +12,18 @@ chosen_kdir := $(strip $(KDIR))
 override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-sanitized check-debug check-race check-persist \
-	check-fresh check-board check-ctf2 check-viewer check-long check-hostile check-rounds \
-	model lint analyze matrix selftests bench bench-peers bench-recorder install \
-	install-user viewer uninstall \
-	dkms-install dkms-uninstall deb check-install clean help packages
+.PHONY: all modules tools demo check check-rest check-sanitized check-debug check-race \
+	check-persist check-fresh check-board check-ctf2 check-viewer check-long \
+	check-hostile check-rounds model lint analyze matrix selftests bench bench-peers \
+	bench-recorder install install-user viewer uninstall dkms-install dkms-uninstall \
+	deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
-built := all modules tools demo check check-sanitized check-debug check-race check-persist \
-	check-fresh check-board check-ctf2 check-viewer check-long check-hostile check-rounds \
-	model lint analyze matrix selftests bench bench-peers bench-recorder install \
-	install-user viewer dkms-install deb check-install
+built := all modules tools demo check check-rest check-sanitized check-debug check-race \
+	check-persist check-fresh check-board check-ctf2 check-viewer check-long \
+	check-hostile check-rounds model lint analyze matrix selftests bench bench-peers \
+	bench-recorder install install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -46,10 +46,13 @@ viewer: ## build out/user/viewer/ktape.html, the page that converts in a browser
 demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 	scripts/demo
 
-check: ## everything that must hold: lint, builds, unit tests, guest, demo
+check: ## what must hold on each change: lint, build, unit and guest tests, demo
 	selftests/run check
 
-check-sanitized: ## the unit tests that run the command, with sanitizers in it
+check-rest: ## what make check leaves out because it takes longer; both are everything
+	selftests/run check-rest
+
+check-sanitized: ## the unit tests that read and write traces, with sanitizers
 	selftests/run check-sanitized
 
 check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak
