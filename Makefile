@@ -49,10 +49,10 @@ demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 check: ## what must hold on each change: lint, build, unit and guest tests, demo
 	selftests/run check
 
-check-rest: ## what make check leaves out because it takes longer; both are everything
+check-rest: ## the tests that make check leaves out because they take longer
 	selftests/run check-rest
 
-check-sanitized: ## the unit tests that read and write traces, with sanitizers
+check-sanitized: ## the unit tests that read and write traces, with ASan, UBSan, TSan
 	selftests/run check-sanitized
 
 check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak

@@ -13,7 +13,7 @@
 
 #define KT_PAGE		4096UL
 
-/* Return how many times more tries than in `make check` are wanted. */
+/* Return how many times more tries than in make check and make check-rest are wanted. */
 static inline long kt_hostile(void)
 {
 	const char *text = getenv("KTAPE_HOSTILE");
