@@ -5,7 +5,7 @@
 #
 # A mutant proves that a test notices a defect. That depends on the code with the defect and
 # on the test. The file "proved" beside a list has a line "NAME KEY" for each mutant that was
-# caught; KEY is a checksum of both. make check tries those whose key is another one, and
+# caught; KEY is a checksum of both. make check-rest tries those whose key is another one, and
 # the first of the list; make check-long tries all (KTAPE_MUTANTS=all).
 # KTAPE_MUTANTS=prove tries those, too, and puts the keys of all that are caught into the
 # file (make -C selftests/unit proved).
