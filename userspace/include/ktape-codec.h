@@ -253,7 +253,8 @@ bool ktape_sink_switches(const struct ktape_sink *sink);
 
 /**
  * ktape_sink_flush() - Write what is buffered in memory
- * @sink: the output; no effect for formats that write several files
+ * @sink: the output; of the formats that write several files only the native one
+ *	does it before their end
  *
  * Return: as ktape_sink_event().
  */

@@ -211,6 +211,7 @@ struct ktape_notice {
 
 /* Flags of struct ktape_trace_options. */
 #define KTAPE_TRACE_SORTED	(1U << 0)	/* sort by time */
+#define KTAPE_TRACE_PROMPT	(1U << 1)	/* deliver soon after arrival */
 
 /* A trace that is being read. */
 struct ktape_trace;
@@ -230,7 +231,9 @@ struct ktape_trace;
  *	pause, at most a second later; 0 = none
  * @flags: KTAPE_TRACE_*.  SORTED: sort the events of a format other than the
  *	native one by time within @window; then events of one CPU that go back in
- *	time are -EBADMSG.  Without SORTED events come in the order of the input
+ *	time are -EBADMSG.  Without SORTED events come in the order of the input.
+ *	PROMPT: with SORTED, deliver the events of a serial line (RKH, Tonbandgeraet)
+ *	about a second after they arrived, although earlier ones may still come
  */
 struct ktape_trace_options {
 	void (*notice)(void *arg, const struct ktape_notice *notice);

@@ -5,6 +5,9 @@
  *
  * A child process copies the line to a pipe, which is the input of the decoder.  So a
  * signal or a hang-up ends the input like the end of a file, and the rest is written.
+ *
+ * The trace is live: what has arrived is in it about a second later, so that a reader can
+ * follow it, and what cannot be caught (SIGKILL, a power cut) costs no more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +17,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "util/bits.h"
 #include "util/file.h"
 
 #include "input.h"
@@ -24,6 +29,7 @@
 
 #define PART	4096
 #define WINDOW	(256U << 10)	/* bytes of events kept for sorting by time */
+#define FLUSH_MS	250	/* packets of less time than this would be very small */
 
 struct receive_options {
 	uint64_t baud;
@@ -58,7 +64,8 @@ static const struct kt_option options[] = {
  * @events: events received, without names
  * @losses: events lost
  * @bad: frames that were damaged
- * @error: negative errno of a gap that could not be written; 0: none
+ * @error: negative errno of a gap or a flush that could not be written; 0: none
+ * @flushed: when the trace was flushed last, in ms
  */
 struct receive {
 	struct ktape_trace *trace;
@@ -69,7 +76,12 @@ struct receive {
 	struct losses losses;
 	uint64_t bad;
 	int error;
+	uint64_t flushed;
 };
+
+/* Signals that end the reception; the trace is completed. */
+static const int ends[] = { SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+			    SIGUSR1, SIGUSR2, SIGALRM };
 
 static volatile sig_atomic_t child;
 
@@ -96,6 +108,21 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		r->error = ktape_sink_notice(r->sink, n);
 }
 
+/* Write the packets that have begun, so that a reader sees the events in them. */
+static void flush_trace(void *arg)
+{
+	struct receive *r = arg;
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	if (!r->sink || r->error || now - r->flushed < FLUSH_MS)
+		return;
+	r->flushed = now;
+	r->error = ktape_sink_flush(r->sink);
+}
+
 /* Copy the line to the pipe until it hangs up or the pipe has no reader. */
 static void copy_line(int line, int to, const sigset_t *mask)
 {
@@ -103,8 +130,8 @@ static void copy_line(int line, int to, const sigset_t *mask)
 	ssize_t n;
 
 	/* Ctrl-C reaches this process, too; only the parent decides on the end. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
+		signal(ends[i], SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -119,25 +146,25 @@ static void copy_line(int line, int to, const sigset_t *mask)
 static int connect_line(int line)
 {
 	sigset_t all, before;
-	int ends[2];
+	int pipe[2];
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (pipe2(pipe, O_CLOEXEC))
 		return fail("pipe: %s", strerror(errno));
 	/* Block signals until the handler knows the child's process id. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	child = fork();
 	if (!child) {
-		close(ends[0]);
-		copy_line(line, ends[1], &before);
+		close(pipe[0]);
+		copy_line(line, pipe[1], &before);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (child < 0)
 		return fail("fork: %s", strerror(errno));
-	close(ends[1]);
-	if (dup2(ends[0], STDIN_FILENO) < 0)
+	close(pipe[1]);
+	if (dup2(pipe[0], STDIN_FILENO) < 0)
 		return fail("pipe: %s", strerror(errno));
-	close(ends[0]);
+	close(pipe[0]);
 	return 0;
 }
 
@@ -148,9 +175,8 @@ static void catch_signals(void)
 		.sa_flags = (int)SA_RESETHAND,
 	};
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &action, NULL);
 }
 
 static int write_all(struct receive *r, const struct receive_options *o)
@@ -201,11 +227,12 @@ static int receive_trace(struct receive *r, const struct receive_options *o)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice,
+		.idle = flush_trace,
 		.arg = r,
 		.format = r->frame->format,
 		.format_options = r->frame->options,
 		.window = WINDOW,
-		.flags = KTAPE_TRACE_SORTED,
+		.flags = KTAPE_TRACE_SORTED | KTAPE_TRACE_PROMPT,
 	};
 	struct ktape_error error;
 	int ret = ktape_trace_open("-", &how, &r->trace, &error);

@@ -12,6 +12,8 @@ serial.py joined TOOL FILE OUT            RKH frames without the flag between tw
 serial.py full FRAME TOOL TRACE OUT       a line of 5760 bytes/s with a 4096-byte buffer
 serial.py late FRAME TOOL PIPE OUT        a line that is slower than its rate
 serial.py stuck FRAME TOOL PIPE OUT       a line that accepts nothing, and a signal
+serial.py live FRAME TOOL FILE OUT        receive the half of a line, which then stands
+                                          still: folder, pipe, signals
 serial.py stop-send|stop-receive|hangup FRAME TOOL PIPE OUT EVENTS
 """
 import array
@@ -357,6 +359,65 @@ def hangup(frame, tool, trace, to, events):
         assert 'Input/output error' in text and ' events sent' in text
 
 
+def dump(tool, trace):
+    """Return the lines of a trace that may still grow, or be missing."""
+    return subprocess.run([tool, 'dump', trace], stdout=subprocess.PIPE, check=False,
+                          stderr=subprocess.DEVNULL).stdout
+
+
+def wait_for(what):
+    """Wait until a condition holds; a busy machine may take long."""
+    end = time.monotonic() + 300
+    while not what():
+        assert time.monotonic() < end, 'what has arrived is not in the output'
+        time.sleep(0.05)
+
+
+def start_live(frame, tool, to, line, **more):
+    """Start a reception from a pipe; return it and the descriptor that feeds it."""
+    os.mkfifo(line)
+    rx = subprocess.Popen([tool, 'receive', '--frame', frame, '-o', to, line], **more)
+    return rx, os.open(line, os.O_WRONLY)
+
+
+def live(frame, tool, path, to):
+    """What has arrived is in the output while the line stands still, however it ends."""
+    data = open(path, 'rb').read()
+    flag = b'\x7e' if frame == 'rkh' else b'\0'
+    half = data[:data.index(flag, len(data) // 2) + 1]
+    open(to + '.half', 'wb').write(half)
+    subprocess.run([tool, 'receive', '--frame', frame, '-o', to + '.want', to + '.half'],
+                   check=True, stderr=subprocess.DEVNULL)
+    want = dump(tool, to + '.want')
+    assert want.count(b'\n') > 10, want
+    for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT, signal.SIGALRM,
+                   signal.SIGTERM, signal.SIGKILL):
+        out = to + '.' + number.name
+        rx, feeds = start_live(frame, tool, out, out + '.pipe', stderr=subprocess.PIPE)
+        os.write(feeds, half)
+        wait_for(lambda trace=out: dump(tool, trace) == want)
+        rx.send_signal(number)
+        text = rx.communicate()[1]
+        assert rx.returncode == (-9 if number == signal.SIGKILL else 0), (number, text)
+        assert dump(tool, out) == want, number
+        os.close(feeds)
+    rx, feeds = start_live(frame, tool, '-', to + '.pipe', stdout=subprocess.PIPE)
+    shown = subprocess.Popen([tool, 'dump', '-'], stdin=rx.stdout, stdout=subprocess.PIPE)
+    rx.stdout.close()
+    os.write(feeds, half)
+    came = b''
+    while came.count(b'\n') < want.count(b'\n'):
+        part = os.read(shown.stdout.fileno(), 65536)
+        assert part, came
+        came += part
+    assert came == want, came
+    os.write(feeds, data[len(half):])
+    os.close(feeds)
+    came += shown.communicate()[0]
+    assert rx.wait() == 0 and shown.returncode == 0
+    assert came.count(b'\n') > want.count(b'\n'), came
+
+
 # ---- lines that are full -----------------------------------------------------------
 
 def small_line(to):
@@ -430,4 +491,4 @@ def stuck(frame, tool, trace, to):
 if __name__ == '__main__':
     {'plain': plain, 'line': line, 'harm': harm, 'slow': slow, 'joined': joined,
      'full': full, 'late': late, 'stuck': stuck, 'stop-send': stop_send,
-     'stop-receive': stop_receive, 'hangup': hangup}[sys.argv[1]](*sys.argv[2:])
+     'stop-receive': stop_receive, 'live': live, 'hangup': hangup}[sys.argv[1]](*sys.argv[2:])

@@ -9,7 +9,7 @@ here=$(cd "${0%/*}" && pwd)
 tool=$out/command/ktape
 
 echo "TAP version 13"
-echo "1..23"
+echo "1..25"
 
 # counts: set $came, $lost and $bad to the numbers of events, lost events and
 # bad frames that receive has printed
@@ -68,7 +68,7 @@ for frame in rkh cobs; do
 done
 
 if ! command -v python3 >/dev/null; then
-	while [ "$n" -lt 22 ]; do
+	while [ "$n" -lt 25 ]; do
 		n=$((n + 1))
 		echo "ok $n # SKIP no python3"
 	done
@@ -130,6 +130,13 @@ for how in stop-send stop-receive hangup; do
 	timeout 600 python3 "$here/serial.py" $how cobs "$tool" pipe-form \
 		stopped-$how "$sent" >text 2>log
 	result $? "live: $how"
+done
+
+# What has arrived can be read at once, and is kept however the command ends.
+for frame in rkh cobs; do
+	timeout 1200 python3 "$here/serial.py" live $frame "$tool" $frame.line live-$frame \
+		>text 2>log
+	result $? "$frame: a line that stands still: folder, pipe, signals"
 done
 
 # When events come faster than the line, send sheds by class while it waits.

@@ -92,6 +92,7 @@ struct kt_codec_in {
  * @attach: keep a JSON text of the caller under a name; NULL = such texts are not kept
  * @end: write what the format has after the last event.  Also called if the conversion
  *	ends early
+ * @flush: with @own_files: write what is buffered; NULL = only @end does
  * @is_staged: with @own_files: return true while the output has a temporary name
  *	other than @stage of the sink; NULL = it never has such a name
  * @close: free what the state points to; NULL = nothing
@@ -113,6 +114,7 @@ struct kt_codec_out {
 	int (*attach)(struct kt_sink *s, const char *name, const char *text,
 		      size_t len);
 	int (*end)(struct kt_sink *s);
+	int (*flush)(struct kt_sink *s);
 	bool (*is_staged)(const struct kt_sink *s);
 	void (*close)(struct kt_sink *s);
 };

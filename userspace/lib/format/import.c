@@ -7,9 +7,10 @@
  * delivered in the order of the input; or sorted by time, for formats in which only
  * the events of one CPU are in order.  Sorted, each CPU has a queue, and the earliest
  * record is delivered once the queues hold more than the window, or at the end of the
- * input.
+ * input; with KTAPE_TRACE_PROMPT also once it has waited for HOLD_MS.
  */
 #include <poll.h>
+#include <time.h>
 
 #include "import.h"
 
@@ -17,6 +18,8 @@
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
 #define WINDOW		(64ULL << 20)	/* bytes that wait, by default */
+#define HOLD_MS		500		/* for which a record waits, twice that at most */
+#define IDLE_MS		500		/* between two calls of the caller's idle() */
 
 static uint64_t hash_fnv(uint64_t hash, const void *data, size_t len)
 {
@@ -106,9 +109,33 @@ static int learn_names(struct kt_import *s)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+static uint64_t clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Call the caller's idle() before each wait, and twice a second while data arrive. */
+static void call_idle(struct kt_import *s, bool waits)
+{
+	const struct ktape_trace_options *o = s->trace_options;
+	uint64_t now;
+
+	if (!o->idle)
+		return;
+	now = clock_ms();
+	if (!waits && now - s->shown_at < IDLE_MS)
+		return;
+	s->shown_at = now;
+	o->idle(o->arg);
+}
+
 /*
  * Wait for more input from a pipe or a serial line.
- * Return: 0 if ktape_trace_options.wake asks for the end of the trace, else 1.
+ * Return: 1; 0 if ktape_trace_options.wake asks for the end of the trace; -EAGAIN if
+ * records have waited long enough meanwhile.
  */
 static int wait_input(void *arg)
 {
@@ -119,11 +146,22 @@ static int wait_input(void *arg)
 		{ .fd = o->wake ? o->wake : -1, .events = POLLIN },
 	};
 	int ret = poll(fds, KT_ARRAY_SIZE(fds), 0);
+	bool called = false;
 
-	if (!ret && o->idle)
-		o->idle(o->arg);
-	while (!ret || (ret < 0 && errno == EINTR))
-		ret = poll(fds, KT_ARRAY_SIZE(fds), -1);
+	call_idle(s, !ret);
+	while (!ret || (ret < 0 && errno == EINTR)) {
+		/* What was delivered before the pause may have come after the last call. */
+		ret = poll(fds, KT_ARRAY_SIZE(fds),
+			   !s->prompt	       ? -1 :
+			   s->held || !called ? HOLD_MS :
+						-1);
+		if (ret)
+			continue;
+		call_idle(s, true);
+		called = true;
+		if (s->held)
+			return -EAGAIN;
+	}
 	return !fds[1].revents;
 }
 
@@ -159,6 +197,7 @@ int kt_import_open(const struct kt_import_trace *t,
 	s->info = t->info;
 	if (o->flags & KTAPE_TRACE_SORTED)
 		s->window = o->window ? o->window : WINDOW;
+	s->shown_at = clock_ms();
 	err = kt_codec_options_parse(&s->options, o->format_options,
 				     s->codec->options, format->name, error);
 	if (err)
@@ -173,6 +212,9 @@ int kt_import_open(const struct kt_import_trace *t,
 		err = learn_names(s);
 	if (!err)
 		err = begin_pass(s);
+	/* A file has all its records at once. */
+	s->prompt = s->window && o->flags & KTAPE_TRACE_PROMPT && s->resumes &&
+		    !kt_scan_again(s->in);
 	if ((err == -EBADMSG || err == -EINVAL) && error)
 		*error = s->error;
 	return err;
@@ -271,13 +313,55 @@ static void notify_end(struct kt_import *s)
 	s->late = 0;
 }
 
+/* Return the time of the newest record that was put into a queue. */
+static uint64_t newest(const struct kt_import *s)
+{
+	uint64_t ts = 0;
+
+	for (size_t i = 0; i < s->nr_fifos; i++)
+		ts = kt_max(ts, s->fifos[i].last_ts);
+	return ts;
+}
+
+/*
+ * Check whether the earliest record has waited for HOLD_MS.  What arrived when the last
+ * such time began is due at its end; only then the next one begins.
+ */
+static bool is_due(struct kt_import *s)
+{
+	uint64_t now;
+
+	if (!s->prompt || !s->nr_heap)
+		return false;
+	now = clock_ms();
+	if (s->due_at && now >= s->due_at) {
+		if (kt_fifo_ts(&s->fifos[s->heap[0]]) <= s->due_ts)
+			return true;
+		s->due_at = 0;
+	}
+	if (!s->due_at) {
+		s->due_at = now + HOLD_MS;
+		s->due_ts = newest(s);
+	}
+	return false;
+}
+
+static bool must_read(struct kt_import *s)
+{
+	if (s->ended)
+		return false;
+	return s->window ? s->held < s->window && !is_due(s) : !s->held;
+}
+
 /* Let the format read until enough records wait.  Return: 0 or negative errno. */
 static int fill_queues(struct kt_import *s)
 {
 	int ret;
 
-	while (!s->ended && (s->window ? s->held < s->window : !s->held)) {
+	while (must_read(s)) {
 		ret = s->codec->next(s);
+		if (ret == -EAGAIN)
+			continue;
 		if (ret == -EBADMSG)
 			notify_failure(s);
 		if (ret < 0)

@@ -113,6 +113,13 @@ struct kt_fifo {
  * @nr_heap: entries of @heap in use
  * @heap_room: entries of @heap allocated
  * @held: bytes that wait in all queues
+ * @resumes: next() may be called again after it has returned -EAGAIN because the input
+ *	paused; set by open()
+ * @prompt: records are delivered before the window is full: KTAPE_TRACE_PROMPT
+ * @due_at: @prompt: when records up to @due_ts have waited long enough, in ms; 0 = none
+ *	was chosen
+ * @due_ts: @prompt: time of the newest record when @due_at was chosen
+ * @shown_at: when the caller's idle() was called last, in ms
  * @current: queue of the event that was delivered last, or NULL
  * @taken: bytes of that event in its queue
  * @ended: next() has returned 0
@@ -147,6 +154,11 @@ struct kt_import {
 	size_t nr_heap;
 	size_t heap_room;
 	uint64_t held;
+	bool resumes;
+	bool prompt;
+	uint64_t due_at;
+	uint64_t due_ts;
+	uint64_t shown_at;
 	struct kt_fifo *current;
 	size_t taken;
 	bool ended;

@@ -404,7 +404,11 @@ int ktape_sink_flush(struct ktape_sink *sink)
 {
 	struct kt_sink *s = &sink->s;
 
-	return s->codec->own_files ? s->error : flush_buffer(s);
+	if (!s->codec->own_files)
+		return flush_buffer(s);
+	if (!s->error && s->codec->flush)
+		s->error = s->codec->flush(s);
+	return s->error;
 }
 
 int ktape_sink_finish(struct ktape_sink *sink)

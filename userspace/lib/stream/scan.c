@@ -167,6 +167,7 @@ int kt_scan_more(struct kt_scan *s, uint64_t n)
 	uint8_t *to = s->buf + s->len;
 	size_t room = s->cap - s->len;
 	ssize_t got;
+	int waited;
 
 	if (err)
 		return err;
@@ -176,8 +177,8 @@ int kt_scan_more(struct kt_scan *s, uint64_t n)
 			return 0;
 	} else if (s->seekable)
 		got = kt_pread_all(s->fd, to, room, s->offset + s->len);
-	else if (s->wait && !s->wait(s->wait_arg))
-		got = 0;
+	else if (s->wait && (waited = s->wait(s->wait_arg)) <= 0)
+		got = waited;
 	else
 		got = kt_read_some(s->fd, to, room);
 	if (got < 0)

@@ -49,7 +49,8 @@ static inline int kt_budget_take(struct kt_budget *budget, uint64_t bytes)
  *	unpacked bytes
  * @z_memory: bytes of @budget that @z uses
  * @probed: the first bytes were checked for compression
- * @wait: called before a read that could block, or NULL; returns 0 to end the input
+ * @wait: called before a read that could block, or NULL; returns 1, 0 to end the input,
+ *	or negative errno, which the function that reads returns
  * @wait_arg: argument of @wait
  * @seekable: the input is a plain file, read with pread(2) so that several readers
  *	can share the descriptor

@@ -479,6 +479,25 @@ static int end_stream(struct kt_sink *s, struct stream *st, unsigned int kind,
 	return err ? err : write_packet(s, st, kt_max(st->ts, st->lost_to));
 }
 
+/*
+ * End the packets that have records, so that a reader of the growing trace gets them.
+ * The names stand before the events that refer to them.
+ */
+static int native_flush(struct kt_sink *s)
+{
+	struct native *n = s->state;
+	int err = 0;
+
+	for (unsigned int kind = KINDS; kind-- && !err;) {
+		for (size_t cpu = 0; cpu < n->nr[kind] && !err; cpu++) {
+			struct stream *st = &n->streams[kind][cpu];
+
+			err = write_packet(s, st, st->ts);
+		}
+	}
+	return err;
+}
+
 static int native_end(struct kt_sink *s)
 {
 	struct native *n = s->state;
@@ -527,6 +546,7 @@ const struct kt_codec_out kt_native_out = {
 	.event = native_event,
 	.notice = native_notice,
 	.end = native_end,
+	.flush = native_flush,
 	.is_staged = native_is_staged,
 	.close = native_close,
 };

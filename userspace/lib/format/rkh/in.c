@@ -384,6 +384,7 @@ static int rkh_open(struct kt_import *s)
 	const char *bad = kt_rkh_options(&t->config, &s->options);
 	int64_t there;
 
+	s->resumes = true;
 	if (bad) {
 		kt_import_fail(s, 0, "option %s: invalid value (see `ktape convert --list`)", bad);
 		return -EINVAL;

@@ -621,6 +621,7 @@ static int tband_open(struct kt_import *s)
 		err = find_form(s);
 	if (err)
 		return err;
+	s->resumes = !t->hex;
 	t->bare = mode == 1;
 	t->check = check == 2;
 	t->line.on = t->check;
