@@ -15,7 +15,7 @@ static void put_name(struct html *h, int32_t tid, int64_t begin, uint32_t name)
 
 	html_signed(h, b, tid);
 	html_number(h, b, h->events - h->called_event);
-	html_signed(h, b, begin - h->called_time);
+	html_signed(h, b, html_since(h->called_time, begin));
 	html_number(h, b, name);
 	h->called_event = h->events;
 	h->called_time = begin;

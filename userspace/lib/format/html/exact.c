@@ -134,7 +134,7 @@ void html_exact_span(struct html *h, const struct html_span *s)
 {
 	size_t most = h->level.most / SPANS_SHARE;
 
-	if (html_exact_has(h, s->begin, s->begin + (int64_t)s->dur) &&
+	if (html_exact_has(h, s->begin, html_until(s->begin, s->dur)) &&
 	    ++h->exact.spans > most)
 		fail(h, "spans", most, "spans");
 }

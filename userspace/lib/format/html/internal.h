@@ -475,13 +475,27 @@ static inline int64_t html_time(const struct html *h, uint64_t ts)
 }
 
 /*
+ * Return a difference or an end of times.  Those of a damaged trace may be any numbers:
+ * what does not fit wraps around, as in html_time().
+ */
+static inline int64_t html_since(int64_t from, int64_t to)
+{
+	return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
+static inline int64_t html_until(int64_t begin, uint64_t lasts)
+{
+	return (int64_t)((uint64_t)begin + lasts);
+}
+
+/*
  * Return CLOCK_MONOTONIC at time 0 of the page.  All moments of the page are added to it,
  * so the page has no other: the conversion from ticks may be 1 ns off.
  */
 static inline int64_t html_mono_origin(const struct html *h)
 {
-	return h->origin - ktape_epoch_ns(h->s->info, 0) +
-	       ktape_mono_ns(h->s->info, 0);
+	return html_until(html_since(ktape_epoch_ns(h->s->info, 0), h->origin),
+			  (uint64_t)ktape_mono_ns(h->s->info, 0));
 }
 
 /* Return the nanoseconds from @from to @to, 0 if @to is earlier. */

@@ -53,7 +53,7 @@ static bool is_small(const struct html *h, const struct html_span *s)
 
 	return s->longest < v->short_ns && s->dur < v->short_ns * GAP &&
 	       !(1U << s->kind & OWN_LANES) &&
-	       !html_exact_has(h, s->begin, s->begin + (int64_t)s->dur);
+	       !html_exact_has(h, s->begin, html_until(s->begin, s->dur));
 }
 
 /*
@@ -64,11 +64,11 @@ static bool merge_span(const struct html *h, struct html_span *into,
 		       const struct html_span *s)
 {
 	const uint64_t most = h->level.short_ns * GAP;
-	int64_t end = into->begin + (int64_t)into->dur;
+	int64_t end = html_until(into->begin, into->dur);
 
 	if (!is_small(h, into) || !is_small(h, s) || s->begin < end ||
 	    html_lasts(into->begin, s->begin) + s->dur >= most ||
-	    html_exact_has(h, into->begin, s->begin + (int64_t)s->dur))
+	    html_exact_has(h, into->begin, html_until(s->begin, s->dur)))
 		return false;
 	into->dur = html_lasts(into->begin, s->begin) + s->dur;
 	into->busy += s->busy;
@@ -163,7 +163,7 @@ void html_span(struct html *h, const struct html_span *span)
 		return;
 	if (place_span(h, &s))
 		return;
-	if (html_exact_has(h, s.begin, s.begin + (int64_t)s.dur)) {
+	if (html_exact_has(h, s.begin, html_until(s.begin, s.dur))) {
 		html_exact_full(h);
 		return;
 	}
@@ -226,7 +226,7 @@ static void put_columns(struct html *h, struct html_bytes *to,
 	html_signed(h, &to[3], s->cpu == UINT32_MAX ? -1 : (int64_t)s->cpu);
 	html_signed(h, &to[4], s->tid);
 	html_number(h, &to[5], s->name);
-	html_signed(h, &to[6], s->begin - before);
+	html_signed(h, &to[6], html_since(before, s->begin));
 	html_number(h, &to[7], s->dur);
 	html_signed(h, &to[8], s->a);
 	html_signed(h, &to[9], s->b);

@@ -104,7 +104,7 @@ static void put_value(struct html *h, uint32_t name, int32_t tid, int64_t now,
 	}
 	html_number(h, &h->values, name);
 	html_signed(h, &h->values, tid);
-	html_signed(h, &h->values, now - h->value_time);
+	html_signed(h, &h->values, html_since(h->value_time, now));
 	html_signed(h, &h->values, value);
 	h->value_time = now;
 	h->all_values++;

@@ -148,7 +148,7 @@ static void keep_event(struct html *h, const struct kt_line *l, int64_t now)
 		return;
 	p = kt_json_fields(kt_put_char(p, '{'), l);
 	html_took(&h->fields, kt_put_str(p, "}\n"));
-	html_signed(h, &h->columns[0], now - h->time);
+	html_signed(h, &h->columns[0], html_since(h->time, now));
 	html_number(h, &h->columns[1], e->opcode);
 	html_number(h, &h->columns[2], e->cpu);
 	html_signed(h, &h->columns[3], e->tid);

@@ -342,6 +342,41 @@ static void full_page(void)
 	ktape_registry_free(registry);
 }
 
+/* Times of a damaged trace, whose differences are no times: UBSan says if one overflows. */
+static void wild_times(void)
+{
+	static const uint64_t times[] = { 1000, INT64_MAX, 3ULL << 62, 5, UINT64_MAX - 100,
+					  1ULL << 62 };
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .path = path,
+					  .info = &scene_info };
+	struct ktape_sink *sink;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		const struct ktape_notice lost = {
+			.kind = KTAPE_NOTICE_LOST,
+			.stream = true,
+			.count = 1,
+			.from = times[i],
+			.to = times[ARRAY_SIZE(times) - 1 - i],
+		};
+
+		check_equal(add_loss(sink, times[i]), 0);
+		check_equal(ktape_sink_notice(sink, &lost), 0);
+	}
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 /* When nothing more can be merged, further spans do not begin to merge all again. */
 static void full_page_is_left(void)
 {
@@ -532,6 +567,7 @@ static const struct tap_test tests[] = {
 	{ "a page that is full of spans that cannot be merged", full_page },
 	{ "a full page does not merge all for each further span",
 	  full_page_is_left },
+	{ "times of which the page cannot tell the difference", wild_times },
 	{ "hits that a probe missed", missed_hits },
 	{ "a range has the times that the page shows", exact_as_shown },
 	{ "a full page has the place of each loss, and counts what it leaves out",
