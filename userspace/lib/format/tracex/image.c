@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The bytes of a trace buffer, to be read at any offset, because the oldest event is in its
- * middle.  A regular file is read with pread(); a pipe, Intel HEX and S-records are read
- * into memory first.
+ * middle.  A regular file is read with pread(); a pipe is read into memory first, Intel HEX
+ * and S-records into one with gaps (memory.c).
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,15 +70,11 @@ static int read_pipe(struct kt_image *image, struct kt_import *s)
 /**
  * struct records - Intel HEX or S-records that are being read
  * @image: the bytes so far
- * @first: address of the first byte of @image
- * @begun: @first is valid
  * @upper: upper part of addresses, from an extended address record
  * @ended: an end record came
  */
 struct records {
 	struct kt_image *image;
-	uint64_t first;
-	bool begun;
 	uint32_t upper;
 	bool ended;
 };
@@ -107,42 +103,27 @@ static int hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
 }
 
 /*
- * Make room before the image, because records can come in any order.  Double the image, so
- * that records in descending order do not move it each time.
+ * Put the bytes of a record.  The first record says how words are aligned; if one comes
+ * before it, its address does.
  */
-static int put_before(struct records *r, struct kt_import *s, uint64_t address)
-{
-	struct kt_image *image = r->image;
-	uint64_t more = kt_min(image->size, KT_IMAGE_MAX - image->size);
-	uint64_t len = r->first - address;
-	int err;
-
-	if (more > len)
-		len = kt_min(more, r->first);
-	len = r->first - ((r->first - len) & ~3ULL);
-	err = grow_image(image, s, image->size + len);
-	if (err)
-		return err;
-	memmove(image->data + len, image->data, image->size);
-	memset(image->data, 0, len);
-	image->size += len;
-	r->first -= len;
-	return 0;
-}
-
 static int put_record(struct records *r, struct kt_import *s, uint64_t address,
 		      const uint8_t *data, size_t len)
 {
-	if (!r->begun)
-		r->first = address;
-	r->begun = true;
-	if (address < r->first) {
-		int err = put_before(r, s, address);
+	struct kt_image *image = r->image;
+	uint64_t before = image->memory.first;
+	bool begun = image->memory.end;
+	int err = kt_memory_put(&image->memory, address, data, len);
 
-		if (err)
-			return err;
-	}
-	return put_bytes(r->image, s, address - r->first, data, len);
+	if (err)
+		return err;
+	if (!begun)
+		image->first = image->memory.first;
+	else if (image->memory.first < before)
+		image->first = image->memory.first & ~3ULL;
+	image->size = image->memory.end - image->first;
+	if (image->size <= KT_IMAGE_MAX)
+		return 0;
+	return kt_import_fail(s, s->in->offset, TOO_MUCH, KT_IMAGE_MAX >> 20);
 }
 
 static const char *check_hex(const uint8_t *b, int len)
@@ -272,21 +253,6 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 	return err;
 }
 
-/* Find the TXTB header, because a dump of memory may begin before the trace buffer. */
-static void find_header(struct kt_image *image)
-{
-	for (uint64_t i = 0; i + KT_TRACEX_HEADER <= image->size; i += 4) {
-		const uint8_t *p = image->data + i;
-
-		if (kt_get32(p) != KT_TRACEX_MAGIC &&
-		    __builtin_bswap32(kt_get32(p)) != KT_TRACEX_MAGIC)
-			continue;
-		image->begin = i;
-		image->size -= i;
-		return;
-	}
-}
-
 /* ---- for in.c ------------------------------------------------------------------ */
 
 /* Return the form of an input by its first bytes. */
@@ -308,6 +274,80 @@ enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len)
 	    data[1] <= '9' && hex_to_bytes(bytes, data + 2, 8) == 4)
 		return KT_IMAGE_SREC;
 	return KT_IMAGE_UNKNOWN;
+}
+
+/* Read the window from @at on.  Return: its bytes, or negative errno. */
+static int64_t fill_window(struct kt_image *image, uint64_t at)
+{
+	uint64_t n = kt_min(KT_IMAGE_WINDOW, image->size - at);
+
+	if (image->fd >= 0)
+		return kt_pread_all(image->fd, image->window, KT_IMAGE_WINDOW,
+				    image->base + at);
+	kt_memory_get(&image->memory, image->first + image->begin + at,
+		      image->window, (size_t)n);
+	return (int64_t)n;
+}
+
+/**
+ * kt_image_read() - return bytes of the trace buffer
+ * @image: the trace buffer
+ * @at: offset of the first byte
+ * @len: number of bytes, up to KT_IMAGE_WINDOW
+ * @data: set to the bytes, valid until the next call
+ *
+ * Return: number of bytes, less than @len at the end; or negative errno.
+ */
+int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
+		      const uint8_t **data)
+{
+	int64_t n;
+
+	if (at >= image->size)
+		return 0;
+	len = (size_t)kt_min(len, image->size - at);
+	if (image->data) {
+		*data = image->data + image->begin + at;
+		return (int64_t)len;
+	}
+	if (at < image->at || at + len > image->at + image->there) {
+		n = fill_window(image, at);
+		if (n < 0)
+			return n;
+		image->at = at;
+		image->there = (size_t)n;
+		len = (size_t)kt_min(len, image->there);
+	}
+	*data = image->window + (at - image->at);
+	return (int64_t)len;
+}
+
+/* Return the offset behind a word, and behind the gap that follows it. */
+static uint64_t next_word(const struct kt_image *image, uint64_t at)
+{
+	uint64_t address = image->first + at + 4, next = address;
+
+	if (!image->data && address % KT_MEMORY_PAGE < 4)
+		next = kt_memory_next(&image->memory, address);
+	return at + 4 + ((next - address) & ~3ULL);
+}
+
+/* Find the TXTB header, because a dump of memory may begin before the trace buffer. */
+static void find_header(struct kt_image *image)
+{
+	const uint8_t *p;
+
+	for (uint64_t i = 0; i + KT_TRACEX_HEADER <= image->size;
+	     i = next_word(image, i)) {
+		kt_image_read(image, i, 4, &p);
+		if (kt_get32(p) != KT_TRACEX_MAGIC &&
+		    __builtin_bswap32(kt_get32(p)) != KT_TRACEX_MAGIC)
+			continue;
+		image->begin = i;
+		image->size -= i;
+		image->there = 0;
+		return;
+	}
 }
 
 /**
@@ -346,43 +386,10 @@ int kt_image_open(struct kt_image *image, struct kt_import *s)
 	return err;
 }
 
-/**
- * kt_image_read() - return bytes of the trace buffer
- * @image: the trace buffer
- * @at: offset of the first byte
- * @len: number of bytes, up to KT_IMAGE_WINDOW
- * @data: set to the bytes, valid until the next call
- *
- * Return: number of bytes, less than @len at the end; or negative errno.
- */
-int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
-		      const uint8_t **data)
-{
-	int64_t n;
-
-	if (at >= image->size)
-		return 0;
-	len = (size_t)kt_min(len, image->size - at);
-	if (image->fd < 0) {
-		*data = image->data + image->begin + at;
-		return (int64_t)len;
-	}
-	if (at < image->at || at + len > image->at + image->there) {
-		n = kt_pread_all(image->fd, image->window, KT_IMAGE_WINDOW,
-				 image->base + at);
-		if (n < 0)
-			return n;
-		image->at = at;
-		image->there = (size_t)n;
-		len = (size_t)kt_min(len, image->there);
-	}
-	*data = image->window + (at - image->at);
-	return (int64_t)len;
-}
-
 /* Free what the image holds. */
 void kt_image_close(struct kt_image *image)
 {
 	free(image->data);
 	image->data = NULL;
+	kt_memory_free(&image->memory);
 }

@@ -11,6 +11,7 @@
  * user.c	fields of events that are kept as user events
  * in.c		reading; it draws the format
  * image.c	reading: the bytes of a trace buffer, also from Intel HEX and S-records
+ * memory.c	reading: memory with gaps, which such records describe
  * custom.c	reading: names of users' events from a .trxc file
  * out.c	writing
  */
@@ -18,6 +19,7 @@
 #define _KT_TRACEX_INTERNAL_H
 
 #include "format/import.h"
+#include "memory.h"
 #include "tracex.h"
 
 /* events.c, events_ux.c */
@@ -50,13 +52,15 @@ enum kt_image_form {
 
 /**
  * struct kt_image - the bytes of a trace buffer
- * @fd: file that holds them; -1 = they are in @data
+ * @fd: file that holds them; -1 = they are in @data, or in @memory
  * @base: offset of the first byte in the file
  * @data: the bytes
  * @cap: bytes allocated for @data
+ * @memory: the bytes of records
+ * @first: address of the first byte that counts in @memory
  * @size: number of bytes
- * @begin: bytes of @data before the trace buffer
- * @window: part of the file that was read last
+ * @begin: bytes of @data or @memory before the trace buffer
+ * @window: part of the file or of @memory that was read last
  * @at: offset of @window from @base
  * @there: bytes in @window
  */
@@ -65,6 +69,8 @@ struct kt_image {
 	uint64_t base;
 	uint8_t *data;
 	size_t cap;
+	struct kt_memory memory;
+	uint64_t first;
 	uint64_t size;
 	uint64_t begin;
 	uint8_t window[KT_IMAGE_WINDOW];

@@ -4,6 +4,7 @@
  * made from the layout of its buffer; traces with the output of the original
  * engine are read if ../shared/golden has them.
  */
+#include <sys/resource.h>
 #include <time.h>
 
 #include <ktape/formats.h>
@@ -300,6 +301,35 @@ static char *put_srec(char *p, uint32_t address)
 	return p + sprintf(p, "%02X\n", ~sum & 0xff);
 }
 
+/* Return the most memory that this process has had resident, in KiB. */
+static long most_memory(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+/* Records of few bytes that are far from each other, up and down, hold few pages. */
+static void far_apart(void)
+{
+	struct ktape_trace_options how = { .format = "tracex" };
+	long before = most_memory(), grown;
+	char path[CODEC_PATH], text[4096], *p = text;
+	struct ktape_error error;
+	struct ktape_trace *t;
+	int fd;
+
+	for (uint32_t i = 0; i < 16; i++)
+		p = put_srec(p, 0x20000000 + ((i & 1 ? i : 16 - i) << 23));
+	fd = codec_file(path, text, (size_t)(p - text));
+	check_equal(ktape_trace_open(path, &how, &t, &error), -EBADMSG);
+	check(strstr(error.text, "no TXTB"), "%s", error.text);
+	close(fd);
+	grown = most_memory() - before;
+	check(grown < 8 << 10, "%ld KiB for %zd bytes", grown, p - text);
+}
+
 /*
  * A large gap, then records at descending addresses: memory must not be moved
  * for each of them. That once took minutes, so CPU time is a reliable
@@ -529,6 +559,8 @@ static const struct tap_test tests[] = {
 	{ "round trip", round_trip },
 	{ "exported and read back", exported },
 	{ "Intel HEX and S-records", records },
+	/* Before a test that may need more: the most that was resident never falls. */
+	{ "records far apart take little memory", far_apart },
 	{ "records at descending, distant addresses", downwards },
 	{ "names of user events", custom },
 	{ "priority inversions", inversions },
