@@ -17,8 +17,8 @@ device such as /dev/ktape, whose events come as they are recorded, until stop() 
 called or a signal arrives.  Events and losses are copies: they stay valid.
 
 Errors of the system and of the input are raised as ktape.Error, an OSError: errno and
-a sentence that says what is wrong.  A Trace may be used by one thread at a time, except
-for stop().  The environment variable KTAPE_LIBRARY names another libktape.so.1.
+a sentence that says what is wrong.  Threads may share a Trace: each event goes to one of
+them, and close() waits until none is in the library.  The environment variable KTAPE_LIBRARY names another libktape.so.1.
 """
 import ctypes
 import errno
@@ -158,6 +158,14 @@ def _check(result, path, text=b""):
     return result
 
 
+def _text(value):
+    """Return a name for the library, which would take one with a NUL for a shorter one."""
+    value = value if value is None else os.fsencode(value)
+    if value and b"\0" in value:
+        raise ValueError("embedded null byte")
+    return value
+
+
 # ---- traces -----------------------------------------------------------------------
 
 class Trace:
@@ -167,16 +175,19 @@ class Trace:
 
     def __init__(self, path, format=None, options=None):
         self.path = os.fspath(path)
+        path, format, options = map(_text, (path, format, options))
+        self._reading = threading.RLock()	# of the thread that is in the library
+        self._inside = False		# it is, so the trace must not be closed
+        self._using = threading.RLock()	# of what close() sets, for moments
         self.problems = []	# what is damaged or was assumed, as sentences
         self._notices, self._listener, self._trace = [], None, c_void_p()
         self._stop, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)[::-1]
         self._on_notice = _ON_NOTICE(self._take_notice)	# as long as the trace
         how = _Options(notice=self._on_notice, wake=self._wake,
-                       format=format and format.encode(),
-                       format_options=options and options.encode())
+                       format=format, format_options=options)
         error = _Error()
         try:
-            _check(_lib.ktape_trace_open(os.fsencode(path), byref(how),
+            _check(_lib.ktape_trace_open(path, byref(how),
                                          byref(self._trace), byref(error)),
                    self.path, error.text)
             self._info = _lib.ktape_trace_info(self._trace)
@@ -212,7 +223,8 @@ class Trace:
         return self._live
 
     def _ns(self, ticks):
-        return _lib.ktape_epoch_ns(self._open_info(), ticks)
+        with self._using:
+            return _lib.ktape_epoch_ns(self._open_info(), ticks)
 
     def _open_info(self):
         if not self._trace:
@@ -221,6 +233,15 @@ class Trace:
 
     def _next(self, event):
         self._open_info()
+        if self._inside:
+            raise ValueError("the trace is being read")	# a signal's handler
+        self._inside = True
+        try:
+            return self._wait_next(event)
+        finally:
+            self._inside = False
+
+    def _wait_next(self, event):
         if not self._live or threading.current_thread() is not threading.main_thread():
             return _lib.ktape_trace_next(self._trace, byref(event))
         # A signal must end the wait in the library, so that Python can handle it.
@@ -236,25 +257,48 @@ class Trace:
         while _check(self._next(event), self.path):
             yield event
 
-    def __iter__(self):
-        for event in self._raw():
+    def _read_line(self):
+        """Return the next event as JSON, or None at the end."""
+        event = c_void_p()
+        with self._reading:
+            if not _check(self._next(event), self.path):
+                return None
             bound = _lib.ktape_format_bound(event)
             if bound > len(self._line):
                 self._line = ctypes.create_string_buffer(bound)
             length = _lib.ktape_format_json(self._open_info(), self._names, event,
                                             self._line)
-            line = json.loads(ctypes.string_at(self._line, length).decode())
+            return ctypes.string_at(self._line, length).decode()
+
+    def __iter__(self):
+        while text := self._read_line():
+            line = json.loads(text)
             yield Event(line["ts"], line["cpu"], line["ring"], line["tid"], line["comm"],
                         line["event"], line["fields"])
 
     def stop(self):
         """End the iteration of a live trace at its next pause; from any thread."""
-        try:
-            os.write(self._stop, b"\\0")
-        except BlockingIOError:
-            pass		# it was already told to end
+        with self._using:
+            try:
+                if self._stop >= 0:
+                    os.write(self._stop, b"\\0")
+            except BlockingIOError:
+                pass		# it was already told to end
 
     def close(self):
+        """Close the trace; another thread that waits for an event of it ends first."""
+        if not self._reading.acquire(blocking=False):
+            self.stop()
+            self._reading.acquire()
+        try:
+            if self._inside:
+                raise ValueError("the trace is being read")
+            with self._using:
+                self._release()
+        finally:
+            self._reading.release()
+
+    def _release(self):
         if self._trace:
             _lib.ktape_trace_close(self._trace)
             self._trace = c_void_p()

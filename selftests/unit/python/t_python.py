@@ -173,6 +173,81 @@ def errors_say_what_is_wrong():
 
 
 @test
+def a_name_with_a_nul_is_refused():
+    """The library would read the trace whose name ends there."""
+    for arguments in (("folder\0x",), (b"folder\0",), ("folder", "native\0x"),
+                      ("folder", "rkh", "id-width=2\0")):
+        for call in ktape.Trace, ktape.stats:
+            same(str(raises(ValueError, call, *arguments)), "embedded null byte")
+
+
+@test
+def threads_share_a_trace():
+    """Each event goes to one of them, whole."""
+    want = sorted(map(str, expected("session")))
+    for _ in range(3):
+        got, errors = [], []
+        with ktape.Trace("session") as trace:
+            def read(shared=trace, to=got, wrong=errors):
+                try:
+                    to.extend(str(tuple(event)) for event in shared)
+                except Exception as error:	# pylint: disable=broad-except
+                    wrong.append(error)
+
+            threads = [threading.Thread(target=read) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        same(errors, [])
+        same(sorted(got), want)
+
+
+@test
+def close_waits_for_a_thread_that_reads():
+    def consume(trace):
+        came, ended = threading.Event(), []
+
+        def read():
+            try:
+                for _ in trace:
+                    came.set()
+                ended.append("end")
+            except ValueError as error:
+                ended.append(str(error))
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        came.wait(60)
+        trace.close()
+        thread.join(60)
+        return ended
+    if live(consume) not in (["end"], ["the trace is closed"]):
+        raise AssertionError("the thread did not end")
+
+
+@test
+def a_handler_cannot_close_what_is_being_read():
+    """A signal can arrive while the library calls back."""
+    refused = []
+    take = ktape.Trace._take_notice
+
+    def close_in_it(trace, *arguments):
+        refused.append(str(raises(ValueError, trace.close)))
+        take(trace, *arguments)
+
+    ktape.Trace._take_notice = close_in_it
+    try:
+        with ktape.Trace("folder") as trace:
+            events = list(trace)
+            losses = len(trace.losses)
+    finally:
+        ktape.Trace._take_notice = take
+    same((len(events), losses), (len(list(expected("folder"))), 2))
+    same(refused, ["the trace is being read"] * 2)
+
+
+@test
 def a_closed_trace_cannot_be_read():
     trace = ktape.Trace("folder")
     iterator = iter(trace)
