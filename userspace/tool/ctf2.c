@@ -40,7 +40,7 @@ int ctf_version(const struct kt_command *command, const char *text, bool *two)
 /* Write the new metadata under a temporary name, then put them in place. */
 static int replace(int folder, const char *json, size_t size)
 {
-	int fd = openat(folder, TEMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	int fd = openat(folder, TEMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			MODE_FILE);
 	int err = fd < 0 ? -errno : kt_write_all(fd, json, size);
 

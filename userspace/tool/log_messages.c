@@ -36,7 +36,8 @@ static void print_to_syslog(bool failed, const char *format, va_list args)
 
 /**
  * redirect_messages() - redirect messages
- * @logfile: file to append them to; NULL: the system log
+ * @logfile: file to append them to, but no symbolic link: root may write it into a folder
+ *	that another user may change; NULL: the system log
  *
  * Return: 0 or the exit code.
  */
@@ -49,7 +50,9 @@ int redirect_messages(const char *logfile)
 		set_message_printer(print_to_syslog);
 		return 0;
 	}
-	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+				 O_NOCTTY,
+		  0666);
 	log_stream = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!log_stream)
 		return fail("%s: %s", logfile, strerror(errno));

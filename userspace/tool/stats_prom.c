@@ -327,7 +327,7 @@ static void put_metrics(FILE *f, const struct prom *p)
 int prom_write(struct prom *p)
 {
 	struct kt_stage stage = KT_STAGE_NONE;
-	int fd = kt_stage_file(&stage, p->path, MODE_FILE), err = 0;
+	int fd = kt_stage_private(&stage, p->path, MODE_FILE), err = 0;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
 	p->writes++;

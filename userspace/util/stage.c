@@ -152,6 +152,41 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 }
 
 /**
+ * kt_stage_private() - Open a file under a temporary name, and follow no link
+ * @s: as of kt_stage_file()
+ * @path: final path.  Pipes, devices, mount points and files in folders that may not be
+ *	written are written in place, all others are replaced
+ * @mode: permissions of a new file
+ *
+ * For a file that is written again and again, maybe by root, in a folder that another
+ * user may change: whoever exchanges the file for a link must not choose what is
+ * overwritten.
+ *
+ * Return: descriptor, -ELOOP if @path is a symbolic link, or another negative errno.
+ */
+int kt_stage_private(struct kt_stage *s, const char *path, unsigned int mode)
+{
+	struct stat st;
+	bool there = !lstat(path, &st);
+	bool in_place = there && (!S_ISREG(st.st_mode) || is_mount(path));
+	int fd = -EACCES;
+
+	*s = (struct kt_stage)KT_STAGE_NONE;
+	if (there && S_ISLNK(st.st_mode))
+		return -ELOOP;
+	/* rename(2) replaces a link that comes after this check, and does not follow it. */
+	if (!in_place && !ends_in_slash(path)) {
+		s->replaces = there;
+		fd = open_beside(s, path, there ? &st : NULL, mode);
+	}
+	if (!there || (fd != -EACCES && fd != -EPERM && fd != -EROFS))
+		return fd;
+	fd = open(path,
+		  O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+/**
  * kt_stage_folder() - Make a temporary folder inside a folder
  * @s: filled; write to @s->inner; end with kt_stage_commit(), kt_stage_keep() or
  *	kt_stage_drop()

@@ -29,6 +29,7 @@ struct kt_stage {
 
 int kt_stage_direct(const char *path, unsigned int mode);
 int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode);
+int kt_stage_private(struct kt_stage *s, const char *path, unsigned int mode);
 int kt_stage_folder(struct kt_stage *s, int folder,
 		    bool (*is_ours)(const char *name));
 int kt_stage_commit(struct kt_stage *s);

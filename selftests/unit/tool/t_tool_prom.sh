@@ -78,7 +78,7 @@ like_json()
 }
 
 echo "TAP version 13"
-echo "1..7"
+echo "1..10"
 like_json scene
 result $? "metrics of a trace have the values of its statistics"
 like_json lossy && grep -q '^ktape_gaps_total{cpu="[0-9]*"} [1-9]' values
@@ -118,6 +118,22 @@ run 0 stats --prom m.prom scene && cp m.prom earlier && mkdir sub && chmod 500 s
 run 1 stats --prom none/m.prom scene && says "none/m.prom" &&
 	[ -z "$(find . -name '.ktape-*')" ] && cmp -s m.prom earlier
 result $? "a file that cannot be written: an error, and nothing is left"
+
+# Another user of the folder may exchange the file: nothing behind a link changes.
+echo precious >precious
+rm -f m.prom
+ln -s precious m.prom
+run 1 stats --prom m.prom scene && says "m.prom: Too many levels" && [ -L m.prom ] &&
+	[ "$(cat precious)" = precious ]
+result $? "a symbolic link to a file: what it leads to stays as it is"
+rm -f m.prom
+ln precious m.prom
+run 0 stats --prom m.prom scene && grep -q ^ktape_ m.prom && [ "$(cat precious)" = precious ]
+result $? "a second name of a file: only this one is replaced"
+rm -f m.prom
+ln -s nowhere m.prom
+run 1 stats --prom m.prom scene && [ ! -e nowhere ] && [ -z "$(find . -name '.ktape-*')" ]
+result $? "a link to nothing: no file is made"
 
 run 2 stats --prom m.prom --json scene && run 2 stats --every 1s scene &&
 	run 2 stats --session 1 scene && run 2 stats --prom m.prom --rtos scene &&
