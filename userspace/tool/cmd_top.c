@@ -64,6 +64,7 @@ static const struct kt_option options[] = {
  * @title: what is read, for users
  * @child: process that follows a file
  * @follows: there is one
+ * @unwritten: errno of an interval that could not be printed, or 0
  */
 struct top {
 	struct top_options o;
@@ -72,12 +73,13 @@ struct top {
 	const char *title;
 	pid_t child;
 	bool follows;
+	int unwritten;
 };
 
 /* Print an interval.  Return: 0, or -ECANCELED when no more are wanted. */
 static int print_view(void *arg, struct top_view *v)
 {
-	const struct top *t = arg;
+	struct top *t = arg;
 	bool last = v->number >= t->o.count;
 
 	if (t->o.json)
@@ -86,8 +88,10 @@ static int print_view(void *arg, struct top_view *v)
 		top_print_line(stdout, v, &t->order,
 			       t->o.threads == NOT_GIVEN ? 0 : t->o.threads);
 	top_view_free(v);
-	if (fflush(stdout))
-		return -errno;
+	if (fflush(stdout)) {
+		t->unwritten = errno;
+		return -ECANCELED;
+	}
 	return last ? -ECANCELED : 0;
 }
 
@@ -110,7 +114,9 @@ static int print_lines(struct top *t)
 		top_print_head(stdout);
 	ret = top_feed_read(feed);
 	top_feed_close(feed);
-	if (ret && ret != -ECANCELED && ret != -EPIPE)
+	if (t->unwritten)
+		return fail("standard output: %s", strerror(t->unwritten));
+	if (ret && ret != -ECANCELED)
 		return fail("cannot read the trace: %s", strerror(-ret));
 	return finish_stdout();
 }

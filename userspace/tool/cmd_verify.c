@@ -462,7 +462,7 @@ static int verify_all(struct run *r, const char *path)
 		fail("%s: cannot read the trace: %s", path, strerror(-ret));
 		ret = EXIT_USAGE;
 	}
-	return finish_stdout() ? EXIT_USAGE : ret;
+	return finish_stdout() ? EXIT_FAILED : ret;
 }
 
 static int cmd_verify(int argc, char **argv)
