@@ -116,7 +116,11 @@ static int run_server(struct serve *s, bool open)
 	struct serve_http *http;
 	struct pollfd p = { .events = POLLIN };
 	char url[128], opened[BROWSER_PATH] = "";
+	const char *missing = serve_mhd_load();
 	int err;
+
+	if (missing)
+		return fail("libmicrohttpd cannot be loaded: %s", missing);
 
 	p.fd = signals_pipe();
 	if (p.fd < 0)

@@ -4,6 +4,8 @@
  *
  *	cmd_serve.c	command line, begin and end
  *	serve_http.c	requests: who may ask, and what answers
+ *	serve_mhd.c	libmicrohttpd, loaded for them
+ *	serve_peers.c	connections: how many, and of whom
  *	serve_folder.c	files of the folder, and no others
  *	serve_child.c	conversions: the command itself, run with its output to a pipe
  *	serve_page.c	pages
@@ -20,7 +22,9 @@
 #include "tool.h"
 
 #define SERVE_TOKEN	32U	/* digits of a token */
-#define SERVE_CHILDREN	8U	/* most conversions at a time */
+#define SERVE_CHILDREN	8U	/* most conversions at a time, and as many that follow */
+#define SERVE_CONNECTIONS 64U	/* most connections at a time */
+#define SERVE_SOCKETS	96U	/* with those that are being closed */
 #define SERVE_TRACES	1000U	/* most traces of the index */
 #define SERVE_WORDS	8U
 
@@ -89,6 +93,17 @@ int serve_child_begun(struct serve_child *c);
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size);
 void serve_child_end(struct serve_child *c);
 void serve_child_end_all(void);
+
+/* serve_mhd.c */
+const char *serve_mhd_load(void);
+
+/* serve_peers.c */
+struct serve_peer;
+struct sockaddr;
+
+struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from);
+void serve_peer_show(struct serve_peer *p);
+void serve_peer_leave(struct serve_peer *p);
 
 /* serve_page.c */
 int serve_page_index(const struct serve *s, char **text, size_t *len);

@@ -50,15 +50,16 @@ struct serve_child {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct serve_child *running[SERVE_CHILDREN];	/* @lock */
+/* Those that end by themselves, and those that follow a trace: neither block the others. */
+static struct serve_child *running[2][SERVE_CHILDREN];	/* @lock */
 static bool ending;					/* @lock */
 
 static void leave_place(const struct serve_child *c)
 {
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < SERVE_CHILDREN; i++) {
-		if (running[i] == c)
-			running[i] = NULL;
+		if (running[c->events][i] == c)
+			running[c->events][i] = NULL;
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -114,11 +115,11 @@ static int take_place(struct serve_child *c,
 	/* serve_child_end_all() must see the process, or prevent it. */
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < SERVE_CHILDREN && !ending; i++) {
-		if (running[i])
+		if (running[c->events][i])
 			continue;
 		err = spawn(c, words, trace, out);
 		if (!err)
-			running[i] = c;
+			running[c->events][i] = c;
 		break;
 	}
 	pthread_mutex_unlock(&lock);
@@ -355,9 +356,12 @@ void serve_child_end_all(void)
 {
 	pthread_mutex_lock(&lock);
 	ending = true;
-	for (size_t i = 0; i < SERVE_CHILDREN; i++) {
-		if (running[i])
-			kill(-running[i]->pid, SIGKILL);
+	for (size_t i = 0; i < 2 * SERVE_CHILDREN; i++) {
+		const struct serve_child *c =
+			running[i / SERVE_CHILDREN][i % SERVE_CHILDREN];
+
+		if (c)
+			kill(-c->pid, SIGKILL);
 	}
 	pthread_mutex_unlock(&lock);
 }

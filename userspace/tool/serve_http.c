@@ -16,7 +16,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,8 +26,8 @@
 #include "util/bits.h"
 
 #include "serve.h"
+#include "serve_mhd.h"
 
-#define CONNECTIONS	64U
 #define CONNECTION_SIZE	(32U << 10)	/* bytes for a request */
 #define IDLE_S		30U
 #define PART		(64U << 10)
@@ -108,12 +107,40 @@ static const char viewer_policy[] =
 static const char converter_policy[] =
 	"sandbox allow-scripts allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/* ---- connections ------------------------------------------------------------------------ */
+
+/* A connection begins or ends; its socket is open in both cases. */
+static void take_connection(void *arg, struct MHD_Connection *c, void **peer,
+			    enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *fd, *from;
+
+	(void)arg;
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		serve_peer_leave(*peer);
+		return;
+	}
+	fd = mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	from = mhd.get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	*peer = fd && from ? serve_peer_enter(fd->connect_fd, from->client_addr) :
+			     NULL;
+}
+
+/* Note that a connection has shown the token, or that none is asked for. */
+static void show_token(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
+		c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	serve_peer_show(info ? info->socket_context : NULL);
+}
+
 /* ---- answers ---------------------------------------------------------------------------- */
 
 static void add_header(struct MHD_Response *r, const char *name,
 		       const char *value)
 {
-	MHD_add_response_header(r, name, value);
+	mhd.add_response_header(r, name, value);
 }
 
 /* Queue an answer with the headers that all have. */
@@ -131,10 +158,10 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status,
 	add_header(r, "X-Content-Type-Options", "nosniff");
 	add_header(r, "Cache-Control", "no-store");
 	add_header(r, "Referrer-Policy", "no-referrer");
-	if (!MHD_get_response_header(r, "Content-Security-Policy"))
+	if (!mhd.get_response_header(r, "Content-Security-Policy"))
 		add_header(r, "Content-Security-Policy", policy);
-	ret = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
+	ret = mhd.queue_response(c, status, r);
+	mhd.destroy_response(r);
 	return ret;
 }
 
@@ -142,7 +169,7 @@ static enum MHD_Result answer_text(struct MHD_Connection *c,
 				   unsigned int status, const char *text)
 {
 	return answer(c, status,
-		      MHD_create_response_from_buffer(strlen(text),
+		      mhd.create_response_from_buffer(strlen(text),
 						      (void *)text,
 						      MHD_RESPMEM_MUST_COPY),
 		      "text/plain");
@@ -170,7 +197,7 @@ static enum MHD_Result answer_page(struct MHD_Connection *c, int err,
 	if (err)
 		return answer_errno(c, err);
 	return answer(c, MHD_HTTP_OK,
-		      MHD_create_response_from_buffer(len, text,
+		      mhd.create_response_from_buffer(len, text,
 						      MHD_RESPMEM_MUST_FREE),
 		      "text/html");
 }
@@ -187,7 +214,7 @@ static ssize_t read_nothing(void *arg, uint64_t at, char *to, size_t size)
 
 static void set_idle(struct MHD_Connection *c, unsigned int seconds)
 {
-	MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+	mhd.set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
 /*
@@ -235,7 +262,7 @@ static void add_file_name(struct MHD_Response *r, const char *name,
 /* Return the socket of a connection, or -1. */
 static int client_of(struct MHD_Connection *c)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
 		c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	return info ? info->connect_fd : -1;
@@ -265,7 +292,7 @@ static int make_answer(const struct request *q, const struct conversion *v,
 	int err;
 
 	if (q->only_headers) {
-		*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART,
+		*r = mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, PART,
 						       read_nothing, NULL, NULL);
 		return 0;
 	}
@@ -280,7 +307,7 @@ static int make_answer(const struct request *q, const struct conversion *v,
 		free(a);
 		return err;
 	}
-	*r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
+	*r = mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
 					       a, end_answer);
 	if (!*r)
 		end_answer(a);
@@ -319,7 +346,7 @@ static struct MHD_Response *response_of(int fd)
 	struct stat st;
 
 	if (!fstat(fd, &st))
-		r = MHD_create_response_from_fd64((uint64_t)st.st_size, fd);
+		r = mhd.create_response_from_fd64((uint64_t)st.st_size, fd);
 	if (!r)
 		close(fd);
 	return r;
@@ -412,7 +439,7 @@ static enum MHD_Result get(const struct request *q, const char *path)
 
 	if (file)
 		return answer(q->c, MHD_HTTP_OK,
-			      MHD_create_response_from_buffer(
+			      mhd.create_response_from_buffer(
 				      strlen(file), (void *)file,
 				      MHD_RESPMEM_PERSISTENT),
 			      type);
@@ -482,14 +509,14 @@ static const char *skip_token(const struct serve *s, const char *path)
 
 static const char *value_of(struct MHD_Connection *c, const char *name)
 {
-	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+	return mhd.lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
 /* Answer the question of a browser whether ui.perfetto.dev may fetch a trace. */
 static enum MHD_Result answer_preflight(struct MHD_Connection *c)
 {
 	struct MHD_Response *r =
-		MHD_create_response_from_buffer(0, (void *)"",
+		mhd.create_response_from_buffer(0, (void *)"",
 						MHD_RESPMEM_PERSISTENT);
 
 	if (!r)
@@ -523,6 +550,7 @@ static enum MHD_Result check_request(const struct serve *s,
 	if (!path)
 		return answer_text(c, MHD_HTTP_FORBIDDEN,
 				   "use the whole address that ktape serve printed\n");
+	show_token(c);
 	return get(&q, path);
 }
 
@@ -559,7 +587,8 @@ int serve_http_start(struct serve *s, struct serve_http **http)
 				    .sin_port = htons(s->port) };
 	struct serve_http *h = calloc(1, sizeof(*h));
 	unsigned int flags = MHD_USE_THREAD_PER_CONNECTION |
-			     MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL;
+			     MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			     MHD_USE_ITC;
 	const union MHD_DaemonInfo *info;
 	const void *address = &four;
 	sigset_t all, before;
@@ -578,10 +607,11 @@ int serve_http_start(struct serve *s, struct serve_http **http)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	errno = 0;
-	h->daemon = MHD_start_daemon(
+	h->daemon = mhd.start_daemon(
 		flags, s->port, NULL, NULL, take_request, s,
 		MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_CONNECTION_LIMIT,
-		CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		SERVE_SOCKETS, MHD_OPTION_NOTIFY_CONNECTION, take_connection,
+		NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)CONNECTION_SIZE, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
 		MHD_OPTION_END);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -589,7 +619,7 @@ int serve_http_start(struct serve *s, struct serve_http **http)
 		free(h);
 		return errno ? -errno : -EIO;
 	}
-	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
+	info = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
 	if (info)
 		s->port = info->port;
 	h->s = s;
@@ -606,6 +636,6 @@ void serve_http_stop(struct serve_http *http)
 	if (!http)
 		return;
 	serve_child_end_all();
-	MHD_stop_daemon(http->daemon);
+	mhd.stop_daemon(http->daemon);
 	free(http);
 }

@@ -3,12 +3,14 @@
 """t_tool_serve.py FOLDER: test ktape serve: files and conversions are byte-equal, nothing
 outside of the folder can be read, who may ask, malformed requests by a fixed seed, many
 readers, clients that are killed."""
+import contextlib
 import errno
 import io
 import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -305,20 +307,106 @@ def heads():
         ignored = ('date', 'connection')
         equal((path, got[0], [f for f in got[1].items() if f[0] not in ignored], got[2]),
               (path, want[0], [f for f in want[1].items() if f[0] not in ignored], b''))
-    busy = []
-    try:
-        # Eight conversions that nobody reads: a ninth is refused.
-        for _ in range(8):
-            s = server.connect()
-            busy.append(s)
-            s.sendall(server.get('/follow/whole.kt'))
-            s.recv(100)
-        equal(server.ask('/stats/whole')[0], 503)
-        equal(server.ask('/stats/whole', method='HEAD')[0], 200)
-    finally:
-        for s in busy:
-            s.close()
+    with many_of('/follow/whole.kt'):
+        equal(server.ask('/follow/whole.kt')[0], 503)
+        equal(server.ask('/follow/whole.kt', method='HEAD')[0], 200)
     no_child()
+
+
+@contextlib.contextmanager
+def many_of(path):
+    """As many answers as may be made at a time, which nobody reads to their end."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            s = stack.enter_context(server.connect())
+            s.sendall(server.get(path))
+            s.recv(100)
+        yield
+
+
+def followers():
+    """Who follows, for ever, keeps nobody from converting, and the other way round."""
+    with many_of('/follow/whole.kt'):
+        equal(server.ask('/follow/whole.kt')[0], 503)
+        for kind in 'stats', 'dump', 'csv', 'html':
+            equal((kind, server.ask(f'/{kind}/whole')[0]), (kind, 200))
+    no_child()
+    # There is nothing to show for long in 4 TB of zeros.
+    shutil.copy('folder/whole.kt', 'folder/endless.kt')
+    os.truncate('folder/endless.kt', 1 << 42)
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            s = stack.enter_context(server.connect())
+            s.sendall(server.get('/stats/endless.kt'))
+        while len(children()) < 8:
+            time.sleep(0.01)
+        equal(server.ask('/stats/whole')[0], 503)
+        with server.connect() as s:
+            s.sendall(server.get('/follow/kinds'))
+            equal(s.recv(12), b'HTTP/1.1 200')
+    no_child()
+    os.unlink('folder/endless.kt')
+
+
+def is_closed(s):
+    """Has the server closed a connection?"""
+    try:
+        return bool(select.select([s], [], [], 0)[0]) and not s.recv(1)
+    except ConnectionError:
+        return True
+
+
+def strangers():
+    """Connections without a token keep nobody out: the oldest of them are closed.  Those
+    with it are never closed for them."""
+    s = Server('folder')
+    head = s.get('/style.css').replace(b'GET', b'HEAD')
+
+    def show(c):
+        c.sendall(head)
+        got = c.recv(65536)
+        assert got.startswith(b'HTTP/1.1 200') and got.endswith(b'\r\n\r\n'), got
+
+    ours = [s.connect() for _ in range(10)]
+    for c in ours:
+        show(c)
+    for _ in range(30):
+        ours.append(s.connect())
+        show(ours[-1])
+    others = []
+    for _ in range(200):
+        c = s.connect()
+        others.append(c)
+        c.sendall(b'GET / HT')
+    # Bytes come in, so that none of them is idle.
+    while not all(map(is_closed, others[:-16])):
+        for c in others[-16:]:
+            c.sendall(b'T')
+        time.sleep(0.01)
+    equal([is_closed(c) for c in others[-16:]], [False] * 16)
+    equal(s.ask('/stats/whole')[0], 200)
+    while not is_closed(others[-16]):
+        time.sleep(0.01)
+    equal([is_closed(c) for c in others[-15:]], [False] * 15)
+    # A wrong token is none.
+    wrong = s.connect()
+    wrong.sendall(head.replace(s.token.encode(), b'0' * 32))
+    assert wrong.recv(65536).startswith(b'HTTP/1.1 403')
+    for c in ours:
+        show(c)
+    for _ in range(16):
+        others.append(s.connect())
+    while not is_closed(wrong):
+        time.sleep(0.01)
+    for c in ours:
+        show(c)
+    # Other addresses of this machine are the same peer.
+    with socket.create_connection((s.host, s.port), 60, ('127.7.7.7', 0)):
+        while not is_closed(others[-16]):
+            time.sleep(0.01)
+    for c in ours + others + [wrong]:
+        c.close()
+    s.end()
 
 
 def fuzz():
@@ -621,6 +709,28 @@ def fetched_from(*words):
     s.end()
 
 
+def loaded():
+    """The server's library, and what that needs, cost other commands nothing."""
+    linked = subprocess.run([ktape], stdout=subprocess.PIPE, check=True,
+                            env={**os.environ, 'LD_TRACE_LOADED_OBJECTS': '1'}).stdout
+    assert b'libc.so' in linked and b'microhttpd' not in linked and b'gnutls' not in linked, linked
+    s = Server('folder')
+    with open(f'/proc/{s.process.pid}/maps') as f:
+        name = re.search(r'/(libmicrohttpd\.so\.\d+)', f.read())[1]
+    s.end()
+    os.mkdir('broken')
+    with open('broken/' + name, 'wb') as f:
+        f.write(b'no library')
+    there = {**os.environ, 'LD_LIBRARY_PATH': os.path.abspath('broken')}
+    done = subprocess.run([ktape, 'serve', 'folder'], env=there, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    equal((done.returncode, done.stdout), (1, b''))
+    assert b'libmicrohttpd cannot be loaded: ' in done.stderr and name.encode() in done.stderr
+    equal(subprocess.run([ktape, 'stats', 'folder/whole'], env=there, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, check=True).stdout,
+          run('stats', 'folder/whole'))
+
+
 def usage():
     for words, code in (['-p', '65536'], 2), (['-a', 'localhost'], 2), (['-S', '1'], 2), \
             (['none'], 1), (['a', 'b'], 2):
@@ -647,6 +757,8 @@ try:
     result('other hosts are refused', hosts)
     result('nothing can be changed', methods)
     result('HEAD runs no conversion', heads)
+    result('who follows and who converts do not block each other', followers)
+    result('connections without a token keep nobody out', strangers)
     result('3000 malformed requests', fuzz)
     result('requests that are too large', large)
     result('a client that sends a byte at a time', slow)
@@ -663,6 +775,7 @@ try:
     result('one trace, and no other', one_trace)
     result('a directory of more files than a trace can have', large_folder)
     result('the port of Perfetto', perfetto_port)
+    result('only this command loads its library', loaded)
     result('wrong options are refused', usage)
 finally:
     shutil.rmtree(work)

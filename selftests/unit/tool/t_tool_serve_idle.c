@@ -145,6 +145,7 @@ static void test_silent(void)
 	const char *body;
 	size_t len;
 
+	check(!serve_mhd_load(), "no libmicrohttpd");
 	check_equal(serve_http_start(&s, &http), 0);
 	len = ask(s.port, answer, sizeof(answer) - 1);
 	serve_http_stop(http);
