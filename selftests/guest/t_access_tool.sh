@@ -59,6 +59,23 @@ result $? "0640: record -S 0 records session 0"
 result $? "0640: no session of its own"
 ! as_member 'ktape clear' && grep -q 'Permission denied' log
 result $? "0640: no control of session 0"
+# Each way of reading, and what the table of SECURITY.md says about it.
+held=0
+for how in 'sleep 1000 </dev/ktape' 'ktape record -q -S 0 -o held'; do
+	# shellcheck disable=SC2024
+	(cd mine && exec su ktmember -c "PATH=$PATH; echo \$\$ >pid; exec $how") >>log 2>&1 &
+	tries=0
+	until [ "$(cat /sys/module/ktape/refcnt)" -gt 0 ] || [ $tries -ge 600 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	rmmod ktape 2>>log || held=$((held + 1))
+	kill "$(cat mine/pid)"
+	wait $! 2>>log
+	[ "$(cat /sys/module/ktape/refcnt)" = 0 ] || held=none
+done
+[ "$held" = 2 ]
+result $? "0640: a reader keeps the module loaded"
 rmmod ktape
 
 give size=256K dev_mode=0660
