@@ -202,7 +202,7 @@ const struct kt_command command_diff = {
 	.name = "diff",
 	.operands = "A B",
 	.help = "compare the times and latencies of two traces",
-	.more = "exit status: 0 ok, 1 failed or an input is damaged, 2 usage error,\n  3 a condition holds\n",
+	.more = "exit status: 0 ok, 1 failed or an input is damaged, 2 usage error,\n  3 a condition holds,\n  4 a trace has too few values to decide a condition\n",
 	.options = options,
 	.run = KT_RUN(cmd_diff),
 };

@@ -10,6 +10,7 @@
 #include "input.h"
 
 #define EXIT_JUDGED	3	/* a condition of --fail-if holds */
+#define EXIT_UNDECIDED	4	/* too few values to compare two traces */
 #define STATS_SHARES	4
 
 /* Percentiles that are shown, and their names. */

@@ -9,9 +9,11 @@
  *	value      = number [ ns us ms s ]  or, of two traces, + number %
  *
  * With two traces (ktape diff) the second one is judged; +N% means N percent more
- * than the value of the first.
+ * than the value of the first.  Such a comparison does not know chance: it is made
+ * only if each trace has a least number of values, and a message says the rest.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +48,15 @@ static const struct {
 	{ ">=", GREATER_EQUAL }, { "<=", LESS_EQUAL }, { "==", EQUAL },
 	{ "!=", UNEQUAL },	 { ">", GREATER },     { "<", LESS },
 };
+
+/*
+ * What a statistic is computed from varies by chance.  Of at least LEAST_VALUES
+ * values a quantile needs LEAST_BEYOND that exceed it, on average.  The largest one
+ * is treated as the 99th percentile, although one value decides it.
+ */
+#define LEAST_VALUES	100
+#define LEAST_BEYOND	10
+#define LEAST_EXTREME	1000
 
 static const char *const whats[] = { "count", "sum",	"min",	    "mean",
 				     "max",   "errors", "uncertain" };
@@ -140,6 +151,29 @@ static bool lost_value(const struct ktape_linux *l, bool gaps, double *value)
 	return true;
 }
 
+/*
+ * Find the series of a metric, and what of it is meant.
+ * Return: NULL: the trace has none.
+ */
+static const struct ktape_series *series_of(const struct ktape_linux *l,
+					    const char *metric, size_t *at,
+					    const char **what)
+{
+	const struct ktape_series *s;
+	char name[METRIC_MAX];
+	unsigned int kind;
+
+	if (!split_metric(metric, &kind, name, what))
+		return NULL;
+	for (*at = 0; (s = ktape_linux_series(l, *at)); (*at)++) {
+		if (s->kind == kind && (*name ? s->key != KTAPE_SERIES_ALL &&
+							!strcmp(s->name, name) :
+						s->key == KTAPE_SERIES_ALL))
+			break;
+	}
+	return s;
+}
+
 /**
  * stats_value() - look up the value of a metric
  * @l: statistics
@@ -153,22 +187,13 @@ bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
 		 struct ktape_quantile *bounds)
 {
 	const struct ktape_series *s;
-	char name[METRIC_MAX];
-	unsigned int kind;
 	const char *what;
-	size_t i = 0;
+	size_t i;
 
 	memset(bounds, 0, sizeof(*bounds));
 	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
 		return lost_value(l, *metric == 'g', value);
-	if (!split_metric(metric, &kind, name, &what))
-		return false;
-	for (; (s = ktape_linux_series(l, i)); i++) {
-		if (s->kind == kind && (*name ? s->key != KTAPE_SERIES_ALL &&
-							!strcmp(s->name, name) :
-						s->key == KTAPE_SERIES_ALL))
-			break;
-	}
+	s = series_of(l, metric, &i, &what);
 	if (!s)
 		return false;
 	for (size_t q = 0; q < STATS_SHARES && s->count; q++) {
@@ -305,26 +330,65 @@ static bool is_open(const struct condition *c, double limit, bool verdict,
 	       comparison_holds(c->compare, high, limit) != verdict;
 }
 
-static bool judge_condition(const char *text, const struct stats_trace *a,
-			    const struct stats_trace *b)
+/* How many values @what needs in each of two traces. */
+static uint64_t least_values(const char *what)
+{
+	uint64_t beyond;
+
+	if (!strcmp(what, "min") || !strcmp(what, "max"))
+		return LEAST_EXTREME;
+	for (size_t q = 0; q < STATS_SHARES; q++) {
+		if (strcmp(stats_shares[q].name, what))
+			continue;
+		beyond = 1000000 - stats_shares[q].millionth;
+		beyond = LEAST_BEYOND * 1000000ULL / beyond;
+		return beyond > LEAST_VALUES ? beyond : LEAST_VALUES;
+	}
+	return LEAST_VALUES;
+}
+
+/* Return true if both traces have enough values for a comparison; otherwise say so. */
+static bool has_enough(const char *text, const char *metric,
+		       const struct stats_trace *a, const struct stats_trace *b)
+{
+	const struct ktape_series *sa, *sb;
+	uint64_t nr_a, nr_b, least;
+	const char *what;
+	size_t at;
+
+	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
+		return true;
+	sa = series_of(a->linux_stats, metric, &at, &what);
+	sb = series_of(b->linux_stats, metric, &at, &what);
+	nr_a = sa ? sa->count : 0;
+	nr_b = sb ? sb->count : 0;
+	least = least_values(what);
+	if (nr_a >= least && nr_b >= least)
+		return true;
+	note("%s: undecided: A has %" PRIu64 " values, B has %" PRIu64
+	     ", and %s needs %" PRIu64 " in each: record longer",
+	     text, nr_a, nr_b, what, least);
+	return false;
+}
+
+static int judge_condition(const char *text, const struct stats_trace *a,
+			   const struct stats_trace *b)
 {
 	struct ktape_quantile bounds, other;
-	double value, limit, before;
+	double value, limit, before = 0;
 	struct condition c;
 	bool verdict;
 
 	parse_condition(text, &c);
 	limit = c.value;
+	if (c.percent && !has_enough(text, c.metric, a, b))
+		return EXIT_UNDECIDED;
 	if (!stats_value(b->linux_stats, c.metric, &value, &bounds)) {
 		note("%s: the trace has nothing to measure it with", c.metric);
-		return false;
+		return EXIT_OK;
 	}
 	if (c.percent) {
-		if (!stats_value(a->linux_stats, c.metric, &before, &other)) {
-			note("%s: the first trace has no such value to compare with",
-			     c.metric);
-			return false;
-		}
+		stats_value(a->linux_stats, c.metric, &before, &other);
 		limit = before * (1 + c.value / 100);
 	}
 	verdict = comparison_holds(c.compare, value, limit);
@@ -332,7 +396,20 @@ static bool judge_condition(const char *text, const struct stats_trace *a,
 		note("%s: condition holds, the value is %.15g", text, value);
 	if (is_open(&c, limit, verdict, &bounds))
 		note("%s: lost events may have changed the result", text);
-	return verdict;
+	return verdict ? EXIT_JUDGED : EXIT_OK;
+}
+
+/* Return true if one of the conditions compares two traces. */
+static bool compares(const struct kt_opt_list *conditions)
+{
+	struct condition c;
+
+	for (unsigned int i = 0; i < conditions->nr; i++) {
+		if (!parse_condition(conditions->items[i].text, &c) &&
+		    c.percent)
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -341,16 +418,20 @@ static bool judge_condition(const char *text, const struct stats_trace *a,
  * @a: trace to compare with, or NULL
  * @b: trace that is judged
  *
- * Return: the exit code.
+ * Return: the exit code: a condition that holds comes before an undecided one.
  */
 int stats_judge(const struct kt_opt_list *conditions,
 		const struct stats_trace *a, const struct stats_trace *b)
 {
-	int code = EXIT_OK;
+	int one, code = EXIT_OK;
 
 	for (unsigned int i = 0; i < conditions->nr; i++) {
-		if (judge_condition(conditions->items[i].text, a, b))
-			code = EXIT_JUDGED;
+		one = judge_condition(conditions->items[i].text, a, b);
+		if (code == EXIT_OK || one == EXIT_JUDGED)
+			code = one;
 	}
+	if (compares(conditions))
+		note("+N%% compares one value of A with one of B and does not know chance: "
+		     "two recordings of the same work differ, too");
 	return code;
 }

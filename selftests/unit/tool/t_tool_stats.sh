@@ -435,8 +435,10 @@ test_diff()
 	run 0 diff scene lossy && prints '^irq  +ahci +2 +2 ' &&
 		says "lossy: 5 events were lost"
 	result $? "diff: two traces"
-	run 0 diff -F 'irq.max > +0%' scene scene &&
-		run 3 diff -F 'irq.max >= +0%' scene scene
+	run 0 diff -F 'lost > 0' -F 'irq.max > 2us' lossy scene &&
+		! says "does not know chance" &&
+		run 3 diff -F 'lost > +0%' scene lossy &&
+		run 3 diff -F 'irq.max >= 2us' lossy scene
 	result $? "diff: conditions"
 	if command -v python3 >/dev/null; then
 		run 0 diff --json scene lossy &&
@@ -450,8 +452,71 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 	result $? "diff: usage"
 }
 
+# pairs STATUS CONDITION: compare each of the seven pieces with each other one; all must
+# exit with STATUS and say that chance is not known
+pairs()
+{
+	local a b
+
+	for a in 1 2 3 4 5 6 7; do
+		for b in 1 2 3 4 5 6 7; do
+			[ $a = $b ] && continue
+			run "$1" diff -F "$2" piece$a piece$b &&
+				says "does not know chance" || return
+		done
+	done
+}
+
+# above PERCENT: print how many of these pairs differ by more, in the p99 that stats prints
+above()
+{
+	for a in 1 2 3 4 5 6 7; do
+		run 0 stats -j piece$a &&
+			sed -n 's/.*"kind":"irq","key":null,.*"p99":\([0-9]*\),.*/\1/p' text
+	done | awk -v percent="$1" '
+		{ p99[NR] = $1 }
+		END {
+			for (a = 1; a <= NR; a++)
+				for (b = 1; b <= NR; b++)
+					n += p99[b] > p99[a] * (1 + percent / 100)
+			print NR == 7 ? n + 0 : "not seven pieces"
+		}'
+}
+
+# Seven pieces of 600 interrupts each, of one recording: nothing changed between them.
+test_chance()
+{
+	local i from few='irq.p99 > +10%: undecided: A has 600 values, B has 600, and p99 needs 1000 in each'
+
+	"$out/t_lib_linux" --interrupts whole 4200 100 &&
+		"$out/t_lib_linux" --interrupts slower 4200 125
+	for i in 1 2 3 4 5 6 7; do
+		from=$(((i - 1) * 60))
+		run 0 convert -q --to native -o piece$i \
+			--from-time "$(printf '0.%03d05' $from)" \
+			--to-time "$(printf '0.%03d05' $((from + 60)))" whole || break
+	done
+	[ "$(above 10)" -gt 0 ]
+	result $? "diff: the 99th percentiles of equal pieces differ"
+	pairs 4 'irq.p99 > +10%' && says "$few" &&
+		run 0 diff -F 'irq.p50 > +10%' piece1 piece2 &&
+		run 4 diff -F 'irq.p99.9 > +900%' piece1 piece2 &&
+		run 4 diff -F 'irq.max > +900%' piece1 piece2 &&
+		run 0 diff -F 'irq.mean > +100%' piece1 piece2
+	result $? "diff: too few values decide nothing"
+	run 3 diff -F 'irq.p99 > +10%' whole slower && says "does not know chance" &&
+		! says undecided && run 0 diff -F 'irq.p99 > +50%' whole slower &&
+		run 4 diff -F 'irq.p99 > +50%' whole piece1 &&
+		run 4 diff -F 'irq.p99 > +50%' piece1 whole
+	result $? "diff: enough values in both traces are compared"
+	run 4 diff -F 'block_wait.p50 > +10%' whole slower && says "A has 0 values" &&
+		run 3 diff -F 'irq.p50 > +10%' -F 'irq.p99.9 > +10%' whole slower &&
+		run 3 diff -F 'irq.p99.9 > +10%' -F 'irq.p50 > +10%' whole slower
+	result $? "diff: what is undecided does not hide what holds"
+}
+
 echo "TAP version 13"
-echo "1..35"
+echo "1..39"
 test_stats
 test_response
 test_services
@@ -459,4 +524,5 @@ test_calls
 test_golden
 test_judge
 test_diff
+test_chance
 exit $failed

@@ -561,8 +561,54 @@ static int write_named(const char *path, const char *name)
 	return scene_write("native", NULL, path, false);
 }
 
+#define IRQ_EVERY	100000	/* ns */
+
+/*
+ * Write interrupts of 1 to 2 us, of which one in 40 takes up to 20 times as long.
+ * All take @percent of that.
+ */
+static int write_interrupts(const char *path, unsigned int nr,
+			    unsigned int percent)
+{
+	struct ktape_sink_options how = {
+		.format = "native", .path = path, .info = &scene_info,
+	};
+	struct ktape_event e = { .tid = 0, .known = true, .size = 16 };
+	struct ktape_sink *sink;
+	unsigned int seed = 7;
+
+	if (ktape_registry_new(scene_info.freq,
+			       (struct ktape_registry **)&how.registry) ||
+	    ktape_sink_open(&how, &sink, NULL))
+		abort();
+	for (unsigned int i = 1; i <= nr; i++) {
+		uint64_t ns = 1000 + (unsigned int)rand_r(&seed) % 1000;
+
+		if (!(rand_r(&seed) % 40))
+			ns *= 1 + (unsigned int)rand_r(&seed) % 20;
+		e.ts = (uint64_t)i * IRQ_EVERY;
+		e.opcode = KTAPE_EV_IRQ_HANDLER_ENTRY;
+		e.dat20 = 24;
+		if (ktape_sink_event(sink, &e))
+			abort();
+		e.ts += ns * percent / 100;
+		e.opcode = KTAPE_EV_IRQ_HANDLER_EXIT;
+		e.dat20 = 24 | 1 << 18;
+		if (ktape_sink_event(sink, &e))
+			abort();
+	}
+	if (ktape_sink_finish(sink))
+		abort();
+	ktape_sink_close(sink);
+	ktape_registry_free((struct ktape_registry *)how.registry);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 5 && !strcmp(argv[1], "--interrupts"))
+		return write_interrupts(argv[2], (unsigned int)atoi(argv[3]),
+					(unsigned int)atoi(argv[4]));
 	if (argc == 4 && !strcmp(argv[1], "--named"))
 		return write_named(argv[2], argv[3]) < -1;
 	if (argc == 3 && !strcmp(argv[1], "--scene"))
