@@ -100,7 +100,7 @@ analyze: ## gcc's analyzer, clang-tidy and cppcheck on the user space (20 minute
 selftests: ## only the guest tests, on Debian's kernel
 	selftests/run guest
 
-bench: ## measure cost and size of events, and print the ratios
+bench: ## measure cost and size of events and the speed of formats; fails if a budget is missed
 	selftests/bench/run
 
 bench-peers: ## ktape beside trace-cmd, perf, LTTng, BPF in one run; writes README's table
