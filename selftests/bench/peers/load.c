@@ -36,10 +36,18 @@ struct work {
 	unsigned int rounds;
 };
 
+/* Calls with six arguments that do nothing else: there is no such file. */
+static void run_wide(unsigned int rounds)
+{
+	while (rounds--)
+		syscall(SYS_splice, -1, NULL, -1, NULL, 4096UL, 0);
+}
+
 static const struct work works[] = {
 	{ "switch", run_switch, 100 },
 	{ "waking", run_switch, 100 },
 	{ "syscall", run_syscall, 1000 },
+	{ "wide", run_wide, 1000 },
 	{ "softirq", run_udp, 60 },
 	{ "A", run_mix, 2 },
 	{ "B", run_mix, 2 },
