@@ -564,7 +564,7 @@ check_ci()
 	echo "run_queue: $one values before, $two after, p99 $p99 ns"
 	[ "$p99" -gt 0 ] && [ "$(status 1)" = $((3 * (p99 > 5000000))) ] &&
 		[ "$(status 2)" = 4 ] &&
-		grep -q "A has $one values, B has $two, and p99 needs 1000 " out
+		grep -q "A has $one values, B has $two, and p99.9 needs 10000 " out
 }
 
 # ---- run --------------------------------------------------------------------------
