@@ -484,6 +484,8 @@ struct ktape_recorder_options {
  * @pending: estimate of the events still in the rings; 0 = all were read
  * @piece_records: events written to the current piece of a log
  * @piece_bytes: bytes of the current piece
+ * @overwritten: events that were overwritten or cleared before the recorder began; they are
+ *	not among @emitted
  */
 struct ktape_recorder_stats {
 	uint64_t records;
@@ -497,6 +499,7 @@ struct ktape_recorder_stats {
 	uint64_t pending;
 	uint64_t piece_records;
 	uint64_t piece_bytes;
+	uint64_t overwritten;
 };
 
 /**

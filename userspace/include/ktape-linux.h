@@ -118,6 +118,9 @@ struct ktape_quantile {
  * @lost: number of lost events
  * @gaps: number of places where events were lost
  * @uncounted: places of @gaps where the number of lost events is not known
+ * @overwritten: number of events that were overwritten before the trace begins there, as
+ *	far as counted; they are not lost
+ * @late: the CPU's ring begins later than the trace, because of that
  */
 struct ktape_linux_cpu {
 	uint32_t cpu;
@@ -131,6 +134,8 @@ struct ktape_linux_cpu {
 	uint64_t lost;
 	uint64_t gaps;
 	uint64_t uncounted;
+	uint64_t overwritten;
+	bool late;
 };
 
 /**
@@ -234,6 +239,9 @@ void ktape_linux_restart(struct ktape_linux *linux_stats);
 /**
  * ktape_linux_span() - Return the time from the first to the last event
  * @linux_stats: the statistics
+ *
+ * Where rings were overwritten, it begins with the first event of a ring that has them, not
+ * with older control records.
  *
  * Return: nanoseconds.
  */

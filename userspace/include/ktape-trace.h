@@ -181,7 +181,8 @@ enum ktape_notice_kind {
  * @stream: the notice is about one stream, and @cpu and @ring are valid
  * @continued: it goes on where the last loss of the stream ended: both are one (LOST)
  * @reasons: bit n: the ring counted events with reason n of enum ktape_lost there;
- *	KTAPE_NOTICE_UNREAD; 0 = not known, or only the events of missing packets (LOST)
+ *	KTAPE_NOTICE_UNREAD, KTAPE_NOTICE_OVERWRITTEN; 0 = not known, or only the events of
+ *	missing packets (LOST)
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
  * @count: number of events (LOST, LATE) or places (CORRUPT)
@@ -189,6 +190,8 @@ enum ktape_notice_kind {
  * @from: start of the loss, in ticks
  * @to: end of the loss, in ticks
  * @error: what is wrong and where (all kinds but LOST and LATE)
+ * @overwritten: number of events that were overwritten, 0 = not known
+ *	(KTAPE_NOTICE_OVERWRITTEN)
  */
 struct ktape_notice {
 	uint32_t kind;
@@ -202,10 +205,19 @@ struct ktape_notice {
 	uint64_t from;
 	uint64_t to;
 	struct ktape_error error;
+	uint64_t overwritten;
 };
 
 /* In @reasons of struct ktape_notice: events were overwritten before they were read. */
 #define KTAPE_NOTICE_UNREAD	(1U << 7)
+
+/*
+ * In @reasons of struct ktape_notice, alone: the ring had overwritten its beginning, or was
+ * cleared, before its reader began.  These events are not lost, and @count is 0, but what
+ * happened up to the ring's first event is not known.  If other events of the CPU come
+ * before that, there is a notice for each part of the time, and the first one has the number.
+ */
+#define KTAPE_NOTICE_OVERWRITTEN	(1U << 6)
 
 #define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
 

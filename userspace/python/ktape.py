@@ -65,7 +65,8 @@ class _Notice(Structure):
     _fields_ = [("kind", c_uint32), ("stream", c_bool), ("continued", c_bool),
                 ("reasons", c_uint8), ("cpu", c_uint32),
                 ("ring", c_uint32), ("count", c_uint64), ("packets", c_uint64),
-                ("from", c_uint64), ("to", c_uint64), ("error", _Error)]
+                ("from", c_uint64), ("to", c_uint64), ("error", _Error),
+                ("overwritten", c_uint64)]
 
 
 _ON_NOTICE = CFUNCTYPE(None, c_void_p, POINTER(_Notice))
@@ -99,7 +100,8 @@ class _Cpu(Structure):
     _fields_ = [("cpu", c_uint32), ("seen", c_bool), ("run", c_uint64),
                 ("idle", c_uint64), ("irq", c_uint64), ("softirq", c_uint64),
                 ("unknown", c_uint64), ("switches", c_uint64), ("lost", c_uint64),
-                ("gaps", c_uint64), ("uncounted", c_uint64)]
+                ("gaps", c_uint64), ("uncounted", c_uint64), ("overwritten", c_uint64),
+                ("late", c_bool)]
 
 
 class _Thread(Structure):

@@ -352,6 +352,8 @@ static int make_bundle(struct bundle *b, size_t nr, char **paths)
 	if (!ret && b->losses.gaps)
 		note("%s of the inputs",
 		     losses_text(text, &b->losses, "were lost"));
+	if (!ret)
+		note_overwritten(NULL, &b->losses);
 	for (size_t i = 0; i < nr; i++) {
 		if (b->parts[i].temp >= 0)
 			close(b->parts[i].temp);

@@ -178,6 +178,7 @@ static void report_results(const struct convert *c)
 	if (c->losses.gaps)
 		note("%s of the input",
 		     losses_text(text, &c->losses, "were lost"));
+	note_overwritten(NULL, &c->losses);
 	for (size_t i = 0; i < c->nr_inputs; i++)
 		report_names_left_out(c->inputs[i].path,
 				      ktape_trace_registry(c->inputs[i].trace));

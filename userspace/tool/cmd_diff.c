@@ -148,6 +148,7 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 	if (s->losses.gaps)
 		note_loss("%s: %s", path,
 			  losses_text(text, &s->losses, "were lost"));
+	note_overwritten(path, &s->losses);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ static const struct kt_option options[] = {
 	COLOR_OPTION(struct dump_options, text),
 	PAGER_OPTION(struct dump_options, text),
 	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
-	  "exit with 1 if the trace is cut off" },
+	  "exit with 1 if the trace is cut off, or was overwritten" },
 	{ .name = NULL },
 };
 
@@ -95,7 +95,7 @@ static void flush_idle(void *arg)
 /* Keep a gap to be shown, or make it longer. */
 static void keep_gap(struct dump *d, const struct ktape_notice *n)
 {
-	uint64_t nr = kt_min(d->losses.gaps, GAPS_SHOWN);
+	uint64_t nr = kt_min(d->losses.gaps + d->losses.late, GAPS_SHOWN);
 
 	if (!n->continued && nr < GAPS_SHOWN)
 		d->shown[nr] = *n;
@@ -140,17 +140,24 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 static void report_gap(const struct dump *d, const struct ktape_notice *n)
 {
+	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
+	uint64_t nr = late ? n->overwritten : n->count;
 	int64_t from = ktape_mono_ns(d->info, n->from);
 	int64_t to = ktape_mono_ns(d->info, n->to);
 	char count[24] = "an unknown number of", packets[48] = "";
 	char name[STREAM_NAME];
 
-	if (n->count)
-		snprintf(count, sizeof(count), "%llu",
-			 (unsigned long long)n->count);
+	if (nr)
+		snprintf(count, sizeof(count), "%llu", (unsigned long long)nr);
 	if (n->packets)
 		snprintf(packets, sizeof(packets), ", %llu packets missing",
 			 (unsigned long long)n->packets);
+	if (late) {
+		note_loss("%s: %s events were overwritten before [%lld.%09lld], where it begins",
+			  stream_name(n, name), count, (long long)(to / NS_PER_S),
+			  (long long)llabs(to % NS_PER_S));
+		return;
+	}
 	note_loss(
 		"%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
 		stream_name(n, name), count, (long long)(from / NS_PER_S),
@@ -181,10 +188,13 @@ static int report_results(struct dump *d, int ret)
 	char text[LOSS_TEXT];
 
 	dump_flush(d);
-	for (unsigned int i = 0; i < d->losses.gaps && i < GAPS_SHOWN; i++)
+	for (unsigned int i = 0;
+	     i < d->losses.gaps + d->losses.late && i < GAPS_SHOWN; i++)
 		report_gap(d, &d->shown[i]);
 	if (d->losses.gaps > 1)
 		note_loss("%s", losses_text(text, &d->losses, "lost"));
+	if (d->losses.late > 1)
+		note_overwritten(NULL, &d->losses);
 	report_names_left_out(NULL, d->names);
 	if (d->late)
 		note("%llu events came too late to be sorted",
@@ -193,7 +203,7 @@ static int report_results(struct dump *d, int ret)
 		return fail("standard output: %s", strerror(-d->error));
 	if (ret < 0)
 		return fail("cannot read the trace: %s", read_error(ret));
-	if (d->corrupt || (d->truncated && d->o.strict))
+	if (d->corrupt || ((d->truncated || d->losses.late) && d->o.strict))
 		return EXIT_FAILED;
 	return d->whole && d->limited ? check_range(d) : EXIT_OK;
 }

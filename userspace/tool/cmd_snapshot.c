@@ -118,7 +118,8 @@ static int save_rings(struct ktape_device *session,
 		return ret;
 	note("%llu events, %llu bytes, %llu lost, %llu overwritten",
 	     (unsigned long long)stats.records, (unsigned long long)stats.bytes,
-	     (unsigned long long)stats.lost, (unsigned long long)stats.missed);
+	     (unsigned long long)stats.lost,
+	     (unsigned long long)(stats.missed + stats.overwritten));
 	return EXIT_OK;
 }
 

@@ -269,6 +269,7 @@ static int print_stats(const struct stats *s)
 	if (s->t.losses.gaps)
 		note_loss("%s, so counts are too low",
 			  losses_text(text, &s->t.losses, "were lost"));
+	note_overwritten(NULL, &s->t.losses);
 	if (s->t.missed.count || s->t.missed.unknown)
 		note_loss("%s%llu hits of probes did not reach the tracer, so their counts are too low (see ktape verify)",
 			  s->t.missed.unknown ? "at least " : "",
@@ -348,6 +349,7 @@ static int make_metrics(struct stats *s)
 	if (s->t.losses.gaps)
 		note("%s: see ktape_uncertain_total",
 		     losses_text(text, &s->t.losses, "were lost"));
+	note_overwritten(NULL, &s->t.losses);
 	return s->t.damaged ? EXIT_FAILED : EXIT_OK;
 }
 

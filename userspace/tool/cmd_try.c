@@ -276,6 +276,7 @@ static void print_findings(const struct stats_trace *s)
 	if (s->losses.gaps)
 		note_loss("%s: longer times are possible",
 			  losses_text(lost, &s->losses, "were lost"));
+	note_overwritten(NULL, &s->losses);
 }
 
 static void take_notice(void *arg, const struct ktape_notice *n)

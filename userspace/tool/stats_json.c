@@ -33,10 +33,11 @@ static void json_cpus(FILE *f, const struct ktape_linux *l)
 			",\"idle_ns\":%" PRIu64 ",\"irq_ns\":%" PRIu64
 			",\"softirq_ns\":%" PRIu64 ",\"unknown_ns\":%" PRIu64
 			",\"switches\":%" PRIu64 ",\"lost\":%" PRIu64
-			",\"gaps\":%" PRIu64 ",\"uncounted_gaps\":%" PRIu64 "}",
+			",\"gaps\":%" PRIu64 ",\"uncounted_gaps\":%" PRIu64
+			",\"overwritten\":%" PRIu64 ",\"late\":%s}",
 			i ? "," : "", c->cpu, c->run, c->idle, c->irq,
 			c->softirq, c->unknown, c->switches, c->lost, c->gaps,
-			c->uncounted);
+			c->uncounted, c->overwritten, c->late ? "true" : "false");
 	fprintf(f, "],\n");
 }
 

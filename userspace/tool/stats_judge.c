@@ -3,7 +3,7 @@
  * Parse and evaluate the conditions of --fail-if:
  *
  *	condition  = metric operator value
- *	metric     = kind [ "[" name "]" ] "." what | "lost" | "gaps"
+ *	metric     = kind [ "[" name "]" ] "." what | "lost" | "gaps" | "overwritten"
  *	what       = count sum min mean max errors uncertain p50 p90 p99 p99.9
  *	operator   = > >= < <= == !=
  *	value      = number [ ns us ms s ]  or, of two traces, + number %
@@ -103,13 +103,20 @@ static bool is_statistic(const char *what)
 	return false;
 }
 
+/* Is the metric about what is missing? */
+static bool is_lost(const char *metric)
+{
+	return !strcmp(metric, "lost") || !strcmp(metric, "gaps") ||
+	       !strcmp(metric, "overwritten");
+}
+
 static bool is_metric(const char *metric)
 {
 	char name[METRIC_MAX];
 	unsigned int kind;
 	const char *what;
 
-	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
+	if (is_lost(metric))
 		return true;
 	return split_metric(metric, &kind, name, &what) && is_statistic(what);
 }
@@ -141,13 +148,21 @@ static bool value_of(const struct ktape_series *s, const char *what,
 	return false;
 }
 
-static bool lost_value(const struct ktape_linux *l, bool gaps, double *value)
+/* Count the overwritten events.  If the number is not known, there is at least one. */
+static uint64_t overwritten_of(const struct ktape_linux_cpu *c)
+{
+	return c->overwritten ? c->overwritten : c->late;
+}
+
+static bool lost_value(const struct ktape_linux *l, char metric, double *value)
 {
 	const struct ktape_linux_cpu *c;
 
 	*value = 0;
 	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
-		*value += (double)(gaps ? c->gaps : c->lost);
+		*value += (double)(metric == 'g' ? c->gaps :
+				   metric == 'o' ? overwritten_of(c) :
+						   c->lost);
 	return true;
 }
 
@@ -191,8 +206,8 @@ bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
 	size_t i;
 
 	memset(bounds, 0, sizeof(*bounds));
-	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
-		return lost_value(l, *metric == 'g', value);
+	if (is_lost(metric))
+		return lost_value(l, *metric, value);
 	s = series_of(l, metric, &i, &what);
 	if (!s)
 		return false;
@@ -330,6 +345,19 @@ static bool is_open(const struct condition *c, double limit, bool verdict,
 	       comparison_holds(c->compare, high, limit) != verdict;
 }
 
+/* Whoever asks for losses may also mean what a flight recorder has overwritten. */
+static void note_not_lost(const char *text, const struct condition *c,
+			  const struct stats_trace *s)
+{
+	double value;
+
+	if (!is_lost(c->metric) || *c->metric == 'o' ||
+	    !lost_value(s->linux_stats, 'o', &value) || value < 1)
+		return;
+	note("%s: events that were overwritten before the trace begins do not count as lost (see the metric overwritten)",
+	     text);
+}
+
 /* How many values @what needs in each of two traces. */
 static uint64_t least_values(const char *what)
 {
@@ -356,7 +384,7 @@ static bool has_enough(const char *text, const char *metric,
 	const char *what;
 	size_t at;
 
-	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
+	if (is_lost(metric))
 		return true;
 	sa = series_of(a->linux_stats, metric, &at, &what);
 	sb = series_of(b->linux_stats, metric, &at, &what);
@@ -396,6 +424,7 @@ static int judge_condition(const char *text, const struct stats_trace *a,
 		note("%s: condition holds, the value is %.15g", text, value);
 	if (is_open(&c, limit, verdict, &bounds))
 		note("%s: lost events may have changed the result", text);
+	note_not_lost(text, &c, b);
 	return verdict ? EXIT_JUDGED : EXIT_OK;
 }
 

@@ -152,16 +152,31 @@ static double percent_of(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0.0;
 }
 
+static void print_overwritten(const struct ktape_linux_cpu *c)
+{
+	const char *begin = c->late ? role_begin(ROLE_LOSS) : "";
+	const char *end = c->late ? role_end() : "";
+
+	if (c->late && !c->overwritten)
+		printf(" %s%11s%s", begin, "?", end);
+	else
+		printf(" %s%11" PRIu64 "%s", begin, c->overwritten, end);
+}
+
 static void print_cpus(const struct ktape_linux *l)
 {
 	uint64_t span = ktape_linux_span(l);
 	const struct ktape_linux_cpu *c;
+	bool late = false;
 
-	stats_head("%-8s %8s %8s %8s %8s %8s %10s %8s\n", "CPU", "threads",
-		   "idle", "irq", "softirq", "unknown", "switches", "lost");
 	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
+		late |= c->late;
+	stats_head("%-8s %8s %8s %8s %8s %8s %10s %8s%s\n", "CPU", "threads",
+		   "idle", "irq", "softirq", "unknown", "switches", "lost",
+		   late ? " overwritten" : "");
+	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++) {
 		printf("%s%-8u%s %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%% %10" PRIu64
-		       " %s%8" PRIu64 "%s%s\n",
+		       " %s%8" PRIu64 "%s%s",
 		       role_begin(ROLE_CPU), c->cpu, role_end(),
 		       percent_of(c->run, span),
 		       percent_of(c->idle, span), percent_of(c->irq, span),
@@ -170,6 +185,10 @@ static void print_cpus(const struct ktape_linux *l)
 		       c->lost || c->uncounted ? role_begin(ROLE_LOSS) : "",
 		       c->lost, c->uncounted ? "+?" : "",
 		       c->lost || c->uncounted ? role_end() : "");
+		if (late)
+			print_overwritten(c);
+		putchar('\n');
+	}
 }
 
 static void print_threads(const struct ktape_linux *l, bool all)

@@ -100,6 +100,9 @@ static const struct {
 	  offsetof(struct ktape_linux_cpu, gaps) },
 	{ "uncounted_gaps", "Places where an unknown number of events was lost.",
 	  offsetof(struct ktape_linux_cpu, uncounted) },
+	{ "overwritten_events",
+	  "Events that were overwritten before the trace begins, as far as counted.",
+	  offsetof(struct ktape_linux_cpu, overwritten) },
 };
 
 static uint64_t member(const struct ktape_linux_cpu *c, size_t offset)
@@ -165,6 +168,7 @@ static int add_cpu(struct prom *p, const struct ktape_linux_cpu *c)
 	to->lost += c->lost;
 	to->gaps += c->gaps;
 	to->uncounted += c->uncounted;
+	to->overwritten += c->overwritten;
 	return 0;
 }
 

@@ -104,6 +104,12 @@ void missed_add(struct missed_hits *m, const struct ktape_event *e)
  */
 void losses_add(struct losses *l, const struct ktape_notice *n)
 {
+	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN) {
+		l->overwritten += n->overwritten;
+		l->late += !n->continued;
+		l->late_unknown |= !n->continued && !n->overwritten;
+		return;
+	}
 	l->count += n->count;
 	l->gaps += !n->continued;
 	l->unknown |= !n->count;
@@ -150,6 +156,26 @@ void note_loss(const char *format, ...)
 	va_end(args);
 	if (marks)
 		fputs(message_end(), stderr);
+}
+
+/**
+ * note_overwritten() - print how many events were overwritten before a trace begins
+ * @path: path of the trace, or NULL
+ * @l: its losses
+ */
+void note_overwritten(const char *path, const struct losses *l)
+{
+	char count[32] = "an unknown number of";
+
+	if (!l->late)
+		return;
+	if (l->overwritten)
+		snprintf(count, sizeof(count), "%s%llu",
+			 l->late_unknown ? "at least " : "",
+			 (unsigned long long)l->overwritten);
+	note_loss("%s%s%s events were overwritten before the trace begins, in %llu ring%s: what happened there until then is unknown",
+		  path ? path : "", path ? ": " : "", count,
+		  (unsigned long long)l->late, l->late == 1 ? "" : "s");
 }
 
 /**

@@ -44,11 +44,17 @@ void note_loss(const char *format, ...)
  * @count: how many, as far as it is known
  * @gaps: in how many places
  * @unknown: there is a place where the number is not known
+ * @overwritten: events that were overwritten before the trace begins; these are not lost
+ * @late: in how many rings
+ * @late_unknown: for one of these the number is not known
  */
 struct losses {
 	uint64_t count;
 	uint64_t gaps;
 	bool unknown;
+	uint64_t overwritten;
+	uint64_t late;
+	bool late_unknown;
 };
 
 /* Names of enum ktape_lost. */
@@ -73,6 +79,7 @@ void missed_add(struct missed_hits *m, const struct ktape_event *e);
 void losses_add(struct losses *l, const struct ktape_notice *n);
 const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
 			const char *verb);
+void note_overwritten(const char *path, const struct losses *l);
 void report_left_out(const char *path, const char *what, uint64_t count);
 void report_names_left_out(const char *path,
 			   const struct ktape_registry *names);

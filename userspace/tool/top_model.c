@@ -38,6 +38,7 @@ const struct top_share top_shares[TOP_SHARES] = {
  * @lost: lost events of the interval
  * @lost_total: lost events of all intervals
  * @unknown: losses of the interval have no count
+ * @late: a ring was overwritten: older control records do not begin the intervals
  * @losses: losses, or parts of them, that are later than the interval
  * @nr_losses: entries of @losses
  * @curves: ring of points
@@ -57,6 +58,7 @@ struct top_model {
 	uint64_t lost;
 	uint64_t lost_total;
 	bool unknown;
+	bool late;
 	struct ktape_notice *losses;
 	size_t nr_losses;
 	double curves[TOP_CURVES][TOP_HISTORY];
@@ -201,6 +203,7 @@ static void add_points(struct top_model *m, struct top_view *v)
  */
 static bool add_loss(struct top_model *m, struct ktape_notice *n)
 {
+	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
 	struct ktape_notice part = *n;
 	bool rest = m->end != UINT64_MAX && n->to >= m->end;
 
@@ -208,12 +211,14 @@ static bool add_loss(struct top_model *m, struct ktape_notice *n)
 		return true;
 	if (rest) {
 		part.to = n->from = m->end;
-		part.count = part.packets = 0;
-		n->continued = true;
+		part.count = part.packets = part.overwritten = 0;
+		/* In each interval, any number of events may have been overwritten. */
+		part.continued &= !late;
+		n->continued = !late;
 	}
 	m->lost += part.count;
 	m->lost_total += part.count;
-	m->unknown |= !part.count;
+	m->unknown |= !part.count && !late;
 	ktape_linux_notice(m->linux_stats, &part);
 	return rest;
 }
@@ -314,6 +319,8 @@ int top_model_event(struct top_model *m, const struct ktape_event *e)
 	/* Names have the times of their objects, not of the moment. */
 	if (e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_REGISTRY)
 		return 0;
+	if (!m->begun && m->late && e->kind == KTAPE_RING_CONTROL)
+		return 0;
 	err = reach_time(m, e->ts);
 	if (err)
 		return err;
@@ -335,6 +342,8 @@ void top_model_notice(struct top_model *m, const struct ktape_notice *n)
 {
 	struct ktape_notice rest = *n;
 
+	m->late |= n->kind == KTAPE_NOTICE_LOST &&
+		   n->reasons & KTAPE_NOTICE_OVERWRITTEN;
 	if (n->kind != KTAPE_NOTICE_LOST || !add_loss(m, &rest))
 		return;
 	if (!m->losses)
@@ -346,7 +355,7 @@ void top_model_notice(struct top_model *m, const struct ktape_notice *n)
 	/* Far too many: all at once, in the wrong place. */
 	m->lost += rest.count;
 	m->lost_total += rest.count;
-	m->unknown |= !rest.count;
+	m->unknown |= !rest.count && !(rest.reasons & KTAPE_NOTICE_OVERWRITTEN);
 	ktape_linux_notice(m->linux_stats, &rest);
 }
 

@@ -18,6 +18,7 @@ export const lostReasons = [["full", "ring full"], ["nested", "nested writers"],
 	["shed", "shed: of low priority"], ["rate", "rate limit"]];
 export const REASON_BITS = 8;
 export const UNREAD = 7;	// the bit of events that were overwritten before they were read
+export const OVERWRITTEN = 6;	// the bit of those overwritten before the reading began: they are not lost
 
 // What a kind is called, and its colour in style.css.
 export const kinds = [

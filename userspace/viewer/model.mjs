@@ -3,7 +3,7 @@
 // in words.
 
 import { BLOCK, CALL, FILTER, HELD, HRTIMER, IRQ, LOSS, LOST, lostReasons, MERGED, NO_BEGIN, NO_END, OFF,
-	OFF_ALL, OFF_RUN, OFF_WAKES, ON, REASON_BITS, UNREAD, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
+	OFF_ALL, OFF_RUN, OFF_WAKES, ON, OVERWRITTEN, REASON_BITS, UNREAD, RUN, TICK, UNSURE, WAIT, WOKEN, isRunnable, kinds, series } from "./kinds.mjs";
 import { bothWays, count, duration, fieldsOf, moment, onClock } from "./text.mjs";
 import { Pieces, Tracks } from "./tracks.mjs";
 
@@ -247,7 +247,9 @@ export class Model extends Tracks {
 	/** Say how many events a loss is of. */
 	lossCount(i)
 	{
-		return this.spans.a[i] ? `${count(this.spans.a[i])} events lost` : "events lost, number unknown";
+		const what = this.spans.b[i] >> OVERWRITTEN & 1 ? "overwritten" : "lost";
+
+		return this.spans.a[i] ? `${count(this.spans.a[i])} events ${what}` : `events ${what}, number unknown`;
 	}
 
 	/** Say why the events of a loss are missing, "" = the trace does not tell. */
@@ -257,6 +259,8 @@ export class Model extends Tracks {
 		const words = lostReasons.filter((_, bit) => told >> bit & 1).map(([, text]) => text);
 		if (told >> UNREAD & 1)
 			words.push("overwritten unread");
+		if (told >> OVERWRITTEN & 1)
+			words.push("before the ring begins in the trace");
 		if (packets)
 			words.push(`${count(packets)} packet${packets === 1 ? "" : "s"} missing`);
 		return words.join("; ");

@@ -141,29 +141,33 @@ function lostText(lost, unknown)
 /**
  * Add up what ktape verify counted on CPUs.  The emitted events, from the ledgers of start and
  * stop, are null if one CPU lacks them; else all that are not in the trace and were not
- * filtered are lost, whether something tells of them or not.
+ * filtered are lost, whether something tells of them or not, but for those that were
+ * overwritten before the trace begins: @late has the CPUs with such events.
  */
-export function totals(cpus)
+export function totals(cpus, late = [])
 {
 	const stored = sum(cpus, "records"), filtered = sum(cpus, "filtered");
 	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed");
 	const emitted = cpus.length && cpus.every((c) => typeof c.emitted === "number") ? sum(cpus, "emitted") : null;
-	const untold = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed, 0);
+	const gone = late.filter((l) => cpus.some((c) => c.cpu === l.cpu)).reduce((n, l) => n + (l.overwritten ?? 0), 0);
+	const absent = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed, 0);
+	const overwritten = emitted === null ? gone : Math.min(gone, absent), untold = absent && absent - overwritten;
 	const reasons = lostReasons.map(([name]) => cpus.reduce((n, c) => n + (c.reasons?.[name] ?? 0), 0));
-	return { emitted, stored, filtered, dropped, reasons, missed, untold, lost: dropped + missed + untold };
+	return { emitted, stored, filtered, dropped, reasons, missed, untold, overwritten, lost: dropped + missed + untold };
 }
 
 /** Write totals as an equation, if they make one. */
-function equationOf({ emitted, stored, filtered, dropped, reasons, missed, untold, lost })
+function equationOf({ emitted, stored, filtered, dropped, reasons, missed, untold, overwritten, lost })
 {
 	const rest = Math.max(dropped - reasons.reduce((n, r) => n + r, 0), 0);
 	const kinds = [...lostReasons.map(([, words], i) => [reasons[i], words]), [rest, "by the tracer"], [missed, "overwritten unread"],
 		[untold, "in missing or damaged packets"]].filter(([n]) => n);
 	const parts = kinds.length > 1 ? kinds.map(([n, what]) => `${count(n)} ${what}`) : kinds.map(([, what]) => what);
 	const how = parts.length ? ` (${parts.join("; ")})` : "";
-	if (emitted !== null && emitted === stored + filtered + lost)
-		return `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)} + lost ${count(lost)}${how}`;
-	return `stored ${count(stored)}, filtered ${count(filtered)}, known to be lost ${count(lost)}${how}; ` +
+	const before = overwritten ? ` + overwritten ${count(overwritten)}` : "";
+	if (emitted !== null && emitted === stored + filtered + overwritten + lost)
+		return `emitted ${count(emitted)} = stored ${count(stored)} + filtered ${count(filtered)}${before} + lost ${count(lost)}${how}`;
+	return `stored ${count(stored)}, filtered ${count(filtered)}, ${overwritten ? `overwritten ${count(overwritten)}, ` : ""}known to be lost ${count(lost)}${how}; ` +
 		(emitted === null ? "how many were emitted is not known without the start and the stop of the session" : `emitted ${count(emitted)}, which is less`);
 }
 
@@ -173,7 +177,7 @@ function equationOf({ emitted, stored, filtered, dropped, reasons, missed, untol
 export function completeness(data)
 {
 	const { ledger, stats, damages } = data, more = [];
-	const gaps = stats?.gaps ?? 0, lost = stats?.lost ?? 0;
+	const gaps = stats?.gaps ?? 0, lost = stats?.lost ?? 0, late = (stats?.cpus ?? []).filter((c) => c.late);
 	if (damages.length)
 		return { state: "bad", text: "this page is damaged: parts are missing", more: damages };
 	if (!ledger || ledger.wrong === null) {
@@ -181,13 +185,15 @@ export function completeness(data)
 			more.push(`not checked: ${ledger.why}`);
 		else
 			more.push("no ledger: the input was a pipe, several traces, or of a format without counts");
-		return { state: gaps ? "bad" : "unknown", more,
-			text: gaps ? `incomplete: ${lostText(lost, stats.uncounted)} lost in ${count(gaps)} gap${gaps === 1 ? "" : "s"}` :
+		if (late.length)
+			more.push(`overwritten before the trace begins: ${count(sum(late, "overwritten"))} events on ${late.length} CPU${late.length === 1 ? "" : "s"}`);
+		return { state: gaps || late.length ? "bad" : "unknown", more,
+			text: late.length && !gaps ? "incomplete: rings were overwritten before the trace begins" : gaps ? `incomplete: ${lostText(lost, stats.uncounted)} lost in ${count(gaps)} gap${gaps === 1 ? "" : "s"}` :
 				"no loss is recorded in the input, but it has no ledger that could prove it" };
 	}
-	const whole = totals(ledger.cpus);
+	const whole = totals(ledger.cpus, late);
 	for (const c of ledger.cpus)
-		more.push(`CPU ${c.cpu}: ${equationOf(totals([c]))}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
+		more.push(`CPU ${c.cpu}: ${equationOf(totals([c], late))}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
 	for (const f of ledger.findings)
 		more.push(`${f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
 	// The ledger is of all that was recorded, whatever the page was made of.
@@ -195,7 +201,7 @@ export function completeness(data)
 	const equation = equationOf(whole);
 	if (ledger.wrong)
 		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify${whole.lost || gaps ? ", incomplete" : ""}: ${equation}${rest}`, more };
-	return whole.lost || gaps ?
+	return whole.lost || gaps || late.length ?
 		{ state: "bad", text: `${what("incomplete")}: ${equation}${rest}`, more } :
 		{ state: "good", text: `${what("complete")}: ${equation}${rest}`, more };
 }

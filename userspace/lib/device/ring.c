@@ -166,6 +166,19 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
 	return kt_min(count > 0 ? (uint64_t)count : 0, (commit - from) / 8);
 }
 
+/*
+ * Return the number of records that were gone before this reader began.  If it has read no
+ * closed block, only the end of the reading tells.
+ */
+uint64_t kt_ring_before(const struct kt_ring *r)
+{
+	int64_t count = (int64_t)r->base_count;
+
+	if (!r->base_known && r->limited)
+		count = (int64_t)(r->limit_count - r->records - r->missed);
+	return count > 0 ? (uint64_t)count : 0;
+}
+
 /* Return the number of records written when a block was closed, from its header. */
 static uint64_t head_count(const uint8_t *head)
 {

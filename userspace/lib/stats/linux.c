@@ -173,6 +173,37 @@ static void take_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
 	kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
 }
 
+/*
+ * Begin with an event.  Of a CPU whose events are missing up to a later time, nothing is
+ * known before.
+ */
+static void begin(struct ktape_linux *l, const struct ktape_event *e)
+{
+	l->begun = true;
+	l->first = e->ts;
+	for (uint32_t i = 0; i < l->nr_cpus; i++) {
+		if (!l->cpus[i])
+			continue;
+		l->cpus[i]->last = e->ts;
+		account_time(l, l->cpus[i], l->cpus[i]->blind);
+	}
+}
+
+/*
+ * Process an event before the statistics begin: rings were overwritten, and control records
+ * can be hours older than what these still have.  Return: 0 or -ENOMEM.
+ */
+static int take_early(struct ktape_linux *l, const struct ktape_event *e)
+{
+	struct kt_sl_cpu *c = get_cpu(l, e->cpu);
+
+	if (!c)
+		return -ENOMEM;
+	if (e->opcode == KTAPE_EV_PROFILE && kt_event_fits(e))
+		take_profile(l, c, e);
+	return 0;
+}
+
 int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 {
 	struct kt_sl_cpu *c;
@@ -182,9 +213,10 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= KT_CPUS_MAX ||
 	    e->opcode == KTAPE_EV_REGISTRY || ktape_event_is_metadata(e))
 		return 0;
+	if (!l->begun && l->late_to && e->kind == KTAPE_RING_CONTROL)
+		return take_early(l, e);
 	if (!l->begun)
-		l->first = e->ts;
-	l->begun = true;
+		begin(l, e);
 	l->last = kt_max(l->last, e->ts);
 	l->now = e;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
@@ -214,21 +246,44 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	return is_wake(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
 }
 
+/*
+ * Count what is missing.  Return: false if it is not about the thread that runs, because an
+ * overwritten control ring has no switches.
+ */
+static bool count_missing(struct ktape_linux *l, struct kt_sl_cpu *c,
+			  const struct ktape_notice *n)
+{
+	uint64_t count = n->count + n->overwritten;
+
+	l->lost += count;
+	c->result.lost += n->count;
+	c->result.overwritten += n->overwritten;
+	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN) {
+		l->uncounted += !count && !n->continued;
+		l->late_to = kt_max(l->late_to, n->to);
+		c->result.late = true;
+		return n->ring == KTAPE_RING_EVENT;
+	}
+	l->uncounted += !count;
+	l->lost_to = kt_max(l->lost_to, n->to);
+	c->result.gaps += !n->continued;
+	c->result.uncounted += !n->count && !n->continued;
+	return true;
+}
+
 void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 {
 	struct kt_sl_cpu *c;
 
 	if (n->kind != KTAPE_NOTICE_LOST || n->cpu >= KT_CPUS_MAX)
 		return;
-	l->lost += n->count;
-	l->uncounted += !n->count;
-	l->lost_to = kt_max(l->lost_to, n->to);
 	c = get_cpu(l, n->cpu);
-	if (!c)
+	if (!c || !count_missing(l, c, n))
 		return;
-	c->result.lost += n->count;
-	c->result.gaps += !n->continued;
-	c->result.uncounted += !n->count && !n->continued;
+	if (!l->begun) {
+		c->blind = kt_max(c->blind, n->to);
+		return;
+	}
 	/* The running thread is known up to the start of the loss, but not inside the loss. */
 	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
 	c->depth = 0;

@@ -70,6 +70,7 @@ struct kt_sl_past {
  * @tid: running thread, or KT_SL_TID_NONE
  * @untold: a context record said that it is not known any more
  * @last: time up to which the CPU's time is accounted, in ticks
+ * @blind: before the first event: time up to which events are missing
  * @depth: number of running interrupt handlers
  * @irqs: running interrupt handlers, the innermost last
  * @past: ring of the threads that ran
@@ -83,6 +84,7 @@ struct kt_sl_cpu {
 	int32_t tid;
 	bool untold;
 	uint64_t last;
+	uint64_t blind;
 	unsigned int depth;
 	struct kt_sl_irq irqs[KT_SL_NEST];
 	struct kt_sl_past *past;
@@ -144,10 +146,11 @@ struct kt_sl_series {
  * @left: how often each limit was exceeded
  * @past: entries of all rings of threads that ran, beyond KT_SL_PAST of each
  * @looks: looks at these rings that are left, for waits and for the longest ones so far
- * @lost: lost events of all CPUs
- * @uncounted: gaps in which the number of lost events is not known
+ * @lost: lost or overwritten events of all CPUs
+ * @uncounted: gaps in which the number of such events is not known
  * @lost_to: end of the last gap, or of the last time in which events were not enabled that
  *	are enabled since then, in ticks
+ * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks, 0 = none
  * @first: time of the first event, in ticks
  * @last: time of the last event, in ticks
  * @begun: there was an event
@@ -176,6 +179,7 @@ struct ktape_linux {
 	uint64_t lost;
 	uint64_t uncounted;
 	uint64_t lost_to;
+	uint64_t late_to;
 	uint64_t first;
 	uint64_t last;
 	bool begun;
@@ -189,6 +193,7 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e);
 int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 	      uint64_t value);
+bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from);
 int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to);
 void kt_sl_sort(struct ktape_linux *l);

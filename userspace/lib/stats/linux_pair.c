@@ -157,7 +157,7 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	/* The exit of rt_sigreturn() has no number: use the number of the enter event. */
 	key = call.extra;
 	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
-	if (call.value >= l->lost_to)
+	if (kt_sl_is_sure(l, KTAPE_SERIES_SYSCALL, call.value))
 		count_error(l, s, key,
 			    (int64_t)kt_get64(wide ? e->blob : e->args));
 	return kt_sl_interval(l, s, call.value, e->ts);

@@ -304,7 +304,7 @@ int kt_sl_unwait(struct ktape_linux *l, int32_t tid, uint64_t to)
 	if (!t)
 		return -ENOMEM;
 	err = kt_sl_interval(l, l->list[KTAPE_SERIES_RUN_QUEUE], from, to);
-	if (!err && from >= l->lost_to) {
+	if (!err && kt_sl_is_sure(l, KTAPE_SERIES_RUN_QUEUE, from)) {
 		t->wait += ns;
 		t->wait_max = kt_max(t->wait_max, ns);
 		t->waits++;

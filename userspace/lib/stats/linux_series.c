@@ -231,6 +231,38 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 	return 0;
 }
 
+/*
+ * Check whether an interval of this kind begins and ends on one CPU.  Then a ring that has
+ * both events has all in between, whenever other rings begin.
+ */
+static bool is_local(unsigned int kind)
+{
+	static const bool local[KTAPE_SERIES_KINDS] = {
+		[KTAPE_SERIES_IRQ] = true,
+		[KTAPE_SERIES_SOFTIRQ] = true,
+		[KTAPE_SERIES_SOFTIRQ_WAIT] = true,
+		[KTAPE_SERIES_IPI] = true,
+		[KTAPE_SERIES_TICK] = true,
+		[KTAPE_SERIES_TIMER] = true,
+		[KTAPE_SERIES_HRTIMER] = true,
+	};
+
+	return local[kind];
+}
+
+/**
+ * kt_sl_is_sure() - Check that no event was missing since the start of an interval
+ * @l: the statistics
+ * @kind: enum ktape_series_kind
+ * @from: start of the interval, in ticks
+ *
+ * Return: true if none was, so that the interval cannot have ended unseen.
+ */
+bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from)
+{
+	return from >= l->lost_to && (from >= l->late_to || is_local(kind));
+}
+
 /**
  * kt_sl_interval() - Add an interval, unless events were lost inside it
  * @l: the statistics
@@ -243,7 +275,7 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to)
 {
-	if (s && from < l->lost_to) {
+	if (s && !kt_sl_is_sure(l, s->result.kind, from)) {
 		s->result.uncertain++;
 		if (s->result.key != KTAPE_SERIES_ALL)
 			l->list[s->result.kind]->result.uncertain++;

@@ -242,7 +242,8 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
 }
 
 /**
- * kt_loss_before() - tell what the streams that ended in damage lack before an event
+ * kt_loss_before() - tell what is not known of streams before an event: those that ended in
+ * damage, and those that begin later
  * @t: the trace, with @holes
  * @e: the event that comes next
  */
@@ -253,6 +254,8 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 		struct kt_stream *s = t->streams[i];
 		uint64_t from = kt_max(kt_loss_good(s), s->hole_from);
 
+		if (s->gone && kt_begin_before(t, s, e))
+			t->holes = true;
 		if (!s->hole || s->in_heap)
 			continue;
 		t->holes = true;

@@ -111,6 +111,9 @@ void kt_stream_forget(struct kt_stream *s)
 	s->begun = false;
 	s->broken = false;
 	s->hole = false;
+	s->looked = false;
+	s->cut = false;
+	s->gone = false;
 }
 
 /* Append the place of a packet in the pipe-form file. */
@@ -394,6 +397,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
 			s->packet.ts = kt_begin_held(s->packet.ts, held);
+			kt_begin_packet(t, s, data, content.len);
 			account_losses(t, s, data, good);
 			if (t->packet)
 				t->packet(t->packet_arg, s, data);

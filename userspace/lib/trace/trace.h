@@ -89,6 +89,11 @@ struct kt_lane;
  * @hole: damage was reported behind the last packet that was read; see loss.c
  * @hole_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
  * @hole_from: time up to which the loss was told, 0 = it was not
+ * @looked: the first packet with records was read
+ * @cut: what comes before that packet was overwritten
+ * @gone: the caller is still to be told so; see begin.c
+ * @gone_count: number of events that were overwritten, 0 = not known
+ * @gone_from: time up to which this was told, 0 = it was not
  */
 struct kt_stream {
 	enum kt_source source;
@@ -133,6 +138,12 @@ struct kt_stream {
 	bool hole;
 	uint64_t hole_at;
 	uint64_t hole_from;
+
+	bool looked;
+	bool cut;
+	bool gone;
+	uint64_t gone_count;
+	uint64_t gone_from;
 };
 
 struct kt_import;
@@ -202,7 +213,7 @@ struct kt_loss {
  * @first_ts: time of the first event, in ticks, 0 = not known
  * @hole: damage of @input was reported
  * @hole_at: offset up to which @input is damaged, UINT64_MAX = it is cut
- * @holes: a stream may have ended in damage
+ * @holes: a stream may have ended in damage, or begin where others have begun before
  * @late: live: number of events that were delivered out of order
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
@@ -277,6 +288,12 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s);
 void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e);
 void kt_loss_end(struct ktape_trace *t);
 uint64_t kt_loss_good(const struct kt_stream *s);
+
+/* begin.c */
+void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *head,
+		     size_t len);
+bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
+		     const struct ktape_event *e);
 
 /* stream.c */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,

@@ -4,7 +4,10 @@ with missing as (
 	select host, trace_id, count(*) as gaps, sum(`count`) as lost,
 		count(*) - count(`count`) as uncounted,
 		sum(ts_end - ts) / 1e6 as gap_ms
-	from lost where source = 'gap' group by host, trace_id)
+	from lost where source = 'gap' group by host, trace_id),
+late as (
+	select host, trace_id, count(*) as parts
+	from lost where source = 'overwritten' group by host, trace_id)
 select c.host, c.trace_id, c.ts_utc as begins, (c.ts_end - c.ts) / 1e9 as seconds,
 	c.stored, coalesce(m.gaps, 0) as gaps, coalesce(m.lost, 0) as lost,
 	coalesce(m.gap_ms, 0) as gap_ms,
@@ -14,7 +17,9 @@ select c.host, c.trace_id, c.ts_utc as begins, (c.ts_end - c.ts) / 1e9 as second
 	when not coalesce(c.clock_stable, false) then 'times of different CPUs may be wrong'
 	when m.uncounted > 0 then 'events are missing, and nobody knows how many'
 	when m.gaps > 0 then 'events are missing, and counted'
+	when l.parts > 0 then 'the beginning of some rings was overwritten'
 	when c.filters <> '' then 'whole, but filters held events back'
 	else 'whole' end as verdict
 from capture c left join missing m using (host, trace_id)
+left join late l using (host, trace_id)
 order by c.host, begins;

@@ -262,17 +262,21 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		.name = html_string(h, "lost", 4),
 		.begin = from,
 		.dur = html_lasts(from, to),
-		.a = (int64_t)n->count,
+		.a = (int64_t)(n->count + n->overwritten),
 		.b = (int64_t)(kt_min(n->packets, UINT32_MAX) << 8 | n->reasons),
 	};
+	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
 	struct html_span *hole;
 
 	if (!c)
 		return;
 	hole = &c->holes[n->ring == KTAPE_RING_CONTROL];
-	end_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
-	c->depth = 0;
-	if (n->continued && hole->kind == HTML_LOST && !hole->a) {
+	/* A control ring has no switches. */
+	if (!late || n->ring == KTAPE_RING_EVENT) {
+		end_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
+		c->depth = 0;
+	}
+	if (n->continued && hole->kind == HTML_LOST && (late || !hole->a)) {
 		hole->dur = html_lasts(hole->begin, to);
 		return;
 	}

@@ -60,6 +60,7 @@
  *	thread
  * @tid: thread that a reader derives for the next record; in a control ring only
  *	used until the event ring of its CPU has one
+ * @late: event ring: its beginning was overwritten, and it has no record yet
  */
 struct stream {
 	struct ktape_builder b;
@@ -74,6 +75,7 @@ struct stream {
 	uint64_t min_ts;
 	uint64_t tid_from;
 	int32_t tid;
+	bool late;
 };
 
 /**
@@ -312,6 +314,9 @@ static bool thread_is_known(const struct stream *st,
 			    const struct stream *event_ring,
 			    const struct ktape_event *e)
 {
+	/* A context record would let the ring begin before it does. */
+	if (e->kind == KTAPE_RING_CONTROL && event_ring->late)
+		return true;
 	if (e->kind == KTAPE_RING_CONTROL && event_ring->tid != TID_NONE)
 		return e->tid == event_ring->tid;
 	/* A packet header also sets the thread; in a control ring only the first header does. */
@@ -402,6 +407,7 @@ static int write_event(struct kt_sink *s, struct stream *st,
 
 	if (!event_ring)
 		return -ENOMEM;
+	st->late = false;
 	r.ts = place_event(st, event_ring, e);
 	st->event_ts = e->ts;
 	if (r.ts != e->ts) {
@@ -452,7 +458,12 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (!st)
 		return 0;
+	/* Its first packet says that others were before it: see trace/begin.c. */
+	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->continued)
+		return 0;
 	if (!st->open && !st->seq) {	/* before the first event */
+		st->late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
+		st->seq = st->late;
 		st->ts = kt_max(st->ts, n->from);
 		st->event_ts = st->ts;
 		err = open_packet(s, st, n->ring, n->cpu, NULL, 0);
@@ -460,6 +471,8 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 			return err;
 	}
 	err = write_packet(s, st, st->ts);
+	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN)
+		return err;
 	st->discarded += n->count;
 	st->seq += n->count ? 0 : 1;
 	st->loss_pending = true;

@@ -75,7 +75,7 @@ static void end_call(struct pq *pq, const struct kt_line *l)
 	t->in_call = false;
 	/* The exit of rt_sigreturn() has no number: the number is that of the entry. */
 	if ((t->call != (e->dat20 & NR_AND_TABLE) && !(e->dat20 & LARGE)) ||
-	    t->call_since < pq->lost_to)
+	    !pq_is_sure(pq, t->call_since))
 		return;
 	put_call(pq, l, t->call, t->call_since,
 		 (int64_t)kt_get64(wide ? e->blob : e->args));

@@ -118,12 +118,13 @@ static void take_sync(struct pq *pq, const struct ktape_event *e)
  * @from: begin, in ticks
  * @to: end, in ticks
  * @cpu: the CPU
- * @source: gap, loss, ledger, missed, evict
+ * @source: gap, overwritten, loss, ledger, missed, evict
  * @ring: enum ktape_ring_kind; -1: not known
  * @class: name of the class, or NULL
  * @reason: name of the reason, or NULL
  * @reader: number of a reader; -1: none
  * @count: number of events; 0: not known
+ * @more: the number is in an earlier row
  */
 struct loss {
 	uint64_t from;
@@ -135,6 +136,7 @@ struct loss {
 	const char *reason;
 	int64_t reader;
 	uint64_t count;
+	bool more;
 };
 
 static void put_loss(struct pq *pq, const struct loss *loss)
@@ -152,7 +154,7 @@ static void put_loss(struct pq *pq, const struct loss *loss)
 	pq_put_name(r, PQ_LOST_REASON, name_of(pq, loss->reason));
 	if (loss->reader >= 0)
 		kt_pq_put(r, PQ_LOST_READER, loss->reader);
-	if (loss->count)
+	if (loss->count || loss->more)
 		kt_pq_put(r, PQ_LOST_COUNT, (int64_t)loss->count);
 	pq_end(pq, PQ_LOST);
 }
@@ -175,6 +177,13 @@ void pq_lost(struct pq *pq, const struct ktape_notice *n)
 		.count = n->count,
 	};
 
+	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN) {
+		loss.source = "overwritten";
+		loss.count = n->overwritten;
+		loss.more = n->continued;
+		put_loss(pq, &loss);
+		return;
+	}
 	pq->ledger->gaps++;
 	pq->ledger->lost += n->count;
 	pq->ledger->uncounted += !n->count;

@@ -196,6 +196,8 @@ struct pq_ledger;
  * @last: time of the last event, in ticks
  * @lost_to: end of the last gap, or of the last time in which events were not enabled
  *	that are enabled since then, in ticks: no slice that begins before is written
+ * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks: no slice
+ *	that begins before and may have changed CPUs is written
  * @cpus: by number; NULL: no event of it yet
  * @nr_cpus: entries of @cpus
  * @threads: the index is the utid
@@ -229,6 +231,7 @@ struct pq {
 	uint64_t begin;
 	uint64_t last;
 	uint64_t lost_to;
+	uint64_t late_to;
 	struct pq_cpu **cpus;
 	uint32_t nr_cpus;
 	struct pq_thread *threads;
@@ -308,6 +311,12 @@ void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l);
 void pq_lost(struct pq *pq, const struct ktape_notice *n);
 int pq_put_capture(struct pq *pq);
 void pq_capture_free(struct pq *pq);
+
+/* Check that no event was missing since @from, so that nothing can have ended unseen. */
+static inline bool pq_is_sure(const struct pq *pq, uint64_t from)
+{
+	return from >= pq->lost_to && from >= pq->late_to;
+}
 
 /* Return a time as nanoseconds since boot. */
 static inline int64_t pq_time(struct pq *pq, uint64_t ts)

@@ -60,7 +60,7 @@ static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 		return -1;
 	since = span->value;
 	kt_map_remove(&pq->spans, span);
-	return since < pq->lost_to ? -1 : pq_ns(pq, since, e->ts);
+	return !pq_is_sure(pq, since) ? -1 : pq_ns(pq, since, e->ts);
 }
 
 static void put_marker(struct pq *pq, const struct kt_line *l, const char *kind,

@@ -170,9 +170,13 @@ static int parquet_notice(struct kt_sink *s, const struct ktape_notice *n)
 		return s->error;
 	}
 	pq_lost(pq, n);
-	pq->lost_to = kt_max(pq->lost_to, n->to);
+	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN)
+		pq->late_to = kt_max(pq->late_to, n->to);
+	else
+		pq->lost_to = kt_max(pq->lost_to, n->to);
 	c = pq_cpu(pq, n->cpu);
-	if (!c)
+	/* A control ring has no switches. */
+	if (!c || (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->ring != KTAPE_RING_EVENT))
 		return s->error;
 	c->depth = 0;
 	pq_cut(pq, c, n->cpu, n->from);

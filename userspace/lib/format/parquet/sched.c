@@ -43,7 +43,7 @@ static void put_state(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open
 	struct kt_pq_rows *r;
 
 	if (t->state == PQ_UNKNOWN || !t->tid ||
-	    (t->since < pq->lost_to && t->state != PQ_RUNNING))
+	    (!pq_is_sure(pq, t->since) && t->state != PQ_RUNNING))
 		return;
 	r = pq_begin(pq, PQ_THREAD_STATE, t->since);
 	if (!open)

@@ -319,9 +319,14 @@ void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n)
 	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
 	int t = snprintf(title, sizeof(title), "Lost data CPU %u%s", n->cpu,
 			 n->ring == KTAPE_RING_CONTROL ? " (control)" : "");
-	int len = n->count ? snprintf(name, sizeof(name), "%llu events",
-				      (unsigned long long)n->count) :
-			     snprintf(name, sizeof(name), "unknown number");
+	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
+	uint64_t count = late ? n->overwritten : n->count;
+	const char *what = late ? " overwritten" : "";
+	int len = count ? snprintf(name, sizeof(name), "%llu events%s",
+				   (unsigned long long)count, what) :
+			  snprintf(name, sizeof(name), "%s%s",
+				   late && n->continued ? "more" : "unknown number",
+				   what);
 	uint64_t uuid = pf_describe(pf, &at, title, (size_t)t, n->from);
 
 	pf_put_event(pf, uuid, n->from, PF_EVENT_BEGIN, name, (size_t)len, 0);

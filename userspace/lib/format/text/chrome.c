@@ -647,6 +647,8 @@ static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 	const struct kt_line l = kt_line_of(s->info, s->registry, &at, true);
 	struct chrome *t = s->state;
 	int64_t from = ktape_mono_ns(s->info, n->from);
+	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
+	uint64_t count = late ? n->overwritten : n->count;
 	char *p;
 
 	if (n->cpu >= KT_CPUS_MAX)
@@ -658,10 +660,10 @@ static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 	p = open_event(p, t, 'X');
 	p = put_us(put_cpu(p, n->cpu), "ts", from);
 	p = put_us(p, "dur", ktape_mono_ns(s->info, n->to) - from);
-	p = kt_put_str(
-		p,
-		",\"cat\":\"lost\",\"name\":\"lost events\",\"args\":{\"count\":");
-	p = n->count ? kt_put_u64(p, n->count) : kt_put_str(p, "null");
+	p = kt_put_str(p, late ? ",\"cat\":\"lost\",\"name\":\"overwritten events\"" :
+				 ",\"cat\":\"lost\",\"name\":\"lost events\"");
+	p = kt_put_str(p, ",\"args\":{\"count\":");
+	p = count ? kt_put_u64(p, count) : kt_put_str(p, "null");
 	return kt_sink_done(s, kt_put_str(p, "}}"));
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rings whose beginning is not in the trace.
+ *
+ * A flight recorder overwrites its oldest blocks, of each ring at its own pace: the ring of
+ * a busy CPU begins later than those of other CPUs, and later than the control ring of the
+ * same CPU, which names the thread that ran when the session began.  What ran on the CPU
+ * between two such records, and up to the first event of the ring, is not known.
+ *
+ * The first packet with records tells of it: packets came before it, and they do not
+ * belong to an earlier piece of a log.  The caller is told of the time before it in parts,
+ * each up to the next event of the CPU, and ahead of all events in that time.
+ */
+#include "stream/decode.h"
+#include "trace/trace.h"
+
+static bool has_records(const uint8_t *head)
+{
+	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
+}
+
+/* Check whether damage of the input is why the packets before this one are missing. */
+static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
+{
+	return s->hole || (s->source != KT_SOURCE_FILE && t->hole &&
+			   t->hole_at <= s->offset);
+}
+
+/* Check whether a recorder began to read the ring behind its beginning, and where it did. */
+static bool is_cut(const uint8_t *head)
+{
+	const uint64_t first = has_records(head) ? 1 : 0;
+
+	/* A recorder went on to another piece of a log: see record/rotate.c. */
+	if (!has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0)
+		return false;
+	return KT_HEAD64(head, seq) > first ||
+	       KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP ||
+	       (has_records(head) &&
+		head[offsetof(struct ktape_block, context)] == KTAPE_CTX_UNKNOWN);
+}
+
+/*
+ * Count the events that the ring stored before a packet, without those that it reports as
+ * lost.  Return: false if the packet has no counts.
+ */
+static bool count_before(const struct ktape_trace *t, const uint8_t *head, size_t len,
+			 uint64_t *count)
+{
+	const uint64_t emitted = KT_HEAD64(head, emitted);
+	const uint64_t discarded = KT_HEAD64(head, discarded);
+	uint64_t lost = 0, other;
+
+	*count = 0;
+	if (!emitted || t->info.converted)
+		return false;
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		lost += KT_HEAD64(head, lost[i]);
+	other = KT_HEAD64(head, filtered) + kt_max(lost, discarded) +
+		kt_records_count(head, KTAPE_BLOCK_HEADER,
+				 kt_min(KT_HEAD64(head, content_bits) / 8, len));
+	*count = emitted > other ? emitted - other : 0;
+	return true;
+}
+
+/**
+ * kt_begin_packet() - find out whether a stream begins behind the beginning of its ring
+ * @t: the trace
+ * @s: the stream, at a packet; what precedes the packet is not accounted for yet
+ * @head: the packet
+ * @len: bytes of it that are there
+ */
+void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *head,
+		     size_t len)
+{
+	bool counted;
+
+	/* A slice goes on where the one before it ends. */
+	if (s->looked || s->kind == KTAPE_RING_REGISTRY ||
+	    s->source == KT_SOURCE_SLICE)
+		return;
+	if (!s->begun)
+		s->cut = is_cut(head) && !is_damaged(t, s);
+	if (!has_records(head))
+		return;
+	s->looked = true;
+	if (!s->cut)
+		return;
+	counted = count_before(t, head, len, &s->gone_count);
+	/* Cleared before its first event, or all of it is told as lost; see ring.c. */
+	s->gone = s->gone_count ||
+		  (!counted && KT_HEAD64(head, seq) > 1);
+	t->holes |= s->gone;
+}
+
+/* Return the time of the next event of a stream's CPU. */
+static uint64_t next_event(const struct ktape_trace *t, const struct kt_stream *s)
+{
+	uint64_t next = s->event.ts;
+
+	for (size_t i = 0; i < t->nr_streams; i++) {
+		const struct kt_stream *o = t->streams[i];
+
+		if (o->in_heap && o->cpu == s->cpu && o->kind != KTAPE_RING_REGISTRY)
+			next = kt_min(next, o->event.ts);
+	}
+	return next;
+}
+
+static void tell_part(const struct ktape_trace *t, const struct kt_stream *s,
+		      uint64_t from, uint64_t to)
+{
+	const struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_LOST,
+		.stream = true,
+		.continued = s->gone_from,
+		.reasons = KTAPE_NOTICE_OVERWRITTEN,
+		.cpu = s->cpu,
+		.ring = s->kind,
+		.from = from,
+		.to = to,
+		.overwritten = s->gone_from ? 0 : s->gone_count,
+	};
+
+	/* A control record in this time has no thread either. */
+	if (to > from && s->kind == KTAPE_RING_EVENT)
+		t->decoder->tid[s->cpu] = -1;
+	if (t->options.notice)
+		t->options.notice(t->options.arg, &n);
+}
+
+/**
+ * kt_begin_before() - tell up to when a CPU is not known, before an event
+ * @t: the trace
+ * @s: a stream with @gone
+ * @e: the event that comes next, of any stream
+ *
+ * Return: true if there is more to tell before a later event.
+ */
+bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
+		     const struct ktape_event *e)
+{
+	uint64_t from, to;
+
+	/* What describes a stream has the time of the reading, or none. */
+	if (e->kind == KTAPE_RING_REGISTRY || ktape_event_is_metadata(e) ||
+	    s->gone_from > e->ts)
+		return true;
+	s->gone = false;
+	if (!s->in_heap)
+		return false;
+	from = s->gone_from ? s->gone_from : e->ts;
+	to = kt_max(next_event(t, s), from);
+	if (!s->gone_from || to > from)
+		tell_part(t, s, from, to);
+	s->gone_from = kt_max(to, 1);
+	s->gone = to < s->event.ts;
+	return s->gone;
+}
