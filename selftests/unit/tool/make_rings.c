@@ -113,7 +113,7 @@ static void begin_piece(struct sim *s, unsigned int ring, unsigned int gone)
 }
 
 /* An exception, whose record is in the control ring: nothing overwrites it. */
-static void throw(struct sim *s)
+static void raise_exception(struct sim *s)
 {
 	sim_event(s, 1, KTAPE_EV_EXCEPTION, 1, 1, 0x1234, 0);
 }
@@ -132,7 +132,7 @@ static void make(const char *mode, const char *dir, struct made *made)
 					      KTAPE_MODE_DISCARD;
 	sim_start(s);
 	sim_work(s, STEPS);
-	throw(s);
+	raise_exception(s);
 	sim_work(s, STEPS);
 	middle = s->now + (late ? PAUSE : 0);
 	for (unsigned int i = 0; (pieces || late) && i < SIM_RINGS; i++) {
@@ -140,7 +140,7 @@ static void make(const char *mode, const char *dir, struct made *made)
 		gone[i] = s->ring[i].nr;
 	}
 	s->now = middle;
-	throw(s);
+	raise_exception(s);
 	sim_work(s, 2 * STEPS);
 	sim_stop(s);
 	sim_finish(s);

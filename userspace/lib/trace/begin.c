@@ -26,18 +26,21 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 			   t->hole_at <= s->offset);
 }
 
-/* Check whether a recorder began to read the ring behind its beginning, and where it did. */
+/*
+ * Check whether the first packet of a stream comes after others of its ring.  If a recorder
+ * made it, as the empty one before the first one, it has the number of the packet before;
+ * with thread -1 that packet is in an earlier piece of a log: see record/rotate.c.
+ */
 static bool is_cut(const uint8_t *head)
 {
-	const uint64_t first = has_records(head) ? 1 : 0;
+	const uint8_t context = head[offsetof(struct ktape_block, context)];
+	const bool made = !has_records(head) && context == KTAPE_CTX_CONTINUED;
 
-	/* A recorder went on to another piece of a log: see record/rotate.c. */
-	if (!has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0)
+	if (made && (int32_t)KT_HEAD32(head, tid) < 0)
 		return false;
-	return KT_HEAD64(head, seq) > first ||
+	return KT_HEAD64(head, seq) > !made ||
 	       KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP ||
-	       (has_records(head) &&
-		head[offsetof(struct ktape_block, context)] == KTAPE_CTX_UNKNOWN);
+	       (has_records(head) && context == KTAPE_CTX_UNKNOWN);
 }
 
 /*
