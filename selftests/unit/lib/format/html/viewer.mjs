@@ -267,6 +267,10 @@ await test("what the ledgers say was emitted is told, and what is missing of it"
 		"incomplete: stored 14, filtered 2, known to be lost 4 (ring full); how many were emitted is not known without the start and the stop of the session", "no ledger");
 	equal(text([{ ...cpu, emitted: 9 }], 1),
 		"1 finding of ktape verify, incomplete: stored 7, filtered 1, known to be lost 2 (ring full); emitted 9, which is less", "too many records");
+	const late = (overwritten) => completeness({ ledger: { wrong: 0, findings: [], cpus: [{ ...cpu, emitted: 100, lost: 0, reasons: {} }] },
+		stats: { gaps: 0, lost: 0, cpus: [{ cpu: 0, late: true, overwritten }] }, damages: [] }).text;
+	equal(late(92), "incomplete: emitted 100 = stored 7 + filtered 1 + overwritten 92 + lost 0", "a flight recorder");
+	equal(late(90), "incomplete: emitted 100 = stored 7 + filtered 1 + overwritten 90 + lost 2 (in missing or damaged packets)", "and damage");
 });
 await test("a page with a part of the trace says that the ledger is of the whole", () => {
 	const cpus = [{ cpu: 0, emitted: 5, records: 5, filtered: 0, lost: 0, missed: 0 }], ledger = { wrong: 0, findings: [], cpus };
