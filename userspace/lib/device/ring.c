@@ -273,8 +273,11 @@ void kt_ring_note(struct kt_ring *r, const uint8_t *head)
 {
 	uint64_t lost = 0;
 
-	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
 		lost += KT_HEAD64(head, lost[i]);
+		r->seen_lost_by[i] = KT_HEAD64(head, lost[i]);
+	}
+	r->seen_closed = !(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN);
 	r->seen_lost = kt_max(r->seen_lost, lost);
 	r->seen_emitted = kt_max(r->seen_emitted, KT_HEAD64(head, emitted));
 	r->seen_filtered = kt_max(r->seen_filtered, KT_HEAD64(head, filtered));

@@ -36,6 +36,8 @@
  * @base_emitted: events emitted before the reader began
  * @base_filtered: events filtered before the reader began
  * @seen_lost: events lost up to the end of the last packet
+ * @seen_lost_by: the same by enum ktape_lost
+ * @seen_closed: that packet was a closed block, so that its counters are of its end
  * @seen_emitted: events emitted up to there
  * @seen_filtered: events filtered up to there
  * @records: records delivered
@@ -73,6 +75,8 @@ struct kt_ring {
 	uint64_t base_emitted;
 	uint64_t base_filtered;
 	uint64_t seen_lost;
+	uint64_t seen_lost_by[KTAPE_LOST_REASONS];
+	bool seen_closed;
 	uint64_t seen_emitted;
 	uint64_t seen_filtered;
 	uint64_t records;

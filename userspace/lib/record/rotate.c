@@ -184,6 +184,23 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 }
 
 /*
+ * Continue the counters of the last packet, so that the events of the next one can be
+ * counted.  Those of an open packet are later than its records.
+ */
+static void continue_counts(const struct kt_ring *r, uint8_t *packet)
+{
+	size_t at = offsetof(struct ktape_block, lost);
+
+	if (!r->seen_closed)
+		return;
+	KT_HEAD_SET64(packet, emitted, r->seen_emitted);
+	KT_HEAD_SET64(packet, filtered, r->seen_filtered);
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++, at += 8)
+		kt_set64(packet + at, r->seen_lost_by[i]);
+	ktape_packet_seal(packet);
+}
+
+/*
  * Write an empty packet for each stream that began in an earlier piece.  Its thread is -1:
  * the checker tells it by that from the empty packet before a ring that was overwritten.
  */
@@ -211,6 +228,7 @@ static int begin_streams(struct ktape_recorder *rec)
 		memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
 		ktape_build_begin(&b, packet, sizeof(packet), &head);
 		ktape_build_end(&b, r->ts, 0);
+		continue_counts(r, packet);
 		err = ktape_ctf_append(rec->ctf, packet, sizeof(packet));
 	}
 	return err;
