@@ -27,7 +27,8 @@ extern "C" {
  * @KTAPE_RULE_FORM: all packets and records can be read
  * @KTAPE_RULE_SEQUENCE: no packet of a stream is missing, repeated or out of order
  * @KTAPE_RULE_TIME: time does not go back on a CPU
- * @KTAPE_RULE_LEDGER: emitted = records + filtered + lost, for each class
+ * @KTAPE_RULE_LEDGER: emitted = records + filtered + lost + overwritten + cut off, for each
+ *	class and for each ring
  * @KTAPE_RULE_BOUND: the same at the end of each packet, except for the events of
  *	writers that were nested at that moment
  * @KTAPE_RULE_LOSS: loss records report each loss with its interval
@@ -59,6 +60,7 @@ enum ktape_rule {
  * struct ktape_finding - a violation of a rule, or a note
  * @rule: enum ktape_rule
  * @note: not a violation: the trace explains the finding, or lacks the data to judge it
+ * @cut: a note: a part of the trace is missing, because it was cut off or taken away
  * @stream: the finding is about one stream, and @cpu and @ring are valid
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
@@ -71,6 +73,7 @@ struct ktape_finding {
 	uint32_t rule;
 	bool note;
 	bool stream;
+	bool cut;
 	uint32_t cpu;
 	uint32_t ring;
 	uint64_t packet;
@@ -87,8 +90,10 @@ struct ktape_finding {
  * @filtered: events that filters held back, according to the trace, since its
  *	first packet
  * @lost: events that the rings lost, according to the trace, since its first packet
- * @missed: events that were overwritten before they were read, according to the
- *	trace
+ * @missed: events that were overwritten before they were read: those that packets report,
+ *	and those that the ledgers count before the first packet of a ring
+ * @cut: events that the ledgers count and that are not in the trace, because a stream was
+ *	cut off at its beginning or end
  * @tracer_ns: time spent in the tracer in ns, estimated from samples
  * @samples: number of samples, 0 = @tracer_ns is not known
  * @emitted: events that occurred while their opcodes were enabled, as the ledgers of the
@@ -106,6 +111,28 @@ struct ktape_verify_cpu {
 	uint64_t samples;
 	uint64_t emitted;
 	bool counted;
+	uint64_t cut;
+};
+
+/**
+ * struct ktape_verify_sum - how much of a trace was judged
+ * @cpus: CPUs that had rings, as far as the trace says
+ * @judged: of these, those of which both rings are there, and whose sums are right
+ * @emitted: events of all rings, from where the trace begins to count them
+ * @accounted: of these, those that are records, filtered, lost or overwritten
+ * @cut: of these, those that were cut off
+ * @cuts: number of findings with the member @cut of struct ktape_finding
+ * @exact: what was emitted is from the ledgers of stops.  Else it is from headers of
+ *	packets, to within the number of nested writers
+ */
+struct ktape_verify_sum {
+	uint32_t cpus;
+	uint32_t judged;
+	uint64_t emitted;
+	uint64_t accounted;
+	uint64_t cut;
+	uint64_t cuts;
+	bool exact;
 };
 
 /**
@@ -254,6 +281,14 @@ uint64_t ktape_verify_count(const struct ktape_verify *verify,
  */
 bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 			   struct ktape_verify_cpu *cpu);
+
+/**
+ * ktape_verify_sum() - Return how much of the trace was judged
+ * @verify: a check that was run
+ * @sum: set to the counts
+ */
+void ktape_verify_sum(const struct ktape_verify *verify,
+		      struct ktape_verify_sum *sum);
 
 /**
  * ktape_verify_lost() - Return why events of a CPU were lost

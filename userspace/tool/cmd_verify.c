@@ -37,6 +37,7 @@ struct verify_options {
 	bool json;
 	bool all;
 	bool quiet;
+	bool strict;
 	const char *absent;
 	const char *from;
 	const char *to;
@@ -52,7 +53,9 @@ static const struct kt_option options[] = {
 	{ "all", 'a', KT_OPT_FLAG, OPT(all), NULL,
 	  "show all findings, not only the first 100" },
 	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
-	  "show only what is wrong" },
+	  "show only what is wrong or cut off" },
+	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
+	  "fail also if events were lost, overwritten or cut off" },
 	{ "absent", 0, KT_OPT_TEXT, OPT(absent), "EVENT[:FIELD=VALUE]",
 	  "prove that there was no such event" },
 	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME", RANGE_FROM_HELP },
@@ -123,7 +126,7 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 {
 	struct run *r = arg;
 
-	if (f->note && r->o.quiet)
+	if (f->note && !f->cut && r->o.quiet)
 		return;
 	r->wrong += !f->note;
 	if (!r->o.all && r->shown >= VERIFY_SHOWN) {
@@ -135,7 +138,10 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 	} else {
 		printf("%s%s%s %s: ",
 		       role_begin(f->note ? ROLE_LOSS : ROLE_ERROR),
-		       f->note ? "note" : "wrong", role_end(),
+		       f->cut	       ? "cut" :
+		       f->note ? "note" :
+				 "wrong",
+		       role_end(),
 		       ktape_rule_name(f->rule));
 		print_place(r, f);
 		printf("%s\n", f->text);
@@ -153,9 +159,9 @@ static int take_progress(void *arg, uint64_t records)
 }
 
 /* Print a number of lost events. */
-static void print_count(uint64_t count)
+static void print_count(int width, uint64_t count)
 {
-	printf("%s%10llu%s ", count ? role_begin(ROLE_LOSS) : "",
+	printf("%s%*llu%s ", count ? role_begin(ROLE_LOSS) : "", width,
 	       (unsigned long long)count, count ? role_end() : "");
 }
 
@@ -210,9 +216,9 @@ static void print_cpus(const struct run *r)
 
 	if (r->o.quiet)
 		return;
-	printf("%s%3s %8s %12s %12s %12s %10s %10s %s%s\n",
-	       role_begin(ROLE_HEAD), "cpu", "packets", "emitted", "records", "filtered", "lost", "missed",
-	       "in the tracer", role_end());
+	printf("%s%3s %8s %12s %12s %12s %10s %11s %10s %s%s\n",
+	       role_begin(ROLE_HEAD), "cpu", "packets", "emitted", "records",
+	       "filtered", "lost", "overwritten", "cut", "in the tracer", role_end());
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
 		printf("%s%3u%s %8llu ", role_begin(ROLE_CPU), c.cpu, role_end(),
 		       (unsigned long long)c.packets);
@@ -222,8 +228,9 @@ static void print_cpus(const struct run *r)
 			printf("%12s ", "-");
 		printf("%12llu %12llu ", (unsigned long long)c.records,
 		       (unsigned long long)c.filtered);
-		print_count(c.lost);
-		print_count(c.missed);
+		print_count(10, c.lost);
+		print_count(11, c.missed);
+		print_count(10, c.cut);
 		if (c.samples)
 			printf("about %s, by %llu samples\n",
 			       duration_text(spent, c.tracer_ns, "ns"),
@@ -277,7 +284,7 @@ static int print_verdict(const struct run *r)
 /* Print the counts of CPUs, the verdict and the totals.  Return: the exit code. */
 static int print_result(const struct run *r, int wrong)
 {
-	int code = wrong ? EXIT_FAILED : EXIT_OK;
+	int code = verify_code(r->verify, wrong, r->o.strict);
 
 	if (r->o.json)
 		verify_put_counts(stdout, r->verify);
@@ -293,12 +300,8 @@ static int print_result(const struct run *r, int wrong)
 	if (r->left_out)
 		printf("and %llu further findings (use --all to show them)\n",
 		       (unsigned long long)r->left_out);
-	if (wrong)
-		printf("%s%d wrong%s\n", role_begin(ROLE_ERROR), wrong,
-		       role_end());
-	else if (!r->o.quiet)
-		printf("%snothing is wrong%s\n", role_begin(ROLE_GOOD),
-		       role_end());
+	if (!r->o.quiet || wrong || code == EXIT_CUT)
+		verify_print_sum(r->verify, wrong);
 	return code;
 }
 
@@ -518,7 +521,8 @@ const struct kt_command command_verify = {
 	.operands = "DIR|FILE|-",
 	.help = "check that a trace is consistent, or that an event did not occur",
 	.more = "exit status: 0 nothing is wrong, 1 something is wrong, also if damaged metadata\n"
-		"  makes the trace unreadable, 2 usage error or unreadable\n"
+		"  makes the trace unreadable, 2 usage error or unreadable, 6 nothing is wrong\n"
+		"  with what is there, but a part is missing\n"
 		"with --absent: 0 PROVED, 1 FOUND, 2 usage error or unreadable,\n"
 		"  3 NOT-ENABLED, 4 FILTERED, 5 LOST\n",
 	.options = options,

@@ -17,9 +17,9 @@ void verify_put_finding(FILE *f, const struct ktape_finding *finding,
 {
 	static const char *const rings[] = { "event", "control", "registry" };
 
-	fprintf(f, "%s\n{\"rule\":\"%s\",\"note\":%s", first ? "" : ",",
+	fprintf(f, "%s\n{\"rule\":\"%s\",\"note\":%s,\"cut\":%s", first ? "" : ",",
 		ktape_rule_name(finding->rule),
-		finding->note ? "true" : "false");
+		finding->note ? "true" : "false", finding->cut ? "true" : "false");
 	if (finding->stream)
 		fprintf(f, ",\"cpu\":%u,\"ring\":\"%s\"", finding->cpu,
 			rings[finding->ring % KT_ARRAY_SIZE(rings)]);
@@ -67,6 +67,19 @@ static void put_missed(FILE *f, const struct ktape_verify *verify)
 	fputc(']', f);
 }
 
+/* Write how much of the trace was judged. */
+static void put_sum(FILE *f, const struct ktape_verify *verify)
+{
+	struct ktape_verify_sum sum;
+
+	ktape_verify_sum(verify, &sum);
+	fprintf(f,
+		",\"judged\":{\"cpus\":%u,\"of_cpus\":%u,\"emitted\":%llu,\"accounted\":%llu,\"cut\":%llu,\"exact\":%s},\"cuts\":%llu",
+		sum.judged, sum.cpus, (unsigned long long)sum.emitted,
+		(unsigned long long)sum.accounted, (unsigned long long)sum.cut,
+		sum.exact ? "true" : "false", (unsigned long long)sum.cuts);
+}
+
 /**
  * verify_put_counts() - write the counts of CPUs and rules, behind the findings
  * @f: where to write
@@ -80,12 +93,13 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 	fprintf(f, "\n],\"cpus\":[");
 	for (; ktape_verify_next_cpu(verify, &c); c.cpu++) {
 		fprintf(f,
-			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu",
+			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"cut\":%llu,\"tracer_ns\":%llu,\"samples\":%llu",
 			comma, c.cpu, (unsigned long long)c.packets,
 			(unsigned long long)c.records,
 			(unsigned long long)c.filtered,
 			(unsigned long long)c.lost,
 			(unsigned long long)c.missed,
+			(unsigned long long)c.cut,
 			(unsigned long long)c.tracer_ns,
 			(unsigned long long)c.samples);
 		put_reasons(f, verify, c.cpu);
@@ -98,6 +112,7 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 	}
 	fputs("\n]", f);
 	put_missed(f, verify);
+	put_sum(f, verify);
 	fputs(",\"rules\":{", f);
 	for (unsigned int i = 0; i < KTAPE_RULES; i++) {
 		uint64_t notes, wrong = ktape_verify_count(verify, i, &notes);

@@ -195,13 +195,13 @@ export function completeness(data)
 	for (const c of ledger.cpus)
 		more.push(`CPU ${c.cpu}: ${equationOf(totals([c], late))}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
 	for (const f of ledger.findings)
-		more.push(`${f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
+		more.push(`${f.cut ? "cut off" : f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
 	// The ledger is of all that was recorded, whatever the page was made of.
 	const part = data.selection?.length, what = (state) => part ? `the whole trace is ${state}` : state, rest = part ? "; this page has a part of it" : "";
 	const equation = equationOf(whole);
 	if (ledger.wrong)
 		return { state: "bad", text: `${ledger.wrong} finding${ledger.wrong === 1 ? "" : "s"} of ktape verify${whole.lost || gaps ? ", incomplete" : ""}: ${equation}${rest}`, more };
-	return whole.lost || gaps || late.length ?
+	return whole.lost || gaps || late.length || ledger.cuts ?
 		{ state: "bad", text: `${what("incomplete")}: ${equation}${rest}`, more } :
 		{ state: "good", text: `${what("complete")}: ${equation}${rest}`, more };
 }

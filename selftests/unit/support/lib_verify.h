@@ -20,6 +20,8 @@ struct result {
 	uint64_t lost_by[KTAPE_LOST_REASONS];
 	uint64_t missed;
 	uint64_t emitted;
+	uint64_t cut;
+	struct ktape_verify_sum sum;
 	bool counted;	/* what was emitted is known of all CPUs */
 	struct ktape_error error;
 };
@@ -61,11 +63,13 @@ static void verify(const char *what)
 		result.lost += cpu.lost;
 		result.missed += cpu.missed;
 		result.emitted += cpu.emitted;
+		result.cut += cpu.cut;
 		result.counted &= cpu.counted;
 		check(ktape_verify_lost(v, cpu.cpu, by), "no CPU %u", cpu.cpu);
 		for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
 			result.lost_by[i] += by[i];
 	}
+	ktape_verify_sum(v, &result.sum);
 	check(!ktape_verify_lost(v, 4095, by) && !by[0], "a CPU 4095");
 	ktape_verify_close(v);
 }

@@ -650,7 +650,8 @@ test_verify()
 {
 	rm -rf t p
 	"$make_trace" session t p
-	run 0 verify t && grep -q 'nothing is wrong' text
+	run 0 verify t && grep -Eq \
+		'^nothing is wrong: 2 of 2 CPUs, 100 % of [0-9,]+ events accounted for$' text
 	result $? "verify: a whole folder"
 	run 0 verify p
 	result $? "verify: a whole pipe form"
@@ -659,6 +660,18 @@ test_verify()
 	run 0 verify --json t && [ "$(head -c 13 text)" = '{"findings":[' ] &&
 		grep -q '"wrong":0' text
 	result $? "verify: JSON"
+	cp -r t cut && rm cut/control*
+	run 6 verify cut && grep -q '^cut form: cpu1: .*no control records' text &&
+		grep -q '^cut off: 0 of 2 CPUs, ' text && run 6 verify -q cut &&
+		run 1 verify --strict cut && run 6 verify --json cut &&
+		grep -q '"cut":true' text && grep -q '"judged":{"cpus":0,"of_cpus":2,' text
+	result $? "verify: a missing part is a verdict of its own"
+	rm cut/c*
+	run 6 verify cut && grep -q '^cut off: 0 of [02] CPUs, ' text
+	result $? "verify: without any stream"
+	rm -r cut
+	run 0 verify --strict t
+	result $? "verify --strict: nothing is missing"
 	flip t/cpu1 9000
 	run 1 verify t && grep -q '^wrong checksum: cpu1: packet [2-4] ' text
 	result $? "verify: a bad byte, named with stream and packet"

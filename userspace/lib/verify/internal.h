@@ -45,6 +45,23 @@ struct kt_vclass {
 	int64_t owed;
 };
 
+/* From where on the events of a ring are counted. */
+enum kt_origin {
+	KT_ORIGIN_NONE,
+	KT_ORIGIN_NEAR,		/* from a packet's header: to within nested writers */
+	KT_ORIGIN_EXACT		/* from the ring's first packet, or from a start */
+};
+
+/**
+ * struct kt_mark - counters of a ring at one place of its stream
+ * @counts: what the ring has counted; @records are those that were read
+ * @missed: events that were overwritten before they were read, as packets report
+ */
+struct kt_mark {
+	struct kt_counts counts;
+	uint64_t missed;
+};
+
 /**
  * struct kt_vring - one stream of a CPU
  * @there: the stream has packets
@@ -54,6 +71,7 @@ struct kt_vclass {
  *	only by number
  * @cut: records from before the first packet are missing
  * @carried: it goes on where an earlier piece of the recording ended
+ * @late: the reader came when the first packets were not in the ring any more
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
@@ -92,15 +110,24 @@ struct kt_vclass {
  *	which records are missing: the recording may have ended before they were read
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
- * @began: @first and @before are valid: the trace has the ledger of a start, and no
- *	earlier records of the event ring
- * @first: events emitted up to that ledger
- * @before: records before it
- * @total: events emitted from the first of these records to the last exact ledger
- * @at: records up to that ledger
  * @told: losses that the first packet of a ring reports and that the ring itself
  *	counted, but perhaps before the reader attached
  * @told_reasons: if these are all that the ring counted: the same by enum ktape_lost
+ * @origin: enum kt_origin
+ * @from: if known: counters where the account of the ring begins, see account.c
+ * @at: records up to the last ledger
+ * @nr_closed: closed packets whose counters were taken
+ * @nearest: counters at the end of the first of them
+ * @farthest: counters at the end of the last of them
+ * @high: counters of the last closed packet
+ * @nr_gaps: packets that are marked with KTAPE_BLOCK_GAP
+ * @missed_ts: begin time of the first packet that reports missed events, in ticks
+ * @begin_ts: begin time of the first packet, in ticks
+ * @source: where the stream is read from
+ * @open_end: the last packet was open, as it is at the end of a reading
+ * @recovered: packets were recovered after a reset
+ * @cut_told: it was told that the end of the stream is missing
+ * @used: newest generation in the header of a packet whose records are read
  */
 struct kt_vring {
 	bool there;
@@ -109,6 +136,7 @@ struct kt_vring {
 	bool gaps;
 	bool cut;
 	bool carried;
+	bool late;
 	bool full;
 	uint64_t first_ts;
 	bool foreign;
@@ -144,13 +172,47 @@ struct kt_vring {
 	bool cut_short;
 	bool reported;
 	struct kt_vclass class[KTAPE_CLASSES];
-	bool began;
-	uint64_t first;
-	uint64_t before;
-	uint64_t total;
-	uint64_t at;
 	uint64_t told;
 	uint64_t told_reasons[KTAPE_LOST_REASONS];
+	enum kt_origin origin;
+	struct kt_mark from;
+	uint64_t at;
+	uint64_t nr_closed;
+	struct kt_mark nearest;
+	struct kt_mark farthest;
+	struct kt_counts high;
+	uint64_t nr_gaps;
+	uint64_t missed_ts;
+	uint64_t begin_ts;
+	enum kt_source source;
+	bool open_end;
+	bool recovered;
+	bool cut_told;
+	uint32_t used;
+};
+
+/**
+ * struct kt_account - what became of the events of a ring
+ * @known: the trace says how many there were
+ * @exact: the number is from the ledger of a stop
+ * @emitted: how many there were
+ * @filtered: of these, those that filters held back
+ * @lost: of these, those that the ring lost
+ * @overwritten: of these, those before the first packet, which were overwritten
+ * @cut: of these, those that were cut off, at the beginning or end of the stream
+ * @lacking: of these, those that nothing explains
+ * @head: @cut is at the beginning
+ */
+struct kt_account {
+	bool known;
+	bool exact;
+	uint64_t emitted;
+	uint64_t filtered;
+	uint64_t lost;
+	uint64_t overwritten;
+	uint64_t cut;
+	int64_t lacking;
+	bool head;
 };
 
 /**
@@ -220,6 +282,8 @@ struct kt_vabsent {
  * @ring: event stream and control stream
  * @state: enum kt_state
  * @generation: of profile and filters, according to their last marker
+ * @profiled: of the profile, according to its last marker
+ * @profiled_ts: time of that marker, in ticks
  * @starts: @starts of struct ktape_verify when the session stopped on this CPU
  * @early: events came after that, because the session was started while the CPU was
  *	offline: the record that it came online has to follow
@@ -250,6 +314,8 @@ struct kt_vcpu {
 	struct kt_vring ring[KTAPE_RINGS_PER_CPU];
 	enum kt_state state;
 	uint32_t generation;
+	uint32_t profiled;
+	uint64_t profiled_ts;
 	uint64_t starts;
 	bool early;
 	bool restarted;
@@ -316,6 +382,10 @@ struct kt_trial;
  * @starts: number of on-markers of the session, of all CPUs
  * @events_lost: records of event rings are missing
  * @waits: the session has discard mode, in which names are in control rings
+ * @keeps: the session's mode never overwrites a record
+ * @cuts: findings about parts that are missing
+ * @registry_first: earliest time of a packet with names, in ticks, 0 = none has a time
+ * @registry_last: latest time of such a packet
  * @persistent: the session records into memory that survives a reset
  * @epoch: raised when events may be missing: states of threads from an earlier epoch
  *	are not used
@@ -357,6 +427,10 @@ struct ktape_verify {
 	uint64_t starts;
 	bool events_lost;
 	bool waits;
+	bool keeps;
+	uint64_t cuts;
+	uint64_t registry_first;
+	uint64_t registry_last;
 	bool persistent;
 	uint64_t epoch;
 	uint64_t doubt_until;
@@ -393,6 +467,9 @@ void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+void kt_verify_cut(struct ktape_verify *v, unsigned int rule,
+		   const struct kt_vcpu *c, unsigned int ring, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 struct ktape_finding kt_verify_place(const struct ktape_verify *v,
 				     unsigned int rule, const struct kt_stream *s);
 void kt_verify_wrong_at(struct ktape_verify *v, const struct ktape_finding *at,
@@ -417,9 +494,22 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct kt_stream *s, const uint8_t *head);
 void kt_ring_hole(struct kt_vring *r);
 uint64_t kt_ring_missed(const struct kt_vring *r);
-bool kt_ring_emitted(const struct kt_vcpu *c, unsigned int ring, uint64_t *emitted);
 void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 		     unsigned int ring);
+
+/* account.c */
+void kt_account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
+		     unsigned int ring, struct kt_account *a);
+void kt_account_end(struct ktape_verify *v);
+
+/* parts.c */
+void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
+		     const struct kt_stream *s, const uint8_t *head);
+void kt_parts_generation(struct ktape_verify *v, struct kt_vcpu *c,
+			 const struct kt_stream *s);
+void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct ktape_event *e);
+void kt_parts_end(struct ktape_verify *v);
 
 /* ledger.c */
 void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,

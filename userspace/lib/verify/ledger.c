@@ -65,8 +65,8 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
 		sum += kt_max(c->ring[ring].class[i].owed, 0);
-	kt_verify_note(
-		v, KTAPE_RULE_LEDGER, NULL,
+	kt_verify_cut(
+		v, KTAPE_RULE_LEDGER, NULL, 0,
 		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
 		c->cpu, (unsigned long long)sum, ring_name(ring));
 }
@@ -92,6 +92,7 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 	if (unread)
 		note_cut_short(v, c, ring);
+	r->cut_told |= unread;
 	/* What was missed since the ledger is not in the sum. */
 	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) && !unread &&
 	    (sum < least || sum > (int64_t)missed))
@@ -186,37 +187,26 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 }
 
 /*
- * At an exact ledger, count what a ring has emitted since the first one, and the records
- * before that.  Records that are missing, lost or damaged have no part in it.
+ * Begin the account of a ring at the ledger of a start, if it has not begun: the trace has
+ * no earlier records of an event ring.  What packets report as missed may be from before.
  */
-static void take_emitted(struct kt_vring *r, unsigned int ring, unsigned int moment)
+static void begin_account(struct kt_vring *r, unsigned int ring, uint64_t ts)
 {
-	uint64_t emitted = 0, records = 0;
+	struct kt_mark *m = &r->from;
 
+	/* Empty packets may have been read ahead of their time. */
+	if (r->origin == KT_ORIGIN_EXACT || m->counts.records ||
+	    (ring == KTAPE_RING_EVENT && r->records))
+		return;
+	r->origin = KT_ORIGIN_EXACT;
+	memset(m, 0, sizeof(*m));
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-		emitted += r->class[i].said.emitted;
-		records += r->class[i].records;
+		m->counts.emitted += r->class[i].said.emitted;
+		m->counts.filtered += r->class[i].said.filtered;
+		m->counts.lost += r->class[i].said.lost;
 	}
-	if (!r->began && moment == MOMENT_START &&
-	    (ring == KTAPE_RING_CONTROL || !records)) {
-		r->began = true;
-		r->first = emitted;
-		r->before = records;
-	}
-	r->total = r->before + emitted - r->first;
-	r->at = records;
-}
-
-/* Return whether it is known what a ring has emitted, from the first record to the last. */
-bool kt_ring_emitted(const struct kt_vcpu *c, unsigned int ring, uint64_t *emitted)
-{
-	const struct kt_vring *r = &c->ring[ring];
-	uint64_t records = 0;
-
-	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
-		records += r->class[i].records;
-	*emitted = r->total + records - r->at;
-	return r->began && c->state == KT_STATE_OFF;
+	m->counts.records = r->records;
+	m->missed = r->missed_ts >= ts ? 0 : kt_ring_missed(r);
 }
 
 /*
@@ -251,8 +241,9 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
 		if (c->ring[i].there || !v->trace->single) {
 			check_ring(v, c, i, moment, e->ts);
-			if (moment != MOMENT_FLUSH)
-				take_emitted(&c->ring[i], i, moment);
+			c->ring[i].at = c->ring[i].records;
+			if (moment == MOMENT_START)
+				begin_account(&c->ring[i], i, e->ts);
 		}
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {

@@ -36,6 +36,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	forget_threads(v, c);
 	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
 	v->persistent = ktape_event_arg(e, 1) == KTAPE_MODE_PERSISTENT;
+	v->keeps = v->waits || ktape_event_arg(e, 1) == KTAPE_MODE_SNAPSHOT;
 	if (on) {
 		v->starts++;
 		if (c->early)
@@ -47,7 +48,9 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 			kt_verify_wrong(
 				v, KTAPE_RULE_MARKER, s,
 				"the session starts without having stopped");
-		else if (c->state == KT_STATE_OFF)
+		else if (c->state == KT_STATE_OFF ||
+			 (c->state == KT_STATE_UNKNOWN && !is_lossy(c) &&
+			  c->ring[KTAPE_RING_CONTROL].whole))
 			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 					"the session starts without a ledger");
 		c->state = KT_STATE_ON;
@@ -98,8 +101,10 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 			mask[i] &= c->mask[i];
 	}
 	forget_threads(v, c);
-	if (e->nargs)
+	if (e->nargs) {
 		c->generation = ktape_event_arg(e, 0);
+		kt_parts_profile(v, c, e);
+	}
 	if (c->state == KT_STATE_OFF || c->state == KT_STATE_STARTING)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"a marker of the profile outside a session");
@@ -367,6 +372,11 @@ static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
 		.ts = c->ring[KTAPE_RING_CONTROL].ts_end,
 	};
 
+	/* At the end of a reading, an empty packet says how far the control ring was read. */
+	f.cut = v->trace->nr_streams &&
+		v->trace->streams[0]->source == KT_SOURCE_FILE &&
+		!c->ring[KTAPE_RING_EVENT].recovered &&
+		!c->ring[KTAPE_RING_CONTROL].open_end;
 	if (c->masked && c->ring[KTAPE_RING_EVENT].ts_end > f.ts)
 		kt_verify_note_at(
 			v, &f,

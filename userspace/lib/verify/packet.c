@@ -89,6 +89,20 @@ static void check_flags(struct ktape_verify *v, const struct kt_stream *s,
 				"the packet has no checksum");
 }
 
+/* Keep the counters of a closed packet, whose records were all read, for the account. */
+static void mark_closed(struct kt_vring *r)
+{
+	r->farthest.counts = r->head;
+	r->farthest.counts.records = r->records;
+	r->farthest.missed = r->missed;
+	if (!r->nr_closed++)
+		r->nearest = r->farthest;
+	if (r->origin != KT_ORIGIN_NONE)
+		return;
+	r->origin = KT_ORIGIN_NEAR;
+	r->from = r->farthest;
+}
+
 /*
  * Compare the counters of the last packet with its records, which were all read.
  *
@@ -108,6 +122,7 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!r->counted || v->trace->info.converted)
 		return;
 	r->counted = false;
+	mark_closed(r);
 	if (!r->based) {
 		r->based = true;
 		r->base = r->head;
@@ -200,6 +215,27 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 }
 
 /*
+ * Check that no counter goes back.  An open packet may have later counters than the closed
+ * one after it.
+ */
+static void check_counters(struct ktape_verify *v, struct kt_vring *r,
+			   const struct kt_stream *s, const uint8_t *head)
+{
+	struct kt_counts now = head_counts(head);
+	bool back = now.emitted < r->high.emitted || now.filtered < r->high.filtered ||
+		    KT_HEAD64(head, discarded) < r->discarded;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		back |= now.reasons[i] < r->high.reasons[i];
+	/* A packet that comes late was reported. */
+	if (back && KT_HEAD64(head, seq) > r->seq)
+		kt_verify_wrong(v, KTAPE_RULE_BOUND, s,
+				"the packet counts fewer events than the one before it");
+	if (!(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN))
+		r->high = now;
+}
+
+/*
  * Check for losses that the ring counted in or right before this packet, but that
  * @discarded does not include, because they are from before the reader attached.
  */
@@ -248,6 +284,7 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	uint64_t from = r->there ? r->ts_end : 0;
 
 	r->gaps |= gap && r->there;
+	r->nr_gaps += gap && r->there;
 	r->doubt = open && more;
 	/* A lost marker may be later than the markers in the previous packet. */
 	if (r->lossy && s->kind == KTAPE_RING_CONTROL) {
@@ -288,12 +325,17 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 
 	r->full = true;
 	r->first_ts = KT_HEAD64(head, ts_begin);
+	r->late = r->cut && !r->carried && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
 	r->whole = KT_HEAD64(head, seq) == 1 &&
 		   !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
 			   KT_HEAD64(head, ts_begin);
-	r->based = r->whole;
-	r->headed = r->whole;
+	/* A piece of a log begins with the counters of the piece before. */
+	r->based = r->whole || (r->carried && r->based);
+	r->headed = r->whole || (r->carried && r->headed);
+	/* Its counters begin at 0. */
+	if (r->whole && r->origin == KT_ORIGIN_NONE)
+		r->origin = KT_ORIGIN_EXACT;
 	r->class_based |= r->whole;
 	/* Blocks that were overwritten before the first read cannot be seen. */
 	if (!r->whole)
@@ -312,7 +354,11 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 		      struct kt_vring *r, const struct kt_stream *s,
 		      const uint8_t *head)
 {
-	r->cut = KT_HEAD64(head, seq) > 1 ||
+	bool before = !has_records(head) &&
+		      !(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN);
+
+	/* The empty packet before the first one has the number before that. */
+	r->cut = KT_HEAD64(head, seq) > !before ||
 		 KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP;
 	if (r->cut)
 		kt_absent_lost(v, c, s->kind, -1, 0, KT_HEAD64(head, ts_begin));
@@ -336,9 +382,14 @@ static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 		begin_ring(v, c, s->kind, head);
 	pass_losses(v, c, r, s, head);
 	/* The empty packet at the beginning of a file has no counters. */
-	if (full || KT_HEAD64(head, emitted))
+	if (full || KT_HEAD64(head, emitted)) {
+		if (!v->trace->info.converted)
+			check_counters(v, r, s, head);
 		take_counts(r, head);
+	}
 	r->discarded = kt_max(r->discarded, KT_HEAD64(head, discarded));
+	if (!r->missed_ts && kt_ring_missed(r))
+		r->missed_ts = KT_HEAD64(head, ts_begin);
 }
 
 /* Check a packet header.  @c is the CPU, NULL for the stream of names. */
@@ -352,6 +403,11 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 	check_sequence(v, r, s, head);
 	check_times(v, r, s, head);
 	check_flags(v, s, head);
+	kt_parts_packet(v, r, s, head);
+	if (!r->there) {
+		r->begin_ts = KT_HEAD64(head, ts_begin);
+		r->source = s->source;
+	}
 	if (c)
 		take_packet(v, c, r, s, head);
 	/* The stream of a live trace goes on: its records before the ledger are missing. */

@@ -54,6 +54,8 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	uint8_t context = head[offsetof(struct ktape_block, context)];
 	int32_t tid = (int32_t)KT_HEAD32(head, tid);
 
+	if (!v->trace->info.converted)
+		kt_parts_generation(v, c, s);
 	if (s->kind != KTAPE_RING_EVENT || context == KTAPE_CTX_CONTINUED)
 		return;
 	if (context == KTAPE_CTX_UNKNOWN) {

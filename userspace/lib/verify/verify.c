@@ -86,6 +86,7 @@ static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 		v->notes[f->rule]++;
 	else
 		v->errors[f->rule]++;
+	v->cuts += f->cut;
 	vsnprintf(f->text, sizeof(f->text), format, args);
 	if (v->options.finding)
 		v->options.finding(v->options.arg, f);
@@ -147,6 +148,28 @@ void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 	va_list args;
 
 	f.note = true;
+	va_start(args, format);
+	report_finding(v, &f, format, args);
+	va_end(args);
+}
+
+/*
+ * Tell that a part of the trace is missing: of a ring at its last packet, if @c is not NULL.
+ */
+void kt_verify_cut(struct ktape_verify *v, unsigned int rule,
+		   const struct kt_vcpu *c, unsigned int ring, const char *format, ...)
+{
+	struct ktape_finding f = { .rule = rule, .note = true, .cut = true };
+	va_list args;
+
+	if (c) {
+		f.stream = true;
+		f.cpu = c->cpu;
+		f.ring = ring;
+		f.packet = c->ring[ring].seq;
+		f.offset = c->ring[ring].offset;
+		f.ts = c->ring[ring].ts_end;
+	}
 	va_start(args, format);
 	report_finding(v, &f, format, args);
 	va_end(args);
@@ -303,8 +326,8 @@ int ktape_verify_open(const char *path,
 	v->rt = strstr(v->trace->info.release, "-rt");
 	*verify = v;
 	if (*v->trace->unsealed.text)
-		kt_verify_note(v, KTAPE_RULE_CHECKSUM, NULL, "%s",
-			       v->trace->unsealed.text);
+		kt_verify_cut(v, KTAPE_RULE_CHECKSUM, NULL, 0, "%s",
+			      v->trace->unsealed.text);
 	if (v->trace->single)
 		kt_verify_note(
 			v, KTAPE_RULE_FORM, NULL,
@@ -425,20 +448,6 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 		kt_verify_call(v, c, e);
 }
 
-/* Report CPUs that had rings but of which there is no packet. */
-static void report_missing_cpus(struct ktape_verify *v)
-{
-	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
-		if (!kt_verify_lacks(v, i))
-			continue;
-		kt_verify_note(
-			v, KTAPE_RULE_FORM, NULL,
-			v->with[i] ? "CPU %u got rings, but the trace has no packet of it" :
-				     "the metadata lists CPU %u, but the trace has no packet of it",
-			i);
-	}
-}
-
 /* Report call stacks that were longer than their records: their callers are not known. */
 static void report_cut_stacks(struct ktape_verify *v)
 {
@@ -463,7 +472,6 @@ static void end_trace(struct ktape_verify *v)
 		kt_foreign_end(v);
 		return;
 	}
-	report_missing_cpus(v);
 	report_cut_stacks(v);
 	v->finished = kt_verify_finished(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
@@ -474,10 +482,12 @@ static void end_trace(struct ktape_verify *v)
 			kt_verify_owed(v, c, ring, true);
 		}
 	}
+	kt_account_end(v);
 	kt_calls_end(v);
 	kt_seen_end(v);
 	if (!v->trace->info.converted)
 		kt_verify_ends(v);
+	kt_parts_end(v);
 	kt_missed_end(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
 		if (v->cpus[i] && v->asked)
@@ -532,17 +542,41 @@ uint64_t ktape_verify_count(const struct ktape_verify *verify,
 	return rule < KTAPE_RULES ? verify->errors[rule] : 0;
 }
 
-static void add_ring(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
+/* Add the events that a ring has filtered and lost, as headers of packets say. */
+static void add_told(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
 {
-	cpu->packets += r->packets;
-	cpu->records += r->records;
-	cpu->missed += kt_ring_missed(r);
 	cpu->lost += r->told;
 	if (!r->based)
 		return;
 	cpu->filtered +=
 		kt_max(r->head.filtered, r->ahead.filtered) - r->base.filtered;
 	cpu->lost += kt_max(r->head.lost, r->ahead.lost) - r->base.lost;
+}
+
+static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
+		     unsigned int ring, struct ktape_verify_cpu *cpu)
+{
+	const struct kt_vring *r = &c->ring[ring];
+	struct ktape_verify_cpu told = { .cpu = 0 };
+	struct kt_account a;
+
+	kt_account_ring(v, c, ring, &a);
+	add_told(r, &told);
+	if (a.exact) {
+		told.filtered = a.filtered;
+		told.lost = a.lost;
+	}
+	cpu->packets += r->packets;
+	cpu->records += r->records;
+	cpu->filtered += told.filtered;
+	cpu->lost += told.lost;
+	cpu->missed += kt_ring_missed(r) + a.overwritten;
+	cpu->cut += a.cut;
+	cpu->counted &= a.exact;
+	cpu->emitted += a.exact ? a.emitted :
+				  r->records + told.filtered + told.lost +
+					  kt_ring_missed(r) + a.overwritten + a.cut +
+					  (uint64_t)kt_max(a.lacking, 0);
 }
 
 /* Add what a ring lost by one reason. */
@@ -572,7 +606,7 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 {
 	uint32_t i = cpu->cpu;
 	const struct kt_vcpu *c;
-	uint64_t ticks, emitted;
+	uint64_t ticks;
 
 	while (i < KT_CPUS_MAX && !verify->cpus[i])
 		i++;
@@ -582,11 +616,8 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 		return false;
 	c = verify->cpus[i];
 	cpu->counted = true;
-	for (unsigned int ring = 0; ring < KTAPE_RINGS_PER_CPU; ring++) {
-		add_ring(&c->ring[ring], cpu);
-		cpu->counted &= kt_ring_emitted(c, ring, &emitted);
-		cpu->emitted += emitted;
-	}
+	for (unsigned int ring = 0; ring < KTAPE_RINGS_PER_CPU; ring++)
+		add_ring(verify, c, ring, cpu);
 	cpu->samples = c->samples;
 	if (c->samples) {
 		ticks = c->sampled / c->samples *

@@ -666,6 +666,7 @@ static void test_overwritten(void)
 		struct sim_ring *r = &s->ring[2];
 		struct ktape_block *h;
 
+		s->mode = KTAPE_MODE_OVERWRITE;
 		sim_start(s);
 		sim_work(s, STEPS / 2);
 		sim_stop(s);

@@ -150,14 +150,102 @@ static void test_missed_first(void)
 	done(s);
 }
 
-/* Before the reader attached, the ring itself had lost events, and only some since then. */
+/*
+ * Remove the first two packets of an event ring of a session in @mode, as a reader that
+ * comes late finds it.  @gone: how many events they had.
+ */
+static void come_late(struct sim *s, uint32_t mode, uint64_t *gone)
+{
+	s->mode = mode;
+	sim_start(s);
+	sim_work(s, STEPS);
+	finish(s);
+	*gone = ((struct ktape_block *)s->ring[2].packets[1].data)->emitted;
+	sim_remove(s, 2, 0);
+	sim_remove(s, 2, 0);
+	save(s, 0);
+	check(!result.ret, "%s", result.finding[0].text);
+	check(result.counted, "not counted");
+	check_equal(result.emitted, truth(s));
+	check_equal(result.sum.emitted, truth(s));
+	check_equal(accounted() + result.cut, truth(s));
+}
+
+/* What was overwritten before the recording began is counted, although no packet says it. */
+static void test_overwritten_before(void)
+{
+	static const uint32_t of[] = { KTAPE_MODE_OVERWRITE, KTAPE_MODE_PERSISTENT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		struct sim *s = sim_new(8);
+		uint64_t gone;
+
+		come_late(s, of[i], &gone);
+		check_equal(result.missed, gone);
+		check_equal(result.cut, 0);
+		check_equal(result.sum.cuts, 0);
+		check_equal(result.sum.judged, SIM_CPUS);
+		check_equal(result.sum.accounted, truth(s));
+		done(s);
+	}
+}
+
+/* A mode that never overwrites: the beginning was cut off, or somebody else has read it. */
+static void test_cut_before(void)
+{
+	static const uint32_t of[] = { KTAPE_MODE_DISCARD, KTAPE_MODE_SNAPSHOT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		struct sim *s = sim_new(9);
+		uint64_t gone;
+
+		come_late(s, of[i], &gone);
+		check_equal(result.missed, 0);
+		check_equal(result.cut, gone);
+		check_equal(result.sum.cut, gone);
+		check_equal(result.sum.cuts, 1);
+		check_equal(result.sum.judged, SIM_CPUS - 1);
+		done(s);
+	}
+}
+
+/* The last packets of a ring are missing: its end was cut off behind a known number. */
+static void test_cut_behind(void)
+{
+	for (unsigned int late = 0; late < 2; late++) {
+		struct sim *s = work(10);
+		struct sim_ring *r = &s->ring[2];
+		uint64_t kept;
+
+		s->mode = KTAPE_MODE_OVERWRITE;
+		finish(s);
+		kept = ((struct ktape_block *)r->packets[r->nr - 3].data)->emitted;
+		sim_end_after(s, 2, r->nr - 2);
+		if (late)
+			sim_remove(s, 2, 0);
+		save(s, 0);
+		check(result.ret == 1 || !late, "%d wrong", result.ret);
+		check(result.errors[KTAPE_RULE_LEDGER], "it is not found");
+		check_equal(result.emitted, truth(s));
+		check_equal(result.cut, sim_sum(r->emitted) - kept);
+		done(s);
+	}
+}
+
+/*
+ * Before the reader attached, the ring itself had lost events, and only some since then.
+ * The control ring begins later, too: no ledger says how many events there were before.
+ */
 static void test_lost_first(void)
 {
 	struct sim *s = work(5);
 	struct sim_ring *r = &s->ring[2];
 
+	while (s->ring[3].nr < 2)
+		sim_sync(s, 1, true);
 	finish(s);
 	sim_remove(s, 2, 0);
+	sim_remove(s, 3, 0);
 	for (unsigned int i = 0; i < r->nr; i++) {
 		struct ktape_block *h = (void *)r->packets[i].data;
 
@@ -238,6 +326,9 @@ static const struct tap_test tests[] = {
 	{ "reasons of losses", test_reasons },
 	{ "removed packets", test_removed },
 	{ "packets that were overwritten before the first one", test_missed_first },
+	{ "packets that were overwritten before the recording", test_overwritten_before },
+	{ "packets that are missing in a mode that never overwrites", test_cut_before },
+	{ "packets that are missing at the end", test_cut_behind },
 	{ "losses before the reader came", test_lost_first },
 	{ "without the ledger of a stop", test_no_end },
 	{ "without the ledger of a start", test_no_start },

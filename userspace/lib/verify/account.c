@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The account of a ring: what became of the events that it has counted.
+ *
+ *	emitted = records + filtered + lost + overwritten + cut
+ *
+ * It begins where the trace begins to count: at the ring's first packet, at the ledger of
+ * a start, or at the end of the first packet.  It ends at the last ledger or at the last
+ * closed packet.  Between the two, what is in none of the columns is
+ *
+ *	overwritten	before the first packet, in modes that overwrite
+ *	cut		before the first packet in other modes, or behind the last packet
+ *	unaccounted	anything else: records or packets are missing without a reason
+ *
+ * Rule ledger compares classes and knows nothing of a ring whose beginning is missing.
+ * This sum is about all rings.
+ */
+#include "verify/internal.h"
+
+/* Return the number of records that a ring has written according to its counters. */
+static int64_t written(const struct kt_counts *n)
+{
+	return (int64_t)(n->emitted - n->filtered - n->lost);
+}
+
+/* Return the events between two places that are neither records nor missed. */
+static int64_t owed_between(const struct kt_mark *from, const struct kt_mark *to)
+{
+	return written(&to->counts) - written(&from->counts) -
+	       (int64_t)(to->counts.records - from->counts.records) -
+	       (int64_t)(to->missed - from->missed);
+}
+
+/* Return what the last ledger says, with the records before it. */
+static struct kt_mark last_ledger(const struct kt_vring *r)
+{
+	struct kt_mark m = { .missed = kt_ring_missed(r) };
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		m.counts.emitted += r->class[i].said.emitted;
+		m.counts.filtered += r->class[i].said.filtered;
+		m.counts.lost += r->class[i].said.lost;
+	}
+	m.counts.records = r->at;
+	return m;
+}
+
+/* Return the events that were counted behind the last packet, of @owed. */
+static int64_t owed_behind(const struct kt_vring *r, const struct kt_mark *end,
+			   int64_t owed)
+{
+	struct kt_mark last = r->farthest;
+	int64_t behind;
+
+	if (!r->nr_closed && !r->open)
+		return owed;
+	if (r->open && r->ahead.emitted >= last.counts.emitted) {
+		last.counts = r->ahead;
+		last.counts.records = r->records;
+		last.missed = kt_ring_missed(r);
+	}
+	behind = owed_between(&last, end);
+	/* So many events may have been counted and not stored when the packet was closed. */
+	if (behind > 0 && owed <= behind + KT_DEPTH && (!r->cut || r->carried))
+		return owed;
+	return behind > KT_DEPTH ? kt_min(behind, owed) : 0;
+}
+
+/* Divide what is owed before the last packet. */
+static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
+			struct kt_account *a, int64_t owed, int64_t slack)
+{
+	int64_t front = owed, middle;
+
+	if (!r->cut || r->carried || r->origin != KT_ORIGIN_EXACT) {
+		a->lacking = owed;
+		return;
+	}
+	if (r->nr_closed)
+		front = owed_between(&r->from, &r->nearest);
+	middle = owed - front;
+	if (r->hole || middle > slack || front < 0)
+		a->lacking = middle;
+	else
+		front = owed;
+	front = kt_max(front, 0);
+	a->head = v->keeps && front;
+	if (v->keeps)
+		a->cut += (uint64_t)front;
+	else
+		a->overwritten = (uint64_t)front;
+}
+
+/*
+ * Return whether a ring has more records than it has counted.  Filtered and lost events may
+ * be counted before they are counted as emitted.  What was missed after a ledger is not in it.
+ */
+static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end, int64_t owed,
+			bool early)
+{
+	uint64_t held = end->counts.filtered - r->from.counts.filtered +
+			end->counts.lost - r->from.counts.lost;
+
+	if (early)
+		return owed < -KT_DEPTH && !end->missed && r->at;
+	return owed < -(int64_t)kt_max(KT_DEPTH, held);
+}
+
+/* Make the account of a ring. */
+void kt_account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
+		     unsigned int ring, struct kt_account *a)
+{
+	const struct kt_vring *r = &c->ring[ring];
+	struct kt_mark end = last_ledger(r);
+	int64_t owed, behind = 0, slack;
+	bool ledger = true;
+
+	memset(a, 0, sizeof(*a));
+	if (r->origin == KT_ORIGIN_NONE || v->foreign || v->trace->info.converted)
+		return;
+	a->known = true;
+	a->exact = r->origin == KT_ORIGIN_EXACT && c->state == KT_STATE_OFF &&
+		   c->ledgered;
+	if (!a->exact && r->nr_closed &&
+	    r->farthest.counts.emitted > end.counts.emitted) {
+		end = r->farthest;
+		ledger = false;
+	}
+	slack = a->exact && !r->gaps && !end.missed ?
+			0 :
+			(int64_t)(KT_DEPTH * (1 + r->nr_gaps));
+	owed = owed_between(&r->from, &end);
+	a->filtered = end.counts.filtered - r->from.counts.filtered;
+	a->lost = end.counts.lost - r->from.counts.lost;
+	a->emitted = r->from.counts.records + r->from.missed +
+		     end.counts.emitted - r->from.counts.emitted +
+		     r->records - end.counts.records +
+		     kt_ring_missed(r) - end.missed;
+	if (is_too_many(r, &end, owed, ledger && !a->exact)) {
+		a->lacking = owed;
+		return;
+	}
+	if (owed <= slack && !(r->cut && a->exact && owed > 0)) {
+		/* Nested writers, or records behind the last counters. */
+		if (!a->exact)
+			a->emitted -= (uint64_t)owed;
+		return;
+	}
+	if (ledger)
+		behind = owed_behind(r, &end, owed);
+	a->cut = (uint64_t)behind;
+	if (owed > behind)
+		divide_rest(v, r, a, owed - behind, slack);
+}
+
+static const char *ring_name(unsigned int ring)
+{
+	return ring == KTAPE_RING_EVENT ? "event" : "control";
+}
+
+/*
+ * Compare the ledger of a stop with the last packet of an event ring: if it was open, it was
+ * read after the stop, and has the same counters.  Otherwise it has no larger ones.
+ */
+static void compare_head(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
+{
+	const struct kt_vring *r = &c->ring[ring];
+	struct kt_counts said = last_ledger(r).counts;
+	const struct kt_counts *n = r->open ? &r->ahead : &r->farthest.counts;
+	bool same = r->open && r->open_end && r->source == KT_SOURCE_FILE;
+
+	if (ring != KTAPE_RING_EVENT || (!r->open && !r->nr_closed) || !v->finished ||
+	    r->records != r->at)
+		return;
+	if (n->emitted <= said.emitted && n->filtered <= said.filtered &&
+	    n->lost <= said.lost &&
+	    (!same || (n->emitted == said.emitted && n->filtered == said.filtered &&
+		       n->lost == said.lost)))
+		return;
+	kt_verify_cpu_wrong(
+		v, KTAPE_RULE_LEDGER, c, ring,
+		"the ledger of the stop has %llu events, %llu filtered and %llu lost, but the last packet has %llu, %llu and %llu",
+		(unsigned long long)said.emitted, (unsigned long long)said.filtered,
+		(unsigned long long)said.lost, (unsigned long long)n->emitted,
+		(unsigned long long)n->filtered, (unsigned long long)n->lost);
+}
+
+/* Report what the account of a ring does not explain. */
+static void judge_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
+{
+	struct kt_vring *r = &c->ring[ring];
+	struct kt_account a;
+
+	kt_account_ring(v, c, ring, &a);
+	/* Missing packets were reported. */
+	if (r->hole || c->damaged)
+		return;
+	if (a.lacking)
+		kt_verify_cpu_wrong(
+			v, KTAPE_RULE_LEDGER, c, ring,
+			"of %llu events of the %s ring %lld are unaccounted for: they are no records, and were not filtered, lost or overwritten",
+			(unsigned long long)a.emitted, ring_name(ring),
+			(long long)a.lacking);
+	else if (a.cut && a.head)
+		kt_verify_cut(
+			v, KTAPE_RULE_LEDGER, c, ring,
+			"%llu of %llu events of the %s ring are missing before its first packet: the beginning was cut off, or another reader has taken them",
+			(unsigned long long)a.cut, (unsigned long long)a.emitted,
+			ring_name(ring));
+	else if (a.cut && a.exact && v->finished)
+		kt_verify_cpu_wrong(
+			v, KTAPE_RULE_LEDGER, c, ring,
+			"the last %llu of %llu events of the %s ring are missing: its end was cut off",
+			(unsigned long long)a.cut, (unsigned long long)a.emitted,
+			ring_name(ring));
+	else if (a.cut && !r->cut_told)
+		kt_verify_cut(
+			v, KTAPE_RULE_LEDGER, c, ring,
+			"%llu events of the %s ring up to its last ledger are missing behind its last packet: the end was cut off, or the recording ended before they were read",
+			(unsigned long long)a.cut, ring_name(ring));
+	r->cut_told |= a.cut > 0;
+	if (!a.cut && a.exact)
+		compare_head(v, c, ring);
+}
+
+/* At the end of the trace, judge the accounts of all rings. */
+void kt_account_end(struct ktape_verify *v)
+{
+	if (v->trace->single || v->trace->info.converted)
+		return;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+		for (unsigned int ring = 0;
+		     v->cpus[i] && ring < KTAPE_RINGS_PER_CPU; ring++)
+			judge_ring(v, v->cpus[i], ring);
+}
+
+/* Add what is known of a CPU to the sum.  Return: whether all of it was judged. */
+static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
+		    struct ktape_verify_sum *sum)
+{
+	struct ktape_verify_cpu total = { .cpu = c->cpu };
+	bool right = !c->damaged && c->ring[KTAPE_RING_CONTROL].there;
+	struct kt_account a;
+
+	ktape_verify_next_cpu(v, &total);
+	sum->cut += total.cut;
+	sum->emitted += total.emitted;
+	sum->accounted += total.records + total.filtered + total.lost + total.missed;
+	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++) {
+		kt_account_ring(v, c, i, &a);
+		right &= !a.lacking && !a.cut;
+		sum->exact &= a.exact;
+	}
+	return right;
+}
+
+void ktape_verify_sum(const struct ktape_verify *verify,
+		      struct ktape_verify_sum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	sum->exact = true;
+	sum->cuts = verify->cuts;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		const struct kt_vcpu *c = verify->cpus[i];
+
+		sum->cpus += c || kt_verify_lacks(verify, i);
+		sum->judged += c && add_cpu(verify, c, sum);
+	}
+	/* After damage, counters may go back. */
+	sum->emitted = kt_max(sum->emitted, sum->accounted);
+}

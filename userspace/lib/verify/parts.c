@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Parts of a trace that are missing although what is there is right.
+ *
+ * Each rule about a stream needs the stream.  So a trace without a file, a ring or a CPU
+ * breaks none of them, and what says that there was more is
+ *
+ *	- the empty packet at the beginning of each stream file,
+ *	- the list of CPUs in the metadata,
+ *	- the control ring of a CPU for its events, and its start for its event ring,
+ *	- the end of a ring: an open packet, or a ledger that is not older,
+ *	- the generation of profile and filters in the header of each packet,
+ *	- the times of the names.
+ */
+#include "verify/internal.h"
+
+static bool has_records(const uint8_t *head)
+{
+	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
+}
+
+/* Check what a packet says about the parts of its stream. */
+void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
+		     const struct kt_stream *s, const uint8_t *head)
+{
+	bool names = s->kind == KTAPE_RING_REGISTRY;
+	uint32_t flags = KT_HEAD32(head, flags);
+	uint64_t ts = KT_HEAD64(head, ts_begin);
+
+	/* Damage before this packet was reported. */
+	if (!r->there && s->source == KT_SOURCE_FILE && has_records(head) &&
+	    !v->trace->info.converted && !r->hole && !(names && v->names_lost))
+		kt_verify_wrong(
+			v, KTAPE_RULE_SEQUENCE, s,
+			"the stream begins with packet %llu and not with an empty packet: its beginning was cut off",
+			(unsigned long long)KT_HEAD64(head, seq));
+	r->recovered |= flags & KTAPE_BLOCK_UNCHECKED;
+	if (has_records(head) || flags & KTAPE_BLOCK_OPEN)
+		r->open_end = flags & KTAPE_BLOCK_OPEN;
+	if (!names || !has_records(head) || !ts)
+		return;
+	if (!v->registry_first || ts < v->registry_first)
+		v->registry_first = ts;
+	v->registry_last = kt_max(v->registry_last, ts);
+}
+
+/*
+ * At a packet's first record, check its generation.  A packet that was opened after a
+ * marker has the marker's generation or a later one.
+ */
+void kt_parts_generation(struct ktape_verify *v, struct kt_vcpu *c,
+			 const struct kt_stream *s)
+{
+	const uint8_t *head = s->packet.data;
+	uint32_t generation = KT_HEAD32(head, generation);
+	struct kt_vring *r = &c->ring[s->kind];
+
+	if (generation < r->used)
+		kt_verify_wrong(
+			v, KTAPE_RULE_MARKER, s,
+			"the packet is of generation %u of the profile, but one of generation %u came before it",
+			generation, r->used);
+	r->used = kt_max(r->used, generation);
+	if (generation < c->profiled && KT_HEAD64(head, sync_clock) > c->profiled_ts)
+		kt_verify_wrong(
+			v, KTAPE_RULE_MARKER, s,
+			"the packet is of generation %u of the profile, but a marker of generation %u came before it",
+			generation, c->profiled);
+}
+
+/* At a marker of the profile, check that no packet before it is of a later one. */
+void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct ktape_event *e)
+{
+	uint32_t generation = ktape_event_arg(e, 0);
+
+	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++) {
+		if (c->ring[i].used <= generation)
+			continue;
+		kt_verify_wrong(
+			v, KTAPE_RULE_MARKER, v->trace->current,
+			"the marker is of generation %u of the profile, but a packet of the %s ring before it is of generation %u",
+			generation, i == KTAPE_RING_EVENT ? "event" : "control",
+			c->ring[i].used);
+		c->ring[i].used = generation;
+	}
+	if (generation < c->profiled)
+		return;
+	c->profiled = generation;
+	c->profiled_ts = e->ts;
+}
+
+/* Tell which CPUs had rings although there is no packet of them. */
+static void tell_cpus(struct ktape_verify *v)
+{
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		if (!kt_verify_lacks(v, i))
+			continue;
+		kt_verify_cut(
+			v, KTAPE_RULE_FORM, NULL, 0,
+			v->with[i] ? "CPU %u got rings, but the trace has no packet of it" :
+				     "the metadata lists CPU %u, but the trace has no packet of it",
+			i);
+	}
+}
+
+/* Tell which files have nothing. */
+static void tell_files(struct ktape_verify *v)
+{
+	static const char *const prefixes[] = { "cpu", "control" };
+	char name[32];
+
+	for (size_t i = 0; i < v->trace->nr_streams; i++) {
+		const struct kt_stream *s = v->trace->streams[i];
+
+		if (s->source != KT_SOURCE_FILE || s->begun || s->hole)
+			continue;
+		if (s->kind < KTAPE_RINGS_PER_CPU)
+			snprintf(name, sizeof(name), "%s%u", prefixes[s->kind], s->cpu);
+		else
+			strcpy(name, "registry");
+		kt_verify_cut(v, KTAPE_RULE_FORM, NULL, 0,
+			      "the file %s has no packet, not even the empty one that each stream begins with",
+			      name);
+	}
+}
+
+/* Return the events of a ring that the last ledger counts as written. */
+static uint64_t said_written(const struct kt_vring *r)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		sum += r->class[i].said.emitted - r->class[i].said.filtered -
+		       r->class[i].said.lost;
+	return sum;
+}
+
+/* Return whether nothing of a ring was read, and no packet says how far it was read. */
+static bool is_absent(const struct kt_vring *r)
+{
+	return !r->full && !r->open_end && !r->hole && !r->missed_ts;
+}
+
+/*
+ * Return whether a CPU has events of which the trace has none.  A start writes the thread
+ * that runs to the event ring, unless a filter excludes the CPU.
+ */
+static bool lacks_events(const struct kt_vcpu *c)
+{
+	const struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
+
+	if (c->state == KT_STATE_OFF || c->damaged || r->cut_told || !is_absent(r))
+		return false;
+	if (r->origin != KT_ORIGIN_EXACT && !r->there)
+		return said_written(r) > 0;
+	return c->state == KT_STATE_ON && c->masked && !r->carried &&
+	       !(c->filters & 1U << KTAPE_FILTER_CPU);
+}
+
+/* Tell which ring of a CPU the trace does not have. */
+static void tell_rings(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	if (is_absent(&c->ring[KTAPE_RING_CONTROL]) && c->ring[KTAPE_RING_EVENT].full &&
+	    !(c->ring[KTAPE_RING_CONTROL].carried && c->ring[KTAPE_RING_EVENT].open_end))
+		kt_verify_cut(
+			v, KTAPE_RULE_FORM, c, KTAPE_RING_EVENT,
+			"CPU %u has events, but no control records: nothing says what was recorded, filtered or lost",
+			c->cpu);
+	if (c->ring[KTAPE_RING_CONTROL].full && lacks_events(c))
+		kt_verify_cut(
+			v, KTAPE_RULE_FORM, c, KTAPE_RING_CONTROL,
+			"CPU %u has recorded, but the trace has nothing of its event ring",
+			c->cpu);
+}
+
+/* Tell which rings of a mode that never overwrites do not begin with their first packet. */
+static void tell_late(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
+		if (v->keeps && c->ring[i].late && !c->ring[i].cut_told &&
+		    !c->ring[i].hole)
+			kt_verify_cut(
+				v, KTAPE_RULE_SEQUENCE, c, i,
+				"the %s ring does not begin with its first packet, which this mode does not overwrite: the beginning was cut off, or another reader has taken it",
+				i == KTAPE_RING_EVENT ? "event" : "control");
+}
+
+/* Check that the markers of a start or stop that began are all there. */
+static void check_markers(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
+	const struct kt_vring *events = &c->ring[KTAPE_RING_EVENT];
+
+	if (c->damaged || control->hole || control->gaps || control->doubt)
+		return;
+	if (c->state == KT_STATE_ENDING && c->ledgered)
+		kt_verify_cut(
+			v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
+			"the session's stop begins, but its end is not in the trace");
+	else if (c->state == KT_STATE_ON && !c->marked && control->whole &&
+		 events->ts_end > control->ts_begin && events->full)
+		kt_verify_cut(
+			v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
+			"the session has started, but the on-marker of its profile is not in the trace");
+}
+
+/* Return whether the last ledger of a ring is not older than its last closed packet. */
+static bool is_ledgered(const struct kt_vring *r)
+{
+	uint64_t emitted = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		emitted += r->class[i].said.emitted;
+	return emitted >= r->farthest.counts.emitted;
+}
+
+/*
+ * Tell if the end of a CPU's event ring is not known.  A recorder ends with the open
+ * packet, or closes it by a flush, which writes a ledger.  A full ring that drops new
+ * events has no open packet.
+ */
+static void tell_end(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	const struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
+	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
+
+	if (!r->full || r->open_end || r->recovered || r->hole || r->cut_told ||
+	    c->damaged || is_ledgered(r) || (v->keeps && r->farthest.counts.lost) ||
+	    control->farthest.counts.lost || !control->there ||
+	    c->state == KT_STATE_OFF || c->state == KT_STATE_OFFLINE)
+		return;
+	kt_verify_cut(
+		v, KTAPE_RULE_LEDGER, c, KTAPE_RING_EVENT,
+		"nothing says that this is the last packet: the end was cut off, or the recorder was killed");
+}
+
+/* Tell if a packet is of a later profile than all markers. */
+static void tell_generation(struct ktape_verify *v)
+{
+	uint32_t marked = 0, used = 0;
+
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		const struct kt_vcpu *c = v->cpus[i];
+
+		/* It was told if the control ring ends early. */
+		if (!c || !c->profiled ||
+		    c->ring[KTAPE_RING_EVENT].ts_end > c->ring[KTAPE_RING_CONTROL].ts_end)
+			continue;
+		marked = kt_max(marked, c->generation);
+		used = kt_max(used, c->ring[KTAPE_RING_EVENT].used);
+	}
+	if (marked && used > marked)
+		kt_verify_cut(
+			v, KTAPE_RULE_MARKER, NULL, 0,
+			"a packet is of generation %u of the profile, but the last marker is of generation %u",
+			used, marked);
+}
+
+/* Tell if there are no names, or names of another time. */
+static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
+{
+	if (!v->registry.there) {
+		kt_verify_cut(v, KTAPE_RULE_NAME, NULL, 0,
+			      "the trace has no stream of names");
+		return;
+	}
+	if (!v->registry_first)
+		return;
+	if (v->registry_first < first || v->registry_first > last)
+		kt_verify_wrong(
+			v, KTAPE_RULE_NAME, NULL,
+			"the names are of another time than the events: they are from another recording");
+	else if (v->registry_last > last)
+		kt_verify_cut(
+			v, KTAPE_RULE_NAME, NULL, 0,
+			"the names are later than the last packet of all rings, which were cut off");
+}
+
+/* At the end of the trace, tell what is missing. */
+void kt_parts_end(struct ktape_verify *v)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	bool folder = v->trace->nr_streams &&
+		      v->trace->streams[0]->source == KT_SOURCE_FILE;
+
+	if (v->trace->single)
+		return;
+	tell_files(v);
+	tell_cpus(v);
+	for (unsigned int i = 0; i < KT_CPUS_MAX * KTAPE_RINGS_PER_CPU; i++) {
+		const struct kt_vcpu *c = v->cpus[i / KTAPE_RINGS_PER_CPU];
+		const struct kt_vring *r = c ? &c->ring[i % KTAPE_RINGS_PER_CPU] : NULL;
+
+		if (!r || !r->there)
+			continue;
+		first = kt_min(first, r->begin_ts);
+		last = kt_max(last, r->ts_end);
+	}
+	if (!last) {
+		kt_verify_cut(v, KTAPE_RULE_FORM, NULL, 0,
+			      "the trace has no packet of any ring: there is nothing to judge");
+		return;
+	}
+	if (v->trace->info.converted)
+		return;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		if (!v->cpus[i])
+			continue;
+		tell_rings(v, v->cpus[i]);
+		tell_late(v, v->cpus[i]);
+		check_markers(v, v->cpus[i]);
+		if (folder && !v->finished)
+			tell_end(v, v->cpus[i]);
+	}
+	tell_generation(v);
+	tell_names(v, first, last);
+}
