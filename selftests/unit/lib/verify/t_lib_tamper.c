@@ -1,0 +1,1051 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tamper with traces, and see that `ktape verify` never says that nothing is wrong.
+ *
+ * A kind is an operation and what it is done to: packets, headers, records of a ring of one
+ * CPU or of all, names, metadata, or the whole folder.  Checksums of what was changed are
+ * renewed.  Each kind is tried on a whole trace of each mode.  Where nothing in the format
+ * can tell the result from a whole trace, the table says why, and the kind is tried
+ * nevertheless: it must not crash.
+ *
+ * KTAPE_TAMPER=all tries each kind in all modes, else each kind is tried in one mode.
+ */
+#define TRACE_PACKET	2048
+
+#include "lib_sim_work.h"
+#include "lib_tamper.h"
+
+#define STEPS	1200U
+#define SEEDS	4U	/* of each mode, if all are tried */
+
+enum mode {
+	DISCARD,	/* a finished session, which has lost events */
+	OVERWRITE,	/* finished; the beginnings of rings are overwritten */
+	SNAPSHOT,	/* a full one */
+	PERSIST,	/* recovered after a reset: only starts in the control rings */
+	RUNNING,	/* the session goes on after the recording */
+	PIECE,		/* of a rotating log, in its middle */
+	PIPE,		/* what read() returns of DISCARD */
+	MODES
+};
+
+static const char *const modes[] = {
+	"discard", "overwrite", "snapshot", "persist", "running", "piece", "pipe"
+};
+
+#define IN(mode)	(1U << (mode))
+#define ENDLESS		(IN(PERSIST) | IN(RUNNING) | IN(PIECE))
+#define ANY		(~0U)
+
+/* What an operation is done to. */
+enum target {
+	EVENTS,		/* the event ring of CPU 0 */
+	CONTROL,	/* its control ring */
+	ALL_EVENTS,
+	ALL_CONTROLS,
+	NAMES,
+	WHOLE,		/* all rings */
+	TARGETS
+};
+
+static const char *const targets[] = {
+	"events of a CPU", "control ring of a CPU", "events of all CPUs",
+	"all control rings", "names", "all rings"
+};
+
+#define ON(target)	(1U << (target))
+#define ONE		(ON(EVENTS) | ON(CONTROL))
+#define RINGS		(ONE | ON(ALL_EVENTS) | ON(ALL_CONTROLS) | ON(WHOLE))
+#define STREAMS		(RINGS | ON(NAMES))
+
+static uint64_t seed = 1;
+
+/* ---- operations on a stream: return false if there is nothing to change --------- */
+
+/* Return a packet with records, not the first and not the last one if possible. */
+static unsigned int middle(const struct tamper_stream *s)
+{
+	unsigned int at = s->nr / 2;
+
+	while (at < s->nr && tamper_empty(s, at))
+		at++;
+	return at;
+}
+
+static bool op_gone(struct tamper_stream *s)
+{
+	s->gone = true;
+	return true;
+}
+
+static bool op_zero(struct tamper_stream *s)
+{
+	while (s->nr)
+		tamper_take(s, s->nr - 1);
+	return true;
+}
+
+static bool op_no_first(struct tamper_stream *s)
+{
+	if (s->nr < 2 || !tamper_empty(s, 0))
+		return false;
+	tamper_take(s, 0);
+	return true;
+}
+
+static bool op_head(struct tamper_stream *s)
+{
+	unsigned int cut = s->nr * 4 / 5;
+
+	if (!cut || cut == s->nr)
+		return false;
+	while (cut--)
+		tamper_take(s, 0);
+	return !tamper_empty(s, 0);
+}
+
+/* The same, but the first packet is still there. */
+static bool op_head_kept(struct tamper_stream *s)
+{
+	unsigned int cut = s->nr * 4 / 5;
+
+	if (s->nr < 3 || cut < 2)
+		return false;
+	while (--cut)
+		tamper_take(s, 1);
+	return true;
+}
+
+/* The same, with the right number in the first packet. */
+static bool op_head_forged(struct tamper_stream *s)
+{
+	if (!op_head_kept(s))
+		return false;
+	tamper_head(s, 0)->seq = tamper_head(s, 1)->seq - 1;
+	tamper_seal(s, 0);
+	return true;
+}
+
+static bool op_tail(struct tamper_stream *s)
+{
+	if (s->nr < 3)
+		return false;
+	tamper_take(s, s->nr - 1);
+	return true;
+}
+
+static bool op_tail_half(struct tamper_stream *s)
+{
+	unsigned int left = s->nr / 2;
+
+	if (left < 2)
+		return false;
+	while (s->nr > left)
+		tamper_take(s, s->nr - 1);
+	return true;
+}
+
+static bool op_last_only(struct tamper_stream *s)
+{
+	if (s->nr < 3 || tamper_empty(s, s->nr - 1))
+		return false;
+	while (s->nr > 1)
+		tamper_take(s, 0);
+	return true;
+}
+
+static bool op_first_only(struct tamper_stream *s)
+{
+	if (s->nr < 3)
+		return false;
+	while (s->nr > 2)
+		tamper_take(s, s->nr - 1);
+	return true;
+}
+
+static bool op_empty_only(struct tamper_stream *s)
+{
+	if (s->nr < 2)
+		return false;
+	while (s->nr > 1)
+		tamper_take(s, s->nr - 1);
+	return true;
+}
+
+static bool op_middle(struct tamper_stream *s)
+{
+	if (s->nr < 4)
+		return false;
+	tamper_take(s, s->nr / 2);
+	return true;
+}
+
+static bool op_middle_hidden(struct tamper_stream *s)
+{
+	unsigned int at = s->nr / 2;
+
+	if (s->nr < 4 || tamper_empty(s, at))
+		return false;
+	tamper_take(s, at);
+	for (; at < s->nr; at++) {
+		tamper_head(s, at)->seq--;
+		tamper_seal(s, at);
+	}
+	return true;
+}
+
+static bool op_swap(struct tamper_stream *s)
+{
+	unsigned int at = s->nr / 2;
+	struct tamper_packet keep;
+
+	if (s->nr < 4)
+		return false;
+	keep = s->packets[at];
+	s->packets[at] = s->packets[at - 1];
+	s->packets[at - 1] = keep;
+	return true;
+}
+
+static bool op_twice(struct tamper_stream *s)
+{
+	unsigned int at = middle(s);
+
+	if (at >= s->nr)
+		return false;
+	tamper_add(s, at, s->packets[at].data, s->packets[at].len);
+	return true;
+}
+
+static bool op_twice_hidden(struct tamper_stream *s)
+{
+	unsigned int at = middle(s);
+
+	if (!op_twice(s))
+		return false;
+	for (at++; at < s->nr; at++) {
+		tamper_head(s, at)->seq++;
+		tamper_seal(s, at);
+	}
+	return true;
+}
+
+static bool op_half(struct tamper_stream *s)
+{
+	if (!s->nr || tamper_empty(s, s->nr - 1))
+		return false;
+	s->tail = s->packets[s->nr - 1].len / 2;
+	return true;
+}
+
+static bool op_flip(struct tamper_stream *s)
+{
+	unsigned int at = middle(s);
+
+	if (at >= s->nr)
+		return false;
+	s->packets[at].data[KTAPE_BLOCK_HEADER + 9] ^= 4;
+	return true;
+}
+
+/* ---- headers ---------------------------------------------------------------------- */
+
+#define OP_HEAD(name, change)						\
+static bool op_##name(struct tamper_stream *s)				\
+{									\
+	unsigned int at = middle(s);					\
+	struct ktape_block *h;						\
+									\
+	if (at >= s->nr || at + 1 >= s->nr)				\
+		return false;						\
+	h = tamper_head(s, at);						\
+	change;								\
+	tamper_seal(s, at);						\
+	return true;							\
+}
+
+OP_HEAD(emitted_more, h->emitted += 500)
+OP_HEAD(emitted_less, h->emitted -= h->emitted < 500 ? h->emitted : 500)
+OP_HEAD(filtered, h->filtered += 500)
+OP_HEAD(lost, h->lost[KTAPE_LOST_FULL] += 500)
+OP_HEAD(discarded, h->discarded += 500)
+OP_HEAD(lost_all, h->lost[0] += 500; h->emitted += 500; h->discarded += 500)
+OP_HEAD(newer, h->generation += 1)
+OP_HEAD(older, if (!h->generation--) return false)
+OP_HEAD(seq, h->seq += 7)
+OP_HEAD(begin, h->ts_begin += 1ULL << 40)
+OP_HEAD(end, h->ts_end = h->ts_begin)
+OP_HEAD(cpu, h->cpu ^= 1)
+OP_HEAD(kind, h->kind ^= 1)
+OP_HEAD(uuid, h->uuid[3] ^= 1)
+OP_HEAD(magic, h->magic ^= 1)
+OP_HEAD(thread, h->tid += 70)
+
+static bool op_unsealed(struct tamper_stream *s)
+{
+	unsigned int at = middle(s);
+
+	if (at >= s->nr)
+		return false;
+	trace_unseal(s->packets[at].data);
+	return true;
+}
+
+/* ---- records ----------------------------------------------------------------------- */
+
+/* Remove records of a packet: those for which @is says so. */
+static unsigned int remove_records(struct tamper_stream *s, unsigned int at,
+				   bool (*is)(const struct ktape_event *e, unsigned int n,
+					      unsigned int arg), unsigned int arg)
+{
+	struct tamper_packet *p = &s->packets[at];
+	struct ktape_block *h = tamper_head(s, at);
+	unsigned int removed = 0, n = 0;
+	struct ktape_packet packet;
+	struct ktape_event e;
+	uint8_t *copy = malloc(p->len);
+	size_t len = KTAPE_BLOCK_HEADER;
+
+	if (!copy || ktape_packet_open(&packet, p->data, p->len, NULL, NULL))
+		abort();
+	memcpy(copy, p->data, p->len);
+	while (ktape_packet_next(&packet, &e, NULL) > 0) {
+		if (is(&e, n++, arg)) {
+			removed++;
+			continue;
+		}
+		memcpy(copy + len, p->data + e.offset, e.size);
+		len += e.size;
+	}
+	memcpy(p->data, copy, len);
+	memset(p->data + len, 0, p->len - len);
+	free(copy);
+	h->content_bits = len * 8;
+	tamper_seal(s, at);
+	return removed;
+}
+
+static bool is_number(const struct ktape_event *e, unsigned int n, unsigned int arg)
+{
+	return n == arg && e->opcode != KTAPE_TIME_EXTEND;
+}
+
+static bool is_behind(const struct ktape_event *e, unsigned int n, unsigned int arg)
+{
+	return n >= arg && e->opcode != KTAPE_TIME_EXTEND;
+}
+
+static bool op_record(struct tamper_stream *s)
+{
+	unsigned int at = middle(s);
+
+	return at + 1 < s->nr && at > 1 && remove_records(s, at, is_number, 3);
+}
+
+static bool op_records(struct tamper_stream *s)
+{
+	unsigned int at = middle(s);
+
+	return at + 1 < s->nr && at > 1 && remove_records(s, at, is_behind, 5) > 8;
+}
+
+static bool op_record_first(struct tamper_stream *s)
+{
+	unsigned int at = 1;
+
+	return s->nr > 2 && !tamper_empty(s, at) &&
+	       remove_records(s, at, is_behind, 5) > 8;
+}
+
+static bool op_record_last(struct tamper_stream *s)
+{
+	unsigned int at = s->nr - 1;
+
+	return s->nr > 2 && !tamper_empty(s, at) &&
+	       remove_records(s, at, is_behind, 1) > 8;
+}
+
+/* Change the opcode of a record: it is of another class then. */
+static bool op_class(struct tamper_stream *s)
+{
+	unsigned int at = middle(s), changed = 0;
+	struct ktape_packet packet;
+	struct ktape_event e;
+
+	if (at >= s->nr || s->kind != KTAPE_RING_EVENT ||
+	    ktape_packet_open(&packet, s->packets[at].data, s->packets[at].len,
+			      NULL, NULL))
+		return false;
+	while (ktape_packet_next(&packet, &e, NULL) > 0) {
+		if (e.opcode != KTAPE_EV_IRQ_HANDLER_ENTRY &&
+		    e.opcode != KTAPE_EV_IRQ_HANDLER_EXIT)
+			continue;
+		s->packets[at].data[e.offset + 4] =
+			e.opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ?
+				KTAPE_EV_SOFTIRQ_ENTRY :
+				KTAPE_EV_SOFTIRQ_EXIT;
+		changed++;
+	}
+	tamper_seal(s, at);
+	return changed;
+}
+
+/* Remove all records of an opcode whose dat20 has these bits. */
+static uint32_t mask20, want20;
+
+static bool is_opcode(const struct ktape_event *e, unsigned int n, unsigned int arg)
+{
+	(void)n;
+	return e->opcode == arg && (e->dat20 & mask20) == want20;
+}
+
+static bool remove_opcode(struct tamper_stream *s, unsigned int opcode, uint32_t mask,
+			  uint32_t want)
+{
+	unsigned int removed = 0;
+
+	mask20 = mask;
+	want20 = want;
+	for (unsigned int i = 0; i < s->nr; i++)
+		if (!tamper_empty(s, i))
+			removed += remove_records(s, i, is_opcode, opcode);
+	return removed;
+}
+
+#define OP_REMOVE(name, opcode, mask, want)				\
+static bool op_##name(struct tamper_stream *s)				\
+{									\
+	return remove_opcode(s, opcode, mask, want);			\
+}
+
+OP_REMOVE(no_start, KTAPE_EV_SESSION, 3, KTAPE_PHASE_ON)
+OP_REMOVE(no_stop, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF)
+OP_REMOVE(no_session, KTAPE_EV_SESSION, 0, 0)
+OP_REMOVE(no_profile, KTAPE_EV_PROFILE, 0, 0)
+OP_REMOVE(no_profile_on, KTAPE_EV_PROFILE, 3, KTAPE_PHASE_ON)
+OP_REMOVE(no_profile_off, KTAPE_EV_PROFILE, 3, KTAPE_PHASE_OFF)
+OP_REMOVE(no_ledger, KTAPE_EV_LEDGER, 0, 0)
+OP_REMOVE(no_stop_ledger, KTAPE_EV_LEDGER, 7U << 8, 0)
+OP_REMOVE(no_start_ledger, KTAPE_EV_LEDGER, 7U << 8, 1U << 8)
+OP_REMOVE(no_loss, KTAPE_EV_LOSS, 0, 0)
+
+/* Add @by to a word of the last ledger of the system calls of the event ring. */
+static bool change_ledger(struct tamper_stream *s, unsigned int word, uint64_t by)
+{
+	for (unsigned int i = s->nr; i-- > 0;) {
+		uint8_t *found = NULL;
+		struct ktape_packet packet;
+		struct ktape_event e;
+		uint64_t value;
+
+		if (tamper_empty(s, i) ||
+		    ktape_packet_open(&packet, s->packets[i].data, s->packets[i].len,
+				      NULL, NULL))
+			continue;
+		while (ktape_packet_next(&packet, &e, NULL) > 0)
+			if (e.opcode == KTAPE_EV_LEDGER && e.blob &&
+			    (e.dat20 & 0xff) == KTAPE_CLASS_SYSCALL)
+				found = (uint8_t *)e.blob + word * 8;
+		if (!found)
+			continue;
+		memcpy(&value, found, sizeof(value));
+		value += by;
+		memcpy(found, &value, sizeof(value));
+		tamper_seal(s, i);
+		return true;
+	}
+	return false;
+}
+
+static bool op_ledger_more(struct tamper_stream *s)
+{
+	return change_ledger(s, 0, 100);
+}
+
+static bool op_ledger_less(struct tamper_stream *s)
+{
+	return change_ledger(s, 0, (uint64_t)-100);
+}
+
+static bool op_ledger_filtered(struct tamper_stream *s)
+{
+	return change_ledger(s, 1, 100);
+}
+
+static bool op_ledger_lost(struct tamper_stream *s)
+{
+	return change_ledger(s, 2, 100);
+}
+
+/* ---- the whole trace ------------------------------------------------------------------ */
+
+static bool op_only_metadata(struct tamper *t)
+{
+	for (unsigned int i = 0; i < t->nr; i++)
+		t->streams[i].gone = true;
+	return true;
+}
+
+static bool op_all_zero(struct tamper *t)
+{
+	for (unsigned int i = 0; i < t->nr; i++)
+		op_zero(&t->streams[i]);
+	return true;
+}
+
+static bool op_cpu_gone(struct tamper *t)
+{
+	for (unsigned int i = 0; i < t->nr; i++)
+		t->streams[i].gone = t->streams[i].kind != KTAPE_RING_REGISTRY &&
+				     t->streams[i].cpu == 1;
+	return true;
+}
+
+static bool op_rings_gone(struct tamper *t)
+{
+	for (unsigned int i = 0; i < t->nr; i++)
+		t->streams[i].gone = t->streams[i].kind != KTAPE_RING_REGISTRY;
+	return true;
+}
+
+static bool move_names(struct tamper *t, uint64_t by)
+{
+	bool moved = false;
+
+	for (unsigned int i = 0; i < t->nr; i++)
+		for (unsigned int k = 0; k < t->streams[i].nr; k++) {
+			if (t->streams[i].kind != KTAPE_RING_REGISTRY)
+				continue;
+			tamper_head(&t->streams[i], k)->ts_begin += by;
+			tamper_head(&t->streams[i], k)->ts_end += by;
+			tamper_seal(&t->streams[i], k);
+			moved |= !tamper_empty(&t->streams[i], k);
+		}
+	return moved;
+}
+
+static bool op_names_later(struct tamper *t)
+{
+	return move_names(t, 1ULL << 40);
+}
+
+static bool op_names_earlier(struct tamper *t)
+{
+	return move_names(t, (uint64_t)-900000);
+}
+
+/* Exchange the events of two CPUs. */
+static bool op_files_swapped(struct tamper *t)
+{
+	struct tamper_stream *of[2] = { NULL, NULL };
+	char name[sizeof(of[0]->name)];
+
+	for (unsigned int i = 0; i < t->nr; i++)
+		if (t->streams[i].kind == KTAPE_RING_EVENT && t->streams[i].cpu < 2)
+			of[t->streams[i].cpu] = &t->streams[i];
+	if (!of[0] || !of[1])
+		return false;
+	memcpy(name, of[0]->name, sizeof(name));
+	memcpy(of[0]->name, of[1]->name, sizeof(name));
+	memcpy(of[1]->name, name, sizeof(name));
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		for (unsigned int i = 0; i < of[cpu]->nr; i++) {
+			tamper_head(of[cpu], i)->cpu = !cpu;
+			tamper_seal(of[cpu], i);
+		}
+	return true;
+}
+
+/* ---- metadata --------------------------------------------------------------------------- */
+
+/* Replace @from by @to, which must not be longer. */
+static bool replace(struct tamper *t, const char *from, const char *to)
+{
+	char *at = strstr(t->text, from);
+	size_t old = strlen(from), new = strlen(to);
+
+	if (!at || new > old)
+		return false;
+	memcpy(at, to, new);
+	memmove(at + new, at + old, t->len - (size_t)(at - t->text) - old + 1);
+	t->len -= old - new;
+	return true;
+}
+
+/* Remove the line that has @what. */
+static bool remove_line(struct tamper *t, const char *what)
+{
+	char *at = strstr(t->text, what), *end;
+
+	if (!at)
+		return false;
+	while (at > t->text && at[-1] != '\n')
+		at--;
+	end = strchr(at, '\n');
+	if (!end)
+		return false;
+	memmove(at, end + 1, t->len - (size_t)(end + 1 - t->text) + 1);
+	t->len -= (size_t)(end + 1 - at);
+	return true;
+}
+
+/* Make it the text of a version that had no checksum. */
+static bool op_old_text(struct tamper *t)
+{
+	char *minor = strstr(t->text, "tracer_minor = ");
+
+	if (!minor || !remove_line(t, "metadata_crc32c"))
+		return false;
+	minor = strstr(t->text, "tracer_minor = ") + strlen("tracer_minor = ");
+	while (*minor >= '0' && *minor <= '9')
+		*minor++ = '0';
+	return true;
+}
+
+static bool op_no_checksum(struct tamper *t)
+{
+	return remove_line(t, "metadata_crc32c");
+}
+
+static bool op_frequency(struct tamper *t)
+{
+	return replace(t, "freq = 1", "freq = 2");
+}
+
+static bool op_fewer_cpus(struct tamper *t)
+{
+	return replace(t, "cpus = \"0-", "cpus = \"1-");
+}
+
+static bool op_no_cpus(struct tamper *t)
+{
+	return remove_line(t, "cpus = ");
+}
+
+static bool op_no_event(struct tamper *t)
+{
+	return replace(t, "sched_switch", "sched_witch");
+}
+
+static bool op_text_uuid(struct tamper *t)
+{
+	char *at = strstr(t->text, "uuid = \"");
+
+	if (!at)
+		return false;
+	at[strlen("uuid = \"")] ^= 1;
+	return true;
+}
+
+static bool op_half_text(struct tamper *t)
+{
+	t->len /= 2;
+	t->text[t->len] = '\0';
+	return true;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/**
+ * struct kind - a way to tamper
+ * @name: what is done
+ * @stream: done to a stream
+ * @trace: or to the whole trace
+ * @on: to which streams, a kind for each: bits of ON()
+ * @not_on: targets of which nothing tells the result from a whole trace: bits of ON()
+ * @not_in: in which modes, bits of IN()
+ * @why: why nothing tells it
+ */
+struct kind {
+	const char *name;
+	bool (*stream)(struct tamper_stream *s);
+	bool (*trace)(struct tamper *t);
+	unsigned int on;
+	unsigned int not_on;
+	unsigned int not_in;
+	const char *why;
+};
+
+static const struct kind kinds[] = {
+	{ "the file is removed", op_gone, NULL, STREAMS, 0, 0, NULL },
+	{ "the file has 0 bytes", op_zero, NULL, STREAMS, 0, 0, NULL },
+	{ "the empty packet at the beginning is removed", op_no_first, NULL, STREAMS,
+	  STREAMS,
+	  IN(PIPE),
+	  "a pipe form has no empty packets" },
+	{ "four fifths are cut off at the beginning", op_head, NULL, RINGS, 0, 0, NULL },
+	{ "the same behind the empty packet", op_head_kept, NULL, RINGS, 0, 0, NULL },
+	{ "the same, and the empty packet has the right number", op_head_forged, NULL, RINGS,
+	  ON(EVENTS) | ON(ALL_EVENTS) | ON(WHOLE),
+	  IN(OVERWRITE) | IN(PERSIST) | IN(RUNNING),
+	  "it is what an overwritten ring looks like" },
+	{ "the last packet is removed", op_tail, NULL, STREAMS,
+	  ON(ALL_CONTROLS) | ON(WHOLE),
+	  IN(PIPE),
+	  "a pipe form ends where its reader ended" },
+	{ "the second half is removed", op_tail_half, NULL, RINGS, 0, 0, NULL },
+	{ "only the last packet is left", op_last_only, NULL, RINGS, 0, 0, NULL },
+	{ "only the first packet is left", op_first_only, NULL, RINGS,
+	  ON(ALL_CONTROLS) | ON(WHOLE),
+	  IN(PIPE),
+	  "a pipe form ends where its reader ended" },
+	{ "only the empty packet is left", op_empty_only, NULL, STREAMS,
+	  ON(WHOLE),
+	  IN(PIECE),
+	  "nothing happened in an idle piece" },
+	{ "a packet in the middle is removed", op_middle, NULL, RINGS, 0, 0, NULL },
+	{ "the same, and later ones are numbered anew", op_middle_hidden, NULL, RINGS, 0, 0, NULL },
+	{ "two packets change places", op_swap, NULL, RINGS, 0, 0, NULL },
+	{ "a packet is there twice", op_twice, NULL, RINGS, 0, 0, NULL },
+	{ "the same, and later ones are numbered anew", op_twice_hidden, NULL, ONE, 0, 0, NULL },
+	{ "the file ends within a packet", op_half, NULL, STREAMS, 0, 0, NULL },
+	{ "a bit is changed", op_flip, NULL, STREAMS, 0, 0, NULL },
+	{ "500 more were emitted", op_emitted_more, NULL, ONE, 0, 0, NULL },
+	{ "500 fewer were emitted", op_emitted_less, NULL, ONE,
+	  ON(EVENTS),
+	  IN(PERSIST),
+	  "the first packet alone says how many were overwritten" },
+	{ "500 more were filtered", op_filtered, NULL, ONE, 0, 0, NULL },
+	{ "500 more were lost", op_lost, NULL, ONE, 0, 0, NULL },
+	{ "500 more were discarded", op_discarded, NULL, ONE, 0, 0, NULL },
+	{ "500 more were emitted, lost and discarded", op_lost_all, NULL, ONE, 0, 0, NULL },
+	{ "a later generation", op_newer, NULL, ONE,
+	  ON(CONTROL),
+	  IN(DISCARD) | IN(PIPE),
+	  "a start makes a new generation while its first packet is open" },
+	{ "an earlier generation", op_older, NULL, ONE, 0, 0, NULL },
+	{ "another number", op_seq, NULL, ONE, 0, 0, NULL },
+	{ "a later begin", op_begin, NULL, ONE, 0, 0, NULL },
+	{ "an earlier end", op_end, NULL, ONE, 0, 0, NULL },
+	{ "another CPU", op_cpu, NULL, ONE, 0, 0, NULL },
+	{ "another kind of ring", op_kind, NULL, ONE, 0, 0, NULL },
+	{ "another trace", op_uuid, NULL, ONE, 0, 0, NULL },
+	{ "no magic number", op_magic, NULL, ONE, 0, 0, NULL },
+	{ "another thread", op_thread, NULL, ONE,
+	  ON(EVENTS),
+	  IN(PIECE) | IN(PERSIST),
+	  "the thread before the first packet is not known" },
+	{ "a packet without a checksum", op_unsealed, NULL, ONE | ON(NAMES), 0, 0, NULL },
+	{ "a record is removed", op_record, NULL, ON(EVENTS) | ON(ALL_EVENTS),
+	  ON(EVENTS) | ON(ALL_EVENTS),
+	  IN(PIECE),
+	  "a nested writer counts before it stores" },
+	{ "most records of a packet are removed", op_records, NULL, ON(EVENTS) | ON(ALL_EVENTS), 0, 0, NULL },
+	{ "most records of the first packet are removed", op_record_first, NULL, ON(EVENTS) | ON(ALL_EVENTS),
+	  ON(EVENTS) | ON(ALL_EVENTS),
+	  IN(OVERWRITE) | IN(PERSIST),
+	  "the counts begin at the end of the first packet" },
+	{ "most records of the last packet are removed", op_record_last, NULL, ON(EVENTS) | ON(ALL_EVENTS),
+	  ON(EVENTS) | ON(ALL_EVENTS),
+	  IN(PERSIST) | IN(RUNNING),
+	  "the counters of an open packet are later than its records" },
+	{ "events become those of another class", op_class, NULL, ON(EVENTS),
+	  ON(EVENTS),
+	  IN(OVERWRITE) | IN(PERSIST) | IN(RUNNING) | IN(PIECE),
+	  "no two ledgers count the classes" },
+	{ "the start is removed", op_no_start, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the end of the session is removed", op_no_stop, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "all markers of the session is removed", op_no_session, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "all markers of the profile is removed", op_no_profile, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "on-markers of the profile is removed", op_no_profile_on, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "off-markers of the profile is removed", op_no_profile_off, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "all ledgers are removed", op_no_ledger, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the ledger of the stop is removed", op_no_stop_ledger, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the ledger of the start is removed", op_no_start_ledger, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the records of losses are removed", op_no_loss, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the last ledger has more events", op_ledger_more, NULL, ON(CONTROL), 0, 0, NULL },
+	{ "the last ledger has fewer events", op_ledger_less, NULL, ON(CONTROL), 0, 0, NULL },
+	{ "more were filtered according to the last ledger", op_ledger_filtered, NULL, ON(CONTROL), 0, 0, NULL },
+	{ "more were lost according to the last ledger", op_ledger_lost, NULL, ON(CONTROL), 0, 0, NULL },
+	{ "only the metadata is left", NULL, op_only_metadata, ON(WHOLE), 0, 0, NULL },
+	{ "all streams have 0 bytes", NULL, op_all_zero, ON(WHOLE), 0, 0, NULL },
+	{ "all of a CPU is removed", NULL, op_cpu_gone, ON(WHOLE),
+	  ON(WHOLE),
+	  IN(PIPE),
+	  "a pipe form does not list CPUs" },
+	{ "all rings are removed", NULL, op_rings_gone, ON(WHOLE), 0, 0, NULL },
+	{ "the names are of a later session", NULL, op_names_later, ON(WHOLE), 0, 0, NULL },
+	{ "the names are of an earlier session", NULL, op_names_earlier, ON(WHOLE), 0, 0, NULL },
+	{ "the events of two CPUs are exchanged", NULL, op_files_swapped, ON(WHOLE),
+	  ON(WHOLE),
+	  IN(PERSIST) | IN(RUNNING),
+	  "only the headers name the CPU" },
+	{ "the metadata has no checksum, and is of an old version", NULL, op_old_text, ON(WHOLE), 0, 0, NULL },
+	{ "the metadata has no checksum", NULL, op_no_checksum, ON(WHOLE), 0, 0, NULL },
+	{ "another frequency", NULL, op_frequency, ON(WHOLE), 0, 0, NULL },
+	{ "fewer CPUs in the metadata", NULL, op_fewer_cpus, ON(WHOLE), 0, 0, NULL },
+	{ "no CPUs in the metadata", NULL, op_no_cpus, ON(WHOLE), 0, 0, NULL },
+	{ "another name of an event", NULL, op_no_event, ON(WHOLE), 0, 0, NULL },
+	{ "the metadata is of another trace", NULL, op_text_uuid, ON(WHOLE), 0, 0, NULL },
+	{ "half of the metadata", NULL, op_half_text, ON(WHOLE), 0, 0, NULL },
+};
+
+/* ---- whole traces -------------------------------------------------------------------------- */
+
+/* Close all rings of a CPU as a flush does: events, then the ledger, then the control ring. */
+static void flush(struct sim *s)
+{
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
+		sim_cut(s, cpu * 2 + KTAPE_RING_EVENT);
+		sim_ledger(s, cpu, 2);
+		sim_cut(s, cpu * 2 + KTAPE_RING_CONTROL);
+	}
+}
+
+/* Remove the first packets of a ring, and put an empty one of an earlier piece there. */
+static void carry(struct sim *s, unsigned int ring, unsigned int nr)
+{
+	struct sim_ring *r = &s->ring[ring];
+	struct ktape_block *h = (void *)r->packets[nr - 1].data;
+
+	for (unsigned int i = 0; i + 1 < nr; i++)
+		sim_remove(s, ring, 0);
+	h->ts_begin = h->ts_end;
+	h->sync_clock = h->sync_mono_ns = 0;
+	h->discarded = 0;
+	h->tid = -1;
+	h->context = KTAPE_CTX_CONTINUED;
+	h->generation = 0;
+	h->content_bits = h->packet_bits = KTAPE_BLOCK_HEADER * 8;
+	r->packets[0].len = KTAPE_BLOCK_HEADER;
+	ktape_packet_seal(h);
+	for (unsigned int i = 1; i < r->nr; i++) {
+		h = (void *)r->packets[i].data;
+		h->discarded -= h->lost[0] < h->discarded ? h->lost[0] : h->discarded;
+		ktape_packet_seal(h);
+	}
+}
+
+/* Let a session record in a mode, and leave what a recorder would find. */
+static struct sim *record(enum mode mode)
+{
+	static const uint32_t of[] = {
+		[DISCARD] = KTAPE_MODE_DISCARD,	 [OVERWRITE] = KTAPE_MODE_OVERWRITE,
+		[SNAPSHOT] = KTAPE_MODE_SNAPSHOT, [PERSIST] = KTAPE_MODE_PERSISTENT,
+		[RUNNING] = KTAPE_MODE_OVERWRITE, [PIECE] = KTAPE_MODE_DISCARD,
+		[PIPE] = KTAPE_MODE_DISCARD,
+	};
+	struct sim *s = sim_new(seed);
+	unsigned int before[SIM_RINGS];
+
+	s->mode = of[mode];
+	s->listed = mode != PIPE;
+	sim_start(s);
+	if (mode == DISCARD || mode == PIPE) {
+		sim_work(s, STEPS / 2);
+		s->losing[1] = 1U << KTAPE_CLASS_SYSCALL;
+		sim_work(s, STEPS / 4);
+		s->losing[1] = 0;
+	}
+	sim_work(s, STEPS);
+	for (unsigned int i = 0; (mode == DISCARD || mode == PIPE) && i < 70; i++) {
+		sim_sync(s, 0, true);
+		sim_sync(s, 1, true);
+	}
+	if (mode == PIECE) {
+		flush(s);
+		for (unsigned int i = 0; i < SIM_RINGS; i++)
+			before[i] = s->ring[i].nr;
+		sim_work(s, STEPS);
+		flush(s);
+		for (unsigned int i = 0; i < SIM_RINGS; i++)
+			carry(s, i, before[i]);
+		return s;
+	}
+	if (mode == SNAPSHOT)
+		sim_stop_full(s, s->now);
+	else if (!(ENDLESS & IN(mode)))
+		sim_stop(s);
+	sim_finish(s);
+	for (unsigned int i = 0; i < 3 && (mode == OVERWRITE || mode == PERSIST); i++) {
+		sim_remove(s, 0, 0);
+		sim_remove(s, 2, 0);
+	}
+	for (unsigned int i = 0; mode == PERSIST && i < SIM_RINGS; i++) {
+		struct sim_ring *r = &s->ring[i];
+		struct ktape_block *h = (void *)r->packets[r->nr - 1].data;
+
+		h->flags |= KTAPE_BLOCK_UNCHECKED;
+		ktape_packet_seal(h);
+	}
+	return s;
+}
+
+/* Make the whole trace of a mode.  Its names have times, as a recorder writes them. */
+static void make(struct tamper *t, enum mode mode)
+{
+	const char *dir = trace_folder();
+	uint64_t first = UINT64_MAX;
+	struct sim *s = record(mode);
+
+	sim_save(s, dir, 0);
+	sim_free(s);
+	tamper_load(t, dir);
+	trace_remove(dir);
+	for (unsigned int i = 0; i < t->nr; i++) {
+		uint64_t begin = tamper_head(&t->streams[i], 0)->ts_begin;
+
+		if (t->streams[i].kind != KTAPE_RING_REGISTRY && begin < first)
+			first = begin;
+	}
+	move_names(t, first);
+}
+
+/* ---- the check ------------------------------------------------------------------------------- */
+
+struct verdict {
+	int ret;
+	uint64_t cuts;
+	char first[200];
+};
+
+static void take(void *arg, const struct ktape_finding *f)
+{
+	struct verdict *v = arg;
+
+	if ((!f->note || f->cut) && !*v->first)
+		snprintf(v->first, sizeof(v->first), "%s: %s",
+			 ktape_rule_name(f->rule), f->text);
+}
+
+static struct verdict judge(const struct tamper *t, bool pipe)
+{
+	struct verdict verdict = { .cuts = 0 };
+	const struct ktape_verify_options how = {
+		.finding = take, .arg = &verdict, .jobs = 1
+	};
+	const char *dir = trace_folder();
+	struct ktape_verify_sum sum;
+	struct ktape_error error;
+	struct ktape_verify *v;
+	char path[700];
+
+	snprintf(path, sizeof(path), "%s%s", dir, pipe ? "/pipe" : "");
+	if (pipe)
+		tamper_pipe(t, path);
+	else
+		tamper_save(t, path);
+	verdict.ret = ktape_verify_open(path, &how, &v, &error);
+	if (!verdict.ret) {
+		verdict.ret = ktape_verify_run(v);
+		ktape_verify_sum(v, &sum);
+		verdict.cuts = sum.cuts;
+		ktape_verify_close(v);
+	}
+	trace_remove(dir);
+	return verdict;
+}
+
+static bool is_target(const struct tamper_stream *s, enum target target)
+{
+	switch (target) {
+	case EVENTS:
+		return s->kind == KTAPE_RING_EVENT && !s->cpu;
+	case CONTROL:
+		return s->kind == KTAPE_RING_CONTROL && !s->cpu;
+	case ALL_EVENTS:
+		return s->kind == KTAPE_RING_EVENT;
+	case ALL_CONTROLS:
+		return s->kind == KTAPE_RING_CONTROL;
+	case NAMES:
+		return s->kind == KTAPE_RING_REGISTRY;
+	default:
+		return s->kind != KTAPE_RING_REGISTRY;
+	}
+}
+
+static unsigned int tried, unpromised, passed;
+
+/* Tamper with a copy of @whole, and check that it is found. */
+static void try_kind(const struct tamper *whole, enum mode mode, const struct kind *k,
+		     enum target target)
+{
+	bool changed = false, silent = k->not_on & ON(target) && k->not_in & IN(mode);
+	struct verdict v;
+	struct tamper t;
+
+	tamper_copy(&t, whole);
+	if (k->trace)
+		changed = k->trace(&t);
+	for (unsigned int i = 0; k->stream && i < t.nr; i++)
+		if (is_target(&t.streams[i], target))
+			changed |= k->stream(&t.streams[i]);
+	if (changed) {
+		tried++;
+		unpromised += silent;
+		v = judge(&t, mode == PIPE);
+		if (!v.ret && !v.cuts && !silent) {
+			passed++;
+			printf("# nothing is wrong: %s: %s, %s\n", modes[mode],
+			       k->name, targets[target]);
+		}
+	}
+	tamper_free(&t);
+}
+
+static void try_whole(const struct tamper *whole, enum mode mode)
+{
+	struct verdict v = judge(whole, mode == PIPE);
+
+	check(!v.ret && !v.cuts, "%s: %d wrong, %llu cut in a whole trace: %s", modes[mode],
+	      v.ret, (unsigned long long)v.cuts, v.first);
+}
+
+/* Try the kinds: all of them, or each @step-th one, beginning with number @from. */
+static void try_mode(const struct tamper *whole, enum mode mode, unsigned int from,
+		     unsigned int step)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (unsigned int target = 0; target < TARGETS; target++)
+			if (kinds[i].on & ON(target) && !((nr++ + from) % step))
+				try_kind(whole, mode, &kinds[i], target);
+}
+
+static bool try_all(void)
+{
+	const char *text = getenv("KTAPE_TAMPER");
+
+	return text && !strcmp(text, "all");
+}
+
+static void test_whole(void)
+{
+	for (unsigned int mode = 0; mode < MODES; mode++) {
+		struct tamper whole;
+
+		make(&whole, mode);
+		try_whole(&whole, mode);
+		tamper_free(&whole);
+	}
+}
+
+static void test_kinds(void)
+{
+	unsigned int seeds = try_all() ? SEEDS : 1;
+
+	tried = unpromised = passed = 0;
+	for (seed = 1; seed <= seeds; seed++)
+		for (unsigned int mode = 0; mode < MODES; mode++) {
+			struct tamper whole;
+
+			make(&whole, mode);
+			try_mode(&whole, mode, mode, try_all() ? 1 : MODES);
+			tamper_free(&whole);
+		}
+	seed = 1;
+	printf("# %u traces, of which nothing promises %u\n", tried, unpromised);
+	check(tried > 100, "%u only", tried);
+	check(!passed, "%u passed", passed);
+}
+
+static const struct tap_test tests[] = {
+	{ "whole traces of all modes", test_whole },
+	{ "tampered traces of all modes", test_kinds },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
