@@ -65,8 +65,11 @@ readable()
 	echo "# $1: $found read, $(summary $dir/log) told"
 	[ "$found" -ge 1000 ] && [ "$found" = "$(summary $dir/log)" ]
 	result $? "$1: the trace has what the recorder counts" $dir/dump.err
-	ktape verify "$2" >$dir/text 2>&1
-	result $? "$1: verify finds nothing wrong" $dir/text
+	status=0
+	ktape verify "$2" >$dir/text 2>&1 || status=$?
+	# The end of what the session recorded is missing.
+	[ $status = 0 ] || [ $status = 6 ]
+	result $? "$1: verify finds nothing wrong with what is there" $dir/text
 }
 
 # The reader of the pipe is slow; behind the pipe are more blocks.
