@@ -248,7 +248,7 @@ static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
 	sum->accounted += total.records + total.filtered + total.lost + total.missed;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++) {
 		kt_account_ring(v, c, i, &a);
-		right &= !a.lacking && !a.cut;
+		right &= !a.lacking && !a.cut && !c->ring[i].cut_told;
 		sum->exact &= a.exact;
 	}
 	return right;

@@ -19,6 +19,13 @@ static bool has_records(const uint8_t *head)
 	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
 }
 
+/* Return whether a recorder has made the packet: a block of a ring has a pair of times. */
+static bool is_first(const uint8_t *head)
+{
+	return !has_records(head) && (!KT_HEAD64(head, sync_clock) ||
+				      KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
+}
+
 /* Check what a packet says about the parts of its stream. */
 void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 		     const struct kt_stream *s, const uint8_t *head)
@@ -28,7 +35,7 @@ void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 	uint64_t ts = KT_HEAD64(head, ts_begin);
 
 	/* Damage before this packet was reported. */
-	if (!r->there && s->source == KT_SOURCE_FILE && has_records(head) &&
+	if (!r->there && s->source == KT_SOURCE_FILE && !is_first(head) &&
 	    !v->trace->info.converted && !r->hole && !(names && v->names_lost))
 		kt_verify_wrong(
 			v, KTAPE_RULE_SEQUENCE, s,
@@ -167,11 +174,12 @@ static void tell_rings(struct ktape_verify *v, struct kt_vcpu *c)
 			v, KTAPE_RULE_FORM, c, KTAPE_RING_EVENT,
 			"CPU %u has events, but no control records: nothing says what was recorded, filtered or lost",
 			c->cpu);
-	if (c->ring[KTAPE_RING_CONTROL].full && lacks_events(c))
-		kt_verify_cut(
-			v, KTAPE_RULE_FORM, c, KTAPE_RING_CONTROL,
-			"CPU %u has recorded, but the trace has nothing of its event ring",
-			c->cpu);
+	if (!c->ring[KTAPE_RING_CONTROL].full || !lacks_events(c))
+		return;
+	c->ring[KTAPE_RING_EVENT].cut_told = true;
+	kt_verify_cut(v, KTAPE_RULE_FORM, c, KTAPE_RING_CONTROL,
+		      "CPU %u has recorded, but the trace has nothing of its event ring",
+		      c->cpu);
 }
 
 /* Tell which rings of a mode that never overwrites do not begin with their first packet. */
@@ -222,14 +230,15 @@ static bool is_ledgered(const struct kt_vring *r)
  */
 static void tell_end(struct ktape_verify *v, struct kt_vcpu *c)
 {
-	const struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
+	struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
 	if (!r->full || r->open_end || r->recovered || r->hole || r->cut_told ||
 	    c->damaged || is_ledgered(r) || (v->keeps && r->farthest.counts.lost) ||
 	    control->farthest.counts.lost || !control->there ||
 	    c->state == KT_STATE_OFF || c->state == KT_STATE_OFFLINE)
 		return;
+	r->cut_told = true;
 	kt_verify_cut(
 		v, KTAPE_RULE_LEDGER, c, KTAPE_RING_EVENT,
 		"nothing says that this is the last packet: the end was cut off, or the recorder was killed");
@@ -267,14 +276,14 @@ static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
 	}
 	if (!v->registry_first)
 		return;
-	if (v->registry_first < first || v->registry_first > last)
+	if (v->registry_first < first)
 		kt_verify_wrong(
 			v, KTAPE_RULE_NAME, NULL,
-			"the names are of another time than the events: they are from another recording");
+			"the names are earlier than the first packet of all rings: they are from another recording");
 	else if (v->registry_last > last)
 		kt_verify_cut(
 			v, KTAPE_RULE_NAME, NULL, 0,
-			"the names are later than the last packet of all rings, which were cut off");
+			"the names are later than the last packet of all rings: these were cut off, or the names are from another recording");
 }
 
 /* At the end of the trace, tell what is missing. */
