@@ -315,7 +315,7 @@ export class Painter {
 		g.fillText(track.tracer ? `at most ${duration(track.high)} in each ms` : plain(track.high), 4, y + 9);
 	}
 
-	/** Draw the steps of a counter. */
+	/** Draw the steps of a counter.  Of the steps within half a pixel the range is drawn. */
 	line(g, track, { t, v }, y, width, colour)
 	{
 		const { view } = this, high = PLOT - 6;
@@ -324,19 +324,36 @@ export class Painter {
 		g.beginPath();
 		g.strokeStyle = colour;
 		g.lineWidth = 1.5;
-		let last = -10, k = first;
+		// The pen is at @last; from there on the values were between @low and @top.
+		let last = 0, low = 0, top = 0, k = first;
+		const close = (value) => {
+			if (low !== top) {
+				g.lineTo(last, at(low));
+				g.lineTo(last, at(top));
+			}
+			g.lineTo(last, at(value));
+		};
 		for (; k < t.length && t[k] <= view.to; k++) {
 			const x = view.x(t[k], width);
 			if (k === first) {
-				g.moveTo(Math.max(x, 0), at(v[k]));
-			} else if (x - last >= 0.5 || v[k] === track.high) {
-				g.lineTo(x, at(v[k - 1]));
-				g.lineTo(x, at(v[k]));
-				last = x;
+				last = Math.max(x, 0);
+				g.moveTo(last, at(v[k]));
+				low = top = v[k];
+				continue;
 			}
+			if (x - last >= 0.5) {
+				close(v[k - 1]);
+				g.lineTo(x, at(v[k - 1]));
+				last = x;
+				low = top = v[k - 1];
+			}
+			low = Math.min(low, v[k]);
+			top = Math.max(top, v[k]);
 		}
-		if (k)
+		if (k > first) {
+			close(v[k - 1]);
 			g.lineTo(k === t.length ? Math.min(view.x(view.last, width), width) : width, at(v[k - 1]));
+		}
 		g.stroke();
 	}
 

@@ -2,9 +2,9 @@
 /*
  * States of objects of real-time kernels (object_state.h).
  *
- * A user event that reports a number (elements in a queue, a priority) is drawn at once.
- * Only mutexes, whose state depends on the events before, and objects whose kind was
- * reported are remembered.
+ * A user event that reports a number (elements in a queue, a priority) is drawn at once,
+ * unless it is the call that changes the number.  Only mutexes and numbers of calls, whose state
+ * depends on the events before, and objects whose kind was reported are remembered.
  */
 #include "object_state.h"
 #include "sink.h"
@@ -14,14 +14,25 @@
 #define NOBODY		0U		/* the mutex is free */
 #define SOMEBODY	UINT32_MAX	/* a thread has it, no event says which */
 
+/* The ends of the range of a number, where a call waits or fails. */
+enum edge {
+	BETWEEN,
+	EMPTY,
+	FULL
+};
+
 /**
  * struct kt_object_state - an object that is remembered
  * @kind: number of its kind from KT_REPORT_KIND
  * @mutex: it is a mutex
  * @open: a slice is open on the track @track
  * @holder: mutex: the thread that has it, NOBODY or SOMEBODY
- * @first: mutex: the first thread that waits for it
- * @waiting: mutex: number of threads that wait for it
+ * @first: the first thread that waits for it
+ * @waiting: number of threads that wait for it
+ * @edge: number: whether it can become no smaller, or no larger; those that wait, wait for that
+ * @step: number: what the last call adds; 0 = the last event was no call
+ * @before: number: its value before that call
+ * @most: number: its largest value, 0 = unknown
  * @len: bytes of @track
  * @track: see @open
  */
@@ -32,6 +43,10 @@ struct kt_object_state {
 	uint32_t holder;
 	uint32_t first;
 	uint32_t waiting;
+	enum edge edge;
+	int step;
+	uint64_t before;
+	uint64_t most;
 	size_t len;
 	char track[KT_STATE_TEXT];
 };
@@ -224,6 +239,64 @@ static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *
 	}
 }
 
+/* ---- numbers -------------------------------------------------------------- */
+
+/* Set the value that a call finds, and what that says of calls before it. */
+static void set_before(struct kt_object_state *o, const struct kt_user_event *t,
+		       uint64_t most)
+{
+	enum edge edge = !t->number ? EMPTY : most && t->number >= most ? FULL : BETWEEN;
+
+	if (edge != o->edge)
+		o->waiting = 0;
+	o->edge = edge;
+	o->before = t->number;
+	o->step = t->step;
+}
+
+/*
+ * Return the value behind a call that begins.  The call adds its step unless it fails or waits
+ * at an edge, or serves a thread that waits there: then the value stays.  If the call before
+ * has added nothing although nothing was there to wait for, the object was full.
+ */
+static uint64_t number_after(struct kt_object_state *o, const struct kt_user_event *t)
+{
+	uint64_t most = t->most ? t->most : o->most;
+
+	if (o->step > 0 && o->edge == BETWEEN && t->number == o->before)
+		most = o->most = t->number;
+	if (o->most && t->number > o->most) {
+		o->most = 0;
+		most = t->most;
+	}
+	set_before(o, t, most);
+	if (o->edge == BETWEEN)
+		return t->number + (uint64_t)(int64_t)t->step;
+	if ((o->edge == EMPTY) == (t->step < 0)) {
+		if (t->waits)
+			add_waiter(o, known_thread(t->by));
+		return t->number;
+	}
+	if (o->waiting || t->waited) {
+		take_waiter(o);
+		return t->number;
+	}
+	return t->number + (uint64_t)(int64_t)t->step;
+}
+
+/* Return the value that an object has from an event on. */
+static uint64_t follow_number(struct kt_object_state *o, const struct kt_user_event *t)
+{
+	if (o && t->step)
+		return number_after(o, t);
+	if (o) {
+		o->waiting = 0;
+		o->step = 0;
+		o->most = t->most ? t->most : o->most;
+	}
+	return t->number;
+}
+
 /* ---- changes -------------------------------------------------------------- */
 
 /* End the slice that is open, if one is. */
@@ -273,8 +346,9 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 
 	if (t->report == KT_REPORT_NONE)
 		return false;
-	o = t->report == KT_REPORT_NUMBER ? find_object(states, t)
-					  : add_object(states, s, t);
+	o = t->report == KT_REPORT_NUMBER && !t->step && !t->most ?
+		    find_object(states, t) :
+		    add_object(states, s, t);
 	if (!o && t->report != KT_REPORT_NUMBER)
 		return false;
 	c->key = (uint64_t)t->type << 32 | t->id;
@@ -284,7 +358,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		return change_kind(o, t, c);
 	if (t->report == KT_REPORT_NUMBER && (!o || !o->mutex)) {
 		c->counter = true;
-		c->number = t->number;
+		c->number = follow_number(o, t);
 		put_track(c, l, t, o);
 		return true;
 	}

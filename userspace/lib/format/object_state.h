@@ -49,7 +49,7 @@ struct kt_object_state;
 /**
  * struct kt_states - states of all objects so far
  * @places: index in @objects by type and id
- * @objects: mutexes, and objects whose kind is known
+ * @objects: mutexes, numbers that calls change, and objects whose kind is known
  * @nr: entries of @objects in use
  * @room: entries of @objects allocated
  */

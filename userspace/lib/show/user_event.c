@@ -227,6 +227,9 @@ static void clear_fields(struct kt_user_event *u)
 	u->report = KT_REPORT_NONE;
 	u->kind = u->what = NULL;
 	u->known = u->cut = u->hex = u->mutex = false;
+	u->waits = u->waited = false;
+	u->step = 0;
+	u->most = 0;
 	u->by = u->owner = -1;
 }
 

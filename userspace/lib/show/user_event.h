@@ -78,6 +78,11 @@ enum kt_user_report {
  * @kind: word for the object's kind; NULL: use the kind that a KIND report gave
  * @what: word for what @number counts; NULL: "State"
  * @number: NUMBER: the value; KIND: number of the kind
+ * @step: NUMBER: 0 if @number is the value from now on; else the event is a call that
+ *	begins, @number is the value before it, and the call adds @step if it succeeds
+ * @waits: the caller waits if the call cannot succeed at once
+ * @waited: threads wait that the call serves first, as it says itself
+ * @most: NUMBER: the largest value, 0 = the event does not say
  * @by: thread that makes the call, -1 = unknown
  * @owner: thread that owns the mutex when the call begins, -1 = unknown or none
  */
@@ -97,6 +102,10 @@ struct kt_user_event {
 	const char *kind;
 	const char *what;
 	uint64_t number;
+	int8_t step;
+	bool waits;
+	bool waited;
+	uint64_t most;
 	int64_t by;
 	int64_t owner;
 };

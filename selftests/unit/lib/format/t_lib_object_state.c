@@ -146,6 +146,94 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 #define PUT(ts, thread, owner, times)	\
 	TRACEX(ts, thread, 57, owner, times, 0)
 
+#define Q	0x600U
+#define S	0x700U
+#define CALL(ts, object, thread, id, w2, w3, w4)	\
+	{ (ts), 0, 1, KTAPE_EV_USER_EVENT, 7, 0, \
+	  { KTAPE_FORMAT_ID_TRACEX | (id), object, (w2), (w3), (w4), (thread), 0 }, \
+	  "", 0 }
+#define SEND(ts, thread, wait, before)	CALL(ts, Q, thread, 69, 1, wait, before)
+#define FRONT(ts, thread, wait, before)	CALL(ts, Q, thread, 63, 1, wait, before)
+#define RECEIVE(ts, thread, wait, before)	CALL(ts, Q, thread, 68, 1, wait, before)
+#define S_GET(ts, thread, wait, before)	CALL(ts, S, thread, 83, wait, before, 0)
+#define S_PUT(ts, thread, before, waited)	CALL(ts, S, thread, 88, before, waited, 0)
+
+/* ThreadX traces a call when it begins: what a queue has is known from the call on. */
+static void queue_lengths(void)
+{
+	static const struct scene_event events[] = {
+		SEND(10, A, 0, 2),		/* the buffer begins here: 3 */
+		RECEIVE(20, B, 0, 3),		/* 2 */
+		RECEIVE(30, B, 0, 2),		/* 1 */
+		RECEIVE(40, B, 0, 1),		/* 0 */
+		RECEIVE(50, B, 0, 0),		/* fails */
+		RECEIVE(60, B, 100, 0),		/* waits */
+		RECEIVE(65, B, 100, 0),		/* again: B still is one thread */
+		SEND(70, A, 0, 0),		/* goes to B: 0 */
+		FRONT(80, A, 0, 0),		/* 1 */
+		SEND(90, ISR, 0, 1),		/* 2 */
+		CALL(100, Q, A, 62, 0, 0, 0),	/* queue_flush: 0 */
+		CALL(110, Q, A, 60, 2, 0, 16),	/* queue_create: 2 messages of 2 words */
+		SEND(120, A, 0, 0),
+		SEND(130, A, 0, 1),
+		SEND(140, A, 0, 2),		/* is full: fails */
+		SEND(150, A, 100, 2),		/* waits */
+		RECEIVE(160, B, 0, 2),		/* gets one, and A's is put: 2 */
+		RECEIVE(170, B, 0, 2),		/* 1 */
+	};
+	size_t nr;
+	char *states = states_of(events, ARRAY_SIZE(events), &nr);
+
+#define IS(number)	"value Queue 0x600 State: " #number "\n"
+	same_text(states, IS(3) IS(2) IS(1) IS(0) IS(0) IS(0) IS(0) IS(0) IS(1) IS(2)
+			  IS(0) IS(0) IS(1) IS(2) IS(2) IS(2) IS(2) IS(1));
+#undef IS
+	free(states);
+}
+
+/* No event says how long a queue may be: it was full if a send has added nothing. */
+static void queue_capacity(void)
+{
+	static const struct scene_event events[] = {
+		SEND(10, A, 100, 3),		/* 4, as far as is known */
+		SEND(20, C, 0, 3),		/* it was not: 3 is all */
+		SEND(30, A, 100, 3),
+		RECEIVE(40, B, 0, 3),		/* A's is put: 3 */
+		RECEIVE(50, B, 0, 3),		/* 2 */
+		SEND(60, A, 0, 2),
+		SEND(70, A, 0, 4),		/* events are missing, and it is longer */
+	};
+	size_t nr;
+	char *states = states_of(events, ARRAY_SIZE(events), &nr);
+
+#define IS(number)	"value Queue 0x600 State: " #number "\n"
+	same_text(states, IS(4) IS(3) IS(3) IS(3) IS(2) IS(3) IS(5));
+#undef IS
+	free(states);
+}
+
+static void semaphore_counts(void)
+{
+	static const struct scene_event events[] = {
+		CALL(10, S, A, 81, 1, 0, 0),	/* semaphore_create */
+		S_GET(20, B, 100, 1),		/* 0 */
+		S_GET(30, C, 100, 0),		/* waits */
+		S_PUT(40, A, 0, 1),		/* C gets it: 0 */
+		S_PUT(50, A, 0, 0),		/* 1 */
+		S_PUT(60, A, 1, 0),		/* 2 */
+		CALL(70, S, A, 80, 2, 0, 2),	/* semaphore_ceiling_put: fails */
+		CALL(80, S, A, 80, 2, 0, 3),	/* 3 */
+		S_PUT(90, A, 3, 0),		/* no ceiling: 4 */
+	};
+	size_t nr;
+	char *states = states_of(events, ARRAY_SIZE(events), &nr);
+
+#define IS(number)	"value Semaphore 0x700 State: " #number "\n"
+	same_text(states, IS(1) IS(0) IS(0) IS(0) IS(1) IS(2) IS(2) IS(3) IS(4));
+#undef IS
+	free(states);
+}
+
 /* A buffer begins anywhere: the events show the owner. */
 static void mutex_holders(void)
 {
@@ -511,6 +599,9 @@ static void cut_arguments(void)
 
 static const struct tap_test tests[] = {
 	{ "owner of a ThreadX mutex", mutex_holders },
+	{ "length of a ThreadX queue", queue_lengths },
+	{ "a ThreadX queue of unknown capacity", queue_capacity },
+	{ "count of a ThreadX semaphore", semaphore_counts },
 	{ "memory for states is bounded", states_bounded },
 	{ "a marker is named while it is open", marker_slices },
 	{ "a mutex changes name and kind while it is open", state_slices },

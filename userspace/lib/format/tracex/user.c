@@ -29,25 +29,37 @@ static const struct {
 	{ "ip_ptr", KTAPE_OBJ_USER + KTAPE_USER_IP },
 };
 
-/* Events that report a number of the object of word 1, and the word with it; 0 = it is 0. */
-static const struct {
+/*
+ * Events that report a number of the object of word 1, and the words of the event; 0 = it has
+ * none.  ThreadX traces a call when it begins: with @step, the number is that before the call.
+ */
+struct number {
 	uint8_t id;
 	uint8_t object;
 	uint8_t word;
+	int8_t step;
+	uint8_t wait;	/* time that the caller waits */
+	uint8_t waited;	/* number of threads that wait already */
+	uint8_t most;
 	const char *kind;
 	const char *what;
-} numbers[] = {
-	{ 62, KTAPE_USER_QUEUE, 0, "Queue", "State" },
-	{ 63, KTAPE_USER_QUEUE, 4, "Queue", "State" },
-	{ 68, KTAPE_USER_QUEUE, 4, "Queue", "State" },
-	{ 69, KTAPE_USER_QUEUE, 4, "Queue", "State" },
-	{ 80, KTAPE_USER_SEMAPHORE, 2, "Semaphore", "State" },
-	{ 81, KTAPE_USER_SEMAPHORE, 2, "Semaphore", "State" },
-	{ 83, KTAPE_USER_SEMAPHORE, 3, "Semaphore", "State" },
-	{ 88, KTAPE_USER_SEMAPHORE, 2, "Semaphore", "State" },
-	{ KT_TRACEX_THREAD_CREATE, KTAPE_USER_THREAD, 2, "Thread", "Priority" },
-	{ KT_TRACEX_PRIORITY_CHANGE, KTAPE_USER_THREAD, 2, "Thread",
-	  "Priority" },
+};
+
+static const struct number numbers[] = {
+	{ KT_TRACEX_QUEUE_CREATE, KTAPE_USER_QUEUE, .kind = "Queue" },
+	{ 62, KTAPE_USER_QUEUE, .kind = "Queue" },
+	{ 63, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
+	{ 68, KTAPE_USER_QUEUE, 4, -1, .wait = 3, .kind = "Queue" },
+	{ 69, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
+	{ 80, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3, .most = 4,
+	  .kind = "Semaphore" },
+	{ 81, KTAPE_USER_SEMAPHORE, 2, .kind = "Semaphore" },
+	{ 83, KTAPE_USER_SEMAPHORE, 3, -1, .wait = 2, .kind = "Semaphore" },
+	{ 88, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3, .kind = "Semaphore" },
+	{ KT_TRACEX_THREAD_CREATE, KTAPE_USER_THREAD, 2, .kind = "Thread",
+	  .what = "Priority" },
+	{ KT_TRACEX_PRIORITY_CHANGE, KTAPE_USER_THREAD, 2, .kind = "Thread",
+	  .what = "Priority" },
 };
 
 static unsigned int field_object(const char *name)
@@ -108,11 +120,9 @@ static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
 	unsigned int at = KT_TRACEX_I1 + (id == KT_TRACEX_MUTEX_GET ? 2 : 1);
-	uint32_t context = ktape_event_arg(e, KT_TRACEX_CONTEXT);
 	uint32_t owner = ktape_event_arg(e, at);
 	uint32_t times = ktape_event_arg(e, at + 1);
 
-	t->by = kt_tracex_is_thread(context) ? (int64_t)context : -1;
 	t->owner = owner && times ? (int64_t)owner : -1;
 	t->kind = "Mutex";
 	t->hex = true;
@@ -123,23 +133,47 @@ static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 		      ktape_event_arg(e, KT_TRACEX_I1));
 }
 
+static uint64_t word_at(const struct ktape_event *e, unsigned int word)
+{
+	return word ? ktape_event_arg(e, word) : 0;
+}
+
+static void report_number(struct kt_user_event *t, const struct ktape_event *e,
+			const struct number *n)
+{
+	kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_USER + n->object,
+			   ktape_event_arg(e, KT_TRACEX_I1));
+	t->hex = true;
+	t->kind = n->kind;
+	t->what = n->what;
+	t->number = word_at(e, n->word);
+	t->step = n->step;
+	t->waits = word_at(e, n->wait);
+	t->waited = word_at(e, n->waited);
+	t->most = word_at(e, n->most);
+}
+
+/* The capacity of a queue: its bytes, by the words of a message. */
+static uint64_t capacity(const struct ktape_event *e)
+{
+	uint64_t words = ktape_event_arg(e, KT_TRACEX_I1 + 1);
+	uint64_t bytes = ktape_event_arg(e, KT_TRACEX_I1 + 3);
+
+	return words ? bytes / (words * sizeof(uint32_t)) : 0;
+}
+
 static void report_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
-	uint32_t object = ktape_event_arg(e, KT_TRACEX_I1);
+	uint32_t context = ktape_event_arg(e, KT_TRACEX_CONTEXT);
 
+	t->by = kt_tracex_is_thread(context) ? (int64_t)context : -1;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
-		if (numbers[i].id != id)
-			continue;
-		kt_user_set_report(t, KT_REPORT_NUMBER,
-			      KTAPE_OBJ_USER + numbers[i].object, object);
-		t->hex = true;
-		t->kind = numbers[i].kind;
-		t->what = numbers[i].what;
-		t->number = numbers[i].word ?
-				    ktape_event_arg(e, numbers[i].word) :
-				    0;
+		if (numbers[i].id == id)
+			report_number(t, e, &numbers[i]);
 	}
+	if (id == KT_TRACEX_QUEUE_CREATE)
+		t->most = capacity(e);
 	if (id == KT_TRACEX_MUTEX_GET || id == KT_TRACEX_MUTEX_PUT)
 		report_mutex(t, e, id);
 }

@@ -141,6 +141,24 @@ await test("what a waiting thread's CPU did is said in words, also if it was idl
 	const model = { spans: { cpu: [5], begin: [0], end: [1] }, queuesOf: () => [1], threadIn: () => "sh 7" };
 	equal([0, 7].map((tid) => Painter.prototype.instead.call({ model }, 0, tid)), ["; CPU 5 was idle", "; CPU 5 ran sh 7"], "texts");
 });
+await test("a plot is steps, also where several are within half a pixel", () => {
+	// Times in pixels: three steps within half a pixel, then nothing for long.
+	const t = [0, 10, 10.2, 10.3, 60, 80, 80.4], v = [1, 5, 0, 2, 3, 4, 1];
+	const view = { from: 0, to: 100, last: 100, x: (at) => at }, path = [];
+	const g = { beginPath() {}, stroke() {}, moveTo: (x, y) => path.push([x, y]), lineTo: (x, y) => path.push([x, y]) };
+	Painter.prototype.line.call({ view }, g, { low: 0, high: 5 }, { t, v }, 0, 100, "");
+	for (let k = 1; k < path.length; k++) {
+		if (path[k][0] !== path[k - 1][0] && path[k][1] !== path[k - 1][1])
+			wrong.push(`a slope from ${path[k - 1]} to ${path[k]}`);
+	}
+	const heights = (from, to) => new Set(path.filter(([x]) => x >= from && x <= to).map(([, y]) => y)).size;
+	equal(heights(10, 10.5), 4, "heights of 1, 5, 0, 2 at 10");
+	// It has the last value where it goes on, and at the end of the plot.
+	const of = (value) => path.find(([x]) => x === 0)[1] + (1 - value) * unit;
+	const unit = (Math.max(...path.map(([, y]) => y)) - Math.min(...path.map(([, y]) => y))) / 5;
+	equal(path.filter(([x]) => x === 60)[0][1], of(2), "height at 60");
+	equal(path.at(-1), [100, of(1)], "end");
+});
 await test("a changed data block is named with its offset, and the rest is read", async () => {
 	for (const [k, block] of blocks().entries()) {
 		if (block.kind === "fields")
