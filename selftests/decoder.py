@@ -149,7 +149,8 @@ class Show:
     def __init__(self, trace):
         self.meta, self.names = trace.meta, Names(trace.meta.freq)
         self.types, self.classes = event_table()
-        self.errors, self.calls, self.threads = {**name_table("errors"), **INTERNAL}, {}, {}
+        self.errors, self.calls = {**name_table("errors"), **INTERNAL}, {}
+        self.threads, self.switches = {}, {}
         for opcode in range(256):
             event = self.meta.events.setdefault(opcode, Event(f"opcode_{opcode}", ""))
             event.known = list(self.types.get(event.name, [event])) == \
@@ -210,6 +211,9 @@ class Show:
             return bool(value)
         if kind == "CLASSID":
             return self.classes.get(value, value)
+        if kind == "TICKS":
+            # 64 bits of ns with a sign, also of a damaged time.
+            return (self.meta.ns(value) + 2**63) % 2**64 - 2**63 if value else 0
         if kind == "DEV":
             return f"{value >> 20}:{value & 0xfffff}"
         if kind == "STATE" and enum.get(value) in STATES:
@@ -348,7 +352,12 @@ class Show:
             if words * 4 == len(record.args) else ()
         if tids and record.opcode == SCHED_SWITCH:
             self.threads[cpu] = tids[0]
+            self.switches[cpu] = tids
         tid = self.threads.get(cpu, -1) if record.kind != REGISTRY else -1
+        if event.name == "kernel_stack" and event.known and record.dat20 & 0xff == SCHED_SWITCH:
+            # It follows the switch, and is that of the thread that left.
+            left, came = self.switches.get(cpu, (-1, -1))
+            tid = left if came == tid else -1
         tid = tid if tid >= 0 else None
         line = {"ts": self.meta.ns(record.time), "cpu": cpu,
                 "ring": ("event", "control", "registry")[record.kind], "tid": tid,

@@ -42,6 +42,7 @@ extern "C" {
  * @untracked: waits that were not tracked because too many were open at once
  * @interrupt_ticks: ticks in interrupts
  * @idle_ticks: ticks in which no thread ran
+ * @mutex_calls: calls that get a mutex; without any, nothing is known of inversions
  */
 struct ktape_rtos_totals {
 	uint32_t threads;
@@ -61,6 +62,7 @@ struct ktape_rtos_totals {
 	uint64_t untracked;
 	uint64_t interrupt_ticks;
 	uint64_t idle_ticks;
+	uint64_t mutex_calls;
 };
 
 /**

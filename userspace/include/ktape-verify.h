@@ -82,6 +82,8 @@ struct ktape_finding {
 	char text[200];
 };
 
+#define KTAPE_TRACER_SAMPLES	30U	/* fewest that give a time of each event */
+
 /**
  * struct ktape_verify_cpu - totals of one CPU
  * @cpu: CPU number
@@ -95,7 +97,8 @@ struct ktape_finding {
  * @cut: events that the ledgers count and that are not in the trace, because a stream was
  *	cut off at its beginning or end
  * @tracer_ns: time spent in the tracer in ns, estimated from samples
- * @samples: number of samples, 0 = @tracer_ns is not known
+ * @samples: number of samples, 0 = @tracer_ns is not known; with fewer than
+ *	KTAPE_TRACER_SAMPLES it says nothing, because one interrupted sample decides it
  * @emitted: events that occurred while their opcodes were enabled, as the ledgers of the
  *	session's start and stop say, whatever has become of them
  * @counted: @emitted is known: the trace has both ledgers

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ktape-verify.h>
+
 #include "util/bits.h"
 
 #include "duration.h"
@@ -219,6 +221,12 @@ static void print_cost(const struct status *s, uint32_t cpu, uint64_t events)
 	opening = (double)cost.opening_ticks / (double)hz;
 	duration_text(all, (uint64_t)(each * 1e9 * (double)events), "ns");
 	duration_text(open, (uint64_t)(opening * 1e9), "ns");
+	if (cost.samples < KTAPE_TRACER_SAMPLES) {
+		printf("tracer    %3u too few samples (%llu) for a time per event; %s for opening %llu blocks\n",
+		       cpu, (unsigned long long)cost.samples, open,
+		       (unsigned long long)cost.opened);
+		return;
+	}
 	printf("tracer    %3u %.0f ns per event in %llu samples, about %s for %llu events; %s for opening %llu blocks\n",
 	       cpu, each * 1e9, (unsigned long long)cost.samples, all,
 	       (unsigned long long)events, open,

@@ -231,10 +231,12 @@ static void print_cpus(const struct run *r)
 		print_count(10, c.lost);
 		print_count(11, c.missed);
 		print_count(10, c.cut);
-		if (c.samples)
+		if (c.samples >= KTAPE_TRACER_SAMPLES)
 			printf("about %s, by %llu samples\n",
 			       duration_text(spent, c.tracer_ns, "ns"),
 			       (unsigned long long)c.samples);
+		else if (c.samples)
+			printf("too few samples (%llu)\n", (unsigned long long)c.samples);
 		else
 			puts("not known");
 	}

@@ -20,6 +20,7 @@
 
 #include "util/bits.h"
 
+#include "duration.h"
 #include "stats.h"
 
 #define METRIC_MAX	128
@@ -399,11 +400,22 @@ static bool has_enough(const char *text, const char *metric,
 	return false;
 }
 
+/* Return true if the value of a metric is a time in ns, false if it is a number. */
+static bool is_time(const char *metric)
+{
+	const char *what = strrchr(metric, '.');
+
+	/* p99.9 has a dot of its own. */
+	return what && strcmp(what, ".count") != 0 && strcmp(what, ".errors") != 0 &&
+	       strcmp(what, ".uncertain") != 0;
+}
+
 static int judge_condition(const char *text, const struct stats_trace *a,
 			   const struct stats_trace *b)
 {
 	struct ktape_quantile bounds, other;
 	double value, limit, before = 0;
+	char shown[DURATION_ROOM];
 	struct condition c;
 	bool verdict;
 
@@ -420,7 +432,10 @@ static int judge_condition(const char *text, const struct stats_trace *a,
 		limit = before * (1 + c.value / 100);
 	}
 	verdict = comparison_holds(c.compare, value, limit);
-	if (verdict)
+	if (verdict && is_time(c.metric))
+		note("%s: condition holds, the value is %.15g ns (%s)", text, value,
+		     duration_text(shown, (uint64_t)value, "ns"));
+	else if (verdict)
 		note("%s: condition holds, the value is %.15g", text, value);
 	if (is_open(&c, limit, verdict, &bounds))
 		note("%s: lost events may have changed the result", text);

@@ -285,8 +285,9 @@ int stats_put_rtos(FILE *f, const struct stats_rtos *s, bool services)
 	fprintf(f,
 		"\"det_prio_inversions\":%" PRIu64
 		",\"undet_prio_inversions\":%" PRIu64
-		",\"open_prio_inversions\":%" PRIu64 ",\n",
-		c->inversions, c->bad_inversions, c->open_inversions);
+		",\"open_prio_inversions\":%" PRIu64
+		",\"mutex_calls\":%" PRIu64 ",\n",
+		c->inversions, c->bad_inversions, c->open_inversions, c->mutex_calls);
 	fprintf(f,
 		" \"interrupt_ticks\":%" PRIu64 ",\"idle_ticks\":%" PRIu64
 		",\n ",

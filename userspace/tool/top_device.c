@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <ktape-verify.h>
+
 #include "util/bits.h"
 
 #include "session.h"
@@ -112,8 +114,11 @@ const char *top_device_name(const struct top_device *d)
 	return d->name;
 }
 
-/* Return the ns that a CPU spent on recording since the last call, in ns. */
-static double cost_of(struct top_device *d, unsigned int cpu)
+/*
+ * Return the time that a CPU spent on recording since the last call, in ns; clear @known if the
+ * module has timed too few of its events.
+ */
+static double cost_of(struct top_device *d, unsigned int cpu, bool *known)
 {
 	uint64_t hz = kt_max(ktape_device_features(d->control)->clock_hz, 1);
 	struct top_device_cpu *c = &d->cpus[cpu], before = *c;
@@ -121,13 +126,19 @@ static double cost_of(struct top_device *d, unsigned int cpu)
 	struct ktape_stats st;
 	double ticks;
 
-	if (ktape_device_cost(d->control, cpu, &cost) || !cost.samples ||
+	if (ktape_device_cost(d->control, cpu, &cost) ||
 	    ktape_device_stats(d->control, cpu, KTAPE_RING_EVENT, &st))
 		return 0;
 	c->events = 0;
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
 		c->events += st.emitted[i];
 	c->opening = cost.opening_ticks;
+	if (c->events == before.events)
+		return 0;
+	if (cost.samples < KTAPE_TRACER_SAMPLES) {
+		*known = false;
+		return 0;
+	}
 	ticks = (double)cost.event_ticks / (double)cost.samples *
 			(double)(c->events - before.events) +
 		(double)(c->opening - before.opening);
@@ -145,10 +156,10 @@ void top_device_cost(struct top_device *d, struct top_cost *cost)
 {
 	double ns = 0;
 
-	for (unsigned int i = 0; i < d->nr_cpus; i++)
-		ns += cost_of(d, i);
 	cost->known = d->begun;
-	cost->ns = d->begun && ns > 0 ? (uint64_t)ns : 0;
+	for (unsigned int i = 0; i < d->nr_cpus; i++)
+		ns += cost_of(d, i, &cost->known);
+	cost->ns = cost->known && ns > 0 ? (uint64_t)ns : 0;
 	d->begun = true;
 }
 

@@ -44,7 +44,7 @@ export function performanceTable(model, rtos, jump)
 		["nested interrupts", rtos.nested_interrupts], ["priority inversions", rtos.det_prio_inversions],
 		["of these non-deterministic", rtos.undet_prio_inversions], ["of these without end in the trace", rtos.open_prio_inversions], ["events, with inserted RUNNING", rtos.events],
 		["threads", rtos.threads], ["objects", rtos.objects], ["ticks", rtos.max_relative_ticks],
-	].map(([name, n]) => ({ cells: [name, count(n)] }));
+	].map(([name, n]) => ({ cells: [name, name.includes("inversions") && !rtos.mutex_calls ? "not known: no calls of mutexes" : count(n)] }));
 	return make("div", { class: "columns" }, table("performance statistics", [text("what"), number("times")], rows, jump));
 }
 

@@ -156,6 +156,14 @@ export function totals(cpus, late = [])
 	return { emitted, stored, filtered, dropped, reasons, missed, untold, overwritten, lost: dropped + missed + untold };
 }
 
+/** Return what the tracer took on a CPU: few samples say nothing, one that was interrupted decides them. */
+function tracerOf({ samples, tracer_ns })
+{
+	if (!samples)
+		return "";
+	return samples < 30 ? `; too few samples of the tracer's time (${samples})` : `; about ${duration(tracer_ns)} in the tracer, by ${samples} samples`;
+}
+
 /** Write totals as an equation, if they make one. */
 function equationOf({ emitted, stored, filtered, dropped, reasons, missed, untold, overwritten, lost })
 {
@@ -193,7 +201,7 @@ export function completeness(data)
 	}
 	const whole = totals(ledger.cpus, late);
 	for (const c of ledger.cpus)
-		more.push(`CPU ${c.cpu}: ${equationOf(totals([c], late))}${c.samples ? `; about ${duration(c.tracer_ns)} in the tracer, by ${c.samples} samples` : ""}`);
+		more.push(`CPU ${c.cpu}: ${equationOf(totals([c], late))}${tracerOf(c)}`);
 	for (const f of ledger.findings)
 		more.push(`${f.cut ? "cut off" : f.note ? "note" : "wrong"}, ${f.rule}: ${f.text}`);
 	// The ledger is of all that was recorded, whatever the page was made of.

@@ -407,7 +407,7 @@ test_golden()
 test_judge()
 {
 	judge 0 'irq.max > 2us' && judge 3 'irq.max >= 2us' &&
-		says "the value is 2000"
+		says "the value is 2000 ns (2.00 us)"
 	result $? "fail-if: a limit"
 	judge 3 'syscall[read].errors == 1' && judge 0 'syscall.errors != 1' &&
 		judge 3 'wakeup.p99>4.7us' && judge 3 'work[do_work].mean < 1ms'

@@ -122,6 +122,9 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return put_quoted_hex(p, value);
+	case KTAPE_TYPE_TICKS:
+		return value ? kt_put_s64(p, ktape_epoch_ns(l->info, value)) :
+			       kt_put_char(p, '0');
 	case KTAPE_TYPE_FUNC:
 		return put_symbol(p, l, value);
 	case KTAPE_TYPE_DEV:

@@ -83,6 +83,20 @@ static inline char *put_time(char *p, const struct kt_line *l)
 	return kt_put_mem(p, "] cpu ", 6);
 }
 
+/* Put a moment as the time of an event is put; 0 is none. */
+static KT_NOINLINE char *put_moment(char *p, const struct kt_line *l, uint64_t ticks)
+{
+	int64_t v = ktape_mono_ns(l->info, ticks);
+	uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	if (!ticks)
+		return kt_put_char(p, '0');
+	if (v < 0)
+		p = kt_put_char(p, '-');
+	p = kt_put_char(kt_put_u64(p, size / KT_NS_PER_S), '.');
+	return kt_put_nano(p, (uint32_t)(size % KT_NS_PER_S));
+}
+
 /* Return the name of an event in the table or in the metadata, "" if it has none. */
 const char *kt_line_event(const struct kt_line *l)
 {
@@ -167,6 +181,8 @@ char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 		return kt_put_s64(p, (int64_t)value);
 	case KTAPE_TYPE_TID:
 		return put_thread(p, l, (int32_t)value);
+	case KTAPE_TYPE_TICKS:
+		return put_moment(p, l, value);
 	case KTAPE_TYPE_FUNC:
 		return put_symbol(p, l, value);
 	case KTAPE_TYPE_SYSCALL:

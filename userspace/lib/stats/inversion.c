@@ -150,6 +150,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		const struct ktape_rtos_event *e = &list[i].e;
 		struct kt_rtos_thread *t;
 
+		r->totals.mutex_calls += e->id == KT_TRACEX_MUTEX_GET;
 		if (!e->context || e->context >= KT_TRACEX_INIT)
 			continue;
 		t = kt_rtos_find(r, e->context);

@@ -4,7 +4,8 @@
  *
  * Records do not contain the thread.  The header of each packet names the thread
  * that runs at its beginning; sched_switch and context records, which are in event rings,
- * change it; every event in between belongs to that thread.
+ * change it; every event in between belongs to that thread.  The call stack of a switch, which
+ * follows it, is that of the thread that left.
  */
 #include "stream/decode.h"
 
@@ -16,8 +17,10 @@ int ktape_decoder_new(const struct ktape_info *info,
 	if (!d)
 		return -ENOMEM;
 	d->info = info;
-	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		d->tid[i] = -1;
+		d->last[i] = (struct kt_switch){ -1, -1 };
+	}
 	*decoder = d;
 	return 0;
 }
@@ -57,14 +60,24 @@ bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	return true;
 }
 
+/* Return the thread whose call stack follows a switch: -1 if it is not that switch's. */
+static int32_t left_thread(const struct ktape_decoder *d, uint32_t cpu)
+{
+	return d->last[cpu].came == d->tid[cpu] ? d->last[cpu].left : -1;
+}
+
 /* Change the running thread at a switch or context record. */
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 {
 	int32_t *tid = &d->tid[event->cpu];
 
-	if (event->opcode == KTAPE_EV_SCHED_SWITCH && event->nargs == 2) {
+	if (event->opcode == KTAPE_EV_KERNEL_STACK) {
+		if ((event->dat20 & 0xff) == KTAPE_EV_SCHED_SWITCH)
+			event->tid = left_thread(d, event->cpu);
+	} else if (event->opcode == KTAPE_EV_SCHED_SWITCH && event->nargs == 2) {
 		event->tid = (int32_t)ktape_event_arg(event, 0);
 		*tid = (int32_t)ktape_event_arg(event, 1);
+		d->last[event->cpu] = (struct kt_switch){ event->tid, *tid };
 	} else if (event->opcode == KTAPE_EV_CONTEXT && event->nargs == 1) {
 		*tid = (int32_t)ktape_event_arg(event, 0);
 	}

@@ -6,13 +6,25 @@
 #include "stream/packet.h"
 
 /**
+ * struct kt_switch - the last switch of a CPU
+ * @left: the thread that left the CPU
+ * @came: the thread that came
+ */
+struct kt_switch {
+	int32_t left;
+	int32_t came;
+};
+
+/**
  * struct ktape_decoder - the running threads of all CPUs
  * @info: metadata of the trace
  * @tid: thread that runs on each CPU, -1 = not known
+ * @last: last switch of each CPU
  */
 struct ktape_decoder {
 	const struct ktape_info *info;
 	int32_t tid[KT_CPUS_MAX];
+	struct kt_switch last[KT_CPUS_MAX];
 };
 
 /* decode.c */
@@ -42,7 +54,8 @@ static inline void kt_decoder_event(struct ktape_decoder *d,
 	if (event->kind == KTAPE_RING_REGISTRY)
 		return;
 	event->tid = d->tid[event->cpu];
-	if ((opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT) &&
+	if ((opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT ||
+	     opcode == KTAPE_EV_KERNEL_STACK) &&
 	    event->known)
 		kt_decoder_follow(d, event);
 }

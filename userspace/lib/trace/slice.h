@@ -3,6 +3,7 @@
 #ifndef _KT_SLICE_H
 #define _KT_SLICE_H
 
+#include "stream/decode.h"
 #include "trace/lane.h"
 
 #define KT_SLICE_JOBS	16U	/* most threads */
@@ -15,6 +16,7 @@
  * @ts: time before that record, in ticks
  * @next: time of that record, in ticks
  * @tid: event ring: the running thread before that record, -1 = not known
+ * @last: event ring: the last switch before that record
  * @fresh: that record is the first one of its packet
  * @ended: the stream has no further record; @slot is the end of the stream
  */
@@ -24,6 +26,7 @@ struct kt_spot {
 	uint64_t ts;
 	uint64_t next;
 	int32_t tid;
+	struct kt_switch last;
 	bool fresh;
 	bool ended;
 };
@@ -56,6 +59,7 @@ struct kt_cursor {
  * @from: begin of the slice
  * @to: number of the packet in which the slice ends
  * @tid: running thread of the CPU at the begin, -1 = not known
+ * @last: last switch of the CPU before the begin
  * @first: index of its first packet in the slice's @contents
  * @nr: number of its packets
  */
@@ -64,6 +68,7 @@ struct kt_share {
 	struct kt_spot from;
 	uint64_t to;
 	int32_t tid;
+	struct kt_switch last;
 	size_t first;
 	size_t nr;
 };

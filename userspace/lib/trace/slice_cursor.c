@@ -38,6 +38,7 @@ static bool begin_cursor(struct kt_slices *sl, struct kt_cursor *c,
 			.ts = s->event.ts,
 			.next = s->event.ts,
 			.tid = t->decoder->tid[s->cpu],
+			.last = t->decoder->last[s->cpu],
 			.fresh = s->fresh,
 		},
 	};
@@ -127,8 +128,10 @@ void kt_cursors_go(struct kt_slices *sl)
 		struct kt_cursor *c = &sl->cursors[i];
 
 		c->here = c->then;
-		if (c->s->kind == KTAPE_RING_EVENT)
+		if (c->s->kind == KTAPE_RING_EVENT) {
 			sl->t->decoder->tid[c->s->cpu] = c->here.tid;
+			sl->t->decoder->last[c->s->cpu] = c->here.last;
+		}
 		sl->last_ts = kt_max(sl->last_ts, c->last);
 		if (c->records > most)
 			sl->leader = i;

@@ -116,6 +116,7 @@ static KT_NOINLINE bool take_special(struct scan *x)
 	unsigned int nargs = (unsigned int)(x->word >> KTAPE_NARGS_SHIFT);
 	unsigned int kind = x->c->s->kind;
 	int32_t *tid = &x->c->then.tid;
+	struct kt_switch *last = &x->c->then.last;
 
 	if (opcode == KTAPE_TIME_EXTEND)
 		return true;
@@ -129,10 +130,12 @@ static KT_NOINLINE bool take_special(struct scan *x)
 	/* Only event rings have switches; see kt_decoder_packet(). */
 	if (kind != KTAPE_RING_EVENT)
 		return false;
-	if (opcode == KTAPE_EV_SCHED_SWITCH && nargs == 2)
+	if (opcode == KTAPE_EV_SCHED_SWITCH && nargs == 2) {
 		*tid = (int32_t)kt_get32(args + 4);
-	else if (opcode == KTAPE_EV_CONTEXT && nargs == 1)
+		*last = (struct kt_switch){ (int32_t)kt_get32(args), *tid };
+	} else if (opcode == KTAPE_EV_CONTEXT && nargs == 1) {
 		*tid = (int32_t)kt_get32(args);
+	}
 	return true;
 }
 
@@ -311,6 +314,7 @@ static int add_share(struct kt_slices *sl, struct kt_slice *slice,
 		.from = c->here,
 		.to = c->then.slot,
 		.tid = sl->t->decoder->tid[c->s->cpu],
+		.last = sl->t->decoder->last[c->s->cpu],
 		.first = slice->nr_contents,
 	};
 	for (uint64_t i = c->here.slot; i < end && !err; i++)

@@ -119,6 +119,7 @@ static void begin_share(struct kt_reader *r, size_t i,
 	};
 	kt_stream_at(s, contents, &share->from);
 	r->trace.decoder->tid[s->cpu] = share->tid;
+	r->trace.decoder->last[s->cpu] = share->last;
 	r->trace.heap[i] = s;
 }
 

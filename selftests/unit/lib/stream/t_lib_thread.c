@@ -19,6 +19,7 @@ struct packet {
 		unsigned int opcode;
 		uint32_t args[2];
 		unsigned int nargs;
+		uint32_t dat20;
 	} records[4];
 };
 
@@ -45,6 +46,7 @@ static void save(const char *dir, const struct packet *p, uint64_t seq)
 			.ts = p->ts + i,
 			.args = p->records[i].args,
 			.nargs = p->records[i].nargs,
+			.dat20 = p->records[i].dat20,
 		};
 
 		if (!rec.opcode) {
@@ -175,11 +177,50 @@ static void test_event_ring(void)
 	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
 }
 
+/* The call stack of a switch is that of the thread that left, also in a later packet. */
+static void test_stack(void)
+{
+	static const struct packet packets[] = {
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 1000,
+		  .tid = 5,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 4,
+		  .records = { { KTAPE_EV_KERNEL_STACK, { 0 }, 0, KTAPE_EV_SCHED_SWITCH },
+			       { KTAPE_EV_SCHED_SWITCH, { 5, 6 }, 2, 0 },
+			       { KTAPE_EV_KERNEL_STACK, { 0 }, 0, KTAPE_EV_SCHED_SWITCH },
+			       { KTAPE_EV_KERNEL_STACK, { 0 }, 0, KTAPE_EV_SCHED_WAKING } } },
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 2000,
+		  .tid = 6,
+		  .context = KTAPE_CTX_CONTINUED,
+		  .nr = 1,
+		  .records = { { KTAPE_EV_SCHED_SWITCH, { 6, 7 }, 2, 0 } } },
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 3000,
+		  .tid = 7,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 1,
+		  .records = { { KTAPE_EV_KERNEL_STACK, { 0 }, 0, KTAPE_EV_SCHED_SWITCH } } },
+		{ .kind = KTAPE_RING_EVENT,
+		  .ts = 4000,
+		  .tid = 9,
+		  .context = KTAPE_CTX_TASK,
+		  .nr = 1,
+		  .records = { { KTAPE_EV_KERNEL_STACK, { 0 }, 0, KTAPE_EV_SCHED_SWITCH } } },
+	};
+	/* The switches before the first stack and the last one are not in the trace. */
+	static const int32_t tids[] = { UNKNOWN, 5, 5, 6, 6, 6, UNKNOWN };
+
+	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "a control ring alone", test_control_alone },
 		{ "both rings", test_event_ring },
+		{ "call stacks of switches", test_stack },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);

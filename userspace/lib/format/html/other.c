@@ -7,6 +7,8 @@
 
 #include "util/wide.h"
 
+#include <ktape-verify.h>
+
 #include "internal.h"
 
 #define FLUSH		(1U << 16)	/* values of a block */
@@ -160,7 +162,7 @@ static void put_tracer(struct html *h, const struct kt_line *l, int64_t now)
 	cost->samples += one > 0;
 	cost->ticks += one;
 	/* The first record of a CPU has no sample and no interval. */
-	if (one && now > cost->since) {
+	if (one && now > cost->since && cost->samples >= KTAPE_TRACER_SAMPLES) {
 		ns = ktape_ticks_to_ns(h->s->info,
 				       cost->ticks / cost->samples *
 						       cost->events +

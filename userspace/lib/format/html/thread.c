@@ -128,6 +128,22 @@ static void end_run(struct html *h, const struct html_thread *t, int64_t now,
 	add_span(h, t, &s, t->since, now);
 }
 
+static void end_call(struct html *h, struct html_thread *t, int64_t now,
+		     int64_t result, uint8_t flags)
+{
+	struct html_span s = {
+		.kind = HTML_CALL,
+		.flags = flags,
+		.cpu = t->cpu,
+		.name = t->call_name,
+		.a = result,
+		.b = t->call,
+	};
+
+	t->in_call = false;
+	add_span(h, t, &s, t->call_since, now);
+}
+
 /**
  * html_thread_on() - a thread begins to run
  * @h: the page
@@ -176,6 +192,9 @@ void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
 		return;
 	if (t->doing == HTML_RUNS)
 		end_run(h, t, now, state, flags);
+	/* The system call in which a thread ends never returns. */
+	if (t->in_call && (state == KTAPE_STATE_X || state == KTAPE_STATE_Z))
+		end_call(h, t, now, 0, HTML_NO_END);
 	t->doing = HTML_BLOCKED;
 	if (state == KTAPE_STATE_R || state == KTAPE_STATE_PREEMPTED)
 		t->doing = HTML_READY;
@@ -253,22 +272,6 @@ void html_thread_moves(struct html *h, const struct ktape_event *e, int64_t now)
 	t->queued = true;
 	t->queue_since = now;
 	t->queue = e->dat20 >> PRIO_BITS & CPU_MASK;
-}
-
-static void end_call(struct html *h, struct html_thread *t, int64_t now,
-		     int64_t result, uint8_t flags)
-{
-	struct html_span s = {
-		.kind = HTML_CALL,
-		.flags = flags,
-		.cpu = t->cpu,
-		.name = t->call_name,
-		.a = result,
-		.b = t->call,
-	};
-
-	t->in_call = false;
-	add_span(h, t, &s, t->call_since, now);
 }
 
 /**
