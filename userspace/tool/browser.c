@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "browser.h"
@@ -21,8 +22,10 @@ extern char **environ;
 /**
  * browser_open() - open a file in the browser
  * @path: the file
+ *
+ * Return: the process of xdg-open, for browser_failed(); 0, after a message, if there is none.
  */
-void browser_open(const char *path)
+pid_t browser_open(const char *path)
 {
 	char command[] = "xdg-open", *words[] = { command, (char *)path, NULL };
 	posix_spawnattr_t how;
@@ -38,6 +41,26 @@ void browser_open(const char *path)
 	}
 	if (err)
 		note("xdg-open cannot be run: open it yourself in a browser");
+	return err ? 0 : pid;
+}
+
+/**
+ * browser_failed() - say if no browser has opened the file
+ * @pid: what browser_open() has returned; set to 0 once the process has ended
+ *
+ * Return: true, after a message, if xdg-open has ended and has found no browser.
+ */
+bool browser_failed(pid_t *pid)
+{
+	int status;
+
+	if (!*pid || waitpid(*pid, &status, WNOHANG) != *pid)
+		return false;
+	*pid = 0;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return false;
+	note("xdg-open has found no browser: open it yourself");
+	return true;
 }
 
 /* Make a path of a temporary file or folder, for mkstemps(3) or mkdtemp(3). */

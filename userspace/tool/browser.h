@@ -4,10 +4,12 @@
 #define _KT_BROWSER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define BROWSER_PATH	256U	/* bytes of a path made here */
 
-void browser_open(const char *path);
+pid_t browser_open(const char *path);
+bool browser_failed(pid_t *pid);
 bool browser_folder(char path[BROWSER_PATH]);
 bool browser_open_url(const char *url, char file[BROWSER_PATH]);
 

@@ -22,6 +22,7 @@
 #include "convert.h"
 #include "ctf2.h"
 #include "input.h"
+#include "pieces.h"
 #include "signals.h"
 
 #define PROGRESS_EVENTS	65536		/* between two looks at the clock */
@@ -510,11 +511,49 @@ static int check_ctf(const struct convert_options *o, bool *two)
 	return 0;
 }
 
+/* Formats by the end of the name of -o.  Those that others write, too, are not among them. */
+static const struct {
+	const char *end;
+	const char *to;
+} ends[] = {
+	{ ".pftrace", "perfetto" },  { ".perfetto-trace", "perfetto" },
+	{ ".html", "html" },	     { ".csv", "csv" },
+	{ ".jsonl", "jsonl" },	     { ".trx", "tracex" },
+	{ ".txt", "text" },
+};
+
+/* Choose the format by the name of -o if --to is not given; without one: NULL. */
+static const char *format_of(const char *out)
+{
+	size_t len = strlen(out);
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++) {
+		size_t end = strlen(ends[i].end);
+
+		if (len > end && !strcmp(out + len - end, ends[i].end))
+			return ends[i].to;
+	}
+	return NULL;
+}
+
+/* Return what the command line lacks, or NULL. */
+static const char *missing(const struct convert_options *o, bool inputs)
+{
+	if (!inputs)
+		return "missing an input";
+	if (!o->out)
+		return "missing -o OUT: a file or directory, - is standard output";
+	return o->to ? NULL :
+		       "missing --to FORMAT: the name of -o does not end in .pftrace, .html, .csv, .jsonl, .txt or .trx";
+}
+
 static int cmd_convert(int argc, char **argv)
 {
 	struct convert c = { .o = { .cpu = UINT64_MAX,
 				    .pid = UINT64_MAX,
 				    .jobs = kt_pool_cpus() } };
+	struct pieces in = { .nr = 0 };
+	const char *lacks;
 	int first, ret;
 	bool two;
 
@@ -536,9 +575,11 @@ static int cmd_convert(int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	if (!c.o.to || !c.o.out || argc == first)
-		return misuse(&command_convert,
-			      "missing --to FORMAT, -o OUT or an input");
+	if (!c.o.to && c.o.out)
+		c.o.to = format_of(c.o.out);
+	lacks = missing(&c.o, argc > first);
+	if (lacks)
+		return misuse(&command_convert, "%s", lacks);
 	ret = check_ctf(&c.o, &two);
 	if (ret)
 		return ret;
@@ -547,14 +588,17 @@ static int cmd_convert(int argc, char **argv)
 			&command_convert,
 			"--force needs a file or directory: standard output replaces nothing");
 	c.to_name = strdup(c.o.to);
-	ret = c.to_name ? convert_inputs(&c, argc - first, argv + first) :
+	ret = c.to_name ? pieces_find(&in, argc - first, argv + first) :
 			  fail("%s", strerror(ENOMEM));
+	if (!ret)
+		ret = convert_inputs(&c, in.nr, in.paths);
 	ktape_sink_close(c.sink);
 	if (!ret && two)
 		ret = ctf2_describe(c.o.out);
 	if (c.o.open)
 		ret = convert_open_end(&c.o, c.wake, ret);
 	convert_release(&c);
+	pieces_release(&in);
 	free(c.to_name);
 	return ret;
 }

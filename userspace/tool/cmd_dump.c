@@ -21,6 +21,7 @@
 #include "color.h"
 #include "dump.h"
 #include "input.h"
+#include "pieces.h"
 #include "range.h"
 #include "signals.h"
 
@@ -363,6 +364,19 @@ static int dump_follow(struct dump *d, const char *path)
 	return ret ? ret : end;
 }
 
+/* Dump one trace, or several as one. */
+static int dump_pieces(struct dump *d, int nr, char **operands)
+{
+	struct pieces in;
+	int ret = pieces_begin(&in, &d->o.in, nr, operands), end;
+
+	if (ret)
+		return ret;
+	ret = dump_trace(d, in.path);
+	end = pieces_end(&in);
+	return ret ? ret : end;
+}
+
 static int cmd_dump(int argc, char **argv)
 {
 	struct dump d = { .o = { .count = UINT64_MAX, .jobs = kt_pool_cpus() } };
@@ -371,12 +385,15 @@ static int cmd_dump(int argc, char **argv)
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);
 	if (ret >= 0)
 		return ret;
-	if (argc - first != 1)
-		return misuse(&command_dump, "give exactly one trace");
+	if (argc == first)
+		return misuse(&command_dump, "give a trace, or several pieces of a log");
+	if (argc - first > 1 && (d.o.now || d.o.clear || d.o.follow))
+		return misuse(&command_dump,
+			      "--now, --clear and --follow are of one trace");
 	if (!d.o.jobs)
 		return misuse(&command_dump,
 			      "--jobs 0: at least one thread is needed");
-	ret = input_check(&d.o.in, "-", argv + first, 1);
+	ret = input_check(&d.o.in, "-", argv + first, argc - first);
 	if (!ret)
 		ret = color_start(&command_dump, &d.o.text);
 	if (!ret)
@@ -386,7 +403,7 @@ static int cmd_dump(int argc, char **argv)
 	else if (!ret && d.o.follow)
 		ret = dump_follow(&d, argv[first]);
 	else if (!ret)
-		ret = dump_trace(&d, argv[first]);
+		ret = dump_pieces(&d, argc - first, argv + first);
 	ktape_formats_free(d.formats);
 	select_release(&d.select);
 	free(d.out.buf);
@@ -395,7 +412,7 @@ static int cmd_dump(int argc, char **argv)
 
 const struct kt_command command_dump = {
 	.name = "dump",
-	.operands = "DIR|FILE|-",
+	.operands = "DIR|FILE|-...",
 	.help = "show a trace as text or JSON, one line per event",
 	.options = options,
 	.run = KT_RUN(cmd_dump),

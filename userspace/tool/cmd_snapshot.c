@@ -140,8 +140,8 @@ static int take_snapshot(struct ktape_device *session,
 			    strerror(-err));
 	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
 		return fail(
-			"session %u is still recording: stop it first (ktape stop %u), or use --wait",
-			layout.session, layout.session);
+			"session %u is still recording, and nothing was saved: \"ktape stop %u && ktape snapshot %u -o %s\" saves it, --wait waits until a trigger stops it",
+			layout.session, layout.session, layout.session, o->out);
 	return save_rings(session, o);
 }
 

@@ -11,6 +11,7 @@
 #include "util/bits.h"
 
 #include "color.h"
+#include "pieces.h"
 #include "session.h"
 #include "signals.h"
 #include "stats_live.h"
@@ -152,12 +153,17 @@ static void print_totals(const struct stats *s)
 		{ "resumptions", c->resumptions },
 		{ "interrupts", c->interrupts },
 		{ "nested interrupts", c->nested_interrupts },
-		{ "priority inversions", c->inversions },
-		{ "of these without bound", c->bad_inversions },
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++)
 		printf("%-24s %12llu\n", rows[i].name, (ull)rows[i].value);
+	if (!c->mutex_calls) {
+		printf("%-24s %12s  the trace has no calls of mutexes\n",
+		       "priority inversions", "not known");
+		return;
+	}
+	printf("%-24s %12llu\n", "priority inversions", (ull)c->inversions);
+	printf("%-24s %12llu\n", "of these without bound", (ull)c->bad_inversions);
 	if (c->open_inversions)
 		printf("%-24s %12llu\n", "of these without end",
 		       (ull)c->open_inversions);
@@ -409,19 +415,31 @@ static int cmd_stats(int argc, char **argv)
 	struct stats s = { .o = { .every = EVERY_NS } };
 	struct ktape_device *device = NULL;
 	char dash[] = "-", *input = dash;
-	int first, ret;
+	struct pieces in = { .nr = 0 };
+	int first, ret, end;
 
 	ret = kt_options(&command_stats, argc, argv, &s.o, &first);
 	if (ret >= 0)
 		return ret;
-	if (argc - first != 1 && !(s.o.prom && argc == first))
-		return misuse(&command_stats, "give exactly one trace");
+	if (argc == first && !s.o.prom)
+		return misuse(&command_stats, "give a trace, or several pieces of a log");
+	if (argc - first > 1 && s.o.prom)
+		return misuse(&command_stats, "--prom is of one trace");
 	if (s.o.session && argc > first)
 		return misuse(&command_stats,
 			      "a trace and --session exclude each other");
-	ret = argc > first ? 0 : stats_live_session(s.o.session, &device);
+	if (argc > first + 1 || (argc > first && !s.o.prom))
+		ret = pieces_begin(&in, &s.o.in, argc - first, argv + first);
+	else
+		ret = argc > first ? 0 : stats_live_session(s.o.session, &device);
+	if (in.path)
+		input = (char *)in.path;
+	else if (argc > first)
+		input = argv[first];
 	if (!ret)
-		ret = run_stats(&s, argc > first ? argv + first : &input);
+		ret = run_stats(&s, &input);
+	end = pieces_end(&in);
+	ret = ret ? ret : end;
 	stats_close(&s.t);
 	stats_rtos_release(&s.rtos);
 	ktape_device_close(device);
@@ -430,7 +448,7 @@ static int cmd_stats(int argc, char **argv)
 
 const struct kt_command command_stats = {
 	.name = "stats",
-	.operands = "[DIR|FILE|-]",
+	.operands = "[DIR|FILE|-...]",
 	.help = "show statistics of threads, interrupts and services",
 	.more = "exit status: 0 ok, 1 failed or the input is damaged, 2 usage error,\n  3 a condition holds\n",
 	.options = options,

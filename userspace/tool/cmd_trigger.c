@@ -136,6 +136,17 @@ static int find_target(struct ktape_device *device, const char *name,
 	return err ? fail("session %s: %s", name, strerror(-err)) : 0;
 }
 
+/* Return true if an event is a span, whose duration the module measures. */
+static bool has_duration(unsigned int opcode)
+{
+	static const uint8_t spans[] = {
+		KTAPE_EV_SYS_SPAN,   KTAPE_EV_IRQ_SPAN,	   KTAPE_EV_SOFTIRQ_SPAN,
+		KTAPE_EV_TIMER_SPAN, KTAPE_EV_HRTIMER_SPAN, KTAPE_EV_WORK_SPAN,
+	};
+
+	return memchr(spans, (int)opcode, sizeof(spans));
+}
+
 static int read_condition(const struct trigger_options *o, char *text,
 			  struct ktape_trigger *t)
 {
@@ -148,6 +159,10 @@ static int read_condition(const struct trigger_options *o, char *text,
 		return misuse(&command_trigger, "%s", why);
 	t->nth = (uint32_t)o->nth;
 	t->limit = (uint32_t)o->limit;
+	if (o->longer != NOT_GIVEN && !has_duration(t->opcode))
+		return misuse(&command_trigger,
+			      "%s has no duration: --longer is of sys_span, irq_span, softirq_span, timer_span, hrtimer_span or work_span",
+			      ktape_event_desc(t->opcode)->name);
 	if (o->longer != NOT_GIVEN) {
 		t->when = KTAPE_TRIGGER_LONGER;
 		t->duration_ns = o->longer;

@@ -16,6 +16,7 @@
 #include "signals.h"
 
 #define PAGE_NAME	"/trace.html"
+#define LOOK_MS		200	/* between two looks at the browser */
 
 /* The temporary folder, or "" if the page has the name of -o; the page in it. */
 static struct {
@@ -52,13 +53,29 @@ int convert_open_begin(struct convert_options *o)
 	return 0;
 }
 
-/* Wait until a signal comes. */
-static void wait_for_signal(int wake)
+/* Return true if somebody can read where the page is, and end the command. */
+static bool has_terminal(void)
+{
+	return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
+}
+
+/*
+ * Wait until a signal comes.  Without a browser and without a terminal nobody knows of the
+ * page, and nobody would send one.
+ * Return: 0, or the exit code if nobody can see the page.
+ */
+static int wait_for_signal(int wake, pid_t browser)
 {
 	struct pollfd p = { .fd = wake, .events = POLLIN };
+	bool none = !browser;
 
-	while (!signals_came() && poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
+	while (!signals_came()) {
+		none |= browser_failed(&browser);
+		if (none && !has_terminal())
+			return fail("without a browser and a terminal nobody sees the page: -o FILE keeps it");
+		poll(&p, 1, browser ? LOOK_MS : -1);
+	}
+	return 0;
 }
 
 /**
@@ -77,11 +94,15 @@ int convert_open_end(const struct convert_options *o, int wake, int ret)
 	bool made = *page.folder ? !access(o->out, R_OK) : ret == EXIT_OK;
 
 	if (made && !signals_came()) {
-		browser_open(o->out);
+		pid_t browser = browser_open(o->out);
+
 		if (*page.folder) {
+			int none;
+
 			printf("%s   (Ctrl-C removes it)\n", o->out);
 			fflush(stdout);
-			wait_for_signal(wake);
+			none = wait_for_signal(wake, browser);
+			ret = ret ? ret : none;
 		}
 	}
 	if (!*page.folder)

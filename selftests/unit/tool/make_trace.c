@@ -17,6 +17,7 @@
  *   make_trace late DIR	CPU 1 loses 5 events long before its first one
  *   make_trace lossy DIR	a session that loses events of system calls for a while: the
  *				ring is full, later they are shed
+ *   make_trace piece DIR	make a trace a piece of a log
  *   make_trace slow DIR	a session of 4 seconds
  *   make_trace slow-lossy DIR	the same, which loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
@@ -24,6 +25,8 @@
  *   make_trace renamed DIR FILE	threads that change their names, a thread id that is used
  *				again, one without a name, also as a pipe form
  */
+#include "stream/metadata.h"
+
 #include "lib_image.h"
 #include "lib_sim_work.h"
 
@@ -469,6 +472,28 @@ static void make_image(const char *path)
 	image_free(&m);
 }
 
+/* Give the metadata of a trace the remark of "ktape record -l".  Return: 0 or 1. */
+static int make_piece(const char *dir)
+{
+	char path[4096], *text = NULL;
+	size_t len = 0, room = 0;
+	FILE *f;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "r");
+	if (!f)
+		return 1;
+	len = (size_t)kt_max(getdelim(&text, &room, '\0', f), 0);
+	fclose(f);
+	ret = kt_metadata_remark(&text, &len, "a piece of the log log/ktape-%Y");
+	f = ret ? NULL : fopen(path, "w");
+	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
+		return 1;
+	free(text);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "session"))
@@ -483,6 +508,8 @@ int main(int argc, char **argv)
 		return make_slow(argv[2], false);
 	if (argc == 3 && !strcmp(argv[1], "slow-lossy"))
 		return make_slow(argv[2], true);
+	if (argc == 3 && !strcmp(argv[1], "piece"))
+		return make_piece(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "moved"))
 		return make_moved(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "partial"))

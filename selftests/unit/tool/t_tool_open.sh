@@ -87,6 +87,13 @@ test_refused()
 		PATH=$work/only run 0 convert -q --open -o mine.html t &&
 		says 'xdg-open cannot be run'
 	result $? "without xdg-open the page is written"
+	PATH=$work/only run 1 convert -q --open t </dev/null && says '-o FILE keeps it' &&
+		[ -z "$(ls tmp)" ]
+	result $? "without a browser and a terminal nothing waits, and nothing is left"
+	ln -s "$(type -P false)" only/xdg-open &&
+		PATH=$work/only run 1 convert -q --open t </dev/null &&
+		says 'has found no browser' && [ -z "$(ls tmp)" ]
+	result $? "nor if xdg-open finds no browser"
 }
 
 echo "TAP version 13"

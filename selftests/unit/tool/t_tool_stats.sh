@@ -43,7 +43,8 @@ test_stats()
 	else
 		echo "ok $((n += 1)) - stats: JSON # SKIP no python3"
 	fi
-	run 0 stats --rtos scene && prints '^context switches'
+	run 0 stats --rtos scene && prints '^context switches' &&
+		prints '^priority inversions +not known  the trace has no calls of mutexes'
 	result $? "stats: TraceX's analyses of the scene"
 	run 0 stats lossy && says "5 events were lost in 1 gap, so counts" &&
 		prints '^wakeup .*\?'
