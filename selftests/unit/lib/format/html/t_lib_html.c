@@ -489,6 +489,60 @@ static void exact_as_shown(void)
 	}
 }
 
+/* A thread that leaves its CPU dead is in no system call any more, without process_exit. */
+static void dead_thread(void)
+{
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .path = path,
+					  .info = &scene_info };
+	const uint32_t on[] = { 0, 42 }, off[] = { 42, 0 };
+	struct ktape_event e = { .ts = 1000,
+				 .args = on,
+				 .nargs = 2,
+				 .known = true,
+				 .opcode = KTAPE_EV_SCHED_SWITCH };
+	const struct html_span *call = NULL;
+	struct ktape_sink *sink;
+	const struct html *h;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	h = ((const struct kt_sink *)(const void *)sink)->state;
+	check_equal(ktape_sink_event(sink, &e), 0);
+	e = (struct ktape_event){ .ts = 2000,
+				  .known = true,
+				  .tid = 42,
+				  .dat20 = 60,
+				  .opcode = KTAPE_EV_SYS_ENTER };
+	check_equal(ktape_sink_event(sink, &e), 0);
+	e = (struct ktape_event){ .ts = 3000,
+				  .args = off,
+				  .nargs = 2,
+				  .known = true,
+				  .tid = 42,
+				  .dat20 = KTAPE_STATE_Z << 16,
+				  .opcode = KTAPE_EV_SCHED_SWITCH };
+	check_equal(ktape_sink_event(sink, &e), 0);
+	for (size_t i = 0; i < h->level.nr; i++) {
+		if (h->level.spans[i].kind == HTML_CALL)
+			call = &h->level.spans[i];
+	}
+	check(call, "the call goes on");
+	if (call) {
+		check_equal(call->tid, 42);
+		check_equal(call->dur, ktape_ticks_to_ns(&scene_info, 1000));
+		check_equal(call->flags & HTML_NO_END, HTML_NO_END);
+	}
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 /* Losses that the reader finds have their spans on a full page; others are counted. */
 static void full_page_has_losses(void)
 {
@@ -572,6 +626,7 @@ static const struct tap_test tests[] = {
 	{ "a range has the times that the page shows", exact_as_shown },
 	{ "a full page has the place of each loss, and counts what it leaves out",
 	  full_page_has_losses },
+	{ "a dead thread is in no system call", dead_thread },
 	{ "other formats keep no texts", no_texts },
 };
 
