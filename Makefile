@@ -118,7 +118,7 @@ release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 
 install: install-user modules ## install tool, library, man pages, module (DESTDIR, PREFIX)
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
-		CONFIG_MODULE_SIG_ALL= DEPMOD=true modules_install
+		INSTALL_MOD_STRIP=1 CONFIG_MODULE_SIG_ALL= DEPMOD=true modules_install
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/usr/sbin:/sbin depmod $(release)
 
 install-user: tools ## the same without the module
