@@ -121,6 +121,7 @@ STATES = {"TRACED": "t", "PREEMPTED": "R+"}
 INTERNAL = {512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND",
             515: "ENOIOCTLCMD", 516: "ERESTART_RESTARTBLOCK", 517: "EPROBE_DEFER",
             518: "EOPENSTALE", 519: "ENOPARAM", 524: "ENOTSUPP", 529: "EIOCBQUEUED"}
+FOREIGN = 0xf0000000	# the first id that no program may use
 
 
 def hexa(values):
@@ -225,11 +226,16 @@ class Show:
             return found["name"] + (b"+0x%x" % found["param1"] if found["param1"] else b"")
         return f"0x{value:x}" if kind in HEX else enum.get(value, value)
 
+    def pretends(self, event, raw):
+        """Whether a user event has an id of another format in a trace of the tracer itself."""
+        return event.name == "user_event" and not self.meta.converted and \
+            raw["args"] and raw["args"][0] >= FOREIGN
+
     def fields(self, event, record, tid):
         if record.opcode == TIME_EXTEND:
             return {}
         raw = decode(event, record) if event.known else None
-        if raw is None:
+        if raw is None or self.pretends(event, raw):
             return other(record)
         special = getattr(self, "show_" + event.name, None)
         if special:

@@ -56,6 +56,7 @@ class Metadata:
             return found[1]
         self.uuid = bytes.fromhex(value("uuid").replace("-", ""))
         self.machine = value("machine")
+        self.converted = re.search(r"\bconverted = ", text) is not None
         clock = re.search(r"clock \{.*?freq = (\d+); offset_s = (-?\d+); "
                           r"offset = (-?\d+);", text)
         if not clock:

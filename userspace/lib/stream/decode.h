@@ -3,6 +3,8 @@
 #ifndef _KT_DECODE_H
 #define _KT_DECODE_H
 
+#include <ktape/formats.h>
+
 #include "stream/packet.h"
 
 /**
@@ -44,6 +46,18 @@ static inline int32_t kt_decoder_begin(const uint8_t *head, int32_t tid)
 	}
 }
 
+/*
+ * Check whether a user event has an id of another format, though no conversion made the
+ * trace.  The module refuses such ids, so a program or a file pretends: nothing of the
+ * event is taken for what that format means by it.
+ */
+static inline bool kt_decoder_is_forged(const struct ktape_decoder *d,
+					const struct ktape_event *event)
+{
+	return !d->info->converted && event->nargs &&
+	       ktape_event_arg(event, 0) >= KTAPE_FORMAT_ID_FIRST;
+}
+
 /* Set @known and @tid of an event, and track a change of the running thread. */
 static inline void kt_decoder_event(struct ktape_decoder *d,
 				    struct ktape_event *event)
@@ -51,6 +65,8 @@ static inline void kt_decoder_event(struct ktape_decoder *d,
 	unsigned int opcode = event->opcode;
 
 	event->known = kt_mask_has(d->info->known, opcode);
+	if (opcode == KTAPE_EV_USER_EVENT && kt_decoder_is_forged(d, event))
+		event->known = false;
 	if (event->kind == KTAPE_RING_REGISTRY)
 		return;
 	event->tid = d->tid[event->cpu];

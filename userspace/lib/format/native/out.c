@@ -29,6 +29,8 @@
  */
 #include <unistd.h>
 
+#include <ktape/formats.h>
+
 #include "util/file.h"
 
 #include "stream/metadata.h"
@@ -433,6 +435,12 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 		return -ENOMEM;
 	if (e->opcode == KTAPE_TIME_EXTEND)	/* ktape_build_add() inserts its own */
 		return 0;
+	/* The output is marked "converted", which would make it another format's event. */
+	if (!e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs &&
+	    ktape_event_arg(e, 0) >= KTAPE_FORMAT_ID_FIRST) {
+		kt_sink_miss(s, "user events with ids that no program may use", 1);
+		return 0;
+	}
 	/* The output's metadata is made from our event table, which would misdescribe it. */
 	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
 		kt_sink_miss(
