@@ -122,6 +122,8 @@ INTERNAL = {512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND",
             515: "ENOIOCTLCMD", 516: "ERESTART_RESTARTBLOCK", 517: "EPROBE_DEFER",
             518: "EOPENSTALE", 519: "ENOPARAM", 524: "ENOTSUPP", 529: "EIOCBQUEUED"}
 FOREIGN = 0xf0000000	# the first id that no program may use
+UNSEEN = ((0x61c, 0x61c), (0x200b, 0x200f), (0x2028, 0x202e), (0x2060, 0x206f),
+          (0xfeff, 0xfeff), (0xfff9, 0xfffb), (0xe0000, 0xe007f))
 
 
 def hexa(values):
@@ -376,6 +378,11 @@ class Show:
         return line
 
 
+def unseen(code):
+    """Whether a character beyond Latin 1 changes the text around it."""
+    return any(low <= code <= high for low, high in UNSEEN)
+
+
 def escape(raw):
     """A string of JSON: bytes that are not UTF-8 stand for U+0080 to U+00FF."""
     def one(char):
@@ -384,8 +391,10 @@ def escape(raw):
             code -= 0xdc00
         elif char in '"\\':
             return "\\" + char
-        elif 0x20 <= code < 0x7f or code >= 0xa0:
+        elif 0x20 <= code < 0x7f or code >= 0xa0 and not unseen(code):
             return char
+        if code > 0xffff:
+            return f"\\u{0xd7c0 + (code >> 10):04x}\\u{0xdc00 | code & 0x3ff:04x}"
         return f"\\u{code:04x}"
     return '"' + "".join(map(one, raw.decode("utf-8", "surrogateescape"))) + '"'
 

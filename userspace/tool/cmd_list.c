@@ -111,6 +111,13 @@ static bool next_source(struct ktape_device *device, bool known,
 	return known && !ktape_device_event_source(device, opcode, n, e);
 }
 
+static void print_reason(const char *reason)
+{
+	fputs(" [", stdout);
+	put_shown(stdout, reason);
+	putchar(']');
+}
+
 static void print_sources(struct ktape_device *device, unsigned int opcode,
 			  bool known)
 {
@@ -121,7 +128,7 @@ static void print_sources(struct ktape_device *device, unsigned int opcode,
 		printf("        from %-9s %s", e.name,
 		       e.state == KTAPE_EVENT_AVAILABLE ? "yes" : "no");
 		if (*e.reason)
-			printf(" [%s]", e.reason);
+			print_reason(e.reason);
 		putchar('\n');
 	}
 }
@@ -138,7 +145,7 @@ static void print_text(struct ktape_device *device,
 	       role_end(), d->opcode, role_begin(role), here, role_end(),
 	       d->help);
 	if (device && *a->reason)
-		printf(" [%s]", a->reason);
+		print_reason(a->reason);
 	putchar('\n');
 	if (!fields)
 		return;

@@ -268,8 +268,9 @@ static void print_text(const struct job *job, const struct ktape_recovered *r)
 		all.discarded += r->rings[i].discarded;
 		all.events += r->rings[i].events;
 	}
-	printf("%s: %" PRIu64 " events, %" PRIu64 " names; ended by: %s\n",
-	       job->o->dir, all.events, r->names, state_name(job));
+	put_shown(stdout, job->o->dir);
+	printf(": %" PRIu64 " events, %" PRIu64 " names; ended by: %s\n",
+	       all.events, r->names, state_name(job));
 	printf("blocks: %" PRIu64 " checked, %" PRIu64 " UNCHECKED, %" PRIu64
 	       " open (%" PRIu64 " of these cut), %" PRIu64 " discarded\n",
 	       all.checked, all.unchecked, all.open, all.cut, all.discarded);

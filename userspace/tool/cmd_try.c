@@ -330,8 +330,11 @@ static int try_page(const struct try_options *o, const char *page)
 		ret = measure_trace(trace);
 	if (!ret)
 		ret = page_write(page, trace);
-	if (!ret)
-		printf("page: %s   (open it in a browser)\n", page);
+	if (!ret) {
+		fputs("page: ", stdout);
+		put_shown(stdout, page);
+		puts("   (open it in a browser)");
+	}
 	free(trace);
 	return ret ? ret : finish_stdout();
 }

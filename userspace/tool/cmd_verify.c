@@ -144,7 +144,8 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 		       role_end(),
 		       ktape_rule_name(f->rule));
 		print_place(r, f);
-		printf("%s\n", f->text);
+		put_shown(stdout, f->text);
+		putchar('\n');
 	}
 	r->shown++;
 }

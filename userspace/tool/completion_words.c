@@ -19,7 +19,7 @@
 
 static void put_word(const char *word, const char *help)
 {
-	fputs(word, stdout);
+	put_shown(stdout, word);
 	if (help && *help)
 		printf("\t%s", help);
 	putchar('\n');

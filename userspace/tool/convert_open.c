@@ -99,7 +99,8 @@ int convert_open_end(const struct convert_options *o, int wake, int ret)
 		if (*page.folder) {
 			int none;
 
-			printf("%s   (Ctrl-C removes it)\n", o->out);
+			put_shown(stdout, o->out);
+			puts("   (Ctrl-C removes it)");
 			fflush(stdout);
 			none = wait_for_signal(wake, browser);
 			ret = ret ? ret : none;

@@ -2,7 +2,6 @@
 /* Messages of a recording that runs without a terminal: to a file or the system log. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
@@ -14,7 +13,7 @@
 
 static FILE *log_stream;
 
-static void print_to_file(bool failed, const char *format, va_list args)
+static void print_to_file(bool failed, const char *text)
 {
 	char when[TIME_TEXT] = "";
 	time_t now = time(NULL);
@@ -23,15 +22,13 @@ static void print_to_file(bool failed, const char *format, va_list args)
 	(void)failed;
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	fprintf(log_stream, "%s ktape[%ld]: ", when, (long)getpid());
-	vfprintf(log_stream, format, args);
-	fputc('\n', log_stream);
+	fprintf(log_stream, "%s ktape[%ld]: %s\n", when, (long)getpid(), text);
 	fflush(log_stream);
 }
 
-static void print_to_syslog(bool failed, const char *format, va_list args)
+static void print_to_syslog(bool failed, const char *text)
 {
-	vsyslog(failed ? LOG_ERR : LOG_NOTICE, format, args);
+	syslog(failed ? LOG_ERR : LOG_NOTICE, "%s", text);
 }
 
 /**

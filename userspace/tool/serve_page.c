@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "util/bits.h"
+#include "util/put.h"
 
 #include "serve.h"
 #include "serve_files.inc"
@@ -126,13 +127,24 @@ static void put_head(FILE *out, const struct serve *s)
 	fprintf(out, head, s->token, *s->token ? "/" : "");
 }
 
+/* Write a character, as an escape if a browser would not only display it. */
+static void put_one(FILE *out, const char *text, size_t len)
+{
+	char shown[64];
+
+	fwrite(shown, 1,
+	       (size_t)(kt_put_message(shown, text, len ? len : 1) - shown), out);
+}
+
 static void put_text(FILE *out, const char *text)
 {
-	for (; *text; text++) {
+	for (size_t n; *text; text += n) {
+		n = kt_utf8_length(text, strlen(text));
 		if (strchr("<>&'\"", *text))
 			fprintf(out, "&#%d;", *text);
 		else
-			fputc(*text, out);
+			put_one(out, text, n);
+		n = n ? n : 1;
 	}
 }
 

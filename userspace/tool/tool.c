@@ -12,17 +12,37 @@
 #include "tool.h"
 
 #define JSON_TEXT_MAX	1024
+#define MESSAGE_MAX	12288	/* two long paths; what is longer is cut */
 
-static void print_to_stderr(bool failed, const char *format, va_list args)
+static void print_to_stderr(bool failed, const char *text)
 {
 	/* The word before an error. */
-	fprintf(stderr, "%sktape:%s ", failed ? message_begin(ROLE_ERROR) : "",
-		failed ? message_end() : "");
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	fprintf(stderr, "%sktape:%s %s\n",
+		failed ? message_begin(ROLE_ERROR) : "",
+		failed ? message_end() : "", text);
 }
 
-static message_printer *print_message = print_to_stderr;
+static message_printer *printer_of_messages = print_to_stderr;
+
+/*
+ * Print a message.  Messages have names of files, and texts of traces, that anybody may
+ * have chosen: nothing of them controls a terminal or begins a line of a log.
+ */
+static void print_message(bool failed, const char *format, va_list args)
+{
+	char text[MESSAGE_MAX], shown[MESSAGE_MAX * 2], *p = shown;
+	size_t len, n;
+
+	vsnprintf(text, sizeof(text), format, args);
+	len = strlen(text);
+	for (size_t i = 0; i < len && p < shown + MESSAGE_MAX * 2 - 32; i += n) {
+		n = kt_utf8_length(text + i, len - i);
+		n = n ? n : 1;
+		p = kt_put_message(p, text + i, n);
+	}
+	*p = '\0';
+	printer_of_messages(failed, shown);
+}
 
 /**
  * set_message_printer() - choose where messages go, instead of standard error
@@ -30,7 +50,7 @@ static message_printer *print_message = print_to_stderr;
  */
 void set_message_printer(message_printer *printer)
 {
-	print_message = printer;
+	printer_of_messages = printer;
 }
 
 /**
@@ -146,7 +166,7 @@ const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
  */
 void note_loss(const char *format, ...)
 {
-	bool marks = print_message == print_to_stderr;
+	bool marks = printer_of_messages == print_to_stderr;
 	va_list args;
 
 	if (marks)
@@ -323,6 +343,24 @@ void write_json_text(FILE *f, const char *text)
 	const char *end = kt_put_json(line, text, strnlen(text, JSON_TEXT_MAX));
 
 	fwrite(line, 1, (size_t)(end - line), f);
+}
+
+/**
+ * put_shown() - write a text that somebody else may have chosen, for a terminal
+ * @f: where to write
+ * @text: the text
+ */
+void put_shown(FILE *f, const char *text)
+{
+	size_t len = strlen(text), n;
+	char shown[32];
+
+	for (; len; text += n, len -= n) {
+		n = kt_utf8_length(text, len);
+		n = n ? n : 1;
+		fwrite(shown, 1, (size_t)(kt_put_message(shown, text, n) - shown),
+		       f);
+	}
 }
 
 /* Print a text as a JSON string. */

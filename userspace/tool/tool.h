@@ -26,7 +26,7 @@ enum {
 struct kt_command;
 
 /* Print a message, which reports a failure or is a remark, and end the line. */
-typedef void message_printer(bool failed, const char *format, va_list args);
+typedef void message_printer(bool failed, const char *text);
 
 void set_message_printer(message_printer *printer);
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -101,6 +101,7 @@ void raise_files_limit(void);
 void restore_files_limit(void);
 void put_json_text(const char *text);
 void write_json_text(FILE *f, const char *text);
+void put_shown(FILE *f, const char *text);
 void put_human(char *to, size_t size, uint64_t bytes);
 int finish_stdout(void);
 

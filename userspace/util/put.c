@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Format numbers and strings as text; see put.h. */
+#include <stdbool.h>
+
 #include "put.h"
 
 static const char hex[] = "0123456789abcdef";
@@ -132,9 +134,42 @@ void kt_utf8_mend(char *text, size_t len)
 	}
 }
 
+/* Return the code point of a valid character of @n bytes. */
+static uint32_t code_of(const unsigned char *s, size_t n)
+{
+	uint32_t code = n == 1 ? s[0] : s[0] & (0x7fU >> n);
+
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | (s[i] & 0x3f);
+	return code;
+}
+
 /*
- * Return the length of the character at @s if a terminal only displays it; 0 for
- * invalid UTF-8 and for control characters, which include U+0080 to U+009F.
+ * Check whether a character beyond ASCII changes the text around it instead of being
+ * displayed: controls, separators of lines and paragraphs, what chooses the direction of
+ * writing, what is not visible, and tags.
+ */
+static bool is_unseen(uint32_t code)
+{
+	static const struct {
+		uint32_t from;
+		uint32_t to;
+	} unseen[] = {
+		{ 0x80, 0x9f },	    { 0x61c, 0x61c },	{ 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
+	};
+
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++) {
+		if (code >= unseen[i].from && code <= unseen[i].to)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return the length of the character at @s if a terminal or a browser only displays it;
+ * 0 for invalid UTF-8, control characters and others that is_unseen() names.
  */
 static size_t printable_length(const unsigned char *s, size_t len)
 {
@@ -143,12 +178,53 @@ static size_t printable_length(const unsigned char *s, size_t len)
 	if (s[0] < 0x80)
 		return s[0] >= ' ' && s[0] != 0x7f;
 	n = utf8_length(s, len);
-	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
+	return n && is_unseen(code_of(s, n)) ? 0 : n;
+}
+
+/*
+ * Replace all that kt_put_escaped() escapes, except backslashes, by question marks: one
+ * for each byte, for places that have no room for escapes.
+ */
+void kt_put_over(char *text, size_t len)
+{
+	unsigned char *s = (unsigned char *)text;
+
+	for (size_t i = 0, n; i < len; i += n ? n : 1) {
+		n = printable_length(s + i, len - i);
+		if (!n)
+			text[i] = '?';
+	}
+}
+
+static char *put_byte(char *p, unsigned char c)
+{
+	p = kt_put_str(p, "\\x");
+	*p++ = hex[c >> 4];
+	*p++ = hex[c & 15];
+	return p;
 }
 
 /*
  * Put text with escapes for everything that could leave the line or control a
- * terminal: at most 4 bytes for each of @len.
+ * terminal, and for each of @also: at most 4 bytes for each of @len.
+ */
+static char *put_with(char *p, const char *text, size_t len, const char *also)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n;
+
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = printable_length(s + i, len - i);
+		if (n == 1 && strchr(also, text[i]))
+			n = 0;
+		p = n ? kt_put_mem(p, text + i, n) : put_byte(p, s[i]);
+	}
+	return p;
+}
+
+/*
+ * Put text with escapes for everything that could leave the line or control a
+ * terminal: at most 4 bytes for each of @len.  A backslash is doubled.
  */
 char *kt_put_escaped(char *p, const char *text, size_t len)
 {
@@ -159,14 +235,35 @@ char *kt_put_escaped(char *p, const char *text, size_t len)
 		n = printable_length(s + i, len - i);
 		if (s[i] == '\\')
 			*p++ = '\\';
-		if (n) {
-			p = kt_put_mem(p, text + i, n);
-			continue;
-		}
-		p = kt_put_str(p, "\\x");
-		*p++ = hex[s[i] >> 4];
-		*p++ = hex[s[i] & 15];
+		p = n ? kt_put_mem(p, text + i, n) : put_byte(p, s[i]);
 	}
+	return p;
+}
+
+/*
+ * Put a name before a "=", as kt_put_escaped() does, with escapes also for what would
+ * end the name: at most 4 bytes for each of @len.
+ */
+char *kt_put_word(char *p, const char *text, size_t len)
+{
+	return put_with(p, text, len, "\\ =\"");
+}
+
+/*
+ * Put a whole message, whose own lines and backslashes stay: at most 4 bytes for each of
+ * @len.
+ */
+char *kt_put_message(char *p, const char *text, size_t len)
+{
+	return put_with(p, text, len, "");
+}
+
+/* Put one unit of UTF-16 as JSON writes it. */
+static char *put_unit(char *p, uint32_t unit)
+{
+	p = kt_put_str(p, "\\u");
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*p++ = hex[unit >> shift & 15];
 	return p;
 }
 
@@ -177,23 +274,73 @@ char *kt_put_escaped(char *p, const char *text, size_t len)
 char *kt_put_json(char *p, const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t n;
+	size_t n, whole;
+	uint32_t code;
 
 	*p++ = '"';
-	for (size_t i = 0; i < len; i += n ? n : 1) {
+	for (size_t i = 0; i < len; i += whole) {
 		n = printable_length(s + i, len - i);
 		if (s[i] == '"' || s[i] == '\\')
 			*p++ = '\\';
 		if (n) {
 			p = kt_put_mem(p, text + i, n);
+			whole = n;
 			continue;
 		}
-		/* U+0080 to U+009F: the second byte is the code point. */
-		if (s[i] == 0xc2 && utf8_length(s + i, len - i))
-			i++;
-		p = kt_put_str(p, "\\u00");
-		*p++ = hex[s[i] >> 4];
-		*p++ = hex[s[i] & 15];
+		whole = kt_utf8_length(text + i, len - i);
+		code = whole ? code_of(s + i, whole) : s[i];
+		whole = whole ? whole : 1;
+		if (code > 0xffff) {	/* two halves */
+			p = put_unit(p, 0xd7c0 + (code >> 10));
+			code = 0xdc00 | (code & 0x3ff);
+		}
+		p = put_unit(p, code);
+	}
+	*p++ = '"';
+	return p;
+}
+
+/*
+ * Put a C identifier, which is what CTF names fields by: @len bytes at most, at least one.
+ * All other bytes become '_'.
+ */
+char *kt_put_identifier(char *p, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		bool digit = text[i] >= '0' && text[i] <= '9';
+		char low = (char)(text[i] | 0x20);
+
+		*p++ = digit || (low >= 'a' && low <= 'z') ? text[i] : '_';
+	}
+	if (!len)
+		*p++ = '_';
+	return p;
+}
+
+/*
+ * Put a quoted cell of CSV: at most 8 bytes for each of @len, and 3.  Spreadsheets take
+ * what begins with one of four characters for a formula; an apostrophe prevents that.
+ */
+char *kt_put_cell(char *p, const char *text, size_t len)
+{
+	char *begin, *end;
+	size_t quotes = 0;
+
+	*p++ = '"';
+	if (len && text[0] && strchr("=+-@", text[0]))
+		*p++ = '\'';
+	begin = p;
+	end = kt_put_escaped(p, text, len);
+	for (char *c = begin; c < end; c++)
+		quotes += *c == '"';
+	p = end + quotes;
+	/* From the end, because each quote needs room for another. */
+	for (char *c = p; quotes; ) {
+		*--c = *--end;
+		if (*end != '"')
+			continue;
+		*--c = '"';
+		quotes--;
 	}
 	*p++ = '"';
 	return p;

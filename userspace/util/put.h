@@ -23,9 +23,14 @@ char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
 char *kt_put_hex(char *p, uint64_t v);
 char *kt_put_bytes(char *p, const void *data, size_t len);
 char *kt_put_escaped(char *p, const char *text, size_t len);
+char *kt_put_word(char *p, const char *text, size_t len);
+char *kt_put_message(char *p, const char *text, size_t len);
 char *kt_put_json(char *p, const char *text, size_t len);
+char *kt_put_cell(char *p, const char *text, size_t len);
+char *kt_put_identifier(char *p, const char *text, size_t len);
 size_t kt_utf8_length(const char *text, size_t len);
 void kt_utf8_mend(char *text, size_t len);
+void kt_put_over(char *text, size_t len);
 
 /* Put one character. */
 static inline char *kt_put_char(char *p, char c)

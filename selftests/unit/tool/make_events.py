@@ -211,9 +211,8 @@ class Maker:
                                   context=decoder.CONTINUED)
 
 
-def main():
-    metadata, folder, seed = sys.argv[1:]
-    maker = Maker(metadata, int(seed))
+def write(maker, metadata, folder):
+    """Write a trace with the events of @maker, which was made from the same metadata."""
     os.makedirs(folder)
     with open(metadata, "rb") as file:
         files = {"metadata": file.read(), "registry": maker.registry()}
@@ -226,6 +225,11 @@ def main():
     for name, data in files.items():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
+
+
+def main():
+    metadata, folder, seed = sys.argv[1:]
+    write(Maker(metadata, int(seed)), metadata, folder)
 
 
 if __name__ == "__main__":

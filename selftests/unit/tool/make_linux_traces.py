@@ -170,6 +170,10 @@ def ring_pages(cpu):
             page['data'] += struct.pack('<II', 30 | (delta & ((1 << 27) - 1)) << 5, delta >> 27)
             delta = 0
         record = kernel_record(name, pid, values)
+        if len(page['data']) + len(record) > PAGE - 40:	# with its header, and the page's
+            flush()
+            page = dict(time=time, data=b'', missed=0)
+            delta = 0
         if len(record) > 28 * 4:	# the length has a word of its own
             page['data'] += struct.pack('<II', delta << 5, len(record) + 4) + record
         else:
@@ -385,10 +389,11 @@ def lttng_packet(cpu, events, seq, discarded, end):
     for time, name, values in events:
         body += lttng_bytes(head + len(body), name, time, last, values)
         last = time
-    content, size = (head + len(body)) * 8, 4096 * 8
+    content = (head + len(body)) * 8
+    size = -(-content // (4096 * 8)) * 4096 * 8
     out = struct.pack('<I16sIQ', 0xc1fc1fc1, UUID, 0, cpu)
     out += struct.pack('<QQQQQQI', begin, end, content, size, seq, discarded, cpu)
-    return (out + body).ljust(4096, b'\0')
+    return (out + body).ljust(size // 8, b'\0')
 
 
 def lttng_stream(cpu):

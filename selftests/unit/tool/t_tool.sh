@@ -581,7 +581,7 @@ test_convert()
 	result $? "convert: csv"
 	printf '\4\137\1\377\0\4\124\5\1\0\4\11\6\1\0' >bytes
 	run 0 convert -f tband -t csv -o - bytes &&
-		grep -q '^6,0,event,1,"?",mark_end,' text &&
+		grep -q '^6,0,event,1,"\\xff",mark_end,' text &&
 		run 0 convert -f tband -t perfetto -o - bytes &&
 		! LC_ALL=C grep -q "$(printf '\1\377')" text
 	result $? "convert: names that are not UTF-8"

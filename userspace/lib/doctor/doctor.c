@@ -58,16 +58,6 @@ static const struct check checks[] = {
 	{ "output", false, false, kt_check_output },
 };
 
-/* Make a text that any terminal and any JSON parser takes. */
-static void clean_text(char *text)
-{
-	for (char *p = text; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
-	kt_utf8_mend(text, strlen(text));
-}
-
 KT_PRINTF(2, 0)
 static void set_text(struct ktape_doctor *d, const char *format, va_list args,
 		     const char **to)
@@ -78,7 +68,7 @@ static void set_text(struct ktape_doctor *d, const char *format, va_list args,
 		d->error = -ENOMEM;
 		return;
 	}
-	clean_text(text);
+	kt_put_over(text, strlen(text));	/* for any terminal and any JSON parser */
 	if (**to)
 		free((char *)*to);
 	*to = text;

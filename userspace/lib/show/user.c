@@ -140,7 +140,7 @@ static char *put_user_field(char *p, const struct kt_line *l,
 	case KT_FIELD_TEXT:
 		return kt_put_json(p, f->data, f->len);
 	case KT_FIELD_WORD:
-		return kt_put_mem(p, f->data, f->len);
+		return kt_put_escaped(p, f->data, f->len);
 	case KT_FIELD_BYTES:
 		return put_memory(p, l, f->data, f->len);
 	case KT_FIELD_HEX:
@@ -170,9 +170,12 @@ static char *put_known(char *p, const struct kt_line *l)
 	if (!kt_user_event_of(&u, l) || !u.known || u.cut)
 		return NULL;
 	p = kt_show_name(kt_put_char(p, ' '), l, &u.name);
-	for (unsigned int i = 0; i < u.nr; i++)
-		p = put_user_field(kt_show_key(p, l, u.fields[i].name), l,
-				   &u.fields[i]);
+	for (unsigned int i = 0; i < u.nr; i++) {
+		const char *name = u.fields[i].name;
+
+		p = kt_put_word(kt_put_char(p, ' '), name, strlen(name));
+		p = put_user_field(kt_put_char(p, '='), l, &u.fields[i]);
+	}
 	return p;
 }
 

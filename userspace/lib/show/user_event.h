@@ -32,7 +32,7 @@ enum kt_user_field_kind {
 
 /**
  * struct kt_user_field - a field of a user event
- * @name: its name, a C identifier
+ * @name: its name, any bytes: a trace that was read says what they are
  * @kind: enum kt_user_field_kind
  * @width: for numbers: least number of digits in text output
  * @object: KTAPE_OBJ_* if @value is the id of an object of that type, 0 = none

@@ -24,21 +24,26 @@ static bool is_string(const struct html *h, uint32_t id, const char *text,
 	       !memcmp(h->texts.data + h->text_at[id], text, len);
 }
 
-/* Add a name to the table and to the names that will be written. */
+/*
+ * Add a name to the table and to the names that will be written, with the escapes that it
+ * has in text: the page puts it beside other text.
+ */
 static uint32_t add_string(struct html *h, const char *text, size_t len)
 {
 	char *p = html_room(h, &h->texts, len), *json;
+	char shown[LEN_MAX * 4 + KT_PUT_OVER];
 
 	if (!h->text_at)
 		h->text_at = calloc(HTML_STRINGS + 1, sizeof(*h->text_at));
-	json = html_room(h, &h->new_strings, len * 6 + 4);
+	json = html_room(h, &h->new_strings, len * 8 + 4);
 	if (!p || !json || !h->text_at) {
 		html_no_memory(h);
 		return 0;
 	}
 	html_took(&h->texts, kt_put_mem(p, text, len));
 	json = kt_put_char(json, h->new_strings.len ? ',' : '[');
-	html_took(&h->new_strings, kt_put_json(json, text, len));
+	len = (size_t)(kt_put_escaped(shown, text, len) - shown);
+	html_took(&h->new_strings, kt_put_json(json, shown, len));
 	h->text_at[h->nr_strings + 1] = h->texts.len;
 	return h->nr_strings++;
 }

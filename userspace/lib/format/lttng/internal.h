@@ -13,6 +13,7 @@
 #include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
+#define LT_FIELD	32U	/* bytes of a field's name with its NUL */
 #define LT_FIXED	4096U	/* upper bound for an event's values, without blobs */
 
 /* Event ids: 0: ktape_other, 1 to 255: opcodes, then: */
@@ -29,14 +30,14 @@
  * struct lt_user - event class of a user event
  * @name: FORMAT_NAME
  * @nr: number of fields
- * @fields: field names
+ * @fields: field names, all different identifiers
  * @kinds: enum kt_user_field_kind of each field
  * @named: the field is an object id and is followed by the object's name
  */
 struct lt_user {
 	char name[96];
 	unsigned int nr;
-	char fields[KT_USER_FIELDS][32];
+	char fields[KT_USER_FIELDS][LT_FIELD];
 	uint8_t kinds[KT_USER_FIELDS];
 	bool named[KT_USER_FIELDS];
 };

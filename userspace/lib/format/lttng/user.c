@@ -55,6 +55,60 @@ static void copy_name(char *to, size_t room, const struct kt_user_event *t)
 	}
 }
 
+/* Make name @nr of those that the metadata declare for a field, or an empty text. */
+static void declared(char to[LT_FIELD + 16], const char *name, uint8_t kind,
+		     bool named, unsigned int nr)
+{
+	*to = '\0';
+	if (!nr)
+		snprintf(to, LT_FIELD + 16, "_%s", name);
+	else if (nr == 1 && kind == KT_FIELD_BYTES)
+		snprintf(to, LT_FIELD + 16, "__%s_length", name);
+	else if (nr == 2 && named)
+		snprintf(to, LT_FIELD + 16, "_%s_name", name);
+}
+
+/* Check whether fields @a and @b of a class declare a name both. */
+static bool collide(const struct lt_user *user, unsigned int a, unsigned int b)
+{
+	char one[LT_FIELD + 16], other[LT_FIELD + 16];
+
+	for (unsigned int i = 0; i < 9; i++) {
+		declared(one, user->fields[a], user->kinds[a], user->named[a],
+			 i / 3);
+		declared(other, user->fields[b], user->kinds[b],
+			 user->named[b], i % 3);
+		if (*one && !strcmp(one, other))
+			return true;
+	}
+	return false;
+}
+
+static bool is_taken(const struct lt_user *user, unsigned int nr)
+{
+	unsigned int i = 0;
+
+	while (i < nr && !collide(user, i, nr))
+		i++;
+	return i < nr;
+}
+
+/*
+ * Name field @nr of a class: as an identifier, and other than the fields before it.  Names
+ * that differ may become the same, cut or as identifiers: then a number follows.
+ */
+static void name_field(struct lt_user *user, unsigned int nr, const char *name)
+{
+	char *to = user->fields[nr], *end;
+	size_t len = strnlen(name, LT_FIELD - 1);
+
+	end = kt_put_identifier(to, name, len);
+	*end = '\0';
+	len = kt_min((size_t)(end - to), LT_FIELD - 8);
+	for (unsigned int more = 2; is_taken(user, nr); more++)
+		snprintf(to + len, LT_FIELD - len, "_%u", more);
+}
+
 static int add_user(struct lttng *t)
 {
 	const struct kt_user_event *user = &t->user_event;
@@ -70,10 +124,9 @@ static int add_user(struct lttng *t)
 	for (unsigned int i = 0; i < user->nr; i++) {
 		const struct kt_user_field *f = &user->fields[i];
 
-		snprintf(more->fields[i], sizeof(more->fields[0]), "%s",
-			 f->name);
 		more->kinds[i] = f->kind;
 		more->named[i] = f->object;
+		name_field(more, i, f->name);
 	}
 	return 0;
 }

@@ -192,7 +192,7 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t,
 	t->born = o->born;
 	t->len = o->name_len;
 	memcpy(t->name, o->name, o->name_len);
-	kt_utf8_mend(t->name, t->len);
+	kt_put_over(t->name, t->len);
 	if (t->in_tree || !t->tid)
 		return;
 	t->in_tree = true;

@@ -184,12 +184,12 @@ static inline char *pf_bytes(char *p, uint32_t field, const char *data,
 	return kt_put_mem(p, data, len);
 }
 
-/* Write text of a trace, with bytes that are not UTF-8 replaced. */
+/* Write text of a trace, with what is not UTF-8 or not displayed replaced. */
 static inline char *pf_string(char *p, uint32_t field, const char *text,
 			      size_t len)
 {
 	p = pf_bytes(p, field, text, len);
-	kt_utf8_mend(p - len, len);
+	kt_put_over(p - len, len);
 	return p;
 }
 

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #define TEXT_SHOWN	256U	/* bytes of a text or a buffer; the rest is cut */
+#define NAME_SHOWN	40U	/* bytes of a field's name; the rest is cut */
 #define FIELDS_ROOM	8000U	/* bytes of all fields; further ones are left out */
 #define EVENT_ROOM	(FIELDS_ROOM + 5 * TEXT_SHOWN + 512)
 
@@ -14,10 +15,11 @@ static char *put_named(char *p, const char *name, const char *end,
 		       struct kt_name value)
 {
 	char *m = pf_open(p, PF_EVENT_ANNOTATION);
-	char label[64];
-	int n = snprintf(label, sizeof(label), "%.40s%s", name, end);
+	char label[NAME_SHOWN * 4 + 16], *to;
 
-	p = pf_bytes(m, PF_ANNOTATION_NAME, label, (size_t)n);
+	to = kt_put_escaped(label, name, strnlen(name, NAME_SHOWN));
+	to = kt_put_str(to, end);
+	p = pf_bytes(m, PF_ANNOTATION_NAME, label, (size_t)(to - label));
 	p = pf_string(p, PF_ANNOTATION_STRING, value.text, value.len);
 	return pf_close(m, p);
 }
@@ -52,7 +54,7 @@ static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
 	if (f->kind >= KT_FIELD_TEXT)
 		return put_data(p, pf, f);
 	m = pf_open(p, PF_EVENT_ANNOTATION);
-	p = pf_text(m, PF_ANNOTATION_NAME, f->name);
+	p = pf_string(m, PF_ANNOTATION_NAME, f->name, strlen(f->name));
 	p = pf_close(m, pf_number(p, kinds[f->kind], f->value));
 	name = kt_user_field_name(l, f);
 	return name.text ? put_named(p, f->name, "_name", name) : p;

@@ -469,6 +469,15 @@ static char *put_user_value(char *p, const struct kt_user_field *f)
 	return kt_put_char(p, '"');
 }
 
+/* Write the name of a field with @end, and the colon. */
+static char *put_user_key(char *p, const struct kt_user_field *f,
+			  const char *end)
+{
+	p = kt_put_json(p, f->name, strlen(f->name));
+	p = kt_put_str(p - 1, end);
+	return kt_put_mem(p, "\":", 2);
+}
+
 static char *put_user_fields(char *p, const struct kt_line *l,
 			     const struct kt_user_event *t)
 {
@@ -477,12 +486,12 @@ static char *put_user_fields(char *p, const struct kt_line *l,
 		const struct kt_user_field *f = &t->fields[i];
 		struct kt_name name = kt_user_field_name(l, f);
 
-		p = kt_put_str(kt_put_str(p, i ? ",\"" : "\""), f->name);
-		p = put_user_value(kt_put_str(p, "\":"), f);
+		p = put_user_key(i ? kt_put_char(p, ',') : p, f, "");
+		p = put_user_value(p, f);
 		if (!name.text)
 			continue;
-		p = kt_put_str(kt_put_str(p, ",\""), f->name);
-		p = kt_put_json(kt_put_str(p, "_name\":"), name.text, name.len);
+		p = put_user_key(kt_put_char(p, ','), f, "_name");
+		p = kt_put_json(p, name.text, name.len);
 	}
 	return kt_put_str(p, "}}");
 }

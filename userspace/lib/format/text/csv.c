@@ -8,8 +8,9 @@
  * ts_ns is nanoseconds since the epoch, ring is event, control or registry, tid and
  * comm are empty where unknown.  fields is the JSON object of the jsonl format, so
  * that the columns are the same for all events.  Every record has a line, those of
- * the registry too.  Not written: bytes of names that are not UTF-8 (they become '?'),
- * and gaps, which are only counted.
+ * the registry too.  A name has escapes as in text, and an apostrophe before a first
+ * character that makes a spreadsheet take it for a formula.  Not written: gaps, which
+ * are only counted.
  */
 #include "format/sink.h"
 #include "text.h"
@@ -48,20 +49,13 @@ static char *put_quoted(char *p, const char *text, size_t len)
 static char *put_comm(char *p, const struct kt_sink *s,
 		      const struct ktape_event *e)
 {
-	char name[KTAPE_NAME_SIZE];
 	const struct ktape_object_info *o;
-	size_t len;
 
 	if (!e->tid)
 		return kt_put_str(p, "swapper");
 	o = e->tid < 0 ? NULL :
 			 ktape_registry_thread(s->registry, e->tid, e->ts);
-	if (!o)
-		return p;
-	len = kt_min(o->name_len, sizeof(name));
-	memcpy(name, o->name, len);
-	kt_utf8_mend(name, len);
-	return put_quoted(p, name, len);
+	return o ? kt_put_cell(p, o->name, o->name_len) : p;
 }
 
 /* Write the object that follows "fields": in the event's line of JSON. */

@@ -106,4 +106,5 @@ def main():
             sys.stdout.buffer.write(content)
 
 
-main()
+if __name__ == '__main__':
+    main()
