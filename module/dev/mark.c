@@ -19,8 +19,11 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
+
+#include <ktape/formats.h>
 
 #include "emit/emit.h"
 #include "dev.h"
@@ -215,15 +218,14 @@ static bool mark_trace_ok(const struct ktape_trace *t)
 {
 	const bool exception = t->opcode == KTAPE_EV_EXCEPTION;
 	u32 flags = KTAPE_TRACE_BUFFER | (exception ? 0 : KTAPE_TRACE_TASK);
-	u32 i;
 
 	if ((!exception && t->opcode != KTAPE_EV_USER_EVENT) ||
 	    (t->flags & ~flags) || t->reserved || t->nargs > KTAPE_TRACE_ARGS ||
 	    t->severity > (exception ? KTAPE_HW_SEVERITY3 : 0))
 		return false;
-	for (i = t->nargs; i < KTAPE_TRACE_ARGS; i++)
-		if (t->args[i])
-			return false;
+	if (memchr_inv(t->args + t->nargs, 0,
+		       (KTAPE_TRACE_ARGS - t->nargs) * sizeof(*t->args)))
+		return false;
 	return t->flags & KTAPE_TRACE_BUFFER || (!t->length && !t->buffer);
 }
 
@@ -239,8 +241,8 @@ static long mark_ioctl_trace(const struct file *file,
 		return -EINVAL;
 	if (t->length > KTAPE_MARK_BYTES_MAX)
 		return -E2BIG;
-	if (exception &&
-	    (!mark_is_privileged(file) || t->code >> 8 >= MAJOR_OF_KERNEL))
+	if ((exception && !mark_is_privileged(file)) ||
+	    t->code >= (exception ? MAJOR_OF_KERNEL << 8 : KTAPE_FORMAT_ID_FIRST))
 		return -EPERM;
 	ret = bytes_get(&buffer, t->buffer, t->length);
 	if (ret)

@@ -13,6 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include <ktape/formats.h>
 #include <ktape/name.h>
 
 #include "emit.h"
@@ -109,7 +110,7 @@ static bool name_is_valid(const struct ktape_name *n)
 	case KTAPE_OBJ_EXCEPTION:
 		return n->id < 1U << 24 && !n->param1 && !n->param2;
 	case KTAPE_OBJ_USER_EVENT:
-		return n->param2 <= 8 &&
+		return n->id < KTAPE_FORMAT_ID_FIRST && n->param2 <= 8 &&
 		       !((u64)n->param1 >> 4 * n->param2);
 	default:
 		return n->type >= KTAPE_OBJ_USER && n->type <= U8_MAX;

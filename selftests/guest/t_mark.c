@@ -9,6 +9,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include <ktape/formats.h>
+
 #include "kselftest_harness.h"
 
 #include "kt_emit.h"
@@ -94,6 +96,12 @@ static const struct {
 	{ -EFAULT, TRACE(EXC, KTAPE_TRACE_BUFFER, .length = 1024,
 			 .buffer = KERNEL_ADDRESS) },
 	{ -EPERM, TRACE(EXC, .code = KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 0)) },
+	{ -EPERM, TRACE(EXC, .code = ~0U) },
+	{ 0, TRACE(EXC, .code = (KTAPE_MAJOR_KERNEL << 8) - 1) },
+	{ 0, TRACE(USER, .code = KTAPE_FORMAT_ID_FIRST - 1) },
+	{ -EPERM, TRACE(USER, .code = KTAPE_FORMAT_ID_FIRST) },
+	{ -EPERM, TRACE(USER, .code = KTAPE_FORMAT_ID_LINUX) },
+	{ -EPERM, TRACE(USER, .code = ~0U) },
 	{ 0, NAME(KTAPE_OBJ_MARKER, .id = 1, .name = "one") },
 	{ 0, NAME(KTAPE_OBJ_MARKER, .id = 1, .name = "") },
 	{ 0, NAME(KTAPE_OBJ_VALUE, .id = 1, .name = "") },
@@ -116,6 +124,10 @@ static const struct {
 	{ -EINVAL, NAME(KTAPE_OBJ_ISR, .param1 = 1 << 20, .name = "cpu") },
 	{ -EINVAL, NAME(KTAPE_OBJ_EXCEPTION, .id = 1 << 24, .name = "id") },
 	{ -EINVAL, NAME(KTAPE_OBJ_USER_EVENT, .param2 = 9, .name = "nine") },
+	{ -EINVAL, NAME(KTAPE_OBJ_USER_EVENT, .id = KTAPE_FORMAT_ID_FIRST,
+			.name = "of another format") },
+	{ 0, NAME(KTAPE_OBJ_USER_EVENT, .id = KTAPE_FORMAT_ID_FIRST - 1,
+		  .name = "the last of a program") },
 	{ -EINVAL, NAME(KTAPE_OBJ_USER_EVENT, .param1 = 16, .param2 = 1,
 			.name = "more formats than arguments") },
 	{ -EINVAL, NAME(KTAPE_OBJ_MARKER,

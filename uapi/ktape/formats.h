@@ -2,7 +2,8 @@
 /*
  * Ids of user events (opcode 23) that stand for events of other trace formats
  * without a native counterpart: the upper byte is the format, the lower 24 bits
- * are the event of that format.
+ * are the event of that format.  Only conversions make them: /dev/ktape_mark refuses
+ * them, and readers believe them only in a trace that is marked as converted.
  */
 #ifndef _KTAPE_FORMATS_H
 #define _KTAPE_FORMATS_H

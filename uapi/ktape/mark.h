@@ -52,7 +52,8 @@ struct ktape_mark {
  * @size: bytes of the structure
  * @opcode: KTAPE_EV_EXCEPTION or KTAPE_EV_USER_EVENT
  * @flags: KTAPE_TRACE_*
- * @code: exception: KTAPE_EXC_CODE(); user event: its id
+ * @code: exception: KTAPE_EXC_CODE(); user event: its id, below
+ *	KTAPE_FORMAT_ID_FIRST
  * @severity: exception: enum ktape_severity; user event: zero
  * @nargs: number of arguments in @args
  * @args: arguments; the rest is zero
@@ -60,8 +61,9 @@ struct ktape_mark {
  * @reserved: zero
  * @buffer: pointer to any bytes (exception) or to typed arguments (user event)
  *
- * EPERM: an exception without CAP_PERFMON, or of a major of the kernel; E2BIG:
- * @length is too large.
+ * EPERM: an exception without CAP_PERFMON, or of a major of the kernel; a user event
+ * whose id is not a program's (KTAPE_FORMAT_ID_FIRST and above, ktape/formats.h).
+ * E2BIG: @length is too large.
  */
 struct ktape_trace {
 	__u32 size;
