@@ -147,13 +147,15 @@ function lostText(lost, unknown)
 export function totals(cpus, late = [])
 {
 	const stored = sum(cpus, "records"), filtered = sum(cpus, "filtered");
-	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed");
+	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed"), cut = sum(cpus, "cut");
 	const emitted = cpus.length && cpus.every((c) => typeof c.emitted === "number") ? sum(cpus, "emitted") : null;
 	const gone = late.filter((l) => cpus.some((c) => c.cpu === l.cpu)).reduce((n, l) => n + (l.overwritten ?? 0), 0);
-	const absent = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed, 0);
-	const overwritten = emitted === null ? gone : Math.min(gone, absent), untold = absent && absent - overwritten;
+	const absent = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed - cut, 0);
+	// verify counts what was overwritten before the trace begins and behind its reader in one.
+	const overwritten = emitted === null ? gone : Math.min(gone, missed + absent);
+	const unread = Math.max(missed - overwritten, 0), untold = absent - Math.max(overwritten - missed, 0);
 	const reasons = lostReasons.map(([name]) => cpus.reduce((n, c) => n + (c.reasons?.[name] ?? 0), 0));
-	return { emitted, stored, filtered, dropped, reasons, missed, untold, overwritten, lost: dropped + missed + untold };
+	return { emitted, stored, filtered, dropped, reasons, unread, cut, untold, overwritten, lost: dropped + unread + cut + untold };
 }
 
 /** Return what the tracer took on a CPU: few samples say nothing, one that was interrupted decides them. */
@@ -165,11 +167,11 @@ function tracerOf({ samples, tracer_ns })
 }
 
 /** Write totals as an equation, if they make one. */
-function equationOf({ emitted, stored, filtered, dropped, reasons, missed, untold, overwritten, lost })
+function equationOf({ emitted, stored, filtered, dropped, reasons, unread, cut, untold, overwritten, lost })
 {
 	const rest = Math.max(dropped - reasons.reduce((n, r) => n + r, 0), 0);
-	const kinds = [...lostReasons.map(([, words], i) => [reasons[i], words]), [rest, "by the tracer"], [missed, "overwritten unread"],
-		[untold, "in missing or damaged packets"]].filter(([n]) => n);
+	const kinds = [...lostReasons.map(([, words], i) => [reasons[i], words]), [rest, "by the tracer"], [unread, "overwritten unread"],
+		[cut, "cut off"], [untold, "in missing or damaged packets"]].filter(([n]) => n);
 	const parts = kinds.length > 1 ? kinds.map(([n, what]) => `${count(n)} ${what}`) : kinds.map(([, what]) => what);
 	const how = parts.length ? ` (${parts.join("; ")})` : "";
 	const before = overwritten ? ` + overwritten ${count(overwritten)}` : "";
