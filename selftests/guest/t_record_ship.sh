@@ -34,7 +34,7 @@ markers()
 # pieces: those that are left in the folder
 pieces()
 {
-	find $log -mindepth 1 -maxdepth 1 ! -name '.*' ! -name parquet | wc -l
+	find $log -mindepth 1 -maxdepth 1 ! -name '.*' ! -name parquet ! -name 'my-*' | wc -l
 }
 
 # until_is WHAT NUMBER: wait until the command WHAT prints it
@@ -168,6 +168,39 @@ test_daemon()
 	rm -rf $log
 }
 
+# mine: the checksums of what is not of the log
+mine()
+{
+	find $log -path '*/my-*' -type f -exec sha256sum {} + | sort
+}
+
+test_max()
+{
+	mkdir -p $log/my-holiday
+	echo notes >$log/my-notes
+	echo photo >$log/my-holiday/1.jpg
+	ktape record -p none -e user -o $log/my-trace -d 100ms 2>$dir/log
+	mine >$dir/before
+	ktape record -p none -e user -l $log/ --to 'exit 7' --max 1 2>$dir/log &
+	recorder=$!
+	until_is converters 1
+	ktape mark instant 7 row
+	kill -HUP "$recorder"
+	removed()
+	{
+		grep -c 'removed before it was shipped' $dir/log
+	}
+	until_is removed 1
+	result $? "--max removes a piece that was not shipped" $dir/log
+	kill -TERM "$recorder"
+	ended "$recorder" 60
+	until_is converters 0
+	mine >$dir/after
+	[ "$(pieces)" = 0 ] && [ "$(wc -l <$dir/after)" -gt 3 ] && cmp -s $dir/before $dir/after
+	result $? "what is no piece of the log stays" $dir/log
+	rm -rf $log
+}
+
 refuses()
 {
 	! "$@" 2>$dir/log && grep -q 'CONFIG_FILE_LOCKING' $dir/log
@@ -192,6 +225,7 @@ if [ -e /proc/locks ]; then
 	test_pieces
 	test_killed
 	test_daemon
+	test_max
 else
 	echo "# this kernel cannot lock files"
 	test_refused

@@ -496,8 +496,9 @@ int ktape_ctf_close(struct ktape_ctf *ctf);
  * @path: a CTF directory or a pipe-form file, compressed or not
  * @remark: set to the text of the comment, which the caller frees
  *
- * Return: 0, -ENOENT if there is no comment, -EBADMSG if @path is not a native
- * trace, or the errno of the failed call.
+ * Return: 0, -ENOENT if there is no comment or a conversion has written the trace,
+ * whose comment is that of its input; -EBADMSG if @path is not a native trace, or the
+ * errno of the failed call.
  */
 int ktape_piece_remark(const char *path, char **remark);
 

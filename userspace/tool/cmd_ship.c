@@ -12,6 +12,7 @@
 
 #include "util/bits.h"
 
+#include "log.h"
 #include "opt.h"
 #include "self.h"
 #include "ship.h"
@@ -26,6 +27,7 @@
 
 struct ship_options {
 	const char *to;
+	const char *log;
 	bool follow;
 	bool keep;
 	bool json;
@@ -40,6 +42,8 @@ struct ship_options {
 static const struct kt_option options[] = {
 	{ "to", 't', KT_OPT_TEXT, OPT(to), "URL|COMMAND|parquet",
 	  "where the tables go, a command for the folder $1, or DIR/parquet" },
+	{ "log", 'l', KT_OPT_TEXT, OPT(log), "NAME",
+	  "only the pieces of this log, named as for record -l" },
 	{ "follow", 'f', KT_OPT_FLAG, OPT(follow), NULL,
 	  "wait for more pieces, until a signal" },
 	{ "keep", 'k', KT_OPT_FLAG, OPT(keep), NULL,
@@ -202,6 +206,12 @@ static int make_room(struct shipping *sh)
 		if (p->locked || p->stage == SHIP_DONE)
 			continue;
 		err = ship_drop(&sh->s, p);
+		if (err == -EEXIST) {
+			err = 0;
+			continue;
+		}
+		if (err)
+			break;
 		all -= bytes;
 		sh->dropped++;
 		sh->dropped_bytes += bytes;
@@ -321,6 +331,7 @@ static int cmd_ship(int argc, char **argv)
 		.o = { .tries = 8, .backoff = BACKOFF_NS },
 		.s = { .fd = -1, .state = -1 },
 	};
+	struct log log = { .pattern = NULL };
 	int first, ret;
 
 	ret = kt_options(&command_ship, argc, argv, &sh.o, &first);
@@ -336,8 +347,12 @@ static int cmd_ship(int argc, char **argv)
 		return fail("format parquet is not built in");
 	if (ship_check_locks())
 		return EXIT_FAILED;
-	ret = run_ship(&sh, argv[first]);
+	ret = sh.o.log ? log_prepare(&log, sh.o.log, false) : EXIT_OK;
+	sh.s.log = log.pattern;
+	if (!ret)
+		ret = run_ship(&sh, argv[first]);
 	ship_close(&sh.s);
+	log_release(&log);
 	return ret;
 }
 

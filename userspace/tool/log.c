@@ -23,9 +23,6 @@
 #include "tool.h"
 
 #define USUAL_NAME	"ktape-%Y%m%d-%H%M%S"
-#define FILE_END	".ktape"
-#define ZSTD_END	".zst"
-#define REMARK		"a piece of the log "
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -81,16 +78,16 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 	if (!log->pattern)
 		return fail("%s", strerror(ENOMEM));
 	len = strlen(log->pattern);
-	if (ends_with(log->pattern, FILE_END ZSTD_END)) {
-		log->pattern[len - strlen(ZSTD_END)] = '\0';
+	if (ends_with(log->pattern, LOG_FILE_END LOG_ZSTD_END)) {
+		log->pattern[len - strlen(LOG_ZSTD_END)] = '\0';
 		zstd = true;
 	}
-	log->file = ends_with(log->pattern, FILE_END);
+	log->file = ends_with(log->pattern, LOG_FILE_END);
 	log->zstd = zstd;
 	/* The pattern becomes part of a comment in the metadata. */
 	if (strstr(log->pattern, "*/") || strpbrk(log->pattern, "\r\n"))
 		return fail("-l: a name cannot contain \"*/\" or a line break");
-	if (asprintf(&log->remark, "%s%s", REMARK, log->pattern) < 0) {
+	if (asprintf(&log->remark, "%s%s", LOG_REMARK, log->pattern) < 0) {
 		log->remark = NULL;
 		return fail("%s", strerror(ENOMEM));
 	}
@@ -138,7 +135,7 @@ static void make_folders(char *path)
  */
 char *log_name(const struct log *log, unsigned int attempt)
 {
-	size_t cut = log->file ? strlen(FILE_END) : 0;
+	size_t cut = log->file ? strlen(LOG_FILE_END) : 0;
 	time_t now = time(NULL);
 	char text[PATH_MAX], suffix[16] = "";
 	struct tm tm;
@@ -153,8 +150,8 @@ char *log_name(const struct log *log, unsigned int attempt)
 	if (attempt)
 		snprintf(suffix, sizeof(suffix), "-%u", attempt);
 	if (asprintf(&path, "%.*s%s%s%s", (int)(len - cut), text, suffix,
-		     log->file ? FILE_END : "",
-		     log->file && log->zstd ? ZSTD_END : "") < 0)
+		     log->file ? LOG_FILE_END : "",
+		     log->file && log->zstd ? LOG_ZSTD_END : "") < 0)
 		return NULL;
 	make_folders(path);
 	return path;
@@ -200,14 +197,15 @@ const char *log_current(const struct log *log)
 
 static bool is_piece(const struct log *log, const char *path)
 {
-	char *remark;
+	const char *name = strrchr(path, '/');
+	char *pattern;
 	bool ours;
 
-	if (ktape_piece_remark(path, &remark))
+	if (log_of_piece(path, &pattern))
 		return false;
-	ours = !strcmp(remark, log->remark);
-	free(remark);
-	return ours;
+	ours = !strcmp(pattern, log->pattern);
+	free(pattern);
+	return ours && log_gives_name(log->pattern, name ? name + 1 : path);
 }
 
 static int compare_pieces(const void *a, const void *b)

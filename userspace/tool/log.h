@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LOG_REMARK	"a piece of the log "	/* its name follows */
+#define LOG_FILE_END	".ktape"
+#define LOG_ZSTD_END	".zst"
+
 /**
  * struct log_piece - a piece that exists
  * @path: path of the piece
@@ -59,5 +63,10 @@ void log_find_earlier(struct log *log);
 void log_expire(struct log *log);
 const char *log_current(const struct log *log);
 void log_release(struct log *log);
+
+/* log_piece.c */
+int log_of_piece(const char *path, char **pattern);
+bool log_gives_name(const char *pattern, const char *name);
+bool log_is_in(const char *pattern, const char *path, int folder);
 
 #endif /* _KT_TOOL_LOG_H */

@@ -133,8 +133,9 @@ static int begin(struct record *r, bool follow)
 {
 	char max[NUMBER_TEXT];
 	char *argv[ARGS] = { (char *)"ktape", (char *)"ship", (char *)"-q",
-			     (char *)"--to", r->shipper.to };
-	unsigned int n = 5;
+			     (char *)"--to", r->shipper.to,
+			     (char *)"--log", r->log.pattern };
+	unsigned int n = 7;
 
 	if (follow) {
 		argv[n++] = (char *)"--follow";

@@ -41,24 +41,34 @@ struct ship_piece {
  * @fd: its descriptor
  * @state: descriptor of the folder with the state, in it
  * @target: folder of this machine that gets the tables; NULL: a command gets them
+ * @log: name of the log whose pieces are taken; NULL: any log whose folder this is
  * @keep: pieces stay when they were shipped
  * @pieces: pieces, oldest first
  * @nr: entries of @pieces
+ * @foreign: entries of the folder that are no pieces of the log
+ * @foreign_name: one of them
+ * @foreign_log: log that one of them is a piece of, or NULL
+ * @told: they were told
  */
 struct ship {
 	const char *path;
 	int fd;
 	int state;
 	char *target;
+	const char *log;
 	bool keep;
 	struct ship_piece *pieces;
 	size_t nr;
+	size_t foreign;
+	char foreign_name[SHIP_NAME];
+	char *foreign_log;
+	bool told;
 };
 
 /* ship_state.c */
+extern const char *const ship_ends[];
 int ship_check_locks(void);
 int ship_open(struct ship *s, const char *path);
-int ship_look(struct ship *s);
 int ship_begin(struct ship *s, const struct ship_piece *p);
 int ship_converted(struct ship *s, struct ship_piece *p);
 int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage);
@@ -68,6 +78,10 @@ uint64_t ship_bytes(const struct ship *s, const struct ship_piece *p);
 void ship_path(const struct ship *s, const char *name, const char *end,
 	       char *path, size_t size);
 void ship_close(struct ship *s);
+
+/* ship_look.c */
+int ship_look(struct ship *s);
+int ship_remove(struct ship *s, const char *name);
 
 /* ship_send.c */
 bool ship_has_target(const char *to);

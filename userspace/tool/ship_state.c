@@ -13,6 +13,8 @@
  * goes on there: what is in NAME.tmp is made again; what is in NAME.ready is handed over
  * again, in the same files with the same names, because the uploader may have been
  * interrupted.  A piece is removed only when NAME.done is on the disk.
+ *
+ * Outside of this folder nothing is removed but pieces of the log, see ship_look.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,9 +33,8 @@
 #define STATE		".ktape-ship"
 #define MODE_DIR	0777
 #define MODE_FILE	0666
-#define NS_PER_S	1000000000LL
 
-static const char *const ends[] = {
+const char *const ship_ends[] = {
 	[SHIP_READY] = ".ready",
 	[SHIP_DONE] = ".done",
 	[SHIP_BAD] = ".bad",
@@ -89,7 +90,9 @@ int ship_open(struct ship *s, const char *path)
 		return -errno;
 	if (mkdirat(s->fd, STATE, MODE_DIR) && errno != EEXIST)
 		return -errno;
-	s->state = openat(s->fd, STATE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A link would lead to a folder in which others have their files. */
+	s->state = openat(s->fd, STATE,
+			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->state < 0)
 		return -errno;
 	/* The lock is released when the process ends. */
@@ -108,6 +111,7 @@ void ship_close(struct ship *s)
 {
 	free(s->pieces);
 	free(s->target);
+	free(s->foreign_log);
 	if (s->state >= 0)
 		close(s->state);
 	if (s->fd >= 0)
@@ -175,159 +179,7 @@ static int remove_tree(int folder, const char *name)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* ---- pieces ---------------------------------------------------------------------------- */
-
-static bool exists(const struct ship *s, const char *name, const char *end)
-{
-	char file[SHIP_NAME + 16];
-
-	snprintf(file, sizeof(file), "%s%s", name, end);
-	return !faccessat(s->state, file, F_OK, 0);
-}
-
-static unsigned int stage_of(const struct ship *s, const char *name)
-{
-	for (unsigned int i = SHIP_BAD; i > SHIP_WAITS; i--) {
-		if (exists(s, name, ends[i]))
-			return i;
-	}
-	return SHIP_WAITS;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct ship_piece *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* Check for the folder that gets the tables, which may be in that of the log. */
-static bool is_target(const struct ship *s, const struct stat *st)
-{
-	struct stat target;
-
-	return s->target && !stat(s->target, &target) &&
-	       target.st_dev == st->st_dev && target.st_ino == st->st_ino;
-}
-
-/* Check whether a recorder writes to a piece: it holds a lock as long as it does. */
-static bool is_locked(const struct ship *s, const char *name)
-{
-	int fd = openat(s->fd, name, O_RDONLY | O_CLOEXEC);
-	bool locked = fd < 0 || flock(fd, LOCK_SH | LOCK_NB);
-
-	if (fd >= 0)
-		close(fd);
-	return locked;
-}
-
-static int add_piece(struct ship *s, const char *name)
-{
-	struct ship_piece *more;
-	struct stat st;
-
-	if (strlen(name) >= SHIP_NAME || fstatat(s->fd, name, &st, 0))
-		return 0;
-	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-		return 0;
-	if (is_target(s, &st))
-		return 0;
-	more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->pieces = more;
-	more += s->nr++;
-	*more = (struct ship_piece){
-		.time = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec,
-		.stage = stage_of(s, name),
-		.locked = is_locked(s, name),
-	};
-	strcpy(more->name, name);
-	return 0;
-}
-
-/* Return the piece that a file of the state is of, or false if the end is another one. */
-static bool has_end(const char *file, const char *end, char name[SHIP_NAME])
-{
-	size_t len = strlen(file), more = strlen(end);
-
-	if (len <= more || len - more >= SHIP_NAME || strcmp(file + len - more, end))
-		return false;
-	memcpy(name, file, len - more);
-	name[len - more] = '\0';
-	return true;
-}
-
-/*
- * A recorder with --keep may have removed a piece: its tables are shipped all the same, and
- * a mark that it was shipped is of no use any more.
- */
-static int add_left(struct ship *s, const char *file)
-{
-	struct ship_piece *more;
-	char name[SHIP_NAME];
-
-	if (has_end(file, ends[SHIP_DONE], name) &&
-	    faccessat(s->fd, name, F_OK, 0) && !exists(s, name, ends[SHIP_READY]))
-		return unlinkat(s->state, file, 0) ? -errno : 0;
-	if (!has_end(file, ends[SHIP_READY], name) ||
-	    !faccessat(s->fd, name, F_OK, 0))
-		return 0;
-	more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->pieces = more;
-	more += s->nr++;
-	*more = (struct ship_piece){ .stage = stage_of(s, name) };
-	strcpy(more->name, name);
-	return 0;
-}
-
-/* Call @add for the entries of a folder that are not hidden. */
-static int read_folder(struct ship *s, int folder,
-		       int (*add)(struct ship *s, const char *name))
-{
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return -errno;
-	}
-	while (!err && (e = readdir(dir))) {
-		if (*e->d_name != '.')
-			err = add(s, e->d_name);
-	}
-	closedir(dir);
-	return err;
-}
-
-/**
- * ship_look() - find the pieces of the log, and how far each one is
- * @s: the folder
- *
- * Return: 0 or negative errno.
- */
-int ship_look(struct ship *s)
-{
-	int err;
-
-	s->nr = 0;
-	/* While a recorder begins a piece, which is not locked yet, it locks the folder. */
-	if (flock(s->fd, LOCK_SH))
-		return -errno;
-	err = read_folder(s, s->fd, add_piece);
-	flock(s->fd, LOCK_UN);
-	if (!err)
-		err = read_folder(s, s->state, add_left);
-	if (s->nr)
-		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_time);
-	return err;
-}
+/* ---- one piece ------------------------------------------------------------------------- */
 
 static int rename_state(const struct ship *s, const char *name, const char *from,
 			const char *to)
@@ -371,7 +223,7 @@ int ship_converted(struct ship *s, struct ship_piece *p)
 	snprintf(name, sizeof(name), "%s.tmp", p->name);
 	err = walk_tree(s->state, name, sync_entry, NULL);
 	if (!err)
-		err = rename_state(s, p->name, ".tmp", ends[SHIP_READY]);
+		err = rename_state(s, p->name, ".tmp", ship_ends[SHIP_READY]);
 	if (!err)
 		p->stage = SHIP_READY;
 	return err;
@@ -399,7 +251,7 @@ int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage)
 		err = -errno;
 	close(fd);
 	if (!err)
-		err = rename_state(s, p->name, ".new", ends[stage]);
+		err = rename_state(s, p->name, ".new", ship_ends[stage]);
 	if (!err)
 		p->stage = stage;
 	return err;
@@ -417,15 +269,18 @@ int ship_clean(struct ship *s, struct ship_piece *p)
 	char name[SHIP_NAME + 16];
 	int err;
 
-	snprintf(name, sizeof(name), "%s%s", p->name, ends[SHIP_READY]);
+	snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[SHIP_READY]);
 	err = remove_tree(s->state, name);
 	if (err || s->keep)
 		return err;
-	err = remove_tree(s->fd, p->name);
+	err = ship_remove(s, p->name);
+	/* The mark of what is no piece any more stays: it was shipped when it was one. */
+	if (err == -EEXIST)
+		return 0;
 	if (!err && fsync(s->fd))
 		err = -errno;
 	/* The mark goes last: without it the piece would be shipped again. */
-	snprintf(name, sizeof(name), "%s%s", p->name, ends[SHIP_DONE]);
+	snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[SHIP_DONE]);
 	return err ? err : remove_tree(s->state, name);
 }
 
@@ -434,15 +289,16 @@ int ship_clean(struct ship *s, struct ship_piece *p)
  * @s: the folder
  * @p: the piece
  *
- * Return: 0 or negative errno.
+ * Return: 0, -EEXIST if it is no piece of the log any more, then nothing is removed; or
+ * negative errno.
  */
 int ship_drop(struct ship *s, const struct ship_piece *p)
 {
 	char name[SHIP_NAME + 16];
-	int err = remove_tree(s->fd, p->name);
+	int err = ship_remove(s, p->name);
 
 	for (unsigned int i = SHIP_READY; i <= SHIP_BAD && !err; i++) {
-		snprintf(name, sizeof(name), "%s%s", p->name, ends[i]);
+		snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[i]);
 		err = remove_tree(s->state, name);
 	}
 	snprintf(name, sizeof(name), "%s.tmp", p->name);
@@ -462,7 +318,7 @@ uint64_t ship_bytes(const struct ship *s, const struct ship_piece *p)
 	uint64_t bytes = 0;
 
 	walk_tree(s->fd, p->name, add_bytes, &bytes);
-	snprintf(name, sizeof(name), "%s%s", p->name, ends[SHIP_READY]);
+	snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[SHIP_READY]);
 	walk_tree(s->state, name, add_bytes, &bytes);
 	return bytes;
 }

@@ -17,15 +17,19 @@
  *   make_trace late DIR	CPU 1 loses 5 events long before its first one
  *   make_trace lossy DIR	a session that loses events of system calls for a while: the
  *				ring is full, later they are shed
- *   make_trace piece DIR	make a trace a piece of a log
  *   make_trace slow DIR	a session of 4 seconds
  *   make_trace slow-lossy DIR	the same, which loses events of system calls for a while
  *   make_trace moved DIR	a woken thread moves to another run queue, and runs there
  *   make_trace starved DIR	a thread waits for a CPU while two others take turns
  *   make_trace renamed DIR FILE	threads that change their names, a thread id that is used
  *				again, one without a name, also as a pipe form
+ *   make_trace piece DIR LOG	the trace that is in DIR becomes a piece of this log
+ *   make_trace piece-file DIR FILE LOG	a piece that is a file
  */
+#include <glob.h>
+
 #include "stream/metadata.h"
+#include "util/file.h"
 
 #include "lib_image.h"
 #include "lib_sim_work.h"
@@ -472,30 +476,80 @@ static void make_image(const char *path)
 	image_free(&m);
 }
 
-/* Give the metadata of a trace the remark of "ktape record -l".  Return: 0 or 1. */
-static int make_piece(const char *dir)
+/* Return the metadata of a folder as a recorder of a log would have written it. */
+static char *piece_metadata(const char *dir, const char *log, size_t *len)
 {
-	char path[4096], *text = NULL;
-	size_t len = 0, room = 0;
-	FILE *f;
-	int ret;
+	static const char converted[] = "\tconverted = \"yes\";\n";
+	char remark[512], path[512], *text, *line;
+	uint8_t *data;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "%s/metadata", dir);
-	f = fopen(path, "r");
-	if (!f)
-		return 1;
-	len = (size_t)kt_max(getdelim(&text, &room, '\0', f), 0);
-	fclose(f);
-	ret = kt_metadata_remark(&text, &len, "a piece of the log log/ktape-%Y");
-	f = ret ? NULL : fopen(path, "w");
-	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
-		return 1;
+	snprintf(remark, sizeof(remark), "a piece of the log %s", log);
+	n = kt_read_file(AT_FDCWD, path, 1 << 20, &data);
+	if (n < 0)
+		abort();
+	text = (char *)data;
+	*len = (size_t)n;
+	line = memmem(text, *len, converted, strlen(converted));
+	if (line) {
+		*len -= strlen(converted);
+		memmove(line, line + strlen(converted), *len - (size_t)(line - text));
+		kt_metadata_seal(text, *len);
+	}
+	if (kt_metadata_remark(&text, len, remark))
+		abort();
+	return text;
+}
+
+static int make_piece(const char *dir, const char *log)
+{
+	char path[512], *text;
+	size_t len;
+
+	text = piece_metadata(dir, log, &len);
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	if (unlink(path))
+		abort();
+	trace_write(dir, "metadata", text, len);
 	free(text);
 	return 0;
 }
 
+static int make_piece_file(const char *dir, const char *file, const char *log)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL, 0666);
+	struct ktape_info info;
+	char pattern[512], *text;
+	uint8_t *data;
+	size_t len;
+	glob_t g;
+	ssize_t n;
+
+	text = piece_metadata(dir, log, &len);
+	if (ktape_metadata_parse(text, len, &info, NULL) ||
+	    ktape_pipe_metadata(fd, info.uuid, text, len))
+		abort();
+	free(text);
+	snprintf(pattern, sizeof(pattern), "%s/[cr]*", dir);
+	if (glob(pattern, 0, NULL, &g))
+		abort();
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		n = kt_read_file(AT_FDCWD, g.gl_pathv[i], 1 << 24, &data);
+		if (n < 0 || write(fd, data, (size_t)n) != n)
+			abort();
+		free(data);
+	}
+	globfree(&g);
+	return close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "piece"))
+		return make_piece(argv[2], argv[3]);
+	if (argc == 5 && !strcmp(argv[1], "piece-file"))
+		return make_piece_file(argv[2], argv[3], argv[4]);
 	if (argc == 4 && !strcmp(argv[1], "session"))
 		return make_session(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "starved"))
@@ -508,8 +562,6 @@ int main(int argc, char **argv)
 		return make_slow(argv[2], false);
 	if (argc == 3 && !strcmp(argv[1], "slow-lossy"))
 		return make_slow(argv[2], true);
-	if (argc == 3 && !strcmp(argv[1], "piece"))
-		return make_piece(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "moved"))
 		return make_moved(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "partial"))

@@ -13,7 +13,7 @@ at=$(sed -n "$(($(wc -l <whole.txt) / 2))s/^\\[\\([0-9.]*\\)\\].*/\\1/p" whole.t
 mkdir night
 run 0 convert -q --to native -o night/a --to-time "$at" whole &&
 	run 0 convert -q --to native -o night/b --from-time "$at" whole &&
-	"$out/make_trace" piece night/a && "$out/make_trace" piece night/b || exit
+	"$out/make_trace" piece night/a log/ktape-%Y && "$out/make_trace" piece night/b log/ktape-%Y || exit
 echo 'not a piece' >night/README
 mkdir night/notes && echo text >night/notes/text
 

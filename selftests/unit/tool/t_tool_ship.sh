@@ -12,6 +12,9 @@ ktape=$out/command/ktape
 "$out/t_lib_linux" --scene scene &&
 	run 0 convert -q --to native -o irq -e irq scene &&
 	run 0 convert -q --to native -o sched -e sched scene || exit
+for piece in irq:a sched:b scene:c; do
+	"$out/make_trace" piece ${piece%:*} "$PWD/night/${piece#*:}" || exit
+done
 
 # pieces: a log of three pieces, the oldest first
 pieces()
@@ -108,9 +111,27 @@ ship && [ "$(sort calls | tr '\n' ' ')" = "a.ready b.ready d.ready " ] && [ "$(l
 	[ ! -e there/event/half ]
 result $? "every state that a crash can leave: half converted, converted, handed over"
 
-rm -rf there; pieces; echo damage >night/b/metadata; : >calls
-ship; [ $? = 1 ] && [ "$(ls night)" = b ] && [ "$(wc -l <calls)" = 2 ] &&
-	grep -q 'cannot be converted' log.txt && { ship; [ $? = 1 ]; }
+# largest PIECE: the KiB of the largest file that it is converted to
+largest()
+{
+	rm -rf tables && "$ktape" convert -q --to parquet:dir=tables "$1" 2>>log &&
+		find tables -type f -printf '%s\n' | sort -n |
+		awk 'END { print int(($1 + 1023) / 1024) }'
+}
+
+# The tables of piece c, and only these, are too large to be written.
+rm -rf there; pieces; : >calls
+limit=$(largest night/a) && [ "$(largest night/b)" -le "$limit" ] && [ "$(largest night/c)" -gt "$limit" ]
+sizes=$?
+# limited: ship while files can have that size
+limited()
+(
+	trap '' XFSZ
+	ulimit -f "$limit"
+	ship
+)
+[ $sizes = 0 ] && { limited; [ $? = 1 ]; } && [ "$(ls night)" = c ] && [ "$(wc -l <calls)" = 2 ] &&
+	grep -q 'cannot be converted' log.txt && { ship; [ $? = 1 ]; } && [ "$(ls night)" = c ]
 result $? "a piece that cannot be converted stays, the others are shipped: exit status 1"
 
 rm -rf there; pieces; : >calls

@@ -232,16 +232,16 @@ static int read_metadata(const char *path, uint8_t **data, size_t *len)
 }
 
 /* Read the metadata and check that ktape wrote it. */
-static int check_metadata(const char *path, char **text, size_t *len)
+static int check_metadata(const char *path, char **text, size_t *len,
+			  struct ktape_info *info)
 {
-	struct ktape_info info;
 	uint8_t *data;
 	size_t size;
 	int err;
 
 	err = read_metadata(path, &data, &size);
 	if (!err)
-		err = ktape_metadata_parse(data, size, &info, NULL);
+		err = ktape_metadata_parse(data, size, info, NULL);
 	if (!err && size >= 4 && kt_get32(data) == KTAPE_METADATA_MAGIC) {
 		err = kt_metadata_unpack(data, size, text, len, NULL);
 	} else if (!err) {
@@ -256,13 +256,15 @@ static int check_metadata(const char *path, char **text, size_t *len)
 int ktape_piece_remark(const char *path, char **remark)
 {
 	char *text = NULL, *at = NULL, *from;
+	struct ktape_info info;
 	size_t len;
 	int err;
 
-	err = check_metadata(path, &text, &len);
+	err = check_metadata(path, &text, &len, &info);
 	if (err)
 		return err;
-	if (len > 4 && !memcmp(text + len - 4, " */\n", 4)) {
+	/* A conversion has the metadata of its input, whose remark is not about it. */
+	if (!info.converted && len > 4 && !memcmp(text + len - 4, " */\n", 4)) {
 		text[len - 4] = '\0';
 		for (from = text; (from = strstr(from, "\n/* ")); from++)
 			at = from + 4;
@@ -272,14 +274,30 @@ int ktape_piece_remark(const char *path, char **remark)
 	return *remark ? 0 : at ? -ENOMEM : -ENOENT;
 }
 
+/*
+ * Check that a trace can be removed as a piece: a folder has only its files.
+ * Return: 0, -EEXIST if there is anything else, or negative errno.
+ */
+int kt_piece_check(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return errno == ENOTDIR ? 0 : -errno;
+	ret = check_empty(fd, true);
+	close(fd);
+	return ret < 0 ? ret : ret ? 0 : -EEXIST;
+}
+
 int ktape_piece_remove(const char *path)
 {
+	struct ktape_info info;
 	struct stat st;
 	char *text;
 	size_t len;
 	int fd, err;
 
-	err = check_metadata(path, &text, &len);
+	err = check_metadata(path, &text, &len, &info);
 	if (err)
 		return err == -EBADMSG ? -EEXIST : err;
 	free(text);

@@ -79,6 +79,7 @@ struct ktape_ctf {
 /* replace.c */
 const char *kt_ctf_prefix(uint32_t kind);
 int kt_ctf_make_empty(int fd, bool force);
+int kt_piece_check(const char *path);
 int kt_ctf_stage(struct ktape_ctf *ctf);
 int kt_ctf_settle(struct ktape_ctf *ctf);
 char *kt_ctf_keep(struct ktape_ctf *ctf);
