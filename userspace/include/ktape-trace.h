@@ -380,7 +380,10 @@ void ktape_trace_close(struct ktape_trace *trace);
  * input is a pipe, which cannot be read again, the directory has its name from the
  * beginning, so that a failure does not lose what was read.
  *
- * Return: 0, -ENOTEMPTY or -EEXIST as ktape_ctf_create(), -EBADMSG if @path is
+ * If a part of such a file is damaged, an earlier trace is not replaced: the rest is in
+ * the directory @dir.partial.
+ *
+ * Return: 0, 1 if the trace is in @dir.partial, -ENOTEMPTY or -EEXIST as ktape_ctf_create(), -EBADMSG if @path is
  * not a pipe form, or the errno of the failed call.
  */
 int ktape_split(const char *path, const char *dir, bool force,

@@ -53,6 +53,8 @@ static const struct kt_option options[] = {
 	  "native folder: version of its metadata (default: 1.8)" },
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
 	  "replace a trace's directory" },
+	{ "partial", 0, KT_OPT_FLAG, OPT(partial), NULL,
+	  "replace an earlier output although the input is damaged" },
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
 	  "list everything that the output format cannot hold" },
 	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
@@ -225,18 +227,20 @@ static int end_page(struct convert *c)
  * so that it does not replace an earlier output.  An output written in place (from an
  * input that cannot be read again) is always finished: it is valid up to that point.
  */
-static int end_output(struct convert *c, int ret, int code)
+static int end_output(struct convert *c, int ret, int *code)
 {
 	bool interrupted = signals_came() && !c->live;
 	int err;
 
 	if (ktape_sink_is_staged(c->sink)) {
-		if (!ret && !code && interrupted)
+		if (!ret && !*code && interrupted)
 			ret = -EINTR;
-		if (ret || code)
+		if (!ret && !*code)
+			*code = convert_divert(c);
+		if (ret || *code)
 			return ret;
 	}
-	err = ret || code ? 0 : end_page(c);
+	err = ret || *code ? 0 : end_page(c);
 	if (!ret)
 		ret = err;
 	/* Checking the trace for a page may have taken long. */
@@ -253,7 +257,7 @@ static int finish_output(struct convert *c, int ret)
 	show_progress(c, true);
 	if (!ret && !c->error && !signals_came())
 		code = convert_check(c);
-	ret = end_output(c, ret ? ret : c->error, code);
+	ret = end_output(c, ret ? ret : c->error, &code);
 	if (ret == -EPIPE)
 		ret = 0;
 	if (ret == -EINTR)
@@ -271,7 +275,7 @@ static int finish_output(struct convert *c, int ret)
 				read_error(ret),
 			c->in_place ? "; the output up to this point is kept" :
 				      "");
-	return c->damaged ? EXIT_FAILED : code;
+	return convert_report_partial(c);
 }
 
 static int open_inputs(struct convert *c, int nr, char **paths)
@@ -374,7 +378,8 @@ static int open_output(struct convert *c)
 	if (c->nr_inputs == 1)
 		how.metadata = ktape_trace_metadata(c->inputs[0].trace,
 						    &how.metadata_len);
-	c->in_place = c->live && strcmp(c->o.out, "-") && is_vacant(c->o.out);
+	c->replaces = strcmp(c->o.out, "-") && !is_vacant(c->o.out);
+	c->in_place = c->live && strcmp(c->o.out, "-") && !c->replaces;
 	if (c->in_place)
 		how.flags |= KTAPE_SINK_IN_PLACE;
 	err = signals_sweep(c->o.out);

@@ -117,6 +117,13 @@ static int report_occupied(const char *dir, int err)
 		dir);
 }
 
+static bool ends_in_slash(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 1 && path[len - 1] == '/';
+}
+
 static int split_pipe(const struct record_options *o)
 {
 	struct split_damage damage = { .input = o->split };
@@ -137,9 +144,14 @@ static int split_pipe(const struct record_options *o)
 		return report_occupied(o->output, err);
 	if (err == -EBADMSG)
 		return fail("%s: %s", o->split, error.text);
-	if (err)
+	if (err < 0)
 		return fail("%s to %s: %s", o->split, o->output,
 			    strerror(-err));
+	if (err)
+		return fail("a part of %s is damaged: %s stays as it was, and what could be read is in %.*s.partial",
+			    o->split, o->output,
+			    (int)(strlen(o->output) - ends_in_slash(o->output)),
+			    o->output);
 	if (damage.packets)
 		return fail("%s: damaged packets were left out", o->split);
 	if (damage.metadata)

@@ -308,4 +308,5 @@ void convert_release(struct convert *c)
 	page_release(&c->page);
 	ktape_registry_free(c->own_registry);
 	cut_free(c->cut);
+	free(c->partial);
 }

@@ -24,6 +24,7 @@ struct convert_options {
 	uint64_t pid;
 	uint64_t jobs;
 	bool force;
+	bool partial;
 	bool quiet;
 	bool verbose;
 	bool list;
@@ -80,6 +81,8 @@ struct cut;
  * @live: an input cannot be read again (pipe, device)
  * @in_place: the output is written under its own name and replaces nothing
  * @damaged: a part of an input could not be read
+ * @replaces: the output replaces an earlier one
+ * @partial: name of the output of a damaged input beside an earlier one, or NULL
  * @progress: show progress
  * @shown: @events when the clock was looked at last
  * @shown_at: when progress was shown last, in ns
@@ -109,6 +112,8 @@ struct convert {
 	bool live;
 	bool in_place;
 	bool damaged;
+	bool replaces;
+	char *partial;
 	bool progress;
 	uint64_t shown;
 	uint64_t shown_at;
@@ -131,6 +136,10 @@ int convert_check(const struct convert *c);
 bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n);
 int convert_event(struct convert *c, const struct ktape_event *e);
 void convert_release(struct convert *c);
+
+/* convert_partial.c */
+int convert_divert(struct convert *c);
+int convert_report_partial(const struct convert *c);
 
 /* convert_open.c */
 int convert_open_begin(struct convert_options *o);

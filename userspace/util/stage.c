@@ -407,6 +407,56 @@ int kt_stage_commit(struct kt_stage *s)
 }
 
 /**
+ * kt_stage_rename() - Give a staged file another final name
+ * @s: a file that is staged
+ * @name: the name, in the same folder
+ *
+ * Return: 0 or negative errno; -EEXIST if the name is that of something else than a file.
+ */
+int kt_stage_rename(struct kt_stage *s, const char *name)
+{
+	char *copy;
+	struct stat st;
+
+	s->replaces = !fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW);
+	if (s->replaces && !S_ISREG(st.st_mode))
+		return -EEXIST;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	free(s->name);
+	s->name = copy;
+	return 0;
+}
+
+/**
+ * kt_stage_move() - Move a staged folder into another folder
+ * @s: a folder that is staged
+ * @folder: descriptor of the other folder, owned by @s after success
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_stage_move(struct kt_stage *s, int folder)
+{
+	struct kt_stage next;
+	int err = kt_stage_folder(&next, folder, s->is_ours);
+
+	if (err)
+		return err;
+	err = bring_files(s, s->inner, next.inner);
+	if (err) {
+		bring_files(s, next.inner, s->inner);
+		unlinkat(folder, next.temp, AT_REMOVEDIR);
+		kt_temp_forget(folder, next.temp);
+		close(next.inner);
+		return err;
+	}
+	kt_stage_drop(s);
+	*s = next;
+	return 0;
+}
+
+/**
  * kt_stage_keep() - Keep an output under its temporary name
  * @s: a file or folder
  */

@@ -33,6 +33,8 @@ int kt_stage_private(struct kt_stage *s, const char *path, unsigned int mode);
 int kt_stage_folder(struct kt_stage *s, int folder,
 		    bool (*is_ours)(const char *name));
 int kt_stage_commit(struct kt_stage *s);
+int kt_stage_rename(struct kt_stage *s, const char *name);
+int kt_stage_move(struct kt_stage *s, int folder);
 void kt_stage_keep(struct kt_stage *s);
 void kt_stage_drop(struct kt_stage *s);
 

@@ -95,6 +95,8 @@ struct kt_codec_in {
  * @flush: with @own_files: write what is buffered; NULL = only @end does
  * @is_staged: with @own_files: return true while the output has a temporary name
  *	other than @stage of the sink; NULL = it never has such a name
+ * @move: with @own_files: let the folder that has a temporary name go to another folder,
+ *	which the format owns after success; NULL: it never writes a folder
  * @close: free what the state points to; NULL = nothing
  *
  * Functions with a result return 0 or negative errno; -EBADMSG after kt_sink_fail().
@@ -116,6 +118,7 @@ struct kt_codec_out {
 	int (*end)(struct kt_sink *s);
 	int (*flush)(struct kt_sink *s);
 	bool (*is_staged)(const struct kt_sink *s);
+	int (*move)(struct kt_sink *s, int folder);
 	void (*close)(struct kt_sink *s);
 };
 

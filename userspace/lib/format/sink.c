@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing a trace in any format: output file, buffer, counts of what was missed. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 
 #define BUFFER		(256U << 10)	/* bytes; small enough for the L2 cache */
 #define MODE_FILE	0666
+#define MODE_DIR	0777
 
 /* The name that struct kt_sink has in the public functions. */
 struct ktape_sink {
@@ -393,6 +395,44 @@ bool ktape_sink_is_staged(const struct ktape_sink *sink)
 
 	return kt_stage_is_open(&s->stage) ||
 	       (s->codec->is_staged && s->codec->is_staged(s));
+}
+
+/* Let a folder that has a temporary name go to another folder, made if needed. */
+static int move_folder(struct kt_sink *s, const char *path)
+{
+	bool made = !mkdir(path, MODE_DIR);
+	int fd, err;
+
+	if (!made && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = s->codec->move(s, fd);
+	if (err) {
+		close(fd);
+		if (made)
+			rmdir(path);
+	}
+	return err;
+}
+
+/**
+ * kt_sink_move() - Let an output that has a temporary name get another final name
+ * @sink: the output, for which ktape_sink_is_staged()
+ * @path: the name; for a file in the folder of the first one.  An earlier output of this
+ *	format that has it is replaced
+ *
+ * Return: 0 or negative errno; then the output has its first name.
+ */
+int kt_sink_move(struct ktape_sink *sink, const char *path)
+{
+	struct kt_sink *s = &sink->s;
+	const char *slash = strrchr(path, '/');
+
+	if (kt_stage_is_open(&s->stage) && s->stage.inner < 0)
+		return kt_stage_rename(&s->stage, slash ? slash + 1 : path);
+	return s->codec->move ? move_folder(s, path) : -EOPNOTSUPP;
 }
 
 bool ktape_sink_switches(const struct ktape_sink *sink)

@@ -78,6 +78,7 @@ int kt_sink_part_new(const struct ktape_sink *sink, struct ktape_sink **part);
 void kt_sink_part_begin(struct ktape_sink *part,
 			const struct ktape_registry *registry);
 int kt_sink_part_take(struct ktape_sink *sink, const struct ktape_sink *part);
+int kt_sink_move(struct ktape_sink *sink, const char *path);
 char *kt_sink_room(struct kt_sink *s, size_t n);
 int kt_sink_flush(struct kt_sink *s);
 int kt_sink_put(struct kt_sink *s, const void *data, size_t len);

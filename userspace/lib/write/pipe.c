@@ -22,6 +22,7 @@ struct split {
 	struct kt_scan input;
 	struct ktape_info info;
 	struct ktape_ctf *ctf;
+	bool damaged;	/* a part of the input cannot be read */
 };
 
 /* Make metadata packets, in memory that the caller frees. */
@@ -75,8 +76,9 @@ int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
 static void notify_split(void *arg, unsigned int kind, const struct ktape_error *error)
 {
 	struct ktape_notice n = { .kind = kind, .error = *error };
-	const struct split *s = arg;
+	struct split *s = arg;
 
+	s->damaged |= kind == KTAPE_NOTICE_CORRUPT || kind == KTAPE_NOTICE_METADATA;
 	if (s->options.notice)
 		s->options.notice(s->options.arg, &n);
 }
@@ -171,12 +173,40 @@ static int begin_split(struct split *s, const char *dir, bool force,
 	return err;
 }
 
+/*
+ * Let a trace with what could be read of a damaged input go beside the earlier one.
+ * Return: 1, 0 if there is no earlier one, or negative errno.
+ */
+static int divert(struct split *s, const char *dir)
+{
+	size_t len = strlen(dir);
+	bool made;
+	char *path;
+	int fd, err;
+
+	if (!s->damaged || !kt_stage_is_open(&s->ctf->stage) || !s->ctf->replaces)
+		return 0;
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	if (asprintf(&path, "%.*s.partial", (int)len, dir) < 0)
+		return -ENOMEM;
+	made = !mkdir(path, 0777);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 ? -errno : kt_ctf_move(s->ctf, fd);
+	if (err && fd >= 0)
+		close(fd);
+	if (err && made)
+		rmdir(path);
+	free(path);
+	return err ? err : 1;
+}
+
 int ktape_split(const char *path, const char *dir, bool force,
 		const struct ktape_trace_options *options,
 		struct ktape_error *error)
 {
 	struct split *s = calloc(1, sizeof(*s));
-	int fd, err, closed;
+	int fd, err, closed, moved = 0;
 	struct stat st;
 
 	if (!s)
@@ -197,11 +227,15 @@ int ktape_split(const char *path, const char *dir, bool force,
 	if (!err)
 		err = split_all(s);
 	if (!err)
+		moved = divert(s, dir);
+	if (moved < 0)
+		err = moved;
+	if (!err)
 		err = ktape_ctf_commit(s->ctf);
 	closed = ktape_ctf_close(s->ctf);
 	kt_scan_free(&s->input);
 	if (fd >= 0)
 		close(fd);
 	free(s);
-	return err ? err : closed;
+	return err ? err : closed ? closed : moved;
 }

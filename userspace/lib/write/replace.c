@@ -151,6 +151,24 @@ int kt_ctf_stage(struct ktape_ctf *ctf)
 	return ret;
 }
 
+/*
+ * Let a staged trace go to another folder, which may have another trace.
+ * Return: 0, then the trace owns @folder; or negative errno.
+ */
+int kt_ctf_move(struct ktape_ctf *ctf, int folder)
+{
+	int ret = check_empty(folder, true);
+
+	if (ret < 0)
+		return ret;
+	ctf->replaces = ret > 0;
+	ctf->flags |= KTAPE_CTF_FORCE;
+	ret = kt_stage_move(&ctf->stage, folder);
+	if (!ret)
+		ctf->dir = ctf->stage.inner;
+	return ret;
+}
+
 /* Move a staged trace to its place, even if a failed write has cut it short. */
 int kt_ctf_settle(struct ktape_ctf *ctf)
 {

@@ -81,6 +81,7 @@ const char *kt_ctf_prefix(uint32_t kind);
 int kt_ctf_make_empty(int fd, bool force);
 int kt_piece_check(const char *path);
 int kt_ctf_stage(struct ktape_ctf *ctf);
+int kt_ctf_move(struct ktape_ctf *ctf, int folder);
 int kt_ctf_settle(struct ktape_ctf *ctf);
 char *kt_ctf_keep(struct ktape_ctf *ctf);
 void kt_ctf_drop(struct ktape_ctf *ctf);

@@ -396,6 +396,20 @@ static int lttng_end(struct kt_sink *s)
 	return err ? err : commit_folder(t);
 }
 
+static int lttng_move(struct kt_sink *s, int folder)
+{
+	struct lttng *t = s->state;
+	int err = check_empty(folder, true);
+
+	if (!err)
+		err = kt_stage_move(&s->stage, folder);
+	if (err)
+		return err;
+	s->flags |= KTAPE_SINK_FORCE;
+	t->dir = s->stage.inner;
+	return 0;
+}
+
 static void lttng_close(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
@@ -431,5 +445,6 @@ const struct kt_codec_out kt_lttng_out = {
 	.event = lttng_event,
 	.notice = lttng_notice,
 	.end = lttng_end,
+	.move = lttng_move,
 	.close = lttng_close,
 };

@@ -546,6 +546,13 @@ static bool native_is_staged(const struct kt_sink *s)
 	return n->ctf && kt_stage_is_open(&n->ctf->stage);
 }
 
+static int native_move(struct kt_sink *s, int folder)
+{
+	const struct native *n = s->state;
+
+	return kt_ctf_move(n->ctf, folder);
+}
+
 static void native_close(struct kt_sink *s)
 {
 	struct native *n = s->state;
@@ -569,5 +576,6 @@ const struct kt_codec_out kt_native_out = {
 	.end = native_end,
 	.flush = native_flush,
 	.is_staged = native_is_staged,
+	.move = native_move,
 	.close = native_close,
 };

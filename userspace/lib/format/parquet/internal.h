@@ -264,6 +264,7 @@ int pq_place_begin(struct pq *pq);
 int pq_flush(struct pq *pq, unsigned int table);
 int pq_place_end(struct pq *pq);
 bool pq_place_is_staged(const struct pq *pq);
+int pq_place_move(struct pq *pq, int folder);
 void pq_place_close(struct pq *pq);
 
 /* names.c: PQ_NONE if there is no name; pq->s->error is set if there is no memory */

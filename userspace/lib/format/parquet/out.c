@@ -210,6 +210,11 @@ static bool parquet_is_staged(const struct kt_sink *s)
 	return !pq->single && pq_place_is_staged(pq);
 }
 
+static int parquet_move(struct kt_sink *s, int folder)
+{
+	return pq_place_move(s->state, folder);
+}
+
 static void parquet_close(struct kt_sink *s)
 {
 	struct pq *pq = s->state;
@@ -241,5 +246,6 @@ const struct kt_codec_out kt_parquet_out = {
 	.notice = parquet_notice,
 	.end = parquet_end,
 	.is_staged = parquet_is_staged,
+	.move = parquet_move,
 	.close = parquet_close,
 };

@@ -496,6 +496,46 @@ bool pq_place_is_staged(const struct pq *pq)
 }
 
 /**
+ * pq_place_move() - Let the tables go to another folder
+ * @pq: tables whose files have temporary names
+ * @folder: descriptor of the folder, owned by @pq after success
+ *
+ * Return: 0 or negative errno.
+ */
+int pq_place_move(struct pq *pq, int folder)
+{
+	struct pq_place *p = pq->place;
+	char temp[KT_TEMP_NAME], name[16];
+	int inner = kt_temp_folder(folder, temp), err = 0;
+
+	if (inner < 0)
+		return inner;
+	for (size_t i = 0; i < p->nr && !err; i++) {
+		snprintf(name, sizeof(name), "%u", p->files[i].temp);
+		if (renameat(p->inner, name, inner, name))
+			err = -errno;
+	}
+	if (err) {
+		for (size_t i = 0; i < p->nr; i++) {
+			snprintf(name, sizeof(name), "%u", p->files[i].temp);
+			renameat(inner, name, p->inner, name);
+		}
+		unlinkat(folder, temp, AT_REMOVEDIR);
+		kt_temp_forget(folder, temp);
+		close(inner);
+		return err;
+	}
+	unlinkat(p->folder, p->temp, AT_REMOVEDIR);
+	kt_temp_forget(p->folder, p->temp);
+	close(p->inner);
+	close(p->folder);
+	p->folder = folder;
+	p->inner = inner;
+	memcpy(p->temp, temp, sizeof(temp));
+	return 0;
+}
+
+/**
  * pq_place_close() - Remove what has no final name, and close everything
  * @pq: the tables
  */
