@@ -143,11 +143,13 @@ static int attach_ledger(struct ktape_sink *sink, const char *trace)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
+	int err, written;
 
 	if (!f)
 		return -ENOMEM;
-	verify_put_json(f, trace);
-	return attach_text(sink, "ledger", f, &text, &len);
+	err = verify_put_json(f, trace);
+	written = attach_text(sink, "ledger", f, &text, &len);
+	return err ? err : written;
 }
 
 /**

@@ -15,6 +15,6 @@ void verify_print_sum(const struct ktape_verify *verify, int wrong);
 void verify_put_finding(FILE *f, const struct ktape_finding *finding,
 			bool first);
 void verify_put_counts(FILE *f, const struct ktape_verify *verify);
-void verify_put_json(FILE *f, const char *trace);
+int verify_put_json(FILE *f, const char *trace);
 
 #endif /* _KT_TOOL_VERIFY_H */

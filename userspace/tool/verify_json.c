@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Write findings and counts of a checked trace as JSON. */
+#include <errno.h>
 #include <string.h>
 
 #include "util/bits.h"
@@ -149,8 +150,10 @@ static void take_finding(void *arg, const struct ktape_finding *finding)
  * @trace: path of the trace
  *
  * If the trace cannot be checked, "wrong" is null and "why" has the reason.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void verify_put_json(FILE *f, const char *trace)
+int verify_put_json(FILE *f, const char *trace)
 {
 	struct findings to = { .f = f };
 	const struct ktape_verify_options how = {
@@ -175,4 +178,5 @@ void verify_put_json(FILE *f, const char *trace)
 			(unsigned long long)to.left_out);
 	}
 	ktape_verify_close(verify);
+	return ret == -ENOMEM ? ret : 0;
 }

@@ -122,7 +122,7 @@ for _ in 1 2; do
 	split=$?
 done
 run 1 record --split damaged.ktape -o new && content new >want && content out.partial >have &&
-	diff want have >>log && [ $split = 0 ]
+	diff want have >>log && [ "$split" = 0 ]
 result $? "record --split"
 
 # What cannot be replaced beside it.

@@ -59,10 +59,17 @@ void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
 	uint64_t at = t->opening || !s->filled ? n->to : n->from;
 	bool ahead = t->live && at > t->reached;
 	size_t i;
+	int err;
 
 	if (!t->options.notice)
 		return;
-	if ((!t->opening && !ahead) || make_loss_room(t)) {
+	err = t->opening || ahead ? make_loss_room(t) : -ENOBUFS;
+	/* Told out of its place, it would be lost to whom the trace is opened for. */
+	if (err == -ENOMEM) {
+		t->failed = err;
+		return;
+	}
+	if (err) {
 		t->options.notice(t->options.arg, n);
 		return;
 	}

@@ -209,13 +209,15 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 
 	while (!err && t->live && (err = kt_live_wait(t)) > 0)
 		err = kt_live_pump(t);
+	if (!err)
+		err = t->failed;
 	if (err)
 		return err;
 	if (!t->nr_heap) {
 		kt_loss_until(t, UINT64_MAX);
 		kt_loss_end(t);
 		notify_late(t);
-		return 0;
+		return t->failed;
 	}
 	s = t->heap[0];
 	kt_loss_until(t, s->event.ts);

@@ -609,6 +609,8 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	t->opening = !t->packet;
 	err = open_path(t, path, error);
 	kt_loss_opened(t);
+	if (!err)
+		err = t->failed;
 	if (err) {
 		kt_loss_until(t, UINT64_MAX);
 		ktape_trace_close(t);

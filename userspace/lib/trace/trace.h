@@ -214,6 +214,7 @@ struct kt_loss {
  * @hole: damage of @input was reported
  * @hole_at: offset up to which @input is damaged, UINT64_MAX = it is cut
  * @holes: a stream may have ended in damage, or begin where others have begun before
+ * @failed: -ENOMEM: a loss could not be held, so the trace cannot be read on
  * @late: live: number of events that were delivered out of order
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
@@ -265,6 +266,7 @@ struct ktape_trace {
 	bool hole;
 	uint64_t hole_at;
 	bool holes;
+	int failed;
 	uint64_t late;
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);
 	void *packet_arg;

@@ -17,6 +17,8 @@
  */
 #include <sys/stat.h>
 
+#include <zstd_errors.h>
+
 #include "internal.h"
 #include "perf.h"
 
@@ -386,6 +388,8 @@ static int unpack(struct kt_import *s, const uint8_t *data, size_t len,
 		}
 		out = (ZSTD_outBuffer){ f->plain, f->plain_cap, f->plain_len };
 		ret = ZSTD_decompressStream(f->zstd, &out, &in);
+		if (ZSTD_getErrorCode(ret) == ZSTD_error_memory_allocation)
+			return -ENOMEM;
 		if (ZSTD_isError(ret))
 			return kt_import_fail(s, offset, "compressed records are damaged");
 		f->plain_len = out.pos;

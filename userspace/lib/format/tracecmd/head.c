@@ -17,6 +17,7 @@
  * trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
  */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "internal.h"
 
@@ -329,6 +330,8 @@ static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 	free(*bytes);
 	*bytes = out;
 	*len = size;
+	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+		return -ENOMEM;
 	if (ZSTD_isError(got) || got != size)
 		return kt_import_fail(s, offset, "a compressed section is damaged");
 	return 0;

@@ -13,6 +13,7 @@
  * compressed size, its size, and the bytes.
  */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "internal.h"
 
@@ -91,6 +92,8 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	}
 	len = ZSTD_decompress(c->chunk, unpacked, packed, (size_t)got);
 	free(packed);
+	if (ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation)
+		return -ENOMEM;
 	if (ZSTD_isError(len) || len != unpacked)
 		return give_up(s, c, from, "a compressed chunk is damaged");
 	c->page_offset = c->offset;

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_memory.sh FOLDER: an allocation that fails changes nothing but whether there is a
+# result.  In each run one allocation of the command fails: either the output and the exit
+# status are those of a run with all memory, or it is exit status 1 with a message.
+#
+# KTAPE_FAILURES=N: so many allocations of each command, evenly spread (default: 4), or all;
+# where there are few, all are tried.
+here=$(cd "${0%/*}" && pwd)
+# shellcheck source=selftests/unit/tool/tool.sh
+. "${0%/*}/tool.sh" "$1"
+ktape=$out/command/ktape
+tries=${KTAPE_FAILURES:-4}
+[ "$tries" != all ] || tries=0
+
+echo "TAP version 13"
+if [ ! -e "$out/fail_alloc.so" ] || nm "$ktape" 2>/dev/null | grep -q __asan_init; then
+	echo "1..0 # SKIP the sanitizer has the allocator"
+	exit 0
+fi
+export KTAPE_CONFIG=/dev/null
+
+# lossy loses events, damaged has a wrong checksum, and scene has all kinds of events.
+mkdir in && cd in || exit
+"$out/make_trace" session session session.ktape &&
+	"$out/make_trace" lossy lossy && "$out/make_trace" emitted emitted &&
+	"$out/t_lib_linux" --scene scene && cp -r session damaged || exit
+size=$(stat -c %s damaged/cpu0)
+printf '\x5a\xa5' | dd of=damaged/cpu0 bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+python3 "$here/make_linux_traces.py" . >/dev/null 2>&1 || exit
+for format in tband rkh tracex lttng perfetto; do
+	"$ktape" convert -q --to $format -o "of.$format" emitted 2>/dev/null
+done
+cd ..
+
+# once ARGUMENT...: run it in work/, with what the environment says
+once()
+{
+	rm -rf work && mkdir work
+	(
+		cd work || exit
+		ln -s ../in in
+		LD_PRELOAD="$out/fail_alloc.so" timeout 600 "$ktape" "$@" >../text 2>../errors </dev/null
+	)
+}
+
+# what is left in the folder and on standard output
+state()
+{
+	sha256sum <text
+	(cd work && find . ! -name in ! -type d -exec sha256sum {} +) | sort -k 2
+}
+
+# fails_once COMMAND...: let one allocation after the other fail
+fails_once()
+{
+	local step at bad=0 count
+
+	KTAPE_FAIL_COUNT=$PWD/count once "$@"
+	local want=$?
+	count=$(cat count)
+	state >want
+	step=$((tries ? count / tries + 1 : 1))
+	[ "$count" -gt 250 ] || step=1
+	for ((at = (step + 1) / 2; at <= count; at += step)); do
+		KTAPE_FAIL_AT=$at once "$@"
+		got=$?
+		state >have
+		left=$(find work -name '.ktape-*')
+		if [ -n "$left" ]; then
+			echo "allocation $at of $count: left: $left"
+		elif [ $got = "$want" ] && cmp -s want have; then
+			continue
+		elif [ $got = 1 ] && [ -s errors ]; then
+			continue
+		else
+			echo "allocation $at of $count: exit status $got: $(head -n 1 errors)"
+		fi >>log
+		bad=$((bad + 1))
+	done
+	[ "$want" -le 1 ] && [ "$count" -gt 0 ] && [ $bad = 0 ]
+}
+
+# The commands, a line each.
+while read -r line; do
+	: >log
+	# shellcheck disable=SC2086	# words
+	fails_once $line
+	result $? "$line"
+done <<-EOT
+	dump in/session
+	dump --json in/lossy
+	dump -J 1 in/damaged
+	dump in/session.ktape
+	stats in/lossy
+	stats --json in/scene
+	stats --rtos in/emitted
+	verify in/lossy
+	verify --json in/session
+	verify in/damaged
+	diff in/session in/lossy
+	list -j
+	record --split in/session.ktape -o out
+	$("$ktape" convert --list --json |
+		sed -n 's/^{"name":"\([a-z0-9-]*\)","in":[a-z]*,"out":true,.*/convert -q -J 1 --to \1 -o out in\/lossy/p')
+	convert -q --to parquet:dir=out in/scene
+	convert -q --to csv -o out --from-time 10ms in/scene
+	$(cd in && for file in of.* ./*.dat ./*.data ctf1; do
+		[ -e "$file" ] && echo "dump in/${file#./}"
+	done)
+EOT
+echo "1..$n"
+exit $failed
