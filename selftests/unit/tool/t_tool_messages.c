@@ -30,11 +30,13 @@ void set_message_printer(message_printer *print)
 
 static void say(const char *format, ...)
 {
+	char text[64];
 	va_list args;
 
 	va_start(args, format);
-	printer(false, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	printer(false, text);
 }
 
 /* Return the text of a file. */

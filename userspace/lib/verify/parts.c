@@ -266,7 +266,10 @@ static void tell_generation(struct ktape_verify *v)
 			used, marked);
 }
 
-/* Tell if there are no names, or names of another time. */
+/*
+ * Tell if there are no names, or names of another time. Names go on behind the end of a
+ * session that is read later.
+ */
 static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
 {
 	if (!v->registry.there) {
@@ -280,7 +283,7 @@ static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
 		kt_verify_wrong(
 			v, KTAPE_RULE_NAME, NULL,
 			"the names are earlier than the first packet of all rings: they are from another recording");
-	else if (v->registry_last > last)
+	else if (v->registry_last > last && !v->finished)
 		kt_verify_cut(
 			v, KTAPE_RULE_NAME, NULL, 0,
 			"the names are later than the last packet of all rings: these were cut off, or the names are from another recording");
