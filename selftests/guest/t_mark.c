@@ -76,7 +76,7 @@ static const struct {
 	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 8, .message = -4ULL) },
 	{ 0, TRACE(EXC, .nargs = 6, .args = { 1, 2, 3, 4, 5, 6 }) },
 	{ 0, TRACE(EXC, KTAPE_TRACE_BUFFER, .severity = 7) },
-	{ 0, TRACE(USER, KTAPE_TRACE_TASK, .code = ~0U) },
+	{ 0, TRACE(USER, KTAPE_TRACE_TASK, .code = ~0U >> 1) },
 	{ -EINVAL, TRACE(0) },
 	{ -EINVAL, TRACE(KTAPE_EV_MARK) },
 	{ -EINVAL, TRACE(KTAPE_EV_TRACE_EVENT) },

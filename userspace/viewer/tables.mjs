@@ -147,7 +147,7 @@ function lostText(lost, unknown)
 export function totals(cpus, late = [])
 {
 	const stored = sum(cpus, "records"), filtered = sum(cpus, "filtered");
-	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed"), cut = sum(cpus, "cut");
+	const dropped = sum(cpus, "lost"), missed = sum(cpus, "missed"), cut = cpus.reduce((n, c) => n + (c.cut ?? 0), 0);
 	const emitted = cpus.length && cpus.every((c) => typeof c.emitted === "number") ? sum(cpus, "emitted") : null;
 	const gone = late.filter((l) => cpus.some((c) => c.cpu === l.cpu)).reduce((n, l) => n + (l.overwritten ?? 0), 0);
 	const absent = emitted === null ? 0 : Math.max(emitted - stored - filtered - dropped - missed - cut, 0);

@@ -267,8 +267,8 @@ static void tell_generation(struct ktape_verify *v)
 }
 
 /*
- * Tell if there are no names, or names of another time. Names go on behind the end of a
- * session that is read later.
+ * Tell if there are no names, or names of another time. A session that is read after its
+ * end still learned names then.
  */
 static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
 {
@@ -283,7 +283,7 @@ static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
 		kt_verify_wrong(
 			v, KTAPE_RULE_NAME, NULL,
 			"the names are earlier than the first packet of all rings: they are from another recording");
-	else if (v->registry_last > last && !v->finished)
+	else if ((v->finished ? v->registry_first : v->registry_last) > last)
 		kt_verify_cut(
 			v, KTAPE_RULE_NAME, NULL, 0,
 			"the names are later than the last packet of all rings: these were cut off, or the names are from another recording");

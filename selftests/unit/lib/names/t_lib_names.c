@@ -243,7 +243,7 @@ static const struct line plain[] = {
 	  "\"kind\":\"pid\",\"phase\":\"on\",\"generation\":9,\"entries\":1" },
 	{ { .ts = 5000, .opcode = KTAPE_EV_SOFTIRQ_SPAN, .dat20 = 3,
 	    .nargs = 2, .args = { 2000, 0 } },
-	  "vec=NET_RX start=2000 duration_ns=3000",
+	  "vec=NET_RX start=0.000002000 duration_ns=3000",
 	  "\"vec\":\"NET_RX\",\"start\":2000,\"duration_ns\":3000" },
 	{ { .opcode = KTAPE_EV_WORK_SPAN, .nargs = 3,
 	    .args = { 0xf00d, U(-1), 0 } },	/* it ends before it begins */

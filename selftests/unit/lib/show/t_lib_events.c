@@ -140,7 +140,7 @@ static const struct line calls[] = {
 	  "\"nr\":9,\"nr_name\":\"mmap\",\"compat\":false,\"x32\":false,\"large\":false,\"ret\":-4294967296" },
 	{ { .ts = 9000, .opcode = KTAPE_EV_SYS_SPAN, .dat20 = 0, .nargs = 4,
 	    .args = { (uint32_t)-4, (uint32_t)-1, 8000, 0 } },
-	  "nr=0 (read) compat=0 x32=0 large=0 ret=-4 start=8000 error=EINTR duration_ns=1000",
+	  "nr=0 (read) compat=0 x32=0 large=0 ret=-4 start=0.000008000 error=EINTR duration_ns=1000",
 	  "\"nr\":0,\"nr_name\":\"read\",\"compat\":false,\"x32\":false,\"large\":false,\"ret\":-4,\"start\":8000,\"error\":\"EINTR\",\"duration_ns\":1000" },
 	{ { .opcode = KTAPE_EV_SYS_PATH, .dat20 = 59 | 1U << 18,
 	    .blob = "/bin/sh", .size = 7 },
