@@ -112,7 +112,7 @@ def wait_for(path):
 
 # ---- colours --------------------------------------------------------------------------
 
-TEXTS = [('dump', 'k'), ('stats', 'k'), ('diff', 'k', 'k'), ('verify', 'k'), ('list',),
+TEXTS = [('dump', 'k'), ('stats', 'k'), ('diff', 'k', 'k'), ('verify', 'whole'), ('list',),
          ('verify', 'k', '--absent', 'exception', '--from', '0', '--to', '1', 1)]
 
 
@@ -141,7 +141,7 @@ def terminal_decides():
 
 def json_is_plain():
     for words in (('dump', '--json', 'k'), ('stats', '--json', 'k'),
-                  ('verify', '--json', 'k'), ('list', '--json'), ('diff', '-j', 'k', 'k')):
+                  ('verify', '--json', 'whole'), ('list', '--json'), ('diff', '-j', 'k', 'k')):
         equal(on_pipe(*words, '--color=always'), on_pipe(*words))
 
 
@@ -151,7 +151,7 @@ def parts_of_a_line():
     equal(line, b'[0.000000050] cpu \x1b[33m2\x1b[0m \x1b[36mworker-12\x1b[0m '
           b'\x1b[1mirq_handler_exit\x1b[0m: irq=24 (ahci) ret=0')
     assert b'\x1b[1;31mexception\x1b[0m: ' in text
-    text, _ = on_pipe('verify', 'k', '--color=always')
+    text, _ = on_pipe('verify', 'whole', '--color=always')
     assert b'\x1b[1;36mnothing is wrong\x1b[0m' in text
 
 
@@ -211,7 +211,7 @@ def choice_of_pager():
 def no_pager():
     for words in (('dump', '--json', 'k'), ('stats', '--json', 'k'), ('list', '-j'),
                   ('dump', '--no-pager', 'k'), ('list', '--no-pager'),
-                  ('stats', '--no-pager', 'k'), ('verify', 'k')):
+                  ('stats', '--no-pager', 'k'), ('verify', 'whole')):
         assert b'paged' not in on_terminal(*words, KTAPE_PAGER=KEEP), words
     assert b'paged' not in on_pipe('dump', 'k', KTAPE_PAGER=KEEP)[0]
 
@@ -328,6 +328,7 @@ def main():
     os.chdir(work)
     make = out + '/make_trace'
     subprocess.run([make, 'emitted', 'k'], check=True)
+    subprocess.run([make, 'session', 'whole', 'whole.pipe'], check=True)
     subprocess.run([make, 'folder', 'long', '200'], check=True)
     subprocess.run([out + '/t_lib_linux', '--lossy', 'lossy'], check=True)
     shutil.copytree('k', 'damaged')

@@ -122,7 +122,6 @@ struct kt_mark {
  * @high: counters of the last closed packet
  * @nr_gaps: packets that are marked with KTAPE_BLOCK_GAP
  * @missed_ts: begin time of the first packet that reports missed events, in ticks
- * @begin_ts: begin time of the first packet, in ticks
  * @source: where the stream is read from
  * @open_end: the last packet was open, as it is at the end of a reading
  * @recovered: packets were recovered after a reset
@@ -183,7 +182,6 @@ struct kt_vring {
 	struct kt_counts high;
 	uint64_t nr_gaps;
 	uint64_t missed_ts;
-	uint64_t begin_ts;
 	enum kt_source source;
 	bool open_end;
 	bool recovered;
@@ -384,8 +382,6 @@ struct kt_trial;
  * @waits: the session has discard mode, in which names are in control rings
  * @keeps: the session's mode never overwrites a record
  * @cuts: findings about parts that are missing
- * @registry_first: earliest time of a packet with names, in ticks, 0 = none has a time
- * @registry_last: latest time of such a packet
  * @persistent: the session records into memory that survives a reset
  * @epoch: raised when events may be missing: states of threads from an earlier epoch
  *	are not used
@@ -429,8 +425,6 @@ struct ktape_verify {
 	bool waits;
 	bool keeps;
 	uint64_t cuts;
-	uint64_t registry_first;
-	uint64_t registry_last;
 	bool persistent;
 	uint64_t epoch;
 	uint64_t doubt_until;

@@ -404,10 +404,8 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 	check_times(v, r, s, head);
 	check_flags(v, s, head);
 	kt_parts_packet(v, r, s, head);
-	if (!r->there) {
-		r->begin_ts = KT_HEAD64(head, ts_begin);
+	if (!r->there)
 		r->source = s->source;
-	}
 	if (c)
 		take_packet(v, c, r, s, head);
 	/* The stream of a live trace goes on: its records before the ledger are missing. */

@@ -32,7 +32,6 @@ void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 {
 	bool names = s->kind == KTAPE_RING_REGISTRY;
 	uint32_t flags = KT_HEAD32(head, flags);
-	uint64_t ts = KT_HEAD64(head, ts_begin);
 
 	/* Damage before this packet was reported. */
 	if (!r->there && s->source == KT_SOURCE_FILE && !is_first(head) &&
@@ -44,11 +43,6 @@ void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 	r->recovered |= flags & KTAPE_BLOCK_UNCHECKED;
 	if (has_records(head) || flags & KTAPE_BLOCK_OPEN)
 		r->open_end = flags & KTAPE_BLOCK_OPEN;
-	if (!names || !has_records(head) || !ts)
-		return;
-	if (!v->registry_first || ts < v->registry_first)
-		v->registry_first = ts;
-	v->registry_last = kt_max(v->registry_last, ts);
 }
 
 /*
@@ -267,32 +261,21 @@ static void tell_generation(struct ktape_verify *v)
 }
 
 /*
- * Tell if there are no names, or names of another time. A session that is read after its
- * end still learned names then.
+ * Tell if there are no names.  Their times say nothing: a recorder reads them behind the
+ * rings, and those of a session that has ended at any time later.  Names of another session
+ * have its UUID, which no reader takes.
  */
-static void tell_names(struct ktape_verify *v, uint64_t first, uint64_t last)
+static void tell_names(struct ktape_verify *v)
 {
-	if (!v->registry.there) {
+	if (!v->registry.there)
 		kt_verify_cut(v, KTAPE_RULE_NAME, NULL, 0,
 			      "the trace has no stream of names");
-		return;
-	}
-	if (!v->registry_first)
-		return;
-	if (v->registry_first < first)
-		kt_verify_wrong(
-			v, KTAPE_RULE_NAME, NULL,
-			"the names are earlier than the first packet of all rings: they are from another recording");
-	else if ((v->finished ? v->registry_first : v->registry_last) > last)
-		kt_verify_cut(
-			v, KTAPE_RULE_NAME, NULL, 0,
-			"the names are later than the last packet of all rings: these were cut off, or the names are from another recording");
 }
 
 /* At the end of the trace, tell what is missing. */
 void kt_parts_end(struct ktape_verify *v)
 {
-	uint64_t first = UINT64_MAX, last = 0;
+	uint64_t last = 0;
 	bool folder = v->trace->nr_streams &&
 		      v->trace->streams[0]->source == KT_SOURCE_FILE;
 
@@ -306,7 +289,6 @@ void kt_parts_end(struct ktape_verify *v)
 
 		if (!r || !r->there)
 			continue;
-		first = kt_min(first, r->begin_ts);
 		last = kt_max(last, r->ts_end);
 	}
 	if (!last) {
@@ -326,5 +308,5 @@ void kt_parts_end(struct ktape_verify *v)
 			tell_end(v, v->cpus[i]);
 	}
 	tell_generation(v);
-	tell_names(v, first, last);
+	tell_names(v);
 }

@@ -247,7 +247,7 @@ static const struct line plain[] = {
 	  "\"vec\":\"NET_RX\",\"start\":2000,\"duration_ns\":3000" },
 	{ { .opcode = KTAPE_EV_WORK_SPAN, .nargs = 3,
 	    .args = { 0xf00d, U(-1), 0 } },	/* it ends before it begins */
-	  "function=work_fn+0x1a start=4294967295",
+	  "function=work_fn+0x1a start=4.294967295",
 	  "\"function\":\"work_fn+0x1a\",\"start\":4294967295" },
 	{ { .opcode = KTAPE_EV_KERNEL_STACK, .dat20 = KTAPE_EV_SCHED_SWITCH,
 	    .blob = "\3\0\0\0\x0d\xf0\0\0\x1d\xf1\0\0\xad\xde\0\0",
