@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/event.h"
+
 #include "convert.h"
 
 #define CPUS_MAX	8192U
@@ -208,7 +210,8 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 		return open_slice(cut, &metadata, e);
 	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
 		return 0;
-	cut->tid[e->cpu] = e->tid;
+	if (kt_event_runs(e))
+		cut->tid[e->cpu] = e->tid;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
 		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 1);
 		cut->switched[e->cpu] = true;

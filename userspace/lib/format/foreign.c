@@ -9,14 +9,14 @@ bool ktape_event_is_metadata(const struct ktape_event *event)
 {
 	uint32_t id = event->nargs ? ktape_event_arg(event, 0) : 0;
 
-	return event->opcode == KTAPE_EV_USER_EVENT &&
+	return event->known && event->opcode == KTAPE_EV_USER_EVENT &&
 	       (id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_TBAND &&
 	       kt_tband_is_metadata(id & ~KTAPE_FORMAT_ID_MASK);
 }
 
 bool ktape_event_is_assumed(const struct ktape_event *event)
 {
-	return event->opcode == KTAPE_EV_USER_EVENT &&
+	return event->known && event->opcode == KTAPE_EV_USER_EVENT &&
 	       event->nargs > 1 + KT_RKH_CONFIG_WORDS &&
 	       ktape_event_arg(event, 0) ==
 		       (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG) &&

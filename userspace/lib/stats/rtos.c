@@ -296,7 +296,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 	}
 	if (!r->foreign)
 		return take_native(r, e);
-	if (e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
+	if (e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
 		    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT))
 		return take_object(r, e);

@@ -71,6 +71,12 @@ static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 	return plan;
 }
 
+/* Return true if @event->tid runs: the call stack of a switch is that of who left. */
+static inline bool kt_event_runs(const struct ktape_event *event)
+{
+	return event->opcode != KTAPE_EV_KERNEL_STACK;
+}
+
 /* Check whether the record has the form that the table describes. */
 static inline bool kt_event_fits(const struct ktape_event *event)
 {

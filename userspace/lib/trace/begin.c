@@ -14,6 +14,9 @@
 #include "stream/decode.h"
 #include "trace/trace.h"
 
+/* So many nested writers may have counted an event that they have not stored yet. */
+#define NESTED	8
+
 static bool has_records(const uint8_t *head)
 {
 	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
@@ -55,7 +58,8 @@ static bool count_before(const struct ktape_trace *t, const uint8_t *head, size_
 	uint64_t lost = 0, other;
 
 	*count = 0;
-	if (!emitted || t->info.converted)
+	/* The counters of an open packet are later than its records. */
+	if (!emitted || t->info.converted || KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN)
 		return false;
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
 		lost += KT_HEAD64(head, lost[i]);
@@ -91,6 +95,9 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 		return;
 	counted = count_before(t, head, len, &s->gone_count);
 	/* Cleared before its first event, or all of it is told as lost; see ring.c. */
+	if (KT_HEAD64(head, seq) == 1 && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
+	    s->gone_count <= NESTED)
+		s->gone_count = 0;
 	s->gone = s->gone_count ||
 		  (!counted && KT_HEAD64(head, seq) > 1);
 	t->holes |= s->gone;

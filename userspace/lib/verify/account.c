@@ -17,18 +17,21 @@
  */
 #include "verify/internal.h"
 
-/* Return the number of records that a ring has written according to its counters. */
-static int64_t written(const struct kt_counts *n)
+/*
+ * Return the number of records that a ring has written according to its counters.  Forged
+ * ones wrap around.
+ */
+static uint64_t written(const struct kt_counts *n)
 {
-	return (int64_t)(n->emitted - n->filtered - n->lost);
+	return n->emitted - n->filtered - n->lost;
 }
 
 /* Return the events between two places that are neither records nor missed. */
 static int64_t owed_between(const struct kt_mark *from, const struct kt_mark *to)
 {
-	return written(&to->counts) - written(&from->counts) -
-	       (int64_t)(to->counts.records - from->counts.records) -
-	       (int64_t)(to->missed - from->missed);
+	return (int64_t)(written(&to->counts) - written(&from->counts) -
+			 (to->counts.records - from->counts.records) -
+			 (to->missed - from->missed));
 }
 
 /* Return what the last ledger says, with the records before it. */
@@ -61,9 +64,9 @@ static int64_t owed_behind(const struct kt_vring *r, const struct kt_mark *end,
 	}
 	behind = owed_between(&last, end);
 	/* So many events may have been counted and not stored when the packet was closed. */
-	if (behind > 0 && owed <= behind + KT_DEPTH && (!r->cut || r->carried))
+	if (behind > 0 && owed - KT_DEPTH <= behind && (!r->cut || r->carried))
 		return owed;
-	return behind > KT_DEPTH ? kt_min(behind, owed) : 0;
+	return behind <= KT_DEPTH ? 0 : behind < owed ? behind : owed;
 }
 
 /* Divide what is owed before the last packet. */
@@ -83,7 +86,8 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 		a->lacking = middle;
 	else
 		front = owed;
-	front = kt_max(front, 0);
+	if (front < 0)
+		front = 0;
 	a->head = v->keeps && front;
 	if (v->keeps)
 		a->cut += (uint64_t)front;
@@ -103,7 +107,7 @@ static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end, int
 
 	if (early)
 		return owed < -KT_DEPTH && !end->missed && r->at;
-	return owed < -(int64_t)kt_max(KT_DEPTH, held);
+	return owed < -(int64_t)kt_min(kt_max(KT_DEPTH, held), (uint64_t)INT64_MAX);
 }
 
 /* Make the account of a ring. */
@@ -239,7 +243,7 @@ static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
 		    struct ktape_verify_sum *sum)
 {
 	struct ktape_verify_cpu total = { .cpu = c->cpu };
-	bool right = !c->damaged && c->ring[KTAPE_RING_CONTROL].there;
+	bool right = !c->damaged && !c->cut_off && c->ring[KTAPE_RING_CONTROL].there;
 	struct kt_account a;
 
 	ktape_verify_next_cpu(v, &total);

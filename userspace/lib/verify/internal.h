@@ -305,6 +305,7 @@ struct kt_vabsent {
  * @opening: ticks spent opening blocks
  * @stacks_cut: call stacks that have more frames than their records
  * @damaged: a rule about the streams of this CPU is violated
+ * @cut_off: it was told that a part of them is missing
  * @absent: proof that the event in question is absent on this CPU
  */
 struct kt_vcpu {
@@ -335,6 +336,7 @@ struct kt_vcpu {
 	uint64_t opening;
 	uint64_t stacks_cut;
 	bool damaged;
+	bool cut_off;
 	struct kt_vabsent absent;
 };
 

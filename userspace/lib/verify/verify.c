@@ -87,6 +87,8 @@ static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 	else
 		v->errors[f->rule]++;
 	v->cuts += f->cut;
+	if (f->cut && f->stream && v->cpus[f->cpu])
+		v->cpus[f->cpu]->cut_off = true;
 	vsnprintf(f->text, sizeof(f->text), format, args);
 	if (v->options.finding)
 		v->options.finding(v->options.arg, f);

@@ -7,6 +7,22 @@
 #include "lib_scene.h"
 #include "util/map.h"
 
+static bool stacks;	/* each switch has the call stack of the thread that left */
+
+static int take(void *l, const struct ktape_event *e)
+{
+	static const unsigned char frames[16];
+	struct ktape_event stack = { .ts = e->ts, .cpu = e->cpu, .kind = e->kind,
+				     .tid = e->tid, .opcode = KTAPE_EV_KERNEL_STACK,
+				     .dat20 = KTAPE_EV_SCHED_SWITCH, .known = true,
+				     .blob = frames, .blob_size = sizeof(frames) };
+	int err = ktape_linux_take(l, e);
+
+	return err || !stacks || e->opcode != KTAPE_EV_SCHED_SWITCH ?
+		       err :
+		       ktape_linux_take(l, &stack);
+}
+
 static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 {
 	struct ktape_linux *l;
@@ -18,11 +34,11 @@ static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 		abort();
 	while (scene[half].ts < scene_lost.to)
 		half++;
-	if (scene_play(0, half, (scene_take *)ktape_linux_take, l))
+	if (scene_play(0, half, take, l))
 		abort();
 	if (loss)
 		ktape_linux_notice(l, &scene_lost);
-	if (scene_play(half, SCENE_EVENTS, (scene_take *)ktape_linux_take, l) ||
+	if (scene_play(half, SCENE_EVENTS, take, l) ||
 	    ktape_linux_finish(l))
 		abort();
 	return l;
@@ -103,6 +119,14 @@ static void threads(void)
 	}
 	check(!ktape_linux_thread(l, ARRAY_SIZE(want)), "too many");
 	end(l, registry);
+}
+
+static void call_stacks(void)
+{
+	stacks = true;
+	times();
+	threads();
+	stacks = false;
 }
 
 static void series(void)
@@ -253,7 +277,7 @@ static void intervals(void)
 
 		check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
 		check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
-		check_equal(scene_play(0, cut, (scene_take *)ktape_linux_take,
+		check_equal(scene_play(0, cut, take,
 				       l), 0);
 		check_equal(ktape_linux_advance(l, scene[cut].ts), 0);
 		check_equal(ktape_linux_finish(l), 0);
@@ -265,7 +289,7 @@ static void intervals(void)
 		check(!ktape_linux_longest_wait(l), "a wait is left");
 		check_equal(ktape_linux_series(l, 0)->max_ts, 0);
 		check_equal(scene_play(cut, SCENE_EVENTS,
-				       (scene_take *)ktape_linux_take, l), 0);
+				       take, l), 0);
 		check_equal(ktape_linux_finish(l), 0);
 		add_sums(l, &parts);
 		check(!memcmp(&parts, &whole, sizeof(whole)), "cut at %zu",
@@ -323,9 +347,9 @@ static void uncertain(void)
 	check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
 	while (scene[i].ts < lost.to)
 		i++;
-	check_equal(scene_play(0, i, (scene_take *)ktape_linux_take, l), 0);
+	check_equal(scene_play(0, i, take, l), 0);
 	ktape_linux_notice(l, &lost);
-	check_equal(scene_play(i, SCENE_EVENTS, (scene_take *)ktape_linux_take,
+	check_equal(scene_play(i, SCENE_EVENTS, take,
 			       l),
 		    0);
 	check_equal(ktape_linux_finish(l), 0);
@@ -538,6 +562,7 @@ static void strange(void)
 static const struct tap_test tests[] = {
 	{ "time of CPUs", times },
 	{ "threads", threads },
+	{ "call stacks of switches change nothing", call_stacks },
 	{ "threads that ended long before the end", ended },
 	{ "durations and latencies", series },
 	{ "results that are not a status", statuses },

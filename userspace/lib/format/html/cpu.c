@@ -118,7 +118,7 @@ static void learn_thread(struct html *h, struct html_cpu *c,
 	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
 
 	/* A context record may also say that the thread is not known any more. */
-	if ((tid < 0 && !context) || (c->known && c->tid == tid))
+	if ((tid < 0 && !context) || (c->known && c->tid == tid) || !kt_event_runs(e))
 		return;
 	end_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
 	begin_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);

@@ -33,6 +33,7 @@
 
 #include "util/file.h"
 
+#include "stream/event.h"
 #include "stream/metadata.h"
 #include "write/write.h"
 #include "format/sink.h"
@@ -271,10 +272,12 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	}
 	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));
 	if (kind != KTAPE_RING_REGISTRY && e) {
-		head.tid = e->tid;
-		head.context = e->tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
+		const int32_t tid = kt_event_runs(e) ? e->tid : st->tid < 0 ? -1 : st->tid;
+
+		head.tid = tid;
+		head.context = tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
 		if (kind == KTAPE_RING_EVENT || st->tid < 0)
-			set_tid(st, e->tid, e->ts);
+			set_tid(st, tid, e->ts);
 	}
 	ktape_build_begin(&st->b, data, st->size, &head);
 	st->b.data = data;
@@ -316,6 +319,9 @@ static bool thread_is_known(const struct stream *st,
 			    const struct stream *event_ring,
 			    const struct ktape_event *e)
 {
+	/* Readers know it by the switch that it follows. */
+	if (!kt_event_runs(e))
+		return true;
 	/* A context record would let the ring begin before it does. */
 	if (e->kind == KTAPE_RING_CONTROL && event_ring->late)
 		return true;

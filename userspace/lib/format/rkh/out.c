@@ -97,7 +97,7 @@ static int begin_linux(struct kt_sink *s, uint64_t ts)
 /* Return true for the user event that stands for a configuration. */
 static bool is_config(const struct ktape_event *e)
 {
-	return e->kind == KTAPE_RING_EVENT &&
+	return e->known && e->kind == KTAPE_RING_EVENT &&
 	       e->opcode == KTAPE_EV_USER_EVENT && e->nargs >= 6 &&
 	       ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG);
 }

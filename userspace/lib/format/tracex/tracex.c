@@ -55,7 +55,7 @@ uint32_t kt_tracex_stamp(const struct kt_tracex_head *h, uint64_t ticks)
  */
 bool kt_tracex_take_head(struct kt_tracex_head *h, const struct ktape_event *e)
 {
-	if (e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 5 ||
+	if (!e->known || e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 5 ||
 	    ktape_event_arg(e, 0) !=
 	    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_HEADER))
 		return false;
@@ -79,7 +79,7 @@ bool kt_tracex_take(struct kt_tracex_entry *entry,
 {
 	uint32_t id;
 
-	if (e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 7)
+	if (!e->known || e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 7)
 		return false;
 	id = ktape_event_arg(e, 0);
 	if ((id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_TRACEX)
