@@ -413,6 +413,70 @@ static void lttng_events(void)
 	free(text);
 }
 
+/* ---- what a trace says of itself ------------------------------------------ */
+
+#define LONG_NAME	20000	/* more than the length of a message can tell */
+
+/* Return whether a sink counted @n of @what. */
+static bool missed(const struct ktape_sink *sink, const char *what, uint64_t n)
+{
+	const char *is;
+	uint64_t count;
+
+	for (unsigned int i = 0; (count = ktape_sink_missed(sink, i, &is)); i++)
+		if (!strcmp(is, what))
+			return count == n;
+	return false;
+}
+
+/* Names of fields and the names of the machine come from the trace: any bytes. */
+static void strange_names(void)
+{
+	static char blob[LONG_NAME + 16] = "\x07\x1b";
+	const struct scene_event event = {
+		100, 0, -1, KTAPE_EV_USER_EVENT, 1, 0,
+		{ KTAPE_FORMAT_ID_LINUX | 1 }, blob, LONG_NAME + 7,
+	};
+	struct ktape_info info = scene_info;
+	char path[CODEC_PATH], want[128], *data, *lines;
+	int fd = codec_file(path, "", 0), n = (int)sizeof("\x07\x1b") - 1;
+	struct ktape_sink_options how = {
+		.format = "perfetto", .path = path, .info = &info,
+	};
+	struct ktape_registry *registry;
+	struct ktape_sink *sink;
+	size_t len;
+
+	memset(blob + n, 'A', LONG_NAME + 1 - (size_t)n);
+	memcpy(blob + LONG_NAME + 1, "\0\x05\x07\0\0\0", 6);
+	strcpy(info.hostname, "host\x1b\xff");
+	strcpy(info.release, "6.1\x1b\xff");
+	strcpy(info.machine, "cpu\x1b\xff");
+	check_equal(ktape_registry_new(info.freq, &registry), 0);
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	check_equal(scene_play_of(&event, 0, 1, (scene_take *)ktape_sink_event,
+				  sink),
+		    0);
+	check_equal(ktape_sink_finish(sink), 0);
+	check(missed(sink, "ends of names of fields beyond 40 bytes", 1),
+	      "the cut is not counted");
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	data = codec_content(fd, &len);
+	close(fd);
+	check(memmem(data, len, "host??", 6) && memmem(data, len, "6.1??", 5) &&
+		      memmem(data, len, "cpu??", 5),
+	      "bytes of the names that nobody can show");
+	lines = proto_lines(data, len);
+	snprintf(want, sizeof(want),
+		 "instant Events CPU 0: tracepoint \\x1b%.*s=7\n", 39,
+		 blob + 2);
+	same_text(lines, want);
+	free(lines);
+	free(data);
+}
+
 static const struct tap_test tests[] = {
 	{ "names of markers, routines and exceptions", names },
 	{ "slices of Chrome's JSON end", slices },
@@ -421,6 +485,7 @@ static const struct tap_test tests[] = {
 	{ "events and states of TraceX and RKH", golden_tracks },
 	{ "events that do not match their format", odd_events },
 	{ "functions as arguments", functions },
+	{ "names in a trace that are any bytes", strange_names },
 	{ "events and states in Chrome's JSON", chrome_events },
 	{ "events and states in CTF, read by babeltrace2", lttng_events },
 };

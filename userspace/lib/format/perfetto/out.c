@@ -69,9 +69,16 @@ char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room)
  * pf_packet_done() - end the packet that pf_packet() began
  * @pf: trace being written
  * @p: end of its last field
+ *
+ * The sink fails if the packet, or a message inside it, is longer than its length field
+ * can tell: a reader would take its end for other messages.
  */
 void pf_packet_done(struct perfetto *pf, char *p)
 {
+	if ((size_t)(p - pf->packet) > PF_MESSAGE_MAX) {
+		pf->s->error = kt_sink_fail(pf->s, "a packet is too long");
+		return;
+	}
 	kt_sink_done(pf->s, pf_close(pf->packet, p));
 }
 
@@ -181,12 +188,13 @@ static char *put_system(const struct perfetto *pf, char *p)
 	char *uts = pf_open(m, PF_SYSTEM_UTSNAME);
 
 	p = pf_text(uts, PF_UTSNAME_SYSNAME, "Linux");
-	p = pf_text(p, PF_UTSNAME_RELEASE, i->release);
+	p = pf_string(p, PF_UTSNAME_RELEASE, i->release, strlen(i->release));
 	/* The viewer needs the machine for the names of system calls. */
-	p = pf_text(p, PF_UTSNAME_MACHINE, i->machine);
+	p = pf_string(p, PF_UTSNAME_MACHINE, i->machine, strlen(i->machine));
 	p = pf_close(uts, p);
 	if (*i->hostname)
-		p = pf_text(p, PF_SYSTEM_MACHINE_NAME, i->hostname);
+		p = pf_string(p, PF_SYSTEM_MACHINE_NAME, i->hostname,
+			      strlen(i->hostname));
 	return pf_close(m, p);
 }
 

@@ -193,6 +193,7 @@ static inline char *pf_string(char *p, uint32_t field, const char *text,
 	return p;
 }
 
+/* Write a text of ours, or of a table.  A text of a trace takes pf_string(). */
 static inline char *pf_text(char *p, uint32_t field, const char *text)
 {
 	return pf_bytes(p, field, text, strlen(text));
@@ -204,7 +205,10 @@ static inline char *pf_open(char *p, uint32_t field)
 	return pf_varint(p, (uint64_t)field << 3 | 2) + 2;
 }
 
-/* End the nested message from @start, as pf_open() returned it, to @p. */
+/*
+ * End the nested message from @start, as pf_open() returned it, to @p.  The caller sees to
+ * its length: pf_packet_done() checks that of a packet, and so of all messages in it.
+ */
 static inline char *pf_close(char *start, char *p)
 {
 	size_t len = (size_t)(p - start);

@@ -11,15 +11,22 @@
 #define FIELDS_ROOM	8000U	/* bytes of all fields; further ones are left out */
 #define EVENT_ROOM	(FIELDS_ROOM + 5 * TEXT_SHOWN + 512)
 
-static char *put_named(char *p, const char *name, const char *end,
-		       struct kt_name value)
+/* Write the name of a field.  A trace may hold any bytes as one, and any number of them. */
+static char *put_label(char *p, const char *name, const char *end)
 {
-	char *m = pf_open(p, PF_EVENT_ANNOTATION);
 	char label[NAME_SHOWN * 4 + 16], *to;
 
 	to = kt_put_escaped(label, name, strnlen(name, NAME_SHOWN));
 	to = kt_put_str(to, end);
-	p = pf_bytes(m, PF_ANNOTATION_NAME, label, (size_t)(to - label));
+	return pf_bytes(p, PF_ANNOTATION_NAME, label, (size_t)(to - label));
+}
+
+static char *put_named(char *p, const char *name, const char *end,
+		       struct kt_name value)
+{
+	char *m = pf_open(p, PF_EVENT_ANNOTATION);
+
+	p = put_label(m, name, end);
 	p = pf_string(p, PF_ANNOTATION_STRING, value.text, value.len);
 	return pf_close(m, p);
 }
@@ -51,10 +58,13 @@ static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
 	struct kt_name name;
 	char *m;
 
+	if (strnlen(f->name, NAME_SHOWN + 1) > NAME_SHOWN)
+		kt_sink_miss(pf->s, "ends of names of fields beyond 40 bytes",
+			     1);
 	if (f->kind >= KT_FIELD_TEXT)
 		return put_data(p, pf, f);
 	m = pf_open(p, PF_EVENT_ANNOTATION);
-	p = pf_string(m, PF_ANNOTATION_NAME, f->name, strlen(f->name));
+	p = put_label(m, f->name, "");
 	p = pf_close(m, pf_number(p, kinds[f->kind], f->value));
 	name = kt_user_field_name(l, f);
 	return name.text ? put_named(p, f->name, "_name", name) : p;
