@@ -65,18 +65,24 @@ static char *follow_link(char *path)
 	return next;
 }
 
-/**
- * kt_path_follow() - Follow symbolic links at the end of a path
- * @path: the path, which need not exist
- * @place: set to the path after following all links, which the caller frees; NULL if
- *	the last link is to an open file in /proc, which has no other name
- *
- * Return: 0, -ELOOP or -ENOMEM.
- */
-int kt_path_follow(const char *path, char **place)
+/* Check for a link that only root can have made: nobody else may write its folder. */
+static bool is_of_root(const char *path)
+{
+	char *folder = kt_path_folder(path);
+	struct stat st;
+	bool root;
+
+	root = folder && !stat(folder, &st) && !st.st_uid &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+	free(folder);
+	return root;
+}
+
+static int follow(const char *path, bool only_root, char **place)
 {
 	char *at = strdup(path);
 	struct stat st;
+	int err;
 
 	*place = NULL;
 	for (int i = 0; at && i < LINKS_MAX; i++) {
@@ -88,8 +94,36 @@ int kt_path_follow(const char *path, char **place)
 			free(at);
 			return 0;
 		}
+		if (only_root && !is_of_root(at))
+			break;
 		at = follow_link(at);
 	}
+	err = at ? -ELOOP : -ENOMEM;
 	free(at);
-	return at ? -ELOOP : -ENOMEM;
+	return err;
+}
+
+/**
+ * kt_path_follow() - Follow symbolic links at the end of a path
+ * @path: the path, which need not exist
+ * @place: set to the path after following all links, which the caller frees; NULL if
+ *	the last link is to an open file in /proc, which has no other name
+ *
+ * Return: 0, -ELOOP or -ENOMEM.
+ */
+int kt_path_follow(const char *path, char **place)
+{
+	return follow(path, false, place);
+}
+
+/**
+ * kt_path_follow_root() - Follow symbolic links of root at the end of a path
+ * @path: as of kt_path_follow(), for example /dev/stdout
+ * @place: as of kt_path_follow()
+ *
+ * Return: 0, -ELOOP also for a link in a folder that another user may write, or -ENOMEM.
+ */
+int kt_path_follow_root(const char *path, char **place)
+{
+	return follow(path, true, place);
 }

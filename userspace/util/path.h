@@ -5,5 +5,6 @@
 
 char *kt_path_folder(const char *path);
 int kt_path_follow(const char *path, char **place);
+int kt_path_follow_root(const char *path, char **place);
 
 #endif /* _KT_PATH_H */

@@ -151,8 +151,46 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	return fd;
 }
 
+/*
+ * Open a file to write it in place.  A FIFO that nobody reads is an error, because waiting
+ * for its reader would let whoever made it stop the process.
+ */
+static int open_private(const char *path, int flags)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY |
+				    O_NONBLOCK | flags);
+	int now, err;
+
+	if (fd < 0)
+		return -errno;
+	now = fcntl(fd, F_GETFL);
+	if (now >= 0 && !fcntl(fd, F_SETFL, now & ~O_NONBLOCK))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int stage_private(struct kt_stage *s, const char *path,
+			 unsigned int mode)
+{
+	struct stat st;
+	bool there = !lstat(path, &st);
+	bool in_place = there && (!S_ISREG(st.st_mode) || is_mount(path));
+	int fd = -EACCES;
+
+	/* rename(2) replaces a link that comes after this check, and does not follow it. */
+	if (!in_place) {
+		s->replaces = there;
+		fd = open_beside(s, path, there ? &st : NULL, mode);
+	}
+	if (!there || (fd != -EACCES && fd != -EPERM && fd != -EROFS))
+		return fd;
+	return open_private(path, O_NOFOLLOW);
+}
+
 /**
- * kt_stage_private() - Open a file under a temporary name, and follow no link
+ * kt_stage_private() - Open a file under a temporary name, and follow no link of others
  * @s: as of kt_stage_file()
  * @path: final path.  Pipes, devices, mount points and files in folders that may not be
  *	written are written in place, all others are replaced
@@ -160,30 +198,27 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
  *
  * For a file that is written again and again, maybe by root, in a folder that another
  * user may change: whoever exchanges the file for a link must not choose what is
- * overwritten.
+ * overwritten.  A link in a folder that only root may write is followed: /dev/stdout.
  *
- * Return: descriptor, -ELOOP if @path is a symbolic link, or another negative errno.
+ * Return: descriptor, -ELOOP if @path is a symbolic link of others, -EISDIR if it ends in
+ * a slash, -ENXIO for a FIFO that nobody reads, or another negative errno.
  */
 int kt_stage_private(struct kt_stage *s, const char *path, unsigned int mode)
 {
-	struct stat st;
-	bool there = !lstat(path, &st);
-	bool in_place = there && (!S_ISREG(st.st_mode) || is_mount(path));
-	int fd = -EACCES;
+	char *place;
+	int fd, err;
 
 	*s = (struct kt_stage)KT_STAGE_NONE;
-	if (there && S_ISLNK(st.st_mode))
-		return -ELOOP;
-	/* rename(2) replaces a link that comes after this check, and does not follow it. */
-	if (!in_place && !ends_in_slash(path)) {
-		s->replaces = there;
-		fd = open_beside(s, path, there ? &st : NULL, mode);
-	}
-	if (!there || (fd != -EACCES && fd != -EPERM && fd != -EROFS))
-		return fd;
-	fd = open(path,
-		  O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	if (ends_in_slash(path))
+		return -EISDIR;
+	err = kt_path_follow_root(path, &place);
+	if (err)
+		return err;
+	if (!place)
+		return open_private(path, 0);
+	fd = ends_in_slash(place) ? -EISDIR : stage_private(s, place, mode);
+	free(place);
+	return fd;
 }
 
 /**

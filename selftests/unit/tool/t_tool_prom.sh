@@ -78,7 +78,7 @@ like_json()
 }
 
 echo "TAP version 13"
-echo "1..10"
+echo "1..13"
 like_json scene
 result $? "metrics of a trace have the values of its statistics"
 like_json lossy && grep -q '^ktape_gaps_total{cpu="[0-9]*"} [1-9]' values
@@ -120,6 +120,7 @@ run 1 stats --prom none/m.prom scene && says "none/m.prom" &&
 result $? "a file that cannot be written: an error, and nothing is left"
 
 # Another user of the folder may exchange the file: nothing behind a link changes.
+chmod 777 .
 echo precious >precious
 rm -f m.prom
 ln -s precious m.prom
@@ -134,6 +135,22 @@ rm -f m.prom
 ln -s nowhere m.prom
 run 1 stats --prom m.prom scene && [ ! -e nowhere ] && [ -z "$(find . -name '.ktape-*')" ]
 result $? "a link to nothing: no file is made"
+
+rm -f m.prom
+run 0 stats --prom m.prom scene && parse m.prom >values 2>>log &&
+	"$out/command/ktape" stats --prom /dev/stdout scene 2>>log | cat >piped &&
+	parse piped >after 2>>log &&
+	diff <(grep -v 'writ' values) <(grep -v 'writ' after) >>log
+result $? "/dev/stdout, a link that only root can have made: the metrics are there"
+run 1 stats --prom m.prom/ scene && says "m.prom/: Is a directory" &&
+	run 1 stats --prom new/ scene && says "new/: Is a directory" && [ ! -e new ]
+result $? "a name that ends in a slash is that of a folder"
+rm -f m.prom
+mkfifo m.prom
+timeout 60 "$out/command/ktape" stats --prom m.prom scene >text 2>log
+[ $? = 1 ] && says "m.prom: No such device or address" && [ -p m.prom ]
+result $? "a FIFO that nobody reads: an error, and nobody waits"
+rm -f m.prom
 
 run 2 stats --prom m.prom --json scene && run 2 stats --every 1s scene &&
 	run 2 stats --session 1 scene && run 2 stats --prom m.prom --rtos scene &&
