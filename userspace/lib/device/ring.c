@@ -279,8 +279,10 @@ void kt_ring_note(struct kt_ring *r, const uint8_t *head)
 	}
 	r->seen_closed = !(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN);
 	r->seen_lost = kt_max(r->seen_lost, lost);
-	r->seen_emitted = kt_max(r->seen_emitted, KT_HEAD64(head, emitted));
-	r->seen_filtered = kt_max(r->seen_filtered, KT_HEAD64(head, filtered));
+	r->last_emitted = KT_HEAD64(head, emitted);
+	r->last_filtered = KT_HEAD64(head, filtered);
+	r->seen_emitted = kt_max(r->seen_emitted, r->last_emitted);
+	r->seen_filtered = kt_max(r->seen_filtered, r->last_filtered);
 }
 
 /* Account for a closed block that is delivered, with @records new records. */

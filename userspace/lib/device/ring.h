@@ -38,8 +38,10 @@
  * @seen_lost: events lost up to the end of the last packet
  * @seen_lost_by: the same by enum ktape_lost
  * @seen_closed: that packet was a closed block, so that its counters are of its end
- * @seen_emitted: events emitted up to there
- * @seen_filtered: events filtered up to there
+ * @seen_emitted: events emitted up to there, or up to an earlier open packet
+ * @seen_filtered: events filtered up to there, or up to an earlier open packet
+ * @last_emitted: events emitted according to the last packet
+ * @last_filtered: events filtered according to the last packet
  * @records: records delivered
  * @missed: records overwritten before they were delivered
  * @reported: losses that the packets have reported so far
@@ -79,6 +81,8 @@ struct kt_ring {
 	bool seen_closed;
 	uint64_t seen_emitted;
 	uint64_t seen_filtered;
+	uint64_t last_emitted;
+	uint64_t last_filtered;
 	uint64_t records;
 	uint64_t missed;
 	uint64_t reported;

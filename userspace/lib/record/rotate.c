@@ -185,7 +185,8 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 
 /*
  * Continue the counters of the last packet, so that the events of the next one can be
- * counted.  Those of an open packet are later than its records.
+ * counted.  Those of an open packet are later than its records.  All are of that one
+ * packet: an earlier open one may have counted more than it.
  */
 static void continue_counts(const struct kt_ring *r, uint8_t *packet)
 {
@@ -193,8 +194,8 @@ static void continue_counts(const struct kt_ring *r, uint8_t *packet)
 
 	if (!r->seen_closed)
 		return;
-	KT_HEAD_SET64(packet, emitted, r->seen_emitted);
-	KT_HEAD_SET64(packet, filtered, r->seen_filtered);
+	KT_HEAD_SET64(packet, emitted, r->last_emitted);
+	KT_HEAD_SET64(packet, filtered, r->last_filtered);
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++, at += 8)
 		kt_set64(packet + at, r->seen_lost_by[i]);
 	ktape_packet_seal(packet);

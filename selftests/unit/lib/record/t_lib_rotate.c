@@ -456,6 +456,57 @@ static void test_new_rings_flushed(void)
 	end(rec);
 }
 
+/* Read the header of the first or the last packet of CPU 0 in a piece. */
+static void read_head(const char *dir, bool last, struct ktape_block *head)
+{
+	char path[400];
+	struct stat st;
+	off_t at = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cpu0", dir);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || fstat(fd, &st))
+		abort();
+	do {
+		check_equal(pread(fd, head, sizeof(*head), at), sizeof(*head));
+		check(head->packet_bits, "no packet at %lld", (long long)at);
+		at += (off_t)head->packet_bits / 8;
+	} while (last && at < st.st_size);
+	close(fd);
+}
+
+/*
+ * An open packet has the counters of the moment at which it was read, which may be of more
+ * events than the block had when it was closed.  The next piece goes on from the latter.
+ */
+static void test_counters(void)
+{
+	struct ktape_recorder *rec = begin();
+	__u64 *counter = &device_page(0)->emitted[0], *filtered;
+	uint64_t count = device_load(counter);
+	struct ktape_block last, first;
+
+	filtered = &device_page(0)->filtered[0];
+	closes = false;
+	device_store(counter, count + 1000);
+	device_store(filtered, 100);
+	check_equal(ktape_recorder_flush(rec), 0);
+	closes = true;
+	device_count(0, device_block(0, 7));	/* two more */
+	device_store(filtered, 0);
+	rotate(rec, 2);
+	check_equal(ktape_recorder_finish(rec), 0);
+	read_head(dirs[0], true, &last);
+	read_head(dirs[1], false, &first);
+	check_equal(last.emitted, count + 2);
+	check_equal(first.seq, last.seq);
+	check_equal(first.emitted, last.emitted);
+	check_equal(first.filtered, last.filtered);
+	check_equal(first.lost[0], last.lost[0]);
+	end(rec);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
@@ -475,6 +526,7 @@ int main(int argc, char **argv)
 		{ "a CPU that has come online before a flush", test_new_rings_flushed },
 		{ "a stop after the look for new CPUs", test_stopped_after_look },
 		{ "a CPU that comes online at the end", test_new_rings_at_end },
+		{ "counters of an open packet", test_counters },
 		{ "a list of CPUs that cannot be written", test_new_cpu_is_not_listed },
 		{ "the same in a piece", test_new_cpu_is_not_listed_in_piece },
 	};
