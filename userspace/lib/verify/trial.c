@@ -398,6 +398,7 @@ static bool quick_switch(struct kt_trial *tr, uint32_t dat20,
 	c->irqs.sure |= irqs;
 	c->softirqs.sure |= softirqs;
 	c->tid = next;
+	tr->v.trace->decoder->last[tr->at.cpu] = (struct kt_switch){ prev, next };
 	tr->run = false;
 	return true;
 }
@@ -531,6 +532,7 @@ void kt_trial_begin(struct kt_trial *tr)
 	tr->slot = 0;
 	tr->tids = kt_names_tids(tr->v.seen);
 	tr->tid = tr->v.trace->decoder->tid[s->cpu];
+	tr->switched = tr->v.trace->decoder->last[s->cpu];
 	tr->last = 0;
 	tr->records = 0;
 	tr->doubts = 0;

@@ -312,9 +312,13 @@ static bool try_window(struct kt_windows *w, uint64_t *until)
 		first = 0;
 	if (first == UINT64_MAX && kt_runs_agree(w, &first))
 		return true;
-	for (size_t i = 0; i < w->nr; i++)
-		w->v->trace->decoder->tid[w->trials[i]->stream->cpu] =
-			w->trials[i]->tid;
+	for (size_t i = 0; i < w->nr; i++) {
+		const struct kt_trial *tr = w->trials[i];
+		struct ktape_decoder *d = w->v->trace->decoder;
+
+		d->tid[tr->stream->cpu] = tr->tid;
+		d->last[tr->stream->cpu] = tr->switched;
+	}
 	*until = first;
 	return false;
 }

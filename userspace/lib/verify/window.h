@@ -3,6 +3,7 @@
 #ifndef _KT_WINDOW_H
 #define _KT_WINDOW_H
 
+#include "stream/decode.h"
 #include "trace/lane.h"
 #include "verify/internal.h"
 
@@ -114,6 +115,7 @@ struct kt_item {
  * @end: slot that is the end of the stream, UINT32_MAX = the lane does not reach it
  * @until: the window ends before this time
  * @tid: running thread in the decoder when the window began
+ * @switched: last switch in the decoder when the window began
  * @tids: bit n: thread n was looked up before the window
  * @known: the running thread was looked up
  * @last: time of the last event that was checked
@@ -141,6 +143,7 @@ struct kt_trial {
 	unsigned int end;
 	uint64_t until;
 	int32_t tid;
+	struct kt_switch switched;
 	const uint64_t *tids;
 	bool known;
 	uint64_t last;

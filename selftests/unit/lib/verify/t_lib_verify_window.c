@@ -48,6 +48,7 @@ struct result {
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	struct ktape_verify_cpu cpu[SIM_CPUS];
+	struct kt_switch last[SIM_CPUS];
 	unsigned int verdict[SIM_CPUS + 1];
 	uint64_t records;
 	uint64_t passed;
@@ -99,6 +100,8 @@ static void verify(const char *path, const struct ktape_absence *q,
 	for (unsigned int i = 0; q && i <= SIM_CPUS; i++)
 		r->verdict[i] = ktape_verify_verdict(
 			v, i < SIM_CPUS ? (int)i : -1, NULL);
+	/* A call stack that comes next is that of the thread that left last. */
+	memcpy(r->last, v->trace->decoder->last, sizeof(r->last));
 	r->records = v->records;
 	r->passed = v->windows ? v->windows->passed : 0;
 	ktape_verify_close(v);
