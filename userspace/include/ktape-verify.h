@@ -89,9 +89,11 @@ struct ktape_finding {
  * @cpu: CPU number
  * @packets: packets of its rings
  * @records: records in these packets
- * @filtered: events that filters held back, according to the trace, since its
- *	first packet
- * @lost: events that the rings lost, according to the trace, since its first packet
+ * @filtered: events that filters held back, according to the trace: those between the
+ *	ledgers of the session's start and stop where the trace has both, else those since
+ *	the end of a ring's first closed packet, or of the first one after missing packets
+ * @lost: events that the rings lost, according to the trace: as @filtered, but without the
+ *	ledgers also those that this first packet reports
  * @missed: events that were overwritten before they were read: those that packets report,
  *	and those that the ledgers count before the first packet of a ring
  * @cut: events that the ledgers count and that are not in the trace, because a stream was

@@ -7,6 +7,9 @@
  * a const registry: looking up names and formatting lines caches results in it.
  * Unless stated otherwise, sizes are in bytes, times are ticks of the trace clock,
  * and every function that opens, adds or reads can return -ENOMEM.
+ *
+ * Before version 1.0 the library has no stable binary interface: structures may grow from
+ * one version to the next, so build programs again for each version.
  */
 #ifndef _KTAPE_H
 #define _KTAPE_H

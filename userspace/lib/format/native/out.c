@@ -63,7 +63,8 @@
  *	thread
  * @tid: thread that a reader derives for the next record; in a control ring only
  *	used until the event ring of its CPU has one
- * @late: event ring: its beginning was overwritten, and it has no record yet
+ * @late: its beginning was overwritten, and it has no record yet; event and control
+ *	rings
  */
 struct stream {
 	struct ktape_builder b;
