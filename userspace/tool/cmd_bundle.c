@@ -19,6 +19,7 @@
 
 #include "util/bits.h"
 #include "util/file.h"
+#include "util/memory.h"
 #include "util/stage.h"
 
 #include "input.h"
@@ -250,7 +251,7 @@ static int convert_part(struct bundle *b, struct part *p)
 static char *make_manifest(const struct bundle *b, size_t *len)
 {
 	char *text = NULL;
-	FILE *f = open_memstream(&text, len);
+	FILE *f = kt_memory_open(&text, len);
 
 	if (!f)
 		return NULL;
@@ -264,7 +265,7 @@ static char *make_manifest(const struct bundle *b, size_t *len)
 		fprintf(f, "}]}");
 	}
 	fprintf(f, "\n ]\n}}\n");
-	if (fclose(f)) {
+	if (kt_memory_close(f)) {
 		free(text);
 		return NULL;
 	}

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/memory.h"
+
 #include "page.h"
 #include "verify.h"
 
@@ -63,10 +65,8 @@ void page_notice(struct page *p, const struct ktape_notice *n)
 static int attach_text(struct ktape_sink *sink, const char *name, FILE *f,
 		       char **text, const size_t *len)
 {
-	int err = ferror(f) ? -ENOMEM : 0;
+	int err = kt_memory_close(f);
 
-	if (fclose(f) && !err)
-		err = -ENOMEM;
 	if (!err)
 		err = ktape_sink_attach(sink, name, *text, *len);
 	free(*text);
@@ -77,7 +77,7 @@ static int attach_stats(struct page *p, struct ktape_sink *sink)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = kt_memory_open(&text, &len);
 
 	if (!f)
 		return -ENOMEM;
@@ -91,7 +91,7 @@ static int attach_rtos(struct page *p, struct ktape_sink *sink)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = kt_memory_open(&text, &len);
 	int err, written;
 
 	if (!f)
@@ -117,7 +117,7 @@ int page_selection(const struct page *p, struct ktape_sink *sink,
 {
 	char *text = NULL;
 	size_t len = 0, given = 0;
-	FILE *f = p->on ? open_memstream(&text, &len) : NULL;
+	FILE *f = p->on ? kt_memory_open(&text, &len) : NULL;
 
 	if (!f)
 		return p->on ? -ENOMEM : 0;
@@ -132,7 +132,7 @@ int page_selection(const struct page *p, struct ktape_sink *sink,
 		fputc(']', f);
 		return attach_text(sink, "selection", f, &text, &len);
 	}
-	fclose(f);
+	kt_memory_close(f);
 	free(text);
 	return 0;
 }
@@ -142,7 +142,7 @@ static int attach_ledger(struct ktape_sink *sink, const char *trace)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = kt_memory_open(&text, &len);
 	int err, written;
 
 	if (!f)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "util/bits.h"
+#include "util/memory.h"
 #include "util/put.h"
 
 #include "serve.h"
@@ -219,7 +220,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 
 	if (err)
 		return err;
-	out = open_memstream(text, len);
+	out = kt_memory_open(text, len);
 	if (!out) {
 		serve_list_free(&l);
 		return -ENOMEM;
@@ -243,7 +244,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 		l.nr == 1 ? "" : "s",
 		l.nr == SERVE_TRACES || !l.left ? ", and maybe more" : "");
 	serve_list_free(&l);
-	return fclose(out) ? -ENOMEM : 0;
+	return kt_memory_close(out);
 }
 
 /**
@@ -259,7 +260,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 		     char **text, size_t *len)
 {
-	FILE *out = open_memstream(text, len);
+	FILE *out = kt_memory_open(text, len);
 
 	if (!out)
 		return -ENOMEM;
@@ -269,5 +270,5 @@ int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 	put_text(out, name);
 	fprintf(out, "</h1>\n%s",
 		strcmp(kind, "live") ? perfetto_page : live_page);
-	return fclose(out) ? -ENOMEM : 0;
+	return kt_memory_close(out);
 }

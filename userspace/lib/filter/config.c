@@ -3,6 +3,7 @@
  * Configurations as text, ktape-format(5): lines "key = value".  A "#" at the beginning
  * of a line or after a blank begins a comment.
  */
+#include "util/memory.h"
 #include "util/parse.h"
 
 #include "filter/internal.h"
@@ -290,7 +291,7 @@ int ktape_config_format(const struct ktape_config *config, char **text)
 {
 	char *buf = NULL;
 	size_t len;
-	FILE *f = open_memstream(&buf, &len);
+	FILE *f = kt_memory_open(&buf, &len);
 	int err = 0;
 
 	if (!f)
@@ -306,7 +307,7 @@ int ktape_config_format(const struct ktape_config *config, char **text)
 		if (config->filters_given >> i & 1)
 			err = put_filter(f, &config->filters[i]);
 	}
-	if (fclose(f) || err) {
+	if (kt_memory_close(f) || err) {
 		free(buf);
 		return -ENOMEM;
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Format filters as text that parse.c accepts. */
+#include "util/memory.h"
+
 #include "filter/internal.h"
 
 /* The entries of a bitmap filter, extended with zeros to the full length. */
@@ -272,7 +274,7 @@ int ktape_filter_format(const struct ktape_filter_value *value, char **text)
 {
 	char *buf = NULL;
 	size_t len;
-	FILE *f = open_memstream(&buf, &len);
+	FILE *f = kt_memory_open(&buf, &len);
 
 	if (!f)
 		return -ENOMEM;
@@ -284,7 +286,7 @@ int ktape_filter_format(const struct ktape_filter_value *value, char **text)
 		put_events(f, value);
 	else
 		put_entries(f, value);
-	if (fclose(f)) {
+	if (kt_memory_close(f)) {
 		free(buf);
 		return -ENOMEM;
 	}

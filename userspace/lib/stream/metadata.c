@@ -7,6 +7,7 @@
  * checksum.
  */
 #include "util/bits.h"
+#include "util/memory.h"
 
 #include <ktape/ctf.h>
 
@@ -136,7 +137,7 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
 
 	/* Some callers free it after a failure, too. */
 	*text = NULL;
-	out = open_memstream(text, len);
+	out = kt_memory_open(text, len);
 	if (!out)
 		return -errno;
 	put_head(out, info);
@@ -146,9 +147,7 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
 		if (!ktape_event_desc(i))
 			fprintf(out, KTAPE_CTF_UNKNOWN, i, i);
 	}
-	err = ferror(out) ? -ENOMEM : 0;
-	if (fclose(out) && !err)
-		err = -ENOMEM;
+	err = kt_memory_close(out);
 	if (err) {
 		free(*text);
 		*text = NULL;
@@ -260,7 +259,8 @@ int ktape_metadata_cpus(char **text, size_t *len,
 {
 	char *list = NULL;
 	size_t size = 0;
-	FILE *f = open_memstream(&list, &size);
+	FILE *f = kt_memory_open(&list, &size);
+	const char *comma = "";
 	unsigned int first;
 	int err;
 
@@ -272,11 +272,12 @@ int ktape_metadata_cpus(char **text, size_t *len,
 		first = cpu;
 		while (has_cpu(cpus, cpu + 1))
 			cpu++;
-		fprintf(f, ftell(f) ? ",%u" : "%u", first);
+		fprintf(f, "%s%u", comma, first);
+		comma = ",";
 		if (cpu != first)
 			fprintf(f, "-%u", cpu);
 	}
-	err = fclose(f) ? -ENOMEM : 0;
+	err = kt_memory_close(f);
 	if (!err)
 		err = ktape_metadata_add(text, len, "cpus", list);
 	free(list);

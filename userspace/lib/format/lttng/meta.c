@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/memory.h"
 
 #include "stream/metadata.h"
 #include "internal.h"
@@ -135,13 +136,13 @@ static int make_ctf2(char **text, size_t *len)
 {
 	char *more = NULL;
 	size_t size = 0;
-	FILE *f = open_memstream(&more, &size);
+	FILE *f = kt_memory_open(&more, &size);
 	int err;
 
 	if (!f)
 		return -ENOMEM;
 	err = lt_put_ctf2(f, *text, *len, false);
-	if (fclose(f) && !err)
+	if (kt_memory_close(f) && !err)
 		err = -ENOMEM;
 	free(*text);
 	*text = more;
@@ -159,13 +160,13 @@ int lt_metadata(const struct lttng *t)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = kt_memory_open(&text, &len);
 	int fd, err;
 
 	if (!f)
 		return -ENOMEM;
 	put_metadata(f, t);
-	err = fclose(f) ? -ENOMEM : 0;
+	err = kt_memory_close(f);
 	if (!err && t->ctf2)
 		err = make_ctf2(&text, &len);
 	fd = err ? -1 :

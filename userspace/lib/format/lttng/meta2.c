@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/bits.h"
+#include "util/memory.h"
 
 #include "stream/metadata.h"
 #include "ctf.h"
@@ -354,13 +355,13 @@ int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep)
  */
 int kt_lttng_ctf2(const char *text, size_t len, char **json, size_t *size)
 {
-	FILE *f = open_memstream(json, size);
+	FILE *f = kt_memory_open(json, size);
 	int err;
 
 	if (!f)
 		return -ENOMEM;
 	err = lt_put_ctf2(f, text, len, true);
-	if (fclose(f) && !err)
+	if (kt_memory_close(f) && !err)
 		err = -ENOMEM;
 	if (err) {
 		free(*json);

@@ -157,7 +157,7 @@ void pf_packet_done(struct perfetto *pf, char *p);
 void pf_flush(struct perfetto *pf, uint32_t cpu);
 
 /* names.c */
-bool pf_set_add(struct pf_set *set, uint64_t key);
+bool pf_set_add(struct perfetto *pf, struct pf_set *set, uint64_t key);
 bool pf_set_has(const struct pf_set *set, uint64_t key);
 const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid,
 				  uint64_t ts);

@@ -3,6 +3,8 @@
  * Names for Perfetto: threads in its process tree, functions as interned symbols.
  * Each is written when an event first needs it, and again when its id was reused.
  */
+#include <errno.h>
+
 #include "util/hash.h"
 #include "internal.h"
 
@@ -18,7 +20,7 @@ static uint32_t slot_of(const void *table, uint64_t key, uint32_t room)
 	return (uint32_t)kt_hash((uintptr_t)table, key) & (room - 1);
 }
 
-static bool set_grow(struct pf_set *set)
+static bool set_grow(struct perfetto *pf, struct pf_set *set)
 {
 	uint32_t room = set->room ? set->room * 2 : FIRST_ROOM, i, at;
 	uint64_t *keys;
@@ -30,8 +32,10 @@ static bool set_grow(struct pf_set *set)
 		return true;
 	}
 	keys = calloc(room, sizeof(*keys));
-	if (!keys)
+	if (!keys) {
+		pf->s->error = -ENOMEM;
 		return false;
+	}
 	for (i = 0; i < set->room; i++) {
 		if (!set->keys[i])
 			continue;
@@ -48,16 +52,17 @@ static bool set_grow(struct pf_set *set)
 
 /**
  * pf_set_add() - add a number to a set
+ * @pf: trace being written, which fails if there is no memory
  * @set: the set
  * @key: the number, not 0
  *
  * Return: true if it is new, or if there was no memory to keep it.
  */
-bool pf_set_add(struct pf_set *set, uint64_t key)
+bool pf_set_add(struct perfetto *pf, struct pf_set *set, uint64_t key)
 {
 	uint32_t at;
 
-	if (set->nr * 2 >= set->room && !set_grow(set))
+	if (set->nr * 2 >= set->room && !set_grow(pf, set))
 		return true;
 	at = slot_of(set->keys, key, set->room);
 	while (set->keys[at]) {
@@ -97,8 +102,10 @@ static bool threads_grow(struct perfetto *pf)
 		return true;
 	}
 	to = malloc(room * sizeof(*to));
-	if (!to)
+	if (!to) {
+		pf->s->error = -ENOMEM;
 		return false;
+	}
 	for (i = 0; i < room; i++)
 		to[i].tid = -1;
 	for (i = 0; i < pf->room; i++) {
@@ -228,7 +235,7 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
  * @tid: thread id, not negative
  * @ts: time, in ticks
  *
- * Return: the thread, valid until the next call; NULL: no memory.
+ * Return: the thread, valid until the next call; NULL: no memory, so that writing fails.
  */
 const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 {
@@ -261,7 +268,7 @@ uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts)
 				  ts);
 	if (!o || !token)
 		return token;
-	if (!pf_set_add(&pf->symbols, token | NAMED))
+	if (!pf_set_add(pf, &pf->symbols, token | NAMED))
 		return token | NAMED;
 	p = pf_packet(pf, PF_SEQUENCE_FTRACE, 256);
 	if (!p)

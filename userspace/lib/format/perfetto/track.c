@@ -32,7 +32,7 @@ uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
 	const struct pf_thread *t = NULL;
 	char *p, *m, *inner;
 
-	if (!pf_set_add(&pf->tracks, uuid))
+	if (!pf_set_add(pf, &pf->tracks, uuid))
 		return uuid;
 	if (at->tid > 0)
 		t = pf_thread(pf, at->tid, ts);

@@ -133,7 +133,7 @@ static bool may_have_track(struct perfetto *pf, uint64_t key)
 	if (pf_set_has(&pf->state_tracks, key))
 		return true;
 	if (pf->state_tracks.nr < KT_STATES_MAX)
-		return pf_set_add(&pf->state_tracks, key);
+		return pf_set_add(pf, &pf->state_tracks, key);
 	kt_sink_miss(pf->s, KT_STATES_MISSED, 1);
 	return false;
 }

@@ -41,6 +41,7 @@ struct object {
  * @hz: ticks in a second
  * @map: state that maps native events
  * @spool: temporary file with the events
+ * @buffer: of @spool: without memory for its own, the C library would lose events
  * @nr: number of events
  * @last: time of the last event in ticks
  * @begun: @last is valid
@@ -56,6 +57,7 @@ struct tracex_sink {
 	uint64_t hz;
 	struct kt_tracex_map map;
 	FILE *spool;
+	char buffer[BUFSIZ];
 	uint64_t nr;
 	uint64_t last;
 	bool begun;
@@ -367,8 +369,10 @@ static int tracex_begin(struct kt_sink *s)
 	t->map.formats = kt_registry_formats(s->registry);
 	t->table = calloc(TABLE, sizeof(*t->table));
 	t->spool = tmpfile();
-	if (!t->table)
+	if (!t->table || (!t->spool && errno == ENOMEM))
 		return -ENOMEM;
+	if (t->spool)
+		setvbuf(t->spool, t->buffer, _IOFBF, sizeof(t->buffer));
 	return t->spool ? 0 : kt_sink_fail(s, "cannot make a temporary file for events: %s",
 					   strerror(errno));
 }
