@@ -123,8 +123,11 @@ static void merge(const struct pieces *in, const struct input_options *o, int to
 			_exit(fail("%s", strerror(ENOMEM)));
 		argv[n++] = option;
 	}
-	if (o->from && asprintf(&option, "--from=%s", o->from) >= 0)
+	if (o->from) {
+		if (asprintf(&option, "--from=%s", o->from) < 0)
+			_exit(fail("%s", strerror(ENOMEM)));
 		argv[n++] = option;
+	}
 	argv[n++] = last;
 	for (int i = 0; i < in->nr; i++)
 		argv[n++] = in->paths[i];

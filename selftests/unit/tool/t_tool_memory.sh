@@ -121,6 +121,7 @@ done <<-EOT
 	verify --json in/session
 	verify in/damaged
 	diff in/session in/lossy
+	dump --from tband in/of.rkh in/of.rkh
 	list -j
 	record --split in/session.ktape -o out
 	$("$ktape" convert --list --json |
