@@ -81,7 +81,10 @@ static uint8_t *put32(const struct tracex_sink *t, uint8_t *p, uint32_t v)
 
 /* ---- registry -------------------------------------------------------------------- */
 
-/* Return the registry entry of a type and address, made if it is new; NULL without room. */
+/*
+ * Return the registry entry of a type and address, made if it is new; NULL without room,
+ * or without memory, so that writing fails.
+ */
 static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
 {
 	struct tracex_sink *t = s->state;
@@ -101,8 +104,10 @@ static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
 		uint32_t room = t->room ? t->room * 2 : 64;
 
 		more = realloc(t->objects, room * sizeof(*more));
-		if (!more)
+		if (!more) {
+			s->error = -ENOMEM;
 			return NULL;
+		}
 		t->objects = more;
 		t->room = room;
 	}
