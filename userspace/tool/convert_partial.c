@@ -2,12 +2,14 @@
 /*
  * ktape convert of an input of which a part cannot be read: the output has the rest.  It
  * replaces no earlier output, which may have been made when the input was whole, but is
- * written beside it, as NAME.partial.
+ * written beside it, as NAME.partial, or as NAME.partial-2 and so on: what has such a name
+ * may be the user's.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/path.h"
 
@@ -16,6 +18,27 @@
 #include "convert.h"
 
 #define END	".partial"
+#define TRIES	1000U
+
+/* Make a name that nothing has.  Return: 0 or negative errno. */
+static int name_unused(struct convert *c, const char *place, int len)
+{
+	struct stat st;
+	char *name;
+	int n;
+
+	for (unsigned int i = 1; i <= TRIES; i++) {
+		n = i == 1 ? asprintf(&name, "%.*s" END, len, place) :
+			     asprintf(&name, "%.*s" END "-%u", len, place, i);
+		if (n < 0)
+			return -ENOMEM;
+		free(c->partial);
+		c->partial = name;
+		if (lstat(name, &st))
+			return errno == ENOENT ? 0 : -errno;
+	}
+	return -EEXIST;
+}
 
 /* Make the name beside the output.  Return: 0 or negative errno. */
 static int name_partial(struct convert *c)
@@ -32,23 +55,9 @@ static int name_partial(struct convert *c)
 	len = strlen(place);
 	while (len > 1 && place[len - 1] == '/')
 		len--;
-	if (asprintf(&c->partial, "%.*s" END, (int)len, place) < 0)
-		c->partial = NULL;
+	err = name_unused(c, place, (int)len);
 	free(place);
-	return c->partial ? 0 : -ENOMEM;
-}
-
-/* Refuse to write over an input.  Return: 0 or the exit code. */
-static int check_inputs(const struct convert *c)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < c->nr_inputs && !ret; i++) {
-		char *path = (char *)c->inputs[i].path;
-
-		ret = input_check(&c->o.in, c->partial, &path, 1);
-	}
-	return ret;
+	return err;
 }
 
 /**
@@ -59,15 +68,12 @@ static int check_inputs(const struct convert *c)
  */
 int convert_divert(struct convert *c)
 {
-	int err, ret;
+	int err;
 
 	if (!c->damaged || c->o.partial || !c->replaces ||
 	    !ktape_sink_is_staged(c->sink))
 		return 0;
 	err = name_partial(c);
-	ret = err ? 0 : check_inputs(c);
-	if (ret)
-		return ret;
 	if (!err)
 		err = kt_sink_move(c->sink, c->partial);
 	return err ? fail("%s stays as it was, because a part of the input is damaged, and %s cannot be written: %s",

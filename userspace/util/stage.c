@@ -446,19 +446,19 @@ int kt_stage_commit(struct kt_stage *s)
  * @s: a file that is staged
  * @name: the name, in the same folder
  *
- * Return: 0 or negative errno; -EEXIST if the name is that of something else than a file.
+ * Return: 0 or negative errno; -EEXIST if there is something of that name.
  */
 int kt_stage_rename(struct kt_stage *s, const char *name)
 {
 	char *copy;
 	struct stat st;
 
-	s->replaces = !fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW);
-	if (s->replaces && !S_ISREG(st.st_mode))
+	if (!fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -EEXIST;
 	copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
+	s->replaces = false;
 	free(s->name);
 	s->name = copy;
 	return 0;

@@ -60,25 +60,27 @@ none_left()
 # beside FORMAT: an earlier output of a whole trace stays
 beside()
 {
-	rm -rf new out out.partial
+	rm -rf new out out.partial*
 	convert "$1" new damaged; got=$?
 	[ $got = 1 ] && says 'a part of the input is damaged: new has what could be read' || return
 	convert "$1" out whole && state out >earlier || return
-	# The second time there is an output of the first time.
-	for _ in 1 2; do
+	# The second time there is an output of the first time, which may be the user's own.
+	for beside in out.partial out.partial-2; do
 		convert "$1" out damaged; got=$?
 		[ $got = 1 ] &&
-			says 'a part of the input is damaged: out stays as it was, and what could be read is in out.partial' &&
+			says 'a part of the input is damaged: out stays as it was, and what could be read is in '$beside' (' &&
 			state out >after && diff earlier after >>log &&
-			content new >want && content out.partial >have && diff want have >>log &&
+			content new >want && content $beside >have && diff want have >>log &&
 			none_left || return
+		[ $beside != out.partial ] || state out.partial >first || return
 	done
+	state out.partial >after && diff first after >>log
 }
 
 # in_place FORMAT: --partial
 in_place()
 {
-	rm -rf new out out.partial
+	rm -rf new out out.partial*
 	convert "$1" out whole || return
 	convert "$1" out damaged --partial; got=$?
 	[ $got = 1 ] && says 'a part of the input is damaged: out has what could be read' &&
@@ -104,7 +106,7 @@ done
 size=$(stat -c %s damaged.ktape)
 printf '\x5a\xa5' | dd of=damaged.ktape bs=1 seek=$((size - 20000)) conv=notrunc 2>>log
 for format in csv native; do
-	rm -rf out out.partial
+	rm -rf out out.partial*
 	convert $format out whole && state out >earlier
 	# shellcheck disable=SC2002	# a pipe is meant
 	cat damaged.ktape | convert $format out -
@@ -114,7 +116,7 @@ for format in csv native; do
 done
 
 # record --split of a file, which promises the same.
-rm -rf out out.partial new
+rm -rf out out.partial* new
 run 0 record --split whole.ktape -o out && state out >earlier
 for _ in 1 2; do
 	run 1 record --split damaged.ktape -f -o out/ && says 'out/ stays as it was, and what could be read is in out.partial' &&
@@ -125,30 +127,37 @@ run 1 record --split damaged.ktape -o new && content new >want && content out.pa
 	diff want have >>log && [ "$split" = 0 ]
 result $? "record --split"
 
-# What cannot be replaced beside it.
-rm -rf out out.partial
+# What has the name beside it stays, whatever it is.
+rm -rf out out.partial*
 convert csv out whole && state out >earlier
 mkdir out.partial && echo notes >out.partial/notes
 convert csv out damaged; got=$?
-[ $got = 1 ] && says 'out stays as it was' && says 'out.partial cannot be written' && state out >after &&
-	diff earlier after >>log && [ "$(ls out.partial)" = notes ] && none_left
-result $? "a folder has the name of the file beside it: nothing changes"
-rm -rf out out.partial
+[ $got = 1 ] && says 'what could be read is in out.partial-2 (' && state out >after &&
+	diff earlier after >>log && [ "$(ls out.partial)" = notes ] && [ -s out.partial-2 ] && none_left
+result $? "a folder has the name of the file beside it"
+rm -rf out out.partial*
+ln -s nowhere out.partial
+convert csv out whole && state out >earlier
+convert csv out damaged; got=$?
+[ $got = 1 ] && says 'what could be read is in out.partial-2 (' && state out >after &&
+	diff earlier after >>log && [ -L out.partial ] && [ ! -e nowhere ] && none_left
+result $? "a link has the name of the file beside it"
+rm -rf out out.partial*
 convert native out whole && state out >earlier
 mkdir out.partial && echo notes >out.partial/notes
 convert native out damaged; got=$?
-[ $got = 1 ] && says 'out.partial cannot be written' && state out >after &&
-	diff earlier after >>log && [ "$(ls out.partial)" = notes ] && none_left
-result $? "a folder beside it has files of others: nothing changes"
-rm -rf out out.partial
+[ $got = 1 ] && says 'what could be read is in out.partial-2 (' && state out >after &&
+	diff earlier after >>log && [ "$(ls out.partial)" = notes ] && [ -f out.partial-2/metadata ] && none_left
+result $? "a folder beside it has files of others"
+rm -rf out out.partial*
 convert csv out whole && cp -r damaged out.partial && state out >earlier && state out.partial >>earlier
 convert csv out out.partial; got=$?
-[ $got = 1 ] && says 'is also an input' && state out >after && state out.partial >>after &&
-	diff earlier after >>log && none_left
-result $? "an input has the name beside it: nothing changes"
+[ $got = 1 ] && says 'what could be read is in out.partial-2 (' && state out >after &&
+	state out.partial >>after && diff earlier after >>log && none_left
+result $? "an input has the name beside it"
 
 # A link: its target stays, and the other output is beside the target.
-rm -rf out out.partial elsewhere
+rm -rf out out.partial* elsewhere
 mkdir elsewhere
 convert csv elsewhere/data whole && ln -s elsewhere/data out && state elsewhere/data >earlier
 convert csv out damaged; got=$?

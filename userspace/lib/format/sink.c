@@ -420,8 +420,7 @@ static int move_folder(struct kt_sink *s, const char *path)
 /**
  * kt_sink_move() - Let an output that has a temporary name get another final name
  * @sink: the output, for which ktape_sink_is_staged()
- * @path: the name; for a file in the folder of the first one.  An earlier output of this
- *	format that has it is replaced
+ * @path: the name, which nothing has; for a file in the folder of the first one
  *
  * Return: 0 or negative errno; then the output has its first name.
  */
