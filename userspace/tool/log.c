@@ -31,12 +31,26 @@ static bool ends_with(const char *text, const char *end)
 	return len > n && !strcmp(text + len - n, end);
 }
 
-static bool is_folder(const char *path)
+/* Check for a piece of the log of its own name, which has no conversions. */
+static bool is_own_piece(const char *whole)
+{
+	char *pattern;
+	bool own;
+
+	if (log_of_piece(whole, &pattern))
+		return false;
+	own = !strcmp(pattern, whole);
+	free(pattern);
+	return own;
+}
+
+/* Check whether a name is that of a folder for pieces.  @whole is its absolute path. */
+static bool is_folder(const char *path, const char *whole)
 {
 	struct stat st;
 
 	return path[strlen(path) - 1] == '/' ||
-	       (!stat(path, &st) && S_ISDIR(st.st_mode));
+	       (!stat(path, &st) && S_ISDIR(st.st_mode) && !is_own_piece(whole));
 }
 
 /* Return the absolute path, because --daemon changes the current directory. */
@@ -66,7 +80,7 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 
 	if (!whole)
 		return fail("-l \"%s\": %s", pattern, strerror(errno));
-	if (is_folder(pattern)) {
+	if (is_folder(pattern, whole)) {
 		for (len = strlen(whole); len && whole[len - 1] == '/';)
 			whole[--len] = '\0';
 		if (asprintf(&log->pattern, "%s/%s", whole, USUAL_NAME) < 0)

@@ -221,5 +221,12 @@ cp night/20260101.ktape night/notes
 	[ "$(ls night)" = "$(printf '20260101.ktape\nmine.ktape\nnotes')" ]
 result $? "a piece that is a file"
 
+# A log whose name has no conversions: its first piece is a folder of that name.
+rm -rf night/* night/.[!.]*
+piece irq night/piece "$PWD/night/piece" && piece sched night/piece-1 "$PWD/night/piece" &&
+	timeout 600 "$ktape" ship --to true --json --log "$PWD/night/piece" night >text 2>log &&
+	grep -q '"shipped":2,"left":0' text && [ -z "$(ls night)" ]
+result $? "--log with a name that is that of its first piece"
+
 echo "1..$n"
 exit $failed
