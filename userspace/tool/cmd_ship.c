@@ -118,7 +118,7 @@ static int convert_piece(struct shipping *sh, struct ship_piece *p)
 	int ret;
 
 	snprintf(from, sizeof(from), "%s/%s", sh->s.path, p->name);
-	ship_path(&sh->s, p->name, ".tmp", folder, sizeof(folder));
+	ship_path(&sh->s, p, ".tmp", folder, sizeof(folder));
 	if (strchr(folder, ','))
 		return -EINVAL;
 	ret = ship_begin(&sh->s, p);
@@ -129,6 +129,9 @@ static int convert_piece(struct shipping *sh, struct ship_piece *p)
 	/* A signal may have ended the conversion; if it is complete, it is not made again. */
 	if (ret < 0 || (ret && signals_came()))
 		return ret < 0 ? ret : -EINTR;
+	/* It was removed, or something else has its name: the next pass finds what is there. */
+	if (!ship_key_holds(&sh->s, p->key))
+		return 0;
 	if (ret && !has_tables(folder)) {
 		note("%s: cannot be converted: it stays where it is, and is not shipped",
 		     from);
@@ -163,7 +166,7 @@ static int send_piece(struct shipping *sh, struct ship_piece *p)
 	char folder[PATH_ROOM];
 	int ret;
 
-	ship_path(&sh->s, p->name, ".ready", folder, sizeof(folder));
+	ship_path(&sh->s, p, ".ready", folder, sizeof(folder));
 	ret = hand_over(sh, folder);
 	if (!ret) {
 		sh->failures = 0;
@@ -322,7 +325,7 @@ static int run_ship(struct shipping *sh, const char *path)
 		return err;
 	if (sh->bad)
 		return EXIT_FAILED;
-	return sh->left || sh->dropped ? EXIT_LEFT : EXIT_OK;
+	return sh->left || sh->dropped || sh->s.foreign_log ? EXIT_LEFT : EXIT_OK;
 }
 
 static int cmd_ship(int argc, char **argv)

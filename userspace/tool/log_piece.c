@@ -100,6 +100,23 @@ bool log_gives_name(const char *pattern, const char *name)
 	return rest && !*rest;
 }
 
+/* Resolve the links in the part of a path before its first conversion.  It may not exist. */
+static void resolve(char place[PATH_MAX])
+{
+	char whole[PATH_MAX], *head, *part = strchr(place, '%');
+
+	while (part > place && *part != '/')
+		part--;
+	if (part == place)
+		return;
+	*part = '\0';
+	head = realpath(place, NULL);
+	*part = '/';
+	if (head && snprintf(whole, sizeof(whole), "%s%s", head, part) < (int)sizeof(whole))
+		strcpy(place, whole);
+	free(head);
+}
+
 /**
  * log_is_in() - is this the folder of a log, or one of its folders?
  * @pattern: name of the log
@@ -122,6 +139,7 @@ bool log_is_in(const char *pattern, const char *path, int folder)
 		return !stat(*place ? place : "/", &its) && !fstat(folder, &this) &&
 		       its.st_dev == this.st_dev && its.st_ino == this.st_ino;
 	/* Each piece names its folder by the time. */
+	resolve(place);
 	whole = realpath(path, NULL);
 	rest = whole ? after_format(place, whole) : NULL;
 	in = rest && !*rest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ktape ship: cmd_ship.c has the command line and the order of the work, ship_state.c what
- * is on disk, ship_send.c where the tables go and the uploader, ship_place.c the tables that
- * stay on this machine.
+ * is on disk, ship_key.c what a piece is called there, ship_send.c where the tables go and
+ * the uploader, ship_place.c the tables that stay on this machine.
  */
 #ifndef _KT_TOOL_SHIP_H
 #define _KT_TOOL_SHIP_H
@@ -11,7 +11,8 @@
 
 #include "tool.h"
 
-#define SHIP_NAME	256U	/* bytes of the name of a piece */
+#define SHIP_NAME	208U	/* bytes of the name of a piece */
+#define SHIP_KEY	(SHIP_NAME + 34)	/* bytes of its key, see ship_key.c */
 
 /* How far a piece is. */
 enum ship_stage {
@@ -24,12 +25,14 @@ enum ship_stage {
 /**
  * struct ship_piece - a piece of a log
  * @name: its name in the folder
+ * @key: its name in the state
  * @time: when it was changed last, in ns since the epoch
  * @stage: enum ship_stage
  * @locked: a recorder writes to it
  */
 struct ship_piece {
 	char name[SHIP_NAME];
+	char key[SHIP_KEY];
 	int64_t time;
 	unsigned int stage;
 	bool locked;
@@ -73,15 +76,23 @@ int ship_begin(struct ship *s, const struct ship_piece *p);
 int ship_converted(struct ship *s, struct ship_piece *p);
 int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage);
 int ship_clean(struct ship *s, struct ship_piece *p);
+int ship_forget(struct ship *s, const char *file);
 int ship_drop(struct ship *s, const struct ship_piece *p);
 uint64_t ship_bytes(const struct ship *s, const struct ship_piece *p);
-void ship_path(const struct ship *s, const char *name, const char *end,
-	       char *path, size_t size);
+void ship_path(const struct ship *s, const struct ship_piece *p,
+	       const char *end, char *path, size_t size);
 void ship_close(struct ship *s);
 
 /* ship_look.c */
 int ship_look(struct ship *s);
-int ship_remove(struct ship *s, const char *name);
+int ship_remove(struct ship *s, const struct ship_piece *p);
+
+/* ship_key.c */
+int ship_key(const struct ship *s, const char *name, const char *log,
+	     char key[SHIP_KEY]);
+bool ship_key_name(const char *key, char name[SHIP_NAME]);
+bool ship_key_is_of(const char *key, const char *log);
+bool ship_key_holds(const struct ship *s, const char *key);
 
 /* ship_send.c */
 bool ship_has_target(const char *to);

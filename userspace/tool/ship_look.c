@@ -23,18 +23,18 @@
 #define NS_PER_S	1000000000LL
 #define PATH_ROOM	4352U
 
-static bool exists(const struct ship *s, const char *name, const char *end)
+static bool exists(const struct ship *s, const char *key, const char *end)
 {
-	char file[SHIP_NAME + 16];
+	char file[SHIP_KEY + 16];
 
-	snprintf(file, sizeof(file), "%s%s", name, end);
+	snprintf(file, sizeof(file), "%s%s", key, end);
 	return !faccessat(s->state, file, F_OK, 0);
 }
 
-static unsigned int stage_of(const struct ship *s, const char *name)
+static unsigned int stage_of(const struct ship *s, const char *key)
 {
 	for (unsigned int i = SHIP_BAD; i > SHIP_WAITS; i--) {
-		if (exists(s, name, ship_ends[i]))
+		if (exists(s, key, ship_ends[i]))
 			return i;
 	}
 	return SHIP_WAITS;
@@ -62,7 +62,8 @@ static bool is_target(const struct ship *s, const struct stat *st)
 static bool is_locked(const struct ship *s, const char *name)
 {
 	/* O_NONBLOCK: opening a FIFO without a writer would block. */
-	int fd = openat(s->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(s->fd, name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool locked = fd < 0 || flock(fd, LOCK_SH | LOCK_NB);
 
 	if (fd >= 0)
@@ -78,10 +79,10 @@ static void leave(struct ship *s, const char *name)
 }
 
 /*
- * Check that an entry is a piece of the log, whole and nothing but that.
+ * Check that an entry is a piece of the log, whole and nothing but that, and make its key.
  * Return: 0, -EEXIST if it is not, or -ENOMEM.
  */
-static int check_piece(struct ship *s, const char *name)
+static int check_piece(struct ship *s, const char *name, char key[SHIP_KEY])
 {
 	char path[PATH_ROOM], *pattern;
 	struct stat st;
@@ -101,7 +102,8 @@ static int check_piece(struct ship *s, const char *name)
 		s->foreign_log = pattern;
 		return -EEXIST;
 	}
-	ours = ours && log_gives_name(pattern, name);
+	ours = ours && log_gives_name(pattern, name) &&
+	       !ship_key(s, name, pattern, key);
 	free(pattern);
 	err = ours ? kt_piece_check(path) : -EEXIST;
 	return !err || err == -ENOMEM ? err : -EEXIST;
@@ -109,7 +111,8 @@ static int check_piece(struct ship *s, const char *name)
 
 static int add(struct ship *s, const struct ship_piece *p)
 {
-	struct ship_piece *more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
+	struct ship_piece *more =
+		realloc(s->pieces, (s->nr + 1) * sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -147,57 +150,72 @@ static int keep_pieces(struct ship *s)
 	for (size_t i = 0; i < s->nr; i++) {
 		struct ship_piece *p = &s->pieces[i];
 
-		err = check_piece(s, p->name);
+		err = check_piece(s, p->name, p->key);
 		if (err == -ENOMEM)
 			return err;
 		if (err) {
 			leave(s, p->name);
 			continue;
 		}
-		p->stage = stage_of(s, p->name);
+		p->stage = stage_of(s, p->key);
 		s->pieces[nr++] = *p;
 	}
 	s->nr = nr;
 	return 0;
 }
 
-/* Return the piece that a file of the state is of, or false if the end is another one. */
-static bool has_end(const char *file, const char *end, char name[SHIP_NAME])
+/* Cut an end off the name of a file of the state.  Return: false if it has another one. */
+static bool has_end(const char *file, const char *end, char key[SHIP_KEY])
 {
 	size_t len = strlen(file), more = strlen(end);
 
-	if (len <= more || len - more >= SHIP_NAME || strcmp(file + len - more, end))
+	if (len <= more || len - more >= SHIP_KEY ||
+	    strcmp(file + len - more, end))
 		return false;
-	memcpy(name, file, len - more);
-	name[len - more] = '\0';
+	memcpy(key, file, len - more);
+	key[len - more] = '\0';
 	return true;
 }
 
-static bool is_known(const struct ship *s, const char *name)
+static bool is_known(const struct ship *s, const char *key)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		if (!strcmp(s->pieces[i].name, name))
+		if (!strcmp(s->pieces[i].key, key))
 			return true;
 	}
 	return false;
 }
 
+/* Check whether a file of the state is of no use any more. */
+static bool is_useless(const struct ship *s, const char *file)
+{
+	char key[SHIP_KEY];
+
+	/* An interrupted run has left it: nothing is converted during a look. */
+	if (has_end(file, ".tmp", key) || has_end(file, ".new", key))
+		return true;
+	if (has_end(file, ship_ends[SHIP_DONE], key))
+		return !ship_key_holds(s, key) &&
+		       !exists(s, key, ship_ends[SHIP_READY]);
+	return has_end(file, ship_ends[SHIP_BAD], key) &&
+	       !ship_key_holds(s, key);
+}
+
 /*
  * A recorder with --keep may have removed a piece, or something else has its name now: its
- * tables are shipped all the same.  A mark that it was shipped is of no use when nothing has
- * its name any more.
+ * tables are shipped all the same, but not those of another log than @s->log.
  */
 static int add_left(struct ship *s, const char *file)
 {
 	struct ship_piece p = { .time = 0 };
 
-	if (has_end(file, ship_ends[SHIP_DONE], p.name) &&
-	    faccessat(s->fd, p.name, F_OK, AT_SYMLINK_NOFOLLOW) &&
-	    !exists(s, p.name, ship_ends[SHIP_READY]))
-		return unlinkat(s->state, file, 0) ? -errno : 0;
-	if (!has_end(file, ship_ends[SHIP_READY], p.name) || is_known(s, p.name))
+	if (is_useless(s, file))
+		return ship_forget(s, file);
+	if (!has_end(file, ship_ends[SHIP_READY], p.key) ||
+	    is_known(s, p.key) || (s->log && !ship_key_is_of(p.key, s->log)))
 		return 0;
-	p.stage = stage_of(s, p.name);
+	ship_key_name(p.key, p.name);
+	p.stage = stage_of(s, p.key);
 	return add(s, &p);
 }
 
@@ -205,7 +223,8 @@ static int add_left(struct ship *s, const char *file)
 static int read_folder(struct ship *s, int folder,
 		       int (*act)(struct ship *s, const char *name))
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	    err = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
@@ -229,7 +248,8 @@ static void tell_foreign(struct ship *s)
 		return;
 	s->told = true;
 	note("%s: %zu entries are no finished pieces of this log, and stay as they are (%s%s)",
-	     s->path, s->foreign, s->foreign_name, s->foreign > 1 ? ", ..." : "");
+	     s->path, s->foreign, s->foreign_name,
+	     s->foreign > 1 ? ", ..." : "");
 	if (s->foreign_log)
 		note("%s: pieces of the log %s were moved there: --log '%s' takes them",
 		     s->path, s->foreign_log, s->foreign_log);
@@ -264,24 +284,48 @@ int ship_look(struct ship *s)
 	return 0;
 }
 
+/* Lock a piece against recorders.  Return: a descriptor or negative errno. */
+static int lock_piece(const struct ship *s, const char *name)
+{
+	int fd, err = 0;
+
+	/* A recorder that begins a piece has the folder locked until it has locked the piece. */
+	if (flock(s->fd, LOCK_SH))
+		return -errno;
+	fd = openat(s->fd, name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		err = errno == ELOOP || errno == ENXIO ? -EEXIST : -errno;
+	else if (flock(fd, LOCK_SH | LOCK_NB))
+		err = errno == EWOULDBLOCK ? -EEXIST : -errno;
+	flock(s->fd, LOCK_UN);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
 /**
  * ship_remove() - remove a piece of the log, and nothing else
  * @s: the folder
- * @name: its name, which something else may have by now
+ * @p: the piece; something else may have its name by now
  *
- * Return: 0, also if nothing has the name; -EEXIST if what has it is no piece of the log,
- * then it stays; or negative errno.
+ * Return: 0, also if nothing has the name; -EEXIST if what has it is not this piece, or a
+ * recorder writes to it, then it stays; or negative errno.
  */
-int ship_remove(struct ship *s, const char *name)
+int ship_remove(struct ship *s, const struct ship_piece *p)
 {
-	char path[PATH_ROOM];
-	int err;
+	char path[PATH_ROOM], key[SHIP_KEY];
+	int fd = lock_piece(s, p->name), err;
 
-	if (faccessat(s->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
-		return 0;
-	err = check_piece(s, name);
-	if (err)
-		return err;
-	snprintf(path, sizeof(path), "%s/%s", s->path, name);
-	return ktape_piece_remove(path);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	err = check_piece(s, p->name, key);
+	if (!err && strcmp(key, p->key) != 0)
+		err = -EEXIST;
+	if (!err) {
+		snprintf(path, sizeof(path), "%s/%s", s->path, p->name);
+		err = ktape_piece_remove(path);
+	}
+	close(fd);
+	return err;
 }

@@ -2,17 +2,21 @@
 /*
  * What ktape ship has on disk, in DIR/.ktape-ship:
  *
- *	NAME.tmp/	tables that are being written
- *	NAME.ready/	all tables of piece NAME; the uploader does not have them yet
- *	NAME.done	the uploader has them
- *	NAME.bad	the piece cannot be converted
+ *	KEY.tmp/	tables that are being written
+ *	KEY.ready/	all tables of a piece; the uploader does not have them yet
+ *	KEY.done	the uploader has them
+ *	KEY.bad		the piece cannot be converted
  *	lock		held by the process that ships
+ *
+ * KEY is the name of the piece with what tells it from others of this name, see ship_key.c.
+ * Earlier versions had NAME.ready and so on, which may be of any piece of that name: such
+ * tables are handed over, and other marks are removed, as if they were not there.
  *
  * A piece goes from one state to the next by a rename, after everything before it is on the
  * disk.  So after a crash at any moment each piece is in one of these states, and the work
- * goes on there: what is in NAME.tmp is made again; what is in NAME.ready is handed over
+ * goes on there: what is in KEY.tmp is made again; what is in KEY.ready is handed over
  * again, in the same files with the same names, because the uploader may have been
- * interrupted.  A piece is removed only when NAME.done is on the disk.
+ * interrupted.  A piece is removed only when KEY.done is on the disk.
  *
  * Outside of this folder nothing is removed but pieces of the log, see ship_look.c.
  */
@@ -31,7 +35,7 @@
 #include "ship.h"
 
 #define STATE		".ktape-ship"
-#define MODE_DIR	0777
+#define MODE_DIR	0755
 #define MODE_FILE	0666
 
 const char *const ship_ends[] = {
@@ -43,15 +47,15 @@ const char *const ship_ends[] = {
 /**
  * ship_path() - make the path of a file of the state
  * @s: the folder
- * @name: name of the piece
+ * @p: the piece
  * @end: end of the name
  * @path: filled
  * @size: bytes of @path
  */
-void ship_path(const struct ship *s, const char *name, const char *end,
-	       char *path, size_t size)
+void ship_path(const struct ship *s, const struct ship_piece *p,
+	       const char *end, char *path, size_t size)
 {
-	snprintf(path, size, "%s/" STATE "/%s%s", s->path, name, end);
+	snprintf(path, size, "%s/" STATE "/%s%s", s->path, p->key, end);
 }
 
 /**
@@ -81,6 +85,7 @@ int ship_check_locks(void)
  */
 int ship_open(struct ship *s, const char *path)
 {
+	struct stat st;
 	int lock;
 
 	s->path = path;
@@ -93,10 +98,16 @@ int ship_open(struct ship *s, const char *path)
 	/* A link would lead to a folder in which others have their files. */
 	s->state = openat(s->fd, STATE,
 			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (s->state < 0)
+	if (s->state < 0 || fstat(s->state, &st))
 		return -errno;
+	if (st.st_uid != geteuid() || st.st_mode & S_IWOTH) {
+		note("%s/" STATE ": others can write there: it is not used",
+		     path);
+		return -EPERM;
+	}
 	/* The lock is released when the process ends. */
-	lock = openat(s->state, "lock", O_RDWR | O_CREAT | O_CLOEXEC, MODE_FILE);
+	lock = openat(s->state, "lock",
+		      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
 	if (lock < 0)
 		return -errno;
 	return flock(lock, LOCK_EX | LOCK_NB) ?
@@ -184,7 +195,7 @@ static int remove_tree(int folder, const char *name)
 static int rename_state(const struct ship *s, const char *name, const char *from,
 			const char *to)
 {
-	char old[SHIP_NAME + 16], new[SHIP_NAME + 16];
+	char old[SHIP_KEY + 16], new[SHIP_KEY + 16];
 
 	snprintf(old, sizeof(old), "%s%s", name, from);
 	snprintf(new, sizeof(new), "%s%s", name, to);
@@ -202,14 +213,14 @@ static int rename_state(const struct ship *s, const char *name, const char *from
  */
 int ship_begin(struct ship *s, const struct ship_piece *p)
 {
-	char name[SHIP_NAME + 16];
+	char name[SHIP_KEY + 16];
 
-	snprintf(name, sizeof(name), "%s.tmp", p->name);
+	snprintf(name, sizeof(name), "%s.tmp", p->key);
 	return remove_tree(s->state, name);
 }
 
 /**
- * ship_converted() - all tables of a piece are in NAME.tmp
+ * ship_converted() - all tables of a piece are in KEY.tmp
  * @s: the folder
  * @p: the piece
  *
@@ -217,13 +228,13 @@ int ship_begin(struct ship *s, const struct ship_piece *p)
  */
 int ship_converted(struct ship *s, struct ship_piece *p)
 {
-	char name[SHIP_NAME + 16];
+	char name[SHIP_KEY + 16];
 	int err;
 
-	snprintf(name, sizeof(name), "%s.tmp", p->name);
+	snprintf(name, sizeof(name), "%s.tmp", p->key);
 	err = walk_tree(s->state, name, sync_entry, NULL);
 	if (!err)
-		err = rename_state(s, p->name, ".tmp", ship_ends[SHIP_READY]);
+		err = rename_state(s, p->key, ".tmp", ship_ends[SHIP_READY]);
 	if (!err)
 		p->stage = SHIP_READY;
 	return err;
@@ -239,11 +250,14 @@ int ship_converted(struct ship *s, struct ship_piece *p)
  */
 int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage)
 {
-	char name[SHIP_NAME + 16];
+	char name[SHIP_KEY + 16];
 	int fd, err = 0;
 
-	snprintf(name, sizeof(name), "%s.new", p->name);
-	fd = openat(s->state, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	snprintf(name, sizeof(name), "%s.new", p->key);
+	/* What a crash has left, or a link of someone else. */
+	if (unlinkat(s->state, name, 0) && errno != ENOENT)
+		return -errno;
+	fd = openat(s->state, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		    MODE_FILE);
 	if (fd < 0)
 		return -errno;
@@ -251,7 +265,7 @@ int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage)
 		err = -errno;
 	close(fd);
 	if (!err)
-		err = rename_state(s, p->name, ".new", ship_ends[stage]);
+		err = rename_state(s, p->key, ".new", ship_ends[stage]);
 	if (!err)
 		p->stage = stage;
 	return err;
@@ -266,22 +280,35 @@ int ship_mark(struct ship *s, struct ship_piece *p, unsigned int stage)
  */
 int ship_clean(struct ship *s, struct ship_piece *p)
 {
-	char name[SHIP_NAME + 16];
+	char name[SHIP_KEY + 16];
 	int err;
 
-	snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[SHIP_READY]);
+	snprintf(name, sizeof(name), "%s%s", p->key, ship_ends[SHIP_READY]);
 	err = remove_tree(s->state, name);
 	if (err || s->keep)
 		return err;
-	err = ship_remove(s, p->name);
-	/* The mark of what is no piece any more stays: it was shipped when it was one. */
-	if (err == -EEXIST)
+	err = ship_remove(s, p);
+	/* The mark stays if the piece does: it was shipped. */
+	if (err == -EEXIST && ship_key_holds(s, p->key))
 		return 0;
+	err = err == -EEXIST ? 0 : err;
 	if (!err && fsync(s->fd))
 		err = -errno;
 	/* The mark goes last: without it the piece would be shipped again. */
-	snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[SHIP_DONE]);
+	snprintf(name, sizeof(name), "%s%s", p->key, ship_ends[SHIP_DONE]);
 	return err ? err : remove_tree(s->state, name);
+}
+
+/**
+ * ship_forget() - remove a file or folder of the state
+ * @s: the folder
+ * @file: its name
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_forget(struct ship *s, const char *file)
+{
+	return remove_tree(s->state, file);
 }
 
 /**
@@ -294,14 +321,17 @@ int ship_clean(struct ship *s, struct ship_piece *p)
  */
 int ship_drop(struct ship *s, const struct ship_piece *p)
 {
-	char name[SHIP_NAME + 16];
-	int err = ship_remove(s, p->name);
+	char name[SHIP_KEY + 16];
+	int err = ship_remove(s, p);
 
+	/* What has the name of a piece that is gone stays; the tables go. */
+	if (err == -EEXIST && !ship_key_holds(s, p->key))
+		err = 0;
 	for (unsigned int i = SHIP_READY; i <= SHIP_BAD && !err; i++) {
-		snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[i]);
+		snprintf(name, sizeof(name), "%s%s", p->key, ship_ends[i]);
 		err = remove_tree(s->state, name);
 	}
-	snprintf(name, sizeof(name), "%s.tmp", p->name);
+	snprintf(name, sizeof(name), "%s.tmp", p->key);
 	return err ? err : remove_tree(s->state, name);
 }
 
@@ -314,11 +344,12 @@ int ship_drop(struct ship *s, const struct ship_piece *p)
  */
 uint64_t ship_bytes(const struct ship *s, const struct ship_piece *p)
 {
-	char name[SHIP_NAME + 16];
+	char name[SHIP_KEY + 16];
 	uint64_t bytes = 0;
 
-	walk_tree(s->fd, p->name, add_bytes, &bytes);
-	snprintf(name, sizeof(name), "%s%s", p->name, ship_ends[SHIP_READY]);
+	if (ship_key_holds(s, p->key))
+		walk_tree(s->fd, p->name, add_bytes, &bytes);
+	snprintf(name, sizeof(name), "%s%s", p->key, ship_ends[SHIP_READY]);
 	walk_tree(s->state, name, add_bytes, &bytes);
 	return bytes;
 }

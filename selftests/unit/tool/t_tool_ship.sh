@@ -31,7 +31,8 @@ pieces()
 # is what happens in this call instead: fail, die-before or die-after (SIGKILL to ktape).
 cat >uploader <<'EOT'
 #!/bin/sh
-echo "${1##*/}" >>calls
+name=${1##*/}
+echo "${name%%.*}" >>calls
 what=$(head -n 1 plan 2>/dev/null)
 sed -i 1d plan 2>/dev/null
 [ "$what" = fail ] && exit 7
@@ -61,7 +62,7 @@ ship()
 }
 
 echo "TAP version 13"
-echo "1..16"
+echo "1..21"
 
 pieces
 : >calls
@@ -98,18 +99,87 @@ for when in die-before die-after; do
 	result $? "SIGKILL while the uploader runs ($when): nothing is lost, nothing is different"
 done
 
+# key PIECE: let the uploader fail with this piece alone, and print what its state is called
+key()
+{
+	local to=$uploader others
+
+	mkdir others && for others in night/*; do
+		[ "$others" = "night/$1" ] || mv "$others" others/
+	done
+	mkdir -p night/.ktape-ship
+	mv night/.ktape-ship others/state
+	uploader='exit 7'
+	ship --tries 1
+	uploader=$to
+	mv -f others/state/* night/.ktape-ship/ 2>/dev/null
+	rmdir others/state
+	[ -z "$(ls others)" ] || mv others/* night/
+	rmdir others
+	others=$(cd night/.ktape-ship && echo "$1".*.ready)
+	[ -d "night/.ktape-ship/$others" ] && echo "${others%.ready}"
+}
+
 # The states of the head of ship_state.c, as a crash leaves them.
 rm -rf there; pieces
-mkdir -p night/.ktape-ship/a.tmp/event
-echo half >night/.ktape-ship/a.tmp/event/half
-"$ktape" convert -q --to "parquet:dir=$PWD/night/.ktape-ship/b.ready" night/b 2>>log
+state=night/.ktape-ship
+key_a=$(key a) && key_b=$(key b) && key_c=$(key c) || echo "no keys" >>log
+mv "$state/$key_a.ready" "$state/$key_a.tmp"
+echo half >"$state/$key_a.tmp/event/half"
 # The pieces of d and e are gone: a recorder with --keep removed them.
-cp -r night/.ktape-ship/b.ready night/.ktape-ship/d.ready; : >night/.ktape-ship/e.done
-: >night/.ktape-ship/c.done; mkdir night/.ktape-ship/c.ready; : >calls
-ship && [ "$(sort calls | tr '\n' ' ')" = "a.ready b.ready d.ready " ] && [ "$(ls night)" = "" ] &&
+cp -r "$state/$key_b.ready" "$state/d.${key_b#b.}.ready"; : >"$state/e.${key_b#b.}.done"
+: >"$state/$key_c.done"; : >calls
+ship && [ "$(sort calls | tr '\n' ' ')" = "a b d " ] && [ "$(ls night)" = "" ] &&
 	[ "$(find night/.ktape-ship -mindepth 1 ! -name lock)" = "" ] &&
 	[ ! -e there/event/half ]
 result $? "every state that a crash can leave: half converted, converted, handed over"
+
+# Another piece gets the name of one whose tables wait: each is shipped as what it is.
+rm -rf there; pieces; : >calls
+cp -r sched later && "$out/make_trace" piece later "$PWD/night/a" &&
+	key a >/dev/null && rm -r night/* && cp -r later night/a && ship --json && grep -q '"shipped":2,"left":0' text && [ "$(ls night)" = "" ] &&
+	[ "$(tr '\n' ' ' <calls)" = "a a " ] && [ "$(find night/.ktape-ship -mindepth 1 ! -name lock)" = "" ] &&
+	tables | grep -c '/capture/' | grep -qx 2
+result $? "a piece that has the name of an earlier one is not taken for it"
+
+# The same with marks that it was shipped, and that it cannot be converted.
+rm -rf there; pieces; : >calls
+key=$(key a) && rm -r "$state/$key.ready" && : >"$state/$key.bad" && : >"$state/b.done" && : >"$state/c.bad" &&
+	rm -r night/a && cp -r later night/a && ship --json && grep -q '"shipped":3,"left":0,"bad":0' text
+result $? "marks of an earlier piece of the name, and those of earlier versions, do not count"
+
+# Something has the piece locked, or another piece has its name, before it is removed.
+rm -rf there; pieces; : >calls
+to=$uploader
+uploader='exec 5<night/a; flock -x 5; (sleep 1000 & echo $! >sleeper)'
+rm -r night/b night/c
+ship; kill "$(cat sleeper)"; [ -f night/a/metadata ] && uploader='mv night/a old && cp -r old night/a' &&
+	rm -r night/.ktape-ship && ship && [ -f night/a/metadata ]
+result $? "a piece that is begun under the name of one that was shipped stays"
+rm -rf old
+uploader=$to
+
+# A piece goes away between the look at the folder and its conversion.
+rm -rf there; pieces; : >calls
+uploader='rm -rf night/b night/c'
+ship --json && grep -q '"shipped":1,"left":0,"bad":0' text &&
+	[ "$(find night/.ktape-ship -mindepth 1 ! -name lock)" = "" ]
+result $? "a piece that went away gets no mark"
+uploader=$to
+
+# What someone else has put into the folder of the state.
+rm -rf there; pieces; : >calls
+echo photo >photo
+# shellcheck disable=SC2016	# $1 is of the uploader's shell
+uploader='ln -s ../../photo "${1%.ready}.new"'
+ship; linked=$?
+uploader=$to
+pieces
+mkdir night/.ktape-ship && ln -s ../../other night/.ktape-ship/lock
+ship; [ $? = 1 ] && [ $linked = 0 ] && [ "$(cat photo)" = photo ] && [ ! -e other ] && [ -d night/c ] &&
+	rm night/.ktape-ship/lock && chmod o+w night/.ktape-ship && { ship; [ $? = 1 ]; } &&
+	grep -q 'others can write' log.txt && [ -d night/c ]
+result $? "nothing is written through a link, nor in a folder that others can write to"
 
 # largest PIECE: the KiB of the largest file that it is converted to
 largest()
@@ -137,7 +207,7 @@ result $? "a piece that cannot be converted stays, the others are shipped: exit 
 rm -rf there; pieces; : >calls
 size=$(du -sb night/c | cut -f 1)
 ship --json --max "$size"; [ $? = 3 ] && grep -q '"dropped":[12],' text &&
-	[ "$(head -n 1 calls)" != a.ready ] && [ "$(tail -n 1 calls)" = c.ready ]
+	[ "$(head -n 1 calls)" != a ] && [ "$(tail -n 1 calls)" = c ]
 result $? "--max: the oldest pieces go first, and are counted: exit status 3"
 
 # A recorder has its piece locked; a second ktape ship finds the folder locked.

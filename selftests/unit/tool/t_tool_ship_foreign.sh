@@ -117,7 +117,7 @@ things >all
 [ "$(wc -l <all)" -gt 200 ] && grep -q ' night/holiday/2026/1.jpg$' all
 result $? "the folder is full of things of others"
 
-shipped 0 0 --to true && says '30 entries are no finished pieces of this log'
+shipped 3 0 --to true && says '30 entries are no finished pieces of this log'
 result $? "pieces go, nothing else"
 [ "$(grep -c 'no finished pieces' log)" = 1 ] && says "pieces of the log $PWD/elsewhere/ktape-%Y"
 result $? "what stays is told once"
@@ -126,9 +126,9 @@ shipped 0 0 --to true --log "$log" && says '30 entries are no finished' &&
 result $? "--log with the name of the log"
 shipped 0 0 --to true --log night/
 result $? "--log with its folder"
-shipped 0 0 --to true --json --quiet && grep -q '"shipped":2,"left":0,"bad":0,"dropped":0' text
+shipped 3 0 --to true --json --quiet && grep -q '"shipped":2,"left":0,"bad":0,"dropped":0' text
 result $? "--json"
-shipped 0 2 --to true --keep && rm -rf night/.ktape-ship
+shipped 3 2 --to true --keep && rm -rf night/.ktape-ship
 result $? "--keep"
 shipped 3 2 --to 'exit 7' --tries 2 && rm -rf night/.ktape-ship
 result $? "an uploader that fails"
@@ -137,14 +137,14 @@ result $? "--max removes pieces, nothing else"
 # What others have does not count: there is room for the pieces alone.
 pieces
 size=$(du -sb night/ktape-20260101-0*0000* | awk '{ n += $1 } END { print n }')
-shipped 0 0 --to true --max "$size" --json && grep -q '"shipped":2,.*"dropped":0' text
+shipped 3 0 --to true --max "$size" --json && grep -q '"shipped":2,.*"dropped":0' text
 result $? "--max counts pieces, nothing else"
 shipped 3 2 --to 'exit 7' --tries 1 --max "$size" --log "$log" && rm -rf night/.ktape-ship
 result $? "--max, --log and an uploader that fails"
 shipped 0 2 --to true --log /nowhere/x && [ "$("$ktape" ship --to true --json --log /nowhere/x night 2>log)" = \
 	'{"shipped":0,"left":0,"bad":0,"dropped":0,"dropped_bytes":0}' ]
 result $? "--log with the name of another log takes nothing"
-shipped 0 0 --to "parquet:dir=$PWD/tables" && shipped 0 0 --to "file://$PWD/tables" --max 1G
+shipped 3 0 --to "parquet:dir=$PWD/tables" && shipped 3 0 --to "file://$PWD/tables" --max 1G
 result $? "to a folder elsewhere"
 
 # The earlier tables stay as they are beside the new ones.
@@ -153,7 +153,7 @@ timeout 600 "$ktape" ship --to parquet --max 1G night 2>log
 got=$?
 things night/parquet >after
 find night/parquet -type f -exec ls -i {} + | sort >new
-diff before after >>log && [ $got = 0 ] && [ "$(left)" = 0 ] && [ -z "$(comm -23 old new)" ] &&
+diff before after >>log && [ $got = 3 ] && [ "$(left)" = 0 ] && [ -z "$(comm -23 old new)" ] &&
 	[ "$(wc -l <new)" -gt "$(wc -l <old)" ]
 result $? "to the folder that has earlier tables"
 shipped 3 0 --to 'true' --max 1
@@ -167,8 +167,6 @@ until [ "$(left)" = 0 ]; do
 	kill -0 $follower || break
 	sleep 0.1
 done
-piece irq night/ktape-20260101-000000 && mv night/ktape-20260101-000000 night/moved &&
-	rm -rf night/moved
 piece irq waiting && mv waiting night/ktape-20260101-000000
 until [ "$(left)" = 0 ]; do
 	kill -0 $follower || break
@@ -178,14 +176,14 @@ kill -TERM $follower
 wait $follower
 got=$?
 things >after
-diff before after >>log && [ $got = 0 ] && [ "$(left)" = 0 ] && [ "$(grep -c 'no finished pieces' log)" = 1 ]
+diff before after >>log && [ $got = 3 ] && [ "$(left)" = 0 ] && [ "$(grep -c 'no finished pieces' log)" = 1 ]
 result $? "--follow"
 
 # A piece changes between its conversion and its removal.
 pieces && things >before
 cat >uploader <<-'EOT'
 	#!/bin/sh
-	[ "${1##*/}" = ktape-20260101-000000.ready ] || exit 0
+	case $1 in */ktape-20260101-000000.*) ;; *) exit 0 ;; esac
 	mv night/ktape-20260101-000000 elsewhere/piece
 	mkdir night/ktape-20260101-000000
 	echo photo >night/ktape-20260101-000000/1.jpg
@@ -194,7 +192,7 @@ chmod +x uploader
 # shellcheck disable=SC2016	# $1 is of the uploader's shell
 timeout 600 "$ktape" ship --to './uploader "$1"' night >text 2>log
 got=$?
-[ $got = 0 ] && [ "$(cat night/ktape-20260101-000000/1.jpg)" = photo ] && [ -f elsewhere/piece/metadata ]
+[ $got = 3 ] && [ "$(cat night/ktape-20260101-000000/1.jpg)" = photo ] && [ -f elsewhere/piece/metadata ]
 result $? "what has the name of a piece that was shipped stays"
 rm -rf elsewhere/piece night/ktape-20260101-000000
 things >after
@@ -227,6 +225,29 @@ piece irq night/piece "$PWD/night/piece" && piece sched night/piece-1 "$PWD/nigh
 	timeout 600 "$ktape" ship --to true --json --log "$PWD/night/piece" night >text 2>log &&
 	grep -q '"shipped":2,"left":0' text && [ -z "$(ls night)" ]
 result $? "--log with a name that is that of its first piece"
+
+# Tables that wait are of the log that their piece was of.
+rm -rf night/* night/.[!.]*
+piece irq night/piece "$PWD/night/piece" &&
+	! "$ktape" ship --to 'exit 7' --tries 1 night >text 2>log && mv night/piece elsewhere/gone &&
+	"$ktape" ship --to ': >handed' --log "$PWD/night/other" night >text 2>log && [ ! -e handed ] &&
+	"$ktape" ship --to ': >handed' --log "$PWD/night/piece" night >text 2>log && [ -e handed ]
+result $? "--log hands over no tables of another log"
+
+# A log whose folders have the date in their names, below a link.
+rm -rf night/* night/.[!.]*
+mkdir -p night/real/20260101 && ln -s real night/link &&
+	piece irq night/real/20260101/piece "$PWD/night/link/%Y%m%d/piece" &&
+	timeout 600 "$ktape" ship --to true --json night/link/20260101 >text 2>log &&
+	grep -q '"shipped":1,"left":0' text
+result $? "a log below a link"
+
+# The folder of a log was renamed: its pieces are not taken, which is no success.
+piece irq night/real/20260101/piece "$PWD/night/earlier/piece"
+timeout 600 "$ktape" ship --to true --json night/real/20260101 >text 2>log
+[ $? = 3 ] && grep -q '"shipped":0' text && says "$PWD/night/earlier/piece" &&
+	[ -d night/real/20260101/piece ]
+result $? "pieces of a log elsewhere: exit status 3"
 
 echo "1..$n"
 exit $failed
