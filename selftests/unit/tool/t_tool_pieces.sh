@@ -69,11 +69,15 @@ test_convert()
 	result $? "convert: the folder of a log is its pieces"
 	mkdir other && cp -R whole other/trace && run 1 dump other
 	result $? "a folder of traces that are no pieces is no log"
+	wrong=
 	for name in x.pftrace:perfetto x.html:html x.csv:csv x.jsonl:jsonl x.txt:text; do
-		run 0 convert -q -o "${name%:*}" whole &&
-			run 0 convert -q -t "${name#*:}" -o want.out whole &&
-			cmp "${name%:*}" want.out || break
+		if ! run 0 convert -q -o "${name%:*}" whole ||
+		   ! run 0 convert -q -t "${name#*:}" -o want.out whole ||
+		   ! cmp "${name%:*}" want.out; then
+			wrong=$name
+		fi
 	done
+	[ -z "$wrong" ]
 	result $? "convert: the end of the name of -o is the format"
 	run 2 convert -o x.dat whole && says 'missing --to FORMAT' && [ ! -e x.dat ]
 	result $? "convert: another name needs --to"
