@@ -560,15 +560,16 @@ static void test_recovered(void)
 	}
 }
 
-static bool no_stream;	/* open_memstream() fails */
+static bool no_stream;	/* fopencookie() fails */
 
 /* Stands before the function of the C library. */
-FILE *open_memstream(char **text, size_t *len)
+FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t io)
 {
-	FILE *(*next)(char **, size_t *) = dlsym(RTLD_NEXT, "open_memstream");
+	FILE *(*next)(void *, const char *, cookie_io_functions_t) =
+		dlsym(RTLD_NEXT, "fopencookie");
 
 	if (!no_stream)
-		return next(text, len);
+		return next(cookie, mode, io);
 	errno = ENOMEM;
 	return NULL;
 }
