@@ -73,7 +73,7 @@ test_refused()
 	refused "two kinds" 2 ktape trigger t add --longer 1 --quiet 1 mark
 	refused "before what?" 2 ktape trigger t add --before 1 mark
 	refused "target of what?" 2 ktape trigger t add -t t mark
-	refused "a pair that is none" 1 ktape trigger t add --longer 1 mark
+	refused "a pair that is none" 2 ktape trigger t add --longer 1 mark
 	refused "no such target" 1 ktape trigger t add --stop -t nobody mark
 	refused "no such session" 1 ktape trigger nobody list
 	refused "no such trigger" 1 ktape trigger t del 3

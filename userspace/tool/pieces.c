@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read several traces as one.  A log folder of "ktape record -l" stands for its pieces.  A child process merges them as ktape convert does, and writes the result into a
- * pipe, which is the standard input of the subcommand.
+ * Read several traces as one.  A log folder of "ktape record -l" stands for its pieces.
+ * A child process merges them as ktape convert does, and writes the result into a pipe,
+ * which is the standard input of the subcommand.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "pieces.h"
 
 #define FIXED	8	/* arguments of the child beside options and traces */
@@ -36,11 +38,11 @@ static int add_path(struct pieces *in, const char *path)
 /* Is there a piece of a log at this path? */
 static bool is_piece(const char *path)
 {
-	char *remark;
+	char *pattern;
 
-	if (ktape_piece_remark(path, &remark))
+	if (log_of_piece(path, &pattern))
 		return false;
-	free(remark);
+	free(pattern);
 	return true;
 }
 

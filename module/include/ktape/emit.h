@@ -100,6 +100,8 @@ static inline void ktape_isr_exit(u32 id)
 /* ---- user events --------------------------------------------------------- */
 
 /*
+ * id: below KTAPE_FORMAT_ID_FIRST (ktape/formats.h).  Readers take events with other ids
+ * for forged ones and show their words only; nothing can be refused here.
  * args: up to 6 words.  typed: length bytes built with ktape/typed.h, or NULL.
  * ktape_name_user_event() names an id.
  */

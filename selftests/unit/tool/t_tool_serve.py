@@ -367,6 +367,18 @@ def strangers():
         got = c.recv(65536)
         assert got.startswith(b'HTTP/1.1 200') and got.endswith(b'\r\n\r\n'), got
 
+    def wait_for(done, *strangers):
+        """Wait, while no connection is idle: those are closed after half a minute."""
+        while not done():
+            for c in ours:
+                show(c)
+            for c in strangers:
+                try:
+                    c.sendall(b'T')
+                except ConnectionError:
+                    pass
+            time.sleep(0.01)
+
     ours = [s.connect() for _ in range(10)]
     for c in ours:
         show(c)
@@ -374,19 +386,15 @@ def strangers():
         ours.append(s.connect())
         show(ours[-1])
     others = []
-    for _ in range(200):
+    for i in range(200):
         c = s.connect()
         others.append(c)
         c.sendall(b'GET / HT')
-    # Bytes come in, so that none of them is idle.
-    while not all(map(is_closed, others[:-16])):
-        for c in others[-16:]:
-            c.sendall(b'T')
-        time.sleep(0.01)
+        show(ours[i % len(ours)])
+    wait_for(lambda: all(map(is_closed, others[:-16])), *others[-16:])
     equal([is_closed(c) for c in others[-16:]], [False] * 16)
     equal(s.ask('/stats/whole')[0], 200)
-    while not is_closed(others[-16]):
-        time.sleep(0.01)
+    wait_for(lambda: is_closed(others[-16]), *others[-15:])
     equal([is_closed(c) for c in others[-15:]], [False] * 15)
     # A wrong token is none.
     wrong = s.connect()
@@ -396,14 +404,12 @@ def strangers():
         show(c)
     for _ in range(16):
         others.append(s.connect())
-    while not is_closed(wrong):
-        time.sleep(0.01)
+    wait_for(lambda: is_closed(wrong), wrong, *others[-15:])
     for c in ours:
         show(c)
     # Other addresses of this machine are the same peer.
     with socket.create_connection((s.host, s.port), 60, ('127.7.7.7', 0)):
-        while not is_closed(others[-16]):
-            time.sleep(0.01)
+        wait_for(lambda: is_closed(others[-16]), *others[-15:])
     for c in ours + others + [wrong]:
         c.close()
     s.end()

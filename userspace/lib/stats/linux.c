@@ -175,18 +175,21 @@ static void take_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
 
 /*
  * Begin with an event.  Of a CPU whose events are missing up to a later time, nothing is
- * known before.
+ * known before.  Return: 0 or -ENOMEM.
  */
-static void begin(struct ktape_linux *l, const struct ktape_event *e)
+static int begin(struct ktape_linux *l, const struct ktape_event *e)
 {
+	int err = 0;
+
 	l->begun = true;
 	l->first = e->ts;
-	for (uint32_t i = 0; i < l->nr_cpus; i++) {
+	for (uint32_t i = 0; i < l->nr_cpus && !err; i++) {
 		if (!l->cpus[i])
 			continue;
 		l->cpus[i]->last = e->ts;
-		account_time(l, l->cpus[i], l->cpus[i]->blind);
+		err = account_time(l, l->cpus[i], l->cpus[i]->blind);
 	}
+	return err;
 }
 
 /*
@@ -215,8 +218,9 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return 0;
 	if (!l->begun && l->late_to && e->kind == KTAPE_RING_CONTROL)
 		return take_early(l, e);
-	if (!l->begun)
-		begin(l, e);
+	err = l->begun ? 0 : begin(l, e);
+	if (err)
+		return err;
 	l->last = kt_max(l->last, e->ts);
 	l->now = e;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)

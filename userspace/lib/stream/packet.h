@@ -33,7 +33,16 @@
 #define KT_HEAD_SET64(data, member, value) \
 	kt_set64((uint8_t *)(data) + offsetof(struct ktape_block, member), value)
 
+/* Most nested writers that can have counted an event without storing it yet. */
+#define KT_DEPTH	8
+
 #define KT_BAD_CHECKSUM	"checksum is wrong"
+
+/* Check whether a packet has more than its header. */
+static inline bool kt_head_has_records(const uint8_t *head)
+{
+	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
+}
 
 int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
 	     ...) __attribute__((format(printf, 3, 4)));

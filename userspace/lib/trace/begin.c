@@ -14,14 +14,6 @@
 #include "stream/decode.h"
 #include "trace/trace.h"
 
-/* So many nested writers may have counted an event that they have not stored yet. */
-#define NESTED	8
-
-static bool has_records(const uint8_t *head)
-{
-	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
-}
-
 /* Check whether damage of the input is why the packets before this one are missing. */
 static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 {
@@ -37,13 +29,13 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 static bool is_cut(const uint8_t *head)
 {
 	const uint8_t context = head[offsetof(struct ktape_block, context)];
-	const bool made = !has_records(head) && context == KTAPE_CTX_CONTINUED;
+	const bool made = !kt_head_has_records(head) && context == KTAPE_CTX_CONTINUED;
 
 	if (made && (int32_t)KT_HEAD32(head, tid) < 0)
 		return false;
 	return KT_HEAD64(head, seq) > !made ||
 	       KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP ||
-	       (has_records(head) && context == KTAPE_CTX_UNKNOWN);
+	       (kt_head_has_records(head) && context == KTAPE_CTX_UNKNOWN);
 }
 
 /*
@@ -88,7 +80,7 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 		return;
 	if (!s->begun)
 		s->cut = is_cut(head) && !is_damaged(t, s);
-	if (!has_records(head))
+	if (!kt_head_has_records(head))
 		return;
 	s->looked = true;
 	if (!s->cut)
@@ -96,11 +88,14 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 	counted = count_before(t, head, len, &s->gone_count);
 	/* Cleared before its first event, or all of it is told as lost; see ring.c. */
 	if (KT_HEAD64(head, seq) == 1 && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
-	    s->gone_count <= NESTED)
+	    s->gone_count <= KT_DEPTH)
 		s->gone_count = 0;
 	s->gone = s->gone_count ||
 		  (!counted && KT_HEAD64(head, seq) > 1);
-	t->holes |= s->gone;
+	if (s->gone) {
+		t->holes = true;
+		t->quiet_until = 0;
+	}
 }
 
 /* Return the time of the next event of a stream's CPU. */

@@ -245,7 +245,10 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
 	}
 	if (s->kind == KTAPE_RING_REGISTRY)
 		s->hole = false;
-	t->holes |= s->hole;
+	if (s->hole) {
+		t->holes = true;
+		t->quiet_until = 0;
+	}
 }
 
 /**
@@ -256,22 +259,31 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
  */
 void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 {
+	uint64_t quiet = UINT64_MAX;
+
+	/* Rings that begin hours later must not cost a look at each stream for each event. */
+	if (e->ts < t->quiet_until)
+		return;
 	t->holes = false;
 	for (size_t i = 0; i < t->nr_streams; i++) {
 		struct kt_stream *s = t->streams[i];
 		uint64_t from = kt_max(kt_loss_good(s), s->hole_from);
 
-		if (s->gone && kt_begin_before(t, s, e))
+		if (s->gone && kt_begin_before(t, s, e)) {
 			t->holes = true;
+			quiet = kt_min(quiet, s->gone_from);
+		}
 		if (!s->hole || s->in_heap)
 			continue;
 		t->holes = true;
+		quiet = 0;
 		if (s->cpu != e->cpu || e->kind == KTAPE_RING_REGISTRY ||
 		    ktape_event_is_metadata(e) || e->ts <= from)
 			continue;
 		tell_hole(t, s, from, e->ts, s->hole_from);
 		s->hole_from = e->ts;
 	}
+	t->quiet_until = t->holes ? quiet : 0;
 }
 
 /**

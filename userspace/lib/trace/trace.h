@@ -214,6 +214,7 @@ struct kt_loss {
  * @hole: damage of @input was reported
  * @hole_at: offset up to which @input is damaged, UINT64_MAX = it is cut
  * @holes: a stream may have ended in damage, or begin where others have begun before
+ * @quiet_until: with @holes: nothing is to be told of them before this time
  * @failed: -ENOMEM: a loss could not be held, so the trace cannot be read on
  * @late: live: number of events that were delivered out of order
  * @packet: called with each packet's header when the packet begins, may be NULL; if
@@ -266,6 +267,7 @@ struct ktape_trace {
 	bool hole;
 	uint64_t hole_at;
 	bool holes;
+	uint64_t quiet_until;
 	int failed;
 	uint64_t late;
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);

@@ -7,9 +7,6 @@
 
 #define KT_TIDS		(1U << 22)	/* the kernel's largest thread id, + 1 */
 
-/* Most nested writers that can have counted an event without storing it yet. */
-#define KT_DEPTH	8
-
 /**
  * struct kt_counts - counters of one class, or of a whole ring, at one moment
  * @emitted: events that were enabled when they occurred

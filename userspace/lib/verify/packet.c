@@ -223,7 +223,8 @@ static void check_counters(struct ktape_verify *v, struct kt_vring *r,
 {
 	struct kt_counts now = head_counts(head);
 	/* A nested writer's packet may count an event that is then dropped. */
-	bool back = now.emitted < r->high.emitted - kt_min(r->high.emitted, (uint64_t)KT_DEPTH) || now.filtered < r->high.filtered ||
+	bool back = now.emitted + KT_DEPTH < r->high.emitted ||
+		    now.filtered < r->high.filtered ||
 		    KT_HEAD64(head, discarded) < r->discarded;
 
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
@@ -313,11 +314,6 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 				    KT_HEAD64(head, ts_end));
 }
 
-static bool has_records(const uint8_t *head)
-{
-	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
-}
-
 /* Begin a ring at its first packet with records; find out whether it is complete. */
 static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 		       unsigned int ring, const uint8_t *head)
@@ -355,7 +351,7 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 		      struct kt_vring *r, const struct kt_stream *s,
 		      const uint8_t *head)
 {
-	bool before = !has_records(head) &&
+	bool before = !kt_head_has_records(head) &&
 		      !(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN);
 
 	/* The empty packet before the first one has the number before that. */
@@ -364,14 +360,14 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 	if (r->cut)
 		kt_absent_lost(v, c, s->kind, -1, 0, KT_HEAD64(head, ts_begin));
 	/* Nothing is missing where a recorder went on to another piece: see rotate.c. */
-	r->carried = !has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
+	r->carried = !kt_head_has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
 }
 
 static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 			struct kt_vring *r, const struct kt_stream *s,
 			const uint8_t *head)
 {
-	bool full = has_records(head);
+	bool full = kt_head_has_records(head);
 
 	r->earlier = kt_ring_missed(r);
 	if (!r->there)

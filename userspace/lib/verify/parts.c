@@ -10,19 +10,14 @@
  *	- the control ring of a CPU for its events, and its start for its event ring,
  *	- the end of a ring: an open packet, or a ledger that is not older,
  *	- the generation of profile and filters in the header of each packet,
- *	- the times of the names.
+ *	- the stream of names.
  */
 #include "verify/internal.h"
-
-static bool has_records(const uint8_t *head)
-{
-	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
-}
 
 /* Return whether a recorder has made the packet: a block of a ring has a pair of times. */
 static bool is_first(const uint8_t *head)
 {
-	return !has_records(head) && (!KT_HEAD64(head, sync_clock) ||
+	return !kt_head_has_records(head) && (!KT_HEAD64(head, sync_clock) ||
 				      KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
 }
 
@@ -41,7 +36,7 @@ void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 			"the stream begins with packet %llu and not with an empty packet: its beginning was cut off",
 			(unsigned long long)KT_HEAD64(head, seq));
 	r->recovered |= flags & KTAPE_BLOCK_UNCHECKED;
-	if (has_records(head) || flags & KTAPE_BLOCK_OPEN)
+	if (kt_head_has_records(head) || flags & KTAPE_BLOCK_OPEN)
 		r->open_end = flags & KTAPE_BLOCK_OPEN;
 }
 

@@ -578,7 +578,7 @@ static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	cpu->emitted += a.exact ? a.emitted :
 				  r->records + told.filtered + told.lost +
 					  kt_ring_missed(r) + a.overwritten + a.cut +
-					  (uint64_t)kt_max(a.lacking, 0);
+					  (a.lacking > 0 ? (uint64_t)a.lacking : 0);
 }
 
 /* Add what a ring lost by one reason. */

@@ -215,11 +215,13 @@ static void test_cut_behind(void)
 	for (unsigned int late = 0; late < 2; late++) {
 		struct sim *s = work(10);
 		struct sim_ring *r = &s->ring[2];
+		const struct ktape_block *last;
 		uint64_t kept;
 
 		s->mode = KTAPE_MODE_OVERWRITE;
 		finish(s);
-		kept = ((struct ktape_block *)r->packets[r->nr - 3].data)->emitted;
+		last = (const void *)r->packets[r->nr - 3].data;
+		kept = last->emitted;
 		sim_end_after(s, 2, r->nr - 2);
 		if (late)
 			sim_remove(s, 2, 0);
