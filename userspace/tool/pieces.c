@@ -35,15 +35,16 @@ static int add_path(struct pieces *in, const char *path)
 	return 0;
 }
 
-/* Is there a piece of a log at this path? */
-static bool is_piece(const char *path)
+/* Is there a piece of a log at this path?  Return: 1, 0, or -ENOMEM. */
+static int is_piece(const char *path)
 {
 	char *pattern;
+	int err = log_of_piece(path, &pattern);
 
-	if (log_of_piece(path, &pattern))
-		return false;
+	if (err)
+		return err == -ENOMEM ? err : 0;
 	free(pattern);
-	return true;
+	return 1;
 }
 
 /*
@@ -59,12 +60,15 @@ static int add_pieces(struct pieces *in, const char *folder)
 		return errno == ENOTDIR || errno == ENOENT ? 0 : -errno;
 	for (int i = 0; i < nr; i++) {
 		char *path = NULL;
+		int piece = 0;
 
 		if (!err && *list[i]->d_name != '.' &&
 		    asprintf(&path, "%s/%s", folder, list[i]->d_name) < 0)
 			err = -ENOMEM;
-		else if (!err && path && is_piece(path))
-			err = add_path(in, path);
+		else if (!err && path)
+			piece = is_piece(path);
+		if (piece)
+			err = piece < 0 ? piece : add_path(in, path);
 		free(path);
 		free(list[i]);
 	}
@@ -72,12 +76,16 @@ static int add_pieces(struct pieces *in, const char *folder)
 	return err;
 }
 
-/* Is the path a folder that is no trace of its own? */
-static bool may_be_log(const char *path)
+/* Is the path a folder that is no piece itself?  Return: 1, 0, or -ENOMEM. */
+static int may_be_log(const char *path)
 {
 	struct stat st;
+	int piece;
 
-	return !stat(path, &st) && S_ISDIR(st.st_mode) && !is_piece(path);
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	piece = is_piece(path);
+	return piece < 0 ? piece : !piece;
 }
 
 /**
@@ -94,10 +102,10 @@ int pieces_find(struct pieces *in, int nr, char **operands)
 
 	*in = (struct pieces){ .nr = 0 };
 	for (int i = 0; i < nr && !err; i++) {
-		int before = in->nr;
+		int before = in->nr, log = may_be_log(operands[i]);
 
-		if (may_be_log(operands[i]))
-			err = add_pieces(in, operands[i]);
+		if (log)
+			err = log < 0 ? log : add_pieces(in, operands[i]);
 		if (!err && in->nr == before)
 			err = add_path(in, operands[i]);
 	}

@@ -204,16 +204,19 @@ static uint64_t hash_text(uint64_t hash, const void *text, size_t len)
 	return hash;
 }
 
-/* Return a remembered entry; *@is_new is set if it was made.  NULL: too many, or no memory. */
-static struct kt_map_entry *remember(struct kt_map *map, uint32_t kind,
-				     uint64_t key, bool *is_new)
+/*
+ * Find a remembered entry, or make it; then *@is_new is set.  Too many are not made: *@e is
+ * NULL.  Return: 0 or -ENOMEM.
+ */
+static int remember(struct kt_map *map, uint32_t kind, uint64_t key,
+		    struct kt_map_entry **e, bool *is_new)
 {
-	struct kt_map_entry *e = kt_map_find(map, kind, key);
-
-	*is_new = !e;
-	if (!e && map->nr < LIMIT_TASKS)
-		e = kt_map_put(map, kind, key);
-	return e;
+	*e = kt_map_find(map, kind, key);
+	*is_new = !*e;
+	if (*e || map->nr >= LIMIT_TASKS)
+		return 0;
+	*e = kt_map_put(map, kind, key);
+	return *e ? 0 : -ENOMEM;
 }
 
 /**
@@ -235,13 +238,14 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	struct kt_named n = { .type = KTAPE_OBJ_THREAD, .name = comm };
 	uint64_t hash;
 	bool is_new;
+	int err;
 
 	n.len = strnlen(comm, len);
 	if (tid <= 0 || tid > INT32_MAX || !n.len)
 		return 0;
-	e = remember(&tp->tasks, TASK, (uint64_t)tid, &is_new);
+	err = remember(&tp->tasks, TASK, (uint64_t)tid, &e, &is_new);
 	if (!e)
-		return 0;
+		return err;
 	if (tgid <= 0 || tgid > INT32_MAX)
 		tgid = is_new ? 0 : (int64_t)e->extra;
 	hash = hash_text((uint64_t)tgid, comm, n.len);
@@ -265,12 +269,15 @@ static int name_once(struct kt_tp *tp, const struct kt_foreign *at,
 		     const struct kt_named *n)
 {
 	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	struct kt_map_entry *e;
 	bool is_new;
+	int err;
 
 	if (!n->len)
 		return 0;
-	if (!remember(&tp->tokens, n->type, n->id, &is_new) || !is_new)
-		return 0;
+	err = remember(&tp->tokens, n->type, n->id, &e, &is_new);
+	if (!e || !is_new)
+		return err;
 	return kt_import_name(tp->s, &record, n);
 }
 
@@ -313,14 +320,15 @@ static int number_device(struct kt_tp *tp, const struct kt_foreign *at,
 	};
 	struct kt_map_entry *e;
 	bool is_new;
+	int err;
 
 	*number = 0;
 	if (!v->len)
 		return 0;
-	e = remember(&tp->tokens, KTAPE_OBJ_NET_DEVICE | 0x10000,
-		     hash_text(0, v->data, v->len), &is_new);
+	err = remember(&tp->tokens, KTAPE_OBJ_NET_DEVICE | 0x10000,
+		       hash_text(0, v->data, v->len), &e, &is_new);
 	if (!e)
-		return 0;
+		return err;
 	if (is_new)
 		e->value = KTAPE_NETDEV_OTHER | ++tp->nr_devices;
 	*number = e->value;
@@ -352,15 +360,16 @@ static uint64_t late_ns(struct kt_tp *tp, const struct kt_tp_class *c,
 	return kt_min(now - e->value, LATE_MAX);
 }
 
-static void keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
-			const struct kt_tp_value *values, uint64_t expires)
+static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
+		       const struct kt_tp_value *values, uint64_t expires)
 {
+	struct kt_map_entry *e;
 	bool is_new;
-	struct kt_map_entry *e = remember(&tp->expires, 0,
-					  values[c->from[0]].number, &is_new);
+	int err = remember(&tp->expires, 0, values[c->from[0]].number, &e, &is_new);
 
 	if (e)
 		e->value = expires;
+	return err;
 }
 
 /* Convert field @i of a class.  Return: as kt_tp_emit(), with *@out set. */
@@ -414,8 +423,7 @@ static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
 		*out = second ? v->number - second->number : v->number;
 		return 0;
 	case KT_TP_ARMED:
-		keep_expiry(tp, c, values, v->number);
-		return 0;
+		return keep_expiry(tp, c, values, v->number);
 	case KT_TP_LATE_NS:
 		*out = late_ns(tp, c, values, v->number);
 		return 0;

@@ -185,6 +185,8 @@ static void take_call(struct ktape_verify *v, const struct ktape_event *e,
 		call = kt_map_put(&v->foreign->calls, 0, (uint32_t)e->tid);
 		if (call)
 			call->value = enters ? nr : NR_NONE;
+		else
+			v->failed = -ENOMEM;
 		return;
 	}
 	/* At the end of a signal's handler the kernel has no number: -1. */

@@ -39,12 +39,16 @@ static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
 	bool of_cpu = s->kind <= HTML_LOSS;
 	uint32_t kind = s->kind | (uint32_t)s->depth << 8;
 	uint64_t owner = of_cpu ? s->cpu : (uint32_t)s->tid;
+	struct kt_map_entry *lane;
 
 	if (s->kind == HTML_MARK || s->kind == HTML_BLOCK)
 		owner |= (uint64_t)s->name << 32;
 	if (!has_room(&h->level, s))
 		return kt_map_find(&h->level.lanes, kind, owner);
-	return kt_map_put(&h->level.lanes, kind, owner);
+	lane = kt_map_put(&h->level.lanes, kind, owner);
+	if (!lane)
+		html_no_memory(h);
+	return lane;
 }
 
 static bool is_small(const struct html *h, const struct html_span *s)

@@ -21,17 +21,20 @@
 static void open_span(struct html *h, uint32_t kind, uint64_t key, int64_t now,
 		      uint32_t name, uint32_t id)
 {
-	struct kt_map_entry *e = NULL;
+	struct kt_map_entry *e;
 
-	if (h->open.nr < HTML_OPEN || kt_map_find(&h->open, kind, key))
-		e = kt_map_put(&h->open, kind, key);
-	else
+	if (h->open.nr >= HTML_OPEN && !kt_map_find(&h->open, kind, key)) {
 		kt_sink_miss(
 			h->s,
 			"intervals that began while 1048576 others were open",
 			1);
-	if (!e)
 		return;
+	}
+	e = kt_map_put(&h->open, kind, key);
+	if (!e) {
+		html_no_memory(h);
+		return;
+	}
 	e->value = (uint64_t)now;
 	e->extra = (uint64_t)id << 32 | name;
 }

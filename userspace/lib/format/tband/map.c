@@ -119,16 +119,20 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 
 /*
  * Return true the first time that a name is needed.  @of: opcode that stands for the kind of
- * object; @whose: its CPU or thread.  After NAMED_MAX names, or without memory, return
- * false.
+ * object; @whose: its CPU or thread.  After NAMED_MAX names return false.  Without memory
+ * writing fails.
  */
-static bool is_first_name(struct kt_tband_sink *t, uint8_t of, uint32_t whose,
-		   uint32_t id)
+static bool is_first_name(struct kt_sink *s, uint8_t of, uint32_t whose,
+			  uint32_t id)
 {
+	struct kt_tband_sink *t = s->state;
 	uint64_t key = (uint64_t)whose << 32 | id;
 
-	return !kt_map_find(&t->named, of, key) && t->named.nr < NAMED_MAX &&
-	       kt_map_put(&t->named, of, key);
+	if (kt_map_find(&t->named, of, key) || t->named.nr >= NAMED_MAX)
+		return false;
+	if (!kt_map_put(&t->named, of, key))
+		s->error = -ENOMEM;
+	return !s->error;
 }
 
 /* Write the name of an interrupt, for each core, because names belong to a core. */
@@ -138,7 +142,7 @@ static int name_irq(struct kt_sink *s, const struct ktape_event *e,
 	const struct ktape_object_info *o;
 	const char *name = NULL;
 
-	if (!is_first_name(s->state, KTAPE_EV_ISR_ENTER, e->cpu, id))
+	if (!is_first_name(s, KTAPE_EV_ISR_ENTER, e->cpu, id))
 		return 0;
 	o = ktape_registry_object(s->registry, type, nr, 0, e->ts);
 	if (o)
@@ -308,7 +312,7 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
 				 id);
 	if (!o || o->param1 ||
-	    !is_first_name(s->state, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
+	    !is_first_name(s, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
 		    (uint32_t)e->tid, id))
 		return 0;
 	return put_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :

@@ -333,8 +333,8 @@ static struct open_marker *marker_at(const struct kt_map_entry *entry)
 }
 
 /*
- * Keep the name of a marker that begins.  If MARKERS_MAX markers are open, or without
- * memory, it is not kept; the end event then uses the name that the marker has by then.
+ * Keep the name of a marker that begins.  If MARKERS_MAX markers are open, it is not kept;
+ * the end event then uses the name that the marker has by then.
  */
 static void keep_marker(struct chrome *t, uint32_t whose, uint32_t id,
 			const struct kt_name *name)
@@ -346,10 +346,13 @@ static void keep_marker(struct chrome *t, uint32_t whose, uint32_t id,
 		marker_at(entry)->depth++;
 		return;
 	}
-	m = t->markers.nr < MARKERS_MAX ? malloc(sizeof(*m) + name->len) : NULL;
+	if (t->markers.nr >= MARKERS_MAX)
+		return;
+	m = malloc(sizeof(*m) + name->len);
 	entry = m ? kt_map_put(&t->markers, whose, id) : NULL;
 	if (!entry) {
 		free(m);
+		t->s->error = -ENOMEM;
 		return;
 	}
 	m->depth = 1;
