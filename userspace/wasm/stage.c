@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * In the place of util/stage.c and util/temp.c: outputs are written under their final
- * name, into a file system in memory that has nothing to replace.
+ * In the place of util/stage.c, util/temp.c and util/path.c: outputs are written under
+ * their final name, into a file system in memory that has nothing to replace and no links.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/path.h"
 #include "util/stage.h"
 
 int kt_stage_direct(const char *path, unsigned int mode)
@@ -97,6 +98,36 @@ int kt_stage_commit(struct kt_stage *s)
 	return err;
 }
 
+int kt_stage_rename(struct kt_stage *s, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	if (rename(s->name, copy)) {
+		free(copy);
+		return -errno;
+	}
+	free(s->name);
+	s->name = copy;
+	return 0;
+}
+
+int kt_stage_move(struct kt_stage *s, int folder)
+{
+	struct kt_stage next;
+	int err = kt_stage_folder(&next, folder, s->is_ours);
+
+	if (err)
+		return err;
+	err = empty_inner(s, next.inner);
+	if (err)
+		return err;
+	kt_stage_keep(s);
+	*s = next;
+	return 0;
+}
+
 void kt_stage_drop(struct kt_stage *s)
 {
 	if (!kt_stage_is_open(s))
@@ -139,4 +170,10 @@ void kt_temp_forget(int folder, const char *name)
 bool kt_temp_is_name(const char *name)
 {
 	return !strncmp(name, KT_TEMP_PREFIX, strlen(KT_TEMP_PREFIX));
+}
+
+int kt_path_follow(const char *path, char **place)
+{
+	*place = strdup(path);
+	return *place ? 0 : -ENOMEM;
 }
