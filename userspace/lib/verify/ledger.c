@@ -63,8 +63,11 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
-		sum += kt_max(c->ring[ring].class[i].owed, 0);
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		int64_t owed = c->ring[ring].class[i].owed;
+
+		sum += owed > 0 ? (uint64_t)owed : 0;
+	}
 	kt_verify_cut(
 		v, KTAPE_RULE_LEDGER, NULL, 0,
 		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
