@@ -399,7 +399,7 @@ function write_readme(	r, t, line)
 # List what could not be measured, and with which versions the rest was.
 function notes(	t, text)
 {
-	text = "Measured on Debian's " kernel ", with its trace-cmd " \
+	text = "Measured on Debian's " kernel ", with Debian " release "'s trace-cmd " \
 		version["trace-cmd"] ", perf " version["linux-perf"] ", LTTng " \
 		version["lttng-tools"] ",\nlibbpf " version["libbpf1"] \
 		", bpftrace " version["bpftrace"] " and babeltrace2 " \
