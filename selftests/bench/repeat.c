@@ -6,7 +6,8 @@
  * 	repeat FROM TO TIMES	TO is a copy of FROM, a native folder
  *
  * Times are moved by multiples of the range of the clock's low half, so that
- * all records stay unchanged except time extensions.
+ * all records stay unchanged except time extensions.  The counters of packets go on, so
+ * that the sum of each ring is right.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -20,11 +21,15 @@
 #define FILE_MAX	(1U << 30)
 #define TURN		(1ULL << 32)
 
-/* The contents of a file, and the range of its packet numbers. */
+/* The contents of a file, and by how much a copy's numbers are larger. */
 struct stream {
 	unsigned char *data;
 	size_t len;
 	uint64_t numbers;
+	uint64_t emitted;
+	uint64_t filtered;
+	uint64_t lost[KTAPE_LOST_REASONS];
+	uint64_t discarded;
 };
 
 static struct stream load(const char *path)
@@ -72,24 +77,34 @@ static void move_records(struct ktape_block *b, uint64_t by)
 	}
 }
 
-static void move(struct ktape_block *b, uint64_t by, uint64_t numbers)
+static void move(struct ktape_block *b, uint64_t by, const struct stream *s)
 {
 	move_records(b, by);
 	b->ts_begin += by;
 	b->ts_end += by;
-	b->seq += numbers;
+	b->seq += s->numbers;
+	b->emitted += s->emitted;
+	b->filtered += s->filtered;
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		b->lost[i] += s->lost[i];
+	b->discarded += s->discarded;
 	ktape_packet_seal(b);
 }
 
-/* Find the duration of the trace. */
+/* Find the duration of the trace, and what the stream has counted: its first packet is empty. */
 static void measure(struct stream *s, uint64_t times[2])
 {
-	const uint64_t first = block(s, 0)->seq;
+	const struct ktape_block *first = block(s, 0);
 
 	for (size_t at = 0; at < s->len;) {
 		const struct ktape_block *b = block(s, at);
 
-		s->numbers = b->seq - first + 1;
+		s->numbers = b->seq - first->seq + 1;
+		s->emitted = b->emitted - first->emitted;
+		s->filtered = b->filtered - first->filtered;
+		for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+			s->lost[i] = b->lost[i] - first->lost[i];
+		s->discarded = b->discarded - first->discarded;
 		if (b->ts_begin < times[0])
 			times[0] = b->ts_begin;
 		if (b->ts_end > times[1])
@@ -111,7 +126,7 @@ static void write_stream(const char *path, const struct stream *s,
 		for (size_t at = 0; at < s->len;) {
 			struct ktape_block *b = block(s, at);
 
-			move(b, by, s->numbers);
+			move(b, by, s);
 			at += b->packet_bits / 8;
 		}
 	}
