@@ -12,7 +12,7 @@ chosen_kdir := $(strip $(KDIR))
 override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-rest check-sanitized check-debug check-race \
+.PHONY: all modules tools demo shell check check-rest check-sanitized check-debug check-race \
 	check-persist check-fresh check-board check-ctf2 check-viewer check-long \
 	check-hostile check-rounds model lint analyze matrix selftests bench bench-peers \
 	bench-recorder install install-user viewer uninstall dkms-install dkms-uninstall \
@@ -20,7 +20,7 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
-built := all modules tools demo check check-rest check-sanitized check-debug check-race \
+built := all modules tools demo shell check check-rest check-sanitized check-debug check-race \
 	check-persist check-fresh check-board check-ctf2 check-viewer check-long \
 	check-hostile check-rounds model lint analyze matrix selftests bench bench-peers \
 	bench-recorder install install-user viewer dkms-install deb check-install
@@ -45,6 +45,9 @@ viewer: ## build out/user/viewer/ktape.html, the page that converts in a browser
 
 demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 	scripts/demo
+
+shell: ## a root shell in a guest with module and command, to try what README.md says
+	scripts/shell
 
 check: ## what must hold on each change: lint, build, unit and guest tests, demo
 	selftests/run check
