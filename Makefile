@@ -12,16 +12,16 @@ chosen_kdir := $(strip $(KDIR))
 override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-rest check-sanitized check-debug check-race \
-	check-persist check-fresh check-board check-ctf2 check-viewer check-long \
+.PHONY: all modules tools demo shell check check-rest check-sanitized check-debug check-race \
+	check-persist check-fresh check-board check-ctf2 check-readme check-viewer check-long \
 	check-hostile check-rounds model lint analyze matrix selftests bench bench-peers \
 	bench-recorder install install-user viewer uninstall dkms-install dkms-uninstall \
 	deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
-built := all modules tools demo check check-rest check-sanitized check-debug check-race \
-	check-persist check-fresh check-board check-ctf2 check-viewer check-long \
+built := all modules tools demo shell check check-rest check-sanitized check-debug check-race \
+	check-persist check-fresh check-board check-ctf2 check-readme check-viewer check-long \
 	check-hostile check-rounds model lint analyze matrix selftests bench bench-peers \
 	bench-recorder install install-user viewer dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
@@ -45,6 +45,9 @@ viewer: ## build out/user/viewer/ktape.html, the page that converts in a browser
 
 demo: ## record a workload in a guest: out/demo, and out/demo.html for a browser
 	scripts/demo
+
+shell: ## a root shell in a guest with module and command, to try what README.md says
+	scripts/shell
 
 check: ## what must hold on each change: lint, build, unit and guest tests, demo
 	selftests/run check
@@ -72,6 +75,9 @@ check-board: ## the module and the tool on a board in QEMU (ARCH=arm64, armhf, r
 
 check-ctf2: ## CTF 2 for babeltrace2 2.1, in a chroot of Debian 13; needs root
 	selftests/run check-ctf2
+
+check-readme: ## README's commands for a machine, one after the other, in the guest of make shell
+	selftests/run check-readme
 
 check-viewer: ## the page of make demo in a browser, with pictures in out/viewer
 	selftests/run check-viewer

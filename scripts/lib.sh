@@ -56,6 +56,29 @@ one_builds()
 	{ flock 8 && "$@"; } 8>"$out/.build-lock"
 }
 
+# has_serve: is there the dynamic command, with ktape serve? Its library cannot be linked
+# statically.
+has_serve()
+{
+	"$out/user/ktape" help | grep -q '^  serve '
+}
+
+# command_libraries: print the libraries of the dynamic command, and of the one that it
+# loads itself, which is linked nowhere
+command_libraries()
+{
+	local all
+	all=$(mktemp "${TMPDIR:-/tmp}/ktape-all.XXXXXX")
+	cc -x c -o "$all" - -lmicrohttpd <<-'END'
+		int MHD_is_feature_supported(int);
+		int main(void) { return MHD_is_feature_supported(0); }
+	END
+	ldd "$out/user/ktape" "$all" |
+		awk '{ for (i = 1; i <= NF; i++) if ($i ~ "^/" && $i !~ ":$") print $i }' |
+		sort -u
+	rm "$all"
+}
+
 # plain_versions DIR PREFIX: the versions, oldest first, of the plain (no -rt, no
 # -cloud) amd64 kernels that have DIR/PREFIX<version>.
 plain_versions()
