@@ -156,43 +156,6 @@ static void test_removed_as_gap(void)
 	done(s);
 }
 
-/* Return how many records a ring had written before a packet, as the packet says. */
-static uint64_t written(const struct sim_packet *p)
-{
-	const struct ktape_block *h = (const void *)p->data;
-	uint64_t sum = h->emitted - h->filtered;
-
-	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
-		sum -= h->lost[i];
-	return sum;
-}
-
-/* The gap is reported, but with two records fewer than it has. */
-static void test_gap_of_fewer(void)
-{
-	for (unsigned int fewer = 0; fewer < 3; fewer += 2) {
-		struct sim *s = simple();
-		struct sim_ring *r = &s->ring[2];
-		uint64_t gone = written(&r->packets[3]) - written(&r->packets[2]);
-
-		check(gone > 2, "%llu records", (unsigned long long)gone);
-		sim_remove(s, 2, 3);
-		for (unsigned int i = 3; i < r->nr; i++) {
-			struct ktape_block *h = (void *)r->packets[i].data;
-
-			h->flags |= i == 3 ? KTAPE_BLOCK_GAP : 0;
-			h->discarded += gone - fewer;
-			ktape_packet_seal(h);
-		}
-		save(s, 0);
-		if (fewer)
-			check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
-		else
-			check(!result.ret, "%s", result.finding[0].text);
-		done(s);
-	}
-}
-
 /* Names may be missing in gaps of a session that does not wait for its readers. */
 static void test_names_in_events(void)
 {
@@ -796,7 +759,6 @@ int main(int argc, char **argv)
 		{ "a packet without a checksum", test_unsealed },
 		{ "a removed packet", test_removed },
 		{ "a removed packet declared as a gap", test_removed_as_gap },
-		{ "a gap of fewer records than are missing", test_gap_of_fewer },
 		{ "names among overwritten events", test_names_in_events },
 	{ "names: threads started while stopped", test_names_of_a_pause },
 		{ "swapped packets", test_swapped },

@@ -322,6 +322,47 @@ static void test_cut_stacks(void)
 	}
 }
 
+/* Return how many records a ring had written before a packet, as the packet says. */
+static uint64_t written(const struct sim_packet *p)
+{
+	const struct ktape_block *h = (const void *)p->data;
+	uint64_t sum = h->emitted - h->filtered;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		sum -= h->lost[i];
+	return sum;
+}
+
+/* The gap is reported, but with two records fewer than it has. */
+static void test_gap_of_fewer(void)
+{
+	for (unsigned int fewer = 0; fewer < 3; fewer += 2) {
+		struct sim *s = work(17);
+		struct sim_ring *r = &s->ring[2];
+		uint64_t gone;
+
+		sim_work(s, STEPS);
+		finish(s);
+		check(r->nr > 5, "%u packets", (unsigned int)r->nr);
+		gone = written(&r->packets[3]) - written(&r->packets[2]);
+		check(gone > 2, "%llu records", (unsigned long long)gone);
+		sim_remove(s, 2, 3);
+		for (unsigned int i = 3; i < r->nr; i++) {
+			struct ktape_block *h = (void *)r->packets[i].data;
+
+			h->flags |= i == 3 ? KTAPE_BLOCK_GAP : 0;
+			h->discarded += gone - fewer;
+			ktape_packet_seal(h);
+		}
+		save(s, 0);
+		if (fewer)
+			check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
+		else
+			check(!result.ret, "%s", result.finding[0].text);
+		done(s);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "a whole trace", test_whole },
 	{ "filters, losses, stops and starts", test_eventful },
@@ -334,6 +375,7 @@ static const struct tap_test tests[] = {
 	{ "losses before the reader came", test_lost_first },
 	{ "without the ledger of a stop", test_no_end },
 	{ "without the ledger of a start", test_no_start },
+	{ "a gap of fewer records than are missing", test_gap_of_fewer },
 	{ "call stacks longer than their records", test_cut_stacks },
 };
 
