@@ -6,6 +6,7 @@ usage: make_linux_traces.py FOLDER
     v6.dat, v7.dat, zstd.dat	trace.dat of trace-cmd, the last one compressed if the
 				command zstd is there
     perf.data, perf-zstd.data	perf.data, the last one with compressed records
+    perf-odd.data		the same as perf before 6.12 compresses: records of odd sizes
     ctf1, ctf2			LTTng's kernel trace with compact event headers
 
 Written from the formats' texts, not from the readers that they test. Each trace has
@@ -284,14 +285,26 @@ def perf_records():
     return out + perf_record(68, b'')
 
 
+def perf_packed(records, kind):
+    """A stream in pieces, cut inside a frame and inside of records."""
+    small, pieces = zstd(records), 3
+    cuts = [len(small) * i // pieces | 1 for i in range(pieces)] + [len(small)]
+    cuts[0] = 0
+    out = b''
+    for a, b in zip(cuts, cuts[1:]):
+        piece = small[a:b]
+        if kind == 83:		# the size of the piece, which is padded
+            out += perf_record(83, struct.pack('<Q', len(piece)) + piece)
+        else:
+            out += struct.pack('<IHH', 81, 0, 8 + len(piece)) + piece
+    return out
+
+
 def perf(packed):
     attr = struct.pack('<IIQQQQQ', 1 + 1, 64, 310, 1, SAMPLE, 0, 1 << 18) + bytes(16)
     records = perf_records()
-    if packed:			# a stream in two pieces, cut inside a frame
-        small = zstd(records)
-        cut = len(small) // 2
-        records = b''.join(struct.pack('<IHHQ', 83, 0, 16 + len(p) + -len(p) % 8, len(p)) + p +
-                           bytes(-len(p) % 8) for p in (small[:cut], small[cut:]))
+    if packed:
+        records = perf_packed(records, packed)
     data = 104 + len(attr) + 16
     features = {
         1: MAGIC + b'0.6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info() +
@@ -582,10 +595,11 @@ def main():
     os.chdir(sys.argv[1])
     write('v6.dat', version6())
     write('v7.dat', version7(False))
-    write('perf.data', perf(False))
+    write('perf.data', perf(0))
     try:
         write('zstd.dat', version7(True))
-        write('perf-zstd.data', perf(True))
+        write('perf-zstd.data', perf(83))
+        write('perf-odd.data', perf(81))
     except FileNotFoundError:
         print('no zstd', file=sys.stderr)
     for folder, metadata in (('ctf1', ctf1()), ('ctf2', ctf2())):

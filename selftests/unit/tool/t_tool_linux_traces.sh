@@ -62,7 +62,7 @@ same()
 	sort "$2" | diff - got >>log
 }
 
-for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data; do
+for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
 	if [ -e $trace ]; then
 		same $trace kernel
 		result $? "$trace has all events and the loss"

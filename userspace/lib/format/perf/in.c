@@ -343,7 +343,8 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 		uint32_t type = kt_get32(data + at);
 		int err;
 
-		if (size < 8 || size & 7)
+		/* Only records as old perfs compressed them have any size. */
+		if (size < 8 || (size & 7 && type != RECORD_COMPRESSED))
 			return kt_import_fail(s, plain ? offset : offset + at,
 					      "the size of a record is wrong");
 		if (size > len - at)
