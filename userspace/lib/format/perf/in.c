@@ -190,13 +190,18 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	struct kt_layout *l;
 	struct kt_foreign at;
 	uint64_t *last;
+	int err;
 
 	if (!read_sample(f, record + 8, len - 8, &sample)) {
 		kt_import_bad(s, offset, "a sample is shorter than its type");
 		return 0;
 	}
 	l = kt_layout_find(&f->described.layouts, record_id(f, &sample));
-	if (!l || !kt_layout_read(l, sample.raw, sample.raw_size, f->values)) {
+	err = l ? kt_tracing_read(&f->described, l, sample.raw, sample.raw_size, f->values)
+		: -EBADMSG;
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		kt_import_bad(s, offset, l ? "a record is shorter than its layout" :
 					     "a record has no layout");
 		return 0;
@@ -459,6 +464,7 @@ static int perf_next(struct kt_import *s)
 				kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
 					       (unsigned long long)f->order.late);
 			kt_tp_end(&f->tp);
+			kt_tracing_end(&f->described, s);
 			f->order.late = 0;
 			if (f->named)
 				return 0;
@@ -515,7 +521,7 @@ static int perf_open(struct kt_import *s)
 	f->buf = malloc(WINDOW);
 	if (!f->buf)
 		return -ENOMEM;
-	err = kt_layouts_bind(&f->described.layouts, &f->tp);
+	err = kt_tracing_bind(&f->described, &f->tp);
 	return err;
 }
 

@@ -41,6 +41,7 @@ enum option {
 	OPTION_FTRACE_EVENTS = 17,
 	OPTION_EVENT_FORMATS = 18,
 	OPTION_KALLSYMS = 19,
+	OPTION_PRINTK = 20,
 	OPTION_CMDLINES = 21,
 	OPTION_BUFFER_TEXT = 22
 };
@@ -214,6 +215,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	case OPTION_FTRACE_EVENTS:
 	case OPTION_EVENT_FORMATS:
 	case OPTION_KALLSYMS:
+	case OPTION_PRINTK:
 	case OPTION_CMDLINES:
 		err = kt_part_take64(o, &offset);
 		return err ? err : take_sections(o, id, offset);
@@ -378,6 +380,8 @@ static int take_section(unsigned int id, struct kt_part *p,
 		return kt_tracing_events(p, d);
 	case OPTION_KALLSYMS:
 		return kt_tracing_kallsyms(p, d);
+	case OPTION_PRINTK:
+		return kt_tracing_printk(p, d);
 	default:
 		return kt_tracing_tasks(p, d);
 	}

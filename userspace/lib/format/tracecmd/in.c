@@ -129,7 +129,7 @@ static int tracecmd_open(struct kt_import *s)
 	if (err)
 		return err;
 	fill_info(s);
-	err = kt_layouts_bind(&t->described.layouts, &t->tp);
+	err = kt_tracing_bind(&t->described, &t->tp);
 	if (!err && !t->described.form.data)
 		err = kt_import_fail(s, 0, "the file does not describe its pages");
 	t->queue.list = err ? NULL : calloc(kt_max(t->nr_cpus, 1),
@@ -164,8 +164,13 @@ static int deliver(struct kt_import *s, struct tc_cpu *c)
 	struct kt_foreign at = {
 		.ts = tc_time(t, c->next_event.ts), .cpu = c->cpu,
 	};
+	int err;
 
-	if (!l || !kt_layout_read(l, c->data, c->len, t->values)) {
+	err = l ? kt_tracing_read(&t->described, l, c->data, c->len, t->values)
+		: -EBADMSG;
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		kt_import_bad(s, c->page_offset, "CPU %u: %s", c->cpu,
 			      l ? "a record is shorter than its layout" :
 				  "a record has no layout");
@@ -183,6 +188,7 @@ static int tracecmd_next(struct kt_import *s)
 
 	if (!t->queue.nr) {
 		kt_tp_end(&t->tp);
+		kt_tracing_end(&t->described, s);
 		if (t->named)
 			return 0;
 		/* saved_cmdlines has the names that threads had at the end. */
