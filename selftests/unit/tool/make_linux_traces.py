@@ -3,6 +3,9 @@
 
 usage: make_linux_traces.py FOLDER
 
+    two6.dat, two7.dat		trace.dat with CPU 1 in a buffer of its own
+    tsc.dat, counter.dat	trace.dat 6 whose clock does not count ns, with and without the
+				factor
     v6.dat, v7.dat, zstd.dat	trace.dat of trace-cmd, the last one compressed if the
 				command zstd is there
     perf.data, perf-zstd.data	perf.data, the last one with compressed records
@@ -191,8 +194,8 @@ def option(number, data):
     return struct.pack('<HI', number, len(data)) + data
 
 
-def options():
-    out = option(4, b'[local] global counter\0')
+def options(clock='local'):
+    out = option(4, f'{"" if clock == "local" else "local "}[{clock}] global\0'.encode())
     out += option(5, b'Linux box 6.1.0 #1 SMP x86_64\0')
     for cpu in (0, 1):
         lost = LOST if cpu == LOST_CPU else 0
@@ -202,17 +205,25 @@ def options():
     return out + option(1, b'1700000000000000\0')
 
 
-def version6():
+def version6(more=b'', two=False, clock='local'):
+    """@two: CPU 1 is in a buffer of its own."""
     head = MAGIC + b'6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info()
     head += struct.pack('<I', 0) + event_formats() + kallsyms()
     head += struct.pack('<I', 0) + cmdlines() + struct.pack('<I', 2)
-    head += b'options  \0' + options() + struct.pack('<H', 0) + b'flyrecord\0'
-    begin = (len(head) + 32 + PAGE - 1) // PAGE * PAGE
+    head += b'options  \0' + options(clock) + more
+    if two:
+        # Behind this option, the end of options and the first table.
+        head += option(3, struct.pack('<Q', len(head) + 6 + 8 + 4 + 2 + 42) + b'two\0')
+    head += struct.pack('<H', 0)
+    begin = (len(head) + 84 + PAGE - 1) // PAGE * PAGE
     cpus = [ring_pages(0), ring_pages(1)]
-    at = begin
-    for data in cpus:
-        head += struct.pack('<QQ', at, len(data))
-        at += len(data)
+    place = [struct.pack('<QQ', begin, len(cpus[0])),
+             struct.pack('<QQ', begin + len(cpus[0]), len(cpus[1]))]
+    none = struct.pack('<QQ', begin, 0)
+    if two:
+        head += b'flyrecord\0' + place[0] + none + b'flyrecord\0' + none + place[1]
+    else:
+        head += b'flyrecord\0' + place[0] + place[1]
     return head + bytes(begin - len(head)) + b''.join(cpus)
 
 
@@ -221,7 +232,7 @@ def zstd(data):
                           check=True).stdout
 
 
-def version7(packed):
+def version7(packed, two=False):
     def section(number, data):
         flags = 0
         if packed:
@@ -249,8 +260,11 @@ def version7(packed):
                 struct.pack('<II', len(c), PAGE) + c for c in chunks)
         places.append((cpu, len(out), len(data)))
         out += data
-    more += option(3, struct.pack('<Q', buffer) + b'\0local\0' + struct.pack('<I', 2) +
-                   b''.join(struct.pack('<IQQ', *p) for p in places))
+    for name, cpus in ((b'', places[:1]), (b'two', places[1:])) if two else ((b'', places),):
+        # Later versions of trace-cmd have the page size, too, and read nothing without it.
+        more += option(3, struct.pack('<Q', buffer) + name + b'\0local\0' +
+                       (struct.pack('<I', PAGE) if two else b'') + struct.pack('<I', len(cpus)) +
+                       b''.join(struct.pack('<IQQ', *p) for p in cpus))
     more += option(0, struct.pack('<Q', 0))
     out = out[:place] + struct.pack('<Q', len(out)) + out[place + 8:]
     return out + section(0, more)
@@ -595,6 +609,12 @@ def main():
     os.chdir(sys.argv[1])
     write('v6.dat', version6())
     write('v7.dat', version7(False))
+    write('two6.dat', version6(two=True))
+    write('two7.dat', version7(False, two=True))
+    # A tick is 3/4 ns, and the clock began 0.2 s after its time 0; trace-cmd adds 1000 ns.
+    write('tsc.dat', version6(option(14, struct.pack('<IIQ', 3, 2, 200_000_000)) +
+                              option(7, b'1000\0'), clock='x86-tsc'))
+    write('counter.dat', version6(clock='counter'))
     write('perf.data', perf(0))
     try:
         write('zstd.dat', version7(True))

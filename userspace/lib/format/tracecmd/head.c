@@ -132,6 +132,9 @@ static int take_buffer(struct kt_part *p)
 	}
 	if (err)
 		return err;
+	if (*clock && *t->clock && strncmp(clock, t->clock, sizeof(t->clock) - 1))
+		kt_import_note(p->s, "the buffer \"%.64s\" has the clock %.31s, but its times are read as those of %s",
+			       name, clock, t->clock);
 	if (*clock && !*t->clock)
 		snprintf(t->clock, sizeof(t->clock), "%.31s", clock);
 	packed = t->packed && section_flags(t, section) & SECTION_PACKED;
@@ -149,6 +152,25 @@ static int take_buffer(struct kt_part *p)
 	return 0;
 }
 
+/* Option BUFFER of version 6: the offset of a table as that of the first buffer. */
+static int keep_buffer(struct kt_part *p)
+{
+	struct tc *t = p->s->state;
+	uint64_t offset, *more;
+	int err = kt_part_take64(p, &offset);
+
+	if (err)
+		return err;
+	if (t->nr_buffers == CPUS)
+		return kt_import_fail(p->s, p->offset, "more than %u buffers", CPUS);
+	more = realloc(t->buffers, (t->nr_buffers + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->buffers = more;
+	more[t->nr_buffers++] = offset;
+	return 0;
+}
+
 /* ---- options ---------------------------------------------------------------------------------- */
 
 static uint64_t stat_of(const char *text, const char *key)
@@ -158,11 +180,16 @@ static uint64_t stat_of(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* The statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...". */
+/*
+ * The statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...".  Between them are the
+ * names of the buffers that the next ones are of, as a text of their own.
+ */
 static int take_cpustat(struct tc *t, const char *text)
 {
 	struct tc_lost *more;
 
+	if (!strstr(text, "CPU: "))
+		return 0;
 	more = realloc(t->lost, (t->nr_lost + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -202,7 +229,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	case OPTION_BUFFER_TEXT:
 		return kt_import_fail(s, o->offset, "the trace has text instead of events (a latency tracer)");
 	case OPTION_BUFFER:
-		return t->version == 7 ? take_buffer(o) : 0;
+		return t->version == 7 ? take_buffer(o) : keep_buffer(o);
 	case OPTION_TSC2NSEC:
 		if (o->len < 16)
 			return kt_part_cut(o);
@@ -454,6 +481,35 @@ static int read_flyrecord(struct kt_part *p, uint32_t cpus)
 	return err;
 }
 
+/* Read the tables of the other buffers. */
+static int read_buffers(struct kt_import *s, uint32_t cpus)
+{
+	struct tc *t = s->state;
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_buffers && !err; i++) {
+		struct kt_part p = {
+			.s = s, .len = 10 + cpus * 16ULL, .at = 10,
+			.offset = t->buffers[i],
+		};
+		uint8_t *bytes;
+
+		t->claimed += p.len;
+		if (t->claimed > t->file.size)
+			return kt_import_fail(s, p.offset, "two buffers are the same bytes");
+		err = read_bytes(s, p.offset, p.len, &bytes);
+		if (err)
+			return err;
+		p.data = bytes;
+		if (memcmp(bytes, "flyrecord", 10))
+			kt_import_bad(s, p.offset, "a buffer has no events (it was read by a latency tracer)");
+		else
+			err = read_flyrecord(&p, cpus);
+		free(bytes);
+	}
+	return err;
+}
+
 static int read_version6(struct kt_part *p)
 {
 	struct tc *t = p->s->state;
@@ -487,7 +543,8 @@ static int read_version6(struct kt_part *p)
 		return kt_import_fail(p->s, p->offset + p->at, "the trace has text instead of events (a latency tracer)");
 	if (cpus > CPUS)
 		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", CPUS);
-	return read_flyrecord(p, cpus);
+	err = read_flyrecord(p, cpus);
+	return err ? err : read_buffers(p->s, cpus);
 }
 
 /**

@@ -98,6 +98,7 @@ struct tc_lost {
  * @packed: sections may be compressed with zstd
  * @described: layouts of all events, names of functions and threads
  * @clock: name of the trace clock
+ * @hz: its ticks in a second, if it does not count ns; 0 = they are ns
  * @uname: of the traced machine
  * @shift: what is added to all times, in ns
  * @wall: what is added to get the time since the epoch, in ns; 0 = not known
@@ -109,6 +110,8 @@ struct tc_lost {
  * @held: bytes of unpacked chunks
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
+ * @buffers: of version 6: offsets of the other buffers
+ * @nr_buffers: entries of @buffers
  * @cpus: buffers of CPUs
  * @nr_cpus: entries of @cpus
  * @queue: those with an event
@@ -124,6 +127,7 @@ struct tc {
 	bool packed;
 	struct kt_tracing_data described;
 	char clock[32];
+	uint64_t hz;
 	char uname[256];
 	int64_t shift;
 	int64_t wall;
@@ -135,6 +139,8 @@ struct tc {
 	uint64_t held;
 	struct tc_lost *lost;
 	size_t nr_lost;
+	uint64_t *buffers;
+	size_t nr_buffers;
 	struct tc_cpu *cpus;
 	size_t nr_cpus;
 	struct kt_timed_queue queue;
