@@ -338,7 +338,7 @@ static int put_directive(char *to, size_t room, const char **at,
 	case 'c':
 		if (!take_number(a, 1, &v))
 			return -1;
-		return put_text(to, room, &d, (char [2]){ (char)v, '\0' });
+		return put_text(to, room, &d, (char[2]){ (char)v, '\0' });
 	case 's':
 		text = take_text(a);
 		return text ? put_text(to, room, &d, text) : -1;

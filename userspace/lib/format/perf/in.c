@@ -28,8 +28,6 @@
 #define RECORD_MAX	65536U
 #define PLAIN_MAX	(64U << 20)
 
-#define COMM_SIZE	16U	/* of the kernel's names, with the NUL */
-
 #define MISC_LOST_BPF	(1U << 15)	/* of LOST_SAMPLES: a BPF program dropped them */
 
 /* ---- records in the order of time ------------------------------------------------------------ */
@@ -101,58 +99,6 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	return kt_tp_emit(&f->tp, &l->class, &at, f->values);
 }
 
-/* ---- names of threads -------------------------------------------------------------------------- */
-
-/* Name a thread from a time on. */
-static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
-		     uint32_t tid, const char *comm)
-{
-	struct kt_map_entry *e = kt_map_put(&f->comms, 0, tid);
-	struct kt_foreign record = {
-		.ts = at->ts, .cpu = at->cpu < KT_CPUS_MAX ? at->cpu : 0,
-	};
-
-	if (!e)
-		return -ENOMEM;
-	memcpy(&e->value, comm, 8);
-	memcpy(&e->extra, comm + 8, 8);
-	return kt_tp_task(&f->tp, &record, (int32_t)tid, (int32_t)tgid, comm, COMM_SIZE);
-}
-
-static int take_comm(struct kt_import *s, const uint8_t *record, size_t len)
-{
-	struct pf_sample sample = { .ts = 0 };
-	struct perf *f = s->state;
-	char comm[COMM_SIZE] = "";
-
-	if (len < 24)
-		return 0;
-	pf_read_tail(f, record, len, &sample);
-	memcpy(comm, record + 16, strnlen((const char *)record + 16,
-					  kt_min(len - 16, sizeof(comm) - 1)));
-	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 12), comm);
-}
-
-/* A new thread has the name of the one that made it. */
-static int take_fork(struct kt_import *s, const uint8_t *record, size_t len)
-{
-	struct pf_sample sample = { .ts = 0 };
-	const struct kt_map_entry *e;
-	struct perf *f = s->state;
-	char comm[COMM_SIZE];
-
-	if (len < 32)
-		return 0;
-	pf_read_tail(f, record, len, &sample);
-	e = kt_map_find(&f->comms, 0, kt_get32(record + 20));
-	/* perf lists the threads that are there at its start the same way, without a time. */
-	if (!e || !sample.ts)
-		return 0;
-	memcpy(comm, &e->value, 8);
-	memcpy(comm + 8, &e->extra, 8);
-	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 16), comm);
-}
-
 /* ---- losses -------------------------------------------------------------------------------------- */
 
 static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
@@ -210,9 +156,9 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 	case RECORD_SAMPLE:
 		return take_sample(s, record, len, offset);
 	case RECORD_COMM:
-		return take_comm(s, record, len);
+		return pf_take_comm(s, record, len);
 	case RECORD_FORK:
-		return take_fork(s, record, len);
+		return pf_take_fork(s, record, len);
 	default:
 		return take_lost(s, record, len, type);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of this folder share: in.c (records), sample.c (their fields), head.c and
- * pipe.c (what comes before them), order.c (time).
+ * What the files of this folder share: in.c (records), sample.c and task.c (what they say), head.c
+ * and pipe.c (what comes before them), order.c (time).
  */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
@@ -233,6 +233,10 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		   struct pf_sample *out);
 bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		  struct pf_sample *out);
+
+/* task.c */
+int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len);
+int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len);
 
 /* order.c */
 int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share: in.c (the trace), head.c (sections and options),
- * page.c (pages of the ring buffer).
+ * buffer.c (buffers), page.c (pages of the ring buffer).
  */
 #ifndef _KT_TRACECMD_INTERNAL_H
 #define _KT_TRACECMD_INTERNAL_H
@@ -13,6 +13,9 @@
 
 #define TC_PAGE_MAX	(1U << 20)	/* bytes of a page of the ring buffer */
 #define TC_HELD_MAX	(1ULL << 30)	/* bytes of all unpacked chunks */
+#define TC_SECTION_HEAD	16U	/* bytes of the head of a section of version 7 */
+#define TC_SECTION_PACKED	1U	/* in its flags */
+#define TC_CPUS		65536U	/* buffers of CPUs */
 #define TC_SECTION_MAX	(256U << 20)	/* bytes of a section in memory */
 
 /**
@@ -150,6 +153,13 @@ struct tc {
 
 /* head.c */
 int tc_read_head(struct kt_import *s);
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t **bytes);
+
+/* buffer.c */
+int tc_take_buffer(struct kt_part *p);
+int tc_keep_buffer(struct kt_part *p);
+int tc_read_table(struct kt_part *p, uint32_t cpus);
+int tc_read_tables(struct kt_import *s, uint32_t cpus);
 
 /* in.c */
 uint64_t tc_time(const struct tc *t, uint64_t ts);
