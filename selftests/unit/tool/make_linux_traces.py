@@ -17,6 +17,7 @@ CPUs 0 and 1, a loss of 7 events on CPU 1, and the events of SCENE.
 """
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -598,6 +599,17 @@ def ctf2():
             'payload-field-class': struct_of(
                 *((f[1:], kinds[k]) for f, k, _ in lttng_fields(name)))})
     return b''.join(b'\x1e' + json.dumps(f).encode() + b'\n' for f in fragments)
+
+
+def damaged(data, seed):
+    """A trace with some bytes changed, or cut off; those in the head are changed more often."""
+    r = random.Random(seed)
+    used = len(data.rstrip(b'\0'))
+    out = bytearray(data[:r.randrange(used)] if seed % 5 == 0 else data)
+    for _ in range(1 + seed % 4):
+        at = r.randrange(min(len(out), used) if seed % 2 else min(len(out), 4096))
+        out[at] = r.choice((0, 1, 0x7f, 0x80, 0xff, r.randrange(256)))
+    return bytes(out)
 
 
 def write(name, data):

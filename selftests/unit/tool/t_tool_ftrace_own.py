@@ -15,9 +15,11 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 # pylint: disable=wrong-import-position
 import make_ftrace_own as made  # noqa: E402
+import make_linux_traces as linux  # noqa: E402
 
 ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
 field = here + '/../../../../shared/field/'
+TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
 number = failed = 0
 
 
@@ -137,6 +139,21 @@ def compressed():
     equal(sorted((t, int(c)) for t, c, _ in ours), sorted((t, int(c)) for c, t, _ in theirs))
 
 
+def damaged():
+    """Each ends in an error or with fewer events."""
+    for path in ('own.dat',):
+        with open(path, 'rb') as f:
+            data = f.read()
+        for seed in range(TRIES):
+            with open('damaged', 'wb') as f:
+                f.write(linux.damaged(data, seed))
+            done = subprocess.run([ktape, 'dump', 'damaged'], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, timeout=600, check=False)
+            if done.returncode != 0:
+                assert done.returncode == 1 and done.stderr.startswith(b'ktape: '), \
+                    (path, seed, done.returncode, done.stderr[-600:])
+
+
 def main():
     print('TAP version 13')
     work = tempfile.mkdtemp(prefix='ktape-ftrace.')
@@ -145,6 +162,7 @@ def main():
         subprocess.run([sys.executable, here + '/make_ftrace_own.py', 'own.dat'], stdout=f,
                        check=True)
     result('events of ftrace itself have their texts, stacks and arrays', own_events)
+    result('damaged traces end in an error, or with fewer events', damaged)
     result('texts are those of trace-cmd report', made_texts, needs=['trace-cmd'])
     result('texts of trace_marker are those of trace-cmd report', markers,
            needs=['trace-cmd', field + 'markers.dat'])

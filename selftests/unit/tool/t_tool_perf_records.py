@@ -17,6 +17,7 @@ sys.path.insert(0, here)
 import make_linux_traces as linux  # noqa: E402
 
 ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
+TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
 number = failed = 0
 
 TID, TIME, READ, CALLCHAIN, CPU, RAW, IDENTIFIER = 2, 4, 16, 32, 128, 1024, 1 << 16
@@ -180,6 +181,21 @@ def theirs(path):
         assert f' {name}-{tid} ' in line or name == ':500', (line, name)
 
 
+def damaged():
+    """Each ends in an error or with fewer events."""
+    for path in ('file', 'pipe'):
+        with open(path, 'rb') as f:
+            data = f.read()
+        for seed in range(TRIES):
+            with open('damaged', 'wb') as f:
+                f.write(linux.damaged(data, seed))
+            done = subprocess.run([ktape, 'dump', 'damaged'], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, timeout=600, check=False)
+            if done.returncode != 0:
+                assert done.returncode == 1 and done.stderr.startswith(b'ktape: '), \
+                    (path, seed, done.returncode, done.stderr[-600:])
+
+
 def main():
     print('TAP version 13')
     work = tempfile.mkdtemp(prefix='ktape-perf.')
@@ -189,6 +205,7 @@ def main():
         with open(name, 'wb') as f:
             f.write(content)
         result(f'as a {name}', check, name)
+    result('damaged traces end in an error, or with fewer events', damaged)
     if shutil.which('zstd'):
         for kind in (81, 83):
             for name, make in (('file', as_file), ('pipe', as_pipe)):
