@@ -3,9 +3,13 @@
 
 usage: make_linux_traces.py FOLDER
 
+    two6.dat, two7.dat		trace.dat with CPU 1 in a buffer of its own
+    tsc.dat, counter.dat	trace.dat 6 whose clock does not count ns, with and without the
+				factor
     v6.dat, v7.dat, zstd.dat	trace.dat of trace-cmd, the last one compressed if the
 				command zstd is there
     perf.data, perf-zstd.data	perf.data, the last one with compressed records
+    perf-odd.data		the same as perf before 6.12 compresses: records of odd sizes
     ctf1, ctf2			LTTng's kernel trace with compact event headers
 
 Written from the formats' texts, not from the readers that they test. Each trace has
@@ -13,6 +17,7 @@ CPUs 0 and 1, a loss of 7 events on CPU 1, and the events of SCENE.
 """
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -190,8 +195,8 @@ def option(number, data):
     return struct.pack('<HI', number, len(data)) + data
 
 
-def options():
-    out = option(4, b'[local] global counter\0')
+def options(clock='local'):
+    out = option(4, f'{"" if clock == "local" else "local "}[{clock}] global\0'.encode())
     out += option(5, b'Linux box 6.1.0 #1 SMP x86_64\0')
     for cpu in (0, 1):
         lost = LOST if cpu == LOST_CPU else 0
@@ -201,17 +206,25 @@ def options():
     return out + option(1, b'1700000000000000\0')
 
 
-def version6():
+def version6(more=b'', two=False, clock='local'):
+    """@two: CPU 1 is in a buffer of its own."""
     head = MAGIC + b'6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info()
     head += struct.pack('<I', 0) + event_formats() + kallsyms()
     head += struct.pack('<I', 0) + cmdlines() + struct.pack('<I', 2)
-    head += b'options  \0' + options() + struct.pack('<H', 0) + b'flyrecord\0'
-    begin = (len(head) + 32 + PAGE - 1) // PAGE * PAGE
+    head += b'options  \0' + options(clock) + more
+    if two:
+        # Behind this option, the end of options and the first table.
+        head += option(3, struct.pack('<Q', len(head) + 6 + 8 + 4 + 2 + 42) + b'two\0')
+    head += struct.pack('<H', 0)
+    begin = (len(head) + 84 + PAGE - 1) // PAGE * PAGE
     cpus = [ring_pages(0), ring_pages(1)]
-    at = begin
-    for data in cpus:
-        head += struct.pack('<QQ', at, len(data))
-        at += len(data)
+    place = [struct.pack('<QQ', begin, len(cpus[0])),
+             struct.pack('<QQ', begin + len(cpus[0]), len(cpus[1]))]
+    none = struct.pack('<QQ', begin, 0)
+    if two:
+        head += b'flyrecord\0' + place[0] + none + b'flyrecord\0' + none + place[1]
+    else:
+        head += b'flyrecord\0' + place[0] + place[1]
     return head + bytes(begin - len(head)) + b''.join(cpus)
 
 
@@ -220,7 +233,7 @@ def zstd(data):
                           check=True).stdout
 
 
-def version7(packed):
+def version7(packed, two=False):
     def section(number, data):
         flags = 0
         if packed:
@@ -248,8 +261,11 @@ def version7(packed):
                 struct.pack('<II', len(c), PAGE) + c for c in chunks)
         places.append((cpu, len(out), len(data)))
         out += data
-    more += option(3, struct.pack('<Q', buffer) + b'\0local\0' + struct.pack('<I', 2) +
-                   b''.join(struct.pack('<IQQ', *p) for p in places))
+    for name, cpus in ((b'', places[:1]), (b'two', places[1:])) if two else ((b'', places),):
+        # Later versions of trace-cmd have the page size, too, and read nothing without it.
+        more += option(3, struct.pack('<Q', buffer) + name + b'\0local\0' +
+                       (struct.pack('<I', PAGE) if two else b'') + struct.pack('<I', len(cpus)) +
+                       b''.join(struct.pack('<IQQ', *p) for p in cpus))
     more += option(0, struct.pack('<Q', 0))
     out = out[:place] + struct.pack('<Q', len(out)) + out[place + 8:]
     return out + section(0, more)
@@ -284,14 +300,26 @@ def perf_records():
     return out + perf_record(68, b'')
 
 
+def perf_packed(records, kind):
+    """A stream in pieces, cut inside a frame and inside of records."""
+    small, pieces = zstd(records), 3
+    cuts = [len(small) * i // pieces | 1 for i in range(pieces)] + [len(small)]
+    cuts[0] = 0
+    out = b''
+    for a, b in zip(cuts, cuts[1:]):
+        piece = small[a:b]
+        if kind == 83:		# the size of the piece, which is padded
+            out += perf_record(83, struct.pack('<Q', len(piece)) + piece)
+        else:
+            out += struct.pack('<IHH', 81, 0, 8 + len(piece)) + piece
+    return out
+
+
 def perf(packed):
     attr = struct.pack('<IIQQQQQ', 1 + 1, 64, 310, 1, SAMPLE, 0, 1 << 18) + bytes(16)
     records = perf_records()
-    if packed:			# a stream in two pieces, cut inside a frame
-        small = zstd(records)
-        cut = len(small) // 2
-        records = b''.join(struct.pack('<IHHQ', 83, 0, 16 + len(p) + -len(p) % 8, len(p)) + p +
-                           bytes(-len(p) % 8) for p in (small[:cut], small[cut:]))
+    if packed:
+        records = perf_packed(records, packed)
     data = 104 + len(attr) + 16
     features = {
         1: MAGIC + b'0.6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info() +
@@ -573,6 +601,17 @@ def ctf2():
     return b''.join(b'\x1e' + json.dumps(f).encode() + b'\n' for f in fragments)
 
 
+def damaged(data, seed):
+    """A trace with some bytes changed, or cut off; those in the head are changed more often."""
+    r = random.Random(seed)
+    used = len(data.rstrip(b'\0'))
+    out = bytearray(data[:r.randrange(used)] if seed % 5 == 0 else data)
+    for _ in range(1 + seed % 4):
+        at = r.randrange(min(len(out), used) if seed % 2 else min(len(out), 4096))
+        out[at] = r.choice((0, 1, 0x7f, 0x80, 0xff, r.randrange(256)))
+    return bytes(out)
+
+
 def write(name, data):
     with open(name, 'wb') as f:
         f.write(data)
@@ -582,10 +621,17 @@ def main():
     os.chdir(sys.argv[1])
     write('v6.dat', version6())
     write('v7.dat', version7(False))
-    write('perf.data', perf(False))
+    write('two6.dat', version6(two=True))
+    write('two7.dat', version7(False, two=True))
+    # A tick is 3/4 ns, and the clock began 0.2 s after its time 0; trace-cmd adds 1000 ns.
+    write('tsc.dat', version6(option(14, struct.pack('<IIQ', 3, 2, 200_000_000)) +
+                              option(7, b'1000\0'), clock='x86-tsc'))
+    write('counter.dat', version6(clock='counter'))
+    write('perf.data', perf(0))
     try:
         write('zstd.dat', version7(True))
-        write('perf-zstd.data', perf(True))
+        write('perf-zstd.data', perf(83))
+        write('perf-odd.data', perf(81))
     except FileNotFoundError:
         print('no zstd', file=sys.stderr)
     for folder, metadata in (('ctf1', ctf1()), ('ctf2', ctf2())):

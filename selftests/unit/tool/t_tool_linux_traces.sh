@@ -62,7 +62,7 @@ same()
 	sort "$2" | diff - got >>log
 }
 
-for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data; do
+for trace in v6.dat v7.dat two6.dat two7.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
 	if [ -e $trace ]; then
 		same $trace kernel
 		result $? "$trace has all events and the loss"
@@ -87,6 +87,19 @@ for trace in v6.dat perf.data ctf2; do
 		grep -Eq '^ *1 +0 +- +[0-9]+ +0 +7 ' text
 	result $? "verify says of $trace what was lost, and what it cannot know"
 done
+# Clocks that do not count ns: 3/4 ns a count and 0.2 s more, by the trace's own factor.
+run 0 dump tsc.dat && head -n 1 text | grep -q '^\[0.950001000\] .* sched_switch' &&
+	grep -q '^\[1.175001600\] .* irq_handler_exit' text && ! says 'does not count ns'
+result $? 'counts of x86-tsc are ns by the factor of the trace'
+run 0 dump counter.dat && [ "$(grep -c 'the clock counter does not count ns' log)" = 1 ]
+result $? 'counts without a factor are told once'
+run 0 dump --from tracecmd:freq=100000000 counter.dat && says 'between [10.000020000]' &&
+	head -n 1 text | grep -q '^\[10.000000000\] .* sched_switch' && ! says 'does not count ns'
+result $? 'or option freq says what they are'
+for hz in 0 x 10000000001; do
+	run 1 dump --from tracecmd:freq=$hz counter.dat && says "option freq: $hz"
+	result $? "but not $hz"
+done
 # A switch away from a thread that did not run.
 sed 's/prev_pid=200/prev_pid=201/' "$top/selftests/unit/tool/make_linux_traces.py" >liar.py
 mkdir liar && python3 liar.py liar 2>log && run 1 verify liar/v7.dat &&
@@ -109,14 +122,16 @@ if command -v babeltrace2 >/dev/null; then
 else
 	skip 'babeltrace2 reads as many events, and the loss' 'no babeltrace2'
 fi
-if command -v trace-cmd >/dev/null; then
-	trace-cmd report v6.dat >foreign 2>log
+for trace in v6 two6 two7; do
+	if ! command -v trace-cmd >/dev/null; then
+		skip "trace-cmd reads as many events of $trace.dat, and the loss" 'no trace-cmd'
+		continue
+	fi
+	trace-cmd report $trace.dat >foreign 2>log
 	[ "$(grep -c '\[00[01]\]' foreign)" = "$(wc -l <kernel)" ] &&
 		grep -q 'CPU:1 \[7 EVENTS DROPPED\]' foreign
-	result $? 'trace-cmd reads as many events, and the loss'
-else
-	skip 'trace-cmd reads as many events, and the loss' 'no trace-cmd'
-fi
+	result $? "trace-cmd reads as many events of $trace.dat, and the loss"
+done
 
 # ---- our own export ------------------------------------------------------------------------
 

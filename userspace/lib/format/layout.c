@@ -66,9 +66,9 @@ static bool has_word(const struct span *s, const char *word)
 	return memmem(s->at, (size_t)(s->end - s->at), word, strlen(word));
 }
 
-/* Split "unsigned long args[6]" into type and name; @array is set for brackets. */
+/* Split "unsigned long args[6]" into type and name; @count is what is in the brackets. */
 static bool split_declaration(struct span decl, struct span *type,
-			      struct span *name, bool *array)
+			      struct span *name, struct span *count)
 {
 	const char *bracket;
 
@@ -79,7 +79,7 @@ static bool split_declaration(struct span decl, struct span *type,
 		bracket = NULL;
 	if (bracket && begins(&decl, "__rel_loc"))
 		bracket = NULL;
-	*array = bracket;
+	*count = (struct span){ bracket, bracket ? decl.end : NULL };
 	if (bracket)
 		decl.end = bracket;
 	trim(&decl);
@@ -95,17 +95,74 @@ static bool split_declaration(struct span decl, struct span *type,
 	return name->at < name->end && type->at < type->end;
 }
 
-static uint8_t type_of(const struct span *type, bool array, uint32_t size)
+/* ---- types --------------------------------------------------------------------------------- */
+
+/* Sizes of types by a word of their name, the first that fits; 0: that of a long. */
+static const struct {
+	const char *word;
+	uint8_t size;
+} sizes[] = {
+	{ "u8", 1 }, { "s8", 1 }, { "int8_t", 1 }, { "bool", 1 }, { "_Bool", 1 },
+	{ "char", 1 }, { "16", 2 }, { "short", 2 }, { "32", 4 }, { "64", 8 },
+	{ "long long", 8 }, { "long", 0 }, { "size_t", 0 }, { "cpumask_t", 0 },
+	{ "int", 4 }, { "unsigned", 4 }, { "pid_t", 4 },
+};
+
+/* Return the bytes of an element of an array, 0 if they are not known. */
+static uint32_t element_size(const struct kt_layouts *all, const struct span *type,
+			     const struct span *count, uint32_t size)
+{
+	uint32_t number, word = all->long_size ? all->long_size : 8;
+
+	if (has_word(type, "struct ") || has_word(type, "union "))
+		return 0;
+	if (count->at && size && take_number(*count, "[", &number) && number)
+		return size % number ? 0 : size / number;
+	if (has_word(type, "*"))
+		return word;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(sizes); i++) {
+		if (has_word(type, sizes[i].word))
+			return sizes[i].size ? sizes[i].size : word;
+	}
+	return 0;
+}
+
+static bool is_width(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* Set the type of a field, and where it is. */
+static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
+		     struct kt_layout_field *place, const struct span *type,
+		     const struct span *count, bool is_signed)
 {
 	bool is_char = has_word(type, "char") && !has_word(type, "unsigned char");
+	uint8_t number = has_word(type, "*") || has_word(type, "cpumask_t") ?
+				 KT_TP_HEX :
+			 is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
+	uint32_t elem;
 
-	if (begins(type, "__data_loc") || begins(type, "__rel_loc"))
-		return is_char ? KT_TP_TEXT : KT_TP_BYTES;
-	if (array)
-		return is_char ? KT_TP_TEXT : KT_TP_BYTES;
-	if (size != 1 && size != 2 && size != 4 && size != 8)
-		return KT_TP_BYTES;
-	return has_word(type, "*") ? KT_TP_HEX : KT_TP_UNSIGNED;
+	if (begins(type, "__data_loc"))
+		place->where = KT_BYTES_AT;
+	else if (begins(type, "__rel_loc"))
+		place->where = KT_BYTES_BEHIND;
+	else if (count->at && !place->size)
+		place->where = KT_BYTES_REST;
+	if (!count->at && place->where == KT_BYTES_HERE) {
+		f->type = is_width(place->size) ? number : KT_TP_BYTES;
+		return;
+	}
+	elem = element_size(all, type, count, place->size);
+	if (is_char && elem == 1) {
+		f->type = KT_TP_TEXT;
+	} else if (elem > 1 && is_width(elem)) {
+		f->type = KT_TP_ARRAY;
+		f->elem = number;
+		place->elem = (uint8_t)elem;
+	} else {
+		f->type = KT_TP_BYTES;
+	}
 }
 
 static void copy_span(char *to, size_t room, const struct span *from)
@@ -116,19 +173,49 @@ static void copy_span(char *to, size_t room, const struct span *from)
 	to[len] = '\0';
 }
 
+/**
+ * kt_layout_append() - add a field to an event
+ * @l: the event
+ * @name: its name
+ * @type: enum kt_tp_type
+ *
+ * The field is in no bytes of the record: KT_BYTES_NONE.
+ *
+ * Return: 0, -ENOSPC if the event has too many, or -ENOMEM.
+ */
+int kt_layout_append(struct kt_layout *l, const char *name, uint8_t type)
+{
+	struct kt_layout_field *place;
+	struct kt_tp_field *f;
+
+	if (l->nr == KT_TP_FIELDS)
+		return -ENOSPC;
+	f = realloc(l->class.fields, (l->nr + 1ULL) * sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	l->class.fields = f;
+	place = realloc(l->fields, (l->nr + 1ULL) * sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	l->fields = place;
+	f[l->nr] = (struct kt_tp_field){ .type = type };
+	snprintf(f[l->nr].name, sizeof(f->name), "%s", name);
+	place[l->nr] = (struct kt_layout_field){ .where = KT_BYTES_NONE };
+	l->class.nr = ++l->nr;
+	return 0;
+}
+
 /* Add the field of a line "field:TYPE NAME; offset:..".  Return: 0, or negative errno. */
 static int add_field(struct kt_layouts *all, struct kt_layout *l,
 		     struct span line)
 {
 	uint32_t offset, size, is_signed = 0;
-	struct span decl, type, name;
-	struct kt_layout_field *place;
-	struct kt_tp_field *f;
-	bool array;
+	struct span decl, type, name, count;
+	int err;
 
 	line.at += strlen(FIELD);
 	if (!take_until(&line, ';', &decl) ||
-	    !split_declaration(decl, &type, &name, &array) ||
+	    !split_declaration(decl, &type, &name, &count) ||
 	    !take_number(line, "offset:", &offset) ||
 	    !take_number(line, "size:", &size))
 		return -EBADMSG;
@@ -142,25 +229,13 @@ static int add_field(struct kt_layouts *all, struct kt_layout *l,
 	}
 	if (l->class.nr == KT_TP_FIELDS)
 		return 0;
-	f = realloc(l->class.fields, (l->class.nr + 1ULL) * sizeof(*f));
-	if (!f)
-		return -ENOMEM;
-	l->class.fields = f;
-	place = realloc(l->fields, (l->class.nr + 1ULL) * sizeof(*place));
-	if (!place)
-		return -ENOMEM;
-	l->fields = place;
-	f += l->class.nr;
-	place += l->class.nr++;
-	copy_span(f->name, sizeof(f->name), &name);
-	f->type = type_of(&type, array, size);
-	if (f->type == KT_TP_UNSIGNED && is_signed)
-		f->type = KT_TP_SIGNED;
-	*place = (struct kt_layout_field){ offset, size, KT_BYTES_HERE };
-	if (begins(&type, "__data_loc"))
-		place->where = KT_BYTES_AT;
-	else if (begins(&type, "__rel_loc"))
-		place->where = KT_BYTES_BEHIND;
+	err = kt_layout_append(l, "", 0);
+	if (err)
+		return err;
+	copy_span(l->class.fields[l->nr - 1].name, KT_TP_NAME, &name);
+	l->fields[l->nr - 1] = (struct kt_layout_field){ .offset = offset, .size = size };
+	set_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1], &type,
+		 &count, is_signed);
 	return 0;
 }
 
@@ -306,9 +381,16 @@ static bool find_bytes(const struct kt_layout_field *f, const uint8_t *data,
 {
 	size_t offset = f->offset, size = f->size;
 
+	if (f->where == KT_BYTES_NONE) {
+		v->data = NULL;
+		v->len = 0;
+		return true;
+	}
 	if (offset > len || size > len - offset)
 		return false;
-	if (f->where != KT_BYTES_HERE) {
+	if (f->where == KT_BYTES_REST) {
+		size = len - offset;
+	} else if (f->where != KT_BYTES_HERE) {
 		uint32_t loc;
 
 		if (size < 4)
@@ -325,32 +407,79 @@ static bool find_bytes(const struct kt_layout_field *f, const uint8_t *data,
 	return true;
 }
 
+/* Make room for elements of arrays.  Return: 0 or -ENOMEM. */
+static int make_room(struct kt_layouts *all, size_t nr)
+{
+	uint64_t *more;
+
+	if (nr <= all->room)
+		return 0;
+	more = realloc(all->elements, nr * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	all->elements = more;
+	all->room = nr;
+	return 0;
+}
+
+/* Widen the elements of an array to 8 bytes.  Return: the end of them. */
+static uint64_t *widen(uint64_t *to, const struct kt_layout_field *place,
+		       const struct kt_tp_field *f, struct kt_tp_value *v)
+{
+	const uint8_t *p = v->data;
+	size_t nr = v->len / place->elem;
+
+	v->data = to;
+	v->len = nr * sizeof(*to);
+	for (; nr; nr--, p += place->elem)
+		*to++ = number_at(p, place->elem, f->elem == KT_TP_SIGNED);
+	return to;
+}
+
 /**
  * kt_layout_read() - read the fields of a record
+ * @all: all events
  * @l: the layout
  * @data: the record, from its number on
  * @len: bytes of @data
- * @values: filled, in the order of the class
+ * @values: filled, in the order of the class; arrays are valid up to the next call
  *
- * Return: false if a field is not in the record.
+ * Return: 0, -EBADMSG if a field is not in the record, or -ENOMEM.
  */
-bool kt_layout_read(const struct kt_layout *l, const uint8_t *data, size_t len,
-		    struct kt_tp_value *values)
+int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
+		   const uint8_t *data, size_t len, struct kt_tp_value *values)
 {
-	for (unsigned int i = 0; i < l->class.nr; i++) {
+	uint64_t *next;
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < l->nr; i++) {
+		if (!find_bytes(&l->fields[i], data, len, &values[i]))
+			return -EBADMSG;
+		if (l->fields[i].elem)
+			nr += values[i].len / l->fields[i].elem;
+	}
+	/* Fields of a kernel do not overlap. */
+	if (nr > len)
+		return -EBADMSG;
+	if (make_room(all, nr))
+		return -ENOMEM;
+	next = all->elements;
+	for (unsigned int i = 0; i < l->nr; i++) {
+		const struct kt_tp_field *f = &l->class.fields[i];
 		struct kt_tp_value *v = &values[i];
-		uint8_t type = l->class.fields[i].type;
 
 		v->number = 0;
-		if (!find_bytes(&l->fields[i], data, len, v))
-			return false;
-		if (type == KT_TP_TEXT)
+		if (!v->data || l->fields[i].raw)
+			continue;
+		if (f->type == KT_TP_TEXT)
 			v->len = strnlen(v->data, v->len);
-		else if (type != KT_TP_BYTES)
+		else if (f->type == KT_TP_ARRAY)
+			next = widen(next, &l->fields[i], f, v);
+		else if (f->type != KT_TP_BYTES)
 			v->number = number_at(v->data, l->fields[i].size,
-					      type == KT_TP_SIGNED);
+					      f->type == KT_TP_SIGNED);
 	}
-	return true;
+	return 0;
 }
 
 void kt_layouts_free(struct kt_layouts *l)
@@ -360,5 +489,6 @@ void kt_layouts_free(struct kt_layouts *l)
 		free(l->list[i].fields);
 	}
 	free(l->list);
+	free(l->elements);
 	memset(l, 0, sizeof(*l));
 }

@@ -19,13 +19,25 @@
 enum kt_place_kind {
 	KT_BYTES_HERE,
 	KT_BYTES_AT,		/* __data_loc: offset from the record, and length */
-	KT_BYTES_BEHIND		/* __rel_loc: offset from the end of the field */
+	KT_BYTES_BEHIND,	/* __rel_loc: offset from the end of the field */
+	KT_BYTES_REST,		/* an array without a size: up to the end of the record */
+	KT_BYTES_NONE		/* nowhere: who reads the record makes the value */
 };
 
+/**
+ * struct kt_layout_field - where a field is
+ * @offset: from the record's begin
+ * @size: bytes of the field
+ * @elem: of an ARRAY: bytes of an element, 1, 2, 4 or 8
+ * @where: enum kt_place_kind
+ * @raw: the value is the bytes, whatever the type: it is made of them afterwards
+ */
 struct kt_layout_field {
 	uint32_t offset;
 	uint32_t size;
+	uint8_t elem;
 	uint8_t where;
+	bool raw;
 };
 
 /**
@@ -33,12 +45,22 @@ struct kt_layout_field {
  * @class: its name and fields, without the common ones
  * @id: number of the event, which a record begins with
  * @fields: where the fields are, in the order of @class
+ * @nr: fields that are read; those beyond @class.nr are not shown
+ * @of_ftrace: it is an event of ftrace itself
+ * @own: of these, what it is: enum kt_ftrace_own, see ftrace_own.h
+ * @text: of these: the field with the text, or the frames
+ * @from: of these: the field that it is made from
  * @pid_offset: offset of common_pid, a 32-bit number; 0 = the record has none
  */
 struct kt_layout {
 	struct kt_tp_class class;
 	uint32_t id;
 	struct kt_layout_field *fields;
+	unsigned int nr;
+	bool of_ftrace;
+	uint8_t own;
+	int16_t text;
+	int16_t from;
 	uint32_t pid_offset;
 };
 
@@ -47,19 +69,26 @@ struct kt_layout {
  * @list: by their number
  * @nr: entries of @list
  * @type_size: bytes of the number that a record begins with
+ * @long_size: bytes of the kernel's long; 0 = 8
+ * @elements: elements of the arrays of the record that was read last
+ * @room: how many fit in @elements
  */
 struct kt_layouts {
 	struct kt_layout *list;
 	size_t nr;
 	uint32_t type_size;
+	uint32_t long_size;
+	uint64_t *elements;
+	size_t room;
 };
 
 int kt_layout_add(struct kt_layouts *l, const char *text, size_t len);
 int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp);
 struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id);
 int32_t kt_layout_pid(const struct kt_layout *l, const uint8_t *data, size_t len);
-bool kt_layout_read(const struct kt_layout *l, const uint8_t *data, size_t len,
-		    struct kt_tp_value *values);
+int kt_layout_append(struct kt_layout *l, const char *name, uint8_t type);
+int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
+		   const uint8_t *data, size_t len, struct kt_tp_value *values);
 void kt_layouts_free(struct kt_layouts *l);
 
 #endif /* _KT_LAYOUT_H */

@@ -13,7 +13,10 @@ static int by_address(const void *a, const void *b)
 {
 	const struct kt_symbol *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	/* The order of the copy, where both names are. */
+	return x->name < y->name ? -1 : x->name > y->name;
 }
 
 /* Parse "ADDRESS TYPE NAME[ \t[MODULE]]".  Return: false if the line is no such. */
@@ -30,6 +33,18 @@ static bool parse_line(char *line, struct kt_symbol *symbol, char *type)
 	*end = '\0';
 	symbol->name = name;
 	return *name;
+}
+
+/* Keep the first name of an address, as the kernel prints it. */
+static void drop_aliases(struct kt_symbols *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		if (!kept || s->list[kept - 1].address != s->list[i].address)
+			s->list[kept++] = s->list[i];
+	}
+	s->nr = kept;
 }
 
 /**
@@ -71,6 +86,7 @@ int kt_symbols_take(struct kt_symbols *s, char *text, size_t len)
 	}
 	if (s->nr)
 		qsort(s->list, s->nr, sizeof(*s->list), by_address);
+	drop_aliases(s);
 	return 0;
 }
 

@@ -648,7 +648,7 @@ static uint8_t *put_field(uint8_t *p, const uint8_t *end,
 		return NULL;
 	if (f->type == KT_TP_TEXT)
 		return put_string(p, end, v->data ? v->data : "", v->len);
-	if (f->type == KT_TP_BYTES)
+	if (f->type == KT_TP_BYTES || f->type == KT_TP_ARRAY)
 		return put_bytes(p, end, v->data ? v->data : "", v->len);
 	return put_number(p, end, f->type, v->number);
 }

@@ -31,13 +31,16 @@ enum kt_tp_type {
 	KT_TP_SIGNED,
 	KT_TP_HEX,
 	KT_TP_TEXT,
-	KT_TP_BYTES
+	KT_TP_BYTES,
+	KT_TP_DOUBLE,
+	KT_TP_ARRAY
 };
 
 /**
  * struct kt_tp_value - value of a field of one event
- * @number: for numbers; sign-extended for SIGNED
- * @data: for TEXT and BYTES: characters without a NUL, or bytes
+ * @number: for numbers; sign-extended for SIGNED; for DOUBLE: the bits of a double
+ * @data: for TEXT and BYTES: characters without a NUL, or bytes; for ARRAY: the elements,
+ *	each as @number would have it, 8 bytes in this machine's order
  * @len: bytes of @data
  */
 struct kt_tp_value {
@@ -46,9 +49,17 @@ struct kt_tp_value {
 	size_t len;
 };
 
+/**
+ * struct kt_tp_field - a field of a class
+ * @name: its name; a member of a structure is a field of its own, "structure.member", and
+ *	an element that is a text or a structure is one, too, "array[0]"
+ * @type: enum kt_tp_type
+ * @elem: for ARRAY: type of the elements, UNSIGNED, SIGNED, HEX or DOUBLE
+ */
 struct kt_tp_field {
 	char name[KT_TP_NAME];
 	uint8_t type;
+	uint8_t elem;
 };
 
 struct kt_tp_row;

@@ -104,6 +104,7 @@ int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 	    d->form.commit < 8 || d->form.data < d->form.commit + 4 ||
 	    d->form.data > PAGE_HEAD)
 		return kt_import_fail(p->s, at, "the description of the pages is not understood");
+	d->layouts.long_size = d->form.long_size;	/* of the commit counter, a long */
 	return 0;
 }
 
@@ -129,8 +130,13 @@ int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d)
 	uint32_t nr;
 	int err = kt_part_take32(p, &nr);
 
-	while (!err && nr--)
+	while (!err && nr--) {
+		size_t before = d->layouts.nr;
+
 		err = take_layout(p, d);
+		if (d->layouts.nr > before)
+			d->layouts.list[before].of_ftrace = true;
+	}
 	return err;
 }
 
@@ -199,15 +205,62 @@ int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d)
 	return 0;
 }
 
-/* Pass over the formats of trace_printk(). */
 int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
 {
-	const uint8_t *bytes;
 	uint32_t size;
+	char *text;
 	int err = kt_part_take32(p, &size);
 
-	(void)d;
-	return err ? err : kt_part_take(p, size, &bytes);
+	text = err ? NULL : kt_part_copy(p, size, &err);
+	return text ? kt_printk_take(&d->ftrace.printk, text, size) : err;
+}
+
+/**
+ * kt_tracing_bind() - find out what the events become, after all parts were read
+ * @d: what was read
+ * @tp: memory of the reader
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->layouts.nr && !err; i++) {
+		if (d->layouts.list[i].of_ftrace)
+			err = kt_ftrace_bind(&d->layouts.list[i], d->symbols.nr);
+	}
+	return err ? err : kt_layouts_bind(&d->layouts, tp);
+}
+
+/**
+ * kt_tracing_read() - read the fields of a record
+ * @d: the description
+ * @l: the record's layout
+ * @data: the record, from its number on
+ * @len: bytes of @data
+ * @values: filled, in the order of the class; valid up to the next call
+ *
+ * Return: 0, -EBADMSG if a field is not in the record, or -ENOMEM.
+ */
+int kt_tracing_read(struct kt_tracing_data *d, const struct kt_layout *l,
+		    const uint8_t *data, size_t len, struct kt_tp_value *values)
+{
+	int err = kt_layout_read(&d->layouts, l, data, len, values);
+
+	if (!err && l->own)
+		kt_ftrace_finish(&d->ftrace, l, &d->symbols, d->layouts.long_size,
+				 values);
+	return err;
+}
+
+/* At the end of the trace: tell which texts are missing. */
+void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s)
+{
+	if (d->ftrace.unknown)
+		kt_import_note(s, "%llu texts of trace_printk() have no format in the file: their arguments are left out",
+			       (unsigned long long)d->ftrace.unknown);
+	d->ftrace.unknown = 0;
 }
 
 /**
@@ -245,6 +298,7 @@ void kt_tracing_free(struct kt_tracing_data *d)
 {
 	kt_layouts_free(&d->layouts);
 	kt_symbols_free(&d->symbols);
+	kt_printk_free(&d->ftrace.printk);
 	free(d->tasks);
 	d->tasks = NULL;
 }

@@ -12,7 +12,7 @@
 #ifndef _KT_TRACING_DATA_H
 #define _KT_TRACING_DATA_H
 
-#include "format/layout.h"
+#include "format/ftrace_own.h"
 #include "format/symbols.h"
 
 /**
@@ -32,12 +32,14 @@ struct kt_page_form {
  * @form: head of a page
  * @layouts: layouts of all events
  * @symbols: names of functions
+ * @ftrace: what the events of ftrace itself refer to
  * @tasks: lines "PID NAME", or NULL
  */
 struct kt_tracing_data {
 	struct kt_page_form form;
 	struct kt_layouts layouts;
 	struct kt_symbols symbols;
+	struct kt_ftrace ftrace;
 	char *tasks;
 };
 
@@ -69,6 +71,10 @@ int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_events(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d);
+int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp);
+int kt_tracing_read(struct kt_tracing_data *d, const struct kt_layout *l,
+		    const uint8_t *data, size_t len, struct kt_tp_value *values);
+void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s);
 int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp);
 int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d);
 void kt_tracing_free(struct kt_tracing_data *d);

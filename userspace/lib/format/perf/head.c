@@ -24,7 +24,7 @@
 #define ATTRS_MAX	65536U
 
 enum feature {
-	FEATURE_TRACING_DATA = 1,
+	FEATURE_TRACING_DATA = PF_FEATURE_TRACING,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_RELEASE = 4,
 	FEATURE_ARCH = 6,
@@ -32,7 +32,7 @@ enum feature {
 };
 
 /* Read a section of the file.  Return: 0, with @p to read from and p->data to free. */
-static int read_section(struct kt_import *s, uint64_t offset, uint64_t size,
+int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 			struct kt_part *p)
 {
 	const struct perf *f = s->state;
@@ -62,76 +62,108 @@ static const struct {
 	{ 11, "tai" },
 };
 
-/* Remember which kind of event the ids of an attribute belong to. */
-static int take_ids(struct kt_import *s, const uint8_t *section, uint64_t kind)
+/* Remember which event ids belong to: the latest one.  Return: 0 or -ENOMEM. */
+int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 {
 	struct perf *f = s->state;
 	struct kt_map_entry *e;
-	struct kt_part p;
-	int err = read_section(s, kt_get64(section), kt_get64(section + 8), &p);
 
-	for (uint64_t at = 0; !err && at + 8 <= p.len; at += 8) {
-		e = kt_map_put(&f->ids, 0, kt_get64(p.data + at));
+	for (uint64_t at = 0; at + 8 <= size; at += 8) {
+		e = kt_map_put(&f->ids, 0, kt_get64(ids + at));
 		if (!e)
-			err = -ENOMEM;
-		else
-			e->value = kind;
+			return -ENOMEM;
+		e->value = f->nr_attrs - 1;
 	}
-	free((void *)p.data);
-	return err;
+	return 0;
 }
 
-static int take_attr(struct kt_import *s, const uint8_t *attr, uint64_t each,
-		     uint64_t offset, bool *any)
+static void take_clock(struct perf *f, const uint8_t *attr, uint64_t size)
 {
-	uint64_t sample = kt_get64(attr + 24), bits = kt_get64(attr + 40);
-	bool tracepoint = kt_get32(attr) == ATTR_TRACEPOINT;
-	struct perf *f = s->state;
-	int err = take_ids(s, attr + each - 16, tracepoint ? 1 : 2);
-
-	if (err)
-		return err;
-	f->others |= !tracepoint;
-	if (!tracepoint)
-		return 0;
-	if (!(sample & PF_TIME) || !(sample & PF_CPU) || !(sample & PF_RAW))
-		return kt_import_fail(s, offset, "samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
-	if (sample & PF_READ)
-		return kt_import_fail(s, offset, "samples have counters, which are not read: record without groups");
-	if (*any && sample != f->sample_type)
-		return kt_import_fail(s, offset, "events have samples of different forms, which are not read");
-	f->sample_type = sample;
-	f->id_all = bits & ATTR_ID_ALL;
-	if (bits & ATTR_CLOCK_SET && kt_get32(attr + 4) >= ATTR_CLOCK + 4 &&
-	    each >= ATTR_CLOCK + 4 + 16) {
-		int id = (int)kt_get32(attr + ATTR_CLOCK);
-
-		for (size_t i = 0; i < KT_ARRAY_SIZE(clocks); i++) {
-			if (clocks[i].id == id)
-				snprintf(f->clock, sizeof(f->clock), "%s",
-					 clocks[i].name);
-		}
+	if (!(kt_get64(attr + 40) & ATTR_CLOCK_SET) || size < ATTR_CLOCK + 4 ||
+	    kt_get32(attr + 4) < ATTR_CLOCK + 4)
+		return;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(clocks); i++) {
+		if (clocks[i].id == (int)kt_get32(attr + ATTR_CLOCK))
+			snprintf(f->clock, sizeof(f->clock), "%s", clocks[i].name);
 	}
-	*any = true;
+}
+
+/* Check that the samples of a tracepoint can be read, beside those of the first one. */
+static int check_attr(struct kt_import *s, const struct pf_attr *a, uint64_t offset)
+{
+	const struct perf *f = s->state;
+	const struct pf_attr *first = &f->attrs[f->main];
+
+	if (!(a->sample_type & PF_TIME) || !(a->sample_type & PF_CPU) ||
+	    !(a->sample_type & PF_RAW))
+		return kt_import_fail(s, offset, "samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
+	if ((a->sample_type != first->sample_type || a->read_format != first->read_format) &&
+	    !(a->sample_type & first->sample_type & PF_IDENTIFIER))
+		return kt_import_fail(s, offset, "events have samples of different forms without an id at their begin, which are not read");
 	return 0;
+}
+
+/**
+ * pf_take_attr() - take the attribute of an event
+ * @s: the trace
+ * @attr: struct perf_event_attr
+ * @size: bytes of @attr, at least ATTR_MIN
+ * @offset: of @attr in the file
+ *
+ * Return: 0 or negative errno.
+ */
+int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
+		 uint64_t offset)
+{
+	struct perf *f = s->state;
+	struct pf_attr *a;
+
+	if (f->nr_attrs == ATTRS_MAX)
+		return kt_import_fail(s, offset, "more than %u events", ATTRS_MAX);
+	if (!(f->nr_attrs & (f->nr_attrs - 1))) {
+		a = realloc(f->attrs, (f->nr_attrs ? f->nr_attrs * 2 : 1) * sizeof(*a));
+		if (!a)
+			return -ENOMEM;
+		f->attrs = a;
+	}
+	a = &f->attrs[f->nr_attrs++];
+	*a = (struct pf_attr){
+		.sample_type = kt_get64(attr + 24), .read_format = kt_get64(attr + 32),
+		.tracepoint = kt_get32(attr) == ATTR_TRACEPOINT,
+		.id_all = kt_get64(attr + 40) & ATTR_ID_ALL,
+	};
+	if (!a->tracepoint) {
+		f->others = true;
+		return 0;
+	}
+	if (!f->attrs[f->main].tracepoint)
+		f->main = f->nr_attrs - 1;
+	take_clock(f, attr, size);
+	return check_attr(s, a, offset);
 }
 
 static int read_attrs(struct kt_import *s, const uint8_t *head)
 {
 	uint64_t each = kt_get64(head + 16), size = kt_get64(head + 32);
 	uint64_t offset = kt_get64(head + 24);
-	bool any = false;
-	struct kt_part p;
+	struct kt_part p, ids;
 	int err;
 
 	if (each < ATTR_MIN + 16 || each > 4096 || size / each > ATTRS_MAX)
 		return kt_import_fail(s, 16, "the size of the attributes is wrong");
-	err = read_section(s, offset, size, &p);
-	for (uint64_t at = 0; !err && at + each <= size; at += each)
-		err = take_attr(s, p.data + at, each, offset + at, &any);
+	err = pf_read_section(s, offset, size, &p);
+	for (uint64_t at = 0; !err && at + each <= size; at += each) {
+		const uint8_t *place = p.data + at + each - 16;
+
+		err = pf_take_attr(s, p.data + at, each - 16, offset + at);
+		if (!err)
+			err = pf_read_section(s, kt_get64(place), kt_get64(place + 8), &ids);
+		if (err)
+			break;
+		err = pf_take_ids(s, ids.data, ids.len);
+		free((void *)ids.data);
+	}
 	free((void *)p.data);
-	if (!err && !any)
-		err = kt_import_fail(s, offset, "the file has no tracepoints: record with perf record -e 'sched:*'");
 	return err;
 }
 
@@ -181,7 +213,7 @@ static int take_string(struct kt_part *p, char *to, size_t room)
 	return err;
 }
 
-static int take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
+int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 {
 	switch (bit) {
 	case FEATURE_TRACING_DATA:
@@ -218,7 +250,7 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 
 	for (unsigned int i = 0; i < 256; i++)
 		nr += head[72 + i / 8] >> (i & 7) & 1;
-	err = read_section(s, f->end, nr * 16ULL, &table);
+	err = pf_read_section(s, f->end, nr * 16ULL, &table);
 	if (err)
 		return err;
 	nr = 0;
@@ -230,13 +262,25 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		nr++;
 		if (!is_wanted(i))
 			continue;
-		err = read_section(s, kt_get64(at), kt_get64(at + 8), &p);
+		err = pf_read_section(s, kt_get64(at), kt_get64(at + 8), &p);
 		if (!err)
-			err = take_feature(&p, i, f);
+			err = pf_take_feature(&p, i, f);
 		free((void *)p.data);
 	}
 	free((void *)table.data);
 	return err;
+}
+
+/* Check that what the records need is there. */
+static int check_head(struct kt_import *s)
+{
+	const struct perf *f = s->state;
+
+	if (!f->nr_attrs || !f->attrs[f->main].tracepoint)
+		return kt_import_fail(s, 0, "the file has no tracepoints: record with perf record -e 'sched:*'");
+	if (!f->described.layouts.nr)
+		return kt_import_fail(s, 0, "the file does not describe its events");
+	return 0;
 }
 
 /**
@@ -249,13 +293,17 @@ int pf_read_head(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	struct kt_part head;
-	int err = read_section(s, 0, kt_min(HEAD_SIZE, f->size), &head);
+	int err = pf_read_section(s, 0, kt_min(HEAD_SIZE, f->size), &head);
 
 	if (err)
 		return err;
-	if (head.len >= PIPE_SIZE && kt_get64(head.data + 8) == PIPE_SIZE)
-		err = kt_import_fail(s, 8, "this is perf's output to a pipe: record to a file (perf record -o FILE)");
-	else if (head.len < HEAD_SIZE)
+	if (head.len >= PIPE_SIZE && !memcmp(head.data, "PERFILE2", 8) &&
+	    kt_get64(head.data + 8) == PIPE_SIZE) {
+		free((void *)head.data);
+		err = pf_read_pipe(s);
+		return err ? err : check_head(s);
+	}
+	if (head.len < HEAD_SIZE)
 		err = kt_part_cut(&head);
 	else if (memcmp(head.data, "PERFILE2", 8))
 		err = kt_import_fail(s, 0, "this is no perf.data, or a big-endian one, which is not read");
@@ -271,8 +319,6 @@ int pf_read_head(struct kt_import *s)
 		err = read_attrs(s, head.data);
 	if (!err)
 		err = read_features(s, head.data);
-	if (!err && !f->described.layouts.nr)
-		err = kt_import_fail(s, 72, "the file does not describe its events");
 	free((void *)head.data);
-	return err;
+	return err ? err : check_head(s);
 }

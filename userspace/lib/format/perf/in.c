@@ -4,7 +4,7 @@
  *
  *	head (head.c) | record | record | ... | features
  *	record	| type 32 | misc 16 | size 16 | ... |
- *	sample	| id, ip, pid and tid, time, address, ids, CPU, period, calls, raw |
+ *	sample	| id, ip, pid and tid, time, address, ids, CPU, period, counters, calls, raw |
  *		as far as the sample type has them; raw = size 32, then the kernel's record
  *
  * Records are sorted by time (order.c).  A tracepoint that ktape has becomes ktape's event;
@@ -12,8 +12,9 @@
  * threads come from the records about them and from the events.  Records that perf -z
  * compressed are unpacked.
  *
- * Lost events are delivered as a loss since the CPU's last event.  Not read: samples of
- * other kinds (they are counted), call chains, big-endian files, output to a pipe.
+ * Lost events are delivered as a loss since the CPU's last event.  Not read, but counted:
+ * samples of other kinds, call chains, records of context switches, hardware traces.
+ * Big-endian files are refused.
  */
 #include <sys/stat.h>
 
@@ -27,130 +28,7 @@
 #define RECORD_MAX	65536U
 #define PLAIN_MAX	(64U << 20)
 
-enum record {
-	RECORD_LOST = 2,
-	RECORD_COMM = 3,
-	RECORD_FORK = 7,
-	RECORD_SAMPLE = 9,
-	RECORD_LOST_SAMPLES = 13,
-	RECORD_ROUND = 68,
-	RECORD_AUXTRACE = 71,
-	RECORD_COMPRESSED = 81,
-	RECORD_COMPRESSED2 = 83
-};
-
-/**
- * struct sample - what a record says of itself
- */
-struct sample {
-	uint64_t ts;
-	uint32_t cpu;
-	int32_t pid;
-	int32_t tid;
-	const uint8_t *raw;
-	uint32_t raw_size;
-};
-
 #define MISC_LOST_BPF	(1U << 15)	/* of LOST_SAMPLES: a BPF program dropped them */
-
-/* ---- samples ------------------------------------------------------------------------------ */
-
-/* Return true for the sample of an event that is no tracepoint. */
-static bool is_other(const struct perf *f, const uint8_t *p, size_t len)
-{
-	const struct kt_map_entry *e;
-	size_t at = 0;
-
-	if (!f->others)
-		return false;
-	if (!(f->sample_type & PF_IDENTIFIER)) {
-		if (!(f->sample_type & PF_ID))
-			return false;
-		at += f->sample_type & PF_IP ? 8 : 0;
-		at += f->sample_type & PF_TID ? 8 : 0;
-		at += f->sample_type & PF_TIME ? 8 : 0;
-		at += f->sample_type & PF_ADDR ? 8 : 0;
-	}
-	if (len < at + 8)
-		return false;
-	e = kt_map_find(&f->ids, 0, kt_get64(p + at));
-	return e && e->value != 1;
-}
-
-/* Read a sample.  Return: false if it is shorter than its type says. */
-static bool read_sample(const struct perf *f, const uint8_t *p, size_t len,
-			struct sample *out)
-{
-	static const struct {
-		uint32_t bit;
-		uint8_t what;
-	} fields[] = {
-		{ PF_IDENTIFIER, 0 }, { PF_IP, 0 }, { PF_TID, 't' },
-		{ PF_TIME, 'n' }, { PF_ADDR, 0 }, { PF_ID, 0 },
-		{ PF_STREAM_ID, 0 }, { PF_CPU, 'c' }, { PF_PERIOD, 0 },
-	};
-	const uint8_t *end = p + len;
-	uint64_t calls;
-
-	for (size_t i = 0; i < KT_ARRAY_SIZE(fields); i++) {
-		if (!(f->sample_type & fields[i].bit))
-			continue;
-		if (end - p < 8)
-			return false;
-		if (fields[i].what == 't') {
-			out->pid = (int32_t)kt_get32(p);
-			out->tid = (int32_t)kt_get32(p + 4);
-		} else if (fields[i].what == 'n') {
-			out->ts = kt_get64(p);
-		} else if (fields[i].what == 'c') {
-			out->cpu = kt_get32(p);
-		}
-		p += 8;
-	}
-	if (f->sample_type & PF_CALLCHAIN) {
-		if (end - p < 8)
-			return false;
-		calls = kt_get64(p);
-		p += 8;
-		if (calls > (uint64_t)(end - p) / 8)
-			return false;
-		p += calls * 8;
-	}
-	if (!(f->sample_type & PF_RAW) || end - p < 4)
-		return false;
-	out->raw_size = kt_get32(p);
-	out->raw = p + 4;
-	return out->raw_size <= (uint64_t)(end - out->raw);
-}
-
-/* Read what other records end with.  Return: false if they have no time. */
-static bool read_tail(const struct perf *f, const uint8_t *p, size_t len,
-		      struct sample *out)
-{
-	static const struct {
-		uint32_t bit;
-		uint8_t what;
-	} fields[] = {	/* from the last to the first */
-		{ PF_IDENTIFIER, 0 }, { PF_CPU, 'c' }, { PF_STREAM_ID, 0 },
-		{ PF_ID, 0 }, { PF_TIME, 'n' }, { PF_TID, 't' },
-	};
-	const uint8_t *end = p + len;
-
-	if (!f->id_all)
-		return false;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(fields); i++) {
-		if (!(f->sample_type & fields[i].bit))
-			continue;
-		if (end - p < 8)
-			return false;
-		end -= 8;
-		if (fields[i].what == 'c')
-			out->cpu = kt_get32(end);
-		else if (fields[i].what == 'n')
-			out->ts = kt_get64(end);
-	}
-	return true;
-}
 
 /* ---- records in the order of time ------------------------------------------------------------ */
 
@@ -173,7 +51,7 @@ static uint64_t *last_of(struct perf *f, uint32_t cpu)
 	return &f->last[cpu];
 }
 
-static uint32_t record_id(const struct perf *f, const struct sample *sample)
+static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
 {
 	if (sample->raw_size < f->described.layouts.type_size)
 		return UINT32_MAX;
@@ -186,17 +64,20 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 		       uint64_t offset)
 {
 	struct perf *f = s->state;
-	struct sample sample = { .tid = -1 };
+	struct pf_sample sample = { .tid = -1 };
 	struct kt_layout *l;
 	struct kt_foreign at;
 	uint64_t *last;
+	int err;
 
-	if (!read_sample(f, record + 8, len - 8, &sample)) {
-		kt_import_bad(s, offset, "a sample is shorter than its type");
-		return 0;
-	}
+	/* take_record() has read it before. */
+	pf_read_sample(f, record + 8, len - 8, &sample);
 	l = kt_layout_find(&f->described.layouts, record_id(f, &sample));
-	if (!l || !kt_layout_read(l, sample.raw, sample.raw_size, f->values)) {
+	err = l ? kt_tracing_read(&f->described, l, sample.raw, sample.raw_size, f->values)
+		: -EBADMSG;
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		kt_import_bad(s, offset, l ? "a record is shorter than its layout" :
 					     "a record has no layout");
 		return 0;
@@ -210,32 +91,20 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	/* Late records were counted: they get the time of the one before. */
 	sample.ts = kt_max(sample.ts, *last);
 	*last = sample.ts;
+	f->first = f->first ? f->first : sample.ts;
+	f->calls += !!sample.calls;
 	at = (struct kt_foreign){
 		.ts = sample.ts, .cpu = sample.cpu, .tid = sample.tid,
 	};
 	return kt_tp_emit(&f->tp, &l->class, &at, f->values);
 }
 
-static int take_comm(struct kt_import *s, const uint8_t *record, size_t len)
-{
-	struct sample sample = { .ts = 0 };
-	struct perf *f = s->state;
-	struct kt_foreign at = { .ts = 0 };
-
-	if (len < 24)
-		return 0;
-	if (read_tail(f, record, len, &sample))
-		at.ts = sample.ts;
-	if (sample.cpu < KT_CPUS_MAX)
-		at.cpu = sample.cpu;
-	return kt_tp_task(&f->tp, &at, (int32_t)kt_get32(record + 12),
-			  (int32_t)kt_get32(record + 8), record + 16, len - 16);
-}
+/* ---- losses -------------------------------------------------------------------------------------- */
 
 static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 		     unsigned int type)
 {
-	struct sample sample = { .ts = 0 };
+	struct pf_sample sample = { .ts = 0 };
 	struct perf *f = s->state;
 	size_t at = type == RECORD_LOST ? 16 : 8;
 	uint64_t *last, from, count;
@@ -243,20 +112,38 @@ static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 	if (len < at + 8)
 		return 0;
 	count = kt_get64(record + at);
-	/* perf counts at its end, for no CPU, what records of losses told as well. */
-	if (type == RECORD_LOST_SAMPLES) {
-		if (!(kt_get32(record + 4) & MISC_LOST_BPF))
-			f->lost_samples += count;
-		return 0;
-	}
 	f->lost += count;
-	read_tail(f, record, len, &sample);
+	pf_read_tail(f, record, len, &sample);
 	last = last_of(f, sample.cpu);
 	if (!last)
 		return 0;
 	from = *last;
 	*last = kt_max(from, sample.ts);
 	return kt_tp_lost(&f->tp, sample.cpu, count, from, *last);
+}
+
+/* perf's count of lost samples at its end: it has no time, and waits for no other record. */
+static void count_lost(struct perf *f, const uint8_t *record, size_t len)
+{
+	if (len >= 16 && !(kt_get32(record + 4) & MISC_LOST_BPF))
+		f->lost_samples += kt_get64(record + 8);
+}
+
+/* At the end: deliver what perf counted as lost beyond the records of losses. */
+static int tell_lost(struct kt_import *s)
+{
+	struct perf *f = s->state;
+	uint64_t more = f->lost_samples > f->lost ? f->lost_samples - f->lost : 0;
+	uint64_t *last = last_of(f, 0);
+
+	f->lost_samples = 0;
+	if (!more)
+		return 0;
+	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are told as a loss of CPU 0 in the whole trace",
+		       (unsigned long long)more);
+	if (!last)
+		return -ENOMEM;
+	return kt_tp_lost(&f->tp, 0, more, f->first, kt_max(*last, f->order.delivered));
 }
 
 /* Deliver a record whose turn has come. */
@@ -269,7 +156,9 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 	case RECORD_SAMPLE:
 		return take_sample(s, record, len, offset);
 	case RECORD_COMM:
-		return take_comm(s, record, len);
+		return pf_take_comm(s, record, len);
+	case RECORD_FORK:
+		return pf_take_fork(s, record, len);
 	default:
 		return take_lost(s, record, len, type);
 	}
@@ -280,56 +169,94 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 static int unpack(struct kt_import *s, const uint8_t *data, size_t len,
 		  uint64_t offset);
 
+/* Take a compressed record. */
+static int take_packed(struct kt_import *s, const uint8_t *record, size_t len,
+		       uint64_t offset)
+{
+	size_t head = kt_get32(record) == RECORD_COMPRESSED ? 8 : 16;
+
+	if (len < head)
+		return 0;
+	if (head == 16 && kt_get64(record + 8) > len - head)
+		return kt_import_fail(s, offset, "the size of a compressed record is wrong");
+	return unpack(s, record + head, head == 16 ? kt_get64(record + 8) : len - head,
+		      offset);
+}
+
+/* Count a record that is not read, unless it says nothing that a trace has. */
+static void pass_record(struct perf *f, uint32_t type)
+{
+	f->switches += type == RECORD_SWITCH || type == RECORD_SWITCH_CPU;
+	f->unread += type == RECORD_AUX || type == RECORD_AUXTRACE ||
+		     (type > RECORD_KERNEL_LAST && type < RECORD_ATTR) ||
+		     type > RECORD_PERF_LAST;
+}
+
 /* Let a record wait for its turn, or do what it says.  Return: 0 or negative errno. */
 static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 		       uint64_t offset)
 {
 	struct perf *f = s->state;
-	struct sample sample = { .ts = 0 };
-	size_t head;
+	struct pf_sample sample = { .ts = 0 };
+	uint32_t type = kt_get32(record);
+	int err;
 
-	switch (kt_get32(record)) {
+	switch (type) {
 	case RECORD_SAMPLE:
-		if (is_other(f, record + 8, len - 8)) {
+		err = pf_read_sample(f, record + 8, len - 8, &sample);
+		/* Without ids only their form tells samples apart. */
+		if (!err || (err < 0 && f->others && !f->ids.nr)) {
 			f->left_out++;
 			return 0;
 		}
-		if (!read_sample(f, record + 8, len - 8, &sample)) {
-			/* Without ids only their form tells samples apart. */
-			if (f->others && !f->ids.nr) {
-				f->left_out++;
-				return 0;
-			}
+		if (err < 0) {
 			kt_import_bad(s, offset, "a sample is shorter than its type");
 			return 0;
 		}
 		break;
-	case RECORD_COMM:
-	case RECORD_LOST:
 	case RECORD_LOST_SAMPLES:
+		if (pf_read_tail(f, record, len, &sample) && sample.ts)
+			break;
+		count_lost(f, record, len);
+		return 0;
+	case RECORD_COMM:
+	case RECORD_FORK:
+	case RECORD_LOST:
 		/* Records that perf made up at its start have no time: they come first. */
-		read_tail(f, record, len, &sample);
+		pf_read_tail(f, record, len, &sample);
 		break;
 	case RECORD_ROUND:
 		pf_order_round(&f->order, false);
 		return 0;
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
-		head = kt_get32(record) == RECORD_COMPRESSED ? 8 : 16;
-		if (len < head)
-			return 0;
-		if (head == 16 && kt_get64(record + 8) > len - head)
-			return kt_import_fail(s, offset, "the size of a compressed record is wrong");
-		return unpack(s, record + head,
-			      head == 16 ? kt_get64(record + 8) : len - head,
-			      offset);
+		return take_packed(s, record, len, offset);
 	default:
+		pass_record(f, type);
 		return 0;
 	}
-	head = (size_t)pf_order_add(&f->order, sample.ts, record, len, offset);
-	if ((int)head == -EMSGSIZE)
-		return kt_import_fail(s, offset, "too many records wait for the end of a round: the file is damaged");
-	return (int)head;
+	err = pf_order_add(&f->order, sample.ts, record, len, offset);
+	return err == -EMSGSIZE ?
+		kt_import_fail(s, offset, "too many records wait for the end of a round: the file is damaged") :
+		err;
+}
+
+/* Return the bytes that follow a record outside of its size. */
+static uint64_t bytes_behind(const uint8_t *record, size_t size)
+{
+	uint32_t type = kt_get32(record);
+
+	if (type == RECORD_AUXTRACE && size >= 16)
+		return kt_min(kt_get64(record + 8), PLAIN_MAX * 64ULL);
+	if (type == RECORD_TRACING && size >= 12)
+		return kt_get32(record + 8);
+	return 0;
+}
+
+/* Check the size of a record.  perf does not pad all of those that it makes itself. */
+static bool is_size(uint32_t type, size_t size)
+{
+	return size >= 8 && (!(size & 7) || type >= RECORD_ATTR);
 }
 
 /* Take the complete records of @data.  Return: bytes taken, or negative errno. */
@@ -343,7 +270,7 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 		uint32_t type = kt_get32(data + at);
 		int err;
 
-		if (size < 8 || size & 7)
+		if (!is_size(type, size))
 			return kt_import_fail(s, plain ? offset : offset + at,
 					      "the size of a record is wrong");
 		if (size > len - at)
@@ -353,9 +280,7 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 		err = take_record(s, data + at, size, plain ? offset : offset + at);
 		if (err)
 			return err;
-		/* Hardware traces follow their record, outside of its size. */
-		if (type == RECORD_AUXTRACE && size >= 16 && !plain)
-			at += kt_min(kt_get64(data + at + 8), PLAIN_MAX * 64ULL);
+		at += plain ? 0 : bytes_behind(data + at, size);
 		at += size;
 	}
 	return (int64_t)at;
@@ -430,18 +355,29 @@ static int read_more(struct kt_import *s)
 	return 0;
 }
 
-/* At the end: what was left out, and what perf counted as lost beyond its records. */
-static void tell_counts(struct kt_import *s)
+static void tell_count(struct kt_import *s, uint64_t *count, const char *what)
+{
+	if (*count)
+		kt_import_note(s, "%llu %s were left out", (unsigned long long)*count, what);
+	*count = 0;
+}
+
+/* At the end: tell what was left out, and what was lost.  Return: 0 or negative errno. */
+static int tell_counts(struct kt_import *s)
 {
 	struct perf *f = s->state;
 
-	if (f->left_out)
-		kt_import_note(s, "%llu samples of events that are no tracepoints were left out",
-			       (unsigned long long)f->left_out);
-	if (f->lost_samples > f->lost)
-		kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times",
-			       (unsigned long long)(f->lost_samples - f->lost));
-	f->left_out = f->lost_samples = 0;
+	tell_count(s, &f->left_out, "samples of events that are no tracepoints");
+	tell_count(s, &f->calls, "call chains of events");
+	tell_count(s, &f->switches, "records of context switches (--switch-events)");
+	tell_count(s, &f->unread, "records of hardware traces or of unknown types");
+	if (f->order.late)
+		kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
+			       (unsigned long long)f->order.late);
+	f->order.late = 0;
+	kt_tp_end(&f->tp);
+	kt_tracing_end(&f->described, s);
+	return tell_lost(s);
 }
 
 static int perf_next(struct kt_import *s)
@@ -453,14 +389,11 @@ static int perf_next(struct kt_import *s)
 
 	while (!(record = pf_order_take(&f->order, &offset))) {
 		if (f->ended) {
-			tell_counts(s);
-			if (f->order.late)
-				kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
-					       (unsigned long long)f->order.late);
-			kt_tp_end(&f->tp);
-			f->order.late = 0;
 			if (f->named)
 				return 0;
+			err = tell_counts(s);
+			if (err)
+				return err;
 			f->named = true;
 			err = kt_tracing_names(&f->described, &f->tp);
 			return err ? err : 1;
@@ -514,7 +447,7 @@ static int perf_open(struct kt_import *s)
 	f->buf = malloc(WINDOW);
 	if (!f->buf)
 		return -ENOMEM;
-	err = kt_layouts_bind(&f->described.layouts, &f->tp);
+	err = kt_tracing_bind(&f->described, &f->tp);
 	return err;
 }
 
@@ -527,6 +460,8 @@ static void perf_close(struct kt_import *s)
 	pf_order_free(&f->order);
 	ZSTD_freeDStream(f->zstd);
 	kt_map_free(&f->ids);
+	kt_map_free(&f->comms);
+	free(f->attrs);
 	free(f->buf);
 	free(f->plain);
 	free(f->last);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of this folder share: in.c (records), head.c (head), order.c (time). */
+/*
+ * What the files of this folder share: in.c (records), sample.c and task.c (what they say), head.c
+ * and pipe.c (what comes before them), order.c (time).
+ */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
 
@@ -22,6 +25,64 @@
 #define PF_READ		(1U << 4)
 #define PF_CALLCHAIN	(1U << 5)
 #define PF_RAW		(1U << 10)
+
+/* Bits of perf_event_attr.read_format. */
+#define PF_READ_ENABLED	(1U << 0)
+#define PF_READ_RUNNING	(1U << 1)
+#define PF_READ_ID	(1U << 2)
+#define PF_READ_GROUP	(1U << 3)
+#define PF_READ_LOST	(1U << 4)
+
+enum pf_record {
+	RECORD_LOST = 2,
+	RECORD_COMM = 3,
+	RECORD_FORK = 7,
+	RECORD_SAMPLE = 9,
+	RECORD_AUX = 11,
+	RECORD_LOST_SAMPLES = 13,
+	RECORD_SWITCH = 14,
+	RECORD_SWITCH_CPU = 15,
+	RECORD_KERNEL_LAST = 22,	/* the last type that is known */
+	RECORD_ATTR = 64,		/* types of perf itself, and the first of them */
+	RECORD_TRACING = 66,
+	RECORD_ROUND = 68,
+	RECORD_AUXTRACE = 71,
+	RECORD_FEATURE = 80,
+	RECORD_COMPRESSED = 81,
+	RECORD_COMPRESSED2 = 83,
+	RECORD_PERF_LAST = 84
+};
+
+/**
+ * struct pf_attr - an event that perf recorded
+ * @sample_type: what its samples have
+ * @read_format: what its counters have
+ * @tracepoint: it is one
+ * @id_all: the other records end with the same
+ */
+struct pf_attr {
+	uint64_t sample_type;
+	uint64_t read_format;
+	bool tracepoint;
+	bool id_all;
+};
+
+/**
+ * struct pf_sample - what a record says of itself
+ * @ts: its time in ns, and the CPU, process and thread
+ * @calls: entries of its call chain
+ * @raw: the kernel's record
+ * @raw_size: bytes of @raw
+ */
+struct pf_sample {
+	uint64_t ts;
+	uint32_t cpu;
+	int32_t pid;
+	int32_t tid;
+	uint64_t calls;
+	const uint8_t *raw;
+	uint32_t raw_size;
+};
 
 /**
  * struct pf_item - a record that waits until all earlier ones were read
@@ -81,13 +142,18 @@ struct pf_order {
  * @data: offset of the records
  * @end: after the last one
  * @at: the next one
- * @sample_type: what a sample has
- * @id_all: the other records end with the same
+ * @attrs: the events
+ * @nr_attrs: entries of @attrs
+ * @main: the first tracepoint of @attrs
  * @clock: name of the clock
  * @wall: of the time since the epoch, minus the clock, in ns; 0 = not known
- * @ids: by id of an event: 1 = tracepoint, 2 = another kind
- * @others: there are events of other kinds
+ * @ids: by id of an event: its place in @attrs
+ * @comms: by thread: its name, in value and extra
+ * @others: there are events that are no tracepoints
  * @left_out: their samples
+ * @calls: call chains that were left out
+ * @switches: records of context switches, the same
+ * @unread: hardware traces and records of unknown types, the same
  * @lost: events of records about lost events
  * @lost_samples: the same as perf counted it otherwise, mostly at the end
  * @hostname: of the traced machine, and the following
@@ -100,6 +166,7 @@ struct pf_order {
  * @plain_at: the next one
  * @plain_len: bytes of @plain
  * @plain_cap: bytes allocated
+ * @first: time of the first event
  * @last: by CPU: time of the last event
  * @nr_last: entries of @last
  * @values: fields of the event
@@ -113,13 +180,18 @@ struct perf {
 	uint64_t data;
 	uint64_t end;
 	uint64_t at;
-	uint64_t sample_type;
-	bool id_all;
+	struct pf_attr *attrs;
+	size_t nr_attrs;
+	size_t main;
 	char clock[32];
 	int64_t wall;
 	struct kt_map ids;
+	struct kt_map comms;
 	bool others;
 	uint64_t left_out;
+	uint64_t calls;
+	uint64_t switches;
+	uint64_t unread;
 	uint64_t lost;
 	uint64_t lost_samples;
 	char hostname[65];
@@ -134,6 +206,7 @@ struct perf {
 	size_t plain_at;
 	size_t plain_len;
 	size_t plain_cap;
+	uint64_t first;
 	uint64_t *last;
 	size_t nr_last;
 	struct kt_tp_value values[KT_TP_FIELDS];
@@ -141,8 +214,29 @@ struct perf {
 	bool named;
 };
 
+#define PF_FEATURE_TRACING	1U	/* number of the feature "tracing data" */
+
 /* head.c */
 int pf_read_head(struct kt_import *s);
+int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
+		    struct kt_part *p);
+int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
+		 uint64_t offset);
+int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size);
+int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f);
+
+/* pipe.c */
+int pf_read_pipe(struct kt_import *s);
+
+/* sample.c */
+int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
+		   struct pf_sample *out);
+bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
+		  struct pf_sample *out);
+
+/* task.c */
+int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len);
+int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len);
 
 /* order.c */
 int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,

@@ -23,9 +23,6 @@
 
 #define MAGIC		"\x17\x08\x44tracing"
 #define MAGIC_SIZE	10U
-#define SECTION_HEAD	16U
-#define SECTION_PACKED	1U
-#define CPUS		65536U
 #define OPTION_SECTIONS	64U	/* sections of options that follow one another */
 
 enum option {
@@ -41,112 +38,10 @@ enum option {
 	OPTION_FTRACE_EVENTS = 17,
 	OPTION_EVENT_FORMATS = 18,
 	OPTION_KALLSYMS = 19,
+	OPTION_PRINTK = 20,
 	OPTION_CMDLINES = 21,
 	OPTION_BUFFER_TEXT = 22
 };
-
-/* ---- buffers -------------------------------------------------------------------------------- */
-
-static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t size,
-		   bool packed)
-{
-	struct tc *t = p->s->state;
-	uint8_t count[4];
-	struct tc_cpu *more;
-	ssize_t got;
-
-	if (!size)
-		return 0;
-	if (offset > t->file.size || size > t->file.size - offset)
-		kt_import_bad(p->s, p->offset + p->at, "the file ends inside the events of CPU %u",
-			      cpu);
-	if (offset >= t->file.size)
-		return 0;
-	if (cpu >= KT_CPUS_MAX) {
-		kt_import_bad(p->s, p->offset, "CPU number %u is out of range", cpu);
-		return 0;
-	}
-	t->claimed += kt_min(size, t->file.size - offset);
-	if (t->claimed > t->file.size)
-		return kt_import_fail(p->s, p->offset, "the events of two CPUs are the same bytes");
-	if (t->nr_cpus == CPUS)
-		return kt_import_fail(p->s, p->offset, "more than %u buffers",
-				      CPUS);
-	more = realloc(t->cpus, (t->nr_cpus + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	t->cpus = more;
-	more += t->nr_cpus++;
-	*more = (struct tc_cpu){
-		.file = &t->file, .form = &t->described.form, .page_size = t->page_size,
-		.cpu = cpu, .offset = offset, .packed = packed,
-		.end = offset + kt_min(size, t->file.size - offset),
-	};
-	if (!packed)
-		return 0;
-	got = kt_pread_all(t->file.fd, count, sizeof(count), offset);
-	if (got < 0)
-		return (int)got;
-	more->chunks = got == sizeof(count) ? kt_get32(count) : 0;
-	more->offset += sizeof(count);
-	return 0;
-}
-
-static uint64_t section_flags(const struct tc *t, uint64_t offset)
-{
-	uint8_t head[SECTION_HEAD];
-
-	if (kt_pread_all(t->file.fd, head, sizeof(head), offset) !=
-	    sizeof(head))
-		return 0;
-	return kt_get32(head) >> 16;
-}
-
-/* Option BUFFER of version 7. */
-static int take_buffer(struct kt_part *p)
-{
-	struct tc *t = p->s->state;
-	uint64_t section, offset, size;
-	const char *name, *clock;
-	uint32_t cpus, cpu, page = 0;
-	const uint8_t *bytes;
-	bool packed;
-	int err = kt_part_take64(p, &section);
-
-	if (!err)
-		err = kt_part_text(p, &name);
-	if (!err)
-		err = kt_part_text(p, &clock);
-	/* trace-cmd 3.2 also has the page size of the buffer. */
-	if (!err)
-		err = kt_part_take32(p, &page);
-	if (!err && p->len - p->at >= 4 && (p->len - p->at - 4) % 20 == 0 &&
-	    (p->len - p->at) % 20 != 0) {
-		err = kt_part_take32(p, &cpus);
-		if (page < 4096 || page > TC_PAGE_MAX || page & (page - 1))
-			return kt_import_fail(p->s, p->offset, "the page size of a buffer is wrong");
-		t->page_size = page;
-	} else {
-		cpus = page;
-	}
-	if (err)
-		return err;
-	if (*clock && !*t->clock)
-		snprintf(t->clock, sizeof(t->clock), "%.31s", clock);
-	packed = t->packed && section_flags(t, section) & SECTION_PACKED;
-	while (cpus--) {
-		err = kt_part_take(p, 20, &bytes);
-		if (err)
-			return err;
-		cpu = kt_get32(bytes);
-		offset = kt_get64(bytes + 4);
-		size = kt_get64(bytes + 12);
-		err = add_cpu(p, cpu, offset, size, packed);
-		if (err)
-			return err;
-	}
-	return 0;
-}
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
@@ -157,11 +52,16 @@ static uint64_t stat_of(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* The statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...". */
+/*
+ * The statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...".  Between them are the
+ * names of the buffers that the next ones are of, as a text of their own.
+ */
 static int take_cpustat(struct tc *t, const char *text)
 {
 	struct tc_lost *more;
 
+	if (!strstr(text, "CPU: "))
+		return 0;
 	more = realloc(t->lost, (t->nr_lost + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -201,7 +101,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	case OPTION_BUFFER_TEXT:
 		return kt_import_fail(s, o->offset, "the trace has text instead of events (a latency tracer)");
 	case OPTION_BUFFER:
-		return t->version == 7 ? take_buffer(o) : 0;
+		return t->version == 7 ? tc_take_buffer(o) : tc_keep_buffer(o);
 	case OPTION_TSC2NSEC:
 		if (o->len < 16)
 			return kt_part_cut(o);
@@ -214,6 +114,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	case OPTION_FTRACE_EVENTS:
 	case OPTION_EVENT_FORMATS:
 	case OPTION_KALLSYMS:
+	case OPTION_PRINTK:
 	case OPTION_CMDLINES:
 		err = kt_part_take64(o, &offset);
 		return err ? err : take_sections(o, id, offset);
@@ -290,7 +191,7 @@ static int take_options(struct kt_part *p, uint64_t *more)
 
 /* ---- sections of version 7 --------------------------------------------------------------------- */
 
-static int read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
 		      uint8_t **bytes)
 {
 	const struct tc *t = s->state;
@@ -347,7 +248,7 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 	int err;
 
 	*bytes = NULL;
-	err = read_bytes(s, offset, SECTION_HEAD, &head);
+	err = tc_read_bytes(s, offset, TC_SECTION_HEAD, &head);
 	if (err)
 		return err;
 	flags = kt_get32(head) >> 16;
@@ -356,8 +257,8 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 		kt_import_fail(s, offset, "section %u is not where the options say", id);
 	free(head);
 	if (!err)
-		err = read_bytes(s, offset + SECTION_HEAD, len, bytes);
-	if (!err && flags & SECTION_PACKED)
+		err = tc_read_bytes(s, offset + TC_SECTION_HEAD, len, bytes);
+	if (!err && flags & TC_SECTION_PACKED)
 		err = t->packed ? unpack(s, offset, bytes, &len) :
 			kt_import_fail(s, offset, "a section is compressed, but the file names no compression");
 	*p = (struct kt_part){
@@ -378,6 +279,8 @@ static int take_section(unsigned int id, struct kt_part *p,
 		return kt_tracing_events(p, d);
 	case OPTION_KALLSYMS:
 		return kt_tracing_kallsyms(p, d);
+	case OPTION_PRINTK:
+		return kt_tracing_printk(p, d);
 	default:
 		return kt_tracing_tasks(p, d);
 	}
@@ -435,21 +338,6 @@ static int read_version7(struct kt_part *p)
 
 /* ---- version 6 ----------------------------------------------------------------------------------- */
 
-static int read_flyrecord(struct kt_part *p, uint32_t cpus)
-{
-	uint64_t offset, size;
-	int err = 0;
-
-	for (uint32_t i = 0; i < cpus && !err; i++) {
-		err = kt_part_take64(p, &offset);
-		if (!err)
-			err = kt_part_take64(p, &size);
-		if (!err)
-			err = add_cpu(p, i, offset, size, false);
-	}
-	return err;
-}
-
 static int read_version6(struct kt_part *p)
 {
 	struct tc *t = p->s->state;
@@ -481,9 +369,10 @@ static int read_version6(struct kt_part *p)
 		return err;
 	if (memcmp(word, "flyrecord", 10))
 		return kt_import_fail(p->s, p->offset + p->at, "the trace has text instead of events (a latency tracer)");
-	if (cpus > CPUS)
-		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", CPUS);
-	return read_flyrecord(p, cpus);
+	if (cpus > TC_CPUS)
+		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", TC_CPUS);
+	err = tc_read_table(p, cpus);
+	return err ? err : tc_read_tables(p->s, cpus);
 }
 
 /**
@@ -503,7 +392,7 @@ int tc_read_head(struct kt_import *s)
 	int err;
 
 	/* Version 6 has its head at the beginning, and nothing says how long it is. */
-	err = read_bytes(s, 0, kt_min(t->file.size, TC_SECTION_MAX / 8), &head);
+	err = tc_read_bytes(s, 0, kt_min(t->file.size, TC_SECTION_MAX / 8), &head);
 	if (err)
 		return err;
 	p.data = head;

@@ -13,14 +13,24 @@
  * Lost events: a page says that events were overwritten before it, and perhaps how many;
  * what the kernel's statistics count beyond that was lost somewhere in the CPU's trace.
  * After damage the rest of a page, or of a CPU, is left out.  Not read: text of latency
- * tracers, big-endian machines, other buffers of a version 6.
+ * tracers, big-endian machines.
  */
 #include <sys/stat.h>
+
+#include "util/parse.h"
+#include "util/wide.h"
 
 #include "internal.h"
 #include "tracecmd.h"
 
 #define NS_PER_S	1000000000LL
+#define HZ_MAX		10000000000ULL
+#define UPTIME_HZ	100U	/* of the clock "uptime": the kernel's USER_HZ */
+
+static const struct ktape_codec_option in_options[] = {
+	{ "freq", "HZ", "counts in a second of a clock that does not count ns, as x86-tsc" },
+	{ .key = NULL },
+};
 
 /* ---- the trace ---------------------------------------------------------------------------- */
 
@@ -35,6 +45,30 @@ static void take_uname(struct ktape_info *info, const char *text)
 	snprintf(info->release, sizeof(info->release), "%s", words[2]);
 	if (last && last[1])
 		snprintf(info->machine, sizeof(info->machine), "%.64s", last + 1);
+}
+
+/* Find out how long a tick of the clock is.  Return: 0 or -EBADMSG. */
+static int find_hz(struct kt_import *s)
+{
+	const char *text = kt_codec_option(&s->options, "freq");
+	struct tc *t = s->state;
+
+	if (text) {
+		if (kt_parse_u64(text, &t->hz) || !t->hz || t->hz > HZ_MAX)
+			return kt_import_fail(s, 0, "option freq: %.20s is no number from 1 to %llu",
+					      text, HZ_MAX);
+		t->mult = 0;
+		return 0;
+	}
+	if (t->mult)
+		return 0;
+	if (!strcmp(t->clock, "uptime"))
+		t->hz = UPTIME_HZ;
+	else if (!strcmp(t->clock, "counter") || !strcmp(t->clock, "x86-tsc") ||
+		 !strcmp(t->clock, "ppc-tb"))
+		kt_import_note(s, "the clock %s does not count ns: times and durations are counts, 10^9 as a second (option freq= is the counts in a second)",
+			       t->clock);
+	return 0;
 }
 
 static void fill_info(struct kt_import *s)
@@ -68,6 +102,8 @@ uint64_t tc_time(const struct tc *t, uint64_t ts)
 {
 	if (t->mult)
 		ts = scale(ts, t->mult, t->tsc_shift) + t->tsc_offset;
+	else if (t->hz)
+		ts = kt_mul_div(ts, NS_PER_S, t->hz);
 	return ts + (uint64_t)t->shift;
 }
 
@@ -128,8 +164,11 @@ static int tracecmd_open(struct kt_import *s)
 	err = tc_read_head(s);
 	if (err)
 		return err;
+	err = find_hz(s);
+	if (err)
+		return err;
 	fill_info(s);
-	err = kt_layouts_bind(&t->described.layouts, &t->tp);
+	err = kt_tracing_bind(&t->described, &t->tp);
 	if (!err && !t->described.form.data)
 		err = kt_import_fail(s, 0, "the file does not describe its pages");
 	t->queue.list = err ? NULL : calloc(kt_max(t->nr_cpus, 1),
@@ -164,8 +203,13 @@ static int deliver(struct kt_import *s, struct tc_cpu *c)
 	struct kt_foreign at = {
 		.ts = tc_time(t, c->next_event.ts), .cpu = c->cpu,
 	};
+	int err;
 
-	if (!l || !kt_layout_read(l, c->data, c->len, t->values)) {
+	err = l ? kt_tracing_read(&t->described, l, c->data, c->len, t->values)
+		: -EBADMSG;
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		kt_import_bad(s, c->page_offset, "CPU %u: %s", c->cpu,
 			      l ? "a record is shorter than its layout" :
 				  "a record has no layout");
@@ -183,6 +227,7 @@ static int tracecmd_next(struct kt_import *s)
 
 	if (!t->queue.nr) {
 		kt_tp_end(&t->tp);
+		kt_tracing_end(&t->described, s);
 		if (t->named)
 			return 0;
 		/* saved_cmdlines has the names that threads had at the end. */
@@ -214,6 +259,7 @@ static void tracecmd_close(struct kt_import *s)
 	free(t->cpus);
 	free(t->queue.list);
 	free(t->lost);
+	free(t->buffers);
 	kt_tracing_free(&t->described);
 	kt_tp_free(&t->tp);
 }
@@ -225,6 +271,7 @@ static int tracecmd_probe(const uint8_t *data, size_t len, bool whole)
 }
 
 const struct kt_codec_in kt_tracecmd_in = {
+	.options = in_options,
 	.size = sizeof(struct tc),
 	.kernel = true,
 	.names_late = true,

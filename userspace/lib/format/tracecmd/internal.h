@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share: in.c (the trace), head.c (sections and options),
- * page.c (pages of the ring buffer).
+ * buffer.c (buffers), page.c (pages of the ring buffer).
  */
 #ifndef _KT_TRACECMD_INTERNAL_H
 #define _KT_TRACECMD_INTERNAL_H
@@ -13,6 +13,9 @@
 
 #define TC_PAGE_MAX	(1U << 20)	/* bytes of a page of the ring buffer */
 #define TC_HELD_MAX	(1ULL << 30)	/* bytes of all unpacked chunks */
+#define TC_SECTION_HEAD	16U	/* bytes of the head of a section of version 7 */
+#define TC_SECTION_PACKED	1U	/* in its flags */
+#define TC_CPUS		65536U	/* buffers of CPUs */
 #define TC_SECTION_MAX	(256U << 20)	/* bytes of a section in memory */
 
 /**
@@ -98,6 +101,7 @@ struct tc_lost {
  * @packed: sections may be compressed with zstd
  * @described: layouts of all events, names of functions and threads
  * @clock: name of the trace clock
+ * @hz: its ticks in a second, if it does not count ns; 0 = they are ns
  * @uname: of the traced machine
  * @shift: what is added to all times, in ns
  * @wall: what is added to get the time since the epoch, in ns; 0 = not known
@@ -109,6 +113,8 @@ struct tc_lost {
  * @held: bytes of unpacked chunks
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
+ * @buffers: of version 6: offsets of the other buffers
+ * @nr_buffers: entries of @buffers
  * @cpus: buffers of CPUs
  * @nr_cpus: entries of @cpus
  * @queue: those with an event
@@ -124,6 +130,7 @@ struct tc {
 	bool packed;
 	struct kt_tracing_data described;
 	char clock[32];
+	uint64_t hz;
 	char uname[256];
 	int64_t shift;
 	int64_t wall;
@@ -135,6 +142,8 @@ struct tc {
 	uint64_t held;
 	struct tc_lost *lost;
 	size_t nr_lost;
+	uint64_t *buffers;
+	size_t nr_buffers;
 	struct tc_cpu *cpus;
 	size_t nr_cpus;
 	struct kt_timed_queue queue;
@@ -144,6 +153,13 @@ struct tc {
 
 /* head.c */
 int tc_read_head(struct kt_import *s);
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t **bytes);
+
+/* buffer.c */
+int tc_take_buffer(struct kt_part *p);
+int tc_keep_buffer(struct kt_part *p);
+int tc_read_table(struct kt_part *p, uint32_t cpus);
+int tc_read_tables(struct kt_import *s, uint32_t cpus);
 
 /* in.c */
 uint64_t tc_time(const struct tc *t, uint64_t ts);

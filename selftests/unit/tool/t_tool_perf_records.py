@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""t_tool_perf_records.py FOLDER: records of perf.data that say more than a sample: names and
+new threads in the order of time, samples of different forms, losses without a time, and what
+is left out; as a file, as perf writes it to a pipe, and compressed."""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, here)
+# pylint: disable=wrong-import-position
+import make_linux_traces as linux  # noqa: E402
+
+ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
+TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
+number = failed = 0
+
+TID, TIME, READ, CALLCHAIN, CPU, RAW, IDENTIFIER = 2, 4, 16, 32, 128, 1024, 1 << 16
+BASE = TID | TIME | CPU | IDENTIFIER
+# id: (type, config, sample type, read format)
+EVENTS = {
+    11: (2, 350, BASE | RAW, 0),			# sys_enter
+    12: (2, 351, BASE | RAW | CALLCHAIN, 0),		# sys_exit
+    13: (2, 310, BASE | RAW | READ, 4 | 8 | 1),		# sched_switch: id, group, enabled
+    14: (1, 9, BASE, 0),				# a dummy
+}
+COMM_EXEC = 1 << 13
+
+
+def result(name, test, *how):
+    """Run a test and print its line."""
+    global number, failed
+    number += 1
+    try:
+        test(*how)
+        print(f'ok {number} - {name}', flush=True)
+    except Exception as e:      # pylint: disable=broad-except
+        failed = 1
+        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
+            '\n#', '\n# '), flush=True)
+
+
+def record(kind, data, misc=0):
+    data += bytes(-len(data) % 8)
+    return struct.pack('<IHH', kind, misc, 8 + len(data)) + data
+
+
+def tail(time, cpu, tid, event=14):
+    return struct.pack('<iiQIIQ', tid, tid, time, cpu, 0, event)
+
+
+def sample(event, time, cpu, tid, name, values):
+    kind, _, form, _ = EVENTS[event]
+    out = struct.pack('<QiiQII', event, tid, tid, time, cpu, 0)
+    if form & READ:		# two events, when they were enabled, and their ids
+        out += struct.pack('<QQQQQQ', 2, 99, 5, event, 6, 11)
+    if form & CALLCHAIN:
+        out += struct.pack('<QQQ', 2, (1 << 64) - 128, 0xffffffff81000000)
+    if kind == 2:
+        raw = linux.kernel_record(name, tid, values)
+        raw += bytes(-(len(raw) + 4) % 8)
+        out += struct.pack('<I', len(raw)) + raw
+    return record(9, out)
+
+
+def enter(time, cpu, tid):
+    return sample(11, time, cpu, tid, 'sys_enter', dict(id=39, args=[0] * 6))
+
+
+def comm(time, cpu, tid, name, misc=0, event=14):
+    return record(3, struct.pack('<ii16s', tid, tid, name.encode()) + tail(time, cpu, tid, event),
+                  misc)
+
+
+def fork(time, cpu, parent, tid):
+    return record(7, struct.pack('<iiiiQ', tid, parent, tid, parent, time) +
+                  tail(time, cpu, parent))
+
+
+def records():
+    """Two rounds; in each the buffer of CPU 0 comes first, whatever its times are."""
+    out = comm(0, 0, 100, 'shell', event=0)
+    # CPU 0 runs the child from 1300 on; CPU 1 has made it at 1100, and it execs there.
+    out += enter(1300, 0, 400) + enter(1600, 0, 400)
+    out += enter(1000, 1, 100) + fork(1100, 1, 100, 400) + enter(1400, 1, 100)
+    out += comm(1500, 1, 400, 'worker', COMM_EXEC)
+    out += enter(1550, 1, 500) + comm(1560, 1, 500, 'late', COMM_EXEC) + enter(1570, 1, 500)
+    out += record(68, b'')
+    out += sample(12, 2000, 0, 400, 'sys_exit', dict(id=39, ret=400))
+    out += sample(13, 2100, 0, 400, 'sched_switch', dict(
+        prev_comm='worker', prev_pid=400, prev_prio=120, prev_state=1, next_comm='shell',
+        next_pid=100, next_prio=120))
+    out += sample(14, 2150, 0, 400, '', {})
+    out += record(14, tail(2100, 0, 400)) + record(15, struct.pack('<II', 1, 1) + tail(2100, 0, 400))
+    out += record(11, struct.pack('<QQQ', 0, 1, 2) + tail(2100, 0, 400))
+    out += record(40, bytes(8) + tail(2100, 0, 400))
+    # The kernel's own count, with a time, and perf's, which repeats the other and has more.
+    out += record(2, struct.pack('<QQ', 11, 5) + tail(2200, 1, 0, 11))
+    out += enter(2300, 1, 100) + record(68, b'') + record(68, b'')
+    return out + record(13, struct.pack('<Q', 8) + tail(0, 0, 0, 11))
+
+
+SHOWN = '''[0.000001000] cpu 1 shell-100 sys_enter
+[0.000001300] cpu 0 shell-400 sys_enter
+[0.000001400] cpu 1 shell-100 sys_enter
+[0.000001550] cpu 1 late-500 sys_enter
+[0.000001570] cpu 1 late-500 sys_enter
+[0.000001600] cpu 0 worker-400 sys_enter
+[0.000002000] cpu 0 worker-400 sys_exit
+[0.000002100] cpu 0 worker-400 sched_switch
+[0.000002300] cpu 1 shell-100 sys_enter
+'''.splitlines()
+NOTES = ['1 samples of events that are no tracepoints', '1 call chains', '2 records of context',
+         '2 records of hardware traces or of unknown types', 'cpu1: 5 events lost',
+         'perf counted 3 more lost events', 'cpu0: 3 events lost between']
+
+
+def attribute(event):
+    kind, config, form, read = EVENTS[event]
+    return struct.pack('<IIQQQQQ', kind, 64, config, 1, form, read, 1 << 18) + bytes(16)
+
+
+def tracing():
+    return (linux.MAGIC + b'0.6\0' + struct.pack('<BBI', 0, 8, 4096) + linux.header_info() +
+            struct.pack('<I', 0) + linux.event_formats() + linux.kallsyms() +
+            struct.pack('<I', 0) + struct.pack('<Q', 0))
+
+
+def as_file(data):
+    attrs, ids, begin = b'', b'', 104
+    at = begin + 80 * len(EVENTS)
+    for event in EVENTS:
+        attrs += attribute(event) + struct.pack('<QQ', at + len(ids), 8)
+        ids += struct.pack('<Q', event)
+    at += len(ids)
+    head = b'PERFILE2' + struct.pack('<QQ', 104, 80)
+    head += struct.pack('<QQQQQQ', begin, len(attrs), at, len(data), 0, 0)
+    head += bytes([2]) + bytes(31)
+    end = at + len(data)
+    return head + attrs + ids + data + struct.pack('<QQ', end + 16, len(tracing())) + tracing()
+
+
+def as_pipe(data):
+    out = b'PERFILE2' + struct.pack('<Q', 16)
+    for event in EVENTS:
+        out += record(64, attribute(event) + struct.pack('<Q', event))
+    # perf does not pad features.
+    out += struct.pack('<IHHQI', 80, 0, 28, 3, 8) + b'machine\0'
+    more = tracing() + bytes(-len(tracing()) % 8)
+    out += struct.pack('<IHHI', 66, 0, 12, len(more)) + more
+    return out + data
+
+
+def check(path):
+    done = subprocess.run([ktape, 'dump', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=600, check=False)
+    says = done.stderr.decode()
+    assert done.returncode == 0, says
+    got = [re.sub(r'_wide', '', re.match(r'\S+ cpu \d+ \S+ \w+', line)[0])
+           for line in done.stdout.decode().splitlines()]
+    assert got == SHOWN, f'{got}: {says}'
+    for note in NOTES:
+        assert note in says, f'{note}: {says}'
+    assert 'out of order' not in says, says
+
+
+def theirs(path):
+    """perf script has the same names."""
+    done = subprocess.run(['perf', 'script', '-F', 'comm,tid,time', '--ns', '-i', path],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
+    got = [line.split() for line in done.stdout.decode().splitlines()]
+    assert len(got) >= len(SHOWN) - 1, done
+    for name, tid, time in (words[:3] for words in got):
+        line = next(line for line in SHOWN if line.startswith(f'[{time.rstrip(":")}]'))
+        # What no record names is a number for perf; ktape takes the next name.
+        assert f' {name}-{tid} ' in line or name == ':500', (line, name)
+
+
+def damaged():
+    """Each ends in an error or with fewer events."""
+    for path in ('file', 'pipe'):
+        with open(path, 'rb') as f:
+            data = f.read()
+        for seed in range(TRIES):
+            with open('damaged', 'wb') as f:
+                f.write(linux.damaged(data, seed))
+            done = subprocess.run([ktape, 'dump', 'damaged'], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, timeout=600, check=False)
+            if done.returncode != 0:
+                assert done.returncode == 1 and done.stderr.startswith(b'ktape: '), \
+                    (path, seed, done.returncode, done.stderr[-600:])
+
+
+def main():
+    print('TAP version 13')
+    work = tempfile.mkdtemp(prefix='ktape-perf.')
+    os.chdir(work)
+    data = records()
+    for name, content in (('file', as_file(data)), ('pipe', as_pipe(data))):
+        with open(name, 'wb') as f:
+            f.write(content)
+        result(f'as a {name}', check, name)
+    result('damaged traces end in an error, or with fewer events', damaged)
+    if shutil.which('zstd'):
+        for kind in (81, 83):
+            for name, make in (('file', as_file), ('pipe', as_pipe)):
+                with open('packed', 'wb') as f:
+                    f.write(make(linux.perf_packed(data, kind)))
+                result(f'as a {name}, in compressed records {kind}', check, 'packed')
+    if shutil.which('perf'):
+        result('perf script has the same names', theirs, 'file')
+    else:
+        print(f'ok {number + 1} - perf script has the same names # SKIP perf is absent')
+    print(f'1..{number + (not shutil.which("perf"))}')
+    shutil.rmtree(work)
+    sys.exit(failed)
+
+
+main()

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events of ftrace itself: see ftrace_own.h. */
+#include "ftrace_own.h"
+
+static const struct {
+	const char *name;
+	uint8_t own;
+	const char *text;	/* the field that gets the text or the frames */
+	const char *from;	/* the field that it is made from, or NULL */
+} events[] = {
+	{ "print", KT_FTRACE_PRINT, "buf", NULL },
+	{ "bprint", KT_FTRACE_BPRINT, "buf", "fmt" },
+	{ "bputs", KT_FTRACE_BPUTS, "str", NULL },
+	{ "kernel_stack", KT_FTRACE_KERNEL_STACK, "caller", "size" },
+	{ "user_stack", KT_FTRACE_USER_STACK, "caller", NULL },
+	{ "raw_data", KT_FTRACE_RAW, "buf", NULL },
+};
+
+static int16_t field_of(const struct kt_layout *l, const char *name)
+{
+	for (unsigned int i = 0; name && i < l->nr; i++) {
+		if (!strcmp(l->class.fields[i].name, name))
+			return (int16_t)i;
+	}
+	return -1;
+}
+
+static bool is_number(const struct kt_layout *l, int16_t field)
+{
+	return field >= 0 && l->class.fields[field].type < KT_TP_TEXT;
+}
+
+/* A text is made of the bytes of the field. */
+static void make_text(struct kt_layout *l)
+{
+	l->class.fields[l->text].type = KT_TP_TEXT;
+	l->fields[l->text].elem = 0;
+	l->fields[l->text].raw = true;
+}
+
+/* Hide the address of a format: it moves behind all fields that are shown. */
+static void hide(struct kt_layout *l, int16_t field)
+{
+	int16_t last = (int16_t)(l->nr - 1);
+	struct kt_tp_field f = l->class.fields[last];
+	struct kt_layout_field place = l->fields[last];
+
+	l->class.fields[last] = l->class.fields[field];
+	l->class.fields[field] = f;
+	l->fields[last] = l->fields[field];
+	l->fields[field] = place;
+	l->text = field_of(l, "buf");
+	l->from = last;
+	l->class.nr = l->nr - 1;
+}
+
+/* The kernel's stacks have as many frames as they have, not those of the layout. */
+static int bind_stack(struct kt_layout *l, bool has_symbols)
+{
+	struct kt_tp_field *f = &l->class.fields[l->text];
+
+	f->elem = KT_TP_HEX;
+	if (l->own != KT_FTRACE_KERNEL_STACK)
+		return 0;
+	l->fields[l->text].where = KT_BYTES_REST;
+	l->fields[l->text].size = 0;
+	/* Without room for names there are none. */
+	if (!has_symbols || l->nr == KT_TP_FIELDS)
+		return 0;
+	return kt_layout_append(l, "functions", KT_TP_TEXT);
+}
+
+/**
+ * kt_ftrace_bind() - find out whether an event is one of these
+ * @l: an event of ftrace itself
+ * @has_symbols: names of the kernel's functions are known
+ *
+ * An event that does not have the fields that are known stays as its layout says.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_ftrace_bind(struct kt_layout *l, bool has_symbols)
+{
+	uint8_t type;
+	size_t i;
+
+	for (i = 0; i < KT_ARRAY_SIZE(events); i++) {
+		if (!strcmp(l->class.name, events[i].name))
+			break;
+	}
+	if (i == KT_ARRAY_SIZE(events))
+		return 0;
+	l->text = field_of(l, events[i].text);
+	l->from = field_of(l, events[i].from);
+	if (l->text < 0 || (events[i].from && !is_number(l, l->from)))
+		return 0;
+	type = l->class.fields[l->text].type;
+	switch (events[i].own) {
+	case KT_FTRACE_PRINT:
+		if (type != KT_TP_TEXT)
+			return 0;
+		break;
+	case KT_FTRACE_BPRINT:
+		if (l->fields[l->text].where != KT_BYTES_REST)
+			return 0;
+		make_text(l);
+		hide(l, l->from);
+		break;
+	case KT_FTRACE_BPUTS:
+		if (!is_number(l, l->text) || l->fields[l->text].size < 4)
+			return 0;
+		make_text(l);
+		break;
+	case KT_FTRACE_RAW:
+		l->class.fields[l->text].type = KT_TP_BYTES;
+		break;
+	default:
+		if (type != KT_TP_ARRAY)
+			return 0;
+		break;
+	}
+	l->own = events[i].own;
+	if (l->own == KT_FTRACE_KERNEL_STACK || l->own == KT_FTRACE_USER_STACK)
+		return bind_stack(l, has_symbols);
+	return 0;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* The kernel and its callers end most texts with a newline, which a line has anyway. */
+static void trim(struct kt_tp_value *v)
+{
+	const char *text = v->data;
+
+	if (v->len && text[v->len - 1] == '\n')
+		v->len--;
+}
+
+/* Cut frames to those that are there, and put the names of their functions. */
+static void finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
+			 struct kt_symbols *symbols, struct kt_tp_value *values)
+{
+	struct kt_tp_value *frames = &values[l->text];
+	size_t nr = frames->len / sizeof(uint64_t), len = 0, i;
+	struct kt_tp_value *names = &values[l->nr - 1];
+	uint64_t address, offset;
+
+	if (l->own == KT_FTRACE_KERNEL_STACK && values[l->from].number < nr)
+		nr = values[l->from].number;
+	for (i = 0; i < nr; i++) {
+		memcpy(&address, (const uint8_t *)frames->data + i * sizeof(address),
+		       sizeof(address));
+		if (address == UINT64_MAX || address == UINT32_MAX ||
+		    (!address && l->own == KT_FTRACE_USER_STACK))
+			break;
+	}
+	frames->len = i * sizeof(address);
+	if (l->own != KT_FTRACE_KERNEL_STACK ||
+	    l->fields[l->nr - 1].where != KT_BYTES_NONE)
+		return;
+	for (nr = i, i = 0; i < nr && len < sizeof(f->text); i++) {
+		const char *name;
+
+		memcpy(&address, (const uint8_t *)frames->data + i * sizeof(address),
+		       sizeof(address));
+		name = kt_symbols_find(symbols, address, &offset);
+		len += (size_t)snprintf(f->text + len, sizeof(f->text) - len, "%s%s",
+					i ? ", " : "", name ? name : "?");
+	}
+	names->data = f->text;
+	names->len = kt_min(len, sizeof(f->text) - 1);
+}
+
+/* Make the text of a format whose address is in field @from. */
+static void finish_text(struct kt_ftrace *f, const struct kt_layout *l,
+			struct kt_symbols *symbols, uint32_t long_size,
+			struct kt_tp_value *values)
+{
+	struct kt_tp_value *v = &values[l->text];
+	uint64_t address = l->own == KT_FTRACE_BPRINT ? values[l->from].number :
+			   v->len == 4 ? kt_get32(v->data) : kt_get64(v->data);
+	const char *format = kt_printk_find(&f->printk, address);
+	struct kt_printk_args args = {
+		.at = v->data, .begin = v->data, .long_size = long_size,
+		.symbols = symbols,
+	};
+
+	args.end = args.begin + v->len;
+	v->data = f->text;
+	if (!format) {
+		f->unknown++;
+		v->len = (size_t)snprintf(f->text, sizeof(f->text), "(no format at 0x%llx)",
+					  (unsigned long long)address);
+		return;
+	}
+	if (l->own == KT_FTRACE_BPUTS) {
+		v->data = format;
+		v->len = strlen(format);
+	} else {
+		v->len = kt_printk_format(f->text, sizeof(f->text), format, &args);
+	}
+	trim(v);
+}
+
+/**
+ * kt_ftrace_finish() - complete the fields that kt_layout_read() read
+ * @f: what records refer to
+ * @l: the event
+ * @symbols: names of functions
+ * @long_size: bytes of the kernel's long
+ * @values: the fields, which are valid up to the next call
+ */
+void kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
+		      struct kt_symbols *symbols, uint32_t long_size,
+		      struct kt_tp_value *values)
+{
+	switch (l->own) {
+	case KT_FTRACE_PRINT:
+		trim(&values[l->text]);
+		break;
+	case KT_FTRACE_BPRINT:
+	case KT_FTRACE_BPUTS:
+		finish_text(f, l, symbols, long_size, values);
+		break;
+	case KT_FTRACE_KERNEL_STACK:
+	case KT_FTRACE_USER_STACK:
+		finish_stack(f, l, symbols, values);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Events of ftrace itself whose fields are not all in their layout:
+ *
+ *	print		| ip | text, up to the end of the record |
+ *	bprint		| ip | address of a format | its arguments, up to the end |
+ *	bputs		| ip | address of a text |
+ *	kernel_stack	| number of frames | frames, up to the end |
+ *	user_stack	| tgid | 8 frames, those beyond the last one are 0 |
+ *	raw_data	| id | bytes, up to the end |
+ *
+ * Texts are shown as the field "buf", names of a kernel's frames as "functions".
+ */
+#ifndef _KT_FTRACE_OWN_H
+#define _KT_FTRACE_OWN_H
+
+#include "format/layout.h"
+#include "format/printk.h"
+
+#define KT_FTRACE_TEXT	2048U	/* bytes of a text that is made, with its NUL */
+
+enum kt_ftrace_own {
+	KT_FTRACE_OTHER,
+	KT_FTRACE_PRINT,
+	KT_FTRACE_BPRINT,
+	KT_FTRACE_BPUTS,
+	KT_FTRACE_KERNEL_STACK,
+	KT_FTRACE_USER_STACK,
+	KT_FTRACE_RAW
+};
+
+/**
+ * struct kt_ftrace - what the records of a trace refer to
+ * @printk: texts of trace_printk()
+ * @text: the text that was made last
+ * @unknown: texts whose format the trace does not have
+ */
+struct kt_ftrace {
+	struct kt_printk printk;
+	char text[KT_FTRACE_TEXT];
+	uint64_t unknown;
+};
+
+int kt_ftrace_bind(struct kt_layout *l, bool has_symbols);
+void kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
+		      struct kt_symbols *symbols, uint32_t long_size,
+		      struct kt_tp_value *values);
+
+#endif /* _KT_FTRACE_OWN_H */

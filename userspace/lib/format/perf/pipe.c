@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What perf record writes to a pipe, kept in a file: there are no sections, but records for
+ * what would be in them.
+ *
+ *	"PERFILE2" | 16 64 | record | record | ...
+ *	attribute	| head | perf_event_attr, its size in its second word | ids |
+ *	feature		| head | number 64 | bytes |
+ *	tracing data	| head | size 32 |, then that many bytes behind the record
+ *
+ * They come before the first sample.
+ */
+#include "internal.h"
+
+#define PIPE_SIZE	16U
+#define ATTR_MIN	64U
+
+/* Take a record that stands for a part of a head.  @p is all of it. */
+static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
+{
+	uint32_t size;
+	int err;
+
+	if (type == RECORD_FEATURE && p->len >= 16) {
+		struct kt_part feature = {
+			.s = s, .data = p->data + 16, .len = p->len - 16,
+			.offset = p->offset + 16,
+		};
+		uint64_t bit = kt_get64(p->data + 8);
+
+		return pf_take_feature(&feature, (unsigned int)kt_min(bit, 256), s->state);
+	}
+	if (type != RECORD_ATTR)
+		return 0;
+	size = p->len < 16 ? 0 : kt_get32(p->data + 12);
+	if (size < ATTR_MIN || size > p->len - 8)
+		return kt_import_fail(s, p->offset, "the size of an attribute is wrong");
+	err = pf_take_attr(s, p->data + 8, size, p->offset + 8);
+	return err ? err : pf_take_ids(s, p->data + 8 + size, p->len - 8 - size);
+}
+
+static int take_tracing(struct kt_import *s, const struct kt_part *p, uint64_t size)
+{
+	struct kt_part data;
+	int err;
+
+	err = pf_read_section(s, p->offset + p->len, size, &data);
+	if (!err)
+		err = pf_take_feature(&data, PF_FEATURE_TRACING, s->state);
+	free((void *)data.data);
+	return err;
+}
+
+/**
+ * pf_read_pipe() - read what comes before the samples
+ * @s: the trace
+ *
+ * Return: 0 or negative errno.
+ */
+int pf_read_pipe(struct kt_import *s)
+{
+	struct perf *f = s->state;
+	uint64_t at = PIPE_SIZE;
+	int err = 0;
+
+	f->data = PIPE_SIZE;
+	f->end = f->size;
+	while (!err && at + 8 <= f->size) {
+		uint64_t behind = 0;
+		struct kt_part p;
+		uint8_t head[8];
+		uint32_t type, size;
+		ssize_t got = kt_pread_all(s->in->fd, head, sizeof(head), at);
+
+		if (got != sizeof(head))
+			return got < 0 ? (int)got : 0;
+		type = kt_get32(head);
+		size = kt_get32(head + 4) >> 16;
+		if (type == RECORD_SAMPLE || type == RECORD_COMPRESSED ||
+		    type == RECORD_COMPRESSED2)
+			break;
+		if (size < 8)
+			return kt_import_fail(s, at, "the size of a record is wrong");
+		if (size > f->size - at)
+			break;
+		err = pf_read_section(s, at, size, &p);
+		if (err)
+			break;
+		if (type == RECORD_TRACING && size >= 12) {
+			behind = kt_get32(p.data + 8);
+			err = take_tracing(s, &p, behind);
+		} else {
+			err = take_record(s, type, &p);
+		}
+		free((void *)p.data);
+		at += size + behind;
+	}
+	return err;
+}

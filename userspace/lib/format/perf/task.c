@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names of threads, from perf's records about them. */
+#include "internal.h"
+
+#define COMM_SIZE	16U	/* of the kernel's names, with the NUL */
+
+/* Name a thread from a time on. */
+static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
+		     uint32_t tid, const char *comm)
+{
+	struct kt_map_entry *e = kt_map_put(&f->comms, 0, tid);
+	struct kt_foreign record = {
+		.ts = at->ts, .cpu = at->cpu < KT_CPUS_MAX ? at->cpu : 0,
+	};
+
+	if (!e)
+		return -ENOMEM;
+	memcpy(&e->value, comm, 8);
+	memcpy(&e->extra, comm + 8, 8);
+	return kt_tp_task(&f->tp, &record, (int32_t)tid, (int32_t)tgid, comm, COMM_SIZE);
+}
+
+/* Take a name that a thread has from now on. */
+int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
+{
+	struct pf_sample sample = { .ts = 0 };
+	struct perf *f = s->state;
+	char comm[COMM_SIZE] = "";
+
+	if (len < 24)
+		return 0;
+	pf_read_tail(f, record, len, &sample);
+	memcpy(comm, record + 16, strnlen((const char *)record + 16,
+					  kt_min(len - 16, sizeof(comm) - 1)));
+	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 12), comm);
+}
+
+/* A new thread has the name of the one that made it. */
+int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
+{
+	struct pf_sample sample = { .ts = 0 };
+	const struct kt_map_entry *e;
+	struct perf *f = s->state;
+	char comm[COMM_SIZE];
+
+	if (len < 32)
+		return 0;
+	pf_read_tail(f, record, len, &sample);
+	e = kt_map_find(&f->comms, 0, kt_get32(record + 20));
+	/* perf lists the threads that are there at its start the same way, without a time. */
+	if (!e || !sample.ts)
+		return 0;
+	memcpy(comm, &e->value, 8);
+	memcpy(comm + 8, &e->extra, 8);
+	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 16), comm);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Where the pages of each CPU are, in each buffer of a trace.dat. */
+#include "internal.h"
+
+static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t size,
+		   bool packed)
+{
+	struct tc *t = p->s->state;
+	uint8_t count[4];
+	struct tc_cpu *more;
+	ssize_t got;
+
+	if (!size)
+		return 0;
+	if (offset > t->file.size || size > t->file.size - offset)
+		kt_import_bad(p->s, p->offset + p->at, "the file ends inside the events of CPU %u",
+			      cpu);
+	if (offset >= t->file.size)
+		return 0;
+	if (cpu >= KT_CPUS_MAX) {
+		kt_import_bad(p->s, p->offset, "CPU number %u is out of range", cpu);
+		return 0;
+	}
+	t->claimed += kt_min(size, t->file.size - offset);
+	if (t->claimed > t->file.size)
+		return kt_import_fail(p->s, p->offset, "the events of two CPUs are the same bytes");
+	if (t->nr_cpus == TC_CPUS)
+		return kt_import_fail(p->s, p->offset, "more than %u buffers",
+				      TC_CPUS);
+	more = realloc(t->cpus, (t->nr_cpus + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->cpus = more;
+	more += t->nr_cpus++;
+	*more = (struct tc_cpu){
+		.file = &t->file, .form = &t->described.form, .page_size = t->page_size,
+		.cpu = cpu, .offset = offset, .packed = packed,
+		.end = offset + kt_min(size, t->file.size - offset),
+	};
+	if (!packed)
+		return 0;
+	got = kt_pread_all(t->file.fd, count, sizeof(count), offset);
+	if (got < 0)
+		return (int)got;
+	more->chunks = got == sizeof(count) ? kt_get32(count) : 0;
+	more->offset += sizeof(count);
+	return 0;
+}
+
+static uint64_t section_flags(const struct tc *t, uint64_t offset)
+{
+	uint8_t head[TC_SECTION_HEAD];
+
+	if (kt_pread_all(t->file.fd, head, sizeof(head), offset) !=
+	    sizeof(head))
+		return 0;
+	return kt_get32(head) >> 16;
+}
+
+/* Option BUFFER of version 7. */
+int tc_take_buffer(struct kt_part *p)
+{
+	struct tc *t = p->s->state;
+	uint64_t section, offset, size;
+	const char *name, *clock;
+	uint32_t cpus, cpu, page = 0;
+	const uint8_t *bytes;
+	bool packed;
+	int err = kt_part_take64(p, &section);
+
+	if (!err)
+		err = kt_part_text(p, &name);
+	if (!err)
+		err = kt_part_text(p, &clock);
+	/* trace-cmd 3.2 also has the page size of the buffer. */
+	if (!err)
+		err = kt_part_take32(p, &page);
+	if (!err && p->len - p->at >= 4 && (p->len - p->at - 4) % 20 == 0 &&
+	    (p->len - p->at) % 20 != 0) {
+		err = kt_part_take32(p, &cpus);
+		if (page < 4096 || page > TC_PAGE_MAX || page & (page - 1))
+			return kt_import_fail(p->s, p->offset, "the page size of a buffer is wrong");
+		t->page_size = page;
+	} else {
+		cpus = page;
+	}
+	if (err)
+		return err;
+	if (*clock && *t->clock && strncmp(clock, t->clock, sizeof(t->clock) - 1))
+		kt_import_note(p->s, "the buffer \"%.64s\" has the clock %.31s, but its times are read as those of %s",
+			       name, clock, t->clock);
+	if (*clock && !*t->clock)
+		snprintf(t->clock, sizeof(t->clock), "%.31s", clock);
+	packed = t->packed && section_flags(t, section) & TC_SECTION_PACKED;
+	while (cpus--) {
+		err = kt_part_take(p, 20, &bytes);
+		if (err)
+			return err;
+		cpu = kt_get32(bytes);
+		offset = kt_get64(bytes + 4);
+		size = kt_get64(bytes + 12);
+		err = add_cpu(p, cpu, offset, size, packed);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Option BUFFER of version 6: the offset of a table as that of the first buffer. */
+int tc_keep_buffer(struct kt_part *p)
+{
+	struct tc *t = p->s->state;
+	uint64_t offset, *more;
+	int err = kt_part_take64(p, &offset);
+
+	if (err)
+		return err;
+	if (t->nr_buffers == TC_CPUS)
+		return kt_import_fail(p->s, p->offset, "more than %u buffers", TC_CPUS);
+	more = realloc(t->buffers, (t->nr_buffers + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->buffers = more;
+	more[t->nr_buffers++] = offset;
+	return 0;
+}
+
+/* ---- tables of version 6 ----------------------------------------------------------------- */
+
+/*
+ * Read the table that follows "flyrecord": offset 64 and size 64 for each CPU.
+ * Return: 0 or negative errno.
+ */
+int tc_read_table(struct kt_part *p, uint32_t cpus)
+{
+	uint64_t offset, size;
+	int err = 0;
+
+	for (uint32_t i = 0; i < cpus && !err; i++) {
+		err = kt_part_take64(p, &offset);
+		if (!err)
+			err = kt_part_take64(p, &size);
+		if (!err)
+			err = add_cpu(p, i, offset, size, false);
+	}
+	return err;
+}
+
+/* Read the tables of the other buffers. */
+int tc_read_tables(struct kt_import *s, uint32_t cpus)
+{
+	struct tc *t = s->state;
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_buffers && !err; i++) {
+		struct kt_part p = {
+			.s = s, .len = 10 + cpus * 16ULL, .at = 10,
+			.offset = t->buffers[i],
+		};
+		uint8_t *bytes;
+
+		t->claimed += p.len;
+		if (t->claimed > t->file.size)
+			return kt_import_fail(s, p.offset, "two buffers are the same bytes");
+		err = tc_read_bytes(s, p.offset, p.len, &bytes);
+		if (err)
+			return err;
+		p.data = bytes;
+		if (memcmp(bytes, "flyrecord", 10))
+			kt_import_bad(s, p.offset, "a buffer has no events (it was read by a latency tracer)");
+		else
+			err = tc_read_table(&p, cpus);
+		free(bytes);
+	}
+	return err;
+}
