@@ -13,6 +13,7 @@ Losses and damage are reported on standard error.  The exit status is 0, or 1 if
 trace is damaged or cannot be read.
 """
 import json
+import math
 import os
 import re
 import struct
@@ -316,11 +317,31 @@ class Show:
             if end > len(data):
                 raise ValueError
             return data[at + 1:end].hex(), end
-        code = "<" + "bBhHiII??QQI"[form]
+        if form == 15:
+            return self.typed_array(time, data, at)
+        code = "<" + "bBhHiII??QQIdqQ"[form]
         value, = struct.unpack_from(code, data, at)
         if form in (6, 9, 10):
             value = self.value("FUNC" if form == 10 else "X64", time, value, {})
+        if form == 12 and not math.isfinite(value):
+            value = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
         return value, at + struct.calcsize(code)
+
+    def typed_array(self, time, data, at):
+        """The elements of an array, or its bytes, and where it ends."""
+        form, count = struct.unpack_from("<BI", data, at)
+        at += 5
+        if form == 8:
+            if at + count > len(data):
+                raise ValueError
+            return data[at:at + count].hex(), at + count
+        if form in (7, 15) or form > 15 or count > len(data) - at:
+            raise ValueError
+        values = []
+        for _ in range(count):
+            value, at = self.typed(time, 9 if form == 10 else form, data, at)
+            values.append(value)
+        return values, at
 
     def all_typed(self, time, data):
         """The typed arguments of a user event; last, as bytes, what is damaged."""

@@ -3,8 +3,7 @@
  * Events of other Linux tracers become records: see tracepoint.h.
  *
  * A user event of a tracepoint that the event table does not have has typed arguments in
- * pairs: the name of a field as a string, then its value.  Numbers wider than 32 bits are
- * OBJECT, the only format of 64 bits.
+ * pairs: the name of a field as a string, then its value.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -25,6 +24,9 @@
 #define NR_UNKNOWN	0xffffU
 #define CALL_COMPAT	(1U << 16)	/* bits of dat20 of sys_enter */
 #define CALL_LARGE	(1U << 18)
+#define BLOB_MIN	4096U
+#define BLOB_MAX	(32U << 20)	/* bytes of an event's fields */
+#define FIELD_HEADS	16U	/* of a field's name and value, with NULs and a number */
 
 enum remembered { TASK, ADDRESS, DEVICE };
 
@@ -538,7 +540,7 @@ static int emit_native(struct kt_tp *tp, const struct kt_tp_class *c,
 	f->nargs = plan->nargs;
 	f->dat20 = 0;
 	memset(f->args, 0, sizeof(f->args));
-	f->blob = plan->has_blob ? tp->blob : NULL;
+	f->blob = plan->has_blob ? "" : NULL;
 	f->blob_size = 0;
 	for (unsigned int i = 0; !err && i < KT_TP_PLACES; i++) {
 		uint64_t value;
@@ -595,62 +597,130 @@ static int emit_call(struct kt_tp *tp, const struct kt_tp_class *c,
 
 /* ---- tracepoints that the event table does not have ------------------------------------- */
 
-/* Put a string argument.  Return: the end, or NULL if there is no room. */
-static uint8_t *put_string(uint8_t *p, const uint8_t *end, const void *text,
-			   size_t len)
+static uint8_t *put_string(uint8_t *p, const char *text, size_t len)
 {
-	len = strnlen(text, len);
-	if ((size_t)(end - p) < len + 2)
-		return NULL;
 	*p++ = KTAPE_FORMAT_STRING;
-	memcpy(p, text, len);
+	if (len)
+		memcpy(p, text, len);
 	p[len] = '\0';
 	return p + len + 1;
 }
 
-static uint8_t *put_number(uint8_t *p, const uint8_t *end, uint8_t type,
-			   uint64_t v)
+static uint8_t *put_number(uint8_t *p, uint8_t type, uint64_t v)
 {
 	bool is_signed = type == KT_TP_SIGNED;
 	bool wide = is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX;
 
-	if (end - p < 9)
-		return NULL;
-	*p = wide || type == KT_TP_HEX ? KTAPE_FORMAT_OBJECT :
-	     is_signed		       ? KTAPE_FORMAT_S32 :
-					 KTAPE_FORMAT_U32;
-	if (*p == KTAPE_FORMAT_OBJECT) {
-		kt_set64(p + 1, v);
-		return p + 9;
+	*p = type == KT_TP_DOUBLE ? KTAPE_FORMAT_DOUBLE :
+	     type == KT_TP_HEX	  ? KTAPE_FORMAT_OBJECT :
+	     wide	? (is_signed ? KTAPE_FORMAT_S64 : KTAPE_FORMAT_U64) :
+	     is_signed ? KTAPE_FORMAT_S32 : KTAPE_FORMAT_U32;
+	if (kt_typed_size(*p) == 4) {
+		kt_set32(p + 1, (uint32_t)v);
+		return p + 5;
 	}
-	kt_set32(p + 1, (uint32_t)v);
-	return p + 5;
+	kt_set64(p + 1, v);
+	return p + 9;
 }
 
-static uint8_t *put_bytes(uint8_t *p, const uint8_t *end, const void *data,
-			  size_t len)
+static uint8_t *put_array(uint8_t *p, uint8_t elem, const void *data, size_t len)
 {
-	len = kt_min(len, 255);
-	if ((size_t)(end - p) < len + 2)
-		return NULL;
-	*p++ = KTAPE_FORMAT_MEMORY;
-	*p++ = (uint8_t)len;
-	memcpy(p, data, len);
+	static const uint8_t formats[] = {
+		[KT_TP_UNSIGNED] = KTAPE_FORMAT_U64, [KT_TP_SIGNED] = KTAPE_FORMAT_S64,
+		[KT_TP_HEX] = KTAPE_FORMAT_OBJECT,   [KT_TP_DOUBLE] = KTAPE_FORMAT_DOUBLE,
+	};
+	uint64_t v;
+
+	*p++ = KTAPE_FORMAT_ARRAY;
+	*p++ = formats[elem];
+	kt_set32(p, (uint32_t)(len / sizeof(v)));
+	p += 4;
+	for (size_t i = 0; i + sizeof(v) <= len; i += sizeof(v), p += sizeof(v)) {
+		memcpy(&v, (const uint8_t *)data + i, sizeof(v));
+		kt_set64(p, v);
+	}
+	return p;
+}
+
+static uint8_t *put_bytes(uint8_t *p, const void *data, size_t len)
+{
+	if (len <= UINT8_MAX) {
+		*p++ = KTAPE_FORMAT_MEMORY;
+		*p++ = (uint8_t)len;
+	} else {
+		*p++ = KTAPE_FORMAT_ARRAY;
+		*p++ = KTAPE_FORMAT_MEMORY;
+		kt_set32(p, (uint32_t)len);
+		p += 4;
+	}
+	if (len)
+		memcpy(p, data, len);
 	return p + len;
 }
 
-static uint8_t *put_field(uint8_t *p, const uint8_t *end,
-			  const struct kt_tp_field *f,
-			  const struct kt_tp_value *v)
+/* Return the bytes of a field's data that are kept: a text ends at its first NUL. */
+static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v)
 {
-	p = put_string(p, end, f->name, sizeof(f->name));
-	if (!p)
-		return NULL;
-	if (f->type == KT_TP_TEXT)
-		return put_string(p, end, v->data ? v->data : "", v->len);
-	if (f->type == KT_TP_BYTES || f->type == KT_TP_ARRAY)
-		return put_bytes(p, end, v->data ? v->data : "", v->len);
-	return put_number(p, end, f->type, v->number);
+	if (f->type < KT_TP_TEXT || f->type == KT_TP_DOUBLE || !v->data)
+		return 0;
+	return f->type == KT_TP_TEXT ? strnlen(v->data, v->len) : v->len;
+}
+
+static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
+			  const struct kt_tp_value *v, size_t len)
+{
+	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)));
+	switch (f->type) {
+	case KT_TP_TEXT:
+		return put_string(p, v->data, len);
+	case KT_TP_BYTES:
+		return put_bytes(p, v->data, len);
+	case KT_TP_ARRAY:
+		return put_array(p, f->elem, v->data, len);
+	default:
+		return put_number(p, f->type, v->number);
+	}
+}
+
+/* Make room for @need bytes behind the first @used of the blob.  Return: 0 or -ENOMEM. */
+static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
+{
+	size_t room = kt_max(tp->blob_room, BLOB_MIN);
+	uint8_t *more;
+
+	if (tp->blob && tp->blob_room - used >= need)
+		return 0;
+	while (room - used < need)
+		room *= 2;
+	more = realloc(tp->blob, room);
+	if (!more)
+		return -ENOMEM;
+	tp->blob = more;
+	tp->blob_room = room;
+	return 0;
+}
+
+/* Put the fields of an event into the blob.  Return: its bytes, or -ENOMEM. */
+static int64_t put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
+			  const struct kt_tp_value *values)
+{
+	size_t used = 0, len, need;
+
+	if (grow_blob(tp, 0, BLOB_MIN))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < c->nr; i++) {
+		len = data_size(&c->fields[i], &values[i]);
+		need = sizeof(c->fields[i].name) + FIELD_HEADS + len;
+		if (len > BLOB_MAX || used + need > BLOB_MAX) {
+			tp->too_large++;
+			continue;
+		}
+		if (grow_blob(tp, used, need))
+			return -ENOMEM;
+		used = (size_t)(put_field(tp->blob + used, &c->fields[i], &values[i],
+					  len) - tp->blob);
+	}
+	return (int64_t)used;
 }
 
 static int emit_user(struct kt_tp *tp, struct kt_tp_class *c,
@@ -661,7 +731,7 @@ static int emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 		.len = strlen(c->name),
 	};
 	struct kt_foreign record = { .ts = f->ts, .cpu = f->cpu };
-	uint8_t *p = tp->blob, *more;
+	int64_t size;
 	int err = 0;
 
 	if (!c->named)
@@ -669,20 +739,16 @@ static int emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 	c->named = true;
 	if (err)
 		return err;
-	for (unsigned int i = 0; i < c->nr; i++) {
-		more = put_field(p, tp->blob + sizeof(tp->blob), &c->fields[i],
-				 &values[i]);
-		if (!more)
-			break;
-		p = more;
-	}
+	size = put_fields(tp, c, values);
+	if (size < 0)
+		return (int)size;
 	f->kind = KTAPE_RING_EVENT;
 	f->opcode = KTAPE_EV_USER_EVENT;
 	f->nargs = 1;
 	f->dat20 = 0;
 	f->args[0] = c->user;
 	f->blob = tp->blob;
-	f->blob_size = (uint32_t)(p - tp->blob);
+	f->blob_size = (uint32_t)size;
 	return kt_import_emit(tp->s, f);
 }
 
@@ -724,6 +790,10 @@ void kt_tp_end(struct kt_tp *tp)
 		kt_import_note(tp->s, "%llu timers expired that were armed before the trace: they count as on time",
 			       (unsigned long long)tp->unarmed);
 	tp->unarmed = 0;
+	if (tp->too_large)
+		kt_import_note(tp->s, "%llu fields are left out: an event has at most %u MiB",
+			       (unsigned long long)tp->too_large, BLOB_MAX >> 20);
+	tp->too_large = 0;
 }
 
 /**
@@ -736,6 +806,7 @@ void kt_tp_free(struct kt_tp *tp)
 	kt_map_free(&tp->tokens);
 	kt_map_free(&tp->expires);
 	free(tp->running);
+	free(tp->blob);
 }
 
 /* ---- user events by name --------------------------------------------------------------- */
@@ -759,7 +830,7 @@ static bool describe(struct kt_user_event *u, const struct ktape_event *e)
 		kt_typed_next(&at, end, &value);
 		/* The string ends in a NUL, inside the blob. */
 		if (!kt_user_add_typed(u, (const char *)name.data, &value))
-			break;
+			return false;
 	}
 	return true;
 }

@@ -23,7 +23,7 @@
 #include "import.h"
 
 #define KT_TP_NAME	96U	/* bytes of a class or field name with its NUL */
-#define KT_TP_FIELDS	128U	/* fields of a class that are kept */
+#define KT_TP_FIELDS	8192U	/* fields of a class that are kept */
 #define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
 
 enum kt_tp_type {
@@ -122,7 +122,9 @@ enum kt_tp_what {
  * @running: by CPU: the thread that runs, -1 = not known
  * @nr_cpus: entries of @running
  * @last: time and CPU of the last event
- * @blob: room for texts and typed arguments
+ * @blob: the typed arguments of an event
+ * @blob_room: bytes of @blob
+ * @too_large: fields that are left out because their event is too large
  * @unmatched: system calls whose name has no number on this machine
  */
 struct kt_tp {
@@ -142,7 +144,9 @@ struct kt_tp {
 		uint64_t ts;
 		uint32_t cpu;
 	} last;
-	uint8_t blob[4096];
+	uint8_t *blob;
+	size_t blob_room;
+	uint64_t too_large;
 	uint64_t unmatched;
 };
 

@@ -20,9 +20,8 @@
  * known from fork events.  Other names of the registry are in the events
  * themselves.
  *
- * Not written: LTTng's fields that ktape does not record, and arguments of user events
- * beyond 24 (counted).  A gap with a count raises discarded of the next packet; a gap
- * without a count skips a sequence number.  After damage a reader continues with the
+ * Not written: LTTng's fields that ktape does not record.  A gap with a count raises
+ * discarded of the next packet; a gap without a count skips a sequence number.  After damage a reader continues with the
  * next packet: the context has the size of each.  The metadata is written last, because
  * only then is it known which event classes (each system call is one) it has to declare.
  */
@@ -134,6 +133,7 @@ static int lttng_begin(struct kt_sink *s)
 
 	t->s = s;
 	t->dir = -1;
+	kt_user_event_init(&t->user_event);
 	if (!strcmp(s->path, "-"))
 		return kt_sink_fail(
 			s,
@@ -346,7 +346,8 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	/* Times two, because a 4-byte value of a blob may become one of 8. */
 	if (!err)
 		err = make_room(t, c, e->cpu,
-				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
+				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL +
+					(id >= LT_USERS ? lt_user_size(t, &l) : 0));
 	if (err)
 		return err;
 	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l, id) - c->data);
@@ -425,8 +426,7 @@ static void lttng_close(struct kt_sink *s)
 	free(t->cpus);
 	free(t->call_list);
 	kt_map_free(&t->calls);
-	free(t->user_list);
-	kt_map_free(&t->users);
+	lt_free_users(t);
 	if (kt_stage_is_open(&s->stage)) {
 		kt_stage_drop(&s->stage);
 		if (t->made)
