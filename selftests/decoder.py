@@ -19,10 +19,10 @@ import re
 import struct
 import sys
 
-from decoder_read import (ANY_OWNER, Bad, CONTEXT, CONTINUED, CONTROL, EVENT, Event, NAME_SIZE,
-                          ONLY_GLOBAL, REGISTRY, REGISTRY_OPCODE, SCHED_SWITCH, TIME_EXTEND,
+from decoder_read import (ANY_OWNER, Bad, CONTEXT, CONTINUED, CONTROL, EVENT, Event, NAME_LONG,
+                          NAME_SIZE, ONLY_GLOBAL, REGISTRY, REGISTRY_OPCODE, SCHED_SWITCH, TIME_EXTEND,
                           Trace,
-                          UNKNOWN, decode, say)
+                          UNKNOWN, USER_EVENT_TYPE, decode, say)
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD_FIELDS = {"VARARGS": ("spare", "p", "nargs"), "BLOB": ("size",)}
@@ -84,7 +84,8 @@ class Names:
     def add(self, time, kind, raw):
         owner = raw["param1"] if kind in self.OWNED else 0
         entries = self.entries.setdefault((kind, raw["id"], owner), [])
-        entry = dict(raw, since=time, name=raw["name"][:NAME_SIZE].split(b"\0")[0])
+        most = NAME_LONG if kind == USER_EVENT_TYPE else NAME_SIZE
+        entry = dict(raw, since=time, name=raw["name"][:most].split(b"\0")[0])
         for known in entries:		# a life ends once, whichever record says so
             if known["born"] == entry["born"]:
                 known["died"] = entry["died"] = entry["died"] or known["died"]

@@ -221,19 +221,12 @@ static int remember(struct kt_map *map, uint32_t kind, uint64_t key,
 	return *e ? 0 : -ENOMEM;
 }
 
-/**
- * kt_tp_task() - deliver the name of a thread unless it was delivered before
- * @tp: the reader's memory
- * @at: time and CPU
- * @tid: the thread; 0 (idle) and negative numbers have no name
- * @tgid: its process, 0 = not known
- * @comm: its name, NUL-padded or not
- * @len: bytes of @comm
- *
- * Return: 0, or negative errno for next() to return.
+/*
+ * As kt_tp_task(); @begins: the thread begins to exist now.  Another thread may have had
+ * its number.
  */
-int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
-	       int64_t tgid, const void *comm, size_t len)
+static int name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+		       int64_t tgid, const void *comm, size_t len, bool begins)
 {
 	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_map_entry *e;
@@ -249,16 +242,33 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	if (!e)
 		return err;
 	if (tgid <= 0 || tgid > INT32_MAX)
-		tgid = is_new ? 0 : (int64_t)e->extra;
+		tgid = is_new || begins ? 0 : (int64_t)e->extra;
 	hash = hash_text((uint64_t)tgid, comm, n.len);
-	if (!is_new && e->value == hash)
+	if (!is_new && !begins && e->value == hash)
 		return 0;
 	e->value = hash;
 	e->extra = (uint64_t)tgid;
 	n.id = (uint32_t)tid;
 	n.param1 = (uint32_t)tgid;
-	n.born = is_new ? 0 : at->ts;
+	n.born = is_new && !begins ? 0 : at->ts;
 	return kt_import_name(tp->s, &record, &n);
+}
+
+/**
+ * kt_tp_task() - deliver the name of a thread unless it was delivered before
+ * @tp: the reader's memory
+ * @at: time and CPU
+ * @tid: the thread; 0 (idle) and negative numbers have no name
+ * @tgid: its process, 0 = not known
+ * @comm: its name, NUL-padded or not
+ * @len: bytes of @comm
+ *
+ * Return: 0, or negative errno for next() to return.
+ */
+int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+	       int64_t tgid, const void *comm, size_t len)
+{
+	return name_thread(tp, at, tid, tgid, comm, len, false);
 }
 
 /* Check whether the name of a thread was delivered. */
@@ -389,8 +399,9 @@ static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
 	*out = v->number;
 	switch (c->row->sources[i].how) {
 	case KT_TP_THREAD:
-		return second ? kt_tp_task(tp, at, (int32_t)v->number, 0,
-					   second->data, second->len) : 0;
+		return second ? name_thread(tp, at, (int32_t)v->number, 0,
+					    second->data, second->len,
+					    c->row->opcode == KTAPE_EV_PROCESS_FORK && !i) : 0;
 	case KT_TP_PRIO:
 		*out = prio_of(tp, v->number);
 		return 0;

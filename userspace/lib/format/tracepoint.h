@@ -22,8 +22,9 @@
 
 #include "import.h"
 
-#define KT_TP_NAME	96U	/* bytes of a class or field name with its NUL */
-#define KT_TP_FIELDS	8192U	/* fields of a class that are kept */
+#define KT_TP_CLASS	1024U	/* bytes of the name of a class with its NUL */
+#define KT_TP_NAME	96U	/* bytes of the name of a field with its NUL */
+#define KT_TP_FIELDS	1024U	/* fields of a class that are kept */
 #define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
 
 enum kt_tp_type {
@@ -83,7 +84,7 @@ struct kt_tp_row;
  * @named: the user event's name was delivered
  */
 struct kt_tp_class {
-	char name[KT_TP_NAME];
+	char name[KT_TP_CLASS];
 	unsigned int nr;
 	struct kt_tp_field *fields;
 	const struct kt_tp_row *row;

@@ -201,7 +201,7 @@ static char *put_id(char *p, const struct kt_line *l,
 	p = kt_show_key(p, l, "id");
 	p = kt_put_u64(p, id);
 	if (o)
-		name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+		name = kt_object_name(o);
 	else if (known)
 		name = (struct kt_name){ known, strlen(known), true, 0 };
 	else

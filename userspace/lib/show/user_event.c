@@ -127,8 +127,8 @@ static struct kt_user_field *add_number(struct kt_user_event *u,
 	return f;
 }
 
-static struct kt_user_field *add_array(struct kt_user_event *u, const char *name,
-				       const struct kt_typed *a)
+static struct kt_user_field *
+add_array(struct kt_user_event *u, const char *name, const struct kt_typed *a)
 {
 	struct kt_user_field *f = kt_user_add_data(u, name, KT_FIELD_ARRAY, a->data,
 						   a->len);
@@ -322,7 +322,7 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 	name = format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
 	u->name = (struct kt_name){ name, name ? strlen(name) : 0, true, 0 };
 	if (o)
-		u->name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+		u->name = kt_object_name(o);
 	u->known = name && format->describe(u, e);
 	if (!u->known && !u->no_memory) {
 		clear_fields(u);

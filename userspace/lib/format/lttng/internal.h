@@ -80,6 +80,7 @@ struct lt_call {
  * @user_list: event classes of user events
  * @nr_users: entries of @user_list
  * @user_event: the user event that lt_id() decoded last
+ * @forked: threads that forks have reported
  * @first: time of the first event, in ticks
  * @begun: @first is set
  * @dumped: a state dump was begun and not ended
@@ -100,6 +101,7 @@ struct lttng {
 	struct lt_user *user_list;
 	uint32_t nr_users;
 	struct kt_user_event user_event;
+	struct kt_map forked;
 	uint64_t first;
 	bool begun;
 	bool dumped;

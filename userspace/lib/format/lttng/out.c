@@ -43,6 +43,7 @@
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define CTF_MAGIC	0xc1fc1fc1U
+#define CHILD_TID	1U	/* argument of process_fork */
 
 /**
  * struct lt_cpu - stream of a CPU
@@ -314,7 +315,8 @@ static int put_thread_state(struct lttng *t, struct lt_cpu *c,
 	int err = 0;
 
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
-	    (t->begun && born > t->first) || !kt_event_fits(e))
+	    (t->begun && born > t->first) || !kt_event_fits(e) ||
+	    kt_map_find(&t->forked, 0, ktape_event_arg(e, 0)))
 		return 0;
 	if (!t->dumped)
 		err = put_dump(t, c, LT_DUMP_START, e);
@@ -342,6 +344,9 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!t->begun)
 		t->first = e->ts;
 	t->begun = true;
+	if (e->opcode == KTAPE_EV_PROCESS_FORK && kt_event_fits(e) &&
+	    !kt_map_put(&t->forked, 0, ktape_event_arg(e, CHILD_TID)))
+		return -ENOMEM;
 	err = lt_id(t, &l, &id);
 	/* Times two, because a 4-byte value of a blob may become one of 8. */
 	if (!err)
@@ -427,6 +432,7 @@ static void lttng_close(struct kt_sink *s)
 	free(t->call_list);
 	kt_map_free(&t->calls);
 	lt_free_users(t);
+	kt_map_free(&t->forked);
 	if (kt_stage_is_open(&s->stage)) {
 		kt_stage_drop(&s->stage);
 		if (t->made)

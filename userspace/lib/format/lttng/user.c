@@ -105,30 +105,47 @@ static char *make_name(const struct kt_user_event *t, bool is_linux)
 	return name;
 }
 
-/*
- * Note the names that a field declares.  Return: 1 if another field has one of them (or
- * one with the same hash), 0, or -ENOMEM.
- */
-static int declare(struct kt_map *taken, const struct lt_field *f, bool only_check)
+/* Hash a name that is made of pieces. */
+static uint64_t hash_name(const char *before, const char *name, const char *behind)
 {
-	uint64_t names[2] = { hash_string(FNV_BASIS, f->name) };
-	unsigned int nr = 1;
+	uint64_t hash = hash_bytes(FNV_BASIS, before, strlen(before));
 
-	if (is_sequence(f->kind)) {
-		names[1] = hash_bytes(FNV_BASIS, "_", 1);
-		names[1] = hash_bytes(names[1], f->name, strlen(f->name));
-		names[nr++] = hash_string(names[1], "_length");
-	} else if (f->named) {
-		names[1] = hash_bytes(FNV_BASIS, f->name, strlen(f->name));
-		names[nr++] = hash_string(names[1], "_name");
-	}
-	for (unsigned int i = 0; i < nr; i++) {
-		if (only_check && kt_map_find(taken, 0, names[i]))
-			return 1;
-		if (!only_check && !kt_map_put(taken, 0, names[i]))
-			return -ENOMEM;
-	}
-	return 0;
+	return hash_string(hash_bytes(hash, name, strlen(name)), behind);
+}
+
+/*
+ * Note the name BEFORE NAME BEHIND.  babeltrace2 2.0 refuses "x" and "_x" in one structure:
+ * it compares names with and without the '_' that CTF 1.8 puts before each.
+ *
+ * Return: with @check whether it cannot be used (or another name has the same hash);
+ * otherwise 0 or -ENOMEM.
+ */
+static int declare_name(struct kt_map *taken, bool check, const char *before,
+			const char *name, const char *behind)
+{
+	uint64_t hash = hash_name(before, name, behind);
+
+	if (!check)
+		return kt_map_put(taken, 0, hash) ? 0 : -ENOMEM;
+	if (kt_map_find(taken, 0, hash))
+		return true;
+	if (kt_map_find(taken, 0, hash_name(*before ? "__" : "_", name, behind)))
+		return true;
+	if (*before)
+		return !!kt_map_find(taken, 0, hash_name("", name, behind));
+	return *name == '_' && kt_map_find(taken, 0, hash_name("", name + 1, behind));
+}
+
+/* Note or check all names that a field declares.  Return: as declare_name(). */
+static int declare(struct kt_map *taken, const struct lt_field *f, bool check)
+{
+	int ret = declare_name(taken, check, "", f->name, "");
+
+	if (!ret && is_sequence(f->kind))
+		ret = declare_name(taken, check, "_", f->name, "_length");
+	else if (!ret && f->named)
+		ret = declare_name(taken, check, "", f->name, "_name");
+	return ret;
 }
 
 /*

@@ -9,9 +9,11 @@
 #define TEXT_SHOWN	256U	/* bytes of a text or a buffer; the rest is cut */
 #define NAME_SHOWN	40U	/* bytes of a field's name; the rest is cut */
 #define ARRAY_SHOWN	256U	/* elements of an array; the rest is cut */
-#define ELEMENT_ROOM	(4 + PF_NUMBER_MAX)
+#define ELEMENT_ROOM	14U	/* tag and length, tag and number */
 #define FIELDS_ROOM	8000U	/* bytes of all fields; further ones are left out */
-#define EVENT_ROOM	(FIELDS_ROOM + ARRAY_SHOWN * ELEMENT_ROOM + 512)
+#define EVENT_ROOM	(FIELDS_ROOM + ARRAY_SHOWN * ELEMENT_ROOM + KT_NAME_LONG + 512)
+
+_Static_assert(EVENT_ROOM < PF_MESSAGE_MAX, "an event may be longer than its length says");
 
 /* Write the name of a field.  A trace may hold any bytes as one, and any number of them. */
 static char *put_label(char *p, const char *name, const char *end)
