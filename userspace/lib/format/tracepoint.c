@@ -763,6 +763,31 @@ static int emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 	return kt_import_emit(tp->s, f);
 }
 
+/* Check whether a field becomes one of the event table, or helps one. */
+static bool has_place(const struct kt_tp_class *c, unsigned int field)
+{
+	if (c->what != KT_TP_NATIVE)
+		return (int)field == c->number || (int)field == c->args ||
+		       (c->what == KT_TP_EXIT && (int)field == c->ret);
+	for (unsigned int i = 0; i < KT_TP_PLACES; i++) {
+		if (c->from[i] == (int)field || c->comm[i] == (int)field)
+			return true;
+	}
+	return false;
+}
+
+/* Count the values of an event that the event table has no field for. */
+static void count_left(struct kt_tp *tp, const struct kt_tp_class *c)
+{
+	for (unsigned int i = 0; i < c->nr; i++) {
+		if (has_place(c, i))
+			continue;
+		if (!tp->left++)
+			snprintf(tp->left_of, sizeof(tp->left_of), "%.24s of %.32s",
+				 c->fields[i].name, c->name);
+	}
+}
+
 /**
  * kt_tp_emit() - deliver an event
  * @tp: the reader's memory
@@ -780,6 +805,8 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 		at->tid = kt_tp_running(tp, at->cpu);
 	tp->last.ts = at->ts;
 	tp->last.cpu = at->cpu;
+	if (c->what != KT_TP_USER)
+		count_left(tp, c);
 	switch (c->what) {
 	case KT_TP_NATIVE:
 		return emit_native(tp, c, at, values);
@@ -805,6 +832,10 @@ void kt_tp_end(struct kt_tp *tp)
 		kt_import_note(tp->s, "%llu fields are left out: an event has at most %u MiB",
 			       (unsigned long long)tp->too_large, BLOB_MAX >> 20);
 	tp->too_large = 0;
+	if (tp->left)
+		kt_import_note(tp->s, "%llu values are left out, as the event table has no field for them; the first one is %s",
+			       (unsigned long long)tp->left, tp->left_of);
+	tp->left = 0;
 }
 
 /**

@@ -126,6 +126,8 @@ enum kt_tp_what {
  * @blob: the typed arguments of an event
  * @blob_room: bytes of @blob
  * @too_large: fields that are left out because their event is too large
+ * @left: values that are left out because the event table has no field for them
+ * @left_of: one of them, "field of class"
  * @unmatched: system calls whose name has no number on this machine
  */
 struct kt_tp {
@@ -148,6 +150,8 @@ struct kt_tp {
 	uint8_t *blob;
 	size_t blob_room;
 	uint64_t too_large;
+	uint64_t left;
+	char left_of[64];
 	uint64_t unmatched;
 };
 
