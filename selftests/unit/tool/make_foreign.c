@@ -8,6 +8,9 @@
  *	many	MANY fields f0, f1, ... with these numbers
  *	text	a text of TEXT bytes, and a field behind it
  *	lengths	names of events of these lengths, two of each, which differ in the last byte
+ *
+ * make_foreign FILE forks: FORKS forks, and before the first and after each a thread that
+ * was there before; each fork has a field that the event table does not have.
  */
 #include <err.h>
 #include <stdio.h>
@@ -20,6 +23,7 @@
 #define MANY	300U
 #define TEXT	(1U << 20)
 #define BLOCK	300U
+#define FORKS	20U
 
 struct foreign {
 	struct kt_tp tp;
@@ -169,6 +173,36 @@ static int emit_lengths(struct foreign *f)
 	return ret;
 }
 
+static void add_thread(struct foreign *f, const char *tid_name, int32_t tid,
+		       const char *comm_name, const char *comm)
+{
+	add_data(f, comm_name, KT_TP_TEXT, comm, strlen(comm));
+	add(f, tid_name, KT_TP_SIGNED, (uint64_t)tid);
+}
+
+static int emit_known(struct foreign *f, int32_t tid)
+{
+	begin(f, "sched_process_exit");
+	add_thread(f, "tid", tid, "comm", "known");
+	add(f, "prio", KT_TP_SIGNED, 120);
+	return end(f);
+}
+
+static int emit_forks(struct foreign *f)
+{
+	int ret = emit_known(f, 10);
+
+	for (int32_t i = 0; i < (int32_t)FORKS && !ret; i++) {
+		begin(f, "sched_process_fork");
+		add_thread(f, "parent_tid", 10, "parent_comm", "known");
+		add_thread(f, "child_tid", 100 + i, "child_comm", "child");
+		add(f, "parent_pid", KT_TP_SIGNED, 10);
+		ret = end(f);
+		ret = ret ? ret : emit_known(f, 11 + i);
+	}
+	return ret;
+}
+
 /* ---- as a format ------------------------------------------------------------------- */
 
 static int foreign_open(struct kt_import *s)
@@ -180,17 +214,24 @@ static int foreign_open(struct kt_import *s)
 	return 0;
 }
 
+static bool wants_forks;
+
 static int foreign_next(struct kt_import *s)
 {
-	static int (*const steps[])(struct foreign *f) = {
+	static int (*const steps[])(struct foreign *) = {
 		emit_values, emit_names, emit_many, emit_text, emit_lengths,
 	};
 	struct foreign *f = s->state;
 	int ret;
 
-	if (f->step == KT_ARRAY_SIZE(steps)) {
+	if (f->step == (wants_forks ? 1 : KT_ARRAY_SIZE(steps))) {
 		kt_tp_end(&f->tp);
 		return 0;
+	}
+	if (wants_forks) {
+		f->step++;
+		ret = emit_forks(f);
+		return ret ? ret : 1;
 	}
 	ret = steps[f->step++](f);
 	return ret ? ret : 1;
@@ -233,8 +274,9 @@ int main(int argc, char **argv)
 	FILE *empty = tmpfile();
 	int ret;
 
-	if (argc != 2 || !empty)
-		errx(2, "usage: make_foreign FILE");
+	wants_forks = argc == 3 && !strcmp(argv[2], "forks");
+	if (argc != 2 + wants_forks || !empty)
+		errx(2, "usage: make_foreign FILE [forks]");
 	kt_scan_init(&scan, fileno(empty));
 	how.path = argv[1];
 	ret = kt_import_open(&trace, &format, &import, NULL);

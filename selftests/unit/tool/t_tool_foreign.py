@@ -331,6 +331,24 @@ def once(trace):
     return None
 
 
+def forks():
+    """Only threads that were there at the beginning are in the state dump."""
+    done = subprocess.run([out + '/make_foreign', 'forked', 'forks'], stderr=subprocess.PIPE,
+                          check=True)
+    check(b'20 values are left out' in done.stderr and
+          b'parent_pid of sched_process_fork' in done.stderr, done.stderr)
+    run('convert', '--to', 'lttng', '-o', 'dumped', 'forked')
+    if not shutil.which('babeltrace2'):
+        return 'no babeltrace2'
+    lines = subprocess.run(['babeltrace2', 'dumped'], stdout=subprocess.PIPE, check=True,
+                           ).stdout.decode().splitlines()
+    check(sum('sched_process_fork' in line for line in lines) == 20, len(lines))
+    dumped = [int(re.search(r'\{ tid = (\d+), pid', line)[1]) for line in lines
+              if 'statedump_process_state' in line]
+    check(dumped == list(range(10, 31)), dumped)
+    return None
+
+
 def main():
     folder = tempfile.mkdtemp(prefix='ktape-foreign.')
     top = os.path.abspath(here + '/../../..')
@@ -352,6 +370,7 @@ def main():
         result('perfetto', perfetto)
         result('lttng', lttng)
         result('lttng with CTF 2', lttng2)
+        result('the state dump of lttng', forks)
         result('a sequence of another tracer', once, top + '/../shared/field/ctf-sequence')
     finally:
         os.chdir('/')

@@ -170,6 +170,13 @@ int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
 void kt_tp_end(struct kt_tp *tp);
 void kt_tp_free(struct kt_tp *tp);
 
+/* ---- of tracepoint_user.c, for tracepoint.c ------------------------------------- */
+
+#define KT_TP_BLOB	(32U << 20)	/* bytes of the fields of a user event */
+
+int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
+		    const struct kt_tp_value *values);
+
 /* ---- of tracepoint_map.c, for tracepoint.c -------------------------------------- */
 
 /* How a field of the kernel becomes one of the event table. */
