@@ -13,15 +13,16 @@ Losses and damage are reported on standard error.  The exit status is 0, or 1 if
 trace is damaged or cannot be read.
 """
 import json
+import math
 import os
 import re
 import struct
 import sys
 
-from decoder_read import (ANY_OWNER, Bad, CONTEXT, CONTINUED, CONTROL, EVENT, Event, NAME_SIZE,
-                          ONLY_GLOBAL, REGISTRY, REGISTRY_OPCODE, SCHED_SWITCH, TIME_EXTEND,
+from decoder_read import (ANY_OWNER, Bad, CONTEXT, CONTINUED, CONTROL, EVENT, Event, NAME_LONG,
+                          NAME_SIZE, ONLY_GLOBAL, REGISTRY, REGISTRY_OPCODE, SCHED_SWITCH, TIME_EXTEND,
                           Trace,
-                          UNKNOWN, decode, say)
+                          UNKNOWN, USER_EVENT_TYPE, decode, say)
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD_FIELDS = {"VARARGS": ("spare", "p", "nargs"), "BLOB": ("size",)}
@@ -83,7 +84,8 @@ class Names:
     def add(self, time, kind, raw):
         owner = raw["param1"] if kind in self.OWNED else 0
         entries = self.entries.setdefault((kind, raw["id"], owner), [])
-        entry = dict(raw, since=time, name=raw["name"][:NAME_SIZE].split(b"\0")[0])
+        most = NAME_LONG if kind == USER_EVENT_TYPE else NAME_SIZE
+        entry = dict(raw, since=time, name=raw["name"][:most].split(b"\0")[0])
         for known in entries:		# a life ends once, whichever record says so
             if known["born"] == entry["born"]:
                 known["died"] = entry["died"] = entry["died"] or known["died"]
@@ -316,11 +318,31 @@ class Show:
             if end > len(data):
                 raise ValueError
             return data[at + 1:end].hex(), end
-        code = "<" + "bBhHiII??QQI"[form]
+        if form == 15:
+            return self.typed_array(time, data, at)
+        code = "<" + "bBhHiII??QQIdqQ"[form]
         value, = struct.unpack_from(code, data, at)
         if form in (6, 9, 10):
             value = self.value("FUNC" if form == 10 else "X64", time, value, {})
+        if form == 12 and not math.isfinite(value):
+            value = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
         return value, at + struct.calcsize(code)
+
+    def typed_array(self, time, data, at):
+        """The elements of an array, or its bytes, and where it ends."""
+        form, count = struct.unpack_from("<BI", data, at)
+        at += 5
+        if form == 8:
+            if at + count > len(data):
+                raise ValueError
+            return data[at:at + count].hex(), at + count
+        if form in (7, 15) or form > 15 or count > len(data) - at:
+            raise ValueError
+        values = []
+        for _ in range(count):
+            value, at = self.typed(time, 9 if form == 10 else form, data, at)
+            values.append(value)
+        return values, at
 
     def all_typed(self, time, data):
         """The typed arguments of a user event; last, as bytes, what is damaged."""

@@ -108,6 +108,11 @@ struct ktape_name {
  * display) and then its little-endian value: 1, 2 or 4 bytes; STRING: bytes and a
  * NUL; MEMORY: a length byte and that many bytes; OBJECT and FUNCTION: 8 bytes;
  * SIGNAL: 4 bytes.
+ *
+ * DOUBLE to ARRAY are in files that conversions write; the module makes none.  DOUBLE,
+ * S64 and U64: 8 bytes.  ARRAY: a byte with the format of its elements, 4 bytes with
+ * their number, and the elements, one after the other.  The elements have any format
+ * that is a number, or MEMORY: then each is a byte, and together they are one block.
  */
 enum ktape_format {
 	KTAPE_FORMAT_S8 = 0,
@@ -121,7 +126,11 @@ enum ktape_format {
 	KTAPE_FORMAT_MEMORY = 8,
 	KTAPE_FORMAT_OBJECT = 9,
 	KTAPE_FORMAT_FUNCTION = 10,
-	KTAPE_FORMAT_SIGNAL = 11
+	KTAPE_FORMAT_SIGNAL = 11,
+	KTAPE_FORMAT_DOUBLE = 12,
+	KTAPE_FORMAT_S64 = 13,
+	KTAPE_FORMAT_U64 = 14,
+	KTAPE_FORMAT_ARRAY = 15
 };
 
 #endif /* _KTAPE_MARK_H */

@@ -35,6 +35,10 @@ struct ktape_registry;
  *	<< 16
  * @born: time at which the object was created, in ticks
  * @died: time at which the object was destroyed, in ticks; 0 = still exists
+ * @whole: user events that another tracer recorded may have names of up to 4096 bytes,
+ *	of which @name has the first KTAPE_NAME_SIZE: the whole name, ends in NUL.  NULL:
+ *	@name has all of it
+ * @whole_len: bytes of @whole
  */
 struct ktape_object_info {
 	char name[KTAPE_NAME_SIZE + 1];
@@ -44,6 +48,8 @@ struct ktape_object_info {
 	uint32_t param2;
 	uint64_t born;
 	uint64_t died;
+	const char *whole;
+	size_t whole_len;
 };
 
 /**

@@ -347,7 +347,8 @@ static bool is_object(const struct select *s,
 
 		if (w->type && w->type != type)
 			continue;
-		if (w->name ? o && !fnmatch(w->name, o->name, 0) : w->id == id)
+		if (w->name ? o && !fnmatch(w->name, o->whole ? o->whole : o->name, 0) :
+			      w->id == id)
 			return true;
 	}
 	return false;

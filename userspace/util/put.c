@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Format numbers and strings as text; see put.h. */
-#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "put.h"
+
+#define EXPONENT	0x7ff0000000000000ULL	/* of a double: all ones if not finite */
+#define FRACTION	0x000fffffffffffffULL
 
 static const char hex[] = "0123456789abcdef";
 
@@ -82,6 +86,36 @@ char *kt_put_hex(char *p, uint64_t v)
 		return p;
 	kt_set64(p, eight_hex((uint32_t)v));
 	return p + 8;
+}
+
+/* Check whether a double, given by its bits, is a number: neither infinite nor NaN. */
+bool kt_is_finite(uint64_t bits)
+{
+	return (bits & EXPONENT) != EXPONENT;
+}
+
+/*
+ * Put a double, given by its bits, with as few digits as reading back the same number
+ * takes; or "inf", "-inf", "nan".
+ */
+char *kt_put_double(char *p, uint64_t bits)
+{
+	/* 15 digits are enough for every number that fewer can give, but tiny ones. */
+	int digits = bits & EXPONENT ? 15 : 1;
+	char text[32];
+	double value;
+	int len;
+
+	if (!kt_is_finite(bits) && bits & FRACTION)
+		return kt_put_str(p, "nan");
+	memcpy(&value, &bits, sizeof(value));
+	do {
+		len = snprintf(text, sizeof(text), "%.*g", digits, value);
+	} while (digits++ < 17 && strtod(text, NULL) != value);
+	/* The program that calls the library may have another locale. */
+	for (char *c = strchr(text, ','); c; c = NULL)
+		*c = '.';
+	return kt_put_mem(p, text, (size_t)len);
 }
 
 /* Put bytes with two hexadecimal digits each, without 0x. */

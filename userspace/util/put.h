@@ -9,6 +9,7 @@
 #ifndef _KT_PUT_H
 #define _KT_PUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,11 +17,14 @@
 #include "bits.h"
 
 #define KT_PUT_U64_MAX	20	/* digits of the largest number */
+#define KT_PUT_DOUBLE_MAX	25	/* characters of the longest double */
 #define KT_PUT_OVER	48	/* most bytes written after the returned end */
 
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
 char *kt_put_hex(char *p, uint64_t v);
+char *kt_put_double(char *p, uint64_t bits);
+bool kt_is_finite(uint64_t bits);
 char *kt_put_bytes(char *p, const void *data, size_t len);
 char *kt_put_escaped(char *p, const char *text, size_t len);
 char *kt_put_word(char *p, const char *text, size_t len);

@@ -48,10 +48,15 @@ class Maker:
         """Typed arguments of a user event, sometimes damaged."""
         out = b""
         for _ in range(self.random.randrange(5)):
-            form = self.random.randrange(13 if not self.random.randrange(8) else 12)
+            form = self.random.randrange(16)
             out += bytes([form | self.random.randrange(16) << 4])
             if form <= 6:
                 out += self.number(64).to_bytes(8, "little")[:(1, 1, 2, 2, 4, 4, 4)[form]]
+            elif form in (12, 13, 14):
+                out += self.number(64).to_bytes(8, "little") if self.random.randrange(2) else \
+                    struct.pack("<d", self.random.choice((0.1, -2.5, 1e300, 5e-324, 3.0)))
+            elif form == 15:
+                out += self.typed_array()
             elif form == 7:
                 out += self.text().replace(b"\0", b"") + b"\0"
             elif form == 8:
@@ -63,6 +68,13 @@ class Maker:
                 out += self.number(32).to_bytes(4, "little")
         return out[:self.random.randrange(len(out) + 1)] \
             if not self.random.randrange(6) else out
+
+    def typed_array(self):
+        """An array of numbers, or a block; the format of its elements may be none."""
+        form = self.random.choice((0, 3, 4, 6, 8, 9, 10, 12, 13, 14, 7, 15, 16, 255))
+        size = {0: 1, 3: 2, 4: 4, 6: 4, 8: 1}.get(form, 8)
+        count = self.random.randrange(5)
+        return struct.pack("<BI", form, count) + self.random.randbytes(count * size)
 
     def record(self, opcode, time, fixed=None):
         """A record with random fields; fixed has the values of some."""

@@ -308,6 +308,10 @@ static void notify_end(struct kt_import *s)
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = s->late };
 
 	kt_import_notify_bad(s);
+	if (s->cut_names)
+		kt_import_note(s, "%llu names of events are cut to %u bytes",
+			       (unsigned long long)s->cut_names, KT_NAME_LONG);
+	s->cut_names = 0;
 	if (s->late && s->trace_options->notice)
 		s->trace_options->notice(s->trace_options->arg, &n);
 	s->late = 0;

@@ -53,7 +53,7 @@ struct kt_foreign {
  * @id: id of the object within its type
  * @param1: first parameter; its meaning depends on the type (ktape/objects.h)
  * @param2: second parameter, likewise
- * @name: the name, without a NUL; cut at KTAPE_NAME_SIZE bytes
+ * @name: the name, without a NUL; cut at kt_name_max() of @type
  * @len: bytes of @name
  * @born: time from which the object has the name, 0 = from the beginning
  */
@@ -126,6 +126,7 @@ struct kt_fifo {
  * @bad: damaged places so far
  * @last_ts: time of the event that was delivered last
  * @late: events that were delivered after a later one, because @window was too small
+ * @cut_names: names of user events that are longer than KT_NAME_LONG
  * @event: the event that was delivered last
  * @raw: its kt_foreign.raw
  * @raw_size: bytes of @raw
@@ -165,6 +166,7 @@ struct kt_import {
 	uint64_t bad;
 	uint64_t last_ts;
 	uint64_t late;
+	uint64_t cut_names;
 	struct ktape_event event;
 	const void *raw;
 	size_t raw_size;

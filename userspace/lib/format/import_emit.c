@@ -196,7 +196,7 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	uint8_t words[7 * 4] = { 0 };
 	struct ktape_event e = {
 		.ts = ts, .args = words, .nargs = 7, .blob = n->name,
-		.blob_size = (uint32_t)kt_min(n->len, KTAPE_NAME_SIZE),
+		.blob_size = (uint32_t)kt_min(n->len, kt_name_max(n->type)),
 		.dat20 = n->type, .opcode = KTAPE_EV_REGISTRY,
 		.kind = KTAPE_RING_REGISTRY, .known = true,
 	};
@@ -226,6 +226,8 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	at->args[4] = (uint32_t)(n->born >> 32);
 	at->blob = n->name;
 	at->blob_size = e.blob_size;
+	s->cut_names += !s->learning && n->type == KTAPE_OBJ_USER_EVENT &&
+			e.blob_size < n->len;
 	return kt_import_emit(s, at);
 }
 

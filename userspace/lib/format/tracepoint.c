@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Events of other Linux tracers become records: see tracepoint.h.
- *
- * A user event of a tracepoint that the event table does not have has typed arguments in
- * pairs: the name of a field as a string, then its value.  Numbers wider than 32 bits are
- * OBJECT, the only format of 64 bits.
  */
 #include <ktape/formats.h>
-#include <ktape/mark.h>
 
 #include "util/hash.h"
-
-#include "show/user_event.h"
 
 #include "tracepoint.h"
 
@@ -219,19 +212,12 @@ static int remember(struct kt_map *map, uint32_t kind, uint64_t key,
 	return *e ? 0 : -ENOMEM;
 }
 
-/**
- * kt_tp_task() - deliver the name of a thread unless it was delivered before
- * @tp: the reader's memory
- * @at: time and CPU
- * @tid: the thread; 0 (idle) and negative numbers have no name
- * @tgid: its process, 0 = not known
- * @comm: its name, NUL-padded or not
- * @len: bytes of @comm
- *
- * Return: 0, or negative errno for next() to return.
+/*
+ * As kt_tp_task(); @begins: the thread begins to exist now.  Another thread may have had
+ * its number.
  */
-int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
-	       int64_t tgid, const void *comm, size_t len)
+static int name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+		       int64_t tgid, const void *comm, size_t len, bool begins)
 {
 	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_map_entry *e;
@@ -247,16 +233,33 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	if (!e)
 		return err;
 	if (tgid <= 0 || tgid > INT32_MAX)
-		tgid = is_new ? 0 : (int64_t)e->extra;
+		tgid = is_new || begins ? 0 : (int64_t)e->extra;
 	hash = hash_text((uint64_t)tgid, comm, n.len);
-	if (!is_new && e->value == hash)
+	if (!is_new && !begins && e->value == hash)
 		return 0;
 	e->value = hash;
 	e->extra = (uint64_t)tgid;
 	n.id = (uint32_t)tid;
 	n.param1 = (uint32_t)tgid;
-	n.born = is_new ? 0 : at->ts;
+	n.born = is_new && !begins ? 0 : at->ts;
 	return kt_import_name(tp->s, &record, &n);
+}
+
+/**
+ * kt_tp_task() - deliver the name of a thread unless it was delivered before
+ * @tp: the reader's memory
+ * @at: time and CPU
+ * @tid: the thread; 0 (idle) and negative numbers have no name
+ * @tgid: its process, 0 = not known
+ * @comm: its name, NUL-padded or not
+ * @len: bytes of @comm
+ *
+ * Return: 0, or negative errno for next() to return.
+ */
+int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+	       int64_t tgid, const void *comm, size_t len)
+{
+	return name_thread(tp, at, tid, tgid, comm, len, false);
 }
 
 /* Check whether the name of a thread was delivered. */
@@ -387,8 +390,9 @@ static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
 	*out = v->number;
 	switch (c->row->sources[i].how) {
 	case KT_TP_THREAD:
-		return second ? kt_tp_task(tp, at, (int32_t)v->number, 0,
-					   second->data, second->len) : 0;
+		return second ? name_thread(tp, at, (int32_t)v->number, 0,
+					    second->data, second->len,
+					    c->row->opcode == KTAPE_EV_PROCESS_FORK && !i) : 0;
 	case KT_TP_PRIO:
 		*out = prio_of(tp, v->number);
 		return 0;
@@ -538,7 +542,7 @@ static int emit_native(struct kt_tp *tp, const struct kt_tp_class *c,
 	f->nargs = plan->nargs;
 	f->dat20 = 0;
 	memset(f->args, 0, sizeof(f->args));
-	f->blob = plan->has_blob ? tp->blob : NULL;
+	f->blob = plan->has_blob ? "" : NULL;
 	f->blob_size = 0;
 	for (unsigned int i = 0; !err && i < KT_TP_PLACES; i++) {
 		uint64_t value;
@@ -593,97 +597,32 @@ static int emit_call(struct kt_tp *tp, const struct kt_tp_class *c,
 	return kt_import_emit(tp->s, f);
 }
 
-/* ---- tracepoints that the event table does not have ------------------------------------- */
+/* ---- events ------------------------------------------------------------------------- */
 
-/* Put a string argument.  Return: the end, or NULL if there is no room. */
-static uint8_t *put_string(uint8_t *p, const uint8_t *end, const void *text,
-			   size_t len)
+/* Check whether a field becomes one of the event table, or helps one. */
+static bool has_place(const struct kt_tp_class *c, unsigned int field)
 {
-	len = strnlen(text, len);
-	if ((size_t)(end - p) < len + 2)
-		return NULL;
-	*p++ = KTAPE_FORMAT_STRING;
-	memcpy(p, text, len);
-	p[len] = '\0';
-	return p + len + 1;
-}
-
-static uint8_t *put_number(uint8_t *p, const uint8_t *end, uint8_t type,
-			   uint64_t v)
-{
-	bool is_signed = type == KT_TP_SIGNED;
-	bool wide = is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX;
-
-	if (end - p < 9)
-		return NULL;
-	*p = wide || type == KT_TP_HEX ? KTAPE_FORMAT_OBJECT :
-	     is_signed		       ? KTAPE_FORMAT_S32 :
-					 KTAPE_FORMAT_U32;
-	if (*p == KTAPE_FORMAT_OBJECT) {
-		kt_set64(p + 1, v);
-		return p + 9;
+	if (c->what != KT_TP_NATIVE)
+		return (int)field == c->number || (int)field == c->args ||
+		       (c->what == KT_TP_EXIT && (int)field == c->ret) ||
+		       !strcmp(c->fields[field].name, "__syscall_nr");
+	for (unsigned int i = 0; i < KT_TP_PLACES; i++) {
+		if (c->from[i] == (int)field || c->comm[i] == (int)field)
+			return true;
 	}
-	kt_set32(p + 1, (uint32_t)v);
-	return p + 5;
+	return false;
 }
 
-static uint8_t *put_bytes(uint8_t *p, const uint8_t *end, const void *data,
-			  size_t len)
+/* Count the values of an event that the event table has no field for. */
+static void count_left(struct kt_tp *tp, const struct kt_tp_class *c)
 {
-	len = kt_min(len, 255);
-	if ((size_t)(end - p) < len + 2)
-		return NULL;
-	*p++ = KTAPE_FORMAT_MEMORY;
-	*p++ = (uint8_t)len;
-	memcpy(p, data, len);
-	return p + len;
-}
-
-static uint8_t *put_field(uint8_t *p, const uint8_t *end,
-			  const struct kt_tp_field *f,
-			  const struct kt_tp_value *v)
-{
-	p = put_string(p, end, f->name, sizeof(f->name));
-	if (!p)
-		return NULL;
-	if (f->type == KT_TP_TEXT)
-		return put_string(p, end, v->data ? v->data : "", v->len);
-	if (f->type == KT_TP_BYTES || f->type == KT_TP_ARRAY)
-		return put_bytes(p, end, v->data ? v->data : "", v->len);
-	return put_number(p, end, f->type, v->number);
-}
-
-static int emit_user(struct kt_tp *tp, struct kt_tp_class *c,
-		     struct kt_foreign *f, const struct kt_tp_value *values)
-{
-	const struct kt_named n = {
-		.type = KTAPE_OBJ_USER_EVENT, .id = c->user, .name = c->name,
-		.len = strlen(c->name),
-	};
-	struct kt_foreign record = { .ts = f->ts, .cpu = f->cpu };
-	uint8_t *p = tp->blob, *more;
-	int err = 0;
-
-	if (!c->named)
-		err = kt_import_name(tp->s, &record, &n);
-	c->named = true;
-	if (err)
-		return err;
 	for (unsigned int i = 0; i < c->nr; i++) {
-		more = put_field(p, tp->blob + sizeof(tp->blob), &c->fields[i],
-				 &values[i]);
-		if (!more)
-			break;
-		p = more;
+		if (has_place(c, i))
+			continue;
+		if (!tp->left++)
+			snprintf(tp->left_of, sizeof(tp->left_of), "%.24s of %.32s",
+				 c->fields[i].name, c->name);
 	}
-	f->kind = KTAPE_RING_EVENT;
-	f->opcode = KTAPE_EV_USER_EVENT;
-	f->nargs = 1;
-	f->dat20 = 0;
-	f->args[0] = c->user;
-	f->blob = tp->blob;
-	f->blob_size = (uint32_t)(p - tp->blob);
-	return kt_import_emit(tp->s, f);
 }
 
 /**
@@ -703,6 +642,8 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 		at->tid = kt_tp_running(tp, at->cpu);
 	tp->last.ts = at->ts;
 	tp->last.cpu = at->cpu;
+	if (c->what != KT_TP_USER)
+		count_left(tp, c);
 	switch (c->what) {
 	case KT_TP_NATIVE:
 		return emit_native(tp, c, at, values);
@@ -710,7 +651,7 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 	case KT_TP_EXIT:
 		return emit_call(tp, c, at, values);
 	default:
-		return emit_user(tp, c, at, values);
+		return kt_tp_emit_user(tp, c, at, values);
 	}
 }
 
@@ -724,6 +665,14 @@ void kt_tp_end(struct kt_tp *tp)
 		kt_import_note(tp->s, "%llu timers expired that were armed before the trace: they count as on time",
 			       (unsigned long long)tp->unarmed);
 	tp->unarmed = 0;
+	if (tp->too_large)
+		kt_import_note(tp->s, "%llu fields are left out: an event has at most %u MiB",
+			       (unsigned long long)tp->too_large, KT_TP_BLOB >> 20);
+	tp->too_large = 0;
+	if (tp->left)
+		kt_import_note(tp->s, "%llu values are left out, as the event table has no field for them; the first one is %s",
+			       (unsigned long long)tp->left, tp->left_of);
+	tp->left = 0;
 }
 
 /**
@@ -736,37 +685,5 @@ void kt_tp_free(struct kt_tp *tp)
 	kt_map_free(&tp->tokens);
 	kt_map_free(&tp->expires);
 	free(tp->running);
+	free(tp->blob);
 }
-
-/* ---- user events by name --------------------------------------------------------------- */
-
-static const char *event_name(uint32_t id)
-{
-	(void)id;	/* the registry has the name */
-	return "tracepoint";
-}
-
-/* As kt_user_format.describe(): the arguments are pairs of a name and a value. */
-static bool describe(struct kt_user_event *u, const struct ktape_event *e)
-{
-	const uint8_t *at = e->blob, *end = at + e->blob_size;
-	struct kt_typed name, value;
-
-	while (at < end) {
-		kt_typed_next(&at, end, &name);
-		if (name.kind != KT_TYPED_STRING || at == end)
-			return false;
-		kt_typed_next(&at, end, &value);
-		/* The string ends in a NUL, inside the blob. */
-		if (!kt_user_add_typed(u, (const char *)name.data, &value))
-			break;
-	}
-	return true;
-}
-
-const struct kt_user_format kt_tp_user = {
-	.name = "linux",
-	.ids = KTAPE_FORMAT_ID_LINUX,
-	.event_name = event_name,
-	.describe = describe,
-};

@@ -22,8 +22,9 @@
 
 #include "import.h"
 
-#define KT_TP_NAME	96U	/* bytes of a class or field name with its NUL */
-#define KT_TP_FIELDS	128U	/* fields of a class that are kept */
+#define KT_TP_CLASS	1024U	/* bytes of the name of a class with its NUL */
+#define KT_TP_NAME	96U	/* bytes of the name of a field with its NUL */
+#define KT_TP_FIELDS	1024U	/* fields of a class that are kept */
 #define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
 
 enum kt_tp_type {
@@ -83,7 +84,7 @@ struct kt_tp_row;
  * @named: the user event's name was delivered
  */
 struct kt_tp_class {
-	char name[KT_TP_NAME];
+	char name[KT_TP_CLASS];
 	unsigned int nr;
 	struct kt_tp_field *fields;
 	const struct kt_tp_row *row;
@@ -122,7 +123,11 @@ enum kt_tp_what {
  * @running: by CPU: the thread that runs, -1 = not known
  * @nr_cpus: entries of @running
  * @last: time and CPU of the last event
- * @blob: room for texts and typed arguments
+ * @blob: the typed arguments of an event
+ * @blob_room: bytes of @blob
+ * @too_large: fields that are left out because their event is too large
+ * @left: values that are left out because the event table has no field for them
+ * @left_of: one of them, "field of class"
  * @unmatched: system calls whose name has no number on this machine
  */
 struct kt_tp {
@@ -142,7 +147,11 @@ struct kt_tp {
 		uint64_t ts;
 		uint32_t cpu;
 	} last;
-	uint8_t blob[4096];
+	uint8_t *blob;
+	size_t blob_room;
+	uint64_t too_large;
+	uint64_t left;
+	char left_of[64];
 	uint64_t unmatched;
 };
 
@@ -160,6 +169,13 @@ void kt_tp_forget(struct kt_tp *tp, uint32_t cpu);
 int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
 void kt_tp_end(struct kt_tp *tp);
 void kt_tp_free(struct kt_tp *tp);
+
+/* ---- of tracepoint_user.c, for tracepoint.c ------------------------------------- */
+
+#define KT_TP_BLOB	(32U << 20)	/* bytes of the fields of a user event */
+
+int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
+		    const struct kt_tp_value *values);
 
 /* ---- of tracepoint_map.c, for tracepoint.c -------------------------------------- */
 

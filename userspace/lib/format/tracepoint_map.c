@@ -56,6 +56,7 @@ static const struct kt_tp_row rows[] = {
 	  { { "tid", "tid|pid", KT_TP_NUMBER, NULL } } },
 	{ "sched_stat_runtime", KTAPE_EV_SCHED_STAT_RUNTIME,
 	  { TASK, { "runtime", "runtime", KT_TP_NUMBER, NULL } } },
+	/* The first one begins to exist. */
 	{ "sched_process_fork", KTAPE_EV_PROCESS_FORK,
 	  { { "child_tid", "child_tid|child_pid", KT_TP_THREAD, "child_comm" },
 	    { "parent_tid", "parent_tid|parent_pid", KT_TP_THREAD, "parent_comm" },

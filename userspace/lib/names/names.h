@@ -56,6 +56,21 @@ struct kt_name {
 	uint32_t offset;
 };
 
+#define KT_NAME_LONG	4096U	/* bytes of the longest name of a user event */
+
+/* Return how many bytes a record may name an object of a type with. */
+static inline uint32_t kt_name_max(uint32_t type)
+{
+	return type == KTAPE_OBJ_USER_EVENT ? KT_NAME_LONG : KTAPE_NAME_SIZE;
+}
+
+/* Return the name of an object, all of it. */
+static inline struct kt_name kt_object_name(const struct ktape_object_info *o)
+{
+	return (struct kt_name){ o->whole ? o->whole : o->name,
+				 o->whole ? o->whole_len : o->name_len, o->plain, 0 };
+}
+
 /* Put the name of an object, which is in an array that can be copied as a whole. */
 static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
 {

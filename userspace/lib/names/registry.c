@@ -12,6 +12,8 @@
  * A view has the names of another registry, which must not change meanwhile.  When a name
  * is added to a view, it makes a copy of the id's list for itself.
  */
+#include "util/put.h"
+
 #include "names/registry.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX
@@ -56,8 +58,14 @@ kt_registry_formats(const struct ktape_registry *registry)
 	return registry->formats;
 }
 
-static void free_lists(struct kt_lists *table)
+static void free_lists(struct kt_lists *table, struct kt_long_name *longer)
 {
+	struct kt_long_name *next;
+
+	for (; longer; longer = next) {
+		next = longer->next;
+		free(longer);
+	}
 	for (size_t i = 0; table->lists && i < table->size; i++)
 		free(table->lists[i].versions);
 	free(table->lists);
@@ -68,7 +76,7 @@ void ktape_registry_free(struct ktape_registry *registry)
 {
 	if (!registry)
 		return;
-	free_lists(&registry->own);
+	free_lists(&registry->own, registry->longer);
 	free(registry->memory);
 	free(registry);
 }
@@ -95,8 +103,9 @@ int ktape_registry_view(const struct ktape_registry *registry,
 	}
 	memory = v->memory;
 	changed = v->own.lists || v->base_turn != turn;
-	free_lists(&v->own);
+	free_lists(&v->own, v->longer);
 	*v = *registry;
+	v->longer = NULL;
 	v->memory = memory;
 	v->base = registry->own;
 	v->own = (struct kt_lists){ .lists = NULL };
@@ -177,8 +186,28 @@ static bool is_plain(const char *name, size_t len)
 static bool is_same_version(const struct ktape_object_info *a,
 			    const struct ktape_object_info *b)
 {
+	struct kt_name one = kt_object_name(a), other = kt_object_name(b);
+
 	return a->born == b->born && a->param1 == b->param1 &&
-	       a->param2 == b->param2 && !strcmp(a->name, b->name);
+	       a->param2 == b->param2 && one.len == other.len &&
+	       !memcmp(one.text, other.text, one.len);
+}
+
+/* Copy a name that is longer than @o->name from the record.  Return: 0 or -ENOMEM. */
+static int keep_long_name(struct ktape_registry *r, struct ktape_object_info *o)
+{
+	struct kt_long_name *longer;
+
+	if (!o->whole)
+		return 0;
+	longer = malloc(sizeof(*longer) + o->whole_len + 1);
+	if (!longer)
+		return -ENOMEM;
+	*kt_put_mem(longer->text, o->whole, o->whole_len) = '\0';
+	longer->next = r->longer;
+	r->longer = longer;
+	o->whole = longer->text;
+	return 0;
 }
 
 /*
@@ -243,6 +272,8 @@ static int add_version(struct ktape_registry *r, struct kt_key key,
 			list->nr * sizeof(*v));
 	}
 	err = make_version_room(list);
+	if (!err)
+		err = keep_long_name(r, &v->object);
 	if (err)
 		return err;
 	memmove(&list->versions[at + 1], &list->versions[at],
@@ -311,10 +342,15 @@ int ktape_registry_add(struct ktape_registry *registry,
 	o->param2 = kt_get32(words + 8);
 	o->born = kt_get64(words + 12);
 	o->died = kt_get64(words + 20);
-	len = strnlen(event->blob, kt_min(event->blob_size, KTAPE_NAME_SIZE));
+	len = strnlen(event->blob, kt_min(event->blob_size, kt_name_max(type)));
+	o->plain = is_plain(event->blob, len);
+	if (len > KTAPE_NAME_SIZE) {
+		o->whole = event->blob;
+		o->whole_len = len;
+		len = KTAPE_NAME_SIZE;
+	}
 	memcpy(o->name, event->blob, len);
 	o->name_len = (uint8_t)len;
-	o->plain = is_plain(o->name, len);
 	registry->recorded++;
 	if (type == KTAPE_OBJ_NO_ROOM)
 		return add_count(registry, kt_get32(words), &v);

@@ -9,6 +9,12 @@
 
 #define KT_ANSWERS	256U	/* cached results, a power of two */
 
+/* A name that is longer than that of struct ktape_object_info. */
+struct kt_long_name {
+	struct kt_long_name *next;
+	char text[];
+};
+
 /* What was recorded about an object, and when. */
 struct kt_version {
 	uint64_t since;
@@ -72,6 +78,7 @@ struct kt_registry_memory {
  * @first_death: the earliest death in a copy of the module's table, UINT64_MAX = none
  * @no_room: names for which the module had no room, by enum ktape_no_room
  * @own: lists
+ * @longer: long names of @own, freed with it
  * @base: a view: the lists of the other registry, for keys that @own does not have
  * @base_turn: a view: memo.turn of the other registry
  */
@@ -86,6 +93,7 @@ struct ktape_registry {
 	uint64_t first_death;
 	uint64_t no_room[KTAPE_NO_ROOM_REASONS];
 	struct kt_lists own;
+	struct kt_long_name *longer;
 	struct kt_lists base;
 	uint64_t base_turn;
 };

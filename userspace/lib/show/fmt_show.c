@@ -108,7 +108,7 @@ static uint64_t word_value(const struct kt_fmt_piece *p,
 	bool sign = strchr("di{", p->conversion);
 	uint64_t value = v->value;
 
-	if (v->format)
+	if (v->format)	/* of a double: its bits */
 		return sign ? kt_typed_extend(v->format - 1, value) : value;
 	if (p->wide && i + 1 < values->nr && !v[1].format &&
 	    v[1].kind == KT_TYPED_NUMBER)

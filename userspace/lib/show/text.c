@@ -8,12 +8,14 @@
 
 size_t ktape_format_bound(const struct ktape_event *event)
 {
-	size_t per_byte = LINE_PER_BYTE;
+	size_t per_byte = LINE_PER_BYTE, fixed = LINE_MAX_FIXED + KT_PIECE_ROOM;
 
 	if (event->opcode == KTAPE_EV_KERNEL_STACK ||
 	    event->opcode == KTAPE_EV_USER_EVENT)
 		per_byte = LINE_PER_SYMBOL;
-	return LINE_MAX_FIXED + KT_PIECE_ROOM + (size_t)event->size * per_byte;
+	if (event->opcode == KTAPE_EV_USER_EVENT)
+		fixed += KT_NAME_LONG * LINE_PER_BYTE;
+	return fixed + (size_t)event->size * per_byte;
 }
 
 static char *put_name(char *p, const struct kt_line *l, int32_t tid)

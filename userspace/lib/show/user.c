@@ -36,6 +36,14 @@ static char *put_decimal(char *p, const struct kt_line *l, int64_t value,
 	return kt_put_mem(p, digits, len);
 }
 
+/* Put a double.  In JSON, where only numbers are numbers, the others are strings. */
+static char *put_double(char *p, bool json, uint64_t bits)
+{
+	if (!json || kt_is_finite(bits))
+		return kt_put_double(p, bits);
+	return kt_put_char(kt_put_double(kt_put_char(p, '"'), bits), '"');
+}
+
 /* Put a number of at most 64 bits in a number format. */
 static char *put_number(char *p, const struct kt_line *l, unsigned int format,
 			unsigned int width, uint64_t v)
@@ -56,6 +64,12 @@ static char *put_number(char *p, const struct kt_line *l, unsigned int format,
 		return put_decimal(p, l, (uint32_t)v, width);
 	case KTAPE_FORMAT_X32:
 		return put_hex_width(p, l, (uint32_t)v, width);
+	case KTAPE_FORMAT_S64:
+		return put_decimal(p, l, (int64_t)v, width);
+	case KTAPE_FORMAT_U64:
+		return kt_put_u64(p, v);
+	case KTAPE_FORMAT_DOUBLE:
+		return put_double(p, l->json, v);
 	case KTAPE_FORMAT_FUNCTION:
 		if (v <= UINT32_MAX)
 			return kt_show_value(p, l, KTAPE_TYPE_FUNC, v);
@@ -74,9 +88,74 @@ static char *put_memory(char *p, const struct kt_line *l, const uint8_t *data,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
+/* Put a number without a width, by kind of its field. */
+static char *put_plain_number(char *p, bool json, unsigned int kind, uint64_t v)
+{
+	switch (kind) {
+	case KT_FIELD_UNSIGNED:
+		return kt_put_u64(p, v);
+	case KT_FIELD_SIGNED:
+		return kt_put_s64(p, (int64_t)v);
+	case KT_FIELD_DOUBLE:
+		return put_double(p, json, v);
+	default:
+		break;
+	}
+	p = json ? kt_put_char(p, '"') : p;
+	p = kt_put_hex(p, v);
+	return json ? kt_put_char(p, '"') : p;
+}
+
+static char *put_elements(char *p, bool json, const struct kt_user_field *f)
+{
+	p = kt_put_char(p, '[');
+	for (uint64_t i = 0; i < f->value; i++) {
+		if (i)
+			p = json ? kt_put_char(p, ',') : kt_put_mem(p, ", ", 2);
+		p = put_plain_number(p, json, f->elem, kt_user_element(f, i));
+	}
+	return kt_put_char(p, ']');
+}
+
+/**
+ * kt_show_user_value() - Put the value of a field without its width
+ * @p: where to write; each byte of the field takes at most LINE_PER_SYMBOL bytes
+ * @json: as a value of JSON
+ * @f: the field
+ *
+ * Return: the end.
+ */
+char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f)
+{
+	switch (f->kind) {
+	case KT_FIELD_TEXT:
+	case KT_FIELD_WORD:
+		return json ? kt_put_json(p, f->data, f->len) :
+			      kt_put_escaped(p, f->data, f->len);
+	case KT_FIELD_BYTES:
+		p = json ? kt_put_char(p, '"') : p;
+		p = kt_put_bytes(p, f->data, f->len);
+		return json ? kt_put_char(p, '"') : p;
+	case KT_FIELD_ARRAY:
+		return put_elements(p, json, f);
+	default:
+		return put_plain_number(p, json, f->kind, f->value);
+	}
+}
+
+static char *put_array(char *p, const struct kt_line *l, const struct kt_typed *t)
+{
+	struct kt_user_event u;
+
+	kt_user_event_init(&u);
+	return put_elements(p, l->json, kt_user_add_typed(&u, "", t));
+}
+
 static char *put_typed(char *p, const struct kt_line *l,
 		       const struct kt_typed *t)
 {
+	if (t->kind == KT_TYPED_ARRAY)
+		return put_array(p, l, t);
 	if (t->kind == KT_TYPED_NUMBER)
 		return put_number(p, l, t->format, t->width, t->value);
 	if (t->kind == KT_TYPED_STRING)
@@ -95,14 +174,15 @@ static char *put_args(char *p, const struct kt_line *l,
 	p = kt_show_key(p, l, "args");
 	p = kt_put_char(p, '[');
 	for (unsigned int i = 1; i < e->nargs; i++) {
+		unsigned int format = i > known ? KTAPE_FORMAT_X32 :
+				      o->param1 >> (i - 1) * FORMAT_BITS & 15;
 		uint32_t v = ktape_event_arg(e, i);
 
 		if (i > 1)
 			p = kt_show_comma(p, l);
-		if (i <= known)
-			p = put_number(p, l,
-				       o->param1 >> (i - 1) * FORMAT_BITS & 15,
-				       0, v);
+		/* Later formats do not fit a word. */
+		if (i <= known && format <= KTAPE_FORMAT_SIGNAL)
+			p = put_number(p, l, format, 0, v);
 		else
 			p = kt_show_value(p, l, KTAPE_TYPE_X32, v);
 	}
@@ -121,7 +201,7 @@ static char *put_id(char *p, const struct kt_line *l,
 	p = kt_show_key(p, l, "id");
 	p = kt_put_u64(p, id);
 	if (o)
-		name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+		name = kt_object_name(o);
 	else if (known)
 		name = (struct kt_name){ known, strlen(known), true, 0 };
 	else
@@ -140,9 +220,10 @@ static char *put_user_field(char *p, const struct kt_line *l,
 	case KT_FIELD_TEXT:
 		return kt_put_json(p, f->data, f->len);
 	case KT_FIELD_WORD:
-		return kt_put_escaped(p, f->data, f->len);
 	case KT_FIELD_BYTES:
-		return put_memory(p, l, f->data, f->len);
+	case KT_FIELD_DOUBLE:
+	case KT_FIELD_ARRAY:
+		return kt_show_user_value(p, false, f);
 	case KT_FIELD_HEX:
 		if (f->object == KTAPE_OBJ_FUNCTION && f->value <= UINT32_MAX)
 			return kt_show_value(p, l, KTAPE_TYPE_FUNC, f->value);
@@ -156,27 +237,35 @@ static char *put_user_field(char *p, const struct kt_line *l,
 	}
 }
 
+/* Put an event that came from another format: NAME FIELD=VALUE ... */
+static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_event *u)
+{
+	p = kt_show_name(kt_put_char(p, ' '), l, &u->name);
+	for (unsigned int i = 0; i < u->nr; i++) {
+		const char *name = u->fields[i].name;
+
+		p = kt_put_word(kt_put_char(p, ' '), name, strlen(name));
+		p = put_user_field(kt_put_char(p, '='), l, &u->fields[i]);
+	}
+	return p;
+}
+
 /*
- * Put an event that came from another format with the names of that format:
- * NAME FIELD=VALUE ...
+ * Put an event that came from another format with the names of that format.
  *
- * Return: the end; NULL if the format cannot describe it, or it has more fields than
- * struct kt_user_event has room for.
+ * Return: the end; NULL if the format cannot describe it, or there is no memory for its
+ * fields: put_plain() needs none.
  */
 static char *put_known(char *p, const struct kt_line *l)
 {
 	struct kt_user_event u;
+	char *end = NULL;
 
-	if (!kt_user_event_of(&u, l) || !u.known || u.cut)
-		return NULL;
-	p = kt_show_name(kt_put_char(p, ' '), l, &u.name);
-	for (unsigned int i = 0; i < u.nr; i++) {
-		const char *name = u.fields[i].name;
-
-		p = kt_put_word(kt_put_char(p, ' '), name, strlen(name));
-		p = put_user_field(kt_put_char(p, '='), l, &u.fields[i]);
-	}
-	return p;
+	kt_user_event_init(&u);
+	if (kt_user_event_of(&u, l) && u.known)
+		end = put_fields(p, l, &u);
+	kt_user_event_free(&u);
+	return end;
 }
 
 /* Put the id, its name if there is one, and the plain arguments. */

@@ -13,31 +13,58 @@
 
 /* ---- fields --------------------------------------------------------------- */
 
+/* Make room for another field.  Return: 0 or -ENOMEM. */
+static int make_room(struct kt_user_event *u)
+{
+	bool own = u->fields == u->own;
+	struct kt_user_field *more;
+
+	if (u->nr < u->room)
+		return 0;
+	more = realloc(own ? NULL : u->fields, u->room * 2 * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	if (own)
+		memcpy(more, u->own, sizeof(u->own));
+	u->fields = more;
+	u->room *= 2;
+	return 0;
+}
+
+/**
+ * kt_user_event_free() - Free the room for fields
+ * @u: room that kt_user_event_init() prepared
+ */
+void kt_user_event_free(struct kt_user_event *u)
+{
+	if (u->fields != u->own)
+		free(u->fields);
+	kt_user_event_init(u);
+}
+
 /**
  * kt_user_add() - Add a field that is a number
  * @u: the event
  * @name: name of the field; NULL: "arg" and its place, counted from 1
- * @kind: KT_FIELD_UNSIGNED, _SIGNED or _HEX
+ * @kind: KT_FIELD_UNSIGNED, _SIGNED, _HEX or _DOUBLE
  * @value: its value
  *
- * Return: the field, or NULL with @u->cut set if there is no room.
+ * Return: the field, or NULL with @u->no_memory set.
  */
 struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 				  enum kt_user_field_kind kind, uint64_t value)
 {
-	struct kt_user_field *f = &u->fields[u->nr];
+	struct kt_user_field *f;
 
-	if (u->nr == KT_USER_FIELDS) {
-		u->cut = true;
+	if (make_room(u)) {
+		u->no_memory = true;
 		return NULL;
 	}
-	if (!name) {
-		snprintf(u->numbers[u->nr], KT_USER_ARG_NAME, "arg%u", u->nr + 1);
-		name = u->numbers[u->nr];
-	}
+	f = &u->fields[u->nr++];
 	*f = (struct kt_user_field){ .name = name, .kind = (uint8_t)kind,
 				     .value = value };
-	u->nr++;
+	if (!name)
+		snprintf(f->number, sizeof(f->number), "arg%u", u->nr);
 	return f;
 }
 
@@ -49,7 +76,7 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
  * @data: the bytes, which must stay valid as long as @u is used
  * @len: number of bytes
  *
- * Return: the field, or NULL with @u->cut set if there is no room.
+ * Return: the field, or NULL with @u->no_memory set.
  */
 struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
 				       const char *name,
@@ -65,6 +92,28 @@ struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
 	return f;
 }
 
+/* Return the kind of a field that is a number in one of the KTAPE_FORMAT_* formats. */
+static enum kt_user_field_kind kind_of(unsigned int format)
+{
+	switch (format) {
+	case KTAPE_FORMAT_S8:
+	case KTAPE_FORMAT_S16:
+	case KTAPE_FORMAT_S32:
+	case KTAPE_FORMAT_S64:
+		return KT_FIELD_SIGNED;
+	case KTAPE_FORMAT_U8:
+	case KTAPE_FORMAT_U16:
+	case KTAPE_FORMAT_U32:
+	case KTAPE_FORMAT_U64:
+	case KTAPE_FORMAT_SIGNAL:
+		return KT_FIELD_UNSIGNED;
+	case KTAPE_FORMAT_DOUBLE:
+		return KT_FIELD_DOUBLE;
+	default:
+		return KT_FIELD_HEX;
+	}
+}
+
 /* Add a number of one of the KTAPE_FORMAT_* argument formats. */
 static struct kt_user_field *add_number(struct kt_user_event *u,
 					const char *name, unsigned int format,
@@ -72,25 +121,36 @@ static struct kt_user_field *add_number(struct kt_user_event *u,
 {
 	struct kt_user_field *f;
 
-	switch (format) {
-	case KTAPE_FORMAT_S8:
-	case KTAPE_FORMAT_S16:
-	case KTAPE_FORMAT_S32:
-		return kt_user_add(u, name, KT_FIELD_SIGNED,
-				   kt_typed_extend(format, value));
-	case KTAPE_FORMAT_U8:
-	case KTAPE_FORMAT_U16:
-	case KTAPE_FORMAT_U32:
-	case KTAPE_FORMAT_SIGNAL:
-		return kt_user_add(u, name, KT_FIELD_UNSIGNED, value);
-	case KTAPE_FORMAT_FUNCTION:
-		f = kt_user_add(u, name, KT_FIELD_HEX, value);
-		if (f)
-			f->object = KTAPE_OBJ_FUNCTION;
-		return f;
-	default:
-		return kt_user_add(u, name, KT_FIELD_HEX, value);
-	}
+	f = kt_user_add(u, name, kind_of(format), kt_typed_extend(format, value));
+	if (f && format == KTAPE_FORMAT_FUNCTION)
+		f->object = KTAPE_OBJ_FUNCTION;
+	return f;
+}
+
+static struct kt_user_field *
+add_array(struct kt_user_event *u, const char *name, const struct kt_typed *a)
+{
+	struct kt_user_field *f = kt_user_add_data(u, name, KT_FIELD_ARRAY, a->data,
+						   a->len);
+
+	if (!f)
+		return NULL;
+	f->value = a->len / kt_typed_size(a->elem);
+	f->elem = (uint8_t)kind_of(a->elem);
+	f->format = (uint8_t)a->elem;
+	return f;
+}
+
+/**
+ * kt_user_element() - Return an element of an array
+ * @f: the field
+ * @i: number of the element, below @f->value
+ *
+ * Return: the value as that of a field of kind @f->elem would be.
+ */
+uint64_t kt_user_element(const struct kt_user_field *f, uint64_t i)
+{
+	return kt_typed_element(f->format, f->data, (size_t)i);
 }
 
 /**
@@ -99,7 +159,7 @@ static struct kt_user_field *add_number(struct kt_user_event *u,
  * @name: name of the field, as for kt_user_add()
  * @a: the argument
  *
- * Return: the field, or NULL with @u->cut set if there is no room.
+ * Return: the field, or NULL with @u->no_memory set.
  */
 struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 					const char *name,
@@ -107,6 +167,8 @@ struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 {
 	struct kt_user_field *f;
 
+	if (a->kind == KT_TYPED_ARRAY)
+		return add_array(u, name, a);
 	if (a->kind != KT_TYPED_NUMBER)
 		return kt_user_add_data(u, name,
 					a->kind == KT_TYPED_STRING ?
@@ -210,13 +272,13 @@ static void add_registered(struct kt_user_event *u, const struct ktape_event *e,
 	const uint8_t *at = e->blob;
 
 	for (unsigned int i = 1; i < e->nargs; i++) {
-		uint32_t v = ktape_event_arg(e, i);
+		unsigned int format = i > known ? KTAPE_FORMAT_X32 :
+				      o->param1 >> (i - 1) * FORMAT_BITS & 15;
 
-		if (i <= known)
-			add_number(u, NULL,
-				   o->param1 >> (i - 1) * FORMAT_BITS & 15, v);
-		else
-			kt_user_add(u, NULL, KT_FIELD_HEX, v);
+		/* Later formats do not fit a word. */
+		if (format > KTAPE_FORMAT_SIGNAL)
+			format = KTAPE_FORMAT_X32;
+		add_number(u, NULL, format, ktape_event_arg(e, i));
 	}
 	kt_user_add_all(u, NULL, at, at + e->blob_size);
 }
@@ -226,7 +288,7 @@ static void clear_fields(struct kt_user_event *u)
 	u->nr = 0;
 	u->report = KT_REPORT_NONE;
 	u->kind = u->what = NULL;
-	u->known = u->cut = u->hex = u->mutex = false;
+	u->known = u->no_memory = u->hex = u->mutex = false;
 	u->waits = u->waited = false;
 	u->step = 0;
 	u->most = 0;
@@ -235,10 +297,11 @@ static void clear_fields(struct kt_user_event *u)
 
 /**
  * kt_user_event_of() - Read a user event: its name and its fields by name
- * @u: filled
+ * @u: room that kt_user_event_init() prepared; filled
  * @l: the event and the registry of its trace
  *
- * Return: false if @l is not a user event, or does not fit the event table.
+ * Return: false if @l is not a user event, or does not fit the event table.  True with
+ * @u->no_memory set: there was no memory for its fields.
  */
 bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 {
@@ -259,11 +322,20 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 	name = format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
 	u->name = (struct kt_name){ name, name ? strlen(name) : 0, true, 0 };
 	if (o)
-		u->name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+		u->name = kt_object_name(o);
 	u->known = name && format->describe(u, e);
-	if (!u->known) {
+	if (!u->known && !u->no_memory) {
 		clear_fields(u);
 		add_registered(u, e, o);
+	}
+	if (u->no_memory) {
+		clear_fields(u);
+		u->no_memory = true;
+	}
+	/* Only now: fields that were added have moved. */
+	for (unsigned int i = 0; i < u->nr; i++) {
+		if (!u->fields[i].name)
+			u->fields[i].name = u->fields[i].number;
 	}
 	return true;
 }

@@ -17,9 +17,8 @@
 #include "show/line.h"
 #include "stream/event.h"
 
-#define KT_USER_FIELDS		24U	/* fields of an event that are kept */
-#define KT_USER_FIELDS_CUT	"arguments of user events beyond 24"
-#define KT_USER_ARG_NAME	8	/* room for "arg24" */
+#define KT_USER_FIELDS		24U	/* fields that need no memory of their own */
+#define KT_USER_ARG_NAME	16	/* room for "arg4294967295" */
 
 enum kt_user_field_kind {
 	KT_FIELD_UNSIGNED,
@@ -27,7 +26,9 @@ enum kt_user_field_kind {
 	KT_FIELD_HEX,
 	KT_FIELD_TEXT,
 	KT_FIELD_WORD,		/* a number that the format shows as a word */
-	KT_FIELD_BYTES
+	KT_FIELD_BYTES,
+	KT_FIELD_DOUBLE,
+	KT_FIELD_ARRAY
 };
 
 /**
@@ -36,18 +37,26 @@ enum kt_user_field_kind {
  * @kind: enum kt_user_field_kind
  * @width: for numbers: least number of digits in text output
  * @object: KTAPE_OBJ_* if @value is the id of an object of that type, 0 = none
- * @value: for numbers: the value, sign-extended if SIGNED
- * @data: for TEXT and WORD: characters without a NUL; for BYTES: the bytes
+ * @elem: for ARRAY: KT_FIELD_UNSIGNED, _SIGNED, _HEX or _DOUBLE
+ * @format: for ARRAY: KTAPE_FORMAT_* of the elements, see kt_user_element()
+ * @value: for numbers: the value, sign-extended if SIGNED; for DOUBLE: its bits; for
+ *	ARRAY: number of elements
+ * @data: for TEXT and WORD: characters without a NUL; for BYTES: the bytes; for ARRAY:
+ *	the elements
  * @len: length of @data in bytes
+ * @number: generated name ("arg1") of a field without a name
  */
 struct kt_user_field {
 	const char *name;
 	uint8_t kind;
 	uint8_t width;
 	uint8_t object;
+	uint8_t elem;
+	uint8_t format;
 	uint64_t value;
 	const void *data;
 	size_t len;
+	char number[KT_USER_ARG_NAME];
 };
 
 /* What an event reports about the state of an object. */
@@ -66,10 +75,11 @@ enum kt_user_report {
  * @name: name of the event; its text is NULL if it has none
  * @format: format it came from ("tband"), or "user" if a program emitted it
  * @known: @fields are named by @format; false: @fields are plain arguments
- * @cut: the event has more than KT_USER_FIELDS fields, the rest is left out
- * @nr: number of fields in use
+ * @no_memory: there was no memory for all fields, so there are none
+ * @nr: number of fields
  * @fields: the fields
- * @numbers: generated names ("arg1") of fields without a name
+ * @room: fields that @fields has room for
+ * @own: the first of them
  * @report: enum kt_user_report; the members below describe the report
  * @hex: ids of objects of this type are addresses: show them in hexadecimal
  * @mutex: KIND: the object is a mutex
@@ -90,10 +100,11 @@ struct kt_user_event {
 	struct kt_name name;
 	const char *format;
 	bool known;
-	bool cut;
+	bool no_memory;
 	unsigned int nr;
-	struct kt_user_field fields[KT_USER_FIELDS];
-	char numbers[KT_USER_FIELDS][KT_USER_ARG_NAME];
+	struct kt_user_field *fields;
+	unsigned int room;
+	struct kt_user_field own[KT_USER_FIELDS];
 	uint8_t report;
 	bool hex;
 	bool mutex;
@@ -129,8 +140,23 @@ struct kt_user_format {
 const char *kt_user_event_name(const struct kt_user_format *const *formats,
 			       uint32_t id);
 bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l);
+void kt_user_event_free(struct kt_user_event *u);
+uint64_t kt_user_element(const struct kt_user_field *f, uint64_t i);
 
-/* For describe(): add fields.  The functions return NULL if there is no room. */
+/* Prepare the room that kt_user_event_of() fills, any number of times. */
+static inline void kt_user_event_init(struct kt_user_event *u)
+{
+	u->fields = u->own;
+	u->room = KT_USER_FIELDS;
+	u->nr = 0;
+	u->no_memory = false;
+	u->name.text = NULL;
+}
+
+/*
+ * For describe(): add fields.  The functions return NULL if there is no memory.  A field is
+ * valid until the next one is added.
+ */
 struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 				  enum kt_user_field_kind kind,
 				  uint64_t value);
@@ -149,5 +175,8 @@ void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
 
 struct kt_name kt_user_field_name(const struct kt_line *l,
 				  const struct kt_user_field *f);
+
+/* user.c */
+char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f);
 
 #endif /* _KT_USER_EVENT_H */

@@ -206,21 +206,24 @@ static inline uint64_t kt_place_value(const struct kt_place *place,
 enum kt_typed_kind {
 	KT_TYPED_NUMBER,
 	KT_TYPED_STRING,
-	KT_TYPED_BYTES
+	KT_TYPED_BYTES,
+	KT_TYPED_ARRAY
 };
 
 /**
  * struct kt_typed - one typed argument of a user event
- * @kind: number, string or bytes
+ * @kind: number, string, bytes or array of numbers
  * @format: KTAPE_FORMAT_*
+ * @elem: for an array: KTAPE_FORMAT_* of its elements
  * @width: minimum width for display
  * @value: the number, not sign-extended
- * @data: the string without its NUL, or the bytes
+ * @data: the string without its NUL, the bytes, or the elements
  * @len: bytes at @data
  */
 struct kt_typed {
 	enum kt_typed_kind kind;
 	unsigned int format;
+	unsigned int elem;
 	unsigned int width;
 	uint64_t value;
 	const uint8_t *data;
@@ -229,5 +232,7 @@ struct kt_typed {
 
 void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t);
 uint64_t kt_typed_extend(unsigned int format, uint64_t value);
+unsigned int kt_typed_size(unsigned int format);
+uint64_t kt_typed_element(unsigned int format, const uint8_t *data, size_t i);
 
 #endif /* _KT_EVENT_H */

@@ -117,6 +117,7 @@ unsigned int kt_kernel_state(unsigned int state)
 }
 
 #define FORMAT_BITS	4
+#define ARRAY_HEAD	5	/* format and number of the elements */
 
 /* Bytes of a number by its format; 0 = the format is not a number. */
 static const uint8_t sizes[16] = {
@@ -125,7 +126,50 @@ static const uint8_t sizes[16] = {
 	[KTAPE_FORMAT_S32] = 4,	   [KTAPE_FORMAT_U32] = 4,
 	[KTAPE_FORMAT_X32] = 4,	   [KTAPE_FORMAT_OBJECT] = 8,
 	[KTAPE_FORMAT_FUNCTION] = 8, [KTAPE_FORMAT_SIGNAL] = 4,
+	[KTAPE_FORMAT_DOUBLE] = 8, [KTAPE_FORMAT_S64] = 8,
+	[KTAPE_FORMAT_U64] = 8,
 };
+
+/* Return the bytes of a number in a format, 0 if the format is not a number. */
+unsigned int kt_typed_size(unsigned int format)
+{
+	return format < KT_ARRAY_SIZE(sizes) ? sizes[format] : 0;
+}
+
+static uint64_t get_number(const uint8_t *data, size_t size)
+{
+	uint64_t value = 0;
+
+	while (size--)
+		value = value << 8 | data[size];
+	return value;
+}
+
+/* Return element @i of an array whose elements are numbers, extended to 64 bits. */
+uint64_t kt_typed_element(unsigned int format, const uint8_t *data, size_t i)
+{
+	unsigned int size = sizes[format & 15];
+
+	return kt_typed_extend(format, get_number(data + i * size, size));
+}
+
+/* Read an array, whose head is at @data.  Return: its end, or NULL if it is cut off. */
+static const uint8_t *take_array(const uint8_t *data, size_t room, struct kt_typed *t)
+{
+	uint64_t count, size;
+
+	if (room < ARRAY_HEAD)
+		return NULL;
+	t->elem = data[0];
+	count = kt_get32(data + 1);
+	size = t->elem == KTAPE_FORMAT_MEMORY ? 1 : kt_typed_size(t->elem);
+	if (!size || count * size > room - ARRAY_HEAD)
+		return NULL;
+	t->kind = t->elem == KTAPE_FORMAT_MEMORY ? KT_TYPED_BYTES : KT_TYPED_ARRAY;
+	t->data = data + ARRAY_HEAD;
+	t->len = (size_t)(count * size);
+	return t->data + t->len;
+}
 
 /*
  * Read the argument at @*at, which must be before @end, and advance @*at.  If the
@@ -133,18 +177,18 @@ static const uint8_t sizes[16] = {
  */
 void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 {
-	const uint8_t *data = *at + 1, *nul;
+	const uint8_t *data = *at + 1, *nul, *next;
 	size_t room = (size_t)(end - data);
 
 	t->format = **at & 15;
 	t->width = **at >> FORMAT_BITS;
 	t->value = 0;
+	t->elem = 0;
 	t->data = data;
 	if (sizes[t->format] && sizes[t->format] <= room) {
 		t->kind = KT_TYPED_NUMBER;
 		t->len = sizes[t->format];
-		for (size_t i = t->len; i--;)
-			t->value = t->value << 8 | data[i];
+		t->value = get_number(data, t->len);
 		*at = data + t->len;
 		return;
 	}
@@ -153,6 +197,11 @@ void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 		t->kind = KT_TYPED_STRING;
 		t->len = (size_t)(nul - data);
 		*at = nul + 1;
+		return;
+	}
+	next = t->format == KTAPE_FORMAT_ARRAY ? take_array(data, room, t) : NULL;
+	if (next) {
+		*at = next;
 		return;
 	}
 	t->kind = KT_TYPED_BYTES;

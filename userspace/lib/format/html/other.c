@@ -342,9 +342,13 @@ static void put_user(struct html *h, const struct kt_line *l, int64_t now)
 	struct kt_state_change c;
 	struct kt_user_event user;
 
-	if (kt_user_event_of(&user, l) && user.name.text &&
+	kt_user_event_init(&user);
+	if (kt_user_event_of(&user, l) && user.name.text && !user.no_memory &&
 	    kt_state_follow(&h->states, h->s, l, &user, &c))
 		put_state(h, &c, now);
+	if (user.no_memory)
+		h->s->error = -ENOMEM;
+	kt_user_event_free(&user);
 }
 
 static const struct {

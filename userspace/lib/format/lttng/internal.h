@@ -13,7 +13,6 @@
 #include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
-#define LT_FIELD	32U	/* bytes of a field's name with its NUL */
 #define LT_FIXED	4096U	/* upper bound for an event's values, without blobs */
 
 /* Event ids: 0: ktape_other, 1 to 255: opcodes, then: */
@@ -27,19 +26,31 @@
 #define LT_USERS_MAX	4096U		/* further ones are ktape_user_event */
 
 /**
+ * struct lt_field - a field of an event class
+ * @name: an identifier, other than all names that fields before it declare
+ * @kind: enum kt_user_field_kind
+ * @elem: for ARRAY: that of its elements
+ * @named: it is an object id and is followed by the object's name
+ * @is_length: it is the number of elements of the next field, which declares it
+ */
+struct lt_field {
+	char *name;
+	uint8_t kind;
+	uint8_t elem;
+	bool named;
+	bool is_length;
+};
+
+/**
  * struct lt_user - event class of a user event
- * @name: FORMAT_NAME
+ * @name: its name, behind that of its format if a program may have chosen it
  * @nr: number of fields
- * @fields: field names, all different identifiers
- * @kinds: enum kt_user_field_kind of each field
- * @named: the field is an object id and is followed by the object's name
+ * @fields: the fields
  */
 struct lt_user {
-	char name[96];
+	char *name;
 	unsigned int nr;
-	char fields[KT_USER_FIELDS][LT_FIELD];
-	uint8_t kinds[KT_USER_FIELDS];
-	bool named[KT_USER_FIELDS];
+	struct lt_field *fields;
 };
 
 /**
@@ -69,6 +80,7 @@ struct lt_call {
  * @user_list: event classes of user events
  * @nr_users: entries of @user_list
  * @user_event: the user event that lt_id() decoded last
+ * @forked: threads that forks have reported
  * @first: time of the first event, in ticks
  * @begun: @first is set
  * @dumped: a state dump was begun and not ended
@@ -89,6 +101,7 @@ struct lttng {
 	struct lt_user *user_list;
 	uint32_t nr_users;
 	struct kt_user_event user_event;
+	struct kt_map forked;
 	uint64_t first;
 	bool begun;
 	bool dumped;
@@ -125,7 +138,9 @@ void lt_describe_call(FILE *f, const struct lt_call *call);
 /* user.c: user events */
 int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l);
+size_t lt_user_size(const struct lttng *t, const struct kt_line *l);
 void lt_describe_user(FILE *f, const struct lt_user *user);
+void lt_free_users(struct lttng *t);
 
 static inline bool lt_is_call(uint8_t opcode)
 {

@@ -105,6 +105,13 @@ static void put_number(FILE *f, const struct ctf_type *t, struct place p)
 	fputs(t->nr_labels ? "}}" : "}", f);
 }
 
+static void put_float(FILE *f, const struct ctf_type *t)
+{
+	fprintf(f,
+		"{\"type\":\"fixed-length-floating-point-number\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u}",
+		t->size, t->big ? "big" : "little", t->align);
+}
+
 static bool is_bytes(const struct ctf_type *t)
 {
 	return t->element->kind == CTF_INTEGER && t->element->size == 8 &&
@@ -224,6 +231,9 @@ static void put_type(FILE *f, const struct ctf_type *t, struct place p)
 		return;
 	case CTF_STRING:
 		fputs("{\"type\":\"null-terminated-string\"}", f);
+		return;
+	case CTF_FLOAT:
+		put_float(f, t);
 		return;
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:

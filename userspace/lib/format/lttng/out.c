@@ -20,9 +20,8 @@
  * known from fork events.  Other names of the registry are in the events
  * themselves.
  *
- * Not written: LTTng's fields that ktape does not record, and arguments of user events
- * beyond 24 (counted).  A gap with a count raises discarded of the next packet; a gap
- * without a count skips a sequence number.  After damage a reader continues with the
+ * Not written: LTTng's fields that ktape does not record.  A gap with a count raises
+ * discarded of the next packet; a gap without a count skips a sequence number.  After damage a reader continues with the
  * next packet: the context has the size of each.  The metadata is written last, because
  * only then is it known which event classes (each system call is one) it has to declare.
  */
@@ -44,6 +43,7 @@
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define CTF_MAGIC	0xc1fc1fc1U
+#define CHILD_TID	1U	/* argument of process_fork */
 
 /**
  * struct lt_cpu - stream of a CPU
@@ -134,6 +134,7 @@ static int lttng_begin(struct kt_sink *s)
 
 	t->s = s;
 	t->dir = -1;
+	kt_user_event_init(&t->user_event);
 	if (!strcmp(s->path, "-"))
 		return kt_sink_fail(
 			s,
@@ -314,7 +315,8 @@ static int put_thread_state(struct lttng *t, struct lt_cpu *c,
 	int err = 0;
 
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
-	    (t->begun && born > t->first) || !kt_event_fits(e))
+	    (t->begun && born > t->first) || !kt_event_fits(e) ||
+	    kt_map_find(&t->forked, 0, ktape_event_arg(e, 0)))
 		return 0;
 	if (!t->dumped)
 		err = put_dump(t, c, LT_DUMP_START, e);
@@ -342,11 +344,15 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!t->begun)
 		t->first = e->ts;
 	t->begun = true;
+	if (e->opcode == KTAPE_EV_PROCESS_FORK && kt_event_fits(e) &&
+	    !kt_map_put(&t->forked, 0, ktape_event_arg(e, CHILD_TID)))
+		return -ENOMEM;
 	err = lt_id(t, &l, &id);
 	/* Times two, because a 4-byte value of a blob may become one of 8. */
 	if (!err)
 		err = make_room(t, c, e->cpu,
-				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
+				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL +
+					(id >= LT_USERS ? lt_user_size(t, &l) : 0));
 	if (err)
 		return err;
 	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l, id) - c->data);
@@ -425,8 +431,8 @@ static void lttng_close(struct kt_sink *s)
 	free(t->cpus);
 	free(t->call_list);
 	kt_map_free(&t->calls);
-	free(t->user_list);
-	kt_map_free(&t->users);
+	lt_free_users(t);
+	kt_map_free(&t->forked);
 	if (kt_stage_is_open(&s->stage)) {
 		kt_stage_drop(&s->stage);
 		if (t->made)

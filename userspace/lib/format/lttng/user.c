@@ -5,25 +5,64 @@
  * Other fields or another name make another class.  Events without a name, and
  * classes beyond LT_USERS_MAX, are written as ktape_user_event by map.c.
  */
+#include <ktape/formats.h>
+
 #include "internal.h"
 
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
 
+static bool is_sequence(uint8_t kind)
+{
+	return kind == KT_FIELD_BYTES || kind == KT_FIELD_ARRAY;
+}
+
+static uint64_t length_of(const struct kt_user_field *f)
+{
+	return f->kind == KT_FIELD_ARRAY ? f->value : f->len;
+}
+
+/*
+ * Check whether a field is the length of the next one, as LTTng names it and as we would
+ * name it: the next one declares it then.
+ */
+static bool is_length(const struct kt_user_event *t, unsigned int i)
+{
+	const struct kt_user_field *f = &t->fields[i], *next = f + 1;
+	size_t len;
+
+	if (i + 1 >= t->nr || f->kind != KT_FIELD_UNSIGNED || f->object ||
+	    !is_sequence(next->kind) || f->value != length_of(next))
+		return false;
+	len = strlen(next->name);
+	return f->name[0] == '_' && !strncmp(f->name + 1, next->name, len) &&
+	       !strcmp(f->name + 1 + len, "_length");
+}
+
+static uint64_t hash_bytes(uint64_t hash, const char *data, size_t len)
+{
+	while (len--)
+		hash = (hash ^ (uint8_t)*data++) * FNV_PRIME;
+	return hash;
+}
+
+static uint64_t hash_string(uint64_t hash, const char *text)
+{
+	return hash_bytes(hash, text, strlen(text) + 1);
+}
+
 /* Return a hash of the name and of the names and kinds of the fields. */
 static uint64_t shape_of(const struct kt_user_event *t)
 {
-	uint64_t hash = FNV_BASIS;
+	uint64_t hash = hash_bytes(FNV_BASIS, t->name.text, t->name.len);
 
-	for (size_t i = 0; i < t->name.len; i++)
-		hash = (hash ^ (uint8_t)t->name.text[i]) * FNV_PRIME;
 	for (unsigned int i = 0; i < t->nr; i++) {
-		const char *p = t->fields[i].name;
+		const struct kt_user_field *f = &t->fields[i];
+		const char what[] = { (char)f->kind, (char)f->elem,
+				      !!f->object, is_length(t, i) };
 
-		hash = (hash ^ t->fields[i].kind) * FNV_PRIME;
-		hash = (hash ^ !!t->fields[i].object) * FNV_PRIME;
-		for (; *p; p++)
-			hash = (hash ^ (uint8_t)*p) * FNV_PRIME;
+		hash = hash_bytes(hash, what, sizeof(what));
+		hash = hash_string(hash, f->name);
 	}
 	return hash;
 }
@@ -35,100 +74,164 @@ static bool has_fields(const struct lt_user *user,
 	if (user->nr != t->nr)
 		return false;
 	for (unsigned int i = 0; i < t->nr; i++) {
-		if (user->kinds[i] != t->fields[i].kind ||
-		    user->named[i] != !!t->fields[i].object)
+		const struct lt_field *f = &user->fields[i];
+
+		if (f->kind != t->fields[i].kind || f->elem != t->fields[i].elem ||
+		    f->named != !!t->fields[i].object || f->is_length != is_length(t, i))
 			return false;
 	}
 	return true;
 }
 
-/* Make the event name; what could break the quoted text becomes '_'. */
-static void copy_name(char *to, size_t room, const struct kt_user_event *t)
+/*
+ * Make the event name.  A name that another tracer gave its event stays.  All others get
+ * the name of their format before it: a program or a target must not write what a reader
+ * takes for an event of the kernel.  What could break the quoted text becomes '_'.
+ */
+static char *make_name(const struct kt_user_event *t, bool is_linux)
 {
-	int n = snprintf(to, room, "%s_%.*s", t->format, (int)t->name.len,
-			 t->name.text);
+	size_t before = is_linux ? 0 : strlen(t->format) + 1;
+	char *name = malloc(before + t->name.len + 1), *p = name;
 
-	for (int i = 0; i < n && to[i]; i++) {
-		if (to[i] <= ' ' || to[i] > '~' || to[i] == '"' ||
-		    to[i] == '\\')
-			to[i] = '_';
+	if (!name)
+		return NULL;
+	if (before)
+		p = kt_put_char(kt_put_str(p, t->format), '_');
+	*kt_put_mem(p, t->name.text, t->name.len) = '\0';
+	for (; *p; p++) {
+		if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\')
+			*p = '_';
 	}
+	return name;
 }
 
-/* Make name @nr of those that the metadata declare for a field, or an empty text. */
-static void declared(char to[LT_FIELD + 16], const char *name, uint8_t kind,
-		     bool named, unsigned int nr)
+/* Hash a name that is made of pieces. */
+static uint64_t hash_name(const char *before, const char *name, const char *behind)
 {
-	*to = '\0';
-	if (!nr)
-		snprintf(to, LT_FIELD + 16, "_%s", name);
-	else if (nr == 1 && kind == KT_FIELD_BYTES)
-		snprintf(to, LT_FIELD + 16, "__%s_length", name);
-	else if (nr == 2 && named)
-		snprintf(to, LT_FIELD + 16, "_%s_name", name);
-}
+	uint64_t hash = hash_bytes(FNV_BASIS, before, strlen(before));
 
-/* Check whether fields @a and @b of a class declare a name both. */
-static bool collide(const struct lt_user *user, unsigned int a, unsigned int b)
-{
-	char one[LT_FIELD + 16], other[LT_FIELD + 16];
-
-	for (unsigned int i = 0; i < 9; i++) {
-		declared(one, user->fields[a], user->kinds[a], user->named[a],
-			 i / 3);
-		declared(other, user->fields[b], user->kinds[b],
-			 user->named[b], i % 3);
-		if (*one && !strcmp(one, other))
-			return true;
-	}
-	return false;
-}
-
-static bool is_taken(const struct lt_user *user, unsigned int nr)
-{
-	unsigned int i = 0;
-
-	while (i < nr && !collide(user, i, nr))
-		i++;
-	return i < nr;
+	return hash_string(hash_bytes(hash, name, strlen(name)), behind);
 }
 
 /*
- * Name field @nr of a class: as an identifier, and other than the fields before it.  Names
- * that differ may become the same, cut or as identifiers: then a number follows.
+ * Note the name BEFORE NAME BEHIND.  babeltrace2 2.0 refuses "x" and "_x" in one structure:
+ * it compares names with and without the '_' that CTF 1.8 puts before each.
+ *
+ * Return: with @check whether it cannot be used (or another name has the same hash);
+ * otherwise 0 or -ENOMEM.
  */
-static void name_field(struct lt_user *user, unsigned int nr, const char *name)
+static int declare_name(struct kt_map *taken, bool check, const char *before,
+			const char *name, const char *behind)
 {
-	char *to = user->fields[nr], *end;
-	size_t len = strnlen(name, LT_FIELD - 1);
+	uint64_t hash = hash_name(before, name, behind);
 
-	end = kt_put_identifier(to, name, len);
-	*end = '\0';
-	len = kt_min((size_t)(end - to), LT_FIELD - 8);
-	for (unsigned int more = 2; is_taken(user, nr); more++)
-		snprintf(to + len, LT_FIELD - len, "_%u", more);
+	if (!check)
+		return kt_map_put(taken, 0, hash) ? 0 : -ENOMEM;
+	if (kt_map_find(taken, 0, hash))
+		return true;
+	if (kt_map_find(taken, 0, hash_name(*before ? "__" : "_", name, behind)))
+		return true;
+	if (*before)
+		return !!kt_map_find(taken, 0, hash_name("", name, behind));
+	return *name == '_' && kt_map_find(taken, 0, hash_name("", name + 1, behind));
 }
 
-static int add_user(struct lttng *t)
+/* Note or check all names that a field declares.  Return: as declare_name(). */
+static int declare(struct kt_map *taken, const struct lt_field *f, bool check)
 {
-	const struct kt_user_event *user = &t->user_event;
+	int ret = declare_name(taken, check, "", f->name, "");
+
+	if (!ret && is_sequence(f->kind))
+		ret = declare_name(taken, check, "_", f->name, "_length");
+	else if (!ret && f->named)
+		ret = declare_name(taken, check, "", f->name, "_name");
+	return ret;
+}
+
+/*
+ * Name a field: as an identifier, and other than the fields before it.  Names that differ
+ * may become the same identifier: then a number follows.
+ */
+static int name_field(struct kt_map *taken, struct lt_field *f, const char *name)
+{
+	size_t len = strlen(name);
+	char *end;
+
+	f->name = malloc(kt_max(len, 1) + sizeof("_4294967295"));
+	if (!f->name)
+		return -ENOMEM;
+	end = kt_put_identifier(f->name, name, len);
+	*end = '\0';
+	if (f->is_length)
+		return 0;
+	for (uint32_t more = 2; declare(taken, f, true); more++)
+		*kt_put_u64(kt_put_char(end, '_'), more) = '\0';
+	return declare(taken, f, false);
+}
+
+static void free_user(struct lt_user *user)
+{
+	for (unsigned int i = 0; user->fields && i < user->nr; i++)
+		free(user->fields[i].name);
+	free(user->fields);
+	free(user->name);
+}
+
+/**
+ * lt_free_users() - free the event classes of user events
+ * @t: trace being written
+ */
+void lt_free_users(struct lttng *t)
+{
+	for (uint32_t i = 0; i < t->nr_users; i++)
+		free_user(&t->user_list[i]);
+	free(t->user_list);
+	kt_map_free(&t->users);
+	kt_user_event_free(&t->user_event);
+}
+
+static int make_class(struct lt_user *c, const struct kt_user_event *user, uint32_t id)
+{
+	struct kt_map taken = { .entries = NULL };
+	int err = 0;
+
+	*c = (struct lt_user){
+		.name = make_name(user, (id & KTAPE_FORMAT_ID_MASK) ==
+						KTAPE_FORMAT_ID_LINUX),
+		.nr = user->nr,
+		.fields = calloc(kt_max(user->nr, 1), sizeof(*c->fields)),
+	};
+	if (!c->name || !c->fields)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < user->nr && !err; i++) {
+		const struct kt_user_field *f = &user->fields[i];
+
+		c->fields[i].kind = f->kind;
+		c->fields[i].elem = f->elem;
+		c->fields[i].named = f->object;
+		c->fields[i].is_length = is_length(user, i);
+		err = name_field(&taken, &c->fields[i], f->name);
+	}
+	kt_map_free(&taken);
+	return err;
+}
+
+static int add_user(struct lttng *t, uint32_t id)
+{
 	struct lt_user *more;
+	int err;
 
 	more = realloc(t->user_list, (t->nr_users + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	t->user_list = more;
-	more += t->nr_users++;
-	copy_name(more->name, sizeof(more->name), user);
-	more->nr = user->nr;
-	for (unsigned int i = 0; i < user->nr; i++) {
-		const struct kt_user_field *f = &user->fields[i];
-
-		more->kinds[i] = f->kind;
-		more->named[i] = f->object;
-		name_field(more, i, f->name);
-	}
-	return 0;
+	more += t->nr_users;
+	err = make_class(more, &t->user_event, id);
+	if (err)
+		free_user(more);
+	else
+		t->nr_users++;
+	return err;
 }
 
 /**
@@ -141,34 +244,80 @@ static int add_user(struct lttng *t)
  */
 int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
+	const uint32_t number = ktape_event_arg(l->event, 0);
 	struct kt_map_entry *entry;
-	int err = 0;
+	uint64_t shape;
+	int err;
 
 	if (!kt_user_event_of(&t->user_event, l) || !t->user_event.name.text)
 		return 1;
-	if (t->user_event.cut)
-		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
-	entry = kt_map_find(&t->users, ktape_event_arg(l->event, 0),
-			    shape_of(&t->user_event));
+	if (t->user_event.no_memory)
+		return -ENOMEM;
+	shape = shape_of(&t->user_event);
+	entry = kt_map_find(&t->users, number, shape);
 	if (entry ? !has_fields(&t->user_list[entry->value], &t->user_event) :
 		    t->nr_users == LT_USERS_MAX)
 		return 1;
 	if (!entry) {
-		entry = kt_map_put(&t->users, ktape_event_arg(l->event, 0),
-				   shape_of(&t->user_event));
-		err = entry ? add_user(t) : -ENOMEM;
-		if (!err)
-			entry->value = t->nr_users - 1;
+		err = add_user(t, number);
+		if (err)
+			return err;
+		entry = kt_map_put(&t->users, number, shape);
+		if (!entry)
+			return -ENOMEM;
+		entry->value = t->nr_users - 1;
 	}
-	if (!err)
-		*id = LT_USERS + (uint32_t)entry->value;
-	return err;
+	*id = LT_USERS + (uint32_t)entry->value;
+	return 0;
+}
+
+/**
+ * lt_user_size() - bound the bytes of the field values of a user event
+ * @t: trace whose @user_event lt_user_id() has set
+ * @l: the event
+ *
+ * Return: bytes that lt_put_user() takes at most.
+ */
+size_t lt_user_size(const struct lttng *t, const struct kt_line *l)
+{
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < t->user_event.nr; i++) {
+		const struct kt_user_field *f = &t->user_event.fields[i];
+
+		/* A length, a number or a NUL, and what a vector store may overwrite. */
+		size += 16 + f->len;
+		if (f->kind == KT_FIELD_ARRAY)
+			size += (size_t)f->value * 8;
+		if (f->object)
+			size += kt_user_field_name(l, f).len + 1;
+	}
+	return size;
 }
 
 static char *put_text(char *p, const char *text, size_t len)
 {
 	len = strnlen(text, len);
 	return kt_put_char(kt_put_mem(p, text, len), '\0');
+}
+
+static char *put_value(char *p, const struct kt_user_field *f)
+{
+	switch (f->kind) {
+	case KT_FIELD_TEXT:
+	case KT_FIELD_WORD:
+		return put_text(p, f->data, f->len);
+	case KT_FIELD_BYTES:
+		p = lt_put32(p, f->len);
+		return f->len ? kt_put_mem(p, f->data, f->len) : p;
+	case KT_FIELD_ARRAY:
+		p = lt_put32(p, f->value);
+		for (uint64_t i = 0; i < f->value; i++)
+			p = lt_put64(p, kt_user_element(f, i));
+		return p;
+	default:
+		return lt_put64(p, f->value);
+	}
 }
 
 /**
@@ -185,20 +334,34 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 		const struct kt_user_field *f = &t->user_event.fields[i];
 		struct kt_name name;
 
-		if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_WORD) {
-			p = put_text(p, f->data, f->len);
-		} else if (f->kind == KT_FIELD_BYTES) {
-			p = lt_put32(p, f->len);
-			p = f->len ? kt_put_mem(p, f->data, f->len) : p;
-		} else {
-			p = lt_put64(p, f->value);
-		}
+		if (is_length(&t->user_event, i))
+			continue;
+		p = put_value(p, f);
 		if (!f->object)
 			continue;
 		name = kt_user_field_name(l, f);
 		p = put_text(p, name.text ? name.text : "", name.len);
 	}
 	return p;
+}
+
+static void describe_field(FILE *f, const struct lt_field *field)
+{
+	static const char *const types[] = {
+		[KT_FIELD_UNSIGNED] = "uint64_t", [KT_FIELD_SIGNED] = "int64_t",
+		[KT_FIELD_HEX] = "xint64_t",	 [KT_FIELD_TEXT] = "string",
+		[KT_FIELD_WORD] = "string",	 [KT_FIELD_DOUBLE] = "double_t",
+	};
+	const char *name = field->name;
+
+	if (is_sequence(field->kind))
+		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n", name,
+			field->kind == KT_FIELD_BYTES ? "uint8_t" : types[field->elem],
+			name, name);
+	else
+		fprintf(f, "\t\t%s _%s;\n", types[field->kind], name);
+	if (field->named)
+		fprintf(f, "\t\tstring _%s_name;\n", name);
 }
 
 /**
@@ -208,25 +371,10 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
  */
 void lt_describe_user(FILE *f, const struct lt_user *user)
 {
-	static const char *const types[] = {
-		[KT_FIELD_UNSIGNED] = "uint64_t", [KT_FIELD_SIGNED] = "int64_t",
-		[KT_FIELD_HEX] = "xint64_t",	 [KT_FIELD_TEXT] = "string",
-		[KT_FIELD_WORD] = "string",
-	};
-
 	fputs("\tfields := struct {\n", f);
 	for (unsigned int i = 0; i < user->nr; i++) {
-		const char *name = user->fields[i];
-
-		if (user->kinds[i] == KT_FIELD_BYTES)
-			fprintf(f,
-				"\t\tuint32_t __%s_length;\n\t\tuint8_t _%s[__%s_length];\n",
-				name, name, name);
-		else
-			fprintf(f, "\t\t%s _%s;\n", types[user->kinds[i]],
-				name);
-		if (user->named[i])
-			fprintf(f, "\t\tstring _%s_name;\n", name);
+		if (!user->fields[i].is_length)
+			describe_field(f, &user->fields[i]);
 	}
 	fputs("\t};\n};\n\n", f);
 }

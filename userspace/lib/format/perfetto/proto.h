@@ -4,7 +4,7 @@
  * perfetto_trace.proto that we write.
  *
  *	field	| varint: number << 3 | wire type | value |
- *	value	wire type 0: varint; wire type 2: varint length, bytes
+ *	value	wire type 0: varint; 1: 8 bytes; 2: varint length, bytes
  *
  * A nested message gets two bytes for its length (a padded varint), filled in when
  * it is closed.  So nothing is measured beforehand or moved afterwards.
@@ -107,9 +107,11 @@
 #define PF_EVENT_COUNTER		30
 #define PF_ANNOTATION_UNSIGNED		3
 #define PF_ANNOTATION_SIGNED		4
+#define PF_ANNOTATION_DOUBLE		5
 #define PF_ANNOTATION_STRING		6
 #define PF_ANNOTATION_POINTER		7
 #define PF_ANNOTATION_NAME		10
+#define PF_ANNOTATION_ELEMENT		12
 #define PF_EVENT_BEGIN			1
 #define PF_EVENT_END			2
 #define PF_EVENT_INSTANT		3
@@ -175,6 +177,14 @@ static inline char *pf_name(char *p, uint8_t field, const char *name,
 static inline char *pf_number(char *p, uint32_t field, uint64_t v)
 {
 	return pf_varint(pf_varint(p, (uint64_t)field << 3), v);
+}
+
+/* Write a double, given by its bits. */
+static inline char *pf_double(char *p, uint32_t field, uint64_t bits)
+{
+	p = pf_varint(p, (uint64_t)field << 3 | 1);
+	kt_set64(p, bits);
+	return p + 8;
 }
 
 static inline char *pf_bytes(char *p, uint32_t field, const char *data,

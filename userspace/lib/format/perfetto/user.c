@@ -8,8 +8,12 @@
 
 #define TEXT_SHOWN	256U	/* bytes of a text or a buffer; the rest is cut */
 #define NAME_SHOWN	40U	/* bytes of a field's name; the rest is cut */
+#define ARRAY_SHOWN	256U	/* elements of an array; the rest is cut */
+#define ELEMENT_ROOM	14U	/* tag and length, tag and number */
 #define FIELDS_ROOM	8000U	/* bytes of all fields; further ones are left out */
-#define EVENT_ROOM	(FIELDS_ROOM + 5 * TEXT_SHOWN + 512)
+#define EVENT_ROOM	(FIELDS_ROOM + ARRAY_SHOWN * ELEMENT_ROOM + KT_NAME_LONG + 512)
+
+_Static_assert(EVENT_ROOM < PF_MESSAGE_MAX, "an event may be longer than its length says");
 
 /* Write the name of a field.  A trace may hold any bytes as one, and any number of them. */
 static char *put_label(char *p, const char *name, const char *end)
@@ -47,25 +51,50 @@ static char *put_data(char *p, struct perfetto *pf,
 					   0 });
 }
 
-static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
-		       const struct kt_user_field *f)
+static char *put_number(char *p, unsigned int kind, uint64_t value)
 {
 	static const uint8_t kinds[] = {
 		[KT_FIELD_UNSIGNED] = PF_ANNOTATION_UNSIGNED,
 		[KT_FIELD_SIGNED] = PF_ANNOTATION_SIGNED,
 		[KT_FIELD_HEX] = PF_ANNOTATION_POINTER,
 	};
+
+	return kind == KT_FIELD_DOUBLE ? pf_double(p, PF_ANNOTATION_DOUBLE, value) :
+					 pf_number(p, kinds[kind], value);
+}
+
+static char *put_array(char *p, struct perfetto *pf, const struct kt_user_field *f)
+{
+	char *m = pf_open(p, PF_EVENT_ANNOTATION), *inner;
+	uint64_t nr = kt_min(f->value, ARRAY_SHOWN);
+
+	if (nr < f->value)
+		kt_sink_miss(pf->s, "ends of arrays beyond 256 elements", 1);
+	p = put_label(m, f->name, "");
+	for (uint64_t i = 0; i < nr; i++) {
+		inner = pf_open(p, PF_ANNOTATION_ELEMENT);
+		p = pf_close(inner, put_number(inner, f->elem, kt_user_element(f, i)));
+	}
+	return pf_close(m, p);
+}
+
+static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
+		       const struct kt_user_field *f)
+{
 	struct kt_name name;
 	char *m;
 
 	if (strnlen(f->name, NAME_SHOWN + 1) > NAME_SHOWN)
 		kt_sink_miss(pf->s, "ends of names of fields beyond 40 bytes",
 			     1);
-	if (f->kind >= KT_FIELD_TEXT)
+	if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_WORD ||
+	    f->kind == KT_FIELD_BYTES)
 		return put_data(p, pf, f);
+	if (f->kind == KT_FIELD_ARRAY)
+		return put_array(p, pf, f);
 	m = pf_open(p, PF_EVENT_ANNOTATION);
 	p = put_label(m, f->name, "");
-	p = pf_close(m, pf_number(p, kinds[f->kind], f->value));
+	p = pf_close(m, put_number(p, f->kind, f->value));
 	name = kt_user_field_name(l, f);
 	return name.text ? put_named(p, f->name, "_name", name) : p;
 }
@@ -122,8 +151,6 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 	if (i < t->nr)
 		kt_sink_miss(pf->s,
 			     "arguments of user events beyond 8000 bytes", 1);
-	if (t->cut)
-		kt_sink_miss(pf->s, KT_USER_FIELDS_CUT, 1);
 	pf_packet_done(pf, pf_close(m, p));
 }
 
@@ -177,10 +204,16 @@ bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
 	const struct kt_line l =
 		kt_line_of(pf->s->info, pf->s->registry, e, false);
 	struct kt_user_event t;
+	bool decoded;
 
-	if (!kt_user_event_of(&t, &l))
-		return false;
-	put_instant(pf, &l, &t);
-	put_state(pf, &l, &t);
-	return true;
+	kt_user_event_init(&t);
+	decoded = kt_user_event_of(&t, &l);
+	if (t.no_memory) {
+		pf->s->error = -ENOMEM;
+	} else if (decoded) {
+		put_instant(pf, &l, &t);
+		put_state(pf, &l, &t);
+	}
+	kt_user_event_free(&t);
+	return decoded;
 }

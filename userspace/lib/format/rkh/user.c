@@ -61,6 +61,9 @@ static bool has_format(char type, const struct kt_typed *a)
 	bool address = a->format == KTAPE_FORMAT_OBJECT ||
 		       a->format == KTAPE_FORMAT_FUNCTION;
 
+	if (a->format > KTAPE_FORMAT_SIGNAL)
+		return false;
+
 	switch (type) {
 	case 'Z':
 		return a->kind == KT_TYPED_STRING;
@@ -123,7 +126,8 @@ static void report_state(struct kt_user_event *t, unsigned int id)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
 		for (unsigned int f = 1; numbers[i].id == id && f < t->nr; f++) {
-			if (strcmp(t->fields[f].name, numbers[i].field))
+			if (!t->fields[f].name ||
+			    strcmp(t->fields[f].name, numbers[i].field))
 				continue;
 			kt_user_set_report(t, KT_REPORT_NUMBER,
 				      KTAPE_OBJ_USER + numbers[i].object,

@@ -18,8 +18,7 @@
  *	all others		i with all fields in args
  *
  * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Not written: system
- * calls of threads with ids above PID_MAX_LIMIT, and arguments of user events
- * beyond 24, which are counted.  JSON has no resynchronisation: a damaged file is
+ * calls of threads with ids above PID_MAX_LIMIT, which are counted.  JSON has no resynchronisation: a damaged file is
  * not readable at all.
  */
 #include "show/line.h"
@@ -453,25 +452,6 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 
 /* ---- user events --------------------------------------------------------------- */
 
-static char *put_user_value(char *p, const struct kt_user_field *f)
-{
-	switch (f->kind) {
-	case KT_FIELD_UNSIGNED:
-		return kt_put_u64(p, f->value);
-	case KT_FIELD_SIGNED:
-		return kt_put_s64(p, (int64_t)f->value);
-	case KT_FIELD_TEXT:
-	case KT_FIELD_WORD:
-		return kt_put_json(p, f->data, f->len);
-	default:
-		break;
-	}
-	p = kt_put_char(p, '"');
-	p = f->kind == KT_FIELD_HEX ? kt_put_hex(p, f->value) :
-				      kt_put_bytes(p, f->data, f->len);
-	return kt_put_char(p, '"');
-}
-
 /* Write the name of a field with @end, and the colon. */
 static char *put_user_key(char *p, const struct kt_user_field *f,
 			  const char *end)
@@ -490,7 +470,7 @@ static char *put_user_fields(char *p, const struct kt_line *l,
 		struct kt_name name = kt_user_field_name(l, f);
 
 		p = put_user_key(i ? kt_put_char(p, ',') : p, f, "");
-		p = put_user_value(p, f);
+		p = kt_show_user_value(p, true, f);
 		if (!name.text)
 			continue;
 		p = put_user_key(kt_put_char(p, ','), f, "_name");
@@ -528,25 +508,34 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 	return kt_put_str(kt_put_json(p, c->text, strlen(c->text)), "}}");
 }
 
+static char *put_named_user(char *p, struct chrome *t, const struct kt_line *l,
+			    const struct kt_user_event *user)
+{
+	p = open_event(p, t, 'i');
+	p = put_time(put_thread(p, l), l);
+	p = kt_put_str(p, ",\"s\":\"t\"");
+	p = put_string(p, "name", user->name.text, user->name.len);
+	p = put_string(p, "cat", user->format, strlen(user->format));
+	return put_user_fields(p, l, user);
+}
+
 /* Write a user event with the fields of its format; without a name, as an instant. */
 static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 {
 	struct kt_state_change c;
 	struct kt_user_event user;
 
+	kt_user_event_init(&user);
 	if (!kt_user_event_of(&user, l) || !user.name.text)
-		return put_instant(p, t, l);
-	if (user.cut)
-		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
-	p = open_event(p, t, 'i');
-	p = put_time(put_thread(p, l), l);
-	p = kt_put_str(p, ",\"s\":\"t\"");
-	p = put_string(p, "name", user.name.text, user.name.len);
-	p = put_string(p, "cat", user.format, strlen(user.format));
-	p = put_user_fields(p, l, &user);
-	return kt_state_follow(&t->states, t->s, l, &user, &c) ?
-		       put_state(p, t, l, &c) :
-		       p;
+		p = put_instant(p, t, l);
+	else
+		p = put_named_user(p, t, l, &user);
+	if (user.no_memory)
+		t->s->error = -ENOMEM;
+	else if (user.name.text && kt_state_follow(&t->states, t->s, l, &user, &c))
+		p = put_state(p, t, l, &c);
+	kt_user_event_free(&user);
+	return p;
 }
 
 /* ---- names -------------------------------------------------------------------- */
