@@ -98,6 +98,7 @@ struct ctf_member {
  * @element: of an array or a sequence
  * @count: elements of an array
  * @ref: name of the field with the length of a sequence or the tag of a variant
+ * @flat: how many fields it becomes (fields.c), 0 = not counted yet
  */
 struct ctf_type {
 	uint8_t kind;
@@ -116,6 +117,7 @@ struct ctf_type {
 	const struct ctf_type *element;
 	uint64_t count;
 	char ref[CTF_NAME];
+	uint8_t flat;
 };
 
 /**
@@ -270,6 +272,11 @@ struct ctf_value {
 	size_t len;
 };
 
+bool ctf_fail(struct ctf_at *at, const char *why);
+bool ctf_align(struct ctf_at *at, unsigned int bits);
+bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count);
+bool ctf_option(struct ctf_at *at, const struct ctf_type *t,
+		const struct ctf_type **option);
 bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v);
 bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t);
 

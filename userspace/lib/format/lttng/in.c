@@ -22,8 +22,8 @@
 #include "format/timed.h"
 #include "format/tracepoint.h"
 #include "internal.h"
+#include "fields.h"
 #include "lttng.h"
-#include "packet.h"
 
 #define JSON_MARK	'\x1e'
 #define NS_PER_S	1000000000
@@ -40,10 +40,10 @@
 struct lt_in {
 	struct ctf c;
 	struct kt_tp tp;
-	struct kt_tp_class *classes;
+	struct lt_class *classes;
 	struct lt_streams streams;
 	struct kt_timed_queue queue;
-	struct kt_tp_value values[KT_TP_FIELDS];
+	struct lt_values values;
 };
 
 static const struct ktape_codec_option in_options[] = {
@@ -52,45 +52,6 @@ static const struct ktape_codec_option in_options[] = {
 };
 
 /* ---- classes ------------------------------------------------------------------------ */
-
-static uint8_t type_of(const struct ctf_type *t)
-{
-	switch (t->kind) {
-	case CTF_INTEGER:
-	case CTF_LEB128:
-	case CTF_VARIANT:
-		return t->hex ? KT_TP_HEX :
-		       t->is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
-	case CTF_STRING:
-		return KT_TP_TEXT;
-	case CTF_ARRAY:
-	case CTF_SEQUENCE:
-		return t->text ? KT_TP_TEXT : KT_TP_BYTES;
-	default:
-		return KT_TP_BYTES;
-	}
-}
-
-static int bind_class(struct lt_in *t, const struct ctf_class *e,
-		      struct kt_tp_class *c)
-{
-	const struct ctf_type *f = e->fields;
-
-	snprintf(c->name, sizeof(c->name), "%s", e->name);
-	c->nr = f ? (unsigned int)kt_min(f->nr_members, KT_TP_FIELDS) : 0;
-	c->fields = calloc(kt_max(c->nr, 1), sizeof(*c->fields));
-	if (!c->fields)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < c->nr; i++) {
-		const char *name = f->members[i].name;
-
-		/* CTF 1.8 puts _ before the names of fields. */
-		name += t->c.version == 1 && *name == '_';
-		snprintf(c->fields[i].name, KT_TP_NAME, "%s", name);
-		c->fields[i].type = type_of(f->members[i].type);
-	}
-	return kt_tp_bind(&t->tp, c);
-}
 
 static int by_id(const void *a, const void *b)
 {
@@ -112,7 +73,8 @@ static int bind_classes(struct lt_in *t)
 	if (!t->classes)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->c.nr_classes && !err; i++)
-		err = bind_class(t, &t->c.classes[i], &t->classes[i]);
+		err = lt_class_bind(&t->tp, &t->c, &t->c.classes[i],
+				    &t->classes[i]);
 	return err;
 }
 
@@ -280,20 +242,21 @@ static int open_files(struct kt_import *s)
 /* ---- events --------------------------------------------------------------------------- */
 
 /* The state dump of LTTng: a thread and its name. */
-static int take_dump(struct kt_import *s, const struct kt_tp_class *c,
-		     const struct kt_foreign *at,
-		     const struct kt_tp_value *values)
+static int take_dump(struct kt_import *s, const struct lt_class *c,
+		     const struct kt_foreign *at)
 {
 	const struct kt_tp_value *tid = NULL, *pid = NULL, *name = NULL;
 	struct lt_in *t = s->state;
 
-	for (unsigned int i = 0; i < c->nr; i++) {
-		if (!strcmp(c->fields[i].name, "tid"))
-			tid = &values[i];
-		else if (!strcmp(c->fields[i].name, "pid"))
-			pid = &values[i];
-		else if (!strcmp(c->fields[i].name, "name"))
-			name = &values[i];
+	for (unsigned int i = 0; i < c->nr_own; i++) {
+		const char *field = c->tp.fields[i].name;
+
+		if (!strcmp(field, "tid"))
+			tid = &t->values.list[i];
+		else if (!strcmp(field, "pid"))
+			pid = &t->values.list[i];
+		else if (!strcmp(field, "name"))
+			name = &t->values.list[i];
 	}
 	if (!tid || !pid || !name || !name->data)
 		return 0;
@@ -301,60 +264,43 @@ static int take_dump(struct kt_import *s, const struct kt_tp_class *c,
 			  (int64_t)pid->number, name->data, name->len);
 }
 
-/* Read the fields of the event at the head of a file.  Return: false if damaged. */
-static bool read_fields(struct lt_in *t, struct lt_stream *s,
-			struct kt_tp_class *c)
+/* Deliver what contexts say of the thread. */
+static int take_thread(struct lt_in *t, const struct kt_foreign *at)
 {
-	const struct ctf_type *f = s->event->fields;
-	struct ctf_value v;
+	const struct lt_values *v = &t->values;
 
-	if (!f)
-		return true;
-	if (f->align > 1)
-		s->at.bit = kt_min(kt_align(s->at.bit, f->align), s->at.end);
-	for (unsigned int i = 0; i < f->nr_members; i++) {
-		s->at.name = f->members[i].name;
-		if (!ctf_read(&s->at, f->members[i].type, &v))
-			return false;
-		if (i < c->nr)
-			t->values[i] = (struct kt_tp_value){
-				v.number, v.data, v.len,
-			};
-		/* A text in an array ends at its first NUL. */
-		if (i < c->nr && c->fields[i].type == KT_TP_TEXT && v.data)
-			t->values[i].len = strnlen((const char *)v.data, v.len);
-		if (i < c->nr && c->fields[i].type == KT_TP_TEXT && !v.data)
-			t->values[i].data = "";
-	}
-	return true;
+	if (!v->name)
+		return 0;
+	return kt_tp_task(&t->tp, at, at->tid, v->process, v->name, v->name_len);
 }
 
 static int deliver(struct kt_import *s, struct lt_stream *stream)
 {
 	struct lt_in *t = s->state;
-	struct kt_tp_class *c = &t->classes[stream->event - t->c.classes];
+	struct lt_class *c = &t->classes[stream->event - t->c.classes];
 	struct kt_foreign at = {
 		.ts = stream->next_event.ts, .cpu = stream->cpu,
 		.tid = (int32_t)stream->tid,
 	};
 	uint64_t bit = stream->at.bit;
+	int err;
 
-	if (!read_fields(t, stream, c) || stream->at.bit == stream->from) {
+	if (!lt_values_read(&t->values, &t->c, c, stream) ||
+	    stream->at.bit == stream->from) {
+		if (t->values.no_memory)
+			return -ENOMEM;
 		kt_import_bad(s, stream->offset + bit / 8, "%.40s: %.40s: %s",
-			      stream->files[stream->file], c->name,
+			      stream->files[stream->file], c->tp.name,
 			      stream->at.why ? stream->at.why :
 					       "an event has no bits");
 		stream->at.bit = stream->at.end;
 		kt_tp_forget(&t->tp, stream->cpu);
 		return 0;
 	}
-	if (!strcmp(c->name, "lttng_statedump_process_state")) {
-		int err = take_dump(s, c, &at, t->values);
-
-		if (err)
-			return err;
-	}
-	return kt_tp_emit(&t->tp, c, &at, t->values);
+	err = c->dumps ? take_dump(s, c, &at) : 0;
+	if (!err)
+		err = take_thread(t, &at);
+	return err ? err : kt_tp_emit(&t->tp, &c->tp, &at, t->values.list);
 }
 
 static int lttng_next(struct kt_import *s)
@@ -365,6 +311,7 @@ static int lttng_next(struct kt_import *s)
 
 	if (!t->queue.nr) {
 		kt_tp_end(&t->tp);
+		lt_values_tell(&t->values, s);
 		return 0;
 	}
 	first = (struct lt_stream *)t->queue.list[0];
@@ -406,8 +353,9 @@ static void lttng_in_close(struct kt_import *s)
 	lt_files_close(&t->streams);
 	free(t->queue.list);
 	for (size_t i = 0; t->classes && i < t->c.nr_classes; i++)
-		free(t->classes[i].fields);
+		free(t->classes[i].fixed);
 	free(t->classes);
+	free(t->values.room);
 	kt_tp_free(&t->tp);
 	ctf_free(&t->c);
 }

@@ -331,6 +331,7 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->next_event.ts = s->time;
 	at->named = false;
+	s->contexts = at->bit;
 	if ((s->class->event_context &&
 	     !ctf_read_struct(at, s->class->event_context)) ||
 	    (s->event->context && !ctf_read_struct(at, s->event->context)))

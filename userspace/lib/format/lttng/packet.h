@@ -38,6 +38,7 @@
  * @lost: events that the packet says were lost since the one before
  * @skipped: the number of the packet skips some
  * @from: bit of the next event in the packet
+ * @contexts: bit of its contexts
  * @event: class of the next event
  * @tid: thread of its context, -1 = none
  */
@@ -68,6 +69,7 @@ struct lt_stream {
 	uint64_t lost;
 	bool skipped;
 	uint64_t from;
+	uint64_t contexts;
 	const struct ctf_class *event;
 	int64_t tid;
 };
