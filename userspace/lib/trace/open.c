@@ -527,6 +527,7 @@ static int open_folder(struct ktape_trace *t, struct ktape_error *error)
 {
 	const struct ktape_codec *format = NULL;
 	int folder = t->input.fd, fd, err = 0;
+	int64_t there = 1;
 	struct stat st;
 
 	fd = find_metadata(&folder);
@@ -539,7 +540,13 @@ static int open_folder(struct ktape_trace *t, struct ktape_error *error)
 	begin_input(t, fd);
 	if (t->options.format)
 		err = find_format(t, &format, error);
-	else if (kt_scan_need(&t->input, KT_CODEC_PROBE) > 0)
+	else
+		there = kt_scan_need(&t->input, KT_CODEC_PROBE);
+	if (there < 0)
+		err = (int)there;
+	else if (!there)
+		err = kt_error(error, 0, "the file metadata is empty");
+	else if (!err && !t->options.format)
 		format = kt_codec_probe(kt_scan_head(&t->input),
 					kt_scan_there(&t->input),
 					t->input.eof);

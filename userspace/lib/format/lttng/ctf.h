@@ -122,6 +122,7 @@ struct ctf_type {
 
 /**
  * struct ctf_class - an event class
+ * @offset: where in the metadata it is declared
  */
 struct ctf_class {
 	char name[CTF_NAME];
@@ -129,6 +130,7 @@ struct ctf_class {
 	uint64_t stream;
 	const struct ctf_type *context;
 	const struct ctf_type *fields;
+	uint64_t offset;
 };
 
 /**
@@ -148,6 +150,7 @@ struct ctf_stream {
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
+	uint64_t offset;
 };
 
 /**
@@ -202,12 +205,20 @@ struct ctf {
 	bool out_of_memory;
 };
 
+#define CTF_NO_FLOAT	"a floating point number has %u bits, not 16, 32 or 64"
+
+static inline bool ctf_is_float(unsigned int bits)
+{
+	return bits == 16 || bits == 32 || bits == 64;
+}
+
 /* ctf.c */
 void *ctf_alloc(struct ctf *c, size_t size);
 void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size);
 struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind);
 struct ctf_stream *ctf_add_stream(struct ctf *c);
 struct ctf_class *ctf_add_class(struct ctf *c);
+int ctf_complete(struct ctf *c, struct ktape_error *error);
 void ctf_free(struct ctf *c);
 
 /* tsdl.c, ctf2.c.  Return: 0, -ENOMEM, or -EBADMSG with @error filled. */

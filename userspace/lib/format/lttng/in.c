@@ -53,22 +53,10 @@ static const struct ktape_codec_option in_options[] = {
 
 /* ---- classes ------------------------------------------------------------------------ */
 
-static int by_id(const void *a, const void *b)
-{
-	const struct ctf_class *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static int bind_classes(struct lt_in *t)
 {
 	int err = 0;
 
-	if (t->c.nr_classes)
-		qsort(t->c.classes, t->c.nr_classes, sizeof(*t->c.classes),
-		      by_id);
 	t->classes = calloc(kt_max(t->c.nr_classes, 1), sizeof(*t->classes));
 	if (!t->classes)
 		return -ENOMEM;
@@ -90,6 +78,8 @@ static int parse_text(struct kt_import *s, const char *text, size_t len)
 		err = ctf_parse_json(&t->c, text, len, &error);
 	else
 		err = ctf_parse_tsdl(&t->c, text, len, &error);
+	if (!err)
+		err = ctf_complete(&t->c, &error);
 	if (err == -EBADMSG)
 		return kt_import_fail(s, error.offset, "metadata: %s",
 				      error.text);
@@ -107,10 +97,12 @@ static int read_metadata(struct kt_import *s)
 
 	if (there < 0)
 		return (int)there;
+	if (!there)
+		return kt_import_fail(s, 0, "the file metadata is empty");
 	if (there > (int64_t)KT_METADATA_MAX)
 		return kt_import_fail(s, 0, "the metadata have more than %u MB",
 				      KT_METADATA_MAX >> 20);
-	if (there < 4 || kt_get32(data) != KTAPE_METADATA_MAGIC)
+	if (!kt_metadata_is_packets(data, (size_t)there))
 		return parse_text(s, (const char *)data, (size_t)there);
 	err = kt_metadata_unpack(data, (size_t)there, &text, &len, &error);
 	if (err == -EBADMSG)
@@ -360,43 +352,13 @@ static void lttng_in_close(struct kt_import *s)
 	ctf_free(&t->c);
 }
 
-static bool has(const uint8_t *data, size_t len, const char *text)
-{
-	return memmem(data, len, text, strlen(text));
-}
-
-/*
- * Recognise metadata of another tracer, which may be in packets.  Damaged metadata of ktape
- * must not be taken for those, so each of several marks is enough.
- */
-static int lttng_probe(const uint8_t *data, size_t len, bool whole)
-{
-	static const char v1[] = "/* CTF 1.8";
-	static const char *const mine[] = {
-		"tracer_name = \"ktape\"", "table_hash = ", "metadata_crc32c",
-		" := b3;", " := ts64;",
-	};
-
-	(void)whole;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(mine); i++) {
-		if (has(data, len, mine[i]))
-			return 0;
-	}
-	if (len > sizeof(v1) && !memcmp(data, v1, sizeof(v1) - 1))
-		return 90;
-	if (len > 2 && data[0] == JSON_MARK && memchr(data, '{', kt_min(len, 16)))
-		return 90;
-	return len > 4 && kt_get32(data) == KTAPE_METADATA_MAGIC &&
-		has(data, len, "tracer_name = \"") ? 90 : 0;
-}
-
 const struct kt_codec_in kt_lttng_in = {
 	.options = in_options,
 	.size = sizeof(struct lt_in),
 	.names_late = true,
 	.kernel = true,
 	.folder = true,
-	.probe = lttng_probe,
+	.probe = lt_probe,
 	.open = lttng_open,
 	.next = lttng_next,
 	.close = lttng_in_close,

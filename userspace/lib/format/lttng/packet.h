@@ -90,6 +90,9 @@ struct kt_import;
 int lt_files_open(struct kt_import *in, const struct ctf *c, struct lt_streams *t);
 void lt_files_close(struct lt_streams *t);
 
+/* probe.c */
+int lt_probe(const uint8_t *data, size_t len, bool whole);
+
 /* What lt_packet_next() and lt_event_next() return, or negative errno. */
 enum { LT_END, LT_OK, LT_BAD };
 
