@@ -308,6 +308,7 @@ static void notify_end(struct kt_import *s)
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = s->late };
 
 	kt_import_notify_bad(s);
+	kt_import_notify_back(s);
 	if (s->late && s->trace_options->notice)
 		s->trace_options->notice(s->trace_options->arg, &n);
 	s->late = 0;
@@ -446,6 +447,7 @@ void kt_import_close(struct kt_import *s)
 		free(s->fifos[i].buf);
 	free(s->fifos);
 	free(s->heap);
+	free(s->latest);
 	free(s->text);
 	free(s);
 }

@@ -27,6 +27,7 @@
 
 #define JSON_MARK	'\x1e'
 #define NS_PER_S	1000000000
+#define SECONDS_MAX	9223372035	/* in 2^63 ns */
 
 /**
  * struct lt_in - a trace that is being read
@@ -34,7 +35,8 @@
  * @tp: memory of the mapping
  * @classes: by class of @c: how it is mapped
  * @streams: the files
- * @queue: files with an event
+ * @queue: files with an event or a loss
+ * @latest: last time that can be kept
  * @values: fields of the event
  */
 struct lt_in {
@@ -43,6 +45,7 @@ struct lt_in {
 	struct lt_class *classes;
 	struct lt_streams streams;
 	struct kt_timed_queue queue;
+	uint64_t latest;
 	struct lt_values values;
 };
 
@@ -114,6 +117,35 @@ static int read_metadata(struct kt_import *s)
 	return err;
 }
 
+/*
+ * Take the origin of the clock, and the last time that has less than 2^63 nanoseconds, from
+ * there and since 1970.  Return: 0 or -EBADMSG.
+ */
+static int take_clock(struct kt_import *s)
+{
+	struct lt_in *t = s->state;
+	struct ktape_info *info = s->info;
+	const struct ctf *c = &t->c;
+	uint64_t more = c->offset / c->freq, rest;
+	uint64_t ns = INT64_MAX, origin;
+
+	info->freq = c->freq;
+	if (c->offset_s > SECONDS_MAX || c->offset_s < -SECONDS_MAX ||
+	    more > SECONDS_MAX || c->offset_s + (int64_t)more > SECONDS_MAX)
+		return kt_import_fail(s, 0, "metadata: the clock begins %lld seconds after 1970, but times end in the year 2262",
+				      (long long)c->offset_s);
+	info->offset_s = c->offset_s + (int64_t)more;
+	info->offset = c->offset % c->freq;
+	rest = ktape_ticks_to_ns(info, info->offset);
+	info->real_offset_ns = info->offset_s * NS_PER_S + (int64_t)rest;
+	origin = info->real_offset_ns > 0 ? (uint64_t)info->real_offset_ns : 0;
+	ns -= origin;
+	t->latest = ns / NS_PER_S;
+	t->latest = t->latest > UINT64_MAX / c->freq - 1 ?
+			    UINT64_MAX : t->latest * c->freq;
+	return 0;
+}
+
 static void fill_info(struct kt_import *s)
 {
 	const char *machine = kt_codec_option(&s->options, "machine");
@@ -122,11 +154,6 @@ static void fill_info(struct kt_import *s)
 	const struct ctf *c = &t->c;
 	struct utsname here;
 
-	info->freq = c->freq;
-	info->offset_s = c->offset_s + (int64_t)(c->offset / c->freq);
-	info->offset = c->offset % c->freq;
-	info->real_offset_ns = (int64_t)((uint64_t)info->offset_s * NS_PER_S +
-					 ktape_ticks_to_ns(info, info->offset));
 	if (c->has_uuid)
 		memcpy(info->uuid, c->uuid, sizeof(info->uuid));
 	snprintf(info->hostname, sizeof(info->hostname), "%s", c->hostname);
@@ -144,71 +171,107 @@ static void fill_info(struct kt_import *s)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-/* At the beginning of a packet: deliver that packets before it are missing. */
-static int tell_skipped(struct kt_import *in, struct lt_stream *s)
+/* Keep a loss that is delivered before the next event. */
+static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t to)
 {
-	struct lt_in *t = in->state;
-
-	if (!s->skipped)
-		return 0;
-	return kt_tp_lost(&t->tp, s->cpu, 0, s->last_end,
-			  kt_max(s->begin, s->last_end));
+	to = kt_max(to, s->held);
+	s->held = to;
+	s->gaps[s->nr_gaps++] = (struct lt_gap){ count, kt_min(from, to), to };
 }
 
 /*
- * At the end of a packet: deliver what it counts as discarded.  LTTng discards events
- * while there is no room for the next packet, so they are missing behind its last event.
+ * Go on with the next packet.  What a packet counts as discarded is missing behind its last
+ * event, because LTTng discards events while there is no room for the next packet; it
+ * ends at the latest where that begins.  Packets that are skipped are missing before it.
+ * Return: 0, also at the end of the stream, or negative errno.
  */
-static int tell_lost(struct kt_import *in, struct lt_stream *s)
+static int next_packet(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
-	uint64_t lost = s->lost;
+	uint64_t lost = s->lost, from = s->last_end;
+	uint64_t end = kt_max(s->end, s->time);
+	struct ktape_error error;
+	int ret;
 
 	s->lost = 0;
-	if (!lost)
+	ret = lt_packet_next(&t->c, s, &error);
+	if (ret < 0)
+		return ret;
+	if (lost)
+		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, s->begin) : end);
+	if (ret == LT_OK && s->skipped)
+		add_gap(s, 0, s->last_end, s->begin);
+	if (ret == LT_BAD) {
+		kt_import_bad(in, error.offset, "%s", error.text);
+		add_gap(s, 0, end, end);
+		ret = lt_file_next(s);
+		if (ret < 0)
+			return ret;
+		/* Another file of the stream follows. */
+		s->ended = !ret;
+		s->at.bit = s->at.end;
 		return 0;
-	return kt_tp_lost(&t->tp, s->cpu, lost, s->last_end,
-			  kt_max(s->end, s->time));
+	}
+	s->ended = ret == LT_END;
+	if (s->padded)
+		kt_import_note(in, "%.40s: the zeros at its end are taken for padding",
+			       s->files[s->file]);
+	s->padded = false;
+	return 0;
 }
 
-/* Read the next event of a file.  Return: 1, 0 at its end, or negative errno. */
+/* Give the event its time, which is not earlier than the one before it. */
+static void set_time(struct kt_import *in, struct lt_stream *s)
+{
+	struct kt_back step = {
+		.events = 1, .cpu = s->event_cpu, .ts = s->held,
+		.by = s->held - s->time, .offset = s->offset + s->from / 8,
+	};
+
+	s->next_event.ts = kt_max(s->time, s->held);
+	if (s->time < s->held) {
+		step.steps = !s->stepped;
+		snprintf(step.place, sizeof(step.place), "%.40s", s->files[s->file]);
+		kt_import_back(in, &step);
+	}
+	s->stepped = s->time < s->held;
+	s->held = s->next_event.ts;
+}
+
+/*
+ * Find the next loss or event of a file.
+ * Return: 1 with @s->next_event.ts set; 0 at its end; or negative errno.
+ */
 static int next_event(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
 	struct ktape_error error;
-	int ret = s->class ? lt_event_next(&t->c, s, &error) : LT_END;
+	int ret;
 
-	while (ret != LT_OK) {
-		if (ret < 0)
-			return ret;
+	while (!s->nr_gaps && !s->ended) {
+		ret = s->class ? lt_event_next(&t->c, s, &error) : LT_END;
+		if (ret == LT_OK && s->time > t->latest) {
+			kt_import_bad(in, s->offset + s->from / 8,
+				      "%.40s: the time is beyond the year 2262",
+				      s->files[s->file]);
+			s->at.bit = s->at.end;
+			continue;
+		}
+		if (ret == LT_OK)
+			set_time(in, s);
+		if (ret == LT_OK || ret < 0)
+			return ret < 0 ? ret : 1;
 		if (ret == LT_BAD) {
 			kt_import_bad(in, error.offset, "%s", error.text);
 			kt_tp_forget(&t->tp, s->cpu);
 		}
-		ret = tell_lost(in, s);
+		ret = next_packet(in, s);
 		if (ret)
 			return ret;
-		ret = lt_packet_next(&t->c, s, &error);
-		if (ret == LT_BAD) {
-			uint64_t end = kt_max(s->end, s->time);
-
-			kt_import_bad(in, error.offset, "%s", error.text);
-			ret = kt_tp_lost(&t->tp, s->cpu, 0, end, end);
-			if (!ret)
-				ret = lt_file_next(s);
-			if (ret <= 0)
-				return ret;
-			/* Another file of the stream follows. */
-			ret = LT_END;
-			continue;
-		}
-		if (ret <= 0)
-			return ret;
-		ret = tell_skipped(in, s);
-		if (ret)
-			return ret;
-		ret = lt_event_next(&t->c, s, &error);
 	}
+	if (!s->nr_gaps)
+		return 0;
+	s->next_event.ts = s->gaps[0].to;
 	return 1;
 }
 
@@ -266,12 +329,22 @@ static int take_thread(struct lt_in *t, const struct kt_foreign *at)
 	return kt_tp_task(&t->tp, at, at->tid, v->process, v->name, v->name_len);
 }
 
+/* Deliver the loss at the head of a file. */
+static int deliver_gap(struct lt_in *t, struct lt_stream *s)
+{
+	struct lt_gap gap = s->gaps[0];
+
+	s->nr_gaps--;
+	memmove(s->gaps, s->gaps + 1, s->nr_gaps * sizeof(gap));
+	return kt_tp_lost(&t->tp, s->cpu, gap.count, gap.from, gap.to);
+}
+
 static int deliver(struct kt_import *s, struct lt_stream *stream)
 {
 	struct lt_in *t = s->state;
 	struct lt_class *c = &t->classes[stream->event - t->c.classes];
 	struct kt_foreign at = {
-		.ts = stream->next_event.ts, .cpu = stream->cpu,
+		.ts = stream->next_event.ts, .cpu = stream->event_cpu,
 		.tid = (int32_t)stream->tid,
 	};
 	uint64_t bit = stream->at.bit;
@@ -307,7 +380,7 @@ static int lttng_next(struct kt_import *s)
 		return 0;
 	}
 	first = (struct lt_stream *)t->queue.list[0];
-	ret = deliver(s, first);
+	ret = first->nr_gaps ? deliver_gap(t, first) : deliver(s, first);
 	if (ret < 0)
 		return ret;
 	ret = next_event(s, first);
@@ -333,6 +406,9 @@ static int lttng_open(struct kt_import *s)
 		return err;
 	t->tp.relative_prio = !strncmp(t->c.tracer, "lttng-modules",
 				       strlen("lttng-modules"));
+	err = take_clock(s);
+	if (err)
+		return err;
 	fill_info(s);
 	err = bind_classes(t);
 	return err ? err : open_files(s);

@@ -160,6 +160,9 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 	if (s->class->packet_context &&
 	    !ctf_read_struct(at, s->class->packet_context))
 		return bad(s, at->bit, error, "%s", at->why);
+	/* A buffer that all CPUs write to has all bits set. */
+	if (has(at, CTF_CPU) && ~at->roles[CTF_CPU] << 32 == 0)
+		at->has &= ~(1U << CTF_CPU);
 	if (has(at, CTF_CPU) && at->roles[CTF_CPU] >= KT_CPUS_MAX)
 		return bad(s, 0, error, "CPU number %llu is out of range",
 			   (unsigned long long)at->roles[CTF_CPU]);
@@ -178,7 +181,8 @@ static void take_head(struct lt_stream *s)
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
 	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
-	if (has(at, CTF_CPU))
+	s->placed = has(at, CTF_CPU);
+	if (s->placed)
 		s->cpu = (uint32_t)at->roles[CTF_CPU];
 	s->lost = 0;
 	s->skipped = false;
@@ -238,6 +242,24 @@ static int find_head(const struct ctf *c, struct lt_stream *s, uint64_t rest,
 	}
 }
 
+/* Check whether the file has zeros only, from the packet on. */
+static bool is_zero(struct lt_stream *s, uint64_t size)
+{
+	uint8_t part[4096];
+	ssize_t got;
+
+	for (uint64_t at = s->offset; at < size; at += (uint64_t)got) {
+		got = kt_pread_all(s->fd, part, sizeof(part), at);
+		if (got <= 0)
+			return false;
+		for (ssize_t i = 0; i < got; i++) {
+			if (part[i])
+				return false;
+		}
+	}
+	return true;
+}
+
 /**
  * lt_packet_next() - read the next packet of a stream
  * @c: the metadata; its classes are sorted
@@ -266,6 +288,11 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 			return ret ? ret : LT_END;
 	}
 	ret = find_head(c, s, (uint64_t)st.st_size - s->offset, error);
+	if (ret == LT_BAD && s->offset && is_zero(s, (uint64_t)st.st_size)) {
+		s->padded = true;
+		s->next = (uint64_t)st.st_size;
+		return lt_packet_next(c, s, error);
+	}
 	if (ret != LT_OK)
 		return ret;
 	if (has(&s->at, CTF_TOTAL))
@@ -336,6 +363,9 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 	     !ctf_read_struct(at, s->class->event_context)) ||
 	    (s->event->context && !ctf_read_struct(at, s->event->context)))
 		return bad(s, at->bit, error, "%s", at->why);
+	s->event_cpu = s->cpu;
+	if (!s->placed && has(at, CTF_CPU) && at->roles[CTF_CPU] < KT_CPUS_MAX)
+		s->event_cpu = (uint32_t)at->roles[CTF_CPU];
 	s->tid = -1;
 	if (has(at, CTF_TID))
 		s->tid = (int64_t)(int32_t)at->roles[CTF_TID];

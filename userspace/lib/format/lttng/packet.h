@@ -11,6 +11,18 @@
 #define LT_PACKET_MAX	(256ULL << 20)	/* bytes of a packet that are read */
 
 /**
+ * struct lt_gap - a loss
+ * @count: events, 0 = an unknown number
+ * @from: time of the last event before it
+ * @to: time of the next one
+ */
+struct lt_gap {
+	uint64_t count;
+	uint64_t from;
+	uint64_t to;
+};
+
+/**
  * struct lt_stream - a stream file
  * @next_event: time of the next event
  * @fd: the file, -1: it could not be opened
@@ -26,8 +38,15 @@
  * @next: offset of the next packet
  * @at: the next event in @buf
  * @class: stream class of the packet
- * @cpu: CPU of the packet
+ * @cpu: CPU of the packet; if it has none, number of the stream
+ * @placed: the packet says its CPU
+ * @event_cpu: CPU of the event
  * @time: time of the last event or of the beginning of the packet, in ticks
+ * @held: latest time of an event or a loss
+ * @stepped: the last event was earlier than one before it
+ * @ended: there is no more packet
+ * @gaps: losses before the next event
+ * @nr_gaps: entries of @gaps
  * @begin: time of the beginning of the packet
  * @end: time of its end; @begin if it does not say
  * @last_end: end of the packet before
@@ -37,6 +56,7 @@
  * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
  * @lost: events that the packet says were lost since the one before
  * @skipped: the number of the packet skips some
+ * @padded: the rest of the file is zero, where the next packet would begin
  * @from: bit of the next event in the packet
  * @contexts: bit of its contexts
  * @event: class of the next event
@@ -58,7 +78,14 @@ struct lt_stream {
 	struct ctf_at at;
 	const struct ctf_stream *class;
 	uint32_t cpu;
+	bool placed;
+	uint32_t event_cpu;
 	uint64_t time;
+	uint64_t held;
+	bool stepped;
+	bool ended;
+	struct lt_gap gaps[3];
+	unsigned int nr_gaps;
 	uint64_t begin;
 	uint64_t end;
 	uint64_t last_end;
@@ -68,6 +95,7 @@ struct lt_stream {
 	bool begun;
 	uint64_t lost;
 	bool skipped;
+	bool padded;
 	uint64_t from;
 	uint64_t contexts;
 	const struct ctf_class *event;
