@@ -41,7 +41,7 @@ static uint64_t widen_half(uint64_t half)
 	return bits;
 }
 
-/* Return a number as struct kt_tp_value has it. */
+/* Return a number as struct kt_tp_value has it; no sign is shown in hexadecimal. */
 uint64_t lt_number(const struct ctf_type *t, uint64_t number)
 {
 	uint32_t low = (uint32_t)number;
@@ -49,6 +49,8 @@ uint64_t lt_number(const struct ctf_type *t, uint64_t number)
 	float narrow;
 	double wide;
 
+	if (t->hex && t->is_signed && t->size && t->size < 64)
+		return number & ((1ULL << t->size) - 1);
 	if (t->kind != CTF_FLOAT || t->size == 64)
 		return number;
 	if (t->size == 16)

@@ -320,7 +320,8 @@ static bool read_simple(struct walk *w, const struct ctf_type *t,
 	if (!ctf_read(w->at, t, &one))
 		return false;
 	w->v->labels += t->nr_labels != 0;
-	value->number = lt_number(t, one.number);
+	/* What an event of the kernel means by its number does not depend on the base. */
+	value->number = w->split && t->hex ? one.number : lt_number(t, one.number);
 	value->data = one.data;
 	value->len = one.len;
 	return true;

@@ -29,6 +29,13 @@
 #define HEAD	(64ULL << 10)	/* bytes that hold the head of a packet */
 #define HEAD_USUAL 4096U	/* and that of most packets */
 
+/* Return the name of the file that a stream is in, for messages. */
+void lt_place(const struct lt_stream *s, char place[LT_PLACE])
+{
+	snprintf(place, LT_PLACE, "%.60s%s%.40s", s->path, *s->path ? "/" : "",
+		 s->files[s->file]);
+}
+
 static int bad(const struct lt_stream *s, uint64_t bit,
 	       struct ktape_error *error, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -36,11 +43,12 @@ static int bad(const struct lt_stream *s, uint64_t bit,
 static int bad(const struct lt_stream *s, uint64_t bit,
 	       struct ktape_error *error, const char *format, ...)
 {
+	char place[LT_PLACE];
 	size_t len;
 	va_list args;
 
-	snprintf(error->text, sizeof(error->text), "%.40s: ",
-		 s->files[s->file]);
+	lt_place(s, place);
+	snprintf(error->text, sizeof(error->text), "%s: ", place);
 	len = strlen(error->text);
 	va_start(args, format);
 	vsnprintf(error->text + len, sizeof(error->text) - len, format, args);

@@ -26,7 +26,9 @@ struct lt_gap {
  * struct lt_stream - a stream file
  * @next_event: time of the next event
  * @fd: the file, -1: it could not be opened
+ * @trace: the trace that it belongs to
  * @folder: folder of the files
+ * @path: of that folder, from the one that is read; "" = it is that one
  * @files: names of the files that have the stream, in their order
  * @nr_files: entries of @files
  * @file: the one that is @fd
@@ -65,7 +67,9 @@ struct lt_gap {
 struct lt_stream {
 	struct kt_timed next_event;
 	int fd;
+	struct lt_trace *trace;
 	int folder;
+	const char *path;
 	char **files;
 	size_t nr_files;
 	size_t file;
@@ -113,9 +117,12 @@ struct lt_streams {
 };
 
 struct kt_import;
+struct lt_trace;
+
+#define LT_PLACE	104	/* bytes of lt_place() */
 
 /* files.c */
-int lt_files_open(struct kt_import *in, const struct ctf *c, struct lt_streams *t);
+int lt_files_open(struct kt_import *in, struct lt_trace *trace, struct lt_streams *t);
 void lt_files_close(struct lt_streams *t);
 
 /* probe.c */
@@ -124,6 +131,7 @@ int lt_probe(const uint8_t *data, size_t len, bool whole);
 /* What lt_packet_next() and lt_event_next() return, or negative errno. */
 enum { LT_END, LT_OK, LT_BAD };
 
+void lt_place(const struct lt_stream *s, char place[LT_PLACE]);
 int lt_file_next(struct lt_stream *s);
 int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		   struct ktape_error *error);
