@@ -80,7 +80,7 @@ static int read_file(struct kt_import *in, struct lt_trace *t)
 		err = refuse(in, t, 0, "not a regular file");
 	else if (size < 0)
 		err = (int)size;
-	else if (!lt_probe(data, (size_t)size, true))
+	else if (size && !lt_probe(data, (size_t)size, true))
 		err = refuse(in, t, 0, "this is no trace of another tracer");
 	else
 		err = parse_data(in, t, data, (size_t)size);
