@@ -84,8 +84,11 @@ class Number:
         return r.choice((low, high, 0, r.randint(low, high), r.randint(low, high)))
 
     def put(self, bits, value):
+        value &= (1 << self.size) - 1
+        if self.is_big(bits.big) != bits.big:
+            value = int.from_bytes(value.to_bytes(self.size // 8, 'big'), 'little')
         bits.align(self.align)
-        bits.put(value & (1 << self.size) - 1, self.size, self.is_big(bits.big))
+        bits.put(value, self.size, bits.big)
 
 
 class Float(Number):
@@ -118,7 +121,8 @@ class Text:
         return {'type': 'null-terminated-string'}
 
     def random(self, r):
-        return r.choice(('', 'word', 'a "b" \\ \n\t', 'é', 'x' * r.randint(1, 9000)))
+        # Not empty: babeltrace2 2.0 prints the last text of the field then.
+        return r.choice(('word', 'a "b" \\ \n\t', 'é', 'x' * r.randint(1, 9000)))
 
     def put(self, bits, value):
         bits.align(8)
@@ -194,6 +198,16 @@ class Length(Number):
         return r.choice((0, 1, 3, r.randint(0, 7)))
 
 
+class Size(Length):
+    def random(self, r):
+        return r.randint(1, 7)
+
+
+class Empty(Text):
+    def random(self, r):
+        return ''
+
+
 class Variant:
     align = 1
 
@@ -230,7 +244,8 @@ EVENTS = {
                       shex=Number(16, True, base=16), oct=Number(16, base=8),
                       little=Number(32, order='le'), great=Number(32, True, order='be')),
     'floats': Struct(f=Float(32), d=Float(64), pad=Number(3), far=Float(64, align=64)),
-    'texts': Struct(s=Text(), fixed=Array(CHAR, 6), n=Length(8), some=Array(CHAR, 'n'), last=Text()),
+    'texts': Struct(s=Text(), fixed=Array(CHAR, 6), n=Size(8), some=Array(CHAR, 'n'), last=Text(),
+                    empty=Empty()),
     'arrays': Struct(a=Array(Number(32, True), 3), n=Length(16), s=Array(Number(16), 'n'),
                      odd=Array(Number(5), 4), bytes=Array(U8, 4), f=Array(Float(32), 2),
                      h=Array(Number(32, base=16), 2), grid=Array(Array(Number(16), 3), 2),
