@@ -104,7 +104,7 @@ def read_babeltrace2(trace):
     for line in text.splitlines():
         t = Text(line)
         time = re.search(r'timestamp = (\d+)\.(\d+)', line)
-        name = re.search(r'(?<!host)name = (.*?)(?=, stream\.|, event\.|$)', line)
+        name = re.search(r'(?<!host)name = (.*?)(?=, stream\.|, event\.|, $|$)', line)
         event = {'ts': int(time[1]) * 10**9 + int(time[2]) if time else 0, 'name': name[1] if name else None}
         for scope in ('stream.packet.context', 'stream.event.context', 'event.context', 'event.fields'):
             found = re.search(rf'(^|, ){re.escape(scope)} = ', line)

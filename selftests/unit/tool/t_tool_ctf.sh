@@ -59,6 +59,29 @@ sed 's/offset_s = 1600000000/offset_s = 10413792000/' text.tsdl >bare/metadata
 run 1 dump bare && says 'the clock begins beyond the year 2262'
 result $? 'so are times beyond the year 2262'
 
+# ---- priorities -------------------------------------------------------------------------
+
+# LTTng's are relative to 100, but those of woken threads only from 2.7.1 on.
+python3 - "$here" >>log 2>&1 <<'EOT'
+import sys
+sys.path.insert(0, sys.argv[1])
+import make_linux_traces as m
+for name, version in (('old', (2, 7, 0)), ('new', (2, 7, 1))):
+    meta = m.ctf1()
+    env = ''.join(f' tracer_{k} = {v};' for k, v in zip(('major', 'minor', 'patchlevel'), version))
+    assert 'tracer_name = "lttng-modules";' in meta.decode() if isinstance(meta, bytes) else meta
+    at = b'tracer_name = "lttng-modules";'
+    meta = (meta if isinstance(meta, bytes) else meta.encode()).replace(at, at + env.encode())
+    import os
+    os.makedirs(name)
+    open(f'{name}/metadata', 'wb').write(meta)
+    for cpu in (0, 1):
+        open(f'{name}/channel0_{cpu}', 'wb').write(m.lttng_stream(cpu))
+EOT
+run 0 dump old && grep -q 'sched_waking: prio=20 ' text && grep -q 'sched_switch: prev_prio=120 ' text &&
+	run 0 dump new && grep -q 'sched_waking: prio=120 ' text && grep -q 'sched_switch: prev_prio=120 ' text
+result $? 'priorities of woken threads are relative from 2.7.1 on'
+
 # ---- order ------------------------------------------------------------------------------
 
 # Two channels of a CPU. The first one loses events, and its packets overlap; with "back" one

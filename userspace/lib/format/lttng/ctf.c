@@ -14,6 +14,11 @@
 
 #include "ctf.h"
 
+/* Keys of the environment. */
+const char *const ctf_versions[3] = {
+	"tracer_major", "tracer_minor", "tracer_patchlevel",
+};
+
 /* ---- memory of the types ----------------------------------------------------------- */
 
 struct ctf_memory {

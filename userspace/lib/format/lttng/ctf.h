@@ -172,10 +172,12 @@ struct ctf_stream {
  * @domain: "kernel" or "ust"
  * @tracer: name of the tracer
  * @release: of the kernel
+ * @version_of: of the tracer: major, minor, patch level
  * @uuid: of the trace
  * @has_uuid: @uuid is given
  * @memory: all allocations
  * @nr_types: types so far
+ * @visits: types that fields.c has looked at
  * @bytes: size of @memory
  * @out_of_memory: an allocation failed
  */
@@ -197,10 +199,12 @@ struct ctf {
 	char domain[16];
 	char tracer[32];
 	char release[65];
+	uint64_t version_of[3];
 	uint8_t uuid[16];
 	bool has_uuid;
 	struct ctf_memory *memory;
 	size_t nr_types;
+	size_t visits;
 	size_t bytes;
 	bool out_of_memory;
 };
@@ -213,6 +217,8 @@ static inline bool ctf_is_float(unsigned int bits)
 }
 
 /* ctf.c */
+extern const char *const ctf_versions[3];
+
 void *ctf_alloc(struct ctf *c, size_t size);
 void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size);
 struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind);

@@ -497,6 +497,8 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	struct ctf *c = p->c;
 
 	c->packet_header = optional_class(p, j, "packet-header-field-class");
+	for (size_t i = 0; i < KT_ARRAY_SIZE(ctf_versions); i++)
+		json_number(env, ctf_versions[i], &c->version_of[i]);
 	copy_text(c->hostname, sizeof(c->hostname), env, "hostname");
 	copy_text(c->domain, sizeof(c->domain), env, "domain");
 	copy_text(c->tracer, sizeof(c->tracer), env, "tracer_name");

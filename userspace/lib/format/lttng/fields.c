@@ -15,7 +15,8 @@
  */
 #include "fields.h"
 
-#define VISITS	1024U	/* types of a class that are looked at */
+#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are looked at */
+#define VISITS_ALL	(1U << 22)	/* the same of all classes */
 
 /**
  * struct walk - a walk over the types of a class
@@ -136,9 +137,11 @@ static void declare(struct walk *w, const struct ctf_type *t)
 {
 	size_t len;
 
-	if (w->visits == VISITS || w->depth == CTF_DEPTH)
+	if (w->visits == VISITS || w->c->visits == VISITS_ALL ||
+	    w->depth == CTF_DEPTH)
 		return;
 	w->visits++;
+	w->c->visits++;
 	w->depth++;
 	if (t->kind == CTF_STRUCT) {
 		for (unsigned int i = 0; i < t->nr_members; i++) {
@@ -232,46 +235,69 @@ static const struct ctf_type *stream_context(const struct ctf *c, uint64_t strea
 	return NULL;
 }
 
+/*
+ * LTTng's priorities are relative to the lowest real-time one, but up to version 2.7.0 not
+ * those of threads that are woken.
+ */
+static bool is_absolute(const struct ctf *c, const char *name)
+{
+	const uint64_t *v = c->version_of;
+
+	if (strcmp(c->tracer, "lttng-modules") != 0 || !v[0] || v[0] > 2)
+		return false;
+	return (v[0] < 2 || v[1] < 7 || (v[1] == 7 && !v[2])) &&
+	       kt_tp_is_one_of(name, "sched_wakeup|sched_wakeup_new|sched_waking");
+}
+
+/* Set which field has a priority that is not relative. */
+static void find_prio(const struct ctf *c, struct lt_class *class)
+{
+	class->prio = -1;
+	for (unsigned int i = 0; i < class->nr_own; i++) {
+		if (!strcmp(class->fixed[i].name, "prio") &&
+		    is_absolute(c, class->tp.name))
+			class->prio = (int)i;
+	}
+}
+
 /**
  * lt_class_bind() - find out what the events of a class become
  * @tp: memory of the mapping
  * @c: the metadata
  * @e: the class in it
- * @class: filled; the caller frees @class->fixed
+ * @class: filled
+ * @v: its fields are overwritten
  *
  * Return: 0 or negative errno.
  */
 int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
-		  struct lt_class *class)
+		  struct lt_class *class, struct lt_values *v)
 {
 	struct walk w = { .c = c, .class = class };
-	struct kt_tp_field *less;
 	bool ok;
 	int err;
 
-	class->prio = -1;
 	class->contexts[0].type = stream_context(c, e->stream);
 	class->contexts[1].type = e->context;
-	class->fixed = calloc(KT_TP_FIELDS, sizeof(*class->fixed));
-	if (!class->fixed)
-		return -ENOMEM;
+	class->fixed = v->fields;
 	if (e->fields)
 		declare(&w, e->fields);
 	class->nr_own = w.next;
 	w.visits = 0;
 	ok = declare_context(&w, e, &class->contexts[0]) &&
 	     declare_context(&w, e, &class->contexts[1]);
-	if (!ok)
-		return -ENOMEM;
 	class->nr_fixed = w.next;
-	less = realloc(class->fixed, kt_max(w.next, 1) * sizeof(*less));
-	class->fixed = less ? less : class->fixed;
+	class->fixed = ok ? ctf_alloc(c, (w.next + 1) * sizeof(*class->fixed)) : NULL;
+	if (!class->fixed)
+		return -ENOMEM;
+	memcpy(class->fixed, v->fields, w.next * sizeof(*class->fixed));
 	snprintf(class->tp.name, sizeof(class->tp.name), "%s", e->name);
 	/* A context has the values of the running thread, not of the one the event is of. */
 	class->tp.fields = class->fixed;
 	class->tp.nr = class->nr_own;
 	err = kt_tp_bind(tp, &class->tp);
 	class->tp.nr = class->nr_fixed;
+	find_prio(c, class);
 	class->dumps = !strcmp(e->name, "lttng_statedump_process_state");
 	return err;
 }
@@ -517,6 +543,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		class->tp.fields = v->fields;
 		class->tp.nr = loose ? w.next : w.extra;
 	}
+	if (class->prio >= 0)
+		v->list[class->prio].number -= LT_RT_PRIO;
 	place_values(v, &class->tp);
 	return true;
 }

@@ -7,7 +7,8 @@
 #include "packet.h"
 
 #define LT_FLAT		32U	/* fields that the elements of an array may become */
-#define LT_VALUE_MAX	(64U << 10)	/* bytes of a value that is not in the packet as it is */
+#define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
+#define LT_RT_PRIO	100U
 
 /* What a member of a context is for. */
 enum lt_use {
@@ -37,7 +38,7 @@ struct lt_context {
  * @varies: variants have further fields, which @tp.fields has for the event that was read
  * @contexts: of the stream class and of the event class
  * @dumps: the event is a thread of the state dump
- * @prio: field with a priority that is not relative, -1 = none
+ * @prio: field with a priority that is not relative, unlike others of the trace; -1 = none
  */
 struct lt_class {
 	struct kt_tp_class tp;
@@ -86,7 +87,7 @@ struct lt_values {
 
 /* fields.c */
 int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
-		  struct lt_class *class);
+		  struct lt_class *class, struct lt_values *v);
 bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *class,
 		    struct lt_stream *s);
 void lt_values_tell(struct lt_values *v, struct kt_import *in);

@@ -297,7 +297,7 @@ static int lttng_open(struct kt_import *s)
 	t->tp.s = s;
 	err = lt_session_open(s, &t->all);
 	if (!err)
-		err = lt_session_bind(&t->tp, &t->all);
+		err = lt_session_bind(&t->tp, &t->all, &t->values);
 	return err ? err : open_files(s);
 }
 

@@ -207,8 +207,6 @@ static void fill_info(struct kt_import *in, const struct lt_session *all)
 
 static void free_trace(struct lt_trace *t)
 {
-	for (size_t i = 0; t->classes && i < t->c.nr_classes; i++)
-		free(t->classes[i].fixed);
 	free(t->classes);
 	ctf_free(&t->c);
 	if (t->folder >= 0)
@@ -289,10 +287,11 @@ int lt_session_open(struct kt_import *in, struct lt_session *all)
  * lt_session_bind() - find out what the events of all traces become
  * @tp: memory of the mapping
  * @all: the traces
+ * @v: its fields are overwritten
  *
  * Return: 0 or negative errno.
  */
-int lt_session_bind(struct kt_tp *tp, struct lt_session *all)
+int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v)
 {
 	int err = 0;
 
@@ -307,7 +306,7 @@ int lt_session_bind(struct kt_tp *tp, struct lt_session *all)
 			return -ENOMEM;
 		for (size_t i = 0; i < nr && !err; i++)
 			err = lt_class_bind(tp, &t->c, &t->c.classes[i],
-					    &t->classes[i]);
+					    &t->classes[i], v);
 	}
 	return err;
 }

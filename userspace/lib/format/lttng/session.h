@@ -36,7 +36,7 @@ struct lt_session {
 };
 
 int lt_session_open(struct kt_import *in, struct lt_session *all);
-int lt_session_bind(struct kt_tp *tp, struct lt_session *all);
+int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v);
 void lt_session_close(struct lt_session *all);
 uint64_t lt_session_time(const struct lt_session *all, const struct lt_trace *t,
 			 uint64_t ticks);

@@ -81,6 +81,10 @@ static void set_env(struct tsdl *p, const char *key)
 			 (long long)p->number);
 	else
 		copy(more->text, sizeof(more->text), p->word);
+	for (size_t i = 0; p->token == TSDL_NUMBER && i < KT_ARRAY_SIZE(ctf_versions); i++) {
+		if (!strcmp(key, ctf_versions[i]))
+			c->version_of[i] = (uint64_t)p->number;
+	}
 	if (p->token != TSDL_TEXT)
 		return;
 	if (!strcmp(key, "hostname"))
