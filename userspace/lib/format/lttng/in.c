@@ -6,15 +6,17 @@
  *	DIR/channel0_0	a stream: packets of events (packet.c), here merged by time;
  *			files.c finds them
  *
- * A tracepoint that ktape has becomes ktape's event, a system call by its name; all others
- * are user events with their fields by name (format/tracepoint.h).  The state dump of
- * LTTng gives the names of threads.  Priorities of LTTng's scheduler events are relative
- * to the lowest real-time priority.
+ * A folder of such folders is read as one trace (session.c).
  *
- * Lost: fields of system calls; fields inside structures, and arrays of them.  Events that a
- * packet counts as discarded are a loss up to its end, behind its last event;
- * a number that packets skip is a loss of an unknown number.  After damage the rest of a
- * packet is left out; a packet whose head is damaged ends its file.
+ * A tracepoint that ktape has becomes ktape's event, a system call by its name; all others
+ * are user events with their fields by name (fields.c, format/tracepoint.h).  The state dump
+ * of LTTng and contexts give the names of threads.
+ *
+ * Lost: fields of system calls; labels of enumerations.  Events that a packet counts as
+ * discarded are a loss up to its end, behind its last event; a number that packets skip is a
+ * loss of an unknown number.  After damage the rest of a packet is left out; a packet whose
+ * head is damaged ends its file.  An event that is earlier than the one before it in its
+ * stream gets that one's time.
  */
 #include "format/timed.h"
 #include "format/tracepoint.h"
