@@ -199,7 +199,7 @@ def compare_event(number, want, event, prefix=''):
     compare_thread(context, event, tell)
     if event['event'] != 'user_event':
         return differences
-    if want['name'] and event['fields'].get('id_name') != want['name'][:32]:
+    if want['name'] and event['fields'].get('id_name') != want['name']:
         tell('name', want['name'], event['fields'].get('id_name'))
     typed = event['fields'].get('typed', [])
     got = dict(zip(typed[::2], typed[1::2]))
