@@ -166,7 +166,8 @@ uint64_t ktape_registry_left_out(const struct ktape_registry *registry);
  * @KTAPE_NOTICE_TABLE: the trace was recorded with another event table
  * @KTAPE_NOTICE_LATE: @count events of a live stream arrived too late to be sorted
  * @KTAPE_NOTICE_ASSUMED: the input lacks a value that the reader needs; the error
- *	text says which value was assumed
+ *	text says which value was assumed.  Of a stream: its time goes back, and @count
+ *	events get the time of the one before
  * @KTAPE_NOTICE_METADATA: the metadata was changed since it was written, so its
  *	values may be wrong; the offset of the error is UINT64_MAX if the place is
  *	not known

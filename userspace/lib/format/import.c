@@ -312,6 +312,7 @@ static void notify_end(struct kt_import *s)
 		kt_import_note(s, "%llu names of events are cut to %u bytes",
 			       (unsigned long long)s->cut_names, KT_NAME_LONG);
 	s->cut_names = 0;
+	kt_import_notify_back(s);
 	if (s->late && s->trace_options->notice)
 		s->trace_options->notice(s->trace_options->arg, &n);
 	s->late = 0;
@@ -450,6 +451,7 @@ void kt_import_close(struct kt_import *s)
 		free(s->fifos[i].buf);
 	free(s->fifos);
 	free(s->heap);
+	free(s->latest);
 	free(s->text);
 	free(s);
 }

@@ -88,6 +88,26 @@ struct kt_fifo {
 };
 
 /**
+ * struct kt_back - steps back in time, of which the first one is told with its place
+ * @steps: how many
+ * @events: events that got the time of the one before them
+ * @cpu: CPU of the first step
+ * @ts: time before it
+ * @by: its ticks
+ * @offset: where in its file it is
+ * @place: name of the file, if the trace has several
+ */
+struct kt_back {
+	uint64_t steps;
+	uint64_t events;
+	uint32_t cpu;
+	uint64_t ts;
+	uint64_t by;
+	uint64_t offset;
+	char place[48];
+};
+
+/**
  * struct kt_import - a trace in another format that is being read
  * @format: the format
  * @codec: its functions
@@ -127,6 +147,9 @@ struct kt_fifo {
  * @last_ts: time of the event that was delivered last
  * @late: events that were delivered after a later one, because @window was too small
  * @cut_names: names of user events that are longer than KT_NAME_LONG
+ * @latest: by CPU: time of the last record, for traces of a kernel
+ * @nr_latest: entries of @latest
+ * @back: steps back in time
  * @event: the event that was delivered last
  * @raw: its kt_foreign.raw
  * @raw_size: bytes of @raw
@@ -167,6 +190,9 @@ struct kt_import {
 	uint64_t last_ts;
 	uint64_t late;
 	uint64_t cut_names;
+	uint64_t *latest;
+	uint32_t nr_latest;
+	struct kt_back back;
 	struct ktape_event event;
 	const void *raw;
 	size_t raw_size;
@@ -182,6 +208,7 @@ int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 		   uint64_t from, uint64_t to);
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
+void kt_import_back(struct kt_import *s, const struct kt_back *step);
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
 int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu);
 void kt_import_none(struct kt_import *s);
@@ -227,5 +254,6 @@ void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);
 void kt_import_notify_lost(struct kt_import *s);
 void kt_import_notify_bad(struct kt_import *s);
+void kt_import_notify_back(struct kt_import *s);
 
 #endif /* _KT_IMPORT_H */

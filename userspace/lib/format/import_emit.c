@@ -165,6 +165,50 @@ void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 	s->taken = e.size;
 }
 
+/* Make room for the time of the last record of a CPU.  Return: 0 or -ENOMEM. */
+static int grow_latest(struct kt_import *s, uint32_t cpu)
+{
+	uint64_t *more;
+
+	if (cpu < s->nr_latest)
+		return 0;
+	more = realloc(s->latest, (cpu + 1ULL) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more + s->nr_latest, 0, (cpu + 1 - s->nr_latest) * sizeof(*more));
+	s->latest = more;
+	s->nr_latest = cpu + 1;
+	return 0;
+}
+
+/*
+ * Deliver a record of a kernel.  If its CPU's time has gone back, it gets the time of the
+ * record before, as in a native trace: whoever sorts records or counts times may rely on
+ * their order.
+ */
+static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
+{
+	struct kt_foreign held = *f;
+	uint64_t *latest;
+	int err = grow_latest(s, f->cpu);
+
+	if (err)
+		return err;
+	latest = &s->latest[f->cpu];
+	if (f->ts < *latest) {
+		const struct kt_back step = {
+			.cpu = f->cpu, .ts = *latest, .by = *latest - f->ts,
+			.events = 1, .steps = 1, .offset = s->in->offset,
+		};
+
+		if (f->opcode != KT_IMPORT_LOST && f->kind == KTAPE_RING_EVENT)
+			kt_import_back(s, &step);
+		held.ts = *latest;
+	}
+	*latest = held.ts;
+	return fifo_put(s, &held);
+}
+
 /**
  * kt_import_emit() - deliver a record
  * @s: the trace
@@ -177,7 +221,9 @@ int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
 	if (f->cpu >= KT_CPUS_MAX)
 		return kt_import_fail(s, s->in->offset,
 				      "CPU number %u is out of range", f->cpu);
-	return s->learning ? 0 : fifo_put(s, f);
+	if (s->learning)
+		return 0;
+	return s->codec->kernel ? put_in_order(s, f) : fifo_put(s, f);
 }
 
 /**
@@ -315,6 +361,47 @@ void kt_import_notify_bad(struct kt_import *s)
 		 (unsigned long long)(s->bad - BAD_SHOWN));
 	n.count = s->bad - BAD_SHOWN;
 	s->bad = 0;
+	notify(s, &n);
+}
+
+/**
+ * kt_import_back() - keep in mind that events got a later time, because time went back
+ * @s: the trace
+ * @step: the events; steps is 0 if they are of a step that was given before
+ */
+void kt_import_back(struct kt_import *s, const struct kt_back *step)
+{
+	struct kt_back *b = &s->back;
+	uint64_t steps = b->steps, events = b->events;
+
+	if (s->learning)
+		return;
+	if (!steps)
+		*b = *step;
+	b->steps = steps + step->steps;
+	b->events = events + step->events;
+}
+
+/* At the end of the input: notify of steps back in time. */
+void kt_import_notify_back(struct kt_import *s)
+{
+	const struct kt_back *b = &s->back;
+	struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_ASSUMED, .stream = true, .cpu = b->cpu,
+		.ring = KTAPE_RING_EVENT, .from = b->ts - b->by, .to = b->ts,
+		.count = b->events,
+	};
+
+	if (!b->steps)
+		return;
+	n.error.offset = b->offset;
+	snprintf(n.error.text, sizeof(n.error.text),
+		 "%s%stime goes back %llu times, first on cpu%u at byte %llu by %llu ns: %llu events get the time before it",
+		 b->place, *b->place ? ": " : "", (unsigned long long)b->steps, b->cpu,
+		 (unsigned long long)b->offset,
+		 (unsigned long long)ktape_ticks_to_ns(s->info, b->by),
+		 (unsigned long long)b->events);
+	s->back = (struct kt_back){ .steps = 0 };
 	notify(s, &n);
 }
 

@@ -25,6 +25,7 @@ void kt_metadata_seal(char *text, size_t len);
 void kt_metadata_unseal(char *text, size_t *len, bool damaged);
 
 /* metadata_parse.c */
+bool kt_metadata_is_packets(const uint8_t *data, size_t len);
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		       size_t *text_len, struct ktape_error *error);
 int kt_metadata_inner(const char *json, size_t len, char **text,

@@ -350,6 +350,23 @@ static size_t copy_length(const char *text, size_t len)
 	return !(len % one) && !memcmp(text, text + one, len - one) ? one : len;
 }
 
+/* Check whether metadata are in packets, in either byte order. */
+bool kt_metadata_is_packets(const uint8_t *data, size_t len)
+{
+	return len >= 4 && (kt_get32(data) == KTAPE_METADATA_MAGIC ||
+			    __builtin_bswap32(kt_get32(data)) == KTAPE_METADATA_MAGIC);
+}
+
+/* Say why the text of a metadata packet cannot be read, or NULL. */
+static const char *refuse_packet(const struct ktape_metadata_packet *m)
+{
+	if (m->compression)
+		return "this metadata packet is compressed";
+	if (m->encryption)
+		return "this metadata packet is encrypted";
+	return NULL;
+}
+
 /* Join the texts of metadata packets. */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		       size_t *text_len, struct ktape_error *error)
@@ -364,17 +381,23 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 	while (at < len) {
 		struct ktape_metadata_packet m;
 		uint64_t content, size;
+		const char *why;
+		bool big;
 
 		if (len - at < head)
 			break;
 		memcpy(&m, data + at, head);
-		content = le32toh(m.content_bits) / 8;
-		size = le32toh(m.packet_bits) / 8;
-		if (le32toh(m.magic) != KTAPE_METADATA_MAGIC ||
-		    content < head || content > size || size > len - at) {
+		big = le32toh(m.magic) != KTAPE_METADATA_MAGIC;
+		content = (big ? be32toh(m.content_bits) : le32toh(m.content_bits)) / 8;
+		size = (big ? be32toh(m.packet_bits) : le32toh(m.packet_bits)) / 8;
+		why = refuse_packet(&m);
+		if (!kt_metadata_is_packets(data + at, len - at) ||
+		    content < head || content > size || size > len - at)
+			why = "bad metadata packet";
+		if (why) {
 			free(*text);
 			*text = NULL;
-			return kt_error(error, at, "bad metadata packet");
+			return kt_error(error, at, "%s", why);
 		}
 		memcpy(*text + *text_len, data + at + head, content - head);
 		*text_len += content - head;

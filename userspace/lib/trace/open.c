@@ -22,6 +22,7 @@
 
 #include "stream/metadata.h"
 #include "format/codecs.h"
+#include "format/folders.h"
 #include "format/import.h"
 #include "trace/trace.h"
 
@@ -499,23 +500,39 @@ static void begin_input(struct ktape_trace *t, int fd)
 /* A FIFO of that name must not block. */
 #define FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
-/* The folder that LTTng makes has the trace of the kernel in a folder "kernel". */
-static int find_metadata(int *folder)
+/* Open the metadata of a folder below another one.  Return: -1 also if they are empty. */
+static int open_below(int folder, const char *path)
 {
-	int fd = openat(*folder, "metadata", FLAGS), kernel;
+	int below = openat(folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = below < 0 ? -1 : openat(below, "metadata", FLAGS);
+	struct stat st;
 
+	if (below >= 0)
+		close(below);
+	if (fd < 0 || (!fstat(fd, &st) && st.st_size))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * Open the metadata of a folder, or of the first trace below it, of which there may be more
+ * (format/folders.h): LTTng makes a trace for the kernel and one for programs.
+ */
+static int find_metadata(int folder, bool *below)
+{
+	int fd = openat(folder, "metadata", FLAGS);
+	struct kt_folders found;
+
+	*below = false;
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	kernel = openat(*folder, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (kernel < 0)
-		return -1;
-	fd = openat(kernel, "metadata", FLAGS);
-	if (fd < 0) {
-		close(kernel);
-		return -1;
-	}
-	close(*folder);
-	*folder = kernel;
+	/* Too many are told by the format, which looks once more. */
+	kt_folders_find(folder, &found);
+	for (size_t i = 0; i < found.nr && fd < 0; i++)
+		fd = open_below(folder, found.list[i]);
+	*below = fd >= 0;
+	kt_folders_free(&found);
 	return fd;
 }
 
@@ -527,9 +544,11 @@ static int open_folder(struct ktape_trace *t, struct ktape_error *error)
 {
 	const struct ktape_codec *format = NULL;
 	int folder = t->input.fd, fd, err = 0;
+	int64_t there = 1;
 	struct stat st;
+	bool below;
 
-	fd = find_metadata(&folder);
+	fd = find_metadata(folder, &below);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		if (fd >= 0)
 			close(fd);
@@ -539,10 +558,18 @@ static int open_folder(struct ktape_trace *t, struct ktape_error *error)
 	begin_input(t, fd);
 	if (t->options.format)
 		err = find_format(t, &format, error);
-	else if (kt_scan_need(&t->input, KT_CODEC_PROBE) > 0)
+	else
+		there = kt_scan_need(&t->input, KT_CODEC_PROBE);
+	if (there < 0)
+		err = (int)there;
+	else if (!there)
+		err = kt_error(error, 0, "the file metadata is empty");
+	else if (!err && !t->options.format)
 		format = kt_codec_probe(kt_scan_head(&t->input),
 					kt_scan_there(&t->input),
 					t->input.eof);
+	if (!err && !format && below)
+		err = kt_error(error, 0, "the directory has no metadata file, only folders in it have");
 	if (!err && format && !format->in->folder)
 		err = kt_error(error, 0, "format %s is a file, not a folder",
 			       format->name);

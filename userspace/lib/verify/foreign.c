@@ -75,6 +75,21 @@ static void wrong(struct ktape_verify *v, unsigned int rule,
 }
 
 /**
+ * kt_foreign_back() - take that the time of events goes back
+ * @v: the check
+ * @n: the notice, which tells all such places of the trace
+ */
+void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
+{
+	const struct ktape_finding f = {
+		.rule = KTAPE_RULE_TIME, .stream = true, .cpu = n->cpu,
+		.ring = KTAPE_RING_EVENT, .ts = n->to, .offset = n->error.offset,
+	};
+
+	kt_verify_wrong_at(v, &f, "%s", n->error.text);
+}
+
+/**
  * kt_foreign_lost() - take a loss that the tracer told
  * @v: the check
  * @n: the notice

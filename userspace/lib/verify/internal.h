@@ -448,6 +448,7 @@ struct ktape_verify {
 int kt_foreign_new(struct kt_foreign_check **check);
 void kt_foreign_free(struct kt_foreign_check *f);
 void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n);
+void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n);
 void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_foreign_end(struct ktape_verify *v);

@@ -244,6 +244,10 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 			kt_foreign_lost(v, n);
 		return;
 	case KTAPE_NOTICE_ASSUMED:
+		if (n->stream && v->foreign) {
+			kt_foreign_back(v, n);
+			return;
+		}
 		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%s", n->error.text);
 		return;
 	case KTAPE_NOTICE_LATE:

@@ -6,12 +6,18 @@
  * of 5 and 27 bits.  Every read is checked against the end of the packet.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/bits.h"
 
 #include "ctf.h"
+
+/* Keys of the environment. */
+const char *const ctf_versions[3] = {
+	"tracer_major", "tracer_minor", "tracer_patchlevel",
+};
 
 /* ---- memory of the types ----------------------------------------------------------- */
 
@@ -94,6 +100,65 @@ struct ctf_class *ctf_add_class(struct ctf *c)
 	return more;
 }
 
+/* Order classes by stream and id. */
+static int by_id(const void *a, const void *b)
+{
+	const struct ctf_class *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int by_stream(const void *a, const void *b)
+{
+	const struct ctf_stream *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int twice(struct ktape_error *error, uint64_t offset, const char *what, uint64_t id)
+{
+	snprintf(error->text, sizeof(error->text),
+		 "%s has the number %llu of another one", what, (unsigned long long)id);
+	error->offset = offset;
+	return -EBADMSG;
+}
+
+/**
+ * ctf_complete() - sort what was declared, and check that each number is there once
+ * @c: the metadata
+ * @error: filled on -EBADMSG
+ *
+ * Metadata that declare no stream have one, of whose bytes nothing is said.
+ *
+ * Return: 0, -EBADMSG or -ENOMEM.
+ */
+int ctf_complete(struct ctf *c, struct ktape_error *error)
+{
+	if (!c->nr_streams && !ctf_add_stream(c))
+		return -ENOMEM;
+	qsort(c->streams, c->nr_streams, sizeof(*c->streams), by_stream);
+	for (size_t i = 1; i < c->nr_streams; i++) {
+		if (c->streams[i].id == c->streams[i - 1].id)
+			return twice(error, c->streams[i].offset, "a stream",
+				     c->streams[i].id);
+	}
+	if (c->nr_classes)
+		qsort(c->classes, c->nr_classes, sizeof(*c->classes), by_id);
+	for (size_t i = 1; i < c->nr_classes; i++) {
+		const struct ctf_class *e = &c->classes[i];
+
+		if (e->stream == e[-1].stream && e->id == e[-1].id)
+			return twice(error, e->offset, "an event", e->id);
+	}
+	return 0;
+}
+
 void ctf_free(struct ctf *c)
 {
 	while (c->memory) {
@@ -107,18 +172,20 @@ void ctf_free(struct ctf *c)
 
 /* ---- bits --------------------------------------------------------------------------- */
 
-static bool fail(struct ctf_at *at, const char *why)
+/* Say what is wrong.  Return: false. */
+bool ctf_fail(struct ctf_at *at, const char *why)
 {
 	at->why = why;
 	return false;
 }
 
-static bool align_to(struct ctf_at *at, unsigned int bits)
+/* Advance to a multiple of @bits, a power of two.  Return: false beyond the end. */
+bool ctf_align(struct ctf_at *at, unsigned int bits)
 {
 	uint64_t to = bits > 1 ? kt_align(at->bit, bits) : at->bit;
 
 	if (to > at->end)
-		return fail(at, "a field goes beyond the end of the packet");
+		return ctf_fail(at, "a field goes beyond the end of the packet");
 	at->bit = to;
 	return true;
 }
@@ -177,10 +244,10 @@ static uint64_t number_at(const struct ctf_type *t, const uint8_t *data,
 static bool read_integer(struct ctf_at *at, const struct ctf_type *t,
 			 uint64_t *v)
 {
-	if (!align_to(at, t->align))
+	if (!ctf_align(at, t->align))
 		return false;
 	if (at->end - at->bit < t->size)
-		return fail(at, "a number goes beyond the end of the packet");
+		return ctf_fail(at, "a number goes beyond the end of the packet");
 	*v = number_at(t, at->data, at->bit);
 	at->bit += t->size;
 	return true;
@@ -191,14 +258,14 @@ static bool read_leb128(struct ctf_at *at, const struct ctf_type *t, uint64_t *v
 	unsigned int shift = 0;
 	uint8_t byte;
 
-	if (!align_to(at, 8))
+	if (!ctf_align(at, 8))
 		return false;
 	*v = 0;
 	do {
 		if (at->end - at->bit < 8)
-			return fail(at, "a number goes beyond the end of the packet");
+			return ctf_fail(at, "a number goes beyond the end of the packet");
 		if (shift > 63)
-			return fail(at, "a number has more than 64 bits");
+			return ctf_fail(at, "a number has more than 64 bits");
 		byte = at->data[at->bit >> 3];
 		at->bit += 8;
 		*v |= (uint64_t)(byte & 0x7f) << shift;
@@ -275,7 +342,7 @@ static const struct ctf_number *find_number(struct ctf_at *at, const char *name)
 		if (at->numbers[i].name && !strcmp(at->numbers[i].name, name))
 			return &at->numbers[i];
 	}
-	fail(at, "a field refers to another one that does not come before it");
+	ctf_fail(at, "a field refers to another one that does not come before it");
 	return NULL;
 }
 
@@ -311,37 +378,81 @@ static const struct ctf_member *choose(const struct ctf_type *t,
 	return NULL;
 }
 
-static bool read_variant(struct ctf_at *at, const struct ctf_type *t,
-			 struct ctf_value *v)
+/**
+ * ctf_option() - find the option of a variant that its tag selects
+ * @at: place in the packet
+ * @t: the variant
+ * @option: set to its type, NULL = an optional field of CTF 2 is not there
+ *
+ * Return: false if there is no tag or no option; @at->why says it.
+ */
+bool ctf_option(struct ctf_at *at, const struct ctf_type *t,
+		const struct ctf_type **option)
 {
 	const struct ctf_number *tag = find_number(at, t->ref);
 	const struct ctf_member *m = tag ? choose(t, tag) : NULL;
 
+	*option = m ? m->type : NULL;
 	if (!tag)
 		return false;
-	/* An optional field of CTF 2 is a variant whose only option may not apply. */
-	if (!m)
-		return t->nr_members == 1 && t->members[0].nr_ranges ? true :
-			fail(at, "a variant has no option for its tag");
-	return ctf_read(at, m->type, v);
+	/* An optional field is a variant whose only option may not apply. */
+	if (!m && (t->nr_members != 1 || !t->members[0].nr_ranges))
+		return ctf_fail(at, "a variant has no option for its tag");
+	return true;
+}
+
+static bool read_variant(struct ctf_at *at, const struct ctf_type *t,
+			 struct ctf_value *v)
+{
+	const struct ctf_type *option;
+
+	if (!ctf_option(at, t, &option))
+		return false;
+	return !option || ctf_read(at, option, v);
+}
+
+/**
+ * ctf_elements() - go to the first element of an array
+ * @at: place in the packet
+ * @t: an array or a sequence
+ * @count: set to the number of elements
+ *
+ * Return: false if there are more than the packet has bits, or if their number is not
+ * known; @at->why says it.
+ */
+bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count)
+{
+	const struct ctf_number *length;
+
+	*count = t->count;
+	if (t->kind == CTF_SEQUENCE) {
+		length = find_number(at, t->ref);
+		if (!length)
+			return false;
+		*count = length->value;
+	}
+	if (!ctf_align(at, t->align) || !ctf_align(at, t->element->align))
+		return false;
+	/* An element has a bit at least, unless it is empty; then none are read. */
+	if (*count > at->end - at->bit)
+		return ctf_fail(at, "an array goes beyond the end of the packet");
+	return true;
 }
 
 static bool read_elements(struct ctf_at *at, const struct ctf_type *t,
-			  uint64_t count, struct ctf_value *v)
+			  struct ctf_value *v)
 {
 	const struct ctf_type *e = t->element;
 	const char *name = at->name;
 	struct ctf_value one;
+	uint64_t count;
 
-	if (!align_to(at, t->align) || !align_to(at, e->align))
+	if (!ctf_elements(at, t, &count))
 		return false;
-	/* An element has a bit at least, unless it is empty; then none are read. */
-	if (count > at->end - at->bit)
-		return fail(at, "an array goes beyond the end of the packet");
 	if (e->kind == CTF_INTEGER && !(e->size & 7) && !(at->bit & 7) &&
 	    e->align <= e->size) {
 		if (count * e->size > at->end - at->bit)
-			return fail(at, "an array goes beyond the end of the packet");
+			return ctf_fail(at, "an array goes beyond the end of the packet");
 		v->data = at->data + (at->bit >> 3);
 		v->len = (size_t)(count * e->size >> 3);
 		at->bit += count * e->size;
@@ -365,13 +476,13 @@ static bool read_string(struct ctf_at *at, struct ctf_value *v)
 	const uint8_t *p, *nul;
 	size_t room;
 
-	if (!align_to(at, 8))
+	if (!ctf_align(at, 8))
 		return false;
 	p = at->data + (at->bit >> 3);
 	room = (size_t)((at->end - at->bit) >> 3);
 	nul = memchr(p, 0, room);
 	if (!nul)
-		return fail(at, "a string goes beyond the end of the packet");
+		return ctf_fail(at, "a string goes beyond the end of the packet");
 	v->data = p;
 	v->len = (size_t)(nul - p);
 	at->bit += (v->len + 1) * 8;
@@ -397,7 +508,7 @@ bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
 {
 	struct ctf_value v;
 
-	if (!align_to(at, t->align))
+	if (!ctf_align(at, t->align))
 		return false;
 	for (unsigned int i = 0; i < t->nr_members; i++) {
 		at->name = t->members[i].name;
@@ -417,13 +528,12 @@ bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
  */
 bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 {
-	const struct ctf_number *length;
 	uint64_t before = at->bit;
 	bool ok;
 
 	memset(v, 0, sizeof(*v));
 	if (at->depth == CTF_DEPTH)
-		return fail(at, "the types are nested too deep");
+		return ctf_fail(at, "the types are nested too deep");
 	at->depth++;
 	switch (t->kind) {
 	case CTF_INTEGER:
@@ -440,17 +550,13 @@ bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 	case CTF_VARIANT:
 		ok = read_variant(at, t, v);
 		break;
-	case CTF_ARRAY:
-		ok = read_elements(at, t, t->count, v);
-		break;
 	default:
-		length = find_number(at, t->ref);
-		ok = length && read_elements(at, t, length->value, v);
+		ok = read_elements(at, t, v);
 		break;
 	}
 	at->depth--;
 	/* Structures of structures of nothing would take for ever. */
 	if (ok && at->bit == before && ++at->empty > CTF_EMPTY)
-		return fail(at, "an event has too many fields without bits");
+		return ctf_fail(at, "an event has too many fields without bits");
 	return ok;
 }

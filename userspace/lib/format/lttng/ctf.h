@@ -98,6 +98,7 @@ struct ctf_member {
  * @element: of an array or a sequence
  * @count: elements of an array
  * @ref: name of the field with the length of a sequence or the tag of a variant
+ * @flat: how many fields it becomes (fields.c), 0 = not counted yet
  */
 struct ctf_type {
 	uint8_t kind;
@@ -116,10 +117,12 @@ struct ctf_type {
 	const struct ctf_type *element;
 	uint64_t count;
 	char ref[CTF_NAME];
+	uint8_t flat;
 };
 
 /**
  * struct ctf_class - an event class
+ * @offset: where in the metadata it is declared
  */
 struct ctf_class {
 	char name[CTF_NAME];
@@ -127,6 +130,7 @@ struct ctf_class {
 	uint64_t stream;
 	const struct ctf_type *context;
 	const struct ctf_type *fields;
+	uint64_t offset;
 };
 
 /**
@@ -146,6 +150,7 @@ struct ctf_stream {
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
+	uint64_t offset;
 };
 
 /**
@@ -167,10 +172,12 @@ struct ctf_stream {
  * @domain: "kernel" or "ust"
  * @tracer: name of the tracer
  * @release: of the kernel
+ * @version_of: of the tracer: major, minor, patch level
  * @uuid: of the trace
  * @has_uuid: @uuid is given
  * @memory: all allocations
  * @nr_types: types so far
+ * @visits: types that fields.c has looked at
  * @bytes: size of @memory
  * @out_of_memory: an allocation failed
  */
@@ -192,20 +199,32 @@ struct ctf {
 	char domain[16];
 	char tracer[32];
 	char release[65];
+	uint64_t version_of[3];
 	uint8_t uuid[16];
 	bool has_uuid;
 	struct ctf_memory *memory;
 	size_t nr_types;
+	size_t visits;
 	size_t bytes;
 	bool out_of_memory;
 };
 
+#define CTF_NO_FLOAT	"a floating point number has %u bits, not 16, 32 or 64"
+
+static inline bool ctf_is_float(unsigned int bits)
+{
+	return bits == 16 || bits == 32 || bits == 64;
+}
+
 /* ctf.c */
+extern const char *const ctf_versions[3];
+
 void *ctf_alloc(struct ctf *c, size_t size);
 void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size);
 struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind);
 struct ctf_stream *ctf_add_stream(struct ctf *c);
 struct ctf_class *ctf_add_class(struct ctf *c);
+int ctf_complete(struct ctf *c, struct ktape_error *error);
 void ctf_free(struct ctf *c);
 
 /* tsdl.c, ctf2.c.  Return: 0, -ENOMEM, or -EBADMSG with @error filled. */
@@ -270,6 +289,11 @@ struct ctf_value {
 	size_t len;
 };
 
+bool ctf_fail(struct ctf_at *at, const char *why);
+bool ctf_align(struct ctf_at *at, unsigned int bits);
+bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count);
+bool ctf_option(struct ctf_at *at, const struct ctf_type *t,
+		const struct ctf_type **option);
 bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v);
 bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t);
 

@@ -173,6 +173,8 @@ static const struct ctf_type *parse_fixed(struct ctf2 *p, const struct json *j,
 	json_number(j, "length", &size);
 	if (!size || size > 64)
 		return bad(p, j, "a number does not have 1 to 64 bits");
+	if (kind == CTF_FLOAT && !ctf_is_float((unsigned int)size))
+		return bad(p, j, "a floating point number has not 16, 32 or 64 bits");
 	t->size = (uint16_t)size;
 	t->is_signed = is_signed;
 	t->big = order && !strcmp(order, "big-endian");
@@ -362,6 +364,11 @@ static const struct {
 } classes[] = {
 	{ "fixed-length-unsigned-integer", FIXED, false, true },
 	{ "fixed-length-signed-integer", FIXED, true, true },
+	/* Names of drafts. */
+	{ "fixed-length-unsigned-enumeration", FIXED, false, true },
+	{ "fixed-length-signed-enumeration", FIXED, true, true },
+	{ "variable-length-unsigned-enumeration", LEB128, false, false },
+	{ "variable-length-signed-enumeration", LEB128, true, false },
 	{ "fixed-length-bit-array", FIXED, false, true },
 	{ "fixed-length-bit-map", FIXED, false, true },
 	{ "fixed-length-boolean", FIXED, false, true },
@@ -380,6 +387,17 @@ static const struct {
 	{ "optional", CHOICE, true, false },
 };
 
+/* Check the encoding of a text: each character but a NUL has no byte of 0. */
+static bool is_readable(struct ctf2 *p, const struct json *j)
+{
+	const char *encoding = json_text(j, "encoding");
+
+	if (!encoding || !strcmp(encoding, "utf-8"))
+		return true;
+	bad(p, json_member(j, "encoding"), "a text is not in UTF-8");
+	return false;
+}
+
 static const struct ctf_type *parse_kind(struct ctf2 *p, const struct json *j,
 					 size_t i)
 {
@@ -391,8 +409,10 @@ static const struct ctf_type *parse_kind(struct ctf2 *p, const struct json *j,
 	case LEB128:
 		return parse_leb128(p, j, classes[i].flag);
 	case STRING:
-		return new_type(p, j, CTF_STRING);
+		return is_readable(p, j) ? new_type(p, j, CTF_STRING) : NULL;
 	case BYTES:
+		if (classes[i].flag && !is_readable(p, j))
+			return NULL;
 		return parse_bytes(p, j, classes[i].flag, classes[i].is_fixed);
 	case ARRAY:
 		return parse_array(p, j, classes[i].is_fixed);
@@ -477,6 +497,8 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	struct ctf *c = p->c;
 
 	c->packet_header = optional_class(p, j, "packet-header-field-class");
+	for (size_t i = 0; i < KT_ARRAY_SIZE(ctf_versions); i++)
+		json_number(env, ctf_versions[i], &c->version_of[i]);
 	copy_text(c->hostname, sizeof(c->hostname), env, "hostname");
 	copy_text(c->domain, sizeof(c->domain), env, "domain");
 	copy_text(c->tracer, sizeof(c->tracer), env, "tracer_name");
@@ -506,6 +528,7 @@ static void take_stream(struct ctf2 *p, const struct json *j)
 
 	if (!s)
 		return;
+	s->offset = j->offset;
 	json_number(j, "id", &s->id);
 	s->packet_context = optional_class(p, j, "packet-context-field-class");
 	s->event_header = optional_class(p, j,
@@ -520,6 +543,7 @@ static void take_event(struct ctf2 *p, const struct json *j)
 
 	if (!e)
 		return;
+	e->offset = j->offset;
 	json_number(j, "id", &e->id);
 	json_number(j, "data-stream-class-id", &e->stream);
 	copy_text(e->name, sizeof(e->name), j, "name");

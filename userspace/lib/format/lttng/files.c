@@ -17,7 +17,7 @@
 
 #include "format/import.h"
 #include "internal.h"
-#include "packet.h"
+#include "session.h"
 
 #define FILES_MAX	65536U
 
@@ -72,17 +72,19 @@ static bool same_stem(const char *a, const char *b)
 }
 
 /* Read the first packet of a file.  Return: 0 or negative errno. */
-static int look_at(struct kt_import *in, const struct ctf *c, struct found *f,
+static int look_at(struct kt_import *in, struct lt_trace *x, struct found *f,
 		   size_t nr)
 {
-	struct lt_stream s = { .folder = in->folder, .files = &f->name, .nr_files = 1 };
+	struct lt_stream s = {
+		.folder = x->folder, .path = x->path, .files = &f->name, .nr_files = 1,
+	};
 	struct ktape_error error;
 	int ret;
 
-	s.fd = openat(in->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	s.fd = openat(x->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (s.fd < 0)
 		return open_failed(in, f->name, nr);
-	ret = lt_packet_next(c, &s, &error);
+	ret = lt_packet_next(&x->c, &s, &error);
 	f->joins = ret == LT_OK && s.numbered;
 	f->class = s.class;
 	f->cpu = s.cpu;
@@ -113,10 +115,10 @@ static int by_packet(const void *a, const void *b)
 }
 
 /* Make a stream of some files.  Return: 0 or negative errno. */
-static int add_stream(struct kt_import *in, struct lt_streams *t,
+static int add_stream(struct kt_import *in, struct lt_trace *x, struct lt_streams *t,
 		      const struct found *f, size_t nr, size_t all)
 {
-	int fd = openat(in->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(x->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct lt_stream *s;
 	struct stat st;
 
@@ -135,7 +137,9 @@ static int add_stream(struct kt_import *in, struct lt_streams *t,
 	s += t->nr;
 	*s = (struct lt_stream){
 		.fd = fd,
-		.folder = in->folder,
+		.trace = x,
+		.folder = x->folder,
+		.path = x->path,
 		.cpu = (uint32_t)t->nr,
 		.files = calloc(nr, sizeof(*s->files)),
 		.nr_files = nr,
@@ -152,14 +156,14 @@ static int add_stream(struct kt_import *in, struct lt_streams *t,
 }
 
 /* Make streams of files whose names differ in the last number only. */
-static int add_group(struct kt_import *in, const struct ctf *c,
+static int add_group(struct kt_import *in, struct lt_trace *x,
 		     struct lt_streams *t, struct found *f, size_t nr, size_t all)
 {
 	size_t n;
 	int err = 0;
 
 	for (size_t i = 0; nr > 1 && i < nr && !err; i++)
-		err = look_at(in, c, &f[i], all);
+		err = look_at(in, x, &f[i], all);
 	if (nr > 1)
 		qsort(f, nr, sizeof(*f), by_packet);
 	for (size_t i = 0; i < nr && !err; i += n) {
@@ -167,12 +171,12 @@ static int add_group(struct kt_import *in, const struct ctf *c,
 		while (i + n < nr && same_stream(&f[i], &f[i + n]) &&
 		       f[i + n].seq > f[i + n - 1].seq)
 			n++;
-		err = add_stream(in, t, &f[i], n, all);
+		err = add_stream(in, x, t, &f[i], n, all);
 	}
 	return err;
 }
 
-static int add_all(struct kt_import *in, const struct ctf *c, struct lt_streams *t,
+static int add_all(struct kt_import *in, struct lt_trace *x, struct lt_streams *t,
 		   struct found *f, size_t nr)
 {
 	size_t n;
@@ -185,23 +189,23 @@ static int add_all(struct kt_import *in, const struct ctf *c, struct lt_streams 
 		n = 1;
 		while (i + n < nr && same_stem(f[i].name, f[i + n].name))
 			n++;
-		err = add_group(in, c, t, &f[i], n, nr);
+		err = add_group(in, x, t, &f[i], n, nr);
 	}
 	return err;
 }
 
 /**
- * lt_files_open() - find the streams of the folder
- * @in: the trace
- * @c: the metadata
+ * lt_files_open() - find the streams of a trace
+ * @in: the trace that is read
+ * @x: the trace
  * @t: filled, also after a failure: lt_files_close()
  *
  * Return: 0 or negative errno.
  */
-int lt_files_open(struct kt_import *in, const struct ctf *c, struct lt_streams *t)
+int lt_files_open(struct kt_import *in, struct lt_trace *x, struct lt_streams *t)
 {
 	struct dirent **names;
-	int nr = scandirat(in->folder, ".", &names, is_stream, versionsort), err;
+	int nr = scandirat(x->folder, ".", &names, is_stream, versionsort), err;
 	struct found *f;
 
 	if (nr < 0)
@@ -209,7 +213,7 @@ int lt_files_open(struct kt_import *in, const struct ctf *c, struct lt_streams *
 	f = calloc((size_t)nr + 1, sizeof(*f));
 	for (int i = 0; f && i < nr; i++)
 		f[i].name = names[i]->d_name;
-	err = f ? add_all(in, c, t, f, (size_t)nr) : -ENOMEM;
+	err = f ? add_all(in, x, t, f, (size_t)nr) : -ENOMEM;
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);

@@ -6,44 +6,39 @@
  *	DIR/channel0_0	a stream: packets of events (packet.c), here merged by time;
  *			files.c finds them
  *
- * A tracepoint that ktape has becomes ktape's event, a system call by its name; all others
- * are user events with their fields by name (format/tracepoint.h).  The state dump of
- * LTTng gives the names of threads.  Priorities of LTTng's scheduler events are relative
- * to the lowest real-time priority.
+ * A folder of such folders is read as one trace (session.c).
  *
- * Lost: fields of system calls; fields inside structures, and arrays of them.  Events that a
- * packet counts as discarded are a loss up to its end, behind its last event;
- * a number that packets skip is a loss of an unknown number.  After damage the rest of a
- * packet is left out; a packet whose head is damaged ends its file.
+ * A tracepoint that ktape has becomes ktape's event, a system call by its name; all others
+ * are user events with their fields by name (fields.c, format/tracepoint.h).  The state dump
+ * of LTTng and contexts give the names of threads.
+ *
+ * Lost: fields of system calls; labels of enumerations.  Events that a packet counts as
+ * discarded are a loss up to its end, behind its last event; a number that packets skip is a
+ * loss of an unknown number.  After damage the rest of a packet is left out; a packet whose
+ * head is damaged ends its file.  An event that is earlier than the one before it in its
+ * stream gets that one's time.
  */
-#include <sys/utsname.h>
-
-#include "stream/metadata.h"
 #include "format/timed.h"
 #include "format/tracepoint.h"
 #include "internal.h"
 #include "lttng.h"
-#include "packet.h"
+#include "session.h"
 
-#define JSON_MARK	'\x1e'
-#define NS_PER_S	1000000000
 
 /**
  * struct lt_in - a trace that is being read
- * @c: the metadata
+ * @all: the traces
  * @tp: memory of the mapping
- * @classes: by class of @c: how it is mapped
  * @streams: the files
- * @queue: files with an event
+ * @queue: files with an event or a loss
  * @values: fields of the event
  */
 struct lt_in {
-	struct ctf c;
+	struct lt_session all;
 	struct kt_tp tp;
-	struct kt_tp_class *classes;
 	struct lt_streams streams;
 	struct kt_timed_queue queue;
-	struct kt_tp_value values[KT_TP_FIELDS];
+	struct lt_values values;
 };
 
 static const struct ktape_codec_option in_options[] = {
@@ -51,218 +46,133 @@ static const struct ktape_codec_option in_options[] = {
 	{ .key = NULL },
 };
 
-/* ---- classes ------------------------------------------------------------------------ */
-
-static uint8_t type_of(const struct ctf_type *t)
-{
-	switch (t->kind) {
-	case CTF_INTEGER:
-	case CTF_LEB128:
-	case CTF_VARIANT:
-		return t->hex ? KT_TP_HEX :
-		       t->is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
-	case CTF_STRING:
-		return KT_TP_TEXT;
-	case CTF_ARRAY:
-	case CTF_SEQUENCE:
-		return t->text ? KT_TP_TEXT : KT_TP_BYTES;
-	default:
-		return KT_TP_BYTES;
-	}
-}
-
-static int bind_class(struct lt_in *t, const struct ctf_class *e,
-		      struct kt_tp_class *c)
-{
-	const struct ctf_type *f = e->fields;
-
-	snprintf(c->name, sizeof(c->name), "%s", e->name);
-	c->nr = f ? (unsigned int)kt_min(f->nr_members, KT_TP_FIELDS) : 0;
-	c->fields = calloc(kt_max(c->nr, 1), sizeof(*c->fields));
-	if (!c->fields)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < c->nr; i++) {
-		const char *name = f->members[i].name;
-
-		/* CTF 1.8 puts _ before the names of fields. */
-		name += t->c.version == 1 && *name == '_';
-		snprintf(c->fields[i].name, KT_TP_NAME, "%s", name);
-		c->fields[i].type = type_of(f->members[i].type);
-	}
-	return kt_tp_bind(&t->tp, c);
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct ctf_class *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int bind_classes(struct lt_in *t)
-{
-	int err = 0;
-
-	if (t->c.nr_classes)
-		qsort(t->c.classes, t->c.nr_classes, sizeof(*t->c.classes),
-		      by_id);
-	t->classes = calloc(kt_max(t->c.nr_classes, 1), sizeof(*t->classes));
-	if (!t->classes)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->c.nr_classes && !err; i++)
-		err = bind_class(t, &t->c.classes[i], &t->classes[i]);
-	return err;
-}
-
-/* ---- metadata ----------------------------------------------------------------------- */
-
-static int parse_text(struct kt_import *s, const char *text, size_t len)
-{
-	struct lt_in *t = s->state;
-	struct ktape_error error = { .text = "" };
-	int err;
-
-	if (len && *text == JSON_MARK)
-		err = ctf_parse_json(&t->c, text, len, &error);
-	else
-		err = ctf_parse_tsdl(&t->c, text, len, &error);
-	if (err == -EBADMSG)
-		return kt_import_fail(s, error.offset, "metadata: %s",
-				      error.text);
-	return err;
-}
-
-static int read_metadata(struct kt_import *s)
-{
-	int64_t there = kt_scan_need(s->in, KT_METADATA_MAX + 1ULL);
-	const uint8_t *data = kt_scan_head(s->in);
-	struct ktape_error error;
-	char *text = NULL;
-	size_t len;
-	int err;
-
-	if (there < 0)
-		return (int)there;
-	if (there > (int64_t)KT_METADATA_MAX)
-		return kt_import_fail(s, 0, "the metadata have more than %u MB",
-				      KT_METADATA_MAX >> 20);
-	if (there < 4 || kt_get32(data) != KTAPE_METADATA_MAGIC)
-		return parse_text(s, (const char *)data, (size_t)there);
-	err = kt_metadata_unpack(data, (size_t)there, &text, &len, &error);
-	if (err == -EBADMSG)
-		return kt_import_fail(s, error.offset, "metadata: %s",
-				      error.text);
-	if (!err)
-		err = parse_text(s, text, len);
-	free(text);
-	return err;
-}
-
-static void fill_info(struct kt_import *s)
-{
-	const char *machine = kt_codec_option(&s->options, "machine");
-	const struct lt_in *t = s->state;
-	struct ktape_info *info = s->info;
-	const struct ctf *c = &t->c;
-	struct utsname here;
-
-	info->freq = c->freq;
-	info->offset_s = c->offset_s + (int64_t)(c->offset / c->freq);
-	info->offset = c->offset % c->freq;
-	info->real_offset_ns = (int64_t)((uint64_t)info->offset_s * NS_PER_S +
-					 ktape_ticks_to_ns(info, info->offset));
-	if (c->has_uuid)
-		memcpy(info->uuid, c->uuid, sizeof(info->uuid));
-	snprintf(info->hostname, sizeof(info->hostname), "%s", c->hostname);
-	snprintf(info->release, sizeof(info->release), "%s", c->release);
-	if (*c->clock)
-		snprintf(info->clock, sizeof(info->clock), "%s", c->clock);
-	if (!machine && !uname(&here)) {
-		machine = here.machine;
-		kt_import_note(s, "the trace does not name its architecture: numbers of system calls are those of %s (option machine=)",
-			       machine);
-	}
-	if (machine)
-		snprintf(info->machine, sizeof(info->machine), "%s", machine);
-}
-
 /* ---- files -------------------------------------------------------------------------- */
 
-/* At the beginning of a packet: deliver that packets before it are missing. */
-static int tell_skipped(struct kt_import *in, struct lt_stream *s)
+/* Return a time of a stream as it is delivered. */
+static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s, uint64_t ticks)
 {
-	struct lt_in *t = in->state;
+	return lt_session_time(&t->all, s->trace, ticks);
+}
 
-	if (!s->skipped)
-		return 0;
-	return kt_tp_lost(&t->tp, s->cpu, 0, s->last_end,
-			  kt_max(s->begin, s->last_end));
+/* Keep a loss that is delivered before the next event. */
+static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t to)
+{
+	to = kt_max(to, s->held);
+	s->held = to;
+	s->gaps[s->nr_gaps++] = (struct lt_gap){ count, kt_min(from, to), to };
 }
 
 /*
- * At the end of a packet: deliver what it counts as discarded.  LTTng discards events
- * while there is no room for the next packet, so they are missing behind its last event.
+ * Go on with the next packet.  What a packet counts as discarded is missing behind its last
+ * event, because LTTng discards events while there is no room for the next packet; it
+ * ends at the latest where that begins.  Packets that are skipped are missing before it.
+ * Return: 0, also at the end of the stream, or negative errno.
  */
-static int tell_lost(struct kt_import *in, struct lt_stream *s)
+static int next_packet(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
-	uint64_t lost = s->lost;
+	uint64_t lost = s->lost, from = time_of(t, s, s->last_end);
+	uint64_t end = time_of(t, s, kt_max(s->end, s->time)), begin;
+	struct ktape_error error;
+	char place[LT_PLACE];
+	int ret;
 
 	s->lost = 0;
-	if (!lost)
+	ret = lt_packet_next(&s->trace->c, s, &error);
+	if (ret < 0)
+		return ret;
+	begin = time_of(t, s, s->begin);
+	if (lost)
+		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, begin) : end);
+	if (ret == LT_OK && s->skipped)
+		add_gap(s, 0, time_of(t, s, s->last_end), begin);
+	if (ret == LT_BAD) {
+		kt_import_bad(in, error.offset, "%s", error.text);
+		add_gap(s, 0, end, end);
+		ret = lt_file_next(s);
+		if (ret < 0)
+			return ret;
+		/* Another file of the stream follows. */
+		s->ended = !ret;
+		s->at.bit = s->at.end;
 		return 0;
-	return kt_tp_lost(&t->tp, s->cpu, lost, s->last_end,
-			  kt_max(s->end, s->time));
+	}
+	s->ended = ret == LT_END;
+	if (s->padded) {
+		lt_place(s, place);
+		kt_import_note(in, "%s: the zeros at its end are taken for padding", place);
+	}
+	s->padded = false;
+	return 0;
 }
 
-/* Read the next event of a file.  Return: 1, 0 at its end, or negative errno. */
+/* Give the event its time, which is not earlier than the one before it. */
+static void set_time(struct kt_import *in, struct lt_stream *s)
+{
+	uint64_t time = time_of(in->state, s, s->time);
+	struct kt_back step = {
+		.events = 1, .cpu = s->event_cpu, .ts = s->held,
+		.by = s->held - time, .offset = s->offset + s->from / 8,
+	};
+	char place[LT_PLACE];
+
+	s->next_event.ts = kt_max(time, s->held);
+	if (time < s->held) {
+		lt_place(s, place);
+		step.steps = !s->stepped;
+		snprintf(step.place, sizeof(step.place), "%.*s",
+			 (int)sizeof(step.place) - 1, place);
+		kt_import_back(in, &step);
+	}
+	s->stepped = time < s->held;
+	s->held = s->next_event.ts;
+}
+
+/*
+ * Find the next loss or event of a file.
+ * Return: 1 with @s->next_event.ts set; 0 at its end; or negative errno.
+ */
 static int next_event(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
 	struct ktape_error error;
-	int ret = s->class ? lt_event_next(&t->c, s, &error) : LT_END;
+	char place[LT_PLACE];
+	int ret;
 
-	while (ret != LT_OK) {
-		if (ret < 0)
-			return ret;
+	while (!s->nr_gaps && !s->ended) {
+		ret = s->class ? lt_event_next(&s->trace->c, s, &error) : LT_END;
+		if (ret == LT_OK && s->time > s->trace->latest) {
+			lt_place(s, place);
+			kt_import_bad(in, s->offset + s->from / 8,
+				      "%s: the time is beyond the year 2262", place);
+			s->at.bit = s->at.end;
+			continue;
+		}
+		if (ret == LT_OK)
+			set_time(in, s);
+		if (ret == LT_OK || ret < 0)
+			return ret < 0 ? ret : 1;
 		if (ret == LT_BAD) {
 			kt_import_bad(in, error.offset, "%s", error.text);
 			kt_tp_forget(&t->tp, s->cpu);
 		}
-		ret = tell_lost(in, s);
+		ret = next_packet(in, s);
 		if (ret)
 			return ret;
-		ret = lt_packet_next(&t->c, s, &error);
-		if (ret == LT_BAD) {
-			uint64_t end = kt_max(s->end, s->time);
-
-			kt_import_bad(in, error.offset, "%s", error.text);
-			ret = kt_tp_lost(&t->tp, s->cpu, 0, end, end);
-			if (!ret)
-				ret = lt_file_next(s);
-			if (ret <= 0)
-				return ret;
-			/* Another file of the stream follows. */
-			ret = LT_END;
-			continue;
-		}
-		if (ret <= 0)
-			return ret;
-		ret = tell_skipped(in, s);
-		if (ret)
-			return ret;
-		ret = lt_event_next(&t->c, s, &error);
 	}
+	if (!s->nr_gaps)
+		return 0;
+	s->next_event.ts = s->gaps[0].to;
 	return 1;
 }
 
 static int open_files(struct kt_import *s)
 {
 	struct lt_in *t = s->state;
-	int err = lt_files_open(s, &t->c, &t->streams);
+	int err = 0;
 
+	for (size_t i = 0; i < t->all.nr && !err; i++)
+		err = lt_files_open(s, &t->all.list[i], &t->streams);
 	t->queue.list = err ? NULL : calloc(kt_max(t->streams.nr, 1),
 					    sizeof(*t->queue.list));
 	if (!err && !t->queue.list)
@@ -280,20 +190,21 @@ static int open_files(struct kt_import *s)
 /* ---- events --------------------------------------------------------------------------- */
 
 /* The state dump of LTTng: a thread and its name. */
-static int take_dump(struct kt_import *s, const struct kt_tp_class *c,
-		     const struct kt_foreign *at,
-		     const struct kt_tp_value *values)
+static int take_dump(struct kt_import *s, const struct lt_class *c,
+		     const struct kt_foreign *at)
 {
 	const struct kt_tp_value *tid = NULL, *pid = NULL, *name = NULL;
 	struct lt_in *t = s->state;
 
-	for (unsigned int i = 0; i < c->nr; i++) {
-		if (!strcmp(c->fields[i].name, "tid"))
-			tid = &values[i];
-		else if (!strcmp(c->fields[i].name, "pid"))
-			pid = &values[i];
-		else if (!strcmp(c->fields[i].name, "name"))
-			name = &values[i];
+	for (unsigned int i = 0; i < c->nr_own; i++) {
+		const char *field = c->tp.fields[i].name;
+
+		if (!strcmp(field, "tid"))
+			tid = &t->values.list[i];
+		else if (!strcmp(field, "pid"))
+			pid = &t->values.list[i];
+		else if (!strcmp(field, "name"))
+			name = &t->values.list[i];
 	}
 	if (!tid || !pid || !name || !name->data)
 		return 0;
@@ -301,60 +212,56 @@ static int take_dump(struct kt_import *s, const struct kt_tp_class *c,
 			  (int64_t)pid->number, name->data, name->len);
 }
 
-/* Read the fields of the event at the head of a file.  Return: false if damaged. */
-static bool read_fields(struct lt_in *t, struct lt_stream *s,
-			struct kt_tp_class *c)
+/* Deliver what contexts say of the thread. */
+static int take_thread(struct lt_in *t, const struct kt_foreign *at)
 {
-	const struct ctf_type *f = s->event->fields;
-	struct ctf_value v;
+	const struct lt_values *v = &t->values;
 
-	if (!f)
-		return true;
-	if (f->align > 1)
-		s->at.bit = kt_min(kt_align(s->at.bit, f->align), s->at.end);
-	for (unsigned int i = 0; i < f->nr_members; i++) {
-		s->at.name = f->members[i].name;
-		if (!ctf_read(&s->at, f->members[i].type, &v))
-			return false;
-		if (i < c->nr)
-			t->values[i] = (struct kt_tp_value){
-				v.number, v.data, v.len,
-			};
-		/* A text in an array ends at its first NUL. */
-		if (i < c->nr && c->fields[i].type == KT_TP_TEXT && v.data)
-			t->values[i].len = strnlen((const char *)v.data, v.len);
-		if (i < c->nr && c->fields[i].type == KT_TP_TEXT && !v.data)
-			t->values[i].data = "";
-	}
-	return true;
+	if (!v->name)
+		return 0;
+	return kt_tp_task(&t->tp, at, at->tid, v->process, v->name, v->name_len);
+}
+
+/* Deliver the loss at the head of a file. */
+static int deliver_gap(struct lt_in *t, struct lt_stream *s)
+{
+	struct lt_gap gap = s->gaps[0];
+
+	s->nr_gaps--;
+	memmove(s->gaps, s->gaps + 1, s->nr_gaps * sizeof(gap));
+	return kt_tp_lost(&t->tp, s->cpu, gap.count, gap.from, gap.to);
 }
 
 static int deliver(struct kt_import *s, struct lt_stream *stream)
 {
 	struct lt_in *t = s->state;
-	struct kt_tp_class *c = &t->classes[stream->event - t->c.classes];
+	struct lt_trace *x = stream->trace;
+	struct lt_class *c = &x->classes[stream->event - x->c.classes];
 	struct kt_foreign at = {
-		.ts = stream->next_event.ts, .cpu = stream->cpu,
+		.ts = stream->next_event.ts, .cpu = stream->event_cpu,
 		.tid = (int32_t)stream->tid,
 	};
 	uint64_t bit = stream->at.bit;
+	char place[LT_PLACE];
+	int err;
 
-	if (!read_fields(t, stream, c) || stream->at.bit == stream->from) {
-		kt_import_bad(s, stream->offset + bit / 8, "%.40s: %.40s: %s",
-			      stream->files[stream->file], c->name,
+	if (!lt_values_read(&t->values, &x->c, c, stream) ||
+	    stream->at.bit == stream->from) {
+		if (t->values.no_memory)
+			return -ENOMEM;
+		lt_place(stream, place);
+		kt_import_bad(s, stream->offset + bit / 8, "%s: %.40s: %s", place,
+			      c->tp.name,
 			      stream->at.why ? stream->at.why :
 					       "an event has no bits");
 		stream->at.bit = stream->at.end;
 		kt_tp_forget(&t->tp, stream->cpu);
 		return 0;
 	}
-	if (!strcmp(c->name, "lttng_statedump_process_state")) {
-		int err = take_dump(s, c, &at, t->values);
-
-		if (err)
-			return err;
-	}
-	return kt_tp_emit(&t->tp, c, &at, t->values);
+	err = c->dumps ? take_dump(s, c, &at) : 0;
+	if (!err)
+		err = take_thread(t, &at);
+	return err ? err : kt_tp_emit(&t->tp, &c->tp, &at, t->values.list);
 }
 
 static int lttng_next(struct kt_import *s)
@@ -365,10 +272,11 @@ static int lttng_next(struct kt_import *s)
 
 	if (!t->queue.nr) {
 		kt_tp_end(&t->tp);
+		lt_values_tell(&t->values, s);
 		return 0;
 	}
 	first = (struct lt_stream *)t->queue.list[0];
-	ret = deliver(s, first);
+	ret = first->nr_gaps ? deliver_gap(t, first) : deliver(s, first);
 	if (ret < 0)
 		return ret;
 	ret = next_event(s, first);
@@ -389,13 +297,9 @@ static int lttng_open(struct kt_import *s)
 	if (s->folder < 0)
 		return kt_import_fail(s, 0, "this is the metadata of a trace: name its folder");
 	t->tp.s = s;
-	err = read_metadata(s);
-	if (err)
-		return err;
-	t->tp.relative_prio = !strncmp(t->c.tracer, "lttng-modules",
-				       strlen("lttng-modules"));
-	fill_info(s);
-	err = bind_classes(t);
+	err = lt_session_open(s, &t->all);
+	if (!err)
+		err = lt_session_bind(&t->tp, &t->all, &t->values);
 	return err ? err : open_files(s);
 }
 
@@ -405,41 +309,9 @@ static void lttng_in_close(struct kt_import *s)
 
 	lt_files_close(&t->streams);
 	free(t->queue.list);
-	for (size_t i = 0; t->classes && i < t->c.nr_classes; i++)
-		free(t->classes[i].fields);
-	free(t->classes);
+	lt_session_close(&t->all);
+	free(t->values.room);
 	kt_tp_free(&t->tp);
-	ctf_free(&t->c);
-}
-
-static bool has(const uint8_t *data, size_t len, const char *text)
-{
-	return memmem(data, len, text, strlen(text));
-}
-
-/*
- * Recognise metadata of another tracer, which may be in packets.  Damaged metadata of ktape
- * must not be taken for those, so each of several marks is enough.
- */
-static int lttng_probe(const uint8_t *data, size_t len, bool whole)
-{
-	static const char v1[] = "/* CTF 1.8";
-	static const char *const mine[] = {
-		"tracer_name = \"ktape\"", "table_hash = ", "metadata_crc32c",
-		" := b3;", " := ts64;",
-	};
-
-	(void)whole;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(mine); i++) {
-		if (has(data, len, mine[i]))
-			return 0;
-	}
-	if (len > sizeof(v1) && !memcmp(data, v1, sizeof(v1) - 1))
-		return 90;
-	if (len > 2 && data[0] == JSON_MARK && memchr(data, '{', kt_min(len, 16)))
-		return 90;
-	return len > 4 && kt_get32(data) == KTAPE_METADATA_MAGIC &&
-		has(data, len, "tracer_name = \"") ? 90 : 0;
 }
 
 const struct kt_codec_in kt_lttng_in = {
@@ -448,7 +320,7 @@ const struct kt_codec_in kt_lttng_in = {
 	.names_late = true,
 	.kernel = true,
 	.folder = true,
-	.probe = lttng_probe,
+	.probe = lt_probe,
 	.open = lttng_open,
 	.next = lttng_next,
 	.close = lttng_in_close,

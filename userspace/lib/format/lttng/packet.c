@@ -29,6 +29,13 @@
 #define HEAD	(64ULL << 10)	/* bytes that hold the head of a packet */
 #define HEAD_USUAL 4096U	/* and that of most packets */
 
+/* Return the name of the file that a stream is in, for messages. */
+void lt_place(const struct lt_stream *s, char place[LT_PLACE])
+{
+	snprintf(place, LT_PLACE, "%.60s%s%.40s", s->path, *s->path ? "/" : "",
+		 s->files[s->file]);
+}
+
 static int bad(const struct lt_stream *s, uint64_t bit,
 	       struct ktape_error *error, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -36,11 +43,12 @@ static int bad(const struct lt_stream *s, uint64_t bit,
 static int bad(const struct lt_stream *s, uint64_t bit,
 	       struct ktape_error *error, const char *format, ...)
 {
+	char place[LT_PLACE];
 	size_t len;
 	va_list args;
 
-	snprintf(error->text, sizeof(error->text), "%.40s: ",
-		 s->files[s->file]);
+	lt_place(s, place);
+	snprintf(error->text, sizeof(error->text), "%s: ", place);
 	len = strlen(error->text);
 	va_start(args, format);
 	vsnprintf(error->text + len, sizeof(error->text) - len, format, args);
@@ -160,6 +168,9 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 	if (s->class->packet_context &&
 	    !ctf_read_struct(at, s->class->packet_context))
 		return bad(s, at->bit, error, "%s", at->why);
+	/* A buffer that all CPUs write to has all bits set. */
+	if (has(at, CTF_CPU) && ~at->roles[CTF_CPU] << 32 == 0)
+		at->has &= ~(1U << CTF_CPU);
 	if (has(at, CTF_CPU) && at->roles[CTF_CPU] >= KT_CPUS_MAX)
 		return bad(s, 0, error, "CPU number %llu is out of range",
 			   (unsigned long long)at->roles[CTF_CPU]);
@@ -178,7 +189,8 @@ static void take_head(struct lt_stream *s)
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
 	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
-	if (has(at, CTF_CPU))
+	s->placed = has(at, CTF_CPU);
+	if (s->placed)
 		s->cpu = (uint32_t)at->roles[CTF_CPU];
 	s->lost = 0;
 	s->skipped = false;
@@ -238,6 +250,24 @@ static int find_head(const struct ctf *c, struct lt_stream *s, uint64_t rest,
 	}
 }
 
+/* Check whether the file has zeros only, from the packet on. */
+static bool is_zero(struct lt_stream *s, uint64_t size)
+{
+	uint8_t part[4096];
+	ssize_t got;
+
+	for (uint64_t at = s->offset; at < size; at += (uint64_t)got) {
+		got = kt_pread_all(s->fd, part, sizeof(part), at);
+		if (got <= 0)
+			return false;
+		for (ssize_t i = 0; i < got; i++) {
+			if (part[i])
+				return false;
+		}
+	}
+	return true;
+}
+
 /**
  * lt_packet_next() - read the next packet of a stream
  * @c: the metadata; its classes are sorted
@@ -266,6 +296,11 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 			return ret ? ret : LT_END;
 	}
 	ret = find_head(c, s, (uint64_t)st.st_size - s->offset, error);
+	if (ret == LT_BAD && s->offset && is_zero(s, (uint64_t)st.st_size)) {
+		s->padded = true;
+		s->next = (uint64_t)st.st_size;
+		return lt_packet_next(c, s, error);
+	}
 	if (ret != LT_OK)
 		return ret;
 	if (has(&s->at, CTF_TOTAL))
@@ -331,10 +366,14 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->next_event.ts = s->time;
 	at->named = false;
+	s->contexts = at->bit;
 	if ((s->class->event_context &&
 	     !ctf_read_struct(at, s->class->event_context)) ||
 	    (s->event->context && !ctf_read_struct(at, s->event->context)))
 		return bad(s, at->bit, error, "%s", at->why);
+	s->event_cpu = s->cpu;
+	if (!s->placed && has(at, CTF_CPU) && at->roles[CTF_CPU] < KT_CPUS_MAX)
+		s->event_cpu = (uint32_t)at->roles[CTF_CPU];
 	s->tid = -1;
 	if (has(at, CTF_TID))
 		s->tid = (int64_t)(int32_t)at->roles[CTF_TID];

@@ -11,10 +11,24 @@
 #define LT_PACKET_MAX	(256ULL << 20)	/* bytes of a packet that are read */
 
 /**
+ * struct lt_gap - a loss
+ * @count: events, 0 = an unknown number
+ * @from: time of the last event before it
+ * @to: time of the next one
+ */
+struct lt_gap {
+	uint64_t count;
+	uint64_t from;
+	uint64_t to;
+};
+
+/**
  * struct lt_stream - a stream file
  * @next_event: time of the next event
  * @fd: the file, -1: it could not be opened
+ * @trace: the trace that it belongs to
  * @folder: folder of the files
+ * @path: of that folder, from the one that is read; "" = it is that one
  * @files: names of the files that have the stream, in their order
  * @nr_files: entries of @files
  * @file: the one that is @fd
@@ -26,8 +40,15 @@
  * @next: offset of the next packet
  * @at: the next event in @buf
  * @class: stream class of the packet
- * @cpu: CPU of the packet
+ * @cpu: CPU of the packet; if it has none, number of the stream
+ * @placed: the packet says its CPU
+ * @event_cpu: CPU of the event
  * @time: time of the last event or of the beginning of the packet, in ticks
+ * @held: latest time of an event or a loss
+ * @stepped: the last event was earlier than one before it
+ * @ended: there is no more packet
+ * @gaps: losses before the next event
+ * @nr_gaps: entries of @gaps
  * @begin: time of the beginning of the packet
  * @end: time of its end; @begin if it does not say
  * @last_end: end of the packet before
@@ -37,14 +58,18 @@
  * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
  * @lost: events that the packet says were lost since the one before
  * @skipped: the number of the packet skips some
+ * @padded: the rest of the file is zero, where the next packet would begin
  * @from: bit of the next event in the packet
+ * @contexts: bit of its contexts
  * @event: class of the next event
  * @tid: thread of its context, -1 = none
  */
 struct lt_stream {
 	struct kt_timed next_event;
 	int fd;
+	struct lt_trace *trace;
 	int folder;
+	const char *path;
 	char **files;
 	size_t nr_files;
 	size_t file;
@@ -57,7 +82,14 @@ struct lt_stream {
 	struct ctf_at at;
 	const struct ctf_stream *class;
 	uint32_t cpu;
+	bool placed;
+	uint32_t event_cpu;
 	uint64_t time;
+	uint64_t held;
+	bool stepped;
+	bool ended;
+	struct lt_gap gaps[3];
+	unsigned int nr_gaps;
 	uint64_t begin;
 	uint64_t end;
 	uint64_t last_end;
@@ -67,7 +99,9 @@ struct lt_stream {
 	bool begun;
 	uint64_t lost;
 	bool skipped;
+	bool padded;
 	uint64_t from;
+	uint64_t contexts;
 	const struct ctf_class *event;
 	int64_t tid;
 };
@@ -83,14 +117,21 @@ struct lt_streams {
 };
 
 struct kt_import;
+struct lt_trace;
+
+#define LT_PLACE	104	/* bytes of lt_place() */
 
 /* files.c */
-int lt_files_open(struct kt_import *in, const struct ctf *c, struct lt_streams *t);
+int lt_files_open(struct kt_import *in, struct lt_trace *trace, struct lt_streams *t);
 void lt_files_close(struct lt_streams *t);
+
+/* probe.c */
+int lt_probe(const uint8_t *data, size_t len, bool whole);
 
 /* What lt_packet_next() and lt_event_next() return, or negative errno. */
 enum { LT_END, LT_OK, LT_BAD };
 
+void lt_place(const struct lt_stream *s, char place[LT_PLACE]);
 int lt_file_next(struct lt_stream *s);
 int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		   struct ktape_error *error);

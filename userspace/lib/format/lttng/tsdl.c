@@ -54,15 +54,7 @@ static bool parse_uuid(const char *text, uint8_t uuid[16])
 
 static void set_trace(struct tsdl *p, const char *key)
 {
-	struct ctf_type order = { .big = p->c->big };
-
-	if (!strcmp(key, "byte_order")) {
-		tsdl_set_order(p, &order);
-		p->c->big = order.big;
-		/* Types that were declared before have the order of the trace, too. */
-		for (size_t i = 0; i < p->nr_aliases; i++)
-			((struct ctf_type *)p->aliases[i].type)->big = order.big;
-	} else if (!strcmp(key, "uuid") && p->token == TSDL_TEXT) {
+	if (!strcmp(key, "uuid") && p->token == TSDL_TEXT) {
 		p->c->has_uuid = parse_uuid(p->word, p->c->uuid);
 	} else if (!strcmp(key, "major") && p->token == TSDL_NUMBER &&
 		   p->number != 1) {
@@ -89,6 +81,10 @@ static void set_env(struct tsdl *p, const char *key)
 			 (long long)p->number);
 	else
 		copy(more->text, sizeof(more->text), p->word);
+	for (size_t i = 0; p->token == TSDL_NUMBER && i < KT_ARRAY_SIZE(ctf_versions); i++) {
+		if (!strcmp(key, ctf_versions[i]))
+			c->version_of[i] = (uint64_t)p->number;
+	}
 	if (p->token != TSDL_TEXT)
 		return;
 	if (!strcmp(key, "hostname"))
@@ -204,6 +200,24 @@ static bool parse_block(struct tsdl *p, enum block block)
 	return tsdl_expect(p, "}") && (tsdl_accept(p, ";") || true);
 }
 
+static bool add_stream(struct tsdl *p)
+{
+	struct ctf_stream *s = ctf_add_stream(p->c);
+
+	if (s)
+		s->offset = (uint64_t)(p->from - p->text);
+	return s;
+}
+
+static bool add_class(struct tsdl *p)
+{
+	struct ctf_class *e = ctf_add_class(p->c);
+
+	if (e)
+		e->offset = (uint64_t)(p->from - p->text);
+	return e;
+}
+
 static bool parse_statement(struct tsdl *p)
 {
 	static const struct {
@@ -217,8 +231,8 @@ static bool parse_statement(struct tsdl *p)
 	for (size_t i = 0; i < KT_ARRAY_SIZE(blocks); i++) {
 		if (!tsdl_is(p, blocks[i].word))
 			continue;
-		if ((blocks[i].block == STREAM && !ctf_add_stream(p->c)) ||
-		    (blocks[i].block == EVENT && !ctf_add_class(p->c)))
+		if ((blocks[i].block == STREAM && !add_stream(p)) ||
+		    (blocks[i].block == EVENT && !add_class(p)))
 			return tsdl_no_memory(p);
 		return parse_block(p, blocks[i].block);
 	}
@@ -234,6 +248,38 @@ static bool parse_statement(struct tsdl *p)
 		return true;
 	}
 	return tsdl_bad(p, "\"%.40s\" begins no statement", p->word);
+}
+
+/*
+ * Find the byte order of the trace, which numbers have that are declared before it, too.
+ * What is wrong in the text is said when it is parsed.
+ */
+static void find_order(struct ctf *c, const char *text, size_t len)
+{
+	struct ktape_error error;
+	struct tsdl p = {
+		.c = c, .text = text, .at = text, .end = text + len,
+		.from = text, .error = &error,
+	};
+	struct ctf_type order = { .big = false };
+	unsigned int depth = 0;
+	bool inside = false;
+
+	for (tsdl_next(&p); p.token != TSDL_END; tsdl_next(&p)) {
+		if (tsdl_is(&p, "{"))
+			depth++;
+		else if (tsdl_is(&p, "}"))
+			depth -= depth > 0;
+		else if (!depth && (p.token == TSDL_WORD || tsdl_is(&p, ";")))
+			inside = tsdl_is(&p, "trace");
+		if (!inside || depth != 1 || !tsdl_is(&p, "byte_order"))
+			continue;
+		tsdl_next(&p);
+		if (tsdl_accept(&p, "="))
+			tsdl_set_order(&p, &order);
+		break;
+	}
+	c->big = order.big;
 }
 
 /**
@@ -255,6 +301,7 @@ int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 
 	c->version = 1;
 	c->freq = 1000000000;
+	find_order(c, text, len);
 	tsdl_next(&p);
 	while (p.token != TSDL_END && !p.failed)
 		parse_statement(&p);

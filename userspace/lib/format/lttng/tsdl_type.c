@@ -112,6 +112,8 @@ static bool parse_attributes(struct tsdl *p, struct ctf_type *t)
 	}
 	if (!t->size)
 		return tsdl_bad(p, "a number has no size");
+	if (t->kind == CTF_FLOAT && !ctf_is_float(t->size))
+		return tsdl_bad(p, CTF_NO_FLOAT, t->size);
 	/* CTF 1.8, 4.1.2: whole bytes are aligned to bytes. */
 	if (!aligned && !(t->size & 7))
 		t->align = 8;

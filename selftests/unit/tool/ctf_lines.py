@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compare the events of a CTF trace as babeltrace2 prints them with those of ktape dump.
+
+usage: ctf_lines.py KTAPE TRACE [BABELTRACE2-TRACE]
+
+Each event is compared with its time, its CPU, its thread and each field. Fields of events
+that ktape has itself are not compared. Every difference is printed; the exit status says
+whether there is one.
+"""
+import json
+import math
+import re
+import subprocess
+import sys
+
+THREAD = {'tid', 'vtid', 'pid', 'vpid', 'procname'}
+ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v', 'e': '\x1b'}
+
+
+class Option(list):
+    """What the tag of a variant has selected."""
+
+
+class Text:
+    """A line of babeltrace2 that is parsed."""
+
+    def __init__(self, text):
+        self.text, self.at = text, 0
+
+    def is_at(self, word):
+        return self.text.startswith(word, self.at)
+
+    def take(self, word):
+        assert self.is_at(word), (word, self.text[self.at:self.at + 80])
+        self.at += len(word)
+
+    def match(self, pattern):
+        found = re.compile(pattern).match(self.text, self.at)
+        assert found, (pattern, self.text[self.at:self.at + 80])
+        self.at = found.end()
+        return found.group()
+
+    def string(self):
+        out = ''
+        self.take('"')
+        while not self.is_at('"'):
+            c = self.text[self.at]
+            self.at += 1
+            if c == '\\':
+                c = self.text[self.at]
+                self.at += 1
+                if c == 'x':
+                    out += chr(int(self.match('[0-9a-fA-F]{2}'), 16))
+                    continue
+                c = ESCAPES.get(c, c)
+            out += c
+        self.take('"')
+        return out
+
+    def members(self, end):
+        out = {}
+        while not self.is_at(end):
+            name = self.match(r'[^ =]+')
+            self.take(' = ')
+            out[name] = self.value()
+            if self.is_at(', '):
+                self.take(', ')
+        self.take(end)
+        return out
+
+    def value(self):
+        if self.is_at('"'):
+            return self.string()
+        if self.is_at('( '):
+            self.match(r'\( .*? : container = ')
+            out = self.value()
+            self.take(' )')
+            return out
+        if self.is_at('[ '):
+            self.take('[ ')
+            return list(self.members(']' if self.is_at(']') else ' ]').values())
+        if self.is_at('{ '):
+            self.take('{ ')
+            if self.is_at('}'):
+                return self.members('}')
+            if re.compile(r'\w+ = ').match(self.text, self.at):
+                return self.members(' }')
+            out = Option([self.value()])
+            self.take(' }')
+            return out
+        word = self.match(r'[^ ,}\])]+')
+        if word.startswith('0x'):
+            return int(word, 16)
+        if word.startswith('0b'):
+            return int(word[2:], 2)
+        if re.fullmatch(r'-?\d+', word):
+            return int(word, 8) if re.fullmatch(r'0\d+', word) else int(word)
+        return float(word)
+
+
+def read_babeltrace2(trace):
+    text = subprocess.run(['babeltrace2', '--clock-seconds', '--no-delta', '--names=all', trace],
+                          stdout=subprocess.PIPE, check=True).stdout.decode('utf-8', 'replace')
+    for line in text.splitlines():
+        t = Text(line)
+        time = re.search(r'timestamp = (\d+)\.(\d+)', line)
+        name = re.search(r'(?<!host)name = (.*?)(?=, stream\.|, event\.|, $|$)', line)
+        event = {'ts': int(time[1]) * 10**9 + int(time[2]) if time else 0, 'name': name[1] if name else None}
+        for scope in ('stream.packet.context', 'stream.event.context', 'event.context', 'event.fields'):
+            found = re.search(rf'(^|, ){re.escape(scope)} = ', line)
+            event[scope] = {}
+            if found:
+                t.at = found.end()
+                event[scope] = t.value()
+        yield event
+
+
+def read_ktape(ktape, trace):
+    text = subprocess.run([ktape, 'dump', '--json', trace], stdout=subprocess.PIPE, check=True).stdout
+    for line in text.decode('utf-8', 'replace').splitlines():
+        event = json.loads(line)
+        if event['ring'] == 'event':
+            yield event
+
+
+def same_number(want, got):
+    if isinstance(want, float) or isinstance(got, float) or got in ('inf', '-inf', 'nan'):
+        want, got = float(want), float(got)
+        # babeltrace2 prints six digits.
+        return want == float(f'{got:g}') or (math.isnan(want) and math.isnan(got))
+    return want == (int(got, 0) if isinstance(got, str) else got)
+
+
+def same_list(want, got):
+    """An array is a list, a text of hexadecimal digits, or JSON."""
+    if isinstance(got, str) and not want:
+        return got in ('', '[]')
+    if isinstance(got, str) and all(isinstance(v, int) for v in want) and not got.startswith('['):
+        return [v & 0xff for v in want] == list(bytes.fromhex(got))
+    if isinstance(got, str):
+        got = json.loads(got)
+    return len(want) == len(got) and all(same_json(a, b) for a, b in zip(want, got))
+
+
+def same_json(want, got):
+    if isinstance(want, Option):
+        return same_json(want[0], got)
+    if isinstance(want, dict):
+        return list(want) == list(got) and all(same_json(v, got[k]) for k, v in want.items())
+    if isinstance(want, list):
+        return same_list(want, got)
+    return want == got if isinstance(want, str) else same_number(want, got)
+
+
+def compare(path, want, got, tell):
+    """Compare a field with those of @got, of which it takes its own."""
+    if isinstance(want, Option):
+        compare(path, want[0], got, tell)
+    elif isinstance(want, dict):
+        for name, value in want.items():
+            compare(f'{path}.{name}' if path else name, value, got, tell)
+    elif isinstance(want, list) and path not in got:
+        for i, value in enumerate(want):
+            compare(f'{path}[{i}]', value, got, tell)
+        if not want:
+            tell(path, want, None)
+    elif path not in got:
+        tell(path, want, None)
+    else:
+        value = got.pop(path)
+        same = same_list(want, value) if isinstance(want, list) else \
+            want == value if isinstance(want, str) else same_number(want, value)
+        if not same:
+            tell(path, want, value)
+
+
+def compare_thread(context, event, tell):
+    thread = context.get('tid', context.get('vtid'))
+    if thread is not None and event['tid'] != thread:
+        tell('thread', thread, event['tid'])
+    if thread is not None and context.get('procname') and event['comm'] != context['procname']:
+        tell('name', context['procname'], event['comm'])
+
+
+def compare_event(number, want, event, prefix=''):
+    differences = 0
+
+    def tell(path, a, b):
+        nonlocal differences
+        differences += 1
+        print(f'event {number} {want["name"]}: {path}: babeltrace2 {a!r:.80}, ktape {b!r:.80}')
+
+    if int(event['ts']) != want['ts']:
+        tell('time', want['ts'], event['ts'])
+    cpu = want['stream.packet.context'].get('cpu_id')
+    if cpu is not None and cpu < 1 << 31 and event['cpu'] != cpu:
+        tell('cpu', cpu, event['cpu'])
+    context = {**want['stream.event.context'], **want['event.context']}
+    compare_thread(context, event, tell)
+    if event['event'] != 'user_event':
+        return differences
+    if want['name'] and event['fields'].get('id_name') != want['name']:
+        tell('name', want['name'], event['fields'].get('id_name'))
+    typed = event['fields'].get('typed', [])
+    got = dict(zip(typed[::2], typed[1::2]))
+    known = 'tid' in context or 'vtid' in context
+    for name, value in context.items():
+        if known and name in THREAD and name not in got:
+            continue
+        clash = f'context.{name}'
+        compare(clash if clash in got else name, value, got, tell)
+    compare('', want['event.fields'], got, tell)
+    for name, value in got.items():
+        tell(name, None, value)
+    return differences
+
+
+def main():
+    ktape, trace = sys.argv[1:3]
+    want = list(read_babeltrace2(sys.argv[-1]))
+    got = list(read_ktape(ktape, trace))
+    differences = len(want) != len(got)
+    if differences:
+        print(f'babeltrace2 has {len(want)} events, ktape {len(got)}')
+    for i, (a, b) in enumerate(zip(want, got)):
+        differences += compare_event(i, a, b)
+    print(f'{len(want)} events, {differences} differences')
+    return bool(differences)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_ctf.sh FOLDER: CTF traces of other tracers, field by field as babeltrace2 prints them
+# (ctf_lines.py): those of make_ctf.py, and the ones that failed in the field.
+top=$(cd "${0%/*}/../../.." && pwd)
+# shellcheck source=selftests/unit/tool/tool.sh
+. "${0%/*}/tool.sh" "$1"
+ktape=$out/command/ktape
+here=$top/selftests/unit/tool
+field=$top/../shared/field
+
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# same TRACE [TRACE-FOR-BABELTRACE2]
+same()
+{
+	python3 "$here/ctf_lines.py" "$ktape" "$@" >>log 2>&1
+}
+
+python3 "$here/make_ctf.py" made 2>log
+result $? 'traces with fields of every kind are written'
+for trace in le be; do
+	if command -v babeltrace2 >/dev/null; then
+		same made/$trace
+		result $? "$trace: each field is as babeltrace2 prints it"
+	else
+		skip "$trace: each field is as babeltrace2 prints it" 'no babeltrace2'
+	fi
+	run 0 dump made/$trace && [ "$(wc -l <text)" = 60 ] && cp text want &&
+		run 0 dump made/${trace}2 && diff want text >>log
+	result $? "$trace: with metadata in CTF 2 it has the same events"
+done
+run 0 dump made/le && cp text want && run 0 dump made/be && diff want text >>log
+result $? 'both byte orders have the same events'
+grep -q 'cpu 3 "odd" name-502 user_event: texts ' want && ! grep -q vtid want &&
+	grep -q 'u32=.* context.u32=21' want
+result $? 'contexts name the thread, and the rest of them are fields'
+
+# ---- metadata ---------------------------------------------------------------------------
+
+tail -n +2 made/le/metadata >text.tsdl
+cp -r made/le bare && cp text.tsdl bare/metadata && run 0 dump bare && diff want text >>log
+result $? 'the comment at the beginning may be missing'
+: >bare/metadata
+run 1 dump bare && says 'the file metadata is empty'
+result $? 'an empty file is no trace'
+sed 's/id = 3;/id = 2;/' text.tsdl >bare/metadata
+at=$(grep -ob 'event { name = "arrays"' bare/metadata | cut -d: -f1)
+run 1 dump bare && says "at byte $at: metadata: an event has the number 2 of another one"
+result $? 'two events with one number are refused, with the place of the second'
+sed 's/exp_dig = 8/exp_dig = 9/' text.tsdl >bare/metadata
+run 1 dump bare && says 'a floating point number has 33 bits'
+result $? 'floats of other sizes are refused'
+sed 's/offset_s = 1600000000/offset_s = 10413792000/' text.tsdl >bare/metadata
+run 1 dump bare && says 'the clock begins beyond the year 2262'
+result $? 'so are times beyond the year 2262'
+
+# ---- priorities -------------------------------------------------------------------------
+
+# LTTng's are relative to 100, but those of woken threads only from 2.7.1 on.
+python3 - "$here" >>log 2>&1 <<'EOT'
+import sys
+sys.path.insert(0, sys.argv[1])
+import make_linux_traces as m
+for name, version in (('old', (2, 7, 0)), ('new', (2, 7, 1))):
+    meta = m.ctf1()
+    env = ''.join(f' tracer_{k} = {v};' for k, v in zip(('major', 'minor', 'patchlevel'), version))
+    assert 'tracer_name = "lttng-modules";' in meta.decode() if isinstance(meta, bytes) else meta
+    at = b'tracer_name = "lttng-modules";'
+    meta = (meta if isinstance(meta, bytes) else meta.encode()).replace(at, at + env.encode())
+    import os
+    os.makedirs(name)
+    open(f'{name}/metadata', 'wb').write(meta)
+    for cpu in (0, 1):
+        open(f'{name}/channel0_{cpu}', 'wb').write(m.lttng_stream(cpu))
+EOT
+run 0 dump old && grep -q 'sched_waking: prio=20 ' text && grep -q 'sched_switch: prev_prio=120 ' text &&
+	run 0 dump new && grep -q 'sched_waking: prio=120 ' text && grep -q 'sched_switch: prev_prio=120 ' text
+result $? 'priorities of woken threads are relative from 2.7.1 on'
+
+# ---- order ------------------------------------------------------------------------------
+
+# Two channels of a CPU. The first one loses events, and its packets overlap; with "back" one
+# of its events is earlier than the one before.
+cat >order.py <<'EOT'
+import os
+import struct
+import sys
+META = '''/* CTF 1.8 */
+typealias integer { size = 32; align = 8; } := u32;
+typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
+clock { name = c; freq = 1000000000; };
+stream { packet.context := struct { ts timestamp_begin; ts timestamp_end; u32 content_size;
+u32 packet_size; u32 events_discarded; u32 packet_seq_num; u32 cpu_id; };
+event.header := struct { ts timestamp; }; %s };
+event { name = "tick"; fields := struct { u32 n; }; };
+'''
+
+
+def packet(begin, end, lost, nr, cpu, times, context=b''):
+    body = b''.join(struct.pack('<Q', t) + context + struct.pack('<I', t & 0xffff) for t in times)
+    bits = (4 + 16 + 20 + len(body)) * 8
+    return struct.pack('<IQQIIIII', 0xc1fc1fc1, begin, end, bits, bits, lost, nr, cpu) + body
+
+
+def write(name, *streams, context=''):
+    os.makedirs(name)
+    open(f'{name}/metadata', 'w').write(META % context)
+    for i, stream in enumerate(streams):
+        open(f'{name}/channel{i}_2', 'wb').write(stream)
+
+
+other = packet(100, 900, 0, 0, 2, range(100, 900, 50))
+write('lossy', packet(100, 500, 0, 0, 2, (110, 210)) + packet(400, 800, 7, 1, 2, (410, 510)) +
+      packet(700, 900, 7, 2, 2, (710,)), other)
+write('whole', packet(100, 300, 0, 0, 2, (110, 210)) + packet(400, 600, 7, 1, 2, (410, 510)), other)
+write('back', packet(100, 500, 0, 0, 2, (110, 480)) + packet(400, 800, 0, 1, 2, (410, 420, 510)), other)
+write('shared', packet(100, 500, 0, 0, 0xffffffff, (110, 210), struct.pack('<I', 5)),
+      context='event.context := struct { u32 cpu_id; };')
+write('late', packet(100, 200, 0, 0, 2, (110, 1 << 63)))
+write('padded', packet(100, 500, 0, 0, 2, (110, 210)) + bytes(5000))
+EOT
+python3 order.py 2>>log
+loss='cpu2: 7 events lost between'
+back='channel0_2: time goes back 1 times, first on cpu2 at byte 104 by 70 ns: 2 events get the time before it'
+for command in dump 'stats --json' 'convert --to csv -o x.csv' 'convert --to jsonl -o x.jsonl' \
+	'convert --to perfetto -o x.pftrace' 'convert --to lttng -o x.lttng' 'convert --to native -o x.native'; do
+	# shellcheck disable=SC2086	# a command and its options
+	run 0 $command lossy && ! says 'goes back' && run 0 ${command//x./y.} back && says "$back"
+	result $? "ktape $command reads on where time goes back, and tells it"
+done
+run 0 dump lossy && says "$loss" && [ "$(wc -l <text)" = 21 ] && run 0 verify lossy
+result $? 'a loss comes in the order of time with the events of other channels'
+run 0 dump back && [ "$(wc -l <text)" = 21 ] && grep -c '^.0.000000480. ' text | grep -qx 3
+result $? 'events get the time of the one before'
+run 1 verify back && grep -q "wrong time: cpu2: at byte 104 .*: $back" text && [ "$(grep -c '^wrong' text)" = 1 ]
+result $? 'verify finds it once'
+run 0 dump shared && [ "$(grep -c ' cpu 5 ' text)" = 2 ] && ! says lost
+result $? 'a buffer of all CPUs has the CPU in the context of its events'
+run 1 dump late && [ "$(wc -l <text)" = 1 ] && says 'at byte 52: channel0_2: the time is beyond the year 2262'
+result $? 'a time beyond the year 2262 is told'
+run 0 dump padded && [ "$(wc -l <text)" = 2 ] && ! says lost && says 'taken for padding'
+result $? 'zeros behind the last packet are no loss'
+
+# ---- sessions ---------------------------------------------------------------------------
+
+mkdir -p session/kernel session/ust/uid/0 && cp whole/* session/kernel/ && cp -r made/le session/ust/uid/0/64-bit
+sed -i 's/clock { /&offset_s = 1600000005; offset = 500; /' session/kernel/metadata
+if command -v babeltrace2 >/dev/null; then
+	same session
+	result $? 'the traces of a session are read as one, as babeltrace2 does'
+else
+	skip 'the traces of a session are read as one, as babeltrace2 does' 'no babeltrace2'
+fi
+run 0 dump session && [ "$(wc -l <text)" = 80 ] && says "$loss"
+result $? 'with the losses of each'
+: >session/ust/uid/0/64-bit/metadata
+run 1 dump session && [ "$(wc -l <text)" = 20 ] &&
+	says 'ust/uid/0/64-bit/metadata: the file is empty: this trace is left out'
+result $? 'one that cannot be read is told, the others are read'
+
+# ---- the field --------------------------------------------------------------------------
+
+for trace in arrays be-packetized be-text cpus long-names no-stream-id procname tid-reuse wrap32 zephyr; do
+	if [ ! -d "$field/ctf/$trace" ] || ! command -v babeltrace2 >/dev/null; then
+		skip "$trace is as babeltrace2 prints it" 'no shared traces, or no babeltrace2'
+		continue
+	fi
+	same "$field/ctf/$trace"
+	result $? "$trace is as babeltrace2 prints it"
+done
+if [ -d "$field/ctf-overlap-loss" ]; then
+	run 0 dump "$field/ctf-overlap-loss" && [ "$(wc -l <text)" = 228 ] &&
+		run 0 verify "$field/ctf-overlap-loss" && run 0 stats "$field/ctf-overlap-loss" &&
+		run 0 convert "$field/ctf-overlap-loss" --to native -o overlap
+	result $? 'packets that overlap are read by each command'
+else
+	skip 'packets that overlap are read by each command' 'no shared traces'
+fi
+echo "1..$n"
+exit $failed

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Find the traces below a folder: the folders in it that have a file "metadata". */
+#ifndef _KT_FOLDERS_H
+#define _KT_FOLDERS_H
+
+#include <stddef.h>
+
+#define KT_FOLDERS_MAX	4096U
+#define KT_FOLDERS_DEPTH 10U
+#define KT_FOLDERS_SEEN	(1U << 16)	/* folders that are looked into */
+
+/**
+ * struct kt_folders - folders below a folder
+ * @list: their paths from there, in the order of their names; "." is the folder itself
+ * @nr: entries of @list
+ * @seen: folders that were looked into
+ */
+struct kt_folders {
+	char **list;
+	size_t nr;
+	unsigned int seen;
+};
+
+int kt_folders_find(int folder, struct kt_folders *found);
+void kt_folders_free(struct kt_folders *found);
+
+#endif /* _KT_FOLDERS_H */

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Arrays of CTF events: as bytes, as numbers of 8 bytes each, or as a text in JSON if
+ * their elements are no numbers.
+ *
+ *	struct { uint8_t x; string y; } a[n]	[{"x":1,"y":"one"},{"x":2,"y":"two"}]
+ *
+ * What is longer than LT_VALUE_MAX is read to its end, but not kept.
+ */
+#include <math.h>
+
+#include "fields.h"
+
+/* Return the name of a field: CTF 1.8 puts _ before it. */
+const char *lt_name(const struct ctf *c, const char *name)
+{
+	return name + (c->version == 1 && *name == '_');
+}
+
+/* Return enum kt_tp_type of a number. */
+uint8_t lt_number_type(const struct ctf_type *t)
+{
+	if (t->kind == CTF_FLOAT)
+		return KT_TP_DOUBLE;
+	return t->hex ? KT_TP_HEX : t->is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
+}
+
+/* Return the bits of a double that has the value of a number of 16 bits. */
+static uint64_t widen_half(uint64_t half)
+{
+	unsigned int exponent = half >> 10 & 0x1f;
+	double v = (double)(half & 0x3ff);
+	uint64_t bits;
+
+	if (exponent == 0x1f)
+		v = half & 0x3ff ? (double)NAN : (double)INFINITY;
+	else
+		v = exponent ? ldexp(v + 1024, (int)exponent - 25) : ldexp(v, -24);
+	v = copysign(v, half & 0x8000 ? -1 : 1);
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+/* Return a number as struct kt_tp_value has it; no sign is shown in hexadecimal. */
+uint64_t lt_number(const struct ctf_type *t, uint64_t number)
+{
+	uint32_t low = (uint32_t)number;
+	uint64_t bits;
+	float narrow;
+	double wide;
+
+	if (t->hex && t->is_signed && t->size && t->size < 64)
+		return number & ((1ULL << t->size) - 1);
+	if (t->kind != CTF_FLOAT || t->size == 64)
+		return number;
+	if (t->size == 16)
+		return widen_half(number);
+	memcpy(&narrow, &low, sizeof(narrow));
+	wide = (double)narrow;
+	memcpy(&bits, &wide, sizeof(bits));
+	return bits;
+}
+
+/* Check whether a type is a number. */
+bool lt_is_plain(const struct ctf_type *t)
+{
+	return t->kind == CTF_INTEGER || t->kind == CTF_LEB128 || t->kind == CTF_FLOAT;
+}
+
+/* Append to the room.  Return: false without memory. */
+bool lt_append(struct lt_values *v, const void *data, size_t len)
+{
+	size_t cap = v->cap ? v->cap : 4096;
+	uint8_t *more;
+
+	while (cap - v->used < len)
+		cap *= 2;
+	if (cap != v->cap) {
+		more = realloc(v->room, cap);
+		if (!more) {
+			v->no_memory = true;
+			return false;
+		}
+		v->room = more;
+		v->cap = cap;
+	}
+	if (len)
+		memcpy(v->room + v->used, data, len);
+	v->used += len;
+	return true;
+}
+
+/**
+ * lt_read_bytes() - read an array of bytes or characters
+ * @v: the event's values
+ * @at: at the first element
+ * @t: type of the elements, an integer of 8 bits
+ * @count: how many
+ * @value: data and len are set if they are in the packet; else they are put into the room
+ *
+ * Return: false if the array goes beyond the packet, or without memory.
+ */
+bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
+		   uint64_t count, struct kt_tp_value *value)
+{
+	struct ctf_value one;
+
+	if (!(at->bit & 7) && t->align <= 8) {
+		if (count * 8 > at->end - at->bit)
+			return ctf_fail(at, "an array goes beyond the end of the packet");
+		value->data = at->data + (at->bit >> 3);
+		value->len = (size_t)count;
+		at->bit += count * 8;
+		return true;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		uint8_t byte;
+
+		at->name = NULL;
+		if (!ctf_read(at, t, &one))
+			return false;
+		byte = (uint8_t)one.number;
+		if (i >= LT_VALUE_MAX)
+			v->elements++;
+		else if (!lt_append(v, &byte, 1))
+			return false;
+	}
+	return true;
+}
+
+/* Read @count numbers into the room, 8 bytes each.  Return: as lt_read_bytes(). */
+bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
+		     uint64_t count)
+{
+	struct ctf_value one;
+	uint64_t number;
+
+	for (uint64_t i = 0; i < count; i++) {
+		at->name = NULL;
+		if (!ctf_read(at, t, &one))
+			return false;
+		v->labels += t->nr_labels != 0;
+		number = lt_number(t, one.number);
+		if (i >= LT_VALUE_MAX / 8)
+			v->elements++;
+		else if (!lt_append(v, &number, sizeof(number)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- text ----------------------------------------------------------------------------- */
+
+/**
+ * struct text - a text that is being made of an array
+ * @v: its room gets the text
+ * @c: the metadata
+ * @at: place in the packet
+ * @from: where in the room the text begins
+ * @cut: it was too long
+ */
+struct text {
+	struct lt_values *v;
+	const struct ctf *c;
+	struct ctf_at *at;
+	size_t from;
+	bool cut;
+};
+
+static bool read_any(struct text *x, const struct ctf_type *t);
+
+static bool put_text(struct text *x, const char *text, size_t len)
+{
+	size_t room = LT_VALUE_MAX - (x->v->used - x->from);
+
+	if (len > room) {
+		x->cut = true;
+		len = room;
+	}
+	return lt_append(x->v, text, len);
+}
+
+static bool put_word(struct text *x, const char *word)
+{
+	return put_text(x, word, strlen(word));
+}
+
+static bool put_quoted(struct text *x, const char *text, size_t len)
+{
+	bool ok = put_text(x, "\"", 1);
+	char escape[8];
+
+	for (size_t i = 0; i < len && ok; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '"' || c == '\\') {
+			snprintf(escape, sizeof(escape), "\\%c", c);
+			ok = put_word(x, escape);
+		} else if (c < ' ') {
+			snprintf(escape, sizeof(escape), "\\u%04x", c);
+			ok = put_word(x, escape);
+		} else {
+			ok = put_text(x, text + i, 1);
+		}
+	}
+	return ok && put_text(x, "\"", 1);
+}
+
+static bool read_number(struct text *x, const struct ctf_type *t)
+{
+	struct ctf_value one;
+	char text[40];
+	double wide;
+
+	if (!ctf_read(x->at, t, &one))
+		return false;
+	x->v->labels += t->nr_labels != 0;
+	if (t->kind == CTF_FLOAT) {
+		one.number = lt_number(t, one.number);
+		memcpy(&wide, &one.number, sizeof(wide));
+		snprintf(text, sizeof(text), isfinite(wide) ? "%.17g" : "\"%g\"",
+			 wide);
+	} else if (t->is_signed) {
+		snprintf(text, sizeof(text), "%lld", (long long)one.number);
+	} else {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)one.number);
+	}
+	return put_word(x, text);
+}
+
+static bool read_members(struct text *x, const struct ctf_type *t)
+{
+	bool ok = ctf_align(x->at, t->align) && put_word(x, "{");
+
+	for (unsigned int i = 0; i < t->nr_members && ok; i++) {
+		const char *name = lt_name(x->c, t->members[i].name);
+
+		ok = (!i || put_word(x, ",")) && put_quoted(x, name, strlen(name)) &&
+		     put_word(x, ":");
+		x->at->name = t->members[i].name;
+		ok = ok && read_any(x, t->members[i].type);
+	}
+	return ok && put_word(x, "}");
+}
+
+/* Read characters as a text in quotes. */
+static bool read_characters(struct text *x, const struct ctf_type *t, uint64_t count)
+{
+	struct kt_tp_value value = { .data = NULL };
+	size_t from = x->v->used;
+	const char *text;
+	char *copy = NULL;
+	bool ok;
+
+	if (!lt_read_bytes(x->v, x->at, t->element, count, &value))
+		return false;
+	if (!value.data) {
+		value.len = x->v->used - from;
+		copy = malloc(value.len + 1);
+		if (!copy) {
+			x->v->no_memory = true;
+			return false;
+		}
+		memcpy(copy, x->v->room ? x->v->room + from : (const uint8_t *)"",
+		       value.len);
+		x->v->used = from;
+	}
+	text = copy ? copy : value.data;
+	ok = put_quoted(x, text, strnlen(text, value.len));
+	free(copy);
+	return ok;
+}
+
+static bool read_elements(struct text *x, const struct ctf_type *t)
+{
+	uint64_t count;
+	bool ok;
+
+	if (!ctf_elements(x->at, t, &count))
+		return false;
+	if (t->text)
+		return read_characters(x, t, count);
+	ok = put_word(x, "[");
+	for (uint64_t i = 0; i < count && ok; i++) {
+		uint64_t before = x->at->bit;
+
+		x->at->name = NULL;
+		ok = (!i || put_word(x, ",")) && read_any(x, t->element);
+		if (ok && x->at->bit == before && ++x->at->empty > CTF_EMPTY)
+			return ctf_fail(x->at, "an event has too many fields without bits");
+	}
+	return ok && put_word(x, "]");
+}
+
+static bool read_option(struct text *x, const struct ctf_type *t)
+{
+	const struct ctf_type *option;
+
+	if (!ctf_option(x->at, t, &option))
+		return false;
+	return option ? read_any(x, option) : put_word(x, "null");
+}
+
+static bool read_string(struct text *x, const struct ctf_type *t)
+{
+	struct ctf_value one;
+
+	return ctf_read(x->at, t, &one) &&
+	       put_quoted(x, (const char *)one.data, one.len);
+}
+
+static bool read_any(struct text *x, const struct ctf_type *t)
+{
+	bool ok;
+
+	if (lt_is_plain(t))
+		return read_number(x, t);
+	if (x->at->depth == CTF_DEPTH)
+		return ctf_fail(x->at, "the types are nested too deep");
+	x->at->depth++;
+	switch (t->kind) {
+	case CTF_STRING:
+		ok = read_string(x, t);
+		break;
+	case CTF_STRUCT:
+		ok = read_members(x, t);
+		break;
+	case CTF_VARIANT:
+		ok = read_option(x, t);
+		break;
+	default:
+		ok = read_elements(x, t);
+		break;
+	}
+	x->at->depth--;
+	return ok;
+}
+
+/* Read an array into the room as a text.  Return: as lt_read_bytes(). */
+bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,
+		  const struct ctf_type *t)
+{
+	struct text x = { .v = v, .c = c, .at = at, .from = v->used };
+	bool ok = read_any(&x, t);
+
+	v->texts += x.cut;
+	return ok;
+}

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The fields of CTF events become those of format/tracepoint.h.
+ *
+ *	struct { int x; } s	s.x
+ *	int a[3], a[n]		an array of numbers; of bytes: bytes, or a text if encoded so
+ *	struct { int x; } a[2]	a[0].x a[1].x, unless they are many; then, and if their number
+ *				is in another field, a text (elements.c)
+ *	variant <tag> v		v, what the tag selects
+ *	enumerations		their numbers
+ *
+ * Fields of contexts follow those of the payload, without those that say the thread, its
+ * process and its name.  What an event has behind a variant's field depends on the tag, so
+ * classes with variants get the names of their fields with each event.
+ */
+#include "fields.h"
+
+#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are looked at */
+#define VISITS_ALL	(1U << 22)	/* the same of all classes */
+
+/**
+ * struct walk - a walk over the types of a class
+ * @c: the metadata
+ * @class: the class
+ * @v: values, NULL = the fields are declared
+ * @at: place in the packet
+ * @path: name of the field
+ * @next: number of the next field
+ * @extra: of the next one inside a variant, if fields of fixed numbers are looked for
+ * @end: number after the last field that each event has
+ * @inside: inside a variant
+ * @split: events inside variants have numbers of their own
+ * @visits: types so far
+ * @depth: types inside types
+ */
+struct walk {
+	struct ctf *c;
+	struct lt_class *class;
+	struct lt_values *v;
+	struct ctf_at *at;
+	char path[2 * KT_TP_NAME];
+	unsigned int next;
+	unsigned int extra;
+	unsigned int end;
+	unsigned int inside;
+	bool split;
+	unsigned int visits;
+	unsigned int depth;
+};
+
+/* Append to the path.  Return: its length before. */
+static size_t descend(struct walk *w, const char *name)
+{
+	size_t len = strlen(w->path);
+
+	snprintf(w->path + len, sizeof(w->path) - len, "%s%s",
+		 len && *name != '[' ? "." : "", name);
+	return len;
+}
+
+static size_t descend_index(struct walk *w, uint64_t i)
+{
+	char index[24];
+
+	snprintf(index, sizeof(index), "[%llu]", (unsigned long long)i);
+	return descend(w, index);
+}
+
+/*
+ * Return how many fields a type becomes if it is flat, at least 1, at most LT_FLAT + 1.
+ * It is kept with the type: a type may be a part of many others.
+ */
+static unsigned int flat_size(const struct ctf_type *t, unsigned int depth)
+{
+	unsigned int size = 0, each;
+
+	if (t->flat)
+		return t->flat;
+	if (depth == CTF_DEPTH)
+		return LT_FLAT + 1;
+	switch (t->kind) {
+	case CTF_STRUCT:
+	case CTF_VARIANT:
+		for (unsigned int i = 0; i < t->nr_members && size <= LT_FLAT; i++) {
+			each = flat_size(t->members[i].type, depth + 1);
+			size = t->kind == CTF_STRUCT ? size + each :
+				(unsigned int)kt_max(size, each);
+		}
+		break;
+	case CTF_ARRAY:
+		each = lt_is_plain(t->element) ? 0 : flat_size(t->element, depth + 1);
+		size = t->count > LT_FLAT ? LT_FLAT + 1 : (unsigned int)t->count * each;
+		break;
+	default:
+		break;
+	}
+	size = (unsigned int)kt_min(kt_max(size, 1), LT_FLAT + 1);
+	((struct ctf_type *)t)->flat = (uint8_t)size;
+	return size;
+}
+
+/* Check whether the elements of an array are fields of their own. */
+static bool is_flat(const struct ctf_type *t)
+{
+	return t->kind == CTF_ARRAY && t->count && flat_size(t, 0) <= LT_FLAT;
+}
+
+static uint8_t array_type(const struct ctf_type *t)
+{
+	const struct ctf_type *e = t->element;
+
+	if (!lt_is_plain(e))
+		return KT_TP_TEXT;
+	if (e->kind == CTF_INTEGER && e->size == 8 && !e->nr_labels)
+		return t->text ? KT_TP_TEXT : KT_TP_BYTES;
+	return KT_TP_ARRAY;
+}
+
+static void describe(struct kt_tp_field *f, const struct walk *w, const struct ctf_type *t)
+{
+	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
+	f->elem = 0;
+	if (t->kind == CTF_STRING) {
+		f->type = KT_TP_TEXT;
+	} else if (lt_is_plain(t)) {
+		f->type = lt_number_type(t);
+	} else {
+		f->type = array_type(t);
+		if (f->type == KT_TP_ARRAY)
+			f->elem = lt_number_type(t->element);
+	}
+}
+
+/* ---- declare ---------------------------------------------------------------------------- */
+
+static void declare(struct walk *w, const struct ctf_type *t)
+{
+	size_t len;
+
+	if (w->visits == VISITS || w->c->visits == VISITS_ALL ||
+	    w->depth == CTF_DEPTH)
+		return;
+	w->visits++;
+	w->c->visits++;
+	w->depth++;
+	if (t->kind == CTF_STRUCT) {
+		for (unsigned int i = 0; i < t->nr_members; i++) {
+			len = descend(w, lt_name(w->c, t->members[i].name));
+			declare(w, t->members[i].type);
+			w->path[len] = '\0';
+		}
+	} else if (t->kind == CTF_VARIANT) {
+		w->class->varies = true;
+	} else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) && is_flat(t)) {
+		for (uint64_t i = 0; i < t->count; i++) {
+			len = descend_index(w, i);
+			declare(w, t->element);
+			w->path[len] = '\0';
+		}
+	} else if (w->next < KT_TP_FIELDS) {
+		describe(&w->class->fixed[w->next++], w, t);
+	}
+	w->depth--;
+}
+
+static bool has_member(const struct ctf *c, const struct ctf_type *t, const char *name)
+{
+	for (unsigned int i = 0; t && i < t->nr_members; i++) {
+		if (!strcmp(lt_name(c, t->members[i].name), name))
+			return true;
+	}
+	return false;
+}
+
+static bool has_context(const struct ctf *c, const struct lt_class *class,
+			const char *name)
+{
+	return has_member(c, class->contexts[0].type, name) ||
+	       has_member(c, class->contexts[1].type, name);
+}
+
+static uint8_t use_of(const struct ctf *c, const struct lt_class *class,
+		      const struct ctf_class *e, const struct ctf_member *m)
+{
+	bool real = has_context(c, class, "tid");
+	bool known = real || has_context(c, class, "vtid");
+	const char *name = lt_name(c, m->name);
+	bool number = lt_is_plain(m->type);
+
+	if (number && !strcmp(name, real ? "tid" : "vtid"))
+		return LT_THREAD;
+	if (known && !number && !strcmp(name, "procname"))
+		return LT_NAME;
+	if (known && number && has_context(c, class, "procname") &&
+	    !strcmp(name, real ? "pid" : "vpid"))
+		return LT_PROCESS;
+	return has_member(c, e->fields, name) ? LT_CLASH : LT_KEEP;
+}
+
+static bool is_kept(uint8_t use)
+{
+	return use == LT_KEEP || use == LT_CLASH;
+}
+
+static bool declare_context(struct walk *w, const struct ctf_class *e,
+			    struct lt_context *x)
+{
+	const struct ctf_type *t = x->type;
+	size_t len;
+
+	if (!t)
+		return true;
+	x->use = ctf_alloc(w->c, kt_max(t->nr_members, 1));
+	if (!x->use)
+		return false;
+	for (unsigned int i = 0; i < t->nr_members; i++) {
+		x->use[i] = use_of(w->c, w->class, e, &t->members[i]);
+		if (!is_kept(x->use[i]))
+			continue;
+		if (x->use[i] == LT_CLASH)
+			descend(w, "context");
+		len = descend(w, lt_name(w->c, t->members[i].name));
+		declare(w, t->members[i].type);
+		w->path[x->use[i] == LT_CLASH ? 0 : len] = '\0';
+	}
+	return true;
+}
+
+static const struct ctf_type *stream_context(const struct ctf *c, uint64_t stream)
+{
+	for (size_t i = 0; i < c->nr_streams; i++) {
+		if (c->streams[i].id == stream)
+			return c->streams[i].event_context;
+	}
+	return NULL;
+}
+
+/*
+ * LTTng's priorities are relative to the lowest real-time one, but up to version 2.7.0 not
+ * those of threads that are woken.
+ */
+static bool is_absolute(const struct ctf *c, const char *name)
+{
+	const uint64_t *v = c->version_of;
+
+	if (strcmp(c->tracer, "lttng-modules") != 0 || !v[0] || v[0] > 2)
+		return false;
+	return (v[0] < 2 || v[1] < 7 || (v[1] == 7 && !v[2])) &&
+	       kt_tp_is_one_of(name, "sched_wakeup|sched_wakeup_new|sched_waking");
+}
+
+/* Set which field has a priority that is not relative. */
+static void find_prio(const struct ctf *c, struct lt_class *class)
+{
+	class->prio = -1;
+	for (unsigned int i = 0; i < class->nr_own; i++) {
+		if (!strcmp(class->fixed[i].name, "prio") &&
+		    is_absolute(c, class->tp.name))
+			class->prio = (int)i;
+	}
+}
+
+/**
+ * lt_class_bind() - find out what the events of a class become
+ * @tp: memory of the mapping
+ * @c: the metadata
+ * @e: the class in it
+ * @class: filled
+ * @v: its fields are overwritten
+ *
+ * Return: 0 or negative errno.
+ */
+int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
+		  struct lt_class *class, struct lt_values *v)
+{
+	struct walk w = { .c = c, .class = class };
+	bool ok;
+	int err;
+
+	class->contexts[0].type = stream_context(c, e->stream);
+	class->contexts[1].type = e->context;
+	class->fixed = v->fields;
+	if (e->fields)
+		declare(&w, e->fields);
+	class->nr_own = w.next;
+	w.visits = 0;
+	ok = declare_context(&w, e, &class->contexts[0]) &&
+	     declare_context(&w, e, &class->contexts[1]);
+	class->nr_fixed = w.next;
+	class->fixed = ok ? ctf_alloc(c, (w.next + 1) * sizeof(*class->fixed)) : NULL;
+	if (!class->fixed)
+		return -ENOMEM;
+	memcpy(class->fixed, v->fields, w.next * sizeof(*class->fixed));
+	snprintf(class->tp.name, sizeof(class->tp.name), "%s", e->name);
+	/* A context has the values of the running thread, not of the one the event is of. */
+	class->tp.fields = class->fixed;
+	class->tp.nr = class->nr_own;
+	err = kt_tp_bind(tp, &class->tp);
+	class->tp.nr = class->nr_fixed;
+	find_prio(c, class);
+	class->dumps = !strcmp(e->name, "lttng_statedump_process_state");
+	return err;
+}
+
+/* ---- read ------------------------------------------------------------------------------- */
+
+static bool take(struct walk *w, const struct ctf_type *t);
+
+/* Return the number of the next field, or -1 if it is left out. */
+static int next_field(struct walk *w, const struct ctf_type *t)
+{
+	bool extra = w->inside && w->split;
+	unsigned int *next = extra ? &w->extra : &w->next;
+	unsigned int i = *next;
+
+	if (i >= (extra ? KT_TP_FIELDS : w->end)) {
+		w->v->left++;
+		return -1;
+	}
+	(*next)++;
+	if (w->class->varies)
+		describe(&w->v->fields[i], w, t);
+	return (int)i;
+}
+
+static bool read_array(struct walk *w, const struct ctf_type *t,
+		       struct kt_tp_value *value)
+{
+	uint8_t type = array_type(t);
+	uint64_t count;
+
+	if (!lt_is_plain(t->element))
+		return lt_read_text(w->v, w->c, w->at, t);
+	if (!ctf_elements(w->at, t, &count))
+		return false;
+	if (type == KT_TP_ARRAY)
+		return lt_read_numbers(w->v, w->at, t->element, count);
+	return lt_read_bytes(w->v, w->at, t->element, count, value);
+}
+
+static bool read_simple(struct walk *w, const struct ctf_type *t,
+			struct kt_tp_value *value)
+{
+	struct ctf_value one;
+
+	if (!ctf_read(w->at, t, &one))
+		return false;
+	w->v->labels += t->nr_labels != 0;
+	/* What an event of the kernel means by its number does not depend on the base. */
+	value->number = w->split && t->hex ? one.number : lt_number(t, one.number);
+	value->data = one.data;
+	value->len = one.len;
+	return true;
+}
+
+/* Read a field that is no structure or variant. */
+static bool take_leaf(struct walk *w, const struct ctf_type *t)
+{
+	bool single = t->kind == CTF_STRING || lt_is_plain(t);
+	struct kt_tp_value value = { .number = 0 };
+	size_t from = w->v->used;
+	int i = next_field(w, t);
+
+	if (!(single ? read_simple(w, t, &value) : read_array(w, t, &value)))
+		return false;
+	if (i < 0) {
+		w->v->used = from;
+		return true;
+	}
+	w->v->at[i] = value.data || single ? SIZE_MAX : from;
+	if (!single && !value.data)
+		value.len = w->v->used - from;
+	w->v->list[i] = value;
+	return true;
+}
+
+static bool take_option(struct walk *w, const struct ctf_type *t)
+{
+	const struct ctf_type *option;
+	bool ok;
+
+	if (!ctf_option(w->at, t, &option))
+		return false;
+	if (!option)
+		return true;
+	w->inside++;
+	ok = take(w, option);
+	w->inside--;
+	return ok;
+}
+
+static bool take_members(struct walk *w, const struct ctf_type *t)
+{
+	bool ok = ctf_align(w->at, t->align);
+
+	for (unsigned int i = 0; i < t->nr_members && ok; i++) {
+		const struct ctf_member *m = &t->members[i];
+		size_t len = 0;
+
+		if (w->class->varies)
+			len = descend(w, lt_name(w->c, m->name));
+		w->at->name = m->name;
+		ok = take(w, m->type);
+		w->path[len] = '\0';
+	}
+	return ok;
+}
+
+static bool take_flat(struct walk *w, const struct ctf_type *t)
+{
+	uint64_t count;
+	bool ok = ctf_elements(w->at, t, &count);
+
+	for (uint64_t i = 0; i < count && ok; i++) {
+		size_t len = w->class->varies ? descend_index(w, i) : 0;
+
+		w->at->name = NULL;
+		ok = take(w, t->element);
+		w->path[len] = '\0';
+	}
+	return ok;
+}
+
+/* Read a field of any type. */
+static bool take(struct walk *w, const struct ctf_type *t)
+{
+	uint64_t before = w->at->bit;
+	bool ok;
+
+	if (w->at->depth == CTF_DEPTH)
+		return ctf_fail(w->at, "the types are nested too deep");
+	w->at->depth++;
+	if (t->kind == CTF_STRUCT)
+		ok = take_members(w, t);
+	else if (t->kind == CTF_VARIANT)
+		ok = take_option(w, t);
+	else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) && is_flat(t))
+		ok = take_flat(w, t);
+	else
+		ok = take_leaf(w, t);
+	w->at->depth--;
+	if (ok && w->at->bit == before && ++w->at->empty > CTF_EMPTY)
+		return ctf_fail(w->at, "an event has too many fields without bits");
+	return ok;
+}
+
+/* Read a member of a context that says the thread. */
+static bool take_thread(struct walk *w, const struct ctf_type *t, uint8_t use)
+{
+	struct ctf_value one;
+
+	if (!ctf_read(w->at, t, &one))
+		return false;
+	if (use == LT_PROCESS)
+		w->v->process = (int32_t)one.number;
+	if (use == LT_NAME && one.data) {
+		w->v->name = one.data;
+		w->v->name_len = strnlen((const char *)one.data, one.len);
+	}
+	return true;
+}
+
+static bool take_context(struct walk *w, const struct lt_context *x)
+{
+	const struct ctf_type *t = x->type;
+	bool ok = !t || ctf_align(w->at, t->align);
+
+	for (unsigned int i = 0; t && i < t->nr_members && ok; i++) {
+		const struct ctf_member *m = &t->members[i];
+
+		w->at->name = m->name;
+		if (!is_kept(x->use[i])) {
+			ok = take_thread(w, m->type, x->use[i]);
+			continue;
+		}
+		if (x->use[i] == LT_CLASH)
+			descend(w, "context");
+		descend(w, lt_name(w->c, m->name));
+		ok = take(w, m->type);
+		w->path[0] = '\0';
+	}
+	return ok;
+}
+
+/* Values in the room have their place now, and texts end at their first NUL. */
+static void place_values(struct lt_values *v, const struct kt_tp_class *tp)
+{
+	for (unsigned int i = 0; i < tp->nr; i++) {
+		struct kt_tp_value *value = &v->list[i];
+
+		if (v->at[i] != SIZE_MAX)
+			value->data = v->room ? v->room + v->at[i] : NULL;
+		if (!value->data)
+			value->len = 0;
+		if (tp->fields[i].type == KT_TP_TEXT && !value->data)
+			value->data = "";
+		if (tp->fields[i].type == KT_TP_TEXT)
+			value->len = strnlen(value->data, value->len);
+	}
+}
+
+/**
+ * lt_values_read() - read the fields of the event at the head of a file
+ * @v: filled
+ * @c: the metadata
+ * @class: class of the event; @class->tp has the fields of this event after it
+ * @s: the file; advanced to the end of the event
+ *
+ * Return: false if the event is damaged, which @s->at.why says, or with @v->no_memory set.
+ */
+bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *class,
+		    struct lt_stream *s)
+{
+	struct walk w = {
+		.c = (struct ctf *)c, .class = class, .v = v, .at = &s->at,
+		.extra = class->nr_fixed,
+		.split = class->tp.what != KT_TP_USER,
+	};
+	unsigned int numbers = s->at.nr_numbers;
+	bool loose = class->varies && !w.split;
+	uint64_t end;
+
+	v->used = 0;
+	v->process = 0;
+	v->name = NULL;
+	for (unsigned int i = 0; class->varies && i < class->nr_fixed; i++) {
+		v->list[i] = (struct kt_tp_value){ .number = 0 };
+		v->at[i] = SIZE_MAX;
+	}
+	w.end = loose ? KT_TP_FIELDS : class->nr_own;
+	if (s->event->fields && !take(&w, s->event->fields))
+		return false;
+	end = s->at.bit;
+	s->at.bit = s->contexts;
+	/* Lengths in contexts are not those of the payload. */
+	s->at.nr_numbers = (unsigned int)kt_min(numbers, s->at.nr_numbers);
+	w.end = loose ? KT_TP_FIELDS : class->nr_fixed;
+	if (!take_context(&w, &class->contexts[0]) ||
+	    !take_context(&w, &class->contexts[1]))
+		return false;
+	s->at.bit = end;
+	if (class->varies) {
+		class->tp.fields = v->fields;
+		class->tp.nr = loose ? w.next : w.extra;
+	}
+	if (class->prio >= 0)
+		v->list[class->prio].number -= LT_RT_PRIO;
+	place_values(v, &class->tp);
+	return true;
+}
+
+/* Tell at the end of the trace what was left out. */
+void lt_values_tell(struct lt_values *v, struct kt_import *in)
+{
+	if (v->labels)
+		kt_import_note(in, "%llu values of enumerations are kept as numbers, without their labels",
+			       (unsigned long long)v->labels);
+	if (v->left)
+		kt_import_note(in, "%llu fields were left out: an event keeps %u of them",
+			       (unsigned long long)v->left, KT_TP_FIELDS);
+	if (v->elements)
+		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB",
+			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10);
+	if (v->texts)
+		kt_import_note(in, "%llu arrays of structures or texts were cut at %u KiB of text",
+			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10);
+	v->labels = v->left = v->elements = v->texts = 0;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The traces of a folder: the metadata of each, and their common clock.
+ *
+ * A session of LTTng has a trace for each domain, and for each time that it was rotated.
+ * They are read as one trace.  Their clocks have different origins, even if they are the
+ * same clock, because each domain measures it.  Times are those of the clock that begins
+ * first; those of the others are ahead by the difference, so that all have the time since
+ * 1970 that their own metadata give them.
+ */
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "stream/metadata.h"
+#include "format/folders.h"
+#include "internal.h"
+#include "session.h"
+
+#define JSON_MARK	'\x1e'
+#define NS_PER_S	1000000000
+#define SECONDS_MAX	9223372035	/* in 2^63 ns */
+
+/* Say why a trace cannot be read.  Return: -EBADMSG. */
+static int refuse(struct kt_import *in, const struct lt_trace *t, uint64_t offset,
+		  const char *why)
+{
+	return kt_import_fail(in, offset, "%.60s%smetadata: %s", t->path,
+			      *t->path ? "/" : "", why);
+}
+
+/* ---- metadata ----------------------------------------------------------------------- */
+
+static int parse_text(struct kt_import *in, struct lt_trace *t, const char *text,
+		      size_t len)
+{
+	struct ktape_error error = { .text = "" };
+	int err;
+
+	if (len && *text == JSON_MARK)
+		err = ctf_parse_json(&t->c, text, len, &error);
+	else
+		err = ctf_parse_tsdl(&t->c, text, len, &error);
+	if (!err)
+		err = ctf_complete(&t->c, &error);
+	return err == -EBADMSG ? refuse(in, t, error.offset, error.text) : err;
+}
+
+static int parse_data(struct kt_import *in, struct lt_trace *t, const uint8_t *data,
+		      size_t size)
+{
+	struct ktape_error error;
+	char *text = NULL;
+	size_t len;
+	int err;
+
+	if (!size)
+		return refuse(in, t, 0, "the file is empty");
+	if (!kt_metadata_is_packets(data, size))
+		return parse_text(in, t, (const char *)data, size);
+	err = kt_metadata_unpack(data, size, &text, &len, &error);
+	if (err == -EBADMSG)
+		return refuse(in, t, error.offset, error.text);
+	if (!err)
+		err = parse_text(in, t, text, len);
+	free(text);
+	return err;
+}
+
+/* Read the metadata of a trace that is not the only one. */
+static int read_file(struct kt_import *in, struct lt_trace *t)
+{
+	uint8_t *data = NULL;
+	ssize_t size = kt_read_file(t->folder, "metadata", KT_METADATA_MAX, &data);
+	int err;
+
+	if (size == -EINVAL)
+		err = refuse(in, t, 0, "not a regular file");
+	else if (size < 0)
+		err = (int)size;
+	else if (size && !lt_probe(data, (size_t)size, true))
+		err = refuse(in, t, 0, "this is no trace of another tracer");
+	else
+		err = parse_data(in, t, data, (size_t)size);
+	free(data);
+	return err;
+}
+
+/* Read the metadata of the only trace. */
+static int read_input(struct kt_import *in, struct lt_trace *t)
+{
+	int64_t there = kt_scan_need(in->in, KT_METADATA_MAX + 1ULL);
+
+	if (there < 0)
+		return (int)there;
+	if (there > (int64_t)KT_METADATA_MAX)
+		return refuse(in, t, 0, "the file is too large");
+	return parse_data(in, t, kt_scan_head(in->in), (size_t)there);
+}
+
+/* ---- clocks --------------------------------------------------------------------------- */
+
+/* Put whole seconds of the offset into the seconds. */
+static int take_origin(struct kt_import *in, struct lt_trace *t)
+{
+	struct ctf *c = &t->c;
+	uint64_t more = c->offset / c->freq;
+
+	if (c->offset_s > SECONDS_MAX || c->offset_s < -SECONDS_MAX ||
+	    more > SECONDS_MAX || c->offset_s + (int64_t)more > SECONDS_MAX)
+		return refuse(in, t, 0, "the clock begins beyond the year 2262");
+	c->offset_s += (int64_t)more;
+	c->offset %= c->freq;
+	return 0;
+}
+
+/* Convert ticks of another frequency, at most UINT64_MAX. */
+static uint64_t rescale(uint64_t ticks, uint64_t from, uint64_t to)
+{
+	unsigned __int128 v = ticks;
+
+	if (from == to)
+		return ticks;
+	v = v * to / from;
+	return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
+}
+
+/* Return the origin of the clock in ns, below 2^63 by take_origin(). */
+static int64_t origin_of(const struct ctf *c)
+{
+	return c->offset_s * NS_PER_S + (int64_t)rescale(c->offset, c->freq, NS_PER_S);
+}
+
+/* Set how far a trace is ahead of the first one, and its last time below 2^63 ns. */
+static void set_ahead(struct lt_session *all, struct lt_trace *t,
+		      const struct ctf *first)
+{
+	int64_t origin = origin_of(&t->c);
+	uint64_t seconds = (uint64_t)(t->c.offset_s - first->offset_s);
+	uint64_t part = rescale(t->c.offset, t->c.freq, all->freq);
+
+	t->ahead = rescale(seconds, 1, all->freq) + part - first->offset;
+	if (rescale(seconds, 1, all->freq) > UINT64_MAX / 2)
+		t->ahead = UINT64_MAX / 2;
+	t->latest = rescale((uint64_t)INT64_MAX - (uint64_t)kt_max(origin, 0), NS_PER_S,
+			    t->c.freq);
+}
+
+static void set_clock(struct kt_import *in, struct lt_session *all)
+{
+	struct ktape_info *info = in->info;
+	const struct ctf *first = &all->list[0].c;
+
+	for (size_t i = 1; i < all->nr; i++) {
+		if (origin_of(&all->list[i].c) < origin_of(first))
+			first = &all->list[i].c;
+	}
+	all->freq = first->freq;
+	for (size_t i = 0; i < all->nr; i++)
+		set_ahead(all, &all->list[i], first);
+	info->freq = first->freq;
+	info->offset_s = first->offset_s;
+	info->offset = first->offset;
+	info->real_offset_ns = origin_of(first);
+	if (*first->clock)
+		snprintf(info->clock, sizeof(info->clock), "%s", first->clock);
+}
+
+/* Return a time of a trace as it is delivered, at most UINT64_MAX. */
+uint64_t lt_session_time(const struct lt_session *all, const struct lt_trace *t,
+			 uint64_t ticks)
+{
+	uint64_t time = rescale(ticks, t->c.freq, all->freq);
+
+	return time > UINT64_MAX - t->ahead ? UINT64_MAX : time + t->ahead;
+}
+
+/* ---- traces --------------------------------------------------------------------------- */
+
+static void fill_info(struct kt_import *in, const struct lt_session *all)
+{
+	const char *machine = kt_codec_option(&in->options, "machine");
+	struct ktape_info *info = in->info;
+	struct utsname here;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct ctf *c = &all->list[i].c;
+
+		if (c->has_uuid && !i)
+			memcpy(info->uuid, c->uuid, sizeof(info->uuid));
+		if (!*info->hostname)
+			snprintf(info->hostname, sizeof(info->hostname), "%s",
+				 c->hostname);
+		if (!*info->release)
+			snprintf(info->release, sizeof(info->release), "%s", c->release);
+	}
+	if (!machine && !uname(&here)) {
+		machine = here.machine;
+		kt_import_note(in, "the trace does not name its architecture: numbers of system calls are those of %s (option machine=)",
+			       machine);
+	}
+	if (machine)
+		snprintf(info->machine, sizeof(info->machine), "%s", machine);
+}
+
+static void free_trace(struct lt_trace *t)
+{
+	free(t->classes);
+	ctf_free(&t->c);
+	if (t->folder >= 0)
+		close(t->folder);
+	free(t->path);
+}
+
+/* Open a trace at the end of the list.  Return: 0, -EBADMSG, or other errors. */
+static int open_trace(struct kt_import *in, struct lt_session *all, const char *path,
+		      bool alone)
+{
+	struct lt_trace *t = &all->list[all->nr];
+	int err;
+
+	*t = (struct lt_trace){ .folder = -1, .path = strdup(strcmp(path, ".") ? path : "") };
+	if (!t->path)
+		return -ENOMEM;
+	all->nr++;
+	t->folder = openat(in->folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (t->folder < 0)
+		return -errno;
+	err = alone ? read_input(in, t) : read_file(in, t);
+	return err ? err : take_origin(in, t);
+}
+
+/* Open the traces that can be read; what cannot be is told. */
+static int open_traces(struct kt_import *in, struct lt_session *all,
+		       const struct kt_folders *found)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < found->nr && !err; i++) {
+		err = open_trace(in, all, found->list[i], found->nr == 1);
+		if (err != -EBADMSG || found->nr == 1)
+			continue;
+		if (i + 1 == found->nr && all->nr == 1)
+			return err;
+		kt_import_bad(in, in->error.offset, "%s: this trace is left out",
+			      in->error.text);
+		free_trace(&all->list[--all->nr]);
+		err = 0;
+	}
+	return err;
+}
+
+/**
+ * lt_session_open() - read the metadata of all traces of the folder
+ * @in: the trace
+ * @all: filled; ends with lt_session_close(), also after a failure
+ *
+ * Return: 0 or negative errno.
+ */
+int lt_session_open(struct kt_import *in, struct lt_session *all)
+{
+	struct kt_folders found;
+	int err = kt_folders_find(in->folder, &found);
+
+	if (err == -E2BIG)
+		err = kt_import_fail(in, 0, "more than %u traces or %u folders are below this one: give a part of them",
+				     KT_FOLDERS_MAX, KT_FOLDERS_SEEN);
+	if (!err)
+		all->list = calloc(kt_max(found.nr, 1), sizeof(*all->list));
+	if (!err && !all->list)
+		err = -ENOMEM;
+	if (!err)
+		err = open_traces(in, all, &found);
+	kt_folders_free(&found);
+	if (!err && !all->nr)
+		err = kt_import_fail(in, 0, "the folder has no metadata");
+	if (err)
+		return err;
+	set_clock(in, all);
+	fill_info(in, all);
+	return 0;
+}
+
+/**
+ * lt_session_bind() - find out what the events of all traces become
+ * @tp: memory of the mapping
+ * @all: the traces
+ * @v: its fields are overwritten
+ *
+ * Return: 0 or negative errno.
+ */
+int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v)
+{
+	int err = 0;
+
+	for (size_t n = 0; n < all->nr && !err; n++) {
+		struct lt_trace *t = &all->list[n];
+		const size_t nr = t->c.nr_classes;
+
+		tp->relative_prio |= !strncmp(t->c.tracer, "lttng-modules",
+					      strlen("lttng-modules"));
+		t->classes = calloc(kt_max(nr, 1), sizeof(*t->classes));
+		if (!t->classes)
+			return -ENOMEM;
+		for (size_t i = 0; i < nr && !err; i++)
+			err = lt_class_bind(tp, &t->c, &t->c.classes[i],
+					    &t->classes[i], v);
+	}
+	return err;
+}
+
+/* Free what lt_session_open() has opened. */
+void lt_session_close(struct lt_session *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		free_trace(&all->list[i]);
+	free(all->list);
+}

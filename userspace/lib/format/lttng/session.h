@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The traces of a folder, which are read as one; see session.c. */
+#ifndef _KT_LTTNG_SESSION_H
+#define _KT_LTTNG_SESSION_H
+
+#include "fields.h"
+
+/**
+ * struct lt_trace - a trace: a folder with metadata and streams
+ * @path: from the folder that is read, "" = it is that one
+ * @folder: the folder
+ * @c: its metadata
+ * @classes: by class of @c: how it is mapped
+ * @ahead: ticks that its times are ahead of those of the first trace
+ * @latest: the last of its times that can be kept
+ */
+struct lt_trace {
+	char *path;
+	int folder;
+	struct ctf c;
+	struct lt_class *classes;
+	uint64_t ahead;
+	uint64_t latest;
+};
+
+/**
+ * struct lt_session - traces that are read as one
+ * @list: the traces
+ * @nr: entries of @list
+ * @freq: of all times that are delivered
+ */
+struct lt_session {
+	struct lt_trace *list;
+	size_t nr;
+	uint64_t freq;
+};
+
+int lt_session_open(struct kt_import *in, struct lt_session *all);
+int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v);
+void lt_session_close(struct lt_session *all);
+uint64_t lt_session_time(const struct lt_session *all, const struct lt_trace *t,
+			 uint64_t ticks);
+
+#endif /* _KT_LTTNG_SESSION_H */
