@@ -121,7 +121,7 @@ export async function describeEvent(model, i)
 		rows.push(["meaning", info.help]);
 	rows.push(["class", info?.kind || "unknown"],
 		["CLOCK_MONOTONIC", `${onClock(about.mono_ns, events.t[i])} s`],
-		["since the epoch", `${onClock(about.origin_ns, events.t[i])} s`],
+		[about.undated ? "trace clock" : "since the epoch", `${onClock(about.origin_ns, events.t[i])} s`],
 		["CPU", String(events.cpu[i])], ["thread", model.threadOf(i)]);
 	return rows.concat(text ? fieldsOf(text) : [["fields", "not in this page, or damaged"]]);
 }

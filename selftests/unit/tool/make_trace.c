@@ -404,17 +404,24 @@ static int make_moved(const char *dir)
 /* Give the trace in a folder a clock that is related to the others. */
 static int make_dated(const char *dir, const char *seconds, const char *mono)
 {
-	struct ktape_info info = trace_info;
-	char path[4096], *text;
+	char path[4096], old[1 << 16], *text;
+	struct ktape_info info;
 	size_t len;
 	FILE *f;
 
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "r");
+	if (!f)
+		return 1;
+	len = fread(old, 1, sizeof(old), f);
+	fclose(f);
+	if (ktape_metadata_parse(old, len, &info, NULL))
+		return 1;
 	info.offset_s = atoll(seconds);
 	info.mono_offset_ns = info.boot_offset_ns = atoll(mono);
 	info.real_offset_ns = (int64_t)((uint64_t)info.offset_s * 1000000000);
 	if (ktape_metadata_format(&info, &text, &len))
 		return 1;
-	snprintf(path, sizeof(path), "%s/metadata", dir);
 	f = fopen(path, "w");
 	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
 		return 1;
