@@ -248,9 +248,13 @@ static uint64_t limit_slice(const struct kt_slices *sl)
 {
 	const struct ktape_trace *t = sl->t;
 
-	/* A loss that is held is told before the first event behind it. */
-	return t->told_losses < t->nr_losses ? t->losses[t->told_losses].at :
-					       UINT64_MAX;
+	/*
+	 * A loss that is held is told before the first event behind it.  Times that do not
+	 * fit in ns are told once (far.c), so they are in no slice.
+	 */
+	return kt_min(t->told_losses < t->nr_losses ?
+			      t->losses[t->told_losses].at : UINT64_MAX,
+		      t->far_from);
 }
 
 /*
@@ -259,7 +263,11 @@ static uint64_t limit_slice(const struct kt_slices *sl)
  */
 uint64_t kt_slice_cut(struct kt_slices *sl)
 {
-	uint64_t until = limit_slice(sl), records = 0;
+	uint64_t until, records = 0;
+
+	if (sl->t->far_freq != sl->t->info.freq)
+		kt_far_set(sl->t);
+	until = limit_slice(sl);
 
 	for (size_t i = 0; i < sl->nr; i++) {
 		struct kt_cursor *c = &sl->cursors[(sl->leader + i) % sl->nr];

@@ -160,6 +160,15 @@ static int read_metadata(struct kt_import *s)
 	return err;
 }
 
+/* Take the origin.  One that does not fit is refused when the format has been opened. */
+static void take_origin(struct ktape_info *info, const struct ctf *c)
+{
+	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq,
+				   &info->offset_s))
+		info->offset_s = INT64_MAX;
+	info->offset = c->offset % c->freq;
+}
+
 static void fill_info(struct kt_import *s)
 {
 	const char *machine = kt_codec_option(&s->options, "machine");
@@ -169,8 +178,7 @@ static void fill_info(struct kt_import *s)
 	struct utsname here;
 
 	info->freq = c->freq;
-	info->offset_s = c->offset_s + (int64_t)(c->offset / c->freq);
-	info->offset = c->offset % c->freq;
+	take_origin(info, c);
 	info->real_offset_ns = (int64_t)((uint64_t)info->offset_s * NS_PER_S +
 					 ktape_ticks_to_ns(info, info->offset));
 	if (c->has_uuid)
