@@ -216,8 +216,8 @@ class Show:
         if kind == "CLASSID":
             return self.classes.get(value, value)
         if kind == "TICKS":
-            # 64 bits of ns with a sign, also of a damaged time.
-            return str((self.meta.ns(value) + 2**63) % 2**64 - 2**63 if value else 0)
+            # 64 bits of ns with a sign: a damaged time is the last one.
+            return str(min(self.meta.ns(value), 2**63 - 1) if value else 0)
         if kind in WIDE:
             return str(value)
         if kind == "DEV":
