@@ -115,6 +115,7 @@ class Names:
 
 NAMED = {"IRQ": "irq", "NETDEV": "net_device", "DEV": "block_device"}
 THREADS = {CONTEXT: 1, SCHED_SWITCH: 2}		# first arguments that are threads
+WIDE = ("U64", "S64", "NS")	# strings, as TICKS are: doubles keep 53 bits
 HEX = ("X32", "X64", "PTR", "FUNC")
 SIGNALS = ("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT "
            "CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS").split()
@@ -217,8 +218,10 @@ class Show:
         if kind == "CLASSID":
             return self.classes.get(value, value)
         if kind == "TICKS":
-            # 64 bits of ns with a sign, also of a damaged time.
-            return (self.meta.ns(value) + 2**63) % 2**64 - 2**63 if value else 0
+            # 64 bits of ns with a sign: a damaged time is the last one.
+            return str(min(self.meta.ns(value), 2**63 - 1) if value else 0)
+        if kind in WIDE:
+            return str(value)
         if kind == "DEV":
             return f"{value >> 20}:{value & 0xfffff}"
         if kind == "STATE" and enum.get(value) in STATES:
@@ -389,7 +392,7 @@ class Show:
             left, came = self.switches.get(cpu, (-1, -1))
             tid = left if came == tid else -1
         tid = tid if tid >= 0 else None
-        line = {"ts": self.meta.ns(record.time), "cpu": cpu,
+        line = {"ts": str(self.meta.ns(record.time)), "cpu": cpu,
                 "ring": ("event", "control", "registry")[record.kind], "tid": tid,
                 "comm": self.thread(record.time, tid) if tid is not None else None,
                 "event": event.name, "fields": self.fields(event, record, tid)}

@@ -20,7 +20,7 @@ function dumped(host)
 {
 	return readFileSync(join(folder, `${host}.json`), "utf8").split("\n")
 		.filter((l) => l.includes('"event":"sched_switch"'))
-		.map((l) => /^\{"ts":(\d+),"cpu":(\d+)/.exec(l))
+		.map((l) => /^\{"ts":"(\d+)","cpu":(\d+)/.exec(l))
 		.map(([, ts, cpu]) => `${ts} on ${cpu}`).sort();
 }
 

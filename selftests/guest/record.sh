@@ -39,10 +39,10 @@ ledger()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err | awk '
 		function field(name,  text) {
-			if (!match($0, "\"" name "\":[0-9]+"))
+			if (!match($0, "\"" name "\":\"?[0-9]+"))
 				return 0
 			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:/, "", text)
+			sub(/.*:"?/, "", text)
 			return text
 		}
 		index($0, "\"event\":\"time_extend\"") { next }

@@ -387,8 +387,8 @@ prepare_rare()
 check_rare()
 {
 	what="the flood overwrote its events, but not the exception"
-	mark=$(ktape dump -j -e exception flood | sed 's/^{"ts":\([0-9]*\).*/\1/')
-	older=$(ktape dump -j -C 2 -e syscall flood | sed 's/^{"ts":\([0-9]*\).*/\1/' |
+	mark=$(ktape dump -j -e exception flood | sed 's/^{"ts":"\([0-9]*\)".*/\1/')
+	older=$(ktape dump -j -C 2 -e syscall flood | sed 's/^{"ts":"\([0-9]*\)".*/\1/' |
 		awk -v mark="$mark" '$1 < mark { n++ } END { print n + 0 }')
 	emitted=$(ktape status flood | awk '$1 == "event" && $2 == 2 { print $5 }')
 	echo "CPU 2: $older calls from before $mark, $emitted events in all"

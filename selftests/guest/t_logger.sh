@@ -29,10 +29,10 @@ read_pieces()
 		ktape dump --json "$piece" 2>>$dir/dump.err || echo bad
 	done | awk '
 		function field(name,  text) {
-			if (!match($0, "\"" name "\":[0-9]+"))
+			if (!match($0, "\"" name "\":\"?[0-9]+"))
 				return 0
 			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:/, "", text)
+			sub(/.*:"?/, "", text)
 			return text
 		}
 		function begins() {

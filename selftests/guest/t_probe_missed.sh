@@ -22,7 +22,7 @@ result()
 says()
 {
 	sed -n 's/.*"missed_hits":\(\[[^]]*\]\).*/\1/p' out |
-		sed 's/,"first":[0-9]*,"last":[0-9]*//g' >said
+		sed 's/,"first":"[0-9]*","last":"[0-9]*"//g' >said
 	[ "$(cat said)" = "$2" ]
 	result $? "$1" said
 }

@@ -69,7 +69,7 @@ for kind in moved into; do
 	result $? "the entry dies with its thread: $kind" $dir/log
 done
 # Each thread that was alive when the recording began has an entry, or one of the module.
-alive=$(grep -c '"event":"registry","fields":{"type":"thread","dead":false,"id":[1-9].*"died":0,' $dir/text)
+alive=$(grep -c '"event":"registry","fields":{"type":"thread","dead":false,"id":[1-9].*"died":"0",' $dir/text)
 known=$(grep -c '"event":"registry","fields":{"type":"task_cgroup","dead":false' $dir/text)
 echo "# $alive entries of living threads, $known of their cgroups"
 [ "$known" -ge 10 ]

@@ -122,7 +122,7 @@ lines_of()
 	ktape dump --json "$1" 2>>$dir/dump.err |
 		sed -E '/"ring":"registry"|"event":"(registry|time_extend)"/d
 			/"event":"context".*"tid":-1/d
-			s/"ts":[0-9]+,//; s/"comm":("([^"\\]|\\.)*"|null),//
+			s/"ts":"[0-9]+",//; s/"comm":("([^"\\]|\\.)*"|null),//
 			s/,"[a-z_]*_name":"([^"\\]|\\.)*"//g
 			'"${2:-}"
 }

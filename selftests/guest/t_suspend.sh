@@ -31,9 +31,9 @@ by_cpu()
 {
 	awk -v cpus="$(nproc)" '
 		function number(name,  text) {
-			match($0, "\"" name "\":[0-9]+")
+			match($0, "\"" name "\":\"?[0-9]+")
 			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:/, "", text)
+			sub(/.*:"?/, "", text)
 			return text + 0
 		}
 		/"ring":"event"/ {

@@ -18,10 +18,10 @@ backwards()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err | awk '
 		function number(name,  text) {
-			if (!match($0, "\"" name "\":[0-9]+"))
+			if (!match($0, "\"" name "\":\"?[0-9]+"))
 				return -1
 			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:/, "", text)
+			sub(/.*:"?/, "", text)
 			return text + 0
 		}
 		/"ring":"event"/ {

@@ -15,7 +15,7 @@ const folder = resolve(shots, "saved"), browser = new Browser(chromium);
 const dump = (...more) => execFileSync(ktape, ["dump", "--json", ...more, trace], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] })
 	.toString().split("\n").filter((l) => l && !/"event":"(registry|time_extend)"/.test(l));
 /* Numbers of 64 bits do not fit: fields are compared as texts. */
-const parse = (line) => ({ ...JSON.parse(line), ts: /"ts":(\d+)/.exec(line)[1], text: /"fields":(\{.*\})\}$/.exec(line.replace(/,"source":.*$/, "}"))[1] });
+const parse = (line) => ({ ...JSON.parse(line), text: /"fields":(\{.*\})\}$/.exec(line.replace(/,"source":.*$/, "}"))[1] });
 const lines = dump().map(parse);
 const listed = JSON.parse(execFileSync(ktape, ["list", "--json"]).toString());
 

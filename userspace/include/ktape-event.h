@@ -390,7 +390,8 @@ uint64_t ktape_ticks_to_ns(const struct ktape_info *info, uint64_t ticks);
  * @info: metadata of the trace
  * @ts: time in ticks of the trace clock
  *
- * Return: nanoseconds, as CTF viewers show them.
+ * Return: nanoseconds, as CTF viewers show them.  Of a trace whose clock is not related to
+ * UTC they are since that clock's begin.
  */
 int64_t ktape_epoch_ns(const struct ktape_info *info, uint64_t ts);
 

@@ -22,13 +22,15 @@ them, and close() waits until none is in the library.  The environment variable 
 """
 import ctypes
 import errno
+import functools
 import json
 import os
 import signal
 import threading
 from collections import namedtuple
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p,
-                    c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p)
+                    c_int, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64, c_uint8,
+                    c_void_p)
 
 __all__ = ["Error", "Event", "Loss", "Quantile", "Series", "Stats", "Trace", "stats"]
 
@@ -37,8 +39,8 @@ Event.__doc__ = """One event.
 
 ns: nanoseconds since the epoch; ring: "event", "control" or "registry"; tid: the thread
 that ran, or None; comm: its name, or None; name: of the event; fields: a dict, as
-"ktape dump --json" prints them (ktape-format(5)).  Numbers are int, hexadecimal values
-are str such as "0x1f"."""
+"ktape dump --json" prints them (ktape-format(5)), but all numbers are int, also those of
+64 bits; hexadecimal values are str such as "0x1f"."""
 Event.__module__ = __name__
 
 Loss = namedtuple("Loss", "stream count packets begin_ns end_ns")
@@ -111,8 +113,23 @@ class _Thread(Structure):
                 ("waits", c_uint64), ("switches", c_uint64)]
 
 
+class _Field(Structure):
+    _c_name_ = "ktape_field"
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("type", c_uint8),
+                ("place", c_uint8), ("count", c_uint16)]
+
+
+class _Description(Structure):
+    _c_name_ = "ktape_event_desc"
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("fields", POINTER(_Field)),
+                ("nr_fields", c_uint16), ("opcode", c_uint8), ("event_class", c_uint8),
+                ("nargs", c_uint8), ("varargs", c_bool), ("has_blob", c_bool),
+                ("blob_words", c_uint16)]
+
+
 _LOST = 0				# KTAPE_NOTICE_LOST
 _ALL = 2**64 - 1			# KTAPE_SERIES_ALL; no bound of a quantile
+_WIDE = (b"U64", b"S64", b"NS", b"TICKS")	# types whose numbers are strings in JSON
 _RINGS = ("cpu", "control", "registry")	# names of streams, by enum ktape_ring_kind
 
 
@@ -132,6 +149,8 @@ def _load():
             ("ktape_trace_registry", c_void_p, c_void_p),
             ("ktape_trace_close", None, c_void_p),
             ("ktape_epoch_ns", c_int64, c_void_p, c_uint64),
+            ("ktape_event_find", POINTER(_Description), c_char_p),
+            ("ktape_type_name", c_char_p, c_uint32),
             ("ktape_format_bound", c_size_t, c_void_p),
             ("ktape_format_json", c_size_t, c_void_p, c_void_p, c_void_p, c_char_p),
             ("ktape_linux_new", c_int, c_void_p, c_void_p, POINTER(c_void_p)),
@@ -166,6 +185,28 @@ def _text(value):
     if value and b"\0" in value:
         raise ValueError("embedded null byte")
     return value
+
+
+@functools.cache
+def _wide_fields(name):
+    """Return the fields of an event of the table that are strings of digits in JSON."""
+    found = _lib.ktape_event_find(name.encode())
+    if not found:
+        return ()
+    event = found.contents
+    return tuple(field.name.decode() for field in event.fields[:event.nr_fields]
+                 if _lib.ktape_type_name(field.type) in _WIDE)
+
+
+def _event(text):
+    """Make an event of its line of JSON."""
+    line = json.loads(text)
+    fields = line["fields"]
+    for name in _wide_fields(line["event"]):
+        if name in fields:
+            fields[name] = int(fields[name])
+    return Event(int(line["ts"]), line["cpu"], line["ring"], line["tid"], line["comm"],
+                 line["event"], fields)
 
 
 # ---- traces -----------------------------------------------------------------------
@@ -274,9 +315,7 @@ class Trace:
 
     def __iter__(self):
         while text := self._read_line():
-            line = json.loads(text)
-            yield Event(line["ts"], line["cpu"], line["ring"], line["tid"], line["comm"],
-                        line["event"], line["fields"])
+            yield _event(text)
 
     def stop(self):
         """End the iteration of a live trace at its next pause; from any thread."""

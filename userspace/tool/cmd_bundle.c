@@ -21,6 +21,7 @@
 #include "util/file.h"
 #include "util/memory.h"
 #include "util/stage.h"
+#include "stream/clock.h"
 
 #include "input.h"
 #include "signals.h"
@@ -206,6 +207,16 @@ static int open_part(struct bundle *b, const char *path, bool silent,
 	return input_open(&command_bundle, &in, path, &how, trace);
 }
 
+/* Is the clock of a trace related to UTC?  It may count from 1970 itself. */
+static bool is_dated(struct ktape_trace *trace)
+{
+	const struct ktape_event *e;
+
+	return kt_is_dated(ktape_trace_info(trace), 0) ||
+	       (ktape_trace_next(trace, &e) > 0 &&
+		kt_is_dated(ktape_trace_info(trace), e->ts));
+}
+
 /* Find out when the machine of a trace booted.  Return: 0 or the exit code. */
 static int look_at(struct bundle *b, const char *path, bool first)
 {
@@ -222,6 +233,11 @@ static int look_at(struct bundle *b, const char *path, bool first)
 			    path);
 	}
 	info = ktape_trace_info(trace);
+	if (!is_dated(trace)) {
+		ktape_trace_close(trace);
+		return fail("%s: the trace has no date, by which a bundle joins traces: its clock is not related to UTC (ktape convert -t perfetto takes it alone)",
+			    path);
+	}
 	utc = (int64_t)((uint64_t)ktape_epoch_ns(info, 0) -
 			(uint64_t)info->boot_offset_ns);
 	if (first || utc < b->boot_utc)

@@ -247,7 +247,7 @@ static void print_json(const struct job *job, const struct ktape_recovered *r)
 		       ",\"checked\":%" PRIu64 ",\"unchecked\":%" PRIu64
 		       ",\"open\":%" PRIu64 ",\"cut\":%" PRIu64
 		       ",\"discarded\":%" PRIu64 ",\"events\":%" PRIu64
-		       ",\"first\":%" PRId64 ",\"last\":%" PRId64 "}",
+		       ",\"first\":\"%" PRId64 "\",\"last\":\"%" PRId64 "\"}",
 		       comma, g->cpu, kinds[g->kind], g->capacity, g->checked,
 		       g->unchecked, g->open, g->cut, g->discarded, g->events,
 		       ktape_epoch_ns(&r->info, g->first_ts),

@@ -310,7 +310,7 @@ static void print_json(const struct ktape_trigger *t)
 		printf("%s\"%s\"", comma, actions[i].name);
 		comma = ",";
 	}
-	printf("],\"matches\":%u,\"fired\":%u,\"missed\":%u,\"last\":%llu,\"done\":%s,\"short\":%s,\"held_ns\":%llu}",
+	printf("],\"matches\":%u,\"fired\":%u,\"missed\":%u,\"last\":\"%llu\",\"done\":%s,\"short\":%s,\"held_ns\":%llu}",
 	       t->matches, t->fired, t->missed, (unsigned long long)t->last,
 	       t->flags & KTAPE_TRIGGER_DONE ? "true" : "false",
 	       t->flags & KTAPE_TRIGGER_SHORT ? "true" : "false",

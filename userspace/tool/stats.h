@@ -81,6 +81,7 @@ void stats_head(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* stats_json.c */
 void stats_put_ns(FILE *f, int64_t ns);
+void stats_put_tgid(FILE *f, const struct ktape_linux_thread *t);
 void stats_put_json(FILE *f, const struct stats_trace *s);
 
 /* stats_rtos.c */

@@ -22,6 +22,21 @@ void stats_put_ns(FILE *f, int64_t ns)
 	fprintf(f, "\"%" PRId64 "\"", ns);
 }
 
+/**
+ * stats_put_tgid() - write the process of a thread
+ * @f: where to write
+ * @t: the thread
+ *
+ * It is null if the trace does not say it: 0 is the process of the idle threads.
+ */
+void stats_put_tgid(FILE *f, const struct ktape_linux_thread *t)
+{
+	if (t->tgid || !t->tid)
+		fprintf(f, "%u", t->tgid);
+	else
+		fprintf(f, "null");
+}
+
 static void json_cpus(FILE *f, const struct ktape_linux *l)
 {
 	const struct ktape_linux_cpu *c;
@@ -47,9 +62,9 @@ static void json_threads(FILE *f, const struct ktape_linux *l)
 
 	fprintf(f, "\"threads\":[");
 	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
-		fprintf(f,
-			"%s\n {\"tid\":%d,\"tgid\":%u,\"name\":", i ? "," : "",
-			t->tid, t->tgid);
+		fprintf(f, "%s\n {\"tid\":%d,\"tgid\":", i ? "," : "", t->tid);
+		stats_put_tgid(f, t);
+		fprintf(f, ",\"name\":");
 		write_json_text(f, t->name);
 		fprintf(f,
 			",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64

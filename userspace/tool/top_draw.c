@@ -322,13 +322,15 @@ static void draw_thread(int y, const struct top_view *v,
 			const struct ktape_linux_thread *t)
 {
 	char name[STATS_NAME], run[DURATION_ROOM], wait[DURATION_ROOM];
-	char longest[DURATION_ROOM];
+	char longest[DURATION_ROOM], process[16] = "?";
 
+	if (t->tgid)
+		snprintf(process, sizeof(process), "%u", t->tgid);
 	duration_column(run, t->run, "ns");
 	duration_column(wait, t->wait, "ns");
 	duration_column(longest, t->wait_max, "ns");
-	put(y, 0, "%9d %9u %s %7.2f%% %11s %11s %11s %9" PRIu64, t->tid,
-	    t->tgid, stats_column(name, t->name, STATS_COLUMN + 4),
+	put(y, 0, "%9d %9s %s %7.2f%% %11s %11s %11s %9" PRIu64, t->tid,
+	    process, stats_column(name, t->name, STATS_COLUMN + 4),
 	    percent(t->run, v->span), run, wait, longest, t->switches);
 }
 

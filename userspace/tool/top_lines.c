@@ -151,8 +151,9 @@ static void json_threads(FILE *out, const struct top_view *v,
 	for (size_t i = 0; i < nr && i < threads; i++) {
 		const struct ktape_linux_thread *t = list[i];
 
-		fprintf(out, "%s{\"tid\":%d,\"tgid\":%u,\"name\":",
-			i ? "," : "", t->tid, t->tgid);
+		fprintf(out, "%s{\"tid\":%d,\"tgid\":", i ? "," : "", t->tid);
+		stats_put_tgid(out, t);
+		fputs(",\"name\":", out);
 		json_text(out, t->name);
 		fprintf(out,
 			",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64

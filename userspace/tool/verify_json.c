@@ -24,7 +24,7 @@ void verify_put_finding(FILE *f, const struct ktape_finding *finding,
 	if (finding->stream)
 		fprintf(f, ",\"cpu\":%u,\"ring\":\"%s\"", finding->cpu,
 			rings[finding->ring % KT_ARRAY_SIZE(rings)]);
-	fprintf(f, ",\"packet\":%llu,\"offset\":%llu,\"ticks\":%llu,\"text\":",
+	fprintf(f, ",\"packet\":%llu,\"offset\":%llu,\"ticks\":\"%llu\",\"text\":",
 		(unsigned long long)finding->packet,
 		(unsigned long long)finding->offset,
 		(unsigned long long)finding->ts);
@@ -62,7 +62,7 @@ static void put_missed(FILE *f, const struct ktape_verify *verify)
 			fprintf(f, "%llu", (unsigned long long)m.count);
 		else
 			fputs("null", f);
-		fprintf(f, ",\"first\":%llu,\"last\":%llu}",
+		fprintf(f, ",\"first\":\"%llu\",\"last\":\"%llu\"}",
 			(unsigned long long)m.first, (unsigned long long)m.last);
 	}
 	fputc(']', f);

@@ -18,11 +18,17 @@ export function glob(pattern)
 	return /[*?]/.test(pattern) ? globWhole(pattern) : (text) => text.toLowerCase().includes(lower);
 }
 
+/** Return a number of any size for comparing; numbers of 64 bits are not exact as Number. */
+function numberOf(text)
+{
+	return /^(-?\d+|0x[\da-f]+)$/i.test(text) ? BigInt(text) : Number(text);
+}
+
 const compare = {
 	"=": (x, y) => x === y,
 	"!=": (x, y) => x !== y,
-	"<": (x, y) => Number(x) < Number(y),
-	">": (x, y) => Number(x) > Number(y),
+	"<": (x, y) => numberOf(x) < numberOf(y),
+	">": (x, y) => numberOf(x) > numberOf(y),
 };
 
 /**

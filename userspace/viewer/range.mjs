@@ -105,7 +105,7 @@ export async function exportEvents(model, from, to, form, pause)
 		if (form === "csv")
 			out.push(`${ts},${events.cpu[i]},${tid < 0 ? "" : tid},${quoted(name ?? "")},${model.opName(events.op[i])},${quoted(fields)}\r\n`);
 		else
-			out.push(`{"ts":${ts},"cpu":${events.cpu[i]},"tid":${tid < 0 ? "null" : tid},"comm":${JSON.stringify(name)},"event":${JSON.stringify(model.opName(events.op[i]))},"fields":${fields}}\n`);
+			out.push(`{"ts":"${ts}","cpu":${events.cpu[i]},"tid":${tid < 0 ? "null" : tid},"comm":${JSON.stringify(name)},"event":${JSON.stringify(model.opName(events.op[i]))},"fields":${fields}}\n`);
 		if (out.length % 4096 === 0)
 			await pause();
 	}
@@ -121,7 +121,7 @@ export async function describeEvent(model, i)
 		rows.push(["meaning", info.help]);
 	rows.push(["class", info?.kind || "unknown"],
 		["CLOCK_MONOTONIC", `${onClock(about.mono_ns, events.t[i])} s`],
-		["since the epoch", `${onClock(about.origin_ns, events.t[i])} s`],
+		[about.undated ? "trace clock" : "since the epoch", `${onClock(about.origin_ns, events.t[i])} s`],
 		["CPU", String(events.cpu[i])], ["thread", model.threadOf(i)]);
 	return rows.concat(text ? fieldsOf(text) : [["fields", "not in this page, or damaged"]]);
 }

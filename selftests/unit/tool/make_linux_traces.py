@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write the same few events as other Linux tracers would record them.
 
-usage: make_linux_traces.py FOLDER
+usage: make_linux_traces.py FOLDER [tasks]
 
     two6.dat, two7.dat		trace.dat with CPU 1 in a buffer of its own
     tsc.dat, counter.dat	trace.dat 6 whose clock does not count ns, with and without the
@@ -13,7 +13,8 @@ usage: make_linux_traces.py FOLDER
     ctf1, ctf2			LTTng's kernel trace with compact event headers
 
 Written from the formats' texts, not from the readers that they test. Each trace has
-CPUs 0 and 1, a loss of 7 events on CPU 1, and the events of SCENE.
+CPUs 0 and 1, a loss of 7 events on CPU 1, and the events of SCENE.  With "tasks" there are
+only v6.dat and perf.data, with the events of TASKS, which name threads without their process.
 """
 import json
 import os
@@ -40,6 +41,13 @@ SCENE = [
      dict(prev_comm='beta', prev_pid=200, prev_prio=98, prev_state=256,
           next_comm='alpha', next_pid=100, next_prio=120)),
 ]
+TASKS = [
+    (1_000_000_000, 0, 100, 'sched_process_fork',
+     dict(parent_comm='alpha', parent_pid=100, child_comm='alpha', child_pid=400)),
+    (1_000_001_000, 0, 100, 'sched_process_exit', dict(comm='beta', pid=200, prio=120)),
+    (1_000_002_000, 0, 100, 'sched_process_exit', dict(comm='delta', pid=500, prio=120)),
+    (1_300_000_000, 1, 300, 'irq_handler_entry', dict(irq=24, name='eth0-rx')),
+]
 LOST_CPU, LOST, LOST_BEFORE = 1, 7, 1_300_000_000
 NAMES = {100: 'alpha', 200: 'beta', 300: 'gamma'}
 
@@ -63,6 +71,11 @@ LAYOUTS = {   # name: (id, system, [(declaration, size, signed, struct code or k
     'irq_handler_entry': (120, 'irq', [
         ('int irq', 4, 1, 'i'), ('__data_loc char[] name', 4, 0, 'loc')]),
     'irq_handler_exit': (121, 'irq', [('int irq', 4, 1, 'i'), ('int ret', 4, 1, 'i')]),
+    'sched_process_fork': (312, 'sched', [
+        ('char parent_comm[16]', 16, 0, '16s'), ('pid_t parent_pid', 4, 1, 'i'),
+        ('char child_comm[16]', 16, 0, '16s'), ('pid_t child_pid', 4, 1, 'i')]),
+    'sched_process_exit': (313, 'sched', [
+        ('char comm[16]', 16, 0, '16s'), ('pid_t pid', 4, 1, 'i'), ('int prio', 4, 1, 'i')]),
     'sys_enter': (350, 'raw_syscalls', [
         ('long id', 8, 1, 'q'), ('unsigned long args[6]', 48, 0, '6Q')]),
     'sys_exit': (351, 'raw_syscalls', [('long id', 8, 1, 'q'), ('long ret', 8, 1, 'q')]),
@@ -619,6 +632,11 @@ def write(name, data):
 
 def main():
     os.chdir(sys.argv[1])
+    if sys.argv[2:] == ['tasks']:
+        SCENE[:] = TASKS
+        write('v6.dat', version6())
+        write('perf.data', perf(False))
+        return
     write('v6.dat', version6())
     write('v7.dat', version7(False))
     write('two6.dat', version6(two=True))

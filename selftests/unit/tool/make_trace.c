@@ -15,6 +15,7 @@
  *   make_trace partial DIR	sched_switch is turned off and on, then system calls are
  *				filtered, then the session pauses
  *   make_trace late DIR	CPU 1 loses 5 events long before its first one
+ *   make_trace aged DIR	of a machine that runs for 105 days; a packet is missing
  *   make_trace lossy DIR	a session that loses events of system calls for a while: the
  *				ring is full, later they are shed
  *   make_trace slow DIR	a session of 4 seconds
@@ -23,6 +24,8 @@
  *   make_trace starved DIR	a thread waits for a CPU while two others take turns
  *   make_trace renamed DIR FILE	threads that change their names, a thread id that is used
  *				again, one without a name, also as a pipe form
+ *   make_trace dated DIR SECONDS MONO	the clock of the trace that is in DIR begins these
+ *				seconds after the epoch, and at MONO ns of CLOCK_MONOTONIC
  *   make_trace piece DIR LOG	the trace that is in DIR becomes a piece of this log
  *   make_trace piece-file DIR FILE LOG	a piece that is a file
  */
@@ -362,6 +365,13 @@ static void make_late(const char *dir)
 	make_packet(dir, 3, 6000, 5, true);
 }
 
+/* The times have more than 53 bits. */
+static void make_aged(const char *dir)
+{
+	make_packet(dir, 1, 9100000000000001, 0, true);
+	make_packet(dir, 3, 9100000000005001, 0, true);
+}
+
 /* Threads 100 and 104 run on CPUs 0 and 1.  101 is woken on CPU 1, and moves to 0. */
 static int make_moved(const char *dir)
 {
@@ -388,6 +398,34 @@ static int make_moved(const char *dir)
 	sim_finish(s);
 	sim_save(s, dir, 0);
 	sim_free(s);
+	return 0;
+}
+
+/* Give the trace in a folder a clock that is related to the others. */
+static int make_dated(const char *dir, const char *seconds, const char *mono)
+{
+	char path[4096], old[1 << 16], *text;
+	struct ktape_info info;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "r");
+	if (!f)
+		return 1;
+	len = fread(old, 1, sizeof(old), f);
+	fclose(f);
+	if (ktape_metadata_parse(old, len, &info, NULL))
+		return 1;
+	info.offset_s = atoll(seconds);
+	info.mono_offset_ns = info.boot_offset_ns = atoll(mono);
+	info.real_offset_ns = (int64_t)((uint64_t)info.offset_s * 1000000000);
+	if (ktape_metadata_format(&info, &text, &len))
+		return 1;
+	f = fopen(path, "w");
+	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
+		return 1;
+	free(text);
 	return 0;
 }
 
@@ -550,6 +588,8 @@ int main(int argc, char **argv)
 		return make_piece(argv[2], argv[3]);
 	if (argc == 5 && !strcmp(argv[1], "piece-file"))
 		return make_piece_file(argv[2], argv[3], argv[4]);
+	if (argc == 5 && !strcmp(argv[1], "dated"))
+		return make_dated(argv[2], argv[3], argv[4]);
 	if (argc == 4 && !strcmp(argv[1], "session"))
 		return make_session(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "starved"))
@@ -582,6 +622,8 @@ int main(int argc, char **argv)
 		make_cpus(argv[2], (unsigned int)atoi(argv[3]));
 	else if (argc == 3 && !strcmp(argv[1], "late"))
 		make_late(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "aged"))
+		make_aged(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "kinds"))
 		make_kinds(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "learned"))

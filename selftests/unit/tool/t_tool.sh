@@ -515,7 +515,7 @@ test_convert()
 		grep -q 'main-1 mark_begin: task=0 id=1' text
 	result $? "dump: another format is detected"
 	run 0 dump --from tband --json s.tband && lines 10 &&
-		grep -qF '"source":{"FreeRTOS":{"ts":10,"kind":{"TaskSwitchedIn":{"task_id":1}}}}}' text
+		grep -qF '"source":{"FreeRTOS":{"ts":"10","kind":{"TaskSwitchedIn":{"task_id":1}}}}}' text
 	result $? "dump --json: the event with the names of its format"
 	run 0 dump --all - <s.tband && lines 10
 	result $? "dump: another format on standard input"

@@ -107,7 +107,7 @@ test_parquet()
 	done
 	"$out/command/ktape" dump --json lossy 2>/dev/null |
 		grep -v '"event":"registry"' |
-		sed -n 's/^{"ts":\([0-9]*\),.*"cpu":.*/\1/p' >want
+		sed -n 's/^{"ts":"\([0-9]*\)",.*"cpu":.*/\1/p' >want
 	grep -qx "$((all + 1)) 7 1" text && diff times want >>log
 	result $? "$name"
 }

@@ -232,5 +232,26 @@ done <changes
 cp failures log 2>/dev/null || : >log
 [ $wrong = 0 ] && [ "$(wc -l <changes)" -ge 72 ]
 result $? 'damaged traces end in an error with its offset, or with fewer events'
+# What a tracepoint does not say of processes: 0 would be the idle thread, swapper.
+mkdir tasks && python3 "$top/selftests/unit/tool/make_linux_traces.py" tasks tasks 2>log &&
+	run 0 dump tasks/v6.dat &&
+	grep -q 'process_fork: .*parent_tid=100 (alpha) child_tid=400 (alpha) child_tgid=-1 (?)$' text &&
+	grep -q 'process_exit: .*tid=200 (beta) tgid=-1 (?) ' text && ! grep -q swapper text
+result $? 'trace-cmd: an unknown process is unknown'
+run 0 dump tasks/perf.data && grep -q 'process_exit: .*tid=200 (beta) tgid=100 (alpha) ' text &&
+	grep -q 'process_exit: .*tid=500 (delta) tgid=-1 (?) ' text && ! grep -q swapper text
+result $? 'perf: a process is known where a record of the thread says it'
+run 0 dump --json tasks/v6.dat && [ "$(grep -c '"tgid":-1,"code"' text)" = 2 ] &&
+	run 0 stats --json tasks/v6.dat && ! grep -q '"tgid":0' text &&
+	run 0 stats --json tasks/perf.data && ! grep -q '"tgid":0' text
+result $? 'JSON of events and statistics has no process 0'
+for format in traceprinter ftrace; do
+	run 0 convert -q -t $format -o - tasks/v6.dat && grep -q delta text &&
+		! grep -q 'swapper\|pid:0 tid:[1-9]' text
+	result $? "convert -t $format: no thread is of process 0"
+done
+run 0 convert -q -t chrome -o - tasks/v6.dat &&
+	grep -q '"pid":500,"tid":500,"name":"thread_name"' text && ! grep -q swapper text
+result $? 'convert -t chrome: such a thread is a process of its own'
 echo "1..$n"
 exit $failed

@@ -65,7 +65,7 @@ test_epoch()
 	sed -i '/metadata_crc32c/d; s/tracer_minor = 1/tracer_minor = 0/
 		s/offset_s = [0-9]*/offset_s = 1795424806/' e/metadata
 	first=$("$out/command/ktape" dump -j e | head -n 1 |
-		sed 's/.*"ts":\([0-9]*\).*/\1/')
+		sed 's/.*"ts":"\([0-9]*\)".*/\1/')
 	[ "${#first}" = 19 ] && run 0 dump --all --from-time "${first}ns" e && lines 96
 	result $? "dump --from: nanoseconds as in JSON"
 	run 1 dump --all --to-time "${first}ns" e && lines 0 &&
@@ -77,7 +77,7 @@ test_epoch()
 	# A board without a real-time clock.
 	sed -i 's/offset_s = [0-9]*/offset_s = 100/' e/metadata
 	first=$("$out/command/ktape" dump -j e | head -n 1 |
-		sed 's/.*"ts":\([0-9]*\).*/\1/')
+		sed 's/.*"ts":"\([0-9]*\)".*/\1/')
 	[ "$first" = 100000001000 ] &&
 		run 0 dump --all --from-time "@${first}ns" e && lines 96 &&
 		run 0 dump --all --from @100.000001 e && lines 96 &&

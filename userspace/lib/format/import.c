@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <time.h>
 
+#include "stream/metadata.h"
 #include "import.h"
 
 #define UUID_BYTES	(64U << 10)	/* first bytes of the input, hashed to its uuid */
@@ -165,6 +166,15 @@ static int wait_input(void *arg)
 	return !fds[1].revents;
 }
 
+/* Check what the format has found out of the clock. */
+static int check_clock(struct kt_import *s)
+{
+	if (!s->info->freq || s->info->freq > UINT64_MAX / 1000000000)
+		return kt_import_fail(s, 0, "the clock frequency of %llu Hz is out of range",
+				      (unsigned long long)s->info->freq);
+	return kt_clock_check(s->info, &s->error);
+}
+
 /**
  * kt_import_open() - begin to read a trace in another format
  * @t: the trace
@@ -212,6 +222,8 @@ int kt_import_open(const struct kt_import_trace *t,
 		err = learn_names(s);
 	if (!err)
 		err = begin_pass(s);
+	if (!err)
+		err = check_clock(s);
 	/* A file has all its records at once. */
 	s->prompt = s->window && o->flags & KTAPE_TRACE_PROMPT && s->resumes &&
 		    !kt_scan_again(s->in);

@@ -16,6 +16,7 @@
 #define CALLS_MAX	1024U
 #define CALL_ARGS	6U
 #define NR_UNKNOWN	0xffffU
+#define UNKNOWN_TASK	UINT32_MAX	/* -1: 0 is the idle thread */
 #define CALL_COMPAT	(1U << 16)	/* bits of dat20 of sys_enter */
 #define CALL_LARGE	(1U << 18)
 
@@ -512,13 +513,15 @@ static void complete(struct kt_tp *tp, struct kt_foreign *f)
 
 	switch (f->opcode) {
 	case KTAPE_EV_PROCESS_FORK:
-		f->dat20 = f->args[2] && f->args[2] != f->args[1];
+		f->args[2] = f->args[2] ? f->args[2] : UNKNOWN_TASK;
+		f->dat20 = f->args[2] != UNKNOWN_TASK &&
+			   f->args[2] != f->args[1];
 		break;
 	case KTAPE_EV_PROCESS_EXIT:
 	case KTAPE_EV_PROCESS_FREE:
 	case KTAPE_EV_PROCESS_RENAME:
 		e = kt_map_find(&tp->tasks, TASK, f->args[0]);
-		f->args[1] = e ? (uint32_t)e->extra : 0;
+		f->args[1] = e && e->extra ? (uint32_t)e->extra : UNKNOWN_TASK;
 		break;
 	case KTAPE_EV_PROCESS_EXEC:
 		f->args[1] = f->args[1] ? f->args[1] : f->args[0];
@@ -547,6 +550,8 @@ static int emit_native(struct kt_tp *tp, const struct kt_tp_class *c,
 	for (unsigned int i = 0; !err && i < KT_TP_PLACES; i++) {
 		uint64_t value;
 
+		if (c->from[i] < 0 && c->row->sources[i].how == KT_TP_THREAD)
+			put_place(f, &c->places[i], UNKNOWN_TASK);
 		if (c->from[i] < 0)
 			continue;
 		if (c->row->sources[i].how == KT_TP_STRING) {

@@ -113,7 +113,11 @@ static void make_view(struct kt_pq_writer *w, const struct kt_pq_part *part,
 		view_same(w, part, column);
 		return;
 	case KT_PQ_UTC:
-		view_utc(w, part);
+		/* No value is ever put into the column, so its bits are zeros. */
+		if (!r->dated && c->there)
+			view->there = c->there;
+		else
+			view_utc(w, part);
 		return;
 	default:
 		break;

@@ -134,6 +134,7 @@ struct kt_pq_cells {
  * @nr: number of rows that are complete
  * @text: bytes of all texts
  * @utc: for UTC, added to the time in ns
+ * @dated: @utc is known; else columns of type UTC are null
  * @error: negative errno of the first value that could not be kept
  */
 struct kt_pq_rows {
@@ -143,6 +144,7 @@ struct kt_pq_rows {
 	uint32_t nr;
 	size_t text;
 	int64_t utc;
+	bool dated;
 	int error;
 };
 

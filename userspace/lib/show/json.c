@@ -25,13 +25,13 @@ static char *put_name(char *p, const struct kt_line *l)
 	return kt_put_char(p, '"');
 }
 
-/* Format CPU, ring and thread, and cache the text. */
+/* Format CPU, ring and thread behind the digits of the time, and cache the text. */
 static char *make_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const char *begin = p;
 
-	p = kt_put_mem(p, ",\"cpu\":", 7);
+	p = kt_put_mem(p, "\",\"cpu\":", 8);
 	p = kt_put_u64(p, e->cpu);
 	p = kt_put_str(p, rings[e->kind]);
 	if (e->tid < 0)
@@ -64,12 +64,30 @@ static inline int64_t epoch_ns(const struct kt_line *l)
 static inline char *put_head(char *p, const struct kt_line *l,
 			     const struct kt_plan *plan)
 {
-	p = kt_put_mem(p, "{\"ts\":", 6);
+	p = kt_put_mem(p, "{\"ts\":\"", 7);
 	p = kt_put_s64(p, epoch_ns(l));
 	p = put_who(p, l);
 	p = kt_put_mem(p, ",\"event\":\"", 10);
 	p = kt_put_line_event(p, l, plan);
 	return kt_put_mem(p, "\",\"fields\":{", 12);
+}
+
+/*
+ * Numbers of 64 bits are strings, whatever their value: JavaScript, jq and others read a
+ * number as a double, which keeps 53 bits of it.
+ */
+static char *put_wide(char *p, uint64_t value)
+{
+	p = kt_put_char(p, '"');
+	p = kt_put_u64(p, value);
+	return kt_put_char(p, '"');
+}
+
+static char *put_wide_signed(char *p, int64_t value)
+{
+	p = kt_put_char(p, '"');
+	p = kt_put_s64(p, value);
+	return kt_put_char(p, '"');
 }
 
 static char *put_quoted_hex(char *p, uint64_t value)
@@ -123,14 +141,17 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_X64:
 		return put_quoted_hex(p, value);
 	case KTAPE_TYPE_TICKS:
-		return value ? kt_put_s64(p, ktape_epoch_ns(l->info, value)) :
-			       kt_put_char(p, '0');
+		return put_wide_signed(p, value ? ktape_epoch_ns(l->info, value) : 0);
+	case KTAPE_TYPE_U64:
+	case KTAPE_TYPE_NS:
+		return put_wide(p, value);
+	case KTAPE_TYPE_S64:
+		return put_wide_signed(p, (int64_t)value);
 	case KTAPE_TYPE_FUNC:
 		return put_symbol(p, l, value);
 	case KTAPE_TYPE_DEV:
 		return put_device(p, value);
 	case KTAPE_TYPE_S32:
-	case KTAPE_TYPE_S64:
 	case KTAPE_TYPE_TID:
 		return kt_put_s64(p, (int64_t)value);
 	case KTAPE_TYPE_BOOL:

@@ -8,6 +8,7 @@
 #include "util/wide.h"
 
 #define KT_NS_PER_S	1000000000ULL
+#define KT_DATED_FROM	(1000000000LL * 1000000000LL)	/* 2001, in ns since the epoch */
 #define KT_FREQ_FAST	(1ULL << 34)	/* one second in ns times this fits 64 bits */
 
 /**
@@ -57,6 +58,18 @@ static inline uint64_t kt_clock_ns(struct kt_clock *clock,
 	seconds = kt_clock_divide(clock, ticks, &rest);
 	return seconds * KT_NS_PER_S +
 	       kt_clock_divide(clock, rest * KT_NS_PER_S, &rest);
+}
+
+/*
+ * Check whether the trace clock is related to UTC: the module and recorders of Linux say so.
+ * Real-time kernels and some recorders have only a counter; ktape_epoch_ns() of their times
+ * is a time since the counter's begin, and no date.  @ts: a time of the trace, because a
+ * clock without an origin may count from 1970 itself.
+ */
+static inline bool kt_is_dated(const struct ktape_info *info, uint64_t ts)
+{
+	return info->offset_s || info->offset || info->real_offset_ns ||
+	       ktape_epoch_ns(info, ts) >= KT_DATED_FROM;
 }
 
 #endif /* _KT_CLOCK_H */

@@ -168,16 +168,53 @@ uint64_t ktape_ticks_to_ns(const struct ktape_info *info, uint64_t ticks)
 	return seconds * NS_PER_S + rest * NS_PER_S / info->freq;
 }
 
+/* Check whether @ticks after the time @origin, in ns, do not fit in ns of 64 bits. */
+static bool is_beyond(const struct ktape_info *info, int64_t origin, uint64_t ticks)
+{
+	return ticks / info->freq >= UINT64_MAX / NS_PER_S ||
+	       ktape_ticks_to_ns(info, ticks) >
+		       (uint64_t)INT64_MAX - (uint64_t)origin;
+}
+
+/* Return a time of a clock.  One that does not fit becomes the last one that does. */
+static int64_t clock_ns(const struct ktape_info *info, int64_t origin, uint64_t ticks)
+{
+	if (is_beyond(info, origin, ticks))
+		return INT64_MAX;
+	return (int64_t)((uint64_t)origin + ktape_ticks_to_ns(info, ticks));
+}
+
 int64_t ktape_epoch_ns(const struct ktape_info *info, uint64_t ts)
 {
-	return (int64_t)((uint64_t)info->offset_s * NS_PER_S +
-			 ktape_ticks_to_ns(info, ts + info->offset));
+	const uint64_t ticks = ts + info->offset < ts ? UINT64_MAX :
+							ts + info->offset;
+
+	return clock_ns(info, (int64_t)((uint64_t)info->offset_s * NS_PER_S),
+			ticks);
 }
 
 int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts)
 {
-	return (int64_t)(ktape_ticks_to_ns(info, ts) +
-			 (uint64_t)info->mono_offset_ns);
+	return clock_ns(info, info->mono_offset_ns, ts);
+}
+
+/**
+ * kt_clock_check() - Check that the origin of a clock is a time in ns of 64 bits
+ * @info: metadata of a trace
+ * @error: filled on -EBADMSG, may be NULL
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int kt_clock_check(const struct ktape_info *info, struct ktape_error *error)
+{
+	int64_t origin;
+
+	if (__builtin_mul_overflow(info->offset_s, (int64_t)NS_PER_S, &origin) ||
+	    is_beyond(info, origin, info->offset))
+		return kt_error(error, 0,
+				"the clock's offset of %lld s is out of range: times are from the year 1677 to 2262",
+				(long long)info->offset_s);
+	return 0;
 }
 
 /*

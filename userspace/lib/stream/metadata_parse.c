@@ -492,7 +492,7 @@ static int check_info(const struct parser *p, struct ktape_error *error)
 		return kt_error(error, 0, "the metadata has no clock frequency");
 	if (p->info->freq > UINT64_MAX / 1000000000)
 		return kt_error(error, 0, "the clock frequency in the metadata is out of range");
-	return 0;
+	return kt_clock_check(p->info, error);
 }
 
 int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,

@@ -255,6 +255,10 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 {
 	int ret = read_next(t, event);
 
+	if (t->far_freq != t->info.freq)
+		kt_far_set(t);
+	if (ret > 0 && (*event)->ts > t->far_from)
+		*event = kt_far_event(t, *event);
 	/* The caller reads no further, so the losses that are held have no other place. */
 	if (ret < 0)
 		kt_loss_until(t, UINT64_MAX);

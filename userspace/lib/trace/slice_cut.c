@@ -259,7 +259,12 @@ static uint64_t limit_slice(const struct kt_slices *sl)
  */
 uint64_t kt_slice_cut(struct kt_slices *sl)
 {
-	uint64_t until = limit_slice(sl), records = 0;
+	uint64_t until, records = 0;
+
+	if (sl->t->far_freq != sl->t->info.freq)
+		kt_far_set(sl->t);
+	/* Times that do not fit in ns are told once (far.c), so they are in no slice. */
+	until = kt_min(limit_slice(sl), sl->t->far_from);
 
 	for (size_t i = 0; i < sl->nr; i++) {
 		struct kt_cursor *c = &sl->cursors[(sl->leader + i) % sl->nr];

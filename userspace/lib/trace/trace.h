@@ -217,6 +217,10 @@ struct kt_loss {
  * @quiet_until: with @holes: nothing is to be told of them before this time
  * @failed: -ENOMEM: a loss could not be held, so the trace cannot be read on
  * @late: live: number of events that were delivered out of order
+ * @far_freq: frequency of the clock of which @far_from was made, 0 = not yet
+ * @far_from: last tick whose time fits in ns (far.c)
+ * @told_far: a later one was told
+ * @far: the event that has @far_from instead
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
  * @packet_arg: first argument of @packet
@@ -270,9 +274,18 @@ struct ktape_trace {
 	uint64_t quiet_until;
 	int failed;
 	uint64_t late;
+	uint64_t far_freq;
+	uint64_t far_from;
+	bool told_far;
+	struct ktape_event far;
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);
 	void *packet_arg;
 };
+
+/* far.c */
+void kt_far_set(struct ktape_trace *t);
+const struct ktape_event *kt_far_event(struct ktape_trace *t,
+				       const struct ktape_event *event);
 
 /* open.c */
 int kt_trace_open(const char *path, const struct ktape_trace *how,

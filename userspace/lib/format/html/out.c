@@ -360,6 +360,8 @@ static int write_about(struct html *h)
 		p = kt_put_s64(p, html_mono_origin(h));
 		p = kt_put_char(p, '"');
 		p = kt_put_s64(kt_put_str(p, ",\n\"last\":"), h->last);
+		if (!kt_is_dated(info, 0) && h->origin < KT_DATED_FROM)
+			p = kt_put_str(p, ",\n\"undated\":true");
 		p = put_text(p, "hostname", info->hostname);
 		p = put_text(p, "release", info->release);
 		p = put_text(p, "machine", info->machine);

@@ -97,7 +97,8 @@ static void put_head_clocks(struct pq *pq)
 
 	put_clock(pq, ts, "MONOTONIC", ktape_mono_ns(i, ts), -1);
 	put_clock(pq, ts, "BOOTTIME", pq_time(pq, ts), -1);
-	put_clock(pq, ts, "REALTIME", ktape_epoch_ns(i, ts), -1);
+	if (kt_is_dated(i, ts))
+		put_clock(pq, ts, "REALTIME", ktape_epoch_ns(i, ts), -1);
 }
 
 static void take_sync(struct pq *pq, const struct ktape_event *e)

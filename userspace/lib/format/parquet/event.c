@@ -182,6 +182,9 @@ static bool put_fields(struct pq *pq, const struct kt_line *l)
 			all &= put_other(r, &at, s, &text);
 			continue;
 		}
+		/* An unknown thread or process is null. */
+		if (s->type == KTAPE_TYPE_TID && (int32_t)at.value < 0)
+			continue;
 		kt_pq_put(r, plan->columns[i], (int64_t)at.value);
 		if (plan->roles[i])
 			put_role(pq, l, plan->roles[i], s, at.value);

@@ -6,7 +6,7 @@
  *	DIR/TABLE/v=1/date=YYYY-MM-DD/host=HOST/CAPTURE-N.parquet	a folder
  *
  * The date is that of the rows, in UTC: a row group is in order of time, so its rows are
- * divided at midnight.  A file that has reached its size is followed by one with the next
+ * divided at midnight.  A trace whose clock is not related to UTC has NO_DATE there.  A file that has reached its size is followed by one with the next
  * N.  Until the end of the conversion all files are in one temporary folder in DIR; then
  * they are renamed, those of the table capture last.  So a reader never sees a part of
  * a file, and a trace that has its row in capture has all its files.
@@ -23,6 +23,7 @@
 #include "place.h"
 
 #define NS_PER_DAY	86400000000000LL
+#define NO_DATE		"__HIVE_DEFAULT_PARTITION__"	/* what readers take for a null */
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define PATH_ROOM	640U
@@ -115,7 +116,10 @@ int pq_place_open(struct pq *pq, const char *folder, uint64_t size,
 	return folder ? open_folder(pq, folder) : kt_sink_open_file(pq->s);
 }
 
-/* Make the name of the trace: UUID of the recording and time of the first event. */
+/*
+ * Make the name of the trace: UUID of the recording and time of the first event, by its
+ * clock if the trace has no date.
+ */
 static void name_capture(struct pq *pq, char *text, size_t size)
 {
 	const int64_t ns = ktape_epoch_ns(pq->s->info, pq->begin);
@@ -126,6 +130,12 @@ static void name_capture(struct pq *pq, char *text, size_t size)
 	for (unsigned int i = 0; i < 8; i++)
 		len += (size_t)snprintf(text + len, size - len, "%02x",
 					pq->s->info->uuid[i]);
+	if (!kt_is_dated(pq->s->info, pq->begin)) {
+		snprintf(text + len, size - len, "-%llu.%09llu",
+			 (unsigned long long)ns / 1000000000,
+			 (unsigned long long)ns % 1000000000);
+		return;
+	}
 	if (!gmtime_r(&seconds, &tm) || tm.tm_year < 0 || tm.tm_year > 8099)
 		memset(&tm, 0, sizeof(tm));
 	snprintf(text + len, size - len, "-%04u%02u%02uT%02u%02u%02u.%09uZ",
@@ -155,6 +165,7 @@ int pq_place_begin(struct pq *pq)
 		return pq->s->error;
 	for (unsigned int i = 0; i < PQ_TABLES; i++) {
 		pq->rows[i].same[0] = (uint32_t)name;
+		pq->rows[i].dated = kt_is_dated(info, pq->begin);
 		pq->rows[i].utc = ktape_epoch_ns(info, pq->begin) -
 				  pq_time(pq, pq->begin);
 	}
@@ -262,9 +273,11 @@ static int64_t floor_day(int64_t ns)
 	return ns / NS_PER_DAY - (ns % NS_PER_DAY < 0);
 }
 
-/* Return the day on which the trace begins. */
+/* Return the day on which the trace begins, or 0. */
 static int64_t first_day(const struct pq *pq)
 {
+	if (!kt_is_dated(pq->s->info, pq->begin))
+		return 0;
 	return floor_day(ktape_epoch_ns(pq->s->info, pq->begin));
 }
 
@@ -303,7 +316,7 @@ static int put_days(struct pq *pq, unsigned int table, struct kt_pq_part *part)
 	int64_t day;
 	int err = 0;
 
-	if (pq->schemas[table].time < 0)
+	if (pq->schemas[table].time < 0 || !part->rows->dated)
 		return put_part(pq, table, part, first_day(pq));
 	part->to = 0;
 	while (!err && part->to < nr) {
@@ -400,18 +413,20 @@ static int make_folders(int folder, char *path)
 static int name_file(struct pq *pq, const struct file *f)
 {
 	const time_t seconds = (time_t)(f->day * (NS_PER_DAY / 1000000000));
-	char path[PATH_ROOM], host[3 * sizeof(pq->s->info->hostname)], name[16];
+	char path[PATH_ROOM], date[64], host[3 * sizeof(pq->s->info->hostname)], name[16];
 	struct tm tm;
 	int err;
 
 	if (!gmtime_r(&seconds, &tm))
 		return -ERANGE;
+	snprintf(date, sizeof(date), "%04u-%02u-%02u", (unsigned int)tm.tm_year + 1900,
+		 (unsigned int)tm.tm_mon + 1, (unsigned int)tm.tm_mday);
 	escape_host(pq->s->info->hostname, host, sizeof(host));
 	snprintf(name, sizeof(name), "%u", f->temp);
 	snprintf(path, sizeof(path),
-		 "%s/v=" PQ_VERSION "/date=%04u-%02u-%02u/host=%s/%s-%u.parquet",
-		 pq->schemas[f->table].name, (unsigned int)tm.tm_year + 1900,
-		 (unsigned int)tm.tm_mon + 1, (unsigned int)tm.tm_mday, host,
+		 "%s/v=" PQ_VERSION "/date=%s/host=%s/%s-%u.parquet",
+		 pq->schemas[f->table].name,
+		 kt_is_dated(pq->s->info, pq->begin) ? date : NO_DATE, host,
 		 pq->place->capture, f->nr);
 	err = make_folders(pq->place->folder, path);
 	if (!err && renameat(pq->place->inner, name, pq->place->folder, path))

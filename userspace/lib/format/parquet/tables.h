@@ -29,7 +29,7 @@
 #define PQ_TIME(NAME)							\
 	PQ_ID(NAME)							\
 	PQ_COLUMN(NAME, TS, ts, INT64, 0, "ns", "time since boot")	\
-	PQ_COLUMN(NAME, TS_UTC, ts_utc, UTC, 0, "us", "the same as UTC")
+	PQ_COLUMN(NAME, TS_UTC, ts_utc, UTC, 1, "us", "the same as UTC; null: the trace has no date")
 
 PQ_TABLE(PROCESS, process, 0, "a process")
 	PQ_ID(PROCESS)

@@ -195,7 +195,8 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t,
 	}
 	t->in_tree = t->in_tree && t->known && t->born == o->born;
 	t->known = true;
-	t->tgid = o->param1;
+	/* Process 0 is idle, so a thread whose process is not known is one of its own. */
+	t->tgid = o->param1 ? o->param1 : (uint32_t)t->tid;
 	t->born = o->born;
 	t->len = o->name_len;
 	memcpy(t->name, o->name, o->name_len);

@@ -177,7 +177,9 @@ static char *put_clocks(const struct perfetto *pf, char *p)
 
 	p = put_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)pf->boot_offset);
 	p = put_clock(p, PF_CLOCK_MONOTONIC, ns + (uint64_t)i->mono_offset_ns);
-	p = put_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
+	/* Without a date the viewer must not show one. */
+	if (kt_is_dated(i, at))
+		p = put_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
 	return pf_close(m, p);
 }
 

@@ -682,8 +682,12 @@ static char *tband_json(char *p, const void *raw, size_t size)
 	if (!bytes[0] && !kt_tband_decode(&e, bytes + 1, size - 1, why))
 		return kt_tband_json(p, &e);
 	p = kt_put_str(p, "{\"Invalid\":{\"ts\":");
-	p = bytes[1] ? kt_put_u64(p, kt_get64(bytes + 2))
-		     : kt_put_str(p, "null");
+	if (bytes[1]) {
+		p = kt_put_u64(kt_put_char(p, '"'), kt_get64(bytes + 2));
+		p = kt_put_char(p, '"');
+	} else {
+		p = kt_put_str(p, "null");
+	}
 	p = kt_put_str(p, ",\"err\":");
 	p = kt_put_json(p, (const char *)bytes + RAW_HEAD, size - RAW_HEAD);
 	return kt_put_str(p, "}}");

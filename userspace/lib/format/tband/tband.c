@@ -338,8 +338,13 @@ static char *put_value(char *p, const struct kt_tband_event *e,
 	p = kt_put_char(p, '"');
 	p = kt_put_str(p, k->fields[i]);
 	p = kt_put_mem(p, "\":", 2);
-	if (k->types[i] == KT_TBAND_S64)
-		return kt_put_s64(p, (int64_t)e->values[i]);
+	if (k->types[i] >= KT_TBAND_U64) {
+		p = kt_put_char(p, '"');
+		p = k->types[i] == KT_TBAND_S64 ?
+			    kt_put_s64(p, (int64_t)e->values[i]) :
+			    kt_put_u64(p, e->values[i]);
+		return kt_put_char(p, '"');
+	}
 	if (e->id != KT_TBAND_QUEUE_KIND || !i)
 		return kt_put_u64(p, e->values[i]);
 	p = kt_put_char(p, '"');
@@ -349,6 +354,7 @@ static char *put_value(char *p, const struct kt_tband_event *e,
 
 /*
  * Write an event as the JSON that Tonbandgeraet's own decoder prints, without white space.
+ * Only its numbers of 64 bits are strings here, as in all JSON of the library.
  * Return: the end.
  */
 char *kt_tband_json(char *p, const struct kt_tband_event *e)
@@ -356,10 +362,10 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e)
 	const struct kt_tband_kind *k = &kinds[e->id];
 
 	p = kt_put_str(p, e->id < KT_TBAND_FRTOS ? "{\"Base" : "{\"FreeRTOS");
-	p = kt_put_str(p, kt_tband_is_metadata(e->id) ? "Metadata\":{\"" : "\":{\"ts\":");
+	p = kt_put_str(p, kt_tband_is_metadata(e->id) ? "Metadata\":{\"" : "\":{\"ts\":\"");
 	if (!kt_tband_is_metadata(e->id)) {
 		p = kt_put_u64(p, e->ts);
-		p = kt_put_str(p, ",\"kind\":{\"");
+		p = kt_put_str(p, "\",\"kind\":{\"");
 	}
 	p = put_camel(p, k->name);
 	p = kt_put_str(p, "\":{");

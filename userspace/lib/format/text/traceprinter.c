@@ -238,7 +238,8 @@ static char *put_named(char *p, const struct kt_line *l)
 	p = put_head(p, e, "PROCESS",
 		     tid == tgid ? "PROCCREATE_NAME" : "PROCTHREAD_NAME");
 	p = kt_put_str(p, tid == tgid ? "ppid:0 pid:" : "pid:");
-	p = kt_put_u64(p, tgid);
+	/* As kt_layout_process(), if the process is not known. */
+	p = kt_put_u64(p, tgid ? tgid : tid);
 	if (tid != tgid)
 		p = kt_put_u64(kt_put_str(p, " tid:"), tid);
 	p = kt_put_escaped(kt_put_str(p, " name:"), e->blob, e->blob_size);

@@ -16,7 +16,7 @@ fi
 "$out/make_trace" lossy lossy
 # Times of dump are since the epoch, as those of exact= with "@" are.
 run 0 dump --json whole
-from=$(sed -n '/"ring":"registry"/d; s/^{"ts":\([0-9]*\),.*/\1/p; q' text)
+from=$(sed -n '/"ring":"registry"/d; s/^{"ts":"\([0-9]*\)",.*/\1/p; q' text)
 for page in full: merged:spans=1000 events:events=1000 \
 	"exact:events=1000,exact=@$((from + 20000))ns-@$((from + 30000))ns"; do
 	if ! run 0 convert --to "html:${page#*:}" -o "${page%%:*}.html" whole; then
