@@ -73,7 +73,7 @@ cp -r ctf1 text1 && cp -r ctf1 old && cp -r ctf2 json2 && cp -r ctf1 small &&
 	sed -i 's/offset = 1700000000000000000;/offset = 5;/' small/metadata &&
 	sed -i 's/"seconds": 1700000000/"seconds": 9300000000/' json2/metadata
 for ctf in text1 json2; do
-	run 1 dump $ctf && says "$ctf: the clock's offset of 9300000000 s $range"
+	run 1 dump $ctf && says "$ctf: metadata: the clock's offset of 9300000000 s $range"
 	result $? "CTF of another tracer, $ctf: an offset beyond 2262 is refused"
 done
 for ctf in old small; do

@@ -127,6 +127,20 @@ static uint32_t element_size(const struct kt_layouts *all, const struct span *ty
 	return 0;
 }
 
+/* Fields of type unsigned long with these names are addresses. */
+static bool is_address(const char *name)
+{
+	static const char *const names[] = {
+		"ip", "parent_ip", "func", "call_site", "caller", "addr", "address", "vaddr",
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_width(uint32_t size)
 {
 	return size == 1 || size == 2 || size == 4 || size == 8;
@@ -138,7 +152,8 @@ static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
 		     const struct span *count, bool is_signed)
 {
 	bool is_char = has_word(type, "char") && !has_word(type, "unsigned char");
-	uint8_t number = has_word(type, "*") || has_word(type, "cpumask_t") ?
+	uint8_t number = has_word(type, "*") || has_word(type, "cpumask_t") ||
+					 (has_word(type, "unsigned long") && is_address(f->name)) ?
 				 KT_TP_HEX :
 			 is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
 	uint32_t elem;

@@ -21,7 +21,6 @@
 
 #define JSON_MARK	'\x1e'
 #define NS_PER_S	1000000000
-#define SECONDS_MAX	9223372035	/* in 2^63 ns */
 
 /* Say why a trace cannot be read.  Return: -EBADMSG. */
 static int refuse(struct kt_import *in, const struct lt_trace *t, uint64_t offset,
@@ -106,13 +105,15 @@ static int read_input(struct kt_import *in, struct lt_trace *t)
 static int take_origin(struct kt_import *in, struct lt_trace *t)
 {
 	struct ctf *c = &t->c;
-	uint64_t more = c->offset / c->freq;
+	struct ktape_info clock = { .freq = c->freq, .offset = c->offset % c->freq };
+	struct ktape_error error;
 
-	if (c->offset_s > SECONDS_MAX || c->offset_s < -SECONDS_MAX ||
-	    more > SECONDS_MAX || c->offset_s + (int64_t)more > SECONDS_MAX)
-		return refuse(in, t, 0, "the clock begins beyond the year 2262");
-	c->offset_s += (int64_t)more;
-	c->offset %= c->freq;
+	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq, &clock.offset_s))
+		clock.offset_s = INT64_MAX;
+	if (kt_clock_check(&clock, &error))
+		return refuse(in, t, 0, error.text);
+	c->offset_s = clock.offset_s;
+	c->offset = clock.offset;
 	return 0;
 }
 
