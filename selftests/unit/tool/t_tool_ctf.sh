@@ -56,7 +56,7 @@ sed 's/exp_dig = 8/exp_dig = 9/' text.tsdl >bare/metadata
 run 1 dump bare && says 'a floating point number has 33 bits'
 result $? 'floats of other sizes are refused'
 sed 's/offset_s = 1600000000/offset_s = 10413792000/' text.tsdl >bare/metadata
-run 1 dump bare && says 'the clock begins beyond the year 2262'
+run 1 dump bare && says 'is out of range: times are from the year 1677 to 2262'
 result $? 'so are times beyond the year 2262'
 
 # ---- priorities -------------------------------------------------------------------------
