@@ -54,8 +54,6 @@ class Terminal:
         self.text = b''
         self.process, self.terminal = pty.fork()
         if self.process == 0:
-            # A test in the background of a script ignores Ctrl-C, and so would ktape.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
             if errors:
                 os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
