@@ -250,6 +250,15 @@ static void tell(void *arg, const struct ktape_notice *n)
 	warnx("%s", n->error.text);
 }
 
+static void tell_missed(const struct ktape_sink *sink)
+{
+	const char *what;
+	uint64_t count;
+
+	for (unsigned int i = 0; (count = ktape_sink_missed(sink, i, &what)); i++)
+		warnx("%llu %s", (unsigned long long)count, what);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct kt_codec_in in = {
@@ -290,6 +299,7 @@ int main(int argc, char **argv)
 		ret = ktape_sink_finish(sink);
 	if (ret)
 		errx(1, "event: %d", ret);
+	tell_missed(sink);
 	ktape_sink_close(sink);
 	kt_import_close(import);
 	ktape_registry_free(registry);

@@ -42,7 +42,7 @@ cat >lttng <<EOT
 [1.000000000] cpu 0 - sched_switch: $switch
 [1.000000500] cpu 1 - irq_handler_entry: irq=24 (eth0-rx)
 [1.000000900] cpu 1 - irq_handler_exit: irq=24 (eth0-rx) ret=1
-[1.000001000] cpu 0 beta-200 sys_enter: nr=1 (write) compat=0 x32=0 large=0
+[1.000001000] cpu 0 beta-200 sys_enter: nr=1 (write) compat=0 x32=0 large=0 fd=3 count=16
 [1.000001700] cpu 0 beta-200 sys_exit: $exit
 [1.000002000] cpu 1 - user_event: strange_event $strange
 [1.300000000] cpu 0 beta-200 sched_switch: $back

@@ -82,6 +82,8 @@ struct kt_codec_in {
  *	input does not contain (ktape_event_is_assumed())
  * @alone: what event() writes depends on no other event, and it calls nothing of the sink but
  *	kt_sink_room() and kt_sink_done()
+ * @extra: it has a place for the extra fields of events (ktape_event.extra), or counts
+ *	those it has none for; else they are counted as missed
  * @own_files: the format opens and writes @path of the sink itself; else the sink
  *	opens a file and writes to it what the format puts at kt_sink_room()
  * @large: size of the output in bytes from which @warning holds; 0 = never
@@ -107,6 +109,7 @@ struct kt_codec_out {
 	bool switches;
 	bool assumed;
 	bool alone;
+	bool extra;
 	bool own_files;
 	uint64_t large;
 	const char *warning;

@@ -27,10 +27,12 @@
  * @args: its arguments
  * @blob: buffer after the arguments, or NULL
  * @blob_size: bytes of @blob
+ * @extra: fields that the event table does not have, as in struct ktape_event, or NULL
+ * @extra_size: bytes of @extra
  * @raw: what json() of the format needs to show the event, or NULL
  * @raw_size: bytes of @raw
  *
- * @blob and @raw are copied.
+ * @blob, @extra and @raw are copied.
  */
 struct kt_foreign {
 	uint64_t ts;
@@ -43,6 +45,8 @@ struct kt_foreign {
 	uint32_t args[KTAPE_NARGS_MAX];
 	const void *blob;
 	uint32_t blob_size;
+	const void *extra;
+	uint32_t extra_size;
 	const void *raw;
 	uint32_t raw_size;
 };

@@ -11,7 +11,7 @@
 #define FIFO_MIN	4096U
 #define FIFO_KEPT	(64U << 10)	/* bytes that an empty queue keeps */
 
-/* Head of a record in a queue; its arguments, blob and raw bytes follow. */
+/* Head of a record in a queue; its arguments, blob, extra and raw bytes follow. */
 struct entry {
 	uint64_t ts;
 	uint32_t size;		/* bytes with all that follows */
@@ -19,6 +19,7 @@ struct entry {
 	int32_t tid;
 	uint32_t dat20;
 	uint32_t blob_size;
+	uint32_t extra_size;
 	uint32_t raw_size;
 	uint8_t kind;
 	uint8_t opcode;
@@ -95,9 +96,10 @@ static int fifo_put(struct kt_import *s, const struct kt_foreign *f)
 		.ts = f->ts, .cpu = f->cpu, .tid = f->tid, .dat20 = f->dat20,
 		.kind = f->kind, .opcode = f->opcode, .nargs = f->nargs,
 		.has_blob = f->blob, .blob_size = f->blob ? f->blob_size : 0,
+		.extra_size = f->extra ? f->extra_size : 0,
 		.raw_size = f->raw ? f->raw_size : 0,
 	};
-	size_t blob = kt_align(e.blob_size, 4), size;
+	size_t blob = kt_align(e.blob_size, 4), extra = kt_align(e.extra_size, 4), size;
 	struct kt_fifo *fifo = fifo_of(s, f->cpu);
 	uint8_t *p;
 	int err;
@@ -108,7 +110,8 @@ static int fifo_put(struct kt_import *s, const struct kt_foreign *f)
 		return kt_import_fail(s, s->in->offset,
 				      "Trace event time stamps for core %u are out of order",
 				      f->cpu);
-	size = kt_align(sizeof(e) + f->nargs * 4U + blob + e.raw_size, 8);
+	size = kt_align(sizeof(e) + f->nargs * 4U + blob + extra + e.raw_size,
+			8);
 	e.size = (uint32_t)size;
 	err = grow_fifo(fifo, size);
 	if (err)
@@ -121,8 +124,10 @@ static int fifo_put(struct kt_import *s, const struct kt_foreign *f)
 		kt_set32(p, f->args[i]);
 	if (e.blob_size)
 		memcpy(p, f->blob, e.blob_size);
+	if (e.extra_size)
+		memcpy(p + blob, f->extra, e.extra_size);
 	if (e.raw_size)
-		memcpy(p + blob, f->raw, e.raw_size);
+		memcpy(p + blob + extra, f->raw, e.raw_size);
 	fifo->len += size;
 	fifo->last_ts = f->ts;
 	fifo->begun = true;
@@ -159,7 +164,12 @@ void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 		s->event.size += 4 + e.blob_size;
 	}
 	s->event.size = (uint32_t)kt_align(s->event.size, KTAPE_RECORD_ALIGN);
-	s->raw = p + kt_align(e.blob_size, 4);
+	p += kt_align(e.blob_size, 4);
+	if (e.extra_size) {
+		s->event.extra = p;
+		s->event.extra_size = e.extra_size;
+	}
+	s->raw = p + kt_align(e.extra_size, 4);
 	s->raw_size = e.raw_size;
 	s->current = fifo;
 	s->taken = e.size;

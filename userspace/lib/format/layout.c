@@ -166,6 +166,7 @@ static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
 		place->where = KT_BYTES_REST;
 	if (!count->at && place->where == KT_BYTES_HERE) {
 		f->type = is_width(place->size) ? number : KT_TP_BYTES;
+		f->wide = place->size > 4;
 		return;
 	}
 	elem = element_size(all, type, count, place->size);

@@ -7,6 +7,8 @@
 
 #include "util/file.h"
 
+#include "stream/event.h"
+
 #include "sink.h"
 
 #define BUFFER		(256U << 10)	/* bytes; small enough for the L2 cache */
@@ -165,6 +167,23 @@ void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count)
 }
 
 /**
+ * kt_sink_miss_extra() - count the extra fields of an event, which the format cannot hold
+ * @s: the sink
+ * @event: the event
+ */
+void kt_sink_miss_extra(struct kt_sink *s, const struct ktape_event *event)
+{
+	const uint8_t *at = event->extra, *end = at + event->extra_size;
+	struct kt_typed typed;
+	uint64_t nr = 0;
+
+	for (; at < end; nr++)
+		kt_typed_next(&at, end, &typed);
+	if (nr)
+		kt_sink_miss(s, "fields of another tracer's events", nr / 2);
+}
+
+/**
  * kt_sink_open_file() - open the output file, or take standard output
  * @s: the sink; @s->path is the name
  *
@@ -314,6 +333,8 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 
 	if (!err && !s->codec->assumed && ktape_event_is_assumed(event))
 		return 0;
+	if (event->extra && !s->codec->extra)
+		kt_sink_miss_extra(s, event);
 	if (!err)
 		err = s->codec->event(s, event);
 	return err ? err : s->error;

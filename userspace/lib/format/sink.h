@@ -88,6 +88,7 @@ int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void kt_sink_mix(struct kt_sink *s, uint32_t cpu);
 void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count);
+void kt_sink_miss_extra(struct kt_sink *s, const struct ktape_event *event);
 
 /* End writing at kt_sink_room(): @end is after the last byte.  Return: 0. */
 static inline int kt_sink_done(struct kt_sink *s, const char *end)

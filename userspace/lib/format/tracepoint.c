@@ -161,6 +161,31 @@ static void bind_call(struct kt_tp *tp, struct kt_tp_class *c)
 	c->what = calls[i].what;
 }
 
+/* Note whether a field has a place in the event table; -1 is none. */
+static void set_place(struct kt_tp_class *c, int16_t field, bool has)
+{
+	if (field < 0 || kt_tp_has_place(c, (unsigned int)field) == has)
+		return;
+	c->placed[field / 64] ^= 1ULL << field % 64;
+	c->nr_placed += has ? 1 : -1U;
+}
+
+/* Note which fields have a place in the event table, or help one that has. */
+static void find_placed(struct kt_tp_class *c)
+{
+	for (unsigned int i = 0; c->what == KT_TP_NATIVE && i < KT_TP_PLACES; i++) {
+		set_place(c, c->from[i], true);
+		set_place(c, c->comm[i], true);
+	}
+	if (c->what == KT_TP_NATIVE)
+		return;
+	set_place(c, c->number, true);
+	/* The name of the call says it. */
+	set_place(c, find_field(c, "__syscall_nr"), true);
+	if (c->what == KT_TP_EXIT)
+		set_place(c, c->ret, true);
+}
+
 /**
  * kt_tp_bind() - find out what the events of a class become
  * @tp: the reader's memory; @tp->s->info->machine is set
@@ -173,13 +198,17 @@ int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
 	c->what = KT_TP_USER;
 	c->named = false;
 	c->row = kt_tp_row(c->name);
-	if (c->row && bind_row(c)) {
+	c->renamed = false;
+	c->nr_placed = 0;
+	memset(c->placed, 0, sizeof(c->placed));
+	if (c->row && bind_row(c))
 		c->what = KT_TP_NATIVE;
+	else
+		bind_call(tp, c);
+	if (c->what != KT_TP_USER) {
+		find_placed(c);
 		return 0;
 	}
-	bind_call(tp, c);
-	if (c->what != KT_TP_USER)
-		return 0;
 	if (tp->nr_users == LIMIT_USERS)
 		return kt_import_fail(tp->s, tp->s->in->offset,
 				      "more than %u event classes", LIMIT_USERS);
@@ -534,7 +563,7 @@ static void complete(struct kt_tp *tp, struct kt_foreign *f)
 	}
 }
 
-static int emit_native(struct kt_tp *tp, const struct kt_tp_class *c,
+static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 		       struct kt_foreign *f, const struct kt_tp_value *values)
 {
 	const struct kt_plan *plan = &kt_plans[c->row->opcode];
@@ -563,19 +592,21 @@ static int emit_native(struct kt_tp *tp, const struct kt_tp_class *c,
 		put_place(f, &c->places[i], value);
 	}
 	complete(tp, f);
+	err = err ? err : kt_tp_put_extra(tp, c, f, values);
 	return err ? err : kt_import_emit(tp->s, f);
 }
 
 /* ---- system calls --------------------------------------------------------------------- */
 
-static int emit_call(struct kt_tp *tp, const struct kt_tp_class *c,
+static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
 		     struct kt_foreign *f, const struct kt_tp_value *values)
 {
 	uint64_t nr = c->number < 0 ? c->call & NR_UNKNOWN
 				    : values[c->number].number;
 	bool large = nr >= NR_UNKNOWN;
-	const struct kt_tp_value *args =
-		c->args < 0 || c->what == KT_TP_EXIT ? NULL : &values[c->args];
+	const struct kt_tp_value *args = c->args < 0 ? NULL : &values[c->args];
+	bool wide = args && args->data && args->len == CALL_ARGS * 8;
+	int err;
 
 	f->kind = KTAPE_RING_EVENT;
 	f->dat20 = (c->call & ~NR_UNKNOWN) | (large ? NR_UNKNOWN : (uint32_t)nr) |
@@ -593,42 +624,19 @@ static int emit_call(struct kt_tp *tp, const struct kt_tp_class *c,
 			f->args[0] = (uint32_t)values[c->ret].number;
 			f->args[1] = (uint32_t)(values[c->ret].number >> 32);
 		}
-	} else if (args && args->data && args->len == CALL_ARGS * 8) {
+	} else if (wide) {
 		f->opcode = KTAPE_EV_SYS_ENTER_WIDE;
 		f->nargs = 1;
 		f->blob = args->data;
 		f->blob_size = (uint32_t)args->len;
 	}
-	return kt_import_emit(tp->s, f);
+	if (c->what == KT_TP_ENTER)
+		set_place(c, c->args, wide);
+	err = kt_tp_put_extra(tp, c, f, values);
+	return err ? err : kt_import_emit(tp->s, f);
 }
 
 /* ---- events ------------------------------------------------------------------------- */
-
-/* Check whether a field becomes one of the event table, or helps one. */
-static bool has_place(const struct kt_tp_class *c, unsigned int field)
-{
-	if (c->what != KT_TP_NATIVE)
-		return (int)field == c->number || (int)field == c->args ||
-		       (c->what == KT_TP_EXIT && (int)field == c->ret) ||
-		       !strcmp(c->fields[field].name, "__syscall_nr");
-	for (unsigned int i = 0; i < KT_TP_PLACES; i++) {
-		if (c->from[i] == (int)field || c->comm[i] == (int)field)
-			return true;
-	}
-	return false;
-}
-
-/* Count the values of an event that the event table has no field for. */
-static void count_left(struct kt_tp *tp, const struct kt_tp_class *c)
-{
-	for (unsigned int i = 0; i < c->nr; i++) {
-		if (has_place(c, i))
-			continue;
-		if (!tp->left++)
-			snprintf(tp->left_of, sizeof(tp->left_of), "%.24s of %.32s",
-				 c->fields[i].name, c->name);
-	}
-}
 
 /**
  * kt_tp_emit() - deliver an event
@@ -647,8 +655,6 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 		at->tid = kt_tp_running(tp, at->cpu);
 	tp->last.ts = at->ts;
 	tp->last.cpu = at->cpu;
-	if (c->what != KT_TP_USER)
-		count_left(tp, c);
 	switch (c->what) {
 	case KT_TP_NATIVE:
 		return emit_native(tp, c, at, values);
@@ -674,10 +680,6 @@ void kt_tp_end(struct kt_tp *tp)
 		kt_import_note(tp->s, "%llu fields are left out: an event has at most %u MiB",
 			       (unsigned long long)tp->too_large, KT_TP_BLOB >> 20);
 	tp->too_large = 0;
-	if (tp->left)
-		kt_import_note(tp->s, "%llu values are left out, as the event table has no field for them; the first one is %s",
-			       (unsigned long long)tp->left, tp->left_of);
-	tp->left = 0;
 }
 
 /**

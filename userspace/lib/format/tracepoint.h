@@ -7,7 +7,8 @@
  * then delivers each event as an array of values in the order of these fields
  * (kt_tp_emit()).  What the kernel's fields become in the event table is in
  * tracepoint_map.c.  A tracepoint that the event table does not have becomes a user event
- * that keeps its name and its fields by name.
+ * that keeps its name and its fields by name.  A field that a tracepoint of the event table
+ * has and the table has not is an extra field of the event (ktape_event.extra).
  *
  * Names of threads, functions and devices that the fields contain go into the registry.
  */
@@ -56,11 +57,13 @@ struct kt_tp_value {
  *	an element that is a text or a structure is one, too, "array[0]"
  * @type: enum kt_tp_type
  * @elem: for ARRAY: type of the elements, UNSIGNED, SIGNED, HEX or DOUBLE
+ * @wide: a number of more than 32 bits, whatever its value
  */
 struct kt_tp_field {
 	char name[KT_TP_NAME];
 	uint8_t type;
 	uint8_t elem;
+	bool wide;
 };
 
 struct kt_tp_row;
@@ -80,6 +83,10 @@ struct kt_tp_row;
  * @number: system calls: field with the number, -1 = the class is one call
  * @ret: ends of system calls: field with the result, -1 = none
  * @args: beginnings of system calls: field with six arguments, -1 = none
+ * @placed: by field, a bit: it has a place in the event table
+ * @nr_placed: fields that have one
+ * @renamed: fields that have none have other names than those that have one.  A reader
+ *	that changes @fields after kt_tp_bind() resets it
  * @user: id of the user event
  * @named: the user event's name was delivered
  */
@@ -96,6 +103,9 @@ struct kt_tp_class {
 	int16_t number;
 	int16_t ret;
 	int16_t args;
+	uint64_t placed[KT_TP_FIELDS / 64];
+	unsigned int nr_placed;
+	bool renamed;
 	uint32_t user;
 	bool named;
 };
@@ -126,8 +136,6 @@ enum kt_tp_what {
  * @blob: the typed arguments of an event
  * @blob_room: bytes of @blob
  * @too_large: fields that are left out because their event is too large
- * @left: values that are left out because the event table has no field for them
- * @left_of: one of them, "field of class"
  * @unmatched: system calls whose name has no number on this machine
  */
 struct kt_tp {
@@ -150,8 +158,6 @@ struct kt_tp {
 	uint8_t *blob;
 	size_t blob_room;
 	uint64_t too_large;
-	uint64_t left;
-	char left_of[64];
 	uint64_t unmatched;
 };
 
@@ -170,9 +176,22 @@ int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
 void kt_tp_end(struct kt_tp *tp);
 void kt_tp_free(struct kt_tp *tp);
 
-/* ---- of tracepoint_user.c, for tracepoint.c ------------------------------------- */
+/* ---- of tracepoint_fields.c, for tracepoint.c and tracepoint_user.c ------------- */
 
-#define KT_TP_BLOB	(32U << 20)	/* bytes of the fields of a user event */
+#define KT_TP_BLOB	(32U << 20)	/* bytes of the fields of an event */
+
+/* Check whether a field has a place in the event table, or helps one that has. */
+static inline bool kt_tp_has_place(const struct kt_tp_class *c, unsigned int field)
+{
+	return c->placed[field / 64] >> field % 64 & 1;
+}
+
+int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
+			 const struct kt_tp_value *values, bool all);
+int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
+		    const struct kt_tp_value *values);
+
+/* ---- of tracepoint_user.c, for tracepoint.c ------------------------------------- */
 
 int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
 		    const struct kt_tp_value *values);

@@ -286,7 +286,8 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 	if (!plan)
 		return put_words(p, l->event);
 	p = show->own ? show->own(p, l) : put_fields(p, l, plan);
-	return show->extra ? show->extra(p, l) : p;
+	p = show->extra ? show->extra(p, l) : p;
+	return l->event->extra ? kt_show_extra(p, l) : p;
 }
 
 /* Put the members of "fields".  p[-1] must be the opening brace. */

@@ -33,6 +33,7 @@ struct kt_name kt_major_name(const struct kt_line *l, uint32_t major);
 /* user.c */
 char *kt_show_user_event(char *p, const struct kt_line *l);
 char *kt_show_trace_event(char *p, const struct kt_line *l);
+char *kt_show_extra(char *p, const struct kt_line *l);
 
 /* syscall.c */
 char *kt_show_call(char *p, const struct kt_line *l);

@@ -15,7 +15,8 @@ size_t ktape_format_bound(const struct ktape_event *event)
 		per_byte = LINE_PER_SYMBOL;
 	if (event->opcode == KTAPE_EV_USER_EVENT)
 		fixed += KT_NAME_LONG * LINE_PER_BYTE;
-	return fixed + (size_t)event->size * per_byte;
+	return fixed + (size_t)event->size * per_byte +
+	       (size_t)event->extra_size * LINE_PER_SYMBOL;
 }
 
 static char *put_name(char *p, const struct kt_line *l, int32_t tid)
@@ -284,7 +285,8 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 	if (!plan)
 		return put_words(p, l->event);
 	p = show->own ? show->own(p, l) : put_fields(p, l, plan);
-	return show->extra ? show->extra(p, l) : p;
+	p = show->extra ? show->extra(p, l) : p;
+	return l->event->extra ? kt_show_extra(p, l) : p;
 }
 
 /* Put everything after "event:"; a blank comes first, unless there is nothing to put. */

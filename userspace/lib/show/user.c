@@ -251,6 +251,69 @@ static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_e
 }
 
 /*
+ * Put the value of an extra field in JSON.  A number of 64 bits is a string, whatever its
+ * value, as in json.c.
+ */
+static char *put_extra_json(char *p, const struct kt_user_field *f,
+			    const struct kt_typed *t)
+{
+	bool wide = t->kind == KT_TYPED_NUMBER &&
+		    (t->format == KTAPE_FORMAT_U64 || t->format == KTAPE_FORMAT_S64);
+
+	if (f->kind == KT_FIELD_ARRAY &&
+	    (f->elem == KT_FIELD_UNSIGNED || f->elem == KT_FIELD_SIGNED)) {
+		p = kt_put_char(p, '[');
+		for (uint64_t i = 0; i < f->value; i++) {
+			p = kt_put_char(i ? kt_put_char(p, ',') : p, '"');
+			p = put_plain_number(p, false, f->elem, kt_user_element(f, i));
+			p = kt_put_char(p, '"');
+		}
+		return kt_put_char(p, ']');
+	}
+	if (!wide)
+		return kt_show_user_value(p, true, f);
+	p = put_plain_number(kt_put_char(p, '"'), false, f->kind, f->value);
+	return kt_put_char(p, '"');
+}
+
+/**
+ * kt_show_extra() - Put the extra fields of an event behind its other fields
+ * @p: where to write, with room for LINE_PER_SYMBOL bytes for each of ktape_event.extra_size
+ * @l: the event
+ *
+ * Return: the end.
+ */
+char *kt_show_extra(char *p, const struct kt_line *l)
+{
+	const uint8_t *at = l->event->extra, *end = at + l->event->extra_size;
+	struct kt_typed name, value;
+	struct kt_user_event u;
+
+	kt_user_event_init(&u);
+	while (at < end) {
+		const struct kt_user_field *f;
+
+		kt_typed_next(&at, end, &name);
+		if (name.kind != KT_TYPED_STRING || at == end)
+			break;
+		kt_typed_next(&at, end, &value);
+		/* One field at a time needs no memory. */
+		u.nr = 0;
+		f = kt_user_add_typed(&u, (const char *)name.data, &value);
+		if (!l->json) {
+			p = kt_put_word(kt_put_char(p, ' '), f->name, name.len);
+			p = put_user_field(kt_put_char(p, '='), l, f);
+			continue;
+		}
+		if (p[-1] != '{')
+			p = kt_put_char(p, ',');
+		p = kt_put_json(p, f->name, name.len);
+		p = put_extra_json(kt_put_char(p, ':'), f, &value);
+	}
+	return p;
+}
+
+/*
  * Put an event that came from another format with the names of that format.
  *
  * Return: the end; NULL if the format cannot describe it, or there is no memory for its

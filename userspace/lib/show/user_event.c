@@ -201,6 +201,31 @@ void kt_user_add_all(struct kt_user_event *u, const char *name,
 }
 
 /**
+ * kt_user_add_pairs() - Add pairs of a name and a value as fields
+ * @u: the event
+ * @pairs: typed arguments: a string with the name, then the value
+ * @size: bytes of @pairs
+ *
+ * Return: false if they are no such pairs, or with @u->no_memory set.
+ */
+bool kt_user_add_pairs(struct kt_user_event *u, const void *pairs, size_t size)
+{
+	const uint8_t *at = pairs, *end = at + size;
+	struct kt_typed name, value;
+
+	while (at < end) {
+		kt_typed_next(&at, end, &name);
+		if (name.kind != KT_TYPED_STRING || at == end)
+			return false;
+		kt_typed_next(&at, end, &value);
+		/* The string ends in a NUL, inside the pairs. */
+		if (!kt_user_add_typed(u, (const char *)name.data, &value))
+			return false;
+	}
+	return true;
+}
+
+/**
  * kt_user_set_word() - Show a number as a word
  * @f: the field
  * @word: word of the event's format for the value; NULL: the field stays a number
@@ -338,6 +363,24 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 			u->fields[i].name = u->fields[i].number;
 	}
 	return true;
+}
+
+/**
+ * kt_user_extra_of() - Read the extra fields of an event
+ * @u: room that kt_user_event_init() prepared; filled, without a name
+ * @e: the event
+ *
+ * Return: true if it has any, and they could be read.  False with @u->no_memory set: there
+ * was no memory for them.
+ */
+bool kt_user_extra_of(struct kt_user_event *u, const struct ktape_event *e)
+{
+	if (!e->extra)
+		return false;
+	u->name = (struct kt_name){ .text = NULL };
+	u->format = "linux";
+	clear_fields(u);
+	return kt_user_add_pairs(u, e->extra, e->extra_size);
 }
 
 /**

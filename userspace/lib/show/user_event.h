@@ -167,6 +167,8 @@ struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
 struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 					const char *name,
 					const struct kt_typed *a);
+bool kt_user_add_pairs(struct kt_user_event *u, const void *pairs, size_t size);
+bool kt_user_extra_of(struct kt_user_event *u, const struct ktape_event *e);
 void kt_user_add_all(struct kt_user_event *u, const char *name,
 		     const uint8_t *at, const uint8_t *end);
 void kt_user_set_word(struct kt_user_field *f, const char *word);

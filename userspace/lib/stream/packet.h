@@ -146,6 +146,8 @@ static inline int kt_packet_read(struct ktape_packet *p,
 	event->args = record + 8;
 	event->blob = NULL;
 	event->blob_size = 0;
+	event->extra = NULL;
+	event->extra_size = 0;
 	if (word >> KTAPE_P_SHIFT & 1) {
 		args = 8 + event->nargs * 4U;
 		event->blob = record + args + 4;

@@ -434,6 +434,7 @@ static void html_close(struct kt_sink *s)
 const struct kt_codec_out kt_html_out = {
 	.options = options,
 	.size = sizeof(struct html),
+	.extra = true,
 	.begin = html_begin,
 	.event = html_event,
 	.notice = html_notice,

@@ -63,6 +63,7 @@ static int add_call(struct lttng *t, uint32_t key, const char *name)
 	t->call_list = more;
 	more += t->nr_calls++;
 	more->key = key;
+	more->used = false;
 	snprintf(more->name, sizeof(more->name), "%ssyscall_%s_%.40s",
 		 key & CALL_COMPAT ? "compat_" : "",
 		 key & CALL_EXIT ? "exit" : "entry", name ? name : "unknown");
@@ -112,7 +113,6 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
  */
 void lt_describe_call(FILE *f, const struct lt_call *call)
 {
-	fputs("\tfields := struct {\n", f);
 	if (call->key & CALL_UNKNOWN)
 		fputs("\t\tint32_t _id;\n", f);
 	if (call->key & CALL_EXIT)
@@ -121,5 +121,28 @@ void lt_describe_call(FILE *f, const struct lt_call *call)
 		for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
 			fprintf(f, "\t\txint64_t _arg%u;\n", i);
 	}
-	fputs("\t};\n};\n\n", f);
+}
+
+/**
+ * lt_each_call_name() - tell the names of a system call's fields
+ * @call: event class
+ * @take: called with each name
+ * @arg: first argument of @take
+ *
+ * Return: 0, or what @take returned other than that.
+ */
+int lt_each_call_name(const struct lt_call *call, lt_take_name *take, void *arg)
+{
+	static const char *const args[SYSCALL_ARGS] = {
+		"arg0", "arg1", "arg2", "arg3", "arg4", "arg5",
+	};
+	int err = 0;
+
+	if (call->key & CALL_UNKNOWN)
+		err = take(arg, "id", -1, false);
+	if (!err && call->key & CALL_EXIT)
+		err = take(arg, "ret", -1, false);
+	for (unsigned int i = 0; call->key & CALL_WIDE && i < SYSCALL_ARGS && !err; i++)
+		err = take(arg, args[i], -1, false);
+	return err;
 }

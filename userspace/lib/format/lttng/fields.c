@@ -120,10 +120,12 @@ static void describe(struct kt_tp_field *f, const struct walk *w, const struct c
 {
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
 	f->elem = 0;
+	f->wide = false;
 	if (t->kind == CTF_STRING) {
 		f->type = KT_TP_TEXT;
 	} else if (lt_is_plain(t)) {
 		f->type = lt_number_type(t);
+		f->wide = t->size > 32;
 	} else {
 		f->type = array_type(t);
 		if (f->type == KT_TP_ARRAY)
@@ -541,6 +543,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	s->at.bit = end;
 	if (class->varies) {
 		class->tp.fields = v->fields;
+		class->tp.renamed = false;
 		class->tp.nr = loose ? w.next : w.extra;
 	}
 	if (class->prio >= 0)

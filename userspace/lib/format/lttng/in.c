@@ -12,7 +12,9 @@
  * are user events with their fields by name (fields.c, format/tracepoint.h).  The state dump
  * of LTTng and contexts give the names of threads.
  *
- * Lost: fields of system calls; labels of enumerations.  Events that a packet counts as
+ * Fields and contexts that ktape's event has no place for are its extra fields.
+ *
+ * Lost: labels of enumerations.  Events that a packet counts as
  * discarded are a loss up to its end, behind its last event; a number that packets skip is a
  * loss of an unknown number.  After damage the rest of a packet is left out; a packet whose
  * head is damaged ends its file.  An event that is earlier than the one before it in its

@@ -13,6 +13,7 @@
 #include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
+#define LT_NAME_ROOM	80U	/* of an event class other than that of a user event */
 #define LT_FIXED	4096U	/* upper bound for an event's values, without blobs */
 
 /* Event ids: 0: ktape_other, 1 to 255: opcodes, then: */
@@ -42,13 +43,19 @@ struct lt_field {
 };
 
 /**
- * struct lt_user - event class of a user event
+ * struct lt_user - event class of a user event, or of an event with extra fields
  * @name: its name, behind that of its format if a program may have chosen it
+ * @base: event id of the event without its extra fields, which come behind the others;
+ *	0 = it is a user event
+ * @without: fields of @base that have the name of an extra one, a bit for each: what another
+ *	tracer recorded replaces what is derived
  * @nr: number of fields
  * @fields: the fields
  */
 struct lt_user {
 	char *name;
+	uint32_t base;
+	uint32_t without;
 	unsigned int nr;
 	struct lt_field *fields;
 };
@@ -56,10 +63,12 @@ struct lt_user {
 /**
  * struct lt_call - event class of a system call
  * @key: number, table, entry or exit, wide or not: CALL_* in call.c
+ * @used: such an event was written, without extra fields
  * @name: event name
  */
 struct lt_call {
 	uint32_t key;
+	bool used;
 	char name[64];
 };
 
@@ -77,9 +86,10 @@ struct lt_call {
  * @call_list: event classes of system calls
  * @nr_calls: entries of @call_list
  * @users: map from id and shape of a user event to index in @user_list
- * @user_list: event classes of user events
+ * @extended: map from id of an event and shape of its extra fields, likewise
+ * @user_list: event classes of user events and of events with extra fields
  * @nr_users: entries of @user_list
- * @user_event: the user event that lt_id() decoded last
+ * @user_event: the user event, or extra fields, that lt_id() decoded last
  * @forked: threads that forks have reported
  * @first: time of the first event, in ticks
  * @begun: @first is set
@@ -98,6 +108,7 @@ struct lttng {
 	struct lt_call *call_list;
 	uint32_t nr_calls;
 	struct kt_map users;
+	struct kt_map extended;
 	struct lt_user *user_list;
 	uint32_t nr_users;
 	struct kt_user_event user_event;
@@ -119,6 +130,12 @@ static inline char *lt_put64(char *p, uint64_t v)
 	return p + 8;
 }
 
+/*
+ * Take the name of a field.  @row: its number for "without", -1 = it cannot be left out;
+ * @sequence: its length has a name, too.  Return: 0 or negative errno.
+ */
+typedef int lt_take_name(void *arg, const char *name, int row, bool sequence);
+
 /* map.c */
 int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
@@ -127,15 +144,21 @@ char *lt_put_thread(char *p, const struct ktape_event *e);
 bool lt_check(struct lttng *t);
 
 /* map.c, for meta.c */
-void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode);
+void lt_describe(FILE *f, unsigned int opcode, uint32_t without);
+void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id);
 
 /* call.c: system calls */
 int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 char *lt_put_call(char *p, const struct lt_call *call,
 		  const struct ktape_event *e);
 void lt_describe_call(FILE *f, const struct lt_call *call);
+int lt_each_call_name(const struct lt_call *call, lt_take_name *take, void *arg);
+
+/* map.c, for user.c */
+int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *arg);
 
 /* user.c: user events */
+int lt_extended_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l);
 size_t lt_user_size(const struct lttng *t, const struct kt_line *l);

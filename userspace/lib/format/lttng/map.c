@@ -387,6 +387,23 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
 }
 
+/* Write the values of an event without its extra fields. */
+static char *put_own(char *p, const struct lttng *t, const struct kt_line *l,
+		     uint32_t id, uint32_t without)
+{
+	const struct row *row = find_row(l->event->opcode);
+
+	if (id >= LT_CALLS)
+		return lt_put_call(p, &t->call_list[id - LT_CALLS], l->event);
+	if (!row)
+		return put_table_fields(p, l->event);
+	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++) {
+		if (!(without >> i & 1))
+			p = put_value(p, t, l, &row->map[i]);
+	}
+	return p;
+}
+
 /**
  * lt_put() - write the field values of an event
  * @p: where to write
@@ -400,19 +417,16 @@ char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
 	     uint32_t id)
 {
 	const struct ktape_event *e = l->event;
-	const struct row *row = find_row(e->opcode);
+	const struct lt_user *user;
 
 	if (e->opcode == KTAPE_TIME_EXTEND || !kt_event_fits(e))
 		return put_raw_words(p, e);
-	if (id >= LT_USERS)
-		return lt_put_user(p, t, l);
-	if (id >= LT_CALLS)
-		return lt_put_call(p, &t->call_list[id - LT_CALLS], e);
-	if (!row)
-		return put_table_fields(p, e);
-	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++)
-		p = put_value(p, t, l, &row->map[i]);
-	return p;
+	if (id < LT_USERS)
+		return put_own(p, t, l, id, 0);
+	user = &t->user_list[id - LT_USERS];
+	if (user->base)
+		p = put_own(p, t, l, user->base, user->without);
+	return lt_put_user(p, t, l);
 }
 
 /*
@@ -438,15 +452,8 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 
 /* ---- ids -------------------------------------------------------------------------- */
 
-/**
- * lt_id() - look up the event id, and note that the metadata has to declare it
- * @t: trace being written
- * @l: the event
- * @id: set to the event id
- *
- * Return: 0 or -ENOMEM.
- */
-int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
+/* Look up the event id of an event without its extra fields. */
+static int own_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
 	const struct ktape_event *e = l->event;
 	bool fits = e->opcode != KTAPE_TIME_EXTEND && kt_event_fits(e);
@@ -461,7 +468,29 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 	}
 	/* No event has opcode 0: use it for events that do not fit the event table. */
 	*id = fits ? e->opcode : 0;
-	t->used[*id] = true;
+	return 0;
+}
+
+/**
+ * lt_id() - look up the event id, and note that the metadata has to declare it
+ * @t: trace being written
+ * @l: the event
+ * @id: set to the event id
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
+{
+	int err = own_id(t, l, id);
+
+	if (!err && l->event->extra)
+		err = lt_extended_id(t, l, id);
+	if (err)
+		return err;
+	if (*id < LT_STATEDUMP)
+		t->used[*id] = true;
+	else if (*id < LT_USERS)
+		t->call_list[*id - LT_CALLS].used = true;
 	return 0;
 }
 
@@ -502,31 +531,73 @@ static void describe_table_field(FILE *f, const struct ktape_field *field)
 }
 
 /**
- * lt_describe() - write the event block of an opcode
- * @f: metadata text
+ * lt_class_name() - name an event class other than that of a user event
+ * @name: filled
  * @t: trace being written
- * @opcode: opcode; 0: events that do not fit the event table
+ * @id: its event id
  */
-void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode)
+void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(id);
+	const struct row *row = find_row(id);
+
+	if (id >= LT_CALLS)
+		snprintf(name, LT_NAME_ROOM, "%s", t->call_list[id - LT_CALLS].name);
+	else if (row)
+		snprintf(name, LT_NAME_ROOM, "%s", row->name);
+	else
+		snprintf(name, LT_NAME_ROOM, "ktape_%s", id ? d->name : "other");
+}
+
+/**
+ * lt_each_name() - tell the names of an event class's fields
+ * @t: trace being written
+ * @id: its event id, below LT_USERS and not 0
+ * @take: called with each name
+ * @arg: first argument of @take
+ *
+ * Return: 0, or what @take returned other than that.
+ */
+int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *arg)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(id);
+	const struct row *row = find_row(id);
+	int err = 0;
+
+	if (id >= LT_CALLS)
+		return lt_each_call_name(&t->call_list[id - LT_CALLS], take, arg);
+	for (int i = 0; row && i < FIELDS_MAX && row->map[i].from && !err; i++)
+		err = take(arg, row->map[i].to, i, false);
+	for (unsigned int i = 0; !row && i < d->nr_fields && !err; i++) {
+		uint8_t place = d->fields[i].place;
+
+		if (place != KTAPE_PLACE_BLOB)
+			err = take(arg, d->fields[i].name, -1,
+				   place != KTAPE_PLACE_BITS && place != KTAPE_PLACE_ARG &&
+					   place != KTAPE_PLACE_TEXT);
+	}
+	return err;
+}
+
+/**
+ * lt_describe() - write the metadata of an opcode's fields
+ * @f: metadata text
+ * @opcode: opcode; 0: events that do not fit the event table
+ * @without: fields of LTTng that are left out, a bit for each
+ */
+void lt_describe(FILE *f, unsigned int opcode, uint32_t without)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
 	const struct row *row = find_row(opcode);
 
-	(void)t;
-	fprintf(f,
-		"event {\n\tname = \"%s%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n",
-		row ? "" : "ktape_",
-		row    ? row->name :
-		opcode ? d->name :
-			 "other",
-		opcode);
 	if (!opcode)
 		fputs("\t\tuint32_t _opcode;\n\t\tuint32_t _dat20;\n\t\tuint32_t __args_length;\n\t\tuint32_t _args[__args_length];\n\t\tuint32_t __data_length;\n\t\tuint8_t _data[__data_length];\n",
 		      f);
-	for (unsigned int i = 0; row && i < FIELDS_MAX && row->map[i].from; i++)
-		fprintf(f, "\t\t%s _%s%s;\n", types[row->map[i].how],
-			row->map[i].to, is_comm(row->map[i].how) ? "[16]" : "");
+	for (unsigned int i = 0; row && i < FIELDS_MAX && row->map[i].from; i++) {
+		if (!(without >> i & 1))
+			fprintf(f, "\t\t%s _%s%s;\n", types[row->map[i].how],
+				row->map[i].to, is_comm(row->map[i].how) ? "[16]" : "");
+	}
 	for (unsigned int i = 0; opcode && !row && i < d->nr_fields; i++)
 		describe_table_field(f, &d->fields[i]);
-	fputs("\t};\n};\n\n", f);
 }

@@ -99,6 +99,33 @@ static void put_clock(FILE *f, const struct ktape_info *info)
 	      f);
 }
 
+static void put_fields(FILE *f, const struct lttng *t, uint32_t id, uint32_t without)
+{
+	if (id >= LT_CALLS)
+		lt_describe_call(f, &t->call_list[id - LT_CALLS]);
+	else
+		lt_describe(f, id, without);
+}
+
+/* Write an event class.  @user: that of a user event or of extra fields, or NULL. */
+static void put_class(FILE *f, const struct lttng *t, uint32_t id,
+		      const struct lt_user *user)
+{
+	char name[LT_NAME_ROOM];
+
+	if (!user)
+		lt_class_name(name, t, id);
+	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n",
+		user ? user->name : name, id);
+	if (!user)
+		put_fields(f, t, id, 0);
+	else if (user->base)
+		put_fields(f, t, user->base, user->without);
+	if (user)
+		lt_describe_user(f, user);
+	fputs("\t};\n};\n\n", f);
+}
+
 static void put_metadata(FILE *f, const struct lttng *t)
 {
 	const struct ktape_info *info = t->s->info;
@@ -113,23 +140,17 @@ static void put_metadata(FILE *f, const struct lttng *t)
 	put_env(f, info);
 	put_clock(f, info);
 	fputs(stream, f);
-	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+	for (uint32_t i = 0; i < KTAPE_OPCODES; i++) {
 		if (t->used[i])
-			lt_describe(f, t, i);
+			put_class(f, t, i, NULL);
 	}
 	fprintf(f, dump, LT_DUMP_START, LT_DUMP_THREAD, LT_DUMP_END);
 	for (uint32_t i = 0; i < t->nr_calls; i++) {
-		fprintf(f,
-			"event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n",
-			t->call_list[i].name, LT_CALLS + i);
-		lt_describe_call(f, &t->call_list[i]);
+		if (t->call_list[i].used)
+			put_class(f, t, LT_CALLS + i, NULL);
 	}
-	for (uint32_t i = 0; i < t->nr_users; i++) {
-		fprintf(f,
-			"event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n",
-			t->user_list[i].name, LT_USERS + i);
-		lt_describe_user(f, &t->user_list[i]);
-	}
+	for (uint32_t i = 0; i < t->nr_users; i++)
+		put_class(f, t, LT_USERS + i, &t->user_list[i]);
 }
 
 /* Replace metadata of CTF 1.8 by those of CTF 2.  Return: 0 or negative errno. */

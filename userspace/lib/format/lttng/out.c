@@ -445,6 +445,7 @@ static void lttng_close(struct kt_sink *s)
 const struct kt_codec_out kt_lttng_out = {
 	.options = out_options,
 	.size = sizeof(struct lttng),
+	.extra = true,
 	.switches = true,
 	.own_files = true,
 	.begin = lttng_begin,

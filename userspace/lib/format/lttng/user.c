@@ -4,6 +4,8 @@
  * the format it came from) gets an event class with that name and its fields.
  * Other fields or another name make another class.  Events without a name, and
  * classes beyond LT_USERS_MAX, are written as ktape_user_event by map.c.
+ *
+ * An event with extra fields gets a class with its name, its fields and these.
  */
 #include <ktape/formats.h>
 
@@ -187,21 +189,19 @@ void lt_free_users(struct lttng *t)
 		free_user(&t->user_list[i]);
 	free(t->user_list);
 	kt_map_free(&t->users);
+	kt_map_free(&t->extended);
 	kt_user_event_free(&t->user_event);
 }
 
-static int make_class(struct lt_user *c, const struct kt_user_event *user, uint32_t id)
+/* Give a class the decoded fields; @taken has the names of those before them. */
+static int add_fields(struct lt_user *c, const struct kt_user_event *user,
+		      struct kt_map *taken)
 {
-	struct kt_map taken = { .entries = NULL };
 	int err = 0;
 
-	*c = (struct lt_user){
-		.name = make_name(user, (id & KTAPE_FORMAT_ID_MASK) ==
-						KTAPE_FORMAT_ID_LINUX),
-		.nr = user->nr,
-		.fields = calloc(kt_max(user->nr, 1), sizeof(*c->fields)),
-	};
-	if (!c->name || !c->fields)
+	c->nr = user->nr;
+	c->fields = calloc(kt_max(user->nr, 1), sizeof(*c->fields));
+	if (!c->fields)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < user->nr && !err; i++) {
 		const struct kt_user_field *f = &user->fields[i];
@@ -210,13 +210,67 @@ static int make_class(struct lt_user *c, const struct kt_user_event *user, uint3
 		c->fields[i].elem = f->elem;
 		c->fields[i].named = f->object;
 		c->fields[i].is_length = is_length(user, i);
-		err = name_field(&taken, &c->fields[i], f->name);
+		err = name_field(taken, &c->fields[i], f->name);
 	}
-	kt_map_free(&taken);
 	return err;
 }
 
-static int add_user(struct lttng *t, uint32_t id)
+/**
+ * struct own_names - names of the fields that an event has without its extra ones
+ * @c: its class with the extra ones
+ * @user: the extra ones
+ * @taken: the names
+ */
+struct own_names {
+	struct lt_user *c;
+	const struct kt_user_event *user;
+	struct kt_map taken;
+};
+
+/* As lt_take_name: take a name, or leave its field out for an extra one. */
+static int take_own(void *arg, const char *name, int row, bool sequence)
+{
+	const struct lt_field f = {
+		.name = (char *)name,
+		.kind = sequence ? KT_FIELD_BYTES : KT_FIELD_UNSIGNED,
+	};
+	struct own_names *own = arg;
+
+	for (unsigned int i = 0; row >= 0 && i < own->user->nr; i++) {
+		if (!strcmp(own->user->fields[i].name, name)) {
+			own->c->without |= 1U << row;
+			return 0;
+		}
+	}
+	return declare(&own->taken, &f, false);
+}
+
+/* Make a class of what @t->user_event has, behind the fields of event id @base if any. */
+static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id, uint32_t base)
+{
+	struct own_names own = { .c = c, .user = &t->user_event };
+	char name[LT_NAME_ROOM];
+	int err = 0;
+
+	*c = (struct lt_user){ .base = base };
+	if (base) {
+		lt_class_name(name, t, base);
+		c->name = strdup(name);
+	} else {
+		c->name = make_name(&t->user_event, (id & KTAPE_FORMAT_ID_MASK) ==
+							    KTAPE_FORMAT_ID_LINUX);
+	}
+	if (!c->name)
+		return -ENOMEM;
+	if (base)
+		err = lt_each_name(t, base, take_own, &own);
+	if (!err)
+		err = add_fields(c, &t->user_event, &own.taken);
+	kt_map_free(&own.taken);
+	return err;
+}
+
+static int add_user(struct lttng *t, uint32_t id, uint32_t base)
 {
 	struct lt_user *more;
 	int err;
@@ -226,12 +280,39 @@ static int add_user(struct lttng *t, uint32_t id)
 		return -ENOMEM;
 	t->user_list = more;
 	more += t->nr_users;
-	err = make_class(more, &t->user_event, id);
+	err = make_class(t, more, id, base);
 	if (err)
 		free_user(more);
 	else
 		t->nr_users++;
 	return err;
+}
+
+/*
+ * Look up or add the class of what @t->user_event has, by @key in @map.
+ * Return: 0, 1: there is no class for it, or -ENOMEM.
+ */
+static int find_class(struct lttng *t, struct kt_map *map, uint32_t key, uint32_t base,
+		      uint32_t *id)
+{
+	uint64_t shape = shape_of(&t->user_event);
+	struct kt_map_entry *entry = kt_map_find(map, key, shape);
+	int err;
+
+	if (entry ? !has_fields(&t->user_list[entry->value], &t->user_event) :
+		    t->nr_users == LT_USERS_MAX)
+		return 1;
+	if (!entry) {
+		err = add_user(t, key, base);
+		if (err)
+			return err;
+		entry = kt_map_put(map, key, shape);
+		if (!entry)
+			return -ENOMEM;
+		entry->value = t->nr_users - 1;
+	}
+	*id = LT_USERS + (uint32_t)entry->value;
+	return 0;
 }
 
 /**
@@ -244,31 +325,32 @@ static int add_user(struct lttng *t, uint32_t id)
  */
 int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
-	const uint32_t number = ktape_event_arg(l->event, 0);
-	struct kt_map_entry *entry;
-	uint64_t shape;
-	int err;
-
 	if (!kt_user_event_of(&t->user_event, l) || !t->user_event.name.text)
 		return 1;
 	if (t->user_event.no_memory)
 		return -ENOMEM;
-	shape = shape_of(&t->user_event);
-	entry = kt_map_find(&t->users, number, shape);
-	if (entry ? !has_fields(&t->user_list[entry->value], &t->user_event) :
-		    t->nr_users == LT_USERS_MAX)
-		return 1;
-	if (!entry) {
-		err = add_user(t, number);
-		if (err)
-			return err;
-		entry = kt_map_put(&t->users, number, shape);
-		if (!entry)
-			return -ENOMEM;
-		entry->value = t->nr_users - 1;
-	}
-	*id = LT_USERS + (uint32_t)entry->value;
-	return 0;
+	return find_class(t, &t->users, ktape_event_arg(l->event, 0), 0, id);
+}
+
+/**
+ * lt_extended_id() - look up or add the event class of an event with its extra fields
+ * @t: trace being written; its @user_event is set
+ * @l: the event
+ * @id: event id without them; set to that of the class, if there is one
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int lt_extended_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
+{
+	bool has = *id && *id < LT_USERS && kt_user_extra_of(&t->user_event, l->event);
+	int ret;
+
+	if (t->user_event.no_memory)
+		return -ENOMEM;
+	ret = has ? find_class(t, &t->extended, *id, *id, id) : 1;
+	if (ret > 0)
+		kt_sink_miss_extra(t->s, l->event);
+	return ret < 0 ? ret : 0;
 }
 
 /**
@@ -371,10 +453,8 @@ static void describe_field(FILE *f, const struct lt_field *field)
  */
 void lt_describe_user(FILE *f, const struct lt_user *user)
 {
-	fputs("\tfields := struct {\n", f);
 	for (unsigned int i = 0; i < user->nr; i++) {
 		if (!user->fields[i].is_length)
 			describe_field(f, &user->fields[i]);
 	}
-	fputs("\t};\n};\n\n", f);
 }

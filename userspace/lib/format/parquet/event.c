@@ -225,7 +225,7 @@ void pq_put_event(struct pq *pq, const struct kt_line *l,
 	put_origin(pq, l->event, t);
 	pq_put_name(r, PQ_EVENT_CLASS, pq_class_name(pq, l->event->opcode));
 	pq_put_name(r, PQ_EVENT_EVENT, pq_event_name(pq, l));
-	if (!put_fields(pq, l))
+	if (!put_fields(pq, l) || l->event->extra)
 		put_json(pq, l);
 	pq_end(pq, PQ_EVENT);
 }

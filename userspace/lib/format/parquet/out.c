@@ -240,6 +240,7 @@ static void parquet_close(struct kt_sink *s)
 const struct kt_codec_out kt_parquet_out = {
 	.options = options,
 	.size = sizeof(struct pq),
+	.extra = true,
 	.own_files = true,
 	.begin = parquet_begin,
 	.event = parquet_event,

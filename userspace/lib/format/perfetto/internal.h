@@ -184,6 +184,7 @@ void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n);
 
 /* user.c */
 bool pf_user_event(struct perfetto *pf, const struct ktape_event *e);
+void pf_extra(struct perfetto *pf, const struct ktape_event *e);
 
 /**
  * pf_time() - convert a time to Perfetto's clock

@@ -326,6 +326,8 @@ static int perfetto_event(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (!pf_mapped(pf, e) && !pf_track(pf, e))
 		pf_generic(pf, e);
+	if (e->extra)
+		pf_extra(pf, e);
 	return s->error;
 }
 
@@ -372,6 +374,7 @@ static void perfetto_close(struct kt_sink *s)
 const struct kt_codec_out kt_perfetto_out = {
 	.options = options,
 	.size = sizeof(struct perfetto),
+	.extra = true,
 	.switches = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,

@@ -2,7 +2,7 @@
 /*
  * User events for Perfetto: an instant on a track of its thread or CPU, with name
  * and fields.  Events of an RTOS that change the state of an object also update
- * that object's own track.
+ * that object's own track.  Extra fields of other events are such an instant as well.
  */
 #include "internal.h"
 
@@ -216,4 +216,29 @@ bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
 	}
 	kt_user_event_free(&t);
 	return decoded;
+}
+
+/**
+ * pf_extra() - write the extra fields of an event, which ftrace's events have no place for
+ * @pf: trace being written
+ * @e: event that was written, with extra fields
+ *
+ * They are the arguments of an instant with the name of the event, on the track of user
+ * events.
+ */
+void pf_extra(struct perfetto *pf, const struct ktape_event *e)
+{
+	const struct kt_line l =
+		kt_line_of(pf->s->info, pf->s->registry, e, false);
+	const char *name = kt_line_event(&l);
+	struct kt_user_event t;
+
+	kt_user_event_init(&t);
+	if (kt_user_extra_of(&t, e)) {
+		t.name = (struct kt_name){ name, strlen(name), true, 0 };
+		put_instant(pf, &l, &t);
+	} else if (t.no_memory) {
+		pf->s->error = -ENOMEM;
+	}
+	kt_user_event_free(&t);
 }

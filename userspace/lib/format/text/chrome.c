@@ -173,6 +173,34 @@ static char *put_name(char *p, const struct kt_line *l, unsigned int type,
 	return put_string(p, "name", name.text, name.len);
 }
 
+static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
+{
+	const struct ktape_class_desc *c = NULL;
+	const struct ktape_event_desc *d = ktape_event_desc(l->event->opcode);
+	const char *name = kt_line_event(l);
+
+	if (d)
+		c = ktape_class_desc(d->event_class);
+	p = open_event(p, t, 'i');
+	p = put_time(put_thread(p, l), l);
+	p = kt_put_str(p, ",\"s\":\"t\"");
+	if (*name)
+		p = put_string(p, "name", name, strlen(name));
+	else
+		p = kt_put_char(kt_put_u64(kt_put_str(p, ",\"name\":\"opcode_"),
+					   l->event->opcode),
+				'"');
+	if (c)
+		p = put_string(p, "cat", c->name, strlen(c->name));
+	return put_args(p, l);
+}
+
+/* Write an event that is drawn without its fields as an instant, if it has extra ones. */
+static char *put_extra(char *p, struct chrome *t, const struct kt_line *l)
+{
+	return l->event->extra ? put_instant(p, t, l) : p;
+}
+
 /* ---- CPUs ------------------------------------------------------------------- */
 
 static char *close_slice(char *p, struct chrome *t, const struct kt_line *l)
@@ -224,6 +252,7 @@ static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
 	p = close_slices(p, t, l);
 	if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z)
 		p = close_call(p, t, l, ktape_event_arg(l->event, 0));
+	p = put_extra(p, t, l);
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 1));
 }
 
@@ -258,7 +287,7 @@ static char *put_irq(char *p, struct chrome *t, const struct kt_line *l,
 				  ktape_event_arg(e, 0);
 
 	if (e->opcode == irq->end)
-		return t->depth[e->cpu] ? close_slice(p, t, l) : p;
+		return put_extra(t->depth[e->cpu] ? close_slice(p, t, l) : p, t, l);
 	if (t->depth[e->cpu] == DEPTH_MAX)
 		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
@@ -280,7 +309,7 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 	uint64_t bit;
 
 	if (e->tid <= 0 || tid >= TIDS)
-		return p;
+		return put_extra(p, t, l);
 	bit = 1ULL << tid % 64;
 	/* A call that does not return ends when the next begins. */
 	if (t->calls[tid / 64] & bit) {
@@ -288,6 +317,8 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 		p = put_time(put_thread(p, l), l);
 		p = enter ? kt_put_char(p, '}') : put_args(p, l);
 		t->calls[tid / 64] &= ~bit;
+	} else if (!enter) {
+		return put_extra(p, t, l);
 	}
 	if (!enter)
 		return p;
@@ -420,28 +451,6 @@ static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
 	p = kt_put_str(p, ",\"args\":{\"value\":");
 	p = kt_put_s64(p, (int64_t)kt_get64((const char *)l->event->args + 4));
 	return kt_put_str(p, "}}");
-}
-
-static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
-{
-	const struct ktape_class_desc *c = NULL;
-	const struct ktape_event_desc *d = ktape_event_desc(l->event->opcode);
-	const char *name = kt_line_event(l);
-
-	if (d)
-		c = ktape_class_desc(d->event_class);
-	p = open_event(p, t, 'i');
-	p = put_time(put_thread(p, l), l);
-	p = kt_put_str(p, ",\"s\":\"t\"");
-	if (*name)
-		p = put_string(p, "name", name, strlen(name));
-	else
-		p = kt_put_char(kt_put_u64(kt_put_str(p, ",\"name\":\"opcode_"),
-					   l->event->opcode),
-				'"');
-	if (c)
-		p = put_string(p, "cat", c->name, strlen(c->name));
-	return put_args(p, l);
 }
 
 static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
@@ -683,6 +692,7 @@ static void chrome_close(struct kt_sink *s)
 
 const struct kt_codec_out kt_chrome_out = {
 	.size = sizeof(struct chrome),
+	.extra = true,
 	.large = LARGE,
 	.warning =
 		"the output is larger than viewers of Chrome's JSON can load: select less with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",

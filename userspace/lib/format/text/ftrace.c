@@ -242,6 +242,11 @@ static char *put_wide(char *p, const struct ktape_event *e)
 	return kt_put_char(p, ')');
 }
 
+static char *put_extra(char *p, const struct kt_line *l)
+{
+	return l->event->extra ? kt_show_extra(p, l) : p;
+}
+
 static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
 {
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
@@ -251,13 +256,15 @@ static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
 		return put_trace_marker(p, l);
 	if (l->event->opcode == KTAPE_EV_SYS_ENTER_WIDE &&
 	    kt_event_fits(l->event))
-		return put_wide(p, l->event);
+		return put_extra(put_wide(p, l->event), l);
 	if (*name)
 		p = kt_put_str(p, name);
 	else
 		p = kt_put_u64(kt_put_str(p, "opcode_"), l->event->opcode);
 	p = kt_put_str(p, ": ");
-	return kt_layout_put(p, &t->layout, l);
+	p = kt_layout_put(p, &t->layout, l);
+	/* Without a row all fields are there. */
+	return row ? put_extra(p, l) : p;
 }
 
 /* Write a text right-aligned in @width columns. */
@@ -417,6 +424,7 @@ static void ftrace_close(struct kt_sink *s)
 
 const struct kt_codec_out kt_ftrace_out = {
 	.size = sizeof(struct ftrace),
+	.extra = true,
 	.switches = true,
 	.begin = ftrace_begin,
 	.event = ftrace_event,

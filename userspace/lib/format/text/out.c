@@ -34,6 +34,7 @@ static int put_json(struct kt_sink *s, const struct ktape_event *e)
 }
 
 const struct kt_codec_out kt_text_out = {
+	.extra = true,
 	.alone = true,
 	.begin = lines_begin,
 	.event = put_text,
@@ -41,6 +42,7 @@ const struct kt_codec_out kt_text_out = {
 };
 
 const struct kt_codec_out kt_jsonl_out = {
+	.extra = true,
 	.alone = true,
 	.begin = lines_begin,
 	.event = put_json,

@@ -227,6 +227,13 @@ static char *put_event(char *p, const struct printer *t,
 	return put_process_end(p, l);
 }
 
+/* Check whether an event has all its fields in its line: those of the target have not. */
+static bool has_all_fields(const struct printer *t, const struct ktape_event *e)
+{
+	return !kt_layout_row(&t->layout, e) &&
+	       !(e->opcode == KTAPE_EV_SCHED_SWITCH && kt_event_fits(e));
+}
+
 static char *put_named(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -254,6 +261,8 @@ static int printer_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
+	if (e->extra && !has_all_fields(t, e))
+		kt_sink_miss_extra(s, e);
 	p = kt_sink_room(s, ktape_format_bound(e));
 	if (!p)
 		return s->error;
@@ -293,6 +302,7 @@ static void printer_close(struct kt_sink *s)
 
 const struct kt_codec_out kt_traceprinter_out = {
 	.size = sizeof(struct printer),
+	.extra = true,
 	.begin = printer_begin,
 	.event = printer_event,
 	.notice = printer_notice,

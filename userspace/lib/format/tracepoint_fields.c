@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Fields of tracepoints as typed arguments, for tracepoint.c and tracepoint_user.c: pairs of
+ * the name of a field as a string, and its value.
+ *
+ * A tracepoint that the event table does not have keeps all its fields so.  One that it has
+ * keeps those for which the table has no place, as ktape_event.extra.
+ */
+#include <ktape/mark.h>
+
+#include "util/hash.h"
+
+#include "show/user_event.h"
+
+#include "tracepoint.h"
+
+#define BLOB_MIN	4096U
+#define FIELD_HEADS	16U	/* of a field's name and value, with NULs and a number */
+#define SUFFIX		12U	/* bytes of "_4294967295" with its NUL */
+#define NAMES_MAX	2048U	/* slots for the names of an event; more than twice those it has */
+#define FNV_BEGIN	0xcbf29ce484222325ULL
+#define FNV_PRIME	0x100000001b3ULL
+
+/* ---- arguments ------------------------------------------------------------------------- */
+
+static uint8_t *put_string(uint8_t *p, const char *text, size_t len)
+{
+	*p++ = KTAPE_FORMAT_STRING;
+	if (len)
+		memcpy(p, text, len);
+	p[len] = '\0';
+	return p + len + 1;
+}
+
+/* Put a number in 64 bits if it needs them, or @wide is set. */
+static uint8_t *put_number(uint8_t *p, uint8_t type, uint64_t v, bool wide)
+{
+	bool is_signed = type == KT_TP_SIGNED;
+
+	wide |= is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX;
+
+	*p = type == KT_TP_DOUBLE ? KTAPE_FORMAT_DOUBLE :
+	     type == KT_TP_HEX	  ? KTAPE_FORMAT_OBJECT :
+	     wide	? (is_signed ? KTAPE_FORMAT_S64 : KTAPE_FORMAT_U64) :
+	     is_signed ? KTAPE_FORMAT_S32 : KTAPE_FORMAT_U32;
+	if (kt_typed_size(*p) == 4) {
+		kt_set32(p + 1, (uint32_t)v);
+		return p + 5;
+	}
+	kt_set64(p + 1, v);
+	return p + 9;
+}
+
+static uint8_t *put_array(uint8_t *p, uint8_t elem, const void *data, size_t len)
+{
+	static const uint8_t formats[] = {
+		[KT_TP_UNSIGNED] = KTAPE_FORMAT_U64, [KT_TP_SIGNED] = KTAPE_FORMAT_S64,
+		[KT_TP_HEX] = KTAPE_FORMAT_OBJECT,   [KT_TP_DOUBLE] = KTAPE_FORMAT_DOUBLE,
+	};
+	uint64_t v;
+
+	*p++ = KTAPE_FORMAT_ARRAY;
+	*p++ = formats[elem];
+	kt_set32(p, (uint32_t)(len / sizeof(v)));
+	p += 4;
+	for (size_t i = 0; i + sizeof(v) <= len; i += sizeof(v), p += sizeof(v)) {
+		memcpy(&v, (const uint8_t *)data + i, sizeof(v));
+		kt_set64(p, v);
+	}
+	return p;
+}
+
+static uint8_t *put_bytes(uint8_t *p, const void *data, size_t len)
+{
+	if (len <= UINT8_MAX) {
+		*p++ = KTAPE_FORMAT_MEMORY;
+		*p++ = (uint8_t)len;
+	} else {
+		*p++ = KTAPE_FORMAT_ARRAY;
+		*p++ = KTAPE_FORMAT_MEMORY;
+		kt_set32(p, (uint32_t)len);
+		p += 4;
+	}
+	if (len)
+		memcpy(p, data, len);
+	return p + len;
+}
+
+/* Return the bytes of a field's data that are kept: a text ends at its first NUL. */
+static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v)
+{
+	if (f->type < KT_TP_TEXT || f->type == KT_TP_DOUBLE || !v->data)
+		return 0;
+	return f->type == KT_TP_TEXT ? strnlen(v->data, v->len) : v->len;
+}
+
+static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
+			  const struct kt_tp_value *v, size_t len, bool wide)
+{
+	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)));
+	switch (f->type) {
+	case KT_TP_TEXT:
+		return put_string(p, v->data, len);
+	case KT_TP_BYTES:
+		return put_bytes(p, v->data, len);
+	case KT_TP_ARRAY:
+		return put_array(p, f->elem, v->data, len);
+	default:
+		return put_number(p, f->type, v->number, wide);
+	}
+}
+
+/* Make room for @need bytes behind the first @used of the blob.  Return: 0 or -ENOMEM. */
+static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
+{
+	size_t room = kt_max(tp->blob_room, BLOB_MIN);
+	uint8_t *more;
+
+	if (tp->blob && tp->blob_room - used >= need)
+		return 0;
+	while (room - used < need)
+		room *= 2;
+	more = realloc(tp->blob, room);
+	if (!more)
+		return -ENOMEM;
+	tp->blob = more;
+	tp->blob_room = room;
+	return 0;
+}
+
+/**
+ * kt_tp_put_fields() - put fields of an event into @tp->blob
+ * @tp: the reader's memory
+ * @c: its class
+ * @values: its fields, in the order of the class
+ * @all: also those that have a place in the event table.  Without it a number has the
+ *	width of its field, because in JSON that decides whether it is a string
+ *
+ * Return: bytes of the blob, or -ENOMEM.
+ */
+int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
+			 const struct kt_tp_value *values, bool all)
+{
+	size_t used = 0, len, need;
+
+	if (grow_blob(tp, 0, BLOB_MIN))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < c->nr; i++) {
+		if (!all && kt_tp_has_place(c, i))
+			continue;
+		len = data_size(&c->fields[i], &values[i]);
+		need = sizeof(c->fields[i].name) + FIELD_HEADS + len;
+		if (len > KT_TP_BLOB || used + need > KT_TP_BLOB) {
+			tp->too_large++;
+			continue;
+		}
+		if (grow_blob(tp, used, need))
+			return -ENOMEM;
+		used = (size_t)(put_field(tp->blob + used, &c->fields[i], &values[i],
+					  len, !all && c->fields[i].wide) - tp->blob);
+	}
+	return (int64_t)used;
+}
+
+/* ---- fields without a place -------------------------------------------------------------- */
+
+/**
+ * struct names - the names that an event has, by their hash
+ * @slots: hashes that are not 0
+ * @mask: number of slots in use, minus 1
+ */
+struct names {
+	uint64_t slots[NAMES_MAX];
+	uint32_t mask;
+};
+
+/* Add NAME BEHIND.  Return: false if it is there, or another one with the same hash. */
+static bool add_name(struct names *n, const char *name, const char *behind)
+{
+	uint64_t hash = FNV_BEGIN;
+	uint32_t at;
+
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * FNV_PRIME;
+	for (; *behind; behind++)
+		hash = (hash ^ (uint8_t)*behind) * FNV_PRIME;
+	hash = kt_hash_mix(hash) | 1;
+	for (at = (uint32_t)(hash >> 32); n->slots[at & n->mask]; at++) {
+		if (n->slots[at & n->mask] == hash)
+			return false;
+	}
+	n->slots[at & n->mask] = hash;
+	return true;
+}
+
+/* Add the names that outputs give to the fields of an event, and to what they derive. */
+static void add_known(struct names *n, uint8_t opcode)
+{
+	static const char *const derived[] = { "error", "call", "duration_ns" };
+	const struct ktape_event_desc *d = ktape_event_desc(opcode);
+
+	for (unsigned int i = 0; i < d->nr_fields; i++) {
+		add_name(n, d->fields[i].name, "");
+		add_name(n, d->fields[i].name, "_name");
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(derived); i++)
+		add_name(n, derived[i], "");
+}
+
+/* Rename fields that would have the name of a field of the event: a number follows. */
+static void rename_fields(struct kt_tp_class *c)
+{
+	struct names n;
+
+	n.mask = c->nr < 64 ? 511 : NAMES_MAX - 1;
+	memset(n.slots, 0, (n.mask + 1) * sizeof(n.slots[0]));
+	add_known(&n, c->what == KT_TP_NATIVE ? c->row->opcode :
+		      c->what == KT_TP_ENTER  ? KTAPE_EV_SYS_ENTER_WIDE :
+						KTAPE_EV_SYS_EXIT);
+	for (unsigned int i = 0; i < c->nr; i++) {
+		char *name = c->fields[i].name, behind[SUFFIX];
+		size_t len = strnlen(name, KT_TP_NAME - SUFFIX);
+
+		if (kt_tp_has_place(c, i) || add_name(&n, name, ""))
+			continue;
+		name[len] = '\0';
+		for (uint32_t more = 2;; more++) {
+			snprintf(behind, sizeof(behind), "_%u", more);
+			if (add_name(&n, name, behind))
+				break;
+		}
+		memcpy(name + len, behind, strlen(behind) + 1);
+	}
+	c->renamed = true;
+}
+
+/**
+ * kt_tp_put_extra() - keep the fields of a native event that have no place in the event table
+ * @tp: the reader's memory
+ * @c: its class
+ * @f: the event; its @extra is set
+ * @values: its fields, in the order of the class
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
+		    const struct kt_tp_value *values)
+{
+	int64_t size;
+
+	f->extra = NULL;
+	f->extra_size = 0;
+	if (c->nr_placed == c->nr || tp->s->learning)
+		return 0;
+	if (!c->renamed)
+		rename_fields(c);
+	size = kt_tp_put_fields(tp, c, values, false);
+	if (size < 0)
+		return (int)size;
+	f->extra = tp->blob;
+	f->extra_size = (uint32_t)size;
+	return 0;
+}
