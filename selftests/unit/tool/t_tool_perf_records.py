@@ -131,7 +131,8 @@ def tracing():
             struct.pack('<I', 0) + struct.pack('<Q', 0))
 
 
-def as_file(data):
+def as_file(data, clock=None):
+    """@clock: the wall clock and the trace's clock at the same moment, in ns."""
     attrs, ids, begin = b'', b'', 104
     at = begin + 80 * len(EVENTS)
     for event in EVENTS:
@@ -140,9 +141,16 @@ def as_file(data):
     at += len(ids)
     head = b'PERFILE2' + struct.pack('<QQ', 104, 80)
     head += struct.pack('<QQQQQQ', begin, len(attrs), at, len(data), 0, 0)
-    head += bytes([2]) + bytes(31)
-    end = at + len(data)
-    return head + attrs + ids + data + struct.pack('<QQ', end + 16, len(tracing())) + tracing()
+    features = {1: tracing()}
+    if clock:
+        features[29] = struct.pack('<IIQQ', 1, 1, *clock)
+    head += sum(1 << bit for bit in features).to_bytes(32, 'little')
+    out = head + attrs + ids + data
+    end = len(out) + 16 * len(features)
+    for part in features.values():
+        out += struct.pack('<QQ', end, len(part))
+        end += len(part)
+    return out + b''.join(features.values())
 
 
 def as_pipe(data):
@@ -167,6 +175,19 @@ def check(path):
     for note in NOTES:
         assert note in says, f'{note}: {says}'
     assert 'out of order' not in says, says
+
+
+def clocks():
+    """Where the wall clock was never set, it may be behind the trace's clock."""
+    for wall, ns in ((5000000, 5000123), (5000123, 5000000), (123, 3 * 10 ** 9),
+                     (10 ** 18 + 7, 9), (0, 10 ** 18 + 1)):
+        with open('clock', 'wb') as f:
+            f.write(as_file(records(), (wall, ns)))
+        check('clock')
+        shown = subprocess.run([ktape, 'dump', '--json', 'clock'], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, timeout=600, check=True).stdout.decode()
+        time = re.search('"ts":"(-?[0-9]+)".*"event":"sys_enter', shown)
+        assert time and int(time[1]) == 1000 + wall - ns, (wall, ns, time)
 
 
 def theirs(path):
@@ -205,6 +226,7 @@ def main():
         with open(name, 'wb') as f:
             f.write(content)
         result(f'as a {name}', check, name)
+    result('a wall clock behind that of the trace', clocks)
     result('damaged traces end in an error, or with fewer events', damaged)
     if shutil.which('zstd'):
         for kind in (81, 83):

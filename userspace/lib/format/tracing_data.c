@@ -5,6 +5,7 @@
  */
 #include "tracing_data.h"
 
+#define NS_PER_S	1000000000LL
 #define PAGE_HEAD	256U	/* more than the head of a page has */
 
 /* ---- parts -------------------------------------------------------------------------------- */
@@ -213,6 +214,24 @@ int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
 
 	text = err ? NULL : kt_part_copy(p, size, &err);
 	return text ? kt_printk_take(&d->ftrace.printk, text, size) : err;
+}
+
+/**
+ * kt_tracing_wall() - set the origin of a clock that counts ns
+ * @info: of the trace
+ * @wall: what is added to get the time since the epoch, in ns; 0 = not known
+ *
+ * It is negative where the wall clock was never set, and is a bit behind the clock.
+ */
+void kt_tracing_wall(struct ktape_info *info, int64_t wall)
+{
+	int64_t rest = wall % NS_PER_S;
+
+	if (!wall)
+		return;
+	info->offset_s = wall / NS_PER_S - (rest < 0);
+	info->offset = (uint64_t)(rest < 0 ? rest + NS_PER_S : rest);
+	info->real_offset_ns = wall;
 }
 
 /**

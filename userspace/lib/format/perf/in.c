@@ -420,11 +420,7 @@ static void fill_info(struct kt_import *s)
 	snprintf(info->release, sizeof(info->release), "%s", f->release);
 	if (*f->machine)
 		snprintf(info->machine, sizeof(info->machine), "%s", f->machine);
-	if (f->wall) {
-		info->offset_s = f->wall / NS_PER_S;
-		info->offset = (uint64_t)(f->wall % NS_PER_S);
-		info->real_offset_ns = f->wall;
-	}
+	kt_tracing_wall(info, f->wall);
 }
 
 static int perf_open(struct kt_import *s)
