@@ -132,7 +132,8 @@ def compressed():
     path = field + 'perf-z.data'
     theirs = [re.search(r' \[(\d+)\] +(\d+\.\d+): +\w+:(\w+):', line).groups()
               for line in output('perf', 'script', '--ns', '-i', path)[0]]
-    shown, _ = output(ktape, 'dump', path)
+    shown, says = output(ktape, 'dump', path)
+    assert ' end' not in says, says
     ours = [re.match(r'\[(\S+)\] cpu (\d+) \S+ (?:user_event: )?(\w+)', line).groups()
             for line in shown]
     equal(len(ours), 1571)
