@@ -58,6 +58,8 @@ TEXTS = [
     ('%ps %pS\\n', [('Q', FUNCTION), ('Q', FUNCTION)],
      'some_function some_function+0x0'),
     ('%p 100%%\\n', [('Q', 0xffff888012345678)], '0xffff888012345678 100%'),
+    ('<%.400s>\\n', [('s', 'x' * 450)], '<' + 'x' * 400 + '>'),
+    ('<%.*s>\\n', [('i', 500), ('s', 'y' * 500)], '<' + 'y' * 500 + '>'),
     ('tab\\t\\"quoted\\"\\n', [], 'tab\\u0009\\"quoted\\"'),
 ]
 # What trace-cmd 3.1.6 does not print.
@@ -67,7 +69,11 @@ OWN = [('%-6d|%+d\\n', [('i', 42), ('i', 42)], '42    |+42'),
        ('%pS\\n', [('Q', FUNCTION + 0x10)], 'some_function+0x10'),
        ('%c%c\\n', [('B', ord('o')), ('B', ord('k'))], 'ok'),
        ('%pI4 %d\\n', [('s', '10.0.0.1'), ('i', 8)], '10.0.0.1 8'),
-       ('%5000d\\n', [('i', 1)], ' ' * 255 + '1')]
+       ('%5000d\\n', [('i', 1)], ' ' * 4999 + '1'),
+       ('%s|%s\\n', [('s', 'q' * 900), ('s', 'z' * 1200)], 'q' * 900 + '|' + 'z' * 1200),
+       # Not all arguments, and more characters than a text may have.
+       ('a %d b %d c %% %s', [('i', 1)], 'a 1 b %d c %% %s'),
+       ('%9000d' * 9, [('i', 1)] * 9, (' ' * 8191 + '1') * 7 + ' ' * 8191)]
 
 
 def layout(name, number, fields, text):
@@ -102,7 +108,7 @@ def events():
     yield event(6, struct.pack('<QQI', IP, 0x1234, 5)), \
         f'bprint ip={IP:#x} buf="(no format at 0x1234)"'
     yield event(15, struct.pack('<QQ', IP, FORMATS)), f'bputs ip={IP:#x} str="plain"'
-    for nr in (2, 12):
+    for nr in (2, 12, 200):
         frames = [FUNCTION + 16 * i for i in range(nr)]
         names = ', '.join(['some_function'] * nr)
         yield (event(4, struct.pack('<iI', nr, 0) + struct.pack(f'<{nr}Q', *frames)),

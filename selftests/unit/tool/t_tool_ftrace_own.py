@@ -77,6 +77,8 @@ def own_events():
         equal(got, fields(want))
     equal(len(shown), len(list(made.events())))
     assert '1 texts of trace_printk() have no format' in says, says
+    assert '1 texts of trace_printk() have fewer arguments' in says, says
+    assert '1 texts or lists of functions were cut' in says, says
 
 
 def texts_of(path, *events):

@@ -9,6 +9,8 @@
 #ifndef _KT_PRINTK_H
 #define _KT_PRINTK_H
 
+#include <stdbool.h>
+
 #include "format/symbols.h"
 
 struct kt_printk_text {
@@ -35,6 +37,8 @@ struct kt_printk {
  * @end: after the last one
  * @long_size: bytes of the kernel's long
  * @symbols: names of functions
+ * @missing: set by kt_printk_format(): there are fewer than the format has
+ * @cut: set by kt_printk_format(): a width is not that of the format
  */
 struct kt_printk_args {
 	const uint8_t *at;
@@ -42,7 +46,11 @@ struct kt_printk_args {
 	const uint8_t *end;
 	uint32_t long_size;
 	struct kt_symbols *symbols;
+	bool missing;
+	bool cut;
 };
+
+#define KT_PRINTK_MAX	65535U	/* characters of a text that is made */
 
 int kt_printk_take(struct kt_printk *p, char *text, size_t len);
 const char *kt_printk_find(const struct kt_printk *p, uint64_t address);

@@ -268,18 +268,24 @@ int kt_tracing_read(struct kt_tracing_data *d, const struct kt_layout *l,
 	int err = kt_layout_read(&d->layouts, l, data, len, values);
 
 	if (!err && l->own)
-		kt_ftrace_finish(&d->ftrace, l, &d->symbols, d->layouts.long_size,
-				 values);
+		err = kt_ftrace_finish(&d->ftrace, l, &d->symbols,
+				       d->layouts.long_size, values);
 	return err;
 }
 
-/* At the end of the trace: tell which texts are missing. */
+/* At the end of the trace: tell which texts are not complete. */
 void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s)
 {
 	if (d->ftrace.unknown)
 		kt_import_note(s, "%llu texts of trace_printk() have no format in the file: their arguments are left out",
 			       (unsigned long long)d->ftrace.unknown);
-	d->ftrace.unknown = 0;
+	if (d->ftrace.missing)
+		kt_import_note(s, "%llu texts of trace_printk() have fewer arguments than their format: the rest is shown as the format has it",
+			       (unsigned long long)d->ftrace.missing);
+	if (d->ftrace.cut)
+		kt_import_note(s, "%llu texts or lists of functions were cut: a text has at most %u characters, and widths are shorter",
+			       (unsigned long long)d->ftrace.cut, KT_PRINTK_MAX);
+	d->ftrace.unknown = d->ftrace.missing = d->ftrace.cut = 0;
 }
 
 /**
@@ -317,7 +323,7 @@ void kt_tracing_free(struct kt_tracing_data *d)
 {
 	kt_layouts_free(&d->layouts);
 	kt_symbols_free(&d->symbols);
-	kt_printk_free(&d->ftrace.printk);
+	kt_ftrace_free(&d->ftrace);
 	free(d->tasks);
 	d->tasks = NULL;
 }
