@@ -69,9 +69,9 @@ def fields(line):
     return name, out
 
 
-def own_events():
+def own_events(path):
     """What ktape dump shows is what was written."""
-    shown, says = output(ktape, 'dump', 'own.dat')
+    shown, says = output(ktape, 'dump', path)
     shown = [fields(line.split('user_event: ')[1]) for line in shown]
     for got, (_, want) in zip(shown, made.events()):
         equal(got, fields(want))
@@ -164,7 +164,12 @@ def main():
     with open('texts', 'wb') as f:
         subprocess.run([sys.executable, here + '/make_ftrace_own.py', 'own.dat'], stdout=f,
                        check=True)
-    result('events of ftrace itself have their texts, stacks and arrays', own_events)
+    result('events of ftrace itself have their texts, stacks and arrays', own_events, 'own.dat')
+    for release in ('6.14.0', '7.0.0-rc1'):
+        with open('texts', 'wb') as f:
+            subprocess.run([sys.executable, here + '/make_ftrace_own.py', release, release],
+                           stdout=f, check=True)
+        result(f'short numbers of Linux {release} are ints', own_events, release)
     result('damaged traces end in an error, or with fewer events', damaged)
     result('texts are those of trace-cmd report', made_texts, needs=['trace-cmd'])
     result('texts of trace_marker are those of trace-cmd report', markers,

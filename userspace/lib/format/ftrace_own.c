@@ -239,7 +239,7 @@ static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 	const char *format = kt_printk_find(&f->printk, address);
 	struct kt_printk_args args = {
 		.at = v->data, .begin = v->data, .long_size = long_size,
-		.symbols = symbols,
+		.ints = f->ints, .symbols = symbols,
 	};
 
 	int len;

@@ -30,6 +30,7 @@ enum kt_ftrace_own {
 /**
  * struct kt_ftrace - what the records of a trace refer to
  * @printk: texts of trace_printk()
+ * @ints: see struct kt_printk_args
  * @text: the text that was made last, or NULL
  * @room: bytes of @text
  * @unknown: texts whose format the trace does not have
@@ -38,6 +39,7 @@ enum kt_ftrace_own {
  */
 struct kt_ftrace {
 	struct kt_printk printk;
+	bool ints;
 	char *text;
 	size_t room;
 	uint64_t unknown;

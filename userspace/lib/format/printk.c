@@ -347,7 +347,11 @@ static int put_directive(char *to, size_t room, const char **at,
 	case 'x':
 	case 'X':
 	case 'o':
-		return take_number(a, d.size, &v) ? put_number(to, room, &d, v) : -1;
+		if (!take_number(a, a->ints && d.size < 4 ? 4 : d.size, &v))
+			return -1;
+		if (d.size < 4)
+			v &= (1U << d.size * 8) - 1;
+		return put_number(to, room, &d, v);
 	case 'c':
 		if (!take_number(a, 1, &v))
 			return -1;

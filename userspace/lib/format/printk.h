@@ -36,6 +36,7 @@ struct kt_printk {
  * @begin: the first one
  * @end: after the last one
  * @long_size: bytes of the kernel's long
+ * @ints: %hd and %hhd are recorded as an int, as Linux does from 6.14 on
  * @symbols: names of functions
  * @missing: set by kt_printk_format(): there are fewer than the format has
  * @cut: set by kt_printk_format(): a width is not that of the format
@@ -45,6 +46,7 @@ struct kt_printk_args {
 	const uint8_t *begin;
 	const uint8_t *end;
 	uint32_t long_size;
+	bool ints;
 	struct kt_symbols *symbols;
 	bool missing;
 	bool cut;

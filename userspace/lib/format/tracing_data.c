@@ -234,6 +234,15 @@ void kt_tracing_wall(struct ktape_info *info, int64_t wall)
 	info->real_offset_ns = wall;
 }
 
+/* Whether the kernel is at least this one; without a release it is not. */
+static bool is_release(const char *release, unsigned int major, unsigned int minor)
+{
+	unsigned int a, b;
+
+	return sscanf(release, "%u.%u", &a, &b) == 2 &&
+	       (a > major || (a == major && b >= minor));
+}
+
 /**
  * kt_tracing_bind() - find out what the events become, after all parts were read
  * @d: what was read
@@ -245,6 +254,7 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
 {
 	int err = 0;
 
+	d->ftrace.ints = is_release(tp->s->info->release, 6, 14);
 	for (size_t i = 0; i < d->layouts.nr && !err; i++) {
 		if (d->layouts.list[i].of_ftrace)
 			err = kt_ftrace_bind(&d->layouts.list[i], d->symbols.nr);
