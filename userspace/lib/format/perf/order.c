@@ -13,6 +13,12 @@ static int by_time(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
+/* Return whether pf_order_take() has a record. */
+bool pf_order_has(const struct pf_order *o)
+{
+	return o->next < o->ready;
+}
+
 /* Sort records, unless they are: most are nearly so, and many may have no time at all. */
 static void sort(struct pf_item *items, size_t nr)
 {
@@ -74,8 +80,12 @@ int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 	o->len += len;
 	o->latest = kt_max(o->latest, ts);
 	o->late += ts && ts < o->frontier;	/* 0: it has no time */
-	/* A file without rounds: what waits is delivered, and later records count. */
-	if (o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
+	/*
+	 * A file without rounds: what waits is delivered, and later records count.  Once is
+	 * enough: the reader takes what is ready before it reads on.
+	 */
+	if (!pf_order_has(o) &&
+	    o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
 		pf_order_round(o, true);
 	return 0;
 }
@@ -97,12 +107,6 @@ void pf_order_round(struct pf_order *o, bool all)
 	if (o->ready > o->next)
 		o->frontier = kt_max(o->frontier, o->items[o->ready - 1].ts);
 	o->complete = o->latest;
-}
-
-/* Return whether pf_order_take() has a record. */
-bool pf_order_has(const struct pf_order *o)
-{
-	return o->next < o->ready;
 }
 
 /* Move what waits to the beginning, once half of the bytes were delivered. */
