@@ -230,11 +230,11 @@ def late():
 def bomb():
     """Some kB stand for many small records, which do not wait all at once."""
     small = struct.pack('<IHHii8s', 3, 0, 24, 5, 5, b'n')
-    data = packed(compressed(small * (12 * 2 ** 20)))
+    data = packed(compressed(small * (16 * 2 ** 20)))
     assert len(data) < 100000, len(data)
     shown, says, memory = dump('bomb', data + packed(b'') + enter(9, 0, 5))
     assert len(shown) == 1, shown
-    assert memory < 480, memory
+    assert memory < 600, memory         # with sanitizers it is more than 500
     assert ' end' not in says, says
 
 
