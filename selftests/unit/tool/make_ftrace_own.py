@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write a trace.dat of the events that ftrace itself records, and the texts that they have.
 
-usage: make_ftrace_own.py FILE >TEXTS
+usage: make_ftrace_own.py FILE [RELEASE] >TEXTS
 
 Version 6, one CPU: print, bprint with each kind of argument, bputs, kernel_stack with fewer
 and more frames than its layout has, user_stack, raw_data, and a tracepoint with arrays.
-Arguments of bprint are packed as vbin_printf() of lib/vsprintf.c does. TEXTS has a line for
+Arguments of bprint are packed as vbin_printf() of lib/vsprintf.c does, with a RELEASE as that
+of Linux 6.14, where numbers are at least an int. TEXTS has a line for
 each event: its fields as ktape dump has to show them.
 """
 import struct
@@ -13,6 +14,7 @@ import sys
 
 import make_linux_traces as linux
 
+RELEASE = sys.argv[2] if len(sys.argv) > 2 and __name__ == '__main__' else ''
 IP, FORMATS = 0xffffffff81001004, 0xffffffff82000000
 FUNCTION = 0xffffffff81001000		# some_function of KALLSYMS
 
@@ -58,16 +60,24 @@ TEXTS = [
     ('%ps %pS\\n', [('Q', FUNCTION), ('Q', FUNCTION)],
      'some_function some_function+0x0'),
     ('%p 100%%\\n', [('Q', 0xffff888012345678)], '0xffff888012345678 100%'),
+    ('<%.400s>\\n', [('s', 'x' * 450)], '<' + 'x' * 400 + '>'),
+    ('<%.*s>\\n', [('i', 500), ('s', 'y' * 500)], '<' + 'y' * 500 + '>'),
     ('tab\\t\\"quoted\\"\\n', [], 'tab\\u0009\\"quoted\\"'),
 ]
 # What trace-cmd 3.1.6 does not print.
 OWN = [('%-6d|%+d\\n', [('i', 42), ('i', 42)], '42    |+42'),
        ('<%-5s>%.2s|%*d\\n', [('s', 'l'), ('s', 'cut'), ('i', 5), ('i', 3)], '<l    >cu|    3'),
-       ('%hd %hhu\\n', [('h', -2), ('B', 200)], '-2 200'),
+       ('%hd %hu %hd %d\\n', [('h', -2), ('H', 65535), ('h', 3), ('i', 4)], '-2 65535 3 4'),
+       ('%hx %hd\\n', [('h', -2), ('h', -3)], 'fffe -3'),
        ('%pS\\n', [('Q', FUNCTION + 0x10)], 'some_function+0x10'),
-       ('%c%c\\n', [('B', ord('o')), ('B', ord('k'))], 'ok'),
+       ('%hhu %hhd %hhd\\n', [('B', 200), ('b', -7), ('b', 5)], '200 -7 5'),
+       ('%c%c\\n', [('C', ord('o')), ('C', ord('k'))], 'ok'),
        ('%pI4 %d\\n', [('s', '10.0.0.1'), ('i', 8)], '10.0.0.1 8'),
-       ('%5000d\\n', [('i', 1)], ' ' * 255 + '1')]
+       ('%5000d\\n', [('i', 1)], ' ' * 4999 + '1'),
+       ('%s|%s\\n', [('s', 'q' * 900), ('s', 'z' * 1200)], 'q' * 900 + '|' + 'z' * 1200),
+       # Not all arguments, and more characters than a text may have.
+       ('a %d b %d c %% %s', [('i', 1)], 'a 1 b %d c %% %s'),
+       ('%9000d' * 9, [('i', 1)] * 9, (' ' * 8191 + '1') * 7 + ' ' * 8191)]
 
 
 def layout(name, number, fields, text):
@@ -82,6 +92,9 @@ def pack(args):
         if code == 's':
             out += v.encode() + b'\0'
             continue
+        if RELEASE and code in 'hHbB':
+            code = 'i'
+        code = 'B' if code == 'C' else code	# %c is a byte in each release
         size = struct.calcsize(code)
         out += bytes(-len(out) % min(size, 4)) + struct.pack('<' + code, v)
     return out
@@ -102,7 +115,7 @@ def events():
     yield event(6, struct.pack('<QQI', IP, 0x1234, 5)), \
         f'bprint ip={IP:#x} buf="(no format at 0x1234)"'
     yield event(15, struct.pack('<QQ', IP, FORMATS)), f'bputs ip={IP:#x} str="plain"'
-    for nr in (2, 12):
+    for nr in (2, 12, 200):
         frames = [FUNCTION + 16 * i for i in range(nr)]
         names = ', '.join(['some_function'] * nr)
         yield (event(4, struct.pack('<iI', nr, 0) + struct.pack(f'<{nr}Q', *frames)),
@@ -143,6 +156,8 @@ def main():
     head += linux.part64(layout('arrays', *ARRAYS)) + linux.kallsyms()
     head += struct.pack('<I', len(formats)) + formats.encode() + linux.cmdlines()
     head += struct.pack('<I', 1) + b'options  \0' + linux.option(4, b'[local] global\0')
+    if RELEASE:
+        head += linux.option(5, f'Linux box {RELEASE} #1 SMP x86_64\0'.encode())
     head += struct.pack('<H', 0) + b'flyrecord\0'
     begin = (len(head) + 16 + 4095) // 4096 * 4096
     data = pages([record for record, _ in shown])

@@ -131,7 +131,8 @@ def tracing():
             struct.pack('<I', 0) + struct.pack('<Q', 0))
 
 
-def as_file(data):
+def as_file(data, clock=None):
+    """@clock: the wall clock and the trace's clock at the same moment, in ns."""
     attrs, ids, begin = b'', b'', 104
     at = begin + 80 * len(EVENTS)
     for event in EVENTS:
@@ -140,9 +141,16 @@ def as_file(data):
     at += len(ids)
     head = b'PERFILE2' + struct.pack('<QQ', 104, 80)
     head += struct.pack('<QQQQQQ', begin, len(attrs), at, len(data), 0, 0)
-    head += bytes([2]) + bytes(31)
-    end = at + len(data)
-    return head + attrs + ids + data + struct.pack('<QQ', end + 16, len(tracing())) + tracing()
+    features = {1: tracing()}
+    if clock:
+        features[29] = struct.pack('<IIQQ', 1, 1, *clock)
+    head += sum(1 << bit for bit in features).to_bytes(32, 'little')
+    out = head + attrs + ids + data
+    end = len(out) + 16 * len(features)
+    for part in features.values():
+        out += struct.pack('<QQ', end, len(part))
+        end += len(part)
+    return out + b''.join(features.values())
 
 
 def as_pipe(data):
@@ -167,6 +175,80 @@ def check(path):
     for note in NOTES:
         assert note in says, f'{note}: {says}'
     assert 'out of order' not in says, says
+
+
+def packed(small, size=60000):
+    """A stream of zstd in compressed records."""
+    return b''.join(struct.pack('<IHH', 81, 0, 8 + len(small[i:i + size])) + small[i:i + size]
+                    for i in range(0, len(small), size))
+
+
+def compressed(data):
+    return subprocess.run(['zstd', '-q', '-c', '-3', '--no-check'], input=data, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def dump(path, data):
+    """Lines of a trace, what ktape says, and its memory in MB."""
+    with open(path, 'wb') as f:
+        f.write(as_file(data))
+    with open('shown', 'wb') as out, open('says', 'wb') as says:
+        child = subprocess.Popen(  # pylint: disable=consider-using-with
+            [ktape, 'dump', path], stdout=out, stderr=says)
+        _, status, used = os.wait4(child.pid, 0)
+    with open('shown', encoding='utf-8') as out, open('says', encoding='utf-8') as says:
+        text = says.read()
+        assert status == 0, text
+        return out.read().splitlines(), text, used.ru_maxrss // 1024
+
+
+def cut():
+    """The end of the unpacked records is inside a record, or zstd misses a part of a block."""
+    data = records()
+    for small in (compressed(data[:-30]), compressed(data)[:-20]):
+        _, says, _ = dump('cut', packed(small))
+        assert 'the compressed records end inside a record' in says, says
+    shown, says, _ = dump('whole', packed(compressed(data)))
+    assert len(shown) == len(SHOWN) and ' end' not in says, says
+
+
+def late():
+    """Without rounds a reader cannot wait for ever: what comes too late is told."""
+    filler = record(3, struct.pack('<ii', 100, 100) + b'filler'.ljust(60000, b'\0') +
+                    tail(200000, 0, 100))
+    early = b''.join(enter(100000 + i, 0, 100) for i in range(5))
+    after = b''.join(enter(50000 + i, 1, 200) for i in range(5))
+    shown, says, _ = dump('late', packed(compressed(early + filler * 3600 + after)))
+    assert len(shown) == 10, shown
+    assert says.count('5 records came after later ones') == 1, says
+    # As long as they are held, the order of the file does not matter.
+    shown, says, _ = dump('held', packed(compressed(early + filler * 1000 + after)))
+    assert [line.split()[2] for line in shown] == ['1'] * 5 + ['0'] * 5, shown
+    assert 'later ones' not in says, says
+
+
+def bomb():
+    """Some kB stand for many small records, which do not wait all at once."""
+    small = struct.pack('<IHHii8s', 3, 0, 24, 5, 5, b'n')
+    data = packed(compressed(small * (16 * 2 ** 20)))
+    assert len(data) < 100000, len(data)
+    shown, says, memory = dump('bomb', data + packed(b'') + enter(9, 0, 5))
+    assert len(shown) == 1, shown
+    assert memory < 600, memory         # with sanitizers it is more than 500
+    assert ' end' not in says, says
+
+
+def clocks():
+    """Where the wall clock was never set, it may be behind the trace's clock."""
+    for wall, ns in ((5000000, 5000123), (5000123, 5000000), (123, 3 * 10 ** 9),
+                     (10 ** 18 + 7, 9), (0, 10 ** 18 + 1)):
+        with open('clock', 'wb') as f:
+            f.write(as_file(records(), (wall, ns)))
+        check('clock')
+        shown = subprocess.run([ktape, 'dump', '--json', 'clock'], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, timeout=600, check=True).stdout.decode()
+        time = re.search('"ts":"(-?[0-9]+)".*"event":"sys_enter', shown)
+        assert time and int(time[1]) == 1000 + wall - ns, (wall, ns, time)
 
 
 def theirs(path):
@@ -205,8 +287,12 @@ def main():
         with open(name, 'wb') as f:
             f.write(content)
         result(f'as a {name}', check, name)
+    result('a wall clock behind that of the trace', clocks)
     result('damaged traces end in an error, or with fewer events', damaged)
     if shutil.which('zstd'):
+        result('compressed records that are cut off', cut)
+        result('records that come too late are counted', late)
+        result('few compressed bytes do not take much memory', bomb)
         for kind in (81, 83):
             for name, make in (('file', as_file), ('pipe', as_pipe)):
                 with open('packed', 'wb') as f:

@@ -127,6 +127,24 @@ int kt_ftrace_bind(struct kt_layout *l, bool has_symbols)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* Get room for a text of @len characters.  Return: 0 or -ENOMEM. */
+static int make_room(struct kt_ftrace *f, size_t len)
+{
+	size_t room = kt_max(f->room, 2048U);
+	char *more;
+
+	while (room <= len)
+		room *= 2;
+	if (room == f->room)
+		return 0;
+	more = realloc(f->text, room);
+	if (!more)
+		return -ENOMEM;
+	f->text = more;
+	f->room = room;
+	return 0;
+}
+
 /* The kernel and its callers end most texts with a newline, which a line has anyway. */
 static void trim(struct kt_tp_value *v)
 {
@@ -136,14 +154,45 @@ static void trim(struct kt_tp_value *v)
 		v->len--;
 }
 
+/* Put the names of the functions of frames.  Return: 0 or -ENOMEM. */
+static int put_names(struct kt_ftrace *f, struct kt_symbols *symbols,
+		     const struct kt_tp_value *frames, struct kt_tp_value *names)
+{
+	const uint8_t *at = frames->data, *end = at + frames->len;
+	size_t len = 0;
+
+	if (make_room(f, 0))
+		return -ENOMEM;
+	for (; at < end; at += sizeof(uint64_t)) {
+		uint64_t address, offset;
+		const char *name;
+		size_t need;
+
+		memcpy(&address, at, sizeof(address));
+		name = kt_symbols_find(symbols, address, &offset);
+		name = name ? name : "?";
+		need = len + strlen(", ") + strlen(name);
+		if (need > KT_PRINTK_MAX) {
+			f->cut++;
+			break;
+		}
+		if (make_room(f, need))
+			return -ENOMEM;
+		len += (size_t)snprintf(f->text + len, f->room - len, "%s%s",
+					len ? ", " : "", name);
+	}
+	names->data = f->text;
+	names->len = len;
+	return 0;
+}
+
 /* Cut frames to those that are there, and put the names of their functions. */
-static void finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
-			 struct kt_symbols *symbols, struct kt_tp_value *values)
+static int finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
+			struct kt_symbols *symbols, struct kt_tp_value *values)
 {
 	struct kt_tp_value *frames = &values[l->text];
-	size_t nr = frames->len / sizeof(uint64_t), len = 0, i;
-	struct kt_tp_value *names = &values[l->nr - 1];
-	uint64_t address, offset;
+	size_t nr = frames->len / sizeof(uint64_t), i;
+	uint64_t address;
 
 	if (l->own == KT_FTRACE_KERNEL_STACK && values[l->from].number < nr)
 		nr = values[l->from].number;
@@ -157,24 +206,32 @@ static void finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
 	frames->len = i * sizeof(address);
 	if (l->own != KT_FTRACE_KERNEL_STACK ||
 	    l->fields[l->nr - 1].where != KT_BYTES_NONE)
-		return;
-	for (nr = i, i = 0; i < nr && len < sizeof(f->text); i++) {
-		const char *name;
-
-		memcpy(&address, (const uint8_t *)frames->data + i * sizeof(address),
-		       sizeof(address));
-		name = kt_symbols_find(symbols, address, &offset);
-		len += (size_t)snprintf(f->text + len, sizeof(f->text) - len, "%s%s",
-					i ? ", " : "", name ? name : "?");
-	}
-	names->data = f->text;
-	names->len = kt_min(len, sizeof(f->text) - 1);
+		return 0;
+	return put_names(f, symbols, frames, &values[l->nr - 1]);
 }
 
-/* Make the text of a format whose address is in field @from. */
-static void finish_text(struct kt_ftrace *f, const struct kt_layout *l,
-			struct kt_symbols *symbols, uint32_t long_size,
-			struct kt_tp_value *values)
+/* Put a format with its arguments in f->text.  Return: its length, or -ENOMEM. */
+static int put_format(struct kt_ftrace *f, const char *format, struct kt_printk_args *args)
+{
+	size_t len = 0;
+
+	for (;;) {
+		if (make_room(f, len))
+			return -ENOMEM;
+		args->at = args->begin;
+		len = kt_printk_format(f->text, f->room, format, args);
+		if (len < f->room)
+			break;
+	}
+	f->missing += args->missing;
+	f->cut += args->cut || len > KT_PRINTK_MAX;
+	return (int)kt_min(len, KT_PRINTK_MAX);
+}
+
+/* Make the text of a format whose address is in field @from.  Return: 0 or -ENOMEM. */
+static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
+		       struct kt_symbols *symbols, uint32_t long_size,
+		       struct kt_tp_value *values)
 {
 	struct kt_tp_value *v = &values[l->text];
 	uint64_t address = l->own == KT_FTRACE_BPRINT ? values[l->from].number :
@@ -182,24 +239,33 @@ static void finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 	const char *format = kt_printk_find(&f->printk, address);
 	struct kt_printk_args args = {
 		.at = v->data, .begin = v->data, .long_size = long_size,
-		.symbols = symbols,
+		.ints = f->ints, .symbols = symbols,
 	};
 
+	int len;
+
 	args.end = args.begin + v->len;
-	v->data = f->text;
 	if (!format) {
 		f->unknown++;
-		v->len = (size_t)snprintf(f->text, sizeof(f->text), "(no format at 0x%llx)",
+		if (make_room(f, 0))
+			return -ENOMEM;
+		v->len = (size_t)snprintf(f->text, f->room, "(no format at 0x%llx)",
 					  (unsigned long long)address);
-		return;
+		v->data = f->text;
+		return 0;
 	}
 	if (l->own == KT_FTRACE_BPUTS) {
 		v->data = format;
 		v->len = strlen(format);
 	} else {
-		v->len = kt_printk_format(f->text, sizeof(f->text), format, &args);
+		len = put_format(f, format, &args);
+		if (len < 0)
+			return len;
+		v->data = f->text;
+		v->len = (size_t)len;
 	}
 	trim(v);
+	return 0;
 }
 
 /**
@@ -209,24 +275,32 @@ static void finish_text(struct kt_ftrace *f, const struct kt_layout *l,
  * @symbols: names of functions
  * @long_size: bytes of the kernel's long
  * @values: the fields, which are valid up to the next call
+ *
+ * Return: 0 or -ENOMEM.
  */
-void kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
-		      struct kt_symbols *symbols, uint32_t long_size,
-		      struct kt_tp_value *values)
+int kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
+		     struct kt_symbols *symbols, uint32_t long_size,
+		     struct kt_tp_value *values)
 {
 	switch (l->own) {
 	case KT_FTRACE_PRINT:
 		trim(&values[l->text]);
-		break;
+		return 0;
 	case KT_FTRACE_BPRINT:
 	case KT_FTRACE_BPUTS:
-		finish_text(f, l, symbols, long_size, values);
-		break;
+		return finish_text(f, l, symbols, long_size, values);
 	case KT_FTRACE_KERNEL_STACK:
 	case KT_FTRACE_USER_STACK:
-		finish_stack(f, l, symbols, values);
-		break;
+		return finish_stack(f, l, symbols, values);
 	default:
-		break;
+		return 0;
 	}
+}
+
+void kt_ftrace_free(struct kt_ftrace *f)
+{
+	kt_printk_free(&f->printk);
+	free(f->text);
+	f->text = NULL;
+	f->room = 0;
 }

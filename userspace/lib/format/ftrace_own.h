@@ -17,8 +17,6 @@
 #include "format/layout.h"
 #include "format/printk.h"
 
-#define KT_FTRACE_TEXT	2048U	/* bytes of a text that is made, with its NUL */
-
 enum kt_ftrace_own {
 	KT_FTRACE_OTHER,
 	KT_FTRACE_PRINT,
@@ -32,18 +30,27 @@ enum kt_ftrace_own {
 /**
  * struct kt_ftrace - what the records of a trace refer to
  * @printk: texts of trace_printk()
- * @text: the text that was made last
+ * @ints: see struct kt_printk_args
+ * @text: the text that was made last, or NULL
+ * @room: bytes of @text
  * @unknown: texts whose format the trace does not have
+ * @missing: texts whose arguments are not all in the record
+ * @cut: texts that were cut at KT_PRINTK_MAX
  */
 struct kt_ftrace {
 	struct kt_printk printk;
-	char text[KT_FTRACE_TEXT];
+	bool ints;
+	char *text;
+	size_t room;
 	uint64_t unknown;
+	uint64_t missing;
+	uint64_t cut;
 };
 
 int kt_ftrace_bind(struct kt_layout *l, bool has_symbols);
-void kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
-		      struct kt_symbols *symbols, uint32_t long_size,
-		      struct kt_tp_value *values);
+int kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
+		     struct kt_symbols *symbols, uint32_t long_size,
+		     struct kt_tp_value *values);
+void kt_ftrace_free(struct kt_ftrace *f);
 
 #endif /* _KT_FTRACE_OWN_H */

@@ -11,7 +11,9 @@
 
 #include "printk.h"
 
-#define WIDTH_MAX	256	/* of a number or text, in characters */
+/* Characters that a width or precision adds: a line of the kernel has no more. */
+#define WIDTH_MAX	8192
+#define COUNT_MAX	1000000
 
 /* ---- texts by their address ---------------------------------------------------------------- */
 
@@ -176,10 +178,10 @@ static bool read_count(const char **at, struct kt_printk_args *a, int *count)
 		*count = (int)(int32_t)v;
 	} else {
 		for (*count = 0; **at >= '0' && **at <= '9'; ++*at)
-			*count = kt_min(*count * 10 + **at - '0', WIDTH_MAX);
+			*count = kt_min(*count * 10 + **at - '0', COUNT_MAX);
 	}
-	if (*count < -WIDTH_MAX || *count > WIDTH_MAX)
-		*count = WIDTH_MAX;
+	if (*count < -COUNT_MAX || *count > COUNT_MAX)	/* INT_MIN is not a width */
+		*count = COUNT_MAX;
 	return true;
 }
 
@@ -213,6 +215,14 @@ static uint32_t read_size(const char **at, uint32_t long_size)
 	}
 }
 
+static void limit(int *count, struct kt_printk_args *a)
+{
+	if (*count <= WIDTH_MAX)
+		return;
+	*count = WIDTH_MAX;
+	a->cut = true;
+}
+
 /* Read what is behind a '%'.  Return: false if an argument is missing. */
 static bool read_directive(const char **at, struct kt_printk_args *a,
 			   struct directive *d)
@@ -238,6 +248,9 @@ static bool read_directive(const char **at, struct kt_printk_args *a,
 	}
 	d->size = read_size(at, a->long_size);
 	d->what = **at;
+	limit(&d->width, a);
+	if (d->what != 's')	/* a precision only shortens a text */
+		limit(&d->precision, a);
 	*at += !!**at;
 	return true;
 }
@@ -334,7 +347,11 @@ static int put_directive(char *to, size_t room, const char **at,
 	case 'x':
 	case 'X':
 	case 'o':
-		return take_number(a, d.size, &v) ? put_number(to, room, &d, v) : -1;
+		if (!take_number(a, a->ints && d.size < 4 ? 4 : d.size, &v))
+			return -1;
+		if (d.size < 4)
+			v &= (1U << d.size * 8) - 1;
+		return put_number(to, room, &d, v);
 	case 'c':
 		if (!take_number(a, 1, &v))
 			return -1;
@@ -354,31 +371,36 @@ static int put_directive(char *to, size_t room, const char **at,
 /**
  * kt_printk_format() - put a format with its arguments
  * @to: gets the text, with a NUL
- * @room: bytes of @to
+ * @room: bytes of @to, at least 1
  * @format: the format
  * @args: its arguments, behind which @args->at is then
  *
- * The text ends where an argument is missing, or @to is full.
+ * From the first missing argument on, the text is the format itself.
  *
- * Return: characters.
+ * Return: characters of the text, as snprintf(); at least KT_PRINTK_MAX of a longer one.
  */
 size_t kt_printk_format(char *to, size_t room, const char *format,
 			struct kt_printk_args *args)
 {
 	size_t len = 0;
-	int put;
 
-	while (*format && len < room - 1) {
-		if (*format != '%') {
-			to[len++] = *format++;
+	args->missing = args->cut = false;
+	while (*format && len < KT_PRINTK_MAX) {
+		size_t at = kt_min(len, room - 1);
+		const char *begin = format++;
+		int put = 1;
+
+		if (*begin == '%' && !args->missing)
+			put = put_directive(to + at, room - at, &format, args);
+		else
+			to[at] = at < room - 1 ? *begin : '\0';
+		if (put < 0) {
+			args->missing = true;
+			format = begin;
 			continue;
 		}
-		format++;
-		put = put_directive(to + len, room - len, &format, args);
-		if (put < 0)
-			break;
-		len = kt_min(len + (size_t)put, room - 1);
+		len += (size_t)put;
 	}
-	to[len] = '\0';
+	to[kt_min(len, room - 1)] = '\0';
 	return len;
 }

@@ -9,6 +9,8 @@
 #ifndef _KT_PRINTK_H
 #define _KT_PRINTK_H
 
+#include <stdbool.h>
+
 #include "format/symbols.h"
 
 struct kt_printk_text {
@@ -34,15 +36,23 @@ struct kt_printk {
  * @begin: the first one
  * @end: after the last one
  * @long_size: bytes of the kernel's long
+ * @ints: %hd and %hhd are recorded as an int, as Linux does from 6.14 on
  * @symbols: names of functions
+ * @missing: set by kt_printk_format(): there are fewer than the format has
+ * @cut: set by kt_printk_format(): a width is not that of the format
  */
 struct kt_printk_args {
 	const uint8_t *at;
 	const uint8_t *begin;
 	const uint8_t *end;
 	uint32_t long_size;
+	bool ints;
 	struct kt_symbols *symbols;
+	bool missing;
+	bool cut;
 };
+
+#define KT_PRINTK_MAX	65535U	/* characters of a text that is made */
 
 int kt_printk_take(struct kt_printk *p, char *text, size_t len);
 const char *kt_printk_find(const struct kt_printk *p, uint64_t address);

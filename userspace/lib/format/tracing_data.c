@@ -5,6 +5,7 @@
  */
 #include "tracing_data.h"
 
+#define NS_PER_S	1000000000LL
 #define PAGE_HEAD	256U	/* more than the head of a page has */
 
 /* ---- parts -------------------------------------------------------------------------------- */
@@ -216,6 +217,33 @@ int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
 }
 
 /**
+ * kt_tracing_wall() - set the origin of a clock that counts ns
+ * @info: of the trace
+ * @wall: what is added to get the time since the epoch, in ns; 0 = not known
+ *
+ * It is negative where the wall clock was never set, and is a bit behind the clock.
+ */
+void kt_tracing_wall(struct ktape_info *info, int64_t wall)
+{
+	int64_t rest = wall % NS_PER_S;
+
+	if (!wall)
+		return;
+	info->offset_s = wall / NS_PER_S - (rest < 0);
+	info->offset = (uint64_t)(rest < 0 ? rest + NS_PER_S : rest);
+	info->real_offset_ns = wall;
+}
+
+/* Whether the kernel is at least this one; without a release it is not. */
+static bool is_release(const char *release, unsigned int major, unsigned int minor)
+{
+	unsigned int a, b;
+
+	return sscanf(release, "%u.%u", &a, &b) == 2 &&
+	       (a > major || (a == major && b >= minor));
+}
+
+/**
  * kt_tracing_bind() - find out what the events become, after all parts were read
  * @d: what was read
  * @tp: memory of the reader
@@ -226,6 +254,7 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
 {
 	int err = 0;
 
+	d->ftrace.ints = is_release(tp->s->info->release, 6, 14);
 	for (size_t i = 0; i < d->layouts.nr && !err; i++) {
 		if (d->layouts.list[i].of_ftrace)
 			err = kt_ftrace_bind(&d->layouts.list[i], d->symbols.nr);
@@ -249,18 +278,24 @@ int kt_tracing_read(struct kt_tracing_data *d, const struct kt_layout *l,
 	int err = kt_layout_read(&d->layouts, l, data, len, values);
 
 	if (!err && l->own)
-		kt_ftrace_finish(&d->ftrace, l, &d->symbols, d->layouts.long_size,
-				 values);
+		err = kt_ftrace_finish(&d->ftrace, l, &d->symbols,
+				       d->layouts.long_size, values);
 	return err;
 }
 
-/* At the end of the trace: tell which texts are missing. */
+/* At the end of the trace: tell which texts are not complete. */
 void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s)
 {
 	if (d->ftrace.unknown)
 		kt_import_note(s, "%llu texts of trace_printk() have no format in the file: their arguments are left out",
 			       (unsigned long long)d->ftrace.unknown);
-	d->ftrace.unknown = 0;
+	if (d->ftrace.missing)
+		kt_import_note(s, "%llu texts of trace_printk() have fewer arguments than their format: the rest is shown as the format has it",
+			       (unsigned long long)d->ftrace.missing);
+	if (d->ftrace.cut)
+		kt_import_note(s, "%llu texts or lists of functions were cut: a text has at most %u characters, and widths are shorter",
+			       (unsigned long long)d->ftrace.cut, KT_PRINTK_MAX);
+	d->ftrace.unknown = d->ftrace.missing = d->ftrace.cut = 0;
 }
 
 /**
@@ -298,7 +333,7 @@ void kt_tracing_free(struct kt_tracing_data *d)
 {
 	kt_layouts_free(&d->layouts);
 	kt_symbols_free(&d->symbols);
-	kt_printk_free(&d->ftrace.printk);
+	kt_ftrace_free(&d->ftrace);
 	free(d->tasks);
 	d->tasks = NULL;
 }

@@ -18,15 +18,12 @@
  */
 #include <sys/stat.h>
 
-#include <zstd_errors.h>
-
 #include "internal.h"
 #include "perf.h"
 
 #define NS_PER_S	1000000000LL
 #define WINDOW		(1U << 20)
-#define RECORD_MAX	65536U
-#define PLAIN_MAX	(64U << 20)
+#define BEHIND_MAX	(1ULL << 32)	/* bytes of a hardware trace behind its record */
 
 #define MISC_LOST_BPF	(1U << 15)	/* of LOST_SAMPLES: a BPF program dropped them */
 
@@ -166,23 +163,6 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 
 /* ---- reading the file --------------------------------------------------------------------------- */
 
-static int unpack(struct kt_import *s, const uint8_t *data, size_t len,
-		  uint64_t offset);
-
-/* Take a compressed record. */
-static int take_packed(struct kt_import *s, const uint8_t *record, size_t len,
-		       uint64_t offset)
-{
-	size_t head = kt_get32(record) == RECORD_COMPRESSED ? 8 : 16;
-
-	if (len < head)
-		return 0;
-	if (head == 16 && kt_get64(record + 8) > len - head)
-		return kt_import_fail(s, offset, "the size of a compressed record is wrong");
-	return unpack(s, record + head, head == 16 ? kt_get64(record + 8) : len - head,
-		      offset);
-}
-
 /* Count a record that is not read, unless it says nothing that a trace has. */
 static void pass_record(struct perf *f, uint32_t type)
 {
@@ -230,15 +210,12 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 		return 0;
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
-		return take_packed(s, record, len, offset);
+		return pf_packed_begin(s, record, len, offset);
 	default:
 		pass_record(f, type);
 		return 0;
 	}
-	err = pf_order_add(&f->order, sample.ts, record, len, offset);
-	return err == -EMSGSIZE ?
-		kt_import_fail(s, offset, "too many records wait for the end of a round: the file is damaged") :
-		err;
+	return pf_order_add(&f->order, sample.ts, record, len, offset);
 }
 
 /* Return the bytes that follow a record outside of its size. */
@@ -247,7 +224,7 @@ static uint64_t bytes_behind(const uint8_t *record, size_t size)
 	uint32_t type = kt_get32(record);
 
 	if (type == RECORD_AUXTRACE && size >= 16)
-		return kt_min(kt_get64(record + 8), PLAIN_MAX * 64ULL);
+		return kt_min(kt_get64(record + 8), BEHIND_MAX);
 	if (type == RECORD_TRACING && size >= 12)
 		return kt_get32(record + 8);
 	return 0;
@@ -259,13 +236,25 @@ static bool is_size(uint32_t type, size_t size)
 	return size >= 8 && (!(size & 7) || type >= RECORD_ATTR);
 }
 
-/* Take the complete records of @data.  Return: bytes taken, or negative errno. */
-static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len,
-			    uint64_t offset, bool plain)
+/**
+ * pf_take_records() - take the complete records of a piece
+ * @s: the trace
+ * @data: the piece
+ * @len: bytes of @data
+ * @offset: of @data in the file
+ * @plain: @data was unpacked, and @offset is that of the compressed record
+ *
+ * Stops behind a compressed record: what is in it comes before the next one.
+ *
+ * Return: bytes taken, or negative errno.
+ */
+int64_t pf_take_records(struct kt_import *s, const uint8_t *data, size_t len,
+			uint64_t offset, bool plain)
 {
+	const struct perf *f = s->state;
 	size_t at = 0;
 
-	while (at < len && len - at >= 8) {
+	while (at < len && len - at >= 8 && (plain || !f->unpacking)) {
 		size_t size = kt_get32(data + at + 4) >> 16;
 		uint32_t type = kt_get32(data + at);
 		int err;
@@ -286,45 +275,18 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 	return (int64_t)at;
 }
 
-/* Unpack a piece of the compressed records, which go on from one piece to the next. */
-static int unpack(struct kt_import *s, const uint8_t *data, size_t len,
-		  uint64_t offset)
+/* At the end of the records: tell that the last one is cut off. */
+static void tell_cut(struct kt_import *s)
 {
-	ZSTD_inBuffer in = { data, len, 0 };
 	struct perf *f = s->state;
-	ZSTD_outBuffer out;
-	int64_t took;
-	size_t ret;
+	struct ktape_error error;
 
-	if (!f->zstd)
-		f->zstd = ZSTD_createDStream();
-	if (!f->zstd)
-		return -ENOMEM;
-	do {
-		if (f->plain_cap - f->plain_len < RECORD_MAX) {
-			size_t cap = f->plain_len + 16 * RECORD_MAX;
-			uint8_t *more = cap > PLAIN_MAX ? NULL :
-					realloc(f->plain, cap);
-
-			if (!more)
-				return -ENOMEM;
-			f->plain = more;
-			f->plain_cap = cap;
-		}
-		out = (ZSTD_outBuffer){ f->plain, f->plain_cap, f->plain_len };
-		ret = ZSTD_decompressStream(f->zstd, &out, &in);
-		if (ZSTD_getErrorCode(ret) == ZSTD_error_memory_allocation)
-			return -ENOMEM;
-		if (ZSTD_isError(ret))
-			return kt_import_fail(s, offset, "compressed records are damaged");
-		f->plain_len = out.pos;
-		took = take_records(s, f->plain, f->plain_len, offset, true);
-		if (took < 0)
-			return (int)took;
-		f->plain_len -= (size_t)took;
-		memmove(f->plain, f->plain + took, f->plain_len);
-	} while (in.pos < in.size || out.pos == out.size);
-	return 0;
+	if (f->at >= f->end && !f->plain_len && !f->plain_cut)
+		return;
+	kt_error(&error, f->at, f->at < f->end ?
+		 "the file ends inside the records" :
+		 "the compressed records end inside a record");
+	kt_import_truncated(s, &error);
 }
 
 /* Read a piece of the file.  Return: 0 or negative errno. */
@@ -335,20 +297,17 @@ static int read_more(struct kt_import *s)
 	ssize_t got;
 	int64_t took;
 
+	if (f->unpacking)
+		return pf_packed_more(s);
 	got = kt_pread_all(s->in->fd, f->buf, want, f->at);
 	if (got < 0)
 		return (int)got;
-	took = take_records(s, f->buf, (size_t)got, f->at, false);
+	took = pf_take_records(s, f->buf, (size_t)got, f->at, false);
 	if (took < 0)
 		return (int)took;
 	f->at += (uint64_t)took;
-	if (!took || f->at >= f->end) {
-		if (f->at < f->end) {
-			struct ktape_error error;
-
-			kt_error(&error, f->at, "the file ends inside the records");
-			kt_import_truncated(s, &error);
-		}
+	if (!f->unpacking && (!took || f->at >= f->end)) {
+		tell_cut(s);
 		pf_order_round(&f->order, true);
 		f->ended = true;
 	}
@@ -420,11 +379,7 @@ static void fill_info(struct kt_import *s)
 	snprintf(info->release, sizeof(info->release), "%s", f->release);
 	if (*f->machine)
 		snprintf(info->machine, sizeof(info->machine), "%s", f->machine);
-	if (f->wall) {
-		info->offset_s = f->wall / NS_PER_S;
-		info->offset = (uint64_t)(f->wall % NS_PER_S);
-		info->real_offset_ns = f->wall;
-	}
+	kt_tracing_wall(info, f->wall);
 }
 
 static int perf_open(struct kt_import *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of this folder share: in.c (records), sample.c and task.c (what they say), head.c
- * and pipe.c (what comes before them), order.c (time).
+ * What the files of this folder share: in.c (records), packed.c (compressed ones), sample.c
+ * and task.c (what they say), head.c and pipe.c (what comes before them), order.c (time).
  */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
@@ -116,7 +116,8 @@ struct pf_item {
  * @latest: time of the latest record
  * @complete: all records up to this time were read
  * @delivered: time of the last record that was delivered
- * @late: records that came after a later one was delivered
+ * @frontier: the latest time before @ready
+ * @late: records that came after a later one was complete
  */
 struct pf_order {
 	struct pf_item *items;
@@ -131,6 +132,7 @@ struct pf_order {
 	uint64_t latest;
 	uint64_t complete;
 	uint64_t delivered;
+	uint64_t frontier;
 	uint64_t late;
 };
 
@@ -162,10 +164,12 @@ struct pf_order {
  * @buf_at: offset of @buf
  * @buf_len: bytes of @buf
  * @zstd: unpacks compressed records, or NULL
+ * @packed: the compressed record in @buf that is being unpacked
+ * @packed_offset: its offset in the file
+ * @unpacking: it has more
  * @plain: unpacked records
- * @plain_at: the next one
  * @plain_len: bytes of @plain
- * @plain_cap: bytes allocated
+ * @plain_cut: zstd waits for the rest of a block
  * @first: time of the first event
  * @last: by CPU: time of the last event
  * @nr_last: entries of @last
@@ -202,10 +206,12 @@ struct perf {
 	uint64_t buf_at;
 	size_t buf_len;
 	ZSTD_DStream *zstd;
+	ZSTD_inBuffer packed;
+	uint64_t packed_offset;
+	bool unpacking;
 	uint8_t *plain;
-	size_t plain_at;
 	size_t plain_len;
-	size_t plain_cap;
+	bool plain_cut;
 	uint64_t first;
 	uint64_t *last;
 	size_t nr_last;
@@ -228,6 +234,15 @@ int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f);
 /* pipe.c */
 int pf_read_pipe(struct kt_import *s);
 
+/* in.c */
+int64_t pf_take_records(struct kt_import *s, const uint8_t *data, size_t len,
+			uint64_t offset, bool plain);
+
+/* packed.c */
+int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
+		    uint64_t offset);
+int pf_packed_more(struct kt_import *s);
+
 /* sample.c */
 int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		   struct pf_sample *out);
@@ -241,6 +256,7 @@ int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len);
 /* order.c */
 int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 		 uint64_t offset);
+bool pf_order_has(const struct pf_order *o);
 void pf_order_round(struct pf_order *o, bool all);
 const uint8_t *pf_order_take(struct pf_order *o, uint64_t *offset);
 void pf_order_free(struct pf_order *o);

@@ -2,8 +2,7 @@
 /* Records in the order of time: see struct pf_order. */
 #include "internal.h"
 
-#define HELD_MAX	(128U << 20)	/* bytes that wait for the end of a round */
-#define FULL	(512U << 20)	/* bytes that wait at all */
+#define HELD_MAX	(192U << 20)	/* bytes that wait for the end of a round */
 
 static int by_time(const void *a, const void *b)
 {
@@ -12,6 +11,23 @@ static int by_time(const void *a, const void *b)
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+/* Return whether pf_order_take() has a record. */
+bool pf_order_has(const struct pf_order *o)
+{
+	return o->next < o->ready;
+}
+
+/* Sort records, unless they are: most are nearly so, and many may have no time at all. */
+static void sort(struct pf_item *items, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (by_time(&items[i - 1], &items[i]) > 0) {
+			qsort(items, nr, sizeof(*items), by_time);
+			return;
+		}
+	}
 }
 
 /* Forget what was delivered.  Return: 0 or -ENOMEM. */
@@ -48,16 +64,13 @@ static int make_room(struct pf_order *o, size_t len)
  * @len: bytes of @data, a multiple of 8
  * @offset: of the record in the file
  *
- * Return: 0, -EMSGSIZE if too many records wait, or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 		 uint64_t offset)
 {
-	int err;
+	int err = make_room(o, len);
 
-	if (o->len > FULL)
-		return -EMSGSIZE;
-	err = make_room(o, len);
 	if (err)
 		return err;
 	memcpy(o->bytes + o->len, data, len);
@@ -66,9 +79,13 @@ int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 	};
 	o->len += len;
 	o->latest = kt_max(o->latest, ts);
-	o->late += ts < o->delivered;
-	/* A file without rounds: what waits is delivered, and later records count. */
-	if (o->len > HELD_MAX)
+	o->late += ts && ts < o->frontier;	/* 0: it has no time */
+	/*
+	 * A file without rounds: what waits is delivered, and later records count.  Once is
+	 * enough: the reader takes what is ready before it reads on.
+	 */
+	if (!pf_order_has(o) &&
+	    o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
 		pf_order_round(o, true);
 	return 0;
 }
@@ -84,10 +101,11 @@ void pf_order_round(struct pf_order *o, bool all)
 
 	/* Records before @ready are sorted, and no earlier one comes. */
 	if (o->nr_items > o->ready)
-		qsort(o->items + o->ready, o->nr_items - o->ready,
-		      sizeof(*o->items), by_time);
+		sort(o->items + o->ready, o->nr_items - o->ready);
 	while (o->ready < o->nr_items && o->items[o->ready].ts <= until)
 		o->ready++;
+	if (o->ready > o->next)
+		o->frontier = kt_max(o->frontier, o->items[o->ready - 1].ts);
 	o->complete = o->latest;
 }
 

@@ -127,8 +127,8 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	switch (id) {
 	case OPTION_DATE:
 		t->wall = strtoll(text, NULL, 0);	/* in us */
-		t->wall = llabs(t->wall) < INT64_MAX / 1000 ? t->wall * 1000
-							     : 0;
+		if (__builtin_mul_overflow(t->wall, 1000, &t->wall))
+			t->wall = 0;
 		break;
 	case OPTION_OFFSET:
 		t->shift = strtoll(text, NULL, 0);

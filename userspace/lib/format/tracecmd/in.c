@@ -80,11 +80,7 @@ static void fill_info(struct kt_import *s)
 	snprintf(info->clock, sizeof(info->clock), "%s",
 		 *t->clock ? t->clock : "local");
 	take_uname(info, t->uname);
-	if (t->wall) {
-		info->offset_s = t->wall / NS_PER_S;
-		info->offset = (uint64_t)(t->wall % NS_PER_S);
-		info->real_offset_ns = t->wall;
-	}
+	kt_tracing_wall(info, t->wall);
 }
 
 /* Return ts * mult >> shift, of a product of 96 bits. */
