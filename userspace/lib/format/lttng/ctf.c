@@ -450,7 +450,7 @@ static bool read_elements(struct ctf_at *at, const struct ctf_type *t,
 	if (!ctf_elements(at, t, &count))
 		return false;
 	if (e->kind == CTF_INTEGER && !(e->size & 7) && !(at->bit & 7) &&
-	    e->align <= e->size) {
+	    !(e->size % e->align)) {	/* no gaps between elements */
 		if (count * e->size > at->end - at->bit)
 			return ctf_fail(at, "an array goes beyond the end of the packet");
 		v->data = at->data + (at->bit >> 3);
