@@ -516,7 +516,6 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		.extra = class->nr_fixed,
 		.split = class->tp.what != KT_TP_USER,
 	};
-	unsigned int numbers = s->at.nr_numbers;
 	bool loose = class->varies && !w.split;
 	uint64_t end;
 
@@ -532,8 +531,6 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		return false;
 	end = s->at.bit;
 	s->at.bit = s->contexts;
-	/* Lengths in contexts are not those of the payload. */
-	s->at.nr_numbers = (unsigned int)kt_min(numbers, s->at.nr_numbers);
 	w.end = loose ? KT_TP_FIELDS : class->nr_fixed;
 	if (!take_context(&w, &class->contexts[0]) ||
 	    !take_context(&w, &class->contexts[1]))
