@@ -77,8 +77,16 @@ static bool bad(struct walk *w, const char *text)
 /* Say which path leads to nothing. */
 static bool bad_path(struct walk *w, const struct ctf_type *t)
 {
-	char path[80] = "";
+	static const char *const origins[CTF_ROOTS + 1] = {
+		"trace.packet.header.", "stream.packet.context.", "stream.event.header.",
+		"stream.event.context.", "event.context.", "event.fields.", "",
+	};
+	char path[80];
 
+	snprintf(path, sizeof(path), "%s", origins[t->origin]);
+	if (!t->nr_path)
+		return bad(w, t->kind == CTF_VARIANT ? "a variant has no tag"
+						     : "a sequence has no length");
 	for (unsigned int i = 0; i < t->nr_path; i++) {
 		size_t len = strlen(path);
 
