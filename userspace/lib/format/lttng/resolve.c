@@ -161,9 +161,9 @@ static bool leads(const struct ctf_type *t, unsigned int end, const struct ctf_t
 }
 
 /* Give the number at the end of a path a slot.  Return: its type, or NULL. */
-static const struct ctf_type *take_slot(struct walk *w, const struct ctf_type *t,
-					unsigned int end, const struct ctf_type *from,
-					unsigned int root)
+static const struct ctf_type *
+take_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
+	  const struct ctf_type *from, unsigned int root)
 {
 	struct ctf_type *number = NULL;
 
