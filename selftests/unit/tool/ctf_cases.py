@@ -40,7 +40,8 @@ def case(folder, fields, *payloads, context='', own='', clock=CLOCK, header=HEAD
     for i, (name, these) in enumerate(events or [('e', fields)]):
         text += f'event {{ name = "{name}"; id = {i};\n'
         text += f'context := struct {{ {own} }};\n' if own else ''
-        text += f'fields := struct {{ {these} }}; }};\n'
+        these = these[1:] if these.startswith('=') else f'struct {{ {these} }}'
+        text += f'fields := {these}; }};\n'
     stream = struct.pack('<I', MAGIC) + head
     for i, payload in enumerate(payloads):
         number = i % len(events) if events else 0
@@ -66,6 +67,11 @@ def references(top):
     case(f'{top}/lent', '', b'\2\1\xaa\xbb\x55', b'\1\2\xaa\xbb\x55', types='struct lent { u8 s[len]; };\n',
          events=[('one', 'u8 len; u8 x; struct lent a; u8 end;'),
                  ('two', 'u8 x; u8 len; struct lent a; u8 end;')])
+    case(f'{top}/payloads', '', b'\2\xaa\xbb', b'\1\xcc', b'\2\1\xdd', types=pair,
+         events=[('one', '=struct pair'), ('two', '=struct pair'), ('three', 'struct { u8 x; } a; struct pair b;')])
+    many = ' '.join(f'u8 n{i}; u8 d{i}[n{i % 7}];' for i in range(40))
+    case(f'{top}/index', f'u8 x; {many} u8 e[n5]; u8 end;',
+         b'\0' + b''.join(bytes([i % 3]) + bytes(i % 7 % 3) for i in range(40)) + b'ab\x55')
     case(f'{top}/context', 'u8 len; u8 s[stream.event.context.len]; u8 end;', two, context='u8 len;')
     case(f'{top}/own-context', 'u8 len; u8 s[event.context.len]; u8 end;', b'\1\2\3\xaa\xbb\x55', context='u8 len;',
          own='u8 len;')

@@ -105,6 +105,16 @@ struct ctf_choice {
 };
 
 /**
+ * struct ctf_index - a member of a structure, in the order of addresses of names
+ * @name: its name
+ * @member: its number
+ */
+struct ctf_index {
+	const char *name;
+	unsigned int member;
+};
+
+/**
  * struct ctf_type - a type
  * @kind: enum ctf_kind
  * @align: in bits, a power of two
@@ -128,6 +138,9 @@ struct ctf_choice {
  * @up: structures to go out before @path, if it is relative
  * @refers: it or a part of it has a @path
  * @own: it is at one place only, for which resolve.c has made it
+ * @index: members of a large structure, by their names (resolve.c)
+ * @resolved: what it becomes as a payload whose paths stay inside, NULL = not known
+ * @nr_slots: slots of @resolved
  * @seen: number of the stream whose clock was looked for in it last
  * @slot: where its value is kept for @ref, from 1 on; 0 = nowhere
  * @ref: slot of the length or the tag, 0 = not resolved
@@ -160,6 +173,9 @@ struct ctf_type {
 	unsigned int up;
 	bool refers;
 	bool own;
+	const struct ctf_index *index;
+	const struct ctf_type *resolved;
+	unsigned int nr_slots;
 	size_t seen;
 	uint16_t slot;
 	uint16_t ref;

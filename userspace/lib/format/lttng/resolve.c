@@ -19,6 +19,7 @@
 
 #include "ctf.h"
 
+#define INDEX		16U	/* members of a structure whose names are sorted */
 #define OVERLAPS	1024U	/* ranges of labels, if they overlap */
 
 /**
@@ -42,6 +43,7 @@ struct frame {
  * @offset: of the stream or class
  * @below: slots from the first one on, of packets and streams
  * @above: slots from the last one down, of the event class
+ * @outside: a path led out of the part that is walked
  * @depth: types inside types
  * @failed: negative errno
  */
@@ -53,6 +55,7 @@ struct walk {
 	uint64_t offset;
 	unsigned int below;
 	unsigned int above;
+	bool outside;
 	unsigned int depth;
 	int failed;
 };
@@ -135,22 +138,64 @@ static struct ctf_type *own(struct walk *w, const struct ctf_type **place)
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
-/* Return the last member of a name, before the one of number @end. */
-static struct ctf_member *find_member(const struct ctf_type *t, unsigned int end,
-				      const char *name)
+static int by_name(const void *a, const void *b)
 {
-	while (t->kind == CTF_STRUCT && end--) {
+	const struct ctf_index *x = a, *y = b;
+
+	if (x->name != y->name)
+		return (uintptr_t)x->name < (uintptr_t)y->name ? -1 : 1;
+	return x->member < y->member ? -1 : x->member > y->member;
+}
+
+/* Sort the names of a large structure, which is looked at many times. */
+static bool sort_names(struct walk *w, struct ctf_type *t)
+{
+	struct ctf_index *index;
+
+	if (t->index || t->nr_members < INDEX)
+		return true;
+	index = ctf_alloc(w->c, t->nr_members * sizeof(*index));
+	if (!index)
+		return no_memory(w);
+	for (unsigned int i = 0; i < t->nr_members; i++)
+		index[i] = (struct ctf_index){ t->members[i].name, i };
+	qsort(index, t->nr_members, sizeof(*index), by_name);
+	t->index = index;
+	return true;
+}
+
+/* Return the last member of a name, before the one of number @end. */
+static struct ctf_member *find_member(struct walk *w, const struct ctf_type *t,
+				      unsigned int end, const char *name)
+{
+	const struct ctf_index key = { name, end };
+	unsigned int low = 0, high = t->nr_members, middle;
+
+	if (t->kind != CTF_STRUCT || !sort_names(w, (struct ctf_type *)t))
+		return NULL;
+	while (!t->index && end--) {
 		if (t->members[end].name == name)
 			return &t->members[end];
 	}
-	return NULL;
+	if (!t->index)
+		return NULL;
+	while (low < high) {	/* the first one that is not before the key */
+		middle = low + (high - low) / 2;
+		if (by_name(&t->index[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && t->index[low - 1].name == name ?
+		&t->members[t->index[low - 1].member] : NULL;
 }
 
 /* Check whether a path from a structure leads to a number. */
-static bool leads(const struct ctf_type *t, unsigned int end, const struct ctf_type *from)
+static bool leads(struct walk *w, const struct ctf_type *t, unsigned int end,
+		  const struct ctf_type *from)
 {
 	for (unsigned int i = 0; i < from->nr_path; i++) {
-		const struct ctf_member *m = find_member(t, end, from->path[i]);
+		const struct ctf_member *m = find_member(w, t, end, from->path[i]);
 
 		if (!m)
 			return false;
@@ -168,7 +213,7 @@ take_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 	struct ctf_type *number = NULL;
 
 	for (unsigned int i = 0; i < from->nr_path; i++) {
-		struct ctf_member *m = find_member(t, end, from->path[i]);
+		struct ctf_member *m = find_member(w, t, end, from->path[i]);
 
 		number = own(w, &m->type);
 		if (!number)
@@ -201,7 +246,7 @@ static const struct ctf_type *look_here(struct walk *w, const struct frame *f,
 		/* A path from the top begins at the outermost structure. */
 		if (t->origin != CTF_RELATIVE && f->up)
 			continue;
-		if (leads(f->t, f->at, t))
+		if (leads(w, f->t, f->at, t))
 			return take_slot(w, f->t, f->at, t, w->root);
 	}
 	return NULL;
@@ -213,9 +258,10 @@ static const struct ctf_type *look_in(struct walk *w, unsigned int root,
 {
 	const struct ctf_type **place = w->roots[root], *top;
 
-	if (!place || !*place || !leads(*place, (*place)->nr_members, t))
+	if (!place || !*place || !leads(w, *place, (*place)->nr_members, t))
 		return NULL;
 	top = own(w, place);
+	w->outside = true;
 	return top ? take_slot(w, top, top->nr_members, t, root) : NULL;
 }
 
@@ -398,6 +444,30 @@ static int find_stream(const void *key, const void *entry)
 	return id < s->id ? -1 : id > s->id;
 }
 
+/*
+ * Walk the payload.  Thousands of classes may have one type: they share what it becomes, if all
+ * its paths stay inside.
+ */
+static bool walk_payload(struct walk *w, struct ctf_class *e)
+{
+	struct ctf_type *t = (struct ctf_type *)e->fields;
+	bool alone = !w->above;
+
+	if (t && alone && t->resolved) {
+		e->fields = t->resolved;
+		w->above = t->nr_slots;
+		return true;
+	}
+	w->outside = false;
+	if (!walk_root(w, CTF_PAYLOAD, &e->fields))
+		return false;
+	if (t && alone && !w->outside && e->fields != t) {
+		t->resolved = e->fields;
+		t->nr_slots = w->above;
+	}
+	return true;
+}
+
 static bool walk_class(struct walk *w, struct ctf_class *e)
 {
 	struct ctf_stream *s = bsearch(&e->stream, w->c->streams, w->c->nr_streams,
@@ -409,7 +479,7 @@ static bool walk_class(struct walk *w, struct ctf_class *e)
 	w->roots[CTF_EVENT_HEADER] = s ? &s->event_header : NULL;
 	w->roots[CTF_COMMON_CONTEXT] = s ? &s->event_context : NULL;
 	return walk_root(w, CTF_CONTEXT, &e->context) &&
-	       walk_root(w, CTF_PAYLOAD, &e->fields);
+	       walk_payload(w, e);
 }
 
 /**
