@@ -59,6 +59,43 @@ sed 's/offset_s = 1600000000/offset_s = 10413792000/' text.tsdl >bare/metadata
 run 1 dump bare && says 'is out of range: times are from the year 1677 to 2262'
 result $? 'so are times beyond the year 2262'
 
+# ---- references, names, clocks -----------------------------------------------------------
+
+python3 "$here/ctf_cases.py" cases 2>>log
+result $? 'traces with metadata that are hard to read are written'
+for trace in cases/*; do
+	case ${trace#*/} in
+	bad | words | ctf2) continue ;;
+	esac
+	if command -v babeltrace2 >/dev/null; then
+		same "$trace"
+		result $? "$trace is as babeltrace2 prints it"
+	else
+		skip "$trace is as babeltrace2 prints it" 'no babeltrace2'
+	fi
+done
+for trace in cases/ctf2/*; do
+	run 0 dump "cases/${trace##*/}" && cp text want && [ -s want ] && run 0 dump "$trace" && diff want text >>log
+	result $? "$trace: with metadata in CTF 2 it has the same events"
+done
+run 0 dump cases/words/tags && grep -q ' e a.t=1 b.t=0 v=770 end=85$' text &&
+	grep -q ' e a.t=0 b.t=1 v=2 end=85$' text
+result $? 'a tag may be in another structure'
+run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&
+	says '2 names of fields have more than 95 bytes and are cut'
+result $? 'long names of fields are told from each other, then cut, which is told'
+while read -r trace why; do
+	run 1 dump "cases/bad/$trace" && says "metadata: $why"
+	result $? "$trace is refused: $why"
+done <<'EOT'
+no-length the length "len" is no number in the fields before it
+no-path the length "a.len" is no number in the fields before it
+no-number the length "n" is no number in the fields before it
+no-tag a variant has no tag
+no-context the length "stream.event.context.len" is no number in the fields before it
+two-clocks a stream has times of two clocks, "c" and "d"
+EOT
+
 # ---- priorities -------------------------------------------------------------------------
 
 # LTTng's are relative to 100, but those of woken threads only from 2.7.1 on.

@@ -1,174 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read fields of a CTF packet by their types; memory of the types.
+ * Read fields of a CTF packet by their types.
  *
  * Fields are read bit by bit as the types say, because LTTng's event headers have numbers
  * of 5 and 27 bits.  Every read is checked against the end of the packet.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/bits.h"
 
 #include "ctf.h"
-
-/* Keys of the environment. */
-const char *const ctf_versions[3] = {
-	"tracer_major", "tracer_minor", "tracer_patchlevel",
-};
-
-/* ---- memory of the types ----------------------------------------------------------- */
-
-struct ctf_memory {
-	struct ctf_memory *next;
-	max_align_t data[];
-};
-
-void *ctf_alloc(struct ctf *c, size_t size)
-{
-	struct ctf_memory *m = NULL;
-
-	if (size <= CTF_BYTES - c->bytes)
-		m = calloc(1, sizeof(*m) + size);
-	if (!m) {
-		c->out_of_memory = true;
-		return NULL;
-	}
-	c->bytes += size;
-	m->next = c->memory;
-	c->memory = m;
-	return m->data;
-}
-
-/*
- * Make room for one more element behind the @nr that an array has.
- * Return: the array, or NULL.  Arrays that are outgrown are freed with the rest.
- */
-void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size)
-{
-	void *more;
-
-	if (nr & (nr - 1) || (nr && !array))
-		return array;
-	more = ctf_alloc(c, (nr ? nr * 2 : 1) * size);
-	if (more && nr)
-		memcpy(more, array, nr * size);
-	return more;
-}
-
-struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind)
-{
-	struct ctf_type *t;
-
-	if (c->nr_types == CTF_TYPES)
-		return NULL;
-	t = ctf_alloc(c, sizeof(*t));
-	if (!t)
-		return NULL;
-	c->nr_types++;
-	t->kind = kind;
-	t->align = kind == CTF_STRING ? 8 : 1;
-	t->big = c->big;
-	return t;
-}
-
-struct ctf_stream *ctf_add_stream(struct ctf *c)
-{
-	struct ctf_stream *more = ctf_grow(c, c->streams, c->nr_streams,
-					   sizeof(*more));
-
-	if (!more)
-		return NULL;
-	c->streams = more;
-	more += c->nr_streams++;
-	memset(more, 0, sizeof(*more));
-	return more;
-}
-
-struct ctf_class *ctf_add_class(struct ctf *c)
-{
-	struct ctf_class *more = ctf_grow(c, c->classes, c->nr_classes,
-					  sizeof(*more));
-
-	if (!more)
-		return NULL;
-	c->classes = more;
-	more += c->nr_classes++;
-	memset(more, 0, sizeof(*more));
-	return more;
-}
-
-/* Order classes by stream and id. */
-static int by_id(const void *a, const void *b)
-{
-	const struct ctf_class *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-static int by_stream(const void *a, const void *b)
-{
-	const struct ctf_stream *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-static int twice(struct ktape_error *error, uint64_t offset, const char *what, uint64_t id)
-{
-	snprintf(error->text, sizeof(error->text),
-		 "%s has the number %llu of another one", what, (unsigned long long)id);
-	error->offset = offset;
-	return -EBADMSG;
-}
-
-/**
- * ctf_complete() - sort what was declared, and check that each number is there once
- * @c: the metadata
- * @error: filled on -EBADMSG
- *
- * Metadata that declare no stream have one, of whose bytes nothing is said.
- *
- * Return: 0, -EBADMSG or -ENOMEM.
- */
-int ctf_complete(struct ctf *c, struct ktape_error *error)
-{
-	if (!c->nr_streams && !ctf_add_stream(c))
-		return -ENOMEM;
-	qsort(c->streams, c->nr_streams, sizeof(*c->streams), by_stream);
-	for (size_t i = 1; i < c->nr_streams; i++) {
-		if (c->streams[i].id == c->streams[i - 1].id)
-			return twice(error, c->streams[i].offset, "a stream",
-				     c->streams[i].id);
-	}
-	if (c->nr_classes)
-		qsort(c->classes, c->nr_classes, sizeof(*c->classes), by_id);
-	for (size_t i = 1; i < c->nr_classes; i++) {
-		const struct ctf_class *e = &c->classes[i];
-
-		if (e->stream == e[-1].stream && e->id == e[-1].id)
-			return twice(error, e->offset, "an event", e->id);
-	}
-	return 0;
-}
-
-void ctf_free(struct ctf *c)
-{
-	while (c->memory) {
-		struct ctf_memory *m = c->memory;
-
-		c->memory = m->next;
-		free(m);
-	}
-	memset(c, 0, sizeof(*c));
-}
 
 /* ---- bits --------------------------------------------------------------------------- */
 
@@ -310,16 +151,6 @@ static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 	return CTF_PLAIN;
 }
 
-static void keep_number(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
-{
-	if (at->nr_numbers == CTF_LENGTHS) {
-		memmove(at->numbers, at->numbers + 1,
-			sizeof(*at->numbers) * (CTF_LENGTHS - 1));
-		at->nr_numbers--;
-	}
-	at->numbers[at->nr_numbers++] = (struct ctf_number){ at->name, t, v };
-}
-
 static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 {
 	uint8_t role = t->role ? t->role :
@@ -335,45 +166,34 @@ static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 		at->clock_bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
 }
 
-/* Find the number that a length or a tag refers to. */
-static const struct ctf_number *find_number(struct ctf_at *at, const char *name)
+/* Take the number that a length or a tag refers to. */
+static bool refer(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
 {
-	for (unsigned int i = at->nr_numbers; i--;) {
-		if (at->numbers[i].name && !strcmp(at->numbers[i].name, name))
-			return &at->numbers[i];
-	}
-	ctf_fail(at, "a field refers to another one that does not come before it");
-	return NULL;
-}
-
-static bool is_in(const struct ctf_range *r, unsigned int nr, uint64_t v)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		if ((int64_t)v >= r[i].low && (int64_t)v <= r[i].high)
-			return true;
-	}
-	return false;
+	if (!t->ref)
+		return ctf_fail(at, "a field refers to another one that does not come before it");
+	*v = at->slots[t->ref - 1];
+	return true;
 }
 
 /* Return the option that the tag selects, or NULL. */
-static const struct ctf_member *choose(const struct ctf_type *t,
-				       const struct ctf_number *tag)
+static const struct ctf_member *choose(const struct ctf_type *t, uint64_t tag)
 {
-	for (unsigned int i = 0; i < t->nr_members; i++) {
-		const struct ctf_member *m = &t->members[i];
+	unsigned int low = 0, high = t->nr_choices, middle;
+	const uint64_t v = ctf_order(t->tag, tag);
 
-		if (m->nr_ranges) {
-			if (is_in(m->ranges, m->nr_ranges, tag->value))
-				return m;
-			continue;
-		}
-		for (unsigned int k = 0; k < tag->type->nr_labels; k++) {
-			const struct ctf_label *l = &tag->type->labels[k];
-
-			if (!strcmp(l->name, m->name) &&
-			    is_in(&l->range, 1, tag->value))
-				return m;
-		}
+	/* Labels that overlap are few: the first option is meant. */
+	for (unsigned int i = 0; t->overlaps && i < high; i++) {
+		if (v >= t->choices[i].low && v <= t->choices[i].high)
+			return &t->members[t->choices[i].member];
+	}
+	while (!t->overlaps && low < high) {
+		middle = low + (high - low) / 2;
+		if (v < t->choices[middle].low)
+			high = middle;
+		else if (v > t->choices[middle].high)
+			low = middle + 1;
+		else
+			return &t->members[t->choices[middle].member];
 	}
 	return NULL;
 }
@@ -389,12 +209,14 @@ static const struct ctf_member *choose(const struct ctf_type *t,
 bool ctf_option(struct ctf_at *at, const struct ctf_type *t,
 		const struct ctf_type **option)
 {
-	const struct ctf_number *tag = find_number(at, t->ref);
-	const struct ctf_member *m = tag ? choose(t, tag) : NULL;
+	const struct ctf_member *m;
+	uint64_t tag = 0;
 
-	*option = m ? m->type : NULL;
-	if (!tag)
+	*option = NULL;
+	if (!refer(at, t, &tag))
 		return false;
+	m = choose(t, tag);
+	*option = m ? m->type : NULL;
 	/* An optional field is a variant whose only option may not apply. */
 	if (!m && (t->nr_members != 1 || !t->members[0].nr_ranges))
 		return ctf_fail(at, "a variant has no option for its tag");
@@ -422,15 +244,9 @@ static bool read_variant(struct ctf_at *at, const struct ctf_type *t,
  */
 bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count)
 {
-	const struct ctf_number *length;
-
 	*count = t->count;
-	if (t->kind == CTF_SEQUENCE) {
-		length = find_number(at, t->ref);
-		if (!length)
-			return false;
-		*count = length->value;
-	}
+	if (t->kind == CTF_SEQUENCE && !refer(at, t, count))
+		return false;
 	if (!ctf_align(at, t->align) || !ctf_align(at, t->element->align))
 		return false;
 	/* An element has a bit at least, unless it is empty; then none are read. */
@@ -450,7 +266,7 @@ static bool read_elements(struct ctf_at *at, const struct ctf_type *t,
 	if (!ctf_elements(at, t, &count))
 		return false;
 	if (e->kind == CTF_INTEGER && !(e->size & 7) && !(at->bit & 7) &&
-	    e->align <= e->size) {
+	    !(e->size % e->align)) {	/* no gaps between elements */
 		if (count * e->size > at->end - at->bit)
 			return ctf_fail(at, "an array goes beyond the end of the packet");
 		v->data = at->data + (at->bit >> 3);
@@ -497,13 +313,13 @@ static bool read_number(struct ctf_at *at, const struct ctf_type *t,
 
 	if (!ok)
 		return false;
-	if (at->name)
-		keep_number(at, t, v->number);
+	if (t->slot)
+		at->slots[t->slot - 1] = v->number;
 	keep_role(at, t, v->number);
 	return true;
 }
 
-/* Read the members of a structure; their values are only kept as roles and numbers. */
+/* Read the members of a structure; their values are only kept as roles and in slots. */
 bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
 {
 	struct ctf_value v;

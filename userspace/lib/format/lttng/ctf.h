@@ -4,7 +4,8 @@
  * reading fields of these types from a packet (ctf.c).
  *
  * Both versions describe the same bytes, so only the two parsers know which version a
- * trace has.  All memory is in one list that ctf_free() frees.
+ * trace has.  All memory is in one list that ctf_free() frees.  Names are kept once (types.c):
+ * equal names have the same address.
  */
 #ifndef _KT_LTTNG_CTF_H
 #define _KT_LTTNG_CTF_H
@@ -17,10 +18,9 @@
 
 #define CTF_DEPTH	16U		/* of types inside types */
 #define CTF_TYPES	(1U << 18)	/* of one trace */
-#define CTF_NAME	96U
 #define CTF_BYTES	(512U << 20)	/* of all types of a trace */
 #define CTF_EMPTY	4096U		/* fields without bits in an event */
-#define CTF_LENGTHS	64U		/* numbers that later fields may refer to */
+#define CTF_SLOTS	2048U		/* numbers that later fields of an event refer to */
 
 enum ctf_kind {
 	CTF_INTEGER,
@@ -30,7 +30,7 @@ enum ctf_kind {
 	CTF_STRUCT,
 	CTF_VARIANT,
 	CTF_ARRAY,	/* @count elements */
-	CTF_SEQUENCE	/* as many elements as the field @ref says */
+	CTF_SEQUENCE	/* as many elements as the field @path says */
 };
 
 /* What a number means to the reader of the stream. */
@@ -60,7 +60,7 @@ struct ctf_range {
  * struct ctf_label - name of a range of values of an enumeration
  */
 struct ctf_label {
-	char name[CTF_NAME];
+	const char *name;
 	struct ctf_range range;
 };
 
@@ -74,10 +74,44 @@ struct ctf_type;
  * @nr_ranges: entries of @ranges
  */
 struct ctf_member {
-	char name[CTF_NAME];
+	const char *name;
 	const struct ctf_type *type;
 	struct ctf_range *ranges;
 	unsigned int nr_ranges;
+};
+
+/* Where a path begins: at the structure that it is in, or in one of these. */
+enum ctf_root {
+	CTF_PACKET_HEADER,
+	CTF_PACKET_CONTEXT,
+	CTF_EVENT_HEADER,
+	CTF_COMMON_CONTEXT,	/* of all events of the stream */
+	CTF_CONTEXT,		/* of the event */
+	CTF_PAYLOAD,
+	CTF_ROOTS,
+	CTF_RELATIVE = CTF_ROOTS
+};
+
+/**
+ * struct ctf_choice - values of a tag that select an option
+ * @low: the first one, as ctf_order() of it
+ * @high: the last one
+ * @member: number of the option
+ */
+struct ctf_choice {
+	uint64_t low;
+	uint64_t high;
+	unsigned int member;
+};
+
+/**
+ * struct ctf_index - a member of a structure, in the order of addresses of names
+ * @name: its name
+ * @member: its number
+ */
+struct ctf_index {
+	const char *name;
+	unsigned int member;
 };
 
 /**
@@ -90,6 +124,7 @@ struct ctf_member {
  * @text: it is a character
  * @hex: it is shown in hexadecimal
  * @clock: it is a time stamp, complete or the low bits of one
+ * @clock_name: the clock of it, NULL = that of the stream
  * @role: enum ctf_role, set by CTF 2; CTF 1.8 goes by names
  * @labels: of an enumeration
  * @nr_labels: entries of @labels
@@ -97,7 +132,22 @@ struct ctf_member {
  * @nr_members: entries of @members
  * @element: of an array or a sequence
  * @count: elements of an array
- * @ref: name of the field with the length of a sequence or the tag of a variant
+ * @path: names on the way to the length of a sequence or the tag of a variant
+ * @nr_path: entries of @path
+ * @origin: enum ctf_root: where @path begins
+ * @up: structures to go out before @path, if it is relative
+ * @refers: it or a part of it has a @path
+ * @own: it is at one place only, for which resolve.c has made it
+ * @index: members of a large structure, by their names (resolve.c)
+ * @resolved: what it becomes as a payload whose paths stay inside, NULL = not known
+ * @nr_slots: slots of @resolved
+ * @seen: number of the stream whose clock was looked for in it last
+ * @slot: where its value is kept for @ref, from 1 on; 0 = nowhere
+ * @ref: slot of the length or the tag, 0 = not resolved
+ * @tag: type of the tag of a variant
+ * @choices: of a variant, in their order, unless it @overlaps
+ * @nr_choices: entries of @choices
+ * @overlaps: a value has several options
  * @flat: how many fields it becomes (fields.c), 0 = not counted yet
  */
 struct ctf_type {
@@ -109,6 +159,7 @@ struct ctf_type {
 	bool text;
 	bool hex;
 	bool clock;
+	const char *clock_name;
 	uint8_t role;
 	struct ctf_label *labels;
 	unsigned int nr_labels;
@@ -116,7 +167,22 @@ struct ctf_type {
 	unsigned int nr_members;
 	const struct ctf_type *element;
 	uint64_t count;
-	char ref[CTF_NAME];
+	const char **path;
+	unsigned int nr_path;
+	uint8_t origin;
+	unsigned int up;
+	bool refers;
+	bool own;
+	const struct ctf_index *index;
+	const struct ctf_type *resolved;
+	unsigned int nr_slots;
+	size_t seen;
+	uint16_t slot;
+	uint16_t ref;
+	const struct ctf_type *tag;
+	struct ctf_choice *choices;
+	unsigned int nr_choices;
+	bool overlaps;
 	uint8_t flat;
 };
 
@@ -125,7 +191,7 @@ struct ctf_type {
  * @offset: where in the metadata it is declared
  */
 struct ctf_class {
-	char name[CTF_NAME];
+	const char *name;
 	uint64_t id;
 	uint64_t stream;
 	const struct ctf_type *context;
@@ -140,9 +206,45 @@ struct ctf_class {
  * @is_number: the value is a number
  */
 struct ctf_env {
-	char key[CTF_NAME];
-	char text[CTF_NAME];
+	const char *key;
+	const char *text;
 	bool is_number;
+};
+
+/**
+ * struct ctf_clock - a clock
+ * @name: what types and streams call it
+ * @shown: its name for people
+ * @freq: in Hz
+ * @offset_s: its origin, in seconds since the epoch
+ * @offset: rest of the origin, in ticks
+ */
+struct ctf_clock {
+	const char *name;
+	const char *shown;
+	uint64_t freq;
+	int64_t offset_s;
+	uint64_t offset;
+};
+
+struct tsdl_alias;
+
+/**
+ * struct ctf_word - a name
+ * @hash: of the text
+ * @len: bytes of the text
+ * @alias: the type of that name where the parser is (tsdl_type.c)
+ * @owner: the variant that has an option of that name (resolve.c)
+ * @option: number of that option
+ * @text: ends in a NUL
+ */
+struct ctf_word {
+	uint64_t hash;
+	size_t len;
+	const struct tsdl_alias *alias;
+	const struct ctf_type *owner;
+	unsigned int option;
+	char text[];
 };
 
 struct ctf_stream {
@@ -150,6 +252,7 @@ struct ctf_stream {
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
+	const char *clock;	/* NULL = it says none */
 	uint64_t offset;
 };
 
@@ -162,10 +265,12 @@ struct ctf_stream {
  * @nr_streams: entries of @streams
  * @classes: event classes
  * @nr_classes: entries of @classes
- * @freq: of the clock, in Hz
+ * @clocks: all clocks
+ * @nr_clocks: entries of @clocks
+ * @freq: of the clock of the streams, in Hz
  * @offset_s: its origin, in seconds since the epoch
  * @offset: rest of the origin, in ticks
- * @clock: name of the clock
+ * @clock: name of that clock
  * @env: the environment, from CTF 1.8 only
  * @nr_env: entries of @env
  * @hostname: and the following: of the environment, "" = not given
@@ -175,6 +280,10 @@ struct ctf_stream {
  * @version_of: of the tracer: major, minor, patch level
  * @uuid: of the trace
  * @has_uuid: @uuid is given
+ * @words: all names, by their hashes
+ * @words_size: entries of @words, a power of two
+ * @nr_words: names in @words
+ * @seed: of the hashes
  * @memory: all allocations
  * @nr_types: types so far
  * @visits: types that fields.c has looked at
@@ -189,6 +298,8 @@ struct ctf {
 	size_t nr_streams;
 	struct ctf_class *classes;
 	size_t nr_classes;
+	struct ctf_clock *clocks;
+	size_t nr_clocks;
 	uint64_t freq;
 	int64_t offset_s;
 	uint64_t offset;
@@ -202,6 +313,10 @@ struct ctf {
 	uint64_t version_of[3];
 	uint8_t uuid[16];
 	bool has_uuid;
+	struct ctf_word **words;
+	size_t words_size;
+	size_t nr_words;
+	uint64_t seed;
 	struct ctf_memory *memory;
 	size_t nr_types;
 	size_t visits;
@@ -216,7 +331,13 @@ static inline bool ctf_is_float(unsigned int bits)
 	return bits == 16 || bits == 32 || bits == 64;
 }
 
-/* ctf.c */
+/* Return a number of a type so that numbers have the order of their values. */
+static inline uint64_t ctf_order(const struct ctf_type *t, uint64_t v)
+{
+	return t->is_signed ? v ^ 1ULL << 63 : v;
+}
+
+/* types.c */
 extern const char *const ctf_versions[3];
 
 void *ctf_alloc(struct ctf *c, size_t size);
@@ -224,23 +345,21 @@ void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size);
 struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind);
 struct ctf_stream *ctf_add_stream(struct ctf *c);
 struct ctf_class *ctf_add_class(struct ctf *c);
+struct ctf_clock *ctf_add_clock(struct ctf *c);
+struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add);
+const char *ctf_name(struct ctf *c, const char *text);
 int ctf_complete(struct ctf *c, struct ktape_error *error);
 void ctf_free(struct ctf *c);
+
+/* clocks.c, resolve.c.  Return: as ctf_complete(). */
+int ctf_bind_clocks(struct ctf *c, struct ktape_error *error);
+int ctf_resolve(struct ctf *c, struct ktape_error *error);
 
 /* tsdl.c, ctf2.c.  Return: 0, -ENOMEM, or -EBADMSG with @error filled. */
 int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error);
 int ctf_parse_json(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error);
-
-/**
- * struct ctf_number - a number that was read, by the name of its field
- */
-struct ctf_number {
-	const char *name;
-	const struct ctf_type *type;
-	uint64_t value;
-};
 
 /**
  * struct ctf_at - a place in a packet, while fields are read
@@ -251,13 +370,13 @@ struct ctf_number {
  * @has: bit n: @roles[n] was read
  * @clock_bits: size of the time stamp that was read, in bits
  * @leb_bits: bits of the last number of variable length
- * @numbers: numbers that later fields may refer to
- * @nr_numbers: entries of @numbers
  * @named: roles go by the names of fields (CTF 1.8)
  * @name: name of the field that is read
  * @depth: types inside types
  * @empty: fields of the event that took no bits
  * @why: what was wrong, a constant text
+ * @slots: numbers that later fields refer to: of the packet from the first one on, of an
+ *	event from the last one down
  */
 struct ctf_at {
 	const uint8_t *data;
@@ -267,13 +386,12 @@ struct ctf_at {
 	uint32_t has;
 	unsigned int clock_bits;
 	unsigned int leb_bits;
-	struct ctf_number numbers[CTF_LENGTHS];
-	unsigned int nr_numbers;
 	bool named;
 	const char *name;
 	unsigned int depth;
 	unsigned int empty;
 	const char *why;
+	uint64_t slots[CTF_SLOTS];
 };
 
 /**
@@ -289,6 +407,7 @@ struct ctf_value {
 	size_t len;
 };
 
+/* ctf.c */
 bool ctf_fail(struct ctf_at *at, const char *why);
 bool ctf_align(struct ctf_at *at, unsigned int bits);
 bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count);

@@ -154,7 +154,9 @@ static bool parse_mappings(struct ctf2 *p, const struct json *j,
 				return false;
 			t->labels = more;
 			more += t->nr_labels++;
-			snprintf(more->name, CTF_NAME, "%s", m->name);
+			more->name = ctf_name(p->c, m->name);
+			if (!more->name)
+				return false;
 			more->range = ranges[i];
 		}
 	}
@@ -201,24 +203,67 @@ static const struct ctf_type *parse_leb128(struct ctf2 *p, const struct json *j,
 
 /* ---- arrays, texts, bytes ------------------------------------------------------------ */
 
+/* Take where a path begins.  Return: false if it is a name. */
+static bool take_origin(struct ctf_type *t, const char *name)
+{
+	static const char *const origins[] = {
+		[CTF_PACKET_HEADER] = "packet-header",
+		[CTF_PACKET_CONTEXT] = "packet-context",
+		[CTF_EVENT_HEADER] = "event-record-header",
+		[CTF_COMMON_CONTEXT] = "event-record-common-context",
+		[CTF_CONTEXT] = "event-record-specific-context",
+		[CTF_PAYLOAD] = "event-record-payload",
+	};
+
+	for (size_t i = 0; name && i < KT_ARRAY_SIZE(origins); i++) {
+		if (!strcmp(name, origins[i])) {
+			t->origin = (uint8_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
- * Take the name of the field that a location refers to: the last element of its path.
- * The location is an object with a path, or in early versions the path itself.
+ * Take the path to the field that a location refers to.  The location is an object with a
+ * path, or in early versions the path itself, with its origin as the first element.
  */
 static bool take_location(struct ctf2 *p, const struct json *j,
 			  const char *name, struct ctf_type *t)
 {
 	const struct json *l = json_member(j, name), *path;
+	bool early = l && l->kind == JSON_ARRAY;
 
+	if (json_text(l, "origin") && !take_origin(t, json_text(l, "origin")))
+		return bad(p, l, "a location has an origin that this reader does not know");
 	path = l && l->kind == JSON_OBJECT ? json_member(l, "path") : l;
-	for (path = path && path->kind == JSON_ARRAY ? path->first : NULL; path;
-	     path = path->next) {
-		if (path->text)
-			snprintf(t->ref, sizeof(t->ref), "%s", path->text);
+	path = path && path->kind == JSON_ARRAY ? path->first : NULL;
+	if (early && path && take_origin(t, path->text))
+		path = path->next;
+	for (; path; path = path->next) {
+		const char **more;
+
+		/* null: out of a structure */
+		if (path->kind == JSON_NULL && t->nr_path)
+			t->nr_path--;
+		else if (path->kind == JSON_NULL)
+			t->up++;
+		if (path->kind != JSON_TEXT)
+			continue;
+		/* Not ctf_grow(): null makes a path shorter. */
+		more = ctf_alloc(p->c, (t->nr_path + 1) * sizeof(*more));
+		if (!more)
+			return false;
+		if (t->nr_path)
+			memcpy(more, t->path, t->nr_path * sizeof(*more));
+		more[t->nr_path] = ctf_name(p->c, path->text);
+		if (!more[t->nr_path++])
+			return false;
+		t->path = more;
 	}
-	if (!*t->ref)
+	if (!t->nr_path)
 		bad(p, j, "the location of a length or selector has no path");
-	return *t->ref;
+	return t->nr_path;
 }
 
 /* An array of bytes or characters: @text, of fixed length or not. */
@@ -252,6 +297,7 @@ static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
 	if (!t->element)
 		return bad(p, j, "an array has no type of its elements");
 	t->align = t->element->kind == CTF_VARIANT ? 1 : t->element->align;
+	t->refers |= t->element->refers;
 	if (!to_align(p, j, "minimum-alignment", t))
 		return NULL;
 	if (!is_fixed)
@@ -274,8 +320,8 @@ static struct ctf_member *add_member(struct ctf2 *p, struct ctf_type *t,
 	t->members = more;
 	more += t->nr_members++;
 	memset(more, 0, sizeof(*more));
-	snprintf(more->name, CTF_NAME, "%s", name ? name : "");
-	return more;
+	more->name = ctf_name(p->c, name ? name : "");
+	return more->name ? more : NULL;
 }
 
 static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
@@ -295,6 +341,7 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 		if (!more)
 			return NULL;
 		more->type = type;
+		t->refers |= type->refers;
 		if (type->kind != CTF_VARIANT)
 			t->align = (uint16_t)kt_max(t->align, type->align);
 	}
@@ -508,27 +555,37 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 static void take_clock(struct ctf2 *p, const struct json *j)
 {
 	const struct json *offset = json_member(j, "offset-from-origin");
+	const char *id = json_text(j, "id"), *name = json_text(j, "name");
+	struct ctf_clock *c = ctf_add_clock(p->c);
 	uint64_t s = 0;
 
-	copy_text(p->c->clock, sizeof(p->c->clock), j,
-		  json_text(j, "name") ? "name" : "id");
-	json_number(j, "frequency", &p->c->freq);
-	if (!p->c->freq)
+	if (!c)
+		return;
+	/* Drafts have no id. */
+	c->name = ctf_name(p->c, id ? id : name ? name : "");
+	c->shown = ctf_name(p->c, name ? name : id ? id : "");
+	json_number(j, "frequency", &c->freq);
+	if (!c->freq)
 		bad(p, j, "the frequency of the clock is 0");
 	if (!offset)
 		offset = json_member(j, "offset");
 	json_number(offset, "seconds", &s);
-	p->c->offset_s = (int64_t)s;
-	json_number(offset, "cycles", &p->c->offset);
+	c->offset_s = (int64_t)s;
+	json_number(offset, "cycles", &c->offset);
 }
 
 static void take_stream(struct ctf2 *p, const struct json *j)
 {
 	struct ctf_stream *s = ctf_add_stream(p->c);
+	const char *clock;
 
 	if (!s)
 		return;
 	s->offset = j->offset;
+	clock = json_text(j, "default-clock-class-id");
+	if (!clock)
+		clock = json_text(j, "default-clock-class-name");
+	s->clock = clock ? ctf_name(p->c, clock) : NULL;
 	json_number(j, "id", &s->id);
 	s->packet_context = optional_class(p, j, "packet-context-field-class");
 	s->event_header = optional_class(p, j,
@@ -540,13 +597,15 @@ static void take_stream(struct ctf2 *p, const struct json *j)
 static void take_event(struct ctf2 *p, const struct json *j)
 {
 	struct ctf_class *e = ctf_add_class(p->c);
+	const char *name;
 
 	if (!e)
 		return;
 	e->offset = j->offset;
 	json_number(j, "id", &e->id);
 	json_number(j, "data-stream-class-id", &e->stream);
-	copy_text(e->name, sizeof(e->name), j, "name");
+	name = json_text(j, "name");
+	e->name = ctf_name(p->c, name ? name : "");
 	e->context = optional_class(p, j, "specific-context-field-class");
 	e->fields = optional_class(p, j, "payload-field-class");
 }

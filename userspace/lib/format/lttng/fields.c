@@ -30,6 +30,10 @@
  * @end: number after the last field that each event has
  * @inside: inside a variant
  * @split: events inside variants have numbers of their own
+ * @real: contexts say the thread by its id
+ * @known: they say it by that, or by its id in the name space of its process
+ * @named: they say its name as well
+ * @cut: names that were cut
  * @visits: types so far
  * @depth: types inside types
  */
@@ -44,6 +48,10 @@ struct walk {
 	unsigned int end;
 	unsigned int inside;
 	bool split;
+	bool real;
+	bool known;
+	bool named;
+	unsigned int cut;
 	unsigned int visits;
 	unsigned int depth;
 };
@@ -116,8 +124,9 @@ static uint8_t array_type(const struct ctf_type *t)
 	return KT_TP_ARRAY;
 }
 
-static void describe(struct kt_tp_field *f, const struct walk *w, const struct ctf_type *t)
+static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
 {
+	w->cut += strlen(w->path) >= sizeof(f->name);
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
 	f->elem = 0;
 	f->wide = false;
@@ -181,22 +190,47 @@ static bool has_context(const struct ctf *c, const struct lt_class *class,
 	       has_member(c, class->contexts[1].type, name);
 }
 
-static uint8_t use_of(const struct ctf *c, const struct lt_class *class,
-		      const struct ctf_class *e, const struct ctf_member *m)
+/* Mark the names of the payload, which fields of contexts may have as well. */
+static bool mark_names(struct walk *w, const struct ctf_type *fields)
 {
-	bool real = has_context(c, class, "tid");
-	bool known = real || has_context(c, class, "vtid");
-	const char *name = lt_name(c, m->name);
-	bool number = lt_is_plain(m->type);
+	const char *name;
+	struct ctf_word *word;
 
-	if (number && !strcmp(name, real ? "tid" : "vtid"))
+	if (!w->class->contexts[0].type && !w->class->contexts[1].type)
+		return true;
+	for (unsigned int i = 0; fields && i < fields->nr_members; i++) {
+		name = lt_name(w->c, fields->members[i].name);
+		word = ctf_word(w->c, name, strlen(name), true);
+		if (!word)
+			return false;
+		word->owner = fields;
+	}
+	return true;
+}
+
+/* Find out what contexts say of the thread. */
+static void find_thread(struct walk *w)
+{
+	w->real = has_context(w->c, w->class, "tid");
+	w->known = w->real || has_context(w->c, w->class, "vtid");
+	w->named = w->known && has_context(w->c, w->class, "procname");
+}
+
+static uint8_t use_of(const struct walk *w, const struct ctf_class *e,
+		      const struct ctf_member *m)
+{
+	const char *name = lt_name(w->c, m->name);
+	bool number = lt_is_plain(m->type);
+	const struct ctf_word *word;
+
+	if (number && !strcmp(name, w->real ? "tid" : "vtid"))
 		return LT_THREAD;
-	if (known && !number && !strcmp(name, "procname"))
+	if (w->known && !number && !strcmp(name, "procname"))
 		return LT_NAME;
-	if (known && number && has_context(c, class, "procname") &&
-	    !strcmp(name, real ? "pid" : "vpid"))
+	if (w->named && number && !strcmp(name, w->real ? "pid" : "vpid"))
 		return LT_PROCESS;
-	return has_member(c, e->fields, name) ? LT_CLASH : LT_KEEP;
+	word = ctf_word(w->c, name, strlen(name), false);
+	return word && e->fields && word->owner == e->fields ? LT_CLASH : LT_KEEP;
 }
 
 static bool is_kept(uint8_t use)
@@ -216,7 +250,7 @@ static bool declare_context(struct walk *w, const struct ctf_class *e,
 	if (!x->use)
 		return false;
 	for (unsigned int i = 0; i < t->nr_members; i++) {
-		x->use[i] = use_of(w->c, w->class, e, &t->members[i]);
+		x->use[i] = use_of(w, e, &t->members[i]);
 		if (!is_kept(x->use[i]))
 			continue;
 		if (x->use[i] == LT_CLASH)
@@ -286,14 +320,20 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 		declare(&w, e->fields);
 	class->nr_own = w.next;
 	w.visits = 0;
-	ok = declare_context(&w, e, &class->contexts[0]) &&
+	find_thread(&w);
+	ok = mark_names(&w, e->fields) &&
+	     declare_context(&w, e, &class->contexts[0]) &&
 	     declare_context(&w, e, &class->contexts[1]);
 	class->nr_fixed = w.next;
 	class->fixed = ok ? ctf_alloc(c, (w.next + 1) * sizeof(*class->fixed)) : NULL;
 	if (!class->fixed)
 		return -ENOMEM;
 	memcpy(class->fixed, v->fields, w.next * sizeof(*class->fixed));
-	snprintf(class->tp.name, sizeof(class->tp.name), "%s", e->name);
+	class->cut = w.cut;
+	v->cut_fields += w.cut;
+	v->cut_events += strlen(e->name) >= sizeof(class->tp.name);
+	snprintf(class->tp.name, sizeof(class->tp.name), "%.*s",
+		 (int)sizeof(class->tp.name) - 1, e->name);
 	/* A context has the values of the running thread, not of the one the event is of. */
 	class->tp.fields = class->fixed;
 	class->tp.nr = class->nr_own;
@@ -518,7 +558,6 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		.extra = class->nr_fixed,
 		.split = class->tp.what != KT_TP_USER,
 	};
-	unsigned int numbers = s->at.nr_numbers;
 	bool loose = class->varies && !w.split;
 	uint64_t end;
 
@@ -534,13 +573,16 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		return false;
 	end = s->at.bit;
 	s->at.bit = s->contexts;
-	/* Lengths in contexts are not those of the payload. */
-	s->at.nr_numbers = (unsigned int)kt_min(numbers, s->at.nr_numbers);
 	w.end = loose ? KT_TP_FIELDS : class->nr_fixed;
 	if (!take_context(&w, &class->contexts[0]) ||
 	    !take_context(&w, &class->contexts[1]))
 		return false;
 	s->at.bit = end;
+	/* Further names inside variants. */
+	if (class->varies && w.cut > class->cut) {
+		v->cut_fields += w.cut - class->cut;
+		class->cut = w.cut;
+	}
 	if (class->varies) {
 		class->tp.fields = v->fields;
 		class->tp.renamed = false;
@@ -567,5 +609,12 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 	if (v->texts)
 		kt_import_note(in, "%llu arrays of structures or texts were cut at %u KiB of text",
 			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10);
+	if (v->cut_events)
+		kt_import_note(in, "%llu names of events have more than %u bytes and are cut",
+			       (unsigned long long)v->cut_events, KT_TP_CLASS - 1);
+	if (v->cut_fields)
+		kt_import_note(in, "%llu names of fields have more than %u bytes and are cut",
+			       (unsigned long long)v->cut_fields, KT_TP_NAME - 1);
+	v->cut_events = v->cut_fields = 0;
 	v->labels = v->left = v->elements = v->texts = 0;
 }

@@ -38,6 +38,7 @@ struct lt_context {
  * @varies: variants have further fields, which @tp.fields has for the event that was read
  * @contexts: of the stream class and of the event class
  * @dumps: the event is a thread of the state dump
+ * @cut: names of fields that were cut, at most in one event
  * @prio: field with a priority that is not relative, unlike others of the trace; -1 = none
  */
 struct lt_class {
@@ -48,6 +49,7 @@ struct lt_class {
 	bool varies;
 	struct lt_context contexts[2];
 	bool dumps;
+	unsigned int cut;
 	int prio;
 };
 
@@ -67,6 +69,8 @@ struct lt_class {
  * @left: fields that were left out because there are too many
  * @elements: elements of arrays that were left out because there are too many
  * @texts: arrays whose texts were cut
+ * @cut_events: names of events that were cut
+ * @cut_fields: names of fields that were cut
  */
 struct lt_values {
 	struct kt_tp_field fields[KT_TP_FIELDS];
@@ -83,6 +87,8 @@ struct lt_values {
 	uint64_t left;
 	uint64_t elements;
 	uint64_t texts;
+	uint64_t cut_events;
+	uint64_t cut_fields;
 };
 
 /* fields.c */

@@ -85,6 +85,12 @@ static const char *plain_name(const char *name, enum scope scope)
 	return scope != HEADER && *name == '_' ? name + 1 : name;
 }
 
+static void put_range(FILE *f, const struct ctf_type *t, const struct ctf_range *r)
+{
+	fprintf(f, t->is_signed ? "[%lld,%lld]" : "[%llu,%llu]", (long long)r->low,
+		(long long)r->high);
+}
+
 static void put_number(FILE *f, const struct ctf_type *t, struct place p)
 {
 	fprintf(f,
@@ -99,8 +105,9 @@ static void put_number(FILE *f, const struct ctf_type *t, struct place p)
 	for (unsigned int i = 0; i < t->nr_labels; i++) {
 		fputs(i ? "," : "", f);
 		put_text(f, t->labels[i].name);
-		fprintf(f, ":[[%lld,%lld]]", (long long)t->labels[i].range.low,
-			(long long)t->labels[i].range.high);
+		fputs(":[", f);
+		put_range(f, t, &t->labels[i].range);
+		fputc(']', f);
 	}
 	fputs(t->nr_labels ? "}}" : "}", f);
 }
@@ -143,12 +150,18 @@ static void put_location(FILE *f, const char *key, const char *field,
 	fputs("]}", f);
 }
 
+/* Return the name that a length or a tag ends with. */
+static const char *last_name(const struct ctf_type *t)
+{
+	return t->nr_path ? t->path[t->nr_path - 1] : "";
+}
+
 static void put_length(FILE *f, const struct ctf_type *t, struct place p)
 {
 	if (t->kind == CTF_ARRAY)
 		fprintf(f, ",\"length\":%llu", (unsigned long long)t->count);
 	else
-		put_location(f, "length", t->ref, p);
+		put_location(f, "length", last_name(t), p);
 }
 
 static void put_array(FILE *f, const struct ctf_type *t, struct place p)
@@ -193,18 +206,16 @@ static void put_ranges(FILE *f, const struct ctf_type *tag, const char *option)
 {
 	for (unsigned int i = 0; tag && i < tag->nr_labels; i++) {
 		if (!strcmp(tag->labels[i].name, option))
-			fprintf(f, "[%lld,%lld]",
-				(long long)tag->labels[i].range.low,
-				(long long)tag->labels[i].range.high);
+			put_range(f, tag, &tag->labels[i].range);
 	}
 }
 
 static void put_variant(FILE *f, const struct ctf_type *t, struct place p)
 {
-	const struct ctf_member *tag = find_member(p.in, t->ref);
+	const struct ctf_member *tag = find_member(p.in, last_name(t));
 
 	fputs("{\"type\":\"variant\"", f);
-	put_location(f, "selector", t->ref, p);
+	put_location(f, "selector", last_name(t), p);
 	fputs(",\"options\":[", f);
 	for (unsigned int i = 0; i < t->nr_members; i++) {
 		const struct ctf_member *m = &t->members[i];
@@ -348,6 +359,8 @@ int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep)
 	struct ctf c = { .version = 1 };
 	int err = ctf_parse_tsdl(&c, text, len, &error);
 
+	if (!err)
+		err = ctf_bind_clocks(&c, &error);
 	if (!err)
 		put_metadata(f, &c, keep ? text : NULL);
 	ctf_free(&c);

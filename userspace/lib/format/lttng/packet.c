@@ -350,7 +350,6 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 	s->from = before;
 	at->empty = 0;
 	at->has = 0;
-	at->nr_numbers = 0;
 	at->named = c->version == 1;
 	if (s->class->event_header &&
 	    !ctf_read_struct(at, s->class->event_header))

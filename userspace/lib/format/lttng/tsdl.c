@@ -9,8 +9,8 @@
  *	stream { id = 0; event.header := struct ...; packet.context := struct ...; };
  *	event { name = "..."; id = 0; stream_id = 0; fields := struct { ... }; };
  *
- * Lengths of sequences and tags of variants are looked up by the last part of their name,
- * among the fields that come before.  Not read: typedef of function-like declarators and
+ * What lengths of sequences and tags of variants refer to is found later (resolve.c).  Not
+ * read: typedef of function-like declarators and
  * callsite blocks, which are skipped.
  */
 #include <errno.h>
@@ -67,6 +67,7 @@ static void set_env(struct tsdl *p, const char *key)
 {
 	struct ctf *c = p->c;
 	struct ctf_env *more = ctf_grow(c, c->env, c->nr_env, sizeof(*more));
+	char number[24];
 
 	if (!more) {
 		tsdl_no_memory(p);
@@ -74,13 +75,14 @@ static void set_env(struct tsdl *p, const char *key)
 	}
 	c->env = more;
 	more += c->nr_env++;
-	copy(more->key, sizeof(more->key), key);
+	snprintf(number, sizeof(number), "%lld", (long long)p->number);
+	more->key = ctf_name(c, key);
 	more->is_number = p->token == TSDL_NUMBER;
-	if (p->token == TSDL_NUMBER)
-		snprintf(more->text, sizeof(more->text), "%lld",
-			 (long long)p->number);
-	else
-		copy(more->text, sizeof(more->text), p->word);
+	more->text = more->is_number ? ctf_name(c, number) : p->word;
+	if (!more->key || !more->text) {
+		tsdl_no_memory(p);
+		return;
+	}
 	for (size_t i = 0; p->token == TSDL_NUMBER && i < KT_ARRAY_SIZE(ctf_versions); i++) {
 		if (!strcmp(key, ctf_versions[i]))
 			c->version_of[i] = (uint64_t)p->number;
@@ -99,10 +101,10 @@ static void set_env(struct tsdl *p, const char *key)
 
 static void set_clock(struct tsdl *p, const char *key)
 {
-	struct ctf *c = p->c;
+	struct ctf_clock *c = &p->c->clocks[p->c->nr_clocks - 1];
 
 	if (!strcmp(key, "name"))
-		copy(c->clock, sizeof(c->clock), p->word);
+		c->name = c->shown = p->word;
 	if (p->token != TSDL_NUMBER)
 		return;
 	if (!strcmp(key, "freq")) {
@@ -129,7 +131,7 @@ static void set_event(struct tsdl *p, const char *key)
 	struct ctf_class *e = &p->c->classes[p->c->nr_classes - 1];
 
 	if (!strcmp(key, "name"))
-		copy(e->name, sizeof(e->name), p->word);
+		e->name = p->word;
 	else if (!strcmp(key, "id") && p->token == TSDL_NUMBER)
 		e->id = (uint64_t)p->number;
 	else if (!strcmp(key, "stream_id") && p->token == TSDL_NUMBER)
@@ -170,20 +172,22 @@ static void set_type(struct tsdl *p, enum block block, const char *key,
 /* Parse "{ key = value; path := TYPE; ... };" of a block. */
 static bool parse_block(struct tsdl *p, enum block block)
 {
+	const struct tsdl_alias *outside = p->aliases;
+
 	tsdl_next(p);
 	if (!tsdl_expect(p, "{"))
 		return false;
 	while (!tsdl_is(p, "}") && p->token != TSDL_END && !p->failed) {
 		char key[TSDL_ALIAS] = "";
+		size_t len = 0;
 
 		if (tsdl_is(p, "typealias")) {
 			tsdl_parse_alias(p);
 			continue;
 		}
 		for (; p->token == TSDL_WORD || tsdl_is(p, "."); tsdl_next(p)) {
-			size_t len = strlen(key);
-
 			snprintf(key + len, sizeof(key) - len, "%s", p->word);
+			len = kt_min(len + strlen(p->word), sizeof(key) - 1);
 		}
 		if (tsdl_accept(p, ":=")) {
 			const struct ctf_type *t = tsdl_parse_type(p);
@@ -197,6 +201,7 @@ static bool parse_block(struct tsdl *p, enum block block)
 		tsdl_skip_statement(p);
 		tsdl_accept(p, ";");
 	}
+	tsdl_leave(p, outside);
 	return tsdl_expect(p, "}") && (tsdl_accept(p, ";") || true);
 }
 
@@ -232,6 +237,7 @@ static bool parse_statement(struct tsdl *p)
 		if (!tsdl_is(p, blocks[i].word))
 			continue;
 		if ((blocks[i].block == STREAM && !add_stream(p)) ||
+		    (blocks[i].block == CLOCK && !ctf_add_clock(p->c)) ||
 		    (blocks[i].block == EVENT && !add_class(p)))
 			return tsdl_no_memory(p);
 		return parse_block(p, blocks[i].block);

@@ -8,12 +8,21 @@
 
 #include "ctf.h"
 
-#define TSDL_ALIAS	(2 * CTF_NAME)	/* "struct name" */
+#define TSDL_ALIAS	4096U	/* bytes of the name of a type, of all its words */
 
 enum tsdl_token { TSDL_END, TSDL_WORD, TSDL_TEXT, TSDL_NUMBER, TSDL_SIGN };
 
+/**
+ * struct tsdl_alias - name of a type
+ * @word: the name
+ * @hidden: what it meant before, outside the braces
+ * @before: the one that was declared before
+ * @type: the type
+ */
 struct tsdl_alias {
-	char name[TSDL_ALIAS];
+	struct ctf_word *word;
+	const struct tsdl_alias *hidden;
+	const struct tsdl_alias *before;
 	const struct ctf_type *type;
 };
 
@@ -26,10 +35,9 @@ struct tsdl_alias {
  * @error: filled at the first error
  * @token: the current token
  * @from: where it begins
- * @word: WORD, TEXT (without quotes, escapes resolved) or SIGN
+ * @word: WORD, TEXT (without quotes, escapes resolved) or SIGN, as of ctf_name()
  * @number: value of a NUMBER
- * @aliases: names of types
- * @nr_aliases: entries of @aliases
+ * @aliases: the last name of a type that was declared, and still holds
  * @depth: types inside types
  * @failed: -EBADMSG or -ENOMEM, 0 = none
  */
@@ -41,10 +49,9 @@ struct tsdl {
 	struct ktape_error *error;
 	enum tsdl_token token;
 	const char *from;
-	char word[TSDL_ALIAS];
+	const char *word;
 	int64_t number;
-	struct tsdl_alias *aliases;
-	size_t nr_aliases;
+	const struct tsdl_alias *aliases;
 	unsigned int depth;
 	int failed;
 };
@@ -62,6 +69,7 @@ void tsdl_skip_statement(struct tsdl *p);
 /* tsdl_type.c */
 const struct ctf_type *tsdl_parse_type(struct tsdl *p);
 bool tsdl_parse_alias(struct tsdl *p);
+void tsdl_leave(struct tsdl *p, const struct tsdl_alias *outside);
 bool tsdl_parse_typedef(struct tsdl *p);
 void tsdl_set_order(const struct tsdl *p, struct ctf_type *t);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/bits.h"
@@ -66,27 +67,44 @@ static void skip_space(struct tsdl *p)
 	}
 }
 
-static void add_char(struct tsdl *p, size_t *len, char c)
+static void set_word(struct tsdl *p, const char *text, size_t len)
 {
-	if (*len < sizeof(p->word) - 1)
-		p->word[(*len)++] = c;
+	const struct ctf_word *w = ctf_word(p->c, text, len, true);
+
+	p->word = w ? w->text : "";
+	if (!w)
+		tsdl_no_memory(p);
 }
 
 static void take_text(struct tsdl *p)
 {
+	const char *from = ++p->at;
 	size_t len = 0;
+	char *plain;
 
 	p->token = TSDL_TEXT;
-	for (p->at++; p->at < p->end && *p->at != '"'; p->at++) {
+	for (; p->at < p->end && *p->at != '"'; p->at++) {
 		if (*p->at == '\\' && p->at + 1 < p->end)
 			p->at++;
-		add_char(p, &len, *p->at);
 	}
-	if (p->at == p->end)
+	if (p->at == p->end) {
 		tsdl_bad(p, "a text has no closing quote");
-	else
-		p->at++;
-	p->word[len] = '\0';
+		return;
+	}
+	plain = malloc((size_t)(p->at - from) + 1);
+	if (!plain) {
+		tsdl_no_memory(p);
+		return;
+	}
+	for (; from < p->at; from++) {
+		if (*from == '\\' && from + 1 < p->at)
+			from++;
+		plain[len++] = *from;
+	}
+	/* A NUL ends it, as it does where it is used. */
+	set_word(p, plain, strnlen(plain, len));
+	free(plain);
+	p->at++;
 }
 
 static void take_number(struct tsdl *p)
@@ -130,18 +148,15 @@ static void take_sign(struct tsdl *p)
 		    !memcmp(p->at, longer[i], len))
 			n = len;
 	}
-	memcpy(p->word, p->at, n);
-	p->word[n] = '\0';
+	set_word(p, p->at, n);
 	p->at += n;
 }
 
 void tsdl_next(struct tsdl *p)
 {
-	size_t len = 0;
-
 	skip_space(p);
 	p->from = p->at;
-	p->word[0] = '\0';
+	p->word = "";
 	if (p->failed || p->at == p->end || !*p->at) {
 		p->token = TSDL_END;
 	} else if (*p->at == '"') {
@@ -153,8 +168,8 @@ void tsdl_next(struct tsdl *p)
 	} else if (is_word(*p->at)) {
 		p->token = TSDL_WORD;
 		for (; p->at < p->end && is_word(*p->at); p->at++)
-			add_char(p, &len, *p->at);
-		p->word[len] = '\0';
+			;
+		set_word(p, p->from, (size_t)(p->at - p->from));
 	} else {
 		take_sign(p);
 	}

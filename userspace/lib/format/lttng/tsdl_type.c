@@ -15,33 +15,45 @@
 
 static const struct ctf_type *find_alias(const struct tsdl *p, const char *name)
 {
-	for (size_t i = p->nr_aliases; i--;) {
-		if (!strcmp(p->aliases[i].name, name))
-			return p->aliases[i].type;
-	}
-	return NULL;
+	const struct ctf_word *w = ctf_word(p->c, name, strlen(name), false);
+
+	return w && w->alias ? w->alias->type : NULL;
 }
 
 static bool add_alias(struct tsdl *p, const char *name,
 		      const struct ctf_type *type)
 {
-	struct tsdl_alias *more = ctf_grow(p->c, p->aliases, p->nr_aliases,
-				      sizeof(*more));
+	struct ctf_word *w = ctf_word(p->c, name, strlen(name), true);
+	struct tsdl_alias *a = w ? ctf_alloc(p->c, sizeof(*a)) : NULL;
 
-	if (!more)
+	if (!a)
 		return tsdl_no_memory(p);
-	p->aliases = more;
-	snprintf(more[p->nr_aliases].name, TSDL_ALIAS, "%s", name);
-	more[p->nr_aliases++].type = type;
+	*a = (struct tsdl_alias){ w, w->alias, p->aliases, type };
+	w->alias = a;
+	p->aliases = a;
 	return true;
 }
 
-/* Append a word to a name of several words, "unsigned long". */
-static void append(char *name, const char *word)
+/* Forget the names that were declared inside braces. */
+void tsdl_leave(struct tsdl *p, const struct tsdl_alias *outside)
+{
+	for (; p->aliases != outside; p->aliases = p->aliases->before)
+		p->aliases->word->alias = p->aliases->hidden;
+}
+
+/* Append a word to a name of several words, "unsigned long".  Return: false if it is too long. */
+static bool append(char *name, const char *word)
 {
 	size_t len = strlen(name);
 
-	snprintf(name + len, TSDL_ALIAS - len, "%s%s", len ? " " : "", word);
+	return (size_t)snprintf(name + len, TSDL_ALIAS - len, "%s%s", len ? " " : "",
+				word) < TSDL_ALIAS - len;
+}
+
+static void append_name(struct tsdl *p, char *name)
+{
+	if (!append(name, p->word))
+		tsdl_bad(p, "the name of a type has more than %u bytes", TSDL_ALIAS - 1);
 }
 
 /* ---- types ------------------------------------------------------------------------------ */
@@ -60,6 +72,16 @@ void tsdl_set_order(const struct tsdl *p, struct ctf_type *t)
 		t->big = true;
 	else if (tsdl_is(p, "le"))
 		t->big = false;
+}
+
+/* Take the name of the clock in "clock.NAME.value". */
+static void set_clock(struct tsdl *p, struct ctf_type *t)
+{
+	t->clock = true;
+	if (!tsdl_accept(p, "clock") || !tsdl_accept(p, "."))
+		return;
+	if (p->token == TSDL_WORD || p->token == TSDL_TEXT)
+		t->clock_name = p->word;
 }
 
 static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
@@ -87,20 +109,20 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 	} else if (!strcmp(key, "base")) {
 		t->hex = p->token == TSDL_NUMBER && p->number == 16;
 	} else if (!strcmp(key, "map")) {
-		t->clock = true;
+		set_clock(p, t);
 	}
 }
 
 /* Parse "{ size = 8; align = 8; }" of integers and floating point numbers. */
 static bool parse_attributes(struct tsdl *p, struct ctf_type *t)
 {
-	char key[TSDL_ALIAS];
 	bool aligned = false;
+	const char *key;
 
 	if (!tsdl_expect(p, "{"))
 		return false;
 	while (!tsdl_is(p, "}") && p->token != TSDL_END) {
-		snprintf(key, sizeof(key), "%s", p->word);
+		key = p->word;
 		aligned |= !strcmp(key, "align");
 		tsdl_next(p);
 		if (!tsdl_expect(p, "="))
@@ -149,7 +171,7 @@ static const struct ctf_type *parse_enum(struct tsdl *p)
 	int64_t last = 0;
 
 	if (p->token == TSDL_WORD) {
-		append(name, p->word);
+		append_name(p, name);
 		tsdl_next(p);
 		if (!tsdl_is(p, ":") && !tsdl_is(p, "{"))
 			return find_alias(p, name);
@@ -178,8 +200,7 @@ static const struct ctf_type *parse_enum(struct tsdl *p)
 		}
 		t->labels = more;
 		more += t->nr_labels++;
-		snprintf(more->name, CTF_NAME, "%.*s", (int)CTF_NAME - 1,
-			 p->word);
+		more->name = p->word;
 		tsdl_next(p);
 		if (!parse_range(p, &more->range, &last))
 			return NULL;
@@ -199,29 +220,76 @@ static void raise_align(struct ctf_type *t, const struct ctf_type *member)
 		t->align = member->align;
 }
 
+/* Add a name to the path of a length or a tag. */
+static bool add_path(struct tsdl *p, struct ctf_type *t)
+{
+	const char **more = ctf_grow(p->c, t->path, t->nr_path, sizeof(*more));
+
+	if (!more)
+		return tsdl_no_memory(p);
+	t->path = more;
+	more[t->nr_path++] = p->word;
+	return true;
+}
+
+/* Take the part of the packet that a path begins with, if it does. */
+static void set_origin(struct ctf_type *t)
+{
+	static const struct {
+		enum ctf_root root;
+		const char *words[3];
+	} origins[] = {
+		{ CTF_PACKET_HEADER, { "trace", "packet", "header" } },
+		{ CTF_PACKET_CONTEXT, { "stream", "packet", "context" } },
+		{ CTF_EVENT_HEADER, { "stream", "event", "header" } },
+		{ CTF_COMMON_CONTEXT, { "stream", "event", "context" } },
+		{ CTF_CONTEXT, { "event", "context" } },
+		{ CTF_PAYLOAD, { "event", "fields" } },
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(origins); i++) {
+		unsigned int n = 0;
+
+		while (n < 3 && n < t->nr_path && origins[i].words[n] &&
+		       !strcmp(t->path[n], origins[i].words[n]))
+			n++;
+		if (n < 3 && origins[i].words[n])
+			continue;
+		t->origin = (uint8_t)origins[i].root;
+		t->path += n;
+		t->nr_path -= n;
+		return;
+	}
+}
+
+/* Parse "a.b.c" up to a sign. */
+static bool parse_path(struct tsdl *p, struct ctf_type *t, const char *stop)
+{
+	t->path = NULL;
+	t->nr_path = 0;
+	t->origin = CTF_RELATIVE;
+	for (; !tsdl_is(p, stop) && p->token != TSDL_END; tsdl_next(p)) {
+		if (p->token == TSDL_WORD && !add_path(p, t))
+			return false;
+	}
+	set_origin(t);
+	return tsdl_expect(p, stop);
+}
+
 /* Parse "struct [NAME] [{ members } [align(N)]]", or the same of a variant. */
 static const struct ctf_type *parse_compound(struct tsdl *p,
 					     enum ctf_kind kind)
 {
 	char name[TSDL_ALIAS] = "";
-	char ref[CTF_NAME] = "";
-	struct ctf_type *t;
+	struct ctf_type *t, tag = { .origin = CTF_RELATIVE };
 
 	append(name, kind == CTF_STRUCT ? "struct" : "variant");
 	if (p->token == TSDL_WORD) {
-		append(name, p->word);
+		append_name(p, name);
 		tsdl_next(p);
 	}
-	if (kind == CTF_VARIANT && tsdl_accept(p, "<")) {
-		/* a.b.c: the last part */
-		for (; !tsdl_is(p, ">") && p->token != TSDL_END; tsdl_next(p)) {
-			if (p->token == TSDL_WORD)
-				snprintf(ref, sizeof(ref), "%.*s",
-					 (int)sizeof(ref) - 1, p->word);
-		}
-		if (!tsdl_expect(p, ">"))
-			return NULL;
-	}
+	if (kind == CTF_VARIANT && tsdl_accept(p, "<") && !parse_path(p, &tag, ">"))
+		return NULL;
 	t = ctf_new_type(p->c, kind);
 	if (!t) {
 		tsdl_no_memory(p);
@@ -241,8 +309,11 @@ static const struct ctf_type *parse_compound(struct tsdl *p,
 		}
 		*t = *known;
 	}
-	if (*ref)
-		memcpy(t->ref, ref, sizeof(ref));
+	if (tag.path) {
+		t->path = tag.path;
+		t->nr_path = tag.nr_path;
+		t->origin = tag.origin;
+	}
 	if (tsdl_accept(p, "align")) {
 		if (!tsdl_expect(p, "("))
 			return NULL;
@@ -288,8 +359,7 @@ static const struct ctf_type *parse_named(struct tsdl *p)
 	char name[TSDL_ALIAS] = "";
 
 	/* The longest name that is known: the word behind it names the field. */
-	while (p->token == TSDL_WORD) {
-		append(name, p->word);
+	while (p->token == TSDL_WORD && append(name, p->word)) {
 		tsdl_next(p);
 		t = find_alias(p, name);
 		if (t) {
@@ -333,6 +403,14 @@ const struct ctf_type *tsdl_parse_type(struct tsdl *p)
 	return t;
 }
 
+static bool skip_count(struct tsdl *p)
+{
+	tsdl_next(p);
+	while (!tsdl_is(p, "]") && p->token != TSDL_END)
+		tsdl_next(p);
+	return tsdl_expect(p, "]");
+}
+
 /* Parse "[4]" and "[length]" behind a name, the last one innermost. */
 static const struct ctf_type *parse_brackets(struct tsdl *p,
 					     const struct ctf_type *element)
@@ -353,12 +431,8 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 	}
 	if (p->token == TSDL_NUMBER)
 		t->count = (uint64_t)p->number;
-	for (; !tsdl_is(p, "]") && p->token != TSDL_END; tsdl_next(p)) {
-		if (p->token == TSDL_WORD)
-			snprintf(t->ref, sizeof(t->ref), "%.*s",
-				 (int)sizeof(t->ref) - 1, p->word);
-	}
-	if (!tsdl_expect(p, "]"))
+	if (t->kind == CTF_SEQUENCE ? !parse_path(p, t, "]") :
+				      !skip_count(p))
 		return NULL;
 	p->depth++;
 	inner = parse_brackets(p, element);
@@ -366,6 +440,7 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 	if (!inner)
 		return NULL;
 	t->element = inner;
+	t->refers |= inner->refers;
 	t->align = inner->kind == CTF_VARIANT ? 1 : inner->align;
 	t->text = inner->text && inner->kind == CTF_INTEGER && inner->size == 8;
 	return t;
@@ -384,11 +459,12 @@ static bool add_member(struct tsdl *p, struct ctf_type *t,
 	memset(more, 0, sizeof(*more));
 	if (p->token != TSDL_WORD)
 		return tsdl_bad(p, "a field has no name");
-	snprintf(more->name, CTF_NAME, "%.*s", (int)CTF_NAME - 1, p->word);
+	more->name = p->word;
 	tsdl_next(p);
 	more->type = parse_brackets(p, type);
 	if (!more->type)
 		return false;
+	t->refers |= more->type->refers;
 	if (t->kind == CTF_STRUCT)
 		raise_align(t, more->type);
 	return true;
@@ -397,6 +473,7 @@ static bool add_member(struct tsdl *p, struct ctf_type *t,
 /* Parse "{ TYPE name; TYPE name[4]; ... }". */
 static bool parse_members(struct tsdl *p, struct ctf_type *t)
 {
+	const struct tsdl_alias *outside = p->aliases;
 	const struct ctf_type *type;
 
 	if (!tsdl_expect(p, "{"))
@@ -417,6 +494,7 @@ static bool parse_members(struct tsdl *p, struct ctf_type *t)
 		if (!tsdl_expect(p, ";"))
 			return false;
 	}
+	tsdl_leave(p, outside);
 	return tsdl_expect(p, "}");
 }
 
@@ -431,7 +509,7 @@ bool tsdl_parse_alias(struct tsdl *p)
 	if (!type || !tsdl_expect(p, ":="))
 		return tsdl_bad(p, "a typealias has no type");
 	for (; p->token == TSDL_WORD; tsdl_next(p))
-		append(name, p->word);
+		append_name(p, name);
 	return add_alias(p, name, type) && tsdl_expect(p, ";");
 }
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which of its clocks a CTF trace has its times of: the one that the time stamps of its packets
+ * and event headers are mapped to.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctf.h"
+
+/* A search for the clocks of a stream. */
+struct search {
+	size_t stream;		/* number from 1 on */
+	const char *found;
+	const char *other;	/* a second one */
+	unsigned int depth;
+};
+
+static void look(struct search *s, const struct ctf_type *t)
+{
+	if (!t || t->seen == s->stream || s->depth == CTF_DEPTH)
+		return;
+	((struct ctf_type *)t)->seen = s->stream;
+	if (t->clock_name && !s->found)
+		s->found = t->clock_name;
+	else if (t->clock_name && t->clock_name != s->found)
+		s->other = t->clock_name;
+	s->depth++;
+	for (unsigned int i = 0; i < t->nr_members; i++)
+		look(s, t->members[i].type);
+	look(s, t->element);
+	s->depth--;
+}
+
+static const struct ctf_clock *find(const struct ctf *c, const char *name)
+{
+	for (size_t i = 0; name && i < c->nr_clocks; i++) {
+		if (c->clocks[i].name == name)
+			return &c->clocks[i];
+	}
+	return NULL;
+}
+
+static int refuse(struct ktape_error *error, uint64_t offset, const char *what,
+		  const char *one, const char *other)
+{
+	snprintf(error->text, sizeof(error->text), "%s, \"%.40s\" and \"%.40s\"", what,
+		 one, other);
+	error->offset = offset;
+	return -EBADMSG;
+}
+
+static bool differ(const struct ctf_clock *a, const struct ctf_clock *b)
+{
+	return a->freq != b->freq || a->offset_s != b->offset_s || a->offset != b->offset;
+}
+
+/* Take the clock that all streams have. */
+static void take(struct ctf *c, const struct ctf_clock *clock)
+{
+	c->freq = clock->freq;
+	c->offset_s = clock->offset_s;
+	c->offset = clock->offset;
+	snprintf(c->clock, sizeof(c->clock), "%.*s", (int)sizeof(c->clock) - 1,
+		 clock->shown);
+}
+
+/**
+ * ctf_bind_clocks() - find the clock of the streams
+ * @c: the metadata
+ * @error: filled on -EBADMSG
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
+{
+	const struct ctf_clock *clock = NULL, *this;
+
+	for (size_t i = 0; i < c->nr_streams; i++) {
+		struct ctf_stream *s = &c->streams[i];
+		struct search x = { .stream = i + 1, .found = s->clock };
+
+		/* The header of packets is that of all streams. */
+		look(&x, c->packet_header);
+		look(&x, s->packet_context);
+		look(&x, s->event_header);
+		if (x.other)
+			return refuse(error, s->offset, "a stream has times of two clocks",
+				      x.found, x.other);
+		this = find(c, x.found);
+		if (!this && x.found && c->nr_clocks > 1)
+			return refuse(error, s->offset,
+				      "a stream has times of a clock that is not among those",
+				      x.found, c->clocks[0].name);
+		if (this && clock && differ(this, clock))
+			return refuse(error, s->offset,
+				      "the streams have times of two clocks",
+				      clock->name, this->name);
+		if (this)
+			clock = this;
+	}
+	if (!clock && c->nr_clocks)
+		clock = c->clocks;
+	if (clock)
+		take(c, clock);
+	return 0;
+}
