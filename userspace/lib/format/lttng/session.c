@@ -8,6 +8,7 @@
  * first; those of the others are ahead by the difference, so that all have the time since
  * 1970 that their own metadata give them.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -77,8 +78,10 @@ static int read_file(struct kt_import *in, struct lt_trace *t)
 
 	if (size == -EINVAL)
 		err = refuse(in, t, 0, "not a regular file");
-	else if (size < 0)
+	else if (size == -ENOMEM || size == -EMFILE || size == -ENFILE)
 		err = (int)size;
+	else if (size < 0)
+		err = refuse(in, t, 0, strerror((int)-size));
 	else if (size && !lt_probe(data, (size_t)size, true))
 		err = refuse(in, t, 0, "this is no trace of another tracer");
 	else
@@ -227,8 +230,10 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 		return -ENOMEM;
 	all->nr++;
 	t->folder = openat(in->folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (t->folder < 0)
+	if (t->folder < 0 && (errno == ENOMEM || errno == EMFILE || errno == ENFILE))
 		return -errno;
+	if (t->folder < 0)
+		return kt_import_fail(in, 0, "%.60s: %s", path, strerror(errno));
 	err = alone ? read_input(in, t) : read_file(in, t);
 	return err ? err : take_origin(in, t);
 }
@@ -241,6 +246,9 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
 
 	for (size_t i = 0; i < found->nr && !err; i++) {
 		err = open_trace(in, all, found->list[i], found->nr == 1);
+		if (err == -EMFILE || err == -ENFILE)
+			return kt_import_fail(in, 0, "%.60s: too many open files: there are %zu traces: raise the limit (ulimit -Hn %zu, as root)",
+					      found->list[i], found->nr, found->nr + 64);
 		if (err != -EBADMSG || found->nr == 1)
 			continue;
 		if (i + 1 == found->nr && all->nr == 1)
@@ -253,6 +261,11 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
 	return err;
 }
 
+static void skip_folder(void *arg, const char *path, const char *why)
+{
+	kt_import_bad(arg, 0, "%.100s: %s: this folder is left out", path, why);
+}
+
 /**
  * lt_session_open() - read the metadata of all traces of the folder
  * @in: the trace
@@ -262,7 +275,7 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
  */
 int lt_session_open(struct kt_import *in, struct lt_session *all)
 {
-	struct kt_folders found;
+	struct kt_folders found = { .skip = skip_folder, .arg = in };
 	int err = kt_folders_find(in->folder, &found);
 
 	if (err == -E2BIG)
