@@ -59,6 +59,12 @@ sed 's/offset_s = 1600000000/offset_s = 10413792000/' text.tsdl >bare/metadata
 run 1 dump bare && says 'is out of range: times are from the year 1677 to 2262'
 result $? 'so are times beyond the year 2262'
 
+# ---- sizes ------------------------------------------------------------------------------
+
+run 0 dump made/bits && [ "$(grep -c ' a0=\[1, 0, .* a1=\[1, 0, .* a2=\[\] a3=\[\] end=7$' text)" = 2 ] &&
+	says "$((2 * ((1 << 21) * 2 + (1 << 17)))) elements of arrays were left out: an array keeps 16384 KiB, an event 31744"
+result $? 'an event keeps 31 MiB of its arrays, and the fields behind them'
+
 # ---- priorities -------------------------------------------------------------------------
 
 # LTTng's are relative to 100, but those of woken threads only from 2.7.1 on.

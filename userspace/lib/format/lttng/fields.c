@@ -559,10 +559,12 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 		kt_import_note(in, "%llu fields were left out: an event keeps %u of them",
 			       (unsigned long long)v->left, KT_TP_FIELDS);
 	if (v->elements)
-		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB",
-			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10);
+		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB, an event %u",
+			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10,
+			       LT_EVENT_MAX >> 10);
 	if (v->texts)
-		kt_import_note(in, "%llu arrays of structures or texts were cut at %u KiB of text",
-			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10);
+		kt_import_note(in, "%llu arrays of structures or texts were cut: an array keeps %u KiB of text, an event %u",
+			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10,
+			       LT_EVENT_MAX >> 10);
 	v->labels = v->left = v->elements = v->texts = 0;
 }

@@ -8,6 +8,7 @@
 
 #define LT_FLAT		32U	/* fields that the elements of an array may become */
 #define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
+#define LT_EVENT_MAX	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
 #define LT_RT_PRIO	100U
 
 /* What a member of a context is for. */
