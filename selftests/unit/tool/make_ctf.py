@@ -6,6 +6,8 @@ usage: make_ctf.py FOLDER
     le, be	CTF 1.8 in each byte order; be's metadata are in packets
     le2, be2	the same events with metadata in CTF 2
     bits	an event with four arrays of one-bit numbers, which do not fit in one event
+    large	four traces with 1000 events of one large structure
+    many	metadata with so many events that they need more than 1 GiB
 
 The metadata and the bytes come from one tree of types for each event. Values are random,
 the same in every run.
@@ -381,6 +383,18 @@ def bits():
             struct.pack('<I', 0xc1fc1fc1) + event(0, 1000, payload) + event(0, 2000, payload))
 
 
+def large():
+    fields = ''.join(f'u8 a{i}; ' for i in range(1024))
+    events = ''.join(f'event {{ name = e{i}; id = {i}; fields := struct large; }};\n' for i in range(1000))
+    payload = bytes(range(256)) * 4
+    return (plain(events, f'struct large {{ {fields} }};'),
+            struct.pack('<I', 0xc1fc1fc1) + event(7, 1000, payload) + event(255, 2000, payload))
+
+
+def many():
+    return plain(''.join(f'event{{id={i};}};' for i in range(900000))), b''
+
+
 if __name__ == '__main__':
     top = sys.argv[1]
     for order, big in ('le', False), ('be', True):
@@ -389,3 +403,6 @@ if __name__ == '__main__':
         write(f'{top}/{order}', in_packets(text, big) if big else ('/* CTF 1.8 */\n' + text).encode(), stream)
         write(f'{top}/{order}2', ctf2(big).encode(), stream)
     write(f'{top}/bits', *bits())
+    for i in range(4):
+        write(f'{top}/large/{i}', *large())
+    write(f'{top}/many', *many())

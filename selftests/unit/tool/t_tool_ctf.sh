@@ -65,6 +65,21 @@ run 0 dump made/bits && [ "$(grep -c ' a0=\[1, 0, .* a1=\[1, 0, .* a2=\[\] a3=\[
 	says "$((2 * ((1 << 21) * 2 + (1 << 17)))) elements of arrays were left out: an array keeps 16384 KiB, an event 31744"
 result $? 'an event keeps 31 MiB of its arrays, and the fields behind them'
 
+python3 - "$ktape" >text 2>log <<'EOT'
+import resource
+import subprocess
+import sys
+subprocess.run([sys.argv[1], 'dump', 'made/large'], check=True)
+kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+sys.exit(kib > 250000 and f'{kib} KiB')
+EOT
+result $? 'classes with one large type share its fields'
+[ "$(grep -c 'user_event: e7 a0=0 a1=1 .* a1023=255$' text)" = 4 ] &&
+	[ "$(grep -c 'user_event: e255 a0=0 a1=1 .* a1023=255$' text)" = 4 ]
+result $? 'and each has all of them'
+run 1 dump made/many && says 'metadata: the types of all traces need more than 1 GiB'
+result $? 'types that need too much memory are refused'
+
 # ---- priorities -------------------------------------------------------------------------
 
 # LTTng's are relative to 100, but those of woken threads only from 2.7.1 on.
@@ -184,6 +199,10 @@ as_user()
 	echo "exit status $got: $*" >>log
 }
 
+mkdir both && mv made/many both/a && cp -r whole both/b && run 0 dump whole && cp text want &&
+	run 1 dump both && diff want text >>log &&
+	says 'a/metadata: the types of all traces need more than 1 GiB: read a part of the traces: this trace is left out'
+result $? 'a trace whose types need too much memory is told, the others are read'
 mkdir -p parts/kernel parts/ust && cp whole/* parts/kernel/ && cp lossy/* parts/ust/
 run 0 dump whole && all=$(wc -l <text) && run 0 dump lossy && one=$(wc -l <text)
 chmod 755 . && chmod -R go+rX parts && chmod 700 parts/kernel

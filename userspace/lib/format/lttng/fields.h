@@ -61,6 +61,7 @@ struct lt_class {
  * @used: bytes of @room in use
  * @cap: bytes of @room allocated
  * @no_memory: an allocation failed
+ * @shapes: by types of a class: the first class that has them, while a trace is bound
  * @process: process of the thread from a context, 0 = none
  * @name: name of the thread from a context, NULL = none
  * @name_len: bytes of @name
@@ -77,6 +78,7 @@ struct lt_values {
 	size_t used;
 	size_t cap;
 	bool no_memory;
+	struct kt_map shapes;
 	int64_t process;
 	const void *name;
 	size_t name_len;

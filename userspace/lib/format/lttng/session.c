@@ -45,6 +45,8 @@ static int parse_text(struct kt_import *in, struct lt_trace *t, const char *text
 		err = ctf_parse_tsdl(&t->c, text, len, &error);
 	if (!err)
 		err = ctf_complete(&t->c, &error);
+	if (t->c.limit)
+		return refuse(in, t, 0, t->c.limit);
 	return err == -EBADMSG ? refuse(in, t, error.offset, error.text) : err;
 }
 
@@ -211,7 +213,6 @@ static void fill_info(struct kt_import *in, const struct lt_session *all)
 
 static void free_trace(struct lt_trace *t)
 {
-	free(t->classes);
 	ctf_free(&t->c);
 	if (t->folder >= 0)
 		close(t->folder);
@@ -234,8 +235,15 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 		return -errno;
 	if (t->folder < 0)
 		return kt_import_fail(in, 0, "%.60s: %s", path, strerror(errno));
+	t->c.bytes = all->bytes;
 	err = alone ? read_input(in, t) : read_file(in, t);
-	return err ? err : take_origin(in, t);
+	if (!err)
+		err = take_origin(in, t);
+	if (err)
+		return err;
+	t->bytes = t->c.bytes - all->bytes;
+	all->bytes = t->c.bytes;
+	return 0;
 }
 
 /* Open the traces that can be read; what cannot be is told. */
@@ -297,6 +305,42 @@ int lt_session_open(struct kt_import *in, struct lt_session *all)
 	return 0;
 }
 
+/* Find out what the events of a trace become.  Return: as lt_session_bind(). */
+static int bind_trace(struct kt_tp *tp, struct lt_session *all, struct lt_trace *t,
+		      struct lt_values *v)
+{
+	const size_t nr = t->c.nr_classes;
+	int err = 0;
+
+	tp->relative_prio |= !strncmp(t->c.tracer, "lttng-modules",
+				      strlen("lttng-modules"));
+	t->c.bytes = all->bytes;
+	t->classes = ctf_alloc(&t->c, nr * sizeof(*t->classes));
+	if (!t->classes)
+		err = -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = lt_class_bind(tp, &t->c, &t->c.classes[i], &t->classes[i], v);
+	kt_map_free(&v->shapes);
+	v->shapes = (struct kt_map){ .entries = NULL };
+	t->bytes += t->c.bytes - all->bytes;
+	all->bytes = t->c.bytes;
+	return t->c.limit ? refuse(tp->s, t, 0, t->c.limit) : err;
+}
+
+/* Leave out a trace whose types need too much memory, unless it is the last one. */
+static int drop_trace(struct kt_import *in, struct lt_session *all, size_t nr)
+{
+	if (all->nr == 1)
+		return -EBADMSG;
+	kt_import_bad(in, in->error.offset, "%s: this trace is left out", in->error.text);
+	all->bytes -= all->list[nr].bytes;
+	free_trace(&all->list[nr]);
+	all->nr--;
+	memmove(&all->list[nr], &all->list[nr + 1],
+		(all->nr - nr) * sizeof(*all->list));
+	return 0;
+}
+
 /**
  * lt_session_bind() - find out what the events of all traces become
  * @tp: memory of the mapping
@@ -310,17 +354,9 @@ int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *
 	int err = 0;
 
 	for (size_t n = 0; n < all->nr && !err; n++) {
-		struct lt_trace *t = &all->list[n];
-		const size_t nr = t->c.nr_classes;
-
-		tp->relative_prio |= !strncmp(t->c.tracer, "lttng-modules",
-					      strlen("lttng-modules"));
-		t->classes = calloc(kt_max(nr, 1), sizeof(*t->classes));
-		if (!t->classes)
-			return -ENOMEM;
-		for (size_t i = 0; i < nr && !err; i++)
-			err = lt_class_bind(tp, &t->c, &t->c.classes[i],
-					    &t->classes[i], v);
+		err = bind_trace(tp, all, &all->list[n], v);
+		if (err == -EBADMSG)
+			err = drop_trace(tp->s, all, n--);
 	}
 	return err;
 }
