@@ -5,6 +5,9 @@ usage: make_ctf.py FOLDER
 
     le, be	CTF 1.8 in each byte order; be's metadata are in packets
     le2, be2	the same events with metadata in CTF 2
+    bits	an event with four arrays of one-bit numbers, which do not fit in one event
+    large	four traces with 1000 events of one large structure
+    many	metadata with so many events that they need more than 1 GiB
 
 The metadata and the bytes come from one tree of types for each event. Values are random,
 the same in every run.
@@ -356,6 +359,42 @@ def write(folder, metadata, stream):
         f.write(stream)
 
 
+PLAIN = '''/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+%s
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 32; align = 8; } magic; }; };
+clock { name = c; freq = 1000000000; };
+stream { event.header := struct { u8 id; integer { size = 64; align = 8; map = clock.c.value; } timestamp; }; };
+'''
+
+
+def plain(events, before=''):
+    return (PLAIN % before + events).encode()
+
+
+def event(number, time, payload):
+    return struct.pack('<BQ', number, time) + payload
+
+
+def bits():
+    fields = ''.join(f'integer {{ size = 1; align = 1; }} a{i}[{1 << 21}]; ' for i in range(4))
+    payload = (b'\x01' + bytes((1 << 18) - 1)) * 4 + b'\x07'
+    return (plain(f'event {{ name = e; id = 0; fields := struct {{ {fields} u8 end; }}; }};\n'),
+            struct.pack('<I', 0xc1fc1fc1) + event(0, 1000, payload) + event(0, 2000, payload))
+
+
+def large():
+    fields = ''.join(f'u8 a{i}; ' for i in range(1024))
+    events = ''.join(f'event {{ name = e{i}; id = {i}; fields := struct large; }};\n' for i in range(1000))
+    payload = bytes(range(256)) * 4
+    return (plain(events, f'struct large {{ {fields} }};'),
+            struct.pack('<I', 0xc1fc1fc1) + event(7, 1000, payload) + event(255, 2000, payload))
+
+
+def many():
+    return plain(''.join(f'event{{id={i};}};' for i in range(900000))), b''
+
+
 if __name__ == '__main__':
     top = sys.argv[1]
     for order, big in ('le', False), ('be', True):
@@ -363,3 +402,7 @@ if __name__ == '__main__':
         text = tsdl(big)
         write(f'{top}/{order}', in_packets(text, big) if big else ('/* CTF 1.8 */\n' + text).encode(), stream)
         write(f'{top}/{order}2', ctf2(big).encode(), stream)
+    write(f'{top}/bits', *bits())
+    for i in range(4):
+        write(f'{top}/large/{i}', *large())
+    write(f'{top}/many', *many())

@@ -96,6 +96,27 @@ no-context the length "stream.event.context.len" is no number in the fields befo
 two-clocks a stream has times of two clocks, "c" and "d"
 EOT
 
+# ---- sizes ------------------------------------------------------------------------------
+
+run 0 dump made/bits && [ "$(grep -c ' a0=\[1, 0, .* a1=\[1, 0, .* a2=\[\] a3=\[\] end=7$' text)" = 2 ] &&
+	says "$((2 * ((1 << 21) * 2 + (1 << 17)))) elements of arrays were left out: an array keeps 16384 KiB, an event 31744"
+result $? 'an event keeps 31 MiB of its arrays, and the fields behind them'
+
+python3 - "$ktape" >text 2>log <<'EOT'
+import resource
+import subprocess
+import sys
+subprocess.run([sys.argv[1], 'dump', 'made/large'], check=True)
+kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+sys.exit(kib > 250000 and f'{kib} KiB')
+EOT
+result $? 'classes with one large type share its fields'
+[ "$(grep -c 'user_event: e7 a0=0 a1=1 .* a1023=255$' text)" = 4 ] &&
+	[ "$(grep -c 'user_event: e255 a0=0 a1=1 .* a1023=255$' text)" = 4 ]
+result $? 'and each has all of them'
+run 1 dump made/many && says 'metadata: the types of all traces need more than 1 GiB'
+result $? 'types that need too much memory are refused'
+
 # ---- priorities -------------------------------------------------------------------------
 
 # LTTng's are relative to 100, but those of woken threads only from 2.7.1 on.
@@ -200,6 +221,67 @@ result $? 'with the losses of each'
 run 1 dump session && [ "$(wc -l <text)" = 20 ] &&
 	says 'ust/uid/0/64-bit/metadata: the file is empty: this trace is left out'
 result $? 'one that cannot be read is told, the others are read'
+
+# ---- parts that are missing -------------------------------------------------------------
+
+# as_user ARGUMENT...: run ktape as a user who may not read all
+as_user()
+{
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$out/command/ktape" "$@"
+	else
+		"$out/command/ktape" "$@"
+	fi >text 2>log
+	got=$?
+	echo "exit status $got: $*" >>log
+}
+
+mkdir both && mv made/many both/a && cp -r whole both/b && run 0 dump whole && cp text want &&
+	run 1 dump both && diff want text >>log &&
+	says 'a/metadata: the types of all traces need more than 1 GiB: read a part of the traces: this trace is left out'
+result $? 'a trace whose types need too much memory is told, the others are read'
+mkdir -p parts/kernel parts/ust && cp whole/* parts/kernel/ && cp lossy/* parts/ust/
+run 0 dump whole && all=$(wc -l <text) && run 0 dump lossy && one=$(wc -l <text)
+chmod 755 . && chmod -R go+rX parts && chmod 700 parts/kernel
+as_user dump lossy
+if [ "$(wc -l <text)" != "$one" ]; then
+	skip 'a folder and a file that may not be read are damage' 'no user can be another one'
+else
+	as_user dump parts && [ $got = 1 ] && [ "$(wc -l <text)" = "$one" ] &&
+		says 'kernel: Permission denied: this folder is left out'
+	result $? 'a folder that may not be read is damage'
+	as_user verify parts && [ $got = 1 ] && ! grep -q 'nothing is wrong' text
+	result $? 'verify finds it'
+	mkdir denied && mv parts/kernel denied/ && as_user dump denied && [ $got = 1 ] &&
+		says 'denied: no trace in the directory can be read: kernel: Permission denied'
+	result $? 'and a folder without any other is refused with its name'
+	mv denied/kernel parts/ && chmod 755 parts/kernel && chmod 000 parts/kernel/metadata
+	as_user dump parts && [ $got = 1 ] && [ "$(wc -l <text)" = "$one" ] &&
+		says 'kernel/metadata: Permission denied: this trace is left out'
+	result $? 'so are metadata that may not be read'
+	chmod 644 parts/kernel/metadata && chmod 000 parts/kernel/channel0_2
+	as_user dump parts && [ $got = 1 ] && [ "$(wc -l <text)" = $((one + all - 4)) ] &&
+		says 'kernel/channel0_2: Permission denied: this file is left out'
+	result $? 'and a stream file, but the others of the trace are read'
+	chmod 644 parts/kernel/channel0_2
+fi
+mv parts/kernel elsewhere && ln -s ../elsewhere parts/kernel && ln -s .. parts/ust/up && ln -s kernel parts/twice
+run 0 dump parts && [ "$(wc -l <text)" = $((one + all)) ]
+result $? 'links to traces are followed, each once'
+ln -s nowhere parts/gone && run 1 dump parts && [ "$(wc -l <text)" = $((one + all)) ] &&
+	says 'gone: No such file or directory: this folder is left out'
+result $? 'one that leads nowhere is damage'
+rm parts/gone && mkdir -p parts/1/2/3/4/5/6/7/8/9/10/11 && run 1 dump parts && says 'are too deep: this folder is left out'
+result $? 'so are folders that are too deep'
+rm -r parts/1
+mkdir parts/ust/index && ln -s nowhere parts/ust/gone && mkfifo parts/ust/fifo
+mv parts/ust/channel1_2 parts/ust/metadata_stream
+run 1 dump parts && [ "$(wc -l <text)" = $((one + all)) ] && says 'ust/gone: No such file or directory: this file is left out' &&
+	[ "$(grep -c 'left out' log)" = 1 ]
+result $? 'only the file "metadata" itself and what is no file are no streams'
+mkdir -p parts/a/metadata && rm parts/ust/gone && run 1 dump parts && [ "$(wc -l <text)" = $((one + all)) ] &&
+	says 'a/metadata: not a regular file: this trace is left out'
+result $? 'a folder of that name before all others is told'
 
 # ---- the field --------------------------------------------------------------------------
 

@@ -6,6 +6,9 @@
  *	session/kernel/metadata
  *	session/ust/uid/1000/64-bit/metadata
  *	session/archives/20240101T.../kernel/metadata
+ *
+ * Symbolic links are followed.  A folder that several of them lead to, or that a link above
+ * it leads to, is looked into once.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +21,7 @@
 
 #include "folders.h"
 
-#define FLAGS	(O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+#define FLAGS	(O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 static int find_in(int folder, const char *path, unsigned int depth,
 		   struct kt_folders *found);
@@ -40,22 +43,55 @@ static int add_folder(struct kt_folders *found, const char *path)
 
 static int is_folder(const struct dirent *d)
 {
-	return *d->d_name != '.' && (d->d_type == DT_DIR || d->d_type == DT_UNKNOWN);
+	return *d->d_name != '.' && (d->d_type == DT_DIR || d->d_type == DT_LNK ||
+				     d->d_type == DT_UNKNOWN);
+}
+
+/* Return @err if nothing can be opened any more; else report the folder, and return 0. */
+static int skip(const struct kt_folders *found, const char *path, int err)
+{
+	if (err == ENOMEM || err == EMFILE || err == ENFILE)
+		return -err;
+	if (found->skip)
+		found->skip(found->arg, *path ? path : ".", strerror(err));
+	return 0;
+}
+
+/* Take a folder.  Return: 1 if it is new, 0 if it was found before, or negative errno. */
+static int take_folder(int folder, struct kt_folders *found)
+{
+	struct kt_map_entry *e;
+	struct stat st;
+
+	if (fstat(folder, &st))
+		return -errno;
+	/* Numbers of devices have 32 bits in the kernel. */
+	e = kt_map_put(&found->taken, (uint32_t)st.st_dev, st.st_ino);
+	if (!e)
+		return -ENOMEM;
+	return e->value ? 0 : (int)(e->value = 1);
 }
 
 /* Look into the folder @name of @folder, which has the path @path. */
 static int enter(int folder, const char *path, const char *name, unsigned int depth,
 		 struct kt_folders *found)
 {
-	int fd = openat(folder, name, FLAGS), err;
+	int fd = openat(folder, name, FLAGS), err = fd < 0 ? errno : 0;
 	char *below = NULL;
 
-	if (fd < 0)
-		return errno == ENOTDIR || errno == ELOOP || errno == EACCES ? 0 : -errno;
-	err = asprintf(&below, "%s%s%s", path, *path ? "/" : "", name) < 0 ?
-		      -ENOMEM : find_in(fd, below, depth + 1, found);
+	if (err == ENOTDIR)
+		return 0;
+	if (asprintf(&below, "%s%s%s", path, *path ? "/" : "", name) < 0)
+		below = NULL;
+	if (!below)
+		err = -ENOMEM;
+	else if (err)
+		err = skip(found, below, err);
+	else
+		err = find_in(fd, below, depth + 1, found);
 	free(below);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -64,19 +100,25 @@ static int find_in(int folder, const char *path, unsigned int depth,
 {
 	struct dirent **names;
 	struct stat st;
-	int nr, err = 0;
+	int nr, err = take_folder(folder, found);
 
-	if (!fstatat(folder, "metadata", &st, 0))
+	if (err <= 0)
+		return err;
+	err = 0;
+	/* A link that leads nowhere is a trace that cannot be read. */
+	if (!fstatat(folder, "metadata", &st, AT_SYMLINK_NOFOLLOW))
 		return add_folder(found, *path ? path : ".");
-	if (depth == KT_FOLDERS_DEPTH)
-		return 0;
+	if (errno != ENOENT)
+		return skip(found, path, errno);
 	if (found->seen++ == KT_FOLDERS_SEEN)
 		return -E2BIG;
 	nr = scandirat(folder, ".", &names, is_folder, versionsort);
 	if (nr < 0)
-		return -errno;
+		return skip(found, path, errno);
+	if (nr && depth == KT_FOLDERS_DEPTH && found->skip)
+		found->skip(found->arg, path, "the folders below it are too deep");
 	for (int i = 0; i < nr; i++) {
-		if (!err)
+		if (!err && depth < KT_FOLDERS_DEPTH)
 			err = enter(folder, path, names[i]->d_name, depth, found);
 		free(names[i]);
 	}
@@ -87,7 +129,8 @@ static int find_in(int folder, const char *path, unsigned int depth,
 /**
  * kt_folders_find() - find the folders that have a file "metadata"
  * @folder: the folder, or one above them
- * @found: filled; ends with kt_folders_free(), also after a failure
+ * @found: skip and arg are the caller's, the rest is filled; ends with kt_folders_free(),
+ *	also after a failure
  *
  * What is below a folder with such a file is not looked at.
  *
@@ -96,7 +139,7 @@ static int find_in(int folder, const char *path, unsigned int depth,
  */
 int kt_folders_find(int folder, struct kt_folders *found)
 {
-	*found = (struct kt_folders){ .list = NULL };
+	*found = (struct kt_folders){ .skip = found->skip, .arg = found->arg };
 	return find_in(folder, "", 0, found);
 }
 
@@ -106,4 +149,5 @@ void kt_folders_free(struct kt_folders *found)
 	for (size_t i = 0; i < found->nr; i++)
 		free(found->list[i]);
 	free(found->list);
+	kt_map_free(&found->taken);
 }

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "util/map.h"
+
 #define KT_FOLDERS_MAX	4096U
 #define KT_FOLDERS_DEPTH 10U
 #define KT_FOLDERS_SEEN	(1U << 16)	/* folders that are looked into */
@@ -14,11 +16,17 @@
  * @list: their paths from there, in the order of their names; "." is the folder itself
  * @nr: entries of @list
  * @seen: folders that were looked into
+ * @taken: by device and inode: the folder was found
+ * @skip: called for each folder that is left out, with its path and the reason, or NULL
+ * @arg: first argument of @skip
  */
 struct kt_folders {
 	char **list;
 	size_t nr;
 	unsigned int seen;
+	struct kt_map taken;
+	void (*skip)(void *arg, const char *path, const char *why);
+	void *arg;
 };
 
 int kt_folders_find(int folder, struct kt_folders *found);

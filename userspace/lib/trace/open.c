@@ -500,6 +500,16 @@ static void begin_input(struct ktape_trace *t, int fd)
 /* A FIFO of that name must not block. */
 #define FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
+/* Keep why the first part of a folder cannot be read. */
+static void keep_skip(void *arg, const char *path, const char *why)
+{
+	struct ktape_error *error = arg;
+
+	if (!*error->text)
+		kt_error(error, 0, "no trace in the directory can be read: %.100s: %s", path,
+			 why);
+}
+
 /* Open the metadata of a folder below another one.  Return: -1 also if they are empty. */
 static int open_below(int folder, const char *path)
 {
@@ -509,7 +519,7 @@ static int open_below(int folder, const char *path)
 
 	if (below >= 0)
 		close(below);
-	if (fd < 0 || (!fstat(fd, &st) && st.st_size))
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size))
 		return fd;
 	close(fd);
 	return -1;
@@ -518,19 +528,24 @@ static int open_below(int folder, const char *path)
 /*
  * Open the metadata of a folder, or of the first trace below it, of which there may be more
  * (format/folders.h): LTTng makes a trace for the kernel and one for programs.
+ * Return: -1 if there are none, with @error filled if some cannot be read.
  */
-static int find_metadata(int folder, bool *below)
+static int find_metadata(int folder, bool *below, struct ktape_error *error)
 {
+	struct kt_folders found = { .skip = keep_skip, .arg = error };
 	int fd = openat(folder, "metadata", FLAGS);
-	struct kt_folders found;
 
 	*below = false;
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	/* Too many are told by the format, which looks once more. */
 	kt_folders_find(folder, &found);
-	for (size_t i = 0; i < found.nr && fd < 0; i++)
+	for (size_t i = 0; i < found.nr && fd < 0; i++) {
+		errno = 0;
 		fd = open_below(folder, found.list[i]);
+		if (fd < 0 && errno)
+			keep_skip(error, found.list[i], strerror(errno));
+	}
 	*below = fd >= 0;
 	kt_folders_free(&found);
 	return fd;
@@ -544,15 +559,18 @@ static int open_folder(struct ktape_trace *t, struct ktape_error *error)
 {
 	const struct ktape_codec *format = NULL;
 	int folder = t->input.fd, fd, err = 0;
+	struct ktape_error why = { .text = "" };
 	int64_t there = 1;
 	struct stat st;
 	bool below;
 
-	fd = find_metadata(folder, &below);
+	fd = find_metadata(folder, &below, &why);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		if (fd >= 0)
 			close(fd);
 		t->input.fd = folder;
+		if (fd < 0 && *why.text)
+			return kt_error(error, 0, "%s", why.text);
 		return open_directory(t, folder, error);
 	}
 	begin_input(t, fd);

@@ -18,7 +18,7 @@
 
 #define CTF_DEPTH	16U		/* of types inside types */
 #define CTF_TYPES	(1U << 18)	/* of one trace */
-#define CTF_BYTES	(512U << 20)	/* of all types of a trace */
+#define CTF_BYTES	(1U << 30)	/* of all types of all traces of a session */
 #define CTF_EMPTY	4096U		/* fields without bits in an event */
 #define CTF_SLOTS	2048U		/* numbers that later fields of an event refer to */
 
@@ -287,8 +287,9 @@ struct ctf_stream {
  * @memory: all allocations
  * @nr_types: types so far
  * @visits: types that fields.c has looked at
- * @bytes: size of @memory
+ * @bytes: size of @memory and of that of the session's other traces
  * @out_of_memory: an allocation failed
+ * @limit: what there is too much of, a constant text; NULL = nothing
  */
 struct ctf {
 	unsigned int version;
@@ -322,6 +323,7 @@ struct ctf {
 	size_t visits;
 	size_t bytes;
 	bool out_of_memory;
+	const char *limit;
 };
 
 #define CTF_NO_FLOAT	"a floating point number has %u bits, not 16, 32 or 64"

@@ -5,7 +5,8 @@
  *
  *	struct { uint8_t x; string y; } a[n]	[{"x":1,"y":"one"},{"x":2,"y":"two"}]
  *
- * What is longer than LT_VALUE_MAX is read to its end, but not kept.
+ * What is longer than LT_VALUE_MAX, or makes the event longer than LT_EVENT_MAX, is read to its
+ * end, but not kept.
  */
 #include <math.h>
 
@@ -67,6 +68,12 @@ bool lt_is_plain(const struct ctf_type *t)
 	return t->kind == CTF_INTEGER || t->kind == CTF_LEB128 || t->kind == CTF_FLOAT;
 }
 
+/* Return how many bytes can be appended to a value that begins at @from in the room. */
+static size_t room_for(const struct lt_values *v, size_t from)
+{
+	return kt_min(LT_VALUE_MAX - (v->used - from), LT_EVENT_MAX - v->used);
+}
+
 /* Append to the room.  Return: false without memory. */
 bool lt_append(struct lt_values *v, const void *data, size_t len)
 {
@@ -103,6 +110,7 @@ bool lt_append(struct lt_values *v, const void *data, size_t len)
 bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
 		   uint64_t count, struct kt_tp_value *value)
 {
+	const size_t from = v->used;
 	struct ctf_value one;
 
 	if (!(at->bit & 7) && t->align <= 8) {
@@ -120,7 +128,7 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 		if (!ctf_read(at, t, &one))
 			return false;
 		byte = (uint8_t)one.number;
-		if (i >= LT_VALUE_MAX)
+		if (!room_for(v, from))
 			v->elements++;
 		else if (!lt_append(v, &byte, 1))
 			return false;
@@ -132,6 +140,7 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
 		     uint64_t count)
 {
+	const size_t from = v->used;
 	struct ctf_value one;
 	uint64_t number;
 
@@ -141,7 +150,7 @@ bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_ty
 			return false;
 		v->labels += t->nr_labels != 0;
 		number = lt_number(t, one.number);
-		if (i >= LT_VALUE_MAX / 8)
+		if (room_for(v, from) < sizeof(number))
 			v->elements++;
 		else if (!lt_append(v, &number, sizeof(number)))
 			return false;
@@ -171,7 +180,7 @@ static bool read_any(struct text *x, const struct ctf_type *t);
 
 static bool put_text(struct text *x, const char *text, size_t len)
 {
-	size_t room = LT_VALUE_MAX - (x->v->used - x->from);
+	size_t room = room_for(x->v, x->from);
 
 	if (len > room) {
 		x->cut = true;

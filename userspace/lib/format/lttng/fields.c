@@ -296,25 +296,13 @@ static void find_prio(const struct ctf *c, struct lt_class *class)
 	}
 }
 
-/**
- * lt_class_bind() - find out what the events of a class become
- * @tp: memory of the mapping
- * @c: the metadata
- * @e: the class in it
- * @class: filled
- * @v: its fields are overwritten
- *
- * Return: 0 or negative errno.
- */
-int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
-		  struct lt_class *class, struct lt_values *v)
+/* Find the fields of a class, and which of them say the thread.  Return: 0 or -ENOMEM. */
+static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_class *class,
+			 struct lt_values *v)
 {
 	struct walk w = { .c = c, .class = class };
 	bool ok;
-	int err;
 
-	class->contexts[0].type = stream_context(c, e->stream);
-	class->contexts[1].type = e->context;
 	class->fixed = v->fields;
 	if (e->fields)
 		declare(&w, e->fields);
@@ -331,6 +319,69 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 	memcpy(class->fixed, v->fields, w.next * sizeof(*class->fixed));
 	class->cut = w.cut;
 	v->cut_fields += w.cut;
+	return 0;
+}
+
+/* Return what types have in common that are copies of one structure. */
+static const void *shape_of(const struct ctf_type *t)
+{
+	return t && t->kind == CTF_STRUCT && t->members ? (const void *)t->members : t;
+}
+
+/*
+ * Do the same for a class whose types another class may have: it shares that one's fields.
+ * Thousands of classes may have one large type.
+ */
+static int share_class(struct ctf *c, const struct ctf_class *e, struct lt_class *mine,
+		       struct lt_values *v)
+{
+	const void *shapes[] = {
+		shape_of(mine->contexts[0].type), shape_of(mine->contexts[1].type),
+	};
+	const uint64_t mix = (uintptr_t)shapes[0] * 31 + (uintptr_t)shapes[1];
+	struct kt_map_entry *shape = kt_map_put(&v->shapes, (uint32_t)(mix >> 4),
+						(uintptr_t)shape_of(e->fields));
+	const struct lt_class *other;
+
+	if (!shape)
+		return -ENOMEM;
+	other = (const struct lt_class *)(uintptr_t)shape->value;
+	if (!other || shape_of(other->contexts[0].type) != shapes[0] ||
+	    shape_of(other->contexts[1].type) != shapes[1]) {
+		shape->value = (uintptr_t)mine;
+		return declare_class(c, e, mine, v);
+	}
+	mine->fixed = other->fixed;
+	mine->nr_own = other->nr_own;
+	mine->nr_fixed = other->nr_fixed;
+	mine->varies = other->varies;
+	mine->cut = other->cut;
+	v->cut_fields += other->cut;
+	mine->contexts[0].use = other->contexts[0].use;
+	mine->contexts[1].use = other->contexts[1].use;
+	return 0;
+}
+
+/**
+ * lt_class_bind() - find out what the events of a class become
+ * @tp: memory of the mapping
+ * @c: the metadata
+ * @e: the class in it
+ * @class: filled
+ * @v: its fields are overwritten; @v->shapes is of the trace
+ *
+ * Return: 0 or negative errno.
+ */
+int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
+		  struct lt_class *class, struct lt_values *v)
+{
+	int err;
+
+	class->contexts[0].type = stream_context(c, e->stream);
+	class->contexts[1].type = e->context;
+	err = share_class(c, e, class, v);
+	if (err)
+		return err;
 	v->cut_events += strlen(e->name) >= sizeof(class->tp.name);
 	snprintf(class->tp.name, sizeof(class->tp.name), "%.*s",
 		 (int)sizeof(class->tp.name) - 1, e->name);
@@ -604,11 +655,13 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 		kt_import_note(in, "%llu fields were left out: an event keeps %u of them",
 			       (unsigned long long)v->left, KT_TP_FIELDS);
 	if (v->elements)
-		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB",
-			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10);
+		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB, an event %u",
+			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10,
+			       LT_EVENT_MAX >> 10);
 	if (v->texts)
-		kt_import_note(in, "%llu arrays of structures or texts were cut at %u KiB of text",
-			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10);
+		kt_import_note(in, "%llu arrays of structures or texts were cut: an array keeps %u KiB of text, an event %u",
+			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10,
+			       LT_EVENT_MAX >> 10);
 	if (v->cut_events)
 		kt_import_note(in, "%llu names of events have more than %u bytes and are cut",
 			       (unsigned long long)v->cut_events, KT_TP_CLASS - 1);

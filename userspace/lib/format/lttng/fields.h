@@ -8,6 +8,7 @@
 
 #define LT_FLAT		32U	/* fields that the elements of an array may become */
 #define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
+#define LT_EVENT_MAX	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
 #define LT_RT_PRIO	100U
 
 /* What a member of a context is for. */
@@ -62,6 +63,7 @@ struct lt_class {
  * @used: bytes of @room in use
  * @cap: bytes of @room allocated
  * @no_memory: an allocation failed
+ * @shapes: by types of a class: the first class that has them, while a trace is bound
  * @process: process of the thread from a context, 0 = none
  * @name: name of the thread from a context, NULL = none
  * @name_len: bytes of @name
@@ -80,6 +82,7 @@ struct lt_values {
 	size_t used;
 	size_t cap;
 	bool no_memory;
+	struct kt_map shapes;
 	int64_t process;
 	const void *name;
 	size_t name_len;

@@ -39,14 +39,30 @@ struct found {
 
 static int is_stream(const struct dirent *d)
 {
-	return *d->d_name != '.' && strncmp(d->d_name, "metadata", 8);
+	return *d->d_name != '.' && strcmp(d->d_name, "metadata") != 0;
 }
 
-/* Say what is in the way when a process has too many files open. */
-static int open_failed(struct kt_import *in, const char *name, size_t nr)
+/* Notify of a file that cannot be read. */
+static void leave_out(struct kt_import *in, const struct lt_trace *x, const char *name,
+		      int err)
 {
-	if (errno != EMFILE && errno != ENFILE)
+	kt_import_bad(in, 0, "%.60s%s%.60s: %s: this file is left out", x->path,
+		      *x->path ? "/" : "", name, strerror(err));
+}
+
+/*
+ * A file cannot be opened: notify of it, but fail if the process has too many files open.
+ * Return: 0 or negative errno.
+ */
+static int open_failed(struct kt_import *in, const struct lt_trace *x, const char *name,
+		       size_t nr)
+{
+	if (errno == ENOMEM)
 		return -errno;
+	if (errno != EMFILE && errno != ENFILE) {
+		leave_out(in, x, name, errno);
+		return 0;
+	}
 	return kt_import_fail(in, 0,
 			      "%.40s: too many open files: the trace has %zu: raise the limit (ulimit -Hn %zu, as root)",
 			      name, nr, nr + 64);
@@ -72,8 +88,7 @@ static bool same_stem(const char *a, const char *b)
 }
 
 /* Read the first packet of a file.  Return: 0 or negative errno. */
-static int look_at(struct kt_import *in, struct lt_trace *x, struct found *f,
-		   size_t nr)
+static int look_at(struct lt_trace *x, struct found *f)
 {
 	struct lt_stream s = {
 		.folder = x->folder, .path = x->path, .files = &f->name, .nr_files = 1,
@@ -82,8 +97,9 @@ static int look_at(struct kt_import *in, struct lt_trace *x, struct found *f,
 	int ret;
 
 	s.fd = openat(x->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* add_stream() fails likewise, and says so. */
 	if (s.fd < 0)
-		return open_failed(in, f->name, nr);
+		return 0;
 	ret = lt_packet_next(&x->c, &s, &error);
 	f->joins = ret == LT_OK && s.numbered;
 	f->class = s.class;
@@ -123,7 +139,7 @@ static int add_stream(struct kt_import *in, struct lt_trace *x, struct lt_stream
 	struct stat st;
 
 	if (fd < 0)
-		return open_failed(in, f->name, all);
+		return open_failed(in, x, f->name, all);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -163,7 +179,7 @@ static int add_group(struct kt_import *in, struct lt_trace *x,
 	int err = 0;
 
 	for (size_t i = 0; nr > 1 && i < nr && !err; i++)
-		err = look_at(in, x, &f[i], all);
+		err = look_at(x, &f[i]);
 	if (nr > 1)
 		qsort(f, nr, sizeof(*f), by_packet);
 	for (size_t i = 0; i < nr && !err; i += n) {
@@ -194,6 +210,17 @@ static int add_all(struct kt_import *in, struct lt_trace *x, struct lt_streams *
 	return err;
 }
 
+/* Check whether a name is that of a regular file; LTTng makes a folder of indexes as well. */
+static bool is_file(struct kt_import *in, const struct lt_trace *x, const char *name)
+{
+	struct stat st;
+
+	if (!fstatat(x->folder, name, &st, 0))
+		return S_ISREG(st.st_mode);
+	leave_out(in, x, name, errno);
+	return false;
+}
+
 /**
  * lt_files_open() - find the streams of a trace
  * @in: the trace that is read
@@ -207,13 +234,20 @@ int lt_files_open(struct kt_import *in, struct lt_trace *x, struct lt_streams *t
 	struct dirent **names;
 	int nr = scandirat(x->folder, ".", &names, is_stream, versionsort), err;
 	struct found *f;
+	size_t files = 0;
 
+	if (nr < 0 && errno != ENOMEM && errno != EMFILE && errno != ENFILE) {
+		leave_out(in, x, ".", errno);
+		return 0;
+	}
 	if (nr < 0)
 		return -errno;
 	f = calloc((size_t)nr + 1, sizeof(*f));
-	for (int i = 0; f && i < nr; i++)
-		f[i].name = names[i]->d_name;
-	err = f ? add_all(in, x, t, f, (size_t)nr) : -ENOMEM;
+	for (int i = 0; f && i < nr; i++) {
+		if (is_file(in, x, names[i]->d_name))
+			f[files++].name = names[i]->d_name;
+	}
+	err = f ? add_all(in, x, t, f, files) : -ENOMEM;
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);

@@ -8,6 +8,7 @@
  * first; those of the others are ahead by the difference, so that all have the time since
  * 1970 that their own metadata give them.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -44,6 +45,8 @@ static int parse_text(struct kt_import *in, struct lt_trace *t, const char *text
 		err = ctf_parse_tsdl(&t->c, text, len, &error);
 	if (!err)
 		err = ctf_complete(&t->c, &error);
+	if (t->c.limit)
+		return refuse(in, t, 0, t->c.limit);
 	return err == -EBADMSG ? refuse(in, t, error.offset, error.text) : err;
 }
 
@@ -77,8 +80,10 @@ static int read_file(struct kt_import *in, struct lt_trace *t)
 
 	if (size == -EINVAL)
 		err = refuse(in, t, 0, "not a regular file");
-	else if (size < 0)
+	else if (size == -ENOMEM || size == -EMFILE || size == -ENFILE)
 		err = (int)size;
+	else if (size < 0)
+		err = refuse(in, t, 0, strerror((int)-size));
 	else if (size && !lt_probe(data, (size_t)size, true))
 		err = refuse(in, t, 0, "this is no trace of another tracer");
 	else
@@ -208,7 +213,6 @@ static void fill_info(struct kt_import *in, const struct lt_session *all)
 
 static void free_trace(struct lt_trace *t)
 {
-	free(t->classes);
 	ctf_free(&t->c);
 	if (t->folder >= 0)
 		close(t->folder);
@@ -227,10 +231,19 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 		return -ENOMEM;
 	all->nr++;
 	t->folder = openat(in->folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (t->folder < 0)
+	if (t->folder < 0 && (errno == ENOMEM || errno == EMFILE || errno == ENFILE))
 		return -errno;
+	if (t->folder < 0)
+		return kt_import_fail(in, 0, "%.60s: %s", path, strerror(errno));
+	t->c.bytes = all->bytes;
 	err = alone ? read_input(in, t) : read_file(in, t);
-	return err ? err : take_origin(in, t);
+	if (!err)
+		err = take_origin(in, t);
+	if (err)
+		return err;
+	t->bytes = t->c.bytes - all->bytes;
+	all->bytes = t->c.bytes;
+	return 0;
 }
 
 /* Open the traces that can be read; what cannot be is told. */
@@ -241,6 +254,9 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
 
 	for (size_t i = 0; i < found->nr && !err; i++) {
 		err = open_trace(in, all, found->list[i], found->nr == 1);
+		if (err == -EMFILE || err == -ENFILE)
+			return kt_import_fail(in, 0, "%.60s: too many open files: there are %zu traces: raise the limit (ulimit -Hn %zu, as root)",
+					      found->list[i], found->nr, found->nr + 64);
 		if (err != -EBADMSG || found->nr == 1)
 			continue;
 		if (i + 1 == found->nr && all->nr == 1)
@@ -253,6 +269,11 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
 	return err;
 }
 
+static void skip_folder(void *arg, const char *path, const char *why)
+{
+	kt_import_bad(arg, 0, "%.100s: %s: this folder is left out", path, why);
+}
+
 /**
  * lt_session_open() - read the metadata of all traces of the folder
  * @in: the trace
@@ -262,7 +283,7 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
  */
 int lt_session_open(struct kt_import *in, struct lt_session *all)
 {
-	struct kt_folders found;
+	struct kt_folders found = { .skip = skip_folder, .arg = in };
 	int err = kt_folders_find(in->folder, &found);
 
 	if (err == -E2BIG)
@@ -284,6 +305,42 @@ int lt_session_open(struct kt_import *in, struct lt_session *all)
 	return 0;
 }
 
+/* Find out what the events of a trace become.  Return: as lt_session_bind(). */
+static int bind_trace(struct kt_tp *tp, struct lt_session *all, struct lt_trace *t,
+		      struct lt_values *v)
+{
+	const size_t nr = t->c.nr_classes;
+	int err = 0;
+
+	tp->relative_prio |= !strncmp(t->c.tracer, "lttng-modules",
+				      strlen("lttng-modules"));
+	t->c.bytes = all->bytes;
+	t->classes = ctf_alloc(&t->c, nr * sizeof(*t->classes));
+	if (!t->classes)
+		err = -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = lt_class_bind(tp, &t->c, &t->c.classes[i], &t->classes[i], v);
+	kt_map_free(&v->shapes);
+	v->shapes = (struct kt_map){ .entries = NULL };
+	t->bytes += t->c.bytes - all->bytes;
+	all->bytes = t->c.bytes;
+	return t->c.limit ? refuse(tp->s, t, 0, t->c.limit) : err;
+}
+
+/* Leave out a trace whose types need too much memory, unless it is the last one. */
+static int drop_trace(struct kt_import *in, struct lt_session *all, size_t nr)
+{
+	if (all->nr == 1)
+		return -EBADMSG;
+	kt_import_bad(in, in->error.offset, "%s: this trace is left out", in->error.text);
+	all->bytes -= all->list[nr].bytes;
+	free_trace(&all->list[nr]);
+	all->nr--;
+	memmove(&all->list[nr], &all->list[nr + 1],
+		(all->nr - nr) * sizeof(*all->list));
+	return 0;
+}
+
 /**
  * lt_session_bind() - find out what the events of all traces become
  * @tp: memory of the mapping
@@ -297,17 +354,9 @@ int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *
 	int err = 0;
 
 	for (size_t n = 0; n < all->nr && !err; n++) {
-		struct lt_trace *t = &all->list[n];
-		const size_t nr = t->c.nr_classes;
-
-		tp->relative_prio |= !strncmp(t->c.tracer, "lttng-modules",
-					      strlen("lttng-modules"));
-		t->classes = calloc(kt_max(nr, 1), sizeof(*t->classes));
-		if (!t->classes)
-			return -ENOMEM;
-		for (size_t i = 0; i < nr && !err; i++)
-			err = lt_class_bind(tp, &t->c, &t->c.classes[i],
-					    &t->classes[i], v);
+		err = bind_trace(tp, all, &all->list[n], v);
+		if (err == -EBADMSG)
+			err = drop_trace(tp->s, all, n--);
 	}
 	return err;
 }

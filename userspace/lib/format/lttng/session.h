@@ -10,7 +10,8 @@
  * @path: from the folder that is read, "" = it is that one
  * @folder: the folder
  * @c: its metadata
- * @classes: by class of @c: how it is mapped
+ * @classes: by class of @c: how it is mapped; in the memory of @c
+ * @bytes: of @c
  * @ahead: ticks that its times are ahead of those of the first trace
  * @latest: the last of its times that can be kept
  */
@@ -19,6 +20,7 @@ struct lt_trace {
 	int folder;
 	struct ctf c;
 	struct lt_class *classes;
+	size_t bytes;
 	uint64_t ahead;
 	uint64_t latest;
 };
@@ -28,11 +30,13 @@ struct lt_trace {
  * @list: the traces
  * @nr: entries of @list
  * @freq: of all times that are delivered
+ * @bytes: memory of the types of all traces, at most CTF_BYTES
  */
 struct lt_session {
 	struct lt_trace *list;
 	size_t nr;
 	uint64_t freq;
+	size_t bytes;
 };
 
 int lt_session_open(struct kt_import *in, struct lt_session *all);

@@ -25,13 +25,15 @@ void *ctf_alloc(struct ctf *c, size_t size)
 {
 	struct ctf_memory *m = NULL;
 
-	if (size <= CTF_BYTES - c->bytes)
+	if (size > CTF_BYTES || size + sizeof(*m) > CTF_BYTES - c->bytes)
+		c->limit = "the types of all traces need more than 1 GiB: read a part of the traces";
+	else
 		m = calloc(1, sizeof(*m) + size);
 	if (!m) {
 		c->out_of_memory = true;
 		return NULL;
 	}
-	c->bytes += size;
+	c->bytes += size + sizeof(*m);
 	m->next = c->memory;
 	c->memory = m;
 	return m->data;
@@ -142,8 +144,10 @@ struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind)
 {
 	struct ctf_type *t;
 
-	if (c->nr_types == CTF_TYPES)
+	if (c->nr_types == CTF_TYPES) {
+		c->limit = "there are too many types";
 		return NULL;
+	}
 	t = ctf_alloc(c, sizeof(*t));
 	if (!t)
 		return NULL;
