@@ -178,6 +178,15 @@ def jsonl():
     check_events(events(content(convert('jsonl')[0]).splitlines()))
 
 
+def python():
+    """All numbers are int, also those of 64 bits."""
+    os.environ['KTAPE_LIBRARY'] = out + '/libktape.so.1'
+    sys.path.insert(0, os.path.join(here, '../../../userspace/python'))
+    import ktape  # pylint: disable=import-outside-toplevel,import-error
+    with ktape.Trace('made') as trace:
+        check_events([(e.name, e.fields) for e in trace if e.ring == 'event'], lambda _, value: value)
+
+
 def comma_separated():
     with open(convert('csv')[0], newline='', encoding='utf-8') as file:
         rows = list(csv.DictReader(file))
@@ -320,6 +329,7 @@ def main():
         result('text', text, 'text')
         result('ftrace', text, 'ftrace')
         result('jsonl', jsonl)
+        result('python', python)
         result('csv', comma_separated)
         result('html', page)
         result('parquet', parquet)

@@ -36,12 +36,42 @@ static char *put_decimal(char *p, const struct kt_line *l, int64_t value,
 	return kt_put_mem(p, digits, len);
 }
 
-/* Put a double.  In JSON, where only numbers are numbers, the others are strings. */
+/*
+ * Put a double.  In JSON, where only numbers are numbers, the others are strings; a whole
+ * number gets a decimal, so that readers take it for a double and -0.0 keeps its sign.
+ */
 static char *put_double(char *p, bool json, uint64_t bits)
 {
-	if (!json || kt_is_finite(bits))
+	char *begin = p;
+
+	if (!json)
 		return kt_put_double(p, bits);
-	return kt_put_char(kt_put_double(kt_put_char(p, '"'), bits), '"');
+	if (!kt_is_finite(bits))
+		return kt_put_char(kt_put_double(kt_put_char(p, '"'), bits), '"');
+	p = kt_put_double(p, bits);
+	if (memchr(begin, '.', (size_t)(p - begin)) || memchr(begin, 'e', (size_t)(p - begin)))
+		return p;
+	return kt_put_mem(p, ".0", 2);
+}
+
+/*
+ * Put a number without a width, by kind of its field.  In JSON a decimal number is a string
+ * if @wide is set, whatever its value, as in json.c.
+ */
+static char *put_plain_number(char *p, bool json, unsigned int kind, bool wide, uint64_t v)
+{
+	bool quoted = json && (wide || kind == KT_FIELD_HEX);
+
+	if (kind == KT_FIELD_DOUBLE)
+		return put_double(p, json, v);
+	p = quoted ? kt_put_char(p, '"') : p;
+	if (kind == KT_FIELD_UNSIGNED)
+		p = kt_put_u64(p, v);
+	else if (kind == KT_FIELD_SIGNED)
+		p = kt_put_s64(p, (int64_t)v);
+	else
+		p = kt_put_hex(p, v);
+	return quoted ? kt_put_char(p, '"') : p;
 }
 
 /* Put a number of at most 64 bits in a number format. */
@@ -65,9 +95,11 @@ static char *put_number(char *p, const struct kt_line *l, unsigned int format,
 	case KTAPE_FORMAT_X32:
 		return put_hex_width(p, l, (uint32_t)v, width);
 	case KTAPE_FORMAT_S64:
+		if (l->json)
+			return put_plain_number(p, true, KT_FIELD_SIGNED, true, v);
 		return put_decimal(p, l, (int64_t)v, width);
 	case KTAPE_FORMAT_U64:
-		return kt_put_u64(p, v);
+		return put_plain_number(p, l->json, KT_FIELD_UNSIGNED, true, v);
 	case KTAPE_FORMAT_DOUBLE:
 		return put_double(p, l->json, v);
 	case KTAPE_FORMAT_FUNCTION:
@@ -88,31 +120,13 @@ static char *put_memory(char *p, const struct kt_line *l, const uint8_t *data,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
-/* Put a number without a width, by kind of its field. */
-static char *put_plain_number(char *p, bool json, unsigned int kind, uint64_t v)
-{
-	switch (kind) {
-	case KT_FIELD_UNSIGNED:
-		return kt_put_u64(p, v);
-	case KT_FIELD_SIGNED:
-		return kt_put_s64(p, (int64_t)v);
-	case KT_FIELD_DOUBLE:
-		return put_double(p, json, v);
-	default:
-		break;
-	}
-	p = json ? kt_put_char(p, '"') : p;
-	p = kt_put_hex(p, v);
-	return json ? kt_put_char(p, '"') : p;
-}
-
 static char *put_elements(char *p, bool json, const struct kt_user_field *f)
 {
 	p = kt_put_char(p, '[');
 	for (uint64_t i = 0; i < f->value; i++) {
 		if (i)
 			p = json ? kt_put_char(p, ',') : kt_put_mem(p, ", ", 2);
-		p = put_plain_number(p, json, f->elem, kt_user_element(f, i));
+		p = put_plain_number(p, json, f->elem, f->wide, kt_user_element(f, i));
 	}
 	return kt_put_char(p, ']');
 }
@@ -139,7 +153,7 @@ char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f)
 	case KT_FIELD_ARRAY:
 		return put_elements(p, json, f);
 	default:
-		return put_plain_number(p, json, f->kind, f->value);
+		return put_plain_number(p, json, f->kind, f->wide, f->value);
 	}
 }
 
@@ -250,32 +264,6 @@ static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_e
 	return p;
 }
 
-/*
- * Put the value of an extra field in JSON.  A number of 64 bits is a string, whatever its
- * value, as in json.c.
- */
-static char *put_extra_json(char *p, const struct kt_user_field *f,
-			    const struct kt_typed *t)
-{
-	bool wide = t->kind == KT_TYPED_NUMBER &&
-		    (t->format == KTAPE_FORMAT_U64 || t->format == KTAPE_FORMAT_S64);
-
-	if (f->kind == KT_FIELD_ARRAY &&
-	    (f->elem == KT_FIELD_UNSIGNED || f->elem == KT_FIELD_SIGNED)) {
-		p = kt_put_char(p, '[');
-		for (uint64_t i = 0; i < f->value; i++) {
-			p = kt_put_char(i ? kt_put_char(p, ',') : p, '"');
-			p = put_plain_number(p, false, f->elem, kt_user_element(f, i));
-			p = kt_put_char(p, '"');
-		}
-		return kt_put_char(p, ']');
-	}
-	if (!wide)
-		return kt_show_user_value(p, true, f);
-	p = put_plain_number(kt_put_char(p, '"'), false, f->kind, f->value);
-	return kt_put_char(p, '"');
-}
-
 /**
  * kt_show_extra() - Put the extra fields of an event behind its other fields
  * @p: where to write, with room for LINE_PER_SYMBOL bytes for each of ktape_event.extra_size
@@ -308,7 +296,7 @@ char *kt_show_extra(char *p, const struct kt_line *l)
 		if (p[-1] != '{')
 			p = kt_put_char(p, ',');
 		p = kt_put_json(p, f->name, name.len);
-		p = put_extra_json(kt_put_char(p, ':'), f, &value);
+		p = kt_show_user_value(kt_put_char(p, ':'), true, f);
 	}
 	return p;
 }
