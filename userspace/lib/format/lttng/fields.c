@@ -119,9 +119,12 @@ static uint8_t array_type(const struct ctf_type *t)
 
 	if (!lt_is_plain(e))
 		return KT_TP_TEXT;
-	if (e->kind == CTF_INTEGER && e->size == 8 && !e->nr_labels)
-		return t->text ? KT_TP_TEXT : KT_TP_BYTES;
-	return KT_TP_ARRAY;
+	if (e->kind != CTF_INTEGER || e->size != 8 || e->nr_labels)
+		return KT_TP_ARRAY;
+	if (t->text)
+		return KT_TP_TEXT;
+	/* Bytes have no sign. */
+	return e->is_signed ? KT_TP_ARRAY : KT_TP_BYTES;
 }
 
 static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
