@@ -3,6 +3,7 @@
  * Put user events, with arguments in the formats that the registry or the event itself
  * names, and events of the TraceEvent call, which are records inside a record.
  */
+#include <ktape/formats.h>
 #include <ktape/mark.h>
 
 #include "user_event.h"
@@ -264,6 +265,55 @@ static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_e
 	return p;
 }
 
+/*
+ * Take a pair of a name and a value as the only field of @u: one field needs no memory.
+ * Return: the field, or NULL if it is no such pair.
+ */
+static const struct kt_user_field *
+next_pair(struct kt_user_event *u, const uint8_t **at, const uint8_t *end)
+{
+	struct kt_typed name, value;
+
+	kt_typed_next(at, end, &name);
+	if (name.kind != KT_TYPED_STRING || *at == end)
+		return NULL;
+	kt_typed_next(at, end, &value);
+	u->nr = 0;
+	return kt_user_add_typed(u, (const char *)name.data, &value);
+}
+
+static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_field *f)
+{
+	size_t len = strlen(f->name);
+
+	if (!l->json) {
+		p = kt_put_word(kt_put_char(p, ' '), f->name, len);
+		return put_user_field(kt_put_char(p, '='), l, f);
+	}
+	if (p[-1] != '{')
+		p = kt_put_char(p, ',');
+	p = kt_put_json(p, f->name, len);
+	return kt_show_user_value(kt_put_char(p, ':'), true, f);
+}
+
+/* Put pairs.  Return: the end; @whole is set to false if there is anything else. */
+static char *put_pairs(char *p, const struct kt_line *l, const void *pairs, size_t size,
+		       bool *whole)
+{
+	const uint8_t *at = pairs, *end = at + size;
+	const struct kt_user_field *f;
+	struct kt_user_event u;
+
+	kt_user_event_init(&u);
+	*whole = true;
+	while (at < end && *whole) {
+		f = next_pair(&u, &at, end);
+		*whole = f != NULL;
+		p = f ? put_pair(p, l, f) : p;
+	}
+	return p;
+}
+
 /**
  * kt_show_extra() - Put the extra fields of an event behind its other fields
  * @p: where to write, with room for LINE_PER_SYMBOL bytes for each of ktape_event.extra_size
@@ -273,45 +323,49 @@ static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_e
  */
 char *kt_show_extra(char *p, const struct kt_line *l)
 {
-	const uint8_t *at = l->event->extra, *end = at + l->event->extra_size;
-	struct kt_typed name, value;
-	struct kt_user_event u;
+	bool whole;
 
-	kt_user_event_init(&u);
-	while (at < end) {
-		const struct kt_user_field *f;
+	return put_pairs(p, l, l->event->extra, l->event->extra_size, &whole);
+}
 
-		kt_typed_next(&at, end, &name);
-		if (name.kind != KT_TYPED_STRING || at == end)
-			break;
-		kt_typed_next(&at, end, &value);
-		/* One field at a time needs no memory. */
-		u.nr = 0;
-		f = kt_user_add_typed(&u, (const char *)name.data, &value);
-		if (!l->json) {
-			p = kt_put_word(kt_put_char(p, ' '), f->name, name.len);
-			p = put_user_field(kt_put_char(p, '='), l, f);
-			continue;
-		}
-		if (p[-1] != '{')
-			p = kt_put_char(p, ',');
-		p = kt_put_json(p, f->name, name.len);
-		p = kt_show_user_value(kt_put_char(p, ':'), true, f);
+/*
+ * Put a tracepoint of another tracer, whose fields are pairs: they may be so many that an
+ * array of them needs memory.  Return: the end; NULL if its arguments are something else.
+ */
+static char *put_tracepoint(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct ktape_object_info *o;
+	struct kt_name name;
+	bool whole;
+
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, ktape_event_arg(e, 0), 0,
+				  e->ts);
+	if (o) {
+		name = kt_object_name(o);
+	} else {
+		name.text = kt_user_event_name(kt_registry_formats(l->registry),
+					       ktape_event_arg(e, 0));
+		name = (struct kt_name){ name.text, strlen(name.text), true, 0 };
 	}
-	return p;
+	p = kt_show_name(kt_put_char(p, ' '), l, &name);
+	p = put_pairs(p, l, e->blob, e->blob_size, &whole);
+	return whole ? p : NULL;
 }
 
 /*
  * Put an event that came from another format with the names of that format.
  *
  * Return: the end; NULL if the format cannot describe it, or there is no memory for its
- * fields: put_plain() needs none.
+ * fields, which only a damaged one can need: put_plain() needs none.
  */
 static char *put_known(char *p, const struct kt_line *l)
 {
 	struct kt_user_event u;
 	char *end = NULL;
 
+	if ((ktape_event_arg(l->event, 0) & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_LINUX)
+		return put_tracepoint(p, l);
 	kt_user_event_init(&u);
 	if (kt_user_event_of(&u, l) && u.known)
 		end = put_fields(p, l, &u);
