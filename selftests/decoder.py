@@ -329,6 +329,8 @@ class Show:
             value = self.value("FUNC" if form == 10 else "X64", time, value, {})
         if form == 12 and not math.isfinite(value):
             value = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+        if form in (13, 14):
+            value = str(value)
         return value, at + struct.calcsize(code)
 
     def typed_array(self, time, data, at):

@@ -62,6 +62,15 @@ class _Error(Structure):
     _fields_ = [("offset", c_uint64), ("text", c_char * 160)]
 
 
+class _Record(Structure):
+    _c_name_ = "ktape_event"
+    _fields_ = [("ts", c_uint64), ("args", c_void_p), ("blob", c_void_p),
+                ("offset", c_uint32), ("size", c_uint32), ("blob_size", c_uint32),
+                ("dat20", c_uint32), ("cpu", c_uint32), ("tid", c_int32),
+                ("kind", c_uint8), ("opcode", c_uint8), ("nargs", c_uint8),
+                ("known", c_bool), ("extra", c_void_p), ("extra_size", c_uint32)]
+
+
 class _Notice(Structure):
     _c_name_ = "ktape_notice"
     _fields_ = [("kind", c_uint32), ("stream", c_bool), ("continued", c_bool),
@@ -130,6 +139,10 @@ class _Description(Structure):
 _LOST = 0				# KTAPE_NOTICE_LOST
 _ALL = 2**64 - 1			# KTAPE_SERIES_ALL; no bound of a quantile
 _WIDE = (b"U64", b"S64", b"NS", b"TICKS")	# types whose numbers are strings in JSON
+_USER_EVENT = 23			# KTAPE_EV_USER_EVENT
+_STRING, _MEMORY, _ARRAY = 7, 8, 15	# KTAPE_FORMAT_*
+_INT64, _INT64_ARRAY = (13, 14), ((15, 13), (15, 14))
+_SIZES = (1, 1, 2, 2, 4, 4, 4, 0, 0, 8, 8, 4, 8, 8, 8, 0)	# bytes, by format
 _RINGS = ("cpu", "control", "registry")	# names of streams, by enum ktape_ring_kind
 
 
@@ -198,10 +211,51 @@ def _wide_fields(name):
                  if _lib.ktape_type_name(field.type) in _WIDE)
 
 
-def _event(text):
-    """Make an event of its line of JSON."""
+def _formats(data):
+    """Yield the format of each typed argument, as far as they are whole."""
+    at = 0
+    while at < len(data):
+        form, at = data[at] & 15, at + 1
+        size = _SIZES[form]
+        if form == _STRING:
+            size = data.find(0, at) + 1 - at
+        elif form == _MEMORY:
+            size = 1 + data[at] if at < len(data) else 0
+        elif form == _ARRAY:
+            elem, count = data[at:at + 1], int.from_bytes(data[at + 1:at + 5], "little")
+            form = (_ARRAY, int.from_bytes(elem, "little"))
+            size = 5 + count * (_SIZES[form[1]] or 1) if form[1] < _ARRAY else 0
+        if size <= 0 or at + size > len(data):
+            return
+        at += size
+        yield form
+
+
+def _exact(form, value):
+    """Return a typed argument of JSON: numbers of 64 bits are int."""
+    if form in _INT64:
+        return int(value)
+    if form in _INT64_ARRAY:
+        return [int(v) for v in value]
+    return value
+
+
+def _exact_fields(fields, blob, extra):
+    """Make int of numbers of 64 bits whose format is in the record, not in the table."""
+    if "typed" in fields:
+        for i, form in enumerate(_formats(blob)):
+            fields["typed"][i] = _exact(form, fields["typed"][i])
+    # The fields that only another tracer has are the last ones; their names are arguments.
+    forms = list(_formats(extra))[1::2]
+    for name, form in zip(list(fields)[len(fields) - len(forms):], forms):
+        fields[name] = _exact(form, fields[name])
+
+
+def _event(text, blob, extra):
+    """Make an event of its line of JSON, and of the typed arguments in the record."""
     line = json.loads(text)
     fields = line["fields"]
+    _exact_fields(fields, blob, extra)
     for name in _wide_fields(line["event"]):
         if name in fields:
             fields[name] = int(fields[name])
@@ -301,7 +355,7 @@ class Trace:
             yield event
 
     def _read_line(self):
-        """Return the next event as JSON, or None at the end."""
+        """Return the next event as JSON with its typed arguments, or None at the end."""
         event = c_void_p()
         with self._reading:
             if not _check(self._next(event), self.path):
@@ -311,11 +365,15 @@ class Trace:
                 self._line = ctypes.create_string_buffer(bound)
             length = _lib.ktape_format_json(self._open_info(), self._names, event,
                                             self._line)
-            return ctypes.string_at(self._line, length).decode()
+            text = ctypes.string_at(self._line, length).decode()
+            record = ctypes.cast(event, POINTER(_Record)).contents
+            typed = record.blob and record.opcode == _USER_EVENT
+            return (text, ctypes.string_at(record.blob, record.blob_size) if typed else b"",
+                    ctypes.string_at(record.extra, record.extra_size) if record.extra else b"")
 
     def __iter__(self):
-        while text := self._read_line():
-            yield _event(text)
+        while line := self._read_line():
+            yield _event(*line)
 
     def stop(self):
         """End the iteration of a live trace at its next pause; from any thread."""

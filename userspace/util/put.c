@@ -95,6 +95,26 @@ bool kt_is_finite(uint64_t bits)
 }
 
 /*
+ * Put the digits of a double as in the C locale.  The program that calls the library may have
+ * another one, whose decimal point may be any character of several bytes.
+ */
+static char *put_decimal(char *p, const char *text, size_t len)
+{
+	bool point = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (memchr("0123456789+-einf", text[i], 16)) {
+			*p++ = text[i];
+			point = false;
+		} else if (!point) {
+			*p++ = '.';
+			point = true;
+		}
+	}
+	return p;
+}
+
+/*
  * Put a double, given by its bits, with as few digits as reading back the same number
  * takes; or "inf", "-inf", "nan".
  */
@@ -112,10 +132,7 @@ char *kt_put_double(char *p, uint64_t bits)
 	do {
 		len = snprintf(text, sizeof(text), "%.*g", digits, value);
 	} while (digits++ < 17 && strtod(text, NULL) != value);
-	/* The program that calls the library may have another locale. */
-	for (char *c = strchr(text, ','); c; c = NULL)
-		*c = '.';
-	return kt_put_mem(p, text, (size_t)len);
+	return put_decimal(p, text, (size_t)len);
 }
 
 /* Put bytes with two hexadecimal digits each, without 0x. */

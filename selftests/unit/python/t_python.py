@@ -79,7 +79,7 @@ def structures_are_those_of_the_headers():
     theirs = subprocess.run(["./sizes"], check=True, stdout=subprocess.PIPE).stdout
     numbers = [tuple(map(int, line.split())) for line in theirs.decode().splitlines()]
     same([n if len(n) > 1 else n[0] for n in numbers], ours)
-    same(len(structures()), 9)
+    same(len(structures()), 10)
 
 
 @test
@@ -138,6 +138,26 @@ def events_are_those_of_dump():
         if len(events) < least:
             raise AssertionError(f"{path}: {len(events)} events")
         same([tuple(event) for event in events], list(expected(path)))
+
+
+@test
+def typed_arguments_of_64_bits_are_int():
+    subprocess.run([os.path.join(OUT, "make_foreign"), "foreign"], check=True)
+    with ktape.Trace("foreign") as trace:
+        typed = [event.fields["typed"] for event in trace if event.name == "user_event"]
+    values = dict(zip(typed[0][::2], typed[0][1::2]))
+    same([values[name] for name in ("u", "odd", "few", "minus", "s", "small", "us", "ss", "none")],
+         [2**64 - 1, 2**53 + 1, 5, -5, -2**63, -7, [1, 2, 2**64 - 1], [-1, -2**63], []])
+    same(typed[-1], ["a", 0, "a", 1, "a_2", 2, "a", 3, "b", 4])
+
+
+@test
+def formats_end_where_arguments_are_damaged():
+    for data, want in ((b"\x0e" + b"1" * 8 + b"\x0d123", [14]), (b"\x07text", []),
+                       (b"\x08\xff", []), (b"\x08", []), (b"\x0f\x0e\x01", []),
+                       (b"\x0f\x0e\x02\0\0\0" + b"1" * 8, []), (b"\x0f\x1d\0\0\0\0", []),
+                       (b"\x0f\x08\x02\0\0\0ab\x07\0\x01a", [(15, 8), 7, 1])):
+        same(list(ktape._formats(data)), want)
 
 
 @test

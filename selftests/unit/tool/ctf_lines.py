@@ -136,7 +136,7 @@ def same_list(want, got):
     if isinstance(got, str) and not want:
         return got in ('', '[]')
     if isinstance(got, str) and all(isinstance(v, int) for v in want) and not got.startswith('['):
-        return [v & 0xff for v in want] == list(bytes.fromhex(got))
+        return want == list(bytes.fromhex(got))
     if isinstance(got, str):
         got = json.loads(got)
     return len(want) == len(got) and all(same_json(a, b) for a, b in zip(want, got))

@@ -250,7 +250,7 @@ EVENTS = {
     'texts': Struct(s=Text(), fixed=Array(CHAR, 6), n=Size(8), some=Array(CHAR, 'n'), last=Text(),
                     empty=Empty()),
     'arrays': Struct(a=Array(Number(32, True), 3), n=Length(16), s=Array(Number(16), 'n'),
-                     odd=Array(Number(5), 4), bytes=Array(U8, 4), f=Array(Float(32), 2),
+                     odd=Array(Number(5), 4), bytes=Array(U8, 4), s8s=Array(Number(8, True), 3), f=Array(Float(32), 2),
                      h=Array(Number(32, base=16), 2), grid=Array(Array(Number(16), 3), 2),
                      none=Array(Number(32), 0)),
     'nested': Struct(p=Struct(x=U8, q=Struct(y=Number(32), t=Text())), two=Array(POINT, 2),

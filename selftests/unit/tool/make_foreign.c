@@ -60,6 +60,13 @@ static void add(struct foreign *f, const char *name, unsigned int type, uint64_t
 	values[f->class.nr - 1].number = number;
 }
 
+/* Add a number of 64 bits, whatever its value. */
+static void add_wide(struct foreign *f, const char *name, unsigned int type, uint64_t number)
+{
+	add(f, name, type, number);
+	fields[f->class.nr - 1].wide = true;
+}
+
 static void add_array(struct foreign *f, const char *name, unsigned int elem,
 		      const void *data, size_t len)
 {
@@ -100,8 +107,13 @@ static int emit_values(struct foreign *f)
 	add(f, "huge", KT_TP_DOUBLE, bits_of(-1.7976931348623157e308));
 	add(f, "inf", KT_TP_DOUBLE, bits_of(__builtin_inf()));
 	add(f, "nan", KT_TP_DOUBLE, 0x7ff8000000000000ULL);
-	add(f, "u", KT_TP_UNSIGNED, UINT64_MAX);
-	add(f, "s", KT_TP_SIGNED, (uint64_t)INT64_MIN);
+	add(f, "whole", KT_TP_DOUBLE, bits_of(-4.));
+	add(f, "zero", KT_TP_DOUBLE, bits_of(-0.));
+	add_wide(f, "u", KT_TP_UNSIGNED, UINT64_MAX);
+	add_wide(f, "odd", KT_TP_UNSIGNED, (1ULL << 53) + 1);
+	add_wide(f, "few", KT_TP_UNSIGNED, 5);
+	add_wide(f, "minus", KT_TP_SIGNED, (uint64_t)-5);
+	add_wide(f, "s", KT_TP_SIGNED, (uint64_t)INT64_MIN);
 	add(f, "small", KT_TP_SIGNED, (uint64_t)-7);
 	add(f, "x", KT_TP_HEX, 0xfedcba9876543210ULL);
 	add(f, "_us_length", KT_TP_UNSIGNED, KT_ARRAY_SIZE(u));
@@ -173,6 +185,17 @@ static int emit_lengths(struct foreign *f)
 	return ret;
 }
 
+/* Emit equal names: as keys of JSON they are numbered. */
+static int emit_same(struct foreign *f)
+{
+	static const char *const names[] = { "a", "a", "a_2", "a", "b" };
+
+	begin(f, "same");
+	for (unsigned int i = 0; i < KT_ARRAY_SIZE(names); i++)
+		add(f, names[i], KT_TP_UNSIGNED, i);
+	return end(f);
+}
+
 static void add_thread(struct foreign *f, const char *tid_name, int32_t tid,
 		       const char *comm_name, const char *comm)
 {
@@ -219,7 +242,7 @@ static bool wants_forks;
 static int foreign_next(struct kt_import *s)
 {
 	static int (*const steps[])(struct foreign *) = {
-		emit_values, emit_names, emit_many, emit_text, emit_lengths,
+		emit_values, emit_names, emit_many, emit_text, emit_lengths, emit_same,
 	};
 	struct foreign *f = s->state;
 	int ret;

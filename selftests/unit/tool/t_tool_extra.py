@@ -178,6 +178,15 @@ def jsonl():
     check_events(events(content(convert('jsonl')[0]).splitlines()))
 
 
+def python():
+    """All numbers are int, also those of 64 bits."""
+    os.environ['KTAPE_LIBRARY'] = out + '/libktape.so.1'
+    sys.path.insert(0, os.path.join(here, '../../../userspace/python'))
+    import ktape  # pylint: disable=import-outside-toplevel,import-error
+    with ktape.Trace('made') as trace:
+        check_events([(e.name, e.fields) for e in trace if e.ring == 'event'], lambda _, value: value)
+
+
 def comma_separated():
     with open(convert('csv')[0], newline='', encoding='utf-8') as file:
         rows = list(csv.DictReader(file))
@@ -291,6 +300,27 @@ def ftrace_calls(trace):
     check(told('native', says) == 4, says)
 
 
+def many():
+    """Of an event with too many fields the first ones are kept, and it is named."""
+    ctf.EVENTS = {'vast': ctf.Struct(**{f'f{i}': U32 for i in range(1030)})}
+    ctf.CONTEXT = ctf.Struct(vtid=I32)
+    head = dict(timestamp_begin=ctf.START, timestamp_end=ctf.START, content_size=0, packet_size=0, cpu_id=0)
+    body = ctf.Bits(False)
+    for _ in range(2):
+        body = ctf.Bits(False)
+        ctf.MAGIC.put(body, {'magic': 0xc1fc1fc1})
+        ctf.PACKET.put(body, head)
+        ctf.HEADER.put(body, {'id': 0, 'timestamp': ctf.START})
+        ctf.CONTEXT.put(body, dict(vtid=501))
+        ctf.EVENTS['vast'].put(body, {f'f{i}': i for i in range(1030)})
+        head['content_size'] = head['packet_size'] = (len(body.text) + 7) // 8 * 8
+    ctf.write('vast', ('/* CTF 1.8 */\n' + ctf.tsdl(False)).encode(), body.data())
+    done = run('dump', 'vast')
+    check(b' f1023=1023' in done.stdout and b'f1024' not in done.stdout, done.stdout[-200:])
+    check('6 fields were left out, the first of event vast: an event keeps 1024 of them' in
+          done.stderr.decode(), done.stderr)
+
+
 def write_linux():
     linux.LAYOUTS['sys_enter_openat'] = (700, 'syscalls', [
         ('int __syscall_nr', 4, 1, 'i'), ('int dfd', 8, 0, 'Q'), ('const char * filename', 8, 0, 'Q'),
@@ -320,6 +350,7 @@ def main():
         result('text', text, 'text')
         result('ftrace', text, 'ftrace')
         result('jsonl', jsonl)
+        result('python', python)
         result('csv', comma_separated)
         result('html', page)
         result('parquet', parquet)
@@ -329,6 +360,7 @@ def main():
         result('so do formats of an RTOS', others)
         result('lttng', lttng, 'lttng')
         result('lttng with CTF 2', lttng, 'lttng:ctf=2')
+        result('more fields than an event keeps', many)
         for trace in ('v6.dat', 'v7.dat', 'perf.data'):
             result(f'system calls of {trace}', ftrace_calls, trace)
     finally:

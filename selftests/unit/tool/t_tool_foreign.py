@@ -30,7 +30,8 @@ number = failed = 0
 BLOCK = bytes(i & 255 for i in range(300))
 VALUES = [
     ('half', 1.5), ('third', 1 / 3), ('tiny', 5e-324), ('huge', -sys.float_info.max),
-    ('inf', math.inf), ('nan', math.nan), ('u', 2**64 - 1), ('s', -2**63), ('small', -7),
+    ('inf', math.inf), ('nan', math.nan), ('whole', -4.0), ('zero', -0.0), ('u', 2**64 - 1),
+    ('odd', 2**53 + 1), ('few', 5), ('minus', -5), ('s', -2**63), ('small', -7),
     ('x', hex(0xfedcba9876543210)), ('_us_length', 3), ('us', [1, 2, 2**64 - 1]),
     ('ss', [-1, -2**63]), ('xs', ['0x0', '0xff']), ('ds', [0.5, -2.25, 1e300]), ('none', []),
     ('block', BLOCK.hex()), ('text', 'a "b"')]
@@ -41,6 +42,9 @@ TEXT = [('text', 'a' * 2**20), ('after', 7)]
 EVENTS = [('dds:values', VALUES), ('names', NAMES), ('many', MANY), ('text', TEXT)]
 for i, length in enumerate((31, 31, 32, 32, 33, 33, 200, 200, 1000, 1000)):
     EVENTS.append(('n' * (length - 1) + 'ab'[i & 1], [('number', i)]))
+EVENTS.append(('same', [('a', 0), ('a', 1), ('a_2', 2), ('a', 3), ('b', 4)]))
+# Fields of 64 bits are strings in JSON, whatever their value, and so are elements of arrays.
+WIDE = ('u', 'odd', 'few', 'minus', 's')
 
 
 class Wrong(Exception):
@@ -85,9 +89,11 @@ def content(path):
         return file.read()
 
 
-def shown(value):
-    """A value as JSON has it: what is no number is a string."""
-    if isinstance(value, float) and not math.isfinite(value):
+def shown(value, wide=False):
+    """A value as JSON has it: what is no number, or has 64 bits, is a string."""
+    if isinstance(value, list):
+        return [shown(v, isinstance(v, int)) for v in value]
+    if wide or isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
 
@@ -104,7 +110,8 @@ def same(got, want):
     """Compare fields with a message that is short."""
     check(len(got) == len(want), len(got), len(want))
     for mine, theirs in zip(got, want):
-        check(mine == theirs, str(mine)[:100], str(theirs)[:100])
+        # 1 and 1.0 are not the same.
+        check(repr(mine) == repr(theirs), str(mine)[:100], str(theirs)[:100])
 
 
 def check_text(lines):
@@ -125,7 +132,7 @@ def check_typed(events):
     for fields, (name, want) in zip(events, EVENTS):
         check(fields['id_name'] == name, fields['id_name'])
         typed = fields['typed']
-        same(list(zip(typed[::2], typed[1::2])), [(k, shown(v)) for k, v in want])
+        same(list(zip(typed[::2], typed[1::2])), [(k, shown(v, k in WIDE)) for k, v in want])
 
 
 def dump():
@@ -181,16 +188,21 @@ def parquet():
     """The column has the JSON of all fields."""
     data = content(convert('parquet:compress=none')[0])
     for name, value in VALUES:
-        pair = json.dumps([name, shown(value)], separators=(',', ':'))[1:-1]
+        pair = json.dumps([name, shown(value, name in WIDE)], separators=(',', ':'))[1:-1]
         check(pair.replace('e+', 'e').encode() in data.replace(b'e+', b'e'), pair[:100])
 
 
 def chrome():
-    events = json.loads(content(convert('chrome')[0]))['traceEvents']
+    def pairs(found):
+        check(len(dict(found)) == len(found), 'a key is there twice', str(found)[:300])
+        return dict(found)
+    events = json.loads(content(convert('chrome')[0]), object_pairs_hook=pairs)['traceEvents']
     got = [e for e in events if e.get('cat') == 'linux']
     check([e['name'] for e in got] == [name for name, _ in EVENTS], got)
     for e, (_, want) in zip(got, EVENTS):
-        same(list(e['args'].items()), [(k, shown(v)) for k, v in want])
+        values = [shown(v, k in WIDE) for k, v in want]
+        keys = ['a', 'a_2', 'a_2_2', 'a_3', 'b'] if e['name'] == 'same' else [k for k, _ in want]
+        same(list(e['args'].items()), list(zip(keys, values)))
 
 
 # ---- Perfetto --------------------------------------------------------------------------

@@ -20,11 +20,12 @@ if [ ! -e "$out/fail_alloc.so" ] || nm "$ktape" 2>/dev/null | grep -q __asan_ini
 fi
 export KTAPE_CONFIG=/dev/null
 
-# lossy loses events, damaged has a wrong checksum, and scene has all kinds of events.
+# lossy loses events, damaged has a wrong checksum, scene has all kinds of events, and foreign
+# has events of many fields.
 mkdir in && cd in || exit
 "$out/make_trace" session session session.ktape &&
 	"$out/make_trace" lossy lossy && "$out/make_trace" emitted emitted &&
-	"$out/t_lib_linux" --scene scene && cp -r session damaged || exit
+	"$out/make_foreign" foreign && "$out/t_lib_linux" --scene scene && cp -r session damaged || exit
 size=$(stat -c %s damaged/cpu0)
 printf '\x5a\xa5' | dd of=damaged/cpu0 bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 python3 "$here/make_linux_traces.py" . >/dev/null 2>&1 || exit
@@ -112,6 +113,9 @@ done <<-EOT
 	dump --json in/lossy
 	dump -J 1 in/damaged
 	dump in/session.ktape
+	dump in/foreign
+	dump --json in/foreign
+	convert -q -J 1 --to chrome -o out in/foreign
 	stats in/lossy
 	stats --json in/scene
 	stats --rtos in/emitted

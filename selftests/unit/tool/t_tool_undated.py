@@ -4,6 +4,7 @@
 kernels are, has no date in any output: not 1970.  One that has a date keeps it."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -13,6 +14,9 @@ import tempfile
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, here)
+import make_ctf as ctf  # noqa: E402  pylint: disable=wrong-import-position
+
 pages = here + '/../lib/format/html/html_blocks.py'
 golden = os.path.abspath(here + '/../../../../shared/golden')
 field = os.path.abspath(here + '/../../../../shared/field')
@@ -207,8 +211,28 @@ def dated():
         assert REALTIME in clocks_of(file.read())
 
 
+def counter(folder):
+    """A trace of another tracer whose clock has a small offset to a counter."""
+    ctf.EVENTS = {'tick': ctf.Struct(n=ctf.Number(32))}
+    body = ctf.Bits(False)
+    for _ in range(2):
+        size = (len(body.text) + 7) // 8 * 8
+        head = dict(timestamp_begin=ctf.START, timestamp_end=ctf.START, content_size=size,
+                    packet_size=size, cpu_id=0)
+        body = ctf.Bits(False)
+        ctf.MAGIC.put(body, {'magic': 0xc1fc1fc1})
+        ctf.PACKET.put(body, head)
+        ctf.HEADER.put(body, {'id': 0, 'timestamp': ctf.START})
+        ctf.EVENTS['tick'].put(body, {'n': 7})
+    ctf.CONTEXT = ctf.Struct()
+    text = re.sub('offset_s = [0-9]+;', 'offset = 5000000;', ctf.tsdl(False)).replace(
+        'event.context := struct {  };', '')
+    ctf.write(folder, ('/* CTF 1.8 */\n' + text).encode(), body.data())
+
+
 work = tempfile.mkdtemp(prefix='ktape-undated.')
 os.chdir(work)
+counter('counter')
 subprocess.run([out + '/t_lib_linux', '--scene', 'scene'], check=True)
 subprocess.run([out + '/make_trace', 'session', 'dated', 'dated.pipe'], check=True)
 subprocess.run([out + '/make_trace', 'dated', 'dated', str(SECONDS), '1000000'], check=True)
@@ -216,9 +240,10 @@ run('convert', '-q', '-t', 'tband', '-o', 'scene.tband', 'scene')
 run('convert', '-q', '-t', 'tracex', '-o', 'scene.trx', 'scene')
 run('convert', '-q', '-t', 'rkh', '-o', 'scene.rkh', 'scene')
 run('convert', '-q', '-t', 'native', '-o', 'again', 'scene.tband')
+run('convert', '-q', '-t', 'native', '-o', 'counter.native', 'counter')
 traces = [('scene.tband', '--from', 'tband'), ('scene.trx', '--from', 'tracex'),
           ('scene.rkh', '--from', 'rkh'), ('again',), (golden + '/demo_threadx.trx',),
-          (field + '/markers.dat',)]
+          (field + '/markers.dat',), ('counter',), ('counter.native',)]
 for trace, *how in traces:
     absent = '' if os.path.exists(trace) else 'no ../shared'
     for test in parquet, perfetto, page:

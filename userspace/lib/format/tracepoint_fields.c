@@ -32,7 +32,10 @@ static uint8_t *put_string(uint8_t *p, const char *text, size_t len)
 	return p + len + 1;
 }
 
-/* Put a number in 64 bits if it needs them, or @wide is set. */
+/*
+ * Put a number in 64 bits if its field has more than 32, whatever its value: in JSON that
+ * decides whether it is a string.
+ */
 static uint8_t *put_number(uint8_t *p, uint8_t type, uint64_t v, bool wide)
 {
 	bool is_signed = type == KT_TP_SIGNED;
@@ -95,7 +98,7 @@ static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v
 }
 
 static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
-			  const struct kt_tp_value *v, size_t len, bool wide)
+			  const struct kt_tp_value *v, size_t len)
 {
 	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)));
 	switch (f->type) {
@@ -106,7 +109,7 @@ static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
 	case KT_TP_ARRAY:
 		return put_array(p, f->elem, v->data, len);
 	default:
-		return put_number(p, f->type, v->number, wide);
+		return put_number(p, f->type, v->number, f->wide);
 	}
 }
 
@@ -133,8 +136,7 @@ static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
  * @tp: the reader's memory
  * @c: its class
  * @values: its fields, in the order of the class
- * @all: also those that have a place in the event table.  Without it a number has the
- *	width of its field, because in JSON that decides whether it is a string
+ * @all: also those that have a place in the event table
  *
  * Return: bytes of the blob, or -ENOMEM.
  */
@@ -157,7 +159,7 @@ int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 		if (grow_blob(tp, used, need))
 			return -ENOMEM;
 		used = (size_t)(put_field(tp->blob + used, &c->fields[i], &values[i],
-					  len, !all && c->fields[i].wide) - tp->blob);
+					  len) - tp->blob);
 	}
 	return (int64_t)used;
 }

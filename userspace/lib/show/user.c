@@ -3,6 +3,7 @@
  * Put user events, with arguments in the formats that the registry or the event itself
  * names, and events of the TraceEvent call, which are records inside a record.
  */
+#include <ktape/formats.h>
 #include <ktape/mark.h>
 
 #include "user_event.h"
@@ -36,12 +37,42 @@ static char *put_decimal(char *p, const struct kt_line *l, int64_t value,
 	return kt_put_mem(p, digits, len);
 }
 
-/* Put a double.  In JSON, where only numbers are numbers, the others are strings. */
+/*
+ * Put a double.  In JSON, where only numbers are numbers, the others are strings; a whole
+ * number gets a decimal, so that readers take it for a double and -0.0 keeps its sign.
+ */
 static char *put_double(char *p, bool json, uint64_t bits)
 {
-	if (!json || kt_is_finite(bits))
+	char *begin = p;
+
+	if (!json)
 		return kt_put_double(p, bits);
-	return kt_put_char(kt_put_double(kt_put_char(p, '"'), bits), '"');
+	if (!kt_is_finite(bits))
+		return kt_put_char(kt_put_double(kt_put_char(p, '"'), bits), '"');
+	p = kt_put_double(p, bits);
+	if (memchr(begin, '.', (size_t)(p - begin)) || memchr(begin, 'e', (size_t)(p - begin)))
+		return p;
+	return kt_put_mem(p, ".0", 2);
+}
+
+/*
+ * Put a number without a width, by kind of its field.  In JSON a decimal number is a string
+ * if @wide is set, whatever its value, as in json.c.
+ */
+static char *put_plain_number(char *p, bool json, unsigned int kind, bool wide, uint64_t v)
+{
+	bool quoted = json && (wide || kind == KT_FIELD_HEX);
+
+	if (kind == KT_FIELD_DOUBLE)
+		return put_double(p, json, v);
+	p = quoted ? kt_put_char(p, '"') : p;
+	if (kind == KT_FIELD_UNSIGNED)
+		p = kt_put_u64(p, v);
+	else if (kind == KT_FIELD_SIGNED)
+		p = kt_put_s64(p, (int64_t)v);
+	else
+		p = kt_put_hex(p, v);
+	return quoted ? kt_put_char(p, '"') : p;
 }
 
 /* Put a number of at most 64 bits in a number format. */
@@ -65,9 +96,11 @@ static char *put_number(char *p, const struct kt_line *l, unsigned int format,
 	case KTAPE_FORMAT_X32:
 		return put_hex_width(p, l, (uint32_t)v, width);
 	case KTAPE_FORMAT_S64:
+		if (l->json)
+			return put_plain_number(p, true, KT_FIELD_SIGNED, true, v);
 		return put_decimal(p, l, (int64_t)v, width);
 	case KTAPE_FORMAT_U64:
-		return kt_put_u64(p, v);
+		return put_plain_number(p, l->json, KT_FIELD_UNSIGNED, true, v);
 	case KTAPE_FORMAT_DOUBLE:
 		return put_double(p, l->json, v);
 	case KTAPE_FORMAT_FUNCTION:
@@ -88,31 +121,13 @@ static char *put_memory(char *p, const struct kt_line *l, const uint8_t *data,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
-/* Put a number without a width, by kind of its field. */
-static char *put_plain_number(char *p, bool json, unsigned int kind, uint64_t v)
-{
-	switch (kind) {
-	case KT_FIELD_UNSIGNED:
-		return kt_put_u64(p, v);
-	case KT_FIELD_SIGNED:
-		return kt_put_s64(p, (int64_t)v);
-	case KT_FIELD_DOUBLE:
-		return put_double(p, json, v);
-	default:
-		break;
-	}
-	p = json ? kt_put_char(p, '"') : p;
-	p = kt_put_hex(p, v);
-	return json ? kt_put_char(p, '"') : p;
-}
-
 static char *put_elements(char *p, bool json, const struct kt_user_field *f)
 {
 	p = kt_put_char(p, '[');
 	for (uint64_t i = 0; i < f->value; i++) {
 		if (i)
 			p = json ? kt_put_char(p, ',') : kt_put_mem(p, ", ", 2);
-		p = put_plain_number(p, json, f->elem, kt_user_element(f, i));
+		p = put_plain_number(p, json, f->elem, f->wide, kt_user_element(f, i));
 	}
 	return kt_put_char(p, ']');
 }
@@ -139,7 +154,7 @@ char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f)
 	case KT_FIELD_ARRAY:
 		return put_elements(p, json, f);
 	default:
-		return put_plain_number(p, json, f->kind, f->value);
+		return put_plain_number(p, json, f->kind, f->wide, f->value);
 	}
 }
 
@@ -251,29 +266,52 @@ static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_e
 }
 
 /*
- * Put the value of an extra field in JSON.  A number of 64 bits is a string, whatever its
- * value, as in json.c.
+ * Take a pair of a name and a value as the only field of @u: one field needs no memory.
+ * Return: the field, or NULL if it is no such pair.
  */
-static char *put_extra_json(char *p, const struct kt_user_field *f,
-			    const struct kt_typed *t)
+static const struct kt_user_field *
+next_pair(struct kt_user_event *u, const uint8_t **at, const uint8_t *end)
 {
-	bool wide = t->kind == KT_TYPED_NUMBER &&
-		    (t->format == KTAPE_FORMAT_U64 || t->format == KTAPE_FORMAT_S64);
+	struct kt_typed name, value;
 
-	if (f->kind == KT_FIELD_ARRAY &&
-	    (f->elem == KT_FIELD_UNSIGNED || f->elem == KT_FIELD_SIGNED)) {
-		p = kt_put_char(p, '[');
-		for (uint64_t i = 0; i < f->value; i++) {
-			p = kt_put_char(i ? kt_put_char(p, ',') : p, '"');
-			p = put_plain_number(p, false, f->elem, kt_user_element(f, i));
-			p = kt_put_char(p, '"');
-		}
-		return kt_put_char(p, ']');
+	kt_typed_next(at, end, &name);
+	if (name.kind != KT_TYPED_STRING || *at == end)
+		return NULL;
+	kt_typed_next(at, end, &value);
+	u->nr = 0;
+	return kt_user_add_typed(u, (const char *)name.data, &value);
+}
+
+static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_field *f)
+{
+	size_t len = strlen(f->name);
+
+	if (!l->json) {
+		p = kt_put_word(kt_put_char(p, ' '), f->name, len);
+		return put_user_field(kt_put_char(p, '='), l, f);
 	}
-	if (!wide)
-		return kt_show_user_value(p, true, f);
-	p = put_plain_number(kt_put_char(p, '"'), false, f->kind, f->value);
-	return kt_put_char(p, '"');
+	if (p[-1] != '{')
+		p = kt_put_char(p, ',');
+	p = kt_put_json(p, f->name, len);
+	return kt_show_user_value(kt_put_char(p, ':'), true, f);
+}
+
+/* Put pairs.  Return: the end; @whole is set to false if there is anything else. */
+static char *put_pairs(char *p, const struct kt_line *l, const void *pairs, size_t size,
+		       bool *whole)
+{
+	const uint8_t *at = pairs, *end = at + size;
+	const struct kt_user_field *f;
+	struct kt_user_event u;
+
+	kt_user_event_init(&u);
+	*whole = true;
+	while (at < end && *whole) {
+		f = next_pair(&u, &at, end);
+		*whole = f != NULL;
+		p = f ? put_pair(p, l, f) : p;
+	}
+	return p;
 }
 
 /**
@@ -285,45 +323,49 @@ static char *put_extra_json(char *p, const struct kt_user_field *f,
  */
 char *kt_show_extra(char *p, const struct kt_line *l)
 {
-	const uint8_t *at = l->event->extra, *end = at + l->event->extra_size;
-	struct kt_typed name, value;
-	struct kt_user_event u;
+	bool whole;
 
-	kt_user_event_init(&u);
-	while (at < end) {
-		const struct kt_user_field *f;
+	return put_pairs(p, l, l->event->extra, l->event->extra_size, &whole);
+}
 
-		kt_typed_next(&at, end, &name);
-		if (name.kind != KT_TYPED_STRING || at == end)
-			break;
-		kt_typed_next(&at, end, &value);
-		/* One field at a time needs no memory. */
-		u.nr = 0;
-		f = kt_user_add_typed(&u, (const char *)name.data, &value);
-		if (!l->json) {
-			p = kt_put_word(kt_put_char(p, ' '), f->name, name.len);
-			p = put_user_field(kt_put_char(p, '='), l, f);
-			continue;
-		}
-		if (p[-1] != '{')
-			p = kt_put_char(p, ',');
-		p = kt_put_json(p, f->name, name.len);
-		p = put_extra_json(kt_put_char(p, ':'), f, &value);
+/*
+ * Put a tracepoint of another tracer, whose fields are pairs: they may be so many that an
+ * array of them needs memory.  Return: the end; NULL if its arguments are something else.
+ */
+static char *put_tracepoint(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct ktape_object_info *o;
+	struct kt_name name;
+	bool whole;
+
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, ktape_event_arg(e, 0), 0,
+				  e->ts);
+	if (o) {
+		name = kt_object_name(o);
+	} else {
+		name.text = kt_user_event_name(kt_registry_formats(l->registry),
+					       ktape_event_arg(e, 0));
+		name = (struct kt_name){ name.text, strlen(name.text), true, 0 };
 	}
-	return p;
+	p = kt_show_name(kt_put_char(p, ' '), l, &name);
+	p = put_pairs(p, l, e->blob, e->blob_size, &whole);
+	return whole ? p : NULL;
 }
 
 /*
  * Put an event that came from another format with the names of that format.
  *
  * Return: the end; NULL if the format cannot describe it, or there is no memory for its
- * fields: put_plain() needs none.
+ * fields, which only a damaged one can need: put_plain() needs none.
  */
 static char *put_known(char *p, const struct kt_line *l)
 {
 	struct kt_user_event u;
 	char *end = NULL;
 
+	if ((ktape_event_arg(l->event, 0) & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_LINUX)
+		return put_tracepoint(p, l);
 	kt_user_event_init(&u);
 	if (kt_user_event_of(&u, l) && u.known)
 		end = put_fields(p, l, &u);

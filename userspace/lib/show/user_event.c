@@ -114,6 +114,11 @@ static enum kt_user_field_kind kind_of(unsigned int format)
 	}
 }
 
+static bool is_wide(unsigned int format)
+{
+	return format == KTAPE_FORMAT_S64 || format == KTAPE_FORMAT_U64;
+}
+
 /* Add a number of one of the KTAPE_FORMAT_* argument formats. */
 static struct kt_user_field *add_number(struct kt_user_event *u,
 					const char *name, unsigned int format,
@@ -122,7 +127,10 @@ static struct kt_user_field *add_number(struct kt_user_event *u,
 	struct kt_user_field *f;
 
 	f = kt_user_add(u, name, kind_of(format), kt_typed_extend(format, value));
-	if (f && format == KTAPE_FORMAT_FUNCTION)
+	if (!f)
+		return NULL;
+	f->wide = is_wide(format);
+	if (format == KTAPE_FORMAT_FUNCTION)
 		f->object = KTAPE_OBJ_FUNCTION;
 	return f;
 }
@@ -138,6 +146,7 @@ add_array(struct kt_user_event *u, const char *name, const struct kt_typed *a)
 	f->value = a->len / kt_typed_size(a->elem);
 	f->elem = (uint8_t)kind_of(a->elem);
 	f->format = (uint8_t)a->elem;
+	f->wide = is_wide(a->elem);
 	return f;
 }
 

@@ -14,6 +14,8 @@
 #ifndef _KT_USER_EVENT_H
 #define _KT_USER_EVENT_H
 
+#include "util/map.h"
+
 #include "show/line.h"
 #include "stream/event.h"
 
@@ -39,6 +41,8 @@ enum kt_user_field_kind {
  * @object: KTAPE_OBJ_* if @value is the id of an object of that type, 0 = none
  * @elem: for ARRAY: KT_FIELD_UNSIGNED, _SIGNED, _HEX or _DOUBLE
  * @format: for ARRAY: KTAPE_FORMAT_* of the elements, see kt_user_element()
+ * @wide: a decimal number of 64 bits, or an array of such: a string in JSON
+ * @more: number that follows the name where it is a key, 0 = none; see kt_user_number()
  * @value: for numbers: the value, sign-extended if SIGNED; for DOUBLE: its bits; for
  *	ARRAY: number of elements
  * @data: for TEXT and WORD: characters without a NUL; for BYTES: the bytes; for ARRAY:
@@ -53,6 +57,8 @@ struct kt_user_field {
 	uint8_t object;
 	uint8_t elem;
 	uint8_t format;
+	bool wide;
+	uint32_t more;
 	uint64_t value;
 	const void *data;
 	size_t len;
@@ -177,6 +183,20 @@ void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
 
 struct kt_name kt_user_field_name(const struct kt_line *l,
 				  const struct kt_user_field *f);
+
+/* user_keys.c */
+
+/**
+ * struct kt_user_keys - which keys an event has; all zero = none yet
+ * @taken: by event and hash of the key: the last number behind it
+ * @event: number of the event
+ */
+struct kt_user_keys {
+	struct kt_map taken;
+	uint32_t event;
+};
+
+int kt_user_number(struct kt_user_keys *k, struct kt_user_event *u);
 
 /* user.c */
 char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f);

@@ -65,11 +65,16 @@ static inline uint64_t kt_clock_ns(struct kt_clock *clock,
  * Real-time kernels and some recorders have only a counter; ktape_epoch_ns() of their times
  * is a time since the counter's begin, and no date.  @ts: a time of the trace, because a
  * clock without an origin may count from 1970 itself.
+ *
+ * An origin before 2001 is that of a machine without a clock of its own, or an offset between
+ * counters that another tracer has written.  Only what says the release of its kernel is taken
+ * for the former.
  */
 static inline bool kt_is_dated(const struct ktape_info *info, uint64_t ts)
 {
-	return info->offset_s || info->offset || info->real_offset_ns ||
-	       ktape_epoch_ns(info, ts) >= KT_DATED_FROM;
+	return ktape_epoch_ns(info, ts) >= KT_DATED_FROM ||
+	       (*info->release &&
+		(info->offset_s || info->offset || info->real_offset_ns));
 }
 
 #endif /* _KT_CLOCK_H */

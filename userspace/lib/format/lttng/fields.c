@@ -119,9 +119,12 @@ static uint8_t array_type(const struct ctf_type *t)
 
 	if (!lt_is_plain(e))
 		return KT_TP_TEXT;
-	if (e->kind == CTF_INTEGER && e->size == 8 && !e->nr_labels)
-		return t->text ? KT_TP_TEXT : KT_TP_BYTES;
-	return KT_TP_ARRAY;
+	if (e->kind != CTF_INTEGER || e->size != 8 || e->nr_labels)
+		return KT_TP_ARRAY;
+	if (t->text)
+		return KT_TP_TEXT;
+	/* Bytes have no sign. */
+	return e->is_signed ? KT_TP_ARRAY : KT_TP_BYTES;
 }
 
 static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
@@ -407,7 +410,7 @@ static int next_field(struct walk *w, const struct ctf_type *t)
 	unsigned int i = *next;
 
 	if (i >= (extra ? KT_TP_FIELDS : w->end)) {
-		w->v->left++;
+		w->v->left_of = w->v->left++ ? w->v->left_of : w->class->tp.name;
 		return -1;
 	}
 	(*next)++;
@@ -652,8 +655,8 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 		kt_import_note(in, "%llu values of enumerations are kept as numbers, without their labels",
 			       (unsigned long long)v->labels);
 	if (v->left)
-		kt_import_note(in, "%llu fields were left out: an event keeps %u of them",
-			       (unsigned long long)v->left, KT_TP_FIELDS);
+		kt_import_note(in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
+			       (unsigned long long)v->left, v->left_of, KT_TP_FIELDS);
 	if (v->elements)
 		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB, an event %u",
 			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10,

@@ -69,6 +69,7 @@ struct lt_class {
  * @name_len: bytes of @name
  * @labels: numbers whose labels were left out
  * @left: fields that were left out because there are too many
+ * @left_of: name of the event that had the first of them
  * @elements: elements of arrays that were left out because there are too many
  * @texts: arrays whose texts were cut
  * @cut_events: names of events that were cut
@@ -88,6 +89,7 @@ struct lt_values {
 	size_t name_len;
 	uint64_t labels;
 	uint64_t left;
+	const char *left_of;
 	uint64_t elements;
 	uint64_t texts;
 	uint64_t cut_events;

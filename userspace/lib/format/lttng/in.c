@@ -108,10 +108,24 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	return 0;
 }
 
+/* Tell once in a trace that an event has a time that does not fit, as trace/far.c does. */
+static void tell_far(struct kt_import *in, struct lt_stream *s)
+{
+	char place[LT_PLACE];
+
+	if (s->trace->told_far)
+		return;
+	s->trace->told_far = true;
+	lt_place(s, place);
+	kt_import_bad(in, s->offset + s->from / 8,
+		      "%s: times from here on are beyond the year 2262: they are shown as the last one before, and this is told once",
+		      place);
+}
+
 /* Give the event its time, which is not earlier than the one before it. */
 static void set_time(struct kt_import *in, struct lt_stream *s)
 {
-	uint64_t time = time_of(in->state, s, s->time);
+	uint64_t time = time_of(in->state, s, kt_min(s->time, s->trace->latest));
 	struct kt_back step = {
 		.events = 1, .cpu = s->event_cpu, .ts = s->held,
 		.by = s->held - time, .offset = s->offset + s->from / 8,
@@ -138,18 +152,12 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
 	struct ktape_error error;
-	char place[LT_PLACE];
 	int ret;
 
 	while (!s->nr_gaps && !s->ended) {
 		ret = s->class ? lt_event_next(&s->trace->c, s, &error) : LT_END;
-		if (ret == LT_OK && s->time > s->trace->latest) {
-			lt_place(s, place);
-			kt_import_bad(in, s->offset + s->from / 8,
-				      "%s: the time is beyond the year 2262", place);
-			s->at.bit = s->at.end;
-			continue;
-		}
+		if (ret == LT_OK && s->time > s->trace->latest)
+			tell_far(in, s);
 		if (ret == LT_OK)
 			set_time(in, s);
 		if (ret == LT_OK || ret < 0)

@@ -150,7 +150,8 @@ static void set_ahead(struct lt_session *all, struct lt_trace *t,
 	t->ahead = rescale(seconds, 1, all->freq) + part - first->offset;
 	if (rescale(seconds, 1, all->freq) > UINT64_MAX / 2)
 		t->ahead = UINT64_MAX / 2;
-	t->latest = rescale((uint64_t)INT64_MAX - (uint64_t)kt_max(origin, 0), NS_PER_S,
+	/* Less by what is rounded. */
+	t->latest = rescale((uint64_t)INT64_MAX - 2 - (uint64_t)kt_max(origin, 0), NS_PER_S,
 			    t->c.freq);
 }
 

@@ -14,6 +14,7 @@
  * @bytes: of @c
  * @ahead: ticks that its times are ahead of those of the first trace
  * @latest: the last of its times that can be kept
+ * @told_far: that there are later ones was told
  */
 struct lt_trace {
 	char *path;
@@ -23,6 +24,7 @@ struct lt_trace {
 	size_t bytes;
 	uint64_t ahead;
 	uint64_t latest;
+	bool told_far;
 };
 
 /**

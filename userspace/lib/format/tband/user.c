@@ -80,6 +80,7 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 				k->types[i] == KT_TBAND_S64 ? KT_FIELD_SIGNED
 							    : KT_FIELD_UNSIGNED,
 				v);
+		f->wide = wide;
 		f->object = (uint8_t)field_object(k->fields[i]);
 		if (id == KT_TBAND_QUEUE_KIND && i)
 			kt_user_set_word(f, kt_tband_queue_kind(v));

@@ -44,6 +44,7 @@
  * @s: sink
  * @states: states of RTOS objects
  * @markers: open markers by thread and id (struct open_marker)
+ * @keys: of the user event that is written
  */
 struct chrome {
 	uint64_t calls[TIDS / 64];
@@ -53,6 +54,7 @@ struct chrome {
 	struct kt_sink *s;
 	struct kt_states states;
 	struct kt_map markers;
+	struct kt_user_keys keys;
 };
 
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
@@ -461,12 +463,14 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 
 /* ---- user events --------------------------------------------------------------- */
 
-/* Write the name of a field with @end, and the colon. */
+/* Write the name of a field with its number and @end, and the colon. */
 static char *put_user_key(char *p, const struct kt_user_field *f,
 			  const char *end)
 {
-	p = kt_put_json(p, f->name, strlen(f->name));
-	p = kt_put_str(p - 1, end);
+	p = kt_put_json(p, f->name, strlen(f->name)) - 1;
+	if (f->more)
+		p = kt_put_u64(kt_put_char(p, '_'), f->more);
+	p = kt_put_str(p, end);
 	return kt_put_mem(p, "\":", 2);
 }
 
@@ -537,6 +541,8 @@ static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 	kt_user_event_init(&user);
 	if (!kt_user_event_of(&user, l) || !user.name.text)
 		p = put_instant(p, t, l);
+	else if (kt_user_number(&t->keys, &user))
+		user.no_memory = true;
 	else
 		p = put_named_user(p, t, l, &user);
 	if (user.no_memory)
@@ -688,6 +694,7 @@ static void chrome_close(struct kt_sink *s)
 
 	kt_states_free(&t->states);
 	free_markers(t);
+	kt_map_free(&t->keys.taken);
 }
 
 const struct kt_codec_out kt_chrome_out = {
