@@ -162,7 +162,7 @@ run 1 dump cut.dat && says 'byte'
 result $? 'a trace.dat that was cut says where'
 sed 's/variant <id>/variant <nothing>/' ctf1/metadata >metadata
 cp -r ctf1 wrong && cp metadata wrong/
-run 1 dump wrong && says 'does not come before it'
+run 1 dump wrong && says 'is no number in the fields before it'
 result $? 'a tag without its field is an error'
 printf '\x1e{"type":"preamble","version":3}' >wrong/metadata
 run 1 dump wrong && says 'not CTF 2'
