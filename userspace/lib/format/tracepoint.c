@@ -478,21 +478,23 @@ static void put_place(struct kt_foreign *f, const struct kt_place *place,
 		f->args[place->at + 1] = (uint32_t)(value >> 32);
 }
 
-static void set_running(struct kt_tp *tp, uint32_t cpu, int32_t tid)
+/* Return: 0 or -ENOMEM. */
+static int set_running(struct kt_tp *tp, uint32_t cpu, int32_t tid)
 {
 	int32_t *more;
 
 	if (cpu >= KT_CPUS_MAX)
-		return;
+		return 0;
 	if (cpu >= tp->nr_cpus) {
 		more = realloc(tp->running, (cpu + 1ULL) * sizeof(*more));
 		if (!more)
-			return;
+			return -ENOMEM;
 		tp->running = more;
 		while (tp->nr_cpus <= cpu)
 			more[tp->nr_cpus++] = -1;
 	}
 	tp->running[cpu] = tid;
+	return 0;
 }
 
 /**
@@ -535,8 +537,11 @@ int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
 	return kt_import_lost(tp->s, cpu, count, from, to);
 }
 
-/* Set what the tracepoint does not say, but the rest of the event implies. */
-static void complete(struct kt_tp *tp, struct kt_foreign *f)
+/*
+ * Set what the tracepoint does not say, but the rest of the event implies.
+ * Return: 0 or -ENOMEM.
+ */
+static int complete(struct kt_tp *tp, struct kt_foreign *f)
 {
 	const struct kt_map_entry *e;
 
@@ -556,11 +561,11 @@ static void complete(struct kt_tp *tp, struct kt_foreign *f)
 		f->args[1] = f->args[1] ? f->args[1] : f->args[0];
 		break;
 	case KTAPE_EV_SCHED_SWITCH:
-		set_running(tp, f->cpu, (int32_t)f->args[1]);
-		break;
+		return set_running(tp, f->cpu, (int32_t)f->args[1]);
 	default:
 		break;
 	}
+	return 0;
 }
 
 static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
@@ -591,7 +596,7 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 		err = convert(tp, c, f, values, i, &value);
 		put_place(f, &c->places[i], value);
 	}
-	complete(tp, f);
+	err = err ? err : complete(tp, f);
 	err = err ? err : kt_tp_put_extra(tp, c, f, values);
 	return err ? err : kt_import_emit(tp->s, f);
 }

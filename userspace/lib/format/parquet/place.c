@@ -226,8 +226,10 @@ static int make_file(struct pq *pq, unsigned int table, int64_t day,
 		return -errno;
 	output.arg = (void *)(intptr_t)f->fd;
 	err = kt_pq_file_new(&pq->schemas[table], &output, &f->file);
-	if (err)
+	if (err) {
 		close(f->fd);
+		unlinkat(pq->place->inner, name, 0);
+	}
 	return err;
 }
 
