@@ -218,17 +218,20 @@ static bool put_quoted(struct text *x, const char *text, size_t len)
 static bool read_number(struct text *x, const struct ctf_type *t)
 {
 	struct ctf_value one;
-	char text[40];
-	double wide;
+	char text[KT_PUT_DOUBLE_MAX + 3], *end = text;
+	bool quoted;
 
 	if (!ctf_read(x->at, t, &one))
 		return false;
 	x->v->labels += t->nr_labels != 0;
 	if (t->kind == CTF_FLOAT) {
 		one.number = lt_number(t, one.number);
-		memcpy(&wide, &one.number, sizeof(wide));
-		snprintf(text, sizeof(text), isfinite(wide) ? "%.17g" : "\"%g\"",
-			 wide);
+		/* JSON has no word for these. */
+		quoted = !kt_is_finite(one.number);
+		end = quoted ? kt_put_char(end, '"') : end;
+		end = kt_put_double(end, one.number);
+		end = quoted ? kt_put_char(end, '"') : end;
+		*end = '\0';
 	} else if (t->is_signed) {
 		snprintf(text, sizeof(text), "%lld", (long long)one.number);
 	} else {
