@@ -122,7 +122,7 @@ PQ_TABLE(EVENT, event, 0, "an event as it was recorded")
 	PQ_COLUMN(EVENT, SYMBOL, symbol, NAME, 1, "", "name of the first field that is a function")
 	PQ_COLUMN(EVENT, OBJECT, object, NAME, 1, "", "name of what the event is about: system call, interrupt, marker, device")
 	PQ_COLUMN(EVENT, TEXT, text, TEXT, 1, "", "its text")
-	PQ_COLUMN(EVENT, MORE, more, TEXT, 1, "", "JSON object: all fields, if some have no column")
+	PQ_COLUMN(EVENT, MORE, more, TEXT, 1, "", "JSON object: all fields, if some have no column, as those that only another tracer has")
 PQ_END(EVENT)
 
 PQ_TABLE(MARKER, marker, 0, "a marker of a program")
