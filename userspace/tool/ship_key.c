@@ -14,25 +14,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/hash.h"
+
 #include "ship.h"
 
 #define HASH_DIGITS	16U
 #define ID_LEN		(2 * HASH_DIGITS + 2)	/* .LOG-PIECE */
-#define FNV_BASIS	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)
-{
-	const uint8_t *at = data;
-
-	while (len--)
-		hash = (hash ^ *at++) * FNV_PRIME;
-	return hash;
-}
 
 static uint64_t hash_log(const char *log)
 {
-	return hash_bytes(FNV_BASIS, log, strlen(log));
+	return kt_fnv(KT_FNV_BEGIN, log, strlen(log));
 }
 
 /* Hash what tells a piece from others of its name.  Return: 0 or negative errno. */
@@ -52,7 +43,7 @@ static int hash_piece(const struct ship *s, const char *name, uint64_t *hash)
 	parts[1] = (uint64_t)st.st_size;
 	parts[2] = (uint64_t)st.st_mtim.tv_sec;
 	parts[3] = (uint64_t)st.st_mtim.tv_nsec;
-	*hash = hash_bytes(FNV_BASIS, parts, sizeof(parts));
+	*hash = kt_fnv(KT_FNV_BEGIN, parts, sizeof(parts));
 	return 0;
 }
 

@@ -12,24 +12,15 @@
 #include <poll.h>
 #include <time.h>
 
+#include "util/hash.h"
+
 #include "stream/metadata.h"
 #include "import.h"
 
 #define UUID_BYTES	(64U << 10)	/* first bytes of the input, hashed to its uuid */
-#define FNV_BASIS	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
 #define WINDOW		(64ULL << 20)	/* bytes that wait, by default */
 #define HOLD_MS		500		/* for which a record waits, twice that at most */
 #define IDLE_MS		500		/* between two calls of the caller's idle() */
-
-static uint64_t hash_fnv(uint64_t hash, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	while (len--)
-		hash = (hash ^ *p++) * FNV_PRIME;
-	return hash;
-}
 
 /* Make the uuid a hash of the first bytes: an input has the same uuid each time. */
 static void make_uuid(struct kt_import *s)
@@ -39,8 +30,8 @@ static void make_uuid(struct kt_import *s)
 	const char *name = s->format->name;
 	uint64_t low, high;
 
-	low = hash_fnv(hash_fnv(FNV_BASIS, name, strlen(name)), head, len);
-	high = hash_fnv(low, head, len / 2);
+	low = kt_fnv(kt_fnv(KT_FNV_BEGIN, name, strlen(name)), head, len);
+	high = kt_fnv(low, head, len / 2);
 	kt_set64(s->info->uuid, low);
 	kt_set64(s->info->uuid + 8, high);
 	s->info->uuid[6] = (s->info->uuid[6] & 0x0f) | 0x80;	/* version 8 */

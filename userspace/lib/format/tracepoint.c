@@ -218,15 +218,6 @@ int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
 
 /* ---- names -------------------------------------------------------------------------- */
 
-static uint64_t hash_text(uint64_t hash, const void *text, size_t len)
-{
-	const uint8_t *p = text;
-
-	while (len--)
-		hash = (hash ^ *p++) * 0x100000001b3ULL;
-	return hash;
-}
-
 /*
  * Find a remembered entry, or make it; then *@is_new is set.  Too many are not made: *@e is
  * NULL.  Return: 0 or -ENOMEM.
@@ -264,7 +255,7 @@ static int name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t ti
 		return err;
 	if (tgid <= 0 || tgid > INT32_MAX)
 		tgid = is_new || begins ? 0 : (int64_t)e->extra;
-	hash = hash_text((uint64_t)tgid, comm, n.len);
+	hash = kt_fnv((uint64_t)tgid, comm, n.len);
 	if (!is_new && !begins && e->value == hash)
 		return 0;
 	e->value = hash;
@@ -359,7 +350,7 @@ static int number_device(struct kt_tp *tp, const struct kt_foreign *at,
 	if (!v->len)
 		return 0;
 	err = remember(&tp->tokens, KTAPE_OBJ_NET_DEVICE | 0x10000,
-		       hash_text(0, v->data, v->len), &e, &is_new);
+		       kt_fnv(0, v->data, v->len), &e, &is_new);
 	if (!e)
 		return err;
 	if (is_new)

@@ -18,8 +18,6 @@
 #define FIELD_HEADS	16U	/* of a field's name and value, with NULs and a number */
 #define SUFFIX		12U	/* bytes of "_4294967295" with its NUL */
 #define NAMES_MAX	2048U	/* slots for the names of an event; more than twice those it has */
-#define FNV_BEGIN	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
 
 /* ---- arguments ------------------------------------------------------------------------- */
 
@@ -179,14 +177,10 @@ struct names {
 /* Add NAME BEHIND.  Return: false if it is there, or another one with the same hash. */
 static bool add_name(struct names *n, const char *name, const char *behind)
 {
-	uint64_t hash = FNV_BEGIN;
+	uint64_t hash = kt_fnv(KT_FNV_BEGIN, name, strlen(name));
 	uint32_t at;
 
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * FNV_PRIME;
-	for (; *behind; behind++)
-		hash = (hash ^ (uint8_t)*behind) * FNV_PRIME;
-	hash = kt_hash_mix(hash) | 1;
+	hash = kt_hash_mix(kt_fnv(hash, behind, strlen(behind))) | 1;
 	for (at = (uint32_t)(hash >> 32); n->slots[at & n->mask]; at++) {
 		if (n->slots[at & n->mask] == hash)
 			return false;

@@ -3,24 +3,22 @@
  * Keys of an object of JSON whose members are the fields of a user event.  Names come from the
  * trace and may be equal; a reader of JSON keeps one of two equal keys.
  */
+#include "util/hash.h"
+
 #include "show/user_event.h"
 
-#define FNV_BEGIN	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
 #define KEYS_MAX	4096U	/* names of events before that are kept in the map */
 
 static uint64_t hash_key(const char *name, uint32_t more, const char *behind)
 {
 	char number[KT_PUT_U64_MAX + 2] = "";
 	const char *const parts[] = { name, number, behind };
-	uint64_t hash = FNV_BEGIN;
+	uint64_t hash = KT_FNV_BEGIN;
 
 	if (more)
 		*kt_put_u64(kt_put_char(number, '_'), more) = '\0';
-	for (size_t i = 0; i < KT_ARRAY_SIZE(parts); i++) {
-		for (const char *c = parts[i]; *c; c++)
-			hash = (hash ^ (uint8_t)*c) * FNV_PRIME;
-	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(parts); i++)
+		hash = kt_fnv(hash, parts[i], strlen(parts[i]));
 	return hash;
 }
 

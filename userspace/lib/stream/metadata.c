@@ -13,7 +13,6 @@
 
 #include "stream/metadata.h"
 
-#define FNV_PRIME	0x100000001b3ULL
 #define NS_PER_S	1000000000ULL
 
 struct event_text {
@@ -60,14 +59,6 @@ const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len)
 	*opcode = event_texts[place].opcode;
 	*len = strlen(event_texts[place].text);
 	return event_texts[place].text;
-}
-
-/* Continue an FNV-1a hash; KT_FNV_BEGIN is the hash of no text. */
-uint64_t kt_fnv(uint64_t hash, const char *text, size_t len)
-{
-	while (len--)
-		hash = (hash ^ (uint8_t)*text++) * FNV_PRIME;
-	return hash;
 }
 
 uint64_t ktape_table_hash(void)

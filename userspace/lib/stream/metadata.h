@@ -3,6 +3,8 @@
 #ifndef _KT_METADATA_H
 #define _KT_METADATA_H
 
+#include "util/hash.h"
+
 #include "stream/packet.h"
 
 #define KT_METADATA_MAX	(16U << 20)
@@ -16,8 +18,6 @@ void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT]);
 size_t kt_event_place(unsigned int opcode);
 const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len);
 int kt_clock_check(const struct ktape_info *info, struct ktape_error *error);
-#define KT_FNV_BEGIN	0xcbf29ce484222325ULL
-uint64_t kt_fnv(uint64_t hash, const char *text, size_t len);
 int kt_metadata_remark(char **text, size_t *len, const char *remark);
 
 /* metadata_check.c */

@@ -2,20 +2,13 @@
 /* Names in a page: each one is written once, and spans have its number. */
 #include <stdio.h>
 
+#include "util/hash.h"
+
 #include "internal.h"
 
 #define FLUSH	(256U << 10)	/* bytes of new names that make a block */
 #define LEN_MAX	512U		/* bytes of a name */
 #define OTHER	"(another name)"
-
-static uint64_t hash_text(const char *text, size_t len)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;	/* FNV-1a */
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ULL;
-	return hash;
-}
 
 static bool is_string(const struct html *h, uint32_t id, const char *text,
 		      size_t len)
@@ -62,7 +55,7 @@ uint32_t html_string(struct html *h, const char *text, size_t len)
 	uint64_t hash;
 
 	len = kt_min(len, LEN_MAX);
-	hash = hash_text(text, len);
+	hash = kt_fnv(KT_FNV_BEGIN, text, len);
 	if (!h->nr_strings)
 		add_string(h, OTHER, sizeof(OTHER) - 1);
 	e = h->nr_strings ? kt_map_find(&h->strings, 0, hash) : NULL;

@@ -57,13 +57,6 @@ void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size)
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-static uint64_t hash_text(uint64_t hash, const char *text, size_t len)
-{
-	while (len--)
-		hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ULL;
-	return kt_hash_mix(hash);
-}
-
 /* Make room for one more name.  Return: false if there is no memory. */
 static bool grow_words(struct ctf *c)
 {
@@ -113,7 +106,7 @@ struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add)
 		return NULL;
 	if (!c->words_size)
 		return NULL;
-	hash = hash_text(c->seed, text, len);
+	hash = kt_hash_mix(kt_fnv(c->seed, text, len));
 	at = hash & (c->words_size - 1);
 	for (; (w = c->words[at]); at = (at + 1) & (c->words_size - 1)) {
 		if (w->hash == hash && w->len == len && !memcmp(w->text, text, len))

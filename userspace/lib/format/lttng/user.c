@@ -9,10 +9,10 @@
  */
 #include <ktape/formats.h>
 
+#include "util/hash.h"
+
 #include "internal.h"
 
-#define FNV_BASIS	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
 
 static bool is_sequence(uint8_t kind)
 {
@@ -41,29 +41,22 @@ static bool is_length(const struct kt_user_event *t, unsigned int i)
 	       !strcmp(f->name + 1 + len, "_length");
 }
 
-static uint64_t hash_bytes(uint64_t hash, const char *data, size_t len)
-{
-	while (len--)
-		hash = (hash ^ (uint8_t)*data++) * FNV_PRIME;
-	return hash;
-}
-
 static uint64_t hash_string(uint64_t hash, const char *text)
 {
-	return hash_bytes(hash, text, strlen(text) + 1);
+	return kt_fnv(hash, text, strlen(text) + 1);
 }
 
 /* Return a hash of the name and of the names and kinds of the fields. */
 static uint64_t shape_of(const struct kt_user_event *t)
 {
-	uint64_t hash = hash_bytes(FNV_BASIS, t->name.text, t->name.len);
+	uint64_t hash = kt_fnv(KT_FNV_BEGIN, t->name.text, t->name.len);
 
 	for (unsigned int i = 0; i < t->nr; i++) {
 		const struct kt_user_field *f = &t->fields[i];
 		const char what[] = { (char)f->kind, (char)f->elem,
 				      !!f->object, is_length(t, i) };
 
-		hash = hash_bytes(hash, what, sizeof(what));
+		hash = kt_fnv(hash, what, sizeof(what));
 		hash = hash_string(hash, f->name);
 	}
 	return hash;
@@ -110,9 +103,9 @@ static char *make_name(const struct kt_user_event *t, bool is_linux)
 /* Hash a name that is made of pieces. */
 static uint64_t hash_name(const char *before, const char *name, const char *behind)
 {
-	uint64_t hash = hash_bytes(FNV_BASIS, before, strlen(before));
+	uint64_t hash = kt_fnv(KT_FNV_BEGIN, before, strlen(before));
 
-	return hash_string(hash_bytes(hash, name, strlen(name)), behind);
+	return hash_string(kt_fnv(hash, name, strlen(name)), behind);
 }
 
 /*
