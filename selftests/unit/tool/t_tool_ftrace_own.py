@@ -16,33 +16,19 @@ sys.path.insert(0, here)
 # pylint: disable=wrong-import-position
 import make_ftrace_own as made  # noqa: E402
 import make_linux_traces as linux  # noqa: E402
+from tap import end, equal, result  # noqa: E402
 
 ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
 field = here + '/../../../../shared/field/'
 TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
-number = failed = 0
 
 
-def result(name, test, *how, needs=()):
-    """Run a test and print its line; @needs are commands and files."""
-    global number, failed
-    number += 1
-    missing = [n for n in needs if not (os.path.exists(n) or shutil.which(n))]
-    if missing:
-        where = '../shared/field' if '/' in missing[0] else missing[0]
-        print(f'ok {number} - {name} # SKIP {where} is absent', flush=True)
-        return
-    try:
-        test(*how)
-        print(f'ok {number} - {name}', flush=True)
-    except Exception as e:      # pylint: disable=broad-except
-        failed = 1
-        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
-            '\n#', '\n# '), flush=True)
-
-
-def equal(a, b):
-    assert a == b, f'{a!r:.600} is not {b!r:.600}'
+def absent(*needs):
+    """Say which of the commands and files is not there."""
+    for name in needs:
+        if not (os.path.exists(name) or shutil.which(name)):
+            return f"{'../shared/field' if '/' in name else name} is absent"
+    return ''
 
 
 def output(*words):
@@ -171,16 +157,15 @@ def main():
                            stdout=f, check=True)
         result(f'short numbers of Linux {release} are ints', own_events, release)
     result('damaged traces end in an error, or with fewer events', damaged)
-    result('texts are those of trace-cmd report', made_texts, needs=['trace-cmd'])
+    result('texts are those of trace-cmd report', made_texts, skip=absent('trace-cmd'))
     result('texts of trace_marker are those of trace-cmd report', markers,
-           needs=['trace-cmd', field + 'markers.dat'])
+           skip=absent('trace-cmd', field + 'markers.dat'))
     result('stacks are those of trace-cmd report', stacks,
-           needs=['trace-cmd', field + 'trace-cmd-stacks.dat'])
+           skip=absent('trace-cmd', field + 'trace-cmd-stacks.dat'))
     result('samples of perf record -z are those of perf script', compressed,
-           needs=['perf', field + 'perf-z.data'])
-    print(f'1..{number}')
+           skip=absent('perf', field + 'perf-z.data'))
     shutil.rmtree(work)
-    sys.exit(failed)
+    end()
 
 
 main()

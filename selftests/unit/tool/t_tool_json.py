@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import end, equal, result
+
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
@@ -19,27 +21,6 @@ SECONDS = 1795458632            # November 2026
 MONO = 9100000000000001         # the machine runs for 105 days: above 2^53 ns, too
 # ticks, first and last are durations and relative times elsewhere than in verify and recover.
 TIMES = ('ts', 'ticks', 'first', 'last', 'from_ns', 'max_end_ns', 'begin_ns', 'end_ns')
-number = failed = 0
-
-
-def result(name, test, *how, skip=''):
-    """Run a test and print its line."""
-    global number, failed
-    number += 1
-    if skip:
-        print(f'ok {number} - {name} # SKIP {skip}', flush=True)
-        return
-    try:
-        test(*how)
-        print(f'ok {number} - {name}', flush=True)
-    except Exception as e:      # pylint: disable=broad-except
-        failed = 1
-        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
-            '\n#', '\n# '), flush=True)
-
-
-def equal(a, b):
-    assert a == b, f'{a!r:.300} is not {b!r:.300}'
 
 
 def make(*words):
@@ -107,6 +88,7 @@ traces = sorted(name for name in glob.glob('*') if name not in ('memory', 'sessi
 
 
 # ---- tests ----------------------------------------------------------------------------
+
 
 def equal_to_text(trace):
     """Times are those of the text, which has digits of CLOCK_MONOTONIC."""
@@ -211,7 +193,6 @@ for trace in traces:
     result(f'no integer above 2^53, and times are strings: {trace}', scan, trace)
 result('the event with the names of its format: numbers of 64 bits are strings', wide_source)
 result('the same of lists, doctor and recover', scan_others)
-print(f'1..{number}')
 os.chdir('/')
 shutil.rmtree(work)
-sys.exit(failed)
+end()

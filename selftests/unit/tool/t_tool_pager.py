@@ -19,25 +19,9 @@ out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
+from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
+
 CODES = re.compile(rb'\x1b\[[0-9;]*m')
-number = failed = 0
-
-
-def result(name, test):
-    """Run a test and print its line."""
-    global number, failed
-    number += 1
-    try:
-        test()
-        print(f'ok {number} - {name}', flush=True)
-    except Exception as e:      # pylint: disable=broad-except
-        failed = 1
-        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
-            '\n#', '\n# '), flush=True)
-
-
-def equal(a, b):
-    assert a == b, f'{a!r:.300} is not {b!r:.300}'
 
 
 def variables(**more):
@@ -353,9 +337,8 @@ def main():
     result('a pager that is missing', missing_pager)
     result('Ctrl-C ends the text and not the pager', interrupt)
     result('less' if shutil.which('less') else 'less # SKIP less is not installed', real_less)
-    print(f'1..{number}')
     shutil.rmtree(work)
-    sys.exit(failed)
+    end()
 
 
 main()

@@ -15,10 +15,10 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 # pylint: disable=wrong-import-position
 import make_linux_traces as linux  # noqa: E402
+from tap import end, result  # noqa: E402
 
 ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
 TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
-number = failed = 0
 
 TID, TIME, READ, CALLCHAIN, CPU, RAW, IDENTIFIER = 2, 4, 16, 32, 128, 1024, 1 << 16
 BASE = TID | TIME | CPU | IDENTIFIER
@@ -30,19 +30,6 @@ EVENTS = {
     14: (1, 9, BASE, 0),				# a dummy
 }
 COMM_EXEC = 1 << 13
-
-
-def result(name, test, *how):
-    """Run a test and print its line."""
-    global number, failed
-    number += 1
-    try:
-        test(*how)
-        print(f'ok {number} - {name}', flush=True)
-    except Exception as e:      # pylint: disable=broad-except
-        failed = 1
-        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
-            '\n#', '\n# '), flush=True)
 
 
 def record(kind, data, misc=0):
@@ -298,13 +285,10 @@ def main():
                 with open('packed', 'wb') as f:
                     f.write(make(linux.perf_packed(data, kind)))
                 result(f'as a {name}, in compressed records {kind}', check, 'packed')
-    if shutil.which('perf'):
-        result('perf script has the same names', theirs, 'file')
-    else:
-        print(f'ok {number + 1} - perf script has the same names # SKIP perf is absent')
-    print(f'1..{number + (not shutil.which("perf"))}')
+    result('perf script has the same names', theirs, 'file',
+           skip='' if shutil.which('perf') else 'perf is absent')
     shutil.rmtree(work)
-    sys.exit(failed)
+    end()
 
 
 main()

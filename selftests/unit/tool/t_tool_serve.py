@@ -21,28 +21,12 @@ import tempfile
 import threading
 import time
 
+from tap import end, equal, result
+
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 os.environ['ASAN_OPTIONS'] = 'exitcode=99'
 SECRET = b'not for anybody'
-number = failed = 0
-
-
-def result(name, test):
-    """Run a test and print its line."""
-    global number, failed
-    number += 1
-    try:
-        test()
-        print(f'ok {number} - {name}', flush=True)
-    except Exception as e:      # pylint: disable=broad-except
-        failed = 1
-        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
-            '\n#', '\n# '), flush=True)
-
-
-def equal(a, b):
-    assert a == b, f'{a!r:.200} is not {b!r:.200}'
 
 
 class Server:
@@ -785,5 +769,4 @@ try:
     result('wrong options are refused', usage)
 finally:
     shutil.rmtree(work)
-print(f'1..{number}')
-sys.exit(failed)
+end()

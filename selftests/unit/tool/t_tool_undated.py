@@ -16,6 +16,7 @@ ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 import make_ctf as ctf  # noqa: E402  pylint: disable=wrong-import-position
+from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
 
 pages = here + '/../lib/format/html/html_blocks.py'
 golden = os.path.abspath(here + '/../../../../shared/golden')
@@ -24,27 +25,6 @@ SECONDS = 1795458632            # 2026-11-23 18:30:32 UTC
 NO_DATE = 'date=__HIVE_DEFAULT_PARTITION__'
 OPTIONAL = 1                    # FieldRepetitionType
 REALTIME = 1                    # BuiltinClock of Perfetto
-number = failed = 0
-
-
-def result(name, test, *how, skip=''):
-    """Run a test and print its line."""
-    global number, failed
-    number += 1
-    if skip:
-        print(f'ok {number} - {name} # SKIP {skip}', flush=True)
-        return
-    try:
-        test(*how)
-        print(f'ok {number} - {name}', flush=True)
-    except Exception as e:      # pylint: disable=broad-except
-        failed = 1
-        print(f'not ok {number} - {name}\n# {type(e).__name__}: {e}'.replace(
-            '\n#', '\n# '), flush=True)
-
-
-def equal(a, b):
-    assert a == b, f'{a!r:.300} is not {b!r:.300}'
 
 
 def run(*words):
@@ -55,6 +35,7 @@ def run(*words):
 
 
 # ---- readers that are not ours ----------------------------------------------------------
+
 
 class Thrift:
     """Thrift's compact encoding: a structure as {field: value}."""
@@ -147,6 +128,7 @@ def all_files(folder):
 
 
 # ---- tests ------------------------------------------------------------------------------
+
 
 def parquet(trace, *how):
     """Each time as UTC is null, in one file and in a folder."""
@@ -254,7 +236,6 @@ if not absent:
     run('convert', '-q', '-t', 'parquet:compress=none', '-o', 'rtos.parquet', 'scene.tband')
 result('hyparquet reads nulls', hyparquet, work + '/rtos.parquet', [None], skip=absent)
 result('and a day', hyparquet, work + '/dated.parquet', ['2026-11-23'], skip=absent)
-print(f'1..{number}')
 os.chdir('/')
 shutil.rmtree(work)
-sys.exit(failed)
+end()
