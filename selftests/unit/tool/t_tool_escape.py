@@ -25,6 +25,8 @@ import html_blocks  # noqa: E402
 import make_events  # noqa: E402
 import make_linux_traces as linux  # noqa: E402
 
+from protobuf import members  # noqa: E402
+
 ktape = out + '/command/ktape'
 os.environ['ASAN_OPTIONS'] = 'exitcode=99'
 number = failed = 0
@@ -172,36 +174,6 @@ def see_lttng(trace, events=None):
         for fragment in file.read().split(b'\x1e')[1:]:
             json.loads(clean(fragment, 'metadata'))
     check(run('dump', 'o.lttng2').stdout.count(b'\n') == lines, 'CTF 2', lines)
-
-
-def members(data):
-    """The members of a protobuf message that are texts or messages: number and bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        kind = varint()
-        if kind & 7 == 0:
-            varint()
-        elif kind & 7 == 1:
-            at += 8
-        elif kind & 7 == 5:
-            at += 4
-        elif kind & 7 == 2:
-            size = varint()
-            yield kind >> 3, data[at:at + size]
-            at += size
-        else:
-            raise ValueError(kind)
 
 
 def see_perfetto(trace):

@@ -25,6 +25,7 @@ import make_ctf as ctf  # noqa: E402
 import make_linux_traces as linux  # noqa: E402
 import t_tool_foreign as foreign  # noqa: E402
 
+from protobuf import members  # noqa: E402
 from t_tool_foreign import Wrong, check, result  # noqa: E402
 
 CYCLES = 2**63 + 12345
@@ -223,10 +224,10 @@ def chrome():
 def perfetto():
     path, _ = convert('perfetto')
     found = []
-    for _, packet in foreign.members(content(path)):
-        for field, message in foreign.members(packet):
+    for _, packet in members(content(path)):
+        for field, message in members(packet):
             if field == 11:
-                parts = list(foreign.members(message))
+                parts = list(members(message))
                 found.append((next(v for f, v in parts if f == 23).decode(),
                               pairs([foreign.annotation(v) for f, v in parts if f == 4])))
     check([f for f in found if 'prio' in f[1]] == found, found)

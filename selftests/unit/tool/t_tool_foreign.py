@@ -23,6 +23,8 @@ sys.path.insert(0, os.path.join(here, '../lib/format/html'))
 # pylint: disable=wrong-import-position
 import html_blocks  # noqa: E402
 
+from protobuf import members  # noqa: E402
+
 ktape = out + '/command/ktape'
 os.environ['ASAN_OPTIONS'] = 'exitcode=99'
 number = failed = 0
@@ -206,35 +208,6 @@ def chrome():
 
 
 # ---- Perfetto --------------------------------------------------------------------------
-
-def members(data):
-    """The members of a protobuf message: number and value, a message as bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        kind = varint()
-        if kind & 7 == 0:
-            yield kind >> 3, varint()
-        elif kind & 7 == 1:
-            yield kind >> 3, data[at:at + 8]
-            at += 8
-        elif kind & 7 == 2:
-            size = varint()
-            yield kind >> 3, data[at:at + size]
-            at += size
-        else:
-            raise ValueError(kind)
-
 
 def annotation(data):
     """Name and value of a debug annotation, by the type that its member has."""

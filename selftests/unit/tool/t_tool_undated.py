@@ -16,6 +16,7 @@ ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 import make_ctf as ctf  # noqa: E402  pylint: disable=wrong-import-position
+from protobuf import members  # noqa: E402  pylint: disable=wrong-import-position
 from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
 
 pages = here + '/../lib/format/html/html_blocks.py'
@@ -96,25 +97,10 @@ def utc_of(path):
             struct.unpack('<q', least[0])[0] if least else None)
 
 
-def proto(data):
-    """The fields of a message of Protocol Buffers: (number, value)."""
-    reader = Thrift(data)
-    while reader.at < len(data):
-        key = reader.varint()
-        if key & 7 == 2:
-            size = reader.varint()
-            reader.at += size
-            yield key >> 3, data[reader.at - size:reader.at]
-        elif key & 7 == 0:
-            yield key >> 3, reader.varint()
-        else:
-            reader.at += {1: 8, 5: 4}[key & 7]
-
-
 def clocks_of(data):
     """The clocks that the snapshots of a trace of Perfetto have."""
-    return {dict(proto(clock))[1] for _, packet in proto(data) for n, snapshot in proto(packet)
-            if n == 6 for m, clock in proto(snapshot) if m == 1}
+    return {dict(members(clock))[1] for _, packet in members(data) for n, snapshot in members(packet)
+            if n == 6 for m, clock in members(snapshot) if m == 1}
 
 
 def undated_files(folder):
