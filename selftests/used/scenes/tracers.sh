@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154
 # Other tracers record the same events: ftrace by its function tracer and by its events,
-# and perf; each begins and ends while ktape records.
+# perf, and trace-cmd in a buffer of its own; each begins and ends while ktape records.
 #
 # tracers:ROUNDS
 
@@ -32,11 +32,19 @@ perf_events()
 	perf script -i /tmp/perf.data 2>/dev/null | grep -q sched:sched_switch
 }
 
+# The buffer of its own leaves the triggers of the oracle alone.
+buffer_of_trace_cmd()
+{
+	trace-cmd record -q -o /tmp/trace.dat -B used_trace_cmd -e sched -e irq \
+		-e raw_syscalls -- act getppid 2000 child 20 || return
+	trace-cmd report -i /tmp/trace.dat 2>/dev/null | grep -q sched_switch:
+}
+
 work()
 {
 	mkdir "$instance" || return
 	for _ in $(seq "$scene"); do
-		for tracer in functions all_events perf_events; do
+		for tracer in functions all_events perf_events buffer_of_trace_cmd; do
 			echo >"$instance/trace"
 			$tracer || {
 				echo "$tracer does not work"
