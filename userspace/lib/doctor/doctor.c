@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find out what prevents recording: the table of checks, and their findings.
+ * Find out what prevents recording: the table of checks, and what several
+ * of them need.
  *
  * Checks run in the order in which a user solves problems: what a check asks for is
  * of use only when those before it are content.  So the first problem is the one to
@@ -9,7 +10,6 @@
  * look_around() reads first what several checks need.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "util/bits.h"
-#include "util/put.h"
 #include "internal.h"
 
 /**
@@ -57,75 +56,6 @@ static const struct check checks[] = {
 	{ "io_uring", false, false, kt_check_uring },
 	{ "output", false, false, kt_check_output },
 };
-
-KT_PRINTF(2, 0)
-static void set_text(struct ktape_doctor *d, const char *format, va_list args,
-		     const char **to)
-{
-	char *text;
-
-	if (vasprintf(&text, format, args) < 0) {
-		d->error = -ENOMEM;
-		return;
-	}
-	kt_put_over(text, strlen(text));	/* for any terminal and any JSON parser */
-	if (**to)
-		free((char *)*to);
-	*to = text;
-}
-
-/* Add a finding of the running check. */
-void kt_found(struct ktape_doctor *d, unsigned int severity,
-	      const char *format, ...)
-{
-	struct kt_findings *f = &d->findings;
-	struct ktape_diagnosis *more;
-	va_list args;
-
-	if (f->nr == f->room) {
-		more = reallocarray(f->list, f->room + 32, sizeof(*more));
-		if (!more) {
-			d->error = -ENOMEM;
-			return;
-		}
-		f->list = more;
-		f->room += 32;
-	}
-	f->list[f->nr] = (struct ktape_diagnosis){
-		.id = d->id,
-		.severity = severity,
-		.what = "",
-		.why = "",
-		.next = "",
-	};
-	va_start(args, format);
-	set_text(d, format, args, &f->list[f->nr++].what);
-	va_end(args);
-}
-
-/* Say why the latest finding matters. */
-void kt_why(struct ktape_doctor *d, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (!d->error)
-		set_text(d, format, args,
-			 &d->findings.list[d->findings.nr - 1].why);
-	va_end(args);
-}
-
-/* Give the command that mends the latest finding. */
-void kt_next(struct ktape_doctor *d, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (!d->error)
-		set_text(d, format, args,
-			 &d->findings.list[d->findings.nr - 1].next);
-	va_end(args);
-}
 
 /* Read user and capabilities of this process. */
 static void look_at_rights(struct ktape_doctor *d)
@@ -247,22 +177,10 @@ ktape_doctor_problem(const struct ktape_doctor *doctor)
 	return NULL;
 }
 
-static void free_text(const char *text)
-{
-	/* The empty text was not allocated. */
-	if (*text)
-		free((char *)text);
-}
-
 void ktape_doctor_free(struct ktape_doctor *doctor)
 {
 	if (!doctor)
 		return;
-	for (unsigned int i = 0; i < doctor->findings.nr; i++) {
-		free_text(doctor->findings.list[i].what);
-		free_text(doctor->findings.list[i].why);
-		free_text(doctor->findings.list[i].next);
-	}
-	free(doctor->findings.list);
+	kt_findings_free(&doctor->findings);
 	free(doctor);
 }

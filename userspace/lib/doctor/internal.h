@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the checks of this folder share: the state of a run, and reading of files. */
+/*
+ * What the checks of this folder share: the state of a run, and reading of files.
+ *
+ * Read the files in this order; each calls only those before it: finding.c, read.c,
+ * image.c, then the checks (system.c, headers.c, module.c, signature.c, access.c, names.c,
+ * machine.c, tracers.c), and doctor.c, which runs them.
+ */
 #ifndef _KT_DOCTOR_INTERNAL_H
 #define _KT_DOCTOR_INTERNAL_H
 
@@ -104,7 +110,7 @@ struct ktape_doctor {
 	uint64_t wanted;
 };
 
-/* ---- findings: doctor.c --------------------------------------------------- */
+/* ---- findings: finding.c -------------------------------------------------- */
 
 #define KT_PRINTF(text, args)	__attribute__((format(printf, text, args)))
 
@@ -112,6 +118,8 @@ void kt_found(struct ktape_doctor *d, unsigned int severity,
 	      const char *format, ...) KT_PRINTF(3, 4);
 void kt_why(struct ktape_doctor *d, const char *format, ...) KT_PRINTF(2, 3);
 void kt_next(struct ktape_doctor *d, const char *format, ...) KT_PRINTF(2, 3);
+
+void kt_findings_free(struct kt_findings *f);
 
 #define kt_ok(d, ...)	kt_found(d, KTAPE_DOCTOR_OK, __VA_ARGS__)
 

@@ -238,6 +238,92 @@ void kt_account_end(struct ktape_verify *v)
 			judge_ring(v, v->cpus[i], ring);
 }
 
+/* Add the events that a ring has filtered and lost, as headers of packets say. */
+static void add_told(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
+{
+	cpu->lost += r->told;
+	if (!r->based)
+		return;
+	cpu->filtered +=
+		kt_max(r->head.filtered, r->ahead.filtered) - r->base.filtered;
+	cpu->lost += kt_max(r->head.lost, r->ahead.lost) - r->base.lost;
+}
+
+static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
+		     unsigned int ring, struct ktape_verify_cpu *cpu)
+{
+	const struct kt_vring *r = &c->ring[ring];
+	struct ktape_verify_cpu told = { .cpu = 0 };
+	struct kt_account a;
+
+	kt_account_ring(v, c, ring, &a);
+	add_told(r, &told);
+	if (a.exact) {
+		told.filtered = a.filtered;
+		told.lost = a.lost;
+	}
+	cpu->packets += r->packets;
+	cpu->records += r->records;
+	cpu->filtered += told.filtered;
+	cpu->lost += told.lost;
+	cpu->missed += kt_ring_missed(r) + a.overwritten;
+	cpu->cut += a.cut;
+	cpu->counted &= a.exact;
+	cpu->emitted += a.exact ? a.emitted :
+				  r->records + told.filtered + told.lost +
+					  kt_ring_missed(r) + a.overwritten + a.cut +
+					  (a.lacking > 0 ? (uint64_t)a.lacking : 0);
+}
+
+/* Add what a ring lost by one reason. */
+static uint64_t ring_reason(const struct kt_vring *r, unsigned int reason)
+{
+	uint64_t at_end = kt_max(r->head.reasons[reason], r->ahead.reasons[reason]);
+
+	return r->told_reasons[reason] +
+	       (r->based ? at_end - r->base.reasons[reason] : 0);
+}
+
+bool ktape_verify_lost(const struct ktape_verify *verify, uint32_t cpu,
+		       uint64_t lost[KTAPE_LOST_REASONS])
+{
+	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? verify->cpus[cpu] : NULL;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
+		lost[i] = 0;
+		for (unsigned int k = 0; c && k < KTAPE_RINGS_PER_CPU; k++)
+			lost[i] += ring_reason(&c->ring[k], i);
+	}
+	return c;
+}
+
+bool ktape_verify_next_cpu(const struct ktape_verify *verify,
+			   struct ktape_verify_cpu *cpu)
+{
+	uint32_t i = cpu->cpu;
+	const struct kt_vcpu *c;
+	uint64_t ticks;
+
+	while (i < KT_CPUS_MAX && !verify->cpus[i])
+		i++;
+	memset(cpu, 0, sizeof(*cpu));
+	cpu->cpu = i;
+	if (i >= KT_CPUS_MAX)
+		return false;
+	c = verify->cpus[i];
+	cpu->counted = true;
+	for (unsigned int ring = 0; ring < KTAPE_RINGS_PER_CPU; ring++)
+		add_ring(verify, c, ring, cpu);
+	cpu->samples = c->samples;
+	if (c->samples) {
+		ticks = c->sampled / c->samples *
+				(cpu->records + cpu->filtered + cpu->lost) +
+			c->opening;
+		cpu->tracer_ns = ktape_ticks_to_ns(&verify->trace->info, ticks);
+	}
+	return true;
+}
+
 /* Add what is known of a CPU to the sum.  Return: whether all of it was judged. */
 static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
 		    struct ktape_verify_sum *sum)

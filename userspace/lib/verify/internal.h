@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* State of a check: what the rules know about each stream and CPU of the trace. */
+/*
+ * State of a check: what the rules know about each stream and CPU of the trace.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	report.c	findings and their places
+ *	cpu.c		what all rules ask about a CPU and its rings
+ *	missed.c parts.c absent.c account.c unsure.c foreign.c
+ *			rules that need no other rule
+ *	call.c pair.c ledger.c packet.c marker.c
+ *			rules about calls, handlers, counters, packets, markers
+ *	window_memory.c	what is kept when a CPU's events are checked ahead
+ *	name.c		names of threads and functions
+ *	record.c	all rules of one CPU for a record
+ *	trial.c window_call.c window_name.c window.c
+ *			many events at once, in threads
+ *	verify.c	the check: its events, one after the other or in windows
+ */
 #ifndef _KT_VERIFY_INTERNAL_H
 #define _KT_VERIFY_INTERNAL_H
 
@@ -453,8 +470,7 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_foreign_end(struct ktape_verify *v);
 
-/* verify.c */
-struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu);
+/* report.c */
 void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 		     const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -477,8 +493,20 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* cpu.c */
+struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu);
 bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 			 unsigned int ring);
+bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
+			uint64_t ts);
+void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);
+void kt_cpu_forget(struct kt_vcpu *c);
+void kt_ring_hole(struct kt_vring *r);
+uint64_t kt_ring_missed(const struct kt_vring *r);
+uint64_t kt_ring_missed_between(const struct kt_vring *r,
+				const struct kt_counts *now, uint64_t discarded);
+
+/* record.c */
 bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct kt_stream *s, const struct ktape_event *e);
 
@@ -486,8 +514,6 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head);
 void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct kt_stream *s, const uint8_t *head);
-void kt_ring_hole(struct kt_vring *r);
-uint64_t kt_ring_missed(const struct kt_vring *r);
 void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 		     unsigned int ring);
 
@@ -506,7 +532,7 @@ void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_parts_end(struct ktape_verify *v);
 
 /* ledger.c */
-void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
+bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct ktape_event *e);
@@ -518,9 +544,6 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e);
-bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
-			uint64_t ts);
-void kt_verify_late(struct ktape_verify *v, struct kt_vcpu *c);
 bool kt_verify_finished(const struct ktape_verify *v);
 void kt_verify_ends(struct ktape_verify *v);
 
@@ -530,7 +553,6 @@ void kt_missed_end(struct ktape_verify *v);
 bool kt_missed_returns(const struct ktape_verify *v);
 
 /* pair.c */
-void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s);
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,

@@ -215,8 +215,9 @@ static void begin_account(struct kt_vring *r, unsigned int ring, uint64_t ts)
 /*
  * Read the ledger of one class.  The control class of the control ring comes last: then
  * the ledgers of all classes are known.
+ * Return: whether it is the last one of a start.
  */
-void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
+bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {
 	unsigned int class = e->dat20 & 31, ring = e->dat20 >> 5 & 7;
@@ -228,7 +229,7 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	    e->blob_size < COUNTS * 8) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
 				"a ledger record with an invalid ring or moment");
-		return;
+		return false;
 	}
 	said = &c->ring[ring].class[class].said;
 	said->emitted = kt_get64(p);
@@ -237,7 +238,7 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	for (unsigned int i = 2; i < COUNTS; i++)
 		said->lost += kt_get64(p + i * 8);
 	if (ring != KTAPE_RING_CONTROL || class != KTAPE_CLASS_CONTROL)
-		return;
+		return false;
 	/* An event ring without packets is complete if the control ring is. */
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
@@ -249,12 +250,7 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 				begin_account(&c->ring[i], i, e->ts);
 		}
 	c->ledgered |= moment == MOMENT_STOP;
-	if (moment == MOMENT_START) {
-		/* A pipe can be read up to here before the ledger has come. */
-		kt_verify_late(v, c);
-		c->ledgered = false;
-		c->state = KT_STATE_STARTING;
-	}
+	return moment == MOMENT_START;
 }
 
 /* Read a loss record. */

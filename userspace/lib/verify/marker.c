@@ -213,6 +213,29 @@ static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
 		"the kernel does not trust the trace clock: the order of events of different CPUs may be wrong");
 }
 
+/* Check that no event came after the session's end: it has not been started since. */
+static void check_late(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	if (!c->late)
+		return;
+	kt_verify_wrong_at(v, &c->late_at,
+			   "%llu events after the session's end, from here on",
+			   (unsigned long long)c->late);
+	c->late = 0;
+	c->damaged = true;
+}
+
+static void take_ledger(struct ktape_verify *v, struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	if (!kt_verify_ledger(v, c, e))
+		return;
+	/* A pipe can be read up to here before the ledger has come. */
+	check_late(v, c);
+	c->ledgered = false;
+	c->state = KT_STATE_STARTING;
+}
+
 /* Check a control record. */
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
@@ -233,7 +256,7 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		take_cpu(v, c, e);
 		break;
 	case KTAPE_EV_LEDGER:
-		kt_verify_ledger(v, c, e);
+		take_ledger(v, c, e);
 		break;
 	case KTAPE_EV_SESSION:
 		take_session(v, c, e);
@@ -272,20 +295,6 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 static bool is_stopped(const struct ktape_verify *v, const struct kt_vcpu *c)
 {
 	return c->state == KT_STATE_OFF && c->starts == v->starts;
-}
-
-/*
- * Return whether markers that explain an event at @ts may not be in the trace, because the
- * control ring was not read that far.
- */
-bool kt_verify_unmarked(const struct ktape_verify *v, const struct kt_vcpu *c,
-			uint64_t ts)
-{
-	const struct kt_vring *r = &c->ring[KTAPE_RING_CONTROL];
-
-	return ts > r->ts_end && r->there && c->state != KT_STATE_OFF &&
-	       !(v->trace->live && !v->trace->ended) &&
-	       kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
 }
 
 /*
@@ -347,18 +356,6 @@ bool kt_verify_finished(const struct ktape_verify *v)
 	return stopped && !restarted && used <= marked;
 }
 
-/* Check that no event came after the session's end: it has not been started since. */
-void kt_verify_late(struct ktape_verify *v, struct kt_vcpu *c)
-{
-	if (!c->late)
-		return;
-	kt_verify_wrong_at(v, &c->late_at,
-			   "%llu events after the session's end, from here on",
-			   (unsigned long long)c->late);
-	c->late = 0;
-	c->damaged = true;
-}
-
 /* Tell from when on the events of a CPU may lack markers. */
 static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
 {
@@ -395,7 +392,7 @@ void kt_verify_ends(struct ktape_verify *v)
 			note_unmarked(v, c);
 			continue;
 		}
-		kt_verify_late(v, c);
+		check_late(v, c);
 		if (!c->ring[KTAPE_RING_CONTROL].hole &&
 		    c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE &&
 		    !c->ring[KTAPE_RING_CONTROL].gaps && !is_lossy(c))

@@ -30,16 +30,6 @@ static struct kt_counts head_counts(const uint8_t *head)
 	return counts;
 }
 
-/* Begin counting again after missing packets, which were reported. */
-void kt_ring_hole(struct kt_vring *r)
-{
-	r->hole = true;
-	r->based = false;
-	r->headed = false;
-	r->counted = false;
-	r->exact = false;
-}
-
 /* Check the sequence number of a packet. */
 static void check_sequence(struct ktape_verify *v, struct kt_vring *r,
 			   const struct kt_stream *s, const uint8_t *head)
@@ -148,29 +138,6 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	r->based = false;
 }
 
-/* Return the losses between the ends of two packets that the ring did not count. */
-static uint64_t missed_between(const struct kt_vring *r,
-			       const struct kt_counts *now, uint64_t discarded)
-{
-	uint64_t reported = discarded - r->head_discarded;
-	uint64_t own = now->lost - r->head.lost;
-
-	/*
-	 * Losses before the reader attached count in the ring, but not in packets.  So in
-	 * the first packet any number of the ring's losses may be what it reports.
-	 */
-	if (discarded < r->head_discarded || reported < own)
-		return 0;
-	return reported - own;
-}
-
-/* Return the missed events up to now, including those that an open packet reports. */
-uint64_t kt_ring_missed(const struct kt_vring *r)
-{
-	return r->missed +
-	       (r->open ? missed_between(r, &r->ahead, r->discarded) : 0);
-}
-
 /* Take what the first packet of a ring, or the first after a hole, reports as lost. */
 static void take_told(struct kt_vring *r, const struct kt_counts *now,
 		      uint64_t discarded)
@@ -205,7 +172,7 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 	}
 	if (r->open)
 		return;
-	r->missed += missed_between(r, &now, discarded);
+	r->missed += kt_ring_missed_between(r, &now, discarded);
 	if (!r->headed)
 		take_told(r, &now, discarded);
 	r->head = now;

@@ -26,26 +26,6 @@ static const struct pair softirq_pair = {
 	KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, 0xff, "soft interrupt"
 };
 
-/* Forget the running thread and handlers of the CPU. */
-static void forget_cpu(struct kt_vcpu *c)
-{
-	c->tid = -1;
-	memset(&c->irqs, 0, sizeof(c->irqs));
-	memset(&c->softirqs, 0, sizeof(c->softirqs));
-}
-
-/*
- * Forget the running thread and handlers of the CPU and the calls of all threads,
- * because events are missing up to @until.  Pairs are not judged up to then.
- */
-void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
-{
-	c->doubt_until = kt_max(c->doubt_until, until);
-	v->doubt_until = kt_max(v->doubt_until, until);
-	v->epoch++;
-	forget_cpu(c);
-}
-
 /* At a packet's first record, check the thread that the packet header names. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s)
@@ -158,7 +138,7 @@ bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		return false;
 	}
 	if (kt_verify_unmarked(v, c, e->ts)) {
-		forget_cpu(c);
+		kt_cpu_forget(c);
 		/* If switches may be missing, any thread may begin or end this call. */
 		v->epoch += kt_call_is(e);
 		return false;

@@ -9,7 +9,6 @@
  */
 #include "stream/decode.h"
 #include "stream/event.h"
-#include "util/hash.h"
 #include "verify/call.h"
 #include "verify/window.h"
 
@@ -86,59 +85,6 @@ void kt_quick_init(struct kt_windows *w)
 		w->quick[v->question.opcode].kind = KT_QUICK_NOT;
 }
 
-/* The events from the last one on have to be checked one after the other. */
-void kt_trial_spoil(struct kt_trial *tr)
-{
-	tr->spoiled = true;
-}
-
-static uint64_t *fresh_slot(struct kt_trial *tr, uint64_t key)
-{
-	size_t at = (size_t)kt_hash_mix(key) & (KT_FRESH - 1);
-
-	while (tr->fresh[at] && tr->fresh[at] != key)
-		at = (at + 1) & (KT_FRESH - 1);
-	return &tr->fresh[at];
-}
-
-/* Keep an event for what comes after all trials. */
-void kt_trial_item(struct kt_trial *tr, unsigned int kind,
-		   const struct ktape_event *e)
-{
-	if (tr->nr_items == KT_ITEMS) {
-		kt_trial_spoil(tr);
-		return;
-	}
-	tr->items[tr->nr_items++] = (struct kt_item){
-		.kind = (uint8_t)kind,
-		.seq = tr->at.seq,
-		.offset = tr->at.offset,
-		.event = *e,
-	};
-}
-
-/* A number was not looked up before: keep it, once.  Return: false if that spoils. */
-bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
-		      const struct ktape_event *e)
-{
-	uint64_t key = (uint64_t)type << 32 | id, *slot = fresh_slot(tr, key);
-
-	if (*slot)
-		return true;
-	if (tr->nr_fresh >= KT_FRESH / 2) {
-		kt_trial_spoil(tr);
-		return false;
-	}
-	*slot = key;
-	tr->nr_fresh++;
-	kt_trial_item(tr, KT_ITEM_MENTION, e);
-	if (tr->spoiled)
-		return false;
-	tr->items[tr->nr_items - 1].type = (uint8_t)type;
-	tr->items[tr->nr_items - 1].id = id;
-	return true;
-}
-
 /* Check whether a number was looked up, or is kept already. */
 static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
 {
@@ -150,7 +96,7 @@ static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
 	if (type == KTAPE_OBJ_FUNCTION && *cached == id)
 		return true;
 	if (!kt_name_seen(tr->v.seen, type, id) &&
-	    !*fresh_slot(tr, (uint64_t)type << 32 | id))
+	    !kt_trial_mentioned(tr, type, id))
 		return false;
 	if (type == KTAPE_OBJ_FUNCTION)
 		*cached = id;

@@ -36,48 +36,9 @@
 #define FEW_EACH	32U	/* the same for each ring: its state is copied */
 #define ALONE		8192U	/* records for which no other thread is woken */
 
-/* Return scratch memory, valid until the next call; NULL = there is none. */
-void *kt_windows_scratch(struct kt_windows *w, size_t bytes)
-{
-	void *more;
-
-	if (bytes <= w->order_room)
-		return w->order;
-	more = realloc(w->order, bytes);
-	if (!more)
-		return NULL;
-	w->order = more;
-	w->order_room = bytes;
-	return more;
-}
-
 static bool has_lane(const struct kt_stream *s)
 {
 	return s->kind == KTAPE_RING_EVENT && s->source != KT_SOURCE_QUEUE;
-}
-
-static void free_trial(struct kt_trial *tr)
-{
-	if (!tr)
-		return;
-	free(tr->runs);
-	free(tr->items);
-	free(tr);
-}
-
-static struct kt_trial *new_trial(struct kt_windows *w)
-{
-	struct kt_trial *tr = calloc(1, sizeof(*tr));
-
-	if (!tr)
-		return NULL;
-	tr->windows = w;
-	tr->runs = calloc(w->max_runs, sizeof(*tr->runs));
-	tr->items = calloc(KT_ITEMS, sizeof(*tr->items));
-	if (tr->runs && tr->items)
-		return tr;
-	free_trial(tr);
-	return NULL;
 }
 
 /* Ask for all numbers of calls, so that threads need not do so. */
@@ -94,7 +55,7 @@ void kt_windows_free(struct kt_windows *w)
 	if (!w)
 		return;
 	for (size_t i = 0; w->trials && i < w->max; i++)
-		free_trial(w->trials[i]);
+		kt_trial_free(w->trials[i]);
 	kt_pool_free(w->pool);
 	free(w->trials);
 	free(w->order);
@@ -116,7 +77,7 @@ static int set_up(struct kt_windows *w, size_t rings)
 	if (!w->trials)
 		return -ENOMEM;
 	for (w->max = 0; w->max < rings; w->max++) {
-		w->trials[w->max] = new_trial(w);
+		w->trials[w->max] = kt_trial_new(w);
 		if (!w->trials[w->max])
 			return -ENOMEM;
 	}

@@ -209,17 +209,27 @@ struct kt_windows {
 void kt_windows_new(struct ktape_verify *v);
 int kt_windows_pass(struct ktape_verify *v);
 void kt_windows_free(struct kt_windows *w);
+
+/* window_memory.c */
 void *kt_windows_scratch(struct kt_windows *w, size_t bytes);
+struct kt_trial *kt_trial_new(struct kt_windows *w);
+void kt_trial_free(struct kt_trial *tr);
+bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
+		      const struct ktape_event *e);
+bool kt_trial_mentioned(struct kt_trial *tr, unsigned int type, uint32_t id);
+void kt_trial_item(struct kt_trial *tr, unsigned int kind,
+		   const struct ktape_event *e);
+
+/* The events from the last one on have to be checked one after the other. */
+static inline void kt_trial_spoil(struct kt_trial *tr)
+{
+	tr->spoiled = true;
+}
 
 /* trial.c */
 void kt_quick_init(struct kt_windows *w);
 void kt_trial_begin(struct kt_trial *tr);
 void kt_trial_run(struct kt_trial *tr);
-void kt_trial_spoil(struct kt_trial *tr);
-bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
-		      const struct ktape_event *e);
-void kt_trial_item(struct kt_trial *tr, unsigned int kind,
-		   const struct ktape_event *e);
 
 /* window_call.c */
 bool kt_runs_agree(struct kt_windows *w, uint64_t *until);
