@@ -363,18 +363,23 @@ static void control_write_words(const struct kt_order *order, unsigned int cpu)
 static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 {
 	unsigned int kind;
-	unsigned long used;
 	struct kt_ring *r;
 
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
-	used = r ? READ_ONCE(r->write) & (r->block_size - 1) : 0;
-	/* An empty block is not closed, and the counts have not changed: no ledger. */
-	if (used && used != KTAPE_BLOCK_HEADER)
+	/*
+	 * A ledger says where the last packet ends, also if that is full and the block
+	 * after it is empty.  The one of the last flush still does if nothing was written.
+	 */
+	if (r && READ_ONCE(r->write) != r->flushed)
 		control_write_ledger(order, cpu);
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
-		if (r && kt_ring_flush(r))
+		if (!r)
+			continue;
+		if (kt_ring_flush(r))
 			atomic_inc(order->failed);
+		else
+			r->flushed = READ_ONCE(r->write);
 	}
 }
 

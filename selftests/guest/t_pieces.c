@@ -3,6 +3,7 @@
  * Test where the pieces of a recording end: the rings of a piece end at one moment, even if
  * the event ring was so full that its open block could not be closed at once.  Otherwise the
  * ledger of a stop would be in one piece and the last events that it counts in the next one.
+ * A piece says where its rings end, also if a block was just full.
  */
 #include <ktape.h>
 
@@ -13,6 +14,7 @@
 #include "kt_trigger.h"
 
 #define RING	(32 << 10)
+#define BLOCK	4096
 
 FIXTURE(pieces)
 {
@@ -30,8 +32,11 @@ FIXTURE_SETUP(pieces)
 	struct ktape_create c = { .mode = KTAPE_MODE_DISCARD,
 				  .ring_size = RING,
 				  .control_size = RING,
-				  .block_size = 4096 };
+				  .block_size = BLOCK };
+	char folder[] = "pieces.XXXXXX";
 
+	ASSERT_TRUE(mkdtemp(folder));
+	ASSERT_EQ(0, chdir(folder));
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, ktape_device_open(NULL, true, &self->dev));
 	ASSERT_EQ(0, ktape_device_create(self->dev, &c, &self->session));
@@ -53,10 +58,13 @@ static void show(void *arg, const struct ktape_finding *f)
 	unsigned int *further = arg;
 
 	printf("# %s: %s\n", ktape_rule_name(f->rule), f->text);
-	*further += strstr(f->text, "are not in the trace") != NULL;
+	*further += f->cut || strstr(f->text, "are not in the trace");
 }
 
-/* Check a piece.  @further: ledgers with other events.  Return: its records. */
+/*
+ * Check a piece.  @further: ledgers with other events, and ends that were cut off.
+ * Return: its records.
+ */
 static uint64_t verified(struct __test_metadata *_metadata, const char *dir,
 			 unsigned int *further)
 {
@@ -108,6 +116,41 @@ TEST_F(pieces, full_ring)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verified(_metadata, "second", &further));
+	EXPECT_EQ(0, further);
+}
+
+/* Store events until the last one has filled its block.  Return: whether one did. */
+static bool fill_block(int fd)
+{
+	struct ktape_stats st;
+
+	for (int i = 0; i < RING / 16; i++) {
+		kt_marks(1, 1);
+		if (kt_stats(fd, 0, KTAPE_RING_EVENT, &st) || kt_lost(&st))
+			return false;
+		if (st.commit % BLOCK == 0)
+			return true;
+	}
+	return false;
+}
+
+TEST_F(pieces, full_block)
+{
+	unsigned int further = 0;
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_TRUE(fill_block(self->fd));
+	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
+	EXPECT_LT(0, verified(_metadata, "first", &further));
+	EXPECT_EQ(0, further);
+	/* Nothing was written since, so this piece has nothing of the event ring. */
+	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "third"));
+	verified(_metadata, "second", &further);
+	EXPECT_EQ(0, further);
+	kt_marks(1, 10);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
+	EXPECT_LE(10, verified(_metadata, "third", &further));
 	EXPECT_EQ(0, further);
 }
 
