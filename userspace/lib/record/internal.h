@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The recorder: what its files share. */
+/*
+ * The recorder: what its files share.  Read them in this order; each calls only those
+ * before it: uring.c, output.c, names.c, write.c, step.c, cgroups.c, record.c, rotate.c.
+ */
 #ifndef _KT_RECORD_INTERNAL_H
 #define _KT_RECORD_INTERNAL_H
 
@@ -12,6 +15,7 @@
 #define KT_BATCH_BYTES	(1U << 20)	/* most bytes, unless a block is larger */
 
 #define KT_NAMES_PACKET	(64U << 10)
+#define KT_REAP_MS	20		/* to wait for a write */
 
 /**
  * struct kt_batch - consecutive blocks of a ring in one write
@@ -135,12 +139,23 @@ struct ktape_recorder {
 	int error;
 };
 
+/* output.c */
+int kt_record_output(struct ktape_recorder *rec, const uint8_t *packet, size_t len);
+void kt_record_fail(struct ktape_recorder *rec, int err);
+
 /* write.c */
 int kt_record_alloc(struct ktape_recorder *rec);
 void kt_record_free(struct ktape_recorder *rec);
 void kt_record_drain(struct ktape_recorder *rec, unsigned int ring);
 void kt_record_complete(struct ktape_recorder *rec, unsigned int ring);
-void kt_record_fail(struct ktape_recorder *rec, int err);
+int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
+		       unsigned int flags);
+
+/* step.c */
+void kt_record_step(struct ktape_recorder *rec);
+void kt_record_poll(struct ktape_recorder *rec);
+void kt_record_settle(struct ktape_recorder *rec);
+void kt_record_report(struct ktape_recorder *rec);
 
 /* record.c */
 int kt_record_create(struct ktape_recorder *rec, const char *path,
@@ -149,21 +164,17 @@ int kt_record_redescribe(struct ktape_recorder *rec);
 int kt_record_refresh(struct ktape_recorder *rec);
 void kt_record_to_ends(struct ktape_recorder *rec, bool stopped);
 uint64_t kt_record_count(struct ktape_recorder *rec);
-void kt_record_step(struct ktape_recorder *rec);
-void kt_record_poll(struct ktape_recorder *rec);
-void kt_record_settle(struct ktape_recorder *rec);
-int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
-		     size_t len);
-int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
-		       unsigned int flags);
 
 /* names.c */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
+int kt_record_write_names(struct ktape_recorder *rec, uint64_t ts,
+			  const struct ktape_object_entry *names, int nr,
+			  const struct ktape_object_entry *known, int nr_known);
 void kt_record_last_names(struct ktape_recorder *rec);
 int kt_record_restate(struct ktape_recorder *rec);
-int kt_record_restate_cgroups(struct ktape_recorder *rec);
 
 /* cgroups.c */
 int kt_record_find_cgroups(struct ktape_recorder *rec, bool records);
+int kt_record_restate_cgroups(struct ktape_recorder *rec);
 
 #endif /* _KT_RECORD_INTERNAL_H */

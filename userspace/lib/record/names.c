@@ -14,7 +14,7 @@ static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
 	if (!b->records)
 		return 0;
 	len = ktape_build_end(b, ts, 0);
-	return kt_record_packet(rec, b->data, len);
+	return kt_record_output(rec, b->data, len);
 }
 
 static int add_name(struct ktape_builder *b,
@@ -46,9 +46,9 @@ static int add_name(struct ktape_builder *b,
  * Write names as of time @ts, except those that are the same in @known, the registry's
  * first @nr_known entries before.
  */
-static int write_names(struct ktape_recorder *rec, uint64_t ts,
-		       const struct ktape_object_entry *names, int nr,
-		       const struct ktape_object_entry *known, int nr_known)
+int kt_record_write_names(struct ktape_recorder *rec, uint64_t ts,
+			  const struct ktape_object_entry *names, int nr,
+			  const struct ktape_object_entry *known, int nr_known)
 {
 	struct ktape_block head = {
 		.kind = KTAPE_RING_REGISTRY,
@@ -82,9 +82,9 @@ static int write_names(struct ktape_recorder *rec, uint64_t ts,
 
 static int write_all_names(struct ktape_recorder *rec, uint64_t ts)
 {
-	int err = write_names(rec, ts, rec->names, rec->nr_names, NULL, 0);
+	int err = kt_record_write_names(rec, ts, rec->names, rec->nr_names, NULL, 0);
 
-	return err ? err : write_names(rec, ts, rec->cgroups, rec->nr_cgroups,
+	return err ? err : kt_record_write_names(rec, ts, rec->cgroups, rec->nr_cgroups,
 				       NULL, 0);
 }
 
@@ -110,7 +110,7 @@ void kt_record_last_names(struct ktape_recorder *rec)
 	}
 	/* A recording without any record has no names: do not write them here, either. */
 	err = rec->names_written
-		      ? write_names(rec, rec->reader->latest, names, nr,
+		      ? kt_record_write_names(rec, rec->reader->latest, names, nr,
 				    rec->names, rec->nr_names)
 		      : 0;
 	/* The next piece of a log begins with these names. */
@@ -178,18 +178,7 @@ int kt_record_restate(struct ktape_recorder *rec)
 		if (!err)
 			err = end_names(rec, &b, ts);
 	}
-	return err ? err : write_names(rec, rec->reader->latest, rec->names,
+	return err ? err : kt_record_write_names(rec, rec->reader->latest, rec->names,
 				       rec->nr_names, NULL, 0);
 }
 
-/*
- * Write the cgroups of threads into a new piece, whose streams have begun.  Finding them
- * takes a second for 20,000 threads, in which the rings are read.
- */
-int kt_record_restate_cgroups(struct ktape_recorder *rec)
-{
-	int err = kt_record_find_cgroups(rec, true);
-
-	return err ? err : write_names(rec, rec->reader->latest, rec->cgroups,
-				       rec->nr_cgroups, NULL, 0);
-}

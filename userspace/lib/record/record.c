@@ -18,7 +18,6 @@
 #include "stream/metadata.h"
 #include "record/internal.h"
 
-#define WAIT_MS		20
 #define BOOT_ID		36	/* characters of a UUID */
 
 /*
@@ -75,46 +74,6 @@ static int adopt_rings(struct ktape_recorder *rec)
 		rec->block_size = size;
 	}
 	return 0;
-}
-
-static int write_pipe(struct ktape_recorder *rec, const uint8_t *data,
-		      size_t len)
-{
-	int err = 0;
-
-	if (!rec->wait)
-		return kt_write_all(rec->fd, data, len);
-	while (len && !err) {
-		ssize_t n = kt_write_some(rec->fd, data, len);
-
-		if (n < 0)
-			return (int)n;
-		data += n;
-		len -= (size_t)n;
-		if (!n)
-			err = rec->wait(rec->arg);
-	}
-	return err;
-}
-
-/* Write a copied packet. */
-int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
-		     size_t len)
-{
-	int err = kt_record_start(rec, packet);
-	uint64_t before;
-
-	if (err)
-		return err;
-	if (rec->ctf) {
-		before = rec->ctf->written;
-		err = ktape_ctf_append(rec->ctf, packet, len);
-		rec->bytes += rec->ctf->written - before;
-	} else {
-		err = write_pipe(rec, packet, len);
-		rec->bytes += err ? 0 : len;
-	}
-	return err;
 }
 
 /* Add the number of this boot of the machine, which the kernel does not export to modules. */
@@ -246,19 +205,6 @@ static int open_output(struct ktape_recorder *rec,
 	return err;
 }
 
-/*
- * Check whether the packets of a ring must be copied: for compression, for a pipe-form
- * file, and control records of a log, because their state is tracked.
- */
-static bool must_copy(const struct ktape_recorder *rec, unsigned int ring)
-{
-	const struct kt_ring *r = kt_reader_ring(rec->reader, ring);
-
-	return rec->flags & (KTAPE_RECORD_FILE | KTAPE_RECORD_ZSTD) ||
-	       (rec->flags & KTAPE_RECORD_PIECES &&
-		r->kind == KTAPE_RING_CONTROL);
-}
-
 /* Return the number of records written in all rings. */
 uint64_t kt_record_count(struct ktape_recorder *rec)
 {
@@ -313,137 +259,6 @@ int ktape_recorder_open(struct ktape_device *device,
 	}
 	*recorder = rec;
 	return 0;
-}
-
-/* Copy and write one packet.  Return: as ktape_reader_read(), or a write error. */
-int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
-		       unsigned int flags)
-{
-	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
-	uint64_t records = r->records;
-	int64_t len = ktape_reader_read(rec->reader, ring, flags, rec->block,
-					rec->block_size);
-	int err = len > 0 ? kt_record_packet(rec, rec->block, (size_t)len) : 0;
-
-	/* Records that could not be written do not count. */
-	if (err)
-		r->records = records;
-	else if (len > 0 && r->kind == KTAPE_RING_CONTROL)
-		kt_state_learn(&rec->outs[ring].state, rec->block, (size_t)len);
-	return err ? err : len;
-}
-
-/*
- * Copy the closed blocks of a ring.  If @parts is set, also copy the published part
- * of the open block.  The loop is bounded, because writing causes new events.
- */
-static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
-{
-	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
-	uint64_t blocks = r->data_size / r->block_size;
-	int64_t len = 1;
-
-	for (; len > 0 && blocks; blocks--) {
-		len = kt_record_copy(rec, ring, 0);
-		rec->progress |= len > 0;
-	}
-	if (!len && rec->parts)
-		len = kt_record_copy(rec, ring, KTAPE_READ_OPEN);
-	rec->outs[ring].position = r->pos - r->pos % r->block_size;
-	if (len < 0)
-		kt_record_fail(rec, (int)len);
-}
-
-static bool has_moved(const struct kt_out *out)
-{
-	return (int64_t)(out->position - out->reported) > 0;
-}
-
-static void set_reported(struct kt_out *out)
-{
-	out->reported = out->position;
-}
-
-/* Report positions one by one, because one refused position fails the whole call. */
-static void report_each(struct ktape_recorder *rec)
-{
-	const struct ktape_position *p = rec->positions;
-
-	for (unsigned int i = 0; i < rec->nr_outs; i++) {
-		if (has_moved(&rec->outs[i]) &&
-		    !ktape_device_position(rec->device, p++, 1))
-			set_reported(&rec->outs[i]);
-	}
-}
-
-/*
- * Report to the session up to which position each ring was written, so that the session
- * can reuse the blocks.  The session refuses a position if it has already moved this
- * consumer beyond it.  The next step that writes data reports a later position.
- */
-static void report_positions(struct ktape_recorder *rec)
-{
-	unsigned int nr = 0;
-
-	for (unsigned int i = 0; i < rec->nr_outs; i++) {
-		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
-		const struct kt_out *out = &rec->outs[i];
-
-		if (!has_moved(out))
-			continue;
-		rec->positions[nr].cpu = r->cpu;
-		rec->positions[nr].kind = r->kind;
-		rec->positions[nr++].position = out->position;
-	}
-	if (!nr)
-		return;
-	if (ktape_device_position(rec->device, rec->positions, nr)) {
-		report_each(rec);
-		return;
-	}
-	for (unsigned int i = 0; i < rec->nr_outs; i++) {
-		if (has_moved(&rec->outs[i]))
-			set_reported(&rec->outs[i]);
-	}
-}
-
-/* Do kt_record_step().  @wait: milliseconds to wait for a write, if nothing is ready. */
-static void record_step(struct ktape_recorder *rec, unsigned int wait)
-{
-	rec->progress = false;
-	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
-		if (rec->ctf && !must_copy(rec, i))
-			kt_record_drain(rec, i);
-		else
-			drain_copies(rec, i);
-	}
-	rec->parts = false;
-	kt_queue_reap(&rec->queue, rec->progress ? 0 : wait);
-	for (unsigned int i = 0; i < rec->nr_outs; i++)
-		kt_record_complete(rec, i);
-	report_positions(rec);
-}
-
-/* Begin writing the blocks that are ready, and complete finished writes. */
-void kt_record_step(struct ktape_recorder *rec)
-{
-	record_step(rec, WAIT_MS);
-}
-
-/* The same without waiting, in the middle of something else. */
-void kt_record_poll(struct ktape_recorder *rec)
-{
-	record_step(rec, 0);
-}
-
-/* Wait for all writes in flight, and complete them. */
-void kt_record_settle(struct ktape_recorder *rec)
-{
-	while (rec->queue.in_flight)
-		kt_queue_reap(&rec->queue, WAIT_MS);
-	for (unsigned int i = 0; i < rec->nr_outs; i++)
-		kt_record_complete(rec, i);
-	report_positions(rec);
 }
 
 int ktape_recorder_step(struct ktape_recorder *recorder)
@@ -540,7 +355,7 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		if (err)
 			kt_record_fail(rec, err);
 	}
-	report_positions(rec);
+	kt_record_report(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);
 	/*
@@ -604,7 +419,7 @@ void ktape_recorder_cancel(struct ktape_recorder *recorder)
 	struct ktape_ctf *ctf = recorder->ctf;
 
 	while (recorder->queue.in_flight)
-		kt_queue_reap(&recorder->queue, WAIT_MS);
+		kt_queue_reap(&recorder->queue, KT_REAP_MS);
 	recorder->ctf = NULL;
 	if (ctf)
 		kt_ctf_discard(ctf);
@@ -616,7 +431,7 @@ void ktape_recorder_close(struct ktape_recorder *recorder)
 	if (!recorder)
 		return;
 	while (recorder->queue.in_flight)
-		kt_queue_reap(&recorder->queue, WAIT_MS);
+		kt_queue_reap(&recorder->queue, KT_REAP_MS);
 	kt_queue_close(&recorder->queue);
 	ktape_ctf_close(recorder->ctf);
 	kt_record_free(recorder);

@@ -55,13 +55,6 @@ void kt_record_free(struct ktape_recorder *rec)
 	free(rec->remark);
 }
 
-/* Set the error of the recording, unless it has one. */
-void kt_record_fail(struct ktape_recorder *rec, int err)
-{
-	if (!rec->error)
-		rec->error = err;
-}
-
 static void add_piece(struct kt_write *w, const void *data, size_t len)
 {
 	if (!len)
@@ -134,6 +127,32 @@ static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
 	}
 	kt_queue_submit(&rec->queue, &b->write);
 	return 0;
+}
+
+/* Write a copied packet, after the names of the start if it is the first one. */
+static int write_packet(struct ktape_recorder *rec, const uint8_t *packet, size_t len)
+{
+	int err = kt_record_start(rec, packet);
+
+	return err ? err : kt_record_output(rec, packet, len);
+}
+
+/* Copy and write one packet.  Return: as ktape_reader_read(), or a write error. */
+int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
+		       unsigned int flags)
+{
+	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
+	uint64_t records = r->records;
+	int64_t len = ktape_reader_read(rec->reader, ring, flags, rec->block,
+					rec->block_size);
+	int err = len > 0 ? write_packet(rec, rec->block, (size_t)len) : 0;
+
+	/* Records that could not be written do not count. */
+	if (err)
+		r->records = records;
+	else if (len > 0 && r->kind == KTAPE_RING_CONTROL)
+		kt_state_learn(&rec->outs[ring].state, rec->block, (size_t)len);
+	return err ? err : len;
 }
 
 /* Copy the rest of a block that was partly delivered. */

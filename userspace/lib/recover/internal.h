@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recovering a trace from memory: what the files of this folder share. */
+/*
+ * Recovering a trace from memory: what the files of this folder share.  Read them in this
+ * order; each calls only those before it: input.c, names.c, ring.c, recover.c.
+ */
 #ifndef _KT_RECOVER_INTERNAL_H
 #define _KT_RECOVER_INTERNAL_H
 
@@ -31,7 +34,7 @@ struct kt_recovery {
 	uint64_t last_ts;
 };
 
-/* recover.c */
+/* input.c */
 int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 		    size_t len);
 void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
