@@ -11,7 +11,6 @@
 #include "stats/rtos.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* shown by TraceX for such a name */
-#define UNNAMED		"Un-named Thread"
 #define FIRST_ROOM	16U
 #define EXCHANGED	256U	/* most counts that are sorted as in TraceX */
 
@@ -25,21 +24,6 @@ int ktape_rtos_new(struct ktape_rtos **rtos)
 	r->map.formats = kt_user_formats;
 	r->head.mask = UINT32_MAX;
 	r->seed = kt_hash_seed(r);
-	return 0;
-}
-
-/* Make room for @nr events.  Return: 0 or -ENOMEM. */
-int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr)
-{
-	struct kt_rtos_event *more;
-
-	if (nr <= events->room)
-		return 0;
-	more = realloc(events->list, nr * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	events->list = more;
-	events->room = nr;
 	return 0;
 }
 
@@ -65,83 +49,9 @@ static struct kt_rtos_event *append_event(struct ktape_rtos *r, uint32_t core)
 	return &events->list[events->nr++];
 }
 
-/* ---- threads ------------------------------------------------------------------- */
-
-static uint32_t *thread_slot(const struct ktape_rtos *r, uint32_t address)
-{
-	uint32_t mask = r->table_size - 1;
-	uint32_t at = (uint32_t)kt_hash(r->seed, address) & mask;
-
-	while (r->table[at] &&
-	       r->threads[r->table[at] - 1].t.address != address)
-		at = (at + 1) & mask;
-	return &r->table[at];
-}
-
-/* Find a thread by its address.  Return: the thread, or NULL. */
-struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
-				    uint32_t address)
-{
-	uint32_t nr = r->table_size ? *thread_slot(r, address) : 0;
-
-	return nr ? &r->threads[nr - 1] : NULL;
-}
-
-static int grow_table(struct ktape_rtos *r)
-{
-	uint32_t room = r->room_threads ? r->room_threads * 2 : 64;
-	struct kt_rtos_thread *more;
-	uint32_t *table;
-
-	if (r->nr_threads < r->room_threads)
-		return 0;
-	more = realloc(r->threads, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	r->threads = more;
-	table = calloc((size_t)room * 2, sizeof(*table));
-	if (!table)
-		return -ENOMEM;
-	free(r->table);
-	r->table = table;
-	r->table_size = room * 2;
-	r->room_threads = room;
-	for (uint32_t i = r->nr_threads; i--;)
-		*thread_slot(r, r->threads[i].t.address) = i + 1;
-	return 0;
-}
-
 static bool is_full(const struct ktape_rtos *r)
 {
 	return r->nr_threads == KTAPE_RTOS_THREADS_MAX;
-}
-
-/* Add a thread.  If several have one address, look-ups find the first. */
-static struct kt_rtos_thread *add_thread(struct ktape_rtos *r, uint32_t address)
-{
-	struct kt_rtos_thread *t;
-	uint32_t *at;
-
-	if (grow_table(r))
-		return NULL;
-	at = thread_slot(r, address);
-	if (!*at)
-		*at = r->nr_threads + 1;
-	t = &r->threads[r->nr_threads++];
-	*t = (struct kt_rtos_thread){
-		.t = {
-			.address = address, .name = UNNAMED,
-			.lowest_prio = KTAPE_RTOS_UNKNOWN,
-			.highest_prio = KTAPE_RTOS_UNKNOWN,
-			.lowest_threshold = KTAPE_RTOS_UNKNOWN,
-			.highest_threshold = KTAPE_RTOS_UNKNOWN,
-		},
-		.first = KT_RTOS_NEVER, .cursor = KT_RTOS_NEVER,
-		.prio = KTAPE_RTOS_UNKNOWN, .threshold = KTAPE_RTOS_UNKNOWN,
-		.first_prio = KTAPE_RTOS_UNKNOWN,
-		.first_threshold = KTAPE_RTOS_UNKNOWN,
-	};
-	return t;
 }
 
 static void set_name(struct kt_rtos_thread *t, const uint8_t *name, size_t len)
@@ -168,7 +78,7 @@ static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 		r->left[KT_RTOS_LEFT_THREADS]++;
 		return 0;
 	}
-	t = add_thread(r, ktape_event_arg(e, 2));
+	t = kt_rtos_add(r, ktape_event_arg(e, 2));
 	if (!t)
 		return -ENOMEM;
 	t->t.stack_start = ktape_event_arg(e, 3);
@@ -199,7 +109,7 @@ static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 		return 0;
 	}
 	if (!t) {
-		t = add_thread(r, tid);
+		t = kt_rtos_add(r, tid);
 		r->totals.objects++;
 	}
 	if (!t)
@@ -248,7 +158,7 @@ static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 		return 0;
 	}
 	r->totals.objects++;
-	return add_thread(r, x->context) ? 0 : -ENOMEM;
+	return kt_rtos_add(r, x->context) ? 0 : -ENOMEM;
 }
 
 static int take_native(struct ktape_rtos *r, const struct ktape_event *e)

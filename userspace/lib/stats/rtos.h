@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * State of the statistics of an RTOS trace, shared by rtos.c, context.c, count.c and
- * inversion.c.
+ * State of the statistics of an RTOS trace.  Read the files in this order; each calls only
+ * those before it: rtos_thread.c, count.c, context.c, inversion.c, rtos.c.
  */
 #ifndef _KT_STATS_RTOS_H
 #define _KT_STATS_RTOS_H
@@ -105,9 +105,10 @@ struct ktape_rtos {
 	bool finished;
 };
 
-/* rtos.c */
+/* rtos_thread.c */
 struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
 				    uint32_t address);
+struct kt_rtos_thread *kt_rtos_add(struct ktape_rtos *r, uint32_t address);
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr);
 
 /* context.c */
