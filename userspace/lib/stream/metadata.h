@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The text of the metadata: writing, extending, checking and parsing. */
+/*
+ * The text of the metadata: writing, extending, checking and parsing.  Read the files in
+ * this order; each calls only those before it: metadata_seal.c, metadata.c,
+ * metadata_parse.c, metadata_check.c.
+ */
 #ifndef _KT_METADATA_H
 #define _KT_METADATA_H
 
@@ -12,6 +16,7 @@
 #define KT_CTF2_MARK	'\x1e'
 #define KT_CTF2_TEXT	"{\"ktape\":{\"tsdl\":"
 #define KT_UUID_TEXT	37
+#define KT_METADATA_MINOR	"tracer_minor = "
 
 /* metadata.c */
 void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT]);
@@ -20,7 +25,17 @@ const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len);
 int kt_clock_check(const struct ktape_info *info, struct ktape_error *error);
 int kt_metadata_remark(char **text, size_t *len, const char *remark);
 
-/* metadata_check.c */
+/* A part of the text. */
+struct kt_text {
+	const char *at;
+	size_t len;
+};
+
+/* metadata_seal.c */
+const char *kt_metadata_find(const struct kt_text *t, const char *what);
+const char *kt_metadata_digits(const struct kt_text *t);
+bool kt_metadata_is_sealed_without(const struct kt_text *t, size_t from, size_t to,
+				   size_t end);
 bool kt_metadata_is_sealed(const char *text, size_t len);
 void kt_metadata_seal(char *text, size_t len);
 void kt_metadata_unseal(char *text, size_t *len, bool damaged);

@@ -17,7 +17,6 @@
 #include "stream/metadata.h"
 
 #define NAME		"tracer_name = \"ktape\";"
-#define MINOR		"tracer_minor = "
 #define ENV		"\nenv {\n"
 #define CPUS		"\tcpus = \""
 #define CONVERTED	"\tconverted = \"yes\";\n"
@@ -25,12 +24,6 @@
 #define LAST_OF_HEAD	"\tfields := struct { u64 _reserved; " \
 			"struct { } align(64) _end; }; };\n"
 #define FIRST_UNKNOWN	"event { name = \"opcode_"
-
-/* A part of the text. */
-struct text {
-	const char *at;
-	size_t len;
-};
 
 /**
  * struct events - the part of a text that describes events of the table
@@ -40,157 +33,58 @@ struct text {
  */
 struct events {
 	bool known;
-	struct text text;
+	struct kt_text text;
 	uint64_t hash;
 };
-
-static const char *find_text(const struct text *t, const char *what)
-{
-	return memmem(t->at, t->len, what, strlen(what));
-}
-
-/* Return the digits of the checksum in the text, or NULL. */
-static const char *find_digits(const struct text *t)
-{
-	const char *key = find_text(t, KTAPE_CTF_CRC);
-	size_t before;
-
-	if (!key)
-		return NULL;
-	before = (size_t)(key - t->at) + strlen(KTAPE_CTF_CRC);
-	return t->len - before < KTAPE_CTF_CRC_DIGITS ? NULL : t->at + before;
-}
-
-/*
- * Compute the checksum of the text without the bytes from @from to @to, which is
- * before @digits, and without the bytes from @end on.
- */
-static void compute_digits(const struct text *t, const char *digits,
-			   size_t from, size_t to, size_t end,
-			   char crc[KTAPE_CTF_CRC_DIGITS + 1])
-{
-	static const char zeros[] = "00000000";
-	const char *behind = digits + KTAPE_CTF_CRC_DIGITS;
-	uint32_t v;
-
-	v = kt_crc32c(0, t->at, from);
-	v = kt_crc32c(v, t->at + to, (size_t)(digits - t->at) - to);
-	v = kt_crc32c(v, zeros, KTAPE_CTF_CRC_DIGITS);
-	v = kt_crc32c(v, behind, (size_t)(t->at + end - behind));
-	snprintf(crc, KTAPE_CTF_CRC_DIGITS + 1, "%08x", v);
-}
-
-/* Check the checksum of the text without some bytes, see compute_digits(). */
-static bool is_sealed_without(const struct text *t, size_t from, size_t to,
-			      size_t end)
-{
-	const char *digits = find_digits(t);
-	char crc[KTAPE_CTF_CRC_DIGITS + 1];
-
-	if (!digits || t->at + to > digits ||
-	    t->at + end < digits + KTAPE_CTF_CRC_DIGITS)
-		return false;
-	compute_digits(t, digits, from, to, end, crc);
-	return !memcmp(digits, crc, KTAPE_CTF_CRC_DIGITS);
-}
-
-/* Check whether the text has a checksum and the checksum is right. */
-bool kt_metadata_is_sealed(const char *text, size_t len)
-{
-	const struct text t = { text, len };
-
-	return is_sealed_without(&t, 0, 0, len);
-}
-
-/* Update the checksum after a change, if the text has one. */
-void kt_metadata_seal(char *text, size_t len)
-{
-	const struct text t = { text, len };
-	const char *digits = find_digits(&t);
-	char crc[KTAPE_CTF_CRC_DIGITS + 1];
-
-	if (!digits)
-		return;
-	compute_digits(&t, digits, 0, 0, len, crc);
-	memcpy(text + (digits - text), crc, KTAPE_CTF_CRC_DIGITS);
-}
-
-/*
- * Make a text that does not claim to be checked, because it repeats values of an
- * input that was not.  If the input was @damaged, write a wrong checksum; otherwise
- * remove the checksum, as in versions before 0.9.
- */
-void kt_metadata_unseal(char *text, size_t *len, bool damaged)
-{
-	static const char hex[] = "0123456789abcdef";
-	const struct text t = { text, *len };
-	const char *digits = find_digits(&t);
-	const char *minor = find_text(&t, MINOR);
-	const char *line = find_text(&t, KTAPE_CTF_CRC);
-	const char *next = digits ? strchr(digits, '\n') : NULL;
-
-	if (!digits || !minor || !next)
-		return;
-	if (damaged) {
-		for (char *c = text + (digits - text); c < digits + KTAPE_CTF_CRC_DIGITS;
-		     c++)
-			*c = hex[15 - (strchr(hex, *c) - hex)];
-		return;
-	}
-	text[minor + strlen(MINOR) - text] = '0';
-	next++;
-	memmove(text + (line - text), next, (size_t)(text + *len - next));
-	*len -= (size_t)(next - line);
-}
 
 /*
  * Check whether a text of this version should have a checksum.  The version may be
  * all that can still be read in a damaged text.
  */
-static bool should_be_sealed(const struct text *t)
+static bool should_be_sealed(const struct kt_text *t)
 {
-	const char *minor = find_text(t, MINOR);
+	const char *minor = kt_metadata_find(t, KT_METADATA_MINOR);
 	size_t at;
 
 	/* Other tracers write a minor version, too. */
-	if (!minor || !find_text(t, NAME))
+	if (!minor || !kt_metadata_find(t, NAME))
 		return false;
-	at = (size_t)(minor - t->at) + strlen(MINOR);
+	at = (size_t)(minor - t->at) + strlen(KT_METADATA_MINOR);
 	return at < t->len && t->at[at] != '0';
 }
 
-static bool begins_with(const struct text *t, const char *what)
+static bool begins_with(const struct kt_text *t, const char *what)
 {
 	return t->len >= strlen(what) && !memcmp(t->at, what, strlen(what));
 }
 
-static size_t line_length(const struct text *t)
+static size_t line_length(const struct kt_text *t)
 {
 	const char *end = memchr(t->at, '\n', t->len);
 
 	return end ? (size_t)(end - t->at) + 1 : t->len;
 }
 
-static void skip_bytes(struct text *t, size_t len)
+static void skip_bytes(struct kt_text *t, size_t len)
 {
 	t->at += len;
 	t->len -= len;
 }
 
 /* Check whether the text is a recorder's remark up to its end. */
-static bool is_remark(const struct text *t)
+static bool is_remark(const struct kt_text *t)
 {
-	const char *end = find_text(t, "*/");
+	const char *end = kt_metadata_find(t, "*/");
 
 	return begins_with(t, "/* ") && end && end + 3 == t->at + t->len &&
 	       end[2] == '\n';
 }
 
 /* Find the recorder's remark.  Return: its offset, or the length of the text. */
-static size_t find_remark(const struct text *t)
+static size_t find_remark(const struct kt_text *t)
 {
-	const char *line = find_text(t, "\n/* ");
-	struct text rest = *t;
+	const char *line = kt_metadata_find(t, "\n/* ");
+	struct kt_text rest = *t;
 
 	if (!line)
 		return t->len;
@@ -199,10 +93,10 @@ static size_t find_remark(const struct text *t)
 }
 
 /* Return the length of the line at @from if a tool added it to env, else 0. */
-static size_t added_length(const struct text *t, size_t from)
+static size_t added_length(const struct kt_text *t, size_t from)
 {
 	static const char end[] = "\";\n";
-	struct text line = *t;
+	struct kt_text line = *t;
 	size_t n = strlen(CPUS);
 
 	skip_bytes(&line, from);
@@ -218,12 +112,12 @@ static size_t added_length(const struct text *t, size_t from)
 }
 
 /* Report lines added between @from and @to and after @end.  Return: -ENODATA. */
-static int report_added(const struct text *t, size_t from, size_t to, size_t end,
+static int report_added(const struct kt_text *t, size_t from, size_t to, size_t end,
 		      struct ktape_error *error)
 {
-	const struct text lines = { t->at + from, to - from };
-	const char *cpus = find_text(&lines, CPUS) ? " cpus" : "";
-	const char *converted = find_text(&lines, CONVERTED) ? " converted" :
+	const struct kt_text lines = { t->at + from, to - from };
+	const char *cpus = kt_metadata_find(&lines, CPUS) ? " cpus" : "";
+	const char *converted = kt_metadata_find(&lines, CONVERTED) ? " converted" :
 							       "";
 
 	kt_error(
@@ -239,10 +133,10 @@ static int report_added(const struct text *t, size_t from, size_t to, size_t end
  * without these additions.
  * Return: -ENODATA if it is right, else 0.
  */
-static int find_added(const struct text *t, struct ktape_error *error)
+static int find_added(const struct kt_text *t, struct ktape_error *error)
 {
 	const size_t ends[] = { t->len, find_remark(t) };
-	const char *env = find_text(t, ENV);
+	const char *env = kt_metadata_find(t, ENV);
 	size_t from, to, more;
 
 	if (!env)
@@ -250,7 +144,7 @@ static int find_added(const struct text *t, struct ktape_error *error)
 	from = (size_t)(env - t->at) + strlen(ENV);
 	for (to = from, more = 1; more; to += more) {
 		for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
-			if (is_sealed_without(t, from, to, ends[i]))
+			if (kt_metadata_is_sealed_without(t, from, to, ends[i]))
 				return report_added(t, from, to, ends[i], error);
 		more = added_length(t, to);
 	}
@@ -258,10 +152,10 @@ static int find_added(const struct text *t, struct ktape_error *error)
 }
 
 /* Skip a value that may differ between writers.  Return: true if there was one. */
-static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
+static bool skip_value(struct kt_text *ours, struct kt_text *theirs, bool sealed)
 {
 	static const char *const added[] = { CPUS, CONVERTED };
-	static const char name[] = "\t" NAME " tracer_major = 1; " MINOR;
+	static const char name[] = "\t" NAME " tracer_major = 1; " KT_METADATA_MINOR;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(added); i++) {
 		if (!begins_with(theirs, added[i]))
@@ -289,7 +183,7 @@ static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
  * library (@ours).
  * Return: its offset, or SIZE_MAX if there is none.
  */
-static size_t find_difference(struct text ours, struct text theirs, bool sealed)
+static size_t find_difference(struct kt_text ours, struct kt_text theirs, bool sealed)
 {
 	const char *begin = theirs.at;
 	size_t same = 0, len;
@@ -311,10 +205,10 @@ static size_t find_difference(struct text ours, struct text theirs, bool sealed)
 	return (size_t)(theirs.at - begin) + same;
 }
 
-static struct events find_events(const struct text *t)
+static struct events find_events(const struct kt_text *t)
 {
-	const char *from = find_text(t, LAST_OF_HEAD);
-	const char *to = find_text(t, FIRST_UNKNOWN);
+	const char *from = kt_metadata_find(t, LAST_OF_HEAD);
+	const char *to = kt_metadata_find(t, FIRST_UNKNOWN);
 	struct events e = { .known = false };
 
 	if (!from || !to || to < from)
@@ -327,13 +221,13 @@ static struct events find_events(const struct text *t)
 }
 
 /* Check whether a damaged text was written by ktape. */
-static bool is_ours(const struct text *t)
+static bool is_ours(const struct kt_text *t)
 {
-	return find_text(t, LAST_OF_HEAD) || find_text(t, FIRST_UNKNOWN);
+	return kt_metadata_find(t, LAST_OF_HEAD) || kt_metadata_find(t, FIRST_UNKNOWN);
 }
 
 /* Report the place of the damage.  Return: -EBADMSG. */
-static int report_place(const struct text *t, size_t at,
+static int report_place(const struct kt_text *t, size_t at,
 			struct ktape_error *error)
 {
 	unsigned int line = 1;
@@ -361,12 +255,12 @@ static int report_kind(const struct events *e, const struct ktape_info *info,
 }
 
 /* Find and report the place of the damage.  Return: -EBADMSG or -ENOMEM. */
-static int find_damage(const struct text *t, bool sealed,
+static int find_damage(const struct kt_text *t, bool sealed,
 		       const struct events *e, const struct ktape_info *info,
 		       struct ktape_error *error)
 {
 	uint64_t table = ktape_table_hash();
-	struct text ours;
+	struct kt_text ours;
 	char *text;
 	size_t at;
 	int err;
@@ -428,11 +322,11 @@ static int are_read(const struct events *e, const struct ktape_info *info)
  * Check a text whose checksum is missing or wrong.
  * Return: -ENODATA if nothing is wrong; -EBADMSG; or -ENOMEM.
  */
-static int judge_unsealed(const struct text *t, struct ktape_info *info,
+static int judge_unsealed(const struct kt_text *t, struct ktape_info *info,
 			  struct ktape_error *error)
 {
 	bool read = !ktape_metadata_parse(t->at, t->len, info, NULL);
-	bool sealed = find_digits(t) || should_be_sealed(t);
+	bool sealed = kt_metadata_digits(t) || should_be_sealed(t);
 	const struct events e = find_events(t);
 	bool damaged = sealed || (!read && is_ours(t)) ||
 		       (e.known && e.hash != info->table_hash);
@@ -453,7 +347,7 @@ static int judge_unsealed(const struct text *t, struct ktape_info *info,
 int ktape_metadata_check(const char *text, size_t len,
 			 struct ktape_error *error)
 {
-	const struct text t = { text, len };
+	const struct kt_text t = { text, len };
 	struct ktape_info *info;
 	int err;
 
