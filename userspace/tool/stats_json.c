@@ -9,6 +9,13 @@
 
 #define BITS	64
 
+const struct stats_share stats_shares[STATS_SHARES] = {
+	{ "p50", 500000 },
+	{ "p90", 900000 },
+	{ "p99", 990000 },
+	{ "p99.9", 999000 },
+};
+
 /**
  * stats_put_ns() - write a time of a clock
  * @f: where to write

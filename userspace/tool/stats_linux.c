@@ -17,13 +17,6 @@
 #define BITS		64
 #define BAR		40
 
-const struct stats_share stats_shares[STATS_SHARES] = {
-	{ "p50", 500000 },
-	{ "p90", 900000 },
-	{ "p99", 990000 },
-	{ "p99.9", 999000 },
-};
-
 /* Read the whole trace into the statistics.  Return: 0 or negative errno. */
 int stats_measure(struct stats_trace *s)
 {

@@ -13,8 +13,6 @@
 #include "stream/metadata.h"
 #include "stream/scan.h"
 
-#define METADATA_CHUNK	(64U << 10)
-
 /* A pipe form being split.  @again: the input is a file and can be read again. */
 struct split {
 	struct ktape_trace_options options;
@@ -24,38 +22,6 @@ struct split {
 	struct ktape_ctf *ctf;
 	bool damaged;	/* a part of the input cannot be read */
 };
-
-/* Make metadata packets, in memory that the caller frees. */
-int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
-		     uint8_t **packets, size_t *size)
-{
-	size_t nr = (len + METADATA_CHUNK - 1) / METADATA_CHUNK;
-	struct ktape_metadata_packet m = {
-		.magic = htole32(KTAPE_METADATA_MAGIC),
-		.major = 1,
-		.minor = 8,
-	};
-	uint8_t *p = malloc(len + nr * sizeof(m) + 1);
-
-	if (!p)
-		return -ENOMEM;
-	*packets = p;
-	*size = len + nr * sizeof(m);
-	memcpy(m.uuid, uuid, sizeof(m.uuid));
-	while (len) {
-		size_t part = kt_min(len, METADATA_CHUNK);
-		uint32_t bits = (uint32_t)(sizeof(m) + part) * 8;
-
-		m.content_bits = htole32(bits);
-		m.packet_bits = htole32(bits);
-		memcpy(p, &m, sizeof(m));
-		memcpy(p + sizeof(m), metadata, part);
-		p += sizeof(m) + part;
-		metadata += part;
-		len -= part;
-	}
-	return 0;
-}
 
 int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
 			size_t len)
