@@ -187,6 +187,24 @@ static void find_placed(struct kt_tp_class *c)
 }
 
 /**
+ * kt_tp_bind_user() - let the events of a class be user events, whatever its name
+ * @tp: the reader's memory
+ * @c: the class; @c->name, @c->nr and @c->fields are set
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tp_bind_user(struct kt_tp *tp, struct kt_tp_class *c)
+{
+	c->what = KT_TP_USER;
+	c->named = false;
+	if (tp->nr_users == LIMIT_USERS)
+		return kt_import_fail(tp->s, tp->s->in->offset,
+				      "more than %u event classes", LIMIT_USERS);
+	c->user = KTAPE_FORMAT_ID_LINUX | tp->nr_users++;
+	return 0;
+}
+
+/**
  * kt_tp_bind() - find out what the events of a class become
  * @tp: the reader's memory; @tp->s->info->machine is set
  * @c: the class; @c->name, @c->nr and @c->fields are set
@@ -196,7 +214,6 @@ static void find_placed(struct kt_tp_class *c)
 int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
 {
 	c->what = KT_TP_USER;
-	c->named = false;
 	c->row = kt_tp_row(c->name);
 	c->renamed = false;
 	c->nr_placed = 0;
@@ -205,14 +222,9 @@ int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
 		c->what = KT_TP_NATIVE;
 	else
 		bind_call(tp, c);
-	if (c->what != KT_TP_USER) {
-		find_placed(c);
-		return 0;
-	}
-	if (tp->nr_users == LIMIT_USERS)
-		return kt_import_fail(tp->s, tp->s->in->offset,
-				      "more than %u event classes", LIMIT_USERS);
-	c->user = KTAPE_FORMAT_ID_LINUX | tp->nr_users++;
+	if (c->what == KT_TP_USER)
+		return kt_tp_bind_user(tp, c);
+	find_placed(c);
 	return 0;
 }
 
