@@ -131,7 +131,8 @@ enum kt_tp_what {
  * struct kt_tp - what the reader of one trace remembers
  * @s: the trace
  * @relative_prio: priorities are relative to the lowest real-time one, as LTTng's
- * @tasks: by thread: hash of the name and process that were delivered last
+ * @tasks: by thread: hash of the name and process that were delivered last; its process by
+ *	kt_tp_process(), and whether it has just begun
  * @tokens: by address: its name was delivered.  By name of a network device: its number
  * @symbol: return the name of the function at an address and the offset in it, or NULL;
  *	may be NULL
@@ -183,6 +184,8 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 	       const struct kt_tp_value *values);
 int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len);
+int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid, int64_t tgid,
+		  bool begins);
 bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid);
 int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
 	       uint64_t to);
