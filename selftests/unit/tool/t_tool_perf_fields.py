@@ -177,6 +177,13 @@ def names():
         got, says = dump(perf.as_file(events, data, more))
         equal(got[-1][0], 0)
         assert '1 events have no CPU: they are shown on CPU 0' in says, says
+    # Names that are cut off are told, and all else is read.
+    for size in range(0, 100, 9):
+        got, says = dump(perf.as_file(events, data, {12: perf.described(
+            {i: (events[i], f'name {i}') for i in events})[:size]}), 1)
+        equal([name for _, name, _ in got], ['irq_handler_exit', 'cpu-clock', 'page-faults',
+                                             'instructions', 'perf_event_4_0xc0', 'dummy'])
+        assert 'the names of events are cut off' in says, says
     # Without any tracepoint.
     del events[1]
     data = b''.join(sample([0], i, events[i][0], 1000 + i, i)[0] for i in range(2, 6))

@@ -227,13 +227,22 @@ static int take_string(struct kt_part *p, char *to, size_t room)
 	return err;
 }
 
+/* Names of events that cannot be read are told, but what they name can be. */
+static int forgive(struct kt_import *s, uint64_t offset, int err)
+{
+	if (err != -EBADMSG)
+		return err;
+	kt_import_bad(s, offset, "the names of events are cut off");
+	return 0;
+}
+
 int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 {
 	switch (bit) {
 	case FEATURE_TRACING_DATA:
 		return take_tracing(p, f);
 	case FEATURE_EVENTS:
-		return pf_take_description(p, f);
+		return forgive(p->s, p->offset, pf_take_description(p, f));
 	case FEATURE_HOSTNAME:
 		return take_string(p, f->hostname, sizeof(f->hostname));
 	case FEATURE_RELEASE:
@@ -282,6 +291,8 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		err = pf_read_section(s, kt_get64(at), kt_get64(at + 8), &p);
 		if (!err)
 			err = pf_take_feature(&p, i, f);
+		else if (i == FEATURE_EVENTS)
+			err = forgive(s, f->end, err);
 		free((void *)p.data);
 	}
 	free((void *)table.data);
