@@ -3,6 +3,7 @@
 """t_tool_perf_records.py FOLDER: records of perf.data that say more than a sample: names and
 new threads in the order of time, samples of different forms, losses without a time, and what
 is left out; as a file, as perf writes it to a pipe, and compressed."""
+import json
 import os
 import re
 import shutil
@@ -15,7 +16,9 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 # pylint: disable=wrong-import-position
 import make_linux_traces as linux  # noqa: E402
-from tap import end, result  # noqa: E402
+import make_perf as perf  # noqa: E402
+from make_perf import record  # noqa: E402
+from tap import end, equal, result  # noqa: E402
 
 ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
 TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
@@ -28,13 +31,10 @@ EVENTS = {
     12: (2, 351, BASE | RAW | CALLCHAIN, 0),		# sys_exit
     13: (2, 310, BASE | RAW | READ, 4 | 8 | 1),		# sched_switch: id, group, enabled
     14: (1, 9, BASE, 0),				# a dummy
+    15: (2, 312, BASE | RAW, 0),			# sched_process_fork
+    16: (2, 311, BASE | RAW, 0),			# sched_waking
 }
 COMM_EXEC = 1 << 13
-
-
-def record(kind, data, misc=0):
-    data += bytes(-len(data) % 8)
-    return struct.pack('<IHH', kind, misc, 8 + len(data)) + data
 
 
 def tail(time, cpu, tid, event=14):
@@ -64,8 +64,8 @@ def comm(time, cpu, tid, name, misc=0, event=14):
                   misc)
 
 
-def fork(time, cpu, parent, tid):
-    return record(7, struct.pack('<iiiiQ', tid, parent, tid, parent, time) +
+def fork(time, cpu, parent, tid, pid=None):
+    return record(7, struct.pack('<iiiiQ', pid or tid, parent, tid, parent, time) +
                   tail(time, cpu, parent))
 
 
@@ -83,7 +83,10 @@ def records():
         prev_comm='worker', prev_pid=400, prev_prio=120, prev_state=1, next_comm='shell',
         next_pid=100, next_prio=120))
     out += sample(14, 2150, 0, 400, '', {})
-    out += record(14, tail(2100, 0, 400)) + record(15, struct.pack('<II', 1, 1) + tail(2100, 0, 400))
+    # Out of 400, which was preempted; to it from 1, and one that no CPU and time has.
+    out += record(14, tail(2100, 0, 400), 3 << 13)
+    out += record(15, struct.pack('<II', 1, 2) + tail(2110, 0, 400)) + record(14, tail(0, 0, 400))
+    out += record(1, bytes(40) + tail(2100, 0, 400)) + record(4, bytes(24) + tail(2100, 0, 400)) * 2
     out += record(11, struct.pack('<QQQ', 0, 1, 2) + tail(2100, 0, 400))
     out += record(40, bytes(8) + tail(2100, 0, 400))
     # The kernel's own count, with a time, and perf's, which repeats the other and has more.
@@ -100,53 +103,34 @@ SHOWN = '''[0.000001000] cpu 1 shell-100 sys_enter
 [0.000001600] cpu 0 worker-400 sys_enter
 [0.000002000] cpu 0 worker-400 sys_exit
 [0.000002100] cpu 0 worker-400 sched_switch
+[0.000002100] cpu 0 worker-400 user_event
+[0.000002110] cpu 0 worker-400 user_event
+[0.000002150] cpu 0 worker-400 user_event
 [0.000002300] cpu 1 shell-100 sys_enter
 '''.splitlines()
-NOTES = ['1 samples of events that are no tracepoints', '1 call chains', '2 records of context',
-         '2 records of hardware traces or of unknown types', 'cpu1: 5 events lost',
+FIELDS = ['sys_exit: nr=39 compat=0 x32=0 large=0 ret=400 '
+          'perf_callchain=[0xffffffffffffff80, 0xffffffff81000000]\n',
+          'perf_read_enabled=99 perf_read=[5, 6] perf_read_ids=[13, 11]\n',
+          'user_event: PERF_RECORD_SWITCH out=1 preempt=1\n',
+          'user_event: PERF_RECORD_SWITCH_CPU_WIDE out=0 preempt=0 next_prev_pid=1 '
+          'next_prev_tid=2\n', 'user_event: dummy\n']
+NOTES = ['1 samples and records of switches without a time',
+         'records that are no events were left out: 1 MMAP, 2 EXIT', '2 records of hardware traces or of unknown types', 'cpu1: 5 events lost',
          'perf counted 3 more lost events', 'cpu0: 3 events lost between']
-
-
-def attribute(event):
-    kind, config, form, read = EVENTS[event]
-    return struct.pack('<IIQQQQQ', kind, 64, config, 1, form, read, 1 << 18) + bytes(16)
-
-
-def tracing():
-    return (linux.MAGIC + b'0.6\0' + struct.pack('<BBI', 0, 8, 4096) + linux.header_info() +
-            struct.pack('<I', 0) + linux.event_formats() + linux.kallsyms() +
-            struct.pack('<I', 0) + struct.pack('<Q', 0))
 
 
 def as_file(data, clock=None):
     """@clock: the wall clock and the trace's clock at the same moment, in ns."""
-    attrs, ids, begin = b'', b'', 104
-    at = begin + 80 * len(EVENTS)
-    for event in EVENTS:
-        attrs += attribute(event) + struct.pack('<QQ', at + len(ids), 8)
-        ids += struct.pack('<Q', event)
-    at += len(ids)
-    head = b'PERFILE2' + struct.pack('<QQ', 104, 80)
-    head += struct.pack('<QQQQQQ', begin, len(attrs), at, len(data), 0, 0)
-    features = {1: tracing()}
-    if clock:
-        features[29] = struct.pack('<IIQQ', 1, 1, *clock)
-    head += sum(1 << bit for bit in features).to_bytes(32, 'little')
-    out = head + attrs + ids + data
-    end = len(out) + 16 * len(features)
-    for part in features.values():
-        out += struct.pack('<QQ', end, len(part))
-        end += len(part)
-    return out + b''.join(features.values())
+    return perf.as_file(EVENTS, data, {29: struct.pack('<IIQQ', 1, 1, *clock)} if clock else {})
 
 
 def as_pipe(data):
     out = b'PERFILE2' + struct.pack('<Q', 16)
     for event in EVENTS:
-        out += record(64, attribute(event) + struct.pack('<Q', event))
+        out += record(64, perf.attribute(EVENTS[event]) + struct.pack('<Q', event))
     # perf does not pad features.
     out += struct.pack('<IHHQI', 80, 0, 28, 3, 8) + b'machine\0'
-    more = tracing() + bytes(-len(tracing()) % 8)
+    more = perf.tracing() + bytes(-len(perf.tracing()) % 8)
     out += struct.pack('<IHHI', 66, 0, 12, len(more)) + more
     return out + data
 
@@ -159,6 +143,8 @@ def check(path):
     got = [re.sub(r'_wide', '', re.match(r'\S+ cpu \d+ \S+ \w+', line)[0])
            for line in done.stdout.decode().splitlines()]
     assert got == SHOWN, f'{got}: {says}'
+    for fields in FIELDS:
+        assert fields in done.stdout.decode(), (fields, done.stdout)
     for note in NOTES:
         assert note in says, f'{note}: {says}'
     assert 'out of order' not in says, says
@@ -238,12 +224,46 @@ def clocks():
         assert time and int(time[1]) == 1000 + wall - ns, (wall, ns, time)
 
 
+def processes():
+    """A thread has the process of its record and of its samples, whatever tracepoints say."""
+    def forks(time, tid):
+        return sample(15, time, 0, 100, 'sched_process_fork', dict(
+            parent_comm='shell', parent_pid=100, child_comm='shell', child_pid=tid))
+
+    def wakes(time, tid, name):
+        return sample(16, time, 0, 100, 'sched_waking', dict(comm=name, pid=tid, prio=120,
+                                                             target_cpu=0))
+
+    data = comm(0, 0, 100, 'shell', event=0)
+    # A thread of 100, which is named by the tracepoint behind its record.
+    data += fork(1000, 0, 100, 400, 100) + forks(1010, 400) + wakes(1020, 400, 'shell')
+    # No record: its process is not known; nor is that of a thread with the same number.
+    data += forks(1030, 500) + fork(1040, 0, 100, 600, 100) + forks(1050, 600) + forks(1060, 600)
+    # A thread whose first sample comes behind its name.
+    data += wakes(1070, 700, 'other') + enter(1080, 1, 700)
+    with open('processes', 'wb') as f:
+        f.write(as_file(data))
+    done = subprocess.run([ktape, 'dump', '--json', '--all', 'processes'], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
+    lines = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    made = [(e['fields']['child_tid'], e['fields']['child_tgid']) for e in lines
+            if e['event'] == 'process_fork']
+    equal(made, [(400, 100), (500, -1), (600, 100), (600, -1)])
+    named = {}
+    for e in lines:
+        if e['event'] == 'registry' and e['fields']['type'] == 'thread':
+            named.setdefault(e['fields']['id'], []).append(e['fields']['param1'])
+    equal({tid: pids[-1] for tid, pids in named.items()},
+          {100: 100, 400: 100, 500: 0, 600: 0, 700: 700})
+    equal(named[700], [0, 700])
+
+
 def theirs(path):
     """perf script has the same names."""
     done = subprocess.run(['perf', 'script', '-F', 'comm,tid,time', '--ns', '-i', path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
     got = [line.split() for line in done.stdout.decode().splitlines()]
-    assert len(got) >= len(SHOWN) - 1, done
+    assert len(got) >= len(SHOWN) - 3, done		# without switches, and perhaps the last
     for name, tid, time in (words[:3] for words in got):
         line = next(line for line in SHOWN if line.startswith(f'[{time.rstrip(":")}]'))
         # What no record names is a number for perf; ktape takes the next name.
@@ -275,6 +295,7 @@ def main():
             f.write(content)
         result(f'as a {name}', check, name)
     result('a wall clock behind that of the trace', clocks)
+    result('threads have their processes', processes)
     result('damaged traces end in an error, or with fewer events', damaged)
     if shutil.which('zstd'):
         result('compressed records that are cut off', cut)

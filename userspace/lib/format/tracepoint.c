@@ -20,7 +20,7 @@
 #define CALL_COMPAT	(1U << 16)	/* bits of dat20 of sys_enter */
 #define CALL_LARGE	(1U << 18)
 
-enum remembered { TASK, ADDRESS, DEVICE };
+enum remembered { TASK, ADDRESS, DEVICE, PROCESS };
 
 /* ---- classes ------------------------------------------------------------------------ */
 
@@ -187,6 +187,24 @@ static void find_placed(struct kt_tp_class *c)
 }
 
 /**
+ * kt_tp_bind_user() - let the events of a class be user events, whatever its name
+ * @tp: the reader's memory
+ * @c: the class; @c->name, @c->nr and @c->fields are set
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tp_bind_user(struct kt_tp *tp, struct kt_tp_class *c)
+{
+	c->what = KT_TP_USER;
+	c->named = false;
+	if (tp->nr_users == LIMIT_USERS)
+		return kt_import_fail(tp->s, tp->s->in->offset,
+				      "more than %u event classes", LIMIT_USERS);
+	c->user = KTAPE_FORMAT_ID_LINUX | tp->nr_users++;
+	return 0;
+}
+
+/**
  * kt_tp_bind() - find out what the events of a class become
  * @tp: the reader's memory; @tp->s->info->machine is set
  * @c: the class; @c->name, @c->nr and @c->fields are set
@@ -196,7 +214,6 @@ static void find_placed(struct kt_tp_class *c)
 int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
 {
 	c->what = KT_TP_USER;
-	c->named = false;
 	c->row = kt_tp_row(c->name);
 	c->renamed = false;
 	c->nr_placed = 0;
@@ -205,14 +222,9 @@ int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c)
 		c->what = KT_TP_NATIVE;
 	else
 		bind_call(tp, c);
-	if (c->what != KT_TP_USER) {
-		find_placed(c);
-		return 0;
-	}
-	if (tp->nr_users == LIMIT_USERS)
-		return kt_import_fail(tp->s, tp->s->in->offset,
-				      "more than %u event classes", LIMIT_USERS);
-	c->user = KTAPE_FORMAT_ID_LINUX | tp->nr_users++;
+	if (c->what == KT_TP_USER)
+		return kt_tp_bind_user(tp, c);
+	find_placed(c);
 	return 0;
 }
 
@@ -231,6 +243,23 @@ static int remember(struct kt_map *map, uint32_t kind, uint64_t key,
 		return 0;
 	*e = kt_map_put(map, kind, key);
 	return *e ? 0 : -ENOMEM;
+}
+
+/*
+ * Return the process of a thread by kt_tp_process(), else the one that was known; @begins: as
+ * of name_thread().
+ */
+static int64_t process_of(struct kt_tp *tp, int64_t tid, int64_t known, bool begins)
+{
+	struct kt_map_entry *p = kt_map_find(&tp->tasks, PROCESS, (uint64_t)tid);
+
+	if (!p)
+		return begins ? 0 : known;
+	if (begins && !p->extra)	/* of another thread with the number */
+		p->value = 0;
+	if (begins)
+		p->extra = 0;
+	return p->value ? (int64_t)p->value : begins ? 0 : known;
 }
 
 /*
@@ -253,8 +282,14 @@ static int name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t ti
 	err = remember(&tp->tasks, TASK, (uint64_t)tid, &e, &is_new);
 	if (!e)
 		return err;
-	if (tgid <= 0 || tgid > INT32_MAX)
-		tgid = is_new || begins ? 0 : (int64_t)e->extra;
+	if (tgid <= 0 || tgid > INT32_MAX) {
+		tgid = process_of(tp, tid, is_new ? 0 : (int64_t)e->extra, begins);
+	} else {
+		struct kt_map_entry *p = kt_map_find(&tp->tasks, PROCESS, (uint64_t)tid);
+
+		if (p)
+			p->value = (uint64_t)tgid;
+	}
 	hash = kt_fnv((uint64_t)tgid, comm, n.len);
 	if (!is_new && !begins && e->value == hash)
 		return 0;
@@ -281,6 +316,47 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len)
 {
 	return name_thread(tp, at, tid, tgid, comm, len, false);
+}
+
+/**
+ * kt_tp_process() - take the process of a thread, which later names of it need not say
+ * @tp: the reader's memory
+ * @at: time and CPU
+ * @tid: the thread
+ * @tgid: its process
+ * @begins: the thread begins to exist: a sched_process_fork that follows is the same
+ *
+ * Return: 0, or negative errno for next() to return.
+ */
+int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid, int64_t tgid,
+		  bool begins)
+{
+	const struct ktape_object_info *o;
+	char name[KTAPE_NAME_SIZE];
+	struct kt_map_entry *e;
+	bool is_new;
+	size_t len;
+	int err;
+
+	if (tid <= 0 || tgid <= 0)
+		return 0;
+	err = remember(&tp->tasks, PROCESS, (uint64_t)tid, &e, &is_new);
+	if (!e)
+		return err;
+	e->extra = begins || e->extra;
+	if (e->value == (uint64_t)tgid)
+		return 0;
+	e->value = (uint64_t)tgid;
+	/* Its name was delivered without the process. */
+	e = kt_map_find(&tp->tasks, TASK, (uint64_t)tid);
+	if (begins || !e || e->extra == (uint64_t)tgid)
+		return 0;
+	o = ktape_registry_thread(tp->s->registry, (int32_t)tid, at->ts);
+	if (!o)
+		return 0;
+	len = kt_min(o->name_len, sizeof(name));
+	memcpy(name, o->name, len);
+	return name_thread(tp, at, tid, tgid, name, len, false);
 }
 
 /* Check whether the name of a thread was delivered. */
@@ -538,6 +614,9 @@ static int complete(struct kt_tp *tp, struct kt_foreign *f)
 
 	switch (f->opcode) {
 	case KTAPE_EV_PROCESS_FORK:
+		e = kt_map_find(&tp->tasks, PROCESS, f->args[1]);
+		if (!f->args[2] && e)
+			f->args[2] = (uint32_t)e->value;
 		f->args[2] = f->args[2] ? f->args[2] : UNKNOWN_TASK;
 		f->dat20 = f->args[2] != UNKNOWN_TASK &&
 			   f->args[2] != f->args[1];

@@ -66,6 +66,16 @@ struct kt_tp_field {
 	bool wide;
 };
 
+/**
+ * struct kt_tp_more - a field that an event has behind those of its class
+ * @field: its name and type
+ * @value: its value
+ */
+struct kt_tp_more {
+	const struct kt_tp_field *field;
+	struct kt_tp_value value;
+};
+
 struct kt_tp_row;
 
 /**
@@ -121,11 +131,14 @@ enum kt_tp_what {
  * struct kt_tp - what the reader of one trace remembers
  * @s: the trace
  * @relative_prio: priorities are relative to the lowest real-time one, as LTTng's
- * @tasks: by thread: hash of the name and process that were delivered last
+ * @tasks: by thread: hash of the name and process that were delivered last; its process by
+ *	kt_tp_process(), and whether it has just begun
  * @tokens: by address: its name was delivered.  By name of a network device: its number
  * @symbol: return the name of the function at an address and the offset in it, or NULL;
  *	may be NULL
  * @arg: first argument of @symbol
+ * @more: more fields of the next event; the reader owns and sets them
+ * @nr_more: how many
  * @expires: by timer: when it was armed to expire, for its lateness
  * @unarmed: expiries of timers that were armed before the trace begins
  * @nr_users: user events that have an id
@@ -145,6 +158,8 @@ struct kt_tp {
 	struct kt_map tokens;
 	const char *(*symbol)(void *arg, uint64_t address, uint64_t *offset);
 	void *arg;
+	const struct kt_tp_more *more;
+	unsigned int nr_more;
 	struct kt_map expires;
 	uint64_t unarmed;
 	uint32_t nr_users;
@@ -164,10 +179,13 @@ struct kt_tp {
 extern const struct kt_user_format kt_tp_user;
 
 int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c);
+int kt_tp_bind_user(struct kt_tp *tp, struct kt_tp_class *c);
 int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 	       const struct kt_tp_value *values);
 int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len);
+int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid, int64_t tgid,
+		  bool begins);
 bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid);
 int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
 	       uint64_t to);

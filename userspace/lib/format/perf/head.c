@@ -18,7 +18,10 @@
 #define ATTR_MIN	64U	/* the first version of perf_event_attr */
 #define ATTR_ID_ALL	(1ULL << 18)	/* in its bits */
 #define ATTR_CLOCK_SET	(1ULL << 25)
-#define ATTR_CLOCK	92U	/* where its clock is, in later versions */
+#define ATTR_CLOCK	92U	/* where its clock is, and others of later versions */
+#define ATTR_BRANCHES	72U
+#define ATTR_REGS_USER	80U
+#define ATTR_REGS_INTR	96U
 #define ATTR_TRACEPOINT	2U
 #define SECTION_MAX	(256U << 20)
 #define ATTRS_MAX	65536U
@@ -28,6 +31,7 @@ enum feature {
 	FEATURE_HOSTNAME = 3,
 	FEATURE_RELEASE = 4,
 	FEATURE_ARCH = 6,
+	FEATURE_EVENTS = 12,
 	FEATURE_CLOCK_DATA = 29
 };
 
@@ -75,6 +79,12 @@ int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 		e->value = f->nr_attrs - 1;
 	}
 	return 0;
+}
+
+/* Return a number of an attribute, 0 if its version does not have it. */
+static uint64_t attr64(const uint8_t *attr, uint64_t size, uint64_t at)
+{
+	return size < at + 8 || kt_get32(attr + 4) < at + 8 ? 0 : kt_get64(attr + at);
 }
 
 static void take_clock(struct perf *f, const uint8_t *attr, uint64_t size)
@@ -128,17 +138,21 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	}
 	a = &f->attrs[f->nr_attrs++];
 	*a = (struct pf_attr){
+		.type = kt_get32(attr), .config = kt_get64(attr + 8),
 		.sample_type = kt_get64(attr + 24), .read_format = kt_get64(attr + 32),
+		.branch_type = attr64(attr, size, ATTR_BRANCHES),
+		.regs_user = attr64(attr, size, ATTR_REGS_USER),
+		.regs_intr = attr64(attr, size, ATTR_REGS_INTR),
 		.tracepoint = kt_get32(attr) == ATTR_TRACEPOINT,
 		.id_all = kt_get64(attr + 40) & ATTR_ID_ALL,
 	};
+	take_clock(f, attr, size);
 	if (!a->tracepoint) {
 		f->others = true;
 		return 0;
 	}
 	if (!f->attrs[f->main].tracepoint)
 		f->main = f->nr_attrs - 1;
-	take_clock(f, attr, size);
 	return check_attr(s, a, offset);
 }
 
@@ -213,11 +227,22 @@ static int take_string(struct kt_part *p, char *to, size_t room)
 	return err;
 }
 
+/* Names of events that cannot be read are told, but what they name can be. */
+static int forgive(struct kt_import *s, uint64_t offset, int err)
+{
+	if (err != -EBADMSG)
+		return err;
+	kt_import_bad(s, offset, "the names of events are cut off");
+	return 0;
+}
+
 int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 {
 	switch (bit) {
 	case FEATURE_TRACING_DATA:
 		return take_tracing(p, f);
+	case FEATURE_EVENTS:
+		return forgive(p->s, p->offset, pf_take_description(p, f));
 	case FEATURE_HOSTNAME:
 		return take_string(p, f->hostname, sizeof(f->hostname));
 	case FEATURE_RELEASE:
@@ -236,7 +261,8 @@ int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 
 static bool is_wanted(unsigned int bit)
 {
-	return bit == FEATURE_TRACING_DATA || bit == FEATURE_HOSTNAME ||
+	return bit == FEATURE_TRACING_DATA || bit == FEATURE_EVENTS ||
+	       bit == FEATURE_HOSTNAME ||
 	       bit == FEATURE_RELEASE || bit == FEATURE_ARCH ||
 	       bit == FEATURE_CLOCK_DATA;
 }
@@ -265,6 +291,8 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		err = pf_read_section(s, kt_get64(at), kt_get64(at + 8), &p);
 		if (!err)
 			err = pf_take_feature(&p, i, f);
+		else if (i == FEATURE_EVENTS)
+			err = forgive(s, f->end, err);
 		free((void *)p.data);
 	}
 	free((void *)table.data);
@@ -276,9 +304,9 @@ static int check_head(struct kt_import *s)
 {
 	const struct perf *f = s->state;
 
-	if (!f->nr_attrs || !f->attrs[f->main].tracepoint)
-		return kt_import_fail(s, 0, "the file has no tracepoints: record with perf record -e 'sched:*'");
-	if (!f->described.layouts.nr)
+	if (!f->nr_attrs)
+		return kt_import_fail(s, 0, "the file has no events");
+	if (f->attrs[f->main].tracepoint && !f->described.layouts.nr)
 		return kt_import_fail(s, 0, "the file does not describe its events");
 	return 0;
 }

@@ -12,9 +12,11 @@
  * threads come from the records about them and from the events.  Records that perf -z
  * compressed are unpacked.
  *
+ * Samples of other events and records of context switches are user events (event.c); what else
+ * a sample has are fields of its event (fields.c).
+ *
  * Lost events are delivered as a loss since the CPU's last event.  Not read, but counted:
- * samples of other kinds, call chains, records of context switches, hardware traces.
- * Big-endian files are refused.
+ * records of mapped files, of exits and the like, hardware traces.  Big-endian files are refused.
  */
 #include <sys/stat.h>
 
@@ -57,21 +59,41 @@ static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
 		kt_get32(sample->raw);
 }
 
+/* Set time, CPU and thread of an event.  Return: false if it has no place, which is told. */
+static bool place(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
+		  struct kt_foreign *at)
+{
+	struct perf *f = s->state;
+	uint32_t cpu = pf_cpu_of(f, sample);
+	uint64_t *last = last_of(f, cpu);
+
+	if (!last) {
+		kt_import_bad(s, offset, "CPU number %u is out of range", cpu);
+		return false;
+	}
+	/* Late records were counted: they get the time of the one before. */
+	*last = kt_max(sample->ts, *last);
+	f->first = f->first ? f->first : *last;
+	*at = (struct kt_foreign){ .ts = *last, .cpu = cpu, .tid = sample->tid };
+	return true;
+}
+
 static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 		       uint64_t offset)
 {
 	struct perf *f = s->state;
-	struct pf_sample sample = { .tid = -1 };
-	struct kt_layout *l;
+	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
+	struct kt_layout *l = NULL;
 	struct kt_foreign at;
-	uint64_t *last;
-	int err;
+	int err = 0;
 
 	/* take_record() has read it before. */
-	pf_read_sample(f, record + 8, len - 8, &sample);
-	l = kt_layout_find(&f->described.layouts, record_id(f, &sample));
-	err = l ? kt_tracing_read(&f->described, l, sample.raw, sample.raw_size, f->values)
-		: -EBADMSG;
+	pf_read_sample(f, record + 8, len - 8, &sample, &f->fields);
+	if (sample.attr->tracepoint) {
+		l = kt_layout_find(&f->described.layouts, record_id(f, &sample));
+		err = l ? kt_tracing_read(&f->described, l, sample.raw, sample.raw_size,
+					  f->values) : -EBADMSG;
+	}
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
@@ -79,21 +101,31 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 					     "a record has no layout");
 		return 0;
 	}
-	last = last_of(f, sample.cpu);
-	if (!last) {
-		kt_import_bad(s, offset, "CPU number %u is out of range",
-			      sample.cpu);
+	if (!place(s, &sample, offset, &at))
 		return 0;
-	}
-	/* Late records were counted: they get the time of the one before. */
-	sample.ts = kt_max(sample.ts, *last);
-	*last = sample.ts;
-	f->first = f->first ? f->first : sample.ts;
-	f->calls += !!sample.calls;
-	at = (struct kt_foreign){
-		.ts = sample.ts, .cpu = sample.cpu, .tid = sample.tid,
-	};
-	return kt_tp_emit(&f->tp, &l->class, &at, f->values);
+	err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+	if (err)
+		return err;
+	f->tp.more = f->fields.list;
+	f->tp.nr_more = f->fields.nr;
+	return l ? kt_tp_emit(&f->tp, &l->class, &at, f->values)
+		 : pf_emit_other(s, sample.attr, &at);
+}
+
+static int take_switch(struct kt_import *s, const uint8_t *record, size_t len,
+		       uint64_t offset)
+{
+	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
+	struct perf *f = s->state;
+	struct kt_foreign at;
+
+	int err;
+
+	pf_read_tail(f, record, len, &sample);
+	if (!place(s, &sample, offset, &at))
+		return 0;
+	err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+	return err ? err : pf_emit_switch(s, record, len, &at);
 }
 
 /* ---- losses -------------------------------------------------------------------------------------- */
@@ -156,6 +188,9 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 		return pf_take_comm(s, record, len);
 	case RECORD_FORK:
 		return pf_take_fork(s, record, len);
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU:
+		return take_switch(s, record, len, offset);
 	default:
 		return take_lost(s, record, len, type);
 	}
@@ -166,7 +201,8 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 /* Count a record that is not read, unless it says nothing that a trace has. */
 static void pass_record(struct perf *f, uint32_t type)
 {
-	f->switches += type == RECORD_SWITCH || type == RECORD_SWITCH_CPU;
+	if (type <= RECORD_KERNEL_LAST && type != RECORD_AUX)
+		f->passed[type]++;
 	f->unread += type == RECORD_AUX || type == RECORD_AUXTRACE ||
 		     (type > RECORD_KERNEL_LAST && type < RECORD_ATTR) ||
 		     type > RECORD_PERF_LAST;
@@ -183,14 +219,25 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 
 	switch (type) {
 	case RECORD_SAMPLE:
-		err = pf_read_sample(f, record + 8, len - 8, &sample);
+		err = pf_read_sample(f, record + 8, len - 8, &sample, NULL);
 		/* Without ids only their form tells samples apart. */
-		if (!err || (err < 0 && f->others && !f->ids.nr)) {
+		if (err && f->others && f->nr_attrs > 1 && !f->ids.nr) {
 			f->left_out++;
 			return 0;
 		}
-		if (err < 0) {
+		if (err) {
 			kt_import_bad(s, offset, "a sample is shorter than its type");
+			return 0;
+		}
+		if (!(sample.attr->sample_type & PF_TIME)) {
+			f->timeless++;
+			return 0;
+		}
+		break;
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU:
+		if (!pf_read_tail(f, record, len, &sample) || !sample.ts) {
+			f->timeless++;
 			return 0;
 		}
 		break;
@@ -211,6 +258,13 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
 		return pf_packed_begin(s, record, len, offset);
+	case RECORD_CGROUP:
+		return pf_take_cgroup(f, record, len);
+	case RECORD_UPDATE:
+		return pf_take_update(f, record, len);
+	case RECORD_ID_INDEX:
+		pf_take_index(f, record, len);
+		return 0;
 	default:
 		pass_record(f, type);
 		return 0;
@@ -321,14 +375,43 @@ static void tell_count(struct kt_import *s, uint64_t *count, const char *what)
 	*count = 0;
 }
 
+/* Tell which records are neither events nor names, by their names in perf. */
+static void tell_passed(struct kt_import *s)
+{
+	static const char *const names[RECORD_KERNEL_LAST + 1] = {
+		[RECORD_MMAP] = "MMAP", [4] = "EXIT", [5] = "THROTTLE", [6] = "UNTHROTTLE",
+		[8] = "READ", [10] = "MMAP2", [12] = "ITRACE_START", [16] = "NAMESPACES",
+		[17] = "KSYMBOL", [18] = "BPF_EVENT", [20] = "TEXT_POKE",
+		[21] = "AUX_OUTPUT_HW_ID", [22] = "CALLCHAIN_DEFERRED",
+	};
+	struct perf *f = s->state;
+	char text[KT_ARRAY_SIZE(names) * 48] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
+		if (!f->passed[i])
+			continue;
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%llu %s",
+					len ? ", " : "", (unsigned long long)f->passed[i],
+					names[i] ? names[i] : "unknown");
+		f->passed[i] = 0;
+	}
+	if (len)
+		kt_import_note(s, "records that are no events were left out: %s", text);
+}
+
 /* At the end: tell what was left out, and what was lost.  Return: 0 or negative errno. */
 static int tell_counts(struct kt_import *s)
 {
 	struct perf *f = s->state;
 
-	tell_count(s, &f->left_out, "samples of events that are no tracepoints");
-	tell_count(s, &f->calls, "call chains of events");
-	tell_count(s, &f->switches, "records of context switches (--switch-events)");
+	tell_count(s, &f->left_out, "samples of unknown events");
+	tell_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
+	if (f->cpuless)
+		kt_import_note(s, "%llu events have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
+			       (unsigned long long)f->cpuless);
+	f->cpuless = 0;
+	tell_passed(s);
 	tell_count(s, &f->unread, "records of hardware traces or of unknown types");
 	if (f->order.late)
 		kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
@@ -416,6 +499,7 @@ static void perf_close(struct kt_import *s)
 	ZSTD_freeDStream(f->zstd);
 	kt_map_free(&f->ids);
 	kt_map_free(&f->comms);
+	pf_free_events(f);
 	free(f->attrs);
 	free(f->buf);
 	free(f->plain);

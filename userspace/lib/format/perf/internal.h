@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of this folder share: in.c (records), packed.c (compressed ones), sample.c
- * and task.c (what they say), head.c and pipe.c (what comes before them), order.c (time).
+ * What the files of this folder share: in.c (records), packed.c (compressed ones), sample.c,
+ * fields.c, event.c and task.c (what they say), head.c and pipe.c (what comes before them),
+ * order.c (time).
  */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
@@ -25,6 +26,21 @@
 #define PF_READ		(1U << 4)
 #define PF_CALLCHAIN	(1U << 5)
 #define PF_RAW		(1U << 10)
+#define PF_BRANCHES	(1U << 11)
+#define PF_REGS_USER	(1U << 12)
+#define PF_STACK_USER	(1U << 13)
+#define PF_WEIGHT	(1U << 14)
+#define PF_WEIGHTS	(1U << 24)	/* the same, of three numbers */
+#define PF_DATA_SRC	(1U << 15)
+#define PF_TRANSACTION	(1U << 17)
+#define PF_REGS_INTR	(1U << 18)
+#define PF_PHYS_ADDR	(1U << 19)
+#define PF_CGROUP	(1U << 21)
+#define PF_DATA_PAGE	(1U << 22)
+#define PF_CODE_PAGE	(1U << 23)
+#define PF_AUX		(1U << 20)
+
+#define PF_WORDS	8192U	/* 64-bit words of the largest record */
 
 /* Bits of perf_event_attr.read_format. */
 #define PF_READ_ENABLED	(1U << 0)
@@ -33,12 +49,63 @@
 #define PF_READ_GROUP	(1U << 3)
 #define PF_READ_LOST	(1U << 4)
 
+/* Fields "perf_..." of samples. */
+enum pf_field {
+	PF_FIELD_IP,
+	PF_FIELD_ADDR,
+	PF_FIELD_STREAM_ID,
+	PF_FIELD_PERIOD,
+	PF_FIELD_READ,
+	PF_FIELD_READ_ENABLED,
+	PF_FIELD_READ_RUNNING,
+	PF_FIELD_READ_IDS,
+	PF_FIELD_READ_LOST,
+	PF_FIELD_CALLCHAIN,
+	PF_FIELD_RAW,
+	PF_FIELD_BRANCH_INDEX,
+	PF_FIELD_BRANCHES,
+	PF_FIELD_BRANCH_COUNTERS,
+	PF_FIELD_USER_ABI,	/* these three in this order */
+	PF_FIELD_USER_MASK,
+	PF_FIELD_USER_REGS,
+	PF_FIELD_USER_STACK,
+	PF_FIELD_WEIGHT,
+	PF_FIELD_DATA_SRC,
+	PF_FIELD_TRANSACTION,
+	PF_FIELD_INTR_ABI,	/* these three, too */
+	PF_FIELD_INTR_MASK,
+	PF_FIELD_INTR_REGS,
+	PF_FIELD_PHYS_ADDR,
+	PF_FIELD_CGROUP,
+	PF_FIELD_CGROUP_PATH,
+	PF_FIELD_DATA_PAGE,
+	PF_FIELD_CODE_PAGE,
+	PF_FIELD_AUX,
+	PF_FIELDS
+};
+
+/**
+ * struct pf_fields - fields of a sample
+ * @list: the fields
+ * @nr: how many
+ * @words: elements of arrays
+ * @nr_words: how many
+ */
+struct pf_fields {
+	struct kt_tp_more list[PF_FIELDS];
+	unsigned int nr;
+	uint64_t words[PF_WORDS];
+	size_t nr_words;
+};
+
 enum pf_record {
+	RECORD_MMAP = 1,
 	RECORD_LOST = 2,
 	RECORD_COMM = 3,
 	RECORD_FORK = 7,
 	RECORD_SAMPLE = 9,
 	RECORD_AUX = 11,
+	RECORD_CGROUP = 19,
 	RECORD_LOST_SAMPLES = 13,
 	RECORD_SWITCH = 14,
 	RECORD_SWITCH_CPU = 15,
@@ -46,7 +113,9 @@ enum pf_record {
 	RECORD_ATTR = 64,		/* types of perf itself, and the first of them */
 	RECORD_TRACING = 66,
 	RECORD_ROUND = 68,
+	RECORD_ID_INDEX = 69,
 	RECORD_AUXTRACE = 71,
+	RECORD_UPDATE = 78,
 	RECORD_FEATURE = 80,
 	RECORD_COMPRESSED = 81,
 	RECORD_COMPRESSED2 = 83,
@@ -55,31 +124,47 @@ enum pf_record {
 
 /**
  * struct pf_attr - an event that perf recorded
+ * @type: enum perf_type_id
+ * @config: which one of that type
  * @sample_type: what its samples have
  * @read_format: what its counters have
+ * @branch_type: what their branches have
+ * @regs_user: which registers of the user they have
+ * @regs_intr: which registers of the interrupted code they have
  * @tracepoint: it is one
  * @id_all: the other records end with the same
+ * @name: its name, or NULL
+ * @class: of its samples, if it is no tracepoint; NULL before the first one
  */
 struct pf_attr {
+	uint32_t type;
+	uint64_t config;
 	uint64_t sample_type;
 	uint64_t read_format;
+	uint64_t branch_type;
+	uint64_t regs_user;
+	uint64_t regs_intr;
 	bool tracepoint;
 	bool id_all;
+	char *name;
+	struct kt_tp_class *class;
 };
 
 /**
  * struct pf_sample - what a record says of itself
+ * @attr: of its event
+ * @id: of its event
  * @ts: its time in ns, and the CPU, process and thread
- * @calls: entries of its call chain
  * @raw: the kernel's record
  * @raw_size: bytes of @raw
  */
 struct pf_sample {
+	struct pf_attr *attr;
+	uint64_t id;
 	uint64_t ts;
 	uint32_t cpu;
 	int32_t pid;
 	int32_t tid;
-	uint64_t calls;
 	const uint8_t *raw;
 	uint32_t raw_size;
 };
@@ -149,12 +234,16 @@ struct pf_order {
  * @main: the first tracepoint of @attrs
  * @clock: name of the clock
  * @wall: of the time since the epoch, minus the clock, in ns; 0 = not known
- * @ids: by id of an event: its place in @attrs
+ * @ids: by id of an event: its place in @attrs, and its CPU + 1, 0 = not known
  * @comms: by thread: its name, in value and extra
+ * @cgroups: by id of a cgroup: offset and length of its path in @paths
+ * @paths: paths of cgroups
+ * @paths_size: bytes of @paths
  * @others: there are events that are no tracepoints
- * @left_out: their samples
- * @calls: call chains that were left out
- * @switches: records of context switches, the same
+ * @left_out: samples of events that are not known
+ * @timeless: samples and records of context switches that have no time
+ * @cpuless: the same without a CPU, which are events of CPU 0
+ * @passed: by type: records that are not read
  * @unread: hardware traces and records of unknown types, the same
  * @lost: events of records about lost events
  * @lost_samples: the same as perf counted it otherwise, mostly at the end
@@ -174,6 +263,8 @@ struct pf_order {
  * @last: by CPU: time of the last event
  * @nr_last: entries of @last
  * @values: fields of the event
+ * @fields: more of them
+ * @switches: classes of records of context switches, NULL before the first one
  * @ended: the file was read to its end
  * @named: the names of the head were delivered
  */
@@ -191,10 +282,14 @@ struct perf {
 	int64_t wall;
 	struct kt_map ids;
 	struct kt_map comms;
+	struct kt_map cgroups;
+	char *paths;
+	size_t paths_size;
 	bool others;
 	uint64_t left_out;
-	uint64_t calls;
-	uint64_t switches;
+	uint64_t timeless;
+	uint64_t cpuless;
+	uint64_t passed[RECORD_KERNEL_LAST + 1];
 	uint64_t unread;
 	uint64_t lost;
 	uint64_t lost_samples;
@@ -216,11 +311,14 @@ struct perf {
 	uint64_t *last;
 	size_t nr_last;
 	struct kt_tp_value values[KT_TP_FIELDS];
+	struct pf_fields fields;
+	struct kt_tp_class *switches[2];
 	bool ended;
 	bool named;
 };
 
 #define PF_FEATURE_TRACING	1U	/* number of the feature "tracing data" */
+#define PF_CPU_UNKNOWN		UINT32_MAX
 
 /* head.c */
 int pf_read_head(struct kt_import *s);
@@ -245,9 +343,26 @@ int pf_packed_more(struct kt_import *s);
 
 /* sample.c */
 int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
-		   struct pf_sample *out);
+		   struct pf_sample *s, struct pf_fields *out);
 bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		  struct pf_sample *out);
+
+/* fields.c */
+void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v);
+void pf_add_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len);
+bool pf_read_rest(const struct perf *f, const uint8_t *p, const uint8_t *end,
+		  struct pf_sample *s, struct pf_fields *out);
+
+/* event.c */
+int pf_take_description(struct kt_part *p, struct perf *f);
+int pf_take_update(struct perf *f, const uint8_t *record, size_t len);
+void pf_take_index(struct perf *f, const uint8_t *record, size_t len);
+int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len);
+uint32_t pf_cpu_of(struct perf *f, const struct pf_sample *sample);
+int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at);
+int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
+		   struct kt_foreign *at);
+void pf_free_events(struct perf *f);
 
 /* task.c */
 int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len);

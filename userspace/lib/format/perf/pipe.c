@@ -30,6 +30,8 @@ static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
 
 		return pf_take_feature(&feature, (unsigned int)kt_min(bit, 256), s->state);
 	}
+	if (type == RECORD_UPDATE)
+		return pf_take_update(s->state, p->data, p->len);
 	if (type != RECORD_ATTR)
 		return 0;
 	size = p->len < 16 ? 0 : kt_get32(p->data + 12);

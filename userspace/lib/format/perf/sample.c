@@ -6,10 +6,10 @@
  * Find the attribute of a record by the id that it has, which is at the same place in the
  * records of all attributes.  Return: NULL if its id is not known.
  */
-static const struct pf_attr *attr_of(const struct perf *f, const uint8_t *p, size_t len,
-				     bool is_sample)
+static struct pf_attr *attr_of(const struct perf *f, const uint8_t *p, size_t len,
+			       bool is_sample)
 {
-	const struct pf_attr *first = &f->attrs[f->main];
+	struct pf_attr *first = &f->attrs[f->main];
 	const struct kt_map_entry *e;
 	uint64_t type = first->sample_type;
 	size_t at = 0;
@@ -35,86 +35,57 @@ static const struct pf_attr *attr_of(const struct perf *f, const uint8_t *p, siz
 	return e ? &f->attrs[e->value] : NULL;
 }
 
-/* Take the counters of a sample.  Return: false if they are cut off. */
-static bool pass_counters(const struct pf_attr *a, const uint8_t **p, const uint8_t *end)
-{
-	uint64_t format = a->read_format, nr = 1, words, each = 1;
-
-	each += !!(format & PF_READ_ID) + !!(format & PF_READ_LOST);
-	words = !!(format & PF_READ_ENABLED) + !!(format & PF_READ_RUNNING);
-	if (format & PF_READ_GROUP) {
-		if (end - *p < 8)
-			return false;
-		nr = kt_get64(*p);
-		words++;
-	}
-	if (nr > (uint64_t)(end - *p) / 8)
-		return false;
-	words += nr * each;
-	if (words > (uint64_t)(end - *p) / 8)
-		return false;
-	*p += words * 8;
-	return true;
-}
-
 /**
  * pf_read_sample() - read a sample
  * @f: the trace
  * @p: the sample, behind its head
  * @len: bytes of @p
- * @out: filled
+ * @s: filled
+ * @out: the fields that it has beside time, CPU, thread and the kernel's record; or NULL
  *
- * Return: 1; 0 if it is of an event that is no tracepoint; -EBADMSG if it is shorter than
- * its type says.
+ * Return: 0 or -EBADMSG if it is shorter than its type says.
  */
 int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
-		   struct pf_sample *out)
+		   struct pf_sample *s, struct pf_fields *out)
 {
 	static const struct {
 		uint32_t bit;
 		uint8_t what;
+		uint8_t field;
 	} fields[] = {
-		{ PF_IDENTIFIER, 0 }, { PF_IP, 0 }, { PF_TID, 't' },
-		{ PF_TIME, 'n' }, { PF_ADDR, 0 }, { PF_ID, 0 },
-		{ PF_STREAM_ID, 0 }, { PF_CPU, 'c' }, { PF_PERIOD, 0 },
+		{ PF_IDENTIFIER, 'i', 0 },    { PF_IP, 'f', PF_FIELD_IP },
+		{ PF_TID, 't', 0 },	      { PF_TIME, 'n', 0 },
+		{ PF_ADDR, 'f', PF_FIELD_ADDR }, { PF_ID, 'i', 0 },
+		{ PF_STREAM_ID, 'f', PF_FIELD_STREAM_ID }, { PF_CPU, 'c', 0 },
+		{ PF_PERIOD, 'p', PF_FIELD_PERIOD },
 	};
-	const struct pf_attr *a = attr_of(f, p, len, true);
 	const uint8_t *end = p + len;
 
-	a = a ? a : &f->attrs[f->main];
-	if (!a->tracepoint)
-		return 0;
+	s->attr = attr_of(f, p, len, true);
+	s->attr = s->attr ? s->attr : &f->attrs[f->main];
+	if (out)
+		out->nr = out->nr_words = 0;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(fields); i++) {
-		if (!(a->sample_type & fields[i].bit))
+		if (!(s->attr->sample_type & fields[i].bit))
 			continue;
 		if (end - p < 8)
 			return -EBADMSG;
-		if (fields[i].what == 't') {
-			out->pid = (int32_t)kt_get32(p);
-			out->tid = (int32_t)kt_get32(p + 4);
+		if (fields[i].what == 'i') {
+			s->id = kt_get64(p);
+		} else if (fields[i].what == 't') {
+			s->pid = (int32_t)kt_get32(p);
+			s->tid = (int32_t)kt_get32(p + 4);
 		} else if (fields[i].what == 'n') {
-			out->ts = kt_get64(p);
+			s->ts = kt_get64(p);
 		} else if (fields[i].what == 'c') {
-			out->cpu = kt_get32(p);
+			s->cpu = kt_get32(p);
+		} else if (fields[i].what == 'f' || kt_get64(p) != 1) {
+			/* A period of 1 says that each event is here: most have it. */
+			pf_add_number(out, fields[i].field, kt_get64(p));
 		}
 		p += 8;
 	}
-	if (a->sample_type & PF_READ && !pass_counters(a, &p, end))
-		return -EBADMSG;
-	if (a->sample_type & PF_CALLCHAIN) {
-		if (end - p < 8)
-			return -EBADMSG;
-		out->calls = kt_get64(p);
-		p += 8;
-		if (out->calls > (uint64_t)(end - p) / 8)
-			return -EBADMSG;
-		p += out->calls * 8;
-	}
-	if (end - p < 4)
-		return -EBADMSG;
-	out->raw_size = kt_get32(p);
-	out->raw = p + 4;
-	return out->raw_size <= (uint64_t)(end - out->raw) ? 1 : -EBADMSG;
+	return pf_read_rest(f, p, end, s, out) ? 0 : -EBADMSG;
 }
 
 /**
@@ -133,8 +104,8 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		uint32_t bit;
 		uint8_t what;
 	} fields[] = {	/* from the last to the first */
-		{ PF_IDENTIFIER, 0 }, { PF_CPU, 'c' }, { PF_STREAM_ID, 0 },
-		{ PF_ID, 0 }, { PF_TIME, 'n' }, { PF_TID, 't' },
+		{ PF_IDENTIFIER, 'i' }, { PF_CPU, 'c' }, { PF_STREAM_ID, 0 },
+		{ PF_ID, 'i' }, { PF_TIME, 'n' }, { PF_TID, 't' },
 	};
 	const struct pf_attr *a = attr_of(f, p, len, false);
 	const uint8_t *end = p + len;
@@ -149,10 +120,16 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		if (end - p < 16)	/* behind the head */
 			return false;
 		end -= 8;
-		if (fields[i].what == 'c')
+		if (fields[i].what == 'c') {
 			out->cpu = kt_get32(end);
-		else if (fields[i].what == 'n')
+		} else if (fields[i].what == 'n') {
 			out->ts = kt_get64(end);
+		} else if (fields[i].what == 't') {
+			out->pid = (int32_t)kt_get32(end);
+			out->tid = (int32_t)kt_get32(end + 4);
+		} else if (fields[i].what == 'i') {
+			out->id = kt_get64(end);
+		}
 	}
 	return true;
 }

@@ -41,15 +41,24 @@ int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 	struct pf_sample sample = { .ts = 0 };
 	const struct kt_map_entry *e;
 	struct perf *f = s->state;
+	struct kt_foreign at;
 	char comm[COMM_SIZE];
+	int err;
 
 	if (len < 32)
 		return 0;
 	pf_read_tail(f, record, len, &sample);
 	e = kt_map_find(&f->comms, 0, kt_get32(record + 20));
 	/* perf lists the threads that are there at its start the same way, without a time. */
-	if (!e || !sample.ts)
+	if (!sample.ts)
 		return 0;
+	at = (struct kt_foreign){
+		.ts = sample.ts, .cpu = sample.cpu < KT_CPUS_MAX ? sample.cpu : 0,
+	};
+	err = kt_tp_process(&f->tp, &at, (int32_t)kt_get32(record + 16),
+			    (int32_t)kt_get32(record + 8), true);
+	if (err || !e)
+		return err;
 	memcpy(comm, &e->value, 8);
 	memcpy(comm + 8, &e->extra, 8);
 	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 16), comm);
