@@ -62,7 +62,12 @@ same()
 	sort "$2" | diff - got >>log
 }
 
-for trace in v6.dat v7.dat two6.dat two7.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
+for trace in two6.dat two7.dat; do
+	sed '/ cpu 1 /s/$/ buffer="two"/' kernel >two
+	same $trace two
+	result $? "$trace has all events with the name of their buffer, and the loss"
+done
+for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
 	if [ -e $trace ]; then
 		same $trace kernel
 		result $? "$trace has all events and the loss"

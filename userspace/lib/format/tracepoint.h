@@ -66,6 +66,16 @@ struct kt_tp_field {
 	bool wide;
 };
 
+/**
+ * struct kt_tp_more - a field that an event has behind those of its class
+ * @field: its name and type
+ * @value: its value
+ */
+struct kt_tp_more {
+	const struct kt_tp_field *field;
+	struct kt_tp_value value;
+};
+
 struct kt_tp_row;
 
 /**
@@ -126,6 +136,8 @@ enum kt_tp_what {
  * @symbol: return the name of the function at an address and the offset in it, or NULL;
  *	may be NULL
  * @arg: first argument of @symbol
+ * @more: more fields of the next event; the reader owns and sets them
+ * @nr_more: how many
  * @expires: by timer: when it was armed to expire, for its lateness
  * @unarmed: expiries of timers that were armed before the trace begins
  * @nr_users: user events that have an id
@@ -145,6 +157,8 @@ struct kt_tp {
 	struct kt_map tokens;
 	const char *(*symbol)(void *arg, uint64_t address, uint64_t *offset);
 	void *arg;
+	const struct kt_tp_more *more;
+	unsigned int nr_more;
 	struct kt_map expires;
 	uint64_t unarmed;
 	uint32_t nr_users;
@@ -252,5 +266,9 @@ unsigned int kt_tp_state(uint64_t bits);
 unsigned int kt_tp_state_letters(const char *text, size_t len);
 unsigned int kt_tp_op(const char *letters, size_t len);
 unsigned int kt_tp_op_bits(uint64_t bits);
+bool kt_tp_is_state(uint64_t bits);
+bool kt_tp_is_state_letter(const char *text, size_t len);
+bool kt_tp_is_op(const char *letters, size_t len);
+bool kt_tp_is_op_bits(uint64_t bits);
 
 #endif /* _KT_TRACEPOINT_H */

@@ -129,6 +129,23 @@ static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
 	return 0;
 }
 
+/* Put a field behind the first @*used bytes of the blob.  Return: 0 or -ENOMEM. */
+static int add_field(struct kt_tp *tp, size_t *used, const struct kt_tp_field *f,
+		     const struct kt_tp_value *v)
+{
+	size_t len = data_size(f, v);
+	size_t need = sizeof(f->name) + FIELD_HEADS + len;
+
+	if (len > KT_TP_BLOB || *used + need > KT_TP_BLOB) {
+		tp->too_large++;
+		return 0;
+	}
+	if (grow_blob(tp, *used, need))
+		return -ENOMEM;
+	*used = (size_t)(put_field(tp->blob + *used, f, v, len) - tp->blob);
+	return 0;
+}
+
 /**
  * kt_tp_put_fields() - put fields of an event into @tp->blob
  * @tp: the reader's memory
@@ -136,28 +153,25 @@ static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
  * @values: its fields, in the order of the class
  * @all: also those that have a place in the event table
  *
+ * The fields of @tp->more follow.
+ *
  * Return: bytes of the blob, or -ENOMEM.
  */
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 			 const struct kt_tp_value *values, bool all)
 {
-	size_t used = 0, len, need;
+	size_t used = 0;
 
 	if (grow_blob(tp, 0, BLOB_MIN))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < c->nr; i++) {
-		if (!all && kt_tp_has_place(c, i))
-			continue;
-		len = data_size(&c->fields[i], &values[i]);
-		need = sizeof(c->fields[i].name) + FIELD_HEADS + len;
-		if (len > KT_TP_BLOB || used + need > KT_TP_BLOB) {
-			tp->too_large++;
-			continue;
-		}
-		if (grow_blob(tp, used, need))
+		if ((all || !kt_tp_has_place(c, i)) &&
+		    add_field(tp, &used, &c->fields[i], &values[i]))
 			return -ENOMEM;
-		used = (size_t)(put_field(tp->blob + used, &c->fields[i], &values[i],
-					  len) - tp->blob);
+	}
+	for (unsigned int i = 0; i < tp->nr_more; i++) {
+		if (add_field(tp, &used, tp->more[i].field, &tp->more[i].value))
+			return -ENOMEM;
 	}
 	return (int64_t)used;
 }
@@ -203,7 +217,10 @@ static void add_known(struct names *n, uint8_t opcode)
 		add_name(n, derived[i], "");
 }
 
-/* Rename fields that would have the name of a field of the event: a number follows. */
+/*
+ * Rename fields that would have the name of a field of the event: a number follows.  Those that
+ * have a place, too: in another event their value may be larger than it.
+ */
 static void rename_fields(struct kt_tp_class *c)
 {
 	struct names n;
@@ -217,7 +234,7 @@ static void rename_fields(struct kt_tp_class *c)
 		char *name = c->fields[i].name, behind[SUFFIX];
 		size_t len = strnlen(name, KT_TP_NAME - SUFFIX);
 
-		if (kt_tp_has_place(c, i) || add_name(&n, name, ""))
+		if (add_name(&n, name, ""))
 			continue;
 		name[len] = '\0';
 		for (uint32_t more = 2;; more++) {
@@ -246,7 +263,7 @@ int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *
 
 	f->extra = NULL;
 	f->extra_size = 0;
-	if (c->nr_placed == c->nr || tp->s->learning)
+	if ((c->nr_placed == c->nr && !tp->nr_more) || tp->s->learning)
 		return 0;
 	if (!c->renamed)
 		rename_fields(c);

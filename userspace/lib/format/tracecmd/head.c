@@ -371,7 +371,7 @@ static int read_version6(struct kt_part *p)
 		return kt_import_fail(p->s, p->offset + p->at, "the trace has text instead of events (a latency tracer)");
 	if (cpus > TC_CPUS)
 		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", TC_CPUS);
-	err = tc_read_table(p, cpus);
+	err = tc_read_table(p, cpus, "");
 	return err ? err : tc_read_tables(p->s, cpus);
 }
 

@@ -145,6 +145,8 @@ static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 			  tc_time(t, c->first), tc_time(t, c->time));
 }
 
+static const struct kt_tp_field buffer_field = { .name = "buffer", .type = KT_TP_TEXT };
+
 static int tracecmd_open(struct kt_import *s)
 {
 	struct tc *t = s->state;
@@ -157,6 +159,8 @@ static int tracecmd_open(struct kt_import *s)
 	t->tp.s = s;
 	t->tp.symbol = kt_symbols_find;
 	t->tp.arg = &t->described.symbols;
+	t->more.field = &buffer_field;
+	t->tp.more = &t->more;
 	err = tc_read_head(s);
 	if (err)
 		return err;
@@ -211,6 +215,8 @@ static int deliver(struct kt_import *s, struct tc_cpu *c)
 				  "a record has no layout");
 		return 0;
 	}
+	t->tp.nr_more = *c->buffer != '\0';
+	t->more.value = (struct kt_tp_value){ 0, c->buffer, strlen(c->buffer) };
 	at.tid = kt_layout_pid(l, c->data, c->len);
 	return kt_tp_emit(&t->tp, &l->class, &at, t->values);
 }
@@ -255,6 +261,8 @@ static void tracecmd_close(struct kt_import *s)
 	free(t->cpus);
 	free(t->queue.list);
 	free(t->lost);
+	for (size_t i = 0; i < t->nr_buffers; i++)
+		free(t->buffers[i].name);
 	free(t->buffers);
 	kt_tracing_free(&t->described);
 	kt_tp_free(&t->tp);

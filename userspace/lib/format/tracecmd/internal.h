@@ -35,6 +35,7 @@ struct tc_file {
  * @form: head of its pages
  * @page_size: bytes of a page
  * @cpu: the CPU
+ * @buffer: name of the buffer, "" = that of the machine
  * @offset: of the next page, or of the next compressed chunk
  * @end: after the last one
  * @packed: chunks are compressed with zstd
@@ -61,6 +62,7 @@ struct tc_cpu {
 	const struct kt_page_form *form;
 	uint32_t page_size;
 	uint32_t cpu;
+	const char *buffer;
 	uint64_t offset;
 	uint64_t end;
 	bool packed;
@@ -80,6 +82,16 @@ struct tc_cpu {
 	uint64_t lost;
 	const uint8_t *data;
 	uint32_t len;
+};
+
+/**
+ * struct tc_buffer - a buffer beside that of the machine
+ * @name: its name
+ * @offset: of version 6: where its table is
+ */
+struct tc_buffer {
+	char *name;
+	uint64_t offset;
 };
 
 /**
@@ -113,12 +125,13 @@ struct tc_lost {
  * @held: bytes of unpacked chunks
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
- * @buffers: of version 6: offsets of the other buffers
+ * @buffers: the other buffers
  * @nr_buffers: entries of @buffers
  * @cpus: buffers of CPUs
  * @nr_cpus: entries of @cpus
  * @queue: those with an event
  * @named: the names of saved_cmdlines were delivered
+ * @more: name of the buffer, a field of each event that is in another one
  * @values: fields of the event
  */
 struct tc {
@@ -142,12 +155,13 @@ struct tc {
 	uint64_t held;
 	struct tc_lost *lost;
 	size_t nr_lost;
-	uint64_t *buffers;
+	struct tc_buffer *buffers;
 	size_t nr_buffers;
 	struct tc_cpu *cpus;
 	size_t nr_cpus;
 	struct kt_timed_queue queue;
 	bool named;
+	struct kt_tp_more more;
 	struct kt_tp_value values[KT_TP_FIELDS];
 };
 
@@ -158,7 +172,7 @@ int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t *
 /* buffer.c */
 int tc_take_buffer(struct kt_part *p);
 int tc_keep_buffer(struct kt_part *p);
-int tc_read_table(struct kt_part *p, uint32_t cpus);
+int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer);
 int tc_read_tables(struct kt_import *s, uint32_t cpus);
 
 /* in.c */
