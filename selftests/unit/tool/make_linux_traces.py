@@ -641,7 +641,7 @@ def main():
     write('v7.dat', version7(False))
     write('two6.dat', version6(two=True))
     write('two7.dat', version7(False, two=True))
-    # A tick is 3/4 ns, and the clock began 0.2 s after its time 0; trace-cmd adds 1000 ns.
+    # A tick is 3/4 ns, and the clock began 0.2 s after that of perf; trace-cmd adds 1000 ns.
     write('tsc.dat', version6(option(14, struct.pack('<IIQ', 3, 2, 200_000_000)) +
                               option(7, b'1000\0'), clock='x86-tsc'))
     write('counter.dat', version6(clock='counter'))

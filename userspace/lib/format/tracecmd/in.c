@@ -97,7 +97,7 @@ static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
 uint64_t tc_time(const struct tc *t, uint64_t ts)
 {
 	if (t->mult)
-		ts = scale(ts, t->mult, t->tsc_shift) + t->tsc_offset;
+		ts = scale(ts, t->mult, t->tsc_shift);
 	else if (t->hz)
 		ts = kt_mul_div(ts, NS_PER_S, t->hz);
 	return ts + (uint64_t)t->shift;
@@ -145,7 +145,7 @@ static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 			  tc_time(t, c->first), tc_time(t, c->time));
 }
 
-static const struct kt_tp_field buffer_field = { .name = "buffer", .type = KT_TP_TEXT };
+static const struct kt_tp_field buffer_field = { .name = "trace_buffer", .type = KT_TP_TEXT };
 
 static int tracecmd_open(struct kt_import *s)
 {

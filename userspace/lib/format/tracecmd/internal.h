@@ -117,9 +117,8 @@ struct tc_lost {
  * @uname: of the traced machine
  * @shift: what is added to all times, in ns
  * @wall: what is added to get the time since the epoch, in ns; 0 = not known
- * @mult: ticks to ns: (ticks * mult >> tsc_shift) + tsc_offset; 0 = times are ns
+ * @mult: ticks to ns: ticks * mult >> tsc_shift; 0 = times are ns
  * @tsc_shift: see @mult
- * @tsc_offset: see @mult
  * @taken: bit n: section n was read
  * @claimed: bytes of the file that CPUs have
  * @held: bytes of unpacked chunks
@@ -149,7 +148,6 @@ struct tc {
 	int64_t wall;
 	uint32_t mult;
 	uint32_t tsc_shift;
-	uint64_t tsc_offset;
 	uint64_t taken;
 	uint64_t claimed;
 	uint64_t held;
