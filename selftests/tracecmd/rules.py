@@ -144,7 +144,8 @@ def is_text_equal(theirs, value):
     except (ValueError, TypeError):
         return False
     text = theirs.encode('utf-8', 'surrogateescape')
-    return text != b'' and (text.startswith(data) or data.rstrip(b'\0') == text)
+    shown = data.split(b'\0')[0]
+    return text == shown or (text != b'' and text.startswith(data))
 
 
 def is_raw_equal(theirs, value):

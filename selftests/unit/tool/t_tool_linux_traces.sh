@@ -67,7 +67,7 @@ for trace in two6.dat two7.dat; do
 	same $trace two
 	result $? "$trace has all events with the name of their buffer, and the loss"
 done
-for trace in v6.dat v7.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
+for trace in v6.dat v7.dat zlib.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
 	if [ -e $trace ]; then
 		same $trace kernel
 		result $? "$trace has all events and the loss"
@@ -203,7 +203,7 @@ python3 - >changes <<'EOT'
 import os
 import random
 random.seed(5)
-for name in ('v6.dat', 'v7.dat', 'zstd.dat', 'perf.data', 'perf-zstd.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
+for name in ('v6.dat', 'v7.dat', 'zlib.dat', 'zstd.dat', 'perf.data', 'perf-zstd.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
     if not os.path.exists(name):
         continue
     data = open(name, 'rb').read()
@@ -235,7 +235,7 @@ while read -r name i; do
 		{ wrong=$((wrong + 1)); echo "$file: status $got" >>failures; cat log >>failures; }
 done <changes
 cp failures log 2>/dev/null || : >log
-[ $wrong = 0 ] && [ "$(wc -l <changes)" -ge 72 ]
+[ $wrong = 0 ] && [ "$(wc -l <changes)" -ge 84 ]
 result $? 'damaged traces end in an error with its offset, or with fewer events'
 # What a tracepoint does not say of processes: 0 would be the idle thread, swapper.
 mkdir tasks && python3 "$top/selftests/unit/tool/make_linux_traces.py" tasks tasks 2>log &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share: in.c (the trace), head.c (sections and options),
- * buffer.c (buffers), page.c (pages of the ring buffer).
+ * buffer.c (buffers), page.c (pages of the ring buffer), unpack.c (compression).
  */
 #ifndef _KT_TRACECMD_INTERNAL_H
 #define _KT_TRACECMD_INTERNAL_H
@@ -17,6 +17,8 @@
 #define TC_SECTION_PACKED	1U	/* in its flags */
 #define TC_CPUS		65536U	/* buffers of CPUs */
 #define TC_SECTION_MAX	(256U << 20)	/* bytes of a section in memory */
+
+enum tc_packing { TC_PLAIN, TC_ZSTD, TC_ZLIB, TC_PACKING_UNKNOWN };
 
 /**
  * struct tc_file - the file, read by offset
@@ -38,7 +40,7 @@ struct tc_file {
  * @buffer: name of the buffer, "" = that of the machine
  * @offset: of the next page, or of the next compressed chunk
  * @end: after the last one
- * @packed: chunks are compressed with zstd
+ * @packed: chunks are compressed
  * @chunks: chunks that are left
  * @chunk: bytes of the unpacked chunk, or one page
  * @chunk_cap: bytes allocated for @chunk
@@ -110,7 +112,7 @@ struct tc_lost {
  * @version: 6 or 7
  * @long_size: bytes of a long of the traced machine's programs
  * @page_size: bytes of its pages
- * @packed: sections may be compressed with zstd
+ * @packed: enum tc_packing: how sections may be compressed
  * @described: layouts of all events, names of functions and threads
  * @clock: name of the trace clock
  * @hz: its ticks in a second, if it does not count ns; 0 = they are ns
@@ -139,7 +141,7 @@ struct tc {
 	unsigned int version;
 	unsigned int long_size;
 	uint32_t page_size;
-	bool packed;
+	uint8_t packed;
 	struct kt_tracing_data described;
 	char clock[32];
 	uint64_t hz;
@@ -172,6 +174,10 @@ int tc_take_buffer(struct kt_part *p);
 int tc_keep_buffer(struct kt_part *p);
 int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer);
 int tc_read_tables(struct kt_import *s, uint32_t cpus);
+
+/* unpack.c */
+uint8_t tc_packing(const char *name);
+int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from, size_t len);
 
 /* in.c */
 uint64_t tc_time(const struct tc *t, uint64_t ts);
