@@ -138,6 +138,13 @@ for trace in v6 two6 two7; do
 	result $? "trace-cmd reads as many events of $trace.dat, and the loss"
 done
 
+# ---- threads that are not known ----------------------------------------------------------
+
+# LTTng's events say no thread before the first switch of a CPU.
+run 0 convert -q -t ftrace -o - ctf1 && grep -q '^ *<\.\.\.>-2147483647 .* irq_handler_entry: ' text &&
+	! grep -q -e '<\.\.\.>-0' -e '-429496' -e '--1' text
+result $? 'an unknown thread is not the idle thread in the text of ftrace'
+
 # ---- our own export ------------------------------------------------------------------------
 
 "$out/make_trace" session session session.pipe
