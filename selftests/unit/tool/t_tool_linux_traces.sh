@@ -98,6 +98,11 @@ run 0 dump tsc.dat && head -n 1 text | grep -q '^\[0.750001000\] .* sched_switch
 result $? 'counts of x86-tsc are ns by the factor of the trace'
 run 0 dump counter.dat && [ "$(grep -c 'the clock counter does not count ns' log)" = 1 ]
 result $? 'counts without a factor are told once'
+head -n 1 text | grep -q '^\[1000000000\] .* sched_switch' && ! grep -q '^\[[0-9]*\.' text &&
+	says 'between [1000002000] and [1300000000]'
+result $? 'and they are no seconds'
+run 1 stats counter.dat && says 'no durations' && run 0 stats --from tracecmd:freq=100000000 counter.dat
+result $? 'statistics have no durations of them'
 run 0 dump --from tracecmd:freq=100000000 counter.dat && says 'between [10.000020000]' &&
 	head -n 1 text | grep -q '^\[10.000000000\] .* sched_switch' && ! says 'does not count ns'
 result $? 'or option freq says what they are'

@@ -66,7 +66,9 @@ static int find_hz(struct kt_import *s)
 		t->hz = UPTIME_HZ;
 	else if (!strcmp(t->clock, "counter") || !strcmp(t->clock, "x86-tsc") ||
 		 !strcmp(t->clock, "ppc-tb"))
-		kt_import_note(s, "the clock %s does not count ns: times and durations are counts, 10^9 as a second (option freq= is the counts in a second)",
+		s->info->counts = true;
+	if (s->info->counts)
+		kt_import_note(s, "the clock %s does not count ns: times are counts, dump shows them without a point, other outputs have 10^9 of them as a second (option freq= is the counts in a second)",
 			       t->clock);
 	return 0;
 }
