@@ -268,6 +268,8 @@ const char *ktape_event_near(const char *text);
  * @converted: a conversion wrote the packets and may have left events out, so
  *	counters and markers prove nothing
  * @has_cpus: @cpus is valid
+ * @counts: the clock is a counter whose ticks have no known length: all times are counts,
+ *	@freq is 10^9 and says nothing, and differences are no durations
  * @cpus: bit n: the recorder had rings of CPU n
  */
 struct ktape_info {
@@ -287,6 +289,7 @@ struct ktape_info {
 	char names[KTAPE_OPCODES][KTAPE_EVENT_NAME_SIZE];
 	bool converted;
 	bool has_cpus;
+	bool counts;
 	uint64_t cpus[KTAPE_CPU_WORDS];
 };
 

@@ -139,12 +139,26 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	report_damage(d->path, n);
 }
 
+#define MOMENT_SIZE	32
+
+/* Put a time as the lines of events have it. */
+static const char *moment(const struct ktape_info *info, uint64_t ticks, char text[MOMENT_SIZE])
+{
+	int64_t v = ktape_mono_ns(info, ticks);
+
+	if (info->counts)
+		snprintf(text, MOMENT_SIZE, "%lld", (long long)v);
+	else
+		snprintf(text, MOMENT_SIZE, "%lld.%09lld", (long long)(v / NS_PER_S),
+			 (long long)llabs(v % NS_PER_S));
+	return text;
+}
+
 static void report_gap(const struct dump *d, const struct ktape_notice *n)
 {
 	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
 	uint64_t nr = late ? n->overwritten : n->count;
-	int64_t from = ktape_mono_ns(d->info, n->from);
-	int64_t to = ktape_mono_ns(d->info, n->to);
+	char from[MOMENT_SIZE], to[MOMENT_SIZE];
 	char count[24] = "an unknown number of", packets[48] = "";
 	char name[STREAM_NAME];
 
@@ -154,16 +168,12 @@ static void report_gap(const struct dump *d, const struct ktape_notice *n)
 		snprintf(packets, sizeof(packets), ", %llu packets missing",
 			 (unsigned long long)n->packets);
 	if (late) {
-		note_loss("%s: %s events were overwritten before [%lld.%09lld], where it begins",
-			  stream_name(n, name), count, (long long)(to / NS_PER_S),
-			  (long long)llabs(to % NS_PER_S));
+		note_loss("%s: %s events were overwritten before [%s], where it begins",
+			  stream_name(n, name), count, moment(d->info, n->to, to));
 		return;
 	}
-	note_loss(
-		"%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
-		stream_name(n, name), count, (long long)(from / NS_PER_S),
-		(long long)llabs(from % NS_PER_S), (long long)(to / NS_PER_S),
-		(long long)llabs(to % NS_PER_S), packets);
+	note_loss("%s: %s events lost between [%s] and [%s]%s", stream_name(n, name), count,
+		  moment(d->info, n->from, from), moment(d->info, n->to, to), packets);
 }
 
 /* Check that the trace has the selected times and CPUs.  Return: 0 or the exit code. */

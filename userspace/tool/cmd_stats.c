@@ -307,7 +307,13 @@ static int measure_linux(struct stats *s)
 
 static int make_stats(struct stats *s, bool rtos)
 {
-	int ret = rtos ? measure_rtos(s) : measure_linux(s), judged = EXIT_OK;
+	const struct ktape_info *info = ktape_trace_info(s->t.trace);
+	int ret, judged = EXIT_OK;
+
+	if (info->counts)
+		return fail("%s: its clock %s does not count time, so there are no durations (option freq= of --from is the counts in a second)",
+			    s->t.path, info->clock);
+	ret = rtos ? measure_rtos(s) : measure_linux(s);
 
 	if (!ret)
 		ret = print_stats(s);

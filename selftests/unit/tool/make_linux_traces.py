@@ -6,8 +6,8 @@ usage: make_linux_traces.py FOLDER [tasks]
     two6.dat, two7.dat		trace.dat with CPU 1 in a buffer of its own
     tsc.dat, counter.dat	trace.dat 6 whose clock does not count ns, with and without the
 				factor
-    v6.dat, v7.dat, zstd.dat	trace.dat of trace-cmd, the last one compressed if the
-				command zstd is there
+    v6.dat, v7.dat, zlib.dat, zstd.dat	trace.dat of trace-cmd, the last two compressed, the
+				last one if the command zstd is there
     perf.data, perf-zstd.data	perf.data, the last one with compressed records
     perf-odd.data		the same as perf before 6.12 compresses: records of odd sizes
     ctf1, ctf2			LTTng's kernel trace with compact event headers
@@ -22,6 +22,7 @@ import random
 import struct
 import subprocess
 import sys
+import zlib
 
 # time in ns, CPU, thread that runs, event, fields
 SCENE = [
@@ -246,16 +247,24 @@ def zstd(data):
                           check=True).stdout
 
 
+def deflate(data):
+    """As zlib does: bytes as they are, codes of fixed lengths, and codes of its own, in turn."""
+    deflate.turn = getattr(deflate, 'turn', -1) + 1
+    level, strategy = ((0, 0), (9, zlib.Z_FIXED), (9, 0))[deflate.turn % 3]
+    c = zlib.compressobj(level, zlib.DEFLATED, 15, 8, strategy)
+    return c.compress(data) + c.flush()
+
+
 def version7(packed, two=False):
     def section(number, data):
         flags = 0
         if packed:
-            small = zstd(data)
+            small = packed(data)
             data, flags = struct.pack('<II', len(small), len(data)) + small, 1
         return struct.pack('<HHIQ', number, flags, 0, len(data)) + data
 
     out = MAGIC + b'7\0' + struct.pack('<BBI', 0, 8, PAGE)
-    out += (b'zstd' if packed else b'none') + b'\0' + b'1\0'
+    out += {None: b'none', zstd: b'zstd', deflate: b'zlib'}[packed] + b'\0' + b'1\0'
     place = len(out)
     out += bytes(8)
     more = options()
@@ -269,7 +278,7 @@ def version7(packed, two=False):
     for cpu in (0, 1):
         data = ring_pages(cpu)
         if packed:	# a chunk for each page
-            chunks = [zstd(data[i:i + PAGE]) for i in range(0, len(data), PAGE)]
+            chunks = [packed(data[i:i + PAGE]) for i in range(0, len(data), PAGE)]
             data = struct.pack('<I', len(chunks)) + b''.join(
                 struct.pack('<II', len(c), PAGE) + c for c in chunks)
         places.append((cpu, len(out), len(data)))
@@ -638,16 +647,17 @@ def main():
         write('perf.data', perf(False))
         return
     write('v6.dat', version6())
-    write('v7.dat', version7(False))
+    write('v7.dat', version7(None))
     write('two6.dat', version6(two=True))
-    write('two7.dat', version7(False, two=True))
-    # A tick is 3/4 ns, and the clock began 0.2 s after its time 0; trace-cmd adds 1000 ns.
+    write('two7.dat', version7(None, two=True))
+    # A tick is 3/4 ns, and the clock began 0.2 s after that of perf; trace-cmd adds 1000 ns.
     write('tsc.dat', version6(option(14, struct.pack('<IIQ', 3, 2, 200_000_000)) +
                               option(7, b'1000\0'), clock='x86-tsc'))
+    write('zlib.dat', version7(deflate))
     write('counter.dat', version6(clock='counter'))
     write('perf.data', perf(0))
     try:
-        write('zstd.dat', version7(True))
+        write('zstd.dat', version7(zstd))
         write('perf-zstd.data', perf(83))
         write('perf-odd.data', perf(81))
     except FileNotFoundError:

@@ -334,7 +334,7 @@ def write_linux():
             '__syscall_nr': 257, 'dfd': 2**64 - 100, 'filename': 0x7ffcfedcba987654, 'flags': 0o100000, 'mode': 0}),
         (1_000_000_100, 0, 100, 'sys_exit_openat', {'__syscall_nr': 257, 'ret': 5}),
         (1_000_000_200, *switch[1:])]
-    for name, data in (('v6.dat', linux.version6()), ('v7.dat', linux.version7(False)),
+    for name, data in (('v6.dat', linux.version6()), ('v7.dat', linux.version7(None)),
                        ('perf.data', linux.perf(None))):
         with open(name, 'wb') as file:
             file.write(data)

@@ -36,6 +36,7 @@ static void make_text(struct kt_layout *l)
 	l->class.fields[l->text].type = KT_TP_TEXT;
 	l->fields[l->text].elem = 0;
 	l->fields[l->text].raw = true;
+	l->fields[l->text].to_text = false;
 }
 
 /* Hide the address of a format: it moves behind all fields that are shown. */

@@ -132,6 +132,7 @@ static bool is_address(const char *name)
 {
 	static const char *const names[] = {
 		"ip", "parent_ip", "func", "call_site", "caller", "addr", "address", "vaddr",
+		"__probe_ip", "__probe_func", "__probe_ret_ip",
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
@@ -167,6 +168,7 @@ static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
 	if (!count->at && place->where == KT_BYTES_HERE) {
 		f->type = is_width(place->size) ? number : KT_TP_BYTES;
 		f->wide = place->size > 4;
+		place->to_text = f->type == KT_TP_HEX && has_word(type, "char *");
 		return;
 	}
 	elem = element_size(all, type, count, place->size);
@@ -252,6 +254,7 @@ static int add_field(struct kt_layouts *all, struct kt_layout *l,
 	l->fields[l->nr - 1] = (struct kt_layout_field){ .offset = offset, .size = size };
 	set_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1], &type,
 		 &count, is_signed);
+	l->has_texts |= l->fields[l->nr - 1].to_text;
 	return 0;
 }
 
@@ -487,7 +490,7 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 		v->number = 0;
 		if (!v->data || l->fields[i].raw)
 			continue;
-		if (f->type == KT_TP_TEXT)
+		if (f->type == KT_TP_TEXT && !l->fields[i].to_text)
 			v->len = strnlen(v->data, v->len);
 		else if (f->type == KT_TP_ARRAY)
 			next = widen(next, &l->fields[i], f, v);

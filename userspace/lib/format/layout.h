@@ -31,6 +31,7 @@ enum kt_place_kind {
  * @elem: of an ARRAY: bytes of an element, 1, 2, 4 or 8
  * @where: enum kt_place_kind
  * @raw: the value is the bytes, whatever the type: it is made of them afterwards
+ * @to_text: the number is the address of a text
  */
 struct kt_layout_field {
 	uint32_t offset;
@@ -38,6 +39,7 @@ struct kt_layout_field {
 	uint8_t elem;
 	uint8_t where;
 	bool raw;
+	bool to_text;
 };
 
 /**
@@ -47,6 +49,7 @@ struct kt_layout_field {
  * @fields: where the fields are, in the order of @class
  * @nr: fields that are read; those beyond @class.nr are not shown
  * @of_ftrace: it is an event of ftrace itself
+ * @has_texts: fields are addresses of texts
  * @own: of these, what it is: enum kt_ftrace_own, see ftrace_own.h
  * @text: of these: the field with the text, or the frames
  * @from: of these: the field that it is made from
@@ -58,6 +61,7 @@ struct kt_layout {
 	struct kt_layout_field *fields;
 	unsigned int nr;
 	bool of_ftrace;
+	bool has_texts;
 	uint8_t own;
 	int16_t text;
 	int16_t from;

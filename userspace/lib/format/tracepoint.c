@@ -174,8 +174,11 @@ static void set_place(struct kt_tp_class *c, int16_t field, bool has)
 static void find_placed(struct kt_tp_class *c)
 {
 	for (unsigned int i = 0; c->what == KT_TP_NATIVE && i < KT_TP_PLACES; i++) {
+		uint8_t how = c->row->sources[i].how;
+
 		set_place(c, c->from[i], true);
-		set_place(c, c->comm[i], true);
+		/* A name or a table has the second one, unless the first minus it is shown. */
+		set_place(c, c->comm[i], how != KT_TP_LATE && how != KT_TP_EXPIRES);
 	}
 	if (c->what == KT_TP_NATIVE)
 		return;
@@ -545,6 +548,57 @@ static void put_place(struct kt_foreign *f, const struct kt_place *place,
 		f->args[place->at + 1] = (uint32_t)(value >> 32);
 }
 
+/* Check whether a place holds all of a number of field @f. */
+static bool is_held(const struct kt_place *place, const struct kt_tp_field *f, uint64_t v)
+{
+	switch (place->words) {
+	case 0:
+		return v <= place->mask;
+	case 1:
+		return v <= UINT32_MAX || (f->type == KT_TP_SIGNED && (int64_t)v == (int32_t)v);
+	default:
+		return true;
+	}
+}
+
+/*
+ * Check whether the event table has all of field @i, which has become @value.  If not, the
+ * field is an extra one as well.
+ */
+static bool is_whole(struct kt_tp *tp, const struct kt_tp_class *c,
+		     const struct kt_tp_value *values, unsigned int i, uint64_t value)
+{
+	const struct kt_tp_value *v = &values[c->from[i]];
+	const struct kt_tp_field *f = &c->fields[c->from[i]];
+	const char *name;
+	uint64_t offset;
+
+	switch (c->row->sources[i].how) {
+	case KT_TP_LATE:
+	case KT_TP_LATE_NS:
+	case KT_TP_EXPIRES:
+		return false;	/* a difference says none of its two numbers */
+	case KT_TP_TOKEN:
+		return value == v->number;
+	case KT_TP_FUNCTION:
+		/* The registry cuts names. */
+		name = tp->symbol ? tp->symbol(tp->arg, v->number, &offset) : NULL;
+		return name ? strlen(name) <= KTAPE_NAME_SIZE : value == v->number;
+	case KT_TP_PRIO:
+		return value < DEADLINE || (int32_t)v->number == -1;
+	case KT_TP_STATE:
+		return f->type == KT_TP_TEXT ? kt_tp_is_state_letter(v->data, v->len) :
+					       kt_tp_is_state(v->number);
+	case KT_TP_OP:
+		return f->type == KT_TP_TEXT ? kt_tp_is_op(v->data, v->len) :
+					       kt_tp_is_op_bits(v->number);
+	case KT_TP_NETDEV:
+		return true;
+	default:
+		return is_held(&c->places[i], f, value);
+	}
+}
+
 /* Return: 0 or -ENOMEM. */
 static int set_running(struct kt_tp *tp, uint32_t cpu, int32_t tid)
 {
@@ -665,6 +719,7 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 		}
 		err = convert(tp, c, f, values, i, &value);
 		put_place(f, &c->places[i], value);
+		set_place(c, c->from[i], is_whole(tp, c, values, i, value));
 	}
 	err = err ? err : complete(tp, f);
 	err = err ? err : kt_tp_put_extra(tp, c, f, values);
@@ -707,6 +762,8 @@ static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
 	}
 	if (c->what == KT_TP_ENTER)
 		set_place(c, c->args, wide);
+	else
+		set_place(c, c->number, !large);	/* sys_exit has 16 bits for it */
 	err = kt_tp_put_extra(tp, c, f, values);
 	return err ? err : kt_import_emit(tp->s, f);
 }

@@ -270,5 +270,9 @@ unsigned int kt_tp_state(uint64_t bits);
 unsigned int kt_tp_state_letters(const char *text, size_t len);
 unsigned int kt_tp_op(const char *letters, size_t len);
 unsigned int kt_tp_op_bits(uint64_t bits);
+bool kt_tp_is_state(uint64_t bits);
+bool kt_tp_is_state_letter(const char *text, size_t len);
+bool kt_tp_is_op(const char *letters, size_t len);
+bool kt_tp_is_op_bits(uint64_t bits);
 
 #endif /* _KT_TRACEPOINT_H */

@@ -217,7 +217,10 @@ static void add_known(struct names *n, uint8_t opcode)
 		add_name(n, derived[i], "");
 }
 
-/* Rename fields that would have the name of a field of the event: a number follows. */
+/*
+ * Rename fields that would have the name of a field of the event: a number follows.  Those that
+ * have a place, too: in another event their value may be larger than it.
+ */
 static void rename_fields(struct kt_tp_class *c)
 {
 	struct names n;
@@ -231,7 +234,7 @@ static void rename_fields(struct kt_tp_class *c)
 		char *name = c->fields[i].name, behind[SUFFIX];
 		size_t len = strnlen(name, KT_TP_NAME - SUFFIX);
 
-		if (kt_tp_has_place(c, i) || add_name(&n, name, ""))
+		if (add_name(&n, name, ""))
 			continue;
 		name[len] = '\0';
 		for (uint32_t more = 2;; more++) {

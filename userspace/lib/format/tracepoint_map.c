@@ -7,6 +7,8 @@
 
 #include "tracepoint.h"
 
+#define STATE_PREEMPTED	0x100U	/* the highest bit of prev_state since 4.14 */
+
 /* An address that a timer or a work item is known by. */
 #define TIMER		{ "timer", "timer", KT_TP_TOKEN, NULL }
 #define HRTIMER		{ "timer", "hrtimer", KT_TP_TOKEN, NULL }
@@ -286,6 +288,18 @@ unsigned int kt_tp_state_letters(const char *text, size_t len)
 	return KTAPE_STATE_R;
 }
 
+/* Check whether a state says all of these bits: one of them, or none. */
+bool kt_tp_is_state(uint64_t bits)
+{
+	return !(bits & (bits - 1)) && bits <= STATE_PREEMPTED;
+}
+
+/* Check whether a state says all of these letters. */
+bool kt_tp_is_state_letter(const char *text, size_t len)
+{
+	return (len == 1 && strchr("RSDTtXZPI", *text)) || (len == 2 && !memcmp(text, "R+", 2));
+}
+
 /*
  * Convert rwbs: "R", "WS", "FWFS", ...  A flush comes before the letter of the
  * operation only if data follow.
@@ -324,4 +338,16 @@ unsigned int kt_tp_op_bits(uint64_t bits)
 	if (bits & 4)
 		return 0;
 	return bits & 0x100 ? 2 : 34;
+}
+
+/* Check whether an operation says all of these letters: others are flags of the request. */
+bool kt_tp_is_op(const char *text, size_t len)
+{
+	return (len == 1 && strchr("RWDF", *text)) || (len == 2 && !memcmp(text, "DE", 2));
+}
+
+/* Check whether an operation says all of these bits of LTTng's. */
+bool kt_tp_is_op_bits(uint64_t bits)
+{
+	return bits == 1 || bits == 2 || bits == 4 || bits == 0x82 || bits == 0x100;
 }

@@ -262,6 +262,26 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
 	return err ? err : kt_layouts_bind(&d->layouts, tp);
 }
 
+/*
+ * Put the texts that fields point to: the kernel tells those of its tracepoints beside the
+ * formats of trace_printk().  Of a program's text, an argument of a system call, the address
+ * stays.
+ */
+static void put_texts(const struct kt_printk *known, struct kt_layout *l,
+		      struct kt_tp_value *values)
+{
+	for (unsigned int i = 0; i < l->class.nr; i++) {
+		const char *text;
+
+		if (!l->fields[i].to_text)
+			continue;
+		text = kt_printk_find(known, values[i].number);
+		l->class.fields[i].type = text ? KT_TP_TEXT : KT_TP_HEX;
+		values[i].data = text;
+		values[i].len = text ? strlen(text) : 0;
+	}
+}
+
 /**
  * kt_tracing_read() - read the fields of a record
  * @d: the description
@@ -272,11 +292,13 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
  *
  * Return: 0, -EBADMSG if a field is not in the record, or -ENOMEM.
  */
-int kt_tracing_read(struct kt_tracing_data *d, const struct kt_layout *l,
+int kt_tracing_read(struct kt_tracing_data *d, struct kt_layout *l,
 		    const uint8_t *data, size_t len, struct kt_tp_value *values)
 {
 	int err = kt_layout_read(&d->layouts, l, data, len, values);
 
+	if (!err && l->has_texts)
+		put_texts(&d->ftrace.printk, l, values);
 	if (!err && l->own)
 		err = kt_ftrace_finish(&d->ftrace, l, &d->symbols,
 				       d->layouts.long_size, values);

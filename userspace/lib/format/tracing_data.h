@@ -73,7 +73,7 @@ int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d);
 void kt_tracing_wall(struct ktape_info *info, int64_t wall);
 int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp);
-int kt_tracing_read(struct kt_tracing_data *d, const struct kt_layout *l,
+int kt_tracing_read(struct kt_tracing_data *d, struct kt_layout *l,
 		    const uint8_t *data, size_t len, struct kt_tp_value *values);
 void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s);
 int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp);

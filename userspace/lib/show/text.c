@@ -80,9 +80,13 @@ static inline char *put_time(char *p, const struct kt_line *l)
 		p = kt_put_char(p, '-');
 		v = 0 - v;
 	}
-	p = put_second(p, memo, v / KT_NS_PER_S);
-	p = kt_put_char(p, '.');
-	p = kt_put_nano(p, (uint32_t)(v % KT_NS_PER_S));
+	if (l->info->counts) {
+		p = kt_put_u64(p, v);
+	} else {
+		p = put_second(p, memo, v / KT_NS_PER_S);
+		p = kt_put_char(p, '.');
+		p = kt_put_nano(p, (uint32_t)(v % KT_NS_PER_S));
+	}
 	return kt_put_mem(p, "] cpu ", 6);
 }
 
@@ -96,6 +100,8 @@ static KT_NOINLINE char *put_moment(char *p, const struct kt_line *l, uint64_t t
 		return kt_put_char(p, '0');
 	if (v < 0)
 		p = kt_put_char(p, '-');
+	if (l->info->counts)
+		return kt_put_u64(p, size);
 	p = kt_put_char(kt_put_u64(p, size / KT_NS_PER_S), '.');
 	return kt_put_nano(p, (uint32_t)(size % KT_NS_PER_S));
 }

@@ -18,6 +18,11 @@
 #include "layout.h"
 #include "text.h"
 
+/*
+ * Number of an unknown thread, which no thread of Linux has.  0 is the idle thread, and readers
+ * take digits only: they would read "-1" as thread 1 of "<...>-", or leave the line out.
+ */
+#define NOBODY		INT32_MAX
 #define COMM_WIDTH	16
 #define PID_WIDTH	8	/* with the blank after it */
 #define TIME_WIDTH	6	/* seconds, with a blank before them */
@@ -196,7 +201,7 @@ static char *put_marker(char *p, const struct kt_line *l, uint8_t opcode)
 		i++;
 	p = kt_put_char(p, letters[i].letter);
 	p = kt_put_u64(kt_put_char(p, '|'),
-		       kt_layout_process(l, l->event->tid));
+		       l->event->tid < 0 ? NOBODY : kt_layout_process(l, l->event->tid));
 	if (opcode == KTAPE_EV_MARK_END)
 		return p;
 	p = kt_put_char(p, '|');
@@ -286,7 +291,7 @@ static char *put_task(char *p, const struct kt_line *l)
 	p = put_right(p, comm, (size_t)(end - comm), COMM_WIDTH);
 	p = kt_put_char(p, '-');
 	start = p;
-	p = kt_put_s64(p, l->event->tid < 0 ? 0 : l->event->tid);
+	p = kt_put_s64(p, l->event->tid < 0 ? NOBODY : l->event->tid);
 	return kt_layout_pad(p, start, PID_WIDTH);
 }
 

@@ -2,8 +2,28 @@
 /* Where the pages of each CPU are, in each buffer of a trace.dat. */
 #include "internal.h"
 
-static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t size,
-		   bool packed)
+/* Note a buffer beside that of the machine.  Return: 0 or negative errno. */
+static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
+{
+	struct tc *t = p->s->state;
+	struct tc_buffer *more;
+
+	if (t->nr_buffers == TC_CPUS)
+		return kt_import_fail(p->s, p->offset, "more than %u buffers", TC_CPUS);
+	more = realloc(t->buffers, (t->nr_buffers + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->buffers = more;
+	more += t->nr_buffers;
+	*more = (struct tc_buffer){ strdup(name), offset };
+	if (!more->name)
+		return -ENOMEM;
+	t->nr_buffers++;
+	return 0;
+}
+
+static int add_cpu(struct kt_part *p, const char *buffer, uint32_t cpu, uint64_t offset,
+		   uint64_t size, bool packed)
 {
 	struct tc *t = p->s->state;
 	uint8_t count[4];
@@ -34,7 +54,7 @@ static int add_cpu(struct kt_part *p, uint32_t cpu, uint64_t offset, uint64_t si
 	more += t->nr_cpus++;
 	*more = (struct tc_cpu){
 		.file = &t->file, .form = &t->described.form, .page_size = t->page_size,
-		.cpu = cpu, .offset = offset, .packed = packed,
+		.cpu = cpu, .buffer = buffer, .offset = offset, .packed = packed,
 		.end = offset + kt_min(size, t->file.size - offset),
 	};
 	if (!packed)
@@ -91,7 +111,14 @@ int tc_take_buffer(struct kt_part *p)
 			       name, clock, t->clock);
 	if (*clock && !*t->clock)
 		snprintf(t->clock, sizeof(t->clock), "%.31s", clock);
+	if (*name) {
+		err = add_buffer(p, name, 0);
+		if (err)
+			return err;
+		name = t->buffers[t->nr_buffers - 1].name;
+	}
 	packed = t->packed && section_flags(t, section) & TC_SECTION_PACKED;
+	name = *name ? name : "";
 	while (cpus--) {
 		err = kt_part_take(p, 20, &bytes);
 		if (err)
@@ -99,30 +126,23 @@ int tc_take_buffer(struct kt_part *p)
 		cpu = kt_get32(bytes);
 		offset = kt_get64(bytes + 4);
 		size = kt_get64(bytes + 12);
-		err = add_cpu(p, cpu, offset, size, packed);
+		err = add_cpu(p, name, cpu, offset, size, packed);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-/* Option BUFFER of version 6: the offset of a table as that of the first buffer. */
+/* Option BUFFER of version 6: the offset of a table as that of the first buffer, and a name. */
 int tc_keep_buffer(struct kt_part *p)
 {
-	struct tc *t = p->s->state;
-	uint64_t offset, *more;
+	const char *name;
+	uint64_t offset;
 	int err = kt_part_take64(p, &offset);
 
-	if (err)
-		return err;
-	if (t->nr_buffers == TC_CPUS)
-		return kt_import_fail(p->s, p->offset, "more than %u buffers", TC_CPUS);
-	more = realloc(t->buffers, (t->nr_buffers + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	t->buffers = more;
-	more[t->nr_buffers++] = offset;
-	return 0;
+	if (!err)
+		err = kt_part_text(p, &name);
+	return err ? err : add_buffer(p, name, offset);
 }
 
 /* ---- tables of version 6 ----------------------------------------------------------------- */
@@ -131,7 +151,7 @@ int tc_keep_buffer(struct kt_part *p)
  * Read the table that follows "flyrecord": offset 64 and size 64 for each CPU.
  * Return: 0 or negative errno.
  */
-int tc_read_table(struct kt_part *p, uint32_t cpus)
+int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer)
 {
 	uint64_t offset, size;
 	int err = 0;
@@ -141,7 +161,7 @@ int tc_read_table(struct kt_part *p, uint32_t cpus)
 		if (!err)
 			err = kt_part_take64(p, &size);
 		if (!err)
-			err = add_cpu(p, i, offset, size, false);
+			err = add_cpu(p, buffer, i, offset, size, false);
 	}
 	return err;
 }
@@ -155,7 +175,7 @@ int tc_read_tables(struct kt_import *s, uint32_t cpus)
 	for (size_t i = 0; i < t->nr_buffers && !err; i++) {
 		struct kt_part p = {
 			.s = s, .len = 10 + cpus * 16ULL, .at = 10,
-			.offset = t->buffers[i],
+			.offset = t->buffers[i].offset,
 		};
 		uint8_t *bytes;
 
@@ -169,7 +189,7 @@ int tc_read_tables(struct kt_import *s, uint32_t cpus)
 		if (memcmp(bytes, "flyrecord", 10))
 			kt_import_bad(s, p.offset, "a buffer has no events (it was read by a latency tracer)");
 		else
-			err = tc_read_table(&p, cpus);
+			err = tc_read_table(&p, cpus, t->buffers[i].name);
 		free(bytes);
 	}
 	return err;

@@ -16,9 +16,6 @@
  *
  * trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
  */
-#include <zstd.h>
-#include <zstd_errors.h>
-
 #include "internal.h"
 
 #define MAGIC		"\x17\x08\x44tracing"
@@ -107,7 +104,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 			return kt_part_cut(o);
 		t->mult = kt_get32(o->data);
 		t->tsc_shift = kt_get32(o->data + 4);
-		t->tsc_offset = kt_get64(o->data + 8);
+		/* The offset behind them is of the clock "perf": trace-cmd report omits it. */
 		return t->tsc_shift < 64 ? 0 :
 			kt_import_fail(s, o->offset, "the factor of the clock is wrong");
 	case OPTION_HEADER_INFO:
@@ -216,7 +213,7 @@ static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 {
 	uint32_t packed, size;
 	uint8_t *out;
-	size_t got;
+	int err;
 
 	if (*len < 8)
 		return kt_import_fail(s, offset, "a compressed section is too short");
@@ -227,15 +224,11 @@ static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 	out = malloc(size ? size : 1);
 	if (!out)
 		return -ENOMEM;
-	got = ZSTD_decompress(out, size, *bytes + 8, packed);
+	err = tc_unpack(s->state, out, size, *bytes + 8, packed);
 	free(*bytes);
 	*bytes = out;
 	*len = size;
-	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
-		return -ENOMEM;
-	if (ZSTD_isError(got) || got != size)
-		return kt_import_fail(s, offset, "a compressed section is damaged");
-	return 0;
+	return err == -EBADMSG ? kt_import_fail(s, offset, "a compressed section is damaged") : err;
 }
 
 /* Read a section.  Return: 0, with @p to read from and @bytes to free, or negative errno. */
@@ -318,8 +311,8 @@ static int read_version7(struct kt_part *p)
 		err = kt_part_take64(p, &offset);
 	if (err)
 		return err;
-	t->packed = !strcmp(name, "zstd");
-	if (!t->packed && strcmp(name, "none"))
+	t->packed = tc_packing(name);
+	if (t->packed == TC_PACKING_UNKNOWN)
 		return kt_import_fail(p->s, p->offset, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
 				      name);
 	for (unsigned int i = 0; offset && !err; i++) {
@@ -371,7 +364,7 @@ static int read_version6(struct kt_part *p)
 		return kt_import_fail(p->s, p->offset + p->at, "the trace has text instead of events (a latency tracer)");
 	if (cpus > TC_CPUS)
 		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", TC_CPUS);
-	err = tc_read_table(p, cpus);
+	err = tc_read_table(p, cpus, "");
 	return err ? err : tc_read_tables(p->s, cpus);
 }
 

@@ -66,7 +66,9 @@ static int find_hz(struct kt_import *s)
 		t->hz = UPTIME_HZ;
 	else if (!strcmp(t->clock, "counter") || !strcmp(t->clock, "x86-tsc") ||
 		 !strcmp(t->clock, "ppc-tb"))
-		kt_import_note(s, "the clock %s does not count ns: times and durations are counts, 10^9 as a second (option freq= is the counts in a second)",
+		s->info->counts = true;
+	if (s->info->counts)
+		kt_import_note(s, "the clock %s does not count ns: times are counts, dump shows them without a point, other outputs have 10^9 of them as a second (option freq= is the counts in a second)",
 			       t->clock);
 	return 0;
 }
@@ -97,7 +99,7 @@ static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
 uint64_t tc_time(const struct tc *t, uint64_t ts)
 {
 	if (t->mult)
-		ts = scale(ts, t->mult, t->tsc_shift) + t->tsc_offset;
+		ts = scale(ts, t->mult, t->tsc_shift);
 	else if (t->hz)
 		ts = kt_mul_div(ts, NS_PER_S, t->hz);
 	return ts + (uint64_t)t->shift;
@@ -145,6 +147,8 @@ static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 			  tc_time(t, c->first), tc_time(t, c->time));
 }
 
+static const struct kt_tp_field buffer_field = { .name = "trace_buffer", .type = KT_TP_TEXT };
+
 static int tracecmd_open(struct kt_import *s)
 {
 	struct tc *t = s->state;
@@ -157,6 +161,8 @@ static int tracecmd_open(struct kt_import *s)
 	t->tp.s = s;
 	t->tp.symbol = kt_symbols_find;
 	t->tp.arg = &t->described.symbols;
+	t->more.field = &buffer_field;
+	t->tp.more = &t->more;
 	err = tc_read_head(s);
 	if (err)
 		return err;
@@ -211,6 +217,8 @@ static int deliver(struct kt_import *s, struct tc_cpu *c)
 				  "a record has no layout");
 		return 0;
 	}
+	t->tp.nr_more = *c->buffer != '\0';
+	t->more.value = (struct kt_tp_value){ 0, c->buffer, strlen(c->buffer) };
 	at.tid = kt_layout_pid(l, c->data, c->len);
 	return kt_tp_emit(&t->tp, &l->class, &at, t->values);
 }
@@ -255,6 +263,8 @@ static void tracecmd_close(struct kt_import *s)
 	free(t->cpus);
 	free(t->queue.list);
 	free(t->lost);
+	for (size_t i = 0; i < t->nr_buffers; i++)
+		free(t->buffers[i].name);
 	free(t->buffers);
 	kt_tracing_free(&t->described);
 	kt_tp_free(&t->tp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share: in.c (the trace), head.c (sections and options),
- * buffer.c (buffers), page.c (pages of the ring buffer).
+ * buffer.c (buffers), page.c (pages of the ring buffer), unpack.c (compression).
  */
 #ifndef _KT_TRACECMD_INTERNAL_H
 #define _KT_TRACECMD_INTERNAL_H
@@ -17,6 +17,8 @@
 #define TC_SECTION_PACKED	1U	/* in its flags */
 #define TC_CPUS		65536U	/* buffers of CPUs */
 #define TC_SECTION_MAX	(256U << 20)	/* bytes of a section in memory */
+
+enum tc_packing { TC_PLAIN, TC_ZSTD, TC_ZLIB, TC_PACKING_UNKNOWN };
 
 /**
  * struct tc_file - the file, read by offset
@@ -35,9 +37,10 @@ struct tc_file {
  * @form: head of its pages
  * @page_size: bytes of a page
  * @cpu: the CPU
+ * @buffer: name of the buffer, "" = that of the machine
  * @offset: of the next page, or of the next compressed chunk
  * @end: after the last one
- * @packed: chunks are compressed with zstd
+ * @packed: chunks are compressed
  * @chunks: chunks that are left
  * @chunk: bytes of the unpacked chunk, or one page
  * @chunk_cap: bytes allocated for @chunk
@@ -61,6 +64,7 @@ struct tc_cpu {
 	const struct kt_page_form *form;
 	uint32_t page_size;
 	uint32_t cpu;
+	const char *buffer;
 	uint64_t offset;
 	uint64_t end;
 	bool packed;
@@ -83,6 +87,16 @@ struct tc_cpu {
 };
 
 /**
+ * struct tc_buffer - a buffer beside that of the machine
+ * @name: its name
+ * @offset: of version 6: where its table is
+ */
+struct tc_buffer {
+	char *name;
+	uint64_t offset;
+};
+
+/**
  * struct tc_lost - events that a CPU lost, from its statistics
  */
 struct tc_lost {
@@ -98,27 +112,27 @@ struct tc_lost {
  * @version: 6 or 7
  * @long_size: bytes of a long of the traced machine's programs
  * @page_size: bytes of its pages
- * @packed: sections may be compressed with zstd
+ * @packed: enum tc_packing: how sections may be compressed
  * @described: layouts of all events, names of functions and threads
  * @clock: name of the trace clock
  * @hz: its ticks in a second, if it does not count ns; 0 = they are ns
  * @uname: of the traced machine
  * @shift: what is added to all times, in ns
  * @wall: what is added to get the time since the epoch, in ns; 0 = not known
- * @mult: ticks to ns: (ticks * mult >> tsc_shift) + tsc_offset; 0 = times are ns
+ * @mult: ticks to ns: ticks * mult >> tsc_shift; 0 = times are ns
  * @tsc_shift: see @mult
- * @tsc_offset: see @mult
  * @taken: bit n: section n was read
  * @claimed: bytes of the file that CPUs have
  * @held: bytes of unpacked chunks
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
- * @buffers: of version 6: offsets of the other buffers
+ * @buffers: the other buffers
  * @nr_buffers: entries of @buffers
  * @cpus: buffers of CPUs
  * @nr_cpus: entries of @cpus
  * @queue: those with an event
  * @named: the names of saved_cmdlines were delivered
+ * @more: name of the buffer, a field of each event that is in another one
  * @values: fields of the event
  */
 struct tc {
@@ -127,7 +141,7 @@ struct tc {
 	unsigned int version;
 	unsigned int long_size;
 	uint32_t page_size;
-	bool packed;
+	uint8_t packed;
 	struct kt_tracing_data described;
 	char clock[32];
 	uint64_t hz;
@@ -136,18 +150,18 @@ struct tc {
 	int64_t wall;
 	uint32_t mult;
 	uint32_t tsc_shift;
-	uint64_t tsc_offset;
 	uint64_t taken;
 	uint64_t claimed;
 	uint64_t held;
 	struct tc_lost *lost;
 	size_t nr_lost;
-	uint64_t *buffers;
+	struct tc_buffer *buffers;
 	size_t nr_buffers;
 	struct tc_cpu *cpus;
 	size_t nr_cpus;
 	struct kt_timed_queue queue;
 	bool named;
+	struct kt_tp_more more;
 	struct kt_tp_value values[KT_TP_FIELDS];
 };
 
@@ -158,8 +172,12 @@ int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t *
 /* buffer.c */
 int tc_take_buffer(struct kt_part *p);
 int tc_keep_buffer(struct kt_part *p);
-int tc_read_table(struct kt_part *p, uint32_t cpus);
+int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer);
 int tc_read_tables(struct kt_import *s, uint32_t cpus);
+
+/* unpack.c */
+uint8_t tc_packing(const char *name);
+int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from, size_t len);
 
 /* in.c */
 uint64_t tc_time(const struct tc *t, uint64_t ts);

@@ -12,9 +12,6 @@
  * With compression a CPU has chunks of whole pages: count 32, then for each chunk its
  * compressed size, its size, and the bytes.
  */
-#include <zstd.h>
-#include <zstd_errors.h>
-
 #include "internal.h"
 
 #define TYPE_LENGTH	28U
@@ -70,7 +67,6 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	uint64_t from = c->offset;
 	uint32_t size, unpacked;
 	ssize_t got;
-	size_t len;
 	int err;
 
 	if (!c->chunks || c->offset >= c->end)
@@ -90,16 +86,16 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 		free(packed);
 		return (int)got;
 	}
-	len = ZSTD_decompress(c->chunk, unpacked, packed, (size_t)got);
+	err = tc_unpack(s->state, c->chunk, unpacked, packed, (size_t)got);
 	free(packed);
-	if (ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation)
-		return -ENOMEM;
-	if (ZSTD_isError(len) || len != unpacked)
+	if (err == -EBADMSG)
 		return give_up(s, c, from, "a compressed chunk is damaged");
+	if (err)
+		return err;
 	c->page_offset = c->offset;
 	c->offset += 8 + size;
 	c->chunks--;
-	c->chunk_len = len;
+	c->chunk_len = unpacked;
 	c->chunk_at = 0;
 	return 1;
 }

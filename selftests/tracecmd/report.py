@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What trace-cmd says of a trace.dat: events in its order, with the raw value of each field.
+
+trace-cmd report -R prints "NAME=VALUE NAME=VALUE"; texts have no quotes and may have blanks and
+ends of lines, so the names of an event's fields are taken from the layouts in the file."""
+import bisect
+import collections
+import re
+import subprocess
+
+Event = collections.namedtuple('Event', 'buffer comm pid cpu time name fields')
+Field = collections.namedtuple('Field', 'type name array size signed')
+
+LINE = re.compile(r'^(?:(\S*): )? *(.{1,16})-(\d+) +\[(\d+)\] *(\d+(?:\.\d+)?): +(\w+): *(.*)$', re.S)
+LOST = re.compile(r'^(?:(\S*): +)?CPU:(\d+) \[(?:(\d+) )?EVENTS DROPPED\]$')
+DECLARED = re.compile(r'\tfield:(.*?)\s*([^\s*\]]+?)(\[[^]]*\])?;\toffset:\d+;\tsize:(\d+);'
+                      r'(?:\tsigned:(\d);)?')
+
+
+def output(*words):
+    """Standard output, with bytes that are no text as they are."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          timeout=3600)
+    assert done.returncode == 0, f'{words}: {done.returncode}: {done.stderr.decode()[-400:]}'
+    return done.stdout.decode('utf-8', 'surrogateescape')
+
+
+def layouts(path):
+    """Fields of each event by its name, in the order of the file."""
+    found = {}
+    fields = None
+    for line in output('trace-cmd', 'dump', '--events', '--ftrace-events', '-i', path).split('\n'):
+        if line.startswith('name: '):
+            fields = found[line[6:].strip()] = []
+        declared = DECLARED.match(line)
+        if declared and not declared[2].startswith('common_'):
+            kind = declared[1]
+            array = bool(declared[3]) or '[' in kind
+            fields.append(Field(kind, declared[2], array, int(declared[4]), declared[5] == '1'))
+    return found
+
+
+class Symbols:
+    """Names of functions, and texts of the kernel, by their address."""
+    def __init__(self, path):
+        self.names = collections.defaultdict(set)
+        for line in output('trace-cmd', 'report', '-f', '-i', path).split('\n'):
+            words = line.split()
+            if len(words) >= 2:
+                self.names[int(words[0], 16)].add(words[1])
+        self.addresses = sorted(self.names)
+
+        self.texts = {}
+        for line in output('trace-cmd', 'report', '-P', '-i', path).split('\n'):
+            address, _, text = line.partition(' ')
+            if text:
+                self.texts[int(address, 16)] = text
+
+    def begin(self, address):
+        """Those that begin there."""
+        return self.names.get(address, ())
+
+    def at(self, address):
+        """Those that the address is in."""
+        i = bisect.bisect_right(self.addresses, address)
+        return self.names[self.addresses[i - 1]] if i else ()
+
+
+def split(text, fields):
+    """Values by the names of the fields, or None if the text is of another form."""
+    values = {}
+    rest = ' ' + text
+    for i, field in enumerate(fields):
+        head = f' {field.name}='
+        if not rest.startswith(head):
+            return None
+        rest = rest[len(head):]
+        if i + 1 < len(fields):
+            at = rest.find(f' {fields[i + 1].name}=')
+            if at < 0:
+                return None
+            values[field.name], rest = rest[:at], rest[at:]
+        else:
+            values[field.name] = rest
+    return values
+
+
+def logical_lines(text):
+    """Lines, with those that a text continues on."""
+    whole = None
+    for line in text.split('\n'):
+        if LINE.match(line) or LOST.match(line):
+            if whole is not None:
+                yield whole
+            whole = line
+        elif whole is not None:
+            whole += '\n' + line
+    if whole is not None:
+        yield whole.rstrip('\n')
+
+
+def report(path, known, *options):
+    """Events and losses.  The time is in ns, or a count where the clock counts."""
+    events, losses, named = [], [], ''
+    for line in logical_lines(output('trace-cmd', 'report', '-t', '-R', '-N', *options, '-i', path)):
+        lost = LOST.match(line)
+        if lost:
+            named = lost[1] or ''       # also of the event on the next line, which has none
+            losses.append((named, int(lost[2]), int(lost[3] or 0)))
+            continue
+        buffer, comm, pid, cpu, time, name, text = LINE.match(line).groups()
+        whole, dot, part = time.partition('.')
+        time = int(whole) * 10**len(part) + int(part) if dot else int(whole)
+        fields = split(text, known[name]) if name in known else None
+        events.append(Event(buffer or named, comm.strip(), int(pid), int(cpu), time, name,
+                            text if fields is None else fields))
+        named = ''
+    return events, losses
