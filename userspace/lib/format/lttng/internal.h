@@ -9,6 +9,7 @@
 #include "show/line.h"
 #include "util/map.h"
 #include "stream/event.h"
+#include "format/left_out.h"
 #include "format/sink.h"
 #include "show/user_event.h"
 
@@ -82,6 +83,7 @@ struct lt_call {
  * @cpus: streams by CPU; NULL: none yet
  * @nr_cpus: entries of @cpus
  * @used: by event id below LT_STATEDUMP: such an event was written
+ * @left_out: by opcode, fields that LTTng's event does not have
  * @calls: map from key of a system call to index in @call_list
  * @call_list: event classes of system calls
  * @nr_calls: entries of @call_list
@@ -104,6 +106,7 @@ struct lttng {
 	struct lt_cpu **cpus;
 	uint32_t nr_cpus;
 	bool used[KTAPE_OPCODES];
+	struct kt_left_out left_out[KTAPE_OPCODES];
 	struct kt_map calls;
 	struct lt_call *call_list;
 	uint32_t nr_calls;

@@ -11,6 +11,7 @@
 #define MAX_RT_PRIO	100	/* LTTng's priorities are relative to this one */
 #define IDLE_EXIT	255
 #define HALF_KIB	512
+#define TABLE_X32	(1U << 17)	/* of a system call, in dat20 */
 
 /* How a field of the event table becomes a field of LTTng's. */
 enum how {
@@ -235,22 +236,41 @@ static const struct row *find_row(unsigned int opcode)
 	return NULL;
 }
 
-/* Check that every field the table names exists; if not, fail the sink. */
-bool lt_check(struct lttng *t)
+/* As kt_holds_field, of a row. */
+static bool has_field(const void *row, const char *name)
+{
+	const struct map *m = ((const struct row *)row)->map;
+
+	for (unsigned int i = 0; i < FIELDS_MAX && m[i].from; i++) {
+		if (!strcmp(m[i].from, name))
+			return true;
+	}
+	return false;
+}
+
+static bool check_row(struct lttng *t, const struct row *row)
 {
 	struct kt_place place;
 
-	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
-		const struct map *m = rows[i].map;
-
-		for (; m < rows[i].map + FIELDS_MAX && m->from; m++) {
-			if (kt_place_find(ktape_event_desc(rows[i].opcode),
-					  m->from, &place))
-				continue;
-			kt_sink_fail(t->s, "%s has no field %s", rows[i].name,
-				     m->from);
+	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++) {
+		if (!kt_place_find(ktape_event_desc(row->opcode), row->map[i].from, &place)) {
+			kt_sink_fail(t->s, "%s has no field %s", row->name,
+				     row->map[i].from);
 			return false;
 		}
+	}
+	return kt_left_out_find(&t->left_out[row->opcode], row->opcode, has_field, row);
+}
+
+/*
+ * Check that every field the table names exists; if not, fail the sink.  Find the fields
+ * that the table does not name.
+ */
+bool lt_check(struct lttng *t)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
+		if (!check_row(t, &rows[i]))
+			return false;
 	}
 	return true;
 }
@@ -387,6 +407,15 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
 }
 
+/* Count the fields of an event that LTTng's own does not have. */
+static void count_left_out(struct lttng *t, const struct ktape_event *e)
+{
+	if (lt_is_call(e->opcode) && e->dat20 & TABLE_X32)
+		kt_sink_miss(t->s, KT_LEFT_OUT, 1);
+	else
+		kt_left_out_count(&t->left_out[e->opcode], t->s, e);
+}
+
 /* Write the values of an event without its extra fields. */
 static char *put_own(char *p, const struct lttng *t, const struct kt_line *l,
 		     uint32_t id, uint32_t without)
@@ -487,6 +516,8 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		err = lt_extended_id(t, l, id);
 	if (err)
 		return err;
+	if (kt_event_fits(l->event))
+		count_left_out(t, l->event);
 	if (*id < LT_STATEDUMP)
 		t->used[*id] = true;
 	else if (*id < LT_USERS)

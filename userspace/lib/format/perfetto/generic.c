@@ -9,8 +9,13 @@
 
 #define NAME_MAX_BYTES	64
 #define LABEL_OPTIONAL	1
-#define LIST_SHOWN	64U	/* words of a list or bytes of a buffer; rest cut */
-#define TEXT_SHOWN	1024U	/* bytes of a text; rest cut */
+#define LIST_SHOWN	256U	/* words of a list; the rest is cut */
+#define TEXT_SHOWN	1024U	/* bytes of a text or a buffer; the rest is cut */
+
+/* An event has one of them, beside numbers. */
+_Static_assert(TEXT_SHOWN * 4 + 4096 < PF_MESSAGE_MAX &&
+	       LIST_SHOWN * (KT_PUT_U64_MAX + 1) + 4096 < PF_MESSAGE_MAX,
+	       "an event may be longer than its length says");
 
 static uint32_t type_of(const struct ktape_field *f)
 {
@@ -96,21 +101,33 @@ static char *put_function(struct perfetto *pf, char *p, uint32_t number,
 	return pf_bytes(p, number, hex, (size_t)(kt_put_hex(hex, token) - hex));
 }
 
-/* Escape a text: it may be any bytes, but a protobuf string has to be UTF-8. */
-static char *put_text(char *p, uint32_t number, const struct kt_fields *at)
+/* Return the number of bytes or words that are written, and count an end that is cut. */
+static uint32_t shown(struct perfetto *pf, const struct kt_fields *at, uint32_t most)
 {
-	size_t len = kt_min(at->count, TEXT_SHOWN);
+	if (at->count <= most)
+		return at->count;
+	kt_sink_miss(pf->s, most == LIST_SHOWN ?
+		     "ends of lists beyond 256 numbers" :
+		     "ends of texts and buffers beyond 1024 bytes", 1);
+	return most;
+}
+
+/* Escape a text: it may be any bytes, but a protobuf string has to be UTF-8. */
+static char *put_text(struct perfetto *pf, char *p, uint32_t number,
+		      const struct kt_fields *at)
+{
+	size_t len = shown(pf, at, TEXT_SHOWN);
 	char text[TEXT_SHOWN * 4];
 	char *end = kt_put_escaped(text, (const char *)at->data, len);
 
 	return pf_bytes(p, number, text, (size_t)(end - text));
 }
 
-static char *put_list(char *p, uint32_t number, const struct kt_slot *f,
-		      const struct kt_fields *at)
+static char *put_list(struct perfetto *pf, char *p, uint32_t number,
+		      const struct kt_slot *f, const struct kt_fields *at)
 {
 	char text[LIST_SHOWN * (KT_PUT_U64_MAX + 1)], *to = text;
-	uint32_t count = (uint32_t)kt_min(at->count, LIST_SHOWN);
+	uint32_t count = shown(pf, at, LIST_SHOWN);
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (i)
@@ -124,22 +141,22 @@ static char *put_value(struct perfetto *pf, char *p, uint32_t number,
 		       const struct kt_slot *f, const struct kt_fields *at,
 		       uint64_t ts)
 {
-	char hex[LIST_SHOWN * 2];
+	char hex[TEXT_SHOWN * 2];
 	uint64_t n;
 
 	switch (f->place) {
 	case KTAPE_PLACE_TEXT:
-		return put_text(p, number, at);
+		return put_text(pf, p, number, at);
 	case KTAPE_PLACE_BYTES:
-		n = kt_min(at->count, LIST_SHOWN);
+		n = shown(pf, at, TEXT_SHOWN);
 		return pf_bytes(p, number, hex,
 				(size_t)(kt_put_bytes(hex, at->data, n) - hex));
 	case KTAPE_PLACE_ARRAY:
 	case KTAPE_PLACE_LIST:
-		return put_list(p, number, f, at);
+		return put_list(pf, p, number, f, at);
 	case KTAPE_PLACE_REST:
 		if (at->count)
-			return put_list(p, number, f, at);
+			return put_list(pf, p, number, f, at);
 		n = (uint64_t)(kt_put_hex(hex, at->value) - hex);
 		return pf_bytes(p, number, hex, n);
 	default:

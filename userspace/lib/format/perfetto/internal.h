@@ -154,6 +154,8 @@ struct perfetto {
 /* out.c */
 char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room);
 void pf_packet_done(struct perfetto *pf, char *p);
+char *pf_packet_long(struct perfetto *pf, uint32_t sequence_id, size_t room);
+void pf_packet_long_done(struct perfetto *pf, char *p);
 void pf_flush(struct perfetto *pf, uint32_t cpu);
 
 /* names.c */

@@ -5,6 +5,7 @@
  * writing an event is a walk over these places without a search by name.
  */
 #include "internal.h"
+#include "format/left_out.h"
 #include "stream/event.h"
 
 #define FIELDS_MAX	8
@@ -178,14 +179,28 @@ struct step {
  * @field: field number of the ftrace event
  * @nr: entries of @steps
  * @nargs: arguments that an event needs to be mapped; 0: any number
+ * @left_out: fields that the ftrace event does not have
  * @steps: values of the event
  */
 struct pf_plan {
 	uint16_t field;
 	uint8_t nr;
 	uint8_t nargs;
+	struct kt_left_out left_out;
 	struct step steps[FIELDS_MAX];
 };
+
+/* As kt_holds_field, of a row. */
+static bool has_field(const void *row, const char *name)
+{
+	const struct map *m = ((const struct row *)row)->map;
+
+	for (unsigned int i = 0; i < FIELDS_MAX && m[i].from; i++) {
+		if (!strcmp(m[i].how == ARGS ? "args" : m[i].from, name))
+			return true;
+	}
+	return false;
+}
 
 static int make_plan(struct perfetto *pf, const struct row *row)
 {
@@ -197,6 +212,9 @@ static int make_plan(struct perfetto *pf, const struct row *row)
 	pf->plans[row->opcode] = to;
 	to->field = row->field;
 	to->nargs = d->varargs ? 0 : d->nargs;
+	if (!kt_left_out_find(&to->left_out, row->opcode, has_field, row))
+		return kt_sink_fail(pf->s, "too many fields of %s are left out",
+				    d->name);
 	for (; to->nr < FIELDS_MAX && row->map[to->nr].from; to->nr++) {
 		const struct map *m = &row->map[to->nr];
 		struct step *step = &to->steps[to->nr];
@@ -381,6 +399,7 @@ bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 			     1);
 		return false;
 	}
+	kt_left_out_count(&plan->left_out, pf->s, e);
 	if (e->opcode == KTAPE_EV_SCHED_BLOCKED && keep_blocked(pf, e))
 		return true;
 	put_mapped(pf, plan, e);

@@ -82,6 +82,27 @@ void pf_packet_done(struct perfetto *pf, char *p)
 	kt_sink_done(pf->s, pf_close(pf->packet, p));
 }
 
+/* As pf_packet(), for @room of at most PF_LONG_MAX bytes. */
+char *pf_packet_long(struct perfetto *pf, uint32_t sequence_id, size_t room)
+{
+	char *p = kt_sink_room(pf->s, room + HEADS_MAX);
+
+	if (!p)
+		return NULL;
+	pf->packet = pf_open_long(p, PF_TRACE_PACKET);
+	return put_sequence(pf, pf->packet, sequence_id);
+}
+
+/* End the packet that pf_packet_long() began, as pf_packet_done(). */
+void pf_packet_long_done(struct perfetto *pf, char *p)
+{
+	if ((size_t)(p - pf->packet) > PF_LONG_MAX) {
+		pf->s->error = kt_sink_fail(pf->s, "a packet is too long");
+		return;
+	}
+	kt_sink_done(pf->s, pf_close_long(pf->packet, p));
+}
+
 /* ---- bundles ----------------------------------------------------------- */
 
 /**

@@ -7,7 +7,8 @@
  *	value	wire type 0: varint; 1: 8 bytes; 2: varint length, bytes
  *
  * A nested message gets two bytes for its length (a padded varint), filled in when
- * it is closed.  So nothing is measured beforehand or moved afterwards.
+ * it is closed.  So nothing is measured beforehand or moved afterwards.  One that may be
+ * long gets four, the most that Perfetto reads.
  */
 #ifndef _KT_PERFETTO_PROTO_H
 #define _KT_PERFETTO_PROTO_H
@@ -123,6 +124,7 @@
 #define PF_VARINT_MAX			10	/* bytes of the longest varint */
 #define PF_NUMBER_MAX			(5 + PF_VARINT_MAX)
 #define PF_MESSAGE_MAX			((1U << 14) - 1)
+#define PF_LONG_MAX		((1U << 28) - 1)
 
 /*
  * Write a varint of up to 56 bits without a loop: split it into two groups of 28
@@ -225,6 +227,21 @@ static inline char *pf_close(char *start, char *p)
 
 	start[-2] = (char)(len | 0x80);
 	start[-1] = (char)(len >> 7);
+	return p;
+}
+
+/* As pf_open() and pf_close(), for a message or text of at most PF_LONG_MAX bytes. */
+static inline char *pf_open_long(char *p, uint32_t field)
+{
+	return pf_varint(p, (uint64_t)field << 3 | 2) + 4;
+}
+
+static inline char *pf_close_long(char *start, char *p)
+{
+	size_t len = (size_t)(p - start);
+
+	for (int i = -4; i < 0; i++, len >>= 7)
+		start[i] = (char)(len & 0x7f) | (char)(i < -1 ? 0x80 : 0);
 	return p;
 }
 

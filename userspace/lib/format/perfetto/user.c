@@ -6,49 +6,39 @@
  */
 #include "internal.h"
 
-#define TEXT_SHOWN	256U	/* bytes of a text or a buffer; the rest is cut */
-#define NAME_SHOWN	40U	/* bytes of a field's name; the rest is cut */
-#define ARRAY_SHOWN	256U	/* elements of an array; the rest is cut */
+#define ESCAPED		4U	/* bytes for a byte of a text or a name */
+#define HEADS_ROOM	32U	/* tags, lengths and a number of a field */
 #define ELEMENT_ROOM	14U	/* tag and length, tag and number */
-#define FIELDS_ROOM	8000U	/* bytes of all fields; further ones are left out */
-#define EVENT_ROOM	(FIELDS_ROOM + ARRAY_SHOWN * ELEMENT_ROOM + KT_NAME_LONG + 512)
+#define EVENT_ROOM	512U	/* of an event without its name and fields */
 
-_Static_assert(EVENT_ROOM < PF_MESSAGE_MAX, "an event may be longer than its length says");
-
-/* Write the name of a field.  A trace may hold any bytes as one, and any number of them. */
+/* Write the name of a field.  A trace may hold any bytes as one. */
 static char *put_label(char *p, const char *name, const char *end)
 {
-	char label[NAME_SHOWN * 4 + 16], *to;
+	char *m = pf_open_long(p, PF_ANNOTATION_NAME);
 
-	to = kt_put_escaped(label, name, strnlen(name, NAME_SHOWN));
-	to = kt_put_str(to, end);
-	return pf_bytes(p, PF_ANNOTATION_NAME, label, (size_t)(to - label));
+	p = kt_put_escaped(m, name, strlen(name));
+	return pf_close_long(m, kt_put_str(p, end));
 }
 
 static char *put_named(char *p, const char *name, const char *end,
 		       struct kt_name value)
 {
-	char *m = pf_open(p, PF_EVENT_ANNOTATION);
+	char *m = pf_open_long(p, PF_EVENT_ANNOTATION);
 
 	p = put_label(m, name, end);
 	p = pf_string(p, PF_ANNOTATION_STRING, value.text, value.len);
-	return pf_close(m, p);
+	return pf_close_long(m, p);
 }
 
-static char *put_data(char *p, struct perfetto *pf,
-		      const struct kt_user_field *f)
+static char *put_data(char *p, const struct kt_user_field *f)
 {
-	size_t len = (size_t)kt_min(f->len, TEXT_SHOWN);
-	char text[4 * TEXT_SHOWN], *end;
+	char *m = pf_open_long(p, PF_EVENT_ANNOTATION), *text;
 
-	if (len < f->len)
-		kt_sink_miss(pf->s,
-			     "ends of texts and buffers beyond 256 bytes", 1);
-	end = f->kind == KT_FIELD_BYTES ? kt_put_bytes(text, f->data, len) :
-					  kt_put_escaped(text, f->data, len);
-	return put_named(p, f->name, "",
-			 (struct kt_name){ text, (size_t)(end - text), true,
-					   0 });
+	p = put_label(m, f->name, "");
+	text = pf_open_long(p, PF_ANNOTATION_STRING);
+	p = f->kind == KT_FIELD_BYTES ? kt_put_bytes(text, f->data, f->len) :
+					kt_put_escaped(text, f->data, f->len);
+	return pf_close_long(m, pf_close_long(text, p));
 }
 
 static char *put_number(char *p, unsigned int kind, uint64_t value)
@@ -63,40 +53,50 @@ static char *put_number(char *p, unsigned int kind, uint64_t value)
 					 pf_number(p, kinds[kind], value);
 }
 
-static char *put_array(char *p, struct perfetto *pf, const struct kt_user_field *f)
+static char *put_array(char *p, const struct kt_user_field *f)
 {
-	char *m = pf_open(p, PF_EVENT_ANNOTATION), *inner;
-	uint64_t nr = kt_min(f->value, ARRAY_SHOWN);
+	char *m = pf_open_long(p, PF_EVENT_ANNOTATION), *inner;
 
-	if (nr < f->value)
-		kt_sink_miss(pf->s, "ends of arrays beyond 256 elements", 1);
 	p = put_label(m, f->name, "");
-	for (uint64_t i = 0; i < nr; i++) {
+	for (uint64_t i = 0; i < f->value; i++) {
 		inner = pf_open(p, PF_ANNOTATION_ELEMENT);
 		p = pf_close(inner, put_number(inner, f->elem, kt_user_element(f, i)));
 	}
-	return pf_close(m, p);
+	return pf_close_long(m, p);
 }
 
-static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
-		       const struct kt_user_field *f)
+static char *put_field(char *p, const struct kt_line *l, const struct kt_user_field *f)
 {
 	struct kt_name name;
 	char *m;
 
-	if (strnlen(f->name, NAME_SHOWN + 1) > NAME_SHOWN)
-		kt_sink_miss(pf->s, "ends of names of fields beyond 40 bytes",
-			     1);
 	if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_WORD ||
 	    f->kind == KT_FIELD_BYTES)
-		return put_data(p, pf, f);
+		return put_data(p, f);
 	if (f->kind == KT_FIELD_ARRAY)
-		return put_array(p, pf, f);
-	m = pf_open(p, PF_EVENT_ANNOTATION);
+		return put_array(p, f);
+	m = pf_open_long(p, PF_EVENT_ANNOTATION);
 	p = put_label(m, f->name, "");
-	p = pf_close(m, put_number(p, f->kind, f->value));
+	p = pf_close_long(m, put_number(p, f->kind, f->value));
 	name = kt_user_field_name(l, f);
 	return name.text ? put_named(p, f->name, "_name", name) : p;
+}
+
+/* Bound the bytes of an event with its fields. */
+static size_t event_room(const struct kt_line *l, const struct kt_user_event *t)
+{
+	size_t room = EVENT_ROOM + t->name.len;
+
+	for (unsigned int i = 0; i < t->nr; i++) {
+		const struct kt_user_field *f = &t->fields[i];
+
+		/* A name of an object comes as a field of its own. */
+		room += 2 * (HEADS_ROOM + ESCAPED * strlen(f->name)) + ESCAPED * f->len;
+		if (f->kind == KT_FIELD_ARRAY)
+			room += (size_t)f->value * ELEMENT_ROOM;
+		room += kt_user_field_name(l, f).len;
+	}
+	return room;
 }
 
 /* Return the track of the event's thread, else of its CPU. */
@@ -127,14 +127,13 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 {
 	const struct ktape_event *e = l->event;
 	uint64_t uuid = track_of(pf, e);
-	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, EVENT_ROOM), *m, *start;
-	unsigned int i;
+	char *p = pf_packet_long(pf, PF_SEQUENCE_TRACKS, event_room(l, t)), *m;
 	char number[32];
 
 	if (!p)
 		return;
 	p = pf_number(p, PF_PACKET_TIMESTAMP, pf_time(pf, e->ts));
-	m = pf_open(p, PF_PACKET_TRACK_EVENT);
+	m = pf_open_long(p, PF_PACKET_TRACK_EVENT);
 	p = pf_number(m, PF_EVENT_TYPE, PF_EVENT_INSTANT);
 	p = pf_number(p, PF_EVENT_TRACK, uuid);
 	p = pf_text(p, PF_EVENT_CATEGORY, t->format);
@@ -145,13 +144,9 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 			 ktape_event_arg(e, 0));
 		p = pf_text(p, PF_EVENT_NAME, number);
 	}
-	start = p;
-	for (i = 0; i < t->nr && (size_t)(p - start) < FIELDS_ROOM; i++)
-		p = put_field(p, pf, l, &t->fields[i]);
-	if (i < t->nr)
-		kt_sink_miss(pf->s,
-			     "arguments of user events beyond 8000 bytes", 1);
-	pf_packet_done(pf, pf_close(m, p));
+	for (unsigned int i = 0; i < t->nr; i++)
+		p = put_field(p, l, &t->fields[i]);
+	pf_packet_long_done(pf, pf_close_long(m, p));
 }
 
 /* Bound the number of state tracks for the viewer's sake.  @key: object, not 0. */

@@ -17,12 +17,14 @@
  *	a gap			X "lost events"; slices that are open on the CPU end
  *	all others		i with all fields in args
  *
- * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Not written: system
- * calls of threads with ids above PID_MAX_LIMIT, which are counted.  JSON has no resynchronisation: a damaged file is
- * not readable at all.
+ * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Each event has its fields
+ * in the args of one of these; where there is no slice for it, it is an i.  Counters have
+ * no place for other fields than their number, which are counted.  JSON has no
+ * resynchronisation: a damaged file is not readable at all.
  */
 #include "show/line.h"
 #include "stream/event.h"
+#include "format/left_out.h"
 #include "format/sink.h"
 #include "format/object_state.h"
 #include "text.h"
@@ -197,20 +199,18 @@ static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
 	return put_args(p, l);
 }
 
-/* Write an event that is drawn without its fields as an instant, if it has extra ones. */
-static char *put_extra(char *p, struct chrome *t, const struct kt_line *l)
-{
-	return l->event->extra ? put_instant(p, t, l) : p;
-}
-
 /* ---- CPUs ------------------------------------------------------------------- */
 
-static char *close_slice(char *p, struct chrome *t, const struct kt_line *l)
+static char *end_slice(char *p, struct chrome *t, const struct kt_line *l)
 {
 	t->depth[l->event->cpu]--;
 	p = open_event(p, t, 'E');
-	p = put_time(put_cpu(p, l->event->cpu), l);
-	return kt_put_char(p, '}');
+	return put_time(put_cpu(p, l->event->cpu), l);
+}
+
+static char *close_slice(char *p, struct chrome *t, const struct kt_line *l)
+{
+	return kt_put_char(end_slice(p, t, l), '}');
 }
 
 static char *close_slices(char *p, struct chrome *t, const struct kt_line *l)
@@ -220,17 +220,17 @@ static char *close_slices(char *p, struct chrome *t, const struct kt_line *l)
 	return p;
 }
 
+/* Begin the slice of a thread; of the idle thread the event itself is an instant. */
 static char *open_run(char *p, struct chrome *t, const struct kt_line *l,
 		      int32_t tid)
 {
 	if (tid <= 0)
-		return p;
+		return put_instant(p, t, l);
 	t->depth[l->event->cpu]++;
 	p = open_event(p, t, 'B');
 	p = put_time(put_cpu(p, l->event->cpu), l);
 	p = put_name(p, l, KTAPE_TYPE_TID, (uint32_t)tid);
-	p = kt_put_str(p, ",\"cat\":\"sched\",\"args\":{\"tid\":");
-	return kt_put_str(kt_put_u64(p, (uint32_t)tid), "}}");
+	return put_args(kt_put_str(p, ",\"cat\":\"sched\""), l);
 }
 
 /* End the system call slice of a thread that ends: the call never returns. */
@@ -254,7 +254,6 @@ static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
 	p = close_slices(p, t, l);
 	if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z)
 		p = close_call(p, t, l, ktape_event_arg(l->event, 0));
-	p = put_extra(p, t, l);
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 1));
 }
 
@@ -289,7 +288,8 @@ static char *put_irq(char *p, struct chrome *t, const struct kt_line *l,
 				  ktape_event_arg(e, 0);
 
 	if (e->opcode == irq->end)
-		return put_extra(t->depth[e->cpu] ? close_slice(p, t, l) : p, t, l);
+		return t->depth[e->cpu] ? put_args(end_slice(p, t, l), l) :
+					  put_instant(p, t, l);
 	if (t->depth[e->cpu] == DEPTH_MAX)
 		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
@@ -311,7 +311,7 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 	uint64_t bit;
 
 	if (e->tid <= 0 || tid >= TIDS)
-		return put_extra(p, t, l);
+		return put_instant(p, t, l);
 	bit = 1ULL << tid % 64;
 	/* A call that does not return ends when the next begins. */
 	if (t->calls[tid / 64] & bit) {
@@ -320,7 +320,7 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 		p = enter ? kt_put_char(p, '}') : put_args(p, l);
 		t->calls[tid / 64] &= ~bit;
 	} else if (!enter) {
-		return put_extra(p, t, l);
+		return put_instant(p, t, l);
 	}
 	if (!enter)
 		return p;
@@ -443,6 +443,17 @@ static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
 	return put_args(kt_put_char(p, '"'), l);
 }
 
+/* Count what a counter has no place for: a name stands in the place of the number. */
+static void count_value(struct chrome *t, const struct kt_line *l)
+{
+	const struct kt_name name = kt_name_any(l, KTAPE_TYPE_VALUEID,
+						ktape_event_arg(l->event, 0));
+	uint64_t nr = (l->event->blob_size != 0) + (name.text != NULL);
+
+	if (nr)
+		kt_sink_miss(t->s, KT_LEFT_OUT, nr);
+}
+
 static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
 {
 	p = open_event(p, t, 'C');
@@ -452,6 +463,7 @@ static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
 		p = put_key(p, "id", (uint32_t)l->event->tid);
 	p = kt_put_str(p, ",\"args\":{\"value\":");
 	p = kt_put_s64(p, (int64_t)kt_get64((const char *)l->event->args + 4));
+	count_value(t, l);
 	return kt_put_str(p, "}}");
 }
 

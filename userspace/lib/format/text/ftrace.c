@@ -25,9 +25,10 @@
 #define NOBODY		INT32_MAX
 #define COMM_WIDTH	16
 #define PID_WIDTH	8	/* with the blank after it */
-#define TIME_WIDTH	6	/* seconds, with a blank before them */
+#define TIME_WIDTH	5	/* seconds, behind a blank */
 #define NS_PER_US	1000
 #define US_PER_S	1000000
+#define TABLE_32	(3U << 16)	/* compat or x32, in dat20 */
 #define ENTRIES_WIDTH	72	/* of the line with the counts */
 
 /* Nesting of interrupts on a CPU, as far as they were recorded. */
@@ -215,6 +216,24 @@ static char *put_marker(char *p, const struct kt_line *l, uint8_t opcode)
 			  (int64_t)kt_get64((const char *)l->event->args + 4));
 }
 
+/* Count what a line of trace_marker has no place for. */
+static void count_trace_marker(struct kt_sink *s, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	unsigned int type = e->opcode == KTAPE_EV_MARK_VALUE ? KTAPE_TYPE_VALUEID :
+							       KTAPE_TYPE_MARKER;
+	uint64_t nr = e->dat20 & 1;	/* of the thread, or cut */
+
+	if (e->opcode != KTAPE_EV_TEXT) {
+		nr += e->blob_size != 0;
+		/* A name stands in the place of the number; an end has neither. */
+		nr += e->opcode == KTAPE_EV_MARK_END ||
+		      kt_name_of(l, type, ktape_event_arg(e, 0)).text;
+	}
+	if (nr)
+		kt_sink_miss(s, KT_LEFT_OUT, nr);
+}
+
 /* Write a marker or text as if a program had written it to trace_marker. */
 static char *put_trace_marker(char *p, const struct kt_line *l)
 {
@@ -314,7 +333,7 @@ static char *put_time(char *p, int64_t ns)
 	char digits[KT_PUT_U64_MAX];
 	char *end = kt_put_u64(digits, us / US_PER_S);
 
-	p = put_right(p, digits, (size_t)(end - digits), TIME_WIDTH);
+	p = put_right(kt_put_char(p, ' '), digits, (size_t)(end - digits), TIME_WIDTH);
 	p = kt_put_char(p, '.');
 	p = kt_put_fixed(p, (uint32_t)(us % US_PER_S), 6);
 	return kt_put_str(p, ": ");
@@ -359,6 +378,19 @@ static void leave_context(struct cpu *c, const struct ktape_event *e)
 	}
 }
 
+/* Count what the line of an event has no place for. */
+static void count_left_out(const struct ftrace *t, struct kt_sink *s, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+
+	if (is_trace_marker(e))
+		count_trace_marker(s, l);
+	else if (e->opcode != KTAPE_EV_SYS_ENTER_WIDE)
+		kt_layout_count(&t->layout, s, e);
+	else if (e->dat20 & TABLE_32 && kt_event_fits(e))
+		kt_sink_miss(s, KT_LEFT_OUT, 1);	/* which table it is */
+}
+
 static int ftrace_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct kt_line l = kt_line_of(s->info, s->registry, e, false);
@@ -381,6 +413,7 @@ static int ftrace_event(struct kt_sink *s, const struct ktape_event *e)
 	p = put_flags(p, c);
 	p = put_time(p, ktape_mono_ns(s->info, e->ts));
 	p = put_event(p, t, &l);
+	count_left_out(t, s, &l);
 	leave_context(c, e);
 	t->entries++;
 	t->nr_cpus = kt_max(t->nr_cpus, e->cpu + 1);

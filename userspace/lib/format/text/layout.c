@@ -28,10 +28,11 @@ struct piece {
 	struct kt_place place;
 };
 
-/* A resolved row: its @nr pieces. */
+/* A resolved row: its @nr pieces, and the fields that are in none. */
 struct kt_layout_plan {
 	const struct kt_layout_row *row;
 	unsigned int nr;
+	struct kt_left_out left_out;
 	struct piece pieces[PIECES];
 };
 
@@ -82,6 +83,18 @@ static bool resolve_row(struct kt_layout_plan *plan)
 	return true;
 }
 
+/* As kt_holds_field: check whether a text has a field in braces. */
+static bool has_field(const void *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = text; (p = strchr(p, '{')); p++) {
+		if (!strncmp(p + 1, name, len) && (p[1 + len] == '}' || p[1 + len] == ':'))
+			return true;
+	}
+	return false;
+}
+
 /**
  * kt_layout_init() - resolve a table
  * @layout: zeroed; filled, and to be freed with kt_layout_free() in any case
@@ -101,7 +114,9 @@ int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 			return -ENOMEM;
 		layout->plans[rows[i].opcode] = plan;
 		plan->row = &rows[i];
-		if (!resolve_row(plan))
+		if (!resolve_row(plan) ||
+		    !kt_left_out_find(&plan->left_out, rows[i].opcode, has_field,
+				      rows[i].text))
 			return kt_sink_fail(
 				s,
 				"the layout of %s names a field that the event does not have",
@@ -125,6 +140,14 @@ const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
 	if (!plan || !kt_event_fits(e))
 		return NULL;
 	return plan->row;
+}
+
+/* Count the fields of an event for which its row has no place. */
+void kt_layout_count(const struct kt_layout *layout, struct kt_sink *s,
+		     const struct ktape_event *e)
+{
+	if (kt_layout_row(layout, e))
+		kt_left_out_count(&layout->plans[e->opcode]->left_out, s, e);
 }
 
 /* Pad with blanks up to @width bytes after @start. */

@@ -5,6 +5,7 @@
 
 #include "show/line.h"
 #include "stream/event.h"
+#include "format/left_out.h"
 #include "format/sink.h"
 
 /**
@@ -46,6 +47,8 @@ struct kt_layout {
 int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 		   const struct kt_layout_row *rows, size_t nr);
 void kt_layout_free(struct kt_layout *layout);
+void kt_layout_count(const struct kt_layout *layout, struct kt_sink *s,
+		     const struct ktape_event *e);
 const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
 					  const struct ktape_event *e);
 char *kt_layout_put(char *p, const struct kt_layout *layout,

@@ -39,6 +39,9 @@ struct printer {
 #define THREAD(name, tid) "THREAD", name, "pid:{" tid ":g} tid:{" tid "}"
 
 static const struct kt_layout_row rows[] = {
+	/* put_switch() writes it. */
+	{ KTAPE_EV_SCHED_SWITCH, "THREAD", "THREADY",
+	  "{prev_tid}{next_tid}{prev_state}" },
 	{ KTAPE_EV_SCHED_WAKEUP, THREAD("THREADY", "tid") },
 	{ KTAPE_EV_SCHED_WAKEUP_NEW, THREAD("THREADY", "tid") },
 	{ KTAPE_EV_CONTEXT, THREAD("THRUNNING", "tid") },
@@ -230,8 +233,7 @@ static char *put_event(char *p, const struct printer *t,
 /* Check whether an event has all its fields in its line: those of the target have not. */
 static bool has_all_fields(const struct printer *t, const struct ktape_event *e)
 {
-	return !kt_layout_row(&t->layout, e) &&
-	       !(e->opcode == KTAPE_EV_SCHED_SWITCH && kt_event_fits(e));
+	return !kt_layout_row(&t->layout, e);
 }
 
 static char *put_named(char *p, const struct kt_line *l)
@@ -263,6 +265,8 @@ static int printer_event(struct kt_sink *s, const struct ktape_event *e)
 		return 0;
 	if (e->extra && !has_all_fields(t, e))
 		kt_sink_miss_extra(s, e);
+	if (e->opcode != KTAPE_EV_REGISTRY)
+		kt_layout_count(&t->layout, s, e);
 	p = kt_sink_room(s, ktape_format_bound(e));
 	if (!p)
 		return s->error;

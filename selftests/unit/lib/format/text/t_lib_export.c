@@ -95,7 +95,8 @@ static void chrome(void)
 {
 	static const char *const lines[] = {
 		"{\"ph\":\"M\",\"pid\":100,\"tid\":101,\"name\":\"thread_name\",\"args\":{\"name\":\"wor\\\"ker\\u00ff\"}}",
-		"{\"ph\":\"B\",\"pid\":0,\"tid\":0,\"ts\":6.000,\"name\":\"app\",\"cat\":\"sched\",\"args\":{\"tid\":100}}",
+		"{\"ph\":\"B\",\"pid\":0,\"tid\":0,\"ts\":6.000,\"name\":\"app\",\"cat\":\"sched\",\"args\":{\"prev_prio\":120,\"next_prio\":120,\"prev_state\":\"R\",\"prev_tid\":0,\"prev_tid_name\":\"swapper\",\"next_tid\":100,\"next_tid_name\":\"app\"}}",
+		"{\"ph\":\"E\",\"pid\":0,\"tid\":0,\"ts\":4.000,\"args\":{\"irq\":24,\"irq_name\":\"ahci\",\"ret\":1}}",
 		"{\"ph\":\"B\",\"pid\":100,\"tid\":100,\"ts\":7.000,\"name\":\"read\",\"cat\":\"syscall\"",
 		"{\"ph\":\"E\",\"pid\":100,\"tid\":101,\"ts\":16.000,\"args\":{",
 		"\"error\":\"EAGAIN\"",

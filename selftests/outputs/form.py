@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""An output that has all fields of all events by their names, and fields in lines of text."""
+import json
+import re
+
+import lines
+from events import DERIVED, number, same
+
+
+class Form:
+    """An output in which every event has all its fields, by their names."""
+    name, resolution, delta, skipped, states = '', 1, 0, '', False
+    beside = ()		# what is told of other things than events and their fields
+
+    def __init__(self, to, reader, **more):
+        self.name, self.to, self.reader = to.split(':')[0], to, reader
+        self.__dict__.update(more)
+
+    def where(self):
+        return '-o', self.path
+
+    def read(self):
+        return self.reader(self.path)
+
+    def holds(self, event):
+        return event.ring != 'registry' and event.name != 'time_extend'
+
+    def times(self, event):
+        """Times of ticks that are no nanoseconds may be rounded otherwise from another epoch."""
+        ts = event.ts - self.delta
+        return [t // self.resolution * self.resolution for t in (ts, ts - 1, ts + 1)]
+
+    def name_of(self, event):
+        return 'user_event' if event.user else event.name
+
+    def check(self, event, got):
+        """Compare an event.  Return: what differs, and the names of fields that are missing."""
+        wrong = self.check_place(event, got)
+        if not same(event.json, got.fields):
+            wrong.append(f'fields {event.json} are {got.fields}')
+        return wrong, []
+
+    def check_place(self, event, got, unknown=None):
+        wrong = []
+        for what in ('cpu', 'tid', 'comm'):
+            mine, theirs = getattr(event, what), getattr(got, what)
+            if what == 'tid' and mine is None:
+                mine = unknown
+            if mine != theirs and not (theirs is None and what in self.without):
+                wrong.append(f'{what} {mine} is {theirs}')
+        return wrong
+    without = ()
+
+
+def plain(text):
+    """A text without its escapes, in which JSON has a character for each byte that is none."""
+    data = lines.unescape(text)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return ''.join(chr(c) for c in data)
+
+
+def check_fields(event, rest):
+    """Fields in the text of ktape-dump(1)."""
+    fields = event.extra if event.user else list(event.json.items())
+    if event.user:
+        start = f' {event.name}'
+        if not plain(rest).startswith(start):
+            return [f'{start!r} is not at the begin of {rest[:60]!r}']
+        rest = rest[rest.index(' ', 1):] if ' ' in rest[1:] else ''
+    names = [k for k, _ in fields if k not in event.shown or k in DERIVED]
+    values = dict(fields)
+    try:
+        texts = lines.split_fields(rest, names)
+    except ValueError as e:
+        return [str(e)]
+    return [f'{k}: {values[k]!r} is {t!r}' for k, t in zip(names, texts) if not same_text(values[k], t, event, k)]
+
+
+def same_text(value, text, event, key):
+    if key in ('start', 'born', 'died') and '.' in text:
+        return True
+    if isinstance(value, int) and value < 0 and text == f'{value} (?)':
+        return True
+    if key == 'call':
+        return text.startswith(str(event.shown['nr_name']) + '(')
+    if event.shown.get(key + '_name') is not None and text.endswith(')'):
+        text, _, name = text.partition(' ')
+        if plain(name[1:-1]) != event.shown[key + '_name']:
+            return False
+    if isinstance(value, list):
+        inner = re.findall(r'"(?:\\.|[^"\\])*"|[^\s,]+', text[1:-1])
+        return text[:1] == '[' and len(inner) == len(value) and all(
+            same_text(v, t, event, '') for v, t in zip(value, inner))
+    if isinstance(value, str):
+        if text.startswith('"') and text.endswith('"'):
+            text = json.loads(text)
+        if value in (text, plain(text)):
+            return True
+    value = number(value)
+    try:
+        return value == int(text, 0) if isinstance(value, int) else repr(value) == repr(float(text))
+    except ValueError:
+        return False

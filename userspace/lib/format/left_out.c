@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Counting the fields for which another format's event has no place. */
+#include "left_out.h"
+
+#define LARGE	(1U << 18)	/* of a system call: the number has no 16 bits */
+
+/**
+ * kt_left_out_find() - Find the fields that a format leaves out of an event
+ * @out: filled
+ * @opcode: the event
+ * @holds: checks whether the format has a field
+ * @arg: its first argument
+ *
+ * Return: false if they are too many.
+ */
+bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode, kt_holds_field *holds,
+		      const void *arg)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(opcode);
+
+	*out = (struct kt_left_out){ 0 };
+	for (unsigned int i = 0; i < d->nr_fields; i++) {
+		const struct ktape_field *f = &d->fields[i];
+
+		if (f->place == KTAPE_PLACE_BLOB || holds(arg, f->name))
+			continue;
+		if (!strcmp(f->name, "full"))
+			out->full = true;
+		else if (f->place != KTAPE_PLACE_BITS && f->place != KTAPE_PLACE_ARG)
+			out->blob = true;
+		else if (out->nr == KT_LEFT_OUT_MAX ||
+			 !kt_place_find(d, f->name, &out->places[out->nr++]))
+			return false;
+	}
+	return true;
+}
+
+/* Check that a value says something: a flag that is set, a thread that is known. */
+static bool has_meaning(const struct kt_place *place, uint64_t value)
+{
+	if (place->type == KTAPE_TYPE_BOOL)
+		return value;
+	return place->type != KTAPE_TYPE_TID || (int64_t)value >= 0;
+}
+
+/**
+ * kt_left_out_count() - Count what is left out of an event
+ * @out: from kt_left_out_find()
+ * @s: the sink
+ * @e: event for which kt_event_fits() holds
+ */
+void kt_left_out_count(const struct kt_left_out *out, struct kt_sink *s,
+		       const struct ktape_event *e)
+{
+	uint64_t nr = (out->blob && e->blob_size) + (out->full && e->dat20 & LARGE);
+
+	for (unsigned int i = 0; i < out->nr; i++)
+		nr += has_meaning(&out->places[i], kt_place_value(&out->places[i], e));
+	if (nr)
+		kt_sink_miss(s, KT_LEFT_OUT, nr);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fields for which another format's event has no place.
+ *
+ * A format that writes an event as one of its own leaves out the fields that its own one
+ * does not have.  They are counted, as everything that a format cannot hold.
+ */
+#ifndef _KT_LEFT_OUT_H
+#define _KT_LEFT_OUT_H
+
+#include "stream/event.h"
+#include "format/sink.h"
+
+#define KT_LEFT_OUT_MAX	8U
+#define KT_LEFT_OUT	"fields that events of this format do not have"
+
+/**
+ * struct kt_left_out - fields of an event that a format leaves out
+ * @nr: entries of @places
+ * @blob: the text, the bytes or the array of the event is left out
+ * @full: the whole number of a system call is left out: it counts if @nr has not all of it
+ * @places: where the others are, which are numbers
+ */
+struct kt_left_out {
+	uint8_t nr;
+	bool blob;
+	bool full;
+	struct kt_place places[KT_LEFT_OUT_MAX];
+};
+
+/* Check whether the format's event has a place for the field @name.  @arg: the format's. */
+typedef bool kt_holds_field(const void *arg, const char *name);
+
+bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode, kt_holds_field *holds,
+		      const void *arg);
+void kt_left_out_count(const struct kt_left_out *out, struct kt_sink *s,
+		       const struct ktape_event *e);
+
+#endif /* _KT_LEFT_OUT_H */
