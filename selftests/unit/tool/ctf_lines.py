@@ -17,6 +17,10 @@ THREAD = {'tid', 'vtid', 'pid', 'vpid', 'procname'}
 ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v', 'e': '\x1b'}
 
 
+class Enum(int):
+    """A number with its labels."""
+
+
 class Option(list):
     """What the tag of a variant has selected."""
 
@@ -68,12 +72,26 @@ class Text:
         self.take(end)
         return out
 
+    def labels(self):
+        """The labels of a value: ( "A" ...), ( "A", "B" ...), or ( <unknown> ...)."""
+        self.take('( ')
+        if self.is_at('<unknown>'):
+            self.take('<unknown>')
+            return []
+        out = [self.string()]
+        while self.is_at(', '):
+            self.take(', ')
+            out.append(self.string())
+        return out
+
     def value(self):
         if self.is_at('"'):
             return self.string()
         if self.is_at('( '):
-            self.match(r'\( .*? : container = ')
-            out = self.value()
+            labels = self.labels()
+            self.take(' : container = ')
+            out = Enum(self.value())
+            out.label = ', '.join(labels) if labels else None
             self.take(' )')
             return out
         if self.is_at('[ '):
@@ -142,14 +160,37 @@ def same_list(want, got):
     return len(want) == len(got) and all(same_json(a, b) for a, b in zip(want, got))
 
 
+def is_labelled(value):
+    """Whether it is an enumeration, or an array of such."""
+    if isinstance(value, list) and not isinstance(value, Option):
+        return bool(value) and all(is_labelled(v) for v in value)
+    return isinstance(value, Enum)
+
+
+def labels_of(value):
+    return value.label if isinstance(value, Enum) else [labels_of(v) for v in value]
+
+
+def with_labels(members):
+    """Members of a structure and those that ktape adds for their labels."""
+    out = {}
+    for name, value in members.items():
+        out[name] = value
+        if is_labelled(value):
+            out[f'{name}_label'] = labels_of(value)
+    return out
+
+
 def same_json(want, got):
     if isinstance(want, Option):
         return same_json(want[0], got)
     if isinstance(want, dict):
+        want = with_labels(want)
+        got = {k: v for k, v in got.items() if v != [] or k in want}
         return list(want) == list(got) and all(same_json(v, got[k]) for k, v in want.items())
     if isinstance(want, list):
         return same_list(want, got)
-    return want == got if isinstance(want, str) else same_number(want, got)
+    return want == got if isinstance(want, str) or want is None else same_number(want, got)
 
 
 def compare(path, want, got, tell):
@@ -172,6 +213,10 @@ def compare(path, want, got, tell):
             want == value if isinstance(want, str) else same_number(want, value)
         if not same:
             tell(path, want, value)
+        if is_labelled(want) and labels_of(want) is not None:
+            compare(f'{path}_label', labels_of(want), got, tell)
+        elif want == [] and got.get(f'{path}_label') == '[]':   # of enumerations, or not
+            del got[f'{path}_label']
 
 
 def compare_thread(context, event, tell):

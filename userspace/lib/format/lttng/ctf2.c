@@ -160,7 +160,7 @@ static bool parse_mappings(struct ctf2 *p, const struct json *j,
 			more->range = ranges[i];
 		}
 	}
-	return true;
+	return !t->nr_labels || ctf_sort_labels(p->c, t);
 }
 
 static const struct ctf_type *parse_fixed(struct ctf2 *p, const struct json *j,

@@ -14,11 +14,10 @@
  *
  * Fields and contexts that ktape's event has no place for are its extra fields.
  *
- * Lost: labels of enumerations.  Events that a packet counts as
- * discarded are a loss up to its end, behind its last event; a number that packets skip is a
- * loss of an unknown number.  After damage the rest of a packet is left out; a packet whose
- * head is damaged ends its file.  An event that is earlier than the one before it in its
- * stream gets that one's time.
+ * Events that a packet counts as discarded are a loss up to its end, behind its last event; a
+ * number that packets skip is a loss of an unknown number.  After damage the rest of a packet
+ * is left out; a packet whose head is damaged ends its file.  An event that is earlier than
+ * the one before it in its stream gets that one's time.
  */
 #include "format/timed.h"
 #include "format/tracepoint.h"
