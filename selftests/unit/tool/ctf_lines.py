@@ -3,10 +3,20 @@
 
 usage: ctf_lines.py KTAPE TRACE [BABELTRACE2-TRACE]
 
-Each event is compared with its time, its CPU, its thread and each field. Fields of events
-that ktape has itself are not compared. Every difference is printed; the exit status says
-whether there is one.
+Each event is compared with its time, its CPU, its thread and each field, and each loss with
+its number and its two times. Fields of events that ktape has itself are not compared. Every
+difference is printed; the exit status says whether there is one.
+
+What is different and right is
+
+    floats		babeltrace2 prints six digits
+    bytes that are no UTF-8	JSON has the character of the same number
+    counts that go back	babeltrace2 wraps the difference around; ktape counts from the highest one
+    lost packets	ktape says how many events are lost, and of packets it does not know it
+    contexts of threads	ktape has them as the thread, its process and its name
+    labels		ktape has the field NAME_label
 """
+import codecs
 import json
 import math
 import re
@@ -15,6 +25,17 @@ import sys
 
 THREAD = {'tid', 'vtid', 'pid', 'vpid', 'procname'}
 ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v', 'e': '\x1b'}
+
+
+def byte_by_byte(error):
+    return ''.join(chr(b) for b in error.object[error.start:error.end]), error.end
+
+
+codecs.register_error('bytes', byte_by_byte)
+
+
+class Enum(int):
+    """A number with its labels."""
 
 
 class Option(list):
@@ -68,12 +89,26 @@ class Text:
         self.take(end)
         return out
 
+    def labels(self):
+        """The labels of a value: ( "A" ...), ( "A", "B" ...), or ( <unknown> ...)."""
+        self.take('( ')
+        if self.is_at('<unknown>'):
+            self.take('<unknown>')
+            return []
+        out = [self.string()]
+        while self.is_at(', '):
+            self.take(', ')
+            out.append(self.string())
+        return out
+
     def value(self):
         if self.is_at('"'):
             return self.string()
         if self.is_at('( '):
-            self.match(r'\( .*? : container = ')
-            out = self.value()
+            labels = self.labels()
+            self.take(' : container = ')
+            out = Enum(self.value())
+            out.label = ', '.join(labels) if labels else None
             self.take(' )')
             return out
         if self.is_at('[ '):
@@ -100,11 +135,12 @@ class Text:
 
 def read_babeltrace2(trace):
     text = subprocess.run(['babeltrace2', '--clock-seconds', '--no-delta', '--names=all', trace],
-                          stdout=subprocess.PIPE, check=True).stdout.decode('utf-8', 'replace')
-    for line in text.splitlines():
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True).stdout.decode('utf-8', 'bytes')
+    for line in text.rstrip('\n').split('\n') if text else []:
         t = Text(line)
         time = re.search(r'timestamp = (\d+)\.(\d+)', line)
-        name = re.search(r'(?<!host)name = (.*?)(?=, stream\.|, event\.|, $|$)', line)
+        name = re.search(r'(?:^|, )name = (.*?)(?=, stream\.|, event\.|, $|$)', line)
         event = {'ts': int(time[1]) * 10**9 + int(time[2]) if time else 0, 'name': name[1] if name else None}
         for scope in ('stream.packet.context', 'stream.event.context', 'event.context', 'event.fields'):
             found = re.search(rf'(^|, ){re.escape(scope)} = ', line)
@@ -117,10 +153,57 @@ def read_babeltrace2(trace):
 
 def read_ktape(ktape, trace):
     text = subprocess.run([ktape, 'dump', '--json', trace], stdout=subprocess.PIPE, check=True).stdout
-    for line in text.decode('utf-8', 'replace').splitlines():
+    for line in text.decode().split('\n')[:-1]:
         event = json.loads(line)
         if event['ring'] == 'event':
             yield event
+
+
+def to_ns(seconds):
+    return int(seconds.replace('.', ''))
+
+
+def losses_babeltrace2(trace):
+    """Losses: the number of events, or None; where they begin and end."""
+    text = subprocess.run(['babeltrace2', '--clock-seconds', trace], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=True).stderr.decode()
+    wrapped = {}
+    for found in re.finditer(r'Tracer (may have )?discarded (?:(\d+) )?(event|packet)s? between '
+                             r'\[(\d+\.\d+)\] and \[(\d+\.\d+)\]', text):
+        known = found[2] and found[3] == 'event'
+        count, begin, finish = int(found[2]) if known else None, to_ns(found[4]), to_ns(found[5])
+        if known and count >= 1 << 63:
+            wrapped[finish] = count - (1 << 64) + wrapped.pop(begin, 0)
+            continue
+        if known and begin in wrapped:
+            count += wrapped.pop(begin)
+        if count != 0:
+            yield count, begin, finish
+
+
+def losses_ktape(ktape, trace, first):
+    """The same; @first is the time of the first event in JSON, since 1970."""
+    run = subprocess.run([ktape, 'dump', trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    ahead = first - to_ns(re.match(rb'\[(\d+\.\d+)\]', run.stdout)[1].decode())
+    for found in re.finditer(r'cpu\d+: (?:(\d+)|an unknown number of) events? lost between '
+                             r'\[(\d+\.\d+)\] and \[(\d+\.\d+)\]', run.stderr.decode()):
+        yield found[1] and int(found[1]), to_ns(found[2]) + ahead, to_ns(found[3]) + ahead
+
+
+def compare_losses(ktape, trace, other, first):
+    want = list(losses_babeltrace2(other))
+    got = list(losses_ktape(ktape, trace, first))
+    differences = 0
+    for sign, some, others in ('babeltrace2', want, got), ('ktape', got, want):
+        others = list(others)
+        for loss in some:
+            if loss in others:
+                others.remove(loss)
+                continue
+            differences += 1
+            print(f'only {sign}: {loss[0]} events lost between {loss[1]} and {loss[2]}')
+    print(f'{len(want)} losses')
+    return differences
 
 
 def same_number(want, got):
@@ -142,14 +225,37 @@ def same_list(want, got):
     return len(want) == len(got) and all(same_json(a, b) for a, b in zip(want, got))
 
 
+def is_labelled(value):
+    """Whether it is an enumeration, or an array of such."""
+    if isinstance(value, list) and not isinstance(value, Option):
+        return bool(value) and all(is_labelled(v) for v in value)
+    return isinstance(value, Enum)
+
+
+def labels_of(value):
+    return value.label if isinstance(value, Enum) else [labels_of(v) for v in value]
+
+
+def with_labels(members):
+    """Members of a structure and those that ktape adds for their labels."""
+    out = {}
+    for name, value in members.items():
+        out[name] = value
+        if is_labelled(value):
+            out[f'{name}_label'] = labels_of(value)
+    return out
+
+
 def same_json(want, got):
     if isinstance(want, Option):
         return same_json(want[0], got)
     if isinstance(want, dict):
+        want = with_labels(want)
+        got = {k: v for k, v in got.items() if v != [] or k in want}
         return list(want) == list(got) and all(same_json(v, got[k]) for k, v in want.items())
     if isinstance(want, list):
         return same_list(want, got)
-    return want == got if isinstance(want, str) else same_number(want, got)
+    return want == got if isinstance(want, str) or want is None else same_number(want, got)
 
 
 def compare(path, want, got, tell):
@@ -172,6 +278,10 @@ def compare(path, want, got, tell):
             want == value if isinstance(want, str) else same_number(want, value)
         if not same:
             tell(path, want, value)
+        if is_labelled(want) and labels_of(want) is not None:
+            compare(f'{path}_label', labels_of(want), got, tell)
+        elif want == [] and got.get(f'{path}_label') == '[]':   # of enumerations, or not
+            del got[f'{path}_label']
 
 
 def compare_thread(context, event, tell):
@@ -224,6 +334,8 @@ def main():
         print(f'babeltrace2 has {len(want)} events, ktape {len(got)}')
     for i, (a, b) in enumerate(zip(want, got)):
         differences += compare_event(i, a, b)
+    if got:
+        differences += compare_losses(ktape, trace, sys.argv[-1], int(got[0]['ts']))
     print(f'{len(want)} events, {differences} differences')
     return bool(differences)
 

@@ -46,10 +46,11 @@ class Bits:
 
 class Number:
     def __init__(self, size, signed=False, align=None, base=10, text=False, order=None, clock=False,
-                 labels=None):
+                 labels=None, beside=False):
         self.size, self.signed, self.base, self.text = size, signed, base, text
         self.align = align or (8 if size % 8 == 0 else 1)
         self.order, self.clock, self.labels = order, clock, labels
+        self.beside = beside   # has values without a label, too
 
     def tsdl(self, name):
         text = f'integer {{ size = {self.size}; align = {self.align}; signed = {str(self.signed).lower()}; base = {self.base};'
@@ -58,7 +59,7 @@ class Number:
         text += ' map = clock.c.value;' if self.clock else ''
         text += ' }'
         if self.labels:
-            items = ', '.join(f'{n} = {a} ... {b}' if a != b else f'{n} = {a}'
+            items = ', '.join(f'{json.dumps(n)} = {a} ... {b}' if a != b else f'{n} = {a}'
                               for n, (a, b) in self.labels.items())
             text = f'enum : {text} {{ {items} }}'
         return f'{text} {name}'
@@ -68,8 +69,9 @@ class Number:
         out = {'type': f'fixed-length-{kind}-integer', 'length': self.size, 'alignment': self.align,
                'byte-order': 'big-endian' if self.is_big(big) else 'little-endian',
                'preferred-display-base': self.base}
-        if self.labels:   # the name that drafts have
-            out['type'] = f'fixed-length-{kind}-enumeration'
+        if self.labels:
+            if big:   # the name that drafts have
+                out['type'] = f'fixed-length-{kind}-enumeration'
             out['mappings'] = {n: [[a, b]] for n, (a, b) in self.labels.items()}
         return out
 
@@ -79,7 +81,7 @@ class Number:
     def random(self, r):
         if self.labels:
             a, b = r.choice(list(self.labels.values()))
-            return r.randint(a, b)
+            return r.randint(a, b) + self.beside * r.randint(0, 2)
         if self.text:
             return ord(r.choice('abcXYZ "\\\n'))
         low = -(1 << self.size - 1) if self.signed else 0
@@ -235,6 +237,8 @@ class Variant:
         value[0].put(bits, value[1])
 
 
+STATES = {'RUNNING': (1, 1), '"odd" name': (-7, -3), 'some': (0, 9), 'TASK_DEAD': (4, 4)}
+WIDE = {'low': (0, 3), 'all': (0, (1 << 64) - 3), 'high': (1 << 63, (1 << 64) - 3)}
 LABELS = {'A': (0, 0), 'B': (1, 3), 'C': (4, 4), 'D': (5, 5)}
 CHOICE = Variant('tag', A=Number(32), B=Number(16, True), C=Struct(x=Number(8), y=Text()), D=Text())
 CHOICE.labels = LABELS
@@ -259,6 +263,12 @@ EVENTS = {
     'choices': Struct(tag=Number(8, labels=LABELS), v=CHOICE,
                       e=Number(8, True, labels={'low': (-5, -1), 'high': (1, 9)}), after=Number(16)),
     'empty': Struct(),
+    'labels': Struct(state=Number(8, True, labels=STATES, beside=True), wide=Number(64, labels=WIDE, beside=True),
+                     bits=Number(3, labels={'a': (0, 1), 'b': (3, 3)}, beside=True), flags=Number(32, base=16, labels=LABELS),
+                     both=Array(Number(16, True, labels=STATES, beside=True), 3), n=Length(8),
+                     some=Array(Number(32, True, labels=STATES, base=16, beside=True), 'n'),
+                     grid=Array(Array(Number(8, labels=LABELS), 2), 2), k=Length(8),
+                     many=Array(Struct(e=Number(8, True, labels=STATES), es=Array(Number(8, labels=LABELS), 2)), 'k')),
 }
 CONTEXT = Struct(vtid=Number(32, True), procname=Array(CHAR, 17), vpid=Number(32, True),
                  perf_cycles=Number(64), u32=Number(32))

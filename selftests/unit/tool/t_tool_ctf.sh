@@ -37,8 +37,28 @@ done
 run 0 dump made/le && cp text want && run 0 dump made/be && diff want text >>log
 result $? 'both byte orders have the same events'
 grep -q 'cpu 3 "odd" name-502 user_event: texts ' want && ! grep -q vtid want &&
-	grep -q 'u32=.* context.u32=21' want
+	grep -q 'u32=.* context.u32=16' want
 result $? 'contexts name the thread, and the rest of them are fields'
+
+# Each output has the labels that dump has: the third of these events has none for "bits".
+labels=$(grep -c ' user_event: labels ' want)
+convert() { run 0 convert made/le --to "$1" -o "$2" && ! says 'left out'; }
+convert jsonl labels.jsonl && [ "$(grep -c '"state_label","RUNNING, some"' labels.jsonl)" = "$(grep -c ' state=1 (RUNNING, some) ' want)" ] &&
+	[ "$(grep -c '"bits_label"' labels.jsonl)" = "$(grep -c ' bits=. (' want)" ] &&
+	! grep -q ' bits=[27] (' want && grep -q ' bits=5 flags=' want
+result $? 'values without a label have none'
+convert csv labels.csv && [ "$(grep -c 'state_label' labels.csv)" = "$(grep -c ' state=[0-9-]* (' want)" ]
+result $? 'csv has the labels'
+convert lttng labels.lttng && run 0 dump labels.lttng &&
+	grep -o ' user_event: labels .* flags=[^ ]* ([^)]*)' text >text.lttng && grep -o ' user_event: labels .* flags=[^ ]* ([^)]*)' want >text.want &&
+	[ "$(wc -l <text.want)" = "$labels" ] && diff text.want text.lttng >>log
+result $? 'lttng has them as fields'
+convert native labels.native && run 0 dump labels.native && diff want text >>log
+result $? 'native has them'
+convert perfetto labels.pftrace && grep -aq state_label labels.pftrace && grep -aq 'RUNNING, some' labels.pftrace
+result $? 'perfetto has them'
+run 0 convert made/le --to parquet:dir=labels.parquet,compress=none && grep -aqr 'RUNNING, some' labels.parquet
+result $? 'parquet has them'
 
 # ---- metadata ---------------------------------------------------------------------------
 
@@ -78,8 +98,8 @@ for trace in cases/ctf2/*; do
 	run 0 dump "cases/${trace##*/}" && cp text want && [ -s want ] && run 0 dump "$trace" && diff want text >>log
 	result $? "$trace: with metadata in CTF 2 it has the same events"
 done
-run 0 dump cases/words/tags && grep -q ' e a.t=1 b.t=0 v=770 end=85$' text &&
-	grep -q ' e a.t=0 b.t=1 v=2 end=85$' text
+run 0 dump cases/words/tags && grep -q ' e a.t=1 (B) b.t=0 (A) v=770 end=85$' text &&
+	grep -q ' e a.t=0 (A) b.t=1 (B) v=2 end=85$' text
 result $? 'a tag may be in another structure'
 run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&
 	says '2 names of fields have more than 95 bytes and are cut'

@@ -35,13 +35,14 @@ enum kt_tp_type {
 	KT_TP_TEXT,
 	KT_TP_BYTES,
 	KT_TP_DOUBLE,
-	KT_TP_ARRAY
+	KT_TP_ARRAY,
+	KT_TP_LABEL	/* a text; an event that has no data for it has no such field */
 };
 
 /**
  * struct kt_tp_value - value of a field of one event
  * @number: for numbers; sign-extended for SIGNED; for DOUBLE: the bits of a double
- * @data: for TEXT and BYTES: characters without a NUL, or bytes; for ARRAY: the elements,
+ * @data: for TEXT, LABEL and BYTES: characters without a NUL, or bytes; for ARRAY: the elements,
  *	each as @number would have it, 8 bytes in this machine's order
  * @len: bytes of @data
  */

@@ -92,7 +92,8 @@ static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v
 {
 	if (f->type < KT_TP_TEXT || f->type == KT_TP_DOUBLE || !v->data)
 		return 0;
-	return f->type == KT_TP_TEXT ? strnlen(v->data, v->len) : v->len;
+	return f->type == KT_TP_TEXT || f->type == KT_TP_LABEL ? strnlen(v->data, v->len) :
+								 v->len;
 }
 
 static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
@@ -101,6 +102,7 @@ static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
 	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)));
 	switch (f->type) {
 	case KT_TP_TEXT:
+	case KT_TP_LABEL:
 		return put_string(p, v->data, len);
 	case KT_TP_BYTES:
 		return put_bytes(p, v->data, len);
@@ -165,8 +167,11 @@ int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 	if (grow_blob(tp, 0, BLOB_MIN))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < c->nr; i++) {
-		if ((all || !kt_tp_has_place(c, i)) &&
-		    add_field(tp, &used, &c->fields[i], &values[i]))
+		if (!all && kt_tp_has_place(c, i))
+			continue;
+		if (c->fields[i].type == KT_TP_LABEL && !values[i].data)
+			continue;
+		if (add_field(tp, &used, &c->fields[i], &values[i]))
 			return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < tp->nr_more; i++) {

@@ -296,6 +296,32 @@ static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_fie
 	return kt_show_user_value(kt_put_char(p, ':'), true, f);
 }
 
+/*
+ * Put the label of a number, " (RUNNING)", that the next pair has (format/lttng/labels.c).
+ * Return: the end; @at is moved if there is one.
+ */
+static char *put_label(char *p, const struct kt_user_field *f, const uint8_t **at,
+		       const uint8_t *end)
+{
+	const size_t len = strlen(f->name);
+	const uint8_t *next = *at;
+	struct kt_typed name, label;
+
+	if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_BYTES || next == end)
+		return p;
+	kt_typed_next(&next, end, &name);
+	if (name.kind != KT_TYPED_STRING || next == end ||
+	    strncmp((const char *)name.data, f->name, len) != 0 ||
+	    strcmp((const char *)name.data + len, "_label") != 0)
+		return p;
+	kt_typed_next(&next, end, &label);
+	if (label.kind != KT_TYPED_STRING)
+		return p;
+	*at = next;
+	p = kt_put_mem(p, " (", 2);
+	return kt_put_char(kt_put_escaped(p, (const char *)label.data, label.len), ')');
+}
+
 /* Put pairs.  Return: the end; @whole is set to false if there is anything else. */
 static char *put_pairs(char *p, const struct kt_line *l, const void *pairs, size_t size,
 		       bool *whole)
@@ -310,6 +336,7 @@ static char *put_pairs(char *p, const struct kt_line *l, const void *pairs, size
 		f = next_pair(&u, &at, end);
 		*whole = f != NULL;
 		p = f ? put_pair(p, l, f) : p;
+		p = f && !l->json ? put_label(p, f, &at, end) : p;
 	}
 	return p;
 }

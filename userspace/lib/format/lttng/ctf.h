@@ -93,10 +93,10 @@ enum ctf_root {
 };
 
 /**
- * struct ctf_choice - values of a tag that select an option
+ * struct ctf_choice - values of a tag that select an option, or values that have a label
  * @low: the first one, as ctf_order() of it
  * @high: the last one
- * @member: number of the option
+ * @member: number of the option or label
  */
 struct ctf_choice {
 	uint64_t low;
@@ -128,6 +128,9 @@ struct ctf_index {
  * @role: enum ctf_role, set by CTF 2; CTF 1.8 goes by names
  * @labels: of an enumeration
  * @nr_labels: entries of @labels
+ * @values: the values of labels by their lowest one (labels.c)
+ * @nr_values: entries of @values
+ * @reach: by entry of @values: the highest value of it and of those before it
  * @members: of a structure or a variant
  * @nr_members: entries of @members
  * @element: of an array or a sequence
@@ -163,6 +166,9 @@ struct ctf_type {
 	uint8_t role;
 	struct ctf_label *labels;
 	unsigned int nr_labels;
+	struct ctf_choice *values;
+	unsigned int nr_values;
+	uint64_t *reach;
 	struct ctf_member *members;
 	unsigned int nr_members;
 	const struct ctf_type *element;
@@ -352,6 +358,9 @@ struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add)
 const char *ctf_name(struct ctf *c, const char *text);
 int ctf_complete(struct ctf *c, struct ktape_error *error);
 void ctf_free(struct ctf *c);
+
+/* labels.c */
+bool ctf_sort_labels(struct ctf *c, struct ctf_type *t);
 
 /* clocks.c, resolve.c.  Return: as ctf_complete(). */
 int ctf_bind_clocks(struct ctf *c, struct ktape_error *error);

@@ -160,7 +160,7 @@ static bool parse_mappings(struct ctf2 *p, const struct json *j,
 			more->range = ranges[i];
 		}
 	}
-	return true;
+	return !t->nr_labels || ctf_sort_labels(p->c, t);
 }
 
 static const struct ctf_type *parse_fixed(struct ctf2 *p, const struct json *j,
@@ -503,9 +503,29 @@ optional_class(struct ctf2 *p, const struct json *j, const char *name)
 	return m ? parse_class(p, m) : NULL;
 }
 
+/* Take the UUID of the trace, an array of 16 numbers. */
+static void take_uuid(struct ctf *c, const struct json *j)
+{
+	const struct json *n = json_member(j, "uuid");
+	uint8_t uuid[sizeof(c->uuid)];
+	size_t nr = 0;
+
+	for (n = n && n->kind == JSON_ARRAY ? n->first : NULL; n; n = n->next) {
+		if (n->kind != JSON_NUMBER || n->number > UINT8_MAX || nr == sizeof(uuid))
+			return;
+		uuid[nr++] = (uint8_t)n->number;
+	}
+	if (nr != sizeof(uuid))
+		return;
+	memcpy(c->uuid, uuid, sizeof(uuid));
+	c->has_uuid = true;
+}
+
 static void take_preamble(struct ctf2 *p, const struct json *j)
 {
 	uint64_t version = 0;
+
+	take_uuid(p->c, j);
 
 	json_number(j, "version", &version);
 	if (version != 2)
@@ -543,6 +563,7 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	const struct json *env = json_member(j, "environment");
 	struct ctf *c = p->c;
 
+	take_uuid(c, j);	/* of drafts */
 	c->packet_header = optional_class(p, j, "packet-header-field-class");
 	for (size_t i = 0; i < KT_ARRAY_SIZE(ctf_versions); i++)
 		json_number(env, ctf_versions[i], &c->version_of[i]);

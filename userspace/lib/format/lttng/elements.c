@@ -69,7 +69,7 @@ bool lt_is_plain(const struct ctf_type *t)
 }
 
 /* Return how many bytes can be appended to a value that begins at @from in the room. */
-static size_t room_for(const struct lt_values *v, size_t from)
+size_t lt_room_for(const struct lt_values *v, size_t from)
 {
 	return kt_min(LT_VALUE_MAX - (v->used - from), LT_EVENT_MAX - v->used);
 }
@@ -128,7 +128,7 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 		if (!ctf_read(at, t, &one))
 			return false;
 		byte = (uint8_t)one.number;
-		if (!room_for(v, from))
+		if (!lt_room_for(v, from))
 			v->elements++;
 		else if (!lt_append(v, &byte, 1))
 			return false;
@@ -148,9 +148,8 @@ bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_ty
 		at->name = NULL;
 		if (!ctf_read(at, t, &one))
 			return false;
-		v->labels += t->nr_labels != 0;
 		number = lt_number(t, one.number);
-		if (room_for(v, from) < sizeof(number))
+		if (lt_room_for(v, from) < sizeof(number))
 			v->elements++;
 		else if (!lt_append(v, &number, sizeof(number)))
 			return false;
@@ -166,6 +165,7 @@ bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_ty
  * @c: the metadata
  * @at: place in the packet
  * @from: where in the room the text begins
+ * @labels: it has the labels of the numbers instead of them
  * @cut: it was too long
  */
 struct text {
@@ -173,6 +173,7 @@ struct text {
 	const struct ctf *c;
 	struct ctf_at *at;
 	size_t from;
+	bool labels;
 	bool cut;
 };
 
@@ -180,7 +181,7 @@ static bool read_any(struct text *x, const struct ctf_type *t);
 
 static bool put_text(struct text *x, const char *text, size_t len)
 {
-	size_t room = room_for(x->v, x->from);
+	size_t room = lt_room_for(x->v, x->from);
 
 	if (len > room) {
 		x->cut = true;
@@ -215,6 +216,33 @@ static bool put_quoted(struct text *x, const char *text, size_t len)
 	return ok && put_text(x, "\"", 1);
 }
 
+/* Put the label of a number in quotes, or "null". */
+static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
+{
+	struct kt_tp_value label = { .data = NULL };
+	const size_t from = x->v->used;
+	char *copy = NULL;
+	bool ok;
+
+	if (!lt_read_label(x->v, t, number, &label))
+		return false;
+	if (!label.data && x->v->used == from)
+		return put_word(x, "null");
+	if (!label.data) {
+		label.len = x->v->used - from;
+		copy = malloc(label.len + 1);
+		if (!copy) {
+			x->v->no_memory = true;
+			return false;
+		}
+		memcpy(copy, x->v->room + from, label.len);
+		x->v->used = from;
+	}
+	ok = put_quoted(x, copy ? copy : label.data, label.len);
+	free(copy);
+	return ok;
+}
+
 static bool read_number(struct text *x, const struct ctf_type *t)
 {
 	struct ctf_value one;
@@ -223,7 +251,8 @@ static bool read_number(struct text *x, const struct ctf_type *t)
 
 	if (!ctf_read(x->at, t, &one))
 		return false;
-	x->v->labels += t->nr_labels != 0;
+	if (x->labels)
+		return put_label(x, t, one.number);
 	if (t->kind == CTF_FLOAT) {
 		one.number = lt_number(t, one.number);
 		/* JSON has no word for these. */
@@ -240,18 +269,34 @@ static bool read_number(struct text *x, const struct ctf_type *t)
 	return put_word(x, text);
 }
 
+/* Read a member, and once more for its labels, "e":1,"e_label":"A". */
+static bool read_member(struct text *x, const struct ctf_member *m)
+{
+	const char *name = lt_name(x->c, m->name);
+	const uint64_t bit = x->at->bit;
+	bool ok = put_quoted(x, name, strlen(name)) && put_word(x, ":");
+
+	x->at->name = m->name;
+	ok = ok && read_any(x, m->type);
+	if (!ok || !lt_has_labels(m->type))
+		return ok;
+	x->at->bit = bit;
+	x->at->name = NULL;
+	x->labels = true;
+	ok = put_word(x, ",") && put_quoted(x, name, strlen(name));
+	/* The quote behind the name. */
+	x->v->used -= ok && !x->cut;
+	ok = ok && put_word(x, "_label\":") && read_any(x, m->type);
+	x->labels = false;
+	return ok;
+}
+
 static bool read_members(struct text *x, const struct ctf_type *t)
 {
 	bool ok = ctf_align(x->at, t->align) && put_word(x, "{");
 
-	for (unsigned int i = 0; i < t->nr_members && ok; i++) {
-		const char *name = lt_name(x->c, t->members[i].name);
-
-		ok = (!i || put_word(x, ",")) && put_quoted(x, name, strlen(name)) &&
-		     put_word(x, ":");
-		x->at->name = t->members[i].name;
-		ok = ok && read_any(x, t->members[i].type);
-	}
+	for (unsigned int i = 0; i < t->nr_members && ok; i++)
+		ok = (!i || put_word(x, ",")) && read_member(x, &t->members[i]);
 	return ok && put_word(x, "}");
 }
 
@@ -348,11 +393,14 @@ static bool read_any(struct text *x, const struct ctf_type *t)
 	return ok;
 }
 
-/* Read an array into the room as a text.  Return: as lt_read_bytes(). */
+/*
+ * Read an array into the room as a text, or the labels of one.
+ * Return: as lt_read_bytes().
+ */
 bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,
-		  const struct ctf_type *t)
+		  const struct ctf_type *t, bool labels)
 {
-	struct text x = { .v = v, .c = c, .at = at, .from = v->used };
+	struct text x = { .v = v, .c = c, .at = at, .from = v->used, .labels = labels };
 	bool ok = read_any(&x, t);
 
 	v->texts += x.cut;

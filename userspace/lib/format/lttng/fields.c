@@ -7,7 +7,7 @@
  *	struct { int x; } a[2]	a[0].x a[1].x, unless they are many; then, and if their number
  *				is in another field, a text (elements.c)
  *	variant <tag> v		v, what the tag selects
- *	enumerations		their numbers
+ *	enumerations		their numbers; e_label has the labels (labels.c)
  *
  * Fields of contexts follow those of the payload, without those that say the thread, its
  * process and its name.  What an event has behind a variant's field depends on the tag, so
@@ -27,6 +27,7 @@
  * @path: name of the field
  * @next: number of the next field
  * @extra: of the next one inside a variant, if fields of fixed numbers are looked for
+ * @number: the last number, as it was read
  * @end: number after the last field that each event has
  * @inside: inside a variant
  * @split: events inside variants have numbers of their own
@@ -45,6 +46,7 @@ struct walk {
 	char path[2 * KT_TP_NAME];
 	unsigned int next;
 	unsigned int extra;
+	uint64_t number;
 	unsigned int end;
 	unsigned int inside;
 	bool split;
@@ -64,6 +66,14 @@ static size_t descend(struct walk *w, const char *name)
 	snprintf(w->path + len, sizeof(w->path) - len, "%s%s",
 		 len && *name != '[' ? "." : "", name);
 	return len;
+}
+
+/* Make the path that of the labels of the field. */
+static void append_label(struct walk *w)
+{
+	size_t len = strlen(w->path);
+
+	snprintf(w->path + len, sizeof(w->path) - len, "_label");
 }
 
 static size_t descend_index(struct walk *w, uint64_t i)
@@ -127,13 +137,16 @@ static uint8_t array_type(const struct ctf_type *t)
 	return e->is_signed ? KT_TP_ARRAY : KT_TP_BYTES;
 }
 
+/* Describe a field of type @t; NULL: of the labels of the one before it. */
 static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
 {
 	w->cut += strlen(w->path) >= sizeof(f->name);
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
 	f->elem = 0;
 	f->wide = false;
-	if (t->kind == CTF_STRING) {
+	if (!t) {
+		f->type = KT_TP_LABEL;
+	} else if (t->kind == CTF_STRING) {
 		f->type = KT_TP_TEXT;
 	} else if (lt_is_plain(t)) {
 		f->type = lt_number_type(t);
@@ -146,6 +159,19 @@ static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_typ
 }
 
 /* ---- declare ---------------------------------------------------------------------------- */
+
+static void declare_leaf(struct walk *w, const struct ctf_type *t)
+{
+	size_t len = strlen(w->path);
+
+	if (w->next < KT_TP_FIELDS)
+		describe(&w->class->fixed[w->next++], w, t);
+	if (!lt_has_labels(t) || w->next == KT_TP_FIELDS)
+		return;
+	append_label(w);
+	describe(&w->class->fixed[w->next++], w, NULL);
+	w->path[len] = '\0';
+}
 
 static void declare(struct walk *w, const struct ctf_type *t)
 {
@@ -171,8 +197,8 @@ static void declare(struct walk *w, const struct ctf_type *t)
 			declare(w, t->element);
 			w->path[len] = '\0';
 		}
-	} else if (w->next < KT_TP_FIELDS) {
-		describe(&w->class->fixed[w->next++], w, t);
+	} else {
+		declare_leaf(w, t);
 	}
 	w->depth--;
 }
@@ -402,7 +428,7 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 
 static bool take(struct walk *w, const struct ctf_type *t);
 
-/* Return the number of the next field, or -1 if it is left out. */
+/* Return the number of the next field, or -1 if it is left out.  @t: as for describe(). */
 static int next_field(struct walk *w, const struct ctf_type *t)
 {
 	bool extra = w->inside && w->split;
@@ -426,7 +452,7 @@ static bool read_array(struct walk *w, const struct ctf_type *t,
 	uint64_t count;
 
 	if (!lt_is_plain(t->element))
-		return lt_read_text(w->v, w->c, w->at, t);
+		return lt_read_text(w->v, w->c, w->at, t, false);
 	if (!ctf_elements(w->at, t, &count))
 		return false;
 	if (type == KT_TP_ARRAY)
@@ -441,11 +467,50 @@ static bool read_simple(struct walk *w, const struct ctf_type *t,
 
 	if (!ctf_read(w->at, t, &one))
 		return false;
-	w->v->labels += t->nr_labels != 0;
 	/* What an event of the kernel means by its number does not depend on the base. */
+	w->number = one.number;
 	value->number = w->split && t->hex ? one.number : lt_number(t, one.number);
 	value->data = one.data;
 	value->len = one.len;
+	return true;
+}
+
+/* Keep the value of a field.  @kept: it is in the room from @from on, unless it has data. */
+static void keep(struct walk *w, int i, struct kt_tp_value *value, bool kept, size_t from)
+{
+	if (i < 0) {
+		w->v->used = from;
+		return;
+	}
+	kept = kept && !value->data;
+	w->v->at[i] = kept ? from : SIZE_MAX;
+	if (kept)
+		value->len = w->v->used - from;
+	w->v->list[i] = *value;
+}
+
+/* Find the labels of the field that was read, which begins at @bit. */
+static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
+{
+	struct kt_tp_value value = { .number = 0 };
+	size_t from = w->v->used, len = strlen(w->path);
+	int i;
+
+	if (w->class->varies)
+		append_label(w);
+	i = next_field(w, NULL);
+	w->path[len] = '\0';
+	if (i < 0)
+		return true;
+	if (lt_is_plain(t)) {
+		if (!lt_read_label(w->v, t, w->number, &value))
+			return false;
+	} else {
+		w->at->bit = bit;
+		if (!lt_read_text(w->v, w->c, w->at, t, true))
+			return false;
+	}
+	keep(w, i, &value, w->v->used > from, from);
 	return true;
 }
 
@@ -454,20 +519,14 @@ static bool take_leaf(struct walk *w, const struct ctf_type *t)
 {
 	bool single = t->kind == CTF_STRING || lt_is_plain(t);
 	struct kt_tp_value value = { .number = 0 };
-	size_t from = w->v->used;
+	const size_t from = w->v->used;
+	const uint64_t bit = w->at->bit;
 	int i = next_field(w, t);
 
 	if (!(single ? read_simple(w, t, &value) : read_array(w, t, &value)))
 		return false;
-	if (i < 0) {
-		w->v->used = from;
-		return true;
-	}
-	w->v->at[i] = value.data || single ? SIZE_MAX : from;
-	if (!single && !value.data)
-		value.len = w->v->used - from;
-	w->v->list[i] = value;
-	return true;
+	keep(w, i, &value, !single, from);
+	return !lt_has_labels(t) || take_label(w, t, bit);
 }
 
 static bool take_option(struct walk *w, const struct ctf_type *t)
@@ -652,8 +711,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 void lt_values_tell(struct lt_values *v, struct kt_import *in)
 {
 	if (v->labels)
-		kt_import_note(in, "%llu values of enumerations are kept as numbers, without their labels",
-			       (unsigned long long)v->labels);
+		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",
+			       (unsigned long long)v->labels, LT_LABELS);
 	if (v->left)
 		kt_import_note(in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
 			       (unsigned long long)v->left, v->left_of, KT_TP_FIELDS);

@@ -9,6 +9,7 @@
 #define LT_FLAT		32U	/* fields that the elements of an array may become */
 #define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
 #define LT_EVENT_MAX	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
+#define LT_LABELS	64U	/* labels of a value that are kept */
 #define LT_RT_PRIO	100U
 
 /* What a member of a context is for. */
@@ -67,7 +68,7 @@ struct lt_class {
  * @process: process of the thread from a context, 0 = none
  * @name: name of the thread from a context, NULL = none
  * @name_len: bytes of @name
- * @labels: numbers whose labels were left out
+ * @labels: values that have more labels than are kept
  * @left: fields that were left out because there are too many
  * @left_of: name of the event that had the first of them
  * @elements: elements of arrays that were left out because there are too many
@@ -104,6 +105,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 void lt_values_tell(struct lt_values *v, struct kt_import *in);
 
 /* elements.c */
+size_t lt_room_for(const struct lt_values *v, size_t from);
 const char *lt_name(const struct ctf *c, const char *name);
 uint8_t lt_number_type(const struct ctf_type *t);
 uint64_t lt_number(const struct ctf_type *t, uint64_t number);
@@ -114,6 +116,11 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
 		     uint64_t count);
 bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,
-		  const struct ctf_type *t);
+		  const struct ctf_type *t, bool labels);
+
+/* labels.c */
+bool lt_has_labels(const struct ctf_type *t);
+bool lt_read_label(struct lt_values *v, const struct ctf_type *t, uint64_t number,
+		   struct kt_tp_value *value);
 
 #endif /* _KT_LTTNG_FIELDS_H */

@@ -8,6 +8,10 @@
  * are one stream if their packets are of the same CPU and stream class.  The numbers of
  * their packets give the order.  So what is missing between two files is told, and only
  * one of them is open.
+ *
+ * Likewise for files of one name in traces with one UUID: the archives of a rotated session,
+ * whose packets and losses are counted on, and snapshots of a session, which may have the
+ * same packets.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -23,6 +27,8 @@
 
 /**
  * struct found - a stream file
+ * @trace: its trace
+ * @of: number of the first trace with the UUID of that
  * @name: its name
  * @joins: it may belong to others; the rest is of its first packet
  * @class: stream class
@@ -30,6 +36,8 @@
  * @seq: number
  */
 struct found {
+	struct lt_trace *trace;
+	size_t of;
 	char *name;
 	bool joins;
 	const struct ctf_stream *class;
@@ -80,27 +88,47 @@ static size_t stem_of(const char *name)
 	return isdigit((unsigned char)name[at - 2]) ? at : 0;
 }
 
-static bool same_stem(const char *a, const char *b)
+/* Return the length of what the names of files of one stream have in common. */
+static size_t common(const char *name)
 {
-	size_t len = stem_of(a);
+	size_t len = stem_of(name);
 
-	return len && len == stem_of(b) && !memcmp(a, b, len);
+	return len ? len : strlen(name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+	int order;
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	order = strverscmp(x->name, y->name);
+	if (order)
+		return order;
+	return x->trace < y->trace ? -1 : x->trace > y->trace;
+}
+
+static bool may_join(const struct found *a, const struct found *b)
+{
+	size_t len = common(a->name);
+
+	return a->of == b->of && len == common(b->name) && !memcmp(a->name, b->name, len);
 }
 
 /* Read the first packet of a file.  Return: 0 or negative errno. */
-static int look_at(struct lt_trace *x, struct found *f)
+static int look_at(struct found *f)
 {
-	struct lt_stream s = {
-		.folder = x->folder, .path = x->path, .files = &f->name, .nr_files = 1,
-	};
+	struct lt_file file = { f->trace, f->name };
+	struct lt_stream s = { .trace = f->trace, .files = &file, .nr_files = 1 };
 	struct ktape_error error;
 	int ret;
 
-	s.fd = openat(x->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	s.fd = openat(f->trace->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	/* add_stream() fails likewise, and says so. */
 	if (s.fd < 0)
 		return 0;
-	ret = lt_packet_next(&x->c, &s, &error);
+	ret = lt_packet_next(&s, &error);
 	f->joins = ret == LT_OK && s.numbered;
 	f->class = s.class;
 	f->cpu = s.cpu;
@@ -113,7 +141,7 @@ static int look_at(struct lt_trace *x, struct found *f)
 
 static bool same_stream(const struct found *a, const struct found *b)
 {
-	return a->joins && b->joins && a->class == b->class && a->cpu == b->cpu;
+	return a->joins && b->joins && a->class->id == b->class->id && a->cpu == b->cpu;
 }
 
 static int by_packet(const void *a, const void *b)
@@ -123,23 +151,25 @@ static int by_packet(const void *a, const void *b)
 	if (!same_stream(x, y)) {
 		if (x->joins != y->joins)
 			return x->joins ? -1 : 1;
-		if (x->class != y->class)
-			return x->class < y->class ? -1 : 1;
+		if (!x->joins)
+			return 0;
+		if (x->class->id != y->class->id)
+			return x->class->id < y->class->id ? -1 : 1;
 		return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 	}
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
 /* Make a stream of some files.  Return: 0 or negative errno. */
-static int add_stream(struct kt_import *in, struct lt_trace *x, struct lt_streams *t,
-		      const struct found *f, size_t nr, size_t all)
+static int add_stream(struct kt_import *in, struct lt_streams *t, const struct found *f,
+		      size_t nr, size_t all)
 {
-	int fd = openat(x->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(f->trace->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct lt_stream *s;
 	struct stat st;
 
 	if (fd < 0)
-		return open_failed(in, x, f->name, all);
+		return open_failed(in, f->trace, f->name, all);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -153,9 +183,7 @@ static int add_stream(struct kt_import *in, struct lt_trace *x, struct lt_stream
 	s += t->nr;
 	*s = (struct lt_stream){
 		.fd = fd,
-		.trace = x,
-		.folder = x->folder,
-		.path = x->path,
+		.trace = f->trace,
 		.cpu = (uint32_t)t->nr,
 		.files = calloc(nr, sizeof(*s->files)),
 		.nr_files = nr,
@@ -164,22 +192,22 @@ static int add_stream(struct kt_import *in, struct lt_trace *x, struct lt_stream
 	if (!s->files)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		s->files[i] = strdup(f[i].name);
-		if (!s->files[i])
+		s->files[i] = (struct lt_file){ f[i].trace, strdup(f[i].name) };
+		if (!s->files[i].name)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Make streams of files whose names differ in the last number only. */
-static int add_group(struct kt_import *in, struct lt_trace *x,
-		     struct lt_streams *t, struct found *f, size_t nr, size_t all)
+/* Make streams of files that may belong together. */
+static int add_group(struct kt_import *in, struct lt_streams *t, struct found *f, size_t nr,
+		     size_t all)
 {
 	size_t n;
 	int err = 0;
 
 	for (size_t i = 0; nr > 1 && i < nr && !err; i++)
-		err = look_at(x, &f[i]);
+		err = look_at(&f[i]);
 	if (nr > 1)
 		qsort(f, nr, sizeof(*f), by_packet);
 	for (size_t i = 0; i < nr && !err; i += n) {
@@ -187,13 +215,12 @@ static int add_group(struct kt_import *in, struct lt_trace *x,
 		while (i + n < nr && same_stream(&f[i], &f[i + n]) &&
 		       f[i + n].seq > f[i + n - 1].seq)
 			n++;
-		err = add_stream(in, x, t, &f[i], n, all);
+		err = add_stream(in, t, &f[i], n, all);
 	}
 	return err;
 }
 
-static int add_all(struct kt_import *in, struct lt_trace *x, struct lt_streams *t,
-		   struct found *f, size_t nr)
+static int add_all(struct kt_import *in, struct lt_streams *t, struct found *f, size_t nr)
 {
 	size_t n;
 	int err = 0;
@@ -203,9 +230,9 @@ static int add_all(struct kt_import *in, struct lt_trace *x, struct lt_streams *
 				      nr, FILES_MAX);
 	for (size_t i = 0; i < nr && !err; i += n) {
 		n = 1;
-		while (i + n < nr && same_stem(f[i].name, f[i + n].name))
+		while (i + n < nr && may_join(&f[i], &f[i + n]))
 			n++;
-		err = add_group(in, x, t, &f[i], n, nr);
+		err = add_group(in, t, &f[i], n, nr);
 	}
 	return err;
 }
@@ -222,36 +249,91 @@ static bool is_file(struct kt_import *in, const struct lt_trace *x, const char *
 }
 
 /**
- * lt_files_open() - find the streams of a trace
+ * struct files - the files that have been found
+ * @list: the files; their names are allocated
+ * @nr: entries of @list
+ */
+struct files {
+	struct found *list;
+	size_t nr;
+};
+
+/* Return the number of the first trace that has the UUID of a trace. */
+static size_t first_of(const struct lt_session *all, size_t nr)
+{
+	const struct ctf *c = &all->list[nr].c;
+	size_t i;
+
+	for (i = 0; i < nr && c->has_uuid; i++) {
+		const struct ctf *other = &all->list[i].c;
+
+		if (other->has_uuid && !memcmp(other->uuid, c->uuid, sizeof(c->uuid)) &&
+		    other->freq == c->freq)
+			return i;
+	}
+	return nr;
+}
+
+/* Find the files of a trace.  Return: 0 or negative errno. */
+static int find_files(struct kt_import *in, const struct lt_session *all, size_t nr,
+		      struct files *f)
+{
+	struct lt_trace *x = &all->list[nr];
+	struct dirent **names;
+	int n = scandirat(x->folder, ".", &names, is_stream, versionsort), err = 0;
+	struct found *more;
+
+	if (n < 0 && errno != ENOMEM && errno != EMFILE && errno != ENFILE) {
+		leave_out(in, x, ".", errno);
+		return 0;
+	}
+	if (n < 0)
+		return -errno;
+	more = realloc(f->list, (f->nr + (size_t)n + 1) * sizeof(*more));
+	if (more)
+		f->list = more;
+	else
+		err = -ENOMEM;
+	for (int i = 0; i < n && !err; i++) {
+		if (!is_file(in, x, names[i]->d_name))
+			continue;
+		more = &f->list[f->nr];
+		*more = (struct found){
+			.trace = x, .of = first_of(all, nr), .name = strdup(names[i]->d_name),
+		};
+		if (more->name)
+			f->nr++;
+		else
+			err = -ENOMEM;
+	}
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	return err;
+}
+
+/**
+ * lt_files_open() - find the streams of all traces
  * @in: the trace that is read
- * @x: the trace
+ * @all: the traces
  * @t: filled, also after a failure: lt_files_close()
  *
  * Return: 0 or negative errno.
  */
-int lt_files_open(struct kt_import *in, struct lt_trace *x, struct lt_streams *t)
+int lt_files_open(struct kt_import *in, struct lt_session *all, struct lt_streams *t)
 {
-	struct dirent **names;
-	int nr = scandirat(x->folder, ".", &names, is_stream, versionsort), err;
-	struct found *f;
-	size_t files = 0;
+	struct files f = { .list = NULL };
+	int err = 0;
 
-	if (nr < 0 && errno != ENOMEM && errno != EMFILE && errno != ENFILE) {
-		leave_out(in, x, ".", errno);
-		return 0;
-	}
-	if (nr < 0)
-		return -errno;
-	f = calloc((size_t)nr + 1, sizeof(*f));
-	for (int i = 0; f && i < nr; i++) {
-		if (is_file(in, x, names[i]->d_name))
-			f[files++].name = names[i]->d_name;
-	}
-	err = f ? add_all(in, x, t, f, files) : -ENOMEM;
-	for (int i = 0; i < nr; i++)
-		free(names[i]);
-	free(names);
-	free(f);
+	for (size_t i = 0; i < all->nr && !err; i++)
+		err = find_files(in, all, i, &f);
+	if (!err && f.nr)
+		qsort(f.list, f.nr, sizeof(*f.list), by_name);
+	if (!err)
+		err = add_all(in, t, f.list, f.nr);
+	for (size_t i = 0; i < f.nr; i++)
+		free(f.list[i].name);
+	free(f.list);
 	return err;
 }
 
@@ -267,7 +349,7 @@ void lt_files_close(struct lt_streams *t)
 		if (s->fd >= 0)
 			close(s->fd);
 		for (size_t k = 0; s->files && k < s->nr_files; k++)
-			free(s->files[k]);
+			free(s->files[k].name);
 		free(s->files);
 		free(s->buf);
 	}

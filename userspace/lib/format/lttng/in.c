@@ -14,11 +14,10 @@
  *
  * Fields and contexts that ktape's event has no place for are its extra fields.
  *
- * Lost: labels of enumerations.  Events that a packet counts as
- * discarded are a loss up to its end, behind its last event; a number that packets skip is a
- * loss of an unknown number.  After damage the rest of a packet is left out; a packet whose
- * head is damaged ends its file.  An event that is earlier than the one before it in its
- * stream gets that one's time.
+ * Events that a packet counts as discarded are a loss up to its end, behind its last event; a
+ * number that packets skip is a loss of an unknown number.  After damage the rest of a packet
+ * is left out; a packet whose head is damaged ends its file.  An event that is earlier than
+ * the one before it in its stream gets that one's time.
  */
 #include "format/timed.h"
 #include "format/tracepoint.h"
@@ -74,20 +73,24 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
 	uint64_t lost = s->lost, from = time_of(t, s, s->last_end);
+	/* The next packet may be of another trace, with another origin. */
+	const uint64_t before = time_of(t, s, s->end);
 	uint64_t end = time_of(t, s, kt_max(s->end, s->time)), begin;
 	struct ktape_error error;
 	char place[LT_PLACE];
+	bool doubtful = s->doubtful;
 	int ret;
 
 	s->lost = 0;
-	ret = lt_packet_next(&s->trace->c, s, &error);
+	s->doubtful = false;
+	ret = lt_packet_next(s, &error);
 	if (ret < 0)
 		return ret;
 	begin = time_of(t, s, s->begin);
-	if (lost)
+	if (lost || doubtful)
 		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, begin) : end);
 	if (ret == LT_OK && s->skipped)
-		add_gap(s, 0, time_of(t, s, s->last_end), begin);
+		add_gap(s, 0, before, begin);
 	if (ret == LT_BAD) {
 		kt_import_bad(in, error.offset, "%s", error.text);
 		add_gap(s, 0, end, end);
@@ -179,10 +182,8 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 static int open_files(struct kt_import *s)
 {
 	struct lt_in *t = s->state;
-	int err = 0;
+	int err = lt_files_open(s, &t->all, &t->streams);
 
-	for (size_t i = 0; i < t->all.nr && !err; i++)
-		err = lt_files_open(s, &t->all.list[i], &t->streams);
 	t->queue.list = err ? NULL : calloc(kt_max(t->streams.nr, 1),
 					    sizeof(*t->queue.list));
 	if (!err && !t->queue.list)

@@ -23,7 +23,7 @@
 #include "util/file.h"
 
 #include "stream/packet.h"
-#include "packet.h"
+#include "session.h"
 
 #define MAGIC	0xc1fc1fc1U
 #define HEAD	(64ULL << 10)	/* bytes that hold the head of a packet */
@@ -32,8 +32,10 @@
 /* Return the name of the file that a stream is in, for messages. */
 void lt_place(const struct lt_stream *s, char place[LT_PLACE])
 {
-	snprintf(place, LT_PLACE, "%.60s%s%.40s", s->path, *s->path ? "/" : "",
-		 s->files[s->file]);
+	const struct lt_file *f = &s->files[s->file];
+
+	snprintf(place, LT_PLACE, "%.60s%s%.40s", f->trace->path,
+		 *f->trace->path ? "/" : "", f->name);
 }
 
 static int bad(const struct lt_stream *s, uint64_t bit,
@@ -188,40 +190,54 @@ static void take_head(struct lt_stream *s)
 	if (has(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
+	if (!s->begun)
+		s->last_end = s->begin;
 	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
 	s->placed = has(at, CTF_CPU);
 	if (s->placed)
 		s->cpu = (uint32_t)at->roles[CTF_CPU];
 	s->lost = 0;
 	s->skipped = false;
-	/* A file that goes on where another one ended has that one's count. */
-	if (!s->begun && has(at, CTF_SEQ) && seq)
+	/*
+	 * A file that goes on where another one ended has that one's count: events of this
+	 * packet may be among it.
+	 */
+	s->doubtful = !s->begun && has(at, CTF_SEQ) && seq && discarded;
+	if (s->doubtful)
 		s->discarded = discarded;
 	if (has(at, CTF_DISCARDED) && discarded > s->discarded)
 		s->lost = discarded - s->discarded;
 	if (s->begun && has(at, CTF_SEQ))
 		s->skipped = seq > s->seq + 1;
-	s->discarded = discarded;
+	/* LTTng's counts may go back by what later ones have again; those of a restart do not. */
+	if (!has(at, CTF_SEQ) || !s->begun || seq > s->seq)
+		s->discarded = kt_max(s->discarded, discarded);
+	else
+		s->discarded = discarded;
 	s->numbered = has(at, CTF_SEQ);
 	s->seq = seq;
 	s->begun = true;
 }
 
 /**
- * lt_file_next() - go on with the next file of a stream
+ * lt_file_next() - go on with the next file of a stream, which may be of another trace
  * @s: the stream
  *
  * Return: 1, 0 if there is none, or negative errno.
  */
 int lt_file_next(struct lt_stream *s)
 {
+	const struct lt_file *f;
+
 	if (s->file + 1 >= s->nr_files)
 		return 0;
+	f = &s->files[++s->file];
 	close(s->fd);
-	s->fd = openat(s->folder, s->files[++s->file],
-		       O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	s->fd = openat(f->trace->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (s->fd < 0)
 		return -errno;
+	s->other |= f->trace != s->trace;
+	s->trace = f->trace;
 	s->offset = 0;
 	s->next = 0;
 	s->filled = 0;
@@ -268,23 +284,29 @@ static bool is_zero(struct lt_stream *s, uint64_t size)
 	return true;
 }
 
+/* Check whether a snapshot has a packet that the snapshot before it has, too. */
+static bool is_repeated(const struct lt_stream *s)
+{
+	return s->other && s->begun && s->numbered && has(&s->at, CTF_SEQ) &&
+	       s->at.roles[CTF_SEQ] <= s->seq;
+}
+
 /**
  * lt_packet_next() - read the next packet of a stream
- * @c: the metadata; its classes are sorted
- * @s: the stream
+ * @s: the stream; the classes of its traces are sorted
  * @error: filled on LT_BAD
  *
  * Return: LT_OK, LT_END, LT_BAD if the file cannot be read from here on, or negative
  * errno.
  */
-int lt_packet_next(const struct ctf *c, struct lt_stream *s,
-		   struct ktape_error *error)
+int lt_packet_next(struct lt_stream *s, struct ktape_error *error)
 {
 	uint64_t total, content;
 	struct stat st;
 	ssize_t got;
 	int ret;
 
+again:
 	for (;;) {
 		if (fstat(s->fd, &st))
 			return -errno;
@@ -295,11 +317,11 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		if (ret <= 0)
 			return ret ? ret : LT_END;
 	}
-	ret = find_head(c, s, (uint64_t)st.st_size - s->offset, error);
+	ret = find_head(&s->trace->c, s, (uint64_t)st.st_size - s->offset, error);
 	if (ret == LT_BAD && s->offset && is_zero(s, (uint64_t)st.st_size)) {
 		s->padded = true;
 		s->next = (uint64_t)st.st_size;
-		return lt_packet_next(c, s, error);
+		return lt_packet_next(s, error);
 	}
 	if (ret != LT_OK)
 		return ret;
@@ -314,6 +336,10 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		return bad(s, 0, error, "the sizes of the packet are wrong");
 	if (total / 8 > (uint64_t)st.st_size - s->offset)
 		return bad(s, 0, error, "the file ends inside this packet");
+	if (is_repeated(s)) {
+		s->next = s->offset + total / 8;
+		goto again;
+	}
 	if (total / 8 > LT_PACKET_MAX)
 		return bad(s, 0, error, "the packet has more than %llu MB",
 			   LT_PACKET_MAX >> 20);
@@ -324,6 +350,7 @@ int lt_packet_next(const struct ctf *c, struct lt_stream *s,
 		return bad(s, 0, error, "the file ends inside this packet");
 	s->at.end = content;
 	s->next = s->offset + total / 8;
+	s->other = false;
 	take_head(s);
 	return LT_OK;
 }

@@ -10,6 +10,8 @@
 
 #define LT_PACKET_MAX	(256ULL << 20)	/* bytes of a packet that are read */
 
+struct lt_trace;
+
 /**
  * struct lt_gap - a loss
  * @count: events, 0 = an unknown number
@@ -23,15 +25,24 @@ struct lt_gap {
 };
 
 /**
+ * struct lt_file - a file that has a stream or a part of it
+ * @trace: the trace that it belongs to
+ * @name: its name in the folder of @trace
+ */
+struct lt_file {
+	struct lt_trace *trace;
+	char *name;
+};
+
+/**
  * struct lt_stream - a stream file
  * @next_event: time of the next event
  * @fd: the file, -1: it could not be opened
- * @trace: the trace that it belongs to
- * @folder: folder of the files
- * @path: of that folder, from the one that is read; "" = it is that one
- * @files: names of the files that have the stream, in their order
+ * @trace: the trace that @fd belongs to
+ * @files: the files that have the stream, in their order
  * @nr_files: entries of @files
  * @file: the one that is @fd
+ * @other: it is of another trace than the one before: it may repeat packets
  * @buf: a part of the file
  * @cap: bytes allocated for @buf
  * @window: where in the file @buf begins
@@ -57,6 +68,7 @@ struct lt_gap {
  * @numbered: packets have numbers
  * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
  * @lost: events that the packet says were lost since the one before
+ * @doubtful: the packet is the first one, and may have lost events
  * @skipped: the number of the packet skips some
  * @padded: the rest of the file is zero, where the next packet would begin
  * @from: bit of the next event in the packet
@@ -68,11 +80,10 @@ struct lt_stream {
 	struct kt_timed next_event;
 	int fd;
 	struct lt_trace *trace;
-	int folder;
-	const char *path;
-	char **files;
+	struct lt_file *files;
 	size_t nr_files;
 	size_t file;
+	bool other;
 	uint8_t *buf;
 	size_t cap;
 	uint64_t window;
@@ -98,6 +109,7 @@ struct lt_stream {
 	bool numbered;
 	bool begun;
 	uint64_t lost;
+	bool doubtful;
 	bool skipped;
 	bool padded;
 	uint64_t from;
@@ -117,12 +129,12 @@ struct lt_streams {
 };
 
 struct kt_import;
-struct lt_trace;
+struct lt_session;
 
 #define LT_PLACE	104	/* bytes of lt_place() */
 
 /* files.c */
-int lt_files_open(struct kt_import *in, struct lt_trace *trace, struct lt_streams *t);
+int lt_files_open(struct kt_import *in, struct lt_session *all, struct lt_streams *t);
 void lt_files_close(struct lt_streams *t);
 
 /* probe.c */
@@ -133,8 +145,7 @@ enum { LT_END, LT_OK, LT_BAD };
 
 void lt_place(const struct lt_stream *s, char place[LT_PLACE]);
 int lt_file_next(struct lt_stream *s);
-int lt_packet_next(const struct ctf *c, struct lt_stream *s,
-		   struct ktape_error *error);
+int lt_packet_next(struct lt_stream *s, struct ktape_error *error);
 int lt_event_next(const struct ctf *c, struct lt_stream *s,
 		  struct ktape_error *error);
 

@@ -209,6 +209,10 @@ static const struct ctf_type *parse_enum(struct tsdl *p)
 	}
 	if (!tsdl_expect(p, "}"))
 		return NULL;
+	if (!ctf_sort_labels(p->c, t)) {
+		tsdl_no_memory(p);
+		return NULL;
+	}
 	if (strlen(name) > strlen("enum") && !add_alias(p, name, t))
 		return NULL;
 	return t;
@@ -442,7 +446,8 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 	t->element = inner;
 	t->refers |= inner->refers;
 	t->align = inner->kind == CTF_VARIANT ? 1 : inner->align;
-	t->text = inner->text && inner->kind == CTF_INTEGER && inner->size == 8;
+	t->text = inner->text && inner->kind == CTF_INTEGER && inner->size == 8 &&
+		  !inner->nr_labels;
 	return t;
 }
 
