@@ -253,9 +253,9 @@ def compare(ktape, path):
             if sample['cpu'] is None:
                 differs('cpu')
             assert sample['cpu'] in (got['cpu'], None), 'CPU'
-            said.update(names_said(fields))
-            late = lost or name == 'task:task_rename'
-            check_thread(got, line, said.get(line['tid']) if late else None)
+            own = dict(names_said(fields))
+            said.update(own)
+            check_thread(got, line, (said if lost else own).get(line['tid']))
             if kind == 'switch':
                 check_switch(got, line['event'], fields)
             else:
