@@ -121,6 +121,40 @@ def names(top):
     case(f'{top}/clocks-first', 'u8 x;', b'\1', b'\2', clock=slow + CLOCK)
 
 
+def two_clocks(folder, one, two, freq=1000000):
+    """Two streams, each with a clock of its own."""
+    text = '/* CTF 1.8 */\n' + TYPES
+    text += 'trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n'
+    text += f'clock {{ name = a; {one} freq = 1000000000; offset_s = 1600000000; }};\n'
+    text += f'clock {{ name = b; {two} freq = {freq}; offset_s = 1599999999; offset = {freq + 1}; }};\n'
+    for number, clock in enumerate('ab'):
+        time = f'integer {{ size = 64; align = 8; map = clock.{clock}.value; }}'
+        text += f'stream {{ id = {number}; packet.context := struct {{ {time} timestamp_begin; {time} timestamp_end; u32 cpu_id; }};\n'
+        text += f'event.header := struct {{ {time} timestamp; }}; }};\n'
+        text += f'event {{ stream_id = {number}; name = "of-{clock}"; fields := struct {{ u8 x; }}; }};\n'
+    for number, times in enumerate(((100, 1000, 70000, 3000000), (50, 60, 700, 800))):
+        stream = struct.pack('<IIQQI', MAGIC, number, times[0], times[-1], number)
+        stream += b''.join(struct.pack('<QB', t, t & 0xff) for t in times)
+        if number:
+            with open(f'{folder}/stream1', 'wb') as f:
+                f.write(stream)
+        else:
+            write(folder, text, stream)
+
+
+def clocks(top):
+    uuids = [f'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a56{n}";' for n in range(2)]
+    absolute = 'absolute = TRUE;'
+    two_clocks(f'{top}/two-plain', '', '')
+    two_clocks(f'{top}/two-odd', '', '', 32768)
+    two_clocks(f'{top}/two-fast', '', '', 3579545000)
+    two_clocks(f'{top}/two-absolute', absolute + uuids[0], absolute + uuids[1])
+    two_clocks(f'{top}/two-same', uuids[0], uuids[0])
+    two_clocks(f'{top}/bad/two-mixed', absolute, '')
+    two_clocks(f'{top}/bad/two-uuids', uuids[0], uuids[1])
+    two_clocks(f'{top}/bad/two-one', uuids[0], '')
+
+
 def bad(top):
     case(f'{top}/no-length', 'u8 s[len]; u8 len;', b'\1\1')
     case(f'{top}/no-path', 'struct { u8 n; } a; u8 s[a.len];', b'\1\1')
@@ -175,4 +209,5 @@ if __name__ == '__main__':
     values(where)
     names(where)
     bad(f'{where}/bad')
+    clocks(where)
     all_ctf2(where)

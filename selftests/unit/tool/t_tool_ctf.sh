@@ -114,6 +114,9 @@ no-number the length "n" is no number in the fields before it
 no-tag a variant has no tag
 no-context the length "stream.event.context.len" is no number in the fields before it
 two-clocks a stream has times of two clocks, "c" and "d"
+two-mixed times of the streams cannot be compared: one clock is absolute, "a" and "b"
+two-uuids times of the streams cannot be compared: the clocks differ in UUID, "a" and "b"
+two-one times of the streams cannot be compared: one clock has a UUID, "a" and "b"
 EOT
 
 # ---- sizes ------------------------------------------------------------------------------

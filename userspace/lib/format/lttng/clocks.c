@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which of its clocks a CTF trace has its times of: the one that the time stamps of its packets
- * and event headers are mapped to.
+ * Which of its clocks each stream of a CTF trace has its times of: the one that the time stamps
+ * of its packets and event headers are mapped to.
+ *
+ * Streams may have several clocks if their times can be compared, as babeltrace2 has it: if both
+ * are absolute, have one UUID, or say nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,29 +48,36 @@ static const struct ctf_clock *find(const struct ctf *c, const char *name)
 static int refuse(struct ktape_error *error, uint64_t offset, const char *what,
 		  const char *one, const char *other)
 {
-	snprintf(error->text, sizeof(error->text), "%s, \"%.40s\" and \"%.40s\"", what,
+	snprintf(error->text, sizeof(error->text), "%s, \"%.30s\" and \"%.30s\"", what,
 		 one, other);
 	error->offset = offset;
 	return -EBADMSG;
 }
 
-static bool differ(const struct ctf_clock *a, const struct ctf_clock *b)
+/* Return why times of two clocks cannot be compared, or NULL. */
+static const char *why_apart(const struct ctf_clock *a, const struct ctf_clock *b)
 {
-	return a->freq != b->freq || a->offset_s != b->offset_s || a->offset != b->offset;
+	if (a == b || (a->absolute && b->absolute))
+		return NULL;
+	if (a->absolute || b->absolute)
+		return "times of the streams cannot be compared: one clock is absolute";
+	if (a->uuid == b->uuid)
+		return NULL;
+	return a->uuid && b->uuid ?
+		"times of the streams cannot be compared: the clocks differ in UUID" :
+		"times of the streams cannot be compared: one clock has a UUID";
 }
 
-/* Take the clock that all streams have. */
+/* Take the clock of the first stream that has one; others may have none. */
 static void take(struct ctf *c, const struct ctf_clock *clock)
 {
-	c->freq = clock->freq;
-	c->offset_s = clock->offset_s;
-	c->offset = clock->offset;
+	c->origin = clock->origin;
 	snprintf(c->clock, sizeof(c->clock), "%.*s", (int)sizeof(c->clock) - 1,
 		 clock->shown);
 }
 
 /**
- * ctf_bind_clocks() - find the clock of the streams
+ * ctf_bind_clocks() - find the clocks of the streams
  * @c: the metadata
  * @error: filled on -EBADMSG
  *
@@ -76,6 +86,7 @@ static void take(struct ctf *c, const struct ctf_clock *clock)
 int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 {
 	const struct ctf_clock *clock = NULL, *this;
+	const char *why;
 
 	for (size_t i = 0; i < c->nr_streams; i++) {
 		struct ctf_stream *s = &c->streams[i];
@@ -93,16 +104,21 @@ int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 			return refuse(error, s->offset,
 				      "a stream has times of a clock that is not among those",
 				      x.found, c->clocks[0].name);
-		if (this && clock && differ(this, clock))
-			return refuse(error, s->offset,
-				      "the streams have times of two clocks",
-				      clock->name, this->name);
+		why = this && clock ? why_apart(this, clock) : NULL;
+		if (why)
+			return refuse(error, s->offset, why, clock->name, this->name);
 		if (this)
+			s->origin = this->origin;
+		if (!clock)
 			clock = this;
 	}
 	if (!clock && c->nr_clocks)
 		clock = c->clocks;
 	if (clock)
 		take(c, clock);
+	for (size_t i = 0; i < c->nr_streams; i++) {
+		if (!c->streams[i].origin.freq)
+			c->streams[i].origin = c->origin;
+	}
 	return 0;
 }

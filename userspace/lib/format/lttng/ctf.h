@@ -218,19 +218,35 @@ struct ctf_env {
 };
 
 /**
- * struct ctf_clock - a clock
- * @name: what types and streams call it
- * @shown: its name for people
+ * struct ctf_origin - how ticks of a clock become times
  * @freq: in Hz
  * @offset_s: its origin, in seconds since the epoch
  * @offset: rest of the origin, in ticks
+ * @ahead: ticks that its times are ahead of those that are delivered (session.c)
+ * @latest: the last tick that can be kept
+ */
+struct ctf_origin {
+	uint64_t freq;
+	int64_t offset_s;
+	uint64_t offset;
+	uint64_t ahead;
+	uint64_t latest;
+};
+
+/**
+ * struct ctf_clock - a clock
+ * @name: what types and streams call it
+ * @shown: its name for people
+ * @uuid: which clock it is, as ctf_name() returns it; NULL = not said
+ * @absolute: its origin is the epoch
+ * @origin: frequency and origin
  */
 struct ctf_clock {
 	const char *name;
 	const char *shown;
-	uint64_t freq;
-	int64_t offset_s;
-	uint64_t offset;
+	const char *uuid;
+	bool absolute;
+	struct ctf_origin origin;
 };
 
 struct tsdl_alias;
@@ -259,6 +275,7 @@ struct ctf_stream {
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
 	const char *clock;	/* NULL = it says none */
+	struct ctf_origin origin;	/* of its clock */
 	uint64_t offset;
 };
 
@@ -273,9 +290,7 @@ struct ctf_stream {
  * @nr_classes: entries of @classes
  * @clocks: all clocks
  * @nr_clocks: entries of @clocks
- * @freq: of the clock of the streams, in Hz
- * @offset_s: its origin, in seconds since the epoch
- * @offset: rest of the origin, in ticks
+ * @origin: of the clock of the streams; of the first one if they have several
  * @clock: name of that clock
  * @env: the environment, from CTF 1.8 only
  * @nr_env: entries of @env
@@ -307,9 +322,7 @@ struct ctf {
 	size_t nr_classes;
 	struct ctf_clock *clocks;
 	size_t nr_clocks;
-	uint64_t freq;
-	int64_t offset_s;
-	uint64_t offset;
+	struct ctf_origin origin;
 	char clock[32];
 	struct ctf_env *env;
 	size_t nr_env;

@@ -573,6 +573,22 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	copy_text(c->release, sizeof(c->release), env, "kernel_release");
 }
 
+/* Take which clock it is: that of the epoch, or one with an origin of its own. */
+static void take_identity(struct ctf2 *p, struct ctf_clock *c, const struct json *j)
+{
+	const struct json *origin = json_member(j, "origin");
+	const char *word = json_text(j, "origin"), *uid = json_text(origin, "uid");
+	const char *space = json_text(origin, "namespace"), *name = json_text(origin, "name");
+	char text[512];
+
+	c->absolute = word && !strcmp(word, "unix-epoch");
+	if (!uid && !name)
+		return;
+	snprintf(text, sizeof(text), "%s\n%s\n%s", space ? space : "", name ? name : "",
+		 uid ? uid : "");
+	c->uuid = ctf_name(p->c, text);
+}
+
 static void take_clock(struct ctf2 *p, const struct json *j)
 {
 	const struct json *offset = json_member(j, "offset-from-origin");
@@ -585,14 +601,15 @@ static void take_clock(struct ctf2 *p, const struct json *j)
 	/* Drafts have no id. */
 	c->name = ctf_name(p->c, id ? id : name ? name : "");
 	c->shown = ctf_name(p->c, name ? name : id ? id : "");
-	json_number(j, "frequency", &c->freq);
-	if (!c->freq)
+	json_number(j, "frequency", &c->origin.freq);
+	if (!c->origin.freq)
 		bad(p, j, "the frequency of the clock is 0");
 	if (!offset)
 		offset = json_member(j, "offset");
 	json_number(offset, "seconds", &s);
-	c->offset_s = (int64_t)s;
-	json_number(offset, "cycles", &c->offset);
+	c->origin.offset_s = (int64_t)s;
+	json_number(offset, "cycles", &c->origin.offset);
+	take_identity(p, c, j);
 }
 
 static void take_stream(struct ctf2 *p, const struct json *j)
@@ -681,7 +698,7 @@ int ctf_parse_json(struct ctf *c, const char *text, size_t len,
 	const char *at = text, *end = text + len;
 
 	c->version = 2;
-	c->freq = 1000000000;
+	c->origin.freq = 1000000000;
 	while (at < end) {
 		const struct json *j;
 		const char *type;

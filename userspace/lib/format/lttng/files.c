@@ -268,7 +268,7 @@ static size_t first_of(const struct lt_session *all, size_t nr)
 		const struct ctf *other = &all->list[i].c;
 
 		if (other->has_uuid && !memcmp(other->uuid, c->uuid, sizeof(c->uuid)) &&
-		    other->freq == c->freq)
+		    other->origin.freq == c->origin.freq)
 			return i;
 	}
 	return nr;

@@ -52,7 +52,8 @@ static const struct ktape_codec_option in_options[] = {
 /* Return a time of a stream as it is delivered. */
 static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s, uint64_t ticks)
 {
-	return lt_session_time(&t->all, s->trace, ticks);
+	return lt_session_time(&t->all, s->class ? &s->class->origin : &s->trace->c.streams->origin,
+			       ticks);
 }
 
 /* Keep a loss that is delivered before the next event. */
@@ -128,7 +129,7 @@ static void tell_far(struct kt_import *in, struct lt_stream *s)
 /* Give the event its time, which is not earlier than the one before it. */
 static void set_time(struct kt_import *in, struct lt_stream *s)
 {
-	uint64_t time = time_of(in->state, s, kt_min(s->time, s->trace->latest));
+	uint64_t time = time_of(in->state, s, kt_min(s->time, s->class->origin.latest));
 	struct kt_back step = {
 		.events = 1, .cpu = s->event_cpu, .ts = s->held,
 		.by = s->held - time, .offset = s->offset + s->from / 8,
@@ -159,7 +160,7 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 
 	while (!s->nr_gaps && !s->ended) {
 		ret = s->class ? lt_event_next(&s->trace->c, s, &error) : LT_END;
-		if (ret == LT_OK && s->time > s->trace->latest)
+		if (ret == LT_OK && s->time > s->class->origin.latest)
 			tell_far(in, s);
 		if (ret == LT_OK)
 			set_time(in, s);

@@ -309,9 +309,9 @@ static void put_trace(FILE *f, const struct ctf *c, const char *text)
 	put_text(f, c->clock);
 	fprintf(f,
 		",\"frequency\":%llu,\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%llu}}\n",
-		(unsigned long long)c->freq,
-		(long long)(c->offset_s + (int64_t)(c->offset / c->freq)),
-		(unsigned long long)(c->offset % c->freq));
+		(unsigned long long)c->origin.freq,
+		(long long)(c->origin.offset_s + (int64_t)(c->origin.offset / c->origin.freq)),
+		(unsigned long long)(c->origin.offset % c->origin.freq));
 }
 
 static void put_metadata(FILE *f, const struct ctf *c, const char *text)

@@ -107,19 +107,27 @@ static int read_input(struct kt_import *in, struct lt_trace *t)
 /* ---- clocks --------------------------------------------------------------------------- */
 
 /* Put whole seconds of the offset into the seconds. */
-static int take_origin(struct kt_import *in, struct lt_trace *t)
+static int take_origin(struct kt_import *in, struct lt_trace *t, struct ctf_origin *o)
 {
-	struct ctf *c = &t->c;
-	struct ktape_info clock = { .freq = c->freq, .offset = c->offset % c->freq };
+	struct ktape_info clock = { .freq = o->freq, .offset = o->offset % o->freq };
 	struct ktape_error error;
 
-	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq, &clock.offset_s))
+	if (__builtin_add_overflow(o->offset_s, o->offset / o->freq, &clock.offset_s))
 		clock.offset_s = INT64_MAX;
 	if (kt_clock_check(&clock, &error))
 		return refuse(in, t, 0, error.text);
-	c->offset_s = clock.offset_s;
-	c->offset = clock.offset;
+	o->offset_s = clock.offset_s;
+	o->offset = clock.offset;
 	return 0;
+}
+
+static int take_origins(struct kt_import *in, struct lt_trace *t)
+{
+	int err = take_origin(in, t, &t->c.origin);
+
+	for (size_t i = 0; i < t->c.nr_streams && !err; i++)
+		err = take_origin(in, t, &t->c.streams[i].origin);
+	return err;
 }
 
 /* Convert ticks of another frequency, at most UINT64_MAX. */
@@ -134,54 +142,76 @@ static uint64_t rescale(uint64_t ticks, uint64_t from, uint64_t to)
 }
 
 /* Return the origin of the clock in ns, below 2^63 by take_origin(). */
-static int64_t origin_of(const struct ctf *c)
+static int64_t origin_of(const struct ctf_origin *o)
 {
-	return c->offset_s * NS_PER_S + (int64_t)rescale(c->offset, c->freq, NS_PER_S);
+	return o->offset_s * NS_PER_S + (int64_t)rescale(o->offset, o->freq, NS_PER_S);
 }
 
-/* Set how far a trace is ahead of the first one, and its last time below 2^63 ns. */
-static void set_ahead(struct lt_session *all, struct lt_trace *t,
-		      const struct ctf *first)
+/* Set how far a clock is ahead of the first one, and its last time below 2^63 ns. */
+static void set_ahead(const struct lt_session *all, struct ctf_origin *o,
+		      const struct ctf_origin *first)
 {
-	int64_t origin = origin_of(&t->c);
-	uint64_t seconds = (uint64_t)(t->c.offset_s - first->offset_s);
-	uint64_t part = rescale(t->c.offset, t->c.freq, all->freq);
+	int64_t origin = origin_of(o);
+	uint64_t seconds = (uint64_t)(o->offset_s - first->offset_s);
+	uint64_t part = rescale(o->offset, o->freq, all->freq);
 
-	t->ahead = rescale(seconds, 1, all->freq) + part - first->offset;
+	o->ahead = rescale(seconds, 1, all->freq) + part -
+		   rescale(first->offset, first->freq, all->freq);
 	if (rescale(seconds, 1, all->freq) > UINT64_MAX / 2)
-		t->ahead = UINT64_MAX / 2;
+		o->ahead = UINT64_MAX / 2;
 	/* Less by what is rounded. */
-	t->latest = rescale((uint64_t)INT64_MAX - 2 - (uint64_t)kt_max(origin, 0), NS_PER_S,
-			    t->c.freq);
+	o->latest = rescale((uint64_t)INT64_MAX - 2 - (uint64_t)kt_max(origin, 0), NS_PER_S,
+			    o->freq);
+}
+
+/* Find the clock that begins first.  Times are in ns if clocks have several frequencies. */
+static const struct ctf_origin *find_first(struct lt_session *all)
+{
+	const struct ctf_origin *first = &all->list[0].c.streams[0].origin;
+
+	all->freq = first->freq;
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct ctf *c = &all->list[i].c;
+
+		for (size_t k = 0; k < c->nr_streams; k++) {
+			const struct ctf_origin *o = &c->streams[k].origin;
+
+			if (origin_of(o) < origin_of(first))
+				first = o;
+			if (o->freq != all->freq)
+				all->freq = NS_PER_S;
+		}
+	}
+	return first;
 }
 
 static void set_clock(struct kt_import *in, struct lt_session *all)
 {
+	const struct ctf_origin first = *find_first(all);
+	const char *name = all->list[0].c.clock;
 	struct ktape_info *info = in->info;
-	const struct ctf *first = &all->list[0].c;
 
-	for (size_t i = 1; i < all->nr; i++) {
-		if (origin_of(&all->list[i].c) < origin_of(first))
-			first = &all->list[i].c;
+	for (size_t i = 0; i < all->nr; i++) {
+		struct ctf *c = &all->list[i].c;
+
+		for (size_t k = 0; k < c->nr_streams; k++)
+			set_ahead(all, &c->streams[k].origin, &first);
 	}
-	all->freq = first->freq;
-	for (size_t i = 0; i < all->nr; i++)
-		set_ahead(all, &all->list[i], first);
-	info->freq = first->freq;
-	info->offset_s = first->offset_s;
-	info->offset = first->offset;
-	info->real_offset_ns = origin_of(first);
-	if (*first->clock)
-		snprintf(info->clock, sizeof(info->clock), "%s", first->clock);
+	info->freq = all->freq;
+	info->offset_s = first.offset_s;
+	info->offset = rescale(first.offset, first.freq, all->freq);
+	info->real_offset_ns = origin_of(&first);
+	if (*name)
+		snprintf(info->clock, sizeof(info->clock), "%s", name);
 }
 
-/* Return a time of a trace as it is delivered, at most UINT64_MAX. */
-uint64_t lt_session_time(const struct lt_session *all, const struct lt_trace *t,
+/* Return a time of a clock as it is delivered, at most UINT64_MAX. */
+uint64_t lt_session_time(const struct lt_session *all, const struct ctf_origin *o,
 			 uint64_t ticks)
 {
-	uint64_t time = rescale(ticks, t->c.freq, all->freq);
+	uint64_t time = rescale(ticks, o->freq, all->freq);
 
-	return time > UINT64_MAX - t->ahead ? UINT64_MAX : time + t->ahead;
+	return time > UINT64_MAX - o->ahead ? UINT64_MAX : time + o->ahead;
 }
 
 /* ---- traces --------------------------------------------------------------------------- */
@@ -239,7 +269,7 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 	t->c.bytes = all->bytes;
 	err = alone ? read_input(in, t) : read_file(in, t);
 	if (!err)
-		err = take_origin(in, t);
+		err = take_origins(in, t);
 	if (err)
 		return err;
 	t->bytes = t->c.bytes - all->bytes;

@@ -12,8 +12,6 @@
  * @c: its metadata
  * @classes: by class of @c: how it is mapped; in the memory of @c
  * @bytes: of @c
- * @ahead: ticks that its times are ahead of those of the first trace
- * @latest: the last of its times that can be kept
  * @told_far: that there are later ones was told
  */
 struct lt_trace {
@@ -22,8 +20,6 @@ struct lt_trace {
 	struct ctf c;
 	struct lt_class *classes;
 	size_t bytes;
-	uint64_t ahead;
-	uint64_t latest;
 	bool told_far;
 };
 
@@ -44,7 +40,7 @@ struct lt_session {
 int lt_session_open(struct kt_import *in, struct lt_session *all);
 int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v);
 void lt_session_close(struct lt_session *all);
-uint64_t lt_session_time(const struct lt_session *all, const struct lt_trace *t,
+uint64_t lt_session_time(const struct lt_session *all, const struct ctf_origin *o,
 			 uint64_t ticks);
 
 #endif /* _KT_LTTNG_SESSION_H */

@@ -105,16 +105,21 @@ static void set_clock(struct tsdl *p, const char *key)
 
 	if (!strcmp(key, "name"))
 		c->name = c->shown = p->word;
+	else if (!strcmp(key, "uuid"))
+		c->uuid = p->word;
+	else if (!strcmp(key, "absolute"))
+		c->absolute = tsdl_is(p, "TRUE") || tsdl_is(p, "true") ||
+			      (p->token == TSDL_NUMBER && p->number);
 	if (p->token != TSDL_NUMBER)
 		return;
 	if (!strcmp(key, "freq")) {
-		c->freq = (uint64_t)p->number;
+		c->origin.freq = (uint64_t)p->number;
 		if (p->number <= 0)
 			tsdl_bad(p, "the frequency of the clock is not positive");
 	} else if (!strcmp(key, "offset_s")) {
-		c->offset_s = p->number;
+		c->origin.offset_s = p->number;
 	} else if (!strcmp(key, "offset")) {
-		c->offset = (uint64_t)p->number;
+		c->origin.offset = (uint64_t)p->number;
 	}
 }
 
@@ -306,7 +311,7 @@ int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 	};
 
 	c->version = 1;
-	c->freq = 1000000000;
+	c->origin.freq = 1000000000;
 	find_order(c, text, len);
 	tsdl_next(&p);
 	while (p.token != TSDL_END && !p.failed)

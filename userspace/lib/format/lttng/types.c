@@ -189,7 +189,7 @@ struct ctf_clock *ctf_add_clock(struct ctf *c)
 		return NULL;
 	c->clocks = more;
 	more += c->nr_clocks++;
-	*more = (struct ctf_clock){ .name = "", .shown = "", .freq = 1000000000 };
+	*more = (struct ctf_clock){ .name = "", .shown = "", .origin.freq = 1000000000 };
 	return more;
 }
 
