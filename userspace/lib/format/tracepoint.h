@@ -195,6 +195,25 @@ int32_t kt_tp_running(const struct kt_tp *tp, uint32_t cpu);
 void kt_tp_end(struct kt_tp *tp);
 void kt_tp_free(struct kt_tp *tp);
 
+/* ---- of tracepoint_names.c, for tracepoint.c ------------------------------------ */
+
+/* What @tasks of struct kt_tp remembers of a thread. */
+enum kt_tp_remembered {
+	KT_TP_NAMED,		/* its name, and the process that was delivered with it */
+	KT_TP_OF_PROCESS		/* its process, by kt_tp_process() */
+};
+
+int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
+		   struct kt_map_entry **e, bool *is_new);
+int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+		      int64_t tgid, const void *comm, size_t len, bool begins);
+int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
+		    const struct kt_named *n);
+uint32_t kt_tp_token(uint64_t address);
+int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at, uint64_t address);
+int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
+			const struct kt_tp_value *v, uint64_t *number);
+
 /* ---- of tracepoint_fields.c, for tracepoint.c and tracepoint_user.c ------------- */
 
 #define KT_TP_BLOB	(32U << 20)	/* bytes of the fields of an event */
@@ -203,6 +222,15 @@ void kt_tp_free(struct kt_tp *tp);
 static inline bool kt_tp_has_place(const struct kt_tp_class *c, unsigned int field)
 {
 	return c->placed[field / 64] >> field % 64 & 1;
+}
+
+/* Note whether a field has a place in the event table; -1 is none. */
+static inline void kt_tp_set_place(struct kt_tp_class *c, int16_t field, bool has)
+{
+	if (field < 0 || kt_tp_has_place(c, (unsigned int)field) == has)
+		return;
+	c->placed[field / 64] ^= 1ULL << field % 64;
+	c->nr_placed += has ? 1 : -1U;
 }
 
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
