@@ -99,6 +99,10 @@ def values(top):
          'variant <t> { u8 a; u16 b; } v;', struct.pack('<qB', -7, 7), struct.pack('<qH', 7, 7))
     case(f'{top}/gaps', 'enum : s8 { a = -3, b = 9, a = 1, b = 4 ... 6 } t; variant <t> { u8 a; u16 b; } v;',
          b'\xfd\1', b'\1\2', b'\5\3\0', b'\x09\4\0')
+    many = ', '.join(f'L{i} = {i}' for i in range(5000))
+    case(f'{top}/labels', f'enum : u16 {{ ANY = 0 ... 60000, {many} }} x;', *[struct.pack('<H', n) for n in (0, 4999, 5000, 60001)])
+    many = ', '.join(f'L{i} = {i} ... 100' for i in range(66))
+    case(f'{top}/words/many-labels', f'enum : u8 {{ {many} }} x;', bytes([63]), bytes([100]))
     case(f'{top}/odd-array', 'u8 x; u8 y;', bytes([0, 1, 2, 3, 0, 4, 5, 6, 0x77, 0x88]),
          context='integer { size = 24; align = 16; } a[2];')
 

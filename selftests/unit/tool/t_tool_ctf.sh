@@ -101,6 +101,9 @@ done
 run 0 dump cases/words/tags && grep -q ' e a.t=1 (B) b.t=0 (A) v=770 end=85$' text &&
 	grep -q ' e a.t=0 (A) b.t=1 (B) v=2 end=85$' text
 result $? 'a tag may be in another structure'
+run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text && grep -q ' e x=100 (L1, .*, L64)$' text &&
+	says '1 values of enumerations have more labels than the 64 that are kept'
+result $? 'a value keeps 64 labels'
 run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&
 	says '2 names of fields have more than 95 bytes and are cut'
 result $? 'long names of fields are told from each other, then cut, which is told'

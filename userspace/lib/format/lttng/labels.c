@@ -8,6 +8,8 @@
  */
 #include "fields.h"
 
+#define STEPS	(1U << 16)	/* ranges that are looked at for a value, if they overlap */
+
 /* ---- find ------------------------------------------------------------------------------- */
 
 static int by_low(const void *a, const void *b)
@@ -85,7 +87,7 @@ static unsigned int find_labels(const struct ctf_type *t, uint64_t number,
 				unsigned int found[LT_LABELS], bool *full)
 {
 	const uint64_t v = ctf_order(t, number);
-	unsigned int low = 0, high = t->nr_values, nr = 0;
+	unsigned int low = 0, high = t->nr_values, nr = 0, steps = 0;
 
 	while (low < high) {	/* the first range that begins behind the value */
 		unsigned int middle = low + (high - low) / 2;
@@ -95,7 +97,8 @@ static unsigned int find_labels(const struct ctf_type *t, uint64_t number,
 		else
 			high = middle;
 	}
-	while (low && t->reach[--low] >= v) {
+	while (low && t->reach[--low] >= v && !*full) {
+		*full = ++steps == STEPS;
 		if (t->values[low].high >= v)
 			nr = add_label(t, found, nr, t->values[low].member, full);
 	}
