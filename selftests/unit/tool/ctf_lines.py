@@ -17,6 +17,7 @@ What is different and right is
     labels		ktape has the field NAME_label
 """
 import codecs
+import itertools
 import json
 import math
 import re
@@ -325,10 +326,19 @@ def compare_event(number, want, event, prefix=''):
     return differences
 
 
+def by_cpu(events, time_of, cpu_of):
+    """Events of one moment have no order among CPUs: put them in that of their CPUs."""
+    out = []
+    for _, same in itertools.groupby(events, time_of):
+        out += sorted(same, key=cpu_of)
+    return out
+
+
 def main():
     ktape, trace = sys.argv[1:3]
-    want = list(read_babeltrace2(sys.argv[-1]))
-    got = list(read_ktape(ktape, trace))
+    want = by_cpu(read_babeltrace2(sys.argv[-1]), lambda e: e['ts'],
+                  lambda e: e['stream.packet.context'].get('cpu_id', 0))
+    got = by_cpu(read_ktape(ktape, trace), lambda e: e['ts'], lambda e: e['cpu'])
     differences = len(want) != len(got)
     if differences:
         print(f'babeltrace2 has {len(want)} events, ktape {len(got)}')

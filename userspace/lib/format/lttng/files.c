@@ -34,6 +34,7 @@
  * @class: stream class
  * @cpu: CPU
  * @seq: number
+ * @time: time of its begin
  */
 struct found {
 	struct lt_trace *trace;
@@ -43,6 +44,7 @@ struct found {
 	const struct ctf_stream *class;
 	uint32_t cpu;
 	uint64_t seq;
+	uint64_t time;
 };
 
 static int is_stream(const struct dirent *d)
@@ -133,6 +135,7 @@ static int look_at(struct found *f)
 	f->class = s.class;
 	f->cpu = s.cpu;
 	f->seq = s.seq;
+	f->time = s.time;
 	free(s.buf);
 	close(s.fd);
 	/* What cannot be read is a stream of its own, which says so. */
@@ -157,7 +160,22 @@ static int by_packet(const void *a, const void *b)
 			return x->class->id < y->class->id ? -1 : 1;
 		return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 	}
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return x->trace < y->trace ? -1 : x->trace > y->trace;
+}
+
+/*
+ * Check whether a file goes on where the one before it ends: its packets have later numbers,
+ * or it is of another snapshot, which begins with the same packet.
+ */
+static bool goes_on(const struct found *f, const struct found *before)
+{
+	if (!same_stream(before, f))
+		return false;
+	return f->seq > before->seq ||
+	       (f->seq == before->seq && f->trace != before->trace &&
+		f->time == before->time);
 }
 
 /* Make a stream of some files.  Return: 0 or negative errno. */
@@ -212,8 +230,7 @@ static int add_group(struct kt_import *in, struct lt_streams *t, struct found *f
 		qsort(f, nr, sizeof(*f), by_packet);
 	for (size_t i = 0; i < nr && !err; i += n) {
 		n = 1;
-		while (i + n < nr && same_stream(&f[i], &f[i + n]) &&
-		       f[i + n].seq > f[i + n - 1].seq)
+		while (i + n < nr && goes_on(&f[i + n], &f[i + n - 1]))
 			n++;
 		err = add_stream(in, t, &f[i], n, all);
 	}
