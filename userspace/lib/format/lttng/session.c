@@ -216,6 +216,22 @@ uint64_t lt_session_time(const struct lt_session *all, const struct ctf_origin *
 
 /* ---- traces --------------------------------------------------------------------------- */
 
+/* Check whether a trace declares events of system calls, by any of LTTng's names of them. */
+static bool has_calls(const struct lt_session *all)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct ctf *c = &all->list[i].c;
+
+		for (size_t k = 0; k < c->nr_classes; k++) {
+			const char *name = c->classes[k].name;
+
+			if (name && (strstr(name, "sys_") || strstr(name, "syscall")))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void fill_info(struct kt_import *in, const struct lt_session *all)
 {
 	const char *machine = kt_codec_option(&in->options, "machine");
@@ -235,7 +251,8 @@ static void fill_info(struct kt_import *in, const struct lt_session *all)
 	}
 	if (!machine && !uname(&here)) {
 		machine = here.machine;
-		kt_import_note(in, "the trace does not name its architecture: numbers of system calls are those of %s (option machine=)",
+		if (has_calls(all))
+			kt_import_note(in, "the trace does not name its architecture: numbers of system calls are those of %s (option machine=)",
 			       machine);
 	}
 	if (machine)
