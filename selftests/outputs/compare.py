@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 
+import classes
 import events
 import forms
 import reference
@@ -102,6 +103,8 @@ def compare_form(form, trace, want):
     try:
         missing, lost = compare_events(form, held, d.tell)
         compare_told(form, missing, lost, says, d.tell)
+        if form.name == 'lttng' and reference.is_of_babeltrace2(trace, want):
+            classes.compare(trace[0], form.path, d.tell)
     except (ValueError, KeyError, IndexError, AssertionError, StopIteration) as e:
         d.tell('cannot be read', type(e).__name__, e)
         return d.number
