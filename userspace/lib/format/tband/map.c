@@ -214,8 +214,15 @@ static int put_leaving(struct kt_sink *s, const struct ktape_event *e,
 static int map_switch(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
-	int err = put_leaving(s, e, c);
+	const struct kt_tband_sink *t = s->state;
+	int32_t prev = (int32_t)ktape_event_arg(e, 0);
+	int err = 0;
 
+	/* The event may be of an unknown thread, but names the one that leaves. */
+	if (!t->bare && prev >= 0 && prev != c->tid)
+		err = switch_to(s, e, c, prev);
+	if (!err)
+		err = put_leaving(s, e, c);
 	return err ? err : switch_to(s, e, c, (int32_t)ktape_event_arg(e, 1));
 }
 

@@ -24,6 +24,7 @@
 #define TABLE		(OBJECTS_MAX * 2)	/* places of the hash table */
 #define BASE		0x10000U	/* address of the first byte of the file */
 #define ENTRIES_MAX	((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
+#define CORE_MAX	255U	/* number of a core in an event */
 #define COPY		65536U	/* bytes that are copied at once */
 #define WHAT_LONG	"gaps of time that are longer than the period of its timer"
 
@@ -205,7 +206,7 @@ static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
 		kt_sink_miss(s, "events beyond 4 GiB", 1);
 		return 0;
 	}
-	if (e->core > 255) {
+	if (e->core > CORE_MAX) {
 		kt_sink_miss(s, "events of CPUs above 255", 1);
 		return 0;
 	}
@@ -281,6 +282,8 @@ static void count_left_out(struct kt_sink *s, const struct ktape_event *e, int n
 {
 	const struct tracex_sink *t = s->state;
 
+	if (e->cpu > CORE_MAX)
+		return;		/* it is left out as a whole */
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		kt_sink_miss(s, nr ? KT_LEFT_OUT : "sched_switch", 1);
 	/* The thread that runs is the one that creates another. */
