@@ -116,7 +116,7 @@ class Lttng(Mapped):
     def same_value(self, key, value, theirs, event):
         if key.endswith('prio') and key in event.own and event.name in self.rows and isinstance(theirs, int):
             theirs = 255 if theirs == -101 else theirs + 100
-        if key == 'op':
+        if key == 'op' and isinstance(value, int):
             value = (4, 1, 0x100, 2, 0, 0x82)[value] if value < 6 else 0
         if key == 'bytes' and event.name == 'block_rq_complete':
             value //= 512
