@@ -211,7 +211,7 @@ class Rkh(Form):
     """A stream of RKH has whole events; those that came from RKH are written again."""
     resolution = 20000
     more_fields = (f'ends of buffers beyond {BUFFER_MAX} bytes',)
-    beside = ('names of objects that RKH does not have',)
+    beside = ('names of objects that RKH does not have', 'upper bits of thread ids beyond 24 bits')
 
     def read(self):
         got = read(self.ktape, [self.path])[0]
@@ -220,6 +220,12 @@ class Rkh(Form):
         add_periods(got, first - begin, self.resolution << 32)
         return [Got(e.ts, self.name_of(e), e.json, cpu=e.cpu, tid=e.tid, comm=e.comm)
                 for e in got if self.holds(e)]
+
+    def check_place(self, event, got, unknown=None):
+        got = copy.copy(got)
+        if event.tid and event.tid >> 24:
+            got.tid = event.tid	# it has 24 bits, which is told
+        return super().check_place(event, got)
 
     def times(self, event):
         return [t for ts in super().times(event) for t in (ts, ts + self.resolution)]
@@ -232,7 +238,7 @@ class Rkh(Form):
         got.fields = {k: v for k, v in got.fields.items() if k not in (*event.shown, 'id_name')}
         own = {k: v for k, v in event.json.items() if k != 'id_name'} if event.user else event.own
         wrong, lost = self.check_place(event, got), list(extra)
-        if event.user and own != got.fields and len(str(got.fields['typed'])) > BUFFER_MAX // 2 and \
+        if event.user and own != got.fields and len(str(got.fields.get('typed'))) > BUFFER_MAX // 2 and \
                 own['typed'][:len(got.fields['typed']) - 1] == got.fields['typed'][:-1]:
             lost.append('end')
             own = got.fields
