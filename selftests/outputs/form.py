@@ -105,7 +105,7 @@ def same_label(value, label, text, event, key):
 def same_text(value, text, event, key):
     if key in ('start', 'born', 'died') and '.' in text:
         return True
-    if isinstance(value, int) and value < 0 and text == f'{value} (?)':
+    if isinstance(value, int) and text == f'{value} (?)':
         return True
     if key == 'call':
         return text.startswith(str(event.shown['nr_name']) + '(')

@@ -238,5 +238,5 @@ def begin_of(ktape, trace, want):
         return 0
     ts = lines.time_of(found)
     # Lines of text are those of events, without the records of the tracer itself.
-    shown = [e.ts for e in want if e.ring == 'event' and e.name == found[8]]
+    shown = [e.ts for e in want if e.ring == 'event' and found[8] == ('user_event' if e.user else e.name)]
     return (shown or [want[0].ts])[0] - ts
