@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 
+import classes
 import events
 import forms
 import reference
@@ -52,13 +53,15 @@ def best(form, event, pool):
 
 def compare_events(form, want, tell):
     """Return how many events and fields are missing."""
-    pool, missing, lost = {}, {}, {}
+    pool, missing, lost = {}, {}, form.lost_beside()
     for got in form.read():
         pool.setdefault(got.ts, []).append(got)
     for event in want:
         found = best(form, event, pool)
         if found is None:
             missing[event.name] = missing.get(event.name, 0) + 1
+            if form.tells_extra and event.extra and not event.user:
+                lost[event.name, 'extra'] = lost.get((event.name, 'extra'), 0) + len(event.extra)
             continue
         for what in found[0]:
             tell(event.name, event.ts, what)
@@ -66,7 +69,7 @@ def compare_events(form, want, tell):
             lost[event.name, what] = lost.get((event.name, what), 0) + 1
     for ts, rest in pool.items():
         for got in rest:
-            if form.states and got.name == forms.DRAWN:
+            if form.may_have(got):
                 continue
             tell('an event too many', ts, got.name, got.fields)
     return missing, lost
@@ -75,7 +78,7 @@ def compare_events(form, want, tell):
 def compare_told(form, missing, lost, says, tell):
     """What the conversion tells has to be what is missing."""
     told = events.told(says, form.name)
-    fields = sum(told.pop(what, 0) for what in forms.FIELDS)
+    fields = sum(told.pop(what, 0) for what in (*forms.FIELDS, *form.more_fields))
     if fields != sum(lost.values()):
         tell('fields that are missing', sum(lost.values()), 'told', fields,
              ', '.join(f'{event}.{key} {n}' for (event, key), n in sorted(lost.items())))
@@ -102,6 +105,8 @@ def compare_form(form, trace, want):
     try:
         missing, lost = compare_events(form, held, d.tell)
         compare_told(form, missing, lost, says, d.tell)
+        if form.name == 'lttng' and reference.is_of_babeltrace2(trace, want):
+            classes.compare(trace[0], form.path, d.tell)
     except (ValueError, KeyError, IndexError, AssertionError, StopIteration) as e:
         d.tell('cannot be read', type(e).__name__, e)
         return d.number

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """An output that has all fields of all events by their names, and fields in lines of text."""
+import codecs
 import json
 import re
 
@@ -9,7 +10,9 @@ from events import DERIVED, number, same
 
 class Form:
     """An output in which every event has all its fields, by their names."""
-    name, resolution, delta, skipped, states = '', 1, 0, '', False
+    name, resolution, delta, skipped = '', 1, 0, ''
+    tells_extra = False	# tells fields of another tracer that events have which are missing
+    more_fields = ()	# what is told of fields by names of its own
     beside = ()		# what is told of other things than events and their fields
 
     def __init__(self, to, reader, **more):
@@ -24,6 +27,14 @@ class Form:
 
     def holds(self, event):
         return event.ring != 'registry' and event.name != 'time_extend'
+
+    def may_have(self, got):
+        """Whether it is an event that stands for none of the input."""
+        return got.name == 'time_extend'
+
+    def lost_beside(self):
+        """Fields that are missing of events that are not compared."""
+        return {}
 
     def times(self, event):
         """Times of ticks that are no nanoseconds may be rounded otherwise from another epoch."""
@@ -52,13 +63,15 @@ class Form:
     without = ()
 
 
+LABEL = '_label'	# of the field that has the label of the one before it
+
+
 def plain(text):
     """A text without its escapes, in which JSON has a character for each byte that is none."""
-    data = lines.unescape(text)
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return ''.join(chr(c) for c in data)
+    return lines.unescape(text).decode('utf-8', 'ktape')
+
+
+codecs.register_error('ktape', lambda e: (''.join(map(chr, e.object[e.start:e.end])), e.end))
 
 
 def check_fields(event, rest):
@@ -69,19 +82,30 @@ def check_fields(event, rest):
         if not plain(rest).startswith(start):
             return [f'{start!r} is not at the begin of {rest[:60]!r}']
         rest = rest[rest.index(' ', 1):] if ' ' in rest[1:] else ''
-    names = [k for k, _ in fields if k not in event.shown or k in DERIVED]
     values = dict(fields)
+    labels = {k[:-len(LABEL)]: v for k, v in fields if k.endswith(LABEL) and k[:-len(LABEL)] in values}
+    names = [k for k, _ in fields if (k not in event.shown or k in DERIVED) and
+             not (k.endswith(LABEL) and k[:-len(LABEL)] in labels)]
     try:
         texts = lines.split_fields(rest, names)
     except ValueError as e:
         return [str(e)]
-    return [f'{k}: {values[k]!r} is {t!r}' for k, t in zip(names, texts) if not same_text(values[k], t, event, k)]
+    return [f'{k}: {values[k]!r} is {t!r}' for k, t in zip(names, texts)
+            if not (same_label(values[k], labels[k], t, event, k) if k in labels else
+                    same_text(values[k], t, event, k))]
+
+
+def same_label(value, label, text, event, key):
+    """A number with the label that its enumeration has for it: NUMBER (LABEL)."""
+    text, _, behind = text.partition(' (') if not text.startswith('[') else text.partition('] (')
+    text += ']' * text.startswith('[')
+    return plain(behind[:-1]) == label and same_text(value, text, event, key)
 
 
 def same_text(value, text, event, key):
     if key in ('start', 'born', 'died') and '.' in text:
         return True
-    if isinstance(value, int) and value < 0 and text == f'{value} (?)':
+    if isinstance(value, int) and text == f'{value} (?)':
         return True
     if key == 'call':
         return text.startswith(str(event.shown['nr_name']) + '(')

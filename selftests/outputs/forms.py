@@ -11,9 +11,12 @@ What is not there, and not told as missing:
   native        nothing, but it adds context records where switches are missing, and the thread
                 of a switch is the one that leaves
   parquet       null for unknown threads; question marks for bytes that are no characters
-Not compared here: traceprinter (states of another system), and tband, rkh, tracex, which hold
-their own kinds of events: the tests in unit/lib/format compare those with their encoders."""
+  tband, tracex times before the first event; states become those of FreeRTOS and ThreadX
+  rkh           times below 20 us
+Not compared here: traceprinter (states of another system); tests in unit/lib/format/text have its
+lines."""
 import os
+import shutil
 import subprocess
 
 import binary
@@ -22,6 +25,7 @@ from events import TABLE, number, read, same
 from form import Form, check_fields, plain
 from mapped import DRAWN, Ftrace, Lttng, Perfetto, check_program  # noqa: F401
 from tables import STATES
+from targets import Rkh, Tband, Tracex
 
 # What a conversion tells of fields that are missing.
 FIELDS = ("fields of another tracer's events", "fields that events of this format do not have")
@@ -37,6 +41,23 @@ class Lines(Form):
 
     def holds(self, event):
         return event.name != 'time_extend'
+
+
+class LinesBy(Lines):
+    """JSON lines as another program understands them, in which each number is a double."""
+    def check(self, event, got):
+        wrong = self.check_place(event, got)
+        if not same(doubles(event.json), doubles(got.fields)):
+            wrong.append(f'fields {event.json} are {got.fields}')
+        return wrong, []
+
+
+def doubles(value):
+    if isinstance(value, dict):
+        return {k: doubles(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [doubles(v) for v in value]
+    return value + 0.0 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 class Csv(Lines):
@@ -186,11 +207,20 @@ def make(ktape, trace, want, folder, engines):
     mono = begin_of(ktape, trace, want)
     path = lambda name: os.path.join(folder, name)  # noqa: E731
     common = dict(ktape=ktape, trace=trace, want=want, engines=engines)
+    from_tracex = any(e.user and e.json['id'] >> 24 == Tracex.own for e in want)
+    from_tband = any(e.user and e.json['id'] >> 24 == Tband.own for e in want)
     all_forms = [
-        Lines('jsonl', lines.json_lines), Csv('csv', lines.comma_separated),
+        Lines('jsonl', lines.json_lines),
+        LinesBy('jsonl', lines.by_jq, skipped='' if shutil.which('jq') else 'no jq'),
+        LinesBy('jsonl', lines.by_node, skipped='' if shutil.which('node') else 'no node'),
+        Csv('csv', lines.comma_separated),
         Text('text', lines.text, delta=mono), Page('html', binary.html), Chrome('chrome', lines.chrome, delta=mono),
         Ftrace('ftrace', lines.ftrace, delta=mono), Perfetto('perfetto', binary.perfetto, delta=mono),
         Lttng('lttng', binary.lttng), Again('native', None), Again('native:form=pipe', None),
+        Tband('tband', None, delta=mono),
+        # What becomes of calls of FreeRTOS is tested in unit/lib/format/tracex.
+        Again('tracex', None) if from_tracex else Tracex('tracex', None, delta=mono, skipped='services' if from_tband else ''),
+        Rkh('rkh', None, delta=mono),
         Parquet('parquet', binary.parquet, skipped='' if engines else 'no hyparquet'),
     ]
     for i, form in enumerate(all_forms):
@@ -206,6 +236,7 @@ def begin_of(ktape, trace, want):
                   if m and m[8] not in ('registry', 'time_extend')), None)
     if not found:
         return 0
-    ts = int(found[2]) * 10**9 + int(found[3])
-    shown = [e.ts for e in want if e.ring != 'registry' and e.name != 'time_extend']
-    return (shown or [want[0].ts])[0] - (-ts if found[1] else ts)
+    ts = lines.time_of(found)
+    # Lines of text are those of events, without the records of the tracer itself.
+    shown = [e.ts for e in want if e.ring == 'event' and found[8] == ('user_event' if e.user else e.name)]
+    return (shown or [want[0].ts])[0] - ts

@@ -4,6 +4,7 @@ tools; none of them is ktape's."""
 import csv
 import json
 import re
+import subprocess
 
 from events import pairs
 
@@ -23,8 +24,22 @@ def text_lines(path):
         return [line.rstrip('\n') for line in file]
 
 
-def json_lines(path):
-    for line in text_lines(path):
+def by_jq(path):
+    return json_lines(path, subprocess.run(['jq', '-c', '.', path], stdout=subprocess.PIPE, check=True,
+                                           ).stdout.decode('utf-8', 'surrogateescape').splitlines())
+
+
+NODE = """for (const line of require('fs').readFileSync(process.argv[1], 'utf8').split('\\n'))
+	if (line) console.log(JSON.stringify(JSON.parse(line)));"""
+
+
+def by_node(path):
+    return json_lines(path, subprocess.run(['node', '-e', NODE, path], stdout=subprocess.PIPE, check=True,
+                                           ).stdout.decode('utf-8', 'surrogateescape').split('\n')[:-1])
+
+
+def json_lines(path, found=None):
+    for line in text_lines(path) if found is None else found:
         e = json.loads(line, object_pairs_hook=pairs)
         yield Got(int(e['ts']), e['event'], e['fields'], cpu=e['cpu'], tid=e['tid'], comm=e['comm'])
 
@@ -38,7 +53,13 @@ def comma_separated(path):
                       comm=row['comm'] or None)
 
 
-TEXT = re.compile(r'\[(-?)(\d+)\.(\d{9})\] cpu (\d+) (?:(-)|(.*?)-(\d+)) (\w*): ?(.*)', re.S)
+TEXT = re.compile(r'\[(-?)(\d+)(\.\d{9})?\] cpu (\d+) (?:(-)|(.*?)-(\d+)) (\w*): ?(.*)', re.S)
+
+
+def time_of(found):
+    """Nanoseconds; a clock that only counts has no seconds."""
+    ts = int(found[2]) * 10**9 + int(found[3][1:]) if found[3] else int(found[2])
+    return -ts if found[1] else ts
 
 
 def text(path):
@@ -47,9 +68,9 @@ def text(path):
         found = TEXT.fullmatch(line)
         if not found:
             raise ValueError(f'no line of an event: {line[:100]!r}')
-        minus, s, ns, cpu, _, comm, tid, name, rest = found.groups()
-        ts = int(s) * 10**9 + int(ns)
-        yield Got(-ts if minus else ts, name, cpu=int(cpu), tid=int(tid) if tid else None, comm=comm,
+        cpu, _, comm, tid, name, rest = found.groups()[3:]
+        yield Got(time_of(found), name, cpu=int(cpu), tid=int(tid) if tid else None,
+                  comm=comm if comm != '?' else None,
                   rest=' ' + rest if rest else '')
 
 
@@ -152,4 +173,4 @@ def balanced(value):
     """Whether a quoted text or an array ends at the end."""
     if value.startswith('"'):
         return len(value) > 1 and re.fullmatch(r'"(\\.|[^"\\])*"', value, re.S) is not None
-    return not value.startswith('[') or value.endswith(']')
+    return not value.startswith('[') or value.endswith((']', '])'))	# with or without labels

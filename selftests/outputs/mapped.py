@@ -47,7 +47,7 @@ class Mapped(Form):
         if isinstance(number(value), str) and isinstance(number(theirs), int) and key in event.own:
             # A word of ours: it is always the same number.
             words = self.words.setdefault((event.name, key), {})
-            return words.setdefault(value, number(theirs)) == number(theirs)
+            return words.setdefault(number(theirs), value) == value
         if key in event.own and TABLE.get(event.name, {}).get(key) == 'TICKS':
             return True
         if isinstance(value, float) and isinstance(theirs, (int, float)):
@@ -83,6 +83,8 @@ class Lttng(Mapped):
             kind = 'entry' if 'enter' in event.name else 'exit'
             compat = 'compat_' if event.own.get('compat') else ''
             return f'{compat}syscall_{kind}_{event.shown.get("nr_name", "unknown")}'
+        if event.name not in TABLE:
+            return 'ktape_other'
         return self.rows[event.name][0] if event.name in self.rows else f'ktape_{event.name}'
 
     def check_place(self, event, got, unknown=None):
@@ -99,17 +101,22 @@ class Lttng(Mapped):
                 mine.pop('nr')
             names['nr'] = 'id'
             row = True
+        taken = set()
         for key in mine:
             name = names.get(key, None if row and key in TABLE.get(event.name, ()) else key)
-            name = identifier(name) if name is not None else None
+            name = first = identifier(name) if name is not None else None
+            for more in range(2, len(mine) + 2):
+                if name in taken and name is not None:
+                    name = f'{first}_{more}'
+            taken.add(name)
             if name in got.fields:
                 theirs[key] = got.fields[name]
         return mine, theirs, []
 
     def same_value(self, key, value, theirs, event):
-        if key.endswith('prio') and key in event.own and isinstance(theirs, int):
+        if key.endswith('prio') and key in event.own and event.name in self.rows and isinstance(theirs, int):
             theirs = 255 if theirs == -101 else theirs + 100
-        if key == 'op':
+        if key == 'op' and isinstance(value, int):
             value = (4, 1, 0x100, 2, 0, 0x82)[value] if value < 6 else 0
         if key == 'bytes' and event.name == 'block_rq_complete':
             value //= 512
@@ -157,7 +164,7 @@ class Ftrace(Mapped):
 
     def check_place(self, event, got, unknown=None):
         got.comm = event.comm		# cut and padded as ftrace does
-        return super().check_place(event, got, 0)
+        return super().check_place(event, got, 2**31 - 1)
 
     def check(self, event, got):
         if self.name_of(event) == 'tracing_mark_write':
@@ -227,9 +234,12 @@ DRAWN = ('isr_enter', 'isr_exit', 'mark', 'mark_begin', 'mark_end', 'mark_value'
 
 
 class Perfetto(Mapped):
-    states = True		# of objects of real-time kernels, which are no events
     rows = table(PERFETTO)
     without = ('cpu', 'comm')
+
+    def may_have(self, got):
+        """States of objects of real-time kernels are no events."""
+        return got.name == DRAWN or super().may_have(got)
 
     def name_of(self, event):
         if event.name in DRAWN and not event.user:
@@ -269,6 +279,8 @@ class Perfetto(Mapped):
             return event.shown.get(key + '_name', number(value)) in (self.symbols.get(theirs), theirs)
         if key == 'nr' and event.own.get('large'):
             return theirs == 2**64 - 1
+        if isinstance(value, list) and theirs == ' '.join(map(str, value)):
+            return True
         if isinstance(value, str) and isinstance(theirs, str) and plain(theirs) == value:
             return True
         if isinstance(theirs, int) and isinstance(number(value), int):

@@ -70,14 +70,20 @@ def compare_lines(want, events, tell):
             tell('time, CPU, thread', x, 'ktape', y)
 
 
+def is_of_babeltrace2(trace, events):
+    """Whether babeltrace2 reads the input, and is there."""
+    return len(trace) == 1 and os.path.isdir(trace[0]) and bool(shutil.which('babeltrace2')) and \
+        not any(e.ring == 'control' for e in events)
+
+
 def compare(ktape, trace, events, tell):
     """Compare the events with those that another reader has; nothing if there is none."""
     if len(trace) != 1:
         return
     path, = trace
+    if is_of_babeltrace2(trace, events):
+        compare_ctf(ktape, path, events, tell)
     if os.path.isdir(path):
-        if shutil.which('babeltrace2') and not any(e.ring == 'control' for e in events):
-            compare_ctf(ktape, path, events, tell)
         return
     begin = head(path)
     if begin.startswith(b'PERFILE2') and shutil.which('perf'):

@@ -130,7 +130,7 @@ class Text:
             return int(word, 16)
         if word.startswith('0b'):
             return int(word[2:], 2)
-        if re.fullmatch(r'-?\d+', word):
+        if re.fullmatch(r'-?\d+', word) and word != '-0':
             return int(word, 8) if re.fullmatch(r'0\d+', word) else int(word)
         return float(word)
 

@@ -61,6 +61,7 @@ static int bind_stack(struct kt_layout *l, bool has_symbols)
 	struct kt_tp_field *f = &l->class.fields[l->text];
 
 	f->elem = KT_TP_HEX;
+	f->fixed = false;	/* the layout has 8 addresses, whatever a record has */
 	if (l->own != KT_FTRACE_KERNEL_STACK)
 		return 0;
 	l->fields[l->text].where = KT_BYTES_REST;
@@ -114,6 +115,7 @@ int kt_ftrace_bind(struct kt_layout *l, bool has_symbols)
 		break;
 	case KT_FTRACE_RAW:
 		l->class.fields[l->text].type = KT_TP_BYTES;
+		l->class.fields[l->text].fixed = false;
 		break;
 	default:
 		if (type != KT_TP_ARRAY)

@@ -167,10 +167,12 @@ static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
 		place->where = KT_BYTES_REST;
 	if (!count->at && place->where == KT_BYTES_HERE) {
 		f->type = is_width(place->size) ? number : KT_TP_BYTES;
+		f->fixed = true;
 		f->wide = place->size > 4;
 		place->to_text = f->type == KT_TP_HEX && has_word(type, "char *");
 		return;
 	}
+	f->fixed = place->where == KT_BYTES_HERE;
 	elem = element_size(all, type, count, place->size);
 	if (is_char && elem == 1) {
 		f->type = KT_TP_TEXT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Counting the fields for which another format's event has no place. */
 #include "left_out.h"
+#include "tracepoint.h"
 
 #define LARGE	(1U << 18)	/* of a system call: the number has no 16 bits */
 
@@ -30,6 +31,30 @@ bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode, kt_holds_fie
 			out->blob = true;
 		else if (out->nr == KT_LEFT_OUT_MAX ||
 			 !kt_place_find(d, f->name, &out->places[out->nr++]))
+			return false;
+	}
+	return true;
+}
+
+static bool is_held(const void *names, const char *name)
+{
+	return kt_tp_is_one_of(name, names);
+}
+
+/**
+ * kt_left_out_find_all() - Find the fields that a format leaves out of its events
+ * @out: by opcode, zeroed; filled for the events of @held
+ * @held: the fields that the format has
+ * @nr: entries of @held
+ *
+ * Return: false if they are too many.
+ */
+bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
+			  const struct kt_held_fields *held, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!kt_left_out_find(&out[held[i].opcode], held[i].opcode, is_held,
+				      held[i].names))
 			return false;
 	}
 	return true;

@@ -59,12 +59,16 @@ struct kt_tp_value {
  * @type: enum kt_tp_type
  * @elem: for ARRAY: type of the elements, UNSIGNED, SIGNED, HEX or DOUBLE
  * @wide: a number of more than 32 bits, whatever its value
+ * @fixed: for BYTES and ARRAY: the length belongs to the type
+ * @narrow: a floating point number, or an array of such, that has at most 32 bits
  */
 struct kt_tp_field {
 	char name[KT_TP_NAME];
 	uint8_t type;
 	uint8_t elem;
 	bool wide;
+	bool fixed;
+	bool narrow;
 };
 
 /**

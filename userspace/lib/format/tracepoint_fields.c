@@ -34,25 +34,25 @@ static uint8_t *put_string(uint8_t *p, const char *text, size_t len)
  * Put a number in 64 bits if its field has more than 32, whatever its value: in JSON that
  * decides whether it is a string.
  */
-static uint8_t *put_number(uint8_t *p, uint8_t type, uint64_t v, bool wide)
+static uint8_t *put_number(uint8_t *p, const struct kt_tp_field *f, uint64_t v)
 {
-	bool is_signed = type == KT_TP_SIGNED;
+	bool is_signed = f->type == KT_TP_SIGNED;
+	bool wide = f->wide || (is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX);
+	uint8_t format = f->type == KT_TP_DOUBLE ? KTAPE_FORMAT_DOUBLE :
+			 f->type == KT_TP_HEX	 ? KTAPE_FORMAT_OBJECT :
+			 wide	   ? (is_signed ? KTAPE_FORMAT_S64 : KTAPE_FORMAT_U64) :
+			 is_signed ? KTAPE_FORMAT_S32 : KTAPE_FORMAT_U32;
 
-	wide |= is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX;
-
-	*p = type == KT_TP_DOUBLE ? KTAPE_FORMAT_DOUBLE :
-	     type == KT_TP_HEX	  ? KTAPE_FORMAT_OBJECT :
-	     wide	? (is_signed ? KTAPE_FORMAT_S64 : KTAPE_FORMAT_U64) :
-	     is_signed ? KTAPE_FORMAT_S32 : KTAPE_FORMAT_U32;
-	if (kt_typed_size(*p) == 4) {
-		kt_set32(p + 1, (uint32_t)v);
-		return p + 5;
+	*p++ = format | (f->narrow ? KTAPE_TYPED_FLOAT : 0);
+	if (kt_typed_size(format) == 4) {
+		kt_set32(p, (uint32_t)v);
+		return p + 4;
 	}
-	kt_set64(p + 1, v);
-	return p + 9;
+	kt_set64(p, v);
+	return p + 8;
 }
 
-static uint8_t *put_array(uint8_t *p, uint8_t elem, const void *data, size_t len)
+static uint8_t *put_array(uint8_t *p, const struct kt_tp_field *f, const void *data, size_t len)
 {
 	static const uint8_t formats[] = {
 		[KT_TP_UNSIGNED] = KTAPE_FORMAT_U64, [KT_TP_SIGNED] = KTAPE_FORMAT_S64,
@@ -60,8 +60,9 @@ static uint8_t *put_array(uint8_t *p, uint8_t elem, const void *data, size_t len
 	};
 	uint64_t v;
 
-	*p++ = KTAPE_FORMAT_ARRAY;
-	*p++ = formats[elem];
+	*p++ = KTAPE_FORMAT_ARRAY | (f->fixed ? KTAPE_TYPED_FIXED : 0) |
+	       (f->narrow ? KTAPE_TYPED_FLOAT : 0);
+	*p++ = formats[f->elem];
 	kt_set32(p, (uint32_t)(len / sizeof(v)));
 	p += 4;
 	for (size_t i = 0; i + sizeof(v) <= len; i += sizeof(v), p += sizeof(v)) {
@@ -71,13 +72,15 @@ static uint8_t *put_array(uint8_t *p, uint8_t elem, const void *data, size_t len
 	return p;
 }
 
-static uint8_t *put_bytes(uint8_t *p, const void *data, size_t len)
+static uint8_t *put_bytes(uint8_t *p, const struct kt_tp_field *f, const void *data, size_t len)
 {
+	uint8_t flags = f->fixed ? KTAPE_TYPED_FIXED : 0;
+
 	if (len <= UINT8_MAX) {
-		*p++ = KTAPE_FORMAT_MEMORY;
+		*p++ = KTAPE_FORMAT_MEMORY | flags;
 		*p++ = (uint8_t)len;
 	} else {
-		*p++ = KTAPE_FORMAT_ARRAY;
+		*p++ = KTAPE_FORMAT_ARRAY | flags;
 		*p++ = KTAPE_FORMAT_MEMORY;
 		kt_set32(p, (uint32_t)len);
 		p += 4;
@@ -105,11 +108,11 @@ static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
 	case KT_TP_LABEL:
 		return put_string(p, v->data, len);
 	case KT_TP_BYTES:
-		return put_bytes(p, v->data, len);
+		return put_bytes(p, f, v->data, len);
 	case KT_TP_ARRAY:
-		return put_array(p, f->elem, v->data, len);
+		return put_array(p, f, v->data, len);
 	default:
-		return put_number(p, f->type, v->number, f->wide);
+		return put_number(p, f, v->number);
 	}
 }
 

@@ -209,6 +209,34 @@ void kt_user_add_all(struct kt_user_event *u, const char *name,
 	}
 }
 
+/* Check that a double has the value of a number of 32 bits: a file may say so wrongly. */
+static bool is_narrow(uint64_t bits)
+{
+	double wide, again;
+	float narrow;
+
+	memcpy(&wide, &bits, sizeof(wide));
+	narrow = (float)wide;
+	again = (double)narrow;
+	return !memcmp(&again, &wide, sizeof(wide));
+}
+
+/* Take the flags of a field of another tracer's event, which has no width. */
+static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
+{
+	unsigned int flags = t->width << FORMAT_BITS;
+
+	f->width = 0;
+	f->fixed = flags & KTAPE_TYPED_FIXED &&
+		   (f->kind == KT_FIELD_BYTES || f->kind == KT_FIELD_ARRAY);
+	if (!(flags & KTAPE_TYPED_FLOAT))
+		return;
+	f->narrow = f->kind == KT_FIELD_DOUBLE ? is_narrow(f->value) :
+		    f->kind == KT_FIELD_ARRAY && f->elem == KT_FIELD_DOUBLE;
+	for (uint64_t i = 0; f->narrow && f->kind == KT_FIELD_ARRAY && i < f->value; i++)
+		f->narrow = is_narrow(kt_user_element(f, i));
+}
+
 /**
  * kt_user_add_pairs() - Add pairs of a name and a value as fields
  * @u: the event
@@ -221,6 +249,7 @@ bool kt_user_add_pairs(struct kt_user_event *u, const void *pairs, size_t size)
 {
 	const uint8_t *at = pairs, *end = at + size;
 	struct kt_typed name, value;
+	struct kt_user_field *f;
 
 	while (at < end) {
 		kt_typed_next(&at, end, &name);
@@ -228,8 +257,10 @@ bool kt_user_add_pairs(struct kt_user_event *u, const void *pairs, size_t size)
 			return false;
 		kt_typed_next(&at, end, &value);
 		/* The string ends in a NUL, inside the pairs. */
-		if (!kt_user_add_typed(u, (const char *)name.data, &value))
+		f = kt_user_add_typed(u, (const char *)name.data, &value);
+		if (!f)
 			return false;
+		take_flags(f, &value);
 	}
 	return true;
 }

@@ -42,6 +42,8 @@ enum kt_user_field_kind {
  * @elem: for ARRAY: KT_FIELD_UNSIGNED, _SIGNED, _HEX or _DOUBLE
  * @format: for ARRAY: KTAPE_FORMAT_* of the elements, see kt_user_element()
  * @wide: a decimal number of 64 bits, or an array of such: a string in JSON
+ * @fixed: for BYTES and ARRAY: the length belongs to the field's type
+ * @narrow: for DOUBLE, or an ARRAY of such: 32 bits hold the whole value
  * @more: number that follows the name where it is a key, 0 = none; see kt_user_number()
  * @value: for numbers: the value, sign-extended if SIGNED; for DOUBLE: its bits; for
  *	ARRAY: number of elements
@@ -58,6 +60,8 @@ struct kt_user_field {
 	uint8_t elem;
 	uint8_t format;
 	bool wide;
+	bool fixed;
+	bool narrow;
 	uint32_t more;
 	uint64_t value;
 	const void *data;

@@ -137,13 +137,18 @@ static uint8_t array_type(const struct ctf_type *t)
 	return e->is_signed ? KT_TP_ARRAY : KT_TP_BYTES;
 }
 
+static bool is_narrow(const struct ctf_type *t)
+{
+	return t->kind == CTF_FLOAT && t->size <= 32;
+}
+
 /* Describe a field of type @t; NULL: of the labels of the one before it. */
 static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
 {
 	w->cut += strlen(w->path) >= sizeof(f->name);
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
 	f->elem = 0;
-	f->wide = false;
+	f->wide = f->fixed = f->narrow = false;
 	if (!t) {
 		f->type = KT_TP_LABEL;
 	} else if (t->kind == CTF_STRING) {
@@ -151,10 +156,14 @@ static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_typ
 	} else if (lt_is_plain(t)) {
 		f->type = lt_number_type(t);
 		f->wide = t->size > 32;
+		f->narrow = is_narrow(t);
 	} else {
 		f->type = array_type(t);
-		if (f->type == KT_TP_ARRAY)
+		f->fixed = t->kind == CTF_ARRAY;
+		if (f->type == KT_TP_ARRAY) {
 			f->elem = lt_number_type(t->element);
+			f->narrow = is_narrow(t->element);
+		}
 	}
 }
 

@@ -32,6 +32,8 @@
  * @name: an identifier, other than all names that fields before it declare
  * @kind: enum kt_user_field_kind
  * @elem: for ARRAY: that of its elements
+ * @fixed: number of elements that belongs to its type, -1 = each event says it
+ * @narrow: floating point numbers of 32 bits
  * @named: it is an object id and is followed by the object's name
  * @is_length: it is the number of elements of the next field, which declares it
  */
@@ -39,8 +41,10 @@ struct lt_field {
 	char *name;
 	uint8_t kind;
 	uint8_t elem;
+	bool narrow;
 	bool named;
 	bool is_length;
+	int64_t fixed;
 };
 
 /**

@@ -24,6 +24,7 @@ static const char aliases[] =
 	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
 	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
 	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := xint64_t;\n"
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float_t;\n"
 	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double_t;\n"
 	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;\n\n";
 

@@ -24,6 +24,12 @@ static uint64_t length_of(const struct kt_user_field *f)
 	return f->kind == KT_FIELD_ARRAY ? f->value : f->len;
 }
 
+/* Return the number of elements that belongs to a field's type, or -1. */
+static int64_t fixed_of(const struct kt_user_field *f)
+{
+	return f->fixed ? (int64_t)length_of(f) : -1;
+}
+
 /*
  * Check whether a field is the length of the next one, as LTTng names it and as we would
  * name it: the next one declares it then.
@@ -34,7 +40,7 @@ static bool is_length(const struct kt_user_event *t, unsigned int i)
 	size_t len;
 
 	if (i + 1 >= t->nr || f->kind != KT_FIELD_UNSIGNED || f->object ||
-	    !is_sequence(next->kind) || f->value != length_of(next))
+	    !is_sequence(next->kind) || next->fixed || f->value != length_of(next))
 		return false;
 	len = strlen(next->name);
 	return f->name[0] == '_' && !strncmp(f->name + 1, next->name, len) &&
@@ -46,17 +52,19 @@ static uint64_t hash_string(uint64_t hash, const char *text)
 	return kt_fnv(hash, text, strlen(text) + 1);
 }
 
-/* Return a hash of the name and of the names and kinds of the fields. */
+/* Return a hash of the name and of the names and types of the fields. */
 static uint64_t shape_of(const struct kt_user_event *t)
 {
 	uint64_t hash = kt_fnv(KT_FNV_BEGIN, t->name.text, t->name.len);
 
 	for (unsigned int i = 0; i < t->nr; i++) {
 		const struct kt_user_field *f = &t->fields[i];
-		const char what[] = { (char)f->kind, (char)f->elem,
+		const char what[] = { (char)f->kind, (char)f->elem, f->narrow,
 				      !!f->object, is_length(t, i) };
+		int64_t fixed = fixed_of(f);
 
 		hash = kt_fnv(hash, what, sizeof(what));
+		hash = kt_fnv(hash, &fixed, sizeof(fixed));
 		hash = hash_string(hash, f->name);
 	}
 	return hash;
@@ -72,6 +80,7 @@ static bool has_fields(const struct lt_user *user,
 		const struct lt_field *f = &user->fields[i];
 
 		if (f->kind != t->fields[i].kind || f->elem != t->fields[i].elem ||
+		    f->narrow != t->fields[i].narrow || f->fixed != fixed_of(&t->fields[i]) ||
 		    f->named != !!t->fields[i].object || f->is_length != is_length(t, i))
 			return false;
 	}
@@ -136,7 +145,7 @@ static int declare(struct kt_map *taken, const struct lt_field *f, bool check)
 {
 	int ret = declare_name(taken, check, "", f->name, "");
 
-	if (!ret && is_sequence(f->kind))
+	if (!ret && is_sequence(f->kind) && f->fixed < 0)
 		ret = declare_name(taken, check, "_", f->name, "_length");
 	else if (!ret && f->named)
 		ret = declare_name(taken, check, "", f->name, "_name");
@@ -201,6 +210,8 @@ static int add_fields(struct lt_user *c, const struct kt_user_event *user,
 
 		c->fields[i].kind = f->kind;
 		c->fields[i].elem = f->elem;
+		c->fields[i].fixed = fixed_of(f);
+		c->fields[i].narrow = f->narrow;
 		c->fields[i].named = f->object;
 		c->fields[i].is_length = is_length(user, i);
 		err = name_field(taken, &c->fields[i], f->name);
@@ -226,6 +237,7 @@ static int take_own(void *arg, const char *name, int row, bool sequence)
 	const struct lt_field f = {
 		.name = (char *)name,
 		.kind = sequence ? KT_FIELD_BYTES : KT_FIELD_UNSIGNED,
+		.fixed = -1,
 	};
 	struct own_names *own = arg;
 
@@ -376,6 +388,18 @@ static char *put_text(char *p, const char *text, size_t len)
 	return kt_put_char(kt_put_mem(p, text, len), '\0');
 }
 
+static char *put_float(char *p, uint64_t bits)
+{
+	float narrow;
+	uint32_t v;
+	double d;
+
+	memcpy(&d, &bits, sizeof(d));
+	narrow = (float)d;
+	memcpy(&v, &narrow, sizeof(v));
+	return lt_put32(p, v);
+}
+
 static char *put_value(char *p, const struct kt_user_field *f)
 {
 	switch (f->kind) {
@@ -383,15 +407,16 @@ static char *put_value(char *p, const struct kt_user_field *f)
 	case KT_FIELD_WORD:
 		return put_text(p, f->data, f->len);
 	case KT_FIELD_BYTES:
-		p = lt_put32(p, f->len);
+		p = f->fixed ? p : lt_put32(p, f->len);
 		return f->len ? kt_put_mem(p, f->data, f->len) : p;
 	case KT_FIELD_ARRAY:
-		p = lt_put32(p, f->value);
+		p = f->fixed ? p : lt_put32(p, f->value);
 		for (uint64_t i = 0; i < f->value; i++)
-			p = lt_put64(p, kt_user_element(f, i));
+			p = f->narrow ? put_float(p, kt_user_element(f, i)) :
+					lt_put64(p, kt_user_element(f, i));
 		return p;
 	default:
-		return lt_put64(p, f->value);
+		return f->narrow ? put_float(p, f->value) : lt_put64(p, f->value);
 	}
 }
 
@@ -420,21 +445,31 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 	return p;
 }
 
-static void describe_field(FILE *f, const struct lt_field *field)
+/* Return the type of a number or a text, or that of the elements of an array. */
+static const char *type_of(const struct lt_field *field)
 {
 	static const char *const types[] = {
 		[KT_FIELD_UNSIGNED] = "uint64_t", [KT_FIELD_SIGNED] = "int64_t",
 		[KT_FIELD_HEX] = "xint64_t",	 [KT_FIELD_TEXT] = "string",
 		[KT_FIELD_WORD] = "string",	 [KT_FIELD_DOUBLE] = "double_t",
+		[KT_FIELD_BYTES] = "uint8_t",
 	};
-	const char *name = field->name;
 
-	if (is_sequence(field->kind))
-		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n", name,
-			field->kind == KT_FIELD_BYTES ? "uint8_t" : types[field->elem],
+	return field->narrow ? "float_t" :
+	       types[field->kind == KT_FIELD_ARRAY ? field->elem : field->kind];
+}
+
+static void describe_field(FILE *f, const struct lt_field *field)
+{
+	const char *name = field->name, *type = type_of(field);
+
+	if (is_sequence(field->kind) && field->fixed < 0)
+		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n", name, type,
 			name, name);
+	else if (is_sequence(field->kind))
+		fprintf(f, "\t\t%s _%s[%lld];\n", type, name, (long long)field->fixed);
 	else
-		fprintf(f, "\t\t%s _%s;\n", types[field->kind], name);
+		fprintf(f, "\t\t%s _%s;\n", type, name);
 	if (field->named)
 		fprintf(f, "\t\tstring _%s_name;\n", name);
 }

@@ -206,6 +206,8 @@ static int map_any(struct kt_sink *s, const struct ktape_event *e)
 
 	if (err)
 		return err;
+	if (e->tid > (int32_t)KT_LINUX_ID)
+		kt_sink_miss(s, "upper bits of thread ids beyond 24 bits", 1);
 	p = put_head(t->typed, e->opcode, e->cpu, e->tid, e->dat20);
 	for (unsigned int i = 0; i < e->nargs; i++)
 		p = put_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));

@@ -17,6 +17,7 @@
 
 #include "format/foreign.h"
 #include "format/import.h"
+#include "format/left_out.h"
 #include "format/sink.h"
 #include "util/map.h"
 
@@ -310,6 +311,7 @@ struct kt_tband_cpu {
  * @grouped: frames of this group
  * @lost_cpu: CPU that lost the @pending events
  * @seq: [0] events and [1] names so far
+ * @left_out: by opcode: fields for which its event has no place
  */
 struct kt_tband_sink {
 	bool hex;
@@ -336,6 +338,7 @@ struct kt_tband_sink {
 	unsigned int grouped;
 	uint32_t lost_cpu;
 	uint32_t seq[2];
+	struct kt_left_out left_out[KTAPE_OPCODES];
 };
 
 /* out.c */
@@ -354,6 +357,7 @@ int kt_tband_end_line(struct kt_sink *s);
 int kt_tband_carry(struct kt_sink *s, const struct ktape_event *e);
 
 /* map.c */
+bool kt_tband_map_init(struct kt_tband_sink *t);
 int kt_tband_map(struct kt_sink *s, const struct ktape_event *e);
 
 #endif /* _KT_TBAND_INTERNAL_H */

@@ -214,8 +214,15 @@ static int put_leaving(struct kt_sink *s, const struct ktape_event *e,
 static int map_switch(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
-	int err = put_leaving(s, e, c);
+	const struct kt_tband_sink *t = s->state;
+	int32_t prev = (int32_t)ktape_event_arg(e, 0);
+	int err = 0;
 
+	/* The event may be of an unknown thread, but names the one that leaves. */
+	if (!t->bare && prev >= 0 && prev != c->tid)
+		err = switch_to(s, e, c, prev);
+	if (!err)
+		err = put_leaving(s, e, c);
 	return err ? err : switch_to(s, e, c, (int32_t)ktape_event_arg(e, 1));
 }
 
@@ -410,6 +417,46 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
+/* States become those of FreeRTOS. */
+static const struct kt_held_fields held[] = {
+	{ KTAPE_EV_CONTEXT, "tid" },
+	{ KTAPE_EV_SCHED_SWITCH, "prev_state|prev_tid|next_tid" },
+	{ KTAPE_EV_SCHED_WAKEUP, "tid" },
+	{ KTAPE_EV_SCHED_WAKEUP_NEW, "tid" },
+	{ KTAPE_EV_SCHED_PI_SETPRIO, "tid|new_prio" },
+	{ KTAPE_EV_PROCESS_FORK, "parent_tid|child_tid" },
+	{ KTAPE_EV_PROCESS_EXIT, "tid" },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, "irq" },
+	{ KTAPE_EV_IRQ_HANDLER_EXIT, "irq" },
+};
+
+/**
+ * kt_tband_map_init() - prepare the counts of what events leave out
+ * @t: the sink's state
+ *
+ * Return: false if an event has too many fields.
+ */
+bool kt_tband_map_init(struct kt_tband_sink *t)
+{
+	return kt_left_out_find_all(t->left_out, held, KT_ARRAY_SIZE(held));
+}
+
+/* Count the fields of an event for which its counterpart has no place. */
+static void count_left_out(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct kt_tband_sink *t = s->state;
+
+	/* Without threads, the whole event was counted. */
+	if (t->bare && e->opcode != KTAPE_EV_IRQ_HANDLER_EXIT)
+		return;
+	kt_left_out_count(&t->left_out[e->opcode], s, e);
+	/* The thread that runs is the one that creates another. */
+	if (e->opcode == KTAPE_EV_PROCESS_FORK && e->tid != (int32_t)ktape_event_arg(e, 0))
+		kt_sink_miss(s, KT_LEFT_OUT, 1);
+	if (e->opcode == KTAPE_EV_SCHED_PI_SETPRIO && (e->dat20 >> 8 & 0xff) > RT_PRIO_MAX)
+		kt_sink_miss(s, KT_LEFT_OUT, 1);
+}
+
 /* Count an event without a counterpart as missed, or with check=1 carry it in a name. */
 static int map_none(struct kt_sink *s, const struct ktape_event *e,
 		    const struct ktape_event_desc *d)
@@ -448,5 +495,9 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 	if (e->kind == KTAPE_RING_EVENT)
 		c->ts = e->ts;
 	err = maps[e->opcode] == map_context ? 0 : follow_thread(s, e, c);
-	return err ? err : maps[e->opcode](s, e);
+	if (!err)
+		err = maps[e->opcode](s, e);
+	if (!err)
+		count_left_out(s, e);
+	return err;
 }

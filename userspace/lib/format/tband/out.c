@@ -263,6 +263,8 @@ static int tband_begin(struct kt_sink *s)
 	struct kt_tband_sink *t = s->state;
 	int err;
 
+	if (!kt_tband_map_init(t))
+		return kt_sink_fail(s, "an event has too many fields");
 	t->drop_every = DROP_EVERY;
 	t->max_text = UINT64_MAX;
 	err = read_word(s, "check", "0", "1", &t->check);

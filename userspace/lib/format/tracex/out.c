@@ -12,6 +12,7 @@
 
 #include "util/parse.h"
 #include "util/wide.h"
+#include "format/left_out.h"
 #include "format/sink.h"
 
 #include "internal.h"
@@ -23,6 +24,7 @@
 #define TABLE		(OBJECTS_MAX * 2)	/* places of the hash table */
 #define BASE		0x10000U	/* address of the first byte of the file */
 #define ENTRIES_MAX	((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
+#define CORE_MAX	255U	/* number of a core in an event */
 #define COPY		65536U	/* bytes that are copied at once */
 #define WHAT_LONG	"gaps of time that are longer than the period of its timer"
 
@@ -49,6 +51,7 @@ struct object {
  * @nr_objects: entries of @objects in use
  * @room: entries of @objects allocated
  * @table: hash table by type and address: indexes of @objects + 1
+ * @left_out: by opcode: fields for which its event has no place
  */
 struct tracex_sink {
 	bool big;
@@ -65,6 +68,7 @@ struct tracex_sink {
 	uint32_t nr_objects;
 	uint32_t room;
 	uint32_t *table;
+	struct kt_left_out left_out[KTAPE_OPCODES];
 };
 
 static const struct ktape_codec_option options[] = {
@@ -202,7 +206,7 @@ static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
 		kt_sink_miss(s, "events beyond 4 GiB", 1);
 		return 0;
 	}
-	if (e->core > 255) {
+	if (e->core > CORE_MAX) {
 		kt_sink_miss(s, "events of CPUs above 255", 1);
 		return 0;
 	}
@@ -252,6 +256,44 @@ static void enter_thread(struct kt_sink *s, const struct kt_tracex_entry *e)
 		set_name(s, own, o->name, o->name_len);
 }
 
+/*
+ * States become those of ThreadX.  An event has the priority of the thread in whose context it
+ * is: that of the thread that leaves, or of the one that runs if none leaves.  Texts of markers
+ * are counted as such.
+ */
+static const struct kt_held_fields held[] = {
+	{ KTAPE_EV_CONTEXT, "tid" },
+	{ KTAPE_EV_MARK, "id|message" },
+	{ KTAPE_EV_MARK_BEGIN, "id|message" },
+	{ KTAPE_EV_MARK_END, "id|message" },
+	{ KTAPE_EV_MARK_VALUE, "id|value|message" },
+	{ KTAPE_EV_SCHED_SWITCH, "prev_prio|next_prio|prev_state|prev_tid|next_tid" },
+	{ KTAPE_EV_SCHED_WAKEUP, "tid" },
+	{ KTAPE_EV_SCHED_WAKEUP_NEW, "tid" },
+	{ KTAPE_EV_SCHED_PI_SETPRIO, "old_prio|new_prio|tid" },
+	{ KTAPE_EV_PROCESS_FORK, "parent_tid|child_tid" },
+	{ KTAPE_EV_PROCESS_EXIT, "tid" },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, "irq" },
+	{ KTAPE_EV_IRQ_HANDLER_EXIT, "irq" },
+};
+
+/* Count what the @nr events of ThreadX leave out of an event. */
+static void count_left_out(struct kt_sink *s, const struct ktape_event *e, int nr)
+{
+	const struct tracex_sink *t = s->state;
+
+	if (e->cpu > CORE_MAX)
+		return;		/* it is left out as a whole */
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
+		kt_sink_miss(s, nr ? KT_LEFT_OUT : "sched_switch", 1);
+	/* The thread that runs is the one that creates another. */
+	if (e->opcode == KTAPE_EV_PROCESS_FORK && e->tid != (int32_t)ktape_event_arg(e, 0))
+		kt_sink_miss(s, KT_LEFT_OUT, 1);
+	kt_left_out_count(&t->left_out[e->opcode], s, e);
+	if (e->nargs > 4 || e->blob_size)
+		kt_sink_miss(s, "words beyond four, and texts", 1);
+}
+
 static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT];
@@ -280,8 +322,8 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 			kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
 		return 0;
 	}
-	if (e->nargs > 4 || e->blob_size)
-		kt_sink_miss(s, "words beyond four, and texts", 1);
+	if (nr >= 0)
+		count_left_out(s, e, nr);
 	for (int i = 0; !err && i < nr; i++) {
 		enter_thread(s, &entries[i]);
 		err = put_entry(s, &entries[i]);
@@ -368,6 +410,8 @@ static int tracex_begin(struct kt_sink *s)
 	t->hz = HZ;
 	if (hz && (kt_parse_u64(hz, &t->hz) || !t->hz || t->hz > HZ_MAX))
 		return kt_sink_fail(s, "hz must be a number from 1 to %llu", HZ_MAX);
+	if (!kt_left_out_find_all(t->left_out, held, KT_ARRAY_SIZE(held)))
+		return kt_sink_fail(s, "an event has too many fields");
 	t->head = (struct kt_tracex_head){
 		.mask = UINT32_MAX, .name_size = NAME_SIZE,
 	};
