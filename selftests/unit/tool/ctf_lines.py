@@ -300,7 +300,10 @@ def compare_thread(context, event, tell):
     thread = context.get('tid', context.get('vtid'))
     if thread is not None and event['tid'] != thread:
         tell('thread', thread, event['tid'])
-    if thread is not None and context.get('procname') and event['comm'] != context['procname']:
+    # The idle threads are one thread of ktape's.
+    idle = thread == 0 and event['comm'] == 'swapper'
+    if thread is not None and context.get('procname') and not idle and \
+            event['comm'] != context['procname']:
         tell('name', context['procname'], event['comm'])
 
 
@@ -325,13 +328,16 @@ def compare_event(number, want, event, prefix=''):
         tell('name', want['name'], event['fields'].get('id_name'))
     typed = event['fields'].get('typed', [])
     got = dict(zip(typed[::2], typed[1::2]))
+    # A field of the event that has the name of a context comes first.
+    inner = {n: v for n, v in want['event.fields'].items() if n in context}
+    compare('', inner, got, tell)
     known = 'tid' in context or 'vtid' in context
     for name, value in context.items():
         if known and name in THREAD and name not in got:
             continue
         clash = f'context.{name}'
         compare(clash if clash in got else name, value, got, tell)
-    compare('', want['event.fields'], got, tell)
+    compare('', {n: v for n, v in want['event.fields'].items() if n not in inner}, got, tell)
     for name, value in got.items():
         tell(name, None, value)
     return differences
