@@ -192,6 +192,19 @@ def names():
                                          'perf_event_4_0xc0'])
 
 
+def unknown():
+    """A sample whose id no event has is of none of them, whatever its form is; perf script takes
+    id 0 for the first event."""
+    for events in ({1: event([0], 1, 0), 2: event([0], 1, 2)}, {1: event([0]), 2: event([0], 1, 2)}):
+        kind = events[1][0]
+        data = b''.join(sample([0], number, 1 if number else kind, 1000 + number)[0]
+                        for number in (2, 99, 77))
+        got, says = dump(perf.as_file(events, sample([0], 0, kind, 900)[0] + data))
+        equal([name for _, name, _ in got],
+              ['cpu-clock' if kind == 1 else 'irq_handler_exit', 'page-faults'])
+        assert '2 samples of events that are not in the file' in says, says
+
+
 def without_time():
     """They have no place in a trace."""
     form = (1, 0, IDENTIFIER | TID | CPU, 0)
@@ -245,6 +258,7 @@ def main():
     result('each part of a sample is a field', all_parts)
     result('what is usual is left out', usual)
     result('events that are no tracepoints have their names and CPUs', names)
+    result('samples of unknown events are left out', unknown)
     result('samples without a time are told', without_time)
     result('samples that are cut off are told', cut)
     result('numbers that are too large are told', large)

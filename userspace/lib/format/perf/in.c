@@ -221,7 +221,8 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 	case RECORD_SAMPLE:
 		err = pf_read_sample(f, record + 8, len - 8, &sample, NULL);
 		/* Without ids only their form tells samples apart. */
-		if (err && f->others && f->nr_attrs > 1 && !f->ids.nr) {
+		if (err == -ENOENT ||
+		    (err && f->others && f->nr_attrs > 1 && !f->ids.nr)) {
 			f->left_out++;
 			return 0;
 		}
@@ -405,7 +406,7 @@ static int tell_counts(struct kt_import *s)
 {
 	struct perf *f = s->state;
 
-	tell_count(s, &f->left_out, "samples of unknown events");
+	tell_count(s, &f->left_out, "samples of events that are not in the file");
 	tell_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
 	if (f->cpuless)
 		kt_import_note(s, "%llu events have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
