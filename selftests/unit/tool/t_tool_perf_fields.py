@@ -176,7 +176,7 @@ def names():
         assert 'no CPU' not in says and 'left out' not in says, says
         got, says = dump(perf.as_file(events, data, more))
         equal(got[-1][0], 0)
-        assert '1 events have no CPU: they are shown on CPU 0' in says, says
+        assert '1 events or losses have no CPU: they are shown on CPU 0' in says, says
     # Names that are cut off are told, and all else is read.
     for size in range(0, 100, 9):
         got, says = dump(perf.as_file(events, data, {12: perf.described(

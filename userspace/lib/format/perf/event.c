@@ -148,19 +148,16 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
  * @f: the trace
  * @sample: what it says of itself
  *
- * Return: its CPU, else the CPU on which its event counts, else 0, which is counted.
+ * Return: its CPU, else the CPU on which its event counts, else PF_CPU_UNKNOWN.
  */
-uint32_t pf_cpu_of(struct perf *f, const struct pf_sample *sample)
+uint32_t pf_cpu_of(const struct perf *f, const struct pf_sample *sample)
 {
 	const struct kt_map_entry *e;
 
 	if (sample->cpu != PF_CPU_UNKNOWN)
 		return sample->cpu;
 	e = sample->id ? kt_map_find(&f->ids, 0, sample->id) : NULL;
-	if (e && e->extra)
-		return (uint32_t)e->extra - 1;
-	f->cpuless++;
-	return 0;
+	return e && e->extra ? (uint32_t)e->extra - 1 : PF_CPU_UNKNOWN;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

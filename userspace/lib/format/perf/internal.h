@@ -242,7 +242,7 @@ struct pf_order {
  * @others: there are events that are no tracepoints
  * @left_out: samples of events that are not known
  * @timeless: samples and records of context switches that have no time
- * @cpuless: the same without a CPU, which are events of CPU 0
+ * @cpuless: events and losses without a CPU, which are those of CPU 0
  * @passed: by type: records that are not read
  * @unread: hardware traces and records of unknown types, the same
  * @lost: events of records about lost events
@@ -358,7 +358,7 @@ int pf_take_description(struct kt_part *p, struct perf *f);
 int pf_take_update(struct perf *f, const uint8_t *record, size_t len);
 void pf_take_index(struct perf *f, const uint8_t *record, size_t len);
 int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len);
-uint32_t pf_cpu_of(struct perf *f, const struct pf_sample *sample);
+uint32_t pf_cpu_of(const struct perf *f, const struct pf_sample *sample);
 int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at);
 int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 		   struct kt_foreign *at);
