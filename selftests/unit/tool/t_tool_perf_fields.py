@@ -5,6 +5,7 @@ part after the other and all together: each is a field of the event, as perf scr
 Events that are no tracepoints have their names; what is cut off is damage."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -209,9 +210,55 @@ def without_time():
     """They have no place in a trace."""
     form = (1, 0, IDENTIFIER | TID | CPU, 0)
     record = perf.record(9, words(1) + struct.pack('<iiII', 5, 5, 0, 0))
-    got, says = dump(perf.as_file({1: form}, record * 3))
-    equal(got, [])
+    got, says = dump(perf.as_file({1: form, 2: event([0], 1, 2)},
+                                  record * 3 + sample([0], 2, 1)[0]))
+    equal([name for _, name, _ in got], ['page-faults'])
     assert '3 samples and records of switches without a time' in says, says
+
+
+def no_events():
+    """A file that has content, but no event, is not one of which nothing is wrong."""
+    timeless = (1, 0, IDENTIFIER | TID | CPU, 0)
+    known = {1: event([0], 1, 0), 2: event([0], 1, 2)}
+    stat = perf.record(76, words(1, 0, 5, 9, 9)) * 2 + perf.record(77, words(0, 9))
+    kinds = b''.join(perf.record(kind, bytes(40)) * (kind + 1) for kind in
+                     (5, 6, 8, 11, 12, 20, 21, 22, 72, 85, 86, 30, 200))
+    for events, data, says in (
+            ({1: timeless}, perf.record(9, words(1) + struct.pack('<iiII', 5, 5, 0, 0)) * 3,
+             'because 3 samples and context switches have no time: record with perf record '
+             '--timestamp, and without --no-timestamp'),
+            (known, sample([0], 9, 1)[0], 'because 1 samples are of events that are not in the'),
+            (known, stat, 'record with perf record -e, not perf stat; the file has only 2 STAT, 1 '
+             'STAT_ROUND'),
+            (known, kinds, 'the file has only 6 THROTTLE, 7 UNTHROTTLE, 9 READ')):
+        trace = perf.as_file(events, data)
+        got, told = dump(trace, 1)
+        equal(got, [])
+        assert 'no event can be read' in told and says in told, told
+        for command in ('verify', 'stats'):
+            done = subprocess.run([ktape, command, 'trace'], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=600, check=False)
+            assert done.returncode in (1, 2) and says in done.stdout.decode(), done.stdout
+    # Beside events, the same is a note, however many kinds there are.
+    got, told = dump(perf.as_file(known, kinds + sample([0], 1, 1)[0]))
+    equal(len(got), 1)
+    lists = re.findall(r'left out \(perf script -D shows it\): (.*)', told)
+    equal(', '.join(lists), '6 THROTTLE, 7 UNTHROTTLE, 9 READ, 12 AUX, 13 ITRACE_START, 21 '
+          'TEXT_POKE, 22 AUX_OUTPUT_HW_ID, 23 CALLCHAIN_DEFERRED, 73 AUXTRACE_ERROR, 86 '
+          'SCHEDSTAT_CPU, 87 SCHEDSTAT_DOMAIN, 232 of unknown types')
+    # A file in which nothing happened has nothing to say.
+    equal(dump(perf.as_file(known, perf.record(1, bytes(40)))), ([], ''))
+
+
+def mappings():
+    """What each perf.data has beside events is told by ktape verify, and only there."""
+    kinds = b''.join(perf.record(kind, bytes(40)) * kind for kind in (1, 4, 10, 16, 17, 18))
+    got, says = dump(perf.as_file({1: event([0], 1, 0)}, kinds + sample([0], 1, 1)[0]))
+    equal((len(got), says), (1, ''))
+    done = subprocess.run([ktape, 'verify', 'trace'], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600, check=True).stdout.decode()
+    lists = re.findall(r'note form: .* mappings and .* ends of threads.*: (.*)', done)
+    equal(', '.join(lists), '1 MMAP, 4 EXIT, 10 MMAP2, 16 NAMESPACES, 17 KSYMBOL, 18 BPF_EVENT')
 
 
 def cut():
@@ -260,6 +307,8 @@ def main():
     result('events that are no tracepoints have their names and CPUs', names)
     result('samples of unknown events are left out', unknown)
     result('samples without a time are told', without_time)
+    result('a file without events says why', no_events)
+    result('mappings are no content', mappings)
     result('samples that are cut off are told', cut)
     result('numbers that are too large are told', large)
     result('perf script reads the same', theirs,

@@ -15,8 +15,8 @@
  * Samples of other events and records of context switches are user events (event.c); what else
  * a sample has are fields of its event (fields.c).
  *
- * Lost events are delivered as a loss since the CPU's last event.  Not read, but counted:
- * records of mapped files, of exits and the like, hardware traces.  Big-endian files are refused.
+ * Lost events are delivered as a loss since the CPU's last event.  Records that are not read are
+ * counted (count.c).  Big-endian files are refused.
  */
 #include <sys/stat.h>
 
@@ -95,6 +95,7 @@ static int place(struct kt_import *s, const struct pf_sample *sample, uint64_t o
 	/* Late records were counted: they get the time of the one before. */
 	*last = kt_max(sample->ts, *last);
 	f->first = f->first ? f->first : *last;
+	f->events++;
 	*at = (struct kt_foreign){ .ts = *last, .cpu = cpu, .tid = sample->tid };
 	return 0;
 }
@@ -224,16 +225,6 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 
 /* ---- reading the file --------------------------------------------------------------------------- */
 
-/* Count a record that is not read, unless it says nothing that a trace has. */
-static void pass_record(struct perf *f, uint32_t type)
-{
-	if (type <= RECORD_KERNEL_LAST && type != RECORD_AUX)
-		f->passed[type]++;
-	f->unread += type == RECORD_AUX || type == RECORD_AUXTRACE ||
-		     (type > RECORD_KERNEL_LAST && type < RECORD_ATTR) ||
-		     type > RECORD_PERF_LAST;
-}
-
 /* Let a record wait for its turn, or do what it says.  Return: 0 or negative errno. */
 static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 		       uint64_t offset)
@@ -293,7 +284,7 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 		pf_take_index(f, record, len);
 		return 0;
 	default:
-		pass_record(f, type);
+		pf_pass(f, type);
 		return 0;
 	}
 	return pf_order_add(&f->order, sample.ts, record, len, offset);
@@ -395,58 +386,17 @@ static int read_more(struct kt_import *s)
 	return 0;
 }
 
-static void tell_count(struct kt_import *s, uint64_t *count, const char *what)
-{
-	if (*count)
-		kt_import_note(s, "%llu %s were left out", (unsigned long long)*count, what);
-	*count = 0;
-}
-
-/* Tell which records are neither events nor names, by their names in perf. */
-static void tell_passed(struct kt_import *s)
-{
-	static const char *const names[RECORD_KERNEL_LAST + 1] = {
-		[RECORD_MMAP] = "MMAP", [4] = "EXIT", [5] = "THROTTLE", [6] = "UNTHROTTLE",
-		[8] = "READ", [10] = "MMAP2", [12] = "ITRACE_START", [16] = "NAMESPACES",
-		[17] = "KSYMBOL", [18] = "BPF_EVENT", [20] = "TEXT_POKE",
-		[21] = "AUX_OUTPUT_HW_ID", [22] = "CALLCHAIN_DEFERRED",
-	};
-	struct perf *f = s->state;
-	char text[KT_ARRAY_SIZE(names) * 48] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
-		if (!f->passed[i])
-			continue;
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%llu %s",
-					len ? ", " : "", (unsigned long long)f->passed[i],
-					names[i] ? names[i] : "unknown");
-		f->passed[i] = 0;
-	}
-	if (len)
-		kt_import_note(s, "records that are no events were left out: %s", text);
-}
-
-/* At the end: tell what was left out, and what was lost.  Return: 0 or negative errno. */
-static int tell_counts(struct kt_import *s)
+/* At the end: tell what was left out and lost, and deliver the names of the head. */
+static int finish(struct kt_import *s)
 {
 	struct perf *f = s->state;
+	int err = pf_tell_counts(s);
 
-	tell_count(s, &f->left_out, "samples of events that are not in the file");
-	tell_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
-	if (f->cpuless)
-		kt_import_note(s, "%llu events or losses have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
-			       (unsigned long long)f->cpuless);
-	f->cpuless = 0;
-	tell_passed(s);
-	tell_count(s, &f->unread, "records of hardware traces or of unknown types");
-	if (f->order.late)
-		kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
-			       (unsigned long long)f->order.late);
-	f->order.late = 0;
 	kt_tp_end(&f->tp);
 	kt_tracing_end(&f->described, s);
-	return tell_lost(s);
+	if (!err)
+		err = tell_lost(s);
+	return err ? err : kt_tracing_names(&f->described, &f->tp);
 }
 
 static int perf_next(struct kt_import *s)
@@ -460,11 +410,8 @@ static int perf_next(struct kt_import *s)
 		if (f->ended) {
 			if (f->named)
 				return 0;
-			err = tell_counts(s);
-			if (err)
-				return err;
 			f->named = true;
-			err = kt_tracing_names(&f->described, &f->tp);
+			err = finish(s);
 			return err ? err : 1;
 		}
 		err = read_more(s);

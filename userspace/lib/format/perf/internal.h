@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share: in.c (records), packed.c (compressed ones), sample.c,
- * fields.c, event.c and task.c (what they say), head.c and pipe.c (what comes before them),
- * order.c (time).
+ * fields.c, event.c and task.c (what they say), count.c (what is left out), head.c and pipe.c (what
+ * comes before them), order.c (time).
  */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
@@ -115,11 +115,12 @@ enum pf_record {
 	RECORD_ROUND = 68,
 	RECORD_ID_INDEX = 69,
 	RECORD_AUXTRACE = 71,
+	RECORD_STAT = 76,
 	RECORD_UPDATE = 78,
 	RECORD_FEATURE = 80,
 	RECORD_COMPRESSED = 81,
 	RECORD_COMPRESSED2 = 83,
-	RECORD_PERF_LAST = 84
+	RECORD_PERF_LAST = 86
 };
 
 /**
@@ -243,8 +244,9 @@ struct pf_order {
  * @left_out: samples of events that are not known
  * @timeless: samples and records of context switches that have no time
  * @cpuless: events and losses without a CPU, which are those of CPU 0
+ * @events: samples and context switches that were delivered
  * @passed: by type: records that are not read
- * @unread: hardware traces and records of unknown types, the same
+ * @unread: the same of unknown types
  * @lost: events of records about lost events
  * @lost_samples: the same as perf counted it otherwise, mostly at the end
  * @hostname: of the traced machine, and the following
@@ -289,7 +291,8 @@ struct perf {
 	uint64_t left_out;
 	uint64_t timeless;
 	uint64_t cpuless;
-	uint64_t passed[RECORD_KERNEL_LAST + 1];
+	uint64_t events;
+	uint64_t passed[RECORD_PERF_LAST + 1];
 	uint64_t unread;
 	uint64_t lost;
 	uint64_t lost_samples;
@@ -346,6 +349,10 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		   struct pf_sample *s, struct pf_fields *out);
 bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		  struct pf_sample *out);
+
+/* count.c */
+void pf_pass(struct perf *f, uint32_t type);
+int pf_tell_counts(struct kt_import *s);
 
 /* fields.c */
 void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v);
