@@ -93,8 +93,11 @@ def sample(bits, number=1, kind=2, ts=1000, cpu=1):
     return perf.record(9, out), fields
 
 
-def cgroup(number, path):
-    return perf.record(19, words(number) + path.encode() + bytes(8))
+def cgroup(number, path, bits, ts=0):
+    """The record of a path, which ends as samples of @bits begin."""
+    stream = words(77) if 9 in bits else b''
+    return perf.record(19, words(number) + path.encode().ljust(8, b'\0') +
+                       struct.pack('<iiQ', 5, 6, ts) + stream + struct.pack('<IIQ', 1, 0, 1))
 
 
 def dump(data, status=0):
@@ -132,7 +135,7 @@ def check_fields(fields, want):
 
 def check_parts(bits):
     record, want = sample(bits)
-    events, _ = dump(perf.as_file({1: event(bits)}, cgroup(4711, '/a b') + record +
+    events, _ = dump(perf.as_file({1: event(bits)}, cgroup(4711, '/a b', bits) + record +
                                   sample(bits, ts=1100)[0]))
     equal(len(events), 2)
     for cpu, name, fields in events:
@@ -204,6 +207,28 @@ def unknown():
         equal([name for _, name, _ in got],
               ['cpu-clock' if kind == 1 else 'irq_handler_exit', 'page-faults'])
         assert '2 samples of events that are not in the file' in says, says
+
+
+def moved():
+    """A sample has the path that its cgroup had at its time, in whatever order the file has them."""
+    def path(ts, text):
+        return cgroup(4711, text, [], ts)
+
+    def paths(data):
+        events, says = dump(perf.as_file({1: event([21], 1, 0)}, data))
+        return [fields.get('perf_cgroup_path') for _, _, fields in events], says
+
+    def small(ts):
+        return sample([21], 1, 1, ts)[0]
+
+    equal(paths(path(0, '/old') + small(1000) + small(3000) + path(2000, '/new') + small(1500)),
+          (['/old', '/old', '/new'], ''))
+    # Beyond the limit none is better than a wrong one.
+    long = b''.join(path(100 + i, f'{i:060000}') for i in range(1118))
+    got, says = paths(long + small(3000) + path(2000, '/a') * 2 + path(4000, f'{0:060000}') +
+                      small(5000))
+    equal((got, '1 paths of cgroups, beyond 64 MiB of them, were left out' in says),
+          (['/a', None], True))
 
 
 def without_time():
@@ -306,6 +331,7 @@ def main():
     result('what is usual is left out', usual)
     result('events that are no tracepoints have their names and CPUs', names)
     result('samples of unknown events are left out', unknown)
+    result('cgroups have their paths by time', moved)
     result('samples without a time are told', without_time)
     result('a file without events says why', no_events)
     result('mappings are no content', mappings)

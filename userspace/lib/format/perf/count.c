@@ -117,6 +117,7 @@ int pf_tell_counts(struct kt_import *s)
 
 	tell_count(s, &f->left_out, "samples of events that are not in the file");
 	tell_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
+	tell_count(s, &f->pathless, "paths of cgroups, beyond 64 MiB of them,");
 	if (f->cpuless)
 		kt_import_note(s, "%llu events or losses have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
 			       (unsigned long long)f->cpuless);

@@ -118,20 +118,25 @@ void pf_take_index(struct perf *f, const uint8_t *record, size_t len)
 	}
 }
 
-/* Take the path of a cgroup.  Return: 0 or -ENOMEM. */
+/* Take the path that a cgroup has from now on.  Return: 0 or -ENOMEM. */
 int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 {
 	size_t size = len <= 16 ? 0 : strnlen((const char *)record + 16, len - 16);
 	struct kt_map_entry *e;
 	char *more;
 
-	if (!size || f->paths_size + size > PATHS_MAX)
+	if (!size)
 		return 0;
 	e = kt_map_put(&f->cgroups, 0, kt_get64(record + 8));
 	if (!e)
 		return -ENOMEM;
 	if (e->extra == size && !memcmp(f->paths + e->value, record + 16, size))
 		return 0;
+	if (size > PATHS_MAX - f->paths_size) {
+		e->extra = 0;	/* an earlier path is wrong from now on */
+		f->pathless++;
+		return 0;
+	}
 	more = realloc(f->paths, f->paths_size + size);
 	if (!more)
 		return -ENOMEM;

@@ -215,6 +215,8 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 		return pf_take_comm(s, record, len);
 	case RECORD_FORK:
 		return pf_take_fork(s, record, len);
+	case RECORD_CGROUP:
+		return pf_take_cgroup(s->state, record, len);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU:
 		return take_switch(s, record, len, offset);
@@ -264,6 +266,7 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 			break;
 		count_lost(f, record, len);
 		return 0;
+	case RECORD_CGROUP:
 	case RECORD_COMM:
 	case RECORD_FORK:
 	case RECORD_LOST:
@@ -276,8 +279,6 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
 		return pf_packed_begin(s, record, len, offset);
-	case RECORD_CGROUP:
-		return pf_take_cgroup(f, record, len);
 	case RECORD_UPDATE:
 		return pf_take_update(f, record, len);
 	case RECORD_ID_INDEX:

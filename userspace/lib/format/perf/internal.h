@@ -240,6 +240,7 @@ struct pf_order {
  * @cgroups: by id of a cgroup: offset and length of its path in @paths
  * @paths: paths of cgroups
  * @paths_size: bytes of @paths
+ * @pathless: paths for which there is no room
  * @others: there are events that are no tracepoints
  * @left_out: samples of events that are not known
  * @timeless: samples and records of context switches that have no time
@@ -287,6 +288,7 @@ struct perf {
 	struct kt_map cgroups;
 	char *paths;
 	size_t paths_size;
+	uint64_t pathless;
 	bool others;
 	uint64_t left_out;
 	uint64_t timeless;
