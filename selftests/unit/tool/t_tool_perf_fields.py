@@ -5,6 +5,7 @@ part after the other and all together: each is a field of the event, as perf scr
 Events that are no tracepoints have their names; what is cut off is damage."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -92,8 +93,11 @@ def sample(bits, number=1, kind=2, ts=1000, cpu=1):
     return perf.record(9, out), fields
 
 
-def cgroup(number, path):
-    return perf.record(19, words(number) + path.encode() + bytes(8))
+def cgroup(number, path, bits, ts=0):
+    """The record of a path, which ends as samples of @bits begin."""
+    stream = words(77) if 9 in bits else b''
+    return perf.record(19, words(number) + path.encode().ljust(8, b'\0') +
+                       struct.pack('<iiQ', 5, 6, ts) + stream + struct.pack('<IIQ', 1, 0, 1))
 
 
 def dump(data, status=0):
@@ -131,7 +135,7 @@ def check_fields(fields, want):
 
 def check_parts(bits):
     record, want = sample(bits)
-    events, _ = dump(perf.as_file({1: event(bits)}, cgroup(4711, '/a b') + record +
+    events, _ = dump(perf.as_file({1: event(bits)}, cgroup(4711, '/a b', bits) + record +
                                   sample(bits, ts=1100)[0]))
     equal(len(events), 2)
     for cpu, name, fields in events:
@@ -176,7 +180,7 @@ def names():
         assert 'no CPU' not in says and 'left out' not in says, says
         got, says = dump(perf.as_file(events, data, more))
         equal(got[-1][0], 0)
-        assert '1 events have no CPU: they are shown on CPU 0' in says, says
+        assert '1 events or losses have no CPU: they are shown on CPU 0' in says, says
     # Names that are cut off are told, and all else is read.
     for size in range(0, 100, 9):
         got, says = dump(perf.as_file(events, data, {12: perf.described(
@@ -192,13 +196,94 @@ def names():
                                          'perf_event_4_0xc0'])
 
 
+def unknown():
+    """A sample whose id no event has is of none of them, whatever its form is; perf script takes
+    id 0 for the first event."""
+    for events in ({1: event([0], 1, 0), 2: event([0], 1, 2)}, {1: event([0]), 2: event([0], 1, 2)}):
+        kind = events[1][0]
+        data = b''.join(sample([0], number, 1 if number else kind, 1000 + number)[0]
+                        for number in (2, 99, 77))
+        got, says = dump(perf.as_file(events, sample([0], 0, kind, 900)[0] + data))
+        equal([name for _, name, _ in got],
+              ['cpu-clock' if kind == 1 else 'irq_handler_exit', 'page-faults'])
+        assert '2 samples of events that are not in the file' in says, says
+
+
+def moved():
+    """A sample has the path that its cgroup had at its time, in whatever order the file has them."""
+    def path(ts, text):
+        return cgroup(4711, text, [], ts)
+
+    def paths(data):
+        events, says = dump(perf.as_file({1: event([21], 1, 0)}, data))
+        return [fields.get('perf_cgroup_path') for _, _, fields in events], says
+
+    def small(ts):
+        return sample([21], 1, 1, ts)[0]
+
+    equal(paths(path(0, '/old') + small(1000) + small(3000) + path(2000, '/new') + small(1500)),
+          (['/old', '/old', '/new'], ''))
+    # Beyond the limit none is better than a wrong one.
+    long = b''.join(path(100 + i, f'{i:060000}') for i in range(1118))
+    got, says = paths(long + small(3000) + path(2000, '/a') * 2 + path(4000, f'{0:060000}') +
+                      small(5000))
+    equal((got, '1 paths of cgroups, beyond 64 MiB of them, were left out' in says),
+          (['/a', None], True))
+
+
 def without_time():
     """They have no place in a trace."""
     form = (1, 0, IDENTIFIER | TID | CPU, 0)
     record = perf.record(9, words(1) + struct.pack('<iiII', 5, 5, 0, 0))
-    got, says = dump(perf.as_file({1: form}, record * 3))
-    equal(got, [])
+    got, says = dump(perf.as_file({1: form, 2: event([0], 1, 2)},
+                                  record * 3 + sample([0], 2, 1)[0]))
+    equal([name for _, name, _ in got], ['page-faults'])
     assert '3 samples and records of switches without a time' in says, says
+
+
+def no_events():
+    """A file that has content, but no event, is not one of which nothing is wrong."""
+    timeless = (1, 0, IDENTIFIER | TID | CPU, 0)
+    known = {1: event([0], 1, 0), 2: event([0], 1, 2)}
+    stat = perf.record(76, words(1, 0, 5, 9, 9)) * 2 + perf.record(77, words(0, 9))
+    kinds = b''.join(perf.record(kind, bytes(40)) * (kind + 1) for kind in
+                     (5, 6, 8, 11, 12, 20, 21, 22, 72, 85, 86, 30, 200))
+    for events, data, says in (
+            ({1: timeless}, perf.record(9, words(1) + struct.pack('<iiII', 5, 5, 0, 0)) * 3,
+             'because 3 samples and context switches have no time: record with perf record '
+             '--timestamp, and without --no-timestamp'),
+            (known, sample([0], 9, 1)[0], 'because 1 samples are of events that are not in the'),
+            (known, stat, 'record with perf record -e, not perf stat; the file has only 2 STAT, 1 '
+             'STAT_ROUND'),
+            (known, kinds, 'the file has only 6 THROTTLE, 7 UNTHROTTLE, 9 READ')):
+        trace = perf.as_file(events, data)
+        got, told = dump(trace, 1)
+        equal(got, [])
+        assert 'no event can be read' in told and says in told, told
+        for command in ('verify', 'stats'):
+            done = subprocess.run([ktape, command, 'trace'], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=600, check=False)
+            assert done.returncode in (1, 2) and says in done.stdout.decode(), done.stdout
+    # Beside events, the same is a note, however many kinds there are.
+    got, told = dump(perf.as_file(known, kinds + sample([0], 1, 1)[0]))
+    equal(len(got), 1)
+    lists = re.findall(r'left out \(perf script -D shows it\): (.*)', told)
+    equal(', '.join(lists), '6 THROTTLE, 7 UNTHROTTLE, 9 READ, 12 AUX, 13 ITRACE_START, 21 '
+          'TEXT_POKE, 22 AUX_OUTPUT_HW_ID, 23 CALLCHAIN_DEFERRED, 73 AUXTRACE_ERROR, 86 '
+          'SCHEDSTAT_CPU, 87 SCHEDSTAT_DOMAIN, 232 of unknown types')
+    # A file in which nothing happened has nothing to say.
+    equal(dump(perf.as_file(known, perf.record(1, bytes(40)))), ([], ''))
+
+
+def mappings():
+    """What each perf.data has beside events is told by ktape verify, and only there."""
+    kinds = b''.join(perf.record(kind, bytes(40)) * kind for kind in (1, 4, 10, 16, 17, 18))
+    got, says = dump(perf.as_file({1: event([0], 1, 0)}, kinds + sample([0], 1, 1)[0]))
+    equal((len(got), says), (1, ''))
+    done = subprocess.run([ktape, 'verify', 'trace'], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600, check=True).stdout.decode()
+    lists = re.findall(r'note form: .* mappings and .* ends of threads.*: (.*)', done)
+    equal(', '.join(lists), '1 MMAP, 4 EXIT, 10 MMAP2, 16 NAMESPACES, 17 KSYMBOL, 18 BPF_EVENT')
 
 
 def cut():
@@ -245,7 +330,11 @@ def main():
     result('each part of a sample is a field', all_parts)
     result('what is usual is left out', usual)
     result('events that are no tracepoints have their names and CPUs', names)
+    result('samples of unknown events are left out', unknown)
+    result('cgroups have their paths by time', moved)
     result('samples without a time are told', without_time)
+    result('a file without events says why', no_events)
+    result('mappings are no content', mappings)
     result('samples that are cut off are told', cut)
     result('numbers that are too large are told', large)
     result('perf script reads the same', theirs,

@@ -21,6 +21,7 @@ from make_perf import record  # noqa: E402
 from tap import end, equal, result  # noqa: E402
 
 ktape = os.path.abspath(sys.argv[1]) + '/command/ktape'
+FAIL = os.path.abspath(sys.argv[1]) + '/fail_alloc.so'
 TRIES = int(os.environ.get('KTAPE_TRIES', '40'))
 
 TID, TIME, READ, CALLCHAIN, CPU, RAW, IDENTIFIER = 2, 4, 16, 32, 128, 1024, 1 << 16
@@ -35,6 +36,7 @@ EVENTS = {
     16: (2, 311, BASE | RAW, 0),			# sched_waking
 }
 COMM_EXEC = 1 << 13
+ONES = (1 << 64) - 1
 
 
 def tail(time, cpu, tid, event=14):
@@ -115,8 +117,8 @@ FIELDS = ['sys_exit: nr=39 compat=0 x32=0 large=0 ret=400 '
           'user_event: PERF_RECORD_SWITCH_CPU_WIDE out=0 preempt=0 next_prev_pid=1 '
           'next_prev_tid=2\n', 'user_event: dummy\n']
 NOTES = ['1 samples and records of switches without a time',
-         'records that are no events were left out: 1 MMAP, 2 EXIT', '2 records of hardware traces or of unknown types', 'cpu1: 5 events lost',
-         'perf counted 3 more lost events', 'cpu0: 3 events lost between']
+         'left out (perf script -D shows it): 1 AUX, 1 of unknown types',
+         'cpu1: 5 events lost', 'perf counted 3 more lost events', 'cpu0: 3 events lost between']
 
 
 def as_file(data, clock=None):
@@ -147,7 +149,7 @@ def check(path):
         assert fields in done.stdout.decode(), (fields, done.stdout)
     for note in NOTES:
         assert note in says, f'{note}: {says}'
-    assert 'out of order' not in says, says
+    assert 'out of order' not in says and 'MMAP' not in says, says
 
 
 def packed(small, size=60000):
@@ -258,6 +260,78 @@ def processes():
     equal(named[700], [0, 700])
 
 
+def places():
+    """A record without a CPU is of the one that its event counts on: by the id in the record of a
+    loss, or at its end.  perf sets the CPU of a sample to -1 where its file has none."""
+    form = IDENTIFIER | TID | TIME
+    events = {1: (1, 0, form, 0), 2: (1, 2, form, 0), 3: (1, 9, form, 0)}
+    index = record(69, struct.pack('<Q8Q', 2, 1, 0, 3, ONES, 2, 1, 4, ONES))
+
+    def small(time, event):
+        return record(9, struct.pack('<QiiQ', event, 5, 6, time))
+
+    def lost(time, event, last):
+        return record(2, struct.pack('<QQiiQQ', event, 7, 5, 6, time, last))
+
+    def named(time, event):
+        return record(3, struct.pack('<ii16siiQQ', 5, 6, b'other', 5, 6, time, event))
+
+    data = index + small(1000, 1) + small(1001, 2) + named(1005, 2) + small(1006, 2)
+    for wrong, says in (
+            (lost(1500, 1, 1), 'cpu3: 7 events lost between [0.000001000] and [0.000001500]'),
+            (lost(1500, 2, 0), 'cpu4: 7 events lost between [0.000001006] and [0.000001500]'),
+            (record(13, struct.pack('<QiiQQ', 9, 5, 6, 1500, 2)), 'cpu4: 9 events lost between'),
+            (lost(1500, 3, 3), 'cpu0: 7 events lost between')):
+        with open('places', 'wb') as f:
+            f.write(perf.as_file(events, data + wrong + small(2000, 1)))
+        done = subprocess.run([ktape, 'dump', '--json', '--all', 'places'], check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+        assert says in done.stderr.decode(), (says, done.stderr)
+        equal(b'1 events or losses have no CPU' in done.stderr, 'cpu0' in says)
+        lines = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        equal([e['cpu'] for e in lines if e['ring'] == 'event'], [3, 4, 4, 3])
+    # The loss of a CPU that no machine has is not counted twice, nor lost.
+    many = record(2, struct.pack('<QQ', 11, 5) + tail(2200, 70000, 0, 11))
+    with open('places', 'wb') as f:
+        f.write(as_file(enter(2000, 1, 100) + many + record(13, struct.pack('<Q', 5) +
+                                                            tail(0, 0, 0, 11))))
+    done = subprocess.run([ktape, 'dump', 'places'], check=False, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, timeout=600)
+    equal(done.returncode, 1)
+    for says in (b'CPU number 70000 is out of range', b'cpu0: 5 events lost'):
+        assert says in done.stderr, done.stderr
+
+
+def has_failing_memory():
+    """Whether allocations can be made to fail: a sanitizer has its own."""
+    symbols = subprocess.run(['nm', ktape], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             check=False).stdout
+    return os.path.exists(FAIL) and b'__asan_init' not in symbols
+
+
+def memory():
+    """Where one allocation fails, what is told is that, or the same as with all of them."""
+    with open('memory', 'wb') as f:
+        f.write(as_file(enter(1000, 1, 100) + enter(1100, 40, 100) + record(
+            2, struct.pack('<QQ', 11, 5) + tail(2200, 3000, 0, 11)) + record(
+                14, tail(2300, 3500, 400)) + enter(2400, 1, 100)))
+
+    def once(**how):
+        done = subprocess.run([ktape, 'dump', '-J', '1', 'memory'], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False, timeout=600,
+                              env=dict(os.environ, LD_PRELOAD=FAIL, **how))
+        return done.returncode, done.stdout, done.stderr
+
+    want = once(KTAPE_FAIL_COUNT=os.path.abspath('count'))
+    equal(want[0], 0)
+    assert b'cpu3000: 5 events lost' in want[2], want
+    with open('count', encoding='utf-8') as f:
+        count = int(f.read())
+    for at in range(1, count + 1):
+        got = once(KTAPE_FAIL_AT=str(at))
+        assert got == want or got[0] == 1 and b'Cannot allocate memory' in got[2], (at, got)
+
+
 def theirs(path):
     """perf script has the same names."""
     done = subprocess.run(['perf', 'script', '-F', 'comm,tid,time', '--ns', '-i', path],
@@ -296,6 +370,9 @@ def main():
         result(f'as a {name}', check, name)
     result('a wall clock behind that of the trace', clocks)
     result('threads have their processes', processes)
+    result('records without a CPU have that of their event', places)
+    result('memory that is missing is told', memory,
+           skip='' if has_failing_memory() else 'the sanitizer has the allocator')
     result('damaged traces end in an error, or with fewer events', damaged)
     if shutil.which('zstd'):
         result('compressed records that are cut off', cut)

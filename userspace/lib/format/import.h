@@ -154,6 +154,7 @@ struct kt_back {
  * @latest: by CPU: time of the last record, for traces of a kernel
  * @nr_latest: entries of @latest
  * @back: steps back in time
+ * @beside: what the input has beside its content: texts with a newline behind each
  * @event: the event that was delivered last
  * @raw: its kt_foreign.raw
  * @raw_size: bytes of @raw
@@ -197,6 +198,7 @@ struct kt_import {
 	uint64_t *latest;
 	uint32_t nr_latest;
 	struct kt_back back;
+	char beside[512];
 	struct ktape_event event;
 	const void *raw;
 	size_t raw_size;
@@ -217,6 +219,8 @@ void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
 int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu);
 void kt_import_none(struct kt_import *s);
 void kt_import_note(struct kt_import *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void kt_import_beside(struct kt_import *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));

@@ -481,6 +481,26 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
 }
 
 /**
+ * kt_import_beside() - say what the input has beside the content of a trace
+ * @s: the trace
+ * @format: what it is, and how much
+ *
+ * Only ktape verify tells it, at its end.
+ */
+void kt_import_beside(struct kt_import *s, const char *format, ...)
+{
+	size_t len = strlen(s->beside);
+	va_list args;
+
+	if (s->learning)
+		return;
+	va_start(args, format);
+	vsnprintf(s->beside + len, sizeof(s->beside) - len - 1, format, args);
+	va_end(args);
+	strcat(s->beside, "\n");
+}
+
+/**
  * kt_import_fail() - set the reason why open() or next() fails
  * @s: the trace
  * @offset: offset of the place in the input

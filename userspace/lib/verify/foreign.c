@@ -275,12 +275,16 @@ void kt_foreign_end(struct ktape_verify *v)
 {
 	const struct kt_foreign_check *f = v->foreign;
 	const char *name = v->trace->import->format->name;
+	const char *beside = v->trace->import->beside;
 
 	if (f->lost || f->gaps)
 		kt_verify_note(v, KTAPE_RULE_LOSS, NULL,
 			       "the tracer lost %llu events, and an unknown number in %llu gaps",
 			       (unsigned long long)f->lost,
 			       (unsigned long long)f->gaps);
+	for (; *beside; beside += strcspn(beside, "\n") + 1)
+		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%.*s", (int)strcspn(beside, "\n"),
+			       beside);
 	kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
 		       "a trace of %s has no counts of emitted events, so nothing proves that it is complete",
 		       name);

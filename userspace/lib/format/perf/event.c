@@ -118,20 +118,25 @@ void pf_take_index(struct perf *f, const uint8_t *record, size_t len)
 	}
 }
 
-/* Take the path of a cgroup.  Return: 0 or -ENOMEM. */
+/* Take the path that a cgroup has from now on.  Return: 0 or -ENOMEM. */
 int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 {
 	size_t size = len <= 16 ? 0 : strnlen((const char *)record + 16, len - 16);
 	struct kt_map_entry *e;
 	char *more;
 
-	if (!size || f->paths_size + size > PATHS_MAX)
+	if (!size)
 		return 0;
 	e = kt_map_put(&f->cgroups, 0, kt_get64(record + 8));
 	if (!e)
 		return -ENOMEM;
 	if (e->extra == size && !memcmp(f->paths + e->value, record + 16, size))
 		return 0;
+	if (size > PATHS_MAX - f->paths_size) {
+		e->extra = 0;	/* an earlier path is wrong from now on */
+		f->pathless++;
+		return 0;
+	}
 	more = realloc(f->paths, f->paths_size + size);
 	if (!more)
 		return -ENOMEM;
@@ -148,19 +153,16 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
  * @f: the trace
  * @sample: what it says of itself
  *
- * Return: its CPU, else the CPU on which its event counts, else 0, which is counted.
+ * Return: its CPU, else the CPU on which its event counts, else PF_CPU_UNKNOWN.
  */
-uint32_t pf_cpu_of(struct perf *f, const struct pf_sample *sample)
+uint32_t pf_cpu_of(const struct perf *f, const struct pf_sample *sample)
 {
 	const struct kt_map_entry *e;
 
 	if (sample->cpu != PF_CPU_UNKNOWN)
 		return sample->cpu;
 	e = sample->id ? kt_map_find(&f->ids, 0, sample->id) : NULL;
-	if (e && e->extra)
-		return (uint32_t)e->extra - 1;
-	f->cpuless++;
-	return 0;
+	return e && e->extra ? (uint32_t)e->extra - 1 : PF_CPU_UNKNOWN;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

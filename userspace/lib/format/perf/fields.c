@@ -273,7 +273,7 @@ static bool take_cgroup(const struct perf *f, struct rest *r)
 		return false;
 	pf_add_number(r->out, PF_FIELD_CGROUP, id);
 	e = r->out ? kt_map_find(&f->cgroups, 0, id) : NULL;
-	if (e)
+	if (e && e->extra)
 		pf_add_bytes(r->out, PF_FIELD_CGROUP_PATH, f->paths + e->value, e->extra);
 	return true;
 }

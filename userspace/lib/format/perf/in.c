@@ -15,8 +15,8 @@
  * Samples of other events and records of context switches are user events (event.c); what else
  * a sample has are fields of its event (fields.c).
  *
- * Lost events are delivered as a loss since the CPU's last event.  Not read, but counted:
- * records of mapped files, of exits and the like, hardware traces.  Big-endian files are refused.
+ * Lost events are delivered as a loss since the CPU's last event.  Records that are not read are
+ * counted (count.c).  Big-endian files are refused.
  */
 #include <sys/stat.h>
 
@@ -31,23 +31,45 @@
 
 /* ---- records in the order of time ------------------------------------------------------------ */
 
-/* Return the entry for the last event of a CPU, or NULL. */
-static uint64_t *last_of(struct perf *f, uint32_t cpu)
+/* Set the entry for the last event of a CPU.  Return: 0, -ERANGE or -ENOMEM. */
+static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
 {
 	uint64_t *more;
 
 	if (cpu >= KT_CPUS_MAX)
-		return NULL;
+		return -ERANGE;
 	if (cpu >= f->nr_last) {
 		more = realloc(f->last, (cpu + 1ULL) * sizeof(*more));
 		if (!more)
-			return NULL;
+			return -ENOMEM;
 		memset(more + f->nr_last, 0,
 		       (cpu + 1ULL - f->nr_last) * sizeof(*more));
 		f->last = more;
 		f->nr_last = cpu + 1ULL;
 	}
-	return &f->last[cpu];
+	*last = &f->last[cpu];
+	return 0;
+}
+
+/*
+ * Find the CPU of an event or of a loss, and the entry for its last event.
+ * Return: 0, -ERANGE if it is no CPU, which is told, or -ENOMEM.
+ */
+static int find_cpu(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
+		    uint32_t *cpu, uint64_t **last)
+{
+	struct perf *f = s->state;
+	int err;
+
+	*cpu = pf_cpu_of(f, sample);
+	if (*cpu == PF_CPU_UNKNOWN) {
+		f->cpuless++;
+		*cpu = 0;
+	}
+	err = last_of(f, *cpu, last);
+	if (err == -ERANGE)
+		kt_import_bad(s, offset, "CPU number %u is out of range", *cpu);
+	return err;
 }
 
 static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
@@ -59,23 +81,23 @@ static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
 		kt_get32(sample->raw);
 }
 
-/* Set time, CPU and thread of an event.  Return: false if it has no place, which is told. */
-static bool place(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
-		  struct kt_foreign *at)
+/* Set time, CPU and thread of an event.  Return: as find_cpu(). */
+static int place(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
+		 struct kt_foreign *at)
 {
 	struct perf *f = s->state;
-	uint32_t cpu = pf_cpu_of(f, sample);
-	uint64_t *last = last_of(f, cpu);
+	uint64_t *last;
+	uint32_t cpu;
+	int err = find_cpu(s, sample, offset, &cpu, &last);
 
-	if (!last) {
-		kt_import_bad(s, offset, "CPU number %u is out of range", cpu);
-		return false;
-	}
+	if (err)
+		return err;
 	/* Late records were counted: they get the time of the one before. */
 	*last = kt_max(sample->ts, *last);
 	f->first = f->first ? f->first : *last;
+	f->events++;
 	*at = (struct kt_foreign){ .ts = *last, .cpu = cpu, .tid = sample->tid };
-	return true;
+	return 0;
 }
 
 static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
@@ -101,11 +123,11 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 					     "a record has no layout");
 		return 0;
 	}
-	if (!place(s, &sample, offset, &at))
-		return 0;
-	err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+	err = place(s, &sample, offset, &at);
+	if (!err)
+		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
 	if (err)
-		return err;
+		return err == -ERANGE ? 0 : err;
 	f->tp.more = f->fields.list;
 	f->tp.nr_more = f->fields.nr;
 	return l ? kt_tp_emit(&f->tp, &l->class, &at, f->values)
@@ -118,37 +140,43 @@ static int take_switch(struct kt_import *s, const uint8_t *record, size_t len,
 	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
 	struct perf *f = s->state;
 	struct kt_foreign at;
-
 	int err;
 
 	pf_read_tail(f, record, len, &sample);
-	if (!place(s, &sample, offset, &at))
-		return 0;
-	err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
-	return err ? err : pf_emit_switch(s, record, len, &at);
+	err = place(s, &sample, offset, &at);
+	if (!err)
+		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+	if (err)
+		return err == -ERANGE ? 0 : err;
+	return pf_emit_switch(s, record, len, &at);
 }
 
 /* ---- losses -------------------------------------------------------------------------------------- */
 
 static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
-		     unsigned int type)
+		     uint64_t offset)
 {
-	struct pf_sample sample = { .ts = 0 };
+	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
 	struct perf *f = s->state;
-	size_t at = type == RECORD_LOST ? 16 : 8;
+	bool has_id = kt_get32(record) == RECORD_LOST;
+	size_t at = has_id ? 16 : 8;
 	uint64_t *last, from, count;
+	uint32_t cpu;
+	int err;
 
 	if (len < at + 8)
 		return 0;
 	count = kt_get64(record + at);
-	f->lost += count;
 	pf_read_tail(f, record, len, &sample);
-	last = last_of(f, sample.cpu);
-	if (!last)
-		return 0;
+	if (has_id && !sample.id)
+		sample.id = kt_get64(record + 8);
+	err = find_cpu(s, &sample, offset, &cpu, &last);
+	if (err)
+		return err == -ERANGE ? 0 : err;
+	f->lost += count;
 	from = *last;
 	*last = kt_max(from, sample.ts);
-	return kt_tp_lost(&f->tp, sample.cpu, count, from, *last);
+	return kt_tp_lost(&f->tp, cpu, count, from, *last);
 }
 
 /* perf's count of lost samples at its end: it has no time, and waits for no other record. */
@@ -163,15 +191,14 @@ static int tell_lost(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	uint64_t more = f->lost_samples > f->lost ? f->lost_samples - f->lost : 0;
-	uint64_t *last = last_of(f, 0);
+	uint64_t *last;
+	int err = last_of(f, 0, &last);
 
 	f->lost_samples = 0;
-	if (!more)
-		return 0;
+	if (err || !more)
+		return err;
 	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are told as a loss of CPU 0 in the whole trace",
 		       (unsigned long long)more);
-	if (!last)
-		return -ENOMEM;
 	return kt_tp_lost(&f->tp, 0, more, f->first, kt_max(*last, f->order.delivered));
 }
 
@@ -188,25 +215,17 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 		return pf_take_comm(s, record, len);
 	case RECORD_FORK:
 		return pf_take_fork(s, record, len);
+	case RECORD_CGROUP:
+		return pf_take_cgroup(s->state, record, len);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU:
 		return take_switch(s, record, len, offset);
 	default:
-		return take_lost(s, record, len, type);
+		return take_lost(s, record, len, offset);
 	}
 }
 
 /* ---- reading the file --------------------------------------------------------------------------- */
-
-/* Count a record that is not read, unless it says nothing that a trace has. */
-static void pass_record(struct perf *f, uint32_t type)
-{
-	if (type <= RECORD_KERNEL_LAST && type != RECORD_AUX)
-		f->passed[type]++;
-	f->unread += type == RECORD_AUX || type == RECORD_AUXTRACE ||
-		     (type > RECORD_KERNEL_LAST && type < RECORD_ATTR) ||
-		     type > RECORD_PERF_LAST;
-}
 
 /* Let a record wait for its turn, or do what it says.  Return: 0 or negative errno. */
 static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
@@ -221,7 +240,8 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 	case RECORD_SAMPLE:
 		err = pf_read_sample(f, record + 8, len - 8, &sample, NULL);
 		/* Without ids only their form tells samples apart. */
-		if (err && f->others && f->nr_attrs > 1 && !f->ids.nr) {
+		if (err == -ENOENT ||
+		    (err && f->others && f->nr_attrs > 1 && !f->ids.nr)) {
 			f->left_out++;
 			return 0;
 		}
@@ -246,6 +266,7 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 			break;
 		count_lost(f, record, len);
 		return 0;
+	case RECORD_CGROUP:
 	case RECORD_COMM:
 	case RECORD_FORK:
 	case RECORD_LOST:
@@ -258,15 +279,13 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
 		return pf_packed_begin(s, record, len, offset);
-	case RECORD_CGROUP:
-		return pf_take_cgroup(f, record, len);
 	case RECORD_UPDATE:
 		return pf_take_update(f, record, len);
 	case RECORD_ID_INDEX:
 		pf_take_index(f, record, len);
 		return 0;
 	default:
-		pass_record(f, type);
+		pf_pass(f, type);
 		return 0;
 	}
 	return pf_order_add(&f->order, sample.ts, record, len, offset);
@@ -368,58 +387,17 @@ static int read_more(struct kt_import *s)
 	return 0;
 }
 
-static void tell_count(struct kt_import *s, uint64_t *count, const char *what)
-{
-	if (*count)
-		kt_import_note(s, "%llu %s were left out", (unsigned long long)*count, what);
-	*count = 0;
-}
-
-/* Tell which records are neither events nor names, by their names in perf. */
-static void tell_passed(struct kt_import *s)
-{
-	static const char *const names[RECORD_KERNEL_LAST + 1] = {
-		[RECORD_MMAP] = "MMAP", [4] = "EXIT", [5] = "THROTTLE", [6] = "UNTHROTTLE",
-		[8] = "READ", [10] = "MMAP2", [12] = "ITRACE_START", [16] = "NAMESPACES",
-		[17] = "KSYMBOL", [18] = "BPF_EVENT", [20] = "TEXT_POKE",
-		[21] = "AUX_OUTPUT_HW_ID", [22] = "CALLCHAIN_DEFERRED",
-	};
-	struct perf *f = s->state;
-	char text[KT_ARRAY_SIZE(names) * 48] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
-		if (!f->passed[i])
-			continue;
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%llu %s",
-					len ? ", " : "", (unsigned long long)f->passed[i],
-					names[i] ? names[i] : "unknown");
-		f->passed[i] = 0;
-	}
-	if (len)
-		kt_import_note(s, "records that are no events were left out: %s", text);
-}
-
-/* At the end: tell what was left out, and what was lost.  Return: 0 or negative errno. */
-static int tell_counts(struct kt_import *s)
+/* At the end: tell what was left out and lost, and deliver the names of the head. */
+static int finish(struct kt_import *s)
 {
 	struct perf *f = s->state;
+	int err = pf_tell_counts(s);
 
-	tell_count(s, &f->left_out, "samples of unknown events");
-	tell_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
-	if (f->cpuless)
-		kt_import_note(s, "%llu events have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
-			       (unsigned long long)f->cpuless);
-	f->cpuless = 0;
-	tell_passed(s);
-	tell_count(s, &f->unread, "records of hardware traces or of unknown types");
-	if (f->order.late)
-		kt_import_note(s, "%llu records came after later ones were delivered: they are out of order",
-			       (unsigned long long)f->order.late);
-	f->order.late = 0;
 	kt_tp_end(&f->tp);
 	kt_tracing_end(&f->described, s);
-	return tell_lost(s);
+	if (!err)
+		err = tell_lost(s);
+	return err ? err : kt_tracing_names(&f->described, &f->tp);
 }
 
 static int perf_next(struct kt_import *s)
@@ -433,11 +411,8 @@ static int perf_next(struct kt_import *s)
 		if (f->ended) {
 			if (f->named)
 				return 0;
-			err = tell_counts(s);
-			if (err)
-				return err;
 			f->named = true;
-			err = kt_tracing_names(&f->described, &f->tp);
+			err = finish(s);
 			return err ? err : 1;
 		}
 		err = read_more(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share: in.c (records), packed.c (compressed ones), sample.c,
- * fields.c, event.c and task.c (what they say), head.c and pipe.c (what comes before them),
- * order.c (time).
+ * fields.c, event.c and task.c (what they say), count.c (what is left out), head.c and pipe.c (what
+ * comes before them), order.c (time).
  */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
@@ -115,11 +115,12 @@ enum pf_record {
 	RECORD_ROUND = 68,
 	RECORD_ID_INDEX = 69,
 	RECORD_AUXTRACE = 71,
+	RECORD_STAT = 76,
 	RECORD_UPDATE = 78,
 	RECORD_FEATURE = 80,
 	RECORD_COMPRESSED = 81,
 	RECORD_COMPRESSED2 = 83,
-	RECORD_PERF_LAST = 84
+	RECORD_PERF_LAST = 86
 };
 
 /**
@@ -239,12 +240,14 @@ struct pf_order {
  * @cgroups: by id of a cgroup: offset and length of its path in @paths
  * @paths: paths of cgroups
  * @paths_size: bytes of @paths
+ * @pathless: paths for which there is no room
  * @others: there are events that are no tracepoints
  * @left_out: samples of events that are not known
  * @timeless: samples and records of context switches that have no time
- * @cpuless: the same without a CPU, which are events of CPU 0
+ * @cpuless: events and losses without a CPU, which are those of CPU 0
+ * @events: samples and context switches that were delivered
  * @passed: by type: records that are not read
- * @unread: hardware traces and records of unknown types, the same
+ * @unread: the same of unknown types
  * @lost: events of records about lost events
  * @lost_samples: the same as perf counted it otherwise, mostly at the end
  * @hostname: of the traced machine, and the following
@@ -285,11 +288,13 @@ struct perf {
 	struct kt_map cgroups;
 	char *paths;
 	size_t paths_size;
+	uint64_t pathless;
 	bool others;
 	uint64_t left_out;
 	uint64_t timeless;
 	uint64_t cpuless;
-	uint64_t passed[RECORD_KERNEL_LAST + 1];
+	uint64_t events;
+	uint64_t passed[RECORD_PERF_LAST + 1];
 	uint64_t unread;
 	uint64_t lost;
 	uint64_t lost_samples;
@@ -347,6 +352,10 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		  struct pf_sample *out);
 
+/* count.c */
+void pf_pass(struct perf *f, uint32_t type);
+int pf_tell_counts(struct kt_import *s);
+
 /* fields.c */
 void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v);
 void pf_add_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len);
@@ -358,7 +367,7 @@ int pf_take_description(struct kt_part *p, struct perf *f);
 int pf_take_update(struct perf *f, const uint8_t *record, size_t len);
 void pf_take_index(struct perf *f, const uint8_t *record, size_t len);
 int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len);
-uint32_t pf_cpu_of(struct perf *f, const struct pf_sample *sample);
+uint32_t pf_cpu_of(const struct perf *f, const struct pf_sample *sample);
 int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at);
 int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 		   struct kt_foreign *at);

@@ -4,21 +4,25 @@
 
 /*
  * Find the attribute of a record by the id that it has, which is at the same place in the
- * records of all attributes.  Return: NULL if its id is not known.
+ * records of all attributes.  Records that perf made have the id 0 and the form of the first
+ * event.
+ *
+ * Return: 0, -EBADMSG if the record is too short, or -ENOENT if its id is not known.
  */
-static struct pf_attr *attr_of(const struct perf *f, const uint8_t *p, size_t len,
-			       bool is_sample)
+static int attr_of(const struct perf *f, const uint8_t *p, size_t len, bool is_sample,
+		   struct pf_attr **attr)
 {
 	struct pf_attr *first = &f->attrs[f->main];
 	const struct kt_map_entry *e;
-	uint64_t type = first->sample_type;
+	uint64_t type = first->sample_type, id;
 	size_t at = 0;
 
+	*attr = first;
 	if (f->nr_attrs == 1)
-		return first;
+		return 0;
 	if (!(type & PF_IDENTIFIER)) {
 		if (!(type & PF_ID))
-			return first;
+			return 0;
 		if (is_sample) {
 			at += type & PF_IP ? 8 : 0;
 			at += type & PF_TID ? 8 : 0;
@@ -30,9 +34,12 @@ static struct pf_attr *attr_of(const struct perf *f, const uint8_t *p, size_t le
 		}
 	}
 	if (len < at + 8)
-		return NULL;
-	e = kt_map_find(&f->ids, 0, kt_get64(is_sample ? p + at : p + len - at - 8));
-	return e ? &f->attrs[e->value] : NULL;
+		return -EBADMSG;
+	id = kt_get64(is_sample ? p + at : p + len - at - 8);
+	e = kt_map_find(&f->ids, 0, id);
+	if (e)
+		*attr = &f->attrs[e->value];
+	return e || !id ? 0 : -ENOENT;
 }
 
 /**
@@ -43,7 +50,8 @@ static struct pf_attr *attr_of(const struct perf *f, const uint8_t *p, size_t le
  * @s: filled
  * @out: the fields that it has beside time, CPU, thread and the kernel's record; or NULL
  *
- * Return: 0 or -EBADMSG if it is shorter than its type says.
+ * Return: 0, -EBADMSG if it is shorter than its type says, or -ENOENT if the file does not have
+ * the event of its id: then its form is not known either.
  */
 int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		   struct pf_sample *s, struct pf_fields *out)
@@ -60,9 +68,10 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		{ PF_PERIOD, 'p', PF_FIELD_PERIOD },
 	};
 	const uint8_t *end = p + len;
+	int err = attr_of(f, p, len, true, &s->attr);
 
-	s->attr = attr_of(f, p, len, true);
-	s->attr = s->attr ? s->attr : &f->attrs[f->main];
+	if (err)
+		return err;
 	if (out)
 		out->nr = out->nr_words = 0;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(fields); i++) {
@@ -107,11 +116,10 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		{ PF_IDENTIFIER, 'i' }, { PF_CPU, 'c' }, { PF_STREAM_ID, 0 },
 		{ PF_ID, 'i' }, { PF_TIME, 'n' }, { PF_TID, 't' },
 	};
-	const struct pf_attr *a = attr_of(f, p, len, false);
 	const uint8_t *end = p + len;
+	struct pf_attr *a;
 
-	/* Records that perf made have the id 0 and the form of the first event. */
-	a = a ? a : &f->attrs[f->main];
+	attr_of(f, p, len, false, &a);
 	if (!a->id_all)
 		return false;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(fields); i++) {

@@ -4,14 +4,20 @@
 
 #define COMM_SIZE	16U	/* of the kernel's names, with the NUL */
 
+/* Return time and CPU of a record; names have no place of their own, so any CPU will do. */
+static struct kt_foreign place_of(const struct perf *f, const struct pf_sample *sample)
+{
+	uint32_t cpu = pf_cpu_of(f, sample);
+
+	return (struct kt_foreign){ .ts = sample->ts, .cpu = cpu < KT_CPUS_MAX ? cpu : 0 };
+}
+
 /* Name a thread from a time on. */
 static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
 		     uint32_t tid, const char *comm)
 {
 	struct kt_map_entry *e = kt_map_put(&f->comms, 0, tid);
-	struct kt_foreign record = {
-		.ts = at->ts, .cpu = at->cpu < KT_CPUS_MAX ? at->cpu : 0,
-	};
+	struct kt_foreign record = place_of(f, at);
 
 	if (!e)
 		return -ENOMEM;
@@ -23,7 +29,7 @@ static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
 /* Take a name that a thread has from now on. */
 int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 {
-	struct pf_sample sample = { .ts = 0 };
+	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
 	struct perf *f = s->state;
 	char comm[COMM_SIZE] = "";
 
@@ -38,7 +44,7 @@ int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 /* A new thread has the name of the one that made it. */
 int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 {
-	struct pf_sample sample = { .ts = 0 };
+	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
 	const struct kt_map_entry *e;
 	struct perf *f = s->state;
 	struct kt_foreign at;
@@ -52,9 +58,7 @@ int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 	/* perf lists the threads that are there at its start the same way, without a time. */
 	if (!sample.ts)
 		return 0;
-	at = (struct kt_foreign){
-		.ts = sample.ts, .cpu = sample.cpu < KT_CPUS_MAX ? sample.cpu : 0,
-	};
+	at = place_of(f, &sample);
 	err = kt_tp_process(&f->tp, &at, (int32_t)kt_get32(record + 16),
 			    (int32_t)kt_get32(record + 8), true);
 	if (err || !e)
