@@ -20,6 +20,7 @@ from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-p
 
 MISSING = '' if shutil.which('babeltrace2') else 'no babeltrace2'
 UUID = bytes(range(16))
+FILES = 40000
 META = '''/* CTF 1.8 */
 typealias integer { size = 8; align = 8; } := u8;
 typealias integer { size = 32; align = 8; } := u32;
@@ -96,6 +97,29 @@ def snapshots():
     equal(losses('snapshots'), sorted((interval(2, 399, 499), interval(None, 499, 600)), key=str))
 
 
+def contained():
+    """A snapshot may be a part of the one before, or have it."""
+    for i, (one, two) in enumerate((([0, 1], [0, 1, 2]), ([0, 1, 2], [1, 2, 3]), ([0, 1, 2, 3], [1, 2]))):
+        write(f'contained{i}/1', [(seq, 0) for seq in one])
+        write(f'contained{i}/2', [(seq, 0) for seq in two])
+        equal(count(f'contained{i}'), 2 * len({*one, *two}))
+        equal(losses(f'contained{i}'), [])
+        if not MISSING:
+            same(f'contained{i}')
+
+
+def many_files():
+    """Files of a snapshot that were all read before, each with padding behind its packet."""
+    write('many/1', [(0, 0), (FILES + 1, 0)])
+    write('many/2')
+    for i in range(FILES):
+        with open(f'many/2/channel0_0_{i + 1}', 'wb') as f:
+            f.write(packet(i + 1, 0) + bytes(64))
+    shutil.move('many/1/channel0_0', 'many/1/channel0_0_0')
+    equal(count('many'), 2 * 2)
+    shutil.rmtree('many')
+
+
 def others():
     """Packets of other sessions are not the same."""
     write('others/1', [(0, 0), (1, 0)])
@@ -154,6 +178,8 @@ os.chdir(folder)
 result('losses between the archives of a session are counted once', rotated)
 result('an archive alone begins with an unknown loss', one_archive)
 result('snapshots have their common packets once', snapshots)
+result('snapshots that have one another are so, too', contained)
+result('files that are nothing but repeated packets are passed over', many_files)
 result('traces of other sessions are apart', others)
 result('counts that go back count once', back)
 result('both are so with metadata in CTF 2', second_version)

@@ -321,7 +321,7 @@ again:
 	if (ret == LT_BAD && s->offset && is_zero(s, (uint64_t)st.st_size)) {
 		s->padded = true;
 		s->next = (uint64_t)st.st_size;
-		return lt_packet_next(s, error);
+		goto again;
 	}
 	if (ret != LT_OK)
 		return ret;
