@@ -186,12 +186,9 @@ static void take_head(struct lt_stream *s)
 	uint64_t discarded = at->roles[CTF_DISCARDED];
 	uint64_t seq = at->roles[CTF_SEQ];
 
-	s->last_end = s->end;
 	if (has(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
-	if (!s->begun)
-		s->last_end = s->begin;
 	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
 	s->placed = has(at, CTF_CPU);
 	if (s->placed)
