@@ -494,6 +494,7 @@ static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
 {
 	struct kt_tp_value value = { .number = 0 };
 	size_t from = w->v->used, len = strlen(w->path);
+	const uint64_t end = w->at->bit;
 	int i;
 
 	if (w->class->varies)
@@ -509,6 +510,7 @@ static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
 		w->at->bit = bit;
 		if (!lt_read_text(w->v, w->c, w->at, t, true))
 			return false;
+		w->at->bit = end;
 	}
 	keep(w, i, &value, w->v->used > from, from);
 	return true;
