@@ -103,7 +103,7 @@ run 0 dump cases/words/tags && grep -q ' e a.t=1 (B) b.t=0 (A) v=770 end=85$' te
 result $? 'a tag may be in another structure'
 run 0 dump cases/words/escapes && grep -qF ' x=0 (A\x1b[31mred\x0a\x1b)' text
 result $? 'control characters in texts do not reach a terminal'
-run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text && grep -q ' e x=100 (L1, .*, L64)$' text &&
+run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text && grep -q ' e x=100 (L0, L1, .*, L63)$' text &&
 	says '1 values of enumerations have more labels than the 64 that are kept'
 result $? 'a value keeps 64 labels'
 run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&

@@ -224,6 +224,7 @@ static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
 {
 	struct kt_tp_value label = { .data = NULL };
 	const size_t from = x->v->used;
+	const uint64_t texts = x->v->texts;
 	char *copy = NULL;
 	bool ok;
 
@@ -245,6 +246,9 @@ static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
 	}
 	ok = put_quoted(x, copy ? copy : label.data, label.len);
 	free(copy);
+	/* The text is told of once, whatever part of it was cut. */
+	x->cut |= x->v->texts != texts;
+	x->v->texts = texts;
 	return ok;
 }
 

@@ -714,7 +714,7 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 {
 	if (v->labels)
 		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",
-			       (unsigned long long)v->labels, LT_LABELS);
+			       (unsigned long long)v->labels, CTF_LABELS);
 	if (v->left)
 		kt_import_note(in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
 			       (unsigned long long)v->left, v->left_of, KT_TP_FIELDS);
@@ -723,7 +723,7 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10,
 			       LT_EVENT_MAX >> 10);
 	if (v->texts)
-		kt_import_note(in, "%llu arrays of structures or texts were cut: an array keeps %u KiB of text, an event %u",
+		kt_import_note(in, "%llu arrays of structures or texts, or labels, were cut: one keeps %u KiB of text, an event %u",
 			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10,
 			       LT_EVENT_MAX >> 10);
 	if (v->cut_events)

@@ -9,7 +9,6 @@
 #define LT_FLAT		32U	/* fields that the elements of an array may become */
 #define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
 #define LT_EVENT_MAX	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
-#define LT_LABELS	64U	/* labels of a value that are kept */
 #define LT_RT_PRIO	100U
 
 /* What a member of a context is for. */
@@ -72,7 +71,7 @@ struct lt_class {
  * @left: fields that were left out because there are too many
  * @left_of: name of the event that had the first of them
  * @elements: elements of arrays that were left out because there are too many
- * @texts: arrays whose texts were cut
+ * @texts: arrays whose texts were cut, and texts of labels
  * @cut_events: names of events that were cut
  * @cut_fields: names of fields that were cut
  */
