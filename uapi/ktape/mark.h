@@ -113,6 +113,8 @@ struct ktape_name {
  * S64 and U64: 8 bytes.  ARRAY: a byte with the format of its elements, 4 bytes with
  * their number, and the elements, one after the other.  The elements have any format
  * that is a number, or MEMORY: then each is a byte, and together they are one block.
+ *
+ * The value of a field of another tracer's event has KTAPE_TYPED_* instead of a width.
  */
 enum ktape_format {
 	KTAPE_FORMAT_S8 = 0,
@@ -132,5 +134,7 @@ enum ktape_format {
 	KTAPE_FORMAT_U64 = 14,
 	KTAPE_FORMAT_ARRAY = 15
 };
+
+#define KTAPE_TYPED_LABEL	0x20	/* STRING: label of the field before it */
 
 #endif /* _KTAPE_MARK_H */

@@ -50,7 +50,8 @@ result $? 'values without a label have none'
 convert csv labels.csv && [ "$(grep -c 'state_label' labels.csv)" = "$(grep -c ' state=[0-9-]* (' want)" ]
 result $? 'csv has the labels'
 convert lttng labels.lttng && run 0 dump labels.lttng &&
-	grep -o ' user_event: labels .* flags=[^ ]* ([^)]*)' text >text.lttng && grep -o ' user_event: labels .* flags=[^ ]* ([^)]*)' want >text.want &&
+	grep -o ' flags=[^ ]* flags_label="[^"]*"' text >text.lttng &&
+	grep -o ' flags=[^ ]* ([^)]*)' want | sed 's/ (\(.*\))/ flags_label="\1"/' >text.want &&
 	[ "$(wc -l <text.want)" = "$labels" ] && diff text.want text.lttng >>log
 result $? 'lttng has them as fields'
 convert native labels.native && run 0 dump labels.native && diff want text >>log

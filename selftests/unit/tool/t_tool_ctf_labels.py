@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """t_tool_ctf_labels.py FOLDER: labels of enumerations in CTF traces: those that babeltrace2 has, of
 many ranges that overlap; what is left out; names; and that long ones take no time."""
+import json
 import os
 import random
 import resource
@@ -132,6 +133,61 @@ def long_label():
     assert '1 arrays of structures or texts, or labels, were cut' in log, log
 
 
+def fields_of(name):
+    """The fields of each event in JSON."""
+    events = [json.loads(line) for line in run('dump', '--json', name)[0].splitlines()]
+    return [e['fields']['typed'] for e in events if e['event'] == 'user_event']
+
+
+def others():
+    """What is no label is not shown as one, and keeps its name."""
+    enum = 'enum : u8 { A = 1 }'
+    lines, _ = dump('others', f'{enum} e; string e_label; u8 n; string n_label; string f_label; {enum} f; {enum} g[2]; string g_label;',
+                    b'\1one\0\7seven\0f\0\1\1\2g\0', b'\2two\0\7seven\0f\0\2\1\2g\0')
+    one, two = lines.splitlines()
+    assert one.endswith(' e=1 (A) e_label="one" n=7 n_label="seven" f_label="f" f=1 (A) g=[1, 2] (["A",null]) g_label="g"'), one
+    assert two.endswith(' e=2 e_label="two" n=7 n_label="seven" f_label="f" f=2 g=[1, 2] (["A",null]) g_label="g"'), two
+    typed = fields_of('others')
+    equal(typed[0], ['e', 1, 'e_label_2', 'A', 'e_label', 'one', 'n', 7, 'n_label', 'seven', 'f_label', 'f', 'f', 1, 'f_label_2', 'A',
+                     'g', ['1', '2'], 'g_label_2', '["A",null]', 'g_label', 'g'])
+    equal(typed[1][:4], ['e', 2, 'e_label', 'two'])
+    run('convert', 'others', '--to', 'native', '-o', 'others.native')
+    equal(run('dump', 'others.native')[0], lines)
+
+
+def others_in_variants():
+    """The same where names differ from event to event."""
+    enum = 'enum : u8 { A = 1, B = 2 }'
+    dump('variants', f'{enum} t; variant <t> {{ {enum} A; struct {{ {enum} e; string e_label; }} B; }} v; string v_label;',
+         b'\1\2x\0', b'\2\1y\0x\0')
+    equal(fields_of('variants'), [['t', 1, 't_label', 'A', 'v', 2, 'v_label_2', 'B', 'v_label', 'x'],
+                                  ['t', 2, 't_label', 'B', 'v.e', 1, 'v.e_label_2', 'A', 'v.e_label', 'y', 'v_label', 'x']])
+
+
+def many_fields():
+    """Labels take no places of fields."""
+    for nr in 600, 1024, 1030:
+        text = ' '.join(f'enum : u8 {{ A{i} = 1 }} f{i};' for i in range(nr))
+        lines, log = dump(f'fields{nr}', text, b'\1' * nr)
+        kept = min(nr, 1024)
+        assert lines.endswith(' e ' + ' '.join(f'f{i}=1 (A{i})' for i in range(kept)) + '\n'), lines[-100:]
+        equal(log, '' if nr == kept else f'ktape: {nr - kept} fields were left out, the first of event e: an event keeps 1024 of them\n')
+    text = ' '.join(f'enum : u8 {{ A{i} = 1 }} f{i};' for i in range(1030))
+    lines, log = dump('fieldsv', f'enum : u8 {{ V = 1 }} t; variant <t> {{ struct {{ {text} }} V; }} v;', b'\1' * 1031)
+    assert lines.endswith(' v.f1022=1 (A1022)\n') and lines.count('=1 (A') == 1023, lines[-100:]
+    assert 'ktape: 7 fields were left out' in log, log
+
+
+def long_names():
+    """The name of a label ends in _label, however long that of its field is."""
+    names = ['n' * 100, 'n' * 94 + 'xy', 'm' * 92, 'o' * 89]
+    _, log = dump('names', ' '.join(f'enum : u8 {{ A = 1 }} {name};' for name in names), b'\1' * 4)
+    typed, = fields_of('names')
+    equal(typed[::2], ['n' * 95, 'n' * 89 + '_label', 'n' * 94 + 'x', 'n' * 77 + '_label_2',
+                       'm' * 92, 'm' * 89 + '_label', 'o' * 89, 'o' * 89 + '_label'])
+    assert '3 names of fields have more than 95 bytes and are cut' in log, log
+
+
 folder = tempfile.mkdtemp(prefix='labels-', dir=out)
 os.chdir(folder)
 result('values have the labels of all ranges they are in', ranges_at_random)
@@ -141,6 +197,10 @@ result('of many labels, the first 64 are kept', first_ones)
 result('ranges inside one another take no time', nested)
 result('elements take no time beside a wide range', long_array)
 result('a long label takes no time in many elements', long_label)
+result('other fields are not taken for labels', others)
+result('nor in variants', others_in_variants)
+result('labels take no places of fields', many_fields)
+result('names of labels end in _label', long_names)
 os.chdir(out)
 shutil.rmtree(folder)
 end()

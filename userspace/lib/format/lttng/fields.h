@@ -36,6 +36,7 @@ struct lt_context {
  * @fixed: fields that each event has: of the payload, then of contexts
  * @nr_own: those of the payload
  * @nr_fixed: entries of @fixed
+ * @nr_fields: those that are no labels
  * @varies: variants have further fields, which @tp.fields has for the event that was read
  * @contexts: of the stream class and of the event class
  * @dumps: the event is a thread of the state dump
@@ -47,6 +48,7 @@ struct lt_class {
 	struct kt_tp_field *fixed;
 	unsigned int nr_own;
 	unsigned int nr_fixed;
+	unsigned int nr_fields;
 	bool varies;
 	struct lt_context contexts[2];
 	bool dumps;
@@ -76,9 +78,9 @@ struct lt_class {
  * @cut_fields: names of fields that were cut
  */
 struct lt_values {
-	struct kt_tp_field fields[KT_TP_FIELDS];
-	struct kt_tp_value list[KT_TP_FIELDS];
-	size_t at[KT_TP_FIELDS];
+	struct kt_tp_field fields[KT_TP_ENTRIES];
+	struct kt_tp_value list[KT_TP_ENTRIES];
+	size_t at[KT_TP_ENTRIES];
 	uint8_t *room;
 	size_t used;
 	size_t cap;
