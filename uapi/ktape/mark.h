@@ -136,6 +136,7 @@ enum ktape_format {
 };
 
 #define KTAPE_TYPED_FIXED	0x10	/* MEMORY, ARRAY: the field's type has this length */
+#define KTAPE_TYPED_LABEL	0x20	/* STRING: label of the field before it */
 #define KTAPE_TYPED_FLOAT	0x40	/* DOUBLE, ARRAY of DOUBLE: they had 32 bits */
 
 #endif /* _KTAPE_MARK_H */

@@ -103,6 +103,11 @@ def values(top):
     case(f'{top}/labels', f'enum : u16 {{ ANY = 0 ... 60000, {many} }} x;', *[struct.pack('<H', n) for n in (0, 4999, 5000, 60001)])
     many = ', '.join(f'L{i} = {i} ... 100' for i in range(66))
     case(f'{top}/words/many-labels', f'enum : u8 {{ {many} }} x;', bytes([63]), bytes([100]))
+    texts = [r'A\x1b[31mred\n', r'n\nt\tr\ra\ab\bf\fv\v', r'o\101\1019', r'o\1x', r'x\x4g', r'x\x41F', r'x\x4142', r'o\541',
+             r'q\"\'\?', r'b\\n', r'n\0x', r'n\08']
+    many = ', '.join(f'"{text}" = {i}' for i, text in enumerate(texts))
+    case(f'{top}/escapes', f'enum : u8 {{ {many} }} x;', *[bytes([i]) for i in range(len(texts))])
+    case(f'{top}/words/escapes', r'enum : u8 { "A\x1b[31mred\n\e" = 0 } x;', bytes([0]))
     case(f'{top}/odd-array', 'u8 x; u8 y;', bytes([0, 1, 2, 3, 0, 4, 5, 6, 0x77, 0x88]),
          context='integer { size = 24; align = 16; } a[2];')
 

@@ -50,7 +50,8 @@ result $? 'values without a label have none'
 convert csv labels.csv && [ "$(grep -c 'state_label' labels.csv)" = "$(grep -c ' state=[0-9-]* (' want)" ]
 result $? 'csv has the labels'
 convert lttng labels.lttng && run 0 dump labels.lttng &&
-	grep -o ' user_event: labels .* flags=[^ ]* ([^)]*)' text >text.lttng && grep -o ' user_event: labels .* flags=[^ ]* ([^)]*)' want >text.want &&
+	grep -o ' flags=[^ ]* flags_label="[^"]*"' text >text.lttng &&
+	grep -o ' flags=[^ ]* ([^)]*)' want | sed 's/ (\(.*\))/ flags_label="\1"/' >text.want &&
 	[ "$(wc -l <text.want)" = "$labels" ] && diff text.want text.lttng >>log
 result $? 'lttng has them as fields'
 convert native labels.native && run 0 dump labels.native && diff want text >>log
@@ -101,7 +102,9 @@ done
 run 0 dump cases/words/tags && grep -q ' e a.t=1 (B) b.t=0 (A) v=770 end=85$' text &&
 	grep -q ' e a.t=0 (A) b.t=1 (B) v=2 end=85$' text
 result $? 'a tag may be in another structure'
-run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text && grep -q ' e x=100 (L1, .*, L64)$' text &&
+run 0 dump cases/words/escapes && grep -qF ' x=0 (A\x1b[31mred\x0a\x1b)' text
+result $? 'control characters in texts do not reach a terminal'
+run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text && grep -q ' e x=100 (L0, L1, .*, L63)$' text &&
 	says '1 values of enumerations have more labels than the 64 that are kept'
 result $? 'a value keeps 64 labels'
 run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&

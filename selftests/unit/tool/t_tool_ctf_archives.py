@@ -20,6 +20,7 @@ from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-p
 
 MISSING = '' if shutil.which('babeltrace2') else 'no babeltrace2'
 UUID = bytes(range(16))
+FILES = 40000
 META = '''/* CTF 1.8 */
 typealias integer { size = 8; align = 8; } := u8;
 typealias integer { size = 32; align = 8; } := u32;
@@ -96,6 +97,69 @@ def snapshots():
     equal(losses('snapshots'), sorted((interval(2, 399, 499), interval(None, 499, 600)), key=str))
 
 
+def contained():
+    """A snapshot may be a part of the one before, or have it."""
+    for i, (one, two) in enumerate((([0, 1], [0, 1, 2]), ([0, 1, 2], [1, 2, 3]), ([0, 1, 2, 3], [1, 2]))):
+        write(f'contained{i}/1', [(seq, 0) for seq in one])
+        write(f'contained{i}/2', [(seq, 0) for seq in two])
+        equal(count(f'contained{i}'), 2 * len({*one, *two}))
+        equal(losses(f'contained{i}'), [])
+        if not MISSING:
+            same(f'contained{i}')
+
+
+def many_files():
+    """Files of a snapshot that were all read before, each with padding behind its packet."""
+    write('many/1', [(0, 0), (FILES + 1, 0)])
+    write('many/2')
+    for i in range(FILES):
+        with open(f'many/2/channel0_0_{i + 1}', 'wb') as f:
+            f.write(packet(i + 1, 0) + bytes(64))
+    shutil.move('many/1/channel0_0', 'many/1/channel0_0_0')
+    equal(count('many'), 2 * 2)
+    shutil.rmtree('many')
+
+
+def shift(where, old, new):
+    with open(f'{where}/metadata', 'r+', encoding='utf-8') as f:
+        text = f.read()
+        f.seek(0)
+        assert old in text
+        f.write(text.replace(old, new))
+        f.truncate()
+
+
+def origins():
+    """Archives whose clock has other origins: each time is that of its own archive. babeltrace2 takes
+    the origin of the first one for all of them."""
+    write('origins/archives/1/ust', [(0, 0), (1, 0)])
+    write('origins/archives/2/ust', [(2, 5), (4, 7), (5, 9)])
+    write('origins/ust', [(6, 9), (7, 12)])
+    base = 1600000000000001000
+    shift('origins/archives/2/ust', '0; }', '0; offset = 500; }')
+    shift('origins/ust', '1600000000', '1600003600')
+    equal(count('origins'), 2 * 7)
+    hour = 3600 * 10**9
+    equal(losses('origins'), sorted((
+        (5, base + 199, base + 500 + 299), (None, base + 500 + 299, base + 500 + 400), (2, base + 500 + 299, base + 500 + 499),
+        (2, base + 500 + 499, base + 500 + 599), (3, base + hour + 699, base + hour + 799)), key=str))
+
+
+def damaged():
+    """A loss behind damage that is in the archive before."""
+    write('damaged/archives/1/ust', [(0, 0), (1, 0)])
+    write('damaged/archives/2/ust', [(2, 5), (3, 7)])
+    with open('damaged/archives/1/ust/channel0_0', 'ab') as f:
+        f.write(b'damaged!' * 16)
+    shift('damaged/archives/2/ust', '1600000000', '1600003600')
+    done = subprocess.run([ktape, 'dump', 'damaged'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          timeout=600)
+    equal((done.returncode, done.stdout.count(b'\n')), (1, 2 * 4))
+    for loss in ('5 events lost between [0.000001199] and [3600.000001299]',
+                 '2 events lost between [3600.000001299] and [3600.000001399]'):
+        assert loss in done.stderr.decode(), done.stderr.decode()
+
+
 def others():
     """Packets of other sessions are not the same."""
     write('others/1', [(0, 0), (1, 0)])
@@ -152,8 +216,12 @@ def second_version():
 folder = tempfile.mkdtemp(prefix='archives-', dir=out)
 os.chdir(folder)
 result('losses between the archives of a session are counted once', rotated)
+result('and are where the clock of their archive says', origins)
+result('behind damage, too', damaged)
 result('an archive alone begins with an unknown loss', one_archive)
 result('snapshots have their common packets once', snapshots)
+result('snapshots that have one another are so, too', contained)
+result('files that are nothing but repeated packets are passed over', many_files)
 result('traces of other sessions are apart', others)
 result('counts that go back count once', back)
 result('both are so with metadata in CTF 2', second_version)

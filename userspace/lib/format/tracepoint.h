@@ -26,6 +26,7 @@
 #define KT_TP_CLASS	1024U	/* bytes of the name of a class with its NUL */
 #define KT_TP_NAME	96U	/* bytes of the name of a field with its NUL */
 #define KT_TP_FIELDS	1024U	/* fields of a class that are kept */
+#define KT_TP_ENTRIES	(2 * KT_TP_FIELDS) /* those and their labels */
 #define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
 
 enum kt_tp_type {
@@ -36,7 +37,7 @@ enum kt_tp_type {
 	KT_TP_BYTES,
 	KT_TP_DOUBLE,
 	KT_TP_ARRAY,
-	KT_TP_LABEL	/* a text; an event that has no data for it has no such field */
+	KT_TP_LABEL	/* a text for the field before it; an event may have no data for it */
 };
 
 /**
@@ -86,7 +87,7 @@ struct kt_tp_row;
 /**
  * struct kt_tp_class - an event class as its input declares it
  * @name: name of the tracepoint, without its subsystem
- * @nr: number of fields, at most KT_TP_FIELDS
+ * @nr: number of fields, at most KT_TP_FIELDS, and of their labels
  * @fields: the fields; the caller owns them
  * @row: how the class becomes a native event, NULL = a user event.  This and all
  *	below are set by kt_tp_bind()
@@ -118,7 +119,7 @@ struct kt_tp_class {
 	int16_t number;
 	int16_t ret;
 	int16_t args;
-	uint64_t placed[KT_TP_FIELDS / 64];
+	uint64_t placed[KT_TP_ENTRIES / 64];
 	unsigned int nr_placed;
 	bool renamed;
 	uint32_t user;
@@ -237,6 +238,7 @@ static inline void kt_tp_set_place(struct kt_tp_class *c, int16_t field, bool ha
 	c->nr_placed += has ? 1 : -1U;
 }
 
+void kt_tp_name_labels(struct kt_tp_field *fields, unsigned int nr);
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 			 const struct kt_tp_value *values, bool all);
 int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,

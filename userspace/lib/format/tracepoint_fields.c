@@ -17,13 +17,14 @@
 #define BLOB_MIN	4096U
 #define FIELD_HEADS	16U	/* of a field's name and value, with NULs and a number */
 #define SUFFIX		12U	/* bytes of "_4294967295" with its NUL */
-#define NAMES_MAX	2048U	/* slots for the names of an event; more than twice those it has */
+#define NAMES_MAX	4096U	/* slots for the names of an event; about twice those it has */
+#define LABEL		"_label"
 
 /* ---- arguments ------------------------------------------------------------------------- */
 
-static uint8_t *put_string(uint8_t *p, const char *text, size_t len)
+static uint8_t *put_string(uint8_t *p, const char *text, size_t len, uint8_t flags)
 {
-	*p++ = KTAPE_FORMAT_STRING;
+	*p++ = KTAPE_FORMAT_STRING | flags;
 	if (len)
 		memcpy(p, text, len);
 	p[len] = '\0';
@@ -99,14 +100,15 @@ static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v
 								 v->len;
 }
 
+/* @flags: KTAPE_TYPED_* of a text */
 static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
-			  const struct kt_tp_value *v, size_t len)
+			  const struct kt_tp_value *v, size_t len, uint8_t flags)
 {
-	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)));
+	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)), 0);
 	switch (f->type) {
 	case KT_TP_TEXT:
 	case KT_TP_LABEL:
-		return put_string(p, v->data, len);
+		return put_string(p, v->data, len, flags);
 	case KT_TP_BYTES:
 		return put_bytes(p, f, v->data, len);
 	case KT_TP_ARRAY:
@@ -136,7 +138,7 @@ static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
 
 /* Put a field behind the first @*used bytes of the blob.  Return: 0 or -ENOMEM. */
 static int add_field(struct kt_tp *tp, size_t *used, const struct kt_tp_field *f,
-		     const struct kt_tp_value *v)
+		     const struct kt_tp_value *v, uint8_t flags)
 {
 	size_t len = data_size(f, v);
 	size_t need = sizeof(f->name) + FIELD_HEADS + len;
@@ -147,7 +149,7 @@ static int add_field(struct kt_tp *tp, size_t *used, const struct kt_tp_field *f
 	}
 	if (grow_blob(tp, *used, need))
 		return -ENOMEM;
-	*used = (size_t)(put_field(tp->blob + *used, f, v, len) - tp->blob);
+	*used = (size_t)(put_field(tp->blob + *used, f, v, len, flags) - tp->blob);
 	return 0;
 }
 
@@ -165,20 +167,24 @@ static int add_field(struct kt_tp *tp, size_t *used, const struct kt_tp_field *f
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 			 const struct kt_tp_value *values, bool all)
 {
-	size_t used = 0;
+	size_t used = 0, before;
+	bool kept = false;
 
 	if (grow_blob(tp, 0, BLOB_MIN))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < c->nr; i++) {
-		if (!all && kt_tp_has_place(c, i))
-			continue;
-		if (c->fields[i].type == KT_TP_LABEL && !values[i].data)
-			continue;
-		if (add_field(tp, &used, &c->fields[i], &values[i]))
+		bool label = c->fields[i].type == KT_TP_LABEL;
+
+		before = used;
+		if ((all || !kt_tp_has_place(c, i)) && (!label || values[i].data) &&
+		    add_field(tp, &used, &c->fields[i], &values[i],
+			      label && kept ? KTAPE_TYPED_LABEL : 0))
 			return -ENOMEM;
+		/* The label of a field that is elsewhere is a text of its own. */
+		kept = used > before && !label;
 	}
 	for (unsigned int i = 0; i < tp->nr_more; i++) {
-		if (add_field(tp, &used, tp->more[i].field, &tp->more[i].value))
+		if (add_field(tp, &used, tp->more[i].field, &tp->more[i].value, 0))
 			return -ENOMEM;
 	}
 	return (int64_t)used;
@@ -211,6 +217,66 @@ static bool add_name(struct names *n, const char *name, const char *behind)
 	return true;
 }
 
+/* Make an empty set for the names of @nr fields and of an event. */
+static void clear_names(struct names *n, unsigned int nr)
+{
+	n->mask = nr < 64 ? 511 : NAMES_MAX - 1;
+	memset(n->slots, 0, (n->mask + 1) * sizeof(n->slots[0]));
+}
+
+/*
+ * Add the first @max bytes of a name and @behind; a number follows if that is there.
+ * @name has room for all of them.
+ */
+static void number_name(struct names *n, char *name, size_t max, const char *behind)
+{
+	size_t len = strnlen(name, max);
+	char end[SUFFIX + sizeof(LABEL)];
+
+	name[len] = '\0';
+	for (uint32_t more = 2;; more++) {
+		snprintf(end, sizeof(end), "%s_%u", behind, more);
+		if (add_name(n, name, end))
+			break;
+	}
+	memcpy(name + len, end, strlen(end) + 1);
+}
+
+/**
+ * kt_tp_name_labels() - give labels the names of the fields before them, and _label behind
+ * @fields: fields of a class and their labels
+ * @nr: how many
+ *
+ * A name that another field has gets a number.
+ */
+void kt_tp_name_labels(struct kt_tp_field *fields, unsigned int nr)
+{
+	const size_t max = KT_TP_NAME - sizeof(LABEL);
+	struct names n;
+	unsigned int i;
+
+	for (i = 0; i < nr && fields[i].type != KT_TP_LABEL; i++)
+		;
+	if (i == nr)
+		return;
+	clear_names(&n, nr);
+	for (i = 0; i < nr; i++) {
+		if (fields[i].type != KT_TP_LABEL)
+			add_name(&n, fields[i].name, "");
+	}
+	for (i = 1; i < nr; i++) {
+		char *name = fields[i].name;
+
+		if (fields[i].type != KT_TP_LABEL)
+			continue;
+		snprintf(name, KT_TP_NAME, "%.*s", (int)max, fields[i - 1].name);
+		if (add_name(&n, name, LABEL))
+			strcat(name, LABEL);
+		else
+			number_name(&n, name, max - SUFFIX, LABEL);
+	}
+}
+
 /* Add the names that outputs give to the fields of an event, and to what they derive. */
 static void add_known(struct names *n, uint8_t opcode)
 {
@@ -233,24 +299,15 @@ static void rename_fields(struct kt_tp_class *c)
 {
 	struct names n;
 
-	n.mask = c->nr < 64 ? 511 : NAMES_MAX - 1;
-	memset(n.slots, 0, (n.mask + 1) * sizeof(n.slots[0]));
+	clear_names(&n, c->nr);
 	add_known(&n, c->what == KT_TP_NATIVE ? c->row->opcode :
 		      c->what == KT_TP_ENTER  ? KTAPE_EV_SYS_ENTER_WIDE :
 						KTAPE_EV_SYS_EXIT);
 	for (unsigned int i = 0; i < c->nr; i++) {
-		char *name = c->fields[i].name, behind[SUFFIX];
-		size_t len = strnlen(name, KT_TP_NAME - SUFFIX);
+		char *name = c->fields[i].name;
 
-		if (add_name(&n, name, ""))
-			continue;
-		name[len] = '\0';
-		for (uint32_t more = 2;; more++) {
-			snprintf(behind, sizeof(behind), "_%u", more);
-			if (add_name(&n, name, behind))
-				break;
-		}
-		memcpy(name + len, behind, strlen(behind) + 1);
+		if (!add_name(&n, name, ""))
+			number_name(&n, name, KT_TP_NAME - SUFFIX, "");
 	}
 	c->renamed = true;
 }

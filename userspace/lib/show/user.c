@@ -303,19 +303,16 @@ static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_fie
 static char *put_label(char *p, const struct kt_user_field *f, const uint8_t **at,
 		       const uint8_t *end)
 {
-	const size_t len = strlen(f->name);
 	const uint8_t *next = *at;
 	struct kt_typed name, label;
 
 	if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_BYTES || next == end)
 		return p;
 	kt_typed_next(&next, end, &name);
-	if (name.kind != KT_TYPED_STRING || next == end ||
-	    strncmp((const char *)name.data, f->name, len) != 0 ||
-	    strcmp((const char *)name.data + len, "_label") != 0)
+	if (name.kind != KT_TYPED_STRING || next == end)
 		return p;
 	kt_typed_next(&next, end, &label);
-	if (label.kind != KT_TYPED_STRING)
+	if (label.kind != KT_TYPED_STRING || !(label.width << FORMAT_BITS & KTAPE_TYPED_LABEL))
 		return p;
 	*at = next;
 	p = kt_put_mem(p, " (", 2);

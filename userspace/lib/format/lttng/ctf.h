@@ -20,6 +20,7 @@
 #define CTF_TYPES	(1U << 18)	/* of one trace */
 #define CTF_BYTES	(1U << 30)	/* of all types of all traces of a session */
 #define CTF_EMPTY	4096U		/* fields without bits in an event */
+#define CTF_LABELS	64U		/* of a value that are kept */
 #define CTF_SLOTS	2048U		/* numbers that later fields of an event refer to */
 
 enum ctf_kind {
@@ -93,15 +94,29 @@ enum ctf_root {
 };
 
 /**
- * struct ctf_choice - values of a tag that select an option, or values that have a label
+ * struct ctf_choice - values of a tag that select an option
  * @low: the first one, as ctf_order() of it
  * @high: the last one
- * @member: number of the option or label
+ * @member: number of the option
  */
 struct ctf_choice {
 	uint64_t low;
 	uint64_t high;
 	unsigned int member;
+};
+
+/**
+ * struct ctf_part - values of an enumeration that have the same labels
+ * @low: the first one, as ctf_order() of it; the next part begins behind the last one
+ * @names: where in ctf_type.names the labels are
+ * @nr: how many
+ * @more: they have further ones
+ */
+struct ctf_part {
+	uint64_t low;
+	size_t names;
+	uint8_t nr;
+	bool more;
 };
 
 /**
@@ -128,9 +143,9 @@ struct ctf_index {
  * @role: enum ctf_role, set by CTF 2; CTF 1.8 goes by names
  * @labels: of an enumeration
  * @nr_labels: entries of @labels
- * @values: the values of labels by their lowest one (labels.c)
- * @nr_values: entries of @values
- * @reach: by entry of @values: the highest value of it and of those before it
+ * @parts: all values, the lowest ones first (label_parts.c)
+ * @nr_parts: entries of @parts
+ * @names: for @parts: numbers of labels, in the order of declaration
  * @members: of a structure or a variant
  * @nr_members: entries of @members
  * @element: of an array or a sequence
@@ -166,9 +181,9 @@ struct ctf_type {
 	uint8_t role;
 	struct ctf_label *labels;
 	unsigned int nr_labels;
-	struct ctf_choice *values;
-	unsigned int nr_values;
-	uint64_t *reach;
+	struct ctf_part *parts;
+	size_t nr_parts;
+	unsigned int *names;
 	struct ctf_member *members;
 	unsigned int nr_members;
 	const struct ctf_type *element;
@@ -256,8 +271,9 @@ struct tsdl_alias;
  * @hash: of the text
  * @len: bytes of the text
  * @alias: the type of that name where the parser is (tsdl_type.c)
- * @owner: the variant that has an option of that name (resolve.c)
- * @option: number of that option
+ * @owner: the variant that has an option of that name (resolve.c), or the enumeration that has
+ *	such a label (label_parts.c)
+ * @option: number of the first one
  * @text: ends in a NUL
  */
 struct ctf_word {
@@ -372,7 +388,7 @@ const char *ctf_name(struct ctf *c, const char *text);
 int ctf_complete(struct ctf *c, struct ktape_error *error);
 void ctf_free(struct ctf *c);
 
-/* labels.c */
+/* label_parts.c */
 bool ctf_sort_labels(struct ctf *c, struct ctf_type *t);
 
 /* clocks.c, resolve.c.  Return: as ctf_complete(). */

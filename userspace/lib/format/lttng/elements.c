@@ -166,7 +166,7 @@ bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_ty
  * @at: place in the packet
  * @from: where in the room the text begins
  * @labels: it has the labels of the numbers instead of them
- * @cut: it was too long
+ * @cut: it was too long, and gets nothing more
  */
 struct text {
 	struct lt_values *v;
@@ -181,8 +181,11 @@ static bool read_any(struct text *x, const struct ctf_type *t);
 
 static bool put_text(struct text *x, const char *text, size_t len)
 {
-	size_t room = lt_room_for(x->v, x->from);
+	size_t room;
 
+	if (x->cut)
+		return true;
+	room = lt_room_for(x->v, x->from);
 	if (len > room) {
 		x->cut = true;
 		len = room;
@@ -200,7 +203,7 @@ static bool put_quoted(struct text *x, const char *text, size_t len)
 	bool ok = put_text(x, "\"", 1);
 	char escape[8];
 
-	for (size_t i = 0; i < len && ok; i++) {
+	for (size_t i = 0; i < len && ok && !x->cut; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		if (c == '"' || c == '\\') {
@@ -221,9 +224,12 @@ static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
 {
 	struct kt_tp_value label = { .data = NULL };
 	const size_t from = x->v->used;
+	const uint64_t texts = x->v->texts;
 	char *copy = NULL;
 	bool ok;
 
+	if (x->cut)
+		return true;
 	if (!lt_read_label(x->v, t, number, &label))
 		return false;
 	if (!label.data && x->v->used == from)
@@ -240,6 +246,9 @@ static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
 	}
 	ok = put_quoted(x, copy ? copy : label.data, label.len);
 	free(copy);
+	/* The text is told of once, whatever part of it was cut. */
+	x->cut |= x->v->texts != texts;
+	x->v->texts = texts;
 	return ok;
 }
 
@@ -274,12 +283,14 @@ static bool read_member(struct text *x, const struct ctf_member *m)
 {
 	const char *name = lt_name(x->c, m->name);
 	const uint64_t bit = x->at->bit;
+	uint64_t end;
 	bool ok = put_quoted(x, name, strlen(name)) && put_word(x, ":");
 
 	x->at->name = m->name;
 	ok = ok && read_any(x, m->type);
-	if (!ok || !lt_has_labels(m->type))
+	if (!ok || x->cut || !lt_has_labels(m->type))
 		return ok;
+	end = x->at->bit;
 	x->at->bit = bit;
 	x->at->name = NULL;
 	x->labels = true;
@@ -288,6 +299,7 @@ static bool read_member(struct text *x, const struct ctf_member *m)
 	x->v->used -= ok && !x->cut;
 	ok = ok && put_word(x, "_label\":") && read_any(x, m->type);
 	x->labels = false;
+	x->at->bit = end;
 	return ok;
 }
 
@@ -338,7 +350,8 @@ static bool read_elements(struct text *x, const struct ctf_type *t)
 	if (t->text)
 		return read_characters(x, t, count);
 	ok = put_word(x, "[");
-	for (uint64_t i = 0; i < count && ok; i++) {
+	/* Labels are behind the values, which were read to their end. */
+	for (uint64_t i = 0; i < count && ok && !(x->cut && x->labels); i++) {
 		uint64_t before = x->at->bit;
 
 		x->at->name = NULL;

@@ -25,10 +25,12 @@
  * @v: values, NULL = the fields are declared
  * @at: place in the packet
  * @path: name of the field
- * @next: number of the next field
+ * @next: number of the next entry
  * @extra: of the next one inside a variant, if fields of fixed numbers are looked for
+ * @fields: entries that are no labels
  * @number: the last number, as it was read
- * @end: number after the last field that each event has
+ * @end: number after the last entry that each event has
+ * @loose: each event has all its entries anew
  * @inside: inside a variant
  * @split: events inside variants have numbers of their own
  * @real: contexts say the thread by its id
@@ -46,8 +48,10 @@ struct walk {
 	char path[2 * KT_TP_NAME];
 	unsigned int next;
 	unsigned int extra;
+	unsigned int fields;
 	uint64_t number;
 	unsigned int end;
+	bool loose;
 	unsigned int inside;
 	bool split;
 	bool real;
@@ -66,14 +70,6 @@ static size_t descend(struct walk *w, const char *name)
 	snprintf(w->path + len, sizeof(w->path) - len, "%s%s",
 		 len && *name != '[' ? "." : "", name);
 	return len;
-}
-
-/* Make the path that of the labels of the field. */
-static void append_label(struct walk *w)
-{
-	size_t len = strlen(w->path);
-
-	snprintf(w->path + len, sizeof(w->path) - len, "_label");
 }
 
 static size_t descend_index(struct walk *w, uint64_t i)
@@ -142,10 +138,14 @@ static bool is_narrow(const struct ctf_type *t)
 	return t->kind == CTF_FLOAT && t->size <= 32;
 }
 
-/* Describe a field of type @t; NULL: of the labels of the one before it. */
+/* Describe a field of type @t; NULL: the labels of the one before it, which get names later. */
 static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
 {
-	w->cut += strlen(w->path) >= sizeof(f->name);
+	size_t len = strlen(w->path);
+
+	if (t && lt_has_labels(t))
+		len += strlen("_label");
+	w->cut += t && len >= sizeof(f->name);
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
 	f->elem = 0;
 	f->wide = f->fixed = f->narrow = false;
@@ -171,15 +171,12 @@ static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_typ
 
 static void declare_leaf(struct walk *w, const struct ctf_type *t)
 {
-	size_t len = strlen(w->path);
-
-	if (w->next < KT_TP_FIELDS)
-		describe(&w->class->fixed[w->next++], w, t);
-	if (!lt_has_labels(t) || w->next == KT_TP_FIELDS)
+	if (w->fields == KT_TP_FIELDS)
 		return;
-	append_label(w);
-	describe(&w->class->fixed[w->next++], w, NULL);
-	w->path[len] = '\0';
+	w->fields++;
+	describe(&w->class->fixed[w->next++], w, t);
+	if (lt_has_labels(t))
+		describe(&w->class->fixed[w->next++], w, NULL);
 }
 
 static void declare(struct walk *w, const struct ctf_type *t)
@@ -351,6 +348,8 @@ static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_cla
 	     declare_context(&w, e, &class->contexts[0]) &&
 	     declare_context(&w, e, &class->contexts[1]);
 	class->nr_fixed = w.next;
+	class->nr_fields = w.fields;
+	kt_tp_name_labels(v->fields, w.next);
 	class->fixed = ok ? ctf_alloc(c, (w.next + 1) * sizeof(*class->fixed)) : NULL;
 	if (!class->fixed)
 		return -ENOMEM;
@@ -392,6 +391,7 @@ static int share_class(struct ctf *c, const struct ctf_class *e, struct lt_class
 	mine->fixed = other->fixed;
 	mine->nr_own = other->nr_own;
 	mine->nr_fixed = other->nr_fixed;
+	mine->nr_fields = other->nr_fields;
 	mine->varies = other->varies;
 	mine->cut = other->cut;
 	v->cut_fields += other->cut;
@@ -437,18 +437,22 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 
 static bool take(struct walk *w, const struct ctf_type *t);
 
-/* Return the number of the next field, or -1 if it is left out.  @t: as for describe(). */
+/*
+ * Return the number of the next field, or -1 if it is left out.  @t: as for describe(); the label
+ * of a field that is kept has a place.
+ */
 static int next_field(struct walk *w, const struct ctf_type *t)
 {
-	bool extra = w->inside && w->split;
+	bool extra = w->inside && w->split, own = extra || w->loose;
 	unsigned int *next = extra ? &w->extra : &w->next;
 	unsigned int i = *next;
 
-	if (i >= (extra ? KT_TP_FIELDS : w->end)) {
+	if (t && (own ? w->fields == KT_TP_FIELDS : i >= w->end)) {
 		w->v->left_of = w->v->left++ ? w->v->left_of : w->class->tp.name;
 		return -1;
 	}
 	(*next)++;
+	w->fields += own && t;
 	if (w->class->varies)
 		describe(&w->v->fields[i], w, t);
 	return (int)i;
@@ -502,15 +506,10 @@ static void keep(struct walk *w, int i, struct kt_tp_value *value, bool kept, si
 static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
 {
 	struct kt_tp_value value = { .number = 0 };
-	size_t from = w->v->used, len = strlen(w->path);
-	int i;
+	const size_t from = w->v->used;
+	const uint64_t end = w->at->bit;
+	int i = next_field(w, NULL);
 
-	if (w->class->varies)
-		append_label(w);
-	i = next_field(w, NULL);
-	w->path[len] = '\0';
-	if (i < 0)
-		return true;
 	if (lt_is_plain(t)) {
 		if (!lt_read_label(w->v, t, w->number, &value))
 			return false;
@@ -518,6 +517,7 @@ static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
 		w->at->bit = bit;
 		if (!lt_read_text(w->v, w->c, w->at, t, true))
 			return false;
+		w->at->bit = end;
 	}
 	keep(w, i, &value, w->v->used > from, from);
 	return true;
@@ -535,7 +535,7 @@ static bool take_leaf(struct walk *w, const struct ctf_type *t)
 	if (!(single ? read_simple(w, t, &value) : read_array(w, t, &value)))
 		return false;
 	keep(w, i, &value, !single, from);
-	return !lt_has_labels(t) || take_label(w, t, bit);
+	return i < 0 || !lt_has_labels(t) || take_label(w, t, bit);
 }
 
 static bool take_option(struct walk *w, const struct ctf_type *t)
@@ -678,9 +678,9 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	struct walk w = {
 		.c = (struct ctf *)c, .class = class, .v = v, .at = &s->at,
 		.extra = class->nr_fixed,
+		.fields = class->nr_fields,
 		.split = class->tp.what != KT_TP_USER,
 	};
-	bool loose = class->varies && !w.split;
 	uint64_t end;
 
 	v->used = 0;
@@ -690,12 +690,15 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		v->list[i] = (struct kt_tp_value){ .number = 0 };
 		v->at[i] = SIZE_MAX;
 	}
-	w.end = loose ? KT_TP_FIELDS : class->nr_own;
+	w.loose = class->varies && !w.split;
+	if (w.loose)
+		w.fields = 0;
+	w.end = class->nr_own;
 	if (s->event->fields && !take(&w, s->event->fields))
 		return false;
 	end = s->at.bit;
 	s->at.bit = s->contexts;
-	w.end = loose ? KT_TP_FIELDS : class->nr_fixed;
+	w.end = class->nr_fixed;
 	if (!take_context(&w, &class->contexts[0]) ||
 	    !take_context(&w, &class->contexts[1]))
 		return false;
@@ -708,7 +711,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	if (class->varies) {
 		class->tp.fields = v->fields;
 		class->tp.renamed = false;
-		class->tp.nr = loose ? w.next : w.extra;
+		class->tp.nr = w.loose ? w.next : w.extra;
+		kt_tp_name_labels(v->fields, class->tp.nr);
 	}
 	if (class->prio >= 0)
 		v->list[class->prio].number -= LT_RT_PRIO;
@@ -721,7 +725,7 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 {
 	if (v->labels)
 		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",
-			       (unsigned long long)v->labels, LT_LABELS);
+			       (unsigned long long)v->labels, CTF_LABELS);
 	if (v->left)
 		kt_import_note(in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
 			       (unsigned long long)v->left, v->left_of, KT_TP_FIELDS);
@@ -730,7 +734,7 @@ void lt_values_tell(struct lt_values *v, struct kt_import *in)
 			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10,
 			       LT_EVENT_MAX >> 10);
 	if (v->texts)
-		kt_import_note(in, "%llu arrays of structures or texts were cut: an array keeps %u KiB of text, an event %u",
+		kt_import_note(in, "%llu arrays of structures or texts, or labels, were cut: one keeps %u KiB of text, an event %u",
 			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10,
 			       LT_EVENT_MAX >> 10);
 	if (v->cut_events)

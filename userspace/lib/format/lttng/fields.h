@@ -9,7 +9,6 @@
 #define LT_FLAT		32U	/* fields that the elements of an array may become */
 #define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
 #define LT_EVENT_MAX	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
-#define LT_LABELS	64U	/* labels of a value that are kept */
 #define LT_RT_PRIO	100U
 
 /* What a member of a context is for. */
@@ -37,6 +36,7 @@ struct lt_context {
  * @fixed: fields that each event has: of the payload, then of contexts
  * @nr_own: those of the payload
  * @nr_fixed: entries of @fixed
+ * @nr_fields: those that are no labels
  * @varies: variants have further fields, which @tp.fields has for the event that was read
  * @contexts: of the stream class and of the event class
  * @dumps: the event is a thread of the state dump
@@ -48,6 +48,7 @@ struct lt_class {
 	struct kt_tp_field *fixed;
 	unsigned int nr_own;
 	unsigned int nr_fixed;
+	unsigned int nr_fields;
 	bool varies;
 	struct lt_context contexts[2];
 	bool dumps;
@@ -72,14 +73,14 @@ struct lt_class {
  * @left: fields that were left out because there are too many
  * @left_of: name of the event that had the first of them
  * @elements: elements of arrays that were left out because there are too many
- * @texts: arrays whose texts were cut
+ * @texts: arrays whose texts were cut, and texts of labels
  * @cut_events: names of events that were cut
  * @cut_fields: names of fields that were cut
  */
 struct lt_values {
-	struct kt_tp_field fields[KT_TP_FIELDS];
-	struct kt_tp_value list[KT_TP_FIELDS];
-	size_t at[KT_TP_FIELDS];
+	struct kt_tp_field fields[KT_TP_ENTRIES];
+	struct kt_tp_value list[KT_TP_ENTRIES];
+	size_t at[KT_TP_ENTRIES];
 	uint8_t *room;
 	size_t used;
 	size_t cap;

@@ -296,6 +296,7 @@ static int find_files(struct kt_import *in, const struct lt_session *all, size_t
 		      struct files *f)
 {
 	struct lt_trace *x = &all->list[nr];
+	const size_t of = first_of(all, nr);
 	struct dirent **names;
 	int n = scandirat(x->folder, ".", &names, is_stream, versionsort), err = 0;
 	struct found *more;
@@ -316,7 +317,7 @@ static int find_files(struct kt_import *in, const struct lt_session *all, size_t
 			continue;
 		more = &f->list[f->nr];
 		*more = (struct found){
-			.trace = x, .of = first_of(all, nr), .name = strdup(names[i]->d_name),
+			.trace = x, .of = of, .name = strdup(names[i]->d_name),
 		};
 		if (more->name)
 			f->nr++;

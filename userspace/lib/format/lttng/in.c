@@ -73,13 +73,13 @@ static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t
 static int next_packet(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
-	uint64_t lost = s->lost, from = time_of(t, s, s->last_end);
-	/* The next packet may be of another trace, with another origin. */
-	const uint64_t before = time_of(t, s, s->end);
-	uint64_t end = time_of(t, s, kt_max(s->end, s->time)), begin;
+	const uint64_t lost = s->lost, from = s->last_until;
+	const uint64_t before = s->begun ? s->until : time_of(t, s, 0);
+	const uint64_t end = kt_max(before, s->held);
 	struct ktape_error error;
 	char place[LT_PLACE];
-	bool doubtful = s->doubtful;
+	const bool begun = s->begun, doubtful = s->doubtful;
+	uint64_t begin;
 	int ret;
 
 	s->lost = 0;
@@ -92,6 +92,10 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, begin) : end);
 	if (ret == LT_OK && s->skipped)
 		add_gap(s, 0, before, begin);
+	if (ret == LT_OK) {
+		s->last_until = begun ? before : begin;
+		s->until = time_of(t, s, kt_max(s->begin, s->end));
+	}
 	if (ret == LT_BAD) {
 		kt_import_bad(in, error.offset, "%s", error.text);
 		add_gap(s, 0, end, end);

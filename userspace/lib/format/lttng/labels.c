@@ -8,101 +8,23 @@
  */
 #include "fields.h"
 
-#define STEPS	(1U << 16)	/* ranges that are looked at for a value, if they overlap */
-
 /* ---- find ------------------------------------------------------------------------------- */
 
-static int by_low(const void *a, const void *b)
-{
-	const struct ctf_choice *x = a, *y = b;
-
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return x->member < y->member ? -1 : x->member > y->member;
-}
-
-/**
- * ctf_sort_labels() - prepare the labels of an enumeration for looking them up
- * @c: the metadata
- * @t: the type; its labels are complete
- *
- * Return: false without memory.
- */
-bool ctf_sort_labels(struct ctf *c, struct ctf_type *t)
-{
-	uint64_t reach = 0;
-
-	t->values = ctf_alloc(c, ((size_t)t->nr_labels + 1) * sizeof(*t->values));
-	t->reach = ctf_alloc(c, ((size_t)t->nr_labels + 1) * sizeof(*t->reach));
-	if (!t->values || !t->reach)
-		return false;
-	t->nr_values = 0;
-	for (unsigned int i = 0; i < t->nr_labels; i++) {
-		const struct ctf_range *r = &t->labels[i].range;
-		struct ctf_choice *v = &t->values[t->nr_values];
-
-		*v = (struct ctf_choice){
-			ctf_order(t, (uint64_t)r->low), ctf_order(t, (uint64_t)r->high), i,
-		};
-		t->nr_values += v->low <= v->high;
-	}
-	qsort(t->values, t->nr_values, sizeof(*t->values), by_low);
-	for (unsigned int i = 0; i < t->nr_values; i++) {
-		reach = kt_max(reach, t->values[i].high);
-		t->reach[i] = reach;
-	}
-	return true;
-}
-
-/* Add the number of a label, in the order of declaration, unless its name is there. */
-static unsigned int add_label(const struct ctf_type *t, unsigned int found[LT_LABELS],
-			      unsigned int nr, unsigned int label, bool *full)
-{
-	unsigned int at = nr;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		if (strcmp(t->labels[found[i]].name, t->labels[label].name) != 0)
-			continue;
-		if (found[i] < label)
-			return nr;
-		/* The first declaration of a name counts. */
-		memmove(&found[i], &found[i + 1], (nr - i - 1) * sizeof(*found));
-		at = --nr;
-		break;
-	}
-	while (at && found[at - 1] > label)
-		at--;
-	*full |= nr == LT_LABELS;
-	if (at == LT_LABELS)
-		return nr;
-	if (nr == LT_LABELS)
-		nr--;
-	memmove(&found[at + 1], &found[at], (nr - at) * sizeof(*found));
-	found[at] = label;
-	return nr + 1;
-}
-
-/* Find the labels of a value.  Return: how many. */
-static unsigned int find_labels(const struct ctf_type *t, uint64_t number,
-				unsigned int found[LT_LABELS], bool *full)
+/* Find what labels a number has: at the last interval that does not begin behind it. */
+static const struct ctf_part *find_part(const struct ctf_type *t, uint64_t number)
 {
 	const uint64_t v = ctf_order(t, number);
-	unsigned int low = 0, high = t->nr_values, nr = 0, steps = 0;
+	size_t low = 0, high = t->nr_parts;
 
-	while (low < high) {	/* the first range that begins behind the value */
-		unsigned int middle = low + (high - low) / 2;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
 
-		if (t->values[middle].low <= v)
-			low = middle + 1;
+		if (t->parts[middle].low <= v)
+			low = middle;
 		else
 			high = middle;
 	}
-	while (low && t->reach[--low] >= v && !*full) {
-		*full = ++steps == STEPS;
-		if (t->values[low].high >= v)
-			nr = add_label(t, found, nr, t->values[low].member, full);
-	}
-	return nr;
+	return &t->parts[low];
 }
 
 /* ---- read ------------------------------------------------------------------------------- */
@@ -115,12 +37,12 @@ bool lt_has_labels(const struct ctf_type *t)
 	return t->nr_labels && lt_is_plain(t);
 }
 
-/* Append to the text of a label. */
-static bool put(struct lt_values *v, size_t from, const char *text)
+/* Append to the text of a label.  Return: false without memory; @cut is set if it is too long. */
+static bool put(struct lt_values *v, size_t from, const char *text, bool *cut)
 {
-	size_t len = strlen(text), room = lt_room_for(v, from);
+	const size_t len = strlen(text), room = lt_room_for(v, from);
 
-	v->texts += len > room;
+	*cut |= len > room;
 	return lt_append(v, text, kt_min(len, room));
 }
 
@@ -136,23 +58,21 @@ static bool put(struct lt_values *v, size_t from, const char *text)
 bool lt_read_label(struct lt_values *v, const struct ctf_type *t, uint64_t number,
 		   struct kt_tp_value *value)
 {
-	unsigned int found[LT_LABELS], nr;
+	const struct ctf_part *part = find_part(t, number);
+	const unsigned int *names = &t->names[part->names];
 	const size_t from = v->used;
-	bool full = false;
+	bool cut = false;
 
-	nr = find_labels(t, number, found, &full);
-	v->labels += full;
-	if (!nr)
-		return true;
-	if (nr == 1) {
-		value->data = t->labels[*found].name;
+	v->labels += part->more;
+	if (part->nr == 1) {
+		value->data = t->labels[*names].name;
 		value->len = strlen(value->data);
-		return true;
 	}
-	for (unsigned int i = 0; i < nr; i++) {
-		if ((i && !put(v, from, ", ")) ||
-		    !put(v, from, t->labels[found[i]].name))
+	for (unsigned int i = 0; part->nr > 1 && i < part->nr && !cut; i++) {
+		if ((i && !put(v, from, ", ", &cut)) ||
+		    !put(v, from, t->labels[names[i]].name, &cut))
 			return false;
 	}
+	v->texts += cut;
 	return true;
 }

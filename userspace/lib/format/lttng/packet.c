@@ -186,12 +186,9 @@ static void take_head(struct lt_stream *s)
 	uint64_t discarded = at->roles[CTF_DISCARDED];
 	uint64_t seq = at->roles[CTF_SEQ];
 
-	s->last_end = s->end;
 	if (has(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
-	if (!s->begun)
-		s->last_end = s->begin;
 	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
 	s->placed = has(at, CTF_CPU);
 	if (s->placed)
@@ -321,7 +318,7 @@ again:
 	if (ret == LT_BAD && s->offset && is_zero(s, (uint64_t)st.st_size)) {
 		s->padded = true;
 		s->next = (uint64_t)st.st_size;
-		return lt_packet_next(s, error);
+		goto again;
 	}
 	if (ret != LT_OK)
 		return ret;

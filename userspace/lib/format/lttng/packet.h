@@ -62,11 +62,13 @@ struct lt_file {
  * @nr_gaps: entries of @gaps
  * @begin: time of the beginning of the packet
  * @end: time of its end; @begin if it does not say
- * @last_end: end of the packet before
+ * @until: end of the packet that was read last, as it is delivered: another trace may count
+ *	its ticks from another origin
+ * @last_until: the same of the packet before
  * @discarded: lost events up to the packet
  * @seq: number of the packet
  * @numbered: packets have numbers
- * @begun: a packet was read; @last_end, @discarded and @seq of it were kept
+ * @begun: a packet was read; @until, @discarded and @seq of it were kept
  * @lost: events that the packet says were lost since the one before
  * @doubtful: the packet is the first one, and may have lost events
  * @skipped: the number of the packet skips some
@@ -103,7 +105,8 @@ struct lt_stream {
 	unsigned int nr_gaps;
 	uint64_t begin;
 	uint64_t end;
-	uint64_t last_end;
+	uint64_t until;
+	uint64_t last_until;
 	uint64_t discarded;
 	uint64_t seq;
 	bool numbered;

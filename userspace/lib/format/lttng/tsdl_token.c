@@ -76,6 +76,36 @@ static void set_word(struct tsdl *p, const char *text, size_t len)
 		tsdl_no_memory(p);
 }
 
+/* Return the value of a digit, 16 = it is none. */
+static unsigned int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	c |= 32;
+	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a' + 10) : 16;
+}
+
+/*
+ * Take what is behind a backslash.  As for babeltrace2, a number has up to three digits, and its
+ * low 8 bits are the character.  Any other character stands for itself.
+ */
+static char take_escape(const char **at, const char *end)
+{
+	static const char names[] = "abefnrtv", means[] = "\a\b\033\f\n\r\t\v";
+	const unsigned int base = **at == 'x' ? 16 : 8;
+	const char *from = *at + (base == 16), *known;
+	unsigned int v = 0;
+
+	if (base == 8 && digit_of(**at) >= base) {
+		known = memchr(names, **at, sizeof(names) - 1);
+		return known ? means[known - names] : **at;
+	}
+	for (*at = from; *at < end && *at - from < 3 && digit_of(**at) < base; (*at)++)
+		v = v * base + digit_of(**at);
+	(*at)--;
+	return (char)v;
+}
+
 static void take_text(struct tsdl *p)
 {
 	const char *from = ++p->at;
@@ -97,9 +127,12 @@ static void take_text(struct tsdl *p)
 		return;
 	}
 	for (; from < p->at; from++) {
-		if (*from == '\\' && from + 1 < p->at)
+		if (*from == '\\' && from + 1 < p->at) {
 			from++;
-		plain[len++] = *from;
+			plain[len++] = take_escape(&from, p->at);
+		} else {
+			plain[len++] = *from;
+		}
 	}
 	/* A NUL ends it, as it does where it is used. */
 	set_word(p, plain, strnlen(plain, len));
