@@ -315,7 +315,7 @@ static int read_version7(struct kt_part *p)
 		return err;
 	t->packed = tc_packing(name);
 	if (t->packed == TC_PACKING_UNKNOWN)
-		return kt_import_fail(p->s, p->offset, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
+		return kt_import_fail(p->s, MAGIC_SIZE, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
 				      name);
 	for (unsigned int i = 0; offset && !err; i++) {
 		struct kt_part options;
