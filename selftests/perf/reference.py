@@ -14,6 +14,16 @@ SAMPLE = re.compile(r'.*?: (-?\d+)/(-?\d+): (0x[0-9a-f]+|0) period: (\d+) addr: 
 NO_CPU = 2 ** 32 - 1
 
 
+def kept(path, kind):
+    """What the guest's perf said of a file that this machine's cannot read, or None."""
+    try:
+        with open(path[:-len('.data')] + kind, encoding='utf-8',
+                  errors='surrogateescape') as file:
+            return file.read().split('\n')
+    except FileNotFoundError:
+        return None
+
+
 def script(path, *how):
     done = subprocess.run(['perf', 'script', '-i', path, *how], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False)
@@ -23,7 +33,9 @@ def script(path, *how):
 def lines(path):
     """Of each event and context switch: name and process of the thread, CPU, time, event."""
     how = ('--ns', '--show-switch-events', '-F')
-    text, says = script(path, *how, 'comm,pid,tid,cpu,time,event')
+    text, says = kept(path, '.lines'), ''
+    if text is None:
+        text, says = script(path, *how, 'comm,pid,tid,cpu,time,event')
     if 'CPU attribute' in says:     # of one event, so of no event
         text, says = script(path, *how, 'comm,pid,tid,time,event')
     out = []
@@ -39,7 +51,10 @@ def lines(path):
 
 
 def fields(path):
-    """Of each event and context switch: its kind, its name and its fields."""
+    """Of each event and context switch: its kind, its name and its fields; None if the guest's
+    perf was asked, which has no Python."""
+    if kept(path, '.lines'):
+        return None
     text, _ = script(path, '-s', here + '/reader.py')
     return [json.loads(line) for line in text if line.startswith('[')]
 
@@ -73,8 +88,8 @@ def part(sample, line):
     elif text.startswith('ustack: size '):
         sample['stack'] = int(re.match(r'ustack: size (\d+)', text)[1])
     elif text.startswith('weight: '):
-        low, mid, high = (number(w) for w in text[8:].split(','))
-        sample['perf_weight'] = low | mid << 32 | high << 48
+        parts = [number(w) for w in text[8:].split(',')] + [0, 0]
+        sample['perf_weight'] = parts[0] | parts[1] << 32 | parts[2] << 48
     elif text.startswith('data_src: '):
         sample['perf_data_src'] = number(text[10:])
     elif text.startswith('phys_addr: '):
@@ -91,7 +106,9 @@ def part(sample, line):
 
 def records(path):
     """Samples and context switches as they are in the file, and how much was lost."""
-    text, _ = script(path, '-D')
+    text = kept(path, '.records')
+    if text is None:
+        text, _ = script(path, '-D')
     out, lost, counted, sample = [], 0, 0, None
     for line in text:
         m = RECORD.match(line)

@@ -3,6 +3,7 @@
 the few values that may differ, each with its reason."""
 import signal
 
+ORDER = ['little']      # of the bytes in the file that is compared
 UPTIME_NS = 10**7       # ktape converts the clock "uptime", whose counts are USER_HZ
 
 # Field with a thread, and the field with its name.
@@ -25,7 +26,8 @@ FIELDS = {'oldprio': 'old_prio', 'newprio': 'new_prio', 'sa_flags': 'flags',
 
 # The tracepoint of a system call has the name of the kernel's function.
 CALLS = {'newstat': 'stat', 'newfstat': 'fstat', 'newlstat': 'lstat', 'newuname': 'uname',
-         'sendfile64': 'sendfile'}
+         'sendfile64': 'sendfile', 'old_mmap': 'mmap', 's390_personality': 'personality',
+         's390_ipc': 'ipc'}
 
 SOFTIRQS = ('HI', 'TIMER', 'NET_TX', 'NET_RX', 'BLOCK', 'IRQ_POLL', 'TASKLET', 'SCHED',
             'HRTIMER', 'RCU')
@@ -133,7 +135,7 @@ def is_array_equal(theirs, value):
         return not data
     size = len(data) // len(value)
     return size * len(value) == len(data) and all(
-        (as_number(v) - int.from_bytes(data[i * size:(i + 1) * size], 'little'))
+        (as_number(v) - int.from_bytes(data[i * size:(i + 1) * size], ORDER[0]))
         % (1 << size * 8) == 0 for i, v in enumerate(value))
 
 
@@ -162,7 +164,7 @@ def is_stack_equal(theirs, value):
     """Frames: trace-cmd shows as many as the layout has, also where the stack has more or
     fewer."""
     data = array_bytes(theirs)
-    frames = b''.join(int(v, 0).to_bytes(8, 'little') for v in value)
+    frames = b''.join(int(v, 0).to_bytes(8, ORDER[0]) for v in value)
     shared = min(len(data), len(frames))
     return data[:shared] == frames[:shared]
 
@@ -207,5 +209,10 @@ def is_equal(reference, own, field, theirs, symbols):
             is_text_equal(theirs, value)
     if 'char *' in field.type and not str(value).startswith('0x'):
         # trace-cmd does not show the text where it does not understand the print format.
-        return value == theirs or value in [symbols.texts.get(n) for n in numbers(theirs)]
+        # It then shows the bytes of an address from a big-endian machine in the wrong order.
+        shown = numbers(theirs)
+        if ORDER[0] == 'big':
+            shown |= {int.from_bytes(n.to_bytes(8, 'little'), 'big') for n in shown
+                      if 0 <= n < 1 << 64}
+        return value == theirs or value in [symbols.texts.get(n) for n in shown]
     return is_number_equal(theirs, value, field, symbols)

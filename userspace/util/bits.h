@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Little-endian access to unaligned memory, bit masks, and small helpers. */
+/* Access to unaligned memory, little-endian unless told otherwise, and small helpers. */
 #ifndef _KT_BITS_H
 #define _KT_BITS_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +28,31 @@ static inline uint64_t kt_get64(const void *p)
 
 	memcpy(&v, p, sizeof(v));
 	return le64toh(v);
+}
+
+/* Numbers of other machines: @big is the order of their bytes. */
+static inline uint16_t kt_load16(const void *p, bool big)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return big ? be16toh(v) : le16toh(v);
+}
+
+static inline uint32_t kt_load32(const void *p, bool big)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return big ? be32toh(v) : le32toh(v);
+}
+
+static inline uint64_t kt_load64(const void *p, bool big)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return big ? be64toh(v) : le64toh(v);
 }
 
 static inline void kt_set32(void *p, uint32_t v)

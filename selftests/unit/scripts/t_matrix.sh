@@ -70,6 +70,9 @@ names_of()
 [ "$(names_of)" = 'one two three' ] && [ "$(names_of -t 2)" = 'one two' ] &&
 	[ "$(names_of three one)" = 'one three' ]
 result $? 'rows are chosen by tier and by name'
+table "$good" 'guest|6.2|suite|s390x|gcc|host|1|guest|-'
+[ "$(names_of)" = one ] && [ "$(names_of -t 3)" = one ] && [ "$(names_of guest)" = guest ]
+result $? 'a row that is only a guest is chosen by name'
 ! "$top/scripts/matrix-rows" four >/dev/null 2>"$work/log" &&
 	grep -q 'no row four' "$work/log"
 result $? 'a name that is not there'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write the same few events as other Linux tracers would record them.
 
-usage: make_linux_traces.py FOLDER [tasks]
+usage: make_linux_traces.py FOLDER [tasks|big]
 
     two6.dat, two7.dat		trace.dat with CPU 1 in a buffer of its own
     tsc.dat, counter.dat	trace.dat 6 whose clock does not count ns, with and without the
@@ -15,6 +15,7 @@ usage: make_linux_traces.py FOLDER [tasks]
 Written from the formats' texts, not from the readers that they test. Each trace has
 CPUs 0 and 1, a loss of 7 events on CPU 1, and the events of SCENE.  With "tasks" there are
 only v6.dat and perf.data, with the events of TASKS, which name threads without their process.
+With "big" trace.dat and perf.data are those of a big-endian machine.
 """
 import json
 import os
@@ -23,6 +24,14 @@ import struct
 import subprocess
 import sys
 import zlib
+
+BIG = sys.argv[2:] == ['big']
+ORDER = '>' if BIG else '<'
+
+
+def pack(code, *values):
+    return struct.pack(ORDER + code, *values)
+
 
 # time in ns, CPU, thread that runs, event, fields
 SCENE = [
@@ -103,7 +112,7 @@ def layout_text(name):
 
 def kernel_record(name, pid, values):
     number, _, fields = LAYOUTS[name]
-    record = bytearray(struct.pack('<HBBi', number, 0, 0, pid))
+    record = bytearray(pack('HBBi', number, 0, 0, pid))
     texts = []
     for declaration, size, _, code in fields:
         if size in (4, 8):
@@ -113,14 +122,14 @@ def kernel_record(name, pid, values):
             texts.append((len(record), code, v.encode() + b'\0'))
             record += bytes(4)
         elif code == '6Q':
-            record += struct.pack('<6Q', *v)
+            record += pack('6Q', *v)
         elif code == '16s':
             record += struct.pack('16s', v.encode())
         else:
-            record += struct.pack('<' + code, v)
+            record += pack(code, v)
     for at, code, text in texts:
         base = at + 4 if code == 'rel' else 0
-        record[at:at + 4] = struct.pack('<I', (len(record) - base) | len(text) << 16)
+        record[at:at + 4] = pack('I', (len(record) - base) | len(text) << 16)
         record += text
     return bytes(record) + bytes(-len(record) % 4)
 
@@ -135,7 +144,7 @@ KALLSYMS = 'ffffffff81000000 T _text\nffffffff81001000 t some_function\t[module]
 
 def part64(text):
     data = text.encode() if isinstance(text, str) else text
-    return struct.pack('<Q', len(data)) + data
+    return pack('Q', len(data)) + data
 
 
 def header_info():
@@ -146,16 +155,16 @@ def event_formats():
     systems = {}
     for name, (_, system, _) in LAYOUTS.items():
         systems.setdefault(system, []).append(name)
-    out = struct.pack('<I', len(systems))
+    out = pack('I', len(systems))
     for system, names in systems.items():
-        out += system.encode() + b'\0' + struct.pack('<I', len(names))
+        out += system.encode() + b'\0' + pack('I', len(names))
         for name in names:
             out += part64(layout_text(name))
     return out
 
 
 def kallsyms():
-    return struct.pack('<I', len(KALLSYMS)) + KALLSYMS.encode()
+    return pack('I', len(KALLSYMS)) + KALLSYMS.encode()
 
 
 def cmdlines():
@@ -167,6 +176,11 @@ def cmdlines():
 PAGE = 4096
 
 
+def ring_word(kind, delta):
+    """Bit fields of 5 and 27 bits, which a big-endian machine has from the top on."""
+    return kind << 27 | delta if BIG else kind | delta << 5
+
+
 def ring_pages(cpu):
     """The events of a CPU in pages; a page after a loss begins anew."""
     events = [e for e in SCENE if e[1] == cpu]
@@ -175,8 +189,8 @@ def ring_pages(cpu):
     def flush():
         if page:
             commit = len(page['data']) | (1 << 31 | 1 << 30 if page['missed'] else 0)
-            tail = struct.pack('<Q', page['missed']) if page['missed'] else b''
-            data = struct.pack('<QQ', page['time'], commit) + page['data'] + tail
+            tail = pack('Q', page['missed']) if page['missed'] else b''
+            data = pack('QQ', page['time'], commit) + page['data'] + tail
             pages.append(data + bytes(PAGE - len(data)))
 
     for time, _, pid, name, values in events:
@@ -186,7 +200,7 @@ def ring_pages(cpu):
             page, last = dict(time=time, data=b'', missed=missed), time
         delta = time - last
         if delta >= 1 << 27:
-            page['data'] += struct.pack('<II', 30 | (delta & ((1 << 27) - 1)) << 5, delta >> 27)
+            page['data'] += pack('II', ring_word(30, delta & ((1 << 27) - 1)), delta >> 27)
             delta = 0
         record = kernel_record(name, pid, values)
         if len(page['data']) + len(record) > PAGE - 40:	# with its header, and the page's
@@ -194,9 +208,9 @@ def ring_pages(cpu):
             page = dict(time=time, data=b'', missed=0)
             delta = 0
         if len(record) > 28 * 4:	# the length has a word of its own
-            page['data'] += struct.pack('<II', delta << 5, len(record) + 4) + record
+            page['data'] += pack('II', ring_word(0, delta), len(record) + 4) + record
         else:
-            page['data'] += struct.pack('<I', len(record) // 4 | delta << 5) + record
+            page['data'] += pack('I', ring_word(len(record) // 4, delta)) + record
         last = time
     flush()
     return b''.join(pages)
@@ -206,7 +220,7 @@ MAGIC = b'\x17\x08\x44tracing'
 
 
 def option(number, data):
-    return struct.pack('<HI', number, len(data)) + data
+    return pack('HI', number, len(data)) + data
 
 
 def options(clock='local'):
@@ -222,19 +236,19 @@ def options(clock='local'):
 
 def version6(more=b'', two=False, clock='local'):
     """@two: CPU 1 is in a buffer of its own."""
-    head = MAGIC + b'6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info()
-    head += struct.pack('<I', 0) + event_formats() + kallsyms()
-    head += struct.pack('<I', 0) + cmdlines() + struct.pack('<I', 2)
+    head = MAGIC + b'6\0' + pack('BBI', BIG, 8, PAGE) + header_info()
+    head += pack('I', 0) + event_formats() + kallsyms()
+    head += pack('I', 0) + cmdlines() + pack('I', 2)
     head += b'options  \0' + options(clock) + more
     if two:
         # Behind this option, the end of options and the first table.
-        head += option(3, struct.pack('<Q', len(head) + 6 + 8 + 4 + 2 + 42) + b'two\0')
-    head += struct.pack('<H', 0)
+        head += option(3, pack('Q', len(head) + 6 + 8 + 4 + 2 + 42) + b'two\0')
+    head += pack('H', 0)
     begin = (len(head) + 84 + PAGE - 1) // PAGE * PAGE
     cpus = [ring_pages(0), ring_pages(1)]
-    place = [struct.pack('<QQ', begin, len(cpus[0])),
-             struct.pack('<QQ', begin + len(cpus[0]), len(cpus[1]))]
-    none = struct.pack('<QQ', begin, 0)
+    place = [pack('QQ', begin, len(cpus[0])),
+             pack('QQ', begin + len(cpus[0]), len(cpus[1]))]
+    none = pack('QQ', begin, 0)
     if two:
         head += b'flyrecord\0' + place[0] + none + b'flyrecord\0' + none + place[1]
     else:
@@ -260,36 +274,36 @@ def version7(packed, two=False):
         flags = 0
         if packed:
             small = packed(data)
-            data, flags = struct.pack('<II', len(small), len(data)) + small, 1
-        return struct.pack('<HHIQ', number, flags, 0, len(data)) + data
+            data, flags = pack('II', len(small), len(data)) + small, 1
+        return pack('HHIQ', number, flags, 0, len(data)) + data
 
-    out = MAGIC + b'7\0' + struct.pack('<BBI', 0, 8, PAGE)
+    out = MAGIC + b'7\0' + pack('BBI', BIG, 8, PAGE)
     out += {None: b'none', zstd: b'zstd', deflate: b'zlib'}[packed] + b'\0' + b'1\0'
     place = len(out)
     out += bytes(8)
     more = options()
-    for number, data in ((16, header_info()), (17, struct.pack('<I', 0)),
+    for number, data in ((16, header_info()), (17, pack('I', 0)),
                          (18, event_formats()), (19, kallsyms()), (21, cmdlines())):
-        more += option(number, struct.pack('<Q', len(out)))
+        more += option(number, pack('Q', len(out)))
         out += section(number, data)
     buffer, places = len(out), []
-    out += struct.pack('<HHIQ', 3, 1 if packed else 0, 0, 0)
+    out += pack('HHIQ', 3, 1 if packed else 0, 0, 0)
     out += bytes(-len(out) % PAGE)
     for cpu in (0, 1):
         data = ring_pages(cpu)
         if packed:	# a chunk for each page
             chunks = [packed(data[i:i + PAGE]) for i in range(0, len(data), PAGE)]
-            data = struct.pack('<I', len(chunks)) + b''.join(
-                struct.pack('<II', len(c), PAGE) + c for c in chunks)
+            data = pack('I', len(chunks)) + b''.join(
+                pack('II', len(c), PAGE) + c for c in chunks)
         places.append((cpu, len(out), len(data)))
         out += data
     for name, cpus in ((b'', places[:1]), (b'two', places[1:])) if two else ((b'', places),):
         # Later versions of trace-cmd have the page size, too, and read nothing without it.
-        more += option(3, struct.pack('<Q', buffer) + name + b'\0local\0' +
-                       (struct.pack('<I', PAGE) if two else b'') + struct.pack('<I', len(cpus)) +
-                       b''.join(struct.pack('<IQQ', *p) for p in cpus))
-    more += option(0, struct.pack('<Q', 0))
-    out = out[:place] + struct.pack('<Q', len(out)) + out[place + 8:]
+        more += option(3, pack('Q', buffer) + name + b'\0local\0' +
+                       (pack('I', PAGE) if two else b'') + pack('I', len(cpus)) +
+                       b''.join(pack('IQQ', *p) for p in cpus))
+    more += option(0, pack('Q', 0))
+    out = out[:place] + pack('Q', len(out)) + out[place + 8:]
     return out + section(0, more)
 
 
@@ -300,25 +314,25 @@ SAMPLE = 1 << 1 | 1 << 2 | 1 << 7 | 1 << 8 | 1 << 10	# TID, TIME, CPU, PERIOD, R
 
 def perf_record(kind, data):
     data += bytes(-len(data) % 8)
-    return struct.pack('<IHH', kind, 0, 8 + len(data)) + data
+    return pack('IHH', kind, 0, 8 + len(data)) + data
 
 
 def tail(time, cpu, tid=0):
-    return struct.pack('<iiQII', tid, tid, time, cpu, 0)
+    return pack('iiQII', tid, tid, time, cpu, 0)
 
 
 def perf_records():
     out = b''
     for tid, name in NAMES.items():
         tgid = 100 if tid == 200 else tid
-        out += perf_record(3, struct.pack('<ii8s', tgid, tid, name.encode()) + tail(0, 0))
+        out += perf_record(3, pack('ii8s', tgid, tid, name.encode()) + tail(0, 0))
     for cpu in (0, 1):		# the buffers of the CPUs, one after the other
         for time, _, tid, name, values in [e for e in SCENE if e[1] == cpu]:
             if cpu == LOST_CPU and time == LOST_BEFORE:
-                out += perf_record(2, struct.pack('<QQ', 5, LOST) + tail(time, cpu))
+                out += perf_record(2, pack('QQ', 5, LOST) + tail(time, cpu))
             raw = kernel_record(name, tid, values)
             raw += bytes(-(len(raw) + 4) % 8)
-            out += perf_record(9, struct.pack('<iiQIIQI', tid, tid, time, cpu, 0, 1, len(raw)) + raw)
+            out += perf_record(9, pack('iiQIIQI', tid, tid, time, cpu, 0, 1, len(raw)) + raw)
     return out + perf_record(68, b'')
 
 
@@ -331,34 +345,35 @@ def perf_packed(records, kind):
     for a, b in zip(cuts, cuts[1:]):
         piece = small[a:b]
         if kind == 83:		# the size of the piece, which is padded
-            out += perf_record(83, struct.pack('<Q', len(piece)) + piece)
+            out += perf_record(83, pack('Q', len(piece)) + piece)
         else:
-            out += struct.pack('<IHH', 81, 0, 8 + len(piece)) + piece
+            out += pack('IHH', 81, 0, 8 + len(piece)) + piece
     return out
 
 
+MAGIC_PERF = b'2ELIFREP' if BIG else b'PERFILE2'
+
+
 def perf(packed):
-    attr = struct.pack('<IIQQQQQ', 1 + 1, 64, 310, 1, SAMPLE, 0, 1 << 18) + bytes(16)
+    attr = pack('IIQQQQQ', 1 + 1, 64, 310, 1, SAMPLE, 0, 1 << (63 - 18 if BIG else 18)) + bytes(16)
     records = perf_records()
     if packed:
         records = perf_packed(records, packed)
     data = 104 + len(attr) + 16
     features = {
-        1: MAGIC + b'0.6\0' + struct.pack('<BBI', 0, 8, PAGE) + header_info() +
-           struct.pack('<I', 0) + event_formats() + kallsyms() + struct.pack('<I', 0) + cmdlines(),
-        3: struct.pack('<I', 64) + b'box'.ljust(64, b'\0'),
-        4: struct.pack('<I', 64) + b'6.1.0'.ljust(64, b'\0'),
-        6: struct.pack('<I', 64) + b'x86_64'.ljust(64, b'\0'),
+        1: MAGIC + b'0.6\0' + pack('BBI', BIG, 8, PAGE) + header_info() +
+           pack('I', 0) + event_formats() + kallsyms() + pack('I', 0) + cmdlines(),
+        3: pack('I', 64) + b'box'.ljust(64, b'\0'),
+        4: pack('I', 64) + b'6.1.0'.ljust(64, b'\0'),
+        6: pack('I', 64) + b'x86_64'.ljust(64, b'\0'),
     }
-    bits = bytearray(32)
-    for bit in features:
-        bits[bit // 8] |= 1 << bit % 8
-    head = b'PERFILE2' + struct.pack('<QQ', 104, len(attr) + 16)
-    head += struct.pack('<QQQQQQ', 104, len(attr) + 16, data, len(records), 0, 0) + bytes(bits)
+    head = MAGIC_PERF + pack('QQ', 104, len(attr) + 16)
+    head += pack('QQQQQQ', 104, len(attr) + 16, data, len(records), 0, 0) + \
+        pack('QQQQ', sum(1 << bit for bit in features), 0, 0, 0)
     out = head + attr + bytes(16) + records
     at, table, body = len(out) + 16 * len(features), b'', b''
     for bit in sorted(features):
-        table += struct.pack('<QQ', at + len(body), len(features[bit]))
+        table += pack('QQ', at + len(body), len(features[bit]))
         body += features[bit]
     return out + table + body
 
@@ -651,7 +666,7 @@ def main():
     write('two6.dat', version6(two=True))
     write('two7.dat', version7(None, two=True))
     # A tick is 3/4 ns, and the clock began 0.2 s after that of perf; trace-cmd adds 1000 ns.
-    write('tsc.dat', version6(option(14, struct.pack('<IIQ', 3, 2, 200_000_000)) +
+    write('tsc.dat', version6(option(14, pack('IIQ', 3, 2, 200_000_000)) +
                               option(7, b'1000\0'), clock='x86-tsc'))
     write('zlib.dat', version7(deflate))
     write('counter.dat', version6(clock='counter'))

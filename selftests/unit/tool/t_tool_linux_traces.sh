@@ -75,6 +75,17 @@ for trace in v6.dat v7.dat zlib.dat zstd.dat perf.data perf-zstd.data perf-odd.d
 		skip "$trace has all events and the loss" 'no zstd'
 	fi
 done
+# The same from a big-endian machine, whose bit fields begin at the top.
+mkdir big && python3 "$top/selftests/unit/tool/make_linux_traces.py" big big 2>log
+for trace in big/v6.dat big/v7.dat big/zlib.dat big/zstd.dat big/perf.data \
+	big/perf-zstd.data big/perf-odd.data; do
+	if [ -e $trace ]; then
+		same $trace kernel
+		result $? "$trace has all events and the loss"
+	else
+		skip "$trace has all events and the loss" 'no zstd'
+	fi
+done
 for trace in ctf1 ctf2; do
 	same $trace lttng "$ctf_lost" && says 'numbers of system calls are those of'
 	result $? "$trace has all events and the loss"
@@ -132,7 +143,7 @@ if command -v babeltrace2 >/dev/null; then
 else
 	skip 'babeltrace2 reads as many events, and the loss' 'no babeltrace2'
 fi
-for trace in v6 two6 two7; do
+for trace in v6 two6 two7 big/v6 big/two7; do
 	if ! command -v trace-cmd >/dev/null; then
 		skip "trace-cmd reads as many events of $trace.dat, and the loss" 'no trace-cmd'
 		continue
@@ -211,11 +222,12 @@ result $? 'an attribute that is longer than its place is read as far as it goes'
 
 # Cut everywhere, and with changed bytes: an error with its offset, or fewer events, never a
 # crash.
+cp big/v6.dat big6.dat && cp big/v7.dat big7.dat && cp big/perf.data big.data
 python3 - >changes <<'EOT'
 import os
 import random
 random.seed(5)
-for name in ('v6.dat', 'v7.dat', 'zlib.dat', 'zstd.dat', 'perf.data', 'perf-zstd.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
+for name in ('v6.dat', 'v7.dat', 'zlib.dat', 'zstd.dat', 'perf.data', 'perf-zstd.data', 'big6.dat', 'big7.dat', 'big.data', 'ctf1/metadata', 'ctf2/metadata', 'ctf1/channel0_0'):
     if not os.path.exists(name):
         continue
     data = open(name, 'rb').read()

@@ -238,11 +238,11 @@ static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 {
 	struct kt_tp_value *v = &values[l->text];
 	uint64_t address = l->own == KT_FTRACE_BPRINT ? values[l->from].number :
-			   v->len == 4 ? kt_get32(v->data) : kt_get64(v->data);
+			   v->len == 4 ? kt_load32(v->data, f->big) : kt_load64(v->data, f->big);
 	const char *format = kt_printk_find(&f->printk, address);
 	struct kt_printk_args args = {
 		.at = v->data, .begin = v->data, .long_size = long_size,
-		.ints = f->ints, .symbols = symbols,
+		.big = f->big, .ints = f->ints, .symbols = symbols,
 	};
 
 	int len;

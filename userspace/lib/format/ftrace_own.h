@@ -30,6 +30,7 @@ enum kt_ftrace_own {
 /**
  * struct kt_ftrace - what the records of a trace refer to
  * @printk: texts of trace_printk()
+ * @big: records are big-endian
  * @ints: see struct kt_printk_args
  * @text: the text that was made last, or NULL
  * @room: bytes of @text
@@ -39,6 +40,7 @@ enum kt_ftrace_own {
  */
 struct kt_ftrace {
 	struct kt_printk printk;
+	bool big;
 	bool ints;
 	char *text;
 	size_t room;

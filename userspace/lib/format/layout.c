@@ -368,37 +368,38 @@ struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id)
 	return NULL;
 }
 
-static uint64_t number_at(const uint8_t *p, uint32_t size, bool is_signed)
+static uint64_t number_at(const uint8_t *p, uint32_t size, bool is_signed, bool big)
 {
 	switch (size) {
 	case 1:
 		return is_signed ? (uint64_t)(int64_t)(int8_t)*p : *p;
 	case 2: {
-		uint16_t v = (uint16_t)(p[0] | p[1] << 8);
+		uint16_t v = kt_load16(p, big);
 
 		return is_signed ? (uint64_t)(int64_t)(int16_t)v : v;
 	}
 	case 4: {
-		uint32_t v = kt_get32(p);
+		uint32_t v = kt_load32(p, big);
 
 		return is_signed ? (uint64_t)(int64_t)(int32_t)v : v;
 	}
 	default:
-		return kt_get64(p);
+		return kt_load64(p, big);
 	}
 }
 
 /* Return common_pid of a record, -1 if it has none. */
-int32_t kt_layout_pid(const struct kt_layout *l, const uint8_t *data, size_t len)
+int32_t kt_layout_pid(const struct kt_layouts *all, const struct kt_layout *l,
+		      const uint8_t *data, size_t len)
 {
 	if (!l->pid_offset || l->pid_offset > len || len - l->pid_offset < 4)
 		return -1;
-	return (int32_t)kt_get32(data + l->pid_offset);
+	return (int32_t)kt_load32(data + l->pid_offset, all->big);
 }
 
 /* Find the bytes of a field.  Return: false if they are not in the record. */
 static bool find_bytes(const struct kt_layout_field *f, const uint8_t *data,
-		       size_t len, struct kt_tp_value *v)
+		       size_t len, bool big, struct kt_tp_value *v)
 {
 	size_t offset = f->offset, size = f->size;
 
@@ -416,7 +417,7 @@ static bool find_bytes(const struct kt_layout_field *f, const uint8_t *data,
 
 		if (size < 4)
 			return false;
-		loc = kt_get32(data + offset);
+		loc = kt_load32(data + offset, big);
 		size = loc >> 16;
 		offset = (loc & 0xffff) +
 			 (f->where == KT_BYTES_BEHIND ? offset + 4 : 0);
@@ -445,7 +446,7 @@ static int make_room(struct kt_layouts *all, size_t nr)
 
 /* Widen the elements of an array to 8 bytes.  Return: the end of them. */
 static uint64_t *widen(uint64_t *to, const struct kt_layout_field *place,
-		       const struct kt_tp_field *f, struct kt_tp_value *v)
+		       const struct kt_tp_field *f, bool big, struct kt_tp_value *v)
 {
 	const uint8_t *p = v->data;
 	size_t nr = v->len / place->elem;
@@ -453,7 +454,7 @@ static uint64_t *widen(uint64_t *to, const struct kt_layout_field *place,
 	v->data = to;
 	v->len = nr * sizeof(*to);
 	for (; nr; nr--, p += place->elem)
-		*to++ = number_at(p, place->elem, f->elem == KT_TP_SIGNED);
+		*to++ = number_at(p, place->elem, f->elem == KT_TP_SIGNED, big);
 	return to;
 }
 
@@ -474,7 +475,7 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 	size_t nr = 0;
 
 	for (unsigned int i = 0; i < l->nr; i++) {
-		if (!find_bytes(&l->fields[i], data, len, &values[i]))
+		if (!find_bytes(&l->fields[i], data, len, all->big, &values[i]))
 			return -EBADMSG;
 		if (l->fields[i].elem)
 			nr += values[i].len / l->fields[i].elem;
@@ -495,10 +496,10 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 		if (f->type == KT_TP_TEXT && !l->fields[i].to_text)
 			v->len = strnlen(v->data, v->len);
 		else if (f->type == KT_TP_ARRAY)
-			next = widen(next, &l->fields[i], f, v);
+			next = widen(next, &l->fields[i], f, all->big, v);
 		else if (f->type != KT_TP_BYTES)
 			v->number = number_at(v->data, l->fields[i].size,
-					      f->type == KT_TP_SIGNED);
+					      f->type == KT_TP_SIGNED, all->big);
 	}
 	return 0;
 }

@@ -74,6 +74,7 @@ struct kt_layout {
  * @nr: entries of @list
  * @type_size: bytes of the number that a record begins with
  * @long_size: bytes of the kernel's long; 0 = 8
+ * @big: records are big-endian
  * @elements: elements of the arrays of the record that was read last
  * @room: how many fit in @elements
  */
@@ -82,6 +83,7 @@ struct kt_layouts {
 	size_t nr;
 	uint32_t type_size;
 	uint32_t long_size;
+	bool big;
 	uint64_t *elements;
 	size_t room;
 };
@@ -89,7 +91,8 @@ struct kt_layouts {
 int kt_layout_add(struct kt_layouts *l, const char *text, size_t len);
 int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp);
 struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id);
-int32_t kt_layout_pid(const struct kt_layout *l, const uint8_t *data, size_t len);
+int32_t kt_layout_pid(const struct kt_layouts *all, const struct kt_layout *l,
+		      const uint8_t *data, size_t len);
 int kt_layout_append(struct kt_layout *l, const char *name, uint8_t type);
 int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 		   const uint8_t *data, size_t len, struct kt_tp_value *values);

@@ -129,8 +129,8 @@ static bool take_number(struct kt_printk_args *a, uint32_t size, uint64_t *v)
 	    size > (size_t)(a->end - a->begin) - at)
 		return false;
 	a->at = a->begin + at;
-	*v = size == 8 ? kt_get64(a->at) : size == 4 ? kt_get32(a->at) :
-	     size == 2 ? a->at[0] | (uint64_t)a->at[1] << 8 : *a->at;
+	*v = size == 8 ? kt_load64(a->at, a->big) : size == 4 ? kt_load32(a->at, a->big) :
+	     size == 2 ? kt_load16(a->at, a->big) : *a->at;
 	a->at += size;
 	return true;
 }

@@ -36,6 +36,7 @@ struct kt_printk {
  * @begin: the first one
  * @end: after the last one
  * @long_size: bytes of the kernel's long
+ * @big: arguments are big-endian
  * @ints: %hd and %hhd are recorded as an int, as Linux does from 6.14 on
  * @symbols: names of functions
  * @missing: set by kt_printk_format(): there are fewer than the format has
@@ -46,6 +47,7 @@ struct kt_printk_args {
 	const uint8_t *begin;
 	const uint8_t *end;
 	uint32_t long_size;
+	bool big;
 	bool ints;
 	struct kt_symbols *symbols;
 	bool missing;

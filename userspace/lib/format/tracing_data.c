@@ -30,7 +30,7 @@ int kt_part_take32(struct kt_part *p, uint32_t *v)
 	const uint8_t *bytes;
 	int err = kt_part_take(p, 4, &bytes);
 
-	*v = err ? 0 : kt_get32(bytes);
+	*v = err ? 0 : kt_load32(bytes, p->big);
 	return err;
 }
 
@@ -39,7 +39,7 @@ int kt_part_take64(struct kt_part *p, uint64_t *v)
 	const uint8_t *bytes;
 	int err = kt_part_take(p, 8, &bytes);
 
-	*v = err ? 0 : kt_get64(bytes);
+	*v = err ? 0 : kt_load64(bytes, p->big);
 	return err;
 }
 
@@ -73,6 +73,12 @@ static void page_field(const char *text, const char *name, uint32_t *offset,
 		*size = (uint32_t)strtoul(z + strlen("size:"), NULL, 10);
 }
 
+/* Set the order of bytes of the machine whose records are described. */
+void kt_tracing_order(struct kt_tracing_data *d, bool big)
+{
+	d->form.big = d->layouts.big = d->ftrace.big = big;
+}
+
 int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 {
 	const uint8_t *bytes;
@@ -102,7 +108,7 @@ int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 	if (err)
 		return err;
 	if ((d->form.long_size != 4 && d->form.long_size != 8) ||
-	    d->form.commit < 8 || d->form.data < d->form.commit + 4 ||
+	    d->form.commit < 8 || d->form.data < d->form.commit + d->form.long_size ||
 	    d->form.data > PAGE_HEAD)
 		return kt_import_fail(p->s, at, "the description of the pages is not understood");
 	d->layouts.long_size = d->form.long_size;	/* of the commit counter, a long */

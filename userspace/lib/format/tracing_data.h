@@ -20,11 +20,13 @@
  * @commit: offset of the number of bytes in use
  * @long_size: bytes of that number
  * @data: offset of the first record; 0 = not described
+ * @big: pages are big-endian
  */
 struct kt_page_form {
 	uint32_t commit;
 	uint32_t long_size;
 	uint32_t data;
+	bool big;
 };
 
 /**
@@ -50,6 +52,7 @@ struct kt_tracing_data {
  * @len: how many
  * @at: the next one
  * @offset: of the first one in the file
+ * @big: numbers are big-endian
  */
 struct kt_part {
 	struct kt_import *s;
@@ -57,6 +60,7 @@ struct kt_part {
 	uint64_t len;
 	uint64_t at;
 	uint64_t offset;
+	bool big;
 };
 
 int kt_part_cut(const struct kt_part *p);
@@ -66,6 +70,7 @@ int kt_part_take64(struct kt_part *p, uint64_t *v);
 int kt_part_text(struct kt_part *p, const char **text);
 char *kt_part_copy(struct kt_part *p, uint64_t size, int *err);
 
+void kt_tracing_order(struct kt_tracing_data *d, bool big);
 int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_events(struct kt_part *p, struct kt_tracing_data *d);

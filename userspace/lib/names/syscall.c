@@ -28,6 +28,14 @@ static const char *const arm_calls[] = {
 #include "syscalls_arm.inc"
 };
 
+static const char *const ppc64_calls[] = {
+#include "syscalls_ppc64.inc"
+};
+
+static const char *const s390x_calls[] = {
+#include "syscalls_s390x.inc"
+};
+
 static const char *const errors[] = {
 #include "errors.inc"
 	/* Kernel-internal errors, which a tracer sees but a program does not. */
@@ -57,6 +65,9 @@ static const struct {
 	{ "armv8l", { TABLE(arm_calls) } },
 	{ "riscv64", { TABLE(generic_calls) } },
 	{ "loongarch64", { TABLE(generic_calls) } },
+	{ "ppc64", { TABLE(ppc64_calls) } },
+	{ "ppc64le", { TABLE(ppc64_calls) } },
+	{ "s390x", { TABLE(s390x_calls) } },
 	{ "i386", { TABLE(i386_calls) } },
 	{ "i486", { TABLE(i386_calls) } },
 	{ "i586", { TABLE(i386_calls) } },

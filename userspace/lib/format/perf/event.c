@@ -80,9 +80,9 @@ int pf_take_update(struct perf *f, const uint8_t *record, size_t len)
 {
 	const struct kt_map_entry *e;
 
-	if (len <= 24 || kt_get64(record + 8) != UPDATE_NAME)
+	if (len <= 24 || kt_load64(record + 8, f->big) != UPDATE_NAME)
 		return 0;
-	e = kt_map_find(&f->ids, 0, kt_get64(record + 16));
+	e = kt_map_find(&f->ids, 0, kt_load64(record + 16, f->big));
 	return e ? set_name(&f->attrs[e->value], record + 24, len - 24) : 0;
 }
 
@@ -106,12 +106,12 @@ static void name_class(const struct pf_attr *a, struct kt_tp_class *c)
 /* Take on which CPU each event counts. */
 void pf_take_index(struct perf *f, const uint8_t *record, size_t len)
 {
-	uint64_t nr = len < 16 ? 0 : kt_min(kt_get64(record + 8), (len - 16) / INDEX_ENTRY);
+	uint64_t nr = len < 16 ? 0 : kt_min(kt_load64(record + 8, f->big), (len - 16) / INDEX_ENTRY);
 
 	for (uint64_t i = 0; i < nr; i++) {
 		const uint8_t *entry = record + 16 + i * INDEX_ENTRY;
-		struct kt_map_entry *e = kt_map_find(&f->ids, 0, kt_get64(entry));
-		uint64_t cpu = kt_get64(entry + 16);
+		struct kt_map_entry *e = kt_map_find(&f->ids, 0, kt_load64(entry, f->big));
+		uint64_t cpu = kt_load64(entry + 16, f->big);
 
 		if (e && cpu < KT_CPUS_MAX)
 			e->extra = cpu + 1;
@@ -127,7 +127,7 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 
 	if (!size)
 		return 0;
-	e = kt_map_put(&f->cgroups, 0, kt_get64(record + 8));
+	e = kt_map_put(&f->cgroups, 0, kt_load64(record + 8, f->big));
 	if (!e)
 		return -ENOMEM;
 	if (e->extra == size && !memcmp(f->paths + e->value, record + 16, size))
@@ -210,9 +210,9 @@ int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 		{ .name = "next_prev_pid", .type = KT_TP_SIGNED },
 		{ .name = "next_prev_tid", .type = KT_TP_SIGNED },
 	};
-	uint32_t misc = kt_get32(record + 4);
-	bool wide = kt_get32(record) == RECORD_SWITCH_CPU;
 	struct perf *f = s->state;
+	uint32_t misc = kt_load16(record + 4, f->big);
+	bool wide = kt_load32(record, f->big) == RECORD_SWITCH_CPU;
 	struct kt_tp_class **c = &f->switches[wide];
 	int err;
 
@@ -236,8 +236,8 @@ int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 	f->values[1] = (struct kt_tp_value){ .number = !!(misc & MISC_SWITCH_PREEMPT) };
 	f->values[2] = f->values[3] = (struct kt_tp_value){ .number = 0 };
 	if (wide) {
-		f->values[2].number = (uint64_t)(int32_t)kt_get32(record + 8);
-		f->values[3].number = (uint64_t)(int32_t)kt_get32(record + 12);
+		f->values[2].number = (uint64_t)(int32_t)kt_load32(record + 8, f->big);
+		f->values[3].number = (uint64_t)(int32_t)kt_load32(record + 12, f->big);
 	}
 	f->tp.nr_more = 0;
 	return kt_tp_emit(&f->tp, *c, at, f->values);

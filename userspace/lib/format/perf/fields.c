@@ -79,22 +79,6 @@ void pf_add_bytes(struct pf_fields *f, enum pf_field which, const void *data, si
 	v->len = len;
 }
 
-/* Add every @step-th of the words from @p on.  They were not added before, so there is room. */
-static void add_words(struct pf_fields *f, enum pf_field which, const uint8_t *p, uint64_t nr,
-		      uint64_t step)
-{
-	uint64_t *to;
-
-	if (!f)
-		return;
-	nr = kt_min(nr, PF_WORDS - f->nr_words);
-	to = f->words + f->nr_words;
-	for (uint64_t i = 0; i < nr; i++)
-		to[i] = kt_get64(p + i * step * 8);
-	f->nr_words += nr;
-	pf_add_bytes(f, which, to, nr * 8);
-}
-
 /* ---- parts of a sample ------------------------------------------------------------------------ */
 
 /**
@@ -102,12 +86,31 @@ static void add_words(struct pf_fields *f, enum pf_field which, const uint8_t *p
  * @p: its bytes
  * @end: after them
  * @out: fields, or NULL
+ * @big: numbers are big-endian
  */
 struct rest {
 	const uint8_t *p;
 	const uint8_t *end;
 	struct pf_fields *out;
+	bool big;
 };
+
+/* Add every @step-th of the words from @p on.  They were not added before, so there is room. */
+static void add_words(const struct rest *r, enum pf_field which, const uint8_t *p, uint64_t nr,
+		      uint64_t step)
+{
+	struct pf_fields *f = r->out;
+	uint64_t *to;
+
+	if (!f)
+		return;
+	nr = kt_min(nr, PF_WORDS - f->nr_words);
+	to = f->words + f->nr_words;
+	for (uint64_t i = 0; i < nr; i++)
+		to[i] = kt_load64(p + i * step * 8, r->big);
+	f->nr_words += nr;
+	pf_add_bytes(f, which, to, nr * 8);
+}
 
 static uint64_t words_left(const struct rest *r)
 {
@@ -118,7 +121,7 @@ static bool take64(struct rest *r, uint64_t *v)
 {
 	if (!words_left(r))
 		return false;
-	*v = kt_get64(r->p);
+	*v = kt_load64(r->p, r->big);
 	r->p += 8;
 	return true;
 }
@@ -139,7 +142,7 @@ static bool take_words(struct rest *r, enum pf_field which, uint64_t nr)
 {
 	if (nr > words_left(r))
 		return false;
-	add_words(r->out, which, r->p, nr, 1);
+	add_words(r, which, r->p, nr, 1);
 	r->p += nr * 8;
 	return true;
 }
@@ -162,18 +165,18 @@ static bool take_read(struct rest *r, const struct pf_attr *a)
 	if (format & PF_READ_RUNNING && !take_number(r, PF_FIELD_READ_RUNNING))
 		return false;
 	if (!group) {
-		add_words(r->out, PF_FIELD_READ, values, 1, 1);
+		add_words(r, PF_FIELD_READ, values, 1, 1);
 		return (!(format & PF_READ_ID) || take_words(r, PF_FIELD_READ_IDS, 1)) &&
 		       (!(format & PF_READ_LOST) || take_words(r, PF_FIELD_READ_LOST, 1));
 	}
 	each += !!(format & PF_READ_ID) + !!(format & PF_READ_LOST);
 	if (nr > words_left(r) / each)
 		return false;
-	add_words(r->out, PF_FIELD_READ, r->p, nr, each);
+	add_words(r, PF_FIELD_READ, r->p, nr, each);
 	if (format & PF_READ_ID)
-		add_words(r->out, PF_FIELD_READ_IDS, r->p + 8, nr, each);
+		add_words(r, PF_FIELD_READ_IDS, r->p + 8, nr, each);
 	if (format & PF_READ_LOST)
-		add_words(r->out, PF_FIELD_READ_LOST, r->p + (each - 1) * 8, nr, each);
+		add_words(r, PF_FIELD_READ_LOST, r->p + (each - 1) * 8, nr, each);
 	r->p += nr * each * 8;
 	return true;
 }
@@ -189,7 +192,7 @@ static bool take_raw(struct rest *r, struct pf_sample *s)
 {
 	if (r->end - r->p < 4)
 		return false;
-	s->raw_size = kt_get32(r->p);
+	s->raw_size = kt_load32(r->p, r->big);
 	s->raw = r->p + 4;
 	if (s->raw_size > (uint64_t)(r->end - s->raw))
 		return false;
@@ -293,7 +296,7 @@ bool pf_read_rest(const struct perf *f, const uint8_t *p, const uint8_t *end,
 {
 	const struct pf_attr *a = s->attr;
 	uint64_t type = a->sample_type;
-	struct rest r = { p, end, out };
+	struct rest r = { p, end, out, f->big };
 
 	return (!(type & PF_READ) || take_read(&r, a)) &&
 	       (!(type & PF_CALLCHAIN) || take_calls(&r)) &&

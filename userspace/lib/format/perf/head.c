@@ -15,9 +15,11 @@
 
 #define HEAD_SIZE	104U
 #define PIPE_SIZE	16U
+#define FEATURES	72U	/* offset of their bits */
 #define ATTR_MIN	64U	/* the first version of perf_event_attr */
-#define ATTR_ID_ALL	(1ULL << 18)	/* in its bits */
-#define ATTR_CLOCK_SET	(1ULL << 25)
+#define ATTR_BITS	40U	/* bit fields of 64 bits in all */
+#define ATTR_ID_ALL	18U	/* number of one */
+#define ATTR_CLOCK_SET	25U
 #define ATTR_CLOCK	92U	/* where its clock is, and others of later versions */
 #define ATTR_BRANCHES	72U
 #define ATTR_REGS_USER	80U
@@ -43,7 +45,7 @@ int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 	uint8_t *bytes;
 	ssize_t got;
 
-	*p = (struct kt_part){ .s = s, .len = size, .offset = offset };
+	*p = (struct kt_part){ .s = s, .len = size, .offset = offset, .big = f->big };
 	if (size > SECTION_MAX || offset > f->size || size > f->size - offset)
 		return kt_import_fail(s, offset, "a section is not in the file: perf did not finish writing it");
 	bytes = malloc(size ? size : 1);
@@ -73,7 +75,7 @@ int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 	struct kt_map_entry *e;
 
 	for (uint64_t at = 0; at + 8 <= size; at += 8) {
-		e = kt_map_put(&f->ids, 0, kt_get64(ids + at));
+		e = kt_map_put(&f->ids, 0, kt_load64(ids + at, f->big));
 		if (!e)
 			return -ENOMEM;
 		e->value = f->nr_attrs - 1;
@@ -82,18 +84,25 @@ int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 }
 
 /* Return a number of an attribute, 0 if its version does not have it. */
-static uint64_t attr64(const uint8_t *attr, uint64_t size, uint64_t at)
+static uint64_t attr64(const struct perf *f, const uint8_t *attr, uint64_t size, uint64_t at)
 {
-	return size < at + 8 || kt_get32(attr + 4) < at + 8 ? 0 : kt_get64(attr + at);
+	return size < at + 8 || kt_load32(attr + 4, f->big) < at + 8 ? 0 :
+		kt_load64(attr + at, f->big);
+}
+
+/* Return a bit field of an attribute: compilers for big-endian machines begin at the top. */
+static bool attr_bit(const struct perf *f, const uint8_t *attr, unsigned int bit)
+{
+	return kt_load64(attr + ATTR_BITS, f->big) >> (f->big ? 63 - bit : bit) & 1;
 }
 
 static void take_clock(struct perf *f, const uint8_t *attr, uint64_t size)
 {
-	if (!(kt_get64(attr + 40) & ATTR_CLOCK_SET) || size < ATTR_CLOCK + 4 ||
-	    kt_get32(attr + 4) < ATTR_CLOCK + 4)
+	if (!attr_bit(f, attr, ATTR_CLOCK_SET) || size < ATTR_CLOCK + 4 ||
+	    kt_load32(attr + 4, f->big) < ATTR_CLOCK + 4)
 		return;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(clocks); i++) {
-		if (clocks[i].id == (int)kt_get32(attr + ATTR_CLOCK))
+		if (clocks[i].id == (int)kt_load32(attr + ATTR_CLOCK, f->big))
 			snprintf(f->clock, sizeof(f->clock), "%s", clocks[i].name);
 	}
 }
@@ -138,13 +147,14 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	}
 	a = &f->attrs[f->nr_attrs++];
 	*a = (struct pf_attr){
-		.type = kt_get32(attr), .config = kt_get64(attr + 8),
-		.sample_type = kt_get64(attr + 24), .read_format = kt_get64(attr + 32),
-		.branch_type = attr64(attr, size, ATTR_BRANCHES),
-		.regs_user = attr64(attr, size, ATTR_REGS_USER),
-		.regs_intr = attr64(attr, size, ATTR_REGS_INTR),
-		.tracepoint = kt_get32(attr) == ATTR_TRACEPOINT,
-		.id_all = kt_get64(attr + 40) & ATTR_ID_ALL,
+		.type = kt_load32(attr, f->big), .config = kt_load64(attr + 8, f->big),
+		.sample_type = kt_load64(attr + 24, f->big),
+		.read_format = kt_load64(attr + 32, f->big),
+		.branch_type = attr64(f, attr, size, ATTR_BRANCHES),
+		.regs_user = attr64(f, attr, size, ATTR_REGS_USER),
+		.regs_intr = attr64(f, attr, size, ATTR_REGS_INTR),
+		.tracepoint = kt_load32(attr, f->big) == ATTR_TRACEPOINT,
+		.id_all = attr_bit(f, attr, ATTR_ID_ALL),
 	};
 	take_clock(f, attr, size);
 	if (!a->tracepoint) {
@@ -156,10 +166,18 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	return check_attr(s, a, offset);
 }
 
+/* Find the order of the bytes in a file by how it begins.  Return: false if it is none. */
+static bool take_magic(struct perf *f, const struct kt_part *head)
+{
+	f->big = head->len >= 8 && !memcmp(head->data, "2ELIFREP", 8);
+	return f->big || (head->len >= 8 && !memcmp(head->data, "PERFILE2", 8));
+}
+
 static int read_attrs(struct kt_import *s, const uint8_t *head)
 {
-	uint64_t each = kt_get64(head + 16), size = kt_get64(head + 32);
-	uint64_t offset = kt_get64(head + 24);
+	const struct perf *f = s->state;
+	uint64_t each = kt_load64(head + 16, f->big), size = kt_load64(head + 32, f->big);
+	uint64_t offset = kt_load64(head + 24, f->big);
 	struct kt_part p, ids;
 	int err;
 
@@ -171,7 +189,8 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 
 		err = pf_take_attr(s, p.data + at, each - 16, offset + at);
 		if (!err)
-			err = pf_read_section(s, kt_get64(place), kt_get64(place + 8), &ids);
+			err = pf_read_section(s, kt_load64(place, f->big),
+					      kt_load64(place + 8, f->big), &ids);
 		if (err)
 			break;
 		err = pf_take_ids(s, ids.data, ids.len);
@@ -194,8 +213,10 @@ static int take_tracing(struct kt_part *p, struct perf *f)
 		err = kt_part_text(p, &version);
 	if (!err)
 		err = kt_part_take(p, 6, &bytes);	/* order, long, page size */
-	if (!err && bytes[0])
-		return kt_import_fail(p->s, p->offset, "the trace is big-endian, which is not read");
+	if (!err) {
+		p->big = bytes[0];
+		kt_tracing_order(d, p->big);
+	}
 	if (!err)
 		err = kt_tracing_header(p, d);
 	if (!err)
@@ -251,8 +272,8 @@ int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 		return take_string(p, f->machine, sizeof(f->machine));
 	case FEATURE_CLOCK_DATA:
 		if (p->len >= 24)
-			f->wall = (int64_t)(kt_get64(p->data + 8) -
-					    kt_get64(p->data + 16));
+			f->wall = (int64_t)(kt_load64(p->data + 8, p->big) -
+					    kt_load64(p->data + 16, p->big));
 		return 0;
 	default:
 		return 0;
@@ -267,6 +288,22 @@ static bool is_wanted(unsigned int bit)
 	       bit == FEATURE_CLOCK_DATA;
 }
 
+/*
+ * Check the bit of a feature: bits are in the machine's longs.  As perf does, take these as
+ * of 64 bits if that sets the bit that all files have, else as of 32.
+ */
+static bool has_feature(const struct perf *f, const uint8_t *head, unsigned int bit)
+{
+	const uint8_t *bits = head + FEATURES;
+	bool wide;
+
+	if (!f->big)
+		return bits[bit / 8] >> bit % 8 & 1;
+	wide = kt_load64(bits, true) >> FEATURE_HOSTNAME & 1;
+	return wide ? kt_load64(bits + bit / 64 * 8, true) >> bit % 64 & 1
+		    : kt_load32(bits + bit / 32 * 4, true) >> bit % 32 & 1;
+}
+
 static int read_features(struct kt_import *s, const uint8_t *head)
 {
 	struct perf *f = s->state;
@@ -275,7 +312,7 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 	int err = 0;
 
 	for (unsigned int i = 0; i < 256; i++)
-		nr += head[72 + i / 8] >> (i & 7) & 1;
+		nr += has_feature(f, head, i);
 	err = pf_read_section(s, f->end, nr * 16ULL, &table);
 	if (err)
 		return err;
@@ -283,12 +320,12 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 	for (unsigned int i = 0; i < 256 && !err; i++) {
 		const uint8_t *at = table.data + nr * 16ULL;
 
-		if (!(head[72 + i / 8] >> (i & 7) & 1))
+		if (!has_feature(f, head, i))
 			continue;
 		nr++;
 		if (!is_wanted(i))
 			continue;
-		err = pf_read_section(s, kt_get64(at), kt_get64(at + 8), &p);
+		err = pf_read_section(s, kt_load64(at, f->big), kt_load64(at + 8, f->big), &p);
 		if (!err)
 			err = pf_take_feature(&p, i, f);
 		else if (i == FEATURE_EVENTS)
@@ -321,23 +358,25 @@ int pf_read_head(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	struct kt_part head;
+	bool known;
 	int err = pf_read_section(s, 0, kt_min(HEAD_SIZE, f->size), &head);
 
 	if (err)
 		return err;
-	if (head.len >= PIPE_SIZE && !memcmp(head.data, "PERFILE2", 8) &&
-	    kt_get64(head.data + 8) == PIPE_SIZE) {
+	known = take_magic(f, &head);
+	if (head.len >= PIPE_SIZE && known &&
+	    kt_load64(head.data + 8, f->big) == PIPE_SIZE) {
 		free((void *)head.data);
 		err = pf_read_pipe(s);
 		return err ? err : check_head(s);
 	}
 	if (head.len < HEAD_SIZE)
 		err = kt_part_cut(&head);
-	else if (memcmp(head.data, "PERFILE2", 8))
-		err = kt_import_fail(s, 0, "this is no perf.data, or a big-endian one, which is not read");
+	else if (!known)
+		err = kt_import_fail(s, 0, "this is no perf.data");
 	if (!err) {
-		f->data = kt_get64(head.data + 40);
-		f->end = f->data + kt_get64(head.data + 48);
+		f->data = kt_load64(head.data + 40, f->big);
+		f->end = f->data + kt_load64(head.data + 48, f->big);
 		if (f->data > f->size || f->end < f->data)
 			err = kt_import_fail(s, 40, "the place of the records is wrong");
 	}

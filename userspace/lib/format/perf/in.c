@@ -16,7 +16,7 @@
  * a sample has are fields of its event (fields.c).
  *
  * Lost events are delivered as a loss since the CPU's last event.  Records that are not read are
- * counted (count.c).  Big-endian files are refused.
+ * counted (count.c).
  */
 #include <sys/stat.h>
 
@@ -77,8 +77,8 @@ static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
 	if (sample->raw_size < f->described.layouts.type_size)
 		return UINT32_MAX;
 	return f->described.layouts.type_size == 2 ?
-		sample->raw[0] | (uint32_t)sample->raw[1] << 8 :
-		kt_get32(sample->raw);
+		kt_load16(sample->raw, f->big) :
+		kt_load32(sample->raw, f->big);
 }
 
 /* Set time, CPU and thread of an event.  Return: as find_cpu(). */
@@ -158,7 +158,7 @@ static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 {
 	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
 	struct perf *f = s->state;
-	bool has_id = kt_get32(record) == RECORD_LOST;
+	bool has_id = kt_load32(record, f->big) == RECORD_LOST;
 	size_t at = has_id ? 16 : 8;
 	uint64_t *last, from, count;
 	uint32_t cpu;
@@ -166,10 +166,10 @@ static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 
 	if (len < at + 8)
 		return 0;
-	count = kt_get64(record + at);
+	count = kt_load64(record + at, f->big);
 	pf_read_tail(f, record, len, &sample);
 	if (has_id && !sample.id)
-		sample.id = kt_get64(record + 8);
+		sample.id = kt_load64(record + 8, f->big);
 	err = find_cpu(s, &sample, offset, &cpu, &last);
 	if (err)
 		return err == -ERANGE ? 0 : err;
@@ -182,8 +182,8 @@ static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 /* perf's count of lost samples at its end: it has no time, and waits for no other record. */
 static void count_lost(struct perf *f, const uint8_t *record, size_t len)
 {
-	if (len >= 16 && !(kt_get32(record + 4) & MISC_LOST_BPF))
-		f->lost_samples += kt_get64(record + 8);
+	if (len >= 16 && !(kt_load16(record + 4, f->big) & MISC_LOST_BPF))
+		f->lost_samples += kt_load64(record + 8, f->big);
 }
 
 /* At the end: deliver what perf counted as lost beyond the records of losses. */
@@ -205,8 +205,9 @@ static int tell_lost(struct kt_import *s)
 /* Deliver a record whose turn has come. */
 static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 {
-	unsigned int type = kt_get32(record);
-	size_t len = kt_get32(record + 4) >> 16;
+	const struct perf *f = s->state;
+	unsigned int type = kt_load32(record, f->big);
+	size_t len = kt_load16(record + 6, f->big);
 
 	switch (type) {
 	case RECORD_SAMPLE:
@@ -233,7 +234,7 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 {
 	struct perf *f = s->state;
 	struct pf_sample sample = { .ts = 0 };
-	uint32_t type = kt_get32(record);
+	uint32_t type = kt_load32(record, f->big);
 	int err;
 
 	switch (type) {
@@ -292,14 +293,14 @@ static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
 }
 
 /* Return the bytes that follow a record outside of its size. */
-static uint64_t bytes_behind(const uint8_t *record, size_t size)
+static uint64_t bytes_behind(const struct perf *f, const uint8_t *record, size_t size)
 {
-	uint32_t type = kt_get32(record);
+	uint32_t type = kt_load32(record, f->big);
 
 	if (type == RECORD_AUXTRACE && size >= 16)
-		return kt_min(kt_get64(record + 8), BEHIND_MAX);
+		return kt_min(kt_load64(record + 8, f->big), BEHIND_MAX);
 	if (type == RECORD_TRACING && size >= 12)
-		return kt_get32(record + 8);
+		return kt_load32(record + 8, f->big);
 	return 0;
 }
 
@@ -328,8 +329,8 @@ int64_t pf_take_records(struct kt_import *s, const uint8_t *data, size_t len,
 	size_t at = 0;
 
 	while (at < len && len - at >= 8 && (plain || !f->unpacking)) {
-		size_t size = kt_get32(data + at + 4) >> 16;
-		uint32_t type = kt_get32(data + at);
+		size_t size = kt_load16(data + at + 6, f->big);
+		uint32_t type = kt_load32(data + at, f->big);
 		int err;
 
 		if (!is_size(type, size))
@@ -342,7 +343,7 @@ int64_t pf_take_records(struct kt_import *s, const uint8_t *data, size_t len,
 		err = take_record(s, data + at, size, plain ? offset : offset + at);
 		if (err)
 			return err;
-		at += plain ? 0 : bytes_behind(data + at, size);
+		at += plain ? 0 : bytes_behind(f, data + at, size);
 		at += size;
 	}
 	return (int64_t)at;

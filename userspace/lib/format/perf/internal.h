@@ -226,6 +226,7 @@ struct pf_order {
  * struct perf - a trace that is being read
  * @tp: memory of the mapping
  * @described: layouts of all events
+ * @big: it is big-endian
  * @size: bytes of the file
  * @data: offset of the records
  * @end: after the last one
@@ -274,6 +275,7 @@ struct pf_order {
 struct perf {
 	struct kt_tp tp;
 	struct kt_tracing_data described;
+	bool big;
 	uint64_t size;
 	uint64_t data;
 	uint64_t end;

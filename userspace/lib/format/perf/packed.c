@@ -26,15 +26,15 @@
 int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 		    uint64_t offset)
 {
-	size_t head = kt_get32(record) == RECORD_COMPRESSED ? 8 : 16;
 	struct perf *f = s->state;
+	size_t head = kt_load32(record, f->big) == RECORD_COMPRESSED ? 8 : 16;
 
 	if (len < head)
 		return kt_import_fail(s, offset, "the size of a compressed record is wrong");
-	if (head == 16 && kt_get64(record + 8) > len - head)
+	if (head == 16 && kt_load64(record + 8, f->big) > len - head)
 		return kt_import_fail(s, offset, "the size of a compressed record is wrong");
 	f->packed = (ZSTD_inBuffer){
-		record + head, head == 16 ? kt_get64(record + 8) : len - head, 0,
+		record + head, head == 16 ? kt_load64(record + 8, f->big) : len - head, 0,
 	};
 	f->packed_offset = offset;
 	f->unpacking = true;

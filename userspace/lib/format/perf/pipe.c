@@ -18,23 +18,24 @@
 /* Take a record that stands for a part of a head.  @p is all of it. */
 static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
 {
+	struct perf *f = s->state;
 	uint32_t size;
 	int err;
 
 	if (type == RECORD_FEATURE && p->len >= 16) {
 		struct kt_part feature = {
 			.s = s, .data = p->data + 16, .len = p->len - 16,
-			.offset = p->offset + 16,
+			.offset = p->offset + 16, .big = p->big,
 		};
-		uint64_t bit = kt_get64(p->data + 8);
+		uint64_t bit = kt_load64(p->data + 8, f->big);
 
-		return pf_take_feature(&feature, (unsigned int)kt_min(bit, 256), s->state);
+		return pf_take_feature(&feature, (unsigned int)kt_min(bit, 256), f);
 	}
 	if (type == RECORD_UPDATE)
-		return pf_take_update(s->state, p->data, p->len);
+		return pf_take_update(f, p->data, p->len);
 	if (type != RECORD_ATTR)
 		return 0;
-	size = p->len < 16 ? 0 : kt_get32(p->data + 12);
+	size = p->len < 16 ? 0 : kt_load32(p->data + 12, f->big);
 	if (size < ATTR_MIN || size > p->len - 8)
 		return kt_import_fail(s, p->offset, "the size of an attribute is wrong");
 	err = pf_take_attr(s, p->data + 8, size, p->offset + 8);
@@ -76,8 +77,8 @@ int pf_read_pipe(struct kt_import *s)
 
 		if (got != sizeof(head))
 			return got < 0 ? (int)got : 0;
-		type = kt_get32(head);
-		size = kt_get32(head + 4) >> 16;
+		type = kt_load32(head, f->big);
+		size = kt_load16(head + 6, f->big);
 		if (type == RECORD_SAMPLE || type == RECORD_COMPRESSED ||
 		    type == RECORD_COMPRESSED2)
 			break;
@@ -89,7 +90,7 @@ int pf_read_pipe(struct kt_import *s)
 		if (err)
 			break;
 		if (type == RECORD_TRACING && size >= 12) {
-			behind = kt_get32(p.data + 8);
+			behind = kt_load32(p.data + 8, f->big);
 			err = take_tracing(s, &p, behind);
 		} else {
 			err = take_record(s, type, &p);

@@ -35,7 +35,7 @@ static int attr_of(const struct perf *f, const uint8_t *p, size_t len, bool is_s
 	}
 	if (len < at + 8)
 		return -EBADMSG;
-	id = kt_get64(is_sample ? p + at : p + len - at - 8);
+	id = kt_load64(is_sample ? p + at : p + len - at - 8, f->big);
 	e = kt_map_find(&f->ids, 0, id);
 	if (e)
 		*attr = &f->attrs[e->value];
@@ -80,17 +80,17 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		if (end - p < 8)
 			return -EBADMSG;
 		if (fields[i].what == 'i') {
-			s->id = kt_get64(p);
+			s->id = kt_load64(p, f->big);
 		} else if (fields[i].what == 't') {
-			s->pid = (int32_t)kt_get32(p);
-			s->tid = (int32_t)kt_get32(p + 4);
+			s->pid = (int32_t)kt_load32(p, f->big);
+			s->tid = (int32_t)kt_load32(p + 4, f->big);
 		} else if (fields[i].what == 'n') {
-			s->ts = kt_get64(p);
+			s->ts = kt_load64(p, f->big);
 		} else if (fields[i].what == 'c') {
-			s->cpu = kt_get32(p);
-		} else if (fields[i].what == 'f' || kt_get64(p) != 1) {
+			s->cpu = kt_load32(p, f->big);
+		} else if (fields[i].what == 'f' || kt_load64(p, f->big) != 1) {
 			/* A period of 1 says that each event is here: most have it. */
-			pf_add_number(out, fields[i].field, kt_get64(p));
+			pf_add_number(out, fields[i].field, kt_load64(p, f->big));
 		}
 		p += 8;
 	}
@@ -129,14 +129,14 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 			return false;
 		end -= 8;
 		if (fields[i].what == 'c') {
-			out->cpu = kt_get32(end);
+			out->cpu = kt_load32(end, f->big);
 		} else if (fields[i].what == 'n') {
-			out->ts = kt_get64(end);
+			out->ts = kt_load64(end, f->big);
 		} else if (fields[i].what == 't') {
-			out->pid = (int32_t)kt_get32(end);
-			out->tid = (int32_t)kt_get32(end + 4);
+			out->pid = (int32_t)kt_load32(end, f->big);
+			out->tid = (int32_t)kt_load32(end + 4, f->big);
 		} else if (fields[i].what == 'i') {
-			out->id = kt_get64(end);
+			out->id = kt_load64(end, f->big);
 		}
 	}
 	return true;

@@ -38,7 +38,8 @@ int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 	pf_read_tail(f, record, len, &sample);
 	memcpy(comm, record + 16, strnlen((const char *)record + 16,
 					  kt_min(len - 16, sizeof(comm) - 1)));
-	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 12), comm);
+	return name_task(f, &sample, kt_load32(record + 8, f->big),
+			 kt_load32(record + 12, f->big), comm);
 }
 
 /* A new thread has the name of the one that made it. */
@@ -54,16 +55,17 @@ int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 	if (len < 32)
 		return 0;
 	pf_read_tail(f, record, len, &sample);
-	e = kt_map_find(&f->comms, 0, kt_get32(record + 20));
+	e = kt_map_find(&f->comms, 0, kt_load32(record + 20, f->big));
 	/* perf lists the threads that are there at its start the same way, without a time. */
 	if (!sample.ts)
 		return 0;
 	at = place_of(f, &sample);
-	err = kt_tp_process(&f->tp, &at, (int32_t)kt_get32(record + 16),
-			    (int32_t)kt_get32(record + 8), true);
+	err = kt_tp_process(&f->tp, &at, (int32_t)kt_load32(record + 16, f->big),
+			    (int32_t)kt_load32(record + 8, f->big), true);
 	if (err || !e)
 		return err;
 	memcpy(comm, &e->value, 8);
 	memcpy(comm + 8, &e->extra, 8);
-	return name_task(f, &sample, kt_get32(record + 8), kt_get32(record + 16), comm);
+	return name_task(f, &sample, kt_load32(record + 8, f->big),
+			 kt_load32(record + 16, f->big), comm);
 }

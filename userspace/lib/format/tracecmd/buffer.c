@@ -62,7 +62,7 @@ static int add_cpu(struct kt_part *p, const char *buffer, uint32_t cpu, uint64_t
 	got = kt_pread_all(t->file.fd, count, sizeof(count), offset);
 	if (got < 0)
 		return (int)got;
-	more->chunks = got == sizeof(count) ? kt_get32(count) : 0;
+	more->chunks = got == sizeof(count) ? kt_load32(count, t->described.form.big) : 0;
 	more->offset += sizeof(count);
 	return 0;
 }
@@ -74,7 +74,7 @@ static uint64_t section_flags(const struct tc *t, uint64_t offset)
 	if (kt_pread_all(t->file.fd, head, sizeof(head), offset) !=
 	    sizeof(head))
 		return 0;
-	return kt_get32(head) >> 16;
+	return kt_load16(head + 2, t->described.form.big);
 }
 
 /* Option BUFFER of version 7. */
@@ -123,9 +123,9 @@ int tc_take_buffer(struct kt_part *p)
 		err = kt_part_take(p, 20, &bytes);
 		if (err)
 			return err;
-		cpu = kt_get32(bytes);
-		offset = kt_get64(bytes + 4);
-		size = kt_get64(bytes + 12);
+		cpu = kt_load32(bytes, t->described.form.big);
+		offset = kt_load64(bytes + 4, t->described.form.big);
+		size = kt_load64(bytes + 12, t->described.form.big);
 		err = add_cpu(p, name, cpu, offset, size, packed);
 		if (err)
 			return err;
@@ -175,7 +175,7 @@ int tc_read_tables(struct kt_import *s, uint32_t cpus)
 	for (size_t i = 0; i < t->nr_buffers && !err; i++) {
 		struct kt_part p = {
 			.s = s, .len = 10 + cpus * 16ULL, .at = 10,
-			.offset = t->buffers[i].offset,
+			.offset = t->buffers[i].offset, .big = t->described.form.big,
 		};
 		uint8_t *bytes;
 

@@ -102,8 +102,8 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 	case OPTION_TSC2NSEC:
 		if (o->len < 16)
 			return kt_part_cut(o);
-		t->mult = kt_get32(o->data);
-		t->tsc_shift = kt_get32(o->data + 4);
+		t->mult = kt_load32(o->data, t->described.form.big);
+		t->tsc_shift = kt_load32(o->data + 4, t->described.form.big);
 		/* The offset behind them is of the clock "perf": trace-cmd report omits it. */
 		return t->tsc_shift < 64 ? 0 :
 			kt_import_fail(s, o->offset, "the factor of the clock is wrong");
@@ -163,20 +163,20 @@ static int take_options(struct kt_part *p, uint64_t *more)
 
 		if (err)
 			return err;
-		id = head[0] | (unsigned int)head[1] << 8;
+		id = kt_load16(head, p->big);
 		if (!id && t->version == 6)
 			return 0;
 		err = kt_part_take32(p, &size);
 		if (!err)
 			err = kt_part_take(p, size, &data);
 		if (!err && !id) {
-			*more = size >= 8 ? kt_get64(data) : 0;
+			*more = size >= 8 ? kt_load64(data, t->described.form.big) : 0;
 			return 0;
 		}
 		if (!err) {
 			struct kt_part o = {
 				.s = p->s, .data = data, .len = size,
-				.offset = p->offset + p->at - size,
+				.offset = p->offset + p->at - size, .big = p->big,
 			};
 
 			err = take_option(p->s, id, &o);
@@ -211,20 +211,21 @@ int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
 static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 		  uint64_t *len)
 {
+	const struct tc *t = s->state;
 	uint32_t packed, size;
 	uint8_t *out;
 	int err;
 
 	if (*len < 8)
 		return kt_import_fail(s, offset, "a compressed section is too short");
-	packed = kt_get32(*bytes);
-	size = kt_get32(*bytes + 4);
+	packed = kt_load32(*bytes, t->described.form.big);
+	size = kt_load32(*bytes + 4, t->described.form.big);
 	if (packed > *len - 8 || size > TC_SECTION_MAX)
 		return kt_import_fail(s, offset, "the size of a compressed section is wrong");
 	out = malloc(size ? size : 1);
 	if (!out)
 		return -ENOMEM;
-	err = tc_unpack(s->state, out, size, *bytes + 8, packed);
+	err = tc_unpack(t, out, size, *bytes + 8, packed);
 	free(*bytes);
 	*bytes = out;
 	*len = size;
@@ -244,9 +245,9 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 	err = tc_read_bytes(s, offset, TC_SECTION_HEAD, &head);
 	if (err)
 		return err;
-	flags = kt_get32(head) >> 16;
-	len = kt_get64(head + 8);
-	err = (kt_get32(head) & 0xffff) == id ? 0 :
+	flags = kt_load16(head + 2, t->described.form.big);
+	len = kt_load64(head + 8, t->described.form.big);
+	err = kt_load16(head, t->described.form.big) == id ? 0 :
 		kt_import_fail(s, offset, "section %u is not where the options say", id);
 	free(head);
 	if (!err)
@@ -256,6 +257,7 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 			kt_import_fail(s, offset, "a section is compressed, but the file names no compression");
 	*p = (struct kt_part){
 		.s = s, .data = *bytes, .len = len, .offset = offset,
+		.big = t->described.form.big,
 	};
 	return err;
 }
@@ -313,7 +315,7 @@ static int read_version7(struct kt_part *p)
 		return err;
 	t->packed = tc_packing(name);
 	if (t->packed == TC_PACKING_UNKNOWN)
-		return kt_import_fail(p->s, p->offset, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
+		return kt_import_fail(p->s, MAGIC_SIZE, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
 				      name);
 	for (unsigned int i = 0; offset && !err; i++) {
 		struct kt_part options;
@@ -397,8 +399,10 @@ int tc_read_head(struct kt_import *s)
 		err = kt_part_text(&p, &version);
 	if (!err)
 		err = kt_part_take(&p, 2, &bytes);
-	if (!err && bytes[0])
-		err = kt_import_fail(s, p.at - 2, "the trace is big-endian, which is not read");
+	if (!err) {
+		p.big = bytes[0];
+		kt_tracing_order(&t->described, p.big);
+	}
 	if (!err)
 		err = kt_part_take32(&p, &page);
 	if (!err && (page < 256 || page > TC_PAGE_MAX || page & (page - 1)))

@@ -13,7 +13,7 @@
  * Lost events: a page says that events were overwritten before it, and perhaps how many;
  * what the kernel's statistics count beyond that was lost somewhere in the CPU's trace.
  * After damage the rest of a page, or of a CPU, is left out.  Not read: text of latency
- * tracers, big-endian machines.
+ * tracers.
  */
 #include <sys/stat.h>
 
@@ -194,8 +194,9 @@ static uint32_t record_id(const struct tc *t, const struct tc_cpu *c)
 {
 	if (c->len < t->described.layouts.type_size)
 		return UINT32_MAX;
-	return t->described.layouts.type_size == 2 ? c->data[0] | (uint32_t)c->data[1] << 8
-					 : kt_get32(c->data);
+	return t->described.layouts.type_size == 2 ?
+		kt_load16(c->data, t->described.form.big)
+					 : kt_load32(c->data, t->described.form.big);
 }
 
 static int deliver(struct kt_import *s, struct tc_cpu *c)
@@ -219,7 +220,7 @@ static int deliver(struct kt_import *s, struct tc_cpu *c)
 	}
 	t->tp.nr_more = *c->buffer != '\0';
 	t->more.value = (struct kt_tp_value){ 0, c->buffer, strlen(c->buffer) };
-	at.tid = kt_layout_pid(l, c->data, c->len);
+	at.tid = kt_layout_pid(&t->described.layouts, l, c->data, c->len);
 	return kt_tp_emit(&t->tp, &l->class, &at, t->values);
 }
 

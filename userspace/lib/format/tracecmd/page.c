@@ -74,8 +74,8 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	got = kt_pread_all(c->file->fd, head, sizeof(head), c->offset);
 	if (got < 0)
 		return (int)got;
-	size = kt_get32(head);
-	unpacked = kt_get32(head + 4);
+	size = kt_load32(head, c->form->big);
+	unpacked = kt_load32(head + 4, c->form->big);
 	if (got < (ssize_t)sizeof(head) || size > CHUNK_MAX ||
 	    unpacked > CHUNK_MAX || size > c->file->size - c->offset - 8)
 		return give_up(s, c, from, "the size of a compressed chunk is wrong");
@@ -122,14 +122,14 @@ static int tell_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
 		       uint64_t before)
 {
 	uint64_t count = 0, offset = c->form->data + c->used;
-	uint64_t now = kt_get64(c->page);
+	uint64_t now = kt_load64(c->page, c->form->big);
 	struct tc *t = s->state;
 
 	if (!(commit & MISSED))
 		return 0;
 	if (commit & MISSED_STORED && offset + c->form->long_size <= c->page_size)
-		count = c->form->long_size == 8 ? kt_get64(c->page + offset)
-						: kt_get32(c->page + offset);
+		count = c->form->long_size == 8 ? kt_load64(c->page + offset, c->form->big)
+						: kt_load32(c->page + offset, c->form->big);
 	c->missed += count;
 	before = c->begun ? tc_time(t, before) : 0;
 	return kt_tp_lost(&t->tp, c->cpu, count, before, tc_time(t, now));
@@ -149,7 +149,9 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 		return give_up(s, c, c->page_offset, "the last page is cut off");
 	c->page = c->chunk + c->chunk_at;
 	c->chunk_at += c->page_size;
-	commit = kt_get32(c->page + c->form->commit);
+	commit = c->form->long_size == 8 ?
+		kt_load64(c->page + c->form->commit, c->form->big) :
+		kt_load32(c->page + c->form->commit, c->form->big);
 	c->at = 0;
 	c->used = (uint32_t)(commit & COMMIT_MASK);
 	if (c->used > c->page_size - c->form->data) {
@@ -162,7 +164,7 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 		return 1;
 	}
 	err = tell_missed(s, c, commit, before);
-	c->time = kt_get64(c->page);
+	c->time = kt_load64(c->page, c->form->big);
 	return err ? err : 1;
 }
 
@@ -184,9 +186,9 @@ static int take_record(struct tc_cpu *c)
 
 	if (left < 4)
 		return -EBADMSG;
-	word = kt_get32(p);
-	type = word & 31;
-	delta = word >> 5;
+	word = kt_load32(p, c->form->big);
+	type = c->form->big ? word >> DELTA_BITS : word & 31;
+	delta = c->form->big ? word & ((1U << DELTA_BITS) - 1) : word >> 5;
 	if (type && type <= TYPE_LENGTH) {
 		c->time += delta;
 		c->data = p + 4;
@@ -200,7 +202,7 @@ static int take_record(struct tc_cpu *c)
 	}
 	if (left < 8)
 		return -EBADMSG;
-	length = kt_get32(p + 4);
+	length = kt_load32(p + 4, c->form->big);
 	switch (type) {
 	case 0:
 		length &= ~3U;
