@@ -101,9 +101,13 @@ static uint32_t take_bits(struct input *in, unsigned int n)
 
 /*
  * Make the codes of symbols that have codes of @length bits, 0 = none.
- * Return: false if these are more codes than there are bits for.
+ *
+ * All values of bits are codes.  Where @few, there may be a single code, of one bit, or none:
+ * that is how a block has one distance, or none (RFC 1951, 3.2.7).
+ *
+ * Return: false if these are more or fewer codes.
  */
-static bool make_codes(struct codes *c, const uint8_t *length, unsigned int nr)
+static bool make_codes(struct codes *c, const uint8_t *length, unsigned int nr, bool few)
 {
 	uint16_t at[CODE_MAX + 2] = { 0 };
 	int left = 1;
@@ -118,6 +122,8 @@ static bool make_codes(struct codes *c, const uint8_t *length, unsigned int nr)
 			return false;
 		at[i + 1] = (uint16_t)(at[i] + c->count[i]);
 	}
+	if (left && !(few && at[CODE_MAX + 1] == c->count[1]))
+		return false;
 	for (unsigned int i = 0; i < nr; i++) {
 		if (length[i])
 			c->symbol[at[length[i]]++] = (uint16_t)i;
@@ -150,7 +156,10 @@ static bool put_byte(struct output *out, uint8_t byte)
 	return true;
 }
 
-/* Repeat what was put before: byte by byte, because it may reach into itself. */
+/*
+ * Repeat what was put before: byte by byte, because it may reach into itself.  It may be farther
+ * back than the window that the head has, as for zlib: nothing is gained by less memory here.
+ */
 static bool repeat(struct output *out, uint32_t distance, uint32_t len)
 {
 	if (distance > out->used || len > out->room - out->used)
@@ -215,9 +224,9 @@ static bool unpack_fixed(struct input *in, struct output *out)
 
 	for (unsigned int i = 0; i < LITERALS; i++)
 		length[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-	make_codes(&literal, length, LITERALS);
-	memset(length, 5, 30);
-	make_codes(&distance, length, 30);
+	make_codes(&literal, length, LITERALS, false);
+	memset(length, 5, DISTANCES);	/* the last two are no distances */
+	make_codes(&distance, length, DISTANCES, false);
 	return unpack_codes(in, out, &literal, &distance);
 }
 
@@ -260,12 +269,12 @@ static bool unpack_dynamic(struct input *in, struct output *out)
 		return false;
 	for (unsigned int i = 0; i < nr; i++)
 		length[order[i]] = (uint8_t)take_bits(in, 3);
-	if (in->bad || !make_codes(&c, length, LENGTH_CODES))
+	if (in->bad || !make_codes(&c, length, LENGTH_CODES, false))
 		return false;
 	memset(length, 0, sizeof(length));
 	if (!take_lengths(in, &c, length, literals + back) || !length[BLOCK_END] ||
-	    !make_codes(&c, length, literals) ||
-	    !make_codes(&distance, length + literals, back))
+	    !make_codes(&c, length, literals, true) ||
+	    !make_codes(&distance, length + literals, back, true))
 		return false;
 	return unpack_codes(in, out, &c, &distance);
 }
@@ -299,7 +308,7 @@ static uint32_t adler32(const uint8_t *p, size_t len)
  */
 ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 {
-	struct input in = { .at = from + 2, .end = from + len };
+	struct input in = { .bad = false };
 	struct output out = { .begin = to, .room = room };
 	bool last, fine;
 
@@ -307,6 +316,8 @@ ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 	if (len < 6 || (from[0] & 15) != 8 || from[0] >> 4 > 7 || from[1] & 0x20 ||
 	    (from[0] << 8 | from[1]) % 31)
 		return -EBADMSG;
+	in.at = from + 2;
+	in.end = from + len;
 	do {
 		last = take_bits(&in, 1);
 		switch (take_bits(&in, 2)) {
