@@ -41,6 +41,7 @@ DIFFERENCES = {
     'unused': 'perf fills in what the sample does not have with 0',
     'system call': 'names of system calls are numbers of calls: sys_enter_NAME is sys_enter',
     'stack': 'how much of the stack is there is compared, its bytes are not shown by perf',
+    'sign': 'a negative number of 32 bits has no sign in perf script',
     'state': 'the state is a letter',
     'pipe order': "perf reads no pipe of a big-endian machine here: the guest's says number, time, "
                   'CPU, thread and event, but no fields of tracepoints',
@@ -95,10 +96,8 @@ def mine(ktape, path):
     return events, lost, says
 
 
-def same_number(a, b):
-    """perf shows some negative numbers of 32 bits without their sign."""
-    return a == b or isinstance(a, int) and isinstance(b, int) and (
-        (a - b) % 2 ** 64 == 0 or -2 ** 31 <= min(a, b) < 0 and (a - b) % 2 ** 32 == 0)
+# Fields "int" of the kernel, which perf's scripts get without their sign if they are negative.
+SIGNED = {('kmalloc', 'node'), ('kmem_cache_alloc', 'node'), ('workqueue_queue_work', 'cpu')}
 
 
 class Tokens:
@@ -154,7 +153,7 @@ def is_same(fields, place, value):
             return [whole(v) for v in got] == list(struct.unpack(f'{ORDER[0]}{len(data) // 8}Q',
                                                                  data))
         return text_of(value) == got or got == value['bytes']
-    return same_number(whole(got), value) or str(got) == str(value)
+    return whole(got) == value or str(got) == str(value)
 
 
 def check_field(event, fields, name, value, tokens):
@@ -162,6 +161,10 @@ def check_field(event, fields, name, value, tokens):
     how, _, place = PLACES.get(event, {}).get(name, name).rpartition(':')
     if is_same(fields, place, value) or is_same(fields, name, value) or \
             is_same(fields, name + '_2', value):
+        return
+    if (event, name) in SIGNED and isinstance(value, int) and value >> 31 == 1 and \
+            is_same(fields, place, value - 2 ** 32):
+        differs('sign')
         return
     if place.endswith('tid_name'):
         tid = fields[place[:-5]]

@@ -101,12 +101,17 @@ def is_address_equal(theirs, number, symbols):
         name in symbols.at(number)
 
 
+SHOWN_SIGNED = ('pages',)       # of tlb_flush: unsigned, but its format has %ld
+
+
 def is_number_equal(theirs, value, field, symbols):
     bits = field.size * 8
     number = as_number(value, field.name)
     if number is not None:
-        return any((n - number) % (1 << bits) == 0 for n in numbers(theirs)) or \
-            is_address_equal(theirs, number, symbols)
+        # A negative number that the format shows as %x or %u has no sign.
+        return any(number == n or field.signed and number < 0 and number + (1 << bits) == n
+                   or field.name in SHOWN_SIGNED and number == n % (1 << bits)
+                   for n in numbers(theirs)) or is_address_equal(theirs, number, symbols)
     # ktape shows NAME or NAME+0xOFFSET.
     name, _, offset = str(value).partition('+')
     return theirs in (name, value) or any(name in symbols.begin(n - int(offset or '0', 0))
