@@ -264,7 +264,6 @@ struct kt_loss {
  * @pages: pages of the blocks that are in pieces, in their order; NULL = none
  * @nr_pages: number of these pages
  * @map: where they are mapped in a row; the @base of such a block points there
- * @flushed: write position behind the last block that a flush closed
  */
 struct kt_ring {
 	unsigned long write;
@@ -306,7 +305,6 @@ struct kt_ring {
 	struct page **pages;
 	unsigned long nr_pages;
 	void *map;
-	unsigned long flushed;
 };
 
 /**

@@ -363,23 +363,22 @@ static void control_write_words(const struct kt_order *order, unsigned int cpu)
 static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 {
 	unsigned int kind;
+	unsigned long at;
 	struct kt_ring *r;
 
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
+	at = r ? READ_ONCE(r->write) : 0;
 	/*
-	 * A ledger says where the last packet ends, also if that is full and the block
-	 * after it is empty.  The one of the last flush still does if nothing was written.
+	 * An empty block is not closed, and the counts have not changed: no ledger.  Where a
+	 * block is just full, nothing is behind it yet, and only a ledger says that it is
+	 * the last one; the flush opens an empty block.
 	 */
-	if (r && READ_ONCE(r->write) != r->flushed)
+	if (at && (at & (r->block_size - 1)) != KTAPE_BLOCK_HEADER)
 		control_write_ledger(order, cpu);
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
-		if (!r)
-			continue;
-		if (kt_ring_flush(r))
+		if (r && kt_ring_flush(r))
 			atomic_inc(order->failed);
-		else
-			r->flushed = READ_ONCE(r->write);
 	}
 }
 
