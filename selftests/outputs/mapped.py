@@ -101,6 +101,11 @@ class Lttng(Mapped):
                 mine.pop('nr')
             names['nr'] = 'id'
             row = True
+        # What was recorded, under LTTng's name or as NAME_2, stands in place of what ktape's own
+        # field has of it.
+        for key in [k for k in mine if names and (
+                f'{k}_2' in mine if k not in names else names[k] != k and names[k] in mine)]:
+            mine.pop(key)
         taken = set()
         for key in mine:
             name = names.get(key, None if row and key in TABLE.get(event.name, ()) else key)
@@ -116,8 +121,10 @@ class Lttng(Mapped):
     def same_value(self, key, value, theirs, event):
         if key.endswith('prio') and key in event.own and event.name in self.rows and isinstance(theirs, int):
             theirs = 255 if theirs == -101 else theirs + 100
-        if key == 'op' and isinstance(value, int):
+        if key == 'op' and isinstance(value, int) and event.name in self.rows:
             value = (4, 1, 0x100, 2, 0, 0x82)[value] if value < 6 else 0
+        if key == 'nr' and value == 0xffff:     # no number
+            value = -1
         if key == 'bytes' and event.name == 'block_rq_complete':
             value //= 512
         if key == 'dev' and isinstance(theirs, str):
