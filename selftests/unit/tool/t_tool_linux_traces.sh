@@ -67,20 +67,11 @@ for trace in two6.dat two7.dat; do
 	same $trace two
 	result $? "$trace has all events with the name of their buffer, and the loss"
 done
-for trace in v6.dat v7.dat zlib.dat zstd.dat perf.data perf-zstd.data perf-odd.data; do
-	if [ -e $trace ]; then
-		same $trace kernel
-		result $? "$trace has all events and the loss"
-	else
-		skip "$trace has all events and the loss" 'no zstd'
-	fi
-done
-# The same from a big-endian machine, whose bit fields begin at the top.
+# Those in big/ are the same from a big-endian machine, whose bit fields begin at the top.
 mkdir big && python3 "$top/selftests/unit/tool/make_linux_traces.py" big big 2>log
-for trace in big/v6.dat big/v7.dat big/zlib.dat big/zstd.dat big/perf.data \
-	big/perf-zstd.data big/perf-odd.data; do
-	if [ -e $trace ]; then
-		same $trace kernel
+for trace in {,big/}{v6,v7,zlib,zstd}.dat {,big/}perf{,-zstd,-odd}.data; do
+	if [ -e "$trace" ]; then
+		same "$trace" kernel
 		result $? "$trace has all events and the loss"
 	else
 		skip "$trace has all events and the loss" 'no zstd'

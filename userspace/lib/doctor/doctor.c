@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find out what prevents recording: the table of checks, and what several
- * of them need.
+ * Find out what prevents recording: the table of checks, and what several of them need.
  *
  * Checks run in the order in which a user solves problems: what a check asks for is
  * of use only when those before it are content.  So the first problem is the one to
