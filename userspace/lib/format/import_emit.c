@@ -492,7 +492,8 @@ void kt_import_beside(struct kt_import *s, const char *format, ...)
 	size_t len = strlen(s->beside);
 	va_list args;
 
-	if (s->learning)
+	/* Each line ends with a newline: without room for it, there is none for a line. */
+	if (s->learning || len >= sizeof(s->beside) - 2)
 		return;
 	va_start(args, format);
 	vsnprintf(s->beside + len, sizeof(s->beside) - len - 1, format, args);
