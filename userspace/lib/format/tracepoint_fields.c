@@ -266,10 +266,12 @@ void kt_tp_name_labels(struct kt_tp_field *fields, unsigned int nr)
 	}
 	for (i = 1; i < nr; i++) {
 		char *name = fields[i].name;
+		size_t len = strnlen(fields[i - 1].name, max);
 
 		if (fields[i].type != KT_TP_LABEL)
 			continue;
-		snprintf(name, KT_TP_NAME, "%.*s", (int)max, fields[i - 1].name);
+		memcpy(name, fields[i - 1].name, len);
+		name[len] = '\0';
 		if (add_name(&n, name, LABEL))
 			strcat(name, LABEL);
 		else
