@@ -120,7 +120,7 @@ rmmod ktape
 
 # ---- other versions -----------------------------------------------------------
 
-version=$(ktape version | sed 's/^ktape \([^,]*\),.*/\1/')
+version=$(ktape version | head -n 1 | sed 's/^ktape \([^,]*\),.*/\1/')
 other=$(echo "$version" | tr 0-9 9876543210)
 change "version=$version" "version=$other" /tmp/other.ko &&
 	insmod /tmp/other.ko && doctor 0 &&

@@ -8,7 +8,7 @@
 #
 ################################################################################
 
-KTAPE_VERSION = 0.1
+KTAPE_VERSION = 0.10.0
 KTAPE_SITE = $(abspath $(BR2_EXTERNAL_KTAPE_PATH)/../../..)
 KTAPE_SITE_METHOD = local
 KTAPE_LICENSE = GPL-2.0 (module, command), \
