@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/serve.h"
-#include "tool/serve_mhd.h"
+#include "tool/serve/serve.h"
+#include "tool/serve/mhd.h"
 
 #define TOKEN	"0123456789abcdef0123456789abcdef"
 

@@ -19,7 +19,7 @@
 
 #include <ktape.h>
 
-#include "tool/trigger.h"
+#include "tool/control/condition.h"
 #include "util/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ktape command: find the subcommand in a table (commands.c) and run it.
+ * The ktape command: find the subcommand in the table (commands.c) and run it.
  *
- * Subcommand NAME is in cmd_NAME.c, except stop, clear and destroy, which are in
- * cmd_control.c.  Each fills a struct kt_command (opt.h).  What several of them
- * share:
+ * "ktape NAME" is in FOLDER/NAME.c, except clear and destroy, which are in control/stop.c.
+ * Each fills a struct kt_command (shared/opt.h).  What one command needs besides is in the same
+ * folder, and the folder's header, FOLDER/FOLDER.h, says in which order to read it.
  *
- *	opt.c		options by table, --help
- *	tool.c		messages, JSON text
- *	device.c	opens the device
- *	log_messages.c	messages of commands without a terminal
- *	session.c	sessions by name
- *	input.c		traces to read, in any format
- *	output.c	refuses outputs that would overwrite an input
- *	range.c		--from-time, --to-time, CPUs
- *	filters.c filters_apply.c config_file.c rkh.c	filters of a session
- *	color.c pager.c	colours and the pager of a terminal
- *	signals.c	SIGINT and others for commands that take long
- *	bus_error.c	SIGBUS of rings that were taken away
- *	serial.c	serial lines
+ *	control/	the module and its sessions: start, stop, status, trigger, probe, ...
+ *	record/		record, snapshot, recover, try: commands that make a trace
+ *	ship/		ship: pieces of a log to where they are queried
+ *	dump/		dump
+ *	convert/	convert, bundle; traces merged into one
+ *	stats/		stats, diff
+ *	top/		top
+ *	verify/		verify
+ *	serial/		send and receive, over a serial line
+ *	serve/		serve
+ *	completion/	completion
  *
- * completion_*.c belong to cmd_completion.c: what shells complete.
+ * What several commands use, each folder uses only those below it:
+ *
+ *	report/		statistics of a trace as text and as JSON
+ *	input/		traces to read, several as one, times and CPUs
+ *	log/		names of the pieces of a log
+ *	session/	the device, sessions by name, their filters
+ *	shared/		options, messages, the terminal, signals
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,12 +33,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ktape.h>
+
 #include "util/near.h"
 
-#include "bus_error.h"
-#include "color.h"
-#include "opt.h"
-#include "tool.h"
+#include "tool/commands.h"
+#include "tool/shared/bus_error.h"
+#include "tool/shared/limit.h"
+#include "tool/shared/message.h"
+#include "tool/shared/terminal.h"
 
 static void print_help(FILE *out)
 {
@@ -115,6 +122,7 @@ int main(int argc, char **argv)
 	const struct kt_command *c;
 	int ret;
 
+	kt_commands_set(kt_commands);
 	if (prepare_process())
 		return EXIT_FAILED;
 	if (argc < 2) {

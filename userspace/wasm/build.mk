@@ -28,9 +28,12 @@ wasm-src := $(wildcard wasm/*.c) \
 	$(wildcard $(addprefix lib/, \
 		$(addsuffix /*.c,format names parquet show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
-	$(addprefix tool/,cmd_convert.c convert.c convert_partial.c convert_slices.c ctf2.c cut.c \
-		duration.c input.c log_piece.c opt.c page.c pieces.c range.c stats_json.c stats_linux.c \
-		stats_response.c stats_rtos.c tool.c verify_json.c)
+	$(addprefix tool/, \
+		$(addprefix convert/,convert.c cut.c inputs.c page.c partial.c slices.c) \
+		$(addprefix input/,input.c pieces.c range.c) log/piece.c \
+		$(addprefix report/,json.c linux.c response.c rtos.c) \
+		$(addprefix shared/,ctf2.c duration.c event_list.c loss.c message.c opt.c \
+			terminal.c text.c) verify/json.c)
 wasm-src += $(sort $(wildcard $(FORMATS:%=lib/format/%/*.c)) $(addprefix \
 	lib/format/tracex/,tracex.c map.c service.c events.c events_ux.c))
 wasm-obj := $(wasm-src:%.c=$(OUT)/wasm/obj/%.o)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/opt.h"
-#include "tool/tool.h"
+#include "tool/convert/convert.h"
+#include "tool/shared/text.h"
 
 /* Print one line of JSON for each option with a value. */
 static int put_options(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In the place of tool/convert_open.c: the page that converts opens its output itself. */
-#include "tool/convert.h"
+/* In the place of tool/convert/open.c: the page that converts opens its output itself. */
+#include "tool/convert/convert.h"
 
 int convert_open_begin(struct convert_options *o)
 {

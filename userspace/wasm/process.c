@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In the place of tool/signals.c and tool/output.c: no signal comes, and an output in
+ * In the place of tool/shared/signals.c and tool/shared/output.c: no signal comes, and an output in
  * memory is never one of the inputs.
  */
-#include "tool/output.h"
-#include "tool/signals.h"
+#include "tool/shared/output.h"
+#include "tool/shared/signals.h"
 
 /* Nothing waits, so that no descriptor has to wake it. */
 int signals_pipe(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In the place of tool/color.c and tool/pager.c: there is no terminal. */
-#include "tool/color.h"
+/* In the place of tool/shared/color.c and tool/shared/pager.c: there is no terminal. */
+#include "tool/shared/color.h"
+#include "tool/shared/terminal.h"
 
 const char *role_begin(enum kt_role role)
 {

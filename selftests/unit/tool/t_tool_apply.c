@@ -2,7 +2,7 @@
 /* Test setting filters on a simulated device that refuses some of them. */
 #include <errno.h>
 
-#include "tool/filters.h"
+#include "tool/session/filters.h"
 
 #include "tap.h"
 

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tool/daemon.h"
-#include "tool/tool.h"
+#include "tool/record/daemon.h"
+#include "tool/shared/message.h"
 
 #include "tap.h"
 

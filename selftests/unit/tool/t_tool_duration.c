@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "tool/duration.h"
+#include "tool/shared/duration.h"
 
 static const struct {
 	uint64_t value;

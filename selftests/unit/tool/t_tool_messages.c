@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/tool.h"
+#include "tool/record/daemon.h"
+#include "tool/shared/message.h"
 
 #include "tap.h"
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "tool/opt.h"
-#include "tool/tool.h"
+#include "tool/serial/serial.h"
+#include "tool/shared/opt.h"
 
 #include "tap.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "tool/self.h"
-#include "tool/tool.h"
+#include "tool/shared/message.h"
+#include "tool/shared/self.h"
 
 #define LONG_S	60	/* nothing but a signal ends the program earlier */
 #define MOMENT_US	100000	/* for a signal that must not come */

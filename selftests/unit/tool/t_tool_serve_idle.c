@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tool/serve.h"
+#include "tool/serve/serve.h"
 
 #include "tap.h"
 
@@ -37,7 +37,7 @@ static void be_silent(void)
 	__atomic_add_fetch(&ahead, SILENT_S, __ATOMIC_RELAXED);
 }
 
-/* ---- what serve_http.c calls -------------------------------------------------- */
+/* ---- what serve/http.c calls -------------------------------------------------- */
 
 int serve_child_start(const char *const words[SERVE_WORDS], int trace, int client,
 		      bool events, struct serve_child **child)

@@ -120,7 +120,7 @@ key()
 	[ -d "night/.ktape-ship/$others" ] && echo "${others%.ready}"
 }
 
-# The states of the head of ship_state.c, as a crash leaves them.
+# The states of the head of ship/state.c, as a crash leaves them.
 rm -rf there; pieces
 state=night/.ktape-ship
 key_a=$(key a) && key_b=$(key b) && key_c=$(key c) || echo "no keys" >>log

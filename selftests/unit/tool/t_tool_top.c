@@ -4,7 +4,7 @@
  * numbers were counted by hand from its lines.
  */
 #include "lib_scene.h"
-#include "tool/top.h"
+#include "tool/top/top.h"
 #include "util/bits.h"
 
 #define VIEWS	256

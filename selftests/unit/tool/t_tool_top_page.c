@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "tool/page.h"
-#include "tool/self.h"
-#include "tool/top.h"
+#include "tool/convert/page.h"
+#include "tool/shared/self.h"
+#include "tool/top/top.h"
 
 /* ---- the rest of the command, which these tests do not need ------------------------- */
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "tap.h"
-#include "tool/tool.h"
+#include "tool/session/session.h"
+#include "tool/shared/message.h"
 
 /*
  * This system lacks softirqs and sched_switch, restricts the log, and the module does not

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Completion of command lines by shells.
+ *
+ * script.c writes the script of a shell from the tables of options.  The
+ * script knows the commands and their options; it asks "ktape completion" for all
+ * other words.  after.c finds out what can follow on a command line, and
+ * words.c prints words of a kind, from the tables and from the device.
+ *
+ * A kind is the name of a list (events, sessions, ...), or the words themselves with
+ * "|" between them.  The shells know these four: files, folders, traces, programs.
+ */
+#ifndef _KT_TOOL_COMPLETION_H
+#define _KT_TOOL_COMPLETION_H
+
+#include <stdbool.h>
+
+#include "tool/shared/opt.h"
+
+#define COMPLETION_SHELLS	"bash|zsh|fish|elvish|powershell"
+
+/* kind.c */
+const char *completion_kind(const struct kt_option *option);
+bool completion_is_native(const char *kind);
+bool completion_is_choice(const char *kind);
+
+/* script.c */
+bool completion_script(const char *shell);
+
+/* words.c */
+bool completion_words(const char *kind);
+
+/* after.c */
+void completion_after(int nr, char **words);
+
+extern const struct kt_command command_completion;
+
+#endif /* _KT_TOOL_COMPLETION_H */

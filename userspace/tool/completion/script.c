@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Completion: write the script of a shell.  The scripts are in the folder completion/.
+ * Their lines @commands@ and @options@ stand for rows that are made from the tables.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "tool/completion/completion.h"
+
+/* The scripts as text_SHELL, made by the Makefile from completion/SHELL. */
+#include "completion.inc"
+
+/**
+ * struct escape - a character that a shell would not take literally
+ * @c: the character
+ * @as: what is written in its place
+ */
+struct escape {
+	char c;
+	const char *as;
+};
+
+static void put_escaped(const char *text, const struct escape *escapes)
+{
+	for (; *text; text++) {
+		const struct escape *e = escapes;
+
+		while (e->c && e->c != *text)
+			e++;
+		if (e->c)
+			fputs(e->as, stdout);
+		else
+			putchar(*text);
+	}
+}
+
+/* Put "a|b" as "a b". */
+static void put_choice(const char *kind)
+{
+	for (; *kind; kind++)
+		putchar(*kind == '|' ? ' ' : *kind);
+}
+
+/* ---- bash ------------------------------------------------------------------- */
+
+static void bash_command(const char *name, const char *help)
+{
+	(void)help;
+	printf(" \\\n\t\t\t%s", name);
+}
+
+static void bash_begin(const struct kt_command *c)
+{
+	printf("\t%s)\n\t\tprintf '%%s\\n'", c->name);
+}
+
+static void bash_option(const struct kt_command *c, const struct kt_option *o)
+{
+	(void)c;
+	fputs(" \\\n\t\t\t", stdout);
+	if (o->letter)
+		printf("-%c ", o->letter);
+	printf("--%s", o->name);
+}
+
+static void bash_end(const struct kt_command *c)
+{
+	(void)c;
+	fputs("\n\t\t;;\n", stdout);
+}
+
+/* ---- zsh -------------------------------------------------------------------- */
+
+/* In quotes, and in a description or message of _arguments. */
+static const struct escape zsh_escapes[] = {
+	{ '\'', "'\\''" }, { '[', "\\[" }, { ']', "\\]" }, { ':', "\\:" },
+	{ '\0', NULL },
+};
+
+static void zsh_command(const char *name, const char *help)
+{
+	printf("\t\t'%s:", name);
+	put_escaped(help, zsh_escapes);
+	fputs("'\n", stdout);
+}
+
+static void zsh_begin(const struct kt_command *c)
+{
+	printf("\t(%s)\n\t\t_arguments -s -S%s :", c->name,
+	       c->in_order ? " -A '-*'" : "");
+}
+
+static void zsh_action(const char *kind)
+{
+	if (!kind)
+		putchar(' ');
+	else if (!strcmp(kind, "folders"))
+		fputs("_files -/", stdout);
+	else if (completion_is_native(kind))
+		fputs("_files", stdout);
+	else if (!completion_is_choice(kind))
+		printf(" _ktape_words %s", kind);
+	else {
+		putchar('(');
+		put_choice(kind);
+		putchar(')');
+	}
+}
+
+/* An option that cannot be repeated excludes itself. */
+static void zsh_option(const struct kt_command *c, const struct kt_option *o)
+{
+	bool flag = o->kind == KT_OPT_FLAG, list = o->kind == KT_OPT_LIST;
+
+	(void)c;
+	printf(" \\\n\t\t\t'%s", list ? "*" : "");
+	if (o->letter && !list)
+		printf("(-%c --%s)", o->letter, o->name);
+	if (o->letter)
+		printf("'{-%c%s,--%s%s}'", o->letter, flag ? "" : "+", o->name,
+		       flag ? "" : "=");
+	else
+		printf("--%s%s", o->name, flag ? "" : "=");
+	putchar('[');
+	put_escaped(o->help, zsh_escapes);
+	putchar(']');
+	if (!flag) {
+		putchar(':');
+		put_escaped(o->arg, zsh_escapes);
+		putchar(':');
+		zsh_action(completion_kind(o));
+	}
+	putchar('\'');
+}
+
+static void zsh_end(const struct kt_command *c)
+{
+	if (*c->operands)
+		fputs(" \\\n\t\t\t'*: :_ktape_operands'", stdout);
+	fputs("\n\t\t;;\n", stdout);
+}
+
+/* ---- fish ------------------------------------------------------------------- */
+
+static const struct escape fish_escapes[] = {
+	{ '\'', "\\'" },
+	{ '\\', "\\\\" },
+	{ '\0', NULL },
+};
+
+static void fish_command(const char *name, const char *help)
+{
+	printf("complete -c ktape -n __ktape_none -a %s -d '", name);
+	put_escaped(help, fish_escapes);
+	fputs("'\n", stdout);
+}
+
+static void fish_value(const char *kind)
+{
+	if (!kind) {
+		fputs(" -x", stdout);
+	} else if (!strcmp(kind, "folders")) {
+		fputs(" -x -a '(__fish_complete_directories (commandline -ct) \"\")'",
+		      stdout);
+	} else if (completion_is_native(kind)) {
+		fputs(" -r -F", stdout);
+	} else if (!completion_is_choice(kind)) {
+		printf(" -x -a '(__ktape_words %s)'", kind);
+	} else {
+		fputs(" -x -a '", stdout);
+		put_choice(kind);
+		putchar('\'');
+	}
+}
+
+static void fish_option(const struct kt_command *c, const struct kt_option *o)
+{
+	printf("complete -c ktape -n '__ktape_has %s'", c->name);
+	if (o->letter)
+		printf(" -s %c", o->letter);
+	printf(" -l %s", o->name);
+	if (o->kind != KT_OPT_FLAG)
+		fish_value(completion_kind(o));
+	fputs(" -d '", stdout);
+	put_escaped(o->help, fish_escapes);
+	fputs("'\n", stdout);
+}
+
+/* ---- elvish, PowerShell: pairs of a word and its description ------------------- */
+
+static const struct escape doubled[] = {
+	{ '\'', "''" },
+	{ '\0', NULL },
+};
+
+static void elvish_pair(const char *indent, const char *dashes,
+			const char *word, const char *help)
+{
+	printf("%s['%s%s' '", indent, dashes, word);
+	put_escaped(help, doubled);
+	fputs("']\n", stdout);
+}
+
+static void elvish_command(const char *name, const char *help)
+{
+	elvish_pair("        ", "", name, help);
+}
+
+static void elvish_begin(const struct kt_command *c)
+{
+	printf("        &%s=[\n", c->name);
+}
+
+static void elvish_option(const struct kt_command *c, const struct kt_option *o)
+{
+	const char letter[] = { o->letter, '\0' };
+
+	(void)c;
+	if (o->letter)
+		elvish_pair("            ", "-", letter, o->help);
+	elvish_pair("            ", "--", o->name, o->help);
+}
+
+static void elvish_end(const struct kt_command *c)
+{
+	(void)c;
+	fputs("        ]\n", stdout);
+}
+
+/* The comma keeps PowerShell from joining the pairs to one array. */
+static void powershell_pair(const char *indent, const char *dashes,
+			    const char *word, const char *help)
+{
+	printf("%s, @('%s%s', '", indent, dashes, word);
+	put_escaped(help, doubled);
+	fputs("')\n", stdout);
+}
+
+static void powershell_command(const char *name, const char *help)
+{
+	powershell_pair("        ", "", name, help);
+}
+
+static void powershell_begin(const struct kt_command *c)
+{
+	printf("        '%s' = @(\n", c->name);
+}
+
+static void powershell_option(const struct kt_command *c,
+			      const struct kt_option *o)
+{
+	const char letter[] = { o->letter, '\0' };
+
+	(void)c;
+	if (o->letter)
+		powershell_pair("            ", "-", letter, o->help);
+	powershell_pair("            ", "--", o->name, o->help);
+}
+
+static void powershell_end(const struct kt_command *c)
+{
+	(void)c;
+	fputs("        )\n", stdout);
+}
+
+/* ---- the scripts ------------------------------------------------------------ */
+
+/**
+ * struct shell - a shell
+ * @name: its name
+ * @text: its script
+ * @command: writes a row of @commands@
+ * @begin: begins the rows of a command in @options@, or NULL
+ * @option: writes the row of an option
+ * @end: ends the rows of a command, or NULL
+ */
+struct shell {
+	const char *name;
+	const char *text;
+	void (*command)(const char *name, const char *help);
+	void (*begin)(const struct kt_command *c);
+	void (*option)(const struct kt_command *c, const struct kt_option *o);
+	void (*end)(const struct kt_command *c);
+};
+
+static const struct shell shells[] = {
+	{ "bash", text_bash, bash_command, bash_begin, bash_option, bash_end },
+	{ "zsh", text_zsh, zsh_command, zsh_begin, zsh_option, zsh_end },
+	{ "fish", text_fish, fish_command, NULL, fish_option, NULL },
+	{ "elvish", text_elvish, elvish_command, elvish_begin, elvish_option,
+	  elvish_end },
+	{ "powershell", text_powershell, powershell_command, powershell_begin,
+	  powershell_option, powershell_end },
+};
+
+static void put_commands(const struct shell *s)
+{
+	const struct kt_command *c;
+
+	for (unsigned int i = 0; (c = kt_command(i)); i++)
+		s->command(c->name, c->help);
+	s->command("help", KT_HELP_OF_HELP);
+	s->command("version", KT_HELP_OF_VERSION);
+}
+
+static void put_options(const struct shell *s)
+{
+	const struct kt_command *c;
+
+	for (unsigned int i = 0; (c = kt_command(i)); i++) {
+		if (s->begin)
+			s->begin(c);
+		for (const struct kt_option *o = c->options; o->name; o++)
+			s->option(c, o);
+		s->option(c, &kt_option_help);
+		if (s->end)
+			s->end(c);
+	}
+}
+
+static const struct {
+	const char *marker;
+	void (*put)(const struct shell *s);
+} rows[] = {
+	{ "@commands@", put_commands },
+	{ "@options@", put_options },
+};
+
+/* Write the rows that a marker at @at stands for, or its character.  Return: the rest. */
+static const char *put_rows(const struct shell *s, const char *at)
+{
+	bool whole = at == s->text || at[-1] == '\n';
+	size_t len;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
+		len = strlen(rows[i].marker);
+		if (strncmp(at, rows[i].marker, len))
+			continue;
+		rows[i].put(s);
+		/* Rows in place of a whole line end with a newline themselves. */
+		return at + len + (whole && at[len] == '\n');
+	}
+	putchar(*at);
+	return at + 1;
+}
+
+/**
+ * completion_script() - print the script of a shell
+ * @shell: name of the shell
+ *
+ * Return: false if there is no such shell.
+ */
+bool completion_script(const char *shell)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(shells); i++) {
+		if (strcmp(shells[i].name, shell))
+			continue;
+		for (const char *at = shells[i].text; *at;)
+			at = put_rows(&shells[i], at);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Text form of trigger conditions, for trigger.c. */
+#ifndef _KT_TOOL_CONTROL_CONDITION_H
+#define _KT_TOOL_CONTROL_CONDITION_H
+
+#include <stdio.h>
+
+#include <ktape.h>
+
+int trigger_parse(char *text, struct ktape_trigger *t, char why[96]);
+void trigger_show(FILE *out, const struct ktape_trigger *t);
+
+#endif /* _KT_TOOL_CONTROL_CONDITION_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Read a trace that grows. */
+#ifndef _KT_TOOL_INPUT_FOLLOW_H
+#define _KT_TOOL_INPUT_FOLLOW_H
+
+#include <sys/types.h>
+
+int follow_begin(const char *path, pid_t *child);
+int follow_end(pid_t child);
+
+#endif /* _KT_TOOL_INPUT_FOLLOW_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Run in the background (ktape record --daemon), and the pidfile. */
+#ifndef _KT_TOOL_RECORD_DAEMON_H
+#define _KT_TOOL_RECORD_DAEMON_H
+
+#include <stdbool.h>
+
+/**
+ * struct daemon - background process
+ * @on: --daemon was given
+ * @ready: write end of a pipe: one byte is the exit code for the caller; -1: none
+ * @pidfile: absolute path of the pidfile, or NULL
+ * @pid_fd: the pidfile, locked while the process lives; -1: none
+ */
+struct daemon {
+	bool on;
+	int ready;
+	char *pidfile;
+	int pid_fd;
+};
+
+int daemon_begin(struct daemon *d, int *code);
+int daemon_pidfile(struct daemon *d, const char *path);
+int daemon_detach(struct daemon *d, const char *logfile);
+void daemon_end(struct daemon *d, int code);
+
+/* messages.c */
+int redirect_messages(const char *logfile);
+
+#endif /* _KT_TOOL_RECORD_DAEMON_H */

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape serve: whose connections there may be.
+ *
+ * Everybody who reaches the port can connect, and only a whole request shows who has the
+ * token.  A connection is a stranger's until then.  A new one is always taken, so that who
+ * has the token can ask: if there are too many strangers, the oldest of them is closed.
+ * Connections that have shown the token are never closed for a stranger.
+ *
+ *	STRANGERS_PEER	of one peer: an address of IPv4, a network /64 of IPv6, this machine
+ *	STRANGERS	of all peers; the rest of SERVE_CONNECTIONS is left to the others
+ */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "util/bits.h"
+
+#include "tool/serve/serve.h"
+
+#define STRANGERS_PEER	16U
+#define STRANGERS	32U
+/* Connections that are being closed have a place, too. */
+#define PLACES		SERVE_SOCKETS
+
+/**
+ * struct serve_peer - a connection
+ * @fd: its socket
+ * @used: there is a connection
+ * @shown: it has shown the token
+ * @ended: it is being closed
+ * @number: how many connections came before it
+ * @address: address of the peer, as IPv6
+ */
+struct serve_peer {
+	int fd;
+	bool used;
+	bool shown;
+	bool ended;
+	uint64_t number;
+	struct in6_addr address;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct serve_peer places[PLACES];	/* @lock */
+static uint64_t came;				/* @lock */
+
+/* Set what names a peer: what one user of another machine can choose freely is left out. */
+static void name_peer(struct in6_addr *to, const struct sockaddr *from)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	const struct sockaddr_in *four = (const void *)from;
+	const struct sockaddr_in6 *six = (const void *)from;
+
+	memset(to, 0, sizeof(*to));
+	if (from->sa_family == AF_INET) {
+		memcpy(to->s6_addr, mapped, sizeof(mapped));
+		memcpy(to->s6_addr + 12, &four->sin_addr, 4);
+	} else if (from->sa_family == AF_INET6) {
+		*to = six->sin6_addr;
+	}
+	if (!IN6_IS_ADDR_V4MAPPED(to))
+		memset(to->s6_addr + 8, 0, 8);
+	else if (to->s6_addr[12] == IN_LOOPBACKNET)
+		memset(to->s6_addr + 13, 0, 3);
+}
+
+static bool is_stranger(const struct serve_peer *p)
+{
+	return p->used && !p->ended && !p->shown;
+}
+
+/* Return the oldest stranger, of one peer if @of is not NULL; set their number. */
+static struct serve_peer *oldest_stranger(const struct serve_peer *of,
+					  unsigned int *nr)
+{
+	struct serve_peer *oldest = NULL;
+
+	*nr = 0;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct serve_peer *p = &places[i];
+
+		if (!is_stranger(p) ||
+		    (of && !IN6_ARE_ADDR_EQUAL(&p->address, &of->address)))
+			continue;
+		++*nr;
+		if (!oldest || p->number < oldest->number)
+			oldest = p;
+	}
+	return oldest;
+}
+
+static unsigned int count_peers(void)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < PLACES; i++)
+		nr += places[i].used && !places[i].ended;
+	return nr;
+}
+
+/* Its thread sees the end, and closes it. */
+static void end_peer(struct serve_peer *p)
+{
+	p->ended = true;
+	shutdown(p->fd, SHUT_RDWR);
+}
+
+static void make_room(const struct serve_peer *newest)
+{
+	unsigned int of_peer, all;
+	struct serve_peer *same = oldest_stranger(newest, &of_peer);
+	struct serve_peer *oldest;
+
+	if (of_peer > STRANGERS_PEER)
+		end_peer(same);
+	oldest = oldest_stranger(NULL, &all);
+	if (oldest && (all > STRANGERS || count_peers() > SERVE_CONNECTIONS))
+		end_peer(oldest);
+}
+
+/**
+ * serve_peer_enter() - note a new connection, a stranger's, and close the oldest beyond
+ * what may be
+ * @fd: its socket, open until serve_peer_leave()
+ * @from: address of the client
+ *
+ * Return: the connection; NULL: there is no place, and it has been ended.
+ */
+struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from)
+{
+	struct serve_peer *p = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < PLACES && !p; i++)
+		p = places[i].used ? NULL : &places[i];
+	if (p) {
+		*p = (struct serve_peer){ .fd = fd, .used = true, .number = came++ };
+		name_peer(&p->address, from);
+		make_room(p);
+	} else {
+		shutdown(fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&lock);
+	return p;
+}
+
+/**
+ * serve_peer_show() - note that a connection has shown the token
+ * @p: the connection, or NULL
+ */
+void serve_peer_show(struct serve_peer *p)
+{
+	pthread_mutex_lock(&lock);
+	if (p)
+		p->shown = true;
+	pthread_mutex_unlock(&lock);
+}
+
+/**
+ * serve_peer_leave() - note that a connection ends; its socket is still open
+ * @p: the connection, or NULL
+ */
+void serve_peer_leave(struct serve_peer *p)
+{
+	pthread_mutex_lock(&lock);
+	if (p)
+		p->used = false;
+	pthread_mutex_unlock(&lock);
+}

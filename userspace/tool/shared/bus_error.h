@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SIGBUS of rings that were taken away, in every subcommand that maps rings. */
+#ifndef _KT_TOOL_SHARED_BUS_ERROR_H
+#define _KT_TOOL_SHARED_BUS_ERROR_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+bool bus_error_is_ours(const siginfo_t *info);
+void bus_error_catch(void);
+
+#endif /* _KT_TOOL_SHARED_BUS_ERROR_H */

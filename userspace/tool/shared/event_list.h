@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Lists of events on a command line. */
+#ifndef _KT_TOOL_SHARED_EVENT_LIST_H
+#define _KT_TOOL_SHARED_EVENT_LIST_H
+
+#include <ktape.h>
+
+#include "tool/shared/opt.h"
+
+struct kt_command;
+
+int parse_events(const struct kt_command *command, const char *list,
+		 uint64_t mask[KTAPE_MASK_WORDS]);
+int unknown_event(const struct kt_command *command, const char *bad);
+
+#endif /* _KT_TOOL_SHARED_EVENT_LIST_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Signals for subcommands that wait or take long: end in order, remove temporary files.
+ */
+#ifndef _KT_TOOL_SHARED_SIGNALS_H
+#define _KT_TOOL_SHARED_SIGNALS_H
+
+#include <stdbool.h>
+
+int signals_pipe(void);
+void signals_catch(void);
+int signals_sweep(const char *path);
+bool signals_came(void);
+
+#endif /* _KT_TOOL_SHARED_SIGNALS_H */

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape ship: find the pieces of the log in a folder.
+ *
+ * A piece says in its metadata of which log it is, its name is one that this log gives, and
+ * it has no files of others.  Nothing else in the folder is read, moved or removed: others
+ * may keep their files there, and so do earlier targets their tables.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ktape.h>
+
+#include "write/write.h"
+
+#include "tool/log/log.h"
+#include "tool/shared/message.h"
+#include "tool/ship/ship.h"
+
+#define NS_PER_S	1000000000LL
+#define PATH_ROOM	4352U
+
+static bool exists(const struct ship *s, const char *key, const char *end)
+{
+	char file[SHIP_KEY + 16];
+
+	snprintf(file, sizeof(file), "%s%s", key, end);
+	return !faccessat(s->state, file, F_OK, 0);
+}
+
+static unsigned int stage_of(const struct ship *s, const char *key)
+{
+	for (unsigned int i = SHIP_BAD; i > SHIP_WAITS; i--) {
+		if (exists(s, key, ship_ends[i]))
+			return i;
+	}
+	return SHIP_WAITS;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ship_piece *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Check for the folder that gets the tables, which may be in that of the log. */
+static bool is_target(const struct ship *s, const struct stat *st)
+{
+	struct stat target;
+
+	return s->target && !stat(s->target, &target) &&
+	       target.st_dev == st->st_dev && target.st_ino == st->st_ino;
+}
+
+/* Check whether a recorder writes to a piece: it holds a lock as long as it does. */
+static bool is_locked(const struct ship *s, const char *name)
+{
+	/* O_NONBLOCK: opening a FIFO without a writer would block. */
+	int fd = openat(s->fd, name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool locked = fd < 0 || flock(fd, LOCK_SH | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+/* Take note of an entry that is no piece.  Its name is told once. */
+static void leave(struct ship *s, const char *name)
+{
+	if (!s->foreign++)
+		snprintf(s->foreign_name, sizeof(s->foreign_name), "%s", name);
+}
+
+/*
+ * Check that an entry is a piece of the log, whole and nothing but that, and make its key.
+ * Return: 0, -EEXIST if it is not, or -ENOMEM.
+ */
+static int check_piece(struct ship *s, const char *name, char key[SHIP_KEY])
+{
+	char path[PATH_ROOM], *pattern;
+	struct stat st;
+	bool ours;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", s->path, name);
+	if (fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
+		return -EEXIST;
+	err = log_of_piece(path, &pattern);
+	if (err)
+		return err == -ENOMEM ? err : -EEXIST;
+	ours = s->log ? !strcmp(pattern, s->log) :
+			log_is_in(pattern, s->path, s->fd);
+	if (!ours && !s->log && !s->foreign_log) {
+		s->foreign_log = pattern;
+		return -EEXIST;
+	}
+	ours = ours && log_gives_name(pattern, name) &&
+	       !ship_key(s, name, pattern, key);
+	free(pattern);
+	err = ours ? kt_piece_check(path) : -EEXIST;
+	return !err || err == -ENOMEM ? err : -EEXIST;
+}
+
+static int add(struct ship *s, const struct ship_piece *p)
+{
+	struct ship_piece *more =
+		realloc(s->pieces, (s->nr + 1) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	s->pieces = more;
+	s->pieces[s->nr++] = *p;
+	return 0;
+}
+
+/* Add an entry of the folder that may be a piece. */
+static int add_entry(struct ship *s, const char *name)
+{
+	struct ship_piece p = { .stage = SHIP_WAITS };
+	struct stat st;
+
+	if (strlen(name) >= SHIP_NAME ||
+	    fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))) {
+		leave(s, name);
+		return 0;
+	}
+	if (is_target(s, &st))
+		return 0;
+	p.time = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	p.locked = is_locked(s, name);
+	strcpy(p.name, name);
+	return add(s, &p);
+}
+
+/* Keep those entries that are pieces of the log.  Return: 0 or -ENOMEM. */
+static int keep_pieces(struct ship *s)
+{
+	size_t nr = 0;
+	int err;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct ship_piece *p = &s->pieces[i];
+
+		err = check_piece(s, p->name, p->key);
+		if (err == -ENOMEM)
+			return err;
+		if (err) {
+			leave(s, p->name);
+			continue;
+		}
+		p->stage = stage_of(s, p->key);
+		s->pieces[nr++] = *p;
+	}
+	s->nr = nr;
+	return 0;
+}
+
+/* Cut an end off the name of a file of the state.  Return: false if it has another one. */
+static bool has_end(const char *file, const char *end, char key[SHIP_KEY])
+{
+	size_t len = strlen(file), more = strlen(end);
+
+	if (len <= more || len - more >= SHIP_KEY ||
+	    strcmp(file + len - more, end))
+		return false;
+	memcpy(key, file, len - more);
+	key[len - more] = '\0';
+	return true;
+}
+
+static bool is_known(const struct ship *s, const char *key)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		if (!strcmp(s->pieces[i].key, key))
+			return true;
+	}
+	return false;
+}
+
+/* Check whether a file of the state is of no use any more. */
+static bool is_useless(const struct ship *s, const char *file)
+{
+	char key[SHIP_KEY];
+
+	/* An interrupted run has left it: nothing is converted during a look. */
+	if (has_end(file, ".tmp", key) || has_end(file, ".new", key))
+		return true;
+	if (has_end(file, ship_ends[SHIP_DONE], key))
+		return !ship_key_holds(s, key) &&
+		       !exists(s, key, ship_ends[SHIP_READY]);
+	return has_end(file, ship_ends[SHIP_BAD], key) &&
+	       !ship_key_holds(s, key);
+}
+
+/*
+ * A recorder with --keep may have removed a piece, or something else has its name now: its
+ * tables are shipped all the same, but not those of another log than @s->log.
+ */
+static int add_left(struct ship *s, const char *file)
+{
+	struct ship_piece p = { .time = 0 };
+
+	if (is_useless(s, file))
+		return ship_forget(s, file);
+	if (!has_end(file, ship_ends[SHIP_READY], p.key) ||
+	    is_known(s, p.key) || (s->log && !ship_key_is_of(p.key, s->log)))
+		return 0;
+	ship_key_name(p.key, p.name);
+	p.stage = stage_of(s, p.key);
+	return add(s, &p);
+}
+
+/* Call @act for the entries of a folder that are not hidden. */
+static int read_folder(struct ship *s, int folder,
+		       int (*act)(struct ship *s, const char *name))
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	    err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return -errno;
+	}
+	while (!err && (e = readdir(dir))) {
+		if (*e->d_name != '.')
+			err = act(s, e->d_name);
+	}
+	closedir(dir);
+	return err;
+}
+
+/* Say once what is left alone. */
+static void tell_foreign(struct ship *s)
+{
+	if (s->told || !s->foreign)
+		return;
+	s->told = true;
+	note("%s: %zu entries are no finished pieces of this log, and stay as they are (%s%s)",
+	     s->path, s->foreign, s->foreign_name,
+	     s->foreign > 1 ? ", ..." : "");
+	if (s->foreign_log)
+		note("%s: pieces of the log %s were moved there: --log '%s' takes them",
+		     s->path, s->foreign_log, s->foreign_log);
+}
+
+/**
+ * ship_look() - find the pieces of the log, and how far each one is
+ * @s: the folder
+ *
+ * Return: 0 or negative errno.
+ */
+int ship_look(struct ship *s)
+{
+	int err;
+
+	s->nr = 0;
+	s->foreign = 0;
+	/* While a recorder begins a piece, which is not locked yet, it locks the folder. */
+	if (flock(s->fd, LOCK_SH))
+		return -errno;
+	err = read_folder(s, s->fd, add_entry);
+	flock(s->fd, LOCK_UN);
+	if (!err)
+		err = keep_pieces(s);
+	if (!err)
+		err = read_folder(s, s->state, add_left);
+	if (err)
+		return err;
+	tell_foreign(s);
+	if (s->nr)
+		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_time);
+	return 0;
+}
+
+/* Lock a piece against recorders.  Return: a descriptor or negative errno. */
+static int lock_piece(const struct ship *s, const char *name)
+{
+	int fd, err = 0;
+
+	/* A recorder that begins a piece has the folder locked until it has locked the piece. */
+	if (flock(s->fd, LOCK_SH))
+		return -errno;
+	fd = openat(s->fd, name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		err = errno == ELOOP || errno == ENXIO ? -EEXIST : -errno;
+	else if (flock(fd, LOCK_SH | LOCK_NB))
+		err = errno == EWOULDBLOCK ? -EEXIST : -errno;
+	flock(s->fd, LOCK_UN);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+/**
+ * ship_remove() - remove a piece of the log, and nothing else
+ * @s: the folder
+ * @p: the piece; something else may have its name by now
+ *
+ * Return: 0, also if nothing has the name; -EEXIST if what has it is not this piece, or a
+ * recorder writes to it, then it stays; or negative errno.
+ */
+int ship_remove(struct ship *s, const struct ship_piece *p)
+{
+	char path[PATH_ROOM], key[SHIP_KEY];
+	int fd = lock_piece(s, p->name), err;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	err = check_piece(s, p->name, key);
+	if (!err && strcmp(key, p->key) != 0)
+		err = -EEXIST;
+	if (!err) {
+		snprintf(path, sizeof(path), "%s/%s", s->path, p->name);
+		err = ktape_piece_remove(path);
+	}
+	close(fd);
+	return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Metrics of a trace that is read; see live.c. */
+#ifndef _KT_TOOL_STATS_LIVE_H
+#define _KT_TOOL_STATS_LIVE_H
+
+#include <ktape.h>
+
+struct prom;
+
+/**
+ * struct stats_live - a run of ktape stats --prom
+ * @t: the trace
+ * @every: time between two files in ns; 0: only one at the end
+ * @prom: the metrics, or NULL
+ * @next: when the next file is due, in ns
+ * @failed: negative errno of a look that failed
+ * @error: negative errno of a file that could not be written
+ */
+struct stats_live {
+	struct stats_trace *t;
+	uint64_t every;
+	struct prom *prom;
+	uint64_t next;
+	int failed;
+	int error;
+};
+
+int stats_live_session(const char *session, struct ktape_device **device);
+void stats_live_look(struct stats_live *live);
+int stats_live_measure(struct stats_live *live, const char *path);
+
+#endif /* _KT_TOOL_STATS_LIVE_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ktape stats and ktape diff.
+ *
+ *	stats.c		ktape stats
+ *	diff.c		ktape diff
+ *	condition.c	--fail-if
+ *	live.c		stats --prom: when metrics are written
+ *	prom.c		the metrics
+ *
+ * What both print of a trace is in report/.
+ */
+#ifndef _KT_TOOL_STATS_H
+#define _KT_TOOL_STATS_H
+
+#include <stdbool.h>
+
+#include <ktape.h>
+
+#include "tool/shared/opt.h"
+
+struct stats_trace;
+
+#define EXIT_JUDGED	3	/* a condition of --fail-if holds */
+#define EXIT_UNDECIDED	4	/* too few values to compare two traces */
+
+/* condition.c */
+int stats_judge_check(const struct kt_command *command,
+		      const struct kt_opt_list *conditions, bool two);
+int stats_judge(const struct kt_opt_list *conditions,
+		const struct stats_trace *a, const struct stats_trace *b);
+
+extern const struct kt_command command_diff;
+extern const struct kt_command command_stats;
+
+#endif /* _KT_TOOL_STATS_H */

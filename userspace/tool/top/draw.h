@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ktape top: what is on the screen. */
+#ifndef _KT_TOOL_TOP_DRAW_H
+#define _KT_TOOL_TOP_DRAW_H
+
+#include <stdbool.h>
+
+#include <ktape.h>
+
+#include "tool/top/top.h"
+
+/* What the last line asks for. */
+enum top_prompt {
+	TOP_ASK_NOTHING,
+	TOP_ASK_FILTER,
+	TOP_ASK_PROFILE
+};
+
+/**
+ * struct top_state - what is shown, and how
+ * @title: what is read
+ * @view: the interval, or NULL
+ * @list: threads of @view that are chosen, in their order
+ * @nr: entries of @list
+ * @first: index of the first one on the screen
+ * @order: which threads, and their order
+ * @paused: @view stays
+ * @ended: the trace has ended
+ * @help: the keys are shown
+ * @blocks: the terminal has the characters that curves are made of
+ * @prompt: what the last line asks for
+ * @typed: what was typed so far
+ * @said: message in the last line
+ */
+struct top_state {
+	const char *title;
+	struct top_view *view;
+	const struct ktape_linux_thread **list;
+	size_t nr;
+	size_t first;
+	struct top_order order;
+	bool paused;
+	bool ended;
+	bool help;
+	bool blocks;
+	enum top_prompt prompt;
+	char typed[256];
+	char said[256];
+};
+
+void top_draw(struct top_state *s);
+unsigned int top_draw_rows(const struct top_state *s);
+
+#endif /* _KT_TOOL_TOP_DRAW_H */
