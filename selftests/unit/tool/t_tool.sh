@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool.sh FOLDER: test the command without a module: exit codes, messages, and
 # files that it leaves.
-# shellcheck source=selftests/unit/tool/tool.sh
-. "${0%/*}/tool.sh" "$1"
+# shellcheck source=selftests/unit/support/tool.sh
+. "${0%/*}/../support/tool.sh" "$1"
 make_trace=$out/make_trace
 
 # flip FILE OFFSET: invert all bits of one byte
