@@ -646,6 +646,18 @@ test_convert()
 	done
 }
 
+# Without the module, list is how to read the event table: no error, and no guess.
+test_list()
+{
+	if [ -e /dev/ktape ]; then
+		echo "ok $((n += 1)) - list: without the module # SKIP the module is loaded"
+		return
+	fi
+	run 0 list && [ ! -s log ] && head -n 1 text | grep -q 'which is not loaded' &&
+		grep -q '^  sched_switch  *[0-9]* ?  ' text && ! grep -qE '^  [a-z_]+ +[0-9]+ (yes|no) ' text
+	result $? "list: without the module nothing is said to be available"
+}
+
 test_verify()
 {
 	rm -rf t p
@@ -776,6 +788,7 @@ test_record
 test_objects
 test_select
 test_formats
+test_list
 test_log
 test_zstd
 test_recover
