@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The events of a trace, as "ktape dump --json" has them: what every output is compared with.
 
-selftests/unit/tool/ctf_lines.py and reference.py compare these with the reading of another
+selftests/unit/support/ctf_lines.py and reference.py compare these with the reading of another
 program, where there is one for the input."""
 import json
 import os
@@ -10,8 +10,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, '..'), os.path.join(HERE, '../unit/tool'),
-                os.path.join(HERE, '../unit/lib/format/html')]
+sys.path[:0] = [os.path.join(HERE, '..'), os.path.join(HERE, '../unit/support')]
 import decoder  # noqa: E402  pylint: disable=wrong-import-position
 
 TABLE = decoder.event_table()[0]

@@ -16,7 +16,7 @@ import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
-sys.path.insert(0, os.path.join(here, '../unit/tool'))
+sys.path.insert(0, os.path.join(here, '../unit/support'))
 # pylint: disable=wrong-import-position
 import reference  # noqa: E402
 from fields import NAMES, PLACES, STATES, WORDS  # noqa: E402

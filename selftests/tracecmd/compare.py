@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + '/../unit/tool')
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + '/../unit/support')
 # pylint: disable=wrong-import-position
 import report  # noqa: E402
 import rules  # noqa: E402

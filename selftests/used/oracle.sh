@@ -32,7 +32,7 @@ sys_enter	raw_syscalls/sys_enter
 events=sched,process,softirq,sys_enter
 
 # result STATUS NAME [FILE]: print a test line, and why it failed
-# shellcheck source=selftests/guest/record.sh
+# shellcheck source=selftests/guest/support/record.sh
 . /used/record.sh
 
 # until_true WHAT COMMAND...: wait until the command succeeds. There is no limit: a guest

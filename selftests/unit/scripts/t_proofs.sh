@@ -21,12 +21,20 @@ result()
 	printf '%s\n' "$1" | sed 's/^/# /'
 }
 
+# file_of NAME: print the path of a program's source, or of a header, in one of the folders
+file_of()
+{
+	local path
+	for path in "$guest"/*/"$1" "$guest"/*/"$1.c"; do
+		[ ! -e "$path" ] || echo "$path"
+	done | grep .
+}
+
 # sources PROGRAM: print its source and our headers that it includes
 sources()
 {
-	local file=$guest/$1
-	[ -e "$file" ] || file+=.c
-	[ -e "$file" ] || return
+	local file
+	file=$(file_of "$1") || return
 	cat "$file"
 	sed -n 's/^#include "\(kt_.*\.h\)"$/\1/p' "$file" | while read -r h; do
 		sources "$h"
@@ -51,8 +59,7 @@ echo "1..3"
 result "$(diff <(cut -f1 <<<"$proofs") <(echo "$events"))" \
 	"events.conf has every event once and no other"
 bad=$(while read -r event program; do
-	[ "$program" != - ] && [ ! -e "$guest/$program" ] &&
-		[ ! -e "$guest/$program.c" ] && echo "$event: no $program"
+	[ "$program" = - ] || file_of "$program" >/dev/null || echo "$event: no $program"
 done <<<"$proofs")
 result "$bad" "the programs in events.conf exist"
 bad=$(while read -r event program; do

@@ -5,8 +5,8 @@
 # usage: t_races.sh FOLDER (not used)
 set -u
 top=$(cd "${0%/*}/../../.." && pwd) || exit
-# shellcheck source=selftests/guest/guest.sh
-. "$top/selftests/guest/guest.sh"
+# shellcheck source=selftests/guest/boot/guest.sh
+. "$top/selftests/guest/boot/guest.sh"
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-races.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit

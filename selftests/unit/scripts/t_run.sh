@@ -8,7 +8,7 @@ run=$(cd "$(dirname "$0")/../.." && pwd)/run
 top=${run%/*/*}
 # shellcheck source=selftests/unit/support/proved.sh
 . "$top/selftests/unit/support/proved.sh"
-skip_if_proved t_run "$run" "$top"/scripts/{bounded,lib.sh} "$top"/selftests/guest/record.sh \
+skip_if_proved t_run "$run" "$top"/scripts/{bounded,lib.sh} "$top"/selftests/guest/support/record.sh \
 	"$top"/selftests/unit/module/ring/{t_mutants,mutants/list,mutants/*.patch} \
 	"$top"/module/ring/*.[ch]
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-run.XXXXXX")

@@ -26,7 +26,7 @@ accesses_of()
 }
 
 accesses_of "$top/module" >module
-grep -oE '"[a-z]+/[a-z_]+\.c [a-z_]+' "$top/selftests/guest/t_hostile_fault.c" |
+grep -oE '"[a-z]+/[a-z_]+\.c [a-z_]+' "$top/selftests/guest/hostile/t_hostile_fault.c" |
 	tr -d '"' | sort -u >tested
 diff module tested >log && [ -s module ]
 result $? "each access in module/ is in t_hostile_fault.c, and no other"

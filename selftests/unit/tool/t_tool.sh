@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool.sh FOLDER: test the command without a module: exit codes, messages, and
 # files that it leaves.
-# shellcheck source=selftests/unit/tool/tool.sh
-. "${0%/*}/tool.sh" "$1"
+# shellcheck source=selftests/unit/support/tool.sh
+. "${0%/*}/../support/tool.sh" "$1"
 make_trace=$out/make_trace
 
 # flip FILE OFFSET: invert all bits of one byte
@@ -646,6 +646,18 @@ test_convert()
 	done
 }
 
+# Without the module, list is how to read the event table: no error, and no guess.
+test_list()
+{
+	if [ -e /dev/ktape ]; then
+		echo "ok $((n += 1)) - list: without the module # SKIP the module is loaded"
+		return
+	fi
+	run 0 list && [ ! -s log ] && head -n 1 text | grep -q 'which is not loaded' &&
+		grep -q '^  sched_switch  *[0-9]* ?  ' text && ! grep -qE '^  [a-z_]+ +[0-9]+ (yes|no) ' text
+	result $? "list: without the module nothing is said to be available"
+}
+
 test_verify()
 {
 	rm -rf t p
@@ -776,6 +788,7 @@ test_record
 test_objects
 test_select
 test_formats
+test_list
 test_log
 test_zstd
 test_recover

@@ -3,8 +3,8 @@
 # t_tool_far.sh FOLDER: times beyond the year 2262, where ns since 1970 no longer have 63 bits,
 # never become times before 1970; and those before 1970 are right.
 here=$(cd "${0%/*}" && pwd)
-# shellcheck source=selftests/unit/tool/tool.sh
-. "${0%/*}/tool.sh" "$1"
+# shellcheck source=selftests/unit/support/tool.sh
+. "${0%/*}/../support/tool.sh" "$1"
 
 skip()
 {
@@ -62,7 +62,7 @@ run 0 dump --json before && [ "$(head -n 1 text | cut -d '"' -f 4)" = -499999900
 	run 0 convert -q -t csv -o - before && [ "$(sed -n 2p text | cut -d , -f 1)" = -4999999000 ]
 result $? 'times before 1970 are right'
 
-if ! python3 "$here/make_linux_traces.py" . 2>log; then
+if ! python3 "$here/../support/make_linux_traces.py" . 2>log; then
 	skip 'traces of another tracer' 'no python3'
 	echo "1..$n"
 	exit $failed

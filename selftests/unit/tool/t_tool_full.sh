@@ -3,8 +3,8 @@
 # t_tool_full.sh FOLDER: an output that cannot be written is exit status 1 of every command,
 # with a message that names it; ktape(1) promises so.
 here=$(cd "${0%/*}" && pwd)
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/tool.sh" "$1"
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../support/tool.sh" "$1"
 # shellcheck disable=SC2154	# tool.sh sets it
 tool=$out/command/ktape
 

@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 
-from tap import end, equal, result
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + '/../support')
+from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
 
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
-pages = here + '/../lib/format/html/html_blocks.py'
+pages = here + '/../support/html_blocks.py'
 SECONDS = 1795458632            # November 2026
 MONO = 9100000000000001         # the machine runs for 105 days: above 2^53 ns, too
 # ticks, first and last are durations and relative times elsewhere than in verify and recover.

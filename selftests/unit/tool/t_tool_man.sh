@@ -9,8 +9,8 @@
 top=$(cd "${0%/*}/../../.." && pwd) || exit
 man=$top/userspace/man
 here=$top/selftests/unit/tool
-# shellcheck source=selftests/unit/tool/tool.sh
-. "${0%/*}/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "${0%/*}/../support/tool.sh" "$1" || exit 2
 
 # command page, or page:section; empty: the command has only the common options
 places='

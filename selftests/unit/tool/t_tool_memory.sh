@@ -7,8 +7,8 @@
 #
 # KTAPE_FAILURES=N: so many allocations of each command, evenly spread (default: 20), or all.
 here=$(cd "${0%/*}" && pwd)
-# shellcheck source=selftests/unit/tool/tool.sh
-. "${0%/*}/tool.sh" "$1"
+# shellcheck source=selftests/unit/support/tool.sh
+. "${0%/*}/../support/tool.sh" "$1"
 ktape=$out/command/ktape
 tries=${KTAPE_FAILURES:-20}
 [ "$tries" != all ] || tries=0
@@ -28,7 +28,7 @@ mkdir in && cd in || exit
 	"$out/make_foreign" foreign && "$out/t_lib_linux" --scene scene && cp -r session damaged || exit
 size=$(stat -c %s damaged/cpu0)
 printf '\x5a\xa5' | dd of=damaged/cpu0 bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
-python3 "$here/make_linux_traces.py" . >/dev/null 2>&1 || exit
+python3 "$here/../support/make_linux_traces.py" . >/dev/null 2>&1 || exit
 for format in tband rkh tracex lttng perfetto; do
 	"$ktape" convert -q --to $format -o "of.$format" emitted 2>/dev/null
 done

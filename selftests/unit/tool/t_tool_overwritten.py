@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 
-from tap import end, equal, result
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + '/../support')
+from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
 
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
-pages = here + '/../lib/format/html/html_blocks.py'
+pages = here + '/../support/html_blocks.py'
 field = here + '/../../../../shared/field/flight-recorder'
 CUT = ('overwrite', 'persist', 'read', 'late')
 WHOLE = ('discard', 'snapshot', 'rotation')

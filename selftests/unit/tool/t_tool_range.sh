@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_range.sh FOLDER: test times and CPUs on the command line, messages
 # about what a format cannot hold, and --help against the man pages.
-# shellcheck source=selftests/unit/tool/tool.sh
-. "${0%/*}/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "${0%/*}/../support/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace
 # 96 events of 3 CPUs between 1.000 and 8.006 us.

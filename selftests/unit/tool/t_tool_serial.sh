@@ -3,8 +3,8 @@
 # t_tool_serial.sh FOLDER: test ktape send and ktape receive over a pair of
 # terminals, between which a program drops, changes and inserts bytes.
 here=$(cd "${0%/*}" && pwd)
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/tool.sh" "$1"
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../support/tool.sh" "$1"
 # shellcheck disable=SC2154	# tool.sh sets it
 tool=$out/command/ktape
 

@@ -14,12 +14,12 @@ import tempfile
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, here)
+sys.path.insert(0, here + '/../support')
 import make_ctf as ctf  # noqa: E402  pylint: disable=wrong-import-position
 from protobuf import members  # noqa: E402  pylint: disable=wrong-import-position
 from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
 
-pages = here + '/../lib/format/html/html_blocks.py'
+pages = here + '/../support/html_blocks.py'
 golden = os.path.abspath(here + '/../../../../shared/golden')
 field = os.path.abspath(here + '/../../../../shared/field')
 SECONDS = 1795458632            # 2026-11-23 18:30:32 UTC

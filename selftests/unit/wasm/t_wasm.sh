@@ -5,8 +5,8 @@
 # inputs; the page is one file; its modules for archives and inputs.
 here=$(cd "${0%/*}" && pwd) || exit
 top=$(cd "$here/../../.." && pwd)
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../support/tool.sh" "$1" || exit 2
 
 skip()
 {

@@ -294,12 +294,13 @@ static void list_class(struct list *l, unsigned int number)
 
 static void list_text(struct list *l)
 {
-	if (l->no_device == -ENOENT)
-		note("the module is not loaded: which events can be recorded here is not known");
+	const char *what = l->no_device == -ENOENT ?
+		"what it records (?: only the module knows, which is not loaded)" :
+		"what it records, and why it is not here";
+
 	pager_start(&l->o.text);
 	printf("%s  %-20s %3s %-4s %s%s\n", role_begin(ROLE_HEAD), "event",
-	       "nr", "here", "what it records, and why it is not here",
-	       role_end());
+	       "nr", "here", what, role_end());
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
 		list_class(l, i);
 }

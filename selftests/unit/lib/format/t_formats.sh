@@ -3,8 +3,8 @@
 # t_formats.sh FOLDER: a build with FORMATS="native tband" does with these formats what
 # the whole build does, and names the reason where it refuses another one.
 here=$(cd "${0%/*}" && pwd) || exit
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../../support/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace
 small=$out/user-formats	# kept, so that only the first run compiles everything

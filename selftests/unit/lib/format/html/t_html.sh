@@ -3,8 +3,8 @@
 # t_html.sh FOLDER: pages that ktape convert --to html writes: their blocks as Python
 # reads them, their numbers, hostile names, and that they load nothing.
 here=$(cd "${0%/*}" && pwd) || exit
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../../../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../../../support/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace
 if ! python3 -c 'import zlib, json' 2>/dev/null; then
@@ -15,7 +15,7 @@ fi
 # page FILE ARGUMENT...: what html_blocks.py prints of it
 page()
 {
-	python3 "$here/html_blocks.py" "$@" >blocks 2>>log
+	python3 "$here/../../../support/html_blocks.py" "$@" >blocks 2>>log
 }
 
 "$make_trace" session whole whole.pipe

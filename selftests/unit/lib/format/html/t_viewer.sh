@@ -3,8 +3,8 @@
 # t_viewer.sh FOLDER: the viewer's modules, run by node on a page: they read the page,
 # their numbers are those of ktape stats, damage is named.
 here=$(cd "${0%/*}" && pwd) || exit
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../../../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../../../support/tool.sh" "$1" || exit 2
 
 node=$(command -v node || command -v nodejs)
 if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 ]; then

@@ -4,8 +4,8 @@
 # merged spans, some of the events, a range with everything, losses.  What they say is what
 # the page with everything says, or they say that it is not exact.
 here=$(cd "${0%/*}" && pwd) || exit
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../../../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../../../support/tool.sh" "$1" || exit 2
 
 node=$(command -v node || command -v nodejs)
 if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 ]; then

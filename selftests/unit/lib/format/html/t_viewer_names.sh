@@ -3,8 +3,8 @@
 # t_viewer_names.sh FOLDER: threads that change their names: the page says of each event,
 # span and interval what the thread was called then, as ktape dump does.
 here=$(cd "${0%/*}" && pwd) || exit
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../../../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../../../support/tool.sh" "$1" || exit 2
 
 node=$(command -v node || command -v nodejs)
 if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 ]; then

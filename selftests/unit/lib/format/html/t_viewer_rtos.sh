@@ -3,8 +3,8 @@
 # t_viewer_rtos.sh FOLDER: the pages of traces of an RTOS have the numbers of ktape stats,
 # and the rows of their tables lead to moments.
 here=$(cd "${0%/*}" && pwd) || exit
-# shellcheck source=selftests/unit/tool/tool.sh
-. "$here/../../../tool/tool.sh" "$1" || exit 2
+# shellcheck source=selftests/unit/support/tool.sh
+. "$here/../../../support/tool.sh" "$1" || exit 2
 
 node=$(command -v node || command -v nodejs)
 if [ -z "$node" ] || [ "$("$node" -p 'parseInt(process.versions.node)')" -lt 18 ] ||
@@ -56,7 +56,7 @@ run 0 stats --json -f tband epoch.bin && python3 - >>log 2>&1 <<-'EOT2'
 EOT2
 result $? "stats: times since 1970 are exact to 1 ns"
 numbers "times since 1970" epoch.bin tband
-python3 "$here/html_blocks.py" page.html about | grep -q '"mono_ns":"1795424806915379651"'
+python3 "$here/../../../support/html_blocks.py" page.html about | grep -q '"mono_ns":"1795424806915379651"'
 result $? "a page begins at the first time, not at what describes the stream"
 
 golden=$here/../../../../../../shared/golden
@@ -72,7 +72,7 @@ done
 
 "$out/make_trace" session native native.pipe
 run 0 convert -q --to html -o native.html native &&
-	! python3 "$here/html_blocks.py" native.html attach rtos | grep -q .
+	! python3 "$here/../../../support/html_blocks.py" native.html attach rtos | grep -q .
 result $? "a page of a native trace has no tables of an RTOS"
 echo "1..$n"
 exit $failed

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""t_tool_ctf_labels.py FOLDER: labels of enumerations in CTF traces: those that babeltrace2 has, of
+many ranges that overlap; what is left out; names; and that long ones take no time."""
+import json
+import os
+import random
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+out = os.path.abspath(sys.argv[1])
+ktape = out + '/command/ktape'
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, here + '/../../../support')
+import ctf_cases  # noqa: E402  pylint: disable=wrong-import-position
+from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
+
+MISSING = '' if shutil.which('babeltrace2') else 'no babeltrace2'
+SECONDS = 10
+WIDE = '0 ... 4294967295'
+TOP = 0xfffffff0
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def run(*args, status=0):
+    done = subprocess.run([ktape, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=600,
+                          preexec_fn=limit)
+    assert done.returncode == status, (done.returncode, done.stderr.decode()[:500])
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def dump(name, fields, *payloads):
+    ctf_cases.case(name, fields, *payloads)
+    return run('dump', name)
+
+
+def same(name):
+    done = subprocess.run([sys.executable, here + '/../../../support/ctf_lines.py', ktape, name], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def u32(*values):
+    return [struct.pack('<I', v) for v in values]
+
+
+def model(ranges, value):
+    """Labels in the order in which their names are declared first."""
+    return [name for name in dict.fromkeys(name for name, _, _ in ranges)
+            if any(low <= value <= high for of, low, high in ranges if of == name)]
+
+
+def ranges_at_random():
+    r = random.Random(35)
+    for number, (signed, names) in enumerate(((False, 20), (True, 30), (True, 200), (False, 300))):
+        low, high = (-128, 127) if signed else (0, 255)
+        ranges = []
+        for _ in range(2 * names):
+            a, b = sorted(r.randint(low, high) for _ in '12')
+            if r.random() < .5:
+                b = min(a + r.randint(0, 5), high)
+            ranges.append((f'L{r.randrange(names)}', a, b))
+        values = range(low, high + 1)
+        text = ', '.join(f'{name} = {a} ... {b}' for name, a, b in ranges)
+        case = f'random{number}'
+        lines, log = dump(case, f'enum : {"s8" if signed else "u8"} {{ {text} }} x;',
+                          *[struct.pack('<b' if signed else '<B', v) for v in values])
+        many = 0
+        for value, line in zip(values, lines.splitlines()):
+            want = model(ranges, value)
+            many += len(want) > 64
+            text = f' x={value}' + (f' ({", ".join(want[:64])})' if want else '')
+            assert line.endswith(text), (line, text)
+        assert (f'{many} values of enumerations have more labels than the 64 that are kept' in log) == (many > 0), log
+        equal(many > 0, names >= 200)
+        if not MISSING and not many:
+            same(case)
+
+
+def ends():
+    """Labels up to the lowest and the highest value."""
+    fields = '''enum : s64 { MIN = -9223372036854775808, ALL = -9223372036854775808 ... 9223372036854775807,
+MAX = 9223372036854775807 } a; enum : u64 { TOP = 18446744073709551615, HALF = 9223372036854775808 ... 9223372036854775810 } b;'''
+    dump('ends', fields, *[struct.pack('<qQ', a, b) for a, b in (
+        (-2**63, 2**64 - 1), (2**63 - 1, 2**63), (0, 2**63 + 2), (-1, 2**63 + 3), (1, 2**63 - 1))])
+    same('ends')
+
+
+def many_and_one():
+    """A value with exactly one label among 70,000."""
+    text = ', '.join(f'l{i} = {i}' for i in range(70000))
+    lines, log = dump('steps', f'enum : u32 {{ TARGET = {WIDE}, {text} }} e;', *u32(TOP, 69999))
+    equal([line.split(' e=')[1] for line in lines.splitlines()], [f'{TOP} (TARGET)', '69999 (TARGET, l69999)'])
+    equal(log, '')
+
+
+def first_ones():
+    """The first 64 of those that a value has, and only such values are told."""
+    text = ', '.join(f'L{i} = 0 ... {i}' for i in range(70))
+    lines, log = dump('many', f'enum : u8 {{ {text} }} e;', b'\0', b'\5', b'\6', b'\7')
+    for i, line in zip((0, 5, 6, 7), lines.splitlines()):
+        equal(line.split(' e=')[1], f'{i} ({", ".join(f"L{n}" for n in range(i, min(i + 64, 70)))})')
+    assert '2 values of enumerations have more labels' in log, log
+
+
+def nested():
+    text = ', '.join(f'l{i} = 0 ... {0xffffffff - i}' for i in range(50000))
+    lines, _ = dump('nested', f'enum : u32 {{ {text} }} e;', *u32(*[5] * 10000))
+    equal(lines.count(' (l0, l1, '), 10000)
+
+
+def long_array():
+    text = ', '.join(f'l{i} = {i}' for i in range(60000))
+    lines, _ = dump('array', f'enum : u32 {{ X = {WIDE}, {text} }} e[200000];', b''.join(u32(TOP)) * 200000)
+    assert lines.endswith(', "X", "X"])\n') or lines.endswith(',"X","X"])\n'), lines[-80:]
+
+
+def long_label():
+    """The text ends where it is cut, and with it the work."""
+    long = 'Q' * 30000
+    lines, log = dump('long', f'enum : u8 {{ "{long}" = 1 }} e[60000]; u8 end;', b'\1' * 60000 + b'\7')
+    assert lines.endswith(' end=7\n') and lines.count('Q' * 30000) == (16 << 20) // 30003, lines[-80:]
+    assert '1 arrays of structures or texts, or labels, were cut' in log, log
+    lines, log = dump('long2', f'struct {{ enum : u8 {{ "{long}" = 1 }} e; }} s[60000]; u8 end;', b'\1' * 60000 + b'\7')
+    assert lines.endswith(' end=7\n'), lines[-80:]
+    assert '1 arrays of structures or texts, or labels, were cut' in log, log
+
+
+def fields_of(name):
+    """The fields of each event in JSON."""
+    events = [json.loads(line) for line in run('dump', '--json', name)[0].splitlines()]
+    return [e['fields']['typed'] for e in events if e['event'] == 'user_event']
+
+
+def others():
+    """What is no label is not shown as one, and keeps its name."""
+    enum = 'enum : u8 { A = 1 }'
+    lines, _ = dump('others', f'{enum} e; string e_label; u8 n; string n_label; string f_label; {enum} f; {enum} g[2]; string g_label;',
+                    b'\1one\0\7seven\0f\0\1\1\2g\0', b'\2two\0\7seven\0f\0\2\1\2g\0')
+    one, two = lines.splitlines()
+    assert one.endswith(' e=1 (A) e_label="one" n=7 n_label="seven" f_label="f" f=1 (A) g=[1, 2] (["A",null]) g_label="g"'), one
+    assert two.endswith(' e=2 e_label="two" n=7 n_label="seven" f_label="f" f=2 g=[1, 2] (["A",null]) g_label="g"'), two
+    typed = fields_of('others')
+    equal(typed[0], ['e', 1, 'e_label_2', 'A', 'e_label', 'one', 'n', 7, 'n_label', 'seven', 'f_label', 'f', 'f', 1, 'f_label_2', 'A',
+                     'g', ['1', '2'], 'g_label_2', '["A",null]', 'g_label', 'g'])
+    equal(typed[1][:4], ['e', 2, 'e_label', 'two'])
+    run('convert', 'others', '--to', 'native', '-o', 'others.native')
+    equal(run('dump', 'others.native')[0], lines)
+
+
+def others_in_variants():
+    """The same where names differ from event to event."""
+    enum = 'enum : u8 { A = 1, B = 2 }'
+    dump('variants', f'{enum} t; variant <t> {{ {enum} A; struct {{ {enum} e; string e_label; }} B; }} v; string v_label;',
+         b'\1\2x\0', b'\2\1y\0x\0')
+    equal(fields_of('variants'), [['t', 1, 't_label', 'A', 'v', 2, 'v_label_2', 'B', 'v_label', 'x'],
+                                  ['t', 2, 't_label', 'B', 'v.e', 1, 'v.e_label_2', 'A', 'v.e_label', 'y', 'v_label', 'x']])
+
+
+def many_fields():
+    """Labels take no places of fields."""
+    for nr in 600, 1024, 1030:
+        text = ' '.join(f'enum : u8 {{ A{i} = 1 }} f{i};' for i in range(nr))
+        lines, log = dump(f'fields{nr}', text, b'\1' * nr)
+        kept = min(nr, 1024)
+        assert lines.endswith(' e ' + ' '.join(f'f{i}=1 (A{i})' for i in range(kept)) + '\n'), lines[-100:]
+        equal(log, '' if nr == kept else f'ktape: {nr - kept} fields were left out, the first of event e: an event keeps 1024 of them\n')
+    text = ' '.join(f'enum : u8 {{ A{i} = 1 }} f{i};' for i in range(1030))
+    lines, log = dump('fieldsv', f'enum : u8 {{ V = 1 }} t; variant <t> {{ struct {{ {text} }} V; }} v;', b'\1' * 1031)
+    assert lines.endswith(' v.f1022=1 (A1022)\n') and lines.count('=1 (A') == 1023, lines[-100:]
+    assert 'ktape: 7 fields were left out' in log, log
+
+
+def long_names():
+    """The name of a label ends in _label, however long that of its field is."""
+    names = ['n' * 100, 'n' * 94 + 'xy', 'm' * 92, 'o' * 89]
+    _, log = dump('names', ' '.join(f'enum : u8 {{ A = 1 }} {name};' for name in names), b'\1' * 4)
+    typed, = fields_of('names')
+    equal(typed[::2], ['n' * 95, 'n' * 89 + '_label', 'n' * 94 + 'x', 'n' * 77 + '_label_2',
+                       'm' * 92, 'm' * 89 + '_label', 'o' * 89, 'o' * 89 + '_label'])
+    assert '3 names of fields have more than 95 bytes and are cut' in log, log
+
+
+folder = tempfile.mkdtemp(prefix='labels-', dir=out)
+os.chdir(folder)
+result('values have the labels of all ranges they are in', ranges_at_random)
+result('the lowest and the highest value, too', ends, skip=MISSING)
+result('a value keeps its one label among 70,000', many_and_one)
+result('of many labels, the first 64 are kept', first_ones)
+result('ranges inside one another take no time', nested)
+result('elements take no time beside a wide range', long_array)
+result('a long label takes no time in many elements', long_label)
+result('other fields are not taken for labels', others)
+result('nor in variants', others_in_variants)
+result('labels take no places of fields', many_fields)
+result('names of labels end in _label', long_names)
+os.chdir(out)
+shutil.rmtree(folder)
+end()
