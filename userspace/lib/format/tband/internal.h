@@ -15,7 +15,7 @@
 #ifndef _KT_TBAND_INTERNAL_H
 #define _KT_TBAND_INTERNAL_H
 
-#include "format/foreign.h"
+#include "rtos/foreign.h"
 #include "format/import.h"
 #include "format/left_out.h"
 #include "format/sink.h"
