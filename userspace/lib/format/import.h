@@ -5,6 +5,9 @@
  * The format turns pieces of its input into native records and hands them over with
  * the functions of import_emit.c; import.c delivers them as the events of a trace.
  * Finding out which format an input has is not done here (trace/open.c).
+ *
+ * Read the files in this order; each calls only those before it: import_notice.c,
+ * import_queue.c, import_emit.c, import.c.
  */
 #ifndef _KT_IMPORT_H
 #define _KT_IMPORT_H
@@ -206,7 +209,7 @@ struct kt_import {
 	size_t text_cap;
 };
 
-/* For formats (import_emit.c). */
+/* For formats (import_emit.c, import_notice.c). */
 int kt_import_emit(struct kt_import *s, const struct kt_foreign *f);
 int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 		   const struct kt_named *n);
@@ -251,12 +254,12 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event);
 const char *kt_import_json(struct kt_import *s, size_t *len);
 void kt_import_close(struct kt_import *s);
 
-/* Of import.c, for import_emit.c. */
-int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
-
-/* Of import_emit.c, for import.c. */
+/* Between the files of the reader. */
 #define KT_IMPORT_LOST	0	/* opcode of a record that stands for a loss */
 
+int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
+int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
+struct kt_fifo *kt_fifo_take_earliest(struct kt_import *s);
 void kt_fifo_shrink(struct kt_fifo *fifo);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);
