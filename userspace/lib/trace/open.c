@@ -154,7 +154,7 @@ int kt_trace_begin(struct ktape_trace *t)
 	int err = 0;
 
 	for (size_t i = 0; i < t->nr_streams && !err; i++)
-		err = kt_merge_add(t, t->streams[i]);
+		err = kt_heap_add(t, t->streams[i]);
 	return err;
 }
 
