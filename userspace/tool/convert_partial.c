@@ -13,7 +13,7 @@
 
 #include "util/path.h"
 
-#include "format/sink.h"
+#include "format/writer.h"
 
 #include "convert.h"
 

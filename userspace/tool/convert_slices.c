@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/sink.h"
+#include "format/writer.h"
 
 #include "convert.h"
 #include "signals.h"

@@ -7,7 +7,7 @@
 #include <ktape/formats.h>
 
 #include "util/hash.h"
-#include "format/codecs.h"
+#include "format/formats.h"
 #include "stats/rtos.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* shown by TraceX for such a name */

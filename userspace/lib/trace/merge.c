@@ -9,7 +9,7 @@
  * earliest stream is remembered and the common case needs one comparison.
  */
 #include "stream/decode.h"
-#include "format/import.h"
+#include "format/reader.h"
 #include "stream/packet.h"
 #include "trace/trace.h"
 

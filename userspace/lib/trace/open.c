@@ -21,9 +21,9 @@
 #include "util/file.h"
 
 #include "stream/metadata.h"
-#include "format/codecs.h"
+#include "format/formats.h"
 #include "format/folders.h"
-#include "format/import.h"
+#include "format/reader.h"
 #include "trace/trace.h"
 
 /* Set the error to the name of the file that could not be read.  Return: @err. */

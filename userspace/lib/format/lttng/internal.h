@@ -17,7 +17,7 @@
 #include "util/map.h"
 #include "stream/event.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */

@@ -20,7 +20,7 @@
 #include "util/map.h"
 #include "proto.h"
 #include "stream/event.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "format/object_state.h"
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */

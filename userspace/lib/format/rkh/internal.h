@@ -18,8 +18,8 @@
 #define _KT_RKH_INTERNAL_H
 
 #include "rtos/foreign.h"
-#include "format/import.h"
-#include "format/sink.h"
+#include "format/reader.h"
+#include "format/writer.h"
 
 #define KT_RKH_FLAG		0x7eU	/* ends a frame */
 #define KT_RKH_ESCAPE		0x7dU	/* before an escaped byte */

@@ -20,9 +20,9 @@
 #define _KT_TBAND_INTERNAL_H
 
 #include "rtos/foreign.h"
-#include "format/import.h"
+#include "format/reader.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "util/map.h"
 
 #define KT_TBAND_INVALID	128U	/* our own id: a frame that is no event */

@@ -13,7 +13,7 @@
 #ifndef _KT_TRACEX_INTERNAL_H
 #define _KT_TRACEX_INTERNAL_H
 
-#include "format/import.h"
+#include "format/reader.h"
 #include "rtos/threadx.h"
 #include "memory.h"
 #include "tracex.h"

@@ -13,7 +13,7 @@
 #include "util/parse.h"
 #include "util/wide.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 
 #include "internal.h"
 

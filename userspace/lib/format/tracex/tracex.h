@@ -4,7 +4,7 @@
 #define _KT_FORMAT_TRACEX_H
 
 #include "show/user_event.h"
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_in kt_tracex_in;
 extern const struct kt_codec_out kt_tracex_out;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What a format calls to deliver the records, names and losses that it reads.  They wait in
- * queues (import_queue.c) until import.c delivers them.
+ * queues (reader_queue.c) until reader.c delivers them.
  */
-#include "import.h"
+#include "reader.h"
 
 /* Make room for the time of the last record of a CPU.  Return: 0 or -ENOMEM. */
 static int grow_latest(struct kt_import *s, uint32_t cpu)

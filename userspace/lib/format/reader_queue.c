@@ -3,7 +3,7 @@
  * Queues of records that wait to be delivered, one for each CPU, and the heap of those queues
  * that is ordered by their first records.
  */
-#include "import.h"
+#include "reader.h"
 
 #define FIFO_MIN	4096U
 #define FIFO_KEPT	(64U << 10)	/* bytes that an empty queue keeps */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Traces in other formats, read as native ones: order of events, first pass for names.
- * What a format calls to deliver records and notices is in import_emit.c and
- * import_notice.c.
+ * What a format calls to deliver records and notices is in reader_emit.c and
+ * reader_notice.c.
  *
  * The format turns pieces of the input into records, which wait in queues.  They are
  * delivered in the order of the input; or sorted by time, for formats in which only
@@ -16,7 +16,7 @@
 #include "util/hash.h"
 
 #include "stream/metadata.h"
-#include "import.h"
+#include "reader.h"
 
 #define UUID_BYTES	(64U << 10)	/* first bytes of the input, hashed to its uuid */
 #define WINDOW		(64ULL << 20)	/* bytes that wait, by default */

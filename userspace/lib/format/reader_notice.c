@@ -2,7 +2,7 @@
 /* What a format notifies of while it reads: damage, losses, assumptions, steps back in time. */
 #include <stdarg.h>
 
-#include "import.h"
+#include "reader.h"
 
 #define BAD_SHOWN	20	/* damaged places that get a notice each */
 
