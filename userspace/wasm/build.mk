@@ -55,7 +55,7 @@ $(wasm-flags): FORCE
 $(OUT)/wasm/obj/%.o: %.c wasm/build.mk $(wasm-flags)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(WASM_CC) $(WASM_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
-$(OUT)/wasm/obj/lib/format/codec.o: $(OUT)/wasm/formats.inc
+$(OUT)/wasm/obj/lib/format/formats.o: $(OUT)/wasm/formats.inc
 $(OUT)/wasm/obj/lib/format/html/page.o: $(OUT)/obj/viewer_head.inc \
 	$(OUT)/obj/viewer_tail.inc
 

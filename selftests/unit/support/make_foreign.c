@@ -17,7 +17,7 @@
 
 #include <ktape.h>
 
-#include "format/codecs.h"
+#include "format/formats.h"
 #include "format/tracepoint.h"
 
 #define MANY	300U

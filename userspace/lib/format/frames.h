@@ -6,7 +6,7 @@
 #ifndef _KT_FRAMES_H
 #define _KT_FRAMES_H
 
-#include "import.h"
+#include "reader.h"
 
 enum {
 	KT_FRAME_END = -1000,	/* no more frames: the input has ended */

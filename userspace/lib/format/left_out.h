@@ -9,7 +9,7 @@
 #define _KT_LEFT_OUT_H
 
 #include "stream/event.h"
-#include "format/sink.h"
+#include "format/writer.h"
 
 #define KT_LEFT_OUT_MAX	8U
 #define KT_LEFT_OUT	"fields that events of this format do not have"

@@ -7,7 +7,7 @@
  * depends on the events before, and objects whose kind was reported are remembered.
  */
 #include "object_state.h"
-#include "sink.h"
+#include "writer.h"
 
 #define FIRST_ROOM	16U
 /* Holders of a mutex that are no known thread; ids and addresses begin at 1. */

@@ -21,7 +21,7 @@
 
 #include "stream/event.h"
 
-#include "import.h"
+#include "reader.h"
 
 #define KT_TP_CLASS	1024U	/* bytes of the name of a class with its NUL */
 #define KT_TP_NAME	96U	/* bytes of the name of a field with its NUL */

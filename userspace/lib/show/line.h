@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions that the text and the JSON form of an event share. */
+/*
+ * Functions that the text and the JSON form of an event share.  Read the files in this order;
+ * each calls only those before it: line.c, text_value.c, json_value.c, syscall.c, user_keys.c,
+ * user_event.c, user.c, show.c, text.c, json.c; fmt.c and fmt_show.c are by themselves.
+ */
 #ifndef _KT_LINE_H
 #define _KT_LINE_H
 
@@ -15,20 +19,20 @@ struct kt_show {
 	char *(*extra)(char *p, const struct kt_line *l);
 };
 
-/* text.c, json.c */
+/* line.c */
 const char *kt_line_event(const struct kt_line *l);
-char *kt_text_fields(char *p, const struct kt_line *l);
-char *kt_json_fields(char *p, const struct kt_line *l);
-char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
-		    uint64_t value);
-char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
-		    uint64_t value);
-
-/* show.c */
-extern const struct kt_show kt_shows[KTAPE_OPCODES];
 char *kt_show_key(char *p, const struct kt_line *l, const char *key);
 char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n);
 struct kt_name kt_major_name(const struct kt_line *l, uint32_t major);
+
+/* text_value.c */
+char *kt_text_thread(char *p, const struct kt_line *l, int32_t tid);
+char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
+		    uint64_t value);
+
+/* json_value.c */
+char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
+		    uint64_t value);
 
 /* user.c */
 char *kt_show_user_event(char *p, const struct kt_line *l);
@@ -37,6 +41,13 @@ char *kt_show_extra(char *p, const struct kt_line *l);
 
 /* syscall.c */
 char *kt_show_call(char *p, const struct kt_line *l);
+
+/* show.c */
+extern const struct kt_show kt_shows[KTAPE_OPCODES];
+
+/* text.c, json.c */
+char *kt_text_fields(char *p, const struct kt_line *l);
+char *kt_json_fields(char *p, const struct kt_line *l);
 
 /* Put the name of an event, or "opcode_" and its number if there is none. */
 static inline char *kt_put_line_event(char *p, const struct kt_line *l,

@@ -9,43 +9,6 @@
 #define SEVERITY_BITS	3
 #define BUFFER_BIT	(1U << SEVERITY_BITS)
 
-/* Majors of the kernel's own exceptions, which have no entry in the registry. */
-static const struct {
-	uint32_t major;
-	const char *name;
-} majors[] = {
-	{ KTAPE_MAJOR_KERNEL, "kernel" },   { KTAPE_MAJOR_REPORT, "report" },
-	{ KTAPE_MAJOR_RAS, "ras" },	    { KTAPE_MAJOR_BLOCK, "block" },
-	{ KTAPE_MAJOR_NET, "net" },	    { KTAPE_MAJOR_THERMAL, "thermal" },
-};
-
-/* Put the name of a value, before the value. */
-char *kt_show_key(char *p, const struct kt_line *l, const char *key)
-{
-	if (!l->json) {
-		p = kt_put_char(p, ' ');
-		p = kt_put_str(p, key);
-		return kt_put_char(p, '=');
-	}
-	if (p[-1] != '{')
-		p = kt_put_char(p, ',');
-	p = kt_put_char(p, '"');
-	p = kt_put_str(p, key);
-	return kt_put_mem(p, "\":", 2);
-}
-
-/* Put a name; in JSON as a string. */
-char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n)
-{
-	if (l->json && !n->plain)
-		return kt_put_json(p, n->text, n->len);
-	if (l->json)
-		p = kt_put_char(p, '"');
-	p = n->plain ? kt_put_mem(p, n->text, n->len)
-		     : kt_put_escaped(p, n->text, n->len);
-	return l->json ? kt_put_char(p, '"') : p;
-}
-
 static char *put_words(char *p, const struct kt_line *l, unsigned int from)
 {
 	const struct ktape_event *e = l->event;
@@ -68,24 +31,6 @@ static char *put_data(char *p, const struct kt_line *l, const void *data,
 		p = kt_put_char(p, '"');
 	p = kt_put_bytes(p, data, len);
 	return l->json ? kt_put_char(p, '"') : p;
-}
-
-/* Look up the name of an exception's major.  Return: text NULL if there is none. */
-struct kt_name kt_major_name(const struct kt_line *l, uint32_t major)
-{
-	const struct ktape_object_info *o =
-		ktape_registry_object(l->registry, KTAPE_OBJ_EXCEPTION, major,
-				      0, l->event->ts);
-
-	if (o)
-		return (struct kt_name){ o->name, o->name_len, o->plain, 0 };
-	for (size_t i = 0; i < KT_ARRAY_SIZE(majors); i++) {
-		if (majors[i].major == major)
-			return (struct kt_name){ majors[i].name,
-						 strlen(majors[i].name), true,
-						 0 };
-	}
-	return (struct kt_name){ .text = NULL };
 }
 
 /* Put MAJOR.MINOR (NAME). */

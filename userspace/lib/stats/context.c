@@ -33,7 +33,7 @@ struct walk {
 static struct kt_rtos_thread *made_by(const struct ktape_rtos *r,
 				      const struct ktape_rtos_event *e)
 {
-	return e->id == KT_TRACEX_THREAD_CREATE ? kt_rtos_find(r, e->info[0]) :
+	return e->id == KT_THREADX_THREAD_CREATE ? kt_rtos_find(r, e->info[0]) :
 						  NULL;
 }
 
@@ -130,7 +130,7 @@ static void set_next_after_isr(struct walk *w, uint64_t i)
 
 	if (i + 1 == w->nr)
 		e->next = w->current;
-	else if (n->context != KT_TRACEX_ISR || n->id == KT_TRACEX_RESUME)
+	else if (n->context != KT_THREADX_ISR || n->id == KT_THREADX_RESUME)
 		e->next = n->context;
 	else
 		e->next = n->prio ? n->prio : w->current;
@@ -141,9 +141,9 @@ static void take_interrupted(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;
 
-	if (e->context != KT_TRACEX_ISR || i < 2 || !e->prio ||
-	    e->prio == KT_TRACEX_ISR ||
-	    w->list[i - 1].e.context == KT_TRACEX_ISR)
+	if (e->context != KT_THREADX_ISR || i < 2 || !e->prio ||
+	    e->prio == KT_THREADX_ISR ||
+	    w->list[i - 1].e.context == KT_THREADX_ISR)
 		return;
 	w->list[i - 1].e.next = e->prio;
 	w->current = e->prio;
@@ -157,19 +157,19 @@ static void set_next_in_isr(struct walk *w, uint64_t i)
 	take_interrupted(w, i);
 	e->next = e->context;
 	switch (e->id) {
-	case KT_TRACEX_ISR_ENTER:
+	case KT_THREADX_ISR_ENTER:
 		w->nesting++;
 		break;
-	case KT_TRACEX_ISR_EXIT:
+	case KT_THREADX_ISR_EXIT:
 		w->nesting -= w->nesting != 0;
 		break;
-	case KT_TRACEX_SUSPEND:
+	case KT_THREADX_SUSPEND:
 		w->current = e->info[3];
 		break;
-	case KT_TRACEX_TIME_SLICE:
+	case KT_THREADX_TIME_SLICE:
 		w->current = e->info[0];
 		break;
-	case KT_TRACEX_RESUME:
+	case KT_THREADX_RESUME:
 		resume_in_isr(w, i);
 		break;
 	default:
@@ -222,7 +222,7 @@ static uint32_t next_after_relinquish(struct walk *w, uint64_t i)
 	for (uint64_t k = i + 1; k < next; k++) {
 		const struct ktape_rtos_event *b = &w->list[k].e;
 
-		if ((b->id == KT_TRACEX_RESUME || b->id == KT_TRACEX_SUSPEND) &&
+		if ((b->id == KT_THREADX_RESUME || b->id == KT_THREADX_SUSPEND) &&
 		    b->info[0] == address)
 			return e->context;
 	}
@@ -235,13 +235,13 @@ static void set_next_in_thread(struct walk *w, uint64_t i)
 	struct ktape_rtos_event *e = &w->list[i].e;
 
 	switch (e->id) {
-	case KT_TRACEX_SUSPEND:
+	case KT_THREADX_SUSPEND:
 		e->next = next_after_suspend(w, i);
 		break;
-	case KT_TRACEX_RESUME:
+	case KT_THREADX_RESUME:
 		e->next = next_after_resume(w, i);
 		break;
-	case KT_TRACEX_RELINQUISH:
+	case KT_THREADX_RELINQUISH:
 		e->next = next_after_relinquish(w, i);
 		break;
 	default:
@@ -289,7 +289,7 @@ static void learn_prio(struct ktape_rtos *r, const struct kt_rtos_event *e)
 {
 	struct kt_rtos_thread *t = NULL;
 
-	if (kt_rtos_runs(e->e.context) && e->e.id != KT_TRACEX_RUNNING)
+	if (kt_rtos_runs(e->e.context) && e->e.id != KT_THREADX_RUNNING)
 		t = kt_rtos_find(r, e->e.context);
 	if (t) {
 		t->prio = e->e.prio;
@@ -320,7 +320,7 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 				    &t->t.highest_threshold, e->threshold);
 		}
 		learn_prio(r, e);
-		if (t && e->e.id != KT_TRACEX_RUNNING) {
+		if (t && e->e.id != KT_THREADX_RUNNING) {
 			t->first_prio = t->prio;
 			t->first_threshold = t->threshold;
 		}
@@ -353,7 +353,7 @@ static void make_running(struct ktape_rtos *r, struct kt_rtos_event *e,
 		.threshold = KTAPE_RTOS_UNKNOWN,
 		.e = {
 			.context = from->e.next, .next = from->e.next,
-			.id = KT_TRACEX_RUNNING, .ticks = from->e.ticks + later,
+			.id = KT_THREADX_RUNNING, .ticks = from->e.ticks + later,
 			.stamp = r->head.decreasing ? from->e.stamp - later
 						    : from->e.stamp + later,
 		},

@@ -36,14 +36,14 @@ static void count_thread(struct ktape_rtos *r, const struct ktape_rtos_event *e,
 {
 	struct kt_rtos_thread *t = kt_rtos_find(r, e->context);
 
-	r->totals.suspensions += e->id == KT_TRACEX_SUSPEND;
-	r->totals.resumptions += e->id == KT_TRACEX_RESUME;
-	r->totals.time_slices += e->id == KT_TRACEX_TIME_SLICE;
+	r->totals.suspensions += e->id == KT_THREADX_SUSPEND;
+	r->totals.resumptions += e->id == KT_THREADX_RESUME;
+	r->totals.time_slices += e->id == KT_THREADX_TIME_SLICE;
 	if (!t || !kt_rtos_runs(e->context))
 		return;
 	t->t.events++;
-	t->t.suspensions += e->id == KT_TRACEX_SUSPEND;
-	t->t.resumptions += e->id == KT_TRACEX_RESUME;
+	t->t.suspensions += e->id == KT_THREADX_SUSPEND;
+	t->t.resumptions += e->id == KT_THREADX_RESUME;
 	count_stack(t, e, nr);
 }
 
@@ -51,7 +51,7 @@ static void count_ticks(struct ktape_rtos *r, uint32_t context, uint64_t ticks)
 {
 	struct kt_rtos_thread *t;
 
-	if (context == KT_TRACEX_ISR) {
+	if (context == KT_THREADX_ISR) {
 		r->totals.interrupt_ticks += ticks;
 	} else if (!context) {
 		r->totals.idle_ticks += ticks;
@@ -104,9 +104,9 @@ static void count_preemptions(struct ktape_rtos *r,
 		const struct ktape_rtos_event *e = &list[i].e;
 		uint32_t next = e->next;
 
-		if (e->id == KT_TRACEX_RESUME)
+		if (e->id == KT_THREADX_RESUME)
 			next = next_running(list, nr, i, &at);
-		if (e->id == KT_TRACEX_RESUME || e->id == KT_TRACEX_TIME_SLICE)
+		if (e->id == KT_THREADX_RESUME || e->id == KT_THREADX_TIME_SLICE)
 			r->totals.preemptions += next != current;
 		if (next && kt_rtos_runs(next))
 			current = next;
@@ -121,13 +121,13 @@ static void count_interrupts(struct ktape_rtos *r,
 	for (uint64_t i = 0; i < nr; i++) {
 		const struct ktape_rtos_event *e = &list[i].e;
 
-		if (e->id == KT_TRACEX_ISR_ENTER) {
+		if (e->id == KT_THREADX_ISR_ENTER) {
 			r->totals.interrupts++;
 			r->totals.nested_interrupts += open != 0;
 			open++;
-		} else if (e->id == KT_TRACEX_ISR_EXIT) {
+		} else if (e->id == KT_THREADX_ISR_EXIT) {
 			open -= open != 0;
-		} else if (e->context != KT_TRACEX_ISR) {
+		} else if (e->context != KT_THREADX_ISR) {
 			open = 0;
 		} else if (!open) {
 			r->totals.interrupts++;

@@ -73,7 +73,7 @@ static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e,
 {
 	const struct kt_rtos_thread *owner;
 
-	if (e->id != KT_TRACEX_MUTEX_GET || !e->info[2] ||
+	if (e->id != KT_THREADX_MUTEX_GET || !e->info[2] ||
 	    e->info[2] == e->context || find_wait(w, e->info[0]))
 		return false;
 	owner = kt_rtos_find(w->r, e->info[2]);
@@ -101,7 +101,7 @@ static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e,
 {
 	struct wait *wait;
 
-	if (e->id != KT_TRACEX_MUTEX_PUT || e->info[2] != 1)
+	if (e->id != KT_THREADX_MUTEX_PUT || e->info[2] != 1)
 		return false;
 	wait = find_wait(w, e->info[0]);
 	if (!wait)
@@ -150,8 +150,8 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		const struct ktape_rtos_event *e = &list[i].e;
 		struct kt_rtos_thread *t;
 
-		r->totals.mutex_calls += e->id == KT_TRACEX_MUTEX_GET;
-		if (!e->context || e->context >= KT_TRACEX_INIT)
+		r->totals.mutex_calls += e->id == KT_THREADX_MUTEX_GET;
+		if (!e->context || e->context >= KT_THREADX_INIT)
 			continue;
 		t = kt_rtos_find(r, e->context);
 		if (t)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* State of the statistics of a Linux trace, shared by linux*.c. */
+/*
+ * State of the statistics of a Linux trace.  Read the files in this order; each calls only those
+ * before it: hist.c, linux_series.c, linux_thread.c, linux_queue.c, linux_switch.c,
+ * linux_pair.c, linux.c.
+ */
 #ifndef _KT_STATS_LINUX_H
 #define _KT_STATS_LINUX_H
 
@@ -203,9 +207,6 @@ struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
 
 /* linux_thread.c */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid);
-int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
-		 const struct ktape_event *e);
-int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e);
 void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
 	       uint64_t ts);
 
@@ -215,6 +216,11 @@ void kt_sl_unqueue(struct ktape_linux *l, int32_t tid);
 int kt_sl_unwait(struct ktape_linux *l, int32_t tid, uint64_t to);
 int kt_sl_move(struct ktape_linux *l, const struct ktape_event *e);
 uint32_t kt_sl_target(const struct ktape_event *e);
+
+/* linux_switch.c */
+int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
+		 const struct ktape_event *e);
+int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e);
 
 /* linux_pair.c */
 int kt_sl_pairs(struct ktape_linux *l, struct kt_sl_cpu *c,

@@ -10,7 +10,7 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "format/foreign.h"
+#include "rtos/foreign.h"
 #include "stats/hist.h"
 #include "util/map.h"
 #include "stream/event.h"

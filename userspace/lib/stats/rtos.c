@@ -7,7 +7,7 @@
 #include <ktape/formats.h>
 
 #include "util/hash.h"
-#include "format/codecs.h"
+#include "format/formats.h"
 #include "stats/rtos.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* shown by TraceX for such a name */
@@ -72,7 +72,7 @@ static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 	struct kt_rtos_thread *t;
 
 	r->totals.objects++;
-	if ((bytes >> 16 & 0xff) != KT_TRACEX_THREAD)
+	if ((bytes >> 16 & 0xff) != KT_THREADX_THREAD)
 		return 0;
 	if (is_full(r)) {
 		r->left[KT_RTOS_LEFT_THREADS]++;
@@ -120,9 +120,9 @@ static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 
 /* ---- events ---------------------------------------------------------------------- */
 
-static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
+static int take_entry(struct ktape_rtos *r, const struct kt_threadx_entry *x)
 {
-	bool thread = kt_tracex_is_thread(x->context);
+	bool thread = kt_threadx_is_thread(x->context);
 	struct kt_rtos_event *e;
 
 	if (r->nr_events == KTAPE_RTOS_EVENTS_MAX) {
@@ -144,12 +144,12 @@ static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 	};
 	memcpy(e->e.info, x->info, sizeof(e->e.info));
 	r->totals.max_ticks = kt_max(r->totals.max_ticks, e->e.ticks);
-	if (thread && x->prio & KT_TRACEX_THRESHOLD)
-		e->threshold = x->prio >> KT_TRACEX_THRESHOLD_SHIFT &
-			       KT_TRACEX_PRIO_MASK;
+	if (thread && x->prio & KT_THREADX_THRESHOLD)
+		e->threshold = x->prio >> KT_THREADX_THRESHOLD_SHIFT &
+			       KT_THREADX_PRIO_MASK;
 	if (thread)
-		e->e.prio &= KT_TRACEX_PRIO_MASK;
-	else if (x->context == KT_TRACEX_INIT)
+		e->e.prio &= KT_THREADX_PRIO_MASK;
+	else if (x->context == KT_THREADX_INIT)
 		e->e.prio &= 0x7ff;
 	if (!thread || kt_rtos_find(r, x->context))
 		return 0;
@@ -163,8 +163,8 @@ static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 
 static int take_native(struct ktape_rtos *r, const struct ktape_event *e)
 {
-	struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT];
-	int nr = kt_tracex_map(&r->map, e, entries), err = 0;
+	struct kt_threadx_entry entries[KT_THREADX_PER_EVENT];
+	int nr = kt_threadx_map(&r->map, e, entries), err = 0;
 
 	if (nr == -ENOTSUP)
 		return 0;
@@ -191,7 +191,7 @@ static void forget_threads(struct ktape_rtos *r)
 
 int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 {
-	struct kt_tracex_entry x;
+	struct kt_threadx_entry x;
 
 	if (r->finished)
 		return -EINVAL;
@@ -199,7 +199,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return take_registry(r, e);
 	if (ktape_event_is_assumed(e))
 		return 0;
-	if (!r->foreign && kt_tracex_take_head(&r->head, e)) {
+	if (!r->foreign && kt_threadx_take_head(&r->head, e)) {
 		r->foreign = true;
 		forget_threads(r);
 		return 0;
@@ -208,9 +208,9 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return take_native(r, e);
 	if (e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
-		    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT))
+		    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT))
 		return take_object(r, e);
-	return kt_tracex_take(&x, &r->head, e) ? take_entry(r, &x) : 0;
+	return kt_threadx_take(&x, &r->head, e) ? take_entry(r, &x) : 0;
 }
 
 /* Analyse one core: each core has a running thread of its own. */
@@ -267,7 +267,7 @@ int ktape_rtos_finish(struct ktape_rtos *r)
 	if (!err)
 		link_all(r);
 	r->totals.threads = r->nr_threads;
-	r->counts = calloc(KT_TRACEX_EVENT_MASK + 1, sizeof(*r->counts));
+	r->counts = calloc(KT_THREADX_EVENT_MASK + 1, sizeof(*r->counts));
 	return err || r->counts ? err : -ENOMEM;
 }
 
@@ -321,7 +321,7 @@ uint64_t ktape_rtos_event_ts(const struct ktape_rtos *r, uint64_t i)
 
 int32_t ktape_rtos_tid(uint32_t context)
 {
-	return kt_tracex_tid(context);
+	return kt_threadx_tid(context);
 }
 
 uint64_t ktape_rtos_left_out(const struct ktape_rtos *r, unsigned int i,
@@ -345,7 +345,7 @@ uint64_t ktape_rtos_left_out(const struct ktape_rtos *r, unsigned int i,
 
 const char *ktape_rtos_event_name(uint32_t id)
 {
-	const struct kt_tracex_kind *k = kt_tracex_kind(id);
+	const struct kt_threadx_kind *k = kt_threadx_kind(id);
 
 	return k ? k->name : NULL;
 }
@@ -354,7 +354,7 @@ const char *ktape_rtos_service(const struct ktape_rtos *r, uint32_t id)
 {
 	const char *name = ktape_rtos_event_name(id);
 
-	return name || r->foreign ? name : kt_tracex_own_name(&r->map, id);
+	return name || r->foreign ? name : kt_threadx_own_name(&r->map, id);
 }
 
 static int by_count(const void *a, const void *b)
@@ -422,7 +422,7 @@ static size_t count_all(const struct ktape_rtos *r, struct ktape_rtos_count *c)
 		const struct kt_rtos_events *events = &r->cores[core];
 
 		for (uint64_t i = 0; i < events->nr; i++) {
-			if (events->list[i].e.id != KT_TRACEX_RUNNING)
+			if (events->list[i].e.id != KT_THREADX_RUNNING)
 				count_one(r, events->base + i,
 					  events->list[i].e.id, c, &nr);
 		}
@@ -438,7 +438,7 @@ int ktape_rtos_popular(const struct ktape_rtos *r, int64_t thread,
 	uint64_t most = thread < 0 ? r->totals.events : t ? t->t.events : 0;
 	struct ktape_rtos_count *c;
 
-	most = kt_min(most, KT_TRACEX_EVENT_MASK + 1) + 1;
+	most = kt_min(most, KT_THREADX_EVENT_MASK + 1) + 1;
 	c = malloc(most * sizeof(*c));
 	if (!c || !r->counts) {
 		free(c);
@@ -458,7 +458,7 @@ void ktape_rtos_free(struct ktape_rtos *r)
 {
 	if (!r)
 		return;
-	kt_tracex_map_free(&r->map);
+	kt_threadx_map_free(&r->map);
 	for (uint32_t i = 0; i < r->nr_cores; i++)
 		free(r->cores[i].list);
 	free(r->cores);

@@ -6,7 +6,7 @@
 #ifndef _KT_STATS_RTOS_H
 #define _KT_STATS_RTOS_H
 
-#include "format/tracex/tracex.h"
+#include "rtos/threadx.h"
 
 #define KT_RTOS_NEVER	UINT64_MAX	/* "no event" as an event number */
 
@@ -86,9 +86,9 @@ struct kt_rtos_events {
  * @finished: ktape_rtos_finish() was called
  */
 struct ktape_rtos {
-	struct kt_tracex_head head;
+	struct kt_threadx_head head;
 	bool foreign;
-	struct kt_tracex_map map;
+	struct kt_threadx_map map;
 	struct kt_rtos_events *cores;
 	uint32_t nr_cores;
 	uint64_t nr_events;
@@ -128,7 +128,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events);
 /* Check whether a context is a thread. */
 static inline bool kt_rtos_runs(uint32_t context)
 {
-	return kt_tracex_is_thread(context);
+	return kt_threadx_is_thread(context);
 }
 
 #endif /* _KT_STATS_RTOS_H */

@@ -206,7 +206,7 @@ static int queue_packet(struct ktape_trace *t, const struct kt_found *found)
 		return err;
 	err = kt_stream_queue(t, s, data, size, found->offset);
 	if (!err && !s->in_heap)
-		err = kt_merge_add(t, s);
+		err = kt_heap_add(t, s);
 	t->limit = kt_max(sorted_until(t), t->came[KT_AGES - 1]);
 	return err;
 }

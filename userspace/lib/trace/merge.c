@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Deliver the events of all streams in order of time, from a heap of streams that is
- * ordered by their next events.
+ * ordered by their next events (heap.c).
  *
  * The stream whose event was delivered stays on top of the heap.  The next call reads
  * that stream's next event and lets the stream sink to its place.  Most of the time
@@ -9,88 +9,9 @@
  * earliest stream is remembered and the common case needs one comparison.
  */
 #include "stream/decode.h"
-#include "format/import.h"
+#include "format/reader.h"
 #include "stream/packet.h"
 #include "trace/trace.h"
-
-/* At equal times, names come first, then control records, then events by CPU. */
-static bool is_before(const struct kt_stream *a, const struct kt_stream *b)
-{
-	if (a->event.ts != b->event.ts)
-		return a->event.ts < b->event.ts;
-	if (a->kind != b->kind)
-		return a->kind > b->kind;
-	return a->cpu < b->cpu;
-}
-
-static void sink_stream(struct ktape_trace *t, size_t at)
-{
-	struct kt_stream *s = t->heap[at];
-	size_t child;
-
-	while ((child = at * 2 + 1) < t->nr_heap) {
-		if (child + 1 < t->nr_heap &&
-		    is_before(t->heap[child + 1], t->heap[child]))
-			child++;
-		if (!is_before(t->heap[child], s))
-			break;
-		t->heap[at] = t->heap[child];
-		at = child;
-	}
-	t->heap[at] = s;
-}
-
-static void raise_stream(struct ktape_trace *t, size_t at)
-{
-	struct kt_stream *s = t->heap[at];
-
-	while (at && is_before(s, t->heap[(at - 1) / 2])) {
-		t->heap[at] = t->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	t->heap[at] = s;
-}
-
-/* Find the stream that comes after the top of the heap, which must be in order. */
-static void find_second(struct ktape_trace *t)
-{
-	struct kt_stream **h = t->heap;
-
-	if (t->nr_heap < 2)
-		t->second = NULL;
-	else
-		t->second = t->nr_heap > 2 && is_before(h[2], h[1]) ? h[2] :
-								      h[1];
-}
-
-/*
- * Add a stream that is not in the heap, if it has an event.
- * Return: 0 or negative errno.
- */
-int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
-{
-	int ret = kt_stream_load(t, s);
-
-	if (ret <= 0)
-		return ret;
-	s->in_heap = true;
-	t->heap[t->nr_heap] = s;
-	raise_stream(t, t->nr_heap++);
-	find_second(t);
-	return 0;
-}
-
-/* Restore the order after the top stream advanced or, if @ended, has no more events. */
-static void reorder_heap(struct ktape_trace *t, bool ended)
-{
-	if (ended) {
-		t->heap[0]->in_heap = false;
-		t->heap[0] = t->heap[--t->nr_heap];
-	}
-	if (t->nr_heap)
-		sink_stream(t, 0);
-	find_second(t);
-}
 
 /*
  * Continue advance_top() if the top stream is at the end of its packet (@ret 0), is no
@@ -108,7 +29,7 @@ static KT_NOINLINE int advance_rest(struct ktape_trace *t, struct kt_stream *s,
 	}
 	if (ret <= 0)
 		ret = kt_stream_load(t, s);
-	reorder_heap(t, ret <= 0);
+	kt_heap_reorder(t, ret <= 0);
 	return ret < 0 ? ret : 0;
 }
 
@@ -125,7 +46,7 @@ static inline int advance_top(struct ktape_trace *t)
 
 	t->current = NULL;
 	ret = kt_packet_read(&s->packet, &s->event, &why);
-	if (ret > 0 && (!t->second || !is_before(t->second, s)))
+	if (ret > 0 && (!t->second || !kt_stream_is_before(t->second, s)))
 		return 0;
 	return advance_rest(t, s, ret, why);
 }
@@ -138,23 +59,6 @@ static inline int advance_top(struct ktape_trace *t)
 int kt_merge_settle(struct ktape_trace *t)
 {
 	return t->current ? advance_top(t) : 0;
-}
-
-/*
- * Order the heap again after a caller has moved its streams.  A stream that has no event
- * any more is marked by @in_heap false.
- */
-void kt_merge_again(struct ktape_trace *t)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < t->nr_heap; i++)
-		if (t->heap[i]->in_heap)
-			t->heap[nr++] = t->heap[i];
-	t->nr_heap = nr;
-	for (size_t i = nr / 2; i > 0; i--)
-		sink_stream(t, i - 1);
-	find_second(t);
 }
 
 static void notify_late(struct ktape_trace *t)

@@ -21,9 +21,9 @@
 #include "util/file.h"
 
 #include "stream/metadata.h"
-#include "format/codecs.h"
+#include "format/formats.h"
 #include "format/folders.h"
-#include "format/import.h"
+#include "format/reader.h"
 #include "trace/trace.h"
 
 /* Set the error to the name of the file that could not be read.  Return: @err. */
@@ -154,7 +154,7 @@ int kt_trace_begin(struct ktape_trace *t)
 	int err = 0;
 
 	for (size_t i = 0; i < t->nr_streams && !err; i++)
-		err = kt_merge_add(t, t->streams[i]);
+		err = kt_heap_add(t, t->streams[i]);
 	return err;
 }
 

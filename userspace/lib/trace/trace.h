@@ -5,6 +5,10 @@
  * A native trace is a set of streams, one per ring.  Their packets are in files of
  * their own (CTF directory), in places of one file (pipe form), or in queues that a
  * live input fills.  A trace in another format is read by a struct kt_import instead.
+ *
+ * Read the files in this order; each calls only those before it: far.c, begin.c, loss.c,
+ * fetch.c, lane.c, stream.c, heap.c, live.c, merge.c, open.c; then those of slices (slice.h):
+ * slice_names.c, slice_cursor.c, slice_read.c, slice_cut.c, slice.c.
  */
 #ifndef _KT_TRACE_H
 #define _KT_TRACE_H
@@ -312,34 +316,49 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 		     const struct ktape_event *e);
 
+/* fetch.c */
+void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
+	       const struct ktape_error *error);
+void kt_stream_tell(void *arg, unsigned int kind,
+		    const struct ktape_error *error);
+int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
+		    struct kt_content *content);
+
 /* stream.c */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 				uint32_t kind, uint32_t cpu);
 struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
 				 uint32_t cpu);
 void kt_stream_file(struct kt_stream *s, int fd);
-void kt_stream_tell(void *arg, unsigned int kind,
-		    const struct ktape_error *error);
 void kt_stream_free(struct kt_stream *s);
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size);
 int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 		    const uint8_t *data, size_t size, uint64_t offset);
-int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
-		    struct kt_content *content);
 int kt_stream_load(struct ktape_trace *t, struct kt_stream *s);
 void kt_stream_forget(struct kt_stream *s);
-void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
-	       const struct ktape_error *error);
 
 /* lane.c */
 int kt_lane_fetch(struct ktape_trace *t, struct kt_stream *s,
 		  struct kt_content *content);
 void kt_lane_free(struct kt_lane *lane);
 
+/* heap.c */
+int kt_heap_add(struct ktape_trace *t, struct kt_stream *s);
+void kt_heap_reorder(struct ktape_trace *t, bool ended);
+void kt_heap_again(struct ktape_trace *t);
+
+/* At equal times, names come first, then control records, then events by CPU. */
+static inline bool kt_stream_is_before(const struct kt_stream *a, const struct kt_stream *b)
+{
+	if (a->event.ts != b->event.ts)
+		return a->event.ts < b->event.ts;
+	if (a->kind != b->kind)
+		return a->kind > b->kind;
+	return a->cpu < b->cpu;
+}
+
 /* merge.c */
-int kt_merge_add(struct ktape_trace *t, struct kt_stream *s);
 int kt_merge_settle(struct ktape_trace *t);
-void kt_merge_again(struct ktape_trace *t);
 
 /* live.c */
 void kt_live_begin(struct ktape_trace *t);

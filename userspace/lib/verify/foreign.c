@@ -15,7 +15,7 @@
 
 #include "util/map.h"
 
-#include "format/import.h"
+#include "format/reader.h"
 #include "verify/internal.h"
 
 #define CALL_NR		0xffffU

@@ -15,7 +15,7 @@
 
 #include "util/path.h"
 
-#include "format/sink.h"
+#include "format/writer.h"
 
 #include "tool/convert/convert.h"
 #include "tool/shared/message.h"

@@ -12,7 +12,7 @@
 
 #include <ktape.h>
 
-#include "format/sink.h"
+#include "format/writer.h"
 
 #include "tool/convert/convert.h"
 #include "tool/shared/signals.h"

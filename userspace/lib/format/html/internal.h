@@ -10,7 +10,7 @@
 #include "show/line.h"
 #include "stream/event.h"
 #include "format/object_state.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "deflate.h"
 
 #define HTML_FORM	1	/* version of the blocks, checked by the page */

@@ -385,7 +385,6 @@ struct ctf_class *ctf_add_class(struct ctf *c);
 struct ctf_clock *ctf_add_clock(struct ctf *c);
 struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add);
 const char *ctf_name(struct ctf *c, const char *text);
-int ctf_complete(struct ctf *c, struct ktape_error *error);
 void ctf_free(struct ctf *c);
 
 /* label_parts.c */
@@ -394,6 +393,9 @@ bool ctf_sort_labels(struct ctf *c, struct ctf_type *t);
 /* clocks.c, resolve.c.  Return: as ctf_complete(). */
 int ctf_bind_clocks(struct ctf *c, struct ktape_error *error);
 int ctf_resolve(struct ctf *c, struct ktape_error *error);
+
+/* complete.c */
+int ctf_complete(struct ctf *c, struct ktape_error *error);
 
 /* tsdl.c, ctf2.c.  Return: 0, -ENOMEM, or -EBADMSG with @error filled. */
 int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,

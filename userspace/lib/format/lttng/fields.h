@@ -105,13 +105,15 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		    struct lt_stream *s);
 void lt_values_tell(struct lt_values *v, struct kt_import *in);
 
-/* elements.c */
+/* values.c */
 size_t lt_room_for(const struct lt_values *v, size_t from);
 const char *lt_name(const struct ctf *c, const char *name);
 uint8_t lt_number_type(const struct ctf_type *t);
 uint64_t lt_number(const struct ctf_type *t, uint64_t number);
 bool lt_is_plain(const struct ctf_type *t);
 bool lt_append(struct lt_values *v, const void *data, size_t len);
+
+/* elements.c */
 bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
 		   uint64_t count, struct kt_tp_value *value);
 bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,

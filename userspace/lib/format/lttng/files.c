@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/import.h"
+#include "format/reader.h"
 #include "internal.h"
 #include "session.h"
 

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of the lttng format share: out.c (directory, packets), map.c (event
- * mapping), call.c (system calls), user.c (user events), meta.c (metadata text).
+ * What the files that write the lttng format share.  Read them in this order; each calls
+ * only those before it:
+ *
+ * call.c	system calls
+ * map.c	tracepoints: the table of events
+ * user.c	user events, and extra fields of others
+ * event.c	the class and the bytes of an event
+ * meta.c	the text of the metadata
+ * out.c	directory and packets
  */
 #ifndef _KT_LTTNG_INTERNAL_H
 #define _KT_LTTNG_INTERNAL_H
@@ -10,7 +17,7 @@
 #include "util/map.h"
 #include "stream/event.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
@@ -143,16 +150,14 @@ static inline char *lt_put64(char *p, uint64_t v)
  */
 typedef int lt_take_name(void *arg, const char *name, int row, bool sequence);
 
-/* map.c */
-int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
-char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
-	     uint32_t id);
-char *lt_put_thread(char *p, const struct ktape_event *e);
+/* map.c: tracepoints */
 bool lt_check(struct lttng *t);
-
-/* map.c, for meta.c */
+char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
+		 uint32_t id, uint32_t without);
+char *lt_put_thread(char *p, const struct ktape_event *e);
 void lt_describe(FILE *f, unsigned int opcode, uint32_t without);
 void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id);
+int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *arg);
 
 /* call.c: system calls */
 int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
@@ -160,9 +165,6 @@ char *lt_put_call(char *p, const struct lt_call *call,
 		  const struct ktape_event *e);
 void lt_describe_call(FILE *f, const struct lt_call *call);
 int lt_each_call_name(const struct lt_call *call, lt_take_name *take, void *arg);
-
-/* map.c, for user.c */
-int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *arg);
 
 /* user.c: user events */
 int lt_extended_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
@@ -176,6 +178,11 @@ static inline bool lt_is_call(uint8_t opcode)
 {
 	return opcode >= KTAPE_EV_SYS_ENTER && opcode <= KTAPE_EV_SYS_EXIT_WIDE;
 }
+
+/* event.c */
+int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
+	     uint32_t id);
 
 /* meta.c */
 int lt_metadata(const struct lttng *t);

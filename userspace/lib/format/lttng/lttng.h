@@ -3,7 +3,7 @@
 #ifndef _KT_FORMAT_LTTNG_H
 #define _KT_FORMAT_LTTNG_H
 
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_in kt_lttng_in;
 extern const struct kt_codec_out kt_lttng_out;

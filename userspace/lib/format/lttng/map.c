@@ -11,7 +11,6 @@
 #define MAX_RT_PRIO	100	/* LTTng's priorities are relative to this one */
 #define IDLE_EXIT	255
 #define HALF_KIB	512
-#define TABLE_X32	(1U << 17)	/* of a system call, in dat20 */
 
 /* How a field of the event table becomes a field of LTTng's. */
 enum how {
@@ -395,29 +394,11 @@ static char *put_table_fields(char *p, const struct ktape_event *e)
 	return p;
 }
 
-/* Write an event that does not fit the event table, as ktape_other. */
-static char *put_raw_words(char *p, const struct ktape_event *e)
-{
-	p = lt_put32(p, e->opcode);
-	p = lt_put32(p, e->dat20);
-	p = lt_put32(p, e->nargs);
-	for (unsigned int i = 0; i < e->nargs; i++)
-		p = lt_put32(p, ktape_event_arg(e, i));
-	p = lt_put32(p, e->blob ? e->blob_size : 0);
-	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
-}
-
-/* Count the fields of an event that LTTng's own does not have. */
-static void count_left_out(struct lttng *t, const struct ktape_event *e)
-{
-	if (lt_is_call(e->opcode) && e->dat20 & TABLE_X32)
-		kt_sink_miss(t->s, KT_LEFT_OUT, 1);
-	else
-		kt_left_out_count(&t->left_out[e->opcode], t->s, e);
-}
-
-/* Write the values of an event without its extra fields. */
-static char *put_own(char *p, const struct lttng *t, const struct kt_line *l,
+/*
+ * Write the values of an event without its extra fields.  @without: fields of the row that are
+ * left out, a bit for each.
+ */
+char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
 		     uint32_t id, uint32_t without)
 {
 	const struct row *row = find_row(l->event->opcode);
@@ -431,31 +412,6 @@ static char *put_own(char *p, const struct lttng *t, const struct kt_line *l,
 			p = put_value(p, t, l, &row->map[i]);
 	}
 	return p;
-}
-
-/**
- * lt_put() - write the field values of an event
- * @p: where to write
- * @t: trace being written
- * @l: the event
- * @id: event id from lt_id()
- *
- * Return: the end of what was written.
- */
-char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
-	     uint32_t id)
-{
-	const struct ktape_event *e = l->event;
-	const struct lt_user *user;
-
-	if (e->opcode == KTAPE_TIME_EXTEND || !kt_event_fits(e))
-		return put_raw_words(p, e);
-	if (id < LT_USERS)
-		return put_own(p, t, l, id, 0);
-	user = &t->user_list[id - LT_USERS];
-	if (user->base)
-		p = put_own(p, t, l, user->base, user->without);
-	return lt_put_user(p, t, l);
 }
 
 /*
@@ -477,52 +433,6 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 	p = lt_put32(p, 1);		/* submode: unknown */
 	p = lt_put32(p, 5);		/* status: waiting */
 	return lt_put32(p, e->cpu);
-}
-
-/* ---- ids -------------------------------------------------------------------------- */
-
-/* Look up the event id of an event without its extra fields. */
-static int own_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
-{
-	const struct ktape_event *e = l->event;
-	bool fits = e->opcode != KTAPE_TIME_EXTEND && kt_event_fits(e);
-
-	if (fits && lt_is_call(e->opcode))
-		return lt_call_id(t, l, id);
-	if (fits && e->opcode == KTAPE_EV_USER_EVENT) {
-		int err = lt_user_id(t, l, id);
-
-		if (err <= 0)
-			return err;
-	}
-	/* No event has opcode 0: use it for events that do not fit the event table. */
-	*id = fits ? e->opcode : 0;
-	return 0;
-}
-
-/**
- * lt_id() - look up the event id, and note that the metadata has to declare it
- * @t: trace being written
- * @l: the event
- * @id: set to the event id
- *
- * Return: 0 or -ENOMEM.
- */
-int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
-{
-	int err = own_id(t, l, id);
-
-	if (!err && l->event->extra)
-		err = lt_extended_id(t, l, id);
-	if (err)
-		return err;
-	if (kt_event_fits(l->event))
-		count_left_out(t, l->event);
-	if (*id < LT_STATEDUMP)
-		t->used[*id] = true;
-	else if (*id < LT_USERS)
-		t->call_list[*id - LT_CALLS].used = true;
-	return 0;
 }
 
 static bool is_comm(uint8_t how)

@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "stream/metadata.h"
-#include "format/import.h"
+#include "format/reader.h"
 #include "internal.h"
 #include "packet.h"
 

@@ -36,7 +36,7 @@
 #include "stream/event.h"
 #include "stream/metadata.h"
 #include "write/write.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "native.h"
 
 #define PACKET		(64U << 10)

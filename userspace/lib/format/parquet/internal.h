@@ -12,7 +12,7 @@
 #include "show/line.h"
 #include "stream/clock.h"
 #include "util/map.h"
-#include "format/sink.h"
+#include "format/writer.h"
 
 #define PQ_VERSION	"1"	/* of the tables, v= in paths */
 #define PQ_NEST		16U	/* most nested interrupts of a CPU, as in stats */

@@ -3,7 +3,7 @@
 #ifndef _KT_FORMAT_PARQUET_H
 #define _KT_FORMAT_PARQUET_H
 
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_out kt_parquet_out;
 

@@ -310,20 +310,14 @@ static bool is_size(uint32_t type, size_t size)
 	return size >= 8 && (!(size & 7) || type >= RECORD_ATTR);
 }
 
-/**
- * pf_take_records() - take the complete records of a piece
- * @s: the trace
- * @data: the piece
- * @len: bytes of @data
- * @offset: of @data in the file
- * @plain: @data was unpacked, and @offset is that of the compressed record
- *
- * Stops behind a compressed record: what is in it comes before the next one.
- *
+/*
+ * Take the complete records of a piece of @len bytes, which is at @offset in the file; with
+ * @plain it was unpacked from the compressed record there.  Stop behind a compressed record:
+ * what is in it comes before the next one.
  * Return: bytes taken, or negative errno.
  */
-int64_t pf_take_records(struct kt_import *s, const uint8_t *data, size_t len,
-			uint64_t offset, bool plain)
+static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len,
+			    uint64_t offset, bool plain)
 {
 	const struct perf *f = s->state;
 	size_t at = 0;
@@ -363,6 +357,29 @@ static void tell_cut(struct kt_import *s)
 	kt_import_truncated(s, &error);
 }
 
+/*
+ * Unpack until records can be delivered, or the compressed record ends.
+ * Return: 0 or negative errno.
+ */
+static int take_packed(struct kt_import *s)
+{
+	struct perf *f = s->state;
+	int64_t took;
+	int err = 0;
+
+	while (!err && f->unpacking && !pf_order_has(&f->order)) {
+		err = pf_packed_unpack(s);
+		if (err)
+			break;
+		took = take_records(s, f->plain, f->plain_len, f->packed_offset, true);
+		if (took < 0)
+			return (int)took;
+		f->plain_len -= (size_t)took;
+		memmove(f->plain, f->plain + took, f->plain_len);
+	}
+	return err;
+}
+
 /* Read a piece of the file.  Return: 0 or negative errno. */
 static int read_more(struct kt_import *s)
 {
@@ -372,11 +389,11 @@ static int read_more(struct kt_import *s)
 	int64_t took;
 
 	if (f->unpacking)
-		return pf_packed_more(s);
+		return take_packed(s);
 	got = kt_pread_all(s->in->fd, f->buf, want, f->at);
 	if (got < 0)
 		return (int)got;
-	took = pf_take_records(s, f->buf, (size_t)got, f->at, false);
+	took = take_records(s, f->buf, (size_t)got, f->at, false);
 	if (took < 0)
 		return (int)took;
 	f->at += (uint64_t)took;

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of this folder share: in.c (records), packed.c (compressed ones), sample.c,
- * fields.c, event.c and task.c (what they say), count.c (what is left out), head.c and pipe.c (what
- * comes before them), order.c (time).
+ * What the files of this folder share.  Read them in this order; each calls only those before
+ * it:
+ *
+ * fields.c	fields of a sample beside the tracepoint's
+ * sample.c	a sample, and what other records have of one
+ * event.c	descriptions of events, and events that are no tracepoints
+ * task.c	names of threads
+ * part.c	sections, attributes and features of the head
+ * pipe.c	the head of a stream
+ * head.c	the head of a file
+ * packed.c	records that are compressed
+ * order.c	records in the order of time
+ * count.c	what is left out
+ * in.c		the trace, record by record
  */
 #ifndef _KT_PERF_INTERNAL_H
 #define _KT_PERF_INTERNAL_H
@@ -324,29 +335,39 @@ struct perf {
 	bool named;
 };
 
-#define PF_FEATURE_TRACING	1U	/* number of the feature "tracing data" */
+#define PF_ATTR_MIN		64U	/* bytes of the first version of perf_event_attr */
+#define PF_ATTRS_MAX		65536U
 #define PF_CPU_UNKNOWN		UINT32_MAX
+
+/* Numbers of the features that are read. */
+enum pf_feature {
+	PF_FEATURE_TRACING = 1,
+	PF_FEATURE_HOSTNAME = 3,
+	PF_FEATURE_RELEASE = 4,
+	PF_FEATURE_ARCH = 6,
+	PF_FEATURE_EVENTS = 12,
+	PF_FEATURE_CLOCK_DATA = 29
+};
 
 /* head.c */
 int pf_read_head(struct kt_import *s);
+
+/* part.c */
 int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 		    struct kt_part *p);
 int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 		 uint64_t offset);
 int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size);
+int pf_forgive(struct kt_import *s, uint64_t offset, int err);
 int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f);
 
 /* pipe.c */
 int pf_read_pipe(struct kt_import *s);
 
-/* in.c */
-int64_t pf_take_records(struct kt_import *s, const uint8_t *data, size_t len,
-			uint64_t offset, bool plain);
-
 /* packed.c */
 int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 		    uint64_t offset);
-int pf_packed_more(struct kt_import *s);
+int pf_packed_unpack(struct kt_import *s);
 
 /* sample.c */
 int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,

@@ -17,7 +17,7 @@
 /**
  * pf_packed_begin() - take a compressed record
  * @s: the trace
- * @record: the record, which stays where it is until pf_packed_more() was done with it
+ * @record: the record, which stays where it is until it is unpacked
  * @len: its bytes
  * @offset: of the record in the file
  *
@@ -51,35 +51,29 @@ static int make_room(struct perf *f)
 }
 
 /**
- * pf_packed_more() - unpack until records can be delivered, or the compressed record ends
- * @s: the trace
+ * pf_packed_unpack() - unpack the next piece of the compressed record
+ * @s: the trace; its @unpacking is cleared at the end of the compressed record
  *
- * Return: 0 or negative errno.
+ * Return: 0 with @plain_len bytes at @plain, or negative errno.
  */
-int pf_packed_more(struct kt_import *s)
+int pf_packed_unpack(struct kt_import *s)
 {
 	struct perf *f = s->state;
-	int err = make_room(f);
+	ZSTD_outBuffer out;
+	size_t ret;
 
-	while (!err && f->unpacking && !pf_order_has(&f->order)) {
-		ZSTD_outBuffer out = { f->plain, STEP, f->plain_len };
-		size_t ret = ZSTD_decompressStream(f->zstd, &out, &f->packed);
-		int64_t took;
-
-		if (ZSTD_getErrorCode(ret) == ZSTD_error_memory_allocation)
-			return -ENOMEM;
-		if (ZSTD_isError(ret))
-			return kt_import_fail(s, f->packed_offset,
-					      "compressed records are damaged");
-		f->plain_len = out.pos;
-		f->plain_cut = ret && ret != BLOCK_HEAD;
-		/* What zstd still holds did not fit. */
-		f->unpacking = f->packed.pos < f->packed.size || out.pos == out.size;
-		took = pf_take_records(s, f->plain, f->plain_len, f->packed_offset, true);
-		if (took < 0)
-			return (int)took;
-		f->plain_len -= (size_t)took;
-		memmove(f->plain, f->plain + took, f->plain_len);
-	}
-	return err;
+	if (make_room(f))
+		return -ENOMEM;
+	out = (ZSTD_outBuffer){ f->plain, STEP, f->plain_len };
+	ret = ZSTD_decompressStream(f->zstd, &out, &f->packed);
+	if (ZSTD_getErrorCode(ret) == ZSTD_error_memory_allocation)
+		return -ENOMEM;
+	if (ZSTD_isError(ret))
+		return kt_import_fail(s, f->packed_offset,
+				      "compressed records are damaged");
+	f->plain_len = out.pos;
+	f->plain_cut = ret && ret != BLOCK_HEAD;
+	/* What zstd still holds did not fit. */
+	f->unpacking = f->packed.pos < f->packed.size || out.pos == out.size;
+	return 0;
 }

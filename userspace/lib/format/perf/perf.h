@@ -3,7 +3,7 @@
 #ifndef _KT_FORMAT_PERF_H
 #define _KT_FORMAT_PERF_H
 
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_in kt_perf_in;
 

@@ -13,7 +13,6 @@
 #include "internal.h"
 
 #define PIPE_SIZE	16U
-#define ATTR_MIN	64U
 
 /* Take a record that stands for a part of a head.  @p is all of it. */
 static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
@@ -36,7 +35,7 @@ static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
 	if (type != RECORD_ATTR)
 		return 0;
 	size = p->len < 16 ? 0 : kt_load32(p->data + 12, f->big);
-	if (size < ATTR_MIN || size > p->len - 8)
+	if (size < PF_ATTR_MIN || size > p->len - 8)
 		return kt_import_fail(s, p->offset, "the size of an attribute is wrong");
 	err = pf_take_attr(s, p->data + 8, size, p->offset + 8);
 	return err ? err : pf_take_ids(s, p->data + 8 + size, p->len - 8 - size);

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of the perfetto format share: out.c (packets, bundles), map.c
- * (ftrace events), generic.c (generic events), track.c and user.c (tracks), names.c
- * (threads, symbols).
+ * What the files of the perfetto format share.  Read them in this order; each calls only those
+ * before it:
+ *
+ * proto.h	protobuf
+ * packet.c	packets, bundles
+ * names.c	threads, symbols
+ * generic.c	generic events
+ * map.c	ftrace's events
+ * track.c	tracks
+ * user.c	user events on tracks
+ * mark.c	other events on tracks
+ * out.c	the trace
  */
 #ifndef _KT_PERFETTO_INTERNAL_H
 #define _KT_PERFETTO_INTERNAL_H
@@ -11,7 +20,7 @@
 #include "util/map.h"
 #include "proto.h"
 #include "stream/event.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "format/object_state.h"
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */
@@ -93,7 +102,7 @@ enum pf_track {
 	PF_ON_TEXT,
 	PF_ON_EVENT,	/* user events of a thread or a CPU */
 	PF_ON_STATE,	/* state of an RTOS object */
-	PF_ON_SPAN,	/* plus n: gate spans of row n of spans[] (track.c) */
+	PF_ON_SPAN,	/* plus n: gate spans of row n of spans[] (mark.c) */
 };
 
 /**
@@ -151,7 +160,7 @@ struct perfetto {
 	bool begun;
 };
 
-/* out.c */
+/* packet.c */
 char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room);
 void pf_packet_done(struct perfetto *pf, char *p);
 char *pf_packet_long(struct perfetto *pf, uint32_t sequence_id, size_t room);
@@ -176,12 +185,14 @@ int pf_generic_descriptors(struct perfetto *pf);
 void pf_generic(struct perfetto *pf, const struct ktape_event *e);
 
 /* track.c */
-bool pf_track(struct perfetto *pf, const struct ktape_event *e);
 uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
 		     const char *name, size_t len, uint64_t ts);
 void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 		  unsigned int type, const char *name, size_t len,
 		  int64_t value);
+
+/* mark.c */
+bool pf_track(struct perfetto *pf, const struct ktape_event *e);
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n);
 
 /* user.c */

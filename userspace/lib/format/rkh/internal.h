@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RKH trace: what the files of this folder share.
+ * RKH trace: what the files of this folder share.  Read them in this order; each calls only
+ * those before it:
  *
- * rkh.c	events as bytes, frames; it draws the format
  * kinds.c	the table of events
  * config.c	the configuration: how wide fields are, what a frame consists of
+ * rkh.c	events as bytes, frames; it draws the format
  * typed.c	fields as typed arguments of user events and back, JSON
  * user.c	fields of events that are kept as user events
- * in.c		reading: frames, sequence numbers, times, the configuration
  * emit.c	reading: the native record for each event
- * out.c	writing: frames, times, losses, the configuration
+ * in.c		reading: frames, sequence numbers, times, the configuration
+ * put.c	writing: time, number and frame of an event
  * map.c	writing: the event for each native record
+ * out.c	writing: losses, the configuration
  */
 #ifndef _KT_RKH_INTERNAL_H
 #define _KT_RKH_INTERNAL_H
 
-#include "format/foreign.h"
-#include "format/import.h"
-#include "format/sink.h"
+#include "rtos/foreign.h"
+#include "format/reader.h"
+#include "format/writer.h"
 
 #define KT_RKH_FLAG		0x7eU	/* ends a frame */
 #define KT_RKH_ESCAPE		0x7dU	/* before an escaped byte */
@@ -283,7 +285,8 @@ struct kt_rkh_sink {
 	uint8_t room[KT_RKH_FRAME_MAX];
 };
 
-/* out.c */
+/* put.c */
+int kt_rkh_put_frame(struct kt_sink *s, size_t len);
 int kt_rkh_put(struct kt_sink *s, struct kt_rkh_event *e, uint64_t ts);
 
 /* map.c */

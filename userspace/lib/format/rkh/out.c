@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing RKH trace: frames, times, losses, the configuration.  rkh.c describes the format and
+ * Writing RKH trace: losses, the configuration.  rkh.c describes the format and
  * what it loses; which event a native one becomes is in map.c.
  */
 #include <ktape/formats.h>
 
-#include "util/wide.h"
-
 #include "internal.h"
 #include "rkh.h"
 
-#define NS_PER_S	1000000000U
 #define LINUX_HZ		50000U	/* of a Linux stream: 32 bits last a day */
 
 static const struct ktape_codec_option options[] = {
@@ -25,50 +22,11 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
-/* Write @t->plain, @len bytes, as a frame.  Return: 0 or negative errno. */
-static int put_frame(struct kt_sink *s, size_t len)
-{
-	struct kt_rkh_sink *t = s->state;
-	uint8_t *p = (uint8_t *)kt_sink_room(s, KT_RKH_FRAMED(len));
-
-	if (!p)
-		return s->error;
-	return kt_sink_done(s, (char *)p + kt_rkh_frame(p, t->plain, len));
-}
-
-/* Convert a time from the trace clock to a time stamp. */
-static uint32_t stamp_of(const struct kt_sink *s, uint64_t ts)
-{
-	const struct kt_rkh_sink *t = s->state;
-
-	if (s->info->freq == t->config.hz)
-		return (uint32_t)ts;
-	return (uint32_t)kt_mul_div(ktape_ticks_to_ns(s->info, ts),
-				    t->config.hz, NS_PER_S);
-}
-
-/**
- * kt_rkh_put() - write an event
- * @s: the sink
- * @e: the event; its time stamp and sequence number are set here
- * @ts: its time on the trace clock
- *
- * Return: 0 or negative errno.
- */
-int kt_rkh_put(struct kt_sink *s, struct kt_rkh_event *e, uint64_t ts)
-{
-	struct kt_rkh_sink *t = s->state;
-
-	e->ts = stamp_of(s, ts);
-	e->seq = t->seq++;
-	return put_frame(s, kt_rkh_encode(&t->config, e, t->plain));
-}
-
 static int put_config(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
 
-	return put_frame(s, kt_rkh_put_config(&t->config, t->plain));
+	return kt_rkh_put_frame(s, kt_rkh_put_config(&t->config, t->plain));
 }
 
 static int put_flag(struct kt_sink *s)

@@ -3,7 +3,7 @@
 #ifndef _KT_FORMAT_RKH_H
 #define _KT_FORMAT_RKH_H
 
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_in kt_rkh_in;
 extern const struct kt_codec_out kt_rkh_out;

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tonbandgeraet: what the files of this folder share.
+ * Tonbandgeraet: what the files of this folder share.  Read them in this order; each calls only
+ * those before it:
  *
  * tband.c	events as bytes, frames, the table of events; it draws the format
+ * check.c	the check of a group of frames
  * user.c	fields of events that are kept as user events
- * in.c		reading: frames, cores, times, losses
  * emit.c	reading: the native record for each event
+ * carried.c	reading: what only a line that loses bytes has
+ * take.c	reading: the event of a frame: core, time, losses
  * line.c	reading from a line that loses bytes: groups and their checks
- * out.c	writing: frames, cores, times, losses
- * map.c	writing: the event for each native record
+ * in.c		reading: frames
+ * put.c	writing: frames, cores, times, losses
  * seal.c	writing to a line that loses bytes
- * check.c	the check of a group, for line.c and seal.c
+ * map.c	writing: the event for each native record
+ * out.c	writing: the stream
  */
 #ifndef _KT_TBAND_INTERNAL_H
 #define _KT_TBAND_INTERNAL_H
 
-#include "format/foreign.h"
-#include "format/import.h"
+#include "rtos/foreign.h"
+#include "format/reader.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "util/map.h"
 
 #define KT_TBAND_INVALID	128U	/* our own id: a frame that is no event */
@@ -257,13 +261,24 @@ bool kt_tband_is_name(const struct kt_tband_event *e);
 void kt_tband_follow(struct kt_tband_import *t, struct kt_tband_core *c,
 		     const struct kt_tband_event *e);
 
-/* in.c */
+/*
+ * kt_foreign.raw: a 0 and the content of the frame; or for a frame that is no event
+ * KT_TBAND_RAW_BAD, 1 if a time is known, the time in 8 bytes, and the reason as text.
+ */
+#define KT_TBAND_RAW_BAD	1
+#define KT_TBAND_RAW_HEAD	10	/* bytes before the reason */
+
+/* take.c */
 int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len);
 int kt_tband_change_core(struct kt_import *s, uint64_t core);
+struct kt_tband_core *kt_tband_core_at(struct kt_tband_import *t, uint32_t nr);
+void kt_tband_set_resolution(struct kt_import *s, uint64_t ns);
 
 /* line.c */
 int kt_tband_line_take(struct kt_import *s, const uint8_t *frame, size_t len);
 int kt_tband_line_end(struct kt_import *s);
+
+/* carried.c */
 int kt_tband_line_gap(struct kt_import *s, uint32_t core, uint64_t ts);
 bool kt_tband_is_carried(const struct kt_tband_import *t,
 			 const struct kt_tband_event *e);
@@ -341,7 +356,7 @@ struct kt_tband_sink {
 	struct kt_left_out left_out[KTAPE_OPCODES];
 };
 
-/* out.c */
+/* put.c */
 int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
 		 uint32_t cpu, uint64_t ts);
 int kt_tband_put_head(struct kt_sink *s, uint32_t cpu);

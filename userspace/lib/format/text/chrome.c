@@ -25,7 +25,7 @@
 #include "show/line.h"
 #include "stream/event.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 #include "format/object_state.h"
 #include "text.h"
 

@@ -12,7 +12,7 @@
  * character that makes a spreadsheet take it for a formula.  Not written: gaps, which
  * are only counted.
  */
-#include "format/sink.h"
+#include "format/writer.h"
 #include "text.h"
 
 /* @line: room for an event's line of JSON; @cap: bytes of @line. */

@@ -6,7 +6,7 @@
 #include "show/line.h"
 #include "stream/event.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 
 /**
  * struct kt_layout_row - how an event is shown

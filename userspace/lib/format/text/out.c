@@ -4,7 +4,7 @@
  * per record, the same as ktape dump and ktape dump --json print (show/).  Gaps are
  * not in the lines; the sink counts them.
  */
-#include "format/sink.h"
+#include "format/writer.h"
 #include "text.h"
 
 static int lines_begin(struct kt_sink *s)

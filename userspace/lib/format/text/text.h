@@ -7,7 +7,7 @@
 #ifndef _KT_FORMAT_TEXT_H
 #define _KT_FORMAT_TEXT_H
 
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_out kt_chrome_out;
 extern const struct kt_codec_out kt_csv_out;

@@ -188,26 +188,6 @@ static int take_options(struct kt_part *p, uint64_t *more)
 
 /* ---- sections of version 7 --------------------------------------------------------------------- */
 
-int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
-		      uint8_t **bytes)
-{
-	const struct tc *t = s->state;
-	ssize_t got;
-
-	if (size > TC_SECTION_MAX || offset > t->file.size ||
-	    size > t->file.size - offset)
-		return kt_import_fail(s, offset, "the size of a section is wrong");
-	*bytes = malloc(size ? size : 1);
-	if (!*bytes)
-		return -ENOMEM;
-	got = kt_pread_all(t->file.fd, *bytes, size, offset);
-	if (got == (ssize_t)size)
-		return 0;
-	free(*bytes);
-	*bytes = NULL;
-	return got < 0 ? (int)got : kt_import_fail(s, offset, "the file ends inside a section");
-}
-
 static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 		  uint64_t *len)
 {

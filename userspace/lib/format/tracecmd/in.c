@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 
 #include "util/parse.h"
-#include "util/wide.h"
 
 #include "internal.h"
 #include "tracecmd.h"
@@ -83,26 +82,6 @@ static void fill_info(struct kt_import *s)
 		 *t->clock ? t->clock : "local");
 	take_uname(info, t->uname);
 	kt_tracing_wall(info, t->wall);
-}
-
-/* Return ts * mult >> shift, of a product of 96 bits. */
-static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
-{
-	uint64_t low = (ts & UINT32_MAX) * mult, high = (ts >> 32) * mult;
-
-	if (shift <= 32)
-		return (high << (32 - shift)) + (low >> shift);
-	return (high + (low >> 32)) >> (shift - 32);
-}
-
-/* Convert the time of a record to ns. */
-uint64_t tc_time(const struct tc *t, uint64_t ts)
-{
-	if (t->mult)
-		ts = scale(ts, t->mult, t->tsc_shift);
-	else if (t->hz)
-		ts = kt_mul_div(ts, NS_PER_S, t->hz);
-	return ts + (uint64_t)t->shift;
 }
 
 /* Take what the statistics say of a CPU, for the first buffer that it has. */

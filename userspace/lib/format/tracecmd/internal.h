@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of this folder share: in.c (the trace), head.c (sections and options),
- * buffer.c (buffers), page.c (pages of the ring buffer), unpack.c (compression).
+ * What the files of this folder share.  Read them in this order; each calls only those before
+ * it:
+ *
+ * unpack.c	parts of the file, compressed or not
+ * page.c	pages of the ring buffer
+ * buffer.c	buffers
+ * head.c	sections and options
+ * in.c		the trace
  */
 #ifndef _KT_TRACECMD_INTERNAL_H
 #define _KT_TRACECMD_INTERNAL_H
@@ -167,7 +173,6 @@ struct tc {
 
 /* head.c */
 int tc_read_head(struct kt_import *s);
-int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t **bytes);
 
 /* buffer.c */
 int tc_take_buffer(struct kt_part *p);
@@ -176,13 +181,12 @@ int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer);
 int tc_read_tables(struct kt_import *s, uint32_t cpus);
 
 /* unpack.c */
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t **bytes);
 uint8_t tc_packing(const char *name);
 int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from, size_t len);
 
-/* in.c */
-uint64_t tc_time(const struct tc *t, uint64_t ts);
-
 /* page.c.  tc_next() returns 1, 0 at the end, or negative errno. */
+uint64_t tc_time(const struct tc *t, uint64_t ts);
 int tc_next(struct kt_import *s, struct tc_cpu *c);
 
 #endif /* _KT_TRACECMD_INTERNAL_H */

@@ -12,8 +12,11 @@
  * With compression a CPU has chunks of whole pages: count 32, then for each chunk its
  * compressed size, its size, and the bytes.
  */
+#include "util/wide.h"
+
 #include "internal.h"
 
+#define NS_PER_S	1000000000LL
 #define TYPE_LENGTH	28U
 #define TYPE_PADDING	29U
 #define TYPE_EXTEND	30U
@@ -24,6 +27,26 @@
 #define MISSED_STORED	(1U << 30)
 #define STAMP_HIGH	(0xf8ULL << 56)	/* bits that an absolute time does not have */
 #define CHUNK_MAX	(256U << 20)
+
+/* Return ts * mult >> shift, of a product of 96 bits. */
+static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
+{
+	uint64_t low = (ts & UINT32_MAX) * mult, high = (ts >> 32) * mult;
+
+	if (shift <= 32)
+		return (high << (32 - shift)) + (low >> shift);
+	return (high + (low >> 32)) >> (shift - 32);
+}
+
+/* Convert the time of a record to ns. */
+uint64_t tc_time(const struct tc *t, uint64_t ts)
+{
+	if (t->mult)
+		ts = scale(ts, t->mult, t->tsc_shift);
+	else if (t->hz)
+		ts = kt_mul_div(ts, NS_PER_S, t->hz);
+	return ts + (uint64_t)t->shift;
+}
 
 /* ---- chunks and pages ------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #ifndef _KT_FORMAT_TRACECMD_H
 #define _KT_FORMAT_TRACECMD_H
 
-#include "format/codec.h"
+#include "format/format.h"
 
 extern const struct kt_codec_in kt_tracecmd_in;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Unpack compressed sections and chunks of pages, with zstd or zlib. */
+/* Read parts of the file, and unpack compressed sections and chunks of pages. */
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -40,4 +40,28 @@ int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from,
 	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
 		return -ENOMEM;
 	return ZSTD_isError(got) || got != size ? -EBADMSG : 0;
+}
+
+/*
+ * Read @size bytes at @offset of the file.
+ * Return: 0 with @bytes to free, or negative errno.
+ */
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
+		      uint8_t **bytes)
+{
+	const struct tc *t = s->state;
+	ssize_t got;
+
+	if (size > TC_SECTION_MAX || offset > t->file.size ||
+	    size > t->file.size - offset)
+		return kt_import_fail(s, offset, "the size of a section is wrong");
+	*bytes = malloc(size ? size : 1);
+	if (!*bytes)
+		return -ENOMEM;
+	got = kt_pread_all(t->file.fd, *bytes, size, offset);
+	if (got == (ssize_t)size)
+		return 0;
+	free(*bytes);
+	*bytes = NULL;
+	return got < 0 ? (int)got : kt_import_fail(s, offset, "the file ends inside a section");
 }

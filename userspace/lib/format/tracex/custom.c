@@ -88,7 +88,7 @@ static int take_line(struct kt_customs *c, char *line, unsigned int number,
 	uint64_t id;
 
 	if (nr < 2 || kt_parse_u64(fields[0], &id) ||
-	    id > KT_TRACEX_EVENT_MASK || !*fields[1]) {
+	    id > KT_THREADX_EVENT_MASK || !*fields[1]) {
 		kt_import_fail(s, 0, "%.60s line %u: must begin with a number up to 65535 and a name",
 			       path, number);
 		return -EINVAL;

@@ -68,7 +68,7 @@ struct tracex {
 	struct kt_customs customs;
 	bool swap;
 	bool derived;
-	struct kt_tracex_head head;
+	struct kt_threadx_head head;
 	uint32_t base;
 	uint64_t objects;
 	uint32_t object_size;
@@ -195,7 +195,7 @@ static uint64_t event_offset(const struct tracex *t, uint64_t n)
 }
 
 /* Read the @n-th event.  Return: 1, 0 if the place was never used, or negative errno. */
-static int read_entry(struct tracex *t, uint64_t n, struct kt_tracex_entry *e)
+static int read_entry(struct tracex *t, uint64_t n, struct kt_threadx_entry *e)
 {
 	const uint8_t *p;
 	int64_t len = kt_image_read(&t->image, event_offset(t, n), KT_TRACEX_ENTRY, &p);
@@ -206,7 +206,7 @@ static int read_entry(struct tracex *t, uint64_t n, struct kt_tracex_entry *e)
 		return 0;
 	e->context = read_word(t, p);
 	e->prio = read_word(t, p + 4);
-	e->id = read_word(t, p + 8) & KT_TRACEX_EVENT_MASK;
+	e->id = read_word(t, p + 8) & KT_THREADX_EVENT_MASK;
 	e->core = read_word(t, p + 8) >> KT_TRACEX_CORE_SHIFT;
 	e->stamp = read_word(t, p + 12) & t->head.mask;
 	for (unsigned int i = 0; i < 4; i++)
@@ -217,7 +217,7 @@ static int read_entry(struct tracex *t, uint64_t n, struct kt_tracex_entry *e)
 /* Find out whether the timer counts up or down, by most of the steps between events. */
 static int find_direction(struct tracex *t)
 {
-	struct kt_tracex_entry e;
+	struct kt_threadx_entry e;
 	uint64_t up = 0, down = 0;
 	bool begun = false;
 	uint32_t last = 0;
@@ -257,17 +257,17 @@ static void advance_time(struct tracex *t, uint32_t stamp)
 /* ---- native records --------------------------------------------------------------------- */
 
 /* Deliver a switch to thread @next, which is derived from event @e. */
-static int emit_switch(struct kt_import *s, const struct kt_tracex_entry *e,
+static int emit_switch(struct kt_import *s, const struct kt_threadx_entry *e,
 		       uint32_t next, uint32_t prio, unsigned int state)
 {
 	struct tracex *t = s->state;
-	int32_t prev = t->known[e->core] ? kt_tracex_tid(t->running[e->core])
+	int32_t prev = t->known[e->core] ? kt_threadx_tid(t->running[e->core])
 					 : -1;
 	struct kt_foreign f = {
 		.ts = t->ticks, .cpu = e->core, .tid = prev,
 		.opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
 		.dat20 = PRIO_UNKNOWN | prio << 8 | state << 16,
-		.args = { (uint32_t)prev, (uint32_t)kt_tracex_tid(next) },
+		.args = { (uint32_t)prev, (uint32_t)kt_threadx_tid(next) },
 	};
 
 	t->running[e->core] = next;
@@ -292,60 +292,60 @@ static unsigned int leaving_state(uint32_t state)
 }
 
 /* Deliver a switch before an event whose thread is not the running one. */
-static int emit_switch_before(struct kt_import *s, const struct kt_tracex_entry *e)
+static int emit_switch_before(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
 
-	if (!kt_tracex_is_thread(e->context) ||
+	if (!kt_threadx_is_thread(e->context) ||
 	    (t->known[e->core] && t->running[e->core] == e->context))
 		return 0;
 	return emit_switch(s, e, e->context,
-			   kt_min(e->prio & KT_TRACEX_PRIO_MASK, PRIO_MAX),
+			   kt_min(e->prio & KT_THREADX_PRIO_MASK, PRIO_MAX),
 			   KTAPE_STATE_PREEMPTED);
 }
 
 /* Deliver a switch after an event that names the next thread. */
-static int emit_switch_behind(struct kt_import *s, const struct kt_tracex_entry *e)
+static int emit_switch_behind(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
 	uint32_t next = e->context;
 	unsigned int state = KTAPE_STATE_PREEMPTED;
 
-	if (!kt_tracex_is_thread(e->context) ||
+	if (!kt_threadx_is_thread(e->context) ||
 	    t->running[e->core] != e->context)
 		return 0;
-	if (e->id == KT_TRACEX_SUSPEND && e->info[0] == e->context) {
+	if (e->id == KT_THREADX_SUSPEND && e->info[0] == e->context) {
 		next = e->info[3];
 		state = leaving_state(e->info[1]);
-	} else if (e->id == KT_TRACEX_RESUME && e->info[3]) {
+	} else if (e->id == KT_THREADX_RESUME && e->info[3]) {
 		next = e->info[3];
-	} else if (e->id == KT_TRACEX_RELINQUISH && e->info[1]) {
+	} else if (e->id == KT_THREADX_RELINQUISH && e->info[1]) {
 		next = e->info[1];
 		state = KTAPE_STATE_R;
 	}
-	if (next == e->context || !kt_tracex_is_thread(next))
+	if (next == e->context || !kt_threadx_is_thread(next))
 		return 0;
 	return emit_switch(s, e, next, PRIO_UNKNOWN, state);
 }
 
 static int emit_isr(struct kt_import *s, const struct kt_foreign *of,
-		    const struct kt_tracex_entry *e)
+		    const struct kt_threadx_entry *e)
 {
 	const struct tracex *t = s->state;
 	struct kt_foreign f = {
 		.ts = of->ts, .cpu = of->cpu, .tid = of->tid, .nargs = 1,
-		.opcode = e->id == KT_TRACEX_ISR_ENTER ? KTAPE_EV_ISR_ENTER
+		.opcode = e->id == KT_THREADX_ISR_ENTER ? KTAPE_EV_ISR_ENTER
 						       : KTAPE_EV_ISR_EXIT,
 		.args = { e->info[1] },
 	};
 
-	return t->derived && (e->id == KT_TRACEX_ISR_ENTER ||
-			      e->id == KT_TRACEX_ISR_EXIT) ?
+	return t->derived && (e->id == KT_THREADX_ISR_ENTER ||
+			      e->id == KT_THREADX_ISR_EXIT) ?
 	       kt_import_emit(s, &f) : 0;
 }
 
 /* Make kt_foreign.raw: the words of an event, and the user's names for them. */
-static uint32_t make_raw(struct tracex *t, const struct kt_tracex_entry *e)
+static uint32_t make_raw(struct tracex *t, const struct kt_threadx_entry *e)
 {
 	const struct kt_custom *c = kt_customs_find(&t->customs, e->id);
 	const uint32_t words[RAW_WORDS] = {
@@ -365,16 +365,16 @@ static uint32_t make_raw(struct tracex *t, const struct kt_tracex_entry *e)
 	return (uint32_t)(p - t->raw);
 }
 
-static int emit_entry(struct kt_import *s, const struct kt_tracex_entry *e)
+static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
 	struct kt_foreign f = {
 		.ts = t->ticks, .cpu = e->core, .opcode = KTAPE_EV_USER_EVENT,
-		.tid = t->known[e->core] && e->context != KT_TRACEX_INIT ?
-		       kt_tracex_tid(t->running[e->core]) : -1,
+		.tid = t->known[e->core] && e->context != KT_THREADX_INIT ?
+		       kt_threadx_tid(t->running[e->core]) : -1,
 		.nargs = 7,
 		.args = {
-			e->id >= KT_TRACEX_USER ? e->id :
+			e->id >= KT_THREADX_USER ? e->id :
 			KTAPE_FORMAT_ID_TRACEX | e->id, e->info[0], e->info[1],
 			e->info[2], e->info[3], e->context, e->prio,
 		},
@@ -388,7 +388,7 @@ static int emit_entry(struct kt_import *s, const struct kt_tracex_entry *e)
 static int next_entry(struct kt_import *s)
 {
 	struct tracex *t = s->state;
-	struct kt_tracex_entry e;
+	struct kt_threadx_entry e;
 	int ret;
 
 	if (t->index >= t->there)
@@ -413,7 +413,7 @@ static int emit_header(struct kt_import *s)
 	const struct kt_foreign f = {
 		.opcode = KTAPE_EV_USER_EVENT, .tid = -1, .nargs = 5,
 		.blob = "", .args = {
-			KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_HEADER,
+			KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_HEADER,
 			t->head.mask, t->head.decreasing, t->head.first,
 			t->head.name_size,
 		},
@@ -430,7 +430,7 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 	const struct kt_foreign f = {
 		.opcode = KTAPE_EV_USER_EVENT, .tid = -1, .nargs = 5,
 		.args = {
-			KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT,
+			KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT,
 			(uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
 			(uint32_t)p[2] << 8 | p[3], read_word(t, p + 4),
 			read_word(t, p + 8), read_word(t, p + 12),
@@ -453,10 +453,10 @@ static int emit_names(struct kt_import *s, const uint8_t *p, size_t len)
 	};
 	int err = kt_import_name(s, &f, &n);
 
-	if (err || p[1] != KT_TRACEX_THREAD)
+	if (err || p[1] != KT_THREADX_THREAD)
 		return err;
 	n.type = KTAPE_OBJ_THREAD;
-	n.id = (uint32_t)kt_tracex_tid(n.id);
+	n.id = (uint32_t)kt_threadx_tid(n.id);
 	n.param1 = n.id;
 	n.param2 = p[2] & 0x80 ? kt_min(p[3], PRIO_MAX) : PRIO_UNKNOWN;
 	f = (struct kt_foreign){ .tid = -1 };
@@ -503,7 +503,7 @@ static int next_custom(struct kt_import *s)
 	if (t->index >= t->customs.nr)
 		return 0;
 	c = &t->customs.events[t->index++];
-	n.id = c->id >= KT_TRACEX_USER ? c->id
+	n.id = c->id >= KT_THREADX_USER ? c->id
 				       : KTAPE_FORMAT_ID_TRACEX | c->id;
 	n.name = c->texts[0];
 	n.len = strlen(c->texts[0]);
@@ -597,7 +597,7 @@ static void tracex_close(struct kt_import *s)
 /* ---- JSON ---------------------------------------------------------------------- */
 
 static char *put_infos(char *p, const uint8_t *raw, const char *const texts[5],
-		       const struct kt_tracex_kind *k)
+		       const struct kt_threadx_kind *k)
 {
 	char unnamed[] = "i1";
 
@@ -627,7 +627,7 @@ static char *tracex_json(char *p, const void *raw, size_t size)
 	const char *text = (const char *)raw + RAW_WORDS * 4;
 	const uint8_t *words = raw;
 	uint32_t id = kt_get32(words + 8);
-	const struct kt_tracex_kind *k = kt_tracex_kind(id);
+	const struct kt_threadx_kind *k = kt_threadx_kind(id);
 
 	for (unsigned int i = 0; i < 5 && size > RAW_WORDS * 4; i++) {
 		texts[i] = text;

@@ -1,41 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TraceX: what the files of this folder share.  tracex.h, which stats/ includes as well, has the
- * events of ThreadX.
+ * TraceX: what the files of this folder share.  The events themselves are those of ThreadX
+ * (rtos/threadx.h).  Read the files in this order; each calls only those before it:
  *
- * tracex.c	events of ThreadX and their form as user events
- * events.c	the table of events of ThreadX, FileX and NetX
- * events_ux.c	the table of events of USBX
- * map.c	the events of ThreadX that a native event becomes
- * service.c	the same for services of other real-time kernels
  * user.c	fields of events that are kept as user events
- * in.c		reading; it draws the format
- * image.c	reading: the bytes of a trace buffer, also from Intel HEX and S-records
- * memory.c	reading: memory with gaps, which such records describe
+ * memory.c	reading: memory with gaps, which Intel HEX and S-records describe
+ * image.c	reading: the bytes of a trace buffer, also from such records
  * custom.c	reading: names of users' events from a .trxc file
+ * in.c		reading; it draws the format
  * out.c	writing
  */
 #ifndef _KT_TRACEX_INTERNAL_H
 #define _KT_TRACEX_INTERNAL_H
 
-#include "format/import.h"
+#include "format/reader.h"
+#include "rtos/threadx.h"
 #include "memory.h"
 #include "tracex.h"
 
-/* events.c, events_ux.c */
-extern const struct kt_tracex_kind kt_tracex_kinds[];
-extern const struct kt_tracex_kind kt_tracex_kinds_ux[];
-
-/* map.c */
-void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
-		   const struct ktape_event *e, uint32_t id);
-
-/* service.c */
-int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
-		      const struct ktape_event *e, struct kt_tracex_entry *x);
-void kt_tracex_end_wait(struct kt_tracex_map *map, const struct kt_tracex_cpu *c);
-int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
-		    const struct ktape_event *e, struct kt_tracex_entry *x);
+#define KT_TRACEX_MAGIC		0x54585442U
+#define KT_TRACEX_HEADER	48U	/* bytes of the header */
+#define KT_TRACEX_ENTRY		32U	/* of an event */
+#define KT_TRACEX_OBJECT	16U	/* of a registry entry, without its name */
+#define KT_TRACEX_NAME_MAX	255U	/* longest names that are read */
+#define KT_TRACEX_CORE_SHIFT	24	/* bits of the event word from here: core */
 
 /* ---- the bytes of a trace buffer (image.c) ----------------------------- */
 

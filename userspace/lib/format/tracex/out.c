@@ -13,7 +13,7 @@
 #include "util/parse.h"
 #include "util/wide.h"
 #include "format/left_out.h"
-#include "format/sink.h"
+#include "format/writer.h"
 
 #include "internal.h"
 
@@ -56,9 +56,9 @@ struct object {
 struct tracex_sink {
 	bool big;
 	bool foreign;
-	struct kt_tracex_head head;
+	struct kt_threadx_head head;
 	uint64_t hz;
-	struct kt_tracex_map map;
+	struct kt_threadx_map map;
 	FILE *spool;
 	char buffer[BUFSIZ];
 	uint64_t nr;
@@ -170,7 +170,7 @@ static void take_registry(struct kt_sink *s, const struct ktape_event *e)
 		kt_sink_miss(s, "names of objects that ThreadX does not have", 1);
 		return;
 	}
-	o = object_at(s, type == KTAPE_OBJ_THREAD ? KT_TRACEX_THREAD
+	o = object_at(s, type == KTAPE_OBJ_THREAD ? KT_THREADX_THREAD
 			 : (uint8_t)(type - KTAPE_OBJ_USER),
 		      ktape_event_arg(e, 0));
 	if (!o)
@@ -196,7 +196,7 @@ static uint64_t to_ticks(const struct kt_sink *s, uint64_t ts)
 	return kt_mul_div(ts, t->hz, s->info->freq);
 }
 
-static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
+static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 {
 	struct tracex_sink *t = s->state;
 	uint8_t bytes[KT_TRACEX_ENTRY], *p = bytes;
@@ -219,7 +219,7 @@ static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
 	p = put32(t, p, e->context);
 	p = put32(t, p, e->prio);
 	p = put32(t, p, e->id | e->core << KT_TRACEX_CORE_SHIFT);
-	p = put32(t, p, kt_tracex_stamp(&t->head, ticks));
+	p = put32(t, p, kt_threadx_stamp(&t->head, ticks));
 	for (unsigned int i = 0; i < 4; i++)
 		p = put32(t, p, e->info[i]);
 	t->nr++;
@@ -229,26 +229,26 @@ static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
 static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct tracex_sink *t = s->state;
-	struct kt_tracex_entry x;
+	struct kt_threadx_entry x;
 
 	if (e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
-	    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT)) {
+	    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT)) {
 		take_object(s, e);
 		return 0;
 	}
-	return kt_tracex_take(&x, &t->head, e) ? put_entry(s, &x) : 0;
+	return kt_threadx_take(&x, &t->head, e) ? put_entry(s, &x) : 0;
 }
 
 /* Enter the thread of an event into the registry, with its name. */
-static void enter_thread(struct kt_sink *s, const struct kt_tracex_entry *e)
+static void enter_thread(struct kt_sink *s, const struct kt_threadx_entry *e)
 {
 	const struct ktape_object_info *o;
 	struct object *own;
 
-	if (!kt_tracex_is_thread(e->context))
+	if (!kt_threadx_is_thread(e->context))
 		return;
-	own = object_at(s, KT_TRACEX_THREAD, e->context);
+	own = object_at(s, KT_THREADX_THREAD, e->context);
 	if (!own || own->name[0])
 		return;
 	o = ktape_registry_thread(s->registry, (int32_t)e->context, e->ticks);
@@ -296,7 +296,7 @@ static void count_left_out(struct kt_sink *s, const struct ktape_event *e, int n
 
 static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT];
+	struct kt_threadx_entry entries[KT_THREADX_PER_EVENT];
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
 	struct tracex_sink *t = s->state;
 	int nr, err = 0;
@@ -305,7 +305,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 		take_registry(s, e);
 		return 0;
 	}
-	if (!t->nr && kt_tracex_take_head(&t->head, e)) {
+	if (!t->nr && kt_threadx_take_head(&t->head, e)) {
 		t->foreign = true;
 		/* The trace brings its own registry entries: forget the names so far. */
 		t->nr_objects = 0;
@@ -316,7 +316,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (t->foreign)
 		return take_foreign(s, e);
-	nr = kt_tracex_map(&t->map, e, entries);
+	nr = kt_threadx_map(&t->map, e, entries);
 	if (nr == -ENOTSUP) {
 		if (e->opcode != KTAPE_TIME_EXTEND)
 			kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
@@ -412,7 +412,7 @@ static int tracex_begin(struct kt_sink *s)
 		return kt_sink_fail(s, "hz must be a number from 1 to %llu", HZ_MAX);
 	if (!kt_left_out_find_all(t->left_out, held, KT_ARRAY_SIZE(held)))
 		return kt_sink_fail(s, "an event has too many fields");
-	t->head = (struct kt_tracex_head){
+	t->head = (struct kt_threadx_head){
 		.mask = UINT32_MAX, .name_size = NAME_SIZE,
 	};
 	t->map.formats = kt_registry_formats(s->registry);
@@ -432,7 +432,7 @@ static void tracex_close(struct kt_sink *s)
 
 	if (t->spool)
 		fclose(t->spool);
-	kt_tracex_map_free(&t->map);
+	kt_threadx_map_free(&t->map);
 	free(t->objects);
 	free(t->table);
 }

@@ -46,7 +46,7 @@ struct number {
 };
 
 static const struct number numbers[] = {
-	{ KT_TRACEX_QUEUE_CREATE, KTAPE_USER_QUEUE, .kind = "Queue" },
+	{ KT_THREADX_QUEUE_CREATE, KTAPE_USER_QUEUE, .kind = "Queue" },
 	{ 62, KTAPE_USER_QUEUE, .kind = "Queue" },
 	{ 63, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
 	{ 68, KTAPE_USER_QUEUE, 4, -1, .wait = 3, .kind = "Queue" },
@@ -56,9 +56,9 @@ static const struct number numbers[] = {
 	{ 81, KTAPE_USER_SEMAPHORE, 2, .kind = "Semaphore" },
 	{ 83, KTAPE_USER_SEMAPHORE, 3, -1, .wait = 2, .kind = "Semaphore" },
 	{ 88, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3, .kind = "Semaphore" },
-	{ KT_TRACEX_THREAD_CREATE, KTAPE_USER_THREAD, 2, .kind = "Thread",
+	{ KT_THREADX_THREAD_CREATE, KTAPE_USER_THREAD, 2, .kind = "Thread",
 	  .what = "Priority" },
-	{ KT_TRACEX_PRIORITY_CHANGE, KTAPE_USER_THREAD, 2, .kind = "Thread",
+	{ KT_THREADX_PRIORITY_CHANGE, KTAPE_USER_THREAD, 2, .kind = "Thread",
 	  .what = "Priority" },
 };
 
@@ -106,20 +106,20 @@ static enum kt_user_report mutex_report(const struct kt_user_event *t, unsigned 
 {
 	bool own = t->owner < 0 || t->owner == t->by;
 
-	if (id == KT_TRACEX_MUTEX_GET && !times)
+	if (id == KT_THREADX_MUTEX_GET && !times)
 		return KT_REPORT_TAKES;
 	if (!times)
 		return KT_REPORT_NONE;
-	if (id == KT_TRACEX_MUTEX_GET && wait && t->owner != t->by)
+	if (id == KT_THREADX_MUTEX_GET && wait && t->owner != t->by)
 		return KT_REPORT_WAITS;
-	return id == KT_TRACEX_MUTEX_PUT && times == 1 && own ? KT_REPORT_GIVES
+	return id == KT_THREADX_MUTEX_PUT && times == 1 && own ? KT_REPORT_GIVES
 							      : KT_REPORT_HELD;
 }
 
 static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
-	unsigned int at = KT_TRACEX_I1 + (id == KT_TRACEX_MUTEX_GET ? 2 : 1);
+	unsigned int at = KT_THREADX_I1 + (id == KT_THREADX_MUTEX_GET ? 2 : 1);
 	uint32_t owner = ktape_event_arg(e, at);
 	uint32_t times = ktape_event_arg(e, at + 1);
 
@@ -127,10 +127,10 @@ static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 	t->kind = "Mutex";
 	t->hex = true;
 	kt_user_set_report(t,
-		      mutex_report(t, id, ktape_event_arg(e, KT_TRACEX_I1 + 1),
+		      mutex_report(t, id, ktape_event_arg(e, KT_THREADX_I1 + 1),
 				  times),
 		      KTAPE_OBJ_USER + KTAPE_USER_MUTEX,
-		      ktape_event_arg(e, KT_TRACEX_I1));
+		      ktape_event_arg(e, KT_THREADX_I1));
 }
 
 static uint64_t word_at(const struct ktape_event *e, unsigned int word)
@@ -142,7 +142,7 @@ static void report_number(struct kt_user_event *t, const struct ktape_event *e,
 			const struct number *n)
 {
 	kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_USER + n->object,
-			   ktape_event_arg(e, KT_TRACEX_I1));
+			   ktape_event_arg(e, KT_THREADX_I1));
 	t->hex = true;
 	t->kind = n->kind;
 	t->what = n->what;
@@ -156,8 +156,8 @@ static void report_number(struct kt_user_event *t, const struct ktape_event *e,
 /* The capacity of a queue: its bytes, by the words of a message. */
 static uint64_t capacity(const struct ktape_event *e)
 {
-	uint64_t words = ktape_event_arg(e, KT_TRACEX_I1 + 1);
-	uint64_t bytes = ktape_event_arg(e, KT_TRACEX_I1 + 3);
+	uint64_t words = ktape_event_arg(e, KT_THREADX_I1 + 1);
+	uint64_t bytes = ktape_event_arg(e, KT_THREADX_I1 + 3);
 
 	return words ? bytes / (words * sizeof(uint32_t)) : 0;
 }
@@ -165,16 +165,16 @@ static uint64_t capacity(const struct ktape_event *e)
 static void report_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
-	uint32_t context = ktape_event_arg(e, KT_TRACEX_CONTEXT);
+	uint32_t context = ktape_event_arg(e, KT_THREADX_CONTEXT);
 
-	t->by = kt_tracex_is_thread(context) ? (int64_t)context : -1;
+	t->by = kt_threadx_is_thread(context) ? (int64_t)context : -1;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
 		if (numbers[i].id == id)
 			report_number(t, e, &numbers[i]);
 	}
-	if (id == KT_TRACEX_QUEUE_CREATE)
+	if (id == KT_THREADX_QUEUE_CREATE)
 		t->most = capacity(e);
-	if (id == KT_TRACEX_MUTEX_GET || id == KT_TRACEX_MUTEX_PUT)
+	if (id == KT_THREADX_MUTEX_GET || id == KT_THREADX_MUTEX_PUT)
 		report_mutex(t, e, id);
 }
 
@@ -194,12 +194,12 @@ static bool add_own(struct kt_user_event *t, const struct ktape_event *e,
 	for (unsigned int i = 0; i < WORDS; i++) {
 		uint32_t word = ktape_event_arg(e, 1 + i);
 
-		if (id == KT_TRACEX_ID_HEADER)
+		if (id == KT_THREADX_ID_HEADER)
 			add_word(t, head[i], word);
 		else
 			kt_user_add(t, object[i], KT_FIELD_HEX, word);
 	}
-	if (id == KT_TRACEX_ID_OBJECT && at < end) {
+	if (id == KT_THREADX_ID_OBJECT && at < end) {
 		kt_typed_next(&at, end, &a);
 		kt_user_add_typed(t, "name", &a);
 	}
@@ -211,36 +211,36 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	static const char *const unnamed[] = { "i1", "i2", "i3", "i4" };
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
-	const struct kt_tracex_kind *k = kt_tracex_kind(id);
+	const struct kt_threadx_kind *k = kt_threadx_kind(id);
 	struct kt_user_field *f;
 
 	if (!k)
 		return add_own(t, e, id);
-	if (e->nargs != KT_TRACEX_PRIO + 1 || e->blob_size)
+	if (e->nargs != KT_THREADX_PRIO + 1 || e->blob_size)
 		return false;
 	for (unsigned int i = 0; i < WORDS; i++) {
 		const char *name = k->infos[i] && *k->infos[i] ? k->infos[i]
 							       : unnamed[i];
 
-		f = add_word(t, name, ktape_event_arg(e, KT_TRACEX_I1 + i));
+		f = add_word(t, name, ktape_event_arg(e, KT_THREADX_I1 + i));
 		f->object = (uint8_t)field_object(name);
 	}
 	f = kt_user_add(t, "thread", KT_FIELD_HEX,
-			ktape_event_arg(e, KT_TRACEX_CONTEXT));
+			ktape_event_arg(e, KT_THREADX_CONTEXT));
 	f->object = KTAPE_OBJ_USER + KTAPE_USER_THREAD;
 	kt_user_add(t, "priority_word", KT_FIELD_HEX,
-		    ktape_event_arg(e, KT_TRACEX_PRIO));
+		    ktape_event_arg(e, KT_THREADX_PRIO));
 	report_state(t, e, id);
 	return true;
 }
 
 static const char *event_name(uint32_t id)
 {
-	const struct kt_tracex_kind *k = kt_tracex_kind(id);
+	const struct kt_threadx_kind *k = kt_threadx_kind(id);
 
-	if (id == KT_TRACEX_ID_HEADER)
+	if (id == KT_THREADX_ID_HEADER)
 		return "trace_header";
-	if (id == KT_TRACEX_ID_OBJECT)
+	if (id == KT_THREADX_ID_OBJECT)
 		return "trace_object";
 	return k ? k->name : NULL;
 }

@@ -5,8 +5,8 @@
  */
 #include "util/near.h"
 
-#include "codecs.h"
-#include "sink.h"
+#include "formats.h"
+#include "writer.h"
 #include "tracepoint.h"
 #include "format/html/html.h"
 #include "format/lttng/lttng.h"

@@ -2,7 +2,7 @@
 /* Options of a format, as the user gives them: "key=value,key,...". */
 #include "util/near.h"
 
-#include "codec.h"
+#include "format.h"
 
 static bool is_known(const struct ktape_codec_option *known, const char *key)
 {

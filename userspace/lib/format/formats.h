@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of formats, for what stands above it: opening a trace, stats/ and the
- * public functions.  A format must not include this: what it offers is in codec.h.
+ * public functions.  A format must not include this, because the table includes the format.
  */
-#ifndef _KT_CODECS_H
-#define _KT_CODECS_H
+#ifndef _KT_FORMATS_H
+#define _KT_FORMATS_H
 
-#include "format/codec.h"
+#include "format/format.h"
 #include "show/user_event.h"
 
 /* Formats whose events are kept as user events, NULL after the last one. */
@@ -17,4 +17,4 @@ const struct ktape_codec *kt_codec_get(const char *name, bool out,
 const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 					 bool whole);
 
-#endif /* _KT_CODECS_H */
+#endif /* _KT_FORMATS_H */

@@ -9,7 +9,7 @@
 
 #include "stream/event.h"
 
-#include "sink.h"
+#include "writer.h"
 
 #define BUFFER		(256U << 10)	/* bytes; small enough for the L2 cache */
 #define MODE_FILE	0666

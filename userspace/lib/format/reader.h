@@ -3,14 +3,17 @@
  * Reading a trace in another format: what the format calls while it reads.
  *
  * The format turns pieces of its input into native records and hands them over with
- * the functions of import_emit.c; import.c delivers them as the events of a trace.
+ * the functions of reader_emit.c; reader.c delivers them as the events of a trace.
  * Finding out which format an input has is not done here (trace/open.c).
+ *
+ * Read the files in this order; each calls only those before it: reader_notice.c,
+ * reader_queue.c, reader_emit.c, reader.c.
  */
-#ifndef _KT_IMPORT_H
-#define _KT_IMPORT_H
+#ifndef _KT_READER_H
+#define _KT_READER_H
 
 #include "names/names.h"
-#include "codec.h"
+#include "format.h"
 
 #define KT_IMPORT_JSON_FIXED	1024U
 #define KT_IMPORT_JSON_BYTE	24U
@@ -206,7 +209,7 @@ struct kt_import {
 	size_t text_cap;
 };
 
-/* For formats (import_emit.c). */
+/* For formats (reader_emit.c, reader_notice.c). */
 int kt_import_emit(struct kt_import *s, const struct kt_foreign *f);
 int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 		   const struct kt_named *n);
@@ -243,7 +246,7 @@ struct kt_import_trace {
 	struct ktape_registry **registry;
 };
 
-/* For traces (import.c). */
+/* For traces (reader.c). */
 int kt_import_open(const struct kt_import_trace *t,
 		   const struct ktape_codec *format, struct kt_import **import,
 		   struct ktape_error *error);
@@ -251,12 +254,12 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event);
 const char *kt_import_json(struct kt_import *s, size_t *len);
 void kt_import_close(struct kt_import *s);
 
-/* Of import.c, for import_emit.c. */
-int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
-
-/* Of import_emit.c, for import.c. */
+/* Between the files of the reader. */
 #define KT_IMPORT_LOST	0	/* opcode of a record that stands for a loss */
 
+int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
+int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
+struct kt_fifo *kt_fifo_take_earliest(struct kt_import *s);
 void kt_fifo_shrink(struct kt_fifo *fifo);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);
@@ -264,4 +267,4 @@ void kt_import_notify_lost(struct kt_import *s);
 void kt_import_notify_bad(struct kt_import *s);
 void kt_import_notify_back(struct kt_import *s);
 
-#endif /* _KT_IMPORT_H */
+#endif /* _KT_READER_H */

@@ -11,9 +11,8 @@
 #include <ktape/formats.h>
 
 #include "stream/event.h"
-#include "format/foreign.h"
-
-#include "internal.h"
+#include "rtos/foreign.h"
+#include "rtos/threadx.h"
 
 #define KINDS		6U	/* kinds of queues */
 #define PRIO_UNKNOWN	120U
@@ -77,9 +76,9 @@ static const struct service services[FAMILIES][OPS] = {
 		[RECEIVE] = { .id = 83, .wait = 1, .count = 2 },
 	},
 	[MUTEX] = {
-		[CREATE] = { .id = KT_TRACEX_MUTEX_CREATE, .inherit = 1 },
-		[SEND] = { .id = KT_TRACEX_MUTEX_PUT, .owner = 1, .count = 2 },
-		[RECEIVE] = { .id = KT_TRACEX_MUTEX_GET, .wait = 1, .owner = 2,
+		[CREATE] = { .id = KT_THREADX_MUTEX_CREATE, .inherit = 1 },
+		[SEND] = { .id = KT_THREADX_MUTEX_PUT, .owner = 1, .count = 2 },
+		[RECEIVE] = { .id = KT_THREADX_MUTEX_GET, .wait = 1, .owner = 2,
 			      .count = 3 },
 	},
 };
@@ -95,35 +94,35 @@ static const struct service services[FAMILIES][OPS] = {
  * @q: the queue, NULL for events without one
  */
 struct call {
-	struct kt_tracex_map *map;
-	struct kt_tracex_cpu *c;
+	struct kt_threadx_map *map;
+	struct kt_threadx_cpu *c;
 	const struct ktape_event *e;
 	enum op op;
 	bool isr;
 	uint32_t args[2];
-	struct kt_tracex_queue *q;
+	struct kt_threadx_queue *q;
 };
 
 /* Return the state of a queue; a queue that had the same place before is forgotten. */
-static struct kt_tracex_queue *queue_at(struct kt_tracex_map *map, uint32_t id)
+static struct kt_threadx_queue *queue_at(struct kt_threadx_map *map, uint32_t id)
 {
-	struct kt_tracex_queue *q = &map->queues[id % KT_TRACEX_QUEUES];
+	struct kt_threadx_queue *q = &map->queues[id % KT_THREADX_QUEUES];
 
 	if (q->id != id)
-		*q = (struct kt_tracex_queue){ .id = id };
+		*q = (struct kt_threadx_queue){ .id = id };
 	return q;
 }
 
 /* Put an event that ThreadX does not have as a user's event with its first four values. */
-static int put_own(const struct kt_tracex_cpu *c, const struct ktape_event *e,
-		   struct kt_tracex_entry *x)
+static int put_own(const struct kt_threadx_cpu *c, const struct ktape_event *e,
+		   struct kt_threadx_entry *x)
 {
 	uint32_t id = ktape_event_arg(e, 0);
 	const uint8_t *p = e->blob, *end = p ? p + e->blob_size : p;
 	unsigned int nr = 0;
 	struct kt_typed t;
 
-	kt_tracex_put(x, c, e, kt_tracex_own(id));
+	kt_threadx_put(x, c, e, kt_threadx_own(id));
 	for (; nr < 4 && nr + 1 < e->nargs; nr++)
 		x->info[nr] = ktape_event_arg(e, nr + 1);
 	while (nr < 4 && p < end) {
@@ -141,7 +140,7 @@ static int put_own(const struct kt_tracex_cpu *c, const struct ktape_event *e,
  * Put a call on a queue that has @len elements before it.  A mutex is a queue of one element:
  * while the element is there, the mutex has no owner.
  */
-static int put_call(const struct call *k, struct kt_tracex_entry *x,
+static int put_call(const struct call *k, struct kt_threadx_entry *x,
 		    uint32_t wait, uint32_t len)
 {
 	unsigned int family = families[k->q->kind];
@@ -149,7 +148,7 @@ static int put_call(const struct call *k, struct kt_tracex_entry *x,
 
 	if (!s->id)
 		return put_own(k->c, k->e, x);
-	kt_tracex_put(x, k->c, k->e, s->id);
+	kt_threadx_put(x, k->c, k->e, s->id);
 	x->info[0] = k->q->id;
 	if (s->wait)
 		x->info[s->wait] = wait;
@@ -162,28 +161,28 @@ static int put_call(const struct call *k, struct kt_tracex_entry *x,
 	return 1;
 }
 
-static struct kt_tracex_wait *wait_of(const struct call *k)
+static struct kt_threadx_wait *wait_of(const struct call *k)
 {
-	return &k->map->waits[k->c->tid % KT_TRACEX_WAITS];
+	return &k->map->waits[k->c->tid % KT_THREADX_WAITS];
 }
 
 /* Return true if the thread already waits within this call.  An interrupt never waits. */
 static bool is_waiting(const struct call *k)
 {
-	const struct kt_tracex_wait *w = wait_of(k);
+	const struct kt_threadx_wait *w = wait_of(k);
 
 	return !k->isr && k->c->tid && w->tid == k->c->tid &&
 	       w->queue == k->q->id && w->op == k->op;
 }
 
 /**
- * kt_tracex_end_wait() - end the wait of the thread that runs on a CPU: it runs again
+ * kt_threadx_end_wait() - end the wait of the thread that runs on a CPU: it runs again
  * @map: state of the mapping
  * @c: the CPU
  */
-void kt_tracex_end_wait(struct kt_tracex_map *map, const struct kt_tracex_cpu *c)
+void kt_threadx_end_wait(struct kt_threadx_map *map, const struct kt_threadx_cpu *c)
 {
-	struct kt_tracex_wait *w = &map->waits[c->tid % KT_TRACEX_WAITS];
+	struct kt_threadx_wait *w = &map->waits[c->tid % KT_THREADX_WAITS];
 
 	if (w->tid == c->tid)
 		w->tid = 0;
@@ -193,13 +192,13 @@ void kt_tracex_end_wait(struct kt_tracex_map *map, const struct kt_tracex_cpu *c
 static void end_wait(const struct call *k)
 {
 	if (!k->isr)
-		kt_tracex_end_wait(k->map, k->c);
+		kt_threadx_end_wait(k->map, k->c);
 }
 
 /* Put a call that begins to wait: this is when ThreadX traces it. */
-static int put_wait(const struct call *k, struct kt_tracex_entry *x)
+static int put_wait(const struct call *k, struct kt_threadx_entry *x)
 {
-	struct kt_tracex_wait *w = wait_of(k);
+	struct kt_threadx_wait *w = wait_of(k);
 	uint32_t ticks = k->args[1];
 	/*
 	 * The same call waits again because another thread took the element first.  Then
@@ -217,7 +216,7 @@ static int put_wait(const struct call *k, struct kt_tracex_entry *x)
 	if (k->op == PEEK)
 		end_wait(k);
 	else if (k->c->tid)
-		*w = (struct kt_tracex_wait){
+		*w = (struct kt_threadx_wait){
 			.tid = k->c->tid,
 			.queue = k->q->id,
 			.op = (uint8_t)k->op,
@@ -228,7 +227,7 @@ static int put_wait(const struct call *k, struct kt_tracex_entry *x)
 }
 
 /* Put a call that succeeds, unless it was put when it began to wait. */
-static int put_done(const struct call *k, struct kt_tracex_entry *x)
+static int put_done(const struct call *k, struct kt_threadx_entry *x)
 {
 	uint32_t len = k->args[1],
 		 before = k->op == SEND ? len - !!len : len + 1;
@@ -249,7 +248,7 @@ static int put_done(const struct call *k, struct kt_tracex_entry *x)
 	return nr;
 }
 
-static int put_reset(const struct call *k, struct kt_tracex_entry *x)
+static int put_reset(const struct call *k, struct kt_threadx_entry *x)
 {
 	k->q->len = 0;
 	k->q->ops++;
@@ -258,7 +257,7 @@ static int put_reset(const struct call *k, struct kt_tracex_entry *x)
 }
 
 /* Put the creation of a queue, or wait for its kind, which comes after it. */
-static int put_created(const struct call *k, struct kt_tracex_entry *x)
+static int put_created(const struct call *k, struct kt_threadx_entry *x)
 {
 	k->q->created = !k->q->kind;
 	k->q->is_new = true;
@@ -266,7 +265,7 @@ static int put_created(const struct call *k, struct kt_tracex_entry *x)
 	return k->q->kind ? put_call(k, x, 0, 0) : 0;
 }
 
-static int put_length(const struct call *k, struct kt_tracex_entry *x)
+static int put_length(const struct call *k, struct kt_threadx_entry *x)
 {
 	k->q->len = k->args[1];
 	k->q->ops++;
@@ -275,40 +274,40 @@ static int put_length(const struct call *k, struct kt_tracex_entry *x)
 
 /* ---- threads ----------------------------------------------------------------- */
 
-static int put_resume(const struct call *k, struct kt_tracex_entry *x)
+static int put_resume(const struct call *k, struct kt_threadx_entry *x)
 {
-	kt_tracex_put(x, k->c, k->e, KT_TRACEX_RESUME_API);
+	kt_threadx_put(x, k->c, k->e, KT_THREADX_RESUME_API);
 	x->info[0] = k->args[0];
 	x->info[1] = STATE_SUSPENDED;
 	return 1;
 }
 
 /* Return the state of ThreadX of a thread, by what it waits for; 0 = ready. */
-static uint32_t state_of(struct kt_tracex_map *map, uint32_t tid)
+static uint32_t state_of(struct kt_threadx_map *map, uint32_t tid)
 {
-	const struct kt_tracex_wait *w = &map->waits[tid % KT_TRACEX_WAITS];
-	const struct kt_tracex_queue *q =
-		&map->queues[w->queue % KT_TRACEX_QUEUES];
+	const struct kt_threadx_wait *w = &map->waits[tid % KT_THREADX_WAITS];
+	const struct kt_threadx_queue *q =
+		&map->queues[w->queue % KT_THREADX_QUEUES];
 
 	if (!tid || w->tid != tid)
 		return 0;
 	return states[q->id == w->queue ? families[q->kind] : QUEUE];
 }
 
-static int put_suspend(const struct call *k, struct kt_tracex_entry *x)
+static int put_suspend(const struct call *k, struct kt_threadx_entry *x)
 {
-	kt_tracex_put(x, k->c, k->e, KT_TRACEX_SUSPEND_API);
+	kt_threadx_put(x, k->c, k->e, KT_THREADX_SUSPEND_API);
 	x->info[0] = k->args[0];
 	x->info[1] = state_of(k->map, k->args[0]);
 	return 1;
 }
 
 /* Put a sleep.  If the event has the time of the wake-up, the number of ticks is unknown. */
-static int put_sleep(const struct call *k, struct kt_tracex_entry *x)
+static int put_sleep(const struct call *k, struct kt_threadx_entry *x)
 {
 	uint32_t id = ktape_event_arg(k->e, 0) & ~KTAPE_FORMAT_ID_MASK;
 
-	kt_tracex_put(x, k->c, k->e, KT_TRACEX_SLEEP);
+	kt_threadx_put(x, k->c, k->e, KT_THREADX_SLEEP);
 	k->c->state = STATE_SLEEP;
 	x->info[0] = id == KT_TBAND_DELAY ? k->args[0] : 0;
 	return 1;
@@ -322,11 +321,11 @@ static void set_prio(const struct call *k)
 }
 
 /* Put a change of priority, unless it is the first priority of a thread just created. */
-static int put_priority(const struct call *k, struct kt_tracex_entry *x)
+static int put_priority(const struct call *k, struct kt_threadx_entry *x)
 {
 	if (k->c->made && k->c->made == k->args[0])
 		return 0;
-	kt_tracex_put(x, k->c, k->e, KT_TRACEX_PRIORITY_CHANGE);
+	kt_threadx_put(x, k->c, k->e, KT_THREADX_PRIORITY_CHANGE);
 	x->info[0] = k->args[0];
 	x->info[1] = RT_PRIO_MAX - (uint32_t)kt_min(k->args[1], RT_PRIO_MAX);
 	x->info[2] = k->c->tid == k->args[0] ? k->c->prio : PRIO_UNKNOWN;
@@ -335,7 +334,7 @@ static int put_priority(const struct call *k, struct kt_tracex_entry *x)
 }
 
 /* Put priority inheritance, which happens within a call. */
-static int put_inherit(const struct call *k, struct kt_tracex_entry *x)
+static int put_inherit(const struct call *k, struct kt_threadx_entry *x)
 {
 	int nr = put_own(k->c, k->e, x);
 
@@ -344,7 +343,7 @@ static int put_inherit(const struct call *k, struct kt_tracex_entry *x)
 }
 
 /* Put an event that ThreadX has no service for. */
-static int put_other(const struct call *k, struct kt_tracex_entry *x)
+static int put_other(const struct call *k, struct kt_threadx_entry *x)
 {
 	return put_own(k->c, k->e, x);
 }
@@ -353,7 +352,7 @@ static int put_other(const struct call *k, struct kt_tracex_entry *x)
 
 /* How an event of Tonbandgeraet becomes events of ThreadX. */
 struct maker {
-	int (*make)(const struct call *k, struct kt_tracex_entry *x);
+	int (*make)(const struct call *k, struct kt_threadx_entry *x);
 	bool queue;	/* the first argument is a queue */
 	uint8_t op;	/* enum op */
 	bool isr;	/* an interrupt makes the call */
@@ -389,7 +388,7 @@ static const struct maker makers[KT_TBAND_IDS] = {
 
 static const struct maker without = { .make = put_other };
 
-static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
+static struct call call_of(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
 			   const struct ktape_event *e, const struct maker *m)
 {
 	struct call k = { .map = map,
@@ -406,7 +405,7 @@ static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 }
 
 /**
- * kt_tracex_service() - make the events of ThreadX for a user event of another kernel
+ * kt_threadx_service() - make the events of ThreadX for a user event of another kernel
  * @map: state of the mapping
  * @c: CPU of the event
  * @e: the event
@@ -414,8 +413,8 @@ static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
  *
  * Return: number of entries, or -ENOTSUP if the event came from no known format.
  */
-int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
-		      const struct ktape_event *e, struct kt_tracex_entry *x)
+int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
+		      const struct ktape_event *e, struct kt_threadx_entry *x)
 {
 	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
 	uint32_t low = id & ~KTAPE_FORMAT_ID_MASK;
@@ -436,7 +435,7 @@ int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 }
 
 /**
- * kt_tracex_learn() - remember the kind of a queue from an event that describes the stream
+ * kt_threadx_learn() - remember the kind of a queue from an event that describes the stream
  * @map: state of the mapping
  * @c: CPU of the event
  * @e: the event
@@ -444,10 +443,10 @@ int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
  *
  * Return: number of entries.
  */
-int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
-		    const struct ktape_event *e, struct kt_tracex_entry *x)
+int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
+		    const struct ktape_event *e, struct kt_threadx_entry *x)
 {
-	struct kt_tracex_cpu here = *c;
+	struct kt_threadx_cpu here = *c;
 	struct call k = { .map = map, .c = &here, .e = e, .op = CREATE };
 
 	if (e->nargs < 3 ||
@@ -464,17 +463,17 @@ int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 }
 
 /* Return the name of a user's event that ktape writes, or NULL. */
-const char *kt_tracex_own_name(const struct kt_tracex_map *map, uint32_t id)
+const char *kt_threadx_own_name(const struct kt_threadx_map *map, uint32_t id)
 {
 	const struct ktape_event_desc *d = NULL;
 
-	if (id >= KT_TRACEX_OUT_MARK && id < KT_TRACEX_OUT_USER)
-		d = ktape_event_desc(KTAPE_EV_MARK + id - KT_TRACEX_OUT_MARK);
-	else if (id == KT_TRACEX_OUT_USER)
+	if (id >= KT_THREADX_OUT_MARK && id < KT_THREADX_OUT_USER)
+		d = ktape_event_desc(KTAPE_EV_MARK + id - KT_THREADX_OUT_MARK);
+	else if (id == KT_THREADX_OUT_USER)
 		d = ktape_event_desc(KTAPE_EV_USER_EVENT);
 	if (d)
 		return d->name;
-	if (id < KT_TRACEX_USER_OUT || id > KT_TRACEX_OUT_LAST)
+	if (id < KT_THREADX_USER_OUT || id > KT_THREADX_OUT_LAST)
 		return NULL;
 	return kt_user_event_name(map->formats,
 				  KTAPE_FORMAT_ID_FIRST | (id & 0xf00) << 16 |

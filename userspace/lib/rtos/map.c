@@ -7,12 +7,10 @@
 #include <ktape/formats.h>
 
 #include "stream/event.h"
-#include "format/foreign.h"
-
-#include "internal.h"
+#include "rtos/foreign.h"
+#include "rtos/threadx.h"
 
 #define IRQ_SOFT	0x01000000U	/* number of a softirq: this + vector */
-#define PRIO_MAX	1023U
 #define PRIO_UNKNOWN	120U
 
 /* States of a thread in ThreadX. */
@@ -24,9 +22,9 @@ enum {
 };
 
 /* Return a CPU, made if it is new; NULL without memory. */
-static struct kt_tracex_cpu *cpu_at(struct kt_tracex_map *m, uint32_t cpu)
+static struct kt_threadx_cpu *cpu_at(struct kt_threadx_map *m, uint32_t cpu)
 {
-	struct kt_tracex_cpu *more;
+	struct kt_threadx_cpu *more;
 
 	if (cpu < m->nr_cpus)
 		return &m->cpus[cpu];
@@ -35,39 +33,14 @@ static struct kt_tracex_cpu *cpu_at(struct kt_tracex_map *m, uint32_t cpu)
 		return NULL;
 	m->cpus = more;
 	while (m->nr_cpus <= cpu)
-		m->cpus[m->nr_cpus++] = (struct kt_tracex_cpu){
+		m->cpus[m->nr_cpus++] = (struct kt_threadx_cpu){
 			.prio = PRIO_UNKNOWN,
 		};
 	return &more[cpu];
 }
 
-static uint32_t packed_prio(uint32_t prio)
-{
-	prio = (uint32_t)kt_min(prio, PRIO_MAX);
-	return KT_TRACEX_THRESHOLD | prio << KT_TRACEX_THRESHOLD_SHIFT | prio;
-}
-
-/* Begin an event: its number, time, core and the context that the CPU is in. */
-void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
-		   const struct ktape_event *e, uint32_t id)
-{
-	memset(x, 0, sizeof(*x));
-	x->ticks = e->ts;
-	x->core = e->cpu;
-	x->id = id;
-	if (c->nesting) {
-		x->context = KT_TRACEX_ISR;
-		x->prio = c->tid;
-	} else if (c->tid) {
-		x->context = c->tid;
-		x->prio = packed_prio(c->prio);
-	} else {
-		x->context = KT_TRACEX_INIT;
-	}
-}
-
 /* Return the state of ThreadX in which a thread leaves its CPU. */
-static uint32_t new_state(const struct kt_tracex_cpu *c, unsigned int state)
+static uint32_t new_state(const struct kt_threadx_cpu *c, unsigned int state)
 {
 	switch (state) {
 	case KTAPE_STATE_T:
@@ -83,8 +56,8 @@ static uint32_t new_state(const struct kt_tracex_cpu *c, unsigned int state)
 }
 
 /* A thread that stays ready relinquishes the CPU; any other one is suspended. */
-static int map_switch(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		      struct kt_tracex_entry *x)
+static int map_switch(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		      struct kt_threadx_entry *x)
 {
 	uint32_t prev = ktape_event_arg(e, 0), next = ktape_event_arg(e, 1);
 	unsigned int state = e->dat20 >> 16 & 15;
@@ -95,8 +68,8 @@ static int map_switch(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->tid = (int32_t)prev > 0 ? prev : 0;
 	c->prio = e->dat20 & 0xff;
 	if (c->tid) {
-		kt_tracex_put(x, c, e,
-			      ready ? KT_TRACEX_RELINQUISH : KT_TRACEX_SUSPEND);
+		kt_threadx_put(x, c, e,
+			      ready ? KT_THREADX_RELINQUISH : KT_THREADX_SUSPEND);
 		x->info[ready ? 1 : 3] = next;
 		if (!ready) {
 			x->info[0] = c->tid;
@@ -110,12 +83,12 @@ static int map_switch(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->known = true;
 	if (nr || !c->tid)
 		return nr;
-	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
+	kt_threadx_put(x, c, e, KT_THREADX_RUNNING);
 	return 1;
 }
 
-static int map_context(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		       struct kt_tracex_entry *x)
+static int map_context(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		       struct kt_threadx_entry *x)
 {
 	int32_t tid = (int32_t)ktape_event_arg(e, 0);
 
@@ -127,81 +100,81 @@ static int map_context(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->state = 0;
 	if (!tid)
 		return 0;
-	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
+	kt_threadx_put(x, c, e, KT_THREADX_RUNNING);
 	return 1;
 }
 
-static int map_wakeup(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		      struct kt_tracex_entry *x)
+static int map_wakeup(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		      struct kt_threadx_entry *x)
 {
-	kt_tracex_put(x, c, e, KT_TRACEX_RESUME);
+	kt_threadx_put(x, c, e, KT_THREADX_RESUME);
 	x->info[0] = ktape_event_arg(e, 0);
 	x->info[1] = TX_SLEEP;
 	x->info[3] = c->tid;
 	return 1;
 }
 
-static int map_fork(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		    struct kt_tracex_entry *x)
+static int map_fork(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		    struct kt_threadx_entry *x)
 {
-	kt_tracex_put(x, c, e, KT_TRACEX_THREAD_CREATE);
+	kt_threadx_put(x, c, e, KT_THREADX_THREAD_CREATE);
 	x->info[0] = ktape_event_arg(e, 1);
 	x->info[1] = c->prio;
 	return 1;
 }
 
-static int map_exit(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		    struct kt_tracex_entry *x)
+static int map_exit(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		    struct kt_threadx_entry *x)
 {
-	kt_tracex_put(x, c, e, KT_TRACEX_TERMINATE);
+	kt_threadx_put(x, c, e, KT_THREADX_TERMINATE);
 	x->info[0] = ktape_event_arg(e, 0);
 	x->info[1] = TX_TERMINATED;
 	return 1;
 }
 
-static int map_prio(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		    struct kt_tracex_entry *x)
+static int map_prio(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		    struct kt_threadx_entry *x)
 {
-	kt_tracex_put(x, c, e, KT_TRACEX_PRIORITY_CHANGE);
+	kt_threadx_put(x, c, e, KT_THREADX_PRIORITY_CHANGE);
 	x->info[0] = ktape_event_arg(e, 0);
 	x->info[1] = e->dat20 >> 8 & 0xff;
 	x->info[2] = e->dat20 & 0xff;
 	return 1;
 }
 
-static int enter_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		 struct kt_tracex_entry *x, uint32_t irq)
+static int enter_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		 struct kt_threadx_entry *x, uint32_t irq)
 {
 	c->nesting++;
-	kt_tracex_put(x, c, e, KT_TRACEX_ISR_ENTER);
+	kt_threadx_put(x, c, e, KT_THREADX_ISR_ENTER);
 	x->info[1] = irq;
 	x->info[3] = c->tid;
 	return 1;
 }
 
-static int leave_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		 struct kt_tracex_entry *x, uint32_t irq)
+static int leave_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		 struct kt_threadx_entry *x, uint32_t irq)
 {
 	c->nesting += !c->nesting;	/* the interrupt began before the trace */
-	kt_tracex_put(x, c, e, KT_TRACEX_ISR_EXIT);
+	kt_threadx_put(x, c, e, KT_THREADX_ISR_EXIT);
 	x->info[1] = irq;
 	c->nesting--;
 	return 1;
 }
 
-typedef int edge_fn(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		    struct kt_tracex_entry *x, uint32_t irq);
+typedef int edge_fn(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		    struct kt_threadx_entry *x, uint32_t irq);
 
-static int map_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		   struct kt_tracex_entry *x)
+static int map_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		   struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_ISR_ENTER ? enter_isr : leave_isr;
 
 	return edge(c, e, x, ktape_event_arg(e, 0));
 }
 
-static int map_irq(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		   struct kt_tracex_entry *x)
+static int map_irq(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		   struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter_isr : leave_isr;
 	uint64_t irq = 0;
@@ -210,8 +183,8 @@ static int map_irq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return edge(c, e, x, (uint32_t)irq);
 }
 
-static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		       struct kt_tracex_entry *x)
+static int map_softirq(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		       struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter_isr : leave_isr;
 	uint64_t vec = 0;
@@ -232,21 +205,21 @@ static bool is_of_stream(const struct ktape_event *e)
 }
 
 /* Markers and user events become users' events with their first four words. */
-static int map_words(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		     struct kt_tracex_entry *x)
+static int map_words(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		     struct kt_threadx_entry *x)
 {
-	uint32_t id = KT_TRACEX_OUT_USER;
+	uint32_t id = KT_THREADX_OUT_USER;
 
 	if (e->opcode != KTAPE_EV_USER_EVENT)
-		id = KT_TRACEX_OUT_MARK + e->opcode - KTAPE_EV_MARK;
-	kt_tracex_put(x, c, e, id);
+		id = KT_THREADX_OUT_MARK + e->opcode - KTAPE_EV_MARK;
+	kt_threadx_put(x, c, e, id);
 	for (unsigned int i = 0; i < 4 && i < e->nargs; i++)
 		x->info[i] = ktape_event_arg(e, i);
 	return 1;
 }
 
-typedef int map_fn(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		   struct kt_tracex_entry *x);
+typedef int map_fn(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		   struct kt_threadx_entry *x);
 
 /* clang-format off */
 
@@ -267,8 +240,8 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 /* clang-format on */
 
 /* Put a RUNNING event if the thread of an event is not the one known to run. */
-static int put_running(struct kt_tracex_cpu *c, const struct ktape_event *e,
-		  struct kt_tracex_entry *x)
+static int put_running(struct kt_threadx_cpu *c, const struct ktape_event *e,
+		  struct kt_threadx_entry *x)
 {
 	if (e->tid < 0 || e->kind != KTAPE_RING_EVENT ||
 	    e->opcode == KTAPE_EV_CONTEXT || c->nesting ||
@@ -281,7 +254,7 @@ static int put_running(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->known = true;
 	if (!c->tid)
 		return 0;
-	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
+	kt_threadx_put(x, c, e, KT_THREADX_RUNNING);
 	return 1;
 }
 
@@ -293,17 +266,17 @@ static bool is_mark_of_task(const struct ktape_event *e)
 }
 
 /**
- * kt_tracex_map() - make the events of ThreadX that a native event becomes
+ * kt_threadx_map() - make the events of ThreadX that a native event becomes
  * @map: state of the mapping
  * @e: the event
  * @entries: filled
  *
  * Return: number of entries, -ENOTSUP if there is no counterpart, or -ENOMEM.
  */
-int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
-		  struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT])
+int kt_threadx_map(struct kt_threadx_map *map, const struct ktape_event *e,
+		  struct kt_threadx_entry entries[KT_THREADX_PER_EVENT])
 {
-	struct kt_tracex_cpu *c;
+	struct kt_threadx_cpu *c;
 	int nr, own = -ENOTSUP;
 
 	if (!maps[e->opcode] || !kt_event_fits(e))
@@ -315,20 +288,20 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 		/* After a loss, the first priority of a new thread may be missing. */
 		if (!ktape_event_is_metadata(e))
 			c->made = 0;
-		return kt_tracex_learn(map, c, e, entries);
+		return kt_threadx_learn(map, c, e, entries);
 	}
 	nr = put_running(c, e, entries);
 	if (is_mark_of_task(e))
-		kt_tracex_end_wait(map, c);
+		kt_threadx_end_wait(map, c);
 	if (e->opcode == KTAPE_EV_USER_EVENT)
-		own = kt_tracex_service(map, c, e, entries + nr);
+		own = kt_threadx_service(map, c, e, entries + nr);
 	nr += own >= 0 ? own : maps[e->opcode](c, e, entries + nr);
 	c->made = e->opcode == KTAPE_EV_PROCESS_FORK ? ktape_event_arg(e, 1) : 0;
 	return nr;
 }
 
 /* Free what the mapping holds. */
-void kt_tracex_map_free(struct kt_tracex_map *map)
+void kt_threadx_map_free(struct kt_threadx_map *map)
 {
 	free(map->cpus);
 	map->cpus = NULL;

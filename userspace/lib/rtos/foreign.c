@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 
 #include "stream/packet.h"
-#include "format/foreign.h"
+#include "rtos/foreign.h"
 
 bool ktape_event_is_metadata(const struct ktape_event *event)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events of USBX: numbers, names, names of their words. */
-#include "internal.h"
+#include "rtos/threadx.h"
 
 /* clang-format off */
 
-const struct kt_tracex_kind kt_tracex_kinds_ux[] = {
+const struct kt_threadx_kind kt_threadx_kinds_ux[] = {
 	{ 601, "ux_host_stack_class_instance_create", { "class", "class_instance" } },
 	{ 602, "ux_host_stack_class_instance_destroy", { "class", "class_instance" } },
 	{ 603, "ux_host_stack_configuration_delete", { "configuration" } },

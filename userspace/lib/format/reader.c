@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Traces in other formats, read as native ones: order of events, first pass for names.
- * What a format calls to deliver records and notices is in import_emit.c.
+ * What a format calls to deliver records and notices is in reader_emit.c and
+ * reader_notice.c.
  *
  * The format turns pieces of the input into records, which wait in queues.  They are
  * delivered in the order of the input; or sorted by time, for formats in which only
@@ -15,7 +16,7 @@
 #include "util/hash.h"
 
 #include "stream/metadata.h"
-#include "import.h"
+#include "reader.h"
 
 #define UUID_BYTES	(64U << 10)	/* first bytes of the input, hashed to its uuid */
 #define WINDOW		(64ULL << 20)	/* bytes that wait, by default */
@@ -223,60 +224,6 @@ int kt_import_open(const struct kt_import_trace *t,
 	return err;
 }
 
-/* Order two queues by their first record; at equal times the lower CPU comes first. */
-static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
-{
-	uint64_t ts_a = kt_fifo_ts(&s->fifos[a]);
-	uint64_t ts_b = kt_fifo_ts(&s->fifos[b]);
-
-	return ts_a != ts_b ? ts_a < ts_b : a < b;
-}
-
-/* Put a queue that got its first record into the heap.  Return: 0 or -ENOMEM. */
-int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
-{
-	uint32_t nr = (uint32_t)(fifo - s->fifos), *more;
-	size_t at = s->nr_heap;
-
-	if (at == s->heap_room) {
-		more = realloc(s->heap, (at * 2 + 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->heap = more;
-		s->heap_room = at * 2 + 1;
-	}
-	s->nr_heap++;
-	for (; at && is_before(s, nr, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		s->heap[at] = s->heap[(at - 1) / 2];
-	s->heap[at] = nr;
-	fifo->queued = true;
-	return 0;
-}
-
-/* Remove the queue with the earliest first record from the heap; NULL if it is empty. */
-static struct kt_fifo *take_earliest(struct kt_import *s)
-{
-	uint32_t first, last;
-	size_t at = 0, child;
-
-	if (!s->nr_heap)
-		return NULL;
-	first = s->heap[0];
-	last = s->heap[--s->nr_heap];
-	while ((child = at * 2 + 1) < s->nr_heap) {
-		if (child + 1 < s->nr_heap &&
-		    is_before(s, s->heap[child + 1], s->heap[child]))
-			child++;
-		if (!is_before(s, s->heap[child], last))
-			break;
-		s->heap[at] = s->heap[child];
-		at = child;
-	}
-	s->heap[at] = last;
-	s->fifos[first].queued = false;
-	return &s->fifos[first];
-}
-
 /* Drop the record that was delivered last.  Return: 0 or -ENOMEM. */
 static int drop_current(struct kt_import *s)
 {
@@ -397,7 +344,7 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 			err = fill_queues(s);
 		if (err)
 			return err;
-		f = take_earliest(s);
+		f = kt_fifo_take_earliest(s);
 		if (!f) {
 			notify_end(s);
 			return 0;

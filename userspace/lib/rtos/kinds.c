@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events of ThreadX, FileX and NetX: numbers, names, names of their words. */
-#include "internal.h"
+#include "rtos/threadx.h"
 
 /* clang-format off */
 
-const struct kt_tracex_kind kt_tracex_kinds[] = {
+const struct kt_threadx_kind kt_threadx_kinds[] = {
 	{ 1, "thread_resume", { "thread_ptr", "previous_state", "stack_ptr", "next_thread" } },
 	{ 2, "thread_suspend", { "thread_ptr", "new_state", "stack_ptr", "next_thread" } },
 	{ 3, "isr_enter", { "stack_ptr", "isr_number", "system_state", "current_thread" } },

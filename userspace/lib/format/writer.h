@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writing a trace: the output file, its buffer, and what the format calls while it writes.
- * ktape_sink_open(), which finds the format by its name, is in codec.c.
+ * ktape_sink_open(), which finds the format by its name, is in formats.c.
  */
-#ifndef _KT_SINK_H
-#define _KT_SINK_H
+#ifndef _KT_WRITER_H
+#define _KT_WRITER_H
 
-#include "codec.h"
+#include "format.h"
 #include "util/stage.h"
 
 #define KT_SINK_MISSES	320	/* kinds of misses; more than kinds of events */
@@ -103,4 +103,4 @@ static inline uint64_t kt_sink_at(const struct kt_sink *s)
 	return s->offset + s->len;
 }
 
-#endif /* _KT_SINK_H */
+#endif /* _KT_WRITER_H */

@@ -4,11 +4,14 @@
  *
  * struct kt_codec_in reads a format, struct kt_codec_out writes one.  A format defines
  * them in its folder, format/NAME/in.c and out.c, shows them in NAME.h and has a row in
- * codec.c.  How the library runs an input is in import.h, an output in sink.h; the table
- * of all formats is in codecs.h, which a format must not include.
+ * formats.c.
+ *
+ * Read this first, then reader.h (struct kt_import, a trace that is being read) and writer.h
+ * (struct kt_sink, a trace that is being written).  What the formats of Linux tracers share is in
+ * tracepoint.h and tracing_data.h.
  */
-#ifndef _KT_CODEC_H
-#define _KT_CODEC_H
+#ifndef _KT_FORMAT_H
+#define _KT_FORMAT_H
 
 #include <ktape/formats.h>
 
@@ -125,11 +128,11 @@ struct kt_codec_out {
 	void (*close)(struct kt_sink *s);
 };
 
-/* option.c */
+/* format_options.c */
 int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 			   const struct ktape_codec_option *known,
 			   const char *format, struct ktape_error *error);
 void kt_codec_options_free(struct kt_codec_options *o);
 const char *kt_codec_option(const struct kt_codec_options *o, const char *key);
 
-#endif /* _KT_CODEC_H */
+#endif /* _KT_FORMAT_H */
