@@ -50,5 +50,6 @@ const struct kt_command *const kt_commands[] = {
 	&command_serve,
 #endif
 	&command_completion,
+	&command_version,
 	NULL,
 };

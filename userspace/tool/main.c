@@ -52,8 +52,7 @@ static void print_help(FILE *out)
 	      out);
 	for (unsigned int i = 0; (c = kt_command(i)); i++)
 		fprintf(out, "  %-10s %s\n", c->name, c->help);
-	fputs("  help       " KT_HELP_OF_HELP "\n"
-	      "  version    " KT_HELP_OF_VERSION "\n\n"
+	fputs("  help       " KT_HELP_OF_HELP "\n\n"
 	      "ktape COMMAND --help shows the options of a command.\n"
 	      "exit status: 0 ok, 1 failed, 2 usage error\n",
 	      out);
@@ -67,7 +66,6 @@ static int refuse_command(const char *name)
 	for (unsigned int i = 0; (c = kt_command(i)); i++)
 		kt_near_try(&n, c->name);
 	kt_near_try(&n, "help");
-	kt_near_try(&n, "version");
 	if (n.best)
 		fail("unknown command \"%s\": did you mean \"%s\"? (see ktape help)",
 		     name, n.best);
@@ -129,7 +127,7 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	c = kt_command_find(argv[1]);
+	c = kt_command_find(strcmp(argv[1], "--version") ? argv[1] : "version");
 	if (c) {
 		ret = c->run(argc - 1, argv + 1);
 		pager_finish();
@@ -137,10 +135,5 @@ int main(int argc, char **argv)
 	}
 	if (is_any(argv[1], "help", "--help") || !strcmp(argv[1], "-h"))
 		return run_help(argc, argv);
-	if (is_any(argv[1], "version", "--version")) {
-		printf("ktape %s, event table %016llx\n", KTAPE_VERSION,
-		       (unsigned long long)ktape_table_hash());
-		return finish_stdout();
-	}
 	return refuse_command(argv[1]);
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool.sh FOLDER: test the command without a module: exit codes, messages, and
 # files that it leaves.
+top=$(cd "${0%/*}/../../.." && pwd) || exit
 # shellcheck source=selftests/unit/support/tool.sh
 . "${0%/*}/../support/tool.sh" "$1"
 make_trace=$out/make_trace
@@ -179,6 +180,26 @@ test_stdio()
 	echo "exit status $?" >log
 	run 0 dump --all to && lines 92
 	result $? "a closed descriptor is not used for a file of a trace"
+}
+
+test_version()
+{
+	local version
+
+	version=$(sed -n 's/^ktape-version := //p' "$top/Kbuild")
+	run 0 version && grep -q "^ktape ${version//./\\.}, event table [0-9a-f]\{16\}$" text
+	result $? "version: the number of Kbuild and the hash of the event table"
+	"$out/command/ktape" convert --list --json |
+		jq -r 'select(.in).name' >in 2>>log &&
+		sed -n 's/^reads *//p' text | tr ' ' '\n' | diff in - >>log
+	result $? "version: the formats that can be read"
+	cp text before && run 0 --version && cmp before text >>log
+	result $? "--version is the same"
+	run 0 version --json &&
+		[ "$(jq -r .version text)" = "$version" ] && [ "$(jq -r '.in[]' text)" = "$(cat in)" ]
+	result $? "version --json: version and formats"
+	run 2 version x; grep -q "version takes no operands" log
+	result $? "version takes no operands"
 }
 
 test_split()
@@ -782,6 +803,7 @@ test_options
 test_filter
 test_live
 test_stdio
+test_version
 test_split
 test_limits
 test_record

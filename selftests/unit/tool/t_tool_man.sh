@@ -20,6 +20,7 @@ dump		ktape-dump.1
 verify		ktape-verify.1
 recover		ktape-recover.1
 list		ktape.1:list
+version		ktape.1:version
 profile		ktape.1:profile ktape.1:Filters
 probe		ktape.1:probe
 snapshot	ktape-snapshot.1
@@ -248,7 +249,7 @@ test_commands()
 	# The table must have every command, and no other.
 	"$out/command/ktape" help |
 		sed -n 's/^  \([a-z]*\) .*/\1/p' | sort >commands
-	awk 'NF { print $1 } END { print "help\nversion" }' <<<"$places" | sort |
+	awk 'NF { print $1 } END { print "help" }' <<<"$places" | sort |
 		diff commands - >log
 	result $? "the table of places has all commands"
 	commands_of_page "$man/ktape.1" | diff commands - >log

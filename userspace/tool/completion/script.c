@@ -303,7 +303,6 @@ static void put_commands(const struct shell *s)
 	for (unsigned int i = 0; (c = kt_command(i)); i++)
 		s->command(c->name, c->help);
 	s->command("help", KT_HELP_OF_HELP);
-	s->command("version", KT_HELP_OF_VERSION);
 }
 
 static void put_options(const struct shell *s)

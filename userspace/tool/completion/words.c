@@ -34,7 +34,6 @@ static void put_commands(void)
 	for (unsigned int i = 0; (c = kt_command(i)); i++)
 		put_word(c->name, c->help);
 	put_word("help", KT_HELP_OF_HELP);
-	put_word("version", KT_HELP_OF_VERSION);
 }
 
 static void put_classes(void)

@@ -22,5 +22,6 @@ extern const struct kt_command command_start;
 extern const struct kt_command command_status;
 extern const struct kt_command command_stop;
 extern const struct kt_command command_trigger;
+extern const struct kt_command command_version;
 
 #endif /* _KT_TOOL_CONTROL_H */

@@ -85,7 +85,6 @@ struct kt_command {
 #endif
 
 #define KT_HELP_OF_HELP		"show this help, or that of a command"
-#define KT_HELP_OF_VERSION	"show the version"
 
 /* command.c */
 void kt_commands_set(const struct kt_command *const *all);

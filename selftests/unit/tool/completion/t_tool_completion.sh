@@ -73,7 +73,7 @@ missing()
 
 	for command in $commands; do
 		offers "$1" "$command" || echo "$1: no command $command"
-		[[ $command != help && $command != version ]] || continue
+		[[ $command != help ]] || continue
 		options_of "$command" >has
 		rows "$1" "$command" | diff has - | sed -n "s/^[<>]/$1: $command: &/p"
 	done
@@ -168,7 +168,7 @@ has()
 test_after()
 {
 	has record dump help version -- && has convert -- help &&
-		after '' nothing && after '' version
+		after '' nothing && after ':options' version
 	result $? "after nothing: the commands"
 	after ':options :traces' dump && after ':options' dump t &&
 		after ':traces' dump -- && after ':options' dump - &&
