@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ktape.h>
@@ -29,8 +28,6 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define PROGRESS_EVENTS	65536		/* between two looks at the clock */
-#define PROGRESS_NS	500000000ULL
 #define NUMBER_TEXT	24
 
 #define OPT(member) offsetof(struct convert_options, member)
@@ -70,42 +67,6 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void show_progress(struct convert *c, bool last)
-{
-	uint64_t now;
-	char bytes[16];
-
-	if (!c->progress || (!last && c->events - c->shown < PROGRESS_EVENTS))
-		return;
-	c->shown = c->events;
-	now = now_ns();
-	if (!last && now - c->shown_at < PROGRESS_NS)
-		return;
-	if (last && !c->shown_at)
-		return;
-	c->shown_at = now;
-	put_human(bytes, sizeof(bytes), ktape_sink_bytes(c->sink));
-	fprintf(stderr, "\rktape: %llu events, %s written%s",
-		(unsigned long long)c->events, bytes, last ? "\n" : "");
-}
-
-/**
- * convert_progress() - show how far a conversion is, if that is wanted
- * @c: the conversion
- */
-void convert_progress(struct convert *c)
-{
-	show_progress(c, false);
-}
-
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
 	struct convert_input *in = arg;
@@ -136,19 +97,6 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	report_damage(in->path, n);
 }
 
-/* Print the format's warning (output too large) early enough to stop. */
-static void warn_if_large(struct convert *c)
-{
-	const char *warning = c->warned || c->events % PROGRESS_EVENTS ?
-				      NULL :
-				      ktape_sink_warning(c->sink);
-
-	if (!warning)
-		return;
-	c->warned = true;
-	note("%s: %s", c->to_name, warning);
-}
-
 /* After a signal, a live input returns what has arrived, then ends by itself. */
 static bool is_stopped(const struct convert *c)
 {
@@ -166,8 +114,8 @@ static int write_all(struct convert *c)
 		ret = convert_event(c, e);
 		if (ret)
 			break;
-		show_progress(c, false);
-		warn_if_large(c);
+		convert_progress(c);
+		convert_warn_if_large(c);
 	}
 	return ret;
 }
@@ -258,7 +206,7 @@ static int finish_output(struct convert *c, int ret)
 {
 	int code = EXIT_OK;
 
-	show_progress(c, true);
+	convert_progress_end(c);
 	if (!ret && !c->error && !signals_came())
 		code = convert_check(c);
 	ret = end_output(c, ret ? ret : c->error, &code);
@@ -558,9 +506,12 @@ static const char *missing(const struct convert_options *o, bool inputs)
 
 static int cmd_convert(int argc, char **argv)
 {
-	struct convert c = { .o = { .cpu = UINT64_MAX,
-				    .pid = UINT64_MAX,
-				    .jobs = kt_pool_cpus() } };
+	struct convert c = {
+		.command = &command_convert,
+		.o = { .cpu = UINT64_MAX,
+		       .pid = UINT64_MAX,
+		       .jobs = kt_pool_cpus() },
+	};
 	struct pieces in = { .nr = 0 };
 	const char *lacks;
 	int first, ret;
@@ -580,7 +531,7 @@ static int cmd_convert(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (c.o.open && argc > first) {
-		ret = convert_open_begin(&c.o);
+		ret = convert_open_begin(&c);
 		if (ret)
 			return ret;
 	}

@@ -28,11 +28,11 @@ int convert_prepare(struct convert *c)
 
 	memset(c->mask, 0xff, sizeof(c->mask));
 	if (bad && ktape_mask_parse_shown(bad, c->mask, &bad))
-		return unknown_event(&command_convert, bad);
-	ret = moment_parse(&command_convert, "from-time", c->o.from_time,
+		return unknown_event(c->command, bad);
+	ret = moment_parse(c->command, "from-time", c->o.from_time,
 			   &c->range.from);
 	if (!ret)
-		ret = moment_parse(&command_convert, "to-time", c->o.to_time,
+		ret = moment_parse(c->command, "to-time", c->o.to_time,
 				   &c->range.to);
 	if (ret)
 		return ret;
@@ -54,7 +54,7 @@ int convert_join(struct convert *c)
 	int err;
 
 	c->info = c->inputs[0].info;
-	err = range_check_order(&command_convert, &c->range, c->info);
+	err = range_check_order(c->command, &c->range, c->info);
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->nr_inputs; i++)

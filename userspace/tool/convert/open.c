@@ -30,21 +30,23 @@ static struct {
 
 /**
  * convert_open_begin() - check the options of a page to be opened, and choose its path
- * @o: options; --to and -o are set if they are not given
+ * @c: the conversion; --to and -o are set if they are not given
  *
  * Return: 0 or the exit code.
  */
-int convert_open_begin(struct convert_options *o)
+int convert_open_begin(struct convert *c)
 {
+	struct convert_options *o = &c->o;
+
 	if (!o->to)
 		o->to = "html";
 	if (strcmp(o->to, "html") && strncmp(o->to, "html:", 5))
-		return misuse(&command_convert,
+		return misuse(c->command,
 			      "--open: a browser shows only the format html");
 	if (!ktape_codec_find("html"))
 		return fail("format html is not built in");
 	if (o->out && !strcmp(o->out, "-"))
-		return misuse(&command_convert,
+		return misuse(c->command,
 			      "--open needs a file, not standard output");
 	if (o->out)
 		return 0;

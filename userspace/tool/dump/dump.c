@@ -80,17 +80,6 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/**
- * dump_flush() - write the lines that were not written yet
- * @d: the dump
- */
-void dump_flush(struct dump *d)
-{
-	if (d->out.len && !d->error)
-		d->error = kt_write_all(STDOUT_FILENO, d->out.buf, d->out.len);
-	d->out.len = 0;
-}
-
 static void flush_idle(void *arg)
 {
 	dump_flush(arg);
@@ -392,7 +381,10 @@ static int dump_pieces(struct dump *d, int nr, char **operands)
 
 static int cmd_dump(int argc, char **argv)
 {
-	struct dump d = { .o = { .count = UINT64_MAX, .jobs = kt_pool_cpus() } };
+	struct dump d = {
+		.o = { .count = UINT64_MAX, .jobs = kt_pool_cpus() },
+		.select = { .command = &command_dump },
+	};
 	int first, ret;
 
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);

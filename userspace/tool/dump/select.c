@@ -73,8 +73,8 @@ static int add_range(struct numbers *n, char *text, uint64_t max)
 }
 
 /* Parse a list of numbers and ranges.  Return: 0 or the exit code. */
-static int read_numbers(const char *name, const char *text, uint64_t max,
-			struct numbers *n)
+static int read_numbers(const struct select *s, const char *name, const char *text,
+			uint64_t max, struct numbers *n)
 {
 	char *copy = text ? strdup(text) : NULL, *at = copy, *item;
 	int err = text && !copy ? -ENOMEM : 0;
@@ -85,18 +85,19 @@ static int read_numbers(const char *name, const char *text, uint64_t max,
 	if (!err)
 		return 0;
 	return misuse(
-		&command_dump,
+		s->command,
 		"--%s: give numbers up to %llu, such as 0-3,5, at most %u of them",
 		name, (unsigned long long)max, SELECT_NUMBERS);
 }
 
-static int read_mask(const char *list, uint64_t mask[KTAPE_MASK_WORDS])
+static int read_mask(const struct select *s, const char *list,
+		     uint64_t mask[KTAPE_MASK_WORDS])
 {
 	const char *bad = list;
 
 	if (!ktape_mask_parse_shown(list, mask, &bad))
 		return 0;
-	return unknown_event(&command_dump, bad);
+	return unknown_event(s->command, bad);
 }
 
 /* Leave out what describes the trace: names, counters, clocks. */
@@ -126,7 +127,7 @@ static int read_events(const struct select_options *o, struct select *s)
 		if (!any)
 			memset(s->mask, 0, sizeof(s->mask));
 		any = true;
-		ret = read_mask(text, mask);
+		ret = read_mask(s, text, mask);
 		for (size_t k = 0; k < KTAPE_MASK_WORDS && !ret; k++)
 			s->mask[k] |= mask[k];
 	}
@@ -134,28 +135,28 @@ static int read_events(const struct select_options *o, struct select *s)
 		leave_out_control(s->mask);
 	if (ret || !o->groups)
 		return ret;
-	ret = read_mask(o->groups, mask);
+	ret = read_mask(s, o->groups, mask);
 	for (size_t k = 0; k < KTAPE_MASK_WORDS && !ret; k++)
 		s->mask[k] &= mask[k];
 	return ret;
 }
 
 /* Parse a list of signals or a severity with the parser for filters. */
-static int read_filter(const char *name, const char *text, unsigned int kind,
-		       struct ktape_filter_value *v)
+static int read_filter(const struct select *s, const char *name, const char *text,
+		       unsigned int kind, struct ktape_filter_value *v)
 {
 	struct ktape_error error = { .text = "" };
 	int err = ktape_filter_parse(kind, text, v, &error);
 
 	if (err == -EBADMSG)
-		return misuse(&command_dump, "--%s: %s", name, error.text);
+		return misuse(s->command, "--%s: %s", name, error.text);
 	return err ? fail("%s", strerror(-err)) : 0;
 }
 
 static int read_severity(const char *text, struct select *s)
 {
 	struct ktape_filter_value v = { .kind = KTAPE_FILTER_SEVERITY };
-	int ret = read_filter("severity", text, v.kind, &v);
+	int ret = read_filter(s, "severity", text, v.kind, &v);
 
 	if (!ret && v.active && v.size >= sizeof(uint32_t))
 		s->severity = (int)*(const uint32_t *)v.entries;
@@ -215,7 +216,7 @@ static int read_objects(const char *text, struct select *s)
 	if (!err)
 		return 0;
 	return misuse(
-		&command_dump,
+		s->command,
 		"--object: give TYPE:NUMBER, TYPE:NAME or NAME, at most %u of them",
 		SELECT_NUMBERS);
 }
@@ -240,17 +241,17 @@ int select_read(const struct select_options *o, struct select *s)
 	s->severity = -1;
 	s->signals.kind = KTAPE_FILTER_SIGNAL;
 	if (!ret)
-		ret = read_numbers("cpu", o->cpus, UINT32_MAX, &s->cpus);
+		ret = read_numbers(s, "cpu", o->cpus, UINT32_MAX, &s->cpus);
 	if (!ret)
-		ret = read_numbers("pid", o->pids, INT32_MAX, &s->pids);
+		ret = read_numbers(s, "pid", o->pids, INT32_MAX, &s->pids);
 	if (!ret)
-		ret = read_numbers("tid", o->tids, INT32_MAX, &s->tids);
+		ret = read_numbers(s, "tid", o->tids, INT32_MAX, &s->tids);
 	if (!ret)
-		ret = read_numbers("major", o->majors, 0xffffff, &s->majors);
+		ret = read_numbers(s, "major", o->majors, 0xffffff, &s->majors);
 	if (!ret)
-		ret = read_numbers("minor", o->minors, 0xff, &s->minors);
+		ret = read_numbers(s, "minor", o->minors, 0xff, &s->minors);
 	if (!ret && o->signals)
-		ret = read_filter("signal", o->signals, KTAPE_FILTER_SIGNAL,
+		ret = read_filter(s, "signal", o->signals, KTAPE_FILTER_SIGNAL,
 				  &s->signals);
 	if (!ret && o->severity)
 		ret = read_severity(o->severity, s);

@@ -50,12 +50,14 @@ static int parse_date(const char *text, uint64_t *ns)
 
 /**
  * record_activate_parse() - parse the argument of --activate
+ * @command: ktape record, for messages
  * @a: filled
  * @text: "/TIME", "@SECONDS" or a date
  *
  * Return: 0 or the exit code.
  */
-int record_activate_parse(struct activation *a, const char *text)
+int record_activate_parse(const struct kt_command *command, struct activation *a,
+			  const char *text)
 {
 	uint64_t seconds;
 	int err;
@@ -63,7 +65,7 @@ int record_activate_parse(struct activation *a, const char *text)
 	if (*text == '/') {
 		err = kt_parse_time(text + 1, &a->period);
 		return err || !a->period ?
-			       misuse(&command_record,
+			       misuse(command,
 				      "--activate /TIME needs a time: /10s") :
 			       0;
 	}
@@ -76,7 +78,7 @@ int record_activate_parse(struct activation *a, const char *text)
 	}
 	if (err)
 		return misuse(
-			&command_record,
+			command,
 			"--activate %s: it takes /10s, @SECONDS since 1970 or 2026-11-25T22:00:00Z",
 			text);
 	if (a->at <= clock_ns())

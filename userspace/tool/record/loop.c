@@ -22,6 +22,7 @@
 #include "util/file.h"
 
 #include "tool/record/record.h"
+#include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
 #define NS_PER_S	1000000000ULL
@@ -343,6 +344,45 @@ static int begin_recording(struct loop *l)
 }
 
 /**
+ * record_needs_detach() - does the recording go into the background?
+ * @r: the recording
+ *
+ * Return: true or false.
+ */
+bool record_needs_detach(const struct record *r)
+{
+	return r->o.log && (r->daemon.on || r->o.logfile);
+}
+
+/**
+ * record_detach() - go into the background, once
+ * @r: the recording
+ *
+ * Return: 0 or the exit code.
+ */
+int record_detach(struct record *r)
+{
+	int ret = r->detached ? 0 : daemon_detach(&r->daemon, r->o.logfile);
+
+	r->detached = !ret;
+	return ret;
+}
+
+/*
+ * Report that recording has begun; with --daemon, detach.
+ * Return: 0, or -ECANCELED after a message.
+ */
+static int report_begin(struct record *r)
+{
+	if (!record_needs_detach(r))
+		return 0;
+	if (record_detach(r))
+		return -ECANCELED;
+	note("recording into %s", log_current(&r->log));
+	return 0;
+}
+
+/**
  * record_loop() - record until the time, the command or a signal ends it
  * @r: recording that is set up
  *
@@ -359,7 +399,7 @@ int record_loop(struct record *r)
 	err = begin_recording(&l);
 	r->began = !err;
 	if (!err)
-		err = record_ready(r);
+		err = report_begin(r);
 	if (!err)
 		record_ship_begin(r);
 	if (!err)

@@ -249,17 +249,6 @@ static int open_session(struct record *r)
 	return err ? fail("cannot prepare the session: %s", strerror(-err)) : 0;
 }
 
-/**
- * record_to_pipe() - is the trace a pipe form on standard output?
- * @r: the recording
- *
- * Return: true for -o -.
- */
-bool record_to_pipe(const struct record *r)
-{
-	return r->o.output && !strcmp(r->o.output, "-");
-}
-
 /* Return the path that is being written, for messages. */
 static const char *target_name(const struct record *r)
 {
@@ -321,36 +310,6 @@ static int open_recorder(struct record *r)
 	if (err)
 		return fail("%s: %s", r->o.log ? r->log.pattern : r->o.output,
 			    recorder_error(err));
-	return 0;
-}
-
-static bool needs_detach(const struct record *r)
-{
-	return r->o.log && (r->daemon.on || r->o.logfile);
-}
-
-/* Go into the background, once.  Return: 0 or the exit code. */
-static int detach(struct record *r)
-{
-	int ret = r->detached ? 0 : daemon_detach(&r->daemon, r->o.logfile);
-
-	r->detached = !ret;
-	return ret;
-}
-
-/**
- * record_ready() - report that recording has begun; with --daemon, detach
- * @r: the recording
- *
- * Return: 0, or -ECANCELED after a message.
- */
-int record_ready(struct record *r)
-{
-	if (!needs_detach(r))
-		return 0;
-	if (detach(r))
-		return -ECANCELED;
-	note("recording into %s", log_current(&r->log));
 	return 0;
 }
 
@@ -484,7 +443,7 @@ static int wait_for_moment(struct record *r)
 	/* Say now what opening the recorder would say when the moment has come. */
 	if (r->o.output && !r->o.force && !record_to_pipe(r) && is_occupied(r->o.output))
 		return report_occupied(r->o.output, -ENOTEMPTY);
-	if (needs_detach(r) && detach(r))
+	if (record_needs_detach(r) && record_detach(r))
 		return EXIT_FAILED;
 	err = record_activate(&r->activation, r->o.quiet);
 	if (err == -EINTR)
@@ -563,6 +522,7 @@ static int write_page(const struct record *r)
 static int cmd_record(int argc, char **argv)
 {
 	struct record r = {
+		.command = &command_record,
 		.o = {
 			.ring_size = NOT_GIVEN,
 			.block_size = NOT_GIVEN,

@@ -58,7 +58,7 @@ int record_ship_prepare(struct record *r)
 	const char *slash = strrchr(r->log.pattern, '/');
 
 	if (!ship_has_target(r->o.to))
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--to %s: see ktape-ship(1) for what it can be",
 			      r->o.to);
 	if (!ktape_codec_find("parquet"))
@@ -69,7 +69,7 @@ int record_ship_prepare(struct record *r)
 	if (!s->folder)
 		return fail("%s", strerror(ENOMEM));
 	if (strchr(s->folder, '%'))
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--to needs all pieces in one folder: -l %s names several",
 			      r->o.log);
 	/* --daemon changes the current directory. */

@@ -5,6 +5,7 @@
  * In the order in which to read them:
  *	ship.c		command line and order of the work
  *	find.c		which entries of a folder are pieces of the log
+ *	piece.c		what a piece is, and its removal
  *	key.c		what tells a piece from others of its name
  *	state.c		how far each piece is, on disk
  *	send.c		where the tables go, and the uploader
@@ -93,6 +94,9 @@ void ship_close(struct ship *s);
 
 /* find.c */
 int ship_look(struct ship *s);
+
+/* piece.c */
+int ship_piece_check(struct ship *s, const char *name, char key[SHIP_KEY]);
 int ship_remove(struct ship *s, const struct ship_piece *p);
 
 /* key.c */

@@ -78,7 +78,7 @@ int top_feed_open(const struct top_feed_options *o, struct top_feed **feed)
 	if (!f)
 		return fail("%s", strerror(ENOMEM));
 	f->o = *o;
-	ret = input_open(&command_top, &in, o->input, &how, &f->trace);
+	ret = input_open(o->command, &in, o->input, &how, &f->trace);
 	if (!ret)
 		ret = begin_model(f);
 	if (ret) {
@@ -121,17 +121,6 @@ int top_feed_read(struct top_feed *f)
 void top_feed_stop(struct top_feed *f)
 {
 	__atomic_store_n(&f->stop, true, __ATOMIC_RELAXED);
-}
-
-/**
- * top_feed_info() - return the metadata of the trace
- * @f: the feed
- *
- * Return: the metadata, valid until the feed is closed.
- */
-const struct ktape_info *top_feed_info(const struct top_feed *f)
-{
-	return ktape_trace_info(f->trace);
 }
 
 /**

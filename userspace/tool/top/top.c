@@ -201,6 +201,7 @@ static int run_top(struct top *t)
 
 	if (ret)
 		return ret;
+	t->feed.command = &command_top;
 	t->feed.interval = t->o.interval;
 	if (wants_screen(&t->o) && !KT_NCURSES)
 		note("this ktape was built without ncurses: lines follow");

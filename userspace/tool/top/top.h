@@ -181,6 +181,7 @@ struct top_feed;
 
 /**
  * struct top_feed_options - what a feed reads
+ * @command: ktape top, for messages
  * @input: path of a trace; "-": standard input
  * @interval: length of an interval, in ns
  * @device: session that the trace comes from, or NULL
@@ -189,6 +190,7 @@ struct top_feed;
  * @arg: first argument of @take
  */
 struct top_feed_options {
+	const struct kt_command *command;
 	const char *input;
 	uint64_t interval;
 	struct top_device *device;
@@ -200,7 +202,6 @@ struct top_feed_options {
 int top_feed_open(const struct top_feed_options *o, struct top_feed **feed);
 int top_feed_read(struct top_feed *f);
 void top_feed_stop(struct top_feed *f);
-const struct ktape_info *top_feed_info(const struct top_feed *f);
 void top_feed_close(struct top_feed *f);
 
 /* page.c */
