@@ -67,7 +67,7 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_convert_notice(void *arg, const struct ktape_notice *n)
 {
 	struct convert_input *in = arg;
 	struct convert *c = in->convert;
@@ -94,23 +94,23 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	default:
 		break;
 	}
-	report_damage(in->path, n);
+	report_input_damage(in->path, n);
 }
 
 /* After a signal, a live input returns what has arrived, then ends by itself. */
-static bool is_stopped(const struct convert *c)
+static bool is_convert_stopped(const struct convert *c)
 {
 	return (signals_came() && !c->live) || c->error;
 }
 
-static int write_all(struct convert *c)
+static int write_converted(struct convert *c)
 {
 	const struct ktape_event *e;
 	int ret = 0;
 
-	while (!is_stopped(c) &&
+	while (!is_convert_stopped(c) &&
 	       !(ret = c->cut ? 0 : kt_slices_pass(c->slices)) &&
-	       !is_stopped(c) && (ret = convert_next(c, &e)) > 0) {
+	       !is_convert_stopped(c) && (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
 		if (ret)
 			break;
@@ -120,7 +120,7 @@ static int write_all(struct convert *c)
 	return ret;
 }
 
-static void report_results(const struct convert *c)
+static void report_converted(const struct convert *c)
 {
 	unsigned int cpus = ktape_sink_mixed_cpus(c->sink);
 	char text[LOSS_TEXT];
@@ -216,7 +216,7 @@ static int finish_output(struct convert *c, int ret)
 		return fail("interrupted: %s was not written", c->o.out);
 	if (code)
 		return ret ? fail("%s: %s", c->o.out, read_error(ret)) : code;
-	report_results(c);
+	report_converted(c);
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
@@ -233,7 +233,7 @@ static int finish_output(struct convert *c, int ret)
 static int open_inputs(struct convert *c, int nr, char **paths)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_convert_notice,
 		.flags = KTAPE_TRACE_SORTED,
 		.wake = c->wake,
 	};
@@ -308,7 +308,7 @@ static bool is_of_rtos(const struct convert *c)
 	return true;
 }
 
-static int open_output(struct convert *c)
+static int open_convert_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
 		.format = c->to_name,
@@ -348,7 +348,7 @@ static int open_output(struct convert *c)
 	return err ? fail("%s", strerror(-err)) : 0;
 }
 
-static void put_options(const struct ktape_codec *codec, bool out, bool json)
+static void put_format_options(const struct ktape_codec *codec, bool out, bool json)
 {
 	const struct ktape_codec_option *o = ktape_codec_options(codec, out);
 
@@ -384,8 +384,8 @@ static int list_codecs(bool json)
 
 		if (!json) {
 			print_codec("", codec);
-			put_options(codec, false, false);
-			put_options(codec, true, false);
+			put_format_options(codec, false, false);
+			put_format_options(codec, true, false);
 			continue;
 		}
 		printf("{\"name\":\"%s\",\"in\":%s,\"out\":%s,\"help\":",
@@ -393,9 +393,9 @@ static int list_codecs(bool json)
 		       out ? "true" : "false");
 		put_json_text(codec->help);
 		printf(",\"in_options\":[");
-		put_options(codec, false, true);
+		put_format_options(codec, false, true);
 		printf("],\"out_options\":[");
-		put_options(codec, true, true);
+		put_format_options(codec, true, true);
 		printf("]}\n");
 	}
 	return finish_stdout();
@@ -424,12 +424,12 @@ static int convert_inputs(struct convert *c, int nr, char **paths)
 	if (!ret)
 		ret = open_inputs(c, nr, paths);
 	if (!ret)
-		ret = open_output(c);
+		ret = open_convert_output(c);
 	if (ret)
 		return ret;
 	c->progress = !c->o.quiet && isatty(STDERR_FILENO);
 	convert_slices_new(c);
-	ret = finish_output(c, write_all(c));
+	ret = finish_output(c, write_converted(c));
 	kt_slices_free(c->slices);
 	return ret;
 }
@@ -480,7 +480,7 @@ static const struct {
 };
 
 /* Choose the format by the name of -o if --to is not given; without one: NULL. */
-static const char *format_of(const char *out)
+static const char *format_of_output(const char *out)
 {
 	size_t len = strlen(out);
 
@@ -536,7 +536,7 @@ static int cmd_convert(int argc, char **argv)
 			return ret;
 	}
 	if (!c.o.to && c.o.out)
-		c.o.to = format_of(c.o.out);
+		c.o.to = format_of_output(c.o.out);
 	lacks = missing(&c.o, argc > first);
 	if (lacks)
 		return misuse(&command_convert, "%s", lacks);

@@ -103,7 +103,7 @@ struct cut;
  * @replaces: the output replaces an earlier one
  * @partial: name of the output of a damaged input beside an earlier one, or NULL
  * @progress: show progress
- * @shown: @events when the clock was looked at last
+ * @shown: @events when the clock was read last
  * @shown_at: when progress was shown last, in ns
  * @warned: the warning of a large output was printed
  */

@@ -20,7 +20,7 @@
 #include "tool/shared/text.h"
 
 #define PAGE_NAME	"/trace.html"
-#define LOOK_MS		200	/* between two looks at the browser */
+#define CHECK_MS	200	/* between two checks of the browser */
 
 /* The temporary folder, or "" if the page has the name of -o; the page in it. */
 static struct {
@@ -79,7 +79,7 @@ static int wait_for_signal(int wake, pid_t browser)
 		none |= browser_failed(&browser);
 		if (none && !has_terminal())
 			return fail("without a browser and a terminal nobody sees the page: -o FILE keeps it");
-		poll(&p, 1, browser ? LOOK_MS : -1);
+		poll(&p, 1, browser ? CHECK_MS : -1);
 	}
 	return 0;
 }

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape convert: show how far a conversion is. */
 #include <stdio.h>
-#include <time.h>
 
 #include <ktape.h>
 
 #include "tool/convert/convert.h"
+#include "tool/shared/clock.h"
 #include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
-#define PROGRESS_EVENTS	65536		/* between two looks at the clock */
+#define PROGRESS_EVENTS	65536		/* read the clock after this many */
 #define PROGRESS_NS	500000000ULL
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void show_progress(struct convert *c, bool last)
+static void show_convert_progress(struct convert *c, bool last)
 {
 	uint64_t now;
 	char bytes[16];
@@ -28,7 +20,7 @@ static void show_progress(struct convert *c, bool last)
 	if (!c->progress || (!last && c->events - c->shown < PROGRESS_EVENTS))
 		return;
 	c->shown = c->events;
-	now = now_ns();
+	now = monotonic_ns();
 	if (!last && now - c->shown_at < PROGRESS_NS)
 		return;
 	if (last && !c->shown_at)
@@ -45,7 +37,7 @@ static void show_progress(struct convert *c, bool last)
  */
 void convert_progress(struct convert *c)
 {
-	show_progress(c, false);
+	show_convert_progress(c, false);
 }
 
 /**
@@ -54,7 +46,7 @@ void convert_progress(struct convert *c)
  */
 void convert_progress_end(struct convert *c)
 {
-	show_progress(c, true);
+	show_convert_progress(c, true);
 }
 
 /**

@@ -114,8 +114,8 @@ struct select {
 
 /* select.c */
 int select_read(const struct select_options *o, struct select *s);
-bool select_judges(const struct select *s, const struct ktape_registry *names,
-		   const struct ktape_event *e);
+bool select_matches(const struct select *s, const struct ktape_registry *names,
+		    const struct ktape_event *e);
 void select_release(struct select *s);
 
 /**
@@ -131,7 +131,7 @@ static inline bool select_takes(const struct select *s,
 				const struct ktape_event *e)
 {
 	return kt_mask_has(s->mask, e->opcode) &&
-	       (!s->any || select_judges(s, names, e));
+	       (!s->any || select_matches(s, names, e));
 }
 
 /**

@@ -52,7 +52,7 @@ static bool has_number(const struct numbers *n, uint32_t v)
 }
 
 /* Add a number, or a range A-B.  Return: 0 or -EINVAL. */
-static int add_range(struct numbers *n, char *text, uint64_t max)
+static int add_number_range(struct numbers *n, char *text, uint64_t max)
 {
 	char *dash = strchr(text, '-');
 	uint64_t from, to;
@@ -80,7 +80,7 @@ static int read_numbers(const struct select *s, const char *name, const char *te
 	int err = text && !copy ? -ENOMEM : 0;
 
 	while (!err && (item = strsep(&at, ",")))
-		err = add_range(n, item, max);
+		err = add_number_range(n, item, max);
 	free(copy);
 	if (!err)
 		return 0;
@@ -112,7 +112,7 @@ static void leave_out_control(uint64_t mask[KTAPE_MASK_WORDS])
 }
 
 /* Read -e and --group: the lists of several -e are joined. */
-static int read_events(const struct select_options *o, struct select *s)
+static int read_event_options(const struct select_options *o, struct select *s)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	bool any = false;
@@ -176,7 +176,7 @@ static int object_type(const char *name)
 }
 
 /* Add an object: TYPE:NUMBER, TYPE:NAME or NAME.  Return: 0 or -EINVAL. */
-static int add_object(struct select *s, char *text)
+static int add_object_wanted(struct select *s, char *text)
 {
 	struct object_wanted *o = &s->objects[s->nr_objects];
 	char *colon = strchr(text, ':');
@@ -212,7 +212,7 @@ static int read_objects(const char *text, struct select *s)
 		return fail("%s", strerror(ENOMEM));
 	at = s->copy;
 	while (!err && (item = strsep(&at, ",")))
-		err = add_object(s, item);
+		err = add_object_wanted(s, item);
 	if (!err)
 		return 0;
 	return misuse(
@@ -236,7 +236,7 @@ static bool selects_more(const struct select_options *o)
  */
 int select_read(const struct select_options *o, struct select *s)
 {
-	int ret = read_events(o, s);
+	int ret = read_event_options(o, s);
 
 	s->severity = -1;
 	s->signals.kind = KTAPE_FILTER_SIGNAL;
@@ -359,7 +359,7 @@ static bool is_object(const struct select *s,
 	return false;
 }
 
-static uint32_t type_of(unsigned int field)
+static uint32_t object_type_of(unsigned int field)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {
 		if (kinds[i].field == field)
@@ -390,7 +390,7 @@ static bool has_object(const struct select *s,
 	    is_object(s, names, e, KTAPE_OBJ_USER_EVENT, first))
 		return true;
 	for (unsigned int i = 0; d && i < d->nr_fields; i++) {
-		type = type_of(d->fields[i].type);
+		type = object_type_of(d->fields[i].type);
 		if (type && !ktape_event_field(e, d->fields[i].name, &v) &&
 		    is_object(s, names, e, type, (uint32_t)v))
 			return true;
@@ -399,15 +399,15 @@ static bool has_object(const struct select *s,
 }
 
 /**
- * select_judges() - does an event of the mask meet the other conditions?
+ * select_matches() - does an event of the mask meet the other conditions?
  * @s: the selection
  * @names: names of the trace
  * @e: the event
  *
  * Return: true if it is.
  */
-bool select_judges(const struct select *s, const struct ktape_registry *names,
-		   const struct ktape_event *e)
+bool select_matches(const struct select *s, const struct ktape_registry *names,
+		    const struct ktape_event *e)
 {
 	return (!s->cpus.nr || has_number(&s->cpus, e->cpu)) &&
 	       is_exception(s, e) && has_signal(s, e) &&

@@ -11,7 +11,7 @@
 #include "tool/shared/self.h"
 
 /* Return true if an option sets up the session. */
-static bool has_session_options(const struct record_options *o)
+static bool has_setup_options(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->config || o->save ||
 	       filter_options_given(&o->filters) || o->ring_size != NOT_GIVEN ||
@@ -21,7 +21,7 @@ static bool has_session_options(const struct record_options *o)
 /* Return true if there is an option that --split cannot be combined with. */
 static bool has_recording_options(const struct record_options *o)
 {
-	return has_session_options(o) || o->session || o->device ||
+	return has_setup_options(o) || o->session || o->device ||
 	       o->no_uring || o->zstd || o->activate || o->time != NOT_GIVEN;
 }
 
@@ -113,7 +113,7 @@ int record_check(struct record *r, int operands)
 		return misuse(
 			r->command,
 			"missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
-	if (o->session && has_session_options(o))
+	if (o->session && has_setup_options(o))
 		return misuse(
 			r->command,
 			"-S records an existing session: options that set up a session cannot be given with it");

@@ -25,8 +25,8 @@ static int take_events(struct record *r)
 		return 0;
 	if (!preset)
 		preset = r->o.events ? "none" : "default";
-	if (parse_events(r->command, preset, r->config.mask) ||
-	    (r->o.events && parse_events(r->command, r->o.events, mask)))
+	if (parse_event_list(r->command, preset, r->config.mask) ||
+	    (r->o.events && parse_event_list(r->command, r->o.events, mask)))
 		return EXIT_USAGE;
 	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
 		r->config.mask[i] |= mask[i];

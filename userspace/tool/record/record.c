@@ -95,7 +95,7 @@ struct split_damage {
 	bool metadata;
 };
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_split_notice(void *arg, const struct ktape_notice *n)
 {
 	struct split_damage *damage = arg;
 
@@ -120,7 +120,7 @@ static int report_occupied(const char *dir, int err)
 		dir);
 }
 
-static bool ends_in_slash(const char *path)
+static bool has_final_slash(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -131,7 +131,7 @@ static int split_pipe(const struct record_options *o)
 {
 	struct split_damage damage = { .input = o->split };
 	const struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_split_notice,
 		.arg = &damage,
 	};
 	char *const input = (char *)o->split;
@@ -153,7 +153,7 @@ static int split_pipe(const struct record_options *o)
 	if (err)
 		return fail("a part of %s is damaged: %s stays as it was, and what could be read is in %.*s.partial",
 			    o->split, o->output,
-			    (int)(strlen(o->output) - ends_in_slash(o->output)),
+			    (int)(strlen(o->output) - has_final_slash(o->output)),
 			    o->output);
 	if (damage.packets)
 		return fail("%s: damaged packets were left out", o->split);
@@ -185,7 +185,7 @@ static int set_profile(struct record *r)
 }
 
 /* Create a session.  Return: 0 or the exit code. */
-static int make_session(struct record *r)
+static int make_record_session(struct record *r)
 {
 	struct ktape_create create = {
 		.mode = r->config.mode,
@@ -235,7 +235,7 @@ static int attach_session(struct record *r)
 /* Create or attach the session and set its watermark.  Return: 0 or the exit code. */
 static int open_session(struct record *r)
 {
-	int err = r->o.session ? attach_session(r) : make_session(r);
+	int err = r->o.session ? attach_session(r) : make_record_session(r);
 
 	if (err)
 		return err;
@@ -260,7 +260,7 @@ static const char *target_name(const struct record *r)
  * reader of the pipe stops.  Open a pipe anew for that: other processes may share the
  * open file description, whose flags would change for them too.
  */
-static void open_pipe(struct record *r)
+static void open_output_pipe(struct record *r)
 {
 	struct stat st;
 	int flags, fd = -1;
@@ -299,7 +299,7 @@ static int open_recorder(struct record *r)
 		return fail(
 			"standard output is a terminal, and a trace is binary: redirect it, or use -o DIR");
 	if (record_to_pipe(r))
-		open_pipe(r);
+		open_output_pipe(r);
 	how.fd = r->pipe;
 	if (r->o.log)
 		err = record_first_piece(r);
@@ -380,7 +380,7 @@ static int check_counts(const struct record *r,
 }
 
 /* Print the summary and the error that ended the recording.  Return: the exit code. */
-static int report_end(struct record *r, int err)
+static int report_record_end(struct record *r, int err)
 {
 	struct ktape_recorder_stats s;
 	int status = r->child.status;
@@ -466,7 +466,7 @@ static int record_session(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
-		ret = r->began ? report_end(r, err) : cancel_recording(r, err);
+		ret = r->began ? report_record_end(r, err) : cancel_recording(r, err);
 	}
 	ktape_recorder_close(r->recorder);
 	ktape_device_close(r->session);

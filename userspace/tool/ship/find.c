@@ -41,7 +41,7 @@ static unsigned int stage_of(const struct ship *s, const char *key)
 	return SHIP_WAITS;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_piece_time(const void *a, const void *b)
 {
 	const struct ship_piece *x = a, *y = b;
 
@@ -72,14 +72,14 @@ static bool is_locked(const struct ship *s, const char *name)
 	return locked;
 }
 
-/* Take note of an entry that is no piece.  Its name is told once. */
+/* Count an entry that is no piece; report_foreign() prints one of their names once. */
 static void leave(struct ship *s, const char *name)
 {
 	if (!s->foreign++)
 		snprintf(s->foreign_name, sizeof(s->foreign_name), "%s", name);
 }
 
-static int add(struct ship *s, const struct ship_piece *p)
+static int add_found(struct ship *s, const struct ship_piece *p)
 {
 	struct ship_piece *more =
 		realloc(s->pieces, (s->nr + 1) * sizeof(*more));
@@ -108,7 +108,7 @@ static int add_entry(struct ship *s, const char *name)
 	p.time = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 	p.locked = is_locked(s, name);
 	strcpy(p.name, name);
-	return add(s, &p);
+	return add_found(s, &p);
 }
 
 /* Keep those entries that are pieces of the log.  Return: 0 or -ENOMEM. */
@@ -147,7 +147,7 @@ static bool has_end(const char *file, const char *end, char key[SHIP_KEY])
 	return true;
 }
 
-static bool is_known(const struct ship *s, const char *key)
+static bool is_known_key(const struct ship *s, const char *key)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		if (!strcmp(s->pieces[i].key, key))
@@ -161,7 +161,7 @@ static bool is_useless(const struct ship *s, const char *file)
 {
 	char key[SHIP_KEY];
 
-	/* An interrupted run has left it: nothing is converted during a look. */
+	/* An interrupted run has left it: nothing is converted while the folder is read. */
 	if (has_end(file, ".tmp", key) || has_end(file, ".new", key))
 		return true;
 	if (has_end(file, ship_ends[SHIP_DONE], key))
@@ -182,11 +182,11 @@ static int add_left(struct ship *s, const char *file)
 	if (is_useless(s, file))
 		return ship_forget(s, file);
 	if (!has_end(file, ship_ends[SHIP_READY], p.key) ||
-	    is_known(s, p.key) || (s->log && !ship_key_is_of(p.key, s->log)))
+	    is_known_key(s, p.key) || (s->log && !ship_key_is_of(p.key, s->log)))
 		return 0;
 	ship_key_name(p.key, p.name);
 	p.stage = stage_of(s, p.key);
-	return add(s, &p);
+	return add_found(s, &p);
 }
 
 /* Call @act for the entries of a folder that are not hidden. */
@@ -211,12 +211,12 @@ static int read_folder(struct ship *s, int folder,
 	return err;
 }
 
-/* Say once what is left alone. */
-static void tell_foreign(struct ship *s)
+/* Print once which entries are left alone. */
+static void report_foreign(struct ship *s)
 {
-	if (s->told || !s->foreign)
+	if (s->reported || !s->foreign)
 		return;
-	s->told = true;
+	s->reported = true;
 	note("%s: %zu entries are no finished pieces of this log, and stay as they are (%s%s)",
 	     s->path, s->foreign, s->foreign_name,
 	     s->foreign > 1 ? ", ..." : "");
@@ -226,12 +226,12 @@ static void tell_foreign(struct ship *s)
 }
 
 /**
- * ship_look() - find the pieces of the log, and how far each one is
+ * ship_find() - find the pieces of the log, and how far each one is
  * @s: the folder
  *
  * Return: 0 or negative errno.
  */
-int ship_look(struct ship *s)
+int ship_find(struct ship *s)
 {
 	int err;
 
@@ -248,9 +248,9 @@ int ship_look(struct ship *s)
 		err = read_folder(s, s->state, add_left);
 	if (err)
 		return err;
-	tell_foreign(s);
+	report_foreign(s);
 	if (s->nr)
-		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_time);
+		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_piece_time);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ int ship_piece_check(struct ship *s, const char *name, char key[SHIP_KEY])
 }
 
 /* Lock a piece against recorders.  Return: a descriptor or negative errno. */
-static int lock_piece(const struct ship *s, const char *name)
+static int lock_to_remove(const struct ship *s, const char *name)
 {
 	int fd, err = 0;
 
@@ -89,7 +89,7 @@ static int lock_piece(const struct ship *s, const char *name)
 int ship_remove(struct ship *s, const struct ship_piece *p)
 {
 	char path[PATH_ROOM], key[SHIP_KEY];
-	int fd = lock_piece(s, p->name), err;
+	int fd = lock_to_remove(s, p->name), err;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;

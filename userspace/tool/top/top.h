@@ -124,6 +124,12 @@ void top_model_free(struct top_model *m);
 void top_view_free(struct top_view *v);
 double top_share_of(const struct top_view *v, enum top_curve curve);
 
+/* Return how many percent of @all are @part. */
+static inline double top_percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0.0;
+}
+
 /* order.c */
 
 /* What threads are sorted by. */
