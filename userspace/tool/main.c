@@ -43,7 +43,7 @@
 #include "tool/shared/message.h"
 #include "tool/shared/terminal.h"
 
-static void print_help(FILE *out)
+static void print_commands(FILE *out)
 {
 	const struct kt_command *c;
 
@@ -84,7 +84,7 @@ static int run_help(int argc, char **argv)
 		return c->run(2, args);
 	if (argc > 2)
 		return refuse_command(argv[2]);
-	print_help(stdout);
+	print_commands(stdout);
 	return finish_stdout();
 }
 
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 	if (prepare_process())
 		return EXIT_FAILED;
 	if (argc < 2) {
-		print_help(stderr);
+		print_commands(stderr);
 		return EXIT_USAGE;
 	}
 	c = kt_command_find(strcmp(argv[1], "--version") ? argv[1] : "version");

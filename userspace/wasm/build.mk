@@ -29,7 +29,7 @@ wasm-src := $(wildcard wasm/*.c) \
 		$(addsuffix /*.c,format names parquet show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
 	$(addprefix tool/, \
-		$(addprefix convert/,convert.c cut.c inputs.c page.c partial.c slices.c) \
+		$(addprefix convert/,convert.c cut.c inputs.c page.c partial.c progress.c slices.c) \
 		$(addprefix input/,input.c pieces.c range.c) log/piece.c \
 		$(addprefix report/,json.c linux.c response.c rtos.c) \
 		$(addprefix shared/,ctf2.c duration.c event_list.c loss.c message.c opt.c \

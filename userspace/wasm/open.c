@@ -2,9 +2,9 @@
 /* In the place of tool/convert/open.c: the page that converts opens its output itself. */
 #include "tool/convert/convert.h"
 
-int convert_open_begin(struct convert_options *o)
+int convert_open_begin(struct convert *c)
 {
-	(void)o;
+	(void)c;
 	return 0;
 }
 

@@ -13,7 +13,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-layers.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # It breaks files by their names.
 (cd "$top" && our_files) >"$work/names"
-skip_if_proved t_layers "$top"/scripts/{check-layers,layers,lint,lib.sh} "$work/names"
+skip_if_proved t_layers "$top"/scripts/{check-layers,circles,layers,lint,lib.sh} "$work/names"
 tree=$work/tree
 export OUT=$work/out
 
@@ -125,11 +125,11 @@ restore $f
 
 f=userspace/lib/stream/internal.h
 [ -e "$tree/$f" ] || : >"$tree/$f"
-include userspace/tool/main.c stream/internal.h
+include userspace/lib/trace/merge.c stream/internal.h
 refused "another folder's internal.h" \
 	"includes $f, which is for the files of userspace/lib/stream only" \
 	scripts/check-layers
-restore userspace/tool/main.c
+restore userspace/lib/trace/merge.c
 restore $f
 
 printf '#include "b.h"\n' >"$tree/module/ring/a.h"
@@ -155,7 +155,7 @@ refused 'a folder without a row' \
 rm -r "$tree/module/new"
 
 cp "$tree/scripts/layers" "$work/layers"
-sed -i 's/^\(ring.*compat+\)/\1 event/' "$tree/scripts/layers"
+sed -i 's/^ring\t.*/& event/' "$tree/scripts/layers"
 refused 'a row that names a row below it' \
 	'scripts/layers: ring names event, which is not above it' scripts/check-layers
 cp "$work/layers" "$tree/scripts/layers"
@@ -185,6 +185,7 @@ object()
 calls=(scripts/check-layers calls "$work/module" "$work/user")
 
 objects
+: >"$tree/scripts/circles"
 object module/module/event/event.o <<<'int kt_event_losses(void) { return 1; }
 	int kt_event_count;'
 object module/module/probes/probe.o <<<'int kt_event_losses(void);
@@ -217,6 +218,43 @@ refused 'a format that calls another one' \
 	'userspace/lib/format/native/out.o calls kt_rkh() of userspace/lib/format/rkh, which stands beside userspace/lib/format/native' \
 	"${calls[@]}"
 ln -f "$work/empty.o" "$work/user/lib/format/native/out.o"
+
+object module/module/ring/ring.o <<<'int kt_ring_lost(void);
+	int kt_ring(void) { return kt_ring_lost(); }'
+object module/module/ring/loss.o <<<'int kt_ring_begin(void);
+	int kt_ring_lost(void) { return kt_ring_begin(); }'
+object module/module/ring/clock.o <<<'int kt_ring(void);
+	int kt_ring_begin(void) { return kt_ring(); }'
+refused 'files of a folder that call each other in a circle' \
+	'module/ring: these files use each other in a circle: clock.c loss.c ring.c' \
+	"${calls[@]}"
+printf 'module/ring | clock.c loss.c ring.c | a reason\n' >"$tree/scripts/circles"
+accepted 'a circle that is in the list' "${calls[@]}"
+printf 'module/ring | clock.c loss.c ring.c |\n' >"$tree/scripts/circles"
+refused 'a circle in the list without a reason' \
+	'scripts/circles: module/ring: say why clock.c loss.c ring.c stay' "${calls[@]}"
+printf 'module/ring | clock.c loss.c ring.c | a reason\n' >"$tree/scripts/circles"
+ln -f "$work/empty.o" "$work/module/module/ring/clock.o"
+refused 'a circle in the list that there is no more' \
+	'scripts/circles: module/ring has no circle of clock.c loss.c ring.c' "${calls[@]}"
+: >"$tree/scripts/circles"
+ln -f "$work/empty.o" "$work/module/module/ring/loss.o"
+
+object user/tool/main.o <<<'int ktape_trace_open(void);
+	int main(void) { return ktape_trace_open(); }'
+object user/lib/trace/open.o <<<'int ktape_trace_open(void) { return 1; }'
+accepted 'a call of what the library exports' "${calls[@]}"
+object user/lib/stream/scan.o <<<'int ktape_trace_open(void);
+	int kt_scan(void) { return ktape_trace_open(); }'
+refused 'a call of what the library exports, from below in the library' \
+	'userspace/lib/stream/scan.o calls ktape_trace_open() of userspace/lib/trace, which stands above userspace/lib/stream' \
+	"${calls[@]}"
+ln -f "$work/empty.o" "$work/user/lib/stream/scan.o"
+
+sed -i 's/^filter\t.*/& shim/' "$tree/scripts/layers"
+refused 'a row that names a layer which it does not use' \
+	'scripts/layers: filter does not use shim' "${calls[@]/%calls/uses}"
+cp "$work/layers" "$tree/scripts/layers"
 
 rm "$work/module/module/ring/ring.o"
 refused 'a source whose object is missing' \

@@ -6,7 +6,7 @@
 
 #include "tool/completion/completion.h"
 
-/* By the name of the argument, and by that of the option where that tells more. */
+/* By the name of the argument, or by the option's where the argument's is too general. */
 static const struct {
 	const char *arg;
 	const char *option;

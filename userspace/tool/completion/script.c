@@ -23,7 +23,7 @@ struct escape {
 	const char *as;
 };
 
-static void put_escaped(const char *text, const struct escape *escapes)
+static void put_shell_escaped(const char *text, const struct escape *escapes)
 {
 	for (; *text; text++) {
 		const struct escape *e = escapes;
@@ -83,7 +83,7 @@ static const struct escape zsh_escapes[] = {
 static void zsh_command(const char *name, const char *help)
 {
 	printf("\t\t'%s:", name);
-	put_escaped(help, zsh_escapes);
+	put_shell_escaped(help, zsh_escapes);
 	fputs("'\n", stdout);
 }
 
@@ -125,11 +125,11 @@ static void zsh_option(const struct kt_command *c, const struct kt_option *o)
 	else
 		printf("--%s%s", o->name, flag ? "" : "=");
 	putchar('[');
-	put_escaped(o->help, zsh_escapes);
+	put_shell_escaped(o->help, zsh_escapes);
 	putchar(']');
 	if (!flag) {
 		putchar(':');
-		put_escaped(o->arg, zsh_escapes);
+		put_shell_escaped(o->arg, zsh_escapes);
 		putchar(':');
 		zsh_action(completion_kind(o));
 	}
@@ -154,7 +154,7 @@ static const struct escape fish_escapes[] = {
 static void fish_command(const char *name, const char *help)
 {
 	printf("complete -c ktape -n __ktape_none -a %s -d '", name);
-	put_escaped(help, fish_escapes);
+	put_shell_escaped(help, fish_escapes);
 	fputs("'\n", stdout);
 }
 
@@ -185,7 +185,7 @@ static void fish_option(const struct kt_command *c, const struct kt_option *o)
 	if (o->kind != KT_OPT_FLAG)
 		fish_value(completion_kind(o));
 	fputs(" -d '", stdout);
-	put_escaped(o->help, fish_escapes);
+	put_shell_escaped(o->help, fish_escapes);
 	fputs("'\n", stdout);
 }
 
@@ -200,7 +200,7 @@ static void elvish_pair(const char *indent, const char *dashes,
 			const char *word, const char *help)
 {
 	printf("%s['%s%s' '", indent, dashes, word);
-	put_escaped(help, doubled);
+	put_shell_escaped(help, doubled);
 	fputs("']\n", stdout);
 }
 
@@ -235,7 +235,7 @@ static void powershell_pair(const char *indent, const char *dashes,
 			    const char *word, const char *help)
 {
 	printf("%s, @('%s%s', '", indent, dashes, word);
-	put_escaped(help, doubled);
+	put_shell_escaped(help, doubled);
 	fputs("')\n", stdout);
 }
 
@@ -296,7 +296,7 @@ static const struct shell shells[] = {
 	  powershell_option, powershell_end },
 };
 
-static void put_commands(const struct shell *s)
+static void put_command_rows(const struct shell *s)
 {
 	const struct kt_command *c;
 
@@ -305,7 +305,7 @@ static void put_commands(const struct shell *s)
 	s->command("help", KT_HELP_OF_HELP);
 }
 
-static void put_options(const struct shell *s)
+static void put_option_rows(const struct shell *s)
 {
 	const struct kt_command *c;
 
@@ -324,8 +324,8 @@ static const struct {
 	const char *marker;
 	void (*put)(const struct shell *s);
 } rows[] = {
-	{ "@commands@", put_commands },
-	{ "@options@", put_options },
+	{ "@commands@", put_command_rows },
+	{ "@options@", put_option_rows },
 };
 
 /* Write the rows that a marker at @at stands for, or its character.  Return: the rest. */

@@ -19,7 +19,7 @@
 
 #define NAMES_MAX	1024U	/* more than there are system calls */
 
-static void put_word(const char *word, const char *help)
+static void put_help_word(const char *word, const char *help)
 {
 	put_shown(stdout, word);
 	if (help && *help)
@@ -27,13 +27,13 @@ static void put_word(const char *word, const char *help)
 	putchar('\n');
 }
 
-static void put_commands(void)
+static void put_command_words(void)
 {
 	const struct kt_command *c;
 
 	for (unsigned int i = 0; (c = kt_command(i)); i++)
-		put_word(c->name, c->help);
-	put_word("help", KT_HELP_OF_HELP);
+		put_help_word(c->name, c->help);
+	put_help_word("help", KT_HELP_OF_HELP);
 }
 
 static void put_classes(void)
@@ -42,26 +42,26 @@ static void put_classes(void)
 		const struct ktape_class_desc *c = ktape_class_desc(i);
 
 		if (c)
-			put_word(c->name, "class");
+			put_help_word(c->name, "class");
 	}
 }
 
-static void put_groups(void)
+static void put_group_words(void)
 {
-	put_word("default", "preset");
-	put_word("all", "preset");
-	put_word("none", "preset");
+	put_help_word("default", "preset");
+	put_help_word("all", "preset");
+	put_help_word("none", "preset");
 	put_classes();
 }
 
-static void put_events(void)
+static void put_event_words(void)
 {
-	put_groups();
+	put_group_words();
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
 		if (d)
-			put_word(d->name, d->help);
+			put_help_word(d->name, d->help);
 	}
 }
 
@@ -83,13 +83,13 @@ static void put_recordable_event(struct ktape_device *device,
 
 	if (!device) {
 		if (!probe)
-			put_word(d->name, d->help);
+			put_help_word(d->name, d->help);
 		return;
 	}
 	if (ktape_device_event_info(device, d->opcode, &info) ||
 	    info.state != KTAPE_EVENT_AVAILABLE)
 		return;
-	put_word(d->name, probe ? symbol_of(device, d->opcode, &p) : d->help);
+	put_help_word(d->name, probe ? symbol_of(device, d->opcode, &p) : d->help);
 }
 
 static void put_recordable(void)
@@ -98,7 +98,7 @@ static void put_recordable(void)
 
 	if (ktape_device_open(NULL, false, &device))
 		device = NULL;
-	put_groups();
+	put_group_words();
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
@@ -122,7 +122,7 @@ static void put_probes(void)
 			symbol_of(device, KTAPE_OP_PROBE + i, &p);
 
 		if (d && *symbol)
-			put_word(d->name, symbol);
+			put_help_word(d->name, symbol);
 	}
 	ktape_device_close(device);
 }
@@ -136,7 +136,7 @@ static void put_session(const struct ktape_session_info *s)
 	snprintf(number, sizeof(number), "%u", s->id);
 	snprintf(help, sizeof(help), "%s, %s", mode_name(s->mode),
 		 s->flags & KTAPE_SESSION_RUNNING ? "running" : "stopped");
-	put_word(*s->name ? s->name : number, help);
+	put_help_word(*s->name ? s->name : number, help);
 }
 
 static void put_sessions(void)
@@ -160,7 +160,7 @@ static void put_formats(bool out)
 
 	for (unsigned int i = 0; (c = ktape_codec(i)); i++) {
 		if (out ? c->out != NULL : ktape_codec_reads(c))
-			put_word(c->name, c->help);
+			put_help_word(c->name, c->help);
 	}
 }
 
@@ -174,13 +174,13 @@ static void put_outputs(void)
 	put_formats(true);
 }
 
-static void put_values(unsigned int type, unsigned int nr)
+static void put_value_words(unsigned int type, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const char *name = ktape_value_name(type, i);
 
 		if (name)
-			put_word(name, NULL);
+			put_help_word(name, NULL);
 	}
 }
 
@@ -190,24 +190,24 @@ static void put_signals(void)
 		const char *name = ktape_value_name(KTAPE_TYPE_SIGNAL, i);
 
 		if (name)
-			put_word(strncmp(name, "SIG", 3) ? name : name + 3,
-				 NULL);
+			put_help_word(strncmp(name, "SIG", 3) ? name : name + 3,
+				      NULL);
 	}
 }
 
 static void put_softirqs(void)
 {
-	put_values(KTAPE_TYPE_SOFTIRQ, NAMES_MAX);
+	put_value_words(KTAPE_TYPE_SOFTIRQ, NAMES_MAX);
 }
 
 static void put_severities(void)
 {
-	put_values(KTAPE_TYPE_SEVERITY, NAMES_MAX);
+	put_value_words(KTAPE_TYPE_SEVERITY, NAMES_MAX);
 }
 
-static void put_objects(void)
+static void put_object_words(void)
 {
-	put_values(KTAPE_TYPE_OBJECT, KTAPE_OBJ_USER);
+	put_value_words(KTAPE_TYPE_OBJECT, KTAPE_OBJ_USER);
 }
 
 static void put_syscalls(void)
@@ -220,7 +220,7 @@ static void put_syscalls(void)
 		const char *call = ktape_syscall_name(name.machine, i);
 
 		if (call)
-			put_word(call, NULL);
+			put_help_word(call, NULL);
 	}
 }
 
@@ -228,15 +228,15 @@ static const struct {
 	const char *kind;
 	void (*put)(void);
 } lists[] = {
-	{ "commands", put_commands },
-	{ "events", put_events },
+	{ "commands", put_command_words },
+	{ "events", put_event_words },
 	{ "recordable", put_recordable },
 	{ "classes", put_classes },
 	{ "probes", put_probes },
 	{ "sessions", put_sessions },
 	{ "inputs", put_inputs },
 	{ "outputs", put_outputs },
-	{ "objects", put_objects },
+	{ "objects", put_object_words },
 	{ "severities", put_severities },
 	{ "signals", put_signals },
 	{ "softirqs", put_softirqs },

@@ -43,9 +43,9 @@ static bool is_signed(unsigned int type)
  * Set the place of a field in a comparison.
  * Return: the field, or NULL: there is no such field, or it is not a number.
  */
-static const struct ktape_field *place_of(const struct ktape_event_desc *desc,
-					  const char *name, size_t len,
-					  struct ktape_trigger_compare *c)
+static const struct ktape_field *place_of_field(const struct ktape_event_desc *desc,
+						const char *name, size_t len,
+						struct ktape_trigger_compare *c)
 {
 	unsigned int shift = 0, word = 0;
 
@@ -70,7 +70,7 @@ static const struct ktape_field *place_of(const struct ktape_event_desc *desc,
 }
 
 /* Parse a value: "-5", "0x1f", or a name of the field's type. */
-static int parse_value(const char *text, unsigned int type, uint64_t *value)
+static int parse_condition_value(const char *text, unsigned int type, uint64_t *value)
 {
 	bool negative = *text == '-';
 	struct utsname machine;
@@ -98,7 +98,7 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 			 struct ktape_trigger_compare *c, char *why)
 {
 	size_t len = strcspn(text, "!<>=&"), i;
-	const struct ktape_field *f = place_of(desc, text, len, c);
+	const struct ktape_field *f = place_of_field(desc, text, len, c);
 	uint64_t value;
 
 	if (!f) {
@@ -120,7 +120,7 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 	}
 	c->op = operators[i].op |
 		(is_signed(f->type) ? KTAPE_COMPARE_SIGNED : 0);
-	if (parse_value(text + len, f->type, &value)) {
+	if (parse_condition_value(text + len, f->type, &value)) {
 		snprintf(why, WHY, "\"%.32s\" is not a value of the field %s",
 			 text + len, f->name);
 		return -EINVAL;
@@ -172,15 +172,15 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 	return 0;
 }
 
-static const struct ktape_field *field_of(const struct ktape_event_desc *desc,
-					  const struct ktape_trigger_compare *c)
+static const struct ktape_field *field_of_event(const struct ktape_event_desc *desc,
+						const struct ktape_trigger_compare *c)
 {
 	struct ktape_trigger_compare at = { .width = 0 };
 
 	for (unsigned int i = 0; desc && i < desc->nr_fields; i++) {
 		const char *name = desc->fields[i].name;
 
-		if (place_of(desc, name, strlen(name), &at) &&
+		if (place_of_field(desc, name, strlen(name), &at) &&
 		    at.word == c->word && at.shift == c->shift &&
 		    at.width == c->width)
 			return &desc->fields[i];
@@ -191,7 +191,7 @@ static const struct ktape_field *field_of(const struct ktape_event_desc *desc,
 static void show_compare(FILE *out, const struct ktape_event_desc *desc,
 			 const struct ktape_trigger_compare *c)
 {
-	const struct ktape_field *f = field_of(desc, c);
+	const struct ktape_field *f = field_of_event(desc, c);
 	const char *op = "?";
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(operators); i++) {

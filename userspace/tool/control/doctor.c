@@ -61,8 +61,8 @@ static void print_finding(const struct ktape_diagnosis *f)
 		printf("%19s next: %s\n", "", f->next);
 }
 
-static void print_text(const struct ktape_doctor *doctor,
-		       const unsigned int *count)
+static void print_doctor_text(const struct ktape_doctor *doctor,
+			      const unsigned int *count)
 {
 	const struct ktape_diagnosis *f = ktape_doctor_problem(doctor);
 
@@ -83,14 +83,14 @@ static void print_text(const struct ktape_doctor *doctor,
 		printf("next: %s: %s\n", f->what, f->why);
 }
 
-static void print_member(const char *before, const char *text)
+static void print_doctor_member(const char *before, const char *text)
 {
 	fputs(before, stdout);
 	put_json_text(text);
 }
 
-static void print_json(const struct ktape_doctor *doctor,
-		       const unsigned int *count)
+static void print_doctor_json(const struct ktape_doctor *doctor,
+			      const unsigned int *count)
 {
 	const struct ktape_diagnosis *f, *problem = ktape_doctor_problem(doctor);
 
@@ -98,14 +98,14 @@ static void print_json(const struct ktape_doctor *doctor,
 	       count[KTAPE_DOCTOR_PROBLEM], count[KTAPE_DOCTOR_WARNING],
 	       count[KTAPE_DOCTOR_NOTE]);
 	for (unsigned int i = 0; (f = ktape_doctor_finding(doctor, i)); i++) {
-		print_member(i ? ",\n{\"id\":" : "\n{\"id\":", f->id);
-		print_member(",\"severity\":", severities[f->severity]);
-		print_member(",\"what\":", f->what);
-		print_member(",\"why\":", f->why);
-		print_member(",\"next\":", f->next);
+		print_doctor_member(i ? ",\n{\"id\":" : "\n{\"id\":", f->id);
+		print_doctor_member(",\"severity\":", severities[f->severity]);
+		print_doctor_member(",\"what\":", f->what);
+		print_doctor_member(",\"why\":", f->why);
+		print_doctor_member(",\"next\":", f->next);
 		putchar('}');
 	}
-	print_member("\n],\"next\":", problem ? problem->next : "");
+	print_doctor_member("\n],\"next\":", problem ? problem->next : "");
 	puts("}");
 }
 
@@ -131,9 +131,9 @@ static int cmd_doctor(int argc, char **argv)
 	for (unsigned int i = 0; (f = ktape_doctor_finding(doctor, i)); i++)
 		count[f->severity]++;
 	if (o.json)
-		print_json(doctor, count);
+		print_doctor_json(doctor, count);
 	else
-		print_text(doctor, count);
+		print_doctor_text(doctor, count);
 	ktape_doctor_free(doctor);
 	ret = finish_stdout();
 	return ret ? ret : count[KTAPE_DOCTOR_PROBLEM] ? EXIT_FAILED : EXIT_OK;

@@ -137,9 +137,9 @@ static void print_sources(struct ktape_device *device, unsigned int opcode,
 }
 
 /* Print an event as a row of the table. */
-static void print_text(struct ktape_device *device,
-		       const struct ktape_event_desc *d,
-		       const struct availability *a, bool fields)
+static void print_list_text(struct ktape_device *device,
+			    const struct ktape_event_desc *d,
+			    const struct availability *a, bool fields)
 {
 	const char *here = !a->known ? "?" : a->available ? "yes" : "no";
 	enum kt_role role = a->available ? ROLE_GOOD : ROLE_LOSS;
@@ -156,13 +156,13 @@ static void print_text(struct ktape_device *device,
 	print_sources(device, d->opcode, a->known);
 }
 
-static void print_member(const char *name, const char *text)
+static void print_list_member(const char *name, const char *text)
 {
 	printf(",\"%s\":", name);
 	put_json_text(text);
 }
 
-static const char *type_of(const struct ktape_field *f)
+static const char *type_of_field(const struct ktape_field *f)
 {
 	switch (f->place) {
 	case KTAPE_PLACE_TEXT:
@@ -187,30 +187,30 @@ static void print_json_sources(struct ktape_device *device, unsigned int opcode,
 		printf(",\"available\":%s,\"attached\":%s",
 		       json_bool(e.state == KTAPE_EVENT_AVAILABLE),
 		       json_bool(e.attached));
-		print_member("reason", e.reason);
+		print_list_member("reason", e.reason);
 		putchar('}');
 	}
 	putchar(']');
 }
 
-static void print_json(struct ktape_device *device,
-		       const struct ktape_event_desc *d,
-		       const struct availability *a)
+static void print_list_json(struct ktape_device *device,
+			    const struct ktape_event_desc *d,
+			    const struct availability *a)
 {
 	const char *comma = "";
 
 	printf("{\"opcode\":%u", d->opcode);
-	print_member("name", d->name);
-	print_member("class", ktape_class_desc(d->event_class)->name);
+	print_list_member("name", d->name);
+	print_list_member("class", ktape_class_desc(d->event_class)->name);
 	printf(",\"priority\":%u", ktape_class_desc(d->event_class)->priority);
-	print_member("help", d->help);
+	print_list_member("help", d->help);
 	printf(",\"on_request\":%s,\"implied\":%s",
 	       json_bool(is_on_request(d->opcode)),
 	       json_bool(comes[d->opcode] == IMPLIED));
 	printf(",\"available\":%s",
 	       a->known ? json_bool(a->available) : "null");
 	printf(",\"attached\":%s", a->known ? json_bool(a->attached) : "null");
-	print_member("reason", a->reason);
+	print_list_member("reason", a->reason);
 	printf(",\"fields\":[");
 	for (unsigned int i = 0; i < d->nr_fields; i++) {
 		const struct ktape_field *f = &d->fields[i];
@@ -219,8 +219,8 @@ static void print_json(struct ktape_device *device,
 			continue;
 		printf("%s{\"name\":", comma);
 		put_json_text(f->name);
-		print_member("type", type_of(f));
-		print_member("help", f->help);
+		print_list_member("type", type_of_field(f));
+		print_list_member("help", f->help);
 		putchar('}');
 		comma = ",";
 	}
@@ -245,7 +245,7 @@ struct list {
 
 /* Look an event up.  Return: its description, or NULL if it is not to be listed. */
 static const struct ktape_event_desc *
-next_event(const struct list *l, unsigned int opcode, struct availability *a)
+next_listed_event(const struct list *l, unsigned int opcode, struct availability *a)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
 
@@ -261,11 +261,11 @@ static void list_json(struct list *l)
 	struct availability a;
 
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
-		d = next_event(l, i, &a);
+		d = next_listed_event(l, i, &a);
 		if (!d)
 			continue;
 		fputs(l->shown++ ? ",\n" : "[\n", stdout);
-		print_json(l->device, d, &a);
+		print_list_json(l->device, d, &a);
 	}
 	puts(l->shown ? "\n]" : "[\n]");
 }
@@ -280,7 +280,7 @@ static void list_class(struct list *l, unsigned int number)
 
 	for (unsigned int i = 0; c && i < KTAPE_OPCODES; i++) {
 		d = ktape_event_desc(i);
-		if (!d || d->event_class != number || !next_event(l, i, &a))
+		if (!d || d->event_class != number || !next_listed_event(l, i, &a))
 			continue;
 		if (!begun)
 			printf("\n%s%s%s: %s, priority %u\n",
@@ -288,7 +288,7 @@ static void list_class(struct list *l, unsigned int number)
 			       c->help, c->priority);
 		begun = true;
 		l->shown++;
-		print_text(l->device, d, &a, l->o.fields);
+		print_list_text(l->device, d, &a, l->o.fields);
 	}
 }
 
@@ -325,7 +325,7 @@ static int cmd_list(int argc, char **argv)
 	if (l.no_device)
 		l.device = NULL;
 	if (l.no_device && l.no_device != -ENOENT)
-		note("%s: %s: cannot tell which events can be recorded",
+		note("%s: %s: cannot find out which events can be recorded",
 		     KTAPE_DEVICE_PATH, strerror(-l.no_device));
 	if (l.o.json)
 		list_json(&l);

@@ -78,10 +78,10 @@ static int take_severity(const char *text, uint32_t *severity)
 	const char *name = strncmp(text, "_TRACE_", 7) ? text : text + 7;
 
 	for (uint32_t i = 0; i < KT_ARRAY_SIZE(severities); i++) {
-		const char brief[] = { severities[i][0], severities[i][1],
+		const char letters[] = { severities[i][0], severities[i][1],
 				       severities[i][11], '\0' };
 
-		if (!strcmp(name, severities[i]) || !strcmp(text, brief)) {
+		if (!strcmp(name, severities[i]) || !strcmp(text, letters)) {
 			*severity = i;
 			return 0;
 		}
@@ -105,7 +105,7 @@ static int report_result(const char *what, int err)
 
 /* ---- one function a kind ---------------------------------------------------- */
 
-static int put_text(const struct mark *m)
+static int put_text_mark(const struct mark *m)
 {
 	char text[KTAPE_MARK_TEXT_MAX + 2];
 	size_t n = 0;
@@ -116,7 +116,7 @@ static int put_text(const struct mark *m)
 	return report_result("text", ktape_text(m->fd, text));
 }
 
-static int put_mark(const struct mark *m)
+static int put_marker_operand(const struct mark *m)
 {
 	const uint32_t opcode = !strcmp(m->argv[0], "begin") ?
 					KTAPE_EV_MARK_BEGIN :
@@ -132,7 +132,7 @@ static int put_mark(const struct mark *m)
 				id, 0, m->argc > 2 ? m->argv[2] : NULL));
 }
 
-static int put_value(const struct mark *m)
+static int put_value_mark(const struct mark *m)
 {
 	int64_t value;
 	uint32_t id;
@@ -147,7 +147,7 @@ static int put_value(const struct mark *m)
 					     m->argc > 3 ? m->argv[3] : NULL));
 }
 
-static int put_exception(const struct mark *m)
+static int put_exception_mark(const struct mark *m)
 {
 	struct ktape_args args = { .nr = (uint32_t)m->argc - 4 };
 	uint32_t severity, major, minor;
@@ -193,8 +193,8 @@ static const struct {
 };
 
 /* Parse a number of @size bytes; signed types have at most 4. */
-static int take_number(const char *text, unsigned int size, bool is_signed,
-		       uint64_t *value)
+static int take_number_operand(const char *text, unsigned int size, bool is_signed,
+			       uint64_t *value)
 {
 	const int64_t most = (1LL << (8 * (size & 7) - is_signed)) - 1;
 	int64_t v;
@@ -228,8 +228,8 @@ static int take_typed(struct ktape_typed *t, const char *text)
 	} else if (formats[i].format == KTAPE_FORMAT_MEMORY) {
 		ktape_typed_memory(t, operand, strlen(operand));
 	} else {
-		if (take_number(operand, formats[i].size, formats[i].is_signed,
-				&value))
+		if (take_number_operand(operand, formats[i].size, formats[i].is_signed,
+					&value))
 			return EXIT_USAGE;
 		ktape_typed_number(t, formats[i].format, 0, value,
 				   formats[i].size);
@@ -241,7 +241,7 @@ static int take_typed(struct ktape_typed *t, const char *text)
 	return 0;
 }
 
-static int put_event(const struct mark *m)
+static int put_user_event(const struct mark *m)
 {
 	struct ktape_typed typed = { .length = 0 };
 	struct ktape_args args = { .nr = 0 };
@@ -279,7 +279,7 @@ static const struct {
 	{ "event", KTAPE_OBJ_USER_EVENT },
 };
 
-static int put_name(const struct mark *m)
+static int put_name_mark(const struct mark *m)
 {
 	uint32_t type = 0, id, param[2] = { 0, 0 };
 
@@ -307,14 +307,14 @@ static const struct {
 	int most;
 	int (*put)(const struct mark *m);
 } kinds[] = {
-	{ "text", 1, 1 << 20, put_text },
-	{ "instant", 1, 2, put_mark },
-	{ "begin", 1, 2, put_mark },
-	{ "end", 1, 2, put_mark },
-	{ "value", 2, 3, put_value },
-	{ "exception", 3, 3 + KTAPE_TRACE_ARGS, put_exception },
-	{ "event", 1, 1 << 20, put_event },
-	{ "name", 3, 5, put_name },
+	{ "text", 1, 1 << 20, put_text_mark },
+	{ "instant", 1, 2, put_marker_operand },
+	{ "begin", 1, 2, put_marker_operand },
+	{ "end", 1, 2, put_marker_operand },
+	{ "value", 2, 3, put_value_mark },
+	{ "exception", 3, 3 + KTAPE_TRACE_ARGS, put_exception_mark },
+	{ "event", 1, 1 << 20, put_user_event },
+	{ "name", 3, 5, put_name_mark },
 };
 
 static int open_mark(const char *path)

@@ -57,7 +57,7 @@ static const char *error_text(int err)
 	return strerror(-err);
 }
 
-static const char *name_of(unsigned int opcode)
+static const char *probe_name_of(unsigned int opcode)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
 
@@ -105,7 +105,7 @@ static int add_probe(struct ktape_device *device, const struct probe_options *o,
 	if (ret)
 		return fail("cannot add a probe at %s: %s", argv[0],
 			    error_text(ret));
-	puts(name_of(p.opcode));
+	puts(probe_name_of(p.opcode));
 	return finish_stdout();
 }
 
@@ -139,8 +139,8 @@ static int remove_probes(struct ktape_device *device,
 	return code;
 }
 
-static void print_text(const struct ktape_probe *p,
-		       const struct ktape_event_info *info)
+static void print_probes_text(const struct ktape_probe *p,
+			      const struct ktape_event_info *info)
 {
 	char place[KTAPE_PROBE_SYMBOL + 24];
 	int len = snprintf(place, sizeof(place), "%s", p->symbol);
@@ -149,17 +149,17 @@ static void print_text(const struct ktape_probe *p,
 		snprintf(place + len, sizeof(place) - (size_t)len, "+0x%llx",
 			 (unsigned long long)p->offset);
 	printf("%-8s %-32s %-6s args %u, hits %llu, missed %llu%s%s%s\n",
-	       name_of(p->opcode), place,
+	       probe_name_of(p->opcode), place,
 	       p->flags & KTAPE_PROBE_RETURN ? "return" : "entry", p->nargs,
 	       (unsigned long long)p->hits, (unsigned long long)p->missed,
 	       *info->reason ? " [" : "", info->reason,
 	       *info->reason ? "]" : "");
 }
 
-static void print_json(const struct ktape_probe *p,
-		       const struct ktape_event_info *info)
+static void print_probes_json(const struct ktape_probe *p,
+			      const struct ktape_event_info *info)
 {
-	printf("{\"name\":\"%s\",\"symbol\":", name_of(p->opcode));
+	printf("{\"name\":\"%s\",\"symbol\":", probe_name_of(p->opcode));
 	put_json_text(p->symbol);
 	printf(",\"offset\":%llu,\"return\":%s,\"args\":%u,\"hits\":%llu,\"missed\":%llu,\"attached\":%s,\"reason\":",
 	       (unsigned long long)p->offset,
@@ -189,7 +189,7 @@ static int list_probes(struct ktape_device *device,
 			ret = ktape_device_event_info(device, p[i].opcode,
 						      &info[i]);
 		if (ret)
-			return fail("%s: %s", name_of(p[i].opcode),
+			return fail("%s: %s", probe_name_of(p[i].opcode),
 				    error_text(ret));
 	}
 	if (o->json)
@@ -199,9 +199,9 @@ static int list_probes(struct ktape_device *device,
 			continue;
 		if (o->json) {
 			printf("%s\n", comma);
-			print_json(&p[i], &info[i]);
+			print_probes_json(&p[i], &info[i]);
 		} else {
-			print_text(&p[i], &info[i]);
+			print_probes_text(&p[i], &info[i]);
 		}
 		comma = ",";
 	}

@@ -110,13 +110,13 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 			return misuse(&command_profile,
 				      "the list of names is too long");
 	}
-	if (parse_events(&command_profile, list, mask))
+	if (parse_event_list(&command_profile, list, mask))
 		return EXIT_USAGE;
 	memcpy(p->mask, mask, sizeof(mask));
 	return 0;
 }
 
-static void print_json(const struct profile *r)
+static void print_profile_json(const struct profile *r)
 {
 	const struct ktape_profile *p = &r->p;
 	const char *comma = "";
@@ -197,7 +197,7 @@ static void print_unknown(const struct profile *r)
 		putchar('\n');
 }
 
-static void print_text(const struct profile *r)
+static void print_profile_text(const struct profile *r)
 {
 	pager_start(&r->o.text);
 	printf("%s%-*s %s%s\n", role_begin(ROLE_HEAD), EVENTS_COLUMN,
@@ -276,7 +276,7 @@ static int merge_current(struct profile *r)
 	return ret;
 }
 
-static int change_mask(struct profile *r)
+static int change_profile_mask(struct profile *r)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	int err;
@@ -295,7 +295,7 @@ static int change_all(struct profile *r)
 	if (!ret) {
 		ret = filters_apply(r->device, &r->config, r->o.load);
 		if (!ret)
-			ret = change_mask(r);
+			ret = change_profile_mask(r);
 		if (ret)
 			filters_put_back(r->device, &before);
 	}
@@ -314,7 +314,7 @@ static int change_profile(struct profile *r)
 	if (!ret && r->changed)
 		ret = change_all(r);
 	else if (!ret)
-		ret = change_mask(r);
+		ret = change_profile_mask(r);
 	if (ret)
 		return ret;
 	ret = filters_get(r->device, &r->config);
@@ -342,9 +342,9 @@ static int cmd_profile(int argc, char **argv)
 	if (!ret && r.o.save)
 		ret = config_save(r.o.save, &r.config);
 	if (!ret && r.o.json)
-		print_json(&r);
+		print_profile_json(&r);
 	else if (!ret && !r.changed && !r.o.save)
-		print_text(&r);
+		print_profile_text(&r);
 	ktape_device_close(r.device);
 	ktape_config_release(&r.config);
 	return ret ? ret : finish_stdout();

@@ -66,7 +66,7 @@ struct start {
 	struct ktape_device *session;
 };
 
-static bool has_session_options(const struct start_options *o)
+static bool has_start_options(const struct start_options *o)
 {
 	return o->mode || o->profile || o->events || o->ring_size ||
 	       o->block_size || o->control_size || o->stall ||
@@ -74,7 +74,7 @@ static bool has_session_options(const struct start_options *o)
 }
 
 /* Check the options without the module.  Return: 0 or the exit code. */
-static int read_options(struct start *s, const char *name)
+static int read_start_options(struct start *s, const char *name)
 {
 	const struct start_options *o = &s->o;
 	uint64_t mask[KTAPE_MASK_WORDS] = { 0 }, more[KTAPE_MASK_WORDS] = { 0 };
@@ -98,12 +98,12 @@ static int read_options(struct start *s, const char *name)
 	s->create.control_size = o->control_size;
 	s->create.flags = KTAPE_CREATE_LINGER;
 	snprintf(s->create.name, sizeof(s->create.name), "%s", name);
-	if (parse_events(&command_start,
-			 o->profile ? o->profile :
-			 o->events  ? "none" :
-				      "default",
-			 mask) ||
-	    (o->events && parse_events(&command_start, o->events, more)))
+	if (parse_event_list(&command_start,
+			     o->profile ? o->profile :
+			     o->events  ? "none" :
+					  "default",
+			     mask) ||
+	    (o->events && parse_event_list(&command_start, o->events, more)))
 		return EXIT_USAGE;
 	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
 		mask[i] |= more[i];
@@ -141,7 +141,7 @@ static int set_up_session(struct start *s)
 	return err ? fail("cannot start the session: %s", strerror(-err)) : 0;
 }
 
-static int make_session(struct start *s, struct ktape_device *device)
+static int make_named_session(struct start *s, struct ktape_device *device)
 {
 	uint64_t events[KTAPE_MASK_WORDS];
 	int ret, err = session_create(device, &s->create, s->config.mask,
@@ -168,10 +168,10 @@ static int start_named(struct start *s, const char *name)
 		return EXIT_FAILED;
 	err = ktape_device_attach(device, name, true, &s->session);
 	if (err == -ENOENT && name[strspn(name, "0123456789")]) {
-		ret = make_session(s, device);
+		ret = make_named_session(s, device);
 	} else if (err) {
 		ret = fail("session %s: %s", name, strerror(-err));
-	} else if (has_session_options(&s->o)) {
+	} else if (has_start_options(&s->o)) {
 		ret = fail(
 			"session \"%s\" already exists: change what it records with ktape profile -S %s",
 			name, name);
@@ -189,7 +189,7 @@ static int start_session_0(struct start *s)
 {
 	int err;
 
-	if (has_session_options(&s->o))
+	if (has_start_options(&s->o))
 		return misuse(
 			&command_start,
 			"options set up a new session, which needs a NAME");
@@ -214,7 +214,7 @@ static int cmd_start(int argc, char **argv)
 	if (first == argc) {
 		ret = start_session_0(&s);
 	} else {
-		ret = read_options(&s, argv[first]);
+		ret = read_start_options(&s, argv[first]);
 		if (!ret)
 			ret = start_named(&s, argv[first]);
 	}

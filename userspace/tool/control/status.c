@@ -305,7 +305,7 @@ static void print_probes(const struct status *s, bool json)
 	}
 }
 
-static const char *state_name(const struct ktape_session_info *i)
+static const char *session_state_name(const struct ktape_session_info *i)
 {
 	return i->flags & KTAPE_SESSION_GONE	? "destroyed" :
 	       i->flags & KTAPE_SESSION_RUNNING ? "running" :
@@ -340,7 +340,7 @@ static void print_sessions(const struct status *s)
 		snprintf(id, sizeof(id), "%u", n->id);
 		printf("%-3s %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s%s",
 		       n->id == KTAPE_SESSION_BY_NAME ? "-" : id, n->name[0] ? n->name : "-", mode_name(n->mode),
-		       state_name(n), ring, control, n->uid, n->files,
+		       session_state_name(n), ring, control, n->uid, n->files,
 		       (unsigned long long)n->evicted,
 		       n->flags & KTAPE_SESSION_LINGERS ? "  stays" : "",
 		       n->flags & KTAPE_SESSION_LOG ? "  log" : "");
@@ -363,7 +363,7 @@ static void print_json_sessions(const struct status *s)
 		fputs(",\"name\":", stdout);
 		put_json_text(n->name);
 		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"log\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu,\"left_ms\":%u}",
-		       mode_name(n->mode), state_name(n),
+		       mode_name(n->mode), session_state_name(n),
 		       n->flags & KTAPE_SESSION_LINGERS ? "true" : "false",
 		       n->flags & KTAPE_SESSION_LOG ? "true" : "false",
 		       n->uid, n->files, (unsigned long long)n->ring_size,

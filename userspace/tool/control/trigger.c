@@ -46,7 +46,7 @@ struct trigger_options {
 	const char *device;
 };
 
-#define LOOK_MS		500
+#define CHECK_MS		500
 #define OPTION(name, letter, kind, member, arg, help) \
 	{                                                                     \
 		name, letter, kind, offsetof(struct trigger_options, member), \
@@ -93,7 +93,7 @@ static const struct {
 	{ KTAPE_TRIGGER_NOTIFY, "notify" },
 };
 
-static int report_refused(int err)
+static int report_trigger_refused(int err)
 {
 	static const struct {
 		int error;
@@ -180,9 +180,9 @@ static int read_condition(const struct trigger_options *o, char *text,
 }
 
 /* Make a trigger of the options and the condition.  Return: 0 or the exit code. */
-static int read_options(struct ktape_device *device,
-			const struct trigger_options *o, char *text,
-			struct ktape_trigger *t)
+static int read_trigger_options(struct ktape_device *device,
+				const struct trigger_options *o, char *text,
+				struct ktape_trigger *t)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	int ret = read_condition(o, text, t);
@@ -203,7 +203,7 @@ static int read_options(struct ktape_device *device,
 	t->before_ns = o->before;
 	t->after_ns = o->after;
 	if (o->profile) {
-		ret = parse_events(&command_trigger, o->profile, mask);
+		ret = parse_event_list(&command_trigger, o->profile, mask);
 		if (ret)
 			return ret;
 		memcpy(t->mask, mask, sizeof(t->mask));
@@ -225,12 +225,12 @@ static int add_trigger(struct ktape_device *device,
 	if (argc != 1)
 		return misuse(&command_trigger,
 			      "add needs exactly one CONDITION");
-	ret = read_options(device, o, argv[0], &t);
+	ret = read_trigger_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
 	if (ret)
-		return report_refused(ret);
+		return report_trigger_refused(ret);
 	printf("%u\n", t.id);
 	return finish_stdout();
 }
@@ -256,7 +256,7 @@ static int remove_triggers(struct ktape_device *device,
 		t.id = (uint32_t)id;
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &t);
 		if (ret)
-			code = report_refused(ret);
+			code = report_trigger_refused(ret);
 	}
 	return code;
 }
@@ -272,7 +272,7 @@ static void print_when(FILE *out, const struct ktape_trigger *t)
 		fprintf(out, " every %u", t->nth);
 }
 
-static void print_text(const struct ktape_trigger *t)
+static void print_triggers_text(const struct ktape_trigger *t)
 {
 	printf("%2u  ", t->id);
 	print_when(stdout, t);
@@ -294,7 +294,7 @@ static void print_text(const struct ktape_trigger *t)
 	putchar('\n');
 }
 
-static void print_json(const struct ktape_trigger *t)
+static void print_triggers_json(const struct ktape_trigger *t)
 {
 	static const char *const whens[] = { "event", "longer", "quiet" };
 	char condition[512] = "";
@@ -340,16 +340,16 @@ static int list_triggers(struct ktape_device *device,
 		if (!ret)
 			nr++;
 		else if (ret != -ENOENT)
-			return report_refused(ret);
+			return report_trigger_refused(ret);
 	}
 	if (o->json)
 		putchar('[');
 	for (unsigned int i = 0; i < nr; i++, comma = ",") {
 		if (o->json) {
 			printf("%s\n", comma);
-			print_json(&t[i]);
+			print_triggers_json(&t[i]);
 		} else {
-			print_text(&t[i]);
+			print_triggers_text(&t[i]);
 		}
 	}
 	if (o->json)
@@ -382,7 +382,7 @@ static int spawn_command(pid_t *pid, char **argv)
 }
 
 /* Run the command with the trigger in its environment.  Return: 0 or the exit code. */
-static int run_command(const struct ktape_trigger *t, char **argv)
+static int run_trigger_command(const struct ktape_trigger *t, char **argv)
 {
 	char number[24];
 	pid_t pid;
@@ -409,7 +409,7 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 
 /*
  * Wait until the trigger fires.  Poll for a destroyed session or a removed trigger
- * every LOOK_MS, because the eventfd does not report them.
+ * every CHECK_MS, because the eventfd does not report them.
  * Return: 1: fired, 0: a signal came, or negative errno.
  */
 static int wait_for_firing(struct ktape_device *device, int wake,
@@ -424,7 +424,7 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 	int ret;
 
 	for (;;) {
-		ret = poll(p, KT_ARRAY_SIZE(p), LOOK_MS);
+		ret = poll(p, KT_ARRAY_SIZE(p), CHECK_MS);
 		if (ret < 0 && errno != EINTR)
 			return -errno;
 		if (signals_came())
@@ -453,8 +453,8 @@ static int wait_and_run(struct ktape_device *device, int wake,
 	do {
 		ret = wait_for_firing(device, wake, t, &now);
 		if (ret <= 0)
-			return ret ? report_refused(ret) : EXIT_OK;
-		ret = run_command(&now, argv);
+			return ret ? report_trigger_refused(ret) : EXIT_OK;
+		ret = run_trigger_command(&now, argv);
 		if (ret)
 			return ret;
 	} while (!signals_came() && (!t->limit || now.fired < t->limit));
@@ -472,7 +472,7 @@ static int run_on_trigger(struct ktape_device *device,
 		return misuse(
 			&command_trigger,
 			"run needs a CONDITION and a COMMAND: run CONDITION -- COMMAND");
-	ret = read_options(device, o, argv[0], &t);
+	ret = read_trigger_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
 	wake = signals_pipe();
@@ -486,7 +486,7 @@ static int run_on_trigger(struct ktape_device *device,
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
 	if (ret) {
 		close(t.eventfd);
-		return report_refused(ret);
+		return report_trigger_refused(ret);
 	}
 	ret = wait_and_run(device, wake, &t, argv + 1);
 	gone.id = t.id;

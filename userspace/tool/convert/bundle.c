@@ -92,7 +92,7 @@ struct bundle {
 	int64_t boot_utc;
 };
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_bundle_notice(void *arg, const struct ktape_notice *n)
 {
 	struct bundle *b = arg;
 
@@ -104,7 +104,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	b->damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		report_damage(b->path, n);
+		report_input_damage(b->path, n);
 }
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -196,13 +196,13 @@ static int write_part(struct bundle *b, struct part *p,
 	return err;
 }
 
-/* Open a trace; @silent: notices are told when it is opened again. */
+/* Open a trace.  @silent: it is opened again later, and its notices are reported then. */
 static int open_part(struct bundle *b, const char *path, bool silent,
 		     struct ktape_trace **trace)
 {
 	const struct input_options in = { .from = NULL };
 	struct ktape_trace_options how = {
-		.notice = silent ? NULL : take_notice,
+		.notice = silent ? NULL : take_bundle_notice,
 		.arg = b,
 		.flags = KTAPE_TRACE_SORTED,
 	};
@@ -222,7 +222,7 @@ static bool is_dated(struct ktape_trace *trace)
 }
 
 /* Find out when the machine of a trace booted.  Return: 0 or the exit code. */
-static int look_at(struct bundle *b, const char *path, bool first)
+static int read_manifest_data(struct bundle *b, const char *path, bool first)
 {
 	const struct ktape_info *info;
 	struct ktape_trace *trace;
@@ -304,7 +304,7 @@ static int put_manifest(const struct bundle *b, int fd)
 	return err ? err : tar_end_file(fd, len);
 }
 
-static int put_part(const struct part *p, int fd)
+static int put_archive_part(const struct part *p, int fd)
 {
 	struct stat st;
 	uint64_t at = 0;
@@ -331,7 +331,7 @@ static int put_archive(const struct bundle *b, int fd)
 	int err = put_manifest(b, fd);
 
 	for (size_t i = 0; i < b->nr && !err; i++)
-		err = put_part(&b->parts[i], fd);
+		err = put_archive_part(&b->parts[i], fd);
 	return err ? err : tar_end(fd);
 }
 
@@ -363,7 +363,7 @@ static int make_bundle(struct bundle *b, size_t nr, char **paths)
 	for (size_t i = 0; i < nr; i++)
 		b->parts[i].temp = -1;
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = look_at(b, paths[i], !i);
+		ret = read_manifest_data(b, paths[i], !i);
 	for (; b->nr < nr && !ret; b->nr++) {
 		b->parts[b->nr].path = paths[b->nr];
 		ret = convert_part(b, &b->parts[b->nr]);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ktape.h>
@@ -29,8 +28,6 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define PROGRESS_EVENTS	65536		/* between two looks at the clock */
-#define PROGRESS_NS	500000000ULL
 #define NUMBER_TEXT	24
 
 #define OPT(member) offsetof(struct convert_options, member)
@@ -70,43 +67,7 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void show_progress(struct convert *c, bool last)
-{
-	uint64_t now;
-	char bytes[16];
-
-	if (!c->progress || (!last && c->events - c->shown < PROGRESS_EVENTS))
-		return;
-	c->shown = c->events;
-	now = now_ns();
-	if (!last && now - c->shown_at < PROGRESS_NS)
-		return;
-	if (last && !c->shown_at)
-		return;
-	c->shown_at = now;
-	put_human(bytes, sizeof(bytes), ktape_sink_bytes(c->sink));
-	fprintf(stderr, "\rktape: %llu events, %s written%s",
-		(unsigned long long)c->events, bytes, last ? "\n" : "");
-}
-
-/**
- * convert_progress() - show how far a conversion is, if that is wanted
- * @c: the conversion
- */
-void convert_progress(struct convert *c)
-{
-	show_progress(c, false);
-}
-
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_convert_notice(void *arg, const struct ktape_notice *n)
 {
 	struct convert_input *in = arg;
 	struct convert *c = in->convert;
@@ -133,46 +94,33 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	default:
 		break;
 	}
-	report_damage(in->path, n);
-}
-
-/* Print the format's warning (output too large) early enough to stop. */
-static void warn_if_large(struct convert *c)
-{
-	const char *warning = c->warned || c->events % PROGRESS_EVENTS ?
-				      NULL :
-				      ktape_sink_warning(c->sink);
-
-	if (!warning)
-		return;
-	c->warned = true;
-	note("%s: %s", c->to_name, warning);
+	report_input_damage(in->path, n);
 }
 
 /* After a signal, a live input returns what has arrived, then ends by itself. */
-static bool is_stopped(const struct convert *c)
+static bool is_convert_stopped(const struct convert *c)
 {
 	return (signals_came() && !c->live) || c->error;
 }
 
-static int write_all(struct convert *c)
+static int write_converted(struct convert *c)
 {
 	const struct ktape_event *e;
 	int ret = 0;
 
-	while (!is_stopped(c) &&
+	while (!is_convert_stopped(c) &&
 	       !(ret = c->cut ? 0 : kt_slices_pass(c->slices)) &&
-	       !is_stopped(c) && (ret = convert_next(c, &e)) > 0) {
+	       !is_convert_stopped(c) && (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
 		if (ret)
 			break;
-		show_progress(c, false);
-		warn_if_large(c);
+		convert_progress(c);
+		convert_warn_if_large(c);
 	}
 	return ret;
 }
 
-static void report_results(const struct convert *c)
+static void report_converted(const struct convert *c)
 {
 	unsigned int cpus = ktape_sink_mixed_cpus(c->sink);
 	char text[LOSS_TEXT];
@@ -258,7 +206,7 @@ static int finish_output(struct convert *c, int ret)
 {
 	int code = EXIT_OK;
 
-	show_progress(c, true);
+	convert_progress_end(c);
 	if (!ret && !c->error && !signals_came())
 		code = convert_check(c);
 	ret = end_output(c, ret ? ret : c->error, &code);
@@ -268,7 +216,7 @@ static int finish_output(struct convert *c, int ret)
 		return fail("interrupted: %s was not written", c->o.out);
 	if (code)
 		return ret ? fail("%s: %s", c->o.out, read_error(ret)) : code;
-	report_results(c);
+	report_converted(c);
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
@@ -285,7 +233,7 @@ static int finish_output(struct convert *c, int ret)
 static int open_inputs(struct convert *c, int nr, char **paths)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_convert_notice,
 		.flags = KTAPE_TRACE_SORTED,
 		.wake = c->wake,
 	};
@@ -360,7 +308,7 @@ static bool is_of_rtos(const struct convert *c)
 	return true;
 }
 
-static int open_output(struct convert *c)
+static int open_convert_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
 		.format = c->to_name,
@@ -400,7 +348,7 @@ static int open_output(struct convert *c)
 	return err ? fail("%s", strerror(-err)) : 0;
 }
 
-static void put_options(const struct ktape_codec *codec, bool out, bool json)
+static void put_format_options(const struct ktape_codec *codec, bool out, bool json)
 {
 	const struct ktape_codec_option *o = ktape_codec_options(codec, out);
 
@@ -436,8 +384,8 @@ static int list_codecs(bool json)
 
 		if (!json) {
 			print_codec("", codec);
-			put_options(codec, false, false);
-			put_options(codec, true, false);
+			put_format_options(codec, false, false);
+			put_format_options(codec, true, false);
 			continue;
 		}
 		printf("{\"name\":\"%s\",\"in\":%s,\"out\":%s,\"help\":",
@@ -445,9 +393,9 @@ static int list_codecs(bool json)
 		       out ? "true" : "false");
 		put_json_text(codec->help);
 		printf(",\"in_options\":[");
-		put_options(codec, false, true);
+		put_format_options(codec, false, true);
 		printf("],\"out_options\":[");
-		put_options(codec, true, true);
+		put_format_options(codec, true, true);
 		printf("]}\n");
 	}
 	return finish_stdout();
@@ -476,12 +424,12 @@ static int convert_inputs(struct convert *c, int nr, char **paths)
 	if (!ret)
 		ret = open_inputs(c, nr, paths);
 	if (!ret)
-		ret = open_output(c);
+		ret = open_convert_output(c);
 	if (ret)
 		return ret;
 	c->progress = !c->o.quiet && isatty(STDERR_FILENO);
 	convert_slices_new(c);
-	ret = finish_output(c, write_all(c));
+	ret = finish_output(c, write_converted(c));
 	kt_slices_free(c->slices);
 	return ret;
 }
@@ -532,7 +480,7 @@ static const struct {
 };
 
 /* Choose the format by the name of -o if --to is not given; without one: NULL. */
-static const char *format_of(const char *out)
+static const char *format_of_output(const char *out)
 {
 	size_t len = strlen(out);
 
@@ -558,9 +506,12 @@ static const char *missing(const struct convert_options *o, bool inputs)
 
 static int cmd_convert(int argc, char **argv)
 {
-	struct convert c = { .o = { .cpu = UINT64_MAX,
-				    .pid = UINT64_MAX,
-				    .jobs = kt_pool_cpus() } };
+	struct convert c = {
+		.command = &command_convert,
+		.o = { .cpu = UINT64_MAX,
+		       .pid = UINT64_MAX,
+		       .jobs = kt_pool_cpus() },
+	};
 	struct pieces in = { .nr = 0 };
 	const char *lacks;
 	int first, ret;
@@ -580,12 +531,12 @@ static int cmd_convert(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (c.o.open && argc > first) {
-		ret = convert_open_begin(&c.o);
+		ret = convert_open_begin(&c);
 		if (ret)
 			return ret;
 	}
 	if (!c.o.to && c.o.out)
-		c.o.to = format_of(c.o.out);
+		c.o.to = format_of_output(c.o.out);
 	lacks = missing(&c.o, argc > first);
 	if (lacks)
 		return misuse(&command_convert, "%s", lacks);

@@ -7,6 +7,7 @@
  *	inputs.c	inputs merged into one stream, the selection of events
  *	cut.c		the state of threads at --from-time
  *	slices.c	one input read in several threads
+ *	progress.c	how far it is
  *	partial.c	where the output of a damaged input goes
  *	page.c		statistics for a page (format html)
  *	open.c		--open: show the page
@@ -75,6 +76,7 @@ struct cut;
 
 /**
  * struct convert - a conversion
+ * @command: ktape convert, for messages
  * @o: options
  * @to_name: format of the output
  * @mask: selected events
@@ -101,11 +103,12 @@ struct cut;
  * @replaces: the output replaces an earlier one
  * @partial: name of the output of a damaged input beside an earlier one, or NULL
  * @progress: show progress
- * @shown: @events when the clock was looked at last
+ * @shown: @events when the clock was read last
  * @shown_at: when progress was shown last, in ns
  * @warned: the warning of a large output was printed
  */
 struct convert {
+	const struct kt_command *command;
 	struct convert_options o;
 	char *to_name;
 	uint64_t mask[KTAPE_MASK_WORDS];
@@ -137,8 +140,10 @@ struct convert {
 	bool warned;
 };
 
-/* convert.c */
+/* progress.c */
 void convert_progress(struct convert *c);
+void convert_progress_end(struct convert *c);
+void convert_warn_if_large(struct convert *c);
 
 /* slices.c */
 void convert_slices_new(struct convert *c);
@@ -159,7 +164,7 @@ int convert_divert(struct convert *c);
 int convert_report_partial(const struct convert *c);
 
 /* open.c */
-int convert_open_begin(struct convert_options *o);
+int convert_open_begin(struct convert *c);
 int convert_open_end(const struct convert_options *o, int wake, int ret);
 
 /* cut.c */

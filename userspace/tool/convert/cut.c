@@ -117,7 +117,7 @@ int cut_begin(struct cut **cut)
 	return 0;
 }
 
-static uint32_t owner_of(const struct pair *p, const struct ktape_event *e)
+static uint32_t owner_of_slice(const struct pair *p, const struct ktape_event *e)
 {
 	if (p->scope == SCOPE_CPU)
 		return e->cpu;
@@ -142,7 +142,7 @@ static void unlink_slice(struct cut *c, struct slice *s)
 static int open_slice(struct cut *c, const struct pair *p,
 		      const struct ktape_event *e)
 {
-	struct slice **head = find_bucket(c, p->end, owner_of(p, e));
+	struct slice **head = find_bucket(c, p->end, owner_of_slice(p, e));
 	size_t args = e->nargs * 4U;
 	struct slice *s;
 
@@ -154,7 +154,7 @@ static int open_slice(struct cut *c, const struct pair *p,
 	if (!s)
 		return -ENOMEM;
 	s->end = p->end;
-	s->owner = owner_of(p, e);
+	s->owner = owner_of_slice(p, e);
 	s->id = p->by_id ? ktape_event_arg(e, 0) : 0;
 	s->event = *e;
 	if (args)
@@ -172,10 +172,10 @@ static int open_slice(struct cut *c, const struct pair *p,
 	return 0;
 }
 
-static void close_slice(struct cut *c, const struct pair *p,
-			const struct ktape_event *e)
+static void close_open_slice(struct cut *c, const struct pair *p,
+			     const struct ktape_event *e)
 {
-	uint32_t owner = owner_of(p, e);
+	uint32_t owner = owner_of_slice(p, e);
 	uint32_t id = p->by_id ? ktape_event_arg(e, 0) : 0;
 	struct slice **at = find_bucket(c, p->end, owner), *s;
 
@@ -195,7 +195,7 @@ static void close_thread(struct cut *c, int32_t tid)
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		if (pairs[i].scope == SCOPE_THREAD && !pairs[i].by_id)
-			close_slice(c, &pairs[i], &gone);
+			close_open_slice(c, &pairs[i], &gone);
 	}
 }
 
@@ -227,7 +227,7 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 		if (pairs[i].begin == e->opcode)
 			return open_slice(cut, &pairs[i], e);
 		if (pairs[i].end == e->opcode)
-			close_slice(cut, &pairs[i], e);
+			close_open_slice(cut, &pairs[i], e);
 	}
 	return 0;
 }

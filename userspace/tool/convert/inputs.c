@@ -28,11 +28,11 @@ int convert_prepare(struct convert *c)
 
 	memset(c->mask, 0xff, sizeof(c->mask));
 	if (bad && ktape_mask_parse_shown(bad, c->mask, &bad))
-		return unknown_event(&command_convert, bad);
-	ret = moment_parse(&command_convert, "from-time", c->o.from_time,
+		return unknown_event(c->command, bad);
+	ret = moment_parse(c->command, "from-time", c->o.from_time,
 			   &c->range.from);
 	if (!ret)
-		ret = moment_parse(&command_convert, "to-time", c->o.to_time,
+		ret = moment_parse(c->command, "to-time", c->o.to_time,
 				   &c->range.to);
 	if (ret)
 		return ret;
@@ -54,7 +54,7 @@ int convert_join(struct convert *c)
 	int err;
 
 	c->info = c->inputs[0].info;
-	err = range_check_order(&command_convert, &c->range, c->info);
+	err = range_check_order(c->command, &c->range, c->info);
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->nr_inputs; i++)
@@ -185,7 +185,7 @@ static bool is_wanted_thread(const struct convert *c,
 	       is_of_pid(c, (int32_t)ktape_event_arg(e, 1), e->ts);
 }
 
-static bool is_wanted(const struct convert *c, const struct ktape_event *e)
+static bool is_event_wanted(const struct convert *c, const struct ktape_event *e)
 {
 	if (!kt_mask_has(c->mask, e->opcode))
 		return false;
@@ -194,7 +194,7 @@ static bool is_wanted(const struct convert *c, const struct ktape_event *e)
 	return is_wanted_thread(c, e);
 }
 
-static int put_event(struct convert *c, const struct ktape_event *e)
+static int put_converted_event(struct convert *c, const struct ktape_event *e)
 {
 	int err = page_event(&c->page, e);
 
@@ -212,12 +212,12 @@ static int write_name(struct convert *c, const struct ktape_event *e,
 	struct ktape_event name = *e;
 
 	c->events++;
-	if (inside && is_wanted(c, e))
-		return put_event(c, e);
+	if (inside && is_event_wanted(c, e))
+		return put_converted_event(c, e);
 	name.kind = KTAPE_RING_REGISTRY;
 	name.cpu = 0;
 	name.tid = -1;
-	return put_event(c, &name);
+	return put_converted_event(c, &name);
 }
 
 /* Return true if an event is a name or describes events that are selected. */
@@ -227,14 +227,14 @@ static bool is_name(const struct convert *c, const struct ktape_event *e)
 	       (kt_mask_has(c->mask, e->opcode) && ktape_event_is_metadata(e));
 }
 
-static int write_event(struct convert *c, const struct ktape_event *e)
+static int write_one_event(struct convert *c, const struct ktape_event *e)
 {
 	if (is_name(c, e))
 		return write_name(c, e, true);
-	if (!is_wanted(c, e))
+	if (!is_event_wanted(c, e))
 		return 0;
 	c->events++;
-	return put_event(c, e);
+	return put_converted_event(c, e);
 }
 
 /* Handle an event outside of the selected times: only names are written. */
@@ -293,11 +293,11 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 		return err ? err : cut_learn(c->cut, e);
 	}
 	if (c->cut) {
-		err = cut_write(c->cut, c, e, write_event);
+		err = cut_write(c->cut, c, e, write_one_event);
 		cut_free(c->cut);
 		c->cut = NULL;
 	}
-	return err ? err : write_event(c, e);
+	return err ? err : write_one_event(c, e);
 }
 
 /**

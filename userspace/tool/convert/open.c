@@ -20,7 +20,7 @@
 #include "tool/shared/text.h"
 
 #define PAGE_NAME	"/trace.html"
-#define LOOK_MS		200	/* between two looks at the browser */
+#define CHECK_MS	200	/* between two checks of the browser */
 
 /* The temporary folder, or "" if the page has the name of -o; the page in it. */
 static struct {
@@ -30,21 +30,23 @@ static struct {
 
 /**
  * convert_open_begin() - check the options of a page to be opened, and choose its path
- * @o: options; --to and -o are set if they are not given
+ * @c: the conversion; --to and -o are set if they are not given
  *
  * Return: 0 or the exit code.
  */
-int convert_open_begin(struct convert_options *o)
+int convert_open_begin(struct convert *c)
 {
+	struct convert_options *o = &c->o;
+
 	if (!o->to)
 		o->to = "html";
 	if (strcmp(o->to, "html") && strncmp(o->to, "html:", 5))
-		return misuse(&command_convert,
+		return misuse(c->command,
 			      "--open: a browser shows only the format html");
 	if (!ktape_codec_find("html"))
 		return fail("format html is not built in");
 	if (o->out && !strcmp(o->out, "-"))
-		return misuse(&command_convert,
+		return misuse(c->command,
 			      "--open needs a file, not standard output");
 	if (o->out)
 		return 0;
@@ -77,7 +79,7 @@ static int wait_for_signal(int wake, pid_t browser)
 		none |= browser_failed(&browser);
 		if (none && !has_terminal())
 			return fail("without a browser and a terminal nobody sees the page: -o FILE keeps it");
-		poll(&p, 1, browser ? LOOK_MS : -1);
+		poll(&p, 1, browser ? CHECK_MS : -1);
 	}
 	return 0;
 }

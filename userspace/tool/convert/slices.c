@@ -17,7 +17,7 @@
 #include "tool/convert/convert.h"
 #include "tool/shared/signals.h"
 
-static int prepare(void *arg, struct kt_slice *slice)
+static int prepare_part(void *arg, struct kt_slice *slice)
 {
 	const struct convert *c = arg;
 	struct convert *mine = slice->own;
@@ -76,7 +76,7 @@ static uint64_t most(void *arg)
 	return UINT64_MAX;
 }
 
-static void release(void *arg, struct kt_slice *slice)
+static void release_part(void *arg, struct kt_slice *slice)
 {
 	struct convert *mine = slice->own;
 
@@ -97,11 +97,11 @@ void convert_slices_new(struct convert *c)
 	const struct kt_slices_how how = {
 		.jobs = (unsigned int)kt_min(c->o.jobs, KT_SLICE_JOBS),
 		.arg = c,
-		.prepare = prepare,
+		.prepare = prepare_part,
 		.work = write_events,
 		.take = take_output,
 		.most = most,
-		.release = release,
+		.release = release_part,
 	};
 
 	if (c->nr_inputs != 1 || !kt_sink_is_alone(c->sink) ||

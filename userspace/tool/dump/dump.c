@@ -80,17 +80,6 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/**
- * dump_flush() - write the lines that were not written yet
- * @d: the dump
- */
-void dump_flush(struct dump *d)
-{
-	if (d->out.len && !d->error)
-		d->error = kt_write_all(STDOUT_FILENO, d->out.buf, d->out.len);
-	d->out.len = 0;
-}
-
 static void flush_idle(void *arg)
 {
 	dump_flush(arg);
@@ -115,7 +104,7 @@ static void keep_gap(struct dump *d, const struct ktape_notice *n)
 }
 
 /* Keep gaps for the end, so that messages do not split the output on a terminal. */
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_dump_notice(void *arg, const struct ktape_notice *n)
 {
 	struct dump *d = arg;
 
@@ -139,7 +128,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		break;
 	}
 	dump_flush(d);
-	report_damage(d->path, n);
+	report_input_damage(d->path, n);
 }
 
 #define MOMENT_SIZE	32
@@ -197,7 +186,7 @@ static int check_range(const struct dump *d)
 	return range_check_times(&d->range, d->info);
 }
 
-static int report_results(struct dump *d, int ret)
+static int report_dump_results(struct dump *d, int ret)
 {
 	char text[LOSS_TEXT];
 
@@ -223,7 +212,7 @@ static int report_results(struct dump *d, int ret)
 }
 
 /* Put the line of an event into the buffer.  Return: 0 or negative errno. */
-static int put_event(struct dump *d, const struct ktape_event *e)
+static int put_dump_event(struct dump *d, const struct ktape_event *e)
 {
 	const char *source = NULL;
 	size_t len = 0;
@@ -251,7 +240,7 @@ static int dump_all(struct dump *d)
 	       !is_enough(d) && (ret = ktape_trace_next(d->trace, &e)) > 0) {
 		if (!dump_wants(d, &d->range, d->names, e))
 			continue;
-		ret = put_event(d, e);
+		ret = put_dump_event(d, e);
 		if (ret)
 			break;
 		d->lines++;
@@ -299,7 +288,7 @@ static void prepare_lines(struct dump *d)
 static int dump_trace(struct dump *d, const char *path)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_dump_notice,
 		.idle = flush_idle,
 		.arg = d,
 	};
@@ -326,7 +315,7 @@ static int dump_trace(struct dump *d, const char *path)
 	ret = range_check_order(&command_dump, &d->range, d->info);
 	prepare_lines(d);
 	if (!ret)
-		ret = report_results(d, dump_all(d));
+		ret = report_dump_results(d, dump_all(d));
 	kt_slices_free(d->slices);
 	ktape_trace_close(d->trace);
 	return ret;
@@ -392,7 +381,10 @@ static int dump_pieces(struct dump *d, int nr, char **operands)
 
 static int cmd_dump(int argc, char **argv)
 {
-	struct dump d = { .o = { .count = UINT64_MAX, .jobs = kt_pool_cpus() } };
+	struct dump d = {
+		.o = { .count = UINT64_MAX, .jobs = kt_pool_cpus() },
+		.select = { .command = &command_dump },
+	};
 	int first, ret;
 
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);

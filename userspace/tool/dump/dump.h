@@ -82,6 +82,7 @@ struct object_wanted {
 
 /**
  * struct select - parsed select_options; an event has to match all that are given
+ * @command: ktape dump, for messages
  * @mask: selected events
  * @any: there are more conditions than @mask
  * @cpus: selected CPUs
@@ -96,6 +97,7 @@ struct object_wanted {
  * @copy: text that the names of @objects point into
  */
 struct select {
+	const struct kt_command *command;
 	uint64_t mask[KTAPE_MASK_WORDS];
 	bool any;
 	struct numbers cpus;
@@ -112,8 +114,8 @@ struct select {
 
 /* select.c */
 int select_read(const struct select_options *o, struct select *s);
-bool select_judges(const struct select *s, const struct ktape_registry *names,
-		   const struct ktape_event *e);
+bool select_matches(const struct select *s, const struct ktape_registry *names,
+		    const struct ktape_event *e);
 void select_release(struct select *s);
 
 /**
@@ -129,7 +131,7 @@ static inline bool select_takes(const struct select *s,
 				const struct ktape_event *e)
 {
 	return kt_mask_has(s->mask, e->opcode) &&
-	       (!s->any || select_judges(s, names, e));
+	       (!s->any || select_matches(s, names, e));
 }
 
 /**
@@ -215,13 +217,11 @@ struct dump {
 	struct ktape_notice shown[GAPS_SHOWN];
 };
 
-/* dump.c */
-void dump_flush(struct dump *d);
-
 /* lines.c */
 int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
 	      size_t source_len);
 int lines_make_room(struct lines *l, size_t need);
+void dump_flush(struct dump *d);
 
 /* slices.c */
 void dump_slices_new(struct dump *d);

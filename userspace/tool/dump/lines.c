@@ -2,9 +2,11 @@
 /* ktape dump: format events as lines. */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <ktape.h>
 
+#include "util/file.h"
 #include "util/put.h"
 
 #include "tool/dump/dump.h"
@@ -74,4 +76,15 @@ int lines_add(struct lines *l, const struct ktape_event *e, const char *source,
 		p = put_source(p, source, source_len);
 	l->len = (size_t)(p - l->buf);
 	return 0;
+}
+
+/**
+ * dump_flush() - write the lines that were not written yet
+ * @d: the dump
+ */
+void dump_flush(struct dump *d)
+{
+	if (d->out.len && !d->error)
+		d->error = kt_write_all(STDOUT_FILENO, d->out.buf, d->out.len);
+	d->out.len = 0;
 }

@@ -52,7 +52,7 @@ static bool has_number(const struct numbers *n, uint32_t v)
 }
 
 /* Add a number, or a range A-B.  Return: 0 or -EINVAL. */
-static int add_range(struct numbers *n, char *text, uint64_t max)
+static int add_number_range(struct numbers *n, char *text, uint64_t max)
 {
 	char *dash = strchr(text, '-');
 	uint64_t from, to;
@@ -73,30 +73,31 @@ static int add_range(struct numbers *n, char *text, uint64_t max)
 }
 
 /* Parse a list of numbers and ranges.  Return: 0 or the exit code. */
-static int read_numbers(const char *name, const char *text, uint64_t max,
-			struct numbers *n)
+static int read_numbers(const struct select *s, const char *name, const char *text,
+			uint64_t max, struct numbers *n)
 {
 	char *copy = text ? strdup(text) : NULL, *at = copy, *item;
 	int err = text && !copy ? -ENOMEM : 0;
 
 	while (!err && (item = strsep(&at, ",")))
-		err = add_range(n, item, max);
+		err = add_number_range(n, item, max);
 	free(copy);
 	if (!err)
 		return 0;
 	return misuse(
-		&command_dump,
+		s->command,
 		"--%s: give numbers up to %llu, such as 0-3,5, at most %u of them",
 		name, (unsigned long long)max, SELECT_NUMBERS);
 }
 
-static int read_mask(const char *list, uint64_t mask[KTAPE_MASK_WORDS])
+static int read_mask(const struct select *s, const char *list,
+		     uint64_t mask[KTAPE_MASK_WORDS])
 {
 	const char *bad = list;
 
 	if (!ktape_mask_parse_shown(list, mask, &bad))
 		return 0;
-	return unknown_event(&command_dump, bad);
+	return unknown_event(s->command, bad);
 }
 
 /* Leave out what describes the trace: names, counters, clocks. */
@@ -111,7 +112,7 @@ static void leave_out_control(uint64_t mask[KTAPE_MASK_WORDS])
 }
 
 /* Read -e and --group: the lists of several -e are joined. */
-static int read_events(const struct select_options *o, struct select *s)
+static int read_event_options(const struct select_options *o, struct select *s)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
 	bool any = false;
@@ -126,7 +127,7 @@ static int read_events(const struct select_options *o, struct select *s)
 		if (!any)
 			memset(s->mask, 0, sizeof(s->mask));
 		any = true;
-		ret = read_mask(text, mask);
+		ret = read_mask(s, text, mask);
 		for (size_t k = 0; k < KTAPE_MASK_WORDS && !ret; k++)
 			s->mask[k] |= mask[k];
 	}
@@ -134,28 +135,28 @@ static int read_events(const struct select_options *o, struct select *s)
 		leave_out_control(s->mask);
 	if (ret || !o->groups)
 		return ret;
-	ret = read_mask(o->groups, mask);
+	ret = read_mask(s, o->groups, mask);
 	for (size_t k = 0; k < KTAPE_MASK_WORDS && !ret; k++)
 		s->mask[k] &= mask[k];
 	return ret;
 }
 
 /* Parse a list of signals or a severity with the parser for filters. */
-static int read_filter(const char *name, const char *text, unsigned int kind,
-		       struct ktape_filter_value *v)
+static int read_filter(const struct select *s, const char *name, const char *text,
+		       unsigned int kind, struct ktape_filter_value *v)
 {
 	struct ktape_error error = { .text = "" };
 	int err = ktape_filter_parse(kind, text, v, &error);
 
 	if (err == -EBADMSG)
-		return misuse(&command_dump, "--%s: %s", name, error.text);
+		return misuse(s->command, "--%s: %s", name, error.text);
 	return err ? fail("%s", strerror(-err)) : 0;
 }
 
 static int read_severity(const char *text, struct select *s)
 {
 	struct ktape_filter_value v = { .kind = KTAPE_FILTER_SEVERITY };
-	int ret = read_filter("severity", text, v.kind, &v);
+	int ret = read_filter(s, "severity", text, v.kind, &v);
 
 	if (!ret && v.active && v.size >= sizeof(uint32_t))
 		s->severity = (int)*(const uint32_t *)v.entries;
@@ -175,7 +176,7 @@ static int object_type(const char *name)
 }
 
 /* Add an object: TYPE:NUMBER, TYPE:NAME or NAME.  Return: 0 or -EINVAL. */
-static int add_object(struct select *s, char *text)
+static int add_object_wanted(struct select *s, char *text)
 {
 	struct object_wanted *o = &s->objects[s->nr_objects];
 	char *colon = strchr(text, ':');
@@ -211,11 +212,11 @@ static int read_objects(const char *text, struct select *s)
 		return fail("%s", strerror(ENOMEM));
 	at = s->copy;
 	while (!err && (item = strsep(&at, ",")))
-		err = add_object(s, item);
+		err = add_object_wanted(s, item);
 	if (!err)
 		return 0;
 	return misuse(
-		&command_dump,
+		s->command,
 		"--object: give TYPE:NUMBER, TYPE:NAME or NAME, at most %u of them",
 		SELECT_NUMBERS);
 }
@@ -235,22 +236,22 @@ static bool selects_more(const struct select_options *o)
  */
 int select_read(const struct select_options *o, struct select *s)
 {
-	int ret = read_events(o, s);
+	int ret = read_event_options(o, s);
 
 	s->severity = -1;
 	s->signals.kind = KTAPE_FILTER_SIGNAL;
 	if (!ret)
-		ret = read_numbers("cpu", o->cpus, UINT32_MAX, &s->cpus);
+		ret = read_numbers(s, "cpu", o->cpus, UINT32_MAX, &s->cpus);
 	if (!ret)
-		ret = read_numbers("pid", o->pids, INT32_MAX, &s->pids);
+		ret = read_numbers(s, "pid", o->pids, INT32_MAX, &s->pids);
 	if (!ret)
-		ret = read_numbers("tid", o->tids, INT32_MAX, &s->tids);
+		ret = read_numbers(s, "tid", o->tids, INT32_MAX, &s->tids);
 	if (!ret)
-		ret = read_numbers("major", o->majors, 0xffffff, &s->majors);
+		ret = read_numbers(s, "major", o->majors, 0xffffff, &s->majors);
 	if (!ret)
-		ret = read_numbers("minor", o->minors, 0xff, &s->minors);
+		ret = read_numbers(s, "minor", o->minors, 0xff, &s->minors);
 	if (!ret && o->signals)
-		ret = read_filter("signal", o->signals, KTAPE_FILTER_SIGNAL,
+		ret = read_filter(s, "signal", o->signals, KTAPE_FILTER_SIGNAL,
 				  &s->signals);
 	if (!ret && o->severity)
 		ret = read_severity(o->severity, s);
@@ -358,7 +359,7 @@ static bool is_object(const struct select *s,
 	return false;
 }
 
-static uint32_t type_of(unsigned int field)
+static uint32_t object_type_of(unsigned int field)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {
 		if (kinds[i].field == field)
@@ -389,7 +390,7 @@ static bool has_object(const struct select *s,
 	    is_object(s, names, e, KTAPE_OBJ_USER_EVENT, first))
 		return true;
 	for (unsigned int i = 0; d && i < d->nr_fields; i++) {
-		type = type_of(d->fields[i].type);
+		type = object_type_of(d->fields[i].type);
 		if (type && !ktape_event_field(e, d->fields[i].name, &v) &&
 		    is_object(s, names, e, type, (uint32_t)v))
 			return true;
@@ -398,15 +399,15 @@ static bool has_object(const struct select *s,
 }
 
 /**
- * select_judges() - does an event of the mask meet the other conditions?
+ * select_matches() - does an event of the mask meet the other conditions?
  * @s: the selection
  * @names: names of the trace
  * @e: the event
  *
  * Return: true if it is.
  */
-bool select_judges(const struct select *s, const struct ktape_registry *names,
-		   const struct ktape_event *e)
+bool select_matches(const struct select *s, const struct ktape_registry *names,
+		    const struct ktape_event *e)
 {
 	return (!s->cpus.nr || has_number(&s->cpus, e->cpu)) &&
 	       is_exception(s, e) && has_signal(s, e) &&

@@ -31,7 +31,7 @@ struct made {
 	uint64_t nr;
 };
 
-static int prepare(void *arg, struct kt_slice *slice)
+static int prepare_lines_slice(void *arg, struct kt_slice *slice)
 {
 	const struct dump *d = arg;
 	size_t each = d->o.json ? JSON_EACH : TEXT_EACH;
@@ -99,7 +99,7 @@ static uint64_t lines_left(void *arg)
 	return d->o.count - d->lines;
 }
 
-static void release(void *arg, struct kt_slice *slice)
+static void release_lines_slice(void *arg, struct kt_slice *slice)
 {
 	struct made *m = slice->own;
 
@@ -120,11 +120,11 @@ void dump_slices_new(struct dump *d)
 	const struct kt_slices_how how = {
 		.jobs = (unsigned int)kt_min(d->o.jobs, KT_SLICE_JOBS),
 		.arg = d,
-		.prepare = prepare,
+		.prepare = prepare_lines_slice,
 		.work = make_lines,
 		.take = take_lines,
 		.most = lines_left,
-		.release = release,
+		.release = release_lines_slice,
 	};
 
 	if (kt_slices_new(d->trace, &how, &d->slices))

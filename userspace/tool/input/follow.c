@@ -112,7 +112,7 @@ static int follow_file(struct follow *f, int fd)
 
 /* ---- a directory ---------------------------------------------------------------------- */
 
-static bool is_known(const struct follow *f, const char *name)
+static bool is_known_file(const struct follow *f, const char *name)
 {
 	for (size_t i = 0; i < f->nr; i++) {
 		if (!strcmp(f->sources[i].name, name))
@@ -157,7 +157,7 @@ static int find_sources(struct follow *f)
 		/* The metadata are replaced by others, made under another name. */
 		if (*e->d_name == '.' ||
 		    !strncmp(e->d_name, "metadata", strlen("metadata")) ||
-		    is_known(f, e->d_name))
+		    is_known_file(f, e->d_name))
 			continue;
 		if (len > 4 && !strcmp(e->d_name + len - 4, ".zst"))
 			err = -EOPNOTSUPP;

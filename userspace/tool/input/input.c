@@ -62,11 +62,11 @@ bool is_damage(const struct ktape_notice *n)
 }
 
 /**
- * report_damage() - print a notice about damage or assumptions
+ * report_input_damage() - print a notice about damage or assumptions
  * @input: operand of the trace
  * @n: the notice
  */
-void report_damage(const char *input, const struct ktape_notice *n)
+void report_input_damage(const char *input, const struct ktape_notice *n)
 {
 	char name[STREAM_NAME];
 
@@ -252,7 +252,7 @@ static bool names_file(const char *key)
 }
 
 /* Check the files among "key=value,...".  Return: 0 or the exit code. */
-static int check_options(const char *out, const char *text)
+static int check_input_options(const char *out, const char *text)
 {
 	char *copy = strdup(text), *at = copy, *part, *value;
 	int ret = copy ? 0 : fail("%s", strerror(ENOMEM));
@@ -285,8 +285,8 @@ int input_check(const struct input_options *o, const char *out,
 	int ret = output_check(out, inputs, nr);
 
 	if (!ret && colon)
-		ret = check_options(out, colon + 1);
+		ret = check_input_options(out, colon + 1);
 	for (unsigned int i = 0; i < o->more.nr && !ret; i++)
-		ret = check_options(out, o->more.items[i].text);
+		ret = check_input_options(out, o->more.items[i].text);
 	return ret;
 }

@@ -58,6 +58,6 @@ const char *read_error(int err);
 
 const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME]);
 bool is_damage(const struct ktape_notice *n);
-void report_damage(const char *input, const struct ktape_notice *n);
+void report_input_damage(const char *input, const struct ktape_notice *n);
 
 #endif /* _KT_TOOL_INPUT_H */

@@ -14,7 +14,7 @@
 #include "tool/log/log.h"
 #include "tool/shared/message.h"
 
-static int add_path(struct pieces *in, const char *path)
+static int add_piece_path(struct pieces *in, const char *path)
 {
 	char **more = realloc(in->paths, ((size_t)in->nr + 1) * sizeof(*more));
 
@@ -29,7 +29,7 @@ static int add_path(struct pieces *in, const char *path)
 }
 
 /* Is there a piece of a log at this path?  Return: 1, 0, or -ENOMEM. */
-static int is_piece(const char *path)
+static int is_piece_of_log(const char *path)
 {
 	char *pattern;
 	int err = log_of_piece(path, &pattern);
@@ -59,9 +59,9 @@ static int add_pieces(struct pieces *in, const char *folder)
 		    asprintf(&path, "%s/%s", folder, list[i]->d_name) < 0)
 			err = -ENOMEM;
 		else if (!err && path)
-			piece = is_piece(path);
+			piece = is_piece_of_log(path);
 		if (piece)
-			err = piece < 0 ? piece : add_path(in, path);
+			err = piece < 0 ? piece : add_piece_path(in, path);
 		free(path);
 		free(list[i]);
 	}
@@ -77,7 +77,7 @@ static int may_be_log(const char *path)
 
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return 0;
-	piece = is_piece(path);
+	piece = is_piece_of_log(path);
 	return piece < 0 ? piece : !piece;
 }
 
@@ -100,7 +100,7 @@ int pieces_find(struct pieces *in, int nr, char **operands)
 		if (log)
 			err = log < 0 ? log : add_pieces(in, operands[i]);
 		if (!err && in->nr == before)
-			err = add_path(in, operands[i]);
+			err = add_piece_path(in, operands[i]);
 	}
 	return err ? fail("%s", strerror(-err)) : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Parse times on the command line, and check that the trace has the selected times
- * and CPUs.  If it does not, that is an error: an empty output would look as if
+ * and CPUs.  If it does not, that is an error: an empty output would mean that
  * nothing had happened.
  */
 #include <errno.h>
@@ -176,8 +176,8 @@ static const char *show_time(const struct moment *m, char text[TIME_TEXT])
 }
 
 /* Convert a time of the trace to the clock of the moment @like. */
-static struct moment moment_of(const struct moment *like,
-			       const struct ktape_info *info, uint64_t ts)
+static struct moment moment_of_text(const struct moment *like,
+				    const struct ktape_info *info, uint64_t ts)
 {
 	struct moment m = *like;
 
@@ -207,8 +207,8 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 		m = &r->to;
 	if (!m)
 		return 0;
-	a = moment_of(m, info, r->first);
-	b = moment_of(m, info, r->last);
+	a = moment_of_text(m, info, r->first);
+	b = moment_of_text(m, info, r->last);
 	/* Times of its JSON are so small that they are taken for CLOCK_MONOTONIC. */
 	early = m->mono && ktape_epoch_ns(info, r->first) < EPOCH_FROM;
 	return fail("the trace has nothing %s %s: it goes from %s to %s%s",

@@ -47,7 +47,7 @@ static bool is_own_piece(const char *whole)
 }
 
 /* Check whether a name is that of a folder for pieces.  @whole is its absolute path. */
-static bool is_folder(const char *path, const char *whole)
+static bool is_existing_folder(const char *path, const char *whole)
 {
 	struct stat st;
 
@@ -82,7 +82,7 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 
 	if (!whole)
 		return fail("-l \"%s\": %s", pattern, strerror(errno));
-	if (is_folder(pattern, whole)) {
+	if (is_existing_folder(pattern, whole)) {
 		for (len = strlen(whole); len && whole[len - 1] == '/';)
 			whole[--len] = '\0';
 		if (asprintf(&log->pattern, "%s/%s", whole, USUAL_NAME) < 0)
@@ -133,7 +133,7 @@ int log_parse_rotate(struct log *log, const char *text)
 }
 
 /* Make the missing directories of a path. */
-static void make_folders(char *path)
+static void make_log_folders(char *path)
 {
 	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
@@ -169,11 +169,11 @@ char *log_name(const struct log *log, unsigned int attempt)
 		     log->file ? LOG_FILE_END : "",
 		     log->file && log->zstd ? LOG_ZSTD_END : "") < 0)
 		return NULL;
-	make_folders(path);
+	make_log_folders(path);
 	return path;
 }
 
-static int add_piece(struct log *log, char *path, int64_t age)
+static int add_log_piece(struct log *log, char *path, int64_t age)
 {
 	size_t size = (log->nr_pieces + 1) * sizeof(*log->pieces);
 	struct log_piece *more = realloc(log->pieces, size);
@@ -196,7 +196,7 @@ static int add_piece(struct log *log, char *path, int64_t age)
 int log_add(struct log *log, char *path)
 {
 	log->made++;
-	return add_piece(log, path, INT64_MAX);
+	return add_log_piece(log, path, INT64_MAX);
 }
 
 /**
@@ -211,7 +211,7 @@ const char *log_current(const struct log *log)
 				log->pattern;
 }
 
-static bool is_piece(const struct log *log, const char *path)
+static bool is_piece_of(const struct log *log, const char *path)
 {
 	const char *name = strrchr(path, '/');
 	char *pattern;
@@ -266,8 +266,8 @@ void log_find_earlier(struct log *log)
 		    asprintf(&path, "%s/%s", log->pattern, entry->d_name) < 0)
 			continue;
 		*slash = '/';
-		if (!is_piece(log, path) ||
-		    add_piece(log, path, begin_of(path)))
+		if (!is_piece_of(log, path) ||
+		    add_log_piece(log, path, begin_of(path)))
 			free(path);
 		*slash = '\0';
 	}
@@ -291,7 +291,7 @@ void log_expire(struct log *log)
 
 	while (log->keep && log->nr_pieces - gone > log->keep) {
 		char *path = log->pieces[gone++].path;
-		int err = is_piece(log, path) ? ktape_piece_remove(path) :
+		int err = is_piece_of(log, path) ? ktape_piece_remove(path) :
 						-EEXIST;
 
 		if (err == -EEXIST && !access(path, F_OK))

@@ -14,7 +14,7 @@
 #include "tool/log/log.h"
 
 /* Check whether strptime(3) reads what strftime(3) makes of a format. */
-static bool is_readable(const char *format)
+static bool is_format_readable(const char *format)
 {
 	const time_t now = 1;
 	char text[PATH_MAX];
@@ -65,7 +65,7 @@ bool log_gives_name(const char *pattern, const char *name)
 		if (!cut_end(text, LOG_FILE_END))
 			return false;
 	}
-	if (!is_readable(format))
+	if (!is_format_readable(format))
 		return true;
 	rest = after_format(format, text);
 	/* -1, -2 and so on if there was a piece of this name. */

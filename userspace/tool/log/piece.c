@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tell a piece of a log by its metadata, in which a comment names the log. */
+/* Recognize a piece of a log: a comment in its metadata names the log. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@
 #define NS_PER_S	1000000000ULL
 #define TIME_TEXT	40
 
-static uint64_t clock_ns(void)
+static uint64_t realtime_ns(void)
 {
 	struct timespec ts;
 
@@ -50,12 +50,14 @@ static int parse_date(const char *text, uint64_t *ns)
 
 /**
  * record_activate_parse() - parse the argument of --activate
+ * @command: ktape record, for messages
  * @a: filled
  * @text: "/TIME", "@SECONDS" or a date
  *
  * Return: 0 or the exit code.
  */
-int record_activate_parse(struct activation *a, const char *text)
+int record_activate_parse(const struct kt_command *command, struct activation *a,
+			  const char *text)
 {
 	uint64_t seconds;
 	int err;
@@ -63,7 +65,7 @@ int record_activate_parse(struct activation *a, const char *text)
 	if (*text == '/') {
 		err = kt_parse_time(text + 1, &a->period);
 		return err || !a->period ?
-			       misuse(&command_record,
+			       misuse(command,
 				      "--activate /TIME needs a time: /10s") :
 			       0;
 	}
@@ -76,18 +78,18 @@ int record_activate_parse(struct activation *a, const char *text)
 	}
 	if (err)
 		return misuse(
-			&command_record,
+			command,
 			"--activate %s: it takes /10s, @SECONDS since 1970 or 2026-11-25T22:00:00Z",
 			text);
-	if (a->at <= clock_ns())
+	if (a->at <= realtime_ns())
 		return fail("--activate %s: this time has passed", text);
 	return 0;
 }
 
 /* Return the moment, in ns since the epoch: the next multiple of a period, or the date. */
-static uint64_t moment_of(const struct activation *a)
+static uint64_t moment_of_activation(const struct activation *a)
 {
-	const uint64_t now = clock_ns();
+	const uint64_t now = realtime_ns();
 
 	return a->period ? now - now % a->period + a->period : a->at;
 }
@@ -113,7 +115,7 @@ static int set_timer(int timer, const struct activation *a, bool quiet)
 	int err;
 
 	do {
-		moment = moment_of(a);
+		moment = moment_of_activation(a);
 		at.it_value.tv_sec = (time_t)(moment / NS_PER_S);
 		at.it_value.tv_nsec = (long)(moment % NS_PER_S);
 		err = timerfd_settime(timer,

@@ -11,7 +11,7 @@
 #include "tool/shared/self.h"
 
 /* Return true if an option sets up the session. */
-static bool has_session_options(const struct record_options *o)
+static bool has_setup_options(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->config || o->save ||
 	       filter_options_given(&o->filters) || o->ring_size != NOT_GIVEN ||
@@ -21,7 +21,7 @@ static bool has_session_options(const struct record_options *o)
 /* Return true if there is an option that --split cannot be combined with. */
 static bool has_recording_options(const struct record_options *o)
 {
-	return has_session_options(o) || o->session || o->device ||
+	return has_setup_options(o) || o->session || o->device ||
 	       o->no_uring || o->zstd || o->activate || o->time != NOT_GIVEN;
 }
 
@@ -34,33 +34,33 @@ static int check_log(struct record *r, int operands)
 	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->to || o->daemon ||
 			o->pidfile || o->logfile))
 		return misuse(
-			&command_record,
+			r->command,
 			"--rotate, --keep, --to, --daemon, --pidfile and --logfile need -l");
 	if (o->max && !o->to)
-		return misuse(&command_record, "--max needs --to");
+		return misuse(r->command, "--max needs --to");
 	if (o->zstd && record_to_pipe(r))
 		return misuse(
-			&command_record,
+			r->command,
 			"--zstd needs a directory: compress a pipe with zstd(1)");
 	if (o->force && record_to_pipe(r))
 		return misuse(
-			&command_record,
+			r->command,
 			"--force needs a directory: standard output replaces nothing");
 	if (!o->log)
 		return 0;
 	if (o->output || o->split || o->force)
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "-l cannot be combined with -o, --split or -f");
 	if (o->daemon && operands)
-		return misuse(&command_record, "--daemon cannot run a command");
+		return misuse(r->command, "--daemon cannot run a command");
 	if (o->to && o->keep != NOT_GIVEN)
 		return misuse(
-			&command_record,
+			r->command,
 			"--to removes each piece when it is converted: give --max SIZE instead of --keep");
 	if (!o->keep)
-		return misuse(&command_record, "--keep has to be at least 1");
+		return misuse(r->command, "--keep has to be at least 1");
 	if (o->rotate && log_parse_rotate(&r->log, o->rotate))
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--rotate needs a size (100M) or a time (1h)");
 	if (o->keep != NOT_GIVEN)
 		r->log.keep = o->keep;
@@ -111,27 +111,27 @@ int record_check(struct record *r, int operands)
 		return ret;
 	if (!o->output && !o->log && (!o->save || o->split))
 		return misuse(
-			&command_record,
+			r->command,
 			"missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
-	if (o->session && has_session_options(o))
+	if (o->session && has_setup_options(o))
 		return misuse(
-			&command_record,
+			r->command,
 			"-S records an existing session: options that set up a session cannot be given with it");
 	if (o->split && (operands || record_to_pipe(r) || has_recording_options(o)))
 		return misuse(
-			&command_record,
+			r->command,
 			"--split can only be combined with -o DIR and -f");
-	ret = ctf_version(&command_record, o->ctf, &r->two);
+	ret = ctf_version(r->command, o->ctf, &r->two);
 	if (ret)
 		return ret;
 	if (o->ctf && (!o->output || record_to_pipe(r) || r->page || o->zstd))
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--ctf is of a folder (-o DIR) without --zstd");
 	if (o->activate && !o->output && !o->log)
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--activate is of a recording, and --save alone records nothing");
 	if (o->activate)
-		ret = record_activate_parse(&r->activation, o->activate);
+		ret = record_activate_parse(r->command, &r->activation, o->activate);
 	if (!ret && o->output)
 		ret = output_check_place(o->output);
 	return ret || o->split ? ret : record_configure(r);

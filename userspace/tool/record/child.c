@@ -49,7 +49,7 @@ static int can_run(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Look for a program as execvp(3) does.  Return: 0 or negative errno. */
+/* Find a program as execvp(3) does.  Return: 0 or negative errno. */
 static int find_program(const char *name)
 {
 	const char *path = getenv("PATH");

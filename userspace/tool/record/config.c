@@ -25,8 +25,8 @@ static int take_events(struct record *r)
 		return 0;
 	if (!preset)
 		preset = r->o.events ? "none" : "default";
-	if (parse_events(&command_record, preset, r->config.mask) ||
-	    (r->o.events && parse_events(&command_record, r->o.events, mask)))
+	if (parse_event_list(r->command, preset, r->config.mask) ||
+	    (r->o.events && parse_event_list(r->command, r->o.events, mask)))
 		return EXIT_USAGE;
 	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
 		r->config.mask[i] |= mask[i];
@@ -52,7 +52,7 @@ static int take_mode(struct record *r)
 	int mode = r->o.mode ? mode_parse(r->o.mode) : 0;
 
 	if (mode < 0)
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "-m needs discard, overwrite or snapshot");
 	if (r->o.mode)
 		c->mode = (uint32_t)mode;
@@ -78,7 +78,7 @@ int record_configure(struct record *r)
 	if (o->save && !strcmp(o->save, "-") && o->output &&
 	    !strcmp(o->output, "-"))
 		return misuse(
-			&command_record,
+			r->command,
 			"--save - and -o - cannot both use standard output");
 	ret = o->config && o->save ?
 		      output_check(o->save, (char *const *)&o->config, 1) :
@@ -90,9 +90,9 @@ int record_configure(struct record *r)
 	if (!ret)
 		ret = take_events(r);
 	if (!ret)
-		ret = filter_options_read(&command_record, &o->filters, c);
+		ret = filter_options_read(r->command, &o->filters, c);
 	if (!ret)
-		ret = rkh_apply(&command_record, &o->filters.rkh, NULL, c->mask,
+		ret = rkh_apply(r->command, &o->filters.rkh, NULL, c->mask,
 				c);
 	if (ret)
 		return ret;
@@ -104,7 +104,7 @@ int record_configure(struct record *r)
 		      NOT_GIVEN);
 	if (!o->ring_size || !o->block_size || o->block_size > KTAPE_BLOCK_MAX)
 		return misuse(
-			&command_record,
+			r->command,
 			"-b has to be at least 1 byte, and -B 1 to %u bytes",
 			KTAPE_BLOCK_MAX);
 	return o->save ? config_save(o->save, c) : 0;

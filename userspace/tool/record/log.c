@@ -36,7 +36,7 @@ static int lock_folder(const struct record *r)
  * Lock the current piece, and unlock the one before.  ktape ship takes pieces that are not
  * locked.  The kernel unlocks them if this process dies.
  */
-static void lock_piece(struct record *r)
+static void lock_current_piece(struct record *r)
 {
 	int fd = open(log_current(&r->log), O_RDONLY | O_CLOEXEC);
 
@@ -84,7 +84,7 @@ static int make_piece(struct record *r,
 	int err = try_names(r, make);
 
 	if (!err)
-		lock_piece(r);
+		lock_current_piece(r);
 	if (folder >= 0)
 		close(folder);
 	return err;
@@ -135,7 +135,7 @@ int record_first_piece(struct record *r)
  * flush, a quiet session would produce one empty piece after the other, and --keep
  * would remove the pieces that have records.
  */
-static bool is_empty(const struct record *r)
+static bool is_piece_empty(const struct record *r)
 {
 	struct ktape_recorder_stats s;
 
@@ -161,7 +161,7 @@ void record_next_piece(struct record *r, uint64_t now)
 	struct log *log = &r->log;
 	int err;
 
-	if (is_empty(r)) {
+	if (is_piece_empty(r)) {
 		log->retry = now + PATIENCE_NS;
 		return;
 	}

@@ -22,6 +22,8 @@
 #include "util/file.h"
 
 #include "tool/record/record.h"
+#include "tool/shared/clock.h"
+#include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
 #define NS_PER_S	1000000000ULL
@@ -72,14 +74,6 @@ struct loop {
 	bool stopped;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 static int open_fds(struct loop *l)
 {
 	const struct itimerspec tick = {
@@ -116,7 +110,7 @@ static void close_fds(const struct loop *l)
 	}
 }
 
-static void show_progress(struct loop *l, uint64_t now)
+static void show_record_progress(struct loop *l, uint64_t now)
 {
 	struct ktape_recorder_stats s;
 	uint64_t records;
@@ -141,19 +135,19 @@ static void show_progress(struct loop *l, uint64_t now)
 	l->last_second = now;
 }
 
-/* Once a second, look for new CPUs and show progress. */
+/* Once a second, check for new CPUs and show progress. */
 static int every_second(struct loop *l, uint64_t now)
 {
 	int err = ktape_recorder_refresh(l->r->recorder);
 
 	if (l->tty)
-		show_progress(l, now);
+		show_record_progress(l, now);
 	return err;
 }
 
 static int take_ticks(struct loop *l)
 {
-	uint64_t expired, now = now_ns();
+	uint64_t expired, now = monotonic_ns();
 
 	if (kt_read_some(l->fds[FD_TIMER].fd, &expired, sizeof(expired)) <= 0)
 		return 0;
@@ -168,7 +162,7 @@ static int take_ticks(struct loop *l)
  * recording; after GRACE_NS or a second signal the recording ends in any case.
  * SIGUSR1 flushes, SIGHUP begins the next piece of a log.
  */
-static void take_signals(struct loop *l)
+static void take_loop_signals(struct loop *l)
 {
 	struct signalfd_siginfo info;
 
@@ -189,7 +183,7 @@ static void take_signals(struct loop *l)
 			continue;
 		}
 		child_signal(&l->r->child, (int)info.ssi_signo);
-		l->grace_ends = now_ns() + GRACE_NS;
+		l->grace_ends = monotonic_ns() + GRACE_NS;
 		if (l->signals++ || !l->r->child.pid)
 			l->done = true;
 	}
@@ -204,7 +198,7 @@ static int poll_timeout_ms(const struct loop *l, bool busy)
 		return 0;
 	if (l->r->o.time == NOT_GIVEN)
 		return -1;
-	gone = now_ns() - l->began;
+	gone = monotonic_ns() - l->began;
 	if (gone >= l->r->o.time)
 		return 0;
 	return (int)kt_min((l->r->o.time - gone) / 1000000 + 1, 1000);
@@ -212,7 +206,7 @@ static int poll_timeout_ms(const struct loop *l, bool busy)
 
 static bool time_is_over(const struct loop *l)
 {
-	return l->r->o.time != NOT_GIVEN && now_ns() - l->began >= l->r->o.time;
+	return l->r->o.time != NOT_GIVEN && monotonic_ns() - l->began >= l->r->o.time;
 }
 
 static int wait_for_work(struct loop *l, bool busy)
@@ -228,7 +222,7 @@ static int wait_for_work(struct loop *l, bool busy)
 	if (poll(l->fds, rest ? FD_DEVICE : NR_FDS, ms) < 0 && errno != EINTR)
 		return -errno;
 	if (l->fds[FD_SIGNAL].revents)
-		take_signals(l);
+		take_loop_signals(l);
 	if (l->fds[FD_SHIPPER].revents)
 		record_ship_read(l->r);
 	/* The session has stopped: a full snapshot, or another process stopped it. */
@@ -241,7 +235,7 @@ static int wait_for_work(struct loop *l, bool busy)
 /* Flush or begin a piece if a signal, the size or the time asks for it. */
 static int serve_requests(struct loop *l)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 	int err = 0;
 
 	/* Flush before rotating: the piece's events may all be in open blocks. */
@@ -277,7 +271,7 @@ static int stop_recording(struct loop *l)
 		return 0;
 	l->done = true;
 	l->stopped = true;
-	l->r->seconds = (double)(now_ns() - l->began) / NS_PER_S;
+	l->r->seconds = (double)(monotonic_ns() - l->began) / NS_PER_S;
 	/* A session of -S goes on. */
 	return l->r->o.session ? 0 : ktape_device_stop(l->r->session);
 }
@@ -295,7 +289,7 @@ int record_wait(void *arg)
 {
 	struct record *r = arg;
 	struct loop *l = r->loop;
-	uint64_t since = now_ns();
+	uint64_t since = monotonic_ns();
 	struct pollfd fds[] = {
 		{ .fd = r->pipe, .events = POLLOUT },
 		{ .fd = l->fds[FD_SIGNAL].fd, .events = POLLIN },
@@ -305,11 +299,11 @@ int record_wait(void *arg)
 		if (poll(fds, 2, TICK_MS) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[1].revents)
-			take_signals(l);
+			take_loop_signals(l);
 		if (fds[0].revents)
 			return 0;
 		l->done |= time_is_over(l) ||
-			   (l->grace_ends && now_ns() >= l->grace_ends);
+			   (l->grace_ends && monotonic_ns() >= l->grace_ends);
 		if (!l->done)
 			continue;
 		if (!l->stopped) {
@@ -317,7 +311,7 @@ int record_wait(void *arg)
 			child_signal(&r->child, SIGTERM);
 		}
 		if (l->signals > 1 ||
-		    (l->signals && now_ns() - since >= GRACE_NS))
+		    (l->signals && monotonic_ns() - since >= GRACE_NS))
 			return -ECANCELED;
 	}
 }
@@ -329,10 +323,10 @@ static int begin_recording(struct loop *l)
 
 	if (!err && !r->o.session)
 		err = ktape_device_start(r->session);
-	/* No record tells of CPUs that came online between the last look and the start. */
+	/* CPUs that came online since the last check and before the start have no record of it. */
 	if (!err)
 		err = ktape_recorder_refresh(r->recorder);
-	l->began = now_ns();
+	l->began = monotonic_ns();
 	l->last_second = l->began;
 	r->log.began = l->began;
 	if (!err && r->child.pid) {
@@ -340,6 +334,45 @@ static int begin_recording(struct loop *l)
 		err = r->child.trouble_errno;
 	}
 	return err;
+}
+
+/**
+ * record_needs_detach() - does the recording go into the background?
+ * @r: the recording
+ *
+ * Return: true or false.
+ */
+bool record_needs_detach(const struct record *r)
+{
+	return r->o.log && (r->daemon.on || r->o.logfile);
+}
+
+/**
+ * record_detach() - go into the background, once
+ * @r: the recording
+ *
+ * Return: 0 or the exit code.
+ */
+int record_detach(struct record *r)
+{
+	int ret = r->detached ? 0 : daemon_detach(&r->daemon, r->o.logfile);
+
+	r->detached = !ret;
+	return ret;
+}
+
+/*
+ * Report that recording has begun; with --daemon, detach.
+ * Return: 0, or -ECANCELED after a message.
+ */
+static int report_begin(struct record *r)
+{
+	if (!record_needs_detach(r))
+		return 0;
+	if (record_detach(r))
+		return -ECANCELED;
+	note("recording into %s", log_current(&r->log));
+	return 0;
 }
 
 /**
@@ -359,7 +392,7 @@ int record_loop(struct record *r)
 	err = begin_recording(&l);
 	r->began = !err;
 	if (!err)
-		err = record_ready(r);
+		err = report_begin(r);
 	if (!err)
 		record_ship_begin(r);
 	if (!err)

@@ -95,7 +95,7 @@ struct split_damage {
 	bool metadata;
 };
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_split_notice(void *arg, const struct ktape_notice *n)
 {
 	struct split_damage *damage = arg;
 
@@ -120,7 +120,7 @@ static int report_occupied(const char *dir, int err)
 		dir);
 }
 
-static bool ends_in_slash(const char *path)
+static bool has_final_slash(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -131,7 +131,7 @@ static int split_pipe(const struct record_options *o)
 {
 	struct split_damage damage = { .input = o->split };
 	const struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_split_notice,
 		.arg = &damage,
 	};
 	char *const input = (char *)o->split;
@@ -153,7 +153,7 @@ static int split_pipe(const struct record_options *o)
 	if (err)
 		return fail("a part of %s is damaged: %s stays as it was, and what could be read is in %.*s.partial",
 			    o->split, o->output,
-			    (int)(strlen(o->output) - ends_in_slash(o->output)),
+			    (int)(strlen(o->output) - has_final_slash(o->output)),
 			    o->output);
 	if (damage.packets)
 		return fail("%s: damaged packets were left out", o->split);
@@ -185,7 +185,7 @@ static int set_profile(struct record *r)
 }
 
 /* Create a session.  Return: 0 or the exit code. */
-static int make_session(struct record *r)
+static int make_record_session(struct record *r)
 {
 	struct ktape_create create = {
 		.mode = r->config.mode,
@@ -235,7 +235,7 @@ static int attach_session(struct record *r)
 /* Create or attach the session and set its watermark.  Return: 0 or the exit code. */
 static int open_session(struct record *r)
 {
-	int err = r->o.session ? attach_session(r) : make_session(r);
+	int err = r->o.session ? attach_session(r) : make_record_session(r);
 
 	if (err)
 		return err;
@@ -249,17 +249,6 @@ static int open_session(struct record *r)
 	return err ? fail("cannot prepare the session: %s", strerror(-err)) : 0;
 }
 
-/**
- * record_to_pipe() - is the trace a pipe form on standard output?
- * @r: the recording
- *
- * Return: true for -o -.
- */
-bool record_to_pipe(const struct record *r)
-{
-	return r->o.output && !strcmp(r->o.output, "-");
-}
-
 /* Return the path that is being written, for messages. */
 static const char *target_name(const struct record *r)
 {
@@ -271,7 +260,7 @@ static const char *target_name(const struct record *r)
  * reader of the pipe stops.  Open a pipe anew for that: other processes may share the
  * open file description, whose flags would change for them too.
  */
-static void open_pipe(struct record *r)
+static void open_output_pipe(struct record *r)
 {
 	struct stat st;
 	int flags, fd = -1;
@@ -310,7 +299,7 @@ static int open_recorder(struct record *r)
 		return fail(
 			"standard output is a terminal, and a trace is binary: redirect it, or use -o DIR");
 	if (record_to_pipe(r))
-		open_pipe(r);
+		open_output_pipe(r);
 	how.fd = r->pipe;
 	if (r->o.log)
 		err = record_first_piece(r);
@@ -321,36 +310,6 @@ static int open_recorder(struct record *r)
 	if (err)
 		return fail("%s: %s", r->o.log ? r->log.pattern : r->o.output,
 			    recorder_error(err));
-	return 0;
-}
-
-static bool needs_detach(const struct record *r)
-{
-	return r->o.log && (r->daemon.on || r->o.logfile);
-}
-
-/* Go into the background, once.  Return: 0 or the exit code. */
-static int detach(struct record *r)
-{
-	int ret = r->detached ? 0 : daemon_detach(&r->daemon, r->o.logfile);
-
-	r->detached = !ret;
-	return ret;
-}
-
-/**
- * record_ready() - report that recording has begun; with --daemon, detach
- * @r: the recording
- *
- * Return: 0, or -ECANCELED after a message.
- */
-int record_ready(struct record *r)
-{
-	if (!needs_detach(r))
-		return 0;
-	if (detach(r))
-		return -ECANCELED;
-	note("recording into %s", log_current(&r->log));
 	return 0;
 }
 
@@ -421,7 +380,7 @@ static int check_counts(const struct record *r,
 }
 
 /* Print the summary and the error that ended the recording.  Return: the exit code. */
-static int report_end(struct record *r, int err)
+static int report_record_end(struct record *r, int err)
 {
 	struct ktape_recorder_stats s;
 	int status = r->child.status;
@@ -484,7 +443,7 @@ static int wait_for_moment(struct record *r)
 	/* Say now what opening the recorder would say when the moment has come. */
 	if (r->o.output && !r->o.force && !record_to_pipe(r) && is_occupied(r->o.output))
 		return report_occupied(r->o.output, -ENOTEMPTY);
-	if (needs_detach(r) && detach(r))
+	if (record_needs_detach(r) && record_detach(r))
 		return EXIT_FAILED;
 	err = record_activate(&r->activation, r->o.quiet);
 	if (err == -EINTR)
@@ -507,7 +466,7 @@ static int record_session(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
-		ret = r->began ? report_end(r, err) : cancel_recording(r, err);
+		ret = r->began ? report_record_end(r, err) : cancel_recording(r, err);
 	}
 	ktape_recorder_close(r->recorder);
 	ktape_device_close(r->session);
@@ -563,6 +522,7 @@ static int write_page(const struct record *r)
 static int cmd_record(int argc, char **argv)
 {
 	struct record r = {
+		.command = &command_record,
 		.o = {
 			.ring_size = NOT_GIVEN,
 			.block_size = NOT_GIVEN,

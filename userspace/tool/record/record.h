@@ -20,6 +20,7 @@
 #define _KT_TOOL_RECORD_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <ktape.h>
 
@@ -125,6 +126,7 @@ struct loop;
 
 /**
  * struct record - a recording
+ * @command: ktape record, for messages
  * @o: options
  * @session: session that we created, or that of -S
  * @recorder: writes the rings of @session to the trace
@@ -146,6 +148,7 @@ struct loop;
  * @seconds: duration of the recording
  */
 struct record {
+	const struct kt_command *command;
 	struct record_options o;
 	struct ktape_device *session;
 	struct ktape_recorder *recorder;
@@ -167,15 +170,22 @@ struct record {
 	double seconds;
 };
 
+/**
+ * record_to_pipe() - is the trace a pipe form on standard output?
+ * @r: the recording
+ *
+ * Return: true for -o -.
+ */
+static inline bool record_to_pipe(const struct record *r)
+{
+	return r->o.output && !strcmp(r->o.output, "-");
+}
+
 /* config.c */
 int record_configure(struct record *r);
 
 /* check.c */
 int record_check(struct record *r, int operands);
-
-/* record.c */
-bool record_to_pipe(const struct record *r);
-int record_ready(struct record *r);
 
 /* log.c */
 int record_first_piece(struct record *r);
@@ -192,10 +202,13 @@ int record_ship_finish(struct record *r);
 void record_ship_release(struct shipper *s);
 
 /* activate.c */
-int record_activate_parse(struct activation *a, const char *text);
+int record_activate_parse(const struct kt_command *command, struct activation *a,
+			  const char *text);
 int record_activate(const struct activation *a, bool quiet);
 
 /* loop.c */
+bool record_needs_detach(const struct record *r);
+int record_detach(struct record *r);
 int record_loop(struct record *r);
 int record_wait(void *arg);
 

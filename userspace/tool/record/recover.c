@@ -118,7 +118,7 @@ static void report_left_out_part(void *arg, const struct ktape_error *what)
 }
 
 /* Show progress whenever the percentage changes.  Return: -EINTR after a signal. */
-static int show_progress(void *arg, uint64_t done, uint64_t all)
+static int show_recover_progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct job *job = arg;
 	uint64_t whole = all ? all : job->input.size;
@@ -142,7 +142,7 @@ static int begin_trace(void *arg, const char *metadata, size_t len)
 				metadata, len, &job->ctf);
 }
 
-static int write_packet(void *arg, const void *data, size_t len)
+static int write_recovered_packet(void *arg, const void *data, size_t len)
 {
 	struct job *job = arg;
 
@@ -151,7 +151,7 @@ static int write_packet(void *arg, const void *data, size_t len)
 
 /*
  * Return true if the module can have a region at @offset.  Its memory has one region, or
- * one in each half.  At any other offset, what looks like a region is recorded data.
+ * one in each half.  A region header at any other offset is recorded data.
  */
 static bool is_module_region(const struct job *job, uint64_t offset)
 {
@@ -223,7 +223,7 @@ static int find_region(struct job *job)
 	return ret;
 }
 
-static const char *state_name(const struct job *job)
+static const char *region_state_name(const struct job *job)
 {
 	uint32_t state = job->place.super.state;
 
@@ -231,7 +231,7 @@ static const char *state_name(const struct job *job)
 								"unknown";
 }
 
-static void print_json(const struct job *job, const struct ktape_recovered *r)
+static void print_recovered_json(const struct job *job, const struct ktape_recovered *r)
 {
 	const struct ktape_persist *p = &job->place.super;
 	const char *comma = "";
@@ -242,7 +242,7 @@ static void print_json(const struct job *job, const struct ktape_recovered *r)
 	printf("\",\"offset\":%" PRIu64 ",\"size\":%" PRIu64
 	       ",\"ended\":\"%s\",\"metadata_made\":%s,\"names\":%" PRIu64
 	       ",\"names_discarded\":%" PRIu64 ",\"complete\":%s,\"rings\":[",
-	       job->place.offset, (uint64_t)p->size, state_name(job),
+	       job->place.offset, (uint64_t)p->size, region_state_name(job),
 	       r->metadata_made ? "true" : "false", r->names,
 	       r->names_discarded, job->partly ? "false" : "true");
 	for (unsigned int i = 0; i < r->nr_rings; i++, comma = ",") {
@@ -261,7 +261,7 @@ static void print_json(const struct job *job, const struct ktape_recovered *r)
 	puts("]}");
 }
 
-static void print_text(const struct job *job, const struct ktape_recovered *r)
+static void print_recovered_text(const struct job *job, const struct ktape_recovered *r)
 {
 	struct ktape_recover_ring all = { .cpu = 0 };
 
@@ -275,7 +275,7 @@ static void print_text(const struct job *job, const struct ktape_recovered *r)
 	}
 	put_shown(stdout, job->o->dir);
 	printf(": %" PRIu64 " events, %" PRIu64 " names; ended by: %s\n",
-	       all.events, r->names, state_name(job));
+	       all.events, r->names, region_state_name(job));
 	printf("blocks: %" PRIu64 " checked, %" PRIu64 " UNCHECKED, %" PRIu64
 	       " open (%" PRIu64 " of these cut), %" PRIu64 " discarded\n",
 	       all.checked, all.unchecked, all.open, all.cut, all.discarded);
@@ -287,7 +287,7 @@ static int recover_trace(struct job *job)
 {
 	const struct ktape_recover_output output = {
 		.begin = begin_trace,
-		.packet = write_packet,
+		.packet = write_recovered_packet,
 		.arg = job,
 	};
 	struct ktape_error error = { .offset = 0 };
@@ -311,9 +311,9 @@ static int recover_trace(struct job *job)
 		return fail("%s: %s", job->o->dir, strerror(err ? -err : -ret));
 	job->partly |= job->result.names_discarded > 0;
 	if (job->o->json)
-		print_json(job, &job->result);
+		print_recovered_json(job, &job->result);
 	else
-		print_text(job, &job->result);
+		print_recovered_text(job, &job->result);
 	ret = finish_stdout();
 	return ret ? ret : job->partly ? EXIT_PARTLY : EXIT_OK;
 }
@@ -366,7 +366,7 @@ static int cmd_recover(int argc, char **argv)
 	struct recover_options o = { .dir = NULL };
 	struct job job = {
 		.o = &o,
-		.hooks = { report_left_out_part, show_progress, &job },
+		.hooks = { report_left_out_part, show_recover_progress, &job },
 		.shown = UINT64_MAX,
 	};
 	int first, ret;

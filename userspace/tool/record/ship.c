@@ -58,7 +58,7 @@ int record_ship_prepare(struct record *r)
 	const char *slash = strrchr(r->log.pattern, '/');
 
 	if (!ship_has_target(r->o.to))
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--to %s: see ktape-ship(1) for what it can be",
 			      r->o.to);
 	if (!ktape_codec_find("parquet"))
@@ -69,7 +69,7 @@ int record_ship_prepare(struct record *r)
 	if (!s->folder)
 		return fail("%s", strerror(ENOMEM));
 	if (strchr(s->folder, '%'))
-		return misuse(&command_record,
+		return misuse(r->command,
 			      "--to needs all pieces in one folder: -l %s names several",
 			      r->o.log);
 	/* --daemon changes the current directory. */
@@ -83,7 +83,7 @@ int record_ship_prepare(struct record *r)
 }
 
 /* Run ktape ship in the process that was forked for it. */
-static void run_ship(char *const argv[], const char *path, int out, pid_t parent)
+static void run_shipper(char *const argv[], const char *path, int out, pid_t parent)
 {
 	sigset_t none;
 
@@ -104,7 +104,7 @@ static void run_ship(char *const argv[], const char *path, int out, pid_t parent
 }
 
 /* Fork ktape ship with these arguments.  Return: 0 or negative errno. */
-static int spawn(struct shipper *s, char *const argv[])
+static int spawn_shipper(struct shipper *s, char *const argv[])
 {
 	const pid_t parent = getpid();
 	char path[SELF_PATH];
@@ -116,7 +116,7 @@ static int spawn(struct shipper *s, char *const argv[])
 		return -errno;
 	s->pid = fork();
 	if (!s->pid)
-		run_ship(argv, path, ends[1], parent);
+		run_shipper(argv, path, ends[1], parent);
 	err = s->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (err) {
@@ -131,7 +131,7 @@ static int spawn(struct shipper *s, char *const argv[])
 }
 
 /* Begin ktape ship, until a signal (@follow) or once.  Return: 0 or negative errno. */
-static int begin(struct record *r, bool follow)
+static int begin_shipper(struct record *r, bool follow)
 {
 	char max[NUMBER_TEXT];
 	char *argv[ARGS] = { (char *)"ktape", (char *)"ship", (char *)"-q",
@@ -153,7 +153,7 @@ static int begin(struct record *r, bool follow)
 	argv[n++] = (char *)"--";
 	argv[n++] = r->shipper.folder;
 	argv[n] = NULL;
-	return spawn(&r->shipper, argv);
+	return spawn_shipper(&r->shipper, argv);
 }
 
 /**
@@ -168,7 +168,7 @@ void record_ship_begin(struct record *r)
 
 	if (!r->o.to || r->shipper.pid)
 		return;
-	err = begin(r, true);
+	err = begin_shipper(r, true);
 	if (err)
 		note("pieces are not converted: %s: it is tried again with the next piece",
 		     strerror(-err));
@@ -248,7 +248,7 @@ static void wait_for_end(struct record *r)
 	fds[1].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	while (s->pid) {
 		fds[0].fd = s->out;
-		/* Without a descriptor for signals nothing tells of its end. */
+		/* Without a signalfd, poll() does not return when the process ends. */
 		if (poll(fds, 2, fds[1].fd < 0 ? WITHOUT_SIGNALS_MS : -1) < 0 &&
 		    errno != EINTR)
 			break;
@@ -289,7 +289,7 @@ int record_ship_finish(struct record *r)
 		kill(s->pid, SIGTERM);
 		wait_for_end(r);
 	}
-	err = begin(r, false);
+	err = begin_shipper(r, false);
 	if (err)
 		return fail("the last piece is not converted: %s", strerror(-err));
 	wait_for_end(r);

@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ktape.h>
 
 #include "tool/record/record.h"
 #include "tool/session/session.h"
+#include "tool/shared/clock.h"
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 #include "tool/shared/signals.h"
@@ -23,7 +23,7 @@ struct snapshot_options {
 	const char *device;
 };
 
-#define LOOK_MS		100
+#define CHECK_MS		100
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),
@@ -39,19 +39,11 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* Wait until the session has stopped.  Return: 0 or the exit code. */
 static int wait_for_stop(struct ktape_device *session, uint64_t time)
 {
 	struct ktape_layout layout;
-	uint64_t began = now_ns();
+	uint64_t began = monotonic_ns();
 	int err;
 
 	signals_catch();
@@ -64,16 +56,16 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 			return 0;
 		if (signals_came())
 			return fail("snapshot: interrupted; nothing was saved");
-		if (time != NOT_GIVEN && now_ns() - began >= time)
+		if (time != NOT_GIVEN && monotonic_ns() - began >= time)
 			return fail(
 				"snapshot: the session is still recording after --time; nothing was saved");
 		/* Poll with a pause: waiting on the device would wake for every block. */
-		poll(NULL, 0, LOOK_MS);
+		poll(NULL, 0, CHECK_MS);
 	}
 }
 
 /* Print why saving failed, and where the partial trace is.  Return: the exit code. */
-static int report_failure(const char *out, const char *kept, int err)
+static int report_snapshot_failure(const char *out, const char *kept, int err)
 {
 	if (!strcmp(out, "-"))
 		return fail("%s: %s", out, recording_error(err));
@@ -113,8 +105,8 @@ static int save_rings(struct ktape_device *session,
 	err = ktape_recorder_finish(recorder);
 	ktape_recorder_stats(recorder, &stats);
 	if (err)
-		ret = report_failure(o->out, ktape_recorder_kept(recorder),
-				     err);
+		ret = report_snapshot_failure(o->out, ktape_recorder_kept(recorder),
+					      err);
 	ktape_recorder_close(recorder);
 	if (ret)
 		return ret;

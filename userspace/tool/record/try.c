@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ktape try: record a few seconds, write a page to look at, and print the three
- * findings that tell most.  The module is loaded if need be.
+ * longest times.  The module is loaded if need be.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -161,9 +161,9 @@ static bool is_wait(const struct ktape_series *s)
 }
 
 /* Find the series of @kinds with the largest value; of a whole kind only if @whole. */
-static const struct ktape_series *largest(const struct stats_trace *s,
-					  const uint32_t *kinds, size_t nr,
-					  bool whole)
+static const struct ktape_series *largest_series(const struct stats_trace *s,
+						 const uint32_t *kinds, size_t nr,
+						 bool whole)
 {
 	const struct ktape_series *best = NULL, *p;
 
@@ -183,7 +183,7 @@ static const struct ktape_series *largest(const struct stats_trace *s,
 static int print_wait(const struct stats_trace *s)
 {
 	static const uint32_t kinds[] = { KTAPE_SERIES_RUN_QUEUE };
-	const struct ktape_series *p = largest(s, kinds, 1, true);
+	const struct ktape_series *p = largest_series(s, kinds, 1, true);
 	const struct ktape_linux_instead *w =
 		ktape_linux_longest_wait(s->linux_stats);
 	char who[STATS_NAME + 32], other[STATS_NAME + 32], waited[DURATION_ROOM];
@@ -239,7 +239,7 @@ static void print_subject(const struct ktape_series *p)
 static int print_longest(const struct stats_trace *s, const char *what,
 			 const uint32_t *kinds, size_t nr)
 {
-	const struct ktape_series *p = largest(s, kinds, nr, false);
+	const struct ktape_series *p = largest_series(s, kinds, nr, false);
 	char took[DURATION_ROOM], who[STATS_NAME + 32];
 
 	if (!p)
@@ -286,7 +286,7 @@ static void print_findings(const struct stats_trace *s)
 	note_overwritten(NULL, &s->losses);
 }
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_try_notice(void *arg, const struct ktape_notice *n)
 {
 	struct stats_trace *s = arg;
 
@@ -297,11 +297,11 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		ktape_linux_notice(s->linux_stats, n);
 }
 
-static int measure_trace(const char *trace)
+static int measure_for_try(const char *trace)
 {
 	struct stats_trace s = { .path = trace };
 	const struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_try_notice,
 		.arg = &s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
@@ -334,7 +334,7 @@ static int try_page(const struct try_options *o, const char *page)
 	if (!ret)
 		ret = record_trace(o, trace);
 	if (!ret)
-		ret = measure_trace(trace);
+		ret = measure_for_try(trace);
 	if (!ret)
 		ret = page_write(page, trace);
 	if (!ret) {

@@ -47,7 +47,7 @@ void stats_put_tgid(FILE *f, const struct ktape_linux_thread *t)
 		fprintf(f, "null");
 }
 
-static void json_cpus(FILE *f, const struct ktape_linux *l)
+static void put_linux_cpus(FILE *f, const struct ktape_linux *l)
 {
 	const struct ktape_linux_cpu *c;
 
@@ -66,7 +66,7 @@ static void json_cpus(FILE *f, const struct ktape_linux *l)
 	fprintf(f, "],\n");
 }
 
-static void json_threads(FILE *f, const struct ktape_linux *l)
+static void put_linux_threads(FILE *f, const struct ktape_linux *l)
 {
 	const struct ktape_linux_thread *t;
 
@@ -85,8 +85,8 @@ static void json_threads(FILE *f, const struct ktape_linux *l)
 	fprintf(f, "],\n");
 }
 
-static void json_shares(FILE *f, const struct ktape_linux *l, size_t i,
-			const struct ktape_info *info)
+static void put_linux_shares(FILE *f, const struct ktape_linux *l, size_t i,
+			     const struct ktape_info *info)
 {
 	const struct ktape_series *s = ktape_linux_series(l, i);
 	struct ktape_quantile v[STATS_SHARES];
@@ -122,8 +122,8 @@ static void json_shares(FILE *f, const struct ktape_linux *l, size_t i,
 	fputc(']', f);
 }
 
-static void json_series(FILE *f, const struct ktape_linux *l,
-			const struct ktape_info *info)
+static void put_linux_series(FILE *f, const struct ktape_linux *l,
+			     const struct ktape_info *info)
 {
 	const struct ktape_series *s;
 	bool first = true;
@@ -147,7 +147,7 @@ static void json_series(FILE *f, const struct ktape_linux *l,
 			fprintf(f, ",\"errors\":%" PRIu64 ",\"last_error\":%d",
 				s->errors, s->error);
 		if (s->count)
-			json_shares(f, l, i, info);
+			put_linux_shares(f, l, i, info);
 		fputc('}', f);
 	}
 	fprintf(f, "],\n");
@@ -182,8 +182,8 @@ void stats_put_json(FILE *f, const struct stats_trace *s)
 		ktape_linux_span(l), s->losses.count, s->losses.gaps,
 		s->losses.unknown ? "true" : "false", s->missed.count,
 		s->missed.unknown ? "true" : "false");
-	json_cpus(f, l);
-	json_threads(f, l);
-	json_series(f, l, s->info);
+	put_linux_cpus(f, l);
+	put_linux_threads(f, l);
+	put_linux_series(f, l, s->info);
 	json_instead(f, l);
 }

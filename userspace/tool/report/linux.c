@@ -126,7 +126,7 @@ void stats_head(const char *format, ...)
 	fputs(role_end(), stdout);
 }
 
-static void print_time(uint64_t ns)
+static void print_linux_time(uint64_t ns)
 {
 	char text[DURATION_ROOM];
 
@@ -134,7 +134,7 @@ static void print_time(uint64_t ns)
 }
 
 /* Print a thread's number and name. */
-static void print_thread(int32_t tid, const char *name)
+static void print_linux_thread(int32_t tid, const char *name)
 {
 	char shown[STATS_NAME];
 
@@ -158,7 +158,7 @@ static void print_overwritten(const struct ktape_linux_cpu *c)
 		printf(" %s%11" PRIu64 "%s", begin, c->overwritten, end);
 }
 
-static void print_cpus(const struct ktape_linux *l)
+static void print_linux_cpus(const struct ktape_linux *l)
 {
 	uint64_t span = ktape_linux_span(l);
 	const struct ktape_linux_cpu *c;
@@ -198,12 +198,12 @@ static void print_threads(const struct ktape_linux *l, bool all)
 			puts("          ...");
 			break;
 		}
-		print_thread(t->tid, t->name);
-		print_time(t->run);
+		print_linux_thread(t->tid, t->name);
+		print_linux_time(t->run);
 		printf(" %7.2f%% %9" PRIu64, percent_of(t->run, span),
 		       t->switches);
-		print_time(t->wait);
-		print_time(t->wait_max);
+		print_linux_time(t->wait);
+		print_linux_time(t->wait_max);
 		putchar('\n');
 	}
 }
@@ -308,8 +308,8 @@ static void print_instead(const struct ktape_linux *l, bool all)
 			puts("          ...");
 			break;
 		}
-		print_thread(p->tid, thread_name(l, p->tid));
-		print_time(p->ns);
+		print_linux_thread(p->tid, thread_name(l, p->tid));
+		print_linux_time(p->ns);
 		printf(" %8" PRIu64 "   ", p->count);
 		if (p->other < 0)
 			puts("?");
@@ -333,7 +333,7 @@ void stats_print(const struct stats_trace *s, const struct stats_show *how)
 		return;
 	}
 	printf("%s\n\n", duration_text(text, ktape_linux_span(l), "ns"));
-	print_cpus(l);
+	print_linux_cpus(l);
 	print_threads(l, how->all);
 	print_series(l, how);
 	print_instead(l, how->all);

@@ -16,9 +16,9 @@
 #define TEXT_SIZE	32
 
 /* Return the name of an object of one of @types, or NULL. */
-static const char *name_of(const struct ktape_registry *registry,
-			   const uint8_t *types, size_t nr, uint32_t id,
-			   char name[KTAPE_NAME_SIZE + 1])
+static const char *name_of_object(const struct ktape_registry *registry,
+				  const uint8_t *types, size_t nr, uint32_t id,
+				  char name[KTAPE_NAME_SIZE + 1])
 {
 	const struct ktape_object_info *o = NULL;
 
@@ -40,8 +40,8 @@ static const char *object_name(const struct ktape_registry *registry,
 		KTAPE_USER_RKH_OBJECT,
 	};
 
-	return name_of(registry, types, KT_ARRAY_SIZE(types),
-		       (uint32_t)r->object, name);
+	return name_of_object(registry, types, KT_ARRAY_SIZE(types),
+			      (uint32_t)r->object, name);
 }
 
 static const char *signal_name(const struct ktape_registry *registry,
@@ -52,11 +52,11 @@ static const char *signal_name(const struct ktape_registry *registry,
 
 	return r->signal == KTAPE_RESPONSE_ALL ?
 		       NULL :
-		       name_of(registry, types, KT_ARRAY_SIZE(types),
-			       (uint32_t)r->signal, name);
+		       name_of_object(registry, types, KT_ARRAY_SIZE(types),
+				      (uint32_t)r->signal, name);
 }
 
-static void put_name(FILE *f, const char *key, const char *name)
+static void put_response_name(FILE *f, const char *key, const char *name)
 {
 	fprintf(f, ",\"%s\":", key);
 	if (name)
@@ -92,12 +92,12 @@ void stats_put_responses(FILE *f, const struct stats_rtos *s)
 	for (size_t i = 0; (r = ktape_response(s->responses, i)); i++) {
 		fprintf(f, "%s\n  {\"object\":\"0x%" PRIx64 "\"",
 			i ? "," : ",\n \"responses\":[", r->object);
-		put_name(f, "name", object_name(s->registry, r, name));
+		put_response_name(f, "name", object_name(s->registry, r, name));
 		if (r->signal == KTAPE_RESPONSE_ALL)
 			fprintf(f, ",\"signal\":null");
 		else
 			fprintf(f, ",\"signal\":%" PRIu64, r->signal);
-		put_name(f, "signal_name", signal_name(s->registry, r, name));
+		put_response_name(f, "signal_name", signal_name(s->registry, r, name));
 		fprintf(f,
 			",\"posts\":%" PRIu64 ",\"gets\":%" PRIu64
 			",\"count\":%" PRIu64 ",\"sum\":%" PRIu64,
@@ -122,7 +122,7 @@ static void print_name(const char *before, const char *name)
 	printf("%s%s", before, stats_name(shown, name));
 }
 
-static void print_time(const struct ktape_response *r, uint64_t ns)
+static void print_response_time(const struct ktape_response *r, uint64_t ns)
 {
 	char text[DURATION_ROOM] = "-";
 
@@ -152,9 +152,9 @@ void stats_print_responses(const struct stats_rtos *s)
 		printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64, r->posts, r->gets,
 		       r->count);
 		for (size_t k = 0; k < STATS_SHARES; k++)
-			print_time(r, ktape_response_quantile(
-					      r, stats_shares[k].millionth));
-		print_time(r, r->max);
+			print_response_time(r, ktape_response_quantile(
+						       r, stats_shares[k].millionth));
+		print_response_time(r, r->max);
 		text = object_name(s->registry, r, name);
 		snprintf(number, sizeof(number), "0x%" PRIx64, r->object);
 		print_name("  ", text ? text : number);

@@ -170,7 +170,7 @@ static int json_thread(FILE *f, const struct stats_rtos *s,
 	return err;
 }
 
-static int json_threads(FILE *f, const struct stats_rtos *s, bool services)
+static int put_rtos_threads(FILE *f, const struct stats_rtos *s, bool services)
 {
 	const struct ktape_rtos_thread *t;
 	int err = 0;
@@ -294,7 +294,7 @@ int stats_put_rtos(FILE *f, const struct stats_rtos *s, bool services)
 		" \"interrupt_ticks\":%" PRIu64 ",\"idle_ticks\":%" PRIu64
 		",\n ",
 		c->interrupt_ticks, c->idle_ticks);
-	err = json_threads(f, s, services);
+	err = put_rtos_threads(f, s, services);
 	if (!err)
 		err = json_services(f, s, -1);
 	if (!err)

@@ -17,16 +17,14 @@
 #include "util/bits.h"
 
 #include "tool/serial/queue.h"
+#include "tool/shared/clock.h"
 
 #define PART	512	/* bytes that the thread holds outside of the pipe */
 #define LEAST	(64U << 10)	/* capacity at least */
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return monotonic_ns() / 1000000;
 }
 
 /*
@@ -60,7 +58,7 @@ static int wait_ready(struct send_queue *q, int fd, short events)
 }
 
 /* Write to the line.  Return: 0 or negative errno; q->left counts what remains. */
-static int put_bytes(struct send_queue *q, const char *p, size_t len)
+static int put_queue_bytes(struct send_queue *q, const char *p, size_t len)
 {
 	int err = 0;
 
@@ -102,7 +100,7 @@ static void *carry_bytes(void *arg)
 		n = read(q->ends[0], part, sizeof(part));
 		err = n < 0 ? -errno : 0;
 		if (n > 0)
-			err = put_bytes(q, part, (size_t)n);
+			err = put_queue_bytes(q, part, (size_t)n);
 		if (err || n <= 0)
 			break;
 	}
@@ -116,7 +114,7 @@ static void *carry_bytes(void *arg)
 	return NULL;
 }
 
-static int start_thread(struct send_queue *q)
+static int start_queue_thread(struct send_queue *q)
 {
 	sigset_t all, before;
 	int err;
@@ -153,7 +151,7 @@ int send_queue_begin(struct send_queue *q, uint64_t size)
 	if (got < 0)
 		got = fcntl(q->ends[1], F_GETPIPE_SZ);
 	q->size = got < 0 ? LEAST : (uint64_t)got;
-	err = start_thread(q);
+	err = start_queue_thread(q);
 	q->runs = !err;
 	if (err) {
 		close(q->ends[0]);

@@ -27,6 +27,7 @@
 
 #include "tool/input/input.h"
 #include "tool/serial/serial.h"
+#include "tool/shared/clock.h"
 #include "tool/shared/loss.h"
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
@@ -90,21 +91,21 @@ static const int ends[] = { SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
 static volatile sig_atomic_t child;
 
 /* On a signal, end the child process: the input ends and the trace is completed. */
-static void take_signal(int number)
+static void take_receive_signal(int number)
 {
 	(void)number;
 	if (child > 0)
 		kill((pid_t)child, SIGTERM);
 }
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_receive_notice(void *arg, const struct ktape_notice *n)
 {
 	struct receive *r = arg;
 
 	if (n->kind == KTAPE_NOTICE_CORRUPT)
 		r->bad += n->count;
 	if (n->kind == KTAPE_NOTICE_ASSUMED)
-		report_damage(r->line, n);
+		report_input_damage(r->line, n);
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
 	losses_add(&r->losses, n);
@@ -116,11 +117,8 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 static void flush_trace(void *arg)
 {
 	struct receive *r = arg;
-	struct timespec t;
-	uint64_t now;
+	uint64_t now = monotonic_ns() / 1000000;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 	if (!r->sink || r->error || now - r->flushed < FLUSH_MS)
 		return;
 	r->flushed = now;
@@ -172,10 +170,10 @@ static int connect_line(int line)
 	return 0;
 }
 
-static void catch_signals(void)
+static void catch_receive_signals(void)
 {
 	const struct sigaction action = {
-		.sa_handler = take_signal,
+		.sa_handler = take_receive_signal,
 		.sa_flags = (int)SA_RESETHAND,
 	};
 
@@ -183,7 +181,7 @@ static void catch_signals(void)
 		sigaction(ends[i], &action, NULL);
 }
 
-static int write_all(struct receive *r, const struct receive_options *o)
+static int write_received(struct receive *r, const struct receive_options *o)
 {
 	const struct ktape_sink_options how = {
 		.format = "native",
@@ -212,8 +210,8 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	return ret ? fail("%s to %s: %s", r->line, o->out, read_error(ret)) : 0;
 }
 
-static void report_results(const struct receive *r,
-			   const struct receive_options *o)
+static void report_received(const struct receive *r,
+			    const struct receive_options *o)
 {
 	char lost[LOSS_TEXT] = "nothing lost", bad[32] = "no bad frame";
 
@@ -230,7 +228,7 @@ static void report_results(const struct receive *r,
 static int receive_trace(struct receive *r, const struct receive_options *o)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_receive_notice,
 		.idle = flush_trace,
 		.arg = r,
 		.format = r->frame->format,
@@ -244,10 +242,10 @@ static int receive_trace(struct receive *r, const struct receive_options *o)
 	if (ret)
 		return fail("%s: %s", r->line,
 			    *error.text ? error.text : strerror(-ret));
-	ret = write_all(r, o);
+	ret = write_received(r, o);
 	if (ret)
 		return ret;
-	report_results(r, o);
+	report_received(r, o);
 	return EXIT_OK;
 }
 
@@ -280,7 +278,7 @@ static int cmd_receive(int argc, char **argv)
 	if (line < 0)
 		return fail("%s: %s", argv[first], strerror(-line));
 	r.line = argv[first];
-	catch_signals();
+	catch_receive_signals();
 	ret = connect_line(line);
 	if (!ret)
 		ret = receive_trace(&r, &o);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ktape.h>
@@ -27,6 +26,7 @@
 #include "tool/input/input.h"
 #include "tool/serial/queue.h"
 #include "tool/serial/serial.h"
+#include "tool/shared/clock.h"
 #include "tool/shared/event_list.h"
 #include "tool/shared/loss.h"
 #include "tool/shared/message.h"
@@ -131,15 +131,7 @@ struct send {
 	bool live;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_send_notice(void *arg, const struct ktape_notice *n)
 {
 	struct send *s = arg;
 
@@ -150,7 +142,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_LOST && s->sink && !s->error)
 		s->error = ktape_sink_notice(s->sink, n);
 	if (n->kind != KTAPE_NOTICE_LOST && n->kind != KTAPE_NOTICE_LATE)
-		report_damage(s->path, n);
+		report_input_damage(s->path, n);
 	s->damaged |= is_damage(n);
 }
 
@@ -183,7 +175,7 @@ static uint64_t waiting_in_parts(const struct send *s)
  */
 static unsigned int queue_fullness(struct send *s)
 {
-	uint64_t made = ktape_sink_bytes(s->sink), now = now_ns(), parts;
+	uint64_t made = ktape_sink_bytes(s->sink), now = monotonic_ns(), parts;
 
 	if (!s->queue.runs)
 		return 0;
@@ -201,8 +193,8 @@ static bool grace_is_over(struct send *s)
 	if (!signals_came())
 		return false;
 	if (!s->stopped)
-		s->stopped = now_ns();
-	return now_ns() - s->stopped > GRACE_MS * NS_PER_MS;
+		s->stopped = monotonic_ns();
+	return monotonic_ns() - s->stopped > GRACE_MS * NS_PER_MS;
 }
 
 static bool is_shed(struct send *s, const struct ktape_event *e)
@@ -340,7 +332,7 @@ static int send_all(struct send *s)
 	return ret < 0 ? ret : 0;
 }
 
-static int report_results(const struct send *s, int ret)
+static int report_sent(const struct send *s, int ret)
 {
 	report_missed("frames", s->sink, s->o.verbose);
 	if (s->lost)
@@ -382,7 +374,7 @@ static int prepare_waiting(struct send *s)
 static int send_trace(struct send *s, const char *path)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_send_notice,
 		.idle = flush_sink,
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
@@ -399,7 +391,7 @@ static int send_trace(struct send *s, const char *path)
 	s->live = ktape_trace_is_live(s->trace);
 	s->o.shed |= s->live;
 	ret = open_line(s);
-	return ret ? ret : report_results(s, send_all(s));
+	return ret ? ret : report_sent(s, send_all(s));
 }
 
 static int cmd_send(int argc, char **argv)

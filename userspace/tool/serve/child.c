@@ -66,8 +66,8 @@ static void leave_place(const struct serve_child *c)
 }
 
 /* @out: for output and messages; those of a conversion without events are dropped. */
-static int spawn(struct serve_child *c, const char *const words[SERVE_WORDS],
-		 int trace, const int out[2])
+static int spawn_child(struct serve_child *c, const char *const words[SERVE_WORDS],
+		       int trace, const int out[2])
 {
 	static const char *const environment[] = { "LC_ALL=C", "TZ=UTC0",
 						   "PATH=/usr/bin:/bin", NULL };
@@ -118,7 +118,7 @@ static int take_place(struct serve_child *c,
 	for (size_t i = 0; i < SERVE_CHILDREN && !ending; i++) {
 		if (running[c->events][i])
 			continue;
-		err = spawn(c, words, trace, out);
+		err = spawn_child(c, words, trace, out);
 		if (!err)
 			running[c->events][i] = c;
 		break;
@@ -188,8 +188,8 @@ static void wait_child(struct serve_child *c)
 }
 
 /* Make events of lines.  @fd: &c->fd or &c->errors.  @size: room, at least 64. */
-static ssize_t read_events(struct serve_child *c, const int *fd, char *to,
-			   size_t size)
+static ssize_t read_child_events(struct serve_child *c, const int *fd, char *to,
+				 size_t size)
 {
 	const char *begin = fd == &c->errors ? note_begin : event_begin;
 	/* Each byte may be a line: its begin, itself, and the end of the event. */
@@ -302,8 +302,8 @@ static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
 			continue;
 		/* What explains the end of the output stands before it. */
 		if (!p[0].revents)
-			return read_events(c, &c->fd, to, size);
-		n = read_events(c, &c->errors, to, size);
+			return read_child_events(c, &c->fd, to, size);
+		n = read_child_events(c, &c->errors, to, size);
 		if (!n)
 			n = end_errors(c, to);
 		if (n)

@@ -24,7 +24,7 @@
 #include "tool/serve/serve.h"
 
 #define DEPTH		4	/* folders below the folder that are listed */
-#define ENTRIES		100000U	/* most entries that are looked at for an answer */
+#define ENTRIES		100000U	/* most entries that are read for an answer */
 #define METADATA_MAX	(1 << 20)
 #define FLAGS		(O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
@@ -51,7 +51,7 @@ static int open_entry(int dir, const char *name, struct stat *st)
 
 /*
  * Is every entry of a directory a regular file, with metadata among them?  @left: entries
- * that may be looked at; a directory with more is no trace.
+ * that may be read; a directory with more is no trace.
  */
 static bool is_trace_dir(int fd, uint64_t *size, unsigned int *left)
 {
@@ -209,7 +209,7 @@ static int list_folder(struct serve_list *l, int fd, const char *path, int depth
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_trace_time(const void *a, const void *b)
 {
 	const struct serve_trace *x = a, *y = b;
 
@@ -237,7 +237,7 @@ int serve_list(const struct serve *s, struct serve_list *l)
 	if (err)
 		serve_list_free(l);
 	else if (l->nr)
-		qsort(l->traces, l->nr, sizeof(*l->traces), by_time);
+		qsort(l->traces, l->nr, sizeof(*l->traces), by_trace_time);
 	return err;
 }
 

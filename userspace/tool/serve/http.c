@@ -461,7 +461,7 @@ static enum MHD_Result get(const struct request *q, const char *path)
 	return get_trace(q, path);
 }
 
-/* ---- who may ask --------------------------------------------------------------------------- */
+/* ---- which are allowed ----------------------------------------------------------------- */
 
 /* Is Host "localhost" or an address in numbers, with or without a port? */
 static bool is_our_host(const char *host)
@@ -510,7 +510,7 @@ static const char *skip_token(const struct serve *s, const char *path)
 	return other || path[len] != '/' ? NULL : path + len + 1;
 }
 
-static const char *value_of(struct MHD_Connection *c, const char *name)
+static const char *value_of_argument(struct MHD_Connection *c, const char *name)
 {
 	return mhd.lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
@@ -537,7 +537,7 @@ static enum MHD_Result check_request(const struct serve *s,
 	struct request q = { .s = s, .c = c };
 	const char *path;
 
-	if (!is_our_host(value_of(c, "Host")))
+	if (!is_our_host(value_of_argument(c, "Host")))
 		return answer_text(c, MHD_HTTP_FORBIDDEN,
 				   "the host must be an address in numbers, or localhost\n");
 	if (s->port == PERFETTO_PORT && !strcmp(method, "OPTIONS"))

@@ -127,7 +127,7 @@ int serve_page_converter(void)
 	return -ENOENT;
 }
 
-static void put_head(FILE *out, const struct serve *s)
+static void put_page_head(FILE *out, const struct serve *s)
 {
 	fprintf(out, head, s->token, *s->token ? "/" : "");
 }
@@ -141,7 +141,7 @@ static void put_one(FILE *out, const char *text, size_t len)
 	       (size_t)(kt_put_message(shown, text, len ? len : 1) - shown), out);
 }
 
-static void put_text(FILE *out, const char *text)
+static void put_html_text(FILE *out, const char *text)
 {
 	for (size_t n; *text; text += n) {
 		n = kt_utf8_length(text, strlen(text));
@@ -171,8 +171,8 @@ static void put_link(FILE *out, const char *kind, const char *name,
 	fprintf(out, "'>%s</a>", text);
 }
 
-static void put_row(FILE *out, const struct serve *s,
-		    const struct serve_trace *t)
+static void put_trace_row(FILE *out, const struct serve *s,
+			  const struct serve_trace *t)
 {
 	struct ktape_info *info = calloc(1, sizeof(*info));
 	char size[16], when[32] = "";
@@ -182,12 +182,12 @@ static void put_row(FILE *out, const struct serve *s,
 	if (localtime_r(&t->when, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	fputs("<tr><td class=name>", out);
-	put_text(out, t->name);
+	put_html_text(out, t->name);
 	fprintf(out, "<td class=n>%s<td>%s<td>", size, when);
 	if (info && t->is_dir && !serve_info(s, t->name, info)) {
-		put_text(out, info->hostname);
+		put_html_text(out, info->hostname);
 		fputs("<td>", out);
-		put_text(out, info->release);
+		put_html_text(out, info->release);
 	} else {
 		fputs("<td>", out);
 	}
@@ -229,7 +229,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 		serve_list_free(&l);
 		return -ENOMEM;
 	}
-	put_head(out, s);
+	put_page_head(out, s);
 	fputs("<h1>Traces</h1>\n", out);
 	if (s->session)
 		fputs("<p><a href=live>The session, live</a>\n", out);
@@ -243,7 +243,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 	      "<th>kernel<th>show<th>save as\n",
 	      out);
 	for (size_t i = 0; i < l.nr; i++)
-		put_row(out, s, &l.traces[i]);
+		put_trace_row(out, s, &l.traces[i]);
 	fprintf(out, "</table></div>\n<p class=help>%zu trace%s%s\n", l.nr,
 		l.nr == 1 ? "" : "s",
 		l.nr == SERVE_TRACES || !l.left ? ", and maybe more" : "");
@@ -268,10 +268,10 @@ int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 
 	if (!out)
 		return -ENOMEM;
-	put_head(out, s);
+	put_page_head(out, s);
 	/* An empty reference would be this page. */
 	fputs("<p><a href=.>all traces</a>\n<h1>", out);
-	put_text(out, name);
+	put_html_text(out, name);
 	fprintf(out, "</h1>\n%s",
 		strcmp(kind, "live") ? perfetto_page : live_page);
 	return kt_memory_close(out);

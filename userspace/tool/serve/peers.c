@@ -107,7 +107,7 @@ static void end_peer(struct serve_peer *p)
 	shutdown(p->fd, SHUT_RDWR);
 }
 
-static void make_room(const struct serve_peer *newest)
+static void make_room_for_peer(const struct serve_peer *newest)
 {
 	unsigned int of_peer, all;
 	struct serve_peer *same = oldest_stranger(newest, &of_peer);
@@ -138,7 +138,7 @@ struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from)
 	if (p) {
 		*p = (struct serve_peer){ .fd = fd, .used = true, .number = came++ };
 		name_peer(&p->address, from);
-		make_room(p);
+		make_room_for_peer(p);
 	} else {
 		shutdown(fd, SHUT_RDWR);
 	}

@@ -95,7 +95,7 @@ static bool is_loopback(const char *address)
 	return !strcmp(address, "::1") || !strncmp(address, "127.", 4);
 }
 
-static int check_options(const struct serve_options *o)
+static int check_serve_options(const struct serve_options *o)
 {
 	struct in6_addr any;
 
@@ -163,7 +163,7 @@ static int cmd_serve(int argc, char **argv)
 	if (argc - first > 1)
 		return misuse(&command_serve,
 			      "too many operands: give one trace or folder");
-	ret = check_options(&o);
+	ret = check_serve_options(&o);
 	if (ret)
 		return ret;
 	s.address = o.address;

@@ -3,7 +3,7 @@
  * ktape serve: traces for a browser.
  *
  *	serve.c		command line, begin and end
- *	http.c		requests: who may ask, and what answers
+ *	http.c		requests: which are allowed, and what answers them
  *	mhd.c		libmicrohttpd, loaded for them
  *	peers.c		connections: how many, and of whom
  *	folder.c	files of the folder, and no others
@@ -56,7 +56,7 @@ struct serve {
 /* folder.c */
 
 /**
- * struct serve_trace - a file or directory that looks like a trace
+ * struct serve_trace - a file or directory that may be a trace
  * @name: path below the folder
  * @size: bytes of all its files
  * @when: time of its last change
@@ -74,7 +74,7 @@ int serve_open(const struct serve *s, const char *name, bool *is_dir);
  * struct serve_list - the traces of the folder
  * @traces: the traces
  * @nr: entries of @traces
- * @left: entries of folders that may still be looked at
+ * @left: entries of folders that may still be read
  */
 struct serve_list {
 	struct serve_trace *traces;

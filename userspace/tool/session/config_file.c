@@ -84,7 +84,7 @@ static int write_through(const char *path, const char *text)
 	return err;
 }
 
-static int write_file(const char *path, const char *text)
+static int write_config_file(const char *path, const char *text)
 {
 	mode_t mask = umask(0);
 	char *target;
@@ -130,7 +130,7 @@ int config_save(const char *path, const struct ktape_config *config)
 	if (err)
 		return fail("%s: %s", path, strerror(-err));
 	if (strcmp(path, "-"))
-		err = write_file(path, text);
+		err = write_config_file(path, text);
 	else if (fputs(text, stdout) < 0 || fflush(stdout))
 		err = -errno;
 	free(text);

@@ -85,7 +85,7 @@ static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
 	return found;
 }
 
-static void change_mask(uint64_t *mask, const uint64_t *these, bool pass)
+static void change_event_mask(uint64_t *mask, const uint64_t *these, bool pass)
 {
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
 		if (pass)
@@ -107,8 +107,8 @@ static void derive_class(struct rkh *r, const char *name, bool named)
 	}
 	if (!named || ktape_mask_parse(name, usual, NULL))
 		return;
-	change_mask(r->events, usual, true);
-	change_mask(r->groups, every, false);
+	change_event_mask(r->events, usual, true);
+	change_event_mask(r->groups, every, false);
 }
 
 /* Derive both masks from the profile. */
@@ -133,23 +133,23 @@ static void derive_masks(struct rkh *r, const struct kt_opt_list *list,
 	}
 }
 
-static int take_group(struct rkh *r, const struct order *o)
+static int take_rkh_group(struct rkh *r, const struct order *o)
 {
 	uint64_t every[KTAPE_MASK_WORDS];
 
 	if (!class_mask(o->name, every))
 		return bad_name(r, o, "class");
-	change_mask(r->groups, every, o->pass);
+	change_event_mask(r->groups, every, o->pass);
 	return 0;
 }
 
-static int take_event(struct rkh *r, const struct order *o)
+static int take_rkh_event(struct rkh *r, const struct order *o)
 {
 	uint64_t these[KTAPE_MASK_WORDS];
 
 	if (!*o->name || ktape_mask_parse(o->name, these, NULL))
 		return bad_name(r, o, "event");
-	change_mask(r->events, these, o->pass);
+	change_event_mask(r->events, these, o->pass);
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int get_filter(struct rkh *r, unsigned int kind,
 	return 0;
 }
 
-static int take_signal(struct rkh *r, const struct order *o)
+static int take_rkh_signal(struct rkh *r, const struct order *o)
 {
 	struct ktape_filter_value *v, one;
 	uint64_t *bits, these;
@@ -201,7 +201,7 @@ static bool is_named(const struct ktape_filter_pid *entry, int32_t pid,
 	return entry->pid == pid && (entry->flags & KTAPE_PID_EXCEPT) == except;
 }
 
-static int add_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
+static int add_filter_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
 {
 	struct ktape_filter_pid *pids = v->entries;
 
@@ -271,7 +271,7 @@ static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 		set_all_objects(v, false);
 		return 0;
 	}
-	return add_pid(v, pid, KTAPE_PID_EXCEPT);
+	return add_filter_pid(v, pid, KTAPE_PID_EXCEPT);
 }
 
 static int pass_object(struct ktape_filter_value *v, int32_t pid)
@@ -282,13 +282,13 @@ static int pass_object(struct ktape_filter_value *v, int32_t pid)
 		return 0;
 	remove_pid(v, pid, KTAPE_PID_EXCEPT);
 	if (!exceptions_only)
-		return add_pid(v, pid, 0);
+		return add_filter_pid(v, pid, 0);
 	if (!v->nr)
 		set_all_objects(v, true);
 	return 0;
 }
 
-static int take_object(struct rkh *r, const struct order *o)
+static int take_rkh_object(struct rkh *r, const struct order *o)
 {
 	struct ktape_filter_value *v;
 	int ret = get_filter(r, KTAPE_FILTER_PID, &v);
@@ -310,10 +310,10 @@ static const struct {
 	const char *name;
 	int (*take)(struct rkh *r, const struct order *o);
 } kinds[] = {
-	{ "group:", take_group },
-	{ "event:", take_event },
-	{ "object:", take_object },
-	{ "signal:", take_signal },
+	{ "group:", take_rkh_group },
+	{ "event:", take_rkh_event },
+	{ "object:", take_rkh_object },
+	{ "signal:", take_rkh_signal },
 };
 
 /**

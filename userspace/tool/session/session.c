@@ -85,7 +85,7 @@ static uint64_t ring_rounded(const struct ktape_create *c)
 }
 
 /* Write a size as an option takes it: "24M", or bytes. */
-static int put_size(char *to, size_t room, uint64_t bytes)
+static int put_size_option(char *to, size_t room, uint64_t bytes)
 {
 	static const char *const units[] = { "", "K", "M", "G" };
 	unsigned int i = 0;
@@ -102,8 +102,8 @@ static void put_rounded(char *to, size_t room, const char *option,
 {
 	char from[24], size[24];
 
-	put_size(size, sizeof(size), taken);
-	put_size(from, sizeof(from), given);
+	put_size_option(size, sizeof(size), taken);
+	put_size_option(from, sizeof(from), given);
 	if (given && given != taken)
 		snprintf(to, room, "%s (%s %s, rounded up)", size, option, from);
 	else
@@ -120,8 +120,8 @@ static int report_no_memory(const struct ktape_create *c)
 		return fail(
 			"cannot create a session with %llu bytes per CPU: %s",
 			(unsigned long long)c->ring_size, strerror(ENOMEM));
-	put_size(left, sizeof(left), had);
-	put_size(missing, sizeof(missing), asked - had);
+	put_size_option(left, sizeof(left), had);
+	put_size_option(missing, sizeof(missing), asked - had);
 	if (c->failed_cpu < 0) {
 		put_rounded(size, sizeof(size), "-b", c->ring_size,
 			    ring_rounded(c));

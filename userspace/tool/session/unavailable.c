@@ -68,7 +68,8 @@ void report_unavailable(struct ktape_device *device, const char *list,
 /**
  * report_no_log() - print that the session does not record the log, although its mask says so
  * @device: the session
- * @list: the list of events as it was given, or NULL: report_unavailable() was told these
+ * @list: the list of events as it was given, or NULL; report_unavailable() was
+ *	called with these
  * @mask: all events of the session, also of a mask or a file
  */
 void report_no_log(struct ktape_device *device, const char *list,

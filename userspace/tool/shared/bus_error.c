@@ -17,7 +17,7 @@ bool bus_error_is_ours(const siginfo_t *info)
 	return info->si_code > 0 && ktape_device_bus_error(info->si_addr);
 }
 
-static void take_bus_error(int number, siginfo_t *info, void *context)
+static void take_ring_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (bus_error_is_ours(info))
@@ -34,7 +34,7 @@ static void take_bus_error(int number, siginfo_t *info, void *context)
 void bus_error_catch(void)
 {
 	const struct sigaction action = {
-		.sa_sigaction = take_bus_error,
+		.sa_sigaction = take_ring_bus_error,
 		.sa_flags = SA_SIGINFO,
 	};
 

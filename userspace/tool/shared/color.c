@@ -118,7 +118,7 @@ static size_t mark_part(char *line, size_t len, size_t from, size_t to,
 	return len + code + end;
 }
 
-static enum kt_role role_of(const struct ktape_event *e)
+static enum kt_role role_of_event(const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
 
@@ -131,7 +131,7 @@ static enum kt_role role_of(const struct ktape_event *e)
 
 /*
  * Return the bytes that a thread's name and number take, with the blank after them.  Both
- * are formatted again: a name may have blanks, and what looks like its number or an event.
+ * are formatted again: a name may contain blanks, or text that could be a number or an event.
  */
 static size_t thread_length(const struct ktape_registry *names,
 			    const struct ktape_event *e)
@@ -182,7 +182,7 @@ size_t color_event(char *line, size_t len, const struct ktape_registry *names,
 	end = memchr(line + name, ':', len - name);
 	colon = end ? (size_t)(end - line) : len - 1;
 	/* From the last to the first: places before a mark do not move. */
-	len = mark_part(line, len, name, colon, role_of(e));
+	len = mark_part(line, len, name, colon, role_of_event(e));
 	len = mark_part(line, len, who, name - 1, ROLE_THREAD);
 	return mark_part(line, len, cpu, who - 1, ROLE_CPU);
 }

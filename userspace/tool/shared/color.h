@@ -14,7 +14,7 @@
  * @ROLE_CPU: number of a CPU
  * @ROLE_THREAD: a thread
  * @ROLE_EVENT: name of an event
- * @ROLE_GOOD: verdict: it is as it should be
+ * @ROLE_GOOD: result of a check: nothing is wrong
  * @ROLE_LOSS: something is missing
  * @ROLE_ERROR: something is wrong
  * @ROLES: number of roles

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Look commands up in the table of all of them, which is above this folder (commands.c): main()
- * hands it over.
+ * Find commands by name or index.  The table is in tool/commands.c, and this folder must not depend
+ * on it because the commands depend on this folder: main() passes the table in.
  */
 #include <string.h>
 

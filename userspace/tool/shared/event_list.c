@@ -8,15 +8,15 @@
 #include "tool/shared/message.h"
 
 /**
- * parse_events() - convert a list of events to a mask, or print what is unknown
+ * parse_event_list() - convert a list of events to a mask, or print what is unknown
  * @command: the subcommand
  * @list: events, classes, presets, globs or masks, comma separated
  * @mask: set to the events
  *
  * Return: 0 or the exit code.
  */
-int parse_events(const struct kt_command *command, const char *list,
-		 uint64_t mask[KTAPE_MASK_WORDS])
+int parse_event_list(const struct kt_command *command, const char *list,
+		     uint64_t mask[KTAPE_MASK_WORDS])
 {
 	const char *bad = list;
 

@@ -9,8 +9,8 @@
 
 struct kt_command;
 
-int parse_events(const struct kt_command *command, const char *list,
-		 uint64_t mask[KTAPE_MASK_WORDS]);
+int parse_event_list(const struct kt_command *command, const char *list,
+		     uint64_t mask[KTAPE_MASK_WORDS]);
 int unknown_event(const struct kt_command *command, const char *bad);
 
 #endif /* _KT_TOOL_SHARED_EVENT_LIST_H */

@@ -35,9 +35,9 @@ void missed_add(struct missed_hits *m, const struct ktape_event *e)
 	    ktape_event_field(e, "last", &last) || ktape_event_field(e, "count", &count) ||
 	    reason >= KTAPE_MISSED_REASONS)
 		return;
-	if (m->told[e->dat20 & 0xff][reason] >= last)
+	if (m->reported_to[e->dat20 & 0xff][reason] >= last)
 		return;
-	m->told[e->dat20 & 0xff][reason] = last;
+	m->reported_to[e->dat20 & 0xff][reason] = last;
 	m->count += count;
 	m->unknown |= reason == KTAPE_MISSED_DETACHED;
 }

@@ -36,12 +36,12 @@ extern const char *const missed_reasons[];
 
 /**
  * struct missed_hits - hits of probes that did not reach the tracer
- * @told: end of the last interval, by opcode and enum ktape_missed
+ * @reported_to: end of the last interval that was counted, by opcode and enum ktape_missed
  * @count: number of hits
  * @unknown: there are some whose number is not known
  */
 struct missed_hits {
-	uint64_t told[KTAPE_OPCODES][KTAPE_MISSED_REASONS];
+	uint64_t reported_to[KTAPE_OPCODES][KTAPE_MISSED_REASONS];
 	uint64_t count;
 	bool unknown;
 };

@@ -59,7 +59,7 @@ static void print_option(const struct kt_option *o)
 		printf("%-*s%s\n", HELP_COLUMN, text, o->help);
 }
 
-static void print_help(const struct kt_command *c)
+static void print_command_help(const struct kt_command *c)
 {
 	printf("usage: ktape %s [options]%s%s\n%s\n\n", c->name,
 	       *c->operands ? " " : "", c->operands, c->help);
@@ -82,7 +82,7 @@ static int take_item(const struct kt_option *o, struct kt_opt_list *list,
 	return 0;
 }
 
-static int take_value(const struct kt_option *o, void *values, const char *text)
+static int take_option_value(const struct kt_option *o, void *values, const char *text)
 {
 	char *to = (char *)values + o->offset;
 
@@ -198,13 +198,13 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 	opterr = 0;
 	while ((val = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (val == 'h') {
-			print_help(command);
+			print_command_help(command);
 			return finish_stdout();
 		}
 		o = val == '?' ? NULL : find_option(command, val);
 		if (!o)
 			return refuse_option(command, argv[optind - 1]);
-		err = take_value(o, values, optarg);
+		err = take_option_value(o, values, optarg);
 		if (!err)
 			continue;
 		if (o->kind == KT_OPT_TIME)

@@ -140,17 +140,17 @@ static void wait_for_pager(void)
 		;
 }
 
-static void end_by_signal(int number)
+static void end_pager_by_signal(int number)
 {
 	wait_for_pager();
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
-static void catch_signals(void)
+static void catch_pager_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	const struct sigaction action = { .sa_handler = end_by_signal };
+	const struct sigaction action = { .sa_handler = end_pager_by_signal };
 	struct sigaction before;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
@@ -188,13 +188,13 @@ void pager_start(const struct text_options *o)
 			note("pager \"%s\": %s", text, strerror(err));
 		return;
 	}
-	/* What messages look like is decided while they reach the terminal. */
+	/* Decide now whether messages have colours: below, standard error is redirected. */
 	message_begin(ROLE_ERROR);
 	dup2(ends[1], STDOUT_FILENO);
 	if (isatty(STDERR_FILENO))
 		dup2(ends[1], STDERR_FILENO);
 	close(ends[1]);
-	catch_signals();
+	catch_pager_signals();
 }
 
 /**

@@ -157,7 +157,7 @@ static void pass_signals_on(pid_t pid, const sigset_t *set)
 	};
 	struct signalfd_siginfo info;
 
-	/* Without the first descriptor nothing would tell of its end. */
+	/* Without the pidfd, poll() would not return when the process ends. */
 	while (fds[0].fd >= 0 && !(fds[0].revents & POLLIN)) {
 		if (poll(fds, KT_ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			break;

@@ -30,7 +30,7 @@ static bool sweeps;	/* signals_sweep() was called */
 static char *made;
 
 /* Clean up, then raise the signal again; it ends the process when this returns. */
-static void end_by_signal(int number)
+static void end_swept_by_signal(int number)
 {
 	kt_temp_sweep();
 	if (made)
@@ -40,14 +40,14 @@ static void end_by_signal(int number)
 }
 
 /* Note the first signal of a kind; from then on the same signal ends the process. */
-static void take_signal(int number)
+static void take_first_signal(int number)
 {
 	int saved = errno;
 
 	came = 1;
 	if (ends[1] >= 0)
 		kt_write_all(ends[1], "", 1);
-	signal(number, sweeps ? end_by_signal : SIG_DFL);
+	signal(number, sweeps ? end_swept_by_signal : SIG_DFL);
 	errno = saved;
 }
 
@@ -70,7 +70,7 @@ void signals_catch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	const struct sigaction action = {
-		.sa_handler = take_signal,
+		.sa_handler = take_first_signal,
 	};
 	struct sigaction before;
 
@@ -86,7 +86,7 @@ static void sweep_at_end(void)
 {
 	static const int numbers[] = { SIGINT,	SIGTERM, SIGHUP,
 				       SIGQUIT, SIGPIPE, SIGXCPU };
-	const struct sigaction action = { .sa_handler = end_by_signal };
+	const struct sigaction action = { .sa_handler = end_swept_by_signal };
 	struct sigaction before;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {

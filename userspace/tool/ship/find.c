@@ -2,9 +2,8 @@
 /*
  * ktape ship: find the pieces of the log in a folder.
  *
- * A piece says in its metadata of which log it is, its name is one that this log gives, and
- * it has no files of others.  Nothing else in the folder is read, moved or removed: others
- * may keep their files there, and so do earlier targets their tables.
+ * Nothing else in the folder is read, moved or removed: others may keep their files there, and so
+ * do earlier targets their tables.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,12 +19,10 @@
 
 #include "write/write.h"
 
-#include "tool/log/log.h"
 #include "tool/shared/message.h"
 #include "tool/ship/ship.h"
 
 #define NS_PER_S	1000000000LL
-#define PATH_ROOM	4352U
 
 static bool exists(const struct ship *s, const char *key, const char *end)
 {
@@ -44,7 +41,7 @@ static unsigned int stage_of(const struct ship *s, const char *key)
 	return SHIP_WAITS;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_piece_time(const void *a, const void *b)
 {
 	const struct ship_piece *x = a, *y = b;
 
@@ -75,45 +72,14 @@ static bool is_locked(const struct ship *s, const char *name)
 	return locked;
 }
 
-/* Take note of an entry that is no piece.  Its name is told once. */
+/* Count an entry that is no piece; report_foreign() prints one of their names once. */
 static void leave(struct ship *s, const char *name)
 {
 	if (!s->foreign++)
 		snprintf(s->foreign_name, sizeof(s->foreign_name), "%s", name);
 }
 
-/*
- * Check that an entry is a piece of the log, whole and nothing but that, and make its key.
- * Return: 0, -EEXIST if it is not, or -ENOMEM.
- */
-static int check_piece(struct ship *s, const char *name, char key[SHIP_KEY])
-{
-	char path[PATH_ROOM], *pattern;
-	struct stat st;
-	bool ours;
-	int err;
-
-	snprintf(path, sizeof(path), "%s/%s", s->path, name);
-	if (fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
-	    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
-		return -EEXIST;
-	err = log_of_piece(path, &pattern);
-	if (err)
-		return err == -ENOMEM ? err : -EEXIST;
-	ours = s->log ? !strcmp(pattern, s->log) :
-			log_is_in(pattern, s->path, s->fd);
-	if (!ours && !s->log && !s->foreign_log) {
-		s->foreign_log = pattern;
-		return -EEXIST;
-	}
-	ours = ours && log_gives_name(pattern, name) &&
-	       !ship_key(s, name, pattern, key);
-	free(pattern);
-	err = ours ? kt_piece_check(path) : -EEXIST;
-	return !err || err == -ENOMEM ? err : -EEXIST;
-}
-
-static int add(struct ship *s, const struct ship_piece *p)
+static int add_found(struct ship *s, const struct ship_piece *p)
 {
 	struct ship_piece *more =
 		realloc(s->pieces, (s->nr + 1) * sizeof(*more));
@@ -142,7 +108,7 @@ static int add_entry(struct ship *s, const char *name)
 	p.time = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 	p.locked = is_locked(s, name);
 	strcpy(p.name, name);
-	return add(s, &p);
+	return add_found(s, &p);
 }
 
 /* Keep those entries that are pieces of the log.  Return: 0 or -ENOMEM. */
@@ -154,7 +120,7 @@ static int keep_pieces(struct ship *s)
 	for (size_t i = 0; i < s->nr; i++) {
 		struct ship_piece *p = &s->pieces[i];
 
-		err = check_piece(s, p->name, p->key);
+		err = ship_piece_check(s, p->name, p->key);
 		if (err == -ENOMEM)
 			return err;
 		if (err) {
@@ -181,7 +147,7 @@ static bool has_end(const char *file, const char *end, char key[SHIP_KEY])
 	return true;
 }
 
-static bool is_known(const struct ship *s, const char *key)
+static bool is_known_key(const struct ship *s, const char *key)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		if (!strcmp(s->pieces[i].key, key))
@@ -195,7 +161,7 @@ static bool is_useless(const struct ship *s, const char *file)
 {
 	char key[SHIP_KEY];
 
-	/* An interrupted run has left it: nothing is converted during a look. */
+	/* An interrupted run has left it: nothing is converted while the folder is read. */
 	if (has_end(file, ".tmp", key) || has_end(file, ".new", key))
 		return true;
 	if (has_end(file, ship_ends[SHIP_DONE], key))
@@ -216,11 +182,11 @@ static int add_left(struct ship *s, const char *file)
 	if (is_useless(s, file))
 		return ship_forget(s, file);
 	if (!has_end(file, ship_ends[SHIP_READY], p.key) ||
-	    is_known(s, p.key) || (s->log && !ship_key_is_of(p.key, s->log)))
+	    is_known_key(s, p.key) || (s->log && !ship_key_is_of(p.key, s->log)))
 		return 0;
 	ship_key_name(p.key, p.name);
 	p.stage = stage_of(s, p.key);
-	return add(s, &p);
+	return add_found(s, &p);
 }
 
 /* Call @act for the entries of a folder that are not hidden. */
@@ -245,12 +211,12 @@ static int read_folder(struct ship *s, int folder,
 	return err;
 }
 
-/* Say once what is left alone. */
-static void tell_foreign(struct ship *s)
+/* Print once which entries are left alone. */
+static void report_foreign(struct ship *s)
 {
-	if (s->told || !s->foreign)
+	if (s->reported || !s->foreign)
 		return;
-	s->told = true;
+	s->reported = true;
 	note("%s: %zu entries are no finished pieces of this log, and stay as they are (%s%s)",
 	     s->path, s->foreign, s->foreign_name,
 	     s->foreign > 1 ? ", ..." : "");
@@ -260,12 +226,12 @@ static void tell_foreign(struct ship *s)
 }
 
 /**
- * ship_look() - find the pieces of the log, and how far each one is
+ * ship_find() - find the pieces of the log, and how far each one is
  * @s: the folder
  *
  * Return: 0 or negative errno.
  */
-int ship_look(struct ship *s)
+int ship_find(struct ship *s)
 {
 	int err;
 
@@ -282,54 +248,9 @@ int ship_look(struct ship *s)
 		err = read_folder(s, s->state, add_left);
 	if (err)
 		return err;
-	tell_foreign(s);
+	report_foreign(s);
 	if (s->nr)
-		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_time);
+		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_piece_time);
 	return 0;
 }
 
-/* Lock a piece against recorders.  Return: a descriptor or negative errno. */
-static int lock_piece(const struct ship *s, const char *name)
-{
-	int fd, err = 0;
-
-	/* A recorder that begins a piece has the folder locked until it has locked the piece. */
-	if (flock(s->fd, LOCK_SH))
-		return -errno;
-	fd = openat(s->fd, name,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		err = errno == ELOOP || errno == ENXIO ? -EEXIST : -errno;
-	else if (flock(fd, LOCK_SH | LOCK_NB))
-		err = errno == EWOULDBLOCK ? -EEXIST : -errno;
-	flock(s->fd, LOCK_UN);
-	if (err && fd >= 0)
-		close(fd);
-	return err ? err : fd;
-}
-
-/**
- * ship_remove() - remove a piece of the log, and nothing else
- * @s: the folder
- * @p: the piece; something else may have its name by now
- *
- * Return: 0, also if nothing has the name; -EEXIST if what has it is not this piece, or a
- * recorder writes to it, then it stays; or negative errno.
- */
-int ship_remove(struct ship *s, const struct ship_piece *p)
-{
-	char path[PATH_ROOM], key[SHIP_KEY];
-	int fd = lock_piece(s, p->name), err;
-
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	err = check_piece(s, p->name, key);
-	if (!err && strcmp(key, p->key) != 0)
-		err = -EEXIST;
-	if (!err) {
-		snprintf(path, sizeof(path), "%s/%s", s->path, p->name);
-		err = ktape_piece_remove(path);
-	}
-	close(fd);
-	return err;
-}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape ship: tell a piece from others that have or had its name.
+ * ktape ship: the key of a piece, which no other piece has.
  *
- * A name comes again: a recorder that removed a piece gives its name to a later one if the
- * log's name has no seconds.  So the state has a key for each piece, NAME.LOG-PIECE.  LOG is
+ * A recorder that removed a piece gives its name to a later one if the log's name has no
+ * seconds.  So the state has a key for each piece, NAME.LOG-PIECE.  LOG is
  * a hash of the name of the log.  PIECE is a hash of the inode, size and time of the file with
  * the metadata, which do not change once the piece is finished.
  */
@@ -26,7 +26,7 @@ static uint64_t hash_log(const char *log)
 	return kt_fnv(KT_FNV_BEGIN, log, strlen(log));
 }
 
-/* Hash what tells a piece from others of its name.  Return: 0 or negative errno. */
+/* Hash what differs between pieces of the same name.  Return: 0 or negative errno. */
 static int hash_piece(const struct ship *s, const char *name, uint64_t *hash)
 {
 	char path[SHIP_NAME + 16];

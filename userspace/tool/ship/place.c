@@ -79,7 +79,7 @@ static int place_file(int from, const char *name, int to)
 }
 
 /* Open a folder, made if needed. */
-static int open_folder(int in, const char *name)
+static int open_target_folder(int in, const char *name)
 {
 	int fd;
 
@@ -103,7 +103,7 @@ static int place_entry(int from, const char *name, int to)
 	in = openat(from, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (in < 0)
 		return -errno;
-	out = open_folder(to, name);
+	out = open_target_folder(to, name);
 	err = out < 0 ? out : place_tree(in, out, NULL);
 	if (out >= 0)
 		close(out);
@@ -146,7 +146,7 @@ static int make_path(const char *path)
 		mkdir(copy, MODE_DIR);
 		*p = '/';
 	}
-	fd = open_folder(AT_FDCWD, copy);
+	fd = open_target_folder(AT_FDCWD, copy);
 	free(copy);
 	return fd;
 }

@@ -24,7 +24,7 @@
 
 #define EXIT_LEFT	3	/* pieces are left */
 #define NS_PER_S	1000000000ULL
-#define LOOK_NS		(2 * NS_PER_S)	/* --follow: between two looks at the folder */
+#define FOLLOW_NS	(2 * NS_PER_S)	/* --follow: between two reads of the folder */
 #define BACKOFF_NS	NS_PER_S
 #define BACKOFF_MAX	(300 * NS_PER_S)
 #define PATH_ROOM	4352U
@@ -153,8 +153,8 @@ static int hand_over(const struct shipping *sh, const char *folder)
 			      ship_send(sh->o.to, folder);
 }
 
-static void report_failure(const struct shipping *sh, const struct ship_piece *p,
-			   int ret)
+static void report_ship_failure(const struct shipping *sh, const struct ship_piece *p,
+				int ret)
 {
 	if (sh->s.target)
 		note("%s: its tables cannot be put into %s: %s: it is tried again",
@@ -178,7 +178,7 @@ static int send_piece(struct shipping *sh, struct ship_piece *p)
 		return ship_mark(&sh->s, p, SHIP_DONE);
 	}
 	if (!sh->failures++)
-		report_failure(sh, p, ret);
+		report_ship_failure(sh, p, ret);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int step_piece(struct shipping *sh, struct ship_piece *p)
 /* ---- all pieces ------------------------------------------------------------------------- */
 
 /* Remove the oldest pieces that were not shipped until the others have room. */
-static int make_room(struct shipping *sh)
+static int make_room_for_log(struct shipping *sh)
 {
 	uint64_t all = 0;
 	int err = 0;
@@ -228,7 +228,7 @@ static int make_room(struct shipping *sh)
 	return err;
 }
 
-static bool is_open(const struct ship_piece *p)
+static bool is_in_work(const struct ship_piece *p)
 {
 	return p->stage == SHIP_WAITS || p->stage == SHIP_READY;
 }
@@ -236,12 +236,12 @@ static bool is_open(const struct ship_piece *p)
 /* Go through the finished pieces once, oldest first.  Return: 0 or negative errno. */
 static int pass(struct shipping *sh)
 {
-	int err = ship_look(&sh->s);
+	int err = ship_find(&sh->s);
 
 	if (!err && sh->o.max) {
-		err = make_room(sh);
+		err = make_room_for_log(sh);
 		if (!err)
-			err = ship_look(&sh->s);
+			err = ship_find(&sh->s);
 	}
 	sh->left = 0;
 	sh->bad = 0;
@@ -252,7 +252,7 @@ static int pass(struct shipping *sh)
 			continue;
 		if (!sh->failures && !signals_came())
 			err = step_piece(sh, p);
-		sh->left += is_open(p);
+		sh->left += is_in_work(p);
 		sh->bad += p->stage == SHIP_BAD;
 	}
 	return err;
@@ -286,12 +286,12 @@ static int ship_all(struct shipping *sh)
 			break;
 		if (sh->failures && !sh->o.follow && sh->failures >= sh->o.tries)
 			break;
-		wait_ns(sh, sh->failures ? backoff_of(sh) : LOOK_NS);
+		wait_ns(sh, sh->failures ? backoff_of(sh) : FOLLOW_NS);
 	}
 	return err;
 }
 
-static void print_result(const struct shipping *sh)
+static void print_shipped(const struct shipping *sh)
 {
 	if (sh->o.json) {
 		printf("{\"shipped\":%llu,\"left\":%llu,\"bad\":%llu,\"dropped\":%llu,\"dropped_bytes\":%llu}\n",
@@ -305,7 +305,7 @@ static void print_result(const struct shipping *sh)
 	     (ull)sh->shipped, (ull)sh->left, (ull)sh->bad, (ull)sh->dropped);
 }
 
-static int run_ship(struct shipping *sh, const char *path)
+static int run_ship_command(struct shipping *sh, const char *path)
 {
 	int err;
 
@@ -323,7 +323,7 @@ static int run_ship(struct shipping *sh, const char *path)
 		err = ship_all(sh);
 	if (err && err != -EINTR)
 		return fail("%s: %s", path, strerror(-err));
-	print_result(sh);
+	print_shipped(sh);
 	err = finish_stdout();
 	if (err)
 		return err;
@@ -357,7 +357,7 @@ static int cmd_ship(int argc, char **argv)
 	ret = sh.o.log ? log_prepare(&log, sh.o.log, false) : EXIT_OK;
 	sh.s.log = log.pattern;
 	if (!ret)
-		ret = run_ship(&sh, argv[first]);
+		ret = run_ship_command(&sh, argv[first]);
 	ship_close(&sh.s);
 	log_release(&log);
 	return ret;

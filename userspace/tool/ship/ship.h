@@ -5,7 +5,8 @@
  * In the order in which to read them:
  *	ship.c		command line and order of the work
  *	find.c		which entries of a folder are pieces of the log
- *	key.c		what tells a piece from others of its name
+ *	piece.c		what a piece is, and its removal
+ *	key.c		a key for each piece: names are used again
  *	state.c		how far each piece is, on disk
  *	send.c		where the tables go, and the uploader
  *	place.c		tables that stay on this machine
@@ -59,7 +60,7 @@ struct ship_piece {
  * @foreign: entries of the folder that are no pieces of the log
  * @foreign_name: one of them
  * @foreign_log: log that one of them is a piece of, or NULL
- * @told: they were told
+ * @reported: the message about them was printed
  */
 struct ship {
 	const char *path;
@@ -73,7 +74,7 @@ struct ship {
 	size_t foreign;
 	char foreign_name[SHIP_NAME];
 	char *foreign_log;
-	bool told;
+	bool reported;
 };
 
 /* state.c */
@@ -92,7 +93,10 @@ void ship_path(const struct ship *s, const struct ship_piece *p,
 void ship_close(struct ship *s);
 
 /* find.c */
-int ship_look(struct ship *s);
+int ship_find(struct ship *s);
+
+/* piece.c */
+int ship_piece_check(struct ship *s, const char *name, char key[SHIP_KEY]);
 int ship_remove(struct ship *s, const struct ship_piece *p);
 
 /* key.c */

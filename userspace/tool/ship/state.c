@@ -8,7 +8,7 @@
  *	KEY.bad		the piece cannot be converted
  *	lock		held by the process that ships
  *
- * KEY is the name of the piece with what tells it from others of this name, see key.c.
+ * KEY is the name of the piece and two hashes, because names are used again; see key.c.
  * Earlier versions had NAME.ready and so on, which may be of any piece of that name: such
  * tables are handed over, and other marks are removed, as if they were not there.
  *
@@ -62,7 +62,7 @@ void ship_path(const struct ship *s, const struct ship_piece *p,
 /**
  * ship_check_locks() - find out whether files can be locked
  *
- * Without locks nothing tells which pieces are finished.
+ * A recorder locks the piece that it writes: without locks, ktape ship would take it as finished.
  *
  * Return: 0 or the exit code.
  */
@@ -73,7 +73,7 @@ int ship_check_locks(void)
 
 	if (fd >= 0)
 		close(fd);
-	return missing ? fail("this kernel cannot lock files (CONFIG_FILE_LOCKING), which tells what pieces are finished: convert them with ktape convert") :
+	return missing ? fail("this kernel cannot lock files (CONFIG_FILE_LOCKING), so finished pieces cannot be recognized: convert them with ktape convert") :
 			 0;
 }
 

@@ -8,9 +8,9 @@
  *	operator   = > >= < <= == !=
  *	value      = number [ ns us ms s ]  or, of two traces, + number %
  *
- * With two traces (ktape diff) the second one is judged; +N% means N percent more
- * than the value of the first.  Such a comparison does not know chance: it is made
- * only if each trace has a least number of values, and a message says the rest.
+ * With two traces (ktape diff) a condition is about the second one; +N% means N percent more
+ * than the value of the first.  Random variation could make a comparison of few values hold, so
+ * it is made only if each trace has a minimum number of values; else a message says "undecided".
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -126,8 +126,8 @@ static bool is_metric(const char *metric)
 	return split_metric(metric, &kind, name, &what) && is_statistic(what);
 }
 
-static bool value_of(const struct ktape_series *s, const char *what,
-		     double *value)
+static bool metric_of(const struct ktape_series *s, const char *what,
+		      double *value)
 {
 	const struct {
 		const char *name;
@@ -223,12 +223,12 @@ static bool stats_value(const struct ktape_linux *l, const char *metric, double 
 		*value = (double)bounds->value;
 		return true;
 	}
-	return value_of(s, what, value);
+	return metric_of(s, what, value);
 }
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
-static const char *skip_blanks(const char *p)
+static const char *skip_condition_blanks(const char *p)
 {
 	while (isspace((unsigned char)*p))
 		p++;
@@ -246,7 +246,7 @@ static bool take_unit(const char *p, struct condition *c)
 	};
 	size_t len;
 
-	p = skip_blanks(p);
+	p = skip_condition_blanks(p);
 	for (len = strlen(p); len && isspace((unsigned char)p[len - 1]);)
 		len--;
 	if (len == 1 && *p == '%')
@@ -264,7 +264,7 @@ static bool take_unit(const char *p, struct condition *c)
 /* Parse a condition.  Return: NULL, or what is wrong with it. */
 static const char *parse_condition(const char *text, struct condition *c)
 {
-	const char *p = skip_blanks(text), *start = p;
+	const char *p = skip_condition_blanks(text), *start = p;
 	size_t i = 0, len;
 	char *end;
 
@@ -284,7 +284,7 @@ static const char *parse_condition(const char *text, struct condition *c)
 	if (i == KT_ARRAY_SIZE(operators))
 		return "the operator is missing: use >, >=, <, <=, == or !=";
 	c->compare = operators[i].compare;
-	p = skip_blanks(p + strlen(operators[i].text));
+	p = skip_condition_blanks(p + strlen(operators[i].text));
 	c->percent = *p == '+';
 	p += c->percent;
 	if (!isdigit((unsigned char)*p))
@@ -312,15 +312,15 @@ static bool comparison_holds(enum compare compare, double a, double b)
 }
 
 /**
- * stats_judge_check() - check the syntax of conditions
+ * stats_check_conditions() - check the syntax of conditions
  * @command: the subcommand
  * @conditions: the conditions
  * @two: two traces are compared
  *
  * Return: 0 or the exit code.
  */
-int stats_judge_check(const struct kt_command *command,
-		      const struct kt_opt_list *conditions, bool two)
+int stats_check_conditions(const struct kt_command *command,
+			   const struct kt_opt_list *conditions, bool two)
 {
 	struct condition c;
 
@@ -337,20 +337,20 @@ int stats_judge_check(const struct kt_command *command,
 	return 0;
 }
 
-/* Return true if the lost events may have changed the verdict. */
-static bool is_open(const struct condition *c, double limit, bool verdict,
-		    const struct ktape_quantile *bounds)
+/* Return true if the lost events may have changed the result. */
+static bool is_undecided(const struct condition *c, double limit, bool holds,
+			 const struct ktape_quantile *bounds)
 {
 	double high = bounds->high == UINT64_MAX ? 1e300 : (double)bounds->high;
 
 	if (!bounds->value && !bounds->high)
 		return false;
 	return comparison_holds(c->compare, (double)bounds->low, limit) !=
-		       verdict ||
-	       comparison_holds(c->compare, high, limit) != verdict;
+		       holds ||
+	       comparison_holds(c->compare, high, limit) != holds;
 }
 
-/* Whoever asks for losses may also mean what a flight recorder has overwritten. */
+/* Explain that "lost" does not include what a flight recorder has overwritten. */
 static void note_not_lost(const char *text, const struct condition *c,
 			  const struct stats_trace *s)
 {
@@ -414,14 +414,14 @@ static bool is_time(const char *metric)
 	       strcmp(what, ".uncertain") != 0;
 }
 
-static int judge_condition(const char *text, const struct stats_trace *a,
-			   const struct stats_trace *b)
+static int evaluate_condition(const char *text, const struct stats_trace *a,
+			      const struct stats_trace *b)
 {
 	struct ktape_quantile bounds, other;
 	double value, limit, before = 0;
 	char shown[DURATION_ROOM];
 	struct condition c;
-	bool verdict;
+	bool holds;
 
 	parse_condition(text, &c);
 	limit = c.value;
@@ -435,16 +435,16 @@ static int judge_condition(const char *text, const struct stats_trace *a,
 		stats_value(a->linux_stats, c.metric, &before, &other);
 		limit = before * (1 + c.value / 100);
 	}
-	verdict = comparison_holds(c.compare, value, limit);
-	if (verdict && is_time(c.metric))
+	holds = comparison_holds(c.compare, value, limit);
+	if (holds && is_time(c.metric))
 		note("%s: condition holds, the value is %.15g ns (%s)", text, value,
 		     duration_text(shown, (uint64_t)value, "ns"));
-	else if (verdict)
+	else if (holds)
 		note("%s: condition holds, the value is %.15g", text, value);
-	if (is_open(&c, limit, verdict, &bounds))
+	if (is_undecided(&c, limit, holds, &bounds))
 		note("%s: lost events may have changed the result", text);
 	note_not_lost(text, &c, b);
-	return verdict ? EXIT_JUDGED : EXIT_OK;
+	return holds ? EXIT_HOLDS : EXIT_OK;
 }
 
 /* Return true if one of the conditions compares two traces. */
@@ -461,21 +461,21 @@ static bool compares(const struct kt_opt_list *conditions)
 }
 
 /**
- * stats_judge() - evaluate conditions
- * @conditions: conditions that passed stats_judge_check()
+ * stats_evaluate() - evaluate conditions
+ * @conditions: conditions that passed stats_check_conditions()
  * @a: trace to compare with, or NULL
- * @b: trace that is judged
+ * @b: trace that the conditions are about
  *
  * Return: the exit code: a condition that holds comes before an undecided one.
  */
-int stats_judge(const struct kt_opt_list *conditions,
-		const struct stats_trace *a, const struct stats_trace *b)
+int stats_evaluate(const struct kt_opt_list *conditions,
+		   const struct stats_trace *a, const struct stats_trace *b)
 {
 	int one, code = EXIT_OK;
 
 	for (unsigned int i = 0; i < conditions->nr; i++) {
-		one = judge_condition(conditions->items[i].text, a, b);
-		if (code == EXIT_OK || one == EXIT_JUDGED)
+		one = evaluate_condition(conditions->items[i].text, a, b);
+		if (code == EXIT_OK || one == EXIT_HOLDS)
 			code = one;
 	}
 	if (compares(conditions))

@@ -88,7 +88,7 @@ static void print_row(const struct ktape_linux *a, size_t at_a,
 	putchar('\n');
 }
 
-static void print_text(const struct ktape_linux *a, const struct ktape_linux *b)
+static void print_diff_text(const struct ktape_linux *a, const struct ktape_linux *b)
 {
 	const struct ktape_series *s;
 	size_t other;
@@ -112,7 +112,7 @@ static void print_text(const struct ktape_linux *a, const struct ktape_linux *b)
 	}
 }
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_diff_notice(void *arg, const struct ktape_notice *n)
 {
 	struct stats_trace *s = arg;
 
@@ -124,14 +124,14 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	s->damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		report_damage(s->path, n);
+		report_input_damage(s->path, n);
 }
 
-static int measure_trace(struct stats_trace *s, const struct diff_options *o,
-			 const char *path)
+static int measure_for_diff(struct stats_trace *s, const struct diff_options *o,
+			    const char *path)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_diff_notice,
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
@@ -161,7 +161,7 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 static int print_diff(struct stats_trace traces[2],
 		      const struct diff_options *o)
 {
-	int ret, judged = stats_judge(&o->conditions, &traces[0], &traces[1]);
+	int ret, code = stats_evaluate(&o->conditions, &traces[0], &traces[1]);
 
 	if (o->json) {
 		printf("{\"a\":{");
@@ -171,12 +171,12 @@ static int print_diff(struct stats_trace traces[2],
 		puts("}}");
 	} else {
 		pager_start(&o->text);
-		print_text(traces[0].linux_stats, traces[1].linux_stats);
+		print_diff_text(traces[0].linux_stats, traces[1].linux_stats);
 	}
 	ret = finish_stdout();
 	if (ret)
 		return ret;
-	return traces[0].damaged || traces[1].damaged ? EXIT_FAILED : judged;
+	return traces[0].damaged || traces[1].damaged ? EXIT_FAILED : code;
 }
 
 static int cmd_diff(int argc, char **argv)
@@ -193,11 +193,11 @@ static int cmd_diff(int argc, char **argv)
 			      "give exactly two traces to compare");
 	ret = color_start(&command_diff, &o.text);
 	if (!ret)
-		ret = stats_judge_check(&command_diff, &o.conditions, true);
+		ret = stats_check_conditions(&command_diff, &o.conditions, true);
 	if (!ret)
 		ret = input_check(&o.in, "-", argv + first, 2);
 	for (int i = 0; i < 2 && !ret; i++)
-		ret = measure_trace(&traces[i], &o, argv[first + i]);
+		ret = measure_for_diff(&traces[i], &o, argv[first + i]);
 	if (!ret)
 		ret = print_diff(traces, &o);
 	stats_close(&traces[0]);

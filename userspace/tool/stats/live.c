@@ -5,28 +5,20 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ktape.h>
 
 #include "tool/report/report.h"
 #include "tool/session/session.h"
+#include "tool/shared/clock.h"
 #include "tool/shared/message.h"
 #include "tool/shared/signals.h"
 #include "tool/stats/live.h"
 #include "tool/stats/prom.h"
 
-#define LOOK_EVENTS	4096U	/* events between two looks at the clock */
+#define CHECK_EVENTS	4096U	/* read the clock after this many events */
 #define NS_PER_S	1000000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /**
  * stats_live_session() - make a session the standard input
@@ -60,14 +52,14 @@ static int write_metrics(struct stats_live *live)
 }
 
 /**
- * stats_live_look() - write the metrics if it is time
+ * stats_live_write_due() - write the metrics if it is time
  * @live: the run
  *
  * Also called while there are no events.
  */
-void stats_live_look(struct stats_live *live)
+void stats_live_write_due(struct stats_live *live)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = monotonic_ns();
 	int err;
 
 	if (!live->prom || !live->every || now < live->next || live->failed)
@@ -97,14 +89,14 @@ int stats_live_measure(struct stats_live *live, const char *path)
 	ret = ktape_linux_new(t->info, ktape_trace_registry(t->trace),
 			      &t->linux_stats);
 	live->prom = ret ? NULL : prom_new(path, t->info);
-	live->next = now_ns() + live->every;
+	live->next = monotonic_ns() + live->every;
 	if (!ret && !live->prom)
 		ret = -ENOMEM;
 	while (!ret && !signals_came() &&
 	       (ret = ktape_trace_next(t->trace, &e)) > 0) {
 		ret = ktape_linux_take(t->linux_stats, e);
-		if (!(++events % LOOK_EVENTS))
-			stats_live_look(live);
+		if (!(++events % CHECK_EVENTS))
+			stats_live_write_due(live);
 		if (live->failed)
 			ret = live->failed;
 	}

@@ -13,7 +13,7 @@ struct prom;
  * @every: time between two files in ns; 0: only one at the end
  * @prom: the metrics, or NULL
  * @next: when the next file is due, in ns
- * @failed: negative errno of a look that failed
+ * @failed: negative errno of reading the results, if it failed
  * @error: negative errno of a file that could not be written
  */
 struct stats_live {
@@ -26,7 +26,7 @@ struct stats_live {
 };
 
 int stats_live_session(const char *session, struct ktape_device **device);
-void stats_live_look(struct stats_live *live);
+void stats_live_write_due(struct stats_live *live);
 int stats_live_measure(struct stats_live *live, const char *path);
 
 #endif /* _KT_TOOL_STATS_LIVE_H */

@@ -146,7 +146,7 @@ void prom_free(struct prom *p)
 
 /* ---- sums ---------------------------------------------------------------------------- */
 
-static int add_cpu(struct prom *p, const struct ktape_linux_cpu *c)
+static int add_cpu_metrics(struct prom *p, const struct ktape_linux_cpu *c)
 {
 	struct ktape_linux_cpu *more, *to;
 
@@ -198,14 +198,14 @@ int prom_add(struct prom *p, const struct ktape_linux *l)
 			k->powers[n] += ktape_linux_bucket(l, i, n);
 	}
 	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)) && !err; i++)
-		err = add_cpu(p, c);
+		err = add_cpu_metrics(p, c);
 	return err;
 }
 
 /* ---- text ----------------------------------------------------------------------------- */
 
-static void put_head(FILE *f, const char *name, const char *type,
-		     const char *help)
+static void put_metric_head(FILE *f, const char *name, const char *type,
+			    const char *help)
 {
 	fprintf(f, "# HELP ktape_%s %s\n# TYPE ktape_%s %s\n", name, help, name,
 		type);
@@ -238,7 +238,7 @@ static void put_histogram(FILE *f, unsigned int kind, const struct kind *k)
 
 	snprintf(name, sizeof(name), "%s_%s", ktape_series_name(kind),
 		 seconds ? "seconds" : "jiffies");
-	put_head(f, name, "histogram", helps[kind]);
+	put_metric_head(f, name, "histogram", helps[kind]);
 	/* A value of n bits is below 2^n. */
 	for (unsigned int n = 0; n <= last; n++) {
 		below += k->powers[n];
@@ -254,12 +254,12 @@ static void put_histogram(FILE *f, unsigned int kind, const struct kind *k)
 	fprintf(f, "\nktape_%s_count %" PRIu64 "\n", name, k->count);
 }
 
-static void put_cpus(FILE *f, const struct prom *p)
+static void put_cpu_metrics(FILE *f, const struct prom *p)
 {
 	char name[64];
 
-	put_head(f, "cpu_seconds_total", "counter",
-		 "Time of a CPU in threads, interrupts and idle.");
+	put_metric_head(f, "cpu_seconds_total", "counter",
+			"Time of a CPU in threads, interrupts and idle.");
 	for (uint32_t cpu = 0; cpu < p->nr_cpus; cpu++) {
 		for (size_t i = 0; p->cpus[cpu].seen && i < KT_ARRAY_SIZE(modes);
 		     i++) {
@@ -271,7 +271,7 @@ static void put_cpus(FILE *f, const struct prom *p)
 	}
 	for (size_t i = 0; i < KT_ARRAY_SIZE(counts); i++) {
 		snprintf(name, sizeof(name), "%s_total", counts[i].name);
-		put_head(f, name, "counter", counts[i].help);
+		put_metric_head(f, name, "counter", counts[i].help);
 		for (uint32_t cpu = 0; cpu < p->nr_cpus; cpu++) {
 			if (p->cpus[cpu].seen || p->cpus[cpu].gaps)
 				fprintf(f, "ktape_%s{cpu=\"%u\"} %" PRIu64 "\n",
@@ -283,7 +283,7 @@ static void put_cpus(FILE *f, const struct prom *p)
 }
 
 /* Put a text as the value of a label. */
-static void put_label(FILE *f, const char *text)
+static void put_metric_label(FILE *f, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '\\' || *text == '"')
@@ -297,29 +297,29 @@ static void put_label(FILE *f, const char *text)
 
 static void put_metrics(FILE *f, const struct prom *p)
 {
-	put_head(f, "info", "gauge", "What is measured.");
+	put_metric_head(f, "info", "gauge", "What is measured.");
 	fprintf(f, "ktape_info{version=\"" KTAPE_VERSION "\",host=\"");
-	put_label(f, p->info->hostname);
+	put_metric_label(f, p->info->hostname);
 	fprintf(f, "\",release=\"");
-	put_label(f, p->info->release);
+	put_metric_label(f, p->info->release);
 	fprintf(f, "\"} 1\n");
-	put_head(f, "written_timestamp_seconds", "gauge",
-		 "When the metrics were written.");
+	put_metric_head(f, "written_timestamp_seconds", "gauge",
+			"When the metrics were written.");
 	fprintf(f, "ktape_written_timestamp_seconds %lld\n",
 		(long long)time(NULL));
-	put_head(f, "writes_total", "counter",
-		 "How often the metrics were written.");
+	put_metric_head(f, "writes_total", "counter",
+			"How often the metrics were written.");
 	fprintf(f, "ktape_writes_total %" PRIu64 "\n", p->writes);
-	put_cpus(f, p);
+	put_cpu_metrics(f, p);
 	for (unsigned int i = 0; i < KTAPE_SERIES_KINDS; i++)
 		put_histogram(f, i, &p->kinds[i]);
-	put_head(f, "uncertain_total", "counter",
-		 "Intervals that are in no histogram, because events were lost inside them.");
+	put_metric_head(f, "uncertain_total", "counter",
+			"Intervals that are in no histogram, because events were lost inside them.");
 	for (unsigned int i = 0; i < KTAPE_SERIES_KINDS; i++)
 		fprintf(f, "ktape_uncertain_total{kind=\"%s\"} %" PRIu64 "\n",
 			ktape_series_name(i), p->kinds[i].uncertain);
-	put_head(f, "syscall_errors_total", "counter",
-		 "System calls that returned an error.");
+	put_metric_head(f, "syscall_errors_total", "counter",
+			"System calls that returned an error.");
 	fprintf(f, "ktape_syscall_errors_total %" PRIu64 "\n",
 		p->kinds[KTAPE_SERIES_SYSCALL].errors);
 }

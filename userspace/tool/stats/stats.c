@@ -90,7 +90,7 @@ struct stats {
 
 typedef unsigned long long ull;
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_stats_notice(void *arg, const struct ktape_notice *n)
 {
 	struct stats *s = arg;
 
@@ -103,10 +103,10 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	s->t.damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		report_damage(s->t.path, n);
+		report_input_damage(s->t.path, n);
 }
 
-static int print_json(const struct stats *s)
+static int print_stats_json(const struct stats *s)
 {
 	int err;
 
@@ -191,7 +191,7 @@ static void print_stack(const struct ktape_rtos_thread *t)
 		printf("%12u %12u  %s\n", t->stack_size, t->stack_min, shown);
 }
 
-static int print_text(const struct stats *s)
+static int print_stats_text(const struct stats *s)
 {
 	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos.rtos);
 	const struct ktape_rtos_thread *t;
@@ -279,7 +279,7 @@ static int print_stats(const struct stats *s)
 	else if (s->o.events)
 		print_events(s);
 	else
-		err = s->o.json ? print_json(s) : print_text(s);
+		err = s->o.json ? print_stats_json(s) : print_stats_text(s);
 	if (s->t.losses.gaps)
 		note_loss("%s, so counts are too low",
 			  losses_text(text, &s->t.losses, "were lost"));
@@ -316,7 +316,7 @@ static int measure_linux(struct stats *s)
 static int make_stats(struct stats *s, bool rtos)
 {
 	const struct ktape_info *info = ktape_trace_info(s->t.trace);
-	int ret, judged = EXIT_OK;
+	int ret, code = EXIT_OK;
 
 	if (info->counts)
 		return fail("%s: its clock %s does not count time, so there are no durations (option freq= of --from is the counts in a second)",
@@ -330,13 +330,13 @@ static int make_stats(struct stats *s, bool rtos)
 	if (report_bounds(s))
 		s->t.damaged = true;
 	if (!rtos)
-		judged = stats_judge(&s->o.conditions, NULL, &s->t);
+		code = stats_evaluate(&s->o.conditions, NULL, &s->t);
 	ret = finish_stdout();
-	return ret ? ret : s->t.damaged ? EXIT_FAILED : judged;
+	return ret ? ret : s->t.damaged ? EXIT_FAILED : code;
 }
 
 /* Check the options and choose the kind of statistics.  Return: 0 or the exit code. */
-static int check_options(const struct stats_options *o, bool *rtos)
+static int check_stats_options(const struct stats_options *o, bool *rtos)
 {
 	bool only_linux = o->conditions.nr || o->all || o->histogram || o->prom;
 	bool only_rtos = o->services || o->events;
@@ -354,7 +354,7 @@ static int check_options(const struct stats_options *o, bool *rtos)
 		*rtos = true;
 	else if (o->linux_too || only_linux)
 		*rtos = false;
-	return stats_judge_check(&command_stats, &o->conditions, false);
+	return stats_check_conditions(&command_stats, &o->conditions, false);
 }
 
 /* Write the metrics until the trace ends.  Return: the exit code. */
@@ -373,11 +373,11 @@ static int make_metrics(struct stats *s)
 	return s->t.damaged ? EXIT_FAILED : EXIT_OK;
 }
 
-static void look(void *arg)
+static void write_live(void *arg)
 {
 	struct stats *s = arg;
 
-	stats_live_look(&s->live);
+	stats_live_write_due(&s->live);
 }
 
 /* Prepare to read a live trace or session.  Return: 0 or the exit code. */
@@ -385,7 +385,7 @@ static int begin_metrics(struct stats *s, struct ktape_trace_options *how)
 {
 	s->live.t = &s->t;
 	s->live.every = s->o.every;
-	how->idle = look;
+	how->idle = write_live;
 	how->window = WINDOW;
 	how->wake = signals_pipe();
 	if (how->wake < 0)
@@ -398,7 +398,7 @@ static int begin_metrics(struct stats *s, struct ktape_trace_options *how)
 static int run_stats(struct stats *s, char **path)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_stats_notice,
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
@@ -406,7 +406,7 @@ static int run_stats(struct stats *s, char **path)
 	int ret = color_start(&command_stats, &s->o.text);
 
 	if (!ret)
-		ret = check_options(&s->o, &rtos);
+		ret = check_stats_options(&s->o, &rtos);
 	s->t.path = *path;
 	if (!ret)
 		ret = input_check(&s->o.in, s->o.prom ? s->o.prom : "-", path, 1);
@@ -418,7 +418,7 @@ static int run_stats(struct stats *s, char **path)
 	if (ret)
 		return ret;
 	rtos = !ktape_trace_is_kernel(s->t.trace);
-	ret = check_options(&s->o, &rtos);
+	ret = check_stats_options(&s->o, &rtos);
 	if (ret)
 		return ret;
 	return s->o.prom ? make_metrics(s) : make_stats(s, rtos);

@@ -21,14 +21,14 @@
 
 struct stats_trace;
 
-#define EXIT_JUDGED	3	/* a condition of --fail-if holds */
+#define EXIT_HOLDS	3	/* a condition of --fail-if holds */
 #define EXIT_UNDECIDED	4	/* too few values to compare two traces */
 
 /* condition.c */
-int stats_judge_check(const struct kt_command *command,
-		      const struct kt_opt_list *conditions, bool two);
-int stats_judge(const struct kt_opt_list *conditions,
-		const struct stats_trace *a, const struct stats_trace *b);
+int stats_check_conditions(const struct kt_command *command,
+			   const struct kt_opt_list *conditions, bool two);
+int stats_evaluate(const struct kt_opt_list *conditions,
+		   const struct stats_trace *a, const struct stats_trace *b);
 
 extern const struct kt_command command_diff;
 extern const struct kt_command command_stats;

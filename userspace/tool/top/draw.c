@@ -31,11 +31,6 @@
 #define STEPS		8
 #define NAMES		3	/* interrupts or classes that are named */
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0.0;
-}
-
 /* Add a text, cut at the right edge; bytes that are no characters become "?". */
 static void add_text(int y, int x, const char *text)
 {
@@ -65,7 +60,7 @@ static void add_text(int y, int x, const char *text)
 }
 
 __attribute__((format(printf, 3, 4)))
-static void put(int y, int x, const char *format, ...)
+static void put_at(int y, int x, const char *format, ...)
 {
 	char text[TEXT_MAX];
 	va_list args;
@@ -103,7 +98,7 @@ static void draw_title(const struct top_state *s)
 	duration_text(length, v->span, "ns");
 	if (v->cost.known)
 		snprintf(cost, sizeof(cost), "  tracer %.2f%%",
-			 percent(v->cost.ns, v->span * v->nr_cpus));
+			 top_percent(v->cost.ns, v->span * v->nr_cpus));
 	if (*s->order.filter)
 		snprintf(filter, sizeof(filter), " of \"%s\"",
 			 s->order.filter);
@@ -134,9 +129,9 @@ static void draw_cpu(int y, const struct top_view *v,
 		for (; cells >= 0.5 && at < BAR; cells--)
 			bar[at++] = parts[i].mark;
 	}
-	put(y, 0, "CPU %-4u [%s] %6.2f%% irq %6.2f%% softirq %6.2f%% %s", c->cpu,
-	    bar, percent(c->run, v->span), percent(c->irq, v->span),
-	    percent(c->softirq, v->span), c->unknown ? "partly unknown" : "");
+	put_at(y, 0, "CPU %-4u [%s] %6.2f%% irq %6.2f%% softirq %6.2f%% %s", c->cpu,
+	       bar, top_percent(c->run, v->span), top_percent(c->irq, v->span),
+	       top_percent(c->softirq, v->span), c->unknown ? "partly unknown" : "");
 }
 
 /* Return the lines that CPUs take. */
@@ -153,8 +148,8 @@ static int draw_cpus(int y, const struct top_view *v)
 
 	for (int i = 0; i < lines; i++) {
 		if (i == lines - 1 && v->nr_cpus > (size_t)lines)
-			put(y + i, 0, "and %zu more CPUs",
-			    v->nr_cpus - (size_t)i);
+			put_at(y + i, 0, "and %zu more CPUs",
+			       v->nr_cpus - (size_t)i);
 		else
 			draw_cpu(y + i, v, &v->cpus[i]);
 	}
@@ -188,7 +183,7 @@ static void draw_curve(int y, const struct top_state *s, enum top_curve curve)
 	}
 }
 
-static void add_part(char text[TEXT_MAX], const char *name, double share)
+static void add_text_part(char text[TEXT_MAX], const char *name, double share)
 {
 	size_t len = strlen(text);
 
@@ -212,8 +207,8 @@ static void name_classes(const struct top_view *v, char text[TEXT_MAX])
 		if (best == KTAPE_CLASSES)
 			return;
 		named[best] = true;
-		add_part(text, ktape_class_desc(best)->name,
-			 percent(v->classes[best], v->events));
+		add_text_part(text, ktape_class_desc(best)->name,
+			      top_percent(v->classes[best], v->events));
 	}
 }
 
@@ -230,8 +225,8 @@ static void name_series(const struct top_view *v, unsigned int kind,
 
 		if (s->kind != kind)
 			continue;
-		add_part(text, stats_name(name, s->name),
-			 percent(s->sum, v->span * v->nr_cpus));
+		add_text_part(text, stats_name(name, s->name),
+			      top_percent(s->sum, v->span * v->nr_cpus));
 		named++;
 	}
 }
@@ -296,7 +291,7 @@ static int draw_curves(int y, const struct top_state *s)
 	char text[TEXT_MAX];
 
 	for (unsigned int i = 0; i < TOP_CURVES; i++, y++) {
-		put(y, 0, "%s", labels[i]);
+		put_at(y, 0, "%s", labels[i]);
 		draw_curve(y, s, i);
 		describe_curve(s->view, i, text);
 		add_text(y, LABEL + CURVE + 1, text);
@@ -332,9 +327,9 @@ static void draw_thread(int y, const struct top_view *v,
 	duration_column(run, t->run, "ns");
 	duration_column(wait, t->wait, "ns");
 	duration_column(longest, t->wait_max, "ns");
-	put(y, 0, "%9d %9s %s %7.2f%% %11s %11s %11s %9" PRIu64, t->tid,
-	    process, stats_column(name, t->name, STATS_COLUMN + 4),
-	    percent(t->run, v->span), run, wait, longest, t->switches);
+	put_at(y, 0, "%9d %9s %s %7.2f%% %11s %11s %11s %9" PRIu64, t->tid,
+	       process, stats_column(name, t->name, STATS_COLUMN + 4),
+	       top_percent(t->run, v->span), run, wait, longest, t->switches);
 }
 
 static void draw_threads(int y, const struct top_state *s)
@@ -371,7 +366,7 @@ static void draw_help(void)
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(lines); i++)
-		put((int)i + 2, 2, "%s", lines[i]);
+		put_at((int)i + 2, 2, "%s", lines[i]);
 }
 
 static void draw_last(const struct top_state *s)
@@ -382,12 +377,12 @@ static void draw_last(const struct top_state *s)
 	};
 
 	if (s->prompt != TOP_ASK_NOTHING)
-		put(LINES - 1, 0, "%s%s_", questions[s->prompt], s->typed);
+		put_at(LINES - 1, 0, "%s%s_", questions[s->prompt], s->typed);
 	else if (*s->said)
-		put(LINES - 1, 0, "%s", s->said);
+		put_at(LINES - 1, 0, "%s", s->said);
 	else
-		put(LINES - 1, 0,
-		    "q end  s sort  / filter  p pause  P profile  S snapshot  H html  h help");
+		put_at(LINES - 1, 0,
+		       "q end  s sort  / filter  p pause  P profile  S snapshot  H html  h help");
 }
 
 /**

@@ -26,7 +26,7 @@ struct top_feed {
 	bool stop;
 };
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_feed_notice(void *arg, const struct ktape_notice *n)
 {
 	struct top_feed *f = arg;
 
@@ -34,7 +34,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		top_model_notice(f->model, n);
 }
 
-static int take_view(void *arg, struct top_view *v)
+static int take_feed_view(void *arg, struct top_view *v)
 {
 	struct top_feed *f = arg;
 
@@ -51,7 +51,7 @@ static int begin_model(struct top_feed *f)
 			f->o.input, ktape_trace_format(f->trace));
 	if (top_model_new(ktape_trace_info(f->trace),
 			  ktape_trace_registry(f->trace), f->o.interval,
-			  take_view, f, &f->model))
+			  take_feed_view, f, &f->model))
 		return fail("%s", strerror(ENOMEM));
 	return 0;
 }
@@ -68,7 +68,7 @@ int top_feed_open(const struct top_feed_options *o, struct top_feed **feed)
 	const struct input_options in = { .from = NULL };
 	struct top_feed *f = calloc(1, sizeof(*f));
 	struct ktape_trace_options how = {
-		.notice = take_notice,
+		.notice = take_feed_notice,
 		.arg = f,
 		.wake = o->wake,
 		.window = WINDOW,
@@ -78,7 +78,7 @@ int top_feed_open(const struct top_feed_options *o, struct top_feed **feed)
 	if (!f)
 		return fail("%s", strerror(ENOMEM));
 	f->o = *o;
-	ret = input_open(&command_top, &in, o->input, &how, &f->trace);
+	ret = input_open(o->command, &in, o->input, &how, &f->trace);
 	if (!ret)
 		ret = begin_model(f);
 	if (ret) {
@@ -121,17 +121,6 @@ int top_feed_read(struct top_feed *f)
 void top_feed_stop(struct top_feed *f)
 {
 	__atomic_store_n(&f->stop, true, __ATOMIC_RELAXED);
-}
-
-/**
- * top_feed_info() - return the metadata of the trace
- * @f: the feed
- *
- * Return: the metadata, valid until the feed is closed.
- */
-const struct ktape_info *top_feed_info(const struct top_feed *f)
-{
-	return ktape_trace_info(f->trace);
 }
 
 /**

@@ -17,11 +17,6 @@
 #define NS_PER_S	1000000000LL
 #define P99		(TOP_SHARES - 1)
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0.0;
-}
-
 /**
  * top_print_head() - print the names of the columns
  * @out: where to print them
@@ -47,8 +42,8 @@ static void print_p99(FILE *out, const struct top_view *v, unsigned int kind)
 	fprintf(out, " %10s%c", text, mark);
 }
 
-static void print_thread(FILE *out, const struct top_view *v,
-			 const struct ktape_linux_thread *t)
+static void print_thread_line(FILE *out, const struct top_view *v,
+			      const struct ktape_linux_thread *t)
 {
 	char name[STATS_NAME], run[DURATION_ROOM], wait[DURATION_ROOM];
 	char longest[DURATION_ROOM];
@@ -59,7 +54,7 @@ static void print_thread(FILE *out, const struct top_view *v,
 	fprintf(out, "%16d %s %6.2f%% ran %s, waited %s, longest %s, %" PRIu64
 		" switches\n",
 		t->tid, stats_column(name, t->name, STATS_COLUMN),
-		percent(t->run, v->span), run, wait, longest, t->switches);
+		top_percent(t->run, v->span), run, wait, longest, t->switches);
 }
 
 /**
@@ -81,7 +76,7 @@ void top_print_line(FILE *out, const struct top_view *v,
 	duration_text(length, v->span, "ns");
 	if (v->cost.known)
 		snprintf(tracer, sizeof(tracer), "%.2f%%",
-			 percent(v->cost.ns, v->span * v->nr_cpus));
+			 top_percent(v->cost.ns, v->span * v->nr_cpus));
 	fprintf(out, "%6lld.%09lld %9s %6.2f%% %6.2f%% %6.2f%% %11.0f %9s",
 		(long long)(v->from / NS_PER_S),
 		(long long)llabs(v->from % NS_PER_S), length,
@@ -94,13 +89,13 @@ void top_print_line(FILE *out, const struct top_view *v,
 	list = threads ? calloc(v->nr_threads + 1, sizeof(*list)) : NULL;
 	nr = list ? top_order_apply(o, v, list) : 0;
 	for (size_t i = 0; i < nr && i < threads; i++)
-		print_thread(out, v, list[i]);
+		print_thread_line(out, v, list[i]);
 	free(list);
 }
 
 /* ---- JSON: members are named as those of ktape stats ------------------------------- */
 
-static void json_text(FILE *out, const char *text)
+static void put_name_json(FILE *out, const char *text)
 {
 	char line[STATS_NAME_MAX * 6 + 2 + KT_PUT_OVER];
 	const char *end = kt_put_json(line, text, strnlen(text, STATS_NAME_MAX));
@@ -125,7 +120,7 @@ static void json_classes(FILE *out, const struct top_view *v)
 	fputs("}", out);
 }
 
-static void json_cpus(FILE *out, const struct top_view *v)
+static void put_cpus_json(FILE *out, const struct top_view *v)
 {
 	fputs(",\"cpus\":[", out);
 	for (size_t i = 0; i < v->nr_cpus; i++) {
@@ -142,8 +137,8 @@ static void json_cpus(FILE *out, const struct top_view *v)
 	fputs("]", out);
 }
 
-static void json_threads(FILE *out, const struct top_view *v,
-			 const struct top_order *o, uint64_t threads)
+static void put_threads_json(FILE *out, const struct top_view *v,
+			     const struct top_order *o, uint64_t threads)
 {
 	const struct ktape_linux_thread **list;
 	size_t nr;
@@ -157,7 +152,7 @@ static void json_threads(FILE *out, const struct top_view *v,
 		fprintf(out, "%s{\"tid\":%d,\"tgid\":", i ? "," : "", t->tid);
 		stats_put_tgid(out, t);
 		fputs(",\"name\":", out);
-		json_text(out, t->name);
+		put_name_json(out, t->name);
 		fprintf(out,
 			",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64
 			",\"wait_max_ns\":%" PRIu64 ",\"waits\":%" PRIu64
@@ -168,14 +163,14 @@ static void json_threads(FILE *out, const struct top_view *v,
 	free(list);
 }
 
-static void json_shares(FILE *out, const struct ktape_quantile *shares)
+static void put_shares_json(FILE *out, const struct ktape_quantile *shares)
 {
 	for (size_t q = 0; q < TOP_SHARES; q++)
 		fprintf(out, ",\"%s\":%" PRIu64, top_shares[q].name,
 			shares[q].value);
 }
 
-static void json_series(FILE *out, const struct top_view *v)
+static void put_series_json(FILE *out, const struct top_view *v)
 {
 	const char *comma = "";
 
@@ -193,14 +188,14 @@ static void json_series(FILE *out, const struct top_view *v)
 		else
 			fprintf(out, "%" PRIu64, s->key);
 		fputs(",\"name\":", out);
-		json_text(out, s->name);
+		put_name_json(out, s->name);
 		fprintf(out,
 			",\"unit\":\"%s\",\"count\":%" PRIu64
 			",\"sum\":%" PRIu64 ",\"uncertain\":%" PRIu64
 			",\"max\":%" PRIu64,
 			s->unit, s->count, s->sum, s->uncertain, s->max);
 		if (s->key == KTAPE_SERIES_ALL && s->count)
-			json_shares(out, v->shares[i]);
+			put_shares_json(out, v->shares[i]);
 		fputs("}", out);
 	}
 	fputs("]", out);
@@ -228,8 +223,8 @@ void top_print_json(FILE *out, const struct top_view *v,
 	else
 		fputs("null", out);
 	json_classes(out, v);
-	json_cpus(out, v);
-	json_threads(out, v, o, threads);
-	json_series(out, v);
+	put_cpus_json(out, v);
+	put_threads_json(out, v, o, threads);
+	put_series_json(out, v);
 	fprintf(out, ",\"more_threads\":%" PRIu64 "}\n", v->more_threads);
 }

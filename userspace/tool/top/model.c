@@ -226,7 +226,7 @@ static bool add_loss(struct top_model *m, struct ktape_notice *n)
 }
 
 /* Begin an interval that ends at a time, with what is known of its losses. */
-static void set_end(struct top_model *m, uint64_t end)
+static void set_interval_end(struct top_model *m, uint64_t end)
 {
 	size_t kept = 0;
 
@@ -244,7 +244,7 @@ static void set_usual_end(struct top_model *m)
 
 	if (__builtin_add_overflow(m->start, m->interval, &end))
 		end = UINT64_MAX;
-	set_end(m, end);
+	set_interval_end(m, end);
 }
 
 /* End the interval at a time, and begin the next one.  Return: 0 or negative errno. */
@@ -300,7 +300,7 @@ static int reach_time(struct top_model *m, uint64_t ts)
 	if (err || ts < m->end || m->end == UINT64_MAX)
 		return err;
 	/* A pause: the interval has all of it. */
-	set_end(m, m->start + (ts - m->start) / m->interval * m->interval);
+	set_interval_end(m, m->start + (ts - m->start) / m->interval * m->interval);
 	err = close_interval(m, m->end);
 	set_usual_end(m);
 	return err;
@@ -337,8 +337,8 @@ int top_model_event(struct top_model *m, const struct ktape_event *e)
  * @m: the model
  * @n: kinds other than KTAPE_NOTICE_LOST are ignored
  *
- * Packets tell of losses, and are read before their events: a loss belongs to the intervals
- * in which it is, whenever it was told.  Its events are counted in that in which it ends.
+ * A packet reports a loss before its events are read.  The loss goes to every interval that it
+ * overlaps, and the lost events count in the last of these.
  */
 void top_model_notice(struct top_model *m, const struct ktape_notice *n)
 {
@@ -369,7 +369,7 @@ void top_model_notice(struct top_model *m, const struct ktape_notice *n)
  */
 int top_model_end(struct top_model *m)
 {
-	set_end(m, UINT64_MAX);
+	set_interval_end(m, UINT64_MAX);
 	return m->begun ? close_interval(m, m->start) : 0;
 }
 

@@ -50,7 +50,7 @@ static int larger(uint64_t x, uint64_t y, thread *a, thread *b)
 	return smaller_tid(a, b);
 }
 
-static int by_run(const void *x, const void *y)
+static int by_thread_run(const void *x, const void *y)
 {
 	thread *a = *(thread *const *)x, *b = *(thread *const *)y;
 
@@ -78,12 +78,12 @@ static int by_switches(const void *x, const void *y)
 	return larger(a->switches, b->switches, a, b);
 }
 
-static int by_tid(const void *x, const void *y)
+static int by_thread_id(const void *x, const void *y)
 {
 	return smaller_tid(*(thread *const *)x, *(thread *const *)y);
 }
 
-static int by_name(const void *x, const void *y)
+static int by_thread_name(const void *x, const void *y)
 {
 	thread *a = *(thread *const *)x, *b = *(thread *const *)y;
 	int order = strcmp(a->name, b->name);
@@ -92,12 +92,12 @@ static int by_name(const void *x, const void *y)
 }
 
 static int (*const orders[TOP_KEYS])(const void *, const void *) = {
-	[TOP_BY_RUN] = by_run,	       [TOP_BY_WAIT] = by_wait,
+	[TOP_BY_RUN] = by_thread_run,	       [TOP_BY_WAIT] = by_wait,
 	[TOP_BY_LONGEST] = by_longest, [TOP_BY_SWITCHES] = by_switches,
-	[TOP_BY_TID] = by_tid,	       [TOP_BY_NAME] = by_name,
+	[TOP_BY_TID] = by_thread_id,	       [TOP_BY_NAME] = by_thread_name,
 };
 
-static bool is_wanted(const struct top_order *o, thread *t)
+static bool is_thread_wanted(const struct top_order *o, thread *t)
 {
 	char id[16];
 
@@ -124,7 +124,7 @@ size_t top_order_apply(const struct top_order *o, const struct top_view *v,
 	size_t nr = 0;
 
 	for (size_t i = 0; i < v->nr_threads; i++) {
-		if (v->threads[i].tid && is_wanted(o, &v->threads[i]))
+		if (v->threads[i].tid && is_thread_wanted(o, &v->threads[i]))
 			threads[nr++] = &v->threads[i];
 	}
 	qsort(threads, nr, sizeof(*threads), orders[o->key]);

@@ -54,7 +54,7 @@ static int start_convert(struct top_page *p, const char *trace, int errors)
 	return err;
 }
 
-static void release(struct top_page *p)
+static void release_page(struct top_page *p)
 {
 	free(p->name);
 	free(p->saved);
@@ -110,7 +110,7 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 	snprintf(said, size, "%s", strerror(ENOMEM));
 	p->name = page_usual_name();
 	if (!p->name || !choose_trace(p, from, said, size)) {
-		release(p);
+		release_page(p);
 		return;
 	}
 	err = pipe2(ends, O_CLOEXEC) ? errno : 0;
@@ -123,7 +123,7 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 		snprintf(said, size, "cannot run ktape convert: %s",
 			 strerror(err));
 		remove_saved(p);
-		release(p);
+		release_page(p);
 		return;
 	}
 	p->errors = ends[0];
@@ -178,7 +178,7 @@ void top_page_read(struct top_page *p, char *said, size_t size)
 	say_end(p, status, said, size);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		remove_saved(p);
-	release(p);
+	release_page(p);
 }
 
 /**
@@ -208,6 +208,6 @@ bool top_page_end(struct top_page *p, char *said, size_t size)
 		snprintf(said, size,
 			 "the page was not complete, and is not written");
 	remove_saved(p);
-	release(p);
+	release_page(p);
 	return true;
 }

@@ -59,7 +59,7 @@ struct screen {
 
 /* ---- the thread that reads -------------------------------------------------------------- */
 
-static int take_view(void *arg, struct top_view *v)
+static int take_screen_view(void *arg, struct top_view *v)
 {
 	struct screen *s = arg;
 	struct top_view *old;
@@ -86,7 +86,7 @@ static void *read_feed(void *arg)
 	return NULL;
 }
 
-static int start_thread(struct screen *s)
+static int start_feed_thread(struct screen *s)
 {
 	sigset_t all, before;
 	int err;
@@ -311,7 +311,7 @@ static void press_key(struct screen *s, int key)
 
 /* ---- the loop ------------------------------------------------------------------------------------- */
 
-static void take_signals(struct screen *s)
+static void take_screen_signals(struct screen *s)
 {
 	int number;
 
@@ -351,7 +351,7 @@ static void run_loop(struct screen *s)
 		if (poll(fds, KT_ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return;
 		if (fds[1].revents)
-			take_signals(s);
+			take_screen_signals(s);
 		if (fds[2].revents) {
 			drain(s->news[0]);
 			take_news(s);
@@ -373,7 +373,7 @@ static int run_screen(struct screen *s)
 		top_tty_close();
 		return ret;
 	}
-	err = start_thread(s);
+	err = start_feed_thread(s);
 	if (!err)
 		run_loop(s);
 	/* First of all the terminal: the thread may take a second to end. */
@@ -390,7 +390,7 @@ static int run_screen(struct screen *s)
 	return EXIT_OK;
 }
 
-static void release(struct screen *s)
+static void release_screen(struct screen *s)
 {
 	top_feed_close(s->feed);
 	top_view_free(s->next);
@@ -427,13 +427,13 @@ int top_screen(const struct top_screen_options *o)
 	    pipe2(s.wake, O_CLOEXEC | O_NONBLOCK)) {
 		ret = fail("pipe: %s", strerror(errno));
 	} else {
-		feed.take = take_view;
+		feed.take = take_screen_view;
 		feed.arg = &s;
 		feed.wake = s.wake[0];
 		ret = top_feed_open(&feed, &s.feed);
 	}
 	if (!ret)
 		ret = run_screen(&s);
-	release(&s);
+	release_screen(&s);
 	return ret;
 }

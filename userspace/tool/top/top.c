@@ -124,7 +124,7 @@ static int print_lines(struct top *t)
 	return finish_stdout();
 }
 
-static int check_options(struct top *t)
+static int check_top_options(struct top *t)
 {
 	struct top_options *o = &t->o;
 
@@ -155,7 +155,7 @@ static int check_options(struct top *t)
 }
 
 /* Read a file that grows through a process that copies it to standard input. */
-static int begin_file(struct top *t)
+static int begin_trace_file(struct top *t)
 {
 	struct stat st;
 	int ret;
@@ -197,10 +197,11 @@ static bool wants_screen(const struct top_options *o)
 static int run_top(struct top *t)
 {
 	struct top_screen_options screen = { .order = t->order };
-	int ret = t->o.input ? begin_file(t) : begin_session(t);
+	int ret = t->o.input ? begin_trace_file(t) : begin_session(t);
 
 	if (ret)
 		return ret;
+	t->feed.command = &command_top;
 	t->feed.interval = t->o.interval;
 	if (wants_screen(&t->o) && !KT_NCURSES)
 		note("this ktape was built without ncurses: lines follow");
@@ -228,7 +229,7 @@ static int cmd_top(int argc, char **argv)
 	if (first < argc)
 		return misuse(&command_top,
 			      "too many operands: give a trace with --input");
-	ret = check_options(&t);
+	ret = check_top_options(&t);
 	if (!ret)
 		ret = run_top(&t);
 	if (t.follows) {

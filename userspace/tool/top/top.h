@@ -124,6 +124,12 @@ void top_model_free(struct top_model *m);
 void top_view_free(struct top_view *v);
 double top_share_of(const struct top_view *v, enum top_curve curve);
 
+/* Return how many percent of @all are @part. */
+static inline double top_percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0.0;
+}
+
 /* order.c */
 
 /* What threads are sorted by. */
@@ -181,6 +187,7 @@ struct top_feed;
 
 /**
  * struct top_feed_options - what a feed reads
+ * @command: ktape top, for messages
  * @input: path of a trace; "-": standard input
  * @interval: length of an interval, in ns
  * @device: session that the trace comes from, or NULL
@@ -189,6 +196,7 @@ struct top_feed;
  * @arg: first argument of @take
  */
 struct top_feed_options {
+	const struct kt_command *command;
 	const char *input;
 	uint64_t interval;
 	struct top_device *device;
@@ -200,7 +208,6 @@ struct top_feed_options {
 int top_feed_open(const struct top_feed_options *o, struct top_feed **feed);
 int top_feed_read(struct top_feed *f);
 void top_feed_stop(struct top_feed *f);
-const struct ktape_info *top_feed_info(const struct top_feed *f);
 void top_feed_close(struct top_feed *f);
 
 /* page.c */

@@ -66,14 +66,14 @@ static void end_at_once(int number)
 }
 
 /* A bus error is a crash, but for rings that were taken away while they were saved. */
-static void take_bus_error(int number, siginfo_t *info, void *context)
+static void take_tty_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (!bus_error_is_ours(info))
 		end_at_once(number);
 }
 
-static void take_signal(int number)
+static void take_tty_signal(int number)
 {
 	const char byte = (char)number;
 	int saved = errno;
@@ -101,20 +101,20 @@ static void catch_signal(int number, void (*handler)(int), int flags)
 		sigaction(number, &action, NULL);
 }
 
-static int catch_signals(void)
+static int catch_tty_signals(void)
 {
 	const struct sigaction bus = {
-		.sa_sigaction = take_bus_error,
+		.sa_sigaction = take_tty_bus_error,
 		.sa_flags = SA_SIGINFO,
 	};
 
 	if (pipe2(tty.signals, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
-		catch_signal(ends[i], take_signal, SA_RESTART);
-	catch_signal(SIGTSTP, take_signal, SA_RESTART);
-	catch_signal(SIGCONT, take_signal, SA_RESTART);
-	catch_signal(SIGWINCH, take_signal, SA_RESTART);
+		catch_signal(ends[i], take_tty_signal, SA_RESTART);
+	catch_signal(SIGTSTP, take_tty_signal, SA_RESTART);
+	catch_signal(SIGCONT, take_tty_signal, SA_RESTART);
+	catch_signal(SIGWINCH, take_tty_signal, SA_RESTART);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(crashes); i++)
 		catch_signal(crashes[i], end_at_once, (int)SA_RESETHAND);
 	sigaction(SIGBUS, &bus, NULL);
@@ -172,7 +172,7 @@ int top_tty_open(void)
 	int err = open_keys();
 
 	if (!err)
-		err = catch_signals();
+		err = catch_tty_signals();
 	if (err)
 		return fail("the terminal: %s; use --lines", strerror(-err));
 	tty.screen = newterm(NULL, stdout, tty.keys);
@@ -233,6 +233,16 @@ bool top_tty_ends(int number)
 	return false;
 }
 
+/* Leave the screen, and give the terminal its settings back. */
+static void restore_tty(void)
+{
+	if (!tty.shown)
+		return;
+	endwin();
+	tcsetattr(tty.in, TCSANOW, &tty.saved);
+	tty.shown = 0;
+}
+
 /**
  * top_tty_stop() - stop, as SIGTSTP does, with the terminal as it was
  *
@@ -240,10 +250,10 @@ bool top_tty_ends(int number)
  */
 void top_tty_stop(void)
 {
-	top_tty_restore();
+	restore_tty();
 	signal(SIGTSTP, SIG_DFL);
 	raise(SIGTSTP);
-	catch_signal(SIGTSTP, take_signal, SA_RESTART);
+	catch_signal(SIGTSTP, take_tty_signal, SA_RESTART);
 	top_tty_redraw();
 }
 
@@ -263,23 +273,11 @@ void top_tty_redraw(void)
 }
 
 /**
- * top_tty_restore() - leave the screen, and give the terminal its settings back
- */
-void top_tty_restore(void)
-{
-	if (!tty.shown)
-		return;
-	endwin();
-	tcsetattr(tty.in, TCSANOW, &tty.saved);
-	tty.shown = 0;
-}
-
-/**
  * top_tty_close() - end with the screen
  */
 void top_tty_close(void)
 {
-	top_tty_restore();
+	restore_tty();
 	if (tty.screen)
 		delscreen(tty.screen);
 	if (tty.keys)

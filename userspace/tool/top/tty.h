@@ -12,7 +12,6 @@ int top_tty_next_signal(void);
 bool top_tty_ends(int number);
 void top_tty_stop(void);
 void top_tty_redraw(void);
-void top_tty_restore(void);
 void top_tty_close(void);
 
 #endif /* _KT_TOOL_TOP_TTY_H */

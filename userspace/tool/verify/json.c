@@ -74,7 +74,7 @@ static void put_missed(FILE *f, const struct ktape_verify *verify)
 	fputc(']', f);
 }
 
-/* Write how much of the trace was judged. */
+/* Write how much of the trace was checked. */
 static void put_sum(FILE *f, const struct ktape_verify *verify)
 {
 	struct ktape_verify_sum sum;
@@ -138,7 +138,7 @@ struct findings {
 	uint64_t left_out;
 };
 
-static void take_finding(void *arg, const struct ktape_finding *finding)
+static void take_json_finding(void *arg, const struct ktape_finding *finding)
 {
 	struct findings *to = arg;
 
@@ -163,7 +163,7 @@ int verify_put_json(FILE *f, const char *trace)
 {
 	struct findings to = { .f = f };
 	const struct ktape_verify_options how = {
-		.finding = take_finding,
+		.finding = take_json_finding,
 		.arg = &to,
 	};
 	struct ktape_error error = { .text = "" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The verdict of ktape verify: its exit code, and how much of the trace it is about. */
+/* The result of ktape verify: its exit code, and how much of the trace was checked. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static unsigned int permille(const struct ktape_verify_sum *sum)
 }
 
 /* Return whether events were lost or overwritten. */
-static bool lacks_events(const struct ktape_verify *verify)
+static bool lacks_counted_events(const struct ktape_verify *verify)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
 
@@ -60,13 +60,13 @@ int verify_code(const struct ktape_verify *verify, int wrong, bool strict)
 	struct ktape_verify_sum sum;
 
 	ktape_verify_sum(verify, &sum);
-	if (wrong || (strict && (sum.cuts || lacks_events(verify))))
+	if (wrong || (strict && (sum.cuts || lacks_counted_events(verify))))
 		return EXIT_FAILED;
 	return sum.cuts ? EXIT_CUT : EXIT_OK;
 }
 
 /**
- * verify_print_sum() - print the verdict in words
+ * verify_print_sum() - print the result in words
  * @verify: a check that was run
  * @wrong: number of findings that are wrong
  */

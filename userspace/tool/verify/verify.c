@@ -78,7 +78,7 @@ static const struct {
 	const char *name;
 	int code;
 	enum kt_role role;
-} verdicts[] = {
+} results[] = {
 	[KTAPE_ABSENT_PROVED] = { "PROVED", EXIT_OK, ROLE_GOOD },
 	[KTAPE_ABSENT_FOUND] = { "FOUND", EXIT_FOUND, ROLE_ERROR },
 	[KTAPE_ABSENT_NOT_ENABLED] = { "NOT-ENABLED", EXIT_NOT_ENABLED,
@@ -128,7 +128,7 @@ static void print_place(const struct run *r, const struct ktape_finding *f)
 		printf(": ");
 }
 
-static void take_finding(void *arg, const struct ktape_finding *f)
+static void take_shown_finding(void *arg, const struct ktape_finding *f)
 {
 	struct run *r = arg;
 
@@ -216,7 +216,7 @@ static void print_missed(const struct run *r)
 		putchar('\n');
 }
 
-static void print_cpus(const struct run *r)
+static void print_cpu_counts(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
 	char spent[DURATION_ROOM];
@@ -251,8 +251,8 @@ static void print_cpus(const struct run *r)
 	print_missed(r);
 }
 
-/* Print the verdict of --absent.  Return: its exit code. */
-static int print_verdict(const struct run *r)
+/* Print the result of --absent.  Return: its exit code. */
+static int print_absence(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
 	const char *why;
@@ -261,10 +261,10 @@ static int print_verdict(const struct run *r)
 
 	if (r->o.json)
 		printf(",\"verdict\":\"%s\",\"verdicts\":[",
-		       verdicts[all].name);
+		       results[all].name);
 	else
-		printf("%s%s%s: %s%s\n", role_begin(verdicts[all].role),
-		       verdicts[all].name, role_end(), why,
+		printf("%s%s%s: %s%s\n", role_begin(results[all].role),
+		       results[all].name, role_end(), why,
 		       r->o.cpu != UINT64_MAX ||
 				       ktape_verify_info(r->verify)->has_cpus ?
 			       "" :
@@ -277,30 +277,30 @@ static int print_verdict(const struct run *r)
 			continue;
 		if (r->o.json)
 			printf("%s{\"cpu\":%u,\"verdict\":\"%s\"}", comma,
-			       c.cpu, verdicts[one].name);
+			       c.cpu, results[one].name);
 		else
 			printf("  CPU %s%u%s %s%s%s: %s\n",
 			       role_begin(ROLE_CPU), c.cpu, role_end(),
-			       role_begin(verdicts[one].role),
-			       verdicts[one].name, role_end(), why);
+			       role_begin(results[one].role),
+			       results[one].name, role_end(), why);
 		comma = ",";
 	}
 	if (r->o.json)
 		putchar(']');
-	return verdicts[all].code;
+	return results[all].code;
 }
 
-/* Print the counts of CPUs, the verdict and the totals.  Return: the exit code. */
-static int print_result(const struct run *r, int wrong)
+/* Print the counts of CPUs, the result and the totals.  Return: the exit code. */
+static int print_verify_result(const struct run *r, int wrong)
 {
 	int code = verify_code(r->verify, wrong, r->o.strict);
 
 	if (r->o.json)
 		verify_put_counts(stdout, r->verify);
 	else
-		print_cpus(r);
+		print_cpu_counts(r);
 	if (r->o.absent)
-		code = print_verdict(r);
+		code = print_absence(r);
 	if (r->o.json) {
 		printf(",\"wrong\":%d,\"left_out\":%llu}\n", wrong,
 		       (unsigned long long)r->left_out);
@@ -314,8 +314,8 @@ static int print_result(const struct run *r, int wrong)
 	return code;
 }
 
-static const char *name_of(const struct ktape_info *info, unsigned int type,
-			   uint64_t value)
+static const char *name_of_value(const struct ktape_info *info, unsigned int type,
+				 uint64_t value)
 {
 	return type == KTAPE_TYPE_SYSCALL ?
 		       ktape_syscall_name(info->machine, (unsigned int)value) :
@@ -323,9 +323,9 @@ static const char *name_of(const struct ktape_info *info, unsigned int type,
 }
 
 /* Parse a value: "-5", "0x1f", or a name of the field's type. */
-static int parse_value(const struct ktape_info *info, const char *text,
-		       const struct ktape_event_desc *desc, const char *field,
-		       uint64_t *value)
+static int parse_field_value(const struct ktape_info *info, const char *text,
+			     const struct ktape_event_desc *desc, const char *field,
+			     uint64_t *value)
 {
 	const char *name;
 	bool negative = *text == '-';
@@ -339,7 +339,7 @@ static int parse_value(const struct ktape_info *info, const char *text,
 		if (strcmp(desc->fields[i].name, field))
 			continue;
 		for (*value = 0; *value < NAMES; ++*value) {
-			name = name_of(info, desc->fields[i].type, *value);
+			name = name_of_value(info, desc->fields[i].type, *value);
 			if (name && !strcmp(name, text))
 				return 0;
 		}
@@ -396,8 +396,8 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 		return unknown_event(command, text);
 	q.opcode = desc->opcode;
 	q.field = colon ? colon + 1 : NULL;
-	if (colon && parse_value(ktape_verify_info(r->verify), equals + 1, desc,
-				 q.field, &q.value))
+	if (colon && parse_field_value(ktape_verify_info(r->verify), equals + 1, desc,
+				       q.field, &q.value))
 		return misuse(command, "\"%s\" is not a value of the field %s",
 			      equals + 1, q.field);
 	err = take_range(r, command, &q);
@@ -417,8 +417,8 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 }
 
 /* Print why a trace cannot be opened.  Return: the exit code. */
-static int open_failed(const struct run *r, const char *path, int err,
-		       const struct ktape_error *error)
+static int report_open_failed(const struct run *r, const char *path, int err,
+			      const struct ktape_error *error)
 {
 	/* Exit with 1 if findings explain why the trace cannot be read. */
 	int code = r->wrong && !r->o.absent ? EXIT_FAILED : EXIT_USAGE;
@@ -440,7 +440,7 @@ static int open_failed(const struct run *r, const char *path, int err,
 }
 
 /* Check that the trace has the CPU of --cpu.  Return: 0 or the exit code. */
-static int find_cpu(const struct run *r)
+static int find_absent_cpu(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
 	struct range range = { .any = false };
@@ -460,9 +460,9 @@ static int verify_all(struct run *r, const char *path)
 	if (r->progress)
 		fputs("\r\033[K", stderr);
 	if (ret >= 0 && r->o.cpu != UINT64_MAX)
-		cpu = find_cpu(r);
+		cpu = find_absent_cpu(r);
 	if (ret >= 0 && !cpu)
-		ret = print_result(r, ret);
+		ret = print_verify_result(r, ret);
 	else if (r->o.json)
 		puts("\n],\"wrong\":null}");
 	ret = cpu ? EXIT_USAGE : ret;
@@ -481,7 +481,7 @@ static int cmd_verify(int argc, char **argv)
 {
 	struct run r = { .o = { .cpu = UINT64_MAX, .jobs = UINT64_MAX } };
 	struct ktape_verify_options how = {
-		.finding = take_finding,
+		.finding = take_shown_finding,
 		.progress = take_progress,
 		.arg = &r,
 	};
@@ -513,7 +513,7 @@ static int cmd_verify(int argc, char **argv)
 		printf("{\"findings\":[");
 	ret = ktape_verify_open(argv[first], &how, &r.verify, &error);
 	if (ret)
-		return open_failed(&r, argv[first], ret, &error);
+		return report_open_failed(&r, argv[first], ret, &error);
 	/* Not earlier: until here a signal may end ktape, as there is no result yet. */
 	signals_catch();
 	ret = r.o.absent ? ask_absence(&r, &command_verify) : EXIT_OK;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "tool/session/filters.h"
+#include "tool/shared/message.h"
 
 #include "tap.h"
 
