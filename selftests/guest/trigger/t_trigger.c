@@ -16,6 +16,7 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 #include "kt_trigger.h"
+#include "now.h"
 
 #define CPUS_MAX	16
 #define RING		(1 << 20)
@@ -206,14 +207,6 @@ TEST_F(trigger, many)
 	judge(_metadata, self->fd, self->cpus, &found);
 	EXPECT_LE(16, found.triggers);
 	EXPECT_GT(1000, found.triggers);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 /* Make a short call. Return: upper limit of its duration, in ns. */

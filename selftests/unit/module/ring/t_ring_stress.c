@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lcg.h"
 #include "reader.h"
 #include "tap.h"
 
@@ -51,7 +52,7 @@ static struct rig rig;
 static struct reader reader;
 static volatile unsigned int level, inside;
 static volatile bool done;
-static unsigned int luck = 1;
+static uint64_t luck = 1;
 static u64 target;	/* records to write in all */
 
 static struct {
@@ -86,8 +87,7 @@ static void on_signal(int signal)
 	level = mine;
 	total.interrupted += was_inside;
 	total.deep += outer > 0;
-	luck = luck * 1664525 + 1013904223;
-	burst = luck >> 24;
+	burst = lcg_below(&luck, 256);
 	/* Mostly a few records; sometimes more than a small ring holds. */
 	burst = burst < 250 ? 1 + burst % 4 : 200;
 	for (i = 0; i < burst; i++)
