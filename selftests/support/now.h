@@ -21,7 +21,6 @@ static inline uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-
 static inline double now_s(void)
 {
 	return (double)now_ns() / 1e9;

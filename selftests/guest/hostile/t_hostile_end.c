@@ -50,7 +50,7 @@ static void count(enum act what)
 }
 
 /* Count a result: one of @good, or of errors that an end explains. */
-static void judge(long ret, enum act good)
+static void hostile_end_check(long ret, enum act good)
 {
 	int none = 0;
 
@@ -105,7 +105,7 @@ static void use(int fd, uint64_t *seed)
 	switch (lcg_below(seed, 6)) {
 	case 0:
 		n = read(fd, buf, lcg_below(seed, sizeof(buf)));
-		judge(n < 0 ? -errno : n, READ);
+		hostile_end_check(n < 0 ? -errno : n, READ);
 		break;
 	case 1:
 		if (!kt_map(fd, cpu, lcg_below(seed, 2), &m)) {
@@ -117,14 +117,14 @@ static void use(int fd, uint64_t *seed)
 		poll(&p, 1, lcg_below(seed, 3));
 		break;
 	case 3:
-		judge(kt_stats(fd, cpu, 0, &st), READ);
+		hostile_end_check(kt_stats(fd, cpu, 0, &st), READ);
 		break;
 	case 4:
-		judge(kt_reader_info(fd, cpu, 0, &info), READ);
+		hostile_end_check(kt_reader_info(fd, cpu, 0, &info), READ);
 		break;
 	default:
 		n = lseek(fd, 0, lcg_below(seed, 2) ? SEEK_SET : SEEK_END);
-		judge(n < 0 ? -errno : n, READ);
+		hostile_end_check(n < 0 ? -errno : n, READ);
 	}
 }
 
@@ -145,7 +145,7 @@ static void be_reader(int cpu)
 	while (!atomic_load(&all->stop)) {
 		snprintf(name, sizeof(name), "end%u", lcg_below(&seed, NAMES));
 		fd = kt_attach(dev, name, 0);
-		judge(fd, OPENED);
+		hostile_end_check(fd, OPENED);
 		if (fd < 0) {
 			sched_yield();
 			continue;

@@ -101,7 +101,7 @@ static void test_bits(void)
 		check(err == 0 || err == -EBADMSG, "bit %zu: %d", bit, err);
 	}
 	ktape_packet_seal(packet);
-	memcpy(&content, packet + 144, 8);
+	memcpy(&content, packet + offsetof(struct ktape_block, content_bits), 8);
 	content /= 8;
 	for (bit = 0; bit < content * 8; bit++) {
 		packet[bit / 8] ^= 1U << bit % 8;
@@ -145,16 +145,16 @@ static void test_garbage(void)
 	int err;
 
 	for (n = 0; n < 4000; n++) {
-		size_t len = 192 + lcg_next(&luck) % 600;
+		size_t len = KTAPE_BLOCK_HEADER + lcg_next(&luck) % 600;
 
 		for (i = 0; i < len; i++)
 			bytes[i] = (unsigned char)lcg_next(&luck);
 		if (n % 4)	/* a good header, then garbage */
-			memcpy(bytes, packet, 192);
+			memcpy(bytes, packet, KTAPE_BLOCK_HEADER);
 		if (n % 4 == 2) {	/* with its true length */
 			uint64_t bits = (len & ~7UL) * 8;
 
-			memcpy(bytes + 144, &bits, 8);
+			memcpy(bytes + offsetof(struct ktape_block, content_bits), &bits, 8);
 			memcpy(bytes + 152, &bits, 8);
 		}
 		err = decode(bytes, len);

@@ -256,7 +256,7 @@ static void prepare(const struct scene *scene)
 }
 
 /* Return what is violated after the operation, or NULL. */
-static const char *judge(void)
+static const char *ring_step_check(void)
 {
 	const struct kt_ring *r = &w.rig.ring;
 	const struct ktape_ring_page *page = w.rig.page;
@@ -313,7 +313,7 @@ static bool run_one(struct step *step, const char *what, size_t i, size_t of)
 	const char *why;
 
 	step_run(operation, NULL, step);
-	why = judge();
+	why = ring_step_check();
 	if (why)
 		tap_fail("%s, then at instruction %zu of %zu %s (%u, %u): %s",
 			 what, i, of, burst_names[w.burst], w.second, w.third,

@@ -188,7 +188,7 @@ static void write_all(const struct plan *plan, u64 records)
 	}
 }
 
-static void judge(const struct plan *plan)
+static void ring_stress_check(const struct plan *plan)
 {
 	u64 lost = rig_lost(&rig), written = rig_written(&rig);
 	unsigned int i;
@@ -236,7 +236,7 @@ static void run_plan(const struct plan *plan)
 	done = true;
 	sched_setaffinity(0, sizeof(before), &before);
 	pthread_join(thread, NULL);
-	judge(plan);
+	ring_stress_check(plan);
 	total.written += accepted();
 	total.lost += rig_lost(&rig);
 	total.read += reader.records;
