@@ -45,7 +45,7 @@ static const char *output_name(unsigned int n)
 	return NULL;
 }
 
-static void take(struct ktape_trace *t, const struct ktape_event *e)
+static void fuzz_codec_event(struct ktape_trace *t, const struct ktape_event *e)
 {
 	size_t room = ktape_format_bound(e), len;
 	char *line = malloc(room);
@@ -82,7 +82,7 @@ static void convert(struct ktape_trace *t, const char *to, bool line)
 		made = mkdtemp(folder);
 	err = ktape_sink_open(&how, &sink, NULL);
 	while (ktape_trace_next(t, &e) > 0) {
-		take(t, e);
+		fuzz_codec_event(t, e);
 		if (!err)
 			err = ktape_sink_event(sink, e);
 	}

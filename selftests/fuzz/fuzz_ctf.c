@@ -22,7 +22,7 @@ static void put_file(const char *folder, const char *name, const uint8_t *data,
 	close(fd);
 }
 
-static void take(struct ktape_trace *t, const struct ktape_event *e)
+static void fuzz_ctf_event(struct ktape_trace *t, const struct ktape_event *e)
 {
 	size_t room = ktape_format_bound(e);
 	char *line = malloc(room);
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	}
 	while (ktape_trace_next(t, &e) > 0)
-		take(t, e);
+		fuzz_ctf_event(t, e);
 	ktape_trace_close(t);
 	return 0;
 }

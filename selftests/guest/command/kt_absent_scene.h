@@ -298,7 +298,7 @@ static inline void live(struct scene *sc)
 		if (i >= STEPS && is_enough(sc))
 			break;
 		/* Vary the times of the steps from scene to scene. */
-		usleep(STEP_US / 2 + kta_random(&sc->ref.seed, STEP_US));
+		usleep(STEP_US / 2 + lcg_below(&sc->ref.seed, STEP_US));
 		for (size_t j = 0; j < sizeof(plan) / sizeof(*plan); j++)
 			if (plan[j].step == i)
 				plan[j].what(sc);

@@ -30,10 +30,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lcg.h"
+#include "now.h"
+
 #define PART		512
 #define PARTS_A_SECOND	50
 #define RUN_MAX		8	/* bytes lost in one run */
-#define NS_PER_S	1000000000ULL
 #define STILL_MS	50
 #define STILLS		10	/* polls without data after which all has been read */
 #define TEXT_MAX	32
@@ -55,23 +57,6 @@ static void take_signal(int number)
 	over = 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
-/* Return a random number below @n (xorshift64*). */
-static unsigned int draw(uint64_t n)
-{
-	line.seed ^= line.seed >> 12;
-	line.seed ^= line.seed << 25;
-	line.seed ^= line.seed >> 27;
-	return (unsigned int)((line.seed * 0x2545f4914f6cdd1dULL >> 33) % n);
-}
-
 /*
  * Pass a byte through the faults. Return: number of bytes at @to, which has
  * room for 2.
@@ -85,22 +70,22 @@ static size_t pass(uint8_t byte, uint8_t *to)
 		line.faults[LOST]++;
 		return 0;
 	}
-	if (!line.every || line.came < line.keep || draw(line.every)) {
+	if (!line.every || line.came < line.keep || lcg_next(&line.seed) % line.every) {
 		to[n++] = byte;
 		return n;
 	}
-	switch (draw(FAULTS)) {
+	switch (lcg_below(&line.seed, FAULTS)) {
 	case LOST:
-		line.losing = draw(RUN_MAX);
+		line.losing = lcg_below(&line.seed, RUN_MAX);
 		line.faults[LOST]++;
 		break;
 	case CHANGED:
-		to[n++] = (uint8_t)(byte ^ 1U << draw(8));
+		to[n++] = (uint8_t)(byte ^ 1U << lcg_below(&line.seed, 8));
 		line.faults[CHANGED]++;
 		break;
 	default:
 		to[n++] = byte;
-		to[n++] = (uint8_t)draw(256);
+		to[n++] = (uint8_t)lcg_below(&line.seed, 256);
 		line.faults[PUT_IN]++;
 		break;
 	}

@@ -144,9 +144,9 @@ static void run_once(int fd)
 static void run(int fd, struct bracket *b, struct counts *least)
 {
 	for (int t = 0; t < TRIES; t++) {
-		take(b, ARRAY_SIZE(kinds), 0);
+		bracket_take(b, ARRAY_SIZE(kinds), 0);
 		run_once(fd);
-		take(b, ARRAY_SIZE(kinds), 1);
+		bracket_take(b, ARRAY_SIZE(kinds), 1);
 		note_least(b, least);
 	}
 }

@@ -39,7 +39,7 @@ struct seen {
 	uint64_t wrong;
 };
 
-static void take(const struct kt_rec *r, struct kt_take *t)
+static void filter_gate_record(const struct kt_rec *r, struct kt_take *t)
 {
 	struct seen *s = t->arg;
 	uint32_t nr = r->dat20 & 511;
@@ -125,7 +125,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 		usleep(NAP_US);
 		kt_getppids(CALLS / NAPS);
 	}
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	short_ones = s->span[SYS_getppid];
 	TH_LOG("%llu naps, %llu calls longer than the gate, %llu filtered",
 	       (unsigned long long)s->span[SYS_clock_nanosleep],
@@ -165,7 +165,7 @@ TEST_F(gate, lowest_and_highest)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_GATE));
 	kt_getppids(CALLS);
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(CALLS, s->span[SYS_getppid]);
@@ -191,7 +191,7 @@ TEST_F(gate, stopped_in_between)
 		usleep(NAP_US);
 	}
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum(s->span));
 	EXPECT_EQ(4, s->exit[SYS_ioctl]);
@@ -211,7 +211,7 @@ TEST_F(gate, excluded_cpu_in_between)
 	ASSERT_EQ(0, kt_pin(1));
 	usleep(NAP_US);
 	ASSERT_EQ(0, kt_pin(0));
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum(s->span));
 	EXPECT_EQ(1, s->exit[SYS_sched_setaffinity]);
@@ -242,7 +242,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	/* The first return of a child counts as that of clone(), or not at all. */
 	EXPECT_EQ(KT_CHILD_RETURNS ? children : 0, s->exit[SYS_clone]);
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 	collisions = kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	TH_LOG("%d threads, %llu collisions, %llu of them sleep", n,
 	       (unsigned long long)collisions,
 	       (unsigned long long)s->enter[SYS_futex]);
@@ -451,7 +451,7 @@ TEST_F_TIMEOUT(gate, wide_forms, 60)
 		usleep(NAP_US);
 		kt_getppids(CALLS / NAPS);
 	}
-	kt_take(&self->t, self->fd, take, s);
+	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);

@@ -16,7 +16,7 @@ struct markers {
 	struct marker m[KTS_CPUS][MARKERS];
 };
 
-static void take(const struct kt_rec *r, struct kt_take *t)
+static void filter_markers_record(const struct kt_rec *r, struct kt_take *t)
 {
 	struct markers *all = t->arg;
 	struct marker *m = &all->m[t->cpu][all->n[t->cpu]];
@@ -122,7 +122,7 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		/* Removing a filter that is not set is no change. */
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
 	}
-	kt_take(&self->t, self->fd, take, self->all);
+	kt_take(&self->t, self->fd, filter_markers_record, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		uint32_t generation = first;
@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 	ASSERT_EQ(0, kt_filter_off(self->fd, kinds[1].kind));
 	generation = kt_filter_get(self->fd, 0).generation + 1;
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	kt_take(&self->t, self->fd, take, self->all);
+	kt_take(&self->t, self->fd, filter_markers_record, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		int at = 0;
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	ASSERT_EQ(0, set(self->fd, 7));
 	ASSERT_EQ(0, online(cpu, 1));
 	generation = kt_filter_get(self->fd, 0).generation;
-	kt_take(&self->t, self->fd, take, self->all);
+	kt_take(&self->t, self->fd, filter_markers_record, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	ASSERT_EQ(6, self->all->n[cpu]);
 	EXPECT_TRUE(is(self->all, cpu, &at, 1, KTAPE_PHASE_ON,

@@ -50,7 +50,7 @@ static void count(enum act what)
 }
 
 /* Count a result: one of @good, or of errors that an end explains. */
-static void judge(long ret, enum act good)
+static void hostile_end_check(long ret, enum act good)
 {
 	int none = 0;
 
@@ -100,31 +100,31 @@ static void use(int fd, uint64_t *seed)
 	struct kt_map m = {};
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	ssize_t n;
-	int cpu = kt_below(seed, kt_cpus());
+	int cpu = lcg_below(seed, kt_cpus());
 
-	switch (kt_below(seed, 6)) {
+	switch (lcg_below(seed, 6)) {
 	case 0:
-		n = read(fd, buf, kt_below(seed, sizeof(buf)));
-		judge(n < 0 ? -errno : n, READ);
+		n = read(fd, buf, lcg_below(seed, sizeof(buf)));
+		hostile_end_check(n < 0 ? -errno : n, READ);
 		break;
 	case 1:
-		if (!kt_map(fd, cpu, kt_below(seed, 2), &m)) {
+		if (!kt_map(fd, cpu, lcg_below(seed, 2), &m)) {
 			watch(&m);
 			kt_unmap(&m);
 		}
 		break;
 	case 2:
-		poll(&p, 1, kt_below(seed, 3));
+		poll(&p, 1, lcg_below(seed, 3));
 		break;
 	case 3:
-		judge(kt_stats(fd, cpu, 0, &st), READ);
+		hostile_end_check(kt_stats(fd, cpu, 0, &st), READ);
 		break;
 	case 4:
-		judge(kt_reader_info(fd, cpu, 0, &info), READ);
+		hostile_end_check(kt_reader_info(fd, cpu, 0, &info), READ);
 		break;
 	default:
-		n = lseek(fd, 0, kt_below(seed, 2) ? SEEK_SET : SEEK_END);
-		judge(n < 0 ? -errno : n, READ);
+		n = lseek(fd, 0, lcg_below(seed, 2) ? SEEK_SET : SEEK_END);
+		hostile_end_check(n < 0 ? -errno : n, READ);
 	}
 }
 
@@ -143,15 +143,15 @@ static void be_reader(int cpu)
 	if (dev < 0)
 		_exit(2);
 	while (!atomic_load(&all->stop)) {
-		snprintf(name, sizeof(name), "end%u", kt_below(&seed, NAMES));
+		snprintf(name, sizeof(name), "end%u", lcg_below(&seed, NAMES));
 		fd = kt_attach(dev, name, 0);
-		judge(fd, OPENED);
+		hostile_end_check(fd, OPENED);
 		if (fd < 0) {
 			sched_yield();
 			continue;
 		}
 		kt_nonblock(fd, true);
-		for (int i = kt_below(&seed, 40); i > 0; i--)
+		for (int i = lcg_below(&seed, 40); i > 0; i--)
 			use(fd, &seed);
 		close(fd);
 	}
@@ -199,8 +199,8 @@ static void end_sessions(int root, const char *name, uint64_t *seed)
 	int fd;
 
 	for (int i = 0; i < ROUNDS / kt_scale(); i++) {
-		flags = kt_below(seed, 2) ? KTAPE_CREATE_LINGER : 0;
-		fd = kt_named(root, name, modes[kt_below(seed, 3)], RING, 4096,
+		flags = lcg_below(seed, 2) ? KTAPE_CREATE_LINGER : 0;
+		fd = kt_named(root, name, modes[lcg_below(seed, 3)], RING, 4096,
 			      flags);
 		if (fd < 0 || kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
 		    kt_command(fd, KTAPE_IOC_START)) {
@@ -208,13 +208,13 @@ static void end_sessions(int root, const char *name, uint64_t *seed)
 			return;
 		}
 		kt_nonblock(fd, true);
-		for (int k = kt_below(seed, 8); k > 0; k--) {
+		for (int k = lcg_below(seed, 8); k > 0; k--) {
 			kt_getppids(200);
 			if (read(fd, buf, sizeof(buf)) < 0 && errno != EAGAIN)
 				count(WRONG);
 			sched_yield();
 		}
-		if (flags && kt_below(seed, 2)) {
+		if (flags && lcg_below(seed, 2)) {
 			close(fd);
 			fd = -1;
 		}
@@ -223,7 +223,7 @@ static void end_sessions(int root, const char *name, uint64_t *seed)
 		if (fd >= 0)
 			close(fd);
 		count(ENDED);
-		if (kt_below(seed, 2))
+		if (lcg_below(seed, 2))
 			take_all(root);
 	}
 }

@@ -121,10 +121,10 @@ static int receive_fds(int from, int *fds, int room)
 /* Open what is passed: the device, for reading or control, a session, marks. */
 static int open_some(int dev, int *fds)
 {
-	int n = 1 + kt_below(&seed, FDS);
+	int n = 1 + lcg_below(&seed, FDS);
 
 	for (int i = 0; i < n; i++) {
-		switch (kt_below(&seed, 4)) {
+		switch (lcg_below(&seed, 4)) {
 		case 0:
 			fds[i] = kt_open(O_RDONLY | O_NONBLOCK);
 			break;
@@ -132,7 +132,7 @@ static int open_some(int dev, int *fds)
 			fds[i] = kt_open(O_RDWR | O_NONBLOCK);
 			break;
 		case 2:
-			fds[i] = kt_create(dev, kt_below(&seed, 2), 16384, 4096);
+			fds[i] = kt_create(dev, lcg_below(&seed, 2), 16384, 4096);
 			break;
 		default:
 			fds[i] = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
@@ -141,7 +141,7 @@ static int open_some(int dev, int *fds)
 		if (fds[i] < 0)
 			fds[i] = dup(dev);
 		/* Some are of use by mappings only. */
-		if (!kt_below(&seed, 4))
+		if (!lcg_below(&seed, 4))
 			mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[i], 0);
 	}
 	return n;
@@ -177,7 +177,7 @@ static int use_without_rights(int from)
 	}
 	if (kt_open(O_RDONLY) >= 0)
 		return 6;
-	return kt_below(&seed, 2) ? 0 : raise(SIGKILL);
+	return lcg_below(&seed, 2) ? 0 : raise(SIGKILL);
 }
 
 static void pass_once(struct __test_metadata *_metadata, int dev)
@@ -186,10 +186,10 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 	pid_t pid = -1;
 	int status;
 
-	ASSERT_EQ(0, socketpair(AF_UNIX, kt_below(&seed, 2) ? SOCK_STREAM :
+	ASSERT_EQ(0, socketpair(AF_UNIX, lcg_below(&seed, 2) ? SOCK_STREAM :
 							      SOCK_DGRAM,
 				0, pair));
-	switch (kt_below(&seed, 6)) {
+	switch (lcg_below(&seed, 6)) {
 	case 0:		/* Closed in flight. */
 		allowed += send_fds(pair[0], fds, n);
 		break;
@@ -201,7 +201,7 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 		break;
 	case 2:		/* Received by someone who has no room for them. */
 		allowed += send_fds(pair[0], fds, n);
-		m = receive_fds(pair[1], got, kt_below(&seed, n + 1));
+		m = receive_fds(pair[1], got, lcg_below(&seed, n + 1));
 		while (m > 0)
 			close(got[--m]);
 		break;
@@ -280,11 +280,11 @@ static bool may_be(int res)
 static void prepare(struct io_uring_sqe *sqe, const int *fds, int n,
 		    bool registered, const struct kt_traps *t)
 {
-	int at = kt_below(&seed, n), fd = registered ? at : fds[at];
-	unsigned int size = kt_below(&seed, 9000);
+	int at = lcg_below(&seed, n), fd = registered ? at : fds[at];
+	unsigned int size = lcg_below(&seed, 9000);
 	char *buf = kt_address(&seed, t, size);
 
-	switch (kt_below(&seed, 7)) {
+	switch (lcg_below(&seed, 7)) {
 	case 0:
 	case 1:
 		io_uring_prep_read(sqe, fd, buf, size, 0);
@@ -296,7 +296,7 @@ static void prepare(struct io_uring_sqe *sqe, const int *fds, int n,
 		io_uring_prep_write(sqe, fd, buf, size, 0);
 		break;
 	case 4:
-		io_uring_prep_cancel64(sqe, 1 + kt_below(&seed, REQUESTS), 0);
+		io_uring_prep_cancel64(sqe, 1 + lcg_below(&seed, REQUESTS), 0);
 		return;
 	case 5:
 		/* Fixed files are not closed this way. */
@@ -307,9 +307,9 @@ static void prepare(struct io_uring_sqe *sqe, const int *fds, int n,
 	}
 	if (registered)
 		sqe->flags |= IOSQE_FIXED_FILE;
-	if (!kt_below(&seed, 4))
+	if (!lcg_below(&seed, 4))
 		sqe->flags |= IOSQE_ASYNC;
-	if (!kt_below(&seed, 8))
+	if (!lcg_below(&seed, 8))
 		sqe->flags |= IOSQE_IO_LINK;
 }
 
@@ -317,7 +317,7 @@ static void prepare(struct io_uring_sqe *sqe, const int *fds, int n,
 static int ring_once(int dev, const struct kt_traps *t)
 {
 	int fds[FDS + 2], n = open_some(dev, fds), ret, odd = 0;
-	bool registered = kt_below(&seed, 2);
+	bool registered = lcg_below(&seed, 2);
 	struct io_uring_cqe *cqe;
 	struct io_uring ring;
 
@@ -325,7 +325,7 @@ static int ring_once(int dev, const struct kt_traps *t)
 	if (ret)
 		return -ret;
 	for (int i = 0; i < n; i++)
-		if (kt_below(&seed, 3))
+		if (lcg_below(&seed, 3))
 			fcntl(fds[i], F_SETFL, 0);	/* may block */
 	registered = registered && !io_uring_register_files(&ring, fds, n);
 	for (int i = 0; i < REQUESTS; i++) {
@@ -337,19 +337,19 @@ static int ring_once(int dev, const struct kt_traps *t)
 	if (io_uring_submit(&ring) > 0)
 		allowed++;
 	/* Some are done, some wait for data that does not come. */
-	if (kt_below(&seed, 2))
-		usleep(kt_below(&seed, 3000));
+	if (lcg_below(&seed, 2))
+		usleep(lcg_below(&seed, 3000));
 	for (int i = 0; i < REQUESTS && !io_uring_peek_cqe(&ring, &cqe); i++) {
 		if (!may_be(cqe->res))
 			odd = 1000 - cqe->res;
 		io_uring_cqe_seen(&ring, cqe);
 	}
 	/* Registered files live until the ring ends, whatever is closed. */
-	if (registered && kt_below(&seed, 2))
+	if (registered && lcg_below(&seed, 2))
 		io_uring_unregister_files(&ring);
 	for (int i = 0; i < n; i++)
 		close(fds[i]);
-	switch (kt_below(&seed, 3)) {
+	switch (lcg_below(&seed, 3)) {
 	case 0:		/* With the process, which is killed. */
 		return odd ? odd : raise(SIGKILL);
 	case 1:

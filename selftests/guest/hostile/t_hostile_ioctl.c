@@ -254,25 +254,25 @@ static bool is_wanted(uint64_t *seed, unsigned int nr, const uint32_t *w)
 	if (nr == 12 && (!size[0] || w[6] > 65536))
 		return false;
 	if (nr == 3 || nr == 4 || nr == 13 || nr == 14 || nr == 20)
-		return !kt_below(seed, 8);
+		return !lcg_below(seed, 8);
 	return true;
 }
 
 static void mutate(uint64_t *seed, struct call *c, const struct kt_traps *t)
 {
-	unsigned int n = kt_below(seed, 4);
+	unsigned int n = lcg_below(seed, 4);
 
 	for (unsigned int k = 0; k < 64; k++)
 		if (c->pointers >> k & 1)
 			set_pointer(&c->words[k],
-				    kt_address(seed, t, kt_below(seed, 8192)));
+				    kt_address(seed, t, lcg_below(seed, 8192)));
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int at = kt_below(seed, c->n < 40 ? c->n : 40);
+		unsigned int at = lcg_below(seed, c->n < 40 ? c->n : 40);
 		uint64_t value = kt_extreme(seed);
 
-		switch (kt_below(seed, 4)) {
+		switch (lcg_below(seed, 4)) {
 		case 0:
-			c->words[at] ^= 1U << kt_below(seed, 32);
+			c->words[at] ^= 1U << lcg_below(seed, 32);
 			break;
 		case 1:
 			memcpy(&c->words[at], &value, sizeof(value));
@@ -308,13 +308,13 @@ static void keep_to_own(struct call *c, const struct kt_traps *t)
 /* Read, seek and poll with random lengths and addresses, too. */
 static void other_call(uint64_t *seed, int fd, const struct kt_traps *t)
 {
-	size_t size = kt_below(seed, 2) ? kt_extreme(seed) : kt_below(seed, 20000);
-	struct pollfd p = { .fd = fd, .events = kt_next(seed) };
+	size_t size = lcg_below(seed, 2) ? kt_extreme(seed) : lcg_below(seed, 20000);
+	struct pollfd p = { .fd = fd, .events = lcg_next(seed) };
 	char *at = kt_address(seed, t, size);
 
-	switch (kt_below(seed, 4)) {
+	switch (lcg_below(seed, 4)) {
 	case 0:
-		lseek(fd, kt_extreme(seed), kt_below(seed, 6));
+		lseek(fd, kt_extreme(seed), lcg_below(seed, 6));
 		break;
 	case 1:
 		poll(&p, 1, 0);
@@ -331,8 +331,8 @@ static void other_call(uint64_t *seed, int fd, const struct kt_traps *t)
 
 static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 {
-	struct call c = calls[kt_below(seed, nr_calls)];
-	int fd = fds[kt_below(seed, 8) ? c.target : kt_below(seed, TARGETS)];
+	struct call c = calls[lcg_below(seed, nr_calls)];
+	int fd = fds[lcg_below(seed, 8) ? c.target : lcg_below(seed, TARGETS)];
 	unsigned long cmd;
 	size_t bytes;
 	char *at;
@@ -343,15 +343,15 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 		return;
 	cmd = command(c.nr);
 	/* At times another number, direction or size; never a file's own ioctl. */
-	if (!kt_below(seed, 16))
-		cmd ^= 1UL << (kt_below(seed, 2) ? kt_below(seed, 8) :
-						   16 + kt_below(seed, 16));
+	if (!lcg_below(seed, 16))
+		cmd ^= 1UL << (lcg_below(seed, 2) ? lcg_below(seed, 8) :
+						   16 + lcg_below(seed, 16));
 	if (_IOC_NR(cmd) == 12 && c.nr != 12)
 		return;
 	if (_IOC_NR(cmd) != 12)
 		keep_to_own(&c, t);
 	bytes = c.n * 4;
-	at = kt_below(seed, 3) ? plain : kt_address(seed, t, bytes);
+	at = lcg_below(seed, 3) ? plain : kt_address(seed, t, bytes);
 	/* Fill as much of it as can be written: open to its end. */
 	if (at >= t->open && at < t->closed)
 		memcpy(at, c.words, (size_t)(t->closed - at) < bytes ?
@@ -391,8 +391,8 @@ static void *fuzz_main(void *arg)
 	memset(plain, 0x5a, WORDS * 4 + 64);
 	while (!atomic_load(&ends)) {
 		one_call(&seed, &t, plain);
-		if (!kt_below(&seed, 16))
-			other_call(&seed, fds[kt_below(&seed, TARGETS)], &t);
+		if (!lcg_below(&seed, 16))
+			other_call(&seed, fds[lcg_below(&seed, TARGETS)], &t);
 	}
 	kt_traps_free(&t);
 	free(plain);

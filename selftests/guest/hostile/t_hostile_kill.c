@@ -214,27 +214,27 @@ static void check_trace(struct __test_metadata *_metadata, enum victim v,
 static void pause_it(pid_t pid)
 {
 	kill(pid, SIGSTOP);
-	usleep(kt_below(&seed, 60000));
+	usleep(lcg_below(&seed, 60000));
 	kill(pid, SIGCONT);
 }
 
 static void try_once(struct __test_metadata *_metadata, int dev, struct counts *n)
 {
-	enum victim v = kt_below(&seed, VICTIMS);
-	bool kills = kt_below(&seed, 3);
+	enum victim v = lcg_below(&seed, VICTIMS);
+	bool kills = lcg_below(&seed, 3);
 	pid_t pid = start(v);
 	int status;
 
 	ASSERT_LE(0, pid);
-	usleep(kt_below(&seed, 400000 * kt_scale()));
-	for (int i = kt_below(&seed, 3); i > 0; i--) {
+	usleep(lcg_below(&seed, 400000 * kt_scale()));
+	for (int i = lcg_below(&seed, 3); i > 0; i--) {
 		pause_it(pid);
 		n->stopped++;
-		usleep(kt_below(&seed, 100000));
+		usleep(lcg_below(&seed, 100000));
 	}
 	if (kills || v == READER || v == MAPPING) {
 		/* Some are killed while they are stopped. */
-		if (!kt_below(&seed, 4))
+		if (!lcg_below(&seed, 4))
 			kill(pid, SIGSTOP);
 		kill(pid, SIGKILL);
 		n->killed++;

@@ -544,7 +544,7 @@ static void plant_in_copy(struct __test_metadata *_metadata,
 	memcpy(copy, p, size);
 	for (int i = 0; i < PLANTS; i++) {
 		/* The first word, the last one, and one of each part between them. */
-		at = i ? part * i + kt_below(&self->seed, part / 4 - 1) * 4 : 0;
+		at = i ? part * i + lcg_below(&self->seed, part / 4 - 1) * 4 : 0;
 		if (i == PLANTS - 1)
 			at = size - sizeof(v);
 		if (i % 2)

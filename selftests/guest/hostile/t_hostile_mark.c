@@ -17,6 +17,7 @@
 #include "kt_hostile.h"
 #include "kt_load.h"
 #include "kt_ring.h"
+#include "now.h"
 
 #define PATH		"/dev/ktape_mark"
 #define PROCESSES	100
@@ -69,27 +70,27 @@ static void count(long ret, bool emits)
 
 static void flood_once(uint64_t *seed, int m, const struct kt_traps *t)
 {
-	size_t size = kt_below(seed, 2) ? kt_below(seed, 100) :
-					  kt_below(seed, 6000);
+	size_t size = lcg_below(seed, 2) ? lcg_below(seed, 100) :
+					  lcg_below(seed, 6000);
 	char *at = kt_address(seed, t, size);
 	struct ktape_mark mark = {
-		.size = sizeof(mark), .opcode = KTAPE_EV_MARK + kt_below(seed, 5),
-		.flags = kt_below(seed, 3), .id = kt_next(seed),
+		.size = sizeof(mark), .opcode = KTAPE_EV_MARK + lcg_below(seed, 5),
+		.flags = lcg_below(seed, 3), .id = lcg_next(seed),
 		.message = (uintptr_t)at, .length = size,
 	};
 	struct ktape_trace trace = {
-		.size = sizeof(trace), .code = kt_next(seed),
-		.opcode = kt_below(seed, 4) ? KTAPE_EV_USER_EVENT :
+		.size = sizeof(trace), .code = lcg_next(seed),
+		.opcode = lcg_below(seed, 4) ? KTAPE_EV_USER_EVENT :
 					      KTAPE_EV_EXCEPTION,
-		.flags = kt_below(seed, 4), .nargs = kt_below(seed, 8),
+		.flags = lcg_below(seed, 4), .nargs = lcg_below(seed, 8),
 		.length = size, .buffer = (uintptr_t)at,
 	};
 	struct ktape_name name = {
 		.size = sizeof(name), .type = KTAPE_OBJ_USER,
-		.id = kt_below(seed, 100000), .name = "flood",
+		.id = lcg_below(seed, 100000), .name = "flood",
 	};
 
-	switch (kt_below(seed, 5)) {
+	switch (lcg_below(seed, 5)) {
 	case 0:
 		count(write(m, at, size), true);	/* empty texts, too */
 		break;
@@ -103,8 +104,8 @@ static void flood_once(uint64_t *seed, int m, const struct kt_traps *t)
 		count(ioctl(m, KTAPE_MARK_IOC_NAME, &name), false);
 		break;
 	default:
-		count(ioctl(m, kt_below(seed, 2) ? KTAPE_MARK_IOC_MARK :
-						   kt_next(seed), at), false);
+		count(ioctl(m, lcg_below(seed, 2) ? KTAPE_MARK_IOC_MARK :
+						   lcg_next(seed), at), false);
 	}
 }
 
@@ -168,14 +169,6 @@ static double most_of_all(double seconds)
 	return USERS_AT_ONCE * (rate * (seconds + 0.1) + 1);
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 FIXTURE(mark) {
 	int fd;
 };
@@ -233,7 +226,7 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	since = now();
+	since = now_s();
 	for (int i = 0; i < PROCESSES; i++) {
 		pid_t pid = fork();
 
@@ -242,7 +235,7 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 			flood(i, seed, calls);
 	}
 	own = emit_meanwhile(_metadata, &failed);
-	took = now() - since;
+	took = now_s() - since;
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	add_up(_metadata, self->fd, &s);
 	TH_LOG("%ld tries, %ld accepted, %ld over the rate; %ld of root",

@@ -33,9 +33,9 @@ static void *range_of(const struct held *h, size_t *size)
 	size_t pages = h->size / PAGE, from = 0;
 
 	*size = h->size;
-	if (kt_below(&seed, 3)) {
-		from = kt_below(&seed, pages);
-		*size = (1 + kt_below(&seed, pages - from)) * PAGE;
+	if (lcg_below(&seed, 3)) {
+		from = lcg_below(&seed, pages);
+		*size = (1 + lcg_below(&seed, pages - from)) * PAGE;
 	}
 	return h->p + from * PAGE;
 }
@@ -55,16 +55,16 @@ static void try_map(struct held *h)
 		MAP_PRIVATE,
 		MAP_PRIVATE | MAP_POPULATE,
 	};
-	const struct ktape_layout_entry *e = &st.e[kt_below(&seed, st.l.nr)];
-	size_t size = (1 + kt_below(&seed, 20)) * PAGE;
-	uint64_t off = e->offset + kt_below(&seed, 40) * PAGE;
-	int prot = kt_below(&seed, 2) ? PROT_READ : (int)kt_below(&seed, 8);
-	int flag = flags[kt_below(&seed, ARRAY_SIZE(flags))];
+	const struct ktape_layout_entry *e = &st.e[lcg_below(&seed, st.l.nr)];
+	size_t size = (1 + lcg_below(&seed, 20)) * PAGE;
+	uint64_t off = e->offset + lcg_below(&seed, 40) * PAGE;
+	int prot = lcg_below(&seed, 2) ? PROT_READ : (int)lcg_below(&seed, 8);
+	int flag = flags[lcg_below(&seed, ARRAY_SIZE(flags))];
 	void *p;
 
-	if (!kt_below(&seed, 8))
+	if (!lcg_below(&seed, 8))
 		off = kt_extreme(&seed) & ~(PAGE - 1);
-	if (!kt_below(&seed, 8))
+	if (!lcg_below(&seed, 8))
 		size = kt_extreme(&seed);
 	p = mmap(NULL, size, prot, flag, st.fd, off);
 	if (p == MAP_FAILED)
@@ -84,7 +84,7 @@ static void try_map(struct held *h)
 
 static void try_protect(const struct held *h)
 {
-	int prot = kt_below(&seed, 8);
+	int prot = lcg_below(&seed, 8);
 	size_t size;
 	void *p = range_of(h, &size);
 
@@ -100,7 +100,7 @@ static void try_protect(const struct held *h)
 static void try_advice(const struct held *h)
 {
 	/* Poisoning (100, 101) would offline pages of the machine. */
-	int advice = kt_below(&seed, 30);
+	int advice = lcg_below(&seed, 30);
 	size_t size;
 	void *p = range_of(h, &size);
 
@@ -120,10 +120,10 @@ static void try_move(struct held *h)
 		MREMAP_MAYMOVE,
 		MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
 	};
-	size_t old, size = kt_below(&seed, 2) ? h->size :
-						kt_below(&seed, 40) * PAGE;
+	size_t old, size = lcg_below(&seed, 2) ? h->size :
+						lcg_below(&seed, 40) * PAGE;
 	void *from = range_of(h, &old);
-	int flag = flags[kt_below(&seed, ARRAY_SIZE(flags))];
+	int flag = flags[lcg_below(&seed, ARRAY_SIZE(flags))];
 	void *p = mremap(from, old, size, flag);
 
 	if (p == MAP_FAILED)
@@ -196,7 +196,7 @@ static void check_look(const struct held *h, size_t at, const struct kt_look *l,
  */
 static void try_from_outside(const struct held *h)
 {
-	size_t at = kt_below(&seed, h->size / PAGE) * PAGE;
+	size_t at = lcg_below(&seed, h->size / PAGE) * PAGE;
 	static struct kt_look look;
 	char *theirs;
 
@@ -218,7 +218,7 @@ static void try_from_outside(const struct held *h)
 /* A tracer peeks at a child that has a mapping of its own, and pokes. */
 static void try_tracer(const struct held *h)
 {
-	size_t at = kt_below(&seed, h->size / 8) * 8;
+	size_t at = lcg_below(&seed, h->size / 8) * 8;
 	const char *is;
 	pid_t pid = fork();
 	int status;
@@ -253,7 +253,7 @@ static void try_tracer(const struct held *h)
 /* A child inherits what MADV_DOFORK allows, and ends by exec, exit or a signal. */
 static void try_fork(const struct held *h)
 {
-	int how = kt_below(&seed, 4);
+	int how = lcg_below(&seed, 4);
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -286,7 +286,7 @@ static void try_userfault(const struct held *h)
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register r = {
 		.range = { (uintptr_t)h->p, h->size },
-		.mode = 1U << kt_below(&seed, 3),
+		.mode = 1U << lcg_below(&seed, 3),
 	};
 	int u = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
@@ -310,12 +310,12 @@ static void try_lock(const struct held *h)
 		st.allowed++;
 		munlock(p, size);
 	}
-	msync(p, size, kt_below(&seed, 8));
+	msync(p, size, lcg_below(&seed, 8));
 }
 
 static void try_one(void)
 {
-	struct held *h = &st.held[kt_below(&seed, MAPS)];
+	struct held *h = &st.held[lcg_below(&seed, MAPS)];
 	size_t at;
 
 	st.tries++;
@@ -323,7 +323,7 @@ static void try_one(void)
 		try_map(h);
 		return;
 	}
-	switch (kt_below(&seed, 40)) {
+	switch (lcg_below(&seed, 40)) {
 	case 0 ... 5:
 		try_protect(h);
 		break;
@@ -343,11 +343,11 @@ static void try_one(void)
 		try_from_outside(h);
 		break;
 	case 32:
-		if (!kt_below(&seed, 4))
+		if (!lcg_below(&seed, 4))
 			try_tracer(h);
 		break;
 	case 33:
-		if (!kt_below(&seed, 2))
+		if (!lcg_below(&seed, 2))
 			try_fork(h);
 		break;
 	case 34:
@@ -360,7 +360,7 @@ static void try_one(void)
 		try_lock(h);
 		break;
 	default:
-		at = kt_below(&seed, h->size / PAGE) * PAGE;
+		at = lcg_below(&seed, h->size / PAGE) * PAGE;
 		check_page(h, at, h->p + at);
 	}
 }

@@ -61,10 +61,10 @@ static bool done(int step, int ret)
 static void meddle(uint64_t *seed, int dev)
 {
 	struct ktape_session_ref ref = { .size = sizeof(ref),
-					 .id = 1 + kt_below(seed, 7) };
+					 .id = 1 + lcg_below(seed, 7) };
 	int fd;
 
-	if (kt_below(seed, 2)) {
+	if (lcg_below(seed, 2)) {
 		if (done(1, kt_ioctl(dev, KTAPE_IOC_DESTROY, &ref)))
 			atomic_fetch_add(&destroyed, 1);
 		return;
@@ -79,7 +79,7 @@ static void meddle(uint64_t *seed, int dev)
 /* Let others use a descriptor of the session. */
 static void share(uint64_t *seed, int fd)
 {
-	int old = atomic_exchange(&shared[kt_below(seed, SHARED)], dup(fd));
+	int old = atomic_exchange(&shared[lcg_below(seed, SHARED)], dup(fd));
 
 	if (old >= 0)
 		close(old);
@@ -104,7 +104,7 @@ static int add_trigger(uint64_t *seed, int fd)
 	};
 	int id = kt_trigger_add(fd, &t);
 
-	if (id >= 0 && kt_below(seed, 2))
+	if (id >= 0 && lcg_below(seed, 2))
 		kt_trigger_remove(fd, id);
 	return id;
 }
@@ -121,7 +121,7 @@ static int set_gate(int fd)
 
 static int consume(uint64_t *seed, int fd)
 {
-	struct ktape_consumer c = { .size = sizeof(c), .op = kt_below(seed, 2) };
+	struct ktape_consumer c = { .size = sizeof(c), .op = lcg_below(seed, 2) };
 
 	return kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c);
 }
@@ -132,7 +132,7 @@ static int consume(uint64_t *seed, int fd)
  */
 static void use_shared(uint64_t *seed)
 {
-	int at = kt_below(seed, SHARED), fd = atomic_load(&shared[at]);
+	int at = lcg_below(seed, SHARED), fd = atomic_load(&shared[at]);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct ktape_policy policy;
 	struct kt_map m;
@@ -140,7 +140,7 @@ static void use_shared(uint64_t *seed)
 	if (fd < 0)
 		return;
 	atomic_fetch_add(&shared_used, 1);
-	switch (kt_below(seed, 10)) {
+	switch (lcg_below(seed, 10)) {
 	case 0:
 		fd = atomic_exchange(&shared[at], -1);
 		if (fd >= 0 && !close(fd))
@@ -156,7 +156,7 @@ static void use_shared(uint64_t *seed)
 		kt_command(fd, KTAPE_IOC_FLUSH);
 		break;
 	case 4:
-		if (!kt_map(fd, kt_below(seed, 4), KTAPE_RING_EVENT, &m)) {
+		if (!kt_map(fd, lcg_below(seed, 4), KTAPE_RING_EVENT, &m)) {
 			if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
 				atomic_fetch_add(&wrong, 1);
 			kt_unmap(&m);
@@ -203,8 +203,8 @@ static void use_session(uint64_t *seed, int dev, int fd)
 	char buf[4096];
 
 	memset(all.mask, 0xff, sizeof(all.mask));
-	for (int i = kt_below(seed, 12); i >= 0; i--) {
-		switch (kt_below(seed, 13)) {
+	for (int i = lcg_below(seed, 12); i >= 0; i--) {
+		switch (lcg_below(seed, 13)) {
 		case 0:
 			kt_profile(fd, &all);
 			break;
@@ -219,7 +219,7 @@ static void use_session(uint64_t *seed, int dev, int fd)
 			done(5, kt_command(fd, KTAPE_IOC_CLEAR));
 			break;
 		case 4:
-			if (m.page || !done(6, kt_map(fd, kt_below(seed, 4),
+			if (m.page || !done(6, kt_map(fd, lcg_below(seed, 4),
 						      KTAPE_RING_EVENT, &m)))
 				break;
 			atomic_fetch_add(&mapped, 1);
@@ -231,7 +231,7 @@ static void use_session(uint64_t *seed, int dev, int fd)
 			done(7, read(fd, buf, sizeof(buf)) < 0 ? -errno : 0);
 			break;
 		case 7:
-			if (!kt_below(seed, 8))
+			if (!lcg_below(seed, 8))
 				leave_to_child(fd);
 			break;
 		case 8:
@@ -245,7 +245,7 @@ static void use_session(uint64_t *seed, int dev, int fd)
 		}
 	}
 	/* The last reference is the descriptor or the mapping. */
-	if (kt_below(seed, 2)) {
+	if (lcg_below(seed, 2)) {
 		close(fd);
 		fd = -1;
 	}
@@ -275,7 +275,7 @@ static void *use_main(void *arg)
 			continue;
 		}
 		atomic_fetch_add(&opened, 1);
-		fd = kt_create(dev, kt_below(&seed, 3), 65536, 4096);
+		fd = kt_create(dev, lcg_below(&seed, 3), 65536, 4096);
 		if (done(9, fd)) {
 			atomic_fetch_add(&created, 1);
 			fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -292,13 +292,13 @@ static void *toggle_main(void *arg)
 	int cpus = *(int *)arg;
 
 	while (!atomic_load(&ends)) {
-		int cpu = 1 + kt_below(&seed, cpus - 1);
+		int cpu = 1 + lcg_below(&seed, cpus - 1);
 
 		if (!kt_set_online(cpu, false))
 			atomic_fetch_add(&toggled, 1);
-		usleep(kt_below(&seed, 20000));
+		usleep(lcg_below(&seed, 20000));
 		kt_set_online(cpu, true);
-		usleep(kt_below(&seed, 20000));
+		usleep(lcg_below(&seed, 20000));
 	}
 	return NULL;
 }
@@ -313,7 +313,7 @@ static long unload_and_load(struct __test_metadata *_metadata, long attempts)
 		int ret;
 
 		atomic_store(&quiet, i & 1);
-		usleep(kt_below(&seed, 100000));
+		usleep(lcg_below(&seed, 100000));
 		/* What was opened before is closed at a time of its own. */
 		for (int k = 0; k < 200; k++) {
 			if (i & 1)

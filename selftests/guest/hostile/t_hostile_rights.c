@@ -203,10 +203,10 @@ static int lose_and_call(void)
 	const struct loss *done[3] = {};
 	char how[100] = "nothing";
 	bool lost = false;
-	int n = 1 + kt_below(&seed, 3), len = 0;
+	int n = 1 + lcg_below(&seed, 3), len = 0;
 
 	for (int i = 0; i < n; i++) {
-		const struct loss *l = &losses[kt_below(&seed, ARRAY_SIZE(losses))];
+		const struct loss *l = &losses[lcg_below(&seed, ARRAY_SIZE(losses))];
 
 		/* Some are not possible behind others, or twice. */
 		if (l == done[0] || l == done[1] || l->lose())

@@ -52,7 +52,7 @@ struct belief {
 	long right, wrong, unknown;
 };
 
-static void take(const struct kt_rec *r, void *arg)
+static void attribution_record(const struct kt_rec *r, void *arg)
 {
 	const uint64_t *args = (const void *)r->blob;
 	struct belief *b = arg;
@@ -73,7 +73,7 @@ static void take(const struct kt_rec *r, void *arg)
 }
 
 /* Walk a ring like kt_walk(), and use the thread in each block head too. */
-static void judge(int fd, struct belief *b)
+static void attribution_check(int fd, struct belief *b)
 {
 	struct kt_map m;
 	uint64_t pos, commit;
@@ -95,7 +95,7 @@ static void judge(int fd, struct belief *b)
 					&r);
 			if (!len)
 				break;
-			take(&r, b);
+			attribution_record(&r, b);
 		}
 	}
 	kt_unmap(&m);
@@ -127,7 +127,7 @@ static void finish(FIXTURE_DATA(who) *self)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(self->thread[i], NULL);
 	kt_command(self->fd, KTAPE_IOC_STOP);
-	judge(self->fd, &self->b);
+	attribution_check(self->fd, &self->b);
 }
 
 FIXTURE_TEARDOWN(who)
@@ -211,7 +211,7 @@ TEST_F_TIMEOUT(who, unknown_without_context, 120)
 	let_call(100000 * kt_scale(), 200);
 	/* Check the ring before a fast machine overwrites it. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	judge(self->fd, &self->b);
+	attribution_check(self->fd, &self->b);
 	EXPECT_EQ(0, self->b.right);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	let_call(3000 * kt_scale(), 2);

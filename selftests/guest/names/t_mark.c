@@ -14,6 +14,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_emit.h"
+#include "now.h"
 
 #define NOBODY		65534
 #define OTHER		1234
@@ -403,14 +404,6 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 #define USERS		24
 #define USERS_AT_ONCE	4	/* as in module/dev/mark.c */
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* A long mark counts as several, because bytes are limited too. */
 TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 {
@@ -426,11 +419,11 @@ TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 	ASSERT_LE(0, m);
 	memset(text, 'x', sizeof(text));
 	usleep(200000);		/* let the limit recover from earlier marks */
-	start = now();
+	start = now_s();
 	for (int i = 0; i < 200; i++)
 		got += write(m, text, sizeof(text)) == sizeof(text);
 	/* The last mark may exceed the limit. */
-	most = (now() - start) * RATE + AT_ONCE + COST;
+	most = (now_s() - start) * RATE + AT_ONCE + COST;
 	printf("# %d of 200, %.1f at most\n", got, most / COST);
 	EXPECT_LE(1, got);
 	EXPECT_GE(most, got * COST);
@@ -470,7 +463,7 @@ TEST_F_TIMEOUT(mark, rate_of_all, 60)
 			as_another(i, go[0], 2 * AT_ONCE);
 		}
 	usleep(200000);
-	start = now();
+	start = now_s();
 	close(go[1]);
 	for (int i = 0; i < USERS; i++) {
 		ASSERT_LT(0, wait(&status));
@@ -478,7 +471,7 @@ TEST_F_TIMEOUT(mark, rate_of_all, 60)
 		ASSERT_NE(255, WEXITSTATUS(status));
 		got += WEXITSTATUS(status);
 	}
-	most = (now() - start) * USERS_AT_ONCE * RATE +
+	most = (now_s() - start) * USERS_AT_ONCE * RATE +
 	       USERS_AT_ONCE * RATE / 10 + 1;
 	printf("# %d of %d, %.0f at most\n", got, USERS * 2 * AT_ONCE, most);
 	EXPECT_LE(USERS_AT_ONCE * RATE / 10, got);

@@ -13,6 +13,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_events.h"
+#include "now.h"
 
 #define TIMES		20
 #define NICE_0_PRIO	120
@@ -233,14 +234,6 @@ TEST_F_TIMEOUT(sched, pi_setprio, 120)
 
 /* ---- time that a thread ran -------------------------------------------------- */
 
-static uint64_t cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
 /* Return true if @sum is the sum of some consecutive parts. */
 static bool adds_up(const uint64_t *part, int nr, uint64_t sum)
 {
@@ -268,17 +261,17 @@ TEST_F(sched, stat_runtime)
 	size_t at = 0;
 	int nr = 0;
 
-	before = cpu_time();
+	before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	ASSERT_EQ(0, kt_events_start(&self->e,
 				     KT_OPS(KTAPE_EV_SCHED_STAT_RUNTIME)));
-	first = cpu_time();
+	first = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (int i = 0; i < TIMES; i++) {
 		kt_getppids(1000);
 		usleep(1000);
 	}
-	last = cpu_time();
+	last = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_STOP));
-	after = cpu_time();
+	after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_SCHED_STAT_RUNTIME, 0,
 				 self->tid)) && nr < 10000) {

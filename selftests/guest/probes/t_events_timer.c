@@ -8,9 +8,9 @@
 #include "kselftest_harness.h"
 
 #include "kt_events.h"
+#include "now.h"
 
 #define TIMES		20
-#define NS		1000000000ULL
 
 FIXTURE(timers) {
 	struct kt_events e;
@@ -56,7 +56,7 @@ static struct itimerval value_of(int i)
 
 static uint64_t ns_of(struct timeval t)
 {
-	return t.tv_sec * NS + t.tv_usec * 1000ULL;
+	return t.tv_sec * NS_PER_S + t.tv_usec * 1000ULL;
 }
 
 TEST_F(timers, itimer_state)
@@ -126,14 +126,6 @@ TEST_F_TIMEOUT(timers, itimer_expire, 120)
 
 /* ---- high-resolution timers ----------------------------------------------------- */
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * NS + t.tv_nsec;
-}
-
 struct nap {
 	uint64_t before, after;		/* limits of its expiry */
 };
@@ -141,12 +133,12 @@ struct nap {
 /* Sleep for a time, or until a time. */
 static struct nap nap(bool absolute, uint64_t ns)
 {
-	struct nap n = { .before = now(CLOCK_MONOTONIC) + ns };
+	struct nap n = { .before = clock_ns(CLOCK_MONOTONIC) + ns };
 	uint64_t until = absolute ? n.before : ns;
-	const struct timespec t = { until / NS, until % NS };
+	const struct timespec t = { until / NS_PER_S, until % NS_PER_S };
 
 	clock_nanosleep(CLOCK_MONOTONIC, absolute ? TIMER_ABSTIME : 0, &t, NULL);
-	n.after = absolute ? n.before : now(CLOCK_MONOTONIC);
+	n.after = absolute ? n.before : clock_ns(CLOCK_MONOTONIC);
 	return n;
 }
 
@@ -171,7 +163,7 @@ TEST_F(timers, cancel)
 	while (!token) {
 		v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START);
 		ASSERT_NE(NULL, v);
-		if (v->tid == self->tid && kt_u64(&v->arg[1]) > 100000 * NS)
+		if (v->tid == self->tid && kt_u64(&v->arg[1]) > 100000 * NS_PER_S)
 			token = v->arg[0];
 	}
 	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_START, 0,

@@ -7,6 +7,7 @@
 
 #include "kt_events.h"
 #include "kt_fire.h"
+#include "now.h"
 
 #define PARAM		"/sys/module/kt_irq/parameters/"
 #define FIRES		1000
@@ -145,14 +146,6 @@ static long notes(void)
 	return n;
 }
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 FIXTURE(pair)
 {
 	int fd;
@@ -195,9 +188,9 @@ TEST_F_TIMEOUT(pair, same_slot_in_the_table, 120)
 	if (before < 0)
 		SKIP(return, "the kernel has no probes to count with");
 	ASSERT_EQ(0, add("kt-one"));
-	begun = now_ms();
+	begun = (long)(now_ns() / 1000000);
 	ASSERT_EQ(0, fire(PAIRS));
-	took = now_ms() - begun + 2;
+	took = (long)(now_ns() / 1000000) - begun + 2;
 	before = notes() - before;
 	EXPECT_LT(0, before);
 	/* A tick is at least 1 ms. */

@@ -16,6 +16,7 @@
 #include "kt_filter.h"
 #include "kt_ledger.h"
 #include "kt_load.h"
+#include "now.h"
 
 #define CPUS_MAX	16
 #define CALLS		3000
@@ -49,14 +50,6 @@ static struct {
 	int64_t offset_ns;
 	bool mono;
 } c;
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static void timed(uint64_t n)
 {

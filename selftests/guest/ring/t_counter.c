@@ -18,7 +18,7 @@
 
 static volatile sig_atomic_t taken;
 
-static void take(int number)
+static void counter_signal(int number)
 {
 	taken += number == SIGUSR1;
 }
@@ -56,7 +56,7 @@ FIXTURE_VARIANT_ADD(counter, discard_large) { KTAPE_MODE_DISCARD, 8 << 20 };
 
 FIXTURE_SETUP(counter)
 {
-	struct sigaction action = { .sa_handler = take };
+	struct sigaction action = { .sa_handler = counter_signal };
 	unsigned char ops[1 + sizeof(ktc_ops)] = { KTAPE_EV_TRACE_EVENT };
 
 	self->cpus = kt_cpus();
@@ -97,7 +97,7 @@ static void work(FIXTURE_DATA(counter) *self)
  * any other source must be equal, except when a process ends just then and the
  * kernel signals its parent.
  */
-static int judge(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
+static int counter_check(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
 {
 	const struct ktc_counter *c = &self->counter;
 	int wrong = ktc_wrong(c, self->fd, self->cpus);
@@ -146,7 +146,7 @@ static int span(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata,
 			break;
 	}
 	ret = ret ?: ktc_stop(c, self->fd);
-	return ret ?: judge(self, _metadata);
+	return ret ?: counter_check(self, _metadata);
 }
 
 static int with_hotplug(FIXTURE_DATA(counter) *self)

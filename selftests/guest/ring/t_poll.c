@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_load.h"
+#include "now.h"
 
 #define BLOCK	4096
 #define RING	(16 * BLOCK)
@@ -67,13 +68,11 @@ static int wait_for(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = IN };
 	int seconds = 10 * kt_scale();
-	struct timespec begin, end;
+	uint64_t begin = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	if (poll(&p, 1, seconds * 1000) < 0)
 		return -errno;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	return end.tv_sec - begin.tv_sec >= seconds ? 0 : p.revents;
+	return now_ns() - begin >= seconds * NS_PER_S ? 0 : p.revents;
 }
 
 FIXTURE_SETUP(poll)

@@ -13,6 +13,7 @@
 #include "kt_blocks.h"
 #include "kt_ledger.h"
 #include "kt_load.h"
+#include "now.h"
 
 #define BLOCK		4096
 #define CPUS		4
@@ -40,14 +41,6 @@ struct quiet {
 
 static bool go;
 static uint32_t over;	/* the pause, a futex */
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* Reading the clock by the vDSO makes no system call. */
 static void *stay(void *arg)

@@ -101,7 +101,7 @@ struct end {
 	long ledgers, offs, ons, names, exceptions, event_names;
 };
 
-static void take(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void read_edges_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct end *e = arg;
 
@@ -138,7 +138,7 @@ TEST(names_leave_room_for_the_end)
 	for (unsigned int n = 0; !lost(fd, KTAPE_RING_CONTROL); n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	t->record = take;
+	t->record = read_edges_record;
 	t->arg = &e;
 	ASSERT_EQ(0, drain(t, fd));
 	EXPECT_STREQ("", t->error);
@@ -166,7 +166,7 @@ TEST(name_is_recorded_once)
 		kt_rename(1);
 	kt_rename(2);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	t->record = take;
+	t->record = read_edges_record;
 	t->arg = &e;
 	ASSERT_EQ(0, drain(t, fd));
 	EXPECT_STREQ("", t->error);
@@ -198,7 +198,7 @@ TEST(names_displace_no_markers)
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_CONTROL, &st));
 	EXPECT_EQ(0, st.tail);
-	t->record = take;
+	t->record = read_edges_record;
 	t->arg = &e;
 	ASSERT_EQ(0, drain(t, fd));
 	EXPECT_STREQ("", t->error);

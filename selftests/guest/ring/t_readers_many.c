@@ -26,7 +26,7 @@ struct reader {
 };
 
 /* The writer's calls are numbered, so the numbers only grow. */
-static void judge(struct reader *r, const struct kt_rec *rec)
+static void readers_many_check(struct reader *r, const struct kt_rec *rec)
 {
 	uint64_t n;
 
@@ -44,7 +44,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *rec,
 {
 	if (!b->cpu && b->kind == KTAPE_RING_EVENT &&
 	    rec->op != KTAPE_TIME_EXTEND)
-		judge(arg, rec);
+		readers_many_check(arg, rec);
 }
 
 static void *read_main(void *arg)
@@ -92,7 +92,7 @@ static bool take_block(struct reader *r, const struct kt_map *m, uint64_t *pos,
 			break;
 		}
 		if (rec.op != KTAPE_TIME_EXTEND)
-			judge(r, &rec);
+			readers_many_check(r, &rec);
 	}
 	*pos += size;
 	return true;

@@ -52,7 +52,7 @@ FIXTURE_TEARDOWN(shed)
 	close(self->main);
 }
 
-static void judge(struct __test_metadata *_metadata, int fd, int cpus)
+static void shed_check(struct __test_metadata *_metadata, int fd, int cpus)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
@@ -89,7 +89,7 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 		EXPECT_LT(0, syscalls - shed);
 		EXPECT_LE(RING * 3 / 4, st.commit);
 	}
-	judge(_metadata, self->fd, self->cpus);
+	shed_check(_metadata, self->fd, self->cpus);
 }
 
 /* Our own calls go on meanwhile, so there is no natural end. */

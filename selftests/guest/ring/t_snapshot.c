@@ -96,7 +96,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 }
 
 /* Read the snapshot and compare it with the counts. */
-static void judge(struct __test_metadata *_metadata, int fd, int cpus,
+static void snapshot_check(struct __test_metadata *_metadata, int fd, int cpus,
 		  struct seen *seen)
 {
 	struct kt_ledger *l = kt_ledger_new();
@@ -131,7 +131,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 	kt_loads_stop(self->load, self->cpus);
 	lseek(self->fd, 0, SEEK_SET);
-	judge(_metadata, self->fd, self->cpus, &seen);
+	snapshot_check(_metadata, self->fd, self->cpus, &seen);
 	EXPECT_EQ(self->cpus, seen.freezes);
 	EXPECT_NE(0, seen.time);
 	EXPECT_EQ(frozen(self->main), seen.time);
@@ -277,7 +277,7 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 			ASSERT_LT(0, wait_full(fd));
 		}
 		if (round % 3) {
-			judge(_metadata, fd, self->cpus, &seen);
+			snapshot_check(_metadata, fd, self->cpus, &seen);
 			was_full += seen.freezes != 0;
 			EXPECT_EQ(true, !seen.freezes || seen.latest < seen.time);
 		}
@@ -338,7 +338,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		EXPECT_NE(0, frozen(self->main));
 		if (!round) {
-			judge(_metadata, self->fd, self->cpus - 1, &seen);
+			snapshot_check(_metadata, self->fd, self->cpus - 1, &seen);
 			EXPECT_LT(20, seen.events[self->cpus - 1]);
 		}
 		ASSERT_EQ(0, kt_set_online(self->cpus - 1, true));

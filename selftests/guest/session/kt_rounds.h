@@ -107,7 +107,7 @@ static const char *name_of(const struct round *r, const struct target *t)
 
 static uint32_t draw(struct round *r, uint32_t below)
 {
-	return kta_random(&r->ref.seed, below);
+	return lcg_below(&r->ref.seed, below);
 }
 
 static const char *add_trace(struct round *r, struct target *t, bool whole)

@@ -204,7 +204,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < rounds; i++) {
 		int cpu = 1 + (i < self->cpus - 1 ?
-				       i : (int)kt_below(&seed, self->cpus - 1));
+				       i : (int)lcg_below(&seed, self->cpus - 1));
 
 		ASSERT_EQ(0, kt_set_online(cpu, false));
 		usleep(20000);

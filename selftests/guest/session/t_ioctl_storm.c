@@ -15,6 +15,7 @@
 #include <ktape/trigger.h>
 
 #include "kt_ring.h"
+#include "lcg.h"
 
 #define THREADS		8
 #define SECONDS		4
@@ -52,15 +53,9 @@ static int shared[1 + SHARED];
 static atomic_bool ends;
 static atomic_long calls, passed, broken, wrong_cmd, wrong_ret;
 
-static uint32_t next(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *seed >> 33;
-}
-
 static uint64_t any_number(uint64_t *seed)
 {
-	return numbers[next(seed) % ARRAY_SIZE(numbers)];
+	return numbers[lcg_next(seed) % ARRAY_SIZE(numbers)];
 }
 
 /*
@@ -69,11 +64,11 @@ static uint64_t any_number(uint64_t *seed)
  */
 static unsigned long any_command(uint64_t *seed)
 {
-	unsigned long cmd = commands[next(seed) % COMMANDS];
+	unsigned long cmd = commands[lcg_next(seed) % COMMANDS];
 	bool slow = cmd == KTAPE_IOC_START || cmd == KTAPE_IOC_STOP ||
 		    cmd == KTAPE_IOC_FILTER || cmd == KTAPE_IOC_TRIGGER;
 
-	return slow && next(seed) % 16 ? KTAPE_IOC_STATS : cmd;
+	return slow && lcg_next(seed) % 16 ? KTAPE_IOC_STATS : cmd;
 }
 
 /* Keep session sizes small or impossible, so that memory does not run out. */
@@ -81,11 +76,11 @@ static void make_create(uint64_t *seed, struct ktape_create *c)
 {
 	static const uint64_t sizes[] = { 0, 1, 65536, 1ULL << 32, ~0ULL };
 
-	c->mode = next(seed) % 3;
-	c->ring_size = sizes[next(seed) % ARRAY_SIZE(sizes)];
-	c->control_size = sizes[next(seed) % ARRAY_SIZE(sizes)];
-	c->block_size = next(seed) % 2 ? 4096 : 0;
-	c->flags = next(seed) % 8 == 0;
+	c->mode = lcg_next(seed) % 3;
+	c->ring_size = sizes[lcg_next(seed) % ARRAY_SIZE(sizes)];
+	c->control_size = sizes[lcg_next(seed) % ARRAY_SIZE(sizes)];
+	c->block_size = lcg_next(seed) % 2 ? 4096 : 0;
+	c->flags = lcg_next(seed) % 8 == 0;
 	c->reserved = 0;
 }
 
@@ -96,13 +91,13 @@ static void make(uint64_t *seed, unsigned long cmd, struct slot *s)
 
 	memset(s->arg, 0, 512);
 	for (int i = 1; i < 8; i++)
-		if (next(seed) % 4 == 0)
+		if (lcg_next(seed) % 4 == 0)
 			word[i] = any_number(seed);
-	word[0] = next(seed) % 8 ? 400 : any_number(seed);
+	word[0] = lcg_next(seed) % 8 ? 400 : any_number(seed);
 	switch (cmd) {
 	case KTAPE_IOC_PROFILE:
 		p->size = sizeof(*p);
-		p->op = next(seed) % 16 ? KTAPE_PROFILE_GET : next(seed) % 4;
+		p->op = lcg_next(seed) % 16 ? KTAPE_PROFILE_GET : lcg_next(seed) % 4;
 		break;
 	case KTAPE_IOC_METADATA:
 	case KTAPE_IOC_LAYOUT:
@@ -160,14 +155,14 @@ static void *hammer(void *arg)
 
 	while (!atomic_load(&ends)) {
 		if (own < 0)
-			own = kt_create(shared[0], next(&seed) % 2, 65536, 0);
-		fd = shared[next(&seed) % ARRAY_SIZE(shared)];
-		if (own >= 0 && next(&seed) % 2)
+			own = kt_create(shared[0], lcg_next(&seed) % 2, 65536, 0);
+		fd = shared[lcg_next(&seed) % ARRAY_SIZE(shared)];
+		if (own >= 0 && lcg_next(&seed) % 2)
 			fd = own;
 		cmd = any_command(&seed);
-		strange = next(&seed) % 64 == 0;
+		strange = lcg_next(&seed) % 64 == 0;
 		if (strange)
-			cmd ^= 1UL << next(&seed) % 32;
+			cmd ^= 1UL << lcg_next(&seed) % 32;
 		make(&seed, cmd, s);
 		ret = kt_ioctl(fd, cmd, s->arg);
 		atomic_fetch_add(&calls, 1);
@@ -184,7 +179,7 @@ static void *hammer(void *arg)
 			atomic_store(&wrong_ret, ret);
 			atomic_fetch_add(&broken, 1);
 		}
-		if (own >= 0 && next(&seed) % 512 == 0) {
+		if (own >= 0 && lcg_next(&seed) % 512 == 0) {
 			close(own);
 			own = -1;
 		}
@@ -200,12 +195,12 @@ static void *disturb(void *unused)
 	uint64_t seed = 1;
 
 	while (!atomic_load(&ends)) {
-		struct slot *s = &slots[next(&seed) % (THREADS / 2)];
+		struct slot *s = &slots[lcg_next(&seed) % (THREADS / 2)];
 		volatile uint32_t *word = (uint32_t *)s->arg;
 
 		/* Never write a value that CREATE would accept as a large ring. */
-		word[0] = next(&seed) % 2 ? 8 : 400;
-		word[1] = next(&seed) % 4;
+		word[0] = lcg_next(&seed) % 2 ? 8 : 400;
+		word[1] = lcg_next(&seed) % 4;
 	}
 	return NULL;
 }

@@ -57,7 +57,7 @@ TEST_F_TIMEOUT(fail, allocations_of_insmod, 5400)
 	if (!kt_fail_allocations())
 		SKIP(return, "kernel without CONFIG_FAULT_INJECTION");
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
-	first = 1 + kt_below(&seed, step);
+	first = 1 + lcg_below(&seed, step);
 	for (nth = first; nth < NTH_MAX; nth += step) {
 		/* One load in @normal uses normal grace periods, which take seconds. */
 		kt_expedite(tries % normal);

@@ -16,6 +16,7 @@
 
 #include "kt_module.h"
 #include "kt_ring.h"
+#include "now.h"
 
 #define LOAD_CPU	1
 #define CONTROL_CPU	0
@@ -192,15 +193,6 @@ static struct call {
 static struct call *call_of(long n)
 {
 	return &called[n % NUMBERS];
-}
-
-/* The session's clock is CLOCK_MONOTONIC here (tests.conf). */
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 /* Spend time without system calls. */

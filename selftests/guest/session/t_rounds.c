@@ -77,12 +77,12 @@ static void *plugger_main(void *arg)
 {
 	struct plugger *p = arg;
 
-	for (int i = kta_random(&p->seed, PLUGS); i >= 0 && !p->err; i--) {
+	for (int i = lcg_below(&p->seed, PLUGS); i >= 0 && !p->err; i--) {
 		if (!p->offline)
-			plug(p, 1 + kta_random(&p->seed, p->r->ref.cpus - 1), false);
-		usleep(kta_random(&p->seed, PAUSE_US));
+			plug(p, 1 + lcg_below(&p->seed, p->r->ref.cpus - 1), false);
+		usleep(lcg_below(&p->seed, PAUSE_US));
 		plug(p, p->offline, true);
-		usleep(kta_random(&p->seed, PAUSE_US));
+		usleep(lcg_below(&p->seed, PAUSE_US));
 		if (__atomic_load_n(&p->stop, __ATOMIC_RELAXED))
 			break;
 	}

@@ -433,7 +433,7 @@ static int pass(int socket, int fd)
 	return sendmsg(socket, &msg, 0) == 1 ? 0 : -errno;
 }
 
-static int take(int socket)
+static int take_descriptor(int socket)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))] = {};
 	struct iovec iov = { &byte, 1 };
@@ -472,7 +472,7 @@ TEST_F(session, passed_on)
 	fd = kt_attach(self->main, "p", KTAPE_OPEN_READONLY);
 	EXPECT_LE(0, fd);
 	close(fd);
-	fd = take(pair[0]);
+	fd = take_descriptor(pair[0]);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_layout(fd, &l, NULL, 0));
 	EXPECT_EQ(1, l.running);

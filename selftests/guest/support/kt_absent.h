@@ -16,6 +16,7 @@
 #include "kt_clock.h"
 #include "kt_filter.h"
 #include "kt_session.h"
+#include "lcg.h"
 
 #define KTA_CPUS	8
 #define KTA_ACTIONS	600	/* per thread, maximum */
@@ -33,21 +34,15 @@ static const unsigned char kta_ops[] = {
 
 /* ---- random numbers ------------------------------------------------------- */
 
-static inline uint32_t kta_random(uint64_t *seed, uint32_t below)
-{
-	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (uint32_t)((*seed >> 33) % below);
-}
-
 /* Return a random number up to @most. Each power of two is equally likely. */
 static inline uint64_t kta_length(uint64_t *seed, uint64_t most)
 {
-	unsigned int bits = 1 + kta_random(seed, 62);
-	uint64_t n = (uint64_t)kta_random(seed, 1U << 31) << 31 |
-		     kta_random(seed, 1U << 31);
+	unsigned int bits = 1 + lcg_below(seed, 62);
+	uint64_t n = (uint64_t)lcg_below(seed, 1U << 31) << 31 |
+		     lcg_below(seed, 1U << 31);
 
 	while (most >> bits == 0)
-		bits = 1 + kta_random(seed, 62);
+		bits = 1 + lcg_below(seed, 62);
 	return n & ((1ULL << bits) - 1);
 }
 
@@ -161,14 +156,14 @@ static inline void kta_calls(struct kta_action *a, long nr, int times)
 static inline void kta_act(struct kta_worker *w, struct kta_action *a)
 {
 	static const long rare[] = { SYS_geteuid, SYS_getegid, SYS_getgid };
-	uint32_t what = kta_random(&w->seed, 32);
+	uint32_t what = lcg_below(&w->seed, 32);
 
-	a->value = kta_random(&w->seed, 4);
+	a->value = lcg_below(&w->seed, 4);
 	a->from = kt_now();
 	if (what < 8)
-		kta_mark(a, 1 + kta_random(&w->seed, KTA_IDS));
+		kta_mark(a, 1 + lcg_below(&w->seed, KTA_IDS));
 	else if (what < 12)
-		kta_except(a, kta_random(&w->seed, 8));
+		kta_except(a, lcg_below(&w->seed, 8));
 	else if (what < 13)
 		kta_fork(a);
 	else if (what < 16)
@@ -232,7 +227,7 @@ static inline int kta_work(struct kta_worker *w, int nr, uint64_t *seed,
 	for (int i = 0; i < nr; i++) {
 		memset(&w[i], 0, sizeof(w[i]));
 		w[i].cpu = i;
-		w[i].calls = 20 + kta_random(seed, 40);
+		w[i].calls = 20 + lcg_below(seed, 40);
 		w[i].seed = *seed + i;
 		w[i].plugs = plugs;
 		if (pthread_create(&w[i].thread, NULL, kta_worker_main, &w[i]))

@@ -155,7 +155,7 @@ static inline void kta_think_of(struct kta_ref *ref, const struct kta_trace *tra
 {
 	const struct kta_truth *t = &ref->truth;
 	uint64_t span = trace->to - trace->from;
-	uint32_t what = kta_random(&ref->seed, KTA_ASKED);
+	uint32_t what = lcg_below(&ref->seed, KTA_ASKED);
 	const struct kta_event *e = t->v;
 	bool found = false;
 
@@ -164,29 +164,29 @@ static inline void kta_think_of(struct kta_ref *ref, const struct kta_trace *tra
 	 * events.
 	 */
 	for (int i = 0; i < KTA_TRIES && !found; i++) {
-		e = &t->v[kta_random(&ref->seed, t->nr)];
+		e = &t->v[lcg_below(&ref->seed, t->nr)];
 		found = e->op == kta_asked[what].op && e->last < trace->to &&
 			e->first >= trace->from;
 	}
 	*q = (struct ktape_absence){
 		.opcode = kta_asked[what].op,
 		.field = kta_asked[what].field,
-		.one_cpu = kta_random(&ref->seed, 2),
+		.one_cpu = lcg_below(&ref->seed, 2),
 		.cpu = e->cpu,
 	};
 	if (q->field)
-		q->value = found && kta_random(&ref->seed, 2) ?
+		q->value = found && lcg_below(&ref->seed, 2) ?
 				   kta_value(e) :
-				   kta_random(&ref->seed, kta_asked[what].values);
-	if (kta_random(&ref->seed, 3) && found) {
+				   lcg_below(&ref->seed, kta_asked[what].values);
+	if (lcg_below(&ref->seed, 3) && found) {
 		q->from = e->first - kta_length(&ref->seed, span / 4);
 		q->to = e->last + 1 + kta_length(&ref->seed, span / 4);
 	} else {
 		q->from = trace->from + kta_length(&ref->seed, span);
 		q->to = q->from + 1 + kta_length(&ref->seed, span);
 	}
-	if (!kta_random(&ref->seed, 8))
-		q->cpu = kta_random(&ref->seed, ref->cpus);
+	if (!lcg_below(&ref->seed, 8))
+		q->cpu = lcg_below(&ref->seed, ref->cpus);
 }
 
 static inline bool kta_answers(const struct kta_event *e,

@@ -49,7 +49,7 @@ static inline void take_line(struct bracket *b, char *line, int at)
 }
 
 /* All brackets of a test use one file, which is read once. */
-static inline void take(struct bracket *b, int nr, int at)
+static inline void bracket_take(struct bracket *b, int nr, int at)
 {
 	FILE *f = nr ? fopen(b->path, "r") : NULL;
 	char line[1024];
@@ -77,15 +77,15 @@ static inline const char *record_prepared(struct kt_events *e,
 
 	if (kt_events_open(e, ops) || (prepare && prepare(e->fd)))
 		return "no session";
-	take(b, nr, 0);
+	bracket_take(b, nr, 0);
 	if (kt_command(e->fd, KTAPE_IOC_START))
 		return "START failed";
-	take(b, nr, 1);
+	bracket_take(b, nr, 1);
 	ret = cause();
-	take(b, nr, 2);
+	bracket_take(b, nr, 2);
 	if (ret || kt_command(e->fd, KTAPE_IOC_STOP))
 		return "cause or STOP failed";
-	take(b, nr, 3);
+	bracket_take(b, nr, 3);
 	return kt_events_stop(e);
 }
 

@@ -11,15 +11,15 @@
 #include <sys/wait.h>
 
 #include "kt.h"
+#include "lcg.h"
 
 #define KT_BUSY_MAX	512
 #define KT_BUSY_PAGES	16
 
 /* Compute for a while that differs from time to time. */
-static inline void kt_busy_compute(uint32_t *random)
+static inline void kt_busy_compute(uint64_t *seed)
 {
-	*random = *random * 1664525 + 1013904223;
-	for (uint32_t i = *random >> 12; i; i--)
+	for (uint32_t i = lcg_next(seed) >> 11; i; i--)
 		__asm__ volatile("");
 }
 
@@ -103,14 +103,14 @@ static void (*const kt_busy_kinds[])(void) = {
 static inline void __attribute__((noreturn)) kt_busy_main(int which, pid_t parent)
 {
 	struct sigaction sa = { .sa_handler = kt_on_alarm };
-	uint32_t random = which;
+	uint64_t seed = which;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGALRM, &sa, NULL);
 	if (getppid() != parent)
 		_exit(0);
 	for (;;) {
-		kt_busy_compute(&random);
+		kt_busy_compute(&seed);
 		kt_busy_kinds[which % KT_BUSY_KINDS]();
 	}
 }

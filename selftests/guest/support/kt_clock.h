@@ -7,6 +7,7 @@
 
 #include "kt.h"
 
+#include "now.h"
 #include "util/wide.h"
 
 static struct ktape_features kt_clock;
@@ -68,22 +69,19 @@ static inline uint64_t kt_clock_slack(void)
 
 static inline uint64_t kt_now(void)
 {
-	struct timespec t;
-
 	if (kt_clock.clock == KTAPE_CLOCK_CYCLES)
 		return kt_cycles();
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+	return now_ns();
 }
 
 static inline uint64_t kt_ticks(uint64_t ns)
 {
-	return kt_mul_div(ns, kt_clock.clock_hz, 1000000000);
+	return kt_mul_div(ns, kt_clock.clock_hz, NS_PER_S);
 }
 
 static inline uint64_t kt_ticks_ns(uint64_t ticks)
 {
-	return kt_mul_div(ticks, 1000000000, kt_clock.clock_hz);
+	return kt_mul_div(ticks, NS_PER_S, kt_clock.clock_hz);
 }
 
 #endif /* _KT_CLOCK_H */

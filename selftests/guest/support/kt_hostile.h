@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "kt.h"
+#include "lcg.h"
 
 #define KT_PAGE		4096UL
 
@@ -39,17 +40,6 @@ static inline uint64_t kt_seed(void)
 		return strtoull(text, NULL, 0);
 	clock_gettime(CLOCK_REALTIME, &now);
 	return now.tv_sec ^ (uint64_t)now.tv_nsec << 20;
-}
-
-static inline uint32_t kt_next(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *seed >> 33;
-}
-
-static inline uint32_t kt_below(uint64_t *seed, uint32_t n)
-{
-	return kt_next(seed) % n;
 }
 
 /* Return a value at which arithmetic on sizes and indexes goes wrong most easily. */
@@ -95,15 +85,15 @@ static inline uint64_t kt_extreme(uint64_t *seed)
 		0xfffffffffffff000,
 		~0ULL,
 	};
-	uint64_t n = number[kt_below(seed, sizeof(number) / sizeof(*number))];
+	uint64_t n = number[lcg_below(seed, sizeof(number) / sizeof(*number))];
 
-	switch (kt_below(seed, 6)) {
+	switch (lcg_below(seed, 6)) {
 	case 0:
-		return n + kt_below(seed, 5) - 2;
+		return n + lcg_below(seed, 5) - 2;
 	case 1:
-		return (uint64_t)kt_next(seed) << 32 | kt_next(seed);
+		return (uint64_t)lcg_next(seed) << 32 | lcg_next(seed);
 	case 2:
-		return kt_below(seed, 260);
+		return lcg_below(seed, 260);
 	default:
 		return n;
 	}
@@ -171,20 +161,20 @@ static inline char *kt_address(uint64_t *seed, const struct kt_traps *t,
 
 	if (size > end)
 		size = end;
-	switch (kt_below(seed, 12)) {
+	switch (lcg_below(seed, 12)) {
 	case 0:
 		return (char *)(uintptr_t)
-			far[kt_below(seed, sizeof(far) / sizeof(*far))];
+			far[lcg_below(seed, sizeof(far) / sizeof(*far))];
 	case 1:
-		return t->open + 1 + kt_below(seed, 7);
+		return t->open + 1 + lcg_below(seed, 7);
 	case 2:		/* Ends with the page, to the byte. */
 		return t->open + end - size;
 	case 3:		/* Faults behind some of its bytes. */
-		return t->open + end - kt_below(seed, size + 1);
+		return t->open + end - lcg_below(seed, size + 1);
 	case 4:
-		return t->rdonly + kt_below(seed, 64);
+		return t->rdonly + lcg_below(seed, 64);
 	case 5:
-		return t->closed + kt_below(seed, KT_PAGE);
+		return t->closed + lcg_below(seed, KT_PAGE);
 	default:
 		return t->open;
 	}

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "now.h"
+
 #define CHUNK		65536
 #define FILE_CHUNKS	64
 
@@ -29,7 +31,7 @@ struct job {
 	void (*run)(void);
 };
 
-static struct timespec deadline;
+static uint64_t deadline;	/* by now_ns() */
 static const char *folder;
 
 static void fail(const char *what)
@@ -40,11 +42,7 @@ static void fail(const char *what)
 
 static bool go_on(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec < deadline.tv_sec ||
-	       (now.tv_sec == deadline.tv_sec && now.tv_nsec < deadline.tv_nsec);
+	return now_ns() < deadline;
 }
 
 /* Half of the children execute another program, the others only exit. */
@@ -235,8 +233,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	folder = argv[2];
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += strtol(argv[1], NULL, 10);
+	deadline = now_ns() + strtoull(argv[1], NULL, 10) * NS_PER_S;
 	for (size_t i = 0; i < n; i++) {
 		pid_t pid = fork();
 

@@ -16,6 +16,7 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 #include "kt_trigger.h"
+#include "now.h"
 
 #define CPUS_MAX	16
 #define RING		(1 << 20)
@@ -137,7 +138,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 }
 
 /* Parse the stream and check its ledger. */
-static void judge(struct __test_metadata *_metadata, int fd, int cpus,
+static void trigger_check(struct __test_metadata *_metadata, int fd, int cpus,
 		  struct found *found)
 {
 	struct kt_ledger *l = kt_ledger_new();
@@ -179,7 +180,7 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	judge(_metadata, self->fd, self->cpus, &found);
+	trigger_check(_metadata, self->fd, self->cpus, &found);
 	EXPECT_EQ(3, found.triggers);
 	EXPECT_EQ(3, found.marks);
 	EXPECT_EQ(3, found.behind);
@@ -203,17 +204,9 @@ TEST_F(trigger, many)
 	kt_marks(7, 2000);
 	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	judge(_metadata, self->fd, self->cpus, &found);
+	trigger_check(_metadata, self->fd, self->cpus, &found);
 	EXPECT_LE(16, found.triggers);
 	EXPECT_GT(1000, found.triggers);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 /* Make a short call. Return: upper limit of its duration, in ns. */
@@ -703,7 +696,7 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	judge(_metadata, self->fd, self->cpus, &found);
+	trigger_check(_metadata, self->fd, self->cpus, &found);
 }
 
 TEST_HARNESS_MAIN

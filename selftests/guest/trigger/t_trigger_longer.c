@@ -11,6 +11,7 @@
 
 #include "kt_filter.h"
 #include "kt_trigger.h"
+#include "now.h"
 
 #define RING		(1U << 20)
 #define CONTROL		(256U << 10)
@@ -269,17 +270,9 @@ TEST_F(longer, no_more)
 		  after.emitted[KTAPE_CLASS_SYSCALL]);
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 static void nap(long ns)
 {
-	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
+	const struct timespec t = { ns / NS_PER_S, ns % NS_PER_S };
 
 	syscall(SYS_nanosleep, &t, NULL);
 }
@@ -310,11 +303,11 @@ TEST_F_TIMEOUT(longer, limit, 120)
 	 */
 	for (int i = 0; i < TRIES && away > 0.5; i++) {
 		before = kt_trigger_fired(self->fd, id);
-		since = seconds();
+		since = now_s();
 		poll(NULL, 0, 1500);
 		nap(1);
 		nap(1500000000);
-		away = seconds() - since - 3;
+		away = now_s() - since - 3;
 		if (away <= 0.5) {
 			EXPECT_EQ(before, kt_trigger_fired(self->fd, id));
 		}

@@ -11,6 +11,7 @@
 #include "kt_module.h"
 #include "kt_session.h"
 #include "kt_trigger.h"
+#include "now.h"
 
 #define STALL		"/sys/module/kt_stall/parameters/stall"
 #define SILENCE_MS	(1000 * kt_scale())
@@ -40,14 +41,6 @@ FIXTURE_TEARDOWN(quiet)
 {
 	close(self->fd);
 	kt_rmmod("kt_stall");
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool is_stalled(int unused)

@@ -16,6 +16,7 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 #include "kt_trigger.h"
+#include "now.h"
 
 #define RING		(64 << 10)
 #define MINUTE_MS	60000ULL
@@ -60,14 +61,6 @@ static int add_snapshot(FIXTURE_DATA(window) * self, uint64_t before_ms,
 	};
 
 	return kt_trigger_add(self->fd, &t);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 /* The session was started or cleared at @since: it cannot hold more. */

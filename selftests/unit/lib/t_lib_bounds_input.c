@@ -4,6 +4,7 @@
  * lib_bounds.h). Memory is bounded for any amount of input, and twice the input takes about
  * twice the work.
  */
+#include "lcg.h"
 #include "lib_bounds.h"
 #include "lib_tband.h"
 
@@ -75,15 +76,11 @@ static uint64_t zeros(uint64_t n)
 
 static void add_noise(uint64_t n)
 {
-	uint64_t v = 88172645463325252ULL;
+	uint64_t seed = 1;
 
 	begin_file();
-	while (n--) {
-		v ^= v << 13;
-		v ^= v >> 7;
-		v ^= v << 17;
-		putc((int)(v & 0xff), out);
-	}
+	while (n--)
+		putc((int)lcg_below(&seed, 256), out);
 }
 
 static uint64_t noise_tband(uint64_t n)

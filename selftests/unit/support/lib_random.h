@@ -6,6 +6,7 @@
 #ifndef _LIB_RANDOM_H
 #define _LIB_RANDOM_H
 
+#include "lcg.h"
 #include "lib_trace.h"
 
 #define RANDOM_CPUS	3U
@@ -57,8 +58,7 @@ struct random_ring {
 
 static uint32_t random_below(struct random_trace *r, uint32_t below)
 {
-	r->seed = r->seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (uint32_t)(r->seed >> 33) % below;
+	return lcg_below(&r->seed, below);
 }
 
 static bool random_has(struct random_trace *r, unsigned int what, uint32_t one_of)

@@ -8,6 +8,7 @@
 #ifndef _LIB_SIM_H
 #define _LIB_SIM_H
 
+#include "lcg.h"
 #include "lib_trace.h"
 
 #ifndef SIM_CPUS
@@ -97,8 +98,7 @@ struct sim {
 
 static inline uint32_t sim_random(struct sim *s, uint32_t below)
 {
-	s->seed = s->seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (uint32_t)(s->seed >> 33) % below;
+	return lcg_below(&s->seed, below);
 }
 
 static inline uint64_t sim_sum(const uint64_t *counts)

@@ -21,10 +21,10 @@
 #define TRACE_PACKET	4096	/* bytes of a packet, with padding */
 #endif
 
-/* Offsets in a packet, of abi.h. */
-#define AT_FLAGS	116
-#define AT_CONTENT_BITS	144
-#define AT_PACKET_BITS	152
+/* Offsets in a packet. */
+#define AT_FLAGS	offsetof(struct ktape_block, flags)
+#define AT_CONTENT_BITS	offsetof(struct ktape_block, content_bits)
+#define AT_PACKET_BITS	offsetof(struct ktape_block, packet_bits)
 
 static const struct ktape_info trace_info = {
 	.uuid = { 9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3 },

@@ -29,7 +29,7 @@ struct result {
 static struct result result;
 static const char *folder;
 
-static void take(void *arg, const struct ktape_finding *f)
+static void verify_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -43,7 +43,7 @@ static void take(void *arg, const struct ktape_finding *f)
 /* Verify @what into @result. */
 static void verify(const char *what)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = verify_finding,
 						  .arg = &result };
 	struct ktape_verify_cpu cpu = { .cpu = 0 };
 	uint64_t by[KTAPE_LOST_REASONS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test ktape receive if fork() fails. */
+/* Test that ktape receive signals no process if fork() fails while a signal arrives. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

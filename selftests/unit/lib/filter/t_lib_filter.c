@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test filters from text and back. */
+/* Test filters: a text becomes the same filter again after it was written, or an error. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -3,6 +3,7 @@
  * Test recovering traces from intact and damaged memory under AddressSanitizer
  * and UBSan: intact blocks are recovered, damaged ones are not.
  */
+#include "lcg.h"
 #include "lib_image.h"
 #include "tap.h"
 
@@ -13,13 +14,7 @@
 
 static struct image image;
 static struct image_result res;
-static uint32_t luck = 4711;
-
-static uint32_t roll(uint32_t below)
-{
-	luck = luck * 1664525 + 1013904223;
-	return (luck >> 8) % below;
-}
+static uint64_t luck = 4711;
 
 static void recover(void)
 {
@@ -146,9 +141,9 @@ static void test_bits(void)
 
 	again();
 	for (i = 0; i < 600; i++) {
-		unsigned int ring = roll(IMAGE_RINGS);
-		uint8_t *byte = block_of(ring, 4 + roll(2)) + roll(len);
-		uint8_t bit = (uint8_t)(1 << roll(8));
+		unsigned int ring = lcg_below(&luck, IMAGE_RINGS);
+		uint8_t *byte = block_of(ring, 4 + lcg_below(&luck, 2)) + lcg_below(&luck, len);
+		uint8_t bit = (uint8_t)(1 << lcg_below(&luck, 8));
 
 		*byte ^= bit;
 		recover();
@@ -371,7 +366,7 @@ static void test_image_file(void)
 	check(file, "no memory");
 	again();
 	for (i = 0; i < all; i++)
-		file[i] = (uint8_t)roll(256);
+		file[i] = (uint8_t)lcg_below(&luck, 256);
 	memcpy(file + front, image.data, image.size);
 	ktape_recovered_release(&res.r);
 	image_recover(file, all, &res);
@@ -392,16 +387,16 @@ static void test_random(void)
 
 	for (i = 0; i < 1500; i++) {
 		again();
-		for (n = roll(40) + 1; n; n--) {
+		for (n = lcg_below(&luck, 40) + 1; n; n--) {
 			size_t at =
-				i & 1 ? roll((uint32_t)image.size) :
-				i & 2 ? roll(sizeof(*image.super)) :
+				i & 1 ? lcg_below(&luck, (uint32_t)image.size) :
+				i & 2 ? lcg_below(&luck, sizeof(*image.super)) :
 					image.super->rings % image.size +
-						roll(sizeof(*image.rings) * 4);
+						lcg_below(&luck, sizeof(*image.rings) * 4);
 
-			image.data[at % image.size] = (uint8_t)roll(256);
+			image.data[at % image.size] = (uint8_t)lcg_below(&luck, 256);
 		}
-		if (roll(8)) {
+		if (lcg_below(&luck, 8)) {
 			image.super->magic = KTAPE_PERSIST_MAGIC;
 			image.super->version = KTAPE_PERSIST_VERSION;
 			if (image.super->size > image.size)

@@ -3,6 +3,7 @@
  * Test event texts from files under sanitizers: malformed files, and events
  * that lack arguments. The texts themselves are tested by t_tool.sh.
  */
+#include "lcg.h"
 #include "lib_trace.h"
 
 static const char sample[] =
@@ -11,13 +12,7 @@ static const char sample[] =
 	"exception 0x1234.* \"%c%c%.3s%.2b%lu%ld%o%X\"\n"
 	"event 1025 hello \"%5d|%3$s|%b|%99$d|%64u\\\"\\\\\"\n";
 
-static uint32_t seed = 1;
-
-static uint32_t any(uint32_t below)
-{
-	seed = seed * 1664525 + 1013904223;
-	return (seed >> 8) % below;
-}
+static uint64_t seed = 1;
 
 /* Every number of arguments, every truncation of the bytes. */
 static void show_all(const struct ktape_formats *f)
@@ -79,15 +74,15 @@ static void test_damaged(void)
 		char *copy = malloc(sizeof(sample));
 		struct ktape_error error = { .text = "" };
 		struct ktape_formats *f;
-		size_t len = any(2) ? sizeof(sample) - 1
-				    : any(sizeof(sample) - 1);
+		size_t len = lcg_below(&seed, 2) ? sizeof(sample) - 1
+				    : lcg_below(&seed, sizeof(sample) - 1);
 		int err;
 
 		memcpy(copy, sample, sizeof(sample));
-		for (k = any(4); k; k--)
-			copy[any(sizeof(sample) - 1)] =
-				any(2) ? (char)any(256)
-				       : "%$\"{}=,.\\0l\n"[any(13)];
+		for (k = lcg_below(&seed, 4); k; k--)
+			copy[lcg_below(&seed, sizeof(sample) - 1)] =
+				lcg_below(&seed, 2) ? (char)lcg_below(&seed, 256)
+				       : "%$\"{}=,.\\0l\n"[lcg_below(&seed, 13)];
 		check(!ktape_formats_new(&f), "new");
 		err = ktape_formats_parse(f, copy, len, &error);
 		if (i % 16 == 0)

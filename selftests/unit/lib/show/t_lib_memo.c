@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "lcg.h"
 #include "stream/clock.h"
 #include "stream/event.h"
 #include "util/put.h"
@@ -21,19 +22,11 @@
 
 static const char machine[] = "x86_64";
 
-static uint64_t seed = 88172645463325252ULL;
-
-static uint64_t random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
+static uint64_t seed = 1;
 
 static uint32_t below(uint32_t n)
 {
-	return (uint32_t)((random64() >> 32) % n);
+	return lcg_below(&seed, n);
 }
 
 /* ---- records ------------------------------------------------------------- */
@@ -253,7 +246,7 @@ static void test_clock(void)
 	for (unsigned int f = 0; f < ARRAY_SIZE(freqs); f++) {
 		i.freq = freqs[f];
 		for (unsigned int n = 0; n < 200000; n++) {
-			uint64_t ts = random64() >> below(64);
+			uint64_t ts = lcg_next64(&seed) >> below(64);
 
 			if (!below(4))
 				ts = i.freq * below(1000) - below(2);
@@ -288,9 +281,9 @@ static void test_numbers(void)
 	for (unsigned int v = 0; v < 200000; v++)
 		check_number(v);
 	for (unsigned int i = 0; i < 500000; i++)
-		check_number(random64() >> below(64));
+		check_number(lcg_next64(&seed) >> below(64));
 	for (unsigned int i = 0; i < 400000; i++) {
-		uint32_t v = (uint32_t)random64();
+		uint32_t v = (uint32_t)lcg_next64(&seed);
 		unsigned int digits = 1 + below(8);
 
 		snprintf(want, sizeof(want), "%020u", v);

@@ -9,7 +9,7 @@
 
 static bool stacks;	/* each switch has the call stack of the thread that left */
 
-static int take(void *l, const struct ktape_event *e)
+static int linux_event(void *l, const struct ktape_event *e)
 {
 	static const unsigned char frames[16];
 	struct ktape_event stack = { .ts = e->ts, .cpu = e->cpu, .kind = e->kind,
@@ -34,11 +34,11 @@ static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 		abort();
 	while (scene[half].ts < scene_lost.to)
 		half++;
-	if (scene_play(0, half, take, l))
+	if (scene_play(0, half, linux_event, l))
 		abort();
 	if (loss)
 		ktape_linux_notice(l, &scene_lost);
-	if (scene_play(half, SCENE_EVENTS, take, l) ||
+	if (scene_play(half, SCENE_EVENTS, linux_event, l) ||
 	    ktape_linux_finish(l))
 		abort();
 	return l;
@@ -277,7 +277,7 @@ static void intervals(void)
 
 		check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
 		check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
-		check_equal(scene_play(0, cut, take,
+		check_equal(scene_play(0, cut, linux_event,
 				       l), 0);
 		check_equal(ktape_linux_advance(l, scene[cut].ts), 0);
 		check_equal(ktape_linux_finish(l), 0);
@@ -289,7 +289,7 @@ static void intervals(void)
 		check(!ktape_linux_longest_wait(l), "a wait is left");
 		check_equal(ktape_linux_series(l, 0)->max_ts, 0);
 		check_equal(scene_play(cut, SCENE_EVENTS,
-				       take, l), 0);
+				       linux_event, l), 0);
 		check_equal(ktape_linux_finish(l), 0);
 		add_sums(l, &parts);
 		check(!memcmp(&parts, &whole, sizeof(whole)), "cut at %zu",
@@ -347,9 +347,9 @@ static void uncertain(void)
 	check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
 	while (scene[i].ts < lost.to)
 		i++;
-	check_equal(scene_play(0, i, take, l), 0);
+	check_equal(scene_play(0, i, linux_event, l), 0);
 	ktape_linux_notice(l, &lost);
-	check_equal(scene_play(i, SCENE_EVENTS, take,
+	check_equal(scene_play(i, SCENE_EVENTS, linux_event,
 			       l),
 		    0);
 	check_equal(ktape_linux_finish(l), 0);

@@ -8,6 +8,8 @@
 #include "rig.h"
 #include "tap.h"
 
+/* Where a member of a packet's header is. t_abi has the numbers, which never change. */
+#define AT(member)	offsetof(struct ktape_block, member)
 #define BLOCK_SIZE	4096UL
 #define BLOCKS		4
 
@@ -70,19 +72,19 @@ static void put64(size_t at, uint64_t value)
 /* Write the header by offsets. Return: bytes of the packet. */
 static size_t make_packet(void)
 {
-	const size_t content = 192 + sizeof(records);
+	const size_t content = KTAPE_BLOCK_HEADER + sizeof(records);
 
 	memset(packet, 0, sizeof(packet));
-	put32(0, 0xc1fc1fc1);
-	memset(packet + 4, 0x11, 16);	/* uuid */
-	put64(24, 2);			/* instance: event ring of CPU 2 */
-	put64(128, 0x500000010);	/* begin */
-	put64(136, 0x700000009);	/* end */
-	put64(144, content * 8);
-	put64(152, sizeof(packet) * 8);
-	put64(160, 1);			/* seq */
-	put32(176, 2);			/* cpu */
-	memcpy(packet + 192, records, sizeof(records));
+	put32(AT(magic), 0xc1fc1fc1);
+	memset(packet + AT(uuid), 0x11, 16);
+	put64(AT(instance), 2);		/* event ring of CPU 2 */
+	put64(AT(ts_begin), 0x500000010);
+	put64(AT(ts_end), 0x700000009);
+	put64(AT(content_bits), content * 8);
+	put64(AT(packet_bits), sizeof(packet) * 8);
+	put64(AT(seq), 1);
+	put32(AT(cpu), 2);
+	memcpy(packet + KTAPE_BLOCK_HEADER, records, sizeof(records));
 	return sizeof(packet);
 }
 
@@ -91,7 +93,7 @@ static void test_golden(void)
 	struct ktape_error error = {};
 	struct ktape_packet p;
 	struct ktape_event e;
-	size_t len = make_packet(), i, at = 192;
+	size_t len = make_packet(), i, at = KTAPE_BLOCK_HEADER;
 
 	check(!ktape_packet_open(&p, packet, len, NULL, &error), "%s",
 	      error.text);
@@ -113,7 +115,7 @@ static void test_golden(void)
 		at += e.size;
 		check_equal(e.cpu, 2);
 	}
-	check_equal(at, 192 + sizeof(records));
+	check_equal(at, KTAPE_BLOCK_HEADER + sizeof(records));
 	check_equal((u64)ktape_packet_next(&p, &e, &error), 0);
 }
 
@@ -163,19 +165,19 @@ static void test_refused(void)
 		size_t at;
 		uint64_t value;
 	} bad[] = {
-		{ "magic", 0, 0xc1fc1fc0 },
-		{ "content below the header", 144, 191 * 8 },
-		{ "content beyond the packet", 144, 1032 * 8 },
-		{ "content that is no whole word", 144, 193 * 8 },
-		{ "kind", 180, 3 },
-		{ "stream class", 20, 1 },
+		{ "magic", AT(magic), 0xc1fc1fc0 },
+		{ "content below the header", AT(content_bits), (KTAPE_BLOCK_HEADER - 1) * 8 },
+		{ "content beyond the packet", AT(content_bits), (sizeof(packet) + 8) * 8 },
+		{ "content that is no whole word", AT(content_bits), (KTAPE_BLOCK_HEADER + 1) * 8 },
+		{ "kind", AT(kind), 3 },
+		{ "stream class", AT(stream_id), 1 },
 	};
 	struct ktape_packet p;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		make_packet();
-		if (bad[i].at == 144)
+		if (bad[i].at == AT(content_bits))
 			put64(bad[i].at, bad[i].value);
 		else
 			put32(bad[i].at, (uint32_t)bad[i].value);
@@ -183,8 +185,8 @@ static void test_refused(void)
 					NULL) == -EBADMSG, "%s", bad[i].what);
 	}
 	make_packet();
-	packet[5] ^= 1;
-	check(ktape_packet_open(&p, packet, sizeof(packet), packet + 6, NULL) ==
+	packet[AT(uuid) + 1] ^= 1;
+	check(ktape_packet_open(&p, packet, sizeof(packet), packet + AT(uuid) + 2, NULL) ==
 	      -EBADMSG, "another trace's packet");
 }
 
@@ -193,7 +195,7 @@ static void test_checksum(void)
 {
 	struct ktape_packet p;
 	uint32_t crc = ~0U, want;
-	size_t i, content = 192 + sizeof(records);
+	size_t i, content = KTAPE_BLOCK_HEADER + sizeof(records);
 	int bit;
 
 	make_packet();

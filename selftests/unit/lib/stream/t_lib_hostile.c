@@ -4,6 +4,7 @@
  * buffer is an allocation of its exact size, so that the sanitizer finds an
  * access one byte beyond it.
  */
+#include "lcg.h"
 #include "lib_feed.h"
 #include "tap.h"
 
@@ -12,13 +13,7 @@
 static unsigned char packet[ROOM];
 static size_t packet_len;
 static struct feed feed;
-static uint32_t luck = 12345;
-
-static uint32_t roll(void)
-{
-	luck = luck * 1664525 + 1013904223;
-	return luck >> 8;
-}
+static uint64_t luck = 12345;
 
 /* Every event of the table twice, and one unknown event. */
 static void make_packet(void)
@@ -106,7 +101,7 @@ static void test_bits(void)
 		check(err == 0 || err == -EBADMSG, "bit %zu: %d", bit, err);
 	}
 	ktape_packet_seal(packet);
-	memcpy(&content, packet + 144, 8);
+	memcpy(&content, packet + offsetof(struct ktape_block, content_bits), 8);
 	content /= 8;
 	for (bit = 0; bit < content * 8; bit++) {
 		packet[bit / 8] ^= 1U << bit % 8;
@@ -150,16 +145,16 @@ static void test_garbage(void)
 	int err;
 
 	for (n = 0; n < 4000; n++) {
-		size_t len = 192 + roll() % 600;
+		size_t len = KTAPE_BLOCK_HEADER + lcg_next(&luck) % 600;
 
 		for (i = 0; i < len; i++)
-			bytes[i] = (unsigned char)roll();
+			bytes[i] = (unsigned char)lcg_next(&luck);
 		if (n % 4)	/* a good header, then garbage */
-			memcpy(bytes, packet, 192);
+			memcpy(bytes, packet, KTAPE_BLOCK_HEADER);
 		if (n % 4 == 2) {	/* with its true length */
 			uint64_t bits = (len & ~7UL) * 8;
 
-			memcpy(bytes + 144, &bits, 8);
+			memcpy(bytes + offsetof(struct ktape_block, content_bits), &bits, 8);
 			memcpy(bytes + 152, &bits, 8);
 		}
 		err = decode(bytes, len);
@@ -277,9 +272,9 @@ static void test_metadata_hostile(void)
 		check(err == 0 || err == -EBADMSG, "%zu bytes: %d", len, err);
 	}
 	for (n = 0; n < 4000; n++) {
-		at = n < 3000 ? n : roll() % text_len;
+		at = n < 3000 ? n : lcg_next(&luck) % text_len;
 		saved = text[at];
-		text[at] = spice[roll() % sizeof(spice)];
+		text[at] = spice[lcg_next(&luck) % sizeof(spice)];
 		err = parse(text, text_len, &info);
 		text[at] = saved;
 		check(err == 0 || err == -EBADMSG, "byte %zu: %d", at, err);

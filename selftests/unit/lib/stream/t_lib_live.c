@@ -101,7 +101,7 @@ static void end(const struct sender *s)
 }
 
 /* Return the number of events received, up to @wanted. */
-static unsigned int take(struct ktape_trace *t, unsigned int wanted)
+static unsigned int live_events(struct ktape_trace *t, unsigned int wanted)
 {
 	const struct ktape_event *e;
 	unsigned int n = 0;
@@ -131,7 +131,7 @@ static void test_continuous(void)
 	start(&s, send_on_and_on);
 	err = ktape_trace_open("-", NULL, &t, NULL);
 	if (!err) {
-		n = take(t, 100);
+		n = live_events(t, 100);
 		ktape_trace_close(t);
 	}
 	end(&s);
@@ -157,7 +157,7 @@ static void send_in_pieces(void)
 
 static void test_stall(void)
 {
-	static const size_t pieces[] = { 0, 1, 100, 192, 220 };
+	static const size_t pieces[] = { 0, 1, 100, KTAPE_BLOCK_HEADER, KTAPE_BLOCK_HEADER + 28 };
 	unsigned int before, after;
 	struct ktape_trace *t;
 	struct sender s;
@@ -167,9 +167,9 @@ static void test_stall(void)
 		piece = pieces[i];
 		start(&s, send_in_pieces);
 		check(!ktape_trace_open("-", NULL, &t, NULL), "open");
-		before = take(t, 3 * TRACE_RECORDS);
+		before = live_events(t, 3 * TRACE_RECORDS);
 		go(&s);
-		after = take(t, TRACE_RECORDS + 1);
+		after = live_events(t, TRACE_RECORDS + 1);
 		ktape_trace_close(t);
 		end(&s);
 		check(before == 3 * TRACE_RECORDS && after == TRACE_RECORDS,
@@ -205,9 +205,9 @@ static void test_damage(void)
 		memset(&r, 0, sizeof(r));
 		start(&s, send_damage);
 		check(!ktape_trace_open("-", &how, &t, NULL), "open");
-		before = take(t, 2 * TRACE_RECORDS);
+		before = live_events(t, 2 * TRACE_RECORDS);
 		go(&s);
-		after = take(t, TRACE_RECORDS + 1);
+		after = live_events(t, TRACE_RECORDS + 1);
 		ktape_trace_close(t);
 		end(&s);
 		check(before == 2 * TRACE_RECORDS && after == TRACE_RECORDS,
@@ -232,7 +232,7 @@ static void test_wake(void)
 	piece = 200;
 	start(&s, send_in_pieces);
 	check(!ktape_trace_open("-", &how, &t, NULL), "open");
-	n = take(t, 4 * TRACE_RECORDS);
+	n = live_events(t, 4 * TRACE_RECORDS);
 	ktape_trace_close(t);
 	end(&s);
 	close(wake[0]);
@@ -243,7 +243,7 @@ static void test_wake(void)
 	how.wake = wake[0];
 	start(&s, send_on_and_on);
 	check(!ktape_trace_open("-", &how, &t, NULL), "open");
-	n = take(t, UINT32_MAX);
+	n = live_events(t, UINT32_MAX);
 	ktape_trace_close(t);
 	end(&s);
 	close(wake[0]);

@@ -29,7 +29,7 @@ static char path[300], other[300];
 
 /* ---- a trace ------------------------------------------------------------------- */
 
-static void take(void *arg, const struct ktape_finding *f)
+static void metadata_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -38,9 +38,9 @@ static void take(void *arg, const struct ktape_finding *f)
 }
 
 /* Verify @what into @result. Return: true if no error was found. */
-static bool judge(const char *what)
+static bool metadata_check(const char *what)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = metadata_finding,
 						  .arg = &result };
 	struct ktape_verify *v;
 
@@ -113,7 +113,7 @@ static void done(struct sim *s)
  */
 static void check_sealed(const char *what, const char *which)
 {
-	judge(what);
+	metadata_check(what);
 	check(result.ret >= 0, "%s: %d", which, result.ret);
 	check(!result.errors[KTAPE_RULE_CHECKSUM], "%s: %s", which,
 	      result.first.text);
@@ -129,7 +129,7 @@ static void check_flip(const char *what, uint64_t whole, uint64_t at,
 	uint64_t now;
 
 	trace_flip(path, at, (unsigned char)(1U << bit));
-	now = judge(what) ? render(what) : whole;
+	now = metadata_check(what) ? render(what) : whole;
 	trace_flip(path, at, (unsigned char)(1U << bit));
 	check(now == whole, "bit %u of byte %llu changes what is read", bit,
 	      (unsigned long long)at);
@@ -188,7 +188,7 @@ static void check_old_flip(uint64_t events, uint64_t whole, size_t from,
 	bool right;
 
 	trace_flip(path, at, (unsigned char)(1U << bit));
-	right = judge(folder);
+	right = metadata_check(folder);
 	check(!right || result.notes[KTAPE_RULE_CHECKSUM] == 1,
 	      "bit %u of byte %zu: no note", bit, at);
 	check(!right || describe(folder) == events,
@@ -212,7 +212,7 @@ static void test_old_flips(void)
 	to = (size_t)(strchr(strstr(text, "clock {"), '\n') - text);
 	events = describe(folder);
 	whole = render(folder);
-	check(events && whole && judge(folder), "the trace is damaged before the test: %s",
+	check(events && whole && metadata_check(folder), "the trace is damaged before the test: %s",
 	      result.first.text);
 	/* The text around values is as critical: change each of its bytes. */
 	for (size_t at = env; at < to + 1000; at++)
@@ -240,7 +240,7 @@ static void check_zeros(const char *text, size_t len, size_t from, size_t to,
 	memset(copy + from, 0, to - from);
 	write_text(path, copy, len);
 	free(copy);
-	right = judge(folder);
+	right = metadata_check(folder);
 	check(right || (*result.first.text &&
 			result.first.rule == KTAPE_RULE_CHECKSUM),
 	      "zeros from %zu to %zu: %d, \"%s\"", from, to, result.ret,
@@ -289,7 +289,7 @@ static void test_flips(void)
 		/* In a pipe form only the metadata packet counts. */
 		size = (size_t)st.st_size;
 		whole = render(what);
-		check(whole && judge(what), "the trace is damaged before the test: %s",
+		check(whole && metadata_check(what), "the trace is damaged before the test: %s",
 		      result.first.text);
 		for (unsigned int k = 0; k < FLIPS; k++)
 			check_flip(what, whole,
@@ -307,7 +307,7 @@ static void test_registry(void)
 
 	if (stat(path, &st))
 		abort();
-	check(whole && judge(folder), "the trace is damaged before the test: %s",
+	check(whole && metadata_check(folder), "the trace is damaged before the test: %s",
 	      result.first.text);
 	for (uint64_t at = 0; at < (uint64_t)st.st_size; at++)
 		for (unsigned int bit = 0; bit < 8; bit++)
@@ -319,7 +319,7 @@ static void test_registry(void)
 static void check_place(const char *what, size_t byte, uint64_t at)
 {
 	trace_flip(path, byte, 1);
-	check(!judge(what), "verify finds no error");
+	check(!metadata_check(what), "verify finds no error");
 	check_equal(result.errors[KTAPE_RULE_CHECKSUM], 1);
 	check_equal(result.first.offset, at);
 	check(!strstr(result.first.text, "line ") ==
@@ -387,14 +387,14 @@ static void test_twice(void)
 		if (write(fd, bytes, size) != (ssize_t)size || close(fd))
 			abort();
 		check_sealed(path, "metadata more than once");
-		check(judge(path) && render(path) == whole, "%u copies: %s",
+		check(metadata_check(path) && render(path) == whole, "%u copies: %s",
 		      copies, result.first.text);
 		/*
 		 * If one of the two is damaged, it is unknown which one is
 		 * valid.
 		 */
 		trace_flip(path, sizeof(struct ktape_metadata_packet) + 100, 1);
-		check(!judge(path), "verify finds no error");
+		check(!metadata_check(path), "verify finds no error");
 	}
 	free(text);
 	free(bytes);
@@ -462,7 +462,7 @@ static void test_merge(void)
 				   .options = i % 2 ? "form=pipe" : "form=dir",
 				   .flags = merges[i / 2].flags },
 			   folder, false);
-		judge(other);
+		metadata_check(other);
 		check_equal(result.errors[KTAPE_RULE_CHECKSUM],
 			    merges[i / 2].wrong);
 		check_equal(result.notes[KTAPE_RULE_CHECKSUM],

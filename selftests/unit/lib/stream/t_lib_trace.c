@@ -346,7 +346,7 @@ static void test_memory(void)
 		uint32_t cpu = i;
 		char path[440];
 
-		memcpy(data + 176, &cpu, sizeof(cpu));
+		memcpy(data + offsetof(struct ktape_block, cpu), &cpu, sizeof(cpu));
 		snprintf(name, sizeof(name), "cpu%u", i);
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		check(!truncate(path, 0), "truncate");

@@ -135,7 +135,7 @@ static int work(void *arg, struct kt_slice *slice)
 	return ret;
 }
 
-static int take(void *arg, struct kt_slice *slice)
+static int slices_slice(void *arg, struct kt_slice *slice)
 {
 	const struct seen *mine = slice->own;
 	struct run *run = arg;
@@ -174,7 +174,7 @@ static void read_trace(const char *path, const struct way *way,
 						     .arg = &run };
 	const struct kt_slices_how how = {
 		.jobs = way->jobs, .arg = &run, .prepare = prepare,
-		.work = work, .take = take, .most = most, .release = release,
+		.work = work, .take = slices_slice, .most = most, .release = release,
 	};
 	struct kt_slices *slices;
 	const struct ktape_event *e;
@@ -384,7 +384,7 @@ static void test_fewer(void)
 		unsigned int jobs;
 	} some[] = { { 100, 16 }, { 20, 8 }, { 19, 4 }, { 8, 2 }, { 7, 0 } };
 	const struct kt_slices_how how = {
-		.jobs = 16, .prepare = prepare_some, .work = work, .take = take,
+		.jobs = 16, .prepare = prepare_some, .work = work, .take = slices_slice,
 		.most = most, .release = release_some,
 	};
 	struct random_trace *r = random_new(9, 0);

@@ -139,7 +139,7 @@ static bool answers(const struct sim_truth *t, const struct ktape_absence *q)
 	       (!q->field || (t->dat20 & mask) == q->value);
 }
 
-static void judge(const struct sim *s, const struct ktape_absence *q,
+static void absent_check(const struct sim *s, const struct ktape_absence *q,
 		  unsigned int verdict, bool damaged)
 {
 	unsigned int happened = 0, recorded = 0;
@@ -187,7 +187,7 @@ static void ask(struct sim *s, const char *dir, bool damaged)
 	}
 	if (ktape_verify_ask(v, &q) || ktape_verify_run(v) < 0)
 		abort();
-	judge(s, &q, ktape_verify_verdict(v, -1, NULL), damaged);
+	absent_check(s, &q, ktape_verify_verdict(v, -1, NULL), damaged);
 	ktape_verify_close(v);
 }
 

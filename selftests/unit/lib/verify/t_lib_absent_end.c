@@ -39,7 +39,7 @@ static unsigned int judge_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
 	return judge_event(s, KTAPE_EV_SIGNAL_DELIVER, from, to, cpu, why);
 }
 
-static unsigned int judge(struct sim *s, uint64_t from, uint64_t to,
+static unsigned int absent_end_check(struct sim *s, uint64_t from, uint64_t to,
 			  const char **why)
 {
 	return judge_on(s, from, to, -1, why);
@@ -61,7 +61,7 @@ static void test_running(void)
 	const char *why;
 
 	sim_finish(s);
-	check_equal(judge(s, middle - 10, end, &why),
+	check_equal(absent_end_check(s, middle - 10, end, &why),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check(!strcmp(why, ENDS), "\"%s\"", why);
 	sim_free(s);
@@ -78,8 +78,8 @@ static void test_stopped(void)
 	sim_stop(s);
 	stopped = s->now;
 	sim_finish(s);
-	check_equal(judge(s, from, from + 100, &why), KTAPE_ABSENT_PROVED);
-	check_equal(judge(s, from, stopped + 1000, &why),
+	check_equal(absent_end_check(s, from, from + 100, &why), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, from, stopped + 1000, &why),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check(strcmp(why, ENDS), "\"%s\"", why);
 	sim_free(s);
@@ -97,7 +97,7 @@ static void test_break(void)
 	sim_start(s);
 	sim_work(s, 400);
 	sim_finish(s);
-	check_equal(judge(s, from - 100, s->now + 10, &why),
+	check_equal(absent_end_check(s, from - 100, s->now + 10, &why),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check(strcmp(why, ENDS), "\"%s\"", why);
 	sim_free(s);
@@ -117,9 +117,9 @@ static void test_unstable(void)
 	sim_sync(s, 1, false);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(judge(s, from, from + 100, &why), KTAPE_ABSENT_LOST);
+	check_equal(absent_end_check(s, from, from + 100, &why), KTAPE_ABSENT_LOST);
 	check(strstr(why, "does not trust the trace clock"), "\"%s\"", why);
-	check_equal(judge(s, found, found + 1000, &why), KTAPE_ABSENT_FOUND);
+	check_equal(absent_end_check(s, found, found + 1000, &why), KTAPE_ABSENT_FOUND);
 	sim_free(s);
 }
 
@@ -144,9 +144,9 @@ static void test_cpu_with(void)
 	sim_work(s, 100);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(judge(s, at - 500, at, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(judge(s, at - 500, at + 20, NULL), KTAPE_ABSENT_LOST);
-	check_equal(judge(s, at + 500, at + 1000, &why), KTAPE_ABSENT_LOST);
+	check_equal(absent_end_check(s, at - 500, at, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, at - 500, at + 20, NULL), KTAPE_ABSENT_LOST);
+	check_equal(absent_end_check(s, at + 500, at + 1000, &why), KTAPE_ABSENT_LOST);
 	check(strstr(why, "no packet of a CPU"), "\"%s\"", why);
 	check_equal(judge_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
 	check_equal(judge_on(s, at + 500, at + 1000, (int)cpu, NULL), KTAPE_ABSENT_LOST);
@@ -228,7 +228,7 @@ static void test_missed(void)
 	check_equal(judge_event(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
 	/* Other events have nothing to do with it. */
-	check_equal(judge(s, at[1], at[4], NULL), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, at[1], at[4], NULL), KTAPE_ABSENT_PROVED);
 
 	dir = trace_folder();
 	sim_save(s, dir, 0);
@@ -273,7 +273,7 @@ static void test_unlooked(void)
 	check(strstr(why, "before it says which hits"), "\"%s\"", why);
 	check_equal(judge_event(s, OTHER, begin, last - 10, -1, NULL),
 		    KTAPE_ABSENT_NOT_ENABLED);
-	check_equal(judge(s, begin, last + 10, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, begin, last + 10, NULL), KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }
 

@@ -307,7 +307,7 @@ struct verdict {
 	char first[200];
 };
 
-static void take(void *arg, const struct ktape_finding *f)
+static void tamper_finding(void *arg, const struct ktape_finding *f)
 {
 	struct verdict *v = arg;
 
@@ -316,11 +316,11 @@ static void take(void *arg, const struct ktape_finding *f)
 			 ktape_rule_name(f->rule), f->text);
 }
 
-static struct verdict judge(const struct tamper *t, bool pipe)
+static struct verdict tamper_check(const struct tamper *t, bool pipe)
 {
 	struct verdict verdict = { .cuts = 0 };
 	const struct ktape_verify_options how = {
-		.finding = take, .arg = &verdict, .jobs = 1
+		.finding = tamper_finding, .arg = &verdict, .jobs = 1
 	};
 	const char *dir = trace_folder();
 	struct ktape_verify_sum sum;
@@ -381,7 +381,7 @@ static void try_kind(const struct tamper *whole, enum mode mode, const struct ki
 	if (changed) {
 		tried++;
 		unpromised += silent;
-		v = judge(&t, mode == PIPE);
+		v = tamper_check(&t, mode == PIPE);
 		if (!v.ret && !v.cuts && !silent) {
 			passed++;
 			printf("# nothing is wrong: %s: %s, %s\n", modes[mode],
@@ -393,7 +393,7 @@ static void try_kind(const struct tamper *whole, enum mode mode, const struct ki
 
 static void try_whole(const struct tamper *whole, enum mode mode)
 {
-	struct verdict v = judge(whole, mode == PIPE);
+	struct verdict v = tamper_check(whole, mode == PIPE);
 
 	check(!v.ret && !v.cuts, "%s: %d wrong, %llu cut in a whole trace: %s", modes[mode],
 	      v.ret, (unsigned long long)v.cuts, v.first);

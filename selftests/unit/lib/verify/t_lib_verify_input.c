@@ -14,7 +14,7 @@ static struct result result;
 static const char *folder;
 static char path[300];
 
-static void take(void *arg, const struct ktape_finding *f)
+static void verify_input_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -27,7 +27,7 @@ static void take(void *arg, const struct ktape_finding *f)
 /* Verify @what into @result. */
 static void verify(const char *what)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = verify_input_finding,
 						  .arg = &result };
 	struct ktape_verify *v;
 

@@ -81,7 +81,7 @@ void *__wrap_calloc(size_t nr, size_t size)
 	return __real_calloc(nr, size);
 }
 
-static void take(void *arg, const struct ktape_finding *f)
+static void verify_lane_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -107,7 +107,7 @@ static size_t held(const struct ktape_verify *v)
 /* Check a trace.  @jobs 0: one event after the other. */
 static void verify(const char *path, unsigned int jobs, struct result *r)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = verify_lane_finding,
 						  .arg = r,
 						  .jobs = jobs };
 	struct ktape_error error;

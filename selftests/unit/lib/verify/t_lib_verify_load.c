@@ -21,7 +21,7 @@ struct result {
 static struct result result;
 static const char *folder;
 
-static void take(void *arg, const struct ktape_finding *f)
+static void verify_load_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -30,9 +30,9 @@ static void take(void *arg, const struct ktape_finding *f)
 }
 
 /* Save and verify a session into @result. */
-static void judge(struct sim *s)
+static void verify_load_check(struct sim *s)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = verify_load_finding,
 						  .arg = &result };
 	struct ktape_verify *v;
 
@@ -106,7 +106,7 @@ static void finish(struct sim *s)
 	sim_work(s, 200);
 	sim_stop(s);
 	sim_finish(s);
-	judge(s);
+	verify_load_check(s);
 }
 
 static void test_stop(void)
@@ -163,7 +163,7 @@ static void test_nothing(void)
 	sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
 	sim_stop(s);
 	sim_finish(s);
-	judge(s);
+	verify_load_check(s);
 	check_rule(KTAPE_RULE_SWITCH);
 	check_equal(result.ret, 1);
 	check_equal(result.first.cpu, CPU);
@@ -228,7 +228,7 @@ static void test_gap(void)
 		s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
 			1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
 		make_gap(s, told);
-		judge(s);
+		verify_load_check(s);
 		/* The missing packet is one finding; its consequences are none. */
 		check_rule(told ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
 		done(s);

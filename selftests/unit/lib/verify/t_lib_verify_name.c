@@ -21,7 +21,7 @@ struct result {
 
 static struct result result;
 
-static void take(void *arg, const struct ktape_finding *f)
+static void verify_name_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -33,7 +33,7 @@ static void take(void *arg, const struct ktape_finding *f)
 
 static void judge_as_it_is(struct sim *s)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = verify_name_finding,
 						  .arg = &result };
 	struct ktape_verify *v;
 	const char *folder = trace_folder();
@@ -50,7 +50,7 @@ static void judge_as_it_is(struct sim *s)
 	sim_free(s);
 }
 
-static void judge(struct sim *s)
+static void verify_name_check(struct sim *s)
 {
 	sim_stop(s);
 	judge_as_it_is(s);
@@ -93,7 +93,7 @@ static void test_last_switch(void)
 		run(s, GHOST, KTAPE_STATE_PREEMPTED);
 		run(s, GHOST, states[i]);
 		sim_work(s, 200);
-		judge(s);
+		verify_name_check(s);
 		check(!result.ret, "%d wrong: %s", result.ret, result.first);
 		check_equal(result.notes, 1);
 		check(strstr(result.first, "thread 997 has no name: it had ended"),
@@ -109,7 +109,7 @@ static void test_goes_on(void)
 	then = s->now;
 	run(s, GHOST, KTAPE_STATE_S);
 	sim_work(s, 200);
-	judge(s);
+	verify_name_check(s);
 	check_equal(result.ret, 1);
 	check_equal(result.errors, 1);
 	check(!strcmp(result.first, "thread 997 has no name"), "%s", result.first);
@@ -127,7 +127,7 @@ static void test_exit(void)
 	run(s, GHOST, KTAPE_STATE_PREEMPTED);
 	sim_event(s, CPU, KTAPE_EV_PROCESS_EXIT, 0, 3, GHOST, GHOST);
 	run(s, GHOST, KTAPE_STATE_X);
-	judge(s);
+	verify_name_check(s);
 	check_equal(result.errors, 1);
 	check(!strcmp(result.first, "thread 997 has no name"), "%s", result.first);
 }
@@ -139,7 +139,7 @@ static void test_other(void)
 
 	run(s, GHOST, KTAPE_STATE_S);
 	run(s, GHOST + 1, KTAPE_STATE_X);
-	judge(s);
+	verify_name_check(s);
 	check_equal(result.errors, 1);
 	check_equal(result.notes, 1);
 }
@@ -150,7 +150,7 @@ static void test_many(void)
 
 	for (int32_t i = 0; i < GHOSTS; i++)
 		run(s, GHOST + i, KTAPE_STATE_S);
-	judge(s);
+	verify_name_check(s);
 	check_equal(result.errors, GHOSTS);
 }
 
@@ -161,7 +161,7 @@ static void test_functions(void)
 
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		sim_event(s, CPU, KTAPE_EV_TASKLET_ENTRY, 0, 2, i, 0x1000 + i);
-	judge(s);
+	verify_name_check(s);
 	check_equal(result.notes, FUNCTIONS);
 }
 
@@ -271,7 +271,7 @@ static void test_replaced(void)
 			record_death(s, GHOST - 1, cases[i].in_ring);
 		for (int32_t g = 0; g < cases[i].ghosts; g++)
 			run(s, GHOST + g, KTAPE_STATE_S);
-		judge(s);
+		verify_name_check(s);
 		check(result.errors == (cases[i].wrong ? nr : 0) &&
 			      result.notes == (cases[i].wrong ? 0 : nr),
 		      "case %u: %llu wrong, %llu notes: %s", i,
@@ -293,7 +293,7 @@ static void test_late(void)
 	run(s, GHOST, KTAPE_STATE_S);
 	sim_work(s, 200);
 	record_death(s, GHOST, s->now);
-	judge(s);
+	verify_name_check(s);
 	check(!result.errors && !result.notes, "%s", result.first);
 }
 
@@ -333,7 +333,7 @@ static void test_no_room_reasons(void)
 		run(s, GHOST, KTAPE_STATE_S);
 		for (unsigned int k = 0; k < ARRAY_SIZE(reasons); k++)
 			record_no_room(s, reasons[k], cases[i].count);
-		judge(s);
+		verify_name_check(s);
 		at = strstr(result.first, cases[i].end);
 		check(at && !strcmp(at, cases[i].end), "case %u: %s", i, result.first);
 	}
@@ -370,7 +370,7 @@ static void test_no_room(void)
 		for (int32_t g = 0; g < cases[i].ghosts; g++)
 			run(s, GHOST + g, KTAPE_STATE_S);
 		record_no_room(s, cases[i].reason, cases[i].count);
-		judge(s);
+		verify_name_check(s);
 		check(result.errors == (cases[i].text ? 0 : 1) &&
 			      result.notes == (cases[i].text ? 1 : 0),
 		      "case %u: %llu wrong, %llu notes: %s", i,

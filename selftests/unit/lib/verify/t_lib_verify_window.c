@@ -57,7 +57,7 @@ struct result {
 static struct result plain, other;
 static uint64_t all_records, all_passed, all_findings, all_notes, proved;
 
-static void take(void *arg, const struct ktape_finding *f)
+static void verify_window_finding(void *arg, const struct ktape_finding *f)
 {
 	struct result *r = arg;
 
@@ -74,7 +74,7 @@ static void take(void *arg, const struct ktape_finding *f)
 static void verify(const char *path, const struct ktape_absence *q,
 		   unsigned int jobs, struct result *r)
 {
-	const struct ktape_verify_options how = { .finding = take,
+	const struct ktape_verify_options how = { .finding = verify_window_finding,
 						  .arg = r,
 						  .jobs = jobs };
 	struct ktape_verify_cpu cpu = { .cpu = 0 };

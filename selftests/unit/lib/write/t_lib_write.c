@@ -188,7 +188,7 @@ static void test_tmpfs(void)
 static void test_failed_writes(void)
 {
 	static const uint64_t limits[] = {
-		1, 191, 192, 4096, 5000, 8192, 4096 + 8192, 60000, 100000,
+		1, KTAPE_BLOCK_HEADER - 1, KTAPE_BLOCK_HEADER, 4096, 5000, 8192, 4096 + 8192, 60000, 100000,
 	};
 	struct ktape_recorder_options how = { .dir = dir };
 	struct ktape_recorder_stats stats;

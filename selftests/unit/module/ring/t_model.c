@@ -491,7 +491,7 @@ static const struct run {
 };
 
 /* Return 1 if a run did not end as expected. */
-static int judge(unsigned int number, const struct run *run)
+static int model_check(unsigned int number, const struct run *run)
 {
 	const char *what = search(&run->config);
 	bool mutant = run->config.mutant != NONE, ok = !what != mutant;
@@ -511,6 +511,6 @@ int main(void)
 		return 2;
 	tap_plan(ARRAY_SIZE(runs));
 	for (i = 0; i < ARRAY_SIZE(runs); i++)
-		failed += judge(i + 1, &runs[i]);
+		failed += model_check(i + 1, &runs[i]);
 	return failed > 0;
 }

@@ -10,6 +10,7 @@
  * and it has read all published ones. So in every mode each record is either
  * read or counted as lost.
  */
+#include "lcg.h"
 #include "reader.h"
 #include "step.h"
 #include "tap.h"
@@ -57,18 +58,12 @@ static struct {
 	uintptr_t deep;		/* instruction at which the nested burst is stopped */
 	unsigned int second, third;	/* steps between the further bursts */
 	unsigned int odds, left;	/* random bursts */
-	unsigned int random;
+	uint64_t random;
 	u64 stopped;		/* write although recording was stopped */
 	u64 counted;		/* events before the scene */
 	u64 before[RIG_CONTEXTS][WINDOW], after[RIG_CONTEXTS][WINDOW];
 	unsigned long injected, nested_deep, runs;
 } w;
-
-static unsigned int roll(void)
-{
-	w.random = w.random * 1664525 + 1013904223;
-	return w.random >> 16;
-}
 
 /*
  * The time of each record must be one that the clock showed while it was
@@ -177,9 +172,9 @@ static void inject(void *arg)
 static void each(void *arg, unsigned int number)
 {
 	kt_shim_time++;
-	if (w.odds && w.left && roll() % w.odds == 0) {
+	if (w.odds && w.left && lcg_next(&w.random) % w.odds == 0) {
 		w.left--;
-		w.burst = roll() % 4 ? ONE : FEW;
+		w.burst = lcg_next(&w.random) % 4 ? ONE : FEW;
 		inject(arg);
 	} else if (number == w.second || number == w.third) {
 		inject(arg);
@@ -261,7 +256,7 @@ static void prepare(const struct scene *scene)
 }
 
 /* Return what is violated after the operation, or NULL. */
-static const char *judge(void)
+static const char *ring_step_check(void)
 {
 	const struct kt_ring *r = &w.rig.ring;
 	const struct ktape_ring_page *page = w.rig.page;
@@ -318,7 +313,7 @@ static bool run_one(struct step *step, const char *what, size_t i, size_t of)
 	const char *why;
 
 	step_run(operation, NULL, step);
-	why = judge();
+	why = ring_step_check();
 	if (why)
 		tap_fail("%s, then at instruction %zu of %zu %s (%u, %u): %s",
 			 what, i, of, burst_names[w.burst], w.second, w.third,

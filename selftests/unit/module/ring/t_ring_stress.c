@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lcg.h"
 #include "reader.h"
 #include "tap.h"
 
@@ -51,7 +52,7 @@ static struct rig rig;
 static struct reader reader;
 static volatile unsigned int level, inside;
 static volatile bool done;
-static unsigned int luck = 1;
+static uint64_t luck = 1;
 static u64 target;	/* records to write in all */
 
 static struct {
@@ -86,8 +87,7 @@ static void on_signal(int signal)
 	level = mine;
 	total.interrupted += was_inside;
 	total.deep += outer > 0;
-	luck = luck * 1664525 + 1013904223;
-	burst = luck >> 24;
+	burst = lcg_below(&luck, 256);
 	/* Mostly a few records; sometimes more than a small ring holds. */
 	burst = burst < 250 ? 1 + burst % 4 : 200;
 	for (i = 0; i < burst; i++)
@@ -188,7 +188,7 @@ static void write_all(const struct plan *plan, u64 records)
 	}
 }
 
-static void judge(const struct plan *plan)
+static void ring_stress_check(const struct plan *plan)
 {
 	u64 lost = rig_lost(&rig), written = rig_written(&rig);
 	unsigned int i;
@@ -236,7 +236,7 @@ static void run_plan(const struct plan *plan)
 	done = true;
 	sched_setaffinity(0, sizeof(before), &before);
 	pthread_join(thread, NULL);
-	judge(plan);
+	ring_stress_check(plan);
 	total.written += accepted();
 	total.lost += rig_lost(&rig);
 	total.read += reader.records;

@@ -53,7 +53,7 @@ int flock(int fd, int how)
 	return (int)syscall(SYS_flock, fd, how);
 }
 
-static void take(int times, bool again)
+static void take_pidfile(int times, bool again)
 {
 	struct daemon d = { .ready = -1, .pid_fd = -1 };
 	struct stat ours, there;
@@ -71,10 +71,10 @@ static void take(int times, bool again)
 
 static void test_race(void)
 {
-	take(0, false);
-	take(1, false);
-	take(1, true);
-	take(3, true);
+	take_pidfile(0, false);
+	take_pidfile(1, false);
+	take_pidfile(1, true);
+	take_pidfile(3, true);
 }
 
 /* The pidfile was removed and belongs to another process now. */

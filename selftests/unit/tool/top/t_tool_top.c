@@ -13,7 +13,7 @@
 static struct top_view *views[VIEWS];
 static size_t nr_views;
 
-static int take(void *arg, struct top_view *v)
+static int keep_view(void *arg, struct top_view *v)
 {
 	(void)arg;
 	if (nr_views == VIEWS)
@@ -37,7 +37,7 @@ static struct top_model *begin(uint64_t interval)
 	forget_views();
 	if (ktape_registry_new(scene_info.freq, &names) ||
 	    scene_names_to(names, NULL, NULL) ||
-	    top_model_new(&scene_info, names, interval, take, NULL, &m))
+	    top_model_new(&scene_info, names, interval, keep_view, NULL, &m))
 		abort();
 	return m;
 }

@@ -4,6 +4,7 @@
  * a scene with a loss, names that would end a script, texts of the caller.
  */
 #include "format/html/internal.h"
+#include "lcg.h"
 #include "lib_scene.h"
 #include "util/bits.h"
 
@@ -96,13 +97,7 @@ static size_t undo(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 	return (r.at + 7) / 8 == len ? n : SIZE_MAX;
 }
 
-static uint32_t seed;
-
-static uint32_t random_number(void)
-{
-	seed = seed * 1664525 + 1013904223;
-	return seed >> 8;
-}
+static uint64_t seed;
 
 static void fill(uint8_t *to, size_t len, unsigned int kind)
 {
@@ -111,16 +106,16 @@ static void fill(uint8_t *to, size_t len, unsigned int kind)
 	for (size_t i = 0; i < len; i++) {
 		switch (kind) {
 		case 0:		/* nothing repeats: the most bits */
-			to[i] = (uint8_t)(144 + random_number() % 112);
+			to[i] = (uint8_t)(144 + lcg_next(&seed) % 112);
 			break;
 		case 1:
 			to[i] = 0;
 			break;
 		case 2:		/* copies of all distances and lengths */
-			to[i] = i && random_number() % 9 ?
+			to[i] = i && lcg_next(&seed) % 9 ?
 					to[i - 1 -
-					   random_number() % kt_min(i, 40000)] :
-					(uint8_t)random_number();
+					   lcg_next(&seed) % kt_min(i, 40000)] :
+					(uint8_t)lcg_next(&seed);
 			break;
 		default:
 			to[i] = (uint8_t)line[(i * 7 + i / 300) % strlen(line)];

@@ -128,7 +128,7 @@ static void whole(void)
 }
 
 /* Damage one place: it is reported, and each event arrives or is counted. */
-static void judge(const char *how, size_t at, const uint8_t *data, size_t len)
+static void tband_line_check(const char *how, size_t at, const uint8_t *data, size_t len)
 {
 	struct came came;
 	uint64_t lost;
@@ -149,7 +149,7 @@ static void flipped(void)
 	for (size_t i = 0; i < line_len; i++) {
 		for (unsigned int bit = i % 3; bit < 8; bit += 3) {
 			line[i] ^= (uint8_t)(1U << bit);
-			judge("flip", i, line, line_len);
+			tband_line_check("flip", i, line, line_len);
 			line[i] ^= (uint8_t)(1U << bit);
 		}
 	}
@@ -162,7 +162,7 @@ static void dropped(void)
 	for (size_t i = 0; i < line_len; i++) {
 		memcpy(less, line, i);
 		memcpy(less + i, line + i + 1, line_len - i - 1);
-		judge("drop", i, less, line_len - 1);
+		tband_line_check("drop", i, less, line_len - 1);
 	}
 	free(less);
 }
@@ -176,7 +176,7 @@ static void inserted(void)
 		memcpy(more, line, i);
 		more[i] = bytes[i % ARRAY_SIZE(bytes)];
 		memcpy(more + i + 1, line + i, line_len - i);
-		judge("insert", i, more, line_len + 1);
+		tband_line_check("insert", i, more, line_len + 1);
 	}
 	free(more);
 }

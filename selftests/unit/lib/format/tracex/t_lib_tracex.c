@@ -9,6 +9,7 @@
 
 #include <ktape/formats.h>
 
+#include "lcg.h"
 #include "lib_gather.h"
 #include "lib_tband.h"
 #include "tap.h"
@@ -487,7 +488,7 @@ static void hostile(void)
 {
 	static char text[SIZE * 4];
 	static uint8_t copy[SIZE * 4];
-	uint32_t seed = 1;
+	uint64_t seed = 1;
 
 	make(0xffff, false);
 	for (size_t cut = 0; cut < SIZE; cut += cut < 160 ? 1 : 13)
@@ -498,9 +499,9 @@ static void hostile(void)
 
 		memcpy(copy, from, len);
 		for (unsigned int j = 0; j < 1 + i % 5; j++) {
-			seed = seed * 1664525 + 1013904223;
-			copy[(seed >> 8) % (i & 1 ? len : 48)] =
-				(uint8_t)(seed >> 24);
+			size_t at = lcg_next(&seed) % (i & 1 ? len : 48);
+
+			copy[at] = (uint8_t)lcg_next(&seed);
 		}
 		read_mutant(copy, len);
 	}
