@@ -81,7 +81,7 @@ static void next_sign(struct ktape_doctor *d, const struct key *key)
 		kt_next(d, "make clean modules   # then sign ktape.ko, then compress it");
 }
 
-static void report_refused(struct ktape_doctor *d, const char *secure)
+static void report_signature_refused(struct ktape_doctor *d, const char *secure)
 {
 	const struct key *key = find_key(d);
 	bool is_signed = d->image_signed;
@@ -131,7 +131,7 @@ void kt_check_signature(struct ktape_doctor *d)
 		kt_ok(d, "the kernel loads unsigned modules%s",
 		      secure ? ", although Secure Boot is on" : "");
 	} else if (has_file && (!d->image_signed || d->untrusted)) {
-		report_refused(d, is);
+		report_signature_refused(d, is);
 	} else if (has_file) {
 		kt_ok(d, "the module is signed, as the kernel demands");
 	} else {

@@ -61,7 +61,7 @@ static uint64_t count_closed(const struct kt_ring *r, uint64_t from, uint64_t to
 }
 
 /* Return whether the block at a position has no record: a flush does not close it. */
-static bool is_empty(const struct kt_ring *r, uint64_t position)
+static bool is_piece_empty(const struct kt_ring *r, uint64_t position)
 {
 	return !position || position % r->block_size == KTAPE_BLOCK_HEADER;
 }
@@ -84,7 +84,7 @@ static bool take_positions(struct ktape_recorder *rec)
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
 		uint64_t before = rec->outs[i].goal, now = kt_ring_commit(r);
 		uint64_t closed = count_closed(r, before, now);
-		bool empty = is_empty(r, before);
+		bool empty = is_piece_empty(r, before);
 
 		rec->outs[i].goal = now;
 		/* Neither is closed if the CPU is offline. */
@@ -100,7 +100,7 @@ static bool take_positions(struct ktape_recorder *rec)
 	return same;
 }
 
-static bool is_stopped(struct ktape_recorder *rec)
+static bool is_rotation_stopped(struct ktape_recorder *rec)
 {
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		if (!kt_ring_is_stopped(kt_reader_ring(rec->reader, i)))
@@ -161,7 +161,7 @@ static void write_parts(struct ktape_recorder *rec)
 }
 
 /* If the rings were taken away, the recording has failed, whatever was not read. */
-static void check_rings(struct ktape_recorder *rec)
+static void check_rotated_rings(struct ktape_recorder *rec)
 {
 	if (kt_reader_is_gone(rec->reader))
 		kt_record_fail(rec, -ESTALE);
@@ -177,7 +177,7 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 	write_to_goals(rec);
 	if (!closed)
 		write_parts(rec);
-	check_rings(rec);
+	check_rotated_rings(rec);
 	if (!rec->error && rec->ctf)
 		err = kt_ctf_sync(rec->ctf);
 	return rec->error ? rec->error : err;
@@ -270,7 +270,7 @@ static bool write_to_ends(struct ktape_recorder *rec)
 
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_ring_end_here(kt_reader_ring(rec->reader, i));
-	stopped = is_stopped(rec);
+	stopped = is_rotation_stopped(rec);
 	if (stopped)
 		kt_record_to_ends(rec, true);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
@@ -289,7 +289,7 @@ static void write_rest(struct ktape_recorder *rec)
 		note_positions(rec);
 		err = ktape_device_flush(rec->device);
 		/* It may have been stopped since: a flush and a stop exclude each other. */
-		stopped = is_stopped(rec);
+		stopped = is_rotation_stopped(rec);
 		/* Soon: a block that is closed meanwhile takes another flush. */
 		same = take_positions(rec);
 		/*
@@ -324,7 +324,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	if (err)
 		return err;
 	write_rest(rec);
-	check_rings(rec);
+	check_rotated_rings(rec);
 	if (!rec->error)
 		end_piece(rec);
 	if (rec->error) {

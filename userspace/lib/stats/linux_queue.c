@@ -314,7 +314,7 @@ int kt_sl_unwait(struct ktape_linux *l, int32_t tid, uint64_t to)
 	return err;
 }
 
-static int by_tid(const void *a, const void *b)
+static int by_ran_tid(const void *a, const void *b)
 {
 	const struct kt_sl_ran *x = a, *y = b;
 
@@ -329,7 +329,7 @@ static void sum_longest(struct kt_sl_longest *longest)
 	longest->result.ns = 0;
 	if (!longest->nr)
 		return;
-	qsort(longest->ran, longest->nr, sizeof(*longest->ran), by_tid);
+	qsort(longest->ran, longest->nr, sizeof(*longest->ran), by_ran_tid);
 	for (size_t i = 0; i < longest->nr; i++) {
 		const struct kt_sl_ran *r = &longest->ran[i];
 

@@ -221,7 +221,7 @@ static struct events find_events(const struct kt_text *t)
 }
 
 /* Check whether a damaged text was written by ktape. */
-static bool is_ours(const struct kt_text *t)
+static bool is_own_metadata(const struct kt_text *t)
 {
 	return kt_metadata_find(t, LAST_OF_HEAD) || kt_metadata_find(t, FIRST_UNKNOWN);
 }
@@ -328,7 +328,7 @@ static int judge_unsealed(const struct kt_text *t, struct ktape_info *info,
 	bool read = !ktape_metadata_parse(t->at, t->len, info, NULL);
 	bool sealed = kt_metadata_digits(t) || should_be_sealed(t);
 	const struct events e = find_events(t);
-	bool damaged = sealed || (!read && is_ours(t)) ||
+	bool damaged = sealed || (!read && is_own_metadata(t)) ||
 		       (e.known && e.hash != info->table_hash);
 	int same = damaged ? 1 : are_read(&e, info);
 

@@ -415,7 +415,7 @@ bool kt_scan_hunt(struct kt_scan *s)
 }
 
 /* Skip to the next packet header.  Return: 1, 0 at the end, or negative errno. */
-static int hunt_packet(struct kt_scan *s)
+static int hunt_scan_packet(struct kt_scan *s)
 {
 	int64_t there;
 
@@ -453,7 +453,7 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 			    &error);
 		ret = kt_scan_skip(s, 1);
 		if (!ret)
-			ret = hunt_packet(s);
+			ret = hunt_scan_packet(s);
 		if (ret <= 0)
 			return ret;
 		if (s->stepwise)
@@ -496,7 +496,7 @@ int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
 			      found->metadata ? 4 :
 						found->content);
 	if (!ret && !trusted)
-		ret = hunt_packet(s);
+		ret = hunt_scan_packet(s);
 	if (ret >= 0 && !found->metadata && !found->cut)
 		kt_scan_judge(s, found->offset + found->size, ret);
 	return ret < 0 ? ret : 0;

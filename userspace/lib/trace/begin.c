@@ -99,7 +99,7 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 }
 
 /* Return the time of the next event of a stream's CPU. */
-static uint64_t next_event(const struct ktape_trace *t, const struct kt_stream *s)
+static uint64_t first_next_event(const struct ktape_trace *t, const struct kt_stream *s)
 {
 	uint64_t next = s->event.ts;
 
@@ -155,7 +155,7 @@ bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 	if (!s->in_heap)
 		return false;
 	from = s->gone_from ? s->gone_from : e->ts;
-	to = kt_max(next_event(t, s), from);
+	to = kt_max(first_next_event(t, s), from);
 	if (!s->gone_from || to > from)
 		tell_part(t, s, from, to);
 	s->gone_from = kt_max(to, 1);

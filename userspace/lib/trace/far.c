@@ -41,7 +41,7 @@ void kt_far_set(struct ktape_trace *t)
 	t->far_from = last_tick(&t->info);
 }
 
-static void notify(struct ktape_trace *t)
+static void notify_far(struct ktape_trace *t)
 {
 	const struct kt_stream *s = t->current;
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT };
@@ -63,7 +63,7 @@ static void notify(struct ktape_trace *t)
 const struct ktape_event *kt_far_event(struct ktape_trace *t,
 				       const struct ktape_event *event)
 {
-	notify(t);
+	notify_far(t);
 	t->far = *event;
 	t->far.ts = t->far_from;
 	return &t->far;

@@ -85,7 +85,7 @@ void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
 	};
 }
 
-static int by_place(const void *a, const void *b)
+static int by_loss_place(const void *a, const void *b)
 {
 	const struct kt_loss *x = a, *y = b;
 
@@ -106,7 +106,7 @@ void kt_loss_opened(struct ktape_trace *t)
 			l->from = kt_min(t->first_ts, l->to);
 	}
 	if (t->nr_losses)
-		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_place);
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_loss_place);
 }
 
 /**

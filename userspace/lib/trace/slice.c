@@ -244,7 +244,7 @@ static int take_all(struct kt_slices *sl)
  * Make room for another slice.
  * Return: 1, 0 if none can be cut, or negative errno.
  */
-static int make_room(struct kt_slices *sl)
+static int make_slice_room(struct kt_slices *sl)
 {
 	int ret = 0, fill;
 
@@ -288,7 +288,7 @@ static int give_slice(struct kt_slices *sl, uint64_t records)
 static int next_slice(struct kt_slices *sl)
 {
 	uint64_t records;
-	int ret = make_room(sl);
+	int ret = make_slice_room(sl);
 
 	if (ret <= 0)
 		return ret;

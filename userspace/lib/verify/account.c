@@ -21,7 +21,7 @@
  * Return the number of records that a ring has written according to its counters.  Forged
  * ones wrap around.
  */
-static uint64_t written(const struct kt_counts *n)
+static uint64_t written_records(const struct kt_counts *n)
 {
 	return n->emitted - n->filtered - n->lost;
 }
@@ -29,7 +29,7 @@ static uint64_t written(const struct kt_counts *n)
 /* Return the events between two places that are neither records nor missed. */
 static int64_t owed_between(const struct kt_mark *from, const struct kt_mark *to)
 {
-	return (int64_t)(written(&to->counts) - written(&from->counts) -
+	return (int64_t)(written_records(&to->counts) - written_records(&from->counts) -
 			 (to->counts.records - from->counts.records) -
 			 (to->missed - from->missed));
 }
@@ -157,7 +157,7 @@ void kt_account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 		divide_rest(v, r, a, owed - behind, slack);
 }
 
-static const char *ring_name(unsigned int ring)
+static const char *account_ring_name(unsigned int ring)
 {
 	return ring == KTAPE_RING_EVENT ? "event" : "control";
 }
@@ -203,25 +203,25 @@ static void judge_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"of %llu events of the %s ring %lld are unaccounted for: they are no records, and were not filtered, lost or overwritten",
-			(unsigned long long)a.emitted, ring_name(ring),
+			(unsigned long long)a.emitted, account_ring_name(ring),
 			(long long)a.lacking);
 	else if (a.cut && a.head)
 		kt_verify_cut(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%llu of %llu events of the %s ring are missing before its first packet: the beginning was cut off, or another reader has taken them",
 			(unsigned long long)a.cut, (unsigned long long)a.emitted,
-			ring_name(ring));
+			account_ring_name(ring));
 	else if (a.cut && a.exact && v->finished)
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"the last %llu of %llu events of the %s ring are missing: its end was cut off",
 			(unsigned long long)a.cut, (unsigned long long)a.emitted,
-			ring_name(ring));
+			account_ring_name(ring));
 	else if (a.cut && !r->cut_told)
 		kt_verify_cut(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%llu events of the %s ring up to its last ledger are missing behind its last packet: the end was cut off, or the recording ended before they were read",
-			(unsigned long long)a.cut, ring_name(ring));
+			(unsigned long long)a.cut, account_ring_name(ring));
 	r->cut_told |= a.cut > 0;
 	if (!a.cut && a.exact)
 		compare_head(v, c, ring);
@@ -325,8 +325,8 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 }
 
 /* Add what is known of a CPU to the sum.  Return: whether all of it was judged. */
-static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
-		    struct ktape_verify_sum *sum)
+static bool add_account_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
+			    struct ktape_verify_sum *sum)
 {
 	struct ktape_verify_cpu total = { .cpu = c->cpu };
 	bool right = !c->damaged && !c->cut_off && c->ring[KTAPE_RING_CONTROL].there;
@@ -354,7 +354,7 @@ void ktape_verify_sum(const struct ktape_verify *verify,
 		const struct kt_vcpu *c = verify->cpus[i];
 
 		sum->cpus += c || kt_verify_lacks(verify, i);
-		sum->judged += c && add_cpu(verify, c, sum);
+		sum->judged += c && add_account_cpu(verify, c, sum);
 	}
 	/* After damage, counters may go back. */
 	sum->emitted = kt_max(sum->emitted, sum->accounted);

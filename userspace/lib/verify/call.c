@@ -223,7 +223,7 @@ static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c, struct kt
 }
 
 /* Forget what a thread does, or all threads if it is unknown which one that is. */
-static void forget_thread(struct ktape_verify *v, int32_t tid)
+static void forget_call_thread(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;
 	struct kt_call *t = &k->table[kt_call_slot(k, tid)];
@@ -258,7 +258,7 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		return;
 	if (e->tid < 0 || !kt_call_is_judged(v, c, e->ts)) {
 		if (v->judged)
-			forget_thread(v, e->tid);
+			forget_call_thread(v, e->tid);
 		return;
 	}
 	t = kt_call_find(v, e->tid);

@@ -26,7 +26,7 @@ static const char *class_name(unsigned int class)
 	return desc ? desc->name : "unknown";
 }
 
-static const char *ring_name(unsigned int ring)
+static const char *ledger_ring_name(unsigned int ring)
 {
 	return ring == KTAPE_RING_EVENT ? "event" : "control";
 }
@@ -49,7 +49,7 @@ static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 	kt_verify_cpu_wrong(
 		v, KTAPE_RULE_LEDGER, c, ring,
 		"class %s in the %s ring: %llu emitted, %llu filtered, %llu lost, %llu records: %lld are unaccounted for",
-		class_name(class), ring_name(ring),
+		class_name(class), ledger_ring_name(ring),
 		(unsigned long long)(k->said.emitted - k->base.emitted),
 		(unsigned long long)(k->said.filtered - k->base.filtered),
 		(unsigned long long)(k->said.lost - k->base.lost),
@@ -71,7 +71,7 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 	kt_verify_cut(
 		v, KTAPE_RULE_LEDGER, NULL, 0,
 		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
-		c->cpu, (unsigned long long)sum, ring_name(ring));
+		c->cpu, (unsigned long long)sum, ledger_ring_name(ring));
 }
 
 /* Check what the classes of a ring owed at its last exact ledger. */
@@ -149,7 +149,7 @@ static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
 			"class %s in the %s ring: %llu events lost, but loss records report %llu",
-			class_name(i), ring_name(ring),
+			class_name(i), ledger_ring_name(ring),
 			(unsigned long long)lost,
 			(unsigned long long)(k->reported - k->reported_base));
 	}

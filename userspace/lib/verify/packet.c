@@ -330,9 +330,9 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 	r->carried = !kt_head_has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
 }
 
-static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
-			struct kt_vring *r, const struct kt_stream *s,
-			const uint8_t *head)
+static void take_checked_packet(struct ktape_verify *v, struct kt_vcpu *c,
+				struct kt_vring *r, const struct kt_stream *s,
+				const uint8_t *head)
 {
 	bool full = kt_head_has_records(head);
 
@@ -371,7 +371,7 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!r->there)
 		r->source = s->source;
 	if (c)
-		take_packet(v, c, r, s, head);
+		take_checked_packet(v, c, r, s, head);
 	/* The stream of a live trace goes on: its records before the ledger are missing. */
 	if (c && r->cut_short) {
 		r->cut_short = false;

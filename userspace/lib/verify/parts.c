@@ -142,7 +142,7 @@ static bool is_absent(const struct kt_vring *r)
  * Return whether a CPU has events of which the trace has none.  A start writes the thread
  * that runs to the event ring, unless a filter excludes the CPU.
  */
-static bool lacks_events(const struct kt_vcpu *c)
+static bool part_lacks_events(const struct kt_vcpu *c)
 {
 	const struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
@@ -163,7 +163,7 @@ static void tell_rings(struct ktape_verify *v, struct kt_vcpu *c)
 			v, KTAPE_RULE_FORM, c, KTAPE_RING_EVENT,
 			"CPU %u has events, but no control records: nothing says what was recorded, filtered or lost",
 			c->cpu);
-	if (!c->ring[KTAPE_RING_CONTROL].full || !lacks_events(c))
+	if (!c->ring[KTAPE_RING_CONTROL].full || !part_lacks_events(c))
 		return;
 	c->ring[KTAPE_RING_EVENT].cut_told = true;
 	kt_verify_cut(v, KTAPE_RULE_FORM, c, KTAPE_RING_CONTROL,

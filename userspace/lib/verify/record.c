@@ -4,8 +4,8 @@
 #include "verify/internal.h"
 
 /* Apply the rules about records before and after this one. */
-static void take_record(struct ktape_verify *v, struct kt_vcpu *c,
-			const struct ktape_event *e)
+static void take_checked_record(struct ktape_verify *v, struct kt_vcpu *c,
+				const struct ktape_event *e)
 {
 	kt_verify_recorded(v, c, e);
 	/* Call this before @records is raised: a ledger counts the records before it. */
@@ -72,7 +72,7 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	if (e->opcode == KTAPE_EV_KERNEL_STACK && e->dat20 & KTAPE_STACK_CUT)
 		c->stacks_cut++;
 	if (!v->trace->info.converted)
-		take_record(v, c, e);
+		take_checked_record(v, c, e);
 	r->records++;
 	v->records++;
 	if (e->known && desc)

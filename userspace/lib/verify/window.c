@@ -163,7 +163,7 @@ static void run_trials(struct kt_windows *w, void (*work)(void *arg, size_t i))
 		work(w, i);
 }
 
-static void fill_lane(void *arg, size_t i)
+static void fill_window_lane(void *arg, size_t i)
 {
 	struct kt_windows *w = arg;
 
@@ -185,7 +185,7 @@ static bool fill_lanes(struct kt_windows *w)
 			if (held > HELD_MAX || kt_lane_prepare(lane, w->bytes))
 				return false;
 		}
-		run_trials(w, fill_lane);
+		run_trials(w, fill_window_lane);
 		more = false;
 		for (size_t i = 0; i < w->nr; i++)
 			more |= kt_lane_waits(w->trials[i]->stream->lane,

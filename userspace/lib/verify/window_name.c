@@ -6,7 +6,7 @@
  */
 #include "verify/window.h"
 
-static int by_time(const void *a, const void *b)
+static int by_name_time(const void *a, const void *b)
 {
 	const struct kt_item *x = *(const struct kt_item *const *)a;
 	const struct kt_item *y = *(const struct kt_item *const *)b;
@@ -58,7 +58,7 @@ int kt_items_apply(struct kt_windows *w)
 	for (unsigned int i = 0; i < w->nr; i++)
 		for (size_t j = 0; j < w->trials[i]->nr_items; j++)
 			list[nr++] = &w->trials[i]->items[j];
-	qsort(list, nr, sizeof(*list), by_time);
+	qsort(list, nr, sizeof(*list), by_name_time);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (list[i]->kind == KT_ITEM_NAME)
 			err = ktape_registry_add(v->trace->registry,

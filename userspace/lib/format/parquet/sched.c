@@ -18,7 +18,7 @@
 #define CPU_SHIFT	8	/* of dat20 of wake-ups: the CPU, behind the priority */
 #define CPU_MASK	0xfffU
 
-static int64_t state_name(struct pq *pq, unsigned int state)
+static int64_t sched_state_name(struct pq *pq, unsigned int state)
 {
 	const char *text = ktape_value_name(KTAPE_TYPE_STATE, state);
 
@@ -32,7 +32,7 @@ static int64_t state_name(struct pq *pq, unsigned int state)
 /* ---- thread_state -------------------------------------------------------------------- */
 
 /* Write the state of a thread up to @ts; @open: the trace ends before the state does. */
-static void put_state(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open)
+static void put_state_row(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open)
 {
 	static const uint8_t words[] = {
 		[PQ_RUNNING] = PQ_WORD_RUNNING,
@@ -66,7 +66,7 @@ static void put_state(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open
 static void set_state(struct pq *pq, struct pq_thread *t, unsigned int state,
 		      uint32_t cpu, uint64_t ts)
 {
-	put_state(pq, t, ts, false);
+	put_state_row(pq, t, ts, false);
 	if (t->state == PQ_ASLEEP)
 		t->told = false;
 	t->state = (uint8_t)state;
@@ -122,7 +122,7 @@ void pq_switch(struct pq *pq, struct pq_cpu *c, const struct ktape_event *e)
 	const int32_t prev = (int32_t)ktape_event_arg(e, 0);
 	const int32_t next = (int32_t)ktape_event_arg(e, 1);
 	const unsigned int state = e->dat20 >> STATE_SHIFT & 15;
-	const int64_t name = state_name(pq, state);
+	const int64_t name = sched_state_name(pq, state);
 	struct pq_thread *t;
 
 	if (c->open)
@@ -143,7 +143,7 @@ void pq_switch(struct pq *pq, struct pq_cpu *c, const struct ktape_event *e)
 
 /* ---- wakeup -------------------------------------------------------------------------- */
 
-static bool is_running(const struct pq *pq, const struct pq_thread *t)
+static bool is_thread_running(const struct pq *pq, const struct pq_thread *t)
 {
 	return t->cpu < pq->nr_cpus && pq->cpus[t->cpu] &&
 	       pq->cpus[t->cpu]->tid == t->tid;
@@ -178,7 +178,7 @@ void pq_wake(struct pq *pq, const struct ktape_event *e)
 	kt_pq_put(r, PQ_WAKEUP_TARGET_CPU, target);
 	kt_pq_put(r, PQ_WAKEUP_PRIORITY, e->dat20 & 0xff);
 	pq_end(pq, PQ_WAKEUP);
-	if (!t->tid || is_running(pq, t) || t->state == PQ_READY ||
+	if (!t->tid || is_thread_running(pq, t) || t->state == PQ_READY ||
 	    t->state == PQ_PREEMPTED)
 		return;
 	if (by >= 0 && (kind != PQ_WORD_WAKEUP || !t->waker))
@@ -239,5 +239,5 @@ void pq_sched_end(struct pq *pq)
 			put_slice(pq, pq->cpus[i], i, -1, PQ_NONE);
 	}
 	for (size_t i = 0; i < pq->nr_threads; i++)
-		put_state(pq, &pq->threads[i], pq->last, true);
+		put_state_row(pq, &pq->threads[i], pq->last, true);
 }

@@ -31,7 +31,7 @@ static const struct kt_pq_column single_columns[PQ_SINGLE] = {
 };
 
 /* Check whether a field is a number, so that a column can have it. */
-static bool is_number(const struct ktape_field *f)
+static bool is_number_column(const struct ktape_field *f)
 {
 	return f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG;
 }
@@ -68,7 +68,7 @@ unsigned int pq_arg_column(const struct kt_pq_schema *s,
 {
 	unsigned int i = find_arg(s->columns, s->nr, f->name);
 
-	return is_number(f) && i < s->nr ? i : 0;
+	return is_number_column(f) && i < s->nr ? i : 0;
 }
 
 /* Add a column for each name of a field.  Return: number of columns, 0 = no memory. */
@@ -82,7 +82,7 @@ static unsigned int add_args(struct kt_pq_column *columns, unsigned int nr)
 		for (unsigned int i = 0; d && i < d->nr_fields; i++) {
 			const struct ktape_field *f = &d->fields[i];
 
-			if (!is_number(f) ||
+			if (!is_number_column(f) ||
 			    find_arg(columns, nr, f->name) < nr)
 				continue;
 			if (asprintf(&name, PQ_ARG "%s", f->name) < 0)

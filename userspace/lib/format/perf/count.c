@@ -48,7 +48,7 @@ void pf_pass(struct perf *f, uint32_t type)
 }
 
 /* Add "N NAME" to a list and forget it, if it has room. */
-static void add(char *text, uint64_t *count, const char *name)
+static void add_perf_count(char *text, uint64_t *count, const char *name)
 {
 	size_t len = strlen(text);
 
@@ -65,10 +65,10 @@ static void list_passed(struct perf *f, bool content, char text[LIST_ROOM])
 	*text = '\0';
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {
 		if (kinds[i].name && kinds[i].is_content == content)
-			add(text, &f->passed[i], kinds[i].name);
+			add_perf_count(text, &f->passed[i], kinds[i].name);
 	}
 	if (content)
-		add(text, &f->unread, "of unknown types");
+		add_perf_count(text, &f->unread, "of unknown types");
 }
 
 static void tell_count(struct kt_import *s, uint64_t *count, const char *what)
