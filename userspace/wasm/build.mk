@@ -26,13 +26,12 @@ ZSTD_CFLAGS := -O2 -w -DXXH_NAMESPACE=ZSTD_ -DZSTD_LEGACY_SUPPORT=0
 wasm-src := $(wildcard wasm/*.c) \
 	$(filter-out util/crew.c util/path.c util/pool.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
 	$(wildcard $(addprefix lib/, \
-		$(addsuffix /*.c,format names parquet show stats stream trace verify write))) \
+		$(addsuffix /*.c,format names parquet rtos show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
 	$(addprefix tool/,cmd_convert.c convert.c convert_partial.c convert_slices.c ctf2.c cut.c \
 		duration.c input.c log_piece.c opt.c page.c pieces.c range.c stats_json.c stats_linux.c \
 		stats_response.c stats_rtos.c tool.c verify_json.c)
-wasm-src += $(sort $(wildcard $(FORMATS:%=lib/format/%/*.c)) $(addprefix \
-	lib/format/tracex/,tracex.c map.c service.c events.c events_ux.c))
+wasm-src += $(sort $(wildcard $(FORMATS:%=lib/format/%/*.c)))
 wasm-obj := $(wasm-src:%.c=$(OUT)/wasm/obj/%.o)
 wasm := $(OUT)/wasm/ktape.wasm
 
