@@ -168,7 +168,7 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
 
 /*
  * Return the number of records that were gone before this reader began.  If it has read no
- * closed block, only the end of the reading tells.
+ * closed block, only the end of the reading shows.
  */
 uint64_t kt_ring_before(const struct kt_ring *r)
 {

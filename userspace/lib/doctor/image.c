@@ -137,7 +137,7 @@ static bool is_other_machine(const struct ktape_doctor *d, unsigned int elf)
 	return false;
 }
 
-/* Judge a module by its content. */
+/* Find out by its content what a module is. */
 static enum kt_image check_kernel_image(struct ktape_doctor *d, const unsigned char *data,
 					size_t len)
 {

@@ -50,7 +50,7 @@ static const char *secure_boot(const struct ktape_doctor *d)
 	return is;
 }
 
-/* Make and enroll a key.  DKMS signs with this one without being told. */
+/* Make and enroll a key.  DKMS signs with this one without an option. */
 static void next_make_key(struct ktape_doctor *d)
 {
 	kt_why(d, "make a key and enroll it: mokutil asks for a password, the blue screen \"Enroll MOK\" at the next boot asks for it again; then build the module and run ktape doctor");
@@ -93,7 +93,7 @@ static void report_signature_refused(struct ktape_doctor *d, const char *secure)
 		 secure,
 		 d->lockdown[0] ? ", lockdown=" : "", d->lockdown);
 	if (!strcmp(secure, "unknown")) {
-		kt_why(d, "the variable of the firmware that tells whether Secure Boot demands it cannot be read");
+		kt_why(d, "the variable of the firmware that says whether Secure Boot demands it cannot be read");
 		kt_next(d, "%smodprobe efivarfs && %smount -t efivarfs efivarfs /sys/firmware/efi/efivars",
 			d->sudo, d->sudo);
 	} else if (strcmp(secure, "on")) {

@@ -8,7 +8,7 @@
  *	session/archives/20240101T.../kernel/metadata
  *
  * Symbolic links are followed.  A folder that several of them lead to, or that a link above
- * it leads to, is looked into once.
+ * it leads to, is read once.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -132,7 +132,7 @@ static int find_in(int folder, const char *path, unsigned int depth,
  * @found: skip and arg are the caller's, the rest is filled; ends with kt_folders_free(),
  *	also after a failure
  *
- * What is below a folder with such a file is not looked at.
+ * What is below a folder with such a file is not read.
  *
  * Return: 0, -E2BIG if there are more than KT_FOLDERS_MAX or too many others, or another
  * negative errno.

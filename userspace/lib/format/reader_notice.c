@@ -157,7 +157,7 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
  * @s: the trace
  * @format: what it is, and how much
  *
- * Only ktape verify tells it, at its end.
+ * Only ktape verify reports it, at its end.
  */
 void kt_import_beside(struct kt_import *s, const char *format, ...)
 {

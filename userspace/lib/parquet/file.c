@@ -123,12 +123,6 @@ uint64_t kt_pq_file_size(const struct kt_pq_file *f)
 	return f->at;
 }
 
-/* Return the rows written so far. */
-uint64_t kt_pq_file_rows(const struct kt_pq_file *f)
-{
-	return f->rows;
-}
-
 /* ---- footer ------------------------------------------------------------------------- */
 
 static void put_logical(struct kt_thrift *th, unsigned int type)

@@ -211,7 +211,7 @@ static bool is_ascending(const struct kt_pq_chunk *c)
 	return true;
 }
 
-/* Check whether all pages can tell their least and greatest value. */
+/* Check whether all pages have a least and a greatest value. */
 static bool has_page_keys(const struct kt_pq_pool *pool,
 			  const struct kt_pq_chunk *c)
 {

@@ -8,7 +8,7 @@
  * a ring was too full for that, or closed a block itself before its position was noted, it
  * is read and the blocks are closed again, a few times.  A session that is stopped closes
  * no block: its rings are read to their ends.  The rings of a CPU that came online since
- * the last look are among them, because the others have no markers for a later piece.
+ * the last check are among them, because the others have no markers for a later piece.
  *
  * The next piece must be readable on its own.  It begins with the session state that
  * earlier control records announced and with all names.  Each stream begins with an
@@ -203,7 +203,7 @@ static void continue_counts(const struct kt_ring *r, uint8_t *packet)
 
 /*
  * Write an empty packet for each stream that began in an earlier piece.  Its thread is -1:
- * the checker tells it by that from the empty packet before a ring that was overwritten.
+ * by that the checker knows it from the empty packet before a ring that was overwritten.
  */
 static int begin_streams(struct ktape_recorder *rec)
 {
@@ -262,7 +262,7 @@ static uint64_t sum_of_consumed(struct ktape_recorder *rec)
 
 /*
  * Write everything of a stopped session, whose counts are exact: also how much was cleared
- * unread, which no closed block tells.  Return: false if it was started meanwhile.
+ * unread, which no closed block shows.  Return: false if it was started meanwhile.
  */
 static bool write_to_ends(struct ktape_recorder *rec)
 {
@@ -293,7 +293,7 @@ static void write_rest(struct ktape_recorder *rec)
 		/* Soon: a block that is closed meanwhile takes another flush. */
 		same = take_positions(rec);
 		/*
-		 * After the look for the stop: then no ring that is new later has records.
+		 * After the check for the stop: then no ring that is new later has records.
 		 * It is not known which blocks of a new ring the flush has closed.
 		 */
 		if (find_rings(rec))
@@ -334,7 +334,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	rec->ctf = next;
 	rec->piece_records = kt_record_count(rec);
 	err = kt_record_restate(rec);
-	/* It was described before the last look for new CPUs; its end tries again. */
+	/* It was described before the last check for new CPUs; its end tries again. */
 	kt_record_redescribe(rec);
 	if (!err)
 		err = begin_streams(rec);

@@ -306,7 +306,7 @@ static bool is_batch_whole(const struct ktape_recorder *rec, const struct kt_out
 
 /*
  * The ring was taken away while a batch was written: what was written may be zeros, and
- * nothing says whether a block was overwritten before.  The checksums tell: keep the blocks
+ * nothing says whether a block was overwritten before.  Only the checksums do: keep the blocks
  * before the first one that is not whole.
  */
 static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,

@@ -114,7 +114,7 @@ int kt_recover_names(struct kt_recovery *rec)
 		}
 	}
 	if (err == -EBADMSG) {
-		kt_recover_tell(rec, rec->super.registry,
+		kt_recover_report(rec, rec->super.registry,
 				"the table of names is not in the input");
 		err = 0;
 	}

@@ -220,7 +220,7 @@ static int make_recovered_metadata(struct kt_recovery *rec, char **text, size_t 
 	info->boot_offset_ns = (int64_t)(p->start_boot_ns - (uint64_t)ns);
 	info->real_offset_ns = (int64_t)(p->start_real_ns - (uint64_t)ns);
 	info->offset_s = info->real_offset_ns / 1000000000;
-	kt_recover_tell(rec, p->metadata, "the metadata is damaged and was made from this library's event table");
+	kt_recover_report(rec, p->metadata, "the metadata is damaged and was made from this library's event table");
 	rec->result->metadata_made = true;
 	return ktape_metadata_format(info, text, len);
 }
@@ -332,7 +332,7 @@ static int check_recovered_rings(struct kt_recovery *rec)
 			rec->all += bytes;
 			continue;
 		}
-		kt_recover_tell(rec, p->rings + i * sizeof(*d),
+		kt_recover_report(rec, p->rings + i * sizeof(*d),
 				"entry %u of the table of rings is not valid and is left out", i);
 		d->nr_blocks = 0;
 	}

@@ -83,7 +83,7 @@ static uint64_t ring_size(const struct ring *r)
 /* Report and count a block that is left out.  Return: false. */
 static bool leave_block_out(struct ring *r, const struct piece *p, const char *why)
 {
-	kt_recover_tell(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
+	kt_recover_report(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
 			r->d->cpu,
 			r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
 			(unsigned long long)p->seq, why);
@@ -332,7 +332,7 @@ static void count_block(struct ring *r, const struct piece *p, const struct walk
 	if (w->whole)
 		return;
 	r->out->cut++;
-	kt_recover_tell(
+	kt_recover_report(
 		r->rec, p->at + w->end,
 		"cpu %u, %s ring, block %llu: the record here is not valid; only the records before it are kept",
 		r->d->cpu, r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
@@ -500,7 +500,7 @@ static int recover_blocks(struct ring *r)
 {
 	if (has_range(r))
 		return recover_range(r);
-	kt_recover_tell(
+	kt_recover_report(
 		r->rec, r->d->page,
 		"cpu %u, %s ring: the positions in its control page are not valid; only blocks with a checksum are taken",
 		r->d->cpu,
@@ -536,7 +536,7 @@ int kt_recover_ring(struct kt_recovery *rec,
 	if (!err) {
 		err = recover_blocks(&r);
 	} else if (err == -EBADMSG) {
-		kt_recover_tell(rec, desc->page,
+		kt_recover_report(rec, desc->page,
 				"cpu %u, %s ring: not in the input", desc->cpu,
 				desc->kind == KTAPE_RING_EVENT ? "event" :
 								 "control");

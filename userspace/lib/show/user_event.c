@@ -69,7 +69,7 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 }
 
 /**
- * kt_user_add_data() - Add a field that is text or bytes
+ * add_user_data() - Add a field that is text or bytes
  * @u: the event
  * @name: name of the field, as for kt_user_add()
  * @kind: KT_FIELD_TEXT or KT_FIELD_BYTES
@@ -78,10 +78,9 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
  *
  * Return: the field, or NULL with @u->no_memory set.
  */
-struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
-				       const char *name,
-				       enum kt_user_field_kind kind,
-				       const void *data, size_t len)
+static struct kt_user_field *add_user_data(struct kt_user_event *u, const char *name,
+					   enum kt_user_field_kind kind,
+					   const void *data, size_t len)
 {
 	struct kt_user_field *f = kt_user_add(u, name, kind, 0);
 
@@ -138,7 +137,7 @@ static struct kt_user_field *add_user_number(struct kt_user_event *u,
 static struct kt_user_field *
 add_array(struct kt_user_event *u, const char *name, const struct kt_typed *a)
 {
-	struct kt_user_field *f = kt_user_add_data(u, name, KT_FIELD_ARRAY, a->data,
+	struct kt_user_field *f = add_user_data(u, name, KT_FIELD_ARRAY, a->data,
 						   a->len);
 
 	if (!f)
@@ -179,7 +178,7 @@ struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 	if (a->kind == KT_TYPED_ARRAY)
 		return add_array(u, name, a);
 	if (a->kind != KT_TYPED_NUMBER)
-		return kt_user_add_data(u, name,
+		return add_user_data(u, name,
 					a->kind == KT_TYPED_STRING ?
 						KT_FIELD_TEXT :
 						KT_FIELD_BYTES,

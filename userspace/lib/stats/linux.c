@@ -16,8 +16,8 @@ int ktape_linux_new(const struct ktape_info *info,
 		return -ENOMEM;
 	l->info = info;
 	l->registry = registry;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
-		l->looks[i] = KT_SL_LOOKS;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(l->checks); i++)
+		l->checks[i] = KT_SL_CHECKS;
 	l->longest = calloc(1, sizeof(*l->longest));
 	if (!l->longest || kt_sl_begin(l)) {
 		ktape_linux_free(l);
@@ -121,7 +121,7 @@ static bool is_wake_event(uint8_t opcode)
 /*
  * Take the running thread from the event's context; there may be no switch events.  A
  * context record may also end what is known: with a thread filter, threads that the
- * filter holds back run from here on.
+ * filter blocks run from here on.
  */
 static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
 			       const struct ktape_event *e)
@@ -131,10 +131,10 @@ static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
 
 	if (context && tid < 0) {
 		kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
-		c->untold = true;
+		c->unreported = true;
 	} else if (tid >= 0 && tid != c->tid && kt_event_runs(e)) {
 		kt_sl_run(l, c, tid,
-			  c->tid < 0 && !c->untold ? c->last : e->ts);
+			  c->tid < 0 && !c->unreported ? c->last : e->ts);
 	}
 }
 
@@ -223,14 +223,14 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return err;
 	l->last = kt_max(l->last, e->ts);
 	l->now = e;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
-		l->looks[i] += KT_SL_LOOKS_MORE;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(l->checks); i++)
+		l->checks[i] += KT_SL_CHECKS_MORE;
 	c = get_cpu(l, e->cpu);
 	if (!c)
 		return -ENOMEM;
 	c->result.seen = true;
 	/* The thread of a CPU's first event already ran before that event. */
-	if (c->tid < 0 && !c->untold && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
+	if (c->tid < 0 && !c->unreported && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
 		learn_linux_thread(l, c, e);
 	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))
@@ -315,7 +315,7 @@ static int by_ns(const void *a, const void *b)
 	return x->other < y->other ? -1 : x->other > y->other;
 }
 
-/* Name the threads as at the end, those that ended long before as they were last seen. */
+/* Name the threads as at the end, those that ended long before as their last event has them. */
 static void name_threads(struct ktape_linux *l)
 {
 	for (size_t i = 0; i < l->nr_threads; i++) {

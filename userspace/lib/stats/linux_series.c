@@ -179,7 +179,7 @@ uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
 			"times of pairs of threads beyond the first 524288",
 		[KT_SL_LEFT_OPEN] =
 			"intervals that began while 1048576 others were open",
-		[KT_SL_LEFT_LOOKS] =
+		[KT_SL_LEFT_CHECKS] =
 			"beginnings of long waits for a CPU (which threads ran)",
 	};
 

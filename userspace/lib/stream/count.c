@@ -2,7 +2,7 @@
 /*
  * Count the records of a block.
  *
- * A recorder counts every record that it writes: only so can it tell the records in a file
+ * A recorder counts every record that it writes: only so can it say the number of records in a file
  * from what the kernel says that it has emitted.  The place of a record is known when the
  * length of the one before it is, so that walking takes as long as a load for each record.
  * With AVX2 all words of a window are taken for records at once, and what is reached

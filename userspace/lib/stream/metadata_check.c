@@ -322,7 +322,7 @@ static int are_read(const struct events *e, const struct ktape_info *info)
  * Check a text whose checksum is missing or wrong.
  * Return: -ENODATA if nothing is wrong; -EBADMSG; or -ENOMEM.
  */
-static int judge_unsealed(const struct kt_text *t, struct ktape_info *info,
+static int check_unsealed(const struct kt_text *t, struct ktape_info *info,
 			  struct ktape_error *error)
 {
 	bool read = !ktape_metadata_parse(t->at, t->len, info, NULL);
@@ -359,7 +359,7 @@ int ktape_metadata_check(const char *text, size_t len,
 	info = malloc(sizeof(*info));
 	if (!info)
 		return -ENOMEM;
-	err = judge_unsealed(&t, info, error);
+	err = check_unsealed(&t, info, error);
 	free(info);
 	return err;
 }

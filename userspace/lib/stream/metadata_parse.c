@@ -5,7 +5,7 @@
  * One pass over the tokens reads each "key = value" directly inside a block
  * ("trace { ... }", "env { ... }") and skips everything nested deeper.  An event
  * description that is identical to this library's is recognised as a whole, without
- * looking at its tokens.  This is not a general CTF parser.
+ * reading its tokens.  This is not a general CTF parser.
  */
 #include <ctype.h>
 

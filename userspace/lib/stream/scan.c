@@ -70,8 +70,8 @@ void kt_scan_free(struct kt_scan *s)
 static void scan_notify(const struct kt_scan *s, unsigned int kind,
 			const struct ktape_error *error)
 {
-	if (s->tell)
-		s->tell(s->arg, kind, error);
+	if (s->report)
+		s->report(s->arg, kind, error);
 }
 
 static int scan_make_room(struct kt_scan *s, size_t n)
@@ -465,7 +465,7 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
  * Report a packet with a wrong size: its header says that it ends at @end, and the
  * scanner is now at the next packet (@found) or at the end of the input.
  */
-void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found)
+void kt_scan_check_size(struct kt_scan *s, uint64_t end, bool found)
 {
 	uint64_t last = s->offset + kt_scan_there(s);
 	struct ktape_error error;
@@ -498,6 +498,6 @@ int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
 	if (!ret && !trusted)
 		ret = hunt_scan_packet(s);
 	if (ret >= 0 && !found->metadata && !found->cut)
-		kt_scan_judge(s, found->offset + found->size, ret);
+		kt_scan_check_size(s, found->offset + found->size, ret);
 	return ret < 0 ? ret : 0;
 }

@@ -85,11 +85,11 @@ static int fetch_next(struct ktape_trace *t, struct kt_stream *s)
 
 	if (lane->pending)
 		return 1;
-	s->scan.tell = keep_lane_notice;
+	s->scan.report = keep_lane_notice;
 	s->scan.arg = lane;
 	s->scan.stepwise = true;
 	ret = kt_stream_fetch(t, s, &lane->content);
-	s->scan.tell = kt_stream_tell;
+	s->scan.report = kt_stream_report;
 	s->scan.arg = s;
 	s->scan.stepwise = false;
 	if (lane->failed)

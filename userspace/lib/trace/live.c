@@ -254,7 +254,7 @@ static void pass_padding(struct ktape_trace *t)
 		t->want = 1;
 		return;
 	}
-	kt_scan_judge(s, t->next_at, false);
+	kt_scan_check_size(s, t->next_at, false);
 	t->step = KT_STEP_PACKET;
 	t->want = KTAPE_BLOCK_HEADER;
 }
@@ -266,7 +266,7 @@ static void hunt_live_packet(struct ktape_trace *t)
 
 	t->ended = !found && t->input.eof;
 	if (t->next_at && (t->ended || found))
-		kt_scan_judge(&t->input, t->next_at, found);
+		kt_scan_check_size(&t->input, t->next_at, found);
 	t->step = found ? KT_STEP_PACKET : KT_STEP_HUNT;
 	t->want = found ? KTAPE_BLOCK_HEADER : KT_PATTERN_SIZE;
 }

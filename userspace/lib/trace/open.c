@@ -175,7 +175,7 @@ static int identify_stream(struct kt_stream *s)
 	struct kt_found found;
 	int ret;
 
-	scan->tell = NULL;	/* reported when the events are delivered */
+	scan->report = NULL;	/* reported when the events are delivered */
 	while ((ret = kt_scan_next(scan, &found)) > 0 && found.metadata) {
 		ret = kt_scan_leave(scan, &found);
 		if (ret)
@@ -186,7 +186,7 @@ static int identify_stream(struct kt_stream *s)
 		s->cpu = KT_HEAD32(kt_scan_head(scan), cpu);
 	}
 	kt_stream_forget(s);
-	scan->tell = kt_stream_tell;
+	scan->report = kt_stream_report;
 	return ret < 0 ? ret : 0;
 }
 
@@ -493,7 +493,7 @@ static void begin_input(struct ktape_trace *t, int fd)
 	kt_scan_init(&t->input, fd);
 	t->input.uuid = t->info.uuid;
 	t->input.budget = &t->budget;
-	t->input.tell = notify_input;
+	t->input.report = notify_input;
 	t->input.arg = t;
 }
 
@@ -538,7 +538,7 @@ static int find_metadata(int folder, bool *below, struct ktape_error *error)
 	*below = false;
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	/* Too many are told by the format, which looks once more. */
+	/* The format reads them once more, and reports if they are too many. */
 	kt_folders_find(folder, &found);
 	for (size_t i = 0; i < found.nr && fd < 0; i++) {
 		errno = 0;

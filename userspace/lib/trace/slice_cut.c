@@ -248,8 +248,8 @@ static uint64_t limit_slice(const struct kt_slices *sl)
 {
 	const struct ktape_trace *t = sl->t;
 
-	/* A loss that is held is told before the first event behind it. */
-	return t->told_losses < t->nr_losses ? t->losses[t->told_losses].at :
+	/* A loss that waits is reported before the first event behind it. */
+	return t->reported_losses < t->nr_losses ? t->losses[t->reported_losses].at :
 					       UINT64_MAX;
 }
 
@@ -263,7 +263,7 @@ uint64_t kt_slice_cut(struct kt_slices *sl)
 
 	if (sl->t->far_freq != sl->t->info.freq)
 		kt_far_set(sl->t);
-	/* Times that do not fit in ns are told once (far.c), so they are in no slice. */
+	/* Times that do not fit in ns are reported once (far.c), so they are in no slice. */
 	until = kt_min(limit_slice(sl), sl->t->far_from);
 
 	for (size_t i = 0; i < sl->nr; i++) {

@@ -3,12 +3,12 @@
  * Check a trace of another Linux tracer (LTTng, trace-cmd, perf).
  *
  * Such a trace has no checksums, no counts of emitted events and no marks of what was
- * enabled.  What can be judged is what the events say of each other: the order of time on
+ * enabled.  What can be checked is what the events say of each other: the order of time on
  * a CPU, pairs of interrupt handlers and of system calls, switches, and the losses that
- * the tracer told.  The rest is a note, so that "nothing is wrong" does not read as "this
+ * the tracer reported.  The rest is a note, so that "nothing is wrong" does not read as "this
  * trace is complete".
  *
- * An event is known to be recorded once it was seen: a tracer may begin in the middle of
+ * An event is known to be recorded once the trace has one: a tracer may begin in the middle of
  * everything.  After a loss a CPU, and all system calls, begin anew.
  */
 #include <stdarg.h>
@@ -24,8 +24,8 @@
 /**
  * struct kt_foreign_check - what is remembered of the whole trace
  * @calls: by thread: the system call that it is in
- * @seen: bit n: opcode n was seen
- * @lost: events that the tracer told were lost
+ * @seen: bit n: the trace has an event of opcode n
+ * @lost: events that the tracer reported as lost
  * @gaps: losses of an unknown number
  */
 struct kt_foreign_check {
@@ -65,7 +65,7 @@ static void report_wrong(struct ktape_verify *v, unsigned int rule,
 	const struct kt_vcpu *c = kt_verify_cpu(v, e->cpu);
 	va_list args;
 
-	/* What happened in a gap is not known, so nothing contradicts it. */
+	/* What happened during a loss is not known, so nothing contradicts it. */
 	if (c && rule != KTAPE_RULE_TIME && e->ts <= c->doubt_until)
 		return;
 	va_start(args, format);
@@ -77,7 +77,7 @@ static void report_wrong(struct ktape_verify *v, unsigned int rule,
 /**
  * kt_foreign_back() - take that the time of events goes back
  * @v: the check
- * @n: the notice, which tells all such places of the trace
+ * @n: the notice, which counts all such places of the trace
  */
 void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 {
@@ -90,7 +90,7 @@ void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 }
 
 /**
- * kt_foreign_lost() - take a loss that the tracer told
+ * kt_foreign_lost() - take a loss that the tracer reported
  * @v: the check
  * @n: the notice
  */
@@ -268,7 +268,7 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /**
- * kt_foreign_end() - tell at the end what could not be judged
+ * kt_foreign_end() - report at the end what could not be checked
  * @v: the check
  */
 void kt_foreign_end(struct ktape_verify *v)

@@ -24,7 +24,7 @@ static bool is_lossy(const struct kt_vcpu *c)
 static void begin_records(struct kt_vcpu *c)
 {
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		c->ring[i].judged = false;
+		c->ring[i].stop_checked = false;
 }
 
 static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
@@ -120,7 +120,7 @@ static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_profile(v, c, c->masked ? mask : NULL, e->ts);
 	c->marked |= on;
 	memcpy(c->mask, mask, sizeof(mask));
-	v->judged |= kt_call_records_both(c);
+	v->calls_checked |= kt_call_records_both(c);
 	if (on)
 		c->state = KT_STATE_ON;
 	else if (!any)
@@ -299,7 +299,7 @@ static bool is_session_stopped(const struct ktape_verify *v, const struct kt_vcp
 
 /*
  * Keep an event after the last record of the control ring, which is the session's end.
- * Only the end of the trace tells whether the session was started again.
+ * Only the end of the trace shows whether the session was started again.
  */
 static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
 {
@@ -356,7 +356,7 @@ bool kt_verify_finished(const struct ktape_verify *v)
 	return stopped && !restarted && used <= marked;
 }
 
-/* Tell from when on the events of a CPU may lack markers. */
+/* Note from when on the events of a CPU may lack markers. */
 static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
 {
 	struct ktape_finding f = {

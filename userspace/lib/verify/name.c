@@ -17,7 +17,7 @@
  *
  * In a trace that ends while its session records, a name may be in what was not written:
  * records of names are in other rings than the events, and a disk may get full in between.
- * So suspects are judged at the end, when it is known how far those rings go.
+ * So suspects are checked at the end, when it is known how far those rings go.
  */
 #include "names/names.h"
 #include "stream/event.h"
@@ -57,7 +57,7 @@ struct suspect {
  * @nr_suspects: entries of @suspects
  * @suspects: threads without a name, in no order
  * @nr_put_off: entries of @put_name_off
- * @put_off: suspects that made room for later ones, to be judged at the end
+ * @put_off: suspects that made room for later ones, to be checked at the end
  */
 struct kt_seen {
 	uint64_t *tids;
@@ -254,7 +254,7 @@ static bool names_overwritten(const struct ktape_verify *v)
 }
 
 /*
- * Judge a suspect that the trace has not cleared.  @until: time up to which all records of
+ * Check a suspect that the trace has not cleared.  @until: time up to which all records of
  * names were written.
  */
 static void check_named(struct ktape_verify *v, unsigned int i, uint64_t until)
@@ -292,8 +292,8 @@ static unsigned int oldest_suspect(const struct kt_seen *k)
 }
 
 /*
- * Put the oldest suspect off to the end of the trace, which may tell then that there was no
- * room for its name.  If there are too many of these, judge it at once.
+ * Put the oldest suspect off to the end of the trace, which may show then that there was no
+ * room for its name.  If there are too many of these, check it at once.
  */
 static void put_name_off(struct ktape_verify *v)
 {
@@ -333,10 +333,10 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 }
 
 /*
- * Judge the suspect that an event is about: its last switch clears it, unless its exit
+ * Check the suspect that an event is about: its last switch clears it, unless its exit
  * was recorded, because the module knows each thread that exits later than its load.
  */
-void kt_name_judge(struct ktape_verify *v, const struct ktape_event *e)
+void kt_name_match(struct ktape_verify *v, const struct ktape_event *e)
 {
 	struct kt_seen *k = v->seen;
 	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH &&
@@ -586,5 +586,5 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 			check_name(v, e, KTAPE_OBJ_FUNCTION, at.value);
 	}
 	if (v->seen->nr_suspects || v->trial)
-		kt_name_judge(v, e);
+		kt_name_match(v, e);
 }

@@ -127,7 +127,7 @@ static void take_pair_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	c->switched = e->ts;
 }
 
-/* Check an event.  Return: whether the calls of its thread can be judged. */
+/* Check an event.  Return: whether the calls of its thread can be checked. */
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {

@@ -27,7 +27,7 @@ static const uint8_t kinds[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_EXIT] = KT_QUICK_CALL_END,
 };
 
-/* Events that change more than counters, or that are judged with the names of others. */
+/* Events that change more than counters, or that are checked with the names of others. */
 static const uint8_t careful[] = {
 	KTAPE_EV_REGISTRY,	  KTAPE_EV_CONTEXT,
 	KTAPE_EV_TRACER,	  KTAPE_EV_PROCESS_FREE,
@@ -192,8 +192,8 @@ static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	run->to = ts;
 }
 
-/* Take the begin or end of a call that is not judged. */
-static void take_unjudged(struct kt_trial *tr, int32_t tid, uint64_t ts)
+/* Take the begin or end of a call that is not checked. */
+static void take_unchecked(struct kt_trial *tr, int32_t tid, uint64_t ts)
 {
 	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
 
@@ -229,9 +229,9 @@ static void take_trial_call(struct kt_trial *tr, const struct ktape_event *e)
 	}
 	if (!kt_call_is(e) || !e->tid)
 		return;
-	if (e->tid < 0 || !kt_call_is_judged(&tr->v, &tr->c, e->ts)) {
-		if (tr->v.judged)
-			take_unjudged(tr, e->tid, e->ts);
+	if (e->tid < 0 || !kt_call_is_checked(&tr->v, &tr->c, e->ts)) {
+		if (tr->v.calls_checked)
+			take_unchecked(tr, e->tid, e->ts);
 		return;
 	}
 	if (begins)
@@ -431,7 +431,7 @@ static void check_quick(struct kt_trial *tr)
 			break;
 		case KT_QUICK_CALL_BEGIN:
 		case KT_QUICK_CALL_END:
-			if (!tid || ((tid < 0 || !calls) && !tr->v.judged))
+			if (!tid || ((tid < 0 || !calls) && !tr->v.calls_checked))
 				break;
 			if (tid < 0 || !calls || !usual)
 				goto out;

@@ -202,7 +202,7 @@ static void end_trace(struct ktape_verify *v)
 
 		for (ring = 0; c && ring < KTAPE_RINGS_PER_CPU; ring++) {
 			kt_verify_bound(v, c, ring);
-			kt_verify_owed(v, c, ring, true);
+			kt_verify_unaccounted(v, c, ring, true);
 		}
 	}
 	kt_account_end(v);

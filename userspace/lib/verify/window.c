@@ -310,7 +310,7 @@ static uint64_t accept_window(struct kt_windows *w)
  * Go on with windows, or wait longer and longer if most of the work is thrown away, or if
  * preparing the trials of all rings is more work than checking so few records.
  */
-static void judge_windows(struct kt_windows *w, uint64_t records)
+static void pace_windows(struct kt_windows *w, uint64_t records)
 {
 	w->last = records;
 	if (records && records >= w->tried / 2 && records >= w->nr * FEW_EACH) {
@@ -344,7 +344,7 @@ static int pass_window(struct kt_windows *w)
 	ret = kt_items_apply(w);
 	if (ret)
 		return ret;
-	judge_windows(w, accept_window(w));
+	pace_windows(w, accept_window(w));
 	return 1;
 }
 
@@ -371,7 +371,7 @@ int kt_windows_pass(struct ktape_verify *v)
 	if (ret < 0)
 		return ret;
 	if (!w->wait)
-		judge_windows(w, 0);
+		pace_windows(w, 0);
 	w->wait--;
 	return 0;
 }

@@ -34,7 +34,7 @@ static void check_item(struct ktape_verify *v, const struct kt_item *item)
 	if (item->kind == KT_ITEM_MENTION)
 		kt_name_check(v, item->type, item->id, e->ts);
 	else
-		kt_name_judge(v, e);
+		kt_name_match(v, e);
 	v->event = NULL;
 	v->trace->current = NULL;
 }

@@ -186,7 +186,7 @@ int ktape_split(const char *path, const char *dir, bool force,
 		s->again = !fstat(fd, &st) && S_ISREG(st.st_mode);
 		kt_scan_init(&s->input, fd);
 		s->input.uuid = s->info.uuid;
-		s->input.tell = notify_split;
+		s->input.report = notify_split;
 		s->input.arg = s;
 		err = begin_split(s, dir, force, error);
 	}

@@ -42,7 +42,7 @@ static bool read_range(const char *text, struct html_exact *x)
 		    read_time(dash + 1, &x->to, &x->to_epoch);
 
 	free(first);
-	/* Times of two clocks are compared when the trace has told what they are. */
+	/* Times of two clocks are compared once the trace has shown what they are. */
 	x->given = read && (x->from_epoch != x->to_epoch || x->from < x->to);
 	return x->given;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What is recorded on each CPU, so that the page does not draw as idle what was not
- * looked at: profiles, filters, and events that filters held back.
+ * examined: profiles, filters, and events that filters blocked.
  *
  * A profile record, on or off, has the opcodes that are enabled from then on.  For each group of
  * rows of a CPU, a span (HTML_OFF) names those that are not.  An empty profile is a
  * pause: nothing is known about the CPU, and if all CPUs pause, about the threads.
- * Ledgers count what filters held back; a span (HTML_HELD) for each class lasts from
+ * Ledgers count what filters blocked; a span (HTML_HELD) for each class lasts from
  * the ledger before to the one that counts more, but only while there was a filter.
  */
 #include "ktape/filter.h"

@@ -124,7 +124,7 @@ void lt_describe_call(FILE *f, const struct lt_call *call)
 }
 
 /**
- * lt_each_call_name() - tell the names of a system call's fields
+ * lt_each_call_name() - pass on the names of a system call's fields
  * @call: event class
  * @take: called with each name
  * @arg: first argument of @take

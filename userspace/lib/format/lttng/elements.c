@@ -159,7 +159,7 @@ static bool put_element_label(struct text *x, const struct ctf_type *t, uint64_t
 	}
 	ok = put_element_quoted(x, copy ? copy : label.data, label.len);
 	free(copy);
-	/* The text is told of once, whatever part of it was cut. */
+	/* Report the text once, whatever part of it was cut. */
 	x->cut |= x->v->texts != texts;
 	x->v->texts = texts;
 	return ok;

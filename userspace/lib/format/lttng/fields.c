@@ -15,7 +15,7 @@
  */
 #include "fields.h"
 
-#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are looked at */
+#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are examined */
 #define VISITS_ALL	(1U << 22)	/* the same of all classes */
 
 /**
@@ -26,7 +26,7 @@
  * @at: place in the packet
  * @path: name of the field
  * @next: number of the next entry
- * @extra: of the next one inside a variant, if fields of fixed numbers are looked for
+ * @extra: of the next one inside a variant, if fields of fixed numbers are searched
  * @fields: entries that are no labels
  * @number: the last number, as it was read
  * @end: number after the last entry that each event has
@@ -720,8 +720,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	return true;
 }
 
-/* Tell at the end of the trace what was left out. */
-void lt_values_tell(struct lt_values *v, struct kt_import *in)
+/* Report at the end of the trace what was left out. */
+void lt_values_report(struct lt_values *v, struct kt_import *in)
 {
 	if (v->labels)
 		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",

@@ -6,7 +6,7 @@
  * stream of a CPU is in CHANNEL_CPU_0, CHANNEL_CPU_1 and so on; the numbers begin again
  * when the oldest file is overwritten.  Files whose names differ in the last number only
  * are one stream if their packets are of the same CPU and stream class.  The numbers of
- * their packets give the order.  So what is missing between two files is told, and only
+ * their packets give the order.  So what is missing between two files is reported, and only
  * one of them is open.
  *
  * Likewise for files of one name in traces with one UUID: the archives of a rotated session,

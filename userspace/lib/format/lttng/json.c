@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Parse JSON as RFC 8259 has it, into trees.  Numbers are whole: CTF 2 has no others
- * where this reader looks, so a fraction or an exponent is skipped.
+ * where this reader needs it, so a fraction or an exponent is skipped.
  */
 #include <stdio.h>
 #include <string.h>

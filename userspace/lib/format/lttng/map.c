@@ -491,7 +491,7 @@ void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id)
 }
 
 /**
- * lt_each_name() - tell the names of an event class's fields
+ * lt_each_name() - pass on the names of an event class's fields
  * @t: trace being written
  * @id: its event id, below LT_USERS and not 0
  * @take: called with each name

@@ -20,10 +20,11 @@
  * known from fork events.  Other names of the registry are in the events
  * themselves.
  *
- * Not written: LTTng's fields that ktape does not record.  A gap with a count raises
- * discarded of the next packet; a gap without a count skips a sequence number.  After damage a reader continues with the
- * next packet: the context has the size of each.  The metadata is written last, because
- * only then is it known which event classes (each system call is one) it has to declare.
+ * Not written: LTTng's fields that ktape does not record.  A loss with a count raises
+ * discarded of the next packet; a loss without a count skips a sequence number.  After
+ * damage a reader continues with the next packet: the context has the size of each.  The
+ * metadata is written last, because only then is it known which event classes (each system
+ * call is one) it has to declare.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -359,7 +360,7 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	return 0;
 }
 
-/* End the packet at a gap; a gap without a count skips a sequence number. */
+/* End the packet at a loss; a loss without a count skips a sequence number. */
 static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct lttng *t = s->state;

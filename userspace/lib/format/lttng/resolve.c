@@ -147,7 +147,7 @@ static int by_member_name(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* Sort the names of a large structure, which is looked at many times. */
+/* Sort the names of a large structure, which is searched many times. */
 static bool sort_names(struct walk *w, struct ctf_type *t)
 {
 	struct ctf_index *index;

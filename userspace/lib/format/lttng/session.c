@@ -294,7 +294,7 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 	return 0;
 }
 
-/* Open the traces that can be read; what cannot be is told. */
+/* Open the traces that can be read, and report those that cannot. */
 static int open_traces(struct kt_import *in, struct lt_session *all,
 		       const struct kt_folders *found)
 {

@@ -2,7 +2,7 @@
 /*
  * The trace itself: the tables capture, sysinfo, clock_snapshot and lost.
  *
- * Losses come from three sources, which tell the same losses from different sides and must
+ * Losses come from three sources, which report the same losses from different sides and must
  * not be added: gaps, which is what this trace lacks; the module's loss records, by class
  * and with times; the module's ledger, by class and reason, as totals of the session.
  */
@@ -27,16 +27,16 @@ struct counts {
 };
 
 /**
- * struct pq_ledger - what the module told
+ * struct pq_ledger - what the module reported
  * @counts: by number in @keys
  * @nr: entries of @counts
  * @keys: index in @counts by CPU, ring and class
  * @stored: events of the trace, without names
  * @lost: lost events, as far as counted
- * @gaps: number of gaps
- * @uncounted: gaps without a count
+ * @gaps: number of losses
+ * @uncounted: losses without a count
  * @synced: there was a clock_sync
- * @unstable: a clock_sync told that the clock is not stable
+ * @unstable: a clock_sync says that the clock is not stable
  * @mask: last profile of any CPU
  * @profiled: @mask is valid
  * @filters: bit n: a filter of kind n is in force
@@ -161,9 +161,9 @@ static void put_capture_loss(struct pq *pq, const struct loss *loss)
 }
 
 /**
- * pq_lost() - Put a gap of the trace
+ * pq_lost() - Put a loss of the trace
  * @pq: the tables
- * @n: the gap
+ * @n: the loss
  */
 void pq_lost(struct pq *pq, const struct ktape_notice *n)
 {
@@ -235,14 +235,14 @@ static void take_missed(struct pq *pq, const struct ktape_event *e)
 		.reader = -1,
 		.count = kt_get64(p + 16),
 	};
-	uint64_t *told;
+	uint64_t *reported_to;
 
 	if (reason >= KTAPE_MISSED_REASONS)
 		return;
-	told = &pq->ledger->missed[e->dat20 & 0xff][reason];
-	if (*told >= loss.to || (!loss.count && reason != KTAPE_MISSED_DETACHED))
+	reported_to = &pq->ledger->missed[e->dat20 & 0xff][reason];
+	if (*reported_to >= loss.to || (!loss.count && reason != KTAPE_MISSED_DETACHED))
 		return;
-	*told = loss.to;
+	*reported_to = loss.to;
 	loss.reason = names[reason];
 	put_capture_loss(pq, &loss);
 }

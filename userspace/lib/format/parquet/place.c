@@ -304,7 +304,7 @@ static int put_table_part(struct pq *pq, unsigned int table,
 		return err;
 	before = kt_pq_file_size(f->file);
 	err = kt_pq_put_group(pq->writer, f->file, part);
-	/* The sink tells the user how much was written. */
+	/* The sink reports to the user how much was written. */
 	pq->s->offset += kt_pq_file_size(f->file) - before;
 	if (!err && kt_pq_file_size(f->file) >= pq->place->size)
 		err = close_file(pq, f);

@@ -5,8 +5,8 @@
  *	sched_switch	ends the slice of a CPU and begins the next one, and moves the
  *			two threads to the states that it names
  *	sched_wakeup	ends a sleep: the thread is R, in the queue of a CPU
- *	sched_waking	tells who wakes
- *	sched_blocked	tells why the next sleep begins
+ *	sched_waking	names the thread that wakes another one
+ *	sched_blocked	says why the next sleep begins
  *
  * The rules are those of the statistics (ktape stats), so that the rows of a wait
  * for a CPU are as many as its values there: a slice that began before a loss was over, or
@@ -55,7 +55,7 @@ static void put_state_row(struct pq *pq, struct pq_thread *t, uint64_t ts, bool 
 		kt_pq_put(r, PQ_THREAD_STATE_CPU, t->cpu);
 	if (t->state == PQ_READY && t->waker)
 		kt_pq_put(r, PQ_THREAD_STATE_WAKER_UTID, t->waker - 1);
-	if (asleep && t->told) {
+	if (asleep && t->blocked_known) {
 		pq_put_name(r, PQ_THREAD_STATE_BLOCKED, t->blocked);
 		kt_pq_put(r, PQ_THREAD_STATE_IO_WAIT, t->io);
 	}
@@ -68,7 +68,7 @@ static void set_state(struct pq *pq, struct pq_thread *t, unsigned int state,
 {
 	put_state_row(pq, t, ts, false);
 	if (t->state == PQ_ASLEEP)
-		t->told = false;
+		t->blocked_known = false;
 	t->state = (uint8_t)state;
 	t->cpu = cpu;
 	t->since = ts;
@@ -203,7 +203,7 @@ void pq_blocked(struct pq *pq, const struct kt_line *l)
 	t->blocked = pq_value_name(pq, l, KTAPE_TYPE_FUNC,
 				   ktape_event_arg(e, 1));
 	t->io = e->dat20 & 1;
-	t->told = true;
+	t->blocked_known = true;
 }
 
 /**

@@ -68,7 +68,7 @@ void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v)
 }
 
 /* Add bytes, which stay where they are.  @f may be NULL. */
-void pf_add_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len)
+static void add_sample_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len)
 {
 	struct kt_tp_value *v;
 
@@ -109,7 +109,7 @@ static void add_words(const struct rest *r, enum pf_field which, const uint8_t *
 	for (uint64_t i = 0; i < nr; i++)
 		to[i] = kt_load64(p + i * step * 8, r->big);
 	f->nr_words += nr;
-	pf_add_bytes(f, which, to, nr * 8);
+	add_sample_bytes(f, which, to, nr * 8);
 }
 
 static uint64_t words_left(const struct rest *r)
@@ -198,7 +198,7 @@ static bool take_raw(struct rest *r, struct pf_sample *s)
 		return false;
 	r->p = s->raw + s->raw_size;
 	if (!s->attr->tracepoint)
-		pf_add_bytes(r->out, PF_FIELD_RAW, s->raw, s->raw_size);
+		add_sample_bytes(r->out, PF_FIELD_RAW, s->raw, s->raw_size);
 	return true;
 }
 
@@ -247,7 +247,7 @@ static bool take_stack(struct rest *r)
 	r->p += size;
 	if (!take_sample_64(r, &used))
 		return false;
-	pf_add_bytes(r->out, PF_FIELD_USER_STACK, data, kt_min(used, size));
+	add_sample_bytes(r->out, PF_FIELD_USER_STACK, data, kt_min(used, size));
 	return true;
 }
 
@@ -257,7 +257,7 @@ static bool take_aux(struct rest *r)
 
 	if (!take_sample_64(r, &size) || size > (uint64_t)(r->end - r->p))
 		return false;
-	pf_add_bytes(r->out, PF_FIELD_AUX, r->p, size);
+	add_sample_bytes(r->out, PF_FIELD_AUX, r->p, size);
 	r->p += size;
 	return true;
 }
@@ -277,7 +277,7 @@ static bool take_cgroup(const struct perf *f, struct rest *r)
 	pf_add_number(r->out, PF_FIELD_CGROUP, id);
 	e = r->out ? kt_map_find(&f->cgroups, 0, id) : NULL;
 	if (e && e->extra)
-		pf_add_bytes(r->out, PF_FIELD_CGROUP_PATH, f->paths + e->value, e->extra);
+		add_sample_bytes(r->out, PF_FIELD_CGROUP_PATH, f->paths + e->value, e->extra);
 	return true;
 }
 

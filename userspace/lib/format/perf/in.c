@@ -53,7 +53,7 @@ static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
 
 /*
  * Find the CPU of an event or of a loss, and the entry for its last event.
- * Return: 0, -ERANGE if it is no CPU, which is told, or -ENOMEM.
+ * Return: 0, -ERANGE if it is no CPU, which is reported, or -ENOMEM.
  */
 static int find_perf_cpu(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
 			 uint32_t *cpu, uint64_t **last)
@@ -187,7 +187,7 @@ static void count_lost(struct perf *f, const uint8_t *record, size_t len)
 }
 
 /* At the end: deliver what perf counted as lost beyond the records of losses. */
-static int tell_lost(struct kt_import *s)
+static int report_uncounted(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	uint64_t more = f->lost_samples > f->lost ? f->lost_samples - f->lost : 0;
@@ -197,7 +197,7 @@ static int tell_lost(struct kt_import *s)
 	f->lost_samples = 0;
 	if (err || !more)
 		return err;
-	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are told as a loss of CPU 0 in the whole trace",
+	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are reported as a loss of CPU 0 in the whole trace",
 		       (unsigned long long)more);
 	return kt_tp_lost(&f->tp, 0, more, f->first, kt_max(*last, f->order.delivered));
 }
@@ -343,8 +343,8 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 	return (int64_t)at;
 }
 
-/* At the end of the records: tell that the last one is cut off. */
-static void tell_cut(struct kt_import *s)
+/* At the end of the records: report that the last one is cut off. */
+static void report_cut_record(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	struct ktape_error error;
@@ -398,23 +398,23 @@ static int read_more(struct kt_import *s)
 		return (int)took;
 	f->at += (uint64_t)took;
 	if (!f->unpacking && (!took || f->at >= f->end)) {
-		tell_cut(s);
+		report_cut_record(s);
 		pf_order_round(&f->order, true);
 		f->ended = true;
 	}
 	return 0;
 }
 
-/* At the end: tell what was left out and lost, and deliver the names of the head. */
+/* At the end: report what was left out and lost, and deliver the names of the head. */
 static int finish_perf(struct kt_import *s)
 {
 	struct perf *f = s->state;
-	int err = pf_tell_counts(s);
+	int err = pf_report_counts(s);
 
 	kt_tp_end(&f->tp);
 	kt_tracing_end(&f->described, s);
 	if (!err)
-		err = tell_lost(s);
+		err = report_uncounted(s);
 	return err ? err : kt_tracing_names(&f->described, &f->tp);
 }
 

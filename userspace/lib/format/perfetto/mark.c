@@ -223,7 +223,7 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 }
 
 /**
- * pf_track_lost() - write a gap as a slice on the track "Lost data"
+ * pf_track_lost() - write a loss as a slice on the track "Lost data"
  * @pf: trace being written
  * @n: KTAPE_NOTICE_LOST
  */

@@ -66,7 +66,7 @@ static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 	return t->ts + step;
 }
 
-/* Deliver the gap that the sequence number shows before an event. */
+/* Deliver the loss that the sequence number shows before an event. */
 static int follow_rkh_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
@@ -84,7 +84,7 @@ static int follow_rkh_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 
 /*
  * Note an invalid frame.  The next sequence number will show how many events are lost; without
- * sequence numbers, deliver a gap of unknown size now.
+ * sequence numbers, deliver a loss of unknown size now.
  */
 static int note_bad(struct kt_import *s)
 {
@@ -192,7 +192,7 @@ static int take_rkh_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 static int end_rkh_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
-	bool tell = t->record && !t->config_sent;
+	bool due = t->record && !t->config_sent;
 	/* No valid frame followed whose sequence number would show how many are lost. */
 	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
 	int err = 0;
@@ -201,7 +201,7 @@ static int end_rkh_input(struct kt_import *s)
 		kt_import_none(s);
 	t->config_sent = true;
 	t->bad = false;
-	if (tell)
+	if (due)
 		err = kt_rkh_emit_config(s, t->ts, -1);
 	return err || !lost ? err : kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
@@ -255,13 +255,13 @@ static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len
 }
 
 /**
- * struct looks - what the first frames look like for one width of ids
+ * struct first_frames - how many of the first frames are right for one width of ids
  * @good: known events with a right checksum or the next sequence number
  * @next: good events with the next sequence number
  * @known: other known events
  * @bad: frames that are no known event
  */
-struct looks {
+struct first_frames {
 	unsigned int good;
 	unsigned int next;
 	unsigned int known;
@@ -269,7 +269,7 @@ struct looks {
 };
 
 /* Look at the first frames as if ids had @width bytes. */
-static void look_rkh_at_frames(struct looks *l, unsigned int width, const uint8_t *data,
+static void look_rkh_at_frames(struct first_frames *l, unsigned int width, const uint8_t *data,
 		 size_t len)
 {
 	const uint8_t *p = data, *end = data + len, *flag;
@@ -302,7 +302,7 @@ static void look_rkh_at_frames(struct looks *l, unsigned int width, const uint8_
 /* Return how likely it is, from 0 to 100, that this is RKH trace with ids of @width bytes. */
 static int width_likelihood(unsigned int width, const uint8_t *data, size_t len)
 {
-	struct looks l = { .good = 0 };
+	struct first_frames l = { .good = 0 };
 
 	look_rkh_at_frames(&l, width, data, len);
 	if (l.good >= PROBE_FRAMES && l.bad * 10 <= l.good &&

@@ -296,7 +296,7 @@ static bool look_tband_at_frames(struct kt_import *s, const uint8_t *p, size_t l
 }
 
 /*
- * Find the time resolution of an input that cannot be read twice: look at the frames in
+ * Find the time resolution of an input that cannot be read twice: read the frames in
  * front of its first event without skipping them.
  * Return: 0 or negative errno.
  */

@@ -84,7 +84,7 @@ static void forget_tasks(struct kt_tband_import *t)
 }
 
 /*
- * Compare the sequence number of a check with the last one; a jump is a gap.  @own: the
+ * Compare the sequence number of a check with the last one; a jump is a loss.  @own: the
  * group has an event or a name, which its number counts.
  */
 static void follow_tband_seq(struct kt_tband_import *t,

@@ -18,7 +18,7 @@
  * Writing (map.c) does the reverse; the processes of threads, messages of values and of
  * marker ends, and all native events without a counterpart are left out and counted.
  *
- * Lost events: dropped_evt_cnt counts them for all cores together; a change is a gap
+ * Lost events: dropped_evt_cnt counts them for all cores together; a change is a loss
  * before the next event.  Damage: a frame that is no COBS or no event is kept as
  * user event KT_TBAND_INVALID, and reading goes on after the next zero, because a zero
  * occurs nowhere inside a frame.  A lost zero makes one invalid frame out of two.

@@ -14,7 +14,7 @@
  *	markers, values		b and e; C
  *	RTOS object states	b and e, or C
  *	thread names		M
- *	a gap			X "lost events"; slices that are open on the CPU end
+ *	a loss			X "lost events"; slices that are open on the CPU end
  *	all others		i with all fields in args
  *
  * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Each event has its fields
@@ -668,7 +668,7 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 	return s->error;
 }
 
-/* Write a gap.  End the open slices of the CPU: their ends may be lost. */
+/* Write a loss.  End the open slices of the CPU: their ends may be lost. */
 static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };

@@ -9,7 +9,7 @@
  * comm are empty where unknown.  fields is the JSON object of the jsonl format, so
  * that the columns are the same for all events.  Every record has a line, those of
  * the registry too.  A name has escapes as in text, and an apostrophe before a first
- * character that makes a spreadsheet take it for a formula.  Not written: gaps, which
+ * character that makes a spreadsheet take it for a formula.  Not written: losses, which
  * are only counted.
  */
 #include "format/writer.h"

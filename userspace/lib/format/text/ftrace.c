@@ -7,7 +7,7 @@
  *
  * The comments before the events are those of tracer "nop".  Events that ftrace has
  * are written in its words (rows[]), markers and texts as tracing_mark_write, all
- * others as NAME: and the fields of ktape dump.  A gap is "CPU:N [LOST n EVENTS]".
+ * others as NAME: and the fields of ktape dump.  A loss is "CPU:N [LOST n EVENTS]".
  * Times are CLOCK_MONOTONIC in microseconds.
  *
  * Not written: nanoseconds; need-resched, preempt-depth and migrate-disable (always

@@ -10,7 +10,7 @@
  * t: is the lower half of the trace clock; a CONTROL TIME line has the upper half
  * whenever it changes.  A sched_switch becomes two THREAD lines, other events that
  * QNX has become its classes (rows[]), all others USREVENT with the opcode and the
- * fields of ktape dump.  A gap is CONTROL DROPPED.
+ * fields of ktape dump.  A loss is CONTROL DROPPED.
  *
  * Not written: states that QNX does not have (the nearest one is used), and names
  * other than those of threads and processes.

@@ -97,7 +97,7 @@ static uint64_t take_tracecmd_lost(struct tc *t, uint32_t cpu)
 }
 
 /* Deliver the losses of CPUs that have no events. */
-static int tell_empty(struct kt_import *s)
+static int report_empty_cpus(struct kt_import *s)
 {
 	struct tc *t = s->state;
 	int err = 0;
@@ -166,7 +166,7 @@ static int tracecmd_open(struct kt_import *s)
 			kt_timed_add(&t->queue, &c->next_event);
 		err = ret < 0 ? ret : 0;
 	}
-	return err ? err : tell_empty(s);
+	return err ? err : report_empty_cpus(s);
 }
 
 static uint32_t tracecmd_record_id(const struct tc *t, const struct tc_cpu *c)

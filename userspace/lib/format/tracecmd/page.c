@@ -141,7 +141,7 @@ static int read_page(struct kt_import *s, struct tc_cpu *c)
 }
 
 /* Take the number of events that were overwritten before the page. */
-static int tell_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
+static int report_page_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
 		       uint64_t before)
 {
 	uint64_t count = 0, offset = c->form->data + c->used;
@@ -186,7 +186,7 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 			      c->cpu);
 		return 1;
 	}
-	err = tell_missed(s, c, commit, before);
+	err = report_page_missed(s, c, commit, before);
 	c->time = kt_load64(c->page, c->form->big);
 	return err ? err : 1;
 }
