@@ -340,7 +340,7 @@ bool ktape_device_bus_error(void *address);
  * @emitted: events that were enabled when they occurred.  This, @filtered and
  *	@lost count from the start of the ring, or from the time at which the
  *	recorder attached if older data was overwritten by then
- * @filtered: events of @emitted that filters held back
+ * @filtered: events of @emitted that filters blocked
  * @lost: events of @emitted that the ring lost
  * @records: records that this reader delivered
  * @missed: records that were overwritten before this reader read them
@@ -475,7 +475,7 @@ struct ktape_recorder_options {
  * @records: events written
  * @bytes: bytes written
  * @emitted: events that were enabled when they occurred
- * @filtered: events of @emitted that filters held back
+ * @filtered: events of @emitted that filters blocked
  * @lost: events of @emitted that the rings lost
  * @missed: events of @emitted that were overwritten before they were read
  * @rings: number of rings

@@ -54,9 +54,9 @@ struct ktape_diagnosis {
 /**
  * struct ktape_doctor_options - what is to be checked
  * @root: folder below which all files are read, for tests and foreign systems, or
- *	NULL.  With it, nothing but files is looked at
+ *	NULL.  With it, nothing but files is read
  * @device: path of the device, NULL for KTAPE_DEVICE_PATH
- * @module: file of the module, NULL to look for it in /lib/modules and in "."
+ * @module: file of the module, NULL to search it in /lib/modules and in "."
  * @output: folder for traces, NULL for "."; it is not below @root
  * @ring_size: bytes of a CPU's ring that are wanted, 0 for those of ktape record
  * @flags: KTAPE_DOCTOR_*

@@ -59,7 +59,7 @@ enum ktape_rule {
 /**
  * struct ktape_finding - a violation of a rule, or a note
  * @rule: enum ktape_rule
- * @note: not a violation: the trace explains the finding, or lacks the data to judge it
+ * @note: not a violation: the trace explains the finding, or lacks the data to check it
  * @cut: a note: a part of the trace is missing, because it was cut off or taken away
  * @stream: the finding is about one stream, and @cpu and @ring are valid
  * @cpu: CPU of the stream
@@ -89,7 +89,7 @@ struct ktape_finding {
  * @cpu: CPU number
  * @packets: packets of its rings
  * @records: records in these packets
- * @filtered: events that filters held back, according to the trace: those between the
+ * @filtered: events that filters blocked, according to the trace: those between the
  *	ledgers of the session's start and stop where the trace has both, else those since
  *	the end of a ring's first closed packet, or of the first one after missing packets
  * @lost: events that the rings lost, according to the trace: as @filtered, but without the
@@ -120,7 +120,7 @@ struct ktape_verify_cpu {
 };
 
 /**
- * struct ktape_verify_sum - how much of a trace was judged
+ * struct ktape_verify_sum - how much of a trace was checked
  * @cpus: CPUs that had rings, as far as the trace says
  * @judged: of these, those of which both rings are there, and whose sums are right
  * @emitted: events of all rings, from where the trace begins to count them
@@ -148,7 +148,7 @@ struct ktape_verify_sum {
  * @first: they were missed after this time, in ticks
  * @last: and before this time, in ticks
  *
- * No ring has seen them: they are not among the emitted events.
+ * No ring counts them: they are not among the emitted events.
  */
 struct ktape_verify_missed {
 	uint32_t event;
@@ -164,7 +164,7 @@ struct ktape_verify_missed {
  *	not in the trace
  * @KTAPE_ABSENT_FOUND: it occurred: it is in the trace
  * @KTAPE_ABSENT_NOT_ENABLED: not known: it was not enabled the whole time
- * @KTAPE_ABSENT_FILTERED: not known: a filter may have held it back
+ * @KTAPE_ABSENT_FILTERED: not known: a filter may have blocked it
  * @KTAPE_ABSENT_LOST: not known: it may have been lost
  */
 enum ktape_verdict {
@@ -224,7 +224,7 @@ struct ktape_verify;
  * ktape_verify_open() - Open a trace to check it
  * @path: a CTF directory, a pipe-form file, or "-" for a pipe form on standard
  *	input; or a trace of another Linux tracer (lttng, tracecmd, perf), of which only
- *	order, pairs, switches and told losses are checked
+ *	order, pairs, switches and reported losses are checked
  * @options: may be NULL
  * @verify: set on success; release with ktape_verify_close()
  * @error: as for ktape_trace_open()
@@ -245,7 +245,7 @@ int ktape_verify_open(const char *path,
 const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify);
 
 /**
- * ktape_verify_ask() - Also judge whether an event is absent
+ * ktape_verify_ask() - Also find out whether an event is absent
  * @verify: a check that was not run yet
  * @absence: the question
  *
@@ -288,7 +288,7 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 			   struct ktape_verify_cpu *cpu);
 
 /**
- * ktape_verify_sum() - Return how much of the trace was judged
+ * ktape_verify_sum() - Return how much of the trace was checked
  * @verify: a check that was run
  * @sum: set to the counts
  */

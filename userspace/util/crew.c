@@ -72,7 +72,7 @@ static void do_next(struct kt_crew *c, unsigned int thread)
 	pthread_cond_signal(&c->ended);
 }
 
-static void *serve(void *arg)
+static void *serve_crew(void *arg)
 {
 	struct member *m = arg;
 	struct kt_crew *c = m->crew;
@@ -105,7 +105,7 @@ static void start_members(struct kt_crew *c)
 
 		m->crew = c;
 		m->number = c->nr_members + 1;
-		if (pthread_create(&m->thread, &attr, serve, m))
+		if (pthread_create(&m->thread, &attr, serve_crew, m))
 			break;
 		c->nr_members++;
 	}

@@ -81,7 +81,7 @@ static const struct range distances[] = {
 };
 
 /* Take @n bits, at most 16.  Return: their value, 0 if there are fewer. */
-static uint32_t take_bits(struct input *in, unsigned int n)
+static uint32_t take_inflate_bits(struct input *in, unsigned int n)
 {
 	uint32_t v;
 
@@ -137,7 +137,7 @@ static unsigned int take_symbol(struct input *in, const struct codes *c)
 	uint32_t code = 0, first = 0, index = 0;
 
 	for (unsigned int i = 1; i <= CODE_MAX && !in->bad; i++) {
-		code |= take_bits(in, 1);
+		code |= take_inflate_bits(in, 1);
 		if (code < first + c->count[i])
 			return in->bad ? LITERALS : c->symbol[index + code - first];
 		index += c->count[i];
@@ -148,7 +148,7 @@ static unsigned int take_symbol(struct input *in, const struct codes *c)
 	return LITERALS;
 }
 
-static bool put_byte(struct output *out, uint8_t byte)
+static bool put_inflated_byte(struct output *out, uint8_t byte)
 {
 	if (out->used == out->room)
 		return false;
@@ -160,7 +160,7 @@ static bool put_byte(struct output *out, uint8_t byte)
  * Repeat what was put before: byte by byte, because it may reach into itself.  It may be farther
  * back than the window that the head has, as for zlib: nothing is gained by less memory here.
  */
-static bool repeat(struct output *out, uint32_t distance, uint32_t len)
+static bool repeat_bytes(struct output *out, uint32_t distance, uint32_t len)
 {
 	if (distance > out->used || len > out->room - out->used)
 		return false;
@@ -182,19 +182,19 @@ static bool unpack_codes(struct input *in, struct output *out, const struct code
 		if (symbol == BLOCK_END)
 			return true;
 		if (symbol < BLOCK_END) {
-			if (!put_byte(out, (uint8_t)symbol))
+			if (!put_inflated_byte(out, (uint8_t)symbol))
 				return false;
 			continue;
 		}
 		symbol -= BLOCK_END + 1;
 		if (symbol >= sizeof(lengths) / sizeof(lengths[0]))
 			return false;
-		len = lengths[symbol].first + take_bits(in, lengths[symbol].bits);
+		len = lengths[symbol].first + take_inflate_bits(in, lengths[symbol].bits);
 		from = take_symbol(in, distance);
 		if (in->bad || from >= sizeof(distances) / sizeof(distances[0]))
 			return false;
-		back = distances[from].first + take_bits(in, distances[from].bits);
-		if (in->bad || !repeat(out, back, len))
+		back = distances[from].first + take_inflate_bits(in, distances[from].bits);
+		if (in->bad || !repeat_bytes(out, back, len))
 			return false;
 	}
 }
@@ -203,9 +203,9 @@ static bool unpack_stored(struct input *in, struct output *out)
 {
 	uint32_t len, check;
 
-	take_bits(in, in->nr & 7);
-	len = take_bits(in, 16);
-	check = take_bits(in, 16);
+	take_inflate_bits(in, in->nr & 7);
+	len = take_inflate_bits(in, 16);
+	check = take_inflate_bits(in, 16);
 	/* No bits are left over: whole bytes were taken. */
 	if (in->bad || len != (check ^ 0xffff) || len > (size_t)(in->end - in->at) ||
 	    len > out->room - out->used)
@@ -244,8 +244,8 @@ static bool take_lengths(struct input *in, const struct codes *c, uint8_t *lengt
 			return false;
 		if (symbol >= 16) {
 			v = symbol == 16 ? length[i - 1] : 0;
-			times = symbol == 18 ? 11 + take_bits(in, 7) :
-				3 + take_bits(in, symbol == 16 ? 2 : 3);
+			times = symbol == 18 ? 11 + take_inflate_bits(in, 7) :
+				3 + take_inflate_bits(in, symbol == 16 ? 2 : 3);
 		}
 		if (in->bad || times > nr - i)
 			return false;
@@ -260,15 +260,15 @@ static bool unpack_dynamic(struct input *in, struct output *out)
 	static const uint8_t order[LENGTH_CODES] = {
 		16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
 	};
-	unsigned int literals = 257 + take_bits(in, 5), back = 1 + take_bits(in, 5);
-	unsigned int nr = 4 + take_bits(in, 4);
+	unsigned int literals = 257 + take_inflate_bits(in, 5), back = 1 + take_inflate_bits(in, 5);
+	unsigned int nr = 4 + take_inflate_bits(in, 4);
 	uint8_t length[LITERALS + DISTANCES] = { 0 };
 	struct codes c, distance;
 
 	if (in->bad || literals > 286 || back > 30)
 		return false;
 	for (unsigned int i = 0; i < nr; i++)
-		length[order[i]] = (uint8_t)take_bits(in, 3);
+		length[order[i]] = (uint8_t)take_inflate_bits(in, 3);
 	if (in->bad || !make_codes(&c, length, LENGTH_CODES, false))
 		return false;
 	memset(length, 0, sizeof(length));
@@ -319,8 +319,8 @@ ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 	in.at = from + 2;
 	in.end = from + len;
 	do {
-		last = take_bits(&in, 1);
-		switch (take_bits(&in, 2)) {
+		last = take_inflate_bits(&in, 1);
+		switch (take_inflate_bits(&in, 2)) {
 		case 0:
 			fine = unpack_stored(&in, &out);
 			break;

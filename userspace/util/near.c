@@ -11,7 +11,7 @@
 #define WORD_MAX	40U	/* longer words are not compared */
 #define BEGIN_MIN	3U	/* so much of a word stands for all of it */
 
-static unsigned int smaller(unsigned int a, unsigned int b)
+static unsigned int smaller_count(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
@@ -30,11 +30,11 @@ static unsigned int count_mistakes(const char *a, size_t a_len, const char *b,
 		now[0] = (unsigned int)i;
 		for (size_t j = 1; j <= b_len; j++) {
 			best = last[j - 1] + (a[i - 1] != b[j - 1]);
-			best = smaller(best, last[j] + 1);
-			best = smaller(best, now[j - 1] + 1);
+			best = smaller_count(best, last[j] + 1);
+			best = smaller_count(best, now[j - 1] + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1])
-				best = smaller(best, before[j - 2] + 1);
+				best = smaller_count(best, before[j - 2] + 1);
 			now[j] = best;
 		}
 		reuse = before;

@@ -78,7 +78,7 @@ static bool is_of_root(const char *path)
 	return root;
 }
 
-static int follow(const char *path, bool only_root, char **place)
+static int follow_path_link(const char *path, bool only_root, char **place)
 {
 	char *at = strdup(path);
 	struct stat st;
@@ -113,7 +113,7 @@ static int follow(const char *path, bool only_root, char **place)
  */
 int kt_path_follow(const char *path, char **place)
 {
-	return follow(path, false, place);
+	return follow_path_link(path, false, place);
 }
 
 /**
@@ -125,5 +125,5 @@ int kt_path_follow(const char *path, char **place)
  */
 int kt_path_follow_root(const char *path, char **place)
 {
-	return follow(path, true, place);
+	return follow_path_link(path, true, place);
 }

@@ -73,7 +73,7 @@ static void do_pieces(struct kt_pool *p)
 		pthread_cond_signal(&p->ended);
 }
 
-static void *serve(void *arg)
+static void *serve_pool(void *arg)
 {
 	struct kt_pool *p = arg;
 
@@ -100,7 +100,7 @@ static void start_threads(struct kt_pool *p, unsigned int threads)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	while (p->nr_threads < threads &&
-	       !pthread_create(&p->threads[p->nr_threads], &attr, serve, p))
+	       !pthread_create(&p->threads[p->nr_threads], &attr, serve_pool, p))
 		p->nr_threads++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);

@@ -98,7 +98,7 @@ bool kt_is_finite(uint64_t bits)
  * Put the digits of a double as in the C locale.  The program that calls the library may have
  * another one, whose decimal point may be any character of several bytes.
  */
-static char *put_decimal(char *p, const char *text, size_t len)
+static char *put_decimal_digits(char *p, const char *text, size_t len)
 {
 	bool point = false;
 
@@ -132,7 +132,7 @@ char *kt_put_double(char *p, uint64_t bits)
 	do {
 		len = snprintf(text, sizeof(text), "%.*g", digits, value);
 	} while (digits++ < 17 && strtod(text, NULL) != value);
-	return put_decimal(p, text, (size_t)len);
+	return put_decimal_digits(p, text, (size_t)len);
 }
 
 /* Put bytes with two hexadecimal digits each, without 0x. */
@@ -247,7 +247,7 @@ void kt_put_over(char *text, size_t len)
 	}
 }
 
-static char *put_byte(char *p, unsigned char c)
+static char *put_escaped_byte(char *p, unsigned char c)
 {
 	p = kt_put_str(p, "\\x");
 	*p++ = hex[c >> 4];
@@ -268,7 +268,7 @@ static char *put_with(char *p, const char *text, size_t len, const char *also)
 		n = printable_length(s + i, len - i);
 		if (n == 1 && strchr(also, text[i]))
 			n = 0;
-		p = n ? kt_put_mem(p, text + i, n) : put_byte(p, s[i]);
+		p = n ? kt_put_mem(p, text + i, n) : put_escaped_byte(p, s[i]);
 	}
 	return p;
 }
@@ -286,7 +286,7 @@ char *kt_put_escaped(char *p, const char *text, size_t len)
 		n = printable_length(s + i, len - i);
 		if (s[i] == '\\')
 			*p++ = '\\';
-		p = n ? kt_put_mem(p, text + i, n) : put_byte(p, s[i]);
+		p = n ? kt_put_mem(p, text + i, n) : put_escaped_byte(p, s[i]);
 	}
 	return p;
 }

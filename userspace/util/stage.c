@@ -103,7 +103,7 @@ static int open_beside(struct kt_stage *s, const char *place,
 	return fd;
 }
 
-static bool ends_in_slash(const char *path)
+static bool ends_in_a_slash(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -132,7 +132,7 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	if (err)
 		return err;
 	/* Open a link in /proc as it is; for a trailing slash, open(2) returns an error. */
-	if (!place || ends_in_slash(place)) {
+	if (!place || ends_in_a_slash(place)) {
 		free(place);
 		return kt_stage_direct(path, mode);
 	}
@@ -209,14 +209,14 @@ int kt_stage_private(struct kt_stage *s, const char *path, unsigned int mode)
 	int fd, err;
 
 	*s = (struct kt_stage)KT_STAGE_NONE;
-	if (ends_in_slash(path))
+	if (ends_in_a_slash(path))
 		return -EISDIR;
 	err = kt_path_follow_root(path, &place);
 	if (err)
 		return err;
 	if (!place)
 		return open_private(path, 0);
-	fd = ends_in_slash(place) ? -EISDIR : stage_private(s, place, mode);
+	fd = ends_in_a_slash(place) ? -EISDIR : stage_private(s, place, mode);
 	free(place);
 	return fd;
 }
@@ -363,7 +363,7 @@ static int commit_inner(struct kt_stage *s, int old)
 	return err;
 }
 
-static int commit_folder(struct kt_stage *s)
+static int commit_stage_folder(struct kt_stage *s)
 {
 	char name[KT_TEMP_NAME];
 	sigset_t before;
@@ -435,7 +435,7 @@ int kt_stage_commit(struct kt_stage *s)
 
 	if (!kt_stage_is_open(s))
 		return 0;
-	err = s->inner >= 0 ? commit_folder(s) : commit_file(s);
+	err = s->inner >= 0 ? commit_stage_folder(s) : commit_file(s);
 	if (!err)
 		forget_stage(s);
 	return err;

@@ -26,7 +26,7 @@ ZSTD_CFLAGS := -O2 -w -DXXH_NAMESPACE=ZSTD_ -DZSTD_LEGACY_SUPPORT=0
 wasm-src := $(wildcard wasm/*.c) \
 	$(filter-out util/crew.c util/path.c util/pool.c util/stage.c util/temp.c,$(wildcard util/*.c)) \
 	$(wildcard $(addprefix lib/, \
-		$(addsuffix /*.c,format names parquet show stats stream trace verify write))) \
+		$(addsuffix /*.c,format names parquet rtos show stats stream trace verify write))) \
 	lib/filter/mask.c lib/filter/bits.c lib/filter/parse.c \
 	$(addprefix tool/, \
 		$(addprefix convert/,convert.c cut.c inputs.c page.c partial.c progress.c slices.c) \
@@ -34,8 +34,7 @@ wasm-src := $(wildcard wasm/*.c) \
 		$(addprefix report/,json.c linux.c response.c rtos.c) \
 		$(addprefix shared/,ctf2.c duration.c event_list.c loss.c message.c opt.c \
 			terminal.c text.c) verify/json.c)
-wasm-src += $(sort $(wildcard $(FORMATS:%=lib/format/%/*.c)) $(addprefix \
-	lib/format/tracex/,tracex.c map.c service.c events.c events_ux.c))
+wasm-src += $(sort $(wildcard $(FORMATS:%=lib/format/%/*.c)))
 wasm-obj := $(wasm-src:%.c=$(OUT)/wasm/obj/%.o)
 wasm := $(OUT)/wasm/ktape.wasm
 

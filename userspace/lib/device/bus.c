@@ -40,7 +40,7 @@ struct kt_mapping {
 static struct kt_mapping *mappings;
 
 /* Return an entry of the list that no reader has, or NULL. */
-static struct kt_mapping *take_entry(void)
+static struct kt_mapping *take_bus_entry(void)
 {
 	struct kt_mapping *m = __atomic_load_n(&mappings, __ATOMIC_ACQUIRE);
 
@@ -98,7 +98,7 @@ static bool is_in(const struct kt_mapping *m, uintptr_t address)
 void *kt_map(struct ktape_device *device, uint64_t offset, size_t size, bool *gone,
 	     struct kt_mapping **mapping)
 {
-	struct kt_mapping *m = take_entry();
+	struct kt_mapping *m = take_bus_entry();
 	void *p;
 
 	if (!m) {

@@ -68,7 +68,7 @@ static uint64_t skip_delivered(struct copy *c, struct ktape_packet *p)
 }
 
 /* Fill the header members that the kernel writes when it closes a block. */
-static void close_head(struct copy *c, uint64_t ts)
+static void close_copied_head(struct copy *c, uint64_t ts)
 {
 	const struct ktape_ring_page *page = c->ring->page;
 	size_t at = offsetof(struct ktape_block, lost);
@@ -144,7 +144,7 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 		if (c->flags & KTAPE_READ_STOPPED)
 			correct_missed(r);
 		r->ts = p.ts;
-		close_head(c, r->ts);
+		close_copied_head(c, r->ts);
 	}
 	reader->latest = kt_max(reader->latest, r->ts);
 	if (from >= c->end)
@@ -200,12 +200,12 @@ static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
 	r->ts = head.ts_begin;
-	close_head(c, r->ts);
+	close_copied_head(c, r->ts);
 	return finish_packet(c, KTAPE_BLOCK_HEADER);
 }
 
-static int64_t read_packet(struct ktape_reader *reader, struct kt_ring *r,
-			   unsigned int flags, void *packet)
+static int64_t read_copied_packet(struct ktape_reader *reader, struct kt_ring *r,
+				  unsigned int flags, void *packet)
 {
 	struct copy c = { .ring = r, .data = packet, .flags = flags };
 	uint64_t commit;
@@ -250,7 +250,7 @@ int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 		return -ENOBUFS;
 	before = *r;
 	if (!kt_reader_is_gone(reader))
-		len = read_packet(reader, r, flags, packet);
+		len = read_copied_packet(reader, r, flags, packet);
 	if (!kt_reader_is_gone(reader))
 		return len;
 	*r = before;

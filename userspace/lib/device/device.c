@@ -132,7 +132,7 @@ int ktape_device_profile(struct ktape_device *device, unsigned int op,
 	return kt_device_ioctl(device, KTAPE_IOC_PROFILE, profile);
 }
 
-static int run_command(struct ktape_device *device, unsigned long number)
+static int run_device_command(struct ktape_device *device, unsigned long number)
 {
 	struct ktape_command c = { .size = sizeof(c) };
 
@@ -141,22 +141,22 @@ static int run_command(struct ktape_device *device, unsigned long number)
 
 int ktape_device_start(struct ktape_device *device)
 {
-	return run_command(device, KTAPE_IOC_START);
+	return run_device_command(device, KTAPE_IOC_START);
 }
 
 int ktape_device_stop(struct ktape_device *device)
 {
-	return run_command(device, KTAPE_IOC_STOP);
+	return run_device_command(device, KTAPE_IOC_STOP);
 }
 
 int ktape_device_clear(struct ktape_device *device)
 {
-	return run_command(device, KTAPE_IOC_CLEAR);
+	return run_device_command(device, KTAPE_IOC_CLEAR);
 }
 
 int ktape_device_flush(struct ktape_device *device)
 {
-	return run_command(device, KTAPE_IOC_FLUSH);
+	return run_device_command(device, KTAPE_IOC_FLUSH);
 }
 
 int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,

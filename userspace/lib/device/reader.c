@@ -14,7 +14,7 @@ struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
 }
 
 /* Check that arithmetic with the kernel's geometry of a ring cannot overflow. */
-static bool is_valid(const struct ktape_layout_entry *e)
+static bool is_ring_valid(const struct ktape_layout_entry *e)
 {
 	return e->cpu >= 0 && (uint32_t)e->cpu < KT_CPUS_MAX &&
 	       e->block_size >= 4096 && e->block_size <= KT_PACKET_MAX &&
@@ -34,7 +34,7 @@ static int map_ring(struct ktape_reader *reader,
 	if (!rings)
 		return -ENOMEM;
 	reader->rings = rings;
-	if (!is_valid(e))
+	if (!is_ring_valid(e))
 		return -EPROTO;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -71,8 +71,8 @@ static bool is_mapped(const struct ktape_reader *reader,
 	return false;
 }
 
-static int map_registry(struct ktape_reader *reader,
-			const struct ktape_layout_entry *e)
+static int map_ring_registry(struct ktape_reader *reader,
+			     const struct ktape_layout_entry *e)
 {
 	struct kt_mapping *mapping;
 	const void *p;
@@ -108,7 +108,7 @@ int ktape_reader_refresh(struct ktape_reader *reader)
 		const struct ktape_layout_entry *e = &entries[i];
 
 		if (e->kind == KTAPE_RING_REGISTRY)
-			err = map_registry(reader, e);
+			err = map_ring_registry(reader, e);
 		else if (!known && e->kind < KTAPE_RING_REGISTRY &&
 			 !is_mapped(reader, e))
 			err = map_ring(reader, e, layout.mode);
@@ -208,7 +208,7 @@ static int refresh_registry(struct ktape_reader *reader)
 
 	for (unsigned int i = 0; !err && i < layout.nr; i++)
 		if (entries[i].kind == KTAPE_RING_REGISTRY)
-			err = map_registry(reader, &entries[i]);
+			err = map_ring_registry(reader, &entries[i]);
 	free(entries);
 	return err;
 }

@@ -168,7 +168,7 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
 
 /*
  * Return the number of records that were gone before this reader began.  If it has read no
- * closed block, only the end of the reading tells.
+ * closed block, only the end of the reading shows.
  */
 uint64_t kt_ring_before(const struct kt_ring *r)
 {
@@ -180,7 +180,7 @@ uint64_t kt_ring_before(const struct kt_ring *r)
 }
 
 /* Return the number of records written when a block was closed, from its header. */
-static uint64_t head_count(const uint8_t *head)
+static uint64_t ring_head_count(const uint8_t *head)
 {
 	uint64_t count = KT_HEAD64(head, emitted) - KT_HEAD64(head, filtered);
 
@@ -244,7 +244,7 @@ static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
 			    const uint8_t *head)
 {
 	uint64_t behind = 0, commit = kt_ring_commit(r);
-	uint64_t least = head_count(head);
+	uint64_t least = ring_head_count(head);
 	uint8_t next[KTAPE_BLOCK_HEADER];
 	const uint8_t *data;
 
@@ -260,7 +260,7 @@ static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
 				KT_HEAD64(next, content_bits) / 8);
 		if (!kt_ring_intact(r, block) || !has_valid_head(r, next))
 			break;
-		least = kt_min(least, head_count(next) - behind);
+		least = kt_min(least, ring_head_count(next) - behind);
 	}
 	return least;
 }

@@ -32,7 +32,7 @@ struct elf {
 	unsigned int names;
 };
 
-static uint64_t number(const struct elf *e, uint64_t at, unsigned int bytes)
+static uint64_t get_image_number(const struct elf *e, uint64_t at, unsigned int bytes)
 {
 	uint64_t v = 0;
 
@@ -46,13 +46,13 @@ static uint64_t number(const struct elf *e, uint64_t at, unsigned int bytes)
 /* Read a member of the ELF header or of the header of section @nr. */
 #define ELF_HEADER(e, m)						\
 	((e)->wide ?							\
-	 number(e, offsetof(Elf64_Ehdr, m), sizeof(((Elf64_Ehdr *)0)->m)) : \
-	 number(e, offsetof(Elf32_Ehdr, m), sizeof(((Elf32_Ehdr *)0)->m)))
+	 get_image_number(e, offsetof(Elf64_Ehdr, m), sizeof(((Elf64_Ehdr *)0)->m)) : \
+	 get_image_number(e, offsetof(Elf32_Ehdr, m), sizeof(((Elf32_Ehdr *)0)->m)))
 #define ELF_SECTION(e, nr, m)						\
 	((e)->wide ?							\
-	 number(e, (e)->sections + (uint64_t)(nr) * (e)->section_size +	\
+	 get_image_number(e, (e)->sections + (uint64_t)(nr) * (e)->section_size +	\
 		   offsetof(Elf64_Shdr, m), sizeof(((Elf64_Shdr *)0)->m)) : \
-	 number(e, (e)->sections + (uint64_t)(nr) * (e)->section_size +	\
+	 get_image_number(e, (e)->sections + (uint64_t)(nr) * (e)->section_size +	\
 		   offsetof(Elf32_Shdr, m), sizeof(((Elf32_Shdr *)0)->m)))
 
 /* Is this a little-endian object file? */
@@ -137,9 +137,9 @@ static bool is_other_machine(const struct ktape_doctor *d, unsigned int elf)
 	return false;
 }
 
-/* Judge a module by its content. */
-static enum kt_image judge(struct ktape_doctor *d, const unsigned char *data,
-			   size_t len)
+/* Find out by its content what a module is. */
+static enum kt_image check_kernel_image(struct ktape_doctor *d, const unsigned char *data,
+					size_t len)
 {
 	struct elf e = { .data = data, .len = len };
 	size_t end = sizeof(signed_end) - 1, info_len = 0;
@@ -272,7 +272,7 @@ void kt_doctor_image(struct ktape_doctor *d)
 	if (kt_text_plain(d->path))
 		strcpy(d->shown, d->path);
 	data = kt_doctor_unpacked(d, d->path, KT_DOCTOR_FILE, &len);
-	d->image = data ? judge(d, data, len) : KT_IMAGE_UNREAD;
+	d->image = data ? check_kernel_image(d, data, len) : KT_IMAGE_UNREAD;
 	if (kt_doctor_path(d, path, "%s", d->path) && !stat(path, &st))
 		d->image_time = st.st_mtime;
 	else

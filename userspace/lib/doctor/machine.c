@@ -78,7 +78,7 @@ static unsigned int count_cpus(const char *list)
 }
 
 /* Read a line of /proc/meminfo in bytes, UINT64_MAX if it is missing. */
-static uint64_t meminfo(const char *text, const char *name)
+static uint64_t read_meminfo(const char *text, const char *name)
 {
 	const char *line = kt_text_line(text, name);
 	unsigned long long kib;
@@ -187,9 +187,9 @@ void kt_check_memory(struct ktape_doctor *d)
 {
 	char *list = kt_doctor_text(d, "/sys/devices/system/cpu/online");
 	char *text = kt_doctor_text(d, "/proc/meminfo");
-	uint64_t total = meminfo(text, "MemTotal:");
-	uint64_t low = meminfo(text, "LowTotal:");
-	uint64_t left = meminfo(text, "MemAvailable:");
+	uint64_t total = read_meminfo(text, "MemTotal:");
+	uint64_t low = read_meminfo(text, "LowTotal:");
+	uint64_t left = read_meminfo(text, "MemAvailable:");
 	uint64_t group = group_left(d);
 	unsigned int cpus = count_cpus(list);
 	uint64_t needed;

@@ -63,7 +63,7 @@ bool kt_doctor_exists(const struct ktape_doctor *d, const char *format, ...)
 }
 
 /* Open a file for reading, without waiting for the writer of a FIFO. */
-static int open_file(const char *path)
+static int open_doctor_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -126,7 +126,7 @@ char *kt_doctor_text(const struct ktape_doctor *d, const char *format, ...)
 	va_start(args, format);
 	fits = path_of(d, path, format, args);
 	va_end(args);
-	fd = fits ? open_file(path) : -1;
+	fd = fits ? open_doctor_file(path) : -1;
 	if (fd < 0)
 		return NULL;
 	text = read_all(fd, KT_DOCTOR_TEXT, &len);
@@ -193,7 +193,7 @@ void *kt_doctor_unpacked(const struct ktape_doctor *d, const char *name,
 	int fd, out, status = 0;
 	pid_t pid = 0;
 
-	fd = kt_doctor_path(d, path, "%s", name) ? open_file(path) : -1;
+	fd = kt_doctor_path(d, path, "%s", name) ? open_doctor_file(path) : -1;
 	if (fd < 0)
 		return NULL;
 	out = program ? start_packer(program, fd, &pid) : fd;

@@ -50,7 +50,7 @@ static const char *secure_boot(const struct ktape_doctor *d)
 	return is;
 }
 
-/* Make and enroll a key.  DKMS signs with this one without being told. */
+/* Make and enroll a key.  DKMS signs with this one without an option. */
 static void next_make_key(struct ktape_doctor *d)
 {
 	kt_why(d, "make a key and enroll it: mokutil asks for a password, the blue screen \"Enroll MOK\" at the next boot asks for it again; then build the module and run ktape doctor");
@@ -81,7 +81,7 @@ static void next_sign(struct ktape_doctor *d, const struct key *key)
 		kt_next(d, "make clean modules   # then sign ktape.ko, then compress it");
 }
 
-static void report_refused(struct ktape_doctor *d, const char *secure)
+static void report_signature_refused(struct ktape_doctor *d, const char *secure)
 {
 	const struct key *key = find_key(d);
 	bool is_signed = d->image_signed;
@@ -93,7 +93,7 @@ static void report_refused(struct ktape_doctor *d, const char *secure)
 		 secure,
 		 d->lockdown[0] ? ", lockdown=" : "", d->lockdown);
 	if (!strcmp(secure, "unknown")) {
-		kt_why(d, "the variable of the firmware that tells whether Secure Boot demands it cannot be read");
+		kt_why(d, "the variable of the firmware that says whether Secure Boot demands it cannot be read");
 		kt_next(d, "%smodprobe efivarfs && %smount -t efivarfs efivarfs /sys/firmware/efi/efivars",
 			d->sudo, d->sudo);
 	} else if (strcmp(secure, "on")) {
@@ -131,7 +131,7 @@ void kt_check_signature(struct ktape_doctor *d)
 		kt_ok(d, "the kernel loads unsigned modules%s",
 		      secure ? ", although Secure Boot is on" : "");
 	} else if (has_file && (!d->image_signed || d->untrusted)) {
-		report_refused(d, is);
+		report_signature_refused(d, is);
 	} else if (has_file) {
 		kt_ok(d, "the module is signed, as the kernel demands");
 	} else {

@@ -34,7 +34,7 @@ const char *kt_this_machine(void)
 }
 
 /* Set the bits of a number "7" or a range "3-5". */
-static bool add_range(const struct kt_bits *b, const char *item, uint64_t *to)
+static bool add_bit_range(const struct kt_bits *b, const char *item, uint64_t *to)
 {
 	const char *dash = strchr(item, '-');
 	uint64_t from, until;
@@ -61,7 +61,7 @@ static bool add_range(const struct kt_bits *b, const char *item, uint64_t *to)
 }
 
 /* Set the bits of a name, a number or a range. */
-static bool add_name(const struct kt_bits *b, const char *item, uint64_t *to)
+static bool add_bit_name(const struct kt_bits *b, const char *item, uint64_t *to)
 {
 	const char *name;
 
@@ -72,7 +72,7 @@ static bool add_name(const struct kt_bits *b, const char *item, uint64_t *to)
 			return true;
 		}
 	}
-	return add_range(b, item, to);
+	return add_bit_range(b, item, to);
 }
 
 /* Set the bit of a signal, with or without SIG, or by an alias. */
@@ -93,9 +93,9 @@ static bool add_signal(const struct kt_bits *b, const char *item, uint64_t *to)
 			name = also[i][1];
 	}
 	if ((size_t)snprintf(full, sizeof(full), "SIG%s", name) < sizeof(full) &&
-	    add_name(b, full, to))
+	    add_bit_name(b, full, to))
 		return true;
-	return add_range(b, item, to);
+	return add_bit_range(b, item, to);
 }
 
 /* Set the bits of all calls of a table that match a glob.  Return: false if none. */
@@ -129,7 +129,7 @@ static bool add_syscall(const struct kt_bits *b, const char *item, uint64_t *to)
 	(void)b;
 	if (native || compat)
 		item += 3;
-	if (add_range(&table, item, numbers)) {
+	if (add_bit_range(&table, item, numbers)) {
 		for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++)
 			to[i + (compat ? KT_SYSCALLS / 64 : 0)] |= numbers[i];
 		return true;
@@ -144,13 +144,13 @@ static bool add_syscall(const struct kt_bits *b, const char *item, uint64_t *to)
 /* Bitmap filters by kind; @bits is 0 for other kinds. */
 const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_CPU] = { KT_CPUS_MAX, KT_CPUS_MAX / 64, 0, KTAPE_TYPES,
-			       add_range },
+			       add_bit_range },
 	[KTAPE_FILTER_SYSCALL] = { KT_SYSCALLS * 2, KTAPE_FILTER_SYSCALL_WORDS,
 				   0, KTAPE_TYPE_SYSCALL, add_syscall },
 	[KTAPE_FILTER_IRQ] = { IRQS, KTAPE_FILTER_IRQ_WORDS, 0, KTAPE_TYPES,
-			       add_range },
+			       add_bit_range },
 	[KTAPE_FILTER_SOFTIRQ] = { VECTORS, 1, 0, KTAPE_TYPE_SOFTIRQ,
-				   add_name },
+				   add_bit_name },
 	[KTAPE_FILTER_SIGNAL] = { SIGNALS, 1, 1, KTAPE_TYPE_SIGNAL,
 				  add_signal },
 };

@@ -33,7 +33,7 @@ static int report_value(const struct line *line, const char *expected)
 			line->key, line->value, expected);
 }
 
-static int parse_events(struct ktape_config *c, const struct line *line)
+static int parse_config_events(struct ktape_config *c, const struct line *line)
 {
 	const char *wrong = line->value, *near;
 
@@ -76,7 +76,7 @@ static int parse_buffer(struct ktape_config *c, const struct line *line)
 	return kt_parse_size(line->value, &c->buffer) ? report_value(line, "a size such as 4M") : 0;
 }
 
-static int parse_block(struct ktape_config *c, const struct line *line)
+static int parse_config_block(struct ktape_config *c, const struct line *line)
 {
 	if (kt_parse_size(line->value, &c->block) ||
 	    c->block > KTAPE_BLOCK_MAX)
@@ -90,7 +90,7 @@ static int parse_duration(struct ktape_config *c, const struct line *line)
 							: 0;
 }
 
-static void put_events(FILE *f, const struct ktape_config *c)
+static void put_config_events(FILE *f, const struct ktape_config *c)
 {
 	bool first = true;
 
@@ -99,7 +99,7 @@ static void put_events(FILE *f, const struct ktape_config *c)
 		fputs("none", f);
 }
 
-static void put_context(FILE *f, const struct ktape_config *c)
+static void put_config_context(FILE *f, const struct ktape_config *c)
 {
 	fputs(c->context ? "yes" : "no", f);
 }
@@ -109,7 +109,7 @@ static void put_mode(FILE *f, const struct ktape_config *c)
 	fputs(modes[c->mode < KT_ARRAY_SIZE(modes) ? c->mode : 0], f);
 }
 
-static void put_size(FILE *f, uint64_t bytes)
+static void put_config_size(FILE *f, uint64_t bytes)
 {
 	static const char *const units[] = { "", "K", "M", "G" };
 	unsigned int unit = 0;
@@ -121,12 +121,12 @@ static void put_size(FILE *f, uint64_t bytes)
 
 static void put_buffer(FILE *f, const struct ktape_config *c)
 {
-	put_size(f, c->buffer);
+	put_config_size(f, c->buffer);
 }
 
-static void put_block(FILE *f, const struct ktape_config *c)
+static void put_config_block(FILE *f, const struct ktape_config *c)
 {
-	put_size(f, c->block);
+	put_config_size(f, c->block);
 }
 
 static void put_duration(FILE *f, const struct ktape_config *c)
@@ -135,11 +135,11 @@ static void put_duration(FILE *f, const struct ktape_config *c)
 }
 
 static const struct key keys[] = {
-	{ "events", KTAPE_CONFIG_EVENTS, parse_events, put_events },
-	{ "context", KTAPE_CONFIG_CONTEXT, parse_context, put_context },
+	{ "events", KTAPE_CONFIG_EVENTS, parse_config_events, put_config_events },
+	{ "context", KTAPE_CONFIG_CONTEXT, parse_context, put_config_context },
 	{ "mode", KTAPE_CONFIG_MODE, parse_mode, put_mode },
 	{ "buffer", KTAPE_CONFIG_BUFFER, parse_buffer, put_buffer },
-	{ "block", KTAPE_CONFIG_BLOCK, parse_block, put_block },
+	{ "block", KTAPE_CONFIG_BLOCK, parse_config_block, put_config_block },
 	{ "duration", KTAPE_CONFIG_DURATION, parse_duration, put_duration },
 };
 
@@ -150,8 +150,8 @@ static int report_twice(const struct line *line)
 			line->key);
 }
 
-static int take_filter(struct ktape_config *c, const struct line *line,
-		       unsigned int kind)
+static int take_config_filter(struct ktape_config *c, const struct line *line,
+			      unsigned int kind)
 {
 	struct ktape_error why = { .text = "" };
 	int err;
@@ -168,7 +168,7 @@ static int take_filter(struct ktape_config *c, const struct line *line,
 }
 
 /* Store the value of a key. */
-static int take_value(struct ktape_config *c, const struct line *line)
+static int take_config_value(struct ktape_config *c, const struct line *line)
 {
 	int kind;
 
@@ -184,7 +184,7 @@ static int take_value(struct ktape_config *c, const struct line *line)
 	if (kind < 0)
 		return kt_error(line->error, line->number,
 				"unknown key \"%.60s\" (ktape-format(5) lists the keys)", line->key);
-	return take_filter(c, line, (unsigned int)kind);
+	return take_config_filter(c, line, (unsigned int)kind);
 }
 
 /* Remove all blanks of a list. */
@@ -199,7 +199,7 @@ static void remove_blanks(char *text)
 	*to = '\0';
 }
 
-static char *trim_blanks(char *text)
+static char *trim_config_blanks(char *text)
 {
 	size_t len;
 
@@ -226,10 +226,10 @@ static void cut_comment(char *text)
 }
 
 /* Parse one line, which ends in NUL. */
-static int take_line(struct ktape_config *c, struct line *line, char *text)
+static int take_config_line(struct ktape_config *c, struct line *line, char *text)
 {
 	cut_comment(text);
-	line->key = trim_blanks(text);
+	line->key = trim_config_blanks(text);
 	if (!*line->key)
 		return 0;
 	line->value = strchr(line->key, '=');
@@ -237,11 +237,11 @@ static int take_line(struct ktape_config *c, struct line *line, char *text)
 		return kt_error(line->error, line->number,
 				"\"%.60s\" is not of the form key = value", line->key);
 	*line->value++ = '\0';
-	line->key = trim_blanks(line->key);
-	line->value = trim_blanks(line->value);
+	line->key = trim_config_blanks(line->key);
+	line->value = trim_config_blanks(line->value);
 	if (strcmp(line->key, "cgroup"))
 		remove_blanks(line->value);
-	return take_value(c, line);
+	return take_config_value(c, line);
 }
 
 int ktape_config_parse(const char *text, size_t len,
@@ -268,13 +268,13 @@ int ktape_config_parse(const char *text, size_t len,
 		copy = strndup(text, (size_t)(newline - text));
 		if (!copy)
 			return -ENOMEM;
-		err = take_line(config, &line, copy);
+		err = take_config_line(config, &line, copy);
 		free(copy);
 	}
 	return err;
 }
 
-static int put_filter(FILE *f, const struct ktape_filter_value *v)
+static int put_config_filter(FILE *f, const struct ktape_filter_value *v)
 {
 	char *text;
 	int err = ktape_filter_format(v, &text);
@@ -305,7 +305,7 @@ int ktape_config_format(const struct ktape_config *config, char **text)
 	}
 	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS && !err; i++) {
 		if (config->filters_given >> i & 1)
-			err = put_filter(f, &config->filters[i]);
+			err = put_config_filter(f, &config->filters[i]);
 	}
 	if (kt_memory_close(f) || err) {
 		free(buf);

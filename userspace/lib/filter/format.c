@@ -30,7 +30,7 @@ static void begin_item(FILE *f, bool *first, bool without)
 	*first = false;
 }
 
-static void put_ranges(FILE *f, const struct bitmap *b, bool without)
+static void put_filter_ranges(FILE *f, const struct bitmap *b, bool without)
 {
 	bool first = true;
 
@@ -46,7 +46,7 @@ static void put_ranges(FILE *f, const struct bitmap *b, bool without)
 	}
 }
 
-static void put_names(FILE *f, const struct bitmap *b, bool without)
+static void put_filter_names(FILE *f, const struct bitmap *b, bool without)
 {
 	bool first = true;
 	const char *name;
@@ -64,7 +64,7 @@ static void put_names(FILE *f, const struct bitmap *b, bool without)
 }
 
 /* Return the number of a call in a table, or KT_SYSCALLS. */
-static unsigned int find_call(unsigned int abi, const char *name)
+static unsigned int find_filter_call(unsigned int abi, const char *name)
 {
 	const char *machine = kt_this_machine(), *known;
 
@@ -80,8 +80,8 @@ static unsigned int find_call(unsigned int abi, const char *name)
  * Put the call of one bit.  If the bit of the same call in the other table is set, too,
  * the name without a prefix means both.
  */
-static void put_call(FILE *f, const struct bitmap *b, unsigned int bit,
-		     bool *first, bool without)
+static void put_filter_call(FILE *f, const struct bitmap *b, unsigned int bit,
+			    bool *first, bool without)
 {
 	bool compat = bit >= KT_SYSCALLS;
 	unsigned int nr = bit % KT_SYSCALLS, other;
@@ -95,7 +95,7 @@ static void put_call(FILE *f, const struct bitmap *b, unsigned int bit,
 		fprintf(f, "%s:%u", compat ? "32" : "64", nr);
 		return;
 	}
-	other = find_call(compat ? KTAPE_ABI_NATIVE : KTAPE_ABI_COMPAT, name);
+	other = find_filter_call(compat ? KTAPE_ABI_NATIVE : KTAPE_ABI_COMPAT, name);
 	if (other < KT_SYSCALLS &&
 	    !kt_mask_has(b->words, other + (compat ? 0 : KT_SYSCALLS))) {
 		begin_item(f, first, without);
@@ -115,11 +115,11 @@ static void put_calls(FILE *f, const struct bitmap *b, bool without)
 
 	for (unsigned int i = 0; i < b->nr; i++) {
 		if (kt_mask_has(b->words, i))
-			put_call(f, b, i, &first, without);
+			put_filter_call(f, b, i, &first, without);
 	}
 }
 
-static void put_bits(FILE *f, const struct ktape_filter_value *v)
+static void put_filter_bits(FILE *f, const struct ktape_filter_value *v)
 {
 	struct bitmap b = { .bits = &kt_filter_bits[v->kind] };
 	bool without;
@@ -141,9 +141,9 @@ static void put_bits(FILE *f, const struct ktape_filter_value *v)
 	else if (v->kind == KTAPE_FILTER_SYSCALL)
 		put_calls(f, &b, without);
 	else if (b.bits->names == KTAPE_TYPES)
-		put_ranges(f, &b, without);
+		put_filter_ranges(f, &b, without);
 	else
-		put_names(f, &b, without);
+		put_filter_names(f, &b, without);
 }
 
 static void put_pid(FILE *f, const void *entry)
@@ -157,7 +157,7 @@ static void put_pid(FILE *f, const void *entry)
 	}
 }
 
-static void put_number(FILE *f, const void *entry)
+static void put_filter_number(FILE *f, const void *entry)
 {
 	fprintf(f, "%u", *(const uint32_t *)entry);
 }
@@ -174,7 +174,7 @@ void kt_put_duration(FILE *f, uint64_t ns)
 	fprintf(f, "%llu%s", (unsigned long long)ns, duration_units[unit]);
 }
 
-static void put_gate(FILE *f, const void *entry)
+static void put_filter_gate(FILE *f, const void *entry)
 {
 	const struct ktape_filter_gate *g = entry;
 	const char *name = kt_gate_name(g->gate);
@@ -196,9 +196,9 @@ static const struct {
 	void (*put)(FILE *f, const void *entry);
 } kinds[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_PID] = { sizeof(struct ktape_filter_pid), put_pid },
-	[KTAPE_FILTER_UID] = { sizeof(uint32_t), put_number },
-	[KTAPE_FILTER_SEVERITY] = { sizeof(uint32_t), put_number },
-	[KTAPE_FILTER_GATE] = { sizeof(struct ktape_filter_gate), put_gate },
+	[KTAPE_FILTER_UID] = { sizeof(uint32_t), put_filter_number },
+	[KTAPE_FILTER_SEVERITY] = { sizeof(uint32_t), put_filter_number },
+	[KTAPE_FILTER_GATE] = { sizeof(struct ktape_filter_gate), put_filter_gate },
 	[KTAPE_FILTER_RATE] = { sizeof(struct ktape_filter_rate), put_rate },
 };
 
@@ -206,7 +206,7 @@ static const struct {
  * Put a name with escapes, so that it is read back as the same name: characters that
  * would end the entry or line are escaped, and so are names that are keywords.
  */
-static void put_escaped(FILE *f, const char *name)
+static void put_filter_escaped(FILE *f, const char *name)
 {
 	static const char *const words[] = { "all", "none", "off" };
 	size_t last = strlen(name) - 1;
@@ -236,7 +236,7 @@ static void put_entries(FILE *f, const struct ktape_filter_value *v)
 	for (uint32_t i = 0; i < v->nr; i++) {
 		fputs(i ? "," : "", f);
 		if (v->kind == KTAPE_FILTER_CGROUP) {
-			put_escaped(f, at);
+			put_filter_escaped(f, at);
 			at += strlen(at) + 1;
 		} else {
 			kinds[v->kind].put(f, at);
@@ -245,7 +245,7 @@ static void put_entries(FILE *f, const struct ktape_filter_value *v)
 	}
 }
 
-static void put_events(FILE *f, const struct ktape_filter_value *v)
+static void put_filter_events(FILE *f, const struct ktape_filter_value *v)
 {
 	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
 	bool first = true;
@@ -281,9 +281,9 @@ int ktape_filter_format(const struct ktape_filter_value *value, char **text)
 	if (!value->active || value->kind >= KTAPE_FILTER_KINDS)
 		fputs("off", f);
 	else if (kt_filter_bits[value->kind].bits)
-		put_bits(f, value);
+		put_filter_bits(f, value);
 	else if (value->kind == KTAPE_FILTER_STACK)
-		put_events(f, value);
+		put_filter_events(f, value);
 	else
 		put_entries(f, value);
 	if (kt_memory_close(f)) {

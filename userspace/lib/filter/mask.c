@@ -59,7 +59,7 @@ static bool is_included(unsigned int opcode, enum purpose purpose)
 	return purpose == TO_SHOW || is_usual(opcode);
 }
 
-static void add_all(uint64_t *mask, enum purpose purpose)
+static void add_all_events(uint64_t *mask, enum purpose purpose)
 {
 	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
 		if (purpose == TO_SHOW || (ktape_event_desc(i) && is_usual(i)))
@@ -67,8 +67,8 @@ static void add_all(uint64_t *mask, enum purpose purpose)
 	}
 }
 
-static void add_class(uint64_t *mask, unsigned int event_class,
-		      enum purpose purpose)
+static void add_mask_class(uint64_t *mask, unsigned int event_class,
+			   enum purpose purpose)
 {
 	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
@@ -85,12 +85,12 @@ static bool add_preset(uint64_t *mask, const char *name, enum purpose purpose)
 		return true;
 	if (!strcmp(name, "default")) {
 		for (size_t i = 0; i < KT_ARRAY_SIZE(default_classes); i++)
-			add_class(mask, default_classes[i], purpose);
+			add_mask_class(mask, default_classes[i], purpose);
 		return true;
 	}
 	if (strcmp(name, "all"))
 		return false;
-	add_all(mask, purpose);
+	add_all_events(mask, purpose);
 	return true;
 }
 
@@ -101,7 +101,7 @@ static bool add_named_class(uint64_t *mask, const char *name,
 		const struct ktape_class_desc *c = ktape_class_desc(i);
 
 		if (c && !strcmp(c->name, name)) {
-			add_class(mask, i, purpose);
+			add_mask_class(mask, i, purpose);
 			return true;
 		}
 	}
@@ -133,7 +133,7 @@ static bool add_matching(uint64_t *mask, const char *glob, enum purpose purpose)
 }
 
 /* Add an event that the table does not have, named "opcode_N". */
-static bool add_number(uint64_t *mask, const char *name)
+static bool add_mask_number(uint64_t *mask, const char *name)
 {
 	const size_t len = strlen(OPCODE_PREFIX);
 	uint64_t opcode;
@@ -145,7 +145,7 @@ static bool add_number(uint64_t *mask, const char *name)
 	return true;
 }
 
-static bool add_name(uint64_t *mask, const char *name, enum purpose purpose)
+static bool add_mask_name(uint64_t *mask, const char *name, enum purpose purpose)
 {
 	const struct ktape_event_desc *d = ktape_event_find(name);
 
@@ -157,11 +157,11 @@ static bool add_name(uint64_t *mask, const char *name, enum purpose purpose)
 	       add_named_class(mask, name, purpose) ||
 	       !kt_parse_mask(name, mask) ||
 	       add_matching(mask, name, purpose) ||
-	       (purpose == TO_SHOW && add_number(mask, name));
+	       (purpose == TO_SHOW && add_mask_number(mask, name));
 }
 
-static int parse_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
-		      const char **bad, enum purpose purpose)
+static int parse_mask_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+			   const char **bad, enum purpose purpose)
 {
 	const char *part = list;
 	bool first = true;
@@ -184,11 +184,11 @@ static int parse_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			return -ENOENT;
 		memcpy(name, part + without, len - without);
 		name[len - without] = '\0';
-		if (*name && !add_name(these, name, purpose))
+		if (*name && !add_mask_name(these, name, purpose))
 			return -ENOENT;
 		/* A list that begins with "!X" means all events but X. */
 		if (without && first)
-			add_all(mask, purpose);
+			add_all_events(mask, purpose);
 		first = false;
 		for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
 			if (without)
@@ -205,13 +205,13 @@ static int parse_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		     const char **bad)
 {
-	return parse_list(list, mask, bad, TO_RECORD);
+	return parse_mask_list(list, mask, bad, TO_RECORD);
 }
 
 int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			   const char **bad)
 {
-	return parse_list(list, mask, bad, TO_SHOW);
+	return parse_mask_list(list, mask, bad, TO_SHOW);
 }
 
 static void try_classes(struct kt_near *n)

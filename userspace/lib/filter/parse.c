@@ -91,7 +91,7 @@ static uint32_t pid_flag(const char *name)
 }
 
 /* Add a thread: "123", "123:threads", "123:children:except". */
-static int add_pid(struct ktape_filter_value *v, struct item *it)
+static int add_filter_pid(struct ktape_filter_value *v, struct item *it)
 {
 	struct ktape_filter_pid *pid;
 	char *name = strchr(it->text, ':'), *next;
@@ -168,7 +168,7 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 }
 
 /* Return the uid of a user name, or -1. */
-static int64_t find_user(const char *name)
+static int64_t find_filter_user(const char *name)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	size_t room = 0, len = strlen(name);
@@ -194,7 +194,7 @@ static int add_uid(struct ktape_filter_value *v, struct item *it)
 	uint64_t uid;
 
 	if (kt_parse_u64(it->text, &uid))
-		uid = (uint64_t)find_user(it->text);
+		uid = (uint64_t)find_filter_user(it->text);
 	if (uid >= UINT32_MAX)
 		return report_item(it, "a user name or uid");
 	if (v->nr == KTAPE_FILTER_UIDS)
@@ -306,7 +306,7 @@ static int add_rate(struct ktape_filter_value *v, struct item *it)
 
 static int (*const adders[KTAPE_FILTER_KINDS])(struct ktape_filter_value *v,
 					       struct item *it) = {
-	[KTAPE_FILTER_PID] = add_pid,
+	[KTAPE_FILTER_PID] = add_filter_pid,
 	[KTAPE_FILTER_CGROUP] = add_cgroup,
 	[KTAPE_FILTER_UID] = add_uid,
 	[KTAPE_FILTER_SEVERITY] = add_severity,
@@ -352,8 +352,8 @@ static void set_all(unsigned int kind, uint64_t *bits)
 }
 
 /* Set the bits of an item in @bits or, with a leading "!", clear them. */
-static int take_bits(const struct kt_bits *b, unsigned int kind,
-		     struct item *it, uint64_t *bits, bool first)
+static int take_filter_bits(const struct kt_bits *b, unsigned int kind,
+			    struct item *it, uint64_t *bits, bool first)
 {
 	uint64_t these[KT_CPUS_MAX / 64] = { 0 };
 	bool without = it->text[0] == '!';
@@ -387,7 +387,7 @@ static int parse_bits(struct ktape_filter_value *v, struct item *it)
 	int ret;
 
 	while ((ret = next_item(it)) > 0) {
-		ret = take_bits(b, v->kind, it, bits, first);
+		ret = take_filter_bits(b, v->kind, it, bits, first);
 		if (ret)
 			return ret;
 		first = false;

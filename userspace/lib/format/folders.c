@@ -8,7 +8,7 @@
  *	session/archives/20240101T.../kernel/metadata
  *
  * Symbolic links are followed.  A folder that several of them lead to, or that a link above
- * it leads to, is looked into once.
+ * it leads to, is read once.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,14 +41,14 @@ static int add_folder(struct kt_folders *found, const char *path)
 	return more[found->nr] ? (void)found->nr++, 0 : -ENOMEM;
 }
 
-static int is_folder(const struct dirent *d)
+static int is_input_folder(const struct dirent *d)
 {
 	return *d->d_name != '.' && (d->d_type == DT_DIR || d->d_type == DT_LNK ||
 				     d->d_type == DT_UNKNOWN);
 }
 
 /* Return @err if nothing can be opened any more; else report the folder, and return 0. */
-static int skip(const struct kt_folders *found, const char *path, int err)
+static int skip_input_folder(const struct kt_folders *found, const char *path, int err)
 {
 	if (err == ENOMEM || err == EMFILE || err == ENFILE)
 		return -err;
@@ -73,8 +73,8 @@ static int take_folder(int folder, struct kt_folders *found)
 }
 
 /* Look into the folder @name of @folder, which has the path @path. */
-static int enter(int folder, const char *path, const char *name, unsigned int depth,
-		 struct kt_folders *found)
+static int enter_folder(int folder, const char *path, const char *name, unsigned int depth,
+			struct kt_folders *found)
 {
 	int fd = openat(folder, name, FLAGS), err = fd < 0 ? errno : 0;
 	char *below = NULL;
@@ -86,7 +86,7 @@ static int enter(int folder, const char *path, const char *name, unsigned int de
 	if (!below)
 		err = -ENOMEM;
 	else if (err)
-		err = skip(found, below, err);
+		err = skip_input_folder(found, below, err);
 	else
 		err = find_in(fd, below, depth + 1, found);
 	free(below);
@@ -109,17 +109,17 @@ static int find_in(int folder, const char *path, unsigned int depth,
 	if (!fstatat(folder, "metadata", &st, AT_SYMLINK_NOFOLLOW))
 		return add_folder(found, *path ? path : ".");
 	if (errno != ENOENT)
-		return skip(found, path, errno);
+		return skip_input_folder(found, path, errno);
 	if (found->seen++ == KT_FOLDERS_SEEN)
 		return -E2BIG;
-	nr = scandirat(folder, ".", &names, is_folder, versionsort);
+	nr = scandirat(folder, ".", &names, is_input_folder, versionsort);
 	if (nr < 0)
-		return skip(found, path, errno);
+		return skip_input_folder(found, path, errno);
 	if (nr && depth == KT_FOLDERS_DEPTH && found->skip)
 		found->skip(found->arg, path, "the folders below it are too deep");
 	for (int i = 0; i < nr; i++) {
 		if (!err && depth < KT_FOLDERS_DEPTH)
-			err = enter(folder, path, names[i]->d_name, depth, found);
+			err = enter_folder(folder, path, names[i]->d_name, depth, found);
 		free(names[i]);
 	}
 	free(names);
@@ -132,7 +132,7 @@ static int find_in(int folder, const char *path, unsigned int depth,
  * @found: skip and arg are the caller's, the rest is filled; ends with kt_folders_free(),
  *	also after a failure
  *
- * What is below a folder with such a file is not looked at.
+ * What is below a folder with such a file is not read.
  *
  * Return: 0, -E2BIG if there are more than KT_FOLDERS_MAX or too many others, or another
  * negative errno.

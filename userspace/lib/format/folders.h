@@ -9,13 +9,13 @@
 
 #define KT_FOLDERS_MAX	4096U
 #define KT_FOLDERS_DEPTH 10U
-#define KT_FOLDERS_SEEN	(1U << 16)	/* folders that are looked into */
+#define KT_FOLDERS_SEEN	(1U << 16)	/* folders that are read */
 
 /**
  * struct kt_folders - folders below a folder
  * @list: their paths from there, in the order of their names; "." is the folder itself
  * @nr: entries of @list
- * @seen: folders that were looked into
+ * @seen: folders that were read
  * @taken: by device and inode: the folder was found
  * @skip: called for each folder that is left out, with its path and the reason, or NULL
  * @arg: first argument of @skip

@@ -4,7 +4,7 @@
 
 #include "format.h"
 
-static bool is_known(const struct ktape_codec_option *known, const char *key)
+static bool is_option_known(const struct ktape_codec_option *known, const char *key)
 {
 	for (; known && known->key; known++) {
 		if (!strcmp(known->key, key))
@@ -13,9 +13,9 @@ static bool is_known(const struct ktape_codec_option *known, const char *key)
 	return false;
 }
 
-static void report_unknown(const struct ktape_codec_option *known,
-			   const char *key, const char *format,
-			   struct ktape_error *error)
+static void report_option_unknown(const struct ktape_codec_option *known,
+				  const char *key, const char *format,
+				  struct ktape_error *error)
 {
 	struct kt_near n = { .word = key, .len = strlen(key) };
 
@@ -60,8 +60,8 @@ int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 		value = strchr(part, '=');
 		if (value)
 			*value++ = '\0';
-		if (!is_known(known, part)) {
-			report_unknown(known, part, format, error);
+		if (!is_option_known(known, part)) {
+			report_option_unknown(known, part, format, error);
 			return -EINVAL;
 		}
 		if (o->nr == KT_CODEC_OPTIONS) {

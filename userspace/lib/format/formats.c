@@ -116,7 +116,7 @@ const struct ktape_codec *ktape_codec_find(const char *name)
 }
 
 /* Return true if the table has a format of this name, built in or not. */
-static bool is_known(const char *name)
+static bool is_format_known(const char *name)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(codecs); i++) {
 		if (!strcmp(codecs[i].name, name))
@@ -125,7 +125,7 @@ static bool is_known(const char *name)
 	return false;
 }
 
-static void report_unknown(const char *name, struct ktape_error *error)
+static void report_format_unknown(const char *name, struct ktape_error *error)
 {
 	struct kt_near n = { .word = name, .len = strlen(name) };
 	const struct ktape_codec *c;
@@ -160,11 +160,11 @@ const struct ktape_codec *kt_codec_get(const char *name, bool out,
 	if (c && (!out || KT_HAS_NATIVE || c != codecs))
 		kt_error(error, 0, "format %s can only be %s", name,
 			 out ? "read" : "written");
-	else if (is_known(name))
+	else if (is_format_known(name))
 		kt_error(error, 0, "format %s is not built in (FORMATS=%s)",
 			 name, KT_FORMATS);
 	else
-		report_unknown(name, error);
+		report_format_unknown(name, error);
 	return NULL;
 }
 

@@ -16,7 +16,7 @@ static const struct {
 	{ "raw_data", KT_FTRACE_RAW, "buf", NULL },
 };
 
-static int16_t field_of(const struct kt_layout *l, const char *name)
+static int16_t ftrace_field_of(const struct kt_layout *l, const char *name)
 {
 	for (unsigned int i = 0; name && i < l->nr; i++) {
 		if (!strcmp(l->class.fields[i].name, name))
@@ -25,7 +25,7 @@ static int16_t field_of(const struct kt_layout *l, const char *name)
 	return -1;
 }
 
-static bool is_number(const struct kt_layout *l, int16_t field)
+static bool is_number_field(const struct kt_layout *l, int16_t field)
 {
 	return field >= 0 && l->class.fields[field].type < KT_TP_TEXT;
 }
@@ -40,7 +40,7 @@ static void make_text(struct kt_layout *l)
 }
 
 /* Hide the address of a format: it moves behind all fields that are shown. */
-static void hide(struct kt_layout *l, int16_t field)
+static void hide_ftrace_field(struct kt_layout *l, int16_t field)
 {
 	int16_t last = (int16_t)(l->nr - 1);
 	struct kt_tp_field f = l->class.fields[last];
@@ -50,7 +50,7 @@ static void hide(struct kt_layout *l, int16_t field)
 	l->class.fields[field] = f;
 	l->fields[last] = l->fields[field];
 	l->fields[field] = place;
-	l->text = field_of(l, "buf");
+	l->text = ftrace_field_of(l, "buf");
 	l->from = last;
 	l->class.nr = l->nr - 1;
 }
@@ -92,9 +92,9 @@ int kt_ftrace_bind(struct kt_layout *l, bool has_symbols)
 	}
 	if (i == KT_ARRAY_SIZE(events))
 		return 0;
-	l->text = field_of(l, events[i].text);
-	l->from = field_of(l, events[i].from);
-	if (l->text < 0 || (events[i].from && !is_number(l, l->from)))
+	l->text = ftrace_field_of(l, events[i].text);
+	l->from = ftrace_field_of(l, events[i].from);
+	if (l->text < 0 || (events[i].from && !is_number_field(l, l->from)))
 		return 0;
 	type = l->class.fields[l->text].type;
 	switch (events[i].own) {
@@ -106,10 +106,10 @@ int kt_ftrace_bind(struct kt_layout *l, bool has_symbols)
 		if (l->fields[l->text].where != KT_BYTES_REST)
 			return 0;
 		make_text(l);
-		hide(l, l->from);
+		hide_ftrace_field(l, l->from);
 		break;
 	case KT_FTRACE_BPUTS:
-		if (!is_number(l, l->text) || l->fields[l->text].size < 4)
+		if (!is_number_field(l, l->text) || l->fields[l->text].size < 4)
 			return 0;
 		make_text(l);
 		break;
@@ -131,7 +131,7 @@ int kt_ftrace_bind(struct kt_layout *l, bool has_symbols)
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* Get room for a text of @len characters.  Return: 0 or -ENOMEM. */
-static int make_room(struct kt_ftrace *f, size_t len)
+static int make_ftrace_room(struct kt_ftrace *f, size_t len)
 {
 	size_t room = kt_max(f->room, 2048U);
 	char *more;
@@ -149,7 +149,7 @@ static int make_room(struct kt_ftrace *f, size_t len)
 }
 
 /* The kernel and its callers end most texts with a newline, which a line has anyway. */
-static void trim(struct kt_tp_value *v)
+static void trim_text(struct kt_tp_value *v)
 {
 	const char *text = v->data;
 
@@ -158,13 +158,13 @@ static void trim(struct kt_tp_value *v)
 }
 
 /* Put the names of the functions of frames.  Return: 0 or -ENOMEM. */
-static int put_names(struct kt_ftrace *f, struct kt_symbols *symbols,
-		     const struct kt_tp_value *frames, struct kt_tp_value *names)
+static int put_ftrace_names(struct kt_ftrace *f, struct kt_symbols *symbols,
+			    const struct kt_tp_value *frames, struct kt_tp_value *names)
 {
 	const uint8_t *at = frames->data, *end = at + frames->len;
 	size_t len = 0;
 
-	if (make_room(f, 0))
+	if (make_ftrace_room(f, 0))
 		return -ENOMEM;
 	for (; at < end; at += sizeof(uint64_t)) {
 		uint64_t address, offset;
@@ -179,7 +179,7 @@ static int put_names(struct kt_ftrace *f, struct kt_symbols *symbols,
 			f->cut++;
 			break;
 		}
-		if (make_room(f, need))
+		if (make_ftrace_room(f, need))
 			return -ENOMEM;
 		len += (size_t)snprintf(f->text + len, f->room - len, "%s%s",
 					len ? ", " : "", name);
@@ -210,7 +210,7 @@ static int finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
 	if (l->own != KT_FTRACE_KERNEL_STACK ||
 	    l->fields[l->nr - 1].where != KT_BYTES_NONE)
 		return 0;
-	return put_names(f, symbols, frames, &values[l->nr - 1]);
+	return put_ftrace_names(f, symbols, frames, &values[l->nr - 1]);
 }
 
 /* Put a format with its arguments in f->text.  Return: its length, or -ENOMEM. */
@@ -219,7 +219,7 @@ static int put_format(struct kt_ftrace *f, const char *format, struct kt_printk_
 	size_t len = 0;
 
 	for (;;) {
-		if (make_room(f, len))
+		if (make_ftrace_room(f, len))
 			return -ENOMEM;
 		args->at = args->begin;
 		len = kt_printk_format(f->text, f->room, format, args);
@@ -250,7 +250,7 @@ static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 	args.end = args.begin + v->len;
 	if (!format) {
 		f->unknown++;
-		if (make_room(f, 0))
+		if (make_ftrace_room(f, 0))
 			return -ENOMEM;
 		v->len = (size_t)snprintf(f->text, f->room, "(no format at 0x%llx)",
 					  (unsigned long long)address);
@@ -267,7 +267,7 @@ static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 		v->data = f->text;
 		v->len = (size_t)len;
 	}
-	trim(v);
+	trim_text(v);
 	return 0;
 }
 
@@ -287,7 +287,7 @@ int kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
 {
 	switch (l->own) {
 	case KT_FTRACE_PRINT:
-		trim(&values[l->text]);
+		trim_text(&values[l->text]);
 		return 0;
 	case KT_FTRACE_BPRINT:
 	case KT_FTRACE_BPUTS:

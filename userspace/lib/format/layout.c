@@ -25,14 +25,14 @@ static bool take_until(struct span *s, char stop, struct span *part)
 	return true;
 }
 
-static bool begins(const struct span *s, const char *word)
+static bool layout_begins_with(const struct span *s, const char *word)
 {
 	size_t len = strlen(word);
 
 	return (size_t)(s->end - s->at) >= len && !memcmp(s->at, word, len);
 }
 
-static void trim(struct span *s)
+static void trim_field(struct span *s)
 {
 	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
 		s->at++;
@@ -41,7 +41,7 @@ static void trim(struct span *s)
 }
 
 /* Read "key:NUMBER" of a line.  Return: false if the line has no such number. */
-static bool take_number(struct span line, const char *key, uint32_t *number)
+static bool take_layout_number(struct span line, const char *key, uint32_t *number)
 {
 	const char *at = memmem(line.at, (size_t)(line.end - line.at), key,
 				strlen(key));
@@ -72,17 +72,17 @@ static bool split_declaration(struct span decl, struct span *type,
 {
 	const char *bracket;
 
-	trim(&decl);
+	trim_field(&decl);
 	bracket = memchr(decl.at, '[', (size_t)(decl.end - decl.at));
 	/* "__data_loc char[] name" has them in the type. */
-	if (bracket && begins(&decl, "__data_loc"))
+	if (bracket && layout_begins_with(&decl, "__data_loc"))
 		bracket = NULL;
-	if (bracket && begins(&decl, "__rel_loc"))
+	if (bracket && layout_begins_with(&decl, "__rel_loc"))
 		bracket = NULL;
 	*count = (struct span){ bracket, bracket ? decl.end : NULL };
 	if (bracket)
 		decl.end = bracket;
-	trim(&decl);
+	trim_field(&decl);
 	name->end = decl.end;
 	for (name->at = decl.end; name->at > decl.at; name->at--) {
 		char c = name->at[-1];
@@ -91,7 +91,7 @@ static bool split_declaration(struct span decl, struct span *type,
 			break;
 	}
 	*type = (struct span){ decl.at, name->at };
-	trim(type);
+	trim_field(type);
 	return name->at < name->end && type->at < type->end;
 }
 
@@ -116,7 +116,7 @@ static uint32_t element_size(const struct kt_layouts *all, const struct span *ty
 
 	if (has_word(type, "struct ") || has_word(type, "union "))
 		return 0;
-	if (count->at && size && take_number(*count, "[", &number) && number)
+	if (count->at && size && take_layout_number(*count, "[", &number) && number)
 		return size % number ? 0 : size / number;
 	if (has_word(type, "*"))
 		return word;
@@ -142,15 +142,15 @@ static bool is_address(const char *name)
 	return false;
 }
 
-static bool is_width(uint32_t size)
+static bool is_int_width(uint32_t size)
 {
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
 /* Set the type of a field, and where it is. */
-static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
-		     struct kt_layout_field *place, const struct span *type,
-		     const struct span *count, bool is_signed)
+static void set_layout_type(const struct kt_layouts *all, struct kt_tp_field *f,
+			    struct kt_layout_field *place, const struct span *type,
+			    const struct span *count, bool is_signed)
 {
 	bool is_char = has_word(type, "char") && !has_word(type, "unsigned char");
 	uint8_t number = has_word(type, "*") || has_word(type, "cpumask_t") ||
@@ -159,14 +159,14 @@ static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
 			 is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
 	uint32_t elem;
 
-	if (begins(type, "__data_loc"))
+	if (layout_begins_with(type, "__data_loc"))
 		place->where = KT_BYTES_AT;
-	else if (begins(type, "__rel_loc"))
+	else if (layout_begins_with(type, "__rel_loc"))
 		place->where = KT_BYTES_BEHIND;
 	else if (count->at && !place->size)
 		place->where = KT_BYTES_REST;
 	if (!count->at && place->where == KT_BYTES_HERE) {
-		f->type = is_width(place->size) ? number : KT_TP_BYTES;
+		f->type = is_int_width(place->size) ? number : KT_TP_BYTES;
 		f->fixed = true;
 		f->wide = place->size > 4;
 		place->to_text = f->type == KT_TP_HEX && has_word(type, "char *");
@@ -176,7 +176,7 @@ static void set_type(const struct kt_layouts *all, struct kt_tp_field *f,
 	elem = element_size(all, type, count, place->size);
 	if (is_char && elem == 1) {
 		f->type = KT_TP_TEXT;
-	} else if (elem > 1 && is_width(elem)) {
+	} else if (elem > 1 && is_int_width(elem)) {
 		f->type = KT_TP_ARRAY;
 		f->elem = number;
 		place->elem = (uint8_t)elem;
@@ -226,8 +226,8 @@ int kt_layout_append(struct kt_layout *l, const char *name, uint8_t type)
 }
 
 /* Add the field of a line "field:TYPE NAME; offset:..".  Return: 0, or negative errno. */
-static int add_field(struct kt_layouts *all, struct kt_layout *l,
-		     struct span line)
+static int add_layout_field(struct kt_layouts *all, struct kt_layout *l,
+			    struct span line)
 {
 	uint32_t offset, size, is_signed = 0;
 	struct span decl, type, name, count;
@@ -236,14 +236,14 @@ static int add_field(struct kt_layouts *all, struct kt_layout *l,
 	line.at += strlen(FIELD);
 	if (!take_until(&line, ';', &decl) ||
 	    !split_declaration(decl, &type, &name, &count) ||
-	    !take_number(line, "offset:", &offset) ||
-	    !take_number(line, "size:", &size))
+	    !take_layout_number(line, "offset:", &offset) ||
+	    !take_layout_number(line, "size:", &size))
 		return -EBADMSG;
-	take_number(line, "signed:", &is_signed);
-	if (begins(&name, "common_")) {
-		if (begins(&name, "common_pid"))
+	take_layout_number(line, "signed:", &is_signed);
+	if (layout_begins_with(&name, "common_")) {
+		if (layout_begins_with(&name, "common_pid"))
 			l->pid_offset = offset;
-		if (begins(&name, "common_type"))
+		if (layout_begins_with(&name, "common_type"))
 			all->type_size = size;
 		return 0;
 	}
@@ -254,8 +254,8 @@ static int add_field(struct kt_layouts *all, struct kt_layout *l,
 		return err;
 	copy_span(l->class.fields[l->nr - 1].name, KT_TP_NAME, &name);
 	l->fields[l->nr - 1] = (struct kt_layout_field){ .offset = offset, .size = size };
-	set_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1], &type,
-		 &count, is_signed);
+	set_layout_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1], &type,
+			&count, is_signed);
 	l->has_texts |= l->fields[l->nr - 1].to_text;
 	return 0;
 }
@@ -269,19 +269,19 @@ static int parse_lines(struct kt_layouts *all, struct kt_layout *l,
 	int err = 0;
 
 	while (!err && take_until(&text, '\n', &line)) {
-		trim(&line);
-		if (begins(&line, "name:")) {
+		trim_field(&line);
+		if (layout_begins_with(&line, "name:")) {
 			name = (struct span){ line.at + 5, line.end };
-			trim(&name);
+			trim_field(&name);
 			copy_span(l->class.name, sizeof(l->class.name), &name);
-		} else if (begins(&line, "ID:")) {
+		} else if (layout_begins_with(&line, "ID:")) {
 			struct span id = { line.at + 3, line.end };
 
-			trim(&id);
-			has_id = take_number(id, "", &l->id);
-		} else if (begins(&line, FIELD)) {
-			err = add_field(all, l, line);
-		} else if (begins(&line, "print fmt")) {
+			trim_field(&id);
+			has_id = take_layout_number(id, "", &l->id);
+		} else if (layout_begins_with(&line, FIELD)) {
+			err = add_layout_field(all, l, line);
+		} else if (layout_begins_with(&line, "print fmt")) {
 			break;
 		}
 	}
@@ -323,7 +323,7 @@ int kt_layout_add(struct kt_layouts *l, const char *text, size_t len)
 	return 0;
 }
 
-static int by_id(const void *a, const void *b)
+static int by_layout_id(const void *a, const void *b)
 {
 	const struct kt_layout *x = a, *y = b;
 
@@ -345,7 +345,7 @@ int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
 		return kt_import_fail(tp->s, tp->s->in->offset,
 				      "the layouts of events have no number of 16 or 32 bits at their beginning");
 	if (l->nr)
-		qsort(l->list, l->nr, sizeof(*l->list), by_id);
+		qsort(l->list, l->nr, sizeof(*l->list), by_layout_id);
 	for (size_t i = 0; i < l->nr && !err; i++)
 		err = kt_tp_bind(tp, &l->list[i].class);
 	return err;
@@ -368,7 +368,7 @@ struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id)
 	return NULL;
 }
 
-static uint64_t number_at(const uint8_t *p, uint32_t size, bool is_signed, bool big)
+static uint64_t layout_number_at(const uint8_t *p, uint32_t size, bool is_signed, bool big)
 {
 	switch (size) {
 	case 1:
@@ -430,7 +430,7 @@ static bool find_bytes(const struct kt_layout_field *f, const uint8_t *data,
 }
 
 /* Make room for elements of arrays.  Return: 0 or -ENOMEM. */
-static int make_room(struct kt_layouts *all, size_t nr)
+static int make_layout_room(struct kt_layouts *all, size_t nr)
 {
 	uint64_t *more;
 
@@ -445,8 +445,8 @@ static int make_room(struct kt_layouts *all, size_t nr)
 }
 
 /* Widen the elements of an array to 8 bytes.  Return: the end of them. */
-static uint64_t *widen(uint64_t *to, const struct kt_layout_field *place,
-		       const struct kt_tp_field *f, bool big, struct kt_tp_value *v)
+static uint64_t *widen_elements(uint64_t *to, const struct kt_layout_field *place,
+				const struct kt_tp_field *f, bool big, struct kt_tp_value *v)
 {
 	const uint8_t *p = v->data;
 	size_t nr = v->len / place->elem;
@@ -454,7 +454,7 @@ static uint64_t *widen(uint64_t *to, const struct kt_layout_field *place,
 	v->data = to;
 	v->len = nr * sizeof(*to);
 	for (; nr; nr--, p += place->elem)
-		*to++ = number_at(p, place->elem, f->elem == KT_TP_SIGNED, big);
+		*to++ = layout_number_at(p, place->elem, f->elem == KT_TP_SIGNED, big);
 	return to;
 }
 
@@ -483,7 +483,7 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 	/* Fields of a kernel do not overlap. */
 	if (nr > len)
 		return -EBADMSG;
-	if (make_room(all, nr))
+	if (make_layout_room(all, nr))
 		return -ENOMEM;
 	next = all->elements;
 	for (unsigned int i = 0; i < l->nr; i++) {
@@ -496,10 +496,10 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 		if (f->type == KT_TP_TEXT && !l->fields[i].to_text)
 			v->len = strnlen(v->data, v->len);
 		else if (f->type == KT_TP_ARRAY)
-			next = widen(next, &l->fields[i], f, all->big, v);
+			next = widen_elements(next, &l->fields[i], f, all->big, v);
 		else if (f->type != KT_TP_BYTES)
-			v->number = number_at(v->data, l->fields[i].size,
-					      f->type == KT_TP_SIGNED, all->big);
+			v->number = layout_number_at(v->data, l->fields[i].size,
+						     f->type == KT_TP_SIGNED, all->big);
 	}
 	return 0;
 }

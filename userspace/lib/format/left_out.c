@@ -36,7 +36,7 @@ bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode, kt_holds_fie
 	return true;
 }
 
-static bool is_held(const void *names, const char *name)
+static bool is_field_kept(const void *names, const char *name)
 {
 	return kt_tp_is_one_of(name, names);
 }
@@ -53,7 +53,7 @@ bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
 			  const struct kt_held_fields *held, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (!kt_left_out_find(&out[held[i].opcode], held[i].opcode, is_held,
+		if (!kt_left_out_find(&out[held[i].opcode], held[i].opcode, is_field_kept,
 				      held[i].names))
 			return false;
 	}

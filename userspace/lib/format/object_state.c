@@ -57,7 +57,7 @@ static const char *const kinds[] = {
 	"Recursive Mutex", "Queue Set",
 };
 
-static const char *kind_of(const struct kt_user_event *t, const struct kt_object_state *o)
+static const char *object_kind_of(const struct kt_user_event *t, const struct kt_object_state *o)
 {
 	if (t->kind)
 		return t->kind;
@@ -91,7 +91,7 @@ static bool grow_objects(struct kt_states *states)
  * Find an object, or remember it from now on.
  * Return: NULL if there are too many (counted as missed) or no memory (@s->error).
  */
-static struct kt_object_state *add_object(struct kt_states *states, struct kt_sink *s,
+static struct kt_object_state *add_object_object(struct kt_states *states, struct kt_sink *s,
 				   const struct kt_user_event *t)
 {
 	struct kt_object_state *o = find_object(states, t);
@@ -125,9 +125,9 @@ void kt_states_free(struct kt_states *states)
 /* ---- texts ---------------------------------------------------------------- */
 
 /* Put "Queue mail (#5)", or with an address "Queue mail (0x20)".  Return: its length. */
-static size_t put_object(char *to, size_t room, const struct kt_line *l,
-			 const char *kind, unsigned int type, uint32_t id,
-			 bool hex)
+static size_t put_object_object(char *to, size_t room, const struct kt_line *l,
+				const char *kind, unsigned int type, uint32_t id,
+				bool hex)
 {
 	const struct kt_user_field f = { .object = (uint8_t)type, .value = id };
 	struct kt_name name = kt_user_field_name(l, &f);
@@ -147,8 +147,8 @@ static void put_track(struct kt_state_change *c, const struct kt_line *l,
 	size_t room = sizeof(c->track);
 	int n;
 
-	c->len = put_object(c->track, room, l, kind_of(t, o), t->type, t->id,
-			    t->hex);
+	c->len = put_object_object(c->track, room, l, object_kind_of(t, o), t->type, t->id,
+				   t->hex);
 	n = snprintf(c->track + c->len, room - c->len, " %s",
 		     t->what ? t->what : "State");
 	c->len = kt_min(c->len + (size_t)n, room - 1);
@@ -163,11 +163,11 @@ static void put_holder(struct kt_state_change *c, const struct kt_line *l,
 	else if (holder == SOMEBODY)
 		snprintf(c->text, sizeof(c->text), "Taken");
 	else
-		put_object(c->text, sizeof(c->text), l,
-			   hex ? "Taken by Thread" : "Taken by Task",
-			   hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD
+		put_object_object(c->text, sizeof(c->text), l,
+				  hex ? "Taken by Thread" : "Taken by Task",
+				  hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD
 			       : KTAPE_OBJ_THREAD,
-			   holder, hex);
+				  holder, hex);
 }
 
 /* ---- mutexes -------------------------------------------------------------- */
@@ -300,7 +300,7 @@ static uint64_t follow_number(struct kt_object_state *o, const struct kt_user_ev
 /* ---- changes -------------------------------------------------------------- */
 
 /* End the slice that is open, if one is. */
-static void end_slice(struct kt_object_state *o, struct kt_state_change *c)
+static void end_object_slice(struct kt_object_state *o, struct kt_state_change *c)
 {
 	c->opened = o->open;
 	c->was_len = o->len;
@@ -324,7 +324,7 @@ static bool change_kind(struct kt_object_state *o, const struct kt_user_event *t
 	o->mutex = t->mutex;
 	if (o->mutex || !o->open)
 		return false;
-	end_slice(o, c);
+	end_object_slice(o, c);
 	return true;
 }
 
@@ -348,7 +348,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		return false;
 	o = t->report == KT_REPORT_NUMBER && !t->step && !t->most ?
 		    find_object(states, t) :
-		    add_object(states, s, t);
+		    add_object_object(states, s, t);
 	if (!o && t->report != KT_REPORT_NUMBER)
 		return false;
 	c->key = (uint64_t)t->type << 32 | t->id;
@@ -368,7 +368,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		return false;
 	put_track(c, l, t, o);
 	put_holder(c, l, o->holder, t->hex);
-	end_slice(o, c);
+	end_object_slice(o, c);
 	begin_slice(o, c);
 	return true;
 }

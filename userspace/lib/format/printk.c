@@ -17,7 +17,7 @@
 
 /* ---- texts by their address ---------------------------------------------------------------- */
 
-static int by_address(const void *a, const void *b)
+static int by_text_address(const void *a, const void *b)
 {
 	const struct kt_printk_text *x = a, *y = b;
 
@@ -25,7 +25,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Replace what the kernel escaped, in place. */
-static void unescape(char *text)
+static void unescape_text(char *text)
 {
 	static const char from[] = "ntr\\\"", to[] = "\n\t\r\\\"";
 	char *out = text;
@@ -42,7 +42,7 @@ static void unescape(char *text)
 }
 
 /* Parse 'ADDRESS : "TEXT"'.  Return: false if the line is no such. */
-static bool parse_line(char *line, struct kt_printk_text *t)
+static bool parse_printk_line(char *line, struct kt_printk_text *t)
 {
 	char *end;
 
@@ -59,7 +59,7 @@ static bool parse_line(char *line, struct kt_printk_text *t)
 	end += strlen(end);
 	if (end > t->text && end[-1] == '"')
 		end[-1] = '\0';
-	unescape((char *)t->text);
+	unescape_text((char *)t->text);
 	return true;
 }
 
@@ -83,7 +83,7 @@ int kt_printk_take(struct kt_printk *p, char *text, size_t len)
 
 		stop = stop ? stop : end;
 		*stop = '\0';
-		if (parse_line(line, &t)) {
+		if (parse_printk_line(line, &t)) {
 			if (!(p->nr & (p->nr - 1))) {
 				more = realloc(p->list, (p->nr ? p->nr * 2 : 1) *
 								sizeof(*more));
@@ -96,7 +96,7 @@ int kt_printk_take(struct kt_printk *p, char *text, size_t len)
 		line = stop + 1;
 	}
 	if (p->nr)
-		qsort(p->list, p->nr, sizeof(*p->list), by_address);
+		qsort(p->list, p->nr, sizeof(*p->list), by_text_address);
 	return 0;
 }
 
@@ -106,7 +106,7 @@ const char *kt_printk_find(const struct kt_printk *p, uint64_t address)
 	const struct kt_printk_text key = { .address = address };
 	const struct kt_printk_text *t;
 
-	t = p->nr ? bsearch(&key, p->list, p->nr, sizeof(key), by_address) : NULL;
+	t = p->nr ? bsearch(&key, p->list, p->nr, sizeof(key), by_text_address) : NULL;
 	return t ? t->text : NULL;
 }
 
@@ -120,7 +120,7 @@ void kt_printk_free(struct kt_printk *p)
 /* ---- arguments ----------------------------------------------------------------------------- */
 
 /* Take a number of @size bytes.  Return: false if there is none. */
-static bool take_number(struct kt_printk_args *a, uint32_t size, uint64_t *v)
+static bool take_printk_number(struct kt_printk_args *a, uint32_t size, uint64_t *v)
 {
 	size_t at = (size_t)(a->at - a->begin), align = size < 4 ? size : 4;
 
@@ -136,7 +136,7 @@ static bool take_number(struct kt_printk_args *a, uint32_t size, uint64_t *v)
 }
 
 /* Take a text that ends in a NUL.  Return: NULL if there is none. */
-static const char *take_text(struct kt_printk_args *a)
+static const char *take_printk_text(struct kt_printk_args *a)
 {
 	const char *text = (const char *)a->at;
 	const uint8_t *nul = a->at < a->end ?
@@ -173,7 +173,7 @@ static bool read_count(const char **at, struct kt_printk_args *a, int *count)
 
 	if (**at == '*') {
 		++*at;
-		if (!take_number(a, 4, &v))
+		if (!take_printk_number(a, 4, &v))
 			return false;
 		*count = (int)(int32_t)v;
 	} else {
@@ -215,7 +215,7 @@ static uint32_t read_size(const char **at, uint32_t long_size)
 	}
 }
 
-static void limit(int *count, struct kt_printk_args *a)
+static void limit_count(int *count, struct kt_printk_args *a)
 {
 	if (*count <= WIDTH_MAX)
 		return;
@@ -248,14 +248,14 @@ static bool read_directive(const char **at, struct kt_printk_args *a,
 	}
 	d->size = read_size(at, a->long_size);
 	d->what = **at;
-	limit(&d->width, a);
+	limit_count(&d->width, a);
 	if (d->what != 's')	/* a precision only shortens a text */
-		limit(&d->precision, a);
+		limit_count(&d->precision, a);
 	*at += !!**at;
 	return true;
 }
 
-static int put_number(char *to, size_t room, const struct directive *d, uint64_t v)
+static int put_printk_number(char *to, size_t room, const struct directive *d, uint64_t v)
 {
 	char format[32];
 
@@ -270,8 +270,8 @@ static int put_number(char *to, size_t room, const struct directive *d, uint64_t
 #pragma GCC diagnostic pop
 }
 
-static int put_text(char *to, size_t room, const struct directive *d,
-		    const char *text)
+static int put_printk_text(char *to, size_t room, const struct directive *d,
+			   const char *text)
 {
 	int width = strchr(d->flags, '-') ? -d->width : d->width;
 
@@ -279,8 +279,8 @@ static int put_text(char *to, size_t room, const struct directive *d,
 }
 
 /* Put the name of a function, or the number. */
-static int put_function(char *to, size_t room, const struct directive *d,
-			const struct kt_printk_args *a, uint64_t address, bool offset)
+static int put_printk_function(char *to, size_t room, const struct directive *d,
+			       const struct kt_printk_args *a, uint64_t address, bool offset)
 {
 	uint64_t at = 0;
 	const char *name = kt_symbols_find(a->symbols, address, &at);
@@ -292,7 +292,7 @@ static int put_function(char *to, size_t room, const struct directive *d,
 		snprintf(text, sizeof(text), "%s+0x%" PRIx64, name, at);
 	else
 		snprintf(text, sizeof(text), "%s", name);
-	return put_text(to, room, d, text);
+	return put_printk_text(to, room, d, text);
 }
 
 static bool is_alnum(char c)
@@ -317,17 +317,17 @@ static int put_pointer(char *to, size_t room, const struct directive *d,
 	if (!strchr("SsFfxKe", suffix)) {
 		/* Kernels before 4.15 recorded these as numbers, too. */
 		if (a->at < a->end && *a->at >= ' ' && *a->at < 127) {
-			text = take_text(a);
-			return text ? put_text(to, room, d, text) : -1;
+			text = take_printk_text(a);
+			return text ? put_printk_text(to, room, d, text) : -1;
 		}
 		suffix = 'x';
 	}
-	if (!take_number(a, a->long_size, &v))
+	if (!take_printk_number(a, a->long_size, &v))
 		return -1;
 	if (strchr("SsFf", suffix))
-		return put_function(to, room, d, a, v, suffix == 'S' || suffix == 'F');
+		return put_printk_function(to, room, d, a, v, suffix == 'S' || suffix == 'F');
 	snprintf(number, sizeof(number), "0x%" PRIx64, v);
-	return put_text(to, room, d, number);
+	return put_printk_text(to, room, d, number);
 }
 
 /* Put what a directive stands for.  Return: characters, or -1 if an argument is missing. */
@@ -347,18 +347,18 @@ static int put_directive(char *to, size_t room, const char **at,
 	case 'x':
 	case 'X':
 	case 'o':
-		if (!take_number(a, a->ints && d.size < 4 ? 4 : d.size, &v))
+		if (!take_printk_number(a, a->ints && d.size < 4 ? 4 : d.size, &v))
 			return -1;
 		if (d.size < 4)
 			v &= (1U << d.size * 8) - 1;
-		return put_number(to, room, &d, v);
+		return put_printk_number(to, room, &d, v);
 	case 'c':
-		if (!take_number(a, 1, &v))
+		if (!take_printk_number(a, 1, &v))
 			return -1;
-		return put_text(to, room, &d, (char[2]){ (char)v, '\0' });
+		return put_printk_text(to, room, &d, (char[2]){ (char)v, '\0' });
 	case 's':
-		text = take_text(a);
-		return text ? put_text(to, room, &d, text) : -1;
+		text = take_printk_text(a);
+		return text ? put_printk_text(to, room, &d, text) : -1;
 	case 'p':
 		return put_pointer(to, room, &d, at, a);
 	case '%':

@@ -87,7 +87,7 @@ static void rewind_input(struct kt_import *s)
 }
 
 /* Read the whole input once for its names, then go back to its beginning. */
-static int learn_names(struct kt_import *s)
+static int learn_import_names(struct kt_import *s)
 {
 	int ret;
 
@@ -102,7 +102,7 @@ static int learn_names(struct kt_import *s)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-static uint64_t clock_ms(void)
+static uint64_t import_clock_ms(void)
 {
 	struct timespec now;
 
@@ -111,14 +111,14 @@ static uint64_t clock_ms(void)
 }
 
 /* Call the caller's idle() before each wait, and twice a second while data arrive. */
-static void call_idle(struct kt_import *s, bool waits)
+static void call_import_idle(struct kt_import *s, bool waits)
 {
 	const struct ktape_trace_options *o = s->trace_options;
 	uint64_t now;
 
 	if (!o->idle)
 		return;
-	now = clock_ms();
+	now = import_clock_ms();
 	if (!waits && now - s->shown_at < IDLE_MS)
 		return;
 	s->shown_at = now;
@@ -130,7 +130,7 @@ static void call_idle(struct kt_import *s, bool waits)
  * Return: 1; 0 if ktape_trace_options.wake asks for the end of the trace; -EAGAIN if
  * records have waited long enough meanwhile.
  */
-static int wait_input(void *arg)
+static int wait_import_input(void *arg)
 {
 	struct kt_import *s = arg;
 	const struct ktape_trace_options *o = s->trace_options;
@@ -141,7 +141,7 @@ static int wait_input(void *arg)
 	int ret = poll(fds, KT_ARRAY_SIZE(fds), 0);
 	bool called = false;
 
-	call_idle(s, !ret);
+	call_import_idle(s, !ret);
 	while (!ret || (ret < 0 && errno == EINTR)) {
 		/* What was delivered before the pause may have come after the last call. */
 		ret = poll(fds, KT_ARRAY_SIZE(fds),
@@ -150,7 +150,7 @@ static int wait_input(void *arg)
 						-1);
 		if (ret)
 			continue;
-		call_idle(s, true);
+		call_import_idle(s, true);
 		called = true;
 		if (s->held)
 			return -EAGAIN;
@@ -194,12 +194,12 @@ int kt_import_open(const struct kt_import_trace *t,
 	s->in = t->input;
 	s->folder = t->folder;
 	s->begin = s->in->offset;
-	s->in->wait = wait_input;
+	s->in->wait = wait_import_input;
 	s->in->wait_arg = s;
 	s->info = t->info;
 	if (o->flags & KTAPE_TRACE_SORTED)
 		s->window = o->window ? o->window : WINDOW;
-	s->shown_at = clock_ms();
+	s->shown_at = import_clock_ms();
 	err = kt_codec_options_parse(&s->options, o->format_options,
 				     s->codec->options, format->name, error);
 	if (err)
@@ -211,7 +211,7 @@ int kt_import_open(const struct kt_import_trace *t,
 	err = kt_registry_new(t->info->freq, t->formats, t->registry);
 	s->registry = *t->registry;
 	if (!err && s->codec->names_late && s->in->seekable)
-		err = learn_names(s);
+		err = learn_import_names(s);
 	if (!err)
 		err = begin_pass(s);
 	if (!err)
@@ -269,7 +269,7 @@ static void notify_end(struct kt_import *s)
 }
 
 /* Return the time of the newest record that was put into a queue. */
-static uint64_t newest(const struct kt_import *s)
+static uint64_t newest_time(const struct kt_import *s)
 {
 	uint64_t ts = 0;
 
@@ -288,7 +288,7 @@ static bool is_due(struct kt_import *s)
 
 	if (!s->prompt || !s->nr_heap)
 		return false;
-	now = clock_ms();
+	now = import_clock_ms();
 	if (s->due_at && now >= s->due_at) {
 		if (kt_fifo_ts(&s->fifos[s->heap[0]]) <= s->due_ts)
 			return true;
@@ -296,7 +296,7 @@ static bool is_due(struct kt_import *s)
 	}
 	if (!s->due_at) {
 		s->due_at = now + HOLD_MS;
-		s->due_ts = newest(s);
+		s->due_ts = newest_time(s);
 	}
 	return false;
 }

@@ -95,7 +95,7 @@ struct kt_fifo {
 };
 
 /**
- * struct kt_back - steps back in time, of which the first one is told with its place
+ * struct kt_back - steps back in time; the report has the place of the first one
  * @steps: how many
  * @events: events that got the time of the one before them
  * @cpu: CPU of the first step

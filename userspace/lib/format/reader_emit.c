@@ -118,11 +118,11 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 }
 
 /**
- * kt_import_lost() - deliver a gap: events of a CPU were lost
+ * kt_import_lost() - deliver a loss: events of a CPU were lost
  * @s: the trace
  * @cpu: CPU that lost them
  * @count: number of lost events, 0 = unknown
- * @from: time of the last event before the gap
+ * @from: time of the last event before the loss
  * @to: time of the next event after it
  *
  * The notice waits in the queue like a record, so that it keeps its place among them.
@@ -150,7 +150,7 @@ int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
  * @cpu: CPU that the missing events are counted for
  *
  * The reader has joined a stream that was already running: this is no damage.  Also
- * delivers a gap of an unknown number of events.
+ * delivers a loss of an unknown number of events.
  *
  * Return: as kt_import_emit().
  */

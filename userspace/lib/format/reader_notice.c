@@ -6,7 +6,7 @@
 
 #define BAD_SHOWN	20	/* damaged places that get a notice each */
 
-static void notify(struct kt_import *s, const struct ktape_notice *n)
+static void notify_caller(struct kt_import *s, const struct ktape_notice *n)
 {
 	const struct ktape_trace_options *o = s->trace_options;
 
@@ -25,7 +25,7 @@ void kt_import_notify_lost(struct kt_import *s)
 		.to = s->event.ts,
 	};
 
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /**
@@ -48,7 +48,7 @@ void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 	va_start(args, format);
 	vsnprintf(n.error.text, sizeof(n.error.text), format, args);
 	va_end(args);
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /* At the end of the input: notify of the damaged places that got no notice. */
@@ -64,7 +64,7 @@ void kt_import_notify_bad(struct kt_import *s)
 		 (unsigned long long)(s->bad - BAD_SHOWN));
 	n.count = s->bad - BAD_SHOWN;
 	s->bad = 0;
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /**
@@ -105,7 +105,7 @@ void kt_import_notify_back(struct kt_import *s)
 		 (unsigned long long)ktape_ticks_to_ns(s->info, b->by),
 		 (unsigned long long)b->events);
 	s->back = (struct kt_back){ .steps = 0 };
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /**
@@ -119,7 +119,7 @@ void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
 		.kind = KTAPE_NOTICE_TRUNCATED, .error = *error,
 	};
 
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /**
@@ -133,7 +133,7 @@ void kt_import_none(struct kt_import *s)
 	kt_error(&n.error, s->begin,
 		 "no frame of %s is valid; if the input has another format, name it with --from",
 		 s->format->name);
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /**
@@ -149,7 +149,7 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(n.error.text, sizeof(n.error.text), format, args);
 	va_end(args);
-	notify(s, &n);
+	notify_caller(s, &n);
 }
 
 /**
@@ -157,7 +157,7 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
  * @s: the trace
  * @format: what it is, and how much
  *
- * Only ktape verify tells it, at its end.
+ * Only ktape verify reports it, at its end.
  */
 void kt_import_beside(struct kt_import *s, const char *format, ...)
 {

@@ -9,7 +9,7 @@
 
 #define FAR	(1U << 20)	/* no function is that long */
 
-static int by_address(const void *a, const void *b)
+static int by_symbol_address(const void *a, const void *b)
 {
 	const struct kt_symbol *x = a, *y = b;
 
@@ -20,7 +20,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Parse "ADDRESS TYPE NAME[ \t[MODULE]]".  Return: false if the line is no such. */
-static bool parse_line(char *line, struct kt_symbol *symbol, char *type)
+static bool parse_symbol_line(char *line, struct kt_symbol *symbol, char *type)
 {
 	char *end, *name;
 
@@ -71,7 +71,7 @@ int kt_symbols_take(struct kt_symbols *s, char *text, size_t len)
 			*stop = '\0';
 		else
 			stop = end;
-		if (parse_line(line, &symbol, &type) && symbol.address &&
+		if (parse_symbol_line(line, &symbol, &type) && symbol.address &&
 		    (type | 32) == 't') {
 			if (!(s->nr & (s->nr - 1))) {
 				more = realloc(s->list, (s->nr ? s->nr * 2 : 1) *
@@ -85,7 +85,7 @@ int kt_symbols_take(struct kt_symbols *s, char *text, size_t len)
 		line = stop;
 	}
 	if (s->nr)
-		qsort(s->list, s->nr, sizeof(*s->list), by_address);
+		qsort(s->list, s->nr, sizeof(*s->list), by_symbol_address);
 	drop_aliases(s);
 	return 0;
 }

@@ -376,7 +376,7 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 }
 
 /**
- * kt_tp_end() - tell at the end of the trace what its events did not say
+ * kt_tp_end() - report at the end of the trace what its events did not say
  * @tp: the reader's memory
  */
 void kt_tp_end(struct kt_tp *tp)

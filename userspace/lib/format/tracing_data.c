@@ -269,7 +269,7 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
 }
 
 /*
- * Put the texts that fields point to: the kernel tells those of its tracepoints beside the
+ * Put the texts that fields point to: the kernel keeps those of its tracepoints beside the
  * formats of trace_printk().  Of a program's text, an argument of a system call, the address
  * stays.
  */
@@ -311,7 +311,7 @@ int kt_tracing_read(struct kt_tracing_data *d, struct kt_layout *l,
 	return err;
 }
 
-/* At the end of the trace: tell which texts are not complete. */
+/* At the end of the trace: report which texts are not complete. */
 void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s)
 {
 	if (d->ftrace.unknown)

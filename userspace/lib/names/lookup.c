@@ -132,7 +132,7 @@ static const struct kt_version_list *list_of(const struct ktape_registry *r,
 }
 
 /* Look up an object and cache the result in @a. */
-static const struct kt_answer *look_up(const struct ktape_registry *r,
+static const struct kt_answer *look_up_object(const struct ktape_registry *r,
 				    struct kt_key k, uint64_t ts, struct kt_answer *a)
 {
 	struct span s = { .at = ts, .until = UINT64_MAX };
@@ -157,7 +157,7 @@ static inline const struct kt_answer *answer_of(const struct ktape_registry *r,
 	    a->key.id == k.id && a->key.type == k.type &&
 	    a->key.param1 == k.param1)
 		return a;
-	return look_up(r, k, ts, a);
+	return look_up_object(r, k, ts, a);
 }
 
 const struct ktape_object_info *

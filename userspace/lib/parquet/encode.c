@@ -60,7 +60,7 @@ static uint8_t *pack_bits(uint8_t *p, const uint64_t *v, unsigned int n,
 }
 
 /* Return @b - @a in the width of the column: it wraps, as readers do. */
-static int64_t subtract(int64_t b, int64_t a, bool wide)
+static int64_t subtract_wrapped(int64_t b, int64_t a, bool wide)
 {
 	uint64_t d = (uint64_t)b - (uint64_t)a;
 
@@ -68,7 +68,7 @@ static int64_t subtract(int64_t b, int64_t a, bool wide)
 }
 
 /* Encode up to BLOCK deltas. */
-static uint8_t *put_block(uint8_t *p, const int64_t *deltas, size_t n, bool wide)
+static uint8_t *put_encoded_block(uint8_t *p, const int64_t *deltas, size_t n, bool wide)
 {
 	const uint64_t mask = wide ? UINT64_MAX : UINT32_MAX;
 	uint64_t rest[BLOCK] = { 0 };
@@ -119,8 +119,8 @@ size_t kt_pq_delta(uint8_t *out, const int64_t *v, size_t n, bool wide)
 		size_t nr = kt_min(BLOCK, n - at);
 
 		for (size_t i = 0; i < nr; i++)
-			deltas[i] = subtract(v[at + i], v[at + i - 1], wide);
-		p = put_block(p, deltas, nr, wide);
+			deltas[i] = subtract_wrapped(v[at + i], v[at + i - 1], wide);
+		p = put_encoded_block(p, deltas, nr, wide);
 	}
 	return (size_t)(p - out);
 }
@@ -136,8 +136,8 @@ static size_t run_length(const uint32_t *v, size_t n)
 }
 
 /* Encode groups of 8 values; the last group is filled with zeros. */
-static uint8_t *put_groups(uint8_t *p, const uint32_t *v, size_t n,
-			   unsigned int width)
+static uint8_t *put_encoded_groups(uint8_t *p, const uint32_t *v, size_t n,
+				   unsigned int width)
 {
 	p = put_varint(p, (n + GROUP - 1) / GROUP << 1 | 1);
 	for (size_t at = 0; at < n; at += GROUP) {
@@ -181,7 +181,7 @@ size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n,
 			at += kt_min(GROUP, n - at);
 		} while (at < n && at - from < GROUPS_MAX &&
 			 run_length(v + at, kt_min(GROUP, n - at)) < GROUP);
-		p = put_groups(p, v + from, at - from, width);
+		p = put_encoded_groups(p, v + from, at - from, width);
 	}
 	return (size_t)(p - out);
 }

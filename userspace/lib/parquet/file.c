@@ -85,7 +85,7 @@ void kt_pq_writer_free(struct kt_pq_writer *w)
 	free(w);
 }
 
-static int put(struct kt_pq_file *f, const void *data, size_t len)
+static int put_parquet_bytes(struct kt_pq_file *f, const void *data, size_t len)
 {
 	f->at += len;
 	return len ? f->output.write(f->output.arg, data, len) : 0;
@@ -109,7 +109,7 @@ int kt_pq_file_new(const struct kt_pq_schema *schema,
 		return -ENOMEM;
 	f->schema = schema;
 	f->output = *output;
-	err = put(f, MAGIC, 4);
+	err = put_parquet_bytes(f, MAGIC, 4);
 	if (err)
 		free(f);
 	else
@@ -121,12 +121,6 @@ int kt_pq_file_new(const struct kt_pq_schema *schema,
 uint64_t kt_pq_file_size(const struct kt_pq_file *f)
 {
 	return f->at;
-}
-
-/* Return the rows written so far. */
-uint64_t kt_pq_file_rows(const struct kt_pq_file *f)
-{
-	return f->rows;
 }
 
 /* ---- footer ------------------------------------------------------------------------- */
@@ -198,8 +192,8 @@ static void put_column(struct kt_thrift *th, struct left *left)
 	left->places += s->places;
 }
 
-static void put_group(struct kt_thrift *th, const struct kt_pq_file *f,
-		      const struct kt_pq_group *g, struct left *left)
+static void put_parquet_group(struct kt_thrift *th, const struct kt_pq_file *f,
+			      const struct kt_pq_group *g, struct left *left)
 {
 	kt_thrift_item(th);
 	kt_thrift_list(th, 1, KT_THRIFT_STRUCT, f->schema->nr);
@@ -256,7 +250,7 @@ static void put_footer(struct kt_thrift *th, const struct kt_pq_file *f,
 	kt_thrift_i64(th, 3, (int64_t)f->rows);
 	kt_thrift_list(th, 4, KT_THRIFT_STRUCT, groups);
 	for (size_t i = 0; i < groups; i++)
-		put_group(th, f, &g[i], left);
+		put_parquet_group(th, f, &g[i], left);
 	put_notes(th, notes, nr);
 	kt_thrift_text(th, 6, CREATOR);
 	/* Least and greatest values are of the order that the types define. */
@@ -278,8 +272,8 @@ static int put_indexes(struct kt_pq_file *f, bool places)
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		err = places ? put(f, p + s[i].pages, s[i].places) :
-			       put(f, p, s[i].pages);
+		err = places ? put_parquet_bytes(f, p + s[i].pages, s[i].places) :
+			       put_parquet_bytes(f, p, s[i].pages);
 		p += s[i].pages + s[i].places;
 	}
 	return err;
@@ -321,8 +315,8 @@ int kt_pq_file_end(struct kt_pq_file *f, struct kt_pq_writer *w,
 	len = (size_t)(kt_thrift_end(&th) - (char *)start);
 	kt_set32(tail, (uint32_t)len);
 	memcpy(tail + 4, MAGIC, 4);
-	err = put(f, start, len);
-	return err ? err : put(f, tail, sizeof(tail));
+	err = put_parquet_bytes(f, start, len);
+	return err ? err : put_parquet_bytes(f, tail, sizeof(tail));
 }
 
 /**

@@ -16,8 +16,8 @@
 /* ---- order -------------------------------------------------------------------------- */
 
 /* Find the bits in which times differ, from the least one on.  Return: is it in order? */
-static bool in_order(const int64_t *ts, uint32_t nr, int64_t *least,
-		     uint64_t *span)
+static bool is_group_sorted(const int64_t *ts, uint32_t nr, int64_t *least,
+			    uint64_t *span)
 {
 	int64_t most = ts[0];
 	bool ordered = true;
@@ -68,7 +68,7 @@ int kt_pq_sort(struct kt_pq_writer *w, const struct kt_pq_rows *rows,
 
 	*part = (struct kt_pq_part){ .rows = rows, .to = rows->nr };
 	if (!rows->schema->sorts ||
-	    in_order(rows->cells[rows->schema->time].v, rows->nr, &least, &span))
+	    is_group_sorted(rows->cells[rows->schema->time].v, rows->nr, &least, &span))
 		return 0;
 	for (uint32_t i = 0; i < rows->nr; i++)
 		order[i] = i;
@@ -89,8 +89,8 @@ int kt_pq_sort(struct kt_pq_writer *w, const struct kt_pq_rows *rows,
  * Put a least or greatest value as bytes.  A name that is too long gives no bytes: a
  * shortened one would be wrong for readers that take it as a value.
  */
-static size_t put_key(const struct kt_pq_pool *pool, unsigned int type,
-		      int64_t value, char *p)
+static size_t put_group_key(const struct kt_pq_pool *pool, unsigned int type,
+			    int64_t value, char *p)
 {
 	const struct kt_pq_name *n;
 
@@ -123,8 +123,8 @@ static bool has_keys(const struct kt_pq_pool *pool, unsigned int type,
 	       pool->names[r->most].len <= KT_PQ_KEY_MAX;
 }
 
-static void put_statistics(struct kt_thrift *th, const struct kt_pq_pool *pool,
-			   const struct kt_pq_chunk *c)
+static void put_group_statistics(struct kt_thrift *th, const struct kt_pq_pool *pool,
+				 const struct kt_pq_chunk *c)
 {
 	unsigned int type = c->column->type;
 	char key[KT_PQ_KEY_MAX];
@@ -133,10 +133,10 @@ static void put_statistics(struct kt_thrift *th, const struct kt_pq_pool *pool,
 	kt_thrift_open(th, 12);
 	kt_thrift_i64(th, 3, (int64_t)c->nulls);
 	if (has_keys(pool, type, &c->range)) {
-		len = put_key(pool, type, c->range.most, key);
+		len = put_group_key(pool, type, c->range.most, key);
 		kt_thrift_field(th, 5, KT_THRIFT_BINARY);
 		kt_thrift_bytes(th, key, len);
-		len = put_key(pool, type, c->range.least, key);
+		len = put_group_key(pool, type, c->range.least, key);
 		kt_thrift_field(th, 6, KT_THRIFT_BINARY);
 		kt_thrift_bytes(th, key, len);
 	}
@@ -144,9 +144,9 @@ static void put_statistics(struct kt_thrift *th, const struct kt_pq_pool *pool,
 }
 
 /* Put the ColumnMetaData of a column.  @at: offset of the row group in the file. */
-static int put_meta(const struct kt_pq_writer *w, struct kt_pq_file *f,
-		    const struct kt_pq_chunk *c, uint64_t at,
-		    struct kt_pq_sizes *sizes)
+static int put_group_meta(const struct kt_pq_writer *w, struct kt_pq_file *f,
+			  const struct kt_pq_chunk *c, uint64_t at,
+			  struct kt_pq_sizes *sizes)
 {
 	uint8_t *to = kt_pq_room(&f->meta, META_MAX);
 	struct kt_thrift th = { .p = (char *)to };
@@ -171,7 +171,7 @@ static int put_meta(const struct kt_pq_writer *w, struct kt_pq_file *f,
 	kt_thrift_i64(&th, 9, (int64_t)(at + c->data));
 	if (c->dictionary)
 		kt_thrift_i64(&th, 11, (int64_t)(at + c->offset));
-	put_statistics(&th, w->pool, c);
+	put_group_statistics(&th, w->pool, c);
 	sizes->meta = (uint32_t)(kt_thrift_end(&th) - (char *)to);
 	f->meta.len += sizes->meta;
 	return 0;
@@ -187,8 +187,8 @@ static void put_page_keys(struct kt_thrift *th, const struct kt_pq_pool *pool,
 	kt_thrift_list(th, most ? 3 : 2, KT_THRIFT_BINARY, c->nr);
 	for (unsigned int i = 0; i < c->nr; i++) {
 		const struct kt_pq_range *r = &c->pages[i].range;
-		size_t len = r->some ? put_key(pool, c->column->type,
-					       most ? r->most : r->least, key) :
+		size_t len = r->some ? put_group_key(pool, c->column->type,
+						     most ? r->most : r->least, key) :
 				       0;
 
 		kt_thrift_bytes(th, key, len);
@@ -211,7 +211,7 @@ static bool is_ascending(const struct kt_pq_chunk *c)
 	return true;
 }
 
-/* Check whether all pages can tell their least and greatest value. */
+/* Check whether all pages have a least and a greatest value. */
 static bool has_page_keys(const struct kt_pq_pool *pool,
 			  const struct kt_pq_chunk *c)
 {
@@ -288,7 +288,7 @@ static int put_chunk(struct kt_pq_writer *w, struct kt_pq_file *f,
 	if (!sizes)
 		return -ENOMEM;
 	*sizes = (struct kt_pq_sizes){ 0 };
-	err = put_meta(w, f, &c, f->at, sizes);
+	err = put_group_meta(w, f, &c, f->at, sizes);
 	if (!err)
 		err = put_page_index(w, f, &c, sizes);
 	if (!err)

@@ -204,8 +204,8 @@ static void widen_chunk(const struct kt_pq_pool *pool, struct kt_pq_chunk *c,
 
 /* ---- pages ------------------------------------------------------------------------------ */
 
-static char *put_head(char *p, const struct kt_pq_chunk *c, bool dictionary,
-		      size_t plain, size_t size, uint32_t values)
+static char *put_page_head(char *p, const struct kt_pq_chunk *c, bool dictionary,
+			   size_t plain, size_t size, uint32_t values)
 {
 	struct kt_thrift th = { .p = p };
 
@@ -245,8 +245,8 @@ static int put_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 		if (plain)
 			memcpy(to + HEAD_MAX, w->raw.p, plain);
 	}
-	head = (size_t)(put_head((char *)to, c, dictionary, plain, size,
-				 values) -
+	head = (size_t)(put_page_head((char *)to, c, dictionary, plain, size,
+				      values) -
 			(char *)to);
 	memmove(to + head, to + HEAD_MAX, size);
 	w->out.len += head + size;
@@ -263,8 +263,8 @@ static const int64_t *values_at(const struct view *view, size_t at)
 }
 
 /* Put the values of a page at the end of w->raw. */
-static int put_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
-		      const struct view *view, size_t at, size_t n)
+static int put_page_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
+			   const struct view *view, size_t at, size_t n)
 {
 	unsigned int type = c->column->type;
 	uint8_t *p;
@@ -367,7 +367,7 @@ static int put_data_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 							    page->row / 64 : NULL,
 					   page->rows, n);
 	}
-	err = put_values(w, c, view, at, n);
+	err = put_page_values(w, c, view, at, n);
 	if (err)
 		return err;
 	if (kt_pq_is_name(c->column->type))

@@ -238,7 +238,6 @@ struct kt_pq_note {
 int kt_pq_file_new(const struct kt_pq_schema *schema,
 		   const struct kt_pq_output *output, struct kt_pq_file **file);
 uint64_t kt_pq_file_size(const struct kt_pq_file *f);
-uint64_t kt_pq_file_rows(const struct kt_pq_file *f);
 int kt_pq_file_end(struct kt_pq_file *f, struct kt_pq_writer *w,
 		   const struct kt_pq_note *notes, unsigned int nr);
 void kt_pq_file_free(struct kt_pq_file *f);

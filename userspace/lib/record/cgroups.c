@@ -60,7 +60,7 @@ static const char *read_path(uint32_t tid, char line[LINE])
 }
 
 /* Return the number of a cgroup, the inode of its directory; 0: it cannot be found. */
-static uint64_t number_of(const char *path)
+static uint64_t cgroup_number_of(const char *path)
 {
 	int fd = kt_cgroup_open(path);
 	struct stat st;
@@ -126,7 +126,7 @@ int kt_record_find_cgroups(struct ktape_recorder *rec, bool records)
 		/* Neighbours in the registry often have the same one. */
 		if (strcmp(path, last) != 0) {
 			strcpy(last, path);
-			id = number_of(path);
+			id = cgroup_number_of(path);
 		}
 		fill_entry(&list[rec->nr_cgroups++], e, path, id);
 	}

@@ -17,8 +17,8 @@ static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
 	return kt_record_output(rec, b->data, len);
 }
 
-static int add_name(struct ktape_builder *b,
-		    const struct ktape_object_entry *e, uint64_t ts)
+static int add_checkpoint_name(struct ktape_builder *b,
+			       const struct ktape_object_entry *e, uint64_t ts)
 {
 	const uint32_t args[] = {
 		e->id,
@@ -65,14 +65,14 @@ int kt_record_write_names(struct ktape_recorder *rec, uint64_t ts,
 		if (names[i].type == KTAPE_OBJ_FREE ||
 		    (i < nr_known && !memcmp(&known[i], &names[i], sizeof(*names))))
 			continue;
-		err = b.data ? add_name(&b, &names[i], ts) : -ENOSPC;
+		err = b.data ? add_checkpoint_name(&b, &names[i], ts) : -ENOSPC;
 		if (err != -ENOSPC)
 			continue;
 		err = end_names(rec, &b, ts);
 		head.seq = ++rec->names_seq;
 		ktape_build_begin(&b, packet, KT_NAMES_PACKET, &head);
 		if (!err)
-			err = add_name(&b, &names[i], ts);
+			err = add_checkpoint_name(&b, &names[i], ts);
 	}
 	if (!err)
 		err = end_names(rec, &b, ts);

@@ -91,7 +91,7 @@ static int add_boot_id(char **text, size_t *len)
 }
 
 /* Make the metadata with CPUs, boot and remark.  Return: 0 or negative errno. */
-static int make_metadata(struct ktape_recorder *rec, char **text, size_t *len)
+static int make_recorder_metadata(struct ktape_recorder *rec, char **text, size_t *len)
 {
 	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
 	int err = ktape_device_metadata(rec->device, text, len);
@@ -124,7 +124,7 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 	if (!rec->ctf || rec->ctf->dir < 0 ||
 	    rec->ctf->rings == rec->reader->nr_rings)
 		return 0;
-	err = make_metadata(rec, &text, &len);
+	err = make_recorder_metadata(rec, &text, &len);
 	if (err)
 		return err;
 	err = kt_ctf_redescribe(rec->ctf, text, len);
@@ -174,7 +174,7 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 		how |= rec->flags & flags[i].ours ? flags[i].theirs : 0;
 	if (how & (KTAPE_CTF_FILE | KTAPE_CTF_ZSTD))
 		how &= ~KTAPE_CTF_DIRECT;
-	err = make_metadata(rec, &text, &len);
+	err = make_recorder_metadata(rec, &text, &len);
 	if (err)
 		return err;
 	err = ktape_ctf_create(path, how, text, len, ctf);
@@ -187,8 +187,8 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 	return err;
 }
 
-static int open_output(struct ktape_recorder *rec,
-		       const struct ktape_recorder_options *o)
+static int open_recorder_output(struct ktape_recorder *rec,
+				const struct ktape_recorder_options *o)
 {
 	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
 	char *text;
@@ -197,7 +197,7 @@ static int open_output(struct ktape_recorder *rec,
 
 	if (o->dir)
 		return kt_record_create(rec, o->dir, &rec->ctf);
-	err = make_metadata(rec, &text, &len);
+	err = make_recorder_metadata(rec, &text, &len);
 	if (err)
 		return err;
 	err = ktape_pipe_metadata(o->fd, uuid, text, len);
@@ -252,7 +252,7 @@ int ktape_recorder_open(struct ktape_device *device,
 		err = kt_record_alloc(rec);
 	/* Open the output last, because this may replace an earlier trace. */
 	if (!err)
-		err = open_output(rec, options);
+		err = open_recorder_output(rec, options);
 	if (err) {
 		ktape_recorder_close(rec);
 		return err;
@@ -299,7 +299,7 @@ void kt_record_to_ends(struct ktape_recorder *rec, bool stopped)
 }
 
 /* Check whether the session records.  Return: 1, 0, or negative errno. */
-static int is_running(struct ktape_recorder *rec)
+static int is_recorder_running(struct ktape_recorder *rec)
 {
 	struct ktape_layout_entry *entries = NULL;
 	struct ktape_layout layout;
@@ -317,9 +317,9 @@ static int is_running(struct ktape_recorder *rec)
  *
  * Return: true if the session was stopped, so that the counts are exact.
  */
-static bool set_end(struct ktape_recorder *rec)
+static bool set_recorder_end(struct ktape_recorder *rec)
 {
-	int before = rec->attached ? is_running(rec) : 0, after, err;
+	int before = rec->attached ? is_recorder_running(rec) : 0, after, err;
 	unsigned int i = 0;
 
 	for (; i < rec->nr_outs; i++)
@@ -329,14 +329,14 @@ static bool set_end(struct ktape_recorder *rec)
 		kt_record_fail(rec, err);
 	for (; i < rec->nr_outs; i++)
 		kt_ring_end_here(kt_reader_ring(rec->reader, i));
-	after = rec->attached ? is_running(rec) : 0;
+	after = rec->attached ? is_recorder_running(rec) : 0;
 	if (before < 0 || after < 0)
 		kt_record_fail(rec, before < 0 ? before : after);
 	return !before && !after;
 }
 
 /* Return whether the recording ends because the rings were taken away. */
-static bool is_taken(const struct ktape_recorder *rec)
+static bool is_name_taken(const struct ktape_recorder *rec)
 {
 	return rec->error == -ESTALE && kt_reader_is_gone(rec->reader);
 }
@@ -344,13 +344,13 @@ static bool is_taken(const struct ktape_recorder *rec)
 int ktape_recorder_finish(struct ktape_recorder *recorder)
 {
 	struct ktape_recorder *rec = recorder;
-	bool stopped = set_end(rec);
+	bool stopped = set_recorder_end(rec);
 	int err;
 
 	kt_record_to_ends(rec, stopped);
-	if (!rec->error || is_taken(rec))
+	if (!rec->error || is_name_taken(rec))
 		kt_record_last_names(rec);
-	if (!rec->error || is_taken(rec)) {
+	if (!rec->error || is_name_taken(rec)) {
 		err = kt_record_redescribe(rec);
 		if (err)
 			kt_record_fail(rec, err);

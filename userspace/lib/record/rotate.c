@@ -8,7 +8,7 @@
  * a ring was too full for that, or closed a block itself before its position was noted, it
  * is read and the blocks are closed again, a few times.  A session that is stopped closes
  * no block: its rings are read to their ends.  The rings of a CPU that came online since
- * the last look are among them, because the others have no markers for a later piece.
+ * the last check are among them, because the others have no markers for a later piece.
  *
  * The next piece must be readable on its own.  It begins with the session state that
  * earlier control records announced and with all names.  Each stream begins with an
@@ -61,7 +61,7 @@ static uint64_t count_closed(const struct kt_ring *r, uint64_t from, uint64_t to
 }
 
 /* Return whether the block at a position has no record: a flush does not close it. */
-static bool is_empty(const struct kt_ring *r, uint64_t position)
+static bool is_piece_empty(const struct kt_ring *r, uint64_t position)
 {
 	return !position || position % r->block_size == KTAPE_BLOCK_HEADER;
 }
@@ -84,7 +84,7 @@ static bool take_positions(struct ktape_recorder *rec)
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
 		uint64_t before = rec->outs[i].goal, now = kt_ring_commit(r);
 		uint64_t closed = count_closed(r, before, now);
-		bool empty = is_empty(r, before);
+		bool empty = is_piece_empty(r, before);
 
 		rec->outs[i].goal = now;
 		/* Neither is closed if the CPU is offline. */
@@ -100,7 +100,7 @@ static bool take_positions(struct ktape_recorder *rec)
 	return same;
 }
 
-static bool is_stopped(struct ktape_recorder *rec)
+static bool is_rotation_stopped(struct ktape_recorder *rec)
 {
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		if (!kt_ring_is_stopped(kt_reader_ring(rec->reader, i)))
@@ -161,7 +161,7 @@ static void write_parts(struct ktape_recorder *rec)
 }
 
 /* If the rings were taken away, the recording has failed, whatever was not read. */
-static void check_rings(struct ktape_recorder *rec)
+static void check_rotated_rings(struct ktape_recorder *rec)
 {
 	if (kt_reader_is_gone(rec->reader))
 		kt_record_fail(rec, -ESTALE);
@@ -177,7 +177,7 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 	write_to_goals(rec);
 	if (!closed)
 		write_parts(rec);
-	check_rings(rec);
+	check_rotated_rings(rec);
 	if (!rec->error && rec->ctf)
 		err = kt_ctf_sync(rec->ctf);
 	return rec->error ? rec->error : err;
@@ -203,7 +203,7 @@ static void continue_counts(const struct kt_ring *r, uint8_t *packet)
 
 /*
  * Write an empty packet for each stream that began in an earlier piece.  Its thread is -1:
- * the checker tells it by that from the empty packet before a ring that was overwritten.
+ * by that the checker knows it from the empty packet before a ring that was overwritten.
  */
 static int begin_streams(struct ktape_recorder *rec)
 {
@@ -262,7 +262,7 @@ static uint64_t sum_of_consumed(struct ktape_recorder *rec)
 
 /*
  * Write everything of a stopped session, whose counts are exact: also how much was cleared
- * unread, which no closed block tells.  Return: false if it was started meanwhile.
+ * unread, which no closed block shows.  Return: false if it was started meanwhile.
  */
 static bool write_to_ends(struct ktape_recorder *rec)
 {
@@ -270,7 +270,7 @@ static bool write_to_ends(struct ktape_recorder *rec)
 
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_ring_end_here(kt_reader_ring(rec->reader, i));
-	stopped = is_stopped(rec);
+	stopped = is_rotation_stopped(rec);
 	if (stopped)
 		kt_record_to_ends(rec, true);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
@@ -289,11 +289,11 @@ static void write_rest(struct ktape_recorder *rec)
 		note_positions(rec);
 		err = ktape_device_flush(rec->device);
 		/* It may have been stopped since: a flush and a stop exclude each other. */
-		stopped = is_stopped(rec);
+		stopped = is_rotation_stopped(rec);
 		/* Soon: a block that is closed meanwhile takes another flush. */
 		same = take_positions(rec);
 		/*
-		 * After the look for the stop: then no ring that is new later has records.
+		 * After the check for the stop: then no ring that is new later has records.
 		 * It is not known which blocks of a new ring the flush has closed.
 		 */
 		if (find_rings(rec))
@@ -324,7 +324,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	if (err)
 		return err;
 	write_rest(rec);
-	check_rings(rec);
+	check_rotated_rings(rec);
 	if (!rec->error)
 		end_piece(rec);
 	if (rec->error) {
@@ -334,7 +334,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	rec->ctf = next;
 	rec->piece_records = kt_record_count(rec);
 	err = kt_record_restate(rec);
-	/* It was described before the last look for new CPUs; its end tries again. */
+	/* It was described before the last check for new CPUs; its end tries again. */
 	kt_record_redescribe(rec);
 	if (!err)
 		err = begin_streams(rec);

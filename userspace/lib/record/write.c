@@ -55,7 +55,7 @@ void kt_record_free(struct ktape_recorder *rec)
 	free(rec->remark);
 }
 
-static void add_piece(struct kt_write *w, const void *data, size_t len)
+static void add_recorded_piece(struct kt_write *w, const void *data, size_t len)
 {
 	if (!len)
 		return;
@@ -86,9 +86,9 @@ static int fill_batch(struct ktape_recorder *rec, struct kt_ring *r,
 				   &b->views[b->nr]);
 		if (ret <= 0)
 			break;
-		add_piece(&b->write, page, rec->page_size);
-		add_piece(&b->write, b->views[b->nr].rest,
-			  b->views[b->nr].rest_len);
+		add_recorded_piece(&b->write, page, rec->page_size);
+		add_recorded_piece(&b->write, b->views[b->nr].rest,
+				   b->views[b->nr].rest_len);
 		b->nr++;
 	}
 	return b->nr ? 1 : ret;
@@ -130,7 +130,7 @@ static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
 }
 
 /* Write a copied packet, after the names of the start if it is the first one. */
-static int write_packet(struct ktape_recorder *rec, const uint8_t *packet, size_t len)
+static int write_recorded_packet(struct ktape_recorder *rec, const uint8_t *packet, size_t len)
 {
 	int err = kt_record_start(rec, packet);
 
@@ -145,7 +145,7 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 	uint64_t records = r->records;
 	int64_t len = ktape_reader_read(rec->reader, ring, flags, rec->block,
 					rec->block_size);
-	int err = len > 0 ? write_packet(rec, rec->block, (size_t)len) : 0;
+	int err = len > 0 ? write_recorded_packet(rec, rec->block, (size_t)len) : 0;
 
 	/* Records that could not be written do not count. */
 	if (err)
@@ -293,8 +293,8 @@ static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 }
 
 /* Check whether a file has a block as it was when its checksum was computed. */
-static bool is_whole(const struct ktape_recorder *rec, const struct kt_out *out,
-		     uint64_t offset, size_t size)
+static bool is_batch_whole(const struct ktape_recorder *rec, const struct kt_out *out,
+			   uint64_t offset, size_t size)
 {
 	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
 	ssize_t len = kt_pread_all(out->file->fd, rec->block, size, offset);
@@ -306,7 +306,7 @@ static bool is_whole(const struct ktape_recorder *rec, const struct kt_out *out,
 
 /*
  * The ring was taken away while a batch was written: what was written may be zeros, and
- * nothing says whether a block was overwritten before.  The checksums tell: keep the blocks
+ * nothing says whether a block was overwritten before.  Only the checksums do: keep the blocks
  * before the first one that is not whole.
  */
 static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,
@@ -314,8 +314,8 @@ static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,
 {
 	unsigned int n = 0;
 
-	while (n < b->nr && is_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
-				     r->block_size))
+	while (n < b->nr && is_batch_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
+					   r->block_size))
 		n++;
 	uncount_batch(r, b, n);
 	rec->bytes += (uint64_t)n * r->block_size;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The memory that is read, and what the caller is told of it. */
+/* The memory that is read, and what is reported of it. */
 #include <stdarg.h>
 
 #include "recover/internal.h"
 
 /* Report discarded data at an offset in the region. */
-void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
+void kt_recover_report(const struct kt_recovery *rec, uint64_t offset,
 		     const char *format, ...)
 {
 	struct ktape_error e = { .offset = rec->base + offset };

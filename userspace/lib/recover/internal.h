@@ -37,7 +37,7 @@ struct kt_recovery {
 /* input.c */
 int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 		    size_t len);
-void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
+void kt_recover_report(const struct kt_recovery *rec, uint64_t offset,
 		     const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes);

@@ -53,7 +53,7 @@ static void begin_packet(struct names *n)
 }
 
 /* Add a name, in a new packet if the current one is full. */
-static int add_name(struct names *n, const struct ktape_object_entry *e)
+static int add_recovered_name(struct names *n, const struct ktape_object_entry *e)
 {
 	uint64_t born = le64toh(e->born), died = le64toh(e->died);
 	const uint32_t args[] = {
@@ -83,7 +83,7 @@ static int add_name(struct names *n, const struct ktape_object_entry *e)
 }
 
 /* Check that an entry was completely written. */
-static bool is_valid(const struct ktape_object_entry *e)
+static bool is_name_valid(const struct ktape_object_entry *e)
 {
 	return !(le16toh(e->seq) & 1) && memchr(e->name, '\0', sizeof(e->name));
 }
@@ -105,16 +105,16 @@ int kt_recover_names(struct kt_recovery *rec)
 		for (uint32_t j = 0; j < part && !err; j++) {
 			if (e[j].type == KTAPE_OBJ_FREE)
 				continue;
-			if (!is_valid(&e[j])) {
+			if (!is_name_valid(&e[j])) {
 				rec->result->names_discarded++;
 				continue;
 			}
 			rec->result->names++;
-			err = add_name(n, &e[j]);
+			err = add_recovered_name(n, &e[j]);
 		}
 	}
 	if (err == -EBADMSG) {
-		kt_recover_tell(rec, rec->super.registry,
+		kt_recover_report(rec, rec->super.registry,
 				"the table of names is not in the input");
 		err = 0;
 	}
@@ -182,7 +182,7 @@ int ktape_device_persist_drop(struct ktape_device *device)
 	return device_ioctl(device, KTAPE_IOC_PERSIST_DROP, &c);
 }
 
-static int64_t read_file(void *arg, uint64_t offset, void *to, size_t len)
+static int64_t read_recovered_file(void *arg, uint64_t offset, void *to, size_t len)
 {
 	return kt_pread_all(*(const int *)arg, to, len, offset);
 }
@@ -199,7 +199,7 @@ int ktape_recover_from_fd(const int *fd, struct ktape_recover_input *input)
 	end = lseek(*fd, 0, SEEK_END);
 	if (end < 0)
 		return -errno;
-	input->read = read_file;
+	input->read = read_recovered_file;
 	input->arg = (void *)(uintptr_t)fd;
 	input->size = (uint64_t)end;
 	return 0;

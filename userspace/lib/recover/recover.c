@@ -196,8 +196,8 @@ int ktape_recover_scan(const struct ktape_recover_input *input,
 /* ---- metadata --------------------------------------------------------- */
 
 /* Make the metadata from this library's event table, if the hash is the same. */
-static int make_metadata(struct kt_recovery *rec, char **text, size_t *len,
-			 struct ktape_error *error)
+static int make_recovered_metadata(struct kt_recovery *rec, char **text, size_t *len,
+				   struct ktape_error *error)
 {
 	const struct ktape_persist *p = &rec->super;
 	struct ktape_info *info = &rec->result->info;
@@ -220,7 +220,7 @@ static int make_metadata(struct kt_recovery *rec, char **text, size_t *len,
 	info->boot_offset_ns = (int64_t)(p->start_boot_ns - (uint64_t)ns);
 	info->real_offset_ns = (int64_t)(p->start_real_ns - (uint64_t)ns);
 	info->offset_s = info->real_offset_ns / 1000000000;
-	kt_recover_tell(rec, p->metadata, "the metadata is damaged and was made from this library's event table");
+	kt_recover_report(rec, p->metadata, "the metadata is damaged and was made from this library's event table");
 	rec->result->metadata_made = true;
 	return ktape_metadata_format(info, text, len);
 }
@@ -265,7 +265,7 @@ static int begin_output(struct kt_recovery *rec, struct ktape_error *error)
 	if (err == -EBADMSG || (!err && !metadata_is_right(rec, text))) {
 		free(text);
 		text = NULL;
-		err = make_metadata(rec, &text, &len, error);
+		err = make_recovered_metadata(rec, &text, &len, error);
 		if (!err)
 			err = ktape_metadata_parse(text, len,
 						   &rec->result->info, error);
@@ -316,7 +316,7 @@ static bool ring_is_valid(const struct ktape_persist *p,
  * out if all rings together would have more blocks than the region has memory: a
  * forged table could otherwise point to the same blocks again and again.
  */
-static int check_rings(struct kt_recovery *rec)
+static int check_recovered_rings(struct kt_recovery *rec)
 {
 	const struct ktape_persist *p = &rec->super;
 	uint8_t *seen = calloc(RINGS_MAX, 1);
@@ -332,7 +332,7 @@ static int check_rings(struct kt_recovery *rec)
 			rec->all += bytes;
 			continue;
 		}
-		kt_recover_tell(rec, p->rings + i * sizeof(*d),
+		kt_recover_report(rec, p->rings + i * sizeof(*d),
 				"entry %u of the table of rings is not valid and is left out", i);
 		d->nr_blocks = 0;
 	}
@@ -357,7 +357,7 @@ static int read_table(struct kt_recovery *rec, struct ktape_error *error)
 				"the table of rings is damaged");
 	for (unsigned int i = 0; i < p->nr_rings; i++)
 		ring_to_host(&rec->table[i]);
-	return check_rings(rec);
+	return check_recovered_rings(rec);
 }
 
 static int recover_rings(struct kt_recovery *rec)

@@ -81,9 +81,9 @@ static uint64_t ring_size(const struct ring *r)
 }
 
 /* Report and count a block that is left out.  Return: false. */
-static bool leave_out(struct ring *r, const struct piece *p, const char *why)
+static bool leave_block_out(struct ring *r, const struct piece *p, const char *why)
 {
-	kt_recover_tell(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
+	kt_recover_report(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
 			r->d->cpu,
 			r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
 			(unsigned long long)p->seq, why);
@@ -115,7 +115,7 @@ static int load_rest(struct ring *r, const struct piece *p)
 				  p->limit - KTAPE_BLOCK_HEADER);
 
 	if (err == -EBADMSG)
-		return leave_out(r, p, "not in the input");
+		return leave_block_out(r, p, "not in the input");
 	return err ? err : 1;
 }
 
@@ -131,22 +131,22 @@ static int load_block(struct ring *r, struct piece *p)
 	err = kt_recover_read(rec, p->at, r->block,
 			      kt_min(p->limit, KTAPE_BLOCK_HEADER));
 	if (err)
-		return err == -EBADMSG ? leave_out(r, p, "not in the input") :
+		return err == -EBADMSG ? leave_block_out(r, p, "not in the input") :
 					 err;
 	if (p->limit < KTAPE_BLOCK_HEADER ||
 	    KT_HEAD32(b, magic) != KTAPE_BLOCK_MAGIC)
-		return leave_out(r, p, "no packet header");
+		return leave_block_out(r, p, "no packet header");
 	if (memcmp(b + offsetof(struct ktape_block, uuid), rec->super.uuid, 16))
-		return leave_out(r, p, "belongs to another trace");
+		return leave_block_out(r, p, "belongs to another trace");
 	if (KT_HEAD64(b, seq) != p->seq)
-		return leave_out(r, p, "wrong sequence number");
+		return leave_block_out(r, p, "wrong sequence number");
 	if (KT_HEAD32(b, cpu) != r->d->cpu || KT_HEAD32(b, kind) != r->d->kind)
-		return leave_out(r, p, "belongs to another ring");
+		return leave_block_out(r, p, "belongs to another ring");
 	if (!p->closed)
 		return load_rest(r, p);
 	bits = KT_HEAD64(b, content_bits);
 	if (bits % 64 || bits / 8 < KTAPE_BLOCK_HEADER || bits / 8 > p->limit)
-		return leave_out(r, p, "invalid length");
+		return leave_block_out(r, p, "invalid length");
 	p->limit = bits / 8;
 	return load_rest(r, p);
 }
@@ -159,7 +159,7 @@ static bool check_block(struct ring *r, struct piece *p)
 	if (!p->closed || !has_check(r, p, &crc))
 		return true;
 	p->checked = kt_crc32c(0, r->block, p->limit) == crc;
-	return p->checked || leave_out(r, p, "wrong checksum");
+	return p->checked || leave_block_out(r, p, "wrong checksum");
 }
 
 /* Return a value of the control page; @of has its upper word. */
@@ -178,7 +178,7 @@ static uint64_t sum_classes(const struct ring *r, const __u64 *counts)
 }
 
 /* Fill the header members that the kernel writes when it closes a block. */
-static void close_head(struct ring *r, uint64_t ts)
+static void close_recovered_head(struct ring *r, uint64_t ts)
 {
 	size_t at = offsetof(struct ktape_block, lost);
 	uint64_t lost, all = 0;
@@ -195,7 +195,7 @@ static void close_head(struct ring *r, uint64_t ts)
 }
 
 /* Return the number of records written when a block was closed, from its header. */
-static uint64_t head_count(const uint8_t *head)
+static uint64_t recovered_head_count(const uint8_t *head)
 {
 	uint64_t count = KT_HEAD64(head, emitted) - KT_HEAD64(head, filtered);
 
@@ -209,7 +209,7 @@ static uint64_t count_losses(struct ring *r, const struct piece *p,
 			     uint64_t records)
 {
 	uint64_t lost = KT_HEAD64(r->block, discarded);
-	uint64_t count = head_count(r->block);
+	uint64_t count = recovered_head_count(r->block);
 	int64_t missed;
 
 	if (!r->begun && p->seq != 1) {
@@ -297,7 +297,7 @@ static int deliver_block(struct ring *r, const struct piece *p, struct walk *w)
 	r->held = p->closed && w->ts > KT_HEAD64(b, ts_end);
 	drop_cleared(r, w);
 	if (!p->closed)
-		close_head(r, w->ts);
+		close_recovered_head(r, w->ts);
 	flags |= p->closed ? 0 : KTAPE_BLOCK_OPEN;
 	flags |= p->checked ? 0 : KTAPE_BLOCK_UNCHECKED;
 	flags |= cleared || (r->begun && r->gap) ? KTAPE_BLOCK_GAP : 0;
@@ -332,7 +332,7 @@ static void count_block(struct ring *r, const struct piece *p, const struct walk
 	if (w->whole)
 		return;
 	r->out->cut++;
-	kt_recover_tell(
+	kt_recover_report(
 		r->rec, p->at + w->end,
 		"cpu %u, %s ring, block %llu: the record here is not valid; only the records before it are kept",
 		r->d->cpu, r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
@@ -373,19 +373,20 @@ static int recover_block(struct ring *r, struct piece *p)
 			      kt_begin_held(KT_HEAD64(r->block, ts_begin),
 					    r->ts));
 	if (walk_records(r, p, &w))
-		return leave_out(r, p, "invalid packet header");
+		return leave_block_out(r, p, "invalid packet header");
 	if (KT_HEAD64(r->block, ts_begin) < r->ts)
-		return leave_out(
+		return leave_block_out(
 			r, p, "begins before the end of the previous block");
 	if (p->closed && !p->checked &&
 	    ((w.ts > KT_HEAD64(r->block, ts_end) && !w.steps) ||
 	     is_beyond_next(r, p)))
-		return leave_out(r, p, "the times of its records do not match its header or the next block");
+		return leave_block_out(r, p,
+				       "the times of its records do not match its header or the next block");
 	/* The kernel never seals invalid records: this block is forged. */
 	if (!w.whole && p->checked)
-		return leave_out(r, p, "right checksum, but invalid records");
+		return leave_block_out(r, p, "right checksum, but invalid records");
 	if (!w.whole && w.end <= kt_max(w.from, KTAPE_BLOCK_HEADER))
-		return leave_out(r, p, "its first record is not valid");
+		return leave_block_out(r, p, "its first record is not valid");
 	if (p->from && w.end == w.from)
 		return 0;
 	count_block(r, p, &w);
@@ -499,7 +500,7 @@ static int recover_blocks(struct ring *r)
 {
 	if (has_range(r))
 		return recover_range(r);
-	kt_recover_tell(
+	kt_recover_report(
 		r->rec, r->d->page,
 		"cpu %u, %s ring: the positions in its control page are not valid; only blocks with a checksum are taken",
 		r->d->cpu,
@@ -535,7 +536,7 @@ int kt_recover_ring(struct kt_recovery *rec,
 	if (!err) {
 		err = recover_blocks(&r);
 	} else if (err == -EBADMSG) {
-		kt_recover_tell(rec, desc->page,
+		kt_recover_report(rec, desc->page,
 				"cpu %u, %s ring: not in the input", desc->cpu,
 				desc->kind == KTAPE_RING_EVENT ? "event" :
 								 "control");

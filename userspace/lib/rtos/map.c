@@ -22,7 +22,7 @@ enum {
 };
 
 /* Return a CPU, made if it is new; NULL without memory. */
-static struct kt_threadx_cpu *cpu_at(struct kt_threadx_map *m, uint32_t cpu)
+static struct kt_threadx_cpu *threadx_cpu_at(struct kt_threadx_map *m, uint32_t cpu)
 {
 	struct kt_threadx_cpu *more;
 
@@ -56,8 +56,8 @@ static uint32_t new_state(const struct kt_threadx_cpu *c, unsigned int state)
 }
 
 /* A thread that stays ready relinquishes the CPU; any other one is suspended. */
-static int map_switch(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		      struct kt_threadx_entry *x)
+static int map_threadx_switch(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			      struct kt_threadx_entry *x)
 {
 	uint32_t prev = ktape_event_arg(e, 0), next = ktape_event_arg(e, 1);
 	unsigned int state = e->dat20 >> 16 & 15;
@@ -87,8 +87,8 @@ static int map_switch(struct kt_threadx_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-static int map_context(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		       struct kt_threadx_entry *x)
+static int map_threadx_context(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			       struct kt_threadx_entry *x)
 {
 	int32_t tid = (int32_t)ktape_event_arg(e, 0);
 
@@ -104,8 +104,8 @@ static int map_context(struct kt_threadx_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-static int map_wakeup(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		      struct kt_threadx_entry *x)
+static int map_threadx_wakeup(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			      struct kt_threadx_entry *x)
 {
 	kt_threadx_put(x, c, e, KT_THREADX_RESUME);
 	x->info[0] = ktape_event_arg(e, 0);
@@ -114,8 +114,8 @@ static int map_wakeup(struct kt_threadx_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-static int map_fork(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		    struct kt_threadx_entry *x)
+static int map_threadx_fork(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			    struct kt_threadx_entry *x)
 {
 	kt_threadx_put(x, c, e, KT_THREADX_THREAD_CREATE);
 	x->info[0] = ktape_event_arg(e, 1);
@@ -123,8 +123,8 @@ static int map_fork(struct kt_threadx_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-static int map_exit(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		    struct kt_threadx_entry *x)
+static int map_threadx_exit(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			    struct kt_threadx_entry *x)
 {
 	kt_threadx_put(x, c, e, KT_THREADX_TERMINATE);
 	x->info[0] = ktape_event_arg(e, 0);
@@ -165,16 +165,16 @@ static int leave_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
 typedef int edge_fn(struct kt_threadx_cpu *c, const struct ktape_event *e,
 		    struct kt_threadx_entry *x, uint32_t irq);
 
-static int map_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		   struct kt_threadx_entry *x)
+static int map_threadx_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			   struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_ISR_ENTER ? enter_isr : leave_isr;
 
 	return edge(c, e, x, ktape_event_arg(e, 0));
 }
 
-static int map_irq(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		   struct kt_threadx_entry *x)
+static int map_threadx_irq(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			   struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter_isr : leave_isr;
 	uint64_t irq = 0;
@@ -183,8 +183,8 @@ static int map_irq(struct kt_threadx_cpu *c, const struct ktape_event *e,
 	return edge(c, e, x, (uint32_t)irq);
 }
 
-static int map_softirq(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		       struct kt_threadx_entry *x)
+static int map_threadx_softirq(struct kt_threadx_cpu *c, const struct ktape_event *e,
+			       struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter_isr : leave_isr;
 	uint64_t vec = 0;
@@ -224,17 +224,17 @@ typedef int map_fn(struct kt_threadx_cpu *c, const struct ktape_event *e,
 /* clang-format off */
 
 static map_fn *const maps[KTAPE_OPCODES] = {
-	[KTAPE_EV_CONTEXT] = map_context,
+	[KTAPE_EV_CONTEXT] = map_threadx_context,
 	[KTAPE_EV_MARK ... KTAPE_EV_MARK_VALUE] = map_words,
-	[KTAPE_EV_ISR_ENTER ... KTAPE_EV_ISR_EXIT] = map_isr,
+	[KTAPE_EV_ISR_ENTER ... KTAPE_EV_ISR_EXIT] = map_threadx_isr,
 	[KTAPE_EV_USER_EVENT] = map_words,
-	[KTAPE_EV_SCHED_SWITCH] = map_switch,
-	[KTAPE_EV_SCHED_WAKEUP ... KTAPE_EV_SCHED_WAKEUP_NEW] = map_wakeup,
+	[KTAPE_EV_SCHED_SWITCH] = map_threadx_switch,
+	[KTAPE_EV_SCHED_WAKEUP ... KTAPE_EV_SCHED_WAKEUP_NEW] = map_threadx_wakeup,
 	[KTAPE_EV_SCHED_PI_SETPRIO] = map_prio,
-	[KTAPE_EV_PROCESS_FORK] = map_fork,
-	[KTAPE_EV_PROCESS_EXIT] = map_exit,
-	[KTAPE_EV_IRQ_HANDLER_ENTRY ... KTAPE_EV_IRQ_HANDLER_EXIT] = map_irq,
-	[KTAPE_EV_SOFTIRQ_ENTRY ... KTAPE_EV_SOFTIRQ_EXIT] = map_softirq,
+	[KTAPE_EV_PROCESS_FORK] = map_threadx_fork,
+	[KTAPE_EV_PROCESS_EXIT] = map_threadx_exit,
+	[KTAPE_EV_IRQ_HANDLER_ENTRY ... KTAPE_EV_IRQ_HANDLER_EXIT] = map_threadx_irq,
+	[KTAPE_EV_SOFTIRQ_ENTRY ... KTAPE_EV_SOFTIRQ_EXIT] = map_threadx_softirq,
 };
 
 /* clang-format on */
@@ -281,7 +281,7 @@ int kt_threadx_map(struct kt_threadx_map *map, const struct ktape_event *e,
 
 	if (!maps[e->opcode] || !kt_event_fits(e))
 		return -ENOTSUP;
-	c = cpu_at(map, e->cpu);
+	c = threadx_cpu_at(map, e->cpu);
 	if (!c)
 		return -ENOMEM;
 	if (is_of_stream(e)) {

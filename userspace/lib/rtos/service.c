@@ -140,8 +140,8 @@ static int put_own(const struct kt_threadx_cpu *c, const struct ktape_event *e,
  * Put a call on a queue that has @len elements before it.  A mutex is a queue of one element:
  * while the element is there, the mutex has no owner.
  */
-static int put_call(const struct call *k, struct kt_threadx_entry *x,
-		    uint32_t wait, uint32_t len)
+static int put_service_call(const struct call *k, struct kt_threadx_entry *x,
+			    uint32_t wait, uint32_t len)
 {
 	unsigned int family = families[k->q->kind];
 	const struct service *s = &services[family][k->op];
@@ -189,7 +189,7 @@ void kt_threadx_end_wait(struct kt_threadx_map *map, const struct kt_threadx_cpu
 }
 
 /* End the wait of the calling thread; an interrupt ends none. */
-static void end_wait(const struct call *k)
+static void end_service_wait(const struct call *k)
 {
 	if (!k->isr)
 		kt_threadx_end_wait(k->map, k->c);
@@ -214,7 +214,7 @@ static int put_wait(const struct call *k, struct kt_threadx_entry *x)
 		k->c->state = states[families[k->q->kind]];
 	/* FreeRTOS does not trace that a peek succeeds. */
 	if (k->op == PEEK)
-		end_wait(k);
+		end_service_wait(k);
 	else if (k->c->tid)
 		*w = (struct kt_threadx_wait){
 			.tid = k->c->tid,
@@ -223,7 +223,7 @@ static int put_wait(const struct call *k, struct kt_threadx_entry *x)
 			.ticks = ticks,
 			.ops = k->q->ops,
 		};
-	return again ? 0 : put_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
+	return again ? 0 : put_service_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
 }
 
 /* Put a call that succeeds, unless it was put when it began to wait. */
@@ -235,7 +235,7 @@ static int put_done(const struct call *k, struct kt_threadx_entry *x)
 	bool inner = is_waiting(k) ||
 		     (k->q->is_new && k->op == SEND &&
 		      families[k->q->kind] == MUTEX);
-	int nr = inner ? 0 : put_call(k, x, 0, before);
+	int nr = inner ? 0 : put_service_call(k, x, 0, before);
 
 	k->q->is_new = false;
 	k->q->ops++;
@@ -244,7 +244,7 @@ static int put_done(const struct call *k, struct kt_threadx_entry *x)
 	if (k->isr)
 		return nr;
 	k->c->state = 0;
-	end_wait(k);
+	end_service_wait(k);
 	return nr;
 }
 
@@ -253,7 +253,7 @@ static int put_reset(const struct call *k, struct kt_threadx_entry *x)
 	k->q->len = 0;
 	k->q->ops++;
 	k->q->owner = 0;
-	return put_call(k, x, 0, 0);
+	return put_service_call(k, x, 0, 0);
 }
 
 /* Put the creation of a queue, or wait for its kind, which comes after it. */
@@ -262,10 +262,10 @@ static int put_created(const struct call *k, struct kt_threadx_entry *x)
 	k->q->created = !k->q->kind;
 	k->q->is_new = true;
 	k->q->owner = 0;
-	return k->q->kind ? put_call(k, x, 0, 0) : 0;
+	return k->q->kind ? put_service_call(k, x, 0, 0) : 0;
 }
 
-static int put_length(const struct call *k, struct kt_threadx_entry *x)
+static int put_service_length(const struct call *k, struct kt_threadx_entry *x)
 {
 	k->q->len = k->args[1];
 	k->q->ops++;
@@ -313,7 +313,7 @@ static int put_sleep(const struct call *k, struct kt_threadx_entry *x)
 	return 1;
 }
 
-static void set_prio(const struct call *k)
+static void set_service_prio(const struct call *k)
 {
 	if (k->c->tid == k->args[0])
 		k->c->prio =
@@ -329,7 +329,7 @@ static int put_priority(const struct call *k, struct kt_threadx_entry *x)
 	x->info[0] = k->args[0];
 	x->info[1] = RT_PRIO_MAX - (uint32_t)kt_min(k->args[1], RT_PRIO_MAX);
 	x->info[2] = k->c->tid == k->args[0] ? k->c->prio : PRIO_UNKNOWN;
-	set_prio(k);
+	set_service_prio(k);
 	return 1;
 }
 
@@ -338,12 +338,12 @@ static int put_inherit(const struct call *k, struct kt_threadx_entry *x)
 {
 	int nr = put_own(k->c, k->e, x);
 
-	set_prio(k);
+	set_service_prio(k);
 	return nr;
 }
 
 /* Put an event that ThreadX has no service for. */
-static int put_other(const struct call *k, struct kt_threadx_entry *x)
+static int put_service_other(const struct call *k, struct kt_threadx_entry *x)
 {
 	return put_own(k->c, k->e, x);
 }
@@ -372,21 +372,21 @@ static const struct maker makers[KT_TBAND_IDS] = {
 	[KT_TBAND_QUEUE_CREATED] = { put_created, true, CREATE, false, false },
 	[KT_TBAND_QUEUE_SEND] = { put_done, true, SEND, false, true },
 	[KT_TBAND_QUEUE_SEND_FROM_ISR] = { put_done, true, SEND, true, true },
-	[KT_TBAND_QUEUE_OVERWRITE] = { put_length, true, RESET, false, false },
+	[KT_TBAND_QUEUE_OVERWRITE] = { put_service_length, true, RESET, false, false },
 	[KT_TBAND_QUEUE_OVERWRITE_FROM_ISR] = {
-		put_length, true, RESET, true, false },
+		put_service_length, true, RESET, true, false },
 	[KT_TBAND_QUEUE_RECEIVE] = { put_done, true, RECEIVE, false, true },
 	[KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = { put_done, true, RECEIVE, true, true },
 	[KT_TBAND_QUEUE_RESET] = { put_reset, true, RESET, false, false },
 	[KT_TBAND_BLOCK_PEEK] = { put_wait, true, PEEK, false, true },
 	[KT_TBAND_BLOCK_SEND] = { put_wait, true, SEND, false, true },
 	[KT_TBAND_BLOCK_RECEIVE] = { put_wait, true, RECEIVE, false, true },
-	[KT_TBAND_QUEUE_CUR_LENGTH] = { put_length, true, RESET, false, false },
+	[KT_TBAND_QUEUE_CUR_LENGTH] = { put_service_length, true, RESET, false, false },
 };
 
 /* clang-format on */
 
-static const struct maker without = { .make = put_other };
+static const struct maker without = { .make = put_service_other };
 
 static struct call call_of(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
 			   const struct ktape_event *e, const struct maker *m)
@@ -430,7 +430,7 @@ int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
 		m = &makers[low];
 	k = call_of(map, c, e, m);
 	if (!m->within)
-		end_wait(&k);
+		end_service_wait(&k);
 	return m->make(&k, x);
 }
 
@@ -459,7 +459,7 @@ int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
 	if (!k.q->created)
 		return 0;
 	k.q->created = false;
-	return put_call(&k, x, 0, 0);
+	return put_service_call(&k, x, 0, 0);
 }
 
 /* Return the name of a user's event that ktape writes, or NULL. */

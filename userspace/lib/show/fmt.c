@@ -18,7 +18,7 @@
 #define MINOR_MAX	0xffU
 #define ARGS_MAX	99U
 
-static unsigned int take_number(const char **at, unsigned int max)
+static unsigned int take_fmt_number(const char **at, unsigned int max)
 {
 	unsigned int v = 0;
 
@@ -47,7 +47,7 @@ static const char *take_list(const char **at, struct kt_fmt_piece *piece)
 static const char *take_conversion(const char **at, struct kt_fmt_piece *piece)
 {
 	const char *digits = *at;
-	unsigned int number = take_number(at, ARGS_MAX);
+	unsigned int number = take_fmt_number(at, ARGS_MAX);
 
 	if (*at != digits && **at == '$') {
 		if (!number || number > ARGS_MAX)
@@ -61,10 +61,10 @@ static const char *take_conversion(const char **at, struct kt_fmt_piece *piece)
 		piece->left |= **at == '-';
 		piece->zero |= **at == '0';
 	}
-	piece->width = take_number(at, KT_FMT_WIDTH_MAX);
+	piece->width = take_fmt_number(at, KT_FMT_WIDTH_MAX);
 	if (**at == '.') {
 		(*at)++;
-		piece->precision = take_number(at, UINT16_MAX);
+		piece->precision = take_fmt_number(at, UINT16_MAX);
 	}
 	if (piece->width > KT_FMT_WIDTH_MAX)
 		return "the width is larger than 64";
@@ -201,7 +201,7 @@ static char *take_word(char **at)
 	return word;
 }
 
-static bool parse_number(const char *text, uint32_t max, uint32_t *value)
+static bool parse_fmt_number(const char *text, uint32_t max, uint32_t *value)
 {
 	uint64_t v;
 
@@ -219,23 +219,23 @@ static const char *take_key(char **at, struct kt_fmt *fmt)
 	if (!word)
 		return "the number of the event is missing";
 	if (fmt->kind == KT_FMT_EVENT)
-		return parse_number(word, UINT32_MAX, &fmt->key)
+		return parse_fmt_number(word, UINT32_MAX, &fmt->key)
 			       ? NULL : "the id of an event must be a number of 32 bits";
 	minor = strchr(word, '.');
 	if (minor)
 		*minor++ = '\0';
-	if (!parse_number(word, MAJOR_MAX, &fmt->key))
+	if (!parse_fmt_number(word, MAJOR_MAX, &fmt->key))
 		return "the major must be a number of 24 bits";
 	if (!minor || !strcmp(minor, "*"))
 		return NULL;
-	if (!parse_number(minor, MINOR_MAX, &number))
+	if (!parse_fmt_number(minor, MINOR_MAX, &number))
 		return "the minor must be a number of 8 bits, or *";
 	fmt->kind = KT_FMT_EXCEPTION;
 	fmt->key = fmt->key << 8 | number;
 	return NULL;
 }
 
-static const char *take_name(char **at, char **name)
+static const char *take_fmt_name(char **at, char **name)
 {
 	char *word = *at + strspn(*at, " \t");
 
@@ -256,7 +256,7 @@ static const char *take_name(char **at, char **name)
 }
 
 /* Take a text in quotes, with \" and \\ as escapes, up to the end of the line. */
-static const char *take_text(char *at, char **text)
+static const char *take_fmt_text(char *at, char **text)
 {
 	char *to = at, *from = at + strspn(at, " \t");
 	size_t len = 0;
@@ -296,7 +296,7 @@ static const char *take_kind(char **at, struct kt_fmt *fmt)
  * Parse a line and add its format.
  * Return: NULL, or a description of the syntax error; other errors are in @err.
  */
-static const char *parse_line(struct ktape_formats *f, char *line, int *err)
+static const char *parse_fmt_line(struct ktape_formats *f, char *line, int *err)
 {
 	struct kt_fmt fmt = { .name = NULL };
 	const char *wrong = take_kind(&line, &fmt);
@@ -304,9 +304,9 @@ static const char *parse_line(struct ktape_formats *f, char *line, int *err)
 	if (!wrong)
 		wrong = take_key(&line, &fmt);
 	if (!wrong)
-		wrong = take_name(&line, &fmt.name);
+		wrong = take_fmt_name(&line, &fmt.name);
 	if (!wrong)
-		wrong = take_text(line, &fmt.format);
+		wrong = take_fmt_text(line, &fmt.format);
 	if (!wrong && (!fmt.name || !fmt.format))
 		*err = -ENOMEM;
 	else if (!wrong)
@@ -361,7 +361,7 @@ int ktape_formats_parse(struct ktape_formats *formats, const char *text,
 		n = strspn(line, " \t\r");
 		if (!line[n] || line[n] == '#')
 			continue;
-		wrong = parse_line(formats, line, &err);
+		wrong = parse_fmt_line(formats, line, &err);
 		if (wrong)
 			return kt_error(error, nr, "%s", wrong);
 	}

@@ -13,7 +13,7 @@ struct values {
 };
 
 /* Append text, as far as the message has room. */
-static void put_text(struct ktape_message *m, const char *text, size_t len)
+static void put_fmt_text(struct ktape_message *m, const char *text, size_t len)
 {
 	size_t room = sizeof(m->text) - m->len;
 
@@ -26,7 +26,7 @@ static void put_text(struct ktape_message *m, const char *text, size_t len)
 static void put_fill(struct ktape_message *m, char with, size_t nr)
 {
 	while (nr--)
-		put_text(m, &with, 1);
+		put_fmt_text(m, &with, 1);
 }
 
 static void put_padded(struct ktape_message *m, const struct kt_fmt_piece *p,
@@ -37,23 +37,23 @@ static void put_padded(struct ktape_message *m, const struct kt_fmt_piece *p,
 	bool minus = zero && len && *text == '-';
 
 	if (minus)
-		put_text(m, text, 1);
+		put_fmt_text(m, text, 1);
 	if (!p->left)
 		put_fill(m, zero ? '0' : ' ', more);
-	put_text(m, text + minus, len - minus);
+	put_fmt_text(m, text + minus, len - minus);
 	if (p->left)
 		put_fill(m, ' ', more);
 }
 
-static void put_bytes(struct ktape_message *m, const struct kt_fmt_piece *p,
-		      const struct kt_typed *v)
+static void put_fmt_bytes(struct ktape_message *m, const struct kt_fmt_piece *p,
+			  const struct kt_typed *v)
 {
 	size_t len = kt_min(v->len, p->precision);
 	char hex[3];
 
 	for (size_t i = 0; i < len && !m->cut; i++) {
 		snprintf(hex, sizeof(hex), "%02x", v->data[i]);
-		put_text(m, hex, 2);
+		put_fmt_text(m, hex, 2);
 	}
 	if (p->width > len * 2)
 		put_fill(m, ' ', p->width - len * 2);
@@ -81,8 +81,8 @@ static bool find_text(const struct kt_fmt_piece *p, uint64_t value,
 	return false;
 }
 
-static void put_number(struct ktape_message *m, const struct kt_fmt_piece *p,
-		       uint64_t value)
+static void put_fmt_number(struct ktape_message *m, const struct kt_fmt_piece *p,
+			   uint64_t value)
 {
 	char digits[32], letter[] = "%ll?";
 	const char *text = digits;
@@ -116,8 +116,8 @@ static uint64_t word_value(const struct kt_fmt_piece *p,
 	return sign ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-static void put_value(struct ktape_message *m, const struct kt_fmt_piece *p,
-		      struct values *values)
+static void put_fmt_value(struct ktape_message *m, const struct kt_fmt_piece *p,
+			  struct values *values)
 {
 	unsigned int i = p->arg ? p->arg - 1 : values->next;
 	const struct kt_typed *v;
@@ -130,9 +130,9 @@ static void put_value(struct ktape_message *m, const struct kt_fmt_piece *p,
 	}
 	v = &values->v[i];
 	if (v->kind == KT_TYPED_NUMBER && !strchr("sb", p->conversion))
-		put_number(m, p, word_value(p, values, i));
+		put_fmt_number(m, p, word_value(p, values, i));
 	else if (v->kind != KT_TYPED_NUMBER && p->conversion == 'b')
-		put_bytes(m, p, v);
+		put_fmt_bytes(m, p, v);
 	else if (v->kind != KT_TYPED_NUMBER && p->conversion == 's')
 		put_padded(m, p, (const char *)v->data,
 			   strnlen((const char *)v->data,
@@ -141,14 +141,14 @@ static void put_value(struct ktape_message *m, const struct kt_fmt_piece *p,
 		put_padded(m, p, "?", 1);
 }
 
-static void put_code(struct ktape_message *m, const struct kt_fmt_piece *p,
-		     const struct ktape_event *e)
+static void put_fmt_code(struct ktape_message *m, const struct kt_fmt_piece *p,
+			 const struct ktape_event *e)
 {
 	uint32_t code = ktape_event_arg(e, 0);
 	struct kt_fmt_piece as = *p;
 
 	as.conversion = 'x';
-	put_number(m, &as, p->conversion == 'M' ? code >> 8 : code & 0xff);
+	put_fmt_number(m, &as, p->conversion == 'M' ? code >> 8 : code & 0xff);
 }
 
 /* Collect the argument words after the first, then the values in the blob. */
@@ -178,8 +178,8 @@ static void collect_values(struct values *values, const struct ktape_event *e)
 	}
 }
 
-static const struct kt_fmt *find_format(const struct ktape_formats *formats,
-					const struct ktape_event *e)
+static const struct kt_fmt *find_fmt_format(const struct ktape_formats *formats,
+					    const struct ktape_event *e)
 {
 	uint32_t first = ktape_event_arg(e, 0);
 	const struct kt_fmt *fmt = NULL;
@@ -199,7 +199,7 @@ bool ktape_formats_message(const struct ktape_formats *formats,
 			   const struct ktape_event *event,
 			   struct ktape_message *message)
 {
-	const struct kt_fmt *fmt = formats->nr ? find_format(formats, event) : NULL;
+	const struct kt_fmt *fmt = formats->nr ? find_fmt_format(formats, event) : NULL;
 	struct values values = { .nr = 0 };
 	struct kt_fmt_piece piece;
 	const char *at;
@@ -213,11 +213,11 @@ bool ktape_formats_message(const struct ktape_formats *formats,
 	at = fmt->format;
 	while (!kt_fmt_next(&at, &piece) && (piece.conversion || piece.len)) {
 		if (!piece.conversion)
-			put_text(message, piece.text, piece.len);
+			put_fmt_text(message, piece.text, piece.len);
 		else if (strchr("Mm", piece.conversion))
-			put_code(message, &piece, event);
+			put_fmt_code(message, &piece, event);
 		else
-			put_value(message, &piece, &values);
+			put_fmt_value(message, &piece, &values);
 	}
 	return true;
 }

@@ -8,7 +8,7 @@ static const char *const rings[] = {
 	[KTAPE_RING_REGISTRY] = ",\"ring\":\"registry\",\"tid\":",
 };
 
-static char *put_name(char *p, const struct kt_line *l)
+static char *put_json_name(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const struct ktape_object_info *t;
@@ -26,7 +26,7 @@ static char *put_name(char *p, const struct kt_line *l)
 }
 
 /* Format CPU, ring and thread behind the digits of the time, and cache the text. */
-static char *make_who(char *p, const struct kt_line *l)
+static char *make_json_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const char *begin = p;
@@ -39,16 +39,16 @@ static char *make_who(char *p, const struct kt_line *l)
 	else
 		p = kt_put_u64(p, (uint32_t)e->tid);
 	p = kt_put_mem(p, ",\"comm\":", 8);
-	p = put_name(p, l);
+	p = put_json_name(p, l);
 	kt_memo_keep_who(l, begin, (size_t)(p - begin));
 	return p;
 }
 
-static inline char *put_who(char *p, const struct kt_line *l)
+static inline char *put_json_who(char *p, const struct kt_line *l)
 {
 	const struct kt_piece *kept = kt_memo_who(l->memo, l->event, true);
 
-	return kept ? kt_put_piece(p, kept) : make_who(p, l);
+	return kept ? kt_put_piece(p, kept) : make_json_who(p, l);
 }
 
 /* Compute ktape_epoch_ns() of the event with the cached clock. */
@@ -61,12 +61,12 @@ static inline int64_t epoch_ns(const struct kt_line *l)
 				     l->event->ts + i->offset));
 }
 
-static inline char *put_head(char *p, const struct kt_line *l,
-			     const struct kt_plan *plan)
+static inline char *put_json_head(char *p, const struct kt_line *l,
+				  const struct kt_plan *plan)
 {
 	p = kt_put_mem(p, "{\"ts\":\"", 7);
 	p = kt_put_s64(p, epoch_ns(l));
-	p = put_who(p, l);
+	p = put_json_who(p, l);
 	p = kt_put_mem(p, ",\"event\":\"", 10);
 	p = kt_put_line_event(p, l, plan);
 	return kt_put_mem(p, "\",\"fields\":{", 12);
@@ -89,15 +89,15 @@ static char *put_field_name(char *p, const struct kt_line *l,
 	return kt_show_name(p, l, &name);
 }
 
-static char *put_number(char *p, const struct kt_line *l,
-			const struct kt_slot *f, uint64_t value)
+static char *put_json_number(char *p, const struct kt_line *l,
+			     const struct kt_slot *f, uint64_t value)
 {
 	p = kt_json_value(p, l, f->type, value);
 	return put_field_name(p, l, f, value);
 }
 
-static char *put_array(char *p, const struct kt_line *l,
-		       const struct kt_slot *f, const struct kt_fields *at)
+static char *put_json_array(char *p, const struct kt_line *l,
+			    const struct kt_slot *f, const struct kt_fields *at)
 {
 	p = kt_put_char(p, '[');
 	for (uint32_t i = 0; i < at->count; i++) {
@@ -116,7 +116,7 @@ static char *put_quoted_bytes(char *p, const struct kt_fields *at)
 }
 
 /* Put the name of a field; @begin is where the first field starts. */
-static inline char *put_key(char *p, const char *begin, const struct kt_slot *f)
+static inline char *put_json_key(char *p, const char *begin, const struct kt_slot *f)
 {
 	if (p != begin)
 		p = kt_put_char(p, ',');
@@ -124,47 +124,47 @@ static inline char *put_key(char *p, const char *begin, const struct kt_slot *f)
 	return kt_put_mem(p, "\":", 2);
 }
 
-static char *make_bits(char *p, const struct kt_line *l, struct kt_fields *at,
-		       unsigned int nr)
+static char *make_json_bits(char *p, const struct kt_line *l, struct kt_fields *at,
+			    unsigned int nr)
 {
 	const struct kt_slot *f;
 	const char *begin = p;
 
 	while (nr-- && (f = kt_fields_next(at)))
-		p = put_number(put_key(p, begin, f), l, f, at->value);
+		p = put_json_number(put_json_key(p, begin, f), l, f, at->value);
 	kt_memo_keep_bits(l, begin, (size_t)(p - begin));
 	return p;
 }
 
-static char *put_fields(char *p, const struct kt_line *l,
-			const struct kt_plan *plan)
+static char *put_json_fields(char *p, const struct kt_line *l,
+			     const struct kt_plan *plan)
 {
 	const struct kt_slot *f;
 	struct kt_fields at;
 	const char *begin = p;
 
 	kt_fields_begin(&at, plan, l->event);
-	p = kt_put_bits(p, l, &at, plan->bits, make_bits);
+	p = kt_put_bits(p, l, &at, plan->bits, make_json_bits);
 	while ((f = kt_fields_next(&at))) {
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
-		p = put_key(p, begin, f);
+		p = put_json_key(p, begin, f);
 		if (f->place == KTAPE_PLACE_ARG)
-			p = put_number(p, l, f, at.value);
+			p = put_json_number(p, l, f, at.value);
 		else if (f->place == KTAPE_PLACE_TEXT)
 			p = kt_put_json(p, (const char *)at.data, at.count);
 		else if (f->place == KTAPE_PLACE_BYTES)
 			p = put_quoted_bytes(p, &at);
 		else if (at.count || f->place == KTAPE_PLACE_LIST)
-			p = put_array(p, l, f, &at);
+			p = put_json_array(p, l, f, &at);
 		else
-			p = put_number(p, l, f, at.value);
+			p = put_json_number(p, l, f, at.value);
 	}
 	return p;
 }
 
 /* Put an event whose record does not match the table, as plain words. */
-static char *put_words(char *p, const struct ktape_event *e)
+static char *put_json_words(char *p, const struct ktape_event *e)
 {
 	p = kt_put_str(p, "\"dat20\":");
 	p = kt_put_u64(p, e->dat20);
@@ -182,16 +182,16 @@ static char *put_words(char *p, const struct ktape_event *e)
 	return kt_put_char(p, '"');
 }
 
-static inline char *put_rest(char *p, const struct kt_line *l,
-			     const struct kt_plan *plan)
+static inline char *put_json_rest(char *p, const struct kt_line *l,
+				  const struct kt_plan *plan)
 {
 	const struct kt_show *show = &kt_shows[l->event->opcode];
 
 	if (l->event->opcode == KTAPE_TIME_EXTEND)
 		return p;
 	if (!plan)
-		return put_words(p, l->event);
-	p = show->own ? show->own(p, l) : put_fields(p, l, plan);
+		return put_json_words(p, l->event);
+	p = show->own ? show->own(p, l) : put_json_fields(p, l, plan);
 	p = show->extra ? show->extra(p, l) : p;
 	return l->event->extra ? kt_show_extra(p, l) : p;
 }
@@ -199,7 +199,7 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 /* Put the members of "fields".  p[-1] must be the opening brace. */
 char *kt_json_fields(char *p, const struct kt_line *l)
 {
-	return put_rest(p, l, kt_plan_of(l->event));
+	return put_json_rest(p, l, kt_plan_of(l->event));
 }
 
 size_t ktape_format_json(const struct ktape_info *info,
@@ -208,7 +208,7 @@ size_t ktape_format_json(const struct ktape_info *info,
 {
 	const struct kt_line l = kt_line_of(info, registry, event, true);
 	const struct kt_plan *plan = kt_plan_of(event);
-	char *p = put_rest(put_head(to, &l, plan), &l, plan);
+	char *p = put_json_rest(put_json_head(to, &l, plan), &l, plan);
 
 	return (size_t)(kt_put_mem(p, "}}\n", 3) - to);
 }

@@ -6,7 +6,7 @@
  * Numbers of 64 bits are strings, whatever their value: JavaScript, jq and others read a
  * number as a double, which keeps 53 bits of it.
  */
-static char *put_wide(char *p, uint64_t value)
+static char *put_json_wide(char *p, uint64_t value)
 {
 	p = kt_put_char(p, '"');
 	p = kt_put_u64(p, value);
@@ -28,7 +28,7 @@ static char *put_quoted_hex(char *p, uint64_t value)
 }
 
 /* Put "SYMBOL+OFFSET", or the address token if the symbol is not known. */
-static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
+static char *put_json_symbol(char *p, const struct kt_line *l, uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, KTAPE_TYPE_FUNC, value);
 
@@ -41,7 +41,7 @@ static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
 	return kt_put_char(kt_put_hex(p, name.offset), '"');
 }
 
-static char *put_device(char *p, uint64_t value)
+static char *put_json_device(char *p, uint64_t value)
 {
 	p = kt_put_char(p, '"');
 	p = kt_put_u64(p, value >> 20);
@@ -74,13 +74,13 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 		return put_wide_signed(p, value ? ktape_epoch_ns(l->info, value) : 0);
 	case KTAPE_TYPE_U64:
 	case KTAPE_TYPE_NS:
-		return put_wide(p, value);
+		return put_json_wide(p, value);
 	case KTAPE_TYPE_S64:
 		return put_wide_signed(p, (int64_t)value);
 	case KTAPE_TYPE_FUNC:
-		return put_symbol(p, l, value);
+		return put_json_symbol(p, l, value);
 	case KTAPE_TYPE_DEV:
-		return put_device(p, value);
+		return put_json_device(p, value);
 	case KTAPE_TYPE_S32:
 	case KTAPE_TYPE_TID:
 		return kt_put_s64(p, (int64_t)value);

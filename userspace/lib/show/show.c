@@ -9,7 +9,7 @@
 #define SEVERITY_BITS	3
 #define BUFFER_BIT	(1U << SEVERITY_BITS)
 
-static char *put_words(char *p, const struct kt_line *l, unsigned int from)
+static char *put_shown_words(char *p, const struct kt_line *l, unsigned int from)
 {
 	const struct ktape_event *e = l->event;
 
@@ -23,8 +23,8 @@ static char *put_words(char *p, const struct kt_line *l, unsigned int from)
 	return kt_put_char(p, ']');
 }
 
-static char *put_data(char *p, const struct kt_line *l, const void *data,
-		      size_t len)
+static char *put_shown_data(char *p, const struct kt_line *l, const void *data,
+			    size_t len)
 {
 	p = kt_show_key(p, l, "data");
 	if (l->json)
@@ -34,7 +34,7 @@ static char *put_data(char *p, const struct kt_line *l, const void *data,
 }
 
 /* Put MAJOR.MINOR (NAME). */
-static char *put_code(char *p, const struct kt_line *l, uint32_t code)
+static char *put_shown_code(char *p, const struct kt_line *l, uint32_t code)
 {
 	struct kt_name name = kt_major_name(l, code >> 8);
 
@@ -59,7 +59,7 @@ static char *put_code(char *p, const struct kt_line *l, uint32_t code)
 	return kt_put_char(p, ')');
 }
 
-static char *put_exception(char *p, const struct kt_line *l)
+static char *put_shown_exception(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 
@@ -67,10 +67,10 @@ static char *put_exception(char *p, const struct kt_line *l)
 	p = kt_show_value(p, l, KTAPE_TYPE_SEVERITY,
 			  e->dat20 & ((1U << SEVERITY_BITS) - 1));
 	if (e->nargs)
-		p = put_code(p, l, ktape_event_arg(e, 0));
-	p = put_words(p, l, 1);
+		p = put_shown_code(p, l, ktape_event_arg(e, 0));
+	p = put_shown_words(p, l, 1);
 	if (e->dat20 & BUFFER_BIT || e->blob_size)
-		p = put_data(p, l, e->blob, e->blob_size);
+		p = put_shown_data(p, l, e->blob, e->blob_size);
 	return p;
 }
 
@@ -136,7 +136,7 @@ static char *put_sys_exit_wide(char *p, const struct kt_line *l)
 	return kt_show_call(p, l);
 }
 
-static char *put_span(char *p, const struct kt_line *l)
+static char *put_shown_span(char *p, const struct kt_line *l)
 {
 	uint64_t start = (uint64_t)field_value(l, "start");
 
@@ -149,7 +149,7 @@ static char *put_span(char *p, const struct kt_line *l)
 
 static char *put_sys_span(char *p, const struct kt_line *l)
 {
-	return put_span(put_error(p, l, field_value(l, "ret")), l);
+	return put_shown_span(put_error(p, l, field_value(l, "ret")), l);
 }
 
 /* Put the name of a probe if the symbol of its address is not known. */
@@ -172,7 +172,7 @@ static char *put_probe(char *p, const struct kt_line *l)
 /* clang-format off */
 
 const struct kt_show kt_shows[KTAPE_OPCODES] = {
-	[KTAPE_EV_EXCEPTION] = { .own = put_exception },
+	[KTAPE_EV_EXCEPTION] = { .own = put_shown_exception },
 	[KTAPE_EV_USER_EVENT] = { .own = kt_show_user_event },
 	[KTAPE_EV_TRACE_EVENT] = { .own = kt_show_trace_event },
 	[KTAPE_EV_KERNEL_STACK] = { .own = put_stack },
@@ -180,10 +180,10 @@ const struct kt_show kt_shows[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_ENTER_WIDE] = { .extra = kt_show_call },
 	[KTAPE_EV_SYS_EXIT_WIDE] = { .extra = put_sys_exit_wide },
 	[KTAPE_EV_SYS_SPAN] = { .extra = put_sys_span },
-	[KTAPE_EV_IRQ_SPAN] = { .extra = put_span },
-	[KTAPE_EV_SOFTIRQ_SPAN] = { .extra = put_span },
-	[KTAPE_EV_TIMER_SPAN] = { .extra = put_span },
-	[KTAPE_EV_HRTIMER_SPAN] = { .extra = put_span },
-	[KTAPE_EV_WORK_SPAN] = { .extra = put_span },
+	[KTAPE_EV_IRQ_SPAN] = { .extra = put_shown_span },
+	[KTAPE_EV_SOFTIRQ_SPAN] = { .extra = put_shown_span },
+	[KTAPE_EV_TIMER_SPAN] = { .extra = put_shown_span },
+	[KTAPE_EV_HRTIMER_SPAN] = { .extra = put_shown_span },
+	[KTAPE_EV_WORK_SPAN] = { .extra = put_shown_span },
 	[KTAPE_OP_PROBE ... KTAPE_TIME_EXTEND - 1] = { .extra = put_probe },
 };

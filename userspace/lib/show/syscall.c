@@ -162,7 +162,7 @@ static int compare_name(const void *name, const void *call)
 	return strcmp(name, ((const struct call *)call)->name);
 }
 
-static const char *find_call(const struct call *list, size_t nr, const char *name)
+static const char *find_syscall_call(const struct call *list, size_t nr, const char *name)
 {
 	const struct call *c = bsearch(name, list, nr, sizeof(*list), compare_name);
 
@@ -182,7 +182,7 @@ static const char *find_without_ending(const char *name)
 			continue;
 		memcpy(plain, name, len - end);
 		plain[len - end] = '\0';
-		return find_call(calls, KT_ARRAY_SIZE(calls), plain);
+		return find_syscall_call(calls, KT_ARRAY_SIZE(calls), plain);
 	}
 	return NULL;
 }
@@ -196,16 +196,16 @@ static const char *find_signature(const struct kt_line *l, const char *name,
 	const char *spec = NULL;
 
 	if (compat || i386)
-		spec = find_call(narrow_calls, KT_ARRAY_SIZE(narrow_calls), name);
+		spec = find_syscall_call(narrow_calls, KT_ARRAY_SIZE(narrow_calls), name);
 	if (spec)
 		return i386 ? spec : NULL;
 	if ((!x86_64 || compat) && !strcmp(name, "clone"))
 		return "flags:C newsp:p parent_tid:p tls:p child_tid:p";
-	spec = find_call(calls, KT_ARRAY_SIZE(calls), name);
+	spec = find_syscall_call(calls, KT_ARRAY_SIZE(calls), name);
 	return spec || !(compat || i386) ? spec : find_without_ending(name);
 }
 
-static char *put_flags(char *p, const struct set *set, uint32_t value)
+static char *put_syscall_flags(char *p, const struct set *set, uint32_t value)
 {
 	uint32_t rest = value;
 	unsigned int names = 0;
@@ -241,7 +241,7 @@ static char *put_octal(char *p, uint32_t value)
 }
 
 /* Put a value that is neither a set of flags nor a plain number. */
-static char *put_word(char *p, char kind, uint64_t value)
+static char *put_syscall_word(char *p, char kind, uint64_t value)
 {
 	const char *name;
 
@@ -278,7 +278,7 @@ static const struct set *options_of(const struct call_args *m, unsigned int nr)
 }
 
 /* Put a plain number.  Return: the end, or NULL if @kind is not a plain number. */
-static char *put_number(char *p, char kind, uint64_t value, bool narrow)
+static char *put_syscall_number(char *p, char kind, uint64_t value, bool narrow)
 {
 	switch (kind) {
 	case 'd':
@@ -298,7 +298,7 @@ static char *put_arg(char *p, const struct call_args *m, char kind, unsigned int
 {
 	const struct set *set = &sets[(unsigned char)kind & 127];
 	uint64_t value = kt_get64(m->values + nr * 8);
-	char *end = put_number(p, kind, value, m->narrow);
+	char *end = put_syscall_number(p, kind, value, m->narrow);
 
 	if (end)
 		return end;
@@ -311,13 +311,13 @@ static char *put_arg(char *p, const struct call_args *m, char kind, unsigned int
 		return kt_put_s64(p, (int32_t)value);
 	if (m->l->json)
 		p = kt_put_char(p, '"');
-	p = set->nr ? put_flags(p, set, (uint32_t)value)
-		    : put_word(p, kind, value);
+	p = set->nr ? put_syscall_flags(p, set, (uint32_t)value)
+		    : put_syscall_word(p, kind, value);
 	return m->l->json ? kt_put_char(p, '"') : p;
 }
 
 /* Put all arguments. */
-static char *put_args(char *p, const struct call_args *m)
+static char *put_syscall_args(char *p, const struct call_args *m)
 {
 	const char *spec = m->spec;
 	bool json = m->l->json;
@@ -363,5 +363,5 @@ char *kt_show_call(char *p, const struct kt_line *l)
 	p = kt_show_key(p, l, "call");
 	if (!l->json)
 		p = kt_put_str(p, name);
-	return put_args(p, &m);
+	return put_syscall_args(p, &m);
 }

@@ -20,7 +20,7 @@ size_t ktape_format_bound(const struct ktape_event *event)
 }
 
 /* Format CPU and thread, with a blank after them, and cache the text. */
-static char *make_who(char *p, const struct kt_line *l)
+static char *make_text_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const char *begin = p;
@@ -37,11 +37,11 @@ static char *make_who(char *p, const struct kt_line *l)
 	return p;
 }
 
-static inline char *put_who(char *p, const struct kt_line *l)
+static inline char *put_text_who(char *p, const struct kt_line *l)
 {
 	const struct kt_piece *kept = kt_memo_who(l->memo, l->event, false);
 
-	return kept ? kt_put_piece(p, kept) : make_who(p, l);
+	return kept ? kt_put_piece(p, kept) : make_text_who(p, l);
 }
 
 static inline char *put_second(char *p, struct kt_memo *memo, uint64_t second)
@@ -55,7 +55,7 @@ static inline char *put_second(char *p, struct kt_memo *memo, uint64_t second)
 	return kt_put_16(p, text, memo->second_len);
 }
 
-static inline char *put_time(char *p, const struct kt_line *l)
+static inline char *put_text_time(char *p, const struct kt_line *l)
 {
 	struct kt_memo *memo = l->memo;
 	uint64_t v = kt_clock_ns(&memo->clock, l->info, l->event->ts) +
@@ -76,15 +76,15 @@ static inline char *put_time(char *p, const struct kt_line *l)
 	return kt_put_mem(p, "] cpu ", 6);
 }
 
-static inline char *put_head(char *p, const struct kt_line *l,
-			     const struct kt_plan *plan)
+static inline char *put_text_head(char *p, const struct kt_line *l,
+				  const struct kt_plan *plan)
 {
-	p = put_who(put_time(p, l), l);
+	p = put_text_who(put_text_time(p, l), l);
 	return kt_put_char(kt_put_line_event(p, l, plan), ':');
 }
 
-static char *put_array(char *p, const struct kt_line *l,
-		       const struct kt_slot *f, const struct kt_fields *at)
+static char *put_text_array(char *p, const struct kt_line *l,
+			    const struct kt_slot *f, const struct kt_fields *at)
 {
 	p = kt_put_char(p, '[');
 	for (uint32_t i = 0; i < at->count; i++) {
@@ -95,36 +95,36 @@ static char *put_array(char *p, const struct kt_line *l,
 	return kt_put_char(p, ']');
 }
 
-static inline char *put_key(char *p, const struct kt_slot *f)
+static inline char *put_text_key(char *p, const struct kt_slot *f)
 {
 	p = kt_put_16(kt_put_char(p, ' '), f->name, f->name_len);
 	return kt_put_char(p, '=');
 }
 
-static char *make_bits(char *p, const struct kt_line *l, struct kt_fields *at,
-		       unsigned int nr)
+static char *make_text_bits(char *p, const struct kt_line *l, struct kt_fields *at,
+			    unsigned int nr)
 {
 	const struct kt_slot *f;
 	const char *begin = p;
 
 	while (nr-- && (f = kt_fields_next(at)))
-		p = kt_text_value(put_key(p, f), l, f->type, at->value);
+		p = kt_text_value(put_text_key(p, f), l, f->type, at->value);
 	kt_memo_keep_bits(l, begin, (size_t)(p - begin));
 	return p;
 }
 
-static char *put_fields(char *p, const struct kt_line *l,
-			const struct kt_plan *plan)
+static char *put_text_fields(char *p, const struct kt_line *l,
+			     const struct kt_plan *plan)
 {
 	const struct kt_slot *f;
 	struct kt_fields at;
 
 	kt_fields_begin(&at, plan, l->event);
-	p = kt_put_bits(p, l, &at, plan->bits, make_bits);
+	p = kt_put_bits(p, l, &at, plan->bits, make_text_bits);
 	while ((f = kt_fields_next(&at))) {
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
-		p = put_key(p, f);
+		p = put_text_key(p, f);
 		if (f->place == KTAPE_PLACE_ARG)
 			p = kt_text_value(p, l, f->type, at.value);
 		else if (f->place == KTAPE_PLACE_TEXT)
@@ -132,7 +132,7 @@ static char *put_fields(char *p, const struct kt_line *l,
 		else if (f->place == KTAPE_PLACE_BYTES)
 			p = kt_put_bytes(p, at.data, at.count);
 		else if (at.count || f->place == KTAPE_PLACE_LIST)
-			p = put_array(p, l, f, &at);
+			p = put_text_array(p, l, f, &at);
 		else
 			p = kt_text_value(p, l, f->type, at.value);
 	}
@@ -140,7 +140,7 @@ static char *put_fields(char *p, const struct kt_line *l,
 }
 
 /* Put an event whose record does not match the table, as plain words. */
-static char *put_words(char *p, const struct ktape_event *e)
+static char *put_text_words(char *p, const struct ktape_event *e)
 {
 	p = kt_put_str(p, " dat20=");
 	p = kt_put_hex(p, e->dat20);
@@ -157,16 +157,16 @@ static char *put_words(char *p, const struct ktape_event *e)
 	return kt_put_bytes(p, e->blob, e->blob_size);
 }
 
-static inline char *put_rest(char *p, const struct kt_line *l,
-			     const struct kt_plan *plan)
+static inline char *put_text_rest(char *p, const struct kt_line *l,
+				  const struct kt_plan *plan)
 {
 	const struct kt_show *show = &kt_shows[l->event->opcode];
 
 	if (l->event->opcode == KTAPE_TIME_EXTEND)
 		return p;
 	if (!plan)
-		return put_words(p, l->event);
-	p = show->own ? show->own(p, l) : put_fields(p, l, plan);
+		return put_text_words(p, l->event);
+	p = show->own ? show->own(p, l) : put_text_fields(p, l, plan);
 	p = show->extra ? show->extra(p, l) : p;
 	return l->event->extra ? kt_show_extra(p, l) : p;
 }
@@ -174,7 +174,7 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 /* Put everything after "event:"; a blank comes first, unless there is nothing to put. */
 char *kt_text_fields(char *p, const struct kt_line *l)
 {
-	return put_rest(p, l, kt_plan_of(l->event));
+	return put_text_rest(p, l, kt_plan_of(l->event));
 }
 
 size_t ktape_format_text(const struct ktape_info *info,
@@ -183,7 +183,7 @@ size_t ktape_format_text(const struct ktape_info *info,
 {
 	const struct kt_line l = kt_line_of(info, registry, event, false);
 	const struct kt_plan *plan = kt_plan_of(event);
-	char *p = put_rest(put_head(to, &l, plan), &l, plan);
+	char *p = put_text_rest(put_text_head(to, &l, plan), &l, plan);
 
 	return (size_t)(kt_put_char(p, '\n') - to);
 }

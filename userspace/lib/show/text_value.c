@@ -34,8 +34,8 @@ static KT_NOINLINE char *put_moment(char *p, const struct kt_line *l, uint64_t t
 }
 
 /* Put NUMBER (NAME). */
-static KT_NOINLINE char *put_named(char *p, const struct kt_line *l,
-				   unsigned int type, uint64_t value)
+static KT_NOINLINE char *put_text_named(char *p, const struct kt_line *l,
+					unsigned int type, uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, type, value);
 
@@ -53,8 +53,8 @@ static KT_NOINLINE char *put_named(char *p, const struct kt_line *l,
 }
 
 /* Put SYMBOL+OFFSET, or the address token if the symbol is not known. */
-static KT_NOINLINE char *put_symbol(char *p, const struct kt_line *l,
-				    uint64_t value)
+static KT_NOINLINE char *put_text_symbol(char *p, const struct kt_line *l,
+					 uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, KTAPE_TYPE_FUNC, value);
 
@@ -66,8 +66,8 @@ static KT_NOINLINE char *put_symbol(char *p, const struct kt_line *l,
 	return kt_put_hex(kt_put_char(p, '+'), name.offset);
 }
 
-static KT_NOINLINE char *put_thread(char *p, const struct kt_line *l,
-				    int32_t tid)
+static KT_NOINLINE char *put_text_thread(char *p, const struct kt_line *l,
+					 int32_t tid)
 {
 	p = kt_put_mem(kt_put_s64(p, tid), " (", 2);
 	return kt_put_char(kt_text_thread(p, l, tid), ')');
@@ -99,11 +99,11 @@ char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_S64:
 		return kt_put_s64(p, (int64_t)value);
 	case KTAPE_TYPE_TID:
-		return put_thread(p, l, (int32_t)value);
+		return put_text_thread(p, l, (int32_t)value);
 	case KTAPE_TYPE_TICKS:
 		return put_moment(p, l, value);
 	case KTAPE_TYPE_FUNC:
-		return put_symbol(p, l, value);
+		return put_text_symbol(p, l, value);
 	case KTAPE_TYPE_SYSCALL:
 	case KTAPE_TYPE_IRQ:
 	case KTAPE_TYPE_MARKER:
@@ -111,7 +111,7 @@ char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_ISRID:
 	case KTAPE_TYPE_DEV:
 	case KTAPE_TYPE_NETDEV:
-		return put_named(p, l, type, value);
+		return put_text_named(p, l, type, value);
 	default:
 		return put_value_name(p, type, value);
 	}

@@ -26,8 +26,8 @@ static char *put_hex_width(char *p, const struct kt_line *l, uint64_t value,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
-static char *put_decimal(char *p, const struct kt_line *l, int64_t value,
-			 unsigned int width)
+static char *put_user_decimal(char *p, const struct kt_line *l, int64_t value,
+			      unsigned int width)
 {
 	char digits[24];
 	size_t len = (size_t)(kt_put_s64(digits, value) - digits);
@@ -76,29 +76,29 @@ static char *put_plain_number(char *p, bool json, unsigned int kind, bool wide, 
 }
 
 /* Put a number of at most 64 bits in a number format. */
-static char *put_number(char *p, const struct kt_line *l, unsigned int format,
-			unsigned int width, uint64_t v)
+static char *put_user_number(char *p, const struct kt_line *l, unsigned int format,
+			     unsigned int width, uint64_t v)
 {
 	switch (format) {
 	case KTAPE_FORMAT_S8:
-		return put_decimal(p, l, (int8_t)v, width);
+		return put_user_decimal(p, l, (int8_t)v, width);
 	case KTAPE_FORMAT_U8:
-		return put_decimal(p, l, (uint8_t)v, width);
+		return put_user_decimal(p, l, (uint8_t)v, width);
 	case KTAPE_FORMAT_S16:
-		return put_decimal(p, l, (int16_t)v, width);
+		return put_user_decimal(p, l, (int16_t)v, width);
 	case KTAPE_FORMAT_U16:
-		return put_decimal(p, l, (uint16_t)v, width);
+		return put_user_decimal(p, l, (uint16_t)v, width);
 	case KTAPE_FORMAT_S32:
-		return put_decimal(p, l, (int32_t)v, width);
+		return put_user_decimal(p, l, (int32_t)v, width);
 	case KTAPE_FORMAT_U32:
 	case KTAPE_FORMAT_SIGNAL:
-		return put_decimal(p, l, (uint32_t)v, width);
+		return put_user_decimal(p, l, (uint32_t)v, width);
 	case KTAPE_FORMAT_X32:
 		return put_hex_width(p, l, (uint32_t)v, width);
 	case KTAPE_FORMAT_S64:
 		if (l->json)
 			return put_plain_number(p, true, KT_FIELD_SIGNED, true, v);
-		return put_decimal(p, l, (int64_t)v, width);
+		return put_user_decimal(p, l, (int64_t)v, width);
 	case KTAPE_FORMAT_U64:
 		return put_plain_number(p, l->json, KT_FIELD_UNSIGNED, true, v);
 	case KTAPE_FORMAT_DOUBLE:
@@ -112,8 +112,8 @@ static char *put_number(char *p, const struct kt_line *l, unsigned int format,
 	}
 }
 
-static char *put_memory(char *p, const struct kt_line *l, const uint8_t *data,
-			size_t len)
+static char *put_user_memory(char *p, const struct kt_line *l, const uint8_t *data,
+			     size_t len)
 {
 	if (l->json)
 		p = kt_put_char(p, '"');
@@ -158,7 +158,7 @@ char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f)
 	}
 }
 
-static char *put_array(char *p, const struct kt_line *l, const struct kt_typed *t)
+static char *put_user_array(char *p, const struct kt_line *l, const struct kt_typed *t)
 {
 	struct kt_user_event u;
 
@@ -170,16 +170,16 @@ static char *put_typed(char *p, const struct kt_line *l,
 		       const struct kt_typed *t)
 {
 	if (t->kind == KT_TYPED_ARRAY)
-		return put_array(p, l, t);
+		return put_user_array(p, l, t);
 	if (t->kind == KT_TYPED_NUMBER)
-		return put_number(p, l, t->format, t->width, t->value);
+		return put_user_number(p, l, t->format, t->width, t->value);
 	if (t->kind == KT_TYPED_STRING)
 		return kt_put_json(p, (const char *)t->data, t->len);
-	return put_memory(p, l, t->data, t->len);
+	return put_user_memory(p, l, t->data, t->len);
 }
 
-static char *put_args(char *p, const struct kt_line *l,
-		      const struct ktape_object_info *o)
+static char *put_user_args(char *p, const struct kt_line *l,
+			   const struct ktape_object_info *o)
 {
 	const struct ktape_event *e = l->event;
 	unsigned int known = 0;
@@ -197,7 +197,7 @@ static char *put_args(char *p, const struct kt_line *l,
 			p = kt_show_comma(p, l);
 		/* Later formats do not fit a word. */
 		if (i <= known && format <= KTAPE_FORMAT_SIGNAL)
-			p = put_number(p, l, format, 0, v);
+			p = put_user_number(p, l, format, 0, v);
 		else
 			p = kt_show_value(p, l, KTAPE_TYPE_X32, v);
 	}
@@ -246,14 +246,14 @@ static char *put_user_field(char *p, const struct kt_line *l,
 	case KT_FIELD_UNSIGNED:
 		if (f->value > INT64_MAX)
 			return kt_put_u64(p, f->value);
-		return put_decimal(p, l, (int64_t)f->value, f->width);
+		return put_user_decimal(p, l, (int64_t)f->value, f->width);
 	default:
-		return put_decimal(p, l, (int64_t)f->value, f->width);
+		return put_user_decimal(p, l, (int64_t)f->value, f->width);
 	}
 }
 
 /* Put an event that came from another format: NAME FIELD=VALUE ... */
-static char *put_fields(char *p, const struct kt_line *l, const struct kt_user_event *u)
+static char *put_known_fields(char *p, const struct kt_line *l, const struct kt_user_event *u)
 {
 	p = kt_show_name(kt_put_char(p, ' '), l, &u->name);
 	for (unsigned int i = 0; i < u->nr; i++) {
@@ -300,8 +300,8 @@ static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_fie
  * Put the label of a number, " (RUNNING)", that the next pair has (format/lttng/labels.c).
  * Return: the end; @at is moved if there is one.
  */
-static char *put_label(char *p, const struct kt_user_field *f, const uint8_t **at,
-		       const uint8_t *end)
+static char *put_user_label(char *p, const struct kt_user_field *f, const uint8_t **at,
+			    const uint8_t *end)
 {
 	const uint8_t *next = *at;
 	struct kt_typed name, label;
@@ -333,7 +333,7 @@ static char *put_pairs(char *p, const struct kt_line *l, const void *pairs, size
 		f = next_pair(&u, &at, end);
 		*whole = f != NULL;
 		p = f ? put_pair(p, l, f) : p;
-		p = f && !l->json ? put_label(p, f, &at, end) : p;
+		p = f && !l->json ? put_user_label(p, f, &at, end) : p;
 	}
 	return p;
 }
@@ -392,7 +392,7 @@ static char *put_known(char *p, const struct kt_line *l)
 		return put_tracepoint(p, l);
 	kt_user_event_init(&u);
 	if (kt_user_event_of(&u, l) && u.known)
-		end = put_fields(p, l, &u);
+		end = put_known_fields(p, l, &u);
 	kt_user_event_free(&u);
 	return end;
 }
@@ -412,7 +412,7 @@ static char *put_plain(char *p, const struct kt_line *l)
 					  ktape_event_arg(e, 0), 0, e->ts);
 		p = put_id(p, l, o);
 	}
-	p = put_args(p, l, o);
+	p = put_user_args(p, l, o);
 	if (at == end)
 		return p;
 	p = kt_show_key(p, l, "typed");
@@ -468,5 +468,5 @@ char *kt_show_trace_event(char *p, const struct kt_line *l)
 	if (!(code >> (KTAPE_P_SHIFT - 32) & 1) && e->blob_size == words * 4)
 		return p;
 	p = kt_show_key(p, l, "data");
-	return put_memory(p, l, data + words * 4, e->blob_size - words * 4);
+	return put_user_memory(p, l, data + words * 4, e->blob_size - words * 4);
 }

@@ -14,7 +14,7 @@
 /* ---- fields --------------------------------------------------------------- */
 
 /* Make room for another field.  Return: 0 or -ENOMEM. */
-static int make_room(struct kt_user_event *u)
+static int make_user_room(struct kt_user_event *u)
 {
 	bool own = u->fields == u->own;
 	struct kt_user_field *more;
@@ -56,7 +56,7 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 {
 	struct kt_user_field *f;
 
-	if (make_room(u)) {
+	if (make_user_room(u)) {
 		u->no_memory = true;
 		return NULL;
 	}
@@ -69,7 +69,7 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 }
 
 /**
- * kt_user_add_data() - Add a field that is text or bytes
+ * add_user_data() - Add a field that is text or bytes
  * @u: the event
  * @name: name of the field, as for kt_user_add()
  * @kind: KT_FIELD_TEXT or KT_FIELD_BYTES
@@ -78,10 +78,9 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
  *
  * Return: the field, or NULL with @u->no_memory set.
  */
-struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
-				       const char *name,
-				       enum kt_user_field_kind kind,
-				       const void *data, size_t len)
+static struct kt_user_field *add_user_data(struct kt_user_event *u, const char *name,
+					   enum kt_user_field_kind kind,
+					   const void *data, size_t len)
 {
 	struct kt_user_field *f = kt_user_add(u, name, kind, 0);
 
@@ -93,7 +92,7 @@ struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
 }
 
 /* Return the kind of a field that is a number in one of the KTAPE_FORMAT_* formats. */
-static enum kt_user_field_kind kind_of(unsigned int format)
+static enum kt_user_field_kind user_kind_of(unsigned int format)
 {
 	switch (format) {
 	case KTAPE_FORMAT_S8:
@@ -120,13 +119,13 @@ static bool is_wide(unsigned int format)
 }
 
 /* Add a number of one of the KTAPE_FORMAT_* argument formats. */
-static struct kt_user_field *add_number(struct kt_user_event *u,
-					const char *name, unsigned int format,
-					uint64_t value)
+static struct kt_user_field *add_user_number(struct kt_user_event *u,
+					     const char *name, unsigned int format,
+					     uint64_t value)
 {
 	struct kt_user_field *f;
 
-	f = kt_user_add(u, name, kind_of(format), kt_typed_extend(format, value));
+	f = kt_user_add(u, name, user_kind_of(format), kt_typed_extend(format, value));
 	if (!f)
 		return NULL;
 	f->wide = is_wide(format);
@@ -138,13 +137,13 @@ static struct kt_user_field *add_number(struct kt_user_event *u,
 static struct kt_user_field *
 add_array(struct kt_user_event *u, const char *name, const struct kt_typed *a)
 {
-	struct kt_user_field *f = kt_user_add_data(u, name, KT_FIELD_ARRAY, a->data,
+	struct kt_user_field *f = add_user_data(u, name, KT_FIELD_ARRAY, a->data,
 						   a->len);
 
 	if (!f)
 		return NULL;
 	f->value = a->len / kt_typed_size(a->elem);
-	f->elem = (uint8_t)kind_of(a->elem);
+	f->elem = (uint8_t)user_kind_of(a->elem);
 	f->format = (uint8_t)a->elem;
 	f->wide = is_wide(a->elem);
 	return f;
@@ -179,12 +178,12 @@ struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 	if (a->kind == KT_TYPED_ARRAY)
 		return add_array(u, name, a);
 	if (a->kind != KT_TYPED_NUMBER)
-		return kt_user_add_data(u, name,
+		return add_user_data(u, name,
 					a->kind == KT_TYPED_STRING ?
 						KT_FIELD_TEXT :
 						KT_FIELD_BYTES,
 					a->data, a->len);
-	f = add_number(u, name, a->format, a->value);
+	f = add_user_number(u, name, a->format, a->value);
 	if (f)
 		f->width = (uint8_t)a->width;
 	return f;
@@ -210,7 +209,7 @@ void kt_user_add_all(struct kt_user_event *u, const char *name,
 }
 
 /* Check that a double has the value of a number of 32 bits: a file may say so wrongly. */
-static bool is_narrow(uint64_t bits)
+static bool is_narrow_kind(uint64_t bits)
 {
 	double wide, again;
 	float narrow;
@@ -231,10 +230,10 @@ static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
 		   (f->kind == KT_FIELD_BYTES || f->kind == KT_FIELD_ARRAY);
 	if (!(flags & KTAPE_TYPED_FLOAT))
 		return;
-	f->narrow = f->kind == KT_FIELD_DOUBLE ? is_narrow(f->value) :
+	f->narrow = f->kind == KT_FIELD_DOUBLE ? is_narrow_kind(f->value) :
 		    f->kind == KT_FIELD_ARRAY && f->elem == KT_FIELD_DOUBLE;
 	for (uint64_t i = 0; f->narrow && f->kind == KT_FIELD_ARRAY && i < f->value; i++)
-		f->narrow = is_narrow(kt_user_element(f, i));
+		f->narrow = is_narrow_kind(kt_user_element(f, i));
 }
 
 /**
@@ -343,7 +342,7 @@ static void add_registered(struct kt_user_event *u, const struct ktape_event *e,
 		/* Later formats do not fit a word. */
 		if (format > KTAPE_FORMAT_SIGNAL)
 			format = KTAPE_FORMAT_X32;
-		add_number(u, NULL, format, ktape_event_arg(e, i));
+		add_user_number(u, NULL, format, ktape_event_arg(e, i));
 	}
 	kt_user_add_all(u, NULL, at, at + e->blob_size);
 }

@@ -170,10 +170,6 @@ static inline void kt_user_event_init(struct kt_user_event *u)
 struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 				  enum kt_user_field_kind kind,
 				  uint64_t value);
-struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
-				       const char *name,
-				       enum kt_user_field_kind kind,
-				       const void *data, size_t len);
 struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 					const char *name,
 					const struct kt_typed *a);

@@ -23,8 +23,8 @@ static uint64_t hash_key(const char *name, uint32_t more, const char *behind)
 }
 
 /* Check whether a field with the number @more has a key that is taken. */
-static bool is_taken(const struct kt_user_keys *k, const struct kt_user_field *f,
-		     uint32_t more)
+static bool is_key_taken(const struct kt_user_keys *k, const struct kt_user_field *f,
+			 uint32_t more)
 {
 	return kt_map_find(&k->taken, k->event, hash_key(f->name, more, "")) ||
 	       (f->object &&
@@ -38,12 +38,12 @@ static int number_field(struct kt_user_keys *k, struct kt_user_field *f)
 	struct kt_map_entry *entry;
 
 	f->more = 0;
-	if (is_taken(k, f, 0)) {
+	if (is_key_taken(k, f, 0)) {
 		entry = kt_map_find(&k->taken, k->event, hash);
 		f->more = (uint32_t)kt_max(entry ? entry->value : 0, 1);
 		do {
 			f->more++;
-		} while (is_taken(k, f, f->more));
+		} while (is_key_taken(k, f, f->more));
 	}
 	if (!kt_map_put(&k->taken, k->event, hash_key(f->name, f->more, "")) ||
 	    (f->object &&

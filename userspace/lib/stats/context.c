@@ -37,7 +37,7 @@ static struct kt_rtos_thread *made_by(const struct ktape_rtos *r,
 						  NULL;
 }
 
-static void forget_thread(struct kt_rtos_thread *t)
+static void forget_rtos_thread(struct kt_rtos_thread *t)
 {
 	if (!t)
 		return;
@@ -58,8 +58,8 @@ void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events)
 	for (uint64_t i = 0; i < events->nr; i++) {
 		const struct ktape_rtos_event *e = &events->list[i].e;
 
-		forget_thread(kt_rtos_find(r, e->context));
-		forget_thread(made_by(r, e));
+		forget_rtos_thread(kt_rtos_find(r, e->context));
+		forget_rtos_thread(made_by(r, e));
 	}
 }
 

@@ -31,8 +31,8 @@ static void count_stack(struct kt_rtos_thread *t,
 	t->t.stack_event = nr;
 }
 
-static void count_thread(struct ktape_rtos *r, const struct ktape_rtos_event *e,
-			 uint64_t nr)
+static void count_context_thread(struct ktape_rtos *r, const struct ktape_rtos_event *e,
+				 uint64_t nr)
 {
 	struct kt_rtos_thread *t = kt_rtos_find(r, e->context);
 
@@ -142,7 +142,7 @@ void kt_rtos_count(struct ktape_rtos *r, const struct kt_rtos_events *events)
 	uint64_t nr = events->nr;
 
 	for (uint64_t i = 0; i < nr; i++) {
-		count_thread(r, &list[i].e, events->base + i);
+		count_context_thread(r, &list[i].e, events->base + i);
 		if (i)
 			count_ticks(r, list[i - 1].e.next,
 				    list[i].e.ticks - list[i - 1].e.ticks);

@@ -62,7 +62,7 @@ static struct wait *find_wait(struct waits *w, uint32_t mutex)
 	return NULL;
 }
 
-static void end_wait(struct waits *w, struct wait *wait)
+static void end_mutex_wait(struct waits *w, struct wait *wait)
 {
 	*wait = w->wait[--w->open];
 }
@@ -107,7 +107,7 @@ static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e,
 	if (!wait)
 		return false;
 	w->list[wait->start].e.inversion = runs_at(w, wait, i);
-	end_wait(w, wait);
+	end_mutex_wait(w, wait);
 	return true;
 }
 
@@ -122,7 +122,7 @@ static void find_bad(struct waits *w, const struct ktape_rtos_event *e,
 			continue;
 		w->r->totals.bad_inversions++;
 		w->list[wait->start].e.bad = runs_at(w, wait, i);
-		end_wait(w, wait);
+		end_mutex_wait(w, wait);
 	}
 }
 

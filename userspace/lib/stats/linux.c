@@ -16,8 +16,8 @@ int ktape_linux_new(const struct ktape_info *info,
 		return -ENOMEM;
 	l->info = info;
 	l->registry = registry;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
-		l->looks[i] = KT_SL_LOOKS;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(l->checks); i++)
+		l->checks[i] = KT_SL_CHECKS;
 	l->longest = calloc(1, sizeof(*l->longest));
 	if (!l->longest || kt_sl_begin(l)) {
 		ktape_linux_free(l);
@@ -111,7 +111,7 @@ static int account_time(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
 	return 0;
 }
 
-static bool is_wake(uint8_t opcode)
+static bool is_wake_event(uint8_t opcode)
 {
 	return opcode == KTAPE_EV_SCHED_WAKING ||
 	       opcode == KTAPE_EV_SCHED_WAKEUP ||
@@ -121,20 +121,20 @@ static bool is_wake(uint8_t opcode)
 /*
  * Take the running thread from the event's context; there may be no switch events.  A
  * context record may also end what is known: with a thread filter, threads that the
- * filter holds back run from here on.
+ * filter blocks run from here on.
  */
-static void learn_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
-			 const struct ktape_event *e)
+static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
+			       const struct ktape_event *e)
 {
 	bool context = e->opcode == KTAPE_EV_CONTEXT;
 	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
 
 	if (context && tid < 0) {
 		kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
-		c->untold = true;
+		c->unreported = true;
 	} else if (tid >= 0 && tid != c->tid && kt_event_runs(e)) {
 		kt_sl_run(l, c, tid,
-			  c->tid < 0 && !c->untold ? c->last : e->ts);
+			  c->tid < 0 && !c->unreported ? c->last : e->ts);
 	}
 }
 
@@ -153,8 +153,8 @@ static bool is_off(const struct kt_sl_cpu *c)
  * Where events are enabled that were not, an interval that began before may have ended
  * unseen, as in a loss.
  */
-static void take_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
-			 const struct ktape_event *e)
+static void take_linux_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
+			       const struct ktape_event *e)
 {
 	uint64_t mask[KTAPE_MASK_WORDS], more = 0;
 
@@ -177,7 +177,7 @@ static void take_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
  * Begin with an event.  Of a CPU whose events are missing up to a later time, nothing is
  * known before.  Return: 0 or -ENOMEM.
  */
-static int begin(struct ktape_linux *l, const struct ktape_event *e)
+static int begin_linux_stats(struct ktape_linux *l, const struct ktape_event *e)
 {
 	int err = 0;
 
@@ -203,7 +203,7 @@ static int take_early(struct ktape_linux *l, const struct ktape_event *e)
 	if (!c)
 		return -ENOMEM;
 	if (e->opcode == KTAPE_EV_PROFILE && kt_event_fits(e))
-		take_profile(l, c, e);
+		take_linux_profile(l, c, e);
 	return 0;
 }
 
@@ -218,25 +218,25 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return 0;
 	if (!l->begun && l->late_to && e->kind == KTAPE_RING_CONTROL)
 		return take_early(l, e);
-	err = l->begun ? 0 : begin(l, e);
+	err = l->begun ? 0 : begin_linux_stats(l, e);
 	if (err)
 		return err;
 	l->last = kt_max(l->last, e->ts);
 	l->now = e;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(l->looks); i++)
-		l->looks[i] += KT_SL_LOOKS_MORE;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(l->checks); i++)
+		l->checks[i] += KT_SL_CHECKS_MORE;
 	c = get_cpu(l, e->cpu);
 	if (!c)
 		return -ENOMEM;
 	c->result.seen = true;
 	/* The thread of a CPU's first event already ran before that event. */
-	if (c->tid < 0 && !c->untold && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
-		learn_thread(l, c, e);
+	if (c->tid < 0 && !c->unreported && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
+		learn_linux_thread(l, c, e);
 	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))
 		return err;
 	if (e->opcode == KTAPE_EV_PROFILE)
-		take_profile(l, c, e);
+		take_linux_profile(l, c, e);
 	/* Control records also come while nothing is recorded. */
 	if (is_off(c))
 		return 0;
@@ -244,10 +244,10 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		c->depth = 0;
 		return kt_sl_switch(l, c, e);
 	}
-	learn_thread(l, c, e);
+	learn_linux_thread(l, c, e);
 	if (e->opcode == KTAPE_EV_SCHED_MIGRATE_TASK)
 		return kt_sl_move(l, e);
-	return is_wake(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
+	return is_wake_event(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
 }
 
 /*
@@ -295,7 +295,7 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 	account_time(l, c, n->to);
 }
 
-static int by_run(const void *a, const void *b)
+static int by_run_time(const void *a, const void *b)
 {
 	const struct ktape_linux_thread *x = a, *y = b;
 
@@ -315,7 +315,7 @@ static int by_ns(const void *a, const void *b)
 	return x->other < y->other ? -1 : x->other > y->other;
 }
 
-/* Name the threads as at the end, those that ended long before as they were last seen. */
+/* Name the threads as at the end, those that ended long before as their last event has them. */
 static void name_threads(struct ktape_linux *l)
 {
 	for (size_t i = 0; i < l->nr_threads; i++) {
@@ -348,7 +348,7 @@ int ktape_linux_finish(struct ktape_linux *l)
 	kt_sl_sort(l);
 	if (l->nr_threads)
 		qsort(l->thread_list, l->nr_threads, sizeof(*l->thread_list),
-		      by_run);
+		      by_run_time);
 	if (l->nr_instead)
 		qsort(l->instead, l->nr_instead, sizeof(*l->instead), by_ns);
 	return err;

@@ -16,9 +16,9 @@
 #define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered at first */
 #define KT_SL_PAST_MOST	65536U	/* of a CPU at most, a power of two */
 #define KT_SL_PAST_ALL	(1U << 20)	/* of all CPUs, beyond KT_SL_PAST of each */
-#define KT_SL_LOOKS	(1U << 20)	/* at entries of these rings that are free */
-#define KT_SL_LOOKS_MORE	64U	/* that each event adds */
-#define KT_SL_LOOKS_LEAST	256U	/* that each wait has in any case */
+#define KT_SL_CHECKS	(1U << 20)	/* of entries of these rings, at the beginning */
+#define KT_SL_CHECKS_MORE	64U	/* that each event adds */
+#define KT_SL_CHECKS_LEAST	256U	/* that each wait has in any case */
 #define KT_SL_TID_NONE	(-1)
 #define KT_SL_CPU_NONE	UINT32_MAX
 #define KT_SL_MOVES	8U	/* moves of a waiting thread whose CPUs are remembered */
@@ -34,7 +34,7 @@ enum kt_sl_left {
 	KT_SL_LEFT_THREADS,
 	KT_SL_LEFT_PAIRS,
 	KT_SL_LEFT_OPEN,
-	KT_SL_LEFT_LOOKS,
+	KT_SL_LEFT_CHECKS,
 	KT_SL_LEFT
 };
 
@@ -72,7 +72,7 @@ struct kt_sl_past {
  * @profiled: a profile was recorded, @mask is valid
  * @mask: bit n: opcode n is enabled; all 0: nothing is recorded
  * @tid: running thread, or KT_SL_TID_NONE
- * @untold: a context record said that it is not known any more
+ * @unreported: a context record said that it is not known any more
  * @last: time up to which the CPU's time is accounted, in ticks
  * @blind: before the first event: time up to which events are missing
  * @depth: number of running interrupt handlers
@@ -86,7 +86,7 @@ struct kt_sl_cpu {
 	bool profiled;
 	uint64_t mask[KTAPE_MASK_WORDS];
 	int32_t tid;
-	bool untold;
+	bool unreported;
 	uint64_t last;
 	uint64_t blind;
 	unsigned int depth;
@@ -149,10 +149,10 @@ struct kt_sl_series {
  * @other: collects the times of threads beyond KT_SL_THREADS
  * @left: how often each limit was exceeded
  * @past: entries of all rings of threads that ran, beyond KT_SL_PAST of each
- * @looks: looks at these rings that are left, for waits and for the longest ones so far
+ * @checks: entries of these rings that may still be checked, for waits and for the longest ones so far
  * @lost: lost or overwritten events of all CPUs
- * @uncounted: gaps in which the number of such events is not known
- * @lost_to: end of the last gap, or of the last time in which events were not enabled that
+ * @uncounted: losses of which the number of such events is not known
+ * @lost_to: end of the last loss, or of the last time in which events were not enabled that
  *	are enabled since then, in ticks
  * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks, 0 = none
  * @first: time of the first event, in ticks
@@ -179,7 +179,7 @@ struct ktape_linux {
 	struct kt_sl_thread other;
 	uint64_t left[KT_SL_LEFT];
 	uint32_t past;
-	uint64_t looks[2];
+	uint64_t checks[2];
 	uint64_t lost;
 	uint64_t uncounted;
 	uint64_t lost_to;

@@ -249,7 +249,7 @@ static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 
 /* ---- block devices --------------------------------------------------------------------- */
 
-static uint64_t request_key(const struct ktape_event *e)
+static uint64_t pair_request_key(const struct ktape_event *e)
 {
 	uint64_t sector = kt_get64((const char *)e->args + 4);
 
@@ -260,7 +260,7 @@ static int block_inserted(struct ktape_linux *l, struct kt_sl_cpu *c,
 			  const struct ktape_event *e)
 {
 	(void)c;
-	return open_interval(l, KT_SL_INSERTED, request_key(e), e, 0);
+	return open_interval(l, KT_SL_INSERTED, pair_request_key(e), e, 0);
 }
 
 static int block_issued(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -270,12 +270,12 @@ static int block_issued(struct ktape_linux *l, struct kt_sl_cpu *c,
 	int err = 0;
 
 	(void)c;
-	if (take_interval(l, KT_SL_INSERTED, request_key(e), &in))
+	if (take_interval(l, KT_SL_INSERTED, pair_request_key(e), &in))
 		err = kt_sl_interval(l,
 				     kt_sl_series(l, KTAPE_SERIES_BLOCK_WAIT,
 						  ktape_event_arg(e, 0), e),
 				     in.value, e->ts);
-	return err ? err : open_interval(l, KT_SL_ISSUED, request_key(e), e, 0);
+	return err ? err : open_interval(l, KT_SL_ISSUED, pair_request_key(e), e, 0);
 }
 
 static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -284,7 +284,7 @@ static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry issued;
 
 	(void)c;
-	if (!take_interval(l, KT_SL_ISSUED, request_key(e), &issued))
+	if (!take_interval(l, KT_SL_ISSUED, pair_request_key(e), &issued))
 		return 0;
 	return kt_sl_interval(l,
 			      kt_sl_series(l, KTAPE_SERIES_BLOCK,
@@ -305,8 +305,8 @@ static const struct {
 	{ KTAPE_EV_WORK_SPAN, KTAPE_SERIES_WORK, 0 },
 };
 
-static int add_span(struct ktape_linux *l, struct kt_sl_cpu *c,
-		    const struct ktape_event *e)
+static int add_pair_span(struct ktape_linux *l, struct kt_sl_cpu *c,
+			 const struct ktape_event *e)
 {
 	struct kt_sl_series *s;
 	uint64_t start = e->ts, ret = 0;
@@ -348,10 +348,10 @@ static const struct {
 	{ KTAPE_EV_BLOCK_RQ_INSERT, block_inserted },
 	{ KTAPE_EV_BLOCK_RQ_ISSUE, block_issued },
 	{ KTAPE_EV_BLOCK_RQ_COMPLETE, block_done },
-	{ KTAPE_EV_IRQ_SPAN, add_span },
-	{ KTAPE_EV_SOFTIRQ_SPAN, add_span },
-	{ KTAPE_EV_SYS_SPAN, add_span },
-	{ KTAPE_EV_WORK_SPAN, add_span },
+	{ KTAPE_EV_IRQ_SPAN, add_pair_span },
+	{ KTAPE_EV_SOFTIRQ_SPAN, add_pair_span },
+	{ KTAPE_EV_SYS_SPAN, add_pair_span },
+	{ KTAPE_EV_WORK_SPAN, add_pair_span },
 };
 
 /**

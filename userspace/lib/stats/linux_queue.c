@@ -153,14 +153,14 @@ static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
  * struct wait - a wait that ends
  * @tid: thread that waited
  * @longest: it is the longest wait so far
- * @over: no look is left for the rest of it
- * @looks: entries of rings that were looked at
+ * @over: no check is left for the rest of it
+ * @checks: entries of rings that were checked
  */
 struct wait {
 	int32_t tid;
 	bool longest;
 	bool over;
-	uint64_t looks;
+	uint64_t checks;
 };
 
 static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
@@ -176,18 +176,18 @@ static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
 }
 
 /*
- * Take one of the looks at a ring of threads that ran.  Where thousands of threads take
+ * Take one of the checks of a ring of threads that ran.  Where thousands of threads take
  * turns, each wait has thousands of entries: without a limit the work would grow with the
- * square of the trace.  The longest waits have looks of their own, so that others cannot
+ * square of the trace.  The longest waits have checks of their own, so that others cannot
  * take them away.
  *
  * Return: true if there was one.
  */
-static bool take_look(struct ktape_linux *l, struct wait *w)
+static bool take_ran_check(struct ktape_linux *l, struct wait *w)
 {
-	uint64_t *left = &l->looks[w->longest];
+	uint64_t *left = &l->checks[w->longest];
 
-	if (w->looks++ < KT_SL_LOOKS_LEAST)
+	if (w->checks++ < KT_SL_CHECKS_LEAST)
 		return true;
 	if (!*left) {
 		w->over = true;
@@ -209,7 +209,7 @@ static int add_instead(struct ktape_linux *l, uint32_t cpu, struct wait *w,
 		uint64_t begin = from;
 		int32_t other = KT_SL_TID_NONE;
 
-		if (i && c->next - i < c->room && take_look(l, w)) {
+		if (i && c->next - i < c->room && take_ran_check(l, w)) {
 			p = &c->past[(i - 1) & (c->room - 1)];
 			begin = kt_max(p->from, from);
 			other = p->tid;
@@ -275,7 +275,7 @@ static int add_queues(struct ktape_linux *l, int32_t tid, uint64_t from,
 	if (!err)
 		err = add_instead(l, known ? (uint32_t)queue : KT_SL_CPU_NONE,
 				  &w, from, to);
-	l->left[KT_SL_LEFT_LOOKS] += w.over;
+	l->left[KT_SL_LEFT_CHECKS] += w.over;
 	return err;
 }
 
@@ -314,7 +314,7 @@ int kt_sl_unwait(struct ktape_linux *l, int32_t tid, uint64_t to)
 	return err;
 }
 
-static int by_tid(const void *a, const void *b)
+static int by_ran_tid(const void *a, const void *b)
 {
 	const struct kt_sl_ran *x = a, *y = b;
 
@@ -329,7 +329,7 @@ static void sum_longest(struct kt_sl_longest *longest)
 	longest->result.ns = 0;
 	if (!longest->nr)
 		return;
-	qsort(longest->ran, longest->nr, sizeof(*longest->ran), by_tid);
+	qsort(longest->ran, longest->nr, sizeof(*longest->ran), by_ran_tid);
 	for (size_t i = 0; i < longest->nr; i++) {
 		const struct kt_sl_ran *r = &longest->ran[i];
 

@@ -35,8 +35,8 @@ const char *ktape_series_name(unsigned int kind)
 	return kind < KTAPE_SERIES_KINDS ? kinds[kind].name : NULL;
 }
 
-static void set_name(const struct ktape_linux *l, struct ktape_series *s,
-		     const struct ktape_event *e)
+static void set_series_name(const struct ktape_linux *l, struct ktape_series *s,
+			    const struct ktape_event *e)
 {
 	struct ktape_event of = *e;
 	const struct kt_line line =
@@ -139,7 +139,7 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 		return NULL;
 	}
 	entry->value = l->nr_series - 1;
-	set_name(l, &s->result, e);
+	set_series_name(l, &s->result, e);
 	return s;
 }
 
@@ -179,7 +179,7 @@ uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
 			"times of pairs of threads beyond the first 524288",
 		[KT_SL_LEFT_OPEN] =
 			"intervals that began while 1048576 others were open",
-		[KT_SL_LEFT_LOOKS] =
+		[KT_SL_LEFT_CHECKS] =
 			"beginnings of long waits for a CPU (which threads ran)",
 	};
 

@@ -55,7 +55,7 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 }
 
 /* Check whether a thread runs on any CPU; then it does not wait. */
-static bool is_running(const struct ktape_linux *l, int32_t tid)
+static bool runs_on_any_cpu(const struct ktape_linux *l, int32_t tid)
 {
 	for (uint32_t i = 0; i < l->nr_cpus; i++) {
 		if (l->cpus[i] && l->cpus[i]->tid == tid)
@@ -79,7 +79,7 @@ int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e)
 	struct kt_map_entry *woken;
 	int err;
 
-	if (tid <= 0 || is_running(l, tid) ||
+	if (tid <= 0 || runs_on_any_cpu(l, tid) ||
 	    kt_map_find(&l->open, what, (uint32_t)tid))
 		return 0;
 	if (what == KT_SL_RUNNABLE)

@@ -44,7 +44,7 @@ struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 
 /*
  * Make the ring of the threads that ran larger, as long as nothing in it was overwritten:
- * a thread that waits while many switches happen is told all that ran.
+ * the wait of a thread during many switches then names all threads that ran.
  */
 static void make_past_room(struct ktape_linux *l, struct kt_sl_cpu *c)
 {
@@ -72,7 +72,7 @@ void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
 	       uint64_t ts)
 {
 	c->tid = tid;
-	c->untold = false;
+	c->unreported = false;
 	make_past_room(l, c);
 	c->past[c->next++ & (c->room - 1)] = (struct kt_sl_past){ tid, ts };
 }

@@ -71,8 +71,8 @@ int ktape_responses_new(const struct ktape_info *info,
 }
 
 /* Find or add a row.  Return: 0 with @row, NULL if there are too many; or -ENOMEM. */
-static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
-		    struct row **row)
+static int find_rkh_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
+			struct row **row)
 {
 	struct kt_map_entry *e = kt_map_find(&s->map, kind, key);
 
@@ -114,7 +114,7 @@ static int find_rows(struct ktape_responses *s, uint64_t object,
 		     uint32_t signal, struct row *found[2])
 {
 	uint64_t number;
-	int err = find_row(s, 0, object, &found[0]);
+	int err = find_rkh_row(s, 0, object, &found[0]);
 
 	if (err || !found[0])
 		return err;
@@ -122,7 +122,7 @@ static int find_rows(struct ktape_responses *s, uint64_t object,
 	found[0]->r.object = object;
 	found[0]->r.signal = KTAPE_RESPONSE_ALL;
 	number = kt_map_find(&s->map, 0, object)->value;
-	err = find_row(s, 1, number << SIGNAL_SHIFT | signal, &found[1]);
+	err = find_rkh_row(s, 1, number << SIGNAL_SHIFT | signal, &found[1]);
 	if (err || !found[1])
 		return err;
 	found[1]->r.object = object;

@@ -49,12 +49,12 @@ static struct kt_rtos_event *append_event(struct ktape_rtos *r, uint32_t core)
 	return &events->list[events->nr++];
 }
 
-static bool is_full(const struct ktape_rtos *r)
+static bool is_thread_table_full(const struct ktape_rtos *r)
 {
 	return r->nr_threads == KTAPE_RTOS_THREADS_MAX;
 }
 
-static void set_name(struct kt_rtos_thread *t, const uint8_t *name, size_t len)
+static void set_rtos_name(struct kt_rtos_thread *t, const uint8_t *name, size_t len)
 {
 	len = strnlen((const char *)name, kt_min(len, sizeof(t->t.name) - 1));
 	memset(t->t.name, 0, sizeof(t->t.name));
@@ -65,7 +65,7 @@ static void set_name(struct kt_rtos_thread *t, const uint8_t *name, size_t len)
 }
 
 /* Take an entry of a TraceX registry. */
-static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
+static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
 	const uint8_t *text = e->blob;
@@ -74,7 +74,7 @@ static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 	r->totals.objects++;
 	if ((bytes >> 16 & 0xff) != KT_THREADX_THREAD)
 		return 0;
-	if (is_full(r)) {
+	if (is_thread_table_full(r)) {
 		r->left[KT_RTOS_LEFT_THREADS]++;
 		return 0;
 	}
@@ -88,14 +88,14 @@ static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 		t->t.lowest_prio = (bytes >> 8 & 3) << 8 | (bytes & 0xff);
 	t->t.highest_prio = t->t.lowest_prio;
 	if (e->blob_size > 1)
-		set_name(t, text + 1, e->blob_size - 1);
+		set_rtos_name(t, text + 1, e->blob_size - 1);
 	else
-		set_name(t, (const uint8_t *)"", 0);
+		set_rtos_name(t, (const uint8_t *)"", 0);
 	return 0;
 }
 
 /* Take the name of a thread of a native trace. */
-static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
+static int take_rtos_registry(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t tid = e->nargs ? ktape_event_arg(e, 0) : 0;
 	struct kt_rtos_thread *t;
@@ -104,7 +104,7 @@ static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 	    !e->blob_size || e->dat20 >> 8 & 1)
 		return 0;
 	t = kt_rtos_find(r, tid);
-	if (!t && is_full(r)) {
+	if (!t && is_thread_table_full(r)) {
 		r->left[KT_RTOS_LEFT_THREADS]++;
 		return 0;
 	}
@@ -114,13 +114,13 @@ static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 	}
 	if (!t)
 		return -ENOMEM;
-	set_name(t, e->blob, e->blob_size);
+	set_rtos_name(t, e->blob, e->blob_size);
 	return 0;
 }
 
 /* ---- events ---------------------------------------------------------------------- */
 
-static int take_entry(struct ktape_rtos *r, const struct kt_threadx_entry *x)
+static int take_rtos_entry(struct ktape_rtos *r, const struct kt_threadx_entry *x)
 {
 	bool thread = kt_threadx_is_thread(x->context);
 	struct kt_rtos_event *e;
@@ -153,7 +153,7 @@ static int take_entry(struct ktape_rtos *r, const struct kt_threadx_entry *x)
 		e->e.prio &= 0x7ff;
 	if (!thread || kt_rtos_find(r, x->context))
 		return 0;
-	if (is_full(r)) {
+	if (is_thread_table_full(r)) {
 		r->left[KT_RTOS_LEFT_THEIRS]++;
 		return 0;
 	}
@@ -170,13 +170,13 @@ static int take_native(struct ktape_rtos *r, const struct ktape_event *e)
 		return 0;
 	for (int i = 0; !err && i < nr; i++) {
 		entries[i].stamp = (uint32_t)entries[i].ticks;
-		err = take_entry(r, &entries[i]);
+		err = take_rtos_entry(r, &entries[i]);
 	}
 	return nr < 0 ? nr : err;
 }
 
 /* Forget threads from registry events: a TraceX trace has its own entries. */
-static void forget_threads(struct ktape_rtos *r)
+static void forget_rtos_threads(struct ktape_rtos *r)
 {
 	r->nr_threads = 0;
 	r->totals.objects = 0;
@@ -196,12 +196,12 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 	if (r->finished)
 		return -EINVAL;
 	if (e->opcode == KTAPE_EV_REGISTRY)
-		return take_registry(r, e);
+		return take_rtos_registry(r, e);
 	if (ktape_event_is_assumed(e))
 		return 0;
 	if (!r->foreign && kt_threadx_take_head(&r->head, e)) {
 		r->foreign = true;
-		forget_threads(r);
+		forget_rtos_threads(r);
 		return 0;
 	}
 	if (!r->foreign)
@@ -209,8 +209,8 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 	if (e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
 		    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT))
-		return take_object(r, e);
-	return kt_threadx_take(&x, &r->head, e) ? take_entry(r, &x) : 0;
+		return take_rtos_object(r, e);
+	return kt_threadx_take(&x, &r->head, e) ? take_rtos_entry(r, &x) : 0;
 }
 
 /* Analyse one core: each core has a running thread of its own. */
@@ -401,8 +401,8 @@ static void count_one(const struct ktape_rtos *r, uint64_t i, uint32_t id,
 }
 
 /* Count the events of one thread, following the links. */
-static size_t count_thread(const struct ktape_rtos *r, uint32_t thread,
-			   struct ktape_rtos_count *c)
+static size_t count_rtos_thread(const struct ktape_rtos *r, uint32_t thread,
+				struct ktape_rtos_count *c)
 {
 	const struct kt_rtos_thread *t = kt_rtos_find(r, thread);
 	const struct kt_rtos_event *e = NULL;
@@ -445,7 +445,7 @@ int ktape_rtos_popular(const struct ktape_rtos *r, int64_t thread,
 		return -ENOMEM;
 	}
 	*nr = thread < 0 ? count_all(r, c) :
-	      t		 ? count_thread(r, (uint32_t)thread, c) :
+	      t		 ? count_rtos_thread(r, (uint32_t)thread, c) :
 			   0;
 	for (size_t i = 0; i < *nr; i++)
 		r->counts[c[i].id] = 0;

@@ -2,7 +2,7 @@
 /*
  * Count the records of a block.
  *
- * A recorder counts every record that it writes: only so can it tell the records in a file
+ * A recorder counts every record that it writes: only so can it say the number of records in a file
  * from what the kernel says that it has emitted.  The place of a record is known when the
  * length of the one before it is, so that walking takes as long as a load for each record.
  * With AVX2 all words of a window are taken for records at once, and what is reached
@@ -110,7 +110,7 @@ WITH_AVX2 static inline __m256i upper_bytes(const uint8_t *words)
 }
 
 /* Put pairs of bytes, which alternate between the halves of a vector, in their order. */
-WITH_AVX2 static inline __m256i in_order(__m256i pairs)
+WITH_AVX2 static inline __m256i is_counted_in_order(__m256i pairs)
 {
 	const __m256i merge = _mm256_setr_epi8(
 		0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
@@ -123,7 +123,7 @@ WITH_AVX2 static inline __m256i in_order(__m256i pairs)
  * Take each word of a window for a record.  Return: its length in words for each, 0 for
  * special ones.
  */
-WITH_AVX2 static inline __m256i lengths(const uint8_t *window)
+WITH_AVX2 static inline __m256i record_lengths(const uint8_t *window)
 {
 	/* By the upper 4 bits: the number of arguments, and P. */
 	const __m256i by_bits = _mm256_setr_epi8(
@@ -139,7 +139,7 @@ WITH_AVX2 static inline __m256i lengths(const uint8_t *window)
 	__m256i extends = _mm256_cmpeq_epi8(_mm256_unpackhi_epi64(a, b),
 					    _mm256_set1_epi8(-1));
 
-	return in_order(_mm256_andnot_si256(
+	return is_counted_in_order(_mm256_andnot_si256(
 		extends, _mm256_shuffle_epi8(by_bits, bits)));
 }
 
@@ -168,7 +168,7 @@ WITH_AVX2 static inline void double_reach(struct reach *reach)
 /* Follow the records of a window, 16 of which fill a half at most. */
 WITH_AVX2 static inline struct reach find_reach(const uint8_t *window)
 {
-	struct reach reach = { .words = lengths(window) };
+	struct reach reach = { .words = record_lengths(window) };
 
 	reach.records = _mm256_min_epu8(reach.words, _mm256_set1_epi8(1));
 	double_reach(&reach);

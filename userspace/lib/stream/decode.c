@@ -106,7 +106,7 @@ int ktape_decode_packet(const void *data, size_t len,
 		if (ret)
 			return ret;
 	}
-	/* No record told that the thread is not known any more. */
+	/* No record said that the thread is not known any more. */
 	if (once)
 		decoder->tid[KT_HEAD32((const uint8_t *)data, cpu)] = -1;
 	return ret;

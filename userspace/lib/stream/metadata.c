@@ -97,7 +97,7 @@ static void clean_string(char *to, const char *from, size_t size)
 	to[i] = '\0';
 }
 
-static void put_head(FILE *out, const struct ktape_info *info)
+static void put_metadata_head(FILE *out, const struct ktape_info *info)
 {
 	char hostname[sizeof(info->hostname)];
 	char release[sizeof(info->release)];
@@ -131,7 +131,7 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
 	out = kt_memory_open(text, len);
 	if (!out)
 		return -errno;
-	put_head(out, info);
+	put_metadata_head(out, info);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++)
 		fputs(event_texts[i].text, out);
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
@@ -168,7 +168,7 @@ static bool is_beyond(const struct ktape_info *info, int64_t origin, uint64_t ti
 }
 
 /* Return a time of a clock.  One that does not fit becomes the last one that does. */
-static int64_t clock_ns(const struct ktape_info *info, int64_t origin, uint64_t ticks)
+static int64_t metadata_clock_ns(const struct ktape_info *info, int64_t origin, uint64_t ticks)
 {
 	if (is_beyond(info, origin, ticks))
 		return INT64_MAX;
@@ -180,13 +180,13 @@ int64_t ktape_epoch_ns(const struct ktape_info *info, uint64_t ts)
 	const uint64_t ticks = ts + info->offset < ts ? UINT64_MAX :
 							ts + info->offset;
 
-	return clock_ns(info, (int64_t)((uint64_t)info->offset_s * NS_PER_S),
-			ticks);
+	return metadata_clock_ns(info, (int64_t)((uint64_t)info->offset_s * NS_PER_S),
+				 ticks);
 }
 
 int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts)
 {
-	return clock_ns(info, info->mono_offset_ns, ts);
+	return metadata_clock_ns(info, info->mono_offset_ns, ts);
 }
 
 /**
@@ -215,7 +215,7 @@ int kt_clock_check(const struct ktape_info *info, struct ktape_error *error)
 #define ENV	"\nenv {\n"
 
 /* Return the start of the values in the env block, or NULL. */
-static char *find_env(char *text, size_t len)
+static char *find_metadata_env(char *text, size_t len)
 {
 	char *env = memmem(text, len, ENV, strlen(ENV));
 
@@ -235,7 +235,7 @@ int ktape_metadata_add(char **text, size_t *len, const char *key,
 		       const char *value)
 {
 	size_t more = strlen(key) + strlen(value) + 8, at;
-	char *env = find_env(*text, *len), *longer;
+	char *env = find_metadata_env(*text, *len), *longer;
 	bool sealed;
 	int n;
 

@@ -221,7 +221,7 @@ static struct events find_events(const struct kt_text *t)
 }
 
 /* Check whether a damaged text was written by ktape. */
-static bool is_ours(const struct kt_text *t)
+static bool is_own_metadata(const struct kt_text *t)
 {
 	return kt_metadata_find(t, LAST_OF_HEAD) || kt_metadata_find(t, FIRST_UNKNOWN);
 }
@@ -322,13 +322,13 @@ static int are_read(const struct events *e, const struct ktape_info *info)
  * Check a text whose checksum is missing or wrong.
  * Return: -ENODATA if nothing is wrong; -EBADMSG; or -ENOMEM.
  */
-static int judge_unsealed(const struct kt_text *t, struct ktape_info *info,
+static int check_unsealed(const struct kt_text *t, struct ktape_info *info,
 			  struct ktape_error *error)
 {
 	bool read = !ktape_metadata_parse(t->at, t->len, info, NULL);
 	bool sealed = kt_metadata_digits(t) || should_be_sealed(t);
 	const struct events e = find_events(t);
-	bool damaged = sealed || (!read && is_ours(t)) ||
+	bool damaged = sealed || (!read && is_own_metadata(t)) ||
 		       (e.known && e.hash != info->table_hash);
 	int same = damaged ? 1 : are_read(&e, info);
 
@@ -359,7 +359,7 @@ int ktape_metadata_check(const char *text, size_t len,
 	info = malloc(sizeof(*info));
 	if (!info)
 		return -ENOMEM;
-	err = judge_unsealed(&t, info, error);
+	err = check_unsealed(&t, info, error);
 	free(info);
 	return err;
 }

@@ -5,7 +5,7 @@
  * One pass over the tokens reads each "key = value" directly inside a block
  * ("trace { ... }", "env { ... }") and skips everything nested deeper.  An event
  * description that is identical to this library's is recognised as a whole, without
- * looking at its tokens.  This is not a general CTF parser.
+ * reading its tokens.  This is not a general CTF parser.
  */
 #include <ctype.h>
 
@@ -44,7 +44,7 @@ struct parser {
 	struct ktape_info *info;
 };
 
-static void skip_blanks(struct parser *p)
+static void skip_metadata_blanks(struct parser *p)
 {
 	while (p->at < p->end) {
 		if (isspace((unsigned char)*p->at)) {
@@ -71,7 +71,7 @@ static struct token next_token(struct parser *p)
 {
 	struct token t = { .kind = TOKEN_END };
 
-	skip_blanks(p);
+	skip_metadata_blanks(p);
 	if (p->at >= p->end)
 		return t;
 	t.text = p->at;
@@ -104,7 +104,7 @@ static bool token_is(const struct token *t, const char *text)
 	return t->len == strlen(text) && !memcmp(t->text, text, t->len);
 }
 
-static void copy_text(char *to, size_t size, const struct token *t)
+static void copy_metadata_text(char *to, size_t size, const struct token *t)
 {
 	size_t len = kt_min(t->len, size - 1);
 
@@ -112,7 +112,7 @@ static void copy_text(char *to, size_t size, const struct token *t)
 	to[len] = '\0';
 }
 
-static uint64_t parse_number(const struct token *t, unsigned int base)
+static uint64_t parse_metadata_number(const struct token *t, unsigned int base)
 {
 	bool negative = t->len && t->text[0] == '-';
 	uint64_t v = 0;
@@ -129,7 +129,7 @@ static uint64_t parse_number(const struct token *t, unsigned int base)
 	return negative ? 0 - v : v;
 }
 
-static int hex_digit(char c)
+static int metadata_hex_digit(char c)
 {
 	if (!isxdigit((unsigned char)c))
 		return -1;
@@ -142,7 +142,7 @@ static void read_uuid(uint8_t *uuid, const struct token *t)
 
 	memset(uuid, 0, 16);
 	for (size_t i = 0; i < t->len && digits < 32; i++) {
-		int digit = hex_digit(t->text[i]);
+		int digit = metadata_hex_digit(t->text[i]);
 
 		if (digit < 0)
 			continue;
@@ -166,7 +166,7 @@ static void read_cpus(uint64_t *cpus, const struct token *t)
 		while (part.text + part.len < end &&
 		       isdigit((unsigned char)part.text[part.len]))
 			part.len++;
-		last = part.len && part.len < 6 ? parse_number(&part, 10) :
+		last = part.len && part.len < 6 ? parse_metadata_number(&part, 10) :
 						  KT_CPUS_MAX;
 		first = range ? first : last;
 		range = part.text + part.len < end &&
@@ -216,19 +216,19 @@ static const struct value {
 #undef VALUE
 };
 
-static void take_event(struct parser *p, const struct token *value)
+static void take_metadata_event(struct parser *p, const struct token *value)
 {
 	if (token_is(&p->key, "name"))
-		copy_text(p->name, sizeof(p->name), value);
+		copy_metadata_text(p->name, sizeof(p->name), value);
 	else if (token_is(&p->key, "id"))
-		p->id = (int64_t)parse_number(value, 10);
+		p->id = (int64_t)parse_metadata_number(value, 10);
 }
 
 /* Store the value of a "key = value" directly inside a block. */
-static void take_value(struct parser *p, const struct token *value)
+static void take_metadata_value(struct parser *p, const struct token *value)
 {
 	if (token_is(&p->block, "event"))
-		return take_event(p, value);
+		return take_metadata_event(p, value);
 	if (token_is(&p->block, "env") && token_is(&p->key, "tracer_name"))
 		p->is_ktape = token_is(value, "ktape");
 	for (size_t i = 0; i < KT_ARRAY_SIZE(values); i++) {
@@ -239,7 +239,7 @@ static void take_value(struct parser *p, const struct token *value)
 		if (!token_is(&p->block, v->block) || !token_is(&p->key, v->key))
 			continue;
 		if (v->type == VALUE_TEXT) {
-			copy_text(to, v->size, value);
+			copy_metadata_text(to, v->size, value);
 		} else if (v->type == VALUE_UUID) {
 			read_uuid((uint8_t *)to, value);
 		} else if (v->type == VALUE_FLAG) {
@@ -247,7 +247,7 @@ static void take_value(struct parser *p, const struct token *value)
 		} else if (v->type == VALUE_CPUS) {
 			read_cpus((uint64_t *)(void *)to, value);
 		} else {
-			n = parse_number(value, v->type == VALUE_HEX ? 16 : 10);
+			n = parse_metadata_number(value, v->type == VALUE_HEX ? 16 : 10);
 			memcpy(to, &n, sizeof(n));
 		}
 	}
@@ -283,7 +283,7 @@ static bool take_ours(struct parser *p)
 	unsigned int opcode;
 	size_t len;
 
-	skip_blanks(p);
+	skip_metadata_blanks(p);
 	ours = kt_event_text(p->next, &opcode, &len);
 	if (!ours || (size_t)(p->end - p->at) < len ||
 	    memcmp(p->at, ours, len))
@@ -326,7 +326,7 @@ static void parse_tokens(struct parser *p)
 		} else if (t.kind == TOKEN_SIGN && *t.text == ';') {
 			if (p->depth == 1 && p->key.len && before.text &&
 			    before.kind != TOKEN_SIGN)
-				take_value(p, &before);
+				take_metadata_value(p, &before);
 			p->key.len = 0;
 		}
 		before = t;
@@ -421,8 +421,8 @@ static int take_character(const char **at, const char *end)
 		return c == '"' || c == '\\' ? c : -1;
 	if (end - *at < 4 || memcmp(*at, "00", 2) != 0)
 		return -1;
-	high = hex_digit((*at)[2]);
-	low = hex_digit((*at)[3]);
+	high = metadata_hex_digit((*at)[2]);
+	low = metadata_hex_digit((*at)[3]);
 	*at += 4;
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }

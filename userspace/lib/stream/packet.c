@@ -163,7 +163,7 @@ void ktape_build_begin(struct ktape_builder *b, void *data, size_t size,
 	b->data[offsetof(struct ktape_block, context)] = head->context;
 }
 
-static void put_word(struct ktape_builder *b, uint64_t ts, uint32_t code)
+static void put_packet_word(struct ktape_builder *b, uint64_t ts, uint32_t code)
 {
 	kt_set32(b->data + b->at, (uint32_t)ts);
 	kt_set32(b->data + b->at + 4, code);
@@ -171,7 +171,7 @@ static void put_word(struct ktape_builder *b, uint64_t ts, uint32_t code)
 
 static void put_extend(struct ktape_builder *b, uint64_t ts)
 {
-	put_word(b, ts, KTAPE_TIME_EXTEND | 4U << 29);
+	put_packet_word(b, ts, KTAPE_TIME_EXTEND | 4U << 29);
 	kt_set64(b->data + b->at + 8, ts);
 	kt_set64(b->data + b->at + 16, 0);
 	b->at += KTAPE_TIME_EXTEND_SIZE;
@@ -195,8 +195,8 @@ int ktape_build_add(struct ktape_builder *b, const struct ktape_record *r)
 		put_extend(b, r->ts);
 	p = b->data + b->at;
 	memset(p, 0, len);
-	put_word(b, r->ts,
-		 r->opcode | r->dat20 << 8 | (r->blob ? 1U << 28 : 0) |
+	put_packet_word(b, r->ts,
+			r->opcode | r->dat20 << 8 | (r->blob ? 1U << 28 : 0) |
 			 (uint32_t)r->nargs << 29);
 	p += 8;
 	for (unsigned int i = 0; i < r->nargs; i++, p += 4)

@@ -70,8 +70,8 @@ void kt_scan_free(struct kt_scan *s)
 static void scan_notify(const struct kt_scan *s, unsigned int kind,
 			const struct ktape_error *error)
 {
-	if (s->tell)
-		s->tell(s->arg, kind, error);
+	if (s->report)
+		s->report(s->arg, kind, error);
 }
 
 static int scan_make_room(struct kt_scan *s, size_t n)
@@ -415,7 +415,7 @@ bool kt_scan_hunt(struct kt_scan *s)
 }
 
 /* Skip to the next packet header.  Return: 1, 0 at the end, or negative errno. */
-static int hunt_packet(struct kt_scan *s)
+static int hunt_scan_packet(struct kt_scan *s)
 {
 	int64_t there;
 
@@ -453,7 +453,7 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 			    &error);
 		ret = kt_scan_skip(s, 1);
 		if (!ret)
-			ret = hunt_packet(s);
+			ret = hunt_scan_packet(s);
 		if (ret <= 0)
 			return ret;
 		if (s->stepwise)
@@ -465,7 +465,7 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
  * Report a packet with a wrong size: its header says that it ends at @end, and the
  * scanner is now at the next packet (@found) or at the end of the input.
  */
-void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found)
+void kt_scan_check_size(struct kt_scan *s, uint64_t end, bool found)
 {
 	uint64_t last = s->offset + kt_scan_there(s);
 	struct ktape_error error;
@@ -496,8 +496,8 @@ int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
 			      found->metadata ? 4 :
 						found->content);
 	if (!ret && !trusted)
-		ret = hunt_packet(s);
+		ret = hunt_scan_packet(s);
 	if (ret >= 0 && !found->metadata && !found->cut)
-		kt_scan_judge(s, found->offset + found->size, ret);
+		kt_scan_check_size(s, found->offset + found->size, ret);
 	return ret < 0 ? ret : 0;
 }

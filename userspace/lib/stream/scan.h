@@ -41,8 +41,8 @@ static inline int kt_budget_take(struct kt_budget *budget, uint64_t bytes)
  * @fd: descriptor of the input
  * @uuid: UUID of the trace; packets with another UUID are rejected
  * @budget: limit that @buf and @z count against, or NULL
- * @tell: called with a KTAPE_NOTICE_* about damage, or NULL
- * @arg: first argument of @tell
+ * @report: called with a KTAPE_NOTICE_* about damage, or NULL
+ * @arg: first argument of @report
  * @stepwise: kt_scan_next() ends with -EAGAIN after damage that it reports; called
  *	again, it goes on behind the damage
  * @z: unpacks a compressed input, NULL = not compressed; with it, offsets count
@@ -65,7 +65,7 @@ struct kt_scan {
 	int fd;
 	const uint8_t *uuid;
 	struct kt_budget *budget;
-	void (*tell)(void *arg, unsigned int kind,
+	void (*report)(void *arg, unsigned int kind,
 		     const struct ktape_error *error);
 	void *arg;
 	bool stepwise;
@@ -118,7 +118,7 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from);
 bool kt_scan_hunt(struct kt_scan *s);
 int kt_scan_next(struct kt_scan *s, struct kt_found *found);
-void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found);
+void kt_scan_check_size(struct kt_scan *s, uint64_t end, bool found);
 int kt_scan_leave(struct kt_scan *s, const struct kt_found *found);
 
 /* Return the number of bytes at the head. */

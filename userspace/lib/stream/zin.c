@@ -139,8 +139,8 @@ static bool hunt_frame(struct kt_zin *z)
 	return at;
 }
 
-static int report_damage(struct kt_zin *z, size_t code,
-			 struct kt_zin_trouble *trouble)
+static int report_frame_damage(struct kt_zin *z, size_t code,
+			       struct kt_zin_trouble *trouble)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
 		return -ENOMEM;
@@ -159,7 +159,7 @@ static int report_damage(struct kt_zin *z, size_t code,
 	return 0;
 }
 
-static int report_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
+static int report_frame_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
 {
 	if (z->in_frame) {
 		trouble->text = "compressed data is cut off";
@@ -185,14 +185,14 @@ ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 	if ((z->hunting && !hunt_frame(z)) || (!z->more && z->in.pos == z->in.size)) {
 		n = refill_input(z);
 		if (n <= 0)
-			return n < 0 ? n : report_end(z, trouble);
+			return n < 0 ? n : report_frame_end(z, trouble);
 		if (z->hunting && !hunt_frame(z))
 			return -EAGAIN;
 	}
 	do {
 		ret = ZSTD_decompressStream(z->d, &out, &z->in);
 		if (ZSTD_isError(ret)) {
-			n = report_damage(z, ret, trouble);
+			n = report_frame_damage(z, ret, trouble);
 			return n ? n : -EAGAIN;
 		}
 		z->in_frame = ret;

@@ -7,8 +7,8 @@
  * same CPU, which names the thread that ran when the session began.  What ran on the CPU
  * between two such records, and up to the first event of the ring, is not known.
  *
- * The first packet with records tells of it: packets came before it, and they do not
- * belong to an earlier piece of a log.  The caller is told of the time before it in parts,
+ * The first packet with records shows it: packets came before it, and they do not
+ * belong to an earlier piece of a log.  The time before it is reported in parts,
  * each up to the next event of the CPU, and ahead of all events in that time.
  */
 #include "stream/decode.h"
@@ -86,7 +86,7 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 	if (!s->cut)
 		return;
 	counted = count_before(t, head, len, &s->gone_count);
-	/* Cleared before its first event, or all of it is told as lost; see ring.c. */
+	/* Cleared before its first event, or all of it is reported as lost; see ring.c. */
 	if (KT_HEAD64(head, seq) == 1 && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 	    s->gone_count <= KT_DEPTH)
 		s->gone_count = 0;
@@ -99,7 +99,7 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 }
 
 /* Return the time of the next event of a stream's CPU. */
-static uint64_t next_event(const struct ktape_trace *t, const struct kt_stream *s)
+static uint64_t first_next_event(const struct ktape_trace *t, const struct kt_stream *s)
 {
 	uint64_t next = s->event.ts;
 
@@ -112,7 +112,7 @@ static uint64_t next_event(const struct ktape_trace *t, const struct kt_stream *
 	return next;
 }
 
-static void tell_part(const struct ktape_trace *t, const struct kt_stream *s,
+static void report_part(const struct ktape_trace *t, const struct kt_stream *s,
 		      uint64_t from, uint64_t to)
 {
 	const struct ktape_notice n = {
@@ -135,12 +135,12 @@ static void tell_part(const struct ktape_trace *t, const struct kt_stream *s,
 }
 
 /**
- * kt_begin_before() - tell up to when a CPU is not known, before an event
+ * kt_begin_before() - report up to when a CPU is not known, before an event
  * @t: the trace
  * @s: a stream with @gone
  * @e: the event that comes next, of any stream
  *
- * Return: true if there is more to tell before a later event.
+ * Return: true if there is more to report before a later event.
  */
 bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 		     const struct ktape_event *e)
@@ -155,9 +155,9 @@ bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 	if (!s->in_heap)
 		return false;
 	from = s->gone_from ? s->gone_from : e->ts;
-	to = kt_max(next_event(t, s), from);
+	to = kt_max(first_next_event(t, s), from);
 	if (!s->gone_from || to > from)
-		tell_part(t, s, from, to);
+		report_part(t, s, from, to);
 	s->gone_from = kt_max(to, 1);
 	s->gone = to < s->event.ts;
 	return s->gone;

@@ -41,21 +41,21 @@ void kt_far_set(struct ktape_trace *t)
 	t->far_from = last_tick(&t->info);
 }
 
-static void notify(struct ktape_trace *t)
+static void notify_far(struct ktape_trace *t)
 {
 	const struct kt_stream *s = t->current;
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT };
 
-	if (t->told_far || !t->options.notice)
+	if (t->reported_far || !t->options.notice)
 		return;
-	t->told_far = true;
+	t->reported_far = true;
 	if (s) {
 		n.stream = true;
 		n.cpu = s->cpu;
 		n.ring = s->kind;
 	}
 	kt_error(&n.error, s ? s->offset + s->event.offset : t->input.offset,
-		 "times from here on are beyond the year 2262: they are shown as the last one before, and this is told once");
+		 "times from here on are beyond the year 2262: they are shown as the last one before, and this is reported once");
 	t->options.notice(t->options.arg, &n);
 }
 
@@ -63,7 +63,7 @@ static void notify(struct ktape_trace *t)
 const struct ktape_event *kt_far_event(struct ktape_trace *t,
 				       const struct ktape_event *event)
 {
-	notify(t);
+	notify_far(t);
 	t->far = *event;
 	t->far.ts = t->far_from;
 	return &t->far;

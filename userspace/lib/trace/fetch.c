@@ -27,7 +27,7 @@ void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
 }
 
 /* Report a problem of a stream; the scanner's callback. */
-void kt_stream_tell(void *arg, unsigned int kind,
+void kt_stream_report(void *arg, unsigned int kind,
 		    const struct ktape_error *error)
 {
 	struct kt_stream *s = arg;
@@ -48,7 +48,7 @@ static int fetch_file(struct kt_stream *s, struct kt_content *content)
 		return ret;
 	while ((ret = kt_scan_next(&s->scan, found)) > 0 && found->metadata) {
 		kt_error(&error, found->offset, "a stream file contains metadata");
-		s->scan.tell(s->scan.arg, KTAPE_NOTICE_CORRUPT, &error);
+		s->scan.report(s->scan.arg, KTAPE_NOTICE_CORRUPT, &error);
 		ret = kt_scan_leave(&s->scan, found);
 		if (!ret && s->scan.stepwise)
 			ret = -EAGAIN;

@@ -51,8 +51,8 @@ void kt_lane_free(struct kt_lane *lane)
 }
 
 /* Keep what the scanner reports; the scanner's callback while a lane is filled. */
-static void keep_notice(void *arg, unsigned int kind,
-			const struct ktape_error *error)
+static void keep_lane_notice(void *arg, unsigned int kind,
+			     const struct ktape_error *error)
 {
 	struct kt_lane *lane = arg;
 	struct kt_lane_notice *n = NULL;
@@ -85,11 +85,11 @@ static int fetch_next(struct ktape_trace *t, struct kt_stream *s)
 
 	if (lane->pending)
 		return 1;
-	s->scan.tell = keep_notice;
+	s->scan.report = keep_lane_notice;
 	s->scan.arg = lane;
 	s->scan.stepwise = true;
 	ret = kt_stream_fetch(t, s, &lane->content);
-	s->scan.tell = kt_stream_tell;
+	s->scan.report = kt_stream_report;
 	s->scan.arg = s;
 	s->scan.stepwise = false;
 	if (lane->failed)
@@ -181,7 +181,7 @@ static bool is_fit(const struct kt_lane_slot *slot, size_t size)
 }
 
 /* Return the size of the largest packet in the lane. */
-static size_t largest(const struct kt_lane *lane)
+static size_t largest_in_lane(const struct kt_lane *lane)
 {
 	size_t size = lane->pending ? lane->content.len : 0;
 
@@ -196,7 +196,7 @@ static size_t largest(const struct kt_lane *lane)
  */
 static unsigned int slots_for(const struct kt_lane *lane, size_t bytes)
 {
-	size_t size = kt_max(largest(lane), KTAPE_BLOCK_HEADER);
+	size_t size = kt_max(largest_in_lane(lane), KTAPE_BLOCK_HEADER);
 	size_t nr = kt_max(kt_max(bytes / size + 1, 3), lane->nr + 1);
 
 	return (unsigned int)kt_min(nr, KT_LANE_SLOTS);
@@ -206,7 +206,7 @@ static unsigned int slots_for(const struct kt_lane *lane, size_t bytes)
 size_t kt_lane_room(const struct kt_lane *lane, size_t bytes)
 {
 	unsigned int nr = slots_for(lane, bytes);
-	size_t size = largest(lane), room = 0;
+	size_t size = largest_in_lane(lane), room = 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct kt_lane_slot *slot = kt_lane_slot(lane, i);
@@ -245,7 +245,7 @@ static int fit_slot(struct kt_lane *lane, struct kt_lane_slot *slot,
 int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
 {
 	unsigned int nr = slots_for(lane, bytes);
-	size_t size = largest(lane);
+	size_t size = largest_in_lane(lane);
 	int err = 0;
 
 	for (unsigned int i = lane->nr; i < nr && !err; i++) {
@@ -262,7 +262,7 @@ int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
 }
 
 /* Check whether there are enough packets: @bytes of them, and at least three. */
-static bool is_full(const struct kt_lane *lane, size_t bytes)
+static bool is_lane_full(const struct kt_lane *lane, size_t bytes)
 {
 	return lane->stopped || lane->nr == KT_LANE_SLOTS ||
 	       (lane->nr >= 3 && lane->bytes >= bytes);
@@ -271,7 +271,7 @@ static bool is_full(const struct kt_lane *lane, size_t bytes)
 /* Check whether kt_lane_fill() has ended because a slot lacks room. */
 bool kt_lane_waits(const struct kt_lane *lane, size_t bytes)
 {
-	return lane->pending && !is_full(lane, bytes);
+	return lane->pending && !is_lane_full(lane, bytes);
 }
 
 /* Read packets ahead until there are enough, or until a slot lacks room. */
@@ -281,7 +281,7 @@ void kt_lane_fill(struct ktape_trace *t, struct kt_stream *s, size_t bytes)
 	const struct kt_lane_slot *slot;
 	int ret;
 
-	while (!is_full(lane, bytes)) {
+	while (!is_lane_full(lane, bytes)) {
 		slot = kt_lane_slot(lane, lane->nr);
 		ret = fetch_next(t, s);
 		if (ret > 0 && slot->room < lane->content.len)

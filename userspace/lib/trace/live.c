@@ -35,7 +35,7 @@ static uint64_t window_bytes(const struct ktape_trace *t)
 	return t->options.window ? t->options.window : WINDOW;
 }
 
-static uint64_t clock_ms(void)
+static uint64_t live_clock_ms(void)
 {
 	struct timespec now;
 
@@ -76,7 +76,7 @@ static uint64_t sorted_until(const struct ktape_trace *t)
 }
 
 /* Call the caller's idle() twice a second, so that the caller can flush its output. */
-static void call_idle(struct ktape_trace *t, uint64_t now)
+static void call_live_idle(struct ktape_trace *t, uint64_t now)
 {
 	if (now - t->shown_at < AGE_MS)
 		return;
@@ -88,9 +88,9 @@ static void call_idle(struct ktape_trace *t, uint64_t now)
 /* Shift @came each half second, and raise @limit to the oldest entry. */
 static void age_events(struct ktape_trace *t)
 {
-	uint64_t now = clock_ms();
+	uint64_t now = live_clock_ms();
 
-	call_idle(t, now);
+	call_live_idle(t, now);
 	t->aged_at += t->left_at ? now - t->left_at : 0;
 	t->left_at = 0;
 	if (now - t->aged_at < AGE_MS)
@@ -112,7 +112,7 @@ static bool can_deliver(const struct ktape_trace *t)
  * after END_MS.
  * Return: 1, 0 if no data arrived, or negative errno.
  */
-static int wait_input(struct ktape_trace *t)
+static int wait_live_input(struct ktape_trace *t)
 {
 	bool wakes = t->options.wake && !t->woken_at;
 	struct pollfd fds[2] = {
@@ -131,9 +131,9 @@ static int wait_input(struct ktape_trace *t)
 			break;
 	}
 	if (t->woken_at)
-		t->ended = !ret || clock_ms() - t->woken_at > END_MS;
+		t->ended = !ret || live_clock_ms() - t->woken_at > END_MS;
 	else if (fds[1].revents)
-		t->woken_at = clock_ms();
+		t->woken_at = live_clock_ms();
 	return fds[0].revents != 0;
 }
 
@@ -151,12 +151,12 @@ int kt_live_wait(struct ktape_trace *t)
 	while (!t->ended) {
 		age_events(t);
 		if (can_deliver(t)) {
-			t->left_at = clock_ms();
+			t->left_at = live_clock_ms();
 			return 0;
 		}
 		if (t->input.eof || kt_scan_there(&t->input) >= t->want)
 			return 1;
-		ret = kt_scan_pending(&t->input) ? 1 : wait_input(t);
+		ret = kt_scan_pending(&t->input) ? 1 : wait_live_input(t);
 		if (ret < 0)
 			return ret;
 		t->idle = !ret;
@@ -170,7 +170,7 @@ int kt_live_wait(struct ktape_trace *t)
 }
 
 /* Add the names of a packet at once: events before the packet may need the names. */
-static int learn_names(struct ktape_trace *t, const uint8_t *data, size_t len)
+static int learn_live_names(struct ktape_trace *t, const uint8_t *data, size_t len)
 {
 	struct ktape_packet packet;
 	struct ktape_event event;
@@ -201,7 +201,7 @@ static int queue_packet(struct ktape_trace *t, const struct kt_found *found)
 	s->received = t->received;
 	s->queued_until = kt_max(s->queued_until, KT_HEAD64(data, ts_end));
 	t->came[0] = kt_max(t->came[0], s->queued_until);
-	err = learn_names(t, data, size);
+	err = learn_live_names(t, data, size);
 	if (err)
 		return err;
 	err = kt_stream_queue(t, s, data, size, found->offset);
@@ -223,8 +223,8 @@ static bool is_overlapped(struct ktape_trace *t)
 }
 
 /* Check and queue the packet at the head: it is complete, or the input has ended. */
-static int take_packet(struct ktape_trace *t, struct kt_found *found,
-		       struct ktape_error *error)
+static int take_live_packet(struct ktape_trace *t, struct kt_found *found,
+			    struct ktape_error *error)
 {
 	int ret = found->metadata ? 1 : kt_scan_check(&t->input, found, error);
 
@@ -254,24 +254,24 @@ static void pass_padding(struct ktape_trace *t)
 		t->want = 1;
 		return;
 	}
-	kt_scan_judge(s, t->next_at, false);
+	kt_scan_check_size(s, t->next_at, false);
 	t->step = KT_STEP_PACKET;
 	t->want = KTAPE_BLOCK_HEADER;
 }
 
 /* Search for the header of the next packet. */
-static void hunt_packet(struct ktape_trace *t)
+static void hunt_live_packet(struct ktape_trace *t)
 {
 	bool found = kt_scan_hunt(&t->input);
 
 	t->ended = !found && t->input.eof;
 	if (t->next_at && (t->ended || found))
-		kt_scan_judge(&t->input, t->next_at, found);
+		kt_scan_check_size(&t->input, t->next_at, found);
 	t->step = found ? KT_STEP_PACKET : KT_STEP_HUNT;
 	t->want = found ? KTAPE_BLOCK_HEADER : KT_PATTERN_SIZE;
 }
 
-static int read_packet(struct ktape_trace *t)
+static int read_live_packet(struct ktape_trace *t)
 {
 	uint64_t there = kt_scan_there(&t->input);
 	struct ktape_error error;
@@ -287,7 +287,7 @@ static int read_packet(struct ktape_trace *t)
 		ret = kt_error(&error, found.offset,
 			       "the packet overlaps the next one");
 	} else if (ret > 0) {
-		ret = take_packet(t, &found, &error);
+		ret = take_live_packet(t, &found, &error);
 	}
 	t->probed = 0;
 	t->room = 0;
@@ -313,9 +313,9 @@ int kt_live_pump(struct ktape_trace *t)
 		pass_padding(t);
 		return 0;
 	case KT_STEP_HUNT:
-		hunt_packet(t);
+		hunt_live_packet(t);
 		return 0;
 	default:
-		return read_packet(t);
+		return read_live_packet(t);
 	}
 }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Losses that a trace tells of in their places: those found while it is opened, those of
+ * Losses that a trace reports in their places: those found while it is opened, those of
  * a live stream, and those that damage hides.
  *
  * Losses found while a trace is opened.  Opening a folder reads up to the first event of
  * each stream, which may be long after the first packet, while a caller cannot do
- * anything with an event yet.  These losses are held and told in their places: before
+ * anything with an event yet.  These losses wait and are reported in their places: before
  * the first event that is not earlier than their end.
  *
  * A live stream.  Packets arrive long before their events are delivered, and one without
- * events is read as soon as it arrives.  A loss that such packets count is held until the
- * events reach its begin, or its end if its stream had no event yet: it is told where it is
- * told when the same packets are read from files.
+ * events is read as soon as it arrives.  A loss that such packets count waits until the
+ * events reach its begin, or its end if its stream had no event yet: it is reported
+ * where reading the same packets from files would report it.
  *
  * Damage.  Where a stream is damaged, an unknown number of events may be missing from its
  * last good time to its next packet.  If no packet follows, they are missing to the end
- * of the trace: then the loss is told in parts, one before each later event of that CPU
+ * of the trace: then the loss is reported in parts, one before each later event of that CPU
  * (from another ring), so that nobody takes what ran last for what runs still.  All parts
- * but the first are marked as such: they are one hole.
+ * but the first are marked as such: they are one loss.
  */
 #include "trace/trace.h"
 
-#define LOSSES_MAX	(1U << 16)	/* that are held */
+#define LOSSES_MAX	(1U << 16)	/* that wait */
 
 static int make_loss_room(struct ktape_trace *t)
 {
 	struct kt_loss *more;
 
-	if (t->told_losses == t->nr_losses && !t->opening)
-		t->told_losses = t->nr_losses = 0;
-	if (t->nr_losses == LOSSES_MAX && t->told_losses) {
-		t->nr_losses -= t->told_losses;
-		memmove(t->losses, t->losses + t->told_losses,
+	if (t->reported_losses == t->nr_losses && !t->opening)
+		t->reported_losses = t->nr_losses = 0;
+	if (t->nr_losses == LOSSES_MAX && t->reported_losses) {
+		t->nr_losses -= t->reported_losses;
+		memmove(t->losses, t->losses + t->reported_losses,
 			t->nr_losses * sizeof(*t->losses));
-		t->told_losses = 0;
+		t->reported_losses = 0;
 	}
 	if (t->nr_losses == LOSSES_MAX)
 		return -ENOBUFS;
@@ -48,12 +48,12 @@ static int make_loss_room(struct ktape_trace *t)
 }
 
 /**
- * kt_loss_tell() - tell the caller of a loss, or hold it until its place is reached
+ * kt_loss_report() - report a loss, or keep it until its place is reached
  * @t: the trace
  * @s: its stream
  * @n: the loss
  */
-void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
+void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		  const struct ktape_notice *n)
 {
 	uint64_t at = t->opening || !s->filled ? n->to : n->from;
@@ -64,7 +64,7 @@ void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
 	if (!t->options.notice)
 		return;
 	err = t->opening || ahead ? make_loss_room(t) : -ENOBUFS;
-	/* Told out of its place, it would be lost to whom the trace is opened for. */
+	/* Reported out of its place, it would be left out by a caller that skips to a later time. */
 	if (err == -ENOMEM) {
 		t->failed = err;
 		return;
@@ -74,7 +74,7 @@ void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
 		return;
 	}
 	/* While the trace is opened they are not sorted yet. */
-	for (i = t->nr_losses++; i > t->told_losses && !t->opening; i--) {
+	for (i = t->nr_losses++; i > t->reported_losses && !t->opening; i--) {
 		if (t->losses[i - 1].at <= at)
 			break;
 		t->losses[i] = t->losses[i - 1];
@@ -85,7 +85,7 @@ void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
 	};
 }
 
-static int by_place(const void *a, const void *b)
+static int by_loss_place(const void *a, const void *b)
 {
 	const struct kt_loss *x = a, *y = b;
 
@@ -94,7 +94,7 @@ static int by_place(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The trace is open: sort the losses that are held. */
+/* The trace is open: sort the losses that wait. */
 void kt_loss_opened(struct ktape_trace *t)
 {
 	t->opening = false;
@@ -106,20 +106,20 @@ void kt_loss_opened(struct ktape_trace *t)
 			l->from = kt_min(t->first_ts, l->to);
 	}
 	if (t->nr_losses)
-		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_place);
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_loss_place);
 }
 
 /**
- * kt_loss_until() - tell the caller of the held losses whose places come before a time
+ * kt_loss_until() - report the waiting losses whose places come before a time
  * @t: the trace
  * @ts: the time of the event that comes next, in ticks
  */
 void kt_loss_until(struct ktape_trace *t, uint64_t ts)
 {
 	t->reached = ts;
-	while (t->told_losses < t->nr_losses &&
-	       t->losses[t->told_losses].at <= ts) {
-		const struct kt_loss *l = &t->losses[t->told_losses++];
+	while (t->reported_losses < t->nr_losses &&
+	       t->losses[t->reported_losses].at <= ts) {
+		const struct kt_loss *l = &t->losses[t->reported_losses++];
 		const struct ktape_notice n = {
 			.kind = KTAPE_NOTICE_LOST,
 			.stream = true,
@@ -177,8 +177,8 @@ uint64_t kt_loss_good(const struct kt_stream *s)
 		       s->ts_end;
 }
 
-/* Tell of a hole, or of the part of it from @from on: parts before it were told. */
-static void tell_hole(struct ktape_trace *t, const struct kt_stream *s,
+/* Report an unknown part of a stream, or its rest from @from on if a part was reported. */
+static void report_hole(struct ktape_trace *t, const struct kt_stream *s,
 		      uint64_t from, uint64_t to, bool continued)
 {
 	const struct ktape_notice n = {
@@ -194,13 +194,13 @@ static void tell_hole(struct ktape_trace *t, const struct kt_stream *s,
 	};
 	size_t nr = t->nr_losses;
 
-	kt_loss_tell(t, s, &n);
+	kt_loss_report(t, s, &n);
 	if (!from && t->opening && t->nr_losses > nr)
 		t->losses[nr].early = true;
 }
 
 /**
- * kt_loss_packet() - end a hole at the packet that follows it
+ * kt_loss_packet() - end an unknown part at the packet that follows it
  * @t: the trace
  * @s: the stream, at the packet
  * @good: kt_loss_good() before the packet
@@ -225,7 +225,7 @@ void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		n->to = to;
 		n->continued = continued;
 	} else {
-		tell_hole(t, s, from, to, continued);
+		report_hole(t, s, from, to, continued);
 	}
 }
 
@@ -252,7 +252,7 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
 }
 
 /**
- * kt_loss_before() - tell what is not known of streams before an event: those that ended in
+ * kt_loss_before() - report what is not known of streams before an event: those that ended in
  * damage, and those that begin later
  * @t: the trace, with @holes
  * @e: the event that comes next
@@ -261,7 +261,7 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 {
 	uint64_t quiet = UINT64_MAX;
 
-	/* Rings that begin hours later must not cost a look at each stream for each event. */
+	/* Rings that begin hours later must not cost a check of each stream for each event. */
 	if (e->ts < t->quiet_until)
 		return;
 	t->holes = false;
@@ -280,14 +280,14 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 		if (s->cpu != e->cpu || e->kind == KTAPE_RING_REGISTRY ||
 		    ktape_event_is_metadata(e) || e->ts <= from)
 			continue;
-		tell_hole(t, s, from, e->ts, s->hole_from);
+		report_hole(t, s, from, e->ts, s->hole_from);
 		s->hole_from = e->ts;
 	}
 	t->quiet_until = t->holes ? quiet : 0;
 }
 
 /**
- * kt_loss_end() - tell what the streams that ended in damage lack at the end
+ * kt_loss_end() - report what the streams that ended in damage lack at the end
  * @t: the trace, which has no further event
  */
 void kt_loss_end(struct ktape_trace *t)
@@ -299,7 +299,7 @@ void kt_loss_end(struct ktape_trace *t)
 
 		kt_loss_stream_end(t, s);
 		if (s->hole && (to > from || !s->hole_from))
-			tell_hole(t, s, from, to, s->hole_from);
+			report_hole(t, s, from, to, s->hole_from);
 		s->hole = false;
 	}
 	t->hole = false;

@@ -150,7 +150,7 @@ static inline int read_next(struct ktape_trace *t,
 			return err;
 	}
 	if (t->live || !t->nr_heap || t->heap[0]->fresh ||
-	    t->told_losses < t->nr_losses || t->holes)
+	    t->reported_losses < t->nr_losses || t->holes)
 		return next_other(t, event);
 	return deliver_event(t, t->heap[0], event);
 }
@@ -163,7 +163,7 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 		kt_far_set(t);
 	if (ret > 0 && (*event)->ts > t->far_from)
 		*event = kt_far_event(t, *event);
-	/* The caller reads no further, so the losses that are held have no other place. */
+	/* The caller reads no further, so the losses that wait have no other place. */
 	if (ret < 0)
 		kt_loss_until(t, UINT64_MAX);
 	return ret;

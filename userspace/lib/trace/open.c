@@ -27,7 +27,7 @@
 #include "trace/trace.h"
 
 /* Set the error to the name of the file that could not be read.  Return: @err. */
-static int name_file(struct ktape_error *error, const char *name, int err)
+static int name_trace_file(struct ktape_error *error, const char *name, int err)
 {
 	kt_error(error, 0, "%s", name);
 	return err;
@@ -59,8 +59,8 @@ static int keep_metadata(struct ktape_trace *t, const void *metadata,
 }
 
 /* Report damage of the metadata.  Return: 0 or -ENOMEM. */
-static int check_metadata(struct ktape_trace *t, const void *metadata,
-			  size_t len)
+static int check_trace_metadata(struct ktape_trace *t, const void *metadata,
+				size_t len)
 {
 	struct ktape_error damage;
 	int err = ktape_metadata_check(t->metadata, t->metadata_len, &damage);
@@ -83,7 +83,7 @@ static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 
 	err = keep_metadata(t, metadata, len, error);
 	if (!err)
-		err = check_metadata(t, metadata, len);
+		err = check_trace_metadata(t, metadata, len);
 	if (!err)
 		err = ktape_metadata_parse(metadata, len, &t->info, error);
 	if (!err)
@@ -99,8 +99,8 @@ static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 	return err;
 }
 
-static int read_metadata(struct ktape_trace *t, int dir,
-			 struct ktape_error *error)
+static int read_trace_metadata(struct ktape_trace *t, int dir,
+			       struct ktape_error *error)
 {
 	uint8_t *data = NULL;
 	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
@@ -113,14 +113,14 @@ static int read_metadata(struct ktape_trace *t, int dir,
 	if (len == -EINVAL)
 		return kt_error(error, 0, "metadata is not a regular file");
 	if (len < 0)
-		return name_file(error, "metadata", (int)len);
+		return name_trace_file(error, "metadata", (int)len);
 	err = use_metadata(t, data, (size_t)len, error);
 	free(data);
 	return err;
 }
 
 /* Read the names of a whole stream, then go back to its beginning. */
-static int learn_names(struct ktape_trace *t, struct kt_stream *s)
+static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
 {
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head) =
 		t->packet;
@@ -164,7 +164,7 @@ static int start_streams(struct ktape_trace *t)
 	int err = 0;
 
 	for (size_t i = 0; i < t->nr_streams && !err; i++)
-		err = learn_names(t, t->streams[i]);
+		err = learn_trace_names(t, t->streams[i]);
 	return err || t->packet ? err : kt_trace_begin(t);
 }
 
@@ -175,7 +175,7 @@ static int identify_stream(struct kt_stream *s)
 	struct kt_found found;
 	int ret;
 
-	scan->tell = NULL;	/* reported when the events are delivered */
+	scan->report = NULL;	/* reported when the events are delivered */
 	while ((ret = kt_scan_next(scan, &found)) > 0 && found.metadata) {
 		ret = kt_scan_leave(scan, &found);
 		if (ret)
@@ -186,7 +186,7 @@ static int identify_stream(struct kt_stream *s)
 		s->cpu = KT_HEAD32(kt_scan_head(scan), cpu);
 	}
 	kt_stream_forget(s);
-	scan->tell = kt_stream_tell;
+	scan->report = kt_stream_report;
 	return ret < 0 ? ret : 0;
 }
 
@@ -235,7 +235,7 @@ static int add_file(struct ktape_trace *t, int dir, const char *name,
 	int err;
 
 	if (fd < 0)
-		return name_file(error, name, -errno);
+		return name_trace_file(error, name, -errno);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -247,7 +247,7 @@ static int add_file(struct ktape_trace *t, int dir, const char *name,
 	}
 	kt_stream_file(s, fd);
 	err = identify_stream(s);
-	return err ? name_file(error, name, err) : 0;
+	return err ? name_trace_file(error, name, err) : 0;
 }
 
 /* Names of files. */
@@ -256,12 +256,12 @@ struct names {
 	size_t nr;
 };
 
-static int by_name(const void *a, const void *b)
+static int by_ring_file_name(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(struct names *names, const char *name)
+static int add_trace_name(struct names *names, const char *name)
 {
 	char **more = names->list;
 
@@ -299,10 +299,10 @@ static int add_files(struct ktape_trace *t, int fd, DIR *dir,
 	while (!err && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
 		    strncmp(entry->d_name, "metadata", strlen("metadata")))
-			err = add_name(&names, entry->d_name);
+			err = add_trace_name(&names, entry->d_name);
 	}
 	if (names.nr)
-		qsort(names.list, names.nr, sizeof(*names.list), by_name);
+		qsort(names.list, names.nr, sizeof(*names.list), by_ring_file_name);
 	for (size_t i = 0; !err && i < names.nr; i++)
 		err = add_file(t, fd, names.list[i], error);
 	free_names(&names);
@@ -315,7 +315,7 @@ static int open_directory(struct ktape_trace *t, int fd,
 	int err, copy;
 	DIR *dir;
 
-	err = read_metadata(t, fd, error);
+	err = read_trace_metadata(t, fd, error);
 	if (err == -ENOENT)
 		return kt_error(error, 0, "the directory has no metadata file");
 	if (err)
@@ -349,7 +349,7 @@ static int open_stream(struct ktape_trace *t, const char *path,
 	free(parent);
 	if (dir < 0)
 		return -errno;
-	err = read_metadata(t, dir, error);
+	err = read_trace_metadata(t, dir, error);
 	if (err == -ENOENT)
 		err = kt_error(
 			error, 0,
@@ -361,7 +361,7 @@ static int open_stream(struct ktape_trace *t, const char *path,
 	    (!add_file(t, dir, "registry", NULL) ||
 	     !add_file(t, dir, "registry.zst", NULL)) &&
 	    t->nr_streams > 1)
-		err = learn_names(t, t->streams[1]);
+		err = learn_trace_names(t, t->streams[1]);
 	while (t->nr_streams > 1)
 		kt_stream_free(t->streams[--t->nr_streams]);
 	close(dir);
@@ -399,7 +399,7 @@ static int list_packets(struct ktape_trace *t)
 	return ret;
 }
 
-static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
+static int open_pipe_form(struct ktape_trace *t, struct ktape_error *error)
 {
 	uint8_t *data;
 	size_t len;
@@ -454,8 +454,8 @@ static int probe_format(struct ktape_trace *t,
 }
 
 /* Find the format by name or by probing; @format NULL = native. */
-static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
-		       struct ktape_error *error)
+static int find_trace_format(struct ktape_trace *t, const struct ktape_codec **format,
+			     struct ktape_error *error)
 {
 	const char *name = t->options.format;
 
@@ -493,7 +493,7 @@ static void begin_input(struct ktape_trace *t, int fd)
 	kt_scan_init(&t->input, fd);
 	t->input.uuid = t->info.uuid;
 	t->input.budget = &t->budget;
-	t->input.tell = notify_input;
+	t->input.report = notify_input;
 	t->input.arg = t;
 }
 
@@ -538,7 +538,7 @@ static int find_metadata(int folder, bool *below, struct ktape_error *error)
 	*below = false;
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	/* Too many are told by the format, which looks once more. */
+	/* The format reads them once more, and reports if they are too many. */
 	kt_folders_find(folder, &found);
 	for (size_t i = 0; i < found.nr && fd < 0; i++) {
 		errno = 0;
@@ -555,7 +555,7 @@ static int find_metadata(int folder, bool *below, struct ktape_error *error)
  * Open a directory by the format of its file "metadata".  The directory is the trace's
  * input if it is native; else the file is, and the directory is its folder.
  */
-static int open_folder(struct ktape_trace *t, struct ktape_error *error)
+static int open_trace_folder(struct ktape_trace *t, struct ktape_error *error)
 {
 	const struct ktape_codec *format = NULL;
 	int folder = t->input.fd, fd, err = 0;
@@ -575,7 +575,7 @@ static int open_folder(struct ktape_trace *t, struct ktape_error *error)
 	}
 	begin_input(t, fd);
 	if (t->options.format)
-		err = find_format(t, &format, error);
+		err = find_trace_format(t, &format, error);
 	else
 		there = kt_scan_need(&t->input, KT_CODEC_PROBE);
 	if (there < 0)
@@ -615,8 +615,8 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (fstat(fd, &st))
 		return -errno;
 	if (S_ISDIR(st.st_mode))
-		return open_folder(t, error);
-	err = find_format(t, &format, error);
+		return open_trace_folder(t, error);
+	err = find_trace_format(t, &format, error);
 	if (err)
 		return err;
 	if (format)
@@ -630,7 +630,7 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (kt_get32(kt_scan_head(&t->input)) == KTAPE_BLOCK_MAGIC &&
 	    kt_scan_again(&t->input))
 		return open_stream(t, path, error);
-	return open_pipe(t, error);
+	return open_pipe_form(t, error);
 }
 
 /* As ktape_trace_open(), with options and packet callback from @how. */

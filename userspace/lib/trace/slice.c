@@ -244,7 +244,7 @@ static int take_all(struct kt_slices *sl)
  * Make room for another slice.
  * Return: 1, 0 if none can be cut, or negative errno.
  */
-static int make_room(struct kt_slices *sl)
+static int make_slice_room(struct kt_slices *sl)
 {
 	int ret = 0, fill;
 
@@ -288,7 +288,7 @@ static int give_slice(struct kt_slices *sl, uint64_t records)
 static int next_slice(struct kt_slices *sl)
 {
 	uint64_t records;
-	int ret = make_room(sl);
+	int ret = make_slice_room(sl);
 
 	if (ret <= 0)
 		return ret;
@@ -306,7 +306,7 @@ static int next_slice(struct kt_slices *sl)
 }
 
 /* Go on with slices, or wait longer and longer if they are not worth it. */
-static void judge_slices(struct kt_slices *sl, uint64_t records)
+static void pace_slices(struct kt_slices *sl, uint64_t records)
 {
 	if (records >= FEW && records >= sl->nr * FEW_EACH)
 		sl->delay = DELAY_MIN;
@@ -325,7 +325,7 @@ int kt_slices_pass_some(struct kt_slices *sl)
 		return ret;
 	}
 	if (!kt_cursors_begin(sl)) {
-		judge_slices(sl, 0);
+		pace_slices(sl, 0);
 		return 0;
 	}
 	/* The registry may have got names meanwhile. */
@@ -341,7 +341,7 @@ int kt_slices_pass_some(struct kt_slices *sl)
 		return ret;
 	kt_cursors_end(sl);
 	ret = kt_names_apply(sl);
-	judge_slices(sl, sl->passed - passed);
+	pace_slices(sl, sl->passed - passed);
 	if (sl->off)
 		drop_jobs(sl);
 	return ret;

@@ -86,7 +86,7 @@ struct kt_share {
  * @max_contents: room for entries
  * @first_name: names of earlier slices
  * @end_name: the same with those of this slice
- * @notices: what is to be told of the packets
+ * @notices: what is to be reported of the packets
  * @nr_notices: entries of @notices
  * @max_notices: room for entries
  */

@@ -84,7 +84,7 @@ static bool is_ahead(const struct kt_slices *sl, const struct kt_cursor *c)
  * Read packets ahead of a cursor.
  * Return: 1, 0 if the lane is full of packets that slices need, or -ENOMEM.
  */
-static int fill_lane(struct kt_slices *sl, struct kt_cursor *c)
+static int fill_slice_lane(struct kt_slices *sl, struct kt_cursor *c)
 {
 	struct kt_lane *lane = c->s->lane;
 	size_t want = lane->bytes + 2 * KT_SLICE_MORE * sl->bytes, room;
@@ -114,7 +114,7 @@ int kt_cursors_fill(struct kt_slices *sl)
 		struct kt_cursor *c = &sl->cursors[i];
 
 		if (!c->here.ended && !is_ahead(sl, c))
-			ret = fill_lane(sl, c);
+			ret = fill_slice_lane(sl, c);
 	}
 	return ret;
 }

@@ -47,14 +47,14 @@ struct scan {
 	uint64_t size;
 };
 
-static const struct kt_lane_slot *slot_of(const struct kt_cursor *c,
-					  uint64_t slot)
+static const struct kt_lane_slot *lane_slot_of(const struct kt_cursor *c,
+					       uint64_t slot)
 {
 	return kt_lane_slot(c->s->lane, (unsigned int)(slot - c->passed));
 }
 
 /* Look at the record that comes next.  Return: false if it is bad. */
-static inline bool peek(struct scan *x)
+static inline bool peek_record(struct scan *x)
 {
 	struct kt_spot *p = &x->c->then;
 	const uint8_t *record = x->data + p->at;
@@ -74,7 +74,7 @@ static inline bool peek(struct scan *x)
  * Go to the next packet that has a record.  What kt_stream_load() would report, other than
  * losses that the header counts, cannot be in a slice.
  */
-static KT_NOINLINE enum stop next_packet(struct scan *x)
+static KT_NOINLINE enum stop cut_next_packet(struct scan *x)
 {
 	const struct ktape_trace *t = x->sl->t;
 	struct kt_cursor *c = x->c;
@@ -85,7 +85,7 @@ static KT_NOINLINE enum stop next_packet(struct scan *x)
 	do {
 		if (p->slot + 1 - c->passed >= c->s->lane->nr)
 			return STOP_ODD;
-		slot = slot_of(c, p->slot + 1);
+		slot = lane_slot_of(c, p->slot + 1);
 		if (slot->notices || slot->ret < 0 || (!slot->ret && t->hole))
 			return STOP_ODD;
 		p->slot++;
@@ -105,7 +105,7 @@ static KT_NOINLINE enum stop next_packet(struct scan *x)
 		x->data = slot->data;
 		x->len = packet.content;
 	} while (x->len == KTAPE_BLOCK_HEADER);
-	return peek(x) ? STOP_TIME : STOP_ODD;
+	return peek_record(x) ? STOP_TIME : STOP_ODD;
 }
 
 /* Note what a special record changes.  Return: false if it cannot be in a slice. */
@@ -140,7 +140,7 @@ static KT_NOINLINE bool take_special(struct scan *x)
 }
 
 /* Take the record that comes next.  Return: false if it cannot be in a slice. */
-static inline bool take_record(struct scan *x)
+static inline bool pass_cut_record(struct scan *x)
 {
 	struct kt_cursor *c = x->c;
 	struct kt_spot *p = &c->then;
@@ -161,7 +161,7 @@ static inline bool take_record(struct scan *x)
  * Take records that are only counted, as long as the next one is such a record of the same
  * packet, the time is before @until and the offset before @end.
  */
-static inline void skim(struct scan *x, uint64_t until, uint64_t end)
+static inline void skim_records(struct scan *x, uint64_t until, uint64_t end)
 {
 	struct kt_spot *p = &x->c->then;
 	const uint8_t *data = x->data;
@@ -214,27 +214,27 @@ static enum stop scan_stream(const struct kt_slices *sl, struct kt_cursor *c,
 	c->last = c->records = c->names = 0;
 	if (p->ended)
 		return STOP_END;
-	slot = slot_of(c, p->slot);
+	slot = lane_slot_of(c, p->slot);
 	x.data = slot->data;
 	x.len = KT_HEAD64(x.data, content_bits) / 8;
-	if (!peek(&x))
+	if (!peek_record(&x))
 		stop = STOP_ODD;
 	while (stop == STOP_TIME && p->next < *until) {
 		if (used >= bytes || c->names == sl->max_names)
 			return STOP_FULL;
 		from = p->at;
-		skim(&x, *until, from + kt_min(bytes - used, x.len));
+		skim_records(&x, *until, from + kt_min(bytes - used, x.len));
 		used += p->at - from;
 		if (p->next >= *until)
 			break;
 		used += x.size;
-		if (!take_record(&x)) {
+		if (!pass_cut_record(&x)) {
 			*until = p->next;
 			return STOP_ODD;
 		}
 		if (p->at == x.len)
-			stop = next_packet(&x);
-		else if (!peek(&x))
+			stop = cut_next_packet(&x);
+		else if (!peek_record(&x))
 			stop = STOP_ODD;
 	}
 	/* What is odd would be found while reading behind the last record. */
@@ -248,8 +248,8 @@ static uint64_t limit_slice(const struct kt_slices *sl)
 {
 	const struct ktape_trace *t = sl->t;
 
-	/* A loss that is held is told before the first event behind it. */
-	return t->told_losses < t->nr_losses ? t->losses[t->told_losses].at :
+	/* A loss that waits is reported before the first event behind it. */
+	return t->reported_losses < t->nr_losses ? t->losses[t->reported_losses].at :
 					       UINT64_MAX;
 }
 
@@ -263,7 +263,7 @@ uint64_t kt_slice_cut(struct kt_slices *sl)
 
 	if (sl->t->far_freq != sl->t->info.freq)
 		kt_far_set(sl->t);
-	/* Times that do not fit in ns are told once (far.c), so they are in no slice. */
+	/* Times that do not fit in ns are reported once (far.c), so they are in no slice. */
 	until = kt_min(limit_slice(sl), sl->t->far_from);
 
 	for (size_t i = 0; i < sl->nr; i++) {
@@ -323,7 +323,7 @@ static int add_share(struct kt_slices *sl, struct kt_slice *slice,
 		.first = slice->nr_contents,
 	};
 	for (uint64_t i = c->here.slot; i < end && !err; i++)
-		err = add_content(slice, slot_of(c, i));
+		err = add_content(slice, lane_slot_of(c, i));
 	share->nr = slice->nr_contents - share->first;
 	if (!err && !c->then.ended)
 		slice->contents[slice->nr_contents - 1].len = c->then.at;

@@ -36,8 +36,8 @@ void kt_names_cut(struct kt_slices *sl, size_t nr)
 		free(sl->names[--sl->nr_names]);
 }
 
-static int add_name(struct kt_slices *sl, const struct ktape_event *e,
-		    uint64_t number)
+static int add_slice_name(struct kt_slices *sl, const struct ktape_event *e,
+			  uint64_t number)
 {
 	const size_t args = e->nargs * 4U;
 	struct kt_slice_name *name;
@@ -56,8 +56,8 @@ static int add_name(struct kt_slices *sl, const struct ktape_event *e,
 }
 
 /* Begin reading packet @slot of a cursor, from its begin or from where the slice begins. */
-static void open_packet(const struct kt_cursor *c, uint64_t slot,
-			struct ktape_packet *p)
+static void open_slice_packet(const struct kt_cursor *c, uint64_t slot,
+			      struct ktape_packet *p)
 {
 	const struct kt_lane_slot *at =
 		kt_lane_slot(c->s->lane, (unsigned int)(slot - c->passed));
@@ -78,18 +78,18 @@ static int collect_of(struct kt_slices *sl, const struct kt_cursor *c)
 	const char *why;
 	int err = 0;
 
-	open_packet(c, slot, &packet);
+	open_slice_packet(c, slot, &packet);
 	while (!err && nr < c->names) {
 		if (kt_packet_read(&packet, &e, &why) <= 0)
-			open_packet(c, ++slot, &packet);
+			open_slice_packet(c, ++slot, &packet);
 		else if (e.opcode == KTAPE_EV_REGISTRY)
-			err = add_name(sl, &e, nr++);
+			err = add_slice_name(sl, &e, nr++);
 	}
 	return err;
 }
 
 /* The order in which the trace delivers names. */
-static int by_place(const void *a, const void *b)
+static int by_slice_place(const void *a, const void *b)
 {
 	const struct kt_slice_name *x = *(struct kt_slice_name *const *)a;
 	const struct kt_slice_name *y = *(struct kt_slice_name *const *)b;
@@ -114,7 +114,7 @@ int kt_names_collect(struct kt_slices *sl)
 		kt_names_cut(sl, first);
 	else if (sl->nr_names > first + 1)
 		qsort(sl->names + first, sl->nr_names - first,
-		      sizeof(*sl->names), by_place);
+		      sizeof(*sl->names), by_slice_place);
 	return err;
 }
 

@@ -8,7 +8,7 @@
 #include "trace/slice.h"
 
 /* Keep what reading a slice reports, until the slice is taken. */
-static void keep_notice(void *arg, const struct ktape_notice *n)
+static void keep_slice_notice(void *arg, const struct ktape_notice *n)
 {
 	const struct kt_reader *r = arg;
 	struct kt_slice *slice = r->slice;
@@ -35,7 +35,7 @@ int kt_reader_open(struct kt_slices *sl, struct kt_reader *r)
 
 	r->slices = sl;
 	t->info = sl->t->info;
-	t->options.notice = sl->t->options.notice ? keep_notice : NULL;
+	t->options.notice = sl->t->options.notice ? keep_slice_notice : NULL;
 	t->options.arg = r;
 	r->streams = calloc(sl->max, sizeof(*r->streams));
 	t->streams = calloc(sl->max, sizeof(*t->streams));
@@ -83,7 +83,7 @@ void kt_stream_at(struct kt_stream *s, const struct kt_content *content,
 }
 
 /* Add the names of all slices before the next one.  Return: 0 or -ENOMEM. */
-static int learn_names(struct kt_reader *r, const struct kt_slice *slice)
+static int learn_slice_names(struct kt_reader *r, const struct kt_slice *slice)
 {
 	const struct kt_slices *sl = r->slices;
 	struct ktape_registry **view = &r->trace.registry;
@@ -137,7 +137,7 @@ int kt_reader_run(struct kt_reader *r, struct kt_slice *slice)
 	slice->trace = t;
 	slice->error = 0;
 	slice->nr_notices = 0;
-	err = learn_names(r, slice);
+	err = learn_slice_names(r, slice);
 	if (!err) {
 		for (size_t i = 0; i < slice->nr_shares; i++)
 			begin_share(r, i, slice);

@@ -66,7 +66,7 @@ void kt_stream_file(struct kt_stream *s, int fd)
 	kt_scan_init(&s->scan, fd);
 	s->scan.uuid = s->trace->info.uuid;
 	s->scan.budget = &s->trace->budget;
-	s->scan.tell = kt_stream_tell;
+	s->scan.report = kt_stream_report;
 	s->scan.arg = s;
 }
 
@@ -214,7 +214,7 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 	s->discarded = discarded;
 	s->ts_end = KT_HEAD64(head, ts_end);
 	if (n.count || n.packets)
-		kt_loss_tell(t, s, &n);
+		kt_loss_report(t, s, &n);
 }
 
 /*

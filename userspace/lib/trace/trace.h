@@ -16,7 +16,7 @@
 #include "stream/packet.h"
 #include "stream/scan.h"
 
-/* Entries of @came: a live event is held back for at most KT_AGES - 1 half seconds. */
+/* Entries of @came: a live event waits for at most KT_AGES - 1 half seconds. */
 #define KT_AGES		5
 
 /* Where the packets of a stream come from. */
@@ -92,12 +92,12 @@ struct kt_lane;
  * @filled: it had an event
  * @hole: damage was reported behind the last packet that was read; see loss.c
  * @hole_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
- * @hole_from: time up to which the loss was told, 0 = it was not
+ * @hole_from: time up to which the loss was reported, 0 = it was not
  * @looked: the first packet with records was read
  * @cut: what comes before that packet was overwritten
- * @gone: the caller is still to be told so; see begin.c
+ * @gone: this is still to be reported; see begin.c
  * @gone_count: number of events that were overwritten, 0 = not known
- * @gone_from: time up to which this was told, 0 = it was not
+ * @gone_from: time up to which this was reported, 0 = it was not
  */
 struct kt_stream {
 	enum kt_source source;
@@ -152,7 +152,7 @@ struct kt_stream {
 
 struct kt_import;
 
-/* A loss that is held, see loss.c. */
+/* A loss that waits for its place, see loss.c. */
 struct kt_loss {
 	uint32_t cpu;
 	uint32_t ring;
@@ -160,7 +160,7 @@ struct kt_loss {
 	uint64_t packets;
 	uint64_t from;
 	uint64_t to;
-	uint64_t at;	/* told before the first event that is not earlier */
+	uint64_t at;	/* reported before the first event that is not earlier */
 	bool continued;
 	uint8_t reasons;
 	bool early;	/* it begins with the trace */
@@ -211,19 +211,19 @@ struct kt_loss {
  * @idle: live: no data arrived for a while
  * @opening: the trace is being opened
  * @reached: time of the event that comes next, in ticks
- * @losses: losses that are held
+ * @losses: losses that wait for their places
  * @nr_losses: number of @losses
- * @told_losses: of these, those that the caller was told of
+ * @reported_losses: of these, those that were reported
  * @first_ts: time of the first event, in ticks, 0 = not known
  * @hole: damage of @input was reported
  * @hole_at: offset up to which @input is damaged, UINT64_MAX = it is cut
  * @holes: a stream may have ended in damage, or begin where others have begun before
- * @quiet_until: with @holes: nothing is to be told of them before this time
- * @failed: -ENOMEM: a loss could not be held, so the trace cannot be read on
+ * @quiet_until: with @holes: nothing is to be reported of them before this time
+ * @failed: -ENOMEM: a loss could not be kept, so the trace cannot be read on
  * @late: live: number of events that were delivered out of order
  * @far_freq: frequency of the clock of which @far_from was made, 0 = not yet
  * @far_from: last tick whose time fits in ns (far.c)
- * @told_far: a later one was told
+ * @reported_far: a later one was reported
  * @far: the event that has @far_from instead
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
@@ -270,7 +270,7 @@ struct ktape_trace {
 	uint64_t reached;
 	struct kt_loss *losses;
 	size_t nr_losses;
-	size_t told_losses;
+	size_t reported_losses;
 	uint64_t first_ts;
 	bool hole;
 	uint64_t hole_at;
@@ -280,7 +280,7 @@ struct ktape_trace {
 	uint64_t late;
 	uint64_t far_freq;
 	uint64_t far_from;
-	bool told_far;
+	bool reported_far;
 	struct ktape_event far;
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);
 	void *packet_arg;
@@ -297,7 +297,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 int kt_trace_begin(struct ktape_trace *t);
 
 /* loss.c */
-void kt_loss_tell(struct ktape_trace *t, const struct kt_stream *s,
+void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		  const struct ktape_notice *n);
 void kt_loss_opened(struct ktape_trace *t);
 void kt_loss_until(struct ktape_trace *t, uint64_t ts);
@@ -319,7 +319,7 @@ bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 /* fetch.c */
 void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
 	       const struct ktape_error *error);
-void kt_stream_tell(void *arg, unsigned int kind,
+void kt_stream_report(void *arg, unsigned int kind,
 		    const struct ktape_error *error);
 int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 		    struct kt_content *content);

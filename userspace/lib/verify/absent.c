@@ -166,7 +166,7 @@ void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 	}
 }
 
-/* Check whether one of the filters in force can hold back the event. */
+/* Check whether one of the filters in force can block the event. */
 static bool may_hold_back(const struct ktape_verify *v, uint32_t filters)
 {
 	static const uint32_t of_all =
@@ -236,7 +236,7 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 	if (c->ring[KTAPE_RING_CONTROL].doubt || c->damaged || v->damaged)
 		a->lost = true;
 	/* Without a final ledger, records missing at the end would not be noticed. */
-	if (!r->judged)
+	if (!r->stop_checked)
 		a->until = kt_min(a->until, a->last);
 }
 
@@ -247,7 +247,7 @@ static const char *const whys[] = {
 	[KTAPE_ABSENT_NOT_ENABLED] =
 		"according to the markers, it was not enabled all the time",
 	[KTAPE_ABSENT_FILTERED] =
-		"a filter was in force that may have held it back",
+		"a filter was in force that may have blocked it",
 	[KTAPE_ABSENT_LOST] =
 		"events were lost, or the trace is damaged, converted or only one stream",
 };
@@ -258,31 +258,31 @@ static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
 	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
 }
 
-/* Tell why a verdict holds for a CPU. */
+/* Say why a result holds for a CPU. */
 static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
-			  unsigned int verdict)
+			  unsigned int result)
 {
 	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? v->cpus[cpu] : NULL;
 
-	if (verdict == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
+	if (result == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
 		return "the trace of a CPU ends before the range does: stop the session first, then save it";
-	if (verdict == KTAPE_ABSENT_PROVED && kt_missed_returns(v))
+	if (result == KTAPE_ABSENT_PROVED && kt_missed_returns(v))
 		return "it was enabled all the time, and is not in the trace; calls that were open when the probe was armed return without an event";
-	if (verdict == KTAPE_ABSENT_LOST && v->unseen)
+	if (result == KTAPE_ABSENT_LOST && v->unseen)
 		return "hits of its probe did not reach the tracer";
-	if (verdict == KTAPE_ABSENT_LOST && v->unlooked &&
+	if (result == KTAPE_ABSENT_LOST && v->unlooked &&
 	    !kt_mask_has(v->trace->info.known, KTAPE_EV_MISSED))
-		return "the module that recorded this trace did not tell which hits of its probe the kernel missed";
-	if (verdict == KTAPE_ABSENT_LOST && v->unlooked)
+		return "the module that recorded this trace did not report which hits of its probe the kernel missed";
+	if (result == KTAPE_ABSENT_LOST && v->unlooked)
 		return "the trace ends before it says which hits of its probe the kernel missed: stop the session first, then save it";
-	if (verdict == KTAPE_ABSENT_LOST && is_lacking(v, cpu))
+	if (result == KTAPE_ABSENT_LOST && is_lacking(v, cpu))
 		return "the trace has no packet of a CPU that had rings";
-	if (verdict == KTAPE_ABSENT_LOST && v->unstable && c && !c->absent.lost)
+	if (result == KTAPE_ABSENT_LOST && v->unstable && c && !c->absent.lost)
 		return "the kernel does not trust the trace clock: which events were in the range is not certain";
-	return whys[verdict];
+	return whys[result];
 }
 
-static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
+static unsigned int absence_on(const struct ktape_verify *v, uint32_t cpu)
 {
 	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? v->cpus[cpu] : NULL;
 	const struct kt_vabsent *a = c ? &c->absent : NULL;
@@ -304,7 +304,7 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 	return a->lost || v->unstable ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
 }
 
-/* Order verdicts for all CPUs together: FOUND before all, PROVED only if all agree. */
+/* Order results for all CPUs together: FOUND before all, PROVED only if all agree. */
 static bool is_worse(unsigned int a, unsigned int b)
 {
 	static const uint8_t rank[] = {
@@ -328,17 +328,17 @@ static bool is_without(const struct ktape_verify *v, unsigned int cpu)
 unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
-	unsigned int verdict = KTAPE_ABSENT_PROVED;
+	unsigned int result = KTAPE_ABSENT_PROVED;
 	const char *reason = kt_missed_returns(verify) ?
-				     why_on(verify, KT_CPUS_MAX, verdict) :
-				     whys[verdict];
+				     why_on(verify, KT_CPUS_MAX, result) :
+				     whys[result];
 	bool any = false;
 
 	if (cpu < 0 && verify->question.one_cpu)
 		cpu = (int)verify->question.cpu;
 	if (cpu >= 0) {
-		verdict = verdict_on(verify, (uint32_t)cpu);
-		reason = why_on(verify, (uint32_t)cpu, verdict);
+		result = absence_on(verify, (uint32_t)cpu);
+		reason = why_on(verify, (uint32_t)cpu, result);
 		any = true;
 	}
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
@@ -347,20 +347,20 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 		if (!verify->cpus[i] && !is_lacking(verify, i) &&
 		    !is_without(verify, i))
 			continue;
-		here = verdict_on(verify, i);
+		here = absence_on(verify, i);
 		any = true;
-		if (is_worse(here, verdict)) {
-			verdict = here;
+		if (is_worse(here, result)) {
+			result = here;
 			reason = why_on(verify, i, here);
 		}
 	}
 	if (!any) {
-		verdict = KTAPE_ABSENT_NOT_ENABLED;
-		reason = whys[verdict];
+		result = KTAPE_ABSENT_NOT_ENABLED;
+		reason = whys[result];
 	}
 	if (why)
 		*why = reason;
-	return verdict;
+	return result;
 }
 
 /* Check whether a field can hold a value. */

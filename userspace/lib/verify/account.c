@@ -21,15 +21,15 @@
  * Return the number of records that a ring has written according to its counters.  Forged
  * ones wrap around.
  */
-static uint64_t written(const struct kt_counts *n)
+static uint64_t written_records(const struct kt_counts *n)
 {
 	return n->emitted - n->filtered - n->lost;
 }
 
 /* Return the events between two places that are neither records nor missed. */
-static int64_t owed_between(const struct kt_mark *from, const struct kt_mark *to)
+static int64_t unaccounted_between(const struct kt_mark *from, const struct kt_mark *to)
 {
-	return (int64_t)(written(&to->counts) - written(&from->counts) -
+	return (int64_t)(written_records(&to->counts) - written_records(&from->counts) -
 			 (to->counts.records - from->counts.records) -
 			 (to->missed - from->missed));
 }
@@ -48,44 +48,44 @@ static struct kt_mark last_ledger(const struct kt_vring *r)
 	return m;
 }
 
-/* Return the events that were counted behind the last packet, of @owed. */
-static int64_t owed_behind(const struct kt_vring *r, const struct kt_mark *end,
-			   int64_t owed)
+/* Return the events that were counted behind the last packet, of @unaccounted. */
+static int64_t unaccounted_behind(const struct kt_vring *r, const struct kt_mark *end,
+			   int64_t unaccounted)
 {
 	struct kt_mark last = r->farthest;
 	int64_t behind;
 
 	if (!r->nr_closed && !r->open)
-		return owed;
+		return unaccounted;
 	if (r->open && r->ahead.emitted >= last.counts.emitted) {
 		last.counts = r->ahead;
 		last.counts.records = r->records;
 		last.missed = kt_ring_missed(r);
 	}
-	behind = owed_between(&last, end);
+	behind = unaccounted_between(&last, end);
 	/* So many events may have been counted and not stored when the packet was closed. */
-	if (behind > 0 && owed - KT_DEPTH <= behind && (!r->cut || r->carried))
-		return owed;
-	return behind <= KT_DEPTH ? 0 : behind < owed ? behind : owed;
+	if (behind > 0 && unaccounted - KT_DEPTH <= behind && (!r->cut || r->carried))
+		return unaccounted;
+	return behind <= KT_DEPTH ? 0 : behind < unaccounted ? behind : unaccounted;
 }
 
-/* Divide what is owed before the last packet. */
+/* Divide what is unaccounted for before the last packet. */
 static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
-			struct kt_account *a, int64_t owed, int64_t slack)
+			struct kt_account *a, int64_t unaccounted, int64_t slack)
 {
-	int64_t front = owed, middle;
+	int64_t front = unaccounted, middle;
 
 	if (!r->cut || r->carried || r->origin != KT_ORIGIN_EXACT) {
-		a->lacking = owed;
+		a->lacking = unaccounted;
 		return;
 	}
 	if (r->nr_closed)
-		front = owed_between(&r->from, &r->nearest);
-	middle = owed - front;
+		front = unaccounted_between(&r->from, &r->nearest);
+	middle = unaccounted - front;
 	if (r->hole || middle > slack || front < 0)
 		a->lacking = middle;
 	else
-		front = owed;
+		front = unaccounted;
 	if (front < 0)
 		front = 0;
 	a->head = v->keeps && front;
@@ -99,24 +99,24 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
  * Return whether a ring has more records than it has counted.  Filtered and lost events may
  * be counted before they are counted as emitted.  What was missed after a ledger is not in it.
  */
-static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end, int64_t owed,
+static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end, int64_t unaccounted,
 			bool early)
 {
 	uint64_t held = end->counts.filtered - r->from.counts.filtered +
 			end->counts.lost - r->from.counts.lost;
 
 	if (early)
-		return owed < -KT_DEPTH && !end->missed && r->at;
-	return owed < -(int64_t)kt_min(kt_max(KT_DEPTH, held), (uint64_t)INT64_MAX);
+		return unaccounted < -KT_DEPTH && !end->missed && r->at;
+	return unaccounted < -(int64_t)kt_min(kt_max(KT_DEPTH, held), (uint64_t)INT64_MAX);
 }
 
 /* Make the account of a ring. */
-void kt_account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
-		     unsigned int ring, struct kt_account *a)
+static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
+			 unsigned int ring, struct kt_account *a)
 {
 	const struct kt_vring *r = &c->ring[ring];
 	struct kt_mark end = last_ledger(r);
-	int64_t owed, behind = 0, slack;
+	int64_t unaccounted, behind = 0, slack;
 	bool ledger = true;
 
 	memset(a, 0, sizeof(*a));
@@ -133,31 +133,31 @@ void kt_account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	slack = a->exact && !r->gaps && !end.missed ?
 			0 :
 			(int64_t)(KT_DEPTH * (1 + r->nr_gaps));
-	owed = owed_between(&r->from, &end);
+	unaccounted = unaccounted_between(&r->from, &end);
 	a->filtered = end.counts.filtered - r->from.counts.filtered;
 	a->lost = end.counts.lost - r->from.counts.lost;
 	a->emitted = r->from.counts.records + r->from.missed +
 		     end.counts.emitted - r->from.counts.emitted +
 		     r->records - end.counts.records +
 		     kt_ring_missed(r) - end.missed;
-	if (is_too_many(r, &end, owed, ledger && !a->exact)) {
-		a->lacking = owed;
+	if (is_too_many(r, &end, unaccounted, ledger && !a->exact)) {
+		a->lacking = unaccounted;
 		return;
 	}
-	if (owed <= slack && !(r->cut && a->exact && owed > 0)) {
+	if (unaccounted <= slack && !(r->cut && a->exact && unaccounted > 0)) {
 		/* Nested writers, or records behind the last counters. */
 		if (!a->exact)
-			a->emitted -= (uint64_t)owed;
+			a->emitted -= (uint64_t)unaccounted;
 		return;
 	}
 	if (ledger)
-		behind = owed_behind(r, &end, owed);
+		behind = unaccounted_behind(r, &end, unaccounted);
 	a->cut = (uint64_t)behind;
-	if (owed > behind)
-		divide_rest(v, r, a, owed - behind, slack);
+	if (unaccounted > behind)
+		divide_rest(v, r, a, unaccounted - behind, slack);
 }
 
-static const char *ring_name(unsigned int ring)
+static const char *account_ring_name(unsigned int ring)
 {
 	return ring == KTAPE_RING_EVENT ? "event" : "control";
 }
@@ -190,12 +190,12 @@ static void compare_head(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 }
 
 /* Report what the account of a ring does not explain. */
-static void judge_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
+static void check_ring_account(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
 {
 	struct kt_vring *r = &c->ring[ring];
 	struct kt_account a;
 
-	kt_account_ring(v, c, ring, &a);
+	account_ring(v, c, ring, &a);
 	/* Missing packets were reported. */
 	if (r->hole || c->damaged)
 		return;
@@ -203,31 +203,31 @@ static void judge_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"of %llu events of the %s ring %lld are unaccounted for: they are no records, and were not filtered, lost or overwritten",
-			(unsigned long long)a.emitted, ring_name(ring),
+			(unsigned long long)a.emitted, account_ring_name(ring),
 			(long long)a.lacking);
 	else if (a.cut && a.head)
 		kt_verify_cut(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%llu of %llu events of the %s ring are missing before its first packet: the beginning was cut off, or another reader has taken them",
 			(unsigned long long)a.cut, (unsigned long long)a.emitted,
-			ring_name(ring));
+			account_ring_name(ring));
 	else if (a.cut && a.exact && v->finished)
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"the last %llu of %llu events of the %s ring are missing: its end was cut off",
 			(unsigned long long)a.cut, (unsigned long long)a.emitted,
-			ring_name(ring));
-	else if (a.cut && !r->cut_told)
+			account_ring_name(ring));
+	else if (a.cut && !r->cut_reported)
 		kt_verify_cut(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%llu events of the %s ring up to its last ledger are missing behind its last packet: the end was cut off, or the recording ended before they were read",
-			(unsigned long long)a.cut, ring_name(ring));
-	r->cut_told |= a.cut > 0;
+			(unsigned long long)a.cut, account_ring_name(ring));
+	r->cut_reported |= a.cut > 0;
 	if (!a.cut && a.exact)
 		compare_head(v, c, ring);
 }
 
-/* At the end of the trace, judge the accounts of all rings. */
+/* At the end of the trace, check the accounts of all rings. */
 void kt_account_end(struct ktape_verify *v)
 {
 	if (v->trace->single || v->trace->info.converted)
@@ -235,13 +235,13 @@ void kt_account_end(struct ktape_verify *v)
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
 		for (unsigned int ring = 0;
 		     v->cpus[i] && ring < KTAPE_RINGS_PER_CPU; ring++)
-			judge_ring(v, v->cpus[i], ring);
+			check_ring_account(v, v->cpus[i], ring);
 }
 
 /* Add the events that a ring has filtered and lost, as headers of packets say. */
-static void add_told(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
+static void add_reported(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
 {
-	cpu->lost += r->told;
+	cpu->lost += r->reported_before;
 	if (!r->based)
 		return;
 	cpu->filtered +=
@@ -253,24 +253,24 @@ static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 		     unsigned int ring, struct ktape_verify_cpu *cpu)
 {
 	const struct kt_vring *r = &c->ring[ring];
-	struct ktape_verify_cpu told = { .cpu = 0 };
+	struct ktape_verify_cpu reported = { .cpu = 0 };
 	struct kt_account a;
 
-	kt_account_ring(v, c, ring, &a);
-	add_told(r, &told);
+	account_ring(v, c, ring, &a);
+	add_reported(r, &reported);
 	if (a.exact) {
-		told.filtered = a.filtered;
-		told.lost = a.lost;
+		reported.filtered = a.filtered;
+		reported.lost = a.lost;
 	}
 	cpu->packets += r->packets;
 	cpu->records += r->records;
-	cpu->filtered += told.filtered;
-	cpu->lost += told.lost;
+	cpu->filtered += reported.filtered;
+	cpu->lost += reported.lost;
 	cpu->missed += kt_ring_missed(r) + a.overwritten;
 	cpu->cut += a.cut;
 	cpu->counted &= a.exact;
 	cpu->emitted += a.exact ? a.emitted :
-				  r->records + told.filtered + told.lost +
+				  r->records + reported.filtered + reported.lost +
 					  kt_ring_missed(r) + a.overwritten + a.cut +
 					  (a.lacking > 0 ? (uint64_t)a.lacking : 0);
 }
@@ -280,7 +280,7 @@ static uint64_t ring_reason(const struct kt_vring *r, unsigned int reason)
 {
 	uint64_t at_end = kt_max(r->head.reasons[reason], r->ahead.reasons[reason]);
 
-	return r->told_reasons[reason] +
+	return r->reported_reasons[reason] +
 	       (r->based ? at_end - r->base.reasons[reason] : 0);
 }
 
@@ -324,9 +324,9 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 	return true;
 }
 
-/* Add what is known of a CPU to the sum.  Return: whether all of it was judged. */
-static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
-		    struct ktape_verify_sum *sum)
+/* Add what is known of a CPU to the sum.  Return: whether all of it was checked. */
+static bool add_account_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
+			    struct ktape_verify_sum *sum)
 {
 	struct ktape_verify_cpu total = { .cpu = c->cpu };
 	bool right = !c->damaged && !c->cut_off && c->ring[KTAPE_RING_CONTROL].there;
@@ -337,8 +337,8 @@ static bool add_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
 	sum->emitted += total.emitted;
 	sum->accounted += total.records + total.filtered + total.lost + total.missed;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++) {
-		kt_account_ring(v, c, i, &a);
-		right &= !a.lacking && !a.cut && !c->ring[i].cut_told;
+		account_ring(v, c, i, &a);
+		right &= !a.lacking && !a.cut && !c->ring[i].cut_reported;
 		sum->exact &= a.exact;
 	}
 	return right;
@@ -354,7 +354,7 @@ void ktape_verify_sum(const struct ktape_verify *verify,
 		const struct kt_vcpu *c = verify->cpus[i];
 
 		sum->cpus += c || kt_verify_lacks(verify, i);
-		sum->judged += c && add_cpu(verify, c, sum);
+		sum->judged += c && add_account_cpu(verify, c, sum);
 	}
 	/* After damage, counters may go back. */
 	sum->emitted = kt_max(sum->emitted, sum->accounted);

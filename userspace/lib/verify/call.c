@@ -8,7 +8,7 @@
  * lost in between: then struct ktape_verify.epoch has changed.
  *
  * CPUs write their markers one after the other.  In the meantime, and after a marker was
- * lost, calls are judged on some CPUs alone.  A thread that begins or ends a call on
+ * lost, calls are checked on some CPUs alone.  A thread that begins or ends a call on
  * another CPU is forgotten, and if that thread is unknown, all threads are.
  */
 #include "util/hash.h"
@@ -43,7 +43,7 @@ void kt_calls_free(struct kt_calls *calls)
 }
 
 /*
- * Judge the calls that had to wait for the end of the trace, and report those that were
+ * Check the calls that had to wait for the end of the trace, and report those that were
  * not checked because there were too many threads.
  */
 void kt_calls_end(struct ktape_verify *v)
@@ -133,8 +133,8 @@ bool kt_call_is(const struct ktape_event *e)
 	return is_enter(e->opcode) || is_exit(e->opcode);
 }
 
-/* Check whether the calls of a CPU are judged at a time. */
-bool kt_call_is_judged(const struct ktape_verify *v, const struct kt_vcpu *c,
+/* Check whether the calls of a CPU are checked at a time. */
+bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,
 		       uint64_t ts)
 {
 	return kt_call_records_both(c) && !v->unstable && ts > v->doubt_until;
@@ -223,7 +223,7 @@ static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c, struct kt
 }
 
 /* Forget what a thread does, or all threads if it is unknown which one that is. */
-static void forget_thread(struct ktape_verify *v, int32_t tid)
+static void forget_call_thread(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;
 	struct kt_call *t = &k->table[kt_call_slot(k, tid)];
@@ -256,9 +256,9 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 	}
 	if (!kt_call_is(e) || !e->tid)
 		return;
-	if (e->tid < 0 || !kt_call_is_judged(v, c, e->ts)) {
-		if (v->judged)
-			forget_thread(v, e->tid);
+	if (e->tid < 0 || !kt_call_is_checked(v, c, e->ts)) {
+		if (v->calls_checked)
+			forget_call_thread(v, e->tid);
 		return;
 	}
 	t = kt_call_find(v, e->tid);

@@ -73,7 +73,7 @@ struct kt_unsure {
  * @seed: of the hash of thread ids
  * @left_out: calls that were not checked because there was no room
  * @nr_unsure: number of entries of @unsure, and of those that it has no room for
- * @unsure: the first ones that only the end of the trace can judge, see unsure.c
+ * @unsure: the first ones that only the end of the trace can explain, see unsure.c
  * @used: entries in use
  * @size: entries of @table
  * @table: threads by the hash of their id
@@ -101,7 +101,7 @@ struct kt_call *kt_call_find(struct ktape_verify *v, int32_t tid);
 bool kt_calls_full(const struct kt_calls *k);
 bool kt_call_records_both(const struct kt_vcpu *c);
 bool kt_call_is(const struct ktape_event *e);
-bool kt_call_is_judged(const struct ktape_verify *v, const struct kt_vcpu *c,
+bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,
 		       uint64_t ts);
 bool kt_call_ends(const struct ktape_verify *v, const struct ktape_event *e,
 		  unsigned int nr);

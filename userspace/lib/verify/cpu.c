@@ -96,7 +96,7 @@ void kt_cpu_forget(struct kt_vcpu *c)
 
 /*
  * Forget the running thread and handlers of the CPU and the calls of all threads,
- * because events are missing up to @until.  Pairs are not judged up to then.
+ * because events are missing up to @until.  Pairs are not checked up to then.
  */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 {

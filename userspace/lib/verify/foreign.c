@@ -3,12 +3,12 @@
  * Check a trace of another Linux tracer (LTTng, trace-cmd, perf).
  *
  * Such a trace has no checksums, no counts of emitted events and no marks of what was
- * enabled.  What can be judged is what the events say of each other: the order of time on
+ * enabled.  What can be checked is what the events say of each other: the order of time on
  * a CPU, pairs of interrupt handlers and of system calls, switches, and the losses that
- * the tracer told.  The rest is a note, so that "nothing is wrong" does not read as "this
+ * the tracer reported.  The rest is a note, so that "nothing is wrong" does not read as "this
  * trace is complete".
  *
- * An event is known to be recorded once it was seen: a tracer may begin in the middle of
+ * An event is known to be recorded once the trace has one: a tracer may begin in the middle of
  * everything.  After a loss a CPU, and all system calls, begin anew.
  */
 #include <stdarg.h>
@@ -24,8 +24,8 @@
 /**
  * struct kt_foreign_check - what is remembered of the whole trace
  * @calls: by thread: the system call that it is in
- * @seen: bit n: opcode n was seen
- * @lost: events that the tracer told were lost
+ * @seen: bit n: the trace has an event of opcode n
+ * @lost: events that the tracer reported as lost
  * @gaps: losses of an unknown number
  */
 struct kt_foreign_check {
@@ -49,12 +49,12 @@ void kt_foreign_free(struct kt_foreign_check *f)
 }
 
 /* Report a violation at the current event. */
-static void wrong(struct ktape_verify *v, unsigned int rule,
-		  const char *format, ...)
+static void report_wrong(struct ktape_verify *v, unsigned int rule,
+			 const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void wrong(struct ktape_verify *v, unsigned int rule,
-		  const char *format, ...)
+static void report_wrong(struct ktape_verify *v, unsigned int rule,
+			 const char *format, ...)
 {
 	const struct ktape_event *e = v->event;
 	struct ktape_finding f = {
@@ -65,7 +65,7 @@ static void wrong(struct ktape_verify *v, unsigned int rule,
 	const struct kt_vcpu *c = kt_verify_cpu(v, e->cpu);
 	va_list args;
 
-	/* What happened in a gap is not known, so nothing contradicts it. */
+	/* What happened during a loss is not known, so nothing contradicts it. */
 	if (c && rule != KTAPE_RULE_TIME && e->ts <= c->doubt_until)
 		return;
 	va_start(args, format);
@@ -77,7 +77,7 @@ static void wrong(struct ktape_verify *v, unsigned int rule,
 /**
  * kt_foreign_back() - take that the time of events goes back
  * @v: the check
- * @n: the notice, which tells all such places of the trace
+ * @n: the notice, which counts all such places of the trace
  */
 void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 {
@@ -90,7 +90,7 @@ void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 }
 
 /**
- * kt_foreign_lost() - take a loss that the tracer told
+ * kt_foreign_lost() - take a loss that the tracer reported
  * @v: the check
  * @n: the notice
  */
@@ -115,7 +115,7 @@ void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n)
 
 /* ---- handlers ---------------------------------------------------------------------------- */
 
-static void begin_handler(struct kt_nest *n, uint32_t id)
+static void begin_foreign_handler(struct kt_nest *n, uint32_t id)
 {
 	if (n->nr == KT_NEST_MAX) {
 		n->nr = 0;
@@ -124,19 +124,19 @@ static void begin_handler(struct kt_nest *n, uint32_t id)
 	n->id[n->nr++] = id;
 }
 
-static void end_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
-			const char *what)
+static void end_foreign_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+				const char *what)
 {
 	if (n->nr && n->id[n->nr - 1] == id) {
 		n->nr--;
 		return;
 	}
 	if (n->nr)
-		wrong(v, KTAPE_RULE_PAIR, "%s %u ends while %u is running",
-		      what, id, n->id[n->nr - 1]);
+		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends while %u is running",
+			     what, id, n->id[n->nr - 1]);
 	else if (n->sure)
-		wrong(v, KTAPE_RULE_PAIR, "%s %u ends without a begin", what,
-		      id);
+		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends without a begin", what,
+			     id);
 	n->nr = 0;
 }
 
@@ -145,41 +145,41 @@ static void end_handlers(struct ktape_verify *v, struct kt_nest *n,
 			 const char *what, bool ends)
 {
 	if (n->nr && ends)
-		wrong(v, KTAPE_RULE_PAIR,
-		      "a thread switch while %s %u is running: its end is missing",
-		      what, n->id[n->nr - 1]);
+		report_wrong(v, KTAPE_RULE_PAIR,
+			     "a thread switch while %s %u is running: its end is missing",
+			     what, n->id[n->nr - 1]);
 	n->nr = 0;
 	n->sure = ends;
 }
 
-static bool seen(const struct ktape_verify *v, unsigned int opcode)
+static bool has_event(const struct ktape_verify *v, unsigned int opcode)
 {
 	return kt_mask_has(v->foreign->seen, opcode);
 }
 
-static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
-			const struct ktape_event *e)
+static void take_foreign_switch(struct ktape_verify *v, struct kt_vcpu *c,
+				const struct ktape_event *e)
 {
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 
 	if (c->tid >= 0 && prev != c->tid)
-		wrong(v, KTAPE_RULE_SWITCH,
-		      "thread %d is switched out, but thread %d was switched in last",
-		      prev, c->tid);
+		report_wrong(v, KTAPE_RULE_SWITCH,
+			     "thread %d is switched out, but thread %d was switched in last",
+			     prev, c->tid);
 	c->tid = (int32_t)ktape_event_arg(e, 1);
 	end_handlers(v, &c->irqs, "interrupt",
-		     seen(v, KTAPE_EV_IRQ_HANDLER_ENTRY) &&
-		     seen(v, KTAPE_EV_IRQ_HANDLER_EXIT));
+		     has_event(v, KTAPE_EV_IRQ_HANDLER_ENTRY) &&
+		     has_event(v, KTAPE_EV_IRQ_HANDLER_EXIT));
 	if (!v->rt)
 		end_handlers(v, &c->softirqs, "soft interrupt",
-			     seen(v, KTAPE_EV_SOFTIRQ_ENTRY) &&
-			     seen(v, KTAPE_EV_SOFTIRQ_EXIT));
+			     has_event(v, KTAPE_EV_SOFTIRQ_ENTRY) &&
+			     has_event(v, KTAPE_EV_SOFTIRQ_EXIT));
 }
 
 /* ---- system calls ------------------------------------------------------------------------ */
 
 /* A thread may end inside a call, and its id be used again. */
-static void end_thread(struct ktape_verify *v, uint32_t tid)
+static void end_foreign_thread(struct ktape_verify *v, uint32_t tid)
 {
 	struct kt_map_entry *e = kt_map_find(&v->foreign->calls, 0, tid);
 
@@ -187,8 +187,8 @@ static void end_thread(struct ktape_verify *v, uint32_t tid)
 		e->value = NR_NONE;
 }
 
-static void take_call(struct ktape_verify *v, const struct ktape_event *e,
-		      bool enters)
+static void take_foreign_call(struct ktape_verify *v, const struct ktape_event *e,
+			      bool enters)
 {
 	uint32_t nr = e->dat20 & CALL_NR;
 	struct kt_map_entry *call;
@@ -207,9 +207,9 @@ static void take_call(struct ktape_verify *v, const struct ktape_event *e,
 	/* At the end of a signal's handler the kernel has no number: -1. */
 	if (!enters && call->value != NR_NONE && call->value != nr &&
 	    nr != CALL_NR)
-		wrong(v, KTAPE_RULE_PAIR,
-		      "thread %d returns from system call %u, but it entered %llu",
-		      e->tid, nr, (unsigned long long)call->value);
+		report_wrong(v, KTAPE_RULE_PAIR,
+			     "thread %d returns from system call %u, but it entered %llu",
+			     e->tid, nr, (unsigned long long)call->value);
 	call->value = enters ? nr : NR_NONE;
 }
 
@@ -225,42 +225,42 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
 	if (e->ts < r->ts_end)
-		wrong(v, KTAPE_RULE_TIME,
-		      "the event is earlier than the one before it on this CPU");
+		report_wrong(v, KTAPE_RULE_TIME,
+			     "the event is earlier than the one before it on this CPU");
 	r->ts_end = e->ts;
 	kt_mask_add(v->foreign->seen, e->opcode);
 	switch (e->opcode) {
 	case KTAPE_EV_IRQ_HANDLER_ENTRY:
-		begin_handler(&c->irqs, e->dat20 & 0x3ffff);
+		begin_foreign_handler(&c->irqs, e->dat20 & 0x3ffff);
 		break;
 	case KTAPE_EV_IRQ_HANDLER_EXIT:
-		end_handler(v, &c->irqs, e->dat20 & 0x3ffff, "interrupt");
+		end_foreign_handler(v, &c->irqs, e->dat20 & 0x3ffff, "interrupt");
 		break;
 	case KTAPE_EV_SOFTIRQ_ENTRY:
 		if (!v->rt)
-			begin_handler(&c->softirqs, e->dat20 & 0xff);
+			begin_foreign_handler(&c->softirqs, e->dat20 & 0xff);
 		break;
 	case KTAPE_EV_SOFTIRQ_EXIT:
 		if (!v->rt)
-			end_handler(v, &c->softirqs, e->dat20 & 0xff,
-				    "soft interrupt");
+			end_foreign_handler(v, &c->softirqs, e->dat20 & 0xff,
+					    "soft interrupt");
 		break;
 	case KTAPE_EV_SCHED_SWITCH:
-		take_switch(v, c, e);
+		take_foreign_switch(v, c, e);
 		break;
 	case KTAPE_EV_SYS_ENTER:
 	case KTAPE_EV_SYS_ENTER_WIDE:
-		take_call(v, e, true);
+		take_foreign_call(v, e, true);
 		break;
 	case KTAPE_EV_SYS_EXIT:
-		take_call(v, e, false);
+		take_foreign_call(v, e, false);
 		break;
 	case KTAPE_EV_PROCESS_EXIT:
 	case KTAPE_EV_PROCESS_FREE:
-		end_thread(v, ktape_event_arg(e, 0));
+		end_foreign_thread(v, ktape_event_arg(e, 0));
 		break;
 	case KTAPE_EV_PROCESS_FORK:
-		end_thread(v, ktape_event_arg(e, 1));
+		end_foreign_thread(v, ktape_event_arg(e, 1));
 		break;
 	default:
 		break;
@@ -268,7 +268,7 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /**
- * kt_foreign_end() - tell at the end what could not be judged
+ * kt_foreign_end() - report at the end what could not be checked
  * @v: the check
  */
 void kt_foreign_end(struct ktape_verify *v)

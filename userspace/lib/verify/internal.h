@@ -27,7 +27,7 @@
 /**
  * struct kt_counts - counters of one class, or of a whole ring, at one moment
  * @emitted: events that were enabled when they occurred
- * @filtered: events that filters held back
+ * @filtered: events that filters blocked
  * @lost: events that the ring lost
  * @reasons: the same by enum ktape_lost; only of a whole ring
  * @records: records read from the stream
@@ -47,7 +47,7 @@ struct kt_counts {
  * @records: records read so far
  * @reported: lost events that loss records report
  * @reported_base: value of @reported where counting begins
- * @owed: events unaccounted for at the last exact ledger: emitted - filtered - lost -
+ * @unaccounted: events unaccounted for at the last exact ledger: emitted - filtered - lost -
  *	records
  */
 struct kt_vclass {
@@ -56,7 +56,7 @@ struct kt_vclass {
 	uint64_t records;
 	uint64_t reported;
 	uint64_t reported_base;
-	int64_t owed;
+	int64_t unaccounted;
 };
 
 /* From where on the events of a ring are counted. */
@@ -118,15 +118,15 @@ struct kt_mark {
  * @class_missed: value of @missed where counting by classes began, at least
  * @class_missed_most: the same at most: a packet that begins later may report both events
  *	that were missed before and such as were missed after that
- * @judged: the ledger of a stop was compared with the records
- * @exact: @owed of the classes was computed and not checked yet
+ * @stop_checked: the ledger of a stop was compared with the records
+ * @exact: @unaccounted of the classes was computed and not checked yet
  * @cut_short: no record of the stream is later than the last exact ledger, according to
  *	which records are missing: the recording may have ended before they were read
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
- * @told: losses that the first packet of a ring reports and that the ring itself
+ * @reported_before: losses that the first packet of a ring reports and that the ring itself
  *	counted, but perhaps before the reader attached
- * @told_reasons: if these are all that the ring counted: the same by enum ktape_lost
+ * @reported_reasons: if these are all that the ring counted: the same by enum ktape_lost
  * @origin: enum kt_origin
  * @from: if known: counters where the account of the ring begins, see account.c
  * @at: records up to the last ledger
@@ -139,7 +139,7 @@ struct kt_mark {
  * @source: where the stream is read from
  * @open_end: the last packet was open, as it is at the end of a reading
  * @recovered: packets were recovered after a reset
- * @cut_told: it was told that the end of the stream is missing
+ * @cut_reported: the missing end of the stream was reported
  * @used: newest generation in the header of a packet whose records are read
  */
 struct kt_vring {
@@ -180,13 +180,13 @@ struct kt_vring {
 	uint64_t earlier;
 	uint64_t class_missed;
 	uint64_t class_missed_most;
-	bool judged;
+	bool stop_checked;
 	bool exact;
 	bool cut_short;
 	bool reported;
 	struct kt_vclass class[KTAPE_CLASSES];
-	uint64_t told;
-	uint64_t told_reasons[KTAPE_LOST_REASONS];
+	uint64_t reported_before;
+	uint64_t reported_reasons[KTAPE_LOST_REASONS];
 	enum kt_origin origin;
 	struct kt_mark from;
 	uint64_t at;
@@ -199,7 +199,7 @@ struct kt_vring {
 	enum kt_source source;
 	bool open_end;
 	bool recovered;
-	bool cut_told;
+	bool cut_reported;
 	uint32_t used;
 };
 
@@ -208,7 +208,7 @@ struct kt_vring {
  * @known: the trace says how many there were
  * @exact: the number is from the ledger of a stop
  * @emitted: how many there were
- * @filtered: of these, those that filters held back
+ * @filtered: of these, those that filters blocked
  * @lost: of these, those that the ring lost
  * @overwritten: of these, those before the first packet, which were overwritten
  * @cut: of these, those that were cut off, at the beginning or end of the stream
@@ -311,7 +311,7 @@ struct kt_vabsent {
  * @filters: filters in force, bit n is enum ktape_filter_kind n
  * @tid: running thread, -1 = not known
  * @switched: time at which another thread began to run last, in ticks
- * @doubt_until: pairs are not judged up to this time, in ticks
+ * @doubt_until: pairs are not checked up to this time, in ticks
  * @irqs: running handlers of hard interrupts
  * @softirqs: running handlers of soft interrupts
  * @samples: number of samples of the time in the tracer
@@ -319,7 +319,7 @@ struct kt_vabsent {
  * @opening: ticks spent opening blocks
  * @stacks_cut: call stacks that have more frames than their records
  * @damaged: a rule about the streams of this CPU is violated
- * @cut_off: it was told that a part of them is missing
+ * @cut_off: a missing part of them was reported
  * @absent: proof that the event in question is absent on this CPU
  */
 struct kt_vcpu {
@@ -357,13 +357,13 @@ struct kt_vcpu {
 /**
  * struct kt_vmissed - hits of the probe of one event that did not reach the tracer
  * @known: up to this time the trace says what was missed, in ticks; 0 = it does not say
- * @told: end of the last interval in which hits were missed, by enum ktape_missed; 0 =
+ * @reported_to: end of the last interval in which hits were missed, by enum ktape_missed; 0 =
  *	none was
  * @sum: all of these intervals together, by enum ktape_missed
  */
 struct kt_vmissed {
 	uint64_t known;
-	uint64_t told[KTAPE_MISSED_REASONS];
+	uint64_t reported_to[KTAPE_MISSED_REASONS];
 	struct ktape_verify_missed sum[KTAPE_MISSED_REASONS];
 };
 
@@ -380,7 +380,7 @@ struct kt_trial;
  * @registry: the stream of names
  * @cpus: CPUs by number, NULL = no packet
  * @with: by CPU number: time at which it got rings, before it came online for the first
- *	time, in ticks; 0 = it had some before, or the trace does not tell
+ *	time, in ticks; 0 = it had some before, or the trace does not say
  * @without: by CPU number: time from which the CPU has no rings, in ticks; 0 = it has
  *	rings
  * @missed: missed hits by opcode
@@ -401,8 +401,8 @@ struct kt_trial;
  * @persistent: the session records into memory that survives a reset
  * @epoch: raised when events may be missing: states of threads from an earlier epoch
  *	are not used
- * @doubt_until: calls are not judged up to this time, in ticks
- * @judged: calls are judged, or were, on one CPU at least
+ * @doubt_until: calls are not checked up to this time, in ticks
+ * @calls_checked: calls are checked, or were, on one CPU at least
  * @records: records read so far
  * @event: current event, or NULL
  * @calls: threads in system calls
@@ -444,7 +444,7 @@ struct ktape_verify {
 	bool persistent;
 	uint64_t epoch;
 	uint64_t doubt_until;
-	bool judged;
+	bool calls_checked;
 	uint64_t records;
 	const struct ktape_event *event;
 	struct kt_calls *calls;
@@ -518,8 +518,6 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 		     unsigned int ring);
 
 /* account.c */
-void kt_account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
-		     unsigned int ring, struct kt_account *a);
 void kt_account_end(struct ktape_verify *v);
 
 /* parts.c */
@@ -536,7 +534,7 @@ bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct ktape_event *e);
-void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
+void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, bool last);
 
 /* marker.c */
@@ -576,7 +574,7 @@ bool kt_name_seen(const struct kt_seen *seen, unsigned int type, uint32_t id);
 bool kt_names_full(const struct kt_seen *seen);
 void kt_name_check(struct ktape_verify *v, unsigned int type, uint32_t id,
 		   uint64_t ts);
-void kt_name_judge(struct ktape_verify *v, const struct ktape_event *e);
+void kt_name_match(struct ktape_verify *v, const struct ktape_event *e);
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e);
 
 /* absent.c */

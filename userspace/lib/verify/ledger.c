@@ -26,7 +26,7 @@ static const char *class_name(unsigned int class)
 	return desc ? desc->name : "unknown";
 }
 
-static const char *ring_name(unsigned int ring)
+static const char *ledger_ring_name(unsigned int ring)
 {
 	return ring == KTAPE_RING_EVENT ? "event" : "control";
 }
@@ -42,40 +42,40 @@ static int64_t missing_events(const struct kt_vclass *k)
 
 /* Report a class whose counters do not match. */
 static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
-		 unsigned int class, int64_t owes)
+		 unsigned int class, int64_t unaccounted)
 {
 	const struct kt_vclass *k = &c->ring[ring].class[class];
 
 	kt_verify_cpu_wrong(
 		v, KTAPE_RULE_LEDGER, c, ring,
 		"class %s in the %s ring: %llu emitted, %llu filtered, %llu lost, %llu records: %lld are unaccounted for",
-		class_name(class), ring_name(ring),
+		class_name(class), ledger_ring_name(ring),
 		(unsigned long long)(k->said.emitted - k->base.emitted),
 		(unsigned long long)(k->said.filtered - k->base.filtered),
 		(unsigned long long)(k->said.lost - k->base.lost),
 		(unsigned long long)(k->records - k->base.records),
-		(long long)owes);
+		(long long)unaccounted);
 }
 
-/* Tell how many events are not in a recording that ended early. */
+/* Report how many events are not in a recording that ended early. */
 static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 			   unsigned int ring)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-		int64_t owed = c->ring[ring].class[i].owed;
+		int64_t unaccounted = c->ring[ring].class[i].unaccounted;
 
-		sum += owed > 0 ? (uint64_t)owed : 0;
+		sum += unaccounted > 0 ? (uint64_t)unaccounted : 0;
 	}
 	kt_verify_cut(
 		v, KTAPE_RULE_LEDGER, NULL, 0,
 		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
-		c->cpu, (unsigned long long)sum, ring_name(ring));
+		c->cpu, (unsigned long long)sum, ledger_ring_name(ring));
 }
 
-/* Check what the classes of a ring owed at its last exact ledger. */
-void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
+/* Check what was unaccounted for in the classes of a ring at its last exact ledger. */
+void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, bool last)
 {
 	struct kt_vring *r = &c->ring[ring];
@@ -89,13 +89,13 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		return;
 	r->exact = false;
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-		sum += r->class[i].owed;
-		if (r->class[i].owed < 0 || (r->class[i].owed && !lacks))
-			report_class(v, c, ring, i, r->class[i].owed);
+		sum += r->class[i].unaccounted;
+		if (r->class[i].unaccounted < 0 || (r->class[i].unaccounted && !lacks))
+			report_class(v, c, ring, i, r->class[i].unaccounted);
 	}
 	if (unread)
 		note_cut_short(v, c, ring);
-	r->cut_told |= unread;
+	r->cut_reported |= unread;
 	/* What was missed since the ledger is not in the sum. */
 	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) && !unread &&
 	    (sum < least || sum > (int64_t)missed))
@@ -114,7 +114,7 @@ static void begin_classes(struct kt_vring *r, uint64_t ts)
 		k->base = k->said;
 		k->base.records = k->records;
 		k->reported_base = k->reported;
-		k->owed = 0;
+		k->unaccounted = 0;
 	}
 	r->class_based = true;
 	r->class_missed_most = kt_ring_missed(r);
@@ -122,11 +122,11 @@ static void begin_classes(struct kt_vring *r, uint64_t ts)
 	r->hole = false;
 	r->exact = false;
 	r->cut_short = false;
-	r->judged = false;
+	r->stop_checked = false;
 }
 
 /* At an exact ledger, check that loss records have reported all losses. */
-static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
+static void check_reported(struct ktape_verify *v, struct kt_vcpu *c,
 		       unsigned int ring)
 {
 	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
@@ -149,7 +149,7 @@ static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
 			"class %s in the %s ring: %llu events lost, but loss records report %llu",
-			class_name(i), ring_name(ring),
+			class_name(i), ledger_ring_name(ring),
 			(unsigned long long)lost,
 			(unsigned long long)(k->reported - k->reported_base));
 	}
@@ -160,28 +160,28 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		  unsigned int moment, uint64_t ts)
 {
 	struct kt_vring *r = &c->ring[ring];
-	bool exact = moment != MOMENT_FLUSH, owing = false;
-	int64_t owes;
+	bool exact = moment != MOMENT_FLUSH, some_unaccounted = false;
+	int64_t unaccounted;
 
-	/* At the end of its stream, only the end of the trace tells what is missing. */
+	/* At the end of its stream, only the end of the trace shows what is missing. */
 	if (!r->cut_short)
-		kt_verify_owed(v, c, ring, false);
+		kt_verify_unaccounted(v, c, ring, false);
 	if (r->class_based && !r->hole && !r->foreign) {
 		for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-			owes = missing_events(&r->class[i]);
-			owing |= owes > 0;
+			unaccounted = missing_events(&r->class[i]);
+			some_unaccounted |= unaccounted > 0;
 			if (exact)
-				r->class[i].owed = owes;
-			else if (owes < -KT_DEPTH)
-				report_class(v, c, ring, i, owes);
+				r->class[i].unaccounted = unaccounted;
+			else if (unaccounted < -KT_DEPTH)
+				report_class(v, c, ring, i, unaccounted);
 		}
 		if (exact) {
 			r->exact = true;
-			r->cut_short = owing && r->there &&
+			r->cut_short = some_unaccounted && r->there &&
 				       kt_verify_exhausted(v, c->cpu, ring);
-			check_told(v, c, ring);
+			check_reported(v, c, ring);
 		}
-		r->judged |= moment == MOMENT_STOP && !r->cut_short;
+		r->stop_checked |= moment == MOMENT_STOP && !r->cut_short;
 	}
 	/* Do not begin if the first records after the start were overwritten unread. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&

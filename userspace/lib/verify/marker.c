@@ -9,7 +9,7 @@
 #include "verify/window.h"
 
 /* Forget running threads and handlers: events may be missing around a marker. */
-static void forget_threads(struct ktape_verify *v, struct kt_vcpu *c)
+static void forget_marker_threads(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	kt_verify_doubt(v, c, 0);
 }
@@ -24,7 +24,7 @@ static bool is_lossy(const struct kt_vcpu *c)
 static void begin_records(struct kt_vcpu *c)
 {
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		c->ring[i].judged = false;
+		c->ring[i].stop_checked = false;
 }
 
 static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
@@ -33,7 +33,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	const struct kt_stream *s = v->trace->current;
 	bool on = (e->dat20 & 3) == KTAPE_PHASE_ON;
 
-	forget_threads(v, c);
+	forget_marker_threads(v, c);
 	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
 	v->persistent = ktape_event_arg(e, 1) == KTAPE_MODE_PERSISTENT;
 	v->keeps = v->waits || ktape_event_arg(e, 1) == KTAPE_MODE_SNAPSHOT;
@@ -81,8 +81,8 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_filters(v, c, e->ts);
 }
 
-static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
-			 const struct ktape_event *e)
+static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
+				const struct ktape_event *e)
 {
 	const struct kt_stream *s = v->trace->current;
 	uint64_t mask[KTAPE_MASK_WORDS], any = 0;
@@ -100,7 +100,7 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		if (!on)
 			mask[i] &= c->mask[i];
 	}
-	forget_threads(v, c);
+	forget_marker_threads(v, c);
 	if (e->nargs) {
 		c->generation = ktape_event_arg(e, 0);
 		kt_parts_profile(v, c, e);
@@ -120,19 +120,19 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_profile(v, c, c->masked ? mask : NULL, e->ts);
 	c->marked |= on;
 	memcpy(c->mask, mask, sizeof(mask));
-	v->judged |= kt_call_records_both(c);
+	v->calls_checked |= kt_call_records_both(c);
 	if (on)
 		c->state = KT_STATE_ON;
 	else if (!any)
 		c->state = KT_STATE_ENDING;
 }
 
-static void take_filter(struct ktape_verify *v, struct kt_vcpu *c,
-			const struct ktape_event *e)
+static void take_marker_filter(struct ktape_verify *v, struct kt_vcpu *c,
+			       const struct ktape_event *e)
 {
 	uint32_t bit = 1U << (e->dat20 & 31);
 
-	forget_threads(v, c);
+	forget_marker_threads(v, c);
 	if (e->nargs)
 		c->generation = ktape_event_arg(e, 0);
 	if ((e->dat20 >> 5 & 3) == KTAPE_PHASE_ON)
@@ -145,7 +145,7 @@ static void take_filter(struct ktape_verify *v, struct kt_vcpu *c,
 static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
-	forget_threads(v, c);
+	forget_marker_threads(v, c);
 	kt_absent_profile(v, c, NULL, e->ts);
 	c->masked = false;
 	c->filtered = e->dat20 & 1;
@@ -202,7 +202,7 @@ static void take_other(struct ktape_verify *v, const struct ktape_event *e)
 			       cpu);
 }
 
-static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
+static void take_marker_sync(struct ktape_verify *v, const struct ktape_event *e)
 {
 	if (e->dat20 & 1 || v->unstable)
 		return;
@@ -225,8 +225,8 @@ static void check_late(struct ktape_verify *v, struct kt_vcpu *c)
 	c->damaged = true;
 }
 
-static void take_ledger(struct ktape_verify *v, struct kt_vcpu *c,
-			const struct ktape_event *e)
+static void take_marker_ledger(struct ktape_verify *v, struct kt_vcpu *c,
+			       const struct ktape_event *e)
 {
 	if (!kt_verify_ledger(v, c, e))
 		return;
@@ -247,22 +247,22 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		return;
 	switch (e->opcode) {
 	case KTAPE_EV_CLOCK_SYNC:
-		take_sync(v, e);
+		take_marker_sync(v, e);
 		break;
 	case KTAPE_EV_PROFILE:
-		take_profile(v, c, e);
+		take_marker_profile(v, c, e);
 		break;
 	case KTAPE_EV_CPU:
 		take_cpu(v, c, e);
 		break;
 	case KTAPE_EV_LEDGER:
-		take_ledger(v, c, e);
+		take_marker_ledger(v, c, e);
 		break;
 	case KTAPE_EV_SESSION:
 		take_session(v, c, e);
 		break;
 	case KTAPE_EV_FILTER:
-		take_filter(v, c, e);
+		take_marker_filter(v, c, e);
 		break;
 	case KTAPE_EV_FREEZE:
 		take_freeze(v, c, e);
@@ -292,14 +292,14 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
  * Is the session stopped?  If it has started since on other CPUs, this one was offline
  * then: it records before it writes that it came online.
  */
-static bool is_stopped(const struct ktape_verify *v, const struct kt_vcpu *c)
+static bool is_session_stopped(const struct ktape_verify *v, const struct kt_vcpu *c)
 {
 	return c->state == KT_STATE_OFF && c->starts == v->starts;
 }
 
 /*
  * Keep an event after the last record of the control ring, which is the session's end.
- * Only the end of the trace tells whether the session was started again.
+ * Only the end of the trace shows whether the session was started again.
  */
 static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
 {
@@ -324,7 +324,7 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 	c->restarted |= e->opcode == KTAPE_EV_CONTEXT && last;
 	if (e->opcode < KTAPE_OP_EXCEPTION)
 		return;
-	if (!is_stopped(v, c))
+	if (!is_session_stopped(v, c))
 		c->early = true;
 	else if (last)
 		keep_late(v, c);
@@ -348,7 +348,7 @@ bool kt_verify_finished(const struct ktape_verify *v)
 
 		if (!c)
 			continue;
-		stopped |= is_stopped(v, c);
+		stopped |= is_session_stopped(v, c);
 		restarted |= c->restarted;
 		marked = kt_max(marked, c->generation);
 		used = kt_max(used, c->ring[KTAPE_RING_EVENT].generation);
@@ -356,7 +356,7 @@ bool kt_verify_finished(const struct ktape_verify *v)
 	return stopped && !restarted && used <= marked;
 }
 
-/* Tell from when on the events of a CPU may lack markers. */
+/* Note from when on the events of a CPU may lack markers. */
 static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
 {
 	struct ktape_finding f = {

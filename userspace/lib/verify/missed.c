@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hits of probes that did not reach the tracer.  No ring has seen them, so they are in
+ * Hits of probes that did not reach the tracer.  No ring counts them, so they are in
  * none of the counts of rule ledger.
  *
  * The tracer reads the counts of the kernel now and then.  Each time, every CPU records
@@ -28,11 +28,11 @@ static void add_hits(struct kt_vmissed *m, unsigned int event, unsigned int reas
 	struct ktape_verify_missed *sum = &m->sum[reason];
 
 	/* Every CPU has recorded this interval. */
-	if (m->told[reason] >= last)
+	if (m->reported_to[reason] >= last)
 		return;
-	if (!m->told[reason])
+	if (!m->reported_to[reason])
 		sum->first = first;
-	m->told[reason] = last;
+	m->reported_to[reason] = last;
 	sum->event = event;
 	sum->reason = reason;
 	sum->count += count;
@@ -73,7 +73,7 @@ void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e)
 		doubt_answer(v, first, last);
 }
 
-/* At the end of the trace: nobody has looked whether hits were missed after the last time. */
+/* At the end of the trace: no record says whether hits were missed after the last time. */
 static void doubt_end(struct ktape_verify *v)
 {
 	const struct kt_vmissed *m = &v->missed[v->question.opcode];
@@ -109,7 +109,7 @@ static void note_hits(struct ktape_verify *v, const struct ktape_verify_missed *
 		       reasons[m->reason]);
 }
 
-/* At the end of the trace, tell which hits were missed. */
+/* At the end of the trace, report which hits were missed. */
 void kt_missed_end(struct ktape_verify *v)
 {
 	struct ktape_verify_missed missed;
@@ -142,7 +142,7 @@ bool ktape_verify_missed(const struct ktape_verify *verify, unsigned int nr,
 			&verify->missed[i / KTAPE_MISSED_REASONS];
 		unsigned int reason = i % KTAPE_MISSED_REASONS;
 
-		if (!m->told[reason] || nr--)
+		if (!m->reported_to[reason] || nr--)
 			continue;
 		*missed = m->sum[reason];
 		return true;

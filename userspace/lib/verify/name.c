@@ -17,7 +17,7 @@
  *
  * In a trace that ends while its session records, a name may be in what was not written:
  * records of names are in other rings than the events, and a disk may get full in between.
- * So suspects are judged at the end, when it is known how far those rings go.
+ * So suspects are checked at the end, when it is known how far those rings go.
  */
 #include "names/names.h"
 #include "stream/event.h"
@@ -56,8 +56,8 @@ struct suspect {
  * @no_room_at: the first event of the first one
  * @nr_suspects: entries of @suspects
  * @suspects: threads without a name, in no order
- * @nr_put_off: entries of @put_off
- * @put_off: suspects that made room for later ones, to be judged at the end
+ * @nr_put_off: entries of @put_name_off
+ * @put_off: suspects that made room for later ones, to be checked at the end
  */
 struct kt_seen {
 	uint64_t *tids;
@@ -123,7 +123,7 @@ static bool is_last_switch(uint32_t dat20)
 }
 
 /* Report a suspect as a violation, at its first event. */
-static void convict(struct ktape_verify *v, unsigned int i)
+static void report_suspect(struct ktape_verify *v, unsigned int i)
 {
 	struct kt_seen *k = v->seen;
 	const struct suspect s = k->suspects[i];
@@ -133,7 +133,7 @@ static void convict(struct ktape_verify *v, unsigned int i)
 }
 
 /* Excuse a suspect: its name is not expected in this trace for the reason @why. */
-static void excuse(struct ktape_verify *v, unsigned int i, const char *why)
+static void excuse_suspect(struct ktape_verify *v, unsigned int i, const char *why)
 {
 	struct kt_seen *k = v->seen;
 	const struct suspect s = k->suspects[i];
@@ -184,7 +184,7 @@ static void count_no_room(struct kt_seen *k, const struct ktape_finding *at)
  * Clear a suspect: it had ended before the module was loaded.  If there was no room for
  * some names, its name may be one of those: then nothing more is known.
  */
-static void acquit(struct ktape_verify *v, unsigned int i)
+static void clear_suspect(struct ktape_verify *v, unsigned int i)
 {
 	struct kt_seen *k = v->seen;
 	const struct suspect s = k->suspects[i];
@@ -254,10 +254,10 @@ static bool names_overwritten(const struct ktape_verify *v)
 }
 
 /*
- * Judge a suspect that the trace has not cleared.  @until: time up to which all records of
+ * Check a suspect that the trace has not cleared.  @until: time up to which all records of
  * names were written.
  */
-static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
+static void check_named(struct ktape_verify *v, unsigned int i, uint64_t until)
 {
 	struct kt_seen *k = v->seen;
 	uint64_t ts = k->suspects[i].at.ts;
@@ -269,14 +269,14 @@ static void judge(struct ktape_verify *v, unsigned int i, uint64_t until)
 		count_no_room(k, &k->suspects[i].at);
 		k->suspects[i] = k->suspects[--k->nr_suspects];
 	} else if (ts > until) {
-		excuse(v, i,
-		       "its record may be in what was not written when the trace ended");
+		excuse_suspect(v, i,
+			       "its record may be in what was not written when the trace ended");
 	} else if (kt_registry_may_lack(v->trace->registry, ts) &&
 		   names_overwritten(v)) {
-		excuse(v, i,
-		       "it may have ended so long ago that another name took the place of its name");
+		excuse_suspect(v, i,
+			       "it may have ended so long ago that another name took the place of its name");
 	} else {
-		convict(v, i);
+		report_suspect(v, i);
 	}
 }
 
@@ -292,10 +292,10 @@ static unsigned int oldest_suspect(const struct kt_seen *k)
 }
 
 /*
- * Put the oldest suspect off to the end of the trace, which may tell then that there was no
- * room for its name.  If there are too many of these, judge it at once.
+ * Put the oldest suspect off to the end of the trace, which may show then that there was no
+ * room for its name.  If there are too many of these, check it at once.
  */
-static void put_off(struct ktape_verify *v)
+static void put_name_off(struct ktape_verify *v)
 {
 	struct kt_seen *k = v->seen;
 	unsigned int i = oldest_suspect(k), nr = k->nr_put_off;
@@ -305,13 +305,13 @@ static void put_off(struct ktape_verify *v)
 	if (nr < PUT_OFF_MAX && !(nr & (nr - 1))) {
 		more = realloc(k->put_off, (nr ? nr * 2 : 1) * sizeof(*more));
 		if (!more) {
-			judge(v, i, UINT64_MAX);
+			check_named(v, i, UINT64_MAX);
 			return;
 		}
 		k->put_off = more;
 	}
 	if (nr == PUT_OFF_MAX) {
-		judge(v, i, UINT64_MAX);
+		check_named(v, i, UINT64_MAX);
 		return;
 	}
 	k->put_off[k->nr_put_off++] = k->suspects[i];
@@ -325,7 +325,7 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 	struct kt_seen *k = v->seen;
 
 	if (k->nr_suspects == SUSPECTS_MAX)
-		put_off(v);
+		put_name_off(v);
 	k->suspects[k->nr_suspects].tid = tid;
 	k->suspects[k->nr_suspects].exits = false;
 	k->suspects[k->nr_suspects].at = kt_verify_place(v, KTAPE_RULE_NAME, s);
@@ -333,10 +333,10 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 }
 
 /*
- * Judge the suspect that an event is about: its last switch clears it, unless its exit
+ * Check the suspect that an event is about: its last switch clears it, unless its exit
  * was recorded, because the module knows each thread that exits later than its load.
  */
-void kt_name_judge(struct ktape_verify *v, const struct ktape_event *e)
+void kt_name_match(struct ktape_verify *v, const struct ktape_event *e)
 {
 	struct kt_seen *k = v->seen;
 	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH &&
@@ -356,7 +356,7 @@ void kt_name_judge(struct ktape_verify *v, const struct ktape_event *e)
 		if (!dead)
 			k->suspects[i].exits = true;
 		else if (!k->suspects[i].exits)
-			acquit(v, i);
+			clear_suspect(v, i);
 		return;
 	}
 }
@@ -401,10 +401,10 @@ void kt_seen_end(struct ktape_verify *v)
 
 	until = named_until(v);
 	while (k->nr_suspects)
-		judge(v, k->nr_suspects - 1, until);
+		check_named(v, k->nr_suspects - 1, until);
 	while (k->nr_put_off) {
 		k->suspects[k->nr_suspects++] = k->put_off[--k->nr_put_off];
-		judge(v, 0, until);
+		check_named(v, 0, until);
 	}
 	report_no_room(v);
 	if (k->left_out)
@@ -586,5 +586,5 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 			check_name(v, e, KTAPE_OBJ_FUNCTION, at.value);
 	}
 	if (v->seen->nr_suspects || v->trial)
-		kt_name_judge(v, e);
+		kt_name_match(v, e);
 }

@@ -107,7 +107,7 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = &c->ring[ring];
 	struct kt_counts d;
 	uint64_t missed = r->missed - r->base_missed;
-	int64_t owed, early;
+	int64_t unaccounted, early;
 
 	if (!r->counted || v->trace->info.converted)
 		return;
@@ -124,30 +124,30 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	d.filtered = r->head.filtered - r->base.filtered;
 	d.lost = r->head.lost - r->base.lost;
 	d.records = r->records - r->base.records;
-	owed = (int64_t)(d.emitted - d.filtered - d.lost - d.records - missed);
+	unaccounted = (int64_t)(d.emitted - d.filtered - d.lost - d.records - missed);
 	early = (int64_t)kt_max(KT_DEPTH, d.filtered + d.lost);
 	/* A reader that was lapped reports the number of missed events only later. */
-	if (owed >= -early && (owed <= KT_DEPTH || r->gaps))
+	if (unaccounted >= -early && (unaccounted <= KT_DEPTH || r->gaps))
 		return;
 	kt_verify_cpu_wrong(
 		v, KTAPE_RULE_BOUND, c, ring,
 		"up to here %llu events were emitted, %llu filtered, %llu lost, %llu missed, and there are %llu records: %lld are unaccounted for",
 		(unsigned long long)d.emitted, (unsigned long long)d.filtered,
 		(unsigned long long)d.lost, (unsigned long long)missed,
-		(unsigned long long)d.records, (long long)owed);
+		(unsigned long long)d.records, (long long)unaccounted);
 	r->based = false;
 }
 
-/* Take what the first packet of a ring, or the first after a hole, reports as lost. */
-static void take_told(struct kt_vring *r, const struct kt_counts *now,
+/* Take what the first packet of a ring, or the first after missing packets, reports as lost. */
+static void take_reported(struct kt_vring *r, const struct kt_counts *now,
 		      uint64_t discarded)
 {
 	/* If there are more, some are not the ring's, and it may have lost others before. */
 	bool all = discarded == now->lost;
 
-	r->told = kt_min(discarded, now->lost);
+	r->reported_before = kt_min(discarded, now->lost);
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
-		r->told_reasons[i] = all ? now->reasons[i] : 0;
+		r->reported_reasons[i] = all ? now->reasons[i] : 0;
 }
 
 /*
@@ -174,7 +174,7 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 		return;
 	r->missed += kt_ring_missed_between(r, &now, discarded);
 	if (!r->headed)
-		take_told(r, &now, discarded);
+		take_reported(r, &now, discarded);
 	r->head = now;
 	r->head_discarded = discarded;
 	r->headed = true;
@@ -208,7 +208,7 @@ static void check_counters(struct ktape_verify *v, struct kt_vring *r,
  * Check for losses that the ring counted in or right before this packet, but that
  * @discarded does not include, because they are from before the reader attached.
  */
-static bool has_untold(const struct kt_vring *r, const uint8_t *head)
+static bool has_unreported(const struct kt_vring *r, const uint8_t *head)
 {
 	uint64_t before = r->headed ? r->head.lost : 0;
 
@@ -226,9 +226,9 @@ static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 }
 
 /*
- * Return the last time at which pairs cannot be judged because of a loss or gap.  The
+ * Return the last time at which pairs cannot be checked because of a loss.  The
  * packet is loaded when the previous packet ends.  Until the begin time of the packet,
- * other CPUs may record the end of calls that began inside the gap.
+ * other CPUs may record the end of calls that began during the loss.
  */
 static uint64_t last_doubt(const uint8_t *head, bool lost)
 {
@@ -248,7 +248,7 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	bool open = KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN;
 	bool gap = KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP ||
 		   (r->there && KT_HEAD64(head, seq) != r->seq + 1);
-	bool more = discarded > r->discarded || has_untold(r, head);
+	bool more = discarded > r->discarded || has_unreported(r, head);
 	bool lost = more || r->doubt;
 	uint64_t from = r->there ? r->ts_end : 0;
 
@@ -301,7 +301,7 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	if (r->whole && r->origin == KT_ORIGIN_NONE)
 		r->origin = KT_ORIGIN_EXACT;
 	r->class_based |= r->whole;
-	/* Blocks that were overwritten before the first read cannot be seen. */
+	/* Blocks that were overwritten before the first read leave nothing to count. */
 	if (!r->whole)
 		kt_absent_lost(v, c, ring, -1, 0, KT_HEAD64(head, ts_begin));
 	/* The empty packet before this one may be as old as other CPUs' records. */
@@ -330,9 +330,9 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 	r->carried = !kt_head_has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
 }
 
-static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
-			struct kt_vring *r, const struct kt_stream *s,
-			const uint8_t *head)
+static void take_checked_packet(struct ktape_verify *v, struct kt_vcpu *c,
+				struct kt_vring *r, const struct kt_stream *s,
+				const uint8_t *head)
 {
 	bool full = kt_head_has_records(head);
 
@@ -371,11 +371,11 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!r->there)
 		r->source = s->source;
 	if (c)
-		take_packet(v, c, r, s, head);
+		take_checked_packet(v, c, r, s, head);
 	/* The stream of a live trace goes on: its records before the ledger are missing. */
 	if (c && r->cut_short) {
 		r->cut_short = false;
-		kt_verify_owed(v, c, s->kind, false);
+		kt_verify_unaccounted(v, c, s->kind, false);
 	}
 	r->generation = kt_max(r->generation, KT_HEAD32(head, generation));
 	/* Its counters include the events that were cut off. */

@@ -53,7 +53,7 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	c->tid = tid;
 }
 
-static void begin_handler(struct kt_nest *n, uint32_t id)
+static void begin_pair_handler(struct kt_nest *n, uint32_t id)
 {
 	if (n->nr == KT_NEST_MAX) {
 		n->nr = 0;
@@ -62,8 +62,8 @@ static void begin_handler(struct kt_nest *n, uint32_t id)
 	n->id[n->nr++] = id;
 }
 
-static void end_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
-			const struct pair *p)
+static void end_pair_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+			     const struct pair *p)
 {
 	const struct kt_stream *s = v->trace->current;
 
@@ -106,15 +106,15 @@ static void take_pair(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!has_pair(c, p))
 		return;
 	if (e->opcode == p->begin)
-		begin_handler(n, e->dat20 & p->bits);
+		begin_pair_handler(n, e->dat20 & p->bits);
 	else if (e->opcode == p->end)
-		end_handler(v, n, e->dat20 & p->bits, p);
+		end_pair_handler(v, n, e->dat20 & p->bits, p);
 	else if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		check_none(v, n, p, true);
 }
 
-static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
-			const struct ktape_event *e)
+static void take_pair_switch(struct ktape_verify *v, struct kt_vcpu *c,
+			     const struct ktape_event *e)
 {
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 
@@ -127,7 +127,7 @@ static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	c->switched = e->ts;
 }
 
-/* Check an event.  Return: whether the calls of its thread can be judged. */
+/* Check an event.  Return: whether the calls of its thread can be checked. */
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
@@ -147,7 +147,7 @@ bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!v->rt)
 		take_pair(v, c, &c->softirqs, &softirq_pair, e);
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
-		take_switch(v, c, e);
+		take_pair_switch(v, c, e);
 	} else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1) {
 		c->tid = (int32_t)ktape_event_arg(e, 0);
 		c->switched = e->ts;

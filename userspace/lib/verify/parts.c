@@ -86,8 +86,8 @@ void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
 	c->profiled_ts = e->ts;
 }
 
-/* Tell which CPUs had rings although there is no packet of them. */
-static void tell_cpus(struct ktape_verify *v)
+/* Report which CPUs had rings although there is no packet of them. */
+static void report_cpus(struct ktape_verify *v)
 {
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		if (!kt_verify_lacks(v, i))
@@ -100,8 +100,8 @@ static void tell_cpus(struct ktape_verify *v)
 	}
 }
 
-/* Tell which files have nothing. */
-static void tell_files(struct ktape_verify *v)
+/* Report which files have nothing. */
+static void report_files(struct ktape_verify *v)
 {
 	static const char *const prefixes[] = { "cpu", "control" };
 	char name[32];
@@ -142,11 +142,11 @@ static bool is_absent(const struct kt_vring *r)
  * Return whether a CPU has events of which the trace has none.  A start writes the thread
  * that runs to the event ring, unless a filter excludes the CPU.
  */
-static bool lacks_events(const struct kt_vcpu *c)
+static bool part_lacks_events(const struct kt_vcpu *c)
 {
 	const struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
-	if (c->state == KT_STATE_OFF || c->damaged || r->cut_told || !is_absent(r))
+	if (c->state == KT_STATE_OFF || c->damaged || r->cut_reported || !is_absent(r))
 		return false;
 	if (r->origin != KT_ORIGIN_EXACT && !r->there)
 		return said_written(r) > 0;
@@ -154,8 +154,8 @@ static bool lacks_events(const struct kt_vcpu *c)
 	       !(c->filters & 1U << KTAPE_FILTER_CPU);
 }
 
-/* Tell which ring of a CPU the trace does not have. */
-static void tell_rings(struct ktape_verify *v, struct kt_vcpu *c)
+/* Report which ring of a CPU the trace does not have. */
+static void report_rings(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	if (is_absent(&c->ring[KTAPE_RING_CONTROL]) && c->ring[KTAPE_RING_EVENT].full &&
 	    !(c->ring[KTAPE_RING_CONTROL].carried && c->ring[KTAPE_RING_EVENT].open_end))
@@ -163,19 +163,19 @@ static void tell_rings(struct ktape_verify *v, struct kt_vcpu *c)
 			v, KTAPE_RULE_FORM, c, KTAPE_RING_EVENT,
 			"CPU %u has events, but no control records: nothing says what was recorded, filtered or lost",
 			c->cpu);
-	if (!c->ring[KTAPE_RING_CONTROL].full || !lacks_events(c))
+	if (!c->ring[KTAPE_RING_CONTROL].full || !part_lacks_events(c))
 		return;
-	c->ring[KTAPE_RING_EVENT].cut_told = true;
+	c->ring[KTAPE_RING_EVENT].cut_reported = true;
 	kt_verify_cut(v, KTAPE_RULE_FORM, c, KTAPE_RING_CONTROL,
 		      "CPU %u has recorded, but the trace has nothing of its event ring",
 		      c->cpu);
 }
 
-/* Tell which rings of a mode that never overwrites do not begin with their first packet. */
-static void tell_late(struct ktape_verify *v, struct kt_vcpu *c)
+/* Report which rings of a mode that never overwrites do not begin with their first packet. */
+static void report_late_rings(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		if (v->keeps && c->ring[i].late && !c->ring[i].cut_told &&
+		if (v->keeps && c->ring[i].late && !c->ring[i].cut_reported &&
 		    !c->ring[i].hole)
 			kt_verify_cut(
 				v, KTAPE_RULE_SEQUENCE, c, i,
@@ -213,35 +213,35 @@ static bool is_ledgered(const struct kt_vring *r)
 }
 
 /*
- * Tell if the end of a CPU's event ring is not known.  A recorder ends with the open
+ * Report if the end of a CPU's event ring is not known.  A recorder ends with the open
  * packet, or closes it by a flush, which writes a ledger.  A full ring that drops new
  * events has no open packet.
  */
-static void tell_end(struct ktape_verify *v, struct kt_vcpu *c)
+static void report_ring_end(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
 	struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
-	if (!r->full || r->open_end || r->recovered || r->hole || r->cut_told ||
+	if (!r->full || r->open_end || r->recovered || r->hole || r->cut_reported ||
 	    c->damaged || is_ledgered(r) || (v->keeps && r->farthest.counts.lost) ||
 	    control->farthest.counts.lost || !control->there ||
 	    c->state == KT_STATE_OFF || c->state == KT_STATE_OFFLINE)
 		return;
-	r->cut_told = true;
+	r->cut_reported = true;
 	kt_verify_cut(
 		v, KTAPE_RULE_LEDGER, c, KTAPE_RING_EVENT,
 		"nothing says that this is the last packet: the end was cut off, or the recorder was killed");
 }
 
-/* Tell if a packet is of a later profile than all markers. */
-static void tell_generation(struct ktape_verify *v)
+/* Report if a packet is of a later profile than all markers. */
+static void report_generation(struct ktape_verify *v)
 {
 	uint32_t marked = 0, used = 0;
 
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		const struct kt_vcpu *c = v->cpus[i];
 
-		/* It was told if the control ring ends early. */
+		/* An early end of the control ring was reported already. */
 		if (!c || !c->profiled ||
 		    c->ring[KTAPE_RING_EVENT].ts_end > c->ring[KTAPE_RING_CONTROL].ts_end)
 			continue;
@@ -256,18 +256,18 @@ static void tell_generation(struct ktape_verify *v)
 }
 
 /*
- * Tell if there are no names.  Their times say nothing: a recorder reads them behind the
+ * Report if there are no names.  Their times say nothing: a recorder reads them behind the
  * rings, and those of a session that has ended at any time later.  Names of another session
  * have its UUID, which no reader takes.
  */
-static void tell_names(struct ktape_verify *v)
+static void report_missing_names(struct ktape_verify *v)
 {
 	if (!v->registry.there)
 		kt_verify_cut(v, KTAPE_RULE_NAME, NULL, 0,
 			      "the trace has no stream of names");
 }
 
-/* At the end of the trace, tell what is missing. */
+/* At the end of the trace, report what is missing. */
 void kt_parts_end(struct ktape_verify *v)
 {
 	uint64_t last = 0;
@@ -276,8 +276,8 @@ void kt_parts_end(struct ktape_verify *v)
 
 	if (v->trace->single)
 		return;
-	tell_files(v);
-	tell_cpus(v);
+	report_files(v);
+	report_cpus(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX * KTAPE_RINGS_PER_CPU; i++) {
 		const struct kt_vcpu *c = v->cpus[i / KTAPE_RINGS_PER_CPU];
 		const struct kt_vring *r = c ? &c->ring[i % KTAPE_RINGS_PER_CPU] : NULL;
@@ -288,7 +288,7 @@ void kt_parts_end(struct ktape_verify *v)
 	}
 	if (!last) {
 		kt_verify_cut(v, KTAPE_RULE_FORM, NULL, 0,
-			      "the trace has no packet of any ring: there is nothing to judge");
+			      "the trace has no packet of any ring: there is nothing to check");
 		return;
 	}
 	if (v->trace->info.converted)
@@ -296,12 +296,12 @@ void kt_parts_end(struct ktape_verify *v)
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		if (!v->cpus[i])
 			continue;
-		tell_rings(v, v->cpus[i]);
-		tell_late(v, v->cpus[i]);
+		report_rings(v, v->cpus[i]);
+		report_late_rings(v, v->cpus[i]);
 		check_markers(v, v->cpus[i]);
 		if (folder && !v->finished)
-			tell_end(v, v->cpus[i]);
+			report_ring_end(v, v->cpus[i]);
 	}
-	tell_generation(v);
-	tell_names(v);
+	report_generation(v);
+	report_missing_names(v);
 }

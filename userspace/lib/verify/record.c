@@ -4,8 +4,8 @@
 #include "verify/internal.h"
 
 /* Apply the rules about records before and after this one. */
-static void take_record(struct ktape_verify *v, struct kt_vcpu *c,
-			const struct ktape_event *e)
+static void take_checked_record(struct ktape_verify *v, struct kt_vcpu *c,
+				const struct ktape_event *e)
 {
 	kt_verify_recorded(v, c, e);
 	/* Call this before @records is raised: a ledger counts the records before it. */
@@ -50,14 +50,14 @@ static void check_time(struct ktape_verify *v, struct kt_vring *r,
 
 /*
  * Apply the rules that concern one CPU to its event in @s.
- * Return: whether the calls of the event's thread can be judged.
+ * Return: whether the calls of the event's thread can be checked.
  */
 bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct kt_stream *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(e->opcode);
 	struct kt_vring *r = &c->ring[e->kind];
-	bool judged = false;
+	bool checked = false;
 
 	/*
 	 * The thread in a packet header is checked at the packet's first record
@@ -72,7 +72,7 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	if (e->opcode == KTAPE_EV_KERNEL_STACK && e->dat20 & KTAPE_STACK_CUT)
 		c->stacks_cut++;
 	if (!v->trace->info.converted)
-		take_record(v, c, e);
+		take_checked_record(v, c, e);
 	r->records++;
 	v->records++;
 	if (e->known && desc)
@@ -80,7 +80,7 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	else
 		r->foreign = true;
 	if (!v->trace->info.converted)
-		judged = kt_verify_pairs(v, c, e);
+		checked = kt_verify_pairs(v, c, e);
 	kt_absent_event(v, c, e);
-	return judged;
+	return checked;
 }

@@ -27,7 +27,7 @@ static const uint8_t kinds[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_EXIT] = KT_QUICK_CALL_END,
 };
 
-/* Events that change more than counters, or that are judged with the names of others. */
+/* Events that change more than counters, or that are checked with the names of others. */
 static const uint8_t careful[] = {
 	KTAPE_EV_REGISTRY,	  KTAPE_EV_CONTEXT,
 	KTAPE_EV_TRACER,	  KTAPE_EV_PROCESS_FREE,
@@ -37,7 +37,7 @@ static const uint8_t careful[] = {
 };
 
 /* Describe an opcode by its fields.  Return: whether its events can be checked quickly. */
-static bool describe(struct kt_quick *q, const struct kt_plan *plan)
+static bool describe_trial(struct kt_quick *q, const struct kt_plan *plan)
 {
 	unsigned int at = 0;
 
@@ -74,7 +74,7 @@ void kt_quick_init(struct kt_windows *w)
 		struct kt_quick q = { .kind = KT_QUICK_NOT };
 
 		if (!kt_mask_has(v->trace->info.known, i) ||
-		    !describe(&q, &kt_plans[i]))
+		    !describe_trial(&q, &kt_plans[i]))
 			continue;
 		q.kind = kinds[i] ? kinds[i] : KT_QUICK_PLAIN;
 		w->quick[i] = q;
@@ -129,8 +129,8 @@ static void set_thread(struct kt_trial *tr)
 /* ---- system calls ---------------------------------------------------------- */
 
 /* Begin a run of calls of a thread.  Return: the run, or NULL if there is no room. */
-static struct kt_run *begin_run(struct kt_trial *tr, int32_t tid, uint64_t ts,
-				unsigned int kind, unsigned int nr)
+static struct kt_run *begin_trial_run(struct kt_trial *tr, int32_t tid, uint64_t ts,
+				      unsigned int kind, unsigned int nr)
 {
 	const struct kt_calls *k = tr->v.calls;
 	struct kt_run *run;
@@ -160,7 +160,7 @@ static void take_begin(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
 
 	if (!run)
-		run = begin_run(tr, tid, ts, KT_RUN_BEGIN, nr);
+		run = begin_trial_run(tr, tid, ts, KT_RUN_BEGIN, nr);
 	else if (run->known && run->inside)
 		kt_trial_spoil(tr);
 	if (!run)
@@ -178,7 +178,7 @@ static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
 
 	if (!run) {
-		run = begin_run(tr, tid, ts, KT_RUN_END, nr);
+		run = begin_trial_run(tr, tid, ts, KT_RUN_END, nr);
 		if (!run)
 			return;
 		run->ends = ends;
@@ -192,8 +192,8 @@ static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	run->to = ts;
 }
 
-/* Take the begin or end of a call that is not judged. */
-static void take_unjudged(struct kt_trial *tr, int32_t tid, uint64_t ts)
+/* Take the begin or end of a call that is not checked. */
+static void take_unchecked(struct kt_trial *tr, int32_t tid, uint64_t ts)
 {
 	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
 
@@ -202,7 +202,7 @@ static void take_unjudged(struct kt_trial *tr, int32_t tid, uint64_t ts)
 		return;
 	}
 	if (!run)
-		run = begin_run(tr, tid, ts, KT_RUN_FORGET, 0);
+		run = begin_trial_run(tr, tid, ts, KT_RUN_FORGET, 0);
 	if (!run)
 		return;
 	tr->run = true;
@@ -211,7 +211,7 @@ static void take_unjudged(struct kt_trial *tr, int32_t tid, uint64_t ts)
 }
 
 /* Do what kt_verify_call() does. */
-static void take_call(struct kt_trial *tr, const struct ktape_event *e)
+static void take_trial_call(struct kt_trial *tr, const struct ktape_event *e)
 {
 	unsigned int nr = e->dat20 & 0xffff;
 	bool begins = e->opcode == KTAPE_EV_SYS_ENTER ||
@@ -220,18 +220,18 @@ static void take_call(struct kt_trial *tr, const struct ktape_event *e)
 	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
 	    e->opcode == KTAPE_EV_PROCESS_EXIT ||
 	    e->opcode == KTAPE_EV_PROCESS_FORK) {
-		begin_run(tr,
-			  (int32_t)ktape_event_arg(
+		begin_trial_run(tr,
+				(int32_t)ktape_event_arg(
 				  e, e->opcode == KTAPE_EV_PROCESS_FORK),
-			  e->ts, KT_RUN_FORGET, 0);
+				e->ts, KT_RUN_FORGET, 0);
 		tr->run = false;
 		return;
 	}
 	if (!kt_call_is(e) || !e->tid)
 		return;
-	if (e->tid < 0 || !kt_call_is_judged(&tr->v, &tr->c, e->ts)) {
-		if (tr->v.judged)
-			take_unjudged(tr, e->tid, e->ts);
+	if (e->tid < 0 || !kt_call_is_checked(&tr->v, &tr->c, e->ts)) {
+		if (tr->v.calls_checked)
+			take_unchecked(tr, e->tid, e->ts);
 		return;
 	}
 	if (begins)
@@ -243,7 +243,7 @@ static void take_call(struct kt_trial *tr, const struct ktape_event *e)
 /* ---- events ----------------------------------------------------------------- */
 
 /* Go to the next packet, as kt_stream_load() does. */
-static void next_packet(struct kt_trial *tr)
+static void trial_next_packet(struct kt_trial *tr)
 {
 	struct kt_stream *s = &tr->at;
 	const struct kt_lane_slot *slot;
@@ -289,7 +289,7 @@ static bool check_careful(struct kt_trial *tr)
 
 	ret = kt_packet_read(&p, &e, &why);
 	if (!ret)
-		next_packet(tr);
+		trial_next_packet(tr);
 	else if (ret < 0)
 		kt_trial_spoil(tr);
 	if (ret <= 0)
@@ -306,7 +306,7 @@ static bool check_careful(struct kt_trial *tr)
 	kt_verify_names(&tr->v, &e);
 	epoch = tr->v.epoch;
 	if (kt_verify_local(&tr->v, &tr->c, s, &e))
-		take_call(tr, &e);
+		take_trial_call(tr, &e);
 	if (tr->spoiled)
 		return false;
 	tr->doubts += tr->v.epoch - epoch;
@@ -431,7 +431,7 @@ static void check_quick(struct kt_trial *tr)
 			break;
 		case KT_QUICK_CALL_BEGIN:
 		case KT_QUICK_CALL_END:
-			if (!tid || ((tid < 0 || !calls) && !tr->v.judged))
+			if (!tid || ((tid < 0 || !calls) && !tr->v.calls_checked))
 				break;
 			if (tid < 0 || !calls || !usual)
 				goto out;

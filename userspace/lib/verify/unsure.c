@@ -5,7 +5,7 @@
  *
  * A recording of a session that records on has read each ring up to another moment.  Behind
  * the end of the event ring of one CPU, a thread may have ended its call and begun another
- * one there, before it went on elsewhere.  Only the end of the trace tells whether the session
+ * one there, before it went on elsewhere.  Only the end of the trace shows whether the session
  * was stopped, so that all rings were read to their ends: then the call is wrong.  A CPU of
  * which the trace has nothing may have explained it in any case.
  *
@@ -104,7 +104,7 @@ static bool is_wrong(const struct ktape_verify *v, const struct kt_unsure *u)
 	       find_lacking(v, u->at.ts, &never) == KT_CPUS_MAX;
 }
 
-/* Judge the calls that had to wait for the end of the trace. */
+/* Check the calls that had to wait for the end of the trace. */
 void kt_unsure_end(struct ktape_verify *v)
 {
 	struct kt_calls *k = v->calls;
@@ -133,6 +133,6 @@ void kt_unsure_end(struct ktape_verify *v)
 	if (nr && first)
 		kt_verify_note_at(
 			v, &first->at,
-			"%llu begins and ends of calls from here on contradict what their threads did before, and are not judged: the trace may lack events of CPU %u up to then",
+			"%llu begins and ends of calls from here on contradict what their threads did before, and are not checked: the trace may lack events of CPU %u up to then",
 			(unsigned long long)nr, first->cpu);
 }

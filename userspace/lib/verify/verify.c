@@ -24,7 +24,7 @@
 #define PROGRESS	(1U << 20)	/* records between two calls of progress() */
 
 /* Convert a problem that the reader of the trace reports to a finding. */
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_verify_notice(void *arg, const struct ktape_notice *n)
 {
 	struct ktape_verify *v = arg;
 	struct ktape_finding f = {
@@ -95,7 +95,7 @@ int ktape_verify_open(const char *path,
 {
 	struct ktape_verify *v = calloc(1, sizeof(*v));
 	struct ktape_trace how = {
-		.options = { .notice = take_notice, .arg = v },
+		.options = { .notice = take_verify_notice, .arg = v },
 		.packet = kt_verify_packet,
 		.packet_arg = v,
 	};
@@ -149,7 +149,7 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify)
 	return &verify->trace->info;
 }
 
-static void take_event(struct ktape_verify *v, const struct ktape_event *e)
+static void take_verify_event(struct ktape_verify *v, const struct ktape_event *e)
 {
 	struct kt_vcpu *c;
 
@@ -202,7 +202,7 @@ static void end_trace(struct ktape_verify *v)
 
 		for (ring = 0; c && ring < KTAPE_RINGS_PER_CPU; ring++) {
 			kt_verify_bound(v, c, ring);
-			kt_verify_owed(v, c, ring, true);
+			kt_verify_unaccounted(v, c, ring, true);
 		}
 	}
 	kt_account_end(v);
@@ -240,7 +240,7 @@ int ktape_verify_run(struct ktape_verify *verify)
 		return ret;
 	while ((ret = kt_windows_pass(v)) >= 0 &&
 	       (ret = ktape_trace_next(v->trace, &v->event)) > 0) {
-		take_event(v, v->event);
+		take_verify_event(v, v->event);
 		v->event = NULL;
 		if (v->failed)
 			return v->failed;

@@ -163,7 +163,7 @@ static void run_trials(struct kt_windows *w, void (*work)(void *arg, size_t i))
 		work(w, i);
 }
 
-static void fill_lane(void *arg, size_t i)
+static void fill_window_lane(void *arg, size_t i)
 {
 	struct kt_windows *w = arg;
 
@@ -185,7 +185,7 @@ static bool fill_lanes(struct kt_windows *w)
 			if (held > HELD_MAX || kt_lane_prepare(lane, w->bytes))
 				return false;
 		}
-		run_trials(w, fill_lane);
+		run_trials(w, fill_window_lane);
 		more = false;
 		for (size_t i = 0; i < w->nr; i++)
 			more |= kt_lane_waits(w->trials[i]->stream->lane,
@@ -310,7 +310,7 @@ static uint64_t accept_window(struct kt_windows *w)
  * Go on with windows, or wait longer and longer if most of the work is thrown away, or if
  * preparing the trials of all rings is more work than checking so few records.
  */
-static void judge_windows(struct kt_windows *w, uint64_t records)
+static void pace_windows(struct kt_windows *w, uint64_t records)
 {
 	w->last = records;
 	if (records && records >= w->tried / 2 && records >= w->nr * FEW_EACH) {
@@ -344,7 +344,7 @@ static int pass_window(struct kt_windows *w)
 	ret = kt_items_apply(w);
 	if (ret)
 		return ret;
-	judge_windows(w, accept_window(w));
+	pace_windows(w, accept_window(w));
 	return 1;
 }
 
@@ -371,7 +371,7 @@ int kt_windows_pass(struct ktape_verify *v)
 	if (ret < 0)
 		return ret;
 	if (!w->wait)
-		judge_windows(w, 0);
+		pace_windows(w, 0);
 	w->wait--;
 	return 0;
 }

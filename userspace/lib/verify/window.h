@@ -46,7 +46,7 @@ struct kt_quick {
 enum kt_run_kind {
 	KT_RUN_BEGIN,
 	KT_RUN_END,
-	KT_RUN_FORGET	/* the thread was created or ends, or the call is not judged */
+	KT_RUN_FORGET	/* the thread was created or ends, or the call is not checked */
 };
 
 /**
@@ -129,7 +129,7 @@ struct kt_item {
  * @nr_items: entries of @items
  * @items: names
  * @nr_fresh: entries of @fresh in use
- * @fresh: numbers that were first seen in this window, type << 32 | id; 0 = free
+ * @fresh: numbers whose first event is in this window, type << 32 | id; 0 = free
  * @functions: functions that were looked up before
  */
 struct kt_trial {

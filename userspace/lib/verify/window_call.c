@@ -18,7 +18,7 @@ struct moved {
 };
 
 /* Take the state of a thread from before the window. */
-static void restore(struct kt_call *t)
+static void restore_call(struct kt_call *t)
 {
 	t->now = t->before;
 	t->to = 0;
@@ -26,7 +26,7 @@ static void restore(struct kt_call *t)
 }
 
 /* Do what kt_verify_call() does with all calls of a run.  Return: false = a finding. */
-static bool apply(struct kt_call *t, const struct kt_run *run, uint64_t epoch)
+static bool apply_calls(struct kt_call *t, const struct kt_run *run, uint64_t epoch)
 {
 	const struct kt_call_state *now = &t->now;
 	bool inside = now->epoch == epoch && now->inside;
@@ -76,14 +76,14 @@ static bool take_run(struct kt_windows *w, unsigned int i,
 	}
 	t->several |= t->lane != i;
 	*moved |= t->several;
-	if (!apply(t, run, w->v->epoch) && t->bad == UINT64_MAX) {
+	if (!apply_calls(t, run, w->v->epoch) && t->bad == UINT64_MAX) {
 		t->bad = run->from;
 		*bad = true;
 	}
 	return true;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_call_time(const void *a, const void *b)
 {
 	const struct moved *x = a, *y = b;
 
@@ -107,7 +107,7 @@ static size_t collect_moved(struct kt_windows *w, struct moved *list)
 
 			if (!t->several)
 				continue;
-			restore(t);
+			restore_call(t);
 			t->bad = UINT64_MAX;
 			list[nr++] = (struct moved){ &tr->runs[j], i,
 						     tr->at.cpu };
@@ -128,13 +128,13 @@ static bool take_moved(struct kt_windows *w, bool *bad)
 	if (!list)
 		return false;
 	nr = collect_moved(w, list);
-	qsort(list, nr, sizeof(*list), by_time);
+	qsort(list, nr, sizeof(*list), by_call_time);
 	for (size_t i = 0; i < nr; i++) {
 		const struct kt_run *run = list[i].run;
 		struct kt_call *t = entry_of(w, run);
 
 		/* Runs of two CPUs that overlap have no order as runs. */
-		if (!apply(t, run, w->v->epoch) ||
+		if (!apply_calls(t, run, w->v->epoch) ||
 		    (t->lane != UINT32_MAX && t->lane != list[i].lane &&
 		     run->from <= t->to)) {
 			t->bad = kt_min(t->bad, run->from);

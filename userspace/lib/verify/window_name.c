@@ -6,7 +6,7 @@
  */
 #include "verify/window.h"
 
-static int by_time(const void *a, const void *b)
+static int by_name_time(const void *a, const void *b)
 {
 	const struct kt_item *x = *(const struct kt_item *const *)a;
 	const struct kt_item *y = *(const struct kt_item *const *)b;
@@ -34,7 +34,7 @@ static void check_item(struct ktape_verify *v, const struct kt_item *item)
 	if (item->kind == KT_ITEM_MENTION)
 		kt_name_check(v, item->type, item->id, e->ts);
 	else
-		kt_name_judge(v, e);
+		kt_name_match(v, e);
 	v->event = NULL;
 	v->trace->current = NULL;
 }
@@ -58,7 +58,7 @@ int kt_items_apply(struct kt_windows *w)
 	for (unsigned int i = 0; i < w->nr; i++)
 		for (size_t j = 0; j < w->trials[i]->nr_items; j++)
 			list[nr++] = &w->trials[i]->items[j];
-	qsort(list, nr, sizeof(*list), by_time);
+	qsort(list, nr, sizeof(*list), by_name_time);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (list[i]->kind == KT_ITEM_NAME)
 			err = ktape_registry_add(v->trace->registry,

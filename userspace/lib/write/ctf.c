@@ -62,8 +62,8 @@ int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len)
 	return err;
 }
 
-static void name_file(const struct kt_ctf_file *f, bool packed,
-		      char name[NAME_SIZE])
+static void name_ctf_file(const struct kt_ctf_file *f, bool packed,
+			  char name[NAME_SIZE])
 {
 	const char *prefix = kt_ctf_prefix(f->kind);
 	const char *end = packed ? KT_CTF_PACKED : "";
@@ -74,12 +74,12 @@ static void name_file(const struct kt_ctf_file *f, bool packed,
 		snprintf(name, NAME_SIZE, "registry%s", end);
 }
 
-static int open_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
+static int open_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
 	char name[NAME_SIZE];
 
-	name_file(f, ctf->pack, name);
+	name_ctf_file(f, ctf->pack, name);
 	f->direct = (ctf->flags & KTAPE_CTF_DIRECT) && !ctf->plain;
 	f->fd = openat(ctf->dir, name, flags | (f->direct ? O_DIRECT : 0),
 		       MODE_FILE);
@@ -184,8 +184,8 @@ static int append_packet(struct ktape_ctf *ctf, struct kt_ctf_file *f,
  * Write the empty packet that precedes the first one.  Its loss counter is 0, so a
  * reader can compute how many events were lost up to the end of the first packet.
  */
-static int begin_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
-		      const uint8_t *head)
+static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
+			  const uint8_t *head)
 {
 	uint8_t packet[KTAPE_BLOCK_HEADER];
 	struct ktape_block h = {
@@ -233,14 +233,14 @@ int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		return -ENOMEM;
 	f->kind = kind;
 	f->cpu = cpu;
-	err = open_file(ctf, f);
+	err = open_ctf_file(ctf, f);
 	if (err) {
 		free(f);
 		return err;
 	}
 	ctf->files[ctf->nr_files++] = f;
 	*file = f;
-	return begin_file(ctf, f, head);
+	return begin_ctf_file(ctf, f, head);
 }
 
 static int make_directory(struct ktape_ctf *c, const char *metadata, size_t len)
@@ -264,7 +264,7 @@ static int make_directory(struct ktape_ctf *c, const char *metadata, size_t len)
 }
 
 /* Create the file of a pipe form, and write its metadata packets. */
-static int make_file(struct ktape_ctf *c, const char *metadata, size_t len)
+static int make_ctf_file(struct ktape_ctf *c, const char *metadata, size_t len)
 {
 	uint8_t *packets;
 	size_t size;
@@ -328,7 +328,7 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		memcpy(c->uuid, info.uuid, sizeof(c->uuid));
 	}
 	if (!err)
-		err = flags & KTAPE_CTF_FILE ? make_file(c, metadata, len) :
+		err = flags & KTAPE_CTF_FILE ? make_ctf_file(c, metadata, len) :
 					       make_directory(c, metadata, len);
 	if (err) {
 		kt_ctf_discard(c);
@@ -362,7 +362,7 @@ static void unlink_file(const struct ktape_ctf *ctf,
 		unlink(ctf->path);
 		return;
 	}
-	name_file(f, ctf->pack, name);
+	name_ctf_file(f, ctf->pack, name);
 	unlinkat(ctf->dir, name, 0);
 }
 

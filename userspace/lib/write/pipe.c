@@ -97,8 +97,8 @@ static int split_all(struct split *s)
 }
 
 /* Report damage of the metadata.  Return: 0 or -ENOMEM. */
-static int check_metadata(struct split *s, const uint8_t *data,
-			  size_t size, const char *text, size_t len)
+static int check_pipe_metadata(struct split *s, const uint8_t *data,
+			       size_t size, const char *text, size_t len)
 {
 	struct ktape_error damage;
 	int err = ktape_metadata_check(text, len, &damage);
@@ -125,7 +125,7 @@ static int begin_split(struct split *s, const char *dir, bool force,
 		return err;
 	err = kt_metadata_unpack(data, size, &text, &len, error);
 	if (!err)
-		err = check_metadata(s, data, size, text, len);
+		err = check_pipe_metadata(s, data, size, text, len);
 	if (!err)
 		err = ktape_metadata_parse(data, size, &s->info, error);
 	if (force)
@@ -143,7 +143,7 @@ static int begin_split(struct split *s, const char *dir, bool force,
  * Let a trace with what could be read of a damaged input go beside the earlier one.
  * Return: 1, 0 if there is no earlier one, or negative errno.
  */
-static int divert(struct split *s, const char *dir)
+static int divert_output(struct split *s, const char *dir)
 {
 	size_t len = strlen(dir);
 	bool made;
@@ -186,14 +186,14 @@ int ktape_split(const char *path, const char *dir, bool force,
 		s->again = !fstat(fd, &st) && S_ISREG(st.st_mode);
 		kt_scan_init(&s->input, fd);
 		s->input.uuid = s->info.uuid;
-		s->input.tell = notify_split;
+		s->input.report = notify_split;
 		s->input.arg = s;
 		err = begin_split(s, dir, force, error);
 	}
 	if (!err)
 		err = split_all(s);
 	if (!err)
-		moved = divert(s, dir);
+		moved = divert_output(s, dir);
 	if (moved < 0)
 		err = moved;
 	if (!err)

@@ -27,7 +27,7 @@ const char *kt_ctf_prefix(uint32_t kind)
 }
 
 /* Check whether a file of a trace can have this name. */
-static bool is_ours(const char *name)
+static bool is_own_file(const char *name)
 {
 	size_t whole = strlen(name), end = strlen(KT_CTF_PACKED);
 
@@ -51,7 +51,7 @@ static int is_replaceable(int dir, const char *name)
 {
 	struct stat st;
 
-	if (!is_ours(name))
+	if (!is_own_file(name))
 		return -EEXIST;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
@@ -115,7 +115,7 @@ static bool has_our_metadata(int dir)
  * Check that a directory is empty or, with @force, contains only a trace.
  * Return: 1 if it contains a trace, 0 if it is empty, or negative errno.
  */
-static int check_empty(int fd, bool force)
+static int check_replaced_empty(int fd, bool force)
 {
 	int ret = for_each_entry(fd, force ? is_replaceable : refuse_entry);
 
@@ -124,10 +124,10 @@ static int check_empty(int fd, bool force)
 	return has_our_metadata(fd) ? 1 : -EEXIST;
 }
 
-/* Check as check_empty(), then remove the trace.  Remove nothing on failure. */
+/* Check as check_replaced_empty(), then remove the trace.  Remove nothing on failure. */
 int kt_ctf_make_empty(int fd, bool force)
 {
-	int ret = check_empty(fd, force);
+	int ret = check_replaced_empty(fd, force);
 
 	if (ret <= 0)
 		return ret;
@@ -140,12 +140,12 @@ int kt_ctf_make_empty(int fd, bool force)
 /* Write the trace to a temporary folder inside its directory, until it is complete. */
 int kt_ctf_stage(struct ktape_ctf *ctf)
 {
-	int ret = check_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
+	int ret = check_replaced_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
 
 	if (ret < 0)
 		return ret;
 	ctf->replaces = ret > 0;
-	ret = kt_stage_folder(&ctf->stage, ctf->dir, is_ours);
+	ret = kt_stage_folder(&ctf->stage, ctf->dir, is_own_file);
 	if (!ret)
 		ctf->dir = ctf->stage.inner;
 	return ret;
@@ -157,7 +157,7 @@ int kt_ctf_stage(struct ktape_ctf *ctf)
  */
 int kt_ctf_move(struct ktape_ctf *ctf, int folder)
 {
-	int ret = check_empty(folder, true);
+	int ret = check_replaced_empty(folder, true);
 
 	if (ret < 0)
 		return ret;
@@ -176,7 +176,7 @@ int kt_ctf_settle(struct ktape_ctf *ctf)
 
 	if (!kt_stage_is_open(&ctf->stage))
 		return 0;
-	err = check_empty(ctf->stage.folder, ctf->flags & KTAPE_CTF_FORCE);
+	err = check_replaced_empty(ctf->stage.folder, ctf->flags & KTAPE_CTF_FORCE);
 	if (err >= 0)
 		err = kt_stage_commit(&ctf->stage);
 	/* The stage has closed both folders. */
@@ -220,7 +220,7 @@ int ktape_ctf_commit(struct ktape_ctf *ctf)
 }
 
 /* Read the metadata of a trace.  Return: 0; -EBADMSG if there is none; or errno. */
-static int read_metadata(const char *path, uint8_t **data, size_t *len)
+static int read_replaced_metadata(const char *path, uint8_t **data, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct kt_scan scan;
@@ -250,14 +250,14 @@ static int read_metadata(const char *path, uint8_t **data, size_t *len)
 }
 
 /* Read the metadata and check that ktape wrote it. */
-static int check_metadata(const char *path, char **text, size_t *len,
-			  struct ktape_info *info)
+static int check_replaced_metadata(const char *path, char **text, size_t *len,
+				   struct ktape_info *info)
 {
 	uint8_t *data;
 	size_t size;
 	int err;
 
-	err = read_metadata(path, &data, &size);
+	err = read_replaced_metadata(path, &data, &size);
 	if (!err)
 		err = ktape_metadata_parse(data, size, info, NULL);
 	if (!err && size >= 4 && kt_get32(data) == KTAPE_METADATA_MAGIC) {
@@ -278,7 +278,7 @@ int ktape_piece_remark(const char *path, char **remark)
 	size_t len;
 	int err;
 
-	err = check_metadata(path, &text, &len, &info);
+	err = check_replaced_metadata(path, &text, &len, &info);
 	if (err)
 		return err;
 	/* A conversion has the metadata of its input, whose remark is not about it. */
@@ -302,7 +302,7 @@ int kt_piece_check(const char *path)
 
 	if (fd < 0)
 		return errno == ENOTDIR ? 0 : -errno;
-	ret = check_empty(fd, true);
+	ret = check_replaced_empty(fd, true);
 	close(fd);
 	return ret < 0 ? ret : ret ? 0 : -EEXIST;
 }
@@ -315,7 +315,7 @@ int ktape_piece_remove(const char *path)
 	size_t len;
 	int fd, err;
 
-	err = check_metadata(path, &text, &len, &info);
+	err = check_replaced_metadata(path, &text, &len, &info);
 	if (err)
 		return err == -EBADMSG ? -EEXIST : err;
 	free(text);

@@ -240,7 +240,7 @@ static unsigned int verdict_of(const char *dir, const struct ktape_absence *q)
 	return said;
 }
 
-static unsigned int verdict_on(struct sim *s, const struct ktape_absence *q)
+static unsigned int absence_on(struct sim *s, const struct ktape_absence *q)
 {
 	const char *dir = trace_folder();
 	unsigned int said;
@@ -261,7 +261,7 @@ static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
 		.one_cpu = true,
 	};
 
-	return verdict_on(s, &q);
+	return absence_on(s, &q);
 }
 
 /* Ask the same on any CPU. */
@@ -273,7 +273,7 @@ static unsigned int verdict_any(struct sim *s, uint64_t from, uint64_t to)
 		.to = to,
 	};
 
-	return verdict_on(s, &q);
+	return absence_on(s, &q);
 }
 
 static void signal_now(struct sim *s)
@@ -545,17 +545,17 @@ static void test_missing_cpu(void)
 		sim_event(s, 1, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
 		q.to = s->now;
 		end(s);
-		check_equal(verdict_on(s, &q), KTAPE_ABSENT_FOUND);
+		check_equal(absence_on(s, &q), KTAPE_ABSENT_FOUND);
 		for (unsigned int ring = 2; ring < SIM_RINGS; ring++)
 			while (s->ring[ring].nr)
 				sim_remove(s, ring, 0);
-		check_equal(verdict_on(s, &q),
+		check_equal(absence_on(s, &q),
 			    listed ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED);
 		check_equal(wrong, 0);
 		q.one_cpu = true;
-		check_equal(verdict_on(s, &q), KTAPE_ABSENT_PROVED);
+		check_equal(absence_on(s, &q), KTAPE_ABSENT_PROVED);
 		q.cpu = 1;
-		check(verdict_on(s, &q) != KTAPE_ABSENT_PROVED,
+		check(absence_on(s, &q) != KTAPE_ABSENT_PROVED,
 		      "PROVED where the trace has nothing");
 		sim_free(s);
 	}
@@ -634,10 +634,10 @@ static void test_large(void)
 	sim_event(s, 0, KTAPE_EV_SYS_EXIT, 0xffff | 1U << 18, 2, 0, 0);
 	q.to = s->now;
 	end(s);
-	check_equal(verdict_on(s, &q), KTAPE_ABSENT_LOST);
+	check_equal(absence_on(s, &q), KTAPE_ABSENT_LOST);
 	q.from = q.to;
 	q.to++;
-	check_equal(verdict_on(s, &q), KTAPE_ABSENT_PROVED);
+	check_equal(absence_on(s, &q), KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }
 
@@ -671,7 +671,7 @@ static void test_without(void)
 		    KTAPE_ABSENT_NOT_ENABLED);
 	/* For the other CPUs the answer is known. */
 	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(absence_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
 	sim_free(s);
 }
 

@@ -57,7 +57,7 @@ void html_took(struct html_bytes *b, const char *end)
 	b->len = (size_t)(end - (const char *)b->data);
 }
 
-char *html_put_number(char *p, uint64_t v)
+static char *html_put_number(char *p, uint64_t v)
 {
 	while (v >> 7) {
 		*p++ = (char)((v & 127) | 128);
@@ -67,7 +67,7 @@ char *html_put_number(char *p, uint64_t v)
 	return p;
 }
 
-char *html_put_signed(char *p, int64_t v)
+static char *html_put_signed(char *p, int64_t v)
 {
 	return html_put_number(p, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }

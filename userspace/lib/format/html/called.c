@@ -9,7 +9,7 @@
 #define CHUNK	8192U	/* names in a block */
 
 /* Put the name that a thread has from @begin on, and from the next event on; 0 = none. */
-static void put_name(struct html *h, int32_t tid, int64_t begin, uint32_t name)
+static void put_called_name(struct html *h, int32_t tid, int64_t begin, uint32_t name)
 {
 	struct html_bytes *b = &h->called;
 
@@ -48,7 +48,7 @@ void html_called(struct html *h, const struct kt_line *l, int32_t tid,
 		/* It has the name since @from, unless it had the other one then. */
 		if (t->called_turn && from > t->called_from + t->called_lasts)
 			now = kt_min(now, html_time(h, from));
-		put_name(h, tid, now, name);
+		put_called_name(h, tid, now, name);
 	}
 	t->called = name;
 	t->called_turn = l->memo->turn;

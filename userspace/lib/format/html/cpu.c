@@ -55,8 +55,8 @@ struct html_cpu *html_cpu(struct html *h, uint32_t cpu)
 
 /* ---- threads ------------------------------------------------------------------- */
 
-static void end_run(struct html *h, struct html_cpu *c, uint32_t cpu,
-		    int64_t now, uint32_t state, uint8_t flags)
+static void end_html_run(struct html *h, struct html_cpu *c, uint32_t cpu,
+			 int64_t now, uint32_t state, uint8_t flags)
 {
 	const struct html_span s = {
 		.kind = HTML_RUN,
@@ -77,9 +77,9 @@ static void end_run(struct html *h, struct html_cpu *c, uint32_t cpu,
 	html_thread_off(h, c->tid, now, state, flags);
 }
 
-static void begin_run(struct html *h, struct html_cpu *c,
-		      const struct kt_line *l, int32_t tid, int64_t now,
-		      uint8_t flags)
+static void begin_html_run(struct html *h, struct html_cpu *c,
+			   const struct kt_line *l, int32_t tid, int64_t now,
+			   uint8_t flags)
 {
 	if (tid < 0)
 		return;
@@ -91,27 +91,27 @@ static void begin_run(struct html *h, struct html_cpu *c,
 	html_thread_on(h, tid, l->event->cpu, now, flags, c->name);
 }
 
-static void put_switch(struct html *h, struct html_cpu *c,
-		       const struct kt_line *l, int64_t now)
+static void put_html_switch(struct html *h, struct html_cpu *c,
+			    const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 	uint32_t state = e->dat20 >> 16 & 15;
 
 	if (c->known && c->tid != prev)
-		end_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
+		end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
 	if (c->known)
-		end_run(h, c, e->cpu, now, state, 0);
+		end_html_run(h, c, e->cpu, now, state, 0);
 	else
 		html_thread_off(h, prev, now, state, 0);
 	c->depth = 0;
 	html_called(h, l, (int32_t)ktape_event_arg(e, 1), now);
-	begin_run(h, c, l, (int32_t)ktape_event_arg(e, 1), now, 0);
+	begin_html_run(h, c, l, (int32_t)ktape_event_arg(e, 1), now, 0);
 }
 
 /* Take the running thread from an event, if no switch has named it. */
-static void learn_thread(struct html *h, struct html_cpu *c,
-			 const struct kt_line *l, int64_t now)
+static void learn_html_thread(struct html *h, struct html_cpu *c,
+			      const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 	bool context = e->opcode == KTAPE_EV_CONTEXT;
@@ -120,8 +120,8 @@ static void learn_thread(struct html *h, struct html_cpu *c,
 	/* A context record may also say that the thread is not known any more. */
 	if ((tid < 0 && !context) || (c->known && c->tid == tid) || !kt_event_runs(e))
 		return;
-	end_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
-	begin_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
+	end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
+	begin_html_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
 }
 
 /* ---- interrupts ------------------------------------------------------------------ */
@@ -132,9 +132,9 @@ static uint32_t irq_id(const struct irq *irq, const struct ktape_event *e)
 			   ktape_event_arg(e, irq->arg);
 }
 
-static void begin_irq(struct html *h, struct html_cpu *c,
-		      const struct kt_line *l, const struct irq *irq,
-		      int64_t now)
+static void begin_html_irq(struct html *h, struct html_cpu *c,
+			   const struct kt_line *l, const struct irq *irq,
+			   int64_t now)
 {
 	uint32_t id = irq_id(irq, l->event);
 
@@ -148,8 +148,8 @@ static void begin_irq(struct html *h, struct html_cpu *c,
 }
 
 /* End the innermost interrupt of a kind, and those in it, whose ends are missing. */
-static void end_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
-		    const struct irq *irq, int64_t now)
+static void end_html_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
+			 const struct irq *irq, int64_t now)
 {
 	struct html_span s = {
 		.kind = irq->kind,
@@ -171,14 +171,14 @@ static void end_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
 	html_span(h, &s);
 }
 
-static bool put_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
-		    int64_t now)
+static bool put_html_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
+			 int64_t now)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(irqs); i++) {
 		if (irqs[i].begin == l->event->opcode)
-			begin_irq(h, c, l, &irqs[i], now);
+			begin_html_irq(h, c, l, &irqs[i], now);
 		else if (irqs[i].end == l->event->opcode)
-			end_irq(h, c, l, &irqs[i], now);
+			end_html_irq(h, c, l, &irqs[i], now);
 		else
 			continue;
 		return true;
@@ -206,14 +206,14 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 	if (html_is_off(c))
 		return false;
 	if (!kt_event_fits(l->event)) {
-		learn_thread(h, c, l, now);
+		learn_html_thread(h, c, l, now);
 		return false;
 	}
 	if (l->event->opcode == KTAPE_EV_SCHED_SWITCH) {
-		put_switch(h, c, l, now);
+		put_html_switch(h, c, l, now);
 		return true;
 	}
-	learn_thread(h, c, l, now);
+	learn_html_thread(h, c, l, now);
 	switch (l->event->opcode) {
 	case KTAPE_EV_SCHED_WAKING:
 	case KTAPE_EV_SCHED_WAKEUP:
@@ -234,7 +234,7 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 		html_thread_exit(h, l, now);
 		return true;
 	default:
-		return put_irq(h, c, l, now);
+		return put_html_irq(h, c, l, now);
 	}
 }
 
@@ -273,7 +273,7 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 	hole = &c->holes[n->ring == KTAPE_RING_CONTROL];
 	/* A control ring has no switches. */
 	if (!late || n->ring == KTAPE_RING_EVENT) {
-		end_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
+		end_html_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
 		c->depth = 0;
 	}
 	if (n->continued && hole->kind == HTML_LOST && (late || !hole->a)) {
@@ -296,7 +296,7 @@ void html_cpu_off(struct html *h, uint32_t cpu, int64_t now)
 
 	if (!c)
 		return;
-	end_run(h, c, cpu, now, UINT32_MAX, HTML_NO_END);
+	end_html_run(h, c, cpu, now, UINT32_MAX, HTML_NO_END);
 	c->depth = 0;
 	for (uint32_t i = 0; i < h->nr_cpus; i++) {
 		if (h->cpus[i].seen && !html_is_off(&h->cpus[i]))
@@ -313,7 +313,7 @@ void html_cpu_off(struct html *h, uint32_t cpu, int64_t now)
 void html_cpus_end(struct html *h, int64_t now)
 {
 	for (uint32_t i = 0; i < h->nr_cpus; i++) {
-		end_run(h, &h->cpus[i], i, now, KTAPE_STATE_R, HTML_NO_END);
+		end_html_run(h, &h->cpus[i], i, now, KTAPE_STATE_R, HTML_NO_END);
 		for (size_t k = 0; k < KT_ARRAY_SIZE(h->cpus[i].holes); k++)
 			end_hole(h, &h->cpus[i].holes[k]);
 	}

@@ -50,7 +50,7 @@ struct bits {
 	unsigned int nr;
 };
 
-static void put_bits(struct bits *b, uint32_t value, unsigned int nr)
+static void put_deflate_bits(struct bits *b, uint32_t value, unsigned int nr)
 {
 	b->held |= (uint64_t)value << b->nr;
 	b->nr += nr;
@@ -62,26 +62,26 @@ static void put_bits(struct bits *b, uint32_t value, unsigned int nr)
 }
 
 /* Write a code, whose bits deflate stores with the highest one first. */
-static void put_code(struct bits *b, uint32_t code, unsigned int nr)
+static void put_deflate_code(struct bits *b, uint32_t code, unsigned int nr)
 {
 	uint32_t turned = 0;
 
 	for (unsigned int i = 0; i < nr; i++)
 		turned |= (code >> i & 1) << (nr - 1 - i);
-	put_bits(b, turned, nr);
+	put_deflate_bits(b, turned, nr);
 }
 
 /* Write a literal, a code of a length or the end in the fixed codes. */
-static void put_symbol(struct bits *b, uint32_t symbol)
+static void put_deflate_symbol(struct bits *b, uint32_t symbol)
 {
 	if (symbol < 144)
-		put_code(b, 0x30 + symbol, 8);
+		put_deflate_code(b, 0x30 + symbol, 8);
 	else if (symbol < 256)
-		put_code(b, 0x190 + symbol - 144, 9);
+		put_deflate_code(b, 0x190 + symbol - 144, 9);
 	else if (symbol < 280)
-		put_code(b, symbol - 256, 7);
+		put_deflate_code(b, symbol - 256, 7);
 	else
-		put_code(b, 0xc0 + symbol - 280, 8);
+		put_deflate_code(b, 0xc0 + symbol - 280, 8);
 }
 
 /* Return the last code whose shortest value is at most @value. */
@@ -105,12 +105,12 @@ static void put_copy(struct bits *b, size_t length, size_t distance)
 {
 	unsigned int code = find_code(length_from, LENGTH_CODES, length);
 
-	put_symbol(b, FIRST_LENGTH + code);
-	put_bits(b, (uint32_t)(length - length_from[code]), length_bits[code]);
+	put_deflate_symbol(b, FIRST_LENGTH + code);
+	put_deflate_bits(b, (uint32_t)(length - length_from[code]), length_bits[code]);
 	code = find_code(distance_from, DISTANCE_CODES, distance);
-	put_code(b, code, DISTANCE_BITS);
-	put_bits(b, (uint32_t)(distance - distance_from[code]),
-		 distance_bits[code]);
+	put_deflate_code(b, code, DISTANCE_BITS);
+	put_deflate_bits(b, (uint32_t)(distance - distance_from[code]),
+			 distance_bits[code]);
 }
 
 static uint32_t hash_at(const uint8_t *p)
@@ -194,19 +194,19 @@ size_t kt_deflate(struct kt_deflate *d, const uint8_t *from, size_t len,
 	size_t at = 0, distance = 0, n;
 
 	memset(d->heads, 0, sizeof(d->heads));
-	put_bits(&b, 1, 1);
-	put_bits(&b, 1, 2);
+	put_deflate_bits(&b, 1, 1);
+	put_deflate_bits(&b, 1, 2);
 	while (at < len) {
 		n = find_copy(d, from, at, len, &distance);
 		if (n)
 			put_copy(&b, n, distance);
 		else
-			put_symbol(&b, from[at]);
+			put_deflate_symbol(&b, from[at]);
 		learn_bytes(d, from, at, len, n ? n : 1);
 		at += n ? n : 1;
 	}
-	put_symbol(&b, END_OF_BLOCK);
+	put_deflate_symbol(&b, END_OF_BLOCK);
 	if (b.nr)
-		put_bits(&b, 0, 8 - b.nr);
+		put_deflate_bits(&b, 0, 8 - b.nr);
 	return (size_t)(b.to - to);
 }

@@ -42,7 +42,7 @@ static bool read_range(const char *text, struct html_exact *x)
 		    read_time(dash + 1, &x->to, &x->to_epoch);
 
 	free(first);
-	/* Times of two clocks are compared when the trace has told what they are. */
+	/* Times of two clocks are compared once the trace has shown what they are. */
 	x->given = read && (x->from_epoch != x->to_epoch || x->from < x->to);
 	return x->given;
 }
@@ -120,7 +120,7 @@ int html_exact_end(struct html *h)
 	return 0;
 }
 
-static void fail(struct html *h, const char *what, uint64_t most, const char *key)
+static void fail_exact(struct html *h, const char *what, uint64_t most, const char *key)
 {
 	if (!h->s->error)
 		h->s->error = kt_sink_fail(
@@ -136,7 +136,7 @@ void html_exact_span(struct html *h, const struct html_span *s)
 
 	if (html_exact_has(h, s->begin, html_until(s->begin, s->dur)) &&
 	    ++h->exact.spans > most)
-		fail(h, "spans", most, "spans");
+		fail_exact(h, "spans", most, "spans");
 }
 
 /* Fail: spans that cannot be merged have filled the page, and one of the range came. */
@@ -154,6 +154,6 @@ bool html_exact_event(struct html *h)
 {
 	if (++h->exact.events <= h->events_most)
 		return true;
-	fail(h, "events", h->events_most, "events");
+	fail_exact(h, "events", h->events_most, "events");
 	return false;
 }

@@ -45,7 +45,7 @@ enum html_kind {
 	HTML_STATE,	/* of an object of an RTOS */
 	HTML_OFF,	/* on a CPU: what the profile does not enable */
 	HTML_FILTER,	/* on a CPU: a filter is in force */
-	HTML_HELD,	/* on a CPU: events of one class that filters held back */
+	HTML_HELD,	/* on a CPU: events of one class that filters blocked */
 	HTML_QUEUE,	/* of a thread: it stood in the run queue of this CPU */
 	HTML_KINDS
 };
@@ -125,7 +125,7 @@ struct html_irq {
  * @filters: bit n: the filter of kind n is in force
  * @entries: of these filters
  * @filtered_since: since when each is
- * @held: events that filters held back up to now, by class
+ * @held: events that filters blocked up to now, by class
  * @held_since: time of the ledger that said so
  * @filter_from: begin of the first filter since that ledger; INT64_MAX = none
  * @filter_to: end of the last of them that ended
@@ -159,7 +159,7 @@ struct html_cost {
 
 /**
  * struct html_cpu - a CPU
- * @seen: there was an event
+ * @seen: it has an event
  * @known: @tid runs
  * @tid: running thread
  * @name: its name
@@ -388,8 +388,6 @@ extern const size_t html_page_tail_len;
 /* block.c */
 char *html_room(struct html *h, struct html_bytes *b, size_t n);
 void html_took(struct html_bytes *b, const char *end);
-char *html_put_number(char *p, uint64_t v);
-char *html_put_signed(char *p, int64_t v);
 void html_number(struct html *h, struct html_bytes *b, uint64_t v);
 void html_signed(struct html *h, struct html_bytes *b, int64_t v);
 int html_block(struct html *h, const char *kind, const char *name, uint64_t nr,

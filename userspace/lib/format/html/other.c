@@ -76,7 +76,7 @@ static uint32_t mark_depth(const struct html *h, uint64_t key)
 	return depth;
 }
 
-static void put_mark(struct html *h, const struct kt_line *l, int64_t now)
+static void put_html_mark(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 	uint64_t key = mark_key(e);
@@ -100,8 +100,8 @@ static void put_mark(struct html *h, const struct kt_line *l, int64_t now)
 	close_span(h, HTML_MARK | (depth - 1) << DEPTHS, key, now, &s);
 }
 
-static void put_value(struct html *h, uint32_t name, int32_t tid, int64_t now,
-		      int64_t value)
+static void put_html_value(struct html *h, uint32_t name, int32_t tid, int64_t now,
+			   int64_t value)
 {
 	if (h->all_values == HTML_VALUES) {
 		kt_sink_miss(h->s, "values beyond 1000000", 1);
@@ -139,9 +139,9 @@ static void put_mark_value(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 
-	put_value(h, html_name(h, l, KTAPE_TYPE_VALUEID, ktape_event_arg(e, 0)),
-		  e->dat20 & 1 ? e->tid : -1, now,
-		  (int64_t)kt_get64((const char *)e->args + 4));
+	put_html_value(h, html_name(h, l, KTAPE_TYPE_VALUEID, ktape_event_arg(e, 0)),
+		       e->dat20 & 1 ? e->tid : -1, now,
+		       (int64_t)kt_get64((const char *)e->args + 4));
 }
 
 /*
@@ -171,8 +171,8 @@ static void put_tracer(struct html *h, const struct kt_line *l, int64_t now)
 						       cost->events +
 					       ktape_event_arg(e, 2));
 		ns = kt_min(ns, html_lasts(cost->since, now));
-		put_value(h, html_string(h, name, (size_t)n), -1, now,
-			  (int64_t)kt_mul_div(ns, NS_PER_MS,
+		put_html_value(h, html_string(h, name, (size_t)n), -1, now,
+			       (int64_t)kt_mul_div(ns, NS_PER_MS,
 					      html_lasts(cost->since, now)));
 	}
 	cost->since = now;
@@ -207,7 +207,7 @@ static void end_work(struct html *h, const struct kt_line *l, int64_t now)
 }
 
 /* The key of a request, as in lib/stats. */
-static uint64_t request_key(const struct ktape_event *e)
+static uint64_t html_request_key(const struct ktape_event *e)
 {
 	uint64_t sector = kt_get64((const char *)e->args + 4);
 
@@ -218,7 +218,7 @@ static void begin_request(struct html *h, const struct kt_line *l, int64_t now)
 {
 	uint32_t device = ktape_event_arg(l->event, 0);
 
-	open_span(h, HTML_BLOCK, request_key(l->event), now,
+	open_span(h, HTML_BLOCK, html_request_key(l->event), now,
 		  html_name(h, l, KTAPE_TYPE_DEV, device), device);
 }
 
@@ -233,7 +233,7 @@ static void end_request(struct html *h, const struct kt_line *l, int64_t now)
 		.b = (int64_t)kt_get64((const char *)e->args + 4),
 	};
 
-	close_span(h, HTML_BLOCK, request_key(e), now, &s);
+	close_span(h, HTML_BLOCK, html_request_key(e), now, &s);
 }
 
 /* ---- spans of duration gates: begin and end in one record ---------------------------- */
@@ -252,7 +252,7 @@ static const struct {
 	{ KTAPE_EV_HRTIMER_SPAN, HTML_HRTIMER, KTAPE_TYPE_FUNC, 0 },
 };
 
-static void put_gate(struct html *h, const struct kt_line *l, int64_t now)
+static void put_html_gate(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 	struct html_span s = { .cpu = e->cpu, .tid = e->tid };
@@ -283,7 +283,7 @@ static void put_gate(struct html *h, const struct kt_line *l, int64_t now)
  * missed (KTAPE_EV_MISSED) are in no such count, so they have no span; the page has their
  * events.
  */
-static void put_loss(struct html *h, const struct kt_line *l, int64_t now)
+static void put_html_loss(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 	const struct ktape_class_desc *c = ktape_class_desc(e->dat20 & 31);
@@ -310,8 +310,8 @@ static void put_loss(struct html *h, const struct kt_line *l, int64_t now)
 
 /* ---- objects of an RTOS --------------------------------------------------------------- */
 
-static void put_state(struct html *h, const struct kt_state_change *c,
-		      int64_t now)
+static void put_html_state(struct html *h, const struct kt_state_change *c,
+			   int64_t now)
 {
 	struct html_span s = {
 		.kind = HTML_STATE,
@@ -322,8 +322,8 @@ static void put_state(struct html *h, const struct kt_state_change *c,
 	uint32_t text, track;
 
 	if (c->counter) {
-		put_value(h, html_string(h, c->track, c->len), -1, now,
-			  (int64_t)c->number);
+		put_html_value(h, html_string(h, c->track, c->len), -1, now,
+			       (int64_t)c->number);
 		return;
 	}
 	open = kt_map_find(&h->open, HTML_STATE, c->key);
@@ -337,7 +337,7 @@ static void put_state(struct html *h, const struct kt_state_change *c,
 	open_span(h, HTML_STATE, c->key, now, text, track);
 }
 
-static void put_user(struct html *h, const struct kt_line *l, int64_t now)
+static void put_html_user(struct html *h, const struct kt_line *l, int64_t now)
 {
 	struct kt_state_change c;
 	struct kt_user_event user;
@@ -345,7 +345,7 @@ static void put_user(struct html *h, const struct kt_line *l, int64_t now)
 	kt_user_event_init(&user);
 	if (kt_user_event_of(&user, l) && user.name.text && !user.no_memory &&
 	    kt_state_follow(&h->states, h->s, l, &user, &c))
-		put_state(h, &c, now);
+		put_html_state(h, &c, now);
 	if (user.no_memory)
 		h->s->error = -ENOMEM;
 	kt_user_event_free(&user);
@@ -355,22 +355,22 @@ static const struct {
 	uint8_t opcode;
 	void (*put)(struct html *h, const struct kt_line *l, int64_t now);
 } puts_of[] = {
-	{ KTAPE_EV_MARK_BEGIN, put_mark },
-	{ KTAPE_EV_MARK_END, put_mark },
+	{ KTAPE_EV_MARK_BEGIN, put_html_mark },
+	{ KTAPE_EV_MARK_END, put_html_mark },
 	{ KTAPE_EV_MARK_VALUE, put_mark_value },
 	{ KTAPE_EV_TRACER, put_tracer },
 	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, begin_work },
 	{ KTAPE_EV_WORKQUEUE_EXECUTE_END, end_work },
 	{ KTAPE_EV_BLOCK_RQ_ISSUE, begin_request },
 	{ KTAPE_EV_BLOCK_RQ_COMPLETE, end_request },
-	{ KTAPE_EV_IRQ_SPAN, put_gate },
-	{ KTAPE_EV_SOFTIRQ_SPAN, put_gate },
-	{ KTAPE_EV_SYS_SPAN, put_gate },
-	{ KTAPE_EV_WORK_SPAN, put_gate },
-	{ KTAPE_EV_TIMER_SPAN, put_gate },
-	{ KTAPE_EV_HRTIMER_SPAN, put_gate },
-	{ KTAPE_EV_LOSS, put_loss },
-	{ KTAPE_EV_USER_EVENT, put_user },
+	{ KTAPE_EV_IRQ_SPAN, put_html_gate },
+	{ KTAPE_EV_SOFTIRQ_SPAN, put_html_gate },
+	{ KTAPE_EV_SYS_SPAN, put_html_gate },
+	{ KTAPE_EV_WORK_SPAN, put_html_gate },
+	{ KTAPE_EV_TIMER_SPAN, put_html_gate },
+	{ KTAPE_EV_HRTIMER_SPAN, put_html_gate },
+	{ KTAPE_EV_LOSS, put_html_loss },
+	{ KTAPE_EV_USER_EVENT, put_html_user },
 };
 
 /**

@@ -44,8 +44,8 @@ static const struct ktape_codec_option options[] = {
 };
 
 /* Read a number from an option.  Return: 0 or -EBADMSG after kt_sink_fail(). */
-static int read_option(struct kt_sink *s, const char *key, uint64_t least,
-		       uint64_t usual, uint64_t *value)
+static int read_page_option(struct kt_sink *s, const char *key, uint64_t least,
+			    uint64_t usual, uint64_t *value)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
@@ -63,10 +63,10 @@ static int html_begin(struct kt_sink *s)
 {
 	struct html *h = s->state;
 	uint64_t spans;
-	int err = read_option(s, "spans", 1000, HTML_SPANS, &spans);
+	int err = read_page_option(s, "spans", 1000, HTML_SPANS, &spans);
 
 	if (!err)
-		err = read_option(s, "events", 0, HTML_EVENTS, &h->events_most);
+		err = read_page_option(s, "events", 0, HTML_EVENTS, &h->events_most);
 	if (err)
 		return err;
 	h->s = s;
@@ -209,7 +209,7 @@ static int html_attach(struct kt_sink *s, const char *name, const char *text,
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-static char *put_text(char *p, const char *key, const char *text)
+static char *put_page_text(char *p, const char *key, const char *text)
 {
 	p = kt_put_str(kt_put_str(kt_put_str(p, ",\n\""), key), "\":");
 	return kt_put_json(p, text, strlen(text));
@@ -253,7 +253,7 @@ static const char *object_kind(const struct ktape_field *f)
 }
 
 /* Put the fields of an event that name an object: {field: kind}. */
-static char *put_objects(char *p, const struct ktape_event_desc *d)
+static char *put_page_objects(char *p, const struct ktape_event_desc *d)
 {
 	const char *kind;
 	bool begun = false;
@@ -295,12 +295,12 @@ static char *put_table(char *p, const struct html *h)
 		p = kt_put_json(p, name, strlen(name));
 		p = kt_put_str(p, kt_mask_has(h->used, i) ? ",1," : ",0,");
 		p = kt_put_str(p, kt_mask_has(h->enabled, i) ? "1," : "0,");
-		p = kt_put_char(put_objects(p, d), ']');
+		p = kt_put_char(put_page_objects(p, d), ']');
 	}
 	return kt_put_str(p, "\n]");
 }
 
-static char *put_cpus(char *p, const struct html *h)
+static char *put_page_cpus(char *p, const struct html *h)
 {
 	bool begun = false;
 
@@ -353,7 +353,7 @@ static int write_about(struct html *h)
 
 	if (p) {
 		p = kt_put_u64(kt_put_str(p, "{\"form\":"), HTML_FORM);
-		p = put_text(p, "version", KTAPE_VERSION);
+		p = put_page_text(p, "version", KTAPE_VERSION);
 		/* As text: these do not fit into the numbers of JavaScript. */
 		p = kt_put_str(p, ",\n\"origin_ns\":\"");
 		p = kt_put_str(kt_put_s64(p, h->origin), "\",\n\"mono_ns\":\"");
@@ -362,10 +362,10 @@ static int write_about(struct html *h)
 		p = kt_put_s64(kt_put_str(p, ",\n\"last\":"), h->last);
 		if (!kt_is_dated(info, 0) && h->origin < KT_DATED_FROM)
 			p = kt_put_str(p, ",\n\"undated\":true");
-		p = put_text(p, "hostname", info->hostname);
-		p = put_text(p, "release", info->release);
-		p = put_text(p, "machine", info->machine);
-		p = put_text(p, "clock", info->clock);
+		p = put_page_text(p, "hostname", info->hostname);
+		p = put_page_text(p, "release", info->release);
+		p = put_page_text(p, "machine", info->machine);
+		p = put_page_text(p, "clock", info->clock);
 		p = put_count(p, "blocks", h->blocks + 1);
 		p = put_count(p, "events", h->events);
 		p = put_count(p, "all_events", h->all_events);
@@ -375,7 +375,7 @@ static int write_about(struct html *h)
 		p = put_count(p, "profiled", h->profiled);
 		p = html_level_left_out(h, p);
 		p = put_exact(p, &h->exact);
-		p = put_table(put_states(put_cpus(p, h)), h);
+		p = put_table(put_states(put_page_cpus(p, h)), h);
 		html_took(&about, kt_put_str(p, "}\n"));
 		err = html_block(h, "about", NULL, 1, &about);
 	}

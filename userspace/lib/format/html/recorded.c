@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What is recorded on each CPU, so that the page does not draw as idle what was not
- * looked at: profiles, filters, and events that filters held back.
+ * examined: profiles, filters, and events that filters blocked.
  *
  * A profile record, on or off, has the opcodes that are enabled from then on.  For each group of
  * rows of a CPU, a span (HTML_OFF) names those that are not.  An empty profile is a
  * pause: nothing is known about the CPU, and if all CPUs pause, about the threads.
- * Ledgers count what filters held back; a span (HTML_HELD) for each class lasts from
+ * Ledgers count what filters blocked; a span (HTML_HELD) for each class lasts from
  * the ledger before to the one that counts more, but only while there was a filter.
  */
 #include "ktape/filter.h"
@@ -36,8 +36,8 @@ static const struct {
 
 /* ---- profiles --------------------------------------------------------------------- */
 
-static void put_off(struct html *h, uint32_t cpu, unsigned int group,
-		    int64_t from, int64_t to, bool all, const char *names)
+static void put_recorded_off(struct html *h, uint32_t cpu, unsigned int group,
+			     int64_t from, int64_t to, bool all, const char *names)
 {
 	const struct html_span s = {
 		.kind = HTML_OFF,
@@ -55,8 +55,8 @@ static void put_off(struct html *h, uint32_t cpu, unsigned int group,
 }
 
 /* Add a span with the names of the events of a group that are not in @mask. */
-static void put_group(struct html *h, uint32_t cpu, unsigned int group,
-		      const struct html_recorded *r, int64_t now)
+static void put_recorded_group(struct html *h, uint32_t cpu, unsigned int group,
+			       const struct html_recorded *r, int64_t now)
 {
 	char names[NAMES_MAX], *p = names;
 	size_t nr = 0;
@@ -71,8 +71,8 @@ static void put_group(struct html *h, uint32_t cpu, unsigned int group,
 	}
 	*p = '\0';
 	if (nr)
-		put_off(h, cpu, group, r->since, now, nr == groups[group].nr,
-			names);
+		put_recorded_off(h, cpu, group, r->since, now, nr == groups[group].nr,
+				 names);
 }
 
 /* The profile of a CPU ends: add spans of what it did not enable. */
@@ -83,12 +83,12 @@ static void end_profile(struct html *h, uint32_t cpu, int64_t now)
 	if (!c->recorded.profiled)
 		return;
 	if (html_is_off(c)) {
-		put_off(h, cpu, HTML_OFF_ALL, c->recorded.since, now, true,
-			"nothing is recorded");
+		put_recorded_off(h, cpu, HTML_OFF_ALL, c->recorded.since, now, true,
+				 "nothing is recorded");
 		return;
 	}
 	for (unsigned int i = 0; i < HTML_OFF_ALL; i++)
-		put_group(h, cpu, i, &c->recorded, now);
+		put_recorded_group(h, cpu, i, &c->recorded, now);
 }
 
 static void put_profile(struct html *h, struct html_cpu *c,
@@ -145,8 +145,8 @@ static void end_filter(struct html *h, uint32_t cpu, unsigned int kind,
 		html_span(h, &s);
 }
 
-static void put_filter(struct html *h, struct html_cpu *c,
-		       const struct ktape_event *e, int64_t now)
+static void put_recorded_filter(struct html *h, struct html_cpu *c,
+				const struct ktape_event *e, int64_t now)
 {
 	struct html_recorded *r = &c->recorded;
 	unsigned int kind = e->dat20 & 31;
@@ -174,8 +174,8 @@ static void cut_to_filters(const struct html_recorded *r, int64_t *from,
 }
 
 /* A ledger has the sum since the session's start, which may begin again. */
-static void put_ledger(struct html *h, struct html_cpu *c,
-		       const struct ktape_event *e, int64_t now)
+static void put_recorded_ledger(struct html *h, struct html_cpu *c,
+				const struct ktape_event *e, int64_t now)
 {
 	struct html_recorded *r = &c->recorded;
 	unsigned int id = e->dat20 & 31;
@@ -221,8 +221,8 @@ bool html_recorded_event(struct html *h, const struct kt_line *l, int64_t now)
 			    const struct ktape_event *e, int64_t now);
 	} puts_of[] = {
 		{ KTAPE_EV_PROFILE, put_profile },
-		{ KTAPE_EV_FILTER, put_filter },
-		{ KTAPE_EV_LEDGER, put_ledger },
+		{ KTAPE_EV_FILTER, put_recorded_filter },
+		{ KTAPE_EV_LEDGER, put_recorded_ledger },
 	};
 	struct html_cpu *c;
 

@@ -60,8 +60,8 @@ struct html_thread *html_thread(struct html *h, int32_t tid)
 }
 
 /* Add a span of a thread from @begin to @end, unless it is empty. */
-static void add_span(struct html *h, const struct html_thread *t,
-		     struct html_span *s, int64_t begin, int64_t end)
+static void add_track_span(struct html *h, const struct html_thread *t,
+			   struct html_span *s, int64_t begin, int64_t end)
 {
 	s->tid = t->tid;
 	s->begin = begin;
@@ -82,15 +82,15 @@ static void add_queue(struct html *h, const struct html_thread *t,
 		.name = t->name,
 	};
 
-	add_span(h, t, &s, begin, end);
+	add_track_span(h, t, &s, begin, end);
 }
 
 /*
  * End the wait of a thread at @now: blocked, then runnable.  A wait has the CPU of the
  * last run queue; if there were others, spans of HTML_QUEUE have all of them.
  */
-static void end_wait(struct html *h, const struct html_thread *t, int64_t now,
-		     uint8_t flags)
+static void end_track_wait(struct html *h, const struct html_thread *t, int64_t now,
+			   uint8_t flags)
 {
 	struct html_span s = {
 		.kind = HTML_WAIT,
@@ -106,16 +106,16 @@ static void end_wait(struct html *h, const struct html_thread *t, int64_t now,
 		ready = now;
 	if (t->woken ? 0 : flags & HTML_NO_END)
 		s.flags |= HTML_NO_END;
-	add_span(h, t, &s, t->since, ready);
+	add_track_span(h, t, &s, t->since, ready);
 	s.flags = flags;
 	s.b = HTML_WOKEN;
-	add_span(h, t, &s, ready, now);
+	add_track_span(h, t, &s, ready, now);
 	if (t->moved)
 		add_queue(h, t, t->queue_since, now);
 }
 
-static void end_run(struct html *h, const struct html_thread *t, int64_t now,
-		    uint32_t state, uint8_t flags)
+static void end_track_run(struct html *h, const struct html_thread *t, int64_t now,
+			  uint32_t state, uint8_t flags)
 {
 	struct html_span s = {
 		.kind = HTML_ON,
@@ -125,11 +125,11 @@ static void end_run(struct html *h, const struct html_thread *t, int64_t now,
 		.b = state,
 	};
 
-	add_span(h, t, &s, t->since, now);
+	add_track_span(h, t, &s, t->since, now);
 }
 
-static void end_call(struct html *h, struct html_thread *t, int64_t now,
-		     int64_t result, uint8_t flags)
+static void end_track_call(struct html *h, struct html_thread *t, int64_t now,
+			   int64_t result, uint8_t flags)
 {
 	struct html_span s = {
 		.kind = HTML_CALL,
@@ -141,7 +141,7 @@ static void end_call(struct html *h, struct html_thread *t, int64_t now,
 	};
 
 	t->in_call = false;
-	add_span(h, t, &s, t->call_since, now);
+	add_track_span(h, t, &s, t->call_since, now);
 }
 
 /**
@@ -161,13 +161,13 @@ void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
 	if (!t)
 		return;
 	if (t->doing == HTML_RUNS)
-		end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
+		end_track_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
 	t->cpu = cpu;
 	/* Without a wake-up in the trace, the queue is taken to be that of this CPU. */
 	if (!t->queued && t->doing != HTML_READY)
 		t->queue = cpu;
 	if (t->doing == HTML_READY || t->doing == HTML_BLOCKED)
-		end_wait(h, t, now, 0);
+		end_track_wait(h, t, now, 0);
 	t->doing = HTML_RUNS;
 	t->since = now;
 	t->name = name;
@@ -191,10 +191,10 @@ void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
 	if (!t)
 		return;
 	if (t->doing == HTML_RUNS)
-		end_run(h, t, now, state, flags);
+		end_track_run(h, t, now, state, flags);
 	/* The system call in which a thread ends never returns. */
 	if (t->in_call && (state == KTAPE_STATE_X || state == KTAPE_STATE_Z))
-		end_call(h, t, now, 0, HTML_NO_END);
+		end_track_call(h, t, now, 0, HTML_NO_END);
 	t->doing = HTML_BLOCKED;
 	if (state == KTAPE_STATE_R || state == KTAPE_STATE_PREEMPTED)
 		t->doing = HTML_READY;
@@ -292,7 +292,7 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
 		return;
 	if (enter) {
 		if (t->in_call)
-			end_call(h, t, now, 0, HTML_NO_END);
+			end_track_call(h, t, now, 0, HTML_NO_END);
 		t->in_call = true;
 		t->call = call;
 		t->call_since = now;
@@ -303,11 +303,11 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
 	/* The exit of rt_sigreturn() has no number. */
 	if (!t->in_call || (t->call != call && !(e->dat20 & LARGE)))
 		return;
-	end_call(h, t, now,
-		 (int64_t)kt_get64(e->opcode == KTAPE_EV_SYS_EXIT_WIDE ?
+	end_track_call(h, t, now,
+		       (int64_t)kt_get64(e->opcode == KTAPE_EV_SYS_EXIT_WIDE ?
 					   e->blob :
 					   e->args),
-		 0);
+		       0);
 }
 
 /**
@@ -322,17 +322,17 @@ void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now)
 		html_thread(h, (int32_t)ktape_event_arg(l->event, 0));
 
 	if (t && t->in_call)
-		end_call(h, t, now, 0, HTML_NO_END);
+		end_track_call(h, t, now, 0, HTML_NO_END);
 }
 
-static void end_thread(struct html *h, struct html_thread *t, int64_t now)
+static void end_track_thread(struct html *h, struct html_thread *t, int64_t now)
 {
 	if (t->doing == HTML_RUNS)
-		end_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
+		end_track_run(h, t, now, KTAPE_STATE_R, HTML_NO_END);
 	else if (t->doing != HTML_UNKNOWN)
-		end_wait(h, t, now, HTML_NO_END);
+		end_track_wait(h, t, now, HTML_NO_END);
 	if (t->in_call)
-		end_call(h, t, now, 0, HTML_NO_END);
+		end_track_call(h, t, now, 0, HTML_NO_END);
 }
 
 /**
@@ -343,7 +343,7 @@ static void end_thread(struct html *h, struct html_thread *t, int64_t now)
 void html_threads_pause(struct html *h, int64_t now)
 {
 	for (size_t i = 0; i < h->nr_threads; i++) {
-		end_thread(h, &h->thread_list[i], now);
+		end_track_thread(h, &h->thread_list[i], now);
 		h->thread_list[i].doing = HTML_UNKNOWN;
 	}
 }
@@ -356,5 +356,5 @@ void html_threads_pause(struct html *h, int64_t now)
 void html_threads_end(struct html *h, int64_t now)
 {
 	for (size_t i = 0; i < h->nr_threads; i++)
-		end_thread(h, &h->thread_list[i], now);
+		end_track_thread(h, &h->thread_list[i], now);
 }

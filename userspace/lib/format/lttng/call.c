@@ -18,7 +18,7 @@
 #define CALL_LARGE	(1U << 18)
 
 /* Return the whole number, or -1 where the event has no room for it. */
-static uint32_t call_number(const struct ktape_event *e)
+static uint32_t lttng_call_number(const struct ktape_event *e)
 {
 	if (!(e->dat20 & CALL_LARGE))
 		return e->dat20 & CALL_NR;
@@ -41,7 +41,7 @@ char *lt_put_call(char *p, const struct lt_call *call,
 	const uint8_t *args = e->blob;
 
 	if (call->key & CALL_UNKNOWN)
-		p = lt_put32(p, call_number(e));
+		p = lt_put32(p, lttng_call_number(e));
 	if (e->opcode == KTAPE_EV_SYS_EXIT)
 		return lt_put64(p, kt_get64(e->args));
 	if (e->opcode == KTAPE_EV_SYS_ENTER)
@@ -124,7 +124,7 @@ void lt_describe_call(FILE *f, const struct lt_call *call)
 }
 
 /**
- * lt_each_call_name() - tell the names of a system call's fields
+ * lt_each_call_name() - pass on the names of a system call's fields
  * @call: event class
  * @take: called with each name
  * @arg: first argument of @take

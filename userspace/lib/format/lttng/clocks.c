@@ -20,7 +20,7 @@ struct search {
 	unsigned int depth;
 };
 
-static void look(struct search *s, const struct ctf_type *t)
+static void compare_clock(struct search *s, const struct ctf_type *t)
 {
 	if (!t || t->seen == s->stream || s->depth == CTF_DEPTH)
 		return;
@@ -31,12 +31,12 @@ static void look(struct search *s, const struct ctf_type *t)
 		s->other = t->clock_name;
 	s->depth++;
 	for (unsigned int i = 0; i < t->nr_members; i++)
-		look(s, t->members[i].type);
-	look(s, t->element);
+		compare_clock(s, t->members[i].type);
+	compare_clock(s, t->element);
 	s->depth--;
 }
 
-static const struct ctf_clock *find(const struct ctf *c, const char *name)
+static const struct ctf_clock *find_clock(const struct ctf *c, const char *name)
 {
 	for (size_t i = 0; name && i < c->nr_clocks; i++) {
 		if (c->clocks[i].name == name)
@@ -45,8 +45,8 @@ static const struct ctf_clock *find(const struct ctf *c, const char *name)
 	return NULL;
 }
 
-static int refuse(struct ktape_error *error, uint64_t offset, const char *what,
-		  const char *one, const char *other)
+static int refuse_clock(struct ktape_error *error, uint64_t offset, const char *what,
+			const char *one, const char *other)
 {
 	snprintf(error->text, sizeof(error->text), "%s, \"%.30s\" and \"%.30s\"", what,
 		 one, other);
@@ -69,7 +69,7 @@ static const char *why_apart(const struct ctf_clock *a, const struct ctf_clock *
 }
 
 /* Take the clock of the first stream that has one; others may have none. */
-static void take(struct ctf *c, const struct ctf_clock *clock)
+static void take_clock_field(struct ctf *c, const struct ctf_clock *clock)
 {
 	c->origin = clock->origin;
 	snprintf(c->clock, sizeof(c->clock), "%.*s", (int)sizeof(c->clock) - 1,
@@ -93,20 +93,20 @@ int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 		struct search x = { .stream = i + 1, .found = s->clock };
 
 		/* The header of packets is that of all streams. */
-		look(&x, c->packet_header);
-		look(&x, s->packet_context);
-		look(&x, s->event_header);
+		compare_clock(&x, c->packet_header);
+		compare_clock(&x, s->packet_context);
+		compare_clock(&x, s->event_header);
 		if (x.other)
-			return refuse(error, s->offset, "a stream has times of two clocks",
-				      x.found, x.other);
-		this = find(c, x.found);
+			return refuse_clock(error, s->offset, "a stream has times of two clocks",
+					    x.found, x.other);
+		this = find_clock(c, x.found);
 		if (!this && x.found && c->nr_clocks > 1)
-			return refuse(error, s->offset,
-				      "a stream has times of a clock that is not among those",
-				      x.found, c->clocks[0].name);
+			return refuse_clock(error, s->offset,
+					    "a stream has times of a clock that is not among those",
+					    x.found, c->clocks[0].name);
 		why = this && clock ? why_apart(this, clock) : NULL;
 		if (why)
-			return refuse(error, s->offset, why, clock->name, this->name);
+			return refuse_clock(error, s->offset, why, clock->name, this->name);
 		if (this)
 			s->origin = this->origin;
 		if (!clock)
@@ -115,7 +115,7 @@ int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 	if (!clock && c->nr_clocks)
 		clock = c->clocks;
 	if (clock)
-		take(c, clock);
+		take_clock_field(c, clock);
 	for (size_t i = 0; i < c->nr_streams; i++) {
 		if (!c->streams[i].origin.freq)
 			c->streams[i].origin = c->origin;

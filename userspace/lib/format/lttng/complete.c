@@ -7,7 +7,7 @@
 #include "ctf.h"
 
 /* Order classes by stream and id. */
-static int by_id(const void *a, const void *b)
+static int by_class_id(const void *a, const void *b)
 {
 	const struct ctf_class *x = a, *y = b;
 
@@ -27,7 +27,7 @@ static int by_stream(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int twice(struct ktape_error *error, uint64_t offset, const char *what, uint64_t id)
+static int refuse_twice(struct ktape_error *error, uint64_t offset, const char *what, uint64_t id)
 {
 	snprintf(error->text, sizeof(error->text),
 		 "%s has the number %llu of another one", what, (unsigned long long)id);
@@ -55,16 +55,16 @@ int ctf_complete(struct ctf *c, struct ktape_error *error)
 	qsort(c->streams, c->nr_streams, sizeof(*c->streams), by_stream);
 	for (size_t i = 1; i < c->nr_streams; i++) {
 		if (c->streams[i].id == c->streams[i - 1].id)
-			return twice(error, c->streams[i].offset, "a stream",
-				     c->streams[i].id);
+			return refuse_twice(error, c->streams[i].offset, "a stream",
+					    c->streams[i].id);
 	}
 	if (c->nr_classes)
-		qsort(c->classes, c->nr_classes, sizeof(*c->classes), by_id);
+		qsort(c->classes, c->nr_classes, sizeof(*c->classes), by_class_id);
 	for (size_t i = 1; i < c->nr_classes; i++) {
 		const struct ctf_class *e = &c->classes[i];
 
 		if (e->stream == e[-1].stream && e->id == e[-1].id)
-			return twice(error, e->offset, "an event", e->id);
+			return refuse_twice(error, e->offset, "an event", e->id);
 	}
 	err = ctf_bind_clocks(c, error);
 	return err ? err : ctf_resolve(c, error);

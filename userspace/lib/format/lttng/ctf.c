@@ -63,8 +63,8 @@ static uint64_t bits_big(const uint8_t *data, uint64_t bit, unsigned int size)
 	return v;
 }
 
-static uint64_t number_at(const struct ctf_type *t, const uint8_t *data,
-			  uint64_t bit)
+static uint64_t ctf_number_at(const struct ctf_type *t, const uint8_t *data,
+			      uint64_t bit)
 {
 	uint64_t v;
 
@@ -89,7 +89,7 @@ static bool read_integer(struct ctf_at *at, const struct ctf_type *t,
 		return false;
 	if (at->end - at->bit < t->size)
 		return ctf_fail(at, "a number goes beyond the end of the packet");
-	*v = number_at(t, at->data, at->bit);
+	*v = ctf_number_at(t, at->data, at->bit);
 	at->bit += t->size;
 	return true;
 }
@@ -167,7 +167,7 @@ static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 }
 
 /* Take the number that a length or a tag refers to. */
-static bool refer(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
+static bool keep_referred(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
 {
 	if (!t->ref)
 		return ctf_fail(at, "a field refers to another one that does not come before it");
@@ -176,7 +176,7 @@ static bool refer(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
 }
 
 /* Return the option that the tag selects, or NULL. */
-static const struct ctf_member *choose(const struct ctf_type *t, uint64_t tag)
+static const struct ctf_member *choose_option(const struct ctf_type *t, uint64_t tag)
 {
 	unsigned int low = 0, high = t->nr_choices, middle;
 	const uint64_t v = ctf_order(t->tag, tag);
@@ -213,9 +213,9 @@ bool ctf_option(struct ctf_at *at, const struct ctf_type *t,
 	uint64_t tag = 0;
 
 	*option = NULL;
-	if (!refer(at, t, &tag))
+	if (!keep_referred(at, t, &tag))
 		return false;
-	m = choose(t, tag);
+	m = choose_option(t, tag);
 	*option = m ? m->type : NULL;
 	/* An optional field is a variant whose only option may not apply. */
 	if (!m && (t->nr_members != 1 || !t->members[0].nr_ranges))
@@ -245,7 +245,7 @@ static bool read_variant(struct ctf_at *at, const struct ctf_type *t,
 bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count)
 {
 	*count = t->count;
-	if (t->kind == CTF_SEQUENCE && !refer(at, t, count))
+	if (t->kind == CTF_SEQUENCE && !keep_referred(at, t, count))
 		return false;
 	if (!ctf_align(at, t->align) || !ctf_align(at, t->element->align))
 		return false;
@@ -255,8 +255,8 @@ bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count)
 	return true;
 }
 
-static bool read_elements(struct ctf_at *at, const struct ctf_type *t,
-			  struct ctf_value *v)
+static bool read_ctf_elements(struct ctf_at *at, const struct ctf_type *t,
+			      struct ctf_value *v)
 {
 	const struct ctf_type *e = t->element;
 	const char *name = at->name;
@@ -287,7 +287,7 @@ static bool read_elements(struct ctf_at *at, const struct ctf_type *t,
 	return true;
 }
 
-static bool read_string(struct ctf_at *at, struct ctf_value *v)
+static bool read_ctf_string(struct ctf_at *at, struct ctf_value *v)
 {
 	const uint8_t *p, *nul;
 	size_t room;
@@ -305,8 +305,8 @@ static bool read_string(struct ctf_at *at, struct ctf_value *v)
 	return true;
 }
 
-static bool read_number(struct ctf_at *at, const struct ctf_type *t,
-			struct ctf_value *v)
+static bool read_ctf_number(struct ctf_at *at, const struct ctf_type *t,
+			    struct ctf_value *v)
 {
 	bool ok = t->kind == CTF_LEB128 ? read_leb128(at, t, &v->number)
 					: read_integer(at, t, &v->number);
@@ -355,10 +355,10 @@ bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 	case CTF_INTEGER:
 	case CTF_FLOAT:
 	case CTF_LEB128:
-		ok = read_number(at, t, v);
+		ok = read_ctf_number(at, t, v);
 		break;
 	case CTF_STRING:
-		ok = read_string(at, v);
+		ok = read_ctf_string(at, v);
 		break;
 	case CTF_STRUCT:
 		ok = ctf_read_struct(at, t);
@@ -367,7 +367,7 @@ bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 		ok = read_variant(at, t, v);
 		break;
 	default:
-		ok = read_elements(at, t, v);
+		ok = read_ctf_elements(at, t, v);
 		break;
 	}
 	at->depth--;

@@ -159,7 +159,7 @@ struct ctf_index {
  * @index: members of a large structure, by their names (resolve.c)
  * @resolved: what it becomes as a payload whose paths stay inside, NULL = not known
  * @nr_slots: slots of @resolved
- * @seen: number of the stream whose clock was looked for in it last
+ * @seen: number of the stream whose clock was searched in it last
  * @slot: where its value is kept for @ref, from 1 on; 0 = nowhere
  * @ref: slot of the length or the tag, 0 = not resolved
  * @tag: type of the tag of a variant
@@ -323,7 +323,7 @@ struct ctf_stream {
  * @seed: of the hashes
  * @memory: all allocations
  * @nr_types: types so far
- * @visits: types that fields.c has looked at
+ * @visits: types that fields.c has examined
  * @bytes: size of @memory and of that of the session's other traces
  * @out_of_memory: an allocation failed
  * @limit: what there is too much of, a constant text; NULL = nothing

@@ -37,7 +37,7 @@ struct ctf2 {
 
 static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j);
 
-static void *bad(struct ctf2 *p, const struct json *at, const char *why)
+static void *ctf2_error(struct ctf2 *p, const struct json *at, const char *why)
 {
 	if (p->error->text[0])
 		return NULL;
@@ -52,14 +52,14 @@ static const struct ctf_type *member_class(struct ctf2 *p, const struct json *j,
 {
 	const struct json *m = json_member(j, name);
 
-	return m ? parse_class(p, m) : bad(p, j, "a field class has no type");
+	return m ? parse_class(p, m) : ctf2_error(p, j, "a field class has no type");
 }
 
 static struct ctf_type *new_type(struct ctf2 *p, const struct json *j,
 				 enum ctf_kind kind)
 {
 	if (p->c->nr_types == CTF_TYPES)
-		return bad(p, j, "the metadata has too many types");
+		return ctf2_error(p, j, "the metadata has too many types");
 	return ctf_new_type(p->c, kind);
 }
 
@@ -71,7 +71,7 @@ static bool to_align(struct ctf2 *p, const struct json *j, const char *name,
 	if (!json_number(j, name, &v))
 		return true;
 	if (!v || v > 4096 || v & (v - 1)) {
-		bad(p, json_member(j, name), "an alignment is not a power of two");
+		ctf2_error(p, json_member(j, name), "an alignment is not a power of two");
 		return false;
 	}
 	t->align = (uint16_t)kt_max(t->align, v);
@@ -109,7 +109,7 @@ static void set_role(struct ctf_type *t, const struct json *j)
 	t->clock = t->role == CTF_TIME || t->role == CTF_TIME_END;
 }
 
-/* Parse [[low, high], ...].  Return: false after bad(). */
+/* Parse [[low, high], ...].  Return: false after ctf2_error(). */
 static bool parse_ranges(struct ctf2 *p, const struct json *j,
 			 struct ctf_range **ranges, unsigned int *nr)
 {
@@ -121,7 +121,7 @@ static bool parse_ranges(struct ctf2 *p, const struct json *j,
 
 		if (!low || !low->next || low->kind != JSON_NUMBER ||
 		    low->next->kind != JSON_NUMBER)
-			return bad(p, r, "a range is not two numbers");
+			return ctf2_error(p, r, "a range is not two numbers");
 		more = ctf_grow(p->c, *ranges, *nr, sizeof(*more));
 		if (!more)
 			return false;
@@ -174,9 +174,9 @@ static const struct ctf_type *parse_fixed(struct ctf2 *p, const struct json *j,
 		return NULL;
 	json_number(j, "length", &size);
 	if (!size || size > 64)
-		return bad(p, j, "a number does not have 1 to 64 bits");
+		return ctf2_error(p, j, "a number does not have 1 to 64 bits");
 	if (kind == CTF_FLOAT && !ctf_is_float((unsigned int)size))
-		return bad(p, j, "a floating point number has not 16, 32 or 64 bits");
+		return ctf2_error(p, j, "a floating point number has not 16, 32 or 64 bits");
 	t->size = (uint16_t)size;
 	t->is_signed = is_signed;
 	t->big = order && !strcmp(order, "big-endian");
@@ -204,7 +204,7 @@ static const struct ctf_type *parse_leb128(struct ctf2 *p, const struct json *j,
 /* ---- arrays, texts, bytes ------------------------------------------------------------ */
 
 /* Take where a path begins.  Return: false if it is a name. */
-static bool take_origin(struct ctf_type *t, const char *name)
+static bool take_ctf2_origin(struct ctf_type *t, const char *name)
 {
 	static const char *const origins[] = {
 		[CTF_PACKET_HEADER] = "packet-header",
@@ -234,11 +234,11 @@ static bool take_location(struct ctf2 *p, const struct json *j,
 	const struct json *l = json_member(j, name), *path;
 	bool early = l && l->kind == JSON_ARRAY;
 
-	if (json_text(l, "origin") && !take_origin(t, json_text(l, "origin")))
-		return bad(p, l, "a location has an origin that this reader does not know");
+	if (json_text(l, "origin") && !take_ctf2_origin(t, json_text(l, "origin")))
+		return ctf2_error(p, l, "a location has an origin that this reader does not know");
 	path = l && l->kind == JSON_OBJECT ? json_member(l, "path") : l;
 	path = path && path->kind == JSON_ARRAY ? path->first : NULL;
-	if (early && path && take_origin(t, path->text))
+	if (early && path && take_ctf2_origin(t, path->text))
 		path = path->next;
 	for (; path; path = path->next) {
 		const char **more;
@@ -262,7 +262,7 @@ static bool take_location(struct ctf2 *p, const struct json *j,
 		t->path = more;
 	}
 	if (!t->nr_path)
-		bad(p, j, "the location of a length or selector has no path");
+		ctf2_error(p, j, "the location of a length or selector has no path");
 	return t->nr_path;
 }
 
@@ -282,7 +282,7 @@ static const struct ctf_type *parse_bytes(struct ctf2 *p, const struct json *j,
 	if (!is_fixed)
 		return take_location(p, j, "length-field-location", t) ? t : NULL;
 	if (!json_number(j, "length", &t->count))
-		return bad(p, j, "an array has no length");
+		return ctf2_error(p, j, "an array has no length");
 	return t;
 }
 
@@ -295,7 +295,7 @@ static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
 		return NULL;
 	t->element = member_class(p, j, "element-field-class");
 	if (!t->element)
-		return bad(p, j, "an array has no type of its elements");
+		return ctf2_error(p, j, "an array has no type of its elements");
 	t->align = t->element->kind == CTF_VARIANT ? 1 : t->element->align;
 	t->refers |= t->element->refers;
 	if (!to_align(p, j, "minimum-alignment", t))
@@ -303,14 +303,14 @@ static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
 	if (!is_fixed)
 		return take_location(p, j, "length-field-location", t) ? t : NULL;
 	if (!json_number(j, "length", &t->count))
-		return bad(p, j, "an array has no length");
+		return ctf2_error(p, j, "an array has no length");
 	return t;
 }
 
 /* ---- structures and variants --------------------------------------------------------- */
 
-static struct ctf_member *add_member(struct ctf2 *p, struct ctf_type *t,
-				     const char *name)
+static struct ctf_member *add_ctf2_member(struct ctf2 *p, struct ctf_type *t,
+					  const char *name)
 {
 	struct ctf_member *more = ctf_grow(p->c, t->members, t->nr_members,
 					   sizeof(*more));
@@ -336,8 +336,8 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 		struct ctf_member *more;
 
 		if (!type)
-			return bad(p, m, "a field has no type");
-		more = add_member(p, t, json_text(m, "name"));
+			return ctf2_error(p, m, "a field has no type");
+		more = add_ctf2_member(p, t, json_text(m, "name"));
 		if (!more)
 			return NULL;
 		more->type = type;
@@ -356,8 +356,8 @@ static bool parse_option(struct ctf2 *p, struct ctf_type *t,
 	struct ctf_member *m;
 
 	if (!type)
-		return bad(p, o, "an option of a variant has no type");
-	m = add_member(p, t, json_text(o, "name"));
+		return ctf2_error(p, o, "an option of a variant has no type");
+	m = add_ctf2_member(p, t, json_text(o, "name"));
 	if (!m)
 		return false;
 	m->type = type;
@@ -392,13 +392,13 @@ parse_variant(struct ctf2 *p, const struct json *j, bool is_optional)
 
 /* ---- field classes -------------------------------------------------------------------- */
 
-static const struct ctf_type *find_alias(struct ctf2 *p, const struct json *j)
+static const struct ctf_type *find_ctf2_alias(struct ctf2 *p, const struct json *j)
 {
 	for (size_t i = p->nr_aliases; i--;) {
 		if (!strcmp(p->aliases[i].name, j->text))
 			return p->aliases[i].type;
 	}
-	return bad(p, j, "a type has a name that was not declared");
+	return ctf2_error(p, j, "a type has a name that was not declared");
 }
 
 enum shape { FIXED, LEB128, FLOATING, STRING, BYTES, ARRAY, STRUCTURE, CHOICE };
@@ -435,13 +435,13 @@ static const struct {
 };
 
 /* Check the encoding of a text: each character but a NUL has no byte of 0. */
-static bool is_readable(struct ctf2 *p, const struct json *j)
+static bool is_class_readable(struct ctf2 *p, const struct json *j)
 {
 	const char *encoding = json_text(j, "encoding");
 
 	if (!encoding || !strcmp(encoding, "utf-8"))
 		return true;
-	bad(p, json_member(j, "encoding"), "a text is not in UTF-8");
+	ctf2_error(p, json_member(j, "encoding"), "a text is not in UTF-8");
 	return false;
 }
 
@@ -456,9 +456,9 @@ static const struct ctf_type *parse_kind(struct ctf2 *p, const struct json *j,
 	case LEB128:
 		return parse_leb128(p, j, classes[i].flag);
 	case STRING:
-		return is_readable(p, j) ? new_type(p, j, CTF_STRING) : NULL;
+		return is_class_readable(p, j) ? new_type(p, j, CTF_STRING) : NULL;
 	case BYTES:
-		if (classes[i].flag && !is_readable(p, j))
+		if (classes[i].flag && !is_class_readable(p, j))
 			return NULL;
 		return parse_bytes(p, j, classes[i].flag, classes[i].is_fixed);
 	case ARRAY:
@@ -476,11 +476,11 @@ static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
 	const struct ctf_type *t = NULL;
 
 	if (j->kind == JSON_TEXT)
-		return find_alias(p, j);
+		return find_ctf2_alias(p, j);
 	if (!word)
-		return bad(p, j, "a field class has no type");
+		return ctf2_error(p, j, "a field class has no type");
 	if (p->depth == CTF_DEPTH)
-		return bad(p, j, "the types are nested too deep");
+		return ctf2_error(p, j, "the types are nested too deep");
 	p->depth++;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(classes); i++) {
 		if (!strcmp(word, classes[i].word)) {
@@ -490,7 +490,7 @@ static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
 		}
 	}
 	p->depth--;
-	return bad(p, j, "a field class has a type that this reader does not know");
+	return ctf2_error(p, j, "a field class has a type that this reader does not know");
 }
 
 /* ---- fragments ------------------------------------------------------------------------- */
@@ -529,7 +529,7 @@ static void take_preamble(struct ctf2 *p, const struct json *j)
 
 	json_number(j, "version", &version);
 	if (version != 2)
-		bad(p, j, "the metadata is not CTF 2");
+		ctf2_error(p, j, "the metadata is not CTF 2");
 }
 
 static void take_alias(struct ctf2 *p, const struct json *j)
@@ -539,7 +539,7 @@ static void take_alias(struct ctf2 *p, const struct json *j)
 	struct alias2 *more;
 
 	if (!name || !t) {
-		bad(p, j, "an alias has no name or no type");
+		ctf2_error(p, j, "an alias has no name or no type");
 		return;
 	}
 	more = ctf_grow(p->c, p->aliases, p->nr_aliases, sizeof(*more));
@@ -549,8 +549,8 @@ static void take_alias(struct ctf2 *p, const struct json *j)
 	more[p->nr_aliases++] = (struct alias2){ name, t };
 }
 
-static void copy_text(char *to, size_t size, const struct json *j,
-		      const char *name)
+static void copy_ctf2_text(char *to, size_t size, const struct json *j,
+			   const char *name)
 {
 	const char *text = json_text(j, name);
 
@@ -567,10 +567,10 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	c->packet_header = optional_class(p, j, "packet-header-field-class");
 	for (size_t i = 0; i < KT_ARRAY_SIZE(ctf_versions); i++)
 		json_number(env, ctf_versions[i], &c->version_of[i]);
-	copy_text(c->hostname, sizeof(c->hostname), env, "hostname");
-	copy_text(c->domain, sizeof(c->domain), env, "domain");
-	copy_text(c->tracer, sizeof(c->tracer), env, "tracer_name");
-	copy_text(c->release, sizeof(c->release), env, "kernel_release");
+	copy_ctf2_text(c->hostname, sizeof(c->hostname), env, "hostname");
+	copy_ctf2_text(c->domain, sizeof(c->domain), env, "domain");
+	copy_ctf2_text(c->tracer, sizeof(c->tracer), env, "tracer_name");
+	copy_ctf2_text(c->release, sizeof(c->release), env, "kernel_release");
 }
 
 /* Take which clock it is: that of the epoch, or one with an origin of its own. */
@@ -589,7 +589,7 @@ static void take_identity(struct ctf2 *p, struct ctf_clock *c, const struct json
 	c->uuid = ctf_name(p->c, text);
 }
 
-static void take_clock(struct ctf2 *p, const struct json *j)
+static void take_ctf2_clock(struct ctf2 *p, const struct json *j)
 {
 	const struct json *offset = json_member(j, "offset-from-origin");
 	const char *id = json_text(j, "id"), *name = json_text(j, "name");
@@ -603,7 +603,7 @@ static void take_clock(struct ctf2 *p, const struct json *j)
 	c->shown = ctf_name(p->c, name ? name : id ? id : "");
 	json_number(j, "frequency", &c->origin.freq);
 	if (!c->origin.freq)
-		bad(p, j, "the frequency of the clock is 0");
+		ctf2_error(p, j, "the frequency of the clock is 0");
 	if (!offset)
 		offset = json_member(j, "offset");
 	json_number(offset, "seconds", &s);
@@ -632,7 +632,7 @@ static void take_stream(struct ctf2 *p, const struct json *j)
 					  "event-record-common-context-field-class");
 }
 
-static void take_event(struct ctf2 *p, const struct json *j)
+static void take_ctf2_event(struct ctf2 *p, const struct json *j)
 {
 	struct ctf_class *e = ctf_add_class(p->c);
 	const char *name;
@@ -653,9 +653,9 @@ static const struct {
 	void (*take)(struct ctf2 *p, const struct json *j);
 } fragments[] = {
 	{ "preamble", take_preamble }, { "field-class-alias", take_alias },
-	{ "trace-class", take_trace }, { "clock-class", take_clock },
+	{ "trace-class", take_trace }, { "clock-class", take_ctf2_clock },
 	{ "data-stream-class", take_stream },
-	{ "event-record-class", take_event },
+	{ "event-record-class", take_ctf2_event },
 };
 
 /* Each type at the top of something is a structure. */
@@ -679,7 +679,7 @@ static void check_structs(struct ctf2 *p)
 		     (!e->fields || e->fields->kind == CTF_STRUCT);
 	}
 	if (!ok)
-		bad(p, NULL, "a header, context or payload is not a structure");
+		ctf2_error(p, NULL, "a header, context or payload is not a structure");
 }
 
 /**

@@ -92,7 +92,7 @@ struct text {
 
 static bool read_any(struct text *x, const struct ctf_type *t);
 
-static bool put_text(struct text *x, const char *text, size_t len)
+static bool put_element_text(struct text *x, const char *text, size_t len)
 {
 	size_t room;
 
@@ -106,14 +106,14 @@ static bool put_text(struct text *x, const char *text, size_t len)
 	return lt_append(x->v, text, len);
 }
 
-static bool put_word(struct text *x, const char *word)
+static bool put_element_word(struct text *x, const char *word)
 {
-	return put_text(x, word, strlen(word));
+	return put_element_text(x, word, strlen(word));
 }
 
-static bool put_quoted(struct text *x, const char *text, size_t len)
+static bool put_element_quoted(struct text *x, const char *text, size_t len)
 {
-	bool ok = put_text(x, "\"", 1);
+	bool ok = put_element_text(x, "\"", 1);
 	char escape[8];
 
 	for (size_t i = 0; i < len && ok && !x->cut; i++) {
@@ -121,19 +121,19 @@ static bool put_quoted(struct text *x, const char *text, size_t len)
 
 		if (c == '"' || c == '\\') {
 			snprintf(escape, sizeof(escape), "\\%c", c);
-			ok = put_word(x, escape);
+			ok = put_element_word(x, escape);
 		} else if (c < ' ') {
 			snprintf(escape, sizeof(escape), "\\u%04x", c);
-			ok = put_word(x, escape);
+			ok = put_element_word(x, escape);
 		} else {
-			ok = put_text(x, text + i, 1);
+			ok = put_element_text(x, text + i, 1);
 		}
 	}
-	return ok && put_text(x, "\"", 1);
+	return ok && put_element_text(x, "\"", 1);
 }
 
 /* Put the label of a number in quotes, or "null". */
-static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
+static bool put_element_label(struct text *x, const struct ctf_type *t, uint64_t number)
 {
 	struct kt_tp_value label = { .data = NULL };
 	const size_t from = x->v->used;
@@ -146,7 +146,7 @@ static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
 	if (!lt_read_label(x->v, t, number, &label))
 		return false;
 	if (!label.data && x->v->used == from)
-		return put_word(x, "null");
+		return put_element_word(x, "null");
 	if (!label.data) {
 		label.len = x->v->used - from;
 		copy = malloc(label.len + 1);
@@ -157,15 +157,15 @@ static bool put_label(struct text *x, const struct ctf_type *t, uint64_t number)
 		memcpy(copy, x->v->room + from, label.len);
 		x->v->used = from;
 	}
-	ok = put_quoted(x, copy ? copy : label.data, label.len);
+	ok = put_element_quoted(x, copy ? copy : label.data, label.len);
 	free(copy);
-	/* The text is told of once, whatever part of it was cut. */
+	/* Report the text once, whatever part of it was cut. */
 	x->cut |= x->v->texts != texts;
 	x->v->texts = texts;
 	return ok;
 }
 
-static bool read_number(struct text *x, const struct ctf_type *t)
+static bool read_element_number(struct text *x, const struct ctf_type *t)
 {
 	struct ctf_value one;
 	char text[KT_PUT_DOUBLE_MAX + 3], *end = text;
@@ -174,7 +174,7 @@ static bool read_number(struct text *x, const struct ctf_type *t)
 	if (!ctf_read(x->at, t, &one))
 		return false;
 	if (x->labels)
-		return put_label(x, t, one.number);
+		return put_element_label(x, t, one.number);
 	if (t->kind == CTF_FLOAT) {
 		one.number = lt_number(t, one.number);
 		/* JSON has no word for these. */
@@ -188,7 +188,7 @@ static bool read_number(struct text *x, const struct ctf_type *t)
 	} else {
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)one.number);
 	}
-	return put_word(x, text);
+	return put_element_word(x, text);
 }
 
 /* Read a member, and once more for its labels, "e":1,"e_label":"A". */
@@ -197,7 +197,7 @@ static bool read_member(struct text *x, const struct ctf_member *m)
 	const char *name = lt_name(x->c, m->name);
 	const uint64_t bit = x->at->bit;
 	uint64_t end;
-	bool ok = put_quoted(x, name, strlen(name)) && put_word(x, ":");
+	bool ok = put_element_quoted(x, name, strlen(name)) && put_element_word(x, ":");
 
 	x->at->name = m->name;
 	ok = ok && read_any(x, m->type);
@@ -207,10 +207,10 @@ static bool read_member(struct text *x, const struct ctf_member *m)
 	x->at->bit = bit;
 	x->at->name = NULL;
 	x->labels = true;
-	ok = put_word(x, ",") && put_quoted(x, name, strlen(name));
+	ok = put_element_word(x, ",") && put_element_quoted(x, name, strlen(name));
 	/* The quote behind the name. */
 	x->v->used -= ok && !x->cut;
-	ok = ok && put_word(x, "_label\":") && read_any(x, m->type);
+	ok = ok && put_element_word(x, "_label\":") && read_any(x, m->type);
 	x->labels = false;
 	x->at->bit = end;
 	return ok;
@@ -218,11 +218,11 @@ static bool read_member(struct text *x, const struct ctf_member *m)
 
 static bool read_members(struct text *x, const struct ctf_type *t)
 {
-	bool ok = ctf_align(x->at, t->align) && put_word(x, "{");
+	bool ok = ctf_align(x->at, t->align) && put_element_word(x, "{");
 
 	for (unsigned int i = 0; i < t->nr_members && ok; i++)
-		ok = (!i || put_word(x, ",")) && read_member(x, &t->members[i]);
-	return ok && put_word(x, "}");
+		ok = (!i || put_element_word(x, ",")) && read_member(x, &t->members[i]);
+	return ok && put_element_word(x, "}");
 }
 
 /* Read characters as a text in quotes. */
@@ -248,12 +248,12 @@ static bool read_characters(struct text *x, const struct ctf_type *t, uint64_t c
 		x->v->used = from;
 	}
 	text = copy ? copy : value.data;
-	ok = put_quoted(x, text, strnlen(text, value.len));
+	ok = put_element_quoted(x, text, strnlen(text, value.len));
 	free(copy);
 	return ok;
 }
 
-static bool read_elements(struct text *x, const struct ctf_type *t)
+static bool read_element_elements(struct text *x, const struct ctf_type *t)
 {
 	uint64_t count;
 	bool ok;
@@ -262,34 +262,34 @@ static bool read_elements(struct text *x, const struct ctf_type *t)
 		return false;
 	if (t->text)
 		return read_characters(x, t, count);
-	ok = put_word(x, "[");
+	ok = put_element_word(x, "[");
 	/* Labels are behind the values, which were read to their end. */
 	for (uint64_t i = 0; i < count && ok && !(x->cut && x->labels); i++) {
 		uint64_t before = x->at->bit;
 
 		x->at->name = NULL;
-		ok = (!i || put_word(x, ",")) && read_any(x, t->element);
+		ok = (!i || put_element_word(x, ",")) && read_any(x, t->element);
 		if (ok && x->at->bit == before && ++x->at->empty > CTF_EMPTY)
 			return ctf_fail(x->at, "an event has too many fields without bits");
 	}
-	return ok && put_word(x, "]");
+	return ok && put_element_word(x, "]");
 }
 
-static bool read_option(struct text *x, const struct ctf_type *t)
+static bool read_element_option(struct text *x, const struct ctf_type *t)
 {
 	const struct ctf_type *option;
 
 	if (!ctf_option(x->at, t, &option))
 		return false;
-	return option ? read_any(x, option) : put_word(x, "null");
+	return option ? read_any(x, option) : put_element_word(x, "null");
 }
 
-static bool read_string(struct text *x, const struct ctf_type *t)
+static bool read_element_string(struct text *x, const struct ctf_type *t)
 {
 	struct ctf_value one;
 
 	return ctf_read(x->at, t, &one) &&
-	       put_quoted(x, (const char *)one.data, one.len);
+	       put_element_quoted(x, (const char *)one.data, one.len);
 }
 
 static bool read_any(struct text *x, const struct ctf_type *t)
@@ -297,22 +297,22 @@ static bool read_any(struct text *x, const struct ctf_type *t)
 	bool ok;
 
 	if (lt_is_plain(t))
-		return read_number(x, t);
+		return read_element_number(x, t);
 	if (x->at->depth == CTF_DEPTH)
 		return ctf_fail(x->at, "the types are nested too deep");
 	x->at->depth++;
 	switch (t->kind) {
 	case CTF_STRING:
-		ok = read_string(x, t);
+		ok = read_element_string(x, t);
 		break;
 	case CTF_STRUCT:
 		ok = read_members(x, t);
 		break;
 	case CTF_VARIANT:
-		ok = read_option(x, t);
+		ok = read_element_option(x, t);
 		break;
 	default:
-		ok = read_elements(x, t);
+		ok = read_element_elements(x, t);
 		break;
 	}
 	x->at->depth--;

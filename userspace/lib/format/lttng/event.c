@@ -21,7 +21,7 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 }
 
 /* Count the fields of an event that LTTng's own does not have. */
-static void count_left_out(struct lttng *t, const struct ktape_event *e)
+static void count_lttng_left_out(struct lttng *t, const struct ktape_event *e)
 {
 	if (lt_is_call(e->opcode) && e->dat20 & TABLE_X32)
 		kt_sink_miss(t->s, KT_LEFT_OUT, 1);
@@ -90,7 +90,7 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 	if (err)
 		return err;
 	if (kt_event_fits(l->event))
-		count_left_out(t, l->event);
+		count_lttng_left_out(t, l->event);
 	if (*id < LT_STATEDUMP)
 		t->used[*id] = true;
 	else if (*id < LT_USERS)

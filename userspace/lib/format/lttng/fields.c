@@ -15,7 +15,7 @@
  */
 #include "fields.h"
 
-#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are looked at */
+#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are examined */
 #define VISITS_ALL	(1U << 22)	/* the same of all classes */
 
 /**
@@ -26,7 +26,7 @@
  * @at: place in the packet
  * @path: name of the field
  * @next: number of the next entry
- * @extra: of the next one inside a variant, if fields of fixed numbers are looked for
+ * @extra: of the next one inside a variant, if fields of fixed numbers are searched
  * @fields: entries that are no labels
  * @number: the last number, as it was read
  * @end: number after the last entry that each event has
@@ -63,7 +63,7 @@ struct walk {
 };
 
 /* Append to the path.  Return: its length before. */
-static size_t descend(struct walk *w, const char *name)
+static size_t descend_type(struct walk *w, const char *name)
 {
 	size_t len = strlen(w->path);
 
@@ -77,7 +77,7 @@ static size_t descend_index(struct walk *w, uint64_t i)
 	char index[24];
 
 	snprintf(index, sizeof(index), "[%llu]", (unsigned long long)i);
-	return descend(w, index);
+	return descend_type(w, index);
 }
 
 /*
@@ -133,13 +133,13 @@ static uint8_t array_type(const struct ctf_type *t)
 	return e->is_signed ? KT_TP_ARRAY : KT_TP_BYTES;
 }
 
-static bool is_narrow(const struct ctf_type *t)
+static bool is_float_type(const struct ctf_type *t)
 {
 	return t->kind == CTF_FLOAT && t->size <= 32;
 }
 
 /* Describe a field of type @t; NULL: the labels of the one before it, which get names later. */
-static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
+static void describe_members(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
 {
 	size_t len = strlen(w->path);
 
@@ -156,13 +156,13 @@ static void describe(struct kt_tp_field *f, struct walk *w, const struct ctf_typ
 	} else if (lt_is_plain(t)) {
 		f->type = lt_number_type(t);
 		f->wide = t->size > 32;
-		f->narrow = is_narrow(t);
+		f->narrow = is_float_type(t);
 	} else {
 		f->type = array_type(t);
 		f->fixed = t->kind == CTF_ARRAY;
 		if (f->type == KT_TP_ARRAY) {
 			f->elem = lt_number_type(t->element);
-			f->narrow = is_narrow(t->element);
+			f->narrow = is_float_type(t->element);
 		}
 	}
 }
@@ -174,12 +174,12 @@ static void declare_leaf(struct walk *w, const struct ctf_type *t)
 	if (w->fields == KT_TP_FIELDS)
 		return;
 	w->fields++;
-	describe(&w->class->fixed[w->next++], w, t);
+	describe_members(&w->class->fixed[w->next++], w, t);
 	if (lt_has_labels(t))
-		describe(&w->class->fixed[w->next++], w, NULL);
+		describe_members(&w->class->fixed[w->next++], w, NULL);
 }
 
-static void declare(struct walk *w, const struct ctf_type *t)
+static void declare_field(struct walk *w, const struct ctf_type *t)
 {
 	size_t len;
 
@@ -191,8 +191,8 @@ static void declare(struct walk *w, const struct ctf_type *t)
 	w->depth++;
 	if (t->kind == CTF_STRUCT) {
 		for (unsigned int i = 0; i < t->nr_members; i++) {
-			len = descend(w, lt_name(w->c, t->members[i].name));
-			declare(w, t->members[i].type);
+			len = descend_type(w, lt_name(w->c, t->members[i].name));
+			declare_field(w, t->members[i].type);
 			w->path[len] = '\0';
 		}
 	} else if (t->kind == CTF_VARIANT) {
@@ -200,7 +200,7 @@ static void declare(struct walk *w, const struct ctf_type *t)
 	} else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) && is_flat(t)) {
 		for (uint64_t i = 0; i < t->count; i++) {
 			len = descend_index(w, i);
-			declare(w, t->element);
+			declare_field(w, t->element);
 			w->path[len] = '\0';
 		}
 	} else {
@@ -244,7 +244,7 @@ static bool mark_names(struct walk *w, const struct ctf_type *fields)
 }
 
 /* Find out what contexts say of the thread. */
-static void find_thread(struct walk *w)
+static void find_ctf_thread(struct walk *w)
 {
 	w->real = has_context(w->c, w->class, "tid");
 	w->known = w->real || has_context(w->c, w->class, "vtid");
@@ -289,9 +289,9 @@ static bool declare_context(struct walk *w, const struct ctf_class *e,
 		if (!is_kept(x->use[i]))
 			continue;
 		if (x->use[i] == LT_CLASH)
-			descend(w, "context");
-		len = descend(w, lt_name(w->c, t->members[i].name));
-		declare(w, t->members[i].type);
+			descend_type(w, "context");
+		len = descend_type(w, lt_name(w->c, t->members[i].name));
+		declare_field(w, t->members[i].type);
 		w->path[x->use[i] == LT_CLASH ? 0 : len] = '\0';
 	}
 	return true;
@@ -340,10 +340,10 @@ static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_cla
 
 	class->fixed = v->fields;
 	if (e->fields)
-		declare(&w, e->fields);
+		declare_field(&w, e->fields);
 	class->nr_own = w.next;
 	w.visits = 0;
-	find_thread(&w);
+	find_ctf_thread(&w);
 	ok = mark_names(&w, e->fields) &&
 	     declare_context(&w, e, &class->contexts[0]) &&
 	     declare_context(&w, e, &class->contexts[1]);
@@ -360,7 +360,7 @@ static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_cla
 }
 
 /* Return what types have in common that are copies of one structure. */
-static const void *shape_of(const struct ctf_type *t)
+static const void *ctf_shape_of(const struct ctf_type *t)
 {
 	return t && t->kind == CTF_STRUCT && t->members ? (const void *)t->members : t;
 }
@@ -373,18 +373,18 @@ static int share_class(struct ctf *c, const struct ctf_class *e, struct lt_class
 		       struct lt_values *v)
 {
 	const void *shapes[] = {
-		shape_of(mine->contexts[0].type), shape_of(mine->contexts[1].type),
+		ctf_shape_of(mine->contexts[0].type), ctf_shape_of(mine->contexts[1].type),
 	};
 	const uint64_t mix = (uintptr_t)shapes[0] * 31 + (uintptr_t)shapes[1];
 	struct kt_map_entry *shape = kt_map_put(&v->shapes, (uint32_t)(mix >> 4),
-						(uintptr_t)shape_of(e->fields));
+						(uintptr_t)ctf_shape_of(e->fields));
 	const struct lt_class *other;
 
 	if (!shape)
 		return -ENOMEM;
 	other = (const struct lt_class *)(uintptr_t)shape->value;
-	if (!other || shape_of(other->contexts[0].type) != shapes[0] ||
-	    shape_of(other->contexts[1].type) != shapes[1]) {
+	if (!other || ctf_shape_of(other->contexts[0].type) != shapes[0] ||
+	    ctf_shape_of(other->contexts[1].type) != shapes[1]) {
 		shape->value = (uintptr_t)mine;
 		return declare_class(c, e, mine, v);
 	}
@@ -435,11 +435,11 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 
 /* ---- read ------------------------------------------------------------------------------- */
 
-static bool take(struct walk *w, const struct ctf_type *t);
+static bool take_field(struct walk *w, const struct ctf_type *t);
 
 /*
- * Return the number of the next field, or -1 if it is left out.  @t: as for describe(); the label
- * of a field that is kept has a place.
+ * Return the number of the next field, or -1 if it is left out.  @t: as for
+ * describe_members(); the label of a field that is kept has a place.
  */
 static int next_field(struct walk *w, const struct ctf_type *t)
 {
@@ -454,7 +454,7 @@ static int next_field(struct walk *w, const struct ctf_type *t)
 	(*next)++;
 	w->fields += own && t;
 	if (w->class->varies)
-		describe(&w->v->fields[i], w, t);
+		describe_members(&w->v->fields[i], w, t);
 	return (int)i;
 }
 
@@ -489,7 +489,7 @@ static bool read_simple(struct walk *w, const struct ctf_type *t,
 }
 
 /* Keep the value of a field.  @kept: it is in the room from @from on, unless it has data. */
-static void keep(struct walk *w, int i, struct kt_tp_value *value, bool kept, size_t from)
+static void keep_field(struct walk *w, int i, struct kt_tp_value *value, bool kept, size_t from)
 {
 	if (i < 0) {
 		w->v->used = from;
@@ -519,7 +519,7 @@ static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
 			return false;
 		w->at->bit = end;
 	}
-	keep(w, i, &value, w->v->used > from, from);
+	keep_field(w, i, &value, w->v->used > from, from);
 	return true;
 }
 
@@ -534,11 +534,11 @@ static bool take_leaf(struct walk *w, const struct ctf_type *t)
 
 	if (!(single ? read_simple(w, t, &value) : read_array(w, t, &value)))
 		return false;
-	keep(w, i, &value, !single, from);
+	keep_field(w, i, &value, !single, from);
 	return i < 0 || !lt_has_labels(t) || take_label(w, t, bit);
 }
 
-static bool take_option(struct walk *w, const struct ctf_type *t)
+static bool take_ctf_option(struct walk *w, const struct ctf_type *t)
 {
 	const struct ctf_type *option;
 	bool ok;
@@ -548,7 +548,7 @@ static bool take_option(struct walk *w, const struct ctf_type *t)
 	if (!option)
 		return true;
 	w->inside++;
-	ok = take(w, option);
+	ok = take_field(w, option);
 	w->inside--;
 	return ok;
 }
@@ -562,9 +562,9 @@ static bool take_members(struct walk *w, const struct ctf_type *t)
 		size_t len = 0;
 
 		if (w->class->varies)
-			len = descend(w, lt_name(w->c, m->name));
+			len = descend_type(w, lt_name(w->c, m->name));
 		w->at->name = m->name;
-		ok = take(w, m->type);
+		ok = take_field(w, m->type);
 		w->path[len] = '\0';
 	}
 	return ok;
@@ -579,14 +579,14 @@ static bool take_flat(struct walk *w, const struct ctf_type *t)
 		size_t len = w->class->varies ? descend_index(w, i) : 0;
 
 		w->at->name = NULL;
-		ok = take(w, t->element);
+		ok = take_field(w, t->element);
 		w->path[len] = '\0';
 	}
 	return ok;
 }
 
 /* Read a field of any type. */
-static bool take(struct walk *w, const struct ctf_type *t)
+static bool take_field(struct walk *w, const struct ctf_type *t)
 {
 	uint64_t before = w->at->bit;
 	bool ok;
@@ -597,7 +597,7 @@ static bool take(struct walk *w, const struct ctf_type *t)
 	if (t->kind == CTF_STRUCT)
 		ok = take_members(w, t);
 	else if (t->kind == CTF_VARIANT)
-		ok = take_option(w, t);
+		ok = take_ctf_option(w, t);
 	else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) && is_flat(t))
 		ok = take_flat(w, t);
 	else
@@ -609,7 +609,7 @@ static bool take(struct walk *w, const struct ctf_type *t)
 }
 
 /* Read a member of a context that says the thread. */
-static bool take_thread(struct walk *w, const struct ctf_type *t, uint8_t use)
+static bool take_ctf_thread(struct walk *w, const struct ctf_type *t, uint8_t use)
 {
 	struct ctf_value one;
 
@@ -634,13 +634,13 @@ static bool take_context(struct walk *w, const struct lt_context *x)
 
 		w->at->name = m->name;
 		if (!is_kept(x->use[i])) {
-			ok = take_thread(w, m->type, x->use[i]);
+			ok = take_ctf_thread(w, m->type, x->use[i]);
 			continue;
 		}
 		if (x->use[i] == LT_CLASH)
-			descend(w, "context");
-		descend(w, lt_name(w->c, m->name));
-		ok = take(w, m->type);
+			descend_type(w, "context");
+		descend_type(w, lt_name(w->c, m->name));
+		ok = take_field(w, m->type);
 		w->path[0] = '\0';
 	}
 	return ok;
@@ -694,7 +694,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	if (w.loose)
 		w.fields = 0;
 	w.end = class->nr_own;
-	if (s->event->fields && !take(&w, s->event->fields))
+	if (s->event->fields && !take_field(&w, s->event->fields))
 		return false;
 	end = s->at.bit;
 	s->at.bit = s->contexts;
@@ -720,8 +720,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	return true;
 }
 
-/* Tell at the end of the trace what was left out. */
-void lt_values_tell(struct lt_values *v, struct kt_import *in)
+/* Report at the end of the trace what was left out. */
+void lt_values_report(struct lt_values *v, struct kt_import *in)
 {
 	if (v->labels)
 		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",

@@ -103,7 +103,7 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 		  struct lt_class *class, struct lt_values *v);
 bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *class,
 		    struct lt_stream *s);
-void lt_values_tell(struct lt_values *v, struct kt_import *in);
+void lt_values_report(struct lt_values *v, struct kt_import *in);
 
 /* values.c */
 size_t lt_room_for(const struct lt_values *v, size_t from);

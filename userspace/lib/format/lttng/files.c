@@ -6,7 +6,7 @@
  * stream of a CPU is in CHANNEL_CPU_0, CHANNEL_CPU_1 and so on; the numbers begin again
  * when the oldest file is overwritten.  Files whose names differ in the last number only
  * are one stream if their packets are of the same CPU and stream class.  The numbers of
- * their packets give the order.  So what is missing between two files is told, and only
+ * their packets give the order.  So what is missing between two files is reported, and only
  * one of them is open.
  *
  * Likewise for files of one name in traces with one UUID: the archives of a rotated session,
@@ -53,8 +53,8 @@ static int is_stream(const struct dirent *d)
 }
 
 /* Notify of a file that cannot be read. */
-static void leave_out(struct kt_import *in, const struct lt_trace *x, const char *name,
-		      int err)
+static void leave_file_out(struct kt_import *in, const struct lt_trace *x, const char *name,
+			   int err)
 {
 	kt_import_bad(in, 0, "%.60s%s%.60s: %s: this file is left out", x->path,
 		      *x->path ? "/" : "", name, strerror(err));
@@ -64,13 +64,13 @@ static void leave_out(struct kt_import *in, const struct lt_trace *x, const char
  * A file cannot be opened: notify of it, but fail if the process has too many files open.
  * Return: 0 or negative errno.
  */
-static int open_failed(struct kt_import *in, const struct lt_trace *x, const char *name,
-		       size_t nr)
+static int report_open_failed(struct kt_import *in, const struct lt_trace *x, const char *name,
+			      size_t nr)
 {
 	if (errno == ENOMEM)
 		return -errno;
 	if (errno != EMFILE && errno != ENFILE) {
-		leave_out(in, x, name, errno);
+		leave_file_out(in, x, name, errno);
 		return 0;
 	}
 	return kt_import_fail(in, 0,
@@ -91,14 +91,14 @@ static size_t stem_of(const char *name)
 }
 
 /* Return the length of what the names of files of one stream have in common. */
-static size_t common(const char *name)
+static size_t common_length(const char *name)
 {
 	size_t len = stem_of(name);
 
 	return len ? len : strlen(name);
 }
 
-static int by_name(const void *a, const void *b)
+static int by_file_name(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 	int order;
@@ -113,13 +113,13 @@ static int by_name(const void *a, const void *b)
 
 static bool may_join(const struct found *a, const struct found *b)
 {
-	size_t len = common(a->name);
+	size_t len = common_length(a->name);
 
-	return a->of == b->of && len == common(b->name) && !memcmp(a->name, b->name, len);
+	return a->of == b->of && len == common_length(b->name) && !memcmp(a->name, b->name, len);
 }
 
 /* Read the first packet of a file.  Return: 0 or negative errno. */
-static int look_at(struct found *f)
+static int look_at_entry(struct found *f)
 {
 	struct lt_file file = { f->trace, f->name };
 	struct lt_stream s = { .trace = f->trace, .files = &file, .nr_files = 1 };
@@ -127,7 +127,7 @@ static int look_at(struct found *f)
 	int ret;
 
 	s.fd = openat(f->trace->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	/* add_stream() fails likewise, and says so. */
+	/* add_ctf_stream() fails likewise, and says so. */
 	if (s.fd < 0)
 		return 0;
 	ret = lt_packet_next(&s, &error);
@@ -179,15 +179,15 @@ static bool goes_on(const struct found *f, const struct found *before)
 }
 
 /* Make a stream of some files.  Return: 0 or negative errno. */
-static int add_stream(struct kt_import *in, struct lt_streams *t, const struct found *f,
-		      size_t nr, size_t all)
+static int add_ctf_stream(struct kt_import *in, struct lt_streams *t, const struct found *f,
+			  size_t nr, size_t all)
 {
 	int fd = openat(f->trace->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct lt_stream *s;
 	struct stat st;
 
 	if (fd < 0)
-		return open_failed(in, f->trace, f->name, all);
+		return report_open_failed(in, f->trace, f->name, all);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -225,19 +225,19 @@ static int add_group(struct kt_import *in, struct lt_streams *t, struct found *f
 	int err = 0;
 
 	for (size_t i = 0; nr > 1 && i < nr && !err; i++)
-		err = look_at(&f[i]);
+		err = look_at_entry(&f[i]);
 	if (nr > 1)
 		qsort(f, nr, sizeof(*f), by_packet);
 	for (size_t i = 0; i < nr && !err; i += n) {
 		n = 1;
 		while (i + n < nr && goes_on(&f[i + n], &f[i + n - 1]))
 			n++;
-		err = add_stream(in, t, &f[i], n, all);
+		err = add_ctf_stream(in, t, &f[i], n, all);
 	}
 	return err;
 }
 
-static int add_all(struct kt_import *in, struct lt_streams *t, struct found *f, size_t nr)
+static int add_all_files(struct kt_import *in, struct lt_streams *t, struct found *f, size_t nr)
 {
 	size_t n;
 	int err = 0;
@@ -261,7 +261,7 @@ static bool is_file(struct kt_import *in, const struct lt_trace *x, const char *
 
 	if (!fstatat(x->folder, name, &st, 0))
 		return S_ISREG(st.st_mode);
-	leave_out(in, x, name, errno);
+	leave_file_out(in, x, name, errno);
 	return false;
 }
 
@@ -302,7 +302,7 @@ static int find_files(struct kt_import *in, const struct lt_session *all, size_t
 	struct found *more;
 
 	if (n < 0 && errno != ENOMEM && errno != EMFILE && errno != ENFILE) {
-		leave_out(in, x, ".", errno);
+		leave_file_out(in, x, ".", errno);
 		return 0;
 	}
 	if (n < 0)
@@ -346,9 +346,9 @@ int lt_files_open(struct kt_import *in, struct lt_session *all, struct lt_stream
 	for (size_t i = 0; i < all->nr && !err; i++)
 		err = find_files(in, all, i, &f);
 	if (!err && f.nr)
-		qsort(f.list, f.nr, sizeof(*f.list), by_name);
+		qsort(f.list, f.nr, sizeof(*f.list), by_file_name);
 	if (!err)
-		err = add_all(in, t, f.list, f.nr);
+		err = add_all_files(in, t, f.list, f.nr);
 	for (size_t i = 0; i < f.nr; i++)
 		free(f.list[i].name);
 	free(f.list);

@@ -117,13 +117,13 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 }
 
 /* Tell once in a trace that an event has a time that does not fit, as trace/far.c does. */
-static void tell_far(struct kt_import *in, struct lt_stream *s)
+static void report_far(struct kt_import *in, struct lt_stream *s)
 {
 	char place[LT_PLACE];
 
-	if (s->trace->told_far)
+	if (s->trace->reported_far)
 		return;
-	s->trace->told_far = true;
+	s->trace->reported_far = true;
 	lt_place(s, place);
 	kt_import_bad(in, s->offset + s->from / 8,
 		      "%s: times from here on are beyond the year 2262: they are shown as the last one before, and this is told once",
@@ -165,7 +165,7 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 	while (!s->nr_gaps && !s->ended) {
 		ret = s->class ? lt_event_next(&s->trace->c, s, &error) : LT_END;
 		if (ret == LT_OK && s->time > s->class->origin.latest)
-			tell_far(in, s);
+			report_far(in, s);
 		if (ret == LT_OK)
 			set_time(in, s);
 		if (ret == LT_OK || ret < 0)
@@ -288,7 +288,7 @@ static int lttng_next(struct kt_import *s)
 
 	if (!t->queue.nr) {
 		kt_tp_end(&t->tp);
-		lt_values_tell(&t->values, s);
+		lt_values_report(&t->values, s);
 		return 0;
 	}
 	first = (struct lt_stream *)t->queue.list[0];

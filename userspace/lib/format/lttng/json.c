@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Parse JSON as RFC 8259 has it, into trees.  Numbers are whole: CTF 2 has no others
- * where this reader looks, so a fraction or an exponent is skipped.
+ * where this reader needs it, so a fraction or an exponent is skipped.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +24,9 @@ struct parser {
 	unsigned int depth;
 };
 
-static struct json *parse_value(struct parser *p);
+static struct json *parse_json_value(struct parser *p);
 
-static struct json *bad(struct parser *p, const char *why)
+static struct json *json_error(struct parser *p, const char *why)
 {
 	if (p->error->text[0])
 		return NULL;
@@ -35,7 +35,7 @@ static struct json *bad(struct parser *p, const char *why)
 	return NULL;
 }
 
-static void skip_space(struct parser *p)
+static void skip_json_space(struct parser *p)
 {
 	while (p->at < p->end && *p->at && strchr(" \t\r\n", *p->at))
 		p->at++;
@@ -73,7 +73,7 @@ static char *put_utf8(char *to, uint32_t c)
 }
 
 /* Take the four digits of \uXXXX.  Return: the character, or UINT32_MAX. */
-static uint32_t take_hex(struct parser *p)
+static uint32_t take_json_hex(struct parser *p)
 {
 	uint32_t v = 0;
 
@@ -106,7 +106,7 @@ static uint32_t take_second(struct parser *p, uint32_t high)
 	if (high < 0xdc00 && p->end - p->at >= 2 && p->at[0] == '\\' &&
 	    p->at[1] == 'u') {
 		p->at += 2;
-		low = take_hex(p);
+		low = take_json_hex(p);
 		if (low >= 0xdc00 && low < 0xe000)
 			return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 		p->at = from;
@@ -114,8 +114,8 @@ static uint32_t take_second(struct parser *p, uint32_t high)
 	return REPLACEMENT;
 }
 
-/* Take a text after its quote.  Return: the text, or NULL after bad(). */
-static const char *take_text(struct parser *p)
+/* Take a text after its quote.  Return: the text, or NULL after json_error(). */
+static const char *take_json_text(struct parser *p)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *stop = p->at;
@@ -124,7 +124,7 @@ static const char *take_text(struct parser *p)
 	while (stop < p->end && *stop != '"')
 		stop += *stop == '\\' && stop + 1 < p->end ? 2 : 1;
 	if (stop >= p->end) {
-		bad(p, "a text has no closing quote");
+		json_error(p, "a text has no closing quote");
 		return NULL;
 	}
 	/* An escape is never shorter than what it stands for. */
@@ -146,9 +146,9 @@ static const char *take_text(struct parser *p)
 			*out++ = to[known - from];
 			continue;
 		}
-		wide = c == 'u' ? take_hex(p) : UINT32_MAX;
+		wide = c == 'u' ? take_json_hex(p) : UINT32_MAX;
 		if (wide == UINT32_MAX) {
-			bad(p, "a text has a wrong escape");
+			json_error(p, "a text has a wrong escape");
 			return NULL;
 		}
 		out = put_utf8(out, take_second(p, wide));
@@ -157,7 +157,7 @@ static const char *take_text(struct parser *p)
 	return text;
 }
 
-static struct json *parse_number(struct parser *p)
+static struct json *parse_json_number(struct parser *p)
 {
 	struct json *v = new_value(p, JSON_NUMBER);
 
@@ -166,7 +166,7 @@ static struct json *parse_number(struct parser *p)
 	v->negative = *p->at == '-';
 	p->at += v->negative;
 	if (p->at == p->end || *p->at < '0' || *p->at > '9')
-		return bad(p, "a number has no digits");
+		return json_error(p, "a number has no digits");
 	for (; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++)
 		v->number = v->number * 10 + (uint64_t)(*p->at - '0');
 	while (p->at < p->end && *p->at && strchr("0123456789.eE+-", *p->at))
@@ -200,31 +200,31 @@ static struct json *parse_word(struct parser *p)
 		p->at += len;
 		return v;
 	}
-	return bad(p, "this is no JSON value");
+	return json_error(p, "this is no JSON value");
 }
 
 /* Take the name of a member and its colon.  Return: the name, or NULL. */
-static const char *take_name(struct parser *p)
+static const char *take_json_name(struct parser *p)
 {
 	const char *name;
 
 	if (p->at == p->end || *p->at != '"') {
-		bad(p, "a member of an object has no name");
+		json_error(p, "a member of an object has no name");
 		return NULL;
 	}
 	p->at++;
-	name = take_text(p);
-	skip_space(p);
+	name = take_json_text(p);
+	skip_json_space(p);
 	if (name && (p->at == p->end || *p->at != ':')) {
-		bad(p, "\":\" is missing behind the name of a member");
+		json_error(p, "\":\" is missing behind the name of a member");
 		return NULL;
 	}
 	p->at++;
-	skip_space(p);
+	skip_json_space(p);
 	return name;
 }
 
-static struct json *parse_list(struct parser *p, enum json_kind kind)
+static struct json *parse_json_list(struct parser *p, enum json_kind kind)
 {
 	char close = kind == JSON_ARRAY ? ']' : '}';
 	struct json *list = new_value(p, kind), **last;
@@ -233,59 +233,59 @@ static struct json *parse_list(struct parser *p, enum json_kind kind)
 		return NULL;
 	last = &list->first;
 	p->at++;
-	skip_space(p);
+	skip_json_space(p);
 	while (p->at < p->end && *p->at != close) {
-		const char *name = kind == JSON_OBJECT ? take_name(p) : "";
-		struct json *v = name ? parse_value(p) : NULL;
+		const char *name = kind == JSON_OBJECT ? take_json_name(p) : "";
+		struct json *v = name ? parse_json_value(p) : NULL;
 
 		if (!v)
 			return NULL;
 		v->name = name;
 		*last = v;
 		last = &v->next;
-		skip_space(p);
+		skip_json_space(p);
 		if (p->at < p->end && *p->at == ',') {
 			p->at++;
-			skip_space(p);
+			skip_json_space(p);
 			if (p->at < p->end && *p->at == close)
-				return bad(p, "a value is missing behind \",\"");
+				return json_error(p, "a value is missing behind \",\"");
 		} else if (p->at < p->end && *p->at != close) {
-			return bad(p, "\",\" is missing between two values");
+			return json_error(p, "\",\" is missing between two values");
 		}
 	}
 	if (p->at == p->end)
-		return bad(p, "the text ends inside an object or array");
+		return json_error(p, "the text ends inside an object or array");
 	p->at++;
 	return list;
 }
 
-static struct json *parse_value(struct parser *p)
+static struct json *parse_json_value(struct parser *p)
 {
 	struct json *v;
 
-	skip_space(p);
+	skip_json_space(p);
 	if (p->at == p->end)
-		return bad(p, "the text ends where a value is missing");
+		return json_error(p, "the text ends where a value is missing");
 	if (p->depth == DEPTH)
-		return bad(p, "values are nested too deep");
+		return json_error(p, "values are nested too deep");
 	p->depth++;
 	switch (*p->at) {
 	case '{':
-		v = parse_list(p, JSON_OBJECT);
+		v = parse_json_list(p, JSON_OBJECT);
 		break;
 	case '[':
-		v = parse_list(p, JSON_ARRAY);
+		v = parse_json_list(p, JSON_ARRAY);
 		break;
 	case '"':
 		v = new_value(p, JSON_TEXT);
 		p->at++;
 		if (v)
-			v->text = take_text(p);
+			v->text = take_json_text(p);
 		v = v && v->text ? v : NULL;
 		break;
 	case '-': case '0': case '1': case '2': case '3': case '4':
 	case '5': case '6': case '7': case '8': case '9':
-		v = parse_number(p);
+		v = parse_json_number(p);
 		break;
 	default:
 		v = parse_word(p);
@@ -314,9 +314,9 @@ const struct json *json_parse(struct ctf *c, const char *text, size_t len,
 		.c = c, .text = text, .at = text, .end = text + len,
 		.offset = offset, .error = error,
 	};
-	const struct json *v = parse_value(&p);
+	const struct json *v = parse_json_value(&p);
 
-	skip_space(&p);
+	skip_json_space(&p);
 	*end = p.at;
 	return v;
 }

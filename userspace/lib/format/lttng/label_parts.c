@@ -57,7 +57,7 @@ struct sweep {
 	size_t nr_names;
 };
 
-static unsigned int kept(unsigned int nr)
+static unsigned int kept_count(unsigned int nr)
 {
 	return nr < CTF_LABELS ? nr : CTF_LABELS;
 }
@@ -127,9 +127,9 @@ static unsigned int next_name(const struct sweep *s, unsigned int name)
 	return name;
 }
 
-static void add_name(struct sweep *s, unsigned int name)
+static void add_label_name(struct sweep *s, unsigned int name)
 {
-	unsigned int nr = kept(s->nr), at = nr;
+	unsigned int nr = kept_count(s->nr), at = nr;
 
 	set_bit(s, name);
 	s->nr++;
@@ -144,7 +144,7 @@ static void add_name(struct sweep *s, unsigned int name)
 
 static void drop_name(struct sweep *s, unsigned int name)
 {
-	unsigned int nr = kept(s->nr), at = 0;
+	unsigned int nr = kept_count(s->nr), at = 0;
 
 	clear_bit(s, name);
 	s->nr--;
@@ -159,13 +159,13 @@ static void drop_name(struct sweep *s, unsigned int name)
 }
 
 /* Add the interval from @low on, unless it has the labels of the one before. */
-static void add_part(struct sweep *s, uint64_t low)
+static void add_label_part(struct sweep *s, uint64_t low)
 {
-	const unsigned int nr = kept(s->nr);
+	const unsigned int nr = kept_count(s->nr);
 	const size_t size = nr * sizeof(*s->first);
 	struct ctf_type *t = s->t;
 
-	if (low && nr == kept(s->last_nr) && (s->nr > nr) == (s->last_nr > nr) &&
+	if (low && nr == kept_count(s->last_nr) && (s->nr > nr) == (s->last_nr > nr) &&
 	    !memcmp(s->first, s->last, size))
 		return;
 	s->last_nr = s->nr;
@@ -180,7 +180,7 @@ static void add_part(struct sweep *s, uint64_t low)
 	s->nr_names += nr;
 }
 
-static void sweep(struct sweep *s)
+static void sweep_labels(struct sweep *s)
 {
 	const struct cut *cut = s->cuts, *end = cut + s->nr_cuts;
 	uint64_t at = 0;
@@ -191,11 +191,11 @@ static void sweep(struct sweep *s)
 	for (;;) {
 		for (; cut < end && cut->at == at; cut++) {
 			if (cut->begins && !s->ranges[cut->name]++)
-				add_name(s, cut->name);
+				add_label_name(s, cut->name);
 			else if (!cut->begins && !--s->ranges[cut->name])
 				drop_name(s, cut->name);
 		}
-		add_part(s, at);
+		add_label_part(s, at);
 		if (cut == end)
 			break;
 		at = cut->at;
@@ -233,14 +233,14 @@ bool ctf_sort_labels(struct ctf *c, struct ctf_type *t)
 	t->nr_parts = 0;
 	ok = ok && find_cuts(c, &s);
 	if (ok) {
-		sweep(&s);
+		sweep_labels(&s);
 		t->names = ctf_alloc(c, (s.nr_names + 1) * sizeof(*t->names));
 		if (t->names)
 			t->parts = ctf_alloc(c, s.nr_parts * sizeof(*t->parts));
 		ok = t->parts != NULL;
 	}
 	if (ok) {
-		sweep(&s);
+		sweep_labels(&s);
 		t->nr_parts = s.nr_parts;
 	}
 	for (unsigned int i = 0; i < LEVELS; i++)

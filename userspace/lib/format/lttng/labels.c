@@ -38,7 +38,7 @@ bool lt_has_labels(const struct ctf_type *t)
 }
 
 /* Append to the text of a label.  Return: false without memory; @cut is set if it is too long. */
-static bool put(struct lt_values *v, size_t from, const char *text, bool *cut)
+static bool put_label_part(struct lt_values *v, size_t from, const char *text, bool *cut)
 {
 	const size_t len = strlen(text), room = lt_room_for(v, from);
 
@@ -69,8 +69,8 @@ bool lt_read_label(struct lt_values *v, const struct ctf_type *t, uint64_t numbe
 		value->len = strlen(value->data);
 	}
 	for (unsigned int i = 0; part->nr > 1 && i < part->nr && !cut; i++) {
-		if ((i && !put(v, from, ", ", &cut)) ||
-		    !put(v, from, t->labels[names[i]].name, &cut))
+		if ((i && !put_label_part(v, from, ", ", &cut)) ||
+		    !put_label_part(v, from, t->labels[names[i]].name, &cut))
 			return false;
 	}
 	v->texts += cut;

@@ -226,7 +226,7 @@ static const struct row {
 	  { { "khz", "state", U32 }, { "cpu", "cpu_id", U32 } } },
 };
 
-static const struct row *find_row(unsigned int opcode)
+static const struct row *find_lttng_row(unsigned int opcode)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
 		if (rows[i].opcode == opcode)
@@ -236,7 +236,7 @@ static const struct row *find_row(unsigned int opcode)
 }
 
 /* As kt_holds_field, of a row. */
-static bool has_field(const void *row, const char *name)
+static bool lttng_row_has_field(const void *row, const char *name)
 {
 	const struct map *m = ((const struct row *)row)->map;
 
@@ -258,7 +258,7 @@ static bool check_row(struct lttng *t, const struct row *row)
 			return false;
 		}
 	}
-	return kt_left_out_find(&t->left_out[row->opcode], row->opcode, has_field, row);
+	return kt_left_out_find(&t->left_out[row->opcode], row->opcode, lttng_row_has_field, row);
 }
 
 /*
@@ -276,14 +276,14 @@ bool lt_check(struct lttng *t)
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-static char *put_string(char *p, const char *text, size_t len)
+static char *put_lttng_string(char *p, const char *text, size_t len)
 {
 	p = kt_put_mem(p, text, strnlen(text, len));
 	return kt_put_char(p, '\0');
 }
 
 /* Write the name of a thread at a time: LT_COMM bytes, NUL-padded. */
-static char *put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
+static char *put_lttng_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
 {
 	const struct ktape_object_info *o = NULL;
 
@@ -297,17 +297,17 @@ static char *put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
 	return p + LT_COMM;
 }
 
-static char *put_name(char *p, const struct kt_line *l, unsigned int type,
-		      uint64_t v)
+static char *put_lttng_name(char *p, const struct kt_line *l, unsigned int type,
+			    uint64_t v)
 {
 	struct kt_name name = kt_name_of(l, type, v);
 
 	if (!name.text)
 		return kt_put_char(p, '\0');
-	return put_string(p, name.text, name.len);
+	return put_lttng_string(p, name.text, name.len);
 }
 
-static uint64_t process_of(const struct kt_line *l, uint64_t tid)
+static uint64_t lttng_process_of(const struct kt_line *l, uint64_t tid)
 {
 	const struct ktape_object_info *o = NULL;
 
@@ -325,8 +325,8 @@ static uint32_t rwbs_of(uint64_t op)
 	return op < KT_ARRAY_SIZE(bits) ? bits[op] : 0;
 }
 
-static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
-		       const struct map *m)
+static char *put_lttng_value(char *p, const struct lttng *t, const struct kt_line *l,
+			     const struct map *m)
 {
 	struct kt_place place = { 0 };
 	uint64_t v;
@@ -335,13 +335,13 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 	v = kt_place_value(&place, l->event);
 	switch (m->how) {
 	case COMM:
-		return put_comm(p, t, v, l->event->ts);
+		return put_lttng_comm(p, t, v, l->event->ts);
 	case CURRENT:
-		return put_comm(p, t, (uint64_t)l->event->tid, l->event->ts);
+		return put_lttng_comm(p, t, (uint64_t)l->event->tid, l->event->ts);
 	case NAME:
-		return put_name(p, l, place.type, v);
+		return put_lttng_name(p, l, place.type, v);
 	case PROCESS:
-		return lt_put32(p, process_of(l, v));
+		return lt_put32(p, lttng_process_of(l, v));
 	case STATE:
 		return lt_put64(p, kt_kernel_state((unsigned int)v));
 	case PRIO:
@@ -362,15 +362,15 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 }
 
 /* Write a field of the event table: a 64-bit number, a text, or a sequence. */
-static char *put_field(char *p, const struct kt_slot *f,
-		       const struct kt_fields *at)
+static char *put_lttng_field(char *p, const struct kt_slot *f,
+			     const struct kt_fields *at)
 {
 	uint32_t count = at->count;
 
 	if (f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG)
 		return lt_put64(p, at->value);
 	if (f->place == KTAPE_PLACE_TEXT)
-		return put_string(p, (const char *)at->data, count);
+		return put_lttng_string(p, (const char *)at->data, count);
 	if (f->place == KTAPE_PLACE_BYTES) {
 		p = lt_put32(p, count);
 		return count ? kt_put_mem(p, (const char *)at->data, count) : p;
@@ -390,7 +390,7 @@ static char *put_table_fields(char *p, const struct ktape_event *e)
 
 	kt_fields_begin(&at, &kt_plans[e->opcode], e);
 	while ((f = kt_fields_next(&at)))
-		p = put_field(p, f, &at);
+		p = put_lttng_field(p, f, &at);
 	return p;
 }
 
@@ -401,7 +401,7 @@ static char *put_table_fields(char *p, const struct ktape_event *e)
 char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
 		     uint32_t id, uint32_t without)
 {
-	const struct row *row = find_row(l->event->opcode);
+	const struct row *row = find_lttng_row(l->event->opcode);
 
 	if (id >= LT_CALLS)
 		return lt_put_call(p, &t->call_list[id - LT_CALLS], l->event);
@@ -409,7 +409,7 @@ char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
 		return put_table_fields(p, l->event);
 	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++) {
 		if (!(without >> i & 1))
-			p = put_value(p, t, l, &row->map[i]);
+			p = put_lttng_value(p, t, l, &row->map[i]);
 	}
 	return p;
 }
@@ -480,7 +480,7 @@ static void describe_table_field(FILE *f, const struct ktape_field *field)
 void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(id);
-	const struct row *row = find_row(id);
+	const struct row *row = find_lttng_row(id);
 
 	if (id >= LT_CALLS)
 		snprintf(name, LT_NAME_ROOM, "%s", t->call_list[id - LT_CALLS].name);
@@ -491,7 +491,7 @@ void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id)
 }
 
 /**
- * lt_each_name() - tell the names of an event class's fields
+ * lt_each_name() - pass on the names of an event class's fields
  * @t: trace being written
  * @id: its event id, below LT_USERS and not 0
  * @take: called with each name
@@ -502,7 +502,7 @@ void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id)
 int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *arg)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(id);
-	const struct row *row = find_row(id);
+	const struct row *row = find_lttng_row(id);
 	int err = 0;
 
 	if (id >= LT_CALLS)
@@ -529,7 +529,7 @@ int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *a
 void lt_describe(FILE *f, unsigned int opcode, uint32_t without)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
-	const struct row *row = find_row(opcode);
+	const struct row *row = find_lttng_row(opcode);
 
 	if (!opcode)
 		fputs("\t\tuint32_t _opcode;\n\t\tuint32_t _dat20;\n\t\tuint32_t __args_length;\n\t\tuint32_t _args[__args_length];\n\t\tuint32_t __data_length;\n\t\tuint8_t _data[__data_length];\n",

@@ -63,7 +63,7 @@ static const char dump[] =
 	"\tfields := struct {\n\t};\n};\n\n";
 
 /* Write a quoted text; quotes, \ and all but printable ASCII become '?'. */
-static void put_quoted(FILE *f, const char *key, const char *text)
+static void put_meta_quoted(FILE *f, const char *key, const char *text)
 {
 	fprintf(f, "\t%s = \"", key);
 	for (; *text; text++)
@@ -78,10 +78,10 @@ static void put_quoted(FILE *f, const char *key, const char *text)
 static void put_env(FILE *f, const struct ktape_info *info)
 {
 	fputs("env {\n", f);
-	put_quoted(f, "hostname", info->hostname);
+	put_meta_quoted(f, "hostname", info->hostname);
 	fputs("\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n", f);
-	put_quoted(f, "kernel_release", info->release);
-	put_quoted(f, "kernel_version", "");
+	put_meta_quoted(f, "kernel_release", info->release);
+	put_meta_quoted(f, "kernel_version", "");
 	fputs("\ttracer_name = \"lttng-modules\";\n\ttracer_major = 2;\n\ttracer_minor = 13;\n\ttracer_patchlevel = 0;\n",
 	      f);
 	fputs("\ttrace_buffering_scheme = \"global\";\n\ttrace_name = \"ktape\";\n\tarchitecture_bit_width = 64;\n",
@@ -89,7 +89,7 @@ static void put_env(FILE *f, const struct ktape_info *info)
 	fputs("};\n\n", f);
 }
 
-static void put_clock(FILE *f, const struct ktape_info *info)
+static void put_meta_clock(FILE *f, const struct ktape_info *info)
 {
 	int64_t offset = ktape_epoch_ns(info, 0) - ktape_mono_ns(info, 0);
 
@@ -100,7 +100,7 @@ static void put_clock(FILE *f, const struct ktape_info *info)
 	      f);
 }
 
-static void put_fields(FILE *f, const struct lttng *t, uint32_t id, uint32_t without)
+static void put_meta_fields(FILE *f, const struct lttng *t, uint32_t id, uint32_t without)
 {
 	if (id >= LT_CALLS)
 		lt_describe_call(f, &t->call_list[id - LT_CALLS]);
@@ -119,15 +119,15 @@ static void put_class(FILE *f, const struct lttng *t, uint32_t id,
 	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n",
 		user ? user->name : name, id);
 	if (!user)
-		put_fields(f, t, id, 0);
+		put_meta_fields(f, t, id, 0);
 	else if (user->base)
-		put_fields(f, t, user->base, user->without);
+		put_meta_fields(f, t, user->base, user->without);
 	if (user)
 		lt_describe_user(f, user);
 	fputs("\t};\n};\n\n", f);
 }
 
-static void put_metadata(FILE *f, const struct lttng *t)
+static void put_meta_metadata(FILE *f, const struct lttng *t)
 {
 	const struct ktape_info *info = t->s->info;
 	char uuid[KT_UUID_TEXT];
@@ -139,7 +139,7 @@ static void put_metadata(FILE *f, const struct lttng *t)
 		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t\tuint64_t stream_instance_id;\n\t};\n};\n\n",
 		uuid);
 	put_env(f, info);
-	put_clock(f, info);
+	put_meta_clock(f, info);
 	fputs(stream, f);
 	for (uint32_t i = 0; i < KTAPE_OPCODES; i++) {
 		if (t->used[i])
@@ -188,7 +188,7 @@ int lt_metadata(const struct lttng *t)
 
 	if (!f)
 		return -ENOMEM;
-	put_metadata(f, t);
+	put_meta_metadata(f, t);
 	err = kt_memory_close(f);
 	if (!err && t->ctf2)
 		err = make_ctf2(&text, &len);

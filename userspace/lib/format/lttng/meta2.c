@@ -37,7 +37,7 @@ struct place {
 
 static void put_type(FILE *f, const struct ctf_type *t, struct place p);
 
-static void put_text(FILE *f, const char *text)
+static void put_meta2_text(FILE *f, const char *text)
 {
 	fputc('"', f);
 	for (; *text; text++) {
@@ -71,7 +71,7 @@ static const struct {
 	{ EVENT_HEADER, "timestamp", "default-clock-timestamp" },
 };
 
-static void put_role(FILE *f, enum scope scope, const char *name)
+static void put_meta2_role(FILE *f, enum scope scope, const char *name)
 {
 	for (size_t i = 0; name && i < KT_ARRAY_SIZE(roles); i++) {
 		if (roles[i].scope == scope && !strcmp(roles[i].name, name))
@@ -91,7 +91,7 @@ static void put_range(FILE *f, const struct ctf_type *t, const struct ctf_range 
 		(long long)r->high);
 }
 
-static void put_number(FILE *f, const struct ctf_type *t, struct place p)
+static void put_meta2_number(FILE *f, const struct ctf_type *t, struct place p)
 {
 	fprintf(f,
 		"{\"type\":\"fixed-length-%s-integer\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u",
@@ -99,12 +99,12 @@ static void put_number(FILE *f, const struct ctf_type *t, struct place p)
 		t->big ? "big" : "little", t->align);
 	if (t->hex)
 		fputs(",\"preferred-display-base\":16", f);
-	put_role(f, p.scope, p.name);
+	put_meta2_role(f, p.scope, p.name);
 	if (t->nr_labels)
 		fputs(",\"mappings\":{", f);
 	for (unsigned int i = 0; i < t->nr_labels; i++) {
 		fputs(i ? "," : "", f);
-		put_text(f, t->labels[i].name);
+		put_meta2_text(f, t->labels[i].name);
 		fputs(":[", f);
 		put_range(f, t, &t->labels[i].range);
 		fputc(']', f);
@@ -112,7 +112,7 @@ static void put_number(FILE *f, const struct ctf_type *t, struct place p)
 	fputs(t->nr_labels ? "}}" : "}", f);
 }
 
-static void put_float(FILE *f, const struct ctf_type *t)
+static void put_meta2_float(FILE *f, const struct ctf_type *t)
 {
 	fprintf(f,
 		"{\"type\":\"fixed-length-floating-point-number\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u}",
@@ -125,8 +125,8 @@ static bool is_bytes(const struct ctf_type *t)
 	       !t->element->is_signed;
 }
 
-static const struct ctf_member *find_member(const struct ctf_type *t,
-					    const char *name)
+static const struct ctf_member *find_meta2_member(const struct ctf_type *t,
+						  const char *name)
 {
 	for (unsigned int i = 0; t && i < t->nr_members; i++) {
 		if (!strcmp(t->members[i].name, name))
@@ -143,10 +143,10 @@ static void put_location(FILE *f, const char *key, const char *field,
 			 struct place p)
 {
 	fprintf(f, ",\"%s-field-location\":{", key);
-	if (!find_member(p.in, field))
+	if (!find_meta2_member(p.in, field))
 		fputs("\"origin\":\"event-record-specific-context\",", f);
 	fputs("\"path\":[", f);
-	put_text(f, plain_name(field, p.scope));
+	put_meta2_text(f, plain_name(field, p.scope));
 	fputs("]}", f);
 }
 
@@ -156,7 +156,7 @@ static const char *last_name(const struct ctf_type *t)
 	return t->nr_path ? t->path[t->nr_path - 1] : "";
 }
 
-static void put_length(FILE *f, const struct ctf_type *t, struct place p)
+static void put_meta2_length(FILE *f, const struct ctf_type *t, struct place p)
 {
 	if (t->kind == CTF_ARRAY)
 		fprintf(f, ",\"length\":%llu", (unsigned long long)t->count);
@@ -164,7 +164,7 @@ static void put_length(FILE *f, const struct ctf_type *t, struct place p)
 		put_location(f, "length", last_name(t), p);
 }
 
-static void put_array(FILE *f, const struct ctf_type *t, struct place p)
+static void put_meta2_array(FILE *f, const struct ctf_type *t, struct place p)
 {
 	bool is_uuid = p.scope == HEADER && p.name && !strcmp(p.name, "uuid");
 	const char *how = t->kind == CTF_ARRAY ? "static" : "dynamic";
@@ -173,13 +173,13 @@ static void put_array(FILE *f, const struct ctf_type *t, struct place p)
 	if (t->text || is_uuid || is_bytes(t)) {
 		fprintf(f, "{\"type\":\"%s-length-%s\"", how,
 			t->text ? "string" : "blob");
-		put_length(f, t, p);
-		put_role(f, p.scope, p.name);
+		put_meta2_length(f, t, p);
+		put_meta2_role(f, p.scope, p.name);
 		fputc('}', f);
 		return;
 	}
 	fprintf(f, "{\"type\":\"%s-length-array\"", how);
-	put_length(f, t, p);
+	put_meta2_length(f, t, p);
 	fputs(",\"element-field-class\":", f);
 	put_type(f, t->element, element);
 	fputc('}', f);
@@ -193,7 +193,7 @@ static void put_struct(FILE *f, const struct ctf_type *t, struct place p)
 		const struct ctf_member *m = &t->members[i];
 
 		fputs(i ? ",{\"name\":" : "{\"name\":", f);
-		put_text(f, plain_name(m->name, p.scope));
+		put_meta2_text(f, plain_name(m->name, p.scope));
 		fputs(",\"field-class\":", f);
 		put_type(f, m->type, (struct place){ p.scope, t, m->name });
 		fputc('}', f);
@@ -202,7 +202,7 @@ static void put_struct(FILE *f, const struct ctf_type *t, struct place p)
 }
 
 /* Write the values of the tag that choose an option: those of the label of its name. */
-static void put_ranges(FILE *f, const struct ctf_type *tag, const char *option)
+static void put_meta2_ranges(FILE *f, const struct ctf_type *tag, const char *option)
 {
 	for (unsigned int i = 0; tag && i < tag->nr_labels; i++) {
 		if (!strcmp(tag->labels[i].name, option))
@@ -212,7 +212,7 @@ static void put_ranges(FILE *f, const struct ctf_type *tag, const char *option)
 
 static void put_variant(FILE *f, const struct ctf_type *t, struct place p)
 {
-	const struct ctf_member *tag = find_member(p.in, last_name(t));
+	const struct ctf_member *tag = find_meta2_member(p.in, last_name(t));
 
 	fputs("{\"type\":\"variant\"", f);
 	put_location(f, "selector", last_name(t), p);
@@ -221,9 +221,9 @@ static void put_variant(FILE *f, const struct ctf_type *t, struct place p)
 		const struct ctf_member *m = &t->members[i];
 
 		fputs(i ? ",{\"name\":" : "{\"name\":", f);
-		put_text(f, m->name);
+		put_meta2_text(f, m->name);
 		fputs(",\"selector-field-ranges\":[", f);
-		put_ranges(f, tag ? tag->type : NULL, m->name);
+		put_meta2_ranges(f, tag ? tag->type : NULL, m->name);
 		fputs("],\"field-class\":", f);
 		put_type(f, m->type, (struct place){ p.scope, p.in, m->name });
 		fputc('}', f);
@@ -244,21 +244,21 @@ static void put_type(FILE *f, const struct ctf_type *t, struct place p)
 		fputs("{\"type\":\"null-terminated-string\"}", f);
 		return;
 	case CTF_FLOAT:
-		put_float(f, t);
+		put_meta2_float(f, t);
 		return;
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
-		put_array(f, t, p);
+		put_meta2_array(f, t, p);
 		return;
 	default:
-		put_number(f, t, p);
+		put_meta2_number(f, t, p);
 		return;
 	}
 }
 
 /* Write a member that is a type, if there is one. */
-static void put_member(FILE *f, const char *key, const struct ctf_type *t,
-		       enum scope scope)
+static void put_meta2_member(FILE *f, const char *key, const struct ctf_type *t,
+			     enum scope scope)
 {
 	if (!t)
 		return;
@@ -289,24 +289,24 @@ static void put_trace(FILE *f, const struct ctf *c, const char *text)
 	fputs(",\"environment\":{", f);
 	for (size_t i = 0; i < c->nr_env; i++) {
 		fputs(i ? "," : "", f);
-		put_text(f, c->env[i].key);
+		put_meta2_text(f, c->env[i].key);
 		fputc(':', f);
 		if (c->env[i].is_number)
 			fputs(c->env[i].text, f);
 		else
-			put_text(f, c->env[i].text);
+			put_meta2_text(f, c->env[i].text);
 	}
 	fputc('}', f);
 	if (text) {
 		fputs(",\"attributes\":" KT_CTF2_TEXT, f);
-		put_text(f, text);
+		put_meta2_text(f, text);
 		fputs("}}", f);
 	}
-	put_member(f, "packet-header-field-class", c->packet_header, HEADER);
+	put_meta2_member(f, "packet-header-field-class", c->packet_header, HEADER);
 	fprintf(f, "}\n%c{\"type\":\"clock-class\",\"id\":", RECORD);
-	put_text(f, c->clock);
+	put_meta2_text(f, c->clock);
 	fputs(",\"name\":", f);
-	put_text(f, c->clock);
+	put_meta2_text(f, c->clock);
 	fprintf(f,
 		",\"frequency\":%llu,\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%llu}}\n",
 		(unsigned long long)c->origin.freq,
@@ -314,7 +314,7 @@ static void put_trace(FILE *f, const struct ctf *c, const char *text)
 		(unsigned long long)(c->origin.offset % c->origin.freq));
 }
 
-static void put_metadata(FILE *f, const struct ctf *c, const char *text)
+static void put_meta2_metadata(FILE *f, const struct ctf *c, const char *text)
 {
 	put_trace(f, c, text);
 	for (size_t i = 0; i < c->nr_streams; i++) {
@@ -322,13 +322,13 @@ static void put_metadata(FILE *f, const struct ctf *c, const char *text)
 
 		fprintf(f, "%c{\"type\":\"data-stream-class\",\"id\":%llu,\"default-clock-class-id\":",
 			RECORD, (unsigned long long)s->id);
-		put_text(f, c->clock);
-		put_member(f, "packet-context-field-class", s->packet_context,
-			   CONTEXT);
-		put_member(f, "event-record-header-field-class",
-			   s->event_header, EVENT_HEADER);
-		put_member(f, "event-record-common-context-field-class",
-			   s->event_context, PAYLOAD);
+		put_meta2_text(f, c->clock);
+		put_meta2_member(f, "packet-context-field-class", s->packet_context,
+				 CONTEXT);
+		put_meta2_member(f, "event-record-header-field-class",
+				 s->event_header, EVENT_HEADER);
+		put_meta2_member(f, "event-record-common-context-field-class",
+				 s->event_context, PAYLOAD);
 		fputs("}\n", f);
 	}
 	for (size_t i = 0; i < c->nr_classes; i++) {
@@ -337,9 +337,9 @@ static void put_metadata(FILE *f, const struct ctf *c, const char *text)
 		fprintf(f, "%c{\"type\":\"event-record-class\",\"data-stream-class-id\":%llu,\"id\":%llu,\"name\":",
 			RECORD, (unsigned long long)e->stream,
 			(unsigned long long)e->id);
-		put_text(f, e->name);
-		put_member(f, "specific-context-field-class", e->context, PAYLOAD);
-		put_member(f, "payload-field-class", e->fields, PAYLOAD);
+		put_meta2_text(f, e->name);
+		put_meta2_member(f, "specific-context-field-class", e->context, PAYLOAD);
+		put_meta2_member(f, "payload-field-class", e->fields, PAYLOAD);
 		fputs("}\n", f);
 	}
 }
@@ -362,7 +362,7 @@ int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep)
 	if (!err)
 		err = ctf_bind_clocks(&c, &error);
 	if (!err)
-		put_metadata(f, &c, keep ? text : NULL);
+		put_meta2_metadata(f, &c, keep ? text : NULL);
 	ctf_free(&c);
 	return err;
 }

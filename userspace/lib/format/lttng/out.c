@@ -20,10 +20,11 @@
  * known from fork events.  Other names of the registry are in the events
  * themselves.
  *
- * Not written: LTTng's fields that ktape does not record.  A gap with a count raises
- * discarded of the next packet; a gap without a count skips a sequence number.  After damage a reader continues with the
- * next packet: the context has the size of each.  The metadata is written last, because
- * only then is it known which event classes (each system call is one) it has to declare.
+ * Not written: LTTng's fields that ktape does not record.  A loss with a count raises
+ * discarded of the next packet; a loss without a count skips a sequence number.  After
+ * damage a reader continues with the next packet: the context has the size of each.  The
+ * metadata is written last, because only then is it known which event classes (each system
+ * call is one) it has to declare.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -71,7 +72,7 @@ struct lt_cpu {
 
 /* ---- the directory --------------------------------------------------------------- */
 
-static bool is_ours(const char *name)
+static bool is_own_folder(const char *name)
 {
 	return !strcmp(name, "metadata") || !strncmp(name, "channel0_", 9);
 }
@@ -82,7 +83,7 @@ static bool is_ours(const char *name)
  * Return: 0; -ENOTEMPTY: it is not empty; -EEXIST: with @force it has other files; or
  * another negative errno.
  */
-static int check_empty(int dir, bool force)
+static int check_lttng_empty(int dir, bool force)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -101,7 +102,7 @@ static int check_empty(int dir, bool force)
 			continue;
 		if (!force)
 			err = -ENOTEMPTY;
-		else if (!is_ours(e->d_name))
+		else if (!is_own_folder(e->d_name))
 			err = -EEXIST;
 	}
 	closedir(d);
@@ -147,13 +148,13 @@ static int lttng_begin(struct kt_sink *s)
 	folder = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return -errno;
-	err = check_empty(folder, s->flags & KTAPE_SINK_FORCE);
+	err = check_lttng_empty(folder, s->flags & KTAPE_SINK_FORCE);
 	t->in_place = !err && s->flags & KTAPE_SINK_IN_PLACE &&
-		      !check_empty(folder, false);
+		      !check_lttng_empty(folder, false);
 	if (t->in_place)
 		t->dir = folder;
 	else if (!err)
-		err = kt_stage_folder(&s->stage, folder, is_ours);
+		err = kt_stage_folder(&s->stage, folder, is_own_folder);
 	if (err)
 		close(folder);
 	else if (!t->in_place)
@@ -161,14 +162,14 @@ static int lttng_begin(struct kt_sink *s)
 	return err;
 }
 
-static int commit_folder(struct lttng *t)
+static int commit_lttng_folder(struct lttng *t)
 {
 	struct kt_sink *s = t->s;
 	int err;
 
 	if (t->in_place)
 		return 0;
-	err = check_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE);
+	err = check_lttng_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE);
 	return err ? err : kt_stage_commit(&s->stage);
 }
 
@@ -220,7 +221,7 @@ static void put_packet_head(const struct lttng *t, const struct lt_cpu *c,
 }
 
 /* Return the usual packet size: small with many CPUs, whose packets are in memory. */
-static size_t packet_size(const struct lttng *t)
+static size_t lttng_packet_size(const struct lttng *t)
 {
 	return t->nr_cpus > MANY ? PACKET_SMALL : PACKET;
 }
@@ -240,7 +241,7 @@ static int flush_packet(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 	t->s->offset += c->len;
 	c->seq++;
 	c->len = 0;
-	if (c->size > packet_size(t)) {
+	if (c->size > lttng_packet_size(t)) {
 		free(c->data);
 		c->data = NULL;
 		c->size = 0;
@@ -249,10 +250,10 @@ static int flush_packet(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 }
 
 /* Make room for @need bytes in the packet.  Return: 0 or negative errno. */
-static int make_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
-		     size_t need)
+static int make_lttng_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
+			   size_t need)
 {
-	size_t size = kt_max(packet_size(t), HEADER + need);
+	size_t size = kt_max(lttng_packet_size(t), HEADER + need);
 	char *more;
 	int err;
 
@@ -272,8 +273,8 @@ static int make_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
 }
 
 /* Begin an event with id, time and tid.  Return: where its fields go. */
-static char *open_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
-			const struct ktape_event *e)
+static char *open_lttng_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
+			      const struct ktape_event *e)
 {
 	int64_t ns = ktape_mono_ns(t->s->info, e->ts);
 	uint64_t ts = kt_max(ns > 0 ? (uint64_t)ns : 0, c->last);
@@ -294,12 +295,12 @@ static char *open_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
 static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
 		    const struct ktape_event *e)
 {
-	int err = make_room(t, c, e->cpu, EVENT_HEAD + LT_FIXED);
+	int err = make_lttng_room(t, c, e->cpu, EVENT_HEAD + LT_FIXED);
 	char *p;
 
 	if (err)
 		return err;
-	p = open_event(t, c, id, e);
+	p = open_lttng_event(t, c, id, e);
 	if (id == LT_DUMP_THREAD)
 		p = lt_put_thread(p, e);
 	c->len = (size_t)(p - c->data);
@@ -350,16 +351,16 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	err = lt_id(t, &l, &id);
 	/* Times two, because a 4-byte value of a blob may become one of 8. */
 	if (!err)
-		err = make_room(t, c, e->cpu,
-				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL +
+		err = make_lttng_room(t, c, e->cpu,
+				      EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL +
 					(id >= LT_USERS ? lt_user_size(t, &l) : 0));
 	if (err)
 		return err;
-	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l, id) - c->data);
+	c->len = (size_t)(lt_put(open_lttng_event(t, c, id, e), t, &l, id) - c->data);
 	return 0;
 }
 
-/* End the packet at a gap; a gap without a count skips a sequence number. */
+/* End the packet at a loss; a loss without a count skips a sequence number. */
 static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct lttng *t = s->state;
@@ -399,13 +400,13 @@ static int lttng_end(struct kt_sink *s)
 	ret = err && !t->in_place ? 0 : lt_metadata(t);
 	if (!err)
 		err = ret;
-	return err ? err : commit_folder(t);
+	return err ? err : commit_lttng_folder(t);
 }
 
 static int lttng_move(struct kt_sink *s, int folder)
 {
 	struct lttng *t = s->state;
-	int err = check_empty(folder, true);
+	int err = check_lttng_empty(folder, true);
 
 	if (!err)
 		err = kt_stage_move(&s->stage, folder);

@@ -9,13 +9,13 @@
 
 #define JSON_MARK	'\x1e'
 
-static bool has(const uint8_t *data, size_t len, const char *text)
+static bool has_text(const uint8_t *data, size_t len, const char *text)
 {
 	return memmem(data, len, text, strlen(text));
 }
 
 /* Go past white space and comments. */
-static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
+static const uint8_t *skip_probe_space(const uint8_t *p, const uint8_t *end)
 {
 	while (p < end) {
 		if (isspace(*p)) {
@@ -44,15 +44,15 @@ static bool is_tsdl(const uint8_t *data, size_t len)
 		"typealias", "typedef", "trace", "env", "clock", "stream", "event",
 		"struct", "enum", "variant", "callsite", "integer",
 	};
-	const uint8_t *end = data + len, *p = skip_space(data, end);
+	const uint8_t *end = data + len, *p = skip_probe_space(data, end);
 	size_t n = 0;
 
 	while (p + n < end && isalpha(p[n]))
 		n++;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(words); i++) {
 		if (n == strlen(words[i]) && !memcmp(p, words[i], n))
-			return has(data, len, "trace {") || has(data, len, "trace{") ||
-			       has(data, len, ":= struct") || has(data, len, ":=struct");
+			return has_text(data, len, "trace {") || has_text(data, len, "trace{") ||
+			       has_text(data, len, ":= struct") || has_text(data, len, ":=struct");
 	}
 	return false;
 }
@@ -71,7 +71,7 @@ int lt_probe(const uint8_t *data, size_t len, bool whole)
 
 	(void)whole;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(mine); i++) {
-		if (has(data, len, mine[i]))
+		if (has_text(data, len, mine[i]))
 			return 0;
 	}
 	if (len > sizeof(v1) && !memcmp(data, v1, sizeof(v1) - 1))
@@ -79,6 +79,6 @@ int lt_probe(const uint8_t *data, size_t len, bool whole)
 	if (len > 2 && data[0] == JSON_MARK && memchr(data, '{', kt_min(len, 16)))
 		return 90;
 	if (kt_metadata_is_packets(data, len))
-		return has(data, len, "trace") || has(data, len, "\"type\"") ? 90 : 0;
+		return has_text(data, len, "trace") || has_text(data, len, "\"type\"") ? 90 : 0;
 	return is_tsdl(data, len) ? 60 : 0;
 }

@@ -67,7 +67,7 @@ static bool no_memory(struct walk *w)
 	return false;
 }
 
-static bool bad(struct walk *w, const char *text)
+static bool resolve_error(struct walk *w, const char *text)
 {
 	if (w->failed)
 		return false;
@@ -88,7 +88,7 @@ static bool bad_path(struct walk *w, const struct ctf_type *t)
 
 	snprintf(path, sizeof(path), "%s", origins[t->origin]);
 	if (!t->nr_path)
-		return bad(w, t->kind == CTF_VARIANT ? "a variant has no tag"
+		return resolve_error(w, t->kind == CTF_VARIANT ? "a variant has no tag"
 						     : "a sequence has no length");
 	for (unsigned int i = 0; i < t->nr_path; i++) {
 		size_t len = strlen(path);
@@ -106,7 +106,7 @@ static bool bad_path(struct walk *w, const struct ctf_type *t)
 }
 
 /* Give a place a type of its own.  Return: the type, or NULL. */
-static struct ctf_type *own(struct walk *w, const struct ctf_type **place)
+static struct ctf_type *own_type(struct walk *w, const struct ctf_type **place)
 {
 	const struct ctf_type *t = *place;
 	struct ctf_type *copy;
@@ -114,7 +114,7 @@ static struct ctf_type *own(struct walk *w, const struct ctf_type **place)
 	if (t->own)
 		return (struct ctf_type *)t;
 	if (w->c->nr_types == CTF_TYPES) {
-		bad(w, "the metadata have too many lengths and tags");
+		resolve_error(w, "the metadata have too many lengths and tags");
 		return NULL;
 	}
 	copy = ctf_new_type(w->c, t->kind);
@@ -138,7 +138,7 @@ static struct ctf_type *own(struct walk *w, const struct ctf_type **place)
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int by_member_name(const void *a, const void *b)
 {
 	const struct ctf_index *x = a, *y = b;
 
@@ -147,7 +147,7 @@ static int by_name(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* Sort the names of a large structure, which is looked at many times. */
+/* Sort the names of a large structure, which is searched many times. */
 static bool sort_names(struct walk *w, struct ctf_type *t)
 {
 	struct ctf_index *index;
@@ -159,14 +159,14 @@ static bool sort_names(struct walk *w, struct ctf_type *t)
 		return no_memory(w);
 	for (unsigned int i = 0; i < t->nr_members; i++)
 		index[i] = (struct ctf_index){ t->members[i].name, i };
-	qsort(index, t->nr_members, sizeof(*index), by_name);
+	qsort(index, t->nr_members, sizeof(*index), by_member_name);
 	t->index = index;
 	return true;
 }
 
 /* Return the last member of a name, before the one of number @end. */
-static struct ctf_member *find_member(struct walk *w, const struct ctf_type *t,
-				      unsigned int end, const char *name)
+static struct ctf_member *find_ctf_member(struct walk *w, const struct ctf_type *t,
+					  unsigned int end, const char *name)
 {
 	const struct ctf_index key = { name, end };
 	unsigned int low = 0, high = t->nr_members, middle;
@@ -181,7 +181,7 @@ static struct ctf_member *find_member(struct walk *w, const struct ctf_type *t,
 		return NULL;
 	while (low < high) {	/* the first one that is not before the key */
 		middle = low + (high - low) / 2;
-		if (by_name(&t->index[middle], &key) < 0)
+		if (by_member_name(&t->index[middle], &key) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -191,11 +191,11 @@ static struct ctf_member *find_member(struct walk *w, const struct ctf_type *t,
 }
 
 /* Check whether a path from a structure leads to a number. */
-static bool leads(struct walk *w, const struct ctf_type *t, unsigned int end,
-		  const struct ctf_type *from)
+static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
+		     const struct ctf_type *from)
 {
 	for (unsigned int i = 0; i < from->nr_path; i++) {
-		const struct ctf_member *m = find_member(w, t, end, from->path[i]);
+		const struct ctf_member *m = find_ctf_member(w, t, end, from->path[i]);
 
 		if (!m)
 			return false;
@@ -213,9 +213,9 @@ take_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 	struct ctf_type *number = NULL;
 
 	for (unsigned int i = 0; i < from->nr_path; i++) {
-		struct ctf_member *m = find_member(w, t, end, from->path[i]);
+		struct ctf_member *m = find_ctf_member(w, t, end, from->path[i]);
 
-		number = own(w, &m->type);
+		number = own_type(w, &m->type);
 		if (!number)
 			return NULL;
 		t = number;
@@ -224,7 +224,7 @@ take_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 	if (!number || number->slot)
 		return number;
 	if (w->below + w->above == CTF_SLOTS) {
-		bad(w, "an event has too many lengths and tags");
+		resolve_error(w, "an event has too many lengths and tags");
 		return NULL;
 	}
 	number->slot = (uint16_t)(root < CTF_CONTEXT ? ++w->below
@@ -246,7 +246,7 @@ static const struct ctf_type *look_here(struct walk *w, const struct frame *f,
 		/* A path from the top begins at the outermost structure. */
 		if (t->origin != CTF_RELATIVE && f->up)
 			continue;
-		if (leads(w, f->t, f->at, t))
+		if (leads_to(w, f->t, f->at, t))
 			return take_slot(w, f->t, f->at, t, w->root);
 	}
 	return NULL;
@@ -258,16 +258,16 @@ static const struct ctf_type *look_in(struct walk *w, unsigned int root,
 {
 	const struct ctf_type **place = w->roots[root], *top;
 
-	if (!place || !*place || !leads(w, *place, (*place)->nr_members, t))
+	if (!place || !*place || !leads_to(w, *place, (*place)->nr_members, t))
 		return NULL;
-	top = own(w, place);
+	top = own_type(w, place);
 	w->outside = true;
 	return top ? take_slot(w, top, top->nr_members, t, root) : NULL;
 }
 
 /* Find what a length or a tag refers to.  Return: the type of that number, or NULL. */
-static const struct ctf_type *refer(struct walk *w, const struct frame *f,
-				    struct ctf_type *t)
+static const struct ctf_type *resolve_reference(struct walk *w, const struct frame *f,
+						struct ctf_type *t)
 {
 	const struct ctf_type *number = NULL;
 
@@ -368,7 +368,7 @@ static bool set_choices(struct walk *w, struct ctf_type *t)
 	if (!t->overlaps)
 		return true;
 	if (t->nr_choices > OVERLAPS)
-		return bad(w, "a variant has too many labels that overlap");
+		return resolve_error(w, "a variant has too many labels that overlap");
 	qsort(t->choices, t->nr_choices, sizeof(*t->choices), by_member);
 	return true;
 }
@@ -389,7 +389,7 @@ static bool walk_parts(struct walk *w, struct ctf_type *t, const struct frame *u
 		}
 		return true;
 	case CTF_VARIANT:
-		t->tag = refer(w, up, t);
+		t->tag = resolve_reference(w, up, t);
 		if (!t->tag || !set_choices(w, t))
 			return false;
 		for (unsigned int i = 0; i < t->nr_members; i++) {
@@ -398,7 +398,7 @@ static bool walk_parts(struct walk *w, struct ctf_type *t, const struct frame *u
 		}
 		return true;
 	case CTF_SEQUENCE:
-		return refer(w, up, t) && walk_type(w, &t->element, up);
+		return resolve_reference(w, up, t) && walk_type(w, &t->element, up);
 	default:
 		return walk_type(w, &t->element, up);
 	}
@@ -412,7 +412,7 @@ static bool walk_type(struct walk *w, const struct ctf_type **place, const struc
 	/* What is deeper is not read. */
 	if (!(*place)->refers || w->depth > CTF_DEPTH)
 		return true;
-	t = own(w, place);
+	t = own_type(w, place);
 	if (!t)
 		return false;
 	w->depth++;
@@ -436,7 +436,7 @@ static bool walk_stream(struct walk *w, struct ctf_stream *s)
 	       walk_root(w, CTF_COMMON_CONTEXT, &s->event_context);
 }
 
-static int find_stream(const void *key, const void *entry)
+static int find_stream_class(const void *key, const void *entry)
 {
 	uint64_t id = *(const uint64_t *)key;
 	const struct ctf_stream *s = entry;
@@ -471,7 +471,7 @@ static bool walk_payload(struct walk *w, struct ctf_class *e)
 static bool walk_class(struct walk *w, struct ctf_class *e)
 {
 	struct ctf_stream *s = bsearch(&e->stream, w->c->streams, w->c->nr_streams,
-				       sizeof(*s), find_stream);
+				       sizeof(*s), find_stream_class);
 
 	w->offset = e->offset;
 	w->above = 0;
@@ -502,6 +502,6 @@ int ctf_resolve(struct ctf *c, struct ktape_error *error)
 		above = w.above > above ? w.above : above;
 	}
 	if (ok && w.below + above > CTF_SLOTS)
-		bad(&w, "an event has too many lengths and tags");
+		resolve_error(&w, "an event has too many lengths and tags");
 	return w.failed;
 }

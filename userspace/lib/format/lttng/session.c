@@ -24,8 +24,8 @@
 #define NS_PER_S	1000000000
 
 /* Say why a trace cannot be read.  Return: -EBADMSG. */
-static int refuse(struct kt_import *in, const struct lt_trace *t, uint64_t offset,
-		  const char *why)
+static int refuse_session(struct kt_import *in, const struct lt_trace *t, uint64_t offset,
+			  const char *why)
 {
 	return kt_import_fail(in, offset, "%.60s%smetadata: %s", t->path,
 			      *t->path ? "/" : "", why);
@@ -46,8 +46,8 @@ static int parse_text(struct kt_import *in, struct lt_trace *t, const char *text
 	if (!err)
 		err = ctf_complete(&t->c, &error);
 	if (t->c.limit)
-		return refuse(in, t, 0, t->c.limit);
-	return err == -EBADMSG ? refuse(in, t, error.offset, error.text) : err;
+		return refuse_session(in, t, 0, t->c.limit);
+	return err == -EBADMSG ? refuse_session(in, t, error.offset, error.text) : err;
 }
 
 static int parse_data(struct kt_import *in, struct lt_trace *t, const uint8_t *data,
@@ -59,12 +59,12 @@ static int parse_data(struct kt_import *in, struct lt_trace *t, const uint8_t *d
 	int err;
 
 	if (!size)
-		return refuse(in, t, 0, "the file is empty");
+		return refuse_session(in, t, 0, "the file is empty");
 	if (!kt_metadata_is_packets(data, size))
 		return parse_text(in, t, (const char *)data, size);
 	err = kt_metadata_unpack(data, size, &text, &len, &error);
 	if (err == -EBADMSG)
-		return refuse(in, t, error.offset, error.text);
+		return refuse_session(in, t, error.offset, error.text);
 	if (!err)
 		err = parse_text(in, t, text, len);
 	free(text);
@@ -72,20 +72,20 @@ static int parse_data(struct kt_import *in, struct lt_trace *t, const uint8_t *d
 }
 
 /* Read the metadata of a trace that is not the only one. */
-static int read_file(struct kt_import *in, struct lt_trace *t)
+static int read_session_file(struct kt_import *in, struct lt_trace *t)
 {
 	uint8_t *data = NULL;
 	ssize_t size = kt_read_file(t->folder, "metadata", KT_METADATA_MAX, &data);
 	int err;
 
 	if (size == -EINVAL)
-		err = refuse(in, t, 0, "not a regular file");
+		err = refuse_session(in, t, 0, "not a regular file");
 	else if (size == -ENOMEM || size == -EMFILE || size == -ENFILE)
 		err = (int)size;
 	else if (size < 0)
-		err = refuse(in, t, 0, strerror((int)-size));
+		err = refuse_session(in, t, 0, strerror((int)-size));
 	else if (size && !lt_probe(data, (size_t)size, true))
-		err = refuse(in, t, 0, "this is no trace of another tracer");
+		err = refuse_session(in, t, 0, "this is no trace of another tracer");
 	else
 		err = parse_data(in, t, data, (size_t)size);
 	free(data);
@@ -100,14 +100,14 @@ static int read_input(struct kt_import *in, struct lt_trace *t)
 	if (there < 0)
 		return (int)there;
 	if (there > (int64_t)KT_METADATA_MAX)
-		return refuse(in, t, 0, "the file is too large");
+		return refuse_session(in, t, 0, "the file is too large");
 	return parse_data(in, t, kt_scan_head(in->in), (size_t)there);
 }
 
 /* ---- clocks --------------------------------------------------------------------------- */
 
 /* Put whole seconds of the offset into the seconds. */
-static int take_origin(struct kt_import *in, struct lt_trace *t, struct ctf_origin *o)
+static int take_session_origin(struct kt_import *in, struct lt_trace *t, struct ctf_origin *o)
 {
 	struct ktape_info clock = { .freq = o->freq, .offset = o->offset % o->freq };
 	struct ktape_error error;
@@ -115,7 +115,7 @@ static int take_origin(struct kt_import *in, struct lt_trace *t, struct ctf_orig
 	if (__builtin_add_overflow(o->offset_s, o->offset / o->freq, &clock.offset_s))
 		clock.offset_s = INT64_MAX;
 	if (kt_clock_check(&clock, &error))
-		return refuse(in, t, 0, error.text);
+		return refuse_session(in, t, 0, error.text);
 	o->offset_s = clock.offset_s;
 	o->offset = clock.offset;
 	return 0;
@@ -123,15 +123,15 @@ static int take_origin(struct kt_import *in, struct lt_trace *t, struct ctf_orig
 
 static int take_origins(struct kt_import *in, struct lt_trace *t)
 {
-	int err = take_origin(in, t, &t->c.origin);
+	int err = take_session_origin(in, t, &t->c.origin);
 
 	for (size_t i = 0; i < t->c.nr_streams && !err; i++)
-		err = take_origin(in, t, &t->c.streams[i].origin);
+		err = take_session_origin(in, t, &t->c.streams[i].origin);
 	return err;
 }
 
 /* Convert ticks of another frequency, at most UINT64_MAX. */
-static uint64_t rescale(uint64_t ticks, uint64_t from, uint64_t to)
+static uint64_t rescale_time(uint64_t ticks, uint64_t from, uint64_t to)
 {
 	unsigned __int128 v = ticks;
 
@@ -141,10 +141,10 @@ static uint64_t rescale(uint64_t ticks, uint64_t from, uint64_t to)
 	return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
 
-/* Return the origin of the clock in ns, below 2^63 by take_origin(). */
+/* Return the origin of the clock in ns, below 2^63 by take_session_origin(). */
 static int64_t origin_of(const struct ctf_origin *o)
 {
-	return o->offset_s * NS_PER_S + (int64_t)rescale(o->offset, o->freq, NS_PER_S);
+	return o->offset_s * NS_PER_S + (int64_t)rescale_time(o->offset, o->freq, NS_PER_S);
 }
 
 /* Set how far a clock is ahead of the first one, and its last time below 2^63 ns. */
@@ -153,15 +153,15 @@ static void set_ahead(const struct lt_session *all, struct ctf_origin *o,
 {
 	int64_t origin = origin_of(o);
 	uint64_t seconds = (uint64_t)(o->offset_s - first->offset_s);
-	uint64_t part = rescale(o->offset, o->freq, all->freq);
+	uint64_t part = rescale_time(o->offset, o->freq, all->freq);
 
-	o->ahead = rescale(seconds, 1, all->freq) + part -
-		   rescale(first->offset, first->freq, all->freq);
-	if (rescale(seconds, 1, all->freq) > UINT64_MAX / 2)
+	o->ahead = rescale_time(seconds, 1, all->freq) + part -
+		   rescale_time(first->offset, first->freq, all->freq);
+	if (rescale_time(seconds, 1, all->freq) > UINT64_MAX / 2)
 		o->ahead = UINT64_MAX / 2;
 	/* Less by what is rounded. */
-	o->latest = rescale((uint64_t)INT64_MAX - 2 - (uint64_t)kt_max(origin, 0), NS_PER_S,
-			    o->freq);
+	o->latest = rescale_time((uint64_t)INT64_MAX - 2 - (uint64_t)kt_max(origin, 0), NS_PER_S,
+				 o->freq);
 }
 
 /* Find the clock that begins first.  Times are in ns if clocks have several frequencies. */
@@ -185,7 +185,7 @@ static const struct ctf_origin *find_first(struct lt_session *all)
 	return first;
 }
 
-static void set_clock(struct kt_import *in, struct lt_session *all)
+static void set_session_clock(struct kt_import *in, struct lt_session *all)
 {
 	const struct ctf_origin first = *find_first(all);
 	const char *name = all->list[0].c.clock;
@@ -199,7 +199,7 @@ static void set_clock(struct kt_import *in, struct lt_session *all)
 	}
 	info->freq = all->freq;
 	info->offset_s = first.offset_s;
-	info->offset = rescale(first.offset, first.freq, all->freq);
+	info->offset = rescale_time(first.offset, first.freq, all->freq);
 	info->real_offset_ns = origin_of(&first);
 	if (*name)
 		snprintf(info->clock, sizeof(info->clock), "%s", name);
@@ -209,7 +209,7 @@ static void set_clock(struct kt_import *in, struct lt_session *all)
 uint64_t lt_session_time(const struct lt_session *all, const struct ctf_origin *o,
 			 uint64_t ticks)
 {
-	uint64_t time = rescale(ticks, o->freq, all->freq);
+	uint64_t time = rescale_time(ticks, o->freq, all->freq);
 
 	return time > UINT64_MAX - o->ahead ? UINT64_MAX : time + o->ahead;
 }
@@ -232,7 +232,7 @@ static bool has_calls(const struct lt_session *all)
 	return false;
 }
 
-static void fill_info(struct kt_import *in, const struct lt_session *all)
+static void fill_session_info(struct kt_import *in, const struct lt_session *all)
 {
 	const char *machine = kt_codec_option(&in->options, "machine");
 	struct ktape_info *info = in->info;
@@ -284,7 +284,7 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 	if (t->folder < 0)
 		return kt_import_fail(in, 0, "%.60s: %s", path, strerror(errno));
 	t->c.bytes = all->bytes;
-	err = alone ? read_input(in, t) : read_file(in, t);
+	err = alone ? read_input(in, t) : read_session_file(in, t);
 	if (!err)
 		err = take_origins(in, t);
 	if (err)
@@ -294,7 +294,7 @@ static int open_trace(struct kt_import *in, struct lt_session *all, const char *
 	return 0;
 }
 
-/* Open the traces that can be read; what cannot be is told. */
+/* Open the traces that can be read, and report those that cannot. */
 static int open_traces(struct kt_import *in, struct lt_session *all,
 		       const struct kt_folders *found)
 {
@@ -348,8 +348,8 @@ int lt_session_open(struct kt_import *in, struct lt_session *all)
 		err = kt_import_fail(in, 0, "the folder has no metadata");
 	if (err)
 		return err;
-	set_clock(in, all);
-	fill_info(in, all);
+	set_session_clock(in, all);
+	fill_session_info(in, all);
 	return 0;
 }
 
@@ -372,7 +372,7 @@ static int bind_trace(struct kt_tp *tp, struct lt_session *all, struct lt_trace 
 	v->shapes = (struct kt_map){ .entries = NULL };
 	t->bytes += t->c.bytes - all->bytes;
 	all->bytes = t->c.bytes;
-	return t->c.limit ? refuse(tp->s, t, 0, t->c.limit) : err;
+	return t->c.limit ? refuse_session(tp->s, t, 0, t->c.limit) : err;
 }
 
 /* Leave out a trace whose types need too much memory, unless it is the last one. */

@@ -12,7 +12,7 @@
  * @c: its metadata
  * @classes: by class of @c: how it is mapped; in the memory of @c
  * @bytes: of @c
- * @told_far: that there are later ones was told
+ * @reported_far: later ones were reported
  */
 struct lt_trace {
 	char *path;
@@ -20,7 +20,7 @@ struct lt_trace {
 	struct ctf c;
 	struct lt_class *classes;
 	size_t bytes;
-	bool told_far;
+	bool reported_far;
 };
 
 /**

@@ -23,7 +23,7 @@
 
 enum block { TRACE, ENV, CLOCK, STREAM, EVENT };
 
-static void copy(char *to, size_t size, const char *from)
+static void copy_token(char *to, size_t size, const char *from)
 {
 	size_t len = strnlen(from, size - 1);
 
@@ -90,16 +90,16 @@ static void set_env(struct tsdl *p, const char *key)
 	if (p->token != TSDL_TEXT)
 		return;
 	if (!strcmp(key, "hostname"))
-		copy(c->hostname, sizeof(c->hostname), p->word);
+		copy_token(c->hostname, sizeof(c->hostname), p->word);
 	else if (!strcmp(key, "domain"))
-		copy(c->domain, sizeof(c->domain), p->word);
+		copy_token(c->domain, sizeof(c->domain), p->word);
 	else if (!strcmp(key, "tracer_name"))
-		copy(c->tracer, sizeof(c->tracer), p->word);
+		copy_token(c->tracer, sizeof(c->tracer), p->word);
 	else if (!strcmp(key, "kernel_release"))
-		copy(c->release, sizeof(c->release), p->word);
+		copy_token(c->release, sizeof(c->release), p->word);
 }
 
-static void set_clock(struct tsdl *p, const char *key)
+static void set_tsdl_clock(struct tsdl *p, const char *key)
 {
 	struct ctf_clock *c = &p->c->clocks[p->c->nr_clocks - 1];
 
@@ -144,12 +144,12 @@ static void set_event(struct tsdl *p, const char *key)
 }
 
 static void (*const setters[])(struct tsdl *p, const char *key) = {
-	[TRACE] = set_trace, [ENV] = set_env, [CLOCK] = set_clock,
+	[TRACE] = set_trace, [ENV] = set_env, [CLOCK] = set_tsdl_clock,
 	[STREAM] = set_stream, [EVENT] = set_event,
 };
 
-static void set_type(struct tsdl *p, enum block block, const char *key,
-		     const struct ctf_type *t)
+static void set_tsdl_type(struct tsdl *p, enum block block, const char *key,
+			  const struct ctf_type *t)
 {
 	struct ctf_stream *s = block == STREAM ?
 		&p->c->streams[p->c->nr_streams - 1] : NULL;
@@ -175,7 +175,7 @@ static void set_type(struct tsdl *p, enum block block, const char *key,
 }
 
 /* Parse "{ key = value; path := TYPE; ... };" of a block. */
-static bool parse_block(struct tsdl *p, enum block block)
+static bool parse_tsdl_block(struct tsdl *p, enum block block)
 {
 	const struct tsdl_alias *outside = p->aliases;
 
@@ -199,7 +199,7 @@ static bool parse_block(struct tsdl *p, enum block block)
 
 			if (!t)
 				return tsdl_bad(p, "%.80s has no type", key);
-			set_type(p, block, key, t);
+			set_tsdl_type(p, block, key, t);
 		} else if (tsdl_accept(p, "=")) {
 			setters[block](p, key);
 		}
@@ -210,7 +210,7 @@ static bool parse_block(struct tsdl *p, enum block block)
 	return tsdl_expect(p, "}") && (tsdl_accept(p, ";") || true);
 }
 
-static bool add_stream(struct tsdl *p)
+static bool add_tsdl_stream(struct tsdl *p)
 {
 	struct ctf_stream *s = ctf_add_stream(p->c);
 
@@ -219,7 +219,7 @@ static bool add_stream(struct tsdl *p)
 	return s;
 }
 
-static bool add_class(struct tsdl *p)
+static bool add_tsdl_class(struct tsdl *p)
 {
 	struct ctf_class *e = ctf_add_class(p->c);
 
@@ -241,11 +241,11 @@ static bool parse_statement(struct tsdl *p)
 	for (size_t i = 0; i < KT_ARRAY_SIZE(blocks); i++) {
 		if (!tsdl_is(p, blocks[i].word))
 			continue;
-		if ((blocks[i].block == STREAM && !add_stream(p)) ||
+		if ((blocks[i].block == STREAM && !add_tsdl_stream(p)) ||
 		    (blocks[i].block == CLOCK && !ctf_add_clock(p->c)) ||
-		    (blocks[i].block == EVENT && !add_class(p)))
+		    (blocks[i].block == EVENT && !add_tsdl_class(p)))
 			return tsdl_no_memory(p);
-		return parse_block(p, blocks[i].block);
+		return parse_tsdl_block(p, blocks[i].block);
 	}
 	if (tsdl_is(p, "typealias"))
 		return tsdl_parse_alias(p);

@@ -43,7 +43,7 @@ static bool is_word(char c)
 	       (c >= '0' && c <= '9');
 }
 
-static void skip_space(struct tsdl *p)
+static void skip_tsdl_space(struct tsdl *p)
 {
 	while (p->at < p->end) {
 		if (strchr(" \t\r\n", *p->at) && *p->at) {
@@ -77,7 +77,7 @@ static void set_word(struct tsdl *p, const char *text, size_t len)
 }
 
 /* Return the value of a digit, 16 = it is none. */
-static unsigned int digit_of(char c)
+static unsigned int tsdl_digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
 		return (unsigned int)(c - '0');
@@ -96,17 +96,17 @@ static char take_escape(const char **at, const char *end)
 	const char *from = *at + (base == 16), *known;
 	unsigned int v = 0;
 
-	if (base == 8 && digit_of(**at) >= base) {
+	if (base == 8 && tsdl_digit_of(**at) >= base) {
 		known = memchr(names, **at, sizeof(names) - 1);
 		return known ? means[known - names] : **at;
 	}
-	for (*at = from; *at < end && *at - from < 3 && digit_of(**at) < base; (*at)++)
-		v = v * base + digit_of(**at);
+	for (*at = from; *at < end && *at - from < 3 && tsdl_digit_of(**at) < base; (*at)++)
+		v = v * base + tsdl_digit_of(**at);
 	(*at)--;
 	return (char)v;
 }
 
-static void take_text(struct tsdl *p)
+static void take_tsdl_text(struct tsdl *p)
 {
 	const char *from = ++p->at;
 	size_t len = 0;
@@ -140,7 +140,7 @@ static void take_text(struct tsdl *p)
 	p->at++;
 }
 
-static void take_number(struct tsdl *p)
+static void take_tsdl_number(struct tsdl *p)
 {
 	bool minus = *p->at == '-';
 	uint64_t v = 0;
@@ -187,17 +187,17 @@ static void take_sign(struct tsdl *p)
 
 void tsdl_next(struct tsdl *p)
 {
-	skip_space(p);
+	skip_tsdl_space(p);
 	p->from = p->at;
 	p->word = "";
 	if (p->failed || p->at == p->end || !*p->at) {
 		p->token = TSDL_END;
 	} else if (*p->at == '"') {
-		take_text(p);
+		take_tsdl_text(p);
 	} else if ((*p->at >= '0' && *p->at <= '9') ||
 		   (*p->at == '-' && p->end - p->at > 1 && p->at[1] >= '0' &&
 		    p->at[1] <= '9')) {
-		take_number(p);
+		take_tsdl_number(p);
 	} else if (is_word(*p->at)) {
 		p->token = TSDL_WORD;
 		for (; p->at < p->end && is_word(*p->at); p->at++)

@@ -13,7 +13,7 @@
 
 /* ---- names of types --------------------------------------------------------------------- */
 
-static const struct ctf_type *find_alias(const struct tsdl *p, const char *name)
+static const struct ctf_type *find_tsdl_alias(const struct tsdl *p, const char *name)
 {
 	const struct ctf_word *w = ctf_word(p->c, name, strlen(name), false);
 
@@ -42,7 +42,7 @@ void tsdl_leave(struct tsdl *p, const struct tsdl_alias *outside)
 }
 
 /* Append a word to a name of several words, "unsigned long".  Return: false if it is too long. */
-static bool append(char *name, const char *word)
+static bool append_alias_word(char *name, const char *word)
 {
 	size_t len = strlen(name);
 
@@ -52,7 +52,7 @@ static bool append(char *name, const char *word)
 
 static void append_name(struct tsdl *p, char *name)
 {
-	if (!append(name, p->word))
+	if (!append_alias_word(name, p->word))
 		tsdl_bad(p, "the name of a type has more than %u bytes", TSDL_ALIAS - 1);
 }
 
@@ -75,7 +75,7 @@ void tsdl_set_order(const struct tsdl *p, struct ctf_type *t)
 }
 
 /* Take the name of the clock in "clock.NAME.value". */
-static void set_clock(struct tsdl *p, struct ctf_type *t)
+static void set_type_clock(struct tsdl *p, struct ctf_type *t)
 {
 	t->clock = true;
 	if (!tsdl_accept(p, "clock") || !tsdl_accept(p, "."))
@@ -109,7 +109,7 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 	} else if (!strcmp(key, "base")) {
 		t->hex = p->token == TSDL_NUMBER && p->number == 16;
 	} else if (!strcmp(key, "map")) {
-		set_clock(p, t);
+		set_type_clock(p, t);
 	}
 }
 
@@ -174,12 +174,12 @@ static const struct ctf_type *parse_enum(struct tsdl *p)
 		append_name(p, name);
 		tsdl_next(p);
 		if (!tsdl_is(p, ":") && !tsdl_is(p, "{"))
-			return find_alias(p, name);
+			return find_tsdl_alias(p, name);
 	}
 	if (tsdl_accept(p, ":"))
 		base = tsdl_parse_type(p);
 	else
-		base = find_alias(p, "int");
+		base = find_tsdl_alias(p, "int");
 	if (!base || base->kind != CTF_INTEGER) {
 		tsdl_bad(p, "an enumeration has no integer type");
 		return NULL;
@@ -225,7 +225,7 @@ static void raise_align(struct ctf_type *t, const struct ctf_type *member)
 }
 
 /* Add a name to the path of a length or a tag. */
-static bool add_path(struct tsdl *p, struct ctf_type *t)
+static bool add_tsdl_path(struct tsdl *p, struct ctf_type *t)
 {
 	const char **more = ctf_grow(p->c, t->path, t->nr_path, sizeof(*more));
 
@@ -273,7 +273,7 @@ static bool parse_path(struct tsdl *p, struct ctf_type *t, const char *stop)
 	t->nr_path = 0;
 	t->origin = CTF_RELATIVE;
 	for (; !tsdl_is(p, stop) && p->token != TSDL_END; tsdl_next(p)) {
-		if (p->token == TSDL_WORD && !add_path(p, t))
+		if (p->token == TSDL_WORD && !add_tsdl_path(p, t))
 			return false;
 	}
 	set_origin(t);
@@ -287,7 +287,7 @@ static const struct ctf_type *parse_compound(struct tsdl *p,
 	char name[TSDL_ALIAS] = "";
 	struct ctf_type *t, tag = { .origin = CTF_RELATIVE };
 
-	append(name, kind == CTF_STRUCT ? "struct" : "variant");
+	append_alias_word(name, kind == CTF_STRUCT ? "struct" : "variant");
 	if (p->token == TSDL_WORD) {
 		append_name(p, name);
 		tsdl_next(p);
@@ -305,7 +305,7 @@ static const struct ctf_type *parse_compound(struct tsdl *p,
 		if (strchr(name, ' ') && !add_alias(p, name, t))
 			return NULL;
 	} else {
-		const struct ctf_type *known = find_alias(p, name);
+		const struct ctf_type *known = find_tsdl_alias(p, name);
 
 		if (!known) {
 			tsdl_bad(p, "\"%.80s\" was not declared", name);
@@ -363,9 +363,9 @@ static const struct ctf_type *parse_named(struct tsdl *p)
 	char name[TSDL_ALIAS] = "";
 
 	/* The longest name that is known: the word behind it names the field. */
-	while (p->token == TSDL_WORD && append(name, p->word)) {
+	while (p->token == TSDL_WORD && append_alias_word(name, p->word)) {
 		tsdl_next(p);
-		t = find_alias(p, name);
+		t = find_tsdl_alias(p, name);
 		if (t) {
 			best = t;
 			after = *p;
@@ -451,8 +451,8 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 	return t;
 }
 
-static bool add_member(struct tsdl *p, struct ctf_type *t,
-		       const struct ctf_type *type)
+static bool add_tsdl_member(struct tsdl *p, struct ctf_type *t,
+			    const struct ctf_type *type)
 {
 	struct ctf_member *more = ctf_grow(p->c, t->members, t->nr_members,
 					   sizeof(*more));
@@ -493,7 +493,7 @@ static bool parse_members(struct tsdl *p, struct ctf_type *t)
 		if (!type)
 			return tsdl_bad(p, "a field has no type");
 		do {
-			if (!add_member(p, t, type))
+			if (!add_tsdl_member(p, t, type))
 				return false;
 		} while (tsdl_accept(p, ","));
 		if (!tsdl_expect(p, ";"))
@@ -528,7 +528,7 @@ bool tsdl_parse_typedef(struct tsdl *p)
 	type = tsdl_parse_type(p);
 	if (!type)
 		return tsdl_bad(p, "a typedef has no type");
-	if (!add_member(p, &holder, type))
+	if (!add_tsdl_member(p, &holder, type))
 		return false;
 	return add_alias(p, holder.members[0].name, holder.members[0].type) &&
 	       tsdl_expect(p, ";");

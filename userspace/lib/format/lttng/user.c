@@ -53,7 +53,7 @@ static uint64_t hash_string(uint64_t hash, const char *text)
 }
 
 /* Return a hash of the name and of the names and types of the fields. */
-static uint64_t shape_of(const struct kt_user_event *t)
+static uint64_t lttng_user_shape_of(const struct kt_user_event *t)
 {
 	uint64_t hash = kt_fnv(KT_FNV_BEGIN, t->name.text, t->name.len);
 
@@ -141,7 +141,7 @@ static int declare_name(struct kt_map *taken, bool check, const char *before,
 }
 
 /* Note or check all names that a field declares.  Return: as declare_name(). */
-static int declare(struct kt_map *taken, const struct lt_field *f, bool check)
+static int declare_field_names(struct kt_map *taken, const struct lt_field *f, bool check)
 {
 	int ret = declare_name(taken, check, "", f->name, "");
 
@@ -168,9 +168,9 @@ static int name_field(struct kt_map *taken, struct lt_field *f, const char *name
 	*end = '\0';
 	if (f->is_length)
 		return 0;
-	for (uint32_t more = 2; declare(taken, f, true); more++)
+	for (uint32_t more = 2; declare_field_names(taken, f, true); more++)
 		*kt_put_u64(kt_put_char(end, '_'), more) = '\0';
-	return declare(taken, f, false);
+	return declare_field_names(taken, f, false);
 }
 
 static void free_user(struct lt_user *user)
@@ -247,7 +247,7 @@ static int take_own(void *arg, const char *name, int row, bool sequence)
 			return 0;
 		}
 	}
-	return declare(&own->taken, &f, false);
+	return declare_field_names(&own->taken, &f, false);
 }
 
 /* Make a class of what @t->user_event has, behind the fields of event id @base if any. */
@@ -297,10 +297,10 @@ static int add_user(struct lttng *t, uint32_t id, uint32_t base)
  * Look up or add the class of what @t->user_event has, by @key in @map.
  * Return: 0, 1: there is no class for it, or -ENOMEM.
  */
-static int find_class(struct lttng *t, struct kt_map *map, uint32_t key, uint32_t base,
-		      uint32_t *id)
+static int find_lttng_user_class(struct lttng *t, struct kt_map *map, uint32_t key, uint32_t base,
+				 uint32_t *id)
 {
-	uint64_t shape = shape_of(&t->user_event);
+	uint64_t shape = lttng_user_shape_of(&t->user_event);
 	struct kt_map_entry *entry = kt_map_find(map, key, shape);
 	int err;
 
@@ -334,7 +334,7 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		return 1;
 	if (t->user_event.no_memory)
 		return -ENOMEM;
-	return find_class(t, &t->users, ktape_event_arg(l->event, 0), 0, id);
+	return find_lttng_user_class(t, &t->users, ktape_event_arg(l->event, 0), 0, id);
 }
 
 /**
@@ -352,7 +352,7 @@ int lt_extended_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 
 	if (t->user_event.no_memory)
 		return -ENOMEM;
-	ret = has ? find_class(t, &t->extended, *id, *id, id) : 1;
+	ret = has ? find_lttng_user_class(t, &t->extended, *id, *id, id) : 1;
 	if (ret > 0)
 		kt_sink_miss_extra(t->s, l->event);
 	return ret < 0 ? ret : 0;
@@ -382,13 +382,13 @@ size_t lt_user_size(const struct lttng *t, const struct kt_line *l)
 	return size;
 }
 
-static char *put_text(char *p, const char *text, size_t len)
+static char *put_lttng_user_text(char *p, const char *text, size_t len)
 {
 	len = strnlen(text, len);
 	return kt_put_char(kt_put_mem(p, text, len), '\0');
 }
 
-static char *put_float(char *p, uint64_t bits)
+static char *put_lttng_user_float(char *p, uint64_t bits)
 {
 	float narrow;
 	uint32_t v;
@@ -400,23 +400,23 @@ static char *put_float(char *p, uint64_t bits)
 	return lt_put32(p, v);
 }
 
-static char *put_value(char *p, const struct kt_user_field *f)
+static char *put_lttng_user_value(char *p, const struct kt_user_field *f)
 {
 	switch (f->kind) {
 	case KT_FIELD_TEXT:
 	case KT_FIELD_WORD:
-		return put_text(p, f->data, f->len);
+		return put_lttng_user_text(p, f->data, f->len);
 	case KT_FIELD_BYTES:
 		p = f->fixed ? p : lt_put32(p, f->len);
 		return f->len ? kt_put_mem(p, f->data, f->len) : p;
 	case KT_FIELD_ARRAY:
 		p = f->fixed ? p : lt_put32(p, f->value);
 		for (uint64_t i = 0; i < f->value; i++)
-			p = f->narrow ? put_float(p, kt_user_element(f, i)) :
+			p = f->narrow ? put_lttng_user_float(p, kt_user_element(f, i)) :
 					lt_put64(p, kt_user_element(f, i));
 		return p;
 	default:
-		return f->narrow ? put_float(p, f->value) : lt_put64(p, f->value);
+		return f->narrow ? put_lttng_user_float(p, f->value) : lt_put64(p, f->value);
 	}
 }
 
@@ -436,17 +436,17 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 
 		if (is_length(&t->user_event, i))
 			continue;
-		p = put_value(p, f);
+		p = put_lttng_user_value(p, f);
 		if (!f->object)
 			continue;
 		name = kt_user_field_name(l, f);
-		p = put_text(p, name.text ? name.text : "", name.len);
+		p = put_lttng_user_text(p, name.text ? name.text : "", name.len);
 	}
 	return p;
 }
 
 /* Return the type of a number or a text, or that of the elements of an array. */
-static const char *type_of(const struct lt_field *field)
+static const char *lttng_user_type_of(const struct lt_field *field)
 {
 	static const char *const types[] = {
 		[KT_FIELD_UNSIGNED] = "uint64_t", [KT_FIELD_SIGNED] = "int64_t",
@@ -461,7 +461,7 @@ static const char *type_of(const struct lt_field *field)
 
 static void describe_field(FILE *f, const struct lt_field *field)
 {
-	const char *name = field->name, *type = type_of(field);
+	const char *name = field->name, *type = lttng_user_type_of(field);
 
 	if (is_sequence(field->kind) && field->fixed < 0)
 		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n", name, type,

@@ -32,8 +32,8 @@ static int64_t error_name(struct pq *pq, uint32_t key, int64_t ret)
 }
 
 /* Write a call.  @key: number and table. */
-static void put_call(struct pq *pq, const struct kt_line *l, uint32_t key,
-		     uint64_t since, int64_t ret)
+static void put_call_row(struct pq *pq, const struct kt_line *l, uint32_t key,
+			 uint64_t since, int64_t ret)
 {
 	const struct ktape_event *e = l->event;
 	struct pq_thread *t = pq_thread(pq, e->tid, e->ts);
@@ -64,7 +64,7 @@ static void begin_call(struct pq *pq, const struct ktape_event *e)
 	t->call_since = e->ts;
 }
 
-static void end_call(struct pq *pq, const struct kt_line *l)
+static void end_call_row(struct pq *pq, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	struct pq_thread *t = e->tid > 0 ? pq_thread(pq, e->tid, e->ts) : NULL;
@@ -77,18 +77,18 @@ static void end_call(struct pq *pq, const struct kt_line *l)
 	if ((t->call != (e->dat20 & NR_AND_TABLE) && !(e->dat20 & LARGE)) ||
 	    !pq_is_sure(pq, t->call_since))
 		return;
-	put_call(pq, l, t->call, t->call_since,
-		 (int64_t)kt_get64(wide ? e->blob : e->args));
+	put_call_row(pq, l, t->call, t->call_since,
+		     (int64_t)kt_get64(wide ? e->blob : e->args));
 }
 
-static void put_span(struct pq *pq, const struct kt_line *l)
+static void put_call_span(struct pq *pq, const struct kt_line *l)
 {
 	uint64_t start, ret;
 
 	if (!ktape_event_field(l->event, "start", &start) &&
 	    !ktape_event_field(l->event, "ret", &ret))
-		put_call(pq, l, l->event->dat20 & NR_AND_TABLE, start,
-			 (int64_t)ret);
+		put_call_row(pq, l, l->event->dat20 & NR_AND_TABLE, start,
+			     (int64_t)ret);
 }
 
 /**
@@ -105,10 +105,10 @@ void pq_call(struct pq *pq, const struct kt_line *l)
 		break;
 	case KTAPE_EV_SYS_EXIT:
 	case KTAPE_EV_SYS_EXIT_WIDE:
-		end_call(pq, l);
+		end_call_row(pq, l);
 		break;
 	case KTAPE_EV_SYS_SPAN:
-		put_span(pq, l);
+		put_call_span(pq, l);
 		break;
 	default:
 		break;

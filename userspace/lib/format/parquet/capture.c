@@ -2,7 +2,7 @@
 /*
  * The trace itself: the tables capture, sysinfo, clock_snapshot and lost.
  *
- * Losses come from three sources, which tell the same losses from different sides and must
+ * Losses come from three sources, which report the same losses from different sides and must
  * not be added: gaps, which is what this trace lacks; the module's loss records, by class
  * and with times; the module's ledger, by class and reason, as totals of the session.
  */
@@ -27,16 +27,16 @@ struct counts {
 };
 
 /**
- * struct pq_ledger - what the module told
+ * struct pq_ledger - what the module reported
  * @counts: by number in @keys
  * @nr: entries of @counts
  * @keys: index in @counts by CPU, ring and class
  * @stored: events of the trace, without names
  * @lost: lost events, as far as counted
- * @gaps: number of gaps
- * @uncounted: gaps without a count
+ * @gaps: number of losses
+ * @uncounted: losses without a count
  * @synced: there was a clock_sync
- * @unstable: a clock_sync told that the clock is not stable
+ * @unstable: a clock_sync says that the clock is not stable
  * @mask: last profile of any CPU
  * @profiled: @mask is valid
  * @filters: bit n: a filter of kind n is in force
@@ -70,19 +70,19 @@ int pq_capture_init(struct pq *pq)
 	return pq->ledger ? 0 : -ENOMEM;
 }
 
-static int64_t name_of(struct pq *pq, const char *text)
+static int64_t capture_name_of(struct pq *pq, const char *text)
 {
 	return text ? pq_name(pq, text, strlen(text)) : PQ_NONE;
 }
 
 /* ---- clocks --------------------------------------------------------------------------- */
 
-static void put_clock(struct pq *pq, uint64_t ts, const char *clock,
-		      int64_t value, int64_t cpu)
+static void put_capture_clock(struct pq *pq, uint64_t ts, const char *clock,
+			      int64_t value, int64_t cpu)
 {
 	struct kt_pq_rows *r = pq_begin(pq, PQ_CLOCK_SNAPSHOT, ts);
 
-	pq_put_name(r, PQ_CLOCK_SNAPSHOT_CLOCK, name_of(pq, clock));
+	pq_put_name(r, PQ_CLOCK_SNAPSHOT_CLOCK, capture_name_of(pq, clock));
 	kt_pq_put(r, PQ_CLOCK_SNAPSHOT_VALUE, value);
 	if (cpu >= 0)
 		kt_pq_put(r, PQ_CLOCK_SNAPSHOT_CPU, cpu);
@@ -95,21 +95,21 @@ static void put_head_clocks(struct pq *pq)
 	const struct ktape_info *i = pq->s->info;
 	uint64_t ts = pq->begin;
 
-	put_clock(pq, ts, "MONOTONIC", ktape_mono_ns(i, ts), -1);
-	put_clock(pq, ts, "BOOTTIME", pq_time(pq, ts), -1);
+	put_capture_clock(pq, ts, "MONOTONIC", ktape_mono_ns(i, ts), -1);
+	put_capture_clock(pq, ts, "BOOTTIME", pq_time(pq, ts), -1);
 	if (kt_is_dated(i, ts))
-		put_clock(pq, ts, "REALTIME", ktape_epoch_ns(i, ts), -1);
+		put_capture_clock(pq, ts, "REALTIME", ktape_epoch_ns(i, ts), -1);
 }
 
-static void take_sync(struct pq *pq, const struct ktape_event *e)
+static void take_capture_sync(struct pq *pq, const struct ktape_event *e)
 {
 	const uint8_t *p = e->args;
 
 	pq->ledger->synced = true;
 	pq->ledger->unstable |= !(e->dat20 & 1);
-	put_clock(pq, e->ts, "MONOTONIC", (int64_t)kt_get64(p), e->cpu);
-	put_clock(pq, e->ts, "BOOTTIME", (int64_t)kt_get64(p + 8), e->cpu);
-	put_clock(pq, e->ts, "REALTIME", (int64_t)kt_get64(p + 16), e->cpu);
+	put_capture_clock(pq, e->ts, "MONOTONIC", (int64_t)kt_get64(p), e->cpu);
+	put_capture_clock(pq, e->ts, "BOOTTIME", (int64_t)kt_get64(p + 8), e->cpu);
+	put_capture_clock(pq, e->ts, "REALTIME", (int64_t)kt_get64(p + 16), e->cpu);
 }
 
 /* ---- losses --------------------------------------------------------------------------- */
@@ -140,19 +140,19 @@ struct loss {
 	bool more;
 };
 
-static void put_loss(struct pq *pq, const struct loss *loss)
+static void put_capture_loss(struct pq *pq, const struct loss *loss)
 {
 	struct kt_pq_rows *r = pq_begin(pq, PQ_LOST, loss->from);
 
 	kt_pq_put(r, PQ_LOST_TS_END, pq_time(pq, loss->to));
 	kt_pq_put(r, PQ_LOST_CPU, (int32_t)loss->cpu);
-	pq_put_name(r, PQ_LOST_SOURCE, name_of(pq, loss->source));
+	pq_put_name(r, PQ_LOST_SOURCE, capture_name_of(pq, loss->source));
 	if (loss->ring >= 0)
 		pq_put_name(r, PQ_LOST_RING,
-			    name_of(pq, loss->ring == KTAPE_RING_CONTROL ?
+			    capture_name_of(pq, loss->ring == KTAPE_RING_CONTROL ?
 						"control" : "event"));
-	pq_put_name(r, PQ_LOST_CLASS, name_of(pq, loss->class));
-	pq_put_name(r, PQ_LOST_REASON, name_of(pq, loss->reason));
+	pq_put_name(r, PQ_LOST_CLASS, capture_name_of(pq, loss->class));
+	pq_put_name(r, PQ_LOST_REASON, capture_name_of(pq, loss->reason));
 	if (loss->reader >= 0)
 		kt_pq_put(r, PQ_LOST_READER, loss->reader);
 	if (loss->count || loss->more)
@@ -161,9 +161,9 @@ static void put_loss(struct pq *pq, const struct loss *loss)
 }
 
 /**
- * pq_lost() - Put a gap of the trace
+ * pq_lost() - Put a loss of the trace
  * @pq: the tables
- * @n: the gap
+ * @n: the loss
  */
 void pq_lost(struct pq *pq, const struct ktape_notice *n)
 {
@@ -182,13 +182,13 @@ void pq_lost(struct pq *pq, const struct ktape_notice *n)
 		loss.source = "overwritten";
 		loss.count = n->overwritten;
 		loss.more = n->continued;
-		put_loss(pq, &loss);
+		put_capture_loss(pq, &loss);
 		return;
 	}
 	pq->ledger->gaps++;
 	pq->ledger->lost += n->count;
 	pq->ledger->uncounted += !n->count;
-	put_loss(pq, &loss);
+	put_capture_loss(pq, &loss);
 }
 
 static const char *class_text(unsigned int class)
@@ -213,7 +213,7 @@ static void take_loss(struct pq *pq, const struct ktape_event *e)
 		.count = kt_get64(p + 16),
 	};
 
-	put_loss(pq, &loss);
+	put_capture_loss(pq, &loss);
 }
 
 /* Hits of a probe that did not reach the tracer.  Every CPU has recorded the same. */
@@ -235,16 +235,16 @@ static void take_missed(struct pq *pq, const struct ktape_event *e)
 		.reader = -1,
 		.count = kt_get64(p + 16),
 	};
-	uint64_t *told;
+	uint64_t *reported_to;
 
 	if (reason >= KTAPE_MISSED_REASONS)
 		return;
-	told = &pq->ledger->missed[e->dat20 & 0xff][reason];
-	if (*told >= loss.to || (!loss.count && reason != KTAPE_MISSED_DETACHED))
+	reported_to = &pq->ledger->missed[e->dat20 & 0xff][reason];
+	if (*reported_to >= loss.to || (!loss.count && reason != KTAPE_MISSED_DETACHED))
 		return;
-	*told = loss.to;
+	*reported_to = loss.to;
 	loss.reason = names[reason];
-	put_loss(pq, &loss);
+	put_capture_loss(pq, &loss);
 }
 
 static void take_evict(struct pq *pq, const struct ktape_event *e)
@@ -260,7 +260,7 @@ static void take_evict(struct pq *pq, const struct ktape_event *e)
 		.reader = ktape_event_arg(e, 0),
 	};
 
-	put_loss(pq, &loss);
+	put_capture_loss(pq, &loss);
 }
 
 /* ---- the ledger ------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
  * A trace may begin with the session, at its ledger of the start, or later.  The ledger of
  * the start has no records of classes without events: those begin at 0.
  */
-static void take_ledger(struct pq *pq, const struct ktape_event *e)
+static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 {
 	struct counts *c = find_counts(pq, e);
 	struct kt_map_entry *start =
@@ -320,7 +320,7 @@ static void take_ledger(struct pq *pq, const struct ktape_event *e)
 	c->seen = true;
 }
 
-static void put_ledger(struct pq *pq)
+static void put_capture_ledger(struct pq *pq)
 {
 	const struct pq_ledger *l = pq->ledger;
 
@@ -344,7 +344,7 @@ static void put_ledger(struct pq *pq)
 				};
 
 				if (loss.count)
-					put_loss(pq, &loss);
+					put_capture_loss(pq, &loss);
 			}
 		}
 	}
@@ -352,7 +352,7 @@ static void put_ledger(struct pq *pq)
 
 /* ---- the trace ------------------------------------------------------------------------- */
 
-static void take_filter(struct pq *pq, const struct ktape_event *e)
+static void take_capture_filter(struct pq *pq, const struct ktape_event *e)
 {
 	const uint64_t bit = 1ULL << (e->dat20 & 31);
 
@@ -366,8 +366,8 @@ static void take_filter(struct pq *pq, const struct ktape_event *e)
  * Where events are enabled that were not, a slice that began before may have ended unseen,
  * as in a loss.  From an empty profile on, nothing is known about the CPU.
  */
-static void take_profile(struct pq *pq, struct pq_cpu *c,
-			 const struct ktape_event *e)
+static void take_capture_profile(struct pq *pq, struct pq_cpu *c,
+				 const struct ktape_event *e)
 {
 	uint64_t mask[KTAPE_MASK_WORDS], more = 0, any = 0;
 
@@ -409,13 +409,13 @@ void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 		return;
 	switch (e->opcode) {
 	case KTAPE_EV_CLOCK_SYNC:
-		take_sync(pq, e);
+		take_capture_sync(pq, e);
 		break;
 	case KTAPE_EV_PROFILE:
-		take_profile(pq, c, e);
+		take_capture_profile(pq, c, e);
 		break;
 	case KTAPE_EV_LEDGER:
-		take_ledger(pq, e);
+		take_capture_ledger(pq, e);
 		break;
 	case KTAPE_EV_LOSS:
 		take_loss(pq, e);
@@ -424,7 +424,7 @@ void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 		take_missed(pq, e);
 		break;
 	case KTAPE_EV_FILTER:
-		take_filter(pq, e);
+		take_capture_filter(pq, e);
 		break;
 	case KTAPE_EV_EVICT:
 		take_evict(pq, e);
@@ -434,7 +434,7 @@ void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 	}
 }
 
-static void add_word(char *list, size_t size, const char *word)
+static void add_capture_word(char *list, size_t size, const char *word)
 {
 	size_t len = strlen(list);
 
@@ -454,7 +454,7 @@ static void list_classes(const struct pq_ledger *l, char *list, size_t size)
 	}
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		if (classes >> i & 1)
-			add_word(list, size, class_text(i));
+			add_capture_word(list, size, class_text(i));
 	}
 }
 
@@ -464,12 +464,12 @@ static void list_filters(const struct pq_ledger *l, char *list, size_t size)
 		const char *name = ktape_value_name(KTAPE_TYPE_FILTER, i);
 
 		if (l->filters >> i & 1 && name)
-			add_word(list, size, name);
+			add_capture_word(list, size, name);
 	}
 }
 
 /* Find a value of the trace's metadata, which has no member in struct ktape_info. */
-static int64_t find_env(struct pq *pq, const char *key)
+static int64_t find_capture_env(struct pq *pq, const char *key)
 {
 	const char *at = pq->s->metadata, *end = at + pq->s->metadata_len;
 	const char *quote;
@@ -504,7 +504,7 @@ static void put_counts(struct pq *pq, struct kt_pq_rows *r)
 		kt_pq_put(r, PQ_CAPTURE_CLOCK_STABLE, !l->unstable);
 }
 
-static void put_row(struct pq *pq)
+static void put_capture_row(struct pq *pq)
 {
 	struct kt_pq_rows *r = pq_begin(pq, PQ_CAPTURE, pq->begin);
 	const struct ktape_info *info = pq->s->info;
@@ -512,26 +512,26 @@ static void put_row(struct pq *pq)
 
 	for (unsigned int i = 0; i < sizeof(info->uuid); i++)
 		snprintf(text + i * 2, 3, "%02x", info->uuid[i]);
-	pq_put_name(r, PQ_CAPTURE_CAPTURE_ID, name_of(pq, text));
-	pq_put_name(r, PQ_CAPTURE_BOOT_ID, find_env(pq, "boot_id = \""));
-	pq_put_name(r, PQ_CAPTURE_HOST, name_of(pq, info->hostname));
-	pq_put_name(r, PQ_CAPTURE_KERNEL, name_of(pq, info->release));
+	pq_put_name(r, PQ_CAPTURE_CAPTURE_ID, capture_name_of(pq, text));
+	pq_put_name(r, PQ_CAPTURE_BOOT_ID, find_capture_env(pq, "boot_id = \""));
+	pq_put_name(r, PQ_CAPTURE_HOST, capture_name_of(pq, info->hostname));
+	pq_put_name(r, PQ_CAPTURE_KERNEL, capture_name_of(pq, info->release));
 	kt_pq_put(r, PQ_CAPTURE_TS_END, pq_time(pq, pq->last));
 	if (pq->ledger->profiled) {
 		*text = '\0';
 		list_classes(pq->ledger, text, sizeof(text));
-		pq_put_name(r, PQ_CAPTURE_PROFILE, name_of(pq, text));
+		pq_put_name(r, PQ_CAPTURE_PROFILE, capture_name_of(pq, text));
 		*text = '\0';
 		list_filters(pq->ledger, text, sizeof(text));
-		pq_put_name(r, PQ_CAPTURE_FILTERS, name_of(pq, text));
+		pq_put_name(r, PQ_CAPTURE_FILTERS, capture_name_of(pq, text));
 	}
 	put_counts(pq, r);
 	kt_pq_put(r, PQ_CAPTURE_CONVERTED, info->converted || !pq->s->metadata);
-	pq_put_name(r, PQ_CAPTURE_VERSION, name_of(pq, KTAPE_VERSION));
+	pq_put_name(r, PQ_CAPTURE_VERSION, capture_name_of(pq, KTAPE_VERSION));
 	pq_end(pq, PQ_CAPTURE);
 }
 
-static void put_system(struct pq *pq)
+static void put_capture_system(struct pq *pq)
 {
 	struct kt_pq_rows *r = &pq->rows[PQ_SYSINFO];
 	const struct ktape_info *info = pq->s->info;
@@ -539,11 +539,11 @@ static void put_system(struct pq *pq)
 
 	for (uint32_t i = 0; i < pq->nr_cpus; i++)
 		cpus += pq->cpus[i] && pq->cpus[i]->seen;
-	pq_put_name(r, PQ_SYSINFO_HOST, name_of(pq, info->hostname));
-	pq_put_name(r, PQ_SYSINFO_SYSTEM, name_of(pq, "Linux"));
-	pq_put_name(r, PQ_SYSINFO_RELEASE, name_of(pq, info->release));
-	pq_put_name(r, PQ_SYSINFO_MACHINE, name_of(pq, info->machine));
-	pq_put_name(r, PQ_SYSINFO_CLOCK, name_of(pq, info->clock));
+	pq_put_name(r, PQ_SYSINFO_HOST, capture_name_of(pq, info->hostname));
+	pq_put_name(r, PQ_SYSINFO_SYSTEM, capture_name_of(pq, "Linux"));
+	pq_put_name(r, PQ_SYSINFO_RELEASE, capture_name_of(pq, info->release));
+	pq_put_name(r, PQ_SYSINFO_MACHINE, capture_name_of(pq, info->machine));
+	pq_put_name(r, PQ_SYSINFO_CLOCK, capture_name_of(pq, info->clock));
 	kt_pq_put(r, PQ_SYSINFO_FREQUENCY, (int64_t)info->freq);
 	kt_pq_put(r, PQ_SYSINFO_CPUS, cpus);
 	pq_end(pq, PQ_SYSINFO);
@@ -558,9 +558,9 @@ static void put_system(struct pq *pq)
 int pq_put_capture(struct pq *pq)
 {
 	put_head_clocks(pq);
-	put_ledger(pq);
-	put_system(pq);
-	put_row(pq);
+	put_capture_ledger(pq);
+	put_capture_system(pq);
+	put_capture_row(pq);
 	return pq->s->error;
 }
 

@@ -26,7 +26,7 @@ struct pq_plan {
 	unsigned int fields;
 };
 
-static enum role role_of(unsigned int type)
+static enum role column_role_of(unsigned int type)
 {
 	switch (type) {
 	case KTAPE_TYPE_FUNC:
@@ -48,8 +48,8 @@ static enum role role_of(unsigned int type)
 	}
 }
 
-static int make_plan(const struct kt_pq_schema *s,
-		     const struct ktape_event_desc *d, struct pq_plan *plan)
+static int make_column_plan(const struct kt_pq_schema *s,
+			    const struct ktape_event_desc *d, struct pq_plan *plan)
 {
 	bool symbol = false, object = false;
 
@@ -59,7 +59,7 @@ static int make_plan(const struct kt_pq_schema *s,
 		return -ENOMEM;
 	for (unsigned int i = 0; i < d->nr_fields; i++) {
 		const struct ktape_field *f = &d->fields[i];
-		enum role role = role_of(f->type);
+		enum role role = column_role_of(f->type);
 
 		if (f->place == KTAPE_PLACE_BLOB)
 			continue;
@@ -95,8 +95,8 @@ int pq_event_init(struct pq *pq)
 		pq->classes[op] = PQ_NONE;
 		d = ktape_event_desc(op);
 		if (d)
-			err = make_plan(&pq->schemas[PQ_EVENT], d,
-					&pq->plans[op]);
+			err = make_column_plan(&pq->schemas[PQ_EVENT], d,
+					       &pq->plans[op]);
 	}
 	return err;
 }
@@ -116,8 +116,8 @@ void pq_event_free(struct pq *pq)
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-static void put_role(struct pq *pq, const struct kt_line *l, unsigned int role,
-		     const struct kt_slot *s, uint64_t value)
+static void put_column_role(struct pq *pq, const struct kt_line *l, unsigned int role,
+			    const struct kt_slot *s, uint64_t value)
 {
 	struct kt_pq_rows *r = &pq->rows[PQ_EVENT];
 
@@ -133,7 +133,7 @@ static void put_role(struct pq *pq, const struct kt_line *l, unsigned int role,
 }
 
 /* Put all fields as JSON. */
-static void put_json(struct pq *pq, const struct kt_line *l)
+static void put_column_json(struct pq *pq, const struct kt_line *l)
 {
 	char *text = malloc(ktape_format_bound(l->event)), *p;
 
@@ -149,8 +149,8 @@ static void put_json(struct pq *pq, const struct kt_line *l)
 }
 
 /* Put a field that is no number.  Return: true if a column has all of it. */
-static bool put_other(struct kt_pq_rows *r, const struct kt_fields *at,
-		      const struct kt_slot *s, bool *text)
+static bool put_column_other(struct kt_pq_rows *r, const struct kt_fields *at,
+			     const struct kt_slot *s, bool *text)
 {
 	if (s->place == KTAPE_PLACE_REST)
 		return !at->event->nargs;
@@ -164,7 +164,7 @@ static bool put_other(struct kt_pq_rows *r, const struct kt_fields *at,
 }
 
 /* Put the fields.  Return: true if all of them have a column. */
-static bool put_fields(struct pq *pq, const struct kt_line *l)
+static bool put_column_fields(struct pq *pq, const struct kt_line *l)
 {
 	const struct kt_plan *form = kt_plan_of(l->event);
 	const struct pq_plan *plan = &pq->plans[l->event->opcode];
@@ -179,7 +179,7 @@ static bool put_fields(struct pq *pq, const struct kt_line *l)
 	for (unsigned int i = 0;
 	     i < plan->fields && (s = kt_fields_next(&at)); i++) {
 		if (!plan->columns[i]) {
-			all &= put_other(r, &at, s, &text);
+			all &= put_column_other(r, &at, s, &text);
 			continue;
 		}
 		/* An unknown thread or process is null. */
@@ -187,7 +187,7 @@ static bool put_fields(struct pq *pq, const struct kt_line *l)
 			continue;
 		kt_pq_put(r, plan->columns[i], (int64_t)at.value);
 		if (plan->roles[i])
-			put_role(pq, l, plan->roles[i], s, at.value);
+			put_column_role(pq, l, plan->roles[i], s, at.value);
 	}
 	return all;
 }
@@ -225,8 +225,8 @@ void pq_put_event(struct pq *pq, const struct kt_line *l,
 	put_origin(pq, l->event, t);
 	pq_put_name(r, PQ_EVENT_CLASS, pq_class_name(pq, l->event->opcode));
 	pq_put_name(r, PQ_EVENT_EVENT, pq_event_name(pq, l));
-	if (!put_fields(pq, l) || l->event->extra)
-		put_json(pq, l);
+	if (!put_column_fields(pq, l) || l->event->extra)
+		put_column_json(pq, l);
 	pq_end(pq, PQ_EVENT);
 }
 

@@ -90,7 +90,7 @@ enum pq_state {
  * @waker: utid + 1 of the thread that woke it; 0: not known
  * @blocked: function that puts it to sleep, or PQ_NONE
  * @io: it sleeps for input or output
- * @told: sched_blocked told @blocked and @io for the next sleep
+ * @blocked_known: sched_blocked set @blocked and @io for the next sleep
  * @in_call: it is in a system call
  * @call: number and table of that call
  * @call_since: begin of the call, in ticks
@@ -113,7 +113,7 @@ struct pq_thread {
 	uint32_t waker;
 	int64_t blocked;
 	bool io;
-	bool told;
+	bool blocked_known;
 	bool in_call;
 	uint32_t call;
 	uint64_t call_since;
@@ -194,7 +194,7 @@ struct pq_ledger;
  * @begun: @begin is valid
  * @begin: time of the first event, in ticks
  * @last: time of the last event, in ticks
- * @lost_to: end of the last gap, or of the last time in which events were not enabled
+ * @lost_to: end of the last loss, or of the last time in which events were not enabled
  *	that are enabled since then, in ticks: no slice that begins before is written
  * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks: no slice
  *	that begins before and may have changed CPUs is written
@@ -216,7 +216,7 @@ struct pq_ledger;
  * @words: by enum pq_word, number of the name
  * @turn: changes of the registry's names other than those of threads, plus 1
  * @found: names that were looked up, by hash
- * @ledger: what the module's ledger tells
+ * @ledger: what the module's ledger counts
  */
 struct pq {
 	struct kt_sink *s;

@@ -25,7 +25,7 @@ static const struct {
 			   KTAPE_EV_SOFTIRQ_SPAN, 8, KTAPE_TYPE_SOFTIRQ, 0 },
 };
 
-static uint32_t number_of(const struct ktape_event *e, unsigned int kind)
+static uint32_t irq_number_of(const struct ktape_event *e, unsigned int kind)
 {
 	return e->dat20 & ((1U << kinds[kind].bits) - 1);
 }
@@ -51,8 +51,8 @@ static void put_softirq(struct pq *pq, const struct kt_line *l,
 	pq_end(pq, PQ_SOFTIRQ_SLICE);
 }
 
-static void put_irq(struct pq *pq, const struct kt_line *l,
-		    const struct pq_irq *irq)
+static void put_irq_row(struct pq *pq, const struct kt_line *l,
+			const struct pq_irq *irq)
 {
 	struct kt_pq_rows *r;
 
@@ -105,10 +105,10 @@ static void start_softirq(struct pq *pq, const struct ktape_event *e, uint32_t v
 	w->extra = e->ts;
 }
 
-static void begin_irq(struct pq *pq, struct pq_cpu *c,
-		      const struct ktape_event *e, unsigned int kind)
+static void begin_irq_row(struct pq *pq, struct pq_cpu *c,
+			  const struct ktape_event *e, unsigned int kind)
 {
-	const uint32_t id = number_of(e, kind);
+	const uint32_t id = irq_number_of(e, kind);
 
 	if (c->depth < PQ_NEST)
 		c->irqs[c->depth++] =
@@ -117,10 +117,10 @@ static void begin_irq(struct pq *pq, struct pq_cpu *c,
 		start_softirq(pq, e, id);
 }
 
-static void end_irq(struct pq *pq, struct pq_cpu *c, const struct kt_line *l,
-		    unsigned int kind)
+static void end_irq_row(struct pq *pq, struct pq_cpu *c, const struct kt_line *l,
+			unsigned int kind)
 {
-	const uint32_t id = number_of(l->event, kind);
+	const uint32_t id = irq_number_of(l->event, kind);
 
 	for (unsigned int i = c->depth; i--;) {
 		const struct pq_irq *open = &c->irqs[i];
@@ -129,21 +129,21 @@ static void end_irq(struct pq *pq, struct pq_cpu *c, const struct kt_line *l,
 			continue;
 		c->depth = i;
 		if (open->since >= pq->lost_to)
-			put_irq(pq, l, open);
+			put_irq_row(pq, l, open);
 		return;
 	}
 }
 
 /* A gate recorded begin and end in one record: no loss can be inside. */
-static void put_span(struct pq *pq, const struct kt_line *l, unsigned int kind)
+static void put_irq_span(struct pq *pq, const struct kt_line *l, unsigned int kind)
 {
 	struct pq_irq irq = {
 		.kind = (uint8_t)kind,
-		.id = number_of(l->event, kind),
+		.id = irq_number_of(l->event, kind),
 	};
 
 	if (!ktape_event_field(l->event, "start", &irq.since))
-		put_irq(pq, l, &irq);
+		put_irq_row(pq, l, &irq);
 }
 
 /**
@@ -162,15 +162,15 @@ void pq_irq(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 	}
 	for (unsigned int i = 0; i < KINDS; i++) {
 		if (kinds[i].begin == opcode) {
-			begin_irq(pq, c, l->event, i);
+			begin_irq_row(pq, c, l->event, i);
 			return;
 		}
 		if (kinds[i].end == opcode) {
-			end_irq(pq, c, l, i);
+			end_irq_row(pq, c, l, i);
 			return;
 		}
 		if (kinds[i].span && kinds[i].span == opcode) {
-			put_span(pq, l, i);
+			put_irq_span(pq, l, i);
 			return;
 		}
 	}

@@ -12,7 +12,7 @@
 #define SPANS_MAX	(1U << 20)	/* most open spans that are known */
 
 /* Which markers belong together: those of a thread, or global ones. */
-static uint32_t owner_of(const struct ktape_event *e)
+static uint32_t marker_owner_of(const struct ktape_event *e)
 {
 	return e->dat20 & 1 && e->tid >= 0 ? (uint32_t)e->tid + 1 : 0;
 }
@@ -27,14 +27,14 @@ static void begin_span(struct pq *pq, const struct ktape_event *e)
 			     1);
 		return;
 	}
-	depth = kt_map_put(&pq->spans, owner_of(e), id);
+	depth = kt_map_put(&pq->spans, marker_owner_of(e), id);
 	if (!depth) {
 		pq->s->error = -ENOMEM;
 		return;
 	}
 	if (depth->value == DEPTH_MAX)
 		return;
-	span = kt_map_put(&pq->spans, owner_of(e),
+	span = kt_map_put(&pq->spans, marker_owner_of(e),
 			  ++depth->value << DEPTH_SHIFT | id);
 	if (!span)
 		pq->s->error = -ENOMEM;
@@ -46,7 +46,7 @@ static void begin_span(struct pq *pq, const struct ktape_event *e)
 static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 {
 	const uint32_t id = ktape_event_arg(e, 0);
-	struct kt_map_entry *depth = kt_map_find(&pq->spans, owner_of(e), id);
+	struct kt_map_entry *depth = kt_map_find(&pq->spans, marker_owner_of(e), id);
 	struct kt_map_entry *span;
 	uint64_t since, key;
 
@@ -55,7 +55,7 @@ static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 	key = depth->value << DEPTH_SHIFT | id;
 	if (!--depth->value)
 		kt_map_remove(&pq->spans, depth);
-	span = kt_map_find(&pq->spans, owner_of(e), key);
+	span = kt_map_find(&pq->spans, marker_owner_of(e), key);
 	if (!span)
 		return -1;
 	since = span->value;
@@ -63,8 +63,8 @@ static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 	return !pq_is_sure(pq, since) ? -1 : pq_ns(pq, since, e->ts);
 }
 
-static void put_marker(struct pq *pq, const struct kt_line *l, const char *kind,
-		       int64_t dur)
+static void put_marker_row(struct pq *pq, const struct kt_line *l, const char *kind,
+			   int64_t dur)
 {
 	const struct ktape_event *e = l->event;
 	const struct pq_thread *t = pq_thread(pq, e->tid, e->ts);
@@ -86,7 +86,7 @@ static void put_marker(struct pq *pq, const struct kt_line *l, const char *kind,
 	pq_end(pq, PQ_MARKER);
 }
 
-static void put_value(struct pq *pq, const struct kt_line *l)
+static void put_value_row(struct pq *pq, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const struct pq_thread *t = pq_thread(pq, e->tid, e->ts);
@@ -116,17 +116,17 @@ void pq_mark(struct pq *pq, const struct kt_line *l)
 {
 	switch (l->event->opcode) {
 	case KTAPE_EV_MARK:
-		put_marker(pq, l, "mark", -1);
+		put_marker_row(pq, l, "mark", -1);
 		break;
 	case KTAPE_EV_MARK_BEGIN:
 		begin_span(pq, l->event);
-		put_marker(pq, l, "begin", -1);
+		put_marker_row(pq, l, "begin", -1);
 		break;
 	case KTAPE_EV_MARK_END:
-		put_marker(pq, l, "end", end_span(pq, l->event));
+		put_marker_row(pq, l, "end", end_span(pq, l->event));
 		break;
 	case KTAPE_EV_MARK_VALUE:
-		put_value(pq, l);
+		put_value_row(pq, l);
 		break;
 	default:
 		break;

@@ -96,7 +96,7 @@ static int begin_at(struct pq *pq, uint64_t ts)
 	return pq_place_begin(pq);
 }
 
-static bool is_wake(uint8_t opcode)
+static bool is_wake_row(uint8_t opcode)
 {
 	return opcode == KTAPE_EV_SCHED_WAKING ||
 	       opcode == KTAPE_EV_SCHED_WAKEUP ||
@@ -119,7 +119,7 @@ static void put_tables(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 		c->tid = e->tid;
 	if (e->opcode == KTAPE_EV_CONTEXT)
 		c->tid = (int32_t)ktape_event_arg(e, 0);
-	if (is_wake(e->opcode)) {
+	if (is_wake_row(e->opcode)) {
 		pq_wake(pq, e);
 		return;
 	}

@@ -73,12 +73,12 @@ static int write_single(void *arg, const void *data, size_t len)
 	return kt_sink_put(arg, data, len);
 }
 
-static int write_file(void *arg, const void *data, size_t len)
+static int write_table_file(void *arg, const void *data, size_t len)
 {
 	return kt_write_all((int)(intptr_t)arg, data, len);
 }
 
-static int open_folder(struct pq *pq, const char *path)
+static int open_table_folder(struct pq *pq, const char *path)
 {
 	struct pq_place *p = pq->place;
 
@@ -113,7 +113,7 @@ int pq_place_open(struct pq *pq, const char *folder, uint64_t size,
 	p->size = size;
 	if (capture)
 		snprintf(p->capture, sizeof(p->capture), "%s", capture);
-	return folder ? open_folder(pq, folder) : kt_sink_open_file(pq->s);
+	return folder ? open_table_folder(pq, folder) : kt_sink_open_file(pq->s);
 }
 
 /*
@@ -205,10 +205,10 @@ static int close_file(struct pq *pq, struct file *f)
 	return err;
 }
 
-static int make_file(struct pq *pq, unsigned int table, int64_t day,
-		     struct file *f)
+static int make_table_file(struct pq *pq, unsigned int table, int64_t day,
+			   struct file *f)
 {
-	struct kt_pq_output output = { .write = write_file };
+	struct kt_pq_output output = { .write = write_table_file };
 	char name[16];
 	int err;
 
@@ -261,7 +261,7 @@ static int find_file(struct pq *pq, unsigned int table, int64_t day,
 	if (!more)
 		return -ENOMEM;
 	p->files = more;
-	err = make_file(pq, table, day, &more[p->nr]);
+	err = make_table_file(pq, table, day, &more[p->nr]);
 	if (err)
 		return err;
 	*file = &more[p->nr++];
@@ -293,8 +293,8 @@ static int64_t day_of(const struct kt_pq_part *part, uint32_t i)
 				   (uint64_t)r->utc));
 }
 
-static int put_part(struct pq *pq, unsigned int table,
-		    const struct kt_pq_part *part, int64_t day)
+static int put_table_part(struct pq *pq, unsigned int table,
+			  const struct kt_pq_part *part, int64_t day)
 {
 	struct file *f;
 	uint64_t before;
@@ -304,7 +304,7 @@ static int put_part(struct pq *pq, unsigned int table,
 		return err;
 	before = kt_pq_file_size(f->file);
 	err = kt_pq_put_group(pq->writer, f->file, part);
-	/* The sink tells the user how much was written. */
+	/* The sink reports to the user how much was written. */
 	pq->s->offset += kt_pq_file_size(f->file) - before;
 	if (!err && kt_pq_file_size(f->file) >= pq->place->size)
 		err = close_file(pq, f);
@@ -319,7 +319,7 @@ static int put_days(struct pq *pq, unsigned int table, struct kt_pq_part *part)
 	int err = 0;
 
 	if (pq->schemas[table].time < 0 || !part->rows->dated)
-		return put_part(pq, table, part, first_day(pq));
+		return put_table_part(pq, table, part, first_day(pq));
 	part->to = 0;
 	while (!err && part->to < nr) {
 		part->from = part->to;
@@ -330,7 +330,7 @@ static int put_days(struct pq *pq, unsigned int table, struct kt_pq_part *part)
 			while (day_of(part, part->to) == day)
 				part->to++;
 		}
-		err = put_part(pq, table, part, day);
+		err = put_table_part(pq, table, part, day);
 	}
 	return err;
 }
@@ -396,7 +396,7 @@ static void escape_host(const char *host, char *to, size_t size)
 }
 
 /* Make the folders of a path in DIR. */
-static int make_folders(int folder, char *path)
+static int make_table_folders(int folder, char *path)
 {
 	for (char *slash = strchr(path, '/'); slash;
 	     slash = strchr(slash + 1, '/')) {
@@ -412,7 +412,7 @@ static int make_folders(int folder, char *path)
 	return 0;
 }
 
-static int name_file(struct pq *pq, const struct file *f)
+static int name_table_file(struct pq *pq, const struct file *f)
 {
 	const time_t seconds = (time_t)(f->day * (NS_PER_DAY / 1000000000));
 	char path[PATH_ROOM], date[64], host[3 * sizeof(pq->s->info->hostname)], name[16];
@@ -430,7 +430,7 @@ static int name_file(struct pq *pq, const struct file *f)
 		 pq->schemas[f->table].name,
 		 kt_is_dated(pq->s->info, pq->begin) ? date : NO_DATE, host,
 		 pq->place->capture, f->nr);
-	err = make_folders(pq->place->folder, path);
+	err = make_table_folders(pq->place->folder, path);
 	if (!err && renameat(pq->place->inner, name, pq->place->folder, path))
 		err = -errno;
 	return err;
@@ -444,11 +444,11 @@ static int name_files(struct pq *pq)
 
 	for (size_t i = 0; i < p->nr && !err; i++) {
 		if (p->files[i].table != PQ_CAPTURE)
-			err = name_file(pq, &p->files[i]);
+			err = name_table_file(pq, &p->files[i]);
 	}
 	for (size_t i = 0; i < p->nr && !err; i++) {
 		if (p->files[i].table == PQ_CAPTURE)
-			err = name_file(pq, &p->files[i]);
+			err = name_table_file(pq, &p->files[i]);
 	}
 	return err;
 }

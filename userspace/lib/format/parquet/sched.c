@@ -5,8 +5,8 @@
  *	sched_switch	ends the slice of a CPU and begins the next one, and moves the
  *			two threads to the states that it names
  *	sched_wakeup	ends a sleep: the thread is R, in the queue of a CPU
- *	sched_waking	tells who wakes
- *	sched_blocked	tells why the next sleep begins
+ *	sched_waking	names the thread that wakes another one
+ *	sched_blocked	says why the next sleep begins
  *
  * The rules are those of the statistics (ktape stats), so that the rows of a wait
  * for a CPU are as many as its values there: a slice that began before a loss was over, or
@@ -18,7 +18,7 @@
 #define CPU_SHIFT	8	/* of dat20 of wake-ups: the CPU, behind the priority */
 #define CPU_MASK	0xfffU
 
-static int64_t state_name(struct pq *pq, unsigned int state)
+static int64_t sched_state_name(struct pq *pq, unsigned int state)
 {
 	const char *text = ktape_value_name(KTAPE_TYPE_STATE, state);
 
@@ -32,7 +32,7 @@ static int64_t state_name(struct pq *pq, unsigned int state)
 /* ---- thread_state -------------------------------------------------------------------- */
 
 /* Write the state of a thread up to @ts; @open: the trace ends before the state does. */
-static void put_state(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open)
+static void put_state_row(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open)
 {
 	static const uint8_t words[] = {
 		[PQ_RUNNING] = PQ_WORD_RUNNING,
@@ -55,7 +55,7 @@ static void put_state(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open
 		kt_pq_put(r, PQ_THREAD_STATE_CPU, t->cpu);
 	if (t->state == PQ_READY && t->waker)
 		kt_pq_put(r, PQ_THREAD_STATE_WAKER_UTID, t->waker - 1);
-	if (asleep && t->told) {
+	if (asleep && t->blocked_known) {
 		pq_put_name(r, PQ_THREAD_STATE_BLOCKED, t->blocked);
 		kt_pq_put(r, PQ_THREAD_STATE_IO_WAIT, t->io);
 	}
@@ -66,9 +66,9 @@ static void put_state(struct pq *pq, struct pq_thread *t, uint64_t ts, bool open
 static void set_state(struct pq *pq, struct pq_thread *t, unsigned int state,
 		      uint32_t cpu, uint64_t ts)
 {
-	put_state(pq, t, ts, false);
+	put_state_row(pq, t, ts, false);
 	if (t->state == PQ_ASLEEP)
-		t->told = false;
+		t->blocked_known = false;
 	t->state = (uint8_t)state;
 	t->cpu = cpu;
 	t->since = ts;
@@ -122,7 +122,7 @@ void pq_switch(struct pq *pq, struct pq_cpu *c, const struct ktape_event *e)
 	const int32_t prev = (int32_t)ktape_event_arg(e, 0);
 	const int32_t next = (int32_t)ktape_event_arg(e, 1);
 	const unsigned int state = e->dat20 >> STATE_SHIFT & 15;
-	const int64_t name = state_name(pq, state);
+	const int64_t name = sched_state_name(pq, state);
 	struct pq_thread *t;
 
 	if (c->open)
@@ -143,7 +143,7 @@ void pq_switch(struct pq *pq, struct pq_cpu *c, const struct ktape_event *e)
 
 /* ---- wakeup -------------------------------------------------------------------------- */
 
-static bool is_running(const struct pq *pq, const struct pq_thread *t)
+static bool is_thread_running(const struct pq *pq, const struct pq_thread *t)
 {
 	return t->cpu < pq->nr_cpus && pq->cpus[t->cpu] &&
 	       pq->cpus[t->cpu]->tid == t->tid;
@@ -178,7 +178,7 @@ void pq_wake(struct pq *pq, const struct ktape_event *e)
 	kt_pq_put(r, PQ_WAKEUP_TARGET_CPU, target);
 	kt_pq_put(r, PQ_WAKEUP_PRIORITY, e->dat20 & 0xff);
 	pq_end(pq, PQ_WAKEUP);
-	if (!t->tid || is_running(pq, t) || t->state == PQ_READY ||
+	if (!t->tid || is_thread_running(pq, t) || t->state == PQ_READY ||
 	    t->state == PQ_PREEMPTED)
 		return;
 	if (by >= 0 && (kind != PQ_WORD_WAKEUP || !t->waker))
@@ -203,7 +203,7 @@ void pq_blocked(struct pq *pq, const struct kt_line *l)
 	t->blocked = pq_value_name(pq, l, KTAPE_TYPE_FUNC,
 				   ktape_event_arg(e, 1));
 	t->io = e->dat20 & 1;
-	t->told = true;
+	t->blocked_known = true;
 }
 
 /**
@@ -239,5 +239,5 @@ void pq_sched_end(struct pq *pq)
 			put_slice(pq, pq->cpus[i], i, -1, PQ_NONE);
 	}
 	for (size_t i = 0; i < pq->nr_threads; i++)
-		put_state(pq, &pq->threads[i], pq->last, true);
+		put_state_row(pq, &pq->threads[i], pq->last, true);
 }

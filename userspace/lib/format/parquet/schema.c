@@ -31,7 +31,7 @@ static const struct kt_pq_column single_columns[PQ_SINGLE] = {
 };
 
 /* Check whether a field is a number, so that a column can have it. */
-static bool is_number(const struct ktape_field *f)
+static bool is_number_column(const struct ktape_field *f)
 {
 	return f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG;
 }
@@ -68,7 +68,7 @@ unsigned int pq_arg_column(const struct kt_pq_schema *s,
 {
 	unsigned int i = find_arg(s->columns, s->nr, f->name);
 
-	return is_number(f) && i < s->nr ? i : 0;
+	return is_number_column(f) && i < s->nr ? i : 0;
 }
 
 /* Add a column for each name of a field.  Return: number of columns, 0 = no memory. */
@@ -82,7 +82,7 @@ static unsigned int add_args(struct kt_pq_column *columns, unsigned int nr)
 		for (unsigned int i = 0; d && i < d->nr_fields; i++) {
 			const struct ktape_field *f = &d->fields[i];
 
-			if (!is_number(f) ||
+			if (!is_number_column(f) ||
 			    find_arg(columns, nr, f->name) < nr)
 				continue;
 			if (asprintf(&name, PQ_ARG "%s", f->name) < 0)
@@ -108,13 +108,13 @@ static unsigned int count_fields(void)
 }
 
 /**
- * pq_event_schema() - Make the schema of the table "event"
+ * make_event_schema() - Make the schema of the table "event"
  * @single: for a single file
- * @schema: filled; release with pq_event_schema_free()
+ * @schema: filled; release with free_event_schema()
  *
  * Return: 0 or -ENOMEM.
  */
-int pq_event_schema(bool single, struct kt_pq_schema *schema)
+static int make_event_schema(bool single, struct kt_pq_schema *schema)
 {
 	struct kt_pq_column *columns;
 	unsigned int nr = PQ_EVENT_COLUMNS;
@@ -139,10 +139,10 @@ int pq_event_schema(bool single, struct kt_pq_schema *schema)
 }
 
 /**
- * pq_event_schema_free() - Free the schema of the table "event"
+ * free_event_schema() - Free the schema of the table "event"
  * @schema: the schema
  */
-void pq_event_schema_free(struct kt_pq_schema *schema)
+static void free_event_schema(struct kt_pq_schema *schema)
 {
 	unsigned int i = PQ_EVENT_COLUMNS;
 
@@ -168,7 +168,7 @@ int pq_schema_init(struct pq *pq)
 	pq->schemas[PQ_PROCESS].time = -1;
 	pq->schemas[PQ_THREAD].time = -1;
 	pq->schemas[PQ_SYSINFO].time = -1;
-	err = pq_event_schema(pq->single, &pq->schemas[PQ_EVENT]);
+	err = make_event_schema(pq->single, &pq->schemas[PQ_EVENT]);
 	for (unsigned int i = 0; i < PQ_TABLES && !err; i++)
 		err = kt_pq_rows_init(&pq->rows[i], &pq->schemas[i]);
 	return err;
@@ -184,5 +184,5 @@ void pq_schema_free(struct pq *pq)
 		if (pq->rows[i].schema)
 			kt_pq_rows_free(&pq->rows[i]);
 	}
-	pq_event_schema_free(&pq->schemas[PQ_EVENT]);
+	free_event_schema(&pq->schemas[PQ_EVENT]);
 }

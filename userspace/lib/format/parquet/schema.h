@@ -9,8 +9,6 @@
 
 #define PQ_ARG	"arg_"	/* before the name of a field */
 
-int pq_event_schema(bool single, struct kt_pq_schema *schema);
-void pq_event_schema_free(struct kt_pq_schema *schema);
 unsigned int pq_arg_column(const struct kt_pq_schema *s,
 			   const struct ktape_field *f);
 

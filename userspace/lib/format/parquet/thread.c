@@ -16,7 +16,7 @@ static void *grow_array(void *array, size_t nr, size_t size)
 	return nr & (nr - 1) ? array : realloc(array, (nr ? nr * 2 : 1) * size);
 }
 
-static int64_t fail(struct pq *pq)
+static int64_t fail_thread_row(struct pq *pq)
 {
 	if (!pq->s->error)
 		pq->s->error = -ENOMEM;
@@ -31,7 +31,7 @@ static int32_t find_process(struct pq *pq, uint32_t utid, int32_t pid)
 	struct pq_process *p;
 
 	if (!e)
-		return (int32_t)fail(pq);
+		return (int32_t)fail_thread_row(pq);
 	/* The first thread of a process has its number: another birth, another process. */
 	if (e->extra && t->tid == pid) {
 		p = &pq->processes[e->value];
@@ -45,7 +45,7 @@ static int32_t find_process(struct pq *pq, uint32_t utid, int32_t pid)
 		return (int32_t)e->value;
 	p = grow_array(pq->processes, pq->nr_processes, sizeof(*p));
 	if (!p)
-		return (int32_t)fail(pq);
+		return (int32_t)fail_thread_row(pq);
 	pq->processes = p;
 	e->value = pq->nr_processes++;
 	e->extra = true;
@@ -54,8 +54,8 @@ static int32_t find_process(struct pq *pq, uint32_t utid, int32_t pid)
 }
 
 /* Take what the registry knows about a thread. */
-static void learn_thread(struct pq *pq, uint32_t utid,
-			 const struct ktape_object_info *o, uint64_t ts)
+static void learn_thread_row(struct pq *pq, uint32_t utid,
+			     const struct ktape_object_info *o, uint64_t ts)
 {
 	struct pq_thread *t = &pq->threads[utid];
 	const struct ktape_object_info *c;
@@ -91,11 +91,11 @@ static int64_t new_thread(struct pq *pq, int32_t tid)
 	}
 	t = grow_array(pq->threads, pq->nr_threads, sizeof(*t));
 	if (!t)
-		return fail(pq);
+		return fail_thread_row(pq);
 	pq->threads = t;
 	e = kt_map_put(&pq->by_tid, 0, (uint32_t)tid);
 	if (!e)
-		return fail(pq);
+		return fail_thread_row(pq);
 	e->value = pq->nr_threads++;
 	pq->threads[e->value] = (struct pq_thread){
 		.tid = tid,
@@ -120,7 +120,7 @@ static int64_t make_idle(struct pq *pq)
 	return utid;
 }
 
-static struct pq_thread *look_up(struct pq *pq, int32_t tid, uint64_t ts)
+static struct pq_thread *look_up_thread_row(struct pq *pq, int32_t tid, uint64_t ts)
 {
 	const struct kt_map_entry *e =
 		kt_map_find(&pq->by_tid, 0, (uint32_t)tid);
@@ -134,7 +134,7 @@ static struct pq_thread *look_up(struct pq *pq, int32_t tid, uint64_t ts)
 			utid = new_thread(pq, tid);
 		if (utid < 0)
 			return NULL;
-		learn_thread(pq, (uint32_t)utid, o, ts);
+		learn_thread_row(pq, (uint32_t)utid, o, ts);
 	}
 	pq->recent[(uint32_t)tid % PQ_RECENT] = (uint32_t)utid;
 	return &pq->threads[utid];
@@ -156,7 +156,7 @@ struct pq_thread *pq_thread(struct pq *pq, int32_t tid, uint64_t ts)
 	if (tid < 0 || (!pq->nr_threads && make_idle(pq) < 0))
 		return NULL;
 	t = &pq->threads[pq->recent[(uint32_t)tid % PQ_RECENT]];
-	return t->tid == tid && !t->stale ? t : look_up(pq, tid, ts);
+	return t->tid == tid && !t->stale ? t : look_up_thread_row(pq, tid, ts);
 }
 
 /**
@@ -218,7 +218,7 @@ struct pq_cpu *pq_cpu(struct pq *pq, uint32_t cpu)
 	if (cpu >= pq->nr_cpus) {
 		more = realloc(pq->cpus, (cpu + 1ULL) * sizeof(*more));
 		if (!more) {
-			fail(pq);
+			fail_thread_row(pq);
 			return NULL;
 		}
 		pq->cpus = more;
@@ -227,7 +227,7 @@ struct pq_cpu *pq_cpu(struct pq *pq, uint32_t cpu)
 	}
 	pq->cpus[cpu] = calloc(1, sizeof(**pq->cpus));
 	if (!pq->cpus[cpu])
-		fail(pq);
+		fail_thread_row(pq);
 	else
 		pq->cpus[cpu]->tid = -1;
 	return pq->cpus[cpu];
@@ -235,7 +235,7 @@ struct pq_cpu *pq_cpu(struct pq *pq, uint32_t cpu)
 
 /* ---- tables ------------------------------------------------------------------------- */
 
-static void put_thread(struct pq *pq, const struct pq_thread *t)
+static void put_thread_row(struct pq *pq, const struct pq_thread *t)
 {
 	struct kt_pq_rows *r = &pq->rows[PQ_THREAD];
 
@@ -256,7 +256,7 @@ static void put_thread(struct pq *pq, const struct pq_thread *t)
 	pq_end(pq, PQ_THREAD);
 }
 
-static void put_process(struct pq *pq, const struct pq_process *p)
+static void put_process_row(struct pq *pq, const struct pq_process *p)
 {
 	struct kt_pq_rows *r = &pq->rows[PQ_PROCESS];
 	const struct pq_thread *t = &pq->threads[p->leader];
@@ -280,14 +280,14 @@ int pq_put_threads(struct pq *pq)
 {
 	for (size_t i = 0; i < pq->nr_threads && !pq->s->error; i++) {
 		if (pq->threads[i].stale)
-			learn_thread(pq, (uint32_t)i,
-				     ktape_registry_thread(pq->s->registry,
+			learn_thread_row(pq, (uint32_t)i,
+					 ktape_registry_thread(pq->s->registry,
 							   pq->threads[i].tid,
 							   pq->last),
-				     pq->last);
-		put_thread(pq, &pq->threads[i]);
+					 pq->last);
+		put_thread_row(pq, &pq->threads[i]);
 	}
 	for (size_t i = 0; i < pq->nr_processes && !pq->s->error; i++)
-		put_process(pq, &pq->processes[i]);
+		put_process_row(pq, &pq->processes[i]);
 	return pq->s->error;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is not shown of a perf.data is counted, and told at the end.
+ * What is not shown of a perf.data is counted, and reported at the end.
  *
  * Where code and data of programs are mapped, and the end of threads, is no content of a trace
- * as ktape has it.  Each perf.data has such records: only ktape verify tells them, so that what
+ * as ktape has it.  Each perf.data has such records: only ktape verify reports them, so that what
  * is missing does not drown among them.
  */
 #include "internal.h"
@@ -48,7 +48,7 @@ void pf_pass(struct perf *f, uint32_t type)
 }
 
 /* Add "N NAME" to a list and forget it, if it has room. */
-static void add(char *text, uint64_t *count, const char *name)
+static void add_perf_count(char *text, uint64_t *count, const char *name)
 {
 	size_t len = strlen(text);
 
@@ -65,13 +65,13 @@ static void list_passed(struct perf *f, bool content, char text[LIST_ROOM])
 	*text = '\0';
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {
 		if (kinds[i].name && kinds[i].is_content == content)
-			add(text, &f->passed[i], kinds[i].name);
+			add_perf_count(text, &f->passed[i], kinds[i].name);
 	}
 	if (content)
-		add(text, &f->unread, "of unknown types");
+		add_perf_count(text, &f->unread, "of unknown types");
 }
 
-static void tell_count(struct kt_import *s, uint64_t *count, const char *what)
+static void report_perf_count(struct kt_import *s, uint64_t *count, const char *what)
 {
 	if (*count)
 		kt_import_note(s, "%llu %s were left out", (unsigned long long)*count, what);
@@ -104,20 +104,20 @@ static int check_any(struct kt_import *s)
 }
 
 /**
- * pf_tell_counts() - tell at the end what was left out
+ * pf_report_counts() - report at the end what was left out
  * @s: the trace
  *
  * Return: 0, or -EBADMSG if that is all that the file has.
  */
-int pf_tell_counts(struct kt_import *s)
+int pf_report_counts(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	int err = check_any(s);
 	char list[LIST_ROOM];
 
-	tell_count(s, &f->left_out, "samples of events that are not in the file");
-	tell_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
-	tell_count(s, &f->pathless, "paths of cgroups, beyond 64 MiB of them,");
+	report_perf_count(s, &f->left_out, "samples of events that are not in the file");
+	report_perf_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
+	report_perf_count(s, &f->pathless, "paths of cgroups, beyond 64 MiB of them,");
 	if (f->cpuless)
 		kt_import_note(s, "%llu events or losses have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
 			       (unsigned long long)f->cpuless);

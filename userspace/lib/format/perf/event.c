@@ -33,7 +33,7 @@ static const char *const hardware[] = {
 };
 
 /* Set the name of an event that has none.  Return: 0 or -ENOMEM. */
-static int set_name(struct pf_attr *a, const void *name, size_t len)
+static int set_perf_name(struct pf_attr *a, const void *name, size_t len)
 {
 	len = strnlen(name, len);
 	if (a->name || !len)
@@ -68,7 +68,7 @@ int pf_take_description(struct kt_part *p, struct perf *f)
 		if (!err)
 			err = kt_part_take(p, len, &bytes);
 		if (!err && i < f->nr_attrs)
-			err = set_name(&f->attrs[i], bytes, len);
+			err = set_perf_name(&f->attrs[i], bytes, len);
 		if (!err)
 			err = kt_part_take(p, ids * 8ULL, &bytes);
 	}
@@ -83,7 +83,7 @@ int pf_take_update(struct perf *f, const uint8_t *record, size_t len)
 	if (len <= 24 || kt_load64(record + 8, f->big) != UPDATE_NAME)
 		return 0;
 	e = kt_map_find(&f->ids, 0, kt_load64(record + 16, f->big));
-	return e ? set_name(&f->attrs[e->value], record + 24, len - 24) : 0;
+	return e ? set_perf_name(&f->attrs[e->value], record + 24, len - 24) : 0;
 }
 
 static void name_class(const struct pf_attr *a, struct kt_tp_class *c)

@@ -52,7 +52,7 @@ static const struct kt_tp_field kinds[PF_FIELDS] = {
 
 /* ---- the list of fields --------------------------------------------------------------------- */
 
-static struct kt_tp_value *add(struct pf_fields *f, enum pf_field which)
+static struct kt_tp_value *add_sample_field(struct pf_fields *f, enum pf_field which)
 {
 	struct kt_tp_more *more = &f->list[f->nr++];
 
@@ -64,17 +64,17 @@ static struct kt_tp_value *add(struct pf_fields *f, enum pf_field which)
 void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v)
 {
 	if (f)
-		add(f, which)->number = v;
+		add_sample_field(f, which)->number = v;
 }
 
 /* Add bytes, which stay where they are.  @f may be NULL. */
-void pf_add_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len)
+static void add_sample_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len)
 {
 	struct kt_tp_value *v;
 
 	if (!f)
 		return;
-	v = add(f, which);
+	v = add_sample_field(f, which);
 	v->data = data;
 	v->len = len;
 }
@@ -109,7 +109,7 @@ static void add_words(const struct rest *r, enum pf_field which, const uint8_t *
 	for (uint64_t i = 0; i < nr; i++)
 		to[i] = kt_load64(p + i * step * 8, r->big);
 	f->nr_words += nr;
-	pf_add_bytes(f, which, to, nr * 8);
+	add_sample_bytes(f, which, to, nr * 8);
 }
 
 static uint64_t words_left(const struct rest *r)
@@ -117,7 +117,7 @@ static uint64_t words_left(const struct rest *r)
 	return (uint64_t)(r->end - r->p) / 8;
 }
 
-static bool take64(struct rest *r, uint64_t *v)
+static bool take_sample_64(struct rest *r, uint64_t *v)
 {
 	if (!words_left(r))
 		return false;
@@ -127,11 +127,11 @@ static bool take64(struct rest *r, uint64_t *v)
 }
 
 /* Take a number as a field. */
-static bool take_number(struct rest *r, enum pf_field which)
+static bool take_sample_number(struct rest *r, enum pf_field which)
 {
 	uint64_t v;
 
-	if (!take64(r, &v))
+	if (!take_sample_64(r, &v))
 		return false;
 	pf_add_number(r->out, which, v);
 	return true;
@@ -154,15 +154,15 @@ static bool take_read(struct rest *r, const struct pf_attr *a)
 	bool group = format & PF_READ_GROUP;
 	const uint8_t *values;
 
-	if (group && !take64(r, &nr))
+	if (group && !take_sample_64(r, &nr))
 		return false;
 	values = r->p;
 	if (!group && !words_left(r))
 		return false;
 	r->p += group ? 0 : 8;
-	if (format & PF_READ_ENABLED && !take_number(r, PF_FIELD_READ_ENABLED))
+	if (format & PF_READ_ENABLED && !take_sample_number(r, PF_FIELD_READ_ENABLED))
 		return false;
-	if (format & PF_READ_RUNNING && !take_number(r, PF_FIELD_READ_RUNNING))
+	if (format & PF_READ_RUNNING && !take_sample_number(r, PF_FIELD_READ_RUNNING))
 		return false;
 	if (!group) {
 		add_words(r, PF_FIELD_READ, values, 1, 1);
@@ -185,7 +185,7 @@ static bool take_calls(struct rest *r)
 {
 	uint64_t nr;
 
-	return take64(r, &nr) && take_words(r, PF_FIELD_CALLCHAIN, nr);
+	return take_sample_64(r, &nr) && take_words(r, PF_FIELD_CALLCHAIN, nr);
 }
 
 static bool take_raw(struct rest *r, struct pf_sample *s)
@@ -198,7 +198,7 @@ static bool take_raw(struct rest *r, struct pf_sample *s)
 		return false;
 	r->p = s->raw + s->raw_size;
 	if (!s->attr->tracepoint)
-		pf_add_bytes(r->out, PF_FIELD_RAW, s->raw, s->raw_size);
+		add_sample_bytes(r->out, PF_FIELD_RAW, s->raw, s->raw_size);
 	return true;
 }
 
@@ -206,9 +206,9 @@ static bool take_branches(struct rest *r, const struct pf_attr *a)
 {
 	uint64_t nr;
 
-	if (!take64(r, &nr))
+	if (!take_sample_64(r, &nr))
 		return false;
-	if (a->branch_type & BRANCH_HW_INDEX && !take_number(r, PF_FIELD_BRANCH_INDEX))
+	if (a->branch_type & BRANCH_HW_INDEX && !take_sample_number(r, PF_FIELD_BRANCH_INDEX))
 		return false;
 	if (nr > words_left(r) / BRANCH_WORDS ||
 	    !take_words(r, PF_FIELD_BRANCHES, nr * BRANCH_WORDS))
@@ -222,7 +222,7 @@ static bool take_registers(struct rest *r, enum pf_field abi, uint64_t mask)
 {
 	uint64_t v;
 
-	if (!take64(r, &v))
+	if (!take_sample_64(r, &v))
 		return false;
 	pf_add_number(r->out, abi, v);
 	if (!v)		/* the thread has none, as those of the kernel */
@@ -237,7 +237,7 @@ static bool take_stack(struct rest *r)
 	uint64_t size, used;
 	const uint8_t *data;
 
-	if (!take64(r, &size))
+	if (!take_sample_64(r, &size))
 		return false;
 	if (!size)
 		return true;
@@ -245,9 +245,9 @@ static bool take_stack(struct rest *r)
 	if (size > (uint64_t)(r->end - r->p))
 		return false;
 	r->p += size;
-	if (!take64(r, &used))
+	if (!take_sample_64(r, &used))
 		return false;
-	pf_add_bytes(r->out, PF_FIELD_USER_STACK, data, kt_min(used, size));
+	add_sample_bytes(r->out, PF_FIELD_USER_STACK, data, kt_min(used, size));
 	return true;
 }
 
@@ -255,16 +255,16 @@ static bool take_aux(struct rest *r)
 {
 	uint64_t size;
 
-	if (!take64(r, &size) || size > (uint64_t)(r->end - r->p))
+	if (!take_sample_64(r, &size) || size > (uint64_t)(r->end - r->p))
 		return false;
-	pf_add_bytes(r->out, PF_FIELD_AUX, r->p, size);
+	add_sample_bytes(r->out, PF_FIELD_AUX, r->p, size);
 	r->p += size;
 	return true;
 }
 
 static bool take_number_if(struct rest *r, uint64_t type, uint64_t bits, enum pf_field which)
 {
-	return !(type & bits) || take_number(r, which);
+	return !(type & bits) || take_sample_number(r, which);
 }
 
 static bool take_cgroup(const struct perf *f, struct rest *r)
@@ -272,12 +272,12 @@ static bool take_cgroup(const struct perf *f, struct rest *r)
 	const struct kt_map_entry *e;
 	uint64_t id;
 
-	if (!take64(r, &id))
+	if (!take_sample_64(r, &id))
 		return false;
 	pf_add_number(r->out, PF_FIELD_CGROUP, id);
 	e = r->out ? kt_map_find(&f->cgroups, 0, id) : NULL;
 	if (e && e->extra)
-		pf_add_bytes(r->out, PF_FIELD_CGROUP_PATH, f->paths + e->value, e->extra);
+		add_sample_bytes(r->out, PF_FIELD_CGROUP_PATH, f->paths + e->value, e->extra);
 	return true;
 }
 

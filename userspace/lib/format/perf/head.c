@@ -51,7 +51,7 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 	return err;
 }
 
-static bool is_wanted(unsigned int bit)
+static bool is_feature_wanted(unsigned int bit)
 {
 	return bit == PF_FEATURE_TRACING || bit == PF_FEATURE_EVENTS ||
 	       bit == PF_FEATURE_HOSTNAME ||
@@ -94,7 +94,7 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		if (!has_feature(f, head, i))
 			continue;
 		nr++;
-		if (!is_wanted(i))
+		if (!is_feature_wanted(i))
 			continue;
 		err = pf_read_section(s, kt_load64(at, f->big), kt_load64(at + 8, f->big), &p);
 		if (!err)

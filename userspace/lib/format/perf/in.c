@@ -53,10 +53,10 @@ static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
 
 /*
  * Find the CPU of an event or of a loss, and the entry for its last event.
- * Return: 0, -ERANGE if it is no CPU, which is told, or -ENOMEM.
+ * Return: 0, -ERANGE if it is no CPU, which is reported, or -ENOMEM.
  */
-static int find_cpu(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
-		    uint32_t *cpu, uint64_t **last)
+static int find_perf_cpu(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
+			 uint32_t *cpu, uint64_t **last)
 {
 	struct perf *f = s->state;
 	int err;
@@ -72,7 +72,7 @@ static int find_cpu(struct kt_import *s, const struct pf_sample *sample, uint64_
 	return err;
 }
 
-static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
+static uint32_t perf_record_id(const struct perf *f, const struct pf_sample *sample)
 {
 	if (sample->raw_size < f->described.layouts.type_size)
 		return UINT32_MAX;
@@ -81,14 +81,14 @@ static uint32_t record_id(const struct perf *f, const struct pf_sample *sample)
 		kt_load32(sample->raw, f->big);
 }
 
-/* Set time, CPU and thread of an event.  Return: as find_cpu(). */
-static int place(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
-		 struct kt_foreign *at)
+/* Set time, CPU and thread of an event.  Return: as find_perf_cpu(). */
+static int place_perf_event(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
+			    struct kt_foreign *at)
 {
 	struct perf *f = s->state;
 	uint64_t *last;
 	uint32_t cpu;
-	int err = find_cpu(s, sample, offset, &cpu, &last);
+	int err = find_perf_cpu(s, sample, offset, &cpu, &last);
 
 	if (err)
 		return err;
@@ -109,10 +109,10 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	struct kt_foreign at;
 	int err = 0;
 
-	/* take_record() has read it before. */
+	/* take_perf_record() has read it before. */
 	pf_read_sample(f, record + 8, len - 8, &sample, &f->fields);
 	if (sample.attr->tracepoint) {
-		l = kt_layout_find(&f->described.layouts, record_id(f, &sample));
+		l = kt_layout_find(&f->described.layouts, perf_record_id(f, &sample));
 		err = l ? kt_tracing_read(&f->described, l, sample.raw, sample.raw_size,
 					  f->values) : -EBADMSG;
 	}
@@ -123,7 +123,7 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 					     "a record has no layout");
 		return 0;
 	}
-	err = place(s, &sample, offset, &at);
+	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
 		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
 	if (err)
@@ -134,8 +134,8 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 		 : pf_emit_other(s, sample.attr, &at);
 }
 
-static int take_switch(struct kt_import *s, const uint8_t *record, size_t len,
-		       uint64_t offset)
+static int take_perf_switch(struct kt_import *s, const uint8_t *record, size_t len,
+			    uint64_t offset)
 {
 	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
 	struct perf *f = s->state;
@@ -143,7 +143,7 @@ static int take_switch(struct kt_import *s, const uint8_t *record, size_t len,
 	int err;
 
 	pf_read_tail(f, record, len, &sample);
-	err = place(s, &sample, offset, &at);
+	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
 		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
 	if (err)
@@ -153,8 +153,8 @@ static int take_switch(struct kt_import *s, const uint8_t *record, size_t len,
 
 /* ---- losses -------------------------------------------------------------------------------------- */
 
-static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
-		     uint64_t offset)
+static int take_perf_lost(struct kt_import *s, const uint8_t *record, size_t len,
+			  uint64_t offset)
 {
 	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
 	struct perf *f = s->state;
@@ -170,7 +170,7 @@ static int take_lost(struct kt_import *s, const uint8_t *record, size_t len,
 	pf_read_tail(f, record, len, &sample);
 	if (has_id && !sample.id)
 		sample.id = kt_load64(record + 8, f->big);
-	err = find_cpu(s, &sample, offset, &cpu, &last);
+	err = find_perf_cpu(s, &sample, offset, &cpu, &last);
 	if (err)
 		return err == -ERANGE ? 0 : err;
 	f->lost += count;
@@ -187,7 +187,7 @@ static void count_lost(struct perf *f, const uint8_t *record, size_t len)
 }
 
 /* At the end: deliver what perf counted as lost beyond the records of losses. */
-static int tell_lost(struct kt_import *s)
+static int report_uncounted(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	uint64_t more = f->lost_samples > f->lost ? f->lost_samples - f->lost : 0;
@@ -197,13 +197,13 @@ static int tell_lost(struct kt_import *s)
 	f->lost_samples = 0;
 	if (err || !more)
 		return err;
-	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are told as a loss of CPU 0 in the whole trace",
+	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are reported as a loss of CPU 0 in the whole trace",
 		       (unsigned long long)more);
 	return kt_tp_lost(&f->tp, 0, more, f->first, kt_max(*last, f->order.delivered));
 }
 
 /* Deliver a record whose turn has come. */
-static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
+static int deliver_perf_record(struct kt_import *s, const uint8_t *record, uint64_t offset)
 {
 	const struct perf *f = s->state;
 	unsigned int type = kt_load32(record, f->big);
@@ -220,17 +220,17 @@ static int deliver(struct kt_import *s, const uint8_t *record, uint64_t offset)
 		return pf_take_cgroup(s->state, record, len);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU:
-		return take_switch(s, record, len, offset);
+		return take_perf_switch(s, record, len, offset);
 	default:
-		return take_lost(s, record, len, offset);
+		return take_perf_lost(s, record, len, offset);
 	}
 }
 
 /* ---- reading the file --------------------------------------------------------------------------- */
 
 /* Let a record wait for its turn, or do what it says.  Return: 0 or negative errno. */
-static int take_record(struct kt_import *s, const uint8_t *record, size_t len,
-		       uint64_t offset)
+static int take_perf_record(struct kt_import *s, const uint8_t *record, size_t len,
+			    uint64_t offset)
 {
 	struct perf *f = s->state;
 	struct pf_sample sample = { .ts = 0 };
@@ -334,7 +334,7 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 			break;
 		if (plain && (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2))
 			return kt_import_fail(s, offset, "a compressed record is in another one");
-		err = take_record(s, data + at, size, plain ? offset : offset + at);
+		err = take_perf_record(s, data + at, size, plain ? offset : offset + at);
 		if (err)
 			return err;
 		at += plain ? 0 : bytes_behind(f, data + at, size);
@@ -343,8 +343,8 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 	return (int64_t)at;
 }
 
-/* At the end of the records: tell that the last one is cut off. */
-static void tell_cut(struct kt_import *s)
+/* At the end of the records: report that the last one is cut off. */
+static void report_cut_record(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	struct ktape_error error;
@@ -398,23 +398,23 @@ static int read_more(struct kt_import *s)
 		return (int)took;
 	f->at += (uint64_t)took;
 	if (!f->unpacking && (!took || f->at >= f->end)) {
-		tell_cut(s);
+		report_cut_record(s);
 		pf_order_round(&f->order, true);
 		f->ended = true;
 	}
 	return 0;
 }
 
-/* At the end: tell what was left out and lost, and deliver the names of the head. */
-static int finish(struct kt_import *s)
+/* At the end: report what was left out and lost, and deliver the names of the head. */
+static int finish_perf(struct kt_import *s)
 {
 	struct perf *f = s->state;
-	int err = pf_tell_counts(s);
+	int err = pf_report_counts(s);
 
 	kt_tp_end(&f->tp);
 	kt_tracing_end(&f->described, s);
 	if (!err)
-		err = tell_lost(s);
+		err = report_uncounted(s);
 	return err ? err : kt_tracing_names(&f->described, &f->tp);
 }
 
@@ -430,20 +430,20 @@ static int perf_next(struct kt_import *s)
 			if (f->named)
 				return 0;
 			f->named = true;
-			err = finish(s);
+			err = finish_perf(s);
 			return err ? err : 1;
 		}
 		err = read_more(s);
 		if (err)
 			return err;
 	}
-	err = deliver(s, record, offset);
+	err = deliver_perf_record(s, record, offset);
 	return err ? err : 1;
 }
 
 /* ---- begin and end -------------------------------------------------------------------------------- */
 
-static void fill_info(struct kt_import *s)
+static void fill_perf_info(struct kt_import *s)
 {
 	const struct perf *f = s->state;
 	struct ktape_info *info = s->info;
@@ -473,7 +473,7 @@ static int perf_open(struct kt_import *s)
 	err = pf_read_head(s);
 	if (err)
 		return err;
-	fill_info(s);
+	fill_perf_info(s);
 	f->at = f->data;
 	f->buf = malloc(WINDOW);
 	if (!f->buf)

@@ -377,11 +377,10 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 
 /* count.c */
 void pf_pass(struct perf *f, uint32_t type);
-int pf_tell_counts(struct kt_import *s);
+int pf_report_counts(struct kt_import *s);
 
 /* fields.c */
 void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v);
-void pf_add_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len);
 bool pf_read_rest(const struct perf *f, const uint8_t *p, const uint8_t *end,
 		  struct pf_sample *s, struct pf_fields *out);
 

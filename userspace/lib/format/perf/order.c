@@ -4,7 +4,7 @@
 
 #define HELD_MAX	(192U << 20)	/* bytes that wait for the end of a round */
 
-static int by_time(const void *a, const void *b)
+static int by_record_time(const void *a, const void *b)
 {
 	const struct pf_item *x = a, *y = b;
 
@@ -20,18 +20,18 @@ bool pf_order_has(const struct pf_order *o)
 }
 
 /* Sort records, unless they are: most are nearly so, and many may have no time at all. */
-static void sort(struct pf_item *items, size_t nr)
+static void sort_order(struct pf_item *items, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
-		if (by_time(&items[i - 1], &items[i]) > 0) {
-			qsort(items, nr, sizeof(*items), by_time);
+		if (by_record_time(&items[i - 1], &items[i]) > 0) {
+			qsort(items, nr, sizeof(*items), by_record_time);
 			return;
 		}
 	}
 }
 
 /* Forget what was delivered.  Return: 0 or -ENOMEM. */
-static int make_room(struct pf_order *o, size_t len)
+static int make_perf_room(struct pf_order *o, size_t len)
 {
 	struct pf_item *items;
 	uint8_t *bytes;
@@ -69,7 +69,7 @@ static int make_room(struct pf_order *o, size_t len)
 int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 		 uint64_t offset)
 {
-	int err = make_room(o, len);
+	int err = make_perf_room(o, len);
 
 	if (err)
 		return err;
@@ -101,7 +101,7 @@ void pf_order_round(struct pf_order *o, bool all)
 
 	/* Records before @ready are sorted, and no earlier one comes. */
 	if (o->nr_items > o->ready)
-		sort(o->items + o->ready, o->nr_items - o->ready);
+		sort_order(o->items + o->ready, o->nr_items - o->ready);
 	while (o->ready < o->nr_items && o->items[o->ready].ts <= until)
 		o->ready++;
 	if (o->ready > o->next)
@@ -110,7 +110,7 @@ void pf_order_round(struct pf_order *o, bool all)
 }
 
 /* Move what waits to the beginning, once half of the bytes were delivered. */
-static void compact(struct pf_order *o)
+static void compact_order(struct pf_order *o)
 {
 	size_t left = o->nr_items - o->next, at = 0;
 
@@ -146,7 +146,7 @@ const uint8_t *pf_order_take(struct pf_order *o, uint64_t *offset)
 	const struct pf_item *i;
 
 	if (o->next == o->ready) {
-		compact(o);
+		compact_order(o);
 		return NULL;
 	}
 	i = &o->items[o->next++];

@@ -41,7 +41,7 @@ int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 	return 0;
 }
 
-static int make_room(struct perf *f)
+static int make_packed_room(struct perf *f)
 {
 	if (!f->zstd)
 		f->zstd = ZSTD_createDStream();
@@ -62,7 +62,7 @@ int pf_packed_unpack(struct kt_import *s)
 	ZSTD_outBuffer out;
 	size_t ret;
 
-	if (make_room(f))
+	if (make_packed_room(f))
 		return -ENOMEM;
 	out = (ZSTD_outBuffer){ f->plain, STEP, f->plain_len };
 	ret = ZSTD_decompressStream(f->zstd, &out, &f->packed);

@@ -74,7 +74,7 @@ static bool attr_bit(const struct perf *f, const uint8_t *attr, unsigned int bit
 	return kt_load64(attr + ATTR_BITS, f->big) >> (f->big ? 63 - bit : bit) & 1;
 }
 
-static void take_clock(struct perf *f, const uint8_t *attr, uint64_t size)
+static void take_perf_clock(struct perf *f, const uint8_t *attr, uint64_t size)
 {
 	if (!attr_bit(f, attr, ATTR_CLOCK_SET) || size < ATTR_CLOCK + 4 ||
 	    kt_load32(attr + 4, f->big) < ATTR_CLOCK + 4)
@@ -134,7 +134,7 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 		.tracepoint = kt_load32(attr, f->big) == ATTR_TRACEPOINT,
 		.id_all = attr_bit(f, attr, ATTR_ID_ALL),
 	};
-	take_clock(f, attr, size);
+	take_perf_clock(f, attr, size);
 	if (!a->tracepoint) {
 		f->others = true;
 		return 0;
@@ -144,7 +144,7 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	return check_attr(s, a, offset);
 }
 
-static int take_tracing(struct kt_part *p, struct perf *f)
+static int take_perf_tracing(struct kt_part *p, struct perf *f)
 {
 	struct kt_tracing_data *d = &f->described;
 	const uint8_t *bytes;
@@ -205,7 +205,7 @@ int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 {
 	switch (bit) {
 	case PF_FEATURE_TRACING:
-		return take_tracing(p, f);
+		return take_perf_tracing(p, f);
 	case PF_FEATURE_EVENTS:
 		return pf_forgive(p->s, p->offset, pf_take_description(p, f));
 	case PF_FEATURE_HOSTNAME:

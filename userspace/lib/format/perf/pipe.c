@@ -15,7 +15,7 @@
 #define PIPE_SIZE	16U
 
 /* Take a record that stands for a part of a head.  @p is all of it. */
-static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
+static int take_pipe_record(struct kt_import *s, uint32_t type, struct kt_part *p)
 {
 	struct perf *f = s->state;
 	uint32_t size;
@@ -41,7 +41,7 @@ static int take_record(struct kt_import *s, uint32_t type, struct kt_part *p)
 	return err ? err : pf_take_ids(s, p->data + 8 + size, p->len - 8 - size);
 }
 
-static int take_tracing(struct kt_import *s, const struct kt_part *p, uint64_t size)
+static int take_pipe_tracing(struct kt_import *s, const struct kt_part *p, uint64_t size)
 {
 	struct kt_part data;
 	int err;
@@ -90,9 +90,9 @@ int pf_read_pipe(struct kt_import *s)
 			break;
 		if (type == RECORD_TRACING && size >= 12) {
 			behind = kt_load32(p.data + 8, f->big);
-			err = take_tracing(s, &p, behind);
+			err = take_pipe_tracing(s, &p, behind);
 		} else {
-			err = take_record(s, type, &p);
+			err = take_pipe_record(s, type, &p);
 		}
 		free((void *)p.data);
 		at += size + behind;

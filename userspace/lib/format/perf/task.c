@@ -5,7 +5,7 @@
 #define COMM_SIZE	16U	/* of the kernel's names, with the NUL */
 
 /* Return time and CPU of a record; names have no place of their own, so any CPU will do. */
-static struct kt_foreign place_of(const struct perf *f, const struct pf_sample *sample)
+static struct kt_foreign perf_place_of(const struct perf *f, const struct pf_sample *sample)
 {
 	uint32_t cpu = pf_cpu_of(f, sample);
 
@@ -17,7 +17,7 @@ static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
 		     uint32_t tid, const char *comm)
 {
 	struct kt_map_entry *e = kt_map_put(&f->comms, 0, tid);
-	struct kt_foreign record = place_of(f, at);
+	struct kt_foreign record = perf_place_of(f, at);
 
 	if (!e)
 		return -ENOMEM;
@@ -59,7 +59,7 @@ int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 	/* perf lists the threads that are there at its start the same way, without a time. */
 	if (!sample.ts)
 		return 0;
-	at = place_of(f, &sample);
+	at = perf_place_of(f, &sample);
 	err = kt_tp_process(&f->tp, &at, (int32_t)kt_load32(record + 16, f->big),
 			    (int32_t)kt_load32(record + 8, f->big), true);
 	if (err || !e)

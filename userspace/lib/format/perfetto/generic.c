@@ -17,7 +17,7 @@ _Static_assert(TEXT_SHOWN * 4 + 4096 < PF_MESSAGE_MAX &&
 	       LIST_SHOWN * (KT_PUT_U64_MAX + 1) + 4096 < PF_MESSAGE_MAX,
 	       "an event may be longer than its length says");
 
-static uint32_t type_of(const struct ktape_field *f)
+static uint32_t generic_type_of(const struct ktape_field *f)
 {
 	switch (f->place) {
 	case KTAPE_PLACE_BITS:
@@ -39,7 +39,7 @@ static uint32_t type_of(const struct ktape_field *f)
 }
 
 /* Describe the fields, numbered from 1.  pf_generic() must use the same numbers. */
-static char *put_fields(char *p, const struct ktape_event_desc *d)
+static char *put_generic_fields(char *p, const struct ktape_event_desc *d)
 {
 	uint32_t number = 0;
 	char *m;
@@ -53,7 +53,7 @@ static char *put_fields(char *p, const struct ktape_event_desc *d)
 		p = pf_text(m, PF_FIELD_NAME, f->name);
 		p = pf_number(p, PF_FIELD_NUMBER, ++number);
 		p = pf_number(p, PF_FIELD_LABEL, LABEL_OPTIONAL);
-		p = pf_close(m, pf_number(p, PF_FIELD_TYPE, type_of(f)));
+		p = pf_close(m, pf_number(p, PF_FIELD_TYPE, generic_type_of(f)));
 	}
 	return p;
 }
@@ -81,15 +81,15 @@ int pf_generic_descriptors(struct perfetto *pf)
 		p = pf_number(generic, PF_GENERIC_ID, PF_GENERIC_FIRST + op);
 		m = pf_open(p, PF_GENERIC_DESCRIPTOR);
 		p = pf_text(m, PF_DESCRIPTOR_NAME, d->name);
-		p = pf_close(m, put_fields(p, d));
+		p = pf_close(m, put_generic_fields(p, d));
 		p = pf_text(p, PF_GENERIC_GROUP, "ktape");
 		pf_packet_done(pf, pf_close(bundle, pf_close(generic, p)));
 	}
 	return 0;
 }
 
-static char *put_function(struct perfetto *pf, char *p, uint32_t number,
-			  uint64_t token, uint64_t ts)
+static char *put_generic_function(struct perfetto *pf, char *p, uint32_t number,
+				  uint64_t token, uint64_t ts)
 {
 	const struct ktape_object_info *o;
 	char hex[2 * sizeof(token)];
@@ -102,7 +102,7 @@ static char *put_function(struct perfetto *pf, char *p, uint32_t number,
 }
 
 /* Return the number of bytes or words that are written, and count an end that is cut. */
-static uint32_t shown(struct perfetto *pf, const struct kt_fields *at, uint32_t most)
+static uint32_t shown_count(struct perfetto *pf, const struct kt_fields *at, uint32_t most)
 {
 	if (at->count <= most)
 		return at->count;
@@ -113,21 +113,21 @@ static uint32_t shown(struct perfetto *pf, const struct kt_fields *at, uint32_t 
 }
 
 /* Escape a text: it may be any bytes, but a protobuf string has to be UTF-8. */
-static char *put_text(struct perfetto *pf, char *p, uint32_t number,
-		      const struct kt_fields *at)
+static char *put_generic_text(struct perfetto *pf, char *p, uint32_t number,
+			      const struct kt_fields *at)
 {
-	size_t len = shown(pf, at, TEXT_SHOWN);
+	size_t len = shown_count(pf, at, TEXT_SHOWN);
 	char text[TEXT_SHOWN * 4];
 	char *end = kt_put_escaped(text, (const char *)at->data, len);
 
 	return pf_bytes(p, number, text, (size_t)(end - text));
 }
 
-static char *put_list(struct perfetto *pf, char *p, uint32_t number,
-		      const struct kt_slot *f, const struct kt_fields *at)
+static char *put_generic_list(struct perfetto *pf, char *p, uint32_t number,
+			      const struct kt_slot *f, const struct kt_fields *at)
 {
 	char text[LIST_SHOWN * (KT_PUT_U64_MAX + 1)], *to = text;
-	uint32_t count = shown(pf, at, LIST_SHOWN);
+	uint32_t count = shown_count(pf, at, LIST_SHOWN);
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (i)
@@ -137,31 +137,31 @@ static char *put_list(struct perfetto *pf, char *p, uint32_t number,
 	return pf_bytes(p, number, text, (size_t)(to - text));
 }
 
-static char *put_value(struct perfetto *pf, char *p, uint32_t number,
-		       const struct kt_slot *f, const struct kt_fields *at,
-		       uint64_t ts)
+static char *put_generic_value(struct perfetto *pf, char *p, uint32_t number,
+			       const struct kt_slot *f, const struct kt_fields *at,
+			       uint64_t ts)
 {
 	char hex[TEXT_SHOWN * 2];
 	uint64_t n;
 
 	switch (f->place) {
 	case KTAPE_PLACE_TEXT:
-		return put_text(pf, p, number, at);
+		return put_generic_text(pf, p, number, at);
 	case KTAPE_PLACE_BYTES:
-		n = shown(pf, at, TEXT_SHOWN);
+		n = shown_count(pf, at, TEXT_SHOWN);
 		return pf_bytes(p, number, hex,
 				(size_t)(kt_put_bytes(hex, at->data, n) - hex));
 	case KTAPE_PLACE_ARRAY:
 	case KTAPE_PLACE_LIST:
-		return put_list(pf, p, number, f, at);
+		return put_generic_list(pf, p, number, f, at);
 	case KTAPE_PLACE_REST:
 		if (at->count)
-			return put_list(pf, p, number, f, at);
+			return put_generic_list(pf, p, number, f, at);
 		n = (uint64_t)(kt_put_hex(hex, at->value) - hex);
 		return pf_bytes(p, number, hex, n);
 	default:
 		if (f->type == KTAPE_TYPE_FUNC)
-			return put_function(pf, p, number, at->value, ts);
+			return put_generic_function(pf, p, number, at->value, ts);
 		return pf_number(p, number, at->value);
 	}
 }
@@ -187,7 +187,7 @@ void pf_generic(struct perfetto *pf, const struct ktape_event *e)
 	p = inner;
 	kt_fields_begin(&at, &kt_plans[e->opcode], e);
 	while ((f = kt_fields_next(&at)))
-		p = put_value(pf, p, ++number, f, &at, e->ts);
+		p = put_generic_value(pf, p, ++number, f, &at, e->ts);
 	p = pf_close(m, pf_close(inner, p));
 	c->len += (uint32_t)(p - start);
 }

@@ -191,7 +191,7 @@ struct pf_plan {
 };
 
 /* As kt_holds_field, of a row. */
-static bool has_field(const void *row, const char *name)
+static bool perfetto_row_has_field(const void *row, const char *name)
 {
 	const struct map *m = ((const struct row *)row)->map;
 
@@ -202,7 +202,7 @@ static bool has_field(const void *row, const char *name)
 	return false;
 }
 
-static int make_plan(struct perfetto *pf, const struct row *row)
+static int make_perfetto_plan(struct perfetto *pf, const struct row *row)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(row->opcode);
 	struct pf_plan *to = calloc(1, sizeof(*to));
@@ -212,7 +212,7 @@ static int make_plan(struct perfetto *pf, const struct row *row)
 	pf->plans[row->opcode] = to;
 	to->field = row->field;
 	to->nargs = d->varargs ? 0 : d->nargs;
-	if (!kt_left_out_find(&to->left_out, row->opcode, has_field, row))
+	if (!kt_left_out_find(&to->left_out, row->opcode, perfetto_row_has_field, row))
 		return kt_sink_fail(pf->s, "too many fields of %s are left out",
 				    d->name);
 	for (; to->nr < FIELDS_MAX && row->map[to->nr].from; to->nr++) {
@@ -239,7 +239,7 @@ int pf_plans(struct perfetto *pf)
 	int err = 0;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(rows) && !err; i++)
-		err = make_plan(pf, &rows[i]);
+		err = make_perfetto_plan(pf, &rows[i]);
 	return err;
 }
 
@@ -249,8 +249,8 @@ void pf_plans_free(struct perfetto *pf)
 		free(pf->plans[i]);
 }
 
-static char *put_comm(struct perfetto *pf, char *p, uint8_t field, uint64_t tid,
-		      uint64_t ts)
+static char *put_perfetto_comm(struct perfetto *pf, char *p, uint8_t field, uint64_t tid,
+			       uint64_t ts)
 {
 	const struct pf_thread *t;
 
@@ -262,8 +262,8 @@ static char *put_comm(struct perfetto *pf, char *p, uint8_t field, uint64_t tid,
 	return t ? pf_name(p, field, t->name, t->len) : p;
 }
 
-static char *put_irq(struct perfetto *pf, char *p, uint8_t field, uint32_t irq,
-		     uint64_t ts)
+static char *put_perfetto_irq(struct perfetto *pf, char *p, uint8_t field, uint32_t irq,
+			      uint64_t ts)
 {
 	const struct ktape_object_info *o;
 
@@ -271,7 +271,7 @@ static char *put_irq(struct perfetto *pf, char *p, uint8_t field, uint32_t irq,
 	return o ? pf_name(p, field, o->name, o->name_len) : p;
 }
 
-static char *put_args(char *p, uint8_t field, const struct ktape_event *e)
+static char *put_perfetto_args(char *p, uint8_t field, const struct ktape_event *e)
 {
 	for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
 		p = pf_small(p, field,
@@ -290,9 +290,9 @@ static inline char *put_step(struct perfetto *pf, char *p,
 	case CONST:
 		return pf_small(p, step->to, 1);
 	case COMM:
-		return put_comm(pf, p, step->to, v, e->ts);
+		return put_perfetto_comm(pf, p, step->to, v, e->ts);
 	case CURRENT:
-		return put_comm(pf, p, step->to, (uint64_t)e->tid, e->ts);
+		return put_perfetto_comm(pf, p, step->to, (uint64_t)e->tid, e->ts);
 	case STATE:
 		return pf_small(p, step->to, kt_kernel_state((unsigned int)v));
 	case PRIO:
@@ -304,13 +304,13 @@ static inline char *put_step(struct perfetto *pf, char *p,
 		name = ktape_value_name(step->place.type, v);
 		return name ? pf_text(p, step->to, name) : p;
 	case IRQ:
-		return put_irq(pf, p, step->to, (uint32_t)v, e->ts);
+		return put_perfetto_irq(pf, p, step->to, (uint32_t)v, e->ts);
 	case NR:
 		if (e->dat20 & LARGE)
 			v = (uint64_t)-1;
 		return pf_small(p, step->to, v);
 	case ARGS:
-		return put_args(p, step->to, e);
+		return put_perfetto_args(p, step->to, e);
 	case THREAD:
 		return pf_small(p, step->to, v ? CLONE_THREAD : 0);
 	case IDLE:

@@ -12,9 +12,9 @@ static struct kt_line line_of(const struct perfetto *pf,
 }
 
 /* Write the name that ktape dump shows, else @kind and the number. */
-static size_t put_name(const struct perfetto *pf, const struct ktape_event *e,
-		       char *to, unsigned int type, const char *kind,
-		       uint32_t id)
+static size_t put_track_name(const struct perfetto *pf, const struct ktape_event *e,
+			     char *to, unsigned int type, const char *kind,
+			     uint32_t id)
 {
 	const struct kt_line l = line_of(pf, e);
 	struct kt_name name = kt_name_any(&l, type, id);
@@ -36,7 +36,7 @@ static size_t put_owner(struct perfetto *pf, const struct ktape_event *e,
 	return (size_t)snprintf(to, room, ", thread %d", e->tid);
 }
 
-static void put_marker(struct perfetto *pf, const struct ktape_event *e)
+static void put_track_marker(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const uint8_t types[] = {
 		[KTAPE_EV_MARK - KTAPE_EV_MARK] = PF_EVENT_INSTANT,
@@ -57,9 +57,9 @@ static void put_marker(struct perfetto *pf, const struct ktape_event *e)
 	uint64_t number = (uint64_t)ktape_event_arg(e, 2) << 32 |
 			  ktape_event_arg(e, 1);
 	char name[PF_NAME_BYTES], text[4 * PF_NAME_BYTES], *end;
-	size_t len = put_name(pf, e, name,
-			      value ? KTAPE_TYPE_VALUEID : KTAPE_TYPE_MARKER,
-			      value ? "value" : "marker", id);
+	size_t len = put_track_name(pf, e, name,
+				    value ? KTAPE_TYPE_VALUEID : KTAPE_TYPE_MARKER,
+				    value ? "value" : "marker", id);
 	uint64_t uuid;
 
 	if (task && value)
@@ -87,7 +87,7 @@ static void put_isr(struct perfetto *pf, const struct ktape_event *e)
 	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
 	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u",
 			 e->cpu);
-	size_t len = put_name(pf, e, name, KTAPE_TYPE_ISRID, "isr", id);
+	size_t len = put_track_name(pf, e, name, KTAPE_TYPE_ISRID, "isr", id);
 
 	pf_put_event(pf, pf_describe(pf, &at, title, (size_t)n, e->ts), e->ts,
 		     e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN :
@@ -95,7 +95,7 @@ static void put_isr(struct perfetto *pf, const struct ktape_event *e)
 		     name, len, 0);
 }
 
-static void put_exception(struct perfetto *pf, const struct ktape_event *e)
+static void put_track_exception(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const char title[] = "Exceptions";
 	const struct pf_place at = { .kind = PF_ON_EXCEPTION, .tid = -1 };
@@ -153,21 +153,21 @@ static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
 	uint64_t v = 0;
 
 	if (e->opcode == KTAPE_EV_IRQ_SPAN)
-		return put_name(pf, e, name, KTAPE_TYPE_IRQ, "irq",
-				e->dat20 & 0x3ffff);
+		return put_track_name(pf, e, name, KTAPE_TYPE_IRQ, "irq",
+				      e->dat20 & 0x3ffff);
 	if (e->opcode == KTAPE_EV_SOFTIRQ_SPAN)
-		return put_name(pf, e, name, KTAPE_TYPE_SOFTIRQ, "vector",
-				e->dat20 & 0xff);
+		return put_track_name(pf, e, name, KTAPE_TYPE_SOFTIRQ, "vector",
+				      e->dat20 & 0xff);
 	if (e->opcode == KTAPE_EV_SYS_SPAN)
-		return put_name(pf, e, name, KTAPE_TYPE_SYSCALL, "system call",
-				e->dat20 & 0xffff);
+		return put_track_name(pf, e, name, KTAPE_TYPE_SYSCALL, "system call",
+				      e->dat20 & 0xffff);
 	if (!ktape_event_field(e, "function", &v))
-		return put_name(pf, e, name, KTAPE_TYPE_FUNC, "function",
-				(uint32_t)v);
+		return put_track_name(pf, e, name, KTAPE_TYPE_FUNC, "function",
+				      (uint32_t)v);
 	return (size_t)snprintf(name, PF_NAME_BYTES, "timer");
 }
 
-static bool put_span(struct perfetto *pf, const struct ktape_event *e)
+static bool put_track_span(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_place at = { .tid = -1 };
 	char name[PF_NAME_BYTES];
@@ -203,14 +203,14 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 	case KTAPE_EV_MARK_BEGIN:
 	case KTAPE_EV_MARK_END:
 	case KTAPE_EV_MARK_VALUE:
-		put_marker(pf, e);
+		put_track_marker(pf, e);
 		return true;
 	case KTAPE_EV_ISR_ENTER:
 	case KTAPE_EV_ISR_EXIT:
 		put_isr(pf, e);
 		return true;
 	case KTAPE_EV_EXCEPTION:
-		put_exception(pf, e);
+		put_track_exception(pf, e);
 		return false;
 	case KTAPE_EV_TEXT:
 		put_text_event(pf, e);
@@ -218,12 +218,12 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 	case KTAPE_EV_USER_EVENT:
 		return pf_user_event(pf, e);
 	default:
-		return put_span(pf, e);
+		return put_track_span(pf, e);
 	}
 }
 
 /**
- * pf_track_lost() - write a gap as a slice on the track "Lost data"
+ * pf_track_lost() - write a loss as a slice on the track "Lost data"
  * @pf: trace being written
  * @n: KTAPE_NOTICE_LOST
  */

@@ -15,7 +15,7 @@
 #define NAMED		(1ULL << 32)	/* set in interned ids, to differ from tokens */
 
 /* Hash with the table's address, so that a crafted trace cannot force collisions. */
-static uint32_t slot_of(const void *table, uint64_t key, uint32_t room)
+static uint32_t hash_slot_of(const void *table, uint64_t key, uint32_t room)
 {
 	return (uint32_t)kt_hash((uintptr_t)table, key) & (room - 1);
 }
@@ -39,7 +39,7 @@ static bool set_grow(struct perfetto *pf, struct pf_set *set)
 	for (i = 0; i < set->room; i++) {
 		if (!set->keys[i])
 			continue;
-		at = slot_of(keys, set->keys[i], room);
+		at = hash_slot_of(keys, set->keys[i], room);
 		while (keys[at])
 			at = (at + 1) & (room - 1);
 		keys[at] = set->keys[i];
@@ -64,7 +64,7 @@ bool pf_set_add(struct perfetto *pf, struct pf_set *set, uint64_t key)
 
 	if (set->nr * 2 >= set->room && !set_grow(pf, set))
 		return true;
-	at = slot_of(set->keys, key, set->room);
+	at = hash_slot_of(set->keys, key, set->room);
 	while (set->keys[at]) {
 		if (set->keys[at] == key)
 			return false;
@@ -82,7 +82,7 @@ bool pf_set_has(const struct pf_set *set, uint64_t key)
 
 	if (!set->room)
 		return false;
-	at = slot_of(set->keys, key, set->room);
+	at = hash_slot_of(set->keys, key, set->room);
 	while (set->keys[at] && set->keys[at] != key)
 		at = (at + 1) & (set->room - 1);
 	return set->keys[at] == key;
@@ -111,7 +111,7 @@ static bool threads_grow(struct perfetto *pf)
 	for (i = 0; i < pf->room; i++) {
 		if (pf->threads[i].tid < 0)
 			continue;
-		at = slot_of(to, (uint32_t)pf->threads[i].tid, room);
+		at = hash_slot_of(to, (uint32_t)pf->threads[i].tid, room);
 		while (to[at].tid >= 0)
 			at = (at + 1) & (room - 1);
 		to[at] = pf->threads[i];
@@ -122,14 +122,14 @@ static bool threads_grow(struct perfetto *pf)
 	return true;
 }
 
-static struct pf_thread *find_thread(struct perfetto *pf, int32_t tid)
+static struct pf_thread *find_perfetto_thread(struct perfetto *pf, int32_t tid)
 {
 	struct pf_thread *t;
 	uint32_t at;
 
 	if (pf->nr_threads * 2 >= pf->room && !threads_grow(pf))
 		return NULL;
-	at = slot_of(pf->threads, (uint32_t)tid, pf->room);
+	at = hash_slot_of(pf->threads, (uint32_t)tid, pf->room);
 	while (pf->threads[at].tid >= 0 && pf->threads[at].tid != tid)
 		at = (at + 1) & (pf->room - 1);
 	t = &pf->threads[at];
@@ -142,7 +142,7 @@ static struct pf_thread *find_thread(struct perfetto *pf, int32_t tid)
 	return t;
 }
 
-static char *put_process(char *p, const struct pf_thread *t, bool kernel)
+static char *put_perfetto_process(char *p, const struct pf_thread *t, bool kernel)
 {
 	char *m = pf_open(p, PF_TREE_PROCESS);
 
@@ -156,7 +156,7 @@ static char *put_process(char *p, const struct pf_thread *t, bool kernel)
 	return pf_close(m, p);
 }
 
-static char *put_thread(char *p, const struct pf_thread *t)
+static char *put_perfetto_thread(char *p, const struct pf_thread *t)
 {
 	char *m = pf_open(p, PF_TREE_THREAD);
 
@@ -175,8 +175,8 @@ static void put_tree(struct perfetto *pf, const struct pf_thread *t,
 		return;
 	p = pf_number(p, PF_PACKET_TIMESTAMP, pf_time(pf, ts));
 	tree = pf_open(p, PF_PACKET_PROCESS_TREE);
-	p = (uint32_t)t->tid == t->tgid ? put_process(tree, t, kernel) :
-					  put_thread(tree, t);
+	p = (uint32_t)t->tid == t->tgid ? put_perfetto_process(tree, t, kernel) :
+					  put_perfetto_thread(tree, t);
 	pf_packet_done(pf, pf_close(tree, p));
 }
 
@@ -211,7 +211,7 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t,
 static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 					  uint64_t ts)
 {
-	struct pf_thread *t = find_thread(pf, tid);
+	struct pf_thread *t = find_perfetto_thread(pf, tid);
 	uint32_t tgid;
 
 	if (!t || t->turn == pf->turn)
@@ -221,10 +221,10 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 	if (!t->known || tgid == (uint32_t)tid || tgid > INT32_MAX)
 		return t;
 	/* Write its process, too.  That may move the table, so look the thread up again. */
-	t = find_thread(pf, (int32_t)tgid);
+	t = find_perfetto_thread(pf, (int32_t)tgid);
 	if (t && t->turn != pf->turn)
 		look_up_thread(pf, t, ts);
-	t = find_thread(pf, tid);
+	t = find_perfetto_thread(pf, tid);
 	if (t && t->turn != pf->turn)
 		look_up_thread(pf, t, ts);
 	return t;
@@ -243,7 +243,7 @@ const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 	const struct pf_thread *t;
 
 	if (pf->room) {
-		t = &pf->threads[slot_of(pf->threads, (uint32_t)tid, pf->room)];
+		t = &pf->threads[hash_slot_of(pf->threads, (uint32_t)tid, pf->room)];
 		if (t->tid == tid && t->turn == pf->turn)
 			return t;
 	}

@@ -63,7 +63,7 @@ static uint64_t get_be64(const uint8_t *p)
 	return v;
 }
 
-static char *put_clock(char *p, uint32_t id, uint64_t ns)
+static char *put_perfetto_clock(char *p, uint32_t id, uint64_t ns)
 {
 	char *m = pf_open(p, PF_SNAPSHOT_CLOCK);
 
@@ -79,15 +79,15 @@ static char *put_clocks(const struct perfetto *pf, char *p)
 	const uint64_t ns = ktape_ticks_to_ns(i, at);
 	char *m = pf_open(p, PF_PACKET_CLOCK_SNAPSHOT);
 
-	p = put_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)pf->boot_offset);
-	p = put_clock(p, PF_CLOCK_MONOTONIC, ns + (uint64_t)i->mono_offset_ns);
+	p = put_perfetto_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)pf->boot_offset);
+	p = put_perfetto_clock(p, PF_CLOCK_MONOTONIC, ns + (uint64_t)i->mono_offset_ns);
 	/* Without a date the viewer must not show one. */
 	if (kt_is_dated(i, at))
-		p = put_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
+		p = put_perfetto_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
 	return pf_close(m, p);
 }
 
-static char *put_system(const struct perfetto *pf, char *p)
+static char *put_perfetto_system(const struct perfetto *pf, char *p)
 {
 	const struct ktape_info *i = pf->s->info;
 	char *m = pf_open(p, PF_PACKET_SYSTEM_INFO);
@@ -122,12 +122,12 @@ static int put_trace_heads(struct perfetto *pf)
 	p = pf_packet(pf, PF_SEQUENCE_FTRACE, 512);
 	if (!p)
 		return pf->s->error;
-	pf_packet_done(pf, put_system(pf, p));
+	pf_packet_done(pf, put_perfetto_system(pf, p));
 	return 0;
 }
 
 /* Write the statistics of each CPU: zeros for the start, counts for the end. */
-static void put_statistics(struct perfetto *pf, uint32_t phase)
+static void put_perfetto_statistics(struct perfetto *pf, uint32_t phase)
 {
 	char *p, *m, *stats;
 
@@ -257,8 +257,8 @@ static int perfetto_end(struct kt_sink *s)
 		if (pf->cpus[cpu])
 			pf_flush(pf, cpu);
 	}
-	put_statistics(pf, PF_PHASE_START);
-	put_statistics(pf, PF_PHASE_END);
+	put_perfetto_statistics(pf, PF_PHASE_START);
+	put_perfetto_statistics(pf, PF_PHASE_END);
 	return s->error;
 }
 

@@ -45,7 +45,7 @@ char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room)
  * @p: end of its last field
  *
  * The sink fails if the packet, or a message inside it, is longer than its length field
- * can tell: a reader would take its end for other messages.
+ * can hold: a reader would take its end for other messages.
  */
 void pf_packet_done(struct perfetto *pf, char *p)
 {

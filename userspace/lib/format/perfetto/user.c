@@ -12,7 +12,7 @@
 #define EVENT_ROOM	512U	/* of an event without its name and fields */
 
 /* Write the name of a field.  A trace may hold any bytes as one. */
-static char *put_label(char *p, const char *name, const char *end)
+static char *put_perfetto_label(char *p, const char *name, const char *end)
 {
 	char *m = pf_open_long(p, PF_ANNOTATION_NAME);
 
@@ -20,28 +20,28 @@ static char *put_label(char *p, const char *name, const char *end)
 	return pf_close_long(m, kt_put_str(p, end));
 }
 
-static char *put_named(char *p, const char *name, const char *end,
-		       struct kt_name value)
+static char *put_perfetto_named(char *p, const char *name, const char *end,
+				struct kt_name value)
 {
 	char *m = pf_open_long(p, PF_EVENT_ANNOTATION);
 
-	p = put_label(m, name, end);
+	p = put_perfetto_label(m, name, end);
 	p = pf_string(p, PF_ANNOTATION_STRING, value.text, value.len);
 	return pf_close_long(m, p);
 }
 
-static char *put_data(char *p, const struct kt_user_field *f)
+static char *put_perfetto_data(char *p, const struct kt_user_field *f)
 {
 	char *m = pf_open_long(p, PF_EVENT_ANNOTATION), *text;
 
-	p = put_label(m, f->name, "");
+	p = put_perfetto_label(m, f->name, "");
 	text = pf_open_long(p, PF_ANNOTATION_STRING);
 	p = f->kind == KT_FIELD_BYTES ? kt_put_bytes(text, f->data, f->len) :
 					kt_put_escaped(text, f->data, f->len);
 	return pf_close_long(m, pf_close_long(text, p));
 }
 
-static char *put_number(char *p, unsigned int kind, uint64_t value)
+static char *put_perfetto_number(char *p, unsigned int kind, uint64_t value)
 {
 	static const uint8_t kinds[] = {
 		[KT_FIELD_UNSIGNED] = PF_ANNOTATION_UNSIGNED,
@@ -53,33 +53,33 @@ static char *put_number(char *p, unsigned int kind, uint64_t value)
 					 pf_number(p, kinds[kind], value);
 }
 
-static char *put_array(char *p, const struct kt_user_field *f)
+static char *put_perfetto_array(char *p, const struct kt_user_field *f)
 {
 	char *m = pf_open_long(p, PF_EVENT_ANNOTATION), *inner;
 
-	p = put_label(m, f->name, "");
+	p = put_perfetto_label(m, f->name, "");
 	for (uint64_t i = 0; i < f->value; i++) {
 		inner = pf_open(p, PF_ANNOTATION_ELEMENT);
-		p = pf_close(inner, put_number(inner, f->elem, kt_user_element(f, i)));
+		p = pf_close(inner, put_perfetto_number(inner, f->elem, kt_user_element(f, i)));
 	}
 	return pf_close_long(m, p);
 }
 
-static char *put_field(char *p, const struct kt_line *l, const struct kt_user_field *f)
+static char *put_perfetto_field(char *p, const struct kt_line *l, const struct kt_user_field *f)
 {
 	struct kt_name name;
 	char *m;
 
 	if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_WORD ||
 	    f->kind == KT_FIELD_BYTES)
-		return put_data(p, f);
+		return put_perfetto_data(p, f);
 	if (f->kind == KT_FIELD_ARRAY)
-		return put_array(p, f);
+		return put_perfetto_array(p, f);
 	m = pf_open_long(p, PF_EVENT_ANNOTATION);
-	p = put_label(m, f->name, "");
-	p = pf_close_long(m, put_number(p, f->kind, f->value));
+	p = put_perfetto_label(m, f->name, "");
+	p = pf_close_long(m, put_perfetto_number(p, f->kind, f->value));
 	name = kt_user_field_name(l, f);
-	return name.text ? put_named(p, f->name, "_name", name) : p;
+	return name.text ? put_perfetto_named(p, f->name, "_name", name) : p;
 }
 
 /* Bound the bytes of an event with its fields. */
@@ -122,8 +122,8 @@ static uint64_t track_of(struct perfetto *pf, const struct ktape_event *e)
 	return pf_describe(pf, &at, title, (size_t)n, e->ts);
 }
 
-static void put_instant(struct perfetto *pf, const struct kt_line *l,
-			const struct kt_user_event *t)
+static void put_perfetto_instant(struct perfetto *pf, const struct kt_line *l,
+				 const struct kt_user_event *t)
 {
 	const struct ktape_event *e = l->event;
 	uint64_t uuid = track_of(pf, e);
@@ -145,7 +145,7 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 		p = pf_text(p, PF_EVENT_NAME, number);
 	}
 	for (unsigned int i = 0; i < t->nr; i++)
-		p = put_field(p, l, &t->fields[i]);
+		p = put_perfetto_field(p, l, &t->fields[i]);
 	pf_packet_long_done(pf, pf_close_long(m, p));
 }
 
@@ -160,8 +160,8 @@ static bool may_have_track(struct perfetto *pf, uint64_t key)
 	return false;
 }
 
-static void put_state(struct perfetto *pf, const struct kt_line *l,
-		      const struct kt_user_event *t)
+static void put_perfetto_state(struct perfetto *pf, const struct kt_line *l,
+			       const struct kt_user_event *t)
 {
 	struct kt_state_change c;
 	struct pf_place at = { .kind = PF_ON_STATE, .tid = -1 };
@@ -206,8 +206,8 @@ bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
 	if (t.no_memory) {
 		pf->s->error = -ENOMEM;
 	} else if (decoded) {
-		put_instant(pf, &l, &t);
-		put_state(pf, &l, &t);
+		put_perfetto_instant(pf, &l, &t);
+		put_perfetto_state(pf, &l, &t);
 	}
 	kt_user_event_free(&t);
 	return decoded;
@@ -231,7 +231,7 @@ void pf_extra(struct perfetto *pf, const struct ktape_event *e)
 	kt_user_event_init(&t);
 	if (kt_user_extra_of(&t, e)) {
 		t.name = (struct kt_name){ name, strlen(name), true, 0 };
-		put_instant(pf, &l, &t);
+		put_perfetto_instant(pf, &l, &t);
 	} else if (t.no_memory) {
 		pf->s->error = -ENOMEM;
 	}

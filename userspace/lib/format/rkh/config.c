@@ -16,18 +16,18 @@ static const struct kt_rkh_config usual = {
 	.bsize = 1, .pools = 4,
 };
 
-static bool is_width(unsigned int n, unsigned int max)
+static bool is_config_width(unsigned int n, unsigned int max)
 {
 	return (n == 1 || n == 2 || n == 4 || n == 8) && n <= max;
 }
 
 static bool is_valid_config(const struct kt_rkh_config *c)
 {
-	return is_width(c->id, 4) && is_width(c->sig, 4) &&
-	       is_width(c->ts, 4) && is_width(c->ptr, 8) &&
-	       is_width(c->ntimer, 4) && is_width(c->nblock, 4) &&
-	       is_width(c->nelem, 4) && is_width(c->esize, 4) &&
-	       is_width(c->bsize, 4);
+	return is_config_width(c->id, 4) && is_config_width(c->sig, 4) &&
+	       is_config_width(c->ts, 4) && is_config_width(c->ptr, 8) &&
+	       is_config_width(c->ntimer, 4) && is_config_width(c->nblock, 4) &&
+	       is_config_width(c->nelem, 4) && is_config_width(c->esize, 4) &&
+	       is_config_width(c->bsize, 4);
 }
 
 /*

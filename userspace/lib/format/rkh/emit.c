@@ -123,8 +123,8 @@ static bool linux_name_of(const struct kt_rkh_event *e, struct kt_named *n)
 	return true;
 }
 
-static int emit_name(struct kt_import *s, const struct kt_rkh_event *e,
-		     uint64_t ts, size_t i)
+static int emit_rkh_name(struct kt_import *s, const struct kt_rkh_event *e,
+			 uint64_t ts, size_t i)
 {
 	struct kt_foreign f = { .ts = ts };
 	struct kt_rkh_import *t = s->state;
@@ -148,12 +148,12 @@ static int emit_name(struct kt_import *s, const struct kt_rkh_event *e,
 	return kt_import_name(s, &f, &n);
 }
 
-static int emit_names(struct kt_import *s, const struct kt_rkh_event *e,
-		      uint64_t ts)
+static int emit_rkh_names(struct kt_import *s, const struct kt_rkh_event *e,
+			  uint64_t ts)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(symbols); i++) {
 		if (symbols[i].id == e->id)
-			return emit_name(s, e, ts, i);
+			return emit_rkh_name(s, e, ts, i);
 	}
 	return 0;
 }
@@ -302,7 +302,7 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 		.blob = t->typed, .blob_size = (uint32_t)size,
 	};
 	bool is_linux = t->config.flags & KT_RKH_LINUX;
-	int err = emit_names(s, e, ts);
+	int err = emit_rkh_names(s, e, ts);
 
 	if (err)
 		return err;
@@ -312,6 +312,6 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 		if (err <= 0)
 			return err;
 	}
-	/* All other events of a Linux stream are names, which emit_names() delivered. */
+	/* All other events of a Linux stream are names, which emit_rkh_names() delivered. */
 	return is_linux && !user ? 0 : kt_import_emit(s, &f);
 }

@@ -66,8 +66,8 @@ static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 	return t->ts + step;
 }
 
-/* Deliver the gap that the sequence number shows before an event. */
-static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
+/* Deliver the loss that the sequence number shows before an event. */
+static int follow_rkh_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
 	uint8_t lost = (uint8_t)(seq - t->seq - 1);
@@ -84,7 +84,7 @@ static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 
 /*
  * Note an invalid frame.  The next sequence number will show how many events are lost; without
- * sequence numbers, deliver a gap of unknown size now.
+ * sequence numbers, deliver a loss of unknown size now.
  */
 static int note_bad(struct kt_import *s)
 {
@@ -138,7 +138,7 @@ static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
 }
 
 /* Report an invalid frame.  The first frame may be one whose beginning was not read. */
-static int take_bad(struct kt_import *s, const char *why)
+static int take_rkh_bad(struct kt_import *s, const char *why)
 {
 	struct kt_rkh_import *t = s->state;
 
@@ -148,20 +148,20 @@ static int take_bad(struct kt_import *s, const char *why)
 	return note_bad(s);
 }
 
-static int take_event(struct kt_import *s, const struct kt_rkh_event *e)
+static int take_rkh_event(struct kt_import *s, const struct kt_rkh_event *e)
 {
 	struct kt_rkh_import *t = s->state;
 	uint64_t ts = time_of_stamp(s, e->ts);
 	int err = deliver_config(s, e, ts);
 
 	if (!err)
-		err = follow_seq(s, e->seq, ts);
+		err = follow_rkh_seq(s, e->seq, ts);
 	t->ts = ts;
 	t->good++;
 	return err ? err : kt_rkh_emit(s, e, ts);
 }
 
-static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
+static int take_rkh_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 {
 	struct kt_rkh_import *t = s->state;
 	struct kt_rkh_config c = t->config;
@@ -171,28 +171,28 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	int64_t size = kt_rkh_unframe(t->plain, frame, len);
 
 	if (size < 0)
-		return take_bad(s, "the frame has an invalid escape");
+		return take_rkh_bad(s, "the frame has an invalid escape");
 	if (size > KT_RKH_FRAME_MAX)
-		return take_bad(s, "the frame is too long");
+		return take_rkh_bad(s, "the frame is too long");
 	if (kt_rkh_get_config(&c, t->plain, (size_t)size))
 		return take_config(s, &c);
 	if (kt_rkh_decode(&t->config, &e, t->plain, (size_t)size, why))
-		return take_bad(s, why);
+		return take_rkh_bad(s, why);
 	if (*kt_rkh_kind(e.id)->types == 'U' && e.len) {
 		typed = kt_rkh_to_typed(&t->config, &e, t->typed);
 		if (!typed)
-			return take_bad(s, "a user event has invalid arguments");
+			return take_rkh_bad(s, "a user event has invalid arguments");
 	}
 	if (t->config.flags & KT_RKH_LINUX &&
 	    !kt_rkh_fits_linux(t, &e, typed, t->raw))
-		return take_bad(s, "ktape does not write such a frame");
-	return take_event(s, &e);
+		return take_rkh_bad(s, "ktape does not write such a frame");
+	return take_rkh_event(s, &e);
 }
 
-static int end_input(struct kt_import *s)
+static int end_rkh_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
-	bool tell = t->record && !t->config_sent;
+	bool due = t->record && !t->config_sent;
 	/* No valid frame followed whose sequence number would show how many are lost. */
 	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
 	int err = 0;
@@ -201,7 +201,7 @@ static int end_input(struct kt_import *s)
 		kt_import_none(s);
 	t->config_sent = true;
 	t->bad = false;
-	if (tell)
+	if (due)
 		err = kt_rkh_emit_config(s, t->ts, -1);
 	return err || !lost ? err : kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
@@ -217,7 +217,7 @@ static int rkh_next(struct kt_import *s)
 	len = kt_frames_next(s, KT_RKH_FLAG, FRAMES_MAX, &frame);
 	len = kt_frames_notify(s, len, t->offset, FRAMES_MAX);
 	if (len == KT_FRAME_END)
-		return end_input(s);
+		return end_rkh_input(s);
 	if (len == KT_FRAME_LONG) {
 		err = note_bad(s);
 		return err ? err : 1;
@@ -225,7 +225,7 @@ static int rkh_next(struct kt_import *s)
 	if (len < 0)
 		return (int)len;
 	if (len)
-		err = take_frame(s, frame, (size_t)len);
+		err = take_rkh_frame(s, frame, (size_t)len);
 	t->begun = true;
 	if (!err)
 		err = kt_scan_skip(s->in, (uint64_t)len + 1);
@@ -255,13 +255,13 @@ static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len
 }
 
 /**
- * struct looks - what the first frames look like for one width of ids
+ * struct first_frames - how many of the first frames are right for one width of ids
  * @good: known events with a right checksum or the next sequence number
  * @next: good events with the next sequence number
  * @known: other known events
  * @bad: frames that are no known event
  */
-struct looks {
+struct first_frames {
 	unsigned int good;
 	unsigned int next;
 	unsigned int known;
@@ -269,7 +269,7 @@ struct looks {
 };
 
 /* Look at the first frames as if ids had @width bytes. */
-static void look_at_frames(struct looks *l, unsigned int width, const uint8_t *data,
+static void look_rkh_at_frames(struct first_frames *l, unsigned int width, const uint8_t *data,
 		 size_t len)
 {
 	const uint8_t *p = data, *end = data + len, *flag;
@@ -302,9 +302,9 @@ static void look_at_frames(struct looks *l, unsigned int width, const uint8_t *d
 /* Return how likely it is, from 0 to 100, that this is RKH trace with ids of @width bytes. */
 static int width_likelihood(unsigned int width, const uint8_t *data, size_t len)
 {
-	struct looks l = { .good = 0 };
+	struct first_frames l = { .good = 0 };
 
-	look_at_frames(&l, width, data, len);
+	look_rkh_at_frames(&l, width, data, len);
 	if (l.good >= PROBE_FRAMES && l.bad * 10 <= l.good &&
 	    l.known * 2 <= l.good)
 		return l.next * 2 > l.good ? 65 : 60;

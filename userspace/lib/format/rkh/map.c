@@ -88,7 +88,7 @@ static bool pair_address(const struct ktape_event *e, uint32_t *address)
 	return true;
 }
 
-static int map_registry(struct kt_sink *s, const struct ktape_event *e)
+static int map_rkh_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;
 	size_t len = strnlen(e->blob, e->blob_size);
@@ -119,8 +119,8 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 
 /* ---- events of a Linux stream ----------------------------------------------- */
 
-static uint8_t *put_word(uint8_t *p, unsigned int format, unsigned int size,
-			 uint64_t v)
+static uint8_t *put_rkh_word(uint8_t *p, unsigned int format, unsigned int size,
+			     uint64_t v)
 {
 	*p++ = (uint8_t)format;
 	for (unsigned int i = 0; i < size; i++, v >>= 8)
@@ -128,18 +128,18 @@ static uint8_t *put_word(uint8_t *p, unsigned int format, unsigned int size,
 	return p;
 }
 
-static uint8_t *put_head(uint8_t *p, unsigned int opcode, uint32_t cpu,
-			 int32_t tid, uint32_t dat20)
+static uint8_t *put_rkh_head(uint8_t *p, unsigned int opcode, uint32_t cpu,
+			     int32_t tid, uint32_t dat20)
 {
-	p = put_word(p, KTAPE_FORMAT_U8, 1, opcode);
-	p = put_word(p, KTAPE_FORMAT_U16, 2, cpu);
-	p = put_word(p, KTAPE_FORMAT_OBJECT, 8,
-		     tid < 0 ? 0 : KT_LINUX_THREAD | (uint32_t)tid);
-	return put_word(p, KTAPE_FORMAT_X32, 4, dat20);
+	p = put_rkh_word(p, KTAPE_FORMAT_U8, 1, opcode);
+	p = put_rkh_word(p, KTAPE_FORMAT_U16, 2, cpu);
+	p = put_rkh_word(p, KTAPE_FORMAT_OBJECT, 8,
+			 tid < 0 ? 0 : KT_LINUX_THREAD | (uint32_t)tid);
+	return put_rkh_word(p, KTAPE_FORMAT_X32, 4, dat20);
 }
 
-static uint8_t *put_memory(struct kt_sink *s, uint8_t *p,
-			   const struct ktape_event *e)
+static uint8_t *put_rkh_memory(struct kt_sink *s, uint8_t *p,
+			       const struct ktape_event *e)
 {
 	size_t left = (size_t)kt_min(e->blob_size, KT_LINUX_BLOB);
 	const uint8_t *data = e->blob;
@@ -162,8 +162,8 @@ static uint8_t *put_memory(struct kt_sink *s, uint8_t *p,
 	return p;
 }
 
-static int put_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
-		    uint64_t ts)
+static int put_rkh_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
+			uint64_t ts)
 {
 	struct kt_rkh_sink *t = s->state;
 	struct kt_rkh_event e = { .id = (uint8_t)(KT_RKH_USER + user) };
@@ -177,7 +177,7 @@ static int put_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
  * Find the user event for an event's opcode.  A new opcode gets a free user event, whose name
  * is written; if none is free, use KT_LINUX_EVENT.  Return: 0 or negative errno.
  */
-static int find_user(struct kt_sink *s, const struct ktape_event *e,
+static int find_rkh_user(struct kt_sink *s, const struct ktape_event *e,
 		   unsigned int *user)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -201,17 +201,17 @@ static int map_any(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
 	unsigned int user;
-	int err = find_user(s, e, &user);
+	int err = find_rkh_user(s, e, &user);
 	uint8_t *p;
 
 	if (err)
 		return err;
 	if (e->tid > (int32_t)KT_LINUX_ID)
 		kt_sink_miss(s, "upper bits of thread ids beyond 24 bits", 1);
-	p = put_head(t->typed, e->opcode, e->cpu, e->tid, e->dat20);
+	p = put_rkh_head(t->typed, e->opcode, e->cpu, e->tid, e->dat20);
 	for (unsigned int i = 0; i < e->nargs; i++)
-		p = put_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));
-	return put_user(s, user, put_memory(s, p, e), e->ts);
+		p = put_rkh_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));
+	return put_rkh_user(s, user, put_rkh_memory(s, p, e), e->ts);
 }
 
 /**
@@ -224,11 +224,11 @@ static int map_any(struct kt_sink *s, const struct ktape_event *e)
 int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_rkh_sink *t = s->state;
-	uint8_t *p = put_head(t->typed, 0, n->cpu, -1, 0);
+	uint8_t *p = put_rkh_head(t->typed, 0, n->cpu, -1, 0);
 
-	p = put_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)n->count);
-	p = put_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)(n->count >> 32));
-	return put_user(s, KT_LINUX_LOSS, p, n->to > t->last_ts ? n->to
+	p = put_rkh_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)n->count);
+	p = put_rkh_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)(n->count >> 32));
+	return put_rkh_user(s, KT_LINUX_LOSS, p, n->to > t->last_ts ? n->to
 							       : t->last_ts);
 }
 
@@ -249,10 +249,10 @@ static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
 	if (e->blob_size > KT_RKH_FRAME_MAX / 2)
 		return -EBADMSG;
 	for (unsigned int i = 1; i < e->nargs; i++)
-		p = put_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));
+		p = put_rkh_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));
 	if (e->blob_size)
 		memcpy(p, e->blob, e->blob_size);
-	return put_user(s, id, p + e->blob_size, e->ts);
+	return put_rkh_user(s, id, p + e->blob_size, e->ts);
 }
 
 /* Write an event that came from an RKH target. */
@@ -276,7 +276,7 @@ static int map_rkh(struct kt_sink *s, const struct ktape_event *e,
 	return kt_rkh_put(s, &out, e->ts);
 }
 
-static int map_user(struct kt_sink *s, const struct ktape_event *e)
+static int map_rkh_user(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
 	uint32_t id = ktape_event_arg(e, 0);
@@ -314,9 +314,9 @@ int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
 	}
 	/* A stream that is written again has its own records for these names. */
 	if (e->opcode == KTAPE_EV_REGISTRY)
-		return t->rewrite ? 0 : map_registry(s, e);
+		return t->rewrite ? 0 : map_rkh_registry(s, e);
 	if (e->opcode == KTAPE_EV_USER_EVENT)
-		return map_user(s, e);
+		return map_rkh_user(s, e);
 	if (!t->rewrite)
 		return map_any(s, e);
 	kt_sink_miss(s, d->name, 1);

@@ -22,7 +22,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
-static int put_config(struct kt_sink *s)
+static int put_rkh_config(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
 
@@ -44,7 +44,7 @@ static int begin_linux(struct kt_sink *s, uint64_t ts)
 
 	t->begun = true;
 	if (!err)
-		err = put_config(s);
+		err = put_rkh_config(s);
 	if (!err)
 		err = kt_rkh_name(s, ts, KT_RKH_TUSR, KT_LINUX_EVENT,
 				  KT_LINUX_PREFIX "event", 8);
@@ -80,7 +80,7 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 		err = put_flag(s);
 	t->begun = true;
 	if (!(first & KT_RKH_ASSUMED))
-		return err ? err : put_config(s);
+		return err ? err : put_rkh_config(s);
 	t->seq = (uint8_t)first;
 	return err;
 }

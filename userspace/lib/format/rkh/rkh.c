@@ -135,7 +135,7 @@ unsigned int kt_rkh_width(const struct kt_rkh_config *c, char type)
 	}
 }
 
-static const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end,
+static const uint8_t *get_rkh_bytes(const uint8_t *p, const uint8_t *end,
 			  unsigned int width, uint64_t *value)
 {
 	if ((size_t)(end - p) < width)
@@ -146,7 +146,7 @@ static const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end,
 	return p + width;
 }
 
-static uint8_t *put_bytes(uint8_t *p, unsigned int width, uint64_t value)
+static uint8_t *put_rkh_bytes(uint8_t *p, unsigned int width, uint64_t value)
 {
 	for (unsigned int i = 0; i < width; i++, value >>= 8)
 		*p++ = (uint8_t)value;
@@ -181,7 +181,7 @@ static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 
 		if (!kt_rkh_has(c, k->types[i]))
 			continue;
-		p = width ? get_bytes(p, end, width, &e->values[n++])
+		p = width ? get_rkh_bytes(p, end, width, &e->values[n++])
 			  : get_text(e, k->types[i], p, end);
 		if (p)
 			continue;
@@ -214,7 +214,7 @@ static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)
 static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 			     const uint8_t *end, uint64_t *id)
 {
-	const uint8_t *p = get_bytes(data, end, c->id, id);
+	const uint8_t *p = get_rkh_bytes(data, end, c->id, id);
 
 	return p && narrow_id(c, id) && kt_rkh_kind((unsigned int)*id) ? p
 								       : NULL;
@@ -248,15 +248,15 @@ int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		}
 		end--;
 	}
-	p = get_bytes(p, end, c->id, &id);
+	p = get_rkh_bytes(p, end, c->id, &id);
 	if (p && (!narrow_id(c, &id) || !kt_rkh_kind((unsigned int)id))) {
 		snprintf(why, KT_RKH_WHY, "unknown event");
 		return -EBADMSG;
 	}
 	if (p && c->flags & KT_RKH_SEQ)
-		p = get_bytes(p, end, 1, &seq);
+		p = get_rkh_bytes(p, end, 1, &seq);
 	if (p && c->flags & KT_RKH_TIME)
-		p = get_bytes(p, end, c->ts, &ts);
+		p = get_rkh_bytes(p, end, c->ts, &ts);
 	if (!p) {
 		snprintf(why, KT_RKH_WHY, "a frame of %zu bytes is too short",
 			 len);
@@ -279,19 +279,19 @@ size_t kt_rkh_encode(const struct kt_rkh_config *c,
 	uint8_t *p = to, sum = 0;
 	unsigned int n = 0;
 
-	p = put_bytes(p, c->id, c->id == 1 ? e->id
+	p = put_rkh_bytes(p, c->id, c->id == 1 ? e->id
 				     : (e->id & 0xe0U) << 3 | (e->id & 0x1fU));
 	if (c->flags & KT_RKH_SEQ)
 		*p++ = e->seq;
 	if (c->flags & KT_RKH_TIME)
-		p = put_bytes(p, c->ts, e->ts);
+		p = put_rkh_bytes(p, c->ts, e->ts);
 	for (const char *t = k->types; *t; t++) {
 		unsigned int width = kt_rkh_width(c, *t);
 
 		if (!kt_rkh_has(c, *t))
 			continue;
 		if (width) {
-			p = put_bytes(p, width, e->values[n++]);
+			p = put_rkh_bytes(p, width, e->values[n++]);
 			continue;
 		}
 		if (e->len)

@@ -37,14 +37,14 @@ static unsigned int foreign_size(const struct kt_rkh_config *c,
 	}
 }
 
-static uint8_t *put_bytes(uint8_t *p, unsigned int width, uint64_t value)
+static uint8_t *put_typed_bytes(uint8_t *p, unsigned int width, uint64_t value)
 {
 	for (unsigned int i = 0; i < width; i++, value >>= 8)
 		*p++ = (uint8_t)value;
 	return p;
 }
 
-static uint64_t get_bytes(const uint8_t *p, unsigned int width)
+static uint64_t get_typed_bytes(const uint8_t *p, unsigned int width)
 {
 	uint64_t v = 0;
 
@@ -74,7 +74,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh, uint8_t *to
 		if (from) {
 			if ((size_t)(end - p) < from)
 				return -EBADMSG;
-			out = put_bytes(out, more, get_bytes(p, from));
+			out = put_typed_bytes(out, more, get_typed_bytes(p, from));
 			p += from;
 			continue;
 		}
@@ -92,7 +92,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh, uint8_t *to
 	return out - to;
 }
 
-static unsigned int format_of(const struct kt_rkh_config *c, char type)
+static unsigned int typed_format_of(const struct kt_rkh_config *c, char type)
 {
 	switch (type) {
 	case 's':
@@ -115,7 +115,7 @@ static unsigned int format_of(const struct kt_rkh_config *c, char type)
 	}
 }
 
-static uint8_t *put_memory(uint8_t *p, const uint8_t *data, size_t len)
+static uint8_t *put_typed_memory(uint8_t *p, const uint8_t *data, size_t len)
 {
 	while (len) {
 		size_t part = (size_t)kt_min(len, UINT8_MAX);
@@ -148,15 +148,15 @@ size_t kt_rkh_to_typed(const struct kt_rkh_config *c,
 		return len < 0 ? 0 : (size_t)len;
 	}
 	for (const char *t = k->types; *t; t++) {
-		unsigned int format = format_of(c, *t);
+		unsigned int format = typed_format_of(c, *t);
 
 		if (!kt_rkh_has(c, *t))
 			continue;
 		if (kt_rkh_width(c, *t)) {
 			*p++ = (uint8_t)format;
-			p = put_bytes(p, sizes[format], e->values[n++]);
+			p = put_typed_bytes(p, sizes[format], e->values[n++]);
 		} else if (*t == 'M') {
-			p = put_memory(p, e->text, e->len);
+			p = put_typed_memory(p, e->text, e->len);
 		} else {
 			*p++ = KTAPE_FORMAT_STRING;
 			if (e->len)
@@ -185,7 +185,7 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 	if (sizes[*format]) {
 		if ((size_t)(end - p) < sizes[*format])
 			return NULL;
-		*value = get_bytes(p, sizes[*format]);
+		*value = get_typed_bytes(p, sizes[*format]);
 		return p + sizes[*format];
 	}
 	if (*format == KTAPE_FORMAT_STRING) {
@@ -264,14 +264,14 @@ int kt_rkh_from_typed(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 
 /* ---- JSON --------------------------------------------------------------- */
 
-static char *put_key(char *p, const char *key)
+static char *put_typed_key(char *p, const char *key)
 {
 	p = kt_put_mem(p, ",\"", 2);
 	p = kt_put_str(p, key);
 	return kt_put_mem(p, "\":", 2);
 }
 
-static char *put_number(char *p, unsigned int format, uint64_t v)
+static char *put_typed_number(char *p, unsigned int format, uint64_t v)
 {
 	switch (format) {
 	case KTAPE_FORMAT_S8:
@@ -300,14 +300,14 @@ static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 		return kt_put_json(p, (const char *)at + 1,
 				   (size_t)(next - at) - 2);
 	if (format != KTAPE_FORMAT_MEMORY)
-		return put_number(p, format, v);
+		return put_typed_number(p, format, v);
 	p = kt_put_char(p, '"');
 	p = kt_put_bytes(p, at + 2, at[1]);
 	return kt_put_char(p, '"');
 }
 
-static char *put_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
-			const uint8_t *at, const uint8_t *end)
+static char *put_typed_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
+			      const uint8_t *at, const uint8_t *end)
 {
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
 	const uint8_t *next;
@@ -321,7 +321,7 @@ static char *put_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
 		next = kt_rkh_get_typed(at, end, &format, &v);
 		if (!next)
 			break;
-		p = put_key(p, k->fields[i]);
+		p = put_typed_key(p, k->fields[i]);
 		word = id == KT_RKH_EXE_ACT && !i ? kt_rkh_act(v) : NULL;
 		if (word) {
 			p = kt_put_char(p, '"');
@@ -336,15 +336,15 @@ static char *put_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
 	return p;
 }
 
-static char *put_list(char *p, const char *key, const uint8_t *at,
-		      const uint8_t *end)
+static char *put_typed_list(char *p, const char *key, const uint8_t *at,
+			    const uint8_t *end)
 {
 	const uint8_t *next;
 	unsigned int format;
 	bool first = true;
 	uint64_t v;
 
-	p = put_key(p, key);
+	p = put_typed_key(p, key);
 	p = kt_put_char(p, '[');
 	while ((next = kt_rkh_get_typed(at, end, &format, &v))) {
 		if (!first)
@@ -356,7 +356,7 @@ static char *put_list(char *p, const char *key, const uint8_t *at,
 	return kt_put_char(p, ']');
 }
 
-static char *put_config(char *p, const uint8_t *words)
+static char *put_typed_config(char *p, const uint8_t *words)
 {
 	struct kt_rkh_config c = { 0 };
 	uint32_t w[KT_RKH_CONFIG_WORDS];
@@ -364,19 +364,19 @@ static char *put_config(char *p, const uint8_t *words)
 	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
 		w[i] = kt_get32(words + i * 4);
 	kt_rkh_unpack(&c, w);
-	p = kt_put_u64(put_key(p, "version"), c.version);
-	p = kt_put_u64(put_key(p, "flags"), c.flags);
-	p = kt_put_u64(put_key(p, "id"), c.id);
-	p = kt_put_u64(put_key(p, "sig"), c.sig);
-	p = kt_put_u64(put_key(p, "tstamp"), c.ts);
-	p = kt_put_u64(put_key(p, "ptr"), c.ptr);
-	p = kt_put_u64(put_key(p, "ntimer"), c.ntimer);
-	p = kt_put_u64(put_key(p, "nblock"), c.nblock);
-	p = kt_put_u64(put_key(p, "nelem"), c.nelem);
-	p = kt_put_u64(put_key(p, "esize"), c.esize);
-	p = kt_put_u64(put_key(p, "bsize"), c.bsize);
-	p = kt_put_u64(put_key(p, "epools"), c.pools);
-	return kt_put_u64(put_key(p, "tick_hz"), c.hz);
+	p = kt_put_u64(put_typed_key(p, "version"), c.version);
+	p = kt_put_u64(put_typed_key(p, "flags"), c.flags);
+	p = kt_put_u64(put_typed_key(p, "id"), c.id);
+	p = kt_put_u64(put_typed_key(p, "sig"), c.sig);
+	p = kt_put_u64(put_typed_key(p, "tstamp"), c.ts);
+	p = kt_put_u64(put_typed_key(p, "ptr"), c.ptr);
+	p = kt_put_u64(put_typed_key(p, "ntimer"), c.ntimer);
+	p = kt_put_u64(put_typed_key(p, "nblock"), c.nblock);
+	p = kt_put_u64(put_typed_key(p, "nelem"), c.nelem);
+	p = kt_put_u64(put_typed_key(p, "esize"), c.esize);
+	p = kt_put_u64(put_typed_key(p, "bsize"), c.bsize);
+	p = kt_put_u64(put_typed_key(p, "epools"), c.pools);
+	return kt_put_u64(put_typed_key(p, "tick_hz"), c.hz);
 }
 
 /*
@@ -395,7 +395,7 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size)
 	p = kt_put_str(p, "{\"group\":\"");
 	p = kt_put_str(p, kt_rkh_group(raw[0]));
 	p = kt_put_char(p, '"');
-	p = put_key(p, "event");
+	p = put_typed_key(p, "event");
 	if (name) {
 		p = kt_put_char(p, '"');
 		p = kt_put_str(p, name + 1);
@@ -404,14 +404,14 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size)
 		p = kt_put_u64(p, raw[0] - KT_RKH_USER);
 	}
 	if (raw[0] == KT_RKH_TCFG)
-		return kt_put_char(put_config(p, at), '}');
+		return kt_put_char(put_typed_config(p, at), '}');
 	if (c.flags & KT_RKH_SEQ)
-		p = kt_put_u64(put_key(p, "nseq"), raw[1]);
+		p = kt_put_u64(put_typed_key(p, "nseq"), raw[1]);
 	if (c.flags & KT_RKH_TIME)
-		p = kt_put_u64(put_key(p, "ts"), kt_get32(raw + 8));
+		p = kt_put_u64(put_typed_key(p, "ts"), kt_get32(raw + 8));
 	if (*k->types == 'U' || *k->types == 'M')
-		p = put_list(p, k->fields[0], at, end);
+		p = put_typed_list(p, k->fields[0], at, end);
 	else
-		p = put_fields(p, &c, raw[0], at, end);
+		p = put_typed_fields(p, &c, raw[0], at, end);
 	return kt_put_char(p, '}');
 }

@@ -44,7 +44,7 @@ static const struct {
 	{ 0x44, KTAPE_USER_THREAD, "nelem", "Active Object", "Queue" },
 };
 
-static unsigned int field_object(const char *name)
+static unsigned int rkh_field_object(const char *name)
 {
 	if (!strcmp(name, "fn"))
 		return KTAPE_OBJ_FUNCTION;
@@ -93,7 +93,7 @@ static void add_argument(struct kt_user_event *t, const char *name, char type,
 	if (!f || type == 'Z')
 		return;
 	f->value += type == 'p';
-	f->object = (uint8_t)field_object(name);
+	f->object = (uint8_t)rkh_field_object(name);
 	if (!strcmp(name, "act"))
 		kt_user_set_word(f, kt_rkh_act(f->value));
 }
@@ -122,7 +122,7 @@ static bool add_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
 	return at == end;
 }
 
-static void report_state(struct kt_user_event *t, unsigned int id)
+static void report_rkh_state(struct kt_user_event *t, unsigned int id)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
 		for (unsigned int f = 1; numbers[i].id == id && f < t->nr; f++) {
@@ -169,7 +169,7 @@ static bool add_config(struct kt_user_event *t, const struct ktape_event *e)
 }
 
 /* As kt_user_format.describe(). */
-static bool describe(struct kt_user_event *t, const struct ktape_event *e)
+static bool describe_rkh(struct kt_user_event *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
@@ -183,11 +183,11 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 		kt_user_add_all(t, k->fields[0], at, end);
 	else if (!add_arguments(t, k, at, end))
 		return false;
-	report_state(t, id);
+	report_rkh_state(t, id);
 	return true;
 }
 
-static const char *event_name(uint32_t id)
+static const char *rkh_event_name(uint32_t id)
 {
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
 
@@ -197,6 +197,6 @@ static const char *event_name(uint32_t id)
 const struct kt_user_format kt_rkh_user = {
 	.name = "rkh",
 	.ids = KTAPE_FORMAT_ID_RKH,
-	.event_name = event_name,
-	.describe = describe,
+	.event_name = rkh_event_name,
+	.describe = describe_rkh,
 };

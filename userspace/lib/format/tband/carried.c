@@ -8,7 +8,7 @@
 #define NUMBERS		(3U + KTAPE_NARGS_MAX)	/* of a carried event */
 
 /**
- * kt_tband_line_gap() - deliver the gap before an event, if there is one
+ * kt_tband_line_gap() - deliver the loss before an event, if there is one
  * @s: the trace
  * @core: core of the event
  * @ts: time of the event

@@ -16,7 +16,7 @@
 static const char digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static int digit_of(uint8_t c)
+static int base64_digit_of(uint8_t c)
 {
 	const char *at = c ? strchr(digits, c) : NULL;
 
@@ -34,7 +34,7 @@ static bool get_digits(const uint8_t *p, size_t nr, uint32_t *v)
 {
 	*v = 0;
 	for (size_t i = 0; i < nr; i++) {
-		int digit = digit_of(p[i]);
+		int digit = base64_digit_of(p[i]);
 
 		if (digit < 0)
 			return false;
@@ -137,7 +137,7 @@ int64_t kt_base64_decode(uint8_t *to, const uint8_t *text, size_t len)
 	uint32_t v = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		int digit = digit_of(text[i]);
+		int digit = base64_digit_of(text[i]);
 
 		if (digit < 0)
 			return -EBADMSG;

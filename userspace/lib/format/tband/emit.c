@@ -8,14 +8,14 @@
 #define PRIO_UNKNOWN	120U
 
 /* Return the Linux priority of a task: FreeRTOS counts upwards, Linux downwards. */
-static uint8_t prio_of(const struct kt_tband_import *t, int32_t tid)
+static uint8_t tband_prio_of(const struct kt_tband_import *t, int32_t tid)
 {
 	const struct kt_tband_prio *p = &t->prios[(uint32_t)tid % KT_TBAND_TASKS];
 
 	return p->known && p->task == (uint32_t)tid ? p->prio : PRIO_UNKNOWN;
 }
 
-static void set_prio(struct kt_tband_import *t, uint64_t task, uint64_t prio)
+static void set_tband_prio(struct kt_tband_import *t, uint64_t task, uint64_t prio)
 {
 	struct kt_tband_prio *p = &t->prios[task % KT_TBAND_TASKS];
 
@@ -66,8 +66,8 @@ static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
 					 : KTAPE_OWNER_ANY;
 }
 
-static int emit_name(struct kt_import *s, struct kt_foreign *f,
-		     const struct kt_tband_event *e)
+static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
+			   const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_named n = {
@@ -127,16 +127,16 @@ static int emit_marker(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
-static int emit_switch(struct kt_import *s, struct kt_foreign *f,
-		       const struct kt_tband_event *e)
+static int emit_tband_switch(struct kt_import *s, struct kt_foreign *f,
+			     const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_core *c = &t->cores[f->cpu];
 	int32_t next = (int32_t)e->values[0];
 
 	f->opcode = KTAPE_EV_SCHED_SWITCH;
-	f->dat20 = (c->tid < 0 ? PRIO_UNKNOWN : prio_of(t, c->tid)) |
-		   (uint32_t)prio_of(t, next) << 8 |
+	f->dat20 = (c->tid < 0 ? PRIO_UNKNOWN : tband_prio_of(t, c->tid)) |
+		   (uint32_t)tband_prio_of(t, next) << 8 |
 		   (uint32_t)c->leaving << 16;
 	f->args[f->nargs++] = (uint32_t)c->tid;
 	f->args[f->nargs++] = (uint32_t)next;
@@ -153,10 +153,10 @@ static int emit_task(struct kt_import *s, struct kt_foreign *f,
 
 	switch (e->id) {
 	case KT_TBAND_SWITCHED_IN:
-		return emit_switch(s, f, e);
+		return emit_tband_switch(s, f, e);
 	case KT_TBAND_TO_READY:
 		f->opcode = KTAPE_EV_SCHED_WAKEUP;
-		f->dat20 = prio_of(t, (int32_t)task) | (f->cpu & 0xfff) << 8;
+		f->dat20 = tband_prio_of(t, (int32_t)task) | (f->cpu & 0xfff) << 8;
 		break;
 	case KT_TBAND_TASK_CREATED:
 		f->opcode = KTAPE_EV_PROCESS_FORK;
@@ -165,7 +165,7 @@ static int emit_task(struct kt_import *s, struct kt_foreign *f,
 		break;
 	default:
 		f->opcode = KTAPE_EV_PROCESS_EXIT;
-		f->dat20 = prio_of(t, (int32_t)task);
+		f->dat20 = tband_prio_of(t, (int32_t)task);
 		f->args[f->nargs++] = task;
 		f->args[2] = 0;
 		break;
@@ -175,8 +175,8 @@ static int emit_task(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
-static int emit_isr(struct kt_import *s, struct kt_foreign *f,
-		    const struct kt_tband_event *e)
+static int emit_tband_isr(struct kt_import *s, struct kt_foreign *f,
+			  const struct kt_tband_event *e)
 {
 	f->opcode = e->id == KT_TBAND_ISR_ENTER ? KTAPE_EV_ISR_ENTER
 						: KTAPE_EV_ISR_EXIT;
@@ -191,22 +191,22 @@ typedef int emit_fn(struct kt_import *s, struct kt_foreign *f,
 
 /* Functions that make a native record; all other events become user events. */
 static emit_fn *const emits[KT_TBAND_IDS] = {
-	[KT_TBAND_ISR_NAME] = emit_name,
-	[KT_TBAND_ISR_ENTER] = emit_isr,
-	[KT_TBAND_ISR_EXIT] = emit_isr,
-	[KT_TBAND_EVTMARKER_NAME] = emit_name,
+	[KT_TBAND_ISR_NAME] = emit_tband_name,
+	[KT_TBAND_ISR_ENTER] = emit_tband_isr,
+	[KT_TBAND_ISR_EXIT] = emit_tband_isr,
+	[KT_TBAND_EVTMARKER_NAME] = emit_tband_name,
 	[KT_TBAND_EVTMARKER ... KT_TBAND_EVTMARKER_END] = emit_marker,
-	[KT_TBAND_VALMARKER_NAME] = emit_name,
+	[KT_TBAND_VALMARKER_NAME] = emit_tband_name,
 	[KT_TBAND_VALMARKER] = emit_marker,
 	[KT_TBAND_SWITCHED_IN] = emit_task,
 	[KT_TBAND_TO_READY] = emit_task,
 	[KT_TBAND_TASK_CREATED] = emit_task,
-	[KT_TBAND_TASK_NAME] = emit_name,
+	[KT_TBAND_TASK_NAME] = emit_tband_name,
 	[KT_TBAND_TASK_DELETED] = emit_task,
-	[KT_TBAND_QUEUE_NAME] = emit_name,
-	[KT_TBAND_TASK_EVTMARKER_NAME] = emit_name,
+	[KT_TBAND_QUEUE_NAME] = emit_tband_name,
+	[KT_TBAND_TASK_EVTMARKER_NAME] = emit_tband_name,
 	[KT_TBAND_TASK_EVTMARKER ... KT_TBAND_TASK_EVTMARKER_END] = emit_marker,
-	[KT_TBAND_TASK_VALMARKER_NAME] = emit_name,
+	[KT_TBAND_TASK_VALMARKER_NAME] = emit_tband_name,
 	[KT_TBAND_TASK_VALMARKER] = emit_marker,
 };
 
@@ -244,7 +244,7 @@ int kt_tband_emit(struct kt_import *s, struct kt_foreign *f,
  */
 bool kt_tband_is_name(const struct kt_tband_event *e)
 {
-	return emits[e->id] == emit_name && has_thread_id(e);
+	return emits[e->id] == emit_tband_name && has_thread_id(e);
 }
 
 /**
@@ -261,7 +261,7 @@ void kt_tband_follow(struct kt_tband_import *t, struct kt_tband_core *c,
 	bool own = c->tid >= 0 && e->values[0] == (uint32_t)c->tid;
 
 	if (e->id >= KT_TBAND_PRIO_SET && e->id <= KT_TBAND_PRIO_DISINHERIT)
-		set_prio(t, e->values[0], e->values[1]);
+		set_tband_prio(t, e->values[0], e->values[1]);
 	else if (e->id == KT_TBAND_DELAY || e->id == KT_TBAND_DELAY_UNTIL)
 		c->leaving = KTAPE_STATE_S;
 	else if (e->id >= KT_TBAND_BLOCK_PEEK && e->id <= KT_TBAND_BLOCK_RECEIVE)

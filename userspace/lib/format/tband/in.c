@@ -25,7 +25,7 @@ static const struct ktape_codec_option options[] = {
 
 /* ---- frames ---------------------------------------------------------------- */
 
-static int hex_digit(int c)
+static int tband_hex_digit(int c)
 {
 	if (isdigit(c))
 		return c - '0';
@@ -39,7 +39,7 @@ static int64_t count_digits(const uint8_t *data, size_t len)
 	int64_t digits = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		if (hex_digit(data[i]) >= 0)
+		if (tband_hex_digit(data[i]) >= 0)
 			digits++;
 		else if (!isspace(data[i]))
 			return -1;
@@ -58,7 +58,7 @@ static bool looks_hex(const uint8_t *data, size_t len)
  */
 static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 {
-	int c = *kt_scan_head(s->in), d = hex_digit(c);
+	int c = *kt_scan_head(s->in), d = tband_hex_digit(c);
 	int err = kt_scan_skip(s->in, 1);
 
 	*byte = -1;
@@ -105,7 +105,7 @@ static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 	}
 }
 
-static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
+static int take_tband_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 {
 	const struct kt_tband_import *t = s->state;
 
@@ -157,10 +157,10 @@ static int take_zeros(struct kt_import *s, bool end)
 	if (end && !t->good)
 		return 0;
 	t->offset = t->zeros_at;
-	return take_frame(s, (const uint8_t *)"", 0);
+	return take_tband_frame(s, (const uint8_t *)"", 0);
 }
 
-static int end_input(struct kt_import *s)
+static int end_tband_input(struct kt_import *s)
 {
 	const struct kt_tband_import *t = s->state;
 	int err = take_zeros(s, true);
@@ -199,7 +199,7 @@ static int tband_next(struct kt_import *s)
 	at = s->in->offset;
 	len = next_frame(s, &frame);
 	if (len == KT_FRAME_END)
-		return end_input(s);
+		return end_tband_input(s);
 	if (len < 0)
 		return len == KT_FRAME_LONG ? 1 : (int)len;
 	if (!len) {
@@ -209,7 +209,7 @@ static int tband_next(struct kt_import *s)
 		err = take_zeros(s, false);
 		t->offset = at;
 		if (!err)
-			err = take_frame(s, frame, (size_t)len);
+			err = take_tband_frame(s, frame, (size_t)len);
 	}
 	if (!err && !t->hex)
 		err = kt_scan_skip(s->in, (uint64_t)len + 1);
@@ -218,8 +218,8 @@ static int tband_next(struct kt_import *s)
 
 /* ---- begin ------------------------------------------------------------------------ */
 
-static int read_number(struct kt_import *s, const char *key, uint32_t max,
-		       uint32_t *to)
+static int read_tband_number(struct kt_import *s, const char *key, uint32_t max,
+			     uint32_t *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
 	uint64_t v;
@@ -235,8 +235,8 @@ static int read_number(struct kt_import *s, const char *key, uint32_t max,
 }
 
 /* Read an option of two words.  Return: 0 if not given, 1, 2, or -EINVAL. */
-static int read_word(struct kt_import *s, const char *key, const char *first,
-		     const char *second)
+static int read_tband_word(struct kt_import *s, const char *key, const char *first,
+			   const char *second)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
@@ -251,13 +251,13 @@ static int read_word(struct kt_import *s, const char *key, const char *first,
 }
 
 /* Convert pairs of digits to bytes, skipping other characters.  Return: bytes. */
-static size_t hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data, size_t len)
+static size_t tband_hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data, size_t len)
 {
 	size_t nr = 0;
 	int high = -1;
 
 	for (size_t i = 0; i < len && nr < room; i++) {
-		int d = hex_digit(data[i]);
+		int d = tband_hex_digit(data[i]);
 
 		if (d < 0)
 			continue;
@@ -272,7 +272,7 @@ static size_t hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data, size_t
  * Look for the time resolution in the first frames.
  * Return: true if the search is over: it was found, or an event with a time came first.
  */
-static bool look_at_frames(struct kt_import *s, const uint8_t *p, size_t len)
+static bool look_tband_at_frames(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const uint8_t *end = p + len, *nul;
 	struct kt_tband_import *t = s->state;
@@ -296,7 +296,7 @@ static bool look_at_frames(struct kt_import *s, const uint8_t *p, size_t len)
 }
 
 /*
- * Find the time resolution of an input that cannot be read twice: look at the frames in
+ * Find the time resolution of an input that cannot be read twice: read the frames in
  * front of its first event without skipping them.
  * Return: 0 or negative errno.
  */
@@ -313,9 +313,9 @@ static int look_for_resolution(struct kt_import *s)
 			return (int)kt_min(there, 0);
 		len = (size_t)kt_min((uint64_t)there, KT_TBAND_FRAME_MAX);
 		if (t->hex)
-			len = hex_to_bytes(t->typed, sizeof(t->typed),
+			len = tband_hex_to_bytes(t->typed, sizeof(t->typed),
 				    kt_scan_head(s->in), len);
-		if (look_at_frames(s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
+		if (look_tband_at_frames(s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
 		    (uint64_t)there >= KT_TBAND_FRAME_MAX)
 			return 0;
 		need = (uint64_t)there + 1;
@@ -366,18 +366,18 @@ static int find_form(struct kt_import *s)
 
 static int tband_open(struct kt_import *s)
 {
-	int format = read_word(s, "format", "bin", "hex");
-	int mode = read_word(s, "mode", "bare-metal", "free-rtos");
-	int check = read_word(s, "check", "0", "1");
+	int format = read_tband_word(s, "format", "bin", "hex");
+	int mode = read_tband_word(s, "mode", "bare-metal", "free-rtos");
+	int check = read_tband_word(s, "check", "0", "1");
 	struct kt_tband_import *t = s->state;
 	int err;
 
 	t->count = KT_CPUS_MAX;
 	err = format < 0 || mode < 0 || check < 0 ? -EINVAL : 0;
 	if (!err)
-		err = read_number(s, "core-count", KT_CPUS_MAX, &t->count);
+		err = read_tband_number(s, "core-count", KT_CPUS_MAX, &t->count);
 	if (!err)
-		err = read_number(s, "core", KT_CPUS_MAX - 1, &t->core);
+		err = read_tband_number(s, "core", KT_CPUS_MAX - 1, &t->core);
 	if (!err && t->core >= t->count) {
 		kt_import_fail(s, 0, "core %u does not exist: core-count is %u", t->core,
 			       t->count);
@@ -436,7 +436,7 @@ static int tband_probe(const uint8_t *data, size_t len, bool whole)
 	(void)whole;
 	if (!looks_hex(data, len))
 		return probe_binary(data, len);
-	len = hex_to_bytes(bytes, sizeof(bytes), data, len);
+	len = tband_hex_to_bytes(bytes, sizeof(bytes), data, len);
 	return probe_binary(bytes, len);
 }
 
@@ -460,7 +460,7 @@ static char *tband_json(char *p, const void *raw, size_t size)
 	return kt_put_str(p, "}}");
 }
 
-static void tband_close(struct kt_import *s)
+static void tband_import_close(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 
@@ -475,5 +475,5 @@ const struct kt_codec_in kt_tband_in = {
 	.open = tband_open,
 	.next = tband_next,
 	.json = tband_json,
-	.close = tband_close,
+	.close = tband_import_close,
 };

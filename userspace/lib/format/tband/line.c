@@ -84,11 +84,11 @@ static void forget_tasks(struct kt_tband_import *t)
 }
 
 /*
- * Compare the sequence number of a check with the last one; a jump is a gap.  @own: the
+ * Compare the sequence number of a check with the last one; a jump is a loss.  @own: the
  * group has an event or a name, which its number counts.
  */
-static void follow_seq(struct kt_tband_import *t,
-		       const struct kt_tband_check *c, bool own)
+static void follow_tband_seq(struct kt_tband_import *t,
+			     const struct kt_tband_check *c, bool own)
 {
 	struct kt_tband_line *l = &t->line;
 	uint32_t gap = (c->seq - l->seq[c->name] - own) & KT_TBAND_SEQ_MASK;
@@ -110,8 +110,8 @@ static void follow_seq(struct kt_tband_import *t,
 }
 
 /* Take the frames from @first on, which the check fits.  Return: 0 or negative errno. */
-static int take_group(struct kt_import *s, const struct kt_tband_check *c,
-		      unsigned int first)
+static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
+			    unsigned int first)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
@@ -123,7 +123,7 @@ static int take_group(struct kt_import *s, const struct kt_tband_check *c,
 		if (frame_id(l, i) == KT_TBAND_RESOLUTION)
 			restart_stream(t);
 	}
-	follow_seq(t, c, own);
+	follow_tband_seq(t, c, own);
 	err = kt_tband_change_core(s, c->core);
 	for (unsigned int i = first; i < l->nr && !err; i++) {
 		l->quiet = i + 1 < l->nr;
@@ -152,7 +152,7 @@ static int take_check(struct kt_import *s, const struct kt_tband_check *c,
 		notify_damage(s, "frames without their checksum");
 	if (first <= l->nr) {
 		l->checked = true;
-		err = take_group(s, c, first);
+		err = take_tband_group(s, c, first);
 		l->harmed = false;
 	}
 	l->nr = 0;

@@ -15,7 +15,7 @@
 #define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
 #define TID_UNKNOWN	INT32_MIN
 
-static int put_number(struct kt_sink *s, const struct ktape_event *e, unsigned int id,
+static int put_tband_number(struct kt_sink *s, const struct ktape_event *e, unsigned int id,
 		uint64_t value)
 {
 	const struct kt_tband_event out = {
@@ -25,9 +25,9 @@ static int put_number(struct kt_sink *s, const struct ktape_event *e, unsigned i
 	return kt_tband_put(s, &out, e->cpu, e->ts);
 }
 
-static int put_text(struct kt_sink *s, const struct ktape_event *e,
-		    unsigned int id, uint64_t first, uint64_t second,
-		    const void *text, size_t len)
+static int put_tband_text(struct kt_sink *s, const struct ktape_event *e,
+			  unsigned int id, uint64_t first, uint64_t second,
+			  const void *text, size_t len)
 {
 	const struct kt_tband_event out = {
 		.id = (uint8_t)id, .values = { first, second }, .text = text,
@@ -38,7 +38,7 @@ static int put_text(struct kt_sink *s, const struct ktape_event *e,
 }
 
 /* Return a CPU, made if it is new; NULL without memory. */
-static struct kt_tband_cpu *cpu_at(struct kt_tband_sink *t, uint32_t cpu)
+static struct kt_tband_cpu *tband_cpu_at(struct kt_tband_sink *t, uint32_t cpu)
 {
 	struct kt_tband_cpu *more;
 
@@ -76,12 +76,12 @@ static int name_marker(struct kt_sink *s, const struct ktape_event *e,
 			 (!owner && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)))
 		return kt_tband_carry(s, e);
 	if (!owner)
-		return put_text(s, e, global, id, 0, e->blob, len);
-	return put_text(s, e, own, id, owner == KTAPE_OWNER_ANY ? 0 : owner,
-			e->blob, len);
+		return put_tband_text(s, e, global, id, 0, e->blob, len);
+	return put_tband_text(s, e, own, id, owner == KTAPE_OWNER_ANY ? 0 : owner,
+			      e->blob, len);
 }
 
-static int map_registry(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
 	uint32_t param1 = ktape_event_arg(e, 1);
@@ -92,7 +92,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 		return 0;
 	switch (type) {
 	case KTAPE_OBJ_THREAD:
-		return put_text(s, e, KT_TBAND_TASK_NAME, id, 0, e->blob, len);
+		return put_tband_text(s, e, KT_TBAND_TASK_NAME, id, 0, e->blob, len);
 	case KTAPE_OBJ_MARKER:
 		return name_marker(s, e, KT_TBAND_EVTMARKER_NAME,
 				   KT_TBAND_TASK_EVTMARKER_NAME);
@@ -102,12 +102,12 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	case KTAPE_OBJ_ISR:
 		if (param1)
 			at.cpu = param1 - 1;
-		return put_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob, len);
+		return put_tband_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob, len);
 	case KTAPE_OBJ_IRQ:		/* named at the first event on a core */
 	case KTAPE_OBJ_SOFTIRQ:
 		return 0;
 	case KTAPE_OBJ_USER + KTAPE_USER_QUEUE:
-		return put_text(s, e, KT_TBAND_QUEUE_NAME, id, 0, e->blob, len);
+		return put_tband_text(s, e, KT_TBAND_QUEUE_NAME, id, 0, e->blob, len);
 	default:
 		break;
 	}
@@ -149,8 +149,8 @@ static int name_irq(struct kt_sink *s, const struct ktape_event *e,
 		name = o->name;
 	else if (type == KTAPE_OBJ_SOFTIRQ)
 		name = ktape_value_name(KTAPE_TYPE_SOFTIRQ, nr);
-	return name ? put_text(s, e, KT_TBAND_ISR_NAME, id, 0, name,
-			       strlen(name)) : 0;
+	return name ? put_tband_text(s, e, KT_TBAND_ISR_NAME, id, 0, name,
+				     strlen(name)) : 0;
 }
 
 /* ---- threads -------------------------------------------------------------------- */
@@ -163,8 +163,8 @@ static int name_idle(struct kt_sink *s, const struct ktape_event *e)
 	if (t->idle_named)
 		return 0;
 	t->idle_named = true;
-	err = put_text(s, e, KT_TBAND_TASK_NAME, 0, 0, "swapper", 7);
-	return err ? err : put_number(s, e, KT_TBAND_TASK_IS_IDLE, 0);
+	err = put_tband_text(s, e, KT_TBAND_TASK_NAME, 0, 0, "swapper", 7);
+	return err ? err : put_tband_number(s, e, KT_TBAND_TASK_IS_IDLE, 0);
 }
 
 static int switch_to(struct kt_sink *s, const struct ktape_event *e,
@@ -174,11 +174,11 @@ static int switch_to(struct kt_sink *s, const struct ktape_event *e,
 
 	c->tid = tid;
 	c->left = false;
-	return err ? err : put_number(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
+	return err ? err : put_tband_number(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
 }
 
 /* Write a switch if the stream does not know the thread of the next event. */
-static int follow_thread(struct kt_sink *s, const struct ktape_event *e,
+static int follow_tband_thread(struct kt_sink *s, const struct ktape_event *e,
 		  struct kt_tband_cpu *c)
 {
 	struct kt_tband_sink *t = s->state;
@@ -201,19 +201,19 @@ static int put_leaving(struct kt_sink *s, const struct ktape_event *e,
 	case KTAPE_STATE_S:
 	case KTAPE_STATE_D:
 	case KTAPE_STATE_I:
-		return put_number(s, e, KT_TBAND_DELAY, 0);
+		return put_tband_number(s, e, KT_TBAND_DELAY, 0);
 	case KTAPE_STATE_T:
 	case KTAPE_STATE_TRACED:
 	case KTAPE_STATE_P:
-		return put_number(s, e, KT_TBAND_SUSPENDED, (uint32_t)c->tid);
+		return put_tband_number(s, e, KT_TBAND_SUSPENDED, (uint32_t)c->tid);
 	default:
 		return 0;
 	}
 }
 
-static int map_switch(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_switch(struct kt_sink *s, const struct ktape_event *e)
 {
-	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	struct kt_tband_cpu *c = tband_cpu_at(s->state, e->cpu);
 	const struct kt_tband_sink *t = s->state;
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 	int err = 0;
@@ -226,30 +226,30 @@ static int map_switch(struct kt_sink *s, const struct ktape_event *e)
 	return err ? err : switch_to(s, e, c, (int32_t)ktape_event_arg(e, 1));
 }
 
-static int map_context(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_context(struct kt_sink *s, const struct ktape_event *e)
 {
-	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	struct kt_tband_cpu *c = tband_cpu_at(s->state, e->cpu);
 	int32_t tid = (int32_t)ktape_event_arg(e, 0);
 
 	return tid < 0 || tid == c->tid ? 0 : switch_to(s, e, c, tid);
 }
 
-static int map_wakeup(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_wakeup(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put_number(s, e, KT_TBAND_TO_READY, ktape_event_arg(e, 0));
+	return put_tband_number(s, e, KT_TBAND_TO_READY, ktape_event_arg(e, 0));
 }
 
-static int map_fork(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_fork(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put_number(s, e, KT_TBAND_TASK_CREATED, ktape_event_arg(e, 1));
+	return put_tband_number(s, e, KT_TBAND_TASK_CREATED, ktape_event_arg(e, 1));
 }
 
-static int map_exit(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_exit(struct kt_sink *s, const struct ktape_event *e)
 {
-	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	struct kt_tband_cpu *c = tband_cpu_at(s->state, e->cpu);
 
 	c->left |= c->tid == (int32_t)ktape_event_arg(e, 0);
-	return put_number(s, e, KT_TBAND_TASK_DELETED, ktape_event_arg(e, 0));
+	return put_tband_number(s, e, KT_TBAND_TASK_DELETED, ktape_event_arg(e, 0));
 }
 
 /*
@@ -270,14 +270,14 @@ static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
 
 /* ---- interrupts and markers -------------------------------------------------------- */
 
-static int map_isr(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_isr(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put_number(s, e, e->opcode == KTAPE_EV_ISR_ENTER ? KT_TBAND_ISR_ENTER
+	return put_tband_number(s, e, e->opcode == KTAPE_EV_ISR_ENTER ? KT_TBAND_ISR_ENTER
 							  : KT_TBAND_ISR_EXIT,
 		    ktape_event_arg(e, 0));
 }
 
-static int map_irq(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_irq(struct kt_sink *s, const struct ktape_event *e)
 {
 	bool enter = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY;
 	uint64_t irq = 0;
@@ -285,11 +285,11 @@ static int map_irq(struct kt_sink *s, const struct ktape_event *e)
 
 	ktape_event_field(e, "irq", &irq);
 	err = name_irq(s, e, KTAPE_OBJ_IRQ, (uint32_t)irq, (uint32_t)irq);
-	return err ? err : put_number(s, e, enter ? KT_TBAND_ISR_ENTER
+	return err ? err : put_tband_number(s, e, enter ? KT_TBAND_ISR_ENTER
 					    : KT_TBAND_ISR_EXIT, irq);
 }
 
-static int map_softirq(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_softirq(struct kt_sink *s, const struct ktape_event *e)
 {
 	bool enter = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY;
 	uint64_t vec = 0;
@@ -298,7 +298,7 @@ static int map_softirq(struct kt_sink *s, const struct ktape_event *e)
 	ktape_event_field(e, "vec", &vec);
 	err = name_irq(s, e, KTAPE_OBJ_SOFTIRQ, (uint32_t)vec,
 		       IRQ_SOFT + (uint32_t)vec);
-	return err ? err : put_number(s, e, enter ? KT_TBAND_ISR_ENTER
+	return err ? err : put_tband_number(s, e, enter ? KT_TBAND_ISR_ENTER
 					    : KT_TBAND_ISR_EXIT, IRQ_SOFT + vec);
 }
 
@@ -322,9 +322,9 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 	    !is_first_name(s, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
 		    (uint32_t)e->tid, id))
 		return 0;
-	return put_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :
+	return put_tband_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :
 				      KT_TBAND_TASK_EVTMARKER_NAME,
-			id, (uint32_t)e->tid, o->name, o->name_len);
+			      id, (uint32_t)e->tid, o->name, o->name_len);
 }
 
 static int map_mark(struct kt_sink *s, const struct ktape_event *e)
@@ -342,9 +342,9 @@ static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 				  : KT_TBAND_VALMARKER;
 	if (e->blob_size && (value_marker || e->opcode == KTAPE_EV_MARK_END))
 		kt_sink_miss(s, "messages of values and of ends", 1);
-	return err ? err : put_text(s, e, id, ktape_event_arg(e, 0),
-				    value_marker ? value : 0, e->blob,
-				    e->blob_size);
+	return err ? err : put_tband_text(s, e, id, ktape_event_arg(e, 0),
+					  value_marker ? value : 0, e->blob,
+					  e->blob_size);
 }
 
 /* ---- events that came from this format -------------------------------------- */
@@ -367,7 +367,7 @@ static bool is_leaving(unsigned int id)
 	       (id >= KT_TBAND_BLOCK_PEEK && id <= KT_TBAND_BLOCK_RECEIVE);
 }
 
-static int map_user(struct kt_sink *s, const struct ktape_event *e)
+static int map_tband_user(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t id = ktape_event_arg(e, 0);
 	const struct kt_tband_kind *k = kt_tband_kind(id & ~KTAPE_FORMAT_ID_MASK);
@@ -392,7 +392,7 @@ static int map_user(struct kt_sink *s, const struct ktape_event *e)
 	if (k->text)
 		typed_text(e, &out);
 	if (is_leaving(out.id))
-		cpu_at(s->state, e->cpu)->left = true;
+		tband_cpu_at(s->state, e->cpu)->left = true;
 	return kt_tband_put(s, &out, e->cpu, e->ts);
 }
 
@@ -401,18 +401,18 @@ typedef int map_fn(struct kt_sink *s, const struct ktape_event *e);
 /* clang-format off */
 
 static map_fn *const maps[KTAPE_OPCODES] = {
-	[KTAPE_EV_REGISTRY] = map_registry,
-	[KTAPE_EV_CONTEXT] = map_context,
+	[KTAPE_EV_REGISTRY] = map_tband_registry,
+	[KTAPE_EV_CONTEXT] = map_tband_context,
 	[KTAPE_EV_MARK ... KTAPE_EV_MARK_VALUE] = map_mark,
-	[KTAPE_EV_ISR_ENTER ... KTAPE_EV_ISR_EXIT] = map_isr,
-	[KTAPE_EV_USER_EVENT] = map_user,
-	[KTAPE_EV_SCHED_SWITCH] = map_switch,
-	[KTAPE_EV_SCHED_WAKEUP ... KTAPE_EV_SCHED_WAKEUP_NEW] = map_wakeup,
+	[KTAPE_EV_ISR_ENTER ... KTAPE_EV_ISR_EXIT] = map_tband_isr,
+	[KTAPE_EV_USER_EVENT] = map_tband_user,
+	[KTAPE_EV_SCHED_SWITCH] = map_tband_switch,
+	[KTAPE_EV_SCHED_WAKEUP ... KTAPE_EV_SCHED_WAKEUP_NEW] = map_tband_wakeup,
 	[KTAPE_EV_SCHED_PI_SETPRIO] = map_inherit,
-	[KTAPE_EV_PROCESS_FORK] = map_fork,
-	[KTAPE_EV_PROCESS_EXIT] = map_exit,
-	[KTAPE_EV_IRQ_HANDLER_ENTRY ... KTAPE_EV_IRQ_HANDLER_EXIT] = map_irq,
-	[KTAPE_EV_SOFTIRQ_ENTRY ... KTAPE_EV_SOFTIRQ_EXIT] = map_softirq,
+	[KTAPE_EV_PROCESS_FORK] = map_tband_fork,
+	[KTAPE_EV_PROCESS_EXIT] = map_tband_exit,
+	[KTAPE_EV_IRQ_HANDLER_ENTRY ... KTAPE_EV_IRQ_HANDLER_EXIT] = map_tband_irq,
+	[KTAPE_EV_SOFTIRQ_ENTRY ... KTAPE_EV_SOFTIRQ_EXIT] = map_tband_softirq,
 };
 
 /* clang-format on */
@@ -442,7 +442,7 @@ bool kt_tband_map_init(struct kt_tband_sink *t)
 }
 
 /* Count the fields of an event for which its counterpart has no place. */
-static void count_left_out(struct kt_sink *s, const struct ktape_event *e)
+static void count_tband_left_out(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct kt_tband_sink *t = s->state;
 
@@ -481,7 +481,7 @@ static int map_none(struct kt_sink *s, const struct ktape_event *e,
 int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
-	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	struct kt_tband_cpu *c = tband_cpu_at(s->state, e->cpu);
 	int err;
 
 	if (!c)
@@ -494,10 +494,10 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (e->kind == KTAPE_RING_EVENT)
 		c->ts = e->ts;
-	err = maps[e->opcode] == map_context ? 0 : follow_thread(s, e, c);
+	err = maps[e->opcode] == map_tband_context ? 0 : follow_tband_thread(s, e, c);
 	if (!err)
 		err = maps[e->opcode](s, e);
 	if (!err)
-		count_left_out(s, e);
+		count_tband_left_out(s, e);
 	return err;
 }

@@ -21,7 +21,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
-static int read_number(struct kt_sink *s, const char *key, uint64_t *to)
+static int read_tband_out_number(struct kt_sink *s, const char *key, uint64_t *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
@@ -30,8 +30,8 @@ static int read_number(struct kt_sink *s, const char *key, uint64_t *to)
 	return kt_sink_fail(s, "%s must be a number", key);
 }
 
-static int read_word(struct kt_sink *s, const char *key, const char *no,
-		     const char *yes, bool *to)
+static int read_tband_out_word(struct kt_sink *s, const char *key, const char *no,
+			       const char *yes, bool *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
@@ -50,18 +50,18 @@ static int tband_begin(struct kt_sink *s)
 		return kt_sink_fail(s, "an event has too many fields");
 	t->drop_every = DROP_EVERY;
 	t->max_text = UINT64_MAX;
-	err = read_word(s, "check", "0", "1", &t->check);
+	err = read_tband_out_word(s, "check", "0", "1", &t->check);
 	/* A serial line may lose the resolution: use ns, which readers assume. */
 	t->raw_time = !t->check && s->info->freq &&
 		      !(NS_PER_S % s->info->freq);
 	if (!err)
-		err = read_word(s, "format", "bin", "hex", &t->hex);
+		err = read_tband_out_word(s, "format", "bin", "hex", &t->hex);
 	if (!err)
-		err = read_word(s, "mode", "free-rtos", "bare-metal", &t->bare);
+		err = read_tband_out_word(s, "mode", "free-rtos", "bare-metal", &t->bare);
 	if (!err)
-		err = read_number(s, "drop-every", &t->drop_every);
+		err = read_tband_out_number(s, "drop-every", &t->drop_every);
 	if (!err)
-		err = read_number(s, "max-str-len", &t->max_text);
+		err = read_tband_out_number(s, "max-str-len", &t->max_text);
 	if (!err && t->check && t->max_text != UINT64_MAX)
 		err = kt_sink_fail(s, "check=1 cannot be combined with max-str-len");
 	return err;
@@ -109,7 +109,7 @@ static int tband_event(struct kt_sink *s, const struct ktape_event *e)
 	return err ? err : kt_tband_seal(s, e->opcode == KTAPE_EV_REGISTRY);
 }
 
-static void tband_close(struct kt_sink *s)
+static void tband_sink_close(struct kt_sink *s)
 {
 	struct kt_tband_sink *t = s->state;
 
@@ -126,5 +126,5 @@ const struct kt_codec_out kt_tband_out = {
 	.event = tband_event,
 	.notice = tband_notice,
 	.end = tband_end,
-	.close = tband_close,
+	.close = tband_sink_close,
 };

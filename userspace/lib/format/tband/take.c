@@ -126,8 +126,8 @@ static uint64_t time_of_event(struct kt_import *s, const struct kt_tband_core *c
 	return t->check ? kt_max(ts, c->ts) : ts;
 }
 
-static int take_event(struct kt_import *s, const struct kt_tband_event *e,
-		      size_t size)
+static int take_tband_event(struct kt_import *s, const struct kt_tband_event *e,
+			    size_t size)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_foreign f = { .raw = t->event, .raw_size = (uint32_t)size };
@@ -163,8 +163,8 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 }
 
 /* Take a frame that is no event: notify of it, and keep its bytes as a user event. */
-static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
-		    const char *why)
+static int take_tband_bad(struct kt_import *s, const uint8_t *frame, size_t len,
+			  const char *why)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_core *c = &t->cores[t->core];
@@ -214,17 +214,17 @@ int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len)
 	int64_t size;
 
 	if (!len)
-		return take_bad(s, frame, len, why);
+		return take_tband_bad(s, frame, len, why);
 	size = kt_cobs_decode(t->event + 1, frame, len);
 	if (size < 0)
-		return take_bad(s, frame, len, "the frame is not COBS");
+		return take_tband_bad(s, frame, len, "the frame is not COBS");
 	t->event[0] = 0;
 	if (kt_tband_decode(&e, t->event + 1, (size_t)size, why))
-		return take_bad(s, frame, len, why);
+		return take_tband_bad(s, frame, len, why);
 	if (t->bare && e.id >= KT_TBAND_FRTOS)
-		return take_bad(s, frame, len, "an event of FreeRTOS in mode bare-metal");
+		return take_tband_bad(s, frame, len, "an event of FreeRTOS in mode bare-metal");
 	t->good++;
 	if (kt_tband_is_carried(t, &e))
 		return kt_tband_line_carried(s, &e, (size_t)size + 1);
-	return take_event(s, &e, (size_t)size + 1);
+	return take_tband_event(s, &e, (size_t)size + 1);
 }

@@ -18,7 +18,7 @@
  * Writing (map.c) does the reverse; the processes of threads, messages of values and of
  * marker ends, and all native events without a counterpart are left out and counted.
  *
- * Lost events: dropped_evt_cnt counts them for all cores together; a change is a gap
+ * Lost events: dropped_evt_cnt counts them for all cores together; a change is a loss
  * before the next event.  Damage: a frame that is no COBS or no event is kept as
  * user event KT_TBAND_INVALID, and reading goes on after the next zero, because a zero
  * occurs nowhere inside a frame.  A lost zero makes one invalid frame out of two.
@@ -189,7 +189,7 @@ static const uint8_t *get_field(const uint8_t *p, const uint8_t *end,
 	}
 }
 
-static uint8_t *put_field(uint8_t *p, unsigned int type, uint64_t value)
+static uint8_t *put_tband_field(uint8_t *p, unsigned int type, uint64_t value)
 {
 	switch (type) {
 	case KT_TBAND_U8:
@@ -259,7 +259,7 @@ size_t kt_tband_encode(const struct kt_tband_event *e, uint8_t *to)
 	if (!kt_tband_is_metadata(e->id))
 		p = kt_tband_put_number(p, e->ts);
 	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++)
-		p = put_field(p, k->types[i], e->values[i]);
+		p = put_tband_field(p, k->types[i], e->values[i]);
 	if (k->text && e->len) {
 		memcpy(p, e->text, e->len);
 		p += e->len;
@@ -332,8 +332,8 @@ static char *put_camel(char *p, const char *name)
 	return p;
 }
 
-static char *put_value(char *p, const struct kt_tband_event *e,
-		       const struct kt_tband_kind *k, unsigned int i)
+static char *put_tband_value(char *p, const struct kt_tband_event *e,
+			     const struct kt_tband_kind *k, unsigned int i)
 {
 	p = kt_put_char(p, '"');
 	p = kt_put_str(p, k->fields[i]);
@@ -372,7 +372,7 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e)
 	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++) {
 		if (i)
 			p = kt_put_char(p, ',');
-		p = put_value(p, e, k, i);
+		p = put_tband_value(p, e, k, i);
 	}
 	if (k->text) {
 		p = kt_put_mem(p, ",\"", 2);

@@ -24,7 +24,7 @@ static void report_queue(struct kt_user_event *t, const struct ktape_event *e,
 			e->tid;
 }
 
-static void report_state(struct kt_user_event *t, const struct ktape_event *e,
+static void report_tband_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {
 	if ((id >= KT_TBAND_QUEUE_SEND && id <= KT_TBAND_QUEUE_RESET) ||
@@ -47,7 +47,7 @@ static void report_state(struct kt_user_event *t, const struct ktape_event *e,
 }
 
 /* Return the type of the object whose id a field is, by the name of the field. */
-static unsigned int field_object(const char *field)
+static unsigned int tband_field_object(const char *field)
 {
 	if (!strcmp(field, "task_id"))
 		return KTAPE_OBJ_THREAD;
@@ -57,7 +57,7 @@ static unsigned int field_object(const char *field)
 }
 
 /* As kt_user_format.describe(). */
-static bool describe(struct kt_user_event *t, const struct ktape_event *e)
+static bool describe_tband(struct kt_user_event *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_tband_kind *k = kt_tband_kind(id);
@@ -81,7 +81,7 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 							    : KT_FIELD_UNSIGNED,
 				v);
 		f->wide = wide;
-		f->object = (uint8_t)field_object(k->fields[i]);
+		f->object = (uint8_t)tband_field_object(k->fields[i]);
 		if (id == KT_TBAND_QUEUE_KIND && i)
 			kt_user_set_word(f, kt_tband_queue_kind(v));
 	}
@@ -91,11 +91,11 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 	}
 	if (arg != e->nargs || at != end)
 		return false;
-	report_state(t, e, id, v);
+	report_tband_state(t, e, id, v);
 	return true;
 }
 
-static const char *event_name(uint32_t id)
+static const char *tband_event_name(uint32_t id)
 {
 	const struct kt_tband_kind *k = kt_tband_kind(id);
 
@@ -107,6 +107,6 @@ static const char *event_name(uint32_t id)
 const struct kt_user_format kt_tband_user = {
 	.name = "tband",
 	.ids = KTAPE_FORMAT_ID_TBAND,
-	.event_name = event_name,
-	.describe = describe,
+	.event_name = tband_event_name,
+	.describe = describe_tband,
 };

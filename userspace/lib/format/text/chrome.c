@@ -14,7 +14,7 @@
  *	markers, values		b and e; C
  *	RTOS object states	b and e, or C
  *	thread names		M
- *	a gap			X "lost events"; slices that are open on the CPU end
+ *	a loss			X "lost events"; slices that are open on the CPU end
  *	all others		i with all fields in args
  *
  * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Each event has its fields
@@ -71,7 +71,7 @@ static int chrome_begin(struct kt_sink *s)
 
 /* ---- pieces of an event ----------------------------------------------------- */
 
-static char *open_event(char *p, struct chrome *t, char phase)
+static char *open_chrome_event(char *p, struct chrome *t, char phase)
 {
 	p = kt_put_str(p, t->next ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
 	t->next = true;
@@ -79,13 +79,13 @@ static char *open_event(char *p, struct chrome *t, char phase)
 	return kt_put_char(p, '"');
 }
 
-static char *put_key(char *p, const char *key, uint64_t value)
+static char *put_chrome_key(char *p, const char *key, uint64_t value)
 {
 	p = kt_put_str(kt_put_str(kt_put_str(p, ",\""), key), "\":");
 	return kt_put_u64(p, value);
 }
 
-static char *put_string(char *p, const char *key, const char *text, size_t len)
+static char *put_chrome_string(char *p, const char *key, const char *text, size_t len)
 {
 	p = kt_put_str(kt_put_str(kt_put_str(p, ",\""), key), "\":");
 	return kt_put_json(p, text, len);
@@ -103,7 +103,7 @@ static char *put_us(char *p, const char *key, int64_t ns)
 	return kt_put_fixed(p, (uint32_t)(v % NS_PER_US), 3);
 }
 
-static char *put_time(char *p, const struct kt_line *l)
+static char *put_chrome_time(char *p, const struct kt_line *l)
 {
 	return put_us(p, "ts", ktape_mono_ns(l->info, l->event->ts));
 }
@@ -115,24 +115,24 @@ static char *put_tid(char *p, const struct kt_line *l, int32_t tid)
 	if (tid > 0)
 		t = ktape_registry_thread(l->registry, tid, l->event->ts);
 	if (tid <= 0) {
-		p = put_key(p, "pid", 0);
-		return put_key(p, "tid", l->event->cpu);
+		p = put_chrome_key(p, "pid", 0);
+		return put_chrome_key(p, "tid", l->event->cpu);
 	}
-	p = put_key(p, "pid", t && t->param1 ? t->param1 : (uint32_t)tid);
-	return put_key(p, "tid", (uint32_t)tid);
+	p = put_chrome_key(p, "pid", t && t->param1 ? t->param1 : (uint32_t)tid);
+	return put_chrome_key(p, "tid", (uint32_t)tid);
 }
 
-static char *put_thread(char *p, const struct kt_line *l)
+static char *put_chrome_thread(char *p, const struct kt_line *l)
 {
 	return put_tid(p, l, l->event->tid);
 }
 
 static char *put_cpu(char *p, uint32_t cpu)
 {
-	return put_key(put_key(p, "pid", 0), "tid", cpu);
+	return put_chrome_key(put_chrome_key(p, "pid", 0), "tid", cpu);
 }
 
-static char *put_args(char *p, const struct kt_line *l)
+static char *put_chrome_args(char *p, const struct kt_line *l)
 {
 	p = kt_put_str(p, ",\"args\":{");
 	p = kt_json_fields(p, l);
@@ -140,7 +140,7 @@ static char *put_args(char *p, const struct kt_line *l)
 }
 
 /* Return the kind of a value without a name; the same for both ends of a slice. */
-static const char *kind_of(const struct kt_line *l, unsigned int type)
+static const char *chrome_kind_of(const struct kt_line *l, unsigned int type)
 {
 	switch (type) {
 	case KTAPE_TYPE_MARKER:
@@ -155,29 +155,29 @@ static const char *kind_of(const struct kt_line *l, unsigned int type)
 }
 
 /* Return the name of a value, or its kind and number, written to @room. */
-static struct kt_name name_of(const struct kt_line *l, unsigned int type,
-			      uint64_t value, char room[NAME_ROOM])
+static struct kt_name chrome_name_of(const struct kt_line *l, unsigned int type,
+				     uint64_t value, char room[NAME_ROOM])
 {
 	struct kt_name name = kt_name_any(l, type, value);
 	char *end;
 
 	if (name.text)
 		return name;
-	end = kt_put_str(room, kind_of(l, type));
+	end = kt_put_str(room, chrome_kind_of(l, type));
 	end = kt_put_u64(kt_put_char(end, ' '), value);
 	return (struct kt_name){ room, (size_t)(end - room), true, 0 };
 }
 
-static char *put_name(char *p, const struct kt_line *l, unsigned int type,
-		      uint64_t value)
+static char *put_chrome_name(char *p, const struct kt_line *l, unsigned int type,
+			     uint64_t value)
 {
 	char room[NAME_ROOM];
-	struct kt_name name = name_of(l, type, value, room);
+	struct kt_name name = chrome_name_of(l, type, value, room);
 
-	return put_string(p, "name", name.text, name.len);
+	return put_chrome_string(p, "name", name.text, name.len);
 }
 
-static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_instant(char *p, struct chrome *t, const struct kt_line *l)
 {
 	const struct ktape_class_desc *c = NULL;
 	const struct ktape_event_desc *d = ktape_event_desc(l->event->opcode);
@@ -185,38 +185,38 @@ static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
 
 	if (d)
 		c = ktape_class_desc(d->event_class);
-	p = open_event(p, t, 'i');
-	p = put_time(put_thread(p, l), l);
+	p = open_chrome_event(p, t, 'i');
+	p = put_chrome_time(put_chrome_thread(p, l), l);
 	p = kt_put_str(p, ",\"s\":\"t\"");
 	if (*name)
-		p = put_string(p, "name", name, strlen(name));
+		p = put_chrome_string(p, "name", name, strlen(name));
 	else
 		p = kt_put_char(kt_put_u64(kt_put_str(p, ",\"name\":\"opcode_"),
 					   l->event->opcode),
 				'"');
 	if (c)
-		p = put_string(p, "cat", c->name, strlen(c->name));
-	return put_args(p, l);
+		p = put_chrome_string(p, "cat", c->name, strlen(c->name));
+	return put_chrome_args(p, l);
 }
 
 /* ---- CPUs ------------------------------------------------------------------- */
 
-static char *end_slice(char *p, struct chrome *t, const struct kt_line *l)
+static char *end_chrome_slice(char *p, struct chrome *t, const struct kt_line *l)
 {
 	t->depth[l->event->cpu]--;
-	p = open_event(p, t, 'E');
-	return put_time(put_cpu(p, l->event->cpu), l);
+	p = open_chrome_event(p, t, 'E');
+	return put_chrome_time(put_cpu(p, l->event->cpu), l);
 }
 
-static char *close_slice(char *p, struct chrome *t, const struct kt_line *l)
+static char *close_chrome_slice(char *p, struct chrome *t, const struct kt_line *l)
 {
-	return kt_put_char(end_slice(p, t, l), '}');
+	return kt_put_char(end_chrome_slice(p, t, l), '}');
 }
 
 static char *close_slices(char *p, struct chrome *t, const struct kt_line *l)
 {
 	while (t->depth[l->event->cpu])
-		p = close_slice(p, t, l);
+		p = close_chrome_slice(p, t, l);
 	return p;
 }
 
@@ -225,12 +225,12 @@ static char *open_run(char *p, struct chrome *t, const struct kt_line *l,
 		      int32_t tid)
 {
 	if (tid <= 0)
-		return put_instant(p, t, l);
+		return put_chrome_instant(p, t, l);
 	t->depth[l->event->cpu]++;
-	p = open_event(p, t, 'B');
-	p = put_time(put_cpu(p, l->event->cpu), l);
-	p = put_name(p, l, KTAPE_TYPE_TID, (uint32_t)tid);
-	return put_args(kt_put_str(p, ",\"cat\":\"sched\""), l);
+	p = open_chrome_event(p, t, 'B');
+	p = put_chrome_time(put_cpu(p, l->event->cpu), l);
+	p = put_chrome_name(p, l, KTAPE_TYPE_TID, (uint32_t)tid);
+	return put_chrome_args(kt_put_str(p, ",\"cat\":\"sched\""), l);
 }
 
 /* End the system call slice of a thread that ends: the call never returns. */
@@ -242,12 +242,12 @@ static char *close_call(char *p, struct chrome *t, const struct kt_line *l,
 	if (!tid || tid >= TIDS || !(t->calls[tid / 64] & bit))
 		return p;
 	t->calls[tid / 64] &= ~bit;
-	p = open_event(p, t, 'E');
-	p = put_time(put_tid(p, l, (int32_t)tid), l);
+	p = open_chrome_event(p, t, 'E');
+	p = put_chrome_time(put_tid(p, l, (int32_t)tid), l);
 	return kt_put_char(p, '}');
 }
 
-static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_switch(char *p, struct chrome *t, const struct kt_line *l)
 {
 	uint32_t state = l->event->dat20 >> 16 & 15;
 
@@ -257,7 +257,7 @@ static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 1));
 }
 
-static char *put_context(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_context(char *p, struct chrome *t, const struct kt_line *l)
 {
 	p = close_slices(p, t, l);
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 0));
@@ -280,29 +280,29 @@ static const struct irq {
 	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, KTAPE_TYPE_ISRID, 0 },
 };
 
-static char *put_irq(char *p, struct chrome *t, const struct kt_line *l,
-		     const struct irq *irq)
+static char *put_chrome_irq(char *p, struct chrome *t, const struct kt_line *l,
+			    const struct irq *irq)
 {
 	const struct ktape_event *e = l->event;
 	uint64_t id = irq->bits ? e->dat20 & ((1U << irq->bits) - 1) :
 				  ktape_event_arg(e, 0);
 
 	if (e->opcode == irq->end)
-		return t->depth[e->cpu] ? put_args(end_slice(p, t, l), l) :
-					  put_instant(p, t, l);
+		return t->depth[e->cpu] ? put_chrome_args(end_chrome_slice(p, t, l), l) :
+					  put_chrome_instant(p, t, l);
 	if (t->depth[e->cpu] == DEPTH_MAX)
 		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
-	p = open_event(p, t, 'B');
-	p = put_time(put_cpu(p, e->cpu), l);
-	p = put_name(p, l, irq->type, id);
+	p = open_chrome_event(p, t, 'B');
+	p = put_chrome_time(put_cpu(p, e->cpu), l);
+	p = put_chrome_name(p, l, irq->type, id);
 	p = kt_put_str(p, ",\"cat\":\"irq\"");
-	return put_args(p, l);
+	return put_chrome_args(p, l);
 }
 
 /* ---- threads ------------------------------------------------------------------ */
 
-static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_call(char *p, struct chrome *t, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	uint32_t tid = (uint32_t)e->tid;
@@ -311,27 +311,27 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 	uint64_t bit;
 
 	if (e->tid <= 0 || tid >= TIDS)
-		return put_instant(p, t, l);
+		return put_chrome_instant(p, t, l);
 	bit = 1ULL << tid % 64;
 	/* A call that does not return ends when the next begins. */
 	if (t->calls[tid / 64] & bit) {
-		p = open_event(p, t, 'E');
-		p = put_time(put_thread(p, l), l);
-		p = enter ? kt_put_char(p, '}') : put_args(p, l);
+		p = open_chrome_event(p, t, 'E');
+		p = put_chrome_time(put_chrome_thread(p, l), l);
+		p = enter ? kt_put_char(p, '}') : put_chrome_args(p, l);
 		t->calls[tid / 64] &= ~bit;
 	} else if (!enter) {
-		return put_instant(p, t, l);
+		return put_chrome_instant(p, t, l);
 	}
 	if (!enter)
 		return p;
 	t->calls[tid / 64] |= bit;
-	p = open_event(p, t, 'B');
-	p = put_time(put_thread(p, l), l);
-	p = put_name(p, l, KTAPE_TYPE_SYSCALL, e->dat20 & 0xffff);
-	return put_args(kt_put_str(p, ",\"cat\":\"syscall\""), l);
+	p = open_chrome_event(p, t, 'B');
+	p = put_chrome_time(put_chrome_thread(p, l), l);
+	p = put_chrome_name(p, l, KTAPE_TYPE_SYSCALL, e->dat20 & 0xffff);
+	return put_chrome_args(kt_put_str(p, ",\"cat\":\"syscall\""), l);
 }
 
-static char *put_span(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_span(char *p, struct chrome *t, const struct kt_line *l)
 {
 	const char *name = kt_line_event(l);
 	uint64_t start = l->event->ts;
@@ -341,10 +341,10 @@ static char *put_span(char *p, struct chrome *t, const struct kt_line *l)
 	if (start > l->event->ts)
 		start = l->event->ts;
 	from = ktape_mono_ns(l->info, start);
-	p = open_event(p, t, 'X');
-	p = put_us(put_thread(p, l), "ts", from);
+	p = open_chrome_event(p, t, 'X');
+	p = put_us(put_chrome_thread(p, l), "ts", from);
 	p = put_us(p, "dur", ktape_mono_ns(l->info, l->event->ts) - from);
-	return put_args(put_string(p, "name", name, strlen(name)), l);
+	return put_chrome_args(put_chrome_string(p, "name", name, strlen(name)), l);
 }
 
 /**
@@ -416,7 +416,7 @@ static void free_markers(struct chrome *t)
  * Write one end of a marker.  The viewer pairs both ends by name, and the name may
  * change in between, so the end event uses the name that the begin event had.
  */
-static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_marker(char *p, struct chrome *t, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	bool begins = e->opcode == KTAPE_EV_MARK_BEGIN;
@@ -425,14 +425,14 @@ static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
 	uint32_t id = ktape_event_arg(e, 0);
 	const struct kt_map_entry *open = kt_map_find(&t->markers, whose, id);
 	char room[NAME_ROOM];
-	struct kt_name name = name_of(l, KTAPE_TYPE_MARKER, id, room);
+	struct kt_name name = chrome_name_of(l, KTAPE_TYPE_MARKER, id, room);
 
 	if (open)
 		name = (struct kt_name){ marker_at(open)->name,
 					 marker_at(open)->len, true, 0 };
-	p = open_event(p, t, begins ? 'b' : 'e');
-	p = put_time(put_thread(p, l), l);
-	p = put_string(p, "name", name.text, name.len);
+	p = open_chrome_event(p, t, begins ? 'b' : 'e');
+	p = put_chrome_time(put_chrome_thread(p, l), l);
+	p = put_chrome_string(p, "name", name.text, name.len);
 	p = kt_put_str(p, ",\"cat\":\"mark\",\"id\":\"");
 	p = kt_put_u64(p, whose);
 	p = kt_put_u64(kt_put_char(p, '.'), id);
@@ -440,7 +440,7 @@ static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
 		keep_marker(t, whose, id, &name);
 	else
 		forget_marker(t, whose, id);
-	return put_args(kt_put_char(p, '"'), l);
+	return put_chrome_args(kt_put_char(p, '"'), l);
 }
 
 /* Count what a counter has no place for: a name stands in the place of the number. */
@@ -454,13 +454,13 @@ static void count_value(struct chrome *t, const struct kt_line *l)
 		kt_sink_miss(t->s, KT_LEFT_OUT, nr);
 }
 
-static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_value(char *p, struct chrome *t, const struct kt_line *l)
 {
-	p = open_event(p, t, 'C');
-	p = put_time(put_thread(p, l), l);
-	p = put_name(p, l, KTAPE_TYPE_VALUEID, ktape_event_arg(l->event, 0));
+	p = open_chrome_event(p, t, 'C');
+	p = put_chrome_time(put_chrome_thread(p, l), l);
+	p = put_chrome_name(p, l, KTAPE_TYPE_VALUEID, ktape_event_arg(l->event, 0));
 	if (l->event->dat20 & 1)
-		p = put_key(p, "id", (uint32_t)l->event->tid);
+		p = put_chrome_key(p, "id", (uint32_t)l->event->tid);
 	p = kt_put_str(p, ",\"args\":{\"value\":");
 	p = kt_put_s64(p, (int64_t)kt_get64((const char *)l->event->args + 4));
 	count_value(t, l);
@@ -470,7 +470,7 @@ static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
 static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 {
 	p = close_call(p, t, l, ktape_event_arg(l->event, 0));
-	return put_instant(p, t, l);
+	return put_chrome_instant(p, t, l);
 }
 
 /* ---- user events --------------------------------------------------------------- */
@@ -507,14 +507,14 @@ static char *put_user_fields(char *p, const struct kt_line *l,
 static char *open_state(char *p, struct chrome *t, const struct kt_line *l,
 			char phase, const char *track, size_t len)
 {
-	p = put_time(put_cpu(open_event(p, t, phase), 0), l);
-	p = put_string(p, "name", track, len);
+	p = put_chrome_time(put_cpu(open_chrome_event(p, t, phase), 0), l);
+	p = put_chrome_string(p, "name", track, len);
 	return kt_put_str(p, ",\"cat\":\"state\"");
 }
 
 /* Write a change of an object's state: a number as counter, a holder as slice. */
-static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
-		       const struct kt_state_change *c)
+static char *put_chrome_state(char *p, struct chrome *t, const struct kt_line *l,
+			      const struct kt_state_change *c)
 {
 	if (c->counter) {
 		p = open_state(p, t, l, 'C', c->track, c->len);
@@ -524,11 +524,11 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 	/* The end needs the name of the begin event; the object may be renamed by now. */
 	if (c->opened) {
 		p = open_state(p, t, l, 'e', c->was, c->was_len);
-		p = kt_put_str(put_key(p, "id", c->key), ",\"args\":{}}");
+		p = kt_put_str(put_chrome_key(p, "id", c->key), ",\"args\":{}}");
 	}
 	if (!c->begins)
 		return p;
-	p = put_key(open_state(p, t, l, 'b', c->track, c->len), "id", c->key);
+	p = put_chrome_key(open_state(p, t, l, 'b', c->track, c->len), "id", c->key);
 	p = kt_put_str(p, ",\"args\":{\"state\":");
 	return kt_put_str(kt_put_json(p, c->text, strlen(c->text)), "}}");
 }
@@ -536,23 +536,23 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 static char *put_named_user(char *p, struct chrome *t, const struct kt_line *l,
 			    const struct kt_user_event *user)
 {
-	p = open_event(p, t, 'i');
-	p = put_time(put_thread(p, l), l);
+	p = open_chrome_event(p, t, 'i');
+	p = put_chrome_time(put_chrome_thread(p, l), l);
 	p = kt_put_str(p, ",\"s\":\"t\"");
-	p = put_string(p, "name", user->name.text, user->name.len);
-	p = put_string(p, "cat", user->format, strlen(user->format));
+	p = put_chrome_string(p, "name", user->name.text, user->name.len);
+	p = put_chrome_string(p, "cat", user->format, strlen(user->format));
 	return put_user_fields(p, l, user);
 }
 
 /* Write a user event with the fields of its format; without a name, as an instant. */
-static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_user(char *p, struct chrome *t, const struct kt_line *l)
 {
 	struct kt_state_change c;
 	struct kt_user_event user;
 
 	kt_user_event_init(&user);
 	if (!kt_user_event_of(&user, l) || !user.name.text)
-		p = put_instant(p, t, l);
+		p = put_chrome_instant(p, t, l);
 	else if (kt_user_number(&t->keys, &user))
 		user.no_memory = true;
 	else
@@ -560,24 +560,24 @@ static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 	if (user.no_memory)
 		t->s->error = -ENOMEM;
 	else if (user.name.text && kt_state_follow(&t->states, t->s, l, &user, &c))
-		p = put_state(p, t, l, &c);
+		p = put_chrome_state(p, t, l, &c);
 	kt_user_event_free(&user);
 	return p;
 }
 
 /* ---- names -------------------------------------------------------------------- */
 
-static char *put_meta(char *p, struct chrome *t, const char *what, uint64_t pid,
-		      uint64_t tid, const char *name, size_t len)
+static char *put_chrome_meta(char *p, struct chrome *t, const char *what, uint64_t pid,
+			     uint64_t tid, const char *name, size_t len)
 {
-	p = open_event(p, t, 'M');
-	p = put_key(put_key(p, "pid", pid), "tid", tid);
-	p = put_string(p, "name", what, strlen(what));
+	p = open_chrome_event(p, t, 'M');
+	p = put_chrome_key(put_chrome_key(p, "pid", pid), "tid", tid);
+	p = put_chrome_string(p, "name", what, strlen(what));
 	p = kt_put_str(p, ",\"args\":{\"name\":");
 	return kt_put_str(kt_put_json(p, name, len), "}}");
 }
 
-static char *put_object(char *p, struct chrome *t, const struct ktape_event *e)
+static char *put_chrome_object(char *p, struct chrome *t, const struct ktape_event *e)
 {
 	uint32_t tid = ktape_event_arg(e, 0), tgid = ktape_event_arg(e, 1);
 	size_t len = kt_min(e->blob_size, KTAPE_NAME_SIZE);
@@ -586,9 +586,9 @@ static char *put_object(char *p, struct chrome *t, const struct ktape_event *e)
 	    !tid || !kt_event_fits(e))
 		return p;
 	if (tid == tgid)
-		p = put_meta(p, t, "process_name", tgid, tid, e->blob, len);
-	return put_meta(p, t, "thread_name", tgid ? tgid : tid, tid, e->blob,
-			len);
+		p = put_chrome_meta(p, t, "process_name", tgid, tid, e->blob, len);
+	return put_chrome_meta(p, t, "thread_name", tgid ? tgid : tid, tid, e->blob,
+			       len);
 }
 
 static char *name_cpu(char *p, struct chrome *t, uint32_t cpu)
@@ -600,9 +600,9 @@ static char *name_cpu(char *p, struct chrome *t, uint32_t cpu)
 		return p;
 	*word |= bit;
 	end = kt_put_u64(kt_put_str(text, "CPU "), cpu);
-	p = put_meta(p, t, "process_name", 0, 0, "CPUs", 4);
-	return put_meta(p, t, "thread_name", 0, cpu, text,
-			(size_t)(end - text));
+	p = put_chrome_meta(p, t, "process_name", 0, 0, "CPUs", 4);
+	return put_chrome_meta(p, t, "thread_name", 0, cpu, text,
+			       (size_t)(end - text));
 }
 
 /* ---- events --------------------------------------------------------------------- */
@@ -611,40 +611,40 @@ static const struct {
 	uint8_t opcode;
 	char *(*put)(char *p, struct chrome *t, const struct kt_line *l);
 } puts_of[] = {
-	{ KTAPE_EV_SCHED_SWITCH, put_switch },
-	{ KTAPE_EV_CONTEXT, put_context },
-	{ KTAPE_EV_SYS_ENTER, put_call },
-	{ KTAPE_EV_SYS_EXIT, put_call },
-	{ KTAPE_EV_SYS_ENTER_WIDE, put_call },
-	{ KTAPE_EV_SYS_EXIT_WIDE, put_call },
+	{ KTAPE_EV_SCHED_SWITCH, put_chrome_switch },
+	{ KTAPE_EV_CONTEXT, put_chrome_context },
+	{ KTAPE_EV_SYS_ENTER, put_chrome_call },
+	{ KTAPE_EV_SYS_EXIT, put_chrome_call },
+	{ KTAPE_EV_SYS_ENTER_WIDE, put_chrome_call },
+	{ KTAPE_EV_SYS_EXIT_WIDE, put_chrome_call },
 	{ KTAPE_EV_PROCESS_EXIT, put_exit },
-	{ KTAPE_EV_USER_EVENT, put_user },
-	{ KTAPE_EV_MARK_BEGIN, put_marker },
-	{ KTAPE_EV_MARK_END, put_marker },
-	{ KTAPE_EV_MARK_VALUE, put_value },
-	{ KTAPE_EV_IRQ_SPAN, put_span },
-	{ KTAPE_EV_SOFTIRQ_SPAN, put_span },
-	{ KTAPE_EV_SYS_SPAN, put_span },
-	{ KTAPE_EV_TIMER_SPAN, put_span },
-	{ KTAPE_EV_HRTIMER_SPAN, put_span },
-	{ KTAPE_EV_WORK_SPAN, put_span },
+	{ KTAPE_EV_USER_EVENT, put_chrome_user },
+	{ KTAPE_EV_MARK_BEGIN, put_chrome_marker },
+	{ KTAPE_EV_MARK_END, put_chrome_marker },
+	{ KTAPE_EV_MARK_VALUE, put_chrome_value },
+	{ KTAPE_EV_IRQ_SPAN, put_chrome_span },
+	{ KTAPE_EV_SOFTIRQ_SPAN, put_chrome_span },
+	{ KTAPE_EV_SYS_SPAN, put_chrome_span },
+	{ KTAPE_EV_TIMER_SPAN, put_chrome_span },
+	{ KTAPE_EV_HRTIMER_SPAN, put_chrome_span },
+	{ KTAPE_EV_WORK_SPAN, put_chrome_span },
 };
 
-static char *put_event(char *p, struct chrome *t, const struct kt_line *l)
+static char *put_chrome_event(char *p, struct chrome *t, const struct kt_line *l)
 {
 	uint8_t opcode = l->event->opcode;
 
 	if (!kt_event_fits(l->event))
-		return put_instant(p, t, l);
+		return put_chrome_instant(p, t, l);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(puts_of); i++) {
 		if (puts_of[i].opcode == opcode)
 			return puts_of[i].put(p, t, l);
 	}
 	for (size_t i = 0; i < KT_ARRAY_SIZE(irqs); i++) {
 		if (irqs[i].begin == opcode || irqs[i].end == opcode)
-			return put_irq(p, t, l, &irqs[i]);
+			return put_chrome_irq(p, t, l, &irqs[i]);
 	}
-	return put_instant(p, t, l);
+	return put_chrome_instant(p, t, l);
 }
 
 static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
@@ -660,15 +660,15 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!p)
 		return s->error;
 	if (e->opcode == KTAPE_EV_REGISTRY)
-		return kt_sink_done(s, put_object(p, t, e));
+		return kt_sink_done(s, put_chrome_object(p, t, e));
 	if (e->kind == KTAPE_RING_REGISTRY)
 		return 0;
 	p = name_cpu(p, t, e->cpu);
-	kt_sink_done(s, put_event(p, t, &l));
+	kt_sink_done(s, put_chrome_event(p, t, &l));
 	return s->error;
 }
 
-/* Write a gap.  End the open slices of the CPU: their ends may be lost. */
+/* Write a loss.  End the open slices of the CPU: their ends may be lost. */
 static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
@@ -685,7 +685,7 @@ static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 	if (!p)
 		return s->error;
 	p = close_slices(p, t, &l);
-	p = open_event(p, t, 'X');
+	p = open_chrome_event(p, t, 'X');
 	p = put_us(put_cpu(p, n->cpu), "ts", from);
 	p = put_us(p, "dur", ktape_mono_ns(s->info, n->to) - from);
 	p = kt_put_str(p, late ? ",\"cat\":\"lost\",\"name\":\"overwritten events\"" :

@@ -9,7 +9,7 @@
  * comm are empty where unknown.  fields is the JSON object of the jsonl format, so
  * that the columns are the same for all events.  Every record has a line, those of
  * the registry too.  A name has escapes as in text, and an apostrophe before a first
- * character that makes a spreadsheet take it for a formula.  Not written: gaps, which
+ * character that makes a spreadsheet take it for a formula.  Not written: losses, which
  * are only counted.
  */
 #include "format/writer.h"
@@ -35,7 +35,7 @@ static int csv_begin(struct kt_sink *s)
 }
 
 /* Write a quoted value, with each quote in it doubled. */
-static char *put_quoted(char *p, const char *text, size_t len)
+static char *put_csv_quoted(char *p, const char *text, size_t len)
 {
 	p = kt_put_char(p, '"');
 	for (size_t i = 0; i < len; i++) {
@@ -46,8 +46,8 @@ static char *put_quoted(char *p, const char *text, size_t len)
 	return kt_put_char(p, '"');
 }
 
-static char *put_comm(char *p, const struct kt_sink *s,
-		      const struct ktape_event *e)
+static char *put_csv_comm(char *p, const struct kt_sink *s,
+			  const struct ktape_event *e)
 {
 	const struct ktape_object_info *o;
 
@@ -59,8 +59,8 @@ static char *put_comm(char *p, const struct kt_sink *s,
 }
 
 /* Write the object that follows "fields": in the event's line of JSON. */
-static char *put_fields(char *p, struct csv *c, const struct kt_sink *s,
-			const struct ktape_event *e)
+static char *put_csv_fields(char *p, struct csv *c, const struct kt_sink *s,
+			    const struct ktape_event *e)
 {
 	static const char key[] = "\"fields\":";
 	size_t len = ktape_format_json(s->info, s->registry, e, c->line);
@@ -70,7 +70,7 @@ static char *put_fields(char *p, struct csv *c, const struct kt_sink *s,
 	if (!at)
 		return p;
 	at += sizeof(key) - 1;
-	return put_quoted(p, at, (size_t)(end - at));
+	return put_csv_quoted(p, at, (size_t)(end - at));
 }
 
 static int csv_event(struct kt_sink *s, const struct ktape_event *e)
@@ -99,14 +99,14 @@ static int csv_event(struct kt_sink *s, const struct ktape_event *e)
 	if (e->tid >= 0)
 		p = kt_put_u64(p, (uint32_t)e->tid);
 	p = kt_put_char(p, ',');
-	p = put_comm(p, s, e);
+	p = put_csv_comm(p, s, e);
 	p = kt_put_char(p, ',');
 	if (d)
 		p = kt_put_str(p, d->name);
 	else
 		p = kt_put_u64(kt_put_str(p, "opcode_"), e->opcode);
 	p = kt_put_char(p, ',');
-	p = put_fields(p, c, s, e);
+	p = put_csv_fields(p, c, s, e);
 	return kt_sink_done(s, kt_put_mem(p, "\r\n", 2));
 }
 

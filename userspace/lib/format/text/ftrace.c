@@ -7,7 +7,7 @@
  *
  * The comments before the events are those of tracer "nop".  Events that ftrace has
  * are written in its words (rows[]), markers and texts as tracing_mark_write, all
- * others as NAME: and the fields of ktape dump.  A gap is "CPU:N [LOST n EVENTS]".
+ * others as NAME: and the fields of ktape dump.  A loss is "CPU:N [LOST n EVENTS]".
  * Times are CLOCK_MONOTONIC in microseconds.
  *
  * Not written: nanoseconds; need-resched, preempt-depth and migrate-disable (always
@@ -181,7 +181,7 @@ static int ftrace_begin(struct kt_sink *s)
 	return err ? err : kt_sink_put(s, head, sizeof(head) - 1);
 }
 
-static char *put_marker(char *p, const struct kt_line *l, uint8_t opcode)
+static char *put_ftrace_marker(char *p, const struct kt_line *l, uint8_t opcode)
 {
 	static const struct {
 		uint8_t opcode;
@@ -240,7 +240,7 @@ static char *put_trace_marker(char *p, const struct kt_line *l)
 	p = kt_put_str(p, "tracing_mark_write: ");
 	if (l->event->opcode == KTAPE_EV_TEXT)
 		return kt_put_escaped(p, l->event->blob, l->event->blob_size);
-	return put_marker(p, l, l->event->opcode);
+	return put_ftrace_marker(p, l, l->event->opcode);
 }
 
 static bool is_trace_marker(const struct ktape_event *e)
@@ -253,7 +253,7 @@ static bool is_trace_marker(const struct ktape_event *e)
 	       kt_event_fits(e);
 }
 
-static char *put_wide(char *p, const struct ktape_event *e)
+static char *put_ftrace_wide(char *p, const struct ktape_event *e)
 {
 	p = kt_put_str(p, "sys_enter: NR ");
 	p = kt_put_s64(p, (int32_t)ktape_event_arg(e, 0));
@@ -271,7 +271,7 @@ static char *put_extra(char *p, const struct kt_line *l)
 	return l->event->extra ? kt_show_extra(p, l) : p;
 }
 
-static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
+static char *put_ftrace_event(char *p, const struct ftrace *t, const struct kt_line *l)
 {
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
 	const char *name = row ? row->name : kt_line_event(l);
@@ -280,7 +280,7 @@ static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
 		return put_trace_marker(p, l);
 	if (l->event->opcode == KTAPE_EV_SYS_ENTER_WIDE &&
 	    kt_event_fits(l->event))
-		return put_extra(put_wide(p, l->event), l);
+		return put_extra(put_ftrace_wide(p, l->event), l);
 	if (*name)
 		p = kt_put_str(p, name);
 	else
@@ -314,7 +314,7 @@ static char *put_task(char *p, const struct kt_line *l)
 	return kt_layout_pad(p, start, PID_WIDTH);
 }
 
-static char *put_flags(char *p, const struct cpu *c)
+static char *put_ftrace_flags(char *p, const struct cpu *c)
 {
 	char where = c->irqs && c->softirqs ? 'H' :
 		     c->irqs		    ? 'h' :
@@ -327,7 +327,7 @@ static char *put_flags(char *p, const struct cpu *c)
 	return kt_put_mem(p, "..", 2);
 }
 
-static char *put_time(char *p, int64_t ns)
+static char *put_ftrace_time(char *p, int64_t ns)
 {
 	uint64_t us = (uint64_t)(ns < 0 ? 0 : ns) / NS_PER_US;
 	char digits[KT_PUT_U64_MAX];
@@ -379,7 +379,8 @@ static void leave_context(struct cpu *c, const struct ktape_event *e)
 }
 
 /* Count what the line of an event has no place for. */
-static void count_left_out(const struct ftrace *t, struct kt_sink *s, const struct kt_line *l)
+static void count_ftrace_left_out(const struct ftrace *t, struct kt_sink *s,
+				  const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 
@@ -410,10 +411,10 @@ static int ftrace_event(struct kt_sink *s, const struct ktape_event *e)
 	p = kt_put_str(p, " [");
 	p = kt_put_fixed(p, e->cpu, e->cpu > 999 ? 4 : 3);
 	p = kt_put_str(p, "] ");
-	p = put_flags(p, c);
-	p = put_time(p, ktape_mono_ns(s->info, e->ts));
-	p = put_event(p, t, &l);
-	count_left_out(t, s, &l);
+	p = put_ftrace_flags(p, c);
+	p = put_ftrace_time(p, ktape_mono_ns(s->info, e->ts));
+	p = put_ftrace_event(p, t, &l);
+	count_ftrace_left_out(t, s, &l);
 	leave_context(c, e);
 	t->entries++;
 	t->nr_cpus = kt_max(t->nr_cpus, e->cpu + 1);

@@ -37,8 +37,8 @@ struct kt_layout_plan {
 };
 
 /* Resolve the text between two braces.  Return: false: there is no such field. */
-static bool take_value(struct piece *piece, const struct ktape_event_desc *d,
-		       const char *text, size_t len)
+static bool take_printed_value(struct piece *piece, const struct ktape_event_desc *d,
+			       const char *text, size_t len)
 {
 	char name[32];
 	size_t end = len;
@@ -76,7 +76,7 @@ static bool resolve_row(struct kt_layout_plan *plan)
 		if (!*p)
 			break;
 		close = strchr(++p, '}');
-		if (!close || !take_value(piece, d, p, (size_t)(close - p)))
+		if (!close || !take_printed_value(piece, d, p, (size_t)(close - p)))
 			return false;
 		p = close + 1;
 	}
@@ -84,7 +84,7 @@ static bool resolve_row(struct kt_layout_plan *plan)
 }
 
 /* As kt_holds_field: check whether a text has a field in braces. */
-static bool has_field(const void *text, const char *name)
+static bool printed_has_field(const void *text, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -115,7 +115,7 @@ int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 		layout->plans[rows[i].opcode] = plan;
 		plan->row = &rows[i];
 		if (!resolve_row(plan) ||
-		    !kt_left_out_find(&plan->left_out, rows[i].opcode, has_field,
+		    !kt_left_out_find(&plan->left_out, rows[i].opcode, printed_has_field,
 				      rows[i].text))
 			return kt_sink_fail(
 				s,
@@ -193,7 +193,7 @@ uint32_t kt_layout_process(const struct kt_line *l, int32_t tid)
 	return t && t->param1 ? t->param1 : tid < 0 ? 0 : (uint32_t)tid;
 }
 
-static char *put_state(char *p, uint64_t state)
+static char *put_printed_state(char *p, uint64_t state)
 {
 	static const char *const states[] = {
 		[KTAPE_STATE_R] = "R",	     [KTAPE_STATE_S] = "S",
@@ -208,8 +208,8 @@ static char *put_state(char *p, uint64_t state)
 				     "?");
 }
 
-static char *put_name(char *p, const struct kt_line *l,
-		      const struct piece *piece, uint64_t v)
+static char *put_printed_name(char *p, const struct kt_line *l,
+			      const struct piece *piece, uint64_t v)
 {
 	struct kt_name name = kt_name_of(l, piece->place.type, v);
 	const char *start = p;
@@ -226,14 +226,14 @@ static char *put_name(char *p, const struct kt_line *l,
 	return p;
 }
 
-static char *put_device(char *p, uint64_t v)
+static char *put_printed_device(char *p, uint64_t v)
 {
 	p = kt_put_u64(p, v >> 20);
 	return kt_put_u64(kt_put_char(p, ','), v & 0xfffff);
 }
 
-static char *put_value(char *p, const struct kt_line *l,
-		       const struct piece *piece)
+static char *put_printed_value(char *p, const struct kt_line *l,
+			       const struct piece *piece)
 {
 	uint64_t v = kt_place_value(&piece->place, l->event);
 	uint8_t type = piece->place.type;
@@ -250,18 +250,18 @@ static char *put_value(char *p, const struct kt_line *l,
 	case 'g':
 		return kt_put_u64(p, kt_layout_process(l, (int32_t)v));
 	case 's':
-		return put_state(p, v);
+		return put_printed_state(p, v);
 	case 'p':
 		return v == DEADLINE_PRIO ? kt_put_str(p, "-1") :
 					    kt_put_u64(p, v);
 	case 'v':
 	case 'V':
 	case 'n':
-		return put_name(p, l, piece, v);
+		return put_printed_name(p, l, piece, v);
 	case 'f':
 		return kt_text_value(p, l, KTAPE_TYPE_FUNC, v);
 	case 'd':
-		return put_device(p, v);
+		return put_printed_device(p, v);
 	case 'h':
 		return kt_put_u64(p, v / HALF_KIB);
 	case 'r':
@@ -313,7 +313,7 @@ char *kt_layout_put(char *p, const struct kt_layout *layout,
 		else if (piece->how == '@')
 			p = kt_layout_comm(p, l, l->event->tid);
 		else
-			p = put_value(p, l, piece);
+			p = put_printed_value(p, l, piece);
 	}
 	return p;
 }

@@ -13,7 +13,7 @@ static int lines_begin(struct kt_sink *s)
 	return 0;
 }
 
-static int put_text(struct kt_sink *s, const struct ktape_event *e)
+static int put_plain_text(struct kt_sink *s, const struct ktape_event *e)
 {
 	char *p = kt_sink_room(s, ktape_format_bound(e));
 
@@ -23,7 +23,7 @@ static int put_text(struct kt_sink *s, const struct ktape_event *e)
 			    p + ktape_format_text(s->info, s->registry, e, p));
 }
 
-static int put_json(struct kt_sink *s, const struct ktape_event *e)
+static int put_plain_json(struct kt_sink *s, const struct ktape_event *e)
 {
 	char *p = kt_sink_room(s, ktape_format_bound(e));
 
@@ -37,7 +37,7 @@ const struct kt_codec_out kt_text_out = {
 	.extra = true,
 	.alone = true,
 	.begin = lines_begin,
-	.event = put_text,
+	.event = put_plain_text,
 	.end = lines_begin,
 };
 
@@ -45,6 +45,6 @@ const struct kt_codec_out kt_jsonl_out = {
 	.extra = true,
 	.alone = true,
 	.begin = lines_begin,
-	.event = put_json,
+	.event = put_plain_json,
 	.end = lines_begin,
 };

@@ -10,7 +10,7 @@
  * t: is the lower half of the trace clock; a CONTROL TIME line has the upper half
  * whenever it changes.  A sched_switch becomes two THREAD lines, other events that
  * QNX has become its classes (rows[]), all others USREVENT with the opcode and the
- * fields of ktape dump.  A gap is CONTROL DROPPED.
+ * fields of ktape dump.  A loss is CONTROL DROPPED.
  *
  * Not written: states that QNX does not have (the nearest one is used), and names
  * other than those of threads and processes.
@@ -39,7 +39,7 @@ struct printer {
 #define THREAD(name, tid) "THREAD", name, "pid:{" tid ":g} tid:{" tid "}"
 
 static const struct kt_layout_row rows[] = {
-	/* put_switch() writes it. */
+	/* put_traceprinter_switch() writes it. */
 	{ KTAPE_EV_SCHED_SWITCH, "THREAD", "THREADY",
 	  "{prev_tid}{next_tid}{prev_state}" },
 	{ KTAPE_EV_SCHED_WAKEUP, THREAD("THREADY", "tid") },
@@ -70,15 +70,15 @@ static const struct kt_layout_row rows[] = {
 	  "si_signo:{sig} si_code:{code} pid:{tid:g} tid:{tid}" },
 };
 
-static char *put_key(char *p, const char *key)
+static char *put_traceprinter_key(char *p, const char *key)
 {
 	p = kt_layout_pad(p, p, KEY_WIDTH - strlen(key));
 	return kt_put_str(kt_put_str(p, key), ":: ");
 }
 
-static char *put_text(char *p, const char *key, const char *value)
+static char *put_traceprinter_text(char *p, const char *key, const char *value)
 {
-	p = kt_put_escaped(put_key(p, key), value, strlen(value));
+	p = kt_put_escaped(put_traceprinter_key(p, key), value, strlen(value));
 	return kt_put_char(p, '\n');
 }
 
@@ -91,20 +91,20 @@ static int printer_begin(struct kt_sink *s)
 	if (!p)
 		return err ? err : s->error;
 	p = kt_put_str(p, " -- HEADER FILE INFORMATION --\n");
-	p = put_text(p, "TRACE_LITTLE_ENDIAN", "TRUE");
-	p = put_key(p, "TRACE_CYCLES_PER_SEC");
+	p = put_traceprinter_text(p, "TRACE_LITTLE_ENDIAN", "TRUE");
+	p = put_traceprinter_key(p, "TRACE_CYCLES_PER_SEC");
 	p = kt_put_char(kt_put_u64(p, s->info->freq), '\n');
-	p = put_text(p, "TRACE_SYSNAME", "Linux");
-	p = put_text(p, "TRACE_NODENAME", s->info->hostname);
-	p = put_text(p, "TRACE_SYS_RELEASE", s->info->release);
-	p = put_text(p, "TRACE_MACHINE", s->info->machine);
+	p = put_traceprinter_text(p, "TRACE_SYSNAME", "Linux");
+	p = put_traceprinter_text(p, "TRACE_NODENAME", s->info->hostname);
+	p = put_traceprinter_text(p, "TRACE_SYS_RELEASE", s->info->release);
+	p = put_traceprinter_text(p, "TRACE_MACHINE", s->info->machine);
 	p = kt_put_str(p, " -- KERNEL EVENTS --\n");
 	return kt_sink_done(s, p);
 }
 
 /* Write a line up to its fields; @name NULL: without an event name. */
-static char *put_head(char *p, const struct ktape_event *e, const char *group,
-		      const char *name)
+static char *put_traceprinter_head(char *p, const struct ktape_event *e, const char *group,
+				   const char *name)
 {
 	char *start;
 
@@ -121,7 +121,7 @@ static char *put_head(char *p, const struct ktape_event *e, const char *group,
 }
 
 /* Write a CONTROL TIME line if the upper half of the time has changed. */
-static char *put_time(char *p, struct printer *t, const struct ktape_event *e)
+static char *put_traceprinter_time(char *p, struct printer *t, const struct ktape_event *e)
 {
 	uint32_t high = (uint32_t)(e->ts >> 32);
 
@@ -129,23 +129,23 @@ static char *put_time(char *p, struct printer *t, const struct ktape_event *e)
 		return p;
 	t->timed = true;
 	t->high = high;
-	p = put_head(p, e, "CONTROL", "TIME");
+	p = put_traceprinter_head(p, e, "CONTROL", "TIME");
 	p = kt_layout_hex(kt_put_str(p, "msb:0x"), high, 8);
 	p = kt_layout_hex(kt_put_str(p, ", lsb(offset):0x"), e->ts, 8);
 	return kt_put_char(p, '\n');
 }
 
-static char *put_thread(char *p, const struct kt_line *l, const char *state,
-			int32_t tid)
+static char *put_traceprinter_thread(char *p, const struct kt_line *l, const char *state,
+				     int32_t tid)
 {
-	p = put_head(p, l->event, "THREAD", state);
+	p = put_traceprinter_head(p, l->event, "THREAD", state);
 	p = kt_put_u64(kt_put_str(p, "pid:"), kt_layout_process(l, tid));
 	p = kt_put_u64(kt_put_str(p, " tid:"), tid < 0 ? 0 : (uint32_t)tid);
 	return kt_put_char(p, '\n');
 }
 
 /* Write the outgoing thread with its new state, then the incoming one. */
-static char *put_switch(char *p, const struct kt_line *l)
+static char *put_traceprinter_switch(char *p, const struct kt_line *l)
 {
 	static const char *const states[16] = {
 		[KTAPE_STATE_R] = "THREADY",
@@ -162,19 +162,19 @@ static char *put_switch(char *p, const struct kt_line *l)
 	uint64_t prev = ktape_event_arg(l->event, 0);
 	const char *state = states[l->event->dat20 >> 16 & 15];
 
-	p = put_thread(p, l, state ? state : "THREADY", (int32_t)prev);
-	return put_thread(p, l, "THRUNNING",
-			  (int32_t)ktape_event_arg(l->event, 1));
+	p = put_traceprinter_thread(p, l, state ? state : "THREADY", (int32_t)prev);
+	return put_traceprinter_thread(p, l, "THRUNNING",
+				       (int32_t)ktape_event_arg(l->event, 1));
 }
 
 /* Write the PROCESS line that precedes the first thread of a new process. */
-static char *put_process(char *p, const struct kt_line *l)
+static char *put_traceprinter_process(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	uint32_t tid = ktape_event_arg(e, 1), tgid = ktape_event_arg(e, 2);
 
 	if (e->opcode == KTAPE_EV_PROCESS_FORK && tid == tgid) {
-		p = put_head(p, e, "PROCESS", "PROCCREATE");
+		p = put_traceprinter_head(p, e, "PROCESS", "PROCCREATE");
 		p = kt_put_str(p, "ppid:");
 		p = kt_put_u64(p, kt_layout_process(
 					  l, (int32_t)ktape_event_arg(e, 0)));
@@ -191,19 +191,19 @@ static char *put_process_end(char *p, const struct kt_line *l)
 	if (e->opcode != KTAPE_EV_PROCESS_EXIT ||
 	    ktape_event_arg(e, 0) != ktape_event_arg(e, 1))
 		return p;
-	p = put_head(p, e, "PROCESS", "PROCDESTROY");
+	p = put_traceprinter_head(p, e, "PROCESS", "PROCDESTROY");
 	p = kt_put_u64(kt_put_str(p, "pid:"), ktape_event_arg(e, 0));
 	return kt_put_char(p, '\n');
 }
 
 /* Write an event that QNX does not have as a user event with its opcode. */
-static char *put_other(char *p, const struct printer *t,
-		       const struct kt_line *l)
+static char *put_traceprinter_other(char *p, const struct printer *t,
+				    const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const char *name = kt_line_event(l);
 
-	p = put_head(p, e, "USREVENT", NULL);
+	p = put_traceprinter_head(p, e, "USREVENT", NULL);
 	p = kt_put_u64(kt_put_str(p, "EVENT:"), e->opcode);
 	p = kt_put_str(p, ", STR:\"");
 	p = kt_put_str(p, name);
@@ -213,18 +213,18 @@ static char *put_other(char *p, const struct printer *t,
 	return kt_put_str(p, "\"\n");
 }
 
-static char *put_event(char *p, const struct printer *t,
-		       const struct kt_line *l)
+static char *put_traceprinter_event(char *p, const struct printer *t,
+				    const struct kt_line *l)
 {
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
 
 	if (l->event->opcode == KTAPE_EV_SCHED_SWITCH &&
 	    kt_event_fits(l->event))
-		return put_switch(p, l);
+		return put_traceprinter_switch(p, l);
 	if (!row)
-		return put_other(p, t, l);
-	p = put_process(p, l);
-	p = put_head(p, l->event, row->group, row->name);
+		return put_traceprinter_other(p, t, l);
+	p = put_traceprinter_process(p, l);
+	p = put_traceprinter_head(p, l->event, row->group, row->name);
 	p = kt_layout_put(p, &t->layout, l);
 	p = kt_put_char(p, '\n');
 	return put_process_end(p, l);
@@ -236,7 +236,7 @@ static bool has_all_fields(const struct printer *t, const struct ktape_event *e)
 	return !kt_layout_row(&t->layout, e);
 }
 
-static char *put_named(char *p, const struct kt_line *l)
+static char *put_traceprinter_named(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	uint32_t tid = ktape_event_arg(e, 0), tgid = ktape_event_arg(e, 1);
@@ -244,8 +244,8 @@ static char *put_named(char *p, const struct kt_line *l)
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
 	    !kt_event_fits(e))
 		return p;
-	p = put_head(p, e, "PROCESS",
-		     tid == tgid ? "PROCCREATE_NAME" : "PROCTHREAD_NAME");
+	p = put_traceprinter_head(p, e, "PROCESS",
+				  tid == tgid ? "PROCCREATE_NAME" : "PROCTHREAD_NAME");
 	p = kt_put_str(p, tid == tgid ? "ppid:0 pid:" : "pid:");
 	/* As kt_layout_process(), if the process is not known. */
 	p = kt_put_u64(p, tgid ? tgid : tid);
@@ -270,9 +270,9 @@ static int printer_event(struct kt_sink *s, const struct ktape_event *e)
 	p = kt_sink_room(s, ktape_format_bound(e));
 	if (!p)
 		return s->error;
-	p = put_time(p, t, e);
-	p = e->opcode == KTAPE_EV_REGISTRY ? put_named(p, &l) :
-					     put_event(p, t, &l);
+	p = put_traceprinter_time(p, t, e);
+	p = e->opcode == KTAPE_EV_REGISTRY ? put_traceprinter_named(p, &l) :
+					     put_traceprinter_event(p, t, &l);
 	return kt_sink_done(s, p);
 }
 
@@ -284,7 +284,7 @@ static int printer_notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (!p)
 		return s->error;
-	p = put_head(p, &at, "CONTROL", "DROPPED");
+	p = put_traceprinter_head(p, &at, "CONTROL", "DROPPED");
 	p = kt_put_u64(kt_put_str(p, "sequence = "), ++t->sequence);
 	p = kt_put_str(p, ", num_events = ");
 	p = n->count ? kt_put_u64(p, n->count) : kt_put_str(p, "unknown");

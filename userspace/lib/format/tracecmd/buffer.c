@@ -22,8 +22,8 @@ static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
 	return 0;
 }
 
-static int add_cpu(struct kt_part *p, const char *buffer, uint32_t cpu, uint64_t offset,
-		   uint64_t size, bool packed)
+static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu, uint64_t offset,
+			    uint64_t size, bool packed)
 {
 	struct tc *t = p->s->state;
 	uint8_t count[4];
@@ -126,7 +126,7 @@ int tc_take_buffer(struct kt_part *p)
 		cpu = kt_load32(bytes, t->described.form.big);
 		offset = kt_load64(bytes + 4, t->described.form.big);
 		size = kt_load64(bytes + 12, t->described.form.big);
-		err = add_cpu(p, name, cpu, offset, size, packed);
+		err = add_tracecmd_cpu(p, name, cpu, offset, size, packed);
 		if (err)
 			return err;
 	}
@@ -161,7 +161,7 @@ int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer)
 		if (!err)
 			err = kt_part_take64(p, &size);
 		if (!err)
-			err = add_cpu(p, buffer, i, offset, size, false);
+			err = add_tracecmd_cpu(p, buffer, i, offset, size, false);
 	}
 	return err;
 }

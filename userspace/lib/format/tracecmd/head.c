@@ -72,7 +72,7 @@ static int take_cpustat(struct tc *t, const char *text)
 }
 
 /* "local [global] counter": the one in brackets, or the whole text. */
-static void take_clock(struct tc *t, const char *text)
+static void take_tracecmd_clock(struct tc *t, const char *text)
 {
 	const char *open = strchr(text, '['), *close;
 
@@ -87,7 +87,7 @@ static void take_clock(struct tc *t, const char *text)
 static int take_sections(struct kt_part *p, unsigned int id, uint64_t offset);
 
 /* Take an option.  Return: 0 or negative errno. */
-static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
+static int take_tracecmd_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 {
 	struct tc *t = s->state;
 	uint64_t offset;
@@ -134,7 +134,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
 		err = take_cpustat(t, text);
 		break;
 	case OPTION_TRACECLOCK:
-		take_clock(t, text);
+		take_tracecmd_clock(t, text);
 		break;
 	case OPTION_UNAME:
 		snprintf(t->uname, sizeof(t->uname), "%.255s", text);
@@ -150,7 +150,7 @@ static int take_option(struct kt_import *s, unsigned int id, struct kt_part *o)
  * Take options up to the one that ends them.
  * Return: 0, with *@more the offset of the next options in version 7, or negative errno.
  */
-static int take_options(struct kt_part *p, uint64_t *more)
+static int take_tracecmd_options(struct kt_part *p, uint64_t *more)
 {
 	struct tc *t = p->s->state;
 
@@ -179,7 +179,7 @@ static int take_options(struct kt_part *p, uint64_t *more)
 				.offset = p->offset + p->at - size, .big = p->big,
 			};
 
-			err = take_option(p->s, id, &o);
+			err = take_tracecmd_option(p->s, id, &o);
 		}
 		if (err)
 			return err;
@@ -188,8 +188,8 @@ static int take_options(struct kt_part *p, uint64_t *more)
 
 /* ---- sections of version 7 --------------------------------------------------------------------- */
 
-static int unpack(struct kt_import *s, uint64_t offset, uint8_t **bytes,
-		  uint64_t *len)
+static int unpack_section(struct kt_import *s, uint64_t offset, uint8_t **bytes,
+			  uint64_t *len)
 {
 	const struct tc *t = s->state;
 	uint32_t packed, size;
@@ -233,7 +233,7 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 	if (!err)
 		err = tc_read_bytes(s, offset + TC_SECTION_HEAD, len, bytes);
 	if (!err && flags & TC_SECTION_PACKED)
-		err = t->packed ? unpack(s, offset, bytes, &len) :
+		err = t->packed ? unpack_section(s, offset, bytes, &len) :
 			kt_import_fail(s, offset, "a section is compressed, but the file names no compression");
 	*p = (struct kt_part){
 		.s = s, .data = *bytes, .len = len, .offset = offset,
@@ -305,7 +305,7 @@ static int read_version7(struct kt_part *p)
 			return kt_import_fail(p->s, offset, "too many sections of options");
 		err = open_section(p->s, 0, offset, &options, &bytes);
 		if (!err)
-			err = take_options(&options, &offset);
+			err = take_tracecmd_options(&options, &offset);
 		free(bytes);
 	}
 	return err;
@@ -336,7 +336,7 @@ static int read_version6(struct kt_part *p)
 	if (!err)
 		err = kt_part_take(p, 10, &word);
 	if (!err && !memcmp(word, "options  ", 10)) {
-		err = take_options(p, &more);
+		err = take_tracecmd_options(p, &more);
 		if (!err)
 			err = kt_part_take(p, 10, &word);
 	}

@@ -72,7 +72,7 @@ static int find_hz(struct kt_import *s)
 	return 0;
 }
 
-static void fill_info(struct kt_import *s)
+static void fill_tracecmd_info(struct kt_import *s)
 {
 	const struct tc *t = s->state;
 	struct ktape_info *info = s->info;
@@ -85,7 +85,7 @@ static void fill_info(struct kt_import *s)
 }
 
 /* Take what the statistics say of a CPU, for the first buffer that it has. */
-static uint64_t take_lost(struct tc *t, uint32_t cpu)
+static uint64_t take_tracecmd_lost(struct tc *t, uint32_t cpu)
 {
 	for (size_t i = 0; i < t->nr_lost; i++) {
 		if (t->lost[i].cpu == cpu && !t->lost[i].used) {
@@ -97,7 +97,7 @@ static uint64_t take_lost(struct tc *t, uint32_t cpu)
 }
 
 /* Deliver the losses of CPUs that have no events. */
-static int tell_empty(struct kt_import *s)
+static int report_empty_cpus(struct kt_import *s)
 {
 	struct tc *t = s->state;
 	int err = 0;
@@ -148,7 +148,7 @@ static int tracecmd_open(struct kt_import *s)
 	err = find_hz(s);
 	if (err)
 		return err;
-	fill_info(s);
+	fill_tracecmd_info(s);
 	err = kt_tracing_bind(&t->described, &t->tp);
 	if (!err && !t->described.form.data)
 		err = kt_import_fail(s, 0, "the file does not describe its pages");
@@ -160,16 +160,16 @@ static int tracecmd_open(struct kt_import *s)
 		struct tc_cpu *c = &t->cpus[i];
 		int ret;
 
-		c->lost = take_lost(t, c->cpu);
+		c->lost = take_tracecmd_lost(t, c->cpu);
 		ret = tc_next(s, c);
 		if (ret > 0)
 			kt_timed_add(&t->queue, &c->next_event);
 		err = ret < 0 ? ret : 0;
 	}
-	return err ? err : tell_empty(s);
+	return err ? err : report_empty_cpus(s);
 }
 
-static uint32_t record_id(const struct tc *t, const struct tc_cpu *c)
+static uint32_t tracecmd_record_id(const struct tc *t, const struct tc_cpu *c)
 {
 	if (c->len < t->described.layouts.type_size)
 		return UINT32_MAX;
@@ -178,10 +178,10 @@ static uint32_t record_id(const struct tc *t, const struct tc_cpu *c)
 					 : kt_load32(c->data, t->described.form.big);
 }
 
-static int deliver(struct kt_import *s, struct tc_cpu *c)
+static int deliver_tracecmd_event(struct kt_import *s, struct tc_cpu *c)
 {
 	struct tc *t = s->state;
-	struct kt_layout *l = kt_layout_find(&t->described.layouts, record_id(t, c));
+	struct kt_layout *l = kt_layout_find(&t->described.layouts, tracecmd_record_id(t, c));
 	struct kt_foreign at = {
 		.ts = tc_time(t, c->next_event.ts), .cpu = c->cpu,
 	};
@@ -220,7 +220,7 @@ static int tracecmd_next(struct kt_import *s)
 		return ret ? ret : 1;
 	}
 	first = (struct tc_cpu *)t->queue.list[0];
-	ret = deliver(s, first);
+	ret = deliver_tracecmd_event(s, first);
 	if (!ret)
 		ret = tc_next(s, first);
 	if (ret < 0)

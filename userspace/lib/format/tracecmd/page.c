@@ -29,7 +29,7 @@
 #define CHUNK_MAX	(256U << 20)
 
 /* Return ts * mult >> shift, of a product of 96 bits. */
-static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
+static uint64_t scale_ticks(uint64_t ts, uint32_t mult, uint32_t shift)
 {
 	uint64_t low = (ts & UINT32_MAX) * mult, high = (ts >> 32) * mult;
 
@@ -42,7 +42,7 @@ static uint64_t scale(uint64_t ts, uint32_t mult, uint32_t shift)
 uint64_t tc_time(const struct tc *t, uint64_t ts)
 {
 	if (t->mult)
-		ts = scale(ts, t->mult, t->tsc_shift);
+		ts = scale_ticks(ts, t->mult, t->tsc_shift);
 	else if (t->hz)
 		ts = kt_mul_div(ts, NS_PER_S, t->hz);
 	return ts + (uint64_t)t->shift;
@@ -50,7 +50,7 @@ uint64_t tc_time(const struct tc *t, uint64_t ts)
 
 /* ---- chunks and pages ------------------------------------------------------------------ */
 
-static int make_room(struct kt_import *s, struct tc_cpu *c, size_t size)
+static int make_page_room(struct kt_import *s, struct tc_cpu *c, size_t size)
 {
 	struct tc *t = s->state;
 	uint8_t *more;
@@ -103,7 +103,7 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	    unpacked > CHUNK_MAX || size > c->file->size - c->offset - 8)
 		return give_up(s, c, from, "the size of a compressed chunk is wrong");
 	packed = malloc(size ? size : 1);
-	err = packed ? make_room(s, c, unpacked) : -ENOMEM;
+	err = packed ? make_page_room(s, c, unpacked) : -ENOMEM;
 	got = err ? err : kt_pread_all(c->file->fd, packed, size, c->offset + 8);
 	if (got < 0) {
 		free(packed);
@@ -125,7 +125,7 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 
 static int read_page(struct kt_import *s, struct tc_cpu *c)
 {
-	int err = make_room(s, c, c->page_size);
+	int err = make_page_room(s, c, c->page_size);
 	ssize_t got;
 
 	if (err || c->offset >= c->end)
@@ -141,7 +141,7 @@ static int read_page(struct kt_import *s, struct tc_cpu *c)
 }
 
 /* Take the number of events that were overwritten before the page. */
-static int tell_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
+static int report_page_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
 		       uint64_t before)
 {
 	uint64_t count = 0, offset = c->form->data + c->used;
@@ -186,14 +186,14 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 			      c->cpu);
 		return 1;
 	}
-	err = tell_missed(s, c, commit, before);
+	err = report_page_missed(s, c, commit, before);
 	c->time = kt_load64(c->page, c->form->big);
 	return err ? err : 1;
 }
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-static uint64_t stamp(uint64_t before, uint64_t time)
+static uint64_t whole_stamp(uint64_t before, uint64_t time)
 {
 	return time | (before & STAMP_HIGH);
 }
@@ -202,7 +202,7 @@ static uint64_t stamp(uint64_t before, uint64_t time)
  * Take the record at @c->at.
  * Return: 1 for an event, 0 for padding or time, -EBADMSG if it goes beyond the page.
  */
-static int take_record(struct tc_cpu *c)
+static int take_page_record(struct tc_cpu *c)
 {
 	const uint8_t *p = c->page + c->form->data + c->at;
 	uint32_t left = c->used - c->at, word, type, delta, length;
@@ -246,7 +246,7 @@ static int take_record(struct tc_cpu *c)
 		c->time += (uint64_t)length << DELTA_BITS | delta;
 		break;
 	default:
-		c->time = stamp(c->time, (uint64_t)length << DELTA_BITS | delta);
+		c->time = whole_stamp(c->time, (uint64_t)length << DELTA_BITS | delta);
 		break;
 	}
 	c->at += 8;
@@ -271,7 +271,7 @@ int tc_next(struct kt_import *s, struct tc_cpu *c)
 				return ret;
 			continue;
 		}
-		ret = take_record(c);
+		ret = take_page_record(c);
 		if (ret == -EBADMSG) {
 			kt_import_bad(s, c->page_offset, "CPU %u: a record goes beyond its page",
 				      c->cpu);

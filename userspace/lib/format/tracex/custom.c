@@ -23,7 +23,7 @@ static int compare_ids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static char *trim_blanks(char *text)
+static char *trim_custom_blanks(char *text)
 {
 	char *end;
 
@@ -54,7 +54,7 @@ static unsigned int split_fields(char *line, char *fields[FIELDS])
 		*p = '\0';
 	}
 	for (unsigned int i = 0; i < nr; i++)
-		fields[i] = trim_blanks(fields[i]);
+		fields[i] = trim_custom_blanks(fields[i]);
 	return nr;
 }
 
@@ -80,8 +80,8 @@ static int add_custom(struct kt_customs *c, char *fields[FIELDS], unsigned int n
 	return 0;
 }
 
-static int take_line(struct kt_customs *c, char *line, unsigned int number,
-		     const char *path, struct kt_import *s)
+static int take_custom_line(struct kt_customs *c, char *line, unsigned int number,
+			    const char *path, struct kt_import *s)
 {
 	char *fields[FIELDS];
 	unsigned int nr = split_fields(line, fields);
@@ -112,13 +112,13 @@ static int read_lines(struct kt_customs *c, FILE *file, const char *path,
 		comment = strstr(line, "//");
 		if (comment)
 			*comment = '\0';
-		text = trim_blanks(line);
+		text = trim_custom_blanks(line);
 		if (!strcmp(text, "Start"))
 			inside = true;
 		else if (!strcmp(text, "End"))
 			return 0;
 		else if (inside && *text)
-			err = take_line(c, text, nr, path, s);
+			err = take_custom_line(c, text, nr, path, s);
 	}
 	if (!err && !inside) {
 		kt_import_fail(s, 0, "%.60s: no line \"Start\"", path);

@@ -38,8 +38,8 @@ static int grow_image(struct kt_image *image, struct kt_import *s, uint64_t size
 	return 0;
 }
 
-static int put_bytes(struct kt_image *image, struct kt_import *s, uint64_t at,
-		     const uint8_t *data, size_t len)
+static int put_image_bytes(struct kt_image *image, struct kt_import *s, uint64_t at,
+			   const uint8_t *data, size_t len)
 {
 	int err = grow_image(image, s, at + len);
 
@@ -57,8 +57,8 @@ static int read_pipe(struct kt_image *image, struct kt_import *s)
 	int err = 0;
 
 	while (!err && (there = kt_scan_need(s->in, 1)) > 0) {
-		err = put_bytes(image, s, image->size, kt_scan_head(s->in),
-				(size_t)there);
+		err = put_image_bytes(image, s, image->size, kt_scan_head(s->in),
+				      (size_t)there);
 		if (!err)
 			err = kt_scan_skip(s->in, (uint64_t)there);
 	}
@@ -79,7 +79,7 @@ struct records {
 	bool ended;
 };
 
-static int hex_digit(int c)
+static int image_hex_digit(int c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -88,12 +88,12 @@ static int hex_digit(int c)
 }
 
 /* Convert pairs of digits to bytes.  Return: number of bytes, -1 for another character. */
-static int hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
+static int image_hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
 {
 	if (len & 1 || len / 2 > RECORD_MAX)
 		return -1;
 	for (size_t i = 0; i < len; i += 2) {
-		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+		int high = image_hex_digit(text[i]), low = image_hex_digit(text[i + 1]);
 
 		if (high < 0 || low < 0)
 			return -1;
@@ -138,8 +138,8 @@ static const char *check_hex(const uint8_t *b, int len)
 }
 
 /* Take a record of Intel HEX: ":LLAAAATT...CC", @b from LL on. */
-static int take_hex(struct records *r, struct kt_import *s, const uint8_t *b,
-		    int len)
+static int take_image_hex(struct records *r, struct kt_import *s, const uint8_t *b,
+			  int len)
 {
 	uint32_t word = (uint32_t)b[4] << 8 | b[5];
 	const char *why = check_hex(b, len);
@@ -192,8 +192,8 @@ static int take_srec(struct records *r, struct kt_import *s, int type,
 			  (size_t)(len - width - 2));
 }
 
-static int take_line(struct records *r, struct kt_import *s, const uint8_t *p,
-		     size_t len)
+static int take_image_line(struct records *r, struct kt_import *s, const uint8_t *p,
+			   size_t len)
 {
 	uint8_t bytes[RECORD_MAX] = { 0 };
 	int n = -1, type = 0;
@@ -202,15 +202,15 @@ static int take_line(struct records *r, struct kt_import *s, const uint8_t *p,
 	if (srec) {
 		type = p[1] - '0';
 		if (type >= 0 && type <= 9)
-			n = hex_to_bytes(bytes, p + 2, len - 2);
+			n = image_hex_to_bytes(bytes, p + 2, len - 2);
 	} else if (p[0] == ':') {
-		n = hex_to_bytes(bytes, p + 1, len - 1);
+		n = image_hex_to_bytes(bytes, p + 1, len - 1);
 	}
 	if (n < 0) {
 		kt_import_bad(s, s->in->offset, "a line is neither Intel HEX nor an S-record");
 		return 0;
 	}
-	return srec ? take_srec(r, s, type, bytes, n) : take_hex(r, s, bytes, n);
+	return srec ? take_srec(r, s, type, bytes, n) : take_image_hex(r, s, bytes, n);
 }
 
 /*
@@ -244,7 +244,7 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 
 	while (!err && !r.ended && (len = next_line(s, &skip)) >= 0) {
 		if (len)
-			err = take_line(&r, s, kt_scan_head(s->in), (size_t)len);
+			err = take_image_line(&r, s, kt_scan_head(s->in), (size_t)len);
 		if (!err)
 			err = kt_scan_skip(s->in, skip);
 	}
@@ -267,11 +267,11 @@ enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len)
 		data++;
 		len--;
 	}
-	if (len >= 11 && *data == ':' && hex_to_bytes(bytes, data + 1, 8) == 4 &&
+	if (len >= 11 && *data == ':' && image_hex_to_bytes(bytes, data + 1, 8) == 4 &&
 	    bytes[3] <= 5)
 		return KT_IMAGE_HEX;
 	if (len >= 10 && (*data | 0x20) == 's' && data[1] >= '0' &&
-	    data[1] <= '9' && hex_to_bytes(bytes, data + 2, 8) == 4)
+	    data[1] <= '9' && image_hex_to_bytes(bytes, data + 2, 8) == 4)
 		return KT_IMAGE_SREC;
 	return KT_IMAGE_UNKNOWN;
 }

@@ -94,7 +94,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
-static uint32_t read_word(const struct tracex *t, const uint8_t *p)
+static uint32_t read_tracex_word(const struct tracex *t, const uint8_t *p)
 {
 	uint32_t v = kt_get32(p);
 
@@ -106,9 +106,9 @@ static uint32_t read_word(const struct tracex *t, const uint8_t *p)
 static int take_places(struct kt_import *s, const uint8_t *h)
 {
 	struct tracex *t = s->state;
-	uint32_t objects = read_word(t, h + 12), objects_end = read_word(t, h + 20);
-	uint32_t buffer = read_word(t, h + 24), end = read_word(t, h + 28);
-	uint32_t current = read_word(t, h + 32);
+	uint32_t objects = read_tracex_word(t, h + 12), objects_end = read_tracex_word(t, h + 20);
+	uint32_t buffer = read_tracex_word(t, h + 24), end = read_tracex_word(t, h + 28);
+	uint32_t current = read_tracex_word(t, h + 32);
 	uint32_t packed = KT_TRACEX_OBJECT + t->head.name_size;
 	uint32_t size = (uint32_t)kt_align(packed, 4);
 
@@ -163,10 +163,10 @@ static int take_header(struct kt_import *s)
 		return kt_import_fail(s, s->begin + (uint64_t)n,
 				      "the header is cut off");
 	t->swap = kt_get32(h) != KT_TRACEX_MAGIC;
-	if (read_word(t, h) != KT_TRACEX_MAGIC)
+	if (read_tracex_word(t, h) != KT_TRACEX_MAGIC)
 		return kt_import_fail(s, s->begin, "the input has no TXTB header");
-	t->head.mask = read_word(t, h + 4);
-	t->base = read_word(t, h + 8);
+	t->head.mask = read_tracex_word(t, h + 4);
+	t->base = read_tracex_word(t, h + 8);
 	t->head.name_size = t->swap ? (uint32_t)h[18] << 8 | h[19]
 				    : (uint32_t)h[19] << 8 | h[18];
 	if (t->head.name_size > KT_TRACEX_NAME_MAX)
@@ -204,13 +204,13 @@ static int read_entry(struct tracex *t, uint64_t n, struct kt_threadx_entry *e)
 		return (int)len;
 	if (len < (int64_t)KT_TRACEX_ENTRY)
 		return 0;
-	e->context = read_word(t, p);
-	e->prio = read_word(t, p + 4);
-	e->id = read_word(t, p + 8) & KT_THREADX_EVENT_MASK;
-	e->core = read_word(t, p + 8) >> KT_TRACEX_CORE_SHIFT;
-	e->stamp = read_word(t, p + 12) & t->head.mask;
+	e->context = read_tracex_word(t, p);
+	e->prio = read_tracex_word(t, p + 4);
+	e->id = read_tracex_word(t, p + 8) & KT_THREADX_EVENT_MASK;
+	e->core = read_tracex_word(t, p + 8) >> KT_TRACEX_CORE_SHIFT;
+	e->stamp = read_tracex_word(t, p + 12) & t->head.mask;
 	for (unsigned int i = 0; i < 4; i++)
-		e->info[i] = read_word(t, p + 16 + i * 4);
+		e->info[i] = read_tracex_word(t, p + 16 + i * 4);
 	return e->context != 0;
 }
 
@@ -257,8 +257,8 @@ static void advance_time(struct tracex *t, uint32_t stamp)
 /* ---- native records --------------------------------------------------------------------- */
 
 /* Deliver a switch to thread @next, which is derived from event @e. */
-static int emit_switch(struct kt_import *s, const struct kt_threadx_entry *e,
-		       uint32_t next, uint32_t prio, unsigned int state)
+static int emit_tracex_switch(struct kt_import *s, const struct kt_threadx_entry *e,
+			      uint32_t next, uint32_t prio, unsigned int state)
 {
 	struct tracex *t = s->state;
 	int32_t prev = t->known[e->core] ? kt_threadx_tid(t->running[e->core])
@@ -299,9 +299,9 @@ static int emit_switch_before(struct kt_import *s, const struct kt_threadx_entry
 	if (!kt_threadx_is_thread(e->context) ||
 	    (t->known[e->core] && t->running[e->core] == e->context))
 		return 0;
-	return emit_switch(s, e, e->context,
-			   kt_min(e->prio & KT_THREADX_PRIO_MASK, PRIO_MAX),
-			   KTAPE_STATE_PREEMPTED);
+	return emit_tracex_switch(s, e, e->context,
+				  kt_min(e->prio & KT_THREADX_PRIO_MASK, PRIO_MAX),
+				  KTAPE_STATE_PREEMPTED);
 }
 
 /* Deliver a switch after an event that names the next thread. */
@@ -325,11 +325,11 @@ static int emit_switch_behind(struct kt_import *s, const struct kt_threadx_entry
 	}
 	if (next == e->context || !kt_threadx_is_thread(next))
 		return 0;
-	return emit_switch(s, e, next, PRIO_UNKNOWN, state);
+	return emit_tracex_switch(s, e, next, PRIO_UNKNOWN, state);
 }
 
-static int emit_isr(struct kt_import *s, const struct kt_foreign *of,
-		    const struct kt_threadx_entry *e)
+static int emit_tracex_isr(struct kt_import *s, const struct kt_foreign *of,
+			   const struct kt_threadx_entry *e)
 {
 	const struct tracex *t = s->state;
 	struct kt_foreign f = {
@@ -382,7 +382,7 @@ static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 	};
 	int err = kt_import_emit(s, &f);
 
-	return err ? err : emit_isr(s, &f, e);
+	return err ? err : emit_tracex_isr(s, &f, e);
 }
 
 static int next_entry(struct kt_import *s)
@@ -432,8 +432,8 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 		.args = {
 			KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT,
 			(uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-			(uint32_t)p[2] << 8 | p[3], read_word(t, p + 4),
-			read_word(t, p + 8), read_word(t, p + 12),
+			(uint32_t)p[2] << 8 | p[3], read_tracex_word(t, p + 4),
+			read_tracex_word(t, p + 8), read_tracex_word(t, p + 12),
 		},
 		.blob = text, .blob_size = (uint32_t)len + 2,
 	};
@@ -442,13 +442,13 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 	return kt_import_emit(s, &f);
 }
 
-static int emit_names(struct kt_import *s, const uint8_t *p, size_t len)
+static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const struct tracex *t = s->state;
 	struct kt_foreign f = { .tid = -1 };
 	struct kt_named n = {
-		.type = KTAPE_OBJ_USER + p[1], .id = read_word(t, p + 4),
-		.param1 = read_word(t, p + 8), .param2 = read_word(t, p + 12),
+		.type = KTAPE_OBJ_USER + p[1], .id = read_tracex_word(t, p + 4),
+		.param1 = read_tracex_word(t, p + 8), .param2 = read_tracex_word(t, p + 12),
 		.name = p + KT_TRACEX_OBJECT, .len = len,
 	};
 	int err = kt_import_name(s, &f, &n);
@@ -488,7 +488,7 @@ static int next_object(struct kt_import *s)
 	}
 	err = emit_object(s, p, len);
 	if (!err)
-		err = emit_names(s, p, len);
+		err = emit_tracex_names(s, p, len);
 	return err ? err : 1;
 }
 
@@ -537,7 +537,7 @@ static int tracex_next(struct kt_import *s)
 
 /* ---- begin ------------------------------------------------------------------------------- */
 
-static int take_options(struct kt_import *s)
+static int take_tracex_options(struct kt_import *s)
 {
 	const char *hz = kt_codec_option(&s->options, "hz");
 	const char *custom = kt_codec_option(&s->options, "custom");
@@ -562,7 +562,7 @@ static int take_options(struct kt_import *s)
 static int tracex_open(struct kt_import *s)
 {
 	struct tracex *t = s->state;
-	int err = take_options(s);
+	int err = take_tracex_options(s);
 
 	if (!err)
 		err = kt_image_open(&t->image, s);
@@ -586,7 +586,7 @@ static int tracex_probe(const uint8_t *data, size_t len, bool whole)
 	return sure[kt_image_form_of(data, len)];
 }
 
-static void tracex_close(struct kt_import *s)
+static void tracex_import_close(struct kt_import *s)
 {
 	struct tracex *t = s->state;
 
@@ -616,7 +616,7 @@ static char *put_infos(char *p, const uint8_t *raw, const char *const texts[5],
 	return kt_put_char(p, '}');
 }
 
-static char *put_member(char *p, const char *key, uint32_t value)
+static char *put_tracex_member(char *p, const char *key, uint32_t value)
 {
 	return kt_put_u64(kt_put_str(p, key), value);
 }
@@ -635,12 +635,12 @@ static char *tracex_json(char *p, const void *raw, size_t size)
 	}
 	if (!*texts[0] && k)
 		texts[0] = k->name;
-	p = put_member(p, "{\"thread\":", kt_get32(words));
-	p = put_member(p, ",\"priority\":", kt_get32(words + 4));
-	p = put_member(p, ",\"event\":", id);
+	p = put_tracex_member(p, "{\"thread\":", kt_get32(words));
+	p = put_tracex_member(p, ",\"priority\":", kt_get32(words + 4));
+	p = put_tracex_member(p, ",\"event\":", id);
 	p = kt_put_str(p, ",\"name\":");
 	p = kt_put_json(p, texts[0], strlen(texts[0]));
-	p = put_member(p, ",\"stamp\":", kt_get32(words + 12));
+	p = put_tracex_member(p, ",\"stamp\":", kt_get32(words + 12));
 	p = kt_put_str(p, ",\"info\":");
 	p = put_infos(p, words, texts, k);
 	return kt_put_char(p, '}');
@@ -653,5 +653,5 @@ const struct kt_codec_in kt_tracex_in = {
 	.open = tracex_open,
 	.next = tracex_next,
 	.json = tracex_json,
-	.close = tracex_close,
+	.close = tracex_import_close,
 };

@@ -77,7 +77,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
-static uint8_t *put32(const struct tracex_sink *t, uint8_t *p, uint32_t v)
+static uint8_t *put_tracex_32(const struct tracex_sink *t, uint8_t *p, uint32_t v)
 {
 	kt_set32(p, t->big ? __builtin_bswap32(v) : v);
 	return p + 4;
@@ -123,8 +123,8 @@ static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
 	return more;
 }
 
-static void set_name(struct kt_sink *s, struct object *o, const void *name,
-		     size_t len)
+static void set_tracex_name(struct kt_sink *s, struct object *o, const void *name,
+			    size_t len)
 {
 	const struct tracex_sink *t = s->state;
 	size_t size = t->head.name_size;
@@ -139,7 +139,7 @@ static void set_name(struct kt_sink *s, struct object *o, const void *name,
 }
 
 /* Take a registry entry of a trace that came from TraceX. */
-static void take_object(struct kt_sink *s, const struct ktape_event *e)
+static void take_tracex_object(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
 	struct object *o = object_at(s, (uint8_t)(bytes >> 16),
@@ -152,10 +152,10 @@ static void take_object(struct kt_sink *s, const struct ktape_event *e)
 	o->words[1] = ktape_event_arg(e, 3);
 	o->words[2] = ktape_event_arg(e, 4);
 	if (e->blob_size > 1)
-		set_name(s, o, (const uint8_t *)e->blob + 1, e->blob_size - 1);
+		set_tracex_name(s, o, (const uint8_t *)e->blob + 1, e->blob_size - 1);
 }
 
-static void take_registry(struct kt_sink *s, const struct ktape_event *e)
+static void take_tracex_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct tracex_sink *t = s->state;
 	unsigned int type = e->dat20 & 0xff;
@@ -184,7 +184,7 @@ static void take_registry(struct kt_sink *s, const struct ktape_event *e)
 		o->words[2] = ktape_event_arg(e, 2);
 	}
 	if (e->blob_size)
-		set_name(s, o, e->blob, e->blob_size);
+		set_tracex_name(s, o, e->blob, e->blob_size);
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -216,12 +216,12 @@ static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 	t->begun = true;
 	/* TraceX does not read the bits that hold the core. */
 	kt_sink_mix(s, e->core);
-	p = put32(t, p, e->context);
-	p = put32(t, p, e->prio);
-	p = put32(t, p, e->id | e->core << KT_TRACEX_CORE_SHIFT);
-	p = put32(t, p, kt_threadx_stamp(&t->head, ticks));
+	p = put_tracex_32(t, p, e->context);
+	p = put_tracex_32(t, p, e->prio);
+	p = put_tracex_32(t, p, e->id | e->core << KT_TRACEX_CORE_SHIFT);
+	p = put_tracex_32(t, p, kt_threadx_stamp(&t->head, ticks));
 	for (unsigned int i = 0; i < 4; i++)
-		p = put32(t, p, e->info[i]);
+		p = put_tracex_32(t, p, e->info[i]);
 	t->nr++;
 	return fwrite(bytes, sizeof(bytes), 1, t->spool) ? 0 : -errno;
 }
@@ -234,7 +234,7 @@ static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
 	if (e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
 	    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT)) {
-		take_object(s, e);
+		take_tracex_object(s, e);
 		return 0;
 	}
 	return kt_threadx_take(&x, &t->head, e) ? put_entry(s, &x) : 0;
@@ -253,7 +253,7 @@ static void enter_thread(struct kt_sink *s, const struct kt_threadx_entry *e)
 		return;
 	o = ktape_registry_thread(s->registry, (int32_t)e->context, e->ticks);
 	if (o)
-		set_name(s, own, o->name, o->name_len);
+		set_tracex_name(s, own, o->name, o->name_len);
 }
 
 /*
@@ -278,7 +278,7 @@ static const struct kt_held_fields held[] = {
 };
 
 /* Count what the @nr events of ThreadX leave out of an event. */
-static void count_left_out(struct kt_sink *s, const struct ktape_event *e, int nr)
+static void count_tracex_left_out(struct kt_sink *s, const struct ktape_event *e, int nr)
 {
 	const struct tracex_sink *t = s->state;
 
@@ -302,7 +302,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 	int nr, err = 0;
 
 	if (e->opcode == KTAPE_EV_REGISTRY) {
-		take_registry(s, e);
+		take_tracex_registry(s, e);
 		return 0;
 	}
 	if (!t->nr && kt_threadx_take_head(&t->head, e)) {
@@ -323,7 +323,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 		return 0;
 	}
 	if (nr >= 0)
-		count_left_out(s, e, nr);
+		count_tracex_left_out(s, e, nr);
 	for (int i = 0; !err && i < nr; i++) {
 		enter_thread(s, &entries[i]);
 		err = put_entry(s, &entries[i]);
@@ -333,7 +333,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 
 /* ---- begin and end ------------------------------------------------------------------ */
 
-static int put_object(struct kt_sink *s, const struct object *o)
+static int put_tracex_object(struct kt_sink *s, const struct object *o)
 {
 	struct tracex_sink *t = s->state;
 	uint8_t bytes[KT_TRACEX_OBJECT + KT_TRACEX_NAME_MAX] = { 0 };
@@ -341,7 +341,7 @@ static int put_object(struct kt_sink *s, const struct object *o)
 
 	memcpy(bytes, o->head, 4);
 	for (unsigned int i = 0; i < 3; i++)
-		p = put32(t, p, o->words[i]);
+		p = put_tracex_32(t, p, o->words[i]);
 	memcpy(p, o->name, t->head.name_size);
 	return kt_sink_put(s, bytes, KT_TRACEX_OBJECT + t->head.name_size);
 }
@@ -362,7 +362,7 @@ static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(words); i++)
-		p = put32(t, p, words[i]);
+		p = put_tracex_32(t, p, words[i]);
 	return kt_sink_put(s, bytes, sizeof(bytes));
 }
 
@@ -392,9 +392,9 @@ static int tracex_end(struct kt_sink *s)
 	int err = put_header(s, objects, kt_max(t->nr, 1));
 
 	for (uint32_t i = 0; !err && i < t->nr_objects; i++)
-		err = put_object(s, &t->objects[i]);
+		err = put_tracex_object(s, &t->objects[i]);
 	if (!err && !t->nr_objects)
-		err = put_object(s, &nothing);
+		err = put_tracex_object(s, &nothing);
 	return err ? err : copy_spool(s);
 }
 
@@ -426,7 +426,7 @@ static int tracex_begin(struct kt_sink *s)
 					   strerror(errno));
 }
 
-static void tracex_close(struct kt_sink *s)
+static void tracex_sink_close(struct kt_sink *s)
 {
 	struct tracex_sink *t = s->state;
 
@@ -443,5 +443,5 @@ const struct kt_codec_out kt_tracex_out = {
 	.begin = tracex_begin,
 	.event = tracex_event,
 	.end = tracex_end,
-	.close = tracex_close,
+	.close = tracex_sink_close,
 };

@@ -62,7 +62,7 @@ static const struct number numbers[] = {
 	  .what = "Priority" },
 };
 
-static unsigned int field_object(const char *name)
+static unsigned int tracex_field_object(const char *name)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(objects); i++) {
 		if (!strcmp(objects[i].name, name))
@@ -90,7 +90,7 @@ static bool is_hex(const char *name)
 	return false;
 }
 
-static struct kt_user_field *add_word(struct kt_user_event *t, const char *name,
+static struct kt_user_field *add_tracex_word(struct kt_user_event *t, const char *name,
 				       uint32_t value)
 {
 	return kt_user_add(t, name, is_hex(name) ? KT_FIELD_HEX : KT_FIELD_UNSIGNED,
@@ -154,7 +154,7 @@ static void report_number(struct kt_user_event *t, const struct ktape_event *e,
 }
 
 /* The capacity of a queue: its bytes, by the words of a message. */
-static uint64_t capacity(const struct ktape_event *e)
+static uint64_t queue_capacity(const struct ktape_event *e)
 {
 	uint64_t words = ktape_event_arg(e, KT_THREADX_I1 + 1);
 	uint64_t bytes = ktape_event_arg(e, KT_THREADX_I1 + 3);
@@ -162,7 +162,7 @@ static uint64_t capacity(const struct ktape_event *e)
 	return words ? bytes / (words * sizeof(uint32_t)) : 0;
 }
 
-static void report_state(struct kt_user_event *t, const struct ktape_event *e,
+static void report_tracex_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
 	uint32_t context = ktape_event_arg(e, KT_THREADX_CONTEXT);
@@ -173,7 +173,7 @@ static void report_state(struct kt_user_event *t, const struct ktape_event *e,
 			report_number(t, e, &numbers[i]);
 	}
 	if (id == KT_THREADX_QUEUE_CREATE)
-		t->most = capacity(e);
+		t->most = queue_capacity(e);
 	if (id == KT_THREADX_MUTEX_GET || id == KT_THREADX_MUTEX_PUT)
 		report_mutex(t, e, id);
 }
@@ -195,7 +195,7 @@ static bool add_own(struct kt_user_event *t, const struct ktape_event *e,
 		uint32_t word = ktape_event_arg(e, 1 + i);
 
 		if (id == KT_THREADX_ID_HEADER)
-			add_word(t, head[i], word);
+			add_tracex_word(t, head[i], word);
 		else
 			kt_user_add(t, object[i], KT_FIELD_HEX, word);
 	}
@@ -207,7 +207,7 @@ static bool add_own(struct kt_user_event *t, const struct ktape_event *e,
 }
 
 /* As kt_user_format.describe(). */
-static bool describe(struct kt_user_event *t, const struct ktape_event *e)
+static bool describe_tracex(struct kt_user_event *t, const struct ktape_event *e)
 {
 	static const char *const unnamed[] = { "i1", "i2", "i3", "i4" };
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
@@ -222,19 +222,19 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 		const char *name = k->infos[i] && *k->infos[i] ? k->infos[i]
 							       : unnamed[i];
 
-		f = add_word(t, name, ktape_event_arg(e, KT_THREADX_I1 + i));
-		f->object = (uint8_t)field_object(name);
+		f = add_tracex_word(t, name, ktape_event_arg(e, KT_THREADX_I1 + i));
+		f->object = (uint8_t)tracex_field_object(name);
 	}
 	f = kt_user_add(t, "thread", KT_FIELD_HEX,
 			ktape_event_arg(e, KT_THREADX_CONTEXT));
 	f->object = KTAPE_OBJ_USER + KTAPE_USER_THREAD;
 	kt_user_add(t, "priority_word", KT_FIELD_HEX,
 		    ktape_event_arg(e, KT_THREADX_PRIO));
-	report_state(t, e, id);
+	report_tracex_state(t, e, id);
 	return true;
 }
 
-static const char *event_name(uint32_t id)
+static const char *tracex_event_name(uint32_t id)
 {
 	const struct kt_threadx_kind *k = kt_threadx_kind(id);
 
@@ -248,6 +248,6 @@ static const char *event_name(uint32_t id)
 const struct kt_user_format kt_tracex_user = {
 	.name = "tracex",
 	.ids = KTAPE_FORMAT_ID_TRACEX,
-	.event_name = event_name,
-	.describe = describe,
+	.event_name = tracex_event_name,
+	.describe = describe_tracex,
 };
