@@ -402,6 +402,7 @@ static void lttng_in_close(struct kt_import *s)
 	free(t->queue.list);
 	lt_session_close(&t->all);
 	free(t->values.room);
+	kt_texts_free(&t->values.names);
 	kt_tp_free(&t->tp);
 }
 
