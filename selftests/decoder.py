@@ -382,6 +382,7 @@ class Show:
             self.threads[cpu] = first.tid
             once = True
         event = self.meta.events[record.opcode]
+        extra = self.all_typed(record.time, record.extra)
         words = THREADS.get(record.opcode, 0) if event.known else 0
         tids = struct.unpack_from(f"<{words}i", record.args) \
             if words * 4 == len(record.args) else ()
@@ -398,6 +399,7 @@ class Show:
                 "ring": ("event", "control", "registry")[record.kind], "tid": tid,
                 "comm": self.thread(record.time, tid) if tid is not None else None,
                 "event": event.name, "fields": self.fields(event, record, tid)}
+        line["fields"].update(zip((name.decode("utf-8", "surrogateescape") for name in extra[::2]), extra[1::2]))
         if tids:
             self.threads[cpu] = tids[-1]
         if once:

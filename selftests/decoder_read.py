@@ -13,7 +13,8 @@ UNKNOWN, CONTINUED = 5, 6
 NAME_SIZE = 32
 NAME_LONG = 4096		# of a user event
 USER_EVENT_TYPE = 9
-REGISTRY_OPCODE, CONTEXT, SCHED_SWITCH, TIME_EXTEND = 5, 6, 32, 255
+REGISTRY_OPCODE, CONTEXT, USER_EVENT, SCHED_SWITCH, TIME_EXTEND = 5, 6, 23, 32, 255
+FIELDS = 0xf4ffffff		# further fields of the next event
 ANY_OWNER, ONLY_GLOBAL = 0xffffffff, 1
 CUT = "the input ends in a packet"
 NUMBER = {"u32": "I", "x32": "I", "s32": "i", "u64": "Q", "x64": "Q", "s64": "q"}
@@ -134,6 +135,7 @@ class Record:
         self.low, self.opcode = word & 0xffffffff, word >> 32 & 255
         self.dat20, self.p, nargs = word >> 40 & 0xfffff, word >> 60 & 1, word >> 61
         self.kind, self.cpu, self.first = packet.kind, packet.cpu, first
+        self.extra = b""
         size, self.blob = 8 + nargs * 4, b""
         if at + size + self.p * 4 > end or not self.opcode:
             raise Bad("a record is damaged")
@@ -180,11 +182,67 @@ class Stream:
                 yield record
             before, last = packet, now
 
+    def events(self, joined):
+        """The records; if @joined, further fields come with the event that follows them."""
+        held = None
+        for record in self.records():
+            fields = joined and is_fields(record)
+            if held and record.first is None and not fields and record.time == held.time and \
+                    record.opcode == struct.unpack_from("<I", held.args, 4)[0] and record.opcode != TIME_EXTEND:
+                record.extra, record.first, held = held.blob, held.first, None
+            if held:
+                yield self.alone(held)
+            held = record if fields and are_pairs(record.blob) else None
+            if not held:
+                yield self.alone(record) if fields else record
+        if held:
+            yield self.alone(held)
+
+    def alone(self, record):
+        """Fields that no event follows, which are an event of their own."""
+        say(f"{self.name}: fields of an event that does not follow")
+        self.damaged = True
+        return record
+
     def losses(self):
         """Yield the number of lost events of each gap; 0 = unknown."""
         for before, packet in zip(self.packets, self.packets[1:]):
             if packet.seq > before.seq + 1 or packet.lost > before.lost:
                 yield max(packet.lost - before.lost, 0)
+
+
+def is_fields(record):
+    """Whether a record has further fields of the event that follows it."""
+    return record.opcode == USER_EVENT and record.p and len(record.args) == 8 and \
+        struct.unpack_from("<I", record.args) == (FIELDS,)
+
+
+def are_pairs(data):
+    """Whether typed arguments are a name and a value each, and there are any."""
+    at, nr = 0, 0
+    while at < len(data):
+        form, start = data[at] & 15, at + 1
+        if nr % 2 == 0 and (form != 7 or 0 not in data[start:]):
+            return False
+        at = typed_end(form, data, start)
+        nr += 1
+    return nr > 0 and nr % 2 == 0
+
+
+def typed_end(form, data, at):
+    """Where a typed argument ends; the end of all if it is damaged."""
+    sizes = (1, 1, 2, 2, 4, 4, 4, 0, 0, 8, 8, 4, 8, 8, 8, 0)
+    if form == 7:
+        end = data.find(0, at) + 1
+    elif form == 8:
+        end = at + 1 + data[at] if at < len(data) else 0
+    elif form == 15:
+        elem, count = struct.unpack_from("<BI", data, at) if at + 5 <= len(data) else (16, 0)
+        size = 1 if elem == 8 else sizes[elem] if elem < 16 else 0
+        end = at + 5 + size * count if size else 0
+    else:
+        end = at + sizes[form]
+    return end if 0 < end <= len(data) else len(data)
 
 
 def decode(event, record):
@@ -287,5 +345,5 @@ class Trace:
     def records(self):
         """All records by time; at one time the registry comes first, then control
         rings, then event rings, each by CPU."""
-        return heapq.merge(*(stream.records() for stream in self.streams),
+        return heapq.merge(*(stream.events(self.meta.converted) for stream in self.streams),
                            key=lambda record: record.time)

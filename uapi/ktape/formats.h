@@ -16,4 +16,7 @@
 #define KTAPE_FORMAT_ID_TRACEX	0xf3000000U	/* ThreadX TraceX: its number */
 #define KTAPE_FORMAT_ID_LINUX	0xf4000000U	/* tracepoints: a number in the trace */
 
+/* No event: further fields of the event whose record follows (uapi/README.md) */
+#define KTAPE_FORMAT_ID_FIELDS	0xf4ffffffU
+
 #endif /* _KTAPE_FORMATS_H */

@@ -426,7 +426,7 @@ int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts);
  * @known: the fields are as in the table; false: only the plain words are valid
  * @extra: fields that another tracer recorded and the table does not have, as pairs of typed
  *	arguments: a string with the name, then the value; NULL = none.  They are no part of
- *	the record, and a native trace never has them
+ *	the record: in a native trace, which a conversion made, the record before has them
  * @extra_size: bytes of @extra
  *
  * The pointers are valid until the next call on the same object.

@@ -34,6 +34,7 @@ struct foreign {
 
 static struct kt_tp_field fields[MANY];
 static struct kt_tp_value values[MANY];
+static struct kt_texts texts;
 
 static void begin(struct foreign *f, const char *name)
 {
@@ -48,7 +49,9 @@ static void add_data(struct foreign *f, const char *name, unsigned int type,
 {
 	const unsigned int i = f->class.nr++;
 
-	snprintf(fields[i].name, sizeof(fields[i].name), "%s", name);
+	fields[i].name = kt_texts_add(&texts, name, strlen(name), "");
+	if (!fields[i].name)
+		err(1, "%s", name);
 	fields[i].type = (uint8_t)type;
 	values[i].data = data;
 	values[i].len = len;

@@ -196,7 +196,7 @@ static void copy_span(char *to, size_t room, const struct span *from)
 /**
  * kt_layout_append() - add a field to an event
  * @l: the event
- * @name: its name
+ * @name: its name, which stays where it is
  * @type: enum kt_tp_type
  *
  * The field is in no bytes of the record: KT_BYTES_NONE.
@@ -218,8 +218,7 @@ int kt_layout_append(struct kt_layout *l, const char *name, uint8_t type)
 	if (!place)
 		return -ENOMEM;
 	l->fields = place;
-	f[l->nr] = (struct kt_tp_field){ .type = type };
-	snprintf(f[l->nr].name, sizeof(f->name), "%s", name);
+	f[l->nr] = (struct kt_tp_field){ .name = name, .type = type };
 	place[l->nr] = (struct kt_layout_field){ .where = KT_BYTES_NONE };
 	l->class.nr = ++l->nr;
 	return 0;
@@ -231,6 +230,8 @@ static int add_layout_field(struct kt_layouts *all, struct kt_layout *l,
 {
 	uint32_t offset, size, is_signed = 0;
 	struct span decl, type, name, count;
+	const char *text;
+	size_t len;
 	int err;
 
 	line.at += strlen(FIELD);
@@ -249,10 +250,12 @@ static int add_layout_field(struct kt_layouts *all, struct kt_layout *l,
 	}
 	if (l->class.nr == KT_TP_FIELDS)
 		return 0;
-	err = kt_layout_append(l, "", 0);
+	len = kt_min((size_t)(name.end - name.at), KT_TP_NAME);
+	all->cut += len < (size_t)(name.end - name.at);
+	text = kt_texts_add(&all->names, name.at, len, "");
+	err = text ? kt_layout_append(l, text, 0) : -ENOMEM;
 	if (err)
 		return err;
-	copy_span(l->class.fields[l->nr - 1].name, KT_TP_NAME, &name);
 	l->fields[l->nr - 1] = (struct kt_layout_field){ .offset = offset, .size = size };
 	set_layout_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1], &type,
 			&count, is_signed);
@@ -348,6 +351,9 @@ int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
 		qsort(l->list, l->nr, sizeof(*l->list), by_layout_id);
 	for (size_t i = 0; i < l->nr && !err; i++)
 		err = kt_tp_bind(tp, &l->list[i].class);
+	if (l->cut)
+		kt_import_note(tp->s, "%llu names of fields have more than %u bytes and are cut",
+			       (unsigned long long)l->cut, KT_TP_NAME);
 	return err;
 }
 
@@ -512,5 +518,6 @@ void kt_layouts_free(struct kt_layouts *l)
 	}
 	free(l->list);
 	free(l->elements);
+	kt_texts_free(&l->names);
 	memset(l, 0, sizeof(*l));
 }

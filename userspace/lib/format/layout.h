@@ -75,6 +75,8 @@ struct kt_layout {
  * @type_size: bytes of the number that a record begins with
  * @long_size: bytes of the kernel's long; 0 = 8
  * @big: records are big-endian
+ * @names: names of fields
+ * @cut: of these, those that were cut
  * @elements: elements of the arrays of the record that was read last
  * @room: how many fit in @elements
  */
@@ -84,6 +86,8 @@ struct kt_layouts {
 	uint32_t type_size;
 	uint32_t long_size;
 	bool big;
+	struct kt_texts names;
+	uint64_t cut;
 	uint64_t *elements;
 	size_t room;
 };

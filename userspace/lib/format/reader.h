@@ -218,6 +218,8 @@ int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
 void kt_import_back(struct kt_import *s, const struct kt_back *step);
+void kt_import_times(struct kt_import *s, const struct kt_back *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
 int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu);
 void kt_import_none(struct kt_import *s);

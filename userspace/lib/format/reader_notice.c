@@ -85,27 +85,44 @@ void kt_import_back(struct kt_import *s, const struct kt_back *step)
 	b->events = events + step->events;
 }
 
+/**
+ * kt_import_times() - notify that times of events contradict other times
+ * @s: the trace
+ * @at: the first of them: @cpu, @ts, @by, @offset and @place; and @events, how many they are
+ * @format: what is wrong, for a text behind @place
+ *
+ * ktape verify counts this as a wrong time, others only report it.
+ */
+void kt_import_times(struct kt_import *s, const struct kt_back *at, const char *format, ...)
+{
+	struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_ASSUMED, .stream = true, .cpu = at->cpu,
+		.ring = KTAPE_RING_EVENT, .from = at->ts - at->by, .to = at->ts,
+		.count = at->events,
+	};
+	size_t len;
+	va_list args;
+
+	n.error.offset = at->offset;
+	snprintf(n.error.text, sizeof(n.error.text), "%s%s", at->place, *at->place ? ": " : "");
+	len = strlen(n.error.text);
+	va_start(args, format);
+	vsnprintf(n.error.text + len, sizeof(n.error.text) - len, format, args);
+	va_end(args);
+	notify_caller(s, &n);
+}
+
 /* At the end of the input: notify of steps back in time. */
 void kt_import_notify_back(struct kt_import *s)
 {
-	const struct kt_back *b = &s->back;
-	struct ktape_notice n = {
-		.kind = KTAPE_NOTICE_ASSUMED, .stream = true, .cpu = b->cpu,
-		.ring = KTAPE_RING_EVENT, .from = b->ts - b->by, .to = b->ts,
-		.count = b->events,
-	};
+	const struct kt_back b = s->back;
 
-	if (!b->steps)
-		return;
-	n.error.offset = b->offset;
-	snprintf(n.error.text, sizeof(n.error.text),
-		 "%s%stime goes back %llu times, first on cpu%u at byte %llu by %llu ns: %llu events get the time before it",
-		 b->place, *b->place ? ": " : "", (unsigned long long)b->steps, b->cpu,
-		 (unsigned long long)b->offset,
-		 (unsigned long long)ktape_ticks_to_ns(s->info, b->by),
-		 (unsigned long long)b->events);
 	s->back = (struct kt_back){ .steps = 0 };
-	notify_caller(s, &n);
+	if (b.steps)
+		kt_import_times(s, &b, "time goes back %llu times, first on cpu%u at byte %llu by %llu ns: %llu events get the time before it",
+				(unsigned long long)b.steps, b.cpu, (unsigned long long)b.offset,
+				(unsigned long long)ktape_ticks_to_ns(s->info, b.by),
+				(unsigned long long)b.events);
 }
 
 /**

@@ -401,5 +401,6 @@ void kt_tp_free(struct kt_tp *tp)
 	kt_map_free(&tp->tokens);
 	kt_map_free(&tp->expires);
 	free(tp->running);
+	kt_texts_free(&tp->names);
 	free(tp->blob);
 }

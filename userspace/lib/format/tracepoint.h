@@ -16,6 +16,7 @@
 #define _KT_TRACEPOINT_H
 
 #include "util/map.h"
+#include "util/texts.h"
 
 #include "show/user_event.h"
 
@@ -24,7 +25,7 @@
 #include "reader.h"
 
 #define KT_TP_CLASS	1024U	/* bytes of the name of a class with its NUL */
-#define KT_TP_NAME	96U	/* bytes of the name of a field with its NUL */
+#define KT_TP_NAME	4096U	/* bytes of the longest name of a field that an input has */
 #define KT_TP_FIELDS	1024U	/* fields of a class that are kept */
 #define KT_TP_ENTRIES	(2 * KT_TP_FIELDS) /* those and their labels */
 #define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
@@ -55,7 +56,7 @@ struct kt_tp_value {
 
 /**
  * struct kt_tp_field - a field of a class
- * @name: its name; a member of a structure is a field of its own, "structure.member", and
+ * @name: its name, which the reader owns; a member of a structure is a field of its own, "structure.member", and
  *	an element that is a text or a structure is one, too, "array[0]"
  * @type: enum kt_tp_type
  * @elem: for ARRAY: type of the elements, UNSIGNED, SIGNED, HEX or DOUBLE
@@ -64,7 +65,7 @@ struct kt_tp_value {
  * @narrow: a floating point number, or an array of such, that has at most 32 bits
  */
 struct kt_tp_field {
-	char name[KT_TP_NAME];
+	const char *name;
 	uint8_t type;
 	uint8_t elem;
 	bool wide;
@@ -89,6 +90,7 @@ struct kt_tp_row;
  * @name: name of the tracepoint, without its subsystem
  * @nr: number of fields, at most KT_TP_FIELDS, and of their labels
  * @fields: the fields; the caller owns them
+ * @names: where names that are made for fields go, NULL = to those of struct kt_tp
  * @row: how the class becomes a native event, NULL = a user event.  This and all
  *	below are set by kt_tp_bind()
  * @from: by field of @row: number of the field that it is read from, -1 = none
@@ -110,6 +112,7 @@ struct kt_tp_class {
 	char name[KT_TP_CLASS];
 	unsigned int nr;
 	struct kt_tp_field *fields;
+	struct kt_texts *names;
 	const struct kt_tp_row *row;
 	int16_t from[KT_TP_PLACES];
 	int16_t comm[KT_TP_PLACES];
@@ -152,6 +155,7 @@ enum kt_tp_what {
  * @running: by CPU: the thread that runs, -1 = not known
  * @nr_cpus: entries of @running
  * @last: time and CPU of the last event
+ * @names: names that were made for fields
  * @blob: the typed arguments of an event
  * @blob_room: bytes of @blob
  * @too_large: fields that are left out because their event is too large
@@ -176,6 +180,7 @@ struct kt_tp {
 		uint64_t ts;
 		uint32_t cpu;
 	} last;
+	struct kt_texts names;
 	uint8_t *blob;
 	size_t blob_room;
 	uint64_t too_large;
@@ -238,7 +243,7 @@ static inline void kt_tp_set_place(struct kt_tp_class *c, int16_t field, bool ha
 	c->nr_placed += has ? 1 : -1U;
 }
 
-void kt_tp_name_labels(struct kt_tp_field *fields, unsigned int nr);
+int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields, unsigned int nr);
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 			 const struct kt_tp_value *values, bool all);
 int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,

@@ -4,7 +4,7 @@
 
 #include "tracepoint.h"
 
-#define LIMIT_USERS	(1U << 24)
+#define LIMIT_USERS	(KTAPE_FORMAT_ID_FIELDS - KTAPE_FORMAT_ID_LINUX)
 #define CALLS_MAX	1024U
 #define NR_UNKNOWN	0xffffU
 #define CALL_COMPAT	(1U << 16)	/* bits of dat20 of sys_enter */

@@ -104,7 +104,7 @@ static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v
 static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
 			  const struct kt_tp_value *v, size_t len, uint8_t flags)
 {
-	p = put_string(p, f->name, strnlen(f->name, sizeof(f->name)), 0);
+	p = put_string(p, f->name, strlen(f->name), 0);
 	switch (f->type) {
 	case KT_TP_TEXT:
 	case KT_TP_LABEL:
@@ -141,7 +141,7 @@ static int add_field(struct kt_tp *tp, size_t *used, const struct kt_tp_field *f
 		     const struct kt_tp_value *v, uint8_t flags)
 {
 	size_t len = data_size(f, v);
-	size_t need = sizeof(f->name) + FIELD_HEADS + len;
+	size_t need = strlen(f->name) + FIELD_HEADS + len;
 
 	if (len > KT_TP_BLOB || *used + need > KT_TP_BLOB) {
 		tp->too_large++;
@@ -225,58 +225,54 @@ static void clear_names(struct names *n, unsigned int nr)
 }
 
 /*
- * Add the first @max bytes of a name and @behind; a number follows if that is there.
- * @name has room for all of them.
+ * Make a name of @name and @behind; a number follows if that is there, or in any case if
+ * @number.  Return: the name, or NULL without memory.
  */
-static void number_name(struct names *n, char *name, size_t max, const char *behind)
+static const char *make_name(struct names *n, struct kt_texts *names, const char *name,
+			     const char *behind, bool number)
 {
-	size_t len = strnlen(name, max);
 	char end[SUFFIX + sizeof(LABEL)];
 
-	name[len] = '\0';
-	for (uint32_t more = 2;; more++) {
+	snprintf(end, sizeof(end), "%s", behind);
+	for (uint32_t more = 2; number || !add_name(n, name, end); more++) {
 		snprintf(end, sizeof(end), "%s_%u", behind, more);
-		if (add_name(n, name, end))
-			break;
+		number = false;
 	}
-	memcpy(name + len, end, strlen(end) + 1);
+	return kt_texts_add(names, name, strlen(name), end);
 }
 
 /**
  * kt_tp_name_labels() - give labels the names of the fields before them, and _label behind
+ * @names: the names are added to it
  * @fields: fields of a class and their labels
  * @nr: how many
  *
  * A name that another field has gets a number.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void kt_tp_name_labels(struct kt_tp_field *fields, unsigned int nr)
+int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields, unsigned int nr)
 {
-	const size_t max = KT_TP_NAME - sizeof(LABEL);
 	struct names n;
 	unsigned int i;
 
 	for (i = 0; i < nr && fields[i].type != KT_TP_LABEL; i++)
 		;
 	if (i == nr)
-		return;
+		return 0;
 	clear_names(&n, nr);
 	for (i = 0; i < nr; i++) {
 		if (fields[i].type != KT_TP_LABEL)
 			add_name(&n, fields[i].name, "");
 	}
 	for (i = 1; i < nr; i++) {
-		char *name = fields[i].name;
-		size_t len = strnlen(fields[i - 1].name, max);
-
 		if (fields[i].type != KT_TP_LABEL)
 			continue;
-		memcpy(name, fields[i - 1].name, len);
-		name[len] = '\0';
-		if (add_name(&n, name, LABEL))
-			strcat(name, LABEL);
-		else
-			number_name(&n, name, max - SUFFIX, LABEL);
+		fields[i].name = make_name(&n, names, fields[i - 1].name, LABEL, false);
+		if (!fields[i].name)
+			return -ENOMEM;
 	}
+	return 0;
 }
 
 /* Add the names that outputs give to the fields of an event, and to what they derive. */
@@ -296,9 +292,12 @@ static void add_known(struct names *n, uint8_t opcode)
 /*
  * Rename fields that would have the name of a field of the event: a number follows.  Those that
  * have a place, too: in another event their value may be larger than it.
+ * Return: 0 or -ENOMEM.
  */
-static void rename_fields(struct kt_tp_class *c)
+static int rename_fields(struct kt_tp *tp, struct kt_tp_class *c)
 {
+	struct kt_texts *names = c->names ? c->names : &tp->names;
+	const char *name;
 	struct names n;
 
 	clear_names(&n, c->nr);
@@ -306,12 +305,15 @@ static void rename_fields(struct kt_tp_class *c)
 		      c->what == KT_TP_ENTER  ? KTAPE_EV_SYS_ENTER_WIDE :
 						KTAPE_EV_SYS_EXIT);
 	for (unsigned int i = 0; i < c->nr; i++) {
-		char *name = c->fields[i].name;
-
+		name = c->fields[i].name;
 		if (!add_name(&n, name, ""))
-			number_name(&n, name, KT_TP_NAME - SUFFIX, "");
+			name = make_name(&n, names, name, "", true);
+		if (!name)
+			return -ENOMEM;
+		c->fields[i].name = name;
 	}
 	c->renamed = true;
+	return 0;
 }
 
 /**
@@ -332,8 +334,8 @@ int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *
 	f->extra_size = 0;
 	if ((c->nr_placed == c->nr && !tp->nr_more) || tp->s->learning)
 		return 0;
-	if (!c->renamed)
-		rename_fields(c);
+	if (!c->renamed && rename_fields(tp, c))
+		return -ENOMEM;
 	size = kt_tp_put_fields(tp, c, values, false);
 	if (size < 0)
 		return (int)size;

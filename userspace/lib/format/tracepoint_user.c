@@ -44,8 +44,9 @@ int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *
 
 static const char *event_name(uint32_t id)
 {
-	(void)id;	/* the registry has the name */
-	return "tracepoint";
+	if (id == (KTAPE_FORMAT_ID_FIELDS & ~KTAPE_FORMAT_ID_MASK))
+		return "fields_without_event";
+	return "tracepoint";	/* the registry has the name */
 }
 
 /* As kt_user_format.describe(): the arguments are pairs of a name and a value. */

@@ -90,6 +90,7 @@ int ktape_decode_packet(const void *data, size_t len,
 {
 	struct ktape_packet packet;
 	struct ktape_event event;
+	const char *why = NULL;
 	bool once;
 	int ret;
 
@@ -97,7 +98,7 @@ int ktape_decode_packet(const void *data, size_t len,
 	if (ret)
 		return ret;
 	once = kt_decoder_packet(decoder, data);
-	while ((ret = ktape_packet_next(&packet, &event, error)) > 0) {
+	while ((ret = kt_packet_read_event(&packet, &event, &why, decoder->info)) > 0) {
 		kt_decoder_event(decoder, &event);
 		if (once)
 			decoder->tid[event.cpu] = -1;
@@ -109,5 +110,5 @@ int ktape_decode_packet(const void *data, size_t len,
 	/* No record said that the thread is not known any more. */
 	if (once)
 		decoder->tid[KT_HEAD32((const uint8_t *)data, cpu)] = -1;
-	return ret;
+	return ret < 0 ? kt_error(error, packet.at, "%s", why) : ret;
 }

@@ -8,6 +8,7 @@
  */
 #include <stdarg.h>
 
+#include "stream/event.h"
 #include "stream/packet.h"
 
 #include "util/crc32c.h"
@@ -136,6 +137,46 @@ int ktape_packet_next(struct ktape_packet *p, struct ktape_event *event,
 	int ret = kt_packet_read(p, event, &why);
 
 	return ret < 0 ? kt_error(error, p->at, "%s", why) : ret;
+}
+
+/* Check that bytes are pairs of a string and a value. */
+static bool are_pairs(const uint8_t *at, size_t size)
+{
+	const uint8_t *end = at + size;
+	struct kt_typed typed;
+
+	while (at < end) {
+		kt_typed_next(&at, end, &typed);
+		if (typed.kind != KT_TYPED_STRING || at == end)
+			return false;
+		kt_typed_next(&at, end, &typed);
+	}
+	return size;
+}
+
+/**
+ * kt_packet_join() - join fields and the event that they are of
+ * @p: the packet; the record behind the fields comes next
+ * @event: the record with the fields; replaced by the event with them, whose place is that of
+ *	both records.  It stays as it is if they are no fields of the next record
+ */
+void kt_packet_join(struct ktape_packet *p, struct ktape_event *event)
+{
+	struct ktape_packet rest = *p;
+	struct ktape_event next;
+	const char *why;
+
+	if (!are_pairs(event->blob, event->blob_size) ||
+	    kt_packet_read(&rest, &next, &why) <= 0 || next.ts != event->ts ||
+	    next.opcode != kt_get32((const uint8_t *)event->args + 4) ||
+	    next.opcode == KTAPE_TIME_EXTEND || kt_packet_has_fields(&next))
+		return;
+	next.size += next.offset - event->offset;
+	next.offset = event->offset;
+	next.extra = event->blob;
+	next.extra_size = event->blob_size;
+	*p = rest;
+	*event = next;
 }
 
 /* ---- building packets ---------------------------------------------------- */

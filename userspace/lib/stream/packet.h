@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ktape/formats.h>
+
 #include "util/bits.h"
 
 #include <ktape.h>
@@ -163,6 +165,30 @@ static inline int kt_packet_read(struct ktape_packet *p,
 	p->ts = ts;
 	p->at += len;
 	return 1;
+}
+
+/* Check whether a record has further fields of the event that follows it. */
+static inline bool kt_packet_has_fields(const struct ktape_event *e)
+{
+	return e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 2 && e->blob &&
+	       kt_get32(e->args) == KTAPE_FORMAT_ID_FIELDS;
+}
+
+void kt_packet_join(struct ktape_packet *p, struct ktape_event *event);
+
+/*
+ * As kt_packet_read(), for the packets of a trace: the fields that a conversion wrote before
+ * an event come with the event.
+ */
+static inline int kt_packet_read_event(struct ktape_packet *p, struct ktape_event *event,
+				       const char **why, const struct ktape_info *info)
+{
+	int ret = kt_packet_read(p, event, why);
+
+	if (ret > 0 && event->opcode == KTAPE_EV_USER_EVENT && info->converted &&
+	    kt_packet_has_fields(event))
+		kt_packet_join(p, event);
+	return ret;
 }
 
 #endif /* _KT_PACKET_H */

@@ -45,7 +45,7 @@ static inline int advance_top(struct ktape_trace *t)
 	int ret;
 
 	t->current = NULL;
-	ret = kt_packet_read(&s->packet, &s->event, &why);
+	ret = kt_packet_read_event(&s->packet, &s->event, &why, &t->info);
 	if (ret > 0 && (!t->second || !kt_stream_is_before(t->second, s)))
 		return 0;
 	return advance_rest(t, s, ret, why);
@@ -82,6 +82,21 @@ static KT_NOINLINE int learn_name(struct ktape_trace *t,
 	return ktape_registry_add(t->registry, &s->event);
 }
 
+/* Tell of fields that no event follows: they are an event of their own. */
+static KT_NOINLINE void tell_fields(struct ktape_trace *t, const struct kt_stream *s)
+{
+	struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_CORRUPT, .stream = true, .cpu = s->cpu,
+		.ring = s->kind,
+	};
+
+	if (!t->info.converted || !t->options.notice)
+		return;
+	kt_error(&n.error, s->offset + s->event.offset,
+		 "fields of an event that does not follow: they are shown as an event of their own");
+	t->options.notice(t->options.arg, &n);
+}
+
 /* Deliver the next event of @s, after updating threads and names from it. */
 static inline int deliver_event(struct ktape_trace *t, struct kt_stream *s,
 				const struct ktape_event **event)
@@ -93,6 +108,8 @@ static inline int deliver_event(struct ktape_trace *t, struct kt_stream *s,
 		if (err)
 			return err;
 	}
+	if (s->event.opcode == KTAPE_EV_USER_EVENT && kt_packet_has_fields(&s->event))
+		tell_fields(t, s);
 	t->late += s->event.ts < t->last_ts;
 	t->last_ts = s->event.ts;
 	t->current = s;

@@ -79,7 +79,7 @@ void kt_stream_at(struct kt_stream *s, const struct kt_content *content,
 	s->ts_end = KT_HEAD64(head, ts_end);
 	s->packet.at = spot->at;
 	s->packet.ts = spot->ts;
-	kt_packet_read(&s->packet, &s->event, &why);
+	kt_packet_read_event(&s->packet, &s->event, &why, &s->trace->info);
 }
 
 /* Add the names of all slices before the next one.  Return: 0 or -ENOMEM. */

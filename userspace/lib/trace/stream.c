@@ -226,6 +226,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 	struct kt_content content = { .data = NULL };
 	struct ktape_error error;
 	const uint8_t *data;
+	const char *why;
 	uint64_t held, good;
 	int ret;
 
@@ -246,7 +247,9 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			account_losses(t, s, data, good);
 			if (t->packet)
 				t->packet(t->packet_arg, s, data);
-			ret = ktape_packet_next(&s->packet, &s->event, &error);
+			ret = kt_packet_read_event(&s->packet, &s->event, &why, &t->info);
+			if (ret < 0)
+				kt_error(&error, s->packet.at, "%s", why);
 		}
 		s->filled |= ret > 0;
 		if (ret > 0)

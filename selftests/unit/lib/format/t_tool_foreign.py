@@ -316,7 +316,7 @@ def forks():
     """Only threads that were there at the beginning are in the state dump."""
     done = subprocess.run([out + '/make_foreign', 'forked', 'forks'], stderr=subprocess.PIPE,
                           check=True)
-    check(b"20 fields of another tracer's events" in done.stderr, done.stderr)
+    check(not done.stderr, done.stderr)
     run('convert', '--to', 'lttng', '-o', 'dumped', 'forked')
     if not shutil.which('babeltrace2'):
         return 'no babeltrace2'

@@ -47,7 +47,8 @@ def main():
         make('make_linux_traces.py', '.')
         make('make_ctf.py', 'ctf')
         make('make_ftrace_own.py', 'own.dat')
-        for trace in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1', 'ctf/le', 'ctf/be2', 'own.dat'):
+        make('ctf_cases.py', 'cases')
+        for trace in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1', 'ctf/le', 'ctf/be2', 'own.dat', 'cases/long-fields'):
             tap.result(trace, same, trace, skip=reason)
         for name in SHARED:
             trace = os.path.join(top, '../shared', name)

@@ -153,6 +153,7 @@ static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 
 static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 {
+	const unsigned int bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
 	uint8_t role = t->role ? t->role :
 		       at->name ? role_by_name(at, at->name) : CTF_PLAIN;
 
@@ -163,7 +164,9 @@ static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 	at->roles[role] = v;
 	at->has |= 1U << role;
 	if (role == CTF_TIME)
-		at->clock_bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
+		at->clock_bits = bits;
+	if (role == CTF_TIME_END)
+		at->end_bits = bits;
 }
 
 /* Take the number that a length or a tag refers to. */

@@ -411,6 +411,7 @@ int ctf_parse_json(struct ctf *c, const char *text, size_t len,
  * @roles: the last value of each role
  * @has: bit n: @roles[n] was read
  * @clock_bits: size of the time stamp that was read, in bits
+ * @end_bits: that of the end of the packet
  * @leb_bits: bits of the last number of variable length
  * @named: roles go by the names of fields (CTF 1.8)
  * @name: name of the field that is read
@@ -427,6 +428,7 @@ struct ctf_at {
 	uint64_t roles[CTF_ROLES];
 	uint32_t has;
 	unsigned int clock_bits;
+	unsigned int end_bits;
 	unsigned int leb_bits;
 	bool named;
 	const char *name;

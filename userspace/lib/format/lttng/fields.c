@@ -22,9 +22,9 @@
  * struct walk - a walk over the types of a class
  * @c: the metadata
  * @class: the class
- * @v: values, NULL = the fields are declared
+ * @v: values, and room for names
  * @at: place in the packet
- * @path: name of the field
+ * @path: @v->path
  * @next: number of the next entry
  * @extra: of the next one inside a variant, if fields of fixed numbers are searched
  * @fields: entries that are no labels
@@ -45,7 +45,7 @@ struct walk {
 	struct lt_class *class;
 	struct lt_values *v;
 	struct ctf_at *at;
-	char path[2 * KT_TP_NAME];
+	char *path;
 	unsigned int next;
 	unsigned int extra;
 	unsigned int fields;
@@ -67,7 +67,7 @@ static size_t descend_type(struct walk *w, const char *name)
 {
 	size_t len = strlen(w->path);
 
-	snprintf(w->path + len, sizeof(w->path) - len, "%s%s",
+	snprintf(w->path + len, sizeof(w->v->path) - len, "%s%s",
 		 len && *name != '[' ? "." : "", name);
 	return len;
 }
@@ -141,12 +141,13 @@ static bool is_float_type(const struct ctf_type *t)
 /* Describe a field of type @t; NULL: the labels of the one before it, which get names later. */
 static void describe_members(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
 {
-	size_t len = strlen(w->path);
+	size_t len = t ? strlen(w->path) : 0;
 
-	if (t && lt_has_labels(t))
-		len += strlen("_label");
-	w->cut += t && len >= sizeof(f->name);
-	snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(f->name) - 1, w->path);
+	w->cut += len > KT_TP_NAME;
+	f->name = kt_texts_add(&w->v->names, w->path, kt_min(len, KT_TP_NAME), "");
+	if (!f->name)
+		w->v->no_memory = true;
+	f->name = f->name ? f->name : "";
 	f->elem = 0;
 	f->wide = f->fixed = f->narrow = false;
 	if (!t) {
@@ -331,13 +332,37 @@ static void find_prio(const struct ctf *c, struct lt_class *class)
 	}
 }
 
+/* Keep the fields that were found in the memory of the metadata.  Return: false without it. */
+static bool keep_fields(struct ctf *c, struct lt_class *class, const struct kt_tp_field *fields)
+{
+	const unsigned int nr = class->nr_fixed;
+	size_t size = 1;
+	char *names;
+
+	for (unsigned int i = 0; i < nr; i++)
+		size += strlen(fields[i].name) + 1;
+	names = ctf_alloc(c, size);
+	class->fixed = names ? ctf_alloc(c, (nr + 1) * sizeof(*fields)) : NULL;
+	if (!class->fixed)
+		return false;
+	memcpy(class->fixed, fields, nr * sizeof(*fields));
+	for (unsigned int i = 0; i < nr; i++) {
+		size = strlen(fields[i].name) + 1;
+		class->fixed[i].name = memcpy(names, fields[i].name, size);
+		names += size;
+	}
+	return true;
+}
+
 /* Find the fields of a class, and which of them say the thread.  Return: 0 or -ENOMEM. */
 static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_class *class,
 			 struct lt_values *v)
 {
-	struct walk w = { .c = c, .class = class };
+	struct walk w = { .c = c, .class = class, .v = v, .path = v->path };
 	bool ok;
 
+	kt_texts_clear(&v->names);
+	v->path[0] = '\0';
 	class->fixed = v->fields;
 	if (e->fields)
 		declare_field(&w, e->fields);
@@ -349,11 +374,9 @@ static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_cla
 	     declare_context(&w, e, &class->contexts[1]);
 	class->nr_fixed = w.next;
 	class->nr_fields = w.fields;
-	kt_tp_name_labels(v->fields, w.next);
-	class->fixed = ok ? ctf_alloc(c, (w.next + 1) * sizeof(*class->fixed)) : NULL;
-	if (!class->fixed)
+	ok = ok && !v->no_memory && !kt_tp_name_labels(&v->names, v->fields, w.next);
+	if (!ok || !keep_fields(c, class, v->fields))
 		return -ENOMEM;
-	memcpy(class->fixed, v->fields, w.next * sizeof(*class->fixed));
 	class->cut = w.cut;
 	v->cut_fields += w.cut;
 	return 0;
@@ -676,7 +699,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		    struct lt_stream *s)
 {
 	struct walk w = {
-		.c = (struct ctf *)c, .class = class, .v = v, .at = &s->at,
+		.c = (struct ctf *)c, .class = class, .v = v, .at = &s->at, .path = v->path,
 		.extra = class->nr_fixed,
 		.fields = class->nr_fields,
 		.split = class->tp.what != KT_TP_USER,
@@ -686,6 +709,11 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	v->used = 0;
 	v->process = 0;
 	v->name = NULL;
+	v->path[0] = '\0';
+	if (class->varies) {
+		kt_texts_clear(&v->names);
+		memcpy(v->fields, class->fixed, class->nr_fixed * sizeof(*v->fields));
+	}
 	for (unsigned int i = 0; class->varies && i < class->nr_fixed; i++) {
 		v->list[i] = (struct kt_tp_value){ .number = 0 };
 		v->at[i] = SIZE_MAX;
@@ -711,8 +739,12 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	if (class->varies) {
 		class->tp.fields = v->fields;
 		class->tp.renamed = false;
+		class->tp.names = &v->names;
 		class->tp.nr = w.loose ? w.next : w.extra;
-		kt_tp_name_labels(v->fields, class->tp.nr);
+		if (v->no_memory || kt_tp_name_labels(&v->names, v->fields, class->tp.nr)) {
+			v->no_memory = true;
+			return false;
+		}
 	}
 	if (class->prio >= 0)
 		v->list[class->prio].number -= LT_RT_PRIO;
@@ -742,7 +774,7 @@ void lt_values_report(struct lt_values *v, struct kt_import *in)
 			       (unsigned long long)v->cut_events, KT_TP_CLASS - 1);
 	if (v->cut_fields)
 		kt_import_note(in, "%llu names of fields have more than %u bytes and are cut",
-			       (unsigned long long)v->cut_fields, KT_TP_NAME - 1);
+			       (unsigned long long)v->cut_fields, KT_TP_NAME);
 	v->cut_events = v->cut_fields = 0;
 	v->labels = v->left = v->elements = v->texts = 0;
 }

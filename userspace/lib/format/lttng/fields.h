@@ -58,6 +58,8 @@ struct lt_class {
 
 /**
  * struct lt_values - the fields of an event
+ * @path: name of the field that is looked at
+ * @names: names of @fields
  * @fields: names and types, if the class varies
  * @list: the values
  * @at: by value: where in @room its data are, SIZE_MAX = elsewhere
@@ -78,6 +80,8 @@ struct lt_class {
  * @cut_fields: names of fields that were cut
  */
 struct lt_values {
+	char path[2 * KT_TP_NAME];
+	struct kt_texts names;
 	struct kt_tp_field fields[KT_TP_ENTRIES];
 	struct kt_tp_value list[KT_TP_ENTRIES];
 	size_t at[KT_TP_ENTRIES];

@@ -17,7 +17,8 @@
  * Events that a packet counts as discarded are a loss up to its end, behind its last event; a
  * number that packets skip is a loss of an unknown number.  After damage the rest of a packet
  * is left out; a packet whose head is damaged ends its file.  An event that is earlier than
- * the one before it in its stream gets that one's time.
+ * the one before it in its stream gets that one's time.  One that is before or behind the
+ * times of its packet keeps its own.
  */
 #include "format/timed.h"
 #include "format/tracepoint.h"
@@ -25,6 +26,17 @@
 #include "lttng.h"
 #include "session.h"
 
+/**
+ * struct lt_outside - events whose times are outside of their packets
+ * @first: the first one, and how many there are
+ * @by: how far it is outside
+ * @early: it is before the begin, not behind the end
+ */
+struct lt_outside {
+	struct kt_back first;
+	uint64_t by;
+	bool early;
+};
 
 /**
  * struct lt_in - a trace that is being read
@@ -33,6 +45,7 @@
  * @streams: the files
  * @queue: files with an event or a loss
  * @values: fields of the event
+ * @outside: events outside of their packets
  */
 struct lt_in {
 	struct lt_session all;
@@ -40,6 +53,7 @@ struct lt_in {
 	struct lt_streams streams;
 	struct kt_timed_queue queue;
 	struct lt_values values;
+	struct lt_outside outside;
 };
 
 static const struct ktape_codec_option in_options[] = {
@@ -65,6 +79,24 @@ static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t
 }
 
 /*
+ * Return when a packet begins: its first event may be earlier than it says.  A loss before the
+ * packet ends there, so that the event keeps its time.
+ */
+static uint64_t begin_of(const struct lt_in *t, struct lt_stream *s)
+{
+	const struct ctf_at at = s->at;
+	const uint64_t time = s->time;
+	struct ktape_error error;
+	uint64_t begin = s->begin;
+
+	if (lt_event_next(&s->trace->c, s, &error) == LT_OK)
+		begin = kt_min(begin, s->time);
+	s->at = at;
+	s->time = time;
+	return time_of(t, s, begin);
+}
+
+/*
  * Go on with the next packet.  What a packet counts as discarded is missing behind its last
  * event, because LTTng discards events while there is no room for the next packet; it
  * ends at the latest where that begins.  Packets that are skipped are missing before it.
@@ -87,7 +119,8 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	ret = lt_packet_next(s, &error);
 	if (ret < 0)
 		return ret;
-	begin = time_of(t, s, s->begin);
+	begin = ret == LT_OK && (lost || doubtful || s->skipped) ? begin_of(t, s) :
+								 time_of(t, s, s->begin);
 	if (lost || doubtful)
 		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, begin) : end);
 	if (ret == LT_OK && s->skipped)
@@ -130,22 +163,63 @@ static void report_far(struct kt_import *in, struct lt_stream *s)
 		      place);
 }
 
+/* Tell where in the trace an event is. */
+static struct kt_back place_of(const struct lt_stream *s, uint64_t ts, uint64_t by)
+{
+	struct kt_back at = {
+		.events = 1, .cpu = s->event_cpu, .ts = ts, .by = by,
+		.offset = s->offset + s->from / 8,
+	};
+	char place[LT_PLACE];
+
+	lt_place(s, place);
+	snprintf(at.place, sizeof(at.place), "%.*s", (int)sizeof(at.place) - 1, place);
+	return at;
+}
+
+/* Count the event if its time is outside of its packet. */
+static void check_packet(struct lt_in *t, const struct lt_stream *s, uint64_t time)
+{
+	struct lt_outside *o = &t->outside;
+	const bool early = s->dated && s->time < s->begin;
+	uint64_t bound;
+
+	if (!early && (!s->bounded || s->time <= s->end))
+		return;
+	if (o->first.events++)
+		return;
+	bound = time_of(t, s, kt_min(early ? s->begin : s->end, s->class->origin.latest));
+	o->first = place_of(s, time, 0);
+	o->early = early;
+	o->by = early ? bound - time : time - bound;
+}
+
+/* At the end: tell how many events are outside of their packets. */
+static void report_outside(struct kt_import *in)
+{
+	struct lt_outside *o = &((struct lt_in *)in->state)->outside;
+	const struct kt_back *first = &o->first;
+
+	if (first->events)
+		kt_import_times(in, first, "%llu events have times outside of their packet, first on cpu%u at byte %llu by %llu ns %s",
+				(unsigned long long)first->events, first->cpu,
+				(unsigned long long)first->offset,
+				(unsigned long long)ktape_ticks_to_ns(in->info, o->by),
+				o->early ? "before its begin" : "behind its end");
+	o->first.events = 0;
+}
+
 /* Give the event its time, which is not earlier than the one before it. */
 static void set_time(struct kt_import *in, struct lt_stream *s)
 {
 	uint64_t time = time_of(in->state, s, kt_min(s->time, s->class->origin.latest));
-	struct kt_back step = {
-		.events = 1, .cpu = s->event_cpu, .ts = s->held,
-		.by = s->held - time, .offset = s->offset + s->from / 8,
-	};
-	char place[LT_PLACE];
+	struct kt_back step;
 
+	check_packet(in->state, s, time);
 	s->next_event.ts = kt_max(time, s->held);
 	if (time < s->held) {
-		lt_place(s, place);
+		step = place_of(s, s->held, s->held - time);
 		step.steps = !s->stepped;
-		snprintf(step.place, sizeof(step.place), "%.*s",
-			 (int)sizeof(step.place) - 1, place);
 		kt_import_back(in, &step);
 	}
 	s->stepped = time < s->held;
@@ -289,6 +363,7 @@ static int lttng_next(struct kt_import *s)
 	if (!t->queue.nr) {
 		kt_tp_end(&t->tp);
 		lt_values_report(&t->values, s);
+		report_outside(s);
 		return 0;
 	}
 	first = (struct lt_stream *)t->queue.list[0];
@@ -327,6 +402,7 @@ static void lttng_in_close(struct kt_import *s)
 	free(t->queue.list);
 	lt_session_close(&t->all);
 	free(t->values.room);
+	kt_texts_free(&t->values.names);
 	kt_tp_free(&t->tp);
 }
 

@@ -189,7 +189,12 @@ static void take_head(struct lt_stream *s)
 	if (has(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
-	s->end = has(at, CTF_TIME_END) ? at->roles[CTF_TIME_END] : s->begin;
+	s->dated = has(at, CTF_TIME);
+	s->end = s->begin;
+	if (has(at, CTF_TIME_END))
+		s->end = full_time(s->begin, at->roles[CTF_TIME_END], at->end_bits);
+	/* LTTng's packets that were not closed have 0.  Fewer bits may have wrapped many times. */
+	s->bounded = has(at, CTF_TIME_END) && at->end_bits >= 64 && s->end;
 	s->placed = has(at, CTF_CPU);
 	if (s->placed)
 		s->cpu = (uint32_t)at->roles[CTF_CPU];

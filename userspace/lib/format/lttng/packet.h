@@ -61,7 +61,9 @@ struct lt_file {
  * @gaps: losses before the next event
  * @nr_gaps: entries of @gaps
  * @begin: time of the beginning of the packet
+ * @dated: the packet says it
  * @end: time of its end; @begin if it does not say
+ * @bounded: @end is known: it has all bits
  * @until: end of the packet that was read last, as it is delivered: another trace may count
  *	its ticks from another origin
  * @last_until: the same of the packet before
@@ -104,7 +106,9 @@ struct lt_stream {
 	struct lt_gap gaps[3];
 	unsigned int nr_gaps;
 	uint64_t begin;
+	bool dated;
 	uint64_t end;
+	bool bounded;
 	uint64_t until;
 	uint64_t last_until;
 	uint64_t discarded;

@@ -18,6 +18,9 @@
  * goes back, and events whose opcode has another meaning in the event table of the
  * output than in that of the input.
  *
+ * Fields that another tracer's event has beyond the event table go into a record of their own,
+ * directly before that of the event and in the same packet.
+ *
  * The format has no thread per record: a reader derives it from the packet header
  * and from sched_switch and context records.  Where switches were filtered out, a
  * context record is inserted.  It goes into the event ring, which also sets the
@@ -286,13 +289,27 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	return 0;
 }
 
-static int add_record(struct kt_sink *s, struct stream *st,
-		      const struct ktape_event *e, const struct ktape_record *r)
+static size_t record_room(const struct ktape_record *r)
 {
-	size_t need = 8 + r->nargs * 4U + RECORD_EXTRA +
-		      (r->blob ? 4 + (size_t)r->blob_size : 0);
+	return 8 + r->nargs * 4U + RECORD_EXTRA +
+	       (r->blob ? 4 + (size_t)r->blob_size : 0);
+}
+
+/*
+ * Add a record, and before it another one to the same packet, which is left out if it is
+ * too large.  @before: with the extra fields of @e, or NULL.
+ */
+static int add_records(struct kt_sink *s, struct stream *st, const struct ktape_event *e,
+		       const struct ktape_record *before, const struct ktape_record *r)
+{
+	size_t need = record_room(r) + (before ? record_room(before) : 0);
 	int err;
 
+	if (before && need > KT_PACKET_MAX - KTAPE_BLOCK_HEADER) {
+		kt_sink_miss_extra(s, e);
+		before = NULL;
+		need = record_room(r);
+	}
 	if (need > KT_PACKET_MAX - KTAPE_BLOCK_HEADER)
 		return kt_sink_fail(
 			s,
@@ -308,11 +325,33 @@ static int add_record(struct kt_sink *s, struct stream *st,
 		if (err)
 			return err;
 	}
-	err = ktape_build_add(&st->b, r);
+	err = before ? ktape_build_add(&st->b, before) : 0;
+	if (!err)
+		err = ktape_build_add(&st->b, r);
 	st->ts = r->ts;
 	if (!err && st->size > packet_size(s->state))
 		err = write_packet(s, st, st->ts);
 	return err;
+}
+
+static int add_record(struct kt_sink *s, struct stream *st,
+		      const struct ktape_event *e, const struct ktape_record *r)
+{
+	return add_records(s, st, e, NULL, r);
+}
+
+/* Add the record of an event, behind one with its extra fields if it has any. */
+static int add_event(struct kt_sink *s, struct stream *st, const struct ktape_event *e,
+		     const struct ktape_record *r)
+{
+	const uint32_t args[] = { KTAPE_FORMAT_ID_FIELDS, e->opcode };
+	const struct ktape_record fields = {
+		.ts = r->ts, .opcode = KTAPE_EV_USER_EVENT,
+		.nargs = KT_ARRAY_SIZE(args), .args = args,
+		.blob = e->extra, .blob_size = e->extra_size,
+	};
+
+	return add_records(s, st, e, e->extra && e->extra_size ? &fields : NULL, r);
 }
 
 /* Return true if a reader derives the right thread for @e without a context record. */
@@ -428,7 +467,7 @@ static int write_event(struct kt_sink *s, struct stream *st,
 		args[i] = ktape_event_arg(e, i);
 	err = put_context(s, st, event_ring, e);
 	if (!err)
-		err = add_record(s, st, e, &r);
+		err = add_event(s, st, e, &r);
 	if (!err)
 		follow_thread(st, e);
 	return err;
@@ -576,6 +615,7 @@ const struct kt_codec_out kt_native_out = {
 	.options = options,
 	.size = sizeof(struct native),
 	.assumed = true,
+	.extra = true,
 	.own_files = true,
 	.begin = native_begin,
 	.event = native_event,

@@ -19,6 +19,7 @@ TYPES = ''.join(f'typealias integer {{ size = {n}; align = 8; signed = false; }}
 CLOCK = 'clock { name = c; freq = 1000000000; };\n'
 HEADER = 'u8 id; integer { size = 64; align = 8; map = clock.c.value; } timestamp;'
 LONG = 'n' * 100
+LONGEST = 4096   # bytes of a name of a field that is kept whole
 
 
 def write(folder, metadata, stream):
@@ -113,7 +114,18 @@ def values(top):
 
 
 def names(top):
+    # Lengths around those of arrays that have held names; each two differ in the last byte only.
+    lengths = 94, 95, 96, 127, 128, 255, 256, 1000, LONGEST - 1, LONGEST
+    many = ' '.join(f'u8 {"f" * (n - 1)}{last};' for n in lengths for last in 'AB')
+    inner, tag, v = (c * n for c, n in (('i', 2000), ('t', 500), ('v', 3000)))
+    case(f'{top}/long-fields', '', bytes(range(20)), b'\7\1\2\3', b'\1\2\3\0\7', bytes(range(100, 120)), b'\1\2\3\4',
+         b'\0\1\1\0\5', events=[
+             ('e', many), ('nested', f'u8 x; struct {{ u8 {inner}A; u8 {inner}B; }} {inner}; u8 y;'),
+             ('choice', f'enum : u8 {{ {LONG}A = 1, {LONG}B = 0 }} {tag}; variant <{tag}> {{ u16 {LONG}A; u16 {LONG}B; }} {v}; u8 x; u8 y;'),
+         ])
     body = f'u8 {LONG}A; u8 {LONG}B; u8 s[{LONG}A]; u8 end;'
+    case(f'{top}/fields', body, b'\2\1\xaa\xbb\x55')
+    body = body.replace(LONG, 'n' * LONGEST)
     long = 'x' * 150
     case(f'{top}/long-names', '', b'\1', b'\2\1\xaa\xbb\x55',
          events=[(f'{long}A', 'u8 x;'), (f'{long}B', 'u8 a; u8 n; u8 s[a]; u8 end;')])

@@ -109,7 +109,7 @@ run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text 
 	says '1 values of enumerations have more labels than the 64 that are kept'
 result $? 'a value keeps 64 labels'
 run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&
-	says '2 names of fields have more than 95 bytes and are cut'
+	says '2 names of fields have more than 4096 bytes and are cut'
 result $? 'long names of fields are told from each other, then cut, which is told'
 while read -r trace why; do
 	run 1 dump "cases/bad/$trace" && says "metadata: $why"

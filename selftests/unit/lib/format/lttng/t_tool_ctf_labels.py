@@ -180,12 +180,21 @@ def many_fields():
 
 def long_names():
     """The name of a label ends in _label, however long that of its field is."""
-    names = ['n' * 100, 'n' * 94 + 'xy', 'm' * 92, 'o' * 89]
-    _, log = dump('names', ' '.join(f'enum : u8 {{ A = 1 }} {name};' for name in names), b'\1' * 4)
+    names = ['n' * 4097, 'n' * 4095 + 'xy', 'm' * 4096, 'o' * 100 + 'A', 'o' * 100 + 'B', 'n' * 4095 + 'x_label']
+    _, log = dump('names', ' '.join(f'enum : u8 {{ A = 1 }} {name};' for name in names), b'\1' * 6)
     typed, = fields_of('names')
-    equal(typed[::2], ['n' * 95, 'n' * 89 + '_label', 'n' * 94 + 'x', 'n' * 77 + '_label_2',
-                       'm' * 92, 'm' * 89 + '_label', 'o' * 89, 'o' * 89 + '_label'])
-    assert '3 names of fields have more than 95 bytes and are cut' in log, log
+    want = [name[:4096] for name in names]
+    want = [text for name in want for text in (name, name + '_label')]
+    equal(typed[::2], want[:-1] + [want[-1] + '_2'])
+    assert '3 names of fields have more than 4096 bytes and are cut' in log, log
+
+
+def label_names():
+    """One that a field has gets a number, however long it is."""
+    name = 'n' * 500
+    dump('same', f'enum : u8 {{ A = 1 }} {name}; u8 {name}_label; u8 {name}_label_2;', b'\1\2\3')
+    typed, = fields_of('same')
+    equal(typed, [name, 1, f'{name}_label_3', 'A', f'{name}_label', 2, f'{name}_label_2', 3])
 
 
 folder = tempfile.mkdtemp(prefix='labels-', dir=out)
@@ -201,6 +210,7 @@ result('other fields are not taken for labels', others)
 result('nor in variants', others_in_variants)
 result('labels take no places of fields', many_fields)
 result('names of labels end in _label', long_names)
+result('one that a field has gets a number', label_names)
 os.chdir(out)
 shutil.rmtree(folder)
 end()
