@@ -576,6 +576,7 @@ const struct kt_codec_out kt_native_out = {
 	.options = options,
 	.size = sizeof(struct native),
 	.assumed = true,
+	.entries = true,
 	.own_files = true,
 	.begin = native_begin,
 	.event = native_event,
