@@ -50,7 +50,7 @@ class Event:
             return
         known = TABLE.get(self.name)
         for key, value in self.json.items():
-            if known is None or key in known:
+            if known is None or key in known or 'dat20' in self.json:
                 self.own[key] = value
             elif key in DERIVED or key.endswith('_name') and key[:-5] in known:
                 self.shown[key] = value
@@ -85,6 +85,19 @@ def pairs(members):
     found = dict(members)
     if len(found) != len(members):
         raise ValueError(f'a name is there twice: {str(members)[:200]}')
+    return found
+
+
+def numbered(fields):
+    """Fields by their names; of equal ones those behind the first get a number, as in objects of
+    JSON: a, a_2."""
+    found = {}
+    for name, value in fields:
+        key, more = name, 1
+        while key in found:
+            more += 1
+            key = f'{name}_{more}'
+        found[key] = value
     return found
 
 

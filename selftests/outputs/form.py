@@ -8,9 +8,15 @@ import lines
 from events import DERIVED, number, same
 
 
+def is_unknown_name(event):
+    """Whether an entry of the registry does not fit the event table: no event has its name."""
+    return event.name == 'registry' and 'dat20' in event.json
+
+
 class Form:
     """An output in which every event has all its fields, by their names."""
     name, resolution, delta, skipped = '', 1, 0, ''
+    entries = False	# it has entries of the registry that do not fit the event table
     tells_extra = False	# tells fields of another tracer that events have which are missing
     more_fields = ()	# what is told of fields by names of its own
     beside = ()		# what is told of other things than events and their fields
@@ -26,7 +32,11 @@ class Form:
         return self.reader(self.path)
 
     def holds(self, event):
-        return event.ring != 'registry' and event.name != 'time_extend'
+        return event.name != 'time_extend' and (event.ring != 'registry' or is_unknown_name(event))
+
+    def leaves(self, event):
+        """Whether it is an event that is told as missing, whatever others are like it."""
+        return is_unknown_name(event) and not self.entries
 
     def may_have(self, got):
         """Whether it is an event that stands for none of the input."""
@@ -43,6 +53,24 @@ class Form:
 
     def name_of(self, event):
         return 'user_event' if event.user else event.name
+
+    def find(self, event, pool):
+        """Take the event of the output that is @event: of the same time, with the fewest differences.
+        Return: what differs, and the names of fields that are missing; None if there is none."""
+        found = None
+        for ts in self.times(event):
+            for i, got in enumerate(pool.get(ts, ())):
+                if self.name_of(event) != got.name and self.name_of(event) is not None:
+                    continue
+                wrong, lost = self.check(event, got)
+                if found is None or len(wrong) + len(lost) / 1024 < found[0]:
+                    found = len(wrong) + len(lost) / 1024, wrong, lost, pool[ts], i
+                if not wrong and not lost:
+                    break
+        if found is None:
+            return None
+        found[3].pop(found[4])
+        return found[1:3]
 
     def check(self, event, got):
         """Compare an event.  Return: what differs, and the names of fields that are missing."""
@@ -63,7 +91,7 @@ class Form:
     without = ()
 
 
-LABEL = '_label'	# of the field that has the label of the one before it
+LABEL = r'_label(_\d+)?'	# behind the name of the field before it, whose label it is
 
 
 def plain(text):
@@ -82,17 +110,18 @@ def check_fields(event, rest):
         if not plain(rest).startswith(start):
             return [f'{start!r} is not at the begin of {rest[:60]!r}']
         rest = rest[rest.index(' ', 1):] if ' ' in rest[1:] else ''
-    values = dict(fields)
-    labels = {k[:-len(LABEL)]: v for k, v in fields if k.endswith(LABEL) and k[:-len(LABEL)] in values}
-    names = [k for k, _ in fields if (k not in event.shown or k in DERIVED) and
-             not (k.endswith(LABEL) and k[:-len(LABEL)] in labels)]
+    fields = [(k, v) for k, v in fields if k not in event.shown or k in DERIVED]
+    # A label has the name of the field before it, and no name of its own in the text.
+    labelled = [re.fullmatch(re.escape(k) + LABEL, following) and f' {following}=' not in rest
+                for (k, _), (following, _) in zip(fields, fields[1:] + [('', None)])]
+    labels = [v if found else None for found, (_, v) in zip(labelled, fields[1:] + [('', None)])]
+    kept = [(k, v, label) for (k, v), label, before in zip(fields, labels, [False] + labelled) if not before]
     try:
-        texts = lines.split_fields(rest, names)
+        texts = lines.split_fields(rest, [k for k, _, _ in kept])
     except ValueError as e:
         return [str(e)]
-    return [f'{k}: {values[k]!r} is {t!r}' for k, t in zip(names, texts)
-            if not (same_label(values[k], labels[k], t, event, k) if k in labels else
-                    same_text(values[k], t, event, k))]
+    return [f'{k}: {v!r} is {t!r}' for (k, v, label), t in zip(kept, texts)
+            if not (same_text(v, t, event, k) if label is None else same_label(v, label, t, event, k))]
 
 
 def same_label(value, label, text, event, key):

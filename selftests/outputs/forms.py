@@ -2,7 +2,8 @@
 """Each output: how its events are read, what they have to be, and what they cannot hold.
 
 What is not there, and not told as missing:
-  all but jsonl, csv, text   entries of the registry, as events: names are in the events
+  all but jsonl, csv, text   entries of the registry, as events: names are in the events.  Such that
+                do not fit the event table, of which names cannot be taken, are told
   html          CPU and thread are not compared here; descriptions of a target's stream
   chrome        the CPU of an event on a thread's track; states of objects are further events
   ftrace        nanoseconds: times are microseconds; flags that are not set, unknown threads
@@ -13,17 +14,20 @@ What is not there, and not told as missing:
   parquet       null for unknown threads; question marks for bytes that are no characters
   tband, tracex times before the first event; states become those of FreeRTOS and ThreadX
   rkh           times below 20 us
-Not compared here: traceprinter (states of another system); tests in unit/lib/format/text have its
-lines."""
+  traceprinter  states become the nearest ones of QNX; entries that name no thread
+"""
+import codecs
 import os
+import re
 import shutil
 import subprocess
 
 import binary
 import lines
-from events import TABLE, number, read, same
+from events import TABLE, number, numbered, read, same
 from form import Form, check_fields, plain
 from mapped import DRAWN, Ftrace, Lttng, Perfetto, check_program  # noqa: F401
+from printer import Printer
 from tables import STATES
 from targets import Rkh, Tband, Tracex
 
@@ -34,6 +38,7 @@ GAPS = 'gaps where events were lost'
 
 class Lines(Form):
     """JSON lines and CSV have all records."""
+    entries = True
     beside = (GAPS,)
 
     def read(self):
@@ -77,7 +82,7 @@ class Page(Form):
             'ts_resolution_ns', 'queue_kind', 'task_is_idle_task', 'task_is_timer_task'))
 
     def read(self):
-        want = [e for e in self.want if self.holds(e)]
+        want = [e for e in self.want if self.holds(e) and not self.leaves(e)]
         fields = list(self.reader(self.path))
         if len(fields) != len(want):
             raise ValueError(f'{len(fields)} events, not {len(want)}')
@@ -90,6 +95,7 @@ class Page(Form):
 
 class Text(Form):
     """Lines whose fields are NAME=VALUE."""
+    entries = True
     beside = (GAPS,)
 
     def holds(self, event):
@@ -106,6 +112,8 @@ class Text(Form):
 
 
 class Parquet(Form):
+    shown = None
+
     def where(self):
         return '-o', self.path
 
@@ -133,11 +141,27 @@ class Parquet(Form):
                     wrong.append(f'{key}: {value!r} is {got.fields[key]!r}')
             elif isinstance(value, str) and got.row.get('text', '') == value or number(value) in (None, -1):
                 pass
+            elif isinstance(value, str) and self.is_replaced(value, got.row.get('text', '')):
+                pass
             elif event.user:
                 pass
             else:
                 lost.append(key)
         return wrong, lost
+
+
+    def is_replaced(self, value, column):
+        """Whether only bytes that are no characters are question marks.  JSON does not tell such a
+        byte from the character of its number; lines of text do."""
+        if len(value) != len(column) or not all(b in (a, '?') for a, b in zip(value, column)):
+            return False
+        if self.shown is None:
+            out = subprocess.run([self.ktape, 'dump', *self.trace], stdout=subprocess.PIPE, check=False).stdout
+            self.shown = lines.unescape(out.decode('utf-8', 'surrogateescape')).decode('utf-8', 'question')
+        return column in self.shown
+
+
+codecs.register_error('question', lambda e: ('?' * (e.end - e.start), e.end))
 
 
 def same_column(value, column):
@@ -161,7 +185,7 @@ class Chrome(Form):
         return [g for g in self.reader(self.path) if (g.fields or g.phase == 'i') and g.cat != 'state']
 
     def check(self, event, got):
-        mine = dict(event.extra) if event.user else event.json
+        mine = numbered(event.extra) if event.user else event.json
         wrong = [] if got.fields or not mine else ['no fields']
         if event.tid and got.phase in 'ibe' and got.tid != event.tid:
             wrong.append(f'tid {event.tid} is {got.tid}')
@@ -172,11 +196,13 @@ class Chrome(Form):
         wrong += [f'{k}: {v!r} is {got.fields[k]!r}' for k, v in mine.items()
                   if k in got.fields and not same(v, got.fields[k])]
         wrong += [f'a member too many: {k}' for k in got.fields if k not in mine and not k.endswith('_name')]
-        return wrong, [k for k in lost if k in event.own or k in dict(event.extra)]
+        return wrong, [k for k in lost if k in event.own or k in numbered(event.extra)]
 
 
 class Again(Form):
     """A format that only ktape reads: its events, read back."""
+    entries = True
+
     def read(self):
         got, _, _ = read(self.ktape, [self.path])
         number_of = sum(e.name == 'context' for e in self.want)
@@ -205,6 +231,7 @@ class Again(Form):
 def make(ktape, trace, want, folder, engines):
     """All outputs of a trace."""
     mono = begin_of(ktape, trace, want)
+    zero = zero_of(trace[-1], mono)
     path = lambda name: os.path.join(folder, name)  # noqa: E731
     common = dict(ktape=ktape, trace=trace, want=want, engines=engines)
     from_tracex = any(e.user and e.json['id'] >> 24 == Tracex.own for e in want)
@@ -217,15 +244,34 @@ def make(ktape, trace, want, folder, engines):
         Text('text', lines.text, delta=mono), Page('html', binary.html), Chrome('chrome', lines.chrome, delta=mono),
         Ftrace('ftrace', lines.ftrace, delta=mono), Perfetto('perfetto', binary.perfetto, delta=mono),
         Lttng('lttng', binary.lttng), Again('native', None), Again('native:form=pipe', None),
-        Tband('tband', None, delta=mono),
+        Tband('tband', None, delta=zero),
         # What becomes of calls of FreeRTOS is tested in unit/lib/format/tracex.
-        Again('tracex', None) if from_tracex else Tracex('tracex', None, delta=mono, skipped='services' if from_tband else ''),
-        Rkh('rkh', None, delta=mono),
+        Again('tracex', None) if from_tracex else Tracex('tracex', None, delta=zero, skipped='services' if from_tband else ''),
+        Rkh('rkh', None, delta=zero),
+        Printer('traceprinter', None, delta=zero),
         Parquet('parquet', binary.parquet, skipped='' if engines else 'no hyparquet'),
     ]
     for i, form in enumerate(all_forms):
         form.__dict__.update(common, path=path(f'{i}.{form.name}'))
     return all_forms
+
+
+CLOCK = re.compile(rb'^clock {.* freq = (\d+); offset_s = (-?\d+); offset = (\d+); };$', re.M)
+
+
+def zero_of(path, mono):
+    """The epoch of the trace's own clock, which times of real-time kernels count from: a native trace
+    has it in its metadata; elsewhere it is CLOCK_MONOTONIC."""
+    try:
+        with open(os.path.join(path, 'metadata'), 'rb') as file:
+            text = file.read()
+    except OSError:
+        return mono
+    found = CLOCK.search(text) if b'mono_offset_ns' in text else None
+    if not found:
+        return mono
+    freq, seconds, ticks = map(int, found.groups())
+    return seconds * 10**9 + ticks * 10**9 // freq
 
 
 def begin_of(ktape, trace, want):

@@ -91,7 +91,6 @@ def ftrace(path):
 
 
 QNX = re.compile(r't:0x([0-9a-f]{8}) CPU:(\d+) (\S+) *:(.*)', re.S)
-NAMED = re.compile(r'(\w+):(\S+)')
 WITH_NAME = ('CONTROL', 'THREAD', 'PROCESS', 'COMM')
 
 
@@ -110,8 +109,7 @@ def traceprinter(path):
             continue
         if name == 'DROPPED':
             continue
-        yield Got(high << 32 | int(low, 16), group, dict(NAMED.findall(rest)), cpu=int(cpu), comm=name,
-                  rest=rest)
+        yield Got(high << 32 | int(low, 16), group, cpu=int(cpu), comm=name, rest=rest)
 
 
 def numbers(value):

@@ -3,7 +3,7 @@
 
 import binary
 import lines
-from events import TABLE, number, same
+from events import TABLE, number, numbered, same
 from form import Form, check_fields, plain, same_text
 from tables import FTRACE, LTTNG, PERFETTO, STATES, table
 
@@ -35,7 +35,7 @@ class Mapped(Form):
                 not (types.get(k) == 'TID' and number(v) < 0)}
         if mine.get('full') == mine.get('nr'):
             mine.pop('full', None)
-        return dict(event.extra) if event.user else {**mine, **dict(event.extra)}
+        return numbered(event.extra) if event.user else {**mine, **dict(event.extra)}
 
     def same_value(self, key, value, theirs, event):
         if key == 'state' and theirs == 2**32 - 1:
@@ -101,20 +101,19 @@ class Lttng(Mapped):
                 mine.pop('nr')
             names['nr'] = 'id'
             row = True
+            if 'large' in mine and number(got.fields.get('id', 0)) not in range(1 << 16):
+                theirs['large'] = True	# id is -1 if only 16 bits of a larger number were kept
         # What was recorded, under LTTng's name or as NAME_2, stands in place of what ktape's own
         # field has of it.
         for key in [k for k in mine if names and (
                 f'{k}_2' in mine if k not in names else names[k] != k and names[k] in mine)]:
             mine.pop(key)
+        originals = dict(zip(mine, (k for k, _ in event.extra))) if event.user else {}
         taken = set()
         for key in mine:
-            name = names.get(key, None if row and key in TABLE.get(event.name, ()) else key)
-            name = first = identifier(name) if name is not None else None
-            for more in range(2, len(mine) + 2):
-                if name in taken and name is not None:
-                    name = f'{first}_{more}'
-            taken.add(name)
-            if name in got.fields:
+            name = originals.get(key, names.get(key, None if row and key in TABLE.get(event.name, ()) else key))
+            name = None if name is None else find_name(identifier(name), got.fields, taken)
+            if name is not None:
                 theirs[key] = got.fields[name]
         return mine, theirs, []
 
@@ -141,6 +140,26 @@ class Lttng(Mapped):
 
 def identifier(name):
     return ''.join(c if c.isascii() and (c.isalnum() or c == '_') else '_' for c in name) or '_'
+
+
+def clashes(name, taken):
+    """Whether a field before has the name, or one that differs in a _ before it."""
+    return name in taken or '_' + name in taken or name[:1] == '_' and name[1:] in taken
+
+
+def find_name(first, fields, taken):
+    """The name of a field in the output: @first, or with a number if that or the name of its length
+    is taken.  None: it is not there."""
+    for more in range(1, len(fields) + 2):
+        name = first if more == 1 else f'{first}_{more}'
+        if name in fields and name not in taken:
+            taken.add(name)
+            if isinstance(fields[name], list):
+                taken.add(f'_{name}_length')
+            return name
+        if not clashes(name, taken) and not clashes(f'_{name}_length', taken):
+            return None
+    return None
 
 
 def check_marker(event, got):
@@ -270,7 +289,8 @@ class Perfetto(Mapped):
     def fields(self, event, got, row):
         mine = self.content(event)
         if got.generic is None or got.generic:
-            return mine, {**dict(got.fields), **getattr(got, 'extra', {})}, []
+            fields = numbered(got.fields) if got.generic is None else got.fields
+            return mine, {**fields, **getattr(got, 'extra', {})}, []
         theirs = dict(getattr(got, 'extra', {}))
         for key, number_of in row[1].items():
             if int(number_of) in got.fields:

@@ -9,12 +9,60 @@ import re
 import subprocess
 
 Event = collections.namedtuple('Event', 'buffer comm pid cpu time name fields')
-Field = collections.namedtuple('Field', 'type name array size signed')
+Field = collections.namedtuple('Field', 'type name array size signed element conversion')
+# Bytes of a type of C, in the kernels of 64 bits that are recorded.
+SIZES = {'char': 1, 'u8': 1, '__u8': 1, 'uint8_t': 1, 's8': 1, '__s8': 1, 'bool': 1, 'short': 2, 'u16': 2, '__u16': 2,
+         'int': 4, 'unsigned': 4, 'u32': 4, '__u32': 4, 'pid_t': 4, 'long': 8, 'u64': 8, '__u64': 8}
 
 LINE = re.compile(r'^(?:(\S*): )? *(.{1,16})-(\d+) +\[(\d+)\] *(\d+(?:\.\d+)?): +(\w+): *(.*)$', re.S)
 LOST = re.compile(r'^(?:(\S*): +)?CPU:(\d+) \[(?:(\d+) )?EVENTS DROPPED\]$')
 DECLARED = re.compile(r'\tfield:(.*?)\s*([^\s*\]]+?)(\[[^]]*\])?;\toffset:\d+;\tsize:(\d+);'
                       r'(?:\tsigned:(\d);)?')
+
+
+CONVERSION = re.compile(r'%[-+ #0]*(\d+|\*)?(\.(\d+|\*)?)?(hh|h|ll|l|z|j|t|L)?([a-zA-Z%])')
+ARGUMENT = re.compile(r'\(*(\(*[\w\s*]+\)\s*)*\(*REC->(\w+)[\s)]*')
+
+
+def arguments(text):
+    """The arguments behind a print format, cut at the commas that are in no brackets and texts."""
+    depth, quoted, found = 0, False, ['']
+    for i, c in enumerate(text):
+        quoted ^= c == '"' and text[i - 1] != '\\'
+        depth += (c in '([{') - (c in ')]}') if not quoted else 0
+        if c == ',' and not depth and not quoted:
+            found.append('')
+        else:
+            found[-1] += c
+    return [argument.strip() for argument in found]
+
+
+def conversions(line):
+    """How the print format shows each field: the letter of the first conversion whose argument is
+    just that field, such as x of %08x."""
+    found, words = {}, re.match(r'print fmt: "((?:\\.|[^"\\])*)"(?: *, *(.*))?$', line, re.S)
+    if not words or not words[2]:
+        return found
+    values = iter(arguments(words[2]))
+    for width, _, precision, _, letter in CONVERSION.findall(words[1]):
+        if letter == '%':
+            continue
+        for star in (width, precision):
+            if star == '*':
+                next(values, '')
+        argument = ARGUMENT.fullmatch(next(values, ''))
+        if argument:
+            found.setdefault(argument[2], letter)
+    return found
+
+
+def element_size(kind, brackets, size):
+    """Bytes of an element of an array: those of its type, or of the array by their number."""
+    count = re.search(r'\[(\d+)\]', brackets or kind)
+    if count and not kind.startswith(('__data_loc', '__rel_loc')) and int(count[1]):
+        return size // int(count[1])
+    words = kind.replace('[]', ' ').split()
+    return 8 if '*' in kind else next((SIZES[w] for w in reversed(words) if w in SIZES), 0)
 
 
 def output(*words):
@@ -32,11 +80,15 @@ def layouts(path):
     for line in output('trace-cmd', 'dump', '--events', '--ftrace-events', '-i', path).split('\n'):
         if line.startswith('name: '):
             fields = found[line[6:].strip()] = []
+        if line.startswith('print fmt: ') and fields is not None:
+            shown = conversions(line)
+            fields[:] = [f._replace(conversion=shown.get(f.name, '')) for f in fields]
         declared = DECLARED.match(line)
         if declared and not declared[2].startswith('common_'):
             kind = declared[1]
             array = bool(declared[3]) or '[' in kind
-            fields.append(Field(kind, declared[2], array, int(declared[4]), declared[5] == '1'))
+            fields.append(Field(kind, declared[2], array, int(declared[4]), declared[5] == '1',
+                                element_size(kind, declared[3], int(declared[4])), ''))
     return found
 
 

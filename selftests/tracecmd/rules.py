@@ -35,15 +35,17 @@ STATES = {'R': 0, 'S': 1, 'D': 2, 'T': 4, 't': 8, 'X': 0x10, 'Z': 0x20, 'P': 0x4
           'R+': 0x100}
 
 
-def numbers(text):
-    """What a number of trace-cmd's may be: %d, %03d, %x, %p and %o of the print format."""
-    found = {0} if text == '(nil)' else set()
-    for base in (10, 16, 8):
-        try:
-            found.add(int(text, base))
-        except ValueError:
-            pass
-    return found
+BASES = {'x': 16, 'X': 16, 'p': 16, 'o': 8}
+
+
+def numbers(text, field):
+    """The number that trace-cmd shows, or none: in the base of the print format, or with 0x."""
+    if text == '(nil)':
+        return {0}
+    try:
+        return {int(text, 16 if text.startswith(('0x', '-0x')) else BASES.get(field.conversion, 10))}
+    except ValueError:
+        return set()
 
 
 def wrong_name(reference, own):
@@ -111,11 +113,11 @@ def is_number_equal(theirs, value, field, symbols):
         # A negative number that the format shows as %x or %u has no sign.
         return any(number == n or field.signed and number < 0 and number + (1 << bits) == n
                    or field.name in SHOWN_SIGNED and number == n % (1 << bits)
-                   for n in numbers(theirs)) or is_address_equal(theirs, number, symbols)
+                   for n in numbers(theirs, field)) or is_address_equal(theirs, number, symbols)
     # ktape shows NAME or NAME+0xOFFSET.
     name, _, offset = str(value).partition('+')
     return theirs in (name, value) or any(name in symbols.begin(n - int(offset or '0', 0))
-                                          for n in numbers(theirs))
+                                          for n in numbers(theirs, field))
 
 
 def array_bytes(text):
@@ -125,7 +127,7 @@ def array_bytes(text):
     return bytes(int(v, 16) for v in text[6:-1].split(',') if v.strip())
 
 
-def is_array_equal(theirs, value):
+def is_array_equal(theirs, value, field):
     data = array_bytes(theirs)
     if data is None:
         return False
@@ -138,10 +140,11 @@ def is_array_equal(theirs, value):
         return False
     if not value:
         return not data
-    size = len(data) // len(value)
+    size = field.element
+    elements = [data[i:i + size] for i in range(0, len(data), size or 1)]
     return size * len(value) == len(data) and all(
-        (as_number(v) - int.from_bytes(data[i * size:(i + 1) * size], ORDER[0]))
-        % (1 << size * 8) == 0 for i, v in enumerate(value))
+        as_number(v) == int.from_bytes(element, ORDER[0], signed=field.signed and not str(v).startswith('0x'))
+        for v, element in zip(value, elements))
 
 
 def is_text_equal(theirs, value):
@@ -210,12 +213,12 @@ def is_equal(reference, own, field, theirs, symbols):
     if field.array and field.type.startswith(('__data_loc', '__rel_loc')) and value == '':
         return True     # of no bytes: trace-cmd shows what is behind them
     if field.array:
-        return value == theirs or is_array_equal(theirs, value) or \
+        return value == theirs or is_array_equal(theirs, value, field) or \
             is_text_equal(theirs, value)
     if 'char *' in field.type and not str(value).startswith('0x'):
         # trace-cmd does not show the text where it does not understand the print format.
         # It then shows the bytes of an address from a big-endian machine in the wrong order.
-        shown = numbers(theirs)
+        shown = numbers(theirs, field)
         if ORDER[0] == 'big':
             shown |= {int.from_bytes(n.to_bytes(8, 'little'), 'big') for n in shown
                       if 0 <= n < 1 << 64}

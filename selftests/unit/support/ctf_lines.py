@@ -249,12 +249,14 @@ def labels_of(value):
 
 
 def with_labels(members):
-    """Members of a structure and those that ktape adds for their labels."""
+    """Members of a structure and those that ktape adds for their labels, whose names have a number
+    where a member is called so."""
     out = {}
     for name, value in members.items():
         out[name] = value
         if is_labelled(value):
-            out[f'{name}_label'] = labels_of(value)
+            names = itertools.chain([f'{name}_label'], (f'{name}_label_{n}' for n in itertools.count(2)))
+            out[next(n for n in names if n not in members and n not in out)] = labels_of(value)
     return out
 
 

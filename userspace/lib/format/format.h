@@ -87,6 +87,8 @@ struct kt_codec_in {
  *	kt_sink_room() and kt_sink_done()
  * @extra: it has a place for the extra fields of events (ktape_event.extra), or counts
  *	those it has none for; else they are counted as missed
+ * @entries: it writes entries of the registry as it writes events, also those that do not fit
+ *	the event table; else event() does not get these, and they are counted as missed
  * @own_files: the format opens and writes @path of the sink itself; else the sink
  *	opens a file and writes to it what the format puts at kt_sink_room()
  * @large: size of the output in bytes from which @warning holds; 0 = never
@@ -113,6 +115,7 @@ struct kt_codec_out {
 	bool assumed;
 	bool alone;
 	bool extra;
+	bool entries;
 	bool own_files;
 	uint64_t large;
 	const char *warning;

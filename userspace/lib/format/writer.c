@@ -333,6 +333,11 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 
 	if (!err && !s->codec->assumed && ktape_event_is_assumed(event))
 		return 0;
+	/* Its words are those of another table: no name can be taken from them. */
+	if (event->opcode == KTAPE_EV_REGISTRY && !s->codec->entries && !kt_event_fits(event)) {
+		kt_sink_miss(s, ktape_event_desc(KTAPE_EV_REGISTRY)->name, 1);
+		return err;
+	}
 	if (event->extra && !s->codec->extra)
 		kt_sink_miss_extra(s, event);
 	if (!err)

@@ -20,9 +20,10 @@ import compare  # noqa: E402
 import tap  # noqa: E402
 
 os.environ['ASAN_OPTIONS'] = 'exitcode=99'
-ENGINES = os.path.join(top, 'out/fleet')
+ENGINES = os.path.join(top, 'out/fleet/engines')
 SHARED = ('field/ctf-sequence', 'field/ctf/names', 'field/ctf/empty-strings', 'field/ctf/tid-reuse',
-          'field/perf-z.data', 'golden/demo_threadx.trx', 'golden/rkh_ahsm.bin', 'golden/tband_stream_bare.bin')
+          'field/perf-z.data', 'field/flight-recorder', 'golden/demo_threadx.trx', 'golden/rkh_ahsm.bin', 'golden/tband_stream_bare.bin',
+          'golden/tband_stream_edge_ts.bin')
 
 
 def make(name, *arguments):
@@ -36,7 +37,7 @@ def same(trace):
     engines = ENGINES if os.path.isdir(ENGINES + '/node_modules/hyparquet') else ''
     with contextlib.redirect_stdout(says):
         different = compare.compare(out + '/command/ktape', [trace], [], engines)
-    assert not different and ' events' in says.getvalue(), says.getvalue()[:2000]
+    assert not different and ('refused' if 'edge_ts' in trace else ' events') in says.getvalue(), says.getvalue()[:2000]
 
 
 def main():
@@ -48,7 +49,10 @@ def main():
         make('make_ctf.py', 'ctf')
         make('make_ftrace_own.py', 'own.dat')
         make('ctf_cases.py', 'cases')
-        for trace in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1', 'ctf/le', 'ctf/be2', 'own.dat', 'cases/long-fields'):
+        make('make_foreign', 'foreign')
+        make('make_trace', 'kinds', 'kinds')
+        for trace in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1', 'ctf/le', 'ctf/be2', 'own.dat', 'foreign', 'kinds',
+                      'cases/long-fields'):
             tap.result(trace, same, trace, skip=reason)
         for name in SHARED:
             trace = os.path.join(top, '../shared', name)

@@ -130,6 +130,16 @@ struct ctf_index {
 };
 
 /**
+ * struct ctf_key - keys that a member of a structure has in JSON (keys.c)
+ * @name: that of the member
+ * @label: that of its labels, NULL = it has none
+ */
+struct ctf_key {
+	const char *name;
+	const char *label;
+};
+
+/**
  * struct ctf_type - a type
  * @kind: enum ctf_kind
  * @align: in bits, a power of two
@@ -148,6 +158,7 @@ struct ctf_index {
  * @names: for @parts: numbers of labels, in the order of declaration
  * @members: of a structure or a variant
  * @nr_members: entries of @members
+ * @keys: of the members of a structure; NULL = they are their names
  * @element: of an array or a sequence
  * @count: elements of an array
  * @path: names on the way to the length of a sequence or the tag of a variant
@@ -186,6 +197,7 @@ struct ctf_type {
 	unsigned int *names;
 	struct ctf_member *members;
 	unsigned int nr_members;
+	const struct ctf_key *keys;
 	const struct ctf_type *element;
 	uint64_t count;
 	const char **path;
@@ -271,9 +283,9 @@ struct tsdl_alias;
  * @hash: of the text
  * @len: bytes of the text
  * @alias: the type of that name where the parser is (tsdl_type.c)
- * @owner: the variant that has an option of that name (resolve.c), or the enumeration that has
- *	such a label (label_parts.c)
- * @option: number of the first one
+ * @owner: the variant that has an option of that name (resolve.c), the enumeration that has
+ *	such a label (label_parts.c), or the structure that has such a key (keys.c)
+ * @option: number of the first one; of keys, the last number that was put behind it
  * @text: ends in a NUL
  */
 struct ctf_word {
@@ -387,8 +399,9 @@ struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add)
 const char *ctf_name(struct ctf *c, const char *text);
 void ctf_free(struct ctf *c);
 
-/* label_parts.c */
+/* label_parts.c, keys.c */
 bool ctf_sort_labels(struct ctf *c, struct ctf_type *t);
+bool ctf_name_keys(struct ctf *c, struct ctf_type *t);
 
 /* clocks.c, resolve.c.  Return: as ctf_complete(). */
 int ctf_bind_clocks(struct ctf *c, struct ktape_error *error);

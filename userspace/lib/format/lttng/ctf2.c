@@ -345,7 +345,7 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 		if (type->kind != CTF_VARIANT)
 			t->align = (uint16_t)kt_max(t->align, type->align);
 	}
-	return t;
+	return ctf_name_keys(p->c, t) ? t : NULL;
 }
 
 static bool parse_option(struct ctf2 *p, struct ctf_type *t,

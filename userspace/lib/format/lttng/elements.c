@@ -191,26 +191,27 @@ static bool read_element_number(struct text *x, const struct ctf_type *t)
 	return put_element_word(x, text);
 }
 
-/* Read a member, and once more for its labels, "e":1,"e_label":"A". */
-static bool read_member(struct text *x, const struct ctf_member *m)
+static bool put_key(struct text *x, const char *key)
 {
-	const char *name = lt_name(x->c, m->name);
+	return put_element_quoted(x, key, strlen(key)) && put_element_word(x, ":");
+}
+
+/* Read a member, and once more for its labels, "e":1,"e_label":"A". */
+static bool read_member(struct text *x, const struct ctf_member *m, const struct ctf_key *key)
+{
 	const uint64_t bit = x->at->bit;
 	uint64_t end;
-	bool ok = put_element_quoted(x, name, strlen(name)) && put_element_word(x, ":");
+	bool ok = put_key(x, key ? key->name : lt_name(x->c, m->name));
 
 	x->at->name = m->name;
 	ok = ok && read_any(x, m->type);
-	if (!ok || x->cut || !lt_has_labels(m->type))
+	if (!ok || x->cut || !key || !key->label)
 		return ok;
 	end = x->at->bit;
 	x->at->bit = bit;
 	x->at->name = NULL;
 	x->labels = true;
-	ok = put_element_word(x, ",") && put_element_quoted(x, name, strlen(name));
-	/* The quote behind the name. */
-	x->v->used -= ok && !x->cut;
-	ok = ok && put_element_word(x, "_label\":") && read_any(x, m->type);
+	ok = put_element_word(x, ",") && put_key(x, key->label) && read_any(x, m->type);
 	x->labels = false;
 	x->at->bit = end;
 	return ok;
@@ -221,7 +222,8 @@ static bool read_members(struct text *x, const struct ctf_type *t)
 	bool ok = ctf_align(x->at, t->align) && put_element_word(x, "{");
 
 	for (unsigned int i = 0; i < t->nr_members && ok; i++)
-		ok = (!i || put_element_word(x, ",")) && read_member(x, &t->members[i]);
+		ok = (!i || put_element_word(x, ",")) &&
+		     read_member(x, &t->members[i], t->keys ? &t->keys[i] : NULL);
 	return ok && put_element_word(x, "}");
 }
 

@@ -500,6 +500,8 @@ static bool parse_members(struct tsdl *p, struct ctf_type *t)
 			return false;
 	}
 	tsdl_leave(p, outside);
+	if (t->kind == CTF_STRUCT && !ctf_name_keys(p->c, t))
+		return tsdl_no_memory(p);
 	return tsdl_expect(p, "}");
 }
 

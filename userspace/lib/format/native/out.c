@@ -616,6 +616,7 @@ const struct kt_codec_out kt_native_out = {
 	.size = sizeof(struct native),
 	.assumed = true,
 	.extra = true,
+	.entries = true,
 	.own_files = true,
 	.begin = native_begin,
 	.event = native_event,

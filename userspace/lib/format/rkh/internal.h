@@ -258,6 +258,8 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
 
 /* ---- writing ----------------------------------------------------------- */
 
+#define KT_RKH_LOSSES	256U	/* that end behind the last event: one for most CPUs */
+
 /**
  * struct kt_rkh_sink - a stream that is being written
  * @config: its configuration
@@ -266,6 +268,8 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
  *	else write a Linux stream
  * @seq: sequence number of the next event
  * @last_ts: time of the last event on the trace clock
+ * @losses: losses that end behind it, the earliest end first
+ * @nr_losses: entries of @losses
  * @users: by opcode, its user event, 0 = none
  * @nr_users: number of opcodes with a user event
  * @plain: content of a frame
@@ -278,6 +282,8 @@ struct kt_rkh_sink {
 	bool rewrite;
 	uint8_t seq;
 	uint64_t last_ts;
+	struct ktape_notice losses[KT_RKH_LOSSES];
+	unsigned int nr_losses;
 	uint8_t users[256];
 	unsigned int nr_users;
 	uint8_t plain[KT_RKH_FRAME_MAX];

@@ -85,11 +85,58 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 	return err;
 }
 
+/* Write the first @nr losses. */
+static int put_losses(struct kt_sink *s, unsigned int nr)
+{
+	struct kt_rkh_sink *t = s->state;
+	int err = 0;
+
+	for (unsigned int i = 0; i < nr && !err; i++)
+		err = kt_rkh_map_lost(s, &t->losses[i]);
+	t->nr_losses -= nr;
+	memmove(t->losses, t->losses + nr, t->nr_losses * sizeof(*t->losses));
+	return err;
+}
+
+/* Write the losses that end up to a time. */
+static int put_losses_until(struct kt_sink *s, uint64_t ts)
+{
+	struct kt_rkh_sink *t = s->state;
+	unsigned int nr = 0;
+
+	while (nr < t->nr_losses && t->losses[nr].to <= ts)
+		nr++;
+	return nr ? put_losses(s, nr) : 0;
+}
+
+/*
+ * Keep a loss until the time of its end.  Events of other CPUs may come before that: behind
+ * the loss, which has one time stamp, their times would go back.
+ */
+static int keep_loss(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct kt_rkh_sink *t = s->state;
+	int err = t->nr_losses == KT_RKH_LOSSES ? put_losses(s, 1) : 0;
+	unsigned int at = t->nr_losses;
+
+	for (; at && t->losses[at - 1].to > n->to; at--)
+		t->losses[at] = t->losses[at - 1];
+	t->losses[at] = *n;
+	t->nr_losses++;
+	return err;
+}
+
 static int rkh_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
 	int err = 0;
 
+	if (t->nr_losses && !t->begun)
+		err = begin_linux(s, e->ts);
+	if (!err)
+		err = put_losses_until(s, e->ts);
+	if (err)
+		return err;
 	t->last_ts = e->ts;
 	if (is_config(e))
 		return follow_config(s, e);
@@ -101,12 +148,9 @@ static int rkh_event(struct kt_sink *s, const struct ktape_event *e)
 static int rkh_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_rkh_sink *t = s->state;
-	int err = t->begun ? 0 : begin_linux(s, n->to);
 
-	if (err)
-		return err;
 	if (!t->rewrite)
-		return kt_rkh_map_lost(s, n);
+		return keep_loss(s, n);
 	t->seq = (uint8_t)(t->seq + n->count);
 	if (!n->count)
 		kt_sink_miss(s, "gaps of an unknown number of events", 1);
@@ -134,8 +178,9 @@ static int rkh_begin(struct kt_sink *s)
 static int rkh_end(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
+	int err = t->begun ? 0 : begin_linux(s, t->nr_losses ? t->losses[0].to : t->last_ts);
 
-	return t->begun ? 0 : begin_linux(s, t->last_ts);
+	return err ? err : put_losses(s, t->nr_losses);
 }
 
 const struct kt_codec_out kt_rkh_out = {

@@ -126,6 +126,7 @@ static void csv_close(struct kt_sink *s)
 const struct kt_codec_out kt_csv_out = {
 	.size = sizeof(struct csv),
 	.extra = true,
+	.entries = true,
 	.alone = true,
 	.begin = csv_begin,
 	.event = csv_event,

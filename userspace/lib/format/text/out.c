@@ -35,6 +35,7 @@ static int put_plain_json(struct kt_sink *s, const struct ktape_event *e)
 
 const struct kt_codec_out kt_text_out = {
 	.extra = true,
+	.entries = true,
 	.alone = true,
 	.begin = lines_begin,
 	.event = put_plain_text,
@@ -43,6 +44,7 @@ const struct kt_codec_out kt_text_out = {
 
 const struct kt_codec_out kt_jsonl_out = {
 	.extra = true,
+	.entries = true,
 	.alone = true,
 	.begin = lines_begin,
 	.event = put_plain_json,

@@ -20,6 +20,7 @@ import ctf_cases  # noqa: E402  pylint: disable=wrong-import-position
 from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
 
 MISSING = '' if shutil.which('babeltrace2') else 'no babeltrace2'
+NO_JQ = '' if shutil.which('jq') else 'jq is not there: install the package jq'
 SECONDS = 10
 WIDE = '0 ... 4294967295'
 TOP = 0xfffffff0
@@ -164,6 +165,59 @@ def others_in_variants():
                                   ['t', 2, 't_label', 'B', 'v.e', 1, 'v.e_label_2', 'A', 'v.e_label', 'y', 'v_label', 'x']])
 
 
+def keys_twice(text):
+    """The members of JSON that its objects have more than once, by jq."""
+    paths = subprocess.run(['jq', '-c', '--stream', 'select(length == 2)[0]'], input=text, encoding='utf-8',
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    return sorted({path for path in paths if paths.count(path) > 1})
+
+
+def no_key_twice(name):
+    """Return the texts of the fields of an event that are JSON, in which no key is there twice."""
+    event, = [line for line in run('dump', '--json', name)[0].splitlines() if '"event":"user_event"' in line]
+    equal(keys_twice(event), [])
+    typed = json.loads(event)['fields']['typed']
+    texts = typed[3::2]     # behind the count
+    for text in texts:
+        equal(keys_twice(text), [])
+    return texts
+
+
+def keys_in_structures():
+    """The same in structures that are elements, whose keys are the names."""
+    enum = 'enum : u8 { A = 1 }'
+    equal(keys_twice('{"a":{"b":1,"b":2},"b":3}'), ['["a","b"]'])
+    members = f'{enum} e; string e_label; u8 e_label_2; {enum} e_label_3; u8 g_label; {enum} g[2]; {enum} plain;'
+    dump('keys', f'u8 n; struct {{ {members} }} s[n]; struct {{ u8 x; struct {{ {enum} y; u8 y_label; }} in[n]; }} t[n];',
+         b'\1' + b'\1one\0\2\1\3\1\2\1' + b'\4\1\5')
+    equal(no_key_twice('keys'), [
+        '[{"e":1,"e_label_4":"A","e_label":"one","e_label_2":2,"e_label_3":1,"e_label_3_label":"A","g_label":3,'
+        '"g":[1,2],"g_label_2":["A",null],"plain":1,"plain_label":"A"}]',
+        '[{"x":4,"in":[{"y":1,"y_label_2":"A","y_label":5}]}]'])
+    if not MISSING:
+        same('keys')
+    n = ctf_cases.number(8)
+    labelled = {**n, 'mappings': {'A': [[1, 1]]}}
+    elements = ctf_cases.length('n')
+    elements['element-field-class'] = ctf_cases.record(e=labelled, _e=labelled, e_label=n)
+    dump('ctf-2', 'u8 n; u8 s[3];', b'\1\1\2\3')
+    ctf_cases.ctf2('.', 'ctf-2', ctf_cases.record(n=n, s=elements))
+    equal(no_key_twice('ctf2/ctf-2'), ['[{"e":1,"e_label_2":"A","_e":2,"_e_label":null,"e_label":3}]'])
+
+
+def names_twice():
+    """babeltrace2 refuses two members of one name; ktape keeps both."""
+    enum = 'enum : u8 { A = 1 }'
+    dump('twice', f'u8 n; struct {{ u8 x; {enum} _x; u8 x_2; u8 x; u8 x_3_label; }} s[n];', b'\1\1\1\2\3\4')
+    equal(no_key_twice('twice'), ['[{"x":1,"x_3":1,"x_3_label_2":"A","x_2":2,"x_4":3,"x_3_label":4}]'])
+
+
+def many_names_twice():
+    text = 'u8 a; ' * 100000 + ' '.join(f'u8 a_{i};' for i in range(2, 50000)) + 'enum : u8 { A = 1 } e; u8 e_label; ' + \
+        ' '.join(f'u8 e_label_{i};' for i in range(2, 50000))
+    dump('many-twice', f'u8 n; struct {{ {text} }} s[n];', b'\0')
+
+
 def many_fields():
     """Labels take no places of fields."""
     for nr in 600, 1024, 1030:
@@ -208,6 +262,9 @@ result('elements take no time beside a wide range', long_array)
 result('a long label takes no time in many elements', long_label)
 result('other fields are not taken for labels', others)
 result('nor in variants', others_in_variants)
+result('an object of JSON has each key once', keys_in_structures, skip=NO_JQ)
+result('also where members have one name', names_twice, skip=NO_JQ)
+result('which takes no time for many of them', many_names_twice)
 result('labels take no places of fields', many_fields)
 result('names of labels end in _label', long_names)
 result('one that a field has gets a number', label_names)
