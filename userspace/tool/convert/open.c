@@ -59,16 +59,16 @@ int convert_open_begin(struct convert *c)
 	return 0;
 }
 
-/* Return true if somebody can read where the page is, and end the command. */
+/* Return true if a user can read where the page is, and end the command by Ctrl-C. */
 static bool has_terminal(void)
 {
 	return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
 }
 
 /*
- * Wait until a signal comes.  Without a browser and without a terminal nobody knows of the
- * page, and nobody would send one.
- * Return: 0, or the exit code if nobody can see the page.
+ * Wait until a signal comes.  Without a browser and a terminal, no user knows where the page is,
+ * so no signal would come.
+ * Return: 0, or the exit code if no user can see the page.
  */
 static int wait_for_signal(int wake, pid_t browser)
 {

@@ -229,13 +229,13 @@ void dump_slices_new(struct dump *d);
 /**
  * dump_wants() - note an event, and decide whether it is shown
  * @d: the dump
- * @seen: set to contain the event, if times or CPUs are selected
+ * @range: extended by the event, if times or CPUs are selected
  * @names: names as they are at the event
  * @e: the event
  *
  * Return: true if it is shown.
  */
-static inline bool dump_wants(const struct dump *d, struct range *seen,
+static inline bool dump_wants(const struct dump *d, struct range *range,
 			      const struct ktape_registry *names,
 			      const struct ktape_event *e)
 {
@@ -244,7 +244,7 @@ static inline bool dump_wants(const struct dump *d, struct range *seen,
 	if (ktape_event_is_assumed(e))
 		return false;
 	if (d->limited)
-		range_add(seen, e);
+		range_add(range, e);
 	if (r->from.given && moment_is_after(&r->from, d->info, e->ts))
 		return false;
 	if (r->to.given && !moment_is_after(&r->to, d->info, e->ts))

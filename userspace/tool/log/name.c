@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Check names against the name of a log.  A copy of a piece under a name that the log does
- * not give, or an excerpt of it, is a trace of its own.
+ * not generate, or an excerpt of it, is not a piece.
  */
 #include <limits.h>
 #include <stddef.h>

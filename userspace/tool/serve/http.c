@@ -2,17 +2,17 @@
 /*
  * ktape serve: requests.
  *
- * A request is answered if
+ * The server answers a request if
  *
- *	- its Host is "localhost" or an address in numbers.  A site can make its own name
- *	  point here (DNS rebinding); its pages then get nothing,
- *	- its path begins with the token, because other users of the machine can connect,
- *	  too.  A cookie would not do: browsers send it to all ports of an address, and so
- *	  to servers of other users,
- *	- it is GET or HEAD.  Nothing changes anything.
+ *	- its Host is "localhost" or a numeric address.  A web site can make its own name
+ *	  resolve to this machine (DNS rebinding); the check refuses its pages,
+ *	- its path begins with the token, because other users of the machine can also
+ *	  connect.  A cookie would not protect: browsers send it to all ports of an address,
+ *	  and so to servers of other users,
+ *	- it is GET or HEAD.  No request changes anything.
  *
- * Another page can read an answer only on port 9001, and only ui.perfetto.dev, which
- * fetches traces from there by its own rule.
+ * Only pages of ui.perfetto.dev can read an answer from another origin, and only on port 9001:
+ * that page fetches traces from this port.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape serve: whose connections there may be.
+ * ktape serve: limit the connections of clients that have not sent the token.
  *
- * Everybody who reaches the port can connect, and only a whole request shows who has the
- * token.  A connection is a stranger's until then.  A new one is always taken, so that who
- * has the token can ask: if there are too many strangers, the oldest of them is closed.
- * Connections that have shown the token are never closed for a stranger.
+ * Any program that reaches the port can connect, and only a whole request contains the token.
+ * Until a connection has sent it, the connection is a stranger.  The server accepts every new
+ * connection, because it may be one with the token: beyond a limit, it closes the oldest
+ * stranger.  It never closes a connection that has sent the token in favour of a stranger.
  *
- *	STRANGERS_PEER	of one peer: an address of IPv4, a network /64 of IPv6, this machine
- *	STRANGERS	of all peers; the rest of SERVE_CONNECTIONS is left to the others
+ *	STRANGERS_PEER	from one peer: an address of IPv4, a network /64 of IPv6, this machine
+ *	STRANGERS	from all peers; the rest of SERVE_CONNECTIONS is for those with the token
  */
 #include <arpa/inet.h>
 #include <pthread.h>

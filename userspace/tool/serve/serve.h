@@ -5,7 +5,7 @@
  *	serve.c		command line, begin and end
  *	http.c		requests: which are allowed, and what answers them
  *	mhd.c		libmicrohttpd, loaded for them
- *	peers.c		connections: how many, and of whom
+ *	peers.c		limit of connections without the token
  *	folder.c	files of the folder, and no others
  *	child.c		conversions: the command itself, run with its output to a pipe
  *	page.c		pages

@@ -23,7 +23,7 @@ void write_json_text(FILE *f, const char *text)
 }
 
 /**
- * put_shown() - write a text that somebody else may have chosen, for a terminal
+ * put_shown() - write a text from a trace or a file name, without characters that control a terminal
  * @f: where to write
  * @text: the text
  */
