@@ -3,6 +3,7 @@
  * Reading a trace in slices: events, their names and what is reported are the same as
  * those that one thread reads, in the same order, whatever the trace has.
  */
+#include "grow.h"
 #include "lib_random.h"
 
 #include "trace/slice.h"
@@ -66,9 +67,7 @@ static void append(char **to, size_t *len, size_t *room, const char *text,
 {
 	if (*len + size > *room) {
 		*room = 2 * (*room + size);
-		*to = realloc(*to, *room);
-		if (!*to)
-			abort();
+		*to = grow_to(*to, *room);
 	}
 	memcpy(*to + *len, text, size);
 	*len += size;
