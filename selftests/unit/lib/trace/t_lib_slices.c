@@ -324,7 +324,7 @@ static void test_damage(void)
 	trace_remove(dir);
 }
 
-/* The caller wants so many events, and no further losses are told. */
+/* The caller wants so many events, and no further losses are reported. */
 static void test_most(void)
 {
 	struct random_trace *r = random_new(3, RANDOM_NAMES | RANDOM_LOSSES);
