@@ -34,7 +34,7 @@ klog_since()
 		END { for (i = 0; i < n; i++) print line[i] }'
 }
 
-# klog_whole: print the log for the verdict at the end. On a kernel with
+# klog_whole: print the log for the check at the end. On a kernel with
 # checkers that is everything since boot, because a report during boot would
 # have disabled lockdep.
 klog_whole()
@@ -110,9 +110,9 @@ races_of()
 		END { if (inside) flush() }' "$2"
 }
 
-# klog_verdict NAME FILE: print one test line, and the offending lines with
+# klog_result NAME FILE: print one test line, and the offending lines with
 # their context as comments
-klog_verdict()
+klog_result()
 {
 	if grep -q 'BUG: KCSAN:' "$2"; then
 		races_of ktape "$2" >"${TMPDIR:-/tmp}/klog.races"

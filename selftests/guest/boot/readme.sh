@@ -16,8 +16,8 @@ exec "$@"
 EOT
 chmod +x bin/ssh
 
-# verdict STATUS NUMBER: print a test line for a line, and what it printed if it failed
-verdict()
+# line_result STATUS NUMBER: print a test line for a line, and what it printed if it failed
+line_result()
 {
 	if [ "$1" = 0 ]; then
 		echo "ok readme line $2: $(cat "$2")"
@@ -61,7 +61,7 @@ run()
 	prepare "$3"
 	sh "./$1" </dev/null >"$1.out" 2>&1 || status=$?
 	ends_well "$1" $status "$2" "$3"
-	verdict $? "$1"
+	line_result $? "$1"
 }
 
 keys()
@@ -69,7 +69,7 @@ keys()
 	status=0
 	keys_"$3" | command keys sh "./$1" >"$1.out" 2>&1 || status=$?
 	ends_well "$1" $status 0 -
-	verdict $? "$1"
+	line_result $? "$1"
 }
 
 # Without any process of ktape the check will not become true.
@@ -99,7 +99,7 @@ run_until()
 	done
 	[ $status != 0 ] || wait $shell || status=$?
 	ends_well "$1" $status "$2" "$3"
-	verdict $? "$1"
+	line_result $? "$1"
 }
 
 # ---- what lines leave -------------------------------------------------------------

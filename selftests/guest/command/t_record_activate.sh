@@ -27,8 +27,8 @@ announced()
 	[ -e "$1" ] && [ "$(grep -c 'recording begins at' "$1")" -ge "$2" ]
 }
 
-# told LOG: seconds since the epoch of the last announcement
-told()
+# announced_at LOG: seconds since the epoch of the last announcement
+announced_at()
 {
 	text=$(sed -n 's/.*recording begins at \([-0-9]*\)T\([0-9:]*\)\.000Z/\1 \2/p' "$1" |
 		tail -n 1)
@@ -72,7 +72,7 @@ test_boundary()
 	b=$!
 	until_true announced $dir/b.log 1 && until_true announced $dir/a.log 2
 	result $? "both wait; one of them saw that the clock was set" $dir/a.log
-	[ "$(told $dir/a.log)" = $next ] && [ "$(told $dir/b.log)" = $next ]
+	[ "$(announced_at $dir/a.log)" = $next ] && [ "$(announced_at $dir/b.log)" = $next ]
 	result $? "both wait for the same moment, a multiple of the time" $dir/b.log
 	ktape mark instant 7 too-early
 	[ ! -e $dir/a ] && [ ! -e $dir/b ] && [ "$(running)" = "$before" ]
@@ -98,7 +98,7 @@ test_date()
 	at=$(($(date +%s) + hour))
 	start c "@$at"
 	c=$!
-	until_true announced $dir/c.log 1 && [ "$(told $dir/c.log)" = $at ] && [ ! -e $dir/c ]
+	until_true announced $dir/c.log 1 && [ "$(announced_at $dir/c.log)" = $at ] && [ ! -e $dir/c ]
 	result $? "a date is waited for" $dir/c.log
 	set_clock $((at + 5))
 	wait $c && [ "$(cat $dir/c.began)" -ge $at ] && ktape dump $dir/c | grep -q mark-of-c

@@ -10,7 +10,7 @@
 
 groups=/sys/fs/cgroup/kt
 
-# A process of each kind lets the script know its number, and waits until it is told.
+# A process of each kind lets the script know its number, and waits for a line from it.
 cat >$dir/job <<EOT
 for kind in moved into; do
 	if [ \$kind = moved ]; then

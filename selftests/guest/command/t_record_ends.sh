@@ -182,7 +182,7 @@ test_inherited()
 	[ $? = 1 ] && grep -q 'File too large' $dir/log
 	result $? "a file size limit is reported" $dir/log
 	found=$(records $dir/limit)
-	echo "# $found records within the limit, $(summary $dir/log) told"
+	echo "# $found records within the limit, $(summary $dir/log) reported"
 	[ "$found" = "$(summary $dir/log)" ] && ! pidof emit >/dev/null
 	result $? "what was written can be read, and the command has ended" \
 		$dir/dump.err

@@ -164,7 +164,7 @@ test_daemon()
 	kill -TERM "$recorder"
 	ended "$recorder" 60 && grep -q 'are not converted yet: ktape ship' $dir/daemon.log &&
 		[ "$(pieces)" -ge 1 ] && [ ! -e $dir/pid ]
-	result $? "pieces that are left are told" $dir/daemon.log
+	result $? "pieces that are left are reported" $dir/daemon.log
 	rm -rf $log
 }
 

@@ -49,8 +49,8 @@ take()
 	result $? "a new session takes the memory" $dir/err
 }
 
-# told NAME STATUS: the recorder has ended with the documented status and message
-told()
+# documented NAME STATUS: the recorder has ended with the documented status and message
+documented()
 {
 	sed 's/^/# /' $dir/log
 	[ "$2" = 1 ] && grep -q 'session has ended, and its rings were given back; the trace up to this point is kept' $dir/log
@@ -62,7 +62,7 @@ readable()
 {
 	: >$dir/dump.err
 	found=$(records "$2")
-	echo "# $1: $found read, $(summary $dir/log) told"
+	echo "# $1: $found read, $(summary $dir/log) reported"
 	[ "$found" -ge 1000 ] && [ "$found" = "$(summary $dir/log)" ]
 	result $? "$1: the trace has what the recorder counts" $dir/dump.err
 	status=0
@@ -94,7 +94,7 @@ test_pipe()
 	take
 	kill -CONT $reader
 	wait $recorder
-	told pipe $?
+	documented pipe $?
 	wait $reader
 	readable pipe $dir/trace
 	ktape destroy next
@@ -120,7 +120,7 @@ test_stopped()
 	take
 	kill -CONT $recorder
 	wait $recorder
-	told "stopped $*" $?
+	documented "stopped $*" $?
 	readable "stopped $*" $dir/mine/trace
 	ktape destroy next
 	rm -rf $dir/mine/trace

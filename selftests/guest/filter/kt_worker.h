@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread or a process that runs on a CPU of its own, is told by memory what to do, so
+ * A thread or a process that runs on a CPU of its own, gets its work through shared memory, so
  * that nothing of it sleeps, and makes calls that must be recorded, or must not.
  */
 #ifndef _KT_WORKER_H

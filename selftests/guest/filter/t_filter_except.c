@@ -273,7 +273,7 @@ static pid_t sleeper(pid_t nr)
 	return pid;
 }
 
-static pid_t told(int fd)
+static pid_t reported(int fd)
 {
 	struct ktape_filter_pid p = { .pid = -1 };
 	struct ktape_filter f = { .op = KTAPE_FILTER_GET,
@@ -296,13 +296,13 @@ TEST_F(except, reused_tid)
 	self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
-	EXPECT_EQ(pid, told(self->fd));
+	EXPECT_EQ(pid, reported(self->fd));
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	ASSERT_EQ(pid, sleeper(pid));
 	ASSERT_EQ(0, kt_filter_pid(fd, pid, 0));
-	EXPECT_EQ(pid, told(fd));
-	EXPECT_EQ(0, told(self->fd));
+	EXPECT_EQ(pid, reported(fd));
+	EXPECT_EQ(0, reported(self->fd));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(fd);

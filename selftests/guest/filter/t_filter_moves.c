@@ -2,9 +2,9 @@
 /*
  * A cgroup filter and every way in which a thread gets another cgroup.
  *
- * The verdict on a thread is kept until a tracepoint tells that it has moved.  So in each
+ * Whether a thread passes is kept until a tracepoint says that it has moved.  So in each
  * test a thread gets another cgroup, most often while it runs on another CPU without a
- * switch, and must be judged by the new one as soon as the call that moved it returns.
+ * switch, and must be matched with the new one as soon as the call that moved it returns.
  */
 #include <linux/sched.h>
 #include <sys/ioctl.h>

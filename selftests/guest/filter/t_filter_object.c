@@ -331,7 +331,7 @@ TEST_F(object, io_uring_thread)
  * Return the tid of the filter's only thread as this namespace sees it; -1:
  * failed.
  */
-static pid_t told(int fd)
+static pid_t reported(int fd)
 {
 	struct ktape_filter_pid entry = { .pid = -1 };
 	struct ktape_filter f = { .kind = KTAPE_FILTER_PID, .nr = 1,
@@ -354,7 +354,7 @@ TEST_F(object, pid_namespace)
 	if (!pid) {
 		if (getpid() != 1 || kt_filter_pid(self->fd, 1, 0) ||
 		    kt_filter_pid(self->fd, 2, 0) != -ESRCH ||
-		    told(self->fd) != 1 ||
+		    reported(self->fd) != 1 ||
 		    kt_command(self->fd, KTAPE_IOC_START))
 			_exit(1);
 		act(CHILD);
@@ -364,13 +364,13 @@ TEST_F(object, pid_namespace)
 	close(self->c[CHILD].from[1]);
 	ASSERT_EQ(sizeof(status), read(self->c[CHILD].from[0], &status,
 				       sizeof(status)));
-	EXPECT_EQ(pid, told(self->fd));
+	EXPECT_EQ(pid, reported(self->fd));
 	cue_end(&self->c[CHILD]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
 	act(MAIN);
 	EXPECT_EQ(B(CHILD), recorded(_metadata, self, B(MAIN) | B(CHILD)));
-	EXPECT_EQ(0, told(self->fd));
+	EXPECT_EQ(0, reported(self->fd));
 }
 
 /* A thread without a number in that namespace is returned as 0. */
@@ -380,11 +380,11 @@ TEST_F(object, pid_namespace_from_outside)
 	pid_t pid;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	EXPECT_EQ(getpid(), told(self->fd));
+	EXPECT_EQ(getpid(), reported(self->fd));
 	ASSERT_EQ(0, unshare(CLONE_NEWPID));
 	pid = fork();
 	if (!pid)
-		_exit(told(self->fd) != 0);
+		_exit(reported(self->fd) != 0);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 }

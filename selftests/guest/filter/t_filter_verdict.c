@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU finds out once a switch whether the thread that runs passes the thread
- * filters, and keeps the verdict.  Change what the verdict depends on while the
+ * filters, and keeps the result.  Change what the result depends on while the
  * thread runs on another CPU, without a switch in between: the thread knows by itself
  * which of its calls must be recorded.
  */
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(verdict, uid_changes, 300)
 
 /*
  * Followed children and others take turns in forking on one CPU, so that a new thread
- * often has the task_struct of one that the filter judged differently.
+ * often has the task_struct of one that the filter answered differently.
  */
 static pid_t plain_fork(void)
 {

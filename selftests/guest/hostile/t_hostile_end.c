@@ -315,7 +315,7 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 	EXPECT_EQ(2, kt_sessions(self->root, info));
 }
 
-/* Read the counts of a session that ends, when told so.  Return: 0 or negative errno. */
+/* Read the counts of a session that ends, after all->stop is set.  Return: 0 or -errno. */
 static int be_witness(void)
 {
 	struct ktape_stats st;

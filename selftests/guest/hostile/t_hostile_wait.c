@@ -56,18 +56,18 @@ static void drain(struct kt_ledger *l, struct kt_buf *b, int fd)
 		kt_follow(&l->t, b, fd, 65536);
 }
 
-struct told {
+struct reported {
 	uint32_t nr, reader, tid, ms;
 };
 
 static void on_evict(const struct ktape_block *b, const struct kt_rec *r,
 		     void *arg)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 
 	if (r->op != KTAPE_EV_EVICT)
 		return;
-	*t = (struct told){ t->nr + 1, r->args[0], r->args[1], r->args[2] };
+	*t = (struct reported){ t->nr + 1, r->args[0], r->args[1], r->args[2] };
 }
 
 /*
@@ -81,13 +81,13 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	int fd = kt_attach(self->root, "wait", flags);
 	struct ktape_reader_info info;
 	struct ktape_session_info s;
-	struct told told = {};
+	struct reported reported = {};
 	struct ktape_stats st;
 	struct kt_buf b = {};
 	uint32_t id;
 
 	l->next = on_evict;
-	l->arg = &told;
+	l->arg = &reported;
 	ASSERT_LE(0, fd);
 	kt_nonblock(fd, true);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -114,11 +114,11 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	EXPECT_EQ(kt_sum(st.emitted), info.records);
 	EXPECT_EQ(0, info.lapped);
 
-	/* The member is told of, in the trace of each CPU and in the list. */
-	EXPECT_EQ(kt_cpus(), told.nr);
-	EXPECT_EQ(id, told.reader);
-	EXPECT_EQ(getpid(), told.tid);
-	EXPECT_EQ(0, told.ms);
+	/* The member is reported in the trace of each CPU and in the list. */
+	EXPECT_EQ(kt_cpus(), reported.nr);
+	EXPECT_EQ(id, reported.reader);
+	EXPECT_EQ(getpid(), reported.tid);
+	EXPECT_EQ(0, reported.ms);
 	ASSERT_EQ(0, kt_session_info(self->root, "wait", &s));
 	EXPECT_EQ(1, s.evicted);
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# KCSAN finds the race of a module, and the verdict on the kernel log keeps the
+# KCSAN finds the race of a module, and the check of the kernel log keeps the
 # reports of the module that it is asked about, and no others.
 set -u
 
@@ -61,9 +61,9 @@ result $? "reports of another module are dropped"
 [ "$(grep -c '' rest)" = "$(grep -vc 'BUG: KCSAN:' log)" ]
 result $? "only titles are dropped"
 
-klog_verdict races log >verdict
-result $? "the verdict ignores them"
+klog_result races log >checked
+result $? "the check of the kernel log ignores them"
 sed 's/\[kt_race\]/[ktape]/g' log >mine
-! klog_verdict races mine >verdict && grep -q 'KCSAN.*\[ktape\]' verdict
-result $? "the verdict fails if they are of ktape"
+! klog_result races mine >checked && grep -q 'KCSAN.*\[ktape\]' checked
+result $? "the check of the kernel log fails if they are of ktape"
 echo "1..$n"

@@ -3,7 +3,7 @@
 # shellcheck shell=dash disable=SC2086	# words
 # Test that a machine with very many threads and cgroups needs no parameter: all have
 # the names that /proc and /sys say, those that were there when the module was loaded and
-# those that come and go while it records; and that a registry which may not grow tells
+# those that come and go while it records; and that a registry which may not grow reports
 # how many names had no room, and why.  KTAPE_CROWD=THREADS,CGROUPS (3000,500; on a slow
 # kernel 800,100): up to 8192 threads the registry begins smaller than by default, so that
 # it has to grow.
@@ -155,7 +155,7 @@ test_limited()
 	[ "$(status entries)" = $most ] && [ "$(status limit)" -gt $((threads - most)) ]
 	result $? "names had no room: $(status limit) at the limit, $(status late) late"
 	ktape status | grep -q 'names without room: .* as large as it may get'
-	result $? "status tells how many, and why"
+	result $? "status reports how many, and why"
 	ktape doctor 2>&1 | grep -q 'had no room for .* names'
 	result $? "so does doctor"
 	ktape record -o $dir/limited -e sched >$dir/log 2>&1 &

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test the registry: threads older than the module, changed priorities, names
- * that a start tells, that are evicted, numbers that are reused. Loaded with registry=1024 registry_max=1024.
+ * that a start records, that are evicted, numbers that are reused.
+ * Loaded with registry=1024 registry_max=1024.
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -114,7 +115,7 @@ TEST_F(names, priority_changes)
 }
 
 /* The records about one thread. */
-struct told {
+struct reported {
 	pid_t tid;
 	int named, gone, others;
 	char name[KTAPE_NAME_SIZE];
@@ -123,7 +124,7 @@ struct told {
 static void on_name(const struct ktape_block *b, const struct kt_rec *r,
 		   void *arg)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 
 	if (b->kind == KTAPE_RING_REGISTRY || r->op != KTAPE_EV_REGISTRY ||
 	    (r->dat20 & 0xff) != KTAPE_OBJ_THREAD)
@@ -160,7 +161,7 @@ static pid_t start_thread(const char *name, int *ready)
 TEST_F_TIMEOUT(names, started_while_stopped, 60)
 {
 	const unsigned char ops[] = { KTAPE_EV_MARK, 0 };
-	struct told early = { 0 }, late = { 0 };
+	struct reported early = { 0 }, late = { 0 };
 	struct kt_events e;
 	int ready[2];
 
@@ -204,12 +205,12 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 /* Records of children's ends, by pid. */
 static struct {
 	pid_t first;
-	bool told[4 * CHILDREN];
+	bool reported[4 * CHILDREN];
 } ends;
 
 static bool is_child(uint32_t tid)
 {
-	return tid - (uint32_t)ends.first < ARRAY_SIZE(ends.told);
+	return tid - (uint32_t)ends.first < ARRAY_SIZE(ends.reported);
 }
 
 static void on_end(const struct ktape_block *b, const struct kt_rec *r, void *arg)
@@ -217,14 +218,14 @@ static void on_end(const struct ktape_block *b, const struct kt_rec *r, void *ar
 	if (b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
 	    (r->dat20 & 0x1ff) == (KTAPE_OBJ_THREAD | 0x100) &&
 	    is_child(r->args[0]))
-		ends.told[r->args[0] - (uint32_t)ends.first] = true;
+		ends.reported[r->args[0] - (uint32_t)ends.first] = true;
 }
 
-/* Count the children that the registry knows, and those of them that were not told. */
-static int children_untold(int *known)
+/* Count the children that the registry knows, and those of them that no record has named. */
+static int children_unreported(int *known)
 {
 	const struct ktape_object_entry *e;
-	int untold = 0;
+	int unreported = 0;
 	size_t nr;
 
 	*known = 0;
@@ -234,21 +235,21 @@ static int children_untold(int *known)
 		    !is_child(e[i].id))
 			continue;
 		++*known;
-		untold += !ends.told[e[i].id - (uint32_t)ends.first];
+		unreported += !ends.reported[e[i].id - (uint32_t)ends.first];
 	}
-	return untold;
+	return unreported;
 }
 
 /*
  * More threads than a control ring has room for end while a session is stopped.  Its
- * next start tells all of them, as fast as they are read, and loses nothing.
+ * next start records all of them, as fast as they are read, and loses nothing.
  */
 TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 {
 	static struct kts t = { .record = on_end };
 	struct kt_buf b = {};
 	uint64_t lost = 0;
-	int fd, dev = kt_open(O_RDWR), known = 0, untold = 1;
+	int fd, dev = kt_open(O_RDWR), known = 0, unreported = 1;
 	struct ktape_stats st;
 	ssize_t n;
 
@@ -269,18 +270,18 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 			ends.first = pid;
 	}
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	for (int i = 0; i < 5000 * kt_scale() && untold; i++) {
+	for (int i = 0; i < 5000 * kt_scale() && unreported; i++) {
 		n = kt_buf_read(&b, fd, 65536);
 		if (n == -EAGAIN)
 			usleep(10000);
 		else
 			ASSERT_LT(0, n);
 		kts_feed(&t, b.p + t.offset, b.len - t.offset);
-		untold = children_untold(&known);
+		unreported = children_unreported(&known);
 	}
 	printf("# %d of %d children are in the registry\n", known, CHILDREN);
 	EXPECT_LT(700, known);
-	EXPECT_EQ(0, untold);
+	EXPECT_EQ(0, unreported);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	EXPECT_STREQ("", t.error);
 	for (int cpu = 0; cpu < get_nprocs_conf(); cpu++) {

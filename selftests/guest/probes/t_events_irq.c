@@ -263,7 +263,7 @@ static int cause_call_single(void)
 	return ret;
 }
 
-/* Only x86 tells a call of one CPU from a call of several; both have one line. */
+/* Only x86 distinguishes a call of one CPU from a call of several; both have one line. */
 #if defined(__x86_64__) || defined(__i386__)
 #define CALL_SINGLE	KTAPE_IPI_CALL_SINGLE
 #define OTHER_CALL	KTAPE_IPI_CALL_SINGLE

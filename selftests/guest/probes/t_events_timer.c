@@ -270,7 +270,7 @@ static bool wakes(const struct kt_events *e, size_t at, uint32_t token)
 TEST_F_TIMEOUT(naps, nanosleep, 120)
 {
 	const uint32_t mode = !variant->absolute;
-	bool told;
+	bool reported;
 	int op;
 	uint32_t tokens[TIMES];
 	const struct kt_ev *v;
@@ -287,9 +287,9 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 	for (int i = 0; i < TIMES; i++)
 		naps[i] = nap(variant->absolute, 1000000 + i);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	told = next_of(&self->e, &at, KTAPE_EV_HRTIMER_INIT, self->tid);
-	EXPECT_EQ(!told, has_function("hrtimer_init_sleeper_on_stack"));
-	op = told ? KTAPE_EV_HRTIMER_INIT : KTAPE_EV_HRTIMER_START;
+	reported = next_of(&self->e, &at, KTAPE_EV_HRTIMER_INIT, self->tid);
+	EXPECT_EQ(!reported, has_function("hrtimer_init_sleeper_on_stack"));
+	op = reported ? KTAPE_EV_HRTIMER_INIT : KTAPE_EV_HRTIMER_START;
 	at = 0;
 	for (int i = 0; i < TIMES; i++) {
 		uint32_t token;
@@ -298,9 +298,9 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		do {
 			v = next_of(&self->e, &after, op, self->tid);
 			ASSERT_NE(NULL, v);
-		} while (!told && (!is_of_nap(v, &naps[i]) ||
+		} while (!reported && (!is_of_nap(v, &naps[i]) ||
 				   !wakes(&self->e, after, v->arg[0])));
-		if (told)
+		if (reported)
 			EXPECT_EQ(CLOCK_MONOTONIC | mode << 5, v->dat20);
 		token = v->arg[0];
 		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_START, 0,

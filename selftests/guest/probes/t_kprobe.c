@@ -497,7 +497,7 @@ TEST_F(kprobe, each_slot_records)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-struct told {
+struct reported {
 	int nr;
 	uint32_t tokens;
 	uint64_t v[4];
@@ -505,7 +505,7 @@ struct told {
 
 static void keep_values(const struct kt_rec *r, void *arg)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 
 	if (r->op != SLOT(0))
 		return;
@@ -516,13 +516,13 @@ static void keep_values(const struct kt_rec *r, void *arg)
 
 /* Call the probed function with these values, and collect all records. */
 static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self,
-		 const unsigned long *v, struct told *told)
+		 const unsigned long *v, struct reported *reported)
 {
-	memset(told, 0, sizeof(*told));
+	memset(reported, 0, sizeof(*reported));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_call(v));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	EXPECT_LE(0, kt_walk(&self->events, keep_values, told));
+	EXPECT_LE(0, kt_walk(&self->events, keep_values, reported));
 }
 
 static void probe_target(struct __test_metadata *_metadata,
@@ -549,33 +549,33 @@ TEST_F(kprobe, addresses_are_tokens)
 		    0xffff888000001008, 0x80000000 }, 7 },
 #endif
 	};
-	struct told told;
+	struct reported reported;
 
 	probe_target(_metadata, self);
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		const unsigned long *v = vector[i].v;
 
-		tell(_metadata, self, v, &told);
-		EXPECT_EQ(i + 1, told.nr);
-		EXPECT_EQ(vector[i].tokens, told.tokens);
+		tell(_metadata, self, v, &reported);
+		EXPECT_EQ(i + 1, reported.nr);
+		EXPECT_EQ(vector[i].tokens, reported.tokens);
 		for (int n = 0; n < 4; n++) {
 			if (!(vector[i].tokens >> n & 1)) {
-				EXPECT_EQ(v[n], told.v[n]);
+				EXPECT_EQ(v[n], reported.v[n]);
 				continue;
 			}
-			EXPECT_NE(0, told.v[n]);
-			EXPECT_EQ(0, told.v[n] >> 32);
+			EXPECT_NE(0, reported.v[n]);
+			EXPECT_EQ(0, reported.v[n] >> 32);
 		}
 	}
 	/*
 	 * Equal addresses have equal tokens, different addresses different
 	 * ones.
 	 */
-	EXPECT_EQ(told.v[0], told.v[1]);
-	EXPECT_NE(told.v[0], told.v[2]);
+	EXPECT_EQ(reported.v[0], reported.v[1]);
+	EXPECT_NE(reported.v[0], reported.v[2]);
 }
 
-/* What an address is called in one trace tells nothing about another load's. */
+/* What an address is called in one trace says nothing about another load's. */
 TEST_F(kprobe, each_load_has_other_tokens)
 {
 	static const unsigned long v[] = {
@@ -585,7 +585,7 @@ TEST_F(kprobe, each_load_has_other_tokens)
 		0xc1000000, 0xc2001000, 0xc2002000, 1,
 #endif
 	};
-	struct told before, told;
+	struct reported before, reported;
 
 	probe_target(_metadata, self);
 	tell(_metadata, self, v, &before);
@@ -594,18 +594,18 @@ TEST_F(kprobe, each_load_has_other_tokens)
 	ASSERT_EQ(0, kt_insmod_ktape(""));
 	attach(_metadata, self);
 	probe_target(_metadata, self);
-	tell(_metadata, self, v, &told);
+	tell(_metadata, self, v, &reported);
 	EXPECT_EQ(1, before.nr);
-	EXPECT_EQ(1, told.nr);
+	EXPECT_EQ(1, reported.nr);
 	EXPECT_EQ(7, before.tokens);
-	EXPECT_EQ(7, told.tokens);
+	EXPECT_EQ(7, reported.tokens);
 	for (int i = 0; i < 3; i++) {
-		EXPECT_NE(0, told.v[i]);
-		EXPECT_NE(before.v[i], told.v[i]);
+		EXPECT_NE(0, reported.v[i]);
+		EXPECT_NE(before.v[i], reported.v[i]);
 	}
-	EXPECT_EQ(1, told.v[3]);
+	EXPECT_EQ(1, reported.v[3]);
 	/* Nor do the bits in which two tokens differ stay. */
-	EXPECT_NE(before.v[0] ^ before.v[1], told.v[0] ^ told.v[1]);
+	EXPECT_NE(before.v[0] ^ before.v[1], reported.v[0] ^ reported.v[1]);
 }
 
 /* ---- breakpoints -------------------------------------------------------- */

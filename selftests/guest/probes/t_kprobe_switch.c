@@ -2,7 +2,7 @@
 /*
  * A run-time probe between the record of a switch and the switch itself, where current is
  * still the outgoing thread, but records belong to the incoming one: the header of a block
- * that the probe opens names that thread, and thread filters judge that one.
+ * that the probe opens names that thread, and thread filters match that one.
  */
 #include <sys/wait.h>
 

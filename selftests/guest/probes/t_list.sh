@@ -18,8 +18,8 @@ notp	80	9
 *	80	70
 '
 
-# look PROGRAM: run an awk program on each event; f["name"] is a member
-look()
+# each_event PROGRAM: run an awk program on each event; f["name"] is a member
+each_event()
 {
 	awk -F '\t' -v OFS=' ' -v dir="$dir" '
 		function load(  i, n) {
@@ -39,7 +39,7 @@ look()
 none()
 {
 	begin=$((n + 1))
-	look "$(
+	each_event "$(
 		i=$begin
 		while [ $# -gt 1 ]; do
 			: >"$dir/which$i"
@@ -113,7 +113,7 @@ test_numbers()
 		$1 == k || ($1 == "*" && !found) { line = $0; found = $1 == k }
 		END { print line }')
 	EOT
-	look '
+	each_event '
 		f["class"] == "control" || f["class"] == "kprobe" { next }
 		{ all++ }
 		f["available"] == "true" { here++ }
@@ -149,7 +149,7 @@ test_text()
 	awk '/^[a-z]/ { class = $1 }
 		/^  [a-z]/ && $1 != "event" { print class $1 }' $dir/text |
 		sort >$dir/a
-	look '{ print f["class"] ":" f["name"] }' | sort >$dir/b
+	each_event '{ print f["class"] ":" f["name"] }' | sort >$dir/b
 	cmp $dir/a $dir/b >$dir/err 2>&1
 	result $? "each event is below its class" $dir/err
 	grep -E '^  [a-z_0-9]+ +[0-9]+ no ' $dir/text >$dir/a
@@ -157,7 +157,7 @@ test_text()
 	cmp $dir/a $dir/b >$dir/err 2>&1 && [ -s $dir/b ]
 	result $? "--unavailable shows only events that cannot be recorded" $dir/err
 	# A glob does not reach the slots of probes that are not in use.
-	look 'f["available"] == "false" && f["class"] != "kprobe" { n++ }
+	each_event 'f["available"] == "false" && f["class"] != "kprobe" { n++ }
 		END { print n + 0 }' >$dir/missing
 	read -r missing <$dir/missing
 	ktape record -q -e 'all,probe_0' -d 10ms -o $dir/all 2>$dir/err
@@ -175,7 +175,7 @@ test_text()
 # Exceptions have many sources, each of which a kernel may lack.
 test_sources()
 {
-	look '
+	each_event '
 		BEGIN {
 			n = split("die panic mark_victim aer_event" \
 				" mc_event mce_record sched_process_hang" \
@@ -213,7 +213,7 @@ test_proofs()
 {
 	grep -v '^#' "$tests/events.conf" >$dir/proofs
 	programs >$dir/programs
-	look '
+	each_event '
 		BEGIN {
 			while ((getline line <(dir "/programs")) > 0)
 				there[line]

@@ -8,6 +8,7 @@
 #ifndef _KT_FTRACE_PAIRS_H
 #define _KT_FTRACE_PAIRS_H
 
+#include "grow.h"
 #include "kt_ftrace.h"
 #include "kt_ring.h"
 
@@ -229,12 +230,7 @@ struct items {
 
 static void add(struct items *items, uint64_t key, uint64_t ts, int level)
 {
-	if (items->nr == items->room) {
-		items->room = items->room * 2 + 4096;
-		items->v = realloc(items->v, items->room * sizeof(*items->v));
-		if (!items->v)
-			abort();
-	}
+	GROW(items->v, items->nr, items->room);
 	items->v[items->nr++] = (struct item){ key, ts, level };
 }
 

@@ -42,7 +42,7 @@ static uint64_t samples(int fd)
 TEST(flush_closes_blocks)
 {
 	struct kt_gots g = {};
-	uint64_t pos = 0, told;
+	uint64_t pos = 0, reported;
 	int fd, ret = 0;
 
 	kt_pin(0);
@@ -53,8 +53,8 @@ TEST(flush_closes_blocks)
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
-	told = samples(fd);
-	EXPECT_LT(0, told);
+	reported = samples(fd);
+	EXPECT_LT(0, reported);
 	kt_rename(1);
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
@@ -63,8 +63,8 @@ TEST(flush_closes_blocks)
 	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
 	/* An empty block stays open. A block with a tracer sample is not empty. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
-	told = samples(fd) - told;
-	EXPECT_GE(told, closed_blocks(fd, &pos, &g));
+	reported = samples(fd) - reported;
+	EXPECT_GE(reported, closed_blocks(fd, &pos, &g));
 	/*
 	 * No room for another block, because no consumer has read the first
 	 * one.

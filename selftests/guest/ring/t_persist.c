@@ -21,7 +21,7 @@
  * Return true if the kernel log has a line with this text after
  * klog_from_here().
  */
-static bool told(const char *text)
+static bool reported(const char *text)
 {
 	char line[8192];
 	bool found = false;
@@ -280,7 +280,7 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	close(self->fd);
 	ASSERT_EQ(0, unload());
 	ASSERT_EQ(0, load(REGION));
-	EXPECT_TRUE(told("an earlier trace"));
+	EXPECT_TRUE(reported("an earlier trace"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, info(self->fd, &i));
@@ -456,7 +456,7 @@ TEST_F_TIMEOUT(persist, hibernation, 300)
 		SKIP(return, "the kernel has no test mode for it");
 	klog_from_here();
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
-	EXPECT_TRUE(told("a persistent session exists"));
+	EXPECT_TRUE(reported("a persistent session exists"));
 	close(self->fd);
 	ASSERT_EQ(0, unload());
 	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
@@ -551,7 +551,7 @@ TEST_F_TIMEOUT(refused, all, 300)
 
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
 		EXPECT_NE(0, load(v[i].parameters));
-		EXPECT_TRUE(told(v[i].why))
+		EXPECT_TRUE(reported(v[i].why))
 		{
 			TH_LOG("%s: no \"%s\" in the log", v[i].parameters,
 			       v[i].why);

@@ -165,14 +165,14 @@ TEST_F_TIMEOUT(shed, policy, 60)
 
 /* ---- readers that stall --------------------------------------------------- */
 
-struct told {
+struct reported {
 	uint32_t nr, reader, tid;
 };
 
 static void on_evict(const struct ktape_block *b, const struct kt_rec *r,
 		     void *arg)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 
 	if (r->op != KTAPE_EV_EVICT)
 		return;
@@ -196,14 +196,14 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct ktape_reader_info info;
-	struct told told = {};
+	struct reported reported = {};
 	struct kt_buf b = {};
 	struct ktape_policy p;
 	int slow = kt_attach(self->main, "shed", 0);
 	uint32_t id;
 
 	l->next = on_evict;
-	l->arg = &told;
+	l->arg = &reported;
 	ASSERT_LE(0, slow);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, STALL_MS,
 			       &p));
@@ -245,9 +245,9 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, self->fd));
 	EXPECT_LE(0, kt_ledger_check(l, self->fd, self->cpus));
 	EXPECT_STREQ("", l->t.error);
-	EXPECT_EQ(self->cpus, told.nr);
-	EXPECT_EQ(id, told.reader);
-	EXPECT_EQ(getpid(), told.tid);
+	EXPECT_EQ(self->cpus, reported.nr);
+	EXPECT_EQ(id, reported.reader);
+	EXPECT_EQ(getpid(), reported.tid);
 	/* An evicted consumer may register again. */
 	EXPECT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));

@@ -65,9 +65,9 @@ test_unstable()
 	# Asked at each new block; the work item then writes the relations.
 	for _ in $(seq $((50 * ${KTAPE_SCALE:-1}))); do
 		busy
-		! told || break
+		! reported || break
 	done
-	told
+	reported
 	result $? "the log says that the counter is not trusted any more"
 	ktape snapshot -o $dir/live 2>$dir/log
 	result $? "what the running session has is saved" $dir/log
@@ -78,7 +78,7 @@ test_unstable()
 	result $? "times of each CPU still do not go back" $dir/dump.err
 }
 
-told()
+reported()
 {
 	dmesg | grep -q 'ktape: the kernel no longer trusts the cycle counter'
 }

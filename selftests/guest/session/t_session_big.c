@@ -380,9 +380,9 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 
 static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
-	bool *told = arg;
+	bool *reported = arg;
 
-	*told |= b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
+	*reported |= b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
 		 r->size == strlen(LONELY) && !memcmp(r->blob, LONELY, r->size);
 }
 
@@ -414,14 +414,14 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 {
 	const int cpu = self->cpus - 1;
 	static struct kts t = { .record = on_name };
-	bool told = false;
+	bool reported = false;
 	struct kt_buf b = {};
 	int fd, others[5], nr, status;
 	pid_t pid;
 
 	if (self->cpus < 2)
 		SKIP(return, "needs 2 CPUs");
-	t.arg = &told;
+	t.arg = &reported;
 	ASSERT_EQ(0, kt_set_online(cpu, false));
 	fd = kt_create(self->dev, KTAPE_MODE_DISCARD, self->ring, 0);
 	EXPECT_LE(0, fd);
@@ -437,14 +437,14 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
 	/* Each turn is a quarter of a second or less, and one or two are enough. */
-	for (int i = 0; i < 5000 * kt_scale() && !told; i++) {
+	for (int i = 0; i < 5000 * kt_scale() && !reported; i++) {
 		if (kt_buf_read(&b, fd, 65536) <= 0) {
 			kt_command(fd, KTAPE_IOC_FLUSH);
 			usleep(10000);
 		}
 		kts_feed(&t, b.p + t.offset, b.len - t.offset);
 	}
-	EXPECT_TRUE(told);
+	EXPECT_TRUE(reported);
 	EXPECT_STREQ("", t.error);
 	kt_buf_free(&b);
 	close(fd);
@@ -499,7 +499,7 @@ TEST_F_TIMEOUT(pair, one_name, 300)
 		c.ring_size = self->ring;
 		close(until[1]);
 		fd = kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c);
-		/* The process keeps the session until it is told to exit. */
+		/* The process keeps the session until its parent closes the pipe. */
 		_exit(read(until[0], &none, 1) != 0 || fd < 0);
 	}
 	close(until[0]);

@@ -5,21 +5,23 @@
  *
  * 	name=sched_switch<TAB>fields[0].name=prev_prio<TAB>available=true
  *
- * Strings are printed as written, with their escapes. This shares no code with
- * the program that writes JSON.
+ * Strings are printed as written, with their escapes.
  *
  * usage: json <FILE	exit status 1, and the place, if the input is not JSON
  */
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+#include "json.h"
+
 #define PATH_MAX_LEN	256
 #define DEPTH_MAX	32
 
-static char *text, *at;
+static char *text;
+static const char *at;
 static char path[PATH_MAX_LEN];
 static bool first = true;
 
@@ -41,7 +43,7 @@ static void blanks(void)
 static void expect(char c)
 {
 	if (*at != c)
-		bad("something else was expected");
+		bad(c == ':' ? "no colon after a name" : "no comma or end after a value");
 	at++;
 }
 
@@ -52,87 +54,13 @@ static void show(const char *from, size_t len)
 	first = false;
 }
 
-/* Return the bytes of a UTF-8 character in its shortest form, or 0. */
-static size_t utf8(const unsigned char *p)
-{
-	static const struct {
-		unsigned char mask, lead, least;
-	} form[] = {
-		{ 0x80, 0x00, 0x00 },
-		{ 0xe0, 0xc0, 0xc2 },
-		{ 0xf0, 0xe0, 0xe0 },
-		{ 0xf8, 0xf0, 0xf0 },
-	};
-
-	for (size_t n = 0; n < 4; n++) {
-		if ((*p & form[n].mask) != form[n].lead)
-			continue;
-		if (*p < form[n].least || (*p == 0xe0 && p[1] < 0xa0) ||
-		    (*p == 0xf0 && p[1] < 0x90))
-			return 0;
-		for (size_t i = 1; i <= n; i++)
-			if ((p[i] & 0xc0) != 0x80)
-				return 0;
-		return n + 1;
-	}
-	return 0;
-}
-
-/* Parse a string up to its closing quote. Return: its length. */
+/* Parse a string. Return: its length without the quotes. */
 static size_t string(const char **from)
 {
-	size_t n;
-
-	expect('"');
-	*from = at;
-	while (*at != '"') {
-		if ((unsigned char)*at < 0x20)
-			bad("a control character in a string");
-		if (*at == '\\') {
-			at++;
-			if (*at == 'u' &&
-			    strspn(at + 1, "0123456789abcdefABCDEF") < 4)
-				bad("no four digits");
-			if (!*at || !strchr("\"\\/bfnrtu", *at))
-				bad("no such escape");
-			at++;
-			continue;
-		}
-		n = utf8((unsigned char *)at);
-		if (!n)
-			bad("no UTF-8");
-		at += n;
-	}
-	return (size_t)(at++ - *from);
-}
-
-static void digits(void)
-{
-	if (!isdigit((unsigned char)*at))
-		bad("no digit");
-	while (isdigit((unsigned char)*at))
-		at++;
-}
-
-static void number(void)
-{
-	const char *from = at;
-
-	at += *at == '-';
-	if (*at == '0')
-		at++;
-	else
-		digits();
-	if (*at == '.') {
-		at++;
-		digits();
-	}
-	if (*at == 'e' || *at == 'E') {
-		at++;
-		at += *at == '+' || *at == '-';
-		digits();
-	}
-	show(from, (size_t)(at - from));
+	*from = at + 1;
+	if (!json_string(&at))
+		bad("no string in UTF-8 with the escapes of JSON");
+	return (size_t)(at - 1 - *from);
 }
 
 static void value(int depth);
@@ -187,7 +115,6 @@ static void members(int depth, char close)
 /* The elements of a top-level array have no path. */
 static void value(int depth)
 {
-	static const char *const words[] = { "true", "false", "null" };
 	const char *from;
 	size_t len;
 
@@ -205,15 +132,10 @@ static void value(int depth)
 		show(from, len);
 		return;
 	}
-	for (size_t i = 0; i < 3; i++) {
-		len = strlen(words[i]);
-		if (!strncmp(at, words[i], len)) {
-			show(at, len);
-			at += len;
-			return;
-		}
-	}
-	number();
+	from = at;
+	if (!json_word(&at) && !json_number(&at))
+		bad("no value");
+	show(from, (size_t)(at - from));
 }
 
 /* Read standard input to its end and append a NUL. */
@@ -221,16 +143,14 @@ static void slurp(void)
 {
 	size_t len = 0, room = 1 << 16;
 
-	text = malloc(room + 1);
-	while (text) {
+	text = grow_to(NULL, room + 1);
+	for (;;) {
 		len += fread(text + len, 1, room - len, stdin);
 		if (len < room)
 			break;
 		room *= 2;
-		text = realloc(text, room + 1);
+		text = grow_to(text, room + 1);
 	}
-	if (!text)
-		abort();
 	text[len] = '\0';
 	at = text;
 	if (strlen(text) != len)

@@ -13,6 +13,7 @@
 
 #include <ktape/mark.h>
 
+#include "grow.h"
 #include "kt_clock.h"
 #include "kt_filter.h"
 #include "kt_session.h"
@@ -279,12 +280,7 @@ static inline void kta_note(const struct kt_rec *r, struct kt_take *take)
 
 	if (!memchr(kta_ops, (int)r->op, sizeof(kta_ops) - 1))
 		return;
-	if (t->nr == t->room) {
-		t->room = t->room * 2 + 4096;
-		t->v = realloc(t->v, t->room * sizeof(*t->v));
-		if (!t->v)
-			abort();
-	}
+	GROW(t->v, t->nr, t->room);
 	e = &t->v[t->nr++];
 	*e = (struct kta_event){ .first = r->ts,
 				 .last = r->ts,

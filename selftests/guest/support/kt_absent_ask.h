@@ -236,7 +236,7 @@ static inline void kta_print_wrong(const char *what, const struct kta_ref *ref,
 	}
 }
 
-static inline void kta_judge(struct kta_sum *sum, const struct kta_ref *ref,
+static inline void kta_match(struct kta_sum *sum, const struct kta_ref *ref,
 			     const struct kta_trace *t,
 			     const struct ktape_absence *q, unsigned int verdict)
 {
@@ -329,12 +329,12 @@ static inline int kta_interview(struct kta_sum *sum, struct kta_ref *ref,
 		verdict = kta_ask(ref, t, &q, &findings, on);
 		if (verdict < 0)
 			return verdict;
-		kta_judge(sum, ref, t, &q, verdict);
+		kta_match(sum, ref, t, &q, verdict);
 		if (q.one_cpu)
 			continue;
 		q.one_cpu = true;
 		for (q.cpu = 0; (int)q.cpu < ref->cpus; q.cpu++)
-			kta_judge(sum, ref, t, &q, on[q.cpu]);
+			kta_match(sum, ref, t, &q, on[q.cpu]);
 	}
 	sum->damaged += findings != 0;
 	return 0;

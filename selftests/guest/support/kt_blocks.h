@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "grow.h"
 #include "kt_ring.h"
 
 /**
@@ -36,12 +37,7 @@ static inline struct kt_got *kt_got_new(struct kt_gots *g, const void *head)
 {
 	const struct ktape_block *b = head;
 
-	if (g->nr == g->room) {
-		g->room = g->room * 2 + 64;
-		g->v = realloc(g->v, g->room * sizeof(*g->v));
-		if (!g->v)
-			abort();
-	}
+	GROW(g->v, g->nr, g->room);
 	g->v[g->nr] = (struct kt_got){ .cpu = b->cpu, .kind = b->kind,
 				       .block = b->sync_clock };
 	return &g->v[g->nr++];
@@ -49,9 +45,7 @@ static inline struct kt_got *kt_got_new(struct kt_gots *g, const void *head)
 
 static inline void kt_got_add(struct kt_got *got, const void *bytes, size_t n)
 {
-	got->bytes = realloc(got->bytes, got->len + n);
-	if (!got->bytes)
-		abort();
+	got->bytes = grow_to(got->bytes, got->len + n);
 	memcpy(got->bytes + got->len, bytes, n);
 	got->len += n;
 }

@@ -6,6 +6,7 @@
 #ifndef _KT_EVENTS_H
 #define _KT_EVENTS_H
 
+#include "grow.h"
 #include "kt_ledger.h"
 #include "kt_module.h"
 #include "kt_registry.h"
@@ -80,9 +81,7 @@ static inline void kt_symbols_add(struct kt_symbols *s, uint32_t token,
 {
 	const size_t most = sizeof(s->v->name) - 1;
 
-	s->v = realloc(s->v, (s->nr + 1) * sizeof(*s->v));
-	if (!s->v)
-		abort();
+	s->v = grow_to(s->v, (s->nr + 1) * sizeof(*s->v));
 	memset(&s->v[s->nr], 0, sizeof(*s->v));
 	s->v[s->nr].token = token;
 	memcpy(s->v[s->nr++].name, name, size < most ? size : most);
@@ -99,12 +98,7 @@ static inline void kt_events_record(const struct ktape_block *b,
 		kt_symbols_add(e->symbols, r->args[0], r->blob, r->size);
 	if (b->kind != KTAPE_RING_EVENT || r->op == KTAPE_TIME_EXTEND)
 		return;
-	if (e->nr == e->room) {
-		e->room = e->room * 2 + 1024;
-		e->v = realloc(e->v, e->room * sizeof(*e->v));
-		if (!e->v)
-			abort();
-	}
+	GROW(e->v, e->nr, e->room);
 	v = &e->v[e->nr++];
 	*v = (struct kt_ev){ .ts = r->ts, .nr = e->nr, .op = r->op, .dat20 = r->dat20,
 			     .cpu = b->cpu, .tid = e->running[b->cpu] };

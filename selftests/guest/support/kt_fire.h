@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <sys/types.h>
 
+#include "grow.h"
 #include "kt_load.h"
 #include "kt_module.h"
 #include "kt_registry.h"
@@ -125,10 +126,7 @@ static inline void kt_hits_add(const struct kt_rec *r, void *arg)
 
 	if (r->op < KTAPE_EV_EXCEPTION || r->op == KTAPE_TIME_EXTEND)
 		return;
-	if (h->nr == h->room) {
-		h->room = h->room ? h->room * 2 : 256;
-		h->hit = realloc(h->hit, h->room * sizeof(*h->hit));
-	}
+	GROW(h->hit, h->nr, h->room);
 	hit = &h->hit[h->nr++];
 	memset(hit, 0, sizeof(*hit));
 	hit->ts = r->ts;

@@ -42,7 +42,7 @@ static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
  *	lost
  * @before: records of class control in the control ring before that ledger record
  * @nr: number of ledger records, by CPU
- * @told: events reported as lost by loss records, by CPU, ring and class
+ * @reported: events reported as lost by loss records, by CPU, ring and class
  * @silent: the control ring itself lost records, by CPU
  * @tracers: number of tracer records, by CPU
  * @next: called with each record, or NULL
@@ -53,7 +53,7 @@ struct kt_ledger {
 	uint64_t said[KTS_CPUS][2][KTAPE_CLASSES][2 + KTAPE_LOST_REASONS];
 	uint64_t before[KTS_CPUS];
 	uint64_t nr[KTS_CPUS];
-	uint64_t told[KTS_CPUS][2][KTAPE_CLASSES];
+	uint64_t reported[KTS_CPUS][2][KTAPE_CLASSES];
 	bool silent[KTS_CPUS];
 	uint64_t tracers[KTS_CPUS];
 	void (*next)(const struct ktape_block *b, const struct kt_rec *r,
@@ -81,7 +81,7 @@ static inline void kt_ledger_loss(struct kt_ledger *l,
 		kts_bad(&l->t, "%llu lost from %llu to %llu, told at %llu",
 			(unsigned long long)nr, (unsigned long long)first,
 			(unsigned long long)last, (unsigned long long)r->ts);
-	l->told[b->cpu][r->dat20 >> 5 & 1][r->dat20 & 31] += nr;
+	l->reported[b->cpu][r->dat20 >> 5 & 1][r->dat20 & 31] += nr;
 }
 
 static inline void kt_ledger_record(const struct ktape_block *b,
@@ -142,14 +142,14 @@ static inline struct kt_ledger *kt_ledger_new(void)
  * before the loss, but a loss record may be missing only if the control ring
  * could not take it.
  */
-static inline void kt_ledger_told(struct kt_ledger *l,
+static inline void kt_ledger_reported(struct kt_ledger *l,
 				  const struct ktape_stats *st, int class,
 				  uint64_t lost)
 {
-	uint64_t told = l->told[st->cpu][st->kind][class];
+	uint64_t reported = l->reported[st->cpu][st->kind][class];
 
-	if (told > lost || (l->nr[st->cpu] && !l->silent[st->cpu]))
-		KT_LEDGER_CHECK(l, told, lost, "loss records, lost", st->cpu,
+	if (reported > lost || (l->nr[st->cpu] && !l->silent[st->cpu]))
+		KT_LEDGER_CHECK(l, reported, lost, "loss records, lost", st->cpu,
 				st->kind, class);
 }
 
@@ -163,7 +163,7 @@ static inline void kt_ledger_class(struct kt_ledger *l,
 
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
 		lost += st->lost[i][class];
-	kt_ledger_told(l, st, class, lost);
+	kt_ledger_reported(l, st, class, lost);
 	KT_LEDGER_CHECK(l, l->t.stream[cpu][kind].class[class] + lost,
 			st->emitted[class] - st->filtered[class],
 			"records + lost, emitted", cpu, kind, class);

@@ -66,10 +66,10 @@ agrees()
 	read -r said held nr found <<-EOT
 	$(ledger "$2")
 	EOT
-	told=$(summary "$3")
-	echo "# $1: $told recorded, $found read; event rings: $said by $nr ledger records, $held read"
+	summed=$(summary "$3")
+	echo "# $1: $summed recorded, $found read; event rings: $said by $nr ledger records, $held read"
 	[ "$nr" -gt 0 ] && [ "$said" = "$held" ] && [ "$held" -ge 1000 ] &&
-		[ "$found" = "$told" ]
+		[ "$found" = "$summed" ]
 	result $? "$1: reader, recorder and ledger agree" $dir/dump.err
 }
 

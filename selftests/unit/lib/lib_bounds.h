@@ -42,7 +42,7 @@ typedef uint64_t scene_fn(uint64_t n);
 static struct took run_scene(scene_fn *scene, uint64_t n)
 {
 	struct took took = { .status = -1 };
-	uint64_t told[2] = { 0, 0 };
+	uint64_t reported[2] = { 0, 0 };
 	struct rusage usage;
 	int fds[2];
 	pid_t pid;
@@ -52,29 +52,29 @@ static struct took run_scene(scene_fn *scene, uint64_t n)
 	pid = fork();
 	if (!pid) {
 		work = 0;
-		told[1] = scene(n);
-		told[0] = work;
-		_exit(write(fds[1], told, sizeof(told)) != sizeof(told));
+		reported[1] = scene(n);
+		reported[0] = work;
+		_exit(write(fds[1], reported, sizeof(reported)) != sizeof(reported));
 	}
 	close(fds[1]);
-	if (read(fds[0], told, sizeof(told)) != sizeof(told))
-		told[0] = 0;
+	if (read(fds[0], reported, sizeof(reported)) != sizeof(reported))
+		reported[0] = 0;
 	close(fds[0]);
 	wait4(pid, &took.status, 0, &usage);
-	took.work = told[0];
-	took.left = told[1];
+	took.work = reported[0];
+	took.left = reported[1];
 	took.kib = usage.ru_maxrss;
 	return took;
 }
 
 static void check_memory(const char *what, scene_fn *scene, uint64_t n,
-			 long kib, bool told)
+			 long kib, bool reported)
 {
 	struct took took = run_scene(scene, n);
 
 	check(!took.status, "%s: status %x", what, took.status);
 	check(took.kib <= kib, "%s: %ld KiB, not %ld", what, took.kib, kib);
-	check(!told || took.left, "%s: no omission is reported", what);
+	check(!reported || took.left, "%s: no omission is reported", what);
 }
 
 /* Twice the input may take a little more than twice: tables grow by doubling. */

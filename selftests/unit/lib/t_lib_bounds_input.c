@@ -27,9 +27,9 @@ static void add_frame(uint32_t id, uint64_t ts, uint64_t value)
  */
 static uint64_t read_trace(const char *format)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told, .format = format,
+		.notice = codec_notice, .arg = &reported, .format = format,
 		.flags = KTAPE_TRACE_SORTED, .window = window,
 	};
 	struct ktape_rtos *all;
@@ -56,7 +56,7 @@ static uint64_t read_trace(const char *format)
 	must(ktape_rtos_finish(all));
 	ktape_rtos_free(all);
 	fclose(out);
-	return told.corrupt + told.truncated + told.gaps;
+	return reported.corrupt + reported.truncated + reported.gaps;
 }
 
 static void begin_file(void)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Test how make bench judges what it has measured: a missed budget fails, and budgets of
+# Test how make bench checks what it has measured: a missed budget fails, and budgets of
 # timings are ratios to a reference of the same run.
 #
 # usage: t_bench.sh FOLDER (not used)

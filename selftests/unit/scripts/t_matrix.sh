@@ -136,7 +136,7 @@ result $? 'a kernel that cannot be had is a skip with its reason'
 ! matrix 'broken|6.1|suite|amd64|gcc|host|1|smoke|-' &&
 	has 'not ok matrix broken: builds with gcc' &&
 	grep -q '^| broken | broken-release | amd64 | failed | - | - |' "$tree/README.md"
-result $? 'a build that fails is told, and nothing is booted'
+result $? 'a build that fails is reported, and nothing is booted'
 
 ! matrix 'other|6.1|suite|amd64|clang|host|1|build|-' &&
 	has 'not ok matrix other: builds with clang'
@@ -149,7 +149,7 @@ result $? 'a guest that prints no test is a failure'
 ! matrix 'bad|6.1|suite|amd64|gcc|host|1|smoke|-' &&
 	has 'not ok matrix bad: t_smoke.sh: class irq' &&
 	grep -q '^| bad .* | 1 passed, 1 failed, 1 skipped |' "$tree/README.md"
-result $? 'a test that fails is told'
+result $? 'a test that fails is reported'
 
 matrix 'bad|6.1|suite|amd64|gcc|host|1|smoke|*class irq=no irqs here'
 [ $? = 0 ] && has 'ok matrix bad: t_smoke.sh: class irq # SKIP known: no irqs here' &&

@@ -82,7 +82,7 @@ counts "the kernel does not know that it races with the module" 1 \
 	report 'a / b' 'a,kthread' 'b,kthread'
 	echo '[    8.000000] WARNING: something else'
 } >both
-! klog_verdict one both >log && grep -q 'WARNING: something else' log
+! klog_result one both >log && grep -q 'WARNING: something else' log
 result $? "what is no race is still found"
 echo "1..$n"
 exit $failed

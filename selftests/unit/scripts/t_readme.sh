@@ -13,8 +13,8 @@ cd "$work" || exit
 # shellcheck source=selftests/unit/support/result.sh
 . "$top/selftests/unit/support/result.sh"
 
-# judges STATUS: the table is compared with the file page
-judges()
+# compares STATUS: the table is compared with the file page
+compares()
 {
 	local status=0
 	"$top/selftests/readme" -t page >log 2>&1 || status=$?
@@ -22,21 +22,21 @@ judges()
 }
 
 cp "$top/README.md" page
-judges 0
+compares 0
 result $? "README.md has a line for each row, and a row for each line"
 sed 's/^    ktape doctor .*/&\n    ktape list --unknown  # a comment/' "$top/README.md" >page
-judges 1 && grep -qx '# ktape list --unknown' log &&
+compares 1 && grep -qx '# ktape list --unknown' log &&
 	grep -q '^not ok .*each line has a row' log && [ "$(grep -c '^not ok' log)" = 1 ]
 result $? "a line without a row is a failure, and is named"
 sed '/^    ktape doctor /d' "$top/README.md" >page
-judges 1 && grep -qx '# ktape doctor' log &&
+compares 1 && grep -qx '# ktape doctor' log &&
 	grep -q '^not ok .*each row of the table is a line' log && [ "$(grep -c '^not ok' log)" = 1 ]
 result $? "a row without a line is a failure, and is named"
 sed 's/^    ktape doctor .*/&\n    ktape doctor/' "$top/README.md" >page
-judges 1
+compares 1
 result $? "a line that comes twice needs two rows"
 : >page
-judges 1 && grep -q '^not ok .*has lines' log
+compares 1 && grep -q '^not ok .*has lines' log
 result $? "a text without lines is a failure"
 echo "1..$n"
 exit $failed

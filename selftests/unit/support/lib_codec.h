@@ -42,7 +42,7 @@ static char *codec_content(int fd, size_t *len)
 }
 
 /* Reported losses and damages. */
-struct codec_told {
+struct codec_reports {
 	uint64_t lost;
 	unsigned int gaps;
 	unsigned int corrupt;
@@ -55,19 +55,19 @@ struct codec_told {
 __attribute__((unused))
 static void codec_notice(void *arg, const struct ktape_notice *n)
 {
-	struct codec_told *told = arg;
+	struct codec_reports *reported = arg;
 
 	if (n->kind == KTAPE_NOTICE_LOST) {
-		told->lost += n->count;
-		told->gaps++;
-		if (told->sink && ktape_sink_notice(told->sink, n))
+		reported->lost += n->count;
+		reported->gaps++;
+		if (reported->sink && ktape_sink_notice(reported->sink, n))
 			abort();
 	}
-	told->corrupt += n->kind == KTAPE_NOTICE_CORRUPT;
-	told->truncated += n->kind == KTAPE_NOTICE_TRUNCATED;
-	told->assumed += n->kind == KTAPE_NOTICE_ASSUMED;
+	reported->corrupt += n->kind == KTAPE_NOTICE_CORRUPT;
+	reported->truncated += n->kind == KTAPE_NOTICE_TRUNCATED;
+	reported->assumed += n->kind == KTAPE_NOTICE_ASSUMED;
 	if (n->kind != KTAPE_NOTICE_LOST)
-		snprintf(told->text, sizeof(told->text), "%s", n->error.text);
+		snprintf(reported->text, sizeof(reported->text), "%s", n->error.text);
 }
 
 /* Return an event as a line of text, to be freed. */
@@ -91,10 +91,10 @@ static char *codec_line(struct ktape_trace *t, const struct ktape_event *e)
  */
 __attribute__((unused))
 static int codec_convert(const char *path, const char *to, const char *options,
-			 struct codec_told *told)
+			 struct codec_reports *reported)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = told,
+		.notice = codec_notice, .arg = reported,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	struct ktape_sink_options sink = { .format = to, .options = options };
@@ -103,20 +103,20 @@ static int codec_convert(const char *path, const char *to, const char *options,
 	char out[CODEC_PATH];
 	int fd = codec_file(out, "", 0), ret;
 
-	memset(told, 0, sizeof(*told));
+	memset(reported, 0, sizeof(*reported));
 	sink.path = out;
 	ret = ktape_trace_open(path, &how, &t, NULL);
 	if (ret)
 		return ret;
 	sink.info = ktape_trace_info(t);
 	sink.registry = ktape_trace_registry(t);
-	ret = ktape_sink_open(&sink, &told->sink, NULL);
+	ret = ktape_sink_open(&sink, &reported->sink, NULL);
 	while (!ret && (ret = ktape_trace_next(t, &e)) > 0)
-		ret = ktape_sink_event(told->sink, e);
-	if (told->sink && !ret)
-		ret = ktape_sink_finish(told->sink);
-	ktape_sink_close(told->sink);
-	told->sink = NULL;
+		ret = ktape_sink_event(reported->sink, e);
+	if (reported->sink && !ret)
+		ret = ktape_sink_finish(reported->sink);
+	ktape_sink_close(reported->sink);
+	reported->sink = NULL;
 	ktape_trace_close(t);
 	if (ret) {
 		close(fd);

@@ -22,11 +22,11 @@ typedef char *gather_keep(struct ktape_trace *t, const struct ktape_event *e);
 /* Read the whole trace. Return: number of user events with a source. */
 __attribute__((unused)) static unsigned int
 codec_read_all(const char *path, const char *format, uint32_t flags,
-	       struct codec_told *told)
+	       struct codec_reports *reported)
 {
 	struct ktape_trace_options how = {
 		.notice = codec_notice,
-		.arg = told,
+		.arg = reported,
 		.format = format,
 		.flags = flags,
 	};
@@ -35,7 +35,7 @@ codec_read_all(const char *path, const char *format, uint32_t flags,
 	unsigned int nr = 0;
 	size_t len;
 
-	memset(told, 0, sizeof(*told));
+	memset(reported, 0, sizeof(*reported));
 	if (ktape_trace_open(path, &how, &t, NULL))
 		return 0;
 	while (ktape_trace_next(t, &e) > 0) {
@@ -49,10 +49,10 @@ codec_read_all(const char *path, const char *format, uint32_t flags,
 
 static void gather(const char *path, gather_keep *keep, struct gathered *g)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
 		.notice = codec_notice,
-		.arg = &told,
+		.arg = &reported,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	const struct ktape_event *e;
@@ -66,7 +66,7 @@ static void gather(const char *path, gather_keep *keep, struct gathered *g)
 		g->nr += g->lines[g->nr] != NULL;
 	}
 	ktape_trace_close(t);
-	g->lost = told.lost;
+	g->lost = reported.lost;
 }
 
 static int gather_order(const void *a, const void *b)

@@ -227,8 +227,8 @@ struct image_result {
 	struct ktape_recovered r;
 	struct ktape_error error;
 	unsigned int begun;
-	unsigned int told;
-	struct ktape_error last_told;
+	unsigned int reported;
+	struct ktape_error last_reported;
 	unsigned int packets;
 	unsigned int bad_packets;	/* packets that cannot be read */
 	unsigned int back;		/* packets before their predecessor */
@@ -314,8 +314,8 @@ static void image_tell(void *arg, const struct ktape_error *what)
 	struct image_result *res = arg;
 
 	assert(memchr(what->text, '\0', sizeof(what->text)));
-	res->told++;
-	res->last_told = *what;
+	res->reported++;
+	res->last_reported = *what;
 }
 
 /* Scan @size bytes and recover the first region found. */

@@ -49,7 +49,7 @@ struct sim_ring {
 	uint64_t filtered[KTAPE_CLASSES];
 	uint64_t lost[KTAPE_CLASSES];
 	uint64_t shed[KTAPE_CLASSES];	/* of @lost */
-	uint64_t told[KTAPE_CLASSES];
+	uint64_t reported[KTAPE_CLASSES];
 	uint64_t first[KTAPE_CLASSES];
 	uint64_t last[KTAPE_CLASSES];
 	struct sim_packet packets[SIM_PACKETS];
@@ -198,7 +198,7 @@ static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
 	struct sim_ring *r = &s->ring[cpu * 2 + kind];
 
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-		uint64_t count = r->lost[i] - r->told[i];
+		uint64_t count = r->lost[i] - r->reported[i];
 		const uint32_t args[] = {
 			(uint32_t)r->first[i], (uint32_t)(r->first[i] >> 32),
 			(uint32_t)r->last[i],  (uint32_t)(r->last[i] >> 32),
@@ -213,7 +213,7 @@ static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
 
 		if (!count)
 			continue;
-		r->told[i] = r->lost[i];
+		r->reported[i] = r->lost[i];
 		sim_control(s, cpu, &rec);
 	}
 }
@@ -288,7 +288,7 @@ static inline void sim_marker(struct sim *s, unsigned int cpu,
 		return;
 	}
 	r->emitted[KTAPE_CLASS_CONTROL]++;
-	if (r->lost[KTAPE_CLASS_CONTROL]++ == r->told[KTAPE_CLASS_CONTROL])
+	if (r->lost[KTAPE_CLASS_CONTROL]++ == r->reported[KTAPE_CLASS_CONTROL])
 		r->first[KTAPE_CLASS_CONTROL] = s->now;
 	r->last[KTAPE_CLASS_CONTROL] = s->now;
 	s->now += 1 + sim_random(s, 50);
@@ -465,7 +465,7 @@ static inline void sim_event(struct sim *s, unsigned int cpu,
 	} else if (s->losing[cpu] >> class & 1) {
 		t->fate = SIM_LOST;
 		r->shed[class] += s->shedding;
-		if (r->lost[class]++ == r->told[class])
+		if (r->lost[class]++ == r->reported[class])
 			r->first[class] = s->now;
 		r->last[class] = s->now;
 	}

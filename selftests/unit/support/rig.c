@@ -30,13 +30,13 @@ static void rig_opened(struct kt_ring *r, u64 since)
 {
 	struct rig *rig = r->owner;
 	unsigned long commit = READ_ONCE(*kt_word(&rig->page->commit));
-	unsigned long told = READ_ONCE(rig->told);
+	unsigned long reported = READ_ONCE(rig->reported);
 
 	(void)since;
 	kt_local_inc(&rig->opened);
 	/* A nested context may have seen a later commit. */
-	while (kt_before(told, commit) &&
-	       !kt_try_cmpxchg_local(&rig->told, &told, commit))
+	while (kt_before(reported, commit) &&
+	       !kt_try_cmpxchg_local(&rig->reported, &reported, commit))
 		;
 }
 
@@ -153,7 +153,7 @@ void rig_again(struct rig *rig, unsigned int mode, unsigned long start)
 	rig->too_big = 0;
 	rig->opening = 0;
 	rig->opened = 0;
-	rig->told = 0;
+	rig->reported = 0;
 	rig->filled = 0;
 	kt_ring_init(&rig->ring, &config);
 }

@@ -29,7 +29,7 @@ struct rig {
 	u64 opened;		/* ... of opened() */
 	u64 filled;		/* ... of filled() */
 	u64 parked;		/* ... of parked() */
-	unsigned long told;	/* commit at the latest such call */
+	unsigned long reported;	/* commit at the latest such call */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
 	u64 too_big;		/* records larger than a block, which have no number */
 	struct kt_desc *blocks;

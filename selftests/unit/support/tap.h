@@ -26,7 +26,7 @@ struct tap_test {
 static unsigned int tap_number, tap_failures;
 static char tap_why[512];	/* failure of the current test; empty: none */
 static char tap_skipped[256];
-static char tap_told[512];	/* note behind the name of the test */
+static char tap_reported[512];	/* note behind the name of the test */
 
 __attribute__((format(printf, 1, 2), unused))
 static void tap_fail(const char *format, ...)
@@ -57,7 +57,7 @@ static void tap_tell(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(tap_told, sizeof(tap_told), format, args);
+	vsnprintf(tap_reported, sizeof(tap_reported), format, args);
 	va_end(args);
 }
 
@@ -96,7 +96,7 @@ static void tap_plan(unsigned int tests)
 __attribute__((unused))
 static void tap_run(const struct tap_test *test)
 {
-	tap_why[0] = tap_skipped[0] = tap_told[0] = '\0';
+	tap_why[0] = tap_skipped[0] = tap_reported[0] = '\0';
 	test->run();
 	tap_number++;
 	if (tap_why[0]) {
@@ -110,7 +110,7 @@ static void tap_run(const struct tap_test *test)
 		       tap_skipped);
 	} else {
 		printf("ok %u - %s%s%s\n", tap_number, test->name,
-		       tap_told[0] ? ": " : "", tap_told);
+		       tap_reported[0] ? ": " : "", tap_reported);
 	}
 }
 

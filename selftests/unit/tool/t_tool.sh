@@ -284,7 +284,7 @@ test_objects()
 		run 0 record $options --save - &&
 			grep -qxF "pid = $pid" text && continue
 		bad=1
-		echo "$options: no \"pid = $pid\"" >>told
+		echo "$options: no \"pid = $pid\"" >>missing
 	done <<-EOT
 	7:except|--suppress object:7
 	7:except,8:except|--suppress object:7 --suppress object:8
@@ -299,7 +299,7 @@ test_objects()
 	8,7:except|--pid 7,8 --suppress object:7
 	none|--pid 9:except --suppress object:all --suppress object:4
 	EOT
-	cat told >log 2>/dev/null
+	cat missing >log 2>/dev/null
 	result $bad "record: RKH object filters become filters by thread"
 }
 
@@ -698,7 +698,7 @@ test_verify()
 		grep -q '^cut off: 0 of 2 CPUs, ' text && run 6 verify -q cut &&
 		run 1 verify --strict cut && run 6 verify --json cut &&
 		grep -q '"cut":true' text && grep -q '"judged":{"cpus":0,"of_cpus":2,' text
-	result $? "verify: a missing part is a verdict of its own"
+	result $? "verify: a missing part is a result of its own"
 	rm cut/c*
 	run 6 verify cut && grep -q '^cut off: 0 of [02] CPUs, ' text
 	result $? "verify: without any stream"

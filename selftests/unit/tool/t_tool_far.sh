@@ -38,7 +38,7 @@ run 0 dump --json last && grep -q '^{"ts":"9223372036000001000",' text &&
 	! grep -q '^{"ts":"-' text
 result $? 'the last second is not'
 
-# Some of its times are beyond: they are shown as the last one, once told.
+# Some of its times are beyond: they are shown as the last one, reported once.
 for jobs in 1 4; do
 	run 1 dump -J $jobs crossing && [ "$(grep -c "$beyond" log)" = 1 ] &&
 		says 'cpu0: at byte 8' && lines 64 && ! grep -q '^\[-' text &&

@@ -89,8 +89,8 @@ static inline void same_text(const char *got, const char *want)
 /* Return a file in a format, to be freed. */
 static inline char *converted(const char *path, const char *to, size_t *len)
 {
-	struct codec_told told;
-	int fd = codec_convert(path, to, NULL, &told);
+	struct codec_reports reported;
+	int fd = codec_convert(path, to, NULL, &reported);
 	char *data;
 
 	if (fd < 0)

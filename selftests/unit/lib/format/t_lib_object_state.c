@@ -483,7 +483,7 @@ static struct stream stream;
 static void names_through_rkh(void)
 {
 	char path[CODEC_PATH], rkh[CODEC_PATH];
-	struct codec_told told;
+	struct codec_reports reported;
 	int in, out;
 
 	stream.len = 0;
@@ -504,8 +504,8 @@ static void names_through_rkh(void)
 		stream_add(&stream, 127, id * 4 + 3, id, 1, NULL);
 	}
 	in = codec_file(path, stream.data, stream.len);
-	out = codec_convert(path, "rkh", NULL, &told);
-	check(out >= 0, "%d %s", out, told.text);
+	out = codec_convert(path, "rkh", NULL, &reported);
+	check(out >= 0, "%d %s", out, reported.text);
 	snprintf(rkh, sizeof(rkh), "/proc/self/fd/%d", out);
 	check_equal(same_events(path, rkh, keep_name), 16);
 	close(in);

@@ -53,7 +53,7 @@ EOT
 lost='cpu1: 7 events lost between [1.000002000] and [1.300000000]'
 ctf_lost='cpu1: 7 events lost between [1.000000500] and [1.300000000]'
 
-# same TRACE EXPECTED: each event is there, and the loss is told. Two events have the same
+# same TRACE EXPECTED: each event is there, and the loss is reported. Two events have the same
 # time, in any order.
 same()
 {
@@ -99,7 +99,7 @@ run 0 dump tsc.dat && head -n 1 text | grep -q '^\[0.750001000\] .* sched_switch
 	grep -q '^\[0.975001600\] .* irq_handler_exit' text && ! says 'does not count ns'
 result $? 'counts of x86-tsc are ns by the factor of the trace'
 run 0 dump counter.dat && [ "$(grep -c 'the clock counter does not count ns' log)" = 1 ]
-result $? 'counts without a factor are told once'
+result $? 'counts without a factor are reported once'
 head -n 1 text | grep -q '^\[1000000000\] .* sched_switch' && ! grep -q '^\[[0-9]*\.' text &&
 	says 'between [1000002000] and [1300000000]'
 result $? 'and they are no seconds'

@@ -50,7 +50,7 @@ static void test_whole(void)
 	      res.error.text);
 	check_equal(res.begun, 1);
 	check_equal(res.r.nr_rings, IMAGE_RINGS);
-	check_equal(res.bad_packets + res.back + res.told, 0);
+	check_equal(res.bad_packets + res.back + res.reported, 0);
 	check_equal(res.r.names, 2);
 	check_equal(res.r.names_discarded, 1);
 	for (i = 0; i < IMAGE_RINGS; i++) {
@@ -74,7 +74,7 @@ static void test_commit(void)
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.last[0], WHOLE_LAST - 2);
-	check_equal(res.told, 0);
+	check_equal(res.reported, 0);
 }
 
 static void test_floor(void)
@@ -89,7 +89,7 @@ static void test_floor(void)
 	check_equal(res.last[0], WHOLE_LAST);
 	check_equal(res.r.rings[0].events, WHOLE_LAST - res.first[0] + 1);
 	check_equal(res.records[1], 0);
-	check_equal(res.told + res.bad_packets, 0);
+	check_equal(res.reported + res.bad_packets, 0);
 }
 
 /*
@@ -126,7 +126,7 @@ static void test_step(void)
 	next->ts_begin -= IMAGE_RECORDS / 2;
 	recover();
 	check_equal(res.ret, 0);
-	check_equal(res.told + res.bad_packets + res.back, 0);
+	check_equal(res.reported + res.bad_packets + res.back, 0);
 	check_equal(res.records[0], WHOLE_RECORDS);
 	check_equal(res.holes[0], 0);
 	check_equal(res.last[0], WHOLE_LAST);
@@ -153,7 +153,7 @@ static void test_bits(void)
 		      "ring %u has %llu records", ring,
 		      (unsigned long long)res.records[ring]);
 		check_equal(res.r.rings[ring].discarded, 1);
-		check_equal(res.told, 1);
+		check_equal(res.reported, 1);
 		ring = (ring + 1) % IMAGE_RINGS;
 		check_equal(res.records[ring], WHOLE_RECORDS);
 	}
@@ -170,7 +170,7 @@ static void test_torn_check(void)
 	recover();
 	check_equal(res.records[0], WHOLE_RECORDS);
 	check_equal(res.r.rings[0].unchecked, IMAGE_UNCHECKED + 1);
-	check_equal(res.told, 0);
+	check_equal(res.reported, 0);
 }
 
 /* Without a checksum a block is recovered up to the first malformed record. */
@@ -187,7 +187,7 @@ static void test_unsound_record(void)
 	check_equal(res.r.rings[0].cut, 1);
 	check_equal(res.last[2], IMAGE_CLOSED * IMAGE_RECORDS + 2);
 	check_equal(res.r.rings[2].cut, 1);
-	check_equal(res.told, 2);
+	check_equal(res.reported, 2);
 	check_equal(res.bad_packets + res.back, 0);
 }
 
@@ -206,7 +206,7 @@ static void test_positions(void)
 		check_equal(res.last[0], WHOLE_FIRST + 2 * IMAGE_RECORDS - 1);
 		check_equal(res.records[0], 2 * IMAGE_RECORDS);
 		check_equal(res.records[1], WHOLE_RECORDS);
-		check(res.told == 1, "%u", i);
+		check(res.reported == 1, "%u", i);
 	}
 	again();
 	page_of(0)->tail += 8;
@@ -246,7 +246,7 @@ static void pos32_from(uint64_t base, uint64_t floor)
 	page_of(0)->floor = floor >> 29 << 32 | (uint32_t)floor;
 	recover();
 	check_equal(res.ret, 0);
-	check_equal(res.told + res.back + res.bad_packets, 0);
+	check_equal(res.reported + res.back + res.bad_packets, 0);
 	check_equal(res.records[0], WHOLE_RECORDS);
 	check_equal(res.holes[0], 0);
 }
@@ -276,7 +276,7 @@ static void test_second_superblock(void)
 	check_equal(res.found, 0);
 }
 
-/* Memory that another version laid out is told, and nothing of it is read. */
+/* Memory that another version laid out is reported, and nothing of it is read. */
 static void test_version(void)
 {
 	for (int other = -1; other <= 1; other += 2) {
@@ -286,9 +286,9 @@ static void test_version(void)
 		recover();
 		check_equal(res.found, 0);
 		/* Each of the two superblocks. */
-		check_equal(res.told, 2);
-		check(!strcmp(res.last_told.text, "a superblock has an unknown version"), "%s",
-		      res.last_told.text);
+		check_equal(res.reported, 2);
+		check(!strcmp(res.last_reported.text, "a superblock has an unknown version"), "%s",
+		      res.last_reported.text);
 	}
 }
 
@@ -341,7 +341,7 @@ static void test_overlap(void)
 	image_seal(&image);
 	recover();
 	check_equal(res.ret, 0);
-	check(res.told >= IMAGE_RINGS - 1, "only %u packets are left out", res.told);
+	check(res.reported >= IMAGE_RINGS - 1, "only %u packets are left out", res.reported);
 	check(res.r.nr_rings < 2, "%u rings", res.r.nr_rings);
 }
 

@@ -200,7 +200,7 @@ static void pauses(void)
 	check_equal(c->idle, 0);
 	check_equal(thread(l, 100)->run, 4000 + 2000 + 1000);
 	check_equal(thread(l, 101)->run, 3000);
-	/* The wait over the pause is not counted, but told; the other one is. */
+	/* The wait over the pause is not counted, but reported; the other one is. */
 	check(!thread(l, 101)->waits && !thread(l, 101)->wait, "wait of 101");
 	check_equal(thread(l, 100)->wait, 2000);
 	check_pair(l, 101, 100, 0);

@@ -179,7 +179,7 @@ static void read_all(struct read *r, const char *path)
 		keep_event(r, e);
 	}
 	check_events(r);
-	/* The end is told once. */
+	/* The end is reported once. */
 	check_equal(ktape_trace_next(t, &e), 0);
 	check_equal(ktape_linux_finish(r->stats), 0);
 	check_equal(ktape_sink_finish(r->sink), 0);
@@ -260,7 +260,7 @@ static void damaged_end(void)
 	check_equal(r.unknown[0], 900);
 }
 
-/* The loss that the sequence numbers tell is not told twice. */
+/* A loss that sequence numbers show is reported only once. */
 static void damaged_middle(void)
 {
 	static const struct loss want[] = { { 0, 0, 1500, 3000 } };
@@ -395,17 +395,17 @@ static void cut_pipe(void)
 static uint64_t last_ts;	/* of the last event */
 static struct {
 	uint64_t from, to, after, before;
-} told[LOSSES];
-static unsigned int nr_told;
+} reported[LOSSES];
+static unsigned int nr_reported;
 
 static void tell_place(void *arg, const struct ktape_notice *n)
 {
 	(void)arg;
-	if (n->kind != KTAPE_NOTICE_LOST || nr_told == LOSSES)
+	if (n->kind != KTAPE_NOTICE_LOST || nr_reported == LOSSES)
 		return;
-	told[nr_told].from = n->from;
-	told[nr_told].to = n->to;
-	told[nr_told++].after = last_ts;
+	reported[nr_reported].from = n->from;
+	reported[nr_reported].to = n->to;
+	reported[nr_reported++].after = last_ts;
 }
 
 static void put_packet(int fd, uint32_t cpu, uint64_t seq, uint64_t ts,
@@ -464,7 +464,7 @@ static void early_packets(void)
 	struct ktape_trace *t;
 	int ends[2], keep = dup(STDIN_FILENO);
 
-	last_ts = nr_told = 0;
+	last_ts = nr_reported = 0;
 	if (keep < 0 || pipe(ends))
 		abort();
 	/* Nobody reads until all is written, and the metadata alone fill most of a pipe. */
@@ -480,22 +480,22 @@ static void early_packets(void)
 	check_equal(ktape_trace_open("-", &how, &t, NULL), 0);
 	for (unsigned int seen = 0; ktape_trace_next(t, &e) > 0;) {
 		last_ts = e->ts;
-		for (; seen < nr_told; seen++)
-			told[seen].before = e->ts;
+		for (; seen < nr_reported; seen++)
+			reported[seen].before = e->ts;
 	}
 	check(ktape_trace_is_live(t), "it is not live");
 	ktape_trace_close(t);
 	dup2(keep, STDIN_FILENO);
 	close(keep);
-	check_equal(nr_told, ARRAY_SIZE(want));
-	for (unsigned int i = 0; i < nr_told && i < ARRAY_SIZE(want); i++) {
-		check_equal(told[i].from, want[i].from);
-		check_equal(told[i].to, want[i].to);
-		check(told[i].after <= want[i].place &&
-			      told[i].before >= want[i].place,
+	check_equal(nr_reported, ARRAY_SIZE(want));
+	for (unsigned int i = 0; i < nr_reported && i < ARRAY_SIZE(want); i++) {
+		check_equal(reported[i].from, want[i].from);
+		check_equal(reported[i].to, want[i].to);
+		check(reported[i].after <= want[i].place &&
+			      reported[i].before >= want[i].place,
 		      "loss %u is told between events at %llu and %llu", i,
-		      (unsigned long long)told[i].after,
-		      (unsigned long long)told[i].before);
+		      (unsigned long long)reported[i].after,
+		      (unsigned long long)reported[i].before);
 	}
 }
 

@@ -11,14 +11,14 @@
 
 #define PATIENCE	200	/* time limit of a test, in seconds */
 
-/* A sender whose output is our standard input; it continues when it is told to. */
+/* A sender whose output is our standard input; it continues after a byte from the pipe. */
 struct sender {
 	pid_t pid;
 	int go;
 	int saved;
 };
 
-static int out, told;	/* in the sender */
+static int out, may_go_on;	/* in the sender */
 
 static void send_packet(uint64_t seq, size_t from, size_t to)
 {
@@ -54,7 +54,7 @@ static void wait_for_go(void)
 {
 	char byte;
 
-	if (read(told, &byte, 1) != 1)
+	if (read(may_go_on, &byte, 1) != 1)
 		_exit(1);
 }
 
@@ -71,7 +71,7 @@ static void start(struct sender *s, void (*send)(void))
 		close(data[0]);
 		close(go[1]);
 		out = data[1];
-		told = go[0];
+		may_go_on = go[0];
 		trace_begin_pipe(out);
 		send();
 		_exit(0);

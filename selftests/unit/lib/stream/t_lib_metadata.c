@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 
+#include "grow.h"
 #include "lib_image.h"
 #include "lib_metadata.h"
 #include "lib_sim_work.h"
@@ -71,7 +72,7 @@ static uint64_t render(const char *what)
 		need = ktape_format_bound(e);
 		if (need > room) {
 			room = need;
-			line = realloc(line, room);
+			line = grow_to(line, room);
 		}
 		need = ktape_format_json(ktape_trace_info(t),
 					 ktape_trace_registry(t), e, line);

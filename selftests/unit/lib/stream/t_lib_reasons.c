@@ -8,7 +8,7 @@
 #define ROOM	8U
 #define NONE	0xffU	/* no loss */
 
-/* Counts in the header of a packet, and what is to be told of the loss before it. */
+/* Counts in the header of a packet, and what has to be reported of the loss before it. */
 struct step {
 	uint64_t emitted;
 	uint64_t full;
@@ -18,14 +18,14 @@ struct step {
 	uint64_t count;
 };
 
-struct told {
+struct reported {
 	unsigned int nr;
 	struct ktape_notice notices[ROOM];
 };
 
 static void keep(void *arg, const struct ktape_notice *n)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 
 	if (n->kind == KTAPE_NOTICE_LOST && t->nr < ROOM)
 		t->notices[t->nr++] = *n;
@@ -61,8 +61,8 @@ static void write_steps(const char *dir, const struct step *steps, unsigned int 
 static void check_steps(const struct step *steps, unsigned int nr)
 {
 	char dir[] = "/tmp/ktape-reasons.XXXXXX";
-	struct told told = { .nr = 0 };
-	const struct ktape_trace_options how = { .notice = keep, .arg = &told };
+	struct reported reported = { .nr = 0 };
+	const struct ktape_trace_options how = { .notice = keep, .arg = &reported };
 	const struct ktape_event *e;
 	struct ktape_trace *trace;
 	unsigned int at = 0;
@@ -77,10 +77,10 @@ static void check_steps(const struct step *steps, unsigned int nr)
 	for (unsigned int i = 0; i < nr; i++) {
 		if (steps[i].reasons == NONE)
 			continue;
-		check_equal(told.notices[at].reasons, steps[i].reasons);
-		check_equal(told.notices[at++].count, steps[i].count);
+		check_equal(reported.notices[at].reasons, steps[i].reasons);
+		check_equal(reported.notices[at++].count, steps[i].count);
 	}
-	check_equal(told.nr, at);
+	check_equal(reported.nr, at);
 	trace_remove(dir);
 }
 
@@ -123,7 +123,7 @@ static void lost_before_the_reader(void)
 	check_steps(steps, ARRAY_SIZE(steps));
 }
 
-/* All that the ring has lost so far is told: the reader was there from the beginning. */
+/* All that the ring has lost so far is reported: the reader was there from the beginning. */
 static void all_since_the_beginning(void)
 {
 	static const struct step steps[] = {

@@ -95,7 +95,7 @@ static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
 
 /*
  * The events that were before the first one of the event ring are gone: a header of the
- * control ring tells the thread of its first record, and of no later one.
+ * control ring names the thread of its first record, and of no later one.
  */
 static void test_control_alone(void)
 {
@@ -127,7 +127,7 @@ static void test_control_alone(void)
 	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
 }
 
-/* Once the event ring tells the thread, it is that of both rings. */
+/* A thread that the event ring names is that of both rings. */
 static void test_event_ring(void)
 {
 	static const struct packet packets[] = {

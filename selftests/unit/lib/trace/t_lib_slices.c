@@ -3,6 +3,7 @@
  * Reading a trace in slices: events, their names and what is reported are the same as
  * those that one thread reads, in the same order, whatever the trace has.
  */
+#include "grow.h"
 #include "lib_random.h"
 
 #include "trace/slice.h"
@@ -66,9 +67,7 @@ static void append(char **to, size_t *len, size_t *room, const char *text,
 {
 	if (*len + size > *room) {
 		*room = 2 * (*room + size);
-		*to = realloc(*to, *room);
-		if (!*to)
-			abort();
+		*to = grow_to(*to, *room);
 	}
 	memcpy(*to + *len, text, size);
 	*len += size;
@@ -325,7 +324,7 @@ static void test_damage(void)
 	trace_remove(dir);
 }
 
-/* The caller wants so many events, and no further losses are told. */
+/* The caller wants so many events, and no further losses are reported. */
 static void test_most(void)
 {
 	struct random_trace *r = random_new(3, RANDOM_NAMES | RANDOM_LOSSES);

@@ -224,7 +224,7 @@ static void test_questions(void)
 
 static int wrong;	/* findings of the last verdict */
 
-static unsigned int verdict_of(const char *dir, const struct ktape_absence *q)
+static unsigned int result_of(const char *dir, const struct ktape_absence *q)
 {
 	struct ktape_error error;
 	struct ktape_verify *v;
@@ -240,13 +240,13 @@ static unsigned int verdict_of(const char *dir, const struct ktape_absence *q)
 	return said;
 }
 
-static unsigned int absence_on(struct sim *s, const struct ktape_absence *q)
+static unsigned int result_on(struct sim *s, const struct ktape_absence *q)
 {
 	const char *dir = trace_folder();
 	unsigned int said;
 
 	sim_save(s, dir, 0);
-	said = verdict_of(dir, q);
+	said = result_of(dir, q);
 	trace_remove(dir);
 	return said;
 }
@@ -261,11 +261,11 @@ static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
 		.one_cpu = true,
 	};
 
-	return absence_on(s, &q);
+	return result_on(s, &q);
 }
 
 /* Ask the same on any CPU. */
-static unsigned int verdict_any(struct sim *s, uint64_t from, uint64_t to)
+static unsigned int result_any(struct sim *s, uint64_t from, uint64_t to)
 {
 	const struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER,
@@ -273,7 +273,7 @@ static unsigned int verdict_any(struct sim *s, uint64_t from, uint64_t to)
 		.to = to,
 	};
 
-	return absence_on(s, &q);
+	return result_on(s, &q);
 }
 
 static void signal_now(struct sim *s)
@@ -545,17 +545,17 @@ static void test_missing_cpu(void)
 		sim_event(s, 1, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
 		q.to = s->now;
 		end(s);
-		check_equal(absence_on(s, &q), KTAPE_ABSENT_FOUND);
+		check_equal(result_on(s, &q), KTAPE_ABSENT_FOUND);
 		for (unsigned int ring = 2; ring < SIM_RINGS; ring++)
 			while (s->ring[ring].nr)
 				sim_remove(s, ring, 0);
-		check_equal(absence_on(s, &q),
+		check_equal(result_on(s, &q),
 			    listed ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED);
 		check_equal(wrong, 0);
 		q.one_cpu = true;
-		check_equal(absence_on(s, &q), KTAPE_ABSENT_PROVED);
+		check_equal(result_on(s, &q), KTAPE_ABSENT_PROVED);
 		q.cpu = 1;
-		check(absence_on(s, &q) != KTAPE_ABSENT_PROVED,
+		check(result_on(s, &q) != KTAPE_ABSENT_PROVED,
 		      "PROVED where the trace has nothing");
 		sim_free(s);
 	}
@@ -607,11 +607,11 @@ static void test_converted(void)
 	sim_save(s, from, 0);
 	convert(from, to);
 	convert(to, again);
-	check_equal(verdict_of(from, &q), KTAPE_ABSENT_FOUND);
+	check_equal(result_of(from, &q), KTAPE_ABSENT_FOUND);
 	check_equal(wrong, 0);
-	check_equal(verdict_of(to, &q), KTAPE_ABSENT_LOST);
+	check_equal(result_of(to, &q), KTAPE_ABSENT_LOST);
 	check_equal(wrong, 0);
-	check_equal(verdict_of(again, &q), KTAPE_ABSENT_LOST);
+	check_equal(result_of(again, &q), KTAPE_ABSENT_LOST);
 	trace_remove(from);
 	trace_remove(to);
 	trace_remove(again);
@@ -634,10 +634,10 @@ static void test_large(void)
 	sim_event(s, 0, KTAPE_EV_SYS_EXIT, 0xffff | 1U << 18, 2, 0, 0);
 	q.to = s->now;
 	end(s);
-	check_equal(absence_on(s, &q), KTAPE_ABSENT_LOST);
+	check_equal(result_on(s, &q), KTAPE_ABSENT_LOST);
 	q.from = q.to;
 	q.to++;
-	check_equal(absence_on(s, &q), KTAPE_ABSENT_PROVED);
+	check_equal(result_on(s, &q), KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }
 
@@ -664,14 +664,14 @@ static void test_without(void)
 		sim_control(s, i, &rec);
 	sim_work(s, 100);
 	end(s);
-	check_equal(verdict_any(s, at - 500, at), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_any(s, at - 500, at + 500),
+	check_equal(result_any(s, at - 500, at), KTAPE_ABSENT_PROVED);
+	check_equal(result_any(s, at - 500, at + 500),
 		    KTAPE_ABSENT_NOT_ENABLED);
-	check_equal(verdict_any(s, at + 500, at + 1000),
+	check_equal(result_any(s, at + 500, at + 1000),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	/* For the other CPUs the answer is known. */
 	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
-	check_equal(absence_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(result_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
 	sim_free(s);
 }
 

@@ -10,7 +10,7 @@
 
 #define ENDS "the trace of a CPU ends before the range does: stop the session first, then save it"
 
-static unsigned int judge_event(struct sim *s, unsigned int opcode, uint64_t from,
+static unsigned int check_event(struct sim *s, unsigned int opcode, uint64_t from,
 				uint64_t to, int cpu, const char **why)
 {
 	const struct ktape_absence q = {
@@ -33,16 +33,16 @@ static unsigned int judge_event(struct sim *s, unsigned int opcode, uint64_t fro
 }
 
 /* @cpu: a CPU, or -1 for all */
-static unsigned int judge_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
+static unsigned int check_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
 			     const char **why)
 {
-	return judge_event(s, KTAPE_EV_SIGNAL_DELIVER, from, to, cpu, why);
+	return check_event(s, KTAPE_EV_SIGNAL_DELIVER, from, to, cpu, why);
 }
 
 static unsigned int absent_end_check(struct sim *s, uint64_t from, uint64_t to,
 			  const char **why)
 {
-	return judge_on(s, from, to, -1, why);
+	return check_on(s, from, to, -1, why);
 }
 
 static struct sim *begin(void)
@@ -148,8 +148,8 @@ static void test_cpu_with(void)
 	check_equal(absent_end_check(s, at - 500, at + 20, NULL), KTAPE_ABSENT_LOST);
 	check_equal(absent_end_check(s, at + 500, at + 1000, &why), KTAPE_ABSENT_LOST);
 	check(strstr(why, "no packet of a CPU"), "\"%s\"", why);
-	check_equal(judge_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(judge_on(s, at + 500, at + 1000, (int)cpu, NULL), KTAPE_ABSENT_LOST);
+	check_equal(check_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_on(s, at + 500, at + 1000, (int)cpu, NULL), KTAPE_ABSENT_LOST);
 	sim_free(s);
 }
 
@@ -214,18 +214,18 @@ static void test_missed(void)
 	}
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(judge_event(s, PROBE, at[1] - 50, at[1], -1, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(judge_event(s, PROBE, at[1] - 50, at[1] + 1, -1, &why),
+	check_equal(check_event(s, PROBE, at[1] - 50, at[1], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, PROBE, at[1] - 50, at[1] + 1, -1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
-	check_equal(judge_event(s, PROBE, at[1] + 50, at[1] + 60, 1, &why),
+	check_equal(check_event(s, PROBE, at[1] + 50, at[1] + 60, 1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
-	check_equal(judge_event(s, PROBE, at[3] - 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(judge_event(s, PROBE, at[3] + 50, at[3] + 60, -1, NULL),
+	check_equal(check_event(s, PROBE, at[3] - 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, PROBE, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
-	check_equal(judge_event(s, OTHER, at[1] + 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(judge_event(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
+	check_equal(check_event(s, OTHER, at[1] + 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
 	/* Other events have nothing to do with it. */
 	check_equal(absent_end_check(s, at[1], at[4], NULL), KTAPE_ABSENT_PROVED);
@@ -268,10 +268,10 @@ static void test_unlooked(void)
 	sim_work(s, 100);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(judge_event(s, PROBE, begin, last - 10, -1, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(judge_event(s, PROBE, begin, last - 9, -1, &why), KTAPE_ABSENT_LOST);
+	check_equal(check_event(s, PROBE, begin, last - 10, -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, PROBE, begin, last - 9, -1, &why), KTAPE_ABSENT_LOST);
 	check(strstr(why, "before it says which hits"), "\"%s\"", why);
-	check_equal(judge_event(s, OTHER, begin, last - 10, -1, NULL),
+	check_equal(check_event(s, OTHER, begin, last - 10, -1, NULL),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check_equal(absent_end_check(s, begin, last + 10, NULL), KTAPE_ABSENT_PROVED);
 	sim_free(s);
@@ -295,11 +295,11 @@ static void test_not_looked(void)
 	look(s, PROBE, KTAPE_MISSED_BUSY, second, s->now, 0);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(judge_event(s, PROBE, first - 20, first - 10, -1, NULL),
+	check_equal(check_event(s, PROBE, first - 20, first - 10, -1, NULL),
 		    KTAPE_ABSENT_PROVED);
-	check_equal(judge_event(s, PROBE, first, second - 10, -1, NULL),
+	check_equal(check_event(s, PROBE, first, second - 10, -1, NULL),
 		    KTAPE_ABSENT_LOST);
-	check_equal(judge_event(s, PROBE, second + 10, second + 20, -1, NULL),
+	check_equal(check_event(s, PROBE, second + 10, second + 20, -1, NULL),
 		    KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }

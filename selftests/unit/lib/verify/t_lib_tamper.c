@@ -69,9 +69,9 @@ static uint64_t seed = 1;
  * @stream: done to a stream
  * @trace: or to the whole trace
  * @on: to which streams, a kind for each: bits of ON()
- * @not_on: targets of which nothing tells the result from a whole trace: bits of ON()
+ * @not_on: targets of which nothing distinguishes the result from a whole trace: bits of ON()
  * @not_in: in which modes, bits of IN()
- * @why: why nothing tells it
+ * @why: why nothing distinguishes it
  */
 struct kind {
 	const char *name;

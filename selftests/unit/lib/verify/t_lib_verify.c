@@ -369,11 +369,11 @@ static void test_loss(void)
 		s->losing[1] = 0;
 		sim_work(s, 500);
 		if (twice)
-			s->ring[2].told[KTAPE_CLASS_SYSCALL]--;
+			s->ring[2].reported[KTAPE_CLASS_SYSCALL]--;
 		else
 			s->ring[2].lost[KTAPE_CLASS_SYSCALL]++;
 		if (!twice)
-			s->ring[2].told[KTAPE_CLASS_SYSCALL]++;
+			s->ring[2].reported[KTAPE_CLASS_SYSCALL]++;
 		if (!twice)
 			s->ring[2].emitted[KTAPE_CLASS_SYSCALL]++;
 		sim_stop(s);

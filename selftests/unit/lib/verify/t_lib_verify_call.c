@@ -2,13 +2,13 @@
 /*
  * Test `ktape verify` on system calls of threads that change CPUs while these record
  * different events: CPUs write the markers of a change one after the other, so for a
- * moment, and after a lost marker for longer, calls are judged on some CPUs alone.
+ * moment, and after a lost marker for longer, calls are checked on some CPUs only.
  */
 #include "lib_verify.h"
 
-#define JUDGED		0U	/* CPU whose calls are judged */
+#define CHECKED		0U	/* CPU whose calls are checked */
 #define OTHER		1U	/* CPU whose marker comes earlier, later or never */
-#define THREAD		100	/* runs on JUDGED at the start */
+#define THREAD		100	/* runs on CHECKED at the start */
 #define NOTHING		101	/* runs on the CPU on which THREAD does not run */
 
 static const uint64_t nothing[KTAPE_MASK_WORDS];
@@ -37,35 +37,35 @@ static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
 }
 
 /*
- * The thread ends on OTHER what it began on JUDGED, and begins on OTHER what it ends on
- * JUDGED.  There is nothing wrong with that.
+ * The thread ends on OTHER what it began on CHECKED, and begins on OTHER what it ends on
+ * CHECKED.  There is nothing wrong with that.
  */
 static void wander(struct sim *s)
 {
-	enter(s, JUDGED, 1);
-	leave(s, JUDGED, 1);
-	enter(s, JUDGED, 2);
-	move(s, JUDGED, OTHER);
+	enter(s, CHECKED, 1);
+	leave(s, CHECKED, 1);
+	enter(s, CHECKED, 2);
+	move(s, CHECKED, OTHER);
 	leave(s, OTHER, 2);
 	enter(s, OTHER, 3);
 	leave(s, OTHER, 3);
-	move(s, OTHER, JUDGED);
-	enter(s, JUDGED, 4);
-	move(s, JUDGED, OTHER);
+	move(s, OTHER, CHECKED);
+	enter(s, CHECKED, 4);
+	move(s, CHECKED, OTHER);
 	leave(s, OTHER, 4);
 	enter(s, OTHER, 5);
-	move(s, OTHER, JUDGED);
-	leave(s, JUDGED, 5);
+	move(s, OTHER, CHECKED);
+	leave(s, CHECKED, 5);
 }
 
 /* One call has no end.  Another thread calls in the meantime. */
 static void forget_one(struct sim *s)
 {
-	enter(s, JUDGED, 6);
+	enter(s, CHECKED, 6);
 	enter(s, OTHER, 1);
 	leave(s, OTHER, 1);
-	enter(s, JUDGED, 7);
-	leave(s, JUDGED, 7);
+	enter(s, CHECKED, 7);
+	leave(s, CHECKED, 7);
 }
 
 static void finish(struct sim *s)
@@ -79,11 +79,11 @@ static void finish(struct sim *s)
 static void check_missing(struct sim *s)
 {
 	(void)s;
-	check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, JUDGED);
+	check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, CHECKED);
 	check_equal(result.errors[KTAPE_RULE_PAIR], 1U);
 }
 
-/* @wrong: there is something wrong, which is found although OTHER is not judged. */
+/* @wrong: there is something wrong, which is found although calls of OTHER are not checked. */
 static void stop(bool wrong)
 {
 	struct sim *s = sim_new(1);
@@ -124,7 +124,7 @@ static void test_start(void)
 		sim_phase(s, cpu, KTAPE_PHASE_ON);
 	}
 	wander(s);
-	sim_profile_on(s, JUDGED, KTAPE_PHASE_ON, s->mask);
+	sim_profile_on(s, CHECKED, KTAPE_PHASE_ON, s->mask);
 	wander(s);
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
 		sim_profile_on(s, cpu, KTAPE_PHASE_ON, s->mask);
@@ -149,7 +149,7 @@ static void test_profile(void)
 	wander(s);
 	s->mask[KTAPE_EV_SYS_EXIT / 64] |= 1ULL << (KTAPE_EV_SYS_EXIT % 64);
 	wander(s);
-	sim_profile_on(s, JUDGED, KTAPE_PHASE_ON, s->mask);
+	sim_profile_on(s, CHECKED, KTAPE_PHASE_ON, s->mask);
 	wander(s);
 	sim_profile_on(s, OTHER, KTAPE_PHASE_ON, s->mask);
 	finish(s);
@@ -189,15 +189,15 @@ static void test_unknown_thread(void)
 	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
 		1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
 	sim_start(s);
-	enter(s, JUDGED, 2);
-	move(s, JUDGED, OTHER);
+	enter(s, CHECKED, 2);
+	move(s, CHECKED, OTHER);
 	for (unsigned int before = r->nr; r->nr == before;)
 		sim_event(s, OTHER, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
 	head = (void *)r->packets[r->nr].data;
 	head->tid = -1;
 	head->context = KTAPE_CTX_UNKNOWN;
 	leave(s, OTHER, 2);
-	move(s, OTHER, JUDGED);
+	move(s, OTHER, CHECKED);
 	finish(s);
 	check_whole(s);
 	done(s);
@@ -212,12 +212,12 @@ static struct sim_ring *work_in_first(struct sim *s, bool wrong)
 	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_EVENT];
 
 	sim_start(s);
-	enter(s, JUDGED, 2);
-	move(s, JUDGED, OTHER);
+	enter(s, CHECKED, 2);
+	move(s, CHECKED, OTHER);
 	leave(s, OTHER, 2);
 	enter(s, OTHER, 3);
-	move(s, OTHER, JUDGED);
-	leave(s, JUDGED, 3);
+	move(s, OTHER, CHECKED);
+	leave(s, CHECKED, 3);
 	while (!r->nr) {
 		enter(s, OTHER, 1);
 		leave(s, OTHER, 1);
@@ -288,8 +288,8 @@ static unsigned int events_of(unsigned int cpu)
 }
 
 /*
- * A flush closes the block of OTHER later than that of JUDGED: what OTHER records in between
- * is in the earlier piece, what JUDGED records then is in this one.
+ * A flush closes the block of OTHER later than that of CHECKED: what OTHER records in between
+ * is in the earlier piece, what CHECKED records then is in this one.
  */
 static void test_piece_begins(void)
 {
@@ -297,12 +297,12 @@ static void test_piece_begins(void)
 
 	sim_start(s);
 	wander(s);
-	sim_cut(s, events_of(JUDGED));
-	enter(s, JUDGED, 2);
-	move(s, JUDGED, OTHER);
+	sim_cut(s, events_of(CHECKED));
+	enter(s, CHECKED, 2);
+	move(s, CHECKED, OTHER);
 	leave(s, OTHER, 2);
 	sim_cut(s, events_of(OTHER));
-	move(s, OTHER, JUDGED);
+	move(s, OTHER, CHECKED);
 	wander(s);
 	sim_stop(s);
 	sim_finish(s);
@@ -318,7 +318,7 @@ static void test_piece_begins(void)
 
 /* ---- a CPU that was read to an earlier moment than another one ----------------- */
 
-/* What CPU JUDGED does behind the end of what was read of it. */
+/* What CPU CHECKED does behind the end of what was read of it. */
 enum unread {
 	RECORDS,	/* it goes on */
 	RESTARTS,	/* the session was stopped, and is started again */
@@ -329,12 +329,12 @@ enum unread {
 
 static void come_back(struct sim *s)
 {
-	sim_online(s, JUDGED, true);
-	sim_profile_on(s, JUDGED, KTAPE_PHASE_ON, s->mask);
-	sim_context(s, JUDGED);
+	sim_online(s, CHECKED, true);
+	sim_profile_on(s, CHECKED, KTAPE_PHASE_ON, s->mask);
+	sim_context(s, CHECKED);
 }
 
-/* THREAD begins a call on OTHER, or ended its call behind the end of JUDGED, @times times. */
+/* THREAD begins a call on OTHER, or ended its call behind the end of CHECKED, @times times. */
 static void read_to_different_ends(enum unread how, bool begins, unsigned int times)
 {
 	struct sim *s = sim_new(1);
@@ -342,18 +342,18 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 
 	s->listed = how == UNKNOWN;
 	sim_start(s);
-	enter(s, JUDGED, 1);
-	leave(s, JUDGED, 1);
+	enter(s, CHECKED, 1);
+	leave(s, CHECKED, 1);
 	if (how == RESTARTS)
 		sim_stop(s);
-	move(s, JUDGED, OTHER);
+	move(s, CHECKED, OTHER);
 	if (how == COMES_BACK) {
-		sim_ledger(s, JUDGED, 0);
-		sim_online(s, JUDGED, false);
+		sim_ledger(s, CHECKED, 0);
+		sim_online(s, CHECKED, false);
 	}
 	for (unsigned int ring = 0; ring < 2 && how != UNKNOWN; ring++) {
-		sim_cut(s, JUDGED * 2 + ring);
-		nr[ring] = s->ring[JUDGED * 2 + ring].nr;
+		sim_cut(s, CHECKED * 2 + ring);
+		nr[ring] = s->ring[CHECKED * 2 + ring].nr;
 	}
 	if (how == RESTARTS)
 		sim_start(s);
@@ -361,11 +361,11 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 		come_back(s);
 	for (unsigned int i = 0; i < times; i++) {
 		enter(s, OTHER, 2);
-		move(s, OTHER, JUDGED);
-		leave(s, JUDGED, 2);
+		move(s, OTHER, CHECKED);
+		leave(s, CHECKED, 2);
 		if (!begins)
-			enter(s, JUDGED, 3);
-		move(s, JUDGED, OTHER);
+			enter(s, CHECKED, 3);
+		move(s, CHECKED, OTHER);
 		if (begins)
 			enter(s, OTHER, 3);
 		leave(s, OTHER, 3);
@@ -376,7 +376,7 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 		sim_sync(s, OTHER, true);
 	sim_finish(s);
 	for (unsigned int ring = 0; ring < 2; ring++)
-		sim_end_after(s, JUDGED * 2 + ring, nr[ring]);
+		sim_end_after(s, CHECKED * 2 + ring, nr[ring]);
 	save(s, 0);
 	if (how == STOPS) {
 		/* Each has its place, but for those that there is no room for. */
@@ -411,12 +411,12 @@ static void test_without(void)
 	struct sim *s = sim_new(1);
 
 	sim_start(s);
-	sim_control(s, JUDGED, &rec);
+	sim_control(s, CHECKED, &rec);
 	sim_control(s, OTHER, &rec);
-	enter(s, JUDGED, 2);
-	switch_to(s, JUDGED, NOTHING);
-	switch_to(s, JUDGED, THREAD);
-	leave(s, JUDGED, 3);
+	enter(s, CHECKED, 2);
+	switch_to(s, CHECKED, NOTHING);
+	switch_to(s, CHECKED, THREAD);
+	leave(s, CHECKED, 3);
 	sim_stop(s);
 	sim_finish(s);
 	save(s, 0);
@@ -425,7 +425,7 @@ static void test_without(void)
 	done(s);
 }
 
-/* The events of OTHER end early, but THREAD was on JUDGED all the time. */
+/* The events of OTHER end early, but THREAD was on CHECKED all the time. */
 static void test_stays(void)
 {
 	for (unsigned int stops = 0; stops < 2; stops++) {
@@ -433,13 +433,13 @@ static void test_stays(void)
 
 		sim_start(s);
 		sim_cut(s, events_of(OTHER));
-		enter(s, JUDGED, 6);
-		enter(s, JUDGED, 7);
-		leave(s, JUDGED, 7);
+		enter(s, CHECKED, 6);
+		enter(s, CHECKED, 7);
+		leave(s, CHECKED, 7);
 		if (stops)
 			sim_stop(s);
 		else
-			sim_sync(s, JUDGED, true);
+			sim_sync(s, CHECKED, true);
 		sim_finish(s);
 		save(s, 0);
 		check_missing(s);
@@ -454,11 +454,11 @@ static void test_ends_wrong(void)
 
 	sim_start(s);
 	wander(s);
-	enter(s, JUDGED, 6);
-	switch_to(s, JUDGED, NOTHING);
-	switch_to(s, JUDGED, THREAD);
-	enter(s, JUDGED, 7);
-	sim_sync(s, JUDGED, true);
+	enter(s, CHECKED, 6);
+	switch_to(s, CHECKED, NOTHING);
+	switch_to(s, CHECKED, THREAD);
+	enter(s, CHECKED, 7);
+	sim_sync(s, CHECKED, true);
 	sim_sync(s, OTHER, true);
 	sim_finish(s);
 	save(s, 0);

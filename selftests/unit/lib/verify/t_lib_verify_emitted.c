@@ -70,7 +70,7 @@ static void test_eventful(void)
 	done(s);
 }
 
-/* Each reason for which events were lost is told, with its number. */
+/* Each reason for which events were lost is reported, with its number. */
 static void test_reasons(void)
 {
 	struct sim *s = work(6);

@@ -176,8 +176,8 @@ static struct ktape_block *head_of(struct sim *s, unsigned int at)
 
 /*
  * A reader that came late missed a packet with events before and after a start, from whose
- * ledger on the classes are counted.  The next packet, which tells of @missed events, does
- * not say how many were before.  The last packet tells of @more.
+ * ledger on the classes are counted.  The next packet, which reports @missed lost events, does
+ * not say how many were before.  The last packet reports @more.
  */
 static void miss_over_start(uint64_t missed, uint64_t more, bool wrong)
 {

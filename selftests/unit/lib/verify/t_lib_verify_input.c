@@ -167,7 +167,7 @@ static void test_wake(void)
 }
 
 /* The first record of a ring is cleared: it is counted, but missing. */
-static void clear_first(struct sim *s, unsigned int ring, bool told)
+static void clear_first(struct sim *s, unsigned int ring, bool reported)
 {
 	struct sim_packet *p = &s->ring[ring].packets[0];
 	struct ktape_block *h = (void *)p->data;
@@ -186,21 +186,21 @@ static void clear_first(struct sim *s, unsigned int ring, bool told)
 	memcpy(p->data + AT_PACKET_BITS, &bits, sizeof(bits));
 	h->ts_begin = e.ts;
 	h->context = KTAPE_CTX_UNKNOWN;
-	h->flags |= told ? KTAPE_BLOCK_GAP : 0;
+	h->flags |= reported ? KTAPE_BLOCK_GAP : 0;
 	ktape_packet_seal(p->data);
 }
 
 /* CLEAR right after START is no error. */
 static void test_cleared(void)
 {
-	for (unsigned int told = 0; told < 2; told++) {
+	for (unsigned int reported = 0; reported < 2; reported++) {
 		struct sim *s = simple();
 
-		clear_first(s, 0, told);
-		clear_first(s, 2, told);
+		clear_first(s, 0, reported);
+		clear_first(s, 2, reported);
 		sim_save(s, folder, 0);
 		verify(folder);
-		check((result.ret == 0) == (told == 1), "%d wrong: %s",
+		check((result.ret == 0) == (reported == 1), "%d wrong: %s",
 		      result.ret, result.first.text);
 		done(s);
 	}

@@ -195,7 +195,7 @@ static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
  * In a gap of CPU a thread enters a call on OTHER, comes back and leaves the
  * call: the trace has only the entry.
  */
-static void make_gap(struct sim *s, bool told)
+static void make_gap(struct sim *s, bool reported)
 {
 	unsigned int gap;
 	struct sim_packet *p;
@@ -216,21 +216,21 @@ static void make_gap(struct sim *s, bool told)
 	sim_finish(s);
 	sim_remove(s, RING, gap);
 	p = &s->ring[RING].packets[gap];
-	p->data[AT_FLAGS] |= told ? KTAPE_BLOCK_GAP : 0;
+	p->data[AT_FLAGS] |= reported ? KTAPE_BLOCK_GAP : 0;
 	ktape_packet_seal(p->data);
 }
 
 static void test_gap(void)
 {
-	for (unsigned int told = 0; told < 2; told++) {
+	for (unsigned int reported = 0; reported < 2; reported++) {
 		struct sim *s = sim_new(1);
 
 		s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
 			1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
-		make_gap(s, told);
+		make_gap(s, reported);
 		verify_load_check(s);
 		/* The missing packet is one finding; its consequences are none. */
-		check_rule(told ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
+		check_rule(reported ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
 		done(s);
 	}
 }

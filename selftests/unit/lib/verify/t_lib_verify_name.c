@@ -31,7 +31,7 @@ static void verify_name_finding(void *arg, const struct ktape_finding *f)
 	r->first_ts = f->ts;
 }
 
-static void judge_as_it_is(struct sim *s)
+static void check_as_it_is(struct sim *s)
 {
 	const struct ktape_verify_options how = { .finding = verify_name_finding,
 						  .arg = &result };
@@ -53,7 +53,7 @@ static void judge_as_it_is(struct sim *s)
 static void verify_name_check(struct sim *s)
 {
 	sim_stop(s);
-	judge_as_it_is(s);
+	check_as_it_is(s);
 }
 
 static struct sim *begin_in(uint32_t mode)
@@ -190,7 +190,7 @@ static void test_cut_off(void)
 		sim_work(s, 200);
 		if (i != EARLY)
 			run(s, GHOST, KTAPE_STATE_S);
-		judge_as_it_is(s);
+		check_as_it_is(s);
 		check_equal(result.errors, i == EARLY);
 		check(strstr(result.first, i == EARLY ? "thread 997 has no name" :
 							"in what was not written"),

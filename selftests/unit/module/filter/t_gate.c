@@ -191,7 +191,7 @@ static void sweep(void (*ready)(void), void (*operation)(void *),
 	tap_tell("%zu instructions", number);
 }
 
-static bool judge_end(void)
+static bool check_end(void)
 {
 	if (w.verdict != KT_PASS) {
 		tap_fail("a pair of an earlier epoch got an end: verdict %u, start %llu",
@@ -203,10 +203,10 @@ static bool judge_end(void)
 
 static void test_end(void)
 {
-	sweep(prepare_stale, end_ours, come_begin_new, judge_end);
+	sweep(prepare_stale, end_ours, come_begin_new, check_end);
 }
 
-static bool judge_begin(void)
+static bool check_begin(void)
 {
 	u64 start = 0;
 
@@ -221,7 +221,7 @@ static bool judge_begin(void)
 
 static void test_begin(void)
 {
-	sweep(prepare_stale, begin_ours, come_begin_new, judge_begin);
+	sweep(prepare_stale, begin_ours, come_begin_new, check_begin);
 }
 
 static void test_held(void)
@@ -230,7 +230,7 @@ static void test_held(void)
 }
 
 /* A pair begins and ends while its old slot is being taken over. */
-static bool judge_taken_over(void)
+static bool check_taken_over(void)
 {
 	if (w.begun != KT_HOLD || w.ended != KT_SPAN) {
 		tap_fail("a pair on another CPU is incomplete: %u, %u", w.begun,
@@ -247,7 +247,7 @@ static bool judge_taken_over(void)
 
 static void test_taken_over(void)
 {
-	sweep(prepare_stale, begin_new, come_whole_ours, judge_taken_over);
+	sweep(prepare_stale, begin_new, come_whole_ours, check_taken_over);
 }
 
 /* Without interruption: long, short, no pair, another epoch, no slot. */

@@ -12,6 +12,7 @@
  */
 #include <stdint.h>
 
+#include "grow.h"
 #include "tap.h"
 
 #define LEVELS		3
@@ -367,12 +368,7 @@ static void visit(const struct state *s)
 	}
 	table[at] = hash;
 	states++;
-	if (depth == room) {
-		room = room * 2 + 1024;
-		stack = realloc(stack, room * sizeof(*stack));
-		if (!stack)
-			abort();
-	}
+	GROW(stack, depth, room);
 	stack[depth++] = *s;
 }
 

@@ -286,7 +286,7 @@ static const char *ring_step_check(void)
 	if (w.rig.opened < w.rig.opening)
 		return "an opened block was not reported";
 	if (w.rig.opening && 
-	    ((w.rig.told - 1) ^ (r->write - 1)) / w.rig.block_size)
+	    ((w.rig.reported - 1) ^ (r->write - 1)) / w.rig.block_size)
 		return "an opened block was reported before it was published";
 	if (!rig_guards_hold(&w.rig))
 		return "a write went outside the blocks";

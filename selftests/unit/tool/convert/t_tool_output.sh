@@ -147,7 +147,7 @@ test_standard_output()
 		# shellcheck disable=SC2086	# words
 		timeout 600 "$ktape" $command >>t/cpu0 2>log
 		status=$?
-		# Exit status 1 of verify is a verdict.
+		# Exit status 1 of verify is a result.
 		[ $status -eq 1 ] || { [ $status -eq 2 ] &&
 			[ "${command%% *}" = verify ]; } &&
 			says "standard output is the file cpu0 of the input t" &&

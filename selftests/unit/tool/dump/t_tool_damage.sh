@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_damage.sh FOLDER: damage of the files of a trace is told in order of their names,
+# t_tool_damage.sh FOLDER: damage of the files of a trace is reported in order of their names,
 # and what it hides is one hole.
 here=$(cd "${0%/*}" && pwd) || exit
 # shellcheck source=selftests/unit/support/tool.sh
@@ -15,11 +15,11 @@ for cpu in 7 0 11 3 10 1 9 2 8 5 4 6; do
 done
 run 1 convert --to csv -o damaged.csv damaged
 result $? "convert: the events of a damaged trace are written, and the status is 1"
-grep -o 'cpu[0-9]*: ' log | uniq >told
+grep -o 'cpu[0-9]*: ' log | uniq >reported
 for cpu in 0 1 2 3 4 5 6 7 8 9 10 11; do
 	echo "cpu$cpu: "
-done | diff - told >>log
-result $? "convert: damage is told in order of the files' names"
+done | diff - reported >>log
+result $? "convert: damage is reported in order of the files' names"
 
 # A file ends in the middle of a packet, and another ring of its CPU goes on behind it.
 "$out/make_trace" session cut cut.pipe

@@ -19,7 +19,7 @@
 
 static char path[64];
 static int ends;	/* number of times the owner exits just before the lock */
-static int told = -1;	/* pipe that gets the folder in which the log is opened */
+static int reported = -1;	/* pipe that gets the folder in which the log is opened */
 static bool follows;	/* and another owner starts */
 
 int fail(const char *format, ...)
@@ -34,8 +34,8 @@ int redirect_messages(const char *logfile)
 	char here[200] = "";
 
 	(void)logfile;
-	if (told >= 0 && (!getcwd(here, sizeof(here)) ||
-			  write(told, here, strlen(here)) < 0))
+	if (reported >= 0 && (!getcwd(here, sizeof(here)) ||
+			  write(reported, here, strlen(here)) < 0))
 		return 1;
 	return 0;
 }
@@ -104,7 +104,7 @@ static void test_logfile(void)
 	check(getcwd(here, sizeof(here)) && !pipe(end), "no pipe");
 	pid = fork();
 	if (!pid) {
-		told = end[1];
+		reported = end[1];
 		d.ready = dup(end[1]);
 		_exit(daemon_detach(&d, "log"));
 	}

@@ -40,7 +40,7 @@ test_dump()
 	result $? "dump: a piece that is not there"
 	cp -R night bad && printf '\377' | dd of=bad/a/cpu0 bs=1 seek=200 conv=notrunc 2>/dev/null &&
 		run 1 dump bad && [ -s text ]
-	result $? "dump: damage in a piece is told, and the exit status says so"
+	result $? "dump: damage in a piece is reported, and the exit status says so"
 }
 
 test_stats()

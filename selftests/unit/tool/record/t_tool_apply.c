@@ -11,7 +11,7 @@
 static char *in_force[KTAPE_FILTER_KINDS];
 static int refuse[KTAPE_FILTER_KINDS];	/* error that SET returns */
 static unsigned int calls;
-static char told[300];
+static char reported[300];
 
 /* ---- the device, and the command's messages -------------------------------- */
 
@@ -48,10 +48,10 @@ int ktape_device_filter_off(struct ktape_device *device, unsigned int kind)
 
 static void tell(const char *format, va_list args)
 {
-	size_t len = strlen(told);
+	size_t len = strlen(reported);
 
-	vsnprintf(told + len, sizeof(told) - len, format, args);
-	strncat(told, "\n", sizeof(told) - strlen(told) - 1);
+	vsnprintf(reported + len, sizeof(reported) - len, format, args);
+	strncat(reported, "\n", sizeof(reported) - strlen(reported) - 1);
 }
 
 int fail(const char *format, ...)
@@ -88,7 +88,7 @@ static void start(void)
 		refuse[i] = 0;
 	}
 	calls = 0;
-	told[0] = '\0';
+	reported[0] = '\0';
 }
 
 /* Set the filters in @text like "ktape profile --load" does. */
@@ -116,9 +116,9 @@ static int change(const char *text)
 static void test_put_back(void)
 {
 	start();
-	check(!change("cpu = 0\nirq = 7\npid = 1:children\n"), "%s", told);
+	check(!change("cpu = 0\nirq = 7\npid = 1:children\n"), "%s", reported);
 	check_force(KTAPE_FILTER_PID, "1:children");
-	check(!told[0], "%s", told);
+	check(!reported[0], "%s", reported);
 	/* The last kind; the kinds before it are in force by then. */
 	refuse[KTAPE_FILTER_STACK] = -EINVAL;
 	check(change("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED,
@@ -127,19 +127,19 @@ static void test_put_back(void)
 	check_force(KTAPE_FILTER_IRQ, "7");
 	check_force(KTAPE_FILTER_PID, "1:children");
 	check(!in_force[KTAPE_FILTER_UID], "uid");
-	check(!strcmp(told, "stack: the module refuses this value\n"
+	check(!strcmp(reported, "stack: the module refuses this value\n"
 			    "all filters were restored to what they were before\n"),
-	      "%s", told);
+	      "%s", reported);
 	/* The old filter is refused when it is restored. */
 	start();
-	check(!change("cpu = 0\nirq = 7\n"), "%s", told);
+	check(!change("cpu = 0\nirq = 7\n"), "%s", reported);
 	refuse[KTAPE_FILTER_STACK] = refuse[KTAPE_FILTER_IRQ] = -ENOMEM;
 	check(change("stack = mark\n") == EXIT_FAILED, "passes");
 	check_force(KTAPE_FILTER_CPU, "0");
-	check(strstr(told,
+	check(strstr(reported,
 		     "irq: cannot restore the filter that was active before: Cannot allocate memory"),
-	      "%s", told);
-	check(!strstr(told, "restored to"), "%s", told);
+	      "%s", reported);
+	check(!strstr(reported, "restored to"), "%s", reported);
 	start();
 }
 
@@ -148,17 +148,17 @@ static void test_which(void)
 	start();
 	refuse[KTAPE_FILTER_PID] = -ESRCH;
 	check(change("pid = 1,2147483647:threads,2147483646\n"), "passes");
-	check(strstr(told, "no such thread: 2147483647\n"), "%s", told);
+	check(strstr(reported, "no such thread: 2147483647\n"), "%s", reported);
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /no/such\n"), "passes");
-	check(strstr(told, "cgroup: /no/such: no such cgroup\n"), "%s",
-	      told);
+	check(strstr(reported, "cgroup: /no/such: no such cgroup\n"), "%s",
+	      reported);
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /proc/self\n"), "passes");
-	check(strstr(told, "cgroup: /proc/self: not a directory of cgroup version 2"),
-	      "%s", told);
+	check(strstr(reported, "cgroup: /proc/self: not a directory of cgroup version 2"),
+	      "%s", reported);
 	check(ktape_cgroup_check("id:18446744073709551615") == -ENOENT, "id");
 	start();
 }
@@ -180,12 +180,12 @@ static void test_unknown(void)
 	check_equal(v.nr, 2);
 	check_equal(v.size, 2 * sizeof(*pids));
 	check_equal((unsigned int)pids[1].pid, 7);
-	check(strstr(told, "pid: 1 threads were left out"), "%s", told);
+	check(strstr(reported, "pid: 1 threads were left out"), "%s", reported);
 	free(in_force[v.kind]);
 	in_force[v.kind] = strdup("5");
-	told[0] = '\0';
+	reported[0] = '\0';
 	check(!filter_get(NULL, v.kind, &got), "get");
-	check(got.nr == 1 && !told[0], "%s", told);
+	check(got.nr == 1 && !reported[0], "%s", reported);
 	ktape_filter_release(&got);
 	start();
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_ship.sh FOLDER: pieces of a log are converted and handed over, each once,
-# whatever fails or dies in between. The uploader is a script that does as it is told; the
+# whatever fails or dies in between. The uploader is a script that reads a file for what to do; the
 # process that ships is killed at chosen moments, and the files that arrive must be those
 # of a run that nothing disturbs.
 # shellcheck source=selftests/unit/support/tool.sh
@@ -159,7 +159,7 @@ result $? "a piece that is begun under the name of one that was shipped stays"
 rm -rf old
 uploader=$to
 
-# A piece goes away between the look at the folder and its conversion.
+# A piece goes away between the check of the folder and its conversion.
 rm -rf there; pieces; : >calls
 uploader='rm -rf night/b night/c'
 ship --json && grep -q '"shipped":1,"left":0,"bad":0' text &&

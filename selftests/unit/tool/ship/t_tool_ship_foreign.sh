@@ -120,7 +120,7 @@ result $? "the folder is full of things of others"
 shipped 3 0 --to true && says '30 entries are no finished pieces of this log'
 result $? "pieces go, nothing else"
 [ "$(grep -c 'no finished pieces' log)" = 1 ] && says "pieces of the log $PWD/elsewhere/ktape-%Y"
-result $? "what stays is told once"
+result $? "what stays is reported once"
 shipped 0 0 --to true --log "$log" && says '30 entries are no finished' &&
 	! says 'were moved there'
 result $? "--log with the name of the log"

@@ -14,8 +14,8 @@ prints()
 	grep -qE -- "$1" text || { echo "does not print: $1" >>log; return 1; }
 }
 
-# judge STATUS CONDITION [TRACE]
-judge()
+# condition STATUS CONDITION [TRACE]
+condition()
 {
 	run "$1" stats -F "$2" "${3:-scene}"
 }
@@ -313,7 +313,7 @@ words()
 		start, end = struct.unpack_from('<2I', d, 24)
 		have = [struct.unpack_from('<8I', d, at)
 		        for at in range(start - base, end - base, 32)]
-		# who: its own number, then what FreeRTOS told of it
+		# who: its own number, then what FreeRTOS reported of it
 		want = [
 		    (1, 52, 3, 0, 0, 0),	# gets 3, which nobody has
 		    (1, 69, 1, 0, 0, 0),	# sends to 1: it had 0
@@ -407,23 +407,23 @@ test_golden()
 
 test_judge()
 {
-	judge 0 'irq.max > 2us' && judge 3 'irq.max >= 2us' &&
+	condition 0 'irq.max > 2us' && condition 3 'irq.max >= 2us' &&
 		says "the value is 2000 ns (2.00 us)"
 	result $? "fail-if: a limit"
-	judge 3 'syscall[read].errors == 1' && judge 0 'syscall.errors != 1' &&
-		judge 3 'wakeup.p99>4.7us' && judge 3 'work[do_work].mean < 1ms'
+	condition 3 'syscall[read].errors == 1' && condition 0 'syscall.errors != 1' &&
+		condition 3 'wakeup.p99>4.7us' && condition 3 'work[do_work].mean < 1ms'
 	result $? "fail-if: names, shares, units"
-	judge 0 'block_wait.p50 > 1' && says "nothing to measure it with"
+	condition 0 'block_wait.p50 > 1' && says "nothing to measure it with"
 	result $? "fail-if: nothing to measure"
-	judge 3 'lost > 0' lossy && judge 0 'lost > 0'
+	condition 3 'lost > 0' lossy && condition 0 'lost > 0'
 	result $? "fail-if: losses"
-	judge 0 'wakeup.p50 > 1ms' lossy && says "may have changed the result"
+	condition 0 'wakeup.p50 > 1ms' lossy && says "may have changed the result"
 	result $? "fail-if: results that losses make unknown are reported"
 	wrong=
 	for bad in '' 'irq' 'irq.p98 > 1' 'cpu.max > 1' 'irq.max > 1 h' \
 		'irq.max ~ 1' 'irq.max > x' 'irq.max > +10%' 'irq[a.max > 1' \
 		'irq.max > 5%'; do
-		judge 2 "$bad" || wrong="$wrong '$bad'"
+		condition 2 "$bad" || wrong="$wrong '$bad'"
 	done
 	[ -z "$wrong" ]
 	result $? "fail-if: invalid conditions"

@@ -110,7 +110,7 @@ run 0 dump cases/words/many-labels && grep -q ' e x=63 (L0, L1, .*, L63)$' text 
 result $? 'a value keeps 64 labels'
 run 0 dump cases/words/cut && grep -q ' end=85$' text && grep -q '=aabb ' text &&
 	says '2 names of fields have more than 4096 bytes and are cut'
-result $? 'long names of fields are told from each other, then cut, which is told'
+result $? 'long names of fields are told from each other, then cut, which is reported'
 while read -r trace why; do
 	run 1 dump "cases/bad/$trace" && says "metadata: $why"
 	result $? "$trace is refused: $why"
@@ -220,7 +220,7 @@ for command in dump 'stats --json' 'convert --to csv -o x.csv' 'convert --to jso
 	'convert --to perfetto -o x.pftrace' 'convert --to lttng -o x.lttng' 'convert --to native -o x.native'; do
 	# shellcheck disable=SC2086	# a command and its options
 	run 0 $command lossy && ! says 'goes back' && run 0 ${command//x./y.} back && says "$back"
-	result $? "ktape $command reads on where time goes back, and tells it"
+	result $? "ktape $command reads on where time goes back, and reports it"
 done
 run 0 dump lossy && says "$loss" && [ "$(wc -l <text)" = 21 ] && run 0 verify lossy
 result $? 'a loss comes in the order of time with the events of other channels'
@@ -233,7 +233,7 @@ result $? 'a buffer of all CPUs has the CPU in the context of its events'
 run 1 dump late && [ "$(cut -d' ' -f1 <text)" = "[0.000000110]
 [9223372036.854775805]" ] && says 'at byte 52: channel0_2: times from here on are beyond the year 2262' &&
 	[ "$(grep -c 2262 log)" = 1 ]
-result $? 'a time beyond the year 2262 is told, and its event is there'
+result $? 'a time beyond the year 2262 is reported, and its event is there'
 run 0 dump padded && [ "$(wc -l <text)" = 2 ] && ! says lost && says 'taken for padding'
 result $? 'zeros behind the last packet are no loss'
 
@@ -252,7 +252,7 @@ result $? 'with the losses of each'
 : >session/ust/uid/0/64-bit/metadata
 run 1 dump session && [ "$(wc -l <text)" = 20 ] &&
 	says 'ust/uid/0/64-bit/metadata: the file is empty: this trace is left out'
-result $? 'one that cannot be read is told, the others are read'
+result $? 'one that cannot be read is reported, the others are read'
 
 # ---- parts that are missing -------------------------------------------------------------
 
@@ -271,7 +271,7 @@ as_user()
 mkdir both && mv made/many both/a && cp -r whole both/b && run 0 dump whole && cp text want &&
 	run 1 dump both && diff want text >>log &&
 	says 'a/metadata: the types of all traces need more than 1 GiB: read a part of the traces: this trace is left out'
-result $? 'a trace whose types need too much memory is told, the others are read'
+result $? 'a trace whose types need too much memory is reported, the others are read'
 mkdir -p parts/kernel parts/ust && cp whole/* parts/kernel/ && cp lossy/* parts/ust/
 run 0 dump whole && all=$(wc -l <text) && run 0 dump lossy && one=$(wc -l <text)
 chmod 755 . && chmod -R go+rX parts && chmod 700 parts/kernel
@@ -313,7 +313,7 @@ run 1 dump parts && [ "$(wc -l <text)" = $((one + all)) ] && says 'ust/gone: No 
 result $? 'only the file "metadata" itself and what is no file are no streams'
 mkdir -p parts/a/metadata && rm parts/ust/gone && run 1 dump parts && [ "$(wc -l <text)" = $((one + all)) ] &&
 	says 'a/metadata: not a regular file: this trace is left out'
-result $? 'a folder of that name before all others is told'
+result $? 'a folder of that name before all others is reported'
 
 # ---- the field --------------------------------------------------------------------------
 

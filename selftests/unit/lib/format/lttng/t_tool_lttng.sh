@@ -58,7 +58,7 @@ run 0 dump whole && cp text want && [ "$(grep -c irq_handler_exit want)" = 400 ]
 result $? 'a stream in several files is read as from one'
 run 0 dump hole && [ "$(grep -c irq_handler_exit text)" = 399 ] &&
 	says 'cpu1: an unknown number of events lost between [2.000006500] and [2.000008000]'
-result $? 'a file that is missing is told'
+result $? 'a file that is missing is reported'
 (ulimit -n 32; run 0 dump split && cmp text want)
 result $? 'one file of a stream is open at a time'
 (ulimit -n 32; run 1 dump many && says 'too many open files: the trace has 401' &&

@@ -311,9 +311,9 @@ __attribute__((unused))
 static void compare_golden(const char *stem, unsigned int errors,
 			   unsigned int gaps, unsigned int times)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.format = "rkh", .notice = golden_notice, .arg = &told,
+		.format = "rkh", .notice = golden_notice, .arg = &reported,
 	};
 	unsigned int errors_nr = 0, gaps_nr = 0, n = 0;
 	struct ktape_trace *t;
@@ -332,11 +332,11 @@ static void compare_golden(const char *stem, unsigned int errors,
 	compare_lines(t, f, &n, &errors_nr, &gaps_nr);
 	check(n > 60, "%.120s: %u events", stem, n);
 	check(!next_source(t), "%.120s: more than %u events", stem, n);
-	check(errors_nr == errors && told.corrupt == errors, "%.120s: %u damages",
-	      stem, told.corrupt);
-	check(gaps_nr == gaps && told.gaps == gaps && told.lost == gaps,
-	      "%.120s: %u gaps, %llu lost", stem, told.gaps,
-	      (unsigned long long)told.lost);
+	check(errors_nr == errors && reported.corrupt == errors, "%.120s: %u damages",
+	      stem, reported.corrupt);
+	check(gaps_nr == gaps && reported.gaps == gaps && reported.lost == gaps,
+	      "%.120s: %u gaps, %llu lost", stem, reported.gaps,
+	      (unsigned long long)reported.lost);
 	check(nr_times == times, "%.120s: %u response times", stem, nr_times);
 	ktape_responses_free(responses);
 	responses = NULL;

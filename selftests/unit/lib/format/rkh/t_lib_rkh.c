@@ -93,22 +93,22 @@ static void escapes(void)
 static void check_back(const void *data, size_t len, const char *what)
 {
 	char path[CODEC_PATH], native[CODEC_PATH];
-	struct codec_told told;
+	struct codec_reports reported;
 	int in = codec_file(path, data, len), one, two, three;
 	char *back;
 	size_t size;
 
-	one = codec_convert(path, "rkh", NULL, &told);
-	check(one >= 0, "%s: %d %s", what, one, told.text);
-	check(!told.corrupt && !told.truncated, "%s: %s", what, told.text);
+	one = codec_convert(path, "rkh", NULL, &reported);
+	check(one >= 0, "%s: %d %s", what, one, reported.text);
+	check(!reported.corrupt && !reported.truncated, "%s: %s", what, reported.text);
 	back = codec_content(one, &size);
 	check(size == len && !memcmp(back, data, len), "%s: %zu, not %zu bytes",
 	      what, size, len);
 	free(back);
-	two = codec_convert(path, "native", "form=pipe", &told);
+	two = codec_convert(path, "native", "form=pipe", &reported);
 	check(two >= 0, "%s: %d", what, two);
 	snprintf(native, sizeof(native), "/proc/self/fd/%d", two);
-	three = codec_convert(native, "rkh", NULL, &told);
+	three = codec_convert(native, "rkh", NULL, &reported);
 	check(three >= 0, "%s: %d", what, three);
 	back = codec_content(three, &size);
 	check(size == len && !memcmp(back, data, len),
@@ -193,9 +193,9 @@ static void check_words(const struct ktape_event *e, const char *line)
 
 static void check_lines(const char *path)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
+		.notice = codec_notice, .arg = &reported,
 	};
 	unsigned int nr = 0;
 	const struct ktape_event *e;
@@ -233,14 +233,14 @@ static void words(void)
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		char path[CODEC_PATH], native[CODEC_PATH];
 		struct kt_rkh_config c = usual;
-		struct codec_told told;
+		struct codec_reports reported;
 		int in, out;
 
 		c.flags = flags[i];
 		rkh_all(&stream, &c, true);
 		in = codec_file(path, stream.data, stream.len);
 		check_lines(path);
-		out = codec_convert(path, "native", "form=pipe", &told);
+		out = codec_convert(path, "native", "form=pipe", &reported);
 		snprintf(native, sizeof(native), "/proc/self/fd/%d", out);
 		check_lines(native);
 		close(in);
@@ -251,25 +251,25 @@ static void words(void)
 /* ---- losses ---------------------------------------------------------------------- */
 
 static void read_all(const void *data, size_t len, const char *format,
-		     uint32_t flags, struct codec_told *told, unsigned int *nr)
+		     uint32_t flags, struct codec_reports *reported, unsigned int *nr)
 {
 	char path[CODEC_PATH];
 	int fd = codec_file(path, data, len);
 
-	*nr = codec_read_all(path, format, flags, told);
+	*nr = codec_read_all(path, format, flags, reported);
 	close(fd);
 }
 
 /* Flip each bit of a frame, and remove each frame: exactly that is lost. */
 static void losses(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	unsigned int all, nr;
 
 	rkh_all(&stream, &usual, true);
-	read_all(stream.data, stream.len, NULL, 0, &told, &all);
+	read_all(stream.data, stream.len, NULL, 0, &reported, &all);
 	check_equal(all, stream.nr);
-	check_equal(told.lost + told.corrupt + told.assumed, 0);
+	check_equal(reported.lost + reported.corrupt + reported.assumed, 0);
 	for (size_t i = stream.ends[9]; i < stream.ends[12]; i++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			uint64_t lost = i == stream.ends[10] - 1 ||
@@ -277,12 +277,12 @@ static void losses(void)
 					i == stream.ends[12] - 1 ? 2 : 1;
 
 			stream.data[i] ^= (uint8_t)(1U << bit);
-			read_all(stream.data, stream.len, "rkh", 0, &told, &nr);
-			check(told.lost == lost && nr == all - lost &&
-			      told.corrupt >= 1 && told.corrupt <= 2,
+			read_all(stream.data, stream.len, "rkh", 0, &reported, &nr);
+			check(reported.lost == lost && nr == all - lost &&
+			      reported.corrupt >= 1 && reported.corrupt <= 2,
 			      "byte %zu bit %u: %llu lost, %u left, %u bad", i,
-			      bit, (unsigned long long)told.lost, nr,
-			      told.corrupt);
+			      bit, (unsigned long long)reported.lost, nr,
+			      reported.corrupt);
 			stream.data[i] ^= (uint8_t)(1U << bit);
 		}
 	}
@@ -293,10 +293,10 @@ static void losses(void)
 		memcpy(copy, stream.data, head);
 		memcpy(copy + head, stream.data + tail, stream.len - tail);
 		read_all(copy, stream.len - (tail - head), "rkh",
-			 KTAPE_TRACE_SORTED, &told, &nr);
-		check(told.lost == 1 && told.gaps == 1 && !told.corrupt &&
+			 KTAPE_TRACE_SORTED, &reported, &nr);
+		check(reported.lost == 1 && reported.gaps == 1 && !reported.corrupt &&
 		      nr == all - 1, "frame %u: %llu lost", i,
-		      (unsigned long long)told.lost);
+		      (unsigned long long)reported.lost);
 	}
 }
 
@@ -313,7 +313,7 @@ static void before_first(void)
 		size_t from = joined ? 3 : 0;
 		struct kt_rkh_config c = usual;
 		char path[CODEC_PATH], native[CODEC_PATH];
-		struct codec_told told;
+		struct codec_reports reported;
 		unsigned int nr;
 		int in, out;
 
@@ -325,20 +325,20 @@ static void before_first(void)
 		if (!joined)
 			stream.data[bad[record]] ^= 1;
 		in = codec_file(path, stream.data + from, stream.len - from);
-		nr = codec_read_all(path, seq ? "rkh" : NULL, 0, &told);
+		nr = codec_read_all(path, seq ? "rkh" : NULL, 0, &reported);
 		if (!seq && (!record || joined)) { /* no record shows that */
 			close(in);
 			continue;
 		}
-		check(nr > 60 && !told.lost && told.gaps == 1,
-		      "%u: %u events, %u gaps", i, nr, told.gaps);
-		check(told.truncated == joined && told.corrupt == !joined,
-		      "%u: %u cut, %u bad", i, told.truncated, told.corrupt);
-		out = codec_convert(path, "native", "form=pipe", &told);
+		check(nr > 60 && !reported.lost && reported.gaps == 1,
+		      "%u: %u events, %u gaps", i, nr, reported.gaps);
+		check(reported.truncated == joined && reported.corrupt == !joined,
+		      "%u: %u cut, %u bad", i, reported.truncated, reported.corrupt);
+		out = codec_convert(path, "native", "form=pipe", &reported);
 		snprintf(native, sizeof(native), "/proc/self/fd/%d", out);
-		codec_read_all(native, NULL, 0, &told);
-		check(told.gaps == 1 && !told.lost, "%u: native has %u gaps", i,
-		      told.gaps);
+		codec_read_all(native, NULL, 0, &reported);
+		check(reported.gaps == 1 && !reported.lost, "%u: native has %u gaps", i,
+		      reported.gaps);
 		close(in);
 		close(out);
 	}
@@ -352,7 +352,7 @@ static void assumed(void)
 	for (unsigned int i = 0; i < 3 * ARRAY_SIZE(formats); i++) {
 		unsigned int records = i % 3 == 1, nr = 0;
 		char path[CODEC_PATH], native[CODEC_PATH];
-		struct codec_told told;
+		struct codec_reports reported;
 		char *text, *p;
 		int in, mid, out;
 		size_t len;
@@ -363,10 +363,10 @@ static void assumed(void)
 		for (unsigned int n = 0; n < 20; n++)
 			rkh_add(&stream, 0x22, 5, NULL, 0);
 		in = codec_file(path, stream.data, stream.len);
-		mid = codec_convert(path, "native", "form=pipe", &told);
+		mid = codec_convert(path, "native", "form=pipe", &reported);
 		snprintf(native, sizeof(native), "/proc/self/fd/%d", mid);
 		out = codec_convert(i & 1 ? native : path, formats[i / 3], NULL,
-				    &told);
+				    &reported);
 		check(out >= 0, "%s", formats[i / 3]);
 		text = codec_content(out, &len);
 		check(strstr(text, "QUE_FIFO"), "%s", formats[i / 3]);
@@ -384,14 +384,14 @@ static void assumed(void)
 /* Truncate anywhere; change, insert and remove bytes anywhere. */
 static void damages(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	unsigned int nr, seed = 1;
 	uint8_t copy[RKH_STREAM];
 
 	rkh_all(&stream, &usual, true);
 	for (size_t i = 2; i < stream.len; i++) {
-		read_all(stream.data, i, "rkh", 0, &told, &nr);
-		check(told.truncated == (stream.data[i - 1] != KT_RKH_FLAG),
+		read_all(stream.data, i, "rkh", 0, &reported, &nr);
+		check(reported.truncated == (stream.data[i - 1] != KT_RKH_FLAG),
 		      "%zu", i);
 	}
 	for (unsigned int i = 0; i < 3000; i++) {
@@ -414,7 +414,7 @@ static void damages(void)
 			}
 		}
 		read_all(copy, len, "rkh", i & 1 ? KTAPE_TRACE_SORTED : 0,
-			 &told, &nr);
+			 &reported, &nr);
 		check(nr <= stream.nr + 10, "%u", nr);
 	}
 }
@@ -439,19 +439,19 @@ static void linux_trace(void)
 {
 	char path[CODEC_PATH], native[CODEC_PATH], rkh[CODEC_PATH];
 	static struct stream source;
-	struct codec_told told;
+	struct codec_reports reported;
 	int in, one, two, three;
 
 	stream_all(&source);
 	in = codec_file(path, source.data, source.len);
-	one = codec_convert(path, "native", "form=pipe", &told);
-	check_equal(told.lost, 3);
+	one = codec_convert(path, "native", "form=pipe", &reported);
+	check_equal(reported.lost, 3);
 	snprintf(native, sizeof(native), "/proc/self/fd/%d", one);
-	two = codec_convert(native, "rkh", NULL, &told);
-	check(two >= 0, "%d %s", two, told.text);
+	two = codec_convert(native, "rkh", NULL, &reported);
+	check(two >= 0, "%d %s", two, reported.text);
 	snprintf(rkh, sizeof(rkh), "/proc/self/fd/%d", two);
-	three = codec_convert(rkh, "native", "form=pipe", &told);
-	check(three >= 0, "%d %s", three, told.text);
+	three = codec_convert(rkh, "native", "form=pipe", &reported);
+	check(three >= 0, "%d %s", three, reported.text);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
 	check(same_events(native, path, keep) > 30, "too few events");
 	close(in);
@@ -486,7 +486,7 @@ static void later_writer(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
 		struct kt_rkh_config c = usual;
-		struct codec_told told;
+		struct codec_reports reported;
 		unsigned int nr;
 
 		c.flags |= KT_RKH_LINUX;
@@ -495,10 +495,10 @@ static void later_writer(void)
 			tries[i].len);
 		rkh_add(&stream, KT_RKH_USER + KT_LINUX_EVENT, 0, tries[0].args,
 			tries[0].len);
-		read_all(stream.data, stream.len, "rkh", 0, &told, &nr);
-		check(told.corrupt == !tries[i].good && nr == tries[i].as_user,
+		read_all(stream.data, stream.len, "rkh", 0, &reported, &nr);
+		check(reported.corrupt == !tries[i].good && nr == tries[i].as_user,
 		      "%s: %u user events, %u bad", tries[i].what, nr,
-		      told.corrupt);
+		      reported.corrupt);
 	}
 }
 

@@ -105,16 +105,16 @@ static size_t frames_end(const struct stream *s, unsigned int nr)
 }
 
 static unsigned int count_lines(const char *path, const char *format,
-				struct codec_told *told, uint64_t *hash)
+				struct codec_reports *reported, uint64_t *hash)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = told, .format = format,
+		.notice = codec_notice, .arg = reported, .format = format,
 	};
 	const struct ktape_event *e;
 	struct ktape_trace *t;
 	unsigned int nr = 0;
 
-	memset(told, 0, sizeof(*told));
+	memset(reported, 0, sizeof(*reported));
 	*hash = 0;
 	if (ktape_trace_open(path, &how, &t, NULL))
 		return 0;
@@ -135,7 +135,7 @@ static void padded(void)
 {
 	static const size_t sizes[] = { 1, 2, 100, 32768, 200000 };
 	static uint8_t copy[2 * (sizeof(stream.data) + 200000)];
-	struct codec_told told;
+	struct codec_reports reported;
 	unsigned int nr, all;
 	uint64_t hash, want;
 	char path[CODEC_PATH];
@@ -143,7 +143,7 @@ static void padded(void)
 
 	stream_all(&stream);
 	fd = codec_file(path, stream.data, stream.len);
-	all = count_lines(path, NULL, &told, &want);
+	all = count_lines(path, NULL, &reported, &want);
 	check(all > 20, "%u", all);
 	close(fd);
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
@@ -160,11 +160,11 @@ static void padded(void)
 			len *= 2;
 		}
 		fd = codec_file(path, copy, len);
-		nr = count_lines(path, NULL, &told, &hash);
+		nr = count_lines(path, NULL, &reported, &hash);
 		check(nr == all && hash == want, "%zu zeros: %u of %u events",
 		      sizes[i / 2], nr, all);
-		check(!told.corrupt && !told.truncated && told.assumed == 1,
-		      "%zu zeros: %s", sizes[i / 2], told.text);
+		check(!reported.corrupt && !reported.truncated && reported.assumed == 1,
+		      "%zu zeros: %s", sizes[i / 2], reported.text);
 		close(fd);
 	}
 	/* Zeros between frames are damage, reported once. */
@@ -173,9 +173,9 @@ static void padded(void)
 	memset(copy, 0, 1000);
 	memcpy(copy, stream.data, frames_end(&stream, 3));
 	fd = codec_file(path, copy, 1000 + stream.len - frames_end(&stream, 3));
-	nr = count_lines(path, "tband", &told, &hash);
-	check(nr == all + 1 && told.corrupt == 1, "%u of %u events, %u bad", nr,
-	      all, told.corrupt);
+	nr = count_lines(path, "tband", &reported, &hash);
+	check(nr == all + 1 && reported.corrupt == 1, "%u of %u events, %u bad", nr,
+	      all, reported.corrupt);
 	close(fd);
 }
 
@@ -200,9 +200,9 @@ static const char *const lines[] = {
 
 static void events(void)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
+		.notice = codec_notice, .arg = &reported,
 	};
 	const struct ktape_event *e;
 	struct ktape_trace *t;
@@ -229,8 +229,8 @@ static void events(void)
 	}
 	check_equal(ret, 0);
 	check_equal(n, frames_nr);
-	check_equal(told.lost, 3);
-	check_equal(told.corrupt + told.truncated + told.assumed, 0);
+	check_equal(reported.lost, 3);
+	check_equal(reported.corrupt + reported.truncated + reported.assumed, 0);
 	ktape_trace_close(t);
 	close(fd);
 }
@@ -241,9 +241,9 @@ static void events(void)
  */
 static void order(void)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
+		.notice = codec_notice, .arg = &reported,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	const struct ktape_event *e;
@@ -275,8 +275,8 @@ static void order(void)
 	while ((ret = ktape_trace_next(t, &e)) > 0)
 		;
 	check_equal(ret, -EBADMSG);
-	check(!strcmp(told.text, "Trace event time stamps for core 1 are out of order"),
-	      "%s", told.text);
+	check(!strcmp(reported.text, "Trace event time stamps for core 1 are out of order"),
+	      "%s", reported.text);
 	ktape_trace_close(t);
 	close(fd);
 }
@@ -302,25 +302,25 @@ static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 static void there_and_back(const void *data, size_t len)
 {
 	char path[CODEC_PATH], native[CODEC_PATH], tband[CODEC_PATH];
-	struct codec_told told;
+	struct codec_reports reported;
 	int in, one, two, three;
 
 	in = codec_file(path, data, len);
-	one = codec_convert(path, "native", "form=pipe", &told);
-	check(one >= 0, "%d %s", one, told.text);
+	one = codec_convert(path, "native", "form=pipe", &reported);
+	check(one >= 0, "%d %s", one, reported.text);
 	snprintf(native, sizeof(native), "/proc/self/fd/%d", one);
-	two = codec_convert(native, "tband", "drop-every=0", &told);
-	check(two >= 0, "%d %s", two, told.text);
+	two = codec_convert(native, "tband", "drop-every=0", &reported);
+	check(two >= 0, "%d %s", two, reported.text);
 	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
-	three = codec_convert(tband, "native", "form=pipe", &told);
-	check(three >= 0, "%d %s", three, told.text);
+	three = codec_convert(tband, "native", "form=pipe", &reported);
+	check(three >= 0, "%d %s", three, reported.text);
 	same_events(path, native, keep);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
 	same_events(native, path, keep);
 	/* Also in hexadecimal. */
 	close(two);
-	two = codec_convert(native, "tband", "drop-every=0,format=hex", &told);
-	check(two >= 0, "%d %s", two, told.text);
+	two = codec_convert(native, "tband", "drop-every=0,format=hex", &reported);
+	check(two >= 0, "%d %s", two, reported.text);
 	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
 	same_events(native, tband, keep);
 	close(in);
@@ -412,19 +412,19 @@ static void same_names(const char *path)
 static void names(void)
 {
 	char path[CODEC_PATH];
-	struct codec_told told;
+	struct codec_reports reported;
 	int in, native, back, line;
 
 	stream_names(&stream);
 	in = codec_file(path, stream.data, stream.len);
 	same_names(path);
-	native = codec_convert(path, "native", "form=pipe", &told);
+	native = codec_convert(path, "native", "form=pipe", &reported);
 	check(native >= 0, "%d", native);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", native);
 	same_names(path);
-	back = codec_convert(path, "tband", "drop-every=0", &told);
+	back = codec_convert(path, "tband", "drop-every=0", &reported);
 	check(back >= 0, "%d", back);
-	line = codec_convert(path, "tband", "check=1", &told);
+	line = codec_convert(path, "tband", "check=1", &reported);
 	check(line >= 0, "%d", line);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", back);
 	same_names(path);
@@ -491,7 +491,7 @@ static void names_of_all(void)
  */
 static void losses(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	unsigned int counts = 0, zeros = 0, threes = 0;
 	char path[CODEC_PATH], *text;
 	size_t len;
@@ -499,13 +499,13 @@ static void losses(void)
 
 	stream_all(&stream);
 	in = codec_file(path, stream.data, stream.len);
-	out = codec_convert(path, "tband", "drop-every=10", &told);
+	out = codec_convert(path, "tband", "drop-every=10", &reported);
 	check(out >= 0, "%d", out);
 	close(in);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
-	in = codec_convert(path, "jsonl", NULL, &told);
+	in = codec_convert(path, "jsonl", NULL, &reported);
 	check(in >= 0, "%d", in);
-	check_equal(told.lost, 3);
+	check_equal(reported.lost, 3);
 	text = codec_content(in, &len);
 	for (char *p = text; (p = strstr(p, "\"dropped_evt_cnt\"")); p++) {
 		char *args = strstr(p, "\"args\":[\"0x");
@@ -527,25 +527,25 @@ static void losses(void)
 /* Truncate anywhere, change every byte: at most that frame is lost. */
 static void damages(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	char path[CODEC_PATH];
 	int fd;
 
 	stream_all(&stream);
 	for (size_t i = 1; i < stream.len; i++) {
 		fd = codec_file(path, stream.data, i);
-		codec_read_all(path, "tband", 0, &told);
-		check(told.truncated == (stream.data[i - 1] != 0), "%zu", i);
+		codec_read_all(path, "tband", 0, &reported);
+		check(reported.truncated == (stream.data[i - 1] != 0), "%zu", i);
 		close(fd);
 	}
 	for (size_t i = 0; i < stream.len; i++) {
 		for (unsigned int bit = 0; bit < 8; bit += 3) {
 			stream.data[i] ^= (uint8_t)(1U << bit);
 			fd = codec_file(path, stream.data, stream.len);
-			codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
-			codec_read_all(path, "tband", 0, &told);
-			check(told.corrupt <= 2, "byte %zu: %u", i,
-			      told.corrupt);
+			codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &reported);
+			codec_read_all(path, "tband", 0, &reported);
+			check(reported.corrupt <= 2, "byte %zu: %u", i,
+			      reported.corrupt);
 			close(fd);
 			stream.data[i] ^= (uint8_t)(1U << bit);
 		}
@@ -571,7 +571,7 @@ static void options(void)
 		{ "native", NULL, -EBADMSG },
 		{ NULL, "core=1", 0 },
 	};
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	char path[CODEC_PATH];
 	struct ktape_error error;
 	struct ktape_trace *t;
@@ -582,7 +582,7 @@ static void options(void)
 	fd = codec_file(path, stream.data, stream.len);
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
 		struct ktape_trace_options how = {
-			.notice = codec_notice, .arg = &told,
+			.notice = codec_notice, .arg = &reported,
 			.format = tries[i].format,
 			.format_options = tries[i].options,
 		};
@@ -602,8 +602,8 @@ static void options(void)
 	close(fd);
 	/* Found by fuzzing: nothing had been read when the format was named. */
 	fd = codec_file(path, "", 0);
-	codec_read_all(path, "tband", 0, &told);
-	codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
+	codec_read_all(path, "tband", 0, &reported);
+	codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &reported);
 	check_equal(ktape_trace_open(path, NULL, &t, &error), -EBADMSG);
 	close(fd);
 	fd = codec_file(path, "no trace at all\n", 16);
@@ -614,9 +614,9 @@ static void options(void)
 /* A bare-metal stream has no tasks: task events are invalid frames. */
 static void bare_metal(void)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told, .format = "tband",
+		.notice = codec_notice, .arg = &reported, .format = "tband",
 		.format_options = "mode=bare-metal,core-count=1",
 	};
 	const struct ktape_event *e;
@@ -634,7 +634,7 @@ static void bare_metal(void)
 	}
 	check_equal(cpus, 0);
 	check_equal(n, 0);
-	check(told.corrupt > 20, "%u", told.corrupt);
+	check(reported.corrupt > 20, "%u", reported.corrupt);
 	ktape_trace_close(t);
 	close(fd);
 }
@@ -713,7 +713,7 @@ static void golden(void)
 
 static void golden_back(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	char path[256], *data;
 	size_t len;
 	int fd;
@@ -723,10 +723,10 @@ static void golden_back(void)
 	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
 		snprintf(path, sizeof(path), GOLDEN "%s.bin", stems[i]);
 		if (strstr(stems[i], "edge_ts")) {
-			check_equal(codec_convert(path, "tband", NULL, &told),
+			check_equal(codec_convert(path, "tband", NULL, &reported),
 				    -EBADMSG);
-			check(strstr(told.text, "out of order"), "%s",
-			      told.text);
+			check(strstr(reported.text, "out of order"), "%s",
+			      reported.text);
 			continue;
 		}
 		fd = open(path, O_RDONLY);

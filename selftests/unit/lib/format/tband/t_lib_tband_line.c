@@ -19,7 +19,7 @@ static unsigned int line_events;
 
 /* What arrived over the line. */
 struct came {
-	struct codec_told told;
+	struct codec_reports reported;
 	unsigned int events;
 	unsigned int names;
 };
@@ -27,7 +27,7 @@ struct came {
 static void receive(const void *data, size_t len, struct came *came)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &came->told,
+		.notice = codec_notice, .arg = &came->reported,
 		.format = "tband", .format_options = "check=1",
 		.flags = KTAPE_TRACE_SORTED,
 	};
@@ -52,14 +52,14 @@ static void receive(const void *data, size_t len, struct came *came)
 
 static void make_line(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	char path[CODEC_PATH];
 	int in, out;
 
 	stream_all(&stream);
 	in = codec_file(path, stream.data, stream.len);
-	out = codec_convert(path, "tband", "check=1", &told);
-	check(out >= 0, "%d %s", out, told.text);
+	out = codec_convert(path, "tband", "check=1", &reported);
+	check(out >= 0, "%d %s", out, reported.text);
 	line = (uint8_t *)codec_content(out, &line_len);
 	close(in);
 	close(out);
@@ -82,9 +82,9 @@ static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 static void gather_line(struct gathered *g, const void *data, size_t len,
 			const char *options)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
+		.notice = codec_notice, .arg = &reported,
 		.format = "tband", .format_options = options,
 		.flags = KTAPE_TRACE_SORTED,
 	};
@@ -99,8 +99,8 @@ static void gather_line(struct gathered *g, const void *data, size_t len,
 		g->lines[g->nr] = keep(t, e);
 		g->nr += g->lines[g->nr] != NULL;
 	}
-	check_equal(told.corrupt + told.truncated, 0);
-	check_equal(told.lost, OWN_LOST);
+	check_equal(reported.corrupt + reported.truncated, 0);
+	check_equal(reported.lost, OWN_LOST);
 	ktape_trace_close(t);
 	close(fd);
 }
@@ -124,7 +124,7 @@ static void whole(void)
 	receive(line, line_len, &came);
 	line_events = came.events;
 	check(line_events > 40, "%u", line_events);
-	check_equal(came.told.assumed, 0);
+	check_equal(came.reported.assumed, 0);
 }
 
 /* Damage one place: it is reported, and each event arrives or is counted. */
@@ -134,14 +134,14 @@ static void tband_line_check(const char *how, size_t at, const uint8_t *data, si
 	uint64_t lost;
 
 	receive(data, len, &came);
-	lost = came.told.lost - OWN_LOST;
+	lost = came.reported.lost - OWN_LOST;
 	check(came.events + lost == line_events, "%s %zu: %u and %llu of %u",
 	      how, at, came.events, (unsigned long long)lost, line_events);
 	check(lost <= 2, "%s %zu: %llu lost", how, at,
 	      (unsigned long long)lost);
-	check(came.told.corrupt + came.told.truncated == 1,
-	      "%s %zu: %u damages, %u cut", how, at, came.told.corrupt,
-	      came.told.truncated);
+	check(came.reported.corrupt + came.reported.truncated == 1,
+	      "%s %zu: %u damages, %u cut", how, at, came.reported.corrupt,
+	      came.reported.truncated);
 }
 
 static void flipped(void)
@@ -191,12 +191,12 @@ static void burst(void)
 		memcpy(less, line, at);
 		memcpy(less + at, line + at + 300, line_len - at - 300);
 		receive(less, line_len - 300, &came);
-		check(came.events + came.told.lost - OWN_LOST == line_events,
+		check(came.events + came.reported.lost - OWN_LOST == line_events,
 		      "%zu: %u and %llu of %u", at, came.events,
-		      (unsigned long long)came.told.lost - OWN_LOST,
+		      (unsigned long long)came.reported.lost - OWN_LOST,
 		      line_events);
-		check(came.told.corrupt <= 1, "%zu: %u", at,
-		      came.told.corrupt);
+		check(came.reported.corrupt <= 1, "%zu: %u", at,
+		      came.reported.corrupt);
 	}
 	free(less);
 }
@@ -212,9 +212,9 @@ static void joined(void)
 	 */
 	for (size_t at = 400; at < line_len; at += 13) {
 		receive(line + at, line_len - at, &came);
-		check(came.told.lost <= OWN_LOST, "%zu: %llu", at,
-		      (unsigned long long)came.told.lost);
-		check(came.told.corrupt <= 1, "%zu", at);
+		check(came.reported.lost <= OWN_LOST, "%zu: %llu", at,
+		      (unsigned long long)came.reported.lost);
+		check(came.reported.corrupt <= 1, "%zu", at);
 		check(came.events < line_events, "%zu", at);
 	}
 }
@@ -229,8 +229,8 @@ static void again(void)
 	memcpy(twice + line_len, line, line_len);
 	receive(twice, line_len * 2, &came);
 	check_equal(came.events, line_events * 2);
-	check_equal(came.told.lost, OWN_LOST * 2);
-	check_equal(came.told.corrupt, 0);
+	check_equal(came.reported.lost, OWN_LOST * 2);
+	check_equal(came.reported.corrupt, 0);
 	/*
 	 * The first sender is cut off: the number of its unsent events is
 	 * unknown.
@@ -238,7 +238,7 @@ static void again(void)
 	memmove(twice + line_len / 2, twice + line_len, line_len);
 	receive(twice, line_len / 2 + line_len, &came);
 	check(came.events > line_events, "%u", came.events);
-	check(came.told.corrupt <= 1, "%u", came.told.corrupt);
+	check(came.reported.corrupt <= 1, "%u", came.reported.corrupt);
 	free(twice);
 }
 
@@ -246,20 +246,20 @@ static void again(void)
 static void without(void)
 {
 	struct came came;
-	struct codec_told told;
+	struct codec_reports reported;
 	char path[CODEC_PATH];
 	int fd = codec_file(path, stream.data, stream.len);
 	unsigned int all = 0;
 
-	codec_read_all(path, "tband", 0, &told);
+	codec_read_all(path, "tband", 0, &reported);
 	close(fd);
 	for (size_t i = 0; i < stream.len; i++)
 		all += !stream.data[i];
 	receive(stream.data, stream.len, &came);
 	check_equal(came.events + came.names, all);
-	check_equal(came.told.lost, OWN_LOST);
-	check_equal(came.told.assumed, 1);
-	check_equal(came.told.corrupt, 0);
+	check_equal(came.reported.lost, OWN_LOST);
+	check_equal(came.reported.assumed, 1);
+	check_equal(came.reported.corrupt, 0);
 }
 
 /* Valid checksums of frames that no sender writes. */
@@ -294,21 +294,21 @@ static void hostile(void)
 		s.len += kt_cobs_encode(s.data + s.len, plain,
 					kt_tband_encode(&e, plain));
 		receive(s.data, s.len, &came);
-		check(came.told.corrupt == tries[i].corrupt, "%s: %u",
-		      tries[i].name, came.told.corrupt);
+		check(came.reported.corrupt == tries[i].corrupt, "%s: %u",
+		      tries[i].name, came.reported.corrupt);
 		check_equal(came.events, 0);
 	}
 }
 
 static void options(void)
 {
-	struct codec_told told;
+	struct codec_reports reported;
 	char path[CODEC_PATH];
 	int fd = codec_file(path, stream.data, stream.len);
 
-	check_equal(codec_convert(path, "tband", "check=2", &told), -EBADMSG);
+	check_equal(codec_convert(path, "tband", "check=2", &reported), -EBADMSG);
 	check_equal(codec_convert(path, "tband", "check=1,max-str-len=9",
-				  &told), -EBADMSG);
+				  &reported), -EBADMSG);
 	close(fd);
 }
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "lib_scene.h"
-#include "lib_json.h"
+#include "json.h"
 
 /* Count @what in @text. */
 static unsigned int count(const char *text, const char *what)

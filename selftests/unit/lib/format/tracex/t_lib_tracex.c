@@ -92,9 +92,9 @@ static void make(uint32_t mask, bool down)
 static struct ktape_rtos *stats_of(const char *path, const char *format,
 				   int *result)
 {
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told, .format = format,
+		.notice = codec_notice, .arg = &reported, .format = format,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	struct ktape_rtos *rtos;
@@ -165,9 +165,9 @@ static void words(void)
 		"user_event: isr_enter stack_ptr=0x1234 isr_number=7 ",
 		"user_event: trace_object ",
 	};
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
+		.notice = codec_notice, .arg = &reported,
 	};
 	unsigned int found = 0;
 	const struct ktape_event *e;
@@ -219,18 +219,18 @@ static void round_trip(void)
 {
 	static const char *const how[] = { NULL, "endian=big" };
 	char path[CODEC_PATH], middle[CODEC_PATH], last[CODEC_PATH];
-	struct codec_told told;
+	struct codec_reports reported;
 
 	for (size_t i = 0; i < ARRAY_SIZE(how); i++) {
 		int in, native, out;
 
 		make(0xffff, i);
 		in = codec_file(path, image, sizeof(image));
-		native = codec_convert(path, "native", "form=pipe", &told);
+		native = codec_convert(path, "native", "form=pipe", &reported);
 		check(native >= 0, "%d", native);
 		snprintf(middle, sizeof(middle), "/proc/self/fd/%d", native);
 		check_stats(middle, "native");
-		out = codec_convert(middle, "tracex", how[i], &told);
+		out = codec_convert(middle, "tracex", how[i], &reported);
 		check(out >= 0, "%d", out);
 		snprintf(last, sizeof(last), "/proc/self/fd/%d", out);
 		check_stats(last, "again");
@@ -272,7 +272,7 @@ static void records(void)
 
 	make(UINT32_MAX, false);
 	for (unsigned int i = 0; i < 8; i++) {
-		struct codec_told told;
+		struct codec_reports reported;
 		char path[CODEC_PATH];
 		int fd, out;
 
@@ -280,9 +280,9 @@ static void records(void)
 		fd = codec_file(path, text, to_text(text, i & 1, i & 2));
 		if (!(i & 2))
 			check_stats(path, i & 1 ? "S-records" : "Intel HEX");
-		out = codec_convert(path, "jsonl", NULL, &told);
-		check(out >= 0, "%d %s", out, told.text);
-		check(!!told.corrupt == !!(i & 2), "%u damages", told.corrupt);
+		out = codec_convert(path, "jsonl", NULL, &reported);
+		check(out >= 0, "%d %s", out, reported.text);
+		check(!!reported.corrupt == !!(i & 2), "%u damages", reported.corrupt);
 		close(out);
 		close(fd);
 	}
@@ -363,10 +363,10 @@ static void custom(void)
 {
 	static const char file[] = "// ours\nStart\n"
 		"4096, Sample, SA, (1,2,3), (4,5,6), left, right\nEnd\n";
-	struct codec_told told = { 0 };
+	struct codec_reports reported = { 0 };
 	char path[CODEC_PATH], names[CODEC_PATH], options[128];
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told, .format = "tracex",
+		.notice = codec_notice, .arg = &reported, .format = "tracex",
 		.format_options = options,
 	};
 	int fd = codec_file(names, file, strlen(file)), in;
@@ -401,15 +401,15 @@ static void exported(void)
 	char path[CODEC_PATH], again[CODEC_PATH];
 	const struct ktape_rtos_totals *x, *y;
 	struct ktape_rtos *a, *b;
-	struct codec_told told;
+	struct codec_reports reported;
 	int in, out, result;
 
 	stream_all(&stream);
 	in = codec_file(path, stream.data, stream.len);
 	a = stats_of(path, NULL, &result);
 	check(!result, "%d", result);
-	out = codec_convert(path, "tracex", "hz=1000000", &told);
-	check(out >= 0, "%d %s", out, told.text);
+	out = codec_convert(path, "tracex", "hz=1000000", &reported);
+	check(out >= 0, "%d %s", out, reported.text);
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", out);
 	b = stats_of(again, NULL, &result);
 	check(!result, "%d", result);

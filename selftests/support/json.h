@@ -1,30 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Check a text for valid JSON (RFC 8259) without keeping anything. */
-#ifndef _LIB_JSON_H
-#define _LIB_JSON_H
+/*
+ * Check a text for valid JSON (RFC 8259) in UTF-8 without keeping anything. Shares no code with
+ * the library and the command, whose output it reads.
+ */
+#ifndef _JSON_H
+#define _JSON_H
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-static const char *json_blank(const char *p)
+/* Return the bytes of a UTF-8 character in its shortest form, or 0. */
+static inline size_t json_utf8(const unsigned char *p)
+{
+	static const struct {
+		unsigned char mask, lead, least;
+	} form[] = {
+		{ 0x80, 0x00, 0x00 },
+		{ 0xe0, 0xc0, 0xc2 },
+		{ 0xf0, 0xe0, 0xe0 },
+		{ 0xf8, 0xf0, 0xf0 },
+	};
+
+	for (size_t n = 0; n < 4; n++) {
+		if ((*p & form[n].mask) != form[n].lead)
+			continue;
+		if (*p < form[n].least || (*p == 0xe0 && p[1] < 0xa0) ||
+		    (*p == 0xf0 && p[1] < 0x90))
+			return 0;
+		for (size_t i = 1; i <= n; i++)
+			if ((p[i] & 0xc0) != 0x80)
+				return 0;
+		return n + 1;
+	}
+	return 0;
+}
+
+static inline const char *json_blank(const char *p)
 {
 	return p + strspn(p, " \t\r\n");
 }
 
-static bool json_string(const char **at)
+static inline bool json_string(const char **at)
 {
 	const unsigned char *p = (const unsigned char *)*at;
 
 	if (*p++ != '"')
 		return false;
-	for (; *p != '"'; p++) {
+	while (*p != '"') {
+		size_t n = json_utf8(p);
+
 		*at = (const char *)p;
-		if (*p < ' ')
+		if (*p < ' ' || !n)
 			return false;
-		if (*p != '\\')
+		p += n;
+		if (n > 1 || p[-1] != '\\')
 			continue;
-		p++;
 		if (*p == 'u') {
 			for (int i = 0; i < 4; i++) {
 				if (!isxdigit(*++p))
@@ -33,12 +64,13 @@ static bool json_string(const char **at)
 		} else if (!*p || !strchr("\"\\/bfnrt", *p)) {
 			return false;
 		}
+		p++;
 	}
 	*at = (const char *)p + 1;
 	return true;
 }
 
-static bool json_digits(const char **at)
+static inline bool json_digits(const char **at)
 {
 	size_t n = strspn(*at, "0123456789");
 
@@ -46,7 +78,7 @@ static bool json_digits(const char **at)
 	return n;
 }
 
-static bool json_number(const char **at)
+static inline bool json_number(const char **at)
 {
 	const char *start = *at += **at == '-';
 
@@ -61,9 +93,24 @@ static bool json_number(const char **at)
 	return json_digits(at);
 }
 
-static bool json_value(const char **at, unsigned int depth);
+static inline bool json_word(const char **at)
+{
+	static const char *const words[] = { "true", "false", "null" };
 
-static bool json_list(const char **at, char end, unsigned int depth)
+	for (size_t i = 0; i < 3; i++) {
+		size_t n = strlen(words[i]);
+
+		if (!strncmp(*at, words[i], n)) {
+			*at += n;
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline bool json_value(const char **at, unsigned int depth);
+
+static inline bool json_list(const char **at, char end, unsigned int depth)
 {
 	*at = json_blank(*at + 1);
 	if (**at == end) {
@@ -87,9 +134,8 @@ static bool json_list(const char **at, char end, unsigned int depth)
 	return *(*at)++ == end;
 }
 
-static bool json_value(const char **at, unsigned int depth)
+static inline bool json_value(const char **at, unsigned int depth)
 {
-	static const char *const words[] = { "true", "false", "null" };
 	bool good = false;
 
 	*at = json_blank(*at);
@@ -101,21 +147,16 @@ static bool json_value(const char **at, unsigned int depth)
 	} else if (**at == '-' || isdigit((unsigned char)**at)) {
 		good = json_number(at);
 	} else {
-		for (size_t i = 0; i < 3 && !good; i++) {
-			size_t n = strlen(words[i]);
-
-			good = !strncmp(*at, words[i], n);
-			*at += good ? n : 0;
-		}
+		good = json_word(at);
 	}
 	*at = json_blank(*at);
 	return good;
 }
 
 /* Return NULL, or the place of the first error. */
-__attribute__((unused)) static const char *json_check(const char *text)
+static inline const char *json_check(const char *text)
 {
 	return json_value(&text, 0) && !*text ? NULL : text;
 }
 
-#endif /* _LIB_JSON_H */
+#endif /* _JSON_H */
