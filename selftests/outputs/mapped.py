@@ -101,7 +101,7 @@ class Lttng(Mapped):
                 mine.pop('nr')
             names['nr'] = 'id'
             row = True
-            if 'large' in mine and number(got.fields.get('id', 0)) not in range(1 << 16):
+            if 'large' in mine and 'id' not in dict(event.extra) and number(got.fields.get('id', 0)) not in range(1 << 16):
                 theirs['large'] = True	# id is -1 if only 16 bits of a larger number were kept
         # What was recorded, under LTTng's name or as NAME_2, stands in place of what ktape's own
         # field has of it.

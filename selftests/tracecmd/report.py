@@ -56,6 +56,18 @@ def conversions(line):
     return found
 
 
+def shown_as(line, fields):
+    """Fields with their conversions.  trace-cmd goes along the print format with the fields, and
+    behind a field whose conversion ends it, it shows numbers by their types."""
+    shown, left = conversions(line), True
+    ends = re.match(r'print fmt: "(?:\\.|[^"\\])*%[^%\s"]*[a-zA-Z]" *,', line) is not None
+    whole = ARGUMENT.fullmatch(arguments(line)[-1])
+    last = whole[2] if whole and ends else None
+    for field in fields:
+        yield field._replace(conversion=shown.get(field.name, '') if left else '')
+        left = left and (field.array or field.name != last)
+
+
 def element_size(kind, brackets, size):
     """Bytes of an element of an array: those of its type, or of the array by their number."""
     count = re.search(r'\[(\d+)\]', brackets or kind)
@@ -81,8 +93,7 @@ def layouts(path):
         if line.startswith('name: '):
             fields = found[line[6:].strip()] = []
         if line.startswith('print fmt: ') and fields is not None:
-            shown = conversions(line)
-            fields[:] = [f._replace(conversion=shown.get(f.name, '')) for f in fields]
+            fields[:] = list(shown_as(line, fields))
         declared = DECLARED.match(line)
         if declared and not declared[2].startswith('common_'):
             kind = declared[1]
