@@ -50,6 +50,16 @@ void kt_session_enter(struct kt_session *s)
 }
 
 /**
+ * kt_session_leave() - end an operation that kt_session_enter() began
+ *
+ * Context: process context with kt_session_control.
+ */
+void kt_session_leave(void)
+{
+	mutex_unlock(&kt_session_control);
+}
+
+/**
  * kt_session_let_go() - release kt_session_control within an operation
  * @s: the session, which is busy until kt_session_go_on()
  *
@@ -91,11 +101,9 @@ void kt_session_go_on(struct kt_session *s)
  */
 void kt_session_synchronize(struct kt_session *s)
 {
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	kt_session_let_go(s);
 	synchronize_rcu();
 	kt_session_go_on(s);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 }

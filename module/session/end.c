@@ -20,7 +20,6 @@
  * After that read() returns -ESTALE, and an access to a mapping is a bus error:
  * the page tables are emptied, so that no mapped page outlives the rings.
  */
-#include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -31,8 +30,6 @@
 #include "internal.h"
 
 #define GRACE	msecs_to_jiffies(KTAPE_GRACE_MS)
-
-LIST_HEAD(kt_sessions_ended);
 
 /* Sessions whose rings are freed; stored with kt_session_lock held. */
 static unsigned int rings_freed;
@@ -132,14 +129,12 @@ static bool session_end(struct kt_session *s)
 	kt_owner_exit(&s->owner);
 	kt_session_filters_exit(s);
 	mutex_lock(&kt_session_control);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	kt_sessions[s->id] = NULL;
 	list_add_tail(&s->ended, &kt_sessions_ended);
 	/* The stop cleared the want bits, so no writer uses the ring pointers. */
 	kt_session_withdraw_rings(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	mutex_unlock(&kt_session_control);
 	return true;
 }

@@ -28,10 +28,33 @@ extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
 extern struct list_head kt_sessions_ended;
 
-/* session.c */
+/*
+ * Sessions whose rings are being allocated, by number.  They are not in
+ * kt_sessions[] and cannot be found, but their number, their name and their memory
+ * are in use.  Changed with both locks held.
+ */
+extern struct kt_session *kt_sessions_unlisted[KT_SESSIONS];
+
+/* Bytes of the largest event ring. */
+#define KT_RING_MAX	(IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
+
+/* state.c */
+void kt_session_lock_both(void);
+void kt_session_unlock_both(void);
 u64 kt_session_cpu_bytes(const struct kt_session *s);
+u64 kt_sessions_bytes_allowed(void);
 bool kt_session_has_room(const struct kt_session *s);
+int kt_session_check_room(const struct kt_session *s,
+			  struct kt_session_config *c);
 void kt_session_dealloc(struct kt_session *s);
+struct kt_ring *kt_session_next_ring(const struct kt_session *s,
+				     unsigned int kinds, unsigned int *at);
+
+#define KT_RINGS_ALL	(BIT(KTAPE_RINGS_PER_CPU) - 1)
+
+/* Walk over the rings @r of a session that are of @kinds, bits of KTAPE_RING_*. */
+#define kt_for_each_ring(r, s, kinds, at)				\
+	for ((at) = 0; ((r) = kt_session_next_ring(s, kinds, &(at)));)
 
 /* end.c */
 void kt_session_end_init(struct kt_session *s);
@@ -49,11 +72,12 @@ void kt_session_withdraw_rings(struct kt_session *s);
 /* run.c */
 int kt_session_start_locked(struct kt_session *s);
 void kt_session_stop_locked(struct kt_session *s);
-void kt_session_stop_full(struct kt_session *s);
-void kt_session_forget(struct kt_session *s);
+void kt_session_freeze_init(struct kt_session *s);
+void kt_session_freeze_exit(struct kt_session *s);
 
 /* busy.c */
 void kt_session_enter(struct kt_session *s);
+void kt_session_leave(void);
 void kt_session_wait_busy(void);
 void kt_session_let_go(struct kt_session *s);
 void kt_session_go_on(struct kt_session *s);
@@ -82,10 +106,8 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu);
 
 /* snapshot.c */
 bool kt_session_is_full(const struct kt_session *s);
-void kt_session_freeze_init(struct kt_session *s);
-void kt_session_freeze_exit(struct kt_session *s);
 void kt_session_freeze_cut(struct kt_session *s);
-void kt_session_arm(struct kt_session *s);
+bool kt_session_arm(struct kt_session *s);
 
 /* missed.c */
 void kt_session_missed_begin(struct kt_session *s);
@@ -107,9 +129,11 @@ void kt_session_announce(struct kt_session *s);
 /* filters.c */
 void kt_session_filters_exit(struct kt_session *s);
 
-/* trigger.c */
+/* armed.c */
 void kt_session_triggers_arm(struct kt_session *s);
 void kt_session_triggers_watch(struct kt_session *s);
+
+/* trigger.c */
 void kt_session_triggers_exit(struct kt_session *s);
 
 /* Moments of ledger records, see uapi/ktape/events/control.h. */

@@ -177,11 +177,9 @@ void kt_session_prepare(const struct kt_session *s, const u64 *mask,
 void kt_session_sinks(void)
 {
 	mutex_lock(&kt_session_control);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	kt_want_renew_everywhere();
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	kt_session_probes(NULL);
 	mutex_unlock(&kt_session_control);
 }
@@ -204,8 +202,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		kt_probe_failed(failed);
 		kt_session_prepare(s, mask, recordable);
 	}
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && removed)
 		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
@@ -230,8 +227,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	}
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	if (s->running)
 		kt_session_probes(NULL);
 }
@@ -267,7 +263,7 @@ int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 
 	kt_session_enter(s);
 	if (p->op != KTAPE_PROFILE_GET && s->gone) {
-		mutex_unlock(&kt_session_control);
+		kt_session_leave();
 		return -ENODEV;
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
@@ -287,7 +283,7 @@ int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 	p->flags = s->flags;
 	p->generation = s->owner.generation;
 	memcpy(p->mask, s->mask, sizeof(p->mask));
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return 0;
 }
 

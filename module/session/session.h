@@ -2,6 +2,25 @@
 /*
  * Sessions as the device and the module's parameters see them: create, find,
  * control, read.  What only the files of this folder share: internal.h.
+ *
+ * Read the files in this order.  Each one calls only files above it:
+ *
+ *   state.c	the list of sessions, the two locks, the rings and their memory
+ *   busy.c	operations that release the locks to wait for a grace period
+ *   want.c	which events each CPU records, and on which way
+ *   control.c	control records, written by an interrupt on each CPU
+ *   missed.c	hits of probes that the kernel missed
+ *   reader.c	positions of readers, consumers, eviction and shedding
+ *   snapshot.c	where a full snapshot ends
+ *   tell.c	names that changed while a session was stopped
+ *   profile.c	profiles, and the probes attached for them
+ *   filters.c	the kinds of filters, and changes of filters
+ *   armed.c	triggers at a start, and the search for silence
+ *   run.c	start, stop, clear, flush
+ *   trigger.c	triggers: add, remove, act
+ *   cpu.c	rings of a CPU that comes online
+ *   end.c	the end of a session
+ *   session.c	create, find and list sessions
  */
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
@@ -327,9 +346,10 @@ struct kt_reader {
  * @get_size: bytes of an entry as GET returns it
  * @max: maximum number of entries
  * @empty_is_off: setting no entries turns the filter off
+ * @words: entries are words of a bitmap: its offset in struct kt_filters
  * @parse: replace the entries of this kind in a copy of the filters, or return an
- *	error and change nothing; runs in the caller's name spaces
- * @get: copy out the f->nr entries of a filter in force
+ *	error and change nothing; runs in the caller's name spaces; NULL = copy @words
+ * @get: copy out the f->nr entries of a filter in force; NULL = all @words
  * @drop: release what @parse acquired; NULL = nothing
  * @collisions: return the value of ktape_filter.collisions; NULL = 0
  *
@@ -340,6 +360,7 @@ struct kt_filter_kind {
 	u32 get_size;
 	u32 max;
 	bool empty_is_off;
+	u16 words;
 	int (*parse)(struct kt_filters *f, const void *entries, u32 nr);
 	void (*get)(const struct kt_filters *f, void *to);
 	void (*drop)(struct kt_filters *f);

@@ -93,16 +93,14 @@ static void tell_next_piece(struct kt_session *s, unsigned long delay)
 {
 	unsigned int cpu, on = WORK_CPU_UNBOUND;
 
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	if (!tell_records_on(s, raw_smp_processor_id()))
 		for_each_online_cpu(cpu)
 			if (tell_records_on(s, cpu) &&
 			    kt_session_records_on(s, cpu))
 				on = cpu;
 	schedule_delayed_work_on(on, &s->tell, delay);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 }
 
 /*
@@ -111,14 +109,12 @@ static void tell_next_piece(struct kt_session *s, unsigned long delay)
  */
 static void tell_fill_hole(struct kt_session *s)
 {
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	s->era = s->hole_era;
 	s->tell_next = 0;
 	s->told = false;
 	tell_find_hole(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	tell_next_piece(s, TELL_LATER);
 }
 
@@ -173,11 +169,9 @@ void kt_session_tell(struct kt_session *s)
 {
 	mutex_lock(&tell_lock);
 	s->tell_next = 0;
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	tell_find_hole(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	tell_piece(s);
 	mutex_unlock(&tell_lock);
 }
