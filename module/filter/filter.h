@@ -5,6 +5,10 @@
  * Not here: parsing what user space asks for (session/filters.c), and recording
  * what passes (event/event.c).
  *
+ * Read the files in this order.  Each one calls only files above it: gate.c (duration
+ * gates), track.c (threads that pid filters follow), filter.c (whether an event passes),
+ * verdict.c (which sessions' filters a thread passes).
+ *
  * A filter slows down only the opcodes that it applies to: they leave the fast
  * route (KT_ROUTE_MANY in event/event.h).
  */

@@ -72,6 +72,9 @@ static unsigned int used;	/* slots in state used or gone */
 static u32 live;		/* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
+/* The lowest file of this folder that changes it; read in verdict.c. */
+atomic_long_t kt_verdict_epoch;
+
 static unsigned int track_slot(const struct task_struct *p)
 {
 	return hash_ptr(p, ilog2(SLOTS));

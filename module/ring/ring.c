@@ -239,30 +239,6 @@ static void plan_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 		p->lost[i] = kt_ring_lost(r->page, i);
 }
 
-static __always_inline void clock_read_halves(u32 *lo, u32 *hi)
-{
-	if (kt_clock_by_call())
-		kt_clock_halves(lo, hi, true);
-	else
-		kt_clock_halves(lo, hi, false);
-}
-
-/**
- * kt_ring_time() - Read the clock as for a record of this ring
- * @r: the ring
- *
- * Context: as kt_ring_put().
- * Return: full time, never before a time that was taken earlier.
- */
-u64 kt_ring_time(struct kt_ring *r)
-{
-	u32 lo, hi;
-
-	clock_read_halves(&lo, &hi);
-	kt_ring_not_back(r, &lo, &hi);
-	return (u64)hi << 32 | lo;
-}
-
 /*
  * Return the time of the record that was published last, 0 = none.  Walks one
  * block, and runs once per backward step of the clock.
@@ -358,7 +334,7 @@ static bool ring_take_time(struct kt_ring *r, u64 *ts)
 	barrier();	/* a writer that nests here may change ts_hi */
 	latest = READ_ONCE(r->latest);
 	barrier();	/* a writer that nests here has a later time */
-	clock_read_halves(&lo, &hi);
+	kt_clock_read_halves(&lo, &hi);
 	if (sizeof(long) == 8)
 		behind = ((u64)hi << 32 | lo) < latest;
 	else

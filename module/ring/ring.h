@@ -3,6 +3,11 @@
  * One CPU's lock-free ring: reserve, store, publish.  Also the trace clock that
  * stamps its records.  Its memory is in memory.h.
  *
+ * Read the files in this order.  Each one calls only files above it: wide.h (64 bits on
+ * 32-bit kernels), this header (the fast path), clock.c (the trace clock), loss.c
+ * (counts and times of lost events), ring.c (the slow paths), cut.c (the end of a full
+ * snapshot), memory.c (blocks and their pages).
+ *
  * Not here: which events are recorded (event/), which rings exist (session/).
  *
  * The same source is compiled into the module and, with a small shim instead of
