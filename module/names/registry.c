@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The registry: a table of names, because records only have numbers (thread 1234,
- * marker 7).  Its memory is in table.c, which slot of it a new entry gets is decided in
- * slot.c; threads are entered by threads.c.
+ * marker 7).  This file finds and changes entries by their keys.
  *
  * Readers map the table, which grows.  Entries are written in task context
  * under the lock of their hash chain and read without a lock: seq is odd while an
@@ -21,8 +20,6 @@
  * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
  * which is held for a few instructions, and rarely for the lock of a chain.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hash.h>
@@ -31,6 +28,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "event/event.h"
 #include "internal.h"
@@ -61,55 +59,45 @@ static u32 registry_chain_bits(unsigned int entries)
 }
 
 /**
- * kt_registry_init() - Allocate the table
- * @entries: number of entries at first; rounded up to whole pages
- * @max: number of entries that there can be, 0 = a share of the memory
+ * kt_chains_bytes() - Return the memory that the hash chains take
+ * @entries: number of entries at first
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kt_chains_bytes(unsigned int entries)
+{
+	return sizeof(*reg.chain) << registry_chain_bits(entries);
+}
+
+/**
+ * kt_chains_init() - Allocate the hash chains, without an entry
+ * @entries: number of entries at first
  *
  * Context: module load.
  * Return: 0 or -ENOMEM.
  */
-int kt_registry_init(unsigned int entries, unsigned int max)
+int kt_chains_init(unsigned int entries)
 {
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < LOCKS; i++)
 		raw_spin_lock_init(&reg.locks[i].lock);
-	kt_slots_init();
-	ret = kt_table_init(entries, max);
-	if (ret)
-		goto err;
 	reg.chain_bits = registry_chain_bits(entries);
-	reg.chain = kvcalloc(1U << reg.chain_bits, sizeof(*reg.chain),
-			     GFP_KERNEL);
-	if (!reg.chain) {
-		ret = -ENOMEM;
-		goto err;
-	}
-	for (i = 0; i < 1U << reg.chain_bits; i++)
-		reg.chain[i] = NONE;
-	kt_registry_count_no_room();
+	reg.chain = kvmalloc(kt_chains_bytes(entries), GFP_KERNEL);
+	if (!reg.chain)
+		return -ENOMEM;
+	memset32(reg.chain, NONE, 1U << reg.chain_bits);
 	return 0;
-
-err:
-	pr_err("registry=%u needs %zu bytes for the entries, and registry_max=%u %zu for their table: use a smaller registry= or registry_max=\n",
-	       entries, entries * sizeof(struct ktape_object_entry),
-	       kt_registry_max(),
-	       sizeof(*reg.chain) << registry_chain_bits(entries));
-	kt_registry_exit();
-	return ret;
 }
 
 /**
- * kt_registry_exit() - Free the table
+ * kt_chains_exit() - Free the hash chains
  *
- * Context: module unload, when no probe is attached and no mapping exists.
+ * Context: module unload.
  */
-void kt_registry_exit(void)
+void kt_chains_exit(void)
 {
-	kt_table_exit();
-	/* Its work item looked at them. */
-	kt_symbols_free();
 	kvfree(reg.chain);
 	memset(&reg, 0, sizeof(reg));
 }

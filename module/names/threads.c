@@ -183,20 +183,28 @@ static void thread_count_one(struct task_struct *p, void *count)
 }
 
 /**
- * kt_registry_walk() - Enter the threads that exist
- *
- * Call it after kt_probe_init(): then threads that are created or end meanwhile are
- * entered or marked as dead by the probes.
+ * kt_threads_count() - Count the threads that exist
  *
  * Context: process context, may sleep.
+ * Return: their number.
  */
-void kt_registry_walk(void)
+u32 kt_threads_count(void)
 {
-	struct kt_moment now;
 	u32 count = 0;
 
 	kt_threads_walk(thread_count_one, &count);
-	kt_registry_reserve(count);
+	return count;
+}
+
+/**
+ * kt_threads_enter() - Enter the threads that exist: see kt_registry_walk()
+ *
+ * Context: process context, may sleep.
+ */
+void kt_threads_enter(void)
+{
+	struct kt_moment now;
+
 	kt_clock_moment(&now);
 	thread_walk_one(&init_task, &now);
 	kt_threads_walk(thread_walk_one, &now);
