@@ -2,6 +2,10 @@
 /*
  * What the layers above call: attach the probes of wanted events, ask which events
  * can be recorded, add and remove run-time probes at kernel functions.
+ *
+ * probe.c finds and attaches what the tables of all other files name, so read it last.
+ * task.c is the best begin: it has the way of one event.  layout.c finds the bounds of the
+ * scheduler's code for it, kprobe.c has the run-time probes.
  */
 #ifndef _KT_PROBES_H
 #define _KT_PROBES_H
