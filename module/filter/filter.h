@@ -131,7 +131,7 @@ bool kt_filter_pass_thread(const struct kt_filters *f,
 			   u32 uid);
 bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
 			 const struct kt_record *rec);
-void kt_filter_applies(struct kt_filters *f);
+void __cold kt_filter_applies(struct kt_filters *f);
 void kt_filter_thread_exits(const struct task_struct *p);
 
 static inline bool kt_filter_in_force(const struct kt_filters *f,
@@ -177,10 +177,10 @@ void kt_gates_thread_exits(struct kt_gates *gates, const struct task_struct *p);
 
 /* ---- rate limits: filter.c ------------------------------------------------ */
 
-struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
+struct kt_rates * __cold kt_rates_alloc(const struct ktape_filter_rate *entries,
 				u32 nr);
-void kt_rates_free(struct kt_rates *rates);
-void kt_rates_entries(const struct kt_rates *rates,
+void __cold kt_rates_free(struct kt_rates *rates);
+void __cold kt_rates_entries(const struct kt_rates *rates,
 		      struct ktape_filter_rate *to);
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);

@@ -10,7 +10,6 @@
  * attached before kt_registry_walk() enters the threads that exist, so no thread is
  * missed.
  */
-#include <linux/math64.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
@@ -56,11 +55,9 @@ static u32 thread_param(const struct task_struct *p)
  */
 static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
 {
-	u64 age = now->boot - min(now->boot, p->start_boottime), ticks;
-	u32 rest;
+	u64 ticks = kt_clock_from_ns(now->boot -
+				     min(now->boot, p->start_boottime));
 
-	ticks = div_u64_rem(age, NSEC_PER_SEC, &rest) * kt_clock_hz();
-	ticks += div_u64(rest * kt_clock_hz(), NSEC_PER_SEC);
 	return now->clock > ticks ? now->clock - ticks : 1;
 }
 

@@ -26,6 +26,7 @@
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
+#include <linux/math64.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -232,6 +233,33 @@ void kt_clock_exit(void)
 u64 kt_clock_hz(void)
 {
 	return hz;
+}
+
+/**
+ * kt_clock_to_ns() - Convert ticks of the trace clock, without overflow
+ * @ticks: number of ticks
+ *
+ * Return: nanoseconds, rounded down. Context: any.
+ */
+u64 kt_clock_to_ns(u64 ticks)
+{
+	u64 rest, seconds = div64_u64_rem(ticks, hz, &rest);
+
+	return seconds * NSEC_PER_SEC + div64_u64(rest * NSEC_PER_SEC, hz);
+}
+
+/**
+ * kt_clock_from_ns() - Convert to ticks of the trace clock, without overflow
+ * @ns: nanoseconds
+ *
+ * Return: number of ticks, rounded down. Context: any.
+ */
+u64 kt_clock_from_ns(u64 ns)
+{
+	u32 rest;
+	u64 seconds = div_u64_rem(ns, NSEC_PER_SEC, &rest);
+
+	return seconds * hz + div_u64(rest * hz, NSEC_PER_SEC);
 }
 
 /**

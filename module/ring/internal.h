@@ -38,7 +38,7 @@ struct kt_ring_config {
 u64 kt_ring_time(struct kt_ring *r);
 
 /* ring.c */
-void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
+void __cold kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
 
 /* clock.c */
 void kt_clock_stepped_back(u64 latest);

@@ -281,7 +281,7 @@ static u64 ring_newest_time(const struct kt_ring *r)
  * Records that took the fast path between the step and this point have
  * decreasing lower halves, see kt_record_time().
  */
-static noinline void ring_note_step(struct kt_ring *r)
+static noinline __cold void ring_note_step(struct kt_ring *r)
 {
 	unsigned long latest, newest;
 	u64 ts;
@@ -309,7 +309,7 @@ static noinline void ring_note_step(struct kt_ring *r)
  * So a writer reports when it has nothing reserved and is not about to reserve.
  * Records of that interrupt get the time @latest and do not report again.
  */
-static noinline void ring_report_step(struct kt_ring *r)
+static noinline __cold void ring_report_step(struct kt_ring *r)
 {
 	unsigned long latest = READ_ONCE(r->latest);
 

@@ -151,6 +151,8 @@ int kt_clock_init(const char *wish, void (*on_step)(void));
 void kt_clock_exit(void);
 void kt_clock_may_stop(void);
 u64 kt_clock_hz(void);
+u64 kt_clock_to_ns(u64 ticks);
+u64 kt_clock_from_ns(u64 ns);
 bool kt_clock_stable(void);
 void kt_clock_check(void);
 u32 kt_clock_id(void);

@@ -14,7 +14,6 @@
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/jiffies.h>
-#include <linux/math64.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -77,14 +76,6 @@ static void armed_leave(struct kt_armed *a)
 	mutex_unlock(&kt_session_control);
 }
 
-static u64 armed_ticks_to_ns(u64 ticks)
-{
-	u64 rest, seconds = div64_u64_rem(ticks, kt_clock_hz(), &rest);
-
-	return seconds * NSEC_PER_SEC +
-	       div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
-}
-
 /*
  * Return for how many ns before @from all event rings of a stopped session hold
  * records: since its last start or clear, or, if blocks were overwritten since,
@@ -110,7 +101,7 @@ static u64 armed_held_ns(const struct kt_session *s, u64 from)
 	mutex_unlock(&kt_session_lock);
 	if (oldest >= from)
 		return 0;
-	ns = armed_ticks_to_ns(from - oldest);
+	ns = kt_clock_to_ns(from - oldest);
 	return min_t(u64, ns, KTAPE_TRIGGER_NS_MAX);
 }
 
