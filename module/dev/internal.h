@@ -40,7 +40,7 @@ struct kt_quota {
  * @phase: what read() delivers next, see read.c
  * @slot: metadata: offset of the next byte; registry: next entry
  * @registry_seq: number of the last registry packet
- * @next_ring: ring at which read() looks first
+ * @next_ring: ring that read() checks first
  * @sweep: number of rings from which read() still takes an open block
  * @swept: jiffies at which the last sweep began
  * @buf: bounce buffer for one packet; NULL until the first read()

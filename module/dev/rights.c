@@ -71,7 +71,7 @@ int kt_dev_allowed(void)
  * kt_dev_reads_log() - check whether the caller may read the kernel's log
  *
  * Modules do not see dmesg_restrict, so the capability is needed even if the kernel
- * lets everybody read its log.
+ * lets all users read its log.
  *
  * Context: process context.
  * Return: true if the caller has CAP_SYSLOG.

@@ -6,7 +6,7 @@
  * slot.c wakes a work item while a quarter of the slots is still free or has a dead
  * entry.  Names that come faster than the work item have no room.  They are counted
  * by reason, and the counts are entries themselves (KTAPE_OBJ_NO_ROOM), so that each
- * trace tells why a name is missing.
+ * trace says why a name is missing.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,7 +29,7 @@
 #define MEMORY_SHARE	64		/* the table may take this part of the memory */
 #define ENTRIES_MAX	(1U << 22)	/* as many as there can be threads */
 #define TRY_AGAIN	HZ		/* after the kernel had no memory */
-#define TELL_AGAIN	max(HZ / 10, 1)	/* between two changes of the counts */
+#define REPORT_AGAIN	max(HZ / 10, 1)	/* between two changes of the counts */
 
 /* What an entry takes: in its chunk, and about one word of the hash table. */
 #define ENTRY_BYTES	(sizeof(struct kt_chunk) / KT_CHUNK_SLOTS + sizeof(u32))
@@ -55,7 +55,7 @@ static u32 table_share(void)
 		     ENTRIES_MAX);
 }
 
-/* Does the table wait, because the kernel had no memory a moment ago? */
+/* Return true if the kernel had no memory a moment ago, so that the table waits. */
 static bool table_rests(void)
 {
 	return READ_ONCE(kt_table.failed) &&
@@ -104,7 +104,7 @@ static void table_grow(void)
 }
 
 /* Bring the entries that count the names without room up to date. */
-static void table_tell(void)
+static void table_report(void)
 {
 	unsigned int i;
 	u64 count;
@@ -120,7 +120,7 @@ static void table_tell(void)
 	}
 }
 
-/* Did names come before the table had grown?  Then threads are looked for again. */
+/* Return true if names came before the table had grown: then check all threads again. */
 static bool table_was_late(void)
 {
 	static u64 before;
@@ -137,14 +137,14 @@ static void table_work(struct work_struct *work)
 	bool late, again;
 
 	/*
-	 * Before slots are looked at: from here on a probe that finds too few of
+	 * Before slots are checked: from here on a probe that finds too few of
 	 * them wakes us again.  slot_lock, which both take, orders the two.
 	 */
 	WRITE_ONCE(kt_table.woken, false);
 	mutex_lock(&kt_table.lock);
 	table_grow();
 	late = table_was_late();
-	table_tell();
+	table_report();
 	again = kt_slots_low() && kt_table.nr < kt_table.max;
 	mutex_unlock(&kt_table.lock);
 	if (late) {
@@ -157,14 +157,14 @@ static void table_work(struct work_struct *work)
 		queue_delayed_work(system_highpri_wq, &kt_table.work, TRY_AGAIN);
 }
 
-/* Begin at once if the table can grow; else only counts are to be told. */
+/* Begin at once if the table can grow; else only counts are to be recorded. */
 static void table_start_work(struct irq_work *work)
 {
 	bool grows = READ_ONCE(kt_table.nr) < kt_table.max && !table_rests();
 
 	/* It may be waiting to try again. */
 	mod_delayed_work(system_highpri_wq, &kt_table.work,
-			 grows ? 0 : TELL_AGAIN);
+			 grows ? 0 : REPORT_AGAIN);
 }
 
 /* Allocate the first chunks: as kt_registry_init(). */
@@ -224,14 +224,14 @@ void kt_registry_reserve(u32 entries)
 }
 
 /**
- * kt_registry_tell_no_room() - Record the counts of names without room as they are now
+ * kt_registry_report_no_room() - Record the counts of names without room as they are now
  *
  * Context: process context, may sleep.
  */
-void kt_registry_tell_no_room(void)
+void kt_registry_report_no_room(void)
 {
 	mutex_lock(&kt_table.lock);
-	table_tell();
+	table_report();
 	mutex_unlock(&kt_table.lock);
 }
 
@@ -297,7 +297,7 @@ int kt_registry_init(unsigned int entries, unsigned int max)
 void kt_registry_exit(void)
 {
 	table_exit();
-	/* The work item looked at them. */
+	/* The work item used them. */
 	kt_symbols_free();
 	kt_chains_exit();
 }

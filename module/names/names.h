@@ -36,14 +36,14 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 void kt_registry_gone(u32 type, u32 id, u32 param1);
 bool kt_registry_name(u32 type, u32 id, u32 param1, char *name);
 
-/* Does the object have a living entry?  As kt_registry_name(). */
+/* Return true if the object has a living entry.  As kt_registry_name(). */
 static inline bool kt_registry_has(u32 type, u32 id, u32 param1)
 {
 	return kt_registry_name(type, id, param1, NULL);
 }
 
 u32 kt_registry_era(void);
-bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
+bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
 		      bool (*has_room)(void *arg), void *arg);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
 
@@ -53,7 +53,7 @@ int kt_registry_init(unsigned int entries, unsigned int max);
 void kt_registry_exit(void);
 void kt_registry_walk(void);
 void kt_registry_reserve(u32 entries);
-void kt_registry_tell_no_room(void);
+void kt_registry_report_no_room(void);
 
 /* ---- its memory: table.c --------------------------------------------------- */
 

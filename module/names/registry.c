@@ -118,7 +118,7 @@ static struct kt_key object_key(u32 type, u32 id, u32 param1)
 	return (struct kt_key){ type, id, param1_is_key(type) ? param1 : 0 };
 }
 
-/* Is the name given by a program or module, not found in the kernel? */
+/* Return true if a program or module gave the name, false if it was found in the kernel. */
 static bool key_is_given(struct kt_key k)
 {
 	switch (k.type) {
@@ -250,7 +250,7 @@ static void entry_announce(u32 slot)
 	/*
 	 * Pairs with kt_registry_era(): if the want bit of a session was clear
 	 * above, the era loaded below is at least the one that this session
-	 * passes to kt_registry_tell() later.
+	 * passes to kt_registry_record_since() later.
 	 */
 	smp_rmb();
 	WRITE_ONCE(*kt_slot_era(slot), atomic_read(&reg.era));
@@ -289,7 +289,7 @@ static u32 entry_open(struct kt_key k, u64 born)
 	return slot;
 }
 
-/* Does the entry of a key exist with these parameters and name? */
+/* Return true if the entry of a key exists with these parameters and name. */
 static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
 			  const char *name)
 {
@@ -512,11 +512,11 @@ bool kt_registry_name(u32 type, u32 id, u32 param1, char *name)
 /**
  * kt_registry_era() - Begin a new era, because a session stops recording
  *
- * Each change of an entry notes its era, so kt_registry_tell() can find the changes
+ * Each change of an entry notes its era, so kt_registry_record_since() can find the changes
  * that the session did not record.
  *
  * Context: any, before the session's want bits are cleared.
- * Return: the era, for kt_registry_tell().
+ * Return: the era, for kt_registry_record_since().
  */
 u32 kt_registry_era(void)
 {
@@ -526,10 +526,10 @@ u32 kt_registry_era(void)
 
 /*
  * Record an entry in one session as it is now, living or dead.  Skip a dead entry
- * whose key has a living entry again: kt_registry_tell() records that one.
+ * whose key has a living entry again: kt_registry_record_since() records that one.
  * Return: as entry_record().
  */
-static bool entry_tell(u32 slot, unsigned int session)
+static bool entry_record_again(u32 slot, unsigned int session)
 {
 	struct ktape_object_entry e;
 	raw_spinlock_t *lock;
@@ -554,25 +554,25 @@ static bool entry_tell(u32 slot, unsigned int session)
 }
 
 /**
- * kt_registry_tell() - Record in a session what changed while it was stopped
+ * kt_registry_record_since() - Record in a session what changed while it was stopped
  * @session: number of the session, which records again
  * @since: what kt_registry_era() returned when the session stopped
- * @slot: in: first slot to look at; out: the next one
- * @has_room: called before each record: may it be written now?
+ * @slot: in: first slot to check; out: the next one
+ * @has_room: called before each record; returns true if it may be written now
  * @arg: argument of @has_room
  *
  * Context: process context, may sleep; the caller keeps the session alive.
  * Return: true; false if @has_room returned false, or if this CPU does not record names
  * for the session: go on at *@slot later.
  */
-bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
+bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
 		      bool (*has_room)(void *arg), void *arg)
 {
 	for (; *slot < kt_registry_used(); ++*slot) {
 		cond_resched();
 		if ((s32)(READ_ONCE(*kt_slot_era(*slot)) - since) < 0)
 			continue;
-		if (!has_room(arg) || !entry_tell(*slot, session))
+		if (!has_room(arg) || !entry_record_again(*slot, session))
 			return false;
 	}
 	return true;

@@ -18,7 +18,7 @@ struct kt_chunk **kt_chunks;
 struct kt_table kt_table;
 
 /**
- * kt_table_wake() - Have the table grow, or counts of names without room told
+ * kt_table_wake() - Let the table grow, or record the counts of names without room
  *
  * Context: any but NMI.
  */
@@ -31,7 +31,7 @@ void kt_table_wake(void)
 }
 
 /**
- * kt_table_limit() - Can the table have more slots than now?
+ * kt_table_limit() - Return why the table cannot have more slots than now
  *
  * Context: any.
  * Return: KTAPE_NO_ROOM_LATE if it can, else the reason why it cannot.

@@ -43,7 +43,7 @@ static u32 thread_param(const struct task_struct *p)
 	/*
 	 * The normal priority, not one that is inherited for a while.
 	 * data_race(): the kernel changes them without a mark.  A change that is
-	 * missed here is seen by the next refresh, and PF_KTHREAD never changes.
+	 * missed here is found by the next refresh, and PF_KTHREAD never changes.
 	 */
 	return data_race((u8)p->normal_prio | (p->policy & 0xff) << 8 |
 			 !!(p->flags & PF_KTHREAD) << 16);
@@ -97,7 +97,7 @@ void kt_registry_thread(struct task_struct *p, const char *name)
  * kt_registry_thread_cgroup() - Enter the cgroup that a thread gets
  * @p: the thread
  * @id: number of the cgroup
- * @name: end of its path, as long as a name at most
+ * @name: the last KTAPE_NAME_SIZE bytes of its path
  *
  * Context: task context, preemption disabled.
  */
@@ -108,7 +108,10 @@ void kt_registry_thread_cgroup(struct task_struct *p, u64 id, const char *name)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
-	/* As in kt_registry_thread(): the exit probe has run, or buries the entry. */
+	/*
+	 * As in kt_registry_thread().  An exiting thread: its exit probe has run, or will
+	 * mark the entry as dead.
+	 */
 	if (!data_race(p->flags & PF_EXITING))
 		kt_entry_set(k, kt_clock(), (u32)id, (u32)(id >> 32), name);
 	raw_spin_unlock_irqrestore(lock, flags);
@@ -224,7 +227,7 @@ static void thread_refresh_one(struct task_struct *p, void *now)
 	slot = thread_find(tid);
 	/*
 	 * As in kt_registry_thread(): the probe of its exit, or of an exec that
-	 * gives it another tid, buries the entry later.
+	 * gives it another tid, will mark the entry as dead.
 	 */
 	if (slot == NONE && !data_race(p->flags & PF_EXITING) &&
 	    READ_ONCE(p->pid) == tid && kt_slots_left())

@@ -25,10 +25,10 @@ void kt_probe_failed(u64 *mask);
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
-bool kt_probe_tells_cgroups(void);
+bool kt_probe_covers_cgroups(void);
 void kt_cgroups_walk(void);
 
-/* Is this one of the opcodes of run-time probes, whether in use or free? */
+/* Return true for the opcodes of run-time probes, in use or free. */
 static inline bool kt_kprobe_is_slot(unsigned int opcode)
 {
 	return opcode - KTAPE_OP_PROBE < KTAPE_PROBES;

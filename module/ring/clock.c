@@ -18,7 +18,7 @@
  * counts as unstable.
  *
  * The kernel's watchdog may find out at any time that the counter is unstable.  It
- * tells no one, so kt_clock_check() asks at each new block.  Every session then gets
+ * has no notifier for that, so kt_clock_check() polls at each new block.  Every session then gets
  * new clock relations, which say so.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -283,7 +283,7 @@ const char *kt_clock_name(void)
 }
 
 /**
- * kt_clock_stable() - Are times of different CPUs comparable?
+ * kt_clock_stable() - Check whether times of different CPUs are comparable
  *
  * Return: false if it is a cycle counter that stepped back or that the kernel
  * does not trust.

@@ -173,7 +173,7 @@ u64 kt_ring_emitted(const struct ktape_ring_page *page)
 }
 
 /**
- * kt_ring_filtered() - Count events held back by filters, over all classes
+ * kt_ring_filtered() - Count filtered events over all classes
  * @page: control page of the ring
  *
  * Return: the count. Context: any.

@@ -394,7 +394,7 @@ static unsigned long ring_in_use(const struct kt_ring *r,
 /*
  * Must each record of this block be checked: for shedding, for the reserve of
  * the session's end, or because the clock stepped back?  The writers of such a
- * block take the slow path; other blocks do not pay for the checks.
+ * block take the slow path; the checks cost nothing in other blocks.
  */
 static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 {
@@ -602,7 +602,7 @@ static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 }
 
 /*
- * Is there a reason to drop the record before looking for room?
+ * Is there a reason to drop the record before room is reserved?
  * Return: as ring_make_room().
  */
 static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resets the triggers of a session that starts, and looks for silence, the condition of
+ * Resets the triggers of a session that starts, and checks for silence, the condition of
  * QUIET triggers.  What a trigger does when it fires: trigger.c.
  */
 #include <linux/jiffies.h>
@@ -18,19 +18,19 @@ unsigned long kt_armed_silence(const struct kt_armed *a)
 }
 
 /*
- * Fire from a work item if there was no match after the one at @seen.  With preemption
+ * Fire from a work item if there was no match after the one at @match.  With preemption
  * disabled, the grace period of a stop waits for the record, as it does for the records
  * of probes.
  *
  * The session may have been stopped and started since the work item found the silence.
- * A start changes seen before it sets active, so check them in reverse order.
+ * A start updates @seen before it sets @active, so load them in reverse order.
  */
-static void armed_fire_here(struct kt_armed *a, unsigned long seen)
+static void armed_fire_here(struct kt_armed *a, unsigned long match)
 {
 	preempt_disable();
 	/* Pairs with the release in kt_session_start_locked(). */
 	if (smp_load_acquire(&a->s->active) &&
-	    READ_ONCE(a->trigger.seen) == seen)
+	    READ_ONCE(a->trigger.seen) == match)
 		kt_trigger_fire(&a->trigger, a->s->id);
 	preempt_enable();
 }
@@ -39,19 +39,22 @@ void kt_armed_watch(struct work_struct *work)
 {
 	struct kt_armed *a =
 		container_of(to_delayed_work(work), struct kt_armed, watch);
-	unsigned long seen = READ_ONCE(a->trigger.seen), since = jiffies - seen;
+	unsigned long match = READ_ONCE(a->trigger.seen), since = jiffies - match;
 	unsigned long wait = kt_armed_silence(a);
 
 	if (!READ_ONCE(a->s->active))
 		return;
-	/* kt_armed_reset() may run now.  A start has changed seen, which tells. */
-	if (READ_ONCE(a->has_fired) && a->fired_at == seen) {
+	/*
+	 * kt_armed_reset() may run now.  A start updates @seen, so comparing it with
+	 * @fired_at shows a reset.
+	 */
+	if (READ_ONCE(a->has_fired) && a->fired_at == match) {
 		/* The trigger fired for this silence: wait for the next match. */
 		wait = wait / 10 + 1;
 	} else if (since >= wait) {
-		a->fired_at = seen;
+		a->fired_at = match;
 		WRITE_ONCE(a->has_fired, true);
-		armed_fire_here(a, seen);
+		armed_fire_here(a, match);
 		wait = wait / 10 + 1;
 	} else {
 		wait -= since;
@@ -95,7 +98,7 @@ void kt_session_triggers_arm(struct kt_session *s)
 }
 
 /**
- * kt_session_triggers_watch() - begin to look for silence after a start
+ * kt_session_triggers_watch() - begin to check for silence after a start
  * @s: the session
  *
  * Context: process context with kt_session_control.

@@ -16,7 +16,7 @@
  * @notify: eventfd; NULL = none
  * @act: carries out the actions
  * @snapshot: stops the session at the end of a snapshot
- * @watch: QUIET: looks for silence
+ * @watch: QUIET: checks for silence
  * @fired_at: QUIET: jiffies of the match after which the trigger last fired
  * @has_fired: QUIET: @fired_at is valid
  * @snapping: a snapshot waits for its end

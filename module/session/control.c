@@ -35,7 +35,7 @@ enum {
 union kt_subject {
 	const u64 *mask;		/* the profile to record */
 	const u32 *args;		/* the argument words of a record */
-	const struct kt_looks *looks;	/* missed hits to record */
+	const struct kt_misses *misses;	/* missed hits to record */
 	atomic_t *failed;		/* counts the rings that could not be flushed */
 };
 
@@ -282,39 +282,39 @@ static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 	control_write_class(order, r, KTAPE_CLASS_CONTROL);
 }
 
-static void control_write_look(const struct kt_order *order, unsigned int cpu,
-			       const struct kt_look *look)
+static void control_write_miss(const struct kt_order *order, unsigned int cpu,
+			       const struct kt_miss *miss)
 {
-	const struct kt_looks *l = order->subject.looks;
+	const struct kt_misses *l = order->subject.misses;
 	const u32 args[] = {
 		(u32)l->first,
 		(u32)(l->first >> 32),
 		(u32)l->last,
 		(u32)(l->last >> 32),
-		(u32)look->count,
-		(u32)(look->count >> 32),
+		(u32)miss->count,
+		(u32)(miss->count >> 32),
 		min_t(u64, l->reading, U32_MAX),
 	};
 
 	control_write_args(order->s, cpu,
 			   KT_CODE(KTAPE_EV_MISSED,
-				   look->opcode | look->reason << 8, 0, 0),
+				   miss->opcode | miss->reason << 8, 0, 0),
 			   ARRAY_SIZE(args), args);
 }
 
 static void control_write_missed(const struct kt_order *order, unsigned int cpu)
 {
-	struct kt_look failed = { .reason = KTAPE_MISSED_DETACHED };
-	const struct kt_looks *l = order->subject.looks;
+	struct kt_miss failed = { .reason = KTAPE_MISSED_DETACHED };
+	const struct kt_misses *l = order->subject.misses;
 	unsigned int i;
 
 	for (i = 0; i < l->nr; i++)
-		control_write_look(order, cpu, &l->look[i]);
+		control_write_miss(order, cpu, &l->miss[i]);
 	for (i = 0; i < KTAPE_OP_PROBE; i++) {
 		if (!kt_mask_has(l->failed, i))
 			continue;
 		failed.opcode = i;
-		control_write_look(order, cpu, &failed);
+		control_write_miss(order, cpu, &failed);
 	}
 }
 
@@ -467,7 +467,7 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 /**
  * kt_control_filters() - mark a change of filters on every online CPU
  * @s: the session
- * @phase: ON: they may hold events back from here on; OFF: they no longer do
+ * @phase: ON: they may reject events from here on; OFF: they no longer do
  * @f: the filters, for the number of their entries
  * @kinds: bit n: enum ktape_filter_kind n
  */
@@ -660,12 +660,12 @@ void kt_control_resume(struct kt_session *s)
 /**
  * kt_control_missed() - record missed hits on every online CPU
  * @s: the session
- * @looks: the hits
+ * @misses: the hits
  */
-void kt_control_missed(struct kt_session *s, const struct kt_looks *looks)
+void kt_control_missed(struct kt_session *s, const struct kt_misses *misses)
 {
 	control_everywhere(s, control_write_missed, 0, 0,
-			   (union kt_subject){ .looks = looks });
+			   (union kt_subject){ .misses = misses });
 }
 
 /**

@@ -402,10 +402,10 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 		/* What kt_control_join() would still write is written here. */
 		cpumask_clear_cpu(cpu, &kt_sessions[i]->joining);
 		if (kt_sessions[i]->begun)
-			kt_session_missed_look(kt_sessions[i], NULL);
+			kt_session_missed_record(kt_sessions[i], NULL);
 		if (kt_sessions[i]->begun && online &&
 		    !kt_session_ring(kt_sessions[i], cpu, 0))
-			kt_session_tell_hole(kt_sessions[i]);
+			kt_session_cpu_is_without(kt_sessions[i]);
 		/*
 		 * A start that waits for its grace period marks this CPU with the
 		 * others, and a stop has marked that nothing is recorded.

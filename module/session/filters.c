@@ -9,7 +9,7 @@
  *		want bits; synchronize_rcu(); release the old filters
  *   off	the same, with off-markers after synchronize_rcu()
  *
- * So an on-marker comes before the first event that the filter holds back, and an
+ * So an on-marker comes before the first event that the filter rejects, and an
  * off-marker after the last one.
  */
 #include <linux/bitmap.h>
@@ -309,13 +309,13 @@ static int parse_gates(struct kt_filters *f, const void *entries, u32 nr)
 {
 	const struct ktape_filter_gate *from = entries;
 	struct kt_gates *gates;
-	u32 i, seen = 0;
+	u32 i, given = 0;
 
 	for (i = 0; i < nr; i++) {
 		if (from[i].gate >= KTAPE_GATES || from[i].reserved ||
-		    from[i].ns > GATE_NS_MAX || seen & BIT(from[i].gate))
+		    from[i].ns > GATE_NS_MAX || given & BIT(from[i].gate))
 			return -EINVAL;
-		seen |= BIT(from[i].gate);
+		given |= BIT(from[i].gate);
 	}
 	gates = kt_gates_alloc(from, nr);
 	if (!gates)
@@ -478,7 +478,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	u64 extra[KTAPE_MASK_WORDS] = {};
 	bool on = phase == KTAPE_PHASE_ON;
 
-	/* If the new filter holds back switches, context records are wanted. */
+	/* If the new filter rejects switches, context records are wanted. */
 	kt_mask_set(extra, KTAPE_EV_CONTEXT);
 	if (s->running)
 		kt_session_probes(extra);
@@ -494,7 +494,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 		kt_session_want(s, old);
 	kt_session_synchronize(s);
 	/*
-	 * Until now the old filters may have held back the end of a pair: forget
+	 * Until now the old filters may have rejected the end of a pair: forget
 	 * all pairs that are open.
 	 */
 	kt_triggers_renew_gates(kt_session_triggers(s));
@@ -533,7 +533,7 @@ static int filters_set(struct kt_session *s, u32 kind, const void *entries,
 		return ret;
 	}
 	new->kinds |= BIT(kind);
-	/* Triggers do not see the events that a gate holds back. */
+	/* Triggers do not get the events that a gate rejects. */
 	if (kind == KTAPE_FILTER_GATE &&
 	    kt_triggers_follow(kt_session_triggers(s), new->gates)) {
 		filters_drop_kind(new, kind);
@@ -662,13 +662,13 @@ void kt_session_filters_exit(struct kt_session *s)
 	struct kt_filters *f;
 	unsigned int kind;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	f = filters_of_session(s);
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_filters[s->id], NULL);
 	kt_verdict_renew();
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	/* kt_filter_thread_exits() uses filters without a want bit. */
 	if (f)
 		synchronize_rcu();

@@ -39,6 +39,8 @@ extern struct kt_session *kt_sessions_unlisted[KT_SESSIONS];
 #define KT_RING_MAX	(IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
 
 /* state.c */
+void kt_session_enter_any(void);
+void kt_session_leave(void);
 void kt_session_lock_both(void);
 void kt_session_unlock_both(void);
 u64 kt_session_cpu_bytes(const struct kt_session *s);
@@ -77,7 +79,6 @@ void kt_session_freeze_exit(struct kt_session *s);
 
 /* busy.c */
 void kt_session_enter(struct kt_session *s);
-void kt_session_leave(void);
 void kt_session_wait_busy(void);
 void kt_session_let_go(struct kt_session *s);
 void kt_session_go_on(struct kt_session *s);
@@ -111,14 +112,14 @@ bool kt_session_arm(struct kt_session *s);
 
 /* missed.c */
 void kt_session_missed_begin(struct kt_session *s);
-void kt_session_missed_add(struct kt_session *s, const u64 *mask);
-void kt_session_missed_look(struct kt_session *s, const u64 *failed);
+void kt_session_missed_extend(struct kt_session *s, const u64 *mask);
+void kt_session_missed_record(struct kt_session *s, const u64 *failed);
 
-/* tell.c */
-void kt_session_tell_init(struct kt_session *s);
-void kt_session_tell(struct kt_session *s);
-void kt_session_tell_end(struct kt_session *s);
-void kt_session_tell_hole(struct kt_session *s);
+/* catch_up.c */
+void kt_session_catch_up_init(struct kt_session *s);
+void kt_session_catch_up(struct kt_session *s);
+void kt_session_catch_up_end(struct kt_session *s);
+void kt_session_cpu_is_without(struct kt_session *s);
 
 /* reader.c */
 void kt_session_policy_init(struct kt_session *s);
@@ -156,7 +157,7 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
 void kt_control_join(struct kt_session *s, unsigned int cpu);
 void kt_control_other(struct kt_session *s, unsigned int cpu, bool with);
 void kt_control_resume(struct kt_session *s);
-void kt_control_missed(struct kt_session *s, const struct kt_looks *looks);
+void kt_control_missed(struct kt_session *s, const struct kt_misses *misses);
 int kt_control_flush(struct kt_session *s);
 void kt_control_words(struct kt_session *s, u32 opcode, u32 a0, u32 a1, u32 a2);
 

@@ -23,7 +23,7 @@
 #include "internal.h"
 
 #define SHED_PERCENT	75			/* default of the policy */
-#define WATCH_MIN	max(HZ / 100, 1)	/* jiffies between two looks */
+#define WATCH_MIN	max(HZ / 100, 1)	/* jiffies between two checks */
 #define WATCH_MAX	HZ
 
 /**
@@ -545,9 +545,9 @@ void kt_session_watch(struct kt_session *s)
  */
 int kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (p->op == KTAPE_POLICY_SET && s->gone) {
-		mutex_unlock(&kt_session_control);
+		kt_session_leave();
 		return -ENODEV;
 	}
 	if (p->op == KTAPE_POLICY_SET) {
@@ -564,7 +564,7 @@ int kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 	mutex_lock(&kt_session_lock);
 	p->evicted = s->evicted;
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return 0;
 }
 

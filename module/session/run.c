@@ -118,7 +118,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	s->begun = true;
 	kt_session_unlock_both();
-	kt_session_tell(s);
+	kt_session_catch_up(s);
 	/* kt_session_prepare() attached the context probe in any case. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
@@ -150,9 +150,9 @@ static void session_stop_running(struct kt_session *s)
 	u64 failed[KTAPE_MASK_WORDS];
 	u32 era;
 
-	kt_session_tell_end(s);
-	/* A name that had no room a moment ago is told in this trace. */
-	kt_registry_tell_no_room();
+	kt_session_catch_up_end(s);
+	/* This trace reports names that had no room a moment ago. */
+	kt_registry_report_no_room();
 	kt_probe_failed(failed);
 	kt_session_lock_both();
 	session_set_ending(s, true);
@@ -161,14 +161,14 @@ static void session_stop_running(struct kt_session *s)
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
 	era = kt_registry_era();
-	if (s->told)
-		s->era = s->hole ? s->hole_era : era;
-	s->hole = false;
+	if (s->caught_up)
+		s->era = s->without ? s->without_since : era;
+	s->without = false;
 	kt_want_set_everywhere(s);
 	kt_session_synchronize(s);
 	/* Before the ledger: what is cut from a full snapshot does not count. */
 	kt_session_freeze_cut(s);
-	kt_session_missed_look(s, failed);
+	kt_session_missed_record(s, failed);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	kt_control_excluded(s, KTAPE_PHASE_OFF);
@@ -293,7 +293,7 @@ int kt_session_flush(struct kt_session *s)
 	 * it starts or stops, this comes before or after that.
 	 */
 	if (s->begun)
-		kt_session_missed_look(s, NULL);
+		kt_session_missed_record(s, NULL);
 	ret = s->begun ? kt_control_flush(s) : 0;
 	kt_session_unlock_both();
 	return ret;
@@ -313,7 +313,7 @@ void kt_session_resumed(void)
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
 		if (kt_sessions[i]->begun)
-			kt_session_missed_look(kt_sessions[i], NULL);
+			kt_session_missed_record(kt_sessions[i], NULL);
 		kt_control_resume(kt_sessions[i]);
 	}
 	kt_session_unlock_both();

@@ -179,20 +179,20 @@ static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 		ret = session_set_sizes(s, c);
 	if (!ret)
 		session_take_number(s, id);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
 /* Release number and memory of a session that could not be made. */
 static void session_unreserve(struct kt_session *s)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (s->mode == KTAPE_MODE_PERSISTENT)
 		kt_persist_close();
 	mutex_lock(&kt_session_lock);
 	kt_sessions_unlisted[s->id] = NULL;
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 }
 
 /*
@@ -228,7 +228,7 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 		kt_log_allow(s->id, s->log);
 	}
 	kt_session_unlock_both();
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
@@ -269,8 +269,8 @@ static int session_try(struct kt_session *s, struct kt_session_config *c)
 }
 
 /*
- * Might a session that failed for want of memory be made, if those that have ended made way?
- * Not if it alone exceeds what all may have.
+ * Return true if a session that lacked memory could be made once ended sessions give theirs
+ * back: not if it alone exceeds what all may have.
  */
 static bool session_may_fit(const struct kt_session *s,
 			    const struct kt_session_config *c)
@@ -290,9 +290,9 @@ static bool session_make_way(const struct kt_session *s,
 }
 
 /* Wake all pollers.  A poller that still has too little to read goes on waiting. */
-static void session_look_work(struct work_struct *work)
+static void session_wake_work(struct work_struct *work)
 {
-	struct kt_session *s = container_of(work, struct kt_session, look.work);
+	struct kt_session *s = container_of(work, struct kt_session, wake_again.work);
 
 	kt_owner_wake(&s->owner);
 }
@@ -346,12 +346,12 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
 	INIT_LIST_HEAD(&s->guests);
-	INIT_DELAYED_WORK(&s->look, session_look_work);
+	INIT_DELAYED_WORK(&s->wake_again, session_wake_work);
 	kt_session_late_init(s);
 	kt_owner_init(&s->owner);
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
-	kt_session_tell_init(s);
+	kt_session_catch_up_init(s);
 	kt_session_end_init(s);
 	kt_mask_normalise(s->mask);
 	do {
@@ -400,14 +400,14 @@ struct kt_session *kt_session_find(const struct ktape_session_ref *ref)
 {
 	struct kt_session *s = NULL;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (ref->id == KTAPE_SESSION_BY_NAME)
 		s = session_find_named(ref->name);
 	else if (ref->id < KT_SESSIONS)
 		s = kt_sessions[array_index_nospec(ref->id, KT_SESSIONS)];
 	if (!session_can_be_found(s) || !refcount_inc_not_zero(&s->users))
 		s = ERR_PTR(-ENOENT);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return s;
 }
 
@@ -462,10 +462,10 @@ bool kt_session_describe(unsigned int place, struct ktape_session_info *to)
 {
 	const struct kt_session *s;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	s = session_at(place);
 	if (s)
 		session_describe(s, to);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return s;
 }

@@ -19,6 +19,26 @@ struct kt_session *kt_sessions_unlisted[KT_SESSIONS];
 LIST_HEAD(kt_sessions_ended);
 
 /**
+ * kt_session_enter_any() - take kt_session_control, whichever session is busy
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_enter_any(void)
+{
+	mutex_lock(&kt_session_control);
+}
+
+/**
+ * kt_session_leave() - release kt_session_control
+ *
+ * Context: process context, after kt_session_enter() or kt_session_enter_any().
+ */
+void kt_session_leave(void)
+{
+	mutex_unlock(&kt_session_control);
+}
+
+/**
  * kt_session_lock_both() - take the CPU hotplug lock for reading, and kt_session_lock
  *
  * Context: process context, may sleep.
@@ -46,8 +66,8 @@ void kt_session_unlock_both(void)
  * @cpu: any number
  * @kind: any number
  *
- * The ring exists as long as the session is held by someone with control rights;
- * otherwise while the caller has kt_session_rings_get(), or reader_lock.
+ * The ring exists as long as the session has a holder; otherwise while the caller has
+ * kt_session_rings_get(), or reader_lock.
  *
  * Context: any.
  * Return: the ring; NULL: no such CPU or kind, the CPU has no rings, or they were

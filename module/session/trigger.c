@@ -43,13 +43,13 @@ static struct kt_session *armed_target(const struct kt_armed *a)
 }
 
 /* Set whether the sessions of a trigger keep kt_session_control: see busy.c. */
-static void armed_set_held(struct kt_armed *a, bool held)
+static void armed_keep_control(struct kt_armed *a, bool held)
 {
 	struct kt_session *target = armed_target(a);
 
-	a->s->held = held;
+	a->s->keeps_control = held;
 	if (target)
-		target->held = held;
+		target->keeps_control = held;
 }
 
 /*
@@ -61,19 +61,19 @@ static void armed_enter(struct kt_armed *a)
 	const struct kt_session *target;
 
 	for (;;) {
-		mutex_lock(&kt_session_control);
+		kt_session_enter_any();
 		target = armed_target(a);
 		if (!a->s->busy && !(target && target->busy))
 			break;
 		kt_session_wait_busy();
 	}
-	armed_set_held(a, true);
+	armed_keep_control(a, true);
 }
 
 static void armed_leave(struct kt_armed *a)
 {
-	armed_set_held(a, false);
-	mutex_unlock(&kt_session_control);
+	armed_keep_control(a, false);
+	kt_session_leave();
 }
 
 /*
@@ -81,7 +81,7 @@ static void armed_leave(struct kt_armed *a)
  * records: since its last start or clear, or, if blocks were overwritten since,
  * since the oldest block of the ring that reaches back least.
  */
-static u64 armed_held_ns(const struct kt_session *s, u64 from)
+static u64 armed_reaches_back_ns(const struct kt_session *s, u64 from)
 {
 	const struct ktape_block *b;
 	struct kt_ring *r;
@@ -119,7 +119,7 @@ static void armed_stop_now(struct kt_armed *a)
 {
 	kt_session_stop_locked(a->s);
 	a->snapping = false;
-	a->held_ns = armed_held_ns(a->s, a->since);
+	a->held_ns = armed_reaches_back_ns(a->s, a->since);
 	a->flags |= KTAPE_TRIGGER_DONE;
 	if (a->held_ns < a->trigger.spec.before_ns ||
 	    (armed_stops_itself(a) && a->trigger.spec.after_ns))
@@ -317,7 +317,7 @@ static int armed_find_target(struct kt_armed *a)
 	return 0;
 }
 
-/* Return true if a gate holds back events of the pair that a trigger waits for. */
+/* Return true if a gate filters events of the pair that a trigger waits for. */
 static bool session_has_gate(const struct kt_session *s, u32 span)
 {
 	const struct kt_filters *f;
@@ -494,13 +494,13 @@ void kt_session_triggers_exit(struct kt_session *s)
 	const struct kt_triggers *all;
 	unsigned int i;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	all = kt_session_triggers(s);
 	/* kt_want_set() for a CPU that comes online uses the list. */
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_triggers[s->id], NULL);
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	if (!all)
 		return;
 	/* kt_trigger_thread_exits() uses triggers without a want bit. */

@@ -8,7 +8,7 @@
  * In discard mode a piece ends when half of the control ring is unread, and the next one
  * begins when readers have read on.  In the other modes a piece is at most an eighth of
  * an event ring, and there is one each quarter of a second: as often as read() delivers
- * all rings.  Nobody reads a snapshot while it records, so it gets the first piece only.
+ * all rings.  A snapshot is not read while it records, so it gets the first piece only.
  *
  * A CPU whose rings are not there yet, or could not be made, records no change.  While
  * there is one, the others record every quarter of a second what changed.
@@ -26,22 +26,22 @@
 #include "ring/ring.h"
 #include "internal.h"
 
-#define TELL_SOON	max(HZ / 50, 1)		/* a reader may have read on */
-#define TELL_LATER	max(HZ / 4, 1)		/* read() has delivered all rings */
+#define PIECE_SOON	max(HZ / 50, 1)		/* a reader may have read on */
+#define PIECE_LATER	max(HZ / 4, 1)		/* read() has delivered all rings */
 #define NAME_BYTES	(KTAPE_NAME_SIZE + 64)	/* the largest record of a name */
 #define PIECE_SHARE	8			/* of an event ring */
 
 /* A piece: the session, and the names that it has so far. */
-struct tell {
+struct piece {
 	const struct kt_session *s;
 	unsigned long names;
 };
 
 /* Serialises the pieces: a start records the first one, and a work item may run. */
-static DEFINE_MUTEX(tell_lock);
+static DEFINE_MUTEX(piece_lock);
 
-/* Does a CPU record names? */
-static bool tell_records_on(const struct kt_session *s, unsigned int cpu)
+/* Return true if a CPU records names for the session. */
+static bool cpu_records_names(const struct kt_session *s, unsigned int cpu)
 {
 	const struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
 
@@ -49,24 +49,24 @@ static bool tell_records_on(const struct kt_session *s, unsigned int cpu)
 }
 
 /*
- * Look for a CPU that does not record names although it runs.  Called with cpus_read_lock()
- * and kt_session_lock.
+ * Note whether a CPU that runs does not record names.  Called with cpus_read_lock() and
+ * kt_session_lock.
  */
-static void tell_find_hole(struct kt_session *s)
+static void catch_up_find_without(struct kt_session *s)
 {
 	bool hole = false;
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu)
-		hole |= !tell_records_on(s, cpu);
-	s->hole_era = kt_registry_era();
-	WRITE_ONCE(s->hole, hole);
+		hole |= !cpu_records_names(s, cpu);
+	s->without_since = kt_registry_era();
+	WRITE_ONCE(s->without, hole);
 }
 
 /* Return whether the piece goes on with one more name. */
-static bool tell_has_room(void *arg)
+static bool piece_has_room(void *arg)
 {
-	struct tell *t = arg;
+	struct piece *t = arg;
 	const struct kt_session *s = t->s;
 	const struct kt_ring *r;
 	unsigned long most;
@@ -86,119 +86,120 @@ static bool tell_has_room(void *arg)
 }
 
 /*
- * Let the next piece begin after @delay jiffies: here, or if this CPU does not record names,
- * on one that does.  Excluded CPUs are not disturbed.
+ * Record the next piece after @delay jiffies: on this CPU, or if it does not record names,
+ * on one that does.  Excluded CPUs are not interrupted.
  */
-static void tell_next_piece(struct kt_session *s, unsigned long delay)
+static void piece_schedule(struct kt_session *s, unsigned long delay)
 {
 	unsigned int cpu, on = WORK_CPU_UNBOUND;
 
 	kt_session_lock_both();
-	if (!tell_records_on(s, raw_smp_processor_id()))
+	if (!cpu_records_names(s, raw_smp_processor_id()))
 		for_each_online_cpu(cpu)
-			if (tell_records_on(s, cpu) &&
+			if (cpu_records_names(s, cpu) &&
 			    kt_session_records_on(s, cpu))
 				on = cpu;
-	schedule_delayed_work_on(on, &s->tell, delay);
+	schedule_delayed_work_on(on, &s->catch_up, delay);
 	kt_session_unlock_both();
 }
 
 /*
- * All has been recorded, but a CPU does not record changes: record these, too.  If all CPUs
- * do now, this is the last time.
+ * All changes were recorded, but a CPU has no rings: record its changes from here, too.  If
+ * all CPUs have rings now, this is the last time.
  */
-static void tell_fill_hole(struct kt_session *s)
+static void catch_up_for_without(struct kt_session *s)
 {
 	kt_session_lock_both();
-	s->era = s->hole_era;
-	s->tell_next = 0;
-	s->told = false;
-	tell_find_hole(s);
+	s->era = s->without_since;
+	s->next_slot = 0;
+	s->caught_up = false;
+	catch_up_find_without(s);
 	kt_session_unlock_both();
-	tell_next_piece(s, TELL_LATER);
+	piece_schedule(s, PIECE_LATER);
 }
 
-/* Record a piece.  Called with tell_lock. */
-static void tell_piece(struct kt_session *s)
+/* Record a piece.  Called with piece_lock. */
+static void piece_record(struct kt_session *s)
 {
-	struct tell t = { .s = s };
+	struct piece t = { .s = s };
 
-	s->told = kt_registry_tell(s->id, s->era, &s->tell_next, tell_has_room,
+	s->caught_up = kt_registry_record_since(s->id, s->era, &s->next_slot, piece_has_room,
 				   &t);
-	if (s->told && READ_ONCE(s->hole))
-		return tell_fill_hole(s);
-	if (s->told || (s->mode == KTAPE_MODE_SNAPSHOT && t.names))
+	if (s->caught_up && READ_ONCE(s->without))
+		return catch_up_for_without(s);
+	if (s->caught_up || (s->mode == KTAPE_MODE_SNAPSHOT && t.names))
 		return;
 	/* A piece without names: readers are slow, or this CPU has no rings. */
-	tell_next_piece(s, s->mode == KTAPE_MODE_DISCARD && t.names > 1 ?
-				   TELL_SOON :
-				   TELL_LATER);
+	piece_schedule(s, s->mode == KTAPE_MODE_DISCARD && t.names > 1 ?
+				   PIECE_SOON :
+				   PIECE_LATER);
 }
 
-static void tell_work(struct work_struct *work)
+static void catch_up_work(struct work_struct *work)
 {
 	struct kt_session *s =
-		container_of(to_delayed_work(work), struct kt_session, tell);
+		container_of(to_delayed_work(work), struct kt_session,
+			     catch_up);
 
-	mutex_lock(&tell_lock);
+	mutex_lock(&piece_lock);
 	/* A CPU may have come online while the session was about to stop. */
 	if (READ_ONCE(s->begun))
-		tell_piece(s);
-	mutex_unlock(&tell_lock);
+		piece_record(s);
+	mutex_unlock(&piece_lock);
 }
 
 /**
- * kt_session_tell_init() - prepare a new session
+ * kt_session_catch_up_init() - prepare a new session
  * @s: the session
  *
  * Context: process context.
  */
-void kt_session_tell_init(struct kt_session *s)
+void kt_session_catch_up_init(struct kt_session *s)
 {
-	INIT_DELAYED_WORK(&s->tell, tell_work);
-	s->told = true;
+	INIT_DELAYED_WORK(&s->catch_up, catch_up_work);
+	s->caught_up = true;
 }
 
 /**
- * kt_session_tell() - begin to record what changed while the session was stopped
+ * kt_session_catch_up() - begin to record what changed while the session was stopped
  * @s: the session, which records
  *
  * Context: process context with kt_session_control, may sleep.
  */
-void kt_session_tell(struct kt_session *s)
+void kt_session_catch_up(struct kt_session *s)
 {
-	mutex_lock(&tell_lock);
-	s->tell_next = 0;
+	mutex_lock(&piece_lock);
+	s->next_slot = 0;
 	kt_session_lock_both();
-	tell_find_hole(s);
+	catch_up_find_without(s);
 	kt_session_unlock_both();
-	tell_piece(s);
-	mutex_unlock(&tell_lock);
+	piece_record(s);
+	mutex_unlock(&piece_lock);
 }
 
 /**
- * kt_session_tell_hole() - note that a CPU which runs may not record changes
+ * kt_session_cpu_is_without() - note that a CPU which runs may not record changes
  * @s: the session, which records
  *
  * Context: process context with kt_session_lock.
  */
-void kt_session_tell_hole(struct kt_session *s)
+void kt_session_cpu_is_without(struct kt_session *s)
 {
-	if (s->hole)
+	if (s->without)
 		return;
-	s->hole_era = kt_registry_era();
-	WRITE_ONCE(s->hole, true);
-	/* If a piece is under way, the pieces go on to that. */
-	schedule_delayed_work(&s->tell, TELL_LATER);
+	s->without_since = kt_registry_era();
+	WRITE_ONCE(s->without, true);
+	/* If a piece is being recorded, its work item continues with these changes. */
+	schedule_delayed_work(&s->catch_up, PIECE_LATER);
 }
 
 /**
- * kt_session_tell_end() - end that, because the session stops
+ * kt_session_catch_up_end() - end that, because the session stops
  * @s: the session, which still records
  *
  * Context: process context with kt_session_control, may sleep.
  */
-void kt_session_tell_end(struct kt_session *s)
+void kt_session_catch_up_end(struct kt_session *s)
 {
-	cancel_delayed_work_sync(&s->tell);
+	cancel_delayed_work_sync(&s->catch_up);
 }
