@@ -262,7 +262,7 @@ static struct syscore_ops name = {					\
 
 /*
  * Does the data cache alias?  Then a store at one virtual address of a page is
- * not seen by loads at another.  Since 6.9 cpu_dcache_is_aliasing() answers
+ * not visible to loads at another.  Since 6.9 cpu_dcache_is_aliasing() answers
  * that.  Before, arm and mips had names of their own; other architectures that
  * may alias are taken to alias.
  */
@@ -313,11 +313,11 @@ static struct syscore_ops name = {					\
  *
  * x86 counts a breakpoint in the kernel as an NMI.  An optimised probe enters
  * its handler by a jump instead, which does not count.  The address of @regs
- * tells the two apart.  After a jump the registers lie directly below the
+ * distinguishes the two.  After a jump the registers lie directly below the
  * probed code's stack pointer (before 5.12 they even overlap it).  After an
- * exception there is a gap: the kernel keeps room in which it can emulate a
- * call, and FRED aligns its frame.  The instruction at the probe tells nothing,
- * because it may be changed while the handler runs.
+ * exception there is room between the two: the kernel keeps it to emulate a
+ * call, and FRED aligns its frame.  The instruction at the probe cannot decide,
+ * because it may be patched while the handler runs.
  *
  * RISC-V counts breakpoints and has no optimised probes.  Other architectures
  * do not count breakpoints: there in_nmi() is true in NMIs only.
@@ -369,7 +369,7 @@ static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 #define kt_bio_name(bio)	((bio)->bi_disk->disk_name)
 #endif
 
-/* Does the running system call use the 32-bit table? */
+/* Return true if the running system call uses the 32-bit table. */
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 #define kt_syscall_is_compat()	in_ia32_syscall()
 #elif defined(CONFIG_COMPAT)

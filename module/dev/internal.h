@@ -40,7 +40,7 @@ struct kt_quota {
  * @phase: what read() delivers next, see read.c
  * @slot: metadata: offset of the next byte; registry: next entry
  * @registry_seq: number of the last registry packet
- * @next_ring: ring at which read() looks first
+ * @next_ring: ring that read() checks first
  * @sweep: number of rings from which read() still takes an open block
  * @swept: jiffies at which the last sweep began
  * @buf: bounce buffer for one packet; NULL until the first read()
@@ -100,14 +100,20 @@ union kt_ioctl_arg {
 	struct ktape_persist_read persist_read;
 };
 
-/* dev.c */
-extern const struct file_operations kt_dev_fops;
-struct file *kt_dev_open_session(struct kt_session *s, int flags);
+/* rights.c */
+void kt_rights_init(unsigned int mode);
+bool kt_dev_is_trusted(bool control);
 bool kt_dev_trusted(void);
 int kt_dev_allowed(void);
 bool kt_dev_reads_log(void);
 bool kt_dev_may_control(const struct file *file);
-long kt_ioctl_features(struct file *file, union kt_ioctl_arg *arg);
+
+/* file.c */
+struct kt_file *kt_file_make(struct kt_session *s, bool control);
+void kt_file_free(struct kt_file *kf);
+int kt_file_open_stream(struct inode *inode, struct file *file);
+struct file *kt_dev_open_session(struct kt_session *s, int flags,
+				 const struct file_operations *fops);
 
 /* quota.c */
 int kt_quota_take(struct kt_quota *q, size_t bytes);

@@ -10,7 +10,61 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 
+#include "names/names.h"
+#include "persist/persist.h"
 #include "internal.h"
+
+/* Describe how full the registry is, and which names had no room. */
+static void features_of_names(struct ktape_features *f)
+{
+	unsigned int i;
+
+	f->registry_entries = kt_registry_entries();
+	f->registry_max = kt_registry_max();
+	f->registry_limit = kt_registry_limit();
+	f->names_reused = kt_registry_reused();
+	f->names_evicted = kt_registry_evicted();
+	f->names_dropped = 0;
+	for (i = 0; i < KTAPE_NO_ROOM_REASONS; i++) {
+		f->no_room[i] = kt_registry_no_room(i);
+		if (i != KTAPE_NO_ROOM_REGION)
+			f->names_dropped += f->no_room[i];
+	}
+}
+
+/* Fill what this module and kernel can do. */
+static long ioctl_features(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_features *f = &arg->features;
+
+	f->clock = kt_clock_id();
+	f->features = KTAPE_FEATURE_CREATE | KTAPE_FEATURE_DISCARD |
+		      KTAPE_FEATURE_FILTER | KTAPE_FEATURE_NAMES |
+		      KTAPE_FEATURE_SNAPSHOT | KTAPE_FEATURE_TRIGGER |
+		      KTAPE_FEATURE_GROWS;
+	if (!kt_dcache_is_aliasing())
+		f->features |= KTAPE_FEATURE_MMAP;
+	if (IS_ENABLED(CONFIG_CGROUPS))
+		f->features |= KTAPE_FEATURE_CGROUP;
+	if (IS_ENABLED(CONFIG_TRACEPOINTS))
+		f->features |= KTAPE_FEATURE_TRACEPOINTS;
+	if (IS_ENABLED(CONFIG_KPROBES))
+		f->features |= KTAPE_FEATURE_KPROBE;
+	if (IS_ENABLED(CONFIG_STACKTRACE))
+		f->features |= KTAPE_FEATURE_STACK;
+	if (kt_persist_size())
+		f->features |= KTAPE_FEATURE_PERSIST;
+	if (!IS_ENABLED(CONFIG_64BIT))
+		f->features |= KTAPE_FEATURE_POS32;
+	f->clock_hz = kt_clock_hz();
+	f->page_size = PAGE_SIZE;
+	f->sessions_max = KT_SESSIONS;
+	f->cpus = nr_cpu_ids;
+	features_of_names(f);
+	f->table_hash = kt_metadata_hash();
+	memcpy(f->uuid, kt_uuid, sizeof(f->uuid));
+	return 0;
+}
 
 /**
  * enum kt_ioctl_right - who may call a command
@@ -69,7 +123,7 @@ struct kt_ioctl_def {
 	}
 
 static const struct kt_ioctl_def ioctl_defs[] = {
-	IOCTL(FEATURES, features, ANY, GIVEN, kt_ioctl_features),
+	IOCTL(FEATURES, features, ANY, GIVEN, ioctl_features),
 	IOCTL(LAYOUT, layout, ANY, GIVEN, kt_ioctl_layout),
 	IOCTL(PROFILE, profile, HANDLER, GIVEN, kt_ioctl_profile),
 	IOCTL(START, command, CONTROL, NONE, kt_ioctl_start),

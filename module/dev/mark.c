@@ -48,17 +48,17 @@
 
 /**
  * struct kt_limit - a rate limit
- * @gap: nanoseconds between two events on average; 0 = none allowed
+ * @interval: nanoseconds between two events on average; 0 = none allowed
  * @slack: nanoseconds by which an event may be early, which allows bursts
  */
 struct kt_limit {
-	u64 gap;
+	u64 interval;
 	u64 slack;
 };
 
 static struct kt_limit event_limit, all_events_limit;
 static const struct kt_limit name_limit = {
-	.gap = NSEC_PER_SEC / NAMES_RATE,
+	.interval = NSEC_PER_SEC / NAMES_RATE,
 	.slack = (u64)NSEC_PER_SEC / NAMES_RATE * (NAMES_AT_ONCE - 1),
 };
 
@@ -70,7 +70,7 @@ static atomic64_t all_events_due, all_names_due;
 
 /*
  * Take @n events out of a limit.  An event that is due is admitted even if @n is
- * large; the next one is then due @n gaps later.
+ * large; the next one is then due @n intervals later.
  * Return: false: the limit is exceeded.
  */
 static bool bucket_take(atomic64_t *due, const struct kt_limit *limit, u32 n)
@@ -82,7 +82,7 @@ static bool bucket_take(atomic64_t *due, const struct kt_limit *limit, u32 n)
 		if (from > now + (s64)limit->slack)
 			return false;
 	} while (
-		!atomic64_try_cmpxchg(due, &old, from + (s64)(n * limit->gap)));
+		!atomic64_try_cmpxchg(due, &old, from + (s64)(n * limit->interval)));
 	return true;
 }
 
@@ -106,7 +106,7 @@ static int mark_admit(const struct file *file, u32 opcode, u32 bytes)
 
 	if (mark_is_privileged(file) || !static_key_enabled(&ktape_listening))
 		return 0;
-	if (event_limit.gap &&
+	if (event_limit.interval &&
 	    bucket_take(&event_due[mark_bucket_of(file)], &event_limit, n) &&
 	    bucket_take(&all_events_due, &all_events_limit, n))
 		return 0;
@@ -358,11 +358,11 @@ static struct miscdevice mark_misc = {
 int kt_dev_mark_init(unsigned int mode, unsigned int rate)
 {
 	if (rate) {
-		event_limit.gap = max_t(u64, NSEC_PER_SEC / rate, 1);
+		event_limit.interval = max_t(u64, NSEC_PER_SEC / rate, 1);
 		event_limit.slack = NSEC_PER_SEC / 10;
 		all_events_limit = event_limit;
-		all_events_limit.gap =
-			max_t(u64, event_limit.gap / USERS_AT_ONCE, 1);
+		all_events_limit.interval =
+			max_t(u64, event_limit.interval / USERS_AT_ONCE, 1);
 	}
 	mark_misc.mode = mode;
 	return misc_register(&mark_misc);

@@ -63,7 +63,8 @@ u64 kt_metadata_hash(void)
 }
 
 /* Copy a host name and replace what must not be in a CTF string. */
-static void metadata_plain_name(char *to, const char *from, size_t size)
+static noinline void metadata_plain_name(char *to, const char *from,
+					 size_t size)
 {
 	size_t i;
 
@@ -73,24 +74,6 @@ static void metadata_plain_name(char *to, const char *from, size_t size)
 				from[i] :
 				'_';
 	to[i] = '\0';
-}
-
-/* Convert nanoseconds to ticks of the trace clock, without overflow. */
-static u64 metadata_ns_to_ticks(u64 ns)
-{
-	u32 rest;
-	u64 s = div_u64_rem(ns, NSEC_PER_SEC, &rest);
-
-	return s * kt_clock_hz() +
-	       div_u64((u64)rest * kt_clock_hz(), NSEC_PER_SEC);
-}
-
-static u64 metadata_ticks_to_ns(u64 ticks)
-{
-	u64 s = div64_u64(ticks, kt_clock_hz());
-	u64 rest = ticks - s * kt_clock_hz();
-
-	return s * NSEC_PER_SEC + div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
 }
 
 /* Print the text before the events.  Return: its length. */
@@ -108,7 +91,7 @@ static size_t metadata_head(char *to, size_t room)
 	metadata_plain_name(machine, init_utsname()->machine, sizeof(machine));
 	snprintf(uuid, sizeof(uuid), "%pUb", kt_uuid);
 	kt_clock_moment(&m);
-	ns = metadata_ticks_to_ns(m.clock);
+	ns = kt_clock_to_ns(m.clock);
 	/* Negative if the wall clock is behind the trace clock. */
 	offset_s = div_s64_rem((s64)(m.real - ns), NSEC_PER_SEC, &rest);
 	if (rest < 0) {
@@ -119,7 +102,7 @@ static size_t metadata_head(char *to, size_t room)
 			 kt_clock_name(), (s64)(m.mono - ns),
 			 (s64)(m.boot - ns), (s64)(m.real - ns), node, release,
 			 machine, kt_clock_name(), uuid, kt_clock_hz(),
-			 offset_s, metadata_ns_to_ticks(rest), kt_clock_name(),
+			 offset_s, kt_clock_from_ns(rest), kt_clock_name(),
 			 kt_clock_name());
 }
 

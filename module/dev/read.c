@@ -25,7 +25,7 @@
 #include "internal.h"
 
 #define PATIENCE	(HZ / 4)		/* jiffies between two sweeps */
-#define LOOK_AGAIN	max(HZ / 10, 1)		/* poll() with a small watermark */
+#define WAKE_AGAIN	max(HZ / 10, 1)		/* poll() with a small watermark */
 
 enum {
 	PHASE_METADATA,
@@ -140,7 +140,7 @@ static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 	ssize_t length;
 	bool part;
 
-	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
+	for (i = 0; i < nr && !kt_session_blocks_readers(s); i++) {
 		i += read_pass_absent(kf, (kf->next_ring + i) % nr);
 		if (i >= nr)
 			break;
@@ -182,7 +182,7 @@ static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 	bool enough = false;
 	struct kt_ring *r;
 
-	if (kt_session_holds_back(s))
+	if (kt_session_blocks_readers(s))
 		return false;
 	/* Against kt_reader_moved(): 32-bit kernels would tear a position. */
 	spin_lock(&s->reader_lock);
@@ -294,7 +294,7 @@ static int read_make_buffer(struct kt_file *kf)
 		kt_quota_sub(&kf->quota, kf->buf_size);
 		return -ENOMEM;
 	}
-	/* poll() looks without the lock whether there is one. */
+	/* poll() checks without the lock whether there is one. */
 	WRITE_ONCE(kf->buf, buf);
 	kf->swept = jiffies;
 	/* From now on a discard session without registered readers waits for us. */
@@ -396,7 +396,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 }
 
 /*
- * Return true if read() can deliver something without looking at a ring.  Only for
+ * Return true if read() can deliver something without checking a ring.  Only for
  * files that have called read(): for a file that reads by mapping, the metadata
  * would make poll() return at once for ever.
  */
@@ -439,9 +439,9 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 		       (READ_ONCE(s->taken) ? EPOLLERR : 0);
 	if (read_has_begun(kf) || read_has_enough(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
-	/* Writers wake pollers at full blocks only: look again after a while. */
+	/* Writers wake pollers at full blocks only: wake them again after a while. */
 	if (mark && mark < max(s->block_size[0], s->block_size[1]))
-		schedule_delayed_work(&s->look, LOOK_AGAIN);
+		schedule_delayed_work(&s->wake_again, WAKE_AGAIN);
 	return 0;
 }
 
@@ -473,17 +473,17 @@ static int consumer_check_positions(const struct kt_file *kf,
 				    const struct ktape_position *p, u32 nr)
 {
 	unsigned int rings = nr_cpu_ids * KTAPE_RINGS_PER_CPU;
-	unsigned long *seen = bitmap_zalloc(rings, GFP_KERNEL);
+	unsigned long *named = bitmap_zalloc(rings, GFP_KERNEL);
 	bool ok = true;
 	u32 i;
 
-	if (!seen)
+	if (!named)
 		return -ENOMEM;
 	for (i = 0; ok && i < nr; i++)
 		ok = consumer_position_ok(kf, &p[i]) &&
 		     !test_and_set_bit(
-			     p[i].cpu * KTAPE_RINGS_PER_CPU + p[i].kind, seen);
-	bitmap_free(seen);
+			     p[i].cpu * KTAPE_RINGS_PER_CPU + p[i].kind, named);
+	bitmap_free(named);
 	return ok ? 0 : -EINVAL;
 }
 
@@ -509,7 +509,7 @@ static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 		goto out;
 	/* A recording snapshot may yet be cut below these positions. */
 	ret = -EINVAL;
-	if (kt_session_holds_back(kf->session))
+	if (kt_session_blocks_readers(kf->session))
 		goto out_rings;
 	ret = consumer_check_positions(kf, p, c->nr);
 	if (ret)

@@ -22,7 +22,8 @@
  * Install a new descriptor for @s.  Takes over the caller's reference to the
  * session, also on failure.  Return: the descriptor or a negative errno.
  */
-static long session_install_fd(struct kt_session *s, int flags)
+static long session_install_fd(struct kt_session *s, int flags,
+			       const struct file *caller)
 {
 	int fd = get_unused_fd_flags(O_CLOEXEC);
 	struct file *file;
@@ -31,7 +32,7 @@ static long session_install_fd(struct kt_session *s, int flags)
 		kt_session_put(s);
 		return fd;
 	}
-	file = kt_dev_open_session(s, flags);
+	file = kt_dev_open_session(s, flags, caller->f_op);
 	if (IS_ERR(file)) {
 		put_unused_fd(fd);
 		return PTR_ERR(file);
@@ -94,7 +95,7 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 	}
 	/* A second reference, to end the session if no descriptor can be installed. */
 	refcount_inc(&s->users);
-	ret = session_install_fd(s, O_RDWR);
+	ret = session_install_fd(s, O_RDWR, file);
 	if (ret < 0)
 		kt_session_end(s);
 	kt_session_unhold(s);
@@ -179,7 +180,7 @@ long kt_ioctl_open(struct file *file, union kt_ioctl_arg *arg)
 	}
 	if (ref->flags & KTAPE_OPEN_READONLY)
 		control = false;
-	return session_install_fd(s, control ? O_RDWR : O_RDONLY);
+	return session_install_fd(s, control ? O_RDWR : O_RDONLY, file);
 }
 
 /**

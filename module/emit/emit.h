@@ -5,6 +5,9 @@
  * modules that are called for records.
  *
  * What other modules call is declared in module/include/ktape.
+ *
+ * Read the files in this order.  Each one calls only files above it: sink.c, exception.c,
+ * emit.c, name.c.
  */
 #ifndef _KT_EMIT_H
 #define _KT_EMIT_H

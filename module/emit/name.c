@@ -98,7 +98,7 @@ static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 	return 0;
 }
 
-/* May objects of this type be named, and are id and parameters in their range? */
+/* Return true if objects of this type may be named, and id and parameters are in range. */
 static bool name_is_valid(const struct ktape_name *n)
 {
 	switch (n->type) {

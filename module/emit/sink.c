@@ -174,7 +174,7 @@ out:
 }
 
 /**
- * kt_sink_runs() - Is this code called by a sink?
+ * kt_sink_runs() - Check whether a sink called this code
  *
  * A sink runs with preemption disabled, so no other task is on its CPU meanwhile.  In
  * an interrupt on that CPU this is true as well; names and sinks are not changed there.

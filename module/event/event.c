@@ -139,7 +139,7 @@ static noinline bool event_passes_gates(const struct kt_filters *f,
 					const struct kt_threads *who)
 {
 	struct kt_span span;
-	enum kt_verdict verdict = kt_filter_pass(f, r, rec, who, &span);
+	enum kt_result verdict = kt_filter_pass(f, r, rec, who, &span);
 
 	if (unlikely(verdict == KT_SPAN))
 		record_span(f, r, &span.rec);

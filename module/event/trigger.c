@@ -285,7 +285,7 @@ void kt_triggers_held(const struct kt_triggers *all,
 		return;
 	for (i = 0; i < all->nr; i++)
 		if (all->trigger[i]->gates)
-			kt_gates_held(all->trigger[i]->gates, rec);
+			kt_gates_rejected(all->trigger[i]->gates, rec);
 }
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does an event pass the filters of a session?
+ * Checks whether an event passes the filters of a session.
  *
  * A table gives for each opcode the kind of its bitmap (interrupts, softirqs,
  * signals or system calls) and the width of its number in dat20.  The filters
@@ -50,7 +50,7 @@ static const struct kt_number filter_numbers[KTAPE_OPCODES] = {
 	[KTAPE_EV_SIGNAL_DELIVER] = { KTAPE_FILTER_SIGNAL, 7 },
 };
 
-/* Is the bit of @n set?  Numbers beyond the bitmap pass. */
+/* Return true if the bit of @n is set.  Numbers beyond the bitmap pass. */
 static bool map_has(const u64 *map, unsigned int words, unsigned int n)
 {
 	return n >= words * 64 || map[n / 64] >> (n % 64) & 1;
@@ -121,7 +121,7 @@ static bool filter_pass_pid(const struct kt_filters *f,
 }
 
 /**
- * kt_filter_pass_thread() - Do the events of a thread pass pid, uid and cgroup?
+ * kt_filter_pass_thread() - Check the pid, uid and cgroup filters for a thread
  * @f: the session's filters
  * @p: the thread
  * @cgroup: from kt_thread_cgroup()
@@ -150,7 +150,7 @@ static bool filter_pass_thread(const struct kt_filters *f,
 }
 
 /**
- * kt_filter_pass_rate() - Does one more event keep within its rate limit?
+ * kt_filter_pass_rate() - Count one more event against its rate limit
  * @f: the session's filters
  * @r: the session's ring, which counts an event above the limit as lost
  * @rec: the event
@@ -194,7 +194,7 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
 }
 
 /**
- * kt_filter_pass() - Is an event to be recorded?
+ * kt_filter_pass() - Check whether an event is recorded
  * @f: the session's filters
  * @r: the session's ring, for its counts
  * @rec: the event
@@ -206,34 +206,34 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * interrupt, the event belongs to the interrupted thread.
  *
  * Context: any, preemption disabled.
- * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or
+ * Return: enum kt_result; with KT_REJECT the event was counted as filtered, or
  * as lost to a rate limit.
  */
-enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
+enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
 			       const struct kt_threads *who,
 			       struct kt_span *span)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
-	enum kt_verdict verdict = KT_PASS;
+	enum kt_result result = KT_PASS;
 
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1) &&
 	    (opcode < KTAPE_OP_EXCEPTION || filter_pass_cpu(f)))
 		return KT_PASS;
 	if (!filter_pass_cpu(f) ||
 	    !filter_pass_stateless(f, opcode, dat20, who)) {
-		verdict = KT_HOLD;
+		result = KT_REJECT;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
-			kt_gates_held(f->gates, rec);
+			kt_gates_rejected(f->gates, rec);
 	} else if (kt_filter_in_force(f, KTAPE_FILTER_GATE)) {
-		verdict = kt_gates_pass(f->gates, rec, span);
+		result = kt_gates_pass(f->gates, rec, span);
 	}
-	if (likely(verdict == KT_PASS))
-		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_HOLD;
-	if (verdict == KT_HOLD)
+	if (likely(result == KT_PASS))
+		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_REJECT;
+	if (result == KT_REJECT)
 		kt_count(&r->page->filtered[rec->class]);
-	return verdict;
+	return result;
 }
 
 /* Opcodes that are events. */
@@ -243,7 +243,7 @@ static const bool filter_is_event[KTAPE_OPCODES] = {
 #include <ktape/events.h>
 };
 
-/* Does a filter other than those by thread apply, or a stack follow? */
+/* Return true if a filter other than those by thread applies, or a stack follows. */
 static bool filter_applies_beyond(const struct kt_filters *f,
 				  unsigned int opcode)
 {
@@ -348,7 +348,7 @@ struct kt_rates {
 };
 
 /**
- * kt_rates_have() - Is there a limit for an event?
+ * kt_rates_have() - Check whether an event has a limit
  * @rates: the limits
  * @opcode: below KTAPE_OPCODES
  *

@@ -5,6 +5,10 @@
  * Not here: parsing what user space asks for (session/filters.c), and recording
  * what passes (event/event.c).
  *
+ * Read the files in this order.  Each one calls only files above it: gate.c (duration
+ * gates), track.c (threads that pid filters follow), filter.c (whether an event passes),
+ * verdict.c (which sessions' filters a thread passes).
+ *
  * A filter slows down only the opcodes that it applies to: they leave the fast
  * route (KT_ROUTE_MANY in event/event.h).
  */
@@ -78,7 +82,7 @@ struct kt_filters {
 	struct ktape_filter_pid *pids;
 };
 
-/* Filters that look at the thread of an event alone. */
+/* Filters that check only the thread of an event. */
 #define KT_THREAD_KINDS \
 	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | \
 	 BIT(KTAPE_FILTER_UID))
@@ -104,21 +108,21 @@ struct kt_span {
 };
 
 /**
- * enum kt_verdict - verdict of a filter on an event
+ * enum kt_result - result of a filter for an event
  * @KT_PASS: record the event as it is
- * @KT_HOLD: do not record the event
+ * @KT_REJECT: do not record the event
  * @KT_SPAN: the event ends a pair; record the span of the pair instead
  */
-enum kt_verdict {
+enum kt_result {
 	KT_PASS,
-	KT_HOLD,
+	KT_REJECT,
 	KT_SPAN,
 };
 
 /* Filters of each session, NULL = none.  Written under kt_session_control. */
 extern struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
-enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
+enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
 			       const struct kt_threads *who,
 			       struct kt_span *span);
@@ -127,7 +131,7 @@ bool kt_filter_pass_thread(const struct kt_filters *f,
 			   u32 uid);
 bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
 			 const struct kt_record *rec);
-void kt_filter_applies(struct kt_filters *f);
+void __cold kt_filter_applies(struct kt_filters *f);
 void kt_filter_thread_exits(const struct task_struct *p);
 
 static inline bool kt_filter_in_force(const struct kt_filters *f,
@@ -136,7 +140,7 @@ static inline bool kt_filter_in_force(const struct kt_filters *f,
 	return f->kinds & BIT(kind);
 }
 
-/* Does a call stack follow the event? */
+/* Return true if a call stack follows the event. */
 static inline bool kt_filter_has_stack(const struct kt_filters *f,
 				       const struct kt_record *rec)
 {
@@ -157,10 +161,10 @@ void kt_gates_entries(const struct kt_gates *gates,
 u64 kt_gates_collisions(const struct kt_gates *gates);
 bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
 u32 kt_gates_end_of(u32 opcode);
-enum kt_verdict kt_gates_pass(struct kt_gates *gates,
+enum kt_result kt_gates_pass(struct kt_gates *gates,
 			      const struct kt_record *rec,
 			      struct kt_span *span);
-void kt_gates_held(struct kt_gates *t, const struct kt_record *rec);
+void kt_gates_rejected(struct kt_gates *t, const struct kt_record *rec);
 void kt_gates_renew(struct kt_gates *t);
 
 static inline void kt_filters_renew_gates(const struct kt_filters *f)
@@ -175,8 +179,8 @@ void kt_gates_thread_exits(struct kt_gates *gates, const struct task_struct *p);
 
 struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
 				u32 nr);
-void kt_rates_free(struct kt_rates *rates);
-void kt_rates_entries(const struct kt_rates *rates,
+void __cold kt_rates_free(struct kt_rates *rates);
+void __cold kt_rates_entries(const struct kt_rates *rates,
 		      struct ktape_filter_rate *to);
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
@@ -230,8 +234,8 @@ struct kt_kept {
 extern atomic_long_t kt_verdict_epoch;
 
 /*
- * A filter by uid is in force: a thread may change its uid at any time, and nothing
- * tells of it.
+ * A filter by uid is in force: a thread may change its uid at any time, and no tracepoint
+ * reports it.
  */
 #define KT_VERDICT_VARIES	BIT(KT_SESSIONS)
 
@@ -246,7 +250,7 @@ static inline void kt_verdict_renew(void)
 	(void)atomic_long_inc_return_release(&kt_verdict_epoch);
 }
 
-/* The cgroup that filters look at.  RCU keeps it. */
+/* The cgroup that filters compare.  RCU keeps it. */
 static __always_inline struct cgroup *kt_thread_cgroup(struct task_struct *p)
 {
 #ifdef CONFIG_CGROUPS
@@ -256,7 +260,7 @@ static __always_inline struct cgroup *kt_thread_cgroup(struct task_struct *p)
 #endif
 }
 
-/* Is it @top, or below it? */
+/* Return true if it is @top, or below it. */
 static __always_inline bool kt_cgroup_is_in(struct cgroup *cgroup,
 					    struct cgroup *top)
 {
@@ -267,7 +271,7 @@ static __always_inline bool kt_cgroup_is_in(struct cgroup *cgroup,
 #endif
 }
 
-/* The uid that filters look at, in the initial user name space. */
+/* The uid that filters compare, in the initial user name space. */
 static __always_inline u32 kt_thread_uid(const struct task_struct *p)
 {
 	return __kuid_val(rcu_dereference_sched(p->real_cred)->uid);
@@ -358,6 +362,6 @@ u32 kt_track_sets(const struct task_struct *p);
 void kt_track_fork(const struct task_struct *parent,
 		   const struct task_struct *child);
 void kt_track_free(const struct task_struct *p);
-void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg);
+void kt_threads_walk(void (*visit)(struct task_struct *p, void *arg), void *arg);
 
 #endif /* _KT_FILTER_H */

@@ -17,12 +17,12 @@
  * an earlier epoch has no end, and its slot may be reused.
  *
  * A pair is opened and closed in one context: by the same thread, or on the
- * same CPU.  No other context looks for its key, but any context on any CPU may
+ * same CPU.  No other context uses its key, but any context on any CPU may
  * reuse the slot of a pair of an earlier epoch.  So a context must be sure that
  * a slot still holds the pair that it has found:
  *
  *   slot->seq has a number that is new for each use of the slot, and the state
- *   of the slot.  A context loads seq, then looks at key and epoch, then claims
+ *   of the slot.  A context loads seq, then checks key and epoch, then claims
  *   the slot by a cmpxchg from the loaded seq.  If that succeeds, no other
  *   context has claimed the slot in between, and key and epoch are those seen.
  *
@@ -338,9 +338,9 @@ static void gate_make_span(const struct kt_gate_event *e,
  * @span: with KT_SPAN receives the record that replaces the event
  *
  * Context: any, preemption disabled.
- * Return: enum kt_verdict.
+ * Return: enum kt_result.
  */
-enum kt_verdict kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
+enum kt_result kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
 			      struct kt_span *span)
 {
 	const struct kt_gate_event *e =
@@ -353,13 +353,13 @@ enum kt_verdict kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
 		return KT_PASS;
 	key = gate_key(e, rec);
 	if (!e->span)
-		return gate_begin_pair(t, key, dat20) ? KT_HOLD : KT_PASS;
+		return gate_begin_pair(t, key, dat20) ? KT_REJECT : KT_PASS;
 	if (!gate_end_pair(t, e, key, &start, &dat20))
 		return KT_PASS;
 	now = kt_clock();
 	/* Signed, as the clocks of two CPUs may differ a little. */
 	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
-		return KT_HOLD;
+		return KT_REJECT;
 	gate_make_span(e, rec, start, dat20, span);
 	return KT_SPAN;
 }
@@ -373,14 +373,14 @@ static void gate_forget_pair(struct kt_gates *t, unsigned long key)
 }
 
 /**
- * kt_gates_held() - Forget the pair of an event that another filter holds
+ * kt_gates_rejected() - Forget the pair of an event that another filter holds
  * back
  * @t: the session's gates
  * @rec: the event
  *
  * Context: any, preemption disabled.
  */
-void kt_gates_held(struct kt_gates *t, const struct kt_record *rec)
+void kt_gates_rejected(struct kt_gates *t, const struct kt_record *rec)
 {
 	const struct kt_gate_event *e =
 		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
@@ -414,7 +414,7 @@ void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 }
 
 /**
- * kt_gates_have() - Does an event belong to a pair with a gate in force?
+ * kt_gates_have() - Check whether an event belongs to a pair with a gate in force
  * @t: the gates
  * @opcode: below KTAPE_OPCODES
  *

@@ -72,6 +72,9 @@ static unsigned int used;	/* slots in state used or gone */
 static u32 live;		/* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
+/* The lowest file of this folder that changes it; read in verdict.c. */
+atomic_long_t kt_verdict_epoch;
+
 static unsigned int track_slot(const struct task_struct *p)
 {
 	return hash_ptr(p, ilog2(SLOTS));
@@ -361,21 +364,21 @@ s32 kt_track_number(u32 sets, s32 global)
 	return nr;
 }
 
-#define WALK_STEP	256U	/* threads looked at in one section */
+#define WALK_STEP	256U	/* threads visited in one section */
 
 /**
  * kt_threads_walk() - Call a function for all threads but the idle ones
- * @look: called for each thread, within an RCU read section
- * @arg: argument of @look
+ * @visit: called for each thread, within an RCU read section
+ * @arg: argument of @visit
  *
  * The walk is cut into short RCU sections.  Each section continues at a pid
  * number, because a thread at which the walk paused may be freed meanwhile.
- * Each thread that exists during the whole walk is seen.  A thread that starts
+ * Each thread that exists during the whole walk is visited.  A thread that starts
  * meanwhile is missed if the walk has passed its number.
  *
  * Context: process context, may sleep.
  */
-void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg)
+void kt_threads_walk(void (*visit)(struct task_struct *p, void *arg), void *arg)
 {
 	struct task_struct *p;
 	struct pid *pid;
@@ -391,7 +394,7 @@ void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg)
 				break;
 			p = pid_task(pid, PIDTYPE_PID);
 			if (p)
-				look(p, arg);
+				visit(p, arg);
 		}
 		rcu_read_unlock();
 		cond_resched();
@@ -439,7 +442,7 @@ static void track_take(const struct task_struct *p, u32 threads, u32 children,
  * of the leader says whether all threads of the process are followed, so the
  * walk need not compare each thread with all others.
  */
-static void track_look(struct task_struct *p, void *arg)
+static void track_visit(struct task_struct *p, void *arg)
 {
 	struct track_round *round = arg;
 	const u32 set = round->set;
@@ -477,7 +480,7 @@ void kt_track_walk(u32 set)
 		/* Wait for forks whose probe did not see the members. */
 		synchronize_rcu();
 		mutex_lock(&track_mutex);
-		kt_threads_walk(track_look, &round);
+		kt_threads_walk(track_visit, &round);
 		mutex_unlock(&track_mutex);
 	} while (round.taken && !kt_track_missed(set));
 }

@@ -12,7 +12,6 @@
 static struct kt_kept __percpu *kept __read_mostly;
 
 DEFINE_PER_CPU(unsigned int, kt_verdicts);
-atomic_long_t kt_verdict_epoch;
 
 /**
  * kt_verdict_init() - Set where verdicts are kept

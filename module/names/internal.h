@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of the registry share: its memory (table.c), entries by key
- * (registry.c), and which slot of the table a new entry gets (slot.c).
- */
+/* What the files of the registry share.  They are listed in names.h. */
 #ifndef _KT_NAMES_INTERNAL_H
 #define _KT_NAMES_INTERNAL_H
 
+#include <linux/irq_work.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/spinlock_types.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include <ktape/abi.h>
 
@@ -20,6 +20,9 @@
 	((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry) > 1024 ?	\
 		       PAGE_SIZE / sizeof(struct ktape_object_entry) :	\
 		       1024))
+
+/* Slots of a page of entries. */
+#define KT_PAGE_SLOTS	((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry)))
 
 /* Neighbours of a slot in its queue.  A slot is in one queue at most. */
 struct kt_link {
@@ -44,8 +47,32 @@ struct kt_chunk {
 /* By slot / KT_CHUNK_SLOTS; entries and slots below kt_registry_entries() exist. */
 extern struct kt_chunk **kt_chunks;
 
-int kt_table_init(u32 first, u32 max);
-void kt_table_exit(void);
+/**
+ * struct kt_table - the table of all chunks
+ * @lock: serialises growth
+ * @nr: number of slots; written with @lock
+ * @max: number of slots that there can be
+ * @failed: the last growth found no memory
+ * @failed_at: jiffies at which it ended
+ * @woken: @work is on its way
+ * @closed: the module is unloaded
+ * @irq: starts @work from any context
+ * @work: lets the table grow
+ */
+struct kt_table {
+	struct mutex lock;
+	u32 nr;
+	u32 max;
+	bool failed;
+	unsigned long failed_at;
+	bool woken;
+	bool closed;
+	struct irq_work irq;
+	struct delayed_work work;
+};
+
+extern struct kt_table kt_table;
+
 void kt_table_wake(void);
 enum ktape_no_room kt_table_limit(void);
 
@@ -85,6 +112,10 @@ u32 kt_slot_oldest_given(u32 share);
 
 /* ---- entries: registry.c --------------------------------------------------- */
 
+size_t kt_chains_bytes(unsigned int entries);
+int kt_chains_init(unsigned int entries);
+void kt_chains_exit(void);
+
 /**
  * struct kt_key - what identifies an object
  * @type: enum ktape_object
@@ -104,5 +135,10 @@ void kt_entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
 		  const char *name);
 void kt_entry_set_param2(u32 slot, u32 param2);
 void kt_entry_bury(u32 slot, u64 died);
+
+/* ---- threads: threads.c ----------------------------------------------------- */
+
+u32 kt_threads_count(void);
+void kt_threads_enter(void);
 
 #endif /* _KT_NAMES_INTERNAL_H */

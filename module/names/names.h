@@ -6,6 +6,16 @@
  * Each thread, interrupt, device, cgroup, function, marker and so on has an entry,
  * struct ktape_object_entry.  This folder does not decide what gets a name: probes,
  * emitters and the ioctls do.
+ *
+ * Each file calls only files above it:
+ *
+ *   table.c	the memory: chunks that never move
+ *   slot.c	which slot of the table a new entry gets
+ *   registry.c	entries by key: find, change, mark as dead, record
+ *   threads.c	the entries of threads
+ *   symbol.c	the entries of functions, found by code addresses
+ *   growth.c	load and unload; a work item that lets the table grow
+ *   deferred.c	names that probes find where they cannot be entered
  */
 #ifndef _KT_NAMES_H
 #define _KT_NAMES_H
@@ -17,10 +27,8 @@
 struct page;
 struct task_struct;
 
-/* ---- the table: registry.c ------------------------------------------------- */
+/* ---- entries: registry.c --------------------------------------------------- */
 
-int kt_registry_init(unsigned int entries, unsigned int max);
-void kt_registry_exit(void);
 void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 		     const char *name);
 void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
@@ -28,30 +36,34 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 void kt_registry_gone(u32 type, u32 id, u32 param1);
 bool kt_registry_name(u32 type, u32 id, u32 param1, char *name);
 
-/* Does the object have a living entry?  As kt_registry_name(). */
+/* Return true if the object has a living entry.  As kt_registry_name(). */
 static inline bool kt_registry_has(u32 type, u32 id, u32 param1)
 {
 	return kt_registry_name(type, id, param1, NULL);
 }
 
 u32 kt_registry_era(void);
-bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
+bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
 		      bool (*has_room)(void *arg), void *arg);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
 
+/* ---- the whole table, which grows: growth.c -------------------------------- */
+
+int kt_registry_init(unsigned int entries, unsigned int max);
+void kt_registry_exit(void);
+void kt_registry_walk(void);
+void kt_registry_reserve(u32 entries);
+void kt_registry_report_no_room(void);
+
 /* ---- its memory: table.c --------------------------------------------------- */
 
-void kt_registry_reserve(u32 entries);
-void kt_registry_count_no_room(void);
 unsigned int kt_registry_entries(void);
 unsigned int kt_registry_max(void);
-void kt_registry_tell_no_room(void);
 unsigned int kt_registry_limit(void);
 struct page *kt_registry_page_at(unsigned long page);
 
 /* ---- its threads: threads.c ------------------------------------------------ */
 
-void kt_registry_walk(void);
 void kt_registry_refresh(void);
 void kt_registry_thread(struct task_struct *p, const char *name);
 void kt_registry_thread_cgroup(struct task_struct *p, u64 id, const char *name);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The registry: a table of names, because records only have numbers (thread 1234,
- * marker 7).  Its memory is in table.c, which slot of it a new entry gets is decided in
- * slot.c; threads are entered by threads.c.
+ * marker 7).  This file finds and changes entries by their keys.
  *
  * Readers map the table, which grows.  Entries are written in task context
  * under the lock of their hash chain and read without a lock: seq is odd while an
@@ -21,8 +20,6 @@
  * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
  * which is held for a few instructions, and rarely for the lock of a chain.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hash.h>
@@ -31,6 +28,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "event/event.h"
 #include "internal.h"
@@ -61,55 +59,45 @@ static u32 registry_chain_bits(unsigned int entries)
 }
 
 /**
- * kt_registry_init() - Allocate the table
- * @entries: number of entries at first; rounded up to whole pages
- * @max: number of entries that there can be, 0 = a share of the memory
+ * kt_chains_bytes() - Return the memory that the hash chains take
+ * @entries: number of entries at first
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kt_chains_bytes(unsigned int entries)
+{
+	return sizeof(*reg.chain) << registry_chain_bits(entries);
+}
+
+/**
+ * kt_chains_init() - Allocate the hash chains, without an entry
+ * @entries: number of entries at first
  *
  * Context: module load.
  * Return: 0 or -ENOMEM.
  */
-int kt_registry_init(unsigned int entries, unsigned int max)
+int kt_chains_init(unsigned int entries)
 {
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < LOCKS; i++)
 		raw_spin_lock_init(&reg.locks[i].lock);
-	kt_slots_init();
-	ret = kt_table_init(entries, max);
-	if (ret)
-		goto err;
 	reg.chain_bits = registry_chain_bits(entries);
-	reg.chain = kvcalloc(1U << reg.chain_bits, sizeof(*reg.chain),
-			     GFP_KERNEL);
-	if (!reg.chain) {
-		ret = -ENOMEM;
-		goto err;
-	}
-	for (i = 0; i < 1U << reg.chain_bits; i++)
-		reg.chain[i] = NONE;
-	kt_registry_count_no_room();
+	reg.chain = kvmalloc(kt_chains_bytes(entries), GFP_KERNEL);
+	if (!reg.chain)
+		return -ENOMEM;
+	memset32(reg.chain, NONE, 1U << reg.chain_bits);
 	return 0;
-
-err:
-	pr_err("registry=%u needs %zu bytes for the entries, and registry_max=%u %zu for their table: use a smaller registry= or registry_max=\n",
-	       entries, entries * sizeof(struct ktape_object_entry),
-	       kt_registry_max(),
-	       sizeof(*reg.chain) << registry_chain_bits(entries));
-	kt_registry_exit();
-	return ret;
 }
 
 /**
- * kt_registry_exit() - Free the table
+ * kt_chains_exit() - Free the hash chains
  *
- * Context: module unload, when no probe is attached and no mapping exists.
+ * Context: module unload.
  */
-void kt_registry_exit(void)
+void kt_chains_exit(void)
 {
-	kt_table_exit();
-	/* Its work item looked at them. */
-	kt_symbols_free();
 	kvfree(reg.chain);
 	memset(&reg, 0, sizeof(reg));
 }
@@ -130,7 +118,7 @@ static struct kt_key object_key(u32 type, u32 id, u32 param1)
 	return (struct kt_key){ type, id, param1_is_key(type) ? param1 : 0 };
 }
 
-/* Is the name given by a program or module, not found in the kernel? */
+/* Return true if a program or module gave the name, false if it was found in the kernel. */
 static bool key_is_given(struct kt_key k)
 {
 	switch (k.type) {
@@ -262,7 +250,7 @@ static void entry_announce(u32 slot)
 	/*
 	 * Pairs with kt_registry_era(): if the want bit of a session was clear
 	 * above, the era loaded below is at least the one that this session
-	 * passes to kt_registry_tell() later.
+	 * passes to kt_registry_record_since() later.
 	 */
 	smp_rmb();
 	WRITE_ONCE(*kt_slot_era(slot), atomic_read(&reg.era));
@@ -301,7 +289,7 @@ static u32 entry_open(struct kt_key k, u64 born)
 	return slot;
 }
 
-/* Does the entry of a key exist with these parameters and name? */
+/* Return true if the entry of a key exists with these parameters and name. */
 static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
 			  const char *name)
 {
@@ -524,11 +512,11 @@ bool kt_registry_name(u32 type, u32 id, u32 param1, char *name)
 /**
  * kt_registry_era() - Begin a new era, because a session stops recording
  *
- * Each change of an entry notes its era, so kt_registry_tell() can find the changes
+ * Each change of an entry notes its era, so kt_registry_record_since() can find the changes
  * that the session did not record.
  *
  * Context: any, before the session's want bits are cleared.
- * Return: the era, for kt_registry_tell().
+ * Return: the era, for kt_registry_record_since().
  */
 u32 kt_registry_era(void)
 {
@@ -538,10 +526,10 @@ u32 kt_registry_era(void)
 
 /*
  * Record an entry in one session as it is now, living or dead.  Skip a dead entry
- * whose key has a living entry again: kt_registry_tell() records that one.
+ * whose key has a living entry again: kt_registry_record_since() records that one.
  * Return: as entry_record().
  */
-static bool entry_tell(u32 slot, unsigned int session)
+static bool entry_record_again(u32 slot, unsigned int session)
 {
 	struct ktape_object_entry e;
 	raw_spinlock_t *lock;
@@ -566,25 +554,25 @@ static bool entry_tell(u32 slot, unsigned int session)
 }
 
 /**
- * kt_registry_tell() - Record in a session what changed while it was stopped
+ * kt_registry_record_since() - Record in a session what changed while it was stopped
  * @session: number of the session, which records again
  * @since: what kt_registry_era() returned when the session stopped
- * @slot: in: first slot to look at; out: the next one
- * @has_room: called before each record: may it be written now?
+ * @slot: in: first slot to check; out: the next one
+ * @has_room: called before each record; returns true if it may be written now
  * @arg: argument of @has_room
  *
  * Context: process context, may sleep; the caller keeps the session alive.
  * Return: true; false if @has_room returned false, or if this CPU does not record names
  * for the session: go on at *@slot later.
  */
-bool kt_registry_tell(unsigned int session, u32 since, u32 *slot,
+bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
 		      bool (*has_room)(void *arg), void *arg)
 {
 	for (; *slot < kt_registry_used(); ++*slot) {
 		cond_resched();
 		if ((s32)(READ_ONCE(*kt_slot_era(*slot)) - since) < 0)
 			continue;
-		if (!has_room(arg) || !entry_tell(*slot, session))
+		if (!has_room(arg) || !entry_record_again(*slot, session))
 			return false;
 	}
 	return true;

@@ -105,7 +105,7 @@ static bool slots_are_few(void)
 }
 
 /**
- * kt_slots_low() - Should the table grow?
+ * kt_slots_low() - Check whether the table has to grow
  *
  * Context: process context.
  * Return: whether few slots are left for new entries.
@@ -122,7 +122,7 @@ bool kt_slots_low(void)
 }
 
 /**
- * kt_slots_left() - Is there a slot for a new entry?
+ * kt_slots_left() - Check whether there is a slot for a new entry
  *
  * Context: interrupts off.
  * Return: true or false; another entry may take the slot at any time.

@@ -154,7 +154,7 @@ void kt_symbols_make_room(void)
 					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!many_symbols || kt_symbols.places == many_symbols)
 		goto out;
-	/* Whoever still has the old mask finds its places in the new table, too. */
+	/* A task that still has the old mask finds its places in the new table, too. */
 	WRITE_ONCE(kt_symbols.places, many_symbols);
 	/* Pairs with the acquire in kt_symbol_place() and kt_token_func(). */
 	smp_store_release(&kt_symbols.mask, KT_SYMBOLS_MANY - 1);

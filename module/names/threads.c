@@ -10,7 +10,6 @@
  * attached before kt_registry_walk() enters the threads that exist, so no thread is
  * missed.
  */
-#include <linux/math64.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
@@ -44,7 +43,7 @@ static u32 thread_param(const struct task_struct *p)
 	/*
 	 * The normal priority, not one that is inherited for a while.
 	 * data_race(): the kernel changes them without a mark.  A change that is
-	 * missed here is seen by the next refresh, and PF_KTHREAD never changes.
+	 * missed here is found by the next refresh, and PF_KTHREAD never changes.
 	 */
 	return data_race((u8)p->normal_prio | (p->policy & 0xff) << 8 |
 			 !!(p->flags & PF_KTHREAD) << 16);
@@ -56,11 +55,9 @@ static u32 thread_param(const struct task_struct *p)
  */
 static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
 {
-	u64 age = now->boot - min(now->boot, p->start_boottime), ticks;
-	u32 rest;
+	u64 ticks = kt_clock_from_ns(now->boot -
+				     min(now->boot, p->start_boottime));
 
-	ticks = div_u64_rem(age, NSEC_PER_SEC, &rest) * kt_clock_hz();
-	ticks += div_u64(rest * kt_clock_hz(), NSEC_PER_SEC);
 	return now->clock > ticks ? now->clock - ticks : 1;
 }
 
@@ -100,7 +97,7 @@ void kt_registry_thread(struct task_struct *p, const char *name)
  * kt_registry_thread_cgroup() - Enter the cgroup that a thread gets
  * @p: the thread
  * @id: number of the cgroup
- * @name: end of its path, as long as a name at most
+ * @name: the last KTAPE_NAME_SIZE bytes of its path
  *
  * Context: task context, preemption disabled.
  */
@@ -111,7 +108,10 @@ void kt_registry_thread_cgroup(struct task_struct *p, u64 id, const char *name)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
-	/* As in kt_registry_thread(): the exit probe has run, or buries the entry. */
+	/*
+	 * As in kt_registry_thread().  An exiting thread: its exit probe has run, or will
+	 * mark the entry as dead.
+	 */
 	if (!data_race(p->flags & PF_EXITING))
 		kt_entry_set(k, kt_clock(), (u32)id, (u32)(id >> 32), name);
 	raw_spin_unlock_irqrestore(lock, flags);
@@ -183,20 +183,28 @@ static void thread_count_one(struct task_struct *p, void *count)
 }
 
 /**
- * kt_registry_walk() - Enter the threads that exist
- *
- * Call it after kt_probe_init(): then threads that are created or end meanwhile are
- * entered or marked as dead by the probes.
+ * kt_threads_count() - Count the threads that exist
  *
  * Context: process context, may sleep.
+ * Return: their number.
  */
-void kt_registry_walk(void)
+u32 kt_threads_count(void)
 {
-	struct kt_moment now;
 	u32 count = 0;
 
 	kt_threads_walk(thread_count_one, &count);
-	kt_registry_reserve(count);
+	return count;
+}
+
+/**
+ * kt_threads_enter() - Enter the threads that exist: see kt_registry_walk()
+ *
+ * Context: process context, may sleep.
+ */
+void kt_threads_enter(void)
+{
+	struct kt_moment now;
+
 	kt_clock_moment(&now);
 	thread_walk_one(&init_task, &now);
 	kt_threads_walk(thread_walk_one, &now);
@@ -219,7 +227,7 @@ static void thread_refresh_one(struct task_struct *p, void *now)
 	slot = thread_find(tid);
 	/*
 	 * As in kt_registry_thread(): the probe of its exit, or of an exec that
-	 * gives it another tid, buries the entry later.
+	 * gives it another tid, will mark the entry as dead.
 	 */
 	if (slot == NONE && !data_race(p->flags & PF_EXITING) &&
 	    READ_ONCE(p->pid) == tid && kt_slots_left())

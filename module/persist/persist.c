@@ -53,7 +53,7 @@ static struct {
 	bool taken;			/* a session has the region */
 	bool laid_out;			/* layout and half describe a session */
 	struct mutex work_lock;		/* protects checks and the copy of names */
-	unsigned int looks;		/* runs of the worker for the session */
+	unsigned int rounds;		/* runs of the worker for the session */
 	struct delayed_work work;
 } persist;
 
@@ -106,7 +106,7 @@ static void persist_catch_up(bool names)
 static void persist_work(struct work_struct *work)
 {
 	mutex_lock(&persist.work_lock);
-	persist_catch_up(!(persist.looks++ % NAMES_EVERY));
+	persist_catch_up(!(persist.rounds++ % NAMES_EVERY));
 	mutex_unlock(&persist.work_lock);
 	schedule_delayed_work(&persist.work, LOOK_AGAIN);
 }
@@ -417,7 +417,7 @@ int kt_persist_lay_out(void)
 	if (ret)
 		return ret;
 	mutex_lock(&persist.work_lock);
-	persist.looks = 1;
+	persist.rounds = 1;
 	persist_copy_names();
 	/* Pairs with the acquire in persist_on_panic(): the slots come first. */
 	smp_store_release(&persist.laid_out, true);

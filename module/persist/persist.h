@@ -3,6 +3,10 @@
  * Memory that survives a warm reset: the rings of one session are placed there,
  * and what an earlier load of the module left there can be read.  The layout of
  * the memory is uapi/ktape/persist.h.
+ *
+ * Read the files in this order.  Each one calls only files above it: region.c (finds and
+ * maps the memory), layout.c (where each ring is in it), persist.c (checksums, the copy of
+ * the registry, panic, and what earlier loads left).
  */
 #ifndef _KT_PERSIST_H
 #define _KT_PERSIST_H

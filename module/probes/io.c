@@ -28,9 +28,9 @@
 /* ---- block devices ------------------------------------------------------- */
 
 /* Hash of the name last entered for a device, by a hash of the device's number. */
-#define SEEN_BITS	10
+#define NOTED_BITS	10
 
-static u32 seen[1 << SEEN_BITS];
+static u32 noted[1 << NOTED_BITS];
 
 static noinline void block_note_name(u32 *place, u32 mark, dev_t dev,
 				     const char *name)
@@ -47,7 +47,7 @@ static noinline void block_note_name(u32 *place, u32 mark, dev_t dev,
 static __always_inline bool block_name_is_new(dev_t dev, const char *name,
 					      u32 **place, u32 *mark)
 {
-	*place = &seen[hash_32(dev, SEEN_BITS)];
+	*place = &noted[hash_32(dev, NOTED_BITS)];
 	*mark = kt_name_hash(name) * 31 + dev;
 	return unlikely(READ_ONCE(**place) != *mark);
 }

@@ -59,7 +59,7 @@ struct kt_hits {
 /**
  * struct kt_missed - hits of a slot's probes that were missed since load
  * @total: the hits, by enum ktape_missed
- * @seen: counts of the probe that is in the slot now, as read last: the kernel's, which
+ * @last_read: counts of the probe that is in the slot now, as read last: the kernel's, which
  *	wrap around, and that of struct kt_hits
  */
 struct kt_missed {
@@ -68,7 +68,7 @@ struct kt_missed {
 		unsigned long busy;
 		u32 returns;
 		u64 refused;
-	} seen;
+	} last_read;
 };
 
 /*
@@ -242,13 +242,13 @@ static void missed_draw(unsigned int i)
 	const u32 returns = data_race(slots[i].rp.nmissed);
 	const u64 refused = missed_refused(i);
 
-	m->total[KTAPE_MISSED_BUSY] += missed_growth(busy - m->seen.busy);
+	m->total[KTAPE_MISSED_BUSY] += missed_growth(busy - m->last_read.busy);
 	m->total[KTAPE_MISSED_RETURNS] +=
-		missed_growth((s32)(returns - m->seen.returns));
-	m->total[KTAPE_MISSED_REFUSED] += refused - m->seen.refused;
-	m->seen.busy = busy;
-	m->seen.returns = returns;
-	m->seen.refused = refused;
+		missed_growth((s32)(returns - m->last_read.returns));
+	m->total[KTAPE_MISSED_REFUSED] += refused - m->last_read.refused;
+	m->last_read.busy = busy;
+	m->last_read.returns = returns;
+	m->last_read.refused = refused;
 }
 
 /* The counts of a slot begin again: those of the kernel and, if @hits, our own. */
@@ -262,10 +262,10 @@ static void missed_restart(unsigned int i, bool hits)
 		per_cpu_ptr(slot_hits, cpu)->recorded[i] = 0;
 		per_cpu_ptr(slot_hits, cpu)->missed[i] = 0;
 	}
-	slot_missed[i].seen.busy = 0;
-	slot_missed[i].seen.returns = 0;
+	slot_missed[i].last_read.busy = 0;
+	slot_missed[i].last_read.returns = 0;
 	if (hits)
-		slot_missed[i].seen.refused = 0;
+		slot_missed[i].last_read.refused = 0;
 }
 
 static void kprobe_slot_unregister(struct kt_slot *slot)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the functions of the scheduler are, which the kernel does not tell: a guess,
- * and what shows that it is wrong.
+ * Guesses where the functions of the scheduler are, because the kernel does not export the
+ * bounds of their section, and checks the guess.
  *
  * The kernel puts scheduler functions that sleep for their callers into a section,
  * .sched.text, whose bounds are not exported.  The exported functions below are in it,
@@ -66,7 +66,7 @@ static bool span_has(unsigned long address)
 	return address >= span_first && address <= span_last;
 }
 
-/* Is an address where the symbol with this name begins? */
+/* Return true if the symbol with this name begins at an address. */
 static bool symbol_is(const struct function *f)
 {
 	const size_t length = strlen(f->name);
@@ -117,7 +117,7 @@ static bool scheduler_is_guessed(void)
 }
 
 /**
- * kt_scheduler_has() - Is an address in a function of the scheduler that sleeps?
+ * kt_scheduler_has() - Check whether an address is in a scheduler function that sleeps
  * @address: in the kernel
  *
  * Context: any.  True means something only if kt_scheduler_fits().
@@ -143,7 +143,7 @@ void kt_scheduler_seen(bool found)
 }
 
 /**
- * kt_scheduler_fits() - Are the scheduler's functions where they are believed to be?
+ * kt_scheduler_fits() - Check the guess where the scheduler's functions are
  *
  * An unwinder may fail now and then.  If it does so more often than not, or if the
  * functions are elsewhere, the answer is no.
@@ -153,11 +153,11 @@ void kt_scheduler_seen(bool found)
  */
 bool kt_scheduler_fits(void)
 {
-	static bool looked, fits;
+	static bool checked, fits;
 
-	if (!looked) {
+	if (!checked) {
 		fits = scheduler_is_guessed();
-		looked = true;
+		checked = true;
 	}
 	return fits && atomic_read(&stacks_without) <=
 			       atomic_read(&stacks_with) + SEEN_FEW;

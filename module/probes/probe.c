@@ -379,8 +379,8 @@ void kt_probe_failed(u64 *mask)
  * kt_probe_available() - Clear the bits of events that cannot be recorded
  * @mask: bit n is opcode n
  *
- * An event is also not available if one of several sources could not be attached: what
- * the others tell is not all of it.
+ * An event is also not available if one of several sources could not be attached, because
+ * the others report only a part of it.
  *
  * Context: process context, may sleep.
  */

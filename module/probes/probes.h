@@ -2,6 +2,10 @@
 /*
  * What the layers above call: attach the probes of wanted events, ask which events
  * can be recorded, add and remove run-time probes at kernel functions.
+ *
+ * probe.c finds and attaches what the tables of all other files name, so read it last.
+ * task.c is the best begin: it has the way of one event.  layout.c finds the bounds of the
+ * scheduler's code for it, kprobe.c has the run-time probes.
  */
 #ifndef _KT_PROBES_H
 #define _KT_PROBES_H
@@ -21,10 +25,10 @@ void kt_probe_failed(u64 *mask);
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
-bool kt_probe_tells_cgroups(void);
+bool kt_probe_covers_cgroups(void);
 void kt_cgroups_walk(void);
 
-/* Is this one of the opcodes of run-time probes, whether in use or free? */
+/* Return true for the opcodes of run-time probes, in use or free. */
 static inline bool kt_kprobe_is_slot(unsigned int opcode)
 {
 	return opcode - KTAPE_OP_PROBE < KTAPE_PROBES;

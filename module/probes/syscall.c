@@ -132,7 +132,7 @@ static noinline void notrace record_exit_wide(struct pt_regs *regs, long nr,
 		wide_copy(r, regs, nr, code, WIDE_EXIT, ret);
 }
 
-/* Is dat20 the number without any flag?  The fast form then skips the rest. */
+/* Return true if dat20 is the number without any flag: the fast form then skips the rest. */
 static __always_inline bool syscall_is_plain(long nr)
 {
 	return (unsigned long)nr < NR_LARGE && !kt_syscall_is_compat();

@@ -358,7 +358,7 @@ void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
 	}
 
 /**
- * kt_probe_tells_cgroups() - Are all changes of threads' cgroups told?
+ * kt_probe_covers_cgroups() - Check that a tracepoint covers each change of a thread's cgroup
  *
  * Each way of moving a thread ends at the tracepoint cgroup_attach_task, before it
  * returns to the program that asked for it.  clone3() puts a thread into a cgroup
@@ -367,7 +367,7 @@ void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
  * Context: any.
  * Return: true or false.
  */
-bool kt_probe_tells_cgroups(void)
+bool kt_probe_covers_cgroups(void)
 {
 	return KT_TP_IS(cgroup_attach_task, struct cgroup *, const char *,
 			struct task_struct *, bool) &&
@@ -410,7 +410,7 @@ void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
 {
 }
 
-bool kt_probe_tells_cgroups(void)
+bool kt_probe_covers_cgroups(void)
 {
 	return false;
 }

@@ -64,7 +64,7 @@ static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
 		       0, 2);
 }
 
-/* Its arguments are at the places of the probe's, so that the probe need not move them. */
+/* Its arguments are in the probe's argument registers, so the tail call moves nothing. */
 static noinline void notrace record_switch_by(unsigned long route, bool preempt,
 					      struct task_struct *prev,
 					      struct task_struct *next,
@@ -328,7 +328,7 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
 /* ---- uninterruptible sleep ----------------------------------------------- */
 
 /*
- * sched_blocked: which function put a thread into uninterruptible sleep?
+ * sched_blocked: the function that put a thread into uninterruptible sleep.
  *
  * The kernel has no tracepoint for it.  A second probe at sched_switch takes the
  * stack of the outgoing thread; the first frame outside the scheduler is the

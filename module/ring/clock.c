@@ -18,7 +18,7 @@
  * counts as unstable.
  *
  * The kernel's watchdog may find out at any time that the counter is unstable.  It
- * tells no one, so kt_clock_check() asks at each new block.  Every session then gets
+ * has no notifier for that, so kt_clock_check() polls at each new block.  Every session then gets
  * new clock relations, which say so.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -26,6 +26,7 @@
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
+#include <linux/math64.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -235,6 +236,33 @@ u64 kt_clock_hz(void)
 }
 
 /**
+ * kt_clock_to_ns() - Convert ticks of the trace clock, without overflow
+ * @ticks: number of ticks
+ *
+ * Return: nanoseconds, rounded down. Context: any.
+ */
+u64 kt_clock_to_ns(u64 ticks)
+{
+	u64 rest, seconds = div64_u64_rem(ticks, hz, &rest);
+
+	return seconds * NSEC_PER_SEC + div64_u64(rest * NSEC_PER_SEC, hz);
+}
+
+/**
+ * kt_clock_from_ns() - Convert to ticks of the trace clock, without overflow
+ * @ns: nanoseconds
+ *
+ * Return: number of ticks, rounded down. Context: any.
+ */
+u64 kt_clock_from_ns(u64 ns)
+{
+	u32 rest;
+	u64 seconds = div_u64_rem(ns, NSEC_PER_SEC, &rest);
+
+	return seconds * hz + div_u64(rest * hz, NSEC_PER_SEC);
+}
+
+/**
  * kt_clock_id() - Get the number of the trace clock
  *
  * Return: enum ktape_clock. Context: any.
@@ -255,7 +283,7 @@ const char *kt_clock_name(void)
 }
 
 /**
- * kt_clock_stable() - Are times of different CPUs comparable?
+ * kt_clock_stable() - Check whether times of different CPUs are comparable
  *
  * Return: false if it is a cycle counter that stepped back or that the kernel
  * does not trust.

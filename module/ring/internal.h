@@ -34,9 +34,22 @@ struct kt_ring_config {
 	void *owner;
 };
 
-void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
+/* loss.c */
 u64 kt_ring_time(struct kt_ring *r);
 
+/* ring.c */
+void __cold kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
+
+/* clock.c */
 void kt_clock_stepped_back(u64 latest);
+
+/* Read both halves of the trace clock. */
+static __always_inline void kt_clock_read_halves(u32 *lo, u32 *hi)
+{
+	if (kt_clock_by_call())
+		kt_clock_halves(lo, hi, true);
+	else
+		kt_clock_halves(lo, hi, false);
+}
 
 #endif /* _KT_RING_INTERNAL_H */

@@ -10,8 +10,26 @@
  * count: a writer that is interrupted by another loss sees it change and stores
  * a fresh time.  So no time is torn on 32-bit kernels, and the last time never
  * decreases.
+ *
+ * Also the time of what is not a record: kt_ring_time().
  */
 #include "internal.h"
+
+/**
+ * kt_ring_time() - Read the clock as for a record of this ring
+ * @r: the ring
+ *
+ * Context: as kt_ring_put().
+ * Return: full time, never before a time that was taken earlier.
+ */
+u64 kt_ring_time(struct kt_ring *r)
+{
+	u32 lo, hi;
+
+	kt_clock_read_halves(&lo, &hi);
+	kt_ring_not_back(r, &lo, &hi);
+	return (u64)hi << 32 | lo;
+}
 
 /**
  * kt_ring_lose() - Count a lost event and store the time of the loss
@@ -155,7 +173,7 @@ u64 kt_ring_emitted(const struct ktape_ring_page *page)
 }
 
 /**
- * kt_ring_filtered() - Count events held back by filters, over all classes
+ * kt_ring_filtered() - Count filtered events over all classes
  * @page: control page of the ring
  *
  * Return: the count. Context: any.

@@ -239,30 +239,6 @@ static void plan_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 		p->lost[i] = kt_ring_lost(r->page, i);
 }
 
-static __always_inline void clock_read_halves(u32 *lo, u32 *hi)
-{
-	if (kt_clock_by_call())
-		kt_clock_halves(lo, hi, true);
-	else
-		kt_clock_halves(lo, hi, false);
-}
-
-/**
- * kt_ring_time() - Read the clock as for a record of this ring
- * @r: the ring
- *
- * Context: as kt_ring_put().
- * Return: full time, never before a time that was taken earlier.
- */
-u64 kt_ring_time(struct kt_ring *r)
-{
-	u32 lo, hi;
-
-	clock_read_halves(&lo, &hi);
-	kt_ring_not_back(r, &lo, &hi);
-	return (u64)hi << 32 | lo;
-}
-
 /*
  * Return the time of the record that was published last, 0 = none.  Walks one
  * block, and runs once per backward step of the clock.
@@ -305,7 +281,7 @@ static u64 ring_newest_time(const struct kt_ring *r)
  * Records that took the fast path between the step and this point have
  * decreasing lower halves, see kt_record_time().
  */
-static noinline void ring_note_step(struct kt_ring *r)
+static noinline __cold void ring_note_step(struct kt_ring *r)
 {
 	unsigned long latest, newest;
 	u64 ts;
@@ -333,7 +309,7 @@ static noinline void ring_note_step(struct kt_ring *r)
  * So a writer reports when it has nothing reserved and is not about to reserve.
  * Records of that interrupt get the time @latest and do not report again.
  */
-static noinline void ring_report_step(struct kt_ring *r)
+static noinline __cold void ring_report_step(struct kt_ring *r)
 {
 	unsigned long latest = READ_ONCE(r->latest);
 
@@ -358,7 +334,7 @@ static bool ring_take_time(struct kt_ring *r, u64 *ts)
 	barrier();	/* a writer that nests here may change ts_hi */
 	latest = READ_ONCE(r->latest);
 	barrier();	/* a writer that nests here has a later time */
-	clock_read_halves(&lo, &hi);
+	kt_clock_read_halves(&lo, &hi);
 	if (sizeof(long) == 8)
 		behind = ((u64)hi << 32 | lo) < latest;
 	else
@@ -418,7 +394,7 @@ static unsigned long ring_in_use(const struct kt_ring *r,
 /*
  * Must each record of this block be checked: for shedding, for the reserve of
  * the session's end, or because the clock stepped back?  The writers of such a
- * block take the slow path; other blocks do not pay for the checks.
+ * block take the slow path; the checks cost nothing in other blocks.
  */
 static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 {
@@ -626,7 +602,7 @@ static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 }
 
 /*
- * Is there a reason to drop the record before looking for room?
+ * Is there a reason to drop the record before room is reserved?
  * Return: as ring_make_room().
  */
 static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,

@@ -3,6 +3,11 @@
  * One CPU's lock-free ring: reserve, store, publish.  Also the trace clock that
  * stamps its records.  Its memory is in memory.h.
  *
+ * Read the files in this order.  Each one calls only files above it: wide.h (64 bits on
+ * 32-bit kernels), this header (the fast path), clock.c (the trace clock), loss.c
+ * (counts and times of lost events), ring.c (the slow paths), cut.c (the end of a full
+ * snapshot), memory.c (blocks and their pages).
+ *
  * Not here: which events are recorded (event/), which rings exist (session/).
  *
  * The same source is compiled into the module and, with a small shim instead of
@@ -146,6 +151,8 @@ int kt_clock_init(const char *wish, void (*on_step)(void));
 void kt_clock_exit(void);
 void kt_clock_may_stop(void);
 u64 kt_clock_hz(void);
+u64 kt_clock_to_ns(u64 ticks);
+u64 kt_clock_from_ns(u64 ns);
 bool kt_clock_stable(void);
 void kt_clock_check(void);
 u32 kt_clock_id(void);

@@ -3,12 +3,13 @@
  * Control operations that wait for a grace period, or for a walk over all threads.
  *
  * A grace period may take seconds on a busy machine.  An operation that waits for one
- * lets go of kt_session_control, so that other sessions can be controlled meanwhile, and
+ * releases kt_session_control, so that other sessions can be controlled meanwhile, and
  * of kt_session_lock and the CPU hotplug lock.  Its session is busy then: no other
  * operation on it begins, and it is not destroyed.
  *
  * The action of a trigger has no reference to the session that it acts on.  It keeps
- * kt_session_control through its grace period, of which each action has one (@held).
+ * kt_session_control through its grace period, of which each action has one
+ * (@keeps_control).
  */
 #include <linux/cpu.h>
 #include <linux/rcupdate.h>
@@ -22,7 +23,7 @@ static unsigned int busy_ends;	/* changed with kt_session_control */
 /**
  * kt_session_wait_busy() - wait until a session may no longer be busy
  *
- * Releases kt_session_control.  The caller takes it again and looks again.
+ * Releases kt_session_control.  The caller takes it again and checks again.
  *
  * Context: process context with kt_session_control, may sleep.
  */
@@ -30,7 +31,7 @@ void kt_session_wait_busy(void)
 {
 	unsigned int ends = busy_ends;
 
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	wait_event(busy_wait, READ_ONCE(busy_ends) != ends);
 }
 
@@ -42,10 +43,10 @@ void kt_session_wait_busy(void)
  */
 void kt_session_enter(struct kt_session *s)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	while (s->busy) {
 		kt_session_wait_busy();
-		mutex_lock(&kt_session_control);
+		kt_session_enter_any();
 	}
 }
 
@@ -58,10 +59,10 @@ void kt_session_enter(struct kt_session *s)
 void kt_session_let_go(struct kt_session *s)
 {
 	lockdep_assert_held(&kt_session_control);
-	if (s->held)
+	if (s->keeps_control)
 		return;
 	s->busy = true;
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 }
 
 /**
@@ -72,9 +73,9 @@ void kt_session_let_go(struct kt_session *s)
  */
 void kt_session_go_on(struct kt_session *s)
 {
-	if (s->held)
+	if (s->keeps_control)
 		return;
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	s->busy = false;
 	WRITE_ONCE(busy_ends, busy_ends + 1);
 	wake_up_all(&busy_wait);
@@ -91,11 +92,9 @@ void kt_session_go_on(struct kt_session *s)
  */
 void kt_session_synchronize(struct kt_session *s)
 {
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	kt_session_let_go(s);
 	synchronize_rcu();
 	kt_session_go_on(s);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 }

@@ -31,34 +31,35 @@ enum {
 	SYNC_CPU = 4,
 };
 
+/* What an order is about: each function that writes records knows which member it has. */
+union kt_subject {
+	const u64 *mask;		/* the profile to record */
+	const u32 *args;		/* the argument words of a record */
+	const struct kt_misses *misses;	/* missed hits to record */
+	atomic_t *failed;		/* counts the rings that could not be flushed */
+};
+
 /**
  * struct kt_order - what the interrupt on each CPU has to write
  * @s: the session
  * @write: writes the records; runs on @cpu with interrupts disabled
- * @mask: profile to record
+ * @phase: enum ktape_phase, whether another CPU has rings, or the event of a record of
+ *	three words
+ * @reason: reason of clock_sync, or KT_LEDGER_*
+ * @subject: what else @write needs
  * @filters: filters to record
  * @kinds: bit n: record the filter of enum ktape_filter_kind n
- * @phase: enum ktape_phase, or whether the CPU is online, or has rings
- * @reason: reason of clock_sync, or KT_LEDGER_*
- * @failed: counts the rings that could not be flushed
- * @opcode: event of a record with three argument words
- * @args: its argument words
- * @looks: missed hits to record
  *
  * Each @write uses only the members that it needs.
  */
 struct kt_order {
 	struct kt_session *s;
 	void (*write)(const struct kt_order *order, unsigned int cpu);
-	const u64 *mask;
-	const struct kt_filters *filters;
-	u32 kinds;
 	u32 phase;
 	u32 reason;
-	atomic_t *failed;
-	u32 opcode;
-	u32 args[3];
-	const struct kt_looks *looks;
+	union kt_subject subject;
+	const struct kt_filters *filters;
+	u32 kinds;
 };
 
 static void control_write_record(struct kt_session *s, unsigned int cpu,
@@ -72,19 +73,25 @@ static void control_write_record(struct kt_session *s, unsigned int cpu,
 	kt_ring_write(r, rec);
 }
 
+/* Write a record of argument words.  @code: from KT_CODE(), without their number. */
+static void control_write_args(struct kt_session *s, unsigned int cpu, u32 code,
+			       u32 nargs, const u32 *args)
+{
+	const struct kt_record rec = {
+		.code = code | KT_CODE(0, 0, 0, nargs),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = nargs,
+		.args = args,
+	};
+
+	control_write_record(s, cpu, &rec);
+}
+
 static void control_write_sync(struct kt_session *s, unsigned int cpu,
 			       u32 reason)
 {
 	struct kt_moment m;
 	u32 args[7];
-	struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_CLOCK_SYNC,
-				kt_clock_stable() | reason << 1, 0,
-				ARRAY_SIZE(args)),
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = ARRAY_SIZE(args),
-		.args = args,
-	};
 
 	kt_clock_moment(&m);
 	args[0] = (u32)m.mono;
@@ -95,7 +102,10 @@ static void control_write_sync(struct kt_session *s, unsigned int cpu,
 	args[5] = (u32)(m.real >> 32);
 	/* The time of the record itself may be later than m.clock. */
 	args[6] = (u32)m.clock;
-	control_write_record(s, cpu, &rec);
+	control_write_args(s, cpu,
+			   KT_CODE(KTAPE_EV_CLOCK_SYNC,
+				   kt_clock_stable() | reason << 1, 0, 0),
+			   ARRAY_SIZE(args), args);
 }
 
 static void control_halt_rings(struct kt_session *s, unsigned int cpu)
@@ -115,15 +125,10 @@ static void control_write_session(const struct kt_order *order,
 {
 	struct kt_ring *r;
 	u32 args[] = { order->s->id, order->s->mode };
-	struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_SESSION, order->phase, 0,
-				ARRAY_SIZE(args)),
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = ARRAY_SIZE(args),
-		.args = args,
-	};
 
-	control_write_record(order->s, cpu, &rec);
+	control_write_args(order->s, cpu,
+			   KT_CODE(KTAPE_EV_SESSION, order->phase, 0, 0),
+			   ARRAY_SIZE(args), args);
 	control_write_sync(order->s, cpu, order->reason);
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
 	if (r && order->phase == KTAPE_PHASE_ON &&
@@ -170,33 +175,25 @@ static void control_write_want(const struct kt_order *order, unsigned int cpu)
 /* Record that another CPU has got rings, or has none. */
 static void control_write_other(const struct kt_order *order, unsigned int cpu)
 {
-	struct kt_record rec = {
-		.code = KT_CODE(order->phase ? KTAPE_EV_CPU_WITH :
-					       KTAPE_EV_CPU_WITHOUT, 0, 0, 1),
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = 1,
-		.args = order->args,
-	};
-
-	control_write_record(order->s, cpu, &rec);
+	control_write_args(order->s, cpu,
+			   KT_CODE(order->phase ? KTAPE_EV_CPU_WITH :
+						  KTAPE_EV_CPU_WITHOUT, 0, 0, 0),
+			   1, order->subject.args);
 }
 
 /*
  * Record which online CPUs have no rings.  They come before an on-marker, which
  * would otherwise claim that events of all CPUs are recorded from here on.
  */
-static void control_write_all_without(const struct kt_order *order,
-				      unsigned int cpu)
+static void control_write_all_without(struct kt_session *s, unsigned int cpu)
 {
-	struct kt_order without = { .s = order->s };
 	unsigned int other;
 
-	for_each_online_cpu(other) {
-		if (kt_session_ring(order->s, other, KTAPE_RING_CONTROL))
-			continue;
-		without.args[0] = other;
-		control_write_other(&without, cpu);
-	}
+	for_each_online_cpu(other)
+		if (!kt_session_ring(s, other, KTAPE_RING_CONTROL))
+			control_write_args(s, cpu,
+					   KT_CODE(KTAPE_EV_CPU_WITHOUT, 0, 0, 0),
+					   1, &other);
 }
 
 static void control_write_profile(const struct kt_order *order,
@@ -209,11 +206,11 @@ static void control_write_profile(const struct kt_order *order,
 		.nargs = 1,
 		.size = KTAPE_MASK_WORDS * sizeof(u64),
 		.args = &generation,
-		.blob = order->mask,
+		.blob = order->subject.mask,
 	};
 
 	if (order->phase == KTAPE_PHASE_ON)
-		control_write_all_without(order, cpu);
+		control_write_all_without(order->s, cpu);
 	control_write_record(order->s, cpu, &rec);
 }
 
@@ -221,19 +218,15 @@ static void control_write_filters(const struct kt_order *order,
 				  unsigned int cpu)
 {
 	u32 args[] = { order->s->owner.generation, 0 };
-	struct kt_record rec = {
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = ARRAY_SIZE(args),
-		.args = args,
-	};
 	u32 kinds, kind;
 
 	for (kinds = order->kinds; kinds; kinds &= kinds - 1) {
 		kind = __ffs(kinds);
 		args[1] = order->filters->nr[kind];
-		rec.code = KT_CODE(KTAPE_EV_FILTER, kind | order->phase << 5, 0,
-				   ARRAY_SIZE(args));
-		control_write_record(order->s, cpu, &rec);
+		control_write_args(order->s, cpu,
+				   KT_CODE(KTAPE_EV_FILTER,
+					   kind | order->phase << 5, 0, 0),
+				   ARRAY_SIZE(args), args);
 	}
 }
 
@@ -289,56 +282,46 @@ static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 	control_write_class(order, r, KTAPE_CLASS_CONTROL);
 }
 
-static void control_write_look(const struct kt_order *order, unsigned int cpu,
-			       const struct kt_look *look)
+static void control_write_miss(const struct kt_order *order, unsigned int cpu,
+			       const struct kt_miss *miss)
 {
-	const struct kt_looks *l = order->looks;
+	const struct kt_misses *l = order->subject.misses;
 	const u32 args[] = {
 		(u32)l->first,
 		(u32)(l->first >> 32),
 		(u32)l->last,
 		(u32)(l->last >> 32),
-		(u32)look->count,
-		(u32)(look->count >> 32),
+		(u32)miss->count,
+		(u32)(miss->count >> 32),
 		min_t(u64, l->reading, U32_MAX),
 	};
-	const struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_MISSED,
-				look->opcode | look->reason << 8, 0,
-				ARRAY_SIZE(args)),
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = ARRAY_SIZE(args),
-		.args = args,
-	};
 
-	control_write_record(order->s, cpu, &rec);
+	control_write_args(order->s, cpu,
+			   KT_CODE(KTAPE_EV_MISSED,
+				   miss->opcode | miss->reason << 8, 0, 0),
+			   ARRAY_SIZE(args), args);
 }
 
 static void control_write_missed(const struct kt_order *order, unsigned int cpu)
 {
-	struct kt_look failed = { .reason = KTAPE_MISSED_DETACHED };
+	struct kt_miss failed = { .reason = KTAPE_MISSED_DETACHED };
+	const struct kt_misses *l = order->subject.misses;
 	unsigned int i;
 
-	for (i = 0; i < order->looks->nr; i++)
-		control_write_look(order, cpu, &order->looks->look[i]);
+	for (i = 0; i < l->nr; i++)
+		control_write_miss(order, cpu, &l->miss[i]);
 	for (i = 0; i < KTAPE_OP_PROBE; i++) {
-		if (!kt_mask_has(order->looks->failed, i))
+		if (!kt_mask_has(l->failed, i))
 			continue;
 		failed.opcode = i;
-		control_write_look(order, cpu, &failed);
+		control_write_miss(order, cpu, &failed);
 	}
 }
 
 static void control_write_cpu(const struct kt_order *order, unsigned int cpu)
 {
-	struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_CPU, order->phase, 0, 1),
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = 1,
-		.args = &cpu,
-	};
-
-	control_write_record(order->s, cpu, &rec);
+	control_write_args(order->s, cpu,
+			   KT_CODE(KTAPE_EV_CPU, order->phase, 0, 0), 1, &cpu);
 	control_write_sync(order->s, cpu, order->reason);
 }
 
@@ -350,14 +333,8 @@ static void control_write_resume(const struct kt_order *order, unsigned int cpu)
 /* Write a record with three argument words. */
 static void control_write_words(const struct kt_order *order, unsigned int cpu)
 {
-	struct kt_record rec = {
-		.code = KT_CODE(order->opcode, 0, 0, ARRAY_SIZE(order->args)),
-		.class = KTAPE_CLASS_CONTROL,
-		.nargs = ARRAY_SIZE(order->args),
-		.args = order->args,
-	};
-
-	control_write_record(order->s, cpu, &rec);
+	control_write_args(order->s, cpu, KT_CODE(order->phase, 0, 0, 0), 3,
+			   order->subject.args);
 }
 
 static void control_write_flush(const struct kt_order *order, unsigned int cpu)
@@ -378,7 +355,7 @@ static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
 		if (r && kt_ring_flush(r))
-			atomic_inc(order->failed);
+			atomic_inc(order->subject.failed);
 	}
 }
 
@@ -406,12 +383,26 @@ static void control_choose(const struct kt_session *s,
 			cpumask_set_cpu(cpu, &chosen);
 }
 
-/* Write the records on every online CPU that the session includes. */
-static void control_write_everywhere(struct kt_order *order)
+/* Call @write on every online CPU that the session includes. */
+static void control_everywhere(struct kt_session *s,
+			       void (*write)(const struct kt_order *order,
+					     unsigned int cpu),
+			       u32 phase, u32 reason, union kt_subject subject)
 {
-	control_choose(order->s, kt_session_filters(order->s));
-	on_each_cpu_mask(&chosen, control_on_cpu, order, true);
+	struct kt_order order = {
+		.s = s,
+		.write = write,
+		.phase = phase,
+		.reason = reason,
+		.subject = subject,
+	};
+
+	control_choose(s, kt_session_filters(s));
+	on_each_cpu_mask(&chosen, control_on_cpu, &order, true);
 }
+
+/* What does not need a subject has this one. */
+static const union kt_subject no_subject;
 
 /**
  * kt_control_session() - mark start or stop on every online CPU
@@ -423,14 +414,9 @@ static void control_write_everywhere(struct kt_order *order)
  */
 void kt_control_session(struct kt_session *s, u32 phase)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_session,
-		.phase = phase,
-		.reason = phase == KTAPE_PHASE_ON ? SYNC_START : SYNC_STOP,
-	};
-
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_session, phase,
+			   phase == KTAPE_PHASE_ON ? SYNC_START : SYNC_STOP,
+			   no_subject);
 }
 
 /**
@@ -474,20 +460,14 @@ void kt_control_want(struct kt_session *s, const struct kt_filters *former)
  */
 void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_profile,
-		.phase = phase,
-		.mask = mask,
-	};
-
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_profile, phase, 0,
+			   (union kt_subject){ .mask = mask });
 }
 
 /**
  * kt_control_filters() - mark a change of filters on every online CPU
  * @s: the session
- * @phase: ON: they may hold events back from here on; OFF: they no longer do
+ * @phase: ON: they may reject events from here on; OFF: they no longer do
  * @f: the filters, for the number of their entries
  * @kinds: bit n: enum ktape_filter_kind n
  */
@@ -519,7 +499,7 @@ void kt_control_included(struct kt_session *s, const struct kt_filters *former)
 		.s = s,
 		.write = control_write_profile,
 		.phase = KTAPE_PHASE_ON,
-		.mask = s->recordable,
+		.subject.mask = s->recordable,
 	};
 	unsigned int cpu;
 
@@ -528,6 +508,21 @@ void kt_control_included(struct kt_session *s, const struct kt_filters *former)
 		if (kt_filters_record_on(former, cpu))
 			cpumask_clear_cpu(cpu, &chosen);
 	on_each_cpu_mask(&chosen, control_on_cpu, &order, true);
+}
+
+/* Return an order to record the filters and the profile of a session. */
+static struct kt_order control_order(struct kt_session *s, u32 phase)
+{
+	static const u64 nothing[KTAPE_MASK_WORDS];
+	const struct kt_filters *f = kt_session_filters(s);
+
+	return (struct kt_order){
+		.s = s,
+		.phase = phase,
+		.subject.mask = phase == KTAPE_PHASE_ON ? s->recordable : nothing,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
+	};
 }
 
 /**
@@ -541,16 +536,8 @@ void kt_control_included(struct kt_session *s, const struct kt_filters *former)
  */
 void kt_control_excluded(struct kt_session *s, u32 phase)
 {
-	static const u64 nothing[KTAPE_MASK_WORDS];
-	const struct kt_filters *f = kt_session_filters(s);
 	const bool on = phase == KTAPE_PHASE_ON;
-	struct kt_order order = {
-		.s = s,
-		.phase = phase,
-		.filters = f,
-		.kinds = f ? f->kinds : 0,
-		.mask = on ? s->recordable : nothing,
-	};
+	struct kt_order order = control_order(s, phase);
 	unsigned long flags;
 	unsigned int cpu;
 
@@ -580,54 +567,27 @@ void kt_control_excluded(struct kt_session *s, u32 phase)
  */
 void kt_control_ledger(struct kt_session *s, u32 moment)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_ledger,
-		.reason = moment,
-	};
-
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_ledger, 0, moment, no_subject);
 }
 
 /* What a CPU writes that came online, in one interrupt. */
-struct kt_arrival {
-	struct kt_order cpu, filters, profile;
-};
-
-/* Prepare what kt_control_cpu() writes about a CPU that came online. */
-static void control_prepare_arrival(struct kt_session *s, struct kt_arrival *a)
+static void control_write_arrival(const struct kt_order *order, unsigned int cpu)
 {
-	const struct kt_filters *f = kt_session_filters(s);
-
-	a->cpu = (struct kt_order){
-		.s = s,
-		.write = control_write_cpu,
-		.phase = true,
-		.reason = SYNC_CPU,
-	};
-	a->filters = (struct kt_order){
-		.s = s,
-		.write = control_write_filters,
-		.phase = KTAPE_PHASE_ON,
-		.filters = f,
-		.kinds = f ? f->kinds : 0,
-	};
-	a->profile = (struct kt_order){
-		.s = s,
-		.write = control_write_profile,
-		.phase = KTAPE_PHASE_ON,
-		.mask = s->recordable,
-	};
+	control_write_cpu(order, cpu);
+	control_write_context(order->s, cpu);
+	control_write_filters(order, cpu);
+	control_write_profile(order, cpu);
 }
 
-static void control_write_arrival(void *info)
+/* Prepare what a CPU writes that came online (ON) or goes offline. */
+static struct kt_order control_cpu_order(struct kt_session *s, u32 phase)
 {
-	struct kt_arrival *a = info;
+	struct kt_order order = control_order(s, phase);
 
-	control_on_cpu(&a->cpu);
-	control_write_context(a->cpu.s, smp_processor_id());
-	control_on_cpu(&a->filters);
-	control_on_cpu(&a->profile);
+	order.write = phase == KTAPE_PHASE_ON ? control_write_arrival :
+						control_write_cpu;
+	order.reason = SYNC_CPU;
+	return order;
 }
 
 /**
@@ -640,20 +600,12 @@ static void control_write_arrival(void *info)
  */
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 {
-	struct kt_order gone = {
-		.s = s,
-		.write = control_write_cpu,
-		.reason = SYNC_CPU,
-	};
-	struct kt_arrival a;
+	struct kt_order order = control_cpu_order(s, online ? KTAPE_PHASE_ON :
+							      KTAPE_PHASE_OFF);
 	unsigned long flags;
 
-	control_prepare_arrival(s, &a);
 	local_irq_save(flags);
-	if (online)
-		control_write_arrival(&a);
-	else
-		control_on_cpu(&gone);
+	control_on_cpu(&order);
 	local_irq_restore(flags);
 }
 
@@ -669,18 +621,17 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
  */
 void kt_control_join(struct kt_session *s, unsigned int cpu)
 {
-	struct kt_order want = { .s = s, .write = control_write_want };
-	struct kt_arrival a;
+	struct kt_order order = { .s = s, .write = control_write_want };
 
 	lockdep_assert_held(&kt_session_lock);
 	kt_want_plan(s, cpu);
-	smp_call_function_single(cpu, control_on_cpu, &want, 1);
+	smp_call_function_single(cpu, control_on_cpu, &order, 1);
 	cpumask_set_cpu(cpu, &s->joining);
 	kt_session_synchronize(s);
 	if (!cpumask_test_and_clear_cpu(cpu, &s->joining))
 		return;
-	control_prepare_arrival(s, &a);
-	smp_call_function_single(cpu, control_write_arrival, &a, 1);
+	order = control_cpu_order(s, KTAPE_PHASE_ON);
+	smp_call_function_single(cpu, control_on_cpu, &order, 1);
 }
 
 /**
@@ -693,14 +644,8 @@ void kt_control_join(struct kt_session *s, unsigned int cpu)
  */
 void kt_control_other(struct kt_session *s, unsigned int cpu, bool with)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_other,
-		.phase = with,
-		.args = { cpu },
-	};
-
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_other, with, 0,
+			   (union kt_subject){ .args = &cpu });
 }
 
 /**
@@ -709,29 +654,18 @@ void kt_control_other(struct kt_session *s, unsigned int cpu, bool with)
  */
 void kt_control_resume(struct kt_session *s)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_resume,
-		.reason = SYNC_RESUME,
-	};
-
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_resume, 0, SYNC_RESUME, no_subject);
 }
 
 /**
  * kt_control_missed() - record missed hits on every online CPU
  * @s: the session
- * @looks: the hits
+ * @misses: the hits
  */
-void kt_control_missed(struct kt_session *s, const struct kt_looks *looks)
+void kt_control_missed(struct kt_session *s, const struct kt_misses *misses)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_missed,
-		.looks = looks,
-	};
-
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_missed, 0, 0,
+			   (union kt_subject){ .misses = misses });
 }
 
 /**
@@ -743,14 +677,9 @@ void kt_control_missed(struct kt_session *s, const struct kt_looks *looks)
 int kt_control_flush(struct kt_session *s)
 {
 	atomic_t failed = ATOMIC_INIT(0);
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_flush,
-		.reason = KT_LEDGER_FLUSH,
-		.failed = &failed,
-	};
 
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_flush, 0, KT_LEDGER_FLUSH,
+			   (union kt_subject){ .failed = &failed });
 	return atomic_read(&failed) ? -EAGAIN : 0;
 }
 
@@ -764,12 +693,8 @@ int kt_control_flush(struct kt_session *s)
  */
 void kt_control_words(struct kt_session *s, u32 opcode, u32 a0, u32 a1, u32 a2)
 {
-	struct kt_order order = {
-		.s = s,
-		.write = control_write_words,
-		.opcode = opcode,
-		.args = { a0, a1, a2 },
-	};
+	const u32 args[] = { a0, a1, a2 };
 
-	control_write_everywhere(&order);
+	control_everywhere(s, control_write_words, opcode, 0,
+			   (union kt_subject){ .args = args });
 }

@@ -25,34 +25,6 @@
 #include "ring/ring.h"
 #include "internal.h"
 
-/**
- * kt_session_ring() - return a ring of a session
- * @s: the session
- * @cpu: any number
- * @kind: any number
- *
- * The ring exists as long as the session is held by someone with control rights;
- * otherwise while the caller has kt_session_rings_get(), or reader_lock.
- *
- * Context: any.
- * Return: the ring; NULL: no such CPU or kind, the CPU has no rings, or they were
- * taken away.
- */
-struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
-				unsigned int kind)
-{
-	const struct kt_rings *rings;
-
-	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU ||
-	    READ_ONCE(s->taken))
-		return NULL;
-	cpu = array_index_nospec(cpu, nr_cpu_ids);
-	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
-	/* Pairs with the release in session_give_rings(). */
-	rings = smp_load_acquire(&s->rings[cpu]);
-	return rings ? rings->ring[kind] : NULL;
-}
-
 static void rings_free(struct kt_rings *rings)
 {
 	unsigned int kind;
@@ -328,8 +300,7 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 
 	/* Neither a start nor a stop is under way, so @running is @begun. */
 	kt_session_enter(s);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	needed = late_is_needed(s, cpu);
 	if (needed) {
 		session_give_rings(s, cpu, rings);
@@ -342,9 +313,8 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 			kt_want_set(s, cpu);
 	}
 	WRITE_ONCE(s->making, 0);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	mutex_unlock(&kt_session_control);
+	kt_session_unlock_both();
+	kt_session_leave();
 	return needed;
 }
 
@@ -432,10 +402,10 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 		/* What kt_control_join() would still write is written here. */
 		cpumask_clear_cpu(cpu, &kt_sessions[i]->joining);
 		if (kt_sessions[i]->begun)
-			kt_session_missed_look(kt_sessions[i], NULL);
+			kt_session_missed_record(kt_sessions[i], NULL);
 		if (kt_sessions[i]->begun && online &&
 		    !kt_session_ring(kt_sessions[i], cpu, 0))
-			kt_session_tell_hole(kt_sessions[i]);
+			kt_session_cpu_is_without(kt_sessions[i]);
 		/*
 		 * A start that waits for its grace period marks this CPU with the
 		 * others, and a stop has marked that nothing is recorded.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a session, and what of it remains for whom.
+ * Ends sessions, and takes their rings away from readers afterwards.
  *
  *   end	set gone, stop, wait for irq_work and work items; withdraw the
  *		session and its rings: number and name are free
@@ -8,11 +8,11 @@
  *		their memory
  *   free	free the structure, with the last descriptor
  *
- * A session ends by DESTROY, or when nobody holds it any more: neither a descriptor
- * that may control it, nor the name of a session that lingers.  So no descriptor
+ * A session ends by DESTROY, or when it has no holder left: no descriptor that may
+ * control it, and no name of a session that lingers.  So no descriptor
  * without control rights keeps a session alive, wherever it was passed on to.
  *
- * The rings of a session that has ended stay for those who hold it, because they
+ * The rings of a session that has ended stay while it has holders, because these
  * are trusted with its memory.  Other readers have KTAPE_GRACE_MS after the last
  * holder is gone.  A new session that needs the memory, or the persistent region,
  * ends that time at once.
@@ -20,7 +20,6 @@
  * After that read() returns -ESTALE, and an access to a mapping is a bus error:
  * the page tables are emptied, so that no mapped page outlives the rings.
  */
-#include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -31,8 +30,6 @@
 #include "internal.h"
 
 #define GRACE	msecs_to_jiffies(KTAPE_GRACE_MS)
-
-LIST_HEAD(kt_sessions_ended);
 
 /* Sessions whose rings are freed; stored with kt_session_lock held. */
 static unsigned int rings_freed;
@@ -47,7 +44,7 @@ static bool rings_claim(struct kt_session *s)
 {
 	bool mine;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	mine = !list_empty(&s->ended) && !s->taken;
 	if (mine) {
 		down_write(&s->rings_lock);
@@ -57,21 +54,21 @@ static bool rings_claim(struct kt_session *s)
 		spin_unlock(&s->reader_lock);
 		up_write(&s->rings_lock);
 	}
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return mine;
 }
 
 /* Release the memory of a session whose rings are freed. */
 static void rings_unreserve(struct kt_session *s)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (s->mode == KTAPE_MODE_PERSISTENT)
 		kt_persist_close();
 	mutex_lock(&kt_session_lock);
 	list_del_init(&s->ended);
 	WRITE_ONCE(rings_freed, rings_freed + 1);
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	wake_up_all(&rings_wait);
 }
 
@@ -86,7 +83,7 @@ static bool rings_take(struct kt_session *s)
 		return false;
 	/* A CPU that comes online does not find the session any more. */
 	cancel_work_sync(&s->late);
-	cancel_delayed_work_sync(&s->tell);
+	cancel_delayed_work_sync(&s->catch_up);
 	/* A page fault that found a ring before inserted its page before. */
 	unmap_mapping_range(&s->mapping, 0, 0, 1);
 	kt_owner_wake(&s->owner);
@@ -105,7 +102,7 @@ static void session_retire_work(struct work_struct *work)
 		schedule_delayed_work(&s->retire, GRACE);
 }
 
-/* Nobody holds the session any more, and it has ended: readers have a time left. */
+/* The session has ended and has no holder: readers may use the rings for GRACE. */
 static void session_retire(struct kt_session *s)
 {
 	WRITE_ONCE(s->ends_at, jiffies + GRACE);
@@ -122,7 +119,7 @@ static bool session_end(struct kt_session *s)
 	/* A trigger's work may be waiting for this lock to start the session. */
 	WRITE_ONCE(s->gone, true);
 	kt_session_stop_locked(s);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	if (!first)
 		return false;
 	cancel_delayed_work_sync(&s->watch);
@@ -131,16 +128,14 @@ static bool session_end(struct kt_session *s)
 	/* Neither a probe nor a trigger opens a block any more. */
 	kt_owner_exit(&s->owner);
 	kt_session_filters_exit(s);
-	mutex_lock(&kt_session_control);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_enter_any();
+	kt_session_lock_both();
 	kt_sessions[s->id] = NULL;
 	list_add_tail(&s->ended, &kt_sessions_ended);
 	/* The stop cleared the want bits, so no writer uses the ring pointers. */
 	kt_session_withdraw_rings(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	mutex_unlock(&kt_session_control);
+	kt_session_unlock_both();
+	kt_session_leave();
 	return true;
 }
 
@@ -150,7 +145,7 @@ static void session_free(struct kt_session *s)
 	session_end(s);
 	cancel_delayed_work_sync(&s->retire);
 	rings_take(s);
-	cancel_delayed_work_sync(&s->look);
+	cancel_delayed_work_sync(&s->wake_again);
 	cancel_delayed_work_sync(&s->announce);
 	kt_session_dealloc(s);
 }
@@ -184,7 +179,7 @@ bool kt_session_reclaim(bool persistent)
 	struct kt_session *s, *found = NULL;
 	bool busy = false;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	list_for_each_entry(s, &kt_sessions_ended, ended) {
 		if (persistent && s->mode != KTAPE_MODE_PERSISTENT)
 			continue;
@@ -195,7 +190,7 @@ bool kt_session_reclaim(bool persistent)
 			break;
 		}
 	}
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	if (!found)
 		return busy && !wait_event_killable(rings_wait,
 						    READ_ONCE(rings_freed) !=
@@ -240,7 +235,7 @@ u32 kt_session_number(const struct kt_session *s)
  * @s: the session; the caller has a reference
  *
  * Context: any.
- * Return: false: nobody holds the session any more, and it ends.
+ * Return: false: the session has no holder left, and ends.
  */
 bool kt_session_hold(struct kt_session *s)
 {

@@ -9,12 +9,11 @@
  *		want bits; synchronize_rcu(); release the old filters
  *   off	the same, with off-markers after synchronize_rcu()
  *
- * So an on-marker comes before the first event that the filter holds back, and an
+ * So an on-marker comes before the first event that the filter rejects, and an
  * off-marker after the last one.
  */
 #include <linux/bitmap.h>
 #include <linux/cgroup.h>
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -31,23 +30,15 @@
 
 /* ---- bitmaps: words that are not given are zero --------------------------- */
 
-#define BITMAP_KIND(name, member, words)				\
-static int parse_##name(struct kt_filters *f, const void *entries, u32 nr) \
-{									\
-	memset(member, 0, (words) * sizeof(u64));			\
-	memcpy(member, entries, nr * sizeof(u64));			\
-	return 0;							\
-}									\
-									\
-static void filter_get_##name(const struct kt_filters *f, void *to)	\
-{									\
-	memcpy(to, member, (words) * sizeof(u64));			\
-}
+static int parse_words(struct kt_filters *f, const struct kt_filter_kind *k,
+		       const void *entries, u32 nr)
+{
+	void *words = (void *)f + k->words;
 
-BITMAP_KIND(syscalls, f->syscalls, KTAPE_FILTER_SYSCALL_WORDS)
-BITMAP_KIND(irqs, f->irqs, KTAPE_FILTER_IRQ_WORDS)
-BITMAP_KIND(softirqs, &f->softirqs, 1)
-BITMAP_KIND(signals, &f->signals, 1)
+	memset(words, 0, k->max * sizeof(u64));
+	memcpy(words, entries, nr * sizeof(u64));
+	return 0;
+}
 
 /* Return true if an event can have a rate limit or a call stack. */
 static bool filter_opcode_ok(unsigned int opcode)
@@ -67,11 +58,6 @@ static int parse_stacks(struct kt_filters *f, const void *entries, u32 nr)
 			return -EINVAL;
 	memcpy(f->stacks, mask, sizeof(mask));
 	return 0;
-}
-
-static void filter_get_stacks(const struct kt_filters *f, void *to)
-{
-	memcpy(to, f->stacks, sizeof(f->stacks));
 }
 
 /* ---- CPUs ---------------------------------------------------------------- */
@@ -323,13 +309,13 @@ static int parse_gates(struct kt_filters *f, const void *entries, u32 nr)
 {
 	const struct ktape_filter_gate *from = entries;
 	struct kt_gates *gates;
-	u32 i, seen = 0;
+	u32 i, given = 0;
 
 	for (i = 0; i < nr; i++) {
 		if (from[i].gate >= KTAPE_GATES || from[i].reserved ||
-		    from[i].ns > GATE_NS_MAX || seen & BIT(from[i].gate))
+		    from[i].ns > GATE_NS_MAX || given & BIT(from[i].gate))
 			return -EINVAL;
-		seen |= BIT(from[i].gate);
+		given |= BIT(from[i].gate);
 	}
 	gates = kt_gates_alloc(from, nr);
 	if (!gates)
@@ -385,13 +371,12 @@ static void drop_rates(struct kt_filters *f)
 
 /* ---- the table ------------------------------------------------------------- */
 
-#define BITMAP(name, words)						\
+#define BITMAP(member, nr)						\
 	{								\
 		.size = sizeof(u64),					\
 		.get_size = sizeof(u64),				\
-		.max = words,						\
-		.parse = parse_##name,					\
-		.get = filter_get_##name,				\
+		.max = nr,						\
+		.words = offsetof(struct kt_filters, member),		\
 	}
 
 const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
@@ -462,8 +447,8 @@ const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
 		.get_size = sizeof(u64),
 		.max = KTAPE_MASK_WORDS,
 		.empty_is_off = true,
+		.words = offsetof(struct kt_filters, stacks),
 		.parse = parse_stacks,
-		.get = filter_get_stacks,
 	},
 };
 
@@ -493,12 +478,11 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	u64 extra[KTAPE_MASK_WORDS] = {};
 	bool on = phase == KTAPE_PHASE_ON;
 
-	/* If the new filter holds back switches, context records are wanted. */
+	/* If the new filter rejects switches, context records are wanted. */
 	kt_mask_set(extra, KTAPE_EV_CONTEXT);
 	if (s->running)
 		kt_session_probes(extra);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && on)
 		kt_control_filters(s, phase, new, BIT(kind));
@@ -510,7 +494,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 		kt_session_want(s, old);
 	kt_session_synchronize(s);
 	/*
-	 * Until now the old filters may have held back the end of a pair: forget
+	 * Until now the old filters may have rejected the end of a pair: forget
 	 * all pairs that are open.
 	 */
 	kt_triggers_renew_gates(kt_session_triggers(s));
@@ -518,8 +502,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 		kt_control_included(s, old);
 	if (s->running && !on)
 		kt_control_filters(s, phase, old, BIT(kind));
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	if (s->running)
 		kt_session_probes(NULL);
 }
@@ -533,6 +516,7 @@ static void filters_drop_kind(struct kt_filters *f, u32 kind)
 static int filters_set(struct kt_session *s, u32 kind, const void *entries,
 		       u32 nr)
 {
+	const struct kt_filter_kind *k = &kt_filter_kinds[kind];
 	struct kt_filters *old = filters_of_session(s),
 			  *new = filters_copy(old);
 	int ret;
@@ -541,14 +525,15 @@ static int filters_set(struct kt_session *s, u32 kind, const void *entries,
 		return -ENOMEM;
 	/* Following threads waits for grace periods and walks all threads. */
 	kt_session_let_go(s);
-	ret = kt_filter_kinds[kind].parse(new, entries, nr);
+	ret = k->parse ? k->parse(new, entries, nr) :
+			 parse_words(new, k, entries, nr);
 	kt_session_go_on(s);
 	if (ret) {
 		kfree(new);
 		return ret;
 	}
 	new->kinds |= BIT(kind);
-	/* Triggers do not see the events that a gate holds back. */
+	/* Triggers do not get the events that a gate rejects. */
 	if (kind == KTAPE_FILTER_GATE &&
 	    kt_triggers_follow(kt_session_triggers(s), new->gates)) {
 		filters_drop_kind(new, kind);
@@ -608,7 +593,7 @@ int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 		ret = filters_set(s, kind, entries, nr);
 	else
 		ret = filters_off(s, kind);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
@@ -626,7 +611,7 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
 
 	kt_session_enter(s);
 	ret = s->gone ? -ENODEV : filters_off(s, kind);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
@@ -648,7 +633,7 @@ int kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
 	kt_session_enter(s);
 	/* Another session may have its number. */
 	if (s->gone) {
-		mutex_unlock(&kt_session_control);
+		kt_session_leave();
 		return -ENODEV;
 	}
 	f = filters_of_session(s);
@@ -657,9 +642,12 @@ int kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
 	to->nr = to->active ? f->nr[to->kind] : 0;
 	if (to->active && kind->collisions)
 		to->collisions = kind->collisions(f);
-	if (to->nr && entries)
+	if (to->nr && entries && kind->get)
 		kind->get(f, entries);
-	mutex_unlock(&kt_session_control);
+	else if (to->nr && entries)
+		memcpy(entries, (const void *)f + kind->words,
+		       kind->max * sizeof(u64));
+	kt_session_leave();
 	return 0;
 }
 
@@ -674,13 +662,13 @@ void kt_session_filters_exit(struct kt_session *s)
 	struct kt_filters *f;
 	unsigned int kind;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	f = filters_of_session(s);
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_filters[s->id], NULL);
 	kt_verdict_renew();
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	/* kt_filter_thread_exits() uses filters without a want bit. */
 	if (f)
 		synchronize_rcu();

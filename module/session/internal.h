@@ -28,10 +28,35 @@ extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
 extern struct list_head kt_sessions_ended;
 
-/* session.c */
+/*
+ * Sessions whose rings are being allocated, by number.  They are not in
+ * kt_sessions[] and cannot be found, but their number, their name and their memory
+ * are in use.  Changed with both locks held.
+ */
+extern struct kt_session *kt_sessions_unlisted[KT_SESSIONS];
+
+/* Bytes of the largest event ring. */
+#define KT_RING_MAX	(IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
+
+/* state.c */
+void kt_session_enter_any(void);
+void kt_session_leave(void);
+void kt_session_lock_both(void);
+void kt_session_unlock_both(void);
 u64 kt_session_cpu_bytes(const struct kt_session *s);
+u64 kt_sessions_bytes_allowed(void);
 bool kt_session_has_room(const struct kt_session *s);
+int kt_session_check_room(const struct kt_session *s,
+			  struct kt_session_config *c);
 void kt_session_dealloc(struct kt_session *s);
+struct kt_ring *kt_session_next_ring(const struct kt_session *s,
+				     unsigned int kinds, unsigned int *at);
+
+#define KT_RINGS_ALL	(BIT(KTAPE_RINGS_PER_CPU) - 1)
+
+/* Walk over the rings @r of a session that are of @kinds, bits of KTAPE_RING_*. */
+#define kt_for_each_ring(r, s, kinds, at)				\
+	for ((at) = 0; ((r) = kt_session_next_ring(s, kinds, &(at)));)
 
 /* end.c */
 void kt_session_end_init(struct kt_session *s);
@@ -49,8 +74,8 @@ void kt_session_withdraw_rings(struct kt_session *s);
 /* run.c */
 int kt_session_start_locked(struct kt_session *s);
 void kt_session_stop_locked(struct kt_session *s);
-void kt_session_stop_full(struct kt_session *s);
-void kt_session_forget(struct kt_session *s);
+void kt_session_freeze_init(struct kt_session *s);
+void kt_session_freeze_exit(struct kt_session *s);
 
 /* busy.c */
 void kt_session_enter(struct kt_session *s);
@@ -82,21 +107,19 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu);
 
 /* snapshot.c */
 bool kt_session_is_full(const struct kt_session *s);
-void kt_session_freeze_init(struct kt_session *s);
-void kt_session_freeze_exit(struct kt_session *s);
 void kt_session_freeze_cut(struct kt_session *s);
-void kt_session_arm(struct kt_session *s);
+bool kt_session_arm(struct kt_session *s);
 
 /* missed.c */
 void kt_session_missed_begin(struct kt_session *s);
-void kt_session_missed_add(struct kt_session *s, const u64 *mask);
-void kt_session_missed_look(struct kt_session *s, const u64 *failed);
+void kt_session_missed_extend(struct kt_session *s, const u64 *mask);
+void kt_session_missed_record(struct kt_session *s, const u64 *failed);
 
-/* tell.c */
-void kt_session_tell_init(struct kt_session *s);
-void kt_session_tell(struct kt_session *s);
-void kt_session_tell_end(struct kt_session *s);
-void kt_session_tell_hole(struct kt_session *s);
+/* catch_up.c */
+void kt_session_catch_up_init(struct kt_session *s);
+void kt_session_catch_up(struct kt_session *s);
+void kt_session_catch_up_end(struct kt_session *s);
+void kt_session_cpu_is_without(struct kt_session *s);
 
 /* reader.c */
 void kt_session_policy_init(struct kt_session *s);
@@ -107,9 +130,11 @@ void kt_session_announce(struct kt_session *s);
 /* filters.c */
 void kt_session_filters_exit(struct kt_session *s);
 
-/* trigger.c */
+/* armed.c */
 void kt_session_triggers_arm(struct kt_session *s);
 void kt_session_triggers_watch(struct kt_session *s);
+
+/* trigger.c */
 void kt_session_triggers_exit(struct kt_session *s);
 
 /* Moments of ledger records, see uapi/ktape/events/control.h. */
@@ -132,7 +157,7 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
 void kt_control_join(struct kt_session *s, unsigned int cpu);
 void kt_control_other(struct kt_session *s, unsigned int cpu, bool with);
 void kt_control_resume(struct kt_session *s);
-void kt_control_missed(struct kt_session *s, const struct kt_looks *looks);
+void kt_control_missed(struct kt_session *s, const struct kt_misses *misses);
 int kt_control_flush(struct kt_session *s);
 void kt_control_words(struct kt_session *s, u32 opcode, u32 a0, u32 a1, u32 a2);
 

@@ -3,7 +3,7 @@
  * Draws into a session's trace what no ring can count: hits of probes that never
  * reached the tracer.
  *
- * The kernel counts them for all CPUs together, and tells nobody when it does.  So the
+ * The kernel counts them for all CPUs together, and has no notifier for that.  So the
  * counts are read at fixed moments, and each time one record for each probe of the
  * session says what was missed since the time before, and when that was:
  *
@@ -23,20 +23,20 @@
 #include "probes/probes.h"
 #include "internal.h"
 
-static void missed_add(struct kt_looks *l, unsigned int opcode,
+static void missed_add(struct kt_misses *l, unsigned int opcode,
 		       unsigned int reason, u64 count)
 {
-	struct kt_look *look = &l->look[l->nr];
+	struct kt_miss *miss = &l->miss[l->nr];
 
-	look->opcode = opcode;
-	look->reason = reason;
-	look->count = count;
+	miss->opcode = opcode;
+	miss->reason = reason;
+	miss->count = count;
 	l->nr++;
 }
 
 /* Read the counts of one run-time probe.  @l: NULL = only remember them. */
 static void missed_read(struct kt_session *s, unsigned int opcode,
-			struct kt_looks *l)
+			struct kt_misses *l)
 {
 	u64 *before = s->missed[opcode - KTAPE_OP_PROBE];
 	u64 now[KTAPE_MISSED_REASONS];
@@ -63,36 +63,36 @@ void kt_session_missed_begin(struct kt_session *s)
 {
 	unsigned int i;
 
-	memcpy(s->looked, s->recordable, sizeof(s->looked));
-	s->looks.last = kt_clock();
-	s->looks.reading = 0;
+	memcpy(s->counted, s->recordable, sizeof(s->counted));
+	s->misses.last = kt_clock();
+	s->misses.reading = 0;
 	for (i = 0; i < KTAPE_PROBES; i++)
 		missed_read(s, KTAPE_OP_PROBE + i, NULL);
 }
 
 /**
- * kt_session_missed_add() - count what will be missed of more events, too
+ * kt_session_missed_extend() - count what will be missed of more events, too
  * @s: the session, which runs
  * @mask: events that an on-marker will name, bit n is opcode n
  *
- * Until the next kt_session_missed_look() of the profile's change, whoever reads the
- * counts reads those of the former events as well.
+ * Until the change of the profile calls kt_session_missed_record(), each reading of the
+ * counts includes those of the former events.
  *
  * Context: process context with kt_session_lock, before the want bits are set.
  */
-void kt_session_missed_add(struct kt_session *s, const u64 *mask)
+void kt_session_missed_extend(struct kt_session *s, const u64 *mask)
 {
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_PROBES; i++)
-		if (!kt_mask_has(s->looked, KTAPE_OP_PROBE + i))
+		if (!kt_mask_has(s->counted, KTAPE_OP_PROBE + i))
 			missed_read(s, KTAPE_OP_PROBE + i, NULL);
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
-		s->looked[i] |= mask[i];
+		s->counted[i] |= mask[i];
 }
 
 /**
- * kt_session_missed_look() - record what was missed since the time before
+ * kt_session_missed_record() - record what was missed since the time before
  * @s: the session, which runs
  * @failed: events that are not recorded although their tracepoint exists, because
  *	attaching failed; or NULL
@@ -100,9 +100,9 @@ void kt_session_missed_add(struct kt_session *s, const u64 *mask)
  * Context: process context with cpus_read_lock() (or the hotplug lock for writing) and
  * kt_session_lock.
  */
-void kt_session_missed_look(struct kt_session *s, const u64 *failed)
+void kt_session_missed_record(struct kt_session *s, const u64 *failed)
 {
-	struct kt_looks *l = &s->looks;
+	struct kt_misses *l = &s->misses;
 	const u64 began = kt_clock();
 	unsigned int i;
 	u64 any = 0;
@@ -111,11 +111,11 @@ void kt_session_missed_look(struct kt_session *s, const u64 *failed)
 	l->first = l->last - l->reading;
 	for (i = 0; i < KTAPE_PROBES; i++)
 		missed_read(s, KTAPE_OP_PROBE + i,
-			    kt_mask_has(s->looked, KTAPE_OP_PROBE + i) ?
+			    kt_mask_has(s->counted, KTAPE_OP_PROBE + i) ?
 				    l :
 				    NULL);
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
-		l->failed[i] = failed ? failed[i] & s->looked[i] : 0;
+		l->failed[i] = failed ? failed[i] & s->counted[i] : 0;
 		any |= l->failed[i];
 	}
 	l->last = kt_clock();

@@ -176,14 +176,12 @@ void kt_session_prepare(const struct kt_session *s, const u64 *mask,
  */
 void kt_session_sinks(void)
 {
-	mutex_lock(&kt_session_control);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_enter_any();
+	kt_session_lock_both();
 	kt_want_renew_everywhere();
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	kt_session_probes(NULL);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 }
 
 /*
@@ -204,8 +202,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		kt_probe_failed(failed);
 		kt_session_prepare(s, mask, recordable);
 	}
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && removed)
 		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
@@ -214,7 +211,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 	if (s->running) {
 		/* Under the lock: a CPU that comes online records s->recordable. */
 		memcpy(s->recordable, recordable, sizeof(s->recordable));
-		kt_session_missed_add(s, recordable);
+		kt_session_missed_extend(s, recordable);
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
 			kt_triggers_renew_gates(kt_session_triggers(s));
@@ -222,16 +219,15 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		kt_session_want(s, kt_session_filters(s));
 		kt_session_synchronize(s);
 		/* After the grace period: nothing more is missed of what was removed. */
-		kt_session_missed_look(s, failed);
-		memcpy(s->looked, recordable, sizeof(s->looked));
+		kt_session_missed_record(s, failed);
+		memcpy(s->counted, recordable, sizeof(s->counted));
 		/* As in kt_session_start_locked(): CPUs changed one by one. */
 		if (added || removed)
 			kt_triggers_renew_gates(kt_session_triggers(s));
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	}
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	if (s->running)
 		kt_session_probes(NULL);
 }
@@ -267,7 +263,7 @@ int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 
 	kt_session_enter(s);
 	if (p->op != KTAPE_PROFILE_GET && s->gone) {
-		mutex_unlock(&kt_session_control);
+		kt_session_leave();
 		return -ENODEV;
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
@@ -287,7 +283,7 @@ int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 	p->flags = s->flags;
 	p->generation = s->owner.generation;
 	memcpy(p->mask, s->mask, sizeof(p->mask));
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return 0;
 }
 
@@ -305,13 +301,13 @@ int kt_session_remove_probe(unsigned int opcode)
 	int ret = 0;
 
 	/* Until the probe is removed, no session may add it to its profile. */
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	for (i = 0; i < KT_SESSIONS; i++)
 		if (kt_sessions[i] && kt_mask_has(kt_sessions[i]->mask, opcode))
 			ret = -EBUSY;
 	if (!ret)
 		ret = kt_kprobe_remove(opcode);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 

@@ -23,7 +23,7 @@
 #include "internal.h"
 
 #define SHED_PERCENT	75			/* default of the policy */
-#define WATCH_MIN	max(HZ / 100, 1)	/* jiffies between two looks */
+#define WATCH_MIN	max(HZ / 100, 1)	/* jiffies between two checks */
 #define WATCH_MAX	HZ
 
 /**
@@ -48,28 +48,23 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 				   bool first)
 {
-	unsigned int cpu, kind;
 	struct kt_cursor *c;
 	struct kt_ring *r;
+	unsigned int at;
 	u64 pos;
 
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			c = kt_reader_cursor(rd, cpu, kind);
-			if (!r)
-				continue;
-			pos = kt_ring_oldest(r);
-			/* Data below the consumer word may be overwritten any time. */
-			if (!first && s->mode == KTAPE_MODE_DISCARD &&
-			    kt_position_before(pos, kt_ring_consumed(r)))
-				pos = kt_ring_consumed(r);
-			if (!first && !kt_position_before(c->pos, pos))
-				continue;
-			if (!first)
-				kt_reader_skips(rd, s, cpu, kind, pos);
-			c->pos = pos;
-		}
+	kt_for_each_ring(r, s, KT_RINGS_ALL, at) {
+		c = kt_reader_cursor(rd, r->cpu, r->kind);
+		pos = kt_ring_oldest(r);
+		/* Data below the consumer word may be overwritten any time. */
+		if (!first && s->mode == KTAPE_MODE_DISCARD &&
+		    kt_position_before(pos, kt_ring_consumed(r)))
+			pos = kt_ring_consumed(r);
+		if (!first && !kt_position_before(c->pos, pos))
+			continue;
+		if (!first)
+			kt_reader_skips(rd, s, r->cpu, r->kind, pos);
+		c->pos = pos;
 	}
 }
 
@@ -155,20 +150,16 @@ static void guests_evict(struct kt_session *s, const struct kt_ring *r)
 }
 
 /* Recompute the consumer word of one ring.  Called with reader_lock. */
-static void consumer_update(struct kt_session *s, unsigned int cpu,
-			    unsigned int kind)
+static void consumer_update(struct kt_session *s, struct kt_ring *r)
 {
-	struct kt_ring *r = kt_session_ring(s, cpu, kind);
 	const struct kt_reader *rd;
 	u64 least = 0, pos;
 	bool found = false;
 
-	if (!r)
-		return;
 	list_for_each_entry(rd, &s->readers, node) {
 		if (s->registered && !rd->registered)
 			continue;
-		pos = kt_reader_cursor(rd, cpu, kind)->pos;
+		pos = kt_reader_cursor(rd, r->cpu, r->kind)->pos;
 		if (!found || kt_position_before(pos, least))
 			least = pos;
 		found = true;
@@ -181,11 +172,11 @@ static void consumer_update(struct kt_session *s, unsigned int cpu,
 
 static void consumer_update_all(struct kt_session *s)
 {
-	unsigned int cpu, kind;
+	struct kt_ring *r;
+	unsigned int at;
 
-	for_each_possible_cpu(cpu)
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			consumer_update(s, cpu, kind);
+	kt_for_each_ring(r, s, KT_RINGS_ALL, at)
+		consumer_update(s, r);
 }
 
 /**
@@ -264,10 +255,13 @@ void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
 void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, u64 pos)
 {
+	struct kt_ring *r;
+
 	spin_lock(&s->reader_lock);
 	kt_reader_cursor(rd, cpu, kind)->pos = pos;
-	if (rd->trusted && !list_empty(&rd->node))
-		consumer_update(s, cpu, kind);
+	r = kt_session_ring(s, cpu, kind);
+	if (r && rd->trusted && !list_empty(&rd->node))
+		consumer_update(s, r);
 	spin_unlock(&s->reader_lock);
 }
 
@@ -340,17 +334,14 @@ static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
 					     struct kt_reader *rd,
 					     unsigned long timeout)
 {
-	unsigned int cpu, kind;
 	struct kt_cursor *c, *found = NULL;
-	struct kt_ring *r;
+	const struct kt_ring *r;
+	unsigned int at;
 
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			c = kt_reader_cursor(rd, cpu, kind);
-			if (r && reader_stalls_ring(r, c, timeout))
-				found = c;
-		}
+	kt_for_each_ring(r, s, KT_RINGS_ALL, at) {
+		c = kt_reader_cursor(rd, r->cpu, r->kind);
+		if (reader_stalls_ring(r, c, timeout))
+			found = c;
 	}
 	return found;
 }
@@ -399,20 +390,15 @@ static bool reader_evict(struct kt_session *s, unsigned long timeout,
  */
 void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest)
 {
-	unsigned int cpu, kind;
 	struct kt_cursor *c;
 	struct kt_ring *r;
+	unsigned int at;
 
 	spin_lock(&s->reader_lock);
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			c = kt_reader_cursor(rd, cpu, kind);
-			memset(c, 0, sizeof(*c));
-			if (r)
-				c->pos = newest ? kt_ring_commit(r) :
-						  kt_ring_oldest(r);
-		}
+	memset(rd->cursor, 0, kt_reader_bytes());
+	kt_for_each_ring(r, s, KT_RINGS_ALL, at) {
+		c = kt_reader_cursor(rd, r->cpu, r->kind);
+		c->pos = newest ? kt_ring_commit(r) : kt_ring_oldest(r);
 	}
 	if (rd->trusted && !list_empty(&rd->node))
 		consumer_update_all(s);
@@ -465,30 +451,25 @@ static unsigned long policy_shed_at(const struct kt_session *s,
  */
 void kt_session_sheds(struct kt_session *s)
 {
-	unsigned int cpu, level;
-	unsigned long at;
+	unsigned int at, level;
+	unsigned long limit;
 	struct kt_ring *r;
 
 	for (level = 0; level < KT_SHED_LEVELS; level++) {
-		at = policy_shed_at(s, level);
-		for_each_possible_cpu(cpu) {
-			r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-			if (r)
-				WRITE_ONCE(r->shed_at[level], at);
-		}
+		limit = policy_shed_at(s, level);
+		kt_for_each_ring(r, s, BIT(KTAPE_RING_EVENT), at)
+			WRITE_ONCE(r->shed_at[level], limit);
 	}
 }
 
 static void policy_evict(struct kt_session *s, const struct kt_stalled *who)
 {
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	/* kt_session_describe() reads it without this lock. */
 	WRITE_ONCE(s->evicted, s->evicted + 1);
 	if (s->active)
 		kt_control_evict(s, who->id, who->pid, who->ms);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 }
 
 /**
@@ -519,11 +500,9 @@ static void policy_announce_work(struct work_struct *work)
 	struct kt_session *s =
 		container_of(work, struct kt_session, announce.work);
 
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	kt_session_announce(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 }
 
 static void policy_watch_work(struct work_struct *work)
@@ -566,9 +545,9 @@ void kt_session_watch(struct kt_session *s)
  */
 int kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (p->op == KTAPE_POLICY_SET && s->gone) {
-		mutex_unlock(&kt_session_control);
+		kt_session_leave();
 		return -ENODEV;
 	}
 	if (p->op == KTAPE_POLICY_SET) {
@@ -585,7 +564,7 @@ int kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 	mutex_lock(&kt_session_lock);
 	p->evicted = s->evicted;
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return 0;
 }
 

@@ -12,7 +12,6 @@
  * writer is left that has not seen the new want bits, and once the want bits of
  * a session are clear, commit == write in all of its rings.
  */
-#include <linux/cpu.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -28,20 +27,15 @@
 /* Store KTAPE_RING_FLAG_* into the control pages of all rings. */
 static void session_set_flags(struct kt_session *s, u64 flags)
 {
-	unsigned int cpu, kind;
 	struct kt_ring *r;
+	unsigned int at;
 
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			if (!r)
-				continue;
-			/*
-			 * Pairs with the acquire of flags in readers of mapped
-			 * snapshots, which load commit after STOPPED.
-			 */
-			smp_store_release(kt_word(&r->page->flags), flags);
-		}
+	kt_for_each_ring(r, s, KT_RINGS_ALL, at) {
+		/*
+		 * Pairs with the acquire of flags in readers of mapped
+		 * snapshots, which load commit after STOPPED.
+		 */
+		smp_store_release(kt_word(&r->page->flags), flags);
 	}
 }
 
@@ -52,13 +46,27 @@ static void session_set_flags(struct kt_session *s, u64 flags)
 static void session_set_ending(struct kt_session *s, bool ending)
 {
 	struct kt_ring *r;
-	unsigned int cpu;
+	unsigned int at;
 
-	for_each_possible_cpu(cpu) {
-		r = kt_session_ring(s, cpu, KTAPE_RING_CONTROL);
-		if (r)
-			WRITE_ONCE(r->ending, ending);
+	kt_for_each_ring(r, s, BIT(KTAPE_RING_CONTROL), at)
+		WRITE_ONCE(r->ending, ending);
+}
+
+/* Discard what was recorded.  Called with kt_session_lock. */
+static void session_forget(struct kt_session *s)
+{
+	struct kt_ring *r;
+	unsigned int at;
+	u64 commit;
+
+	kt_for_each_ring(r, s, KT_RINGS_ALL, at) {
+		commit = kt_ring_commit(r);
+		kt_ring_set_floor(r, commit);
+		spin_lock(&s->reader_lock);
+		kt_ring_consume(r, commit);
+		spin_unlock(&s->reader_lock);
 	}
+	s->began = kt_clock();
 }
 
 /**
@@ -79,10 +87,10 @@ int kt_session_start_locked(struct kt_session *s)
 		return 0;
 	kt_session_triggers_arm(s);
 	kt_session_prepare(s, s->mask, recordable);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	memcpy(s->recordable, recordable, sizeof(s->recordable));
-	kt_session_arm(s);
+	if (kt_session_arm(s))
+		session_forget(s);
 	session_set_ending(s, false);
 	session_set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
@@ -109,9 +117,8 @@ int kt_session_start_locked(struct kt_session *s)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	s->begun = true;
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	kt_session_tell(s);
+	kt_session_unlock_both();
+	kt_session_catch_up(s);
 	/* kt_session_prepare() attached the context probe in any case. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
@@ -132,7 +139,7 @@ int kt_session_start(struct kt_session *s)
 
 	kt_session_enter(s);
 	ret = kt_session_start_locked(s);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
@@ -143,26 +150,25 @@ static void session_stop_running(struct kt_session *s)
 	u64 failed[KTAPE_MASK_WORDS];
 	u32 era;
 
-	kt_session_tell_end(s);
-	/* A name that had no room a moment ago is told in this trace. */
-	kt_registry_tell_no_room();
+	kt_session_catch_up_end(s);
+	/* This trace reports names that had no room a moment ago. */
+	kt_registry_report_no_room();
 	kt_probe_failed(failed);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	session_set_ending(s, true);
 	s->begun = false;
 	kt_session_announce(s);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
 	era = kt_registry_era();
-	if (s->told)
-		s->era = s->hole ? s->hole_era : era;
-	s->hole = false;
+	if (s->caught_up)
+		s->era = s->without ? s->without_since : era;
+	s->without = false;
 	kt_want_set_everywhere(s);
 	kt_session_synchronize(s);
 	/* Before the ledger: what is cut from a full snapshot does not count. */
 	kt_session_freeze_cut(s);
-	kt_session_missed_look(s, failed);
+	kt_session_missed_record(s, failed);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	kt_control_excluded(s, KTAPE_PHASE_OFF);
@@ -173,8 +179,7 @@ static void session_stop_running(struct kt_session *s)
 	 * then loads the final commit.
 	 */
 	smp_store_release(&s->running, false);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	kt_session_probes(NULL);
 	kt_owner_wake(&s->owner);
 }
@@ -203,24 +208,54 @@ void kt_session_stop(struct kt_session *s)
 {
 	kt_session_enter(s);
 	kt_session_stop_locked(s);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 }
 
-/**
- * kt_session_stop_full() - stop a snapshot session that is full
- * @s: the session
- *
- * Another task may have stopped and restarted the session since a ring was
- * filled, so check again under the lock.
- *
- * Context: process context, may sleep.
+/*
+ * Stop a full snapshot.  Another task may have stopped and restarted the session since a
+ * ring was filled, so check again under the lock.
  */
-void kt_session_stop_full(struct kt_session *s)
+static void session_full_work(struct work_struct *work)
 {
+	struct kt_session *s = container_of(work, struct kt_session, freeze);
+
 	kt_session_enter(s);
 	if (s->running && kt_session_is_full(s))
 		session_stop_running(s);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
+}
+
+/* Runs in an interrupt, but stopping a session sleeps and waits for other CPUs. */
+static void session_filled(struct irq_work *work)
+{
+	struct kt_owner *owner = container_of(work, struct kt_owner, filled);
+	struct kt_session *s = container_of(owner, struct kt_session, owner);
+
+	schedule_work(&s->freeze);
+}
+
+/**
+ * kt_session_freeze_init() - set up the irq_work and work item of a full snapshot
+ * @s: a new session
+ *
+ * Context: process context.
+ */
+void kt_session_freeze_init(struct kt_session *s)
+{
+	init_irq_work(&s->owner.filled, session_filled);
+	INIT_WORK(&s->freeze, session_full_work);
+}
+
+/**
+ * kt_session_freeze_exit() - wait for the irq_work and the work item
+ * @s: the session, stopped; it cannot be found any more
+ *
+ * Context: process context without any of our locks, may sleep.
+ */
+void kt_session_freeze_exit(struct kt_session *s)
+{
+	irq_work_sync(&s->owner.filled);
+	cancel_work_sync(&s->freeze);
 }
 
 /**
@@ -234,35 +269,8 @@ void kt_session_stop_full(struct kt_session *s)
 void kt_session_clear(struct kt_session *s)
 {
 	mutex_lock(&kt_session_lock);
-	kt_session_forget(s);
+	session_forget(s);
 	mutex_unlock(&kt_session_lock);
-}
-
-/**
- * kt_session_forget() - discard what was recorded with kt_session_lock held
- * @s: the session
- *
- * Context: process context with kt_session_lock.
- */
-void kt_session_forget(struct kt_session *s)
-{
-	unsigned int cpu, kind;
-	struct kt_ring *r;
-	u64 commit;
-
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			if (!r)
-				continue;
-			commit = kt_ring_commit(r);
-			kt_ring_set_floor(r, commit);
-			spin_lock(&s->reader_lock);
-			kt_ring_consume(r, commit);
-			spin_unlock(&s->reader_lock);
-		}
-	}
-	s->began = kt_clock();
 }
 
 /**
@@ -279,17 +287,15 @@ int kt_session_flush(struct kt_session *s)
 
 	if (s->mode != KTAPE_MODE_DISCARD)
 		return -EOPNOTSUPP;
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	/*
 	 * Readers of a stopped session close the last block in their copy.  While
 	 * it starts or stops, this comes before or after that.
 	 */
 	if (s->begun)
-		kt_session_missed_look(s, NULL);
+		kt_session_missed_record(s, NULL);
 	ret = s->begun ? kt_control_flush(s) : 0;
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	return ret;
 }
 
@@ -302,17 +308,15 @@ void kt_session_resumed(void)
 {
 	unsigned int i;
 
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
 		if (kt_sessions[i]->begun)
-			kt_session_missed_look(kt_sessions[i], NULL);
+			kt_session_missed_record(kt_sessions[i], NULL);
 		kt_control_resume(kt_sessions[i]);
 	}
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 }
 
 /*

@@ -10,7 +10,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitmap.h>
-#include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
@@ -33,130 +32,6 @@
 #define DEFAULT_CONTROL		(64UL << 10)	/* at least */
 #define CONTROL_BLOCK		(16UL << 10)
 #define RING_BLOCKS_MIN		4
-#define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
-
-DEFINE_MUTEX(kt_session_control);
-DEFINE_MUTEX(kt_session_lock);
-struct kt_session *kt_sessions[KT_SESSIONS];
-
-/*
- * Sessions whose rings are being allocated, by number.  They are not in
- * kt_sessions[] and cannot be found, but their number, their name and their memory
- * are in use.  Changed with both kt_session_control and kt_session_lock held.
- */
-static struct kt_session *unlisted[KT_SESSIONS];
-
-/**
- * kt_session_cpu_bytes() - return the bytes of RAM that the rings of one CPU take
- * @s: the session, or NULL
- *
- * Return: the bytes; 0: none, or they are in the persistent region. Context: any.
- */
-u64 kt_session_cpu_bytes(const struct kt_session *s)
-{
-	/* The persistent region is not RAM that the kernel could use. */
-	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
-		return 0;
-	return (u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL];
-}
-
-/*
- * Return the bytes of a session's rings; with @online, include rings that online
- * CPUs do not have yet.  CPUs that went offline keep their rings.
- *
- * A task that allocates or frees rings stores the pointers without a lock, so
- * such a ring may be counted or not.
- */
-static u64 session_ring_bytes(const struct kt_session *s, bool online)
-{
-	unsigned int cpu, n = 0;
-
-	if (!kt_session_cpu_bytes(s))
-		return 0;
-	for_each_possible_cpu(cpu)
-		n += READ_ONCE(s->rings[cpu]) || (online && cpu_online(cpu));
-	/* With @online these CPUs are counted already. */
-	if (!online)
-		n += READ_ONCE(s->making);
-	return kt_session_cpu_bytes(s) * n;
-}
-
-/*
- * Return the bytes of the rings of all sessions except @but.
- *
- * An online CPU without rings counts in a session that is being created, because
- * it will get rings.  In a published session it has none for lack of memory, and
- * counts only with @online.
- */
-static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
-{
-	const struct kt_session *s;
-	u64 all = 0;
-	unsigned int i;
-
-	for (i = 0; i < KT_SESSIONS; i++) {
-		if (kt_sessions[i] != but)
-			all += session_ring_bytes(kt_sessions[i], online);
-		if (unlisted[i] && unlisted[i] != but)
-			all += session_ring_bytes(unlisted[i], true);
-	}
-	list_for_each_entry(s, &kt_sessions_ended, ended)
-		all += session_ring_bytes(s, false);
-	return all;
-}
-
-/*
- * Return the limit for the rings of all sessions: half of the memory that the kernel
- * can use for them, which on 32 bits is less than the machine has.
- */
-static u64 sessions_bytes_allowed(void)
-{
-	return (u64)(totalram_pages() - totalhigh_pages()) * PAGE_SIZE / 2;
-}
-
-/**
- * kt_session_has_room() - check whether one more CPU may get rings
- * @s: the session
- *
- * Context: process context with kt_session_lock.
- * Return: false if all rings together would then exceed half of the memory.
- */
-bool kt_session_has_room(const struct kt_session *s)
-{
-	return !kt_session_cpu_bytes(s) ||
-	       kt_session_cpu_bytes(s) + sessions_ring_bytes(NULL, false) <=
-		       sessions_bytes_allowed();
-}
-
-/*
- * Check that the rings of a new session and those of all others fit into half of
- * the memory.  Called with kt_session_control or kt_session_lock.
- * Return: 0; -ENOMEM, and @c is filled.
- */
-static int session_check_room(const struct kt_session *s,
-			      struct kt_session_config *c)
-{
-	u64 allowed = sessions_bytes_allowed(),
-	    others = sessions_ring_bytes(s, true);
-	u64 asked = session_ring_bytes(s, true);
-
-	if (!asked || asked + others <= allowed)
-		return 0;
-	c->failed_cpu = -1;
-	c->failed_asked = asked;
-	c->failed_had = allowed > others ? allowed - others : 0;
-	return -ENOMEM;
-}
-
-/* Fill @c for a ring that exceeds RING_MAX after rounding.  Return: -ENOMEM. */
-static int session_too_large(const struct kt_session *s,
-			     struct kt_session_config *c)
-{
-	c->failed_cpu = -1;
-	c->failed_asked = session_ring_bytes(s, true);
-	c->failed_had = 0;
-	return -ENOMEM;
-}
 
 /* Reserve the persistent region.  Its size limits the sizes of the rings. */
 static int session_take_region(struct kt_session *s,
@@ -188,8 +63,8 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 
 	if (s->mode == KTAPE_MODE_PERSISTENT)
 		return session_take_region(s, c);
-	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
-	    control > RING_MAX)
+	if (size > KT_RING_MAX || block > KT_RING_MAX / RING_BLOCKS_MIN ||
+	    control > KT_RING_MAX)
 		return -EINVAL;
 	/* A ring smaller than 4 default blocks gets smaller blocks, not more bytes. */
 	if (!c->block_size)
@@ -211,9 +86,7 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(control),
 		      block * RING_BLOCKS_MIN);
-	return size <= RING_MAX ?
-		       session_check_room(s, c) :
-		       session_too_large(s, c);
+	return kt_session_check_room(s, c);
 }
 
 /**
@@ -260,7 +133,7 @@ static bool session_name_is_taken(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		if (unlisted[i] && !strcmp(unlisted[i]->name, name))
+		if (kt_sessions_unlisted[i] && !strcmp(kt_sessions_unlisted[i]->name, name))
 			return true;
 	return session_find_named(name);
 }
@@ -271,7 +144,7 @@ static unsigned int session_find_number(void)
 	unsigned int id;
 
 	for (id = 0; id < KT_SESSIONS; id++)
-		if (!kt_sessions[id] && !unlisted[id])
+		if (!kt_sessions[id] && !kt_sessions_unlisted[id])
 			break;
 	return id;
 }
@@ -282,7 +155,7 @@ static void session_take_number(struct kt_session *s, unsigned int id)
 	s->id = id;
 	s->owner.session = id;
 	mutex_lock(&kt_session_lock);
-	unlisted[id] = s;
+	kt_sessions_unlisted[id] = s;
 	mutex_unlock(&kt_session_lock);
 }
 
@@ -306,20 +179,20 @@ static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 		ret = session_set_sizes(s, c);
 	if (!ret)
 		session_take_number(s, id);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
 /* Release number and memory of a session that could not be made. */
 static void session_unreserve(struct kt_session *s)
 {
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (s->mode == KTAPE_MODE_PERSISTENT)
 		kt_persist_close();
 	mutex_lock(&kt_session_lock);
-	unlisted[s->id] = NULL;
+	kt_sessions_unlisted[s->id] = NULL;
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 }
 
 /*
@@ -334,13 +207,12 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 
 	if (ret)
 		return ret;
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	/*
 	 * Check again: a CPU that came online since session_reserve() has got
 	 * rings in the other sessions.
 	 */
-	ret = session_check_room(s, c);
+	ret = kt_session_check_room(s, c);
 	/*
 	 * A CPU that comes online after this lock is released finds the session
 	 * in kt_sessions[] and allocates its own rings.
@@ -350,14 +222,13 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 	if (!ret) {
 		s->serial = ++serials;
 		s->era = kt_registry_era();
-		unlisted[s->id] = NULL;
+		kt_sessions_unlisted[s->id] = NULL;
 		kt_sessions[s->id] = s;
 		/* It has no want bits yet, and had none with this number before. */
 		kt_log_allow(s->id, s->log);
 	}
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	mutex_unlock(&kt_session_control);
+	kt_session_unlock_both();
+	kt_session_leave();
 	return ret;
 }
 
@@ -398,15 +269,15 @@ static int session_try(struct kt_session *s, struct kt_session_config *c)
 }
 
 /*
- * Might a session that failed for want of memory be made, if those that have ended made way?
- * Not if it alone exceeds what all may have.
+ * Return true if a session that lacked memory could be made once ended sessions give theirs
+ * back: not if it alone exceeds what all may have.
  */
 static bool session_may_fit(const struct kt_session *s,
 			    const struct kt_session_config *c)
 {
-	return s->size[KTAPE_RING_EVENT] <= RING_MAX &&
+	return s->size[KTAPE_RING_EVENT] <= KT_RING_MAX &&
 	       (c->failed_cpu >= 0 ||
-		c->failed_asked <= sessions_bytes_allowed());
+		c->failed_asked <= kt_sessions_bytes_allowed());
 }
 
 /* Let a session that has ended make way for one that failed with @error. */
@@ -419,9 +290,9 @@ static bool session_make_way(const struct kt_session *s,
 }
 
 /* Wake all pollers.  A poller that still has too little to read goes on waiting. */
-static void session_look_work(struct work_struct *work)
+static void session_wake_work(struct work_struct *work)
 {
-	struct kt_session *s = container_of(work, struct kt_session, look.work);
+	struct kt_session *s = container_of(work, struct kt_session, wake_again.work);
 
 	kt_owner_wake(&s->owner);
 }
@@ -438,18 +309,6 @@ static struct kt_session *session_alloc(void)
 		return s;
 	kfree(s);
 	return NULL;
-}
-
-/**
- * kt_session_dealloc() - free the structure of a session
- * @s: the session, without rings and references
- *
- * Context: process context.
- */
-void kt_session_dealloc(struct kt_session *s)
-{
-	bitmap_free(s->with_rings);
-	kfree(s);
 }
 
 /**
@@ -487,12 +346,12 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
 	INIT_LIST_HEAD(&s->guests);
-	INIT_DELAYED_WORK(&s->look, session_look_work);
+	INIT_DELAYED_WORK(&s->wake_again, session_wake_work);
 	kt_session_late_init(s);
 	kt_owner_init(&s->owner);
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
-	kt_session_tell_init(s);
+	kt_session_catch_up_init(s);
 	kt_session_end_init(s);
 	kt_mask_normalise(s->mask);
 	do {
@@ -541,14 +400,14 @@ struct kt_session *kt_session_find(const struct ktape_session_ref *ref)
 {
 	struct kt_session *s = NULL;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	if (ref->id == KTAPE_SESSION_BY_NAME)
 		s = session_find_named(ref->name);
 	else if (ref->id < KT_SESSIONS)
 		s = kt_sessions[array_index_nospec(ref->id, KT_SESSIONS)];
 	if (!session_can_be_found(s) || !refcount_inc_not_zero(&s->users))
 		s = ERR_PTR(-ENOENT);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return s;
 }
 
@@ -603,10 +462,10 @@ bool kt_session_describe(unsigned int place, struct ktape_session_info *to)
 {
 	const struct kt_session *s;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	s = session_at(place);
 	if (s)
 		session_describe(s, to);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return s;
 }

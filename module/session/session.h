@@ -2,6 +2,25 @@
 /*
  * Sessions as the device and the module's parameters see them: create, find,
  * control, read.  What only the files of this folder share: internal.h.
+ *
+ * Read the files in this order.  Each one calls only files above it:
+ *
+ *   state.c	the list of sessions, the two locks, the rings and their memory
+ *   busy.c	operations that release the locks to wait for a grace period
+ *   want.c	which events each CPU records, and on which way
+ *   control.c	control records, written by an interrupt on each CPU
+ *   missed.c	hits of probes that the kernel missed
+ *   reader.c	positions of readers, consumers, eviction and shedding
+ *   snapshot.c	where a full snapshot ends
+ *   catch_up.c	names that changed while a session was stopped
+ *   profile.c	profiles, and the probes attached for them
+ *   filters.c	the kinds of filters, and changes of filters
+ *   armed.c	triggers at a start, and the check for silence
+ *   run.c	start, stop, clear, flush
+ *   trigger.c	triggers: add, remove, act
+ *   cpu.c	rings of a CPU that comes online
+ *   end.c	ends sessions, and takes their rings away
+ *   session.c	create, find and list sessions
  */
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
@@ -80,32 +99,32 @@ struct kt_stalled {
 };
 
 /**
- * struct kt_look - hits of one probe that were missed for one reason
+ * struct kt_miss - hits of one probe that were missed for one reason
  * @opcode: event of the probe
  * @reason: enum ktape_missed
  * @count: number of hits
  */
-struct kt_look {
+struct kt_miss {
 	u8 opcode;
 	u8 reason;
 	u64 count;
 };
 
 /**
- * struct kt_looks - what was missed between two readings of the counts
+ * struct kt_misses - what was missed between two readings of the counts
  * @first: trace clock when reading began the time before
  * @last: trace clock when it ended this time
  * @reading: ticks that it took
- * @nr: used entries of @look
- * @look: one entry for each run-time probe and reason
+ * @nr: used entries of @miss
+ * @miss: one entry for each run-time probe and reason
  * @failed: events whose tracepoint the session lacks, bit n is opcode n
  */
-struct kt_looks {
+struct kt_misses {
 	u64 first;
 	u64 last;
 	u64 reading;
 	unsigned int nr;
-	struct kt_look look[KTAPE_PROBES * KTAPE_MISSED_REASONS];
+	struct kt_miss miss[KTAPE_PROBES * KTAPE_MISSED_REASONS];
 	u64 failed[KTAPE_MASK_WORDS];
 };
 
@@ -127,8 +146,8 @@ struct kt_looks {
  * @ends_at: jiffies at which the rings are taken away, valid while @retire is
  *	pending
  * @retire: takes the rings away, a time after the end
- * @rings_lock: held for reading by whoever uses a ring of a session that may have
- *	ended, for writing while @taken is set
+ * @rings_lock: taken for reading to use a ring of a session that may have ended, for
+ *	writing to set @taken
  * @taken: the rings were taken away; set with @rings_lock and @reader_lock
  * @mapping: mappings of all descriptors of CREATE and OPEN
  * @name: NUL-terminated; empty = none
@@ -141,14 +160,14 @@ struct kt_looks {
  * @running: the session records; cleared after the last record was written
  * @begun: between the on-markers and the off-markers of @running
  * @busy: an operation on the session has let go of kt_session_control
- * @held: operations on the session do not let go of it
+ * @keeps_control: operations on the session do not release kt_session_control
  * @era: registry era of the oldest change of the registry that the session may not
  *	have recorded: that of the last stop or of the creation, or an older one if
  *	the session stopped before it had recorded all
- * @told: all changes from before the last start were recorded
- * @hole: a CPU that runs does not record changes (yet): it has no rings
- * @hole_era: registry era of the oldest change that it may not have recorded
- * @tell_next: first slot of the registry that was not looked at for that
+ * @caught_up: all changes from before the last start were recorded
+ * @without: a CPU that runs does not record changes (yet), because it has no rings
+ * @without_since: registry era of the oldest change that it may not have recorded
+ * @next_slot: first slot of the registry that was not checked for such changes
  * @began: trace clock of the last start or clear: readable records are not older
  * @frozen: trace clock at which a full snapshot ends; 0 = not full
  * @shed_percent: see struct ktape_policy
@@ -158,11 +177,11 @@ struct kt_looks {
  * @mask: profile, bit n is opcode n
  * @recordable: events of @mask that can be recorded on this kernel, as written into
  *	the last on-marker
- * @looked: events that on-markers have named since the counts of @missed were read: those
+ * @counted: events that on-markers have named since the counts of @missed were read: those
  *	of @recordable, and while the profile changes those of before
  * @missed: hits of run-time probes that had been missed when the counts were read last,
  *	by slot and enum ktape_missed
- * @looks: what was missed up to then
+ * @misses: what was missed up to then
  * @reader_lock: protects @readers, @guests, @registered, @evictions and the rings'
  *	consumer words
  * @readers: struct kt_reader of the files for which the session may have to wait
@@ -174,9 +193,9 @@ struct kt_looks {
  * @nr_evictions: their number; the first KT_EVICTIONS have an entry
  * @announced: jiffies at which evicted guests were announced last
  * @announce: records evicted guests
- * @look: wakes pollers whose watermark is below a block
- * @watch: looks for readers that stall
- * @tell: records changes from before the last start
+ * @wake_again: wakes pollers whose watermark is below a block
+ * @watch: checks for readers that stall
+ * @catch_up: records changes from before the last start
  * @freeze: stops a full snapshot
  * @late: makes the rings of @late_cpus
  * @late_cpus: CPUs that came online, or are about to, and have to wait for their rings
@@ -215,12 +234,12 @@ struct kt_session {
 	bool running;
 	bool begun;
 	bool busy;
-	bool held;
+	bool keeps_control;
 	u32 era;
-	bool told;
-	bool hole;
-	u32 hole_era;
-	u32 tell_next;
+	bool caught_up;
+	bool without;
+	u32 without_since;
+	u32 next_slot;
 	u64 began;
 	u64 frozen;
 	u32 shed_percent;
@@ -229,9 +248,9 @@ struct kt_session {
 	u32 flags;
 	u64 mask[KTAPE_MASK_WORDS];
 	u64 recordable[KTAPE_MASK_WORDS];
-	u64 looked[KTAPE_MASK_WORDS];
+	u64 counted[KTAPE_MASK_WORDS];
 	u64 missed[KTAPE_PROBES][KTAPE_MISSED_REASONS];
-	struct kt_looks looks;
+	struct kt_misses misses;
 	spinlock_t reader_lock;
 	struct list_head readers;
 	struct list_head guests;
@@ -241,9 +260,9 @@ struct kt_session {
 	unsigned long announced;
 	struct delayed_work announce;
 	u32 reader_ids;
-	struct delayed_work look;
+	struct delayed_work wake_again;
 	struct delayed_work watch;
-	struct delayed_work tell;
+	struct delayed_work catch_up;
 	struct work_struct freeze;
 	struct work_struct late;
 	struct cpumask late_cpus;
@@ -327,9 +346,10 @@ struct kt_reader {
  * @get_size: bytes of an entry as GET returns it
  * @max: maximum number of entries
  * @empty_is_off: setting no entries turns the filter off
+ * @words: entries are words of a bitmap: its offset in struct kt_filters
  * @parse: replace the entries of this kind in a copy of the filters, or return an
- *	error and change nothing; runs in the caller's name spaces
- * @get: copy out the f->nr entries of a filter in force
+ *	error and change nothing; runs in the caller's name spaces; NULL = copy @words
+ * @get: copy out the f->nr entries of a filter in force; NULL = all @words
  * @drop: release what @parse acquired; NULL = nothing
  * @collisions: return the value of ktape_filter.collisions; NULL = 0
  *
@@ -340,6 +360,7 @@ struct kt_filter_kind {
 	u32 get_size;
 	u32 max;
 	bool empty_is_off;
+	u16 words;
 	int (*parse)(struct kt_filters *f, const void *entries, u32 nr);
 	void (*get)(const struct kt_filters *f, void *to);
 	void (*drop)(struct kt_filters *f);
@@ -418,7 +439,7 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 int kt_session_policy(struct kt_session *s, struct ktape_policy *p);
 
 /**
- * kt_session_holds_back() - check whether readers have to wait for the end
+ * kt_session_blocks_readers() - check whether readers have to wait for the end
  * @s: the session
  *
  * The end of a snapshot is not known while it records: a record that is there
@@ -426,7 +447,7 @@ int kt_session_policy(struct kt_session *s, struct ktape_policy *p);
  *
  * Return: true for a snapshot session that records. Context: any.
  */
-static inline bool kt_session_holds_back(const struct kt_session *s)
+static inline bool kt_session_blocks_readers(const struct kt_session *s)
 {
 	/*
 	 * Pairs with the release in session_stop_running(): once running is

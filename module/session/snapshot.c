@@ -62,15 +62,14 @@ static void snapshot_cut_ring(const struct kt_session *s, struct kt_ring *r,
 static u64 snapshot_find_end(const struct kt_session *s, unsigned int *first)
 {
 	const struct kt_ring *r;
-	unsigned int cpu;
+	unsigned int at;
 	u64 time = 0;
 
-	for_each_possible_cpu(cpu) {
-		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		if (!r || r->filling != KT_FILLED || (time && r->full >= time))
+	kt_for_each_ring(r, s, BIT(KTAPE_RING_EVENT), at) {
+		if (r->filling != KT_FILLED || (time && r->full >= time))
 			continue;
 		time = r->full;
-		*first = cpu;
+		*first = r->cpu;
 	}
 	return time;
 }
@@ -83,17 +82,14 @@ static u64 snapshot_find_end(const struct kt_session *s, unsigned int *first)
  */
 void kt_session_freeze_cut(struct kt_session *s)
 {
-	unsigned int cpu, first;
+	unsigned int at, first;
 	u64 time = snapshot_find_end(s, &first);
 	struct kt_ring *r;
 
 	if (!time)
 		return;
-	for_each_possible_cpu(cpu) {
-		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		if (r)
-			snapshot_cut_ring(s, r, time);
-	}
+	kt_for_each_ring(r, s, BIT(KTAPE_RING_EVENT), at)
+		snapshot_cut_ring(s, r, time);
 	/* kt_dev_poll() reads it without a lock. */
 	WRITE_ONCE(s->frozen, time);
 	kt_control_freeze(s, time, first);
@@ -104,24 +100,22 @@ void kt_session_freeze_cut(struct kt_session *s)
  * @s: the session, stopped
  *
  * Context: process context with kt_session_lock.
+ * Return: true: there was one, whose records the caller discards.
  */
-void kt_session_arm(struct kt_session *s)
+bool kt_session_arm(struct kt_session *s)
 {
 	struct kt_ring *r;
-	unsigned int cpu;
+	unsigned int at;
 
 	WRITE_ONCE(s->owner.filled_queued, false);
 	if (!s->frozen)
-		return;
+		return false;
 	WRITE_ONCE(s->frozen, 0);
-	for_each_possible_cpu(cpu) {
-		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		if (!r)
-			continue;
+	kt_for_each_ring(r, s, BIT(KTAPE_RING_EVENT), at) {
 		kt_ring_renew(r);
 		WRITE_ONCE(r->page->frozen, 0);
 	}
-	kt_session_forget(s);
+	return true;
 }
 
 /**
@@ -134,50 +128,10 @@ void kt_session_arm(struct kt_session *s)
 bool kt_session_is_full(const struct kt_session *s)
 {
 	const struct kt_ring *r;
-	unsigned int cpu;
+	unsigned int at;
 
-	for_each_possible_cpu(cpu) {
-		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		if (r && READ_ONCE(r->filling) != KT_ROOM)
+	kt_for_each_ring(r, s, BIT(KTAPE_RING_EVENT), at)
+		if (READ_ONCE(r->filling) != KT_ROOM)
 			return true;
-	}
 	return false;
-}
-
-static void snapshot_freeze_work(struct work_struct *work)
-{
-	kt_session_stop_full(container_of(work, struct kt_session, freeze));
-}
-
-/* Runs in an interrupt, but stopping a session sleeps and waits for other CPUs. */
-static void snapshot_filled(struct irq_work *work)
-{
-	struct kt_owner *owner = container_of(work, struct kt_owner, filled);
-	struct kt_session *s = container_of(owner, struct kt_session, owner);
-
-	schedule_work(&s->freeze);
-}
-
-/**
- * kt_session_freeze_init() - set up the irq_work and work item of a full snapshot
- * @s: a new session
- *
- * Context: process context.
- */
-void kt_session_freeze_init(struct kt_session *s)
-{
-	init_irq_work(&s->owner.filled, snapshot_filled);
-	INIT_WORK(&s->freeze, snapshot_freeze_work);
-}
-
-/**
- * kt_session_freeze_exit() - wait for the irq_work and the work item
- * @s: the session, stopped; it cannot be found any more
- *
- * Context: process context without any of our locks, may sleep.
- */
-void kt_session_freeze_exit(struct kt_session *s)
-{
-	irq_work_sync(&s->owner.filled);
-	cancel_work_sync(&s->freeze);
 }

@@ -11,61 +11,15 @@
  * it.  The work item finds its target session by number and serial under that
  * lock and takes no reference, so it never has to destroy a session.
  */
-#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/jiffies.h>
-#include <linux/math64.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "internal.h"
-
-/**
- * struct kt_armed - a trigger and its actions
- * @trigger: part that writers use
- * @s: session of the trigger, which waits for the work items before it is freed
- * @target: number of the session to act on
- * @serial: serial of that session
- * @notify: eventfd; NULL = none
- * @act: carries out the actions
- * @snapshot: stops the session at the end of a snapshot
- * @watch: QUIET: looks for silence
- * @fired_at: QUIET: jiffies of the match after which the trigger last fired
- * @has_fired: QUIET: @fired_at is valid
- * @snapping: a snapshot waits for its end
- * @since: trace clock of the firing that began the snapshot
- * @deadline: jiffies at which the snapshot ends
- * @flags: KTAPE_TRIGGER_DONE, _SHORT
- * @held_ns: how far the rings reached back from @since, in ns
- *
- * Changed with kt_session_control held; @watch changes @fired_at and @has_fired without.
- */
-struct kt_armed {
-	struct kt_trigger trigger;
-	struct kt_session *s;
-	u32 target;
-	u64 serial;
-	struct eventfd_ctx *notify;
-	struct work_struct act;
-	struct delayed_work snapshot;
-	struct delayed_work watch;
-	unsigned long fired_at;
-	bool has_fired;
-	bool snapping;
-	u64 since;
-	unsigned long deadline;
-	u32 flags;
-	u64 held_ns;
-};
-
-/* Return the trigger that contains @t. */
-static struct kt_armed *armed_of(struct kt_trigger *t)
-{
-	return container_of(t, struct kt_armed, trigger);
-}
+#include "armed.h"
 
 static struct kt_armed *armed_find(const struct kt_session *s, u32 id)
 {
@@ -89,13 +43,13 @@ static struct kt_session *armed_target(const struct kt_armed *a)
 }
 
 /* Set whether the sessions of a trigger keep kt_session_control: see busy.c. */
-static void armed_set_held(struct kt_armed *a, bool held)
+static void armed_keep_control(struct kt_armed *a, bool held)
 {
 	struct kt_session *target = armed_target(a);
 
-	a->s->held = held;
+	a->s->keeps_control = held;
 	if (target)
-		target->held = held;
+		target->keeps_control = held;
 }
 
 /*
@@ -107,27 +61,19 @@ static void armed_enter(struct kt_armed *a)
 	const struct kt_session *target;
 
 	for (;;) {
-		mutex_lock(&kt_session_control);
+		kt_session_enter_any();
 		target = armed_target(a);
 		if (!a->s->busy && !(target && target->busy))
 			break;
 		kt_session_wait_busy();
 	}
-	armed_set_held(a, true);
+	armed_keep_control(a, true);
 }
 
 static void armed_leave(struct kt_armed *a)
 {
-	armed_set_held(a, false);
-	mutex_unlock(&kt_session_control);
-}
-
-static u64 armed_ticks_to_ns(u64 ticks)
-{
-	u64 rest, seconds = div64_u64_rem(ticks, kt_clock_hz(), &rest);
-
-	return seconds * NSEC_PER_SEC +
-	       div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
+	armed_keep_control(a, false);
+	kt_session_leave();
 }
 
 /*
@@ -135,20 +81,19 @@ static u64 armed_ticks_to_ns(u64 ticks)
  * records: since its last start or clear, or, if blocks were overwritten since,
  * since the oldest block of the ring that reaches back least.
  */
-static u64 armed_held_ns(const struct kt_session *s, u64 from)
+static u64 armed_reaches_back_ns(const struct kt_session *s, u64 from)
 {
-	unsigned int cpu;
-	u64 oldest, ns;
+	const struct ktape_block *b;
+	struct kt_ring *r;
+	u64 oldest, pos, ns;
+	unsigned int at;
 
 	mutex_lock(&kt_session_lock);
 	oldest = s->began;
-	for_each_possible_cpu(cpu) {
-		struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		u64 pos = r ? kt_ring_oldest(r) : 0;
-		const struct ktape_block *b;
-
+	kt_for_each_ring(r, s, BIT(KTAPE_RING_EVENT), at) {
+		pos = kt_ring_oldest(r);
 		/* Nothing was overwritten: the ring reaches back to s->began. */
-		if (!r || !kt_ring_tail(r))
+		if (!kt_ring_tail(r))
 			continue;
 		b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
 		oldest = max_t(u64, oldest, b->ts_begin);
@@ -156,7 +101,7 @@ static u64 armed_held_ns(const struct kt_session *s, u64 from)
 	mutex_unlock(&kt_session_lock);
 	if (oldest >= from)
 		return 0;
-	ns = armed_ticks_to_ns(from - oldest);
+	ns = kt_clock_to_ns(from - oldest);
 	return min_t(u64, ns, KTAPE_TRIGGER_NS_MAX);
 }
 
@@ -174,7 +119,7 @@ static void armed_stop_now(struct kt_armed *a)
 {
 	kt_session_stop_locked(a->s);
 	a->snapping = false;
-	a->held_ns = armed_held_ns(a->s, a->since);
+	a->held_ns = armed_reaches_back_ns(a->s, a->since);
 	a->flags |= KTAPE_TRIGGER_DONE;
 	if (a->held_ns < a->trigger.spec.before_ns ||
 	    (armed_stops_itself(a) && a->trigger.spec.after_ns))
@@ -285,115 +230,7 @@ static void armed_fired(struct irq_work *irq)
 	queue_work(system_long_wq, &armed_of(t)->act);
 }
 
-/* ---- silence --------------------------------------------------------------- */
-
-/*
- * Return the jiffies without a match that count as silence, rounded up.  One more,
- * because the match may have come at the end of its jiffy.
- */
-static unsigned long armed_silence(const struct kt_armed *a)
-{
-	return nsecs_to_jiffies(a->trigger.spec.duration_ns - 1) + 2;
-}
-
-/*
- * Fire from a work item if there was no match after the one at @seen.  With preemption
- * disabled, the grace period of a stop waits for the record, as it does for the records
- * of probes.
- *
- * The session may have been stopped and started since the work item found the silence.
- * A start changes seen before it sets active, so check them in reverse order.
- */
-static void armed_fire_here(struct kt_armed *a, unsigned long seen)
-{
-	preempt_disable();
-	/* Pairs with the release in kt_session_start_locked(). */
-	if (smp_load_acquire(&a->s->active) &&
-	    READ_ONCE(a->trigger.seen) == seen)
-		kt_trigger_fire(&a->trigger, a->s->id);
-	preempt_enable();
-}
-
-static void armed_watch(struct work_struct *work)
-{
-	struct kt_armed *a =
-		container_of(to_delayed_work(work), struct kt_armed, watch);
-	unsigned long seen = READ_ONCE(a->trigger.seen), since = jiffies - seen;
-	unsigned long wait = armed_silence(a);
-
-	if (!READ_ONCE(a->s->active))
-		return;
-	/* armed_reset() may run now.  A start has changed seen, which tells. */
-	if (READ_ONCE(a->has_fired) && a->fired_at == seen) {
-		/* The trigger fired for this silence: wait for the next match. */
-		wait = wait / 10 + 1;
-	} else if (since >= wait) {
-		a->fired_at = seen;
-		WRITE_ONCE(a->has_fired, true);
-		armed_fire_here(a, seen);
-		wait = wait / 10 + 1;
-	} else {
-		wait -= since;
-	}
-	queue_delayed_work(system_wq, &a->watch, wait);
-}
-
 /* ---- adding and removing --------------------------------------------------- */
-
-/* Reset counts and state, as at a start.  Called with kt_session_control. */
-static void armed_reset(struct kt_armed *a)
-{
-	atomic_set(&a->trigger.matches, 0);
-	atomic_set(&a->trigger.fired, 0);
-	atomic_set(&a->trigger.pending, 0);
-	a->snapping = false;
-	a->flags = 0;
-	a->held_ns = 0;
-	WRITE_ONCE(a->has_fired, false);
-	WRITE_ONCE(a->trigger.seen, jiffies);
-	if (a->trigger.gates)
-		kt_gates_renew(a->trigger.gates);
-}
-
-/**
- * kt_session_triggers_arm() - reset the triggers of a session that starts
- * @s: the session, stopped
- *
- * Context: process context with kt_session_control.
- */
-void kt_session_triggers_arm(struct kt_session *s)
-{
-	const struct kt_triggers *all = kt_session_triggers(s);
-	unsigned int i;
-
-	for (i = 0; all && i < all->nr; i++) {
-		struct kt_armed *a = armed_of(all->trigger[i]);
-
-		/* Not cancel_delayed_work_sync(): the work takes our lock. */
-		cancel_delayed_work(&a->snapshot);
-		armed_reset(a);
-	}
-}
-
-/**
- * kt_session_triggers_watch() - begin to look for silence after a start
- * @s: the session
- *
- * Context: process context with kt_session_control.
- */
-void kt_session_triggers_watch(struct kt_session *s)
-{
-	const struct kt_triggers *all = kt_session_triggers(s);
-	unsigned int i;
-
-	for (i = 0; all && i < all->nr; i++) {
-		struct kt_armed *a = armed_of(all->trigger[i]);
-
-		if (a->trigger.spec.when == KTAPE_TRIGGER_QUIET)
-			mod_delayed_work(system_wq, &a->watch,
-					 armed_silence(a));
-	}
-}
 
 /* Replace the list of triggers; NULL: none.  Called with kt_session_control. */
 static void triggers_publish(struct kt_session *s, struct kt_triggers *next)
@@ -403,13 +240,11 @@ static void triggers_publish(struct kt_session *s, struct kt_triggers *next)
 
 	for (i = 0; next && i < next->nr; i++)
 		kt_trigger_mask(&next->trigger[i]->spec, next->mask);
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
+	kt_session_lock_both();
 	rcu_assign_pointer(kt_triggers[s->id], next);
 	kt_want_set_everywhere(s);
 	kt_session_synchronize(s);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
+	kt_session_unlock_both();
 	kfree(old);
 }
 
@@ -452,7 +287,7 @@ static struct kt_armed *armed_make(struct kt_session *s,
 	init_irq_work(&a->trigger.irq, armed_fired);
 	INIT_WORK(&a->act, armed_act);
 	INIT_DELAYED_WORK(&a->snapshot, armed_end_snapshot);
-	INIT_DELAYED_WORK(&a->watch, armed_watch);
+	INIT_DELAYED_WORK(&a->watch, kt_armed_watch);
 	if (spec->when == KTAPE_TRIGGER_LONGER) {
 		a->trigger.gates = armed_make_gate(spec);
 		if (!a->trigger.gates) {
@@ -460,7 +295,7 @@ static struct kt_armed *armed_make(struct kt_session *s,
 			return NULL;
 		}
 	}
-	armed_reset(a);
+	kt_armed_reset(a);
 	return a;
 }
 
@@ -482,7 +317,7 @@ static int armed_find_target(struct kt_armed *a)
 	return 0;
 }
 
-/* Return true if a gate holds back events of the pair that a trigger waits for. */
+/* Return true if a gate filters events of the pair that a trigger waits for. */
 static bool session_has_gate(const struct kt_session *s, u32 span)
 {
 	const struct kt_filters *f;
@@ -529,7 +364,7 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 	if (a->trigger.gates)
 		kt_gates_renew(a->trigger.gates);
 	if (s->running && spec->when == KTAPE_TRIGGER_QUIET)
-		mod_delayed_work(system_wq, &a->watch, armed_silence(a));
+		mod_delayed_work(system_wq, &a->watch, kt_armed_silence(a));
 	return 0;
 }
 
@@ -555,7 +390,7 @@ int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 	ret = s->gone ? -ENODEV : armed_add(s, a);
 	if (!ret)
 		spec->id = a->trigger.spec.id;
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	if (ret) {
 		a->notify = NULL;
 		armed_free(a);
@@ -593,7 +428,7 @@ int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to)
 			to->missed = kt_gates_collisions(a->trigger.gates);
 		ret = 0;
 	}
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	return ret;
 }
 
@@ -643,7 +478,7 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
 	kt_session_enter(s);
 	ret = -ENOENT;
 	a = s->gone ? NULL : armed_take_out(s, id, &ret);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	armed_free(a);
 	return ret;
 }
@@ -659,13 +494,13 @@ void kt_session_triggers_exit(struct kt_session *s)
 	const struct kt_triggers *all;
 	unsigned int i;
 
-	mutex_lock(&kt_session_control);
+	kt_session_enter_any();
 	all = kt_session_triggers(s);
 	/* kt_want_set() for a CPU that comes online uses the list. */
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_triggers[s->id], NULL);
 	mutex_unlock(&kt_session_lock);
-	mutex_unlock(&kt_session_control);
+	kt_session_leave();
 	if (!all)
 		return;
 	/* kt_trigger_thread_exits() uses triggers without a want bit. */

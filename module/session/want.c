@@ -78,7 +78,7 @@ bool kt_session_sees_switches(const struct kt_session *s)
 }
 
 /*
- * Context records tell readers which task runs when the session does not record
+ * Context records name the task that runs when the session does not record
  * every sched_switch.  They are wanted if the session records anything into its
  * event rings, unless the profile omits them.
  */
@@ -184,7 +184,7 @@ static bool session_triggers_on(unsigned int session, unsigned int opcode)
 /*
  * Return true if switches keep the verdict of the session's thread filters up to
  * date on a CPU, which the CPU filter includes (@here): the probe of sched_switch is
- * attached for it, and it is told when threads get another cgroup.
+ * attached for it, and a tracepoint covers each change of a cgroup.
  */
 static bool session_is_selective(const struct kt_session *s, bool here)
 {
@@ -192,7 +192,7 @@ static bool session_is_selective(const struct kt_session *s, bool here)
 
 	return f && f->kinds & KT_THREAD_KINDS &&
 	       (!kt_filter_in_force(f, KTAPE_FILTER_CGROUP) ||
-		kt_probe_tells_cgroups()) &&
+		kt_probe_covers_cgroups()) &&
 	       here &&
 	       (kt_session_wants(s, KTAPE_EV_SCHED_SWITCH) ||
 		kt_session_wants(s, KTAPE_EV_CONTEXT));
@@ -262,10 +262,13 @@ static u8 want_switch_route(const struct kt_ways *w, u8 want, u32 brief,
 }
 
 /*
- * Set the route of an event: that of the only session that wants it, if
- * kt_event() may write the record there without further checks, or with no other
- * check than that of a pid or cgroup filter, which closes the route for threads that
- * do not pass; otherwise KT_ROUTE_MANY.
+ * Set the route of an event:
+ *
+ * - one session wants it, and nothing filters it: the session's route; kt_event() writes
+ *   the record without further checks
+ * - one session wants it, and a pid or cgroup filter applies: a route that is closed for
+ *   threads that do not pass
+ * - otherwise KT_ROUTE_MANY
  */
 static void want_set_route(struct kt_ways *w, unsigned int opcode)
 {
@@ -428,9 +431,9 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 	for (i = 0; i < plan.nr; i++)
 		plan_store(c, plan.opcodes[i]);
 	/*
-	 * A stop clears the bits of a CPU that goes on meanwhile, so what tells its
-	 * threads apart is cleared last: no event is recorded after a switch that
-	 * is not.  Pairs with the full barrier of a context switch, between the
+	 * A stop clears the bits of a CPU that goes on meanwhile.  So the records that
+	 * name its threads are cleared last: otherwise an event could be recorded
+	 * after a switch that is not.  Pairs with the full barrier of a context switch, between the
 	 * probes of the switch and those of the incoming thread.
 	 */
 	smp_wmb();

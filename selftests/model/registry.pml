@@ -185,13 +185,13 @@ active proctype control()
 	want = false;
 #endif
 	synchronize_rcu();
-	/* kt_session_start_locked(): kt_registry_tell() comes last */
+	/* kt_session_start_locked(): kt_registry_record_since() comes last */
 	want = true;
 	synchronize_rcu();
 #ifndef M_nothing_is_told
 	if
 	:: era_of >= since ->
-		/* entry_tell() */
+		/* entry_record_again() */
 		kt_registry_copy(copy);
 		if
 		:: copy != 0 ->

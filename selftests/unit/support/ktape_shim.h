@@ -28,6 +28,7 @@ typedef __s64 s64;
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define noinline		__attribute__((noinline))
+#define __cold			__attribute__((cold))
 #define ____cacheline_aligned	__attribute__((aligned(64)))
 
 #define likely(x)		__builtin_expect(!!(x), 1)
