@@ -139,14 +139,14 @@ check_entries()
 		<(described "$1" | cut -d' ' -f1-4 | sort)
 }
 
-# check_versions PAGE: each version is one of uapi/README.md
+# check_versions PAGE: each version is one of NEWS.md
 check_versions()
 {
 	local version bad=0
 
 	while read -r version; do
-		grep -q "^| $version |" "$top/uapi/README.md" && continue
-		echo "uapi/README.md has no version $version"
+		grep -q "^## ${version//./\\.}\.0$" "$top/.github/NEWS.md" && continue
+		echo "NEWS.md has no version $version"
 		bad=1
 	done < <(described "$1" | awk '{ print $5 }' | sort -u)
 	return "$bad"

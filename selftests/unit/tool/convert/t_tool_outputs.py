@@ -48,7 +48,7 @@ def main():
         make('make_linux_traces.py', '.')
         make('make_ctf.py', 'ctf')
         make('make_ftrace_own.py', 'own.dat')
-        make('ctf_cases.py', 'cases')
+        make('../lib/format/lttng/ctf_cases.py', 'cases')
         make('make_foreign', 'foreign')
         make('make_trace', 'kinds', 'kinds')
         for trace in ('v6.dat', 'v7.dat', 'perf.data', 'ctf1', 'ctf/le', 'ctf/be2', 'own.dat', 'foreign', 'kinds',

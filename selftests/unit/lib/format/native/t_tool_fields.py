@@ -15,7 +15,8 @@ import tempfile
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [here, os.path.join(here, '../..')]
+support = here + '/../../../support'
+sys.path[:0] = [here + '/..', support, here + '/../../../..']
 # pylint: disable=wrong-import-position
 import decoder_read  # noqa: E402
 import t_tool_extra as extra  # noqa: E402
@@ -37,7 +38,7 @@ def run(*args, status=0):
 
 def make():
     for program, *how in (('make_linux_traces.py', '.'), ('make_ctf.py', 'ctf'), ('make_ftrace_own.py', 'own.dat')):
-        subprocess.run([sys.executable, f'{here}/{program}', *how], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([sys.executable, f'{support}/{program}', *how], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
     extra.write_ctf('calls')
     os.mkdir('linux')
@@ -117,13 +118,13 @@ def decoded(trace):
 
 
 def same_decoded(status):
-    theirs = subprocess.run([sys.executable, here + '/../../decoder.py', 'native'], stdout=subprocess.PIPE,
+    theirs = subprocess.run([sys.executable, here + '/../../../../decoder.py', 'native'], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, check=False)
     equal(theirs.returncode, status)
     for name, data in (('mine', run('dump', '--json', 'native', status=status)[0].encode()), ('theirs', theirs.stdout)):
         with open(name, 'wb') as file:
             file.write(data)
-    done = subprocess.run([here + '/same_lines.py', 'mine', 'theirs'], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([support + '/same_lines.py', 'mine', 'theirs'], stdout=subprocess.PIPE, check=False)
     assert done.returncode == 0, done.stdout.decode()
 
 

@@ -15,7 +15,7 @@ import tempfile
 
 out = os.path.abspath(sys.argv[1])
 ktape = out + '/command/ktape'
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + '/../../../support')
 import make_ctf as ctf  # noqa: E402  pylint: disable=wrong-import-position
 from make_ctf import Bits, Number, Struct  # noqa: E402  pylint: disable=wrong-import-position
 from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position

@@ -6,7 +6,7 @@ import os
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [here, os.path.join(here, '../../tracecmd')]
+sys.path[:0] = [here + '/../../../support', here + '/../../../../tracecmd']
 import report  # noqa: E402  pylint: disable=wrong-import-position
 import rules  # noqa: E402  pylint: disable=wrong-import-position
 from tap import end, equal, result  # noqa: E402  pylint: disable=wrong-import-position
