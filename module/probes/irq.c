@@ -142,7 +142,7 @@ static __always_inline bool irq_is_checked(const struct irq_check *l,
  * name at the old addresses, so a name is also checked once a tick; until then
  * the new owner's events appear under the old name.
  */
-/* As in syscall.c, its arguments are at the places of the probe's. */
+/* As in syscall.c, its arguments are in the registers of the probe's arguments. */
 static noinline void notrace record_irq_checked(void *data, int irq,
 						struct irqaction *action)
 {

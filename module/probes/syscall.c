@@ -139,8 +139,8 @@ static __always_inline bool syscall_is_plain(long nr)
 }
 
 /*
- * The arguments of both are at the places of the probe's, so that it need not move them;
- * barrier_data() keeps the compiler from leaving out those that are not used.
+ * The arguments of both are in the registers of the probe's arguments, so that the tail call
+ * moves nothing.  barrier_data() keeps the compiler from leaving out those that are not used.
  */
 static noinline void notrace record_enter_odd(void *data, struct pt_regs *regs,
 					      long nr)

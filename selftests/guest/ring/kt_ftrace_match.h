@@ -34,7 +34,7 @@ struct matched {
 /**
  * struct half - an event that ktape has recorded, and ftrace not yet
  * @e: ktape's record
- * @lowest: lowest context of the events since: that of this event is lower
+ * @lowest: lowest context of later events, which is always above this event's
  */
 struct half {
 	const struct item *e;

@@ -212,7 +212,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	struct kt_sl_cpu *c;
 	int err;
 
-	/* What describes a stream stands before its first time, and has none. */
+	/* Metadata events come before the first time stamp of a stream, and have none. */
 	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= KT_CPUS_MAX ||
 	    e->opcode == KTAPE_EV_REGISTRY || ktape_event_is_metadata(e))
 		return 0;

@@ -7,8 +7,8 @@
  *	1. packets of all event rings are read ahead, each ring by one thread (lane.c),
  *	2. the events of each ring up to the end of the window are checked on copies of
  *	   the CPU's state, each ring by one thread (trial.c),
- *	3. what several CPUs have to do with is compared: system calls of threads that
- *	   change CPUs (window_call.c), and names (window_name.c),
+ *	3. rules across CPUs are checked: system calls of threads that change CPUs
+ *	   (window_call.c), and names (window_name.c),
  *	4. the copies become the state.
  *
  * A trial reports nothing.  If it finds something, or comes to an event that concerns

@@ -164,7 +164,7 @@ static int html_event(struct kt_sink *s, const struct ktape_event *e)
 	struct html *h = s->state;
 	int64_t now;
 
-	/* What describes a stream stands before its first time, and has none. */
+	/* Metadata events come before the first time stamp of a stream, and have none. */
 	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX ||
 	    e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_REGISTRY ||
 	    ktape_event_is_metadata(e))
