@@ -24,7 +24,7 @@
 
 #include "reader.h"
 
-#define KT_TP_CLASS	1024U	/* bytes of the name of a class with its NUL */
+#define KT_TP_CLASS	4097U	/* bytes of the name of a class with its NUL */
 #define KT_TP_NAME	4096U	/* bytes of the longest name of a field that an input has */
 #define KT_TP_FIELDS	1024U	/* fields of a class that are kept */
 #define KT_TP_ENTRIES	(2 * KT_TP_FIELDS) /* those and their labels */

@@ -126,7 +126,7 @@ def names(top):
     body = f'u8 {LONG}A; u8 {LONG}B; u8 s[{LONG}A]; u8 end;'
     case(f'{top}/fields', body, b'\2\1\xaa\xbb\x55')
     body = body.replace(LONG, 'n' * LONGEST)
-    long = 'x' * 150
+    long = 'x' * 4000
     case(f'{top}/long-names', '', b'\1', b'\2\1\xaa\xbb\x55',
          events=[(f'{long}A', 'u8 x;'), (f'{long}B', 'u8 a; u8 n; u8 s[a]; u8 end;')])
     case(f'{top}/words/cut', body, b'\2\1\xaa\xbb\x55')
