@@ -38,34 +38,38 @@ def arguments(text):
 
 
 def conversions(line):
-    """How the print format shows each field: the letter of the first conversion whose argument is
-    just that field, such as x of %08x."""
-    found, words = {}, re.match(r'print fmt: "((?:\\.|[^"\\])*)"(?: *, *(.*))?$', line, re.S)
+    """The conversions of a print format in its order: the field that alone is the argument, or
+    None, and the letter, such as x of %08x.  At the end '' if a text follows the last one."""
+    words = re.match(r'print fmt: "((?:\\.|[^"\\])*)"(?: *, *(.*))?$', line, re.S)
     if not words or not words[2]:
-        return found
-    values = iter(arguments(words[2]))
-    for width, _, precision, _, letter in CONVERSION.findall(words[1]):
+        return []
+    found, values, end = [], iter(arguments(words[2])), 0
+    for match in CONVERSION.finditer(words[1]):
+        width, _, precision, _, letter = match.groups()
+        end = match.end()
         if letter == '%':
             continue
         for star in (width, precision):
             if star == '*':
                 next(values, '')
         argument = ARGUMENT.fullmatch(next(values, ''))
-        if argument:
-            found.setdefault(argument[2], letter)
-    return found
+        found.append((argument[2] if argument else None, letter))
+    return found + [(None, '')] * (end < len(words[1]))
 
 
 def shown_as(line, fields):
-    """Fields with their conversions.  trace-cmd goes along the print format with the fields, and
-    behind a field whose conversion ends it, it shows numbers by their types."""
-    shown, left = conversions(line), True
-    ends = re.match(r'print fmt: "(?:\\.|[^"\\])*%[^%\s"]*[a-zA-Z]" *,', line) is not None
-    whole = ARGUMENT.fullmatch(arguments(line)[-1])
-    last = whole[2] if whole and ends else None
+    """Fields with their conversions.  trace-cmd looks for each field in the print format, from
+    behind the field before it on, round to where it began.  Behind a conversion that ends the
+    format it shows all numbers by their types."""
+    shown, at = conversions(line), 0
     for field in fields:
-        yield field._replace(conversion=shown.get(field.name, '') if left else '')
-        left = left and (field.array or field.name != last)
+        letter = ''
+        if at < len(shown) and not field.array:
+            for i in [*range(at, len(shown)), *range(at)]:
+                if shown[i][0] == field.name:
+                    letter, at = shown[i][1], i + 1
+                    break
+        yield field._replace(conversion=letter)
 
 
 def element_size(kind, brackets, size):

@@ -19,11 +19,25 @@ def field(conversion, kind='int', size=4, signed=True, array=False):
 
 
 def bases():
-    equal(report.conversions(FORMAT), {'a': 'd', 'b': 'x', 'c': 'd', 'mode': 'o', 'd': 'p'})
+    equal(report.conversions(FORMAT),
+          [('a', 'd'), (None, 's'), ('b', 'x'), ('c', 'd'), ('mode', 'o'), ('d', 'p')])
     for text, conversion, number in (('10', 'd', 10), ('10', 'x', 16), ('10', 'o', 8), ('0x10', '', 16), ('010', '', 10),
                                      ('010', 'o', 8), ('ff', 'x', 255), ('(nil)', 'p', 0), ('-3', 'd', -3)):
         equal(rules.numbers(text, field(conversion)), {number})
     equal(rules.numbers('ff', field('d')), set())
+
+
+def order():
+    """Each field is looked for from behind the one before it on; behind the last there is none."""
+    def letters(line, names):
+        fields = [field('', array=name == 'array')._replace(name=name) for name in names.split()]
+        return ' '.join(f.conversion or '-' for f in report.shown_as(line, fields))
+    line = 'print fmt: "%x %d %o%s", REC->a, REC->b, REC->c, REC->b'
+    equal(letters(line, 'a b c'), 'x d o')
+    equal(letters(line, 'b a c'), 'd x o')
+    equal(letters(line, 'c b a'), 'o s -')
+    equal(letters(line.replace('%s"', '%s)"'), 'c b a'), 'o s x')
+    equal(letters(line, 'none a array b'), '- x - d')
 
 
 def elements():
@@ -40,5 +54,6 @@ def elements():
 
 
 result('a number is in the base of its print format', bases)
+result('a conversion is looked for in the order of trace-cmd', order)
 result('an element has the size and the sign of its type', elements)
 end()
