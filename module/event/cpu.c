@@ -35,10 +35,11 @@ int kt_cpus_init(void)
 	}
 	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(kt_cpus, cpu);
-		memset(c->route, KT_ROUTE_MANY, sizeof(c->route));
 		c->now = per_cpu_ptr(&kt_now, cpu);
+		c->now->mask = KT_MASK_OPEN;
+		c->now->steady = KT_NOT_STEADY;
 	}
-	kt_verdict_init(kt_cpus->kept);
+	kt_match_init(kt_cpus->kept);
 	return 0;
 }
 

@@ -206,34 +206,34 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * interrupt, the event belongs to the interrupted thread.
  *
  * Context: any, preemption disabled.
- * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or
+ * Return: enum kt_result; with KT_FILTERED the event was counted as filtered, or
  * as lost to a rate limit.
  */
-enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
+enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
 			       const struct kt_threads *who,
 			       struct kt_span *span)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
-	enum kt_verdict verdict = KT_PASS;
+	enum kt_result result = KT_PASS;
 
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1) &&
 	    (opcode < KTAPE_OP_EXCEPTION || filter_pass_cpu(f)))
 		return KT_PASS;
 	if (!filter_pass_cpu(f) ||
 	    !filter_pass_stateless(f, opcode, dat20, who)) {
-		verdict = KT_HOLD;
+		result = KT_FILTERED;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
 			kt_gates_held(f->gates, rec);
 	} else if (kt_filter_in_force(f, KTAPE_FILTER_GATE)) {
-		verdict = kt_gates_pass(f->gates, rec, span);
+		result = kt_gates_pass(f->gates, rec, span);
 	}
-	if (likely(verdict == KT_PASS))
-		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_HOLD;
-	if (verdict == KT_HOLD)
+	if (likely(result == KT_PASS))
+		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_FILTERED;
+	if (result == KT_FILTERED)
 		kt_count(&r->page->filtered[rec->class]);
-	return verdict;
+	return result;
 }
 
 /* Opcodes that are events. */

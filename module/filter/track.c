@@ -72,6 +72,9 @@ static unsigned int used;	/* slots in state used or gone */
 static u32 live;		/* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
+/* Here, because a change of the followed threads changes it. */
+atomic_long_t kt_match_epoch;
+
 static unsigned int track_slot(const struct task_struct *p)
 {
 	return hash_ptr(p, ilog2(SLOTS));
@@ -132,7 +135,7 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 		WRITE_ONCE(t->threads, t->threads | threads);
 		WRITE_ONCE(t->children, t->children | children);
 		WRITE_ONCE(t->in, t->in | in);
-		kt_verdict_renew();
+		kt_match_renew();
 		return true;
 	}
 	t = track_place(p);
@@ -151,7 +154,7 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 	WRITE_ONCE(t->in, in);
 	/* Pairs with the acquire in track_find(): the sets are stored. */
 	smp_store_release(&t->task, p);
-	kt_verdict_renew();
+	kt_match_renew();
 	return true;
 }
 
@@ -163,7 +166,7 @@ static void track_leave(struct kt_track *t)
 	lockdep_assert_held(&track_lock);
 	WRITE_ONCE(t->in, 0);
 	WRITE_ONCE(t->task, GONE);
-	kt_verdict_renew();
+	kt_match_renew();
 	if (table[(i + 1) % SLOTS].task)
 		return;
 	for (; table[i].task == GONE; i = (i - 1) % SLOTS) {

@@ -64,59 +64,98 @@ static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
 		       0, 2);
 }
 
-/* Its arguments are at the places of the probe's, so that the probe need not move them. */
-static noinline void notrace record_switch_by(unsigned long route, bool preempt,
+/*
+ * The arguments of the next functions but the first are in the registers of the probe's
+ * own, so that no call moves them.
+ */
+
+/* Record a switch in a set of sessions. */
+static noinline void notrace record_switch_in(unsigned long sessions,
+					      bool preempt,
 					      struct task_struct *prev,
 					      struct task_struct *next,
 					      unsigned int state)
 {
-	u32 code = switch_code(preempt, prev, next, state);
-
-	if (route == KT_ROUTE_IN)
-		kt_event_switch_in(code, prev, next);
-	else
-		kt_event_switch(code, prev, next);
+	if (sessions) {
+		kt_switch_begin(next);
+		kt_put(switch_code(preempt, prev, next, state),
+		       KT_PLACE(SCHED_SWITCH), prev->pid, next->pid, 0,
+		       sessions);
+		kt_switch_end();
+	}
 	kt_probe_leave();
 }
 
-static noinline void notrace record_switch_told(struct task_struct *next)
+/* Record a switch in one session. */
+static noinline void notrace record_switch_alone(struct kt_ring *r,
+						 bool preempt,
+						 struct task_struct *prev,
+						 struct task_struct *next,
+						 unsigned int state)
 {
-	kt_switch_tell(next);
+	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();
 }
 
 /*
- * For sessions that do not record sched_switch, this writes context records.  With
- * thread filters the record is stored by the same code as without, because a copy
- * takes 200 bytes.
+ * Record a switch that changes the pass mask, or needs checks or context records.  Not
+ * cloned, because a clone has other arguments.
  */
+static noinline __noclone void notrace
+record_switch_any(unsigned long want, bool preempt, struct task_struct *prev,
+		  struct task_struct *next, unsigned int state)
+{
+	kt_switch_record(switch_code(preempt, prev, next, state), prev, next);
+	kt_probe_leave();
+}
+
+/* Record a switch that is more than one of a single session without a filter. */
+static noinline void notrace record_switch_by(unsigned long want, bool preempt,
+					      struct task_struct *prev,
+					      struct task_struct *next,
+					      unsigned int state)
+{
+	struct kt_cpu __percpu *const cpus = kt_cpus;
+	struct kt_ring *r;
+	u32 pass, filtered;
+
+	if (!(want & (KT_WANT_CHECK | KT_WANT_SWITCH)))
+		return record_switch_in(want, preempt, prev, next, state);
+	if (want & KT_WANT_CHECK || !kt_switch_is_steady(cpus, next, &pass))
+		return record_switch_any(want, preempt, prev, next, state);
+	filtered = want & KT_MASK_SESSIONS & ~pass;
+	pass &= want;
+	if (filtered)
+		kt_count_filtered(cpus, KT_PLACE(SCHED_SWITCH), filtered);
+	if (!pass) {
+		kt_cpu_write(kt_now.thread, (unsigned long)next + KT_ARRIVED);
+		kt_probe_leave();
+		return;
+	}
+	r = kt_cpu_read(cpus->alone[KT_EVENT_RING_SCHED_SWITCH][pass]);
+	if (r)
+		return record_switch_alone(r, preempt, prev, next, state);
+	record_switch_in(pass, preempt, prev, next, state);
+}
+
+/* For sessions that do not record sched_switch, this writes context records. */
 static __always_inline void record_sched_switch(void *data, bool preempt,
 						struct task_struct *prev,
 						struct task_struct *next,
 						unsigned int state)
 {
 	struct kt_cpu __percpu *const cpus = kt_cpus_of(data);
-	unsigned long route;
-	struct kt_ring *r;
-	bool passes;
+	struct kt_ring *r = NULL;
+	unsigned long want;
 
 	kt_probe_enter();
-	/* The ring's pointer is loaded from an address computed from the route. */
-	route = kt_cpu_read(cpus->route[KTAPE_EV_SCHED_SWITCH]);
-	r = kt_switch_ring(cpus, route);
-	if (unlikely(!r)) {
-		if (route < KT_ROUTE_SWITCH ||
-		    !kt_switch_passes(route, next, &r, &passes)) {
-			if (route == KT_ROUTE_TELL)
-				return record_switch_told(next);
-			return record_switch_by(route, preempt, prev, next,
-						state);
-		}
-		if (!passes) {
-			kt_probe_leave();
-			return;
-		}
-	}
+	/* The ring's pointer is loaded from an address computed from the want bits. */
+	want = kt_cpu_read(cpus->want[KTAPE_EV_SCHED_SWITCH]);
+	if (likely(!(want & kt_cpu_read(kt_now.mask))))
+		r = kt_cpu_read(
+			cpus->alone[KT_EVENT_RING_SCHED_SWITCH][want]);
+	if (unlikely(!r))
+		return record_switch_by(want, preempt, prev, next, state);
 	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();
 }
