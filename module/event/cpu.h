@@ -42,24 +42,33 @@ struct task_struct;
  *			event_check() does all that is needed
  *   KT_WANT_SWITCH	of sched_switch only: a switch changes the pass mask, or context
  *			records are needed: only kt_switch_record() does that
+ *   KT_WANT_NONE	no session wants the event; not of control records
+ *   KT_WANT_MANY	several sessions do; not of control records
+ *
+ * Because of the last two, an event without any of these bits has one ring: nothing else
+ * has to be compared with zero.
  */
 #define KT_WANT_CHECK		BIT(KT_SESSIONS)
 #define KT_WANT_SWITCH		BIT(KT_SESSIONS + 1)
+#define KT_WANT_NONE		BIT(KT_SESSIONS + 3)
+#define KT_WANT_MANY		BIT(KT_SESSIONS + 4)
 
 /* Number of possible sets of sessions. */
 #define KT_ALONE		(1U << KT_SESSIONS)
 
 /*
- * The pass mask of a CPU, struct kt_now.mask.  An event whose want bits have none of the
- * mask's lower bits set is recorded in all of its sessions without a check of the thread.
+ * The pass mask of a CPU, struct kt_now.mask.  An event is recorded in its one session at
+ * once if its want bits have none of the mask's lower bits set, and in its sessions if
+ * KT_WANT_MANY alone is set in both.
  *
  *   bit n		session n may not record events of the running thread like that
- *   KT_MASK_ALWAYS	always set: such an event is to be checked
+ *   KT_MASK_ALWAYS	always set: such an event has not one session, or is to be checked
  *   KT_MASK_UNKNOWN	it is not known what the thread passes
  *   bit 16 + n		session n has no thread filter, or the thread passes
  *   bit 24 + n		the thread does not pass, whatever its uid is
  */
-#define KT_MASK_ALWAYS		(KT_WANT_CHECK | KT_WANT_SWITCH)
+#define KT_MASK_ALWAYS \
+	(KT_WANT_CHECK | KT_WANT_SWITCH | KT_WANT_NONE | KT_WANT_MANY)
 #define KT_MASK_UNKNOWN		BIT(KT_SESSIONS + 2)
 #define KT_MASK_PASS_SHIFT	16
 #define KT_MASK_FILTERED_SHIFT	24
@@ -93,7 +102,7 @@ struct task_struct;
  */
 struct kt_now {
 	unsigned long thread;
-	u32 mask;
+	unsigned long mask;
 	u32 uid;
 	u32 steady;
 	u8 pending;
@@ -135,15 +144,16 @@ struct kt_cost {
 
 /**
  * struct kt_cpu - per-CPU state that each event reads
- * @want: per opcode, bit n: session n records it; and KT_WANT_*
+ * @want: per opcode, bit n: session n records it; and KT_WANT_*.  A long, because it
+ *	is an index, and the compiler would have to extend a shorter one
  * @now: kt_now of this CPU
  * @selective: bit n: session n has a thread filter, and @now is kept up to date
  *	for it
  * @by_uid: those of @selective that filter by uid.  A thread may change its uid at any
  *	time, and no tracepoint reports it
  * @by_cgroup: those of @selective that filter by cgroup
- * @alone: per ring kind and bits of @want, the ring if they are those of one session; else
- *	NULL.  Saves the search for the bit in the usual case
+ * @alone: per ring kind and set of sessions, the ring if it is one session; else NULL.
+ *	Saves the search for the bit in the usual case
  * @alone_row: the same in one row, see KT_PLACE_OF()
  * @ring: per ring kind (KT_RING_NAMES included) and session; stored before any
  *	want bit of the session is set
@@ -153,7 +163,7 @@ struct kt_cost {
  * @cost: the tracer's own time
  */
 struct kt_cpu {
-	u32 want[KTAPE_OPCODES];
+	unsigned long want[KTAPE_OPCODES];
 	struct kt_now *now;
 	u8 selective;
 	u8 by_uid;

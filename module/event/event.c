@@ -2,8 +2,9 @@
 /*
  * Decides which sessions record an event, and records it in them.
  *
- * The fast path for one session is in event.h.  kt_event_many() decides by the want bits
- * and the pass mask for any number of sessions, and put.c stores the event.  Where a filter
+ * What the want bits and the pass mask say at once is in event.h: one session records the
+ * event or filters it, or several record it.  kt_event_many() decides about everything else,
+ * and put.c stores the event.  Where a filter
  * checks more than the thread, or a trigger, a stack or a sink needs the event, it becomes
  * a record in memory, and each session checks that.
  *
@@ -337,23 +338,6 @@ static noinline void notrace event_renew(u32 code, u32 place, u32 a0, u32 a1,
 	event_check(code, place, a0, a1, a2, other);
 }
 
-/* Count an event in sessions where it does not pass. */
-static noinline void notrace event_count(u32 place, unsigned long sessions)
-{
-	struct kt_ring *r = kt_cpu_read(
-		kt_cpus->alone_row[KT_PLACE_KIND(place) * KT_ALONE + sessions]);
-	struct ktape_ring_page *page;
-
-	if (unlikely(!r)) {
-		if (sessions)
-			kt_count_filtered(kt_cpus, place, sessions);
-		return;
-	}
-	page = r->page;
-	kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
-	kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
-}
-
 /*
  * Store an event in the sessions @pass of those that want it, after the context records that
  * are pending there, and count it in the others.
@@ -361,10 +345,11 @@ static noinline void notrace event_count(u32 place, unsigned long sessions)
 static noinline void notrace event_put_some(u32 code, u32 place, u32 a0, u32 a1,
 					    u32 a2, unsigned long pass)
 {
-	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
-	const unsigned long filtered = want & KT_MASK_SESSIONS & ~pass;
+	const unsigned long filtered = kt_cpu_read(kt_cpus->want[(u8)code]) &
+				       KT_MASK_SESSIONS & ~pass;
 
-	event_count(place, filtered);
+	if (filtered)
+		kt_count_filtered(kt_cpus, place, filtered);
 	if (!pass)
 		return;
 	if (pass & kt_cpu_read(kt_now.pending))
@@ -385,23 +370,8 @@ static noinline void notrace event_by_both(u32 code, u32 place, u32 a0, u32 a1,
 		return event_check(code, place, a0, a1, a2, other);
 	kt_match_get(other, kt_cpu_read(kt_cpus->by_uid), &match);
 	event_put_some(code, place, a0, a1, a2,
-		       want & (mask >> KT_MASK_PASS_SHIFT | match.pass));
-}
-
-/*
- * Do kt_event_many() for an event that the running thread does not pass, but may pass by
- * @other, in the usual case that the match of that one is kept.
- */
-static noinline void notrace event_by_other(u32 code, u32 place, u32 a0, u32 a1,
-					    u32 a2, struct task_struct *other)
-{
-	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
-	u32 pass;
-
-	if (want & KT_WANT_CHECK || kt_cpu_read(kt_cpus->by_uid) ||
-	    !kt_match_peek(kt_cpus->kept, other, &pass) || want & pass)
-		return event_by_both(code, place, a0, a1, a2, other);
-	event_count(place, want);
+		       want & KT_MASK_SESSIONS &
+			       (mask >> KT_MASK_PASS_SHIFT | match.pass));
 }
 
 /* Is the pass mask that of the running thread, which has the uid that it had? */
@@ -416,18 +386,19 @@ static __always_inline bool event_has_mask(u32 want, u32 mask)
 		       kt_cpu_read(kt_now.uid);
 }
 
-/* Do kt_event_many() where thread filters apply.  Nothing is saved in most cases. */
+/* Do kt_event_many() where thread filters apply. */
 static noinline void notrace event_by_mask(u32 code, u32 place, u32 a0, u32 a1,
 					   u32 a2, struct task_struct *other)
 {
 	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
 	const u32 mask = kt_cpu_read(kt_now.mask);
-	const u32 pass = want & mask >> KT_MASK_PASS_SHIFT;
+	const u32 sessions = want & KT_MASK_SESSIONS;
+	const u32 pass = sessions & mask >> KT_MASK_PASS_SHIFT;
 
 	/* want may have changed since kt_event_many() loaded it. */
 	if (!event_has_mask(want, mask) || want & KT_WANT_CHECK)
 		return event_renew(code, place, a0, a1, a2, other);
-	if (pass == want) {
+	if (pass == sessions) {
 		if (pass && !(pass & kt_cpu_read(kt_now.pending)))
 			return kt_put(code, place, a0, a1, a2, pass);
 	} else if (other) {
@@ -454,19 +425,13 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	const u32 mask = kt_cpu_read(kt_now.mask);
 
 	BUILD_BUG_ON(KTAPE_OPCODES != 256);	/* (u8)code is the opcode */
-	if (kt_nmi_unsafe())
+	if (kt_nmi_unsafe() || want & KT_WANT_CHECK)
 		return event_check(code, place, a0, a1, a2, other);
-	/* False for one that is to be checked, because of KT_WANT_CHECK. */
-	if (!(want & ~(mask >> KT_MASK_FILTERED_SHIFT))) {
-		if (other)
-			return event_by_other(code, place, a0, a1, a2, other);
-		return event_count(place, want);
-	}
-	if (want & KT_WANT_CHECK)
-		return event_check(code, place, a0, a1, a2, other);
-	if (want & mask)
+	if (want & KT_WANT_NONE)
+		return;
+	if (want & mask & ~KT_WANT_MANY)
 		return event_by_mask(code, place, a0, a1, a2, other);
-	kt_put(code, place, a0, a1, a2, want);
+	kt_put(code, place, a0, a1, a2, want & KT_MASK_SESSIONS);
 }
 
 /**

@@ -86,6 +86,11 @@ void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		   struct task_struct *other);
 void kt_put(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	    unsigned long sessions);
+void kt_put0(u32 code, u32 place, unsigned long sessions);
+void kt_put1(u32 code, u32 place, u32 a0, unsigned long sessions);
+void kt_put2(u32 code, u32 place, u32 a0, u32 a1, unsigned long sessions);
+void kt_put3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+	     unsigned long sessions);
 bool kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec);
 void kt_log_allow(unsigned int session, bool allowed);
@@ -135,23 +140,81 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
 #define KT_PLACE(NAME) \
 	KT_PLACE_OF(KT_CLASS_OF_##NAME, KT_EVENT_RING_##NAME)
 
+/* Get the ring of one session, the only one of @want. */
+static __always_inline struct kt_ring *
+kt_ring_alone(struct kt_cpu __percpu *cpus, u32 place, unsigned long want)
+{
+	return kt_cpu_read(
+		cpus->alone_row[KT_PLACE_KIND(place) * KT_ALONE + want]);
+}
+
+/* Count an event as filtered in one session. */
+static __always_inline void kt_count_filtered_in(struct kt_ring *r, u32 place)
+{
+	struct ktape_ring_page *page = r->page;
+
+	kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
+	kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
+}
+
+/* kt_put() for a constant number of argument words. */
+static __always_inline void kt_put_words(u32 code, u32 place, const u32 nargs,
+					 u32 a0, u32 a1, u32 a2,
+					 unsigned long sessions)
+{
+	if (nargs == 0)
+		kt_put0(code, place, sessions);
+	else if (nargs == 1)
+		kt_put1(code, place, a0, sessions);
+	else if (nargs == 2)
+		kt_put2(code, place, a0, a1, sessions);
+	else
+		kt_put3(code, place, a0, a1, a2, sessions);
+}
+
+/*
+ * Is an event filtered in the one session that wants it?  False if @want has a KT_WANT_* bit:
+ * shifted, the mask has bits of sessions only.
+ */
+static __always_inline bool kt_event_is_filtered(struct kt_cpu __percpu *cpus,
+						 unsigned long want,
+						 unsigned long mask,
+						 struct task_struct *other)
+{
+	u32 pass = 0;
+
+	if (want & ~(mask >> KT_MASK_FILTERED_SHIFT))
+		return false;
+	/* No session of @want filters by uid: see KT_MASK_FILTERED_SHIFT. */
+	if (other && !kt_match_peek(cpus->kept, other, &pass))
+		return false;
+	return !(want & pass);
+}
+
 /* kt_event(), with opcode and dat20, and class and kind, in one word each. */
 static __always_inline void
 kt_event_at(struct kt_cpu __percpu *cpus, u32 code, u32 place, const u32 nargs,
 	    u32 a0, u32 a1, u32 a2, struct task_struct *other)
 {
-	unsigned long want =
+	const unsigned long want =
 		kt_cpu_read(cpus->want[code & (KTAPE_OPCODES - 1)]);
+	const unsigned long mask = kt_cpu_read(kt_now.mask);
 	struct kt_ring *r;
 
-	if (unlikely(want & kt_cpu_read(kt_now.mask) || kt_nmi_unsafe()))
-		return kt_event_many(code, place, a0, a1, a2, other);
-	r = kt_cpu_read(
-		cpus->alone_row[KT_PLACE_KIND(place) * KT_ALONE + want]);
-	if (unlikely(!r))
-		return kt_event_many(code, place, a0, a1, a2, other);
-	kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
-	kt_ring_put(r, code, KT_PLACE_CLASS(place), nargs, a0, a1, a2);
+	if (likely(!(want & mask || kt_nmi_unsafe()))) {
+		r = kt_ring_alone(cpus, place, want);
+		kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
+		kt_ring_put(r, code, KT_PLACE_CLASS(place), nargs, a0, a1, a2);
+	} else if (kt_nmi_unsafe()) {
+		kt_event_many(code, place, a0, a1, a2, other);
+	} else if (!(want & (mask ^ KT_WANT_MANY))) {
+		kt_put_words(code, place, nargs, a0, a1, a2,
+			     want & KT_MASK_SESSIONS);
+	} else if (kt_event_is_filtered(cpus, want, mask, other)) {
+		kt_count_filtered_in(kt_ring_alone(cpus, place, want), place);
+	} else {
+		kt_event_many(code, place, a0, a1, a2, other);
+	}
 }
 
 /* Count an event as filtered in a set of sessions, at least one. */
@@ -257,7 +320,7 @@ static __always_inline bool kt_event_sees_switches(void)
 {
 	/* A sink alone does not count: its start has not set @thread to 0. */
 	return kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]) &
-		       ~KT_WANT_CHECK ||
+		       KT_MASK_SESSIONS ||
 	       kt_cpu_read(kt_cpus->want[KTAPE_EV_CONTEXT]);
 }
 
@@ -375,7 +438,8 @@ do {									\
  * macro, because gcc lays out callers of an inline function worse.
  */
 #define kt_wanted(opcode) \
-	(kt_cpu_read(kt_cpus->want[opcode]) || kt_sink_wants(opcode))
+	(kt_cpu_read(kt_cpus->want[opcode]) & ~KT_WANT_NONE || \
+	 kt_sink_wants(opcode))
 
 #define KT_WANTED(NAME)		kt_wanted(KTAPE_EV_##NAME)
 

@@ -77,17 +77,65 @@ static __always_inline void put_words(u32 code, u32 place, u32 a0, u32 a1,
 	} while (sessions);
 }
 
-#define PUT_WORDS(nargs)						\
-static noinline void notrace put_words##nargs(u32 code, u32 place, u32 a0, \
-					      u32 a1, u32 a2,		\
-					      unsigned long sessions)	\
-{									\
-	put_words(code, place, a0, a1, a2, sessions, nargs);		\
+/**
+ * kt_put0() - Do kt_put() for an event without argument words
+ * @code: as kt_put(), as all others
+ * @place: second
+ * @sessions: third
+ *
+ * Context: as kt_put().
+ */
+void notrace kt_put0(u32 code, u32 place, unsigned long sessions)
+{
+	put_words(code, place, 0, 0, 0, sessions, 0);
 }
-PUT_WORDS(0)
-PUT_WORDS(1)
-PUT_WORDS(2)
-PUT_WORDS(3)
+
+/**
+ * kt_put1() - Do kt_put() for an event with one argument word
+ * @code: as kt_put(), as all others
+ * @place: second
+ * @a0: third
+ * @sessions: fourth
+ *
+ * Context: as kt_put().
+ */
+void notrace kt_put1(u32 code, u32 place, u32 a0, unsigned long sessions)
+{
+	put_words(code, place, a0, 0, 0, sessions, 1);
+}
+
+/**
+ * kt_put2() - Do kt_put() for an event with two argument words
+ * @code: as kt_put(), as all others
+ * @place: second
+ * @a0: third
+ * @a1: fourth
+ * @sessions: fifth
+ *
+ * Context: as kt_put().
+ */
+void notrace kt_put2(u32 code, u32 place, u32 a0, u32 a1,
+		     unsigned long sessions)
+{
+	put_words(code, place, a0, a1, 0, sessions, 2);
+}
+
+/**
+ * kt_put3() - Do kt_put() for an event with three argument words
+ * @code: as kt_put(), as all others
+ * @place: second
+ * @a0: third
+ * @a1: fourth
+ * @a2: fifth
+ * @sessions: sixth
+ *
+ * Context: as kt_put().
+ */
+void notrace kt_put3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+		     unsigned long sessions)
+{
+	put_words(code, place, a0, a1, a2, sessions, 3);
+}
 
 /**
  * kt_put() - Store an event in a set of sessions
@@ -108,13 +156,13 @@ noinline void notrace kt_put(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 {
 	if (code < KT_CODE(0, 0, 0, 2)) {
 		if (code < KT_CODE(0, 0, 0, 1))
-			put_words0(code, place, a0, a1, a2, sessions);
+			kt_put0(code, place, sessions);
 		else
-			put_words1(code, place, a0, a1, a2, sessions);
+			kt_put1(code, place, a0, sessions);
 	} else {
 		if (code < KT_CODE(0, 0, 0, 3))
-			put_words2(code, place, a0, a1, a2, sessions);
+			kt_put2(code, place, a0, a1, sessions);
 		else
-			put_words3(code, place, a0, a1, a2, sessions);
+			kt_put3(code, place, a0, a1, a2, sessions);
 	}
 }

@@ -65,77 +65,41 @@ static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
 }
 
 /*
- * The arguments of the next functions but the first are in the registers of the probe's
- * own, so that no call moves them.
+ * The next functions are the last steps of the probe.  Their arguments are in the registers
+ * of the probe's own, so that no call moves them.
  */
 
-/* Record a switch in a set of sessions. */
-static noinline void notrace record_switch_in(unsigned long sessions,
-					      bool preempt,
-					      struct task_struct *prev,
-					      struct task_struct *next,
-					      unsigned int state)
-{
-	if (sessions) {
-		kt_switch_begin(next);
-		kt_put(switch_code(preempt, prev, next, state),
-		       KT_PLACE(SCHED_SWITCH), prev->pid, next->pid, 0,
-		       sessions);
-		kt_switch_end();
-	}
-	kt_probe_leave();
-}
-
-/* Record a switch in one session. */
-static noinline void notrace record_switch_alone(struct kt_ring *r,
-						 bool preempt,
-						 struct task_struct *prev,
-						 struct task_struct *next,
-						 unsigned int state)
-{
-	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
-	kt_probe_leave();
-}
-
-/*
- * Record a switch that changes the pass mask, or needs checks or context records.  Not
- * cloned, because a clone has other arguments.
- */
+/* Record a switch that changes the pass mask, or needs checks or context records. */
 static noinline __noclone void notrace
-record_switch_any(unsigned long want, bool preempt, struct task_struct *prev,
+record_switch_any(void *data, bool preempt, struct task_struct *prev,
 		  struct task_struct *next, unsigned int state)
 {
 	kt_switch_record(switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();
 }
 
-/* Record a switch that is more than one of a single session without a filter. */
-static noinline void notrace record_switch_by(unsigned long want, bool preempt,
-					      struct task_struct *prev,
-					      struct task_struct *next,
-					      unsigned int state)
+/* Record a switch in any number of sessions. */
+static noinline __noclone void notrace
+record_switch_many(void *data, bool preempt, struct task_struct *prev,
+		   struct task_struct *next, unsigned int state,
+		   unsigned long want)
 {
-	struct kt_cpu __percpu *const cpus = kt_cpus;
-	struct kt_ring *r;
-	u32 pass, filtered;
+	u32 sessions = want & KT_MASK_SESSIONS, pass = sessions;
 
-	if (!(want & (KT_WANT_CHECK | KT_WANT_SWITCH)))
-		return record_switch_in(want, preempt, prev, next, state);
-	if (want & KT_WANT_CHECK || !kt_switch_is_steady(cpus, next, &pass))
-		return record_switch_any(want, preempt, prev, next, state);
-	filtered = want & KT_MASK_SESSIONS & ~pass;
-	pass &= want;
-	if (filtered)
-		kt_count_filtered(cpus, KT_PLACE(SCHED_SWITCH), filtered);
-	if (!pass) {
-		kt_cpu_write(kt_now.thread, (unsigned long)next + KT_ARRIVED);
-		kt_probe_leave();
-		return;
-	}
-	r = kt_cpu_read(cpus->alone[KT_EVENT_RING_SCHED_SWITCH][pass]);
-	if (r)
-		return record_switch_alone(r, preempt, prev, next, state);
-	record_switch_in(pass, preempt, prev, next, state);
+	if (want & (KT_WANT_CHECK | KT_WANT_SWITCH) &&
+	    (want & KT_WANT_CHECK ||
+	     !kt_switch_is_steady(kt_cpus_of(data), next, &pass)))
+		return record_switch_any(data, preempt, prev, next, state);
+	pass &= sessions;
+	if (sessions != pass)
+		kt_count_filtered(kt_cpus_of(data), KT_PLACE(SCHED_SWITCH),
+				  sessions & ~pass);
+	kt_switch_begin(next);
+	if (pass)
+		kt_put2(switch_code(preempt, prev, next, state),
+			KT_PLACE(SCHED_SWITCH), prev->pid, next->pid, pass);
+	kt_switch_end();
+	kt_probe_leave();
 }
 
 /* For sessions that do not record sched_switch, this writes context records. */
@@ -145,17 +109,32 @@ static __always_inline void record_sched_switch(void *data, bool preempt,
 						unsigned int state)
 {
 	struct kt_cpu __percpu *const cpus = kt_cpus_of(data);
-	struct kt_ring *r = NULL;
 	unsigned long want;
+	struct kt_ring *r;
+	u32 pass;
 
 	kt_probe_enter();
 	/* The ring's pointer is loaded from an address computed from the want bits. */
 	want = kt_cpu_read(cpus->want[KTAPE_EV_SCHED_SWITCH]);
-	if (likely(!(want & kt_cpu_read(kt_now.mask))))
-		r = kt_cpu_read(
-			cpus->alone[KT_EVENT_RING_SCHED_SWITCH][want]);
-	if (unlikely(!r))
-		return record_switch_by(want, preempt, prev, next, state);
+	if (unlikely(want & kt_cpu_read(kt_now.mask))) {
+		if (want & (KT_WANT_CHECK | KT_WANT_NONE | KT_WANT_MANY))
+			return record_switch_many(data, preempt, prev, next,
+						  state, want);
+		if (!kt_switch_is_steady(cpus, next, &pass))
+			return record_switch_any(data, preempt, prev, next,
+						 state);
+		want &= KT_MASK_SESSIONS;
+		r = kt_ring_alone(cpus, KT_PLACE(SCHED_SWITCH), want);
+		if (!(want & pass)) {
+			kt_count_filtered_in(r, KT_PLACE(SCHED_SWITCH));
+			kt_cpu_write(kt_now.thread,
+				     (unsigned long)next + KT_ARRIVED);
+			kt_probe_leave();
+			return;
+		}
+	} else {
+		r = kt_ring_alone(cpus, KT_PLACE(SCHED_SWITCH), want);
+	}
 	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();
 }

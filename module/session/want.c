@@ -29,7 +29,7 @@
  * @by_cgroup: third
  */
 struct kt_ways {
-	u32 want[KTAPE_OPCODES];
+	unsigned long want[KTAPE_OPCODES];
 	u8 selective;
 	u8 by_uid;
 	u8 by_cgroup;
@@ -230,10 +230,14 @@ static bool want_checks(const struct kt_ways *w, unsigned int session,
 static void want_set_flags(struct kt_ways *w, unsigned int opcode)
 {
 	unsigned long left = w->want[opcode] & KT_MASK_SESSIONS;
-	u32 want = left;
+	unsigned long want = left;
 
 	if (opcode < KTAPE_OP_EXCEPTION)
 		return;
+	if (!left)
+		want |= KT_WANT_NONE;
+	else if (left & (left - 1))
+		want |= KT_WANT_MANY;
 	if (kt_sink_wants(opcode))
 		want |= KT_WANT_CHECK;
 	for (; left; left &= left - 1)
