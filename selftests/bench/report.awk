@@ -179,12 +179,12 @@ function budgets(	packed)
 	budget("ring alone, native, worst time over floor", native, 1.10, 1)
 	budget("sys_enter_wide, instructions added", med["wide", "ktape"], 250,
 	       med["wide", "store"])
-	more_budgets("second session", "two", "ktape", 95)
+	more_budgets("second session", "two", "ktape", 85)
 	more_budgets("third session", "three", "two", 40)
-	more_budgets("pid filter that passes", "pid-pass", "ktape", 45)
-	more_budgets("cgroup filter that passes", "cgroup-pass", "ktape", 45)
-	more_budgets("pid filter that nothing passes", "pid-hold", "empty", 70)
-	more_budgets("cgroup filter that nothing passes", "cgroup-hold", "empty", 70)
+	more_budgets("pid filter that passes", "pid-pass", "ktape", 30)
+	more_budgets("cgroup filter that passes", "cgroup-pass", "ktape", 30)
+	more_budgets("pid filter that nothing passes", "pid-hold", "empty", 45)
+	more_budgets("cgroup filter that nothing passes", "cgroup-hold", "empty", 45)
 	print ""
 }
 
