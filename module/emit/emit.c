@@ -168,7 +168,8 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
 
 	preempt_disable_notrace();
 	cpu = this_cpu_ptr(kt_cpus);
-	for (want = READ_ONCE(cpu->want[opcode]); want; want &= want - 1) {
+	want = READ_ONCE(cpu->want[opcode]) & KT_MASK_SESSIONS;
+	for (; want; want &= want - 1) {
 		r = cpu->ring[kind][__ffs(want)];
 		kt_count(&r->page->emitted[class]);
 		kt_ring_lose(r, reason, class);

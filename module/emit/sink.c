@@ -4,8 +4,8 @@
  * in the context in which the record is made.
  *
  * event/event.c has the union of the masks and the pointer to sinks_call().  An
- * event that a sink wants takes the route for several sessions (KT_ROUTE_MANY):
- * events that no sink wants cost nothing more.
+ * event that a sink wants leaves the fast path (KT_WANT_CHECK): others cost nothing
+ * more.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thread and context of the first record of a block, for its header.
+ * What a ring does when it opens a block, or cannot (struct kt_ring_ops): the thread and
+ * context of the block's first record go into its header, and readers are woken.
  *
  * Readers attribute later records by the context switches that they find in the
  * block.
@@ -10,9 +11,12 @@
  * kt_now and struct kt_coming make headers agree with that.
  */
 #include <linux/hardirq.h>
+#include <linux/irqflags.h>
 #include <linux/sched.h>
 
 #include "internal.h"
+
+u8 kt_uuid[16];
 
 DEFINE_PER_CPU(unsigned int, kt_breakpoints);
 
@@ -80,13 +84,8 @@ void kt_coming_back(const struct kt_coming *old)
 	coming_store(old);
 }
 
-/**
- * kt_context_unknown() - Say that the thread of a block is not known
- * @block: header of a block that is being opened
- *
- * Context: any.
- */
-void kt_context_unknown(struct ktape_block *block)
+/* Say that the thread of a block is not known. */
+static void context_unknown(struct ktape_block *block)
 {
 	block->tid = -1;
 	block->prio = 0;
@@ -109,7 +108,7 @@ static void context_fill_thread(struct ktape_block *block,
 	    kt_event_sees_switches())
 		p = kt_event_thread();
 	if (!p) {
-		kt_context_unknown(block);
+		context_unknown(block);
 		return;
 	}
 	block->tid = p->pid;
@@ -117,14 +116,8 @@ static void context_fill_thread(struct ktape_block *block,
 	block->prio = (u8)READ_ONCE(p->prio);
 }
 
-/**
- * kt_context_fill() - Fill in thread and context of a block
- * @block: header of a block that is being opened
- * @rec: its first record, NULL = none
- *
- * Context: any, preemption disabled.
- */
-void kt_context_fill(struct ktape_block *block, const struct kt_record *rec)
+/* Fill in thread and context of a block.  @rec: its first record, NULL = none. */
+static void context_fill(struct ktape_block *block, const struct kt_record *rec)
 {
 	struct kt_coming *c = &this_cpu_ptr(kt_cpus)->coming;
 	const struct task_struct *leaves = READ_ONCE(c->leaves);
@@ -143,3 +136,87 @@ void kt_context_fill(struct ktape_block *block, const struct kt_record *rec)
 	if (c->tid < 0)
 		block->context = KTAPE_CTX_UNKNOWN;
 }
+
+/*
+ * Handle the loss of a record for which no block could be opened.  A lost
+ * context switch leaves the incoming thread unknown until current has changed:
+ * without this, records until then would be attributed to the outgoing thread.
+ */
+static void owner_parked(struct kt_ring *r, const struct kt_record *rec)
+{
+	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	if (opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT)
+		kt_coming_set(-1, 0);
+}
+
+/* Fill in the header of a block that is being opened. */
+static void owner_opening(struct kt_ring *r, struct ktape_block *block,
+			  const struct kt_record *rec)
+{
+	struct kt_owner *owner = r->owner;
+	unsigned long flags;
+
+	memcpy(block->uuid, kt_uuid, sizeof(block->uuid));
+	/* Read both clocks at one moment, but for NMIs. */
+	local_irq_save(flags);
+	block->sync_clock = kt_clock();
+	block->sync_mono_ns = ktime_get_mono_fast_ns();
+	local_irq_restore(flags);
+	block->generation = READ_ONCE(owner->generation);
+	/*
+	 * Without context records the thread would be valid for the first record
+	 * only: report it as unknown.  If one is pending, it comes next.  And here
+	 * runs another thread than on a CPU whose ring is written from afar.
+	 */
+	if (READ_ONCE(owner->no_context) || r->cpu != raw_smp_processor_id() ||
+	    kt_cpu_read(kt_now.pending) & BIT(owner->session)) {
+		context_unknown(block);
+		return;
+	}
+	context_fill(block, rec);
+}
+
+/*
+ * Report losses and wake readers after a block was opened.
+ *
+ * Losses are reported now because the ring has room again, but not at each
+ * block, because loss records would push exceptions out of the control ring.
+ * irq_work wakes the readers (wake.c), because a writer may hold the scheduler's locks.
+ */
+static void owner_opened(struct kt_ring *r, u64 since)
+{
+	struct kt_owner *owner = r->owner;
+
+	if (unlikely(READ_ONCE(r->lossy)))
+		kt_event_losses_soon(r);
+	if (since)
+		kt_cost_opened(r, since);
+	kt_clock_check();
+	/*
+	 * The commit is published before waiting is read.  Pairs with the
+	 * barrier between incrementing waiting and reading commit in
+	 * read_wait() and kt_dev_poll().
+	 */
+	smp_mb();
+	if (atomic_read(&owner->waiting))
+		irq_work_queue(&owner->wake);
+}
+
+/* Stop the session outside the writer: its snapshot is full. */
+static void owner_filled(struct kt_ring *r)
+{
+	struct kt_owner *owner = r->owner;
+
+	if (READ_ONCE(owner->filled_queued))
+		return;
+	WRITE_ONCE(owner->filled_queued, true);
+	irq_work_queue(&owner->filled);
+}
+
+const struct kt_ring_ops kt_event_ring_ops = {
+	.opening = owner_opening,
+	.opened = owner_opened,
+	.filled = owner_filled,
+	.parked = owner_parked,
+};

@@ -25,7 +25,7 @@ DEFINE_PER_CPU(struct kt_now, kt_now) __aligned(32);
 int kt_cpus_init(void)
 {
 	struct kt_cpu *c;
-	unsigned int cpu;
+	unsigned int cpu, i;
 
 	kt_cpus = __alloc_percpu(sizeof(*kt_cpus), SMP_CACHE_BYTES);
 	if (!kt_cpus) {
@@ -35,10 +35,13 @@ int kt_cpus_init(void)
 	}
 	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(kt_cpus, cpu);
-		memset(c->route, KT_ROUTE_MANY, sizeof(c->route));
 		c->now = per_cpu_ptr(&kt_now, cpu);
+		c->now->mask = KT_MASK_OPEN;
+		c->now->steady = KT_NOT_STEADY;
+		for (i = KTAPE_OP_EXCEPTION; i < KTAPE_OPCODES; i++)
+			c->want[i] = KT_WANT_NONE;
 	}
-	kt_verdict_init(kt_cpus->kept);
+	kt_match_init(kt_cpus->kept);
 	return 0;
 }
 

@@ -35,39 +35,51 @@ struct task_struct;
 #define KT_RING_KINDS		(KT_RING_NAMES + 1)
 
 /*
- * Route of an event that no session or several sessions record, or to which a
- * filter, a trigger or a sink applies.
+ * Bits of struct kt_cpu.want above those of the sessions:
+ *
+ *   KT_WANT_CHECK	a filter by more than the thread applies to the event in one of the
+ *			sessions, or a trigger, a call stack or a sink: only
+ *			event_check() does all that is needed
+ *   KT_WANT_SWITCH	of sched_switch only: a switch changes the pass mask, or context
+ *			records are needed: only kt_switch_record() does that
+ *   KT_WANT_NONE	no session wants the event; not of control records
+ *   KT_WANT_MANY	several sessions do; not of control records
+ *
+ * Because of the last two, an event without any of these bits has one ring: nothing else
+ * has to be compared with zero.
  */
-#define KT_ROUTE_MANY		KT_SESSIONS
+#define KT_WANT_CHECK		BIT(KT_SESSIONS)
+#define KT_WANT_SWITCH		BIT(KT_SESSIONS + 1)
+#define KT_WANT_NONE		BIT(KT_SESSIONS + 3)
+#define KT_WANT_MANY		BIT(KT_SESSIONS + 4)
+
+/* Number of possible sets of sessions. */
+#define KT_ALONE		(1U << KT_SESSIONS)
 
 /*
- * First of the routes, one a session, of events to which only the session's pid and
- * cgroup filters apply: their rings are NULL unless the running thread passes.
+ * The pass mask of a CPU, struct kt_now.mask.  An event is recorded in its one session at
+ * once if its want bits have none of the mask's lower bits set, and in its sessions if
+ * KT_WANT_MANY alone is set in both.
+ *
+ *   bit n		session n may not record events of the running thread like that
+ *   KT_MASK_ALWAYS	always set: such an event has not one session, or is to be checked
+ *   KT_MASK_UNKNOWN	it is not known what the thread passes
+ *   bit 16 + n		session n has no thread filter, or the thread passes
+ *   bit 24 + n		the thread does not pass, whatever its uid is
  */
-#define KT_ROUTE_JUDGED		(KT_SESSIONS + 1)
+#define KT_MASK_ALWAYS \
+	(KT_WANT_CHECK | KT_WANT_SWITCH | KT_WANT_NONE | KT_WANT_MANY)
+#define KT_MASK_UNKNOWN		BIT(KT_SESSIONS + 2)
+#define KT_MASK_PASS_SHIFT	16
+#define KT_MASK_FILTERED_SHIFT	24
+#define KT_MASK_SESSIONS	(BIT(KT_SESSIONS) - 1)
+/* No session has a thread filter. */
+#define KT_MASK_OPEN \
+	(KT_MASK_ALWAYS | KT_MASK_SESSIONS << KT_MASK_PASS_SHIFT)
+#define KT_MASK_CLOSED	(KT_MASK_ALWAYS | KT_MASK_SESSIONS | KT_MASK_UNKNOWN)
 
-/*
- * Routes of sched_switch: several sessions without filters record it; no session and
- * no sink does, and no filter needs it, so that context records take its place; and
- * the first of those, one a session, if the pid and cgroup filters of one session are
- * all that matters.
- */
-#define KT_ROUTE_IN		(2 * KT_SESSIONS + 1)
-#define KT_ROUTE_TELL		(KT_ROUTE_IN + 1)
-#define KT_ROUTE_SWITCH		(KT_ROUTE_TELL + 1)
-#define KT_ROUTES		(KT_ROUTE_SWITCH + KT_SESSIONS)
-
-/*
- * In struct kt_cpu.brief and .watch, besides KT_VERDICT_VARIES and one bit a session:
- * thread filters apply; only kt_event_switch() does all that a switch needs; a filter
- * by cgroup is in force.
- */
-#define KT_JUDGED		BIT(31)	/* the sign, see kt_event_many() */
-#define KT_WATCH_SLOW		BIT(KT_SESSIONS + 1)
-#define KT_WATCH_CGROUPS	BIT(KT_SESSIONS + 2)
-
-/* struct kt_now.pass: no verdict on the running thread is known. */
-#define KT_NOT_JUDGED		BIT(KT_SESSIONS)
+/* struct kt_now.steady: no switch is. */
+#define KT_NOT_STEADY		BIT(KT_SESSIONS)
 
 /* struct kt_now.thread: the record of the switch to the thread is stored. */
 #define KT_ARRIVED		1UL
@@ -77,30 +89,23 @@ struct task_struct;
  * @thread: the thread of the next record, with KT_ARRIVED; without it, its switch
  *	is being recorded; 0: no switch has been seen since the probe of
  *	sched_switch was attached, so it is current
- * @pass: bit n: session n has no thread filter, or @thread passes
- * @uid: uid of the thread when @pass was found
- * @owed: bit n: readers of session n do not know which thread runs; its context
- *	record comes with the next event of the session
- * @held: bit n: @thread does not pass in session n
- * @ready: bit n: session n has a thread filter, @thread passes, and nothing is owed
- * @all_ready: @pass, if @ready has all sessions that care about switches; else
- *	KT_NOT_JUDGED
- * @all_quiet: @pass, if @held has all of them, and a switch to another thread that
- *	does not pass is only to be counted; else KT_NOT_JUDGED
+ * @mask: the pass mask of @thread, see KT_MASK_ALWAYS
+ * @uid: uid of the thread when @mask was computed
+ * @steady: a switch to a thread that passes in the sessions of these bits changes
+ *	neither @mask nor @pending, and needs no context record; or KT_NOT_STEADY
+ * @pending: bit n: readers of session n do not know which thread runs; its context
+ *	record is written before the next event of the session
  *
- * The owning CPU changes it, all but @owed and @all_quiet with interrupts disabled, and
- * another one if the owner is not online yet.  Any CPU may close it, that is store that
- * nothing is known: see kt_switch_close_all().
+ * The owning CPU changes it with interrupts disabled, and another one if the owner is not
+ * online yet.  An NMI changes only @pending and @steady.  Any CPU may store that nothing
+ * is known: see kt_now_close_all().
  */
 struct kt_now {
 	unsigned long thread;
-	u32 pass;
+	unsigned long mask;
 	u32 uid;
-	u32 all_ready;
-	u32 all_quiet;
-	u8 owed;
-	u8 held;
-	u8 ready;
+	u32 steady;
+	u8 pending;
 };
 
 /**
@@ -139,48 +144,37 @@ struct kt_cost {
 
 /**
  * struct kt_cpu - per-CPU state that each event reads
- * @route: per opcode the only session that records it, or KT_ROUTE_*
- * @want: per opcode, bit n: session n records it
+ * @want: per opcode, bit n: session n records it; and KT_WANT_*.  A long, because it
+ *	is an index, and the compiler would have to extend a shorter one
  * @now: kt_now of this CPU
- * @watch: bit n: session n records switches or context records;
- *	KT_VERDICT_VARIES and KT_WATCH_* of all sessions
  * @selective: bit n: session n has a thread filter, and @now is kept up to date
  *	for it
- * @switch_session: the only session that records sched_switch, or KT_ROUTE_MANY
- * @brief: per opcode @want, with KT_VERDICT_VARIES and KT_JUDGED of the thread
- *	filters, if no other filter, no trigger and no sink apply to the event in
- *	any of the sessions; else 0
- * @ring: per ring kind (KT_RING_NAMES included) and route; stored before any
- *	want bit of the session is set; NULL for KT_ROUTE_MANY
- * @rings: the same in one row, see KT_PLACE_OF()
- * @held: for KT_ROUTE_JUDGED the pages that count events which the session's filter
- *	holds back, if the running thread does not pass; as @ring
- * @held_pages: the same in one row
- * @kept: verdicts on threads, see kt_verdict_place()
+ * @by_uid: those of @selective that filter by uid.  A thread may change its uid at any
+ *	time, and no tracepoint reports it
+ * @by_cgroup: those of @selective that filter by cgroup
+ * @alone: per ring kind and set of sessions, the ring if it is one session; else NULL.
+ *	Saves the search for the bit in the usual case
+ * @alone_row: the same in one row, see KT_PLACE_OF()
+ * @ring: per ring kind (KT_RING_NAMES included) and session; stored before any
+ *	want bit of the session is set
+ * @rings: the same in one row
+ * @kept: results of thread filters, see kt_match_place()
  * @coming: incoming task of a switch whose record was lost, or has a call stack
  * @cost: the tracer's own time
- *
- * The ways of events, @route to @held_pages, follow from @want and the sessions'
- * filters.  @route saves the search for the bit in the usual case: one session, and
- * no filter, trigger or sink for the event.  @brief leads to the shorter ways of
- * brief.c.  One load of it says both which sessions record the event and that
- * nothing else is to be asked.
  */
 struct kt_cpu {
-	u8 route[KTAPE_OPCODES];
-	u8 want[KTAPE_OPCODES];
+	unsigned long want[KTAPE_OPCODES];
 	struct kt_now *now;
-	u32 watch;
 	u8 selective;
-	u8 switch_session;
-	u32 brief[KTAPE_OPCODES];
+	u8 by_uid;
+	u8 by_cgroup;
 	union {
-		struct kt_ring *ring[KT_RING_KINDS][KT_ROUTES];
-		struct kt_ring *rings[KT_RING_KINDS * KT_ROUTES];
+		struct kt_ring *alone[KTAPE_RINGS_PER_CPU][KT_ALONE];
+		struct kt_ring *alone_row[KTAPE_RINGS_PER_CPU * KT_ALONE];
 	};
 	union {
-		struct ktape_ring_page *held[KT_RING_KINDS][KT_ROUTES];
-		struct ktape_ring_page *held_pages[KT_RING_KINDS * KT_ROUTES];
+		struct kt_ring *ring[KT_RING_KINDS][KT_SESSIONS];
+		struct kt_ring *rings[KT_RING_KINDS * KT_SESSIONS];
 	};
 	struct kt_kept kept[KT_KEPT];
 	struct kt_coming coming;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records an event in the rings of all sessions that want it, with filters,
- * stacks, triggers and sinks, and records of any shape.  The fast path for one
- * session is in event.h, the ways between the two are in brief.c.  Context
- * switches are in switch.c.
+ * Decides which sessions record an event, and records it in them.
  *
- * Also the callbacks of a session's rings (struct kt_ring_ops), which fill in
- * block headers and have readers woken.
+ * What the want bits and the pass mask say at once is in event.h: one session records the
+ * event or filters it, or several record it.  kt_event_many() decides about everything else,
+ * and put.c stores the event.  Where a filter
+ * checks more than the thread, or a trigger, a stack or a sink needs the event, it becomes
+ * a record in memory, and each session checks that.
+ *
+ * Files of this folder, in the order in which they build on each other: cpu.c, put.c,
+ * now.c, trigger.c, stack.c, event.c, switch.c; and for blocks: loss.c, wake.c, context.c.
  */
-#include <linux/irqflags.h>
 #include <linux/sched.h>
 
 #include "internal.h"
-
-u8 kt_uuid[16];
 
 u64 kt_sink_mask[KTAPE_MASK_WORDS];
 static void (*sink_call)(const struct kt_record *rec);
@@ -75,7 +75,7 @@ void kt_sink_set(void (*call)(const struct kt_record *rec))
  * kt_sink_mask_set() - Set the events that sinks want
  * @mask: bit n: opcode n
  *
- * The caller then has all sessions update their routes.
+ * The caller then has all CPUs update their want bits.
  *
  * Context: process context; the caller serializes.
  */
@@ -139,11 +139,11 @@ static noinline bool event_passes_gates(const struct kt_filters *f,
 					const struct kt_threads *who)
 {
 	struct kt_span span;
-	enum kt_result verdict = kt_filter_pass(f, r, rec, who, &span);
+	enum kt_result result = kt_filter_pass(f, r, rec, who, &span);
 
-	if (unlikely(verdict == KT_SPAN))
+	if (unlikely(result == KT_SPAN))
 		record_span(f, r, &span.rec);
-	return verdict == KT_PASS;
+	return result == KT_PASS;
 }
 
 /*
@@ -171,15 +171,15 @@ static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
- * Are readers of a session with a thread filter to be told first which thread
- * runs?  A switch says that itself, and nobody asks whose the control records are.
+ * Must a context record come first?  Not before sched_switch, which names the thread,
+ * nor before control records, which have none.
  */
-static __always_inline bool event_is_owed(unsigned int session,
-					  const struct kt_record *rec)
+static __always_inline bool event_needs_context(unsigned int session,
+						const struct kt_record *rec)
 {
 	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
 
-	return kt_cpu_read(kt_now.owed) & BIT(session) &&
+	return kt_cpu_read(kt_now.pending) & BIT(session) &&
 	       opcode >= KTAPE_OP_EXCEPTION && opcode != KTAPE_EV_SCHED_SWITCH;
 }
 
@@ -197,22 +197,22 @@ static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 
 	kt_count(&r->page->emitted[rec->class]);
 	if (unlikely(f) && !event_passes(f, r, rec, other)) {
-		kt_triggers_held(t, rec);
+		kt_triggers_skip(t, rec);
 		return false;
 	}
 	if (unlikely(kt_nmi_unsafe())) {
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return false;
 	}
-	if (unlikely(f) && event_is_owed(session, rec))
-		kt_switch_pay(BIT(session));
+	if (unlikely(f) && event_needs_context(session, rec))
+		kt_now_write_pending(BIT(session));
 	if (unlikely(f) && kt_filter_has_stack(f, rec))
 		record_with_stack(f, r, rec);
 	else
 		kt_ring_write(r, rec);
 	if (unlikely(t) &&
-	    kt_triggers_look_at(t, rec->code & (KTAPE_OPCODES - 1)))
-		kt_trigger_look(t, session, rec);
+	    kt_triggers_want(t, rec->code & (KTAPE_OPCODES - 1)))
+		kt_triggers_check(t, session, rec);
 	return true;
 }
 
@@ -223,7 +223,7 @@ static unsigned long event_put_all(u32 kind, const struct kt_record *rec,
 	const struct kt_cpu *cpu = this_cpu_ptr(kt_cpus);
 	unsigned long passed = 0;
 
-	for (; want; want &= want - 1)
+	for (want &= KT_MASK_SESSIONS; want; want &= want - 1)
 		if (event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec,
 			      other))
 			passed |= BIT(__ffs(want));
@@ -301,34 +301,22 @@ void kt_log_allow(unsigned int session, bool allowed)
 void kt_event_record_log(const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
-	const struct kt_cpu *cpu = this_cpu_ptr(kt_cpus);
 	unsigned long want = kt_cpu_read(kt_cpus->want[opcode]);
-	unsigned long held = want & ~READ_ONCE(log_sessions);
-	struct ktape_ring_page *page;
+	unsigned long refused = want & KT_MASK_SESSIONS &
+				~READ_ONCE(log_sessions);
 
-	event_put_all(KTAPE_RING_EVENT, rec, NULL, want & ~held);
-	for (; held; held &= held - 1) {
-		page = cpu->ring[KTAPE_RING_EVENT][__ffs(held)]->page;
-		kt_count(&page->emitted[rec->class]);
-		kt_count(&page->filtered[rec->class]);
-	}
+	event_put_all(KTAPE_RING_EVENT, rec, NULL, want & ~refused);
+	if (refused)
+		kt_count_filtered(kt_cpus,
+				  KT_PLACE_OF(rec->class, KTAPE_RING_EVENT),
+				  refused);
 	if (unlikely(kt_sink_wants(opcode)))
 		sink_call(rec);
 }
 
-/**
- * kt_event_checked() - Do kt_event_many() for any sessions, filters and sinks
- * @code: from KT_CODE()
- * @place: from KT_PLACE()
- * @a0: argument word
- * @a1: argument word
- * @a2: argument word
- * @other: a task that the event is about besides current, or NULL
- *
- * Context: as kt_event().
- */
-noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
-				       u32 a2, struct task_struct *other)
+/* Do kt_event_many() for any sessions, filters and sinks. */
+static noinline void notrace event_check(u32 code, u32 place, u32 a0, u32 a1,
+					 u32 a2, struct task_struct *other)
 {
 	const u32 args[] = { a0, a1, a2 };
 	const struct kt_record rec = {
@@ -341,6 +329,111 @@ noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
 	kt_event_record_of(KT_PLACE_KIND(place), &rec, other);
 }
 
+/* Compute the pass mask again, and check the event by itself. */
+static noinline void notrace event_renew(u32 code, u32 place, u32 a0, u32 a1,
+					 u32 a2, struct task_struct *other)
+{
+	if (!in_nmi())
+		kt_now_renew();
+	event_check(code, place, a0, a1, a2, other);
+}
+
+/*
+ * Store an event in the sessions @pass of those that want it, after the context records that
+ * are pending there, and count it in the others.
+ */
+static noinline void notrace event_put_some(u32 code, u32 place, u32 a0, u32 a1,
+					    u32 a2, unsigned long pass)
+{
+	const unsigned long filtered = kt_cpu_read(kt_cpus->want[(u8)code]) &
+				       KT_MASK_SESSIONS & ~pass;
+
+	if (filtered)
+		kt_count_filtered(kt_cpus, place, filtered);
+	if (!pass)
+		return;
+	if (pass & kt_cpu_read(kt_now.pending))
+		kt_now_write_pending(pass);
+	kt_put(code, place, a0, a1, a2, pass);
+}
+
+/* Do kt_event_many() for an event that passes, too, where @other does. */
+static noinline void notrace event_by_both(u32 code, u32 place, u32 a0, u32 a1,
+					   u32 a2, struct task_struct *other)
+{
+	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
+	const u32 mask = kt_cpu_read(kt_now.mask);
+	struct kt_kept match;
+
+	/* Either may have changed since kt_event_many() loaded it. */
+	if (unlikely(mask & KT_MASK_UNKNOWN || want & KT_WANT_CHECK))
+		return event_check(code, place, a0, a1, a2, other);
+	kt_match_get(other, kt_cpu_read(kt_cpus->by_uid), &match);
+	event_put_some(code, place, a0, a1, a2,
+		       want & KT_MASK_SESSIONS &
+			       (mask >> KT_MASK_PASS_SHIFT | match.pass));
+}
+
+/* Is the pass mask that of the running thread, which has the uid that it had? */
+static __always_inline bool event_has_mask(u32 want, u32 mask)
+{
+	const unsigned long thread = kt_cpu_read(kt_now.thread);
+
+	if (mask & KT_MASK_UNKNOWN || !(thread & KT_ARRIVED))
+		return false;
+	return !(want & kt_cpu_read(kt_cpus->by_uid)) ||
+	       kt_thread_uid((void *)(thread - KT_ARRIVED)) ==
+		       kt_cpu_read(kt_now.uid);
+}
+
+/* Do kt_event_many() where thread filters apply. */
+static noinline void notrace event_by_mask(u32 code, u32 place, u32 a0, u32 a1,
+					   u32 a2, struct task_struct *other)
+{
+	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
+	const u32 mask = kt_cpu_read(kt_now.mask);
+	const u32 sessions = want & KT_MASK_SESSIONS;
+	const u32 pass = sessions & mask >> KT_MASK_PASS_SHIFT;
+
+	/* want may have changed since kt_event_many() loaded it. */
+	if (!event_has_mask(want, mask) || want & KT_WANT_CHECK)
+		return event_renew(code, place, a0, a1, a2, other);
+	if (pass == sessions) {
+		if (pass && !(pass & kt_cpu_read(kt_now.pending)))
+			return kt_put(code, place, a0, a1, a2, pass);
+	} else if (other) {
+		return event_by_both(code, place, a0, a1, a2, other);
+	}
+	event_put_some(code, place, a0, a1, a2, pass);
+}
+
+/**
+ * kt_event_many() - Do kt_event() for any number of sessions
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE()
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ * @other: a task that the event is about besides current, or NULL
+ *
+ * Context: as kt_event().
+ */
+noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+				    struct task_struct *other)
+{
+	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
+	const u32 mask = kt_cpu_read(kt_now.mask);
+
+	BUILD_BUG_ON(KTAPE_OPCODES != 256);	/* (u8)code is the opcode */
+	if (kt_nmi_unsafe() || want & KT_WANT_CHECK)
+		return event_check(code, place, a0, a1, a2, other);
+	if (want & KT_WANT_NONE)
+		return;
+	if (want & mask & ~KT_WANT_MANY)
+		return event_by_mask(code, place, a0, a1, a2, other);
+	kt_put(code, place, a0, a1, a2, want & KT_MASK_SESSIONS);
+}
+
 /**
  * kt_event0() - Record an event without argument words
  * @code: from KT_CODE()
@@ -351,7 +444,7 @@ noinline void notrace kt_event_checked(u32 code, u32 place, u32 a0, u32 a1,
  */
 void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
 {
-	kt_event_at(kt_cpus, code, place, 0, 0, 0, 0, other, false);
+	kt_event_at(kt_cpus, code, place, 0, 0, 0, 0, other);
 }
 
 /**
@@ -365,7 +458,7 @@ void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
  */
 void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 {
-	kt_event_at(kt_cpus, code, place, 1, a0, 0, 0, other, false);
+	kt_event_at(kt_cpus, code, place, 1, a0, 0, 0, other);
 }
 
 /**
@@ -381,7 +474,7 @@ void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 		       struct task_struct *other)
 {
-	kt_event_at(kt_cpus, code, place, 2, a0, a1, 0, other, false);
+	kt_event_at(kt_cpus, code, place, 2, a0, a1, 0, other);
 }
 
 /**
@@ -398,89 +491,5 @@ void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
 void notrace kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		       struct task_struct *other)
 {
-	kt_event_at(kt_cpus, code, place, 3, a0, a1, a2, other, false);
+	kt_event_at(kt_cpus, code, place, 3, a0, a1, a2, other);
 }
-
-/*
- * Handle the loss of a record for which no block could be opened.  A lost
- * context switch leaves the incoming thread unknown until current has changed:
- * without this, records until then would be attributed to the outgoing thread.
- */
-static void owner_parked(struct kt_ring *r, const struct kt_record *rec)
-{
-	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
-
-	if (opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT)
-		kt_coming_set(-1, 0);
-}
-
-/* Fill in the header of a block that is being opened. */
-static void owner_opening(struct kt_ring *r, struct ktape_block *block,
-			  const struct kt_record *rec)
-{
-	struct kt_owner *owner = r->owner;
-	unsigned long flags;
-
-	memcpy(block->uuid, kt_uuid, sizeof(block->uuid));
-	/* Read both clocks at one moment, but for NMIs. */
-	local_irq_save(flags);
-	block->sync_clock = kt_clock();
-	block->sync_mono_ns = ktime_get_mono_fast_ns();
-	local_irq_restore(flags);
-	block->generation = READ_ONCE(owner->generation);
-	/*
-	 * Without context records the thread would be valid for the first record
-	 * only: report it as unknown.  If one is owed, it comes next.  And here
-	 * runs another thread than on a CPU whose ring is written from afar.
-	 */
-	if (READ_ONCE(owner->no_context) || r->cpu != raw_smp_processor_id() ||
-	    kt_cpu_read(kt_now.owed) & BIT(owner->session)) {
-		kt_context_unknown(block);
-		return;
-	}
-	kt_context_fill(block, rec);
-}
-
-/*
- * Report losses and wake readers after a block was opened.
- *
- * Losses are reported now because the ring has room again, but not at each
- * block, because loss records would push exceptions out of the control ring.
- * irq_work wakes the readers (wake.c), because a writer may hold the scheduler's locks.
- */
-static void owner_opened(struct kt_ring *r, u64 since)
-{
-	struct kt_owner *owner = r->owner;
-
-	if (unlikely(READ_ONCE(r->lossy)))
-		kt_event_losses_soon(r);
-	if (since)
-		kt_cost_opened(r, since);
-	kt_clock_check();
-	/*
-	 * The commit is published before waiting is read.  Pairs with the
-	 * barrier between incrementing waiting and reading commit in
-	 * read_wait() and kt_dev_poll().
-	 */
-	smp_mb();
-	if (atomic_read(&owner->waiting))
-		irq_work_queue(&owner->wake);
-}
-
-/* Stop the session outside the writer: its snapshot is full. */
-static void owner_filled(struct kt_ring *r)
-{
-	struct kt_owner *owner = r->owner;
-
-	if (READ_ONCE(owner->filled_queued))
-		return;
-	WRITE_ONCE(owner->filled_queued, true);
-	irq_work_queue(&owner->filled);
-}
-
-const struct kt_ring_ops kt_event_ring_ops = {
-	.opening = owner_opening,
-	.opened = owner_opened,
-	.filled = owner_filled,
-	.parked = owner_parked,
-};

@@ -84,17 +84,13 @@ void kt_owner_exit(struct kt_owner *owner);
 void kt_owner_wake(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		   struct task_struct *other);
-void kt_event_about(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
-		    struct task_struct *other);
-void kt_event_put1(u32 code, u32 place, u32 a0, unsigned long sessions);
-void kt_event_switch(u32 code, struct task_struct *prev,
-		     struct task_struct *next);
-void kt_event_switch_in(u32 code, struct task_struct *prev,
-			struct task_struct *next);
-void kt_switch_forget(void);
-void kt_switch_close_all(void);
-void kt_switch_prepare(unsigned int cpu);
-void kt_switch_told(unsigned int session);
+void kt_put(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+	    unsigned long sessions);
+void kt_put0(u32 code, u32 place, unsigned long sessions);
+void kt_put1(u32 code, u32 place, u32 a0, unsigned long sessions);
+void kt_put2(u32 code, u32 place, u32 a0, u32 a1, unsigned long sessions);
+void kt_put3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+	     unsigned long sessions);
 bool kt_event_record_in(unsigned int session, u32 kind,
 			const struct kt_record *rec);
 void kt_log_allow(unsigned int session, bool allowed);
@@ -135,45 +131,106 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
 }
 
 /*
- * Class of an event, and the index of the first of its rings in struct
- * kt_cpu.rings, in one word: with it, the arguments of
+ * Class of an event, and the kind of its ring, in one word: with it, the arguments of
  * kt_event_many() fit into registers.
  */
-#define KT_PLACE_OF(class, kind)	((class) | (kind) * KT_ROUTES << 8)
+#define KT_PLACE_OF(class, kind)	((class) | (kind) << 8)
 #define KT_PLACE_CLASS(place)		((place) & 0xff)
-#define KT_PLACE_RINGS(place)		((place) >> 8)
-#define KT_PLACE_KIND(place)	(KT_PLACE_RINGS(place) / KT_ROUTES)
+#define KT_PLACE_KIND(place)		((place) >> 8)
 #define KT_PLACE(NAME) \
 	KT_PLACE_OF(KT_CLASS_OF_##NAME, KT_EVENT_RING_##NAME)
 
+/* Get the ring of one session, the only one of @want. */
+static __always_inline struct kt_ring *
+kt_ring_alone(struct kt_cpu __percpu *cpus, u32 place, unsigned long want)
+{
+	return kt_cpu_read(
+		cpus->alone_row[KT_PLACE_KIND(place) * KT_ALONE + want]);
+}
+
+/* Count an event as filtered in one session. */
+static __always_inline void kt_count_filtered_in(struct kt_ring *r, u32 place)
+{
+	struct ktape_ring_page *page = r->page;
+
+	kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
+	kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
+}
+
+/* kt_put() for a constant number of argument words. */
+static __always_inline void kt_put_words(u32 code, u32 place, const u32 nargs,
+					 u32 a0, u32 a1, u32 a2,
+					 unsigned long sessions)
+{
+	if (nargs == 0)
+		kt_put0(code, place, sessions);
+	else if (nargs == 1)
+		kt_put1(code, place, a0, sessions);
+	else if (nargs == 2)
+		kt_put2(code, place, a0, a1, sessions);
+	else
+		kt_put3(code, place, a0, a1, a2, sessions);
+}
+
 /*
- * kt_event(), with opcode and dat20, and class and kind, in one word each.  @alone is a
- * constant: the event is about no other task.
+ * Is an event filtered in the one session that wants it?  False if @want has a KT_WANT_* bit:
+ * shifted, the mask has bits of sessions only.
  */
+static __always_inline bool kt_event_is_filtered(struct kt_cpu __percpu *cpus,
+						 unsigned long want,
+						 unsigned long mask,
+						 struct task_struct *other)
+{
+	u32 pass = 0;
+
+	if (want & ~(mask >> KT_MASK_FILTERED_SHIFT))
+		return false;
+	/* No session of @want filters by uid: see KT_MASK_FILTERED_SHIFT. */
+	if (other && !kt_match_peek(cpus->kept, other, &pass))
+		return false;
+	return !(want & pass);
+}
+
+/* kt_event(), with opcode and dat20, and class and kind, in one word each. */
 static __always_inline void
 kt_event_at(struct kt_cpu __percpu *cpus, u32 code, u32 place, const u32 nargs,
-	    u32 a0, u32 a1, u32 a2, struct task_struct *other, const bool alone)
+	    u32 a0, u32 a1, u32 a2, struct task_struct *other)
 {
-	unsigned long route =
-		kt_cpu_read(cpus->route[code & (KTAPE_OPCODES - 1)]);
-	struct kt_ring *r =
-		kt_cpu_read(cpus->rings[KT_PLACE_RINGS(place) + route]);
-	struct ktape_ring_page *page;
+	const unsigned long want =
+		kt_cpu_read(cpus->want[code & (KTAPE_OPCODES - 1)]);
+	const unsigned long mask = kt_cpu_read(kt_now.mask);
+	struct kt_ring *r;
 
-	if (unlikely(!r || kt_nmi_unsafe())) {
-		if (!alone)
-			return kt_event_about(code, place, a0, a1, a2, other);
-		/* Not @cpus: its register is free for the usual way. */
-		page = kt_cpu_read(
-			kt_cpus->held_pages[KT_PLACE_RINGS(place) + route]);
-		if (!page)
-			return kt_event_many(code, place, a0, a1, a2, NULL);
-		kt_count(&page->emitted[KT_PLACE_CLASS(place)]);
-		kt_count(&page->filtered[KT_PLACE_CLASS(place)]);
-		return;
+	if (likely(!(want & mask || kt_nmi_unsafe()))) {
+		r = kt_ring_alone(cpus, place, want);
+		kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
+		kt_ring_put(r, code, KT_PLACE_CLASS(place), nargs, a0, a1, a2);
+	} else if (kt_nmi_unsafe()) {
+		kt_event_many(code, place, a0, a1, a2, other);
+	} else if (!(want & (mask ^ KT_WANT_MANY))) {
+		kt_put_words(code, place, nargs, a0, a1, a2,
+			     want & KT_MASK_SESSIONS);
+	} else if (kt_event_is_filtered(cpus, want, mask, other)) {
+		kt_count_filtered_in(kt_ring_alone(cpus, place, want), place);
+	} else {
+		kt_event_many(code, place, a0, a1, a2, other);
 	}
-	kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
-	kt_ring_put(r, code, KT_PLACE_CLASS(place), nargs, a0, a1, a2);
+}
+
+/* Count an event as filtered in a set of sessions, at least one. */
+static __always_inline void kt_count_filtered(struct kt_cpu __percpu *cpus,
+					      u32 place, unsigned long sessions)
+{
+	struct kt_ring *r;
+
+	do {
+		r = kt_cpu_read(
+			cpus->rings[KT_PLACE_KIND(place) * KT_SESSIONS +
+				    __ffs(sessions)]);
+		kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
+		kt_count(&r->page->filtered[KT_PLACE_CLASS(place)]);
+		sessions &= sessions - 1;
+	} while (sessions);
 }
 
 /**
@@ -182,18 +239,18 @@ kt_event_at(struct kt_cpu __percpu *cpus, u32 code, u32 place, const u32 nargs,
  * @kind: enum ktape_ring_kind
  *
  * The caller counts the event and stores its record.  As for kt_event(), the address
- * of the ring's pointer is computed from the route.
+ * of the ring's pointer is computed from the want bits.
  *
  * Context: any, preemption disabled.
  * Return: the ring; NULL: only kt_event_record() does all that is needed.
  */
 static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
 {
-	unsigned long route = kt_cpu_read(kt_cpus->route[opcode]);
+	unsigned long want = kt_cpu_read(kt_cpus->want[opcode]);
 
-	if (kt_nmi_unsafe())
+	if (want & kt_cpu_read(kt_now.mask) || kt_nmi_unsafe())
 		return NULL;
-	return kt_cpu_read(kt_cpus->ring[kind][route]);
+	return kt_cpu_read(kt_cpus->alone[kind][want]);
 }
 
 /**
@@ -208,13 +265,12 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
  * @a1: argument word
  * @a2: argument word
  * @other: a task that the event is about besides current, or NULL
- * @alone: constant, there is none
  *
  * Each use inlines about 200 bytes of code.  Only the events of the scheduler,
  * of interrupts, of softirqs and of system calls are frequent enough to be
  * worth that; all others call kt_event0() to kt_event3().
  *
- * The address of the ring's pointer is computed from the route, which orders
+ * The address of the ring's pointer is computed from the want bits, which orders
  * the two loads.  Pairs with the barrier in kt_want_apply().
  *
  * Context: any, preemption disabled.
@@ -222,13 +278,23 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
 static __always_inline void
 kt_event(struct kt_cpu __percpu *cpus, const u32 opcode, const u32 class,
 	 const u32 kind, u32 dat20, const u32 nargs, u32 a0, u32 a1, u32 a2,
-	 struct task_struct *other, const bool alone)
+	 struct task_struct *other)
 {
+	/* Thread filters do not apply to control records, and the mask says nothing. */
+	BUILD_BUG_ON(opcode < KTAPE_OP_EXCEPTION);
 	kt_event_at(cpus, KT_CODE(opcode, dat20, 0, nargs),
-		    KT_PLACE_OF(class, kind), nargs, a0, a1, a2, other, alone);
+		    KT_PLACE_OF(class, kind), nargs, a0, a1, a2, other);
 }
 
-/* ---- context switches: switch.c ------------------------------------------- */
+/* ---- the running thread, and context switches: now.c, switch.c ------------- */
+
+void kt_now_forget(void);
+void kt_now_open(struct kt_cpu *c);
+void kt_now_close_all(void);
+void kt_now_prepare(unsigned int cpu);
+void kt_now_reported(unsigned int session);
+void kt_switch_record(u32 code, struct task_struct *prev,
+		      struct task_struct *next);
 
 /*
  * Between the record of sched_switch and the switch itself current is still the
@@ -252,7 +318,9 @@ static __always_inline void kt_switch_end(void)
 /* Is struct kt_now.thread kept up to date?  Preemption disabled. */
 static __always_inline bool kt_event_sees_switches(void)
 {
-	return kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]) ||
+	/* A sink alone does not count: its start has not set @thread to 0. */
+	return kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]) &
+		       KT_MASK_SESSIONS ||
 	       kt_cpu_read(kt_cpus->want[KTAPE_EV_CONTEXT]);
 }
 
@@ -271,13 +339,6 @@ static __always_inline struct task_struct *kt_event_thread(void)
 	return thread & KT_ARRIVED ? (void *)(thread - KT_ARRIVED) : NULL;
 }
 
-/* The ring that a route gives to sched_switch. */
-static __always_inline struct kt_ring *
-kt_switch_ring(struct kt_cpu __percpu *cpus, unsigned long route)
-{
-	return kt_cpu_read(cpus->ring[KT_EVENT_RING_SCHED_SWITCH][route]);
-}
-
 /* Record a switch in one ring. */
 static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
 					  struct task_struct *prev,
@@ -290,71 +351,28 @@ static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
 	kt_switch_end();
 }
 
-#define KT_PLACE_CONTEXT \
-	KT_PLACE_OF(KTAPE_CLASS_CONTROL, KTAPE_RING_EVENT)
-
 /**
- * kt_switch_tell() - Tell of a switch that no session and no sink records
+ * kt_switch_is_steady() - Does a switch change neither the pass mask nor anything else?
+ * @cpus: kt_cpus
  * @next: the incoming thread
+ * @pass: receives the sessions that it passes, which are those of the outgoing thread
  *
- * Writes context records into the event rings, for the usual single session inlined.
- *
- * Context: the probe of sched_switch, by KT_ROUTE_TELL.
- */
-static __always_inline void kt_switch_tell(struct task_struct *next)
-{
-	unsigned long sessions = kt_cpu_read(kt_cpus->want[KTAPE_EV_CONTEXT]);
-	const u32 code = KT_CODE(KTAPE_EV_CONTEXT, (u8)next->prio, 0, 1);
-	struct kt_ring *r;
-
-	/* It may have changed since the route was loaded. */
-	if (unlikely(!sessions))
-		return;
-	kt_switch_begin(next);
-	r = kt_cpu_read(kt_cpus->ring[KTAPE_RING_EVENT][__ffs(sessions)]);
-	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
-	kt_ring_put(r, code, KTAPE_CLASS_CONTROL, 1, next->pid, 0, 0);
-	sessions &= sessions - 1;
-	if (sessions)
-		kt_event_put1(code, KT_PLACE_CONTEXT, next->pid, sessions);
-	kt_switch_end();
-}
-
-/**
- * kt_switch_passes() - Is a switch to be recorded if thread filters apply to it?
- * @route: KT_ROUTE_SWITCH or one of those that follow it
- * @next: the incoming thread
- * @r: receives the ring
- * @passes: receives the answer
- *
- * Inlined, because this decides alone in the most frequent cases: both threads pass,
- * or none of them does.  A switch that does not pass is counted.
+ * Inlined, because this decides alone in the most frequent cases: all sessions with a
+ * thread filter record both threads, or none of them.
  *
  * Context: the probe of sched_switch.
- * Return: true; false: only kt_event_switch() does all that is needed.
+ * Return: true; false: only kt_switch_record() does all that is needed.
  */
-static __always_inline bool kt_switch_passes(unsigned long route,
-					     struct task_struct *next,
-					     struct kt_ring **r, bool *passes)
+static __always_inline bool kt_switch_is_steady(struct kt_cpu __percpu *cpus,
+						struct task_struct *next,
+						u32 *pass)
 {
-	struct kt_cpu __percpu *const cpus = kt_cpus;
-	const struct kt_kept *k = kt_verdict_place(cpus->kept, next);
-	struct ktape_ring_page *page;
+	const struct kt_kept *k = kt_match_place(cpus->kept, next);
 
-	*r = kt_switch_ring(cpus, route - KT_ROUTE_SWITCH);
-	if (unlikely(!kt_verdict_is_kept(k, next, 0)))
+	if (unlikely(!kt_match_is_kept(k, next, 0)))
 		return false;
-	*passes = k->pass == kt_cpu_read(kt_now.all_ready);
-	if (*passes)
-		return true;
-	barrier();	/* gcc compares with memory both times */
-	if (k->pass != kt_cpu_read(kt_now.all_quiet))
-		return false;
-	kt_cpu_write(kt_now.thread, (unsigned long)next + KT_ARRIVED);
-	page = (*r)->page;
-	kt_count(&page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
-	kt_count(&page->filtered[KT_CLASS_OF_SCHED_SWITCH]);
-	return true;
+	*pass = k->pass;
+	return *pass == kt_cpu_read(kt_now.steady);
 }
 
 /* ---- events by a call ------------------------------------------------------ */
@@ -385,16 +403,16 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		  a0, a1, a2, other)
 
 /* The same inlined, for frequent events: see kt_event().  @data is the probe's. */
-#define KT_EVENT_INLINE(data, NAME, dat20, nargs, a0, a1, a2, other, alone) \
+#define KT_EVENT_INLINE(data, NAME, dat20, nargs, a0, a1, a2, other) \
 	kt_event(kt_cpus_of(data), KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,	\
-		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other, alone)
+		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other)
 
 #define KT_INLINE0(data, NAME, dat20) \
-	KT_EVENT_INLINE(data, NAME, dat20, 0, 0, 0, 0, NULL, true)
+	KT_EVENT_INLINE(data, NAME, dat20, 0, 0, 0, 0, NULL)
 #define KT_INLINE2(data, NAME, dat20, a0, a1) \
-	KT_EVENT_INLINE(data, NAME, dat20, 2, a0, a1, 0, NULL, true)
+	KT_EVENT_INLINE(data, NAME, dat20, 2, a0, a1, 0, NULL)
 #define KT_INLINE1_OF(data, NAME, other, dat20, a0) \
-	KT_EVENT_INLINE(data, NAME, dat20, 1, a0, 0, 0, other, false)
+	KT_EVENT_INLINE(data, NAME, dat20, 1, a0, 0, 0, other)
 
 /*
  * Record an event with an array of up to 7 argument words, and with a blob
@@ -420,15 +438,16 @@ do {									\
  * macro, because gcc lays out callers of an inline function worse.
  */
 #define kt_wanted(opcode) \
-	(kt_cpu_read(kt_cpus->want[opcode]) || kt_sink_wants(opcode))
+	(kt_cpu_read(kt_cpus->want[opcode]) & ~KT_WANT_NONE || \
+	 kt_sink_wants(opcode))
 
 #define KT_WANTED(NAME)		kt_wanted(KTAPE_EV_##NAME)
 
 /* ---- triggers: trigger.c --------------------------------------------------- */
 
 /*
- * An opcode that a trigger looks at leaves the fast route, like one to which a
- * filter applies.  Other opcodes are not affected.
+ * Events that a trigger checks leave the fast path (KT_WANT_CHECK), like those that a
+ * filter by more than the thread checks.  Other opcodes are not affected.
  */
 
 /**
@@ -455,7 +474,7 @@ struct kt_trigger {
 
 /**
  * struct kt_triggers - triggers of a session, replaced as a whole
- * @mask: bit n: a trigger looks at opcode n
+ * @mask: bit n: a trigger checks opcode n
  * @nr: number of @trigger
  * @trigger: the triggers
  */
@@ -468,7 +487,7 @@ struct kt_triggers {
 /* Triggers of each session, NULL = none.  Written under kt_session_control. */
 extern struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-static inline bool kt_triggers_look_at(const struct kt_triggers *all,
+static inline bool kt_triggers_want(const struct kt_triggers *all,
 				       unsigned int opcode)
 {
 	return all->mask[opcode / 64] >> (opcode % 64) & 1;

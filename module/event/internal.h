@@ -5,17 +5,16 @@
 
 #include "event.h"
 
-void kt_event_checked(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
-		      struct task_struct *other);
-void kt_switch_pay(unsigned long sessions);
-void kt_switch_judge(void);
-void kt_context_fill(struct ktape_block *block, const struct kt_record *rec);
-void kt_context_unknown(struct ktape_block *block);
+void kt_now_report(unsigned long sessions, u32 tid, u32 prio);
+void kt_now_write_pending(unsigned long sessions);
+void kt_now_arrive(struct kt_cpu *c, struct task_struct *next,
+		   const struct kt_kept *match);
+void kt_now_renew(void);
 void kt_event_losses_soon(struct kt_ring *r);
 void kt_cost_opened(struct kt_ring *r, u64 since);
-void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
+void kt_triggers_check(const struct kt_triggers *all, unsigned int session,
 		     const struct kt_record *rec);
-void kt_triggers_held(const struct kt_triggers *all,
+void kt_triggers_skip(const struct kt_triggers *all,
 		      const struct kt_record *rec);
 
 #ifdef CONFIG_STACKTRACE

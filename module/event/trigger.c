@@ -55,7 +55,7 @@ int kt_trigger_gate_of(u32 span)
 }
 
 /**
- * kt_trigger_mask() - Add the events that a trigger looks at to a mask
+ * kt_trigger_mask() - Add the events that a trigger checks to a mask
  * @spec: the trigger, checked
  * @mask: bit n: opcode n
  *
@@ -156,9 +156,9 @@ static void trigger_write(unsigned int session, u32 kind,
 
 	if (!r)
 		return;
-	/* A QUIET trigger fires without an event that has paid. */
-	if (kt_cpu_read(kt_now.owed) & BIT(session))
-		kt_switch_pay(BIT(session));
+	/* A QUIET trigger fires without an event before which this was done. */
+	if (kt_cpu_read(kt_now.pending) & BIT(session))
+		kt_now_write_pending(BIT(session));
 	kt_count(&r->page->emitted[rec->class]);
 	kt_ring_write(r, rec);
 }
@@ -229,7 +229,7 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 		irq_work_queue(&t->irq);
 }
 
-static void trigger_look(struct kt_trigger *t, unsigned int session,
+static void trigger_check(struct kt_trigger *t, unsigned int session,
 			 const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
@@ -251,37 +251,37 @@ static void trigger_look(struct kt_trigger *t, unsigned int session,
 }
 
 /**
- * kt_trigger_look() - Let the triggers of a session look at a recorded event
- * @all: the triggers, one of which looks at the event
+ * kt_triggers_check() - Check whether a recorded event fires triggers of a session
+ * @all: the triggers, one of which checks the event
  * @session: number of the session
  * @rec: the event
  *
  * Context: any, preemption disabled.
  */
-void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
+void kt_triggers_check(const struct kt_triggers *all, unsigned int session,
 		     const struct kt_record *rec)
 {
 	unsigned int i;
 
 	for (i = 0; i < all->nr; i++)
-		trigger_look(all->trigger[i], session, rec);
+		trigger_check(all->trigger[i], session, rec);
 }
 
 /**
- * kt_triggers_held() - Forget the pair of an event that a filter holds back
+ * kt_triggers_skip() - Forget the pair of an event that does not pass
  * @all: the triggers of the session, or NULL
- * @rec: the event, held back by a filter or lost to a rate limit
+ * @rec: the event, which a filter rejected or a rate limit lost
  *
  * Otherwise the end of a later pair could be taken for the end of this one.
  *
  * Context: any, preemption disabled.
  */
-void kt_triggers_held(const struct kt_triggers *all,
+void kt_triggers_skip(const struct kt_triggers *all,
 		      const struct kt_record *rec)
 {
 	unsigned int i;
 
-	if (!all || !kt_triggers_look_at(all, rec->code & (KTAPE_OPCODES - 1)))
+	if (!all || !kt_triggers_want(all, rec->code & (KTAPE_OPCODES - 1)))
 		return;
 	for (i = 0; i < all->nr; i++)
 		if (all->trigger[i]->gates)
@@ -304,7 +304,7 @@ void kt_triggers_renew_gates(const struct kt_triggers *all)
 }
 
 /**
- * kt_triggers_follow() - Does a trigger measure a pair that a gate holds back?
+ * kt_triggers_follow() - Does a trigger measure a pair that a gate filters?
  * @all: the triggers of a session, or NULL
  * @gates: gates of the session's filters
  *
@@ -339,7 +339,7 @@ bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode)
 	unsigned int i;
 
 	/* Gates handle the wide forms of a system call, triggers do not. */
-	if (!all || !kt_triggers_look_at(all, opcode))
+	if (!all || !kt_triggers_want(all, opcode))
 		return false;
 	for (i = 0; i < all->nr; i++)
 		if (all->trigger[i]->gates &&

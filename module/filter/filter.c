@@ -206,7 +206,7 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * interrupt, the event belongs to the interrupted thread.
  *
  * Context: any, preemption disabled.
- * Return: enum kt_result; with KT_REJECT the event was counted as filtered, or
+ * Return: enum kt_result; with KT_FILTERED the event was counted as filtered, or
  * as lost to a rate limit.
  */
 enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
@@ -223,15 +223,15 @@ enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 		return KT_PASS;
 	if (!filter_pass_cpu(f) ||
 	    !filter_pass_stateless(f, opcode, dat20, who)) {
-		result = KT_REJECT;
+		result = KT_FILTERED;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
 			kt_gates_rejected(f->gates, rec);
 	} else if (kt_filter_in_force(f, KTAPE_FILTER_GATE)) {
 		result = kt_gates_pass(f->gates, rec, span);
 	}
 	if (likely(result == KT_PASS))
-		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_REJECT;
-	if (result == KT_REJECT)
+		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_FILTERED;
+	if (result == KT_FILTERED)
 		kt_count(&r->page->filtered[rec->class]);
 	return result;
 }

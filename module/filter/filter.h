@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Filters of a session: their data, and the verdict on an event.
+ * Filters of a session: their data, and which events pass them.
  *
  * Not here: parsing what user space asks for (session/filters.c), and recording
  * what passes (event/event.c).
  *
  * Read the files in this order.  Each one calls only files above it: gate.c (duration
  * gates), track.c (threads that pid filters follow), filter.c (whether an event passes),
- * verdict.c (which sessions' filters a thread passes).
+ * match.c (which sessions' filters a thread passes).
  *
  * A filter slows down only the opcodes that it applies to: they leave the fast
- * route (KT_ROUTE_MANY in event/event.h).
+ * path (struct kt_cpu.want in event/cpu.h).
  */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
@@ -108,14 +108,14 @@ struct kt_span {
 };
 
 /**
- * enum kt_result - result of a filter for an event
+ * enum kt_result - what the filters of a session say about an event
  * @KT_PASS: record the event as it is
- * @KT_REJECT: do not record the event
+ * @KT_FILTERED: do not record the event
  * @KT_SPAN: the event ends a pair; record the span of the pair instead
  */
 enum kt_result {
 	KT_PASS,
-	KT_REJECT,
+	KT_FILTERED,
 	KT_SPAN,
 };
 
@@ -185,13 +185,13 @@ void __cold kt_rates_entries(const struct kt_rates *rates,
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
 
-/* ---- verdicts on threads: verdict.c ---------------------------------------- */
+/* ---- filters by thread: match.c -------------------------------------------- */
 
 /*
  * Which sessions' pid, cgroup and uid filters does a thread pass?  The answer is
  * the same for all events of the thread, so each CPU keeps those of some threads.
  *
- * What makes a kept verdict invalid:
+ * What makes a kept match invalid:
  *
  *   filters change		the epoch changes when they are published
  *   a thread is followed or	the epoch changes; a thread that was followed is
@@ -205,19 +205,19 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
  *   the thread changes uid	the uid is compared if such a filter is in force
  */
 
-/* Verdicts that a CPU keeps; two threads may share a place. */
+/* Matches that a CPU keeps; two threads may share a place. */
 #define KT_KEPT		32U
 
 /**
- * struct kt_kept - a verdict on a thread
+ * struct kt_kept - a match: which sessions' thread filters a thread passes
  * @task: the thread; NULL = none
- * @epoch: kt_verdict_epoch before the verdict was found
+ * @epoch: kt_match_epoch before the match was found
  * @cgroup: the thread's cgroup; only compared
  * @uid: real uid of the thread
  * @pass: bit n: session n has no such filter, or the thread passes
  * @unused: not used
  *
- * Its size is a power of two on kernels of 32 bits, too: see kt_verdict_place().
+ * Its size is a power of two on kernels of 32 bits, too: see kt_match_place().
  */
 struct kt_kept {
 	const struct task_struct *task;
@@ -231,23 +231,16 @@ struct kt_kept {
 };
 
 /* Changes after each change of filters, of followed threads and of cgroups. */
-extern atomic_long_t kt_verdict_epoch;
+extern atomic_long_t kt_match_epoch;
 
-/*
- * A filter by uid is in force: a thread may change its uid at any time, and no tracepoint
- * reports it.
- */
-#define KT_VERDICT_VARIES	BIT(KT_SESSIONS)
+void kt_match_init(struct kt_kept __percpu *places);
+void kt_match_get(struct task_struct *p, bool by_uid, struct kt_kept *to);
 
-void kt_verdict_init(struct kt_kept __percpu *places);
-void kt_verdict_get(struct task_struct *p, unsigned int varies,
-		    struct kt_kept *to);
-
-/* End the validity of all verdicts, after a change and before its grace period. */
-static inline void kt_verdict_renew(void)
+/* Invalidate all kept matches, after a change and before its grace period. */
+static inline void kt_match_renew(void)
 {
-	/* Pairs with the acquire in verdict_find(): the change is seen. */
-	(void)atomic_long_inc_return_release(&kt_verdict_epoch);
+	/* Pairs with the acquire in match_find(): the change is seen. */
+	(void)atomic_long_inc_return_release(&kt_match_epoch);
 }
 
 /* The cgroup that filters compare.  RCU keeps it. */
@@ -278,12 +271,12 @@ static __always_inline u32 kt_thread_uid(const struct task_struct *p)
 }
 
 /*
- * The place of a thread's verdict on this CPU, by the last bits of its number: threads
+ * The place of a thread's match on this CPU, by the last bits of its number: threads
  * that were made one after the other have different ones.  The offset in bytes takes
  * two instructions.
  */
 static __always_inline struct kt_kept *
-kt_verdict_place(struct kt_kept __percpu *kept, const struct task_struct *p)
+kt_match_place(struct kt_kept __percpu *kept, const struct task_struct *p)
 {
 	const u32 offset = (u32)p->pid * (u32)sizeof(struct kt_kept) &
 			   (KT_KEPT - 1) * sizeof(struct kt_kept);
@@ -294,31 +287,28 @@ kt_verdict_place(struct kt_kept __percpu *kept, const struct task_struct *p)
 }
 
 /**
- * kt_verdict_is_kept() - Is the verdict on a thread kept and valid?
+ * kt_match_is_kept() - Is the match of a thread kept and valid?
  * @k: the place of the thread
  * @p: the thread
- * @varies: KT_VERDICT_VARIES, or 0
+ * @by_uid: a filter by uid is in force
  *
- * Context: with interrupts disabled, or as kt_verdict_look().
+ * Context: with interrupts disabled.
  * Return: true or false.
  */
-static __always_inline bool kt_verdict_is_kept(const struct kt_kept *k,
+static __always_inline bool kt_match_is_kept(const struct kt_kept *k,
 					       struct task_struct *p,
-					       unsigned int varies)
+					       bool by_uid)
 {
 	return k->task == p &&
 	       k->epoch ==
-		       (unsigned long)atomic_long_read(&kt_verdict_epoch) &&
+		       (unsigned long)atomic_long_read(&kt_match_epoch) &&
 	       k->cgroup == kt_thread_cgroup(p) &&
-	       (!(varies & KT_VERDICT_VARIES) || k->uid == kt_thread_uid(p));
+	       (!by_uid || k->uid == kt_thread_uid(p));
 }
 
-/* Number of verdicts that this CPU has kept.  Says whether one has changed. */
-DECLARE_PER_CPU(unsigned int, kt_verdicts);
-
 /**
- * kt_verdict_look() - Get the verdict on a thread, if it is kept
- * @kept: the places of all verdicts
+ * kt_match_peek() - Get the match of a thread with interrupts enabled, if it is kept
+ * @kept: the places of all matches
  * @p: the thread
  * @pass: receives @pass of struct kt_kept
  *
@@ -327,20 +317,17 @@ DECLARE_PER_CPU(unsigned int, kt_verdicts);
  * Context: any, preemption disabled.
  * Return: true or false.
  */
-static __always_inline bool kt_verdict_look(struct kt_kept __percpu *kept,
-					    struct task_struct *p, u32 *pass)
+static __always_inline bool kt_match_peek(struct kt_kept __percpu *kept,
+					  struct task_struct *p, u32 *pass)
 {
-	const unsigned int before = kt_cpu_read(kt_verdicts);
-	const struct kt_kept *k = kt_verdict_place(kept, p);
+	const struct kt_kept *k = kt_match_place(kept, p);
 
-	barrier();
-	/* data_race(): an interrupt may replace the verdict; that is seen below. */
-	if (!data_race(kt_verdict_is_kept(k, p, 0)))
+	/* data_race(): an interrupt may replace the match; that is seen below. */
+	if (!data_race(kt_match_is_kept(k, p, false)))
 		return false;
-	/* data_race(): as above. */
-	*pass = data_race(k->pass);
-	barrier();
-	return kt_cpu_read(kt_verdicts) == before;
+	*pass = READ_ONCE(k->pass);
+	barrier();	/* match_keep() stores the thread last */
+	return READ_ONCE(k->task) == p;
 }
 
 /* ---- threads that filters follow: track.c -------------------------------- */

@@ -353,13 +353,13 @@ enum kt_result kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
 		return KT_PASS;
 	key = gate_key(e, rec);
 	if (!e->span)
-		return gate_begin_pair(t, key, dat20) ? KT_REJECT : KT_PASS;
+		return gate_begin_pair(t, key, dat20) ? KT_FILTERED : KT_PASS;
 	if (!gate_end_pair(t, e, key, &start, &dat20))
 		return KT_PASS;
 	now = kt_clock();
 	/* Signed, as the clocks of two CPUs may differ a little. */
 	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
-		return KT_REJECT;
+		return KT_FILTERED;
 	gate_make_span(e, rec, start, dat20, span);
 	return KT_SPAN;
 }

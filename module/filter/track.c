@@ -72,8 +72,8 @@ static unsigned int used;	/* slots in state used or gone */
 static u32 live;		/* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
-/* The lowest file of this folder that changes it; read in verdict.c. */
-atomic_long_t kt_verdict_epoch;
+/* Here, because a change of the followed threads changes it. */
+atomic_long_t kt_match_epoch;
 
 static unsigned int track_slot(const struct task_struct *p)
 {
@@ -135,7 +135,7 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 		WRITE_ONCE(t->threads, t->threads | threads);
 		WRITE_ONCE(t->children, t->children | children);
 		WRITE_ONCE(t->in, t->in | in);
-		kt_verdict_renew();
+		kt_match_renew();
 		return true;
 	}
 	t = track_place(p);
@@ -154,7 +154,7 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 	WRITE_ONCE(t->in, in);
 	/* Pairs with the acquire in track_find(): the sets are stored. */
 	smp_store_release(&t->task, p);
-	kt_verdict_renew();
+	kt_match_renew();
 	return true;
 }
 
@@ -166,7 +166,7 @@ static void track_leave(struct kt_track *t)
 	lockdep_assert_held(&track_lock);
 	WRITE_ONCE(t->in, 0);
 	WRITE_ONCE(t->task, GONE);
-	kt_verdict_renew();
+	kt_match_renew();
 	if (table[(i + 1) % SLOTS].task)
 		return;
 	for (; table[i].task == GONE; i = (i - 1) % SLOTS) {

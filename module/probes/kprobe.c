@@ -139,8 +139,7 @@ static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
 	kt_probe_enter();
 	h = this_cpu_ptr(slot_hits);
 	/* The probe stays armed for a second after the last session stopped wanting it. */
-	if (!kt_cpu_read(kt_cpus->want[KTAPE_OP_PROBE + i]) &&
-	    !kt_sink_wants(KTAPE_OP_PROBE + i))
+	if (!kt_wanted(KTAPE_OP_PROBE + i))
 		goto out;
 	/* RCU: an ftrace-based probe may be in the idle loop; see emit/emit.c. */
 	if (kt_clock_is_being_read() || !rcu_is_watching()) {

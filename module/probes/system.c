@@ -286,7 +286,7 @@ static void notrace probe_cgroup_enter(void *data, struct cgroup *cgrp,
 	kt_probe_enter();
 	if (cgroup_is_v2(cgrp)) {
 		/* Another cgroup may have been at its address. */
-		kt_verdict_renew();
+		kt_match_renew();
 		cgroup_set_name(cgrp, path);
 	}
 	kt_probe_leave();
@@ -316,7 +316,7 @@ static void notrace probe_cgroup_attach_task(void *data, struct cgroup *cgrp,
 		return;
 	path = cgroup_path_end(path);
 	kt_probe_enter();
-	kt_switch_close_all();
+	kt_now_close_all();
 	rcu_read_lock();
 	if (!threadgroup) {
 		kt_registry_thread_cgroup(leader, id, path);

@@ -64,58 +64,76 @@ static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
 		       0, 2);
 }
 
-/* Its arguments are in the probe's argument registers, so the tail call moves nothing. */
-static noinline void notrace record_switch_by(unsigned long route, bool preempt,
-					      struct task_struct *prev,
-					      struct task_struct *next,
-					      unsigned int state)
-{
-	u32 code = switch_code(preempt, prev, next, state);
-
-	if (route == KT_ROUTE_IN)
-		kt_event_switch_in(code, prev, next);
-	else
-		kt_event_switch(code, prev, next);
-	kt_probe_leave();
-}
-
-static noinline void notrace record_switch_told(struct task_struct *next)
-{
-	kt_switch_tell(next);
-	kt_probe_leave();
-}
-
 /*
- * For sessions that do not record sched_switch, this writes context records.  With
- * thread filters the record is stored by the same code as without, because a copy
- * takes 200 bytes.
+ * The next functions are the last steps of the probe.  Their arguments are in the registers
+ * of the probe's own, so that no call moves them.
  */
+
+/* Record a switch that changes the pass mask, or needs checks or context records. */
+static noinline __noclone void notrace
+record_switch_any(void *data, bool preempt, struct task_struct *prev,
+		  struct task_struct *next, unsigned int state)
+{
+	kt_switch_record(switch_code(preempt, prev, next, state), prev, next);
+	kt_probe_leave();
+}
+
+/* Record a switch in any number of sessions. */
+static noinline __noclone void notrace
+record_switch_many(void *data, bool preempt, struct task_struct *prev,
+		   struct task_struct *next, unsigned int state,
+		   unsigned long want)
+{
+	u32 sessions = want & KT_MASK_SESSIONS, pass = sessions;
+
+	if (want & (KT_WANT_CHECK | KT_WANT_SWITCH) &&
+	    (want & KT_WANT_CHECK ||
+	     !kt_switch_is_steady(kt_cpus_of(data), next, &pass)))
+		return record_switch_any(data, preempt, prev, next, state);
+	pass &= sessions;
+	if (sessions != pass)
+		kt_count_filtered(kt_cpus_of(data), KT_PLACE(SCHED_SWITCH),
+				  sessions & ~pass);
+	kt_switch_begin(next);
+	if (pass)
+		kt_put2(switch_code(preempt, prev, next, state),
+			KT_PLACE(SCHED_SWITCH), prev->pid, next->pid, pass);
+	kt_switch_end();
+	kt_probe_leave();
+}
+
+/* For sessions that do not record sched_switch, this writes context records. */
 static __always_inline void record_sched_switch(void *data, bool preempt,
 						struct task_struct *prev,
 						struct task_struct *next,
 						unsigned int state)
 {
 	struct kt_cpu __percpu *const cpus = kt_cpus_of(data);
-	unsigned long route;
+	unsigned long want;
 	struct kt_ring *r;
-	bool passes;
+	u32 pass;
 
 	kt_probe_enter();
-	/* The ring's pointer is loaded from an address computed from the route. */
-	route = kt_cpu_read(cpus->route[KTAPE_EV_SCHED_SWITCH]);
-	r = kt_switch_ring(cpus, route);
-	if (unlikely(!r)) {
-		if (route < KT_ROUTE_SWITCH ||
-		    !kt_switch_passes(route, next, &r, &passes)) {
-			if (route == KT_ROUTE_TELL)
-				return record_switch_told(next);
-			return record_switch_by(route, preempt, prev, next,
-						state);
-		}
-		if (!passes) {
+	/* The ring's pointer is loaded from an address computed from the want bits. */
+	want = kt_cpu_read(cpus->want[KTAPE_EV_SCHED_SWITCH]);
+	if (unlikely(want & kt_cpu_read(kt_now.mask))) {
+		if (want & (KT_WANT_CHECK | KT_WANT_NONE | KT_WANT_MANY))
+			return record_switch_many(data, preempt, prev, next,
+						  state, want);
+		if (!kt_switch_is_steady(cpus, next, &pass))
+			return record_switch_any(data, preempt, prev, next,
+						 state);
+		want &= KT_MASK_SESSIONS;
+		r = kt_ring_alone(cpus, KT_PLACE(SCHED_SWITCH), want);
+		if (!(want & pass)) {
+			kt_count_filtered_in(r, KT_PLACE(SCHED_SWITCH));
+			kt_cpu_write(kt_now.thread,
+				     (unsigned long)next + KT_ARRIVED);
 			kt_probe_leave();
 			return;
 		}
+	} else {
+		r = kt_ring_alone(cpus, KT_PLACE(SCHED_SWITCH), want);
 	}
 	kt_switch_put(r, switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();

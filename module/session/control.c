@@ -160,13 +160,13 @@ static void control_write_context(struct kt_session *s, unsigned int cpu)
 		return;
 	kt_count(&r->page->emitted[rec.class]);
 	kt_ring_write(r, &rec);
-	kt_switch_told(s->id);
+	kt_now_reported(s->id);
 }
 
 /* In one interrupt, so that no switch happens between the two steps. */
 static void control_write_want(const struct kt_order *order, unsigned int cpu)
 {
-	kt_switch_forget();
+	kt_now_forget();
 	kt_want_apply(order->s, cpu);
 	if (kt_session_records_on(order->s, cpu))
 		control_write_context(order->s, cpu);

@@ -51,8 +51,10 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 	struct kt_cpu *c = per_cpu_ptr(kt_cpus, cpu);
 	unsigned int kind;
 
-	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		WRITE_ONCE(c->ring[kind][s->id], rings->ring[kind]);
+		WRITE_ONCE(c->alone[kind][BIT(s->id)], rings->ring[kind]);
+	}
 	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
 					       KTAPE_RING_EVENT;
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
@@ -182,15 +184,13 @@ void kt_session_withdraw_rings(struct kt_session *s)
 	struct kt_cpu *c;
 	unsigned int cpu, kind;
 
-	for_each_possible_cpu(cpu)
-		for (kind = 0; kind < KT_RING_KINDS; kind++) {
-			c = per_cpu_ptr(kt_cpus, cpu);
-			WRITE_ONCE(c->ring[kind][KT_ROUTE_JUDGED + s->id],
-				   NULL);
-			WRITE_ONCE(c->held[kind][KT_ROUTE_JUDGED + s->id],
-				   NULL);
+	for_each_possible_cpu(cpu) {
+		c = per_cpu_ptr(kt_cpus, cpu);
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+			WRITE_ONCE(c->alone[kind][BIT(s->id)], NULL);
+		for (kind = 0; kind < KT_RING_KINDS; kind++)
 			WRITE_ONCE(c->ring[kind][s->id], NULL);
-		}
+	}
 }
 
 static int cpuhp_state_prepare, cpuhp_state_online;
@@ -386,7 +386,7 @@ static int rings_cpu_prepare(unsigned int cpu)
 		session_prepare_cpu(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);
 	}
-	kt_switch_prepare(cpu);
+	kt_now_prepare(cpu);
 	return 0;
 }
 

@@ -489,7 +489,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	kt_filters_renew_gates(new);
 	kt_triggers_renew_gates(kt_session_triggers(s));
 	rcu_assign_pointer(kt_filters[s->id], new);
-	kt_verdict_renew();
+	kt_match_renew();
 	if (s->running)
 		kt_session_want(s, old);
 	kt_session_synchronize(s);
@@ -666,7 +666,7 @@ void kt_session_filters_exit(struct kt_session *s)
 	f = filters_of_session(s);
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_filters[s->id], NULL);
-	kt_verdict_renew();
+	kt_match_renew();
 	mutex_unlock(&kt_session_lock);
 	kt_session_leave();
 	/* kt_filter_thread_exits() uses filters without a want bit. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ways of events on each CPU: want bits, routes and briefs, as they follow from
- * the profiles, filters and triggers of all sessions (struct kt_cpu in event/event.h).
+ * The want bits of each CPU, as they follow from the profiles, filters and triggers of
+ * all sessions (struct kt_cpu in event/cpu.h).
  *
  * Computing them takes some 25,000 instructions.  The controlling task does that once
  * for all CPUs whose ways are the same, into a plan.  A CPU then stores only what
@@ -24,19 +24,15 @@
 /**
  * struct kt_ways - the members of struct kt_cpu that are computed here
  * @want: see struct kt_cpu, as all others
- * @route: first
- * @brief: second
- * @watch: third
- * @selective: fourth
- * @switch_session: fifth
+ * @selective: first
+ * @by_uid: second
+ * @by_cgroup: third
  */
 struct kt_ways {
-	u8 want[KTAPE_OPCODES];
-	u8 route[KTAPE_OPCODES];
-	u32 brief[KTAPE_OPCODES];
-	u32 watch;
+	unsigned long want[KTAPE_OPCODES];
 	u8 selective;
-	u8 switch_session;
+	u8 by_uid;
+	u8 by_cgroup;
 };
 
 /*
@@ -178,11 +174,11 @@ static bool session_triggers_on(unsigned int session, unsigned int opcode)
 {
 	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);
 
-	return t && kt_triggers_look_at(t, opcode);
+	return t && kt_triggers_want(t, opcode);
 }
 
 /*
- * Return true if switches keep the verdict of the session's thread filters up to
+ * Return true if switches keep the pass mask of the session's thread filters up to
  * date on a CPU, which the CPU filter includes (@here): the probe of sched_switch is
  * attached for it, and a tracepoint covers each change of a cgroup.
  */
@@ -198,112 +194,59 @@ static bool session_is_selective(const struct kt_session *s, bool here)
 		kt_session_wants(s, KTAPE_EV_CONTEXT));
 }
 
-/* Return true if one of some sessions has a filter of a kind. */
-static bool want_filters(unsigned long sessions, unsigned int kind)
+/* Return those of some sessions that have a filter of a kind. */
+static u8 want_filters(unsigned long sessions, unsigned int kind)
 {
 	const struct kt_filters *f;
+	u8 have = 0;
 
 	for (; sessions; sessions &= sessions - 1) {
 		f = rcu_dereference_raw(kt_filters[__ffs(sessions)]);
 		if (f && kt_filter_in_force(f, kind))
-			return true;
+			have |= BIT(__ffs(sessions));
 	}
-	return false;
+	return have;
 }
 
 /*
- * Return the brief of an event.  sched_blocked is recorded after the switch,
- * but is about the outgoing thread.
+ * Return true if the pass mask does not say all about an event of a session.
+ * sched_blocked is recorded after the switch, but is about the outgoing thread.
  */
-static u32 want_brief(const struct kt_ways *w, unsigned int opcode)
+static bool want_checks(const struct kt_ways *w, unsigned int session,
+			unsigned int opcode)
 {
-	unsigned long left = w->want[opcode];
-	const struct kt_filters *f;
-	u32 brief = left;
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
 
+	if (session_triggers_on(session, opcode))
+		return true;
+	if (!f || !kt_mask_has(f->applies, opcode))
+		return false;
+	return kt_mask_has(f->beyond, opcode) ||
+	       !(w->selective & BIT(session)) ||
+	       opcode == KTAPE_EV_SCHED_BLOCKED;
+}
+
+/* Set what else than the sessions matters for an event.  Control records have nothing. */
+static void want_set_flags(struct kt_ways *w, unsigned int opcode)
+{
+	unsigned long left = w->want[opcode] & KT_MASK_SESSIONS;
+	unsigned long want = left;
+
+	if (opcode < KTAPE_OP_EXCEPTION)
+		return;
+	if (!left)
+		want |= KT_WANT_NONE;
+	else if (left & (left - 1))
+		want |= KT_WANT_MANY;
 	if (kt_sink_wants(opcode))
-		return 0;
-	for (; left; left &= left - 1) {
-		f = rcu_dereference_raw(kt_filters[__ffs(left)]);
-		if (session_triggers_on(__ffs(left), opcode) ||
-		    (f && kt_mask_has(f->beyond, opcode)))
-			return 0;
-		if (!f || !kt_mask_has(f->applies, opcode))
-			continue;
-		if (!(w->selective & BIT(__ffs(left))) ||
-		    opcode == KTAPE_EV_SCHED_BLOCKED)
-			return 0;
-		brief |= KT_JUDGED;
-		if (kt_filter_in_force(f, KTAPE_FILTER_UID))
-			brief |= KT_VERDICT_VARIES;
-	}
-	return brief;
-}
-
-/*
- * Return the route of sched_switch.  Its records also keep the verdicts of thread
- * filters up to date, and context records take their place.
- */
-static u8 want_switch_route(const struct kt_ways *w, u8 want, u32 brief,
-			    u8 route)
-{
-	const u8 contexts = w->want[KTAPE_EV_CONTEXT];
-
-	if (w->selective == want && is_power_of_2(want) &&
-	    brief == (want | KT_JUDGED) && !(contexts & ~want))
-		return KT_ROUTE_SWITCH + __ffs(want);
-	if (!want && !w->selective && !kt_sink_wants(KTAPE_EV_SCHED_SWITCH))
-		return KT_ROUTE_TELL;
-	if (contexts || w->selective)
-		return KT_ROUTE_MANY;
-	if (want && brief == want && !is_power_of_2(want))
-		return KT_ROUTE_IN;
-	return route;
-}
-
-/*
- * Set the route of an event:
- *
- * - one session wants it, and nothing filters it: the session's route; kt_event() writes
- *   the record without further checks
- * - one session wants it, and a pid or cgroup filter applies: a route that is closed for
- *   threads that do not pass
- * - otherwise KT_ROUTE_MANY
- */
-static void want_set_route(struct kt_ways *w, unsigned int opcode)
-{
-	u32 brief = want_brief(w, opcode);
-	u8 want = w->want[opcode], route = KT_ROUTE_MANY;
-
-	if (is_power_of_2(want) && brief == want)
-		route = __ffs(want);
-	else if (is_power_of_2(want) && brief == (want | KT_JUDGED))
-		route = KT_ROUTE_JUDGED + __ffs(want);
-	if (opcode == KTAPE_EV_SCHED_SWITCH)
-		route = want_switch_route(w, want, brief, route);
-	w->brief[opcode] = brief;
-	w->route[opcode] = route;
-}
-
-/* Set what a switch needs to know.  It has its ways for all sessions' filters. */
-static void want_set_switch(struct kt_ways *w)
-{
-	const u8 want = w->want[KTAPE_EV_SCHED_SWITCH];
-	const u8 contexts = w->want[KTAPE_EV_CONTEXT];
-	u32 watch = want | contexts;
-
-	/* Context records of all switches, or a session that records none. */
-	if (contexts & ~w->selective || w->selective & ~want)
-		watch |= KT_WATCH_SLOW;
-	if (kt_sink_wants(KTAPE_EV_SCHED_SWITCH) ||
-	    (want && !w->brief[KTAPE_EV_SCHED_SWITCH]))
-		watch |= KT_WATCH_SLOW;
-	if (want_filters(w->selective, KTAPE_FILTER_UID))
-		watch |= KT_VERDICT_VARIES;
-	if (want_filters(w->selective, KTAPE_FILTER_CGROUP))
-		watch |= KT_WATCH_CGROUPS;
-	w->switch_session = is_power_of_2(want) ? __ffs(want) : KT_ROUTE_MANY;
-	w->watch = watch;
+		want |= KT_WANT_CHECK;
+	for (; left; left &= left - 1)
+		if (want_checks(w, __ffs(left), opcode))
+			want |= KT_WANT_CHECK;
+	if (opcode == KTAPE_EV_SCHED_SWITCH &&
+	    (w->selective || w->want[KTAPE_EV_CONTEXT]))
+		want |= KT_WANT_SWITCH;
+	w->want[opcode] = want;
 }
 
 /* Set the want bit of a session for each event that it wants; clear the others. */
@@ -328,20 +271,16 @@ static void want_set_session(struct kt_ways *w, const struct kt_session *s,
 static void ways_load(struct kt_ways *w, const struct kt_cpu *c)
 {
 	memcpy(w->want, c->want, sizeof(w->want));
-	memcpy(w->route, c->route, sizeof(w->route));
-	memcpy(w->brief, c->brief, sizeof(w->brief));
-	w->watch = c->watch;
 	w->selective = c->selective;
-	w->switch_session = c->switch_session;
+	w->by_uid = c->by_uid;
+	w->by_cgroup = c->by_cgroup;
 }
 
 static bool ways_are(const struct kt_ways *w, const struct kt_cpu *c)
 {
-	return w->watch == c->watch && w->selective == c->selective &&
-	       w->switch_session == c->switch_session &&
-	       !memcmp(w->want, c->want, sizeof(w->want)) &&
-	       !memcmp(w->route, c->route, sizeof(w->route)) &&
-	       !memcmp(w->brief, c->brief, sizeof(w->brief));
+	return w->selective == c->selective && w->by_uid == c->by_uid &&
+	       w->by_cgroup == c->by_cgroup &&
+	       !memcmp(w->want, c->want, sizeof(w->want));
 }
 
 static bool is_last(unsigned int opcode)
@@ -361,21 +300,25 @@ static void plan_make(const struct kt_session *s, unsigned int cpu)
 	if (s)
 		want_set_session(to, s, plan.here);
 	for (i = 0; i < KTAPE_OPCODES; i++)
-		want_set_route(to, i);
-	want_set_switch(to);
+		want_set_flags(to, i);
+	to->by_uid = want_filters(to->selective, KTAPE_FILTER_UID);
+	to->by_cgroup = want_filters(to->selective, KTAPE_FILTER_CGROUP);
 	plan.nr = 0;
 	for (i = 0; i < KTAPE_OPCODES; i++)
-		if (!is_last(i) && (to->want[i] != from->want[i] ||
-				    to->route[i] != from->route[i] ||
-				    to->brief[i] != from->brief[i]))
+		if (!is_last(i) && to->want[i] != from->want[i])
 			plan.opcodes[plan.nr++] = i;
 }
 
 static void plan_store(struct kt_cpu *c, unsigned int opcode)
 {
 	WRITE_ONCE(c->want[opcode], plan.to.want[opcode]);
-	WRITE_ONCE(c->brief[opcode], plan.to.brief[opcode]);
-	WRITE_ONCE(c->route[opcode], plan.to.route[opcode]);
+}
+
+static void want_apply_filters(struct kt_cpu *c)
+{
+	WRITE_ONCE(c->by_uid, plan.to.by_uid);
+	WRITE_ONCE(c->by_cgroup, plan.to.by_cgroup);
+	WRITE_ONCE(c->selective, plan.to.selective);
 }
 
 /**
@@ -420,14 +363,14 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 	if (s && !kt_session_ring(s, cpu, 0))
 		return;
 	/*
-	 * A writer that sees a want bit or a route must see the ring pointers.
-	 * Pairs with the address dependencies from want bit and route to the
-	 * pointer in kt_event() and kt_event_record().
+	 * A writer that sees a want bit must see the ring pointers.  Pairs with
+	 * the address dependencies from want bits to the pointer in kt_event(),
+	 * kt_put() and kt_event_record().
 	 */
 	smp_wmb();
-	/* The ways of the session's events depend on this. */
+	/* The want bits depend on these: kt_now_arrive() holds its events. */
 	if (s && s->active)
-		WRITE_ONCE(c->selective, plan.to.selective);
+		want_apply_filters(c);
 	for (i = 0; i < plan.nr; i++)
 		plan_store(c, plan.opcodes[i]);
 	/*
@@ -439,9 +382,9 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	plan_store(c, KTAPE_EV_SCHED_SWITCH);
 	plan_store(c, KTAPE_EV_CONTEXT);
-	WRITE_ONCE(c->selective, plan.to.selective);
-	WRITE_ONCE(c->switch_session, plan.to.switch_session);
-	WRITE_ONCE(c->watch, plan.to.watch);
+	want_apply_filters(c);
+	if (!plan.to.selective)
+		kt_now_open(c);
 }
 
 /**

@@ -21,7 +21,7 @@
 #define opened()	told = commit
 
 /*
- * kt_context_fill(): the thread that a block's header names.  The record of a switch
+ * context_fill(): the thread that a block's header names.  The record of a switch
  * belongs to the outgoing thread; an NMI does not know on which side of it it nests.
  */
 #ifdef M_nmi_in_switch

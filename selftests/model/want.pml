@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fast enable check of events against changes of sessions: routes, want bits,
+ * The fast enable check of events against changes of sessions: want bits,
  * ring pointers and filters of one CPU (module/event/event.h, event.c), changed by
  * module/session/ (profile.c, run.c, filters.c, session.c) and by unload.
  *
@@ -8,7 +8,7 @@
  * runs with preemption disabled, so synchronize_rcu() has seen the CPU idle once.
  */
 #define SESSIONS	2
-#define KT_ROUTE_MANY	SESSIONS	/* its ring pointer is NULL */
+#define KT_WANT_CHECK	4	/* a filter applies in one of the sessions */
 #define BIT(s)		(1 << (s))
 
 #ifndef EVENTS1
@@ -19,8 +19,8 @@
 #endif
 
 /* struct kt_cpu: read by each event */
-byte route = KT_ROUTE_MANY, want;
-bool ring[SESSIONS + 1];	/* is there a pointer? */
+byte want;
+bool ring[SESSIONS];	/* is there a pointer? */
 byte filters[SESSIONS];		/* kt_filters[]: 0 = none, else its number */
 
 byte left[2] = { EVENTS1, EVENTS2 };
@@ -50,7 +50,7 @@ inline record(s)
 	}
 }
 
-/* event_put(): count, look at the filter, record */
+/* event_put(): count, check the filter, record */
 inline event_put(s)
 {
 	use_ring(s);
@@ -69,7 +69,7 @@ inline event_put(s)
 
 active [2] proctype writer() provided (top <= _pid + 1)
 {
-	byte outer, w, r, f;
+	byte outer, w, f;
 
 end_idle:
 	do
@@ -82,13 +82,21 @@ end_idle:
 		must[_pid] = (complete[0] -> 1 : 0) | (complete[1] -> 2 : 0);
 	   }
 	   /* kt_event() */
-	   r = route;
+	   w = want;
 	   if
-	   :: atomic { ring[r] && r != KT_ROUTE_MANY ->
-		assert(!strict[r]) }
-		record(r)
+	   :: atomic { !(w & KT_WANT_CHECK) ->
+		assert(!((w & 1) && strict[0]) && !((w & 2) && strict[1])) }
+		/* kt_put() */
+		if
+		:: w & 1 -> record(0)
+		:: else
+		fi;
+		if
+		:: w & 2 -> record(1)
+		:: else
+		fi
 	   :: else ->
-		/* kt_event_other(), event_deliver() */
+		/* kt_event_many() loads it again; event_put_all() */
 		w = want;
 		if
 		:: w & 1 -> event_put(0)
@@ -103,7 +111,7 @@ end_idle:
 		assert(!unloaded);
 		assert(must[_pid] == 0);
 		top = outer;
-		outer = 0; w = 0; r = 0; f = 0
+		outer = 0; w = 0; f = 0
 	   }
 	od
 }
@@ -116,36 +124,20 @@ end_idle:
 
 #define active_mask()	((active_[0] -> 1 : 0) | (active_[1] -> 2 : 0))
 
-/* kt_want_set(): the want bits, then the route that follows from them */
+/* kt_want_set(): the want bits, and whether the event is to be checked, in one word */
 inline kt_want_set(s)
 {
-	want = (active_[s] -> want | BIT(s) : want & ~BIT(s));
-	want_set_route()
-}
-
-inline want_set_route()
-{
-#ifdef M_route_stays
-	if
-	:: route == KT_ROUTE_MANY || want == 0 ->
+	sessions = (active_[s] -> sessions | BIT(s) : sessions & ~BIT(s));
+#ifdef M_check_stays
+	want = sessions | (want & KT_WANT_CHECK)
 #else
-	if
-	:: true ->
-#endif
-		if
-#ifdef M_route_past_filters
-		:: want == 1 -> route = 0
-		:: want == 2 -> route = 1
+#ifdef M_check_forgotten
+	want = sessions
 #else
-		:: want == 1 && !filters[0] -> route = 0
-		:: want == 2 && !filters[1] -> route = 1
+	want = sessions | (((sessions & 1) && filters[0]) ||
+			   ((sessions & 2) && filters[1]) -> KT_WANT_CHECK : 0)
 #endif
-		:: else -> route = KT_ROUTE_MANY
-		fi
-#ifdef M_route_stays
-	:: else
 #endif
-	fi
 }
 
 /* kt_session_start_locked() */
@@ -184,7 +176,7 @@ inline session_stop(s)
 	quiet[s] = true
 }
 
-/* filters_publish(): new filters, want bits and routes, grace period, free */
+/* filters_publish(): new filters, want bits, grace period, free */
 inline session_filter(s, new)
 {
 	byte old = filters[s];
@@ -213,6 +205,7 @@ inline session_destroy(s)
 active proctype control()
 {
 	bool active_[SESSIONS];
+	byte sessions;	/* that want the event */
 
 	session_start(0);
 	if

@@ -101,8 +101,8 @@ test_guest()
 	guest
 	report 0 && ! says MISSED && says '^pid filter that passes, sched_switch +20\.00 '
 	result $? "budgets of the guest that are met"
-	guest switch pid-pass 96
-	report 3 && says '^pid filter that passes, sched_switch +26\.00 .*MISSED$' &&
+	guest switch pid-pass 101
+	report 3 && says '^pid filter that passes, sched_switch +31\.00 .*MISSED$' &&
 		[ "$(grep -c MISSED log)" = 1 ] && grep -q '"verdict": "MISSED"' json &&
 		[ -s readme ]
 	result $? "a filter that costs too much is a missed budget"

@@ -63,7 +63,7 @@ static inline void kvfree(void *p)
 	free(p);
 }
 
-/* What verdicts on threads look at.  The test has none of them. */
+/* What thread filters compare.  The test has none of them. */
 #define CONFIG_CGROUPS			1
 #define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name
 #define DECLARE_PER_CPU_ALIGNED		DECLARE_PER_CPU

@@ -26,7 +26,7 @@ static struct task_struct thread;
 static struct {
 	struct kt_gates *gates;
 	u32 ours, new;		/* the first arguments of two timers */
-	enum kt_result verdict;	/* result of the operation that is stopped */
+	enum kt_result result;	/* result of the operation that is stopped */
 	enum kt_result begun;	/* result of the operation at the stop */
 	enum kt_result ended;
 	u64 start;		/* start of the span that the operation returned */
@@ -47,11 +47,11 @@ static enum kt_result pass(u32 opcode, u32 token, u64 *start)
 		.args = args,
 	};
 	struct kt_span span = {};
-	enum kt_result verdict = kt_gates_pass(w.gates, &rec, &span);
+	enum kt_result result = kt_gates_pass(w.gates, &rec, &span);
 
 	if (start)
 		*start = span.args[1] | (u64)span.args[2] << 32;
-	return verdict;
+	return result;
 }
 
 static enum kt_result begin(u32 token)
@@ -92,13 +92,13 @@ static void prepare_stale(void)
 static void end_ours(void *unused)
 {
 	(void)unused;
-	w.verdict = end(w.ours, &w.start);
+	w.result = end(w.ours, &w.start);
 }
 
 static void begin_ours(void *unused)
 {
 	(void)unused;
-	w.verdict = begin(w.ours);
+	w.result = begin(w.ours);
 }
 
 static void hold_ours(void *unused)
@@ -117,7 +117,7 @@ static void hold_ours(void *unused)
 static void begin_new(void *unused)
 {
 	(void)unused;
-	w.verdict = begin(w.new);
+	w.result = begin(w.new);
 }
 
 static void come_begin_new(void)
@@ -143,7 +143,7 @@ static bool new_pair_is_whole(void)
 {
 	u64 start = 0, began = kt_shim_time;
 
-	if (w.begun != KT_REJECT) {
+	if (w.begun != KT_FILTERED) {
 		tap_fail("the new pair got no slot");
 		return false;
 	}
@@ -193,9 +193,9 @@ static void sweep(void (*ready)(void), void (*operation)(void *),
 
 static bool check_end(void)
 {
-	if (w.verdict != KT_PASS) {
-		tap_fail("a pair of an earlier epoch got an end: verdict %u, start %llu",
-			 w.verdict, (unsigned long long)w.start);
+	if (w.result != KT_PASS) {
+		tap_fail("a pair of an earlier epoch got an end: result %u, start %llu",
+			 w.result, (unsigned long long)w.start);
 		return false;
 	}
 	return new_pair_is_whole();
@@ -212,7 +212,7 @@ static bool check_begin(void)
 
 	if (!new_pair_is_whole())
 		return false;
-	if (w.verdict != KT_REJECT || end(w.ours, &start) != KT_SPAN) {
+	if (w.result != KT_FILTERED || end(w.ours, &start) != KT_SPAN) {
 		tap_fail("our pair has no end");
 		return false;
 	}
@@ -232,13 +232,13 @@ static void test_held(void)
 /* A pair begins and ends while its old slot is being taken over. */
 static bool check_taken_over(void)
 {
-	if (w.begun != KT_REJECT || w.ended != KT_SPAN) {
+	if (w.begun != KT_FILTERED || w.ended != KT_SPAN) {
 		tap_fail("a pair on another CPU is incomplete: %u, %u", w.begun,
 			 w.ended);
 		return false;
 	}
 	kt_shim_time += LONG_NS;
-	if (w.verdict != KT_REJECT || end(w.new, NULL) != KT_SPAN) {
+	if (w.result != KT_FILTERED || end(w.new, NULL) != KT_SPAN) {
 		tap_fail("the pair that was interrupted has no end");
 		return false;
 	}
@@ -258,22 +258,22 @@ static void test_alone(void)
 
 	prepare();
 	start = kt_shim_time;
-	check_equal(begin(1), KT_REJECT);
+	check_equal(begin(1), KT_FILTERED);
 	kt_shim_time += LONG_NS;
 	check_equal(end(1, &w.start), KT_SPAN);
 	check_equal(w.start, start);
 	check_equal(end(1, NULL), KT_PASS);
-	check_equal(begin(1), KT_REJECT);
+	check_equal(begin(1), KT_FILTERED);
 	kt_shim_time += SHORT_NS;
-	check_equal(end(1, NULL), KT_REJECT);
-	check_equal(begin(1), KT_REJECT);
+	check_equal(end(1, NULL), KT_FILTERED);
+	check_equal(begin(1), KT_FILTERED);
 	kt_gates_renew(w.gates);
 	check_equal(end(1, NULL), KT_PASS);
 	for (i = 0; !kt_gates_collisions(w.gates); i++)
 		begin(i);
 	check(i > 1000, "a collision with %u open pairs", i);
 	kt_gates_renew(w.gates);
-	check_equal(begin(i - 1), KT_REJECT);
+	check_equal(begin(i - 1), KT_FILTERED);
 	check_equal(kt_gates_collisions(w.gates), 1);
 }
 

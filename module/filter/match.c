@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds which sessions' thread filters a thread passes, and keeps the verdicts. */
+/* Finds which sessions' thread filters a thread passes, and keeps these matches. */
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
 
@@ -11,32 +11,30 @@
  */
 static struct kt_kept __percpu *kept __read_mostly;
 
-DEFINE_PER_CPU(unsigned int, kt_verdicts);
-
 /**
- * kt_verdict_init() - Set where verdicts are kept
+ * kt_match_init() - Set where matches are kept
  * @places: KT_KEPT of each CPU, all zeroes
  *
  * Context: module load.
  */
-void kt_verdict_init(struct kt_kept __percpu *places)
+void kt_match_init(struct kt_kept __percpu *places)
 {
 	kept = places;
 }
 
 /*
- * The verdict is on one cgroup and one uid, whatever the thread changes meanwhile,
+ * The match is of one cgroup and one uid, whatever the thread changes meanwhile,
  * and on the filters and followed threads of this epoch or a later one.
  */
-static void verdict_find(struct task_struct *p, struct kt_kept *to)
+static void match_find(struct task_struct *p, struct kt_kept *to)
 {
 	const struct kt_filters *f;
 	struct cgroup *cgroup;
 	unsigned int i;
 
 	to->task = p;
-	/* Pairs with the release in kt_verdict_renew(): the cgroup is loaded later. */
-	to->epoch = atomic_long_read_acquire(&kt_verdict_epoch);
+	/* Pairs with the release in kt_match_renew(): the cgroup is loaded later. */
+	to->epoch = atomic_long_read_acquire(&kt_match_epoch);
 	cgroup = kt_thread_cgroup(p);
 	to->cgroup = cgroup;
 	to->uid = kt_thread_uid(p);
@@ -48,12 +46,11 @@ static void verdict_find(struct task_struct *p, struct kt_kept *to)
 	}
 }
 
-/* Keep a verdict.  An NMI finds no thread in the meantime. */
-static void verdict_keep(const struct kt_kept *from)
+/* Keep a match.  An NMI finds no thread in the meantime. */
+static void match_keep(const struct kt_kept *from)
 {
-	struct kt_kept *k = kt_verdict_place(kept, from->task);
+	struct kt_kept *k = kt_match_place(kept, from->task);
 
-	raw_cpu_inc(kt_verdicts);
 	WRITE_ONCE(k->task, NULL);
 	barrier();
 	WRITE_ONCE(k->epoch, from->epoch);
@@ -65,27 +62,26 @@ static void verdict_keep(const struct kt_kept *from)
 }
 
 /**
- * kt_verdict_get() - Get the verdict on a thread
+ * kt_match_get() - Get the match of a thread
  * @p: the thread
- * @varies: KT_VERDICT_VARIES, or 0
- * @to: receives the verdict, which is also kept
+ * @by_uid: a filter by uid is in force
+ * @to: receives the match, which is also kept
  *
  * Context: any, preemption disabled.
  */
-void kt_verdict_get(struct task_struct *p, unsigned int varies,
-		    struct kt_kept *to)
+void kt_match_get(struct task_struct *p, bool by_uid, struct kt_kept *to)
 {
 	const struct kt_kept *k;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	k = kt_verdict_place(kept, p);
-	if (kt_verdict_is_kept(k, p, varies)) {
+	k = kt_match_place(kept, p);
+	if (kt_match_is_kept(k, p, by_uid)) {
 		*to = *k;
 	} else {
-		verdict_find(p, to);
+		match_find(p, to);
 		if (!in_nmi())
-			verdict_keep(to);
+			match_keep(to);
 	}
 	raw_local_irq_restore(flags);
 }
