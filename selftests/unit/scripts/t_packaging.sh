@@ -199,7 +199,7 @@ for f in "$top/$packaging"/yocto/*/*/*.bb; do
 	*) echo "$f is not of version $version" >>log ;;
 	esac
 done
-[ "$("$user/ktape" --version | cut -d ' ' -f 2)" = "$version," ] ||
+[ "$("$user/ktape" --version | head -n 1 | cut -d ' ' -f 2)" = "$version," ] ||
 	echo "ktape --version: $("$user/ktape" --version)" >>log
 [ ! -s log ]
 result $? "one version: $version, in the command and all packages"

@@ -6,7 +6,7 @@
 . "${0%/*}/../../support/tool.sh" "$1" || exit 2
 
 R=6.1.0-1-test
-version=$("$out/command/ktape" version | sed 's/^ktape \([^,]*\),.*/\1/')
+version=$("$out/command/ktape" version | head -n 1 | sed 's/^ktape \([^,]*\),.*/\1/')
 efivar=sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c
 make='make clean modules   # in the source of ktape'
 
