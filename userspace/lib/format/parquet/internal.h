@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of the parquet format share: out.c (options, events), schema.c (tables),
- * place.c (files), names.c (names), thread.c (threads, processes), sched.c, irq.c, call.c,
- * event.c, mark.c (rows), capture.c (the trace itself, losses).
+ * What the files of the parquet format share.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	tables.h	the tables and their columns
+ *	schema.c	the same as the writer of files takes them
+ *	names.c		names as numbers
+ *	place.c		the files that rows go to
+ *	event.c		rows of events
+ *	thread.c	rows of threads and processes
+ *	irq.c		rows of interrupts
+ *	call.c		rows of system calls
+ *	mark.c		rows of markers and values
+ *	sched.c		rows of slices, waits and wake-ups
+ *	capture.c	the trace itself, and what it lost
+ *	out.c		options, and each event to the files above
  */
 #ifndef _KT_FORMAT_PARQUET_INTERNAL_H
 #define _KT_FORMAT_PARQUET_INTERNAL_H
