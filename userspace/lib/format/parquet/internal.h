@@ -91,7 +91,7 @@ enum pq_state {
  * @name: its name, or PQ_NONE
  * @cgroup: its control group, or PQ_NONE
  * @process: index of its process; -1: not known
- * @born: when it was made, in ticks; tells reuses of the id apart
+ * @born: when it was made, in ticks; differs between threads that had the same id
  * @died: when it ended, in ticks; 0: not known
  * @known: the registry has the thread
  * @stale: the registry may have learned something about it
@@ -135,7 +135,7 @@ struct pq_thread {
 /**
  * struct pq_process - a process
  * @pid: process id
- * @leader: index of its first thread that was seen
+ * @leader: index of its first thread in the trace
  * @parent: index of the process that made it; -1: not known
  */
 struct pq_process {
@@ -326,7 +326,7 @@ void pq_lost(struct pq *pq, const struct ktape_notice *n);
 int pq_put_capture(struct pq *pq);
 void pq_capture_free(struct pq *pq);
 
-/* Check that no event was missing since @from, so that nothing can have ended unseen. */
+/* Check that no event was missing since @from: then what is open has not ended meanwhile. */
 static inline bool pq_is_sure(const struct pq *pq, uint64_t from)
 {
 	return from >= pq->lost_to && from >= pq->late_to;
