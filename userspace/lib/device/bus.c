@@ -137,7 +137,7 @@ bool ktape_device_bus_error(void *address)
 		m = m->next;
 	if (!m)
 		return false;
-	/* Before the zeros, so that who loads a zero in another thread sees it. */
+	/* Set it before the zeros are mapped: a thread that loads a zero must then load it set. */
 	__atomic_store_n(m->gone, true, __ATOMIC_SEQ_CST);
 	p = mmap((void *)m->at, m->size, PROT_READ,
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -35,7 +35,7 @@ static uint64_t load_floor(const struct kt_ring *r)
 /* Return whether the session is stopped: then no record is written. */
 bool kt_ring_is_stopped(const struct kt_ring *r)
 {
-	/* Pairs with the release of flags: commit is final once STOPPED is seen. */
+	/* Pairs with the release of flags: after a load of STOPPED, commit is final. */
 	return kt_wide_load(&r->page->flags, &r->page->flags, false) &
 	       KTAPE_RING_FLAG_STOPPED;
 }

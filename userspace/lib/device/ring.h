@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A mapped ring and the cursor of one reader in it; see ring.c. */
+/*
+ * A mapped ring and the cursor of one reader in it.
+ *
+ * Read the files of this folder in this order; each calls only those before it:
+ *
+ *	ring.h		the cursor
+ *	ring.c		closed blocks of the ring, without a copy; counts of what is lost
+ *	device.c	the device file, an ioctl a function
+ *	session.c	sessions by name
+ *	filter.c	the filters of a session
+ *	bus.c		the list of mappings, and SIGBUS when the module takes one away
+ *	reader.c	maps the rings and the registry of a session
+ *	copy.c		packets copied out of a ring, also of its open block
+ */
 #ifndef _KT_RING_H
 #define _KT_RING_H
 

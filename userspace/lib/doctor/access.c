@@ -32,7 +32,7 @@ static int device_stat(const struct ktape_doctor *d, struct stat *st)
 	return stat(path, st) ? -errno : 0;
 }
 
-/* The module is loaded, but nobody has made its device. */
+/* Report that the module is loaded and its device node is missing. */
 static void report_no_node(struct ktape_doctor *d)
 {
 	char *text = kt_doctor_text(d, "/proc/misc");
@@ -178,7 +178,7 @@ static bool mode_allows(const struct ktape_doctor *d, const struct stat *st)
 	return st->st_mode & S_IROTH;
 }
 
-/* Do the permissions of the device decide who may open it, not the capability? */
+/* Return whether the mode of the device decides who may open it, and not a capability. */
 static bool mode_decides(const struct ktape_doctor *d)
 {
 	uint64_t mode = 0;

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Build filter values and find cgroups, for the ioctls that read and set filters. */
+/*
+ * Build filter values and find cgroups, for the ioctls that read and set filters.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	internal.h	the table of filters that are bitmaps
+ *	bits.c		text to these bitmaps: CPUs, system calls, interrupts, signals
+ *	mask.c		names of events, classes and presets to a mask of opcodes
+ *	cgroup.c	cgroups by path and by number
+ *	parse.c		text to filters
+ *	format.c	filters to text
+ *	config.c	a configuration file, which has filters among other settings
+ */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
 

@@ -21,7 +21,7 @@ enum kt_place_kind {
 	KT_BYTES_AT,		/* __data_loc: offset from the record, and length */
 	KT_BYTES_BEHIND,	/* __rel_loc: offset from the end of the field */
 	KT_BYTES_REST,		/* an array without a size: up to the end of the record */
-	KT_BYTES_NONE		/* nowhere: who reads the record makes the value */
+	KT_BYTES_NONE		/* nowhere: the reader of the record makes the value */
 };
 
 /**

@@ -23,8 +23,8 @@ static int grow_latest(struct kt_import *s, uint32_t cpu)
 
 /*
  * Deliver a record of a kernel.  If its CPU's time has gone back, it gets the time of the
- * record before, as in a native trace: whoever sorts records or counts times may rely on
- * their order.
+ * record before, as in a native trace: callers that merge streams or account times rely on
+ * the order of a CPU's records.
  */
 static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
 {

@@ -219,12 +219,12 @@ void kt_tp_forget(struct kt_tp *tp, uint32_t cpu)
 }
 
 /**
- * kt_tp_lost() - deliver a gap, as kt_import_lost()
+ * kt_tp_lost() - deliver a loss, as kt_import_lost()
  * @tp: the reader's memory
  * @cpu: CPU that lost events
  * @count: how many, 0 = unknown
- * @from: time of the last event before the gap
- * @to: end of the gap
+ * @from: time of the last event before the loss
+ * @to: end of the loss
  *
  * Return: 0, or negative errno for next() to return.
  */

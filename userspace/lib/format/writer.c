@@ -136,7 +136,7 @@ int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 }
 
 /**
- * kt_sink_mix() - note a CPU whose events readers cannot tell from those of others
+ * kt_sink_mix() - note a CPU whose events readers cannot distinguish from those of others
  * @s: the sink
  * @cpu: number of the CPU that an event was written for
  */

@@ -36,7 +36,7 @@
  * @why: why begin(), event() or end() failed, in a sentence
  * @misses: what the format could not hold, and how often
  * @nr_misses: entries of @misses in use
- * @mixed: bit n = the output has events of CPU n that its readers cannot tell from
+ * @mixed: bit n = the output has events of CPU n that its readers cannot distinguish from
  *	those of other CPUs
  */
 struct kt_sink {

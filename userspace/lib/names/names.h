@@ -5,6 +5,16 @@
  * Names come from the trace's registry (threads, functions, devices), from tables of
  * this library (system calls, signals) or from the recorded machine's tables.  show/
  * prints the names.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	registry.h	the names of a trace: versions of an object, by id
+ *	names.c		tables of names that are the same in all traces
+ *	syscall.c	names of system calls, a table a machine
+ *	lookup.c	the name of an object at a time, from the registry
+ *	event_names.c	the name of an event's value, from any of these
+ *	memo.h, memo.c	pieces of lines that were formatted before
+ *	registry.c	adds names to the registry
  */
 #ifndef _KT_NAMES_H
 #define _KT_NAMES_H

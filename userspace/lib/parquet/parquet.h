@@ -2,12 +2,16 @@
 /*
  * Writing Parquet files: typed columns, a table at a time.  Nothing here knows of traces.
  *
- *	pool.c	the names of all tables, each once
- *	rows.c	the rows of a row group, by column, in memory
- *	page.c	the values of one column as compressed pages
- *	group.c	a row group: sorted, its columns, their statistics and page indexes
- *	file.c	head, row groups, page indexes, footer
- *	encode.c, thrift.h	bytes of values and of structures
+ * Read the files in this order; each calls only those before it:
+ *
+ *	internal.h	columns, pages and row groups in memory
+ *	pool.c		the names of all tables, each once
+ *	rows.c		the rows of a row group, by column, in memory
+ *	thrift.h	the bytes of structures
+ *	encode.c	the bytes of values
+ *	page.c		the values of one column as compressed pages
+ *	group.c		a row group: sorted, its columns, their statistics and page indexes
+ *	file.c		head, row groups, page indexes, footer
  *
  * Numbers are 64 bits wide in memory and as wide as their column in the file.
  */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Histograms: exact up to 63, then 32 buckets for each power of two. */
+/*
+ * Histograms: exact up to 63, then 32 buckets for each power of two.
+ *
+ * All statistics use them, so read hist.c first.  Then the three kinds of traces, which do not
+ * call each other: Linux (linux.h), an RTOS (rtos.h) and RKH (rkh.c, one file).
+ */
 #ifndef _KT_HIST_H
 #define _KT_HIST_H
 

@@ -119,9 +119,9 @@ static bool is_wake_event(uint8_t opcode)
 }
 
 /*
- * Take the running thread from the event's context; there may be no switch events.  A
- * context record may also end what is known: with a thread filter, threads that the
- * filter blocks run from here on.
+ * Take the running thread from the event, because switches may not be recorded.  With a thread
+ * filter, a context record says when a thread begins to run that the filter blocks: then the
+ * running thread is not known any more.
  */
 static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
 			       const struct ktape_event *e)
@@ -150,8 +150,8 @@ static bool is_off(const struct kt_sl_cpu *c)
 
 /*
  * Process a profile record.  From an empty profile on, nothing is known about the CPU.
- * Where events are enabled that were not, an interval that began before may have ended
- * unseen, as in a loss.
+ * If the profile enables further events, intervals that are open may have ended before
+ * without an event, as in a loss.
  */
 static void take_linux_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
 			       const struct ktape_event *e)
@@ -174,8 +174,8 @@ static void take_linux_profile(struct ktape_linux *l, struct kt_sl_cpu *c,
 }
 
 /*
- * Begin with an event.  Of a CPU whose events are missing up to a later time, nothing is
- * known before.  Return: 0 or -ENOMEM.
+ * Begin with an event.  If the events of a CPU are missing up to a later time, its time up to
+ * then is accounted to no thread.  Return: 0 or -ENOMEM.
  */
 static int begin_linux_stats(struct ktape_linux *l, const struct ktape_event *e)
 {
@@ -193,8 +193,9 @@ static int begin_linux_stats(struct ktape_linux *l, const struct ktape_event *e)
 }
 
 /*
- * Process an event before the statistics begin: rings were overwritten, and control records
- * can be hours older than what these still have.  Return: 0 or -ENOMEM.
+ * Process a control record before the statistics begin.  If event rings were overwritten,
+ * control records can be hours older than the first event, so only their profiles are used.
+ * Return: 0 or -ENOMEM.
  */
 static int take_early(struct ktape_linux *l, const struct ktape_event *e)
 {
@@ -237,7 +238,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return err;
 	if (e->opcode == KTAPE_EV_PROFILE)
 		take_linux_profile(l, c, e);
-	/* Control records also come while nothing is recorded. */
+	/* Control records are written also while the profile is empty. */
 	if (is_off(c))
 		return 0;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
@@ -251,8 +252,8 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 }
 
 /*
- * Count what is missing.  Return: false if it is not about the thread that runs, because an
- * overwritten control ring has no switches.
+ * Count lost and overwritten events.  Return: false if the running thread stays known: only a
+ * control ring was overwritten, and it has no switches.
  */
 static bool count_missing(struct ktape_linux *l, struct kt_sl_cpu *c,
 			  const struct ktape_notice *n)
@@ -315,7 +316,7 @@ static int by_ns(const void *a, const void *b)
 	return x->other < y->other ? -1 : x->other > y->other;
 }
 
-/* Name the threads as at the end, those that ended long before as their last event has them. */
+/* Set the name of each thread: that of the end of the trace, or else of its last event. */
 static void name_threads(struct ktape_linux *l)
 {
 	for (size_t i = 0; i < l->nr_threads; i++) {

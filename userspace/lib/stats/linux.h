@@ -72,7 +72,7 @@ struct kt_sl_past {
  * @profiled: a profile was recorded, @mask is valid
  * @mask: bit n: opcode n is enabled; all 0: nothing is recorded
  * @tid: running thread, or KT_SL_TID_NONE
- * @unreported: a context record said that it is not known any more
+ * @unreported: a context record said that the running thread is not known any more
  * @last: time up to which the CPU's time is accounted, in ticks
  * @blind: before the first event: time up to which events are missing
  * @depth: number of running interrupt handlers
@@ -149,7 +149,8 @@ struct kt_sl_series {
  * @other: collects the times of threads beyond KT_SL_THREADS
  * @left: how often each limit was exceeded
  * @past: entries of all rings of threads that ran, beyond KT_SL_PAST of each
- * @checks: entries of these rings that may still be checked, for waits and for the longest ones so far
+ * @checks: entries of these rings that may still be checked, for waits and for the longest
+ *	ones so far
  * @lost: lost or overwritten events of all CPUs
  * @uncounted: losses of which the number of such events is not known
  * @lost_to: end of the last loss, or of the last time in which events were not enabled that

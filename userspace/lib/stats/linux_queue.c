@@ -176,12 +176,12 @@ static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
 }
 
 /*
- * Take one of the checks of a ring of threads that ran.  Where thousands of threads take
- * turns, each wait has thousands of entries: without a limit the work would grow with the
- * square of the trace.  The longest waits have checks of their own, so that others cannot
- * take them away.
+ * Count one check of an entry in a ring of threads that ran, against the limit.  If thousands
+ * of threads take turns, each wait has thousands of entries, and without a limit the work would
+ * grow with the square of the trace.  The longest waits have a limit of their own, which other
+ * waits cannot use up.
  *
- * Return: true if there was one.
+ * Return: false if the limit is reached.
  */
 static bool take_ran_check(struct ktape_linux *l, struct wait *w)
 {

@@ -233,7 +233,7 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 
 /*
  * Check whether an interval of this kind begins and ends on one CPU.  Then a ring that has
- * both events has all in between, whenever other rings begin.
+ * both of its events has all events in between, however late other rings begin.
  */
 static bool is_local(unsigned int kind)
 {
@@ -256,7 +256,7 @@ static bool is_local(unsigned int kind)
  * @kind: enum ktape_series_kind
  * @from: start of the interval, in ticks
  *
- * Return: true if none was, so that the interval cannot have ended unseen.
+ * Return: true if none was, so that the interval cannot have ended in between.
  */
 bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from)
 {

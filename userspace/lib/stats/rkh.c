@@ -81,7 +81,7 @@ static int find_rkh_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 		*row = s->rows[e->value];
 		return 0;
 	}
-	/* A new object needs a row for its signal, too. */
+	/* A new object (@kind 0) needs a row for its signal, too. */
 	if (s->nr_rows + (kind ? 1 : 2) > ROWS_MAX)
 		return 0;
 	*row = calloc(1, sizeof(**row));

@@ -61,14 +61,14 @@ static inline uint64_t kt_clock_ns(struct kt_clock *clock,
 }
 
 /*
- * Check whether the trace clock is related to UTC: the module and recorders of Linux say so.
- * Real-time kernels and some recorders have only a counter; ktape_epoch_ns() of their times
- * is a time since the counter's begin, and no date.  @ts: a time of the trace, because a
- * clock without an origin may count from 1970 itself.
+ * Check whether ktape_epoch_ns() of the time @ts of a trace is a date.  Traces of the module and
+ * of recorders of Linux say how their clock is related to UTC.  Real-time kernels and some
+ * recorders have only a counter, whose times count from its begin.  A clock without an origin may
+ * count from 1970 itself, hence @ts.
  *
  * An origin before 2001 is that of a machine without a clock of its own, or an offset between
- * counters that another tracer has written.  Only what says the release of its kernel is taken
- * for the former.
+ * counters that another tracer has written.  If the trace says the release of its kernel, it is
+ * taken for the former.
  */
 static inline bool kt_is_dated(const struct ktape_info *info, uint64_t ts)
 {

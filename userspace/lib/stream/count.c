@@ -2,14 +2,14 @@
 /*
  * Count the records of a block.
  *
- * A recorder counts every record that it writes: only so can it say the number of records in a file
- * from what the kernel says that it has emitted.  The place of a record is known when the
- * length of the one before it is, so that walking takes as long as a load for each record.
- * With AVX2 all words of a window are taken for records at once, and what is reached
- * from each of them is found by doubling.
+ * A recorder counts every record that it writes, because the kernel's counters are those of the
+ * whole ring, and not of the records in the file.  The place of a record follows from the length
+ * of the one before it, so walking over them waits for a load at each record.  With AVX2 each
+ * word of a window is treated as the begin of a record, all at once.  Doubling then finds how
+ * many records follow each other from each word on.
  *
- * A record is special here if it has a blob, whose length is elsewhere, or is a time
- * extension, which does not count.  Special records are taken one by one.
+ * A record is special here if it has a blob, whose length is in another word, or if it is a time
+ * extension, which is not counted.  Special records are taken one by one.
  */
 #include "stream/packet.h"
 
@@ -143,13 +143,13 @@ WITH_AVX2 static inline __m256i record_lengths(const uint8_t *window)
 		extends, _mm256_shuffle_epi8(by_bits, bits)));
 }
 
-/* What is reached from each word of a window by one record after the other. */
+/* How far one record after the other leads from each word of a window. */
 struct reach {
 	__m256i words;		/* up to a special record, or out of the word's half */
 	__m256i records;
 };
 
-/* Add to what is reached from each word what is reached from there. */
+/* Go on, from the place that each word leads to, as far as that place leads. */
 WITH_AVX2 static inline void double_reach(struct reach *reach)
 {
 	/* Beyond the half the sum has bit 7, for which a shuffle has 0. */

@@ -50,8 +50,8 @@ bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	 * Switches are in event rings only.  The header of a block of another
 	 * ring may name a thread that is just being switched out, while the
 	 * switch in the event ring already named its successor.  So the header
-	 * counts only if the thread is not known.  As long as it is not, the thread may
-	 * have changed before the next record.
+	 * is used only if the thread is not known, and only for the packet's first
+	 * record, because switches that the trace lacks may follow.
 	 */
 	if (context == KTAPE_CTX_CONTINUED || context == KTAPE_CTX_UNKNOWN ||
 	    d->tid[cpu] >= 0)
@@ -107,7 +107,7 @@ int ktape_decode_packet(const void *data, size_t len,
 		if (ret)
 			return ret;
 	}
-	/* No record said that the thread is not known any more. */
+	/* The packet has no record to which the thread of its header belongs. */
 	if (once)
 		decoder->tid[KT_HEAD32((const uint8_t *)data, cpu)] = -1;
 	return ret < 0 ? kt_error(error, packet.at, "%s", why) : ret;

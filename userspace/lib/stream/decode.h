@@ -47,9 +47,9 @@ static inline int32_t kt_decoder_begin(const uint8_t *head, int32_t tid)
 }
 
 /*
- * Check whether a user event has an id of another format, though no conversion made the
- * trace.  The module refuses such ids, so a program or a file pretends: nothing of the
- * event is taken for what that format means by it.
+ * Check whether a user event has an id that only conversions from other formats write, though
+ * the trace is none.  The module refuses such ids, so the event is forged, and the caller must
+ * not treat it as an event of that format.
  */
 static inline bool kt_decoder_is_forged(const struct ktape_decoder *d,
 					const struct ktape_event *event)

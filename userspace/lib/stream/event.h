@@ -71,7 +71,7 @@ static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 	return plan;
 }
 
-/* Return true if @event->tid runs: the call stack of a switch is that of who left. */
+/* Return false if @event->tid does not run: a switch's call stack is of the thread that left. */
 static inline bool kt_event_runs(const struct ktape_event *event)
 {
 	return event->opcode != KTAPE_EV_KERNEL_STACK;
@@ -191,7 +191,7 @@ static inline uint64_t kt_place_value(const struct kt_place *place,
 	if (!place->words)
 		return e->dat20 >> place->at & place->mask;
 #ifdef __clang_analyzer__
-	/* It does not know what kt_event_fits() has checked. */
+	/* The analyzer does not know that kt_event_fits() has checked the blob. */
 	if (!words)
 		__builtin_unreachable();
 #endif

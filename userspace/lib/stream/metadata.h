@@ -12,7 +12,10 @@
 #include "stream/packet.h"
 
 #define KT_METADATA_MAX	(16U << 20)
-/* In CTF 2: before the text of CTF 1.8 that describes the same trace, an attribute. */
+/*
+ * Metadata of CTF 2 begin with this mark.  An attribute in them has the text of CTF 1.8 that
+ * describes the same trace; KT_CTF2_TEXT stands before it.
+ */
 #define KT_CTF2_MARK	'\x1e'
 #define KT_CTF2_TEXT	"{\"ktape\":{\"tsdl\":"
 #define KT_UUID_TEXT	37

@@ -46,7 +46,7 @@ static bool should_be_sealed(const struct kt_text *t)
 	const char *minor = kt_metadata_find(t, KT_METADATA_MINOR);
 	size_t at;
 
-	/* Other tracers write a minor version, too. */
+	/* Without our name it can be the minor version of another tracer. */
 	if (!minor || !kt_metadata_find(t, NAME))
 		return false;
 	at = (size_t)(minor - t->at) + strlen(KT_METADATA_MINOR);

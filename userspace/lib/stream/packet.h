@@ -8,6 +8,20 @@
  * the copy is checked.
  *
  * This header is not about files: scan.h finds packets, event.h finds fields.
+ *
+ * Read the files of this folder in this order; each calls only those before it:
+ *
+ *	packet.h	a packet and a cursor in it, and the reading of a record
+ *	event.h		the event table as plans for reading fields
+ *	fields.c	the fields of an event, one by one
+ *	events.c	the event table as data
+ *	packet.c	checks the head of a packet, and builds packets
+ *	count.c		how many records a block has, several words at a time
+ *	zin.c, scan.c	packets of a file or pipe: unpacked, and found again after damage
+ *	clock.h		ticks to nanoseconds
+ *	decode.h, decode.c	which thread runs on each CPU
+ *	state.c		a session's state, written again at the begin of each piece of a log
+ *	metadata.h	the text of the metadata, with the order of its own files
  */
 #ifndef _KT_PACKET_H
 #define _KT_PACKET_H

@@ -253,8 +253,8 @@ static uint64_t metadata_size(const uint8_t *head, struct ktape_error *error)
 }
 
 /*
- * Can @size bytes, too few for a header, be the begin of a packet?  A search for the next
- * header may have ended in the padding before it.
+ * Return whether a packet can begin in @size bytes, which are too few for a header.  Padding may
+ * come before it, because a search for the next header may have ended there.
  */
 static bool may_begin_packet(const uint8_t *head, size_t size)
 {

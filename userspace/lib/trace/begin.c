@@ -2,19 +2,20 @@
 /*
  * Rings whose beginning is not in the trace.
  *
- * A flight recorder overwrites its oldest blocks, of each ring at its own pace: the ring of
- * a busy CPU begins later than those of other CPUs, and later than the control ring of the
- * same CPU, which names the thread that ran when the session began.  What ran on the CPU
- * between two such records, and up to the first event of the ring, is not known.
+ * A flight recorder overwrites the oldest blocks of each ring, sooner in the rings of busy
+ * CPUs.  So an event ring may begin later than those of other CPUs, and later than the
+ * control ring of the same CPU, which names the running thread only now and then.  It is not
+ * known what ran on the CPU between two such control records, and from the last of them to the
+ * first event of the ring.
  *
- * The first packet with records shows it: packets came before it, and they do not
- * belong to an earlier piece of a log.  The time before it is reported in parts,
- * each up to the next event of the CPU, and ahead of all events in that time.
+ * The number of the first packet with records shows that packets came before it, which
+ * do not belong to an earlier piece of a log.  The time before that packet is reported in
+ * parts: each up to the next event of the CPU, and ahead of all events in that time.
  */
 #include "stream/decode.h"
 #include "trace/trace.h"
 
-/* Check whether damage of the input is why the packets before this one are missing. */
+/* Check whether the packets before this one are missing because the input is damaged. */
 static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 {
 	return s->hole || (s->source != KT_SOURCE_FILE && t->hole &&
@@ -22,9 +23,9 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 }
 
 /*
- * Check whether the first packet of a stream comes after others of its ring.  If a recorder
- * made it, as the empty one before the first one, it has the number of the packet before;
- * with thread -1 that packet is in an earlier piece of a log: see record/rotate.c.
+ * Check whether other packets of the ring came before the first packet of a stream.  A recorder
+ * begins a stream with an empty packet, which has the number of the packet before the first
+ * one.  Thread -1 in it means that this packet is in an earlier piece of a log (record/rotate.c).
  */
 static bool is_cut(const uint8_t *head)
 {
@@ -39,8 +40,8 @@ static bool is_cut(const uint8_t *head)
 }
 
 /*
- * Count the events that the ring stored before a packet, without those that it reports as
- * lost.  Return: false if the packet has no counts.
+ * Count the events that the ring stored before a packet, without those that the packet reports
+ * as lost.  Return: false if the packet has no counts.
  */
 static bool count_before(const struct ktape_trace *t, const uint8_t *head, size_t len,
 			 uint64_t *count)
@@ -74,7 +75,7 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 {
 	bool counted;
 
-	/* A slice goes on where the one before it ends. */
+	/* A stream of a slice begins where that of the slice before ends: nothing is missing. */
 	if (s->looked || s->kind == KTAPE_RING_REGISTRY ||
 	    s->source == KT_SOURCE_SLICE)
 		return;
@@ -86,7 +87,10 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 	if (!s->cut)
 		return;
 	counted = count_before(t, head, len, &s->gone_count);
-	/* Cleared before its first event, or all of it is reported as lost; see ring.c. */
+	/*
+	 * Nothing was overwritten before packet 1: the ring was cleared before its first event,
+	 * or the packet reports all events before it as lost; see ring.c.
+	 */
 	if (KT_HEAD64(head, seq) == 1 && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 	    s->gone_count <= KT_DEPTH)
 		s->gone_count = 0;
@@ -147,7 +151,7 @@ bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 {
 	uint64_t from, to;
 
-	/* What describes a stream has the time of the reading, or none. */
+	/* Names have the time at which they were read, and metadata events have no time. */
 	if (e->kind == KTAPE_RING_REGISTRY || ktape_event_is_metadata(e) ||
 	    s->gone_from > e->ts)
 		return true;

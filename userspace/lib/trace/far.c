@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Times that do not fit: ns since 1970, since the boot, or of another clock have 63 bits,
- * which end in the year 2262.  The origin of the clock was checked when the trace was opened
- * (kt_clock_check()), so only a time stamp beyond 292 years can get there, which is damage.
- * Such an event is delivered with the last time that fits, instead of one before 1970.
+ * Times that are too large for signed 64-bit ns, which end 292 years after the origin of each
+ * clock (1970, the boot or another one).  kt_clock_check() has checked the origin when the
+ * trace was opened, so only a damaged time stamp is that large.  Such an event is delivered
+ * with the last time that fits; otherwise its time would wrap around to before 1970.
  */
 #include "trace/trace.h"
 
@@ -25,7 +25,7 @@ static uint64_t last_tick(const struct ktape_info *info)
 			latest = origins[i];
 	if (latest == INT64_MAX)
 		return 0;
-	/* Both conversions to ns are rounded down. */
+	/* Both conversions to ns round down, hence the 1. */
 	ns = (uint64_t)(INT64_MAX - latest) - 1;
 	seconds = ns / NS_PER_S;
 	if (seconds >= UINT64_MAX / info->freq)

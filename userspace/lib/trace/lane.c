@@ -166,7 +166,7 @@ int kt_lane_adopt(struct kt_stream *s)
 	return 0;
 }
 
-/* Release the room of a slot that is not in use. */
+/* Release the buffer of a slot that is not in use. */
 static void drop_slot_room(struct kt_lane_slot *slot)
 {
 	free(slot->data);
@@ -174,7 +174,7 @@ static void drop_slot_room(struct kt_lane_slot *slot)
 	slot->room = 0;
 }
 
-/* Check whether a slot has room for packets of @size, and not much more. */
+/* Check whether a slot's buffer fits packets of @size, without wasting much more. */
 static bool is_fit(const struct kt_lane_slot *slot, size_t size)
 {
 	return slot->room >= size && slot->room / ROOM_FACTOR <= size;
@@ -216,7 +216,7 @@ size_t kt_lane_room(const struct kt_lane *lane, size_t bytes)
 	return room;
 }
 
-/* Give a slot room, by preference that of a slot from @nr on, which is not needed. */
+/* Give a slot a buffer: if possible that of a slot from @nr on, which needs none. */
 static int fit_slot(struct kt_lane *lane, struct kt_lane_slot *slot,
 		    unsigned int nr, size_t size)
 {
@@ -237,9 +237,9 @@ static int fit_slot(struct kt_lane *lane, struct kt_lane_slot *slot,
 }
 
 /*
- * Give slots room for the packets that kt_lane_fill() is to read, which are expected to
- * have the size of the largest packet that is there.  Slots go round in the circle: those
- * that are not needed give their room away, so that not all get room in the end.
+ * Give slots buffers for the packets that kt_lane_fill() is to read, which are expected to
+ * be as large as the largest packet in the lane.  Because slots are used in a circle, each slot
+ * would get a buffer in the end; so slots that need none now give theirs away.
  * Return: 0 or -ENOMEM.
  */
 int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
@@ -298,7 +298,7 @@ void kt_lane_pass(struct kt_lane *lane, unsigned int nr)
 		lane->first = (lane->first + 1) % KT_LANE_SLOTS;
 		lane->nr--;
 	}
-	/* A stream that is read packet by packet needs the room of one slot. */
+	/* A stream that is read packet by packet needs one buffer only. */
 	if (!lane->nr)
 		lane->first = 0;
 }

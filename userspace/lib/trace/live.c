@@ -57,12 +57,12 @@ void kt_live_begin(struct ktape_trace *t)
 	ioctl(t->input.fd, KTAPE_IOC_WATERMARK, &w);
 }
 
-/* Return the time up to which all rings that delay others have sent their packets. */
+/* Return the time up to which all rings have sent their packets, silent ones excepted. */
 static uint64_t sorted_until(const struct ktape_trace *t)
 {
 	uint64_t until = UINT64_MAX;
 
-	/* A ring is not known before its first packet: give each ring time to send one. */
+	/* A ring is known from its first packet on, so give each ring time to send one. */
 	if (t->received < window_bytes(t) / 4)
 		return 0;
 	for (size_t i = 0; i < t->nr_streams; i++) {

@@ -4,20 +4,20 @@
  * a live stream, and those that damage hides.
  *
  * Losses found while a trace is opened.  Opening a folder reads up to the first event of
- * each stream, which may be long after the first packet, while a caller cannot do
- * anything with an event yet.  These losses wait and are reported in their places: before
- * the first event that is not earlier than their end.
+ * each stream, which may be long after its first packet, but the caller gets no event before the
+ * trace is open.  These losses wait and are reported in their places: before the first event
+ * that is not earlier than their end.
  *
  * A live stream.  Packets arrive long before their events are delivered, and one without
  * events is read as soon as it arrives.  A loss that such packets count waits until the
- * events reach its begin, or its end if its stream had no event yet: it is reported
- * where reading the same packets from files would report it.
+ * events reach its begin, or its end if its stream had no event yet.  That is where
+ * reading the same packets from files would report it.
  *
  * Damage.  Where a stream is damaged, an unknown number of events may be missing from its
  * last good time to its next packet.  If no packet follows, they are missing to the end
- * of the trace: then the loss is reported in parts, one before each later event of that CPU
- * (from another ring), so that nobody takes what ran last for what runs still.  All parts
- * but the first are marked as such: they are one loss.
+ * of the trace.  Then the loss is reported in parts, one before each later event of that CPU
+ * from another ring, so that the caller does not account the time to the thread that ran last.
+ * All parts but the first are marked as such, because they are one loss.
  */
 #include "trace/trace.h"
 
@@ -64,7 +64,10 @@ void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 	if (!t->options.notice)
 		return;
 	err = t->opening || ahead ? make_loss_room(t) : -ENOBUFS;
-	/* Reported out of its place, it would be left out by a caller that skips to a later time. */
+	/*
+	 * Without memory the trace fails.  If the loss were reported here, before its place, a
+	 * caller that skips to a later time would ignore it.
+	 */
 	if (err == -ENOMEM) {
 		t->failed = err;
 		return;
@@ -73,7 +76,7 @@ void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		t->options.notice(t->options.arg, n);
 		return;
 	}
-	/* While the trace is opened they are not sorted yet. */
+	/* kt_loss_opened() sorts the losses that are found while the trace is opened. */
 	for (i = t->nr_losses++; i > t->reported_losses && !t->opening; i--) {
 		if (t->losses[i - 1].at <= at)
 			break;
@@ -204,8 +207,8 @@ static void report_hole(struct ktape_trace *t, const struct kt_stream *s,
  * @t: the trace
  * @s: the stream, at the packet
  * @good: kt_loss_good() before the packet
- * @n: what the headers of the packets say is lost before the packet; if it stands for the
- *	hole, too, it is from the last good time to the packet
+ * @n: the loss that the headers of the packets report before the packet; if they do not know
+ *	how many events, it includes the damage and is set to begin at the last good time
  */
 void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		    struct ktape_notice *n)
@@ -261,7 +264,7 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 {
 	uint64_t quiet = UINT64_MAX;
 
-	/* Rings that begin hours later must not cost a check of each stream for each event. */
+	/* Some rings begin hours later: do not check all streams at each event until then. */
 	if (e->ts < t->quiet_until)
 		return;
 	t->holes = false;
@@ -287,7 +290,7 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 }
 
 /**
- * kt_loss_end() - report what the streams that ended in damage lack at the end
+ * kt_loss_end() - report the losses, up to the end, of streams that ended in damage
  * @t: the trace, which has no further event
  */
 void kt_loss_end(struct ktape_trace *t)

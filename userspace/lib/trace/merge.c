@@ -82,7 +82,7 @@ static KT_NOINLINE int learn_name(struct ktape_trace *t,
 	return ktape_registry_add(t->registry, &s->event);
 }
 
-/* Tell of fields that no event follows: they are an event of their own. */
+/* Report fields that no event follows: they are delivered as an event of their own. */
 static KT_NOINLINE void tell_fields(struct ktape_trace *t, const struct kt_stream *s)
 {
 	struct ktape_notice n = {

@@ -295,7 +295,7 @@ static int next_slice(struct kt_slices *sl)
 	records = kt_slice_cut(sl);
 	if (!records)
 		return 0;
-	/* The caller may not need so many events: find out how many it has got. */
+	/* The caller may not need so many events: take the results to know how many it has. */
 	if (sl->flying + records > sl->how.most(sl->how.arg)) {
 		ret = take_all(sl);
 		if (ret || sl->stopped ||

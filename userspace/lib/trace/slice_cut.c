@@ -53,7 +53,7 @@ static const struct kt_lane_slot *lane_slot_of(const struct kt_cursor *c,
 	return kt_lane_slot(c->s->lane, (unsigned int)(slot - c->passed));
 }
 
-/* Look at the record that comes next.  Return: false if it is bad. */
+/* Read the head of the next record, without taking it.  Return: false if it is bad. */
 static inline bool peek_record(struct scan *x)
 {
 	struct kt_spot *p = &x->c->then;
@@ -198,8 +198,8 @@ static inline void skim_records(struct scan *x, uint64_t until, uint64_t end)
 }
 
 /*
- * Move a cursor to its first record that is not before *@until, over about @bytes.  If it
- * comes to something that cannot be in a slice, *@until is set to a time before that.
+ * Move a cursor to its first record that is not before *@until, but over about @bytes at most.
+ * If it comes to something that cannot be in a slice, set *@until to a time before that.
  */
 static enum stop scan_stream(const struct kt_slices *sl, struct kt_cursor *c,
 			     uint64_t *until, size_t bytes)
@@ -237,7 +237,7 @@ static enum stop scan_stream(const struct kt_slices *sl, struct kt_cursor *c,
 		else if (!peek_record(&x))
 			stop = STOP_ODD;
 	}
-	/* What is odd would be found while reading behind the last record. */
+	/* Leave out the last record: its reader reads on and would find what comes next. */
 	if (stop == STOP_ODD)
 		*until = c->last;
 	return stop;
@@ -248,7 +248,7 @@ static uint64_t limit_slice(const struct kt_slices *sl)
 {
 	const struct ktape_trace *t = sl->t;
 
-	/* A loss that waits is reported before the first event behind it. */
+	/* End before a loss that waits: it is reported before the first event after it. */
 	return t->reported_losses < t->nr_losses ? t->losses[t->reported_losses].at :
 					       UINT64_MAX;
 }
@@ -268,7 +268,7 @@ uint64_t kt_slice_cut(struct kt_slices *sl)
 
 	for (size_t i = 0; i < sl->nr; i++) {
 		struct kt_cursor *c = &sl->cursors[(sl->leader + i) % sl->nr];
-		/* The others seldom have that many more: nothing is scanned twice. */
+		/* Others seldom reach this limit, so that earlier ones are not scanned again. */
 		size_t bytes = i ? sl->bytes * KT_SLICE_MORE : sl->bytes;
 		enum stop stop = scan_stream(sl, c, &until, bytes);
 

@@ -89,7 +89,10 @@ static int learn_slice_names(struct kt_reader *r, const struct kt_slice *slice)
 	struct ktape_registry **view = &r->trace.registry;
 	int err = 0;
 
-	/* A slice that is read again is before others that this reader knows. */
+	/*
+	 * If this reader has read a later slice before, its view has names that this slice
+	 * must not have.
+	 */
 	if (r->turn != sl->turn || r->applied > slice->first_name) {
 		err = ktape_registry_view(sl->t->registry, view);
 		r->applied = 0;
@@ -149,7 +152,7 @@ int kt_reader_run(struct kt_reader *r, struct kt_slice *slice)
 	}
 	if (!err)
 		err = slice->error;
-	/* After an error, it is not known how many names of the slice were added. */
+	/* After an error it is not known which names were added: @turn 0 makes a new view. */
 	r->applied = slice->end_name;
 	if (err)
 		r->turn = 0;

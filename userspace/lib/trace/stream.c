@@ -153,7 +153,8 @@ int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
  * and keep the counts of @head.
  *
  * The empty packet at the beginning of a file has no counts, and the ring may have lost
- * events before the reader attached.  Then only reasons of exactly as many events are theirs.
+ * events before the reader attached.  So after such a packet, reasons are returned only if
+ * their counts add up to exactly @count.
  */
 static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head,
 			    uint64_t count)
@@ -202,7 +203,7 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 		n.count = discarded > s->discarded ? discarded - s->discarded
 						   : 0;
 		n.packets = seq > s->seq + 1 ? seq - s->seq - 1 : 0;
-		/* All events of this packet are there: the loss ends at its begin. */
+		/* No event of this packet is missing: the loss ends at its begin. */
 		if (n.packets && !n.count)
 			n.to = kt_max(n.from, s->packet.ts);
 	}

@@ -8,7 +8,7 @@
  *
  * Read the files in this order; each calls only those before it: far.c, begin.c, loss.c,
  * fetch.c, lane.c, stream.c, heap.c, live.c, merge.c, open.c; then those of slices (slice.h):
- * slice_names.c, slice_cursor.c, slice_read.c, slice_cut.c, slice.c.
+ * slice_names.c, slice_cut.c, slice_read.c, slice_cursor.c, slice.c.
  */
 #ifndef _KT_TRACE_H
 #define _KT_TRACE_H

@@ -3,7 +3,7 @@
  * Prove that an event did not occur on a CPU in a time range.  The proof needs that
  *
  *	- markers say that the event was enabled during the whole range,
- *	- no filter that could hold it back was in force in the range,
+ *	- no filter that could block it was in force in the range,
  *	- nothing was lost in the range that could have been the event,
  *	- no hit of its probe was missed in the range (missed.c),
  *	- the streams of the CPU obey all rules, and
@@ -75,7 +75,7 @@ static void cover_time(struct kt_vabsent *a, uint64_t from, uint64_t to)
 		a->until = kt_max(a->until, to);
 }
 
-/* Markers from @from on may be missing: do not count on the event being enabled. */
+/* Markers from @from on may be missing, so it is not known whether the event was enabled. */
 void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c, uint64_t from)
 {
 	struct kt_vabsent *a = &c->absent;
@@ -258,7 +258,7 @@ static bool is_lacking(const struct ktape_verify *v, unsigned int cpu)
 	return kt_verify_lacks(v, cpu) && v->with[cpu] < v->question.to;
 }
 
-/* Say why a result holds for a CPU. */
+/* Return the reason for the result of a CPU, as text. */
 static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 			  unsigned int result)
 {

@@ -4,22 +4,23 @@
  *
  *	emitted = records + filtered + lost + overwritten + cut
  *
- * It begins where the trace begins to count: at the ring's first packet, at the ledger of
- * a start, or at the end of the first packet.  It ends at the last ledger or at the last
- * closed packet.  Between the two, what is in none of the columns is
+ * It begins at the first counters of the ring in the trace: those of its first packet, of
+ * the ledger of a start, or of the end of the first packet.  It ends at the last ledger or at
+ * the last closed packet.  Events between the two that the ring counted, and that are neither
+ * records nor filtered nor lost, are
  *
  *	overwritten	before the first packet, in modes that overwrite
  *	cut		before the first packet in other modes, or behind the last packet
  *	unaccounted	anything else: records or packets are missing without a reason
  *
- * Rule ledger compares classes and knows nothing of a ring whose beginning is missing.
- * This sum is about all rings.
+ * Rule ledger compares the counters of classes, for which it needs the beginning of the ring.
+ * The account also covers rings whose beginning is missing.
  */
 #include "verify/internal.h"
 
 /*
  * Return the number of records that a ring has written according to its counters.  Forged
- * ones wrap around.
+ * counters may make it wrap around, so callers use differences only.
  */
 static uint64_t written_records(const struct kt_counts *n)
 {
@@ -34,7 +35,7 @@ static int64_t unaccounted_between(const struct kt_mark *from, const struct kt_m
 			 (to->missed - from->missed));
 }
 
-/* Return what the last ledger says, with the records before it. */
+/* Return the counters of the last ledger, and how many records were read before it. */
 static struct kt_mark last_ledger(const struct kt_vring *r)
 {
 	struct kt_mark m = { .missed = kt_ring_missed(r) };
@@ -48,7 +49,7 @@ static struct kt_mark last_ledger(const struct kt_vring *r)
 	return m;
 }
 
-/* Return the events that were counted behind the last packet, of @unaccounted. */
+/* Return how many of the @unaccounted events the ring counted after its last packet. */
 static int64_t unaccounted_behind(const struct kt_vring *r, const struct kt_mark *end,
 			   int64_t unaccounted)
 {
@@ -63,13 +64,17 @@ static int64_t unaccounted_behind(const struct kt_vring *r, const struct kt_mark
 		last.missed = kt_ring_missed(r);
 	}
 	behind = unaccounted_between(&last, end);
-	/* So many events may have been counted and not stored when the packet was closed. */
+	/*
+	 * Up to KT_DEPTH nested writers may have counted an event before the packet was
+	 * closed, and stored it afterwards.  So a rest of that many events is behind the
+	 * packet, too, unless the beginning of the ring is missing.
+	 */
 	if (behind > 0 && unaccounted - KT_DEPTH <= behind && (!r->cut || r->carried))
 		return unaccounted;
 	return behind <= KT_DEPTH ? 0 : behind < unaccounted ? behind : unaccounted;
 }
 
-/* Divide what is unaccounted for before the last packet. */
+/* Divide the @unaccounted events before the last packet into cut, overwritten and lacking. */
 static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 			struct kt_account *a, int64_t unaccounted, int64_t slack)
 {
@@ -96,8 +101,10 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 }
 
 /*
- * Return whether a ring has more records than it has counted.  Filtered and lost events may
- * be counted before they are counted as emitted.  What was missed after a ledger is not in it.
+ * Return whether a ring has more records than it has counted, beyond a tolerance.  A writer
+ * counts an event as filtered or lost before it counts it as emitted, so the counters of a
+ * moment may have up to that many emitted events too few.  An @early ledger, which is not that
+ * of a stop, does not count events that were missed after it: if any were, nothing is compared.
  */
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end, int64_t unaccounted,
 			bool early)
@@ -145,7 +152,10 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 		return;
 	}
 	if (unaccounted <= slack && !(r->cut && a->exact && unaccounted > 0)) {
-		/* Nested writers, or records behind the last counters. */
+		/*
+		 * Nested writers had not stored these events yet, or records came after
+		 * the last counters.
+		 */
 		if (!a->exact)
 			a->emitted -= (uint64_t)unaccounted;
 		return;
@@ -163,8 +173,9 @@ static const char *account_ring_name(unsigned int ring)
 }
 
 /*
- * Compare the ledger of a stop with the last packet of an event ring: if it was open, it was
- * read after the stop, and has the same counters.  Otherwise it has no larger ones.
+ * Compare the ledger of a stop with the last packet of an event ring, whose counters must not
+ * be larger.  If a file ends with an open packet, the recorder copied it after the stop, so its
+ * counters must be equal.
  */
 static void compare_head(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
 {
@@ -196,7 +207,7 @@ static void check_ring_account(struct ktape_verify *v, struct kt_vcpu *c, unsign
 	struct kt_account a;
 
 	account_ring(v, c, ring, &a);
-	/* Missing packets were reported. */
+	/* Missing packets and damage have findings of their own. */
 	if (r->hole || c->damaged)
 		return;
 	if (a.lacking)
@@ -356,6 +367,6 @@ void ktape_verify_sum(const struct ktape_verify *verify,
 		sum->cpus += c || kt_verify_lacks(verify, i);
 		sum->judged += c && add_account_cpu(verify, c, sum);
 	}
-	/* After damage, counters may go back. */
+	/* In a damaged trace the counters may be smaller than what was read. */
 	sum->emitted = kt_max(sum->emitted, sum->accounted);
 }

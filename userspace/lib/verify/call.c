@@ -8,8 +8,9 @@
  * lost in between: then struct ktape_verify.epoch has changed.
  *
  * CPUs write their markers one after the other.  In the meantime, and after a marker was
- * lost, calls are checked on some CPUs alone.  A thread that begins or ends a call on
- * another CPU is forgotten, and if that thread is unknown, all threads are.
+ * lost, calls can be checked on some CPUs only.  If a thread begins or ends a call on another
+ * CPU, its state is forgotten; if it is not known which thread that is, the states of all
+ * threads are forgotten.
  */
 #include "util/hash.h"
 #include "verify/call.h"
@@ -133,7 +134,7 @@ bool kt_call_is(const struct ktape_event *e)
 	return is_enter(e->opcode) || is_exit(e->opcode);
 }
 
-/* Check whether the calls of a CPU are checked at a time. */
+/* Return whether the rule applies to the calls of a CPU at a time. */
 bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,
 		       uint64_t ts)
 {
@@ -222,7 +223,7 @@ static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c, struct kt
 	keep_state(v, t, e, false);
 }
 
-/* Forget what a thread does, or all threads if it is unknown which one that is. */
+/* Forget the state of a thread, or of all threads if @tid is not known (-1). */
 static void forget_call_thread(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;

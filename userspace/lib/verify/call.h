@@ -59,7 +59,8 @@ struct kt_call {
  *	records that explain it may not be in the trace
  * @at: its place, and what would be wrong
  * @cpu: CPU of which the trace may lack events up to then
- * @never: it has nothing of that CPU, so that even the end of the session proves nothing
+ * @never: the trace has no event of that CPU, so the call cannot be proved wrong even if the
+ *	trace has the end of the session
  */
 struct kt_unsure {
 	struct ktape_finding at;

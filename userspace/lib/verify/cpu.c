@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What all rules ask about a CPU and its rings, and how they forget what they knew. */
+/* The state of CPUs and their rings that all rules use, and resetting it after a loss. */
 #include "verify/internal.h"
 
 /* Return the state of a CPU, allocated if needed; NULL if there is no memory. */
@@ -24,7 +24,7 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 	return c;
 }
 
-/* Return whether no record of a ring is left to be checked. */
+/* Return whether all records that the trace has of a ring were checked. */
 bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 			 unsigned int ring)
 {
@@ -39,7 +39,7 @@ bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 	return true;
 }
 
-/* Begin counting again after missing packets, which were reported. */
+/* Begin counting anew after missing packets, which the caller has reported. */
 void kt_ring_hole(struct kt_vring *r)
 {
 	r->hole = true;
@@ -57,8 +57,9 @@ uint64_t kt_ring_missed_between(const struct kt_vring *r,
 	uint64_t own = now->lost - r->head.lost;
 
 	/*
-	 * Losses before the reader attached count in the ring, but not in packets.  So in
-	 * the first packet any number of the ring's losses may be what it reports.
+	 * The ring counts losses from before the reader attached, packets do not.  So
+	 * for the first packet it is not known how many of the ring's losses are in
+	 * @discarded, and @own may be larger.
 	 */
 	if (discarded < r->head_discarded || reported < own)
 		return 0;

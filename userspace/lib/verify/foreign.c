@@ -8,8 +8,9 @@
  * the tracer reported.  The rest is a note, so that "nothing is wrong" does not read as "this
  * trace is complete".
  *
- * An event is known to be recorded once the trace has one: a tracer may begin in the middle of
- * everything.  After a loss a CPU, and all system calls, begin anew.
+ * The trace does not say which events the tracer records, so an event counts as recorded from
+ * its first occurrence on.  The tracer may start while handlers and calls run, so their ends
+ * may lack a begin.  After a loss the state of the CPU and of all system calls is forgotten.
  */
 #include <stdarg.h>
 
@@ -75,7 +76,7 @@ static void report_wrong(struct ktape_verify *v, unsigned int rule,
 }
 
 /**
- * kt_foreign_back() - take that the time of events goes back
+ * kt_foreign_back() - report that the times of events go back
  * @v: the check
  * @n: the notice, which counts all such places of the trace
  */
@@ -90,7 +91,7 @@ void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 }
 
 /**
- * kt_foreign_lost() - take a loss that the tracer reported
+ * kt_foreign_lost() - count a loss that the tracer reported, and forget the state of its CPU
  * @v: the check
  * @n: the notice
  */
@@ -204,7 +205,7 @@ static void take_foreign_call(struct ktape_verify *v, const struct ktape_event *
 			v->failed = -ENOMEM;
 		return;
 	}
-	/* At the end of a signal's handler the kernel has no number: -1. */
+	/* rt_sigreturn() returns with number -1: it restores the interrupted registers. */
 	if (!enters && call->value != NR_NONE && call->value != nr &&
 	    nr != CALL_NR)
 		report_wrong(v, KTAPE_RULE_PAIR,

@@ -85,7 +85,7 @@ struct kt_mark {
  *	only by number
  * @cut: records from before the first packet are missing
  * @carried: it goes on where an earlier piece of the recording ended
- * @late: the reader came when the first packets were not in the ring any more
+ * @late: the first packets had left the ring before the reader attached
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
@@ -116,19 +116,19 @@ struct kt_mark {
  * @class_based: counting by classes has begun
  * @earlier: kt_ring_missed() before the packet that was loaded last
  * @class_missed: value of @missed where counting by classes began, at least
- * @class_missed_most: the same at most: a packet that begins later may report both events
- *	that were missed before and such as were missed after that
+ * @class_missed_most: the same, at most: a packet that begins later reports one number for
+ *	events that were missed before that and after it
  * @stop_checked: the ledger of a stop was compared with the records
  * @exact: @unaccounted of the classes was computed and not checked yet
- * @cut_short: no record of the stream is later than the last exact ledger, according to
- *	which records are missing: the recording may have ended before they were read
+ * @cut_short: the last exact ledger counts records that are not in the stream, and no later
+ *	record is: the recording may have ended before they were read
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
- * @reported_before: losses that the first packet of a ring reports and that the ring itself
- *	counted, but perhaps before the reader attached
- * @reported_reasons: if these are all that the ring counted: the same by enum ktape_lost
+ * @reported_before: losses that the first packet of a ring reports, at most as many as the ring
+ *	itself counted; they may be from before the reader attached
+ * @reported_reasons: the same by enum ktape_lost, 0 if the two numbers differ
  * @origin: enum kt_origin
- * @from: if known: counters where the account of the ring begins, see account.c
+ * @from: counters where the account of the ring begins, see account.c; valid with @origin
  * @at: records up to the last ledger
  * @nr_closed: closed packets whose counters were taken
  * @nearest: counters at the end of the first of them
@@ -137,7 +137,7 @@ struct kt_mark {
  * @nr_gaps: packets that are marked with KTAPE_BLOCK_GAP
  * @missed_ts: begin time of the first packet that reports missed events, in ticks
  * @source: where the stream is read from
- * @open_end: the last packet was open, as it is at the end of a reading
+ * @open_end: the last packet was open: the recorder copied it when it ended
  * @recovered: packets were recovered after a reset
  * @cut_reported: the missing end of the stream was reported
  * @used: newest generation in the header of a packet whose records are read
@@ -207,12 +207,12 @@ struct kt_vring {
  * struct kt_account - what became of the events of a ring
  * @known: the trace says how many there were
  * @exact: the number is from the ledger of a stop
- * @emitted: how many there were
- * @filtered: of these, those that filters blocked
- * @lost: of these, those that the ring lost
- * @overwritten: of these, those before the first packet, which were overwritten
- * @cut: of these, those that were cut off, at the beginning or end of the stream
- * @lacking: of these, those that nothing explains
+ * @emitted: how many there were; the following are parts of it
+ * @filtered: filters blocked them
+ * @lost: the ring lost them
+ * @overwritten: they were before the first packet, and were overwritten
+ * @cut: they were cut off, at the beginning or end of the stream
+ * @lacking: nothing in the trace explains why they are missing
  * @head: @cut is at the beginning
  */
 struct kt_account {
@@ -294,14 +294,14 @@ struct kt_vabsent {
  * @ring: event stream and control stream
  * @state: enum kt_state
  * @generation: of profile and filters, according to their last marker
- * @profiled: of the profile, according to its last marker
+ * @profiled: generation of the profile, according to its last marker
  * @profiled_ts: time of that marker, in ticks
  * @starts: @starts of struct ktape_verify when the session stopped on this CPU
- * @early: events came after that, because the session was started while the CPU was
- *	offline: the record that it came online has to follow
- * @restarted: the running thread was recorded after that, as at a start
- * @late: events that came after the last record of the control ring, which says that the
- *	session is stopped
+ * @early: events came after that stop, because the session was started while the CPU was
+ *	offline: a record that the CPU came online must follow
+ * @restarted: the running thread was recorded after that stop, as a start does first
+ * @late: number of events after the session's stop, if that is the last record of the
+ *	control ring
  * @late_at: place of the first of them
  * @marked: an on-marker of the profile came since the start
  * @ledgered: the ledger of the stop came
@@ -356,10 +356,10 @@ struct kt_vcpu {
 
 /**
  * struct kt_vmissed - hits of the probe of one event that did not reach the tracer
- * @known: up to this time the trace says what was missed, in ticks; 0 = it does not say
+ * @known: time up to which records say what was missed, in ticks; 0 = there is none
  * @reported_to: end of the last interval in which hits were missed, by enum ktape_missed; 0 =
- *	none was
- * @sum: all of these intervals together, by enum ktape_missed
+ *	there is none
+ * @sum: missed hits of all intervals, by enum ktape_missed
  */
 struct kt_vmissed {
 	uint64_t known;
@@ -417,7 +417,7 @@ struct kt_trial;
  * @class: class of the event in question
  * @ring: ring of this class
  * @unseen: hits of its probe were missed in the range of the question
- * @unlooked: the trace does not say up to the end of the range what was missed
+ * @unlooked: no record says what was missed up to the end of the range
  */
 struct ktape_verify {
 	struct ktape_verify_options options;

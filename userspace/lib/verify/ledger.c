@@ -5,9 +5,9 @@
  * A ledger is a set of control records with the counters of all classes.  It is exact
  * at the start and stop of a session, because no event can occur then.
  *
- * Events that a reader missed are reported by number and not by class, and perhaps
- * only later.  In that case no class may have too many records, and the sum over all
- * classes must be right at the end of the trace.
+ * If the writer overwrote events before the reader read them, a packet header, perhaps a later
+ * one, reports how many, but not of which class.  Then the rule checks only that no class has
+ * too many records, and at the end of the trace that the sum over all classes is right.
  */
 #include "verify/internal.h"
 
@@ -96,7 +96,7 @@ void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
 	if (unread)
 		note_cut_short(v, c, ring);
 	r->cut_reported |= unread;
-	/* What was missed since the ledger is not in the sum. */
+	/* If the session went on after the ledger, @missed has events that are not in @sum. */
 	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) && !unread &&
 	    (sum < least || sum > (int64_t)missed))
 		kt_verify_cpu_wrong(
@@ -132,7 +132,7 @@ static void check_reported(struct ktape_verify *v, struct kt_vcpu *c,
 	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
 	struct kt_vring *r = &c->ring[ring];
 
-	/* The loss records may be missing themselves. */
+	/* If the control ring lost records, loss records may be among them. */
 	r->reported = !control->hole && !control->gaps &&
 		      kt_mask_has(v->trace->info.known, KTAPE_EV_LOSS) &&
 		      control->class[KTAPE_CLASS_CONTROL].said.lost ==
@@ -163,7 +163,7 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 	bool exact = moment != MOMENT_FLUSH, some_unaccounted = false;
 	int64_t unaccounted;
 
-	/* At the end of its stream, only the end of the trace shows what is missing. */
+	/* If the stream has ended, wait for the end of the trace, which may explain more. */
 	if (!r->cut_short)
 		kt_verify_unaccounted(v, c, ring, false);
 	if (r->class_based && !r->hole && !r->foreign) {
@@ -183,21 +183,25 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		}
 		r->stop_checked |= moment == MOMENT_STOP && !r->cut_short;
 	}
-	/* Do not begin if the first records after the start were overwritten unread. */
+	/* Do not begin if records after the start were overwritten before they were read. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
 	    (r->full ? r->first_ts <= ts : !r->cut))
 		begin_classes(r, ts);
 }
 
 /*
- * Begin the account of a ring at the ledger of a start, if it has not begun: the trace has
- * no earlier records of an event ring.  What packets report as missed may be from before.
+ * Begin the account of a ring at the ledger of a start, if it has not begun and, for an event
+ * ring, no record was read.  Missed events were before the start if the first packet that
+ * reports some is.
  */
 static void begin_account(struct kt_vring *r, unsigned int ring, uint64_t ts)
 {
 	struct kt_mark *m = &r->from;
 
-	/* Empty packets may have been read ahead of their time. */
+	/*
+	 * An empty packet, which may have set @origin, is loaded before the events that
+	 * precede it in time are delivered, so the account can begin again here.
+	 */
 	if (r->origin == KT_ORIGIN_EXACT || m->counts.records ||
 	    (ring == KTAPE_RING_EVENT && r->records))
 		return;

@@ -20,7 +20,7 @@ static bool is_lossy(const struct kt_vcpu *c)
 	return c->ring[KTAPE_RING_CONTROL].doubt;
 }
 
-/* Records begin again, which the ledger of the last stop does not cover. */
+/* Forget that ledgers of a stop were compared: they do not count the records that follow. */
 static void begin_records(struct kt_vcpu *c)
 {
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
@@ -96,7 +96,7 @@ static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
 		mask[i] = kt_get64((const uint8_t *)e->blob + i * 8);
 		any |= mask[i];
-		/* An off-marker has the events that remain enabled. */
+		/* The mask of an off-marker lists the events that remain enabled. */
 		if (!on)
 			mask[i] &= c->mask[i];
 	}
@@ -207,13 +207,13 @@ static void take_marker_sync(struct ktape_verify *v, const struct ktape_event *e
 	if (e->dat20 & 1 || v->unstable)
 		return;
 	v->unstable = true;
-	/* Not a note: nothing else can find times that are wrong. */
+	/* This is a violation, because no other rule can find that times are wrong. */
 	kt_verify_wrong(
 		v, KTAPE_RULE_CLOCK, v->trace->current,
 		"the kernel does not trust the trace clock: the order of events of different CPUs may be wrong");
 }
 
-/* Check that no event came after the session's end: it has not been started since. */
+/* Report the events that keep_late() kept: the session was not started again before them. */
 static void check_late(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	if (!c->late)
@@ -230,7 +230,10 @@ static void take_marker_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	if (!kt_verify_ledger(v, c, e))
 		return;
-	/* A pipe can be read up to here before the ledger has come. */
+	/*
+	 * A start begins with its ledger, so the events that were kept came before the start.
+	 * From a pipe this can be read only after these events.
+	 */
 	check_late(v, c);
 	c->ledgered = false;
 	c->state = KT_STATE_STARTING;
@@ -240,7 +243,7 @@ static void take_marker_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {
-	/* Samples of the tracer's time are in the event ring. */
+	/* Samples of the tracer's time are in the event ring, all other markers are not. */
 	if (!e->known ||
 	    e->kind != (e->opcode == KTAPE_EV_TRACER ? KTAPE_RING_EVENT :
 						       KTAPE_RING_CONTROL))
@@ -289,8 +292,8 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /*
- * Is the session stopped?  If it has started since on other CPUs, this one was offline
- * then: it records before it writes that it came online.
+ * Return whether the session is stopped.  If other CPUs have started it since the stop on this
+ * CPU, this CPU was offline then: its first events come before its record that it came online.
  */
 static bool is_session_stopped(const struct ktape_verify *v, const struct kt_vcpu *c)
 {
@@ -298,8 +301,9 @@ static bool is_session_stopped(const struct ktape_verify *v, const struct kt_vcp
 }
 
 /*
- * Keep an event after the last record of the control ring, which is the session's end.
- * Only the end of the trace shows whether the session was started again.
+ * Keep the place of an event after the session's stop, if the stop is the last record that the
+ * trace has of the control ring.  Records of a new start may follow or may not have been
+ * read, so check_late() reports the event only at a later start or at the end of the trace.
  */
 static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
 {
@@ -320,7 +324,7 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 	if (c->state != KT_STATE_OFF)
 		return;
 	last = kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
-	/* A start writes it before anything else. */
+	/* A start writes a context record before anything else. */
 	c->restarted |= e->opcode == KTAPE_EV_CONTEXT && last;
 	if (e->opcode < KTAPE_OP_EXCEPTION)
 		return;
@@ -334,9 +338,9 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /*
- * Return whether the trace has the end of the session.  If the running thread is recorded
- * anew, or a packet is of a later profile than all markers, the session was started again,
- * and the recording ended before the markers of that were read.
+ * Return whether the trace has the end of the session.  A context record after the stop, or a
+ * packet of a later profile than that of all markers, shows that the session was started again
+ * and that the recording ended before the markers of that start were read.
  */
 bool kt_verify_finished(const struct ktape_verify *v)
 {
@@ -369,7 +373,10 @@ static void note_unmarked(struct ktape_verify *v, const struct kt_vcpu *c)
 		.ts = c->ring[KTAPE_RING_CONTROL].ts_end,
 	};
 
-	/* At the end of a reading, an empty packet says how far the control ring was read. */
+	/*
+	 * A recorder that is not killed ends the file with an open packet, perhaps an empty one.
+	 * Without it the end of the file may be missing.
+	 */
 	f.cut = v->trace->nr_streams &&
 		v->trace->streams[0]->source == KT_SOURCE_FILE &&
 		!c->ring[KTAPE_RING_EVENT].recovered &&

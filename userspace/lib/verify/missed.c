@@ -3,9 +3,10 @@
  * Hits of probes that did not reach the tracer.  No ring counts them, so they are in
  * none of the counts of rule ledger.
  *
- * The tracer reads the counts of the kernel now and then.  Each time, every CPU records
- * the same: what was missed on all CPUs since the time before.  Within such an interval the
- * event may have occurred; behind the last one nothing is known.
+ * The tracer reads the kernel's counts of missed hits now and then.  Each time, every CPU
+ * writes the same record: what was missed on all CPUs since the last reading.  If hits were
+ * missed in such an interval, the event may have occurred in it.  After the last interval
+ * nothing is known.
  */
 #include "verify/internal.h"
 
@@ -16,7 +17,7 @@ static bool is_probe(unsigned int opcode)
 	return opcode >= KTAPE_OP_PROBE && opcode < KTAPE_TIME_EXTEND;
 }
 
-/* The event in question may have occurred between two times, on any CPU. */
+/* Record that the event in question may have occurred between two times, on any CPU. */
 static void doubt_answer(struct ktape_verify *v, uint64_t from, uint64_t to)
 {
 	v->unseen |= v->asked && from < v->question.to && to >= v->question.from;
@@ -120,8 +121,8 @@ void kt_missed_end(struct ktape_verify *v)
 }
 
 /*
- * Does the probe of the event in question see only returns?  Then the return of a call that
- * was open when the probe was armed is not an event.
+ * Return whether the probe of the event in question fires on returns.  Such a probe must have
+ * been armed when the function was entered, so the return of an earlier call is no event.
  */
 bool kt_missed_returns(const struct ktape_verify *v)
 {

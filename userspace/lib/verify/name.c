@@ -8,16 +8,16 @@
  * have reaped it already, so that the module did not find it among the threads.  Hence
  * a thread without a name is a suspect until the trace shows its last switch.
  *
- * The name of a thread that ended long ago may have made room for another one: an
- * overwrite session keeps the control records of days, while the module's table of names
- * forgets first what died first.
+ * The module's table of names is limited, and a new name replaces that of the thread that ended
+ * first.  An overwrite session can keep control records of days, so these may refer to threads
+ * whose names were replaced.
  *
- * The module may have had no room for a name.  It counts these by reason, and each trace has
- * the counts.  Then threads without a name are counted, in one note.
+ * The module counts, by reason, the names for which it had no room, and each trace has the
+ * counts.  If there are any, threads without a name are counted in one note.
  *
- * In a trace that ends while its session records, a name may be in what was not written:
- * records of names are in other rings than the events, and a disk may get full in between.
- * So suspects are checked at the end, when it is known how far those rings go.
+ * If a trace ends while its session records, the record of a name may not have been written:
+ * names and events can be in different rings, and a disk may get full in between.  So suspects
+ * are checked at the end, when it is known how far each ring was written.
  */
 #include "names/names.h"
 #include "stream/event.h"
@@ -154,8 +154,9 @@ static const struct {
 };
 
 /*
- * Return how many names had no room for a reason, as far as this trace lacks them: what
- * persistent memory has no room for is in the traces of other sessions.
+ * Return how many names this trace lacks because the module had no room for them, for one
+ * reason.  Only the trace of a persistent session lacks the names for which persistent memory
+ * had no room.
  */
 static uint64_t count_of_no_room(const struct ktape_verify *v, unsigned int reason)
 {
@@ -164,7 +165,7 @@ static uint64_t count_of_no_room(const struct ktape_verify *v, unsigned int reas
 	return kt_registry_no_room(v->trace->registry, reason);
 }
 
-/* Had the module no room for some names? */
+/* Return whether this trace lacks names because the module had no room for them. */
 static bool lacked_room(const struct ktape_verify *v)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(no_room); i++)
@@ -236,8 +237,9 @@ static void report_no_room(struct ktape_verify *v)
 }
 
 /*
- * Were event rings overwritten, which have the names of threads that ended?  A session in
- * discard mode has these in its control rings, which are never overwritten.
+ * Return whether records of names may have been overwritten.  Outside discard mode the names of
+ * threads that ended are in event rings; in discard mode they are in control rings, which are
+ * never overwritten.
  */
 static bool names_overwritten(const struct ktape_verify *v)
 {
@@ -254,15 +256,15 @@ static bool names_overwritten(const struct ktape_verify *v)
 }
 
 /*
- * Check a suspect that the trace has not cleared.  @until: time up to which all records of
- * names were written.
+ * Clear, excuse or report a suspect that is left at the end of the trace.  @until: time up to
+ * which all records of names were written.
  */
 static void check_named(struct ktape_verify *v, unsigned int i, uint64_t until)
 {
 	struct kt_seen *k = v->seen;
 	uint64_t ts = k->suspects[i].at.ts;
 
-	/* In an event ring the name of a thread may come long after its events. */
+	/* In an event ring the record of a thread's name may be long after its events. */
 	if (ktape_registry_thread(v->trace->registry, k->suspects[i].tid, ts)) {
 		k->suspects[i] = k->suspects[--k->nr_suspects];
 	} else if (lacked_room(v)) {
@@ -280,7 +282,7 @@ static void check_named(struct ktape_verify *v, unsigned int i, uint64_t until)
 	}
 }
 
-/* The suspect whose first event is the oldest: it has had most time to run to its end. */
+/* Return the suspect with the oldest first event: it has had most time for its last switch. */
 static unsigned int oldest_suspect(const struct kt_seen *k)
 {
 	unsigned int oldest = 0;
@@ -292,8 +294,8 @@ static unsigned int oldest_suspect(const struct kt_seen *k)
 }
 
 /*
- * Put the oldest suspect off to the end of the trace, which may show then that there was no
- * room for its name.  If there are too many of these, check it at once.
+ * Put the oldest suspect off to the end of the trace, whose counts may show that there was no
+ * room for its name.  If too many suspects were put off, check it at once.
  */
 static void put_name_off(struct ktape_verify *v)
 {
@@ -362,8 +364,9 @@ void kt_name_match(struct ktape_verify *v, const struct ktape_event *e)
 }
 
 /*
- * Return the ring of a CPU that has the records of names.  Without any control record the
- * mode of the session is not known; then it is the control ring, which has not begun.
+ * Return the ring of a CPU that has the records of names.  Without any control record it is not
+ * known whether the session has discard mode.  Then return the control ring: it has no records,
+ * so no later name counts as written.
  */
 static const struct kt_vring *naming_ring(const struct ktape_verify *v,
 					  const struct kt_vcpu *c)
@@ -374,8 +377,8 @@ static const struct kt_vring *naming_ring(const struct ktape_verify *v,
 }
 
 /*
- * Return the time up to which all records of names were written: those of a CPU whose
- * session has not ended go as far as the ring that has them.
+ * Return the time up to which all records of names were written: the earliest end of the rings
+ * that have them, of all CPUs on which the session has not stopped.
  */
 static uint64_t named_until(const struct ktape_verify *v)
 {

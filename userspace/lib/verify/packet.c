@@ -138,11 +138,11 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	r->based = false;
 }
 
-/* Take what the first packet of a ring, or the first after missing packets, reports as lost. */
+/* Keep the losses that the first packet of a ring, or the first after missing ones, reports. */
 static void take_reported(struct kt_vring *r, const struct kt_counts *now,
 		      uint64_t discarded)
 {
-	/* If there are more, some are not the ring's, and it may have lost others before. */
+	/* If the numbers differ, it is not known which of the ring's losses are reported. */
 	bool all = discarded == now->lost;
 
 	r->reported_before = kt_min(discarded, now->lost);
@@ -189,14 +189,17 @@ static void check_counters(struct ktape_verify *v, struct kt_vring *r,
 			   const struct kt_stream *s, const uint8_t *head)
 {
 	struct kt_counts now = head_counts(head);
-	/* A nested writer's packet may count an event that is then dropped. */
+	/*
+	 * If a nested writer closed a packet, the packet may count an event of the interrupted
+	 * writer that is dropped afterwards.
+	 */
 	bool back = now.emitted + KT_DEPTH < r->high.emitted ||
 		    now.filtered < r->high.filtered ||
 		    KT_HEAD64(head, discarded) < r->discarded;
 
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
 		back |= now.reasons[i] < r->high.reasons[i];
-	/* A packet that comes late was reported. */
+	/* check_sequence() has reported a packet whose number is not larger. */
 	if (back && KT_HEAD64(head, seq) > r->seq)
 		kt_verify_wrong(v, KTAPE_RULE_BOUND, s,
 				"the packet counts fewer events than the one before it");
@@ -226,8 +229,8 @@ static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 }
 
 /*
- * Return the last time at which pairs cannot be checked because of a loss.  The
- * packet is loaded when the previous packet ends.  Until the begin time of the packet,
+ * Return the last time at which pairs cannot be checked because of a loss before the packet,
+ * or in it if @lost.  A packet is loaded as soon as the previous one was read.  Up to its begin,
  * other CPUs may record the end of calls that began during the loss.
  */
 static uint64_t last_doubt(const uint8_t *head, bool lost)
@@ -294,25 +297,25 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 		   !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
 			   KT_HEAD64(head, ts_begin);
-	/* A piece of a log begins with the counters of the piece before. */
+	/* A piece of a log goes on with the counters of the piece before. */
 	r->based = r->whole || (r->carried && r->based);
 	r->headed = r->whole || (r->carried && r->headed);
-	/* Its counters begin at 0. */
+	/* The counters of a stream that has the ring's first packet begin at 0. */
 	if (r->whole && r->origin == KT_ORIGIN_NONE)
 		r->origin = KT_ORIGIN_EXACT;
 	r->class_based |= r->whole;
-	/* Blocks that were overwritten before the first read leave nothing to count. */
+	/* What was overwritten before the first read is not counted in any packet. */
 	if (!r->whole)
 		kt_absent_lost(v, c, ring, -1, 0, KT_HEAD64(head, ts_begin));
-	/* The empty packet before this one may be as old as other CPUs' records. */
+	/* The CPU's events before this packet are missing: calls and pairs are not known. */
 	if (ring == KTAPE_RING_EVENT && !r->carried &&
 	    (KT_HEAD64(head, seq) > 1 || KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP))
 		kt_verify_doubt(v, c, last_doubt(head, false));
 }
 
 /*
- * Did the reader find the beginning of the ring overwritten?  Then even a stream without
- * records is not complete.
+ * Check whether the beginning of the ring was overwritten before it was read.  Then even a
+ * stream without records is not complete.
  */
 static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 		      struct kt_vring *r, const struct kt_stream *s,
@@ -321,12 +324,12 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 	bool before = !kt_head_has_records(head) &&
 		      !(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN);
 
-	/* The empty packet before the first one has the number before that. */
+	/* The empty packet that a recorder puts before the first one has its number - 1. */
 	r->cut = KT_HEAD64(head, seq) > !before ||
 		 KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP;
 	if (r->cut)
 		kt_absent_lost(v, c, s->kind, -1, 0, KT_HEAD64(head, ts_begin));
-	/* Nothing is missing where a recorder went on to another piece: see rotate.c. */
+	/* Thread -1 in the empty packet: an earlier piece of the log ends there (rotate.c). */
 	r->carried = !kt_head_has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
 }
 
@@ -339,13 +342,13 @@ static void take_checked_packet(struct ktape_verify *v, struct kt_vcpu *c,
 	r->earlier = kt_ring_missed(r);
 	if (!r->there)
 		check_cut(v, c, r, s, head);
-	/* The flush has closed the last blocks of the earlier piece one after the other. */
+	/* At the end of the earlier piece, a flush closed the blocks of all CPUs one by one. */
 	if (!r->there && r->carried && s->kind == KTAPE_RING_EVENT)
 		kt_verify_doubt(v, c, KT_HEAD64(head, ts_end));
 	if (full && !r->full)
 		begin_ring(v, c, s->kind, head);
 	pass_losses(v, c, r, s, head);
-	/* The empty packet at the beginning of a file has no counters. */
+	/* The empty packet that a recorder puts at the beginning of a file has no counters. */
 	if (full || KT_HEAD64(head, emitted)) {
 		if (!v->trace->info.converted)
 			check_counters(v, r, s, head);

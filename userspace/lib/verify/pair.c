@@ -5,7 +5,7 @@
  *
  * After a loss, a marker or a filter, and where markers may be missing, the running thread
  * and handlers are not known.  Nothing is reported until they are known again.  At a thread
- * switch no handler can be running.
+ * switch no handler can be running, so the handlers are known from there on.
  */
 #include "verify/call.h"
 
@@ -139,7 +139,7 @@ bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 	if (kt_verify_unmarked(v, c, e->ts)) {
 		kt_cpu_forget(c);
-		/* If switches may be missing, any thread may begin or end this call. */
+		/* A switch may be missing, so the call may be that of any thread. */
 		v->epoch += kt_call_is(e);
 		return false;
 	}

@@ -2,19 +2,19 @@
 /*
  * Parts of a trace that are missing although what is there is right.
  *
- * Each rule about a stream needs the stream.  So a trace without a file, a ring or a CPU
- * breaks none of them, and what says that there was more is
+ * The other rules check streams that are there, so they find nothing if a file, a ring or a CPU
+ * is missing as a whole.  The functions here check what holds of a trace that lacks nothing:
  *
- *	- the empty packet at the beginning of each stream file,
- *	- the list of CPUs in the metadata,
- *	- the control ring of a CPU for its events, and its start for its event ring,
- *	- the end of a ring: an open packet, or a ledger that is not older,
- *	- the generation of profile and filters in the header of each packet,
- *	- the stream of names.
+ *	- each stream file begins with an empty packet,
+ *	- each CPU that the metadata lists has packets,
+ *	- a CPU with events has a control ring, and a CPU with a start has an event ring,
+ *	- a ring ends with an open packet, or has a ledger that is not older than its end,
+ *	- no packet header has a later generation of profile and filters than all markers,
+ *	- the trace has a stream of names.
  */
 #include "verify/internal.h"
 
-/* Return whether a recorder has made the packet: a block of a ring has a pair of times. */
+/* Return whether a recorder made the packet: a block of a ring has a @sync_clock. */
 static bool is_first(const uint8_t *head)
 {
 	return !kt_head_has_records(head) && (!KT_HEAD64(head, sync_clock) ||
@@ -28,7 +28,7 @@ void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 	bool names = s->kind == KTAPE_RING_REGISTRY;
 	uint32_t flags = KT_HEAD32(head, flags);
 
-	/* Damage before this packet was reported. */
+	/* If there is damage before this packet, it was reported. */
 	if (!r->there && s->source == KT_SOURCE_FILE && !is_first(head) &&
 	    !v->trace->info.converted && !r->hole && !(names && v->names_lost))
 		kt_verify_wrong(
@@ -121,7 +121,7 @@ static void report_files(struct ktape_verify *v)
 	}
 }
 
-/* Return the events of a ring that the last ledger counts as written. */
+/* Return how many records the ring had written according to its last ledger. */
 static uint64_t said_written(const struct kt_vring *r)
 {
 	uint64_t sum = 0;
@@ -132,15 +132,15 @@ static uint64_t said_written(const struct kt_vring *r)
 	return sum;
 }
 
-/* Return whether nothing of a ring was read, and no packet says how far it was read. */
+/* Return whether the trace has no record of a ring and no packet that shows its end. */
 static bool is_absent(const struct kt_vring *r)
 {
 	return !r->full && !r->open_end && !r->hole && !r->missed_ts;
 }
 
 /*
- * Return whether a CPU has events of which the trace has none.  A start writes the thread
- * that runs to the event ring, unless a filter excludes the CPU.
+ * Return whether the event ring of a CPU had records and the trace has none of them.  A start
+ * writes the running thread to each event ring, unless a filter excludes the CPU.
  */
 static bool part_lacks_events(const struct kt_vcpu *c)
 {
@@ -213,9 +213,9 @@ static bool is_ledgered(const struct kt_vring *r)
 }
 
 /*
- * Report if the end of a CPU's event ring is not known.  A recorder ends with the open
- * packet, or closes it by a flush, which writes a ledger.  A full ring that drops new
- * events has no open packet.
+ * Report if the trace does not show the end of a CPU's event ring.  A recorder writes the open
+ * packet last, or closes it by a flush, which writes a ledger.  A full ring that drops new
+ * events has no open packet, so it is not checked.
  */
 static void report_ring_end(struct ktape_verify *v, struct kt_vcpu *c)
 {
@@ -241,7 +241,7 @@ static void report_generation(struct ktape_verify *v)
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		const struct kt_vcpu *c = v->cpus[i];
 
-		/* An early end of the control ring was reported already. */
+		/* If the control ring ends before the event ring, another rule reports it. */
 		if (!c || !c->profiled ||
 		    c->ring[KTAPE_RING_EVENT].ts_end > c->ring[KTAPE_RING_CONTROL].ts_end)
 			continue;
@@ -256,9 +256,10 @@ static void report_generation(struct ktape_verify *v)
 }
 
 /*
- * Report if there are no names.  Their times say nothing: a recorder reads them behind the
- * rings, and those of a session that has ended at any time later.  Names of another session
- * have its UUID, which no reader takes.
+ * Report if the trace has no stream of names.  It cannot be compared by time with the rings,
+ * because a recorder reads the names after the rings, and those of a session that has ended at
+ * any later time.  A stream of names of another load of the module has another UUID, which
+ * the reader of the trace refuses.
  */
 static void report_missing_names(struct ktape_verify *v)
 {

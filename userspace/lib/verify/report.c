@@ -18,7 +18,7 @@ const char *ktape_rule_name(unsigned int rule)
 	return rule < KTAPE_RULES ? rules[rule] : NULL;
 }
 
-/* Count a finding and pass it to the caller.  A trial only remembers that there is one. */
+/* Count a finding and pass it to the caller; in a trial only note that there is one. */
 static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 			   const char *format, va_list args)
 {

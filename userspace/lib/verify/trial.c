@@ -85,7 +85,7 @@ void kt_quick_init(struct kt_windows *w)
 		w->quick[v->question.opcode].kind = KT_QUICK_NOT;
 }
 
-/* Check whether a number was looked up, or is kept already. */
+/* Check whether a number was looked up before, or is among the items of this trial. */
 static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
 {
 	uint32_t *cached = &tr->functions[id % KT_IDS_CACHED];
@@ -258,7 +258,7 @@ static void trial_next_packet(struct kt_trial *tr)
 		return;
 	}
 	slot = kt_lane_slot(s->lane, tr->slot);
-	/* Behind an empty packet there may be damage or an error: that is reported first. */
+	/* Damage before the packet, or an error in its place, has to be reported first. */
 	if (slot->notices || slot->ret <= 0 || s->packet.ts > s->ts_end ||
 	    kt_packet_begin(&s->packet, slot->data, slot->len,
 			    tr->v.trace->info.uuid, NULL) ||
@@ -272,12 +272,12 @@ static void trial_next_packet(struct kt_trial *tr)
 	s->discarded = KT_HEAD64(slot->data, discarded);
 	s->ts_end = KT_HEAD64(slot->data, ts_end);
 	kt_verify_header(&tr->v, &tr->c, s, slot->data);
-	/* Events are missing: that concerns the threads of other CPUs, too. */
+	/* A change of epoch (events are missing) concerns the threads of other CPUs, too. */
 	if (tr->v.epoch != epoch)
 		kt_trial_spoil(tr);
 }
 
-/* Check an event in every way.  Return: false if the trial ends before it. */
+/* Apply all rules to an event.  Return: false if the trial ends before it. */
 static bool check_careful(struct kt_trial *tr)
 {
 	struct kt_stream *s = &tr->at;
@@ -323,7 +323,7 @@ static bool is_calm(const struct kt_trial *tr)
 	const struct kt_vcpu *c = &tr->c;
 	uint64_t ts = tr->at.packet.ts;
 
-	/* No CPU's doubt lasts longer than that of the check. */
+	/* @doubt_until of the check is the latest one of all CPUs. */
 	return tr->known && !tr->at.fresh && !c->filters &&
 	       c->state != KT_STATE_OFF &&
 	       !c->ring[KTAPE_RING_EVENT].held && ts > tr->v.doubt_until;
@@ -472,7 +472,10 @@ void kt_trial_begin(struct kt_trial *tr)
 	tr->v.trial = tr;
 	tr->c = *tr->cpu;
 	tr->at = *s;
-	/* Before the event that comes next.  Its time is that which it has already. */
+	/*
+	 * Go back to before the next event, which the stream has read already.  With the
+	 * event's own time as the time before it, kt_record_time() returns that time again.
+	 */
 	tr->at.packet.at = s->event.offset;
 	tr->at.packet.ts = s->event.ts;
 	tr->slot = 0;

@@ -3,22 +3,24 @@
  * System calls that contradict what their thread did before, where the trace may lack the
  * records that explain it.
  *
- * A recording of a session that records on has read each ring up to another moment.  Behind
- * the end of the event ring of one CPU, a thread may have ended its call and begun another
- * one there, before it went on elsewhere.  Only the end of the trace shows whether the session
- * was stopped, so that all rings were read to their ends: then the call is wrong.  A CPU of
- * which the trace has nothing may have explained it in any case.
+ * If a recording ends while its session still records, each ring was read up to another moment.
+ * A thread may have ended its call and begun another one on a CPU whose event ring ends
+ * earlier, and then moved to the CPU of the event that seems wrong.  So the event is kept until
+ * the end of the trace.  If the session was stopped by then, all rings were read to their ends,
+ * and the call is wrong.  If the trace has nothing of a CPU, that CPU may always have the
+ * explanation.
  *
- * A thread that has stayed on its CPU has done nothing elsewhere.
+ * If the thread did not leave its CPU in between, no other CPU can explain the event, and it is
+ * reported at once.
  */
 #include <stdarg.h>
 
 #include "verify/call.h"
 
 /*
- * May a CPU have recorded something before @ts that the trace does not have?  It does not
- * record while it is offline or the session is stopped, which holds up to the end of its
- * control ring.
+ * Return whether a CPU may have recorded events before @ts that are not in the trace.  It
+ * records none while it is offline or the session is stopped; the trace shows that up to the end
+ * of the CPU's control ring.
  */
 static bool ends_before(const struct kt_vcpu *c, uint64_t ts)
 {
@@ -49,7 +51,7 @@ static unsigned int find_lacking(const struct ktape_verify *v, uint64_t ts, bool
 	return found;
 }
 
-/* Has the CPU run this thread alone since the thread's last begin or end of a call? */
+/* Return whether the CPU has not switched threads since the thread's last call event. */
 static bool has_stayed(const struct kt_vcpu *c, const struct kt_call *t)
 {
 	return kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) && t->now.ts > c->switched;
@@ -89,7 +91,7 @@ void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c, const struct
 	k->nr_unsure++;
 }
 
-/* At the end of the trace: does it have all records that could explain the call? */
+/* Return whether the trace, which has ended, has all records that could explain the call. */
 static bool is_wrong(const struct ktape_verify *v, const struct kt_unsure *u)
 {
 	const struct kt_vcpu *c = v->cpus[u->cpu];
@@ -99,7 +101,10 @@ static bool is_wrong(const struct ktape_verify *v, const struct kt_unsure *u)
 		return false;
 	if (v->finished)
 		return true;
-	/* In a pipe the CPU may have gone on, if no event came too late to be put in order. */
+	/*
+	 * From a pipe, records of the CPU up to the time of the event may have come after it.
+	 * All of them were checked, unless an event came too late for the order of time.
+	 */
 	return !v->trace->late && c->ring[KTAPE_RING_EVENT].ts_end >= u->at.ts &&
 	       find_lacking(v, u->at.ts, &never) == KT_CPUS_MAX;
 }

@@ -9,10 +9,10 @@
  * A finding is a violation only if nothing in the trace explains it.  After a loss, a
  * filter or a marker, a rule discards its state and begins again.
  *
- * A recording that ends while its session records, because it is killed or goes on in
- * another piece, has read some rings further than others.  Events behind the end of a
- * control ring may lack their markers, and the last ledgers may count events that were not
- * read.  Neither is a violation, and neither proves anything.
+ * If a recorder ends or begins another piece while its session records, it has read some
+ * rings further than others.  Then markers of events after the end of a control ring may be
+ * missing, and the last ledgers may count events that were not read.  Neither is a violation,
+ * and nothing is concluded from it.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -185,7 +185,7 @@ static void report_cut_stacks(struct ktape_verify *v)
 			KTAPE_STACK_FRAMES, (unsigned long long)cut);
 }
 
-/* Apply the rules that need the whole trace. */
+/* Apply the rules that need all of the trace, at its end. */
 static void end_trace(struct ktape_verify *v)
 {
 	unsigned int ring;

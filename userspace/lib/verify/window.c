@@ -13,12 +13,12 @@
  *
  * A trial reports nothing.  If it finds something, or comes to an event that concerns
  * other CPUs, the copies are thrown away.  The window then ends before that event, which
- * is checked as all events were before there were windows: one after the other, in order
- * of time.  So what is reported, and in which order, does not depend on windows.
+ * is checked without windows: all events one after the other, in order of time.  So what is
+ * reported, and in which order, does not depend on windows.
  *
- * Events of control rings and of the ring of names are always checked one after the
- * other.  They end a window, too.  So are events of all rings from where one control ring
- * ends before its event ring (kt_verify_unmarked()).
+ * A window also ends before each event of a control ring and of the ring of names, and at the
+ * end of a control ring that ends before its event ring (kt_verify_unmarked()).  Such events are
+ * always checked one after the other.
  */
 #include "stream/decode.h"
 #include "util/pool.h"
@@ -227,7 +227,7 @@ static uint64_t limit_window(struct kt_windows *w)
 		const struct kt_vcpu *c = w->trials[i]->cpu;
 
 		until = kt_min(until, limit_trial(w->trials[i]));
-		/* Trials do not know events that may lack markers. */
+		/* A trial cannot check events whose markers may be missing. */
 		if (kt_verify_unmarked(w->v, c, UINT64_MAX))
 			until = kt_min(until,
 				       c->ring[KTAPE_RING_CONTROL].ts_end + 1);

@@ -158,7 +158,7 @@ static uint64_t first_bad(struct kt_windows *w)
 	return first;
 }
 
-/* Forget the window. */
+/* Give all threads the state back that they had before the window. */
 static void take_back(struct kt_windows *w)
 {
 	for (unsigned int i = 0; i < w->nr; i++) {
@@ -175,8 +175,8 @@ static void take_back(struct kt_windows *w)
 
 /*
  * Take the calls of all trials.
- * Return: true; false if one after the other would find something.  Then nothing has
- * changed, and the events before @until are in order, unless it is 0.
+ * Return: true; false if checking the events one after the other would find something.  Then
+ * no state has changed, and @until is the time before which nothing is wrong, 0 if not known.
  */
 bool kt_runs_agree(struct kt_windows *w, uint64_t *until)
 {
@@ -189,7 +189,7 @@ bool kt_runs_agree(struct kt_windows *w, uint64_t *until)
 					 &moved);
 	if (whole && moved)
 		whole = take_moved(w, &bad);
-	/* A thread that disagreed on one CPU may agree in the order of all. */
+	/* What disagrees on one CPU may agree once the runs of all CPUs are in order. */
 	if (whole && (!bad || first_bad(w) == UINT64_MAX))
 		return true;
 	*until = whole ? first_bad(w) : 0;

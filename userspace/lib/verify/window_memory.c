@@ -67,7 +67,7 @@ void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 	};
 }
 
-/* A number was not looked up before: keep it, once.  Return: false if that spoils. */
+/* Keep a number that was not looked up before, once.  Return: false if there is no room. */
 bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
 		      const struct ktape_event *e)
 {

@@ -18,7 +18,7 @@ static int by_name_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Check an item as if the reader stood at its place. */
+/* Check an item.  A finding gets the place of the current stream, so that is the item's. */
 static void check_item(struct ktape_verify *v, const struct kt_item *item)
 {
 	const struct ktape_event *e = &item->event;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A native trace that is being written; see ctf.c. */
+/*
+ * A native trace that is being written.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	metadata.c	packets that hold the metadata
+ *	replace.c	puts a complete directory in its place; what it may remove
+ *	ctf.c		the files of a directory, or the one of a pipe form
+ *	pipe.c		begins a pipe form, and splits one into a directory
+ */
 #ifndef _KT_WRITE_H
 #define _KT_WRITE_H
 

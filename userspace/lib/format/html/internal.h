@@ -2,6 +2,21 @@
 /*
  * State of a page that is being written, shared by the files of this folder.  The head
  * of out.c explains the page, block.c the blocks of data in it.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	page.c		the text around the data
+ *	deflate.c	compression
+ *	block.c		blocks of data
+ *	string.c	names, each once
+ *	exact.c		the range that keeps all spans and fields
+ *	level.c		spans, and merging them when they are too many
+ *	thread.c	what each thread does
+ *	called.c	the names of threads by time
+ *	cpu.c		what each CPU does
+ *	recorded.c	what is not recorded on a CPU
+ *	other.c		marks, values, requests, objects, losses
+ *	out.c		the page: each event to the files above
  */
 #ifndef _KT_HTML_INTERNAL_H
 #define _KT_HTML_INTERNAL_H

@@ -108,7 +108,7 @@ static void put_profile(struct html *h, struct html_cpu *c,
 		more |= mask[i] & ~r->mask[i];
 		h->enabled[i] |= mask[i];
 	}
-	/* What began before may have ended unseen: as in lib/stats. */
+	/* As in lib/stats: what began before may have ended while its events were off. */
 	if (r->profiled && more)
 		h->lost_to = kt_max(h->lost_to, now);
 	memcpy(r->mask, mask, sizeof(mask));

@@ -6,6 +6,30 @@
  * Both versions describe the same bytes, so only the two parsers know which version a
  * trace has.  All memory is in one list that ctf_free() frees.  Names are kept once (types.c):
  * equal names have the same address.
+ *
+ * Read the files that read the lttng format in this order; each calls only those before it:
+ *
+ *	ctf.h		types, classes of events, the trace
+ *	types.c		memory, names and lists of types
+ *	values.c	names and numbers of values, and the room for them
+ *	labels.c	fields with the labels of enumerations
+ *	keys.c		the keys that members of structures have in JSON
+ *	label_parts.c	which labels each value of an enumeration has
+ *	tsdl_token.c tsdl_type.c tsdl.c	parse CTF 1.8: words, types, blocks
+ *	json.c ctf2.c	parse CTF 2
+ *	resolve.c	find the fields that lengths and tags refer to
+ *	clocks.c	the clock of each stream
+ *	complete.c	both of these for a whole trace
+ *	ctf.c		read a field from a packet
+ *	elements.c	read an array
+ *	fields.c	the fields of an event as those of a tracepoint
+ *	packet.h, packet.c	the packets of a file, and the heads of their events
+ *	files.c		which files are one stream
+ *	probe.c		is it a trace that this format reads?
+ *	session.c	the traces of a folder, with a common clock
+ *	in.c		the events of all streams by time
+ *
+ * The files that write it are in internal.h.
  */
 #ifndef _KT_LTTNG_CTF_H
 #define _KT_LTTNG_CTF_H

@@ -149,7 +149,7 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	return 0;
 }
 
-/* Tell once in a trace that an event has a time that does not fit, as trace/far.c does. */
+/* Report once in a trace that the time of an event does not fit, as trace/far.c does. */
 static void report_far(struct kt_import *in, struct lt_stream *s)
 {
 	char place[LT_PLACE];
@@ -163,7 +163,7 @@ static void report_far(struct kt_import *in, struct lt_stream *s)
 		      place);
 }
 
-/* Tell where in the trace an event is. */
+/* Return the place of an event in the trace, for reports. */
 static struct kt_back place_of(const struct lt_stream *s, uint64_t ts, uint64_t by)
 {
 	struct kt_back at = {
@@ -194,7 +194,7 @@ static void check_packet(struct lt_in *t, const struct lt_stream *s, uint64_t ti
 	o->by = early ? bound - time : time - bound;
 }
 
-/* At the end: tell how many events are outside of their packets. */
+/* At the end, report how many events are outside of the times of their packets. */
 static void report_outside(struct kt_import *in)
 {
 	struct lt_outside *o = &((struct lt_in *)in->state)->outside;

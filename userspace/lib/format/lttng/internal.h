@@ -7,7 +7,8 @@
  * map.c	tracepoints: the table of events
  * user.c	user events, and extra fields of others
  * event.c	the class and the bytes of an event
- * meta.c	the text of the metadata
+ * meta2.c	CTF 2 metadata, parsed from those of CTF 1.8 (tsdl.c: see ctf.h) and written anew
+ * meta.c	the text of the metadata of CTF 1.8, and which version is written
  * out.c	directory and packets
  */
 #ifndef _KT_LTTNG_INTERNAL_H

@@ -13,7 +13,7 @@
  *
  * An event becomes the record that it was, at its own time and in its own ring.
  * The counters of packet headers (emitted, filtered) are not known here and stay
- * zero.  A gap with a count raises the header's count of discarded events; a gap
+ * zero.  A loss with a count raises the header's count of discarded events; a loss
  * without a count skips a packet number.  Left out and counted are events whose time
  * goes back, and events whose opcode has another meaning in the event table of the
  * output than in that of the input.
@@ -57,7 +57,7 @@
  * @seq: number of the packet in @b, or of the next one if none is open
  * @discarded: events lost in this ring so far
  * @loss_pending: no packet header has the current @discarded yet
- * @lost_to: end of the last gap, in ticks
+ * @lost_to: end of the last loss, in ticks
  * @ts: time of the last record, in ticks
  * @event_ts: time of the last event before place_event() moved it, in ticks
  * @min_ts: event ring: earliest time for the next record, because a control
@@ -502,7 +502,7 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
- * Record a gap: end the packet before it, so that the header of the next one has
+ * Record a loss: end the packet before it, so that the header of the next one has
  * the count.  If the count is unknown, skip a packet number.
  */
 static int native_notice(struct kt_sink *s, const struct ktape_notice *n)

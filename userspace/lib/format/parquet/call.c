@@ -10,7 +10,7 @@
 #define TABLE_SHIFT	16
 #define LARGE		(1U << 18)
 
-/* Names of enum ktape_abi, as the two bits of dat20 tell it. */
+/* Names of enum ktape_abi, by the two bits of dat20 that hold it. */
 static const uint8_t abis[] = { PQ_WORD_NATIVE, PQ_WORD_COMPAT, PQ_WORD_X32,
 				PQ_WORD_COMPAT };
 

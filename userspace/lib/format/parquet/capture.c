@@ -3,8 +3,9 @@
  * The trace itself: the tables capture, sysinfo, clock_snapshot and lost.
  *
  * Losses come from three sources, which report the same losses from different sides and must
- * not be added: gaps, which is what this trace lacks; the module's loss records, by class
- * and with times; the module's ledger, by class and reason, as totals of the session.
+ * not be added: what the reader of this trace found missing (source "gap"); the module's loss
+ * records, by class and with times; the module's ledger, by class and reason, as totals of the
+ * session.
  */
 #include "internal.h"
 
@@ -363,8 +364,8 @@ static void take_capture_filter(struct pq *pq, const struct ktape_event *e)
 }
 
 /*
- * Where events are enabled that were not, a slice that began before may have ended unseen,
- * as in a loss.  From an empty profile on, nothing is known about the CPU.
+ * If the profile enables further events, a slice that began before may have ended without an
+ * event, as in a loss.  From an empty profile on, nothing is known about the CPU.
  */
 static void take_capture_profile(struct pq *pq, struct pq_cpu *c,
 				 const struct ktape_event *e)

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of the parquet format share: out.c (options, events), schema.c (tables),
- * place.c (files), names.c (names), thread.c (threads, processes), sched.c, irq.c, call.c,
- * event.c, mark.c (rows), capture.c (the trace itself, losses).
+ * What the files of the parquet format share.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	tables.h	the tables and their columns
+ *	schema.c	the same as the writer of files takes them
+ *	names.c		names as numbers
+ *	place.c		the files that rows go to
+ *	event.c		rows of events
+ *	thread.c	rows of threads and processes
+ *	irq.c		rows of interrupts
+ *	call.c		rows of system calls
+ *	mark.c		rows of markers and values
+ *	sched.c		rows of slices, waits and wake-ups
+ *	capture.c	the trace itself, and what it lost
+ *	out.c		options, and each event to the files above
  */
 #ifndef _KT_FORMAT_PARQUET_INTERNAL_H
 #define _KT_FORMAT_PARQUET_INTERNAL_H
@@ -78,7 +91,7 @@ enum pq_state {
  * @name: its name, or PQ_NONE
  * @cgroup: its control group, or PQ_NONE
  * @process: index of its process; -1: not known
- * @born: when it was made, in ticks; tells reuses of the id apart
+ * @born: when it was made, in ticks; differs between threads that had the same id
  * @died: when it ended, in ticks; 0: not known
  * @known: the registry has the thread
  * @stale: the registry may have learned something about it
@@ -122,7 +135,7 @@ struct pq_thread {
 /**
  * struct pq_process - a process
  * @pid: process id
- * @leader: index of its first thread that was seen
+ * @leader: index of its first thread in the trace
  * @parent: index of the process that made it; -1: not known
  */
 struct pq_process {
@@ -313,7 +326,7 @@ void pq_lost(struct pq *pq, const struct ktape_notice *n);
 int pq_put_capture(struct pq *pq);
 void pq_capture_free(struct pq *pq);
 
-/* Check that no event was missing since @from, so that nothing can have ended unseen. */
+/* Check that no event was missing since @from: then what is open has not ended meanwhile. */
 static inline bool pq_is_sure(const struct pq *pq, uint64_t from)
 {
 	return from >= pq->lost_to && from >= pq->late_to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who runs, who waits: the tables sched_slice, thread_state and wakeup.
+ * Which threads run and which wait: the tables sched_slice, thread_state and wakeup.
  *
  *	sched_switch	ends the slice of a CPU and begins the next one, and moves the
  *			two threads to the states that it names
@@ -8,9 +8,9 @@
  *	sched_waking	names the thread that wakes another one
  *	sched_blocked	says why the next sleep begins
  *
- * The rules are those of the statistics (ktape stats), so that the rows of a wait
- * for a CPU are as many as its values there: a slice that began before a loss was over, or
- * before events were enabled that end it, is not written, because it may have ended unseen.
+ * The rules are those of the statistics (ktape stats), so that waits for a CPU have as many rows
+ * as values there.  A slice that began before the end of a loss, or before the events that end
+ * it were enabled, is not written: it may have ended without an event.
  */
 #include "internal.h"
 

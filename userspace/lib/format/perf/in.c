@@ -240,7 +240,7 @@ static int take_perf_record(struct kt_import *s, const uint8_t *record, size_t l
 	switch (type) {
 	case RECORD_SAMPLE:
 		err = pf_read_sample(f, record + 8, len - 8, &sample, NULL);
-		/* Without ids only their form tells samples apart. */
+		/* Without ids it depends on the form of a sample which attribute it belongs to. */
 		if (err == -ENOENT ||
 		    (err && f->others && f->nr_attrs > 1 && !f->ids.nr)) {
 			f->left_out++;

@@ -35,7 +35,7 @@
  * @in_tree: written to the process tree
  * @turn: struct perfetto.turn at the look-up
  * @tgid: process id
- * @born: birth time of the thread, tells reuses of the id apart
+ * @born: birth time of the thread; differs between threads that had the same id
  * @len: bytes of @name
  * @name: thread name, UTF-8
  */

@@ -268,7 +268,7 @@ struct first_frames {
 	unsigned int bad;
 };
 
-/* Look at the first frames as if ids had @width bytes. */
+/* Read the first frames as if ids had @width bytes. */
 static void look_rkh_at_frames(struct first_frames *l, unsigned int width, const uint8_t *data,
 		 size_t len)
 {

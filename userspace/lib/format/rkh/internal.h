@@ -4,8 +4,8 @@
  * those before it:
  *
  * kinds.c	the table of events
- * config.c	the configuration: how wide fields are, what a frame consists of
  * rkh.c	events as bytes, frames; it draws the format
+ * config.c	the configuration: how wide fields are, what a frame consists of
  * typed.c	fields as typed arguments of user events and back, JSON
  * user.c	fields of events that are kept as user events
  * emit.c	reading: the native record for each event

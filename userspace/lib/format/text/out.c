@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Write a trace as lines of text (format text) or of JSON (format jsonl), one line
- * per record, the same as ktape dump and ktape dump --json print (show/).  Gaps are
- * not in the lines; the sink counts them.
+ * per record, the same as ktape dump and ktape dump --json print (show/).  Losses have no
+ * lines; the sink counts them.
  */
 #include "format/writer.h"
 #include "text.h"

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The formats that are text, for the table of formats.  All are output only:
- * lines of text and of JSON (out.c), CSV (csv.c), Chrome's JSON (chrome.c), and the
- * text of ftrace (ftrace.c) and QNX traceprinter (traceprinter.c).
+ * The formats that are text, for the table of formats.  All are output only.
+ *
+ * Read the files in this order; each calls only those before it:
+ *
+ *	out.c		lines of text and of JSON, as ktape dump prints them
+ *	csv.c		comma separated values
+ *	chrome.c	JSON for Chrome's trace viewer
+ *	layout.h, layout.c	texts with fields in braces
+ *	ftrace.c	the text of ftrace, from such texts
+ *	traceprinter.c	the text of QNX traceprinter, likewise
  */
 #ifndef _KT_FORMAT_TEXT_H
 #define _KT_FORMAT_TEXT_H
