@@ -159,7 +159,7 @@ static void report_far(struct kt_import *in, struct lt_stream *s)
 	s->trace->reported_far = true;
 	lt_place(s, place);
 	kt_import_bad(in, s->offset + s->from / 8,
-		      "%s: times from here on are beyond the year 2262: they are shown as the last one before, and this is told once",
+		      "%s: times from here on are beyond the year 2262: they are shown as the last one before, and this is reported once",
 		      place);
 }
 
