@@ -220,6 +220,34 @@ def told(change):
     same_decoded(1)
 
 
+def cut_off():
+    """A trace that ends between fields and their event is cut, not damaged."""
+    convert('calls', 'native:form=pipe', 'pipe')
+    convert('calls', 'native', 'native')
+    name, _, at = records('native')[1]
+    path = 'native/' + name
+    with open(path, 'rb') as file:
+        data = file.read()
+    with open('pipe', 'rb') as file:
+        pipe = file.read()
+    record = data[at:at + 20 + struct.unpack_from('<I', data, at + 16)[0] + 7 & -8]
+    equal(pipe.count(record), 1)
+    for size in 0, len(record), len(record) + 8:
+        with open(path, 'wb') as file:
+            file.write(data[:at + size])
+        lines, log = run('dump', '--json', 'native')
+        want = lines if not size else want
+        equal(lines, want)
+        assert 'the input ends in the middle of a packet' in log and 'does not follow' not in log, log
+        same_decoded(0)
+        with open('pipe', 'wb') as file:
+            file.write(pipe[:pipe.index(record) + size])
+        shutil.rmtree('split', ignore_errors=True)
+        equal(run('dump', '--json', 'pipe')[0], want)
+        run('record', '--split', 'pipe', '-o', 'split')
+        assert 'does not follow' not in run('verify', 'split')[0]
+
+
 def main():
     folder = tempfile.mkdtemp(prefix='ktape-fields.')
     try:
@@ -233,6 +261,7 @@ def main():
         result('babeltrace2 shows the records', babeltrace, skip=MISSING)
         result('fields of another event are told', told, other_opcode)
         result('a record that has no fields, too', told, no_pairs)
+        result('a trace may end between the record and its event', cut_off)
     finally:
         os.chdir('/')
         shutil.rmtree(folder)
