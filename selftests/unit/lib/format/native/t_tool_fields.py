@@ -218,6 +218,13 @@ def told(change):
     text = run('verify', 'native', status=1)[0]
     assert re.search(r'^wrong form: cpu3: .*fields of an event that does not follow', text, re.M), text
     same_decoded(1)
+    # Not written again: another event may be behind it then.
+    shutil.rmtree('again', ignore_errors=True)
+    log = run('convert', 'native', '--to', 'native', '-o', 'again', status=1)[1]
+    assert 'native cannot hold fields of other tracers without their event: 1\n' in log, log
+    again, log = run('dump', '--json', 'again')
+    assert 'does not follow' not in log, log
+    equal([e['fields'] for e in map(json.loads, again.splitlines())], [e['fields'] for e in got if e != lone[0]])
 
 
 def cut_off():
