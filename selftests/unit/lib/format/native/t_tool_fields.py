@@ -255,6 +255,32 @@ def cut_off():
         assert 'does not follow' not in run('verify', 'split')[0]
 
 
+def equal_names():
+    """Many fields of one name take no time in outputs that give each another one."""
+    convert('calls', 'native', 'native')
+    name, packet, at = records('native')[1]
+    path = 'native/' + name
+    with open(path, 'rb') as file:
+        data = file.read()
+    end = at + (20 + struct.unpack_from('<I', data, at + 16)[0] + 7 & -8)
+    count = 60000
+    pairs = b'\7_x\0\1\1' + b'\7x\0\1\1' * (count - 1)
+    record = data[at:at + 16] + struct.pack('<I', len(pairs)) + pairs
+    content = sizes(data, packet)[0]
+    whole = bytearray(data[packet:at] + record + bytes(-len(record) % 8) + data[end:packet + content])
+    struct.pack_into('<QQ', whole, 144, len(whole) * 8, len(whole) * 8)
+    struct.pack_into('<I', whole, 116, 0)   # without a checksum
+    with open(path, 'wb') as file:
+        file.write(whole)
+    began = os.times()
+    for to in 'lttng', 'parquet', 'perfetto', 'html', 'chrome':
+        convert('native', to, 'wide-' + to)
+    now = os.times()
+    assert now.children_user - began.children_user < 20, 'equal names take time'
+    with open('wide-lttng/metadata', encoding='utf-8') as file:
+        assert re.search(rf'_x_{count}\b', file.read())
+
+
 def main():
     folder = tempfile.mkdtemp(prefix='ktape-fields.')
     try:
@@ -269,6 +295,7 @@ def main():
         result('fields of another event are told', told, other_opcode)
         result('a record that has no fields, too', told, no_pairs)
         result('a trace may end between the record and its event', cut_off)
+        result('many fields may have one name', equal_names)
     finally:
         os.chdir('/')
         shutil.rmtree(folder)
