@@ -178,7 +178,7 @@ class Stream:
                     now, = struct.unpack_from("<Q", record.args)
                 else:
                     now = max(now, now >> 32 << 32 | record.low)
-                record.time, first, at = now, None, record.next
+                record.time, record.cut, first, at = now, packet.cut, None, record.next
                 yield record
             before, last = packet, now
 
@@ -195,7 +195,7 @@ class Stream:
             held = record if fields and are_pairs(record.blob) else None
             if not held:
                 yield self.alone(record) if fields else record
-        if held:
+        if held and not held.cut:
             yield self.alone(held)
 
     def alone(self, record):

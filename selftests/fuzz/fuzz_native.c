@@ -2,7 +2,8 @@
 /*
  * libFuzzer target: a whole native trace, which is read and verified.  The first byte says
  * how: as a file, from a pipe, or as a directory with the metadata that the file begins
- * with; and whether the pipe form that follows has its own metadata, or only packets.
+ * with; and whether the pipe form that follows has its own metadata, or only packets, and
+ * then whether a conversion made them: only there records with further fields are joined.
  * UUIDs and checksums are corrected first, unless a bit of the first byte says otherwise,
  * because the fuzzer would not get past them.
  */
@@ -18,6 +19,7 @@
 #define AS_IT_IS	4U
 #define VERIFY		8U
 #define OWN_METADATA	16U
+#define CONVERTED	32U
 
 #define INPUT_MAX	32768U
 #define PIPE_SIZE	(1 << 20)
@@ -164,8 +166,8 @@ static void read_folder(const uint8_t *data, size_t len, bool check)
 	memcpy(path + sizeof(path) - 7, "XXXXXX", 6);
 }
 
-/* Return the metadata packet of a trace, which is made once. */
-static const uint8_t *fixed_metadata(size_t *size)
+/* Return the metadata packet of a trace that was @converted or not; each is made once. */
+static const uint8_t *fixed_metadata(bool converted, size_t *size)
 {
 	static const struct ktape_info info = {
 		.uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
@@ -175,19 +177,21 @@ static const uint8_t *fixed_metadata(size_t *size)
 		.release = "6.1.0",
 		.machine = "x86_64",
 	};
-	static uint8_t *packet;
-	static size_t packet_size;
+	static uint8_t *packets[2];
+	static size_t sizes[2];
 	size_t len;
 	char *text;
 
-	if (!packet) {
+	if (!packets[converted]) {
 		if (ktape_metadata_format(&info, &text, &len) ||
-		    kt_pipe_metadata(info.uuid, text, len, &packet, &packet_size))
+		    (converted && ktape_metadata_add(&text, &len, "converted", "yes")) ||
+		    kt_pipe_metadata(info.uuid, text, len, &packets[converted],
+				     &sizes[converted]))
 			abort();
 		free(text);
 	}
-	*size = packet_size;
-	return packet;
+	*size = sizes[converted];
+	return packets[converted];
 }
 
 static void run(unsigned int how, uint8_t *trace, size_t len)
@@ -220,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len < 2 || len > INPUT_MAX)
 		return 0;
 	if (!(data[0] & OWN_METADATA))
-		head = fixed_metadata(&head_len);
+		head = fixed_metadata(data[0] & CONVERTED, &head_len);
 	trace = malloc(head_len + len - 1);
 	if (!trace)
 		abort();

@@ -89,7 +89,8 @@ void kt_import_back(struct kt_import *s, const struct kt_back *step)
  * kt_import_times() - notify that times of events contradict other times
  * @s: the trace
  * @at: the first of them: @cpu, @ts, @by, @offset and @place; and @events, how many they are
- * @format: what is wrong, for a text behind @place
+ * @format: what is wrong, for a text behind @place, whose end is left out where both are too
+ *	long: the text has numbers
  *
  * ktape verify counts this as a wrong time, others only report it.
  */
@@ -100,15 +101,17 @@ void kt_import_times(struct kt_import *s, const struct kt_back *at, const char *
 		.ring = KTAPE_RING_EVENT, .from = at->ts - at->by, .to = at->ts,
 		.count = at->events,
 	};
-	size_t len;
+	char text[sizeof(n.error.text) - sizeof(at->place) / 2];
+	size_t room = sizeof(n.error.text) - sizeof(": ");
 	va_list args;
 
-	n.error.offset = at->offset;
-	snprintf(n.error.text, sizeof(n.error.text), "%s%s", at->place, *at->place ? ": " : "");
-	len = strlen(n.error.text);
 	va_start(args, format);
-	vsnprintf(n.error.text + len, sizeof(n.error.text) - len, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	room -= strlen(text);
+	n.error.offset = at->offset;
+	snprintf(n.error.text, sizeof(n.error.text), "%.*s%s%s", (int)room, at->place,
+		 *at->place ? ": " : "", text);
 	notify_caller(s, &n);
 }
 

@@ -159,24 +159,36 @@ static bool are_pairs(const uint8_t *at, size_t size)
  * @p: the packet; the record behind the fields comes next
  * @event: the record with the fields; replaced by the event with them, whose place is that of
  *	both records.  It stays as it is if they are no fields of the next record
+ *
+ * Return: 1; or 0 at the end, where the input ends before the event: its fields are left out
+ * as the event is.
  */
-void kt_packet_join(struct ktape_packet *p, struct ktape_event *event)
+int kt_packet_join(struct ktape_packet *p, struct ktape_event *event)
 {
 	struct ktape_packet rest = *p;
 	struct ktape_event next;
 	const char *why;
+	int ret;
 
-	if (!are_pairs(event->blob, event->blob_size) ||
-	    kt_packet_read(&rest, &next, &why) <= 0 || next.ts != event->ts ||
+	if (!are_pairs(event->blob, event->blob_size))
+		return 1;
+	ret = kt_packet_read(&rest, &next, &why);
+	if (!ret && p->truncated) {
+		p->content = event->offset;
+		p->at = p->content;
+		return 0;
+	}
+	if (ret <= 0 || next.ts != event->ts ||
 	    next.opcode != kt_get32((const uint8_t *)event->args + 4) ||
 	    next.opcode == KTAPE_TIME_EXTEND || kt_packet_has_fields(&next))
-		return;
+		return 1;
 	next.size += next.offset - event->offset;
 	next.offset = event->offset;
 	next.extra = event->blob;
 	next.extra_size = event->blob_size;
 	*p = rest;
 	*event = next;
+	return 1;
 }
 
 /* ---- building packets ---------------------------------------------------- */

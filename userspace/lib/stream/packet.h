@@ -188,7 +188,7 @@ static inline bool kt_packet_has_fields(const struct ktape_event *e)
 	       kt_get32(e->args) == KTAPE_FORMAT_ID_FIELDS;
 }
 
-void kt_packet_join(struct ktape_packet *p, struct ktape_event *event);
+int kt_packet_join(struct ktape_packet *p, struct ktape_event *event);
 
 /*
  * As kt_packet_read(), for the packets of a trace: the fields that a conversion wrote before
@@ -201,7 +201,7 @@ static inline int kt_packet_read_event(struct ktape_packet *p, struct ktape_even
 
 	if (ret > 0 && event->opcode == KTAPE_EV_USER_EVENT && info->converted &&
 	    kt_packet_has_fields(event))
-		kt_packet_join(p, event);
+		return kt_packet_join(p, event);
 	return ret;
 }
 

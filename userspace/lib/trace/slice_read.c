@@ -66,6 +66,8 @@ void kt_stream_at(struct kt_stream *s, const struct kt_content *content,
 	const char *why;
 
 	kt_packet_begin(&s->packet, head, content->len, NULL, NULL);
+	/* The packet is whole, where a slice ends in it as well. */
+	s->packet.truncated = false;
 	s->offset = content->offset;
 	s->fresh = spot->fresh;
 	s->begun = true;

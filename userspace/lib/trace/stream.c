@@ -227,7 +227,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 	struct kt_content content = { .data = NULL };
 	struct ktape_error error;
 	const uint8_t *data;
-	const char *why;
+	const char *why = NULL;
 	uint64_t held, good;
 	int ret;
 
@@ -243,6 +243,9 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->kind = s->packet.kind;
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
+			/* See kt_stream_at(). */
+			if (s->source == KT_SOURCE_SLICE)
+				s->packet.truncated = false;
 			s->packet.ts = kt_begin_held(s->packet.ts, held);
 			kt_begin_packet(t, s, data, content.len);
 			account_losses(t, s, data, good);

@@ -49,13 +49,14 @@ static void notify_split(void *arg, unsigned int kind, const struct ktape_error 
 		s->options.notice(s->options.arg, &n);
 }
 
-/* Shorten a truncated packet to its complete records. */
-static void mend_packet(uint8_t *data, struct ktape_packet *p)
+/* Shorten a truncated packet to its complete records, without fields of an event that is cut. */
+static void mend_packet(const struct split *s, uint8_t *data, struct ktape_packet *p)
 {
 	struct ktape_event event;
 	uint32_t flags = KT_HEAD32(data, flags);
+	const char *why;
 
-	while (ktape_packet_next(p, &event, NULL) > 0)
+	while (kt_packet_read_event(p, &event, &why, &s->info) > 0)
 		;
 	KT_HEAD_SET64(data, ts_end, p->ts);
 	KT_HEAD_SET64(data, content_bits, p->at * 8);
@@ -71,7 +72,7 @@ static int split_packet(struct split *s, const struct kt_found *found)
 
 	if (found->cut) {
 		kt_packet_begin(&p, data, size, NULL, NULL);
-		mend_packet(data, &p);
+		mend_packet(s, data, &p);
 		size = p.at;
 	}
 	if (size != found->size) {

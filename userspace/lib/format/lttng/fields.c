@@ -423,6 +423,21 @@ static int share_class(struct ctf *c, const struct ctf_class *e, struct lt_class
 	return 0;
 }
 
+/*
+ * Give a class fields of its own: those that have the name of a field of the event get another
+ * one (kt_tp_put_extra()), which is no concern of other classes with these fields.
+ */
+static int own_fields(struct ctf *c, struct lt_class *class)
+{
+	const size_t size = class->nr_fixed * sizeof(*class->fixed);
+	struct kt_tp_field *own = ctf_alloc(c, kt_max(size, 1));
+
+	if (!own)
+		return -ENOMEM;
+	class->tp.fields = memcpy(own, class->fixed, size);
+	return 0;
+}
+
 /**
  * lt_class_bind() - find out what the events of a class become
  * @tp: memory of the mapping
@@ -451,6 +466,8 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 	class->tp.nr = class->nr_own;
 	err = kt_tp_bind(tp, &class->tp);
 	class->tp.nr = class->nr_fixed;
+	if (!err && class->tp.what != KT_TP_USER && !class->varies)
+		err = own_fields(c, class);
 	find_prio(c, class);
 	class->dumps = !strcmp(e->name, "lttng_statedump_process_state");
 	return err;

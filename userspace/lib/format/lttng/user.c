@@ -13,6 +13,7 @@
 
 #include "internal.h"
 
+#define NEXT_NUMBER	1U	/* key of numbers in the map of names, whose names have 0 */
 
 static bool is_sequence(uint8_t kind)
 {
@@ -153,6 +154,23 @@ static int declare_field_names(struct kt_map *taken, const struct lt_field *f, b
 }
 
 /*
+ * Put a number behind a name that is taken, at @end of it.  The map has the next number to
+ * try, so that many equal names do not try all numbers each.
+ */
+static int number_field(struct kt_map *taken, struct lt_field *f, char *end)
+{
+	struct kt_map_entry *next = kt_map_put(taken, NEXT_NUMBER, hash_name("", f->name, ""));
+
+	if (!next)
+		return -ENOMEM;
+	next->value = kt_max(next->value, 2);
+	do {
+		*kt_put_u64(kt_put_char(end, '_'), next->value++) = '\0';
+	} while (declare_field_names(taken, f, true));
+	return 0;
+}
+
+/*
  * Name a field: as an identifier, and other than the fields before it.  Names that differ
  * may become the same identifier: then a number follows.
  */
@@ -160,6 +178,7 @@ static int name_field(struct kt_map *taken, struct lt_field *f, const char *name
 {
 	size_t len = strlen(name);
 	char *end;
+	int err = 0;
 
 	f->name = malloc(kt_max(len, 1) + sizeof("_4294967295"));
 	if (!f->name)
@@ -168,9 +187,9 @@ static int name_field(struct kt_map *taken, struct lt_field *f, const char *name
 	*end = '\0';
 	if (f->is_length)
 		return 0;
-	for (uint32_t more = 2; declare_field_names(taken, f, true); more++)
-		*kt_put_u64(kt_put_char(end, '_'), more) = '\0';
-	return declare_field_names(taken, f, false);
+	if (declare_field_names(taken, f, true))
+		err = number_field(taken, f, end);
+	return err ? err : declare_field_names(taken, f, false);
 }
 
 static void free_user(struct lt_user *user)

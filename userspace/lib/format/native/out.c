@@ -38,6 +38,7 @@
 
 #include "stream/event.h"
 #include "stream/metadata.h"
+#include "stream/packet.h"
 #include "write/write.h"
 #include "format/writer.h"
 #include "native.h"
@@ -485,6 +486,11 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs &&
 	    ktape_event_arg(e, 0) >= KTAPE_FORMAT_ID_FIRST) {
 		kt_sink_miss(s, "user events with ids that no program may use", 1);
+		return 0;
+	}
+	/* A reader would join it with whatever event the output has behind it. */
+	if (e->opcode == KTAPE_EV_USER_EVENT && kt_packet_has_fields(e)) {
+		kt_sink_miss(s, "fields of other tracers without their event", 1);
 		return 0;
 	}
 	/* The output's metadata is made from our event table, which would misdescribe it. */

@@ -116,14 +116,20 @@ static int put_losses_until(struct kt_sink *s, uint64_t ts)
 static int keep_loss(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_rkh_sink *t = s->state;
-	int err = t->nr_losses == KT_RKH_LOSSES ? put_losses(s, 1) : 0;
-	unsigned int at = t->nr_losses;
+	unsigned int at;
+	int err = 0;
 
-	for (; at && t->losses[at - 1].to > n->to; at--)
+	if (t->nr_losses == KT_RKH_LOSSES && !t->begun)
+		err = begin_linux(s, t->losses[0].to);
+	if (t->nr_losses == KT_RKH_LOSSES && !err)
+		err = put_losses(s, 1);
+	if (err)
+		return err;
+	for (at = t->nr_losses; at && t->losses[at - 1].to > n->to; at--)
 		t->losses[at] = t->losses[at - 1];
 	t->losses[at] = *n;
 	t->nr_losses++;
-	return err;
+	return 0;
 }
 
 static int rkh_event(struct kt_sink *s, const struct ktape_event *e)

@@ -251,6 +251,16 @@ def label_names():
     equal(typed, [name, 1, f'{name}_label_3', 'A', f'{name}_label', 2, f'{name}_label_2', 3])
 
 
+def shared_types():
+    """A field that one event renames has its name in others of the same type."""
+    ctf_cases.case('shared', '', *[b'\3\4'] * 8, types='struct shared { u8 nr; u8 x; };\n', events=[
+        ('syscall_entry_io_submit', '=struct shared'), ('one', '=struct shared'), ('syscall_entry_read', '=struct shared'),
+        ('two', '=struct shared')])
+    equal(fields_of('shared'), [['nr', 3, 'x', 4]] * 4)
+    calls = [json.loads(line)['fields'] for line in run('dump', '--json', 'shared')[0].splitlines() if '"sys_enter"' in line]
+    equal([(e['nr_name'], e['nr_2'], e['x']) for e in calls], [('io_submit', 3, 4), ('read', 3, 4)] * 2)
+
+
 folder = tempfile.mkdtemp(prefix='labels-', dir=out)
 os.chdir(folder)
 result('values have the labels of all ranges they are in', ranges_at_random)
@@ -268,6 +278,7 @@ result('which takes no time for many of them', many_names_twice)
 result('labels take no places of fields', many_fields)
 result('names of labels end in _label', long_names)
 result('one that a field has gets a number', label_names)
+result('which is no concern of another event', shared_types)
 os.chdir(out)
 shutil.rmtree(folder)
 end()

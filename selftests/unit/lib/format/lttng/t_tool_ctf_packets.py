@@ -167,6 +167,14 @@ def place():
         assert f' at byte {offset + 2 * 14} by ' in log, log
 
 
+def long_place():
+    """The name of the file is cut, not what is wrong."""
+    trace = make('long', [((1 << 64) - 1, (1 << 64) - 1, 0, 0, [1100, 1200])])[0]
+    os.rename(f'{trace}/stream_0', f'{trace}/{"s" * 100}')
+    log = dumped(trace)[1]
+    assert re.search(r's{20}: 2 events have .* by 9223372036854774705 ns before its begin$', log, re.M), log
+
+
 def losses():
     for trace in 'lost-le1', 'lost-be2':
         log = dumped(trace)[1]
@@ -197,6 +205,7 @@ with tempfile.TemporaryDirectory() as folder:
     for key, args in CASES.items():
         result(f'{key}: times are those of babeltrace2, and how many are outside is told once', case, key, *args, skip=MISSING)
     result('the place of the first one is told', place, skip=MISSING)
+    result('however long the name of its file is', long_place)
     result('a loss before such an event leaves it its time', losses, skip=MISSING)
     result('conversions and statistics tell it, and lose nothing', conversions, skip=MISSING)
 end()

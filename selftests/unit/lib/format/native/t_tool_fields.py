@@ -218,6 +218,67 @@ def told(change):
     text = run('verify', 'native', status=1)[0]
     assert re.search(r'^wrong form: cpu3: .*fields of an event that does not follow', text, re.M), text
     same_decoded(1)
+    # Not written again: another event may be behind it then.
+    shutil.rmtree('again', ignore_errors=True)
+    log = run('convert', 'native', '--to', 'native', '-o', 'again', status=1)[1]
+    assert 'native cannot hold fields of other tracers without their event: 1\n' in log, log
+    again, log = run('dump', '--json', 'again')
+    assert 'does not follow' not in log, log
+    equal([e['fields'] for e in map(json.loads, again.splitlines())], [e['fields'] for e in got if e != lone[0]])
+
+
+def cut_off():
+    """A trace that ends between fields and their event is cut, not damaged."""
+    convert('calls', 'native:form=pipe', 'pipe')
+    convert('calls', 'native', 'native')
+    name, _, at = records('native')[1]
+    path = 'native/' + name
+    with open(path, 'rb') as file:
+        data = file.read()
+    with open('pipe', 'rb') as file:
+        pipe = file.read()
+    record = data[at:at + 20 + struct.unpack_from('<I', data, at + 16)[0] + 7 & -8]
+    equal(pipe.count(record), 1)
+    for size in 0, len(record), len(record) + 8:
+        with open(path, 'wb') as file:
+            file.write(data[:at + size])
+        lines, log = run('dump', '--json', 'native')
+        want = lines if not size else want
+        equal(lines, want)
+        assert 'the input ends in the middle of a packet' in log and 'does not follow' not in log, log
+        same_decoded(0)
+        with open('pipe', 'wb') as file:
+            file.write(pipe[:pipe.index(record) + size])
+        shutil.rmtree('split', ignore_errors=True)
+        equal(run('dump', '--json', 'pipe')[0], want)
+        run('record', '--split', 'pipe', '-o', 'split')
+        assert 'does not follow' not in run('verify', 'split')[0]
+
+
+def equal_names():
+    """Many fields of one name take no time in outputs that give each another one."""
+    convert('calls', 'native', 'native')
+    name, packet, at = records('native')[1]
+    path = 'native/' + name
+    with open(path, 'rb') as file:
+        data = file.read()
+    end = at + (20 + struct.unpack_from('<I', data, at + 16)[0] + 7 & -8)
+    count = 60000
+    pairs = b'\7_x\0\1\1' + b'\7x\0\1\1' * (count - 1)
+    record = data[at:at + 16] + struct.pack('<I', len(pairs)) + pairs
+    content = sizes(data, packet)[0]
+    whole = bytearray(data[packet:at] + record + bytes(-len(record) % 8) + data[end:packet + content])
+    struct.pack_into('<QQ', whole, 144, len(whole) * 8, len(whole) * 8)
+    struct.pack_into('<I', whole, 116, 0)   # without a checksum
+    with open(path, 'wb') as file:
+        file.write(whole)
+    began = os.times()
+    for to in 'lttng', 'parquet', 'perfetto', 'html', 'chrome':
+        convert('native', to, 'wide-' + to)
+    now = os.times()
+    assert now.children_user - began.children_user < 20, 'equal names take time'
+    with open('wide-lttng/metadata', encoding='utf-8') as file:
+        assert re.search(rf'_x_{count}\b', file.read())
 
 
 def main():
@@ -233,6 +294,8 @@ def main():
         result('babeltrace2 shows the records', babeltrace, skip=MISSING)
         result('fields of another event are told', told, other_opcode)
         result('a record that has no fields, too', told, no_pairs)
+        result('a trace may end between the record and its event', cut_off)
+        result('many fields may have one name', equal_names)
     finally:
         os.chdir('/')
         shutil.rmtree(folder)

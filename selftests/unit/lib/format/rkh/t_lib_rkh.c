@@ -460,6 +460,47 @@ static void linux_trace(void)
 	close(three);
 }
 
+#define LOSSES	600U	/* more than wait for their end */
+
+/* Losses of more CPUs than wait for their end, before the first event. */
+static void many_losses(void)
+{
+	struct ktape_sink_options how = { .format = "rkh" };
+	struct ktape_notice n = { .kind = KTAPE_NOTICE_LOST, .stream = true, .count = 2 };
+	struct codec_reports reported;
+	static struct stream source;
+	char in[CODEC_PATH], out[CODEC_PATH];
+	const struct ktape_event *e;
+	struct ktape_sink *sink;
+	struct ktape_trace *t;
+	int from, to;
+
+	stream_all(&source);
+	from = codec_file(in, source.data, source.len);
+	to = codec_file(out, "", 0);
+	check_equal(ktape_trace_open(in, NULL, &t, NULL), 0);
+	check_equal(ktape_trace_next(t, &e), 1);
+	how.path = out;
+	how.info = ktape_trace_info(t);
+	how.registry = ktape_trace_registry(t);
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (n.cpu = 0; n.cpu < LOSSES; n.cpu++) {
+		n.from = e->ts;
+		n.to = e->ts + 1000000 + n.cpu;
+		check_equal(ktape_sink_notice(sink, &n), 0);
+	}
+	check_equal(ktape_sink_event(sink, e), 0);
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_trace_close(t);
+	check_equal(codec_read_all(out, NULL, 0, &reported), 1);
+	check_equal(reported.gaps, LOSSES);
+	check_equal(reported.lost, LOSSES * n.count);
+	check_equal(reported.corrupt + reported.truncated, 0);
+	close(from);
+	close(to);
+}
+
 /* Any event of such a trace, of CPU 0 without a thread. */
 #define OURS(opcode)	"\1" opcode "\3\0\0" "\x09\0\0\0\0" "\6\0\0\0\0"
 #define WORD		"\6\1\2\3\4"
@@ -580,6 +621,7 @@ static const struct tap_test tests[] = {
 	{ "no configuration is invented", assumed },
 	{ "damages", damages },
 	{ "a trace of Linux", linux_trace },
+	{ "losses of many CPUs at its begin", many_losses },
 	{ "events of a later writer", later_writer },
 	{ "options", options },
 	{ "output of its own decoder", golden },
