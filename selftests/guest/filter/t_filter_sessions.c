@@ -25,12 +25,12 @@ enum { FIRST, SECOND, OTHER_UID, THREADS };
 static const int number[THREADS] = { SYS_getppid, SYS_getpgid, SYS_getsid };
 
 /* Sessions, and the threads that pass their filters. */
-enum { ALL, ONLY_FIRST, ONLY_SECOND, NOT_FIRST, ONLY_UID, CHANGED, SESSIONS };
+enum { ALL, ONLY_FIRST, ONLY_UID, ONLY_SECOND, NOT_FIRST, CHANGED, SESSIONS };
 
 static const unsigned char passes[SESSIONS][THREADS] = {
-	[ALL] = { 1, 1, 1 },	   [ONLY_FIRST] = { 1, 0, 0 },
-	[ONLY_SECOND] = { 0, 1, 0 }, [NOT_FIRST] = { 0, 1, 1 },
-	[ONLY_UID] = { 0, 0, 1 },
+	[ALL] = { 1, 1, 1 },	  [ONLY_FIRST] = { 1, 0, 0 },
+	[ONLY_UID] = { 0, 0, 1 }, [ONLY_SECOND] = { 0, 1, 0 },
+	[NOT_FIRST] = { 0, 1, 1 },
 };
 
 /* What the threads and the test tell each other. */
@@ -43,6 +43,8 @@ FIXTURE(sessions)
 {
 	struct shared *shared;
 	pid_t pid[THREADS];
+	pid_t woken;
+	int wake[2];
 	int fd[SESSIONS];
 	struct kt_take t;
 };
@@ -61,9 +63,14 @@ FIXTURE_VARIANT_ADD(sessions, calls_and_switches)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
 };
+/* These are about a second thread, which may pass where the running one does not. */
+FIXTURE_VARIANT_ADD(sessions, calls_and_wakings)
+{
+	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_WAKING },
+};
 /* clang-format on */
 
-static void work(struct shared *s, int i)
+static void work(struct shared *s, int i, int wake)
 {
 	kt_pin(CPU);
 	if (i == OTHER_UID && syscall(SYS_setresuid, NOBODY, 0, 0))
@@ -76,8 +83,20 @@ static void work(struct shared *s, int i)
 		s->made[i]++;
 		if (!(s->made[i] % 3))
 			sched_yield();
+		else if (!(s->made[i] % 5) && write(wake, "", 1) != 1)
+			_exit(1);
 	}
 	_exit(0);
+}
+
+/* A thread that no filter names: it sleeps, and those that call wake it. */
+static void sleeper(int from)
+{
+	char c;
+
+	while (read(from, &c, 1) == 1)
+		;
+	_exit(1);
 }
 
 /* Unlike kt_session(), with context records: without them verdicts are not kept. */
@@ -109,10 +128,15 @@ FIXTURE_SETUP(sessions)
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)self->shared);
 	kt_pin(0);
+	ASSERT_EQ(0, pipe(self->wake));
+	self->woken = fork();
+	if (!self->woken)
+		sleeper(self->wake[0]);
+	ASSERT_LT(0, self->woken);
 	for (int i = 0; i < THREADS; i++) {
 		self->pid[i] = fork();
 		if (!self->pid[i])
-			work(self->shared, i);
+			work(self->shared, i, self->wake[1]);
 		ASSERT_LT(0, self->pid[i]);
 	}
 	for (int i = 0; i < SESSIONS; i++) {
@@ -126,10 +150,13 @@ FIXTURE_TEARDOWN(sessions)
 {
 	for (int i = 0; i < THREADS; i++)
 		kill(self->pid[i], SIGKILL);
+	kill(self->woken, SIGKILL);
 	while (wait(NULL) > 0)
 		;
 	for (int i = 0; i < SESSIONS; i++)
 		close(self->fd[i]);
+	close(self->wake[0]);
+	close(self->wake[1]);
 	munmap(self->shared, sizeof(*self->shared));
 }
 
@@ -149,25 +176,60 @@ static bool end(FIXTURE_DATA(sessions) *self)
 	return good;
 }
 
-static void count_calls(const struct kt_rec *r, struct kt_take *t)
+/* What a session has: calls, and wakings of the thread that sleeps. */
+struct counts {
+	uint64_t calls[THREADS];
+	uint64_t wakings;
+	pid_t woken;
+};
+
+static void count(const struct kt_rec *r, struct kt_take *t)
 {
-	uint64_t *calls = t->arg;
+	struct counts *c = t->arg;
 
 	for (int i = 0; i < THREADS; i++)
-		calls[i] += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == (uint32_t)number[i];
+		c->calls[i] += r->op == KTAPE_EV_SYS_ENTER &&
+			       r->dat20 == (uint32_t)number[i];
+	c->wakings += r->op == KTAPE_EV_SCHED_WAKING &&
+		      r->args[0] == (uint32_t)c->woken;
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) *self,
-		  int session)
+static struct counts check(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) *self,
+			   int session)
 {
-	uint64_t calls[THREADS] = {};
+	struct counts c = { .woken = self->woken };
+	struct ktape_stats st;
 
-	kt_take(&self->t, self->fd[session], count_calls, calls);
+	kt_take(&self->t, self->fd[session], count, &c);
 	EXPECT_EQ(0, self->t.wrong);
+	/* The control ring has no events of threads. */
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		EXPECT_EQ(0, kt_stats(self->fd[session], cpu, KTAPE_RING_CONTROL, &st));
+		EXPECT_EQ(0, st.emitted[KTAPE_CLASS_SCHED])
+		{
+			TH_LOG("session %d, cpu %d", session, cpu);
+		}
+	}
 	for (int i = 0; i < THREADS; i++) {
-		EXPECT_EQ(passes[session][i] ? self->shared->made[i] : 0, calls[i])
+		EXPECT_EQ(passes[session][i] ? self->shared->made[i] : 0, c.calls[i])
 		{
 			TH_LOG("session %d, thread %d", session, i);
+		}
+	}
+	return c;
+}
+
+/* The thread that sleeps passes in two sessions, whichever thread wakes it. */
+static void check_all(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) *self)
+{
+	struct counts all = check(_metadata, self, ALL), c;
+
+	for (int i = ALL + 1; i < CHANGED; i++) {
+		c = check(_metadata, self, i);
+		if (i == NOT_FIRST) {
+			EXPECT_EQ(all.wakings, c.wakings);
+		} else {
+			EXPECT_GE(all.wakings, c.wakings);
 		}
 	}
 }
@@ -178,8 +240,7 @@ TEST_F_TIMEOUT(sessions, each_has_its_threads, 300)
 		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
 	go(self, 1);
 	ASSERT_TRUE(end(self));
-	for (int i = 0; i < CHANGED; i++)
-		check(_metadata, self, i);
+	check_all(_metadata, self);
 }
 
 /* Change what a session records, while the same threads run. */
@@ -223,8 +284,7 @@ TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 		}
 	}
 	ASSERT_TRUE(end(self));
-	for (int i = 0; i < CHANGED; i++)
-		check(_metadata, self, i);
+	check_all(_metadata, self);
 	kt_take(&self->t, self->fd[CHANGED], NULL, NULL);
 	EXPECT_EQ(0, self->t.wrong);
 }
@@ -238,8 +298,7 @@ TEST_F_TIMEOUT(sessions, filters_are_renewed, 300)
 	for (int i = 0; i < CHANGES / 4; i++)
 		ASSERT_EQ(0, set_filters(self));
 	ASSERT_TRUE(end(self));
-	for (int i = 0; i < CHANGED; i++)
-		check(_metadata, self, i);
+	check_all(_metadata, self);
 }
 
 TEST_HARNESS_MAIN
