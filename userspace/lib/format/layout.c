@@ -248,8 +248,11 @@ static int add_layout_field(struct kt_layouts *all, struct kt_layout *l,
 			all->type_size = size;
 		return 0;
 	}
-	if (l->class.nr == KT_TP_FIELDS)
+	if (l->class.nr == KT_TP_FIELDS) {
+		if (!all->left++)
+			memcpy(all->left_of, l->class.name, sizeof(all->left_of));
 		return 0;
+	}
 	len = kt_min((size_t)(name.end - name.at), KT_TP_NAME);
 	all->cut += len < (size_t)(name.end - name.at);
 	text = kt_texts_add(&all->names, name.at, len, "");
@@ -354,6 +357,9 @@ int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
 	if (l->cut)
 		kt_import_note(tp->s, "%llu names of fields have more than %u bytes and are cut",
 			       (unsigned long long)l->cut, KT_TP_NAME);
+	if (l->left)
+		kt_import_note(tp->s, "%llu fields were left out, the first of event %s: an event keeps %u of them",
+			       (unsigned long long)l->left, l->left_of, KT_TP_FIELDS);
 	return err;
 }
 

@@ -77,6 +77,8 @@ struct kt_layout {
  * @big: records are big-endian
  * @names: names of fields
  * @cut: of these, those that were cut
+ * @left: fields that were left out, because an event keeps KT_TP_FIELDS
+ * @left_of: event of the first of them
  * @elements: elements of the arrays of the record that was read last
  * @room: how many fit in @elements
  */
@@ -88,6 +90,8 @@ struct kt_layouts {
 	bool big;
 	struct kt_texts names;
 	uint64_t cut;
+	uint64_t left;
+	char left_of[KT_TP_CLASS];
 	uint64_t *elements;
 	size_t room;
 };

@@ -321,6 +321,21 @@ def many():
           done.stderr.decode(), done.stderr)
 
 
+def many_of_kernel():
+    """The same for the descriptions of trace.dat and perf.data."""
+    linux.LAYOUTS['vast'] = (702, 'test', [(f'unsigned char f{i}', 1, 0, 'B') for i in range(1030)])
+    scene, linux.SCENE = linux.SCENE, [(1_000_000_000, 0, 100, 'vast', {f'f{i}': i & 255 for i in range(1030)})]
+    for name, data in (('vast6.dat', linux.version6()), ('vast.perf', linux.perf(None))):
+        with open(name, 'wb') as file:
+            file.write(data)
+        done = run('dump', name)
+        check(b' f1023=255' in done.stdout and b'f1024' not in done.stdout, done.stdout[-200:])
+        check('6 fields were left out, the first of event vast: an event keeps 1024 of them' in
+              done.stderr.decode().replace('test:', ''), done.stderr)
+    linux.SCENE = scene
+    del linux.LAYOUTS['vast']
+
+
 def write_linux():
     linux.LAYOUTS['sys_enter_openat'] = (700, 'syscalls', [
         ('int __syscall_nr', 4, 1, 'i'), ('int dfd', 8, 0, 'Q'), ('const char * filename', 8, 0, 'Q'),
@@ -362,6 +377,7 @@ def main():
         result('lttng', lttng, 'lttng')
         result('lttng with CTF 2', lttng, 'lttng:ctf=2')
         result('more fields than an event keeps', many)
+        result('also in a description of the kernel', many_of_kernel)
         for trace in ('v6.dat', 'v7.dat', 'perf.data'):
             result(f'system calls of {trace}', ftrace_calls, trace)
     finally:
