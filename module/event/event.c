@@ -393,7 +393,7 @@ static noinline void notrace event_by_mask(u32 code, u32 place, u32 a0, u32 a1,
 	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
 	const u32 mask = kt_cpu_read(kt_now.mask);
 	const u32 sessions = want & KT_MASK_SESSIONS;
-	const u32 pass = sessions & mask >> KT_MASK_PASS_SHIFT;
+	const u32 pass = sessions & (mask >> KT_MASK_PASS_SHIFT);
 
 	/* want may have changed since kt_event_many() loaded it. */
 	if (!event_has_mask(want, mask) || want & KT_WANT_CHECK)

@@ -266,8 +266,8 @@ static const struct ctf_type *look_in(struct walk *w, unsigned int root,
 }
 
 /* Find what a length or a tag refers to.  Return: the type of that number, or NULL. */
-static const struct ctf_type *resolve_reference(struct walk *w, const struct frame *f,
-						struct ctf_type *t)
+static const struct ctf_type *
+resolve_reference(struct walk *w, const struct frame *f, struct ctf_type *t)
 {
 	const struct ctf_type *number = NULL;
 
