@@ -5,7 +5,8 @@
  * Any program that reaches the port can connect, and only a whole request contains the token.
  * Until a connection has sent it, the connection is a stranger.  The server accepts every new
  * connection, because it may be one with the token: beyond a limit, it closes the oldest
- * stranger.  It never closes a connection that has sent the token in favour of a stranger.
+ * stranger, first one that has no whole request waiting to be read.  It never closes a
+ * connection that has sent the token in favour of a stranger.
  *
  *	STRANGERS_PEER	from one peer: an address of IPv4, a network /64 of IPv6, this machine
  *	STRANGERS	from all peers; the rest of SERVE_CONNECTIONS is for those with the token
@@ -21,6 +22,7 @@
 
 #define STRANGERS_PEER	16U
 #define STRANGERS	32U
+#define REQUEST_SEEN	4096U	/* bytes of a request in which its end is looked for */
 /* Connections that are being closed have a place, too. */
 #define PLACES		SERVE_SOCKETS
 
@@ -71,21 +73,43 @@ static bool is_stranger(const struct serve_peer *p)
 	return p->used && !p->ended && !p->shown;
 }
 
-/* Return the oldest stranger, of one peer if @of is not NULL; set their number. */
-static struct serve_peer *oldest_stranger(const struct serve_peer *of,
-					  unsigned int *nr)
+static bool is_stranger_of(const struct serve_peer *p, const struct serve_peer *of)
+{
+	return is_stranger(p) && (!of || IN6_ARE_ADDR_EQUAL(&p->address, &of->address));
+}
+
+/* Return how many strangers there are, of one peer if @of is not NULL. */
+static unsigned int count_strangers(const struct serve_peer *of)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < PLACES; i++)
+		nr += is_stranger_of(&places[i], of);
+	return nr;
+}
+
+/*
+ * Has the client sent a whole request that the connection's thread has not read yet?  On a
+ * busy machine that takes a while, and the request may contain the token.
+ */
+static bool has_request_waiting(const struct serve_peer *p)
+{
+	char head[REQUEST_SEEN];
+	ssize_t len = recv(p->fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+
+	return len > 0 && memmem(head, len, "\r\n\r\n", 4);
+}
+
+/* Return the oldest stranger, or NULL; if @idle, only of those without a whole request. */
+static struct serve_peer *oldest_stranger(const struct serve_peer *of, bool idle)
 {
 	struct serve_peer *oldest = NULL;
 
-	*nr = 0;
 	for (size_t i = 0; i < PLACES; i++) {
 		struct serve_peer *p = &places[i];
 
-		if (!is_stranger(p) ||
-		    (of && !IN6_ARE_ADDR_EQUAL(&p->address, &of->address)))
-			continue;
-		++*nr;
-		if (!oldest || p->number < oldest->number)
+		if (is_stranger_of(p, of) && (!oldest || p->number < oldest->number) &&
+		    !(idle && has_request_waiting(p)))
 			oldest = p;
 	}
 	return oldest;
@@ -109,15 +133,18 @@ static void end_peer(struct serve_peer *p)
 
 static void make_room_for_peer(const struct serve_peer *newest)
 {
-	unsigned int of_peer, all;
-	struct serve_peer *same = oldest_stranger(newest, &of_peer);
 	struct serve_peer *oldest;
 
-	if (of_peer > STRANGERS_PEER)
-		end_peer(same);
-	oldest = oldest_stranger(NULL, &all);
-	if (oldest && (all > STRANGERS || count_peers() > SERVE_CONNECTIONS))
-		end_peer(oldest);
+	if (count_strangers(newest) > STRANGERS_PEER) {
+		oldest = oldest_stranger(newest, true);
+		if (oldest)
+			end_peer(oldest);
+	}
+	if (count_strangers(NULL) > STRANGERS || count_peers() > SERVE_CONNECTIONS) {
+		oldest = oldest_stranger(NULL, true) ?: oldest_stranger(NULL, false);
+		if (oldest)
+			end_peer(oldest);
+	}
 }
 
 /**
