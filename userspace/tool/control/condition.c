@@ -43,9 +43,9 @@ static bool is_signed(unsigned int type)
  * Set the place of a field in a comparison.
  * Return: the field, or NULL: there is no such field, or it is not a number.
  */
-static const struct ktape_field *place_of_field(const struct ktape_event_desc *desc,
-						const char *name, size_t len,
-						struct ktape_trigger_compare *c)
+static const struct ktape_field *
+place_of_field(const struct ktape_event_desc *desc, const char *name, size_t len,
+	       struct ktape_trigger_compare *c)
 {
 	unsigned int shift = 0, word = 0;
 
@@ -172,8 +172,8 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 	return 0;
 }
 
-static const struct ktape_field *field_of_event(const struct ktape_event_desc *desc,
-						const struct ktape_trigger_compare *c)
+static const struct ktape_field *
+field_of_event(const struct ktape_event_desc *desc, const struct ktape_trigger_compare *c)
 {
 	struct ktape_trigger_compare at = { .width = 0 };
 
