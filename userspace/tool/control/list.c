@@ -244,8 +244,8 @@ struct list {
 };
 
 /* Look an event up.  Return: its description, or NULL if it is not to be listed. */
-static const struct ktape_event_desc *
-next_listed_event(const struct list *l, unsigned int opcode, struct availability *a)
+static const struct ktape_event_desc *next_listed_event(const struct list *l, unsigned int opcode,
+							struct availability *a)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
 
