@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test event texts from files under sanitizers: malformed files, and events
- * that lack arguments. The texts themselves are tested by t_tool.sh.
+ * that lack arguments. The texts themselves are tested by t_tool_dump.sh.
  */
 #include "lcg.h"
 #include "lib_trace.h"
