@@ -56,8 +56,10 @@ takes 'lib: read names whole\n\nWhy.\n# ------------------------ >8 ------------
 result $? "the diff of git commit --verbose is not part of it"
 refuses 'lib: read names whole\n\nSee /home/someone/notes.\n' 'a path of one machine'
 result $? "a path of one machine"
-refuses 'Merge branch x of /work/tree\n' 'a path of one machine'
+refuses 'Merge branch x of /data/someone/tree\n' 'a path of one machine'
 result $? "also in a merge"
+takes 'lib: read names whole\n\nAs /proc/kallsyms has them, and/or /usr/lib/modules.\n'
+result $? "folders that each machine has"
 refuses '# only a comment\n' 'has no subject'
 result $? "an empty message"
 echo "1..$n"
