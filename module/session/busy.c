@@ -11,7 +11,6 @@
  * kt_session_control through its grace period, of which each action has one
  * (@keeps_control).
  */
-#include <linux/cpu.h>
 #include <linux/rcupdate.h>
 #include <linux/wait.h>
 

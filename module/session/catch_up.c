@@ -16,7 +16,6 @@
  * A session that stops before it has recorded all begins anew at its next start.  What
  * a trace lacks until then is in the checkpoint of its reader.
  */
-#include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>

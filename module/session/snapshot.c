@@ -15,7 +15,6 @@
  * reason why a snapshot cannot be read before it has stopped.  Control rings are
  * not cut, so that no exception gets lost.
  */
-#include <linux/cpu.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
