@@ -243,7 +243,7 @@ static void trigger_check(struct kt_trigger *t, unsigned int session,
 	}
 	if (t->spec.when == KTAPE_TRIGGER_QUIET)
 		WRITE_ONCE(t->seen, jiffies);
-	/* session/trigger.c fires a QUIET trigger, when no event matches. */
+	/* session/armed.c fires a QUIET trigger, when no event matches. */
 	if ((u32)atomic_inc_return(&t->matches) % nth ||
 	    t->spec.when == KTAPE_TRIGGER_QUIET)
 		return;

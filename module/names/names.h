@@ -44,7 +44,7 @@ static inline bool kt_registry_has(u32 type, u32 id, u32 param1)
 
 u32 kt_registry_era(void);
 bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
-		      bool (*has_room)(void *arg), void *arg);
+			      bool (*has_room)(void *arg), void *arg);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
 
 /* ---- the whole table, which grows: growth.c -------------------------------- */

@@ -566,7 +566,7 @@ static bool entry_record_again(u32 slot, unsigned int session)
  * for the session: go on at *@slot later.
  */
 bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
-		      bool (*has_room)(void *arg), void *arg)
+			      bool (*has_room)(void *arg), void *arg)
 {
 	for (; *slot < kt_registry_used(); ++*slot) {
 		cond_resched();

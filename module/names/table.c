@@ -41,7 +41,7 @@ enum ktape_no_room kt_table_limit(void)
 	if (READ_ONCE(kt_table.nr) >= kt_table.max)
 		return KTAPE_NO_ROOM_LIMIT;
 	return READ_ONCE(kt_table.failed) ? KTAPE_NO_ROOM_MEMORY :
-					 KTAPE_NO_ROOM_LATE;
+					    KTAPE_NO_ROOM_LATE;
 }
 
 /**

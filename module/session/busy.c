@@ -4,14 +4,13 @@
  *
  * A grace period may take seconds on a busy machine.  An operation that waits for one
  * releases kt_session_control, so that other sessions can be controlled meanwhile, and
- * of kt_session_lock and the CPU hotplug lock.  Its session is busy then: no other
+ * kt_session_lock and the CPU hotplug lock.  Its session is busy then: no other
  * operation on it begins, and it is not destroyed.
  *
  * The action of a trigger has no reference to the session that it acts on.  It keeps
  * kt_session_control through its grace period, of which each action has one
  * (@keeps_control).
  */
-#include <linux/cpu.h>
 #include <linux/rcupdate.h>
 #include <linux/wait.h>
 

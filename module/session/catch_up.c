@@ -16,7 +16,6 @@
  * A session that stops before it has recorded all begins anew at its next start.  What
  * a trace lacks until then is in the checkpoint of its reader.
  */
-#include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
@@ -123,8 +122,8 @@ static void piece_record(struct kt_session *s)
 {
 	struct piece t = { .s = s };
 
-	s->caught_up = kt_registry_record_since(s->id, s->era, &s->next_slot, piece_has_room,
-				   &t);
+	s->caught_up = kt_registry_record_since(s->id, s->era, &s->next_slot,
+						piece_has_room, &t);
 	if (s->caught_up && READ_ONCE(s->without))
 		return catch_up_for_without(s);
 	if (s->caught_up || (s->mode == KTAPE_MODE_SNAPSHOT && t.names))

@@ -18,7 +18,6 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "persist/persist.h"

@@ -5,8 +5,8 @@
  *
  * Filters are read by writers under RCU.  Each kind is changed as a whole:
  *
- *   set	change a copy; write on-markers; publish the copy; set routes and
- *		want bits; synchronize_rcu(); release the old filters
+ *   set	change a copy; write on-markers; publish the copy; set want bits;
+ *		synchronize_rcu(); release the old filters
  *   off	the same, with off-markers after synchronize_rcu()
  *
  * So an on-marker comes before the first event that the filter rejects, and an

@@ -10,7 +10,6 @@
  * Probes are attached and detached with kt_session_control held and none of the
  * inner locks, because the kernel takes the CPU hotplug lock inside.
  */
-#include <linux/cpu.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>

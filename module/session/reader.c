@@ -14,7 +14,6 @@
  * All other files that called read() are guests.  They neither delay a writer nor
  * make room for one: a guest is evicted when a ring would be full because of it.
  */
-#include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/sched.h>

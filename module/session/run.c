@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starts, stops, clears and flushes sessions, and follows suspend and resume.
- * Which events a session records: profile.c.  Orders:
+ * Starts, stops, clears and flushes sessions, stops full snapshots, and follows suspend
+ * and resume.  Which events a session records: profile.c.  Orders:
  *
  *   start	probes, want bits, synchronize_rcu(), on-markers
  *   stop	off-markers, want bits, synchronize_rcu(), probes

@@ -13,7 +13,6 @@
 #include <linux/cred.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
-#include <linux/highmem.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/nospec.h>

@@ -3,8 +3,8 @@
  * The end of a full snapshot.
  *
  * When a writer finds no room in an event ring, it notes the time and queues an
- * irq_work, which queues a work item, which stops the session.  Until the session
- * has stopped, other CPUs go on recording.
+ * irq_work, which queues a work item, which stops the session (run.c).  Until the
+ * session has stopped, other CPUs go on recording.
  *
  * Once all writers are done, the earliest of the noted times is the end of the
  * snapshot.  Records of that time and later are cut from the event rings and
@@ -15,7 +15,6 @@
  * reason why a snapshot cannot be read before it has stopped.  Control rings are
  * not cut, so that no exception gets lost.
  */
-#include <linux/cpu.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 

@@ -138,7 +138,7 @@ active proctype control()
 	byte c, t;
 
 #if CLEAR
-	/* kt_session_forget() */
+	/* session_forget() */
 	c = commit;
 #ifdef M_remote_tail
 	tail = c;

@@ -191,7 +191,7 @@ inline session_filter(s, new)
 	filters_freed = old
 }
 
-/* session_destroy() of a stopped session */
+/* session_end() of a stopped session */
 inline session_destroy(s)
 {
 	ring[s] = false;	/* kt_session_withdraw_rings() */
