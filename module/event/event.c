@@ -384,16 +384,24 @@ static noinline void notrace event_by_both(u32 code, u32 place, u32 a0, u32 a1,
 		       some_of(want, mask >> KT_MASK_PASS_SHIFT | match.pass));
 }
 
-/* Is the pass mask that of the running thread, which has the uid that it had? */
-static __always_inline bool event_has_mask(u32 want, u32 mask)
+/*
+ * Return the pass mask if it is that of the running thread, by the uid that it has; else
+ * a closed mask.
+ */
+static __always_inline u32 event_mask(u32 want)
 {
 	const unsigned long thread = kt_cpu_read(kt_now.thread);
 
-	if (mask & KT_MASK_UNKNOWN || !(thread & KT_ARRIVED))
-		return false;
-	return !(want & kt_cpu_read(kt_cpus->by_uid)) ||
-	       kt_thread_uid((void *)(thread - KT_ARRIVED)) ==
-		       kt_cpu_read(kt_now.uid);
+	if (!(thread & KT_ARRIVED) ||
+	    (want & kt_cpu_read(kt_cpus->by_uid) &&
+	     kt_thread_uid((void *)(thread - KT_ARRIVED)) !=
+		     kt_cpu_read(kt_now.uid)))
+		return KT_MASK_CLOSED;
+	/*
+	 * Load it last.  An event of an interrupt may compute mask and uid anew: a mask
+	 * that was loaded before would be one by the former uid.
+	 */
+	return kt_cpu_read(kt_now.mask);
 }
 
 /* Do kt_event_many() where thread filters apply. */
@@ -401,12 +409,12 @@ static noinline void notrace event_by_mask(u32 code, u32 place, u32 a0, u32 a1,
 					   u32 a2, struct task_struct *other)
 {
 	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
-	const u32 mask = kt_cpu_read(kt_now.mask);
+	const u32 mask = event_mask(want);
 	const u32 sessions = want & KT_MASK_SESSIONS;
 	const u32 pass = sessions & (mask >> KT_MASK_PASS_SHIFT);
 
 	/* want may have changed since kt_event_many() loaded it. */
-	if (!event_has_mask(want, mask) || want & KT_WANT_CHECK)
+	if (mask & KT_MASK_UNKNOWN || want & KT_WANT_CHECK)
 		return event_renew(code, place, a0, a1, a2, other);
 	if (pass == sessions) {
 		if (pass && !(pass & kt_cpu_read(kt_now.pending)))
