@@ -148,10 +148,11 @@ struct kt_cost {
  *	is an index, and the compiler would have to extend a shorter one
  * @now: kt_now of this CPU
  * @selective: bit n: session n has a thread filter, and @now is kept up to date
- *	for it
- * @by_uid: those of @selective that filter by uid.  A thread may change its uid at any
- *	time, and no tracepoint reports it
- * @by_cgroup: those of @selective that filter by cgroup
+ *	for it; or it had one, and events may still have its want bits of that time
+ * @by_uid: those of @selective that filter by uid, or did.  A thread may change its uid
+ *	at any time, and no tracepoint reports it
+ * @by_cgroup: those of @selective that filter by cgroup, or did
+ * @planned: those of @selective that have a filter now; used with kt_session_lock
  * @alone: per ring kind and set of sessions, the ring if it is one session; else NULL.
  *	Saves the search for the bit in the usual case
  * @alone_row: the same in one row, see KT_PLACE_OF()
@@ -168,6 +169,7 @@ struct kt_cpu {
 	u8 selective;
 	u8 by_uid;
 	u8 by_cgroup;
+	u8 planned;
 	union {
 		struct kt_ring *alone[KTAPE_RINGS_PER_CPU][KT_ALONE];
 		struct kt_ring *alone_row[KTAPE_RINGS_PER_CPU * KT_ALONE];

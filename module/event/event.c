@@ -4,9 +4,9 @@
  *
  * What the want bits and the pass mask say at once is in event.h: one session records the
  * event or filters it, or several record it.  kt_event_many() decides about everything else,
- * and put.c stores the event.  Where a filter
- * checks more than the thread, or a trigger, a stack or a sink needs the event, it becomes
- * a record in memory, and each session checks that.
+ * and put.c stores the event.  Where a filter checks more than the thread, or a trigger, a
+ * stack or a sink needs the event, it becomes a record in memory, and each session checks
+ * that.
  *
  * Files of this folder, in the order in which they build on each other: cpu.c, put.c,
  * now.c, trigger.c, stack.c, event.c, switch.c; and for blocks: loss.c, wake.c, context.c.
@@ -339,14 +339,25 @@ static noinline void notrace event_renew(u32 code, u32 place, u32 a0, u32 a1,
 }
 
 /*
- * Store an event in the sessions @pass of those that want it, after the context records that
- * are pending there, and count it in the others.
+ * Return the argument of event_put_some(), one word, so that all arguments fit into registers:
+ * of the sessions @want those of @pass, and the others.
+ */
+static __always_inline unsigned long some_of(u32 want, u32 pass)
+{
+	return (want & pass & KT_MASK_SESSIONS) |
+	       (want & ~pass & KT_MASK_SESSIONS) << KT_SESSIONS;
+}
+
+/*
+ * Store an event in some sessions, after the context records that are pending there, and
+ * count it as filtered in others.  The want bits are not loaded again: a session that has
+ * started meanwhile does not filter the event.
  */
 static noinline void notrace event_put_some(u32 code, u32 place, u32 a0, u32 a1,
-					    u32 a2, unsigned long pass)
+					    u32 a2, unsigned long some)
 {
-	const unsigned long filtered = kt_cpu_read(kt_cpus->want[(u8)code]) &
-				       KT_MASK_SESSIONS & ~pass;
+	const unsigned long filtered = some >> KT_SESSIONS;
+	const unsigned long pass = some & KT_MASK_SESSIONS;
 
 	if (filtered)
 		kt_count_filtered(kt_cpus, place, filtered);
@@ -370,20 +381,27 @@ static noinline void notrace event_by_both(u32 code, u32 place, u32 a0, u32 a1,
 		return event_check(code, place, a0, a1, a2, other);
 	kt_match_get(other, kt_cpu_read(kt_cpus->by_uid), &match);
 	event_put_some(code, place, a0, a1, a2,
-		       want & KT_MASK_SESSIONS &
-			       (mask >> KT_MASK_PASS_SHIFT | match.pass));
+		       some_of(want, mask >> KT_MASK_PASS_SHIFT | match.pass));
 }
 
-/* Is the pass mask that of the running thread, which has the uid that it had? */
-static __always_inline bool event_has_mask(u32 want, u32 mask)
+/*
+ * Return the pass mask if it is that of the running thread, by the uid that it has; else
+ * a closed mask.
+ */
+static __always_inline u32 event_mask(u32 want)
 {
 	const unsigned long thread = kt_cpu_read(kt_now.thread);
 
-	if (mask & KT_MASK_UNKNOWN || !(thread & KT_ARRIVED))
-		return false;
-	return !(want & kt_cpu_read(kt_cpus->by_uid)) ||
-	       kt_thread_uid((void *)(thread - KT_ARRIVED)) ==
-		       kt_cpu_read(kt_now.uid);
+	if (!(thread & KT_ARRIVED) ||
+	    (want & kt_cpu_read(kt_cpus->by_uid) &&
+	     kt_thread_uid((void *)(thread - KT_ARRIVED)) !=
+		     kt_cpu_read(kt_now.uid)))
+		return KT_MASK_CLOSED;
+	/*
+	 * Load it last.  An event of an interrupt may compute mask and uid anew: a mask
+	 * that was loaded before would be one by the former uid.
+	 */
+	return kt_cpu_read(kt_now.mask);
 }
 
 /* Do kt_event_many() where thread filters apply. */
@@ -391,12 +409,12 @@ static noinline void notrace event_by_mask(u32 code, u32 place, u32 a0, u32 a1,
 					   u32 a2, struct task_struct *other)
 {
 	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
-	const u32 mask = kt_cpu_read(kt_now.mask);
+	const u32 mask = event_mask(want);
 	const u32 sessions = want & KT_MASK_SESSIONS;
 	const u32 pass = sessions & (mask >> KT_MASK_PASS_SHIFT);
 
 	/* want may have changed since kt_event_many() loaded it. */
-	if (!event_has_mask(want, mask) || want & KT_WANT_CHECK)
+	if (mask & KT_MASK_UNKNOWN || want & KT_WANT_CHECK)
 		return event_renew(code, place, a0, a1, a2, other);
 	if (pass == sessions) {
 		if (pass && !(pass & kt_cpu_read(kt_now.pending)))
@@ -404,7 +422,7 @@ static noinline void notrace event_by_mask(u32 code, u32 place, u32 a0, u32 a1,
 	} else if (other) {
 		return event_by_both(code, place, a0, a1, a2, other);
 	}
-	event_put_some(code, place, a0, a1, a2, pass);
+	event_put_some(code, place, a0, a1, a2, some_of(sessions, pass));
 }
 
 /**

@@ -2,9 +2,10 @@
 /*
  * From a probe to the rings of the sessions that want the event.
  *
- * Each CPU has one want byte per opcode, with one bit per session.  On the way
+ * Each CPU has one word per opcode, with one want bit per session.  On the way
  * of an event these bits alone say which sessions record it: a start, a stop, a
- * profile and a CPU filter take effect by changing them.
+ * profile and a CPU filter take effect by changing them.  The pass mask of the CPU
+ * says which of these sessions filter the running thread.
  *
  * Not here: the probes (probes/), and the setting of the want bits
  * (kt_want_apply() in session/want.c).
@@ -289,7 +290,7 @@ kt_event(struct kt_cpu __percpu *cpus, const u32 opcode, const u32 class,
 /* ---- the running thread, and context switches: now.c, switch.c ------------- */
 
 void kt_now_forget(void);
-void kt_now_open(struct kt_cpu *c);
+void kt_now_renew(void);
 void kt_now_close_all(void);
 void kt_now_prepare(unsigned int cpu);
 void kt_now_reported(unsigned int session);

@@ -7,9 +7,9 @@
 
 void kt_now_report(unsigned long sessions, u32 tid, u32 prio);
 void kt_now_write_pending(unsigned long sessions);
+void kt_now_open(struct kt_cpu *c);
 void kt_now_arrive(struct kt_cpu *c, struct task_struct *next,
 		   const struct kt_kept *match);
-void kt_now_renew(void);
 void kt_event_losses_soon(struct kt_ring *r);
 void kt_cost_opened(struct kt_ring *r, u64 since);
 void kt_triggers_check(const struct kt_triggers *all, unsigned int session,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The thread that a CPU runs: which sessions its events pass, and what readers have to be
+ * The thread that a CPU runs: which sessions its events pass, and what readers have to
  * know about it.
  *
  * struct kt_now has the pass mask.  It contains what the filters by thread, cgroup and uid
@@ -9,6 +9,8 @@
  *
  *   a switch			kt_now_arrive() computes the mask of the incoming thread
  *   filters, starts		an interrupt on the CPU closes the mask (kt_now_forget())
+ *   stops, former filters	after a grace period an interrupt computes the mask without
+ *				them (kt_want_settle())
  *   a cgroup of a thread	the mask is closed on all CPUs (kt_now_close_all())
  *   a uid			no tracepoint reports it: sessions that filter by uid always
  *				hold events, and event.c compares the uid
@@ -98,7 +100,7 @@ static void now_close(struct kt_now *now)
  * kt_now_open() - Note that no session on a CPU has a thread filter
  * @c: the CPU, whose @selective is 0
  *
- * Context: on the CPU with interrupts disabled, or with kt_session_lock.
+ * Context: on the CPU with interrupts disabled, or the CPU is not online.
  */
 void kt_now_open(struct kt_cpu *c)
 {
@@ -238,8 +240,8 @@ void kt_now_arrive(struct kt_cpu *c, struct task_struct *next,
 /**
  * kt_now_renew() - Compute the pass mask of the running thread again
  *
- * The thread has changed its uid, or some thread has changed its cgroup.  Nothing
- * happens while a switch is being recorded.
+ * The thread has changed its uid, some thread has changed its cgroup, or the sessions
+ * with filters have changed.  Nothing happens while a switch is being recorded.
  *
  * Context: any but NMI, preemption disabled.
  */

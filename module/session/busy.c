@@ -84,7 +84,8 @@ void kt_session_go_on(struct kt_session *s)
  * kt_session_synchronize() - wait for a grace period without the locks
  * @s: the session of the operation
  *
- * CPUs may come online and go offline meanwhile.
+ * CPUs may come online and go offline meanwhile.  Afterwards no event is left that has
+ * loaded the former want bits of the session.
  *
  * Context: process context with kt_session_control, cpus_read_lock() and
  * kt_session_lock, which are held again afterwards.
@@ -96,4 +97,5 @@ void kt_session_synchronize(struct kt_session *s)
 	synchronize_rcu();
 	kt_session_go_on(s);
 	kt_session_lock_both();
+	kt_want_settle(s);
 }

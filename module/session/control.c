@@ -168,6 +168,7 @@ static void control_write_want(const struct kt_order *order, unsigned int cpu)
 {
 	kt_now_forget();
 	kt_want_apply(order->s, cpu);
+	kt_now_renew();
 	if (kt_session_records_on(order->s, cpu))
 		control_write_context(order->s, cpu);
 }

@@ -104,6 +104,7 @@ void kt_want_renew_everywhere(void);
 void kt_want_plan(const struct kt_session *s, unsigned int cpu);
 bool kt_want_plan_fits(const struct kt_session *s, unsigned int cpu);
 void kt_want_apply(const struct kt_session *s, unsigned int cpu);
+void kt_want_settle(const struct kt_session *s);
 
 /* snapshot.c */
 bool kt_session_is_full(const struct kt_session *s);

@@ -14,6 +14,7 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "event/event.h"
@@ -23,25 +24,24 @@
 
 /**
  * struct kt_ways - the members of struct kt_cpu that are computed here
- * @want: see struct kt_cpu, as all others
- * @selective: first
- * @by_uid: second
- * @by_cgroup: third
+ * @want: see struct kt_cpu
+ * @selective: its @planned
  */
 struct kt_ways {
 	unsigned long want[KTAPE_OPCODES];
 	u8 selective;
-	u8 by_uid;
-	u8 by_cgroup;
 };
 
 /*
  * The plan: how CPUs that have the ways @from get those of @to.  @nr of the opcodes
  * change, sched_switch and context records not counted, which change last.
+ * @by_uid and @by_cgroup are those of the selective sessions of @to.
  */
 static struct {
 	struct kt_ways from;
 	struct kt_ways to;
+	u8 by_uid;
+	u8 by_cgroup;
 	bool here;
 	unsigned int nr;
 	u8 opcodes[KTAPE_OPCODES];
@@ -271,15 +271,12 @@ static void want_set_session(struct kt_ways *w, const struct kt_session *s,
 static void ways_load(struct kt_ways *w, const struct kt_cpu *c)
 {
 	memcpy(w->want, c->want, sizeof(w->want));
-	w->selective = c->selective;
-	w->by_uid = c->by_uid;
-	w->by_cgroup = c->by_cgroup;
+	w->selective = c->planned;
 }
 
 static bool ways_are(const struct kt_ways *w, const struct kt_cpu *c)
 {
-	return w->selective == c->selective && w->by_uid == c->by_uid &&
-	       w->by_cgroup == c->by_cgroup &&
+	return w->selective == c->planned &&
 	       !memcmp(w->want, c->want, sizeof(w->want));
 }
 
@@ -301,8 +298,8 @@ static void plan_make(const struct kt_session *s, unsigned int cpu)
 		want_set_session(to, s, plan.here);
 	for (i = 0; i < KTAPE_OPCODES; i++)
 		want_set_flags(to, i);
-	to->by_uid = want_filters(to->selective, KTAPE_FILTER_UID);
-	to->by_cgroup = want_filters(to->selective, KTAPE_FILTER_CGROUP);
+	plan.by_uid = want_filters(to->selective, KTAPE_FILTER_UID);
+	plan.by_cgroup = want_filters(to->selective, KTAPE_FILTER_CGROUP);
 	plan.nr = 0;
 	for (i = 0; i < KTAPE_OPCODES; i++)
 		if (!is_last(i) && to->want[i] != from->want[i])
@@ -314,11 +311,16 @@ static void plan_store(struct kt_cpu *c, unsigned int opcode)
 	WRITE_ONCE(c->want[opcode], plan.to.want[opcode]);
 }
 
-static void want_apply_filters(struct kt_cpu *c)
+/*
+ * Add the sessions that have thread filters now.  kt_want_settle() removes those that have
+ * none any more.
+ */
+static void want_add_filters(struct kt_cpu *c)
 {
-	WRITE_ONCE(c->by_uid, plan.to.by_uid);
-	WRITE_ONCE(c->by_cgroup, plan.to.by_cgroup);
-	WRITE_ONCE(c->selective, plan.to.selective);
+	WRITE_ONCE(c->by_uid, c->by_uid | plan.by_uid);
+	WRITE_ONCE(c->by_cgroup, c->by_cgroup | plan.by_cgroup);
+	WRITE_ONCE(c->selective, c->selective | plan.to.selective);
+	c->planned = plan.to.selective;
 }
 
 /**
@@ -369,22 +371,67 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 	 */
 	smp_wmb();
 	/* The want bits depend on these: kt_now_arrive() holds its events. */
-	if (s && s->active)
-		want_apply_filters(c);
+	want_add_filters(c);
 	for (i = 0; i < plan.nr; i++)
 		plan_store(c, plan.opcodes[i]);
 	/*
 	 * A stop clears the bits of a CPU that goes on meanwhile.  So the records that
 	 * name its threads are cleared last: otherwise an event could be recorded
-	 * after a switch that is not.  Pairs with the full barrier of a context switch, between the
-	 * probes of the switch and those of the incoming thread.
+	 * after a switch that is not.  Pairs with the full barrier of a context switch,
+	 * between the probes of the switch and those of the incoming thread.
 	 */
 	smp_wmb();
 	plan_store(c, KTAPE_EV_SCHED_SWITCH);
 	plan_store(c, KTAPE_EV_CONTEXT);
-	want_apply_filters(c);
-	if (!plan.to.selective)
-		kt_now_open(c);
+}
+
+/* Return true if a thread filter of the session is no longer in force on a CPU. */
+static bool want_settle(const struct kt_session *s, struct kt_cpu *c)
+{
+	const u8 others = ~BIT(s->id), own = c->planned & BIT(s->id);
+	const u8 selective = (c->selective & others) | own;
+	const u8 by_uid = (c->by_uid & others) |
+			  want_filters(own, KTAPE_FILTER_UID);
+	const u8 by_cgroup = (c->by_cgroup & others) |
+			     want_filters(own, KTAPE_FILTER_CGROUP);
+
+	if (selective == c->selective && by_uid == c->by_uid &&
+	    by_cgroup == c->by_cgroup)
+		return false;
+	WRITE_ONCE(c->selective, selective);
+	WRITE_ONCE(c->by_uid, by_uid);
+	WRITE_ONCE(c->by_cgroup, by_cgroup);
+	return true;
+}
+
+static void settle_mask(void *unused)
+{
+	kt_now_renew();
+}
+
+/**
+ * kt_want_settle() - take former thread filters of a session out of the pass masks
+ * @s: the session; a grace period has passed since its want bits changed
+ *
+ * An event loads its want bits first, then the mask.  If the mask let all threads pass
+ * at once when a session stops, an event in between would be recorded whatever the
+ * session's filter says.
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ */
+void kt_want_settle(const struct kt_session *s)
+{
+	static struct cpumask changed;	/* with kt_session_lock */
+	unsigned int cpu;
+
+	lockdep_assert_held(&kt_session_lock);
+	cpumask_clear(&changed);
+	for_each_possible_cpu(cpu)
+		/* A CPU that is not online begins with a new mask: kt_now_prepare(). */
+		if (want_settle(s, per_cpu_ptr(kt_cpus, cpu)) &&
+		    cpu_online(cpu))
+			cpumask_set_cpu(cpu, &changed);
+	on_each_cpu_mask(&changed, settle_mask, NULL, true);
 }
 
 /**

@@ -6,6 +6,9 @@
  *
  * One event, two sessions, a task and an interrupt that nests in it.  A callback
  * runs with preemption disabled, so synchronize_rcu() has seen the CPU idle once.
+ *
+ * BY_THREAD: the filters are by thread, and the running thread passes none of them.  So
+ * they are in the pass mask instead of the want bits (module/event/now.c).
  */
 #define SESSIONS	2
 #define KT_WANT_CHECK	4	/* a filter applies in one of the sessions */
@@ -20,6 +23,11 @@
 
 /* struct kt_cpu: read by each event */
 byte want;
+#ifdef BY_THREAD
+#define CLOSED		3
+byte mask;		/* sessions that the thread does not pass, or CLOSED */
+byte selective;		/* sessions that have a thread filter, or had one */
+#endif
 bool ring[SESSIONS];	/* is there a pointer? */
 byte filters[SESSIONS];		/* kt_filters[]: 0 = none, else its number */
 
@@ -67,6 +75,19 @@ inline event_put(s)
 	fi
 }
 
+/*
+ * kt_event_at(): load the want bits, then the mask.  Where both have a bit, kt_event_many()
+ * decides, and kt_now_renew() computes a closed mask.
+ */
+#ifdef BY_THREAD
+#define held(w)		((w) & mask)
+#define renew()		atomic { mask == CLOSED -> mask = selective } unless \
+			atomic { mask != CLOSED -> skip }
+#else
+#define held(w)		((w) & KT_WANT_CHECK)
+#define renew()		skip
+#endif
+
 active [2] proctype writer() provided (top <= _pid + 1)
 {
 	byte outer, w, f;
@@ -84,7 +105,7 @@ end_idle:
 	   /* kt_event() */
 	   w = want;
 	   if
-	   :: atomic { !(w & KT_WANT_CHECK) ->
+	   :: atomic { !held(w) ->
 		assert(!((w & 1) && strict[0]) && !((w & 2) && strict[1])) }
 		/* kt_put() */
 		if
@@ -97,6 +118,7 @@ end_idle:
 		fi
 	   :: else ->
 		/* kt_event_many() loads it again; event_put_all() */
+		renew();
 		w = want;
 		if
 		:: w & 1 -> event_put(0)
@@ -124,10 +146,40 @@ end_idle:
 
 #define active_mask()	((active_[0] -> 1 : 0) | (active_[1] -> 2 : 0))
 
+#ifdef BY_THREAD
+/* What the mask is computed from, then an interrupt that computes it */
+inline kt_want_settle(s)
+{
+	selective = selective & ~BIT(s) |
+		    (active_[s] && filters[s] -> BIT(s) : 0);
+	mask = selective
+}
+#else
+#define kt_want_settle(s)	skip
+#endif
+
 /* kt_want_set(): the want bits, and whether the event is to be checked, in one word */
 inline kt_want_set(s)
 {
 	sessions = (active_[s] -> sessions | BIT(s) : sessions & ~BIT(s));
+#ifdef BY_THREAD
+	/* An interrupt on the CPU; a stop has none. */
+	atomic {
+		if
+		:: active_[s] ->
+			selective = selective | (filters[s] -> BIT(s) : 0);
+			mask = CLOSED
+		:: else
+		fi;
+		want = sessions
+	}
+#ifdef M_settle_early
+	kt_want_settle(s)
+#endif
+#ifdef M_open_at_stop
+	mask = (sessions -> mask : 0)
+#endif
+#else
 #ifdef M_check_stays
 	want = sessions | (want & KT_WANT_CHECK)
 #else
@@ -136,6 +188,7 @@ inline kt_want_set(s)
 #else
 	want = sessions | (((sessions & 1) && filters[0]) ||
 			   ((sessions & 2) && filters[1]) -> KT_WANT_CHECK : 0)
+#endif
 #endif
 #endif
 }
@@ -155,6 +208,7 @@ inline session_start(s)
 	kt_want_set(s);
 #endif
 	synchronize_rcu();
+	kt_want_settle(s);
 	complete[s] = true	/* on-marker */
 }
 
@@ -173,6 +227,7 @@ inline session_stop(s)
 #ifndef M_no_grace_at_stop
 	synchronize_rcu();
 #endif
+	kt_want_settle(s);
 	quiet[s] = true
 }
 
@@ -187,6 +242,7 @@ inline session_filter(s, new)
 	filters_freed = old;
 #endif
 	synchronize_rcu();
+	kt_want_settle(s);
 	strict[s] = new != 0;
 	filters_freed = old
 }
@@ -215,7 +271,10 @@ active proctype control()
 	if
 	:: session_filter(0, 1);
 	   session_filter(0, 2);
-	   session_filter(0, 0)
+	   if
+	   :: session_filter(0, 0)
+	   :: true
+	   fi
 	:: true
 	fi;
 	if
