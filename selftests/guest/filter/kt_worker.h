@@ -20,7 +20,7 @@
 #define YES		SYS_getppid
 #define NO		SYS_getpgid
 
-/* The profile, with context records: without them verdicts are not kept. */
+/* The profile, with context records: without them matches are not kept. */
 static inline int profile(int fd, const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };

@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(moves, by_itself, 300)
 
 /*
  * Processes that are made in one cgroup and in the other often have the same task_struct.
- * Verdicts are kept by number, modulo 32: by threes, so that one that passes does not
+ * Matches are kept by number, modulo 32: by threes, so that one that passes does not
  * always come after 32 others.
  */
 TEST_F_TIMEOUT(moves, clone_into_cgroup, 300)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU finds out once a switch whether the thread that runs passes the thread
- * filters, and keeps the result.  Change what the result depends on while the
+ * filters, and keeps the match.  Change what the match depends on while the
  * thread runs on another CPU, without a switch in between: the thread knows by itself
  * which of its calls must be recorded.
  */
@@ -13,32 +13,32 @@
 
 #define ROUNDS		(300 / kt_scale())
 #define NOBODY		65534
-#define CGROUP		"/sys/fs/cgroup/kt_verdict"
+#define CGROUP		"/sys/fs/cgroup/kt_match"
 
-FIXTURE(verdict)
+FIXTURE(match)
 {
 	int fd;
 	struct worker w;
 	struct kt_take t;
 };
 
-FIXTURE_VARIANT(verdict)
+FIXTURE_VARIANT(match)
 {
 	unsigned char ops[3];
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(verdict, calls)
+FIXTURE_VARIANT_ADD(match, calls)
 {
 	.ops = { KTAPE_EV_SYS_ENTER },
 };
-FIXTURE_VARIANT_ADD(verdict, calls_and_switches)
+FIXTURE_VARIANT_ADD(match, calls_and_switches)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
 };
 /* clang-format on */
 
-FIXTURE_SETUP(verdict)
+FIXTURE_SETUP(match)
 {
 	if (kt_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
@@ -48,14 +48,14 @@ FIXTURE_SETUP(verdict)
 	ASSERT_EQ(0, hire(&self->w, CPU));
 }
 
-FIXTURE_TEARDOWN(verdict)
+FIXTURE_TEARDOWN(match)
 {
 	if (self->w.tid)
 		dismiss(&self->w);
 	close(self->fd);
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(verdict) *self,
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(match) *self,
 		  uint64_t yes)
 {
 	struct calls c = {};
@@ -76,7 +76,7 @@ static int move(pid_t tid, bool in)
 }
 
 /* Another process moves the thread into the cgroup and out of it. */
-TEST_F_TIMEOUT(verdict, cgroup_changes, 300)
+TEST_F_TIMEOUT(match, cgroup_changes, 300)
 {
 	int32_t cgroup;
 
@@ -99,7 +99,7 @@ TEST_F_TIMEOUT(verdict, cgroup_changes, 300)
 }
 
 /* The filter is set for the thread, and for another one. */
-TEST_F_TIMEOUT(verdict, filter_changes, 300)
+TEST_F_TIMEOUT(match, filter_changes, 300)
 {
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -114,7 +114,7 @@ TEST_F_TIMEOUT(verdict, filter_changes, 300)
 }
 
 /* No filter, and one that holds the thread back. */
-TEST_F_TIMEOUT(verdict, filter_comes_and_goes, 300)
+TEST_F_TIMEOUT(match, filter_comes_and_goes, 300)
 {
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS / 6; i++) {
@@ -139,7 +139,7 @@ static void *change_uid(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(verdict, uid_changes, 300)
+TEST_F_TIMEOUT(match, uid_changes, 300)
 {
 	const uint32_t uid = NOBODY;
 	pthread_t thread;
@@ -175,7 +175,7 @@ static void fork_and_call(bool yes)
 	waitpid(pid, NULL, 0);
 }
 
-TEST_F_TIMEOUT(verdict, children, 300)
+TEST_F_TIMEOUT(match, children, 300)
 {
 	int go[2], done[2];
 	char byte;
@@ -250,7 +250,7 @@ static void *call_always(void *arg)
 }
 
 /* The CPU goes offline and comes back while both kinds of threads run. */
-TEST_F_TIMEOUT(verdict, hotplug, 300)
+TEST_F_TIMEOUT(match, hotplug, 300)
 {
 	struct caller c[2] = { { .yes = true }, { .yes = false } };
 
