@@ -6,24 +6,10 @@
 # before the machine is switched off and wakes up 5 s later. From suspend to idle,
 # kt_wake.ko wakes it.
 
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
 trace=/tmp/test/trace
-n=0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-	fi
-}
-
-skip()
-{
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
 
 # by_cpu FILE: print for each CPU its number of events and how many of them are
 # earlier than their predecessor

@@ -3,19 +3,9 @@
 # Helpers for the tests of `ktape record`: compare what was recorded with what
 # recorder and kernel counted.
 
-n=0
+# shellcheck source=selftests/guest/support/result.sh
+. "${KTAPE_TESTS:-${0%/*}}/result.sh"
 dir=/tmp/test
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || tail -n 20 "$3" | sed 's/^/# /'
-	fi
-}
 
 # records TRACE [MOST]: count the events of a trace, without the checkpoint of
 # the registry and without time extensions, and stop after MOST
