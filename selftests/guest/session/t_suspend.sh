@@ -6,8 +6,8 @@
 # before the machine is switched off and wakes up 5 s later. From suspend to idle,
 # kt_wake.ko wakes it.
 
-# shellcheck source=selftests/guest/support/result.sh
-. "${0%/*}/result.sh"
+# shellcheck source=selftests/guest/support/record.sh
+. "${0%/*}/record.sh"
 
 trace=/tmp/test/trace
 
@@ -15,16 +15,10 @@ trace=/tmp/test/trace
 # earlier than their predecessor
 by_cpu()
 {
-	awk -v cpus="$(nproc)" '
-		function number(name,  text) {
-			match($0, "\"" name "\":\"?[0-9]+")
-			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:"?/, "", text)
-			return text + 0
-		}
+	awk -v cpus="$(nproc)" "$json"'
 		/"ring":"event"/ {
-			cpu = number("cpu")
-			ts = number("ts")
+			cpu = field("cpu")
+			ts = field("ts")
 			back[cpu] += ts < last[cpu]
 			last[cpu] = ts
 			n[cpu]++
