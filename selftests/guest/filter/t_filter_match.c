@@ -58,12 +58,7 @@ FIXTURE_TEARDOWN(match)
 static void check(struct __test_metadata *_metadata, FIXTURE_DATA(match) *self,
 		  uint64_t yes)
 {
-	struct calls c = {};
-
-	kt_take(&self->t, self->fd, take_call, &c);
-	EXPECT_EQ(0, self->t.wrong);
-	EXPECT_EQ(yes, c.yes);
-	EXPECT_EQ(0, c.no);
+	check_calls(_metadata, self->fd, &self->t, yes);
 }
 
 static int move(pid_t tid, bool in)
@@ -159,22 +154,10 @@ TEST_F_TIMEOUT(match, uid_changes, 300)
  * Followed children and others take turns in forking on one CPU, so that a new thread
  * often has the task_struct of one that the filter answered differently.
  */
-static pid_t plain_fork(void)
-{
-	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
-static void fork_and_call(bool yes)
-{
-	pid_t pid = plain_fork();
-
-	if (!pid) {
-		make_calls(yes);
-		syscall(SYS_exit_group, 0);
-	}
-	waitpid(pid, NULL, 0);
-}
-
+/*
+ * Followed children and others take turns in forking on one CPU, so that a new thread
+ * often has the task_struct of one that the filter answered differently.
+ */
 TEST_F_TIMEOUT(match, children, 300)
 {
 	int go[2], done[2];
@@ -190,7 +173,7 @@ TEST_F_TIMEOUT(match, children, 300)
 		kt_pin(CPU);
 		close(go[1]);
 		while (read(go[0], &byte, 1) == 1) {
-			fork_and_call(true);
+			call_in_child(plain_fork(), true);
 			if (write(done[1], &byte, 1) != 1)
 				break;
 		}
@@ -204,7 +187,7 @@ TEST_F_TIMEOUT(match, children, 300)
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(1, write(go[1], "g", 1));
 		ASSERT_EQ(1, read(done[0], &byte, 1));
-		fork_and_call(false);
+		call_in_child(plain_fork(), false);
 	}
 	close(go[1]);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
