@@ -32,6 +32,7 @@ sys_enter	raw_syscalls/sys_enter
 events=sched,process,softirq,sys_enter
 
 # result STATUS NAME [FILE]: print a test line, and why it failed
+KTAPE_TESTS=/used	# where record.sh finds result.sh
 # shellcheck source=selftests/guest/support/record.sh
 . /used/record.sh
 

@@ -2,26 +2,12 @@
 # shellcheck shell=dash
 # Helpers for the tests of `ktape doctor`.
 
-n=0
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
 : >log
+details=log
 text=text
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		tail -n 60 log | sed 's/^/# /'
-	fi
-}
-
-skip()
-{
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
 
 # doctor STATUS [OPTION...]: its exit status, what it prints to $text
 doctor()

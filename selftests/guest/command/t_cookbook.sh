@@ -8,21 +8,12 @@
 # it leaves, and needs_NAME prints why this machine cannot run it. here_NAME does
 # what the page only tells, such as a crash. All run in the folder of the recipe.
 
-n=0
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
 dir=/tmp/test
 page=${0%/*}/ktape-cookbook.7
 self=$0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ ! -s "${3:-}" ] || sed 's/^/# /' "$3" | tail -n 25
-	fi
-}
 
 # ---- the page ---------------------------------------------------------------------
 
@@ -577,7 +568,7 @@ run_recipe()
 		why=$("needs_$name")
 	fi
 	if [ -n "$why" ]; then
-		result 0 "$name # SKIP $why"
+		skip "$name" "$why"
 		return
 	fi
 	mkdir -p "$dir/$name/bin"
@@ -631,4 +622,5 @@ result $? "a line that differs in more than its numbers is detected"
 for name in ${COOKBOOK:-$(recipes)}; do
 	run_recipe "$name"
 done
+# shellcheck disable=SC2031	# only the commands of recipes run in a subshell
 echo "1..$n"

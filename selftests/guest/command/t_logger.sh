@@ -27,14 +27,7 @@ read_pieces()
 	for piece in "$1"/*; do
 		echo piece
 		ktape dump --json "$piece" 2>>$dir/dump.err || echo bad
-	done | awk '
-		function field(name,  text) {
-			if (!match($0, "\"" name "\":\"?[0-9]+"))
-				return 0
-			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:"?/, "", text)
-			return text
-		}
+	done | awk "$json"'
 		function begins() {
 			begun += !told
 			told = 1
@@ -58,12 +51,7 @@ read_pieces()
 				nr++
 			}
 		}
-		index($0, "\"event\":\"ledger\"") &&
-		/"fields":.*"ring":(0|"event").*"moment":0[,}]/ {
-			said += field("emitted") - field("filtered")
-			said -= field("full") + field("nested")
-			said -= field("too_big") + field("shed") + field("rate")
-		}
+		is_ledger() { said += expected() }
 		END {
 			print pieces + 0, bad + pieces - begun, found + 0,
 				kinds + 0, nr + 0, said + 0, held + 0

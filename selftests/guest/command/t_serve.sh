@@ -6,6 +6,8 @@
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
+# shellcheck source=selftests/guest/support/intervals.sh
+. "${0%/*}/intervals.sh"
 mkdir -p $dir && cd $dir || exit
 dynamic=${0%/*}/dynamic
 if [ ! -e "$dynamic/ktape" ]; then
@@ -56,27 +58,6 @@ number()
 get()
 {
 	wget -q -O - "$url$1"
-}
-
-# has N PATTERN FILE: wait until so many lines of a file match
-has()
-{
-	i=0
-	until [ "$(grep -c "$2" "$3")" -ge "$1" ]; do
-		i=$((i + 1))
-		[ $i -le 600 ] || return
-		sleep 0.1
-	done
-}
-
-# sum NAME: add up a member of all intervals
-sum()
-{
-	awk -F '\t' -v name="$1=" '
-		{ for (i = 1; i <= NF; i++)
-			if (index($i, name) == 1)
-				sum += substr($i, length(name) + 1) }
-		END { print sum + 0 }' intervals
 }
 
 # counted: print what the event rings got by ktape status

@@ -7,6 +7,8 @@
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
+# shellcheck source=selftests/guest/support/intervals.sh
+. "${0%/*}/intervals.sh"
 tests=${0%/*}
 mkdir -p $dir && cd $dir || exit
 
@@ -23,27 +25,6 @@ ends()
 	return $status
 }
 
-# has_lines N FILE: wait until a file has so many lines
-has_lines()
-{
-	i=0
-	until [ "$(wc -l <"$2")" -ge "$1" ]; do
-		i=$((i + 1))
-		[ $i -le 600 ] || return
-		sleep 0.1
-	done
-}
-
-# sum NAME: add up a member of all intervals
-sum()
-{
-	awk -F '\t' -v name="$1=" '
-		{ for (i = 1; i <= NF; i++)
-			if (index($i, name) == 1)
-				sum += substr($i, length(name) + 1) }
-		END { print sum + 0 }' intervals
-}
-
 test_counts()
 {
 	ktape start known -e user,sched_switch -b 4M
@@ -54,7 +35,7 @@ test_counts()
 		echo "mark $i" >/dev/ktape_mark
 		i=$((i + 1))
 	done
-	has_lines 3 top.json
+	has 3 '' top.json
 	result $? "intervals come while the session records" log
 	ktape stop known
 	ends $top
@@ -104,7 +85,7 @@ test_screen()
 {
 	terminfo=${tests%/}/terminfo
 	if [ ! -e "$terminfo/l/linux" ]; then
-		echo "ok $((n += 1)) - screen # SKIP no screen in this command, or no description of terminals"
+		skip screen "no screen in this command, or no description of terminals"
 		return
 	fi
 	mkdir screen && cd screen || exit
@@ -187,12 +168,12 @@ test_leaves()
 	# Not the file of an earlier test: its lines would count until the shell empties it.
 	ktape top -l -t 100ms >leaving 2>log &
 	top=$!
-	has_lines 3 leaving && kill -TERM $top && ends $top
+	has 3 '' leaving && kill -TERM $top && ends $top
 	result $? "SIGTERM ends it with status 0" log
 	kill -KILL $top 2>/dev/null
 	ktape top --json -t 100ms >killed 2>log &
 	top=$!
-	has_lines 2 killed
+	has 2 '' killed
 	result $? "top of session 0 prints lines" log
 	kill -KILL $top
 	wait $top

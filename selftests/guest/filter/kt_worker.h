@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "kselftest_harness.h"
+
 #include "kt_filter.h"
 
 #define CPU		1
@@ -20,7 +22,7 @@
 #define YES		SYS_getppid
 #define NO		SYS_getpgid
 
-/* The profile, with context records: without them verdicts are not kept. */
+/* The profile, with context records: without them matches are not kept. */
 static inline int profile(int fd, const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
@@ -54,6 +56,37 @@ static inline void take_call(const struct kt_rec *r, struct kt_take *t)
 
 	c->yes += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == YES;
 	c->no += r->op == KTAPE_EV_SYS_ENTER && r->dat20 == NO;
+}
+
+/* Expect a session to have recorded @yes calls that must be, and none that must not. */
+static inline void check_calls(struct __test_metadata *_metadata, int fd, struct kt_take *t,
+			       uint64_t yes)
+{
+	struct calls c = {};
+
+	kt_take(t, fd, take_call, &c);
+	EXPECT_EQ(0, t->wrong);
+	EXPECT_EQ(yes, c.yes);
+	EXPECT_EQ(0, c.no);
+}
+
+/* Unlike fork(), without other calls in the child. */
+static inline pid_t plain_fork(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+/* After a fork: make calls in the child, and wait for it in the parent.  Return: its status. */
+static inline int call_in_child(pid_t pid, bool yes)
+{
+	int status = -1;
+
+	if (!pid) {
+		make_calls(yes);
+		syscall(SYS_exit_group, 0);
+	}
+	waitpid(pid, &status, 0);
+	return status;
 }
 
 enum { WAIT, CALL_YES, CALL_NO, END };

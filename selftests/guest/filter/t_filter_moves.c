@@ -89,12 +89,7 @@ static int move(pid_t pid, const char *to)
 static void check(struct __test_metadata *_metadata, FIXTURE_DATA(moves) *self,
 		  uint64_t yes)
 {
-	struct calls c = {};
-
-	kt_take(&self->t, self->fd, take_call, &c);
-	EXPECT_EQ(0, self->t.wrong);
-	EXPECT_EQ(yes, c.yes);
-	EXPECT_EQ(0, c.no);
+	check_calls(_metadata, self->fd, &self->t, yes);
 	/* What is kept back was counted. */
 	EXPECT_LT(0, self->t.filtered[KTAPE_CLASS_SYSCALL]);
 }
@@ -116,15 +111,7 @@ static pid_t clone_into(const char *path)
 /* Let a new process make calls: cloned into @path, or forked if it is NULL. */
 static int call_in(const char *path, bool yes)
 {
-	pid_t pid = path ? clone_into(path) : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-	int status = -1;
-
-	if (!pid) {
-		make_calls(yes);
-		syscall(SYS_exit_group, 0);
-	}
-	waitpid(pid, &status, 0);
-	return status;
+	return call_in_child(path ? clone_into(path) : plain_fork(), yes);
 }
 
 TEST_F_TIMEOUT(moves, by_another_process, 300)
@@ -161,7 +148,7 @@ TEST_F_TIMEOUT(moves, by_itself, 300)
 
 /*
  * Processes that are made in one cgroup and in the other often have the same task_struct.
- * Verdicts are kept by number, modulo 32: by threes, so that one that passes does not
+ * Matches are kept by number, modulo 32: by threes, so that one that passes does not
  * always come after 32 others.
  */
 TEST_F_TIMEOUT(moves, clone_into_cgroup, 300)

@@ -391,6 +391,22 @@ TEST_F(object, pid_namespace_from_outside)
 
 /* ---- users ------------------------------------------------------------------------ */
 
+/*
+ * Start the session when the child is ready, and let this process and the child act.  Return:
+ * who was recorded.
+ */
+static unsigned int acted_and_recorded(struct __test_metadata *_metadata,
+				       FIXTURE_DATA(object) *self)
+{
+	pid_t tid;
+
+	ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid, sizeof(tid)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	act(MAIN);
+	ASSERT_EQ(0, cue_act(&self->c[CHILD]));
+	return recorded(_metadata, self, B(MAIN) | B(CHILD));
+}
+
 TEST_F_TIMEOUT(object, uid, 120)
 {
 	const struct {
@@ -407,7 +423,7 @@ TEST_F_TIMEOUT(object, uid, 120)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
-		pid_t pid, tid;
+		pid_t pid;
 
 		ASSERT_EQ(0, new_session(&self->fd));
 		ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID,
@@ -421,14 +437,9 @@ TEST_F_TIMEOUT(object, uid, 120)
 			perform(&self->c[CHILD]);
 			_exit(0);
 		}
-		ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid,
-					    sizeof(tid)));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		act(MAIN);
-		ASSERT_EQ(0, cue_act(&self->c[CHILD]));
 		EXPECT_EQ((vector[i].main ? B(MAIN) : 0) |
 				  (vector[i].child ? B(CHILD) : 0),
-			  recorded(_metadata, self, B(MAIN) | B(CHILD)))
+			  acted_and_recorded(_metadata, self))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -467,7 +478,7 @@ TEST_F_TIMEOUT(object, cgroup, 120)
 	for (int i = 0; i < 3; i++)
 		ASSERT_EQ(0, mkdir(path[i], 0700));
 	for (int i = 0; i < 3; i++) {
-		pid_t pid, tid;
+		pid_t pid;
 
 		ASSERT_EQ(0, new_session(&self->fd));
 		cgroup = open(path[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -481,13 +492,7 @@ TEST_F_TIMEOUT(object, cgroup, 120)
 				perform(&self->c[CHILD]);
 			_exit(0);
 		}
-		ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid,
-					    sizeof(tid)));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		act(MAIN);
-		ASSERT_EQ(0, cue_act(&self->c[CHILD]));
-		EXPECT_EQ(i < 2 ? B(CHILD) : 0,
-			  recorded(_metadata, self, B(MAIN) | B(CHILD)));
+		EXPECT_EQ(i < 2 ? B(CHILD) : 0, acted_and_recorded(_metadata, self));
 		ASSERT_EQ(0, kt_filter(self->fd, &f));
 		EXPECT_EQ(st.st_ino, id);
 		f.active = f.generation = 0;

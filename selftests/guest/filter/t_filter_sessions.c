@@ -99,7 +99,7 @@ static void sleeper(int from)
 	_exit(1);
 }
 
-/* Unlike kt_session(), with context records: without them verdicts are not kept. */
+/* Unlike kt_session(), with context records: without them matches are not kept. */
 static int session(const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };

@@ -113,7 +113,7 @@ by_number()
 	if [ -n "$disk" ]; then
 		prove irq "irq = $disk" --irq "$disk"
 	else
-		result 0 "irq # SKIP the disk has no interrupt for CPU 0"
+		skip irq "the disk has no interrupt for CPU 0"
 	fi
 	prove softirq "softirq = TASKLET" --softirq tasklet
 	prove signal "signal = SIGUSR2,SIGRTMAX" --signal USR2,SIGRTMAX

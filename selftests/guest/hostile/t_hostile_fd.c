@@ -14,6 +14,8 @@
 
 #include "kt_hostile.h"
 #include "kt_load.h"
+#include "kt_module.h"
+#include "kt_pass.h"
 #include "kt_ring.h"
 #include "kt_session.h"
 
@@ -26,18 +28,6 @@
 static uint64_t seed;
 static long allowed, refused;
 
-static long module_users(void)
-{
-	FILE *f = fopen("/sys/module/ktape/refcnt", "r");
-	long n = -1;
-
-	if (f && fscanf(f, "%ld", &n) != 1)
-		n = -1;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 /*
  * Wait until the module has as many users as before.  The kernel collects cycles of
  * sockets when another socket is closed, in a work item.
@@ -47,7 +37,7 @@ static bool is_let_go(long users)
 	for (int i = 0; i < 600; i++) {
 		int pair[2];
 
-		if (module_users() == users)
+		if (kt_module_users() == users)
 			return true;
 		if (!socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) {
 			close(pair[0]);
@@ -67,7 +57,7 @@ FIXTURE_SETUP(fd)
 {
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
-	self->users = module_users();
+	self->users = kt_module_users();
 	seed = kt_seed();
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
 	allowed = refused = 0;
@@ -80,42 +70,16 @@ FIXTURE_TEARDOWN(fd)
 
 /* ---- sockets ----------------------------------------------------------------- */
 
-static bool send_fds(int to, const int *fds, int n)
-{
-	char control[CMSG_SPACE(sizeof(int) * (FDS + 2))] = {};
-	struct iovec iov = { "x", 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = CMSG_SPACE(sizeof(int) * n) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+_Static_assert(FDS + 2 <= KT_PASS_MOST, "a message has room for what is sent");
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int) * n);
-	memcpy(CMSG_DATA(c), fds, sizeof(int) * n);
-	return sendmsg(to, &msg, MSG_DONTWAIT) == 1;
+static bool send_some(int to, const int *fds, int n)
+{
+	return !kt_send_fds(to, fds, n, MSG_DONTWAIT);
 }
 
-/* Receive with room for @room descriptors: the kernel closes the others. */
-static int receive_fds(int from, int *fds, int room)
+static int receive_some(int from, int *fds, int room)
 {
-	char control[CMSG_SPACE(sizeof(int) * (FDS + 2))], byte;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = room ? CMSG_SPACE(sizeof(int) *
-								  room) : 0 };
-	struct cmsghdr *c;
-	int n;
-
-	if (recvmsg(from, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != 1)
-		return 0;
-	c = CMSG_FIRSTHDR(&msg);
-	if (!c || c->cmsg_type != SCM_RIGHTS)
-		return 0;
-	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(fds, CMSG_DATA(c), n * sizeof(int));
-	return n;
+	return kt_receive_fds(from, fds, room, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 }
 
 /* Open what is passed: the device, for reading or control, a session, marks. */
@@ -158,7 +122,7 @@ static int use_without_rights(int from)
 
 	if (setgid(UID) || setuid(UID))
 		return 2;
-	n = receive_fds(from, fds, FDS + 2);
+	n = receive_some(from, fds, FDS + 2);
 	for (int i = 0; i < n; i++) {
 		struct ktape_session_ref ref = { .size = sizeof(ref) };
 		int flags = fcntl(fds[i], F_GETFL);
@@ -191,17 +155,17 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 				0, pair));
 	switch (lcg_below(&seed, 6)) {
 	case 0:		/* Closed in flight. */
-		allowed += send_fds(pair[0], fds, n);
+		allowed += send_some(pair[0], fds, n);
 		break;
 	case 1:		/* In a cycle, which nobody can close. */
 		fds[n] = pair[0];
 		fds[n + 1] = pair[1];
-		allowed += send_fds(pair[0], fds, n + 2);
-		allowed += send_fds(pair[1], fds, n + 2);
+		allowed += send_some(pair[0], fds, n + 2);
+		allowed += send_some(pair[1], fds, n + 2);
 		break;
 	case 2:		/* Received by someone who has no room for them. */
-		allowed += send_fds(pair[0], fds, n);
-		m = receive_fds(pair[1], got, lcg_below(&seed, n + 1));
+		allowed += send_some(pair[0], fds, n);
+		m = receive_some(pair[1], got, lcg_below(&seed, n + 1));
 		while (m > 0)
 			close(got[--m]);
 		break;
@@ -211,16 +175,16 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 			pause();
 			_exit(0);
 		}
-		allowed += send_fds(pair[0], fds, n);
+		allowed += send_some(pair[0], fds, n);
 		kill(pid, SIGKILL);
 		break;
 	case 4:		/* The sender ends at once. */
 		pid = fork();
 		if (!pid)
-			_exit(!send_fds(pair[0], fds, n));
+			_exit(!send_some(pair[0], fds, n));
 		break;
 	default:
-		allowed += send_fds(pair[0], fds, n);
+		allowed += send_some(pair[0], fds, n);
 		pid = fork();
 		if (!pid)
 			_exit(use_without_rights(pair[1]));
@@ -260,7 +224,7 @@ TEST_F_TIMEOUT(fd, passed_by_sockets, 3600)
 		mapped++;
 	}
 	EXPECT_TRUE(is_let_go(self->users)) {
-		TH_LOG("%ld users of the module, %ld before", module_users(),
+		TH_LOG("%ld users of the module, %ld before", kt_module_users(),
 		       self->users);
 	}
 	TH_LOG("%ld tries by %ld processes", tries, mapped);
@@ -388,7 +352,7 @@ TEST_F_TIMEOUT(fd, in_io_uring, 3600)
 					WTERMSIG(status) == SIGKILL));
 	}
 	EXPECT_TRUE(is_let_go(self->users)) {
-		TH_LOG("%ld users of the module, %ld before", module_users(),
+		TH_LOG("%ld users of the module, %ld before", kt_module_users(),
 		       self->users);
 	}
 	TH_LOG("%ld tries of %d requests, %ld processes killed in the middle",

@@ -16,6 +16,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_member.h"
+#include "kt_pass.h"
 #include "kt_ring.h"
 
 #define ROUNDS		20
@@ -137,22 +138,6 @@ struct kept {
 	struct kt_map map;
 };
 
-static int send_fd(int socket, int fd)
-{
-	char room[CMSG_SPACE(sizeof(int))] = {}, byte = 0;
-	struct iovec v = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-			    .msg_control = room,
-			    .msg_controllen = sizeof(room) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(socket, &m, 0) == 1 ? 0 : -errno;
-}
-
 /* A process that reads or polls until the session has ended, and then stays. */
 static pid_t sleep_on(int fd, bool polls)
 {
@@ -201,7 +186,7 @@ static int keep(int dev, const char *name, int way, struct kept *k)
 		k->twin = dup(k->fd);
 		ret = socketpair(AF_UNIX, SOCK_DGRAM, 0, k->socket) ?
 			      -errno :
-			      send_fd(k->socket[0], k->fd);
+			      kt_send_fd(k->socket[0], k->fd);
 		close(k->fd);
 		k->fd = -1;
 	}

@@ -53,6 +53,32 @@ static int lines_of_irqs(struct bracket *b, char names[IRQS][12])
 	return nr;
 }
 
+/*
+ * Interrupts while the disk is read.
+ * @b, @nr: the interrupt lines
+ * @names: their numbers, as @b has them
+ */
+FIXTURE(irqs) {
+	struct kt_events e;
+	struct bracket b[IRQS];
+	char names[IRQS][12];
+	int nr;
+};
+
+FIXTURE_SETUP(irqs)
+{
+	if (access("/dev/vdb", R_OK))
+		SKIP(return, "no /dev/vdb");
+	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_EQ(0, kt_pin(0));
+	self->nr = lines_of_irqs(self->b, self->names);
+}
+
+FIXTURE_TEARDOWN(irqs)
+{
+	kt_events_free(&self->e);
+}
+
 /* Each iteration reads a block of the disk. */
 static int use_disk(void)
 {
@@ -75,28 +101,22 @@ static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
 }
 
 /* The numbers must match /proc/interrupts, and each entry has its exit. */
-TEST_F_TIMEOUT(spans, handlers, 120)
+TEST_F_TIMEOUT(irqs, handlers, 120)
 {
-	struct bracket b[IRQS];
-	char names[IRQS][12];
 	uint64_t all = 0;
-	int nr;
 
-	if (access("/dev/vdb", R_OK))
-		SKIP(return, "no /dev/vdb");
-	nr = lines_of_irqs(b, names);
 	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
 						 KTAPE_EV_IRQ_HANDLER_EXIT),
-				b, nr, use_disk));
-	for (int i = 0; i < nr; i++)
+				self->b, self->nr, use_disk));
+	for (int i = 0; i < self->nr; i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-			uint32_t irq = atoi(names[i]);
+			uint32_t irq = atoi(self->names[i]);
 			uint64_t in = records(&self->e,
 					      KTAPE_EV_IRQ_HANDLER_ENTRY, irq,
 					      cpu);
 			uint64_t out = exits(&self->e, irq, cpu);
 
-			EXPECT_TRUE(is_between(&b[i], cpu, in)) {
+			EXPECT_TRUE(is_between(&self->b[i], cpu, in)) {
 				TH_LOG("interrupt %u on CPU %d: %llu", irq, cpu,
 				       (unsigned long long)in);
 			}
@@ -140,28 +160,22 @@ static bool is_about(const struct bracket *b, int cpu, uint64_t n)
 	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
 }
 
-TEST_F_TIMEOUT(spans, irq, 120)
+TEST_F_TIMEOUT(irqs, spans, 120)
 {
-	struct bracket b[IRQS];
-	char names[IRQS][12];
 	uint64_t all = 0;
-	int nr;
 
-	if (access("/dev/vdb", R_OK))
-		SKIP(return, "no /dev/vdb");
-	nr = lines_of_irqs(b, names);
 	ASSERT_STREQ("", record_prepared(&self->e,
 					 KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
 						KTAPE_EV_IRQ_HANDLER_EXIT),
-					 gate_all, b, nr, use_disk));
-	for (int i = 0; i < nr; i++)
+					 gate_all, self->b, self->nr, use_disk));
+	for (int i = 0; i < self->nr; i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 			uint64_t n = spans(&self->e, KTAPE_EV_IRQ_SPAN,
-					   atoi(names[i]), 18, cpu);
+					   atoi(self->names[i]), 18, cpu);
 
-			EXPECT_TRUE(is_about(&b[i], cpu, n)) {
-				TH_LOG("interrupt %s on CPU %d: %llu", names[i],
-				       cpu, (unsigned long long)n);
+			EXPECT_TRUE(is_about(&self->b[i], cpu, n)) {
+				TH_LOG("interrupt %s on CPU %d: %llu",
+				       self->names[i], cpu, (unsigned long long)n);
 			}
 			all += n;
 		}
@@ -244,21 +258,6 @@ static uint64_t nap(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Count the records of @op about any of these timers. */
-static int about(const struct kt_events *e, uint32_t op, const uint32_t *token)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < e->nr; i++) {
-		int j = 0;
-
-		while (j < TIMES && e->v[i].arg[0] != token[j])
-			j++;
-		n += e->v[i].op == op && j < TIMES;
-	}
-	return n;
-}
-
 /* The timers are on our kernel stack; each is identified by its expiry time. */
 TEST_F_TIMEOUT(spans, hrtimer, 120)
 {
@@ -287,12 +286,12 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 			token[started++] = v->arg[0];
 	ASSERT_EQ(TIMES, started);
 	/* The last sleep may use the same address, and its end is not recorded. */
-	started = about(&self->e, KTAPE_EV_HRTIMER_START, token);
-	nr = about(&self->e, KTAPE_EV_HRTIMER_SPAN, token);
+	started = kt_count_any(&self->e, KTAPE_EV_HRTIMER_START, token, TIMES);
+	nr = kt_count_any(&self->e, KTAPE_EV_HRTIMER_SPAN, token, TIMES);
 	EXPECT_LE(started - 1, nr);
 	EXPECT_GE(started, nr);
 	EXPECT_LE(TIMES, nr);
-	EXPECT_EQ(0, about(&self->e, KTAPE_EV_HRTIMER_EXPIRE_ENTRY, token));
+	EXPECT_EQ(0, kt_count_any(&self->e, KTAPE_EV_HRTIMER_EXPIRE_ENTRY, token, TIMES));
 }
 
 TEST_F_TIMEOUT(spans, work, 120)

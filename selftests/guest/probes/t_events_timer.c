@@ -196,22 +196,6 @@ FIXTURE_TEARDOWN(naps)
 	kt_events_free(&self->e);
 }
 
-/* Count the records about one of these timers. */
-static int count_any(const struct kt_events *e, uint32_t op,
-		     const uint32_t *tokens)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < e->nr; i++) {
-		int j = 0;
-
-		while (j < TIMES && e->v[i].arg[0] != tokens[j])
-			j++;
-		n += e->v[i].op == op && j < TIMES;
-	}
-	return n;
-}
-
 /* Return the next record of @tid from *@at on, or NULL. */
 static const struct kt_ev *next_of(struct kt_events *e, size_t *at, int opcode,
 				   int32_t tid)
@@ -322,8 +306,8 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		tokens[i] = token;
 	}
 	for (; op < KTAPE_EV_HRTIMER_CANCEL; op++)
-		EXPECT_EQ(TIMES, count_any(&self->e, op, tokens));
-	EXPECT_EQ(0, count_any(&self->e, KTAPE_EV_HRTIMER_CANCEL, tokens));
+		EXPECT_EQ(TIMES, kt_count_any(&self->e, op, tokens, TIMES));
+	EXPECT_EQ(0, kt_count_any(&self->e, KTAPE_EV_HRTIMER_CANCEL, tokens, TIMES));
 }
 
 /* ---- the wheel ------------------------------------------------------------------- */

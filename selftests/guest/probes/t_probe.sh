@@ -3,18 +3,8 @@
 # shellcheck shell=dash
 # Test `ktape probe`: probes are added, listed, recorded by name, and removed.
 
-n=0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ ! -s "${3:-}" ] || sed 's/^/# /' "$3" | head -n 20
-	fi
-}
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
 
 # exits STATUS NAME COMMAND...
 exits()

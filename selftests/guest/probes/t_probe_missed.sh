@@ -4,19 +4,10 @@
 # Test hits of run-time probes that the kernel misses: how many there are, that they are
 # recorded, and that the absence of the event is not proved while there may be some.
 
-n=0
-param=/sys/module/ktape_miss/parameters
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
 
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ ! -s "${3:-}" ] || sed 's/^/# /' "$3" | head -n 20
-	fi
-}
+param=/sys/module/ktape_miss/parameters
 
 # says NAME TEXT: is that "missed_hits" of out, which is JSON, without the times?
 says()

@@ -76,8 +76,7 @@ sed -n 's/.*"name":"\([^"]*\)","class":"\([^"]*\)".*"available":\([a-z]*\),.*"re
 	}' >$dir/classes
 while read -r class available found why; do
 	if [ "$available" = 0 ]; then
-		n=$((n + 1))
-		echo "ok $n - class $class # SKIP $why"
+		skip "class $class" "$why"
 		continue
 	fi
 	[ "$found" -gt 0 ]

@@ -4,25 +4,11 @@
 # Test each trace clock: its times are right, or the module says why it refuses
 # the clock.
 
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
 clocks="mono cycles auto"
 checked=
-n=0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-	fi
-}
-
-skip()
-{
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
 
 last_words()
 {

@@ -10,6 +10,7 @@
 
 #include "kselftest_harness.h"
 
+#include "kt_module.h"
 #include "kt_ring.h"
 
 #define PAGE		4096UL
@@ -380,18 +381,6 @@ TEST_F(mapping, flags)
 
 /* ---- references ---------------------------------------------------- */
 
-static long module_users(void)
-{
-	FILE *f = fopen("/sys/module/ktape/refcnt", "r");
-	long n = -1;
-
-	if (f && fscanf(f, "%ld", &n) != 1)
-		n = -1;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 static void be_child(struct kt_map *m, long n, int how)
 {
 	if (kt_walk(m, NULL, NULL) != n)
@@ -409,7 +398,7 @@ static void be_child(struct kt_map *m, long n, int how)
 
 TEST_F_TIMEOUT(mapping, forks, 120)
 {
-	long users = module_users(), n = kt_walk(&self->m, NULL, NULL);
+	long users = kt_module_users(), n = kt_walk(&self->m, NULL, NULL);
 	unsigned char vec[64];
 	int status;
 	pid_t pid;
@@ -431,7 +420,7 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(i % 4 == 3 ? SIGKILL : 0, status);
 	}
-	EXPECT_EQ(users, module_users());
+	EXPECT_EQ(users, kt_module_users());
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 }
 
@@ -462,7 +451,7 @@ TEST_F(mapping, dontfork_and_dofork)
 		{ MADV_DONTFORK, 1 }, { MADV_DOFORK, 0 },   { MADV_DOFORK, 0 },
 		{ MADV_DONTFORK, 1 }, { MADV_DONTFORK, 1 }, { MADV_DOFORK, 0 },
 	};
-	long users = module_users(), n = kt_walk(&self->m, NULL, NULL);
+	long users = kt_module_users(), n = kt_walk(&self->m, NULL, NULL);
 
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
 		if (madvise(self->m.page, self->m.size, v[i].advice)) {
@@ -476,7 +465,7 @@ TEST_F(mapping, dontfork_and_dofork)
 						  MADV_DONTFORK));
 		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
 	}
-	EXPECT_EQ(users, module_users());
+	EXPECT_EQ(users, kt_module_users());
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 }
 
@@ -490,11 +479,11 @@ TEST_F(mapping, holds_session_and_module)
 	/* The pages are freed although no descriptor is open. */
 	EXPECT_EQ(0, madvise(self->m.page, self->m.size, MADV_DONTNEED));
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
-	EXPECT_LT(0, module_users());
+	EXPECT_LT(0, kt_module_users());
 	EXPECT_EQ(-1, syscall(SYS_delete_module, "ktape", O_NONBLOCK));
 	EXPECT_EQ(EAGAIN, errno);
 	kt_unmap(&self->m);
-	EXPECT_EQ(0, module_users());
+	EXPECT_EQ(0, kt_module_users());
 }
 
 TEST_HARNESS_MAIN

@@ -120,13 +120,24 @@ static void read_edges_record(const struct ktape_block *b, const struct kt_rec *
 		   (r->dat20 & 3) == KTAPE_PHASE_OFF;
 }
 
+/* Read a stopped session to its end. */
+static void drain_end(struct __test_metadata *_metadata, int fd, struct end *e)
+{
+	struct kts *t = calloc(1, sizeof(*t));
+
+	t->record = read_edges_record;
+	t->arg = e;
+	ASSERT_EQ(0, drain(t, fd));
+	EXPECT_STREQ("", t->error);
+	free(t);
+}
+
 /*
  * More names than fit in the control ring: ledger and markers must be recorded
  * all the same.
  */
 TEST(names_leave_room_for_the_end)
 {
-	struct kts *t = calloc(1, sizeof(*t));
 	struct end e = {};
 	int fd;
 
@@ -138,22 +149,17 @@ TEST(names_leave_room_for_the_end)
 	for (unsigned int n = 0; !lost(fd, KTAPE_RING_CONTROL); n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	t->record = read_edges_record;
-	t->arg = &e;
-	ASSERT_EQ(0, drain(t, fd));
-	EXPECT_STREQ("", t->error);
+	drain_end(_metadata, fd, &e);
 	EXPECT_LT(10, e.names);
 	EXPECT_EQ(1, e.offs);
 	/* Lost records of class control, in both rings. */
 	EXPECT_LE(1, e.ledgers);
 	close(fd);
-	free(t);
 }
 
 /* A thread that keeps its name writes no record. */
 TEST(name_is_recorded_once)
 {
-	struct kts *t = calloc(1, sizeof(*t));
 	struct end e = {};
 	int fd;
 
@@ -166,21 +172,16 @@ TEST(name_is_recorded_once)
 		kt_rename(1);
 	kt_rename(2);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	t->record = read_edges_record;
-	t->arg = &e;
-	ASSERT_EQ(0, drain(t, fd));
-	EXPECT_STREQ("", t->error);
+	drain_end(_metadata, fd, &e);
 	EXPECT_LE(1, e.names);
 	/* A few records may be of other threads. */
 	EXPECT_GT(80, e.names);
 	close(fd);
-	free(t);
 }
 
 /* In overwrite mode the control records stay, however many names are written. */
 TEST(names_displace_no_markers)
 {
-	struct kts *t = calloc(1, sizeof(*t));
 	int fd, mark = ktape_mark_open();
 	struct ktape_stats st;
 	struct end e = {};
@@ -198,10 +199,7 @@ TEST(names_displace_no_markers)
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_CONTROL, &st));
 	EXPECT_EQ(0, st.tail);
-	t->record = read_edges_record;
-	t->arg = &e;
-	ASSERT_EQ(0, drain(t, fd));
-	EXPECT_STREQ("", t->error);
+	drain_end(_metadata, fd, &e);
 	EXPECT_EQ(1, e.exceptions);
 	EXPECT_EQ(1, e.ons);
 	EXPECT_EQ(1, e.offs);
@@ -209,7 +207,6 @@ TEST(names_displace_no_markers)
 	EXPECT_LT(10, e.event_names);
 	close(fd);
 	close(mark);
-	free(t);
 }
 
 TEST_HARNESS_MAIN

@@ -16,17 +16,10 @@ module=${KTAPE_TESTS:-/tests}/kt_tsc.ko
 # them in their ring
 backwards()
 {
-	ktape dump --json "$1" 2>>$dir/dump.err | awk '
-		function number(name,  text) {
-			if (!match($0, "\"" name "\":\"?[0-9]+"))
-				return -1
-			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:"?/, "", text)
-			return text + 0
-		}
+	ktape dump --json "$1" 2>>$dir/dump.err | awk "$json"'
 		/"ring":"event"/ {
-			cpu = number("cpu")
-			ts = number("ts")
+			cpu = field("cpu")
+			ts = field("ts")
 			back += ts < last[cpu]
 			last[cpu] = ts
 			n++

@@ -287,24 +287,31 @@ static void filter(struct round *r, struct target *t)
 	t->filters |= 1U << i;
 }
 
-/* Save the rings of a session as they are. */
-static void save(struct round *r, struct target *t, bool whole)
+/* Save the rings of a session as they are, to a new trace.  Return: whether that is complete. */
+static bool save_rings(struct round *r, struct ktape_device *device, const char *path)
 {
 	const struct ktape_recorder_options how = {
-		.dir = add_trace(r, t, whole),
+		.dir = path,
 		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_NO_URING,
 	};
 	struct ktape_recorder *rec;
-	int err;
+	int err = ktape_recorder_open(device, &how, &rec);
 
-	if (!how.dir)
-		return;
-	err = ktape_recorder_open(t->device, &how, &rec);
-	must(r, how.dir, err);
+	must(r, path, err);
 	if (err)
-		return;
-	must(r, how.dir, ktape_recorder_finish(rec));
+		return false;
+	err = ktape_recorder_finish(rec);
+	must(r, path, err);
 	ktape_recorder_close(rec);
+	return !err;
+}
+
+static void save(struct round *r, struct target *t, bool whole)
+{
+	const char *path = add_trace(r, t, whole);
+
+	if (path)
+		save_rings(r, t->device, path);
 }
 
 static void look(struct round *r, struct target *t)

@@ -9,8 +9,8 @@
 
 #include "kselftest_harness.h"
 
-#include <ktape/session.h>
-
+#include "kt_argument.h"
+#include "kt_pass.h"
 #include "kt_ring.h"
 #include "kt_session.h"
 #include "kt_trigger.h"
@@ -125,27 +125,9 @@ TEST(mode_of_the_device)
 
 /* ---- descriptors ------------------------------------------------------- */
 
-union any {
-	__u32 size;
-	struct ktape_features features;
-	struct ktape_layout layout;
-	struct ktape_profile profile;
-	struct ktape_command command;
-	struct ktape_stats stats;
-	struct ktape_consumer consumer;
-	struct ktape_event_info event_info;
-	struct ktape_metadata metadata;
-	struct ktape_watermark watermark;
-	struct ktape_create create;
-	struct ktape_session_ref ref;
-	struct ktape_policy policy;
-	struct ktape_reader_info reader;
-	struct ktape_trigger trigger;
-};
-
 #define RIGHT(NAME, member, op, write, want)			\
 	{ #NAME " " #op, KTAPE_IOC_##NAME,			\
-	  sizeof(((union any *)0)->member), op, write, want }
+	  sizeof(((union kt_argument *)0)->member), op, write, want }
 
 /*
  * Commands that need a descriptor open for writing. The order matters, because
@@ -199,7 +181,7 @@ static void check_rights(struct __test_metadata *_metadata, int fd, bool write,
 			 bool may_open)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rights); i++) {
-		union any a = { .size = rights[i].size };
+		union kt_argument a = { .size = rights[i].size };
 		int want = rights[i].want, ret;
 
 		if ((rights[i].write && !write) ||
@@ -297,32 +279,8 @@ TEST_F(rights, write_only)
 static void pass(int to, int flags)
 {
 	int fd = kt_open(flags);
-	char control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec iov = { "x", 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	_exit(fd < 0 || set_caps(0) || sendmsg(to, &msg, 0) != 1);
-}
-
-static int receive(int from)
-{
-	char control[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	int fd = -1;
-
-	if (recvmsg(from, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
+	_exit(fd < 0 || set_caps(0) || kt_send_fd(to, fd));
 }
 
 TEST_F(rights, passed_on)
@@ -337,7 +295,7 @@ TEST_F(rights, passed_on)
 		ASSERT_LE(0, pid);
 		if (pid == 0)
 			pass(pair[1], flags[i]);
-		fd = receive(pair[0]);
+		fd = kt_receive_fd(pair[0]);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(0, status);

@@ -5,17 +5,10 @@
 # readers save what session 0 records, writers record sessions of their own.
 set -u
 
-n=0
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		tail -n 20 log | sed 's/^/# /'
-	fi
-}
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
+details=log
 
 # In a guest of run-tests these files do not exist; elsewhere they stay as they are.
 grep -qs '^root:' /etc/passwd || echo 'root:x:0:0::/:/bin/sh' >/etc/passwd

@@ -9,46 +9,18 @@
 
 #include "kselftest_harness.h"
 
-#include <ktape/cost.h>
-#include <ktape/filter.h>
-#include <ktape/persist.h>
-#include <ktape/session.h>
-#include <ktape/trigger.h>
-
 #include "kt.h"
+#include "kt_argument.h"
 
 #define PAGE		4096
 #define COMMANDS	20
 #define TEXT_ROOM	(256 << 10)
 #define POISON		0xa5
 
-union any {
-	__u32 size;
-	struct ktape_features features;
-	struct ktape_layout layout;
-	struct ktape_profile profile;
-	struct ktape_command command;
-	struct ktape_stats stats;
-	struct ktape_consumer consumer;
-	struct ktape_event_info event_info;
-	struct ktape_metadata metadata;
-	struct ktape_watermark watermark;
-	struct ktape_create create;
-	struct ktape_session_list sessions;
-	struct ktape_session_ref ref;
-	struct ktape_policy policy;
-	struct ktape_reader_info reader;
-	struct ktape_filter filter;
-	struct ktape_probe probe;
-	struct ktape_cost cost;
-	struct ktape_persist_info persist_info;
-	struct ktape_trigger trigger;
-};
-
 static char text[TEXT_ROOM];
 
 /* Arguments with which each command succeeds; other members are zero. */
-static void fill(unsigned long cmd, union any *a)
+static void fill(unsigned long cmd, union kt_argument *a)
 {
 	switch (cmd) {
 	case KTAPE_IOC_EVENT_INFO:
@@ -297,7 +269,7 @@ TEST_F(command, pointers)
 #endif
 		-8UL, -4UL, -1UL,
 	};
-	union any a = { .size = variant->size };
+	union kt_argument a = { .size = variant->size };
 	char *at;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -341,7 +313,7 @@ TEST_F(command, sizes_refused)
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		memset(at, 0, 2 * PAGE);
-		fill(variant->cmd, (union any *)at);
+		fill(variant->cmd, (union kt_argument *)at);
 		memcpy(at, &vector[i].size, 4);
 		EXPECT_EQ(vector[i].want, kt_ioctl(self->fd, variant->cmd, at))
 		{
@@ -361,7 +333,7 @@ TEST_F(command, sizes_refused)
 TEST_F(command, direction)
 {
 	struct {
-		union any a;
+		union kt_argument a;
 		__u64 more;
 	} arg = { .a.size = variant->size + sizeof(__u64) };
 	int want = 0;
@@ -387,23 +359,23 @@ TEST_F(command, direction)
  */
 TEST_F(command, sizes_shorter)
 {
-	unsigned char whole[sizeof(union any)], part[sizeof(union any)];
+	unsigned char whole[sizeof(union kt_argument)], part[sizeof(union kt_argument)];
 	int want;
 
 	for (size_t size = 8; size <= variant->size; size += step(4)) {
 		memset(whole, 0, sizeof(whole));
 		memset(part, POISON, sizeof(part));
-		fill(variant->cmd, (union any *)whole);
+		fill(variant->cmd, (union kt_argument *)whole);
 		memset(whole + size, 0, sizeof(whole) - size);
 		memcpy(part, whole, size);
-		((union any *)whole)->size = variant->size;
-		((union any *)part)->size = size;
+		((union kt_argument *)whole)->size = variant->size;
+		((union kt_argument *)part)->size = size;
 		want = call(self->fd, variant->cmd, whole);
 		ASSERT_EQ(want, call(self->fd, variant->cmd, part))
 		{
 			TH_LOG("size %zu", size);
 		}
-		EXPECT_EQ(size, ((union any *)part)->size);
+		EXPECT_EQ(size, ((union kt_argument *)part)->size);
 		EXPECT_EQ(0, memcmp(whole + 4, part + 4, size - 4));
 		for (size_t i = size; i < sizeof(part); i++)
 			ASSERT_EQ(POISON, part[i]);
@@ -420,11 +392,11 @@ TEST_F(command, sizes_longer)
 		size = longer[i] == PAGE ? PAGE : variant->size + longer[i];
 		memset(at, 0, 2 * PAGE);
 		memset(at + size, POISON, 2 * PAGE - size);
-		fill(variant->cmd, (union any *)at);
-		((union any *)at)->size = size;
+		fill(variant->cmd, (union kt_argument *)at);
+		((union kt_argument *)at)->size = size;
 		EXPECT_EQ(0, call(self->fd, variant->cmd, at));
 		if (variant->result)
-			EXPECT_EQ(variant->size, ((union any *)at)->size);
+			EXPECT_EQ(variant->size, ((union kt_argument *)at)->size);
 		for (size_t j = variant->size; j < size; j++)
 			ASSERT_EQ(0, at[j]);
 		for (size_t j = size; j < 2 * PAGE; j++)
@@ -436,8 +408,8 @@ TEST_F(command, sizes_longer)
 		for (size_t j = variant->size; j < size;
 		     j += step(5) + j / 64) {
 			memset(at, 0, size);
-			fill(variant->cmd, (union any *)at);
-			((union any *)at)->size = size;
+			fill(variant->cmd, (union kt_argument *)at);
+			((union kt_argument *)at)->size = size;
 			at[j] = 1 << j % 8;
 			EXPECT_EQ(-E2BIG, call(self->fd, variant->cmd, at));
 		}
@@ -453,7 +425,7 @@ static bool is_valid_flag(unsigned long cmd, size_t bit)
 
 TEST_F(command, members_must_be_zero)
 {
-	union any a, before;
+	union kt_argument a, before;
 
 	for (size_t i = 0; i < ARRAY_SIZE(variant->zero); i++) {
 		const struct range *r = &variant->zero[i];
@@ -483,7 +455,7 @@ TEST_F(command, members_must_be_zero)
 TEST_F(command, results)
 {
 	const struct range *r = &variant->out;
-	union any a[2];
+	union kt_argument a[2];
 
 	for (int i = 0; i < 2; i++) {
 		memset(&a[i], 0, sizeof(a[i]));
@@ -519,9 +491,9 @@ static int ioctl32(int fd, unsigned long cmd, void *arg)
 
 TEST_F(command, compat)
 {
-	union any *low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+	union kt_argument *low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-	union any a = { .size = variant->size };
+	union kt_argument a = { .size = variant->size };
 	int want, got;
 
 	/* Without a 32-bit entry the instruction faults. */

@@ -9,6 +9,7 @@
 
 #include "kselftest_harness.h"
 
+#include "kt_argument.h"
 #include "kt_ring.h"
 
 #define PAGE		4096
@@ -43,22 +44,10 @@ FIXTURE_TEARDOWN(value)
 
 /* ---- numbers ----------------------------------------------------------- */
 
-union any {
-	__u32 size;
-	struct ktape_layout layout;
-	struct ktape_profile profile;
-	struct ktape_stats stats;
-	struct ktape_consumer consumer;
-	struct ktape_event_info event_info;
-	struct ktape_metadata metadata;
-	struct ktape_watermark watermark;
-	struct ktape_create create;
-};
-
 #define IN(NAME, member, m, value, want)				\
 	{ #NAME " " #m " = " #value, KTAPE_IOC_##NAME,			\
-	  sizeof(((union any *)0)->member), offsetof(union any, member.m), \
-	  sizeof(((union any *)0)->member.m), value, want }
+	  sizeof(((union kt_argument *)0)->member), offsetof(union kt_argument, member.m), \
+	  sizeof(((union kt_argument *)0)->member.m), value, want }
 
 /* One member has this value; all others are zero. */
 static const struct {
@@ -114,7 +103,7 @@ static const struct {
 
 TEST_F(value, numbers)
 {
-	union any a;
+	union kt_argument a;
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		memset(&a, 0, sizeof(a));

@@ -5,6 +5,9 @@
 # cannot be unloaded while it is used, and bad parameters are refused with a
 # reason.
 
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
 # Events of the load: scheduler, processes, interrupts, system calls. With all
 # events most of the time would go into patching the kernel.
 busy=0x30730f1f00000000
@@ -17,7 +20,6 @@ if [ "${KTAPE_SCALE:-1}" -gt 1 ]; then
 	warm=1
 fi
 most_kib=1024
-n=0
 
 # Refused parameters, each with the text that the log must have.
 refused='
@@ -47,16 +49,6 @@ clock=sundial		clock=sundial is not
 taken='size=1 size=100K,block=5000 size=16M,block=4M block=1
 profile=none profile=all profile=0x100000000 mode=discard
 registry=64 registry=100000 registry=64,registry_max=64'
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-	fi
-}
 
 loaded()
 {

@@ -6,22 +6,14 @@
 # orders: there is always room for all of them.
 set -u
 
+# shellcheck source=selftests/guest/support/result.sh
+. "${0%/*}/result.sh"
+
 # Each order loads or unloads each module once.
 orders=100
 [ "${KTAPE_SCALE:-1}" = 1 ] || orders=10
 seed=${KTAPE_SEED:-$(date +%s)}
-n=0
 stock=
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-	fi
-}
 
 echo "TAP version 13"
 for file in /lib/percpu-modules/*.ko; do

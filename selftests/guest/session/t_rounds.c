@@ -317,19 +317,10 @@ static void forget(struct round *r)
 static void check_session_0(struct round *r, struct result *to)
 {
 	struct kta_trace t = { .path = "session-0", .way = TARGETS };
-	struct ktape_recorder *rec;
-	const struct ktape_recorder_options how = {
-		.dir = t.path,
-		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_NO_URING,
-	};
-	int findings = 0, err;
+	int findings = 0;
 
-	err = ktape_recorder_open(r->dev, &how, &rec);
-	must(r, t.path, err);
-	if (err)
+	if (!save_rings(r, r->dev, t.path))
 		return;
-	must(r, t.path, ktape_recorder_finish(rec));
-	ktape_recorder_close(rec);
 	must(r, t.path, kta_ask(&r->ref, &t, NULL, &findings, NULL));
 	to->sum.damaged += findings != 0;
 	to->traces++;

@@ -11,6 +11,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_ledger.h"
+#include "kt_pass.h"
 #include "kt_ring.h"
 #include "kt_session.h"
 
@@ -417,37 +418,6 @@ TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 
 /* ---- references ------------------------------------------------- */
 
-static int pass(int socket, int fd)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(socket, &msg, 0) == 1 ? 0 : -errno;
-}
-
-static int take_descriptor(int socket)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	int fd;
-
-	if (recvmsg(socket, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
 /*
  * A descriptor in a socket's queue keeps the session after its creator has
  * died.
@@ -463,7 +433,7 @@ TEST_F(session, passed_on)
 	if (!pid) {
 		fd = kt_named(self->main, "p", 0, RING, BLOCK, 0);
 		if (fd < 0 || kt_command(fd, KTAPE_IOC_START) ||
-		    pass(pair[1], fd))
+		    kt_send_fd(pair[1], fd))
 			_exit(1);
 		kill(getpid(), SIGKILL);
 	}
@@ -472,7 +442,7 @@ TEST_F(session, passed_on)
 	fd = kt_attach(self->main, "p", KTAPE_OPEN_READONLY);
 	EXPECT_LE(0, fd);
 	close(fd);
-	fd = take_descriptor(pair[0]);
+	fd = kt_receive_fd(pair[0]);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_layout(fd, &l, NULL, 0));
 	EXPECT_EQ(1, l.running);

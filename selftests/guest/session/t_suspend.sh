@@ -6,39 +6,19 @@
 # before the machine is switched off and wakes up 5 s later. From suspend to idle,
 # kt_wake.ko wakes it.
 
+# shellcheck source=selftests/guest/support/record.sh
+. "${0%/*}/record.sh"
+
 trace=/tmp/test/trace
-n=0
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-	fi
-}
-
-skip()
-{
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
 
 # by_cpu FILE: print for each CPU its number of events and how many of them are
 # earlier than their predecessor
 by_cpu()
 {
-	awk -v cpus="$(nproc)" '
-		function number(name,  text) {
-			match($0, "\"" name "\":\"?[0-9]+")
-			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:"?/, "", text)
-			return text + 0
-		}
+	awk -v cpus="$(nproc)" "$json"'
 		/"ring":"event"/ {
-			cpu = number("cpu")
-			ts = number("ts")
+			cpu = field("cpu")
+			ts = field("ts")
 			back[cpu] += ts < last[cpu]
 			last[cpu] = ts
 			n[cpu]++

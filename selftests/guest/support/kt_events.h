@@ -273,6 +273,22 @@ static inline int kt_count_with(const struct kt_events *e, uint32_t op,
 	return n;
 }
 
+/* Count the records of @op whose first word is one of these. */
+static inline int kt_count_any(const struct kt_events *e, uint32_t op,
+			       const uint32_t *values, int nr)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		int j = 0;
+
+		while (j < nr && e->v[i].arg[0] != values[j])
+			j++;
+		n += e->v[i].op == op && j < nr;
+	}
+	return n;
+}
+
 /* Make the helper module kt_cause cause events. Return: 0 or a negative errno. */
 static inline int kt_cause(const char *what, int n)
 {

@@ -48,6 +48,19 @@ static inline int kt_rmmod_ktape(void)
 	return ret;
 }
 
+/* Return: how many files and others hold the module, or -1. */
+static inline long kt_module_users(void)
+{
+	FILE *f = fopen("/sys/module/ktape/refcnt", "r");
+	long n = -1;
+
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 /* Expedite RCU grace periods: loading and unloading a module takes several. */
 static inline void kt_expedite(bool on)
 {

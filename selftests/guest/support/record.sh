@@ -3,19 +3,32 @@
 # Helpers for the tests of `ktape record`: compare what was recorded with what
 # recorder and kernel counted.
 
-n=0
+# shellcheck source=selftests/guest/support/result.sh
+. "${KTAPE_TESTS:-${0%/*}}/result.sh"
 dir=/tmp/test
 
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || tail -n 20 "$3" | sed 's/^/# /'
-	fi
-}
+# Functions for awk, about a line of `ktape dump --json`: field(NAME) is the number in a
+# field, or 0; is_ledger() tells whether it is a ledger record of an event ring, written when
+# the session stopped; expected() is the number of events that the ring should then hold.
+# shellcheck disable=SC2016	# awk's dollar
+json='
+	function field(name,  text) {
+		if (!match($0, "\"" name "\":\"?[0-9]+"))
+			return 0
+		text = substr($0, RSTART, RLENGTH)
+		sub(/.*:"?/, "", text)
+		return text + 0
+	}
+	function is_ledger() {
+		return index($0, "\"event\":\"ledger\"") &&
+			/"fields":.*"ring":(0|"event").*"moment":0[,}]/
+	}
+	function expected() {
+		return field("emitted") - field("filtered") -
+			field("full") - field("nested") - field("too_big") -
+			field("shed") - field("rate")
+	}
+'
 
 # records TRACE [MOST]: count the events of a trace, without the checkpoint of
 # the registry and without time extensions, and stop after MOST
@@ -37,22 +50,12 @@ summary()
 # the count of records(), because reading a trace twice takes long
 ledger()
 {
-	ktape dump --json "$1" 2>>$dir/dump.err | awk '
-		function field(name,  text) {
-			if (!match($0, "\"" name "\":\"?[0-9]+"))
-				return 0
-			text = substr($0, RSTART, RLENGTH)
-			sub(/.*:"?/, "", text)
-			return text
-		}
+	ktape dump --json "$1" 2>>$dir/dump.err | awk "$json"'
 		index($0, "\"event\":\"time_extend\"") { next }
 		!index($0, "\"ring\":\"registry\"") { found++ }
 		index($0, "\"ring\":\"event\"") { held++ }
-		index($0, "\"event\":\"ledger\"") &&
-		/"fields":.*"ring":(0|"event").*"moment":0[,}]/ {
-			said += field("emitted") - field("filtered")
-			said -= field("full") + field("nested")
-			said -= field("too_big") + field("shed") + field("rate")
+		is_ledger() {
+			said += expected()
 			nr++
 		}
 		END { print said + 0, held + 0, nr + 0, found + 0 }'

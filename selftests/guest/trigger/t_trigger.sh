@@ -4,18 +4,8 @@
 # Test `ktape trigger` and `ktape snapshot`: what they arm, print, run, save and
 # refuse.
 
-# shellcheck source=selftests/guest/support/record.sh
-. "${0%/*}/record.sh"
-
-# refused WHAT CODE COMMAND...: COMMAND must fail with CODE and a message
-refused()
-{
-	what=$1 code=$2
-	shift 2
-	"$@" >$dir/out 2>$dir/log
-	[ $? = "$code" ] && [ -s $dir/log ]
-	result $? "$what: $(head -n 1 $dir/log)" $dir/log
-}
+# shellcheck source=selftests/guest/support/session.sh
+. "${0%/*}/session.sh"
 
 # waits_for COMMAND...: wait up to ten seconds until COMMAND succeeds
 waits_for()
@@ -27,11 +17,6 @@ waits_for()
 		i=$((i + 1))
 	done
 	false
-}
-
-state()
-{
-	ktape status | awk -v name="$1" '$2 == name { print $4 }'
 }
 
 is_stopped()

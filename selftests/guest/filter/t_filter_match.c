@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU finds out once a switch whether the thread that runs passes the thread
- * filters, and keeps the result.  Change what the result depends on while the
+ * filters, and keeps the match.  Change what the match depends on while the
  * thread runs on another CPU, without a switch in between: the thread knows by itself
  * which of its calls must be recorded.
  */
@@ -13,32 +13,32 @@
 
 #define ROUNDS		(300 / kt_scale())
 #define NOBODY		65534
-#define CGROUP		"/sys/fs/cgroup/kt_verdict"
+#define CGROUP		"/sys/fs/cgroup/kt_match"
 
-FIXTURE(verdict)
+FIXTURE(match)
 {
 	int fd;
 	struct worker w;
 	struct kt_take t;
 };
 
-FIXTURE_VARIANT(verdict)
+FIXTURE_VARIANT(match)
 {
 	unsigned char ops[3];
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(verdict, calls)
+FIXTURE_VARIANT_ADD(match, calls)
 {
 	.ops = { KTAPE_EV_SYS_ENTER },
 };
-FIXTURE_VARIANT_ADD(verdict, calls_and_switches)
+FIXTURE_VARIANT_ADD(match, calls_and_switches)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
 };
 /* clang-format on */
 
-FIXTURE_SETUP(verdict)
+FIXTURE_SETUP(match)
 {
 	if (kt_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
@@ -48,22 +48,17 @@ FIXTURE_SETUP(verdict)
 	ASSERT_EQ(0, hire(&self->w, CPU));
 }
 
-FIXTURE_TEARDOWN(verdict)
+FIXTURE_TEARDOWN(match)
 {
 	if (self->w.tid)
 		dismiss(&self->w);
 	close(self->fd);
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(verdict) *self,
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(match) *self,
 		  uint64_t yes)
 {
-	struct calls c = {};
-
-	kt_take(&self->t, self->fd, take_call, &c);
-	EXPECT_EQ(0, self->t.wrong);
-	EXPECT_EQ(yes, c.yes);
-	EXPECT_EQ(0, c.no);
+	check_calls(_metadata, self->fd, &self->t, yes);
 }
 
 static int move(pid_t tid, bool in)
@@ -76,7 +71,7 @@ static int move(pid_t tid, bool in)
 }
 
 /* Another process moves the thread into the cgroup and out of it. */
-TEST_F_TIMEOUT(verdict, cgroup_changes, 300)
+TEST_F_TIMEOUT(match, cgroup_changes, 300)
 {
 	int32_t cgroup;
 
@@ -99,7 +94,7 @@ TEST_F_TIMEOUT(verdict, cgroup_changes, 300)
 }
 
 /* The filter is set for the thread, and for another one. */
-TEST_F_TIMEOUT(verdict, filter_changes, 300)
+TEST_F_TIMEOUT(match, filter_changes, 300)
 {
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -114,7 +109,7 @@ TEST_F_TIMEOUT(verdict, filter_changes, 300)
 }
 
 /* No filter, and one that holds the thread back. */
-TEST_F_TIMEOUT(verdict, filter_comes_and_goes, 300)
+TEST_F_TIMEOUT(match, filter_comes_and_goes, 300)
 {
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS / 6; i++) {
@@ -139,7 +134,7 @@ static void *change_uid(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(verdict, uid_changes, 300)
+TEST_F_TIMEOUT(match, uid_changes, 300)
 {
 	const uint32_t uid = NOBODY;
 	pthread_t thread;
@@ -159,23 +154,11 @@ TEST_F_TIMEOUT(verdict, uid_changes, 300)
  * Followed children and others take turns in forking on one CPU, so that a new thread
  * often has the task_struct of one that the filter answered differently.
  */
-static pid_t plain_fork(void)
-{
-	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
-static void fork_and_call(bool yes)
-{
-	pid_t pid = plain_fork();
-
-	if (!pid) {
-		make_calls(yes);
-		syscall(SYS_exit_group, 0);
-	}
-	waitpid(pid, NULL, 0);
-}
-
-TEST_F_TIMEOUT(verdict, children, 300)
+/*
+ * Followed children and others take turns in forking on one CPU, so that a new thread
+ * often has the task_struct of one that the filter answered differently.
+ */
+TEST_F_TIMEOUT(match, children, 300)
 {
 	int go[2], done[2];
 	char byte;
@@ -190,7 +173,7 @@ TEST_F_TIMEOUT(verdict, children, 300)
 		kt_pin(CPU);
 		close(go[1]);
 		while (read(go[0], &byte, 1) == 1) {
-			fork_and_call(true);
+			call_in_child(plain_fork(), true);
 			if (write(done[1], &byte, 1) != 1)
 				break;
 		}
@@ -204,7 +187,7 @@ TEST_F_TIMEOUT(verdict, children, 300)
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(1, write(go[1], "g", 1));
 		ASSERT_EQ(1, read(done[0], &byte, 1));
-		fork_and_call(false);
+		call_in_child(plain_fork(), false);
 	}
 	close(go[1]);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
@@ -250,7 +233,7 @@ static void *call_always(void *arg)
 }
 
 /* The CPU goes offline and comes back while both kinds of threads run. */
-TEST_F_TIMEOUT(verdict, hotplug, 300)
+TEST_F_TIMEOUT(match, hotplug, 300)
 {
 	struct caller c[2] = { { .yes = true }, { .yes = false } };
 
