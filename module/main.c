@@ -117,8 +117,7 @@ static const struct {
 	  kt_session_hotplug_exit },
 	{ "memory that survives a reset", init_persist, kt_persist_exit },
 	{ "session 0", init_session0, kt_session_end_all },
-	{ "notifier of power management", kt_session_pm_init,
-	  kt_session_pm_exit },
+	{ "notifier of power management", kt_session_pm_init, kt_session_pm_exit },
 	{ "/dev/ktape", init_device, kt_dev_exit },
 	{ "/dev/ktape_mark", init_mark, kt_dev_mark_exit },
 };

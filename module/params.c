@@ -21,19 +21,16 @@ MODULE_PARM_DESC(size, "session 0: bytes of each CPU's event ring (1M)");
 
 static char *block = "0";
 module_param(block, charp, 0444);
-MODULE_PARM_DESC(block,
-		 "session 0: bytes of a block (64K, less in small rings)");
+MODULE_PARM_DESC(block, "session 0: bytes of a block (64K, less in small rings)");
 
 static char *mode = "";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(
-	mode,
-	"session 0: overwrite, discard, snapshot or persistent (overwrite; persistent if persist= is given)");
+MODULE_PARM_DESC(mode,
+		 "session 0: overwrite, discard, snapshot or persistent (overwrite; persistent if persist= is given)");
 
 static char *profile = "default";
 module_param(profile, charp, 0444);
-MODULE_PARM_DESC(profile,
-		 "session 0: none, default, all or a hexadecimal mask");
+MODULE_PARM_DESC(profile, "session 0: none, default, all or a hexadecimal mask");
 
 static char *clock = "auto";
 module_param(clock, charp, 0444);
@@ -51,14 +48,12 @@ MODULE_PARM_DESC(registry_max,
 
 static unsigned int max_str = KTAPE_MARK_TEXT_MAX;
 module_param(max_str, uint, 0444);
-MODULE_PARM_DESC(max_str,
-		 "bytes of a marker's message that are recorded (1024)");
+MODULE_PARM_DESC(max_str, "bytes of a marker's message that are recorded (1024)");
 
 static ushort dev_mode = 0600;
 module_param(dev_mode, ushort, 0444);
-MODULE_PARM_DESC(
-	dev_mode,
-	"permissions of /dev/ktape (0600); with rights for the group or others they decide instead of CAP_PERFMON");
+MODULE_PARM_DESC(dev_mode,
+		 "permissions of /dev/ktape (0600); with rights for the group or others they decide instead of CAP_PERFMON");
 
 static ushort mark_mode = 0600;
 module_param(mark_mode, ushort, 0444);
@@ -72,18 +67,17 @@ MODULE_PARM_DESC(mark_rate,
 /* An address, so lockdown may forbid this parameter. */
 static char *persist = "";
 module_param_hw(persist, charp, iomem, 0444);
-MODULE_PARM_DESC(
-	persist,
-	"memory that survives a reset: ADDRESS,SIZE as reserved by memmap=, or the name of reserved memory");
+MODULE_PARM_DESC(persist,
+		 "memory that survives a reset: ADDRESS,SIZE as reserved by memmap=, or the name of reserved memory");
 
 static bool persist_drop;
 module_param(persist_drop, bool, 0444);
 MODULE_PARM_DESC(persist_drop,
 		 "discard the traces of earlier loads in that memory (0)");
 
-#define REGISTRY_MIN	64
-#define REGISTRY_MAX	(1U << 20)	/* at first */
-#define REGISTRY_MOST	(1U << 22)	/* later */
+#define REGISTRY_MIN  64
+#define REGISTRY_MAX  (1U << 20) /* at first */
+#define REGISTRY_MOST (1U << 22) /* later */
 
 /* Parse bytes with an optional K, M or G.  Return: 0 or -EINVAL. */
 static int params_parse_size(const char *what, const char *text, u64 *to)
@@ -148,8 +142,7 @@ static int params_parse_mode(struct kt_session_config *c)
 	u32 i;
 
 	if (!*mode) {
-		c->mode = *persist ? KTAPE_MODE_PERSISTENT :
-				     KTAPE_MODE_OVERWRITE;
+		c->mode = *persist ? KTAPE_MODE_PERSISTENT : KTAPE_MODE_OVERWRITE;
 	} else {
 		for (i = 0; i < ARRAY_SIZE(mode_names); i++)
 			if (!strcmp(mode, mode_names[i]))
@@ -213,9 +206,8 @@ int kt_params_parse(struct kt_params *p)
 void kt_params_clock_refused(int err)
 {
 	pr_err("clock=%s is %s\n", clock,
-	       err == -ENODEV ?
-		       "not reliable on this machine: use mono or auto" :
-		       "not cycles, mono or auto");
+	       err == -ENODEV ? "not reliable on this machine: use mono or auto" :
+				"not cycles, mono or auto");
 }
 
 /* Log why session 0 could not be created. */

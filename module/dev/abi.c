@@ -22,12 +22,12 @@
  * then refuses the number in static_assert().
  */
 #undef _IOC_TYPECHECK
-#define _IOC_TYPECHECK(type)	sizeof(type)
+#define _IOC_TYPECHECK(type) sizeof(type)
 
 #define KT_SIZE(type, bytes) \
 	static_assert(sizeof(struct type) == (bytes), "size of " #type);
-#define KT_OFFSET(type, member, bytes)				\
-	static_assert(offsetof(struct type, member) == (bytes),	\
+#define KT_OFFSET(type, member, bytes)                          \
+	static_assert(offsetof(struct type, member) == (bytes), \
 		      "offset of " #type "." #member);
 #define KT_IOCTL(name, value) static_assert(name == (value), "value of " #name);
 #include "abi_layout.h"

@@ -29,15 +29,15 @@ static const char *const event_reasons[] = {
 	[KTAPE_EVENT_FAILED] = "the probe could not be attached",
 	[KTAPE_EVENT_FREE_SLOT] = "a free slot: add a probe to it",
 	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
-	[KTAPE_EVENT_LAYOUT] = "the kernel's functions are elsewhere than expected, or unnamed",
+	[KTAPE_EVENT_LAYOUT] =
+		"the kernel's functions are elsewhere than expected, or unnamed",
 };
 
 /*
  * Say whether a session may record the kernel's log, and which restrictions there are.
  * Session 0 never may, but its descriptor is asked what a session of the caller's could.
  */
-static void log_event_info(const struct kt_session *s,
-			   struct ktape_event_info *e)
+static void log_event_info(const struct kt_session *s, struct ktape_event_info *e)
 {
 	const char *reason = "the session was not made for the kernel's log";
 
@@ -89,8 +89,7 @@ long kt_ioctl_event_info(struct file *file, union kt_ioctl_arg *arg)
 	if (e->source) {
 		if (!kt_probe_source(opcode, e))
 			return -ENOENT;
-	} else if (kt_event_opcode_exists(opcode) ||
-		   opcode == KTAPE_TIME_EXTEND) {
+	} else if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
 		e->state = kt_probe_state(opcode, &e->error, &attached);
 		e->attached = attached;
 	}
@@ -155,7 +154,7 @@ static int filter_ioctl_get(struct kt_session *s, struct ktape_filter *f)
 		return -ENOMEM;
 	ret = kt_session_filter_get(s, f, entries);
 	if (!ret && copy_to_user(u64_to_user_ptr(f->entries), entries,
-			 array_size(min(room, f->nr), kind->get_size)))
+				 array_size(min(room, f->nr), kind->get_size)))
 		ret = -EFAULT;
 	kvfree(entries);
 	return ret;
@@ -197,10 +196,9 @@ long kt_ioctl_filter(struct file *file, union kt_ioctl_arg *arg)
 
 #define ACTIONS_ON_TARGET \
 	(KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_PROFILE)
-#define ACTIONS_ALL \
+#define ACTIONS_ALL                                                      \
 	(KTAPE_TRIGGER_MARK | KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP | \
-	 KTAPE_TRIGGER_SNAPSHOT | KTAPE_TRIGGER_PROFILE |                \
-	 KTAPE_TRIGGER_NOTIFY)
+	 KTAPE_TRIGGER_SNAPSHOT | KTAPE_TRIGGER_PROFILE | KTAPE_TRIGGER_NOTIFY)
 
 static bool trigger_compare_ok(const struct ktape_trigger_compare *c)
 {
@@ -258,9 +256,9 @@ static bool trigger_actions_ok(const struct ktape_trigger *t)
 		return false;
 	if (!(t->actions & KTAPE_TRIGGER_MARK) && t->mark)
 		return false;
-	if (t->actions & ACTIONS_ON_TARGET ? t->target != KTAPE_TRIGGER_SELF &&
-						     t->target >= KT_SESSIONS :
-					     t->target)
+	if (t->actions & ACTIONS_ON_TARGET ?
+		    t->target != KTAPE_TRIGGER_SELF && t->target >= KT_SESSIONS :
+		    t->target)
 		return false;
 	if (!(t->actions & KTAPE_TRIGGER_NOTIFY) && t->eventfd)
 		return false;

@@ -47,8 +47,7 @@ struct kt_file *kt_file_make(struct kt_session *s, bool control)
 	kf->session = s;
 	mutex_init(&kf->lock);
 	if (!trusted) {
-		ret = kt_quota_take(&kf->quota,
-				    sizeof(*kf) + kt_reader_bytes());
+		ret = kt_quota_take(&kf->quota, sizeof(*kf) + kt_reader_bytes());
 		if (ret)
 			goto err;
 	}
@@ -114,16 +113,14 @@ struct file *kt_dev_open_session(struct kt_session *s, int flags,
 				 const struct file_operations *fops)
 {
 	/* As kt_dev_may_control() says of the file: the caller is its opener. */
-	struct kt_file *kf =
-		kt_file_make(s, flags == O_RDWR && kt_dev_trusted());
+	struct kt_file *kf = kt_file_make(s, flags == O_RDWR && kt_dev_trusted());
 	struct file *file;
 
 	if (IS_ERR(kf)) {
 		kt_session_put(s);
 		return ERR_CAST(kf);
 	}
-	file = anon_inode_getfile("[ktape]", fops, kf,
-				  flags | O_CLOEXEC);
+	file = anon_inode_getfile("[ktape]", fops, kf, flags | O_CLOEXEC);
 	if (IS_ERR(file)) {
 		kt_file_free(kf);
 		return file;

@@ -129,8 +129,7 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma);
 long kt_ioctl_layout(struct file *file, union kt_ioctl_arg *arg);
 
 /* read.c */
-ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
-		    loff_t *pos);
+ssize_t kt_dev_read(struct file *file, char __user *to, size_t count, loff_t *pos);
 loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence);
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 long kt_ioctl_consumer(struct file *file, union kt_ioctl_arg *arg);

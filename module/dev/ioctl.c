@@ -111,15 +111,14 @@ struct kt_ioctl_def {
 #define IOCTL_DIRECTION(result) \
 	((result) == KT_RESULT_NONE ? _IOC_WRITE : _IOC_READ | _IOC_WRITE)
 
-#define IOCTL(NAME, member, RIGHT, RESULT, fn)				\
-	{								\
-		.cmd = KTAPE_IOC_##NAME +				\
-		       BUILD_BUG_ON_ZERO(_IOC_DIR(KTAPE_IOC_##NAME) !=	\
-				IOCTL_DIRECTION(KT_RESULT_##RESULT)),	\
-		.size = sizeof(((union kt_ioctl_arg *)0)->member),	\
-		.right = KT_RIGHT_##RIGHT,				\
-		.result = KT_RESULT_##RESULT,				\
-		.call = fn,						\
+#define IOCTL(NAME, member, RIGHT, RESULT, fn)                                 \
+	{                                                                      \
+		.cmd = KTAPE_IOC_##NAME +                                      \
+		       BUILD_BUG_ON_ZERO(_IOC_DIR(KTAPE_IOC_##NAME) !=         \
+					 IOCTL_DIRECTION(KT_RESULT_##RESULT)), \
+		.size = sizeof(((union kt_ioctl_arg *)0)->member),             \
+		.right = KT_RIGHT_##RIGHT, .result = KT_RESULT_##RESULT,       \
+		.call = fn,                                                    \
 	}
 
 static const struct kt_ioctl_def ioctl_defs[] = {

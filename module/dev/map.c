@@ -36,8 +36,7 @@ static unsigned long map_region_pages(const struct kt_session *s)
 	unsigned long ring = max(s->size[0], s->size[1]) >> PAGE_SHIFT;
 	/* As large as it can get, because offsets must not change when it grows. */
 	unsigned long registry = DIV_ROUND_UP(
-		kt_registry_max() * sizeof(struct ktape_object_entry),
-		PAGE_SIZE);
+		kt_registry_max() * sizeof(struct ktape_object_entry), PAGE_SIZE);
 
 	return 1 + max(ring, registry);
 }
@@ -133,16 +132,14 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	if (!inside)
 		return -EINVAL;
 	/* VM_MIXEDMAP is for vmf_insert_page(). */
-	kt_vm_flags_mod(vma,
-			VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY | VM_MIXEDMAP,
+	kt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY | VM_MIXEDMAP,
 			VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_ops = &map_vm_ops;
 	return 0;
 }
 
 static void map_describe_ring(const struct kt_session *s, unsigned int index,
-			      const struct kt_ring *r,
-			      struct ktape_layout_entry *e)
+			      const struct kt_ring *r, struct ktape_layout_entry *e)
 {
 	e->cpu = r->cpu;
 	e->kind = r->kind;

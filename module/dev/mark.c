@@ -28,23 +28,23 @@
 #include "emit/emit.h"
 #include "dev.h"
 
-#define BUCKET_BITS	8
+#define BUCKET_BITS 8
 
 /* An event counts as one, and one more for each BYTES_OF_ONE bytes of content. */
-#define BYTES_OF_ONE	64U
+#define BYTES_OF_ONE 64U
 
 /* The limit for all users together is this many times that of one user. */
-#define USERS_AT_ONCE	4
+#define USERS_AT_ONCE 4
 
 /* Lower limits for names: they are rare, and every session records each. */
-#define NAMES_AT_ONCE	64
-#define NAMES_RATE	16		/* per second */
+#define NAMES_AT_ONCE 64
+#define NAMES_RATE    16 /* per second */
 
 /* A copy of at most this many bytes is on the stack. */
-#define BYTES_AT_HAND	128
+#define BYTES_AT_HAND 128
 
 /* Exception majors from here on belong to the kernel. */
-#define MAJOR_OF_KERNEL	KTAPE_MAJOR_KERNEL
+#define MAJOR_OF_KERNEL KTAPE_MAJOR_KERNEL
 
 /**
  * struct kt_limit - a rate limit
@@ -81,8 +81,8 @@ static bool bucket_take(atomic64_t *due, const struct kt_limit *limit, u32 n)
 		from = max(old, now);
 		if (from > now + (s64)limit->slack)
 			return false;
-	} while (
-		!atomic64_try_cmpxchg(due, &old, from + (s64)(n * limit->interval)));
+	} while (!atomic64_try_cmpxchg(due, &old,
+				       from + (s64)(n * limit->interval)));
 	return true;
 }
 
@@ -190,8 +190,7 @@ union kt_mark_arg {
 	struct ktape_name name;
 };
 
-static long mark_ioctl_mark(const struct file *file,
-			    const union kt_mark_arg *arg)
+static long mark_ioctl_mark(const struct file *file, const union kt_mark_arg *arg)
 {
 	const struct ktape_mark *m = &arg->mark;
 	const u32 length = min_t(u32, m->length, KTAPE_MARK_TEXT_MAX);
@@ -229,8 +228,7 @@ static bool mark_trace_ok(const struct ktape_trace *t)
 	return t->flags & KTAPE_TRACE_BUFFER || (!t->length && !t->buffer);
 }
 
-static long mark_ioctl_trace(const struct file *file,
-			     const union kt_mark_arg *arg)
+static long mark_ioctl_trace(const struct file *file, const union kt_mark_arg *arg)
 {
 	const struct ktape_trace *t = &arg->trace;
 	const bool exception = t->opcode == KTAPE_EV_EXCEPTION;
@@ -261,8 +259,7 @@ out:
 	return ret;
 }
 
-static long mark_ioctl_name(const struct file *file,
-			    const union kt_mark_arg *arg)
+static long mark_ioctl_name(const struct file *file, const union kt_mark_arg *arg)
 {
 	const struct ktape_name *n = &arg->name;
 
@@ -291,8 +288,7 @@ static const struct {
 	{ KTAPE_MARK_IOC_NAME, sizeof(struct ktape_name), mark_ioctl_name },
 };
 
-static long kt_mark_ioctl(struct file *file, unsigned int cmd,
-			  unsigned long arg)
+static long kt_mark_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 	union kt_mark_arg copy = {};
@@ -300,8 +296,7 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd,
 	u32 size;
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(mark_ioctls) && mark_ioctls[i].cmd != cmd;
-	     i++)
+	for (i = 0; i < ARRAY_SIZE(mark_ioctls) && mark_ioctls[i].cmd != cmd; i++)
 		;
 	if (i == ARRAY_SIZE(mark_ioctls))
 		return -ENOTTY;

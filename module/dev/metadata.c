@@ -21,22 +21,22 @@
 
 /* One string per event. */
 static const char *const event_text[] = {
-#define KTAPE_EVENT KTAPE_CTF_EVENT
-#define KTAPE_BITS KTAPE_CTF_BITS
-#define KTAPE_VARARGS KTAPE_CTF_VARARGS
-#define KTAPE_ARGS KTAPE_CTF_ARGS
-#define KTAPE_ARG KTAPE_CTF_ARG
-#define KTAPE_REST KTAPE_CTF_REST
-#define KTAPE_BLOB KTAPE_CTF_BLOB
-#define KTAPE_ARRAY KTAPE_CTF_ARRAY
-#define KTAPE_TEXT KTAPE_CTF_TEXT
-#define KTAPE_BYTES KTAPE_CTF_BYTES
-#define KTAPE_LIST KTAPE_CTF_LIST
+#define KTAPE_EVENT	KTAPE_CTF_EVENT
+#define KTAPE_BITS	KTAPE_CTF_BITS
+#define KTAPE_VARARGS	KTAPE_CTF_VARARGS
+#define KTAPE_ARGS	KTAPE_CTF_ARGS
+#define KTAPE_ARG	KTAPE_CTF_ARG
+#define KTAPE_REST	KTAPE_CTF_REST
+#define KTAPE_BLOB	KTAPE_CTF_BLOB
+#define KTAPE_ARRAY	KTAPE_CTF_ARRAY
+#define KTAPE_TEXT	KTAPE_CTF_TEXT
+#define KTAPE_BYTES	KTAPE_CTF_BYTES
+#define KTAPE_LIST	KTAPE_CTF_LIST
 #define KTAPE_END(NAME) KTAPE_CTF_END(NAME),
 #include <ktape/events.h>
 };
 
-#define ROOM		(128UL << 10)	/* bytes; kt_metadata_init() checks it */
+#define ROOM (128UL << 10) /* bytes; kt_metadata_init() checks it */
 
 /* The header of the packet and the text right behind it. */
 static char *packet;
@@ -63,8 +63,7 @@ u64 kt_metadata_hash(void)
 }
 
 /* Copy a host name and replace what must not be in a CTF string. */
-static noinline void metadata_plain_name(char *to, const char *from,
-					 size_t size)
+static noinline void metadata_plain_name(char *to, const char *from, size_t size)
 {
 	size_t i;
 
@@ -101,9 +100,8 @@ static size_t metadata_head(char *to, size_t room)
 	return scnprintf(to, room, KTAPE_CTF_HEAD, uuid, kt_metadata_hash(),
 			 kt_clock_name(), (s64)(m.mono - ns),
 			 (s64)(m.boot - ns), (s64)(m.real - ns), node, release,
-			 machine, kt_clock_name(), uuid, kt_clock_hz(),
-			 offset_s, kt_clock_from_ns(rest), kt_clock_name(),
-			 kt_clock_name());
+			 machine, kt_clock_name(), uuid, kt_clock_hz(), offset_s,
+			 kt_clock_from_ns(rest), kt_clock_name(), kt_clock_name());
 }
 
 /* Enter the checksum of the complete, NUL-terminated text into the text. */

@@ -164,8 +164,7 @@ static bool packet_is_block_of(const struct kt_ring *r, u64 start,
 			       const struct ktape_block *b)
 {
 	return b->magic == KTAPE_BLOCK_MAGIC && b->cpu == r->cpu &&
-	       b->kind == r->kind &&
-	       b->seq == (start >> r->block_shift) + 1;
+	       b->kind == r->kind && b->seq == (start >> r->block_shift) + 1;
 }
 
 /*
@@ -203,8 +202,7 @@ static ssize_t packet_copy_block(struct kt_ring *r, u64 pos, u64 commit,
 }
 
 /* Return true if this reader got -EIO for the block at @start. */
-static bool packet_damage_is_reported(const struct kt_cursor *c,
-				      u64 start)
+static bool packet_damage_is_reported(const struct kt_cursor *c, u64 start)
 {
 	return c->damaged == start + 1;
 }
@@ -218,10 +216,9 @@ static bool packet_damage_is_reported(const struct kt_cursor *c,
 static int packet_report_damage(const struct kt_ring *r, struct kt_cursor *c,
 				u64 start)
 {
-	WARN_ONCE(
-		r->mode != KTAPE_MODE_PERSISTENT,
-		"ktape: the block at position %#llx of CPU %u, ring kind %u, is damaged\n",
-		start, r->cpu, r->kind);
+	WARN_ONCE(r->mode != KTAPE_MODE_PERSISTENT,
+		  "ktape: the block at position %#llx of CPU %u, ring kind %u, is damaged\n",
+		  start, r->cpu, r->kind);
 	c->damaged = start + 1;
 	return -EIO;
 }
@@ -256,8 +253,7 @@ static int packet_report_ring_damage(struct kt_cursor *c)
  * Make a packet without events after everything was delivered, if losses happened
  * after the last packet or were not known then.  The session has stopped.
  */
-static ssize_t packet_copy_end(struct kt_ring *r, struct kt_cursor *c,
-			       void *buf)
+static ssize_t packet_copy_end(struct kt_ring *r, struct kt_cursor *c, void *buf)
 {
 	u64 commit = kt_ring_commit(r), start;
 	struct ktape_block now, *b = buf;
@@ -271,8 +267,7 @@ static ssize_t packet_copy_end(struct kt_ring *r, struct kt_cursor *c,
 		return 0;
 	packet_counts_now(&now, r);
 	if (c->gap || c->lapping || c->lapped)
-		lapped = max_t(s64,
-			       packet_stored(&now) - c->stored - c->records, 0);
+		lapped = max_t(s64, packet_stored(&now) - c->stored - c->records, 0);
 	if (now.discarded - c->discarded + lapped <= c->lost)
 		return 0;
 	content = packet_copy_block(r, commit - 1, commit, buf, &closed);
@@ -373,8 +368,7 @@ damaged:
 }
 
 /* Append the record of a registry entry.  Return: its bytes. */
-static size_t packet_put_entry(void *to, const struct ktape_object_entry *e,
-			       u64 ts)
+static size_t packet_put_entry(void *to, const struct ktape_object_entry *e, u64 ts)
 {
 	u32 size = strnlen(e->name, sizeof(e->name));
 	u32 *word = to;

@@ -18,10 +18,10 @@
 
 #include "internal.h"
 
-#define USER_FILES	64
-#define USER_BYTES	SZ_32M
-#define ALL_FILES	512
-#define ALL_BYTES	SZ_128M
+#define USER_FILES 64
+#define USER_BYTES SZ_32M
+#define ALL_FILES  512
+#define ALL_BYTES  SZ_128M
 
 /**
  * struct kt_user - what one user has taken

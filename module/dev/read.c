@@ -24,14 +24,10 @@
 #include "names/names.h"
 #include "internal.h"
 
-#define PATIENCE	(HZ / 4)		/* jiffies between two sweeps */
-#define WAKE_AGAIN	max(HZ / 10, 1)		/* poll() with a small watermark */
+#define PATIENCE   (HZ / 4)	   /* jiffies between two sweeps */
+#define WAKE_AGAIN max(HZ / 10, 1) /* poll() with a small watermark */
 
-enum {
-	PHASE_METADATA,
-	PHASE_REGISTRY,
-	PHASE_DATA
-};
+enum { PHASE_METADATA, PHASE_REGISTRY, PHASE_DATA };
 
 static size_t read_refill_metadata(struct kt_file *kf)
 {
@@ -89,8 +85,7 @@ static bool read_take_part(struct kt_file *kf)
 static unsigned int read_pass_absent(struct kt_file *kf, unsigned int at)
 {
 	unsigned int cpu = at / KTAPE_RINGS_PER_CPU, nr;
-	unsigned int next = find_next_bit(kf->session->with_rings, nr_cpu_ids,
-					  cpu);
+	unsigned int next = find_next_bit(kf->session->with_rings, nr_cpu_ids, cpu);
 
 	if (next == cpu)
 		return 0;
@@ -349,8 +344,7 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
  * taken away before everything was read; -EIO: a block of a persistent session is
  * damaged, and the next call goes on behind it.
  */
-ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
-		    loff_t *pos)
+ssize_t kt_dev_read(struct file *file, char __user *to, size_t count, loff_t *pos)
 {
 	struct kt_file *kf = file->private_data;
 	ssize_t ret;
@@ -359,8 +353,7 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 		return -ERESTARTSYS;
 	ret = read_make_buffer(kf);
 	if (!ret)
-		ret = read_packets(kf, to, count,
-				   !(file->f_flags & O_NONBLOCK));
+		ret = read_packets(kf, to, count, !(file->f_flags & O_NONBLOCK));
 	mutex_unlock(&kf->lock);
 	return ret;
 }
@@ -459,8 +452,7 @@ static bool consumer_position_ok(const struct kt_file *kf,
 		return false;
 	commit = kt_ring_commit(r);
 	if (kt_position_before(commit, pos) ||
-	    kt_position_before(pos,
-			       kt_reader_cursor(&kf->reader, cpu, kind)->pos))
+	    kt_position_before(pos, kt_reader_cursor(&kf->reader, cpu, kind)->pos))
 		return false;
 	return pos == commit || !(pos & (r->block_size - 1));
 }
@@ -481,8 +473,8 @@ static int consumer_check_positions(const struct kt_file *kf,
 		return -ENOMEM;
 	for (i = 0; ok && i < nr; i++)
 		ok = consumer_position_ok(kf, &p[i]) &&
-		     !test_and_set_bit(
-			     p[i].cpu * KTAPE_RINGS_PER_CPU + p[i].kind, named);
+		     !test_and_set_bit(p[i].cpu * KTAPE_RINGS_PER_CPU + p[i].kind,
+				       named);
 	bitmap_free(named);
 	return ok ? 0 : -EINVAL;
 }

@@ -63,8 +63,7 @@ bool kt_dev_trusted(void)
  */
 int kt_dev_allowed(void)
 {
-	return kt_dev_trusted() ? security_locked_down(LOCKDOWN_TRACEFS) :
-				  -EPERM;
+	return kt_dev_trusted() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
 }
 
 /**
@@ -92,7 +91,6 @@ bool kt_dev_may_control(const struct file *file)
 {
 	/* The opener's rights count, not those of a process that inherits the file. */
 	return (file->f_mode & FMODE_WRITE) &&
-	       (dev_by_mode ||
-		file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+	       (dev_by_mode || file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
 		file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN));
 }

@@ -75,12 +75,11 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 	struct kt_session *s;
 	long ret;
 
-	if ((c->flags & ~(KTAPE_CREATE_LINGER | KTAPE_CREATE_LOG)) ||
-	    c->reserved || c->failed_cpu || c->failed_kind || c->failed_asked || c->failed_had)
+	if ((c->flags & ~(KTAPE_CREATE_LINGER | KTAPE_CREATE_LOG)) || c->reserved ||
+	    c->failed_cpu || c->failed_kind || c->failed_asked || c->failed_had)
 		return -EINVAL;
-	if (config.name ?
-		    !kt_session_name_ok(c->name) :
-		    config.lingers || memchr_inv(c->name, 0, sizeof(c->name)))
+	if (config.name ? !kt_session_name_ok(c->name) :
+			  config.lingers || memchr_inv(c->name, 0, sizeof(c->name)))
 		return -EINVAL;
 	ret = kt_dev_allowed();
 	if (ret)
@@ -314,7 +313,7 @@ static void stats_fill(struct kt_ring *r, struct ktape_stats *st)
 	st->floor = kt_wide_load(&r->floor);
 	st->consumer = kt_ring_consumed(r);
 	st->in_pieces = kt_ring_in_pieces(r);
-	for (class = 0; class < KTAPE_CLASSES; class++) {
+	for (class = 0; class < KTAPE_CLASSES; class ++) {
 		st->emitted[class] = kt_count_read(&page->emitted[class]);
 		st->filtered[class] = kt_count_read(&page->filtered[class]);
 		for (i = 0; i < KTAPE_LOST_REASONS; i++)

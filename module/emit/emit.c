@@ -27,11 +27,11 @@
 #include "emit.h"
 #include "event/event.h"
 
-#define EMITTED_MASK	GENMASK_ULL(KTAPE_OP_KERNEL - 1, KTAPE_OP_EXCEPTION)
+#define EMITTED_MASK GENMASK_ULL(KTAPE_OP_KERNEL - 1, KTAPE_OP_EXCEPTION)
 
 /* Contexts that may nest on a CPU: task, softirq, interrupt, NMI. */
-#define DEPTH		4
-#define SCRATCH_SIZE	(KTAPE_NARGS_MAX * sizeof(u32) + KTAPE_MARK_BYTES_MAX)
+#define DEPTH	     4
+#define SCRATCH_SIZE (KTAPE_NARGS_MAX * sizeof(u32) + KTAPE_MARK_BYTES_MAX)
 
 /* Room to join arguments and buffer of a TraceEvent, one piece per nested context. */
 struct kt_scratch {
@@ -159,8 +159,8 @@ void notrace kt_emit_text(const char *text, u32 length, bool cut)
  */
 void notrace kt_emit_lost(u32 opcode, u32 reason)
 {
-	const u32 kind = opcode == KTAPE_EV_EXCEPTION ?
-				 KT_EVENT_RING_EXCEPTION : KTAPE_RING_EVENT;
+	const u32 kind = opcode == KTAPE_EV_EXCEPTION ? KT_EVENT_RING_EXCEPTION :
+							KTAPE_RING_EVENT;
 	const u32 class = kt_event_class(opcode);
 	const struct kt_cpu *cpu;
 	struct kt_ring *r;
@@ -333,13 +333,13 @@ static void notrace emit_trace_event(u32 code, const u32 *args,
 	}
 	bytes = s->bytes[depth];
 	WRITE_ONCE(s->depth, depth + 1);
-	barrier();	/* take the piece before writing to it */
+	barrier(); /* take the piece before writing to it */
 	memcpy(bytes, args, words);
 	if (length)
 		memcpy(bytes + words, buffer, length);
 	rec.blob = bytes;
 	kt_event_record(KTAPE_RING_EVENT, &rec);
-	barrier();	/* the record is stored before the piece is given back */
+	barrier(); /* the record is stored before the piece is given back */
 	WRITE_ONCE(s->depth, depth);
 out:
 	preempt_enable_notrace();
@@ -360,15 +360,13 @@ void notrace ktape_emit_trace_event(u32 code, ...)
 {
 	const u32 nargs = code >> 29;
 	const bool p = code >> 28 & 1;
-	const bool exception = (code & (KTAPE_OPCODES - 1)) == _TRACE_EXC &&
-			       nargs;
+	const bool exception = (code & (KTAPE_OPCODES - 1)) == _TRACE_EXC && nargs;
 	const void *buffer = NULL;
 	u32 args[KTAPE_NARGS_MAX];
 	u32 length = 0, i;
 	va_list ap;
 
-	if (!emit_is_watched(exception ? KTAPE_EV_EXCEPTION :
-					 KTAPE_EV_TRACE_EVENT))
+	if (!emit_is_watched(exception ? KTAPE_EV_EXCEPTION : KTAPE_EV_TRACE_EVENT))
 		return;
 	va_start(ap, code);
 	for (i = 0; i < nargs; i++)

@@ -25,8 +25,8 @@ struct task_struct;
 int kt_emit_init(unsigned int max_str);
 void kt_emit_exit(void);
 void kt_emit_want(const u64 *mask);
-void kt_emit_mark(u32 opcode, bool task, u32 id, s64 value,
-		  const char *message, u32 length);
+void kt_emit_mark(u32 opcode, bool task, u32 id, s64 value, const char *message,
+		  u32 length);
 void kt_emit_text(const char *text, u32 length, bool cut);
 void kt_emit_lost(u32 opcode, u32 reason);
 
@@ -37,7 +37,7 @@ int kt_emit_name(const struct ktape_name *n, const kuid_t *owner);
 /* ---- exceptions, events with a severity: exception.c ----------------------- */
 
 /* Argument words of an exception besides its code. */
-#define KT_EXCEPTION_ARGS	(KTAPE_NARGS_MAX - 1)
+#define KT_EXCEPTION_ARGS (KTAPE_NARGS_MAX - 1)
 
 void kt_exception_of(u32 severity, u32 code, const u32 *args,
 		     unsigned int nargs, const void *buffer, u32 length,

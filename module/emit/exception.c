@@ -10,7 +10,7 @@
 #include "event/event.h"
 #include "emit.h"
 
-#define HAS_BUFFER	(1U << 3)
+#define HAS_BUFFER (1U << 3)
 
 /**
  * kt_exception_of() - Record a trace exception in the sessions that want it
@@ -31,8 +31,7 @@ void notrace kt_exception_of(u32 severity, u32 code, const u32 *args,
 			     unsigned int nargs, const void *buffer, u32 length,
 			     bool has_buffer, struct task_struct *other)
 {
-	const unsigned int taken =
-		min_t(unsigned int, nargs, KT_EXCEPTION_ARGS);
+	const unsigned int taken = min_t(unsigned int, nargs, KT_EXCEPTION_ARGS);
 	u32 words[KTAPE_NARGS_MAX] = { code };
 	const struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_EXCEPTION,

@@ -19,8 +19,8 @@
 #include "emit.h"
 #include "names/names.h"
 
-#define NAMES_OF_ONE	64
-#define NAMES_OF_ALL	256
+#define NAMES_OF_ONE 64
+#define NAMES_OF_ALL 256
 
 /* A name and the unprivileged user that gave it. */
 struct kt_named {

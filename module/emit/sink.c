@@ -18,13 +18,13 @@
 #include "filter/filter.h"
 #include "emit.h"
 
-#define SINKS		8
+#define SINKS 8
 
 /*
  * A sink that emits an event that it wants is called recursively.  Nested contexts
  * alone do not reach this depth, so a deeper call is recursion and is dropped.
  */
-#define SINK_DEPTH	8
+#define SINK_DEPTH 8
 
 /* Serializes changes of sinks[] and of the mask that is made from it. */
 static DEFINE_MUTEX(sink_lock);
@@ -50,8 +50,7 @@ static void sinks_update_mask(void)
 static bool sink_may_want(unsigned int opcode)
 {
 	if (opcode < KTAPE_OP_EXCEPTION)
-		return opcode == KTAPE_EV_REGISTRY ||
-		       opcode == KTAPE_EV_CONTEXT;
+		return opcode == KTAPE_EV_REGISTRY || opcode == KTAPE_EV_CONTEXT;
 	return opcode != KTAPE_EV_KERNEL_STACK && opcode != KTAPE_EV_MISSED &&
 	       kt_gates_end_of(opcode) == opcode;
 }

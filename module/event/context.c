@@ -122,7 +122,7 @@ static void context_fill(struct ktape_block *block, const struct kt_record *rec)
 	struct kt_coming *c = &this_cpu_ptr(kt_cpus)->coming;
 	const struct task_struct *leaves = READ_ONCE(c->leaves);
 
-	barrier();	/* tid and prio were stored before leaves */
+	barrier(); /* tid and prio were stored before leaves */
 	block->context = context_now();
 	if (likely(leaves != current)) {
 		/* The switch has happened. */

@@ -31,8 +31,8 @@ struct task_struct;
  * it is the event ring: names are as frequent as new processes and would push
  * exceptions out of the control ring.
  */
-#define KT_RING_NAMES		KTAPE_RINGS_PER_CPU
-#define KT_RING_KINDS		(KT_RING_NAMES + 1)
+#define KT_RING_NAMES KTAPE_RINGS_PER_CPU
+#define KT_RING_KINDS (KT_RING_NAMES + 1)
 
 /*
  * Bits of struct kt_cpu.want above those of the sessions:
@@ -48,13 +48,13 @@ struct task_struct;
  * Because of the last two, an event without any of these bits has one ring: nothing else
  * has to be compared with zero.
  */
-#define KT_WANT_CHECK		BIT(KT_SESSIONS)
-#define KT_WANT_SWITCH		BIT(KT_SESSIONS + 1)
-#define KT_WANT_NONE		BIT(KT_SESSIONS + 3)
-#define KT_WANT_MANY		BIT(KT_SESSIONS + 4)
+#define KT_WANT_CHECK  BIT(KT_SESSIONS)
+#define KT_WANT_SWITCH BIT(KT_SESSIONS + 1)
+#define KT_WANT_NONE   BIT(KT_SESSIONS + 3)
+#define KT_WANT_MANY   BIT(KT_SESSIONS + 4)
 
 /* Number of possible sets of sessions. */
-#define KT_ALONE		(1U << KT_SESSIONS)
+#define KT_ALONE (1U << KT_SESSIONS)
 
 /*
  * The pass mask of a CPU, struct kt_now.mask.  An event is recorded in its one session at
@@ -69,20 +69,19 @@ struct task_struct;
  */
 #define KT_MASK_ALWAYS \
 	(KT_WANT_CHECK | KT_WANT_SWITCH | KT_WANT_NONE | KT_WANT_MANY)
-#define KT_MASK_UNKNOWN		BIT(KT_SESSIONS + 2)
-#define KT_MASK_PASS_SHIFT	16
-#define KT_MASK_FILTERED_SHIFT	24
-#define KT_MASK_SESSIONS	(BIT(KT_SESSIONS) - 1)
+#define KT_MASK_UNKNOWN	       BIT(KT_SESSIONS + 2)
+#define KT_MASK_PASS_SHIFT     16
+#define KT_MASK_FILTERED_SHIFT 24
+#define KT_MASK_SESSIONS       (BIT(KT_SESSIONS) - 1)
 /* No session has a thread filter. */
-#define KT_MASK_OPEN \
-	(KT_MASK_ALWAYS | KT_MASK_SESSIONS << KT_MASK_PASS_SHIFT)
-#define KT_MASK_CLOSED	(KT_MASK_ALWAYS | KT_MASK_SESSIONS | KT_MASK_UNKNOWN)
+#define KT_MASK_OPEN   (KT_MASK_ALWAYS | KT_MASK_SESSIONS << KT_MASK_PASS_SHIFT)
+#define KT_MASK_CLOSED (KT_MASK_ALWAYS | KT_MASK_SESSIONS | KT_MASK_UNKNOWN)
 
 /* struct kt_now.steady: no switch is. */
-#define KT_NOT_STEADY		BIT(KT_SESSIONS)
+#define KT_NOT_STEADY BIT(KT_SESSIONS)
 
 /* struct kt_now.thread: the record of the switch to the thread is stored. */
-#define KT_ARRIVED		1UL
+#define KT_ARRIVED 1UL
 
 /**
  * struct kt_now - the thread that a CPU runs, and what its sessions need to know

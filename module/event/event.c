@@ -192,8 +192,7 @@ static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 				      struct task_struct *other)
 {
 	const struct kt_filters *f = rcu_dereference_sched(kt_filters[session]);
-	const struct kt_triggers *t =
-		rcu_dereference_sched(kt_triggers[session]);
+	const struct kt_triggers *t = rcu_dereference_sched(kt_triggers[session]);
 
 	kt_count(&r->page->emitted[rec->class]);
 	if (unlikely(f) && !event_passes(f, r, rec, other)) {
@@ -210,8 +209,7 @@ static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 		record_with_stack(f, r, rec);
 	else
 		kt_ring_write(r, rec);
-	if (unlikely(t) &&
-	    kt_triggers_want(t, rec->code & (KTAPE_OPCODES - 1)))
+	if (unlikely(t) && kt_triggers_want(t, rec->code & (KTAPE_OPCODES - 1)))
 		kt_triggers_check(t, session, rec);
 	return true;
 }
@@ -224,8 +222,7 @@ static unsigned long event_put_all(u32 kind, const struct kt_record *rec,
 	unsigned long passed = 0;
 
 	for (want &= KT_MASK_SESSIONS; want; want &= want - 1)
-		if (event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec,
-			      other))
+		if (event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec, other))
 			passed |= BIT(__ffs(want));
 	return passed;
 }
@@ -239,12 +236,10 @@ static unsigned long event_put_all(u32 kind, const struct kt_record *rec,
  * Context: as kt_event_record().
  * Return: whether the session wants the event on this CPU.
  */
-bool kt_event_record_in(unsigned int session, u32 kind,
-			const struct kt_record *rec)
+bool kt_event_record_in(unsigned int session, u32 kind, const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
-	const unsigned int want =
-		kt_cpu_read(kt_cpus->want[opcode]) & BIT(session);
+	const unsigned int want = kt_cpu_read(kt_cpus->want[opcode]) & BIT(session);
 
 	event_put_all(kind, rec, NULL, want);
 	return want;
@@ -285,8 +280,7 @@ void kt_log_allow(unsigned int session, bool allowed)
 {
 	unsigned long to = READ_ONCE(log_sessions);
 
-	WRITE_ONCE(log_sessions,
-		   allowed ? to | BIT(session) : to & ~BIT(session));
+	WRITE_ONCE(log_sessions, allowed ? to | BIT(session) : to & ~BIT(session));
 }
 
 /**
@@ -302,8 +296,7 @@ void kt_event_record_log(const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	unsigned long want = kt_cpu_read(kt_cpus->want[opcode]);
-	unsigned long refused = want & KT_MASK_SESSIONS &
-				~READ_ONCE(log_sessions);
+	unsigned long refused = want & KT_MASK_SESSIONS & ~READ_ONCE(log_sessions);
 
 	event_put_all(KTAPE_RING_EVENT, rec, NULL, want & ~refused);
 	if (refused)
@@ -394,8 +387,7 @@ static __always_inline u32 event_mask(u32 want)
 
 	if (!(thread & KT_ARRIVED) ||
 	    (want & kt_cpu_read(kt_cpus->by_uid) &&
-	     kt_thread_uid((void *)(thread - KT_ARRIVED)) !=
-		     kt_cpu_read(kt_now.uid)))
+	     kt_thread_uid((void *)(thread - KT_ARRIVED)) != kt_cpu_read(kt_now.uid)))
 		return KT_MASK_CLOSED;
 	/*
 	 * Load it last.  An event of an interrupt may compute mask and uid anew: a mask
@@ -442,7 +434,7 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	const u32 want = kt_cpu_read(kt_cpus->want[(u8)code]);
 	const u32 mask = kt_cpu_read(kt_now.mask);
 
-	BUILD_BUG_ON(KTAPE_OPCODES != 256);	/* (u8)code is the opcode */
+	BUILD_BUG_ON(KTAPE_OPCODES != 256); /* (u8)code is the opcode */
 	if (kt_nmi_unsafe() || want & KT_WANT_CHECK)
 		return event_check(code, place, a0, a1, a2, other);
 	if (want & KT_WANT_NONE)
@@ -489,8 +481,7 @@ void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
  *
  * Context: as kt_event().
  */
-void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
-		       struct task_struct *other)
+void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1, struct task_struct *other)
 {
 	kt_event_at(kt_cpus, code, place, 2, a0, a1, 0, other);
 }

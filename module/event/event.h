@@ -85,15 +85,12 @@ void kt_owner_exit(struct kt_owner *owner);
 void kt_owner_wake(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		   struct task_struct *other);
-void kt_put(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
-	    unsigned long sessions);
+void kt_put(u32 code, u32 place, u32 a0, u32 a1, u32 a2, unsigned long sessions);
 void kt_put0(u32 code, u32 place, unsigned long sessions);
 void kt_put1(u32 code, u32 place, u32 a0, unsigned long sessions);
 void kt_put2(u32 code, u32 place, u32 a0, u32 a1, unsigned long sessions);
-void kt_put3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
-	     unsigned long sessions);
-bool kt_event_record_in(unsigned int session, u32 kind,
-			const struct kt_record *rec);
+void kt_put3(u32 code, u32 place, u32 a0, u32 a1, u32 a2, unsigned long sessions);
+bool kt_event_record_in(unsigned int session, u32 kind, const struct kt_record *rec);
 void kt_log_allow(unsigned int session, bool allowed);
 void kt_event_record_log(const struct kt_record *rec);
 unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
@@ -135,18 +132,16 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
  * Class of an event, and the kind of its ring, in one word: with it, the arguments of
  * kt_event_many() fit into registers.
  */
-#define KT_PLACE_OF(class, kind)	((class) | (kind) << 8)
-#define KT_PLACE_CLASS(place)		((place) & 0xff)
-#define KT_PLACE_KIND(place)		((place) >> 8)
-#define KT_PLACE(NAME) \
-	KT_PLACE_OF(KT_CLASS_OF_##NAME, KT_EVENT_RING_##NAME)
+#define KT_PLACE_OF(class, kind) ((class) | (kind) << 8)
+#define KT_PLACE_CLASS(place)	 ((place)&0xff)
+#define KT_PLACE_KIND(place)	 ((place) >> 8)
+#define KT_PLACE(NAME)		 KT_PLACE_OF(KT_CLASS_OF_##NAME, KT_EVENT_RING_##NAME)
 
 /* Get the ring of one session, the only one of @want. */
-static __always_inline struct kt_ring *
-kt_ring_alone(struct kt_cpu __percpu *cpus, u32 place, unsigned long want)
+static __always_inline struct kt_ring *kt_ring_alone(struct kt_cpu __percpu *cpus,
+						     u32 place, unsigned long want)
 {
-	return kt_cpu_read(
-		cpus->alone_row[KT_PLACE_KIND(place) * KT_ALONE + want]);
+	return kt_cpu_read(cpus->alone_row[KT_PLACE_KIND(place) * KT_ALONE + want]);
 }
 
 /* Count an event as filtered in one session. */
@@ -193,9 +188,9 @@ static __always_inline bool kt_event_is_filtered(struct kt_cpu __percpu *cpus,
 }
 
 /* kt_event(), with opcode and dat20, and class and kind, in one word each. */
-static __always_inline void
-kt_event_at(struct kt_cpu __percpu *cpus, u32 code, u32 place, const u32 nargs,
-	    u32 a0, u32 a1, u32 a2, struct task_struct *other)
+static __always_inline void kt_event_at(struct kt_cpu __percpu *cpus, u32 code,
+					u32 place, const u32 nargs, u32 a0,
+					u32 a1, u32 a2, struct task_struct *other)
 {
 	const unsigned long want =
 		kt_cpu_read(cpus->want[code & (KTAPE_OPCODES - 1)]);
@@ -226,8 +221,7 @@ static __always_inline void kt_count_filtered(struct kt_cpu __percpu *cpus,
 
 	do {
 		r = kt_cpu_read(
-			cpus->rings[KT_PLACE_KIND(place) * KT_SESSIONS +
-				    __ffs(sessions)]);
+			cpus->rings[KT_PLACE_KIND(place) * KT_SESSIONS + __ffs(sessions)]);
 		kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
 		kt_count(&r->page->filtered[KT_PLACE_CLASS(place)]);
 		sessions &= sessions - 1;
@@ -276,10 +270,10 @@ static __always_inline struct kt_ring *kt_event_ring(u32 opcode, u32 kind)
  *
  * Context: any, preemption disabled.
  */
-static __always_inline void
-kt_event(struct kt_cpu __percpu *cpus, const u32 opcode, const u32 class,
-	 const u32 kind, u32 dat20, const u32 nargs, u32 a0, u32 a1, u32 a2,
-	 struct task_struct *other)
+static __always_inline void kt_event(struct kt_cpu __percpu *cpus, const u32 opcode,
+				     const u32 class, const u32 kind, u32 dat20,
+				     const u32 nargs, u32 a0, u32 a1, u32 a2,
+				     struct task_struct *other)
 {
 	/* Thread filters do not apply to control records, and the mask says nothing. */
 	BUILD_BUG_ON(opcode < KTAPE_OP_EXCEPTION);
@@ -294,8 +288,7 @@ void kt_now_renew(void);
 void kt_now_close_all(void);
 void kt_now_prepare(unsigned int cpu);
 void kt_now_reported(unsigned int session);
-void kt_switch_record(u32 code, struct task_struct *prev,
-		      struct task_struct *next);
+void kt_switch_record(u32 code, struct task_struct *prev, struct task_struct *next);
 
 /*
  * Between the record of sched_switch and the switch itself current is still the
@@ -307,12 +300,12 @@ void kt_switch_record(u32 code, struct task_struct *prev,
 static __always_inline void kt_switch_begin(struct task_struct *next)
 {
 	kt_cpu_write(kt_now.thread, (unsigned long)next);
-	barrier();	/* before the record is stored */
+	barrier(); /* before the record is stored */
 }
 
 static __always_inline void kt_switch_end(void)
 {
-	barrier();	/* after the record was stored */
+	barrier(); /* after the record was stored */
 	raw_cpu_inc(kt_now.thread);
 }
 
@@ -320,8 +313,7 @@ static __always_inline void kt_switch_end(void)
 static __always_inline bool kt_event_sees_switches(void)
 {
 	/* A sink alone does not count: its start has not set @thread to 0. */
-	return kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]) &
-		       KT_MASK_SESSIONS ||
+	return kt_cpu_read(kt_cpus->want[KTAPE_EV_SCHED_SWITCH]) & KT_MASK_SESSIONS ||
 	       kt_cpu_read(kt_cpus->want[KTAPE_EV_CONTEXT]);
 }
 
@@ -347,8 +339,7 @@ static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
 {
 	kt_switch_begin(next);
 	kt_count(&r->page->emitted[KT_CLASS_OF_SCHED_SWITCH]);
-	kt_ring_put(r, code, KT_CLASS_OF_SCHED_SWITCH, 2, prev->pid, next->pid,
-		    0);
+	kt_ring_put(r, code, KT_CLASS_OF_SCHED_SWITCH, 2, prev->pid, next->pid, 0);
 	kt_switch_end();
 }
 
@@ -365,8 +356,7 @@ static __always_inline void kt_switch_put(struct kt_ring *r, u32 code,
  * Return: true; false: only kt_switch_record() does all that is needed.
  */
 static __always_inline bool kt_switch_is_steady(struct kt_cpu __percpu *cpus,
-						struct task_struct *next,
-						u32 *pass)
+						struct task_struct *next, u32 *pass)
 {
 	const struct kt_kept *k = kt_match_place(cpus->kept, next);
 
@@ -387,25 +377,24 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 /* Record an event with 0 to 3 argument words by a call. */
 #define KT_EVENT0(NAME, dat20) \
 	kt_event0(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 0), KT_PLACE(NAME), NULL)
-#define KT_EVENT1(NAME, dat20, a0)	KT_EVENT1_OF(NAME, NULL, dat20, a0)
-#define KT_EVENT2(NAME, dat20, a0, a1)	KT_EVENT2_OF(NAME, NULL, dat20, a0, a1)
+#define KT_EVENT1(NAME, dat20, a0)     KT_EVENT1_OF(NAME, NULL, dat20, a0)
+#define KT_EVENT2(NAME, dat20, a0, a1) KT_EVENT2_OF(NAME, NULL, dat20, a0, a1)
 #define KT_EVENT3(NAME, dat20, a0, a1, a2) \
 	KT_EVENT3_OF(NAME, NULL, dat20, a0, a1, a2)
 
 /* The same for events that are about another task besides current. */
-#define KT_EVENT1_OF(NAME, other, dat20, a0)				\
-	kt_event1(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 1), KT_PLACE(NAME), \
-		  a0, other)
-#define KT_EVENT2_OF(NAME, other, dat20, a0, a1)			\
-	kt_event2(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 2), KT_PLACE(NAME), \
-		  a0, a1, other)
-#define KT_EVENT3_OF(NAME, other, dat20, a0, a1, a2)			\
-	kt_event3(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 3), KT_PLACE(NAME), \
-		  a0, a1, a2, other)
+#define KT_EVENT1_OF(NAME, other, dat20, a0) \
+	kt_event1(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 1), KT_PLACE(NAME), a0, other)
+#define KT_EVENT2_OF(NAME, other, dat20, a0, a1)                             \
+	kt_event2(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 2), KT_PLACE(NAME), a0, \
+		  a1, other)
+#define KT_EVENT3_OF(NAME, other, dat20, a0, a1, a2)                         \
+	kt_event3(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 3), KT_PLACE(NAME), a0, \
+		  a1, a2, other)
 
 /* The same inlined, for frequent events: see kt_event().  @data is the probe's. */
-#define KT_EVENT_INLINE(data, NAME, dat20, nargs, a0, a1, a2, other) \
-	kt_event(kt_cpus_of(data), KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,	\
+#define KT_EVENT_INLINE(data, NAME, dat20, nargs, a0, a1, a2, other)    \
+	kt_event(kt_cpus_of(data), KTAPE_EV_##NAME, KT_CLASS_OF_##NAME, \
 		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other)
 
 #define KT_INLINE0(data, NAME, dat20) \
@@ -419,30 +408,30 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
  * Record an event with an array of up to 7 argument words, and with a blob
  * (bytes at data; NULL and 0 = none).
  */
-#define KT_EVENT_LONG(NAME, dat20, words, data, bytes)			\
-do {									\
-	const struct kt_record __rec = {				\
-		.code = KT_CODE(KTAPE_EV_##NAME, dat20, !!(data),	\
-				ARRAY_SIZE(words)),			\
-		.class = KT_CLASS_OF_##NAME,				\
-		.nargs = ARRAY_SIZE(words),				\
-		.size = bytes,						\
-		.args = words,						\
-		.blob = data,						\
-	};								\
-									\
-	kt_event_record(KT_EVENT_RING_##NAME, &__rec);			\
-} while (0)
+#define KT_EVENT_LONG(NAME, dat20, words, data, bytes)                    \
+	do {                                                              \
+		const struct kt_record __rec = {                          \
+			.code = KT_CODE(KTAPE_EV_##NAME, dat20, !!(data), \
+					ARRAY_SIZE(words)),               \
+			.class = KT_CLASS_OF_##NAME,                      \
+			.nargs = ARRAY_SIZE(words),                       \
+			.size = bytes,                                    \
+			.args = words,                                    \
+			.blob = data,                                     \
+		};                                                        \
+                                                                          \
+		kt_event_record(KT_EVENT_RING_##NAME, &__rec);            \
+	} while (0)
 
 /*
  * Does any session or sink want this event on this CPU?  Preemption disabled.  A
  * macro, because gcc lays out callers of an inline function worse.
  */
-#define kt_wanted(opcode) \
+#define kt_wanted(opcode)                                      \
 	(kt_cpu_read(kt_cpus->want[opcode]) & ~KT_WANT_NONE || \
 	 kt_sink_wants(opcode))
 
-#define KT_WANTED(NAME)		kt_wanted(KTAPE_EV_##NAME)
+#define KT_WANTED(NAME) kt_wanted(KTAPE_EV_##NAME)
 
 /* ---- triggers: trigger.c --------------------------------------------------- */
 
@@ -488,15 +477,13 @@ struct kt_triggers {
 /* Triggers of each session, NULL = none.  Written under kt_session_control. */
 extern struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-static inline bool kt_triggers_want(const struct kt_triggers *all,
-				       unsigned int opcode)
+static inline bool kt_triggers_want(const struct kt_triggers *all, unsigned int opcode)
 {
 	return all->mask[opcode / 64] >> (opcode % 64) & 1;
 }
 
 void kt_triggers_renew_gates(const struct kt_triggers *all);
-bool kt_triggers_follow(const struct kt_triggers *all,
-			const struct kt_gates *gates);
+bool kt_triggers_follow(const struct kt_triggers *all, const struct kt_gates *gates);
 bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode);
 void kt_trigger_fire(struct kt_trigger *t, unsigned int session);
 int kt_trigger_gate_of(u32 span);
@@ -533,14 +520,14 @@ void kt_cost_read(struct ktape_cost *cost);
  */
 
 /* Places for code addresses whose symbols are still to be looked up. */
-#define KT_SYMBOLS_PENDING	256
+#define KT_SYMBOLS_PENDING 256
 
 /*
  * Places for code addresses whose symbols were looked up.  The low bits of the
  * token select the place; if it is taken, the address goes to a place near it.
  */
-#define KT_SYMBOLS_FEW		8	/* until the first session records */
-#define KT_SYMBOLS_MANY		16384
+#define KT_SYMBOLS_FEW	8 /* until the first session records */
+#define KT_SYMBOLS_MANY 16384
 
 /**
  * struct kt_symbols - the table of these places
@@ -599,11 +586,11 @@ static __always_inline u32 kt_token_page(unsigned long pfn)
  * codes and small negative numbers look like addresses in it.
  */
 #ifdef CONFIG_64BIT
-#define KT_KERNEL_FROM		(0xfUL << 60)
+#define KT_KERNEL_FROM (0xfUL << 60)
 #else
-#define KT_KERNEL_FROM		TASK_SIZE
+#define KT_KERNEL_FROM TASK_SIZE
 #endif
-#define KT_KERNEL_TO		(-1UL << 20)
+#define KT_KERNEL_TO (-1UL << 20)
 
 /**
  * kt_is_kernel_address() - Can a number be a kernel address?

@@ -13,15 +13,13 @@ void kt_now_arrive(struct kt_cpu *c, struct task_struct *next,
 void kt_event_losses_soon(struct kt_ring *r);
 void kt_cost_opened(struct kt_ring *r, u64 since);
 void kt_triggers_check(const struct kt_triggers *all, unsigned int session,
-		     const struct kt_record *rec);
-void kt_triggers_skip(const struct kt_triggers *all,
-		      const struct kt_record *rec);
+		       const struct kt_record *rec);
+void kt_triggers_skip(const struct kt_triggers *all, const struct kt_record *rec);
 
 #ifdef CONFIG_STACKTRACE
 void kt_stack_record(struct kt_ring *r, const struct kt_record *event);
 #else
-static inline void kt_stack_record(struct kt_ring *r,
-				   const struct kt_record *event)
+static inline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 {
 }
 #endif

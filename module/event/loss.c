@@ -16,8 +16,7 @@ static struct kt_ring *loss_control_ring(const struct kt_ring *r)
 {
 	const struct kt_owner *owner = r->owner;
 
-	return per_cpu_ptr(kt_cpus, r->cpu)
-		->ring[KTAPE_RING_CONTROL][owner->session];
+	return per_cpu_ptr(kt_cpus, r->cpu)->ring[KTAPE_RING_CONTROL][owner->session];
 }
 
 /*
@@ -28,12 +27,9 @@ static int loss_write(struct kt_ring *to, const struct kt_ring *r,
 		      unsigned int class, const struct kt_loss *loss)
 {
 	const u32 args[] = {
-		(u32)loss->first,
-		(u32)(loss->first >> 32),
-		(u32)loss->last,
-		(u32)(loss->last >> 32),
-		(u32)loss->reported,
-		(u32)(loss->reported >> 32),
+		(u32)loss->first,    (u32)(loss->first >> 32),
+		(u32)loss->last,     (u32)(loss->last >> 32),
+		(u32)loss->reported, (u32)(loss->reported >> 32),
 	};
 	const struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_LOSS, class | r->kind << 5, 0,
@@ -74,7 +70,7 @@ void kt_event_losses(struct kt_ring *r)
 	WRITE_ONCE(r->lossy, false);
 	WRITE_ONCE(r->reported_at, kt_clock());
 	barrier();
-	for (class = 0; class < KTAPE_CLASSES && !full; class++) {
+	for (class = 0; class < KTAPE_CLASSES && !full; class ++) {
 		if (!kt_ring_loss_take(r, class, &loss))
 			continue;
 		full = loss_write(to, r, class, &loss);
@@ -102,8 +98,8 @@ void kt_event_losses_soon(struct kt_ring *r)
 		kt_event_losses(r);
 }
 
-#define SAMPLES_A_SECOND	10
-#define COST_MAX		((1U << 29) - 1)	/* for kt_count_add() */
+#define SAMPLES_A_SECOND 10
+#define COST_MAX	 ((1U << 29) - 1) /* for kt_count_add() */
 
 /**
  * kt_cost_sample() - Time one record on this CPU

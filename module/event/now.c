@@ -165,8 +165,7 @@ void kt_now_prepare(unsigned int cpu)
 
 	now_close(c->now);
 	WRITE_ONCE(c->now->thread, 0);
-	WRITE_ONCE(c->now->pending,
-		   c->selective & c->want[KTAPE_EV_CONTEXT]);
+	WRITE_ONCE(c->now->pending, c->selective & c->want[KTAPE_EV_CONTEXT]);
 	if (!c->selective)
 		kt_now_open(c);
 }
@@ -209,11 +208,9 @@ void kt_now_arrive(struct kt_cpu *c, struct task_struct *next,
 	const u32 selective = READ_ONCE(c->selective);
 	const u32 pass = (match->pass | ~selective) & KT_MASK_SESSIONS;
 	const u32 by_uid = READ_ONCE(c->by_uid);
-	const u32 check = selective &
-			  (~pass | READ_ONCE(c->now->pending) | by_uid);
+	const u32 check = selective & (~pass | READ_ONCE(c->now->pending) | by_uid);
 	const u32 mask = check | KT_MASK_ALWAYS | pass << KT_MASK_PASS_SHIFT |
-			 (selective & ~pass & ~by_uid)
-				 << KT_MASK_FILTERED_SHIFT;
+			 (selective & ~pass & ~by_uid) << KT_MASK_FILTERED_SHIFT;
 	/* If it is the same, another CPU may be closing it: leave that alone. */
 	const bool change = READ_ONCE(c->now->mask) != mask;
 	u32 pending;
@@ -229,9 +226,8 @@ void kt_now_arrive(struct kt_cpu *c, struct task_struct *next,
 		WRITE_ONCE(c->now->mask, mask);
 	do {
 		pending = READ_ONCE(c->now->pending);
-		WRITE_ONCE(c->now->steady,
-			   now_steady(c, match->pass, pending));
-		barrier();	/* an NMI may have written a pending record */
+		WRITE_ONCE(c->now->steady, now_steady(c, match->pass, pending));
+		barrier(); /* an NMI may have written a pending record */
 	} while (READ_ONCE(c->now->pending) != pending);
 	if (READ_ONCE(c->by_cgroup))
 		now_confirm(c, match);

@@ -8,11 +8,10 @@
  */
 #include "internal.h"
 
-static __always_inline struct kt_ring *put_ring(u32 place,
-						unsigned long sessions)
+static __always_inline struct kt_ring *put_ring(u32 place, unsigned long sessions)
 {
-	return kt_cpu_read(kt_cpus->rings[KT_PLACE_KIND(place) * KT_SESSIONS +
-					  __ffs(sessions)]);
+	return kt_cpu_read(
+		kt_cpus->rings[KT_PLACE_KIND(place) * KT_SESSIONS + __ffs(sessions)]);
 }
 
 /* Store an event in some sessions, by any way that their rings take. */
@@ -36,8 +35,8 @@ static noinline void notrace put_rest(u32 code, u32 place, u32 a0, u32 a1,
 static noinline void notrace put_slow(u32 code, u32 place, u32 a0, u32 a1,
 				      u32 a2, unsigned long sessions)
 {
-	kt_ring_slow(put_ring(place, sessions), code, KT_PLACE_CLASS(place),
-		     a0, a1, a2);
+	kt_ring_slow(put_ring(place, sessions), code, KT_PLACE_CLASS(place), a0,
+		     a1, a2);
 	put_rest(code, place, a0, a1, a2, sessions & (sessions - 1));
 }
 
@@ -114,8 +113,7 @@ void notrace kt_put1(u32 code, u32 place, u32 a0, unsigned long sessions)
  *
  * Context: as kt_put().
  */
-void notrace kt_put2(u32 code, u32 place, u32 a0, u32 a1,
-		     unsigned long sessions)
+void notrace kt_put2(u32 code, u32 place, u32 a0, u32 a1, unsigned long sessions)
 {
 	put_words(code, place, a0, a1, 0, sessions, 2);
 }

@@ -23,20 +23,20 @@
 #include "internal.h"
 
 /* Most frames between the probe and the code that the event is about. */
-#define FRAMES_ABOVE	16
+#define FRAMES_ABOVE 16
 
 /* Most bytes from a probed address to the return address of its frame. */
-#define PROBE_SPAN	8
+#define PROBE_SPAN 8
 
-#define GLUE_MAX	512	/* glue functions that are left out */
+#define GLUE_MAX 512 /* glue functions that are left out */
 
 /* How their symbols begin, and what is more than any of them has, KASAN's checks included. */
-#define GLUE_NAME	"__traceiter_"
-#define GLUE_SIZE_MAX	4096
+#define GLUE_NAME     "__traceiter_"
+#define GLUE_SIZE_MAX 4096
 
 static struct {
 	unsigned long start;
-	unsigned long size;	/* 0 = free entry; stored last, with release */
+	unsigned long size; /* 0 = free entry; stored last, with release */
 } glue[GLUE_MAX];
 
 static unsigned int nr_glue;
@@ -136,8 +136,7 @@ static bool frame_is_probed(unsigned long frame, u32 token)
 }
 
 /* Return the index of the first frame of the code that the event is about. */
-static unsigned int stack_first_frame(const unsigned long *frames,
-				      unsigned int nr,
+static unsigned int stack_first_frame(const unsigned long *frames, unsigned int nr,
 				      const struct kt_record *event)
 {
 	unsigned int own = 0, i;
@@ -180,8 +179,7 @@ noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 	};
 
 	/* Unwinders without CONFIG_ARCH_STACKWALK take locks. */
-	if (kt_nmi_unsafe() ||
-	    (!IS_ENABLED(CONFIG_ARCH_STACKWALK) && in_nmi())) {
+	if (kt_nmi_unsafe() || (!IS_ENABLED(CONFIG_ARCH_STACKWALK) && in_nmi())) {
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec.class);
 		return;
 	}

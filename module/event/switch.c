@@ -35,8 +35,7 @@ static u32 switch_put(struct kt_cpu *c, u32 code, struct task_struct *prev,
 	u32 held;
 
 	if (want & KT_WANT_CHECK)
-		return kt_event_record_of(KT_EVENT_RING_SCHED_SWITCH, &rec,
-					  next);
+		return kt_event_record_of(KT_EVENT_RING_SCHED_SWITCH, &rec, next);
 	held = want & KT_MASK_SESSIONS & ~pass;
 	pass &= want & KT_MASK_SESSIONS;
 	if (held)
@@ -68,8 +67,7 @@ noinline void notrace kt_switch_record(u32 code, struct task_struct *prev,
 	}
 	kt_switch_begin(next);
 	recorded = switch_put(c, code, prev, next,
-			      selective ? pass | switch_pass_of(c, prev) :
-					  pass);
+			      selective ? pass | switch_pass_of(c, prev) : pass);
 	contexts = READ_ONCE(c->want[KTAPE_EV_CONTEXT]) & ~recorded;
 	/* Readers of these learn nothing about threads that do not pass. */
 	unknown = contexts & selective & ~pass;

@@ -18,7 +18,7 @@
 
 #include "internal.h"
 
-#define WAYS		KT_SYMBOLS_FEW	/* places in which an address may be */
+#define WAYS KT_SYMBOLS_FEW /* places in which an address may be */
 
 u64 kt_token_key[3] __read_mostly;
 
@@ -87,8 +87,7 @@ static noinline void symbol_make_pending(unsigned long address, u32 token)
 		return;
 	for (way = 0; way < WAYS && old; way++) {
 		/* Pairs with the xchg() in kt_symbol_take(). */
-		old = cmpxchg(&pending_symbols[(token ^ way) %
-					       KT_SYMBOLS_PENDING],
+		old = cmpxchg(&pending_symbols[(token ^ way) % KT_SYMBOLS_PENDING],
 			      0, address);
 		if (old == address)
 			return;

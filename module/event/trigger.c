@@ -15,21 +15,20 @@
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
 /* Up to this number each firing is recorded, then those at powers of two. */
-#define RECORDED_EACH	16
+#define RECORDED_EACH 16
 
 /* Events of each pair and its span, by gate. */
 static const struct {
 	u8 begin, end, span;
 } pairs[] = {
-#define PAIR(begin, end, span) \
+#define PAIR(begin, end, span)                                    \
 	{                                                         \
 		KTAPE_EV_##begin, KTAPE_EV_##end, KTAPE_EV_##span \
 	}
 	[KTAPE_GATE_SYSCALL] = PAIR(SYS_ENTER, SYS_EXIT, SYS_SPAN),
 	[KTAPE_GATE_IRQ] = PAIR(IRQ_HANDLER_ENTRY, IRQ_HANDLER_EXIT, IRQ_SPAN),
 	[KTAPE_GATE_SOFTIRQ] = PAIR(SOFTIRQ_ENTRY, SOFTIRQ_EXIT, SOFTIRQ_SPAN),
-	[KTAPE_GATE_TIMER] =
-		PAIR(TIMER_EXPIRE_ENTRY, TIMER_EXPIRE_EXIT, TIMER_SPAN),
+	[KTAPE_GATE_TIMER] = PAIR(TIMER_EXPIRE_ENTRY, TIMER_EXPIRE_EXIT, TIMER_SPAN),
 	[KTAPE_GATE_HRTIMER] =
 		PAIR(HRTIMER_EXPIRE_ENTRY, HRTIMER_EXPIRE_EXIT, HRTIMER_SPAN),
 	[KTAPE_GATE_WORK] =
@@ -124,8 +123,7 @@ static bool compare_holds(const struct ktape_trigger_compare *c, u64 v)
 	}
 }
 
-static bool trigger_matches(const struct kt_trigger *t,
-			    const struct kt_record *rec)
+static bool trigger_matches(const struct kt_trigger *t, const struct kt_record *rec)
 {
 	unsigned int i;
 	u64 v;
@@ -149,8 +147,7 @@ static bool trigger_is_long(struct kt_trigger *t, const struct kt_record *rec)
  * Write a record past the want bits and triggers, so that it fires no trigger
  * itself.
  */
-static void trigger_write(unsigned int session, u32 kind,
-			  const struct kt_record *rec)
+static void trigger_write(unsigned int session, u32 kind, const struct kt_record *rec)
 {
 	struct kt_ring *r = this_cpu_ptr(kt_cpus)->ring[kind][session];
 
@@ -172,9 +169,8 @@ static void trigger_record(struct kt_trigger *t, unsigned int session)
 {
 	const u32 args[] = { t->spec.opcode, atomic_read(&t->fired) };
 	const struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_TRIGGER,
-				t->spec.id | t->spec.when << 5, 0,
-				ARRAY_SIZE(args)),
+		.code = KT_CODE(KTAPE_EV_TRIGGER, t->spec.id | t->spec.when << 5,
+				0, ARRAY_SIZE(args)),
 		.class = KTAPE_CLASS_CONTROL,
 		.nargs = ARRAY_SIZE(args),
 		.args = args,
@@ -209,8 +205,7 @@ static void trigger_mark(const struct kt_trigger *t, unsigned int session)
  */
 void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 {
-	if (t->spec.limit &&
-	    !atomic_add_unless(&t->fired, 1, (int)t->spec.limit))
+	if (t->spec.limit && !atomic_add_unless(&t->fired, 1, (int)t->spec.limit))
 		return;
 	if (!t->spec.limit)
 		atomic_inc(&t->fired);
@@ -230,7 +225,7 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 }
 
 static void trigger_check(struct kt_trigger *t, unsigned int session,
-			 const struct kt_record *rec)
+			  const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	u32 nth = t->spec.nth;
@@ -259,7 +254,7 @@ static void trigger_check(struct kt_trigger *t, unsigned int session,
  * Context: any, preemption disabled.
  */
 void kt_triggers_check(const struct kt_triggers *all, unsigned int session,
-		     const struct kt_record *rec)
+		       const struct kt_record *rec)
 {
 	unsigned int i;
 
@@ -276,8 +271,7 @@ void kt_triggers_check(const struct kt_triggers *all, unsigned int session,
  *
  * Context: any, preemption disabled.
  */
-void kt_triggers_skip(const struct kt_triggers *all,
-		      const struct kt_record *rec)
+void kt_triggers_skip(const struct kt_triggers *all, const struct kt_record *rec)
 {
 	unsigned int i;
 
@@ -311,8 +305,7 @@ void kt_triggers_renew_gates(const struct kt_triggers *all)
  * Context: process context under kt_session_control.
  * Return: true or false.
  */
-bool kt_triggers_follow(const struct kt_triggers *all,
-			const struct kt_gates *gates)
+bool kt_triggers_follow(const struct kt_triggers *all, const struct kt_gates *gates)
 {
 	const struct kt_trigger *t;
 	unsigned int i;
@@ -363,7 +356,6 @@ void kt_trigger_thread_exits(const struct task_struct *p)
 		all = rcu_dereference_sched(kt_triggers[i]);
 		for (j = 0; all && j < all->nr; j++)
 			if (all->trigger[j]->gates)
-				kt_gates_thread_exits(all->trigger[j]->gates,
-						      p);
+				kt_gates_thread_exits(all->trigger[j]->gates, p);
 	}
 }

@@ -18,8 +18,8 @@
 #include "compat.h"
 #include "internal.h"
 
-#define WAKE_AT_ONCE	4	/* waiters that the irq_work wakes */
-#define WAKE_BATCH	64	/* waiters for each hold of the queue's lock */
+#define WAKE_AT_ONCE 4	/* waiters that the irq_work wakes */
+#define WAKE_BATCH   64 /* waiters for each hold of the queue's lock */
 
 /* The function of a bookmark: it stands for no waiter. */
 static int wake_nobody(wait_queue_entry_t *entry, unsigned int mode, int flags,

@@ -20,10 +20,10 @@
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
-#define SYSCALL_COMPAT		(1U << 16)	/* dat20: the 32-bit table */
-#define SYSCALL_COMPAT_FIRST	512U	/* bitmap: first bit of that table */
-#define SYSCALL_NONE		0xffffU	/* dat20: the number is unknown */
-#define SEVERITY_LEVEL		3U	/* dat20: without the hardware bit */
+#define SYSCALL_COMPAT	     (1U << 16) /* dat20: the 32-bit table */
+#define SYSCALL_COMPAT_FIRST 512U	/* bitmap: first bit of that table */
+#define SYSCALL_NONE	     0xffffU	/* dat20: the number is unknown */
+#define SEVERITY_LEVEL	     3U		/* dat20: without the hardware bit */
 
 /**
  * struct kt_number - the number in an event's dat20 that selects a bitmap's bit
@@ -71,8 +71,7 @@ static bool filter_pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 	return map_has(f->syscalls, ARRAY_SIZE(f->syscalls), nr);
 }
 
-static bool filter_pass_number(const struct kt_filters *f, u32 opcode,
-			       u32 dat20)
+static bool filter_pass_number(const struct kt_filters *f, u32 opcode, u32 dat20)
 {
 	const struct kt_number *n = &filter_numbers[opcode];
 	u32 nr = dat20 & (BIT(n->bits) - 1);
@@ -101,8 +100,7 @@ static bool filter_pass_uid(const struct kt_filters *f, u32 uid)
 	return false;
 }
 
-static bool filter_pass_cgroup(const struct kt_filters *f,
-			       struct cgroup *cgroup)
+static bool filter_pass_cgroup(const struct kt_filters *f, struct cgroup *cgroup)
 {
 	unsigned int i;
 
@@ -112,8 +110,7 @@ static bool filter_pass_cgroup(const struct kt_filters *f,
 	return false;
 }
 
-static bool filter_pass_pid(const struct kt_filters *f,
-			    const struct task_struct *p)
+static bool filter_pass_pid(const struct kt_filters *f, const struct task_struct *p)
 {
 	u32 sets = kt_track_sets(p);
 
@@ -130,9 +127,8 @@ static bool filter_pass_pid(const struct kt_filters *f,
  * Context: as kt_filter_pass().
  * Return: true or false.
  */
-bool kt_filter_pass_thread(const struct kt_filters *f,
-			   const struct task_struct *p, struct cgroup *cgroup,
-			   u32 uid)
+bool kt_filter_pass_thread(const struct kt_filters *f, const struct task_struct *p,
+			   struct cgroup *cgroup, u32 uid)
 {
 	if (kt_filter_in_force(f, KTAPE_FILTER_PID) && !filter_pass_pid(f, p))
 		return false;
@@ -142,11 +138,9 @@ bool kt_filter_pass_thread(const struct kt_filters *f,
 	       filter_pass_cgroup(f, cgroup);
 }
 
-static bool filter_pass_thread(const struct kt_filters *f,
-			       struct task_struct *p)
+static bool filter_pass_thread(const struct kt_filters *f, struct task_struct *p)
 {
-	return kt_filter_pass_thread(f, p, kt_thread_cgroup(p),
-				     kt_thread_uid(p));
+	return kt_filter_pass_thread(f, p, kt_thread_cgroup(p), kt_thread_uid(p));
 }
 
 /**
@@ -210,9 +204,8 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * as lost to a rate limit.
  */
 enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
-			       const struct kt_record *rec,
-			       const struct kt_threads *who,
-			       struct kt_span *span)
+			      const struct kt_record *rec,
+			      const struct kt_threads *who, struct kt_span *span)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
@@ -221,8 +214,7 @@ enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1) &&
 	    (opcode < KTAPE_OP_EXCEPTION || filter_pass_cpu(f)))
 		return KT_PASS;
-	if (!filter_pass_cpu(f) ||
-	    !filter_pass_stateless(f, opcode, dat20, who)) {
+	if (!filter_pass_cpu(f) || !filter_pass_stateless(f, opcode, dat20, who)) {
 		result = KT_FILTERED;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
 			kt_gates_rejected(f->gates, rec);
@@ -238,14 +230,12 @@ enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 
 /* Opcodes that are events. */
 static const bool filter_is_event[KTAPE_OPCODES] = {
-#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
-	[opcode] = true,
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) [opcode] = true,
 #include <ktape/events.h>
 };
 
 /* Return true if a filter other than those by thread applies, or a stack follows. */
-static bool filter_applies_beyond(const struct kt_filters *f,
-				  unsigned int opcode)
+static bool filter_applies_beyond(const struct kt_filters *f, unsigned int opcode)
 {
 	const struct kt_number *n = &filter_numbers[opcode];
 
@@ -319,7 +309,7 @@ void kt_filter_thread_exits(const struct task_struct *p)
  * its event is refused, or recorded and forgotten by the reset.  So at a change
  * of seconds the limit may be exceeded by as many events as contexts nest.
  */
-#define TICKS_SHIFT	10	/* so that times of 32 bits last for minutes */
+#define TICKS_SHIFT 10 /* so that times of 32 bits last for minutes */
 
 /**
  * struct kt_rate_window - current second of one limit on one CPU
@@ -437,8 +427,7 @@ void kt_rates_free(struct kt_rates *rates)
  *
  * Context: any.
  */
-void kt_rates_entries(const struct kt_rates *rates,
-		      struct ktape_filter_rate *to)
+void kt_rates_entries(const struct kt_rates *rates, struct ktape_filter_rate *to)
 {
 	memcpy(to, rates->entry, rates->nr * sizeof(*to));
 }

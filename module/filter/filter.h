@@ -28,7 +28,7 @@
 #include "ring/ring.h"
 
 /* Number of sessions that can exist at a time. */
-#define KT_SESSIONS		8
+#define KT_SESSIONS 8
 
 struct kt_gates;
 struct kt_rates;
@@ -84,8 +84,7 @@ struct kt_filters {
 
 /* Filters that check only the thread of an event. */
 #define KT_THREAD_KINDS \
-	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | \
-	 BIT(KTAPE_FILTER_UID))
+	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | BIT(KTAPE_FILTER_UID))
 
 /**
  * struct kt_threads - the threads of an event
@@ -123,19 +122,16 @@ enum kt_result {
 extern struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
 enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
-			       const struct kt_record *rec,
-			       const struct kt_threads *who,
-			       struct kt_span *span);
-bool kt_filter_pass_thread(const struct kt_filters *f,
-			   const struct task_struct *p, struct cgroup *cgroup,
-			   u32 uid);
+			      const struct kt_record *rec,
+			      const struct kt_threads *who, struct kt_span *span);
+bool kt_filter_pass_thread(const struct kt_filters *f, const struct task_struct *p,
+			   struct cgroup *cgroup, u32 uid);
 bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
 			 const struct kt_record *rec);
 void __cold kt_filter_applies(struct kt_filters *f);
 void kt_filter_thread_exits(const struct task_struct *p);
 
-static inline bool kt_filter_in_force(const struct kt_filters *f,
-				      unsigned int kind)
+static inline bool kt_filter_in_force(const struct kt_filters *f, unsigned int kind)
 {
 	return f->kinds & BIT(kind);
 }
@@ -153,17 +149,14 @@ static inline bool kt_filter_has_stack(const struct kt_filters *f,
 
 /* ---- duration gates: gate.c ---------------------------------------------- */
 
-struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries,
-				u32 nr);
+struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries, u32 nr);
 void kt_gates_free(struct kt_gates *gates);
-void kt_gates_entries(const struct kt_gates *gates,
-		      struct ktape_filter_gate *to);
+void kt_gates_entries(const struct kt_gates *gates, struct ktape_filter_gate *to);
 u64 kt_gates_collisions(const struct kt_gates *gates);
 bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
 u32 kt_gates_end_of(u32 opcode);
 enum kt_result kt_gates_pass(struct kt_gates *gates,
-			      const struct kt_record *rec,
-			      struct kt_span *span);
+			     const struct kt_record *rec, struct kt_span *span);
 void kt_gates_rejected(struct kt_gates *t, const struct kt_record *rec);
 void kt_gates_renew(struct kt_gates *t);
 
@@ -177,11 +170,10 @@ void kt_gates_thread_exits(struct kt_gates *gates, const struct task_struct *p);
 
 /* ---- rate limits: filter.c ------------------------------------------------ */
 
-struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
-				u32 nr);
+struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries, u32 nr);
 void __cold kt_rates_free(struct kt_rates *rates);
 void __cold kt_rates_entries(const struct kt_rates *rates,
-		      struct ktape_filter_rate *to);
+			     struct ktape_filter_rate *to);
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
 
@@ -206,7 +198,7 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
  */
 
 /* Matches that a CPU keeps; two threads may share a place. */
-#define KT_KEPT		32U
+#define KT_KEPT 32U
 
 /**
  * struct kt_kept - a match: which sessions' thread filters a thread passes
@@ -254,8 +246,7 @@ static __always_inline struct cgroup *kt_thread_cgroup(struct task_struct *p)
 }
 
 /* Return true if it is @top, or below it. */
-static __always_inline bool kt_cgroup_is_in(struct cgroup *cgroup,
-					    struct cgroup *top)
+static __always_inline bool kt_cgroup_is_in(struct cgroup *cgroup, struct cgroup *top)
 {
 #ifdef CONFIG_CGROUPS
 	return cgroup_is_descendant(cgroup, top);
@@ -282,8 +273,8 @@ kt_match_place(struct kt_kept __percpu *kept, const struct task_struct *p)
 			   (KT_KEPT - 1) * sizeof(struct kt_kept);
 
 	BUILD_BUG_ON_NOT_POWER_OF_2(sizeof(struct kt_kept));
-	return raw_cpu_ptr((struct kt_kept __percpu *)((char __percpu *)kept +
-						       offset));
+	return raw_cpu_ptr(
+		(struct kt_kept __percpu *)((char __percpu *)kept + offset));
 }
 
 /**
@@ -296,12 +287,10 @@ kt_match_place(struct kt_kept __percpu *kept, const struct task_struct *p)
  * Return: true or false.
  */
 static __always_inline bool kt_match_is_kept(const struct kt_kept *k,
-					       struct task_struct *p,
-					       bool by_uid)
+					     struct task_struct *p, bool by_uid)
 {
 	return k->task == p &&
-	       k->epoch ==
-		       (unsigned long)atomic_long_read(&kt_match_epoch) &&
+	       k->epoch == (unsigned long)atomic_long_read(&kt_match_epoch) &&
 	       k->cgroup == kt_thread_cgroup(p) &&
 	       (!by_uid || k->uid == kt_thread_uid(p));
 }
@@ -326,7 +315,7 @@ static __always_inline bool kt_match_peek(struct kt_kept __percpu *kept,
 	if (!data_race(kt_match_is_kept(k, p, false)))
 		return false;
 	*pass = READ_ONCE(k->pass);
-	barrier();	/* match_keep() stores the thread last */
+	barrier(); /* match_keep() stores the thread last */
 	return READ_ONCE(k->task) == p;
 }
 

@@ -40,21 +40,21 @@
 
 #include "filter.h"
 
-#define SLOT_BITS	12
-#define SLOTS		(1U << SLOT_BITS)
-#define PROBES		8U	/* slots in which a key may be stored */
-#define KEY_SHIFT	3	/* bits of the gate's number, low in a key */
-#define IRQ_BITS	18	/* bits of an interrupt's number, in dat20 */
+#define SLOT_BITS 12
+#define SLOTS	  (1U << SLOT_BITS)
+#define PROBES	  8U /* slots in which a key may be stored */
+#define KEY_SHIFT 3  /* bits of the gate's number, low in a key */
+#define IRQ_BITS  18 /* bits of an interrupt's number, in dat20 */
 
 /* State of a slot, in the low bits of its seq. */
 enum {
-	SLOT_FREE,	/* a new pair may claim it */
-	SLOT_OPEN,	/* holds a pair; of an earlier epoch: may be claimed */
-	SLOT_CLAIMED,	/* a context is changing it, other contexts skip it */
+	SLOT_FREE,    /* a new pair may claim it */
+	SLOT_OPEN,    /* holds a pair; of an earlier epoch: may be claimed */
+	SLOT_CLAIMED, /* a context is changing it, other contexts skip it */
 };
 
-#define SLOT_STATE	3UL
-#define SLOT_USE	4UL	/* lowest bit of the number of uses */
+#define SLOT_STATE 3UL
+#define SLOT_USE   4UL /* lowest bit of the number of uses */
 
 /**
  * struct kt_gate_slot - an open pair
@@ -95,12 +95,12 @@ struct kt_gates {
 /* What identifies a pair among those of its gate. */
 enum {
 	BY_THREAD,	/* thread, system call event */
-	BY_THREAD_WIDE,	/* thread, wide form of a system call event */
+	BY_THREAD_WIDE, /* thread, wide form of a system call event */
 	BY_IRQ,		/* CPU and the number in dat20 */
 	BY_OBJECT,	/* token in the first argument word */
 };
 
-#define FROM_BLOB	0xff	/* value of @first: copy from the blob */
+#define FROM_BLOB 0xff /* value of @first: copy from the blob */
 
 /**
  * struct kt_gate_event - an event of a pair
@@ -118,9 +118,14 @@ struct kt_gate_event {
 	u8 nr;
 };
 
-#define BEGIN(NAME, by)		{ KTAPE_GATE_##NAME + 1, by, 0, 0, 0 }
-#define END(NAME, by, SPAN, first, nr) \
-	{ KTAPE_GATE_##NAME + 1, by, KTAPE_EV_##SPAN, first, nr }
+#define BEGIN(NAME, by)                            \
+	{                                          \
+		KTAPE_GATE_##NAME + 1, by, 0, 0, 0 \
+	}
+#define END(NAME, by, SPAN, first, nr)                                \
+	{                                                             \
+		KTAPE_GATE_##NAME + 1, by, KTAPE_EV_##SPAN, first, nr \
+	}
 
 static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_ENTER] = BEGIN(SYSCALL, BY_THREAD),
@@ -135,17 +140,14 @@ static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
 	[KTAPE_EV_TIMER_EXPIRE_ENTRY] = BEGIN(TIMER, BY_OBJECT),
 	[KTAPE_EV_TIMER_EXPIRE_EXIT] = END(TIMER, BY_OBJECT, TIMER_SPAN, 0, 1),
 	[KTAPE_EV_HRTIMER_EXPIRE_ENTRY] = BEGIN(HRTIMER, BY_OBJECT),
-	[KTAPE_EV_HRTIMER_EXPIRE_EXIT] =
-		END(HRTIMER, BY_OBJECT, HRTIMER_SPAN, 0, 1),
+	[KTAPE_EV_HRTIMER_EXPIRE_EXIT] = END(HRTIMER, BY_OBJECT, HRTIMER_SPAN, 0, 1),
 	[KTAPE_EV_WORKQUEUE_EXECUTE_START] = BEGIN(WORK, BY_OBJECT),
 	/* The span names the function, not the work item. */
-	[KTAPE_EV_WORKQUEUE_EXECUTE_END] =
-		END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
+	[KTAPE_EV_WORKQUEUE_EXECUTE_END] = END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
 };
 
 /* A profile may record both forms of a system call: each has its own pair. */
-static unsigned long gate_thread_key(const struct task_struct *p,
-				     unsigned int by)
+static unsigned long gate_thread_key(const struct task_struct *p, unsigned int by)
 {
 	BUILD_BUG_ON(KTAPE_GATES + 1 >= 1 << KEY_SHIFT);
 	BUILD_BUG_ON(__alignof__(struct task_struct) < 1 << KEY_SHIFT);
@@ -201,8 +203,7 @@ static bool gate_claim_slot(struct kt_gate_slot *slot, unsigned long seq)
 	 * Fully ordered.  Pairs with the release in gate_release_slot(): the
 	 * loads before belong to @seq, and the claimer's stores come after.
 	 */
-	return cmpxchg(&slot->seq, seq, (seq & ~SLOT_STATE) | SLOT_CLAIMED) ==
-	       seq;
+	return cmpxchg(&slot->seq, seq, (seq & ~SLOT_STATE) | SLOT_CLAIMED) == seq;
 }
 
 /* Give back a slot that the caller has claimed. */
@@ -216,8 +217,7 @@ static void gate_release_slot(struct kt_gate_slot *slot, unsigned long state)
 }
 
 /* Find and claim the slot of an open pair.  Return: the slot or NULL. */
-static struct kt_gate_slot *gate_claim_pair(struct kt_gates *t,
-					    unsigned long key)
+static struct kt_gate_slot *gate_claim_pair(struct kt_gates *t, unsigned long key)
 {
 	struct kt_gate_slot *slot;
 	unsigned long seq;
@@ -237,8 +237,7 @@ static struct kt_gate_slot *gate_claim_pair(struct kt_gates *t,
 }
 
 /* Claim a slot for a new pair.  Return: the slot or NULL. */
-static struct kt_gate_slot *gate_claim_room(struct kt_gates *t,
-					    unsigned long key)
+static struct kt_gate_slot *gate_claim_room(struct kt_gates *t, unsigned long key)
 {
 	struct kt_gate_slot *slot;
 	unsigned long seq;
@@ -276,7 +275,7 @@ static bool gate_begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 	return true;
 }
 
-#define SYSCALL_NR	0xffffU	/* number in dat20; all bits set = unknown */
+#define SYSCALL_NR 0xffffU /* number in dat20; all bits set = unknown */
 
 /*
  * Does an event with @dat20 end the pair whose first event had @begun?  The
@@ -315,8 +314,7 @@ static void gate_make_span(const struct kt_gate_event *e,
 			   const struct kt_record *rec, u64 start, u32 dat20,
 			   struct kt_span *span)
 {
-	const u32 *from = e->first == FROM_BLOB ? rec->blob :
-						  rec->args + e->first;
+	const u32 *from = e->first == FROM_BLOB ? rec->blob : rec->args + e->first;
 	unsigned int nargs = e->nr + 2, i;
 
 	for (i = 0; i < e->nr; i++)
@@ -341,7 +339,7 @@ static void gate_make_span(const struct kt_gate_event *e,
  * Return: enum kt_result.
  */
 enum kt_result kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
-			      struct kt_span *span)
+			     struct kt_span *span)
 {
 	const struct kt_gate_event *e =
 		&gate_events[rec->code & (KTAPE_OPCODES - 1)];

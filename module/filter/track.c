@@ -45,11 +45,11 @@
 
 #include "filter.h"
 
-#define SETS		32
-#define SLOTS		(1U << 15)
-#define SLOTS_USED_MAX	(SLOTS / 4 * 3)
-#define CHUNK		1024U		/* slots checked before others may run */
-#define GONE		((const struct task_struct *)1UL)
+#define SETS	       32
+#define SLOTS	       (1U << 15)
+#define SLOTS_USED_MAX (SLOTS / 4 * 3)
+#define CHUNK	       1024U /* slots checked before others may run */
+#define GONE	       ((const struct task_struct *)1UL)
 
 /**
  * struct kt_track - a slot of the table
@@ -68,8 +68,8 @@ struct kt_track {
 static DEFINE_MUTEX(track_mutex);
 static DEFINE_RAW_SPINLOCK(track_lock);
 static struct kt_track *table;
-static unsigned int used;	/* slots in state used or gone */
-static u32 live;		/* open sets, to which forks add threads */
+static unsigned int used; /* slots in state used or gone */
+static u32 live;	  /* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
 /* Here, because a change of the followed threads changes it. */
@@ -125,8 +125,7 @@ static void track_note_missed(u32 sets)
 }
 
 /* Add a thread to the sets in @in.  Return: false if the table is full. */
-static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
-			u32 children)
+static bool track_enter(const struct task_struct *p, u32 in, u32 threads, u32 children)
 {
 	struct kt_track *t = track_find(p);
 
@@ -207,8 +206,7 @@ u32 kt_track_sets(const struct task_struct *p)
  *
  * Context: the probe of sched_process_fork.
  */
-void kt_track_fork(const struct task_struct *parent,
-		   const struct task_struct *child)
+void kt_track_fork(const struct task_struct *parent, const struct task_struct *child)
 {
 	const struct kt_track *t = track_find(parent);
 	unsigned long flags;
@@ -364,7 +362,7 @@ s32 kt_track_number(u32 sets, s32 global)
 	return nr;
 }
 
-#define WALK_STEP	256U	/* threads visited in one section */
+#define WALK_STEP 256U /* threads visited in one section */
 
 /**
  * kt_threads_walk() - Call a function for all threads but the idle ones

@@ -26,23 +26,21 @@
 #include "internal.h"
 #include "names.h"
 
-#define MEMORY_SHARE	64		/* the table may take this part of the memory */
-#define ENTRIES_MAX	(1U << 22)	/* as many as there can be threads */
-#define TRY_AGAIN	HZ		/* after the kernel had no memory */
-#define REPORT_AGAIN	max(HZ / 10, 1)	/* between two changes of the counts */
+#define MEMORY_SHARE 64		/* the table may take this part of the memory */
+#define ENTRIES_MAX  (1U << 22) /* as many as there can be threads */
+#define TRY_AGAIN    HZ		/* after the kernel had no memory */
+#define REPORT_AGAIN max(HZ / 10, 1) /* between two changes of the counts */
 
 /* What an entry takes: in its chunk, and about one word of the hash table. */
-#define ENTRY_BYTES	(sizeof(struct kt_chunk) / KT_CHUNK_SLOTS + sizeof(u32))
+#define ENTRY_BYTES (sizeof(struct kt_chunk) / KT_CHUNK_SLOTS + sizeof(u32))
 
 /* The counts of names without room that the entries have. */
 static u64 reported[KTAPE_NO_ROOM_REASONS];
 
 /* By reason; enum ktape_no_room. */
 static const char *const reasons[KTAPE_NO_ROOM_REASONS] = {
-	[KTAPE_NO_ROOM_LIMIT] = "limit",
-	[KTAPE_NO_ROOM_MEMORY] = "memory",
-	[KTAPE_NO_ROOM_LATE] = "late",
-	[KTAPE_NO_ROOM_REFUSED] = "refused",
+	[KTAPE_NO_ROOM_LIMIT] = "limit",   [KTAPE_NO_ROOM_MEMORY] = "memory",
+	[KTAPE_NO_ROOM_LATE] = "late",	   [KTAPE_NO_ROOM_REFUSED] = "refused",
 	[KTAPE_NO_ROOM_REGION] = "region",
 };
 
@@ -51,8 +49,7 @@ static u32 table_share(void)
 {
 	u64 bytes = (u64)(totalram_pages() - totalhigh_pages()) * PAGE_SIZE;
 
-	return min_t(u64, div_u64(bytes, MEMORY_SHARE * ENTRY_BYTES),
-		     ENTRIES_MAX);
+	return min_t(u64, div_u64(bytes, MEMORY_SHARE * ENTRY_BYTES), ENTRIES_MAX);
 }
 
 /* Return true if the kernel had no memory a moment ago, so that the table waits. */
@@ -72,10 +69,10 @@ static int table_extend(u32 nr)
 		at = kt_table.nr / KT_CHUNK_SLOTS;
 		end = min((at + 1) * KT_CHUNK_SLOTS, nr);
 		if (!kt_chunks[at])
-			kt_chunks[at] = __vmalloc(sizeof(struct kt_chunk),
-						  GFP_KERNEL | __GFP_ZERO |
-							  __GFP_NORETRY |
-							  __GFP_NOWARN);
+			kt_chunks[at] =
+				__vmalloc(sizeof(struct kt_chunk),
+					  GFP_KERNEL | __GFP_ZERO |
+						  __GFP_NORETRY | __GFP_NOWARN);
 		if (!kt_chunks[at])
 			return -ENOMEM;
 		/* Pairs with the acquire in kt_registry_entries(). */

@@ -16,13 +16,13 @@
 /* ---- memory: table.c ------------------------------------------------------- */
 
 /* Slots of a chunk: whole pages of entries. */
-#define KT_CHUNK_SLOTS							\
-	((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry) > 1024 ?	\
-		       PAGE_SIZE / sizeof(struct ktape_object_entry) :	\
+#define KT_CHUNK_SLOTS                                                 \
+	((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry) > 1024 ?  \
+		       PAGE_SIZE / sizeof(struct ktape_object_entry) : \
 		       1024))
 
 /* Slots of a page of entries. */
-#define KT_PAGE_SLOTS	((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry)))
+#define KT_PAGE_SLOTS ((u32)(PAGE_SIZE / sizeof(struct ktape_object_entry)))
 
 /* Neighbours of a slot in its queue.  A slot is in one queue at most. */
 struct kt_link {
@@ -99,7 +99,7 @@ static inline u32 *kt_slot_era(u32 slot)
 /* ---- slots: slot.c --------------------------------------------------------- */
 
 /* No slot: the end of a chain or queue, or no room. */
-#define KT_SLOT_NONE	U32_MAX
+#define KT_SLOT_NONE U32_MAX
 
 void kt_slots_init(void);
 void kt_slots_add(u32 nr);

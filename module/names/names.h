@@ -29,8 +29,7 @@ struct task_struct;
 
 /* ---- entries: registry.c --------------------------------------------------- */
 
-void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
-		     const char *name);
+void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2, const char *name);
 void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 			 const char *name, u64 since);
 void kt_registry_gone(u32 type, u32 id, u32 param1);

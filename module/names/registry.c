@@ -34,9 +34,9 @@
 #include "internal.h"
 #include "names.h"
 
-#define NONE		KT_SLOT_NONE
-#define LOCKS		64U
-#define CHAIN_LENGTH	4U	/* entries in each chain of a full table */
+#define NONE	     KT_SLOT_NONE
+#define LOCKS	     64U
+#define CHAIN_LENGTH 4U /* entries in each chain of a full table */
 
 /* Protects the chains with its number modulo LOCKS, and the entries in them. */
 struct kt_chain_lock {
@@ -44,8 +44,8 @@ struct kt_chain_lock {
 } ____cacheline_aligned_in_smp;
 
 static struct {
-	atomic_t era;		/* grows when a session stops recording */
-	u32 *chain;		/* by hash of the key: first slot, or NONE */
+	atomic_t era; /* grows when a session stops recording */
+	u32 *chain;   /* by hash of the key: first slot, or NONE */
 	u32 chain_bits;
 	struct kt_chain_lock locks[LOCKS];
 } reg;
@@ -218,18 +218,20 @@ static void entry_end_write(struct ktape_object_entry *e)
  * Record an entry in one session; with KT_SESSIONS in all that want it.
  * Return: false: this CPU does not record names for the session.
  */
-static bool entry_record(const struct ktape_object_entry *e,
-			 unsigned int session)
+static bool entry_record(const struct ktape_object_entry *e, unsigned int session)
 {
 	const u32 args[] = {
-		e->id, e->param1, e->param2,
-		(u32)e->born, (u32)(e->born >> 32),
-		(u32)e->died, (u32)(e->died >> 32),
+		e->id,
+		e->param1,
+		e->param2,
+		(u32)e->born,
+		(u32)(e->born >> 32),
+		(u32)e->died,
+		(u32)(e->died >> 32),
 	};
 	const struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_REGISTRY,
-				e->type | (u32)(e->died != 0) << 8, 1,
-				ARRAY_SIZE(args)),
+		.code = KT_CODE(KTAPE_EV_REGISTRY, e->type | (u32)(e->died != 0) << 8,
+				1, ARRAY_SIZE(args)),
 		.class = KTAPE_CLASS_CONTROL,
 		.nargs = ARRAY_SIZE(args),
 		.size = strnlen(e->name, sizeof(e->name)),
@@ -290,8 +292,7 @@ static u32 entry_open(struct kt_key k, u64 born)
 }
 
 /* Return true if the entry of a key exists with these parameters and name. */
-static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
-			  const char *name)
+static bool entry_is_same(struct kt_key k, u32 param1, u32 param2, const char *name)
 {
 	const struct ktape_object_entry *e;
 	u32 slot = kt_entry_find(k);
@@ -316,8 +317,7 @@ static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
  *
  * Context: with kt_entry_lock().
  */
-void kt_entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
-		  const char *name)
+void kt_entry_set(struct kt_key k, u64 born, u32 param1, u32 param2, const char *name)
 {
 	const bool is_new = kt_entry_find(k) == NONE;
 	struct ktape_object_entry *e;
@@ -426,8 +426,7 @@ static void registry_make_room(void)
  *
  * Context: task context.
  */
-void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
-		     const char *name)
+void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2, const char *name)
 {
 	struct kt_key k = object_key(type, id, param1);
 	raw_spinlock_t *lock = kt_entry_lock(k);

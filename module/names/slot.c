@@ -16,7 +16,7 @@
 #include "internal.h"
 #include "names.h"
 
-#define NONE		KT_SLOT_NONE
+#define NONE KT_SLOT_NONE
 
 /* A queue of slots, the oldest first.  NONE = it is empty. */
 struct kt_queue {
@@ -29,7 +29,7 @@ struct kt_queue {
 static DEFINE_RAW_SPINLOCK(slot_lock);
 static struct kt_queue dead, given;
 static u32 nr_slots;
-static u32 fresh;	/* this slot and all above it were never used */
+static u32 fresh; /* this slot and all above it were never used */
 static u64 no_room[KTAPE_NO_ROOM_REASONS], reused, evicted;
 
 /* Called with slot_lock. */

@@ -98,8 +98,7 @@ static int symbol_module_event(struct notifier_block *nb, unsigned long event,
 		if (!address || !within_module(address, mod))
 			continue;
 		WRITE_ONCE(kt_symbols.places[i], 0);
-		kt_registry_gone(KTAPE_OBJ_FUNCTION,
-				 kt_token((void *)address), 0);
+		kt_registry_gone(KTAPE_OBJ_FUNCTION, kt_token((void *)address), 0);
 	}
 	mutex_unlock(&symbol_lock);
 	kt_stack_module(mod);
@@ -159,8 +158,7 @@ void kt_symbols_make_room(void)
 	/* Pairs with the acquire in kt_symbol_place() and kt_token_func(). */
 	smp_store_release(&kt_symbols.mask, KT_SYMBOLS_MANY - 1);
 	for (i = 0; i < KT_SYMBOLS_FEW; i++) {
-		to = few[i] ? kt_symbol_place(kt_token((void *)few[i]), 0) :
-			      NULL;
+		to = few[i] ? kt_symbol_place(kt_token((void *)few[i]), 0) : NULL;
 		if (to)
 			WRITE_ONCE(*to, few[i]);
 	}

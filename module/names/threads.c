@@ -20,7 +20,7 @@
 #include "names.h"
 #include "ring/ring.h"
 
-#define NONE		KT_SLOT_NONE
+#define NONE KT_SLOT_NONE
 
 static struct kt_key thread_key(pid_t tid)
 {
@@ -55,17 +55,14 @@ static u32 thread_param(const struct task_struct *p)
  */
 static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
 {
-	u64 ticks = kt_clock_from_ns(now->boot -
-				     min(now->boot, p->start_boottime));
+	u64 ticks = kt_clock_from_ns(now->boot - min(now->boot, p->start_boottime));
 
 	return now->clock > ticks ? now->clock - ticks : 1;
 }
 
-static void thread_enter(struct task_struct *p, pid_t tid, const char *name,
-			 u64 born)
+static void thread_enter(struct task_struct *p, pid_t tid, const char *name, u64 born)
 {
-	kt_entry_set(thread_key(tid), born, p->tgid,
-		  thread_param(p), name);
+	kt_entry_set(thread_key(tid), born, p->tgid, thread_param(p), name);
 }
 
 /**
@@ -233,7 +230,7 @@ static void thread_refresh_one(struct task_struct *p, void *now)
 	    READ_ONCE(p->pid) == tid && kt_slots_left())
 		thread_enter(p, tid, name, thread_born(p, now));
 	else if (slot != NONE && kt_entry_at(slot)->param1 == p->tgid &&
-	    kt_entry_at(slot)->param2 != thread_param(p))
+		 kt_entry_at(slot)->param2 != thread_param(p))
 		kt_entry_set_param2(slot, thread_param(p));
 	raw_spin_unlock_irqrestore(lock, flags);
 }

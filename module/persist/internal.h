@@ -10,8 +10,8 @@
  * of the load before stays in the other half until user space has read it, even
  * if this load crashes, too.  uapi/ktape/persist.h calls each half a region.
  */
-#define KT_HALVES	2
-#define KT_HALF_PAGES	2	/* minimum: a page for each superblock */
+#define KT_HALVES     2
+#define KT_HALF_PAGES 2 /* minimum: a page for each superblock */
 
 /**
  * struct kt_region - memory that only this module uses
@@ -81,8 +81,7 @@ int kt_old_forget(void);
 unsigned int kt_layout_rings(void);
 int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 		  const struct kt_persist_config *config);
-int kt_layout_write(const struct kt_persist_sizes *sizes,
-		    const struct kt_region *r,
+int kt_layout_write(const struct kt_persist_sizes *sizes, const struct kt_region *r,
 		    const struct kt_persist_config *config, u32 sequence,
 		    struct kt_layout *layout);
 void kt_layout_state(const struct kt_region *r, u32 state);

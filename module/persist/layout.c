@@ -28,17 +28,17 @@
 #include "ring/ring.h"
 #include "internal.h"
 
-#define RING_BLOCKS_MIN		4
-#define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1ULL << 31 : 1ULL << 30)
-#define BLOCK_DEFAULT		(64ULL << 10)
-#define CONTROL_MAX		(256ULL << 10)	/* largest default, bytes */
-#define CONTROL_BLOCK		(16ULL << 10)
-#define CONTROL_SHARE		8		/* default: event ring / 8 */
-#define NAMES_SHARE		16		/* at most region / 16 */
-#define ZERO_STEP		(1UL << 20)	/* bytes between two cond_resched() */
+#define RING_BLOCKS_MIN 4
+#define RING_MAX	(IS_ENABLED(CONFIG_64BIT) ? 1ULL << 31 : 1ULL << 30)
+#define BLOCK_DEFAULT	(64ULL << 10)
+#define CONTROL_MAX	(256ULL << 10) /* largest default, bytes */
+#define CONTROL_BLOCK	(16ULL << 10)
+#define CONTROL_SHARE	8	    /* default: event ring / 8 */
+#define NAMES_SHARE	16	    /* at most region / 16 */
+#define ZERO_STEP	(1UL << 20) /* bytes between two cond_resched() */
 
 /* Bytes of the superblock that its checksum covers. */
-#define HEAD_SIZE		offsetof(struct ktape_persist, state)
+#define HEAD_SIZE offsetof(struct ktape_persist, state)
 
 /**
  * kt_layout_rings() - return the number of rings of a region
@@ -75,8 +75,7 @@ static u64 layout_room_for_cpu(const struct kt_region *r,
 	u64 fixed = 2 * PAGE_SIZE + PAGE_ALIGN(table) +
 		    PAGE_ALIGN(config->length) + PAGE_ALIGN(names);
 
-	return r->size < fixed ? 0 :
-				 div_u64(r->size - fixed, num_possible_cpus());
+	return r->size < fixed ? 0 : div_u64(r->size - fixed, num_possible_cpus());
 }
 
 /*
@@ -102,8 +101,7 @@ static u64 layout_try_size(struct kt_persist_sizes *to,
 	to->block_size[KTAPE_RING_EVENT] = block;
 	to->size[KTAPE_RING_CONTROL] = control;
 	to->block_size[KTAPE_RING_CONTROL] = small;
-	return layout_ring_bytes(size, block) +
-	       layout_ring_bytes(control, small);
+	return layout_ring_bytes(size, block) + layout_ring_bytes(control, small);
 }
 
 /**
@@ -124,8 +122,7 @@ int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 	u64 room = layout_room_for_cpu(r, config), size, bytes;
 
 	if (ring_size > RING_MAX || asked.size[KTAPE_RING_CONTROL] > RING_MAX ||
-	    block_size > PAGE_SIZE << KT_ORDER_MAX ||
-	    block_size > KTAPE_BLOCK_MAX)
+	    block_size > PAGE_SIZE << KT_ORDER_MAX || block_size > KTAPE_BLOCK_MAX)
 		return -EINVAL;
 	if (room < PAGE_SIZE)
 		return -ENOSPC;
@@ -134,8 +131,7 @@ int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 		size = max(size, block_size * RING_BLOCKS_MIN);
 	size = roundup_pow_of_two(max(size, (u64)PAGE_SIZE * RING_BLOCKS_MIN));
 	for (;;) {
-		bytes = size > RING_MAX ? 0 :
-					  layout_try_size(sizes, &asked, size);
+		bytes = size > RING_MAX ? 0 : layout_try_size(sizes, &asked, size);
 		if (bytes && bytes <= room)
 			return 0;
 		if (ring_size || size <= PAGE_SIZE)
@@ -174,8 +170,7 @@ static u64 layout_take(u64 *at, u64 bytes)
 
 /* Fill the superblock, except the offsets and checksums of the parts. */
 static void layout_describe(struct ktape_persist *p, const struct kt_region *r,
-			    const struct kt_persist_config *config,
-			    u32 sequence)
+			    const struct kt_persist_config *config, u32 sequence)
 {
 	struct kt_moment m;
 
@@ -202,9 +197,8 @@ static void layout_describe(struct ktape_persist *p, const struct kt_region *r,
 
 /* Place one ring, in the table of the region and in @slot. */
 static void layout_put_ring(const struct kt_persist_sizes *sizes,
-			    const struct kt_region *r,
-			    struct ktape_persist_ring *e, struct kt_slot *slot,
-			    u64 *at)
+			    const struct kt_region *r, struct ktape_persist_ring *e,
+			    struct kt_slot *slot, u64 *at)
 {
 	unsigned long size = sizes->size[e->kind],
 		      block = sizes->block_size[e->kind];
@@ -325,8 +319,7 @@ bool kt_layout_is_there(const struct kt_region *r, u32 *sequence)
  * Return: 0; -EIO: the memory does not hold what is written; -EINTR: the caller was
  * killed.
  */
-int kt_layout_write(const struct kt_persist_sizes *sizes,
-		    const struct kt_region *r,
+int kt_layout_write(const struct kt_persist_sizes *sizes, const struct kt_region *r,
 		    const struct kt_persist_config *config, u32 sequence,
 		    struct kt_layout *layout)
 {
@@ -342,16 +335,14 @@ int kt_layout_write(const struct kt_persist_sizes *sizes,
 	layout_describe(&p, r, config, sequence);
 	p.rings = layout_take(&at, table);
 	p.metadata = layout_take(&at, p.metadata_size);
-	p.registry =
-		layout_take(&at, (u64)p.registry_entries *
-					 sizeof(struct ktape_object_entry));
+	p.registry = layout_take(&at, (u64)p.registry_entries *
+					      sizeof(struct ktape_object_entry));
 	memcpy(r->base + p.metadata, config->metadata, config->length);
 	layout->names = r->base + p.registry;
 	layout->nr_names = p.registry_entries;
 	layout_put_rings(sizes, r, &p, layout->slots, &at);
 	p.rings_crc32c = ~kt_crc32c(~0U, r->base + p.rings, table);
-	p.metadata_crc32c =
-		~kt_crc32c(~0U, r->base + p.metadata, p.metadata_size);
+	p.metadata_crc32c = ~kt_crc32c(~0U, r->base + p.metadata, p.metadata_size);
 	kt_cache_clean(r->base, p.registry);
 	/* The parts are in memory before the superblock that describes them. */
 	wmb();
@@ -462,8 +453,7 @@ u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
 	if (commit - pos > slot->size)
 		pos = (commit - slot->size) & ~((u64)block_size - 1);
 	/* A block is closed once the next block has a published record. */
-	for (; kt_position_before(pos + block_size, commit);
-	     pos += block_size) {
+	for (; kt_position_before(pos + block_size, commit); pos += block_size) {
 		if (*budget < block_size)
 			break;
 		*budget -= block_size;

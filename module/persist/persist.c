@@ -34,26 +34,26 @@
 #include "ring/ring.h"
 #include "internal.h"
 
-#define LOOK_AGAIN	msecs_to_jiffies(100)
-#define NAMES_EVERY	10		/* runs of the worker per copy of the registry */
-#define PANIC_BYTES	(32UL << 20)	/* blocks of all rings checked in a panic */
+#define LOOK_AGAIN  msecs_to_jiffies(100)
+#define NAMES_EVERY 10 /* runs of the worker per copy of the registry */
+#define PANIC_BYTES (32UL << 20) /* blocks of all rings checked in a panic */
 
 static struct {
 	struct kt_persist_config config;
 	struct kt_region region;
-	struct kt_region half;		/* half for sessions of this load */
-	struct kt_region other;		/* half with the trace of an earlier load */
-	u32 sequence;			/* for the superblock of this load */
+	struct kt_region half;	/* half for sessions of this load */
+	struct kt_region other; /* half with the trace of an earlier load */
+	u32 sequence;		/* for the superblock of this load */
 	struct kt_layout layout;
-	struct kt_persist_sizes sizes;	/* of the session that has the region */
-	struct mutex lock;		/* protects the next four */
-	bool used;			/* half has had a session of this load */
-	bool other_there;		/* other has a trace */
-	bool hibernates;		/* the system prepares for hibernation */
-	bool taken;			/* a session has the region */
-	bool laid_out;			/* layout and half describe a session */
-	struct mutex work_lock;		/* protects checks and the copy of names */
-	unsigned int rounds;		/* runs of the worker for the session */
+	struct kt_persist_sizes sizes; /* of the session that has the region */
+	struct mutex lock;	       /* protects the next four */
+	bool used;		       /* half has had a session of this load */
+	bool other_there;	       /* other has a trace */
+	bool hibernates;	       /* the system prepares for hibernation */
+	bool taken;		       /* a session has the region */
+	bool laid_out;		       /* layout and half describe a session */
+	struct mutex work_lock; /* protects checks and the copy of names */
+	unsigned int rounds;	/* runs of the worker for the session */
 	struct delayed_work work;
 } persist;
 
@@ -207,8 +207,7 @@ static int persist_find_region(void)
 		return ret;
 	persist.layout.nr_slots = kt_layout_rings();
 	persist.layout.slots = kcalloc(persist.layout.nr_slots,
-				       sizeof(*persist.layout.slots),
-				       GFP_KERNEL);
+				       sizeof(*persist.layout.slots), GFP_KERNEL);
 	if (!persist.layout.slots)
 		return -ENOMEM;
 	persist_choose_half();
@@ -410,9 +409,8 @@ out:
  */
 int kt_persist_lay_out(void)
 {
-	int ret = kt_layout_write(&persist.sizes, &persist.half,
-				  &persist.config, persist.sequence,
-				  &persist.layout);
+	int ret = kt_layout_write(&persist.sizes, &persist.half, &persist.config,
+				  persist.sequence, &persist.layout);
 
 	if (ret)
 		return ret;

@@ -54,17 +54,17 @@ static int region_parse(const char *where, phys_addr_t *start, u64 *size)
 static int region_check_range(const char *where, phys_addr_t start, u64 size)
 {
 	if (!size || !PAGE_ALIGNED(start) || !PAGE_ALIGNED(size))
-		return region_refuse(
-			where, "address and size must be whole pages", -EINVAL);
+		return region_refuse(where, "address and size must be whole pages",
+				     -EINVAL);
 	if (size < KT_HALVES * KT_HALF_PAGES * PAGE_SIZE)
 		return region_refuse(
 			where,
 			"the memory is too small: at least 4 pages are needed",
 			-EINVAL);
 	if ((phys_addr_t)(start + size - 1) < start || size != (size_t)size)
-		return region_refuse(
-			where, "the memory ends beyond the last address",
-			-EINVAL);
+		return region_refuse(where,
+				     "the memory ends beyond the last address",
+				     -EINVAL);
 	return 0;
 }
 
@@ -79,8 +79,7 @@ static int region_claim(struct kt_region *r, const char *where)
 {
 	if (!request_mem_region(r->start, r->size, KBUILD_MODNAME))
 		return region_refuse(
-			where,
-			"another driver uses this memory, see /proc/iomem",
+			where, "another driver uses this memory, see /proc/iomem",
 			-EBUSY);
 	r->claimed = true;
 	return 0;
@@ -145,10 +144,9 @@ static int region_by_device_tree(struct kt_region *r, const char *where)
 	node = parent ? of_get_child_by_name(parent, where) : NULL;
 	if (node)
 		ret = of_property_read_bool(node, "reusable") ?
-			      region_refuse(
-				      where,
-				      "the node is reusable, so the kernel uses its memory",
-				      -EBUSY) :
+			      region_refuse(where,
+					    "the node is reusable, so the kernel uses its memory",
+					    -EBUSY) :
 			      of_address_to_resource(node, 0, &res);
 	of_node_put(node);
 	of_node_put(parent);
@@ -230,7 +228,7 @@ void kt_region_put(struct kt_region *r)
 	memset(r, 0, sizeof(*r));
 }
 
-#define COPY_STEP	(1UL << 20)
+#define COPY_STEP (1UL << 20)
 
 /* Protects old and old_size; old_size is also read without it. */
 static DEFINE_MUTEX(old_lock);
@@ -342,9 +340,7 @@ long kt_old_read(u64 offset, void __user *to, size_t length)
 	}
 	mutex_lock(&old_lock);
 	if (old) {
-		ret = offset < old_size ?
-			      min_t(u64, length, old_size - offset) :
-			      0;
+		ret = offset < old_size ? min_t(u64, length, old_size - offset) : 0;
 		memcpy(part, old + offset, ret);
 	}
 	mutex_unlock(&old_lock);

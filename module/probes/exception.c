@@ -73,8 +73,7 @@ static void exception_raise(u32 severity, u32 code, const u32 *args,
 
 /* ---- the kernel ---------------------------------------------------------- */
 
-static void notrace probe_mark_victim(void *data, struct task_struct *p,
-				      uid_t uid)
+static void notrace probe_mark_victim(void *data, struct task_struct *p, uid_t uid)
 {
 	const u32 args[] = { p->pid, uid };
 
@@ -88,9 +87,9 @@ static void notrace probe_mark_victim_pid(void *data, int pid)
 	const u32 args[] = { pid, U32_MAX };
 
 	rcu_read_lock();
-	exception_raise_of(
-		KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args), NULL,
-		pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID));
+	exception_raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args,
+			   ARRAY_SIZE(args), NULL,
+			   pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID));
 	rcu_read_unlock();
 }
 
@@ -105,10 +104,9 @@ static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
 #endif
 
 #ifdef KT_HAVE_ERROR_REPORT
-#define DETECTOR_WARN	2	/* enum error_detector of older kernels lacks it */
+#define DETECTOR_WARN 2 /* enum error_detector of older kernels lacks it */
 
-static void notrace probe_error_report_end(void *data,
-					   enum error_detector detector,
+static void notrace probe_error_report_end(void *data, enum error_detector detector,
 					   unsigned long id)
 {
 	u32 token;
@@ -147,9 +145,12 @@ static void notrace probe_mc_event(void *data, const unsigned int type,
 				   unsigned long syndrome, const char *detail)
 {
 	const u32 args[] = {
-		type, count, controller,
+		type,
+		count,
+		controller,
 		(u8)top | (u8)mid << 8 | (u8)low << 16,
-		kt_token_page(address >> PAGE_SHIFT), offset_in_page(address),
+		kt_token_page(address >> PAGE_SHIFT),
+		offset_in_page(address),
 	};
 
 	exception_raise(mc_severity(type), KTAPE_EXC_MEMORY, args,
@@ -158,9 +159,9 @@ static void notrace probe_mc_event(void *data, const unsigned int type,
 
 /* By AER_NONFATAL and so on of linux/aer.h, a header that has moved. */
 static const u32 aer_severity[] = {
-	KTAPE_HW_SEVERITY2,	/* not fatal */
-	KTAPE_HW_SEVERITY3,	/* fatal */
-	KTAPE_HW_SEVERITY1,	/* correctable */
+	KTAPE_HW_SEVERITY2, /* not fatal */
+	KTAPE_HW_SEVERITY3, /* fatal */
+	KTAPE_HW_SEVERITY1, /* correctable */
 };
 
 static void exception_raise_aer(const char *device, u32 status, u8 severity)
@@ -181,8 +182,7 @@ static void notrace probe_aer_event(void *data, const char *device,
 /* The bus may be CXL. */
 static void notrace probe_aer_event_bus(void *data, const char *device,
 					const u32 status, const u8 severity,
-					const u8 valid,
-					struct pcie_tlp_log *tlp,
+					const u8 valid, struct pcie_tlp_log *tlp,
 					const char *bus)
 {
 	exception_raise_aer(device, status, severity);
@@ -200,9 +200,12 @@ static void notrace probe_aer_event_regs(void *data, const char *device,
 static __always_inline void exception_raise_mce(const struct mce *m)
 {
 	const u32 args[] = {
-		m->extcpu, m->bank,
-		(u32)m->status, (u32)(m->status >> 32),
-		kt_token_page(m->addr >> PAGE_SHIFT), offset_in_page(m->addr),
+		m->extcpu,
+		m->bank,
+		(u32)m->status,
+		(u32)(m->status >> 32),
+		kt_token_page(m->addr >> PAGE_SHIFT),
+		offset_in_page(m->addr),
 	};
 	u32 severity = KTAPE_HW_SEVERITY1;
 
@@ -235,8 +238,7 @@ static void notrace probe_mce_record(void *data, struct mce *m)
 #ifdef KT_HAVE_THERMAL
 static void notrace probe_thermal_zone_trip(void *data,
 					    struct thermal_zone_device *tz,
-					    int trip,
-					    enum thermal_trip_type type)
+					    int trip, enum thermal_trip_type type)
 {
 	const u32 args[] = { tz->id, trip, type, tz->temperature };
 	u32 severity = KTAPE_HW_SEVERITY0;
@@ -245,8 +247,7 @@ static void notrace probe_thermal_zone_trip(void *data,
 		severity = KTAPE_HW_SEVERITY1;
 	else if (type == THERMAL_TRIP_CRITICAL)
 		severity = KTAPE_HW_SEVERITY3;
-	exception_raise(severity, KTAPE_EXC_TRIP, args, ARRAY_SIZE(args),
-			tz->type);
+	exception_raise(severity, KTAPE_EXC_TRIP, args, ARRAY_SIZE(args), tz->type);
 }
 #endif
 
@@ -254,15 +255,14 @@ static void notrace probe_thermal_zone_trip(void *data,
 
 #ifdef KT_HAVE_BLOCK_RQ_ERROR
 static void notrace probe_block_rq_error(void *data, struct request *rq,
-					 blk_status_t status,
-					 unsigned int bytes)
+					 blk_status_t status, unsigned int bytes)
 {
 	struct gendisk *disk = kt_rq_disk(rq);
 	u64 sector = blk_rq_is_passthrough(rq) ? 0 : blk_rq_pos(rq);
 	const u32 args[] = {
-		disk ? disk_devt(disk) : 0,
-		(u32)sector, (u32)(sector >> 32),
-		bytes, (__force u32)req_op(rq), (__force u32)status,
+		disk ? disk_devt(disk) : 0, (u32)sector,
+		(u32)(sector >> 32),	    bytes,
+		(__force u32)req_op(rq),    (__force u32)status,
 	};
 
 	kt_exception(KTAPE_HW_SEVERITY1, KTAPE_EXC_BLOCK, args,
@@ -270,35 +270,31 @@ static void notrace probe_block_rq_error(void *data, struct request *rq,
 }
 #endif
 
-static __always_inline void
-exception_raise_scsi(u32 severity, u32 code, struct scsi_cmnd *cmd, u32 result)
+static __always_inline void exception_raise_scsi(u32 severity, u32 code,
+						 struct scsi_cmnd *cmd, u32 result)
 {
 	const struct scsi_device *device = cmd->device;
-	const u32 args[] = { device->host->host_no, device->channel,
-			     device->id, (u32)device->lun, result };
+	const u32 args[] = { device->host->host_no, device->channel, device->id,
+			     (u32)device->lun, result };
 
 	kt_exception(severity, code, args, ARRAY_SIZE(args), cmd->cmnd,
 		     cmd->cmd_len, true);
 }
 
 static void notrace probe_scsi_dispatch_cmd_error(void *data,
-						  struct scsi_cmnd *cmd,
-						  int result)
+						  struct scsi_cmnd *cmd, int result)
 {
-	exception_raise_scsi(KTAPE_HW_SEVERITY1, KTAPE_EXC_SCSI_ERROR, cmd,
-			     result);
+	exception_raise_scsi(KTAPE_HW_SEVERITY1, KTAPE_EXC_SCSI_ERROR, cmd, result);
 }
 
-static void notrace probe_scsi_dispatch_cmd_timeout(void *data,
-						    struct scsi_cmnd *cmd)
+static void notrace probe_scsi_dispatch_cmd_timeout(void *data, struct scsi_cmnd *cmd)
 {
 	exception_raise_scsi(KTAPE_HW_SEVERITY2, KTAPE_EXC_SCSI_TIMEOUT, cmd,
 			     cmd->result);
 }
 
 static void notrace probe_net_dev_xmit_timeout(void *data,
-					       struct net_device *dev,
-					       int queue)
+					       struct net_device *dev, int queue)
 {
 	const u32 args[] = { kt_netdev_id(dev), queue };
 
@@ -308,8 +304,8 @@ static void notrace probe_net_dev_xmit_timeout(void *data,
 
 /* ---- die and panic ------------------------------------------------------- */
 
-#define DEATH_TEXT	256	/* bytes of a text that are recorded, at most */
-#define ADDRESS_DIGITS	8	/* a number with so many digits can be an address */
+#define DEATH_TEXT     256 /* bytes of a text that are recorded, at most */
+#define ADDRESS_DIGITS 8   /* a number with so many digits can be an address */
 
 /*
  * Copy a text without its large hexadecimal numbers: readers may not see the addresses
@@ -337,8 +333,8 @@ static void exception_report_death(u32 code, const u32 *args,
 	char shown[DEATH_TEXT];
 	size_t length = text ? text_hide_addresses(shown, sizeof(shown), text) : 0;
 
-	kt_exception(KTAPE_SW_SEVERITY3, code, args, nargs,
-		     text ? shown : NULL, length, text);
+	kt_exception(KTAPE_SW_SEVERITY3, code, args, nargs, text ? shown : NULL,
+		     length, text);
 }
 
 /* The die chain is also called for breakpoints and traps: take only an oops. */
@@ -388,8 +384,7 @@ int kt_die_init(void)
 
 	if (ret)
 		return ret;
-	ret = atomic_notifier_chain_register(&panic_notifier_list,
-					     &panic_notifier);
+	ret = atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
 	if (ret)
 		goto err_die;
 	return 0;
@@ -412,33 +407,32 @@ void kt_die_exit(void)
 
 /* ---- table --------------------------------------------------------------- */
 
-#define AER		const char *, const u32, const u8, const u8
+#define AER const char *, const u32, const u8, const u8
 
 struct kt_probe kt_probes_exception[] = {
 	{
 		.name = "mark_victim",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_mark_victim_pid, mark_victim,
-				      int),
-			probe_mark_victim, mark_victim, struct task_struct *,
-			uid_t),
+		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_mark_victim_pid,
+						    mark_victim, int),
+				      probe_mark_victim, mark_victim,
+				      struct task_struct *, uid_t),
 		.events = { KTAPE_EV_EXCEPTION },
-	}, {
+	},
+	{
 		.name = "aer_event",
 		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(
-				KT_PROBE_FUNC(NULL, probe_aer_event_regs,
-					      aer_event, AER,
-					      struct aer_header_log_regs *),
-				probe_aer_event, aer_event, AER,
-				struct pcie_tlp_log *),
+			KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_aer_event_regs,
+						    aer_event, AER,
+						    struct aer_header_log_regs *),
+				      probe_aer_event, aer_event, AER,
+				      struct pcie_tlp_log *),
 			probe_aer_event_bus, aer_event, AER,
 			struct pcie_tlp_log *, const char *),
 		.events = { KTAPE_EV_EXCEPTION },
 	},
 	KT_PROBE(mc_event, EXCEPTION, probe_mc_event, unsigned int,
-		    const char *, const char *, int, u8, s8, s8, s8,
-		    unsigned long, u8, unsigned long, const char *),
+		 const char *, const char *, int, u8, s8, s8, s8, unsigned long,
+		 u8, unsigned long, const char *),
 #ifdef CONFIG_X86_MCE
 	{
 		.name = "mce_record",
@@ -450,30 +444,30 @@ struct kt_probe kt_probes_exception[] = {
 #endif
 #ifdef CONFIG_DETECT_HUNG_TASK
 	KT_PROBE(sched_process_hang, EXCEPTION, probe_sched_process_hang,
-		    struct task_struct *),
+		 struct task_struct *),
 #else
 	KT_PROBE_NONE(sched_process_hang, EXCEPTION),
 #endif
 #ifdef KT_HAVE_ERROR_REPORT
 	KT_PROBE(error_report_end, EXCEPTION, probe_error_report_end,
-		    enum error_detector, unsigned long),
+		 enum error_detector, unsigned long),
 #else
 	KT_PROBE_NONE(error_report_end, EXCEPTION),
 #endif
 #ifdef KT_HAVE_THERMAL
 	KT_PROBE(thermal_zone_trip, EXCEPTION, probe_thermal_zone_trip,
-		    struct thermal_zone_device *, int, enum thermal_trip_type),
+		 struct thermal_zone_device *, int, enum thermal_trip_type),
 #else
 	KT_PROBE_NONE(thermal_zone_trip, EXCEPTION),
 #endif
 #ifdef KT_HAVE_BLOCK_RQ_ERROR
 	KT_PROBE(block_rq_error, EXCEPTION, probe_block_rq_error,
-		    struct request *, blk_status_t, unsigned int),
+		 struct request *, blk_status_t, unsigned int),
 #else
 	KT_PROBE_NONE(block_rq_error, EXCEPTION),
 #endif
 	KT_PROBE(net_dev_xmit_timeout, EXCEPTION, probe_net_dev_xmit_timeout,
-		    struct net_device *, int),
+		 struct net_device *, int),
 	{
 		.name = "scsi_dispatch_cmd_error",
 		.func = KT_PROBE_FUNC(NULL, probe_scsi_dispatch_cmd_error,
@@ -481,11 +475,11 @@ struct kt_probe kt_probes_exception[] = {
 				      struct scsi_cmnd *, int),
 		.events = { KTAPE_EV_EXCEPTION },
 		.module = "scsi_mod",
-	}, {
+	},
+	{
 		.name = "scsi_dispatch_cmd_timeout",
 		.func = KT_PROBE_FUNC(NULL, probe_scsi_dispatch_cmd_timeout,
-				      scsi_dispatch_cmd_timeout,
-				      struct scsi_cmnd *),
+				      scsi_dispatch_cmd_timeout, struct scsi_cmnd *),
 		.events = { KTAPE_EV_EXCEPTION },
 		.module = "scsi_mod",
 	},

@@ -19,10 +19,10 @@
 struct net_device;
 struct tracepoint;
 
-#define KT_PROBE_EVENTS		4
+#define KT_PROBE_EVENTS 4
 
 /* Bytes of a text in an event; longer texts are cut. */
-#define KT_TEXT_MAX		1024
+#define KT_TEXT_MAX 1024
 
 /**
  * struct kt_probe - a tracepoint and the callback for it
@@ -66,37 +66,34 @@ struct kt_probe {
  *
  * The further arguments are the types after the data pointer.  A constant.
  */
-#define KT_TP_IS(tp, ...)						\
-	__builtin_types_compatible_p(					\
-		typeof(&check_trace_callback_type_##tp),		\
-		void (*)(void (*)(void *, ##__VA_ARGS__)))
+#define KT_TP_IS(tp, ...)                                                     \
+	__builtin_types_compatible_p(typeof(&check_trace_callback_type_##tp), \
+				     void (*)(void (*)(void *, ##__VA_ARGS__)))
 
 /*
  * Declare a check function that fits no prototype, for a tracepoint that this
  * kernel's headers lack.  Whether they do is known from the configuration, or from
  * Kbuild, which searches the header (KT_HAVE_TP_name).
  */
-#define KT_TP_MISSING(tp)						\
+#define KT_TP_MISSING(tp) \
 	void check_trace_callback_type_##tp(const struct kt_probe *none)
 
 /* func if the tracepoint has this prototype, else the first argument. */
-#define KT_PROBE_FUNC(otherwise, func, tp, ...)				\
-	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
-			      (void *)(func), otherwise)
+#define KT_PROBE_FUNC(otherwise, func, tp, ...) \
+	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__), (void *)(func), otherwise)
 
 /* A row of a table: a tracepoint with one known prototype records event NAME. */
-#define KT_PROBE(tp, NAME, callback, ...)				\
-	{								\
-		.name = #tp,						\
+#define KT_PROBE(tp, NAME, callback, ...)                                 \
+	{                                                                 \
+		.name = #tp,                                              \
 		.func = KT_PROBE_FUNC(NULL, callback, tp, ##__VA_ARGS__), \
-		.events = { KTAPE_EV_##NAME },				\
+		.events = { KTAPE_EV_##NAME },                            \
 	}
 
 /* A row for a tracepoint that this kernel's headers lack. */
-#define KT_PROBE_NONE(tp, NAME)						\
-	{								\
-		.name = #tp,						\
-		.events = { KTAPE_EV_##NAME },				\
+#define KT_PROBE_NONE(tp, NAME)                             \
+	{                                                   \
+		.name = #tp, .events = { KTAPE_EV_##NAME }, \
 	}
 
 /*
@@ -104,8 +101,8 @@ struct kt_probe {
  * with preemption enabled; the rings need a task that stays on its CPU, and
  * kt_probe_exit() waits for these sections by synchronize_rcu().
  */
-#define kt_probe_enter()	preempt_disable_notrace()
-#define kt_probe_leave()	preempt_enable_notrace()
+#define kt_probe_enter() preempt_disable_notrace()
+#define kt_probe_leave() preempt_enable_notrace()
 
 extern struct kt_probe kt_probes_task[];
 extern struct kt_probe kt_probes_irq[];
@@ -154,8 +151,7 @@ static inline void kt_kprobe_exit(void)
 {
 }
 
-static inline u32 kt_kprobe_state(unsigned int opcode, int *error,
-				  bool *attached)
+static inline u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached)
 {
 	*error = 0;
 	*attached = false;

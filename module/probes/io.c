@@ -28,7 +28,7 @@
 /* ---- block devices ------------------------------------------------------- */
 
 /* Hash of the name last entered for a device, by a hash of the device's number. */
-#define NOTED_BITS	10
+#define NOTED_BITS 10
 
 static u32 noted[1 << NOTED_BITS];
 
@@ -84,7 +84,7 @@ static __always_inline u64 block_rq_sector(struct request *rq)
 	return blk_rq_pos(rq);
 }
 
-#define STATUS_SHIFT	8
+#define STATUS_SHIFT 8
 
 /* Record an event of class block; all have the same argument words. */
 static void notrace record_block(u32 opcode, u32 operation, u32 status,
@@ -155,8 +155,7 @@ static void notrace probe_block_rq_issue_q(void *data, struct request_queue *q,
 	record_rq(KTAPE_EV_BLOCK_RQ_ISSUE, rq, 0, blk_rq_bytes(rq));
 }
 
-static void notrace probe_block_rq_requeue_q(void *data,
-					     struct request_queue *q,
+static void notrace probe_block_rq_requeue_q(void *data, struct request_queue *q,
 					     struct request *rq)
 {
 	record_rq(KTAPE_EV_BLOCK_RQ_REQUEUE, rq, 0, blk_rq_bytes(rq));
@@ -169,16 +168,14 @@ static void notrace probe_block_rq_merge_q(void *data, struct request_queue *q,
 }
 
 static void notrace probe_block_rq_complete(void *data, struct request *rq,
-					    blk_status_t status,
-					    unsigned int bytes)
+					    blk_status_t status, unsigned int bytes)
 {
 	record_rq(KTAPE_EV_BLOCK_RQ_COMPLETE, rq, (__force u32)status, bytes);
 }
 
 /* Before 5.16 the tracepoint passed an errno instead of a status. */
-static void notrace probe_block_rq_complete_errno(void *data,
-						  struct request *rq, int error,
-						  unsigned int bytes)
+static void notrace probe_block_rq_complete_errno(void *data, struct request *rq,
+						  int error, unsigned int bytes)
 {
 	record_rq(KTAPE_EV_BLOCK_RQ_COMPLETE, rq,
 		  (__force u32)errno_to_blk_status(error), bytes);
@@ -195,23 +192,20 @@ static void notrace probe_block_bio_queue_q(void *data, struct request_queue *q,
 	record_bio(KTAPE_EV_BLOCK_BIO_QUEUE, bio, 0);
 }
 
-static void notrace probe_block_bio_complete(void *data,
-					     struct request_queue *q,
+static void notrace probe_block_bio_complete(void *data, struct request_queue *q,
 					     struct bio *bio)
 {
-	record_bio(KTAPE_EV_BLOCK_BIO_COMPLETE, bio,
-		   (__force u32)bio->bi_status);
+	record_bio(KTAPE_EV_BLOCK_BIO_COMPLETE, bio, (__force u32)bio->bi_status);
 }
 
-#define RQ_ROW(tp, NAME)						\
-	{								\
-		.name = #tp,						\
-		.func = KT_PROBE_FUNC(					\
-			KT_PROBE_FUNC(NULL, probe_##tp##_q, tp,		\
-				      struct request_queue *,		\
-				      struct request *),		\
-			probe_##tp, tp, struct request *),		\
-		.events = { KTAPE_EV_##NAME },				\
+#define RQ_ROW(tp, NAME)                                                      \
+	{                                                                     \
+		.name = #tp,                                                  \
+		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_##tp##_q, tp, \
+						    struct request_queue *,   \
+						    struct request *),        \
+				      probe_##tp, tp, struct request *),      \
+		.events = { KTAPE_EV_##NAME },                                \
 	}
 
 /* ---- network ------------------------------------------------------------- */
@@ -239,21 +233,20 @@ static __always_inline u32 netdev_index(const struct net_device *dev)
 	return dev ? kt_netdev_id(dev) : 0;
 }
 
-#define SKB_EVENT(NAME, skb, dev)					\
-do {									\
-	kt_probe_enter();						\
-	KT_EVENT3(NAME, ntohs((skb)->protocol), netdev_index(dev),		\
-		  kt_token(skb), (skb)->len);				\
-	kt_probe_leave();						\
-} while (0)
+#define SKB_EVENT(NAME, skb, dev)                                          \
+	do {                                                               \
+		kt_probe_enter();                                          \
+		KT_EVENT3(NAME, ntohs((skb)->protocol), netdev_index(dev), \
+			  kt_token(skb), (skb)->len);                      \
+		kt_probe_leave();                                          \
+	} while (0)
 
 static void notrace probe_net_dev_queue(void *data, struct sk_buff *skb)
 {
 	SKB_EVENT(NET_DEV_QUEUE, skb, skb->dev);
 }
 
-static void notrace probe_net_dev_start_xmit(void *data,
-					     const struct sk_buff *skb,
+static void notrace probe_net_dev_start_xmit(void *data, const struct sk_buff *skb,
 					     const struct net_device *dev)
 {
 	SKB_EVENT(NET_DEV_START_XMIT, skb, dev);
@@ -295,8 +288,7 @@ static __always_inline void record_skb_drop(const struct sk_buff *skb,
 	kt_probe_leave();
 }
 
-static void __maybe_unused notrace probe_kfree_skb2(void *data,
-						    struct sk_buff *skb,
+static void __maybe_unused notrace probe_kfree_skb2(void *data, struct sk_buff *skb,
 						    void *location)
 {
 	record_skb_drop(skb, location, 0);
@@ -304,15 +296,13 @@ static void __maybe_unused notrace probe_kfree_skb2(void *data,
 
 #ifdef KT_HAVE_DROP_REASON
 static void notrace probe_kfree_skb3(void *data, struct sk_buff *skb,
-				     void *location,
-				     enum skb_drop_reason reason)
+				     void *location, enum skb_drop_reason reason)
 {
 	record_skb_drop(skb, location, reason);
 }
 
 static void notrace probe_kfree_skb4(void *data, struct sk_buff *skb,
-				     void *location,
-				     enum skb_drop_reason reason,
+				     void *location, enum skb_drop_reason reason,
 				     struct sock *rx_sk)
 {
 	record_skb_drop(skb, location, reason);
@@ -326,24 +316,20 @@ static void notrace probe_kfree_skb4_const(void *data, struct sk_buff *skb,
 	record_skb_drop(skb, location, reason);
 }
 
-#define SKB_DROP	struct sk_buff *, void *, enum skb_drop_reason
-#define KFREE_SKB_FUNC							\
-	KT_PROBE_FUNC(							\
-		KT_PROBE_FUNC(						\
-			KT_PROBE_FUNC(NULL, probe_kfree_skb3, kfree_skb, \
-				      SKB_DROP),			\
-			probe_kfree_skb4, kfree_skb, SKB_DROP,		\
-			struct sock *),					\
-		probe_kfree_skb4_const, kfree_skb, SKB_DROP,		\
-		const struct sock *)
+#define SKB_DROP struct sk_buff *, void *, enum skb_drop_reason
+#define KFREE_SKB_FUNC                                                     \
+	KT_PROBE_FUNC(KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_kfree_skb3,  \
+						  kfree_skb, SKB_DROP),    \
+				    probe_kfree_skb4, kfree_skb, SKB_DROP, \
+				    struct sock *),                        \
+		      probe_kfree_skb4_const, kfree_skb, SKB_DROP,         \
+		      const struct sock *)
 #else
-#define KFREE_SKB_FUNC							\
-	KT_PROBE_FUNC(NULL, probe_kfree_skb2, kfree_skb,		\
-		      struct sk_buff *, void *)
+#define KFREE_SKB_FUNC \
+	KT_PROBE_FUNC(NULL, probe_kfree_skb2, kfree_skb, struct sk_buff *, void *)
 #endif
 
-static void notrace probe_consume_skb(void *data, struct sk_buff *skb,
-				      void *location)
+static void notrace probe_consume_skb(void *data, struct sk_buff *skb, void *location)
 {
 	kt_probe_enter();
 	KT_EVENT2(CONSUME_SKB, 0, kt_token(skb),
@@ -361,8 +347,7 @@ static void notrace probe_consume_skb1(void *data, struct sk_buff *skb)
 
 /* ---- network devices ----------------------------------------------------- */
 
-static int netdev_event(struct notifier_block *nb, unsigned long event,
-			void *data)
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	const struct net_device *dev = netdev_notifier_info_to_dev(data);
 
@@ -415,9 +400,8 @@ struct kt_probe kt_probes_io[] = {
 	{
 		.name = "block_rq_complete",
 		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_block_rq_complete_errno,
-				      block_rq_complete, struct request *, int,
-				      unsigned int),
+			KT_PROBE_FUNC(NULL, probe_block_rq_complete_errno, block_rq_complete,
+				      struct request *, int, unsigned int),
 			probe_block_rq_complete, block_rq_complete,
 			struct request *, blk_status_t, unsigned int),
 		.events = { KTAPE_EV_BLOCK_RQ_COMPLETE },
@@ -425,20 +409,16 @@ struct kt_probe kt_probes_io[] = {
 	{
 		.name = "block_bio_queue",
 		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_block_bio_queue_q,
-				      block_bio_queue, struct request_queue *,
-				      struct bio *),
+			KT_PROBE_FUNC(NULL, probe_block_bio_queue_q, block_bio_queue,
+				      struct request_queue *, struct bio *),
 			probe_block_bio_queue, block_bio_queue, struct bio *),
 		.events = { KTAPE_EV_BLOCK_BIO_QUEUE },
 	},
 	KT_PROBE(block_bio_complete, BLOCK_BIO_COMPLETE,
-		 probe_block_bio_complete, struct request_queue *,
-		 struct bio *),
-	KT_PROBE(net_dev_queue, NET_DEV_QUEUE, probe_net_dev_queue,
-		 struct sk_buff *),
-	KT_PROBE(net_dev_start_xmit, NET_DEV_START_XMIT,
-		 probe_net_dev_start_xmit, const struct sk_buff *,
-		 const struct net_device *),
+		 probe_block_bio_complete, struct request_queue *, struct bio *),
+	KT_PROBE(net_dev_queue, NET_DEV_QUEUE, probe_net_dev_queue, struct sk_buff *),
+	KT_PROBE(net_dev_start_xmit, NET_DEV_START_XMIT, probe_net_dev_start_xmit,
+		 const struct sk_buff *, const struct net_device *),
 	KT_PROBE(net_dev_xmit, NET_DEV_XMIT, probe_net_dev_xmit,
 		 struct sk_buff *, int, struct net_device *, unsigned int),
 	KT_PROBE(netif_receive_skb, NETIF_RECEIVE_SKB, probe_netif_receive_skb,
@@ -454,8 +434,7 @@ struct kt_probe kt_probes_io[] = {
 	{
 		.name = "consume_skb",
 		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_consume_skb1,
-						    consume_skb,
-						    struct sk_buff *),
+						    consume_skb, struct sk_buff *),
 				      probe_consume_skb, consume_skb,
 				      struct sk_buff *, void *),
 		.events = { KTAPE_EV_CONSUME_SKB },

@@ -28,10 +28,10 @@
 
 /* ---- interrupt handlers and softirqs ------------------------------------- */
 
-#define IRQ_BITS	18
-#define IRQ_MASK	((1U << IRQ_BITS) - 1)
+#define IRQ_BITS 18
+#define IRQ_MASK ((1U << IRQ_BITS) - 1)
 
-#define IRQ_CHECKS	4096U
+#define IRQ_CHECKS 4096U
 
 /**
  * struct irq_check - the last check of an interrupt's name
@@ -89,8 +89,7 @@ static const struct irqaction *irq_first_action(unsigned int irq)
  * Return the name of an interrupt.  Each action of a shared interrupt may have a name:
  * take the first.
  */
-static const char *irq_action_name(unsigned int irq,
-				   const struct irqaction *action)
+static const char *irq_action_name(unsigned int irq, const struct irqaction *action)
 {
 	const struct irqaction *next;
 
@@ -116,8 +115,7 @@ static noinline void irq_check_name(struct irq_check *l, unsigned int irq,
 	WRITE_ONCE(l->irq, irq);
 	WRITE_ONCE(l->name, action->name);
 	WRITE_ONCE(l->tick, (u32)jiffies);
-	if (mark != READ_ONCE(l->mark) &&
-	    kt_name_note(KTAPE_OBJ_IRQ, irq, name))
+	if (mark != READ_ONCE(l->mark) && kt_name_note(KTAPE_OBJ_IRQ, irq, name))
 		WRITE_ONCE(l->mark, mark);
 }
 
@@ -171,7 +169,7 @@ static void notrace probe_irq_handler_exit(void *data, int irq,
 {
 	kt_probe_enter();
 	KT_INLINE0(data, IRQ_HANDLER_EXIT,
-		  (irq & IRQ_MASK) | ((u32)ret & 3) << IRQ_BITS);
+		   (irq & IRQ_MASK) | ((u32)ret & 3) << IRQ_BITS);
 	kt_probe_leave();
 }
 
@@ -207,8 +205,7 @@ static void notrace probe_tasklet_entry(void *data, struct tasklet_struct *t,
 					void *func)
 {
 	kt_probe_enter();
-	KT_EVENT2(TASKLET_ENTRY, 0, kt_token(t),
-		  kt_token_func((unsigned long)func));
+	KT_EVENT2(TASKLET_ENTRY, 0, kt_token(t), kt_token_func((unsigned long)func));
 	kt_probe_leave();
 }
 
@@ -217,8 +214,7 @@ static void notrace probe_tasklet_exit(void *data, struct tasklet_struct *t,
 				       void *func)
 {
 	kt_probe_enter();
-	KT_EVENT2(TASKLET_EXIT, 0, kt_token(t),
-		  kt_token_func((unsigned long)func));
+	KT_EVENT2(TASKLET_EXIT, 0, kt_token(t), kt_token_func((unsigned long)func));
 	kt_probe_leave();
 }
 
@@ -238,9 +234,9 @@ KT_TP_MISSING(ipi_exit);
 #endif
 
 /* Only ARM calls ipi_raise, ipi_entry and ipi_exit; x86 has its own, see below. */
-#define NOT_CALLED	(!IS_ENABLED(CONFIG_ARM) && !IS_ENABLED(CONFIG_ARM64))
+#define NOT_CALLED (!IS_ENABLED(CONFIG_ARM) && !IS_ENABLED(CONFIG_ARM64))
 
-#define CPU_MASK	0xfff
+#define CPU_MASK 0xfff
 
 /* How the reasons that the tracepoints pass as text begin. */
 static const struct {
@@ -248,8 +244,10 @@ static const struct {
 	u8 length;
 	u8 reason;
 } reasons[] = {
-#define REASON(begin, NAME) \
-	{ begin, sizeof(begin) - 1, KTAPE_IPI_##NAME }
+#define REASON(begin, NAME)                                \
+	{                                                  \
+		begin, sizeof(begin) - 1, KTAPE_IPI_##NAME \
+	}
 	REASON("Rescheduling", RESCHEDULE),
 	REASON("Function call", CALL),
 	REASON("Single function call", CALL_SINGLE),
@@ -312,10 +310,8 @@ static void notrace probe_ipi_send_cpu(void *data, const unsigned int cpu,
 	kt_probe_leave();
 }
 
-static void notrace probe_ipi_send_cpumask(void *data,
-					   const struct cpumask *mask,
-					   unsigned long callsite,
-					   void *callback)
+static void notrace probe_ipi_send_cpumask(void *data, const struct cpumask *mask,
+					   unsigned long callsite, void *callback)
 {
 	u64 cpus = ipi_first_cpus(mask);
 	u32 words[4] = { (u32)cpus, (u32)(cpus >> 32) };
@@ -347,7 +343,7 @@ KT_TP_MISSING(call_function_single_entry);
 KT_TP_MISSING(call_function_single_exit);
 #endif
 
-#define VECTOR_MASK	0xff
+#define VECTOR_MASK 0xff
 
 static void notrace probe_local_timer_entry(void *data, int vector)
 {
@@ -364,19 +360,19 @@ static void notrace probe_local_timer_exit(void *data, int vector)
 }
 
 /* Define the entry and exit probe for one reason. */
-#define IPI_PROBES(name, REASON)					\
+#define IPI_PROBES(name, REASON)                                         \
 	static void notrace probe_##name##_entry(void *data, int vector) \
-	{								\
-		kt_probe_enter();					\
-		KT_EVENT0(IPI_ENTRY, KTAPE_IPI_##REASON);		\
-		kt_probe_leave();					\
-	}								\
-									\
-	static void notrace probe_##name##_exit(void *data, int vector)	\
-	{								\
-		kt_probe_enter();					\
-		KT_EVENT0(IPI_EXIT, KTAPE_IPI_##REASON);		\
-		kt_probe_leave();					\
+	{                                                                \
+		kt_probe_enter();                                        \
+		KT_EVENT0(IPI_ENTRY, KTAPE_IPI_##REASON);                \
+		kt_probe_leave();                                        \
+	}                                                                \
+                                                                         \
+	static void notrace probe_##name##_exit(void *data, int vector)  \
+	{                                                                \
+		kt_probe_enter();                                        \
+		KT_EVENT0(IPI_EXIT, KTAPE_IPI_##REASON);                 \
+		kt_probe_leave();                                        \
 	}
 
 IPI_PROBES(reschedule, RESCHEDULE)
@@ -390,27 +386,29 @@ struct kt_probe kt_probes_irq[] = {
 	{
 		.name = "irq_handler_entry",
 		.func = KT_PROBE_FUNC(NULL, probe_irq_handler_entry,
-				      irq_handler_entry, int,
-				      struct irqaction *),
+				      irq_handler_entry, int, struct irqaction *),
 		.prepare = irq_checks_make,
 		.events = { KTAPE_EV_IRQ_HANDLER_ENTRY },
-	}, {
+	},
+	{
 		.name = "irq_handler_exit",
-		.func = KT_PROBE_FUNC(NULL, probe_irq_handler_exit,
-				      irq_handler_exit, int, struct irqaction *,
-				      int),
+		.func = KT_PROBE_FUNC(NULL, probe_irq_handler_exit, irq_handler_exit,
+				      int, struct irqaction *, int),
 		.events = { KTAPE_EV_IRQ_HANDLER_EXIT },
-	}, {
+	},
+	{
 		.name = "softirq_raise",
 		.func = KT_PROBE_FUNC(NULL, probe_softirq_raise, softirq_raise,
 				      unsigned int),
 		.events = { KTAPE_EV_SOFTIRQ_RAISE },
-	}, {
+	},
+	{
 		.name = "softirq_entry",
 		.func = KT_PROBE_FUNC(NULL, probe_softirq_entry, softirq_entry,
 				      unsigned int),
 		.events = { KTAPE_EV_SOFTIRQ_ENTRY },
-	}, {
+	},
+	{
 		.name = "softirq_exit",
 		.func = KT_PROBE_FUNC(NULL, probe_softirq_exit, softirq_exit,
 				      unsigned int),
@@ -426,16 +424,16 @@ struct kt_probe kt_probes_irq[] = {
 				      const struct cpumask *, const char *),
 		.silent = NOT_CALLED,
 		.events = { KTAPE_EV_IPI_RAISE },
-	}, {
+	},
+	{
 		.name = "ipi_entry",
-		.func = KT_PROBE_FUNC(NULL, probe_ipi_entry, ipi_entry,
-				      const char *),
+		.func = KT_PROBE_FUNC(NULL, probe_ipi_entry, ipi_entry, const char *),
 		.silent = NOT_CALLED,
 		.events = { KTAPE_EV_IPI_ENTRY },
-	}, {
+	},
+	{
 		.name = "ipi_exit",
-		.func = KT_PROBE_FUNC(NULL, probe_ipi_exit, ipi_exit,
-				      const char *),
+		.func = KT_PROBE_FUNC(NULL, probe_ipi_exit, ipi_exit, const char *),
 		.silent = NOT_CALLED,
 		.events = { KTAPE_EV_IPI_EXIT },
 	},
@@ -443,14 +441,11 @@ struct kt_probe kt_probes_irq[] = {
 		 const unsigned int, unsigned long, void *),
 	KT_PROBE(ipi_send_cpumask, IPI_SEND_CPUMASK, probe_ipi_send_cpumask,
 		 const struct cpumask *, unsigned long, void *),
-	KT_PROBE(local_timer_entry, LOCAL_TIMER_ENTRY, probe_local_timer_entry,
-		 int),
-	KT_PROBE(local_timer_exit, LOCAL_TIMER_EXIT, probe_local_timer_exit,
-		 int),
+	KT_PROBE(local_timer_entry, LOCAL_TIMER_ENTRY, probe_local_timer_entry, int),
+	KT_PROBE(local_timer_exit, LOCAL_TIMER_EXIT, probe_local_timer_exit, int),
 	KT_PROBE(reschedule_entry, IPI_ENTRY, probe_reschedule_entry, int),
 	KT_PROBE(reschedule_exit, IPI_EXIT, probe_reschedule_exit, int),
-	KT_PROBE(call_function_entry, IPI_ENTRY, probe_call_function_entry,
-		 int),
+	KT_PROBE(call_function_entry, IPI_ENTRY, probe_call_function_entry, int),
 	KT_PROBE(call_function_exit, IPI_EXIT, probe_call_function_exit, int),
 	KT_PROBE(call_function_single_entry, IPI_ENTRY,
 		 probe_call_function_single_entry, int),

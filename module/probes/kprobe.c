@@ -25,7 +25,7 @@
 #include "probes.h"
 
 /* Calls of one function that a return probe can follow at the same time. */
-#define RETURNS_MAX	256
+#define RETURNS_MAX 256
 
 /**
  * struct kt_slot - the probe of one opcode
@@ -87,7 +87,7 @@ static struct kt_slot slots[KTAPE_PROBES];
 static DEFINE_SPINLOCK(missed_lock);
 static struct kt_missed slot_missed[KTAPE_PROBES];
 
-static u32 wanted;	/* bit n: a session or sink wants slot n */
+static u32 wanted; /* bit n: a session or sink wants slot n */
 
 /* Allocated with the first probe, before any handler can run. */
 static struct kt_hits __percpu *slot_hits;
@@ -119,8 +119,7 @@ static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
 		blob[2 + 2 * i] = (u32)(value >> 32);
 	}
 	rec.code = KT_CODE(opcode,
-			   (slot->flags & KTAPE_PROBE_RETURN) | tokens << 1, 1,
-			   1);
+			   (slot->flags & KTAPE_PROBE_RETURN) | tokens << 1, 1, 1);
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
@@ -469,8 +468,7 @@ int kt_kprobe_get(struct ktape_probe *p)
 	for_each_possible_cpu(cpu) {
 		if (!*slot->symbol)
 			break;
-		p->hits += kt_count_read(
-			&per_cpu_ptr(slot_hits, cpu)->recorded[i]);
+		p->hits += kt_count_read(&per_cpu_ptr(slot_hits, cpu)->recorded[i]);
 	}
 	mutex_unlock(&kprobe_lock);
 	return 0;

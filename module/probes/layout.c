@@ -32,16 +32,18 @@
 #include "internal.h"
 
 /* More than the section has on any kernel; those with KASAN have a quarter of it. */
-#define SPAN_MAX	SZ_256K
+#define SPAN_MAX SZ_256K
 
-#define INSIDE(f)							\
-	f(schedule) f(schedule_timeout) f(schedule_timeout_uninterruptible) \
-	f(schedule_hrtimeout_range) f(io_schedule) f(io_schedule_timeout) \
-	f(yield) f(wait_for_completion) f(wait_for_completion_killable)	\
-	f(down_read) f(down_write) f(bit_wait) f(__wait_on_bit)
+#define INSIDE(f)                                                              \
+	f(schedule) f(schedule_timeout) f(schedule_timeout_uninterruptible)    \
+		f(schedule_hrtimeout_range) f(io_schedule)                     \
+			f(io_schedule_timeout) f(yield) f(wait_for_completion) \
+				f(wait_for_completion_killable) f(down_read)   \
+					f(down_write) f(bit_wait)              \
+						f(__wait_on_bit)
 
 /* These do not sleep for their callers, or are not of the scheduler. */
-#define OUTSIDE(f)	f(wake_up_process) f(complete) f(kthread_stop) f(msleep)
+#define OUTSIDE(f) f(wake_up_process) f(complete) f(kthread_stop) f(msleep)
 
 struct function {
 	const char *name;
@@ -53,8 +55,8 @@ struct function {
  * Each of them has one, if the guess is right.  SEEN_MAX of each are enough to know, and
  * up to SEEN_FEW without one prove nothing.
  */
-#define SEEN_MAX	(1 << 20)
-#define SEEN_FEW	32
+#define SEEN_MAX (1 << 20)
+#define SEEN_FEW 32
 
 static atomic_t stacks_with, stacks_without;
 
@@ -85,11 +87,10 @@ static bool symbol_is(const struct function *f)
 static bool scheduler_is_guessed(void)
 {
 	static const struct function inside[] = {
-#define ROW(function)	{ #function, (unsigned long)(function) },
+#define ROW(function) { #function, (unsigned long)(function) },
 		INSIDE(ROW)
 	};
-	static const struct function outside[] = {
-		OUTSIDE(ROW)
+	static const struct function outside[] = { OUTSIDE(ROW)
 #undef ROW
 	};
 	unsigned int i;

@@ -23,10 +23,8 @@ struct kt_path_call {
 
 /* Newer architectures lack the older system calls. */
 static const struct kt_path_call kt_path_native[] = {
-	{ __NR_execve, 0 },
-	{ __NR_execveat, 1 },
-	{ __NR_openat, 1 },
-	{ __NR_openat2, 1 },
+	{ __NR_execve, 0 }, { __NR_execveat, 1 },
+	{ __NR_openat, 1 }, { __NR_openat2, 1 },
 #ifdef __NR_open
 	{ __NR_open, 0 },
 #endif
@@ -38,8 +36,8 @@ static const struct kt_path_call kt_path_native[] = {
 #if defined(CONFIG_X86)
 /* x32: only the numbers that differ from the native ones. */
 static const struct kt_path_call kt_path_x32[] = {
-	{ 520, 0 },	/* execve */
-	{ 545, 1 },	/* execveat */
+	{ 520, 0 }, /* execve */
+	{ 545, 1 }, /* execveat */
 };
 #endif
 
@@ -50,27 +48,27 @@ static const struct kt_path_call kt_path_x32[] = {
  * a wrong number any argument would be taken for a path.
  */
 #if defined(CONFIG_X86)
-#define KT_PATH_COMPAT		kt_path_compat
+#define KT_PATH_COMPAT kt_path_compat
 static const struct kt_path_call kt_path_compat[] = {
-	{ 5, 0 },	/* open */
-	{ 8, 0 },	/* creat */
-	{ 11, 0 },	/* execve */
-	{ 295, 1 },	/* openat */
-	{ 358, 1 },	/* execveat */
-	{ 437, 1 },	/* openat2 */
+	{ 5, 0 },   /* open */
+	{ 8, 0 },   /* creat */
+	{ 11, 0 },  /* execve */
+	{ 295, 1 }, /* openat */
+	{ 358, 1 }, /* execveat */
+	{ 437, 1 }, /* openat2 */
 };
 #elif defined(CONFIG_ARM64)
-#define KT_PATH_COMPAT		kt_path_compat
+#define KT_PATH_COMPAT kt_path_compat
 static const struct kt_path_call kt_path_compat[] = {
-	{ 5, 0 },	/* open */
-	{ 8, 0 },	/* creat */
-	{ 11, 0 },	/* execve */
-	{ 322, 1 },	/* openat */
-	{ 387, 1 },	/* execveat */
-	{ 437, 1 },	/* openat2 */
+	{ 5, 0 },   /* open */
+	{ 8, 0 },   /* creat */
+	{ 11, 0 },  /* execve */
+	{ 322, 1 }, /* openat */
+	{ 387, 1 }, /* execveat */
+	{ 437, 1 }, /* openat2 */
 };
 #elif defined(CONFIG_RISCV) || defined(CONFIG_PPC)
-#define KT_PATH_COMPAT		kt_path_native
+#define KT_PATH_COMPAT kt_path_native
 #endif
 
 #endif /* _KT_PATH_CALLS_H */

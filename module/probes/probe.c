@@ -23,25 +23,19 @@
 #include "internal.h"
 #include "probes.h"
 
-#define DETACH_DELAY	HZ
+#define DETACH_DELAY HZ
 
 static struct kt_probe *const tables[] = {
-	kt_probes_task,
-	kt_probes_irq,
-	kt_probes_syscall,
-	kt_probes_timer,
-	kt_probes_memory,
-	kt_probes_io,
-	kt_probes_system,
-	kt_probes_exception,
+	kt_probes_task,	  kt_probes_irq, kt_probes_syscall, kt_probes_timer,
+	kt_probes_memory, kt_probes_io,	 kt_probes_system,  kt_probes_exception,
 };
 
 /* Protects the rows of tables[] and wanted, the union of all profiles. */
 static DEFINE_MUTEX(probe_lock);
 static u64 wanted[KTAPE_MASK_WORDS];
 
-#define for_each_probe(p, i)						\
-	for ((i) = 0; (i) < ARRAY_SIZE(tables); (i)++)			\
+#define for_each_probe(p, i)                           \
+	for ((i) = 0; (i) < ARRAY_SIZE(tables); (i)++) \
 		for ((p) = tables[i]; (p)->name; (p)++)
 
 /* Note since when no session or sink wants a probe.  Called with probe_lock. */
@@ -82,8 +76,7 @@ static int probe_attach(struct kt_probe *p)
 	if (p->error)
 		return p->error;
 	p->error = tracepoint_probe_register_prio(p->tp, p->func, kt_cpus_data(),
-						  TRACEPOINT_DEFAULT_PRIO +
-							  p->early);
+						  TRACEPOINT_DEFAULT_PRIO + p->early);
 	p->attached = !p->error;
 	if (p->attached)
 		kt_stack_leave_out(p->tp->iterator);
@@ -318,8 +311,7 @@ static const char *const exception_notifiers[] = { "die", "panic" };
 static bool exception_notifier_source(unsigned int opcode, unsigned int n,
 				      struct ktape_event_info *e)
 {
-	if (opcode != KTAPE_EV_EXCEPTION ||
-	    n >= ARRAY_SIZE(exception_notifiers))
+	if (opcode != KTAPE_EV_EXCEPTION || n >= ARRAY_SIZE(exception_notifiers))
 		return false;
 	e->state = KTAPE_EVENT_AVAILABLE;
 	e->attached = 1;
@@ -396,8 +388,7 @@ void kt_probe_available(u64 *mask)
 		mask[i] &= ~failed[i];
 	for (i = 0; i < KTAPE_OPCODES; i++)
 		if (mask[i / 64] & BIT_ULL(i % 64) &&
-		    kt_probe_state(i, &error, &attached) !=
-			    KTAPE_EVENT_AVAILABLE)
+		    kt_probe_state(i, &error, &attached) != KTAPE_EVENT_AVAILABLE)
 			mask[i / 64] &= ~BIT_ULL(i % 64);
 }
 
@@ -413,7 +404,8 @@ int kt_probe_init(void)
 	int ret;
 
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
-		for_each_kernel_tracepoint(probe_match_tracepoint, NULL);
+		for_each_kernel_tracepoint(probe_match_tracepoint, NULL)
+			;
 	ret = kt_die_init();
 	if (ret)
 		return ret;

@@ -19,10 +19,10 @@
 #include "internal.h"
 #include "path_calls.h"
 
-#define NR_LARGE	0xffffU
-#define FLAG_COMPAT	(1U << 16)
-#define FLAG_X32	(1U << 17)
-#define FLAG_LARGE	(1U << 18)
+#define NR_LARGE    0xffffU
+#define FLAG_COMPAT (1U << 16)
+#define FLAG_X32    (1U << 17)
+#define FLAG_LARGE  (1U << 18)
 
 /* Return dat20: the number of a system call and flags for its table. */
 static __always_inline u32 syscall_number(long nr)
@@ -41,8 +41,8 @@ static __always_inline u32 syscall_number(long nr)
 }
 
 /* Values of a wide record: the arguments, and in an exit the result before them. */
-#define WIDE_ENTER	6
-#define WIDE_EXIT	7
+#define WIDE_ENTER 6
+#define WIDE_EXIT  7
 
 /* Store the values of a wide record. */
 static __always_inline void wide_store(u64 *to, struct pt_regs *regs,
@@ -161,8 +161,7 @@ static noinline void notrace record_exit_odd(void *data, struct pt_regs *regs,
 	long nr = syscall_get_nr(current, regs);
 
 	barrier_data(data);
-	KT_EVENT2(SYS_EXIT, syscall_number(nr), (u32)ret,
-		   (u32)((s64)ret >> 32));
+	KT_EVENT2(SYS_EXIT, syscall_number(nr), (u32)ret, (u32)((s64)ret >> 32));
 }
 
 static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
@@ -177,19 +176,17 @@ static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 
 static void notrace probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
-	long nr = syscall_get_nr(current, regs);	/* -1 after rt_sigreturn */
+	long nr = syscall_get_nr(current, regs); /* -1 after rt_sigreturn */
 
 	kt_probe_enter();
 	if (likely(syscall_is_plain(nr)))
-		KT_INLINE2(data, SYS_EXIT, (u16)nr, (u32)ret,
-			   (u32)((s64)ret >> 32));
+		KT_INLINE2(data, SYS_EXIT, (u16)nr, (u32)ret, (u32)((s64)ret >> 32));
 	else
 		record_exit_odd(data, regs, ret);
 	kt_probe_leave();
 }
 
-static void notrace probe_sys_enter_wide(void *data, struct pt_regs *regs,
-					 long nr)
+static void notrace probe_sys_enter_wide(void *data, struct pt_regs *regs, long nr)
 {
 	kt_probe_enter();
 	if (KT_WANTED(SYS_ENTER_WIDE))
@@ -197,8 +194,7 @@ static void notrace probe_sys_enter_wide(void *data, struct pt_regs *regs,
 	kt_probe_leave();
 }
 
-static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
-					long ret)
+static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs, long ret)
 {
 	long nr = syscall_get_nr(current, regs);
 
@@ -214,8 +210,8 @@ static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
  * A probe cannot wait for a page to be read in: a path is cut at the first page
  * that is not in memory.
  */
-#define PATH_BYTES	256
-#define FLAG_CUT	(1U << 18)
+#define PATH_BYTES 256
+#define FLAG_CUT   (1U << 18)
 
 /* Return the argument number of the path, or -1 if system call @nr has none. */
 static __always_inline int syscall_find_path(const struct kt_path_call *calls,
@@ -233,13 +229,13 @@ static __always_inline int syscall_find_path(const struct kt_path_call *calls,
 #define FIND_COMPAT(nr) \
 	syscall_find_path(KT_PATH_COMPAT, ARRAY_SIZE(KT_PATH_COMPAT), nr)
 #else
-#define FIND_COMPAT(nr)		(-1)
+#define FIND_COMPAT(nr) (-1)
 #endif
 
 #ifdef CONFIG_X86
 #define FIND_X32(nr) syscall_find_path(kt_path_x32, ARRAY_SIZE(kt_path_x32), nr)
 #else
-#define FIND_X32(nr)		(-1)
+#define FIND_X32(nr) (-1)
 #endif
 
 /* Return the argument number of the path, or -1; set dat20 to number and table. */
@@ -276,8 +272,8 @@ static u32 syscall_copy_path(char *to, unsigned long from, bool *cut)
 	while (len < PATH_BYTES) {
 		piece = min_t(u32, PATH_BYTES - len,
 			      PAGE_SIZE - offset_in_page(from + len));
-		if (copy_from_user_nofault(to + len, (void __user *)(from + len),
-					   piece))
+		if (copy_from_user_nofault(to + len,
+					   (void __user *)(from + len), piece))
 			break;
 		part = strnlen(to + len, piece);
 		len += part;
@@ -288,8 +284,7 @@ static u32 syscall_copy_path(char *to, unsigned long from, bool *cut)
 	return len;
 }
 
-static noinline void notrace record_sys_path(struct pt_regs *regs, int arg,
-					     u32 dat20)
+static noinline void notrace record_sys_path(struct pt_regs *regs, int arg, u32 dat20)
 {
 	unsigned long args[6];
 	char path[PATH_BYTES];
@@ -301,13 +296,11 @@ static noinline void notrace record_sys_path(struct pt_regs *regs, int arg,
 
 	syscall_get_arguments(current, regs, args);
 	rec.size = syscall_copy_path(path, args[arg], &cut);
-	rec.code = KT_CODE(KTAPE_EV_SYS_PATH, dat20 | (cut ? FLAG_CUT : 0), 1,
-			   0);
+	rec.code = KT_CODE(KTAPE_EV_SYS_PATH, dat20 | (cut ? FLAG_CUT : 0), 1, 0);
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
-static void notrace probe_sys_enter_path(void *data, struct pt_regs *regs,
-					 long nr)
+static void notrace probe_sys_enter_path(void *data, struct pt_regs *regs, long nr)
 {
 	u32 dat20;
 	int arg;
@@ -334,22 +327,26 @@ struct kt_probe kt_probes_syscall[] = {
 		.func = KT_PROBE_FUNC(NULL, probe_sys_enter, sys_enter,
 				      struct pt_regs *, long),
 		.events = { KTAPE_EV_SYS_ENTER },
-	}, {
+	},
+	{
 		.name = "sys_exit",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_exit, sys_exit,
 				      struct pt_regs *, long),
 		.events = { KTAPE_EV_SYS_EXIT },
-	}, {
+	},
+	{
 		.name = "sys_enter",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_enter_wide, sys_enter,
 				      struct pt_regs *, long),
 		.events = { KTAPE_EV_SYS_ENTER_WIDE },
-	}, {
+	},
+	{
 		.name = "sys_exit",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_exit_wide, sys_exit,
 				      struct pt_regs *, long),
 		.events = { KTAPE_EV_SYS_EXIT_WIDE },
-	}, {
+	},
+	{
 		.name = "sys_enter",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_enter_path, sys_enter,
 				      struct pt_regs *, long),

@@ -33,10 +33,10 @@
 
 /* ---- power management ---------------------------------------------------- */
 
-#define CPU_BITS	12
-#define CPU_MASK	((1U << CPU_BITS) - 1)
-#define IDLE_BITS	8
-#define MISS_BITS	7
+#define CPU_BITS  12
+#define CPU_MASK  ((1U << CPU_BITS) - 1)
+#define IDLE_BITS 8
+#define MISS_BITS 7
 
 /*
  * The idle task calls this close to code that runs while RCU does not watch the
@@ -45,8 +45,7 @@
  * (trace_cpu_idle_rcuidle()), newer ones call them before RCU stops watching and
  * after it watches again.
  */
-static void notrace probe_cpu_idle(void *data, unsigned int state,
-				   unsigned int cpu)
+static void notrace probe_cpu_idle(void *data, unsigned int state, unsigned int cpu)
 {
 	kt_probe_enter();
 	/* The end of idle, PWR_EVENT_EXIT, is all ones; it becomes 255. */
@@ -237,14 +236,12 @@ static noinline void notrace record_module_use(u32 opcode, struct module *mod,
 	kt_probe_leave();
 }
 
-static void notrace probe_module_get(void *data, struct module *mod,
-				     unsigned long ip)
+static void notrace probe_module_get(void *data, struct module *mod, unsigned long ip)
 {
 	record_module_use(KTAPE_EV_MODULE_GET, mod, ip);
 }
 
-static void notrace probe_module_put(void *data, struct module *mod,
-				     unsigned long ip)
+static void notrace probe_module_put(void *data, struct module *mod, unsigned long ip)
 {
 	record_module_use(KTAPE_EV_MODULE_PUT, mod, ip);
 }
@@ -254,7 +251,7 @@ static void notrace probe_module_put(void *data, struct module *mod,
 
 #ifdef HAS_CGROUPS
 
-#define PATH_LENGTH	512
+#define PATH_LENGTH 512
 
 static bool cgroup_is_v2(struct cgroup *cgrp)
 {
@@ -276,8 +273,7 @@ static void cgroup_set_name(struct cgroup *cgrp, const char *path)
 	struct cgroup *parent = cgroup_parent(cgrp);
 
 	kt_registry_set(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32),
-			parent ? (u32)cgroup_id(parent) : 0,
-			cgroup_path_end(path));
+			parent ? (u32)cgroup_id(parent) : 0, cgroup_path_end(path));
 }
 
 static void notrace probe_cgroup_enter(void *data, struct cgroup *cgrp,
@@ -349,12 +345,12 @@ void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
 		kt_registry_thread_cgroup(child, id, name);
 }
 
-#define CGROUP_ROW(tp, callback)					\
-	{								\
-		.name = #tp,						\
-		.func = KT_PROBE_FUNC(NULL, callback, tp,		\
-				      struct cgroup *, const char *),	\
-		.always = true,						\
+#define CGROUP_ROW(tp, callback)                                           \
+	{                                                                  \
+		.name = #tp,                                               \
+		.func = KT_PROBE_FUNC(NULL, callback, tp, struct cgroup *, \
+				      const char *),                       \
+		.always = true,                                            \
 	}
 
 /**
@@ -424,8 +420,7 @@ void kt_cgroups_walk(void)
 /* ---- table --------------------------------------------------------------- */
 
 struct kt_probe kt_probes_system[] = {
-	KT_PROBE(cpu_idle, CPU_IDLE, probe_cpu_idle, unsigned int,
-		 unsigned int),
+	KT_PROBE(cpu_idle, CPU_IDLE, probe_cpu_idle, unsigned int, unsigned int),
 #ifdef KT_HAVE_CPU_IDLE_MISS
 	KT_PROBE(cpu_idle_miss, CPU_IDLE_MISS, probe_cpu_idle_miss,
 		 unsigned int, unsigned int, bool),
@@ -436,10 +431,8 @@ struct kt_probe kt_probes_system[] = {
 		 unsigned int, unsigned int),
 	KT_PROBE(suspend_resume, SUSPEND_RESUME, probe_suspend_resume,
 		 const char *, int, bool),
-	KT_PROBE(rpm_suspend, RPM_SUSPEND, probe_rpm_suspend, struct device *,
-		 int),
-	KT_PROBE(rpm_resume, RPM_RESUME, probe_rpm_resume, struct device *,
-		 int),
+	KT_PROBE(rpm_suspend, RPM_SUSPEND, probe_rpm_suspend, struct device *, int),
+	KT_PROBE(rpm_resume, RPM_RESUME, probe_rpm_resume, struct device *, int),
 	KT_PROBE(rpm_idle, RPM_IDLE, probe_rpm_idle, struct device *, int),
 	KT_PROBE(rpm_return_int, RPM_RETURN_INT, probe_rpm_return_int,
 		 struct device *, unsigned long, int),
@@ -451,8 +444,7 @@ struct kt_probe kt_probes_system[] = {
 		 int, int (*)(unsigned int)),
 	KT_PROBE(cpuhp_multi_enter, CPUHP_ENTER, probe_cpuhp_multi_enter,
 		 unsigned int, int, int,
-		 int (*)(unsigned int, struct hlist_node *),
-		 struct hlist_node *),
+		 int (*)(unsigned int, struct hlist_node *), struct hlist_node *),
 	KT_PROBE(cpuhp_exit, CPUHP_EXIT, probe_cpuhp_exit, unsigned int, int,
 		 int, int),
 	KT_PROBE(console, CONSOLE, probe_console, const char *, size_t),

@@ -29,8 +29,7 @@
 /* ---- scheduling ---------------------------------------------------------- */
 
 /* Return the enum ktape_task_state in which a thread leaves its CPU. */
-static __always_inline u32 task_leave_state(bool preempt,
-					    struct task_struct *prev,
+static __always_inline u32 task_leave_state(bool preempt, struct task_struct *prev,
 					    unsigned int state)
 {
 	unsigned int report, exit_state;
@@ -40,8 +39,7 @@ static __always_inline u32 task_leave_state(bool preempt,
 	/* Fast path: nearly all sleep in one of these, whose numbers are equal. */
 	BUILD_BUG_ON(TASK_INTERRUPTIBLE != KTAPE_STATE_S ||
 		     TASK_UNINTERRUPTIBLE != KTAPE_STATE_D);
-	if (likely(state == TASK_INTERRUPTIBLE ||
-		   state == TASK_UNINTERRUPTIBLE))
+	if (likely(state == TASK_INTERRUPTIBLE || state == TASK_UNINTERRUPTIBLE))
 		return state;
 	/* The parent may reap the zombie meanwhile, on another CPU: Z becomes X. */
 	exit_state = READ_ONCE(prev->exit_state);
@@ -55,8 +53,7 @@ static __always_inline u32 task_leave_state(bool preempt,
 }
 
 static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
-				       struct task_struct *next,
-				       unsigned int state)
+				       struct task_struct *next, unsigned int state)
 {
 	return KT_CODE(KTAPE_EV_SCHED_SWITCH,
 		       (u8)prev->prio | (u8)next->prio << 8 |
@@ -70,19 +67,19 @@ static __always_inline u32 switch_code(bool preempt, struct task_struct *prev,
  */
 
 /* Record a switch that changes the pass mask, or needs checks or context records. */
-static noinline __noclone void notrace
-record_switch_any(void *data, bool preempt, struct task_struct *prev,
-		  struct task_struct *next, unsigned int state)
+static noinline __noclone void notrace record_switch_any(void *data, bool preempt,
+							 struct task_struct *prev,
+							 struct task_struct *next,
+							 unsigned int state)
 {
 	kt_switch_record(switch_code(preempt, prev, next, state), prev, next);
 	kt_probe_leave();
 }
 
 /* Record a switch in any number of sessions. */
-static noinline __noclone void notrace
-record_switch_many(void *data, bool preempt, struct task_struct *prev,
-		   struct task_struct *next, unsigned int state,
-		   unsigned long want)
+static noinline __noclone void notrace record_switch_many(
+	void *data, bool preempt, struct task_struct *prev,
+	struct task_struct *next, unsigned int state, unsigned long want)
 {
 	u32 sessions = want & KT_MASK_SESSIONS, pass = sessions;
 
@@ -121,8 +118,7 @@ static __always_inline void record_sched_switch(void *data, bool preempt,
 			return record_switch_many(data, preempt, prev, next,
 						  state, want);
 		if (!kt_switch_is_steady(cpus, next, &pass))
-			return record_switch_any(data, preempt, prev, next,
-						 state);
+			return record_switch_any(data, preempt, prev, next, state);
 		want &= KT_MASK_SESSIONS;
 		r = kt_ring_alone(cpus, KT_PLACE(SCHED_SWITCH), want);
 		if (!(want & pass)) {
@@ -158,16 +154,14 @@ static void notrace probe_sched_switch3(void *data, bool preempt,
 static void notrace probe_sched_waking(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_INLINE1_OF(data, SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8,
-		      p->pid);
+	KT_INLINE1_OF(data, SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
 static void notrace probe_sched_wakeup(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_INLINE1_OF(data, SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8,
-		      p->pid);
+	KT_INLINE1_OF(data, SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
@@ -182,8 +176,8 @@ static void notrace probe_sched_migrate_task(void *data, struct task_struct *p,
 					     int dest_cpu)
 {
 	kt_probe_enter();
-	KT_EVENT2_OF(SCHED_MIGRATE_TASK, p,
-		     (u8)p->prio | (u32)dest_cpu << 8, p->pid, task_cpu(p));
+	KT_EVENT2_OF(SCHED_MIGRATE_TASK, p, (u8)p->prio | (u32)dest_cpu << 8,
+		     p->pid, task_cpu(p));
 	kt_probe_leave();
 }
 
@@ -211,8 +205,7 @@ static void notrace probe_sched_process_wait(void *data, struct pid *pid)
 	kt_probe_leave();
 }
 
-static __always_inline void record_stat_runtime(struct task_struct *p,
-						u64 runtime)
+static __always_inline void record_stat_runtime(struct task_struct *p, u64 runtime)
 {
 	kt_probe_enter();
 	KT_EVENT3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
@@ -227,8 +220,7 @@ static void notrace probe_sched_stat_runtime(void *data, struct task_struct *p,
 }
 
 /* Until 6.8, in 6.6 until 6.6.66, the tracepoint also passed the vruntime. */
-static void notrace probe_sched_stat_runtime3(void *data,
-					      struct task_struct *p,
+static void notrace probe_sched_stat_runtime3(void *data, struct task_struct *p,
 					      u64 runtime, u64 vruntime)
 {
 	record_stat_runtime(p, runtime);
@@ -266,18 +258,17 @@ static void notrace probe_task_newtask64(void *data, struct task_struct *child,
 	task_enter_new(child);
 }
 
-#define HAS_NEWTASK \
-	(KT_TP_IS(task_newtask, struct task_struct *, unsigned long) ||	\
+#define HAS_NEWTASK                                                     \
+	(KT_TP_IS(task_newtask, struct task_struct *, unsigned long) || \
 	 KT_TP_IS(task_newtask, struct task_struct *, u64))
 
-#define NEWTASK_FUNC							\
-	KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_task_newtask64,		\
-				    task_newtask, struct task_struct *, u64), \
-		      probe_task_newtask, task_newtask,			\
-		      struct task_struct *, unsigned long)
+#define NEWTASK_FUNC                                                          \
+	KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_task_newtask64, task_newtask, \
+				    struct task_struct *, u64),               \
+		      probe_task_newtask, task_newtask, struct task_struct *, \
+		      unsigned long)
 
-static void notrace probe_sched_process_fork(void *data,
-					     struct task_struct *parent,
+static void notrace probe_sched_process_fork(void *data, struct task_struct *parent,
 					     struct task_struct *child)
 {
 	kt_probe_enter();
@@ -319,8 +310,8 @@ static void notrace probe_sched_process_exit(void *data, struct task_struct *p)
 }
 
 /* From 6.16 on the tracepoint also says whether this is the last thread. */
-static void notrace probe_sched_process_exit2(void *data,
-					      struct task_struct *p, bool last)
+static void notrace probe_sched_process_exit2(void *data, struct task_struct *p,
+					      bool last)
 {
 	record_process_exit(p);
 }
@@ -355,10 +346,10 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
  */
 
 /* Frames to take: ours, the tracepoint's and up to a dozen of the scheduler. */
-#define FRAMES		16
+#define FRAMES 16
 
 #ifndef CONFIG_STACKTRACE
-#define stack_trace_save(store, size, skip)	0
+#define stack_trace_save(store, size, skip) 0
 #endif
 
 /*
@@ -390,8 +381,7 @@ static noinline void notrace record_blocked(struct task_struct *prev)
 		  kt_token_func(caller_of_scheduler()));
 }
 
-static __always_inline void record_if_blocked(bool preempt,
-					      struct task_struct *prev,
+static __always_inline void record_if_blocked(bool preempt, struct task_struct *prev,
 					      unsigned int state)
 {
 	if (task_leave_state(preempt, prev, state) != KTAPE_STATE_D)
@@ -402,10 +392,8 @@ static __always_inline void record_if_blocked(bool preempt,
 	kt_probe_leave();
 }
 
-static void notrace probe_blocked(void *data, bool preempt,
-				  struct task_struct *prev,
-				  struct task_struct *next,
-				  unsigned int prev_state)
+static void notrace probe_blocked(void *data, bool preempt, struct task_struct *prev,
+				  struct task_struct *next, unsigned int prev_state)
 {
 	record_if_blocked(preempt, prev, prev_state);
 }
@@ -420,10 +408,10 @@ static void notrace probe_blocked3(void *data, bool preempt,
 
 /* ---- signals ------------------------------------------------------------- */
 
-#define SIGNAL_BITS	7
-#define SIGNAL_MASK	((1U << SIGNAL_BITS) - 1)
-#define FLAG_GROUP	(1U << SIGNAL_BITS)
-#define RESULT_MASK	7
+#define SIGNAL_BITS 7
+#define SIGNAL_MASK ((1U << SIGNAL_BITS) - 1)
+#define FLAG_GROUP  (1U << SIGNAL_BITS)
+#define RESULT_MASK 7
 
 /* Return si_code.  @info may be one of two small numbers instead of a pointer. */
 static int siginfo_code(const struct kernel_siginfo *info)
@@ -456,8 +444,7 @@ static void notrace probe_signal_generate(void *data, int sig,
 /* Return the handler's token.  SIG_DFL and SIG_IGN, 0 and 1, stay what they are. */
 static u32 signal_handler_token(const struct k_sigaction *ka)
 {
-	unsigned long handler =
-		(__force unsigned long)READ_ONCE(ka->sa.sa_handler);
+	unsigned long handler = (__force unsigned long)READ_ONCE(ka->sa.sa_handler);
 
 	if (handler <= (__force unsigned long)SIG_IGN)
 		return handler;
@@ -480,42 +467,43 @@ struct kt_probe kt_probes_task[] = {
 	{
 		.name = "sched_switch",
 		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_sched_switch3, sched_switch,
-				      bool, struct task_struct *,
-				      struct task_struct *),
+			KT_PROBE_FUNC(NULL, probe_sched_switch3, sched_switch, bool,
+				      struct task_struct *, struct task_struct *),
 			probe_sched_switch, sched_switch, bool,
-			struct task_struct *, struct task_struct *,
-			unsigned int),
+			struct task_struct *, struct task_struct *, unsigned int),
 		.events = { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_CONTEXT },
-	}, {
+	},
+	{
 		.name = "sched_waking",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_waking, sched_waking,
 				      struct task_struct *),
 		.events = { KTAPE_EV_SCHED_WAKING },
-	}, {
+	},
+	{
 		.name = "sched_wakeup",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_wakeup, sched_wakeup,
 				      struct task_struct *),
 		.events = { KTAPE_EV_SCHED_WAKEUP },
-	}, {
+	},
+	{
 		.name = "sched_wakeup_new",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_wakeup_new,
 				      sched_wakeup_new, struct task_struct *),
 		.events = { KTAPE_EV_SCHED_WAKEUP_NEW },
-	}, {
+	},
+	{
 		.name = "sched_migrate_task",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_migrate_task,
-				      sched_migrate_task, struct task_struct *,
-				      int),
+				      sched_migrate_task, struct task_struct *, int),
 		.events = { KTAPE_EV_SCHED_MIGRATE_TASK },
-	}, {
+	},
+	{
 		.name = "sched_stat_runtime",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_sched_stat_runtime3,
-				      sched_stat_runtime, struct task_struct *,
-				      u64, u64),
-			probe_sched_stat_runtime, sched_stat_runtime,
-			struct task_struct *, u64),
+		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_sched_stat_runtime3,
+						    sched_stat_runtime,
+						    struct task_struct *, u64, u64),
+				      probe_sched_stat_runtime, sched_stat_runtime,
+				      struct task_struct *, u64),
 		.events = { KTAPE_EV_SCHED_STAT_RUNTIME },
 	},
 	KT_PROBE(sched_pi_setprio, SCHED_PI_SETPRIO, probe_sched_pi_setprio,
@@ -526,49 +514,51 @@ struct kt_probe kt_probes_task[] = {
 		.name = "task_newtask",
 		.func = NEWTASK_FUNC,
 		.always = true,
-	}, {
+	},
+	{
 		.name = "sched_process_fork",
-		.func = KT_PROBE_FUNC(NULL, probe_sched_process_fork,
-				      sched_process_fork, struct task_struct *,
-				      struct task_struct *),
+		.func = KT_PROBE_FUNC(NULL, probe_sched_process_fork, sched_process_fork,
+				      struct task_struct *, struct task_struct *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_FORK },
-	}, {
+	},
+	{
 		.name = "sched_process_exec",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_process_exec,
 				      sched_process_exec, struct task_struct *,
 				      pid_t, struct linux_binprm *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_EXEC },
-	}, {
+	},
+	{
 		.name = "sched_process_exit",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_sched_process_exit2,
-				      sched_process_exit, struct task_struct *,
-				      bool),
-			probe_sched_process_exit, sched_process_exit,
-			struct task_struct *),
+		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_sched_process_exit2,
+						    sched_process_exit,
+						    struct task_struct *, bool),
+				      probe_sched_process_exit,
+				      sched_process_exit, struct task_struct *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_EXIT },
-	}, {
+	},
+	{
 		.name = "sched_process_free",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_process_free,
-				      sched_process_free,
-				      struct task_struct *),
+				      sched_process_free, struct task_struct *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_FREE },
-	}, {
+	},
+	{
 		.name = "task_rename",
 		.func = KT_PROBE_FUNC(NULL, probe_task_rename, task_rename,
 				      struct task_struct *, const char *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_RENAME },
-	}, {
+	},
+	{
 		.name = "sched_switch",
 		.func = KT_PROBE_FUNC(
 			KT_PROBE_FUNC(NULL, probe_blocked3, sched_switch, bool,
-				      struct task_struct *,
-				      struct task_struct *),
+				      struct task_struct *, struct task_struct *),
 			probe_blocked, sched_switch, bool, struct task_struct *,
 			struct task_struct *, unsigned int),
 		.events = { KTAPE_EV_SCHED_BLOCKED },

@@ -26,7 +26,7 @@ KT_TP_MISSING(timer_base_idle);
 KT_TP_MISSING(tick_stop);
 #endif
 
-#define DEPENDENCY_BITS	8
+#define DEPENDENCY_BITS 8
 #define CPU_BITS	12
 
 static u32 timer_function_token(struct timer_list *t)
@@ -58,8 +58,7 @@ static void notrace probe_timer_start(void *data, struct timer_list *t,
 
 /* Until 6.8 the tracepoint also passed the flags. */
 static void notrace probe_timer_start3(void *data, struct timer_list *t,
-				       unsigned long expires,
-				       unsigned int flags)
+				       unsigned long expires, unsigned int flags)
 {
 	record_timer_start(t);
 }
@@ -97,12 +96,10 @@ static void notrace probe_tick_stop(void *data, int success, int dependency)
 	kt_probe_leave();
 }
 
-static void notrace probe_timer_base_idle(void *data, bool is_idle,
-					  unsigned int cpu)
+static void notrace probe_timer_base_idle(void *data, bool is_idle, unsigned int cpu)
 {
 	kt_probe_enter();
-	KT_EVENT0(TIMER_BASE_IDLE,
-		  is_idle | (cpu & (BIT(CPU_BITS) - 1)) << 1);
+	KT_EVENT0(TIMER_BASE_IDLE, is_idle | (cpu & (BIT(CPU_BITS) - 1)) << 1);
 	kt_probe_leave();
 }
 
@@ -116,10 +113,10 @@ KT_TP_MISSING(hrtimer_init);
 KT_TP_MISSING(hrtimer_setup);
 #endif
 
-#define CLOCK_MASK	31
-#define KT_MODE_MASK	255
-#define MODE_BITS	8
-#define CLOCK_BITS	5
+#define CLOCK_MASK   31
+#define KT_MODE_MASK 255
+#define MODE_BITS    8
+#define CLOCK_BITS   5
 
 /* Return the earliest time at which the timer may expire, without its slack. */
 static s64 hrtimer_expires_at(const struct hrtimer *t)
@@ -143,8 +140,7 @@ record_hrtimer_start(struct hrtimer *t, enum hrtimer_mode mode, bool was_armed)
 	s64 expires = hrtimer_expires_at(t);
 
 	kt_probe_enter();
-	KT_EVENT3(HRTIMER_START,
-		  (mode & KT_MODE_MASK) | (u32)was_armed << MODE_BITS,
+	KT_EVENT3(HRTIMER_START, (mode & KT_MODE_MASK) | (u32)was_armed << MODE_BITS,
 		  kt_token(t), (u32)expires, (u32)(expires >> 32));
 	kt_probe_leave();
 }
@@ -161,8 +157,7 @@ static void notrace probe_hrtimer_start2(void *data, struct hrtimer *t,
 	record_hrtimer_start(t, mode, false);
 }
 
-static __always_inline void record_hrtimer_expire(struct hrtimer *t,
-						  ktime_t now)
+static __always_inline void record_hrtimer_expire(struct hrtimer *t, ktime_t now)
 {
 	s64 late = ktime_to_ns(now) - hrtimer_expires_at(t);
 
@@ -204,7 +199,7 @@ static void notrace probe_hrtimer_cancel(void *data, struct hrtimer *t)
 
 /* ---- interval timers: setitimer() ---------------------------------------- */
 
-#define WHICH_MASK	3
+#define WHICH_MASK 3
 
 static void notrace probe_itimer_state(void *data, int which,
 				       const struct itimerspec64 *const value,
@@ -213,9 +208,8 @@ static void notrace probe_itimer_state(void *data, int which,
 	u64 first = timespec64_to_ns(&value->it_value);
 	u64 interval = timespec64_to_ns(&value->it_interval);
 	const u32 words[] = {
-		(u32)expires, (u32)(expires >> 32),
-		(u32)first, (u32)(first >> 32),
-		(u32)interval, (u32)(interval >> 32),
+		(u32)expires,	    (u32)(expires >> 32), (u32)first,
+		(u32)(first >> 32), (u32)interval,	  (u32)(interval >> 32),
 	};
 
 	kt_probe_enter();
@@ -236,7 +230,7 @@ static void notrace probe_itimer_expire(void *data, int which, struct pid *pid,
 
 /* ---- work items of workqueues -------------------------------------------- */
 
-#define ANY_CPU		0xffff
+#define ANY_CPU 0xffff
 
 static __always_inline void record_queue_work(u32 cpu, struct work_struct *work)
 {
@@ -280,8 +274,7 @@ static void notrace probe_workqueue_execute_start(void *data,
 }
 
 /* The item's function may have freed it: use only its address. */
-static void notrace probe_workqueue_execute_end(void *data,
-						struct work_struct *work,
+static void notrace probe_workqueue_execute_end(void *data, struct work_struct *work,
 						work_func_t function)
 {
 	kt_probe_enter();
@@ -291,8 +284,7 @@ static void notrace probe_workqueue_execute_end(void *data,
 }
 
 /* Before 5.6 the tracepoint did not pass the function. */
-static void notrace probe_workqueue_execute_end1(void *data,
-						 struct work_struct *work)
+static void notrace probe_workqueue_execute_end1(void *data, struct work_struct *work)
 {
 	kt_probe_enter();
 	KT_EVENT2(WORKQUEUE_EXECUTE_END, 0, kt_token(work), 0);
@@ -304,12 +296,11 @@ static void notrace probe_workqueue_execute_end1(void *data,
 struct kt_probe kt_probes_timer[] = {
 	{
 		.name = "timer_start",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_timer_start3, timer_start,
-				      struct timer_list *, unsigned long,
-				      unsigned int),
-			probe_timer_start, timer_start, struct timer_list *,
-			unsigned long),
+		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_timer_start3,
+						    timer_start, struct timer_list *,
+						    unsigned long, unsigned int),
+				      probe_timer_start, timer_start,
+				      struct timer_list *, unsigned long),
 		.events = { KTAPE_EV_TIMER_START },
 	},
 	KT_PROBE(timer_init, TIMER_INIT, probe_timer_init, struct timer_list *),
@@ -317,8 +308,7 @@ struct kt_probe kt_probes_timer[] = {
 		 probe_timer_expire_entry, struct timer_list *, unsigned long),
 	KT_PROBE(timer_expire_exit, TIMER_EXPIRE_EXIT, probe_timer_expire_exit,
 		 struct timer_list *),
-	KT_PROBE(timer_cancel, TIMER_CANCEL, probe_timer_cancel,
-		 struct timer_list *),
+	KT_PROBE(timer_cancel, TIMER_CANCEL, probe_timer_cancel, struct timer_list *),
 	KT_PROBE(tick_stop, TICK_STOP, probe_tick_stop, int, int),
 	KT_PROBE(timer_base_idle, TIMER_BASE_IDLE, probe_timer_base_idle, bool,
 		 unsigned int),
@@ -330,11 +320,11 @@ struct kt_probe kt_probes_timer[] = {
 			probe_hrtimer_start, hrtimer_start, struct hrtimer *,
 			enum hrtimer_mode, bool),
 		.events = { KTAPE_EV_HRTIMER_START },
-	}, {
+	},
+	{
 		.name = "hrtimer_expire_entry",
 		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL,
-				      probe_hrtimer_expire_entry_by_pointer,
+			KT_PROBE_FUNC(NULL, probe_hrtimer_expire_entry_by_pointer,
 				      hrtimer_expire_entry, struct hrtimer *,
 				      ktime_t *),
 			probe_hrtimer_expire_entry, hrtimer_expire_entry,
@@ -358,17 +348,16 @@ struct kt_probe kt_probes_timer[] = {
 		.func = KT_PROBE_FUNC(
 			KT_PROBE_FUNC(NULL, probe_workqueue_queue_work_u,
 				      workqueue_queue_work, unsigned int,
-				      struct pool_workqueue *,
-				      struct work_struct *),
+				      struct pool_workqueue *, struct work_struct *),
 			probe_workqueue_queue_work, workqueue_queue_work, int,
 			struct pool_workqueue *, struct work_struct *),
 		.events = { KTAPE_EV_WORKQUEUE_QUEUE_WORK },
-	}, {
+	},
+	{
 		.name = "workqueue_execute_end",
 		.func = KT_PROBE_FUNC(
 			KT_PROBE_FUNC(NULL, probe_workqueue_execute_end1,
-				      workqueue_execute_end,
-				      struct work_struct *),
+				      workqueue_execute_end, struct work_struct *),
 			probe_workqueue_execute_end, workqueue_execute_end,
 			struct work_struct *, work_func_t),
 		.events = { KTAPE_EV_WORKQUEUE_EXECUTE_END },

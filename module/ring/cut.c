@@ -13,8 +13,7 @@ static const struct ktape_block *cut_block_at(const struct kt_ring *r,
 }
 
 /* Return the bytes in use in a block, header included. */
-static unsigned long cut_block_content(const struct kt_ring *r,
-				       unsigned long start)
+static unsigned long cut_block_content(const struct kt_ring *r, unsigned long start)
 {
 	unsigned long left = *kt_word(&r->page->commit) - start;
 
@@ -64,8 +63,7 @@ static unsigned long cut_count_from(struct kt_cut *c)
  *
  * Context: any; no writer.
  */
-void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
-		  u64 time)
+void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest, u64 time)
 {
 	c->ring = r;
 	c->time = time;

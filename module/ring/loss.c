@@ -43,8 +43,7 @@ u64 kt_ring_time(struct kt_ring *r)
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
-noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
-			   unsigned int class)
+noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason, unsigned int class)
 {
 	struct kt_loss *l = &r->loss[class];
 	unsigned long turn;
@@ -94,8 +93,7 @@ static u64 class_lost(const struct kt_ring *r, unsigned int class)
  * Context: as kt_ring_lose(), with @reporting of the ring set.
  * Return: false if there are none.
  */
-bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
-		       struct kt_loss *taken)
+bool kt_ring_loss_take(struct kt_ring *r, unsigned int class, struct kt_loss *taken)
 {
 	struct kt_loss *l = &r->loss[class];
 	unsigned long turn;

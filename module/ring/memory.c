@@ -76,8 +76,7 @@ static void *ring_table(unsigned long nr, size_t size, gfp_t gfp)
 static struct page *piece_alloc(const struct kt_ring_spec *spec, gfp_t gfp,
 				unsigned int order)
 {
-	struct page *page =
-		alloc_pages_node(cpu_to_node(spec->cpu), gfp, order);
+	struct page *page = alloc_pages_node(cpu_to_node(spec->cpu), gfp, order);
 
 	if (page && order)
 		split_page(page, order);
@@ -138,8 +137,7 @@ static int block_alloc_pieces(struct kt_ring *r, struct kt_ring_spec *spec,
  * Allocate block @i.  The address of one in pieces is NULL until ring_map_pieces().
  * Return: 0, -ENOMEM, -EINTR.
  */
-static int block_alloc(struct kt_ring *r, struct kt_ring_spec *spec,
-		       unsigned int i)
+static int block_alloc(struct kt_ring *r, struct kt_ring_spec *spec, unsigned int i)
 {
 	unsigned int order = get_order(spec->block_size);
 	struct page *page;
@@ -158,8 +156,8 @@ static int block_alloc(struct kt_ring *r, struct kt_ring_spec *spec,
 		return -ENOMEM;
 	spec->misses++;
 	if (!r->pages)
-		r->pages = ring_table(spec->size >> PAGE_SHIFT, sizeof(*r->pages),
-				      ring_gfp(spec));
+		r->pages = ring_table(spec->size >> PAGE_SHIFT,
+				      sizeof(*r->pages), ring_gfp(spec));
 	return r->pages ? block_alloc_pieces(r, spec, order) : -ENOMEM;
 }
 

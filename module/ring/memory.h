@@ -14,8 +14,8 @@ struct page;
  * all effort, which is many rounds of reclaim and compaction for each failure, and
  * with some, which is one round.  Above, only what is free is taken.
  */
-#define KT_MISSES_ALL_EFFORT	4
-#define KT_MISSES_SOME_EFFORT	32
+#define KT_MISSES_ALL_EFFORT  4
+#define KT_MISSES_SOME_EFFORT 32
 
 /**
  * struct kt_ring_spec - description of a ring to allocate

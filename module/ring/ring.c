@@ -30,7 +30,7 @@
  * Reason beyond enum ktape_lost: the record is later than the end of a full
  * snapshot.  It counts neither as emitted nor as lost.
  */
-#define BEYOND	KTAPE_LOST_REASONS
+#define BEYOND KTAPE_LOST_REASONS
 
 static const u8 priority[KTAPE_CLASSES] = {
 #define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
@@ -40,17 +40,17 @@ static const u8 priority[KTAPE_CLASSES] = {
 
 /* What one pass through the slow path is going to do. */
 struct kt_plan {
-	unsigned long write;	/* position where the reservation starts */
-	unsigned long end;	/* position where the reservation ends */
-	unsigned long block;	/* position of the block of the record */
-	unsigned long upper;	/* if it is opened: as &kt_ring.upper */
-	unsigned long record;	/* position of the record */
+	unsigned long write;  /* position where the reservation starts */
+	unsigned long end;    /* position where the reservation ends */
+	unsigned long block;  /* position of the block of the record */
+	unsigned long upper;  /* if it is opened: as &kt_ring.upper */
+	unsigned long record; /* position of the record */
 	u64 ts;
-	bool open;		/* open a block at @block */
-	bool first;		/* no block precedes it */
-	bool extend;		/* put a time extension before the record */
-	bool behind;		/* the clock is behind the latest time */
-	u64 emitted;		/* totals for the block that is closed */
+	bool open;   /* open a block at @block */
+	bool first;  /* no block precedes it */
+	bool extend; /* put a time extension before the record */
+	bool behind; /* the clock is behind the latest time */
+	u64 emitted; /* totals for the block that is closed */
 	u64 filtered;
 	u64 lost[KTAPE_LOST_REASONS];
 };
@@ -81,7 +81,7 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	r->write = config->start;
 	r->committed = config->start;
 	r->lapped = config->start != 0;
-	r->parked = ~0UL;	/* no block begins there */
+	r->parked = ~0UL; /* no block begins there */
 	r->upper = kt_upper_of(config->start >> KT_UPPER_SHIFT, config->start);
 	r->above = config->start;
 	r->stop.end = config->start;
@@ -162,8 +162,7 @@ static bool opcode_ends_session(u8 opcode)
  * the records that end the session.  A trace that lacks a name or an exception
  * can be read; a trace without ledger and end markers cannot be checked.
  */
-static bool record_is_ordinary(const struct kt_ring *r,
-			       const struct kt_record *rec)
+static bool record_is_ordinary(const struct kt_ring *r, const struct kt_record *rec)
 {
 	return rec && r->kind == KTAPE_RING_CONTROL &&
 	       !(READ_ONCE(r->ending) && opcode_ends_session((u8)rec->code));
@@ -331,9 +330,9 @@ static bool ring_take_time(struct kt_ring *r, u64 *ts)
 	unsigned long latest;
 	bool behind;
 
-	barrier();	/* a writer that nests here may change ts_hi */
+	barrier(); /* a writer that nests here may change ts_hi */
 	latest = READ_ONCE(r->latest);
-	barrier();	/* a writer that nests here has a later time */
+	barrier(); /* a writer that nests here has a later time */
 	kt_clock_read_halves(&lo, &hi);
 	if (sizeof(long) == 8)
 		behind = ((u64)hi << 32 | lo) < latest;
@@ -358,7 +357,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	int full;
 
 	p->write = READ_ONCE(r->write);
-	barrier();	/* the time is read after write: it cannot go back */
+	barrier(); /* the time is read after write: it cannot go back */
 	p->behind = ring_take_time(r, &p->ts);
 	off = p->write & (r->block_size - 1);
 	p->first = off == 0 && !READ_ONCE(r->lapped) && p->write == 0;
@@ -373,7 +372,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 		p->end = p->record + len;
 		return 0;
 	}
-	p->extend = false;	/* the header has the full time */
+	p->extend = false; /* the header has the full time */
 	p->block = off == 0 ? p->write : p->write - off + r->block_size;
 	p->upper = kt_upper_of(READ_ONCE(r->upper), p->block);
 	p->record = p->block + KTAPE_BLOCK_HEADER;
@@ -385,8 +384,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 }
 
 /* Get the bytes from the start of the consumer's block up to @position. */
-static unsigned long ring_in_use(const struct kt_ring *r,
-				 unsigned long position)
+static unsigned long ring_in_use(const struct kt_ring *r, unsigned long position)
 {
 	return position - (ring_consumed(r) & ~(r->block_size - 1));
 }
@@ -400,8 +398,7 @@ static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 {
 	return READ_ONCE(r->behind) || block_is_reserve(r, block) ||
 	       (r->mode == KTAPE_MODE_DISCARD &&
-		ring_in_use(r, block + r->block_size) >
-			READ_ONCE(r->shed_at[0]));
+		ring_in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]));
 }
 
 static void ring_lead_to_slow(struct kt_ring *r, unsigned long block)
@@ -416,8 +413,7 @@ static void ring_lead_to_slow(struct kt_ring *r, unsigned long block)
 }
 
 /* Send writers to a block, or into the slow path if the block is guarded. */
-static void ring_lead_to(struct kt_ring *r, struct kt_desc *d,
-			 unsigned long block)
+static void ring_lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
 {
 	if (block_is_guarded(r, block)) {
 		ring_lead_to_slow(r, block);
@@ -522,8 +518,7 @@ static void record_store(u32 *to, const struct kt_record *rec, u32 ts)
 
 		to[i] = rec->size;
 		memcpy(bytes, rec->blob, rec->size);
-		memset(bytes + rec->size, 0,
-		       whole - rec->nargs * 4 - 4 - rec->size);
+		memset(bytes + rec->size, 0, whole - rec->nargs * 4 - 4 - rec->size);
 	} else if (i & 1) {
 		to[i] = 0;
 	}
@@ -541,8 +536,7 @@ static void extend_store(struct kt_ring *r, const struct kt_plan *p)
 	to[5] = 0;
 }
 
-static unsigned long record_size(const struct kt_ring *r,
-				 const struct kt_record *rec)
+static unsigned long record_size(const struct kt_ring *r, const struct kt_record *rec)
 {
 	unsigned long len;
 
@@ -597,8 +591,7 @@ static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 	unsigned int level = priority[rec->class];
 
 	return r->mode == KTAPE_MODE_DISCARD && level < KT_SHED_LEVELS &&
-	       ring_in_use(r, READ_ONCE(r->write)) >
-		       READ_ONCE(r->shed_at[level]);
+	       ring_in_use(r, READ_ONCE(r->write)) > READ_ONCE(r->shed_at[level]);
 }
 
 /*
@@ -612,8 +605,7 @@ static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
 		return 1 + KTAPE_LOST_FULL;
 	/* A flush or the session's end may have opened the reserved block. */
 	if (record_is_ordinary(r, rec) &&
-	    block_is_reserve(r,
-			     (READ_ONCE(r->write) - 1) & ~(r->block_size - 1)))
+	    block_is_reserve(r, (READ_ONCE(r->write) - 1) & ~(r->block_size - 1)))
 		return 1 + KTAPE_LOST_FULL;
 	if (len > r->block_size - KTAPE_BLOCK_HEADER)
 		return 1 + KTAPE_LOST_TOO_BIG;

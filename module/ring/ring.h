@@ -100,8 +100,7 @@ static __always_inline u64 kt_clock(void)
  *
  * Context: any, preemption disabled.
  */
-static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
-					    const bool by_call)
+static __always_inline void kt_clock_halves(u32 *lo, u32 *hi, const bool by_call)
 {
 	u64 ts;
 
@@ -211,7 +210,7 @@ enum kt_filling {
 	KT_FILLED,
 };
 
-#define KT_SHED_LEVELS	2	/* this and higher priorities are never shed */
+#define KT_SHED_LEVELS 2 /* this and higher priorities are never shed */
 
 /**
  * struct kt_loss - losses of one class that no loss record reports yet
@@ -332,13 +331,15 @@ struct kt_record {
 	const void *blob;
 };
 
-#define KT_CODE(opcode, dat20, p, nargs)				\
-	((u32)(opcode) | ((u32)(dat20) & KTAPE_DAT20_MASK) << 8 |	\
+#define KT_CODE(opcode, dat20, p, nargs)                          \
+	((u32)(opcode) | (KTAPE_DAT20_MASK & (u32)(dat20)) << 8 | \
 	 (u32)(p) << 28 | (u32)(nargs) << 29)
 
 /* Largest blob that fits into a block with any number of arguments. */
+/* clang-format off */
 #define KT_BLOB_MAX(block_size) \
 	((block_size) - KTAPE_BLOCK_HEADER - KTAPE_RECORD_SIZE(8))
+/* clang-format on */
 
 int kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
@@ -368,13 +369,11 @@ void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
 		  u64 time);
 bool kt_cut_step(struct kt_cut *c);
 void kt_ring_publish_slow(struct kt_ring *r);
-void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
-		  u32 a2);
+void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1, u32 a2);
 void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 			u32 a2);
 void kt_ring_lose(struct kt_ring *r, unsigned int reason, unsigned int class);
-bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
-		       struct kt_loss *taken);
+bool kt_ring_loss_take(struct kt_ring *r, unsigned int class, struct kt_loss *taken);
 void kt_ring_loss_back(struct kt_ring *r, unsigned int class,
 		       const struct kt_loss *taken);
 u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason);
@@ -394,8 +393,7 @@ u64 kt_ring_filtered(const struct ktape_ring_page *page);
  */
 static inline unsigned long kt_ring_spare(const struct kt_ring *r)
 {
-	return r->size -
-	       (r->kind == KTAPE_RING_CONTROL ? 2 : 1) * r->block_size;
+	return r->size - (r->kind == KTAPE_RING_CONTROL ? 2 : 1) * r->block_size;
 }
 
 /* Compare positions by their difference, because 32-bit kernels wrap them. */
@@ -439,7 +437,7 @@ static inline u64 kt_ring_consumed(const struct kt_ring *r)
 
 	if (KT_WIDE)
 		return consumer;
-	smp_rmb();	/* commit is not the older one */
+	smp_rmb(); /* commit is not the older one */
 	commit = kt_ring_commit(r);
 	/* Less than a ring lies between the two. */
 	return commit - ((unsigned long)commit - consumer);
@@ -586,10 +584,9 @@ static inline u64 kt_record_time(u64 before, const u32 *word)
  * kt_ring_publish_slow(). Context: as kt_ring_put().
  */
 static __always_inline bool kt_ring_published(struct kt_ring *r,
-					      unsigned long start,
-					      unsigned long end)
+					      unsigned long start, unsigned long end)
 {
-	barrier();	/* the record is stored before ownership is checked */
+	barrier(); /* the record is stored before ownership is checked */
 	/*
 	 * data_race(): a nested writer may change these words, and any value is
 	 * right, see above.  READ_ONCE() would cost an instruction, because gcc
@@ -615,8 +612,7 @@ static __always_inline bool kt_ring_published(struct kt_ring *r,
  * Context: as kt_ring_put().
  */
 static __always_inline void kt_ring_publish(struct kt_ring *r,
-					    unsigned long start,
-					    unsigned long end)
+					    unsigned long start, unsigned long end)
 {
 	if (unlikely(!kt_ring_published(r, start, end)))
 		kt_ring_publish_slow(r);
@@ -634,8 +630,7 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
  * 32-bit kernels keep the lower half in @latest, and compare it only with times
  * of the same upper half.
  */
-static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
-					     u32 *hi)
+static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo, u32 *hi)
 {
 	const bool whole = sizeof(long) == 8;
 	unsigned long ts = (unsigned long)((u64)*hi << 32 | *lo);
@@ -686,7 +681,7 @@ static __always_inline bool kt_ring_reserve(struct kt_ring *r,
 
 	do {
 		*w = READ_ONCE(r->write);
-		barrier();	/* the time is read after write: it cannot go back */
+		barrier(); /* the time is read after write: it cannot go back */
 		/*
 		 * Load desc once: the end that is checked and the bias that is
 		 * used must belong to one descriptor.  A nested writer that
@@ -732,11 +727,9 @@ static __always_inline void kt_record_fill(u32 *p, u32 lo, u32 code,
 }
 
 /* kt_ring_put() for one of the two kinds of clock. */
-static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
-					      u32 class,
+static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code, u32 class,
 					      const unsigned int nargs, u32 a0,
-					      u32 a1, u32 a2,
-					      const bool by_call)
+					      u32 a1, u32 a2, const bool by_call)
 {
 	const unsigned long len = KTAPE_RECORD_SIZE(nargs);
 	unsigned long w;

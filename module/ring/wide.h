@@ -41,8 +41,8 @@ static inline unsigned long *kt_upper_word(u64 *p)
 	return (unsigned long *)p + 1;
 }
 
-#define KT_WIDE			(sizeof(long) == 8)
-#define KT_UPPER_SHIFT		29
+#define KT_WIDE	       (sizeof(long) == 8)
+#define KT_UPPER_SHIFT 29
 
 /**
  * kt_widen() - Join the two words of a value of a 32-bit kernel
@@ -53,8 +53,7 @@ static inline unsigned long *kt_upper_word(u64 *p)
  */
 static inline u64 kt_widen(u32 upper, u32 low)
 {
-	u64 middle = ((u64)upper << KT_UPPER_SHIFT) +
-		     (1U << (KT_UPPER_SHIFT - 1));
+	u64 middle = ((u64)upper << KT_UPPER_SHIFT) + (1U << (KT_UPPER_SHIFT - 1));
 
 	return middle + (u64)(s64)(s32)(low - (u32)middle);
 }
@@ -87,8 +86,7 @@ static inline void kt_upper_advance(unsigned long *to, unsigned long upper)
 	if (KT_WIDE)
 		return;
 	old = READ_ONCE(*to);
-	while ((long)(old - upper) < 0 &&
-	       !kt_try_cmpxchg_local(to, &old, upper))
+	while ((long)(old - upper) < 0 && !kt_try_cmpxchg_local(to, &old, upper))
 		;
 }
 
@@ -123,7 +121,7 @@ static inline u64 kt_position(const unsigned long *upper, const u64 *p)
 }
 
 /* The upper word of a value that is being stored by kt_wide_store(). */
-#define KT_UPPER_CHANGES		(~0U)
+#define KT_UPPER_CHANGES (~0U)
 
 /**
  * kt_wide_store() - Store a value that may change by any amount
@@ -141,9 +139,9 @@ static inline void kt_wide_store(u64 *p, u64 value)
 	/* A reader that preempted this would wait for ever. */
 	preempt_disable();
 	WRITE_ONCE(*kt_upper_word(p), KT_UPPER_CHANGES);
-	smp_wmb();	/* that it changes is seen first */
+	smp_wmb(); /* that it changes is seen first */
 	WRITE_ONCE(*kt_word(p), (unsigned long)value);
-	smp_wmb();	/* a reader that sees the upper word sees the lower one */
+	smp_wmb(); /* a reader that sees the upper word sees the lower one */
 	WRITE_ONCE(*kt_upper_word(p), (unsigned long)(value >> KT_UPPER_SHIFT));
 	preempt_enable();
 }
@@ -165,8 +163,7 @@ static inline u64 kt_wide_load(u64 *p)
 		upper = smp_load_acquire(kt_upper_word(p));
 		/* Pairs with the first one. */
 		low = smp_load_acquire(kt_word(p));
-	} while (upper == KT_UPPER_CHANGES ||
-		 READ_ONCE(*kt_upper_word(p)) != upper);
+	} while (upper == KT_UPPER_CHANGES || READ_ONCE(*kt_upper_word(p)) != upper);
 	return kt_widen((u32)upper, (u32)low);
 }
 

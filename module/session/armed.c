@@ -29,8 +29,7 @@ static void armed_fire_here(struct kt_armed *a, unsigned long match)
 {
 	preempt_disable();
 	/* Pairs with the release in kt_session_start_locked(). */
-	if (smp_load_acquire(&a->s->active) &&
-	    READ_ONCE(a->trigger.seen) == match)
+	if (smp_load_acquire(&a->s->active) && READ_ONCE(a->trigger.seen) == match)
 		kt_trigger_fire(&a->trigger, a->s->id);
 	preempt_enable();
 }
@@ -112,7 +111,6 @@ void kt_session_triggers_watch(struct kt_session *s)
 		struct kt_armed *a = armed_of(all->trigger[i]);
 
 		if (a->trigger.spec.when == KTAPE_TRIGGER_QUIET)
-			mod_delayed_work(system_wq, &a->watch,
-					 kt_armed_silence(a));
+			mod_delayed_work(system_wq, &a->watch, kt_armed_silence(a));
 	}
 }

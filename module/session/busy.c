@@ -17,7 +17,7 @@
 #include "internal.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(busy_wait);
-static unsigned int busy_ends;	/* changed with kt_session_control */
+static unsigned int busy_ends; /* changed with kt_session_control */
 
 /**
  * kt_session_wait_busy() - wait until a session may no longer be busy

@@ -25,10 +25,10 @@
 #include "ring/ring.h"
 #include "internal.h"
 
-#define PIECE_SOON	max(HZ / 50, 1)		/* a reader may have read on */
-#define PIECE_LATER	max(HZ / 4, 1)		/* read() has delivered all rings */
-#define NAME_BYTES	(KTAPE_NAME_SIZE + 64)	/* the largest record of a name */
-#define PIECE_SHARE	8			/* of an event ring */
+#define PIECE_SOON  max(HZ / 50, 1)	   /* a reader may have read on */
+#define PIECE_LATER max(HZ / 4, 1)	   /* read() has delivered all rings */
+#define NAME_BYTES  (KTAPE_NAME_SIZE + 64) /* the largest record of a name */
+#define PIECE_SHARE 8			   /* of an event ring */
 
 /* A piece: the session, and the names that it has so far. */
 struct piece {
@@ -130,15 +130,14 @@ static void piece_record(struct kt_session *s)
 		return;
 	/* A piece without names: readers are slow, or this CPU has no rings. */
 	piece_schedule(s, s->mode == KTAPE_MODE_DISCARD && t.names > 1 ?
-				   PIECE_SOON :
-				   PIECE_LATER);
+				  PIECE_SOON :
+				  PIECE_LATER);
 }
 
 static void catch_up_work(struct work_struct *work)
 {
 	struct kt_session *s =
-		container_of(to_delayed_work(work), struct kt_session,
-			     catch_up);
+		container_of(to_delayed_work(work), struct kt_session, catch_up);
 
 	mutex_lock(&piece_lock);
 	/* A CPU may have come online while the session was about to stop. */

@@ -35,8 +35,8 @@ enum {
 union kt_subject {
 	const u64 *mask;		/* the profile to record */
 	const u32 *args;		/* the argument words of a record */
-	const struct kt_misses *misses;	/* missed hits to record */
-	atomic_t *failed;		/* counts the rings that could not be flushed */
+	const struct kt_misses *misses; /* missed hits to record */
+	atomic_t *failed; /* counts the rings that could not be flushed */
 };
 
 /**
@@ -87,8 +87,7 @@ static void control_write_args(struct kt_session *s, unsigned int cpu, u32 code,
 	control_write_record(s, cpu, &rec);
 }
 
-static void control_write_sync(struct kt_session *s, unsigned int cpu,
-			       u32 reason)
+static void control_write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
 {
 	struct kt_moment m;
 	u32 args[7];
@@ -120,8 +119,7 @@ static void control_halt_rings(struct kt_session *s, unsigned int cpu)
 	}
 }
 
-static void control_write_session(const struct kt_order *order,
-				  unsigned int cpu)
+static void control_write_session(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_ring *r;
 	u32 args[] = { order->s->id, order->s->mode };
@@ -178,7 +176,8 @@ static void control_write_other(const struct kt_order *order, unsigned int cpu)
 {
 	control_write_args(order->s, cpu,
 			   KT_CODE(order->phase ? KTAPE_EV_CPU_WITH :
-						  KTAPE_EV_CPU_WITHOUT, 0, 0, 0),
+						  KTAPE_EV_CPU_WITHOUT,
+				   0, 0, 0),
 			   1, order->subject.args);
 }
 
@@ -197,8 +196,7 @@ static void control_write_all_without(struct kt_session *s, unsigned int cpu)
 					   1, &other);
 }
 
-static void control_write_profile(const struct kt_order *order,
-				  unsigned int cpu)
+static void control_write_profile(const struct kt_order *order, unsigned int cpu)
 {
 	u32 generation = order->s->owner.generation;
 	struct kt_record rec = {
@@ -215,8 +213,7 @@ static void control_write_profile(const struct kt_order *order,
 	control_write_record(order->s, cpu, &rec);
 }
 
-static void control_write_filters(const struct kt_order *order,
-				  unsigned int cpu)
+static void control_write_filters(const struct kt_order *order, unsigned int cpu)
 {
 	u32 args[] = { order->s->owner.generation, 0 };
 	u32 kinds, kind;
@@ -242,8 +239,7 @@ static void control_write_class(const struct kt_order *order,
 	unsigned int i;
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_LEDGER,
-				class | r->kind << 5 | order->reason << 8, 1,
-				0),
+				class | r->kind << 5 | order->reason << 8, 1, 0),
 		.class = KTAPE_CLASS_CONTROL,
 		.size = sizeof(counts),
 		.blob = counts,
@@ -274,7 +270,7 @@ static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 	}
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
-		for (class = 0; class < KTAPE_CLASSES; class++)
+		for (class = 0; class < KTAPE_CLASSES; class ++)
 			if (kt_count_read(&r->page->emitted[class]) &&
 			    !(kind == KTAPE_RING_CONTROL &&
 			      class == KTAPE_CLASS_CONTROL))
@@ -371,8 +367,7 @@ static void control_on_cpu(void *info)
 static struct cpumask chosen;
 
 /* Choose the online CPUs that the session's filters or @former include. */
-static void control_choose(const struct kt_session *s,
-			   const struct kt_filters *former)
+static void control_choose(const struct kt_session *s, const struct kt_filters *former)
 {
 	unsigned int cpu;
 
@@ -432,7 +427,7 @@ void kt_control_session(struct kt_session *s, u32 phase)
 void kt_control_want(struct kt_session *s, const struct kt_filters *former)
 {
 	struct kt_order order = { .s = s, .write = control_write_want };
-	static struct cpumask left;	/* with kt_session_lock */
+	static struct cpumask left; /* with kt_session_lock */
 	unsigned int cpu, other;
 
 	control_choose(s, former);
@@ -601,8 +596,8 @@ static struct kt_order control_cpu_order(struct kt_session *s, u32 phase)
  */
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 {
-	struct kt_order order = control_cpu_order(s, online ? KTAPE_PHASE_ON :
-							      KTAPE_PHASE_OFF);
+	struct kt_order order =
+		control_cpu_order(s, online ? KTAPE_PHASE_ON : KTAPE_PHASE_OFF);
 	unsigned long flags;
 
 	local_irq_save(flags);

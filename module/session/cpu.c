@@ -54,8 +54,7 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 		WRITE_ONCE(c->ring[kind][s->id], rings->ring[kind]);
 		WRITE_ONCE(c->alone[kind][BIT(s->id)], rings->ring[kind]);
 	}
-	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
-					       KTAPE_RING_EVENT;
+	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL : KTAPE_RING_EVENT;
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }
 
@@ -84,8 +83,7 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 		spec.size = s->size[spec.kind];
 		spec.block_size = s->block_size[spec.kind];
 		/* The control ring of a snapshot keeps its first records. */
-		if (s->mode == KTAPE_MODE_SNAPSHOT &&
-		    spec.kind == KTAPE_RING_CONTROL)
+		if (s->mode == KTAPE_MODE_SNAPSHOT && spec.kind == KTAPE_RING_CONTROL)
 			spec.mode = KTAPE_MODE_DISCARD;
 		if (s->mode == KTAPE_MODE_PERSISTENT)
 			kt_persist_place(&spec);
@@ -113,8 +111,7 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
  * Context: process context without a lock, may sleep.
  * Return: 0; -ENOMEM; -EINTR: the caller was killed.
  */
-int kt_session_make_rings(struct kt_session *s,
-			  struct kt_session_config *config)
+int kt_session_make_rings(struct kt_session *s, struct kt_session_config *config)
 {
 	struct kt_rings *rings;
 	unsigned int cpu, misses = 0;
@@ -195,7 +192,7 @@ void kt_session_withdraw_rings(struct kt_session *s)
 static int cpuhp_state_prepare, cpuhp_state_online;
 
 /* Bytes of rings, of all sessions together, that are made under the hotplug lock. */
-#define PREPARE_MAX	(32UL << 20)
+#define PREPARE_MAX (32UL << 20)
 
 /*
  * Allocate rings for a CPU that comes online, unless the session has some for it or they
@@ -227,15 +224,13 @@ static void session_warn_without(const struct kt_session *s, unsigned int cpu,
 				 int error)
 {
 	pr_warn_ratelimited(
-		"session %u: events of CPU %u are not recorded: %s\n", s->id,
-		cpu,
+		"session %u: events of CPU %u are not recorded: %s\n", s->id, cpu,
 		error == -EINTR ? "the task that brought it online was killed" :
 				  "not enough memory for its rings");
 }
 
 /* Record that a CPU is not recorded, or not yet: then let the work item make its rings. */
-static void session_prepare_without(struct kt_session *s, unsigned int cpu,
-				    int error)
+static void session_prepare_without(struct kt_session *s, unsigned int cpu, int error)
 {
 	if (error == -EAGAIN) {
 		cpumask_set_cpu(cpu, &s->late_cpus);
@@ -305,8 +300,7 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 		session_give_rings(s, cpu, rings);
 		/* They count as the session's from here on. */
 		WRITE_ONCE(s->making, 0);
-		if (s->begun && cpu_online(cpu) &&
-		    kt_session_records_on(s, cpu))
+		if (s->begun && cpu_online(cpu) && kt_session_records_on(s, cpu))
 			kt_control_join(s, cpu);
 		else
 			kt_want_set(s, cpu);
@@ -318,8 +312,7 @@ static bool late_publish(struct kt_session *s, unsigned int cpu,
 }
 
 /* Make the rings of one CPU.  @misses: as in struct kt_ring_spec. */
-static void late_make(struct kt_session *s, unsigned int cpu,
-		      unsigned int *misses)
+static void late_make(struct kt_session *s, unsigned int cpu, unsigned int *misses)
 {
 	struct kt_rings *rings = ERR_PTR(-ENOMEM);
 	bool needed;

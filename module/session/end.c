@@ -29,7 +29,7 @@
 #include "persist/persist.h"
 #include "internal.h"
 
-#define GRACE	msecs_to_jiffies(KTAPE_GRACE_MS)
+#define GRACE msecs_to_jiffies(KTAPE_GRACE_MS)
 
 /* Sessions whose rings are freed; stored with kt_session_lock held. */
 static unsigned int rings_freed;
@@ -94,8 +94,7 @@ static bool rings_take(struct kt_session *s)
 
 static void session_retire_work(struct work_struct *work)
 {
-	struct kt_session *s =
-		container_of(work, struct kt_session, retire.work);
+	struct kt_session *s = container_of(work, struct kt_session, retire.work);
 
 	/* DESTROY may still be withdrawing the session. */
 	if (!rings_take(s) && !READ_ONCE(s->taken))
@@ -192,9 +191,9 @@ bool kt_session_reclaim(bool persistent)
 	}
 	kt_session_leave();
 	if (!found)
-		return busy && !wait_event_killable(rings_wait,
-						    READ_ONCE(rings_freed) !=
-							    before);
+		return busy &&
+		       !wait_event_killable(rings_wait,
+					    READ_ONCE(rings_freed) != before);
 	rings_take(found);
 	kt_session_put(found);
 	return true;

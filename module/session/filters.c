@@ -25,8 +25,8 @@
 
 #include "internal.h"
 
-#define SEVERITIES	4U
-#define GATE_NS_MAX	(3600ULL * NSEC_PER_SEC)
+#define SEVERITIES  4U
+#define GATE_NS_MAX (3600ULL * NSEC_PER_SEC)
 
 /* ---- bitmaps: words that are not given are zero --------------------------- */
 
@@ -62,7 +62,7 @@ static int parse_stacks(struct kt_filters *f, const void *entries, u32 nr)
 
 /* ---- CPUs ---------------------------------------------------------------- */
 
-#define CPU_WORDS	DIV_ROUND_UP(NR_CPUS, 64)
+#define CPU_WORDS DIV_ROUND_UP(NR_CPUS, 64)
 
 static int parse_cpus(struct kt_filters *f, const void *entries, u32 nr)
 {
@@ -102,8 +102,7 @@ static void drop_cpus(struct kt_filters *f)
 
 /* ---- threads ------------------------------------------------------------- */
 
-#define PID_FLAGS	(KTAPE_PID_THREADS | KTAPE_PID_CHILDREN | \
-			 KTAPE_PID_EXCEPT)
+#define PID_FLAGS (KTAPE_PID_THREADS | KTAPE_PID_CHILDREN | KTAPE_PID_EXCEPT)
 
 /* Return true if any entry excludes (@except is KTAPE_PID_EXCEPT) or includes (0). */
 static bool pids_have(const struct ktape_filter_pid *pids, u32 nr, u32 except)
@@ -135,8 +134,7 @@ static int pids_follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
 
 	for (i = 0; i < nr; i++) {
 		to[i].flags = from[i].flags;
-		ret = kt_track_add(from[i].flags & KTAPE_PID_EXCEPT ? except
-								    : pass,
+		ret = kt_track_add(from[i].flags & KTAPE_PID_EXCEPT ? except : pass,
 				   from[i].pid, from[i].flags, &to[i].pid);
 		if (ret)
 			return ret;
@@ -285,7 +283,7 @@ static void filter_get_uids(const struct kt_filters *f, void *to)
 
 	for (i = 0; i < f->nr[KTAPE_FILTER_UID]; i++)
 		uids[i] = from_kuid_munged(current_user_ns(),
-				make_kuid(&init_user_ns, f->uids[i]));
+					   make_kuid(&init_user_ns, f->uids[i]));
 }
 
 /* ---- severity, gates, rates ---------------------------------------------- */
@@ -371,12 +369,10 @@ static void drop_rates(struct kt_filters *f)
 
 /* ---- the table ------------------------------------------------------------- */
 
-#define BITMAP(member, nr)						\
-	{								\
-		.size = sizeof(u64),					\
-		.get_size = sizeof(u64),				\
-		.max = nr,						\
-		.words = offsetof(struct kt_filters, member),		\
+#define BITMAP(member, nr)                                               \
+	{                                                                \
+		.size = sizeof(u64), .get_size = sizeof(u64), .max = nr, \
+		.words = offsetof(struct kt_filters, member),            \
 	}
 
 const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
@@ -513,12 +509,10 @@ static void filters_drop_kind(struct kt_filters *f, u32 kind)
 		kt_filter_kinds[kind].drop(f);
 }
 
-static int filters_set(struct kt_session *s, u32 kind, const void *entries,
-		       u32 nr)
+static int filters_set(struct kt_session *s, u32 kind, const void *entries, u32 nr)
 {
 	const struct kt_filter_kind *k = &kt_filter_kinds[kind];
-	struct kt_filters *old = filters_of_session(s),
-			  *new = filters_copy(old);
+	struct kt_filters *old = filters_of_session(s), *new = filters_copy(old);
 	int ret;
 
 	if (!new)
@@ -581,8 +575,7 @@ static int filters_off(struct kt_session *s, u32 kind)
  * Return: 0; -ENOMEM; what the kind's check returns; -EBUSY: a gate for a pair of
  * events that a trigger of the session waits for.
  */
-int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
-			  u32 nr)
+int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries, u32 nr)
 {
 	int ret;
 
@@ -624,8 +617,7 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
  * Context: process context, may sleep.
  * Return: 0; -ENODEV: the session has ended.
  */
-int kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
-			  void *entries)
+int kt_session_filter_get(struct kt_session *s, struct ktape_filter *to, void *entries)
 {
 	const struct kt_filter_kind *kind = &kt_filter_kinds[to->kind];
 	const struct kt_filters *f;

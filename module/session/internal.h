@@ -36,7 +36,7 @@ extern struct list_head kt_sessions_ended;
 extern struct kt_session *kt_sessions_unlisted[KT_SESSIONS];
 
 /* Bytes of the largest event ring. */
-#define KT_RING_MAX	(IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
+#define KT_RING_MAX (IS_ENABLED(CONFIG_64BIT) ? 1UL << 31 : 1UL << 30)
 
 /* state.c */
 void kt_session_enter_any(void);
@@ -46,16 +46,15 @@ void kt_session_unlock_both(void);
 u64 kt_session_cpu_bytes(const struct kt_session *s);
 u64 kt_sessions_bytes_allowed(void);
 bool kt_session_has_room(const struct kt_session *s);
-int kt_session_check_room(const struct kt_session *s,
-			  struct kt_session_config *c);
+int kt_session_check_room(const struct kt_session *s, struct kt_session_config *c);
 void kt_session_dealloc(struct kt_session *s);
 struct kt_ring *kt_session_next_ring(const struct kt_session *s,
 				     unsigned int kinds, unsigned int *at);
 
-#define KT_RINGS_ALL	(BIT(KTAPE_RINGS_PER_CPU) - 1)
+#define KT_RINGS_ALL (BIT(KTAPE_RINGS_PER_CPU) - 1)
 
 /* Walk over the rings @r of a session that are of @kinds, bits of KTAPE_RING_*. */
-#define kt_for_each_ring(r, s, kinds, at)				\
+#define kt_for_each_ring(r, s, kinds, at) \
 	for ((at) = 0; ((r) = kt_session_next_ring(s, kinds, &(at)));)
 
 /* end.c */
@@ -64,8 +63,7 @@ bool kt_session_reclaim(bool persistent);
 u32 kt_session_left_ms(const struct kt_session *s);
 
 /* cpu.c */
-int kt_session_make_rings(struct kt_session *s,
-			  struct kt_session_config *config);
+int kt_session_make_rings(struct kt_session *s, struct kt_session_config *config);
 bool kt_session_publish_rings(struct kt_session *s);
 void kt_session_late_init(struct kt_session *s);
 void kt_session_free_rings(struct kt_session *s);
@@ -163,16 +161,14 @@ int kt_control_flush(struct kt_session *s);
 void kt_control_words(struct kt_session *s, u32 opcode, u32 a0, u32 a1, u32 a2);
 
 /* Return the filters of a session, or NULL.  Called with kt_session_lock. */
-static inline const struct kt_filters *
-kt_session_filters(const struct kt_session *s)
+static inline const struct kt_filters *kt_session_filters(const struct kt_session *s)
 {
 	return rcu_dereference_protected(kt_filters[s->id],
 					 lockdep_is_held(&kt_session_lock));
 }
 
 /* Return the triggers of a session, or NULL.  Called with kt_session_control. */
-static inline const struct kt_triggers *
-kt_session_triggers(const struct kt_session *s)
+static inline const struct kt_triggers *kt_session_triggers(const struct kt_session *s)
 {
 	return rcu_dereference_protected(kt_triggers[s->id],
 					 lockdep_is_held(&kt_session_control));

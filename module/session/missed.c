@@ -111,9 +111,7 @@ void kt_session_missed_record(struct kt_session *s, const u64 *failed)
 	l->first = l->last - l->reading;
 	for (i = 0; i < KTAPE_PROBES; i++)
 		missed_read(s, KTAPE_OP_PROBE + i,
-			    kt_mask_has(s->counted, KTAPE_OP_PROBE + i) ?
-				    l :
-				    NULL);
+			    kt_mask_has(s->counted, KTAPE_OP_PROBE + i) ? l : NULL);
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
 		l->failed[i] = failed ? failed[i] & s->counted[i] : 0;
 		any |= l->failed[i];

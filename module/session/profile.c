@@ -152,8 +152,7 @@ void kt_session_probes(const u64 *extra)
  *
  * Context: process context with kt_session_control and none of the inner locks.
  */
-void kt_session_prepare(const struct kt_session *s, const u64 *mask,
-			u64 *recordable)
+void kt_session_prepare(const struct kt_session *s, const u64 *mask, u64 *recordable)
 {
 	u64 extra[KTAPE_MASK_WORDS];
 
@@ -276,8 +275,7 @@ int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 	if (p->op != KTAPE_PROFILE_GET) {
 		kt_mask_normalise(mask);
 		profile_change(s, mask,
-			       p->op == KTAPE_PROFILE_SET ? p->flags :
-							    s->flags);
+			       p->op == KTAPE_PROFILE_SET ? p->flags : s->flags);
 	}
 	p->flags = s->flags;
 	p->generation = s->owner.generation;
@@ -334,8 +332,7 @@ int kt_session_parse_profile(const char *text, u64 *mask)
 			if (kt_event_opcode_exists(i) &&
 			    !memchr(on_request, i, sizeof(on_request)) &&
 			    i < KTAPE_OP_PROBE &&
-			    (all ||
-			     (def && BIT(kt_event_class(i)) & in_default)))
+			    (all || (def && BIT(kt_event_class(i)) & in_default)))
 				kt_mask_set(mask, i);
 		return 0;
 	}

@@ -21,9 +21,9 @@
 
 #include "internal.h"
 
-#define SHED_PERCENT	75			/* default of the policy */
-#define WATCH_MIN	max(HZ / 100, 1)	/* jiffies between two checks */
-#define WATCH_MAX	HZ
+#define SHED_PERCENT 75		      /* default of the policy */
+#define WATCH_MIN    max(HZ / 100, 1) /* jiffies between two checks */
+#define WATCH_MAX    HZ
 
 /**
  * kt_reader_cursor() - return a reader's cursor in one ring
@@ -289,8 +289,7 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 }
 
 /* Return true if a reader in the list is a consumer now. */
-static bool reader_is_waited(const struct kt_session *s,
-			     const struct kt_reader *rd)
+static bool reader_is_waited(const struct kt_session *s, const struct kt_reader *rd)
 {
 	return rd->registered || !s->registered;
 }
@@ -429,8 +428,7 @@ static bool policy_has_above(const struct kt_session *s, unsigned int level)
 }
 
 /* Return the bytes in use above which classes of priority @level are shed. */
-static unsigned long policy_shed_at(const struct kt_session *s,
-				    unsigned int level)
+static unsigned long policy_shed_at(const struct kt_session *s, unsigned int level)
 {
 	u64 size = s->size[KTAPE_RING_EVENT];
 	/* Priority 0: shed_percent.  Priority 1: halfway from there to 100. */
@@ -496,8 +494,7 @@ void kt_session_announce(struct kt_session *s)
 
 static void policy_announce_work(struct work_struct *work)
 {
-	struct kt_session *s =
-		container_of(work, struct kt_session, announce.work);
+	struct kt_session *s = container_of(work, struct kt_session, announce.work);
 
 	kt_session_lock_both();
 	kt_session_announce(s);
@@ -506,8 +503,7 @@ static void policy_announce_work(struct work_struct *work)
 
 static void policy_watch_work(struct work_struct *work)
 {
-	struct kt_session *s =
-		container_of(work, struct kt_session, watch.work);
+	struct kt_session *s = container_of(work, struct kt_session, watch.work);
 	struct kt_stalled who;
 	u32 ms = READ_ONCE(s->stall_ms);
 
@@ -528,10 +524,9 @@ void kt_session_watch(struct kt_session *s)
 	u32 ms = READ_ONCE(s->stall_ms);
 
 	if (ms && s->mode == KTAPE_MODE_DISCARD)
-		schedule_delayed_work(&s->watch,
-				      clamp_t(unsigned long,
-					      msecs_to_jiffies(ms) / 4,
-					      WATCH_MIN, WATCH_MAX));
+		schedule_delayed_work(&s->watch, clamp_t(unsigned long,
+							 msecs_to_jiffies(ms) / 4,
+							 WATCH_MIN, WATCH_MAX));
 }
 
 /**

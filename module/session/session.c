@@ -26,11 +26,11 @@
 #include "ring/ring.h"
 #include "internal.h"
 
-#define DEFAULT_RING		(1UL << 20)
-#define DEFAULT_BLOCK		(64UL << 10)
-#define DEFAULT_CONTROL		(64UL << 10)	/* at least */
-#define CONTROL_BLOCK		(16UL << 10)
-#define RING_BLOCKS_MIN		4
+#define DEFAULT_RING	(1UL << 20)
+#define DEFAULT_BLOCK	(64UL << 10)
+#define DEFAULT_CONTROL (64UL << 10) /* at least */
+#define CONTROL_BLOCK	(16UL << 10)
+#define RING_BLOCKS_MIN 4
 
 /* Reserve the persistent region.  Its size limits the sizes of the rings. */
 static int session_take_region(struct kt_session *s,
@@ -83,8 +83,7 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	block = min_t(u64, block, max(PAGE_SIZE, CONTROL_BLOCK));
 	s->block_size[KTAPE_RING_CONTROL] = block;
 	s->size[KTAPE_RING_CONTROL] =
-		max_t(u64, roundup_pow_of_two(control),
-		      block * RING_BLOCKS_MIN);
+		max_t(u64, roundup_pow_of_two(control), block * RING_BLOCKS_MIN);
 	return kt_session_check_room(s, c);
 }
 
@@ -132,7 +131,8 @@ static bool session_name_is_taken(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions_unlisted[i] && !strcmp(kt_sessions_unlisted[i]->name, name))
+		if (kt_sessions_unlisted[i] &&
+		    !strcmp(kt_sessions_unlisted[i]->name, name))
 			return true;
 	return session_find_named(name);
 }
@@ -291,7 +291,8 @@ static bool session_make_way(const struct kt_session *s,
 /* Wake all pollers.  A poller that still has too little to read goes on waiting. */
 static void session_wake_work(struct work_struct *work)
 {
-	struct kt_session *s = container_of(work, struct kt_session, wake_again.work);
+	struct kt_session *s =
+		container_of(work, struct kt_session, wake_again.work);
 
 	kt_owner_wake(&s->owner);
 }

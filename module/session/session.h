@@ -83,7 +83,7 @@ struct kt_rings {
 	struct kt_ring *ring[KTAPE_RINGS_PER_CPU];
 };
 
-#define KT_EVICTIONS	16	/* evicted guests in a second that have a record */
+#define KT_EVICTIONS 16 /* evicted guests in a second that have a record */
 
 /**
  * struct kt_stalled - an evicted reader

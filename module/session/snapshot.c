@@ -37,8 +37,7 @@ static void snapshot_cut_on_cpu(void *info)
  * Cut the records of @time and later from a ring.  Only the owning CPU may store
  * its positions and counts; for a CPU that is offline or excluded, this CPU does.
  */
-static void snapshot_cut_ring(const struct kt_session *s, struct kt_ring *r,
-			      u64 time)
+static void snapshot_cut_ring(const struct kt_session *s, struct kt_ring *r, u64 time)
 {
 	/* Too large for the stack, and an allocation could fail. */
 	static struct kt_cut c;

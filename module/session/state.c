@@ -78,8 +78,7 @@ struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 {
 	const struct kt_rings *rings;
 
-	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU ||
-	    READ_ONCE(s->taken))
+	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU || READ_ONCE(s->taken))
 		return NULL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
@@ -207,8 +206,7 @@ bool kt_session_has_room(const struct kt_session *s)
  * Return: 0; -ENOMEM: an event ring is larger than KT_RING_MAX, or the rings of all
  * sessions together would exceed half of the memory.
  */
-int kt_session_check_room(const struct kt_session *s,
-			  struct kt_session_config *c)
+int kt_session_check_room(const struct kt_session *s, struct kt_session_config *c)
 {
 	u64 asked = session_ring_bytes(s, true), allowed = 0, others;
 

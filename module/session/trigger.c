@@ -110,8 +110,7 @@ static bool armed_stops_itself(const struct kt_armed *a)
 {
 	const u32 both = KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_SNAPSHOT;
 
-	return (a->trigger.spec.actions & both) == both &&
-	       a->serial == a->s->serial;
+	return (a->trigger.spec.actions & both) == both && a->serial == a->s->serial;
 }
 
 /* Stop the session for a snapshot.  Called with kt_session_control. */
@@ -308,8 +307,7 @@ static int armed_find_target(struct kt_armed *a)
 	if (spec->actions & (KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP |
 			     KTAPE_TRIGGER_PROFILE) &&
 	    spec->target != KTAPE_TRIGGER_SELF)
-		target = kt_sessions[array_index_nospec(spec->target,
-							KT_SESSIONS)];
+		target = kt_sessions[array_index_nospec(spec->target, KT_SESSIONS)];
 	if (!target || target->gone)
 		return -ENOENT;
 	a->target = target->id;
@@ -343,8 +341,7 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 		return -ENOENT;
 	if (old && old->nr == KTAPE_TRIGGERS)
 		return -ENOSPC;
-	if (spec->when == KTAPE_TRIGGER_LONGER &&
-	    session_has_gate(s, spec->opcode))
+	if (spec->when == KTAPE_TRIGGER_LONGER && session_has_gate(s, spec->opcode))
 		return -EBUSY;
 	ret = armed_find_target(a);
 	if (ret)

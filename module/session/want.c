@@ -148,8 +148,7 @@ bool kt_filters_record_on(const struct kt_filters *f, unsigned int cpu)
  */
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 {
-	return kt_filters_record_on(rcu_dereference_raw(kt_filters[s->id]),
-				    cpu);
+	return kt_filters_record_on(rcu_dereference_raw(kt_filters[s->id]), cpu);
 }
 
 /*
@@ -157,14 +156,12 @@ bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
  * excludes.  Names: a thread may be created on one CPU and run on another.  Pairs
  * with a gate or a trigger: a thread may migrate between begin and end.
  */
-static bool session_wants_on_all_cpus(const struct kt_session *s,
-				      unsigned int opcode)
+static bool session_wants_on_all_cpus(const struct kt_session *s, unsigned int opcode)
 {
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
 
 	return opcode == KTAPE_EV_REGISTRY ||
-	       kt_triggers_pair(rcu_dereference_raw(kt_triggers[s->id]),
-				opcode) ||
+	       kt_triggers_pair(rcu_dereference_raw(kt_triggers[s->id]), opcode) ||
 	       (f && kt_filter_in_force(f, KTAPE_FILTER_GATE) &&
 		kt_gates_have(f->gates, opcode));
 }
@@ -221,8 +218,7 @@ static bool want_checks(const struct kt_ways *w, unsigned int session,
 		return true;
 	if (!f || !kt_mask_has(f->applies, opcode))
 		return false;
-	return kt_mask_has(f->beyond, opcode) ||
-	       !(w->selective & BIT(session)) ||
+	return kt_mask_has(f->beyond, opcode) || !(w->selective & BIT(session)) ||
 	       opcode == KTAPE_EV_SCHED_BLOCKED;
 }
 
@@ -250,8 +246,7 @@ static void want_set_flags(struct kt_ways *w, unsigned int opcode)
 }
 
 /* Set the want bit of a session for each event that it wants; clear the others. */
-static void want_set_session(struct kt_ways *w, const struct kt_session *s,
-			     bool here)
+static void want_set_session(struct kt_ways *w, const struct kt_session *s, bool here)
 {
 	unsigned int i;
 
@@ -421,15 +416,14 @@ static void settle_mask(void *unused)
  */
 void kt_want_settle(const struct kt_session *s)
 {
-	static struct cpumask changed;	/* with kt_session_lock */
+	static struct cpumask changed; /* with kt_session_lock */
 	unsigned int cpu;
 
 	lockdep_assert_held(&kt_session_lock);
 	cpumask_clear(&changed);
 	for_each_possible_cpu(cpu)
 		/* A CPU that is not online begins with a new mask: kt_now_prepare(). */
-		if (want_settle(s, per_cpu_ptr(kt_cpus, cpu)) &&
-		    cpu_online(cpu))
+		if (want_settle(s, per_cpu_ptr(kt_cpus, cpu)) && cpu_online(cpu))
 			cpumask_set_cpu(cpu, &changed);
 	on_each_cpu_mask(&changed, settle_mask, NULL, true);
 }

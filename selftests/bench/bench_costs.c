@@ -22,11 +22,11 @@
 #include <ktape_mark.h>
 #include "bench_guest.h"
 
-#define ROUNDS		400
-#define LIVES		4	/* processes per slice, between two ticks */
-#define RUN		"/sys/module/kt_bench/parameters/run"
-#define TRACE_MARKER	"/sys/kernel/tracing/trace_marker"
-#define BIT(opcode)	(1ULL << (KTAPE_EV_##opcode % 64))
+#define ROUNDS	     400
+#define LIVES	     4 /* processes per slice, between two ticks */
+#define RUN	     "/sys/module/kt_bench/parameters/run"
+#define TRACE_MARKER "/sys/kernel/tracing/trace_marker"
+#define BIT(opcode)  (1ULL << (KTAPE_EV_##opcode % 64))
 
 static int run_fd, mark_fd, marker_fd;
 static uint64_t all[KTAPE_MASK_WORDS] = {
@@ -44,11 +44,11 @@ static void kernel_loop(const char *form, unsigned int rounds)
 		die("write %s", RUN);
 }
 
-#define KERNEL_LOOP(form)						\
-static void kernel_##form(unsigned int rounds)				\
-{									\
-	kernel_loop(#form, rounds);					\
-}
+#define KERNEL_LOOP(form)                              \
+	static void kernel_##form(unsigned int rounds) \
+	{                                              \
+		kernel_loop(#form, rounds);            \
+	}
 KERNEL_LOOP(nothing)
 KERNEL_LOOP(mark)
 KERNEL_LOOP(text)
@@ -153,18 +153,19 @@ static const uint64_t no_bits[KTAPE_FILTER_SYSCALL_WORDS];
 static const struct ktape_filter_pid other_pid = { .pid = 1 };
 static const uint32_t other_uid = 4242, severe = 2;
 static const struct ktape_filter_gate gate = {
-	.gate = KTAPE_GATE_SYSCALL, .ns = 3600ULL * 1000000000,
+	.gate = KTAPE_GATE_SYSCALL,
+	.ns = 3600ULL * 1000000000,
 };
 static const struct ktape_filter_rate rate = {
-	.opcode = KTAPE_EV_SYS_ENTER, .per_second = 1,
+	.opcode = KTAPE_EV_SYS_ENTER,
+	.per_second = 1,
 };
 static int32_t other_cgroup;
 
-#define NONE	KTAPE_FILTER_KINDS, NULL, 0
+#define NONE KTAPE_FILTER_KINDS, NULL, 0
 
 static const struct cost costs[] = {
-	{ "kernel mark, nobody listens", kernel_mark, kernel_nothing, 1, NULL,
-	  NONE },
+	{ "kernel mark, nobody listens", kernel_mark, kernel_nothing, 1, NULL, NONE },
 	{ "kernel mark", kernel_mark, kernel_nothing, 1, all, NONE },
 	{ "kernel mark, 16 bytes", kernel_text, kernel_nothing, 1, all, NONE },
 	{ "kernel value", kernel_value, kernel_nothing, 1, all, NONE },
@@ -177,8 +178,7 @@ static const struct cost costs[] = {
 	{ "user mark, nobody listens", user_mark, user_nothing, 1, NULL, NONE },
 	{ "user mark", user_mark, user_nothing, 1, all, NONE },
 	{ "user mark, 16 bytes", user_text, user_nothing, 1, all, NONE },
-	{ "user exception, 3 arguments", user_exception, user_nothing, 1, all,
-	  NONE },
+	{ "user exception, 3 arguments", user_exception, user_nothing, 1, all, NONE },
 	{ "user: ftrace trace_marker, 16 bytes", user_trace_marker,
 	  user_nothing, 1, NULL, NONE },
 	{ "syscall event, recorded", user_getppid, NULL, 2, syscalls, NONE },
@@ -194,8 +194,8 @@ static const struct cost costs[] = {
 	  KTAPE_FILTER_CGROUP, &other_cgroup, 1 },
 	{ "rejected: uid", user_getppid, NULL, 2, syscalls, KTAPE_FILTER_UID,
 	  &other_uid, 1 },
-	{ "rejected: severity", kernel_exception, kernel_nothing, 1,
-	  exceptions, KTAPE_FILTER_SEVERITY, &severe, 1 },
+	{ "rejected: severity", kernel_exception, kernel_nothing, 1, exceptions,
+	  KTAPE_FILTER_SEVERITY, &severe, 1 },
 	{ "rejected: gate", user_getppid, NULL, 2, syscalls, KTAPE_FILTER_GATE,
 	  &gate, 1 },
 	{ "rejected: rate", user_getppid, NULL, 1, enters, KTAPE_FILTER_RATE,
@@ -244,11 +244,11 @@ static void check(const struct cost *c)
 			lost += stats.lost[KTAPE_LOST_RATE][i];
 		}
 	}
-	if (c->kind == KTAPE_FILTER_CPU ? emitted :
-	    emitted < (uint64_t)SLICES * ROUNDS * c->per)
+	if (c->kind == KTAPE_FILTER_CPU ?
+		    emitted :
+		    emitted < (uint64_t)SLICES * ROUNDS * c->per)
 		die("\"%s\" emitted %lu", c->name, emitted);
-	if (c->kind != KTAPE_FILTER_KINDS &&
-	    filtered + lost + SLICES * 10 < emitted)
+	if (c->kind != KTAPE_FILTER_KINDS && filtered + lost + SLICES * 10 < emitted)
 		die("\"%s\" recorded %lu", c->name, emitted - filtered - lost);
 }
 
@@ -268,7 +268,7 @@ static void measure(const struct cost *c)
 		insns = median(c->run);
 		check(c);
 		close(fd);
-		settle();	/* wait until the probes are detached */
+		settle(); /* wait until the probes are detached */
 	}
 	printf("cost name=%s insns=%lu base=%lu per=%u\n", c->name, insns, base,
 	       ROUNDS * c->per);

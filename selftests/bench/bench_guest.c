@@ -28,7 +28,7 @@
 
 /* ---- what is recorded ------------------------------------------------- */
 
-#define BIT(opcode)	(1ULL << (KTAPE_EV_##opcode % 64))
+#define BIT(opcode) (1ULL << (KTAPE_EV_##opcode % 64))
 
 static const struct set sets[] = {
 	{
@@ -38,14 +38,16 @@ static const struct set sets[] = {
 		.mask = { BIT(SCHED_SWITCH) },
 		.tracepoints = "sched_switch",
 		.ftrace = "sched:sched_switch",
-	}, {
+	},
+	{
 		.name = "syscall",
 		.run = run_syscall,
 		.rounds = 1000,
 		.mask = { BIT(SYS_ENTER) | BIT(SYS_EXIT) },
 		.tracepoints = "sys_enter,sys_exit",
 		.ftrace = "raw_syscalls:*",
-	}, {
+	},
+	{
 		.name = "enter",
 		.run = run_syscall,
 		.rounds = 1000,
@@ -53,7 +55,8 @@ static const struct set sets[] = {
 		.tracepoints = "sys_enter",
 		.ftrace = "raw_syscalls:sys_enter",
 		.brief = true,
-	}, {
+	},
+	{
 		.name = "wide",
 		.run = run_syscall,
 		.rounds = 1000,
@@ -61,16 +64,16 @@ static const struct set sets[] = {
 		.tracepoints = "sys_enter",
 		.ftrace = "raw_syscalls:sys_enter",
 		.brief = true,
-	}, {
+	},
+	{
 		.name = "mix",
 		.run = run_mix,
 		.rounds = 2,
-		.mask = { BIT(SCHED_SWITCH) | BIT(SCHED_WAKING) |
-			  BIT(SCHED_WAKEUP) | BIT(SCHED_WAKEUP_NEW) |
-			  BIT(SCHED_MIGRATE_TASK) | BIT(IRQ_HANDLER_ENTRY) |
-			  BIT(IRQ_HANDLER_EXIT) | BIT(SOFTIRQ_RAISE) |
-			  BIT(SOFTIRQ_ENTRY) | BIT(SOFTIRQ_EXIT) |
-			  BIT(SYS_ENTER) | BIT(SYS_EXIT) },
+		.mask = { BIT(SCHED_SWITCH) | BIT(SCHED_WAKING) | BIT(SCHED_WAKEUP) |
+			  BIT(SCHED_WAKEUP_NEW) | BIT(SCHED_MIGRATE_TASK) |
+			  BIT(IRQ_HANDLER_ENTRY) | BIT(IRQ_HANDLER_EXIT) |
+			  BIT(SOFTIRQ_RAISE) | BIT(SOFTIRQ_ENTRY) |
+			  BIT(SOFTIRQ_EXIT) | BIT(SYS_ENTER) | BIT(SYS_EXIT) },
 		.tracepoints = "sched_switch,sched_waking,sched_wakeup,"
 			       "sched_wakeup_new,sched_migrate_task,"
 			       "irq_handler_entry,irq_handler_exit,"

@@ -52,8 +52,8 @@ struct mode {
 	bool more;
 };
 
-#define CGROUP_ROOT	"/sys/fs/cgroup"
-#define CGROUP		CGROUP_ROOT "/bench"
+#define CGROUP_ROOT "/sys/fs/cgroup"
+#define CGROUP	    CGROUP_ROOT "/bench"
 
 extern const struct mode modes[];
 extern const char *ktape_ko, *floor_ko, *folder;
@@ -64,8 +64,7 @@ void load(const char *path, const char *parameters);
 void unload(const char *name);
 void ktape_load(void);
 int ktape_session(const uint64_t *mask);
-void ktape_filter(int fd, unsigned int kind, const void *entries,
-		  unsigned int nr);
+void ktape_filter(int fd, unsigned int kind, const void *entries, unsigned int nr);
 void ktape_start(void);
 void ktape_counts(struct ktape_stats *stats);
 

@@ -18,13 +18,13 @@
 
 #include "bench_load.h"
 
-#define DATAGRAM	64
-#define NAP_NS		100000
+#define DATAGRAM 64
+#define NAP_NS	 100000
 
-#define TICK_NS		4000000L
+#define TICK_NS 4000000L
 
 /* Longer than the module takes to detach the probes of the last run. */
-#define SETTLE_NS	1500000000L
+#define SETTLE_NS 1500000000L
 
 void die(const char *format, ...)
 {
@@ -92,8 +92,7 @@ static void make_partner(void)
 {
 	pthread_t thread;
 
-	if (pipe(ping) || pipe(pong) ||
-	    pthread_create(&thread, NULL, partner, NULL))
+	if (pipe(ping) || pipe(pong) || pthread_create(&thread, NULL, partner, NULL))
 		die("make a partner");
 }
 
@@ -117,8 +116,7 @@ void run_switch(unsigned int rounds)
 	char byte = 'x';
 
 	while (rounds--)
-		if (write(ping[1], &byte, 1) != 1 ||
-		    read(pong[0], &byte, 1) != 1)
+		if (write(ping[1], &byte, 1) != 1 || read(pong[0], &byte, 1) != 1)
 			die("ping-pong");
 }
 

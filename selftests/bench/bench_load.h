@@ -5,10 +5,9 @@
 
 #include <stdint.h>
 
-#define SLICES		31	/* per measurement */
+#define SLICES 31 /* per measurement */
 
-void die(const char *format, ...)
-	__attribute__((noreturn, format(printf, 1, 2)));
+void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void put_file(const char *path, const char *text);
 
 /* Become SCHED_FIFO on CPU 0, where nothing else then runs meanwhile. */

@@ -13,9 +13,9 @@
 #include <ktape/filter.h>
 #include "bench_guest.h"
 
-#define TRACEFS		"/sys/kernel/tracing/"
-#define RING_SIZE	(8UL << 20)
-#define STREAM_MAX	(2 * RING_SIZE)
+#define TRACEFS	   "/sys/kernel/tracing/"
+#define RING_SIZE  (8UL << 20)
+#define STREAM_MAX (2 * RING_SIZE)
 
 const char *ktape_ko, *floor_ko, *folder;
 bool ktape_has_cycles = true;
@@ -61,8 +61,7 @@ static void floor_load(const struct set *set, bool store)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "store=%d events=%s", store,
-		 set->tracepoints);
+	snprintf(text, sizeof(text), "store=%d events=%s", store, set->tracepoints);
 	load(floor_ko, text);
 }
 
@@ -83,7 +82,7 @@ static void floor_off(const struct set *set, struct result *result)
 	unload("floor");
 }
 
-static int session = -1;	/* the session that was made last */
+static int session = -1; /* the session that was made last */
 
 static void session_command(unsigned int command)
 {
@@ -133,8 +132,7 @@ int ktape_session(const uint64_t *mask)
 	return session;
 }
 
-void ktape_filter(int fd, unsigned int kind, const void *entries,
-		  unsigned int nr)
+void ktape_filter(int fd, unsigned int kind, const void *entries, unsigned int nr)
 {
 	struct ktape_filter filter = {
 		.size = sizeof(filter),
@@ -262,7 +260,7 @@ static void ktape_off(const struct set *set, struct result *result)
 
 /* ---- further sessions and filters ---------------------------------------- */
 
-#define MORE	2
+#define MORE 2
 
 static int more[MORE], nr_more;
 
@@ -287,8 +285,7 @@ static void three_on(const struct set *set)
 	more_on(set, 3);
 }
 
-static void filter_on(const struct set *set, unsigned int kind,
-		      const void *entries)
+static void filter_on(const struct set *set, unsigned int kind, const void *entries)
 {
 	ktape_load();
 	nr_more = 0;

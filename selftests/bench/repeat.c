@@ -18,8 +18,8 @@
 
 #include <ktape.h>
 
-#define FILE_MAX	(1U << 30)
-#define TURN		(1ULL << 32)
+#define FILE_MAX (1U << 30)
+#define TURN	 (1ULL << 32)
 
 /* The contents of a file, and by how much a copy's numbers are larger. */
 struct stream {
@@ -154,8 +154,7 @@ int main(int argc, char **argv)
 	by = (times[1] - times[0] + TURN) & ~(TURN - 1);
 	while (nr--) {
 		snprintf(path, sizeof(path), "%s/cpu%d", argv[2], nr);
-		write_stream(path, &streams[nr], (unsigned int)atoi(argv[3]),
-			     by);
+		write_stream(path, &streams[nr], (unsigned int)atoi(argv[3]), by);
 	}
 	return 0;
 }

@@ -9,11 +9,11 @@
 
 #include "lib_codec.h"
 
-#define FORMATS		16	/* the low bits of the first byte */
-#define LINE		15	/* number of these formats */
-#define SORTED		16
-#define OUTPUTS		16	/* chosen by its high bits and the last byte */
-#define OUTPUT_SHIFT	5
+#define FORMATS	     16 /* the low bits of the first byte */
+#define LINE	     15 /* number of these formats */
+#define SORTED	     16
+#define OUTPUTS	     16 /* chosen by its high bits and the last byte */
+#define OUTPUT_SHIFT 5
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -69,8 +69,9 @@ static void convert(struct ktape_trace *t, const char *to, bool line)
 		.format = to,
 		.path = !strcmp(to, "lttng") ? folder : "/dev/null",
 		.flags = KTAPE_SINK_FORCE,
-		.options = !strcmp(to, "native") ? "form=pipe" :
-			   !strcmp(to, "tband") && line ? "check=1" : NULL,
+		.options = !strcmp(to, "native")	? "form=pipe" :
+			   !strcmp(to, "tband") && line ? "check=1" :
+							  NULL,
 		.info = ktape_trace_info(t),
 		.registry = ktape_trace_registry(t),
 	};
@@ -107,8 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	how.flags = data[0] & SORTED ? KTAPE_TRACE_SORTED : 0;
 	fd = codec_file(path, data + 1, len - 1);
 	if (!ktape_trace_open(path, &how, &t, NULL)) {
-		convert(t, output_name((data[0] >> OUTPUT_SHIFT) +
-				       data[len - 1] % OUTPUTS), line);
+		convert(t,
+			output_name((data[0] >> OUTPUT_SHIFT) +
+				    data[len - 1] % OUTPUTS),
+			line);
 		ktape_trace_close(t);
 	}
 	close(fd);

@@ -17,8 +17,8 @@ static void fuzz_packet(const uint8_t *data, size_t len)
 	assert(copy);
 	memcpy(copy, data, len);
 	if (len >= KTAPE_BLOCK_HEADER) {
-		memcpy(&content, copy + offsetof(struct ktape_block,
-						 content_bits), 8);
+		memcpy(&content,
+		       copy + offsetof(struct ktape_block, content_bits), 8);
 		if (content / 8 >= KTAPE_BLOCK_HEADER && content / 8 <= len &&
 		    data[len - 1] & 1)
 			ktape_packet_seal(copy);
@@ -41,8 +41,7 @@ static void fuzz_config(const char *text, size_t len)
 
 	if (!ktape_config_parse(text, len, &config, &error)) {
 		assert(!ktape_config_format(&config, &first));
-		assert(!ktape_config_parse(first, strlen(first), &again,
-					   &error));
+		assert(!ktape_config_parse(first, strlen(first), &again, &error));
 		assert(!ktape_config_format(&again, &second));
 		assert(!strcmp(first, second));
 		ktape_config_release(&again);

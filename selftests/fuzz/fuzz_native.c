@@ -14,15 +14,15 @@
 #include "lib_codec.h"
 
 /* Bits of the first byte. */
-#define AS_PIPE		1U
-#define AS_FOLDER	2U
-#define AS_IT_IS	4U
-#define VERIFY		8U
-#define OWN_METADATA	16U
-#define CONVERTED	32U
+#define AS_PIPE	     1U
+#define AS_FOLDER    2U
+#define AS_IT_IS     4U
+#define VERIFY	     8U
+#define OWN_METADATA 16U
+#define CONVERTED    32U
 
-#define INPUT_MAX	32768U
-#define PIPE_SIZE	(1 << 20)
+#define INPUT_MAX 32768U
+#define PIPE_SIZE (1 << 20)
 
 /* Internal functions of libktape. */
 void kt_metadata_seal(char *text, size_t len);
@@ -47,10 +47,8 @@ static size_t metadata_size(const uint8_t *data, size_t len)
 	if (len <= sizeof(struct ktape_metadata_packet) ||
 	    get(data, 4) != KTAPE_METADATA_MAGIC)
 		return 0;
-	size = get(data + offsetof(struct ktape_metadata_packet, packet_bits),
-		   4) / 8;
-	return size > sizeof(struct ktape_metadata_packet) && size <= len ? size :
-									    0;
+	size = get(data + offsetof(struct ktape_metadata_packet, packet_bits), 4) / 8;
+	return size > sizeof(struct ktape_metadata_packet) && size <= len ? size : 0;
 }
 
 /* Correct the checksums of a pipe form, and the UUIDs of its packets. */
@@ -59,8 +57,7 @@ static void seal(uint8_t *data, size_t len)
 	size_t at = metadata_size(data, len);
 
 	if (at)
-		kt_metadata_seal((char *)data +
-				 sizeof(struct ktape_metadata_packet),
+		kt_metadata_seal((char *)data + sizeof(struct ktape_metadata_packet),
 				 at - sizeof(struct ktape_metadata_packet));
 	while (len - at >= KTAPE_BLOCK_HEADER &&
 	       get(data + at, 4) == KTAPE_BLOCK_MAGIC) {
@@ -184,7 +181,8 @@ static const uint8_t *fixed_metadata(bool converted, size_t *size)
 
 	if (!packets[converted]) {
 		if (ktape_metadata_format(&info, &text, &len) ||
-		    (converted && ktape_metadata_add(&text, &len, "converted", "yes")) ||
+		    (converted &&
+		     ktape_metadata_add(&text, &len, "converted", "yes")) ||
 		    kt_pipe_metadata(info.uuid, text, len, &packets[converted],
 				     &sizes[converted]))
 			abort();

@@ -37,8 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		image_seal(&image);
 	image_recover(image.data, image.size, &res);
 	assert(!res.back);
-	assert(!res.bad_packets ||
-	       memcmp(image.super->uuid, image_info.uuid, 16));
+	assert(!res.bad_packets || memcmp(image.super->uuid, image_info.uuid, 16));
 	ktape_recovered_release(&res.r);
 	image_free(&image);
 	return 0;

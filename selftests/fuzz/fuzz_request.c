@@ -19,7 +19,7 @@
 #include "tool/serve/serve.h"
 #include "tool/serve/mhd.h"
 
-#define TOKEN	"0123456789abcdef0123456789abcdef"
+#define TOKEN "0123456789abcdef0123456789abcdef"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -27,7 +27,7 @@ static MHD_AccessHandlerCallback handler;
 static const char *host;
 static unsigned int status;
 static unsigned int conversions;
-static ino_t trace;		/* the one that may be opened */
+static ino_t trace; /* the one that may be opened */
 
 struct MHD_Response {
 	void *data;
@@ -74,9 +74,8 @@ static struct MHD_Response *response(void)
 	return r;
 }
 
-struct MHD_Response *
-MHD_create_response_from_buffer(size_t size, void *buffer,
-				enum MHD_ResponseMemoryMode mode)
+struct MHD_Response *MHD_create_response_from_buffer(size_t size, void *buffer,
+						     enum MHD_ResponseMemoryMode mode)
 {
 	struct MHD_Response *r = response();
 
@@ -120,8 +119,8 @@ struct MHD_Response *MHD_create_response_from_fd64(uint64_t size, int fd)
 	return r;
 }
 
-enum MHD_Result MHD_add_response_header(struct MHD_Response *r, const char *name,
-					const char *value)
+enum MHD_Result MHD_add_response_header(struct MHD_Response *r,
+					const char *name, const char *value)
 {
 	assert(!strpbrk(name, "\r\n") && !strpbrk(value, "\r\n"));
 	r->has_policy |= !strcmp(name, "Content-Security-Policy");
@@ -130,8 +129,7 @@ enum MHD_Result MHD_add_response_header(struct MHD_Response *r, const char *name
 
 const char *MHD_get_response_header(struct MHD_Response *r, const char *name)
 {
-	return !strcmp(name, "Content-Security-Policy") && r->has_policy ? "" :
-									   NULL;
+	return !strcmp(name, "Content-Security-Policy") && r->has_policy ? "" : NULL;
 }
 
 enum MHD_Result MHD_queue_response(struct MHD_Connection *c, unsigned int code,

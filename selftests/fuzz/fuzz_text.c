@@ -83,8 +83,7 @@ static void fuzz_trigger(char *text, size_t len)
 /* Make messages of events whose codes the seeds use; the text is also their buffer. */
 static void fuzz_formats(char *text, size_t len)
 {
-	static const uint8_t opcodes[] = { KTAPE_EV_EXCEPTION,
-					   KTAPE_EV_USER_EVENT };
+	static const uint8_t opcodes[] = { KTAPE_EV_EXCEPTION, KTAPE_EV_USER_EVENT };
 	static const uint32_t args[][4] = {
 		{ 0x123401, 5, 0xffffffff, 1 },
 		{ 1025, 0x80000000, 0, 7 },
@@ -106,8 +105,7 @@ static void fuzz_formats(char *text, size_t len)
 		};
 
 		if (ktape_formats_message(formats, &e, &message))
-			assert(message.name &&
-			       message.len <= sizeof(message.text));
+			assert(message.name && message.len <= sizeof(message.text));
 	}
 	ktape_formats_free(formats);
 }
@@ -127,11 +125,8 @@ static const struct {
 	uint8_t id;
 	void (*run)(char *text, size_t len);
 } parsers[] = {
-	{ 'm', fuzz_mask },
-	{ 'f', fuzz_filter },
-	{ 't', fuzz_trigger },
-	{ 'e', fuzz_formats },
-	{ 'd', fuzz_numbers },
+	{ 'm', fuzz_mask },    { 'f', fuzz_filter },  { 't', fuzz_trigger },
+	{ 'e', fuzz_formats }, { 'd', fuzz_numbers },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -14,22 +14,22 @@
  * to report.  Only the open packets are in memory.  The same arguments give the same
  * trace.
  */
-#define SIM_CPUS	8U
-#define SIM_THREADS	64
-#define TRACE_PACKET	(256 << 10)
+#define SIM_CPUS     8U
+#define SIM_THREADS  64
+#define TRACE_PACKET (256 << 10)
 
 #include <err.h>
 
 #include "lib_sim_work.h"
 
-#define FIRST_TID	100U
-#define THREADS		((unsigned int)SIM_THREADS)
-#define NO_THREAD	UINT32_MAX
-#define STATE_S		(1U << 16)	/* sched_switch: the thread sleeps */
-#define PRIOS		(20U | 20U << 8)
-#define EVERY_NS	900U		/* between two events of the machine, at most */
-#define STEPS		16U
-#define SLOW_NS		50000U
+#define FIRST_TID 100U
+#define THREADS	  ((unsigned int)SIM_THREADS)
+#define NO_THREAD UINT32_MAX
+#define STATE_S	  (1U << 16) /* sched_switch: the thread sleeps */
+#define PRIOS	  (20U | 20U << 8)
+#define EVERY_NS  900U /* between two events of the machine, at most */
+#define STEPS	  16U
+#define SLOW_NS	  50000U
 
 enum {
 	IRQ_DISK = 24,
@@ -101,8 +101,7 @@ static uint32_t choose(struct sim *s, uint64_t set)
 }
 
 /* Let the CPU go to another runnable thread, or to none. */
-static void leave(struct sim *s, struct cpu *c, unsigned int cpu,
-		  uint32_t state)
+static void leave(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state)
 {
 	uint64_t others = c->ready;
 	uint32_t next;
@@ -129,10 +128,8 @@ static void wake(struct sim *s, struct cpu *c, unsigned int cpu)
 
 	if (thread == NO_THREAD)
 		return;
-	push(c, KTAPE_EV_SCHED_WAKING, 20 | cpu << 8, 1, tid_of(cpu, thread),
-	     0);
-	push(c, KTAPE_EV_SCHED_WAKEUP, 20 | cpu << 8, 1, tid_of(cpu, thread),
-	     0);
+	push(c, KTAPE_EV_SCHED_WAKING, 20 | cpu << 8, 1, tid_of(cpu, thread), 0);
+	push(c, KTAPE_EV_SCHED_WAKEUP, 20 | cpu << 8, 1, tid_of(cpu, thread), 0);
 	c->ready |= 1ULL << thread;
 }
 
@@ -190,7 +187,7 @@ static void plan(struct sim *s, struct cpu *c, unsigned int cpu)
 	}
 }
 
-static uint64_t gap;	/* GAP */
+static uint64_t gap; /* GAP */
 
 /* Count the packets of an event ring: each GAP-th one is missing. */
 static bool is_missing(unsigned int ring)

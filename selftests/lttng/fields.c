@@ -18,17 +18,27 @@ static char long_text[LONG + 1];
 static unsigned long rounds;
 
 static const int64_t numbers[] = {
-	0, 1, -1, 127, -128, 255, INT16_MIN, UINT16_MAX, INT32_MAX, INT32_MIN, UINT32_MAX,
-	INT64_MAX, INT64_MIN, 0x123456789abcdef0,
+	0,	    1,
+	-1,	    127,
+	-128,	    255,
+	INT16_MIN,  UINT16_MAX,
+	INT32_MAX,  INT32_MIN,
+	UINT32_MAX, INT64_MAX,
+	INT64_MIN,  0x123456789abcdef0,
 };
 
 static const double floats[] = {
-	0, -0.0, 1.5, -3.25, 1e20, 1e-30, 1e300, 123456.789, 1.0 / 0.0, -1.0 / 0.0,
+	0,     -0.0,  1.5,	  -3.25,     1e20,
+	1e-30, 1e300, 123456.789, 1.0 / 0.0, -1.0 / 0.0,
 };
 
 /* babeltrace2 2.0 prints the last text of a field that is empty: so none is. */
 static const char *const texts[] = {
-	"plain", "with \"quotes\" and \\", "lines\nand\ttabs", "\303\244\342\202\254 utf-8", long_text,
+	"plain",
+	"with \"quotes\" and \\",
+	"lines\nand\ttabs",
+	"\303\244\342\202\254 utf-8",
+	long_text,
 };
 
 static const int states[] = { 1, -3, 3, 9, 10, 77, -77, 0 };
@@ -42,7 +52,8 @@ static void round_of(unsigned long i)
 	lttng_ust_tracepoint(ktape_fields, floats, floats[i % 10]);
 	lttng_ust_tracepoint(ktape_fields, arrays, v, (unsigned int)(i % 4));
 	lttng_ust_tracepoint(ktape_fields, texts, text,
-			     1 + (unsigned int)(i * 7 % (strlen(text) - 1)), states[i % 8]);
+			     1 + (unsigned int)(i * 7 % (strlen(text) - 1)),
+			     states[i % 8]);
 	lttng_ust_tracepoint(ktape_fields, nothing);
 }
 

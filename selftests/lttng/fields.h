@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* clang-format off */
 /*
  * Events of fields.c with fields of each kind that LTTng-UST has, for LTTng's headers, which
  * include this several times.

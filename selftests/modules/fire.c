@@ -17,12 +17,12 @@
 #include "compat.h"
 #include "fire.h"
 
-#define NAME		"kt-fire"
-#define IRQ		4000
-#define KMALLOC_BYTES	12345
-#define OBJECT_BYTES	3333
-#define PAGE_ORDER	3
-#define HOLD_MS		20000
+#define NAME	      "kt-fire"
+#define IRQ	      4000
+#define KMALLOC_BYTES 12345
+#define OBJECT_BYTES  3333
+#define PAGE_ORDER    3
+#define HOLD_MS	      20000
 
 u64 fire_number;
 
@@ -43,7 +43,8 @@ struct tracepoint *fire_find(const char *name)
 {
 	struct lookup l = { .name = name };
 
-	for_each_kernel_tracepoint(look, &l);
+	for_each_kernel_tracepoint(look, &l)
+		;
 	return l.found;
 }
 
@@ -104,8 +105,7 @@ static int fire_nothing(void)
 
 static int fire_idle_miss(void)
 {
-	return FIRE(cpu_idle_miss, (3, 2, true), unsigned int, unsigned int,
-		    bool);
+	return FIRE(cpu_idle_miss, (3, 2, true), unsigned int, unsigned int, bool);
 }
 
 static int fire_frequency(void)
@@ -115,8 +115,7 @@ static int fire_frequency(void)
 
 static int fire_suspend(void)
 {
-	return FIRE(suspend_resume, ("kt-step", -7, true), const char *, int,
-		    bool);
+	return FIRE(suspend_resume, ("kt-step", -7, true), const char *, int, bool);
 }
 
 /* A line longer than the longest recorded one. */
@@ -246,27 +245,25 @@ static int fire_block_error(void)
 	return fire_request(error);
 }
 
-static const struct fire fires[] = {
-	{ "kmalloc", fire_kmalloc },
-	{ "cache", fire_cache },
-	{ "pages", fire_pages },
-	{ "hold", fire_hold },
-	{ "nothing", fire_nothing },
-	{ "use", fire_use },
-	{ "idle_miss", fire_idle_miss },
-	{ "frequency", fire_frequency },
-	{ "suspend", fire_suspend },
-	{ "console", fire_console },
-	{ "rpm", fire_rpm },
-	{ "wakeup", fire_wakeup },
-	{ "requeue", fire_requeue },
-	{ "merge", fire_merge },
-	{ "other_disk", fire_other_disk },
-	{ "irq", fire_first_irq },
-	{ "other_irq", fire_other_irq },
-	{ "block_error", fire_block_error },
-	{}
-};
+static const struct fire fires[] = { { "kmalloc", fire_kmalloc },
+				     { "cache", fire_cache },
+				     { "pages", fire_pages },
+				     { "hold", fire_hold },
+				     { "nothing", fire_nothing },
+				     { "use", fire_use },
+				     { "idle_miss", fire_idle_miss },
+				     { "frequency", fire_frequency },
+				     { "suspend", fire_suspend },
+				     { "console", fire_console },
+				     { "rpm", fire_rpm },
+				     { "wakeup", fire_wakeup },
+				     { "requeue", fire_requeue },
+				     { "merge", fire_merge },
+				     { "other_disk", fire_other_disk },
+				     { "irq", fire_first_irq },
+				     { "other_irq", fire_other_irq },
+				     { "block_error", fire_block_error },
+				     {} };
 
 static int run(const struct fire *table, const char *name)
 {

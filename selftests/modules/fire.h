@@ -33,19 +33,19 @@ void fire_error_exit(void);
  * Call the probes of a tracepoint that is not exported, like the tracepoint
  * would.
  */
-#define FIRE(tp, args, ...)						\
-({									\
-	struct tracepoint *__tp = fire_find(#tp);			\
-	struct tracepoint_func *__f;					\
-									\
-	preempt_disable_notrace();					\
-	__f = __tp ? rcu_dereference_sched(__tp->funcs) : NULL;		\
-	for (; __f && __f->func; __f++)					\
-		((void (*)(void *, __VA_ARGS__))__f->func)(		\
-			__f->data, FIRE_ARGS args);			\
-	preempt_enable_notrace();					\
-	__tp ? 0 : -ENOENT;						\
-})
-#define FIRE_ARGS(...)	__VA_ARGS__
+#define FIRE(tp, args, ...)                                             \
+	({                                                              \
+		struct tracepoint *__tp = fire_find(#tp);               \
+		struct tracepoint_func *__f;                            \
+                                                                        \
+		preempt_disable_notrace();                              \
+		__f = __tp ? rcu_dereference_sched(__tp->funcs) : NULL; \
+		for (; __f && __f->func; __f++)                         \
+			((void (*)(void *, __VA_ARGS__))__f->func)(     \
+				__f->data, FIRE_ARGS args);             \
+		preempt_enable_notrace();                               \
+		__tp ? 0 : -ENOENT;                                     \
+	})
+#define FIRE_ARGS(...) __VA_ARGS__
 
 #endif /* _FIRE_H */

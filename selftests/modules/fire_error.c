@@ -71,9 +71,11 @@ static struct notifier_block first_to_die = {
 
 static int fire_error_die(void)
 {
-	static struct pt_regs regs;	/* UML's are too large for the stack */
+	static struct pt_regs regs; /* UML's are too large for the stack */
 	struct die_args die = {
-		.regs = &regs, .err = 0x77, .trapnr = 14,
+		.regs = &regs,
+		.err = 0x77,
+		.trapnr = 14,
 		.str = "kt-oops at 0xffffffff81234567, 0x1234",
 		.signr = 11,
 	};
@@ -85,7 +87,7 @@ static int fire_error_die(void)
 /* Not a death but a breakpoint. */
 static int fire_error_trap(void)
 {
-	static struct pt_regs regs;	/* UML's are too large for the stack */
+	static struct pt_regs regs; /* UML's are too large for the stack */
 	struct die_args die = { .regs = &regs, .str = "kt-trap" };
 
 	return tell(&first_to_die, DIE_OOPS + 1, &die);
@@ -93,8 +95,7 @@ static int fire_error_trap(void)
 
 static int fire_error_panic(void)
 {
-	return tell(rcu_dereference_raw(panic_notifier_list.head), 0,
-		    "kt-panic");
+	return tell(rcu_dereference_raw(panic_notifier_list.head), 0, "kt-panic");
 }
 
 static int fire_error_hang(void)
@@ -137,7 +138,9 @@ static int fire_error_pcie(void)
 static int fire_error_mce(void)
 {
 	static struct mce m = {
-		.extcpu = 3, .bank = 4, .addr = 0x5566778899ULL,
+		.extcpu = 3,
+		.bank = 4,
+		.addr = 0x5566778899ULL,
 		.status = MCI_STATUS_VAL | MCI_STATUS_UC | MCI_STATUS_PCC | 9,
 	};
 
@@ -156,7 +159,9 @@ static int fire_error_mce(void)
 static int fire_error_trip(void)
 {
 	static struct thermal_zone_device zone = {
-		.id = 6, .temperature = 98765, .type = "kt-zone",
+		.id = 6,
+		.temperature = 98765,
+		.type = "kt-zone",
 	};
 
 	return FIRE(thermal_zone_trip, (&zone, 1, THERMAL_TRIP_CRITICAL),
@@ -220,8 +225,8 @@ static int fire_scsi(struct tracepoint *tp, bool timeout)
 	f = rcu_dereference_sched(tp->funcs);
 	for (; f && f->func; f++) {
 		if (timeout)
-			((void (*)(void *, struct scsi_cmnd *))f->func)(
-				f->data, command());
+			((void (*)(void *, struct scsi_cmnd *))f->func)(f->data,
+									command());
 		else
 			((void (*)(void *, struct scsi_cmnd *, int))f->func)(
 				f->data, command(), 0x1055);
@@ -240,30 +245,28 @@ static int fire_error_scsi_timeout(void)
 	return fire_scsi(scsi_timeout, true);
 }
 
-const struct fire fire_errors[] = {
-	{ "die", fire_error_die },
-	{ "trap", fire_error_trap },
-	{ "panic", fire_error_panic },
-	{ "hang", fire_error_hang },
+const struct fire fire_errors[] = { { "die", fire_error_die },
+				    { "trap", fire_error_trap },
+				    { "panic", fire_error_panic },
+				    { "hang", fire_error_hang },
 #ifdef KT_HAVE_ERROR_REPORT
-	{ "warn", fire_error_warn },
-	{ "kfence", fire_error_kfence },
+				    { "warn", fire_error_warn },
+				    { "kfence", fire_error_kfence },
 #endif
-	{ "memory", fire_error_memory },
-	{ "pcie", fire_error_pcie },
+				    { "memory", fire_error_memory },
+				    { "pcie", fire_error_pcie },
 #ifdef CONFIG_X86_MCE
-	{ "mce", fire_error_mce },
+				    { "mce", fire_error_mce },
 #endif
 #ifdef KT_HAVE_THERMAL
-	{ "trip", fire_error_trip },
+				    { "trip", fire_error_trip },
 #endif
 #ifdef CONFIG_NET
-	{ "xmit", fire_error_xmit },
+				    { "xmit", fire_error_xmit },
 #endif
-	{ "scsi_error", fire_error_scsi },
-	{ "scsi_timeout", fire_error_scsi_timeout },
-	{}
-};
+				    { "scsi_error", fire_error_scsi },
+				    { "scsi_timeout", fire_error_scsi_timeout },
+				    {} };
 
 int fire_error_init(void)
 {

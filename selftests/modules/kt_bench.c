@@ -3,10 +3,10 @@
 #include <linux/module.h>
 #include <ktape/kernel.h>
 
-#define LOOP(n, call)							\
-	for (; n; n--) {						\
-		call;							\
-		barrier();						\
+#define LOOP(n, call)      \
+	for (; n; n--) {   \
+		call;      \
+		barrier(); \
 	}
 
 static void emit_nothing(unsigned int n)
@@ -45,12 +45,9 @@ static const struct {
 	const char *name;
 	void (*emit)(unsigned int n);
 } forms[] = {
-	{ "nothing", emit_nothing },
-	{ "mark", emit_mark },
-	{ "text", emit_text },
-	{ "value", emit_value },
-	{ "exception", emit_exception },
-	{ "user", emit_user },
+	{ "nothing", emit_nothing },	 { "mark", emit_mark },
+	{ "text", emit_text },		 { "value", emit_value },
+	{ "exception", emit_exception }, { "user", emit_user },
 };
 
 static int run(const char *text, const struct kernel_param *param)

@@ -21,13 +21,13 @@
 #include <linux/workqueue.h>
 
 /* No CPU is descheduled long enough for this timer to expire. */
-#define LONG_JIFFIES	10000
-#define SHORT_JIFFIES	2
+#define LONG_JIFFIES  10000
+#define SHORT_JIFFIES 2
 /*
  * If the timer expires before the thread has gone to sleep, the sleep is
  * repeated.
  */
-#define SLEEP_MS	20
+#define SLEEP_MS 20
 
 static DECLARE_COMPLETION(done);
 static DEFINE_MUTEX(contended);
@@ -196,16 +196,11 @@ static const struct {
 	const char *name;
 	void (*cause)(void);
 } causes[] = {
-	{ "timer", cause_timer },
-	{ "work", cause_work },
-	{ "work_on", cause_work_on },
-	{ "tasklet", cause_tasklet },
-	{ "irq_work", cause_irq_work },
-	{ "call_single", cause_call_single },
-	{ "call", cause_call },
-	{ "sleep", cause_sleep },
-	{ "io_sleep", cause_io_sleep },
-	{ "mutex", cause_mutex },
+	{ "timer", cause_timer },	{ "work", cause_work },
+	{ "work_on", cause_work_on },	{ "tasklet", cause_tasklet },
+	{ "irq_work", cause_irq_work }, { "call_single", cause_call_single },
+	{ "call", cause_call },		{ "sleep", cause_sleep },
+	{ "io_sleep", cause_io_sleep }, { "mutex", cause_mutex },
 };
 
 static int run(const char *text, const struct kernel_param *param)

@@ -12,7 +12,7 @@
 #include <linux/string.h>
 
 /* An address of a program at which nothing is mapped. */
-#define NOWHERE		8UL
+#define NOWHERE 8UL
 
 static pid_t victim;
 static int nth;
@@ -69,13 +69,13 @@ static int on_get_user(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-#define ACCESS(name, function, handler)				\
-	{							\
-		.what = name,					\
-		.probe = {					\
-			.symbol_name = function,		\
-			.pre_handler = handler,			\
-		},						\
+#define ACCESS(name, function, handler)          \
+	{                                        \
+		.what = name,                    \
+		.probe = {                       \
+			.symbol_name = function, \
+			.pre_handler = handler,  \
+		},                               \
 	}
 
 static struct access accesses[] = {
@@ -113,7 +113,8 @@ static int get_nth(char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops nth_ops = { .set = set_nth, .get = get_nth };
 
 module_param_cb(nth, &nth_ops, NULL, 0600);
-MODULE_PARM_DESC(nth, "which access of this thread fails; reads how many were left, 0: it has failed, and ends it");
+MODULE_PARM_DESC(nth,
+		 "which access of this thread fails; reads how many were left, 0: it has failed, and ends it");
 
 static int get_failed(char *text, const struct kernel_param *kp)
 {
@@ -127,8 +128,7 @@ static int get_failed(char *text, const struct kernel_param *kp)
 			failed += accesses[++i].failed;
 		if (failed)
 			len += scnprintf(text + len, PAGE_SIZE - len, "%s%u %s",
-					 len ? ", " : "", failed,
-					 accesses[i].what);
+					 len ? ", " : "", failed, accesses[i].what);
 	}
 	return len + scnprintf(text + len, PAGE_SIZE - len, "\n");
 }

@@ -19,18 +19,12 @@ static const struct {
 	const char *name;
 	unsigned long class;
 } points[] = {
-	{ "sched_switch", SCHED },
-	{ "sched_waking", SCHED },
-	{ "sched_wakeup", SCHED },
-	{ "irq_handler_entry", IRQ },
-	{ "irq_handler_exit", IRQ },
-	{ "softirq_raise", SOFTIRQ },
-	{ "softirq_entry", SOFTIRQ },
-	{ "softirq_exit", SOFTIRQ },
-	{ "sys_enter", SYSCALL },
-	{ "sys_exit", SYSCALL },
-	{ "signal_generate", SIGNAL },
-	{ "signal_deliver", SIGNAL },
+	{ "sched_switch", SCHED },     { "sched_waking", SCHED },
+	{ "sched_wakeup", SCHED },     { "irq_handler_entry", IRQ },
+	{ "irq_handler_exit", IRQ },   { "softirq_raise", SOFTIRQ },
+	{ "softirq_entry", SOFTIRQ },  { "softirq_exit", SOFTIRQ },
+	{ "sys_enter", SYSCALL },      { "sys_exit", SYSCALL },
+	{ "signal_generate", SIGNAL }, { "signal_deliver", SIGNAL },
 };
 
 struct counts {
@@ -84,12 +78,13 @@ static int __init count_init(void)
 	unsigned int i;
 	int ret;
 
-	for_each_kernel_tracepoint(look, NULL);
+	for_each_kernel_tracepoint(look, NULL)
+		;
 	for (i = 0; i < ARRAY_SIZE(points); i++) {
-		ret = found[i] ? tracepoint_probe_register(found[i],
-							   (void *)count,
-							   (void *)points[i].class)
-			       : -ENOENT;
+		ret = found[i] ?
+			      tracepoint_probe_register(found[i], (void *)count,
+							(void *)points[i].class) :
+			      -ENOENT;
 		if (ret) {
 			pr_err("kt_count: %s: %d\n", points[i].name, ret);
 			found[i] = NULL;

@@ -11,7 +11,7 @@
 #include <linux/moduleparam.h>
 #include <linux/preempt.h>
 
-static unsigned int hold;	/* 0: none; 1: requested; 2: none ends */
+static unsigned int hold; /* 0: none; 1: requested; 2: none ends */
 module_param(hold, uint, 0600);
 MODULE_PARM_DESC(hold, "1: let no grace period end, reads 2 then; 0: let them end");
 

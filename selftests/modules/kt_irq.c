@@ -14,8 +14,8 @@
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 
-#define HANDLERS	4
-#define NAME_SIZE	32
+#define HANDLERS  4
+#define NAME_SIZE 32
 
 static int at;
 static int irq;
@@ -43,8 +43,7 @@ static int set_add(const char *text, const struct kernel_param *kp)
 		strscpy(names[used], text, NAME_SIZE);
 		name = strim(names[used]);
 	}
-	ret = request_irq(irq, handle, alone ? 0 : IRQF_SHARED, name,
-			  names[used]);
+	ret = request_irq(irq, handle, alone ? 0 : IRQF_SHARED, name, names[used]);
 	used += !ret;
 	if (ret || !other || is_other_used)
 		return ret;
@@ -134,7 +133,9 @@ static void count_notes(void)
 	notes = -1;
 }
 
-static void count_no_notes(void) {}
+static void count_no_notes(void)
+{
+}
 #endif
 
 /* Request an interrupt. Return: its number, or a negative errno. */

@@ -8,7 +8,7 @@
 #include <linux/ptrace.h>
 #include <linux/string.h>
 
-#define TEXT_MAX	128
+#define TEXT_MAX 128
 
 static char *match = "-";
 module_param(match, charp, 0444);

@@ -11,7 +11,7 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#define SPINS	100000000UL
+#define SPINS 100000000UL
 
 void kt_nmi_target(void);
 

@@ -10,8 +10,8 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 
-#define THREADS	2
-#define WRITES	10000	/* of each thread */
+#define THREADS 2
+#define WRITES	10000 /* of each thread */
 #define BURST	100
 
 static int word;
@@ -49,9 +49,9 @@ static int __init race_init(void)
 	struct task_struct *t;
 
 	for (i = 0; i < THREADS; i++) {
-		t = cpu < nr_cpu_ids ? kthread_create(race_write, NULL,
-						      "kt_race/%u", cpu) :
-				       ERR_PTR(-ENODEV);
+		t = cpu < nr_cpu_ids ?
+			    kthread_create(race_write, NULL, "kt_race/%u", cpu) :
+			    ERR_PTR(-ENODEV);
 		if (IS_ERR(t)) {
 			race_stop();
 			return PTR_ERR(t);

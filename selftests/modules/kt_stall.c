@@ -39,11 +39,10 @@ static bool is_from_ktape(const struct pt_regs *regs)
 static int on_call(struct kprobe *p, struct pt_regs *regs)
 {
 	if (!(current->flags & PF_WQ_WORKER) || atomic_read(&state) != ARMED ||
-	    !is_from_ktape(regs) ||
-	    atomic_cmpxchg(&state, ARMED, STALLED) != ARMED)
+	    !is_from_ktape(regs) || atomic_cmpxchg(&state, ARMED, STALLED) != ARMED)
 		return 0;
 	regs->ip = (unsigned long)stalled_nsecs_to_jiffies;
-	return 1;	/* go on there */
+	return 1; /* go on there */
 }
 
 static struct kprobe probe = {
@@ -68,10 +67,12 @@ static int get_stall(char *text, const struct kernel_param *kp)
 	return scnprintf(text, PAGE_SIZE, "%d\n", atomic_read(&state));
 }
 
-static const struct kernel_param_ops stall_ops = { .set = set_stall, .get = get_stall };
+static const struct kernel_param_ops stall_ops = { .set = set_stall,
+						   .get = get_stall };
 
 module_param_cb(stall, &stall_ops, NULL, 0600);
-MODULE_PARM_DESC(stall, "1: stall the next work item, 0: let it go on; reads 2 while one is stalled");
+MODULE_PARM_DESC(stall,
+		 "1: stall the next work item, 0: let it go on; reads 2 while one is stalled");
 
 static int __init kt_stall_init(void)
 {

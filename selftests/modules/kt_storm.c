@@ -19,9 +19,9 @@
 
 #include <ktape/kernel.h>
 
-#define STORM_ID	0x5707
-#define LEVELS		3	/* task, softirq, interrupt */
-#define PERIOD		(100 * NSEC_PER_USEC)
+#define STORM_ID 0x5707
+#define LEVELS	 3 /* task, softirq, interrupt */
+#define PERIOD	 (100 * NSEC_PER_USEC)
 
 /**
  * struct storm - one CPU
@@ -169,7 +169,8 @@ static const struct kernel_param_ops counts_ops = { .get = get_counts };
 module_param_cb(run, &run_ops, NULL, 0200);
 MODULE_PARM_DESC(run, "emit so many events in a task of each CPU, and in interrupts");
 module_param_cb(counts, &counts_ops, NULL, 0444);
-MODULE_PARM_DESC(counts, "CPU, events of tasks, softirqs, interrupts, nested interrupts");
+MODULE_PARM_DESC(counts,
+		 "CPU, events of tasks, softirqs, interrupts, nested interrupts");
 
 static int __init storm_init(void)
 {
@@ -183,8 +184,7 @@ static int __init storm_init(void)
 		hrtimer_setup(&s->timer, on_timer, CLOCK_MONOTONIC,
 			      HRTIMER_MODE_REL_PINNED);
 #else
-		hrtimer_init(&s->timer, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_REL_PINNED);
+		hrtimer_init(&s->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 		s->timer.function = on_timer;
 #endif
 	}

@@ -8,7 +8,7 @@
 
 #include <ktape/kernel.h>
 
-#define ECHO_ID		0xec40
+#define ECHO_ID 0xec40
 
 static atomic_t seen;
 module_param_named(seen, seen.counter, int, 0444);

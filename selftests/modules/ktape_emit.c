@@ -4,8 +4,8 @@
 #include <ktape/kernel.h>
 
 /* Trace<n>() and Trace<n>b() with n arguments. */
-#define BOTH(n, s, ...)							\
-	Trace##n(s, KTAPE_EXC_CODE(0x1234, n), ##__VA_ARGS__);		\
+#define BOTH(n, s, ...)                                        \
+	Trace##n(s, KTAPE_EXC_CODE(0x1234, n), ##__VA_ARGS__); \
 	Trace##n##b(s, KTAPE_EXC_CODE(0x1234, 16 + n), ##__VA_ARGS__, "buf", 3)
 
 static int __init emit_init(void)
@@ -33,7 +33,9 @@ static int __init emit_init(void)
 	return 0;
 }
 module_init(emit_init);
-static void __exit emit_exit(void) {}
+static void __exit emit_exit(void)
+{
+}
 module_exit(emit_exit);
 MODULE_DESCRIPTION("an example of what a module can emit into ktape");
 MODULE_LICENSE("GPL");

@@ -26,7 +26,9 @@ static int __init flood_init(void)
 	return 0;
 }
 module_init(flood_init);
-static void __exit flood_exit(void) {}
+static void __exit flood_exit(void)
+{
+}
 module_exit(flood_exit);
 MODULE_DESCRIPTION("a flood of markers after one exception");
 MODULE_LICENSE("GPL");

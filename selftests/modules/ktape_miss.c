@@ -17,7 +17,7 @@ unsigned long ktape_inner(unsigned long n);
 
 static DECLARE_WAIT_QUEUE_HEAD(queue);
 static bool released;
-static unsigned int inside;	/* threads in ktape_sleeper() */
+static unsigned int inside; /* threads in ktape_sleeper() */
 static atomic_t entered = ATOMIC_INIT(0);
 static atomic_t running = ATOMIC_INIT(0);
 

@@ -5,7 +5,7 @@
 
 #include <ktape/kernel.h>
 
-#define NAMER_ID	0x4a3e
+#define NAMER_ID 0x4a3e
 
 static atomic_t refused;
 module_param_named(refused, refused.counter, int, 0444);

@@ -11,8 +11,8 @@
 
 #include <ktape/kernel.h>
 
-#define TASKS		300	/* a CPU */
-#define INTERRUPTS	300
+#define TASKS	   300 /* a CPU */
+#define INTERRUPTS 300
 
 static atomic_t in_tasks, in_interrupts, in_sinks;
 static int torn;

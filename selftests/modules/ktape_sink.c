@@ -16,7 +16,8 @@ MODULE_PARM_DESC(forget, "do not unregister; ktape does it then");
 
 static bool fail;
 module_param(fail, bool, 0444);
-MODULE_PARM_DESC(fail, "fail to load after the first record; ktape unregisters then");
+MODULE_PARM_DESC(fail,
+		 "fail to load after the first record; ktape unregisters then");
 
 static void count(struct ktape_sink *sink, const struct ktape_record *rec)
 {

@@ -9,9 +9,9 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
-#define BELOW_MAX	64
+#define BELOW_MAX 64
 
-static bool reached;	/* the thread of set_below() has called */
+static bool reached; /* the thread of set_below() has called */
 
 unsigned long ktape_target(unsigned long a, unsigned long b, unsigned long c,
 			   unsigned long d);
@@ -53,7 +53,7 @@ static noinline unsigned long call_below(unsigned int calls)
 	unsigned long sum = calls ? call_below(calls - 1) :
 				    ktape_target(1, 2, 3, 4);
 
-	barrier();	/* no jump: each call keeps its frame */
+	barrier(); /* no jump: each call keeps its frame */
 	return sum;
 }
 

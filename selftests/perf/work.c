@@ -40,7 +40,8 @@ static void *renamed(void *arg)
 	char name[32];
 
 	for (int i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "w %d: \"%c\" (%s)", i, 'a' + i, (char *)arg);
+		snprintf(name, sizeof(name), "w %d: \"%c\" (%s)", i, 'a' + i,
+			 (char *)arg);
 		prctl(PR_SET_NAME, name);
 		deep(8);
 		pause_ns(200000);
@@ -51,7 +52,8 @@ static void *renamed(void *arg)
 static void touch_memory(void)
 {
 	size_t size = 64 * 4096;
-	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return;
@@ -80,7 +82,8 @@ static void spin(void)
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec <
+	} while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec -
+			 begin.tv_nsec <
 		 10000000L);
 }
 
@@ -103,7 +106,8 @@ int main(int argc, char **argv)
 			_exit(127);
 		}
 		for (size_t j = 0; j < 2; j++)
-			pthread_create(&threads[j], NULL, renamed, "one\0two" + 4 * j);
+			pthread_create(&threads[j], NULL, renamed,
+				       "one\0two" + 4 * j);
 		touch_memory();
 		touch_files();
 		spin();

@@ -14,11 +14,12 @@ static inline void *grow_to(void *v, size_t bytes)
 }
 
 /* Let array @v, which has @nr entries and room for @room of them, take another one. */
-#define GROW(v, nr, room) do { \
-	if ((nr) == (room)) { \
-		(room) = (room) * 2 + 64; \
-		(v) = grow_to(v, (room) * sizeof(*(v))); \
-	} \
-} while (0)
+#define GROW(v, nr, room)                                        \
+	do {                                                     \
+		if ((nr) == (room)) {                            \
+			(room) = (room)*2 + 64;                  \
+			(v) = grow_to(v, (room) * sizeof(*(v))); \
+		}                                                \
+	} while (0)
 
 #endif /* _GROW_H */

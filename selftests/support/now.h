@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

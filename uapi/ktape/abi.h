@@ -31,34 +31,34 @@
  *
  * Records are padded with zeros to 8 bytes and never cross a block's end.
  */
-#define KTAPE_OPCODE_SHIFT	32
-#define KTAPE_DAT20_SHIFT	40
-#define KTAPE_P_SHIFT		60
-#define KTAPE_NARGS_SHIFT	61
-#define KTAPE_DAT20_MASK	0xfffffU
-#define KTAPE_NARGS_MAX		7
-#define KTAPE_RECORD_ALIGN	8
+#define KTAPE_OPCODE_SHIFT 32
+#define KTAPE_DAT20_SHIFT  40
+#define KTAPE_P_SHIFT	   60
+#define KTAPE_NARGS_SHIFT  61
+#define KTAPE_DAT20_MASK   0xfffffU
+#define KTAPE_NARGS_MAX	   7
+#define KTAPE_RECORD_ALIGN 8
 
 /* Size in bytes of a record without a blob. */
-#define KTAPE_RECORD_SIZE(nargs)	(8 + (((nargs) + 1) / 2) * 8)
+#define KTAPE_RECORD_SIZE(nargs) (8 + (((nargs) + 1) / 2) * 8)
 
-#define KTAPE_OPCODES		256
-#define KTAPE_MASK_WORDS	4
+#define KTAPE_OPCODES	 256
+#define KTAPE_MASK_WORDS 4
 
 /*
  * Opcode 255, time extension: carries all 64 bits of the trace clock, before the
  * first record whose upper half differs.  It has nargs = 4: the first two words
  * are the time, the others are zero.
  */
-#define KTAPE_TIME_EXTEND	255
-#define KTAPE_TIME_EXTEND_SIZE	24
+#define KTAPE_TIME_EXTEND      255
+#define KTAPE_TIME_EXTEND_SIZE 24
 
 /* First opcode of each range; the ranges end where the next begins. */
-#define KTAPE_OP_CONTROL	1
-#define KTAPE_OP_EXCEPTION	16
-#define KTAPE_OP_USER		17
-#define KTAPE_OP_KERNEL		32
-#define KTAPE_OP_PROBE		240
+#define KTAPE_OP_CONTROL   1
+#define KTAPE_OP_EXCEPTION 16
+#define KTAPE_OP_USER	   17
+#define KTAPE_OP_KERNEL	   32
+#define KTAPE_OP_PROBE	   240
 
 enum ktape_opcode {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) KTAPE_EV_##NAME = opcode,
@@ -104,10 +104,7 @@ enum ktape_task_state {
  * @KTAPE_PHASE_OFF: off-marker: in force until here
  * @KTAPE_PHASE_ON: on-marker: in force from here on
  */
-enum ktape_phase {
-	KTAPE_PHASE_OFF = 0,
-	KTAPE_PHASE_ON = 1
-};
+enum ktape_phase { KTAPE_PHASE_OFF = 0, KTAPE_PHASE_ON = 1 };
 
 /**
  * enum ktape_severity - severity of an exception (QNX Neutrino's _TRACE_*)
@@ -132,15 +129,15 @@ enum ktape_severity {
 };
 
 /* An exception's code: major (24 bits) = its source, minor (8 bits) = which one. */
-#define KTAPE_EXC_CODE(major, minor)	((__u32)(major) << 8 | ((minor) & 0xffU))
+#define KTAPE_EXC_CODE(major, minor) ((__u32)(major) << 8 | ((minor)&0xffU))
 
 /* Majors of the kernel's own exceptions.  Programs and modules use the others. */
-#define KTAPE_MAJOR_KERNEL	0xffff00U	/* die, panic, hang, out of memory */
-#define KTAPE_MAJOR_REPORT	0xffff01U	/* sanitizers and warnings */
-#define KTAPE_MAJOR_RAS		0xffff02U	/* memory, bus and machine checks */
-#define KTAPE_MAJOR_BLOCK	0xffff03U	/* block and SCSI errors */
-#define KTAPE_MAJOR_NET		0xffff04U	/* transmit timeouts */
-#define KTAPE_MAJOR_THERMAL	0xffff05U	/* thermal trips */
+#define KTAPE_MAJOR_KERNEL  0xffff00U /* die, panic, hang, out of memory */
+#define KTAPE_MAJOR_REPORT  0xffff01U /* sanitizers and warnings */
+#define KTAPE_MAJOR_RAS	    0xffff02U /* memory, bus and machine checks */
+#define KTAPE_MAJOR_BLOCK   0xffff03U /* block and SCSI errors */
+#define KTAPE_MAJOR_NET	    0xffff04U /* transmit timeouts */
+#define KTAPE_MAJOR_THERMAL 0xffff05U /* thermal trips */
 
 /* Codes of the kernel's exceptions.  Arguments of each: uapi/README.md. */
 #define KTAPE_EXC_DIE		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 0)
@@ -152,7 +149,7 @@ enum ktape_severity {
 #define KTAPE_EXC_WARN		KTAPE_EXC_CODE(KTAPE_MAJOR_REPORT, 2)
 #define KTAPE_EXC_MEMORY	KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 0)
 #define KTAPE_EXC_PCIE		KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 1)
-#define KTAPE_EXC_MACHINE_CHECK	KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 2)
+#define KTAPE_EXC_MACHINE_CHECK KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 2)
 #define KTAPE_EXC_BLOCK		KTAPE_EXC_CODE(KTAPE_MAJOR_BLOCK, 0)
 #define KTAPE_EXC_SCSI_ERROR	KTAPE_EXC_CODE(KTAPE_MAJOR_BLOCK, 1)
 #define KTAPE_EXC_SCSI_TIMEOUT	KTAPE_EXC_CODE(KTAPE_MAJOR_BLOCK, 2)
@@ -172,7 +169,7 @@ enum ktape_ring_kind {
 	KTAPE_RING_CONTROL = 1,
 	KTAPE_RING_REGISTRY = 2
 };
-#define KTAPE_RINGS_PER_CPU	2
+#define KTAPE_RINGS_PER_CPU 2
 
 /**
  * enum ktape_mode - what happens when a ring is full
@@ -235,13 +232,13 @@ enum ktape_context {
 	KTAPE_CTX_CONTINUED = 6
 };
 
-#define KTAPE_BLOCK_MAGIC	0xc1fc1fc1U	/* CTF 1.8 packet */
-#define KTAPE_METADATA_MAGIC	0x75d11d57U	/* CTF 1.8 metadata packet */
+#define KTAPE_BLOCK_MAGIC    0xc1fc1fc1U /* CTF 1.8 packet */
+#define KTAPE_METADATA_MAGIC 0x75d11d57U /* CTF 1.8 metadata packet */
 
 /* Flags of struct ktape_block. */
-#define KTAPE_BLOCK_CRC		(1U << 0)	/* crc32c is valid */
-#define KTAPE_BLOCK_OPEN	(1U << 1)	/* part: closed by read(), not by the ring */
-#define KTAPE_BLOCK_GAP		(1U << 2)	/* blocks before this one were lost */
+#define KTAPE_BLOCK_CRC	 (1U << 0) /* crc32c is valid */
+#define KTAPE_BLOCK_OPEN (1U << 1) /* part: closed by read(), not by the ring */
+#define KTAPE_BLOCK_GAP	 (1U << 2) /* blocks before this one were lost */
 #define KTAPE_BLOCK_UNCHECKED \
 	(1U << 3) /* survived a reset without a checksum */
 
@@ -314,8 +311,8 @@ struct ktape_block {
 	__u64 reserved2;
 };
 
-#define KTAPE_BLOCK_HEADER	192	/* sizeof(struct ktape_block) */
-#define KTAPE_BLOCK_MAX		(64U << 20)	/* largest block, in bytes */
+#define KTAPE_BLOCK_HEADER 192	       /* sizeof(struct ktape_block) */
+#define KTAPE_BLOCK_MAX	   (64U << 20) /* largest block, in bytes */
 
 /**
  * struct ktape_metadata_packet - header of a CTF 1.8 metadata packet
@@ -347,8 +344,8 @@ struct ktape_metadata_packet {
 } __attribute__((packed));
 
 /* Flags of struct ktape_ring_page. */
-#define KTAPE_RING_FLAG_STOPPED	(1ULL << 0)	/* the session does not record */
-#define KTAPE_RING_FLAG_FROZEN	(1ULL << 1)	/* the snapshot is full */
+#define KTAPE_RING_FLAG_STOPPED (1ULL << 0) /* the session does not record */
+#define KTAPE_RING_FLAG_FROZEN	(1ULL << 1) /* the snapshot is full */
 
 /**
  * struct ktape_ring_page - control page of a ring, mapped read-only
@@ -407,7 +404,7 @@ struct ktape_ring_page {
 /* ---- registry --------------------------------------------------------- */
 
 /* Types of objects and what their parameters hold: ktape/objects.h. */
-#define KTAPE_NAME_SIZE		32
+#define KTAPE_NAME_SIZE 32
 
 /**
  * struct ktape_object_entry - one named object of the registry, mapped read-only
@@ -447,30 +444,27 @@ struct ktape_object_entry {
  * valid.  New entries are behind it: ask LAYOUT again for @data_size of the registry's
  * region, and map that.
  */
-#define KTAPE_FEATURE_MMAP	(1ULL << 0)	/* rings and names can be mapped */
-#define KTAPE_FEATURE_CREATE	(1ULL << 1)	/* sessions can be created */
-#define KTAPE_FEATURE_DISCARD	(1ULL << 2)	/* discard mode and consumers */
-#define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3)	/* kernel has tracepoints */
-#define KTAPE_FEATURE_POS32	(1ULL << 4)	/* struct ktape_ring_page: two words */
-#define KTAPE_FEATURE_FILTER	(1ULL << 5)	/* ktape/filter.h */
-#define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* run-time probes */
-#define KTAPE_FEATURE_STACK	(1ULL << 7)	/* call stacks */
-#define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
-#define KTAPE_FEATURE_NAMES	(1ULL << 9)	/* ktape/session.h */
-#define KTAPE_FEATURE_SNAPSHOT	(1ULL << 10)	/* snapshot mode */
-#define KTAPE_FEATURE_TRIGGER	(1ULL << 11)	/* ktape/trigger.h */
-#define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a persistent region */
-#define KTAPE_FEATURE_GROWS	(1ULL << 13)	/* the registry grows */
+#define KTAPE_FEATURE_MMAP	  (1ULL << 0) /* rings and names can be mapped */
+#define KTAPE_FEATURE_CREATE	  (1ULL << 1) /* sessions can be created */
+#define KTAPE_FEATURE_DISCARD	  (1ULL << 2) /* discard mode and consumers */
+#define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3) /* kernel has tracepoints */
+#define KTAPE_FEATURE_POS32	  (1ULL << 4) /* struct ktape_ring_page: two words */
+#define KTAPE_FEATURE_FILTER	  (1ULL << 5)  /* ktape/filter.h */
+#define KTAPE_FEATURE_KPROBE	  (1ULL << 6)  /* run-time probes */
+#define KTAPE_FEATURE_STACK	  (1ULL << 7)  /* call stacks */
+#define KTAPE_FEATURE_CGROUP	  (1ULL << 8)  /* filter by cgroup */
+#define KTAPE_FEATURE_NAMES	  (1ULL << 9)  /* ktape/session.h */
+#define KTAPE_FEATURE_SNAPSHOT	  (1ULL << 10) /* snapshot mode */
+#define KTAPE_FEATURE_TRIGGER	  (1ULL << 11) /* ktape/trigger.h */
+#define KTAPE_FEATURE_PERSIST	  (1ULL << 12) /* there is a persistent region */
+#define KTAPE_FEATURE_GROWS	  (1ULL << 13) /* the registry grows */
 
 /**
  * enum ktape_clock - source of the trace clock of this load of the module
  * @KTAPE_CLOCK_MONO: CLOCK_MONOTONIC in nanoseconds
  * @KTAPE_CLOCK_CYCLES: the CPU's cycle counter
  */
-enum ktape_clock {
-	KTAPE_CLOCK_MONO = 0,
-	KTAPE_CLOCK_CYCLES = 1
-};
+enum ktape_clock { KTAPE_CLOCK_MONO = 0, KTAPE_CLOCK_CYCLES = 1 };
 
 /**
  * struct ktape_features - what this module and this kernel can do
@@ -566,7 +560,7 @@ enum ktape_profile_op {
 };
 
 /* Flags of struct ktape_profile. */
-#define KTAPE_PROFILE_NO_CONTEXT (1U << 0)	/* omit context records */
+#define KTAPE_PROFILE_NO_CONTEXT (1U << 0) /* omit context records */
 
 /**
  * struct ktape_profile - the events that a session records (PROFILE)
@@ -721,11 +715,11 @@ struct ktape_watermark {
 	__u64 bytes;
 };
 
-#define KTAPE_SESSION_NAME	32	/* bytes of a name, NUL included */
+#define KTAPE_SESSION_NAME 32 /* bytes of a name, NUL included */
 
 /* Flags of struct ktape_create. */
-#define KTAPE_CREATE_LINGER	(1U << 0)	/* outlives its descriptors */
-#define KTAPE_CREATE_LOG	(1U << 1)	/* may record the kernel's log */
+#define KTAPE_CREATE_LINGER (1U << 0) /* outlives its descriptors */
+#define KTAPE_CREATE_LOG    (1U << 1) /* may record the kernel's log */
 
 /**
  * struct ktape_create - create a session (CREATE) [W]

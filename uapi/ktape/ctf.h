@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /*
  * CTF 1.8 metadata as string literals made from the event table, so that the
  * kernel (for read()) and user space (for saved traces) have the same text.

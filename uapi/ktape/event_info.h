@@ -36,7 +36,7 @@ enum ktape_event_state {
 	KTAPE_EVENT_RIGHTS = 9
 };
 
-#define KTAPE_SOURCE_NAME	40
+#define KTAPE_SOURCE_NAME 40
 
 /**
  * struct ktape_event_info - availability of one event, or of one of its sources

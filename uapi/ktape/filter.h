@@ -60,19 +60,19 @@ enum ktape_filter_kind {
 	KTAPE_FILTER_KINDS = 12
 };
 
-#define KTAPE_FILTER_SYSCALL_WORDS	16
-#define KTAPE_FILTER_IRQ_WORDS		64
-#define KTAPE_FILTER_PIDS		1024
-#define KTAPE_FILTER_CGROUPS		8
-#define KTAPE_FILTER_UIDS		16
-#define KTAPE_FILTER_RATES		32
-#define KTAPE_STACK_FRAMES		16	/* of a kernel_stack record, at most */
-#define KTAPE_STACK_CUT			(1U << 8)	/* its bit cut in dat20 */
+#define KTAPE_FILTER_SYSCALL_WORDS 16
+#define KTAPE_FILTER_IRQ_WORDS	   64
+#define KTAPE_FILTER_PIDS	   1024
+#define KTAPE_FILTER_CGROUPS	   8
+#define KTAPE_FILTER_UIDS	   16
+#define KTAPE_FILTER_RATES	   32
+#define KTAPE_STACK_FRAMES	   16 /* of a kernel_stack record, at most */
+#define KTAPE_STACK_CUT		   (1U << 8) /* its bit cut in dat20 */
 
 /* Flags of struct ktape_filter_pid. */
-#define KTAPE_PID_THREADS	(1U << 0)	/* all threads of its process */
-#define KTAPE_PID_CHILDREN	(1U << 1)	/* all descendants of these */
-#define KTAPE_PID_EXCEPT	(1U << 2)	/* exclude instead of include */
+#define KTAPE_PID_THREADS  (1U << 0) /* all threads of its process */
+#define KTAPE_PID_CHILDREN (1U << 1) /* all descendants of these */
+#define KTAPE_PID_EXCEPT   (1U << 2) /* exclude instead of include */
 
 /**
  * struct ktape_filter_pid - an entry of the pid filter
@@ -193,10 +193,10 @@ enum ktape_probe_op {
 	KTAPE_PROBE_REMOVE = 2
 };
 
-#define KTAPE_PROBE_RETURN	(1U << 0)	/* at the return of the function */
-#define KTAPE_PROBE_ARGS_MAX	4
-#define KTAPE_PROBE_SYMBOL	64
-#define KTAPE_PROBES		15
+#define KTAPE_PROBE_RETURN   (1U << 0) /* at the return of the function */
+#define KTAPE_PROBE_ARGS_MAX 4
+#define KTAPE_PROBE_SYMBOL   64
+#define KTAPE_PROBES	     15
 
 /**
  * struct ktape_probe - a run-time probe at a function of the kernel (PROBE)

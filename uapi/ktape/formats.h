@@ -8,15 +8,16 @@
 #ifndef _KTAPE_FORMATS_H
 #define _KTAPE_FORMATS_H
 
-#define KTAPE_FORMAT_ID_MASK	0xff000000U
-#define KTAPE_FORMAT_ID_FIRST	0xf0000000U	/* ids below belong to programs */
+#define KTAPE_FORMAT_ID_MASK  0xff000000U
+#define KTAPE_FORMAT_ID_FIRST 0xf0000000U /* ids below belong to programs */
 
-#define KTAPE_FORMAT_ID_TBAND	0xf1000000U	/* Tonbandgeraet: id of the event */
-#define KTAPE_FORMAT_ID_RKH	0xf2000000U	/* RKH trace: its TE_ID */
-#define KTAPE_FORMAT_ID_TRACEX	0xf3000000U	/* ThreadX TraceX: its number */
-#define KTAPE_FORMAT_ID_LINUX	0xf4000000U	/* tracepoints: a number in the trace */
+#define KTAPE_FORMAT_ID_TBAND  0xf1000000U /* Tonbandgeraet: id of the event */
+#define KTAPE_FORMAT_ID_RKH    0xf2000000U /* RKH trace: its TE_ID */
+#define KTAPE_FORMAT_ID_TRACEX 0xf3000000U /* ThreadX TraceX: its number */
+#define KTAPE_FORMAT_ID_LINUX \
+	0xf4000000U /* tracepoints: a number in the trace */
 
 /* No event: further fields of the event whose record follows (uapi/README.md) */
-#define KTAPE_FORMAT_ID_FIELDS	0xf4ffffffU
+#define KTAPE_FORMAT_ID_FIELDS 0xf4ffffffU
 
 #endif /* _KTAPE_FORMATS_H */

@@ -15,11 +15,11 @@
 
 #include <ktape/abi.h>
 
-#define KTAPE_MARK_TEXT_MAX	1024	/* bytes of a text or message; cut above */
-#define KTAPE_MARK_BYTES_MAX	1024	/* bytes of a buffer; E2BIG above */
+#define KTAPE_MARK_TEXT_MAX  1024 /* bytes of a text or message; cut above */
+#define KTAPE_MARK_BYTES_MAX 1024 /* bytes of a buffer; E2BIG above */
 
 /* Flags of struct ktape_mark. */
-#define KTAPE_MARK_TASK		(1U << 0)	/* belongs to the thread, not global */
+#define KTAPE_MARK_TASK (1U << 0) /* belongs to the thread, not global */
 
 /**
  * struct ktape_mark - emit a marker or a value (MARK)
@@ -43,9 +43,9 @@ struct ktape_mark {
 	__u32 reserved;
 };
 
-#define KTAPE_TRACE_BUFFER	(1U << 0)	/* record the buffer, even if empty */
-#define KTAPE_TRACE_TASK	(1U << 1)	/* user event: belongs to the thread */
-#define KTAPE_TRACE_ARGS	6
+#define KTAPE_TRACE_BUFFER (1U << 0) /* record the buffer, even if empty */
+#define KTAPE_TRACE_TASK   (1U << 1) /* user event: belongs to the thread */
+#define KTAPE_TRACE_ARGS   6
 
 /**
  * struct ktape_trace - emit an exception or a user event (TRACE)
@@ -135,8 +135,9 @@ enum ktape_format {
 	KTAPE_FORMAT_ARRAY = 15
 };
 
-#define KTAPE_TYPED_FIXED	0x10	/* MEMORY, ARRAY: the field's type has this length */
-#define KTAPE_TYPED_LABEL	0x20	/* STRING: label of the field before it */
-#define KTAPE_TYPED_FLOAT	0x40	/* DOUBLE, ARRAY of DOUBLE: they had 32 bits */
+#define KTAPE_TYPED_FIXED \
+	0x10 /* MEMORY, ARRAY: the field's type has this length */
+#define KTAPE_TYPED_LABEL 0x20 /* STRING: label of the field before it */
+#define KTAPE_TYPED_FLOAT 0x40 /* DOUBLE, ARRAY of DOUBLE: they had 32 bits */
 
 #endif /* _KTAPE_MARK_H */

@@ -68,7 +68,7 @@ enum ktape_object {
 	KTAPE_OBJ_USER = 64
 };
 
-#define KTAPE_NO_ROOM_REASONS	8
+#define KTAPE_NO_ROOM_REASONS 8
 
 /**
  * enum ktape_no_room - why a name is not in the registry, or not in a copy of it
@@ -135,12 +135,12 @@ enum ktape_user_object {
 };
 
 /* Bit in the id of a network device outside the initial net name space. */
-#define KTAPE_NETDEV_OTHER	(1U << 31)
+#define KTAPE_NETDEV_OTHER (1U << 31)
 
 /* In param1 of a marker or a value: all threads without a name of their own. */
-#define KTAPE_OWNER_ANY		0xffffffffU
+#define KTAPE_OWNER_ANY 0xffffffffU
 
 /* In param2 of a marker or a value whose param1 is 0: only the global one. */
-#define KTAPE_NAME_GLOBAL	1U
+#define KTAPE_NAME_GLOBAL 1U
 
 #endif /* _KTAPE_OBJECTS_H */

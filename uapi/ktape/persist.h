@@ -23,8 +23,8 @@
 
 #include <ktape/abi.h>
 
-#define KTAPE_PERSIST_MAGIC	0x4d454d455041544bULL	/* "KTAPEMEM" */
-#define KTAPE_PERSIST_VERSION	1
+#define KTAPE_PERSIST_MAGIC   0x4d454d455041544bULL /* "KTAPEMEM" */
+#define KTAPE_PERSIST_VERSION 1
 
 /**
  * enum ktape_persist_state - state of a region's session
@@ -141,8 +141,8 @@ struct ktape_persist_check {
 };
 
 /* Flags of struct ktape_persist_info. */
-#define KTAPE_PERSIST_REGION	(1U << 0)	/* the module has persist= memory */
-#define KTAPE_PERSIST_IN_USE	(1U << 1)	/* a session uses one half */
+#define KTAPE_PERSIST_REGION (1U << 0) /* the module has persist= memory */
+#define KTAPE_PERSIST_IN_USE (1U << 1) /* a session uses one half */
 
 /**
  * struct ktape_persist_info - the memory of persist= (PERSIST_INFO)
@@ -159,7 +159,7 @@ struct ktape_persist_info {
 	__u64 old_size;
 };
 
-#define KTAPE_PERSIST_READ_MAX	(1U << 20)
+#define KTAPE_PERSIST_READ_MAX (1U << 20)
 
 /**
  * struct ktape_persist_read - read the former content (PERSIST_READ)

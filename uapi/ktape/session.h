@@ -9,19 +9,19 @@
 #include <ktape/abi.h>
 
 /* Flags of struct ktape_session_info. */
-#define KTAPE_SESSION_RUNNING	(1U << 0)	/* records */
-#define KTAPE_SESSION_LINGERS	(1U << 1)	/* outlives its descriptors */
-#define KTAPE_SESSION_FROZEN	(1U << 2)	/* a full snapshot */
-#define KTAPE_SESSION_GONE	(1U << 3)	/* ended, but its rings are there */
-#define KTAPE_SESSION_LOG	(1U << 4)	/* may record the kernel's log */
+#define KTAPE_SESSION_RUNNING (1U << 0) /* records */
+#define KTAPE_SESSION_LINGERS (1U << 1) /* outlives its descriptors */
+#define KTAPE_SESSION_FROZEN  (1U << 2) /* a full snapshot */
+#define KTAPE_SESSION_GONE    (1U << 3) /* ended, but its rings are there */
+#define KTAPE_SESSION_LOG     (1U << 4) /* may record the kernel's log */
 
 /*
  * Milliseconds for which readers without control rights keep the rings of a session
  * after its end.
  */
-#define KTAPE_GRACE_MS		10000
+#define KTAPE_GRACE_MS 10000
 
-#define KTAPE_SESSION_INFO_FIRST	96	/* bytes of its first version */
+#define KTAPE_SESSION_INFO_FIRST 96 /* bytes of its first version */
 
 /**
  * struct ktape_session_info - one session in a list
@@ -80,10 +80,10 @@ struct ktape_session_list {
 };
 
 /* In struct ktape_session_ref, instead of a number: look for the name. */
-#define KTAPE_SESSION_BY_NAME	(~0U)
+#define KTAPE_SESSION_BY_NAME (~0U)
 
 /* Flags of struct ktape_session_ref, for OPEN. */
-#define KTAPE_OPEN_READONLY	(1U << 0)	/* the descriptor may not control */
+#define KTAPE_OPEN_READONLY (1U << 0) /* the descriptor may not control */
 
 /**
  * struct ktape_session_ref - open (OPEN) or destroy (DESTROY) a session
@@ -125,10 +125,7 @@ struct ktape_session_ref {
  * @KTAPE_POLICY_GET: only return the policy
  * @KTAPE_POLICY_SET: replace it [W]
  */
-enum ktape_policy_op {
-	KTAPE_POLICY_GET = 0,
-	KTAPE_POLICY_SET = 1
-};
+enum ktape_policy_op { KTAPE_POLICY_GET = 0, KTAPE_POLICY_SET = 1 };
 
 /**
  * struct ktape_policy - what a discard session does when readers are slow (POLICY)
@@ -166,9 +163,9 @@ struct ktape_policy {
 };
 
 /* Flags of struct ktape_reader_info. */
-#define KTAPE_READER_REGISTERED	(1U << 0)	/* registered as a consumer */
-#define KTAPE_READER_READS	(1U << 1)	/* has called read() */
-#define KTAPE_READER_EVICTED	(1U << 2)	/* stalled, or had no right to stall */
+#define KTAPE_READER_REGISTERED (1U << 0) /* registered as a consumer */
+#define KTAPE_READER_READS	(1U << 1) /* has called read() */
+#define KTAPE_READER_EVICTED	(1U << 2) /* stalled, or had no right to stall */
 
 /**
  * struct ktape_reader_info - this descriptor as a reader of one ring (READER)

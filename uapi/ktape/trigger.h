@@ -11,11 +11,11 @@
 
 #include <ktape/abi.h>
 
-#define KTAPE_TRIGGERS			16
-#define KTAPE_TRIGGER_COMPARES		4
-#define KTAPE_TRIGGER_SELF		0xffffffffU
-#define KTAPE_TRIGGER_NS_MAX		3600000000000ULL	/* an hour */
-#define KTAPE_TRIGGER_QUIET_MIN		10000000ULL		/* 10 ms */
+#define KTAPE_TRIGGERS		16
+#define KTAPE_TRIGGER_COMPARES	4
+#define KTAPE_TRIGGER_SELF	0xffffffffU
+#define KTAPE_TRIGGER_NS_MAX	3600000000000ULL /* an hour */
+#define KTAPE_TRIGGER_QUIET_MIN 10000000ULL	 /* 10 ms */
 
 /**
  * enum ktape_trigger_when - condition of a trigger
@@ -62,7 +62,7 @@ enum ktape_trigger_compare_op {
 	KTAPE_COMPARE_SIGNED = 0x100
 };
 
-#define KTAPE_COMPARE_DAT20	7	/* in word: the 20 bits of data */
+#define KTAPE_COMPARE_DAT20 7 /* in word: the 20 bits of data */
 
 /**
  * struct ktape_trigger_compare - comparison of a part of a record
@@ -122,8 +122,8 @@ enum ktape_trigger_op {
 };
 
 /* Flags of struct ktape_trigger: state of a snapshot. */
-#define KTAPE_TRIGGER_DONE	(1U << 0)	/* the session was stopped for it */
-#define KTAPE_TRIGGER_SHORT	(1U << 1)	/* the rings held less than asked */
+#define KTAPE_TRIGGER_DONE  (1U << 0) /* the session was stopped for it */
+#define KTAPE_TRIGGER_SHORT (1U << 1) /* the rings held less than asked */
 
 /**
  * struct ktape_trigger - one trigger of the session (TRIGGER)

@@ -99,14 +99,15 @@ bool ktape_codec_reads(const struct ktape_codec *codec);
  *
  * Return: array that ends with an option without a key, or NULL if there are none.
  */
-const struct ktape_codec_option *
-ktape_codec_options(const struct ktape_codec *codec, bool out);
+const struct ktape_codec_option *ktape_codec_options(const struct ktape_codec *codec,
+						     bool out);
 
 /* A trace that is being written. */
 struct ktape_sink;
 
-#define KTAPE_SINK_FORCE	(1U << 0)	/* replace an existing trace directory */
-#define KTAPE_SINK_IN_PLACE	(1U << 1)	/* write under the final name
+#define KTAPE_SINK_FORCE (1U << 0) /* replace an existing trace directory */
+#define KTAPE_SINK_IN_PLACE \
+	(1U << 1) /* write under the final name
 						 * and keep a partial output;
 						 * lttng: only if nothing is
 						 * replaced */
@@ -116,8 +117,8 @@ struct ktape_sink;
  * covered by a checksum (ktape_metadata_check() returned -ENODATA).  DAMAGED: an
  * input's metadata was damaged (-EBADMSG).
  */
-#define KTAPE_SINK_UNSEALED	(1U << 2)	/* write no checksum */
-#define KTAPE_SINK_DAMAGED	(1U << 3)	/* write a wrong checksum */
+#define KTAPE_SINK_UNSEALED (1U << 2) /* write no checksum */
+#define KTAPE_SINK_DAMAGED  (1U << 3) /* write a wrong checksum */
 
 /**
  * struct ktape_sink_options - what to write, and where
@@ -171,8 +172,7 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event);
  *
  * Return: as ktape_sink_event().
  */
-int ktape_sink_notice(struct ktape_sink *sink,
-		      const struct ktape_notice *notice);
+int ktape_sink_notice(struct ktape_sink *sink, const struct ktape_notice *notice);
 
 /**
  * ktape_sink_takes_texts() - Check whether the format keeps texts of its caller

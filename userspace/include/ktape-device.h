@@ -24,7 +24,7 @@ extern "C" {
 
 /* ---- the device ------------------------------------------------------- */
 
-#define KTAPE_DEVICE_PATH	"/dev/ktape"
+#define KTAPE_DEVICE_PATH "/dev/ktape"
 
 /* An open session: session 0, one that the caller created, or one opened by name. */
 struct ktape_device;
@@ -37,8 +37,7 @@ struct ktape_device;
  *
  * Return: 0 or the errno of open(2) or of the features ioctl.
  */
-int ktape_device_open(const char *path, bool writable,
-		      struct ktape_device **device);
+int ktape_device_open(const char *path, bool writable, struct ktape_device **device);
 
 /**
  * ktape_device_create() - Create a session
@@ -49,8 +48,7 @@ int ktape_device_open(const char *path, bool writable,
  *
  * Return: 0 or the errno of the ioctl.
  */
-int ktape_device_create(struct ktape_device *device,
-			struct ktape_create *create,
+int ktape_device_create(struct ktape_device *device, struct ktape_create *create,
 			struct ktape_device **session);
 
 /**
@@ -134,8 +132,7 @@ int ktape_device_fd(const struct ktape_device *device);
  *
  * Return: the features, valid until the device is closed.
  */
-const struct ktape_features *
-ktape_device_features(const struct ktape_device *device);
+const struct ktape_features *ktape_device_features(const struct ktape_device *device);
 
 /**
  * ktape_device_layout() - Read the memory regions of a session
@@ -145,8 +142,7 @@ ktape_device_features(const struct ktape_device *device);
  *
  * Return: 0 or the errno of the ioctl.
  */
-int ktape_device_layout(struct ktape_device *device,
-			struct ktape_layout *layout,
+int ktape_device_layout(struct ktape_device *device, struct ktape_layout *layout,
 			struct ktape_layout_entry **entries);
 
 /**
@@ -233,8 +229,7 @@ int ktape_device_consumer(struct ktape_device *device, bool on);
  * Return: 0 or the errno of the ioctl.
  */
 int ktape_device_position(struct ktape_device *device,
-			  const struct ktape_position *positions,
-			  unsigned int nr);
+			  const struct ktape_position *positions, unsigned int nr);
 
 /**
  * ktape_device_event_info() - Ask whether an event can be recorded
@@ -257,8 +252,7 @@ int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
  * Return: 0, -ENOENT if the event has fewer sources, or the errno of the ioctl.
  */
 int ktape_device_event_source(struct ktape_device *device, unsigned int opcode,
-			      unsigned int source,
-			      struct ktape_event_info *info);
+			      unsigned int source, struct ktape_event_info *info);
 
 /**
  * ktape_device_metadata() - Read the CTF metadata of the loaded module
@@ -268,8 +262,7 @@ int ktape_device_event_source(struct ktape_device *device, unsigned int opcode,
  *
  * Return: 0 or the errno of the ioctl.
  */
-int ktape_device_metadata(struct ktape_device *device, char **text,
-			  size_t *len);
+int ktape_device_metadata(struct ktape_device *device, char **text, size_t *len);
 
 /**
  * ktape_device_watermark() - Set when poll(2) reports the session as readable
@@ -368,8 +361,7 @@ struct ktape_ring_info {
  *
  * Return: 0 or the errno of the failed call.
  */
-int ktape_reader_open(struct ktape_device *device,
-		      struct ktape_reader **reader);
+int ktape_reader_open(struct ktape_device *device, struct ktape_reader **reader);
 
 /**
  * ktape_reader_close() - Unmap all rings and free the reader
@@ -399,8 +391,9 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 		      struct ktape_ring_info *info);
 
 /* Flags of ktape_reader_read(). */
-#define KTAPE_READ_OPEN		(1U << 0)	/* also read an open block */
-#define KTAPE_READ_STOPPED	(1U << 1)	/* the session is stopped: counts
+#define KTAPE_READ_OPEN (1U << 0) /* also read an open block */
+#define KTAPE_READ_STOPPED \
+	(1U << 1) /* the session is stopped: counts
 						 * are exact */
 
 /**
@@ -440,14 +433,16 @@ int ktape_reader_checkpoint(struct ktape_reader *reader,
 struct ktape_recorder;
 
 /* Flags of struct ktape_recorder_options. */
-#define KTAPE_RECORD_FORCE	(1U << 0)	/* replace an existing trace */
-#define KTAPE_RECORD_NO_URING	(1U << 1)	/* use plain writes only */
-#define KTAPE_RECORD_PIECES	(1U << 2)	/* @dir is the first piece of a log:
+#define KTAPE_RECORD_FORCE    (1U << 0) /* replace an existing trace */
+#define KTAPE_RECORD_NO_URING (1U << 1) /* use plain writes only */
+#define KTAPE_RECORD_PIECES \
+	(1U << 2)		    /* @dir is the first piece of a log:
 						 * ktape_recorder_rotate() */
-#define KTAPE_RECORD_FILE	(1U << 3)	/* @dir is a file: a pipe form */
-#define KTAPE_RECORD_ZSTD	(1U << 4)	/* compress packets */
-#define KTAPE_RECORD_ATTACHED	(1U << 5)	/* the session may outlive the recorder */
-#define KTAPE_RECORD_STAGED	(1U << 6)	/* as KTAPE_CTF_STAGED; not for a log */
+#define KTAPE_RECORD_FILE (1U << 3) /* @dir is a file: a pipe form */
+#define KTAPE_RECORD_ZSTD (1U << 4) /* compress packets */
+#define KTAPE_RECORD_ATTACHED \
+	(1U << 5)		      /* the session may outlive the recorder */
+#define KTAPE_RECORD_STAGED (1U << 6) /* as KTAPE_CTF_STAGED; not for a log */
 
 /**
  * struct ktape_recorder_options - where and how to record

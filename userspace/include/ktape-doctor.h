@@ -49,7 +49,8 @@ struct ktape_diagnosis {
 };
 
 /* Flags of struct ktape_doctor_options. */
-#define KTAPE_DOCTOR_OPEN	(1U << 0)	/* only what the device needs to be opened */
+#define KTAPE_DOCTOR_OPEN \
+	(1U << 0) /* only what the device needs to be opened */
 
 /**
  * struct ktape_doctor_options - what is to be checked
@@ -92,8 +93,8 @@ int ktape_doctor_run(const struct ktape_doctor_options *options,
  *
  * Return: the finding, valid until ktape_doctor_free(), or NULL if there are fewer.
  */
-const struct ktape_diagnosis *
-ktape_doctor_finding(const struct ktape_doctor *doctor, unsigned int index);
+const struct ktape_diagnosis *ktape_doctor_finding(const struct ktape_doctor *doctor,
+						   unsigned int index);
 
 /**
  * ktape_doctor_problem() - Return the problem that has to be solved first
@@ -102,8 +103,7 @@ ktape_doctor_finding(const struct ktape_doctor *doctor, unsigned int index);
  * Return: the finding, valid until ktape_doctor_free(), or NULL if nothing prevents
  * recording.
  */
-const struct ktape_diagnosis *
-ktape_doctor_problem(const struct ktape_doctor *doctor);
+const struct ktape_diagnosis *ktape_doctor_problem(const struct ktape_doctor *doctor);
 
 /**
  * ktape_doctor_free() - Free the findings

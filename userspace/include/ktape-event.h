@@ -245,8 +245,8 @@ const char *ktape_event_near(const char *text);
 
 /* ---- metadata --------------------------------------------------------- */
 
-#define KTAPE_EVENT_NAME_SIZE	32
-#define KTAPE_CPU_WORDS		128
+#define KTAPE_EVENT_NAME_SIZE 32
+#define KTAPE_CPU_WORDS	      128
 
 /**
  * struct ktape_info - contents of the metadata of a trace
@@ -301,8 +301,7 @@ struct ktape_info {
  *
  * Return: 0 or negative errno.
  */
-int ktape_metadata_format(const struct ktape_info *info, char **text,
-			  size_t *len);
+int ktape_metadata_format(const struct ktape_info *info, char **text, size_t *len);
 
 /**
  * ktape_metadata_add() - Add a value to the env block of metadata
@@ -316,8 +315,7 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
  *
  * Return: 0, -EBADMSG without an env block, or -ENOMEM.
  */
-int ktape_metadata_add(char **text, size_t *len, const char *key,
-		       const char *value);
+int ktape_metadata_add(char **text, size_t *len, const char *key, const char *value);
 
 /**
  * ktape_metadata_cpus() - Add the list of recorded CPUs to metadata
@@ -376,8 +374,7 @@ int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
  * wrong, but part of the text is not covered, with the reason in @error; -EBADMSG
  * if the text was changed; or -ENOMEM.
  */
-int ktape_metadata_check(const char *text, size_t len,
-			 struct ktape_error *error);
+int ktape_metadata_check(const char *text, size_t len, struct ktape_error *error);
 
 /**
  * ktape_ticks_to_ns() - Convert a duration from ticks to nanoseconds
@@ -526,8 +523,7 @@ struct ktape_decoder;
  *
  * Return: 0 or -ENOMEM.
  */
-int ktape_decoder_new(const struct ktape_info *info,
-		      struct ktape_decoder **decoder);
+int ktape_decoder_new(const struct ktape_info *info, struct ktape_decoder **decoder);
 
 /**
  * ktape_decoder_free() - Free a decoder
@@ -555,8 +551,7 @@ struct ktape_visitor {
  *
  * Return: 0, -EBADMSG, or what @visitor returned.
  */
-int ktape_decode_packet(const void *data, size_t len,
-			struct ktape_decoder *decoder,
+int ktape_decode_packet(const void *data, size_t len, struct ktape_decoder *decoder,
 			const struct ktape_visitor *visitor,
 			struct ktape_error *error);
 
@@ -624,8 +619,7 @@ int ktape_build_add(struct ktape_builder *b, const struct ktape_record *record);
  *
  * Return: bytes of the packet, a multiple of 8.
  */
-size_t ktape_build_end(struct ktape_builder *b, uint64_t ts_end,
-		       uint64_t discarded);
+size_t ktape_build_end(struct ktape_builder *b, uint64_t ts_end, uint64_t discarded);
 
 /**
  * ktape_packet_seal() - Compute and store the checksum of a finished packet

@@ -59,8 +59,7 @@ int ktape_filter_kind(const char *name);
  * Return: 0, or -EBADMSG on a syntax error.
  */
 int ktape_filter_parse(unsigned int kind, const char *text,
-		       struct ktape_filter_value *value,
-		       struct ktape_error *error);
+		       struct ktape_filter_value *value, struct ktape_error *error);
 
 /**
  * ktape_filter_format() - Format a filter as text for ktape_filter_parse()
@@ -122,14 +121,15 @@ int ktape_cgroup_check(const char *name);
 /* ---- configurations ---------------------------------------------------- */
 
 /* Bits of @given: which members of struct ktape_config are set. */
-#define KTAPE_CONFIG_EVENTS	(1U << 0)
-#define KTAPE_CONFIG_CONTEXT	(1U << 1)
-#define KTAPE_CONFIG_MODE	(1U << 2)
-#define KTAPE_CONFIG_BUFFER	(1U << 3)
-#define KTAPE_CONFIG_BLOCK	(1U << 4)
-#define KTAPE_CONFIG_DURATION	(1U << 5)
-#define KTAPE_CONFIG_SESSION	(KTAPE_CONFIG_MODE | KTAPE_CONFIG_BUFFER | \
-				 KTAPE_CONFIG_BLOCK | KTAPE_CONFIG_DURATION)
+#define KTAPE_CONFIG_EVENTS   (1U << 0)
+#define KTAPE_CONFIG_CONTEXT  (1U << 1)
+#define KTAPE_CONFIG_MODE     (1U << 2)
+#define KTAPE_CONFIG_BUFFER   (1U << 3)
+#define KTAPE_CONFIG_BLOCK    (1U << 4)
+#define KTAPE_CONFIG_DURATION (1U << 5)
+#define KTAPE_CONFIG_SESSION                                            \
+	(KTAPE_CONFIG_MODE | KTAPE_CONFIG_BUFFER | KTAPE_CONFIG_BLOCK | \
+	 KTAPE_CONFIG_DURATION)
 
 /**
  * struct ktape_config - a profile or a whole session; all zero = empty

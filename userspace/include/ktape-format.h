@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KTAPE_MESSAGE_MAX	4096	/* bytes */
+#define KTAPE_MESSAGE_MAX 4096 /* bytes */
 
 /* Message formats of exceptions and user events. */
 struct ktape_formats;

@@ -57,7 +57,7 @@ enum ktape_series_kind {
 	KTAPE_SERIES_KINDS
 };
 
-#define KTAPE_SERIES_ALL	UINT64_MAX	/* key of the series of a whole kind */
+#define KTAPE_SERIES_ALL UINT64_MAX /* key of the series of a whole kind */
 
 /**
  * struct ktape_series - values of one kind, for one key or for all keys
@@ -263,8 +263,8 @@ const char *ktape_series_name(unsigned int kind);
  *
  * Return: the series, or NULL after the last one.
  */
-const struct ktape_series *
-ktape_linux_series(const struct ktape_linux *linux_stats, size_t i);
+const struct ktape_series *ktape_linux_series(const struct ktape_linux *linux_stats,
+					      size_t i);
 
 /**
  * ktape_linux_quantile() - Compute a quantile of a series
@@ -297,8 +297,8 @@ uint64_t ktape_linux_bucket(const struct ktape_linux *linux_stats, size_t i,
  *
  * Return: the CPU, or NULL after the last one.
  */
-const struct ktape_linux_cpu *
-ktape_linux_cpu(const struct ktape_linux *linux_stats, uint32_t i);
+const struct ktape_linux_cpu *ktape_linux_cpu(const struct ktape_linux *linux_stats,
+					      uint32_t i);
 
 /**
  * ktape_linux_thread() - Return a thread by its index

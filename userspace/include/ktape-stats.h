@@ -17,10 +17,10 @@
 extern "C" {
 #endif
 
-#define KTAPE_RTOS_UNKNOWN	0xffffffffU	/* priority is not known */
-#define KTAPE_RTOS_OPEN		1U	/* flag: an inversion that does not end */
-#define KTAPE_RTOS_EVENTS_MAX	(1U << 22)	/* most events kept */
-#define KTAPE_RTOS_THREADS_MAX	(1U << 16)	/* most threads kept */
+#define KTAPE_RTOS_UNKNOWN     0xffffffffU /* priority is not known */
+#define KTAPE_RTOS_OPEN	       1U /* flag: an inversion that does not end */
+#define KTAPE_RTOS_EVENTS_MAX  (1U << 22) /* most events kept */
+#define KTAPE_RTOS_THREADS_MAX (1U << 16) /* most threads kept */
 
 /**
  * struct ktape_rtos_totals - counts of a whole trace, as TraceX computes them
@@ -180,8 +180,7 @@ int ktape_rtos_finish(struct ktape_rtos *rtos);
  *
  * Return: the totals, valid until ktape_rtos_free().
  */
-const struct ktape_rtos_totals *
-ktape_rtos_totals(const struct ktape_rtos *rtos);
+const struct ktape_rtos_totals *ktape_rtos_totals(const struct ktape_rtos *rtos);
 
 /**
  * ktape_rtos_left_out() - Return what exceeded the limits of the statistics
@@ -270,7 +269,7 @@ const char *ktape_rtos_service(const struct ktape_rtos *rtos, uint32_t id);
  */
 void ktape_rtos_free(struct ktape_rtos *rtos);
 
-#define KTAPE_RESPONSE_ALL	UINT64_MAX	/* all signals of an active object */
+#define KTAPE_RESPONSE_ALL UINT64_MAX /* all signals of an active object */
 
 /**
  * struct ktape_response - time from a post to an RKH active object until its get
@@ -341,8 +340,8 @@ void ktape_responses_notice(struct ktape_responses *responses,
  * Return: the result, valid until ktape_responses_free() and up to date until the
  * next event or notice; or NULL after the last one.
  */
-const struct ktape_response *
-ktape_response(const struct ktape_responses *responses, size_t i);
+const struct ktape_response *ktape_response(const struct ktape_responses *responses,
+					    size_t i);
 
 /**
  * ktape_response_quantile() - Compute a quantile of the response times

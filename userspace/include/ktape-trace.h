@@ -141,7 +141,7 @@ const struct ktape_object_info *
 ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		      uint64_t ts);
 
-#define KTAPE_REGISTRY_MAX	(1U << 20)	/* most names kept */
+#define KTAPE_REGISTRY_MAX (1U << 20) /* most names kept */
 
 /**
  * ktape_registry_left_out() - Return how many names exceeded the limits
@@ -216,7 +216,7 @@ struct ktape_notice {
 };
 
 /* In @reasons of struct ktape_notice: events were overwritten before they were read. */
-#define KTAPE_NOTICE_UNREAD	(1U << 7)
+#define KTAPE_NOTICE_UNREAD (1U << 7)
 
 /*
  * In @reasons of struct ktape_notice, alone: the ring had overwritten its beginning, or was
@@ -224,13 +224,13 @@ struct ktape_notice {
  * happened up to the ring's first event is not known.  If other events of the CPU come
  * before that, there is a notice for each part of the time, and the first one has the number.
  */
-#define KTAPE_NOTICE_OVERWRITTEN	(1U << 6)
+#define KTAPE_NOTICE_OVERWRITTEN (1U << 6)
 
-#define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
+#define KTAPE_TRACE_HELD_MAX (1ULL << 30) /* bytes */
 
 /* Flags of struct ktape_trace_options. */
-#define KTAPE_TRACE_SORTED	(1U << 0)	/* sort by time */
-#define KTAPE_TRACE_PROMPT	(1U << 1)	/* deliver soon after arrival */
+#define KTAPE_TRACE_SORTED (1U << 0) /* sort by time */
+#define KTAPE_TRACE_PROMPT (1U << 1) /* deliver soon after arrival */
 
 /* A trace that is being read. */
 struct ktape_trace;
@@ -279,8 +279,7 @@ struct ktape_trace_options {
  * unknown format or option, -ENOBUFS if the packets need more memory than
  * @options allow, or the errno of the failed call.
  */
-int ktape_trace_open(const char *path,
-		     const struct ktape_trace_options *options,
+int ktape_trace_open(const char *path, const struct ktape_trace_options *options,
 		     struct ktape_trace **trace, struct ktape_error *error);
 
 /**
@@ -291,8 +290,7 @@ int ktape_trace_open(const char *path,
  * Return: 1, 0 at the end, -ENOBUFS as ktape_trace_open(), or another negative
  * errno.
  */
-int ktape_trace_next(struct ktape_trace *trace,
-		     const struct ktape_event **event);
+int ktape_trace_next(struct ktape_trace *trace, const struct ktape_event **event);
 
 /**
  * ktape_trace_renames() - Check whether the next event may change names
@@ -366,8 +364,7 @@ const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace);
  *
  * Return: the registry, valid until the trace is closed.
  */
-const struct ktape_registry *
-ktape_trace_registry(const struct ktape_trace *trace);
+const struct ktape_registry *ktape_trace_registry(const struct ktape_trace *trace);
 
 /**
  * ktape_trace_close() - Close a trace
@@ -439,13 +436,15 @@ size_t ktape_format_json(const struct ktape_info *info,
 struct ktape_ctf;
 
 /* Flags of ktape_ctf_create(). */
-#define KTAPE_CTF_FORCE		(1U << 0)	/* replace an existing trace */
-#define KTAPE_CTF_DIRECT	(1U << 1)	/* bypass the page cache */
-#define KTAPE_CTF_NEW		(1U << 2)	/* @dir must not exist */
-#define KTAPE_CTF_FILE		(1U << 3)	/* write a pipe-form file */
-#define KTAPE_CTF_ZSTD		(1U << 4)	/* compress each packet; not with
+#define KTAPE_CTF_FORCE	 (1U << 0) /* replace an existing trace */
+#define KTAPE_CTF_DIRECT (1U << 1) /* bypass the page cache */
+#define KTAPE_CTF_NEW	 (1U << 2) /* @dir must not exist */
+#define KTAPE_CTF_FILE	 (1U << 3) /* write a pipe-form file */
+#define KTAPE_CTF_ZSTD \
+	(1U << 4) /* compress each packet; not with
 						 * KTAPE_CTF_DIRECT */
-#define KTAPE_CTF_STAGED	(1U << 5)	/* gets its name only in
+#define KTAPE_CTF_STAGED \
+	(1U << 5) /* gets its name only in
 						 * ktape_ctf_commit(); not for
 						 * KTAPE_CTF_FILE */
 

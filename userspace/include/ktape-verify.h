@@ -82,7 +82,7 @@ struct ktape_finding {
 	char text[200];
 };
 
-#define KTAPE_TRACER_SAMPLES	30U	/* fewest that give a time of each event */
+#define KTAPE_TRACER_SAMPLES 30U /* fewest that give a time of each event */
 
 /**
  * struct ktape_verify_cpu - totals of one CPU
@@ -232,8 +232,7 @@ struct ktape_verify;
  * Return: as ktape_trace_open(); -EBADMSG also for formats of
  * programs and RTOSes.
  */
-int ktape_verify_open(const char *path,
-		      const struct ktape_verify_options *options,
+int ktape_verify_open(const char *path, const struct ktape_verify_options *options,
 		      struct ktape_verify **verify, struct ktape_error *error);
 
 /**

@@ -28,15 +28,15 @@
 
 #include <ktape/mark.h>
 
-#define KTAPE_MARK_PATH		"/dev/ktape_mark"
+#define KTAPE_MARK_PATH "/dev/ktape_mark"
 
 /* Strict modes such as -std=c99 hide O_CLOEXEC. */
 #if defined O_CLOEXEC
-#define KTAPE_MARK_CLOEXEC	O_CLOEXEC
+#define KTAPE_MARK_CLOEXEC O_CLOEXEC
 #elif defined __O_CLOEXEC
-#define KTAPE_MARK_CLOEXEC	__O_CLOEXEC
+#define KTAPE_MARK_CLOEXEC __O_CLOEXEC
 #else
-#define KTAPE_MARK_CLOEXEC	02000000
+#define KTAPE_MARK_CLOEXEC 02000000
 #endif
 
 /* struct ktape_mark and ktape_mark() share a name, which -Wshadow reports in C++. */
@@ -54,8 +54,7 @@
 static inline int ktape_mark_open(void)
 {
 	int old = errno;
-	int fd = open(KTAPE_MARK_PATH,
-		      O_WRONLY | O_APPEND | KTAPE_MARK_CLOEXEC);
+	int fd = open(KTAPE_MARK_PATH, O_WRONLY | O_APPEND | KTAPE_MARK_CLOEXEC);
 	int ret = fd < 0 ? -errno : fd;
 
 	errno = old;
@@ -88,8 +87,7 @@ static inline int ktape_text(int fd, const char *text)
 }
 
 static inline int ktape_mark_emit(int fd, uint32_t opcode, uint32_t flags,
-				  uint32_t id, int64_t value,
-				  const char *message)
+				  uint32_t id, int64_t value, const char *message)
 {
 	struct ktape_mark m;
 
@@ -120,8 +118,7 @@ static inline int ktape_end(int fd, uint32_t id, const char *message)
 	return ktape_mark_emit(fd, KTAPE_EV_MARK_END, 0, id, 0, message);
 }
 
-static inline int ktape_value(int fd, uint32_t id, int64_t value,
-			      const char *message)
+static inline int ktape_value(int fd, uint32_t id, int64_t value, const char *message)
 {
 	return ktape_mark_emit(fd, KTAPE_EV_MARK_VALUE, 0, id, value, message);
 }
@@ -129,8 +126,7 @@ static inline int ktape_value(int fd, uint32_t id, int64_t value,
 /* The same, but each thread has ids of its own. */
 static inline int ktape_task_mark(int fd, uint32_t id, const char *message)
 {
-	return ktape_mark_emit(fd, KTAPE_EV_MARK, KTAPE_MARK_TASK, id, 0,
-			       message);
+	return ktape_mark_emit(fd, KTAPE_EV_MARK, KTAPE_MARK_TASK, id, 0, message);
 }
 
 static inline int ktape_task_begin(int fd, uint32_t id, const char *message)
@@ -155,14 +151,14 @@ static inline int ktape_task_value(int fd, uint32_t id, int64_t value,
 /* ---- exceptions (need CAP_PERFMON when the device is opened) --------------- */
 
 #ifndef _TRACE_SW_SEVERITY0
-#define _TRACE_SW_SEVERITY0	KTAPE_SW_SEVERITY0
-#define _TRACE_SW_SEVERITY1	KTAPE_SW_SEVERITY1
-#define _TRACE_SW_SEVERITY2	KTAPE_SW_SEVERITY2
-#define _TRACE_SW_SEVERITY3	KTAPE_SW_SEVERITY3
-#define _TRACE_HW_SEVERITY0	KTAPE_HW_SEVERITY0
-#define _TRACE_HW_SEVERITY1	KTAPE_HW_SEVERITY1
-#define _TRACE_HW_SEVERITY2	KTAPE_HW_SEVERITY2
-#define _TRACE_HW_SEVERITY3	KTAPE_HW_SEVERITY3
+#define _TRACE_SW_SEVERITY0 KTAPE_SW_SEVERITY0
+#define _TRACE_SW_SEVERITY1 KTAPE_SW_SEVERITY1
+#define _TRACE_SW_SEVERITY2 KTAPE_SW_SEVERITY2
+#define _TRACE_SW_SEVERITY3 KTAPE_SW_SEVERITY3
+#define _TRACE_HW_SEVERITY0 KTAPE_HW_SEVERITY0
+#define _TRACE_HW_SEVERITY1 KTAPE_HW_SEVERITY1
+#define _TRACE_HW_SEVERITY2 KTAPE_HW_SEVERITY2
+#define _TRACE_HW_SEVERITY3 KTAPE_HW_SEVERITY3
 #endif
 
 /**
@@ -177,17 +173,15 @@ struct ktape_args {
 
 static inline struct ktape_args ktape_args(uint32_t nr, uint32_t a1,
 					   uint32_t a2, uint32_t a3,
-					   uint32_t a4, uint32_t a5,
-					   uint32_t a6)
+					   uint32_t a4, uint32_t a5, uint32_t a6)
 {
 	struct ktape_args a = { nr, { a1, a2, a3, a4, a5, a6 } };
 
 	return a;
 }
 
-static inline void ktape_trace_set(struct ktape_trace *t,
-				   struct ktape_args args, const void *buffer,
-				   size_t size)
+static inline void ktape_trace_set(struct ktape_trace *t, struct ktape_args args,
+				   const void *buffer, size_t size)
 {
 	t->size = sizeof(*t);
 	t->nargs = args.nr;
@@ -286,12 +280,12 @@ static inline void ktape_typed_number(struct ktape_typed *t,
 	ktape_typed_put(t, format, width, bytes, size);
 }
 
-#define KTAPE_TYPED_NUMBER(name, type, FORMAT)                               \
-	static inline void ktape_typed_##name(struct ktape_typed *t,         \
-					      unsigned int width, type v)    \
-	{                                                                    \
-		ktape_typed_number(t, KTAPE_FORMAT_##FORMAT, width,          \
-				   (uint64_t)v, sizeof(v));                  \
+#define KTAPE_TYPED_NUMBER(name, type, FORMAT)                            \
+	static inline void ktape_typed_##name(struct ktape_typed *t,      \
+					      unsigned int width, type v) \
+	{                                                                 \
+		ktape_typed_number(t, KTAPE_FORMAT_##FORMAT, width,       \
+				   (uint64_t)v, sizeof(v));               \
 	}
 /* clang-format off */
 KTAPE_TYPED_NUMBER(s8, int8_t, S8)
@@ -366,8 +360,7 @@ static inline int ktape_name(int fd, uint32_t type, uint32_t id,
 	n.id = id;
 	n.param1 = param1;
 	n.param2 = param2;
-	memcpy(n.name, name,
-	       length < sizeof(n.name) ? length : sizeof(n.name) - 1);
+	memcpy(n.name, name, length < sizeof(n.name) ? length : sizeof(n.name) - 1);
 	return ktape_mark_call(fd, KTAPE_MARK_IOC_NAME, &n);
 }
 

@@ -104,8 +104,7 @@ static int prepare_process(void)
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
 		/* Open it in the wrong direction, so that using it fails. */
-		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", modes[fd]) != fd)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
 			return -errno;
 	}
 	signal(SIGCHLD, SIG_DFL);

@@ -99,9 +99,9 @@ typedef long long two_words __attribute__((vector_size(16)));
  * multiplies it by x^33, so the factors have that less.
  */
 struct part {
-	size_t bytes;		/* a multiple of CHUNK */
-	uint32_t one;		/* x^(8 * bytes - 33) */
-	uint32_t two;		/* x^(16 * bytes - 33) */
+	size_t bytes; /* a multiple of CHUNK */
+	uint32_t one; /* x^(8 * bytes - 33) */
+	uint32_t two; /* x^(16 * bytes - 33) */
 };
 
 static const struct part parts[] = {
@@ -119,7 +119,7 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t product(uint32_t a,
 	return (uint32_t)__builtin_ia32_crc32di(0, (unsigned long long)wide[0]);
 }
 
-#define CHUNK	32U
+#define CHUNK 32U
 
 __attribute__((target("sse4.2"))) static inline uint64_t
 crc_of_chunk(uint64_t crc, const uint8_t *p)
@@ -177,7 +177,7 @@ static bool has_crc_instruction(void)
 
 #elif defined(__aarch64__)
 
-#define HWCAP_HAS_CRC32		(1UL << 7)	/* HWCAP_CRC32 of asm/hwcap.h */
+#define HWCAP_HAS_CRC32 (1UL << 7) /* HWCAP_CRC32 of asm/hwcap.h */
 
 static uint32_t crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 {

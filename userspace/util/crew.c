@@ -17,7 +17,7 @@
 
 #include "util/crew.h"
 
-#define STACK	(256U << 10)
+#define STACK (256U << 10)
 
 /* A thread of a crew. */
 struct member {

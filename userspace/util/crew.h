@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Most jobs that can be given and not finished. */
-#define KT_CREW_JOBS	64U
+#define KT_CREW_JOBS 64U
 
 struct kt_crew;
 

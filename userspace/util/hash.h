@@ -38,7 +38,7 @@ static inline uint64_t kt_hash(uint64_t seed, uint64_t key)
 	return kt_hash_mix(seed + kt_hash_mix(seed ^ key));
 }
 
-#define KT_FNV_BEGIN	0xcbf29ce484222325ULL	/* the hash of no bytes */
+#define KT_FNV_BEGIN 0xcbf29ce484222325ULL /* the hash of no bytes */
 
 /* Continue an FNV-1a hash. */
 static inline uint64_t kt_fnv(uint64_t hash, const void *data, size_t len)

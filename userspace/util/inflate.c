@@ -17,13 +17,13 @@
 
 #include "util/inflate.h"
 
-#define CODE_MAX	15U	/* bits of a code */
-#define LITERALS	288U
-#define DISTANCES	32U
-#define LENGTH_CODES	19U
-#define BLOCK_END	256U
-#define ADLER_PRIME	65521U
-#define ADLER_STEP	5552U	/* bytes that do not overflow the sums */
+#define CODE_MAX     15U /* bits of a code */
+#define LITERALS     288U
+#define DISTANCES    32U
+#define LENGTH_CODES 19U
+#define BLOCK_END    256U
+#define ADLER_PRIME  65521U
+#define ADLER_STEP   5552U /* bytes that do not overflow the sums */
 
 /**
  * struct input - bits, the lowest of a byte first
@@ -72,11 +72,11 @@ static const struct range lengths[] = {
 };
 
 static const struct range distances[] = {
-	{ 1, 0 },     { 2, 0 },	    { 3, 0 },	   { 4, 0 },	   { 5, 1 },
-	{ 7, 1 },     { 9, 2 },	    { 13, 2 },	   { 17, 3 },	   { 25, 3 },
-	{ 33, 4 },    { 49, 4 },    { 65, 5 },	   { 97, 5 },	   { 129, 6 },
-	{ 193, 6 },   { 257, 7 },   { 385, 7 },	   { 513, 8 },	   { 769, 8 },
-	{ 1025, 9 },  { 1537, 9 },  { 2049, 10 },  { 3073, 10 },   { 4097, 11 },
+	{ 1, 0 },     { 2, 0 },	    { 3, 0 },	   { 4, 0 },	  { 5, 1 },
+	{ 7, 1 },     { 9, 2 },	    { 13, 2 },	   { 17, 3 },	  { 25, 3 },
+	{ 33, 4 },    { 49, 4 },    { 65, 5 },	   { 97, 5 },	  { 129, 6 },
+	{ 193, 6 },   { 257, 7 },   { 385, 7 },	   { 513, 8 },	  { 769, 8 },
+	{ 1025, 9 },  { 1537, 9 },  { 2049, 10 },  { 3073, 10 },  { 4097, 11 },
 	{ 6145, 11 }, { 8193, 12 }, { 12289, 12 }, { 16385, 13 }, { 24577, 13 },
 };
 
@@ -107,7 +107,8 @@ static uint32_t take_inflate_bits(struct input *in, unsigned int n)
  *
  * Return: false if these are more or fewer codes.
  */
-static bool make_codes(struct codes *c, const uint8_t *length, unsigned int nr, bool few)
+static bool make_codes(struct codes *c, const uint8_t *length, unsigned int nr,
+		       bool few)
 {
 	uint16_t at[CODE_MAX + 2] = { 0 };
 	int left = 1;
@@ -170,8 +171,8 @@ static bool repeat_bytes(struct output *out, uint32_t distance, uint32_t len)
 }
 
 /* Unpack a block of codes.  Return: false if it is damaged. */
-static bool unpack_codes(struct input *in, struct output *out, const struct codes *literal,
-			 const struct codes *distance)
+static bool unpack_codes(struct input *in, struct output *out,
+			 const struct codes *literal, const struct codes *distance)
 {
 	for (;;) {
 		unsigned int symbol = take_symbol(in, literal), from;
@@ -189,11 +190,13 @@ static bool unpack_codes(struct input *in, struct output *out, const struct code
 		symbol -= BLOCK_END + 1;
 		if (symbol >= sizeof(lengths) / sizeof(lengths[0]))
 			return false;
-		len = lengths[symbol].first + take_inflate_bits(in, lengths[symbol].bits);
+		len = lengths[symbol].first +
+		      take_inflate_bits(in, lengths[symbol].bits);
 		from = take_symbol(in, distance);
 		if (in->bad || from >= sizeof(distances) / sizeof(distances[0]))
 			return false;
-		back = distances[from].first + take_inflate_bits(in, distances[from].bits);
+		back = distances[from].first +
+		       take_inflate_bits(in, distances[from].bits);
 		if (in->bad || !repeat_bytes(out, back, len))
 			return false;
 	}
@@ -207,8 +210,8 @@ static bool unpack_stored(struct input *in, struct output *out)
 	len = take_inflate_bits(in, 16);
 	check = take_inflate_bits(in, 16);
 	/* No bits are left over: whole bytes were taken. */
-	if (in->bad || len != (check ^ 0xffff) || len > (size_t)(in->end - in->at) ||
-	    len > out->room - out->used)
+	if (in->bad || len != (check ^ 0xffff) ||
+	    len > (size_t)(in->end - in->at) || len > out->room - out->used)
 		return false;
 	if (len)
 		memcpy(out->begin + out->used, in->at, len);
@@ -225,14 +228,14 @@ static bool unpack_fixed(struct input *in, struct output *out)
 	for (unsigned int i = 0; i < LITERALS; i++)
 		length[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
 	make_codes(&literal, length, LITERALS, false);
-	memset(length, 5, DISTANCES);	/* the last two are no distances */
+	memset(length, 5, DISTANCES); /* the last two are no distances */
 	make_codes(&distance, length, DISTANCES, false);
 	return unpack_codes(in, out, &literal, &distance);
 }
 
 /* Take the lengths of all codes, which are codes themselves.  Return: false if damaged. */
-static bool take_lengths(struct input *in, const struct codes *c, uint8_t *length,
-			 unsigned int nr)
+static bool take_lengths(struct input *in, const struct codes *c,
+			 uint8_t *length, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr;) {
 		unsigned int symbol = take_symbol(in, c), times = 1;
@@ -244,8 +247,10 @@ static bool take_lengths(struct input *in, const struct codes *c, uint8_t *lengt
 			return false;
 		if (symbol >= 16) {
 			v = symbol == 16 ? length[i - 1] : 0;
-			times = symbol == 18 ? 11 + take_inflate_bits(in, 7) :
-				3 + take_inflate_bits(in, symbol == 16 ? 2 : 3);
+			times = symbol == 18 ?
+					11 + take_inflate_bits(in, 7) :
+					3 + take_inflate_bits(
+						    in, symbol == 16 ? 2 : 3);
 		}
 		if (in->bad || times > nr - i)
 			return false;
@@ -258,9 +263,11 @@ static bool take_lengths(struct input *in, const struct codes *c, uint8_t *lengt
 static bool unpack_dynamic(struct input *in, struct output *out)
 {
 	static const uint8_t order[LENGTH_CODES] = {
-		16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
+		16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+		11, 4,	12, 3, 13, 2, 14, 1, 15,
 	};
-	unsigned int literals = 257 + take_inflate_bits(in, 5), back = 1 + take_inflate_bits(in, 5);
+	unsigned int literals = 257 + take_inflate_bits(in, 5),
+		     back = 1 + take_inflate_bits(in, 5);
 	unsigned int nr = 4 + take_inflate_bits(in, 4);
 	uint8_t length[LITERALS + DISTANCES] = { 0 };
 	struct codes c, distance;
@@ -272,8 +279,8 @@ static bool unpack_dynamic(struct input *in, struct output *out)
 	if (in->bad || !make_codes(&c, length, LENGTH_CODES, false))
 		return false;
 	memset(length, 0, sizeof(length));
-	if (!take_lengths(in, &c, length, literals + back) || !length[BLOCK_END] ||
-	    !make_codes(&c, length, literals, true) ||
+	if (!take_lengths(in, &c, length, literals + back) ||
+	    !length[BLOCK_END] || !make_codes(&c, length, literals, true) ||
 	    !make_codes(&distance, length + literals, back, true))
 		return false;
 	return unpack_codes(in, out, &c, &distance);
@@ -313,8 +320,8 @@ ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 	bool last, fine;
 
 	/* Method 8, a window of 32 KiB at most, and no dictionary that both sides know. */
-	if (len < 6 || (from[0] & 15) != 8 || from[0] >> 4 > 7 || from[1] & 0x20 ||
-	    (from[0] << 8 | from[1]) % 31)
+	if (len < 6 || (from[0] & 15) != 8 || from[0] >> 4 > 7 ||
+	    from[1] & 0x20 || (from[0] << 8 | from[1]) % 31)
 		return -EBADMSG;
 	in.at = from + 2;
 	in.end = from + len;
@@ -338,8 +345,9 @@ ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 			return -EBADMSG;
 	} while (!last);
 	if (in.end - in.at < 4 ||
-	    adler32(to, out.used) != ((uint32_t)in.at[0] << 24 | (uint32_t)in.at[1] << 16 |
-				      (uint32_t)in.at[2] << 8 | in.at[3]))
+	    adler32(to, out.used) !=
+		    ((uint32_t)in.at[0] << 24 | (uint32_t)in.at[1] << 16 |
+		     (uint32_t)in.at[2] << 8 | in.at[3]))
 		return -EBADMSG;
 	return (ssize_t)out.used;
 }

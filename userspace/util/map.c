@@ -9,7 +9,7 @@
 #include "hash.h"
 #include "map.h"
 
-#define FIRST_SIZE	256
+#define FIRST_SIZE 256
 
 static size_t hash_index(const struct kt_map *map, uint32_t kind, uint64_t key)
 {

@@ -39,8 +39,7 @@ struct kt_map {
 
 struct kt_map_entry *kt_map_find(const struct kt_map *map, uint32_t kind,
 				 uint64_t key);
-struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind,
-				uint64_t key);
+struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key);
 void kt_map_remove(struct kt_map *map, struct kt_map_entry *entry);
 void kt_map_free(struct kt_map *map);
 

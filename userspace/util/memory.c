@@ -10,7 +10,7 @@
 
 #include "memory.h"
 
-#define FIRST_ROOM	1024U
+#define FIRST_ROOM 1024U
 
 struct memory {
 	char **text;

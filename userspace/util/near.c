@@ -8,8 +8,8 @@
 #include "util/bits.h"
 #include "util/near.h"
 
-#define WORD_MAX	40U	/* longer words are not compared */
-#define BEGIN_MIN	3U	/* so much of a word stands for all of it */
+#define WORD_MAX  40U /* longer words are not compared */
+#define BEGIN_MIN 3U  /* so much of a word stands for all of it */
 
 static unsigned int smaller_count(unsigned int a, unsigned int b)
 {
@@ -65,8 +65,7 @@ void kt_near_try(struct kt_near *n, const char *known)
 	if (n->begins)
 		len = kt_min(len, n->len);
 	distance = count_mistakes(n->word, n->len, known, len);
-	if (n->len >= BEGIN_MIN && n->len < len &&
-	    !memcmp(n->word, known, n->len))
+	if (n->len >= BEGIN_MIN && n->len < len && !memcmp(n->word, known, n->len))
 		distance = 1;
 	if (distance > kt_max(n->len / 3, 1) || distance >= len ||
 	    (n->best && distance >= n->distance))

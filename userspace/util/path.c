@@ -13,7 +13,7 @@
 
 #include "path.h"
 
-#define LINKS_MAX	40	/* most links, as in the kernel */
+#define LINKS_MAX 40 /* most links, as in the kernel */
 
 /**
  * kt_path_folder() - Return the folder that contains what a path names

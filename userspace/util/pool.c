@@ -16,7 +16,7 @@
 #include "util/bits.h"
 #include "util/pool.h"
 
-#define STACK	(256U << 10)
+#define STACK (256U << 10)
 
 /**
  * struct kt_pool - threads, and the work that they share

@@ -5,8 +5,8 @@
 
 #include "put.h"
 
-#define EXPONENT	0x7ff0000000000000ULL	/* of a double: all ones if not finite */
-#define FRACTION	0x000fffffffffffffULL
+#define EXPONENT 0x7ff0000000000000ULL /* of a double: all ones if not finite */
+#define FRACTION 0x000fffffffffffffULL
 
 static const char hex[] = "0123456789abcdef";
 
@@ -161,8 +161,7 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 			return 0;
 		code = code << 6 | (s[i] & 0x3f);
 	}
-	if (code < least[n] || code > 0x10ffff ||
-	    (code >= 0xd800 && code <= 0xdfff))
+	if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return 0;
 	return n;
 }
@@ -206,8 +205,8 @@ static bool is_unseen(uint32_t code)
 		uint32_t from;
 		uint32_t to;
 	} unseen[] = {
-		{ 0x80, 0x9f },	    { 0x61c, 0x61c },	{ 0x200b, 0x200f },
-		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+		{ 0x80, 0x9f },	    { 0x61c, 0x61c },	  { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f },	  { 0xfeff, 0xfeff },
 		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 	};
 
@@ -341,7 +340,7 @@ char *kt_put_json(char *p, const char *text, size_t len)
 		whole = kt_utf8_length(text + i, len - i);
 		code = whole ? code_of(s + i, whole) : s[i];
 		whole = whole ? whole : 1;
-		if (code > 0xffff) {	/* two halves */
+		if (code > 0xffff) { /* two halves */
 			p = put_unit(p, 0xd7c0 + (code >> 10));
 			code = 0xdc00 | (code & 0x3ff);
 		}
@@ -386,7 +385,7 @@ char *kt_put_cell(char *p, const char *text, size_t len)
 		quotes += *c == '"';
 	p = end + quotes;
 	/* From the end, because each quote needs room for another. */
-	for (char *c = p; quotes; ) {
+	for (char *c = p; quotes;) {
 		*--c = *--end;
 		if (*end != '"')
 			continue;

@@ -16,9 +16,9 @@
 
 #include "bits.h"
 
-#define KT_PUT_U64_MAX	20	/* digits of the largest number */
-#define KT_PUT_DOUBLE_MAX	25	/* characters of the longest double */
-#define KT_PUT_OVER	48	/* most bytes written after the returned end */
+#define KT_PUT_U64_MAX	  20 /* digits of the largest number */
+#define KT_PUT_DOUBLE_MAX 25 /* characters of the longest double */
+#define KT_PUT_OVER	  48 /* most bytes written after the returned end */
 
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
@@ -69,8 +69,8 @@ static inline char *kt_put_str(char *p, const char *text)
 	return kt_put_mem(p, text, strlen(text));
 }
 
-#define KT_TEN8		100000000U
-#define KT_ZEROS	0x3030303030303030ULL	/* "00000000" */
+#define KT_TEN8	 100000000U
+#define KT_ZEROS 0x3030303030303030ULL /* "00000000" */
 
 /*
  * Return the eight digits of a number below KT_TEN8, each in a byte, the first one in

@@ -23,8 +23,8 @@
 
 #include "stage.h"
 
-#define MODE_PRIVATE	0600
-#define METADATA	"metadata"
+#define MODE_PRIVATE 0600
+#define METADATA     "metadata"
 
 /* Check for a mount point, which cannot be replaced by rename(2). */
 static bool is_mount(const char *path)
@@ -84,10 +84,10 @@ static int open_beside(struct kt_stage *s, const char *place,
 
 	s->name = strdup(slash ? slash + 1 : place);
 	s->folder = folder && s->name ?
-			    open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+			    open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) :
+			    -1;
 	if (s->folder >= 0)
-		fd = kt_temp_file(s->folder, s->temp,
-				  earlier ? MODE_PRIVATE : mode);
+		fd = kt_temp_file(s->folder, s->temp, earlier ? MODE_PRIVATE : mode);
 	else
 		fd = folder && s->name ? -errno : -ENOMEM;
 	free(folder);
@@ -171,8 +171,7 @@ static int open_private(const char *path, int flags)
 	return err;
 }
 
-static int stage_private(struct kt_stage *s, const char *path,
-			 unsigned int mode)
+static int stage_private(struct kt_stage *s, const char *path, unsigned int mode)
 {
 	struct stat st;
 	bool there = !lstat(path, &st);

@@ -25,7 +25,10 @@ struct kt_stage {
 	bool (*is_ours)(const char *name);
 };
 
-#define KT_STAGE_NONE	{ .folder = -1, .inner = -1 }
+#define KT_STAGE_NONE                     \
+	{                                 \
+		.folder = -1, .inner = -1 \
+	}
 
 int kt_stage_direct(const char *path, unsigned int mode);
 int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode);

@@ -18,9 +18,10 @@
 
 #include "temp.h"
 
-#define MODE_DIR	0777
-#define ENTRIES		2048U		/* bytes of directory entries read at a time */
-#define SLOTS		16		/* most outputs at a time; others are not removed by a signal */
+#define MODE_DIR 0777
+#define ENTRIES	 2048U /* bytes of directory entries read at a time */
+#define SLOTS \
+	16 /* most outputs at a time; others are not removed by a signal */
 
 /* Entry of getdents64(2), which has no declaration in libc. */
 struct entry {
@@ -86,8 +87,7 @@ static int make_entry(int folder, const char *name, bool is_folder, unsigned int
 	int fd, err;
 
 	if (!is_folder) {
-		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | flags,
-			    mode);
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | flags, mode);
 		return fd < 0 ? -errno : fd;
 	}
 	if (mkdirat(folder, name, mode))
@@ -157,11 +157,9 @@ void kt_temp_forget(int folder, const char *name)
 		struct slot *s = &slots[i];
 
 		/* Pairs with the release in fill_slot(), by another thread. */
-		if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) ==
-			    SLOT_FILLED &&
+		if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == SLOT_FILLED &&
 		    s->folder == folder && !strcmp(s->name, name))
-			__atomic_store_n(&s->state, SLOT_FREE,
-					 __ATOMIC_RELEASE);
+			__atomic_store_n(&s->state, SLOT_FREE, __ATOMIC_RELEASE);
 	}
 }
 
@@ -183,8 +181,7 @@ static void remove_files(int folder)
 	_Alignas(struct entry) char data[ENTRIES];
 	long size, at;
 
-	while ((size = syscall(SYS_getdents64, folder, data, sizeof(data))) >
-	       0) {
+	while ((size = syscall(SYS_getdents64, folder, data, sizeof(data))) > 0) {
 		for (at = 0; at < size;) {
 			const struct entry *e = (const void *)(data + at);
 
@@ -220,8 +217,7 @@ void kt_temp_sweep(void)
 
 	for (size_t i = 0; i < SLOTS; i++) {
 		/* Pairs with the release in fill_slot(). */
-		if (__atomic_load_n(&slots[i].state, __ATOMIC_ACQUIRE) ==
-			    SLOT_FILLED &&
+		if (__atomic_load_n(&slots[i].state, __ATOMIC_ACQUIRE) == SLOT_FILLED &&
 		    slots[i].owner == getpid())
 			remove_slot(&slots[i]);
 	}

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /* Readers of a trace directory skip names that begin with a dot. */
-#define KT_TEMP_PREFIX	".ktape-"
-#define KT_TEMP_NAME	32U
+#define KT_TEMP_PREFIX ".ktape-"
+#define KT_TEMP_NAME   32U
 
 bool kt_temp_is_name(const char *name);
 int kt_temp_file(int folder, char name[KT_TEMP_NAME], unsigned int mode);

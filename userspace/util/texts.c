@@ -5,7 +5,7 @@
 
 #include "texts.h"
 
-#define PIECE	(16U << 10)	/* bytes of a piece, unless one text needs more */
+#define PIECE (16U << 10) /* bytes of a piece, unless one text needs more */
 
 struct kt_texts_piece {
 	struct kt_texts_piece *next;
@@ -21,7 +21,8 @@ struct kt_texts_piece {
  *
  * Return: the text with @behind and a NUL, or NULL without memory.
  */
-char *kt_texts_add(struct kt_texts *p, const char *text, size_t len, const char *behind)
+char *kt_texts_add(struct kt_texts *p, const char *text, size_t len,
+		   const char *behind)
 {
 	const size_t more = strlen(behind) + 1, need = len + more;
 	const size_t size = need > PIECE ? need : PIECE;

@@ -17,7 +17,8 @@ struct kt_texts {
 	size_t room;
 };
 
-char *kt_texts_add(struct kt_texts *p, const char *text, size_t len, const char *behind);
+char *kt_texts_add(struct kt_texts *p, const char *text, size_t len,
+		   const char *behind);
 void kt_texts_clear(struct kt_texts *p);
 void kt_texts_free(struct kt_texts *p);
 

@@ -14,7 +14,7 @@
 
 #include <linux/types.h>
 
-#define KT_UPPER_CHANGES		UINT32_MAX	/* the value is being stored */
+#define KT_UPPER_CHANGES UINT32_MAX /* the value is being stored */
 
 /* Join the words of a 32-bit kernel: the nearest number with this lower word. */
 static inline uint64_t kt_widen(uint32_t upper, uint32_t low)

@@ -86,7 +86,9 @@ static int empty_inner(struct kt_stage *s, int to)
 	}
 	if (dir)
 		closedir(dir);
-	return err ? err : unlinkat(s->folder, s->temp, AT_REMOVEDIR) ? -errno : 0;
+	return err					  ? err :
+	       unlinkat(s->folder, s->temp, AT_REMOVEDIR) ? -errno :
+							    0;
 }
 
 int kt_stage_commit(struct kt_stage *s)

@@ -21,8 +21,7 @@
 
 DECLARE_STATIC_KEY_FALSE(ktape_listening);
 
-void ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value,
-		     const char *message);
+void ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value, const char *message);
 void ktape_emit_isr(u32 opcode, u32 id);
 void ktape_emit_user(bool task, u32 id, const u32 *args, unsigned int nargs,
 		     const void *typed, u32 length);
@@ -114,9 +113,8 @@ static inline void ktape_user_event(u32 id, const u32 *args, unsigned int nargs,
 }
 
 /* The same for the current thread. */
-static inline void ktape_task_user_event(u32 id, const u32 *args,
-					 unsigned int nargs, const void *typed,
-					 u32 length)
+static inline void ktape_task_user_event(u32 id, const u32 *args, unsigned int nargs,
+					 const void *typed, u32 length)
 {
 	if (static_branch_unlikely(&ktape_listening))
 		ktape_emit_user(true, id, args, nargs, typed, length);

@@ -43,8 +43,7 @@ static inline int ktape_name_exception(u32 major, const char *name)
  * Name a user event.  formats: enum ktape_format of its first nr typed
  * arguments, 4 bits each, the first one in the lowest bits.
  */
-static inline int ktape_name_user_event(u32 id, u32 formats, u32 nr,
-					const char *name)
+static inline int ktape_name_user_event(u32 id, u32 formats, u32 nr, const char *name)
 {
 	return ktape_name(KTAPE_OBJ_USER_EVENT, id, formats, nr, name);
 }

@@ -18,34 +18,32 @@ void ktape_emit_exception(u32 severity, u32 code, const u32 *args,
 			  bool has_buffer);
 void ktape_emit_trace_event(u32 code, ...);
 
-#define _TRACE_EXC		KTAPE_EV_EXCEPTION
+#define _TRACE_EXC KTAPE_EV_EXCEPTION
 
-#define _TRACE_SW_SEVERITY0	KTAPE_SW_SEVERITY0
-#define _TRACE_SW_SEVERITY1	KTAPE_SW_SEVERITY1
-#define _TRACE_SW_SEVERITY2	KTAPE_SW_SEVERITY2
-#define _TRACE_SW_SEVERITY3	KTAPE_SW_SEVERITY3
-#define _TRACE_HW_SEVERITY0	KTAPE_HW_SEVERITY0
-#define _TRACE_HW_SEVERITY1	KTAPE_HW_SEVERITY1
-#define _TRACE_HW_SEVERITY2	KTAPE_HW_SEVERITY2
-#define _TRACE_HW_SEVERITY3	KTAPE_HW_SEVERITY3
+#define _TRACE_SW_SEVERITY0 KTAPE_SW_SEVERITY0
+#define _TRACE_SW_SEVERITY1 KTAPE_SW_SEVERITY1
+#define _TRACE_SW_SEVERITY2 KTAPE_SW_SEVERITY2
+#define _TRACE_SW_SEVERITY3 KTAPE_SW_SEVERITY3
+#define _TRACE_HW_SEVERITY0 KTAPE_HW_SEVERITY0
+#define _TRACE_HW_SEVERITY1 KTAPE_HW_SEVERITY1
+#define _TRACE_HW_SEVERITY2 KTAPE_HW_SEVERITY2
+#define _TRACE_HW_SEVERITY3 KTAPE_HW_SEVERITY3
 
 /* The first word keeps the array from being empty; the arguments follow it. */
-#define ktape_exception(severity, code, has, buf, len, ...)		\
-do {									\
-	if (static_branch_unlikely(&ktape_listening)) {			\
-		const u32 __args[] = { 0, ##__VA_ARGS__ };		\
-									\
-		ktape_emit_exception(severity, code, __args + 1,	\
-				     ARRAY_SIZE(__args) - 1, buf, len,	\
-				     has);				\
-	}								\
-} while (0)
+#define ktape_exception(severity, code, has, buf, len, ...)                    \
+	do {                                                                   \
+		if (static_branch_unlikely(&ktape_listening)) {                \
+			const u32 __args[] = { 0, ##__VA_ARGS__ };             \
+                                                                               \
+			ktape_emit_exception(severity, code, __args + 1,       \
+					     ARRAY_SIZE(__args) - 1, buf, len, \
+					     has);                             \
+		}                                                              \
+	} while (0)
 
-#define Trace0(s, c)		ktape_exception(s, c, false, NULL, 0)
-#define Trace1(s, c, a1) \
-	ktape_exception(s, c, false, NULL, 0, a1)
-#define Trace2(s, c, a1, a2) \
-	ktape_exception(s, c, false, NULL, 0, a1, a2)
+#define Trace0(s, c)	     ktape_exception(s, c, false, NULL, 0)
+#define Trace1(s, c, a1)     ktape_exception(s, c, false, NULL, 0, a1)
+#define Trace2(s, c, a1, a2) ktape_exception(s, c, false, NULL, 0, a1, a2)
 #define Trace3(s, c, a1, a2, a3) \
 	ktape_exception(s, c, false, NULL, 0, a1, a2, a3)
 #define Trace4(s, c, a1, a2, a3, a4) \
@@ -55,9 +53,8 @@ do {									\
 #define Trace6(s, c, a1, a2, a3, a4, a5, a6) \
 	ktape_exception(s, c, false, NULL, 0, a1, a2, a3, a4, a5, a6)
 
-#define Trace0b(s, c, buf, len)	ktape_exception(s, c, true, buf, len)
-#define Trace1b(s, c, a1, buf, len) \
-	ktape_exception(s, c, true, buf, len, a1)
+#define Trace0b(s, c, buf, len)	    ktape_exception(s, c, true, buf, len)
+#define Trace1b(s, c, a1, buf, len) ktape_exception(s, c, true, buf, len, a1)
 #define Trace2b(s, c, a1, a2, buf, len) \
 	ktape_exception(s, c, true, buf, len, a1, a2)
 #define Trace3b(s, c, a1, a2, a3, buf, len) \
@@ -70,8 +67,8 @@ do {									\
 	ktape_exception(s, c, true, buf, len, a1, a2, a3, a4, a5, a6)
 
 /* Code word of TraceEvent(): 0 to 7 arguments, and a buffer if p is true. */
-#define KTAPE_TRACE_CODE(opcode, dat20, p, nargs)			\
-	((u32)(opcode) | ((u32)(dat20) & KTAPE_DAT20_MASK) << 8 |	\
+#define KTAPE_TRACE_CODE(opcode, dat20, p, nargs)                 \
+	((u32)(opcode) | (KTAPE_DAT20_MASK & (u32)(dat20)) << 8 | \
 	 ((p) ? 1U << 28 : 0) | (u32)(nargs) << 29)
 
 /*
@@ -83,12 +80,12 @@ do {									\
  * code, bits 0-2 of dat20 are its severity.  Any other code word is recorded
  * unchanged.
  */
-#define ktape_trace_event(code, ...)					\
-do {									\
-	if (static_branch_unlikely(&ktape_listening))			\
-		ktape_emit_trace_event(code, ##__VA_ARGS__);		\
-} while (0)
+#define ktape_trace_event(code, ...)                                 \
+	do {                                                         \
+		if (static_branch_unlikely(&ktape_listening))        \
+			ktape_emit_trace_event(code, ##__VA_ARGS__); \
+	} while (0)
 
-#define TraceEvent(code, ...)	ktape_trace_event(code, ##__VA_ARGS__)
+#define TraceEvent(code, ...) ktape_trace_event(code, ##__VA_ARGS__)
 
 #endif /* _KTAPE_TRACE_H */

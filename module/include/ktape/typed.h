@@ -36,8 +36,8 @@ struct ktape_typed {
 };
 
 /* Define a struct ktape_typed without arguments, with room for size bytes. */
-#define KTAPE_TYPED(name, size)						\
-	u8 name##_bytes[size];						\
+#define KTAPE_TYPED(name, size) \
+	u8 name##_bytes[size];  \
 	struct ktape_typed name = { .bytes = name##_bytes, .room = (size) }
 
 /*
@@ -62,13 +62,13 @@ static inline void ktape_typed_put(struct ktape_typed *t, u8 format, u8 width,
 	t->length += 1 + head_size + size;
 }
 
-#define KTAPE_TYPED_NUMBER(name, type, FORMAT)				\
-static inline void ktape_typed_##name(struct ktape_typed *t, u8 width,	\
-				      type value)			\
-{									\
-	ktape_typed_put(t, KTAPE_FORMAT_##FORMAT, width, NULL, 0,	\
-			&value, sizeof(value));				\
-}
+#define KTAPE_TYPED_NUMBER(name, type, FORMAT)                                 \
+	static inline void ktape_typed_##name(struct ktape_typed *t, u8 width, \
+					      type value)                      \
+	{                                                                      \
+		ktape_typed_put(t, KTAPE_FORMAT_##FORMAT, width, NULL, 0,      \
+				&value, sizeof(value));                        \
+	}
 KTAPE_TYPED_NUMBER(s8, s8, S8)
 KTAPE_TYPED_NUMBER(u8, u8, U8)
 KTAPE_TYPED_NUMBER(s16, s16, S16)
@@ -97,23 +97,19 @@ static inline void ktape_typed_object(struct ktape_typed *t, const void *object)
 {
 	u64 token = ktape_token(object);
 
-	ktape_typed_put(t, KTAPE_FORMAT_OBJECT, 0, NULL, 0, &token,
-			sizeof(token));
+	ktape_typed_put(t, KTAPE_FORMAT_OBJECT, 0, NULL, 0, &token, sizeof(token));
 }
 
-static inline void ktape_typed_function(struct ktape_typed *t,
-					const void *function)
+static inline void ktape_typed_function(struct ktape_typed *t, const void *function)
 {
 	u64 token = ktape_token_func(function);
 
-	ktape_typed_put(t, KTAPE_FORMAT_FUNCTION, 0, NULL, 0, &token,
-			sizeof(token));
+	ktape_typed_put(t, KTAPE_FORMAT_FUNCTION, 0, NULL, 0, &token, sizeof(token));
 }
 
 static inline void ktape_typed_signal(struct ktape_typed *t, u32 number)
 {
-	ktape_typed_put(t, KTAPE_FORMAT_SIGNAL, 0, NULL, 0, &number,
-			sizeof(number));
+	ktape_typed_put(t, KTAPE_FORMAT_SIGNAL, 0, NULL, 0, &number, sizeof(number));
 }
 
 #endif /* _KTAPE_TYPED_H */

@@ -23,7 +23,7 @@ module_param(store, bool, 0444);
 MODULE_PARM_DESC(store, "read the clock and store 32 bytes");
 
 #define CELLS		512
-#define TRACEPOINTS_MAX	32
+#define TRACEPOINTS_MAX 32
 
 struct cell {
 	u64 clock;
@@ -66,8 +66,7 @@ static bool listed(const char *name)
 	const char *at;
 
 	for (at = events; (at = strstr(at, name)); at += len)
-		if ((at == events || at[-1] == ',') &&
-		    (!at[len] || at[len] == ','))
+		if ((at == events || at[-1] == ',') && (!at[len] || at[len] == ','))
 			return true;
 	return false;
 }
@@ -82,8 +81,7 @@ static void attach(struct tracepoint *tp, void *unused)
 static void detach_all(void)
 {
 	while (nr_attached)
-		tracepoint_probe_unregister(attached[--nr_attached], probe(),
-					    NULL);
+		tracepoint_probe_unregister(attached[--nr_attached], probe(), NULL);
 	tracepoint_synchronize_unregister();
 	free_percpu(buffers);
 }
@@ -98,7 +96,8 @@ static int __init floor_init(void)
 	buffers = alloc_percpu(struct buffer);
 	if (!buffers)
 		return -ENOMEM;
-	for_each_kernel_tracepoint(attach, NULL);
+	for_each_kernel_tracepoint(attach, NULL)
+		;
 	if (nr_attached == wanted)
 		return 0;
 	detach_all();

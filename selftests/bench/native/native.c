@@ -17,11 +17,11 @@
 
 #include "put.h"
 
-#define BLOCK_SIZE	(64UL << 10)
-#define BLOCKS		16
-#define CHUNK		4000
-#define CHUNKS		60
-#define ROUNDS		25
+#define BLOCK_SIZE (64UL << 10)
+#define BLOCKS	   16
+#define CHUNK	   4000
+#define CHUNKS	   60
+#define ROUNDS	   25
 
 static struct kt_ring ring;
 static struct kt_desc descs[BLOCKS];
@@ -113,7 +113,9 @@ static void measure(unsigned int nargs, double ns)
 {
 	static u64 ticks[3][CHUNKS * ROUNDS];
 	put_t *const puts[3] = {
-		puts_floor[nargs], puts_cmpxchg[nargs], puts_ring[nargs],
+		puts_floor[nargs],
+		puts_cmpxchg[nargs],
+		puts_ring[nargs],
 	};
 	struct cost c[3];
 	int round, which, i;
@@ -138,7 +140,8 @@ int main(int argc, char **argv)
 		nargs = (unsigned int)atoi(argv[2]) & 3;
 		events(argv[1][0] == 'r' ? puts_ring[nargs] :
 		       argv[1][0] == 'f' ? puts_floor[nargs] :
-		       argv[1][0] == 'c' ? puts_cmpxchg[nargs] : put_nothing,
+		       argv[1][0] == 'c' ? puts_cmpxchg[nargs] :
+					   put_nothing,
 		       (unsigned int)atoi(argv[3]));
 		return 0;
 	}

@@ -8,7 +8,7 @@
  */
 #include "put.h"
 
-#define FLOOR_SIZE	(1UL << 20)
+#define FLOOR_SIZE (1UL << 20)
 
 static struct {
 	unsigned long position;
@@ -47,22 +47,22 @@ static __always_inline void floor_put(u32 code, const unsigned int nargs,
 		WRITE_ONCE(floor_ring.position, end);
 }
 
-#define PUT(n)								\
-static noinline void floor##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2) \
-{									\
-	(void)r;							\
-	floor_put(KT_CODE(32, 5, 0, n), n, a0, a1, a2, false);		\
-}									\
-static noinline void cmpxchg##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2) \
-{									\
-	(void)r;							\
-	floor_put(KT_CODE(32, 5, 0, n), n, a0, a1, a2, true);		\
-}									\
-static noinline void ring##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2)	\
-{									\
-	kt_ring_put(r, KT_CODE(32, 5, 0, n), 3, n, (n) > 0 ? a0 : 0,	\
-		    (n) > 1 ? a1 : 0, (n) > 2 ? a2 : 0);		\
-}
+#define PUT(n)                                                                     \
+	static noinline void floor##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2)   \
+	{                                                                          \
+		(void)r;                                                           \
+		floor_put(KT_CODE(32, 5, 0, n), n, a0, a1, a2, false);             \
+	}                                                                          \
+	static noinline void cmpxchg##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2) \
+	{                                                                          \
+		(void)r;                                                           \
+		floor_put(KT_CODE(32, 5, 0, n), n, a0, a1, a2, true);              \
+	}                                                                          \
+	static noinline void ring##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2)    \
+	{                                                                          \
+		kt_ring_put(r, KT_CODE(32, 5, 0, n), 3, n, (n) > 0 ? a0 : 0,       \
+			    (n) > 1 ? a1 : 0, (n) > 2 ? a2 : 0);                   \
+	}
 
 PUT(0)
 PUT(1)

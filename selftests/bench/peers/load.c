@@ -25,10 +25,10 @@
 
 #include "../bench_load.h"
 
-#define STATS		"/sys/kernel/tracing/per_cpu/cpu0/stats"
-#define TIMERS		"/proc/timer_list"
-#define MEMORY		"/proc/meminfo"
-#define ZONES		"/proc/zoneinfo"
+#define STATS  "/sys/kernel/tracing/per_cpu/cpu0/stats"
+#define TIMERS "/proc/timer_list"
+#define MEMORY "/proc/meminfo"
+#define ZONES  "/proc/zoneinfo"
 
 struct work {
 	const char *set;
@@ -67,8 +67,7 @@ static unsigned long number(const char *text)
 }
 
 /* Sum the numbers of the lines that match one of the formats, up to a line. */
-static uint64_t sum(const char *path, const char *const *formats,
-		    const char *last)
+static uint64_t sum(const char *path, const char *const *formats, const char *last)
 {
 	unsigned long n, total = 0;
 	char line[256];
@@ -88,7 +87,10 @@ static uint64_t sum(const char *path, const char *const *formats,
 static uint64_t counted(void)
 {
 	static const char *const formats[] = {
-		"entries: %lu", "overrun: %lu", "read events: %lu", NULL,
+		"entries: %lu",
+		"overrun: %lu",
+		"read events: %lu",
+		NULL,
 	};
 
 	return sum(STATS, formats, NULL);
@@ -117,8 +119,7 @@ static void slices(const char *set)
 		insns += __rdtsc() - begin;
 		events += counted() - before;
 	}
-	fprintf(result, "slices set=%s insns=%lu events=%lu\n", set, insns,
-		events);
+	fprintf(result, "slices set=%s insns=%lu events=%lu\n", set, insns, events);
 }
 
 static void mix(const char *rounds)
@@ -130,8 +131,7 @@ static void mix(const char *rounds)
 	own = counted() - before;
 	before += 2 * own;
 	run_mix(number(rounds));
-	fprintf(result, "mix rounds=%s events=%lu\n", rounds,
-		counted() - before);
+	fprintf(result, "mix rounds=%s events=%lu\n", rounds, counted() - before);
 }
 
 static pthread_barrier_t together;
@@ -176,7 +176,9 @@ static void burst(const char *count, int policy)
 static uint64_t idle(void)
 {
 	static const char *const formats[] = {
-		" .idle_sleeptime : %lu", " .iowait_sleeptime : %lu", NULL,
+		" .idle_sleeptime : %lu",
+		" .iowait_sleeptime : %lu",
+		NULL,
 	};
 
 	return sum(TIMERS, formats, "cpu: 1");

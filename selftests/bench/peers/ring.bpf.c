@@ -25,7 +25,7 @@ struct pt_regs;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);	/* ring.c sets the real size */
+	__uint(max_entries, 1 << 20); /* ring.c sets the real size */
 } ring SEC(".maps");
 
 unsigned long long lost;
@@ -48,8 +48,7 @@ static __always_inline int put(enum event event, unsigned long long a,
 	return 0;
 }
 
-static __always_inline unsigned long long pair(unsigned int high,
-					       unsigned int low)
+static __always_inline unsigned long long pair(unsigned int high, unsigned int low)
 {
 	return (unsigned long long)high << 32 | low;
 }
@@ -62,20 +61,19 @@ int BPF_PROG(sched_switch, _Bool preempt, struct task_struct *prev,
 		   pair(state, prev->prio << 16 | next->prio));
 }
 
-#define TASK_EVENT(name)						\
-SEC("tp_btf/" #name)							\
-int BPF_PROG(name, struct task_struct *task)				\
-{									\
-	return put(EVENT_##name, task->pid, task->prio);		\
-}
+#define TASK_EVENT(name)                                         \
+	SEC("tp_btf/" #name)                                     \
+	int BPF_PROG(name, struct task_struct *task)             \
+	{                                                        \
+		return put(EVENT_##name, task->pid, task->prio); \
+	}
 TASK_EVENT(sched_waking)
 TASK_EVENT(sched_wakeup)
 TASK_EVENT(sched_wakeup_new)
 TASK_EVENT(sched_process_exit)
 
 SEC("tp_btf/sched_process_fork")
-int BPF_PROG(sched_process_fork, struct task_struct *parent,
-	     struct task_struct *child)
+int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	return put(EVENT_sched_process_fork, parent->pid, child->pid);
 }
@@ -87,12 +85,12 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid,
 	return put(EVENT_sched_process_exec, task->pid, old_pid);
 }
 
-#define NUMBER_EVENT(name, type)					\
-SEC("tp_btf/" #name)							\
-int BPF_PROG(name, type number)						\
-{									\
-	return put(EVENT_##name, number, 0);				\
-}
+#define NUMBER_EVENT(name, type)                     \
+	SEC("tp_btf/" #name)                         \
+	int BPF_PROG(name, type number)              \
+	{                                            \
+		return put(EVENT_##name, number, 0); \
+	}
 NUMBER_EVENT(softirq_raise, unsigned int)
 NUMBER_EVENT(softirq_entry, unsigned int)
 NUMBER_EVENT(softirq_exit, unsigned int)
@@ -110,24 +108,24 @@ int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action, int done)
 }
 
 /* A timer is told by its address. The second argument is a time or a mode. */
-#define TIMER_EVENT(name, type)						\
-SEC("tp_btf/" #name)							\
-int BPF_PROG(name, type *timer)						\
-{									\
-	return put(EVENT_##name, (unsigned long long)timer, 0);		\
-}
+#define TIMER_EVENT(name, type)                                         \
+	SEC("tp_btf/" #name)                                            \
+	int BPF_PROG(name, type *timer)                                 \
+	{                                                               \
+		return put(EVENT_##name, (unsigned long long)timer, 0); \
+	}
 TIMER_EVENT(timer_expire_exit, struct timer_list)
 TIMER_EVENT(timer_cancel, struct timer_list)
 TIMER_EVENT(hrtimer_expire_entry, struct hrtimer)
 TIMER_EVENT(hrtimer_expire_exit, struct hrtimer)
 TIMER_EVENT(hrtimer_cancel, struct hrtimer)
 
-#define TIMER_VALUE_EVENT(name, type, value)				\
-SEC("tp_btf/" #name)							\
-int BPF_PROG(name, type *timer, value second)				\
-{									\
-	return put(EVENT_##name, (unsigned long long)timer, second);	\
-}
+#define TIMER_VALUE_EVENT(name, type, value)                                 \
+	SEC("tp_btf/" #name)                                                 \
+	int BPF_PROG(name, type *timer, value second)                        \
+	{                                                                    \
+		return put(EVENT_##name, (unsigned long long)timer, second); \
+	}
 TIMER_VALUE_EVENT(timer_start, struct timer_list, unsigned long)
 TIMER_VALUE_EVENT(timer_expire_entry, struct timer_list, unsigned long)
 TIMER_VALUE_EVENT(hrtimer_start, struct hrtimer, int)

@@ -24,9 +24,9 @@
 #include "ring.h"
 
 /* Level-triggered epoll would never sleep: its own system calls are events, too. */
-#define PAUSE_US	10000
+#define PAUSE_US 10000
 
-#define EVENT_NAME(name)	#name,
+#define EVENT_NAME(name) #name,
 static const char *const names[] = { EVENTS(EVENT_NAME) };
 
 static unsigned long recorded;
@@ -48,8 +48,8 @@ static int dump(const char *path)
 	while (fread(&r, sizeof(r), 1, f) == 1)
 		printf("%llu.%09llu %u %s %llu %llu\n", r.ns / 1000000000,
 		       r.ns % 1000000000, r.pid,
-		       r.event < EVENT_COUNT ? names[r.event] : "?",
-		       r.words[0], r.words[1]);
+		       r.event < EVENT_COUNT ? names[r.event] : "?", r.words[0],
+		       r.words[1]);
 	fclose(f);
 	return 0;
 }
@@ -65,14 +65,12 @@ static bool listed(const char *list, const char *name)
 	size_t len = strlen(name);
 
 	for (const char *at = list; (at = strstr(at, name)); at += len)
-		if ((at == list || at[-1] == ',') &&
-		    (!at[len] || at[len] == ','))
+		if ((at == list || at[-1] == ',') && (!at[len] || at[len] == ','))
 			return true;
 	return false;
 }
 
-static struct bpf_object *load(const char *path, const char *events,
-			       unsigned int mib)
+static struct bpf_object *load(const char *path, const char *events, unsigned int mib)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 	struct bpf_program *program;
@@ -89,8 +87,7 @@ static struct bpf_object *load(const char *path, const char *events,
 	if (bpf_object__load(object))
 		err(1, "load %s", path);
 	bpf_object__for_each_program(program, object)
-		if (bpf_program__autoload(program) &&
-		    !bpf_program__attach(program))
+		if (bpf_program__autoload(program) && !bpf_program__attach(program))
 			err(1, "attach %s", bpf_program__name(program));
 	return object;
 }
@@ -107,15 +104,13 @@ static unsigned long long lost(struct bpf_object *object)
 }
 
 /* Until the command has ended, and what the ring has then. */
-static void follow(struct bpf_object *object, FILE *file, pid_t command,
-		   bool read)
+static void follow(struct bpf_object *object, FILE *file, pid_t command, bool read)
 {
 	struct ring_buffer *reader;
 	int n;
 
-	reader = ring_buffer__new(
-		bpf_object__find_map_fd_by_name(object, "ring"), save, file,
-		NULL);
+	reader = ring_buffer__new(bpf_object__find_map_fd_by_name(object, "ring"),
+				  save, file, NULL);
 	if (!reader)
 		err(1, "read the ring");
 	while (read && !ended) {

@@ -6,12 +6,13 @@
 /* As large as what the floor module stores. */
 struct record {
 	unsigned long long ns;
-	unsigned int event;	/* enum event */
-	unsigned int pid;	/* thread that it happened in */
+	unsigned int event; /* enum event */
+	unsigned int pid;   /* thread that it happened in */
 	unsigned long long words[2];
 };
 
 /* The programs in ring.bpf.c, one for each event. */
+/* clang-format off */
 #define EVENTS(X)							\
 	X(sched_switch) X(sched_waking) X(sched_wakeup) X(sched_wakeup_new)	\
 	X(sched_process_fork) X(sched_process_exec) X(sched_process_exit)	\
@@ -20,8 +21,9 @@ struct record {
 	X(timer_start) X(timer_expire_entry) X(timer_expire_exit)	\
 	X(timer_cancel) X(hrtimer_start) X(hrtimer_expire_entry)	\
 	X(hrtimer_expire_exit) X(hrtimer_cancel) X(sys_enter) X(sys_exit)
+/* clang-format on */
 
-#define EVENT_NUMBER(name)	EVENT_##name,
+#define EVENT_NUMBER(name) EVENT_##name,
 enum event { EVENTS(EVENT_NUMBER) EVENT_COUNT };
 
 #endif /* _RING_H */

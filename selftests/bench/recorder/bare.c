@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAPPED	(4U << 20)
-#define PIECE	(1U << 20)
+#define MAPPED (4U << 20)
+#define PIECE  (1U << 20)
 
 static void die(const char *what)
 {

@@ -20,8 +20,8 @@
 
 #include "device.h"
 
-#define CONTROL		4096U
-#define MODELS_MAX	4096U
+#define CONTROL	   4096U
+#define MODELS_MAX 4096U
 
 /* Defined here only: the library has pointers to it. */
 struct ktape_device {
@@ -241,8 +241,10 @@ static void read_models(const char *path)
 		if (read(fd, block, CONTROL) != CONTROL)
 			break;
 		if (KT_HEAD64(block, packet_bits) != BLOCK * 8ULL) {
-			if (lseek(fd, (off_t)(KT_HEAD64(block, packet_bits) / 8) -
-				      (off_t)CONTROL, SEEK_CUR) < 0)
+			if (lseek(fd,
+				  (off_t)(KT_HEAD64(block, packet_bits) / 8) -
+					  (off_t)CONTROL,
+				  SEEK_CUR) < 0)
 				die(path);
 			continue;
 		}

@@ -8,9 +8,9 @@
 
 #include <ktape.h>
 
-#define BLOCK		(64U << 10)	/* as ktape record has by default */
-#define BLOCKS		64U
-#define WATERMARK	16U		/* blocks after which the recorder is woken */
+#define BLOCK	  (64U << 10) /* as ktape record has by default */
+#define BLOCKS	  64U
+#define WATERMARK 16U /* blocks after which the recorder is woken */
 
 /* Make the device with the full blocks of these files of a trace. */
 void device_make(char **files, int nr);

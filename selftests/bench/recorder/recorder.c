@@ -105,9 +105,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("bytes=%llu records=%llu cpu=%.3f how=%s\n",
-	       (unsigned long long)stats.bytes,
-	       (unsigned long long)stats.records,
-	       after - before,
-	       stats.plain_writes ? "plain" : "io_uring");
+	       (unsigned long long)stats.bytes, (unsigned long long)stats.records,
+	       after - before, stats.plain_writes ? "plain" : "io_uring");
 	return 0;
 }

@@ -13,13 +13,10 @@
 
 #include <lttng/tracepoint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(ktape_bench, event,
-	LTTNG_UST_TP_ARGS(uint64_t, first, uint64_t, second),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer(uint64_t, first, first)
-		lttng_ust_field_integer(uint64_t, second, second)
-	)
-)
+LTTNG_UST_TRACEPOINT_EVENT(
+	ktape_bench, event, LTTNG_UST_TP_ARGS(uint64_t, first, uint64_t, second),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, first, first)
+				    lttng_ust_field_integer(uint64_t, second, second)))
 
 #endif /* _UST_EVENT_H */
 

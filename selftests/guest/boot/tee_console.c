@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_MS	(300 * 1000)	/* without one byte; a line takes milliseconds */
+#define PATIENCE_MS \
+	(300 * 1000) /* without one byte; a line takes milliseconds */
 
 /* Write all of it, to a terminal while it takes bytes. */
 static int write_all(int fd, const char *buf, size_t len)
@@ -68,7 +69,8 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		if (terminal >= 0 && write_all(terminal, buf, n)) {
-			dprintf(file, "\n# %s took nothing (%s): it gets no more of this\n",
+			dprintf(file,
+				"\n# %s took nothing (%s): it gets no more of this\n",
 				argv[2], strerror(errno));
 			close(terminal);
 			terminal = -1;

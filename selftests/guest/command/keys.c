@@ -26,21 +26,21 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define ROWS		24
-#define COLUMNS		100
-#define DRAW_MS		300	/* without output for so long, all is drawn */
-#define READS		20	/* of one drawing */
-#define TRIES		400	/* drawings until a text has to be there */
-#define SCREEN_MAX	65536
+#define ROWS	   24
+#define COLUMNS	   100
+#define DRAW_MS	   300 /* without output for so long, all is drawn */
+#define READS	   20  /* of one drawing */
+#define TRIES	   400 /* drawings until a text has to be there */
+#define SCREEN_MAX 65536
 
 static struct {
-	int terminal;		/* of the master */
-	int keeps;		/* the command's side, to compare its settings */
+	int terminal; /* of the master */
+	int keeps;    /* the command's side, to compare its settings */
 	pid_t command;
 	struct termios before;
-	char screen[SCREEN_MAX];	/* output since the terminal was resized */
+	char screen[SCREEN_MAX]; /* output since the terminal was resized */
 	size_t len;
-	bool over;		/* the command has closed the terminal */
+	bool over; /* the command has closed the terminal */
 } keys;
 
 static void resize(unsigned int rows)
@@ -115,8 +115,8 @@ static bool shows(const char *text)
 		if (has(text))
 			return true;
 	}
-	printf("the screen does not show \"%s\":\n%.*s\n", text,
-	       (int)keys.len, keys.screen);
+	printf("the screen does not show \"%s\":\n%.*s\n", text, (int)keys.len,
+	       keys.screen);
 	return false;
 }
 
@@ -146,10 +146,8 @@ static bool end(void)
 		return false;
 	}
 	tcgetattr(keys.keeps, &now);
-	if (now.c_iflag == keys.before.c_iflag &&
-	    now.c_oflag == keys.before.c_oflag &&
-	    now.c_cflag == keys.before.c_cflag &&
-	    now.c_lflag == keys.before.c_lflag)
+	if (now.c_iflag == keys.before.c_iflag && now.c_oflag == keys.before.c_oflag &&
+	    now.c_cflag == keys.before.c_cflag && now.c_lflag == keys.before.c_lflag)
 		return true;
 	puts("the terminal has other settings than before");
 	return false;

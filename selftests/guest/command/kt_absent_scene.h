@@ -8,18 +8,18 @@
 
 #include "kt_absent_ask.h"
 
-#define STEPS		30
-#define STEP_US		15000
-#define SMALL		(16 << 10)
-#define LARGE		(1 << 20)
+#define STEPS	30
+#define STEP_US 15000
+#define SMALL	(16 << 10)
+#define LARGE	(1 << 20)
 
 /* The sessions between the two reference sessions. */
 enum way {
-	WRAPPED,	/* overwrite mode, small ring, read after the end */
-	FULL,		/* discard mode, small ring, read too slowly */
-	RESTARTED,	/* stopped and restarted; no system calls */
-	FILTERED,	/* filters and profile change while it records */
-	ROTATED,	/* a rotating log */
+	WRAPPED,   /* overwrite mode, small ring, read after the end */
+	FULL,	   /* discard mode, small ring, read too slowly */
+	RESTARTED, /* stopped and restarted; no system calls */
+	FILTERED,  /* filters and profile change while it records */
+	ROTATED,   /* a rotating log */
 	WAYS
 };
 
@@ -96,8 +96,7 @@ static inline const char *add_trace(struct scene *sc, enum way way, bool whole)
 {
 	struct kta_trace *t = &sc->trace[sc->nr_traces];
 
-	snprintf(t->path, sizeof(t->path), "%s-%d", ways[way].name,
-		 sc->nr_traces++);
+	snprintf(t->path, sizeof(t->path), "%s-%d", ways[way].name, sc->nr_traces++);
 	t->way = way;
 	t->whole = whole;
 	t->gaps = &sc->gap[way];
@@ -166,8 +165,7 @@ static inline struct gone gone_of(struct scene *sc, enum way way)
 
 	for (int cpu = 0; cpu < sc->ref.cpus; cpu++) {
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			must(sc, "stats",
-			     kt_stats(fd_of(sc, way), cpu, kind, &st));
+			must(sc, "stats", kt_stats(fd_of(sc, way), cpu, kind, &st));
 			gone.lost += kt_lost(&st);
 			gone.overwritten += st.tail;
 		}
@@ -207,16 +205,14 @@ static inline void filter_calls(struct scene *sc)
 
 static inline void pass_calls(struct scene *sc)
 {
-	must(sc, "calls",
-	     kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL));
+	must(sc, "calls", kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL));
 	close_gap(sc, FILTERED, KTAPE_EV_SYS_ENTER);
 }
 
 static inline void filter_pids(struct scene *sc)
 {
 	open_gap(sc, FILTERED, 0);
-	must(sc, "pid",
-	     kt_filter_pid(fd_of(sc, FILTERED), sc->worker[0].tid, 0));
+	must(sc, "pid", kt_filter_pid(fd_of(sc, FILTERED), sc->worker[0].tid, 0));
 }
 
 static inline void pass_pids(struct scene *sc)
@@ -266,19 +262,18 @@ static inline void read_some(struct scene *sc)
 static inline void rotate(struct scene *sc)
 {
 	must(sc, "rotate",
-	     ktape_recorder_rotate(sc->rec[ROTATED],
-				   add_trace(sc, ROTATED, false)));
+	     ktape_recorder_rotate(sc->rec[ROTATED], add_trace(sc, ROTATED, false)));
 }
 
 static const struct {
 	int step;
 	void (*what)(struct scene *sc);
 } plan[] = {
-	{ 4, stop },	       { 5, pass_calls },  { 6, start },
-	{ 8, read_some },      { 9, filter_pids }, { 10, rotate },
-	{ 11, pass_pids },     { 14, stop },	   { 15, look },
-	{ 16, start },	       { 17, read_some },  { 18, without_marks },
-	{ 20, rotate },	       { 21, with_marks }, { 23, read_some },
+	{ 4, stop },	      { 5, pass_calls },  { 6, start },
+	{ 8, read_some },     { 9, filter_pids }, { 10, rotate },
+	{ 11, pass_pids },    { 14, stop },	  { 15, look },
+	{ 16, start },	      { 17, read_some },  { 18, without_marks },
+	{ 20, rotate },	      { 21, with_marks }, { 23, read_some },
 	{ 24, filter_calls },
 };
 

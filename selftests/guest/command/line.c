@@ -33,21 +33,21 @@
 #include "lcg.h"
 #include "now.h"
 
-#define PART		512
-#define PARTS_A_SECOND	50
-#define RUN_MAX		8	/* bytes lost in one run */
-#define STILL_MS	50
-#define STILLS		10	/* polls without data after which all has been read */
-#define TEXT_MAX	32
+#define PART	       512
+#define PARTS_A_SECOND 50
+#define RUN_MAX	       8 /* bytes lost in one run */
+#define STILL_MS       50
+#define STILLS	       10 /* polls without data after which all has been read */
+#define TEXT_MAX       32
 
 enum { LOST, CHANGED, PUT_IN, FAULTS };
 
 static struct {
 	uint64_t every, keep, seed, speed;
 	uint64_t came, went, faults[FAULTS];
-	unsigned int losing;	/* bytes of the current run still to be lost */
-	const char *text;	/* text to wait for, or NULL */
-	char sign[256];		/* file to create when it has come */
+	unsigned int losing; /* bytes of the current run still to be lost */
+	const char *text;    /* text to wait for, or NULL */
+	char sign[256];	     /* file to create when it has come */
 } line = { .seed = 1 };
 
 static volatile sig_atomic_t over;
@@ -70,7 +70,8 @@ static size_t pass(uint8_t byte, uint8_t *to)
 		line.faults[LOST]++;
 		return 0;
 	}
-	if (!line.every || line.came < line.keep || lcg_next(&line.seed) % line.every) {
+	if (!line.every || line.came < line.keep ||
+	    lcg_next(&line.seed) % line.every) {
 		to[n++] = byte;
 		return n;
 	}

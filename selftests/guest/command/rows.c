@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOOTER_MAX	(16U << 20)
-#define ROWS_FIELD	3
+#define FOOTER_MAX (16U << 20)
+#define ROWS_FIELD 3
 
 enum {
 	STOP,
@@ -135,8 +135,8 @@ static uint64_t rows_of(const char *path)
 	uint32_t size;
 	uint64_t rows;
 
-	if (!file || fseek(file, -8, SEEK_END) || fread(tail, 8, 1, file) != 1 ||
-	    memcmp(tail + 4, "PAR1", 4) != 0)
+	if (!file || fseek(file, -8, SEEK_END) ||
+	    fread(tail, 8, 1, file) != 1 || memcmp(tail + 4, "PAR1", 4) != 0)
 		give_up("no Parquet file");
 	memcpy(&size, tail, sizeof(size));
 	bytes = size && size < FOOTER_MAX ? malloc(size) : NULL;

@@ -10,13 +10,13 @@
 
 #include "kt_absent_scene.h"
 
-#define SCENES		2
+#define SCENES 2
 /*
  * Number of questions; a quarter of them on a sanitizer kernel. Half of the
  * random questions are about all CPUs and are then asked again for each CPU.
  */
-#define QUESTIONS	2200
-#define COMMANDS	36	/* likewise */
+#define QUESTIONS 2200
+#define COMMANDS  36 /* likewise */
 
 /**
  * struct sum - numbers of answers
@@ -31,7 +31,8 @@ static void interview(struct sum *sum, struct scene *sc, struct kta_trace *t,
 		      int questions)
 {
 	if (!sc->ref.errors)
-		must(sc, "verify", kta_interview(&sum->way[t->way], &sc->ref, t, questions));
+		must(sc, "verify",
+		     kta_interview(&sum->way[t->way], &sc->ref, t, questions));
 }
 
 /* Add up the answers of all ways. */
@@ -91,14 +92,14 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 		struct scene *sc = play(i + 1);
 
 		ASSERT_EQ(0, sc->ref.errors);
-		printf("# %zu events, %d traces\n", sc->ref.truth.nr,
-		       sc->nr_traces);
+		printf("# %zu events, %d traces\n", sc->ref.truth.nr, sc->nr_traces);
 		for (int j = 0; j < sc->nr_traces; j++)
 			interview(sum, sc, &sc->trace[j],
 				  part(QUESTIONS) / scenes / sc->nr_traces + 1);
 		/* The questions are random, so the numbers vary. */
 		for (int j = 0; j < 10 * sc->nr_traces && i == scenes - 1 &&
-		     is_one_sided(sum); j++)
+				is_one_sided(sum);
+		     j++)
 			interview(sum, sc, &sc->trace[j % sc->nr_traces], 12);
 		EXPECT_EQ(0, sc->ref.errors);
 		forget(sc);
@@ -129,7 +130,7 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 
 /* Exit codes of ktape verify --absent. */
 static const int codes[KTA_VERDICTS] = {
-	[KTAPE_ABSENT_PROVED] = 0,   [KTAPE_ABSENT_FOUND] = 1,
+	[KTAPE_ABSENT_PROVED] = 0,	[KTAPE_ABSENT_FOUND] = 1,
 	[KTAPE_ABSENT_NOT_ENABLED] = 3, [KTAPE_ABSENT_FILTERED] = 4,
 	[KTAPE_ABSENT_LOST] = 5,
 };

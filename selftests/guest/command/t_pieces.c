@@ -13,8 +13,8 @@
 #include "kt_ring.h"
 #include "kt_trigger.h"
 
-#define RING	(32 << 10)
-#define BLOCK	4096
+#define RING  (32 << 10)
+#define BLOCK 4096
 
 FIXTURE(pieces)
 {
@@ -73,7 +73,8 @@ static uint64_t verified(struct __test_metadata *_metadata, const char *dir,
 	struct ktape_verify *v;
 	uint64_t records = 0;
 
-	ASSERT_EQ(0, ktape_verify_open(dir, &how, &v, NULL)) {
+	ASSERT_EQ(0, ktape_verify_open(dir, &how, &v, NULL))
+	{
 		return 0;
 	}
 	EXPECT_EQ(0, ktape_verify_run(v));

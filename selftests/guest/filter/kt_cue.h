@@ -11,15 +11,15 @@
 
 #include "kt_filter.h"
 
-#define CALLS		100
-#define RING		(1U << 20)
+#define CALLS 100
+#define RING  (1U << 20)
 
 /* The actors and their system calls, which no other process in the guest makes. */
 enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
 
 static const long calls[ACTORS] = {
-	SYS_getppid, SYS_getpgid, SYS_getegid, SYS_geteuid, SYS_getgid,
-	SYS_sched_get_priority_min,
+	SYS_getppid, SYS_getpgid, SYS_getegid,
+	SYS_geteuid, SYS_getgid,  SYS_sched_get_priority_min,
 };
 
 static inline void act(enum actor a)
@@ -77,8 +77,7 @@ static inline int cue_thread(struct cue *c)
 {
 	pthread_t t;
 
-	return pthread_create(&t, NULL, thread_main, c) ||
-	       pthread_detach(t) ||
+	return pthread_create(&t, NULL, thread_main, c) || pthread_detach(t) ||
 	       read(c->from[0], &c->tid, sizeof(c->tid)) != sizeof(c->tid);
 }
 
@@ -132,6 +131,6 @@ static inline void count(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* The bit of an actor in a set of actors. */
-#define B(a)		(1U << (a))
+#define B(a) (1U << (a))
 
 #endif /* _KT_CUE_H */

@@ -14,13 +14,13 @@
 
 #include "kt_filter.h"
 
-#define CPU		1
-#define RING		(4UL << 20)
-#define CALLS		20
+#define CPU   1
+#define RING  (4UL << 20)
+#define CALLS 20
 
 /* Calls that no other process in the guest makes: to be recorded, or not. */
-#define YES		SYS_getppid
-#define NO		SYS_getpgid
+#define YES SYS_getppid
+#define NO  SYS_getpgid
 
 /* The profile, with context records: without them matches are not kept. */
 static inline int profile(int fd, const unsigned char *ops)
@@ -59,8 +59,8 @@ static inline void take_call(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Expect a session to have recorded @yes calls that must be, and none that must not. */
-static inline void check_calls(struct __test_metadata *_metadata, int fd, struct kt_take *t,
-			       uint64_t yes)
+static inline void check_calls(struct __test_metadata *_metadata, int fd,
+			       struct kt_take *t, uint64_t yes)
 {
 	struct calls c = {};
 

@@ -10,20 +10,20 @@
 #include "kt_bracket.h"
 #include "kt_filter.h"
 
-#define TRIES	30
-#define BLOCK	4096
-#define RING	(64 * BLOCK)
+#define TRIES 30
+#define BLOCK 4096
+#define RING  (64 * BLOCK)
 
 /* What recorders cause: the events are those of the session that holds the probes. */
-static const unsigned char ops[] = { KTAPE_EV_PROCESS_RENAME,
-				     KTAPE_EV_SCHED_SWITCH,
+static const unsigned char ops[] = { KTAPE_EV_PROCESS_RENAME, KTAPE_EV_SCHED_SWITCH,
 				     KTAPE_EV_SYS_ENTER, 0 };
 
 /* Interrupts that CPUs send to others. */
 static const char *const kinds[] = { "Function call interrupts",
 				     "IRQ work interrupts" };
 
-FIXTURE(excluded) {
+FIXTURE(excluded)
+{
 	int keeper, fd;
 	struct bracket b[ARRAY_SIZE(kinds)];
 	struct counts least[ARRAY_SIZE(kinds)];
@@ -51,8 +51,7 @@ static void pin_rcu(bool here)
 		if (fd < 0)
 			continue;
 		if (read(fd, name, sizeof(name) - 1) > 0 &&
-		    (!strcmp(name, "rcu_preempt\n") ||
-		     !strcmp(name, "rcu_sched\n")))
+		    (!strcmp(name, "rcu_preempt\n") || !strcmp(name, "rcu_sched\n")))
 			sched_setaffinity(atoi(d->d_name), sizeof(set), &set);
 		close(fd);
 	}
@@ -116,7 +115,7 @@ static int change_filter(int fd)
 	const uint64_t some[2] = { 3, 5 };
 
 	return kt_filter_set(fd, KTAPE_FILTER_SYSCALL, some, 2) ?:
-	       kt_filter_off(fd, KTAPE_FILTER_SYSCALL);
+		       kt_filter_off(fd, KTAPE_FILTER_SYSCALL);
 }
 
 /* Nobody reads the rings, so a flush may find one full. */
@@ -129,9 +128,8 @@ static bool flush(int fd)
 
 static void run_once(int fd)
 {
-	if (kt_command(fd, KTAPE_IOC_CLEAR) ||
-	    kt_command(fd, KTAPE_IOC_START) || !flush(fd) ||
-	    change_profile(fd, KTAPE_PROFILE_ANDNOT) ||
+	if (kt_command(fd, KTAPE_IOC_CLEAR) || kt_command(fd, KTAPE_IOC_START) ||
+	    !flush(fd) || change_profile(fd, KTAPE_PROFILE_ANDNOT) ||
 	    change_profile(fd, KTAPE_PROFILE_OR) || change_filter(fd) ||
 	    !flush(fd) || kt_command(fd, KTAPE_IOC_STOP))
 		abort();
@@ -156,7 +154,8 @@ TEST_F_TIMEOUT(excluded, no_interrupt, 300)
 	run(self->fd, self->b, self->least);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (int cpu = 1; cpu < kt_cpus(); cpu++) {
-			EXPECT_EQ(0, self->least[i].nr[cpu]) {
+			EXPECT_EQ(0, self->least[i].nr[cpu])
+			{
 				TH_LOG("%s, CPU %d", kinds[i], cpu);
 			}
 		}

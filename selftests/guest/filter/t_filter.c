@@ -12,15 +12,15 @@
 
 #include "kt_filter.h"
 
-#define LOAD_CPU	0
-#define OTHER_CPU	1
-#define CALLS		300
-#define RING		(4U << 20)
-#define CODE		KTAPE_EXC_CODE(0x1234, 56)
+#define LOAD_CPU  0
+#define OTHER_CPU 1
+#define CALLS	  300
+#define RING	  (4U << 20)
+#define CODE	  KTAPE_EXC_CODE(0x1234, 56)
 
 FIXTURE(filter)
 {
-	int fd;		/* our own session, stopped */
+	int fd; /* our own session, stopped */
 };
 
 FIXTURE_SETUP(filter)
@@ -64,18 +64,20 @@ static void getppid32(void)
 #ifdef __x86_64__
 	long ret;
 
-	asm volatile("int $0x80" : "=a" (ret) : "0" (64L) : "memory", "r8",
-		     "r9", "r10", "r11");
+	asm volatile("int $0x80"
+		     : "=a"(ret)
+		     : "0"(64L)
+		     : "memory", "r8", "r9", "r10", "r11");
 #endif
 }
 
-#define NATIVE		SYS_getppid
-#define COMPAT		(512 + 64)
+#define NATIVE SYS_getppid
+#define COMPAT (512 + 64)
 
 TEST_F_TIMEOUT(filter, syscall, 60)
 {
 	const struct {
-		int bit;	/* the only one */
+		int bit; /* the only one */
 		bool native, compat;
 	} vector[] = {
 		{ NATIVE, true, false },
@@ -91,8 +93,8 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		uint64_t native = vector[i].native ? CALLS : 0;
 		uint64_t all = has_compat ? 4 * CALLS : 2 * CALLS;
 		uint64_t compat = vector[i].compat && has_compat ? CALLS : 0;
-		int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER,
-						       KTAPE_EV_SYS_EXIT));
+		int fd = kt_session(0, RING, 0,
+				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 		struct kt_take t;
 
 		memset(b, 0, sizeof(*b));
@@ -198,8 +200,7 @@ static void disk(void)
 /* Soft interrupts NET_RX on this CPU. */
 static void packets(void)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(9) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -275,26 +276,22 @@ TEST_F_TIMEOUT(filter, irq, 120)
 {
 	unsigned int nr;
 
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY)));
 	nr = busiest(self->fd);
 	ASSERT_NE(~0U, nr);
 	interrupts(_metadata, KTAPE_FILTER_IRQ, nr, KTAPE_EV_IRQ_HANDLER_ENTRY,
 		   disk);
-	interrupts(_metadata, KTAPE_FILTER_IRQ, nr, KTAPE_EV_IRQ_HANDLER_EXIT,
-		   disk);
+	interrupts(_metadata, KTAPE_FILTER_IRQ, nr, KTAPE_EV_IRQ_HANDLER_EXIT, disk);
 }
 
 TEST_F_TIMEOUT(filter, softirq, 120)
 {
-	const unsigned char ops[] = { KTAPE_EV_SOFTIRQ_ENTRY,
-				      KTAPE_EV_SOFTIRQ_EXIT,
+	const unsigned char ops[] = { KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT,
 				      KTAPE_EV_SOFTIRQ_RAISE };
 	const unsigned int net_rx = 3;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i],
-			   packets);
+		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i], packets);
 }
 
 /* ---- CPUs ------------------------------------------------------------------- */
@@ -338,8 +335,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		struct cpus c = {};
 		struct kt_take t;
 
-		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU,
-					   &vector[i].mask, 1));
+		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU, &vector[i].mask, 1));
 		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 		if (vector[i].off)
 			ASSERT_EQ(0, kt_filter_off(fd, KTAPE_FILTER_CPU));
@@ -376,8 +372,7 @@ static void by_signal(const struct kt_rec *r, struct kt_take *t)
 {
 	struct signals *s = t->arg;
 
-	if (r->op == KTAPE_EV_SIGNAL_GENERATE &&
-	    (pid_t)r->args[0] == getpid())
+	if (r->op == KTAPE_EV_SIGNAL_GENERATE && (pid_t)r->args[0] == getpid())
 		s->of[r->dat20 & 127]++;
 }
 
@@ -390,8 +385,7 @@ TEST_F(filter, signal)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 		signal(sent[i], kt_on_alarm);
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_SIGNAL, &only, 1));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (int n = 0; n < CALLS; n++)
@@ -422,7 +416,8 @@ static void by_severity(const struct kt_rec *r, struct kt_take *t)
 
 TEST_F(filter, severity)
 {
-	struct ktape_trace e = { .size = sizeof(e), .code = CODE,
+	struct ktape_trace e = { .size = sizeof(e),
+				 .code = CODE,
 				 .opcode = KTAPE_EV_EXCEPTION };
 	int mark = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
 
@@ -439,8 +434,8 @@ TEST_F(filter, severity)
 		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 		for (int n = 0; n < 10; n++)
 			for (e.severity = 0; e.severity < 8; e.severity++)
-				ASSERT_EQ(0, kt_ioctl(mark, KTAPE_MARK_IOC_TRACE,
-						      &e));
+				ASSERT_EQ(0, kt_ioctl(mark,
+						      KTAPE_MARK_IOC_TRACE, &e));
 		kt_take(&t, fd, by_severity, &s);
 		EXPECT_EQ(0, t.wrong);
 		for (uint32_t i = 0; i < 8; i++)

@@ -11,12 +11,12 @@
 
 #include "kt_cue.h"
 
-#define SESSIONS	8	/* KT_SESSIONS of module/event/event.h */
-#define EXCEPT		KTAPE_PID_EXCEPT
-#define THREADS		KTAPE_PID_THREADS
-#define CHILDREN	KTAPE_PID_CHILDREN
-#define HEIRS		(B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD))
-#define EVERYBODY	(B(MAIN) | B(THREAD) | HEIRS)
+#define SESSIONS  8 /* KT_SESSIONS of module/event/event.h */
+#define EXCEPT	  KTAPE_PID_EXCEPT
+#define THREADS	  KTAPE_PID_THREADS
+#define CHILDREN  KTAPE_PID_CHILDREN
+#define HEIRS	  (B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD))
+#define EVERYBODY (B(MAIN) | B(THREAD) | HEIRS)
 
 FIXTURE(except)
 {
@@ -65,7 +65,7 @@ struct entry {
 };
 
 /* Set the filter with these entries and the actors' current tids. */
-static int set(FIXTURE_DATA(except) *self, const struct entry *e, uint32_t nr)
+static int set(FIXTURE_DATA(except) * self, const struct entry *e, uint32_t nr)
 {
 	struct ktape_filter_pid pids[4];
 
@@ -78,7 +78,7 @@ static int set(FIXTURE_DATA(except) *self, const struct entry *e, uint32_t nr)
 	return kt_filter_set(self->fd, KTAPE_FILTER_PID, pids, nr);
 }
 
-static int everybody(FIXTURE_DATA(except) *self)
+static int everybody(FIXTURE_DATA(except) * self)
 {
 	act(MAIN);
 	for (int a = THREAD; a < ACTORS; a++)
@@ -100,7 +100,8 @@ static unsigned int recorded(struct __test_metadata *_metadata, int fd)
 	kt_take(&t, fd, count, n);
 	EXPECT_EQ(0, t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
-		EXPECT_TRUE(n[a] == 0 || n[a] == CALLS) {
+		EXPECT_TRUE(n[a] == 0 || n[a] == CALLS)
+		{
 			TH_LOG("actor %d: %llu", a, (unsigned long long)n[a]);
 		}
 		got |= n[a] ? B(a) : 0;
@@ -111,7 +112,7 @@ static unsigned int recorded(struct __test_metadata *_metadata, int fd)
 TEST_F_TIMEOUT(except, truth_table, 120)
 {
 	static const struct {
-		bool late;	/* the family is started after the filter is set */
+		bool late; /* the family is started after the filter is set */
 		uint32_t nr;
 		struct entry e[2];
 		unsigned int pass;
@@ -123,15 +124,20 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 		{ false, 1, { { MAIN, EXCEPT | CHILDREN } }, B(THREAD) },
 		{ true, 1, { { MAIN, EXCEPT | CHILDREN } }, B(THREAD) },
 		{ true, 1, { { MAIN, EXCEPT } }, EVERYBODY & ~B(MAIN) },
-		{ false, 2, { { MAIN, EXCEPT }, { CHILD, EXCEPT } },
+		{ false,
+		  2,
+		  { { MAIN, EXCEPT }, { CHILD, EXCEPT } },
 		  EVERYBODY & ~B(MAIN) & ~B(CHILD) },
 		/* Includes and excludes together. */
 		{ false, 2, { { MAIN, THREADS }, { THREAD, EXCEPT } }, B(MAIN) },
 		{ false, 2, { { THREAD, EXCEPT }, { MAIN, THREADS } }, B(MAIN) },
 		{ true, 2, { { MAIN, CHILDREN }, { MAIN, EXCEPT } }, HEIRS },
-		{ false, 2, { { MAIN, CHILDREN }, { CHILD, EXCEPT } },
+		{ false,
+		  2,
+		  { { MAIN, CHILDREN }, { CHILD, EXCEPT } },
 		  B(MAIN) | B(CHILDS_THREAD) | B(GRANDCHILD) },
-		{ false, 2,
+		{ false,
+		  2,
 		  { { MAIN, CHILDREN }, { CHILD, EXCEPT | THREADS } },
 		  B(MAIN) | B(GRANDCHILD) },
 		{ false, 2, { { MAIN, 0 }, { MAIN, EXCEPT } }, 0 },
@@ -148,11 +154,11 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 		ASSERT_LT(0, self->child);
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, everybody(self));
-		EXPECT_EQ(vector[i].pass, recorded(_metadata, self->fd)) {
+		EXPECT_EQ(vector[i].pass, recorded(_metadata, self->fd))
+		{
 			TH_LOG("vector %zu", i);
 		}
-		EXPECT_EQ(0, kt_filter_get(self->fd,
-					   KTAPE_FILTER_PID).collisions);
+		EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_PID).collisions);
 		end_family(self->c, self->child);
 		close(self->fd);
 		self->fd = -1;
@@ -165,8 +171,7 @@ TEST_F_TIMEOUT(except, truth_table, 120)
  */
 TEST_F(except, replaced)
 {
-	const struct entry e[] = { { MAIN, 0 }, { THREAD, EXCEPT },
-				   { MAIN, EXCEPT } };
+	const struct entry e[] = { { MAIN, 0 }, { THREAD, EXCEPT }, { MAIN, EXCEPT } };
 	unsigned int pass[ARRAY_SIZE(e)] = { B(MAIN), B(MAIN), B(THREAD) };
 
 	for (size_t i = 0; i < ARRAY_SIZE(e); i++) {
@@ -178,7 +183,8 @@ TEST_F(except, replaced)
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 		ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
 		act(LATE);
-		EXPECT_EQ(pass[i] | B(LATE), recorded(_metadata, self->fd)) {
+		EXPECT_EQ(pass[i] | B(LATE), recorded(_metadata, self->fd))
+		{
 			TH_LOG("step %zu", i);
 		}
 		close(self->fd);
@@ -277,7 +283,8 @@ static pid_t reported(int fd)
 {
 	struct ktape_filter_pid p = { .pid = -1 };
 	struct ktape_filter f = { .op = KTAPE_FILTER_GET,
-				  .kind = KTAPE_FILTER_PID, .nr = 1,
+				  .kind = KTAPE_FILTER_PID,
+				  .nr = 1,
 				  .entries = (uintptr_t)&p };
 
 	return kt_filter(fd, &f) ? -1 : p.pid;

@@ -11,16 +11,16 @@
 
 #include "kt_filter.h"
 
-#define CALLS		200
-#define NAPS		8
-#define NAP_US		60000
-#define GATE_NS		30000000ULL
-#define HOUR_NS		(3600ULL * 1000000000)
-#define RING		(4U << 20)
-#define CONTROL		(1U << 20)
-#define CHILDREN	400
-#define CROWD		3200	/* of 4096 slots */
-#define STACK		4096
+#define CALLS	 200
+#define NAPS	 8
+#define NAP_US	 60000
+#define GATE_NS	 30000000ULL
+#define HOUR_NS	 (3600ULL * 1000000000)
+#define RING	 (4U << 20)
+#define CONTROL	 (1U << 20)
+#define CHILDREN 400
+#define CROWD	 3200 /* of 4096 slots */
+#define STACK	 4096
 
 /**
  * struct seen - records of the gated pairs
@@ -82,8 +82,7 @@ FIXTURE_SETUP(gate)
 	struct ktape_features f;
 
 	self->fd = kt_session_names(RING, CONTROL,
-				    KT_OPS(KTAPE_EV_SYS_ENTER,
-					   KTAPE_EV_SYS_EXIT));
+				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
 	self->seen = calloc(1, sizeof(*self->seen));
 	ASSERT_EQ(0, kt_features(self->fd, &f));
@@ -117,7 +116,7 @@ static uint64_t sum(const uint64_t *by_number)
  * a short call was preempted.  No begin is left alone, and one end: the begin of the call
  * that started the session was not recorded.
  */
-static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *self)
+static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) * self)
 {
 	struct seen *s = self->seen;
 
@@ -260,7 +259,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 
 /* ---- more pairs than there is room for ------------------------------------------ */
 
-static int place[2];		/* system calls in which the threads sleep */
+static int place[2]; /* system calls in which the threads sleep */
 
 static void crowd_member(void)
 {
@@ -305,7 +304,8 @@ static pid_t crowd(int n, int done)
 
 		if (clone((int (*)(void *))crowd_member, top,
 			  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-			  CLONE_THREAD | CLONE_SYSVSEM, NULL) < 0)
+				  CLONE_THREAD | CLONE_SYSVSEM,
+			  NULL) < 0)
 			_exit(1);
 	}
 	wait_for_crowd(n);
@@ -383,21 +383,21 @@ static uint64_t ungated(const struct pairs *p)
 	return t.op[p->enter];
 }
 
-#define PAIRS(gate, enter, exit, span) \
-	{ #gate, KTAPE_GATE_##gate, KTAPE_EV_##enter, KTAPE_EV_##exit, \
-	  KTAPE_EV_##span, 0, 0 }
+#define PAIRS(gate, enter, exit, span)                                       \
+	{                                                                    \
+#gate, KTAPE_GATE_##gate, KTAPE_EV_##enter, KTAPE_EV_##exit, \
+			KTAPE_EV_##span, 0, 0                                \
+	}
 
 TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 {
 	struct pairs pairs[] = {
 		PAIRS(IRQ, IRQ_HANDLER_ENTRY, IRQ_HANDLER_EXIT, IRQ_SPAN),
 		PAIRS(SOFTIRQ, SOFTIRQ_ENTRY, SOFTIRQ_EXIT, SOFTIRQ_SPAN),
-		PAIRS(TIMER, TIMER_EXPIRE_ENTRY, TIMER_EXPIRE_EXIT,
-		      TIMER_SPAN),
+		PAIRS(TIMER, TIMER_EXPIRE_ENTRY, TIMER_EXPIRE_EXIT, TIMER_SPAN),
 		PAIRS(HRTIMER, HRTIMER_EXPIRE_ENTRY, HRTIMER_EXPIRE_EXIT,
 		      HRTIMER_SPAN),
-		PAIRS(WORK, WORKQUEUE_EXECUTE_START, WORKQUEUE_EXECUTE_END,
-		      WORK_SPAN),
+		PAIRS(WORK, WORKQUEUE_EXECUTE_START, WORKQUEUE_EXECUTE_END, WORK_SPAN),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {

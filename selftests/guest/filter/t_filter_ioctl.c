@@ -6,7 +6,7 @@
 
 #include "kt_filter.h"
 
-#define BAD		((void *)-4096L)
+#define BAD ((void *)-4096L)
 
 FIXTURE(ioctl)
 {
@@ -32,9 +32,7 @@ static const uint64_t words[2048];
 static const uint64_t ones[KTAPE_MASK_WORDS] = { ~0ULL, ~0ULL, ~0ULL, ~0ULL };
 static const uint64_t no_opcode[] = { 0, 0, 0, 1ULL << 63 };
 static const uint64_t control_op[] = { 1ULL << KTAPE_EV_CONTEXT };
-static const struct ktape_filter_pid self_pid[KTAPE_FILTER_PIDS + 1] = {
-	{ 1, 0 }
-};
+static const struct ktape_filter_pid self_pid[KTAPE_FILTER_PIDS + 1] = { { 1, 0 } };
 static const struct ktape_filter_pid no_pid[] = { { 1, 0 }, { 4194303, 0 } };
 static const struct ktape_filter_pid zero_pid[] = { { 0, 0 } };
 static const struct ktape_filter_pid negative_pid[] = { { -1, 0 } };
@@ -43,7 +41,8 @@ static const int32_t no_fd[] = { -1 };
 static const uint32_t bad_uid[] = { 0, -1 };
 static const uint32_t severity[] = { 3, 4 };
 static const struct ktape_filter_gate gates[] = {
-	{ KTAPE_GATE_SYSCALL, 0, 1000 }, { KTAPE_GATE_WORK, 0, 0 },
+	{ KTAPE_GATE_SYSCALL, 0, 1000 },
+	{ KTAPE_GATE_WORK, 0, 0 },
 	{ KTAPE_GATE_SYSCALL, 0, 1000 },
 };
 static const struct ktape_filter_gate no_gate[] = { { KTAPE_GATES, 0, 1 } };
@@ -52,17 +51,18 @@ static const struct ktape_filter_gate long_gate[] = {
 	{ 0, 0, 3600ULL * 1000000000 + 1 }
 };
 static const struct ktape_filter_rate rates[] = {
-	{ KTAPE_EV_SYS_ENTER, 1 }, { KTAPE_EV_SYS_EXIT, 1 },
+	{ KTAPE_EV_SYS_ENTER, 1 },
+	{ KTAPE_EV_SYS_EXIT, 1 },
 	{ KTAPE_EV_SYS_ENTER, 1 },
 };
 static const struct ktape_filter_rate no_rate[] = { { 256, 1 } };
 static const struct ktape_filter_rate extend_rate[] = { { 255, 1 } };
-static const struct ktape_filter_rate control_rate[] = {
-	{ KTAPE_EV_PROFILE, 1 }
-};
+static const struct ktape_filter_rate control_rate[] = { { KTAPE_EV_PROFILE, 1 } };
 
-#define SET(kind, entries, nr, result) \
-	{ KTAPE_FILTER_SET, KTAPE_FILTER_##kind, nr, entries, result }
+#define SET(kind, entries, nr, result)                                     \
+	{                                                                  \
+		KTAPE_FILTER_SET, KTAPE_FILTER_##kind, nr, entries, result \
+	}
 
 static const struct {
 	uint32_t op, kind, nr;
@@ -74,30 +74,50 @@ static const struct {
 	{ KTAPE_FILTER_GET, ~0U, 0, NULL, -EINVAL },
 	{ KTAPE_FILTER_OFF, KTAPE_FILTER_CPU, 1, NULL, -EINVAL },
 	{ KTAPE_FILTER_OFF, KTAPE_FILTER_CPU, 0, words, -EINVAL },
-	SET(CPU, BAD, 1, -EFAULT), SET(CPU, ones, 4, -EINVAL),
-	SET(CPU, words, 1, 0), SET(CPU, words, 2048, -EINVAL),
-	SET(SYSCALL, words, 16, 0), SET(SYSCALL, words, 17, -EINVAL),
+	SET(CPU, BAD, 1, -EFAULT),
+	SET(CPU, ones, 4, -EINVAL),
+	SET(CPU, words, 1, 0),
+	SET(CPU, words, 2048, -EINVAL),
+	SET(SYSCALL, words, 16, 0),
+	SET(SYSCALL, words, 17, -EINVAL),
 	SET(SYSCALL, BAD, 16, -EFAULT),
-	SET(IRQ, words, 64, 0), SET(IRQ, words, 65, -EINVAL),
-	SET(SOFTIRQ, words, 1, 0), SET(SOFTIRQ, words, 2, -EINVAL),
-	SET(SIGNAL, words, 1, 0), SET(SIGNAL, words, 2, -EINVAL),
-	SET(PID, self_pid, 1, 0), SET(PID, no_pid, 2, -ESRCH),
-	SET(PID, zero_pid, 1, -EINVAL), SET(PID, negative_pid, 1, -EINVAL),
-	SET(PID, odd_pid, 1, -EINVAL), SET(PID, BAD, 1, -EFAULT),
+	SET(IRQ, words, 64, 0),
+	SET(IRQ, words, 65, -EINVAL),
+	SET(SOFTIRQ, words, 1, 0),
+	SET(SOFTIRQ, words, 2, -EINVAL),
+	SET(SIGNAL, words, 1, 0),
+	SET(SIGNAL, words, 2, -EINVAL),
+	SET(PID, self_pid, 1, 0),
+	SET(PID, no_pid, 2, -ESRCH),
+	SET(PID, zero_pid, 1, -EINVAL),
+	SET(PID, negative_pid, 1, -EINVAL),
+	SET(PID, odd_pid, 1, -EINVAL),
+	SET(PID, BAD, 1, -EFAULT),
 	SET(PID, self_pid, KTAPE_FILTER_PIDS + 1, -EINVAL),
-	SET(CGROUP, no_fd, 1, -EBADF), SET(CGROUP, words, 9, -EINVAL),
-	SET(UID, words, 16, 0), SET(UID, words, 17, -EINVAL),
+	SET(CGROUP, no_fd, 1, -EBADF),
+	SET(CGROUP, words, 9, -EINVAL),
+	SET(UID, words, 16, 0),
+	SET(UID, words, 17, -EINVAL),
 	SET(UID, bad_uid, 2, -EINVAL),
-	SET(SEVERITY, severity, 1, 0), SET(SEVERITY, severity + 1, 1, -EINVAL),
+	SET(SEVERITY, severity, 1, 0),
+	SET(SEVERITY, severity + 1, 1, -EINVAL),
 	SET(SEVERITY, severity, 2, -EINVAL),
-	SET(GATE, gates, 2, 0), SET(GATE, gates, 3, -EINVAL),
-	SET(GATE, no_gate, 1, -EINVAL), SET(GATE, odd_gate, 1, -EINVAL),
-	SET(GATE, long_gate, 1, -EINVAL), SET(GATE, gates, 7, -EINVAL),
-	SET(RATE, rates, 2, 0), SET(RATE, rates, 3, -EINVAL),
-	SET(RATE, no_rate, 1, -EINVAL), SET(RATE, extend_rate, 1, -EINVAL),
-	SET(RATE, control_rate, 1, -EINVAL), SET(RATE, words, 33, -EINVAL),
-	SET(STACK, words, 4, 0), SET(STACK, words, 5, -EINVAL),
-	SET(STACK, ones, 4, -EINVAL), SET(STACK, no_opcode, 4, -EINVAL),
+	SET(GATE, gates, 2, 0),
+	SET(GATE, gates, 3, -EINVAL),
+	SET(GATE, no_gate, 1, -EINVAL),
+	SET(GATE, odd_gate, 1, -EINVAL),
+	SET(GATE, long_gate, 1, -EINVAL),
+	SET(GATE, gates, 7, -EINVAL),
+	SET(RATE, rates, 2, 0),
+	SET(RATE, rates, 3, -EINVAL),
+	SET(RATE, no_rate, 1, -EINVAL),
+	SET(RATE, extend_rate, 1, -EINVAL),
+	SET(RATE, control_rate, 1, -EINVAL),
+	SET(RATE, words, 33, -EINVAL),
+	SET(STACK, words, 4, 0),
+	SET(STACK, words, 5, -EINVAL),
+	SET(STACK, ones, 4, -EINVAL),
+	SET(STACK, no_opcode, 4, -EINVAL),
 	SET(STACK, control_op, 1, -EINVAL),
 };
 
@@ -106,7 +126,8 @@ TEST_F_TIMEOUT(ioctl, validation, 120)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
 		uint32_t kind = vectors[i].kind < KTAPE_FILTER_KINDS ?
-				vectors[i].kind : 0;
+					vectors[i].kind :
+					0;
 		struct ktape_filter before = kt_filter_get(self->fd, kind);
 		struct ktape_filter f = {
 			.op = vectors[i].op, .kind = vectors[i].kind,
@@ -139,12 +160,14 @@ TEST_F(ioctl, output_members)
 	EXPECT_EQ(-EINVAL, kt_filter(self->fd, &f));
 	f = (struct ktape_filter){ .collisions = 1 };
 	EXPECT_EQ(-EINVAL, kt_filter(self->fd, &f));
-	f = (struct ktape_filter){ .kind = KTAPE_FILTER_PID, .nr = 4,
+	f = (struct ktape_filter){ .kind = KTAPE_FILTER_PID,
+				   .nr = 4,
 				   .entries = (uintptr_t)BAD };
 	EXPECT_EQ(0, kt_filter(self->fd, &f));
 	EXPECT_EQ(0, f.nr);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, self_pid, 1));
-	f = (struct ktape_filter){ .kind = KTAPE_FILTER_PID, .nr = 4,
+	f = (struct ktape_filter){ .kind = KTAPE_FILTER_PID,
+				   .nr = 4,
 				   .entries = (uintptr_t)BAD };
 	EXPECT_EQ(-EFAULT, kt_filter(self->fd, &f));
 }
@@ -187,7 +210,8 @@ TEST_F_TIMEOUT(ioctl, returns_what_was_set, 60)
 	for (uint32_t room = 0; room < 5; room++) {
 		for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 			struct ktape_filter f = {
-				.kind = all[i].kind, .nr = room,
+				.kind = all[i].kind,
+				.nr = room,
 				.entries = (uintptr_t)got,
 			};
 			uint32_t n = room < all[i].nr ? room : all[i].nr;
@@ -196,8 +220,7 @@ TEST_F_TIMEOUT(ioctl, returns_what_was_set, 60)
 			ASSERT_EQ(0, kt_filter(self->fd, &f));
 			EXPECT_EQ(all[i].nr, f.nr);
 			EXPECT_EQ(1, f.active);
-			EXPECT_EQ(0, memcmp(got, all[i].entries,
-					    n * all[i].size))
+			EXPECT_EQ(0, memcmp(got, all[i].entries, n * all[i].size))
 			{
 				TH_LOG("kind %u", all[i].kind);
 			}
@@ -208,8 +231,8 @@ TEST_F_TIMEOUT(ioctl, returns_what_was_set, 60)
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		ASSERT_EQ(0, kt_filter_off(self->fd, all[i].kind));
 		for (size_t j = 0; j < ARRAY_SIZE(all); j++)
-			EXPECT_EQ(j > i, kt_filter_get(self->fd,
-						       all[j].kind).active);
+			EXPECT_EQ(j > i,
+				  kt_filter_get(self->fd, all[j].kind).active);
 	}
 }
 
@@ -255,14 +278,10 @@ TEST_F_TIMEOUT(ioctl, many_sessions, 120)
 		if (i % 2)
 			ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 		for (int again = 0; again < 2; again++) {
-			ASSERT_EQ(0, kt_filter_pid(fd, getpid(),
-						   KTAPE_PID_CHILDREN));
-			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_GATE,
-						   gates, 2));
-			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_RATE,
-						   rates, 2));
-			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU,
-						   words, 1));
+			ASSERT_EQ(0, kt_filter_pid(fd, getpid(), KTAPE_PID_CHILDREN));
+			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_GATE, gates, 2));
+			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_RATE, rates, 2));
+			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU, words, 1));
 		}
 		close(fd);
 	}

@@ -4,7 +4,7 @@
 
 #include "kt_filter.h"
 
-#define MARKERS		64
+#define MARKERS 64
 
 /* A filter or profile record. */
 struct marker {
@@ -64,7 +64,8 @@ static const uint64_t map[KTAPE_FILTER_IRQ_WORDS] = { 1 };
 static const uint32_t uids[] = { 0, 1, 2 };
 static const uint32_t severity = 2;
 static const struct ktape_filter_gate gates[] = {
-	{ KTAPE_GATE_IRQ, 0, 1 }, { KTAPE_GATE_WORK, 0, 1 },
+	{ KTAPE_GATE_IRQ, 0, 1 },
+	{ KTAPE_GATE_WORK, 0, 1 },
 };
 static const struct ktape_filter_rate rate = { KTAPE_EV_SCHED_SWITCH, 5 };
 static const struct ktape_filter_pid pid = { 1, 0 };
@@ -73,14 +74,19 @@ static const struct {
 	uint32_t kind, nr;
 	const void *entries;
 } kinds[] = {
-	{ KTAPE_FILTER_CPU, 1, map }, { KTAPE_FILTER_SYSCALL, 16, map },
-	{ KTAPE_FILTER_IRQ, 64, map }, { KTAPE_FILTER_SOFTIRQ, 1, map },
-	{ KTAPE_FILTER_SIGNAL, 1, map }, { KTAPE_FILTER_PID, 1, &pid },
-	{ KTAPE_FILTER_CGROUP, 0, NULL }, { KTAPE_FILTER_UID, 3, uids },
+	{ KTAPE_FILTER_CPU, 1, map },
+	{ KTAPE_FILTER_SYSCALL, 16, map },
+	{ KTAPE_FILTER_IRQ, 64, map },
+	{ KTAPE_FILTER_SOFTIRQ, 1, map },
+	{ KTAPE_FILTER_SIGNAL, 1, map },
+	{ KTAPE_FILTER_PID, 1, &pid },
+	{ KTAPE_FILTER_CGROUP, 0, NULL },
+	{ KTAPE_FILTER_UID, 3, uids },
 	{ KTAPE_FILTER_SEVERITY, 1, &severity },
-	{ KTAPE_FILTER_GATE, 2, gates }, { KTAPE_FILTER_RATE, 1, &rate },
+	{ KTAPE_FILTER_GATE, 2, gates },
+	{ KTAPE_FILTER_RATE, 1, &rate },
 };
-#define KINDS		ARRAY_SIZE(kinds)
+#define KINDS ARRAY_SIZE(kinds)
 
 static int set(int fd, size_t i)
 {
@@ -128,8 +134,7 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		uint32_t generation = first;
 		int at = 1;
 
-		ASSERT_EQ(cpu ? 2 * KINDS + 3 : 3 * KINDS + 2,
-			  self->all->n[cpu]);
+		ASSERT_EQ(cpu ? 2 * KINDS + 3 : 3 * KINDS + 2, self->all->n[cpu]);
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][0].op);
 		for (size_t i = KINDS; i-- > 0; generation += 2) {
 			EXPECT_TRUE(is(self->all, cpu, &at, i, KTAPE_PHASE_ON,
@@ -180,8 +185,7 @@ static int online(int cpu, int on)
 	char path[64];
 	int fd, ret;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 	fd = open(path, O_WRONLY);
 	ret = fd < 0 || write(fd, on ? "1" : "0", 1) != 1 ? -errno : 0;
 	close(fd);
@@ -204,8 +208,7 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	kt_take(&self->t, self->fd, filter_markers_record, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	ASSERT_EQ(6, self->all->n[cpu]);
-	EXPECT_TRUE(is(self->all, cpu, &at, 1, KTAPE_PHASE_ON,
-		       generation - 1));
+	EXPECT_TRUE(is(self->all, cpu, &at, 1, KTAPE_PHASE_ON, generation - 1));
 	EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][at++].op);
 	EXPECT_TRUE(is(self->all, cpu, &at, 1, KTAPE_PHASE_ON, generation));
 	EXPECT_TRUE(is(self->all, cpu, &at, 7, KTAPE_PHASE_ON, generation));

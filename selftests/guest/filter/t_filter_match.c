@@ -11,9 +11,9 @@
 
 #include "kt_worker.h"
 
-#define ROUNDS		(300 / kt_scale())
-#define NOBODY		65534
-#define CGROUP		"/sys/fs/cgroup/kt_match"
+#define ROUNDS (300 / kt_scale())
+#define NOBODY 65534
+#define CGROUP "/sys/fs/cgroup/kt_match"
 
 FIXTURE(match)
 {
@@ -55,7 +55,7 @@ FIXTURE_TEARDOWN(match)
 	close(self->fd);
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(match) *self,
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(match) * self,
 		  uint64_t yes)
 {
 	check_calls(_metadata, self->fd, &self->t, yes);
@@ -67,7 +67,8 @@ static int move(pid_t tid, bool in)
 
 	snprintf(text, sizeof(text), "%d", tid);
 	return kt_write_text(in ? CGROUP "/cgroup.threads" :
-				  "/sys/fs/cgroup/cgroup.threads", text);
+				  "/sys/fs/cgroup/cgroup.threads",
+			     text);
 }
 
 /* Another process moves the thread into the cgroup and out of it. */
@@ -242,8 +243,7 @@ TEST_F_TIMEOUT(match, hotplug, 300)
 	if (kt_set_online(CPU, false) || kt_set_online(CPU, true))
 		SKIP(return, "no CPU hotplug");
 	for (int i = 0; i < 2; i++) {
-		ASSERT_EQ(0, pthread_create(&c[i].thread, NULL, call_always,
-					    &c[i]));
+		ASSERT_EQ(0, pthread_create(&c[i].thread, NULL, call_always, &c[i]));
 		while (!__atomic_load_n(&c[i].tid, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}

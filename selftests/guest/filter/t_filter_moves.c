@@ -15,11 +15,11 @@
 
 #include "kt_worker.h"
 
-#define ROUNDS		(150 / kt_scale())
-#define TOP		"/sys/fs/cgroup/kt_moves"
-#define IN		TOP "/in"	/* the filter lets its threads pass */
-#define OUT		TOP "/out"
-#define NAMED		"/tmp/kt_named"	/* another hierarchy */
+#define ROUNDS (150 / kt_scale())
+#define TOP    "/sys/fs/cgroup/kt_moves"
+#define IN     TOP "/in" /* the filter lets its threads pass */
+#define OUT    TOP "/out"
+#define NAMED  "/tmp/kt_named" /* another hierarchy */
 
 FIXTURE(moves)
 {
@@ -86,7 +86,7 @@ static int move(pid_t pid, const char *to)
 	return kt_write_text(path, text);
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(moves) *self,
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(moves) * self,
 		  uint64_t yes)
 {
 	check_calls(_metadata, self->fd, &self->t, yes);

@@ -13,8 +13,8 @@
 
 #include "kt_cue.h"
 
-#define NOBODY		65534
-#define CGROUPS		"/sys/fs/cgroup"
+#define NOBODY	65534
+#define CGROUPS "/sys/fs/cgroup"
 
 FIXTURE(object)
 {
@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(object)
 
 /* Return the set of recorded actors. */
 static unsigned int recorded(struct __test_metadata *_metadata,
-			     FIXTURE_DATA(object) *self, unsigned int all)
+			     FIXTURE_DATA(object) * self, unsigned int all)
 {
 	unsigned int got = 0;
 
@@ -51,8 +51,7 @@ static unsigned int recorded(struct __test_metadata *_metadata,
 			continue;
 		EXPECT_TRUE(self->n[a] == 0 || self->n[a] == CALLS)
 		{
-			TH_LOG("actor %d: %llu", a,
-			       (unsigned long long)self->n[a]);
+			TH_LOG("actor %d: %llu", a, (unsigned long long)self->n[a]);
 		}
 		got |= self->n[a] ? B(a) : 0;
 	}
@@ -84,8 +83,7 @@ TEST_F_TIMEOUT(object, threads, 120)
 
 	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
-		pid_t tid = vector[i].by_thread ? self->c[THREAD].tid :
-						  getpid();
+		pid_t tid = vector[i].by_thread ? self->c[THREAD].tid : getpid();
 
 		ASSERT_EQ(0, new_session(&self->fd));
 		ASSERT_EQ(0, kt_filter_pid(self->fd, tid, vector[i].flags));
@@ -96,8 +94,7 @@ TEST_F_TIMEOUT(object, threads, 120)
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 		ASSERT_EQ(0, cue_act(&self->c[LATE]));
 		EXPECT_EQ(vector[i].pass,
-			  recorded(_metadata, self,
-				   B(MAIN) | B(THREAD) | B(LATE)))
+			  recorded(_metadata, self, B(MAIN) | B(THREAD) | B(LATE)))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -108,7 +105,7 @@ TEST_F_TIMEOUT(object, threads, 120)
 
 /* ---- children ------------------------------------------------------------------ */
 
-static int whole_family(FIXTURE_DATA(object) *self)
+static int whole_family(FIXTURE_DATA(object) * self)
 {
 	act(MAIN);
 	return cue_act(&self->c[CHILD]) || cue_act(&self->c[CHILDS_THREAD]) ||
@@ -120,7 +117,7 @@ TEST_F_TIMEOUT(object, children, 120)
 {
 	const unsigned int heirs = B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD);
 	const struct {
-		bool late;		/* started after the filter is set */
+		bool late; /* started after the filter is set */
 		uint32_t flags;
 		unsigned int pass;
 	} vector[] = {
@@ -130,8 +127,7 @@ TEST_F_TIMEOUT(object, children, 120)
 		{ true, 0, B(MAIN) },
 		{ true, KTAPE_PID_THREADS, B(MAIN) },
 		{ true, KTAPE_PID_CHILDREN, B(MAIN) | heirs },
-		{ true, KTAPE_PID_CHILDREN | KTAPE_PID_THREADS,
-		  B(MAIN) | heirs },
+		{ true, KTAPE_PID_CHILDREN | KTAPE_PID_THREADS, B(MAIN) | heirs },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
@@ -153,13 +149,11 @@ TEST_F_TIMEOUT(object, children, 120)
 		}
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, whole_family(self));
-		EXPECT_EQ(vector[i].pass, recorded(_metadata, self,
-						   B(MAIN) | heirs))
+		EXPECT_EQ(vector[i].pass, recorded(_metadata, self, B(MAIN) | heirs))
 		{
 			TH_LOG("vector %zu", i);
 		}
-		EXPECT_EQ(0, kt_filter_get(self->fd,
-					   KTAPE_FILTER_PID).collisions);
+		EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_PID).collisions);
 		for (int a = ACTORS - 1; a >= CHILD; a--)
 			cue_end(&self->c[a]);
 		waitpid(pid, NULL, 0);
@@ -207,8 +201,7 @@ TEST_F(object, the_other_thread)
 	if (!pid)
 		for (;;)
 			pause();
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++) {
@@ -243,8 +236,7 @@ TEST_F(object, renamed_by_another_thread)
 {
 	pthread_t thread;
 
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_PROCESS_RENAME)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_it, NULL));
@@ -308,8 +300,7 @@ TEST_F(object, io_uring_thread)
 	struct poller p = {};
 	int ring;
 
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ring = syscall(SYS_io_uring_setup, 4, &params);
@@ -334,7 +325,8 @@ TEST_F(object, io_uring_thread)
 static pid_t reported(int fd)
 {
 	struct ktape_filter_pid entry = { .pid = -1 };
-	struct ktape_filter f = { .kind = KTAPE_FILTER_PID, .nr = 1,
+	struct ktape_filter f = { .kind = KTAPE_FILTER_PID,
+				  .nr = 1,
 				  .entries = (uintptr_t)&entry };
 
 	return kt_filter(fd, &f) || f.nr != 1 ? -1 : entry.pid;
@@ -362,8 +354,8 @@ TEST_F(object, pid_namespace)
 		_exit(0);
 	}
 	close(self->c[CHILD].from[1]);
-	ASSERT_EQ(sizeof(status), read(self->c[CHILD].from[0], &status,
-				       sizeof(status)));
+	ASSERT_EQ(sizeof(status),
+		  read(self->c[CHILD].from[0], &status, sizeof(status)));
 	EXPECT_EQ(pid, reported(self->fd));
 	cue_end(&self->c[CHILD]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -396,7 +388,7 @@ TEST_F(object, pid_namespace_from_outside)
  * who was recorded.
  */
 static unsigned int acted_and_recorded(struct __test_metadata *_metadata,
-				       FIXTURE_DATA(object) *self)
+				       FIXTURE_DATA(object) * self)
 {
 	pid_t tid;
 
@@ -468,12 +460,12 @@ TEST_F_TIMEOUT(object, cgroup, 120)
 			       CGROUPS "/kt_two" };
 	int32_t cgroup = -1, tmp = open("/tmp", O_RDONLY | O_DIRECTORY);
 	uint64_t id = 0;
-	struct ktape_filter f = { .kind = KTAPE_FILTER_CGROUP, .nr = 1,
+	struct ktape_filter f = { .kind = KTAPE_FILTER_CGROUP,
+				  .nr = 1,
 				  .entries = (uintptr_t)&id };
 	struct stat st;
 
-	EXPECT_EQ(-EBADF, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &tmp,
-					1));
+	EXPECT_EQ(-EBADF, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &tmp, 1));
 	close(tmp);
 	for (int i = 0; i < 3; i++)
 		ASSERT_EQ(0, mkdir(path[i], 0700));

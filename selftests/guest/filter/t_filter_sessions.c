@@ -13,11 +13,11 @@
 #include "kt_filter.h"
 #include "kt_trigger.h"
 
-#define CPU		1
-#define RING		(8UL << 20)
-#define CALLS		(6000 / kt_scale())
-#define CHANGES		(60 / kt_scale() + 4)
-#define NOBODY		65534
+#define CPU	1
+#define RING	(8UL << 20)
+#define CALLS	(6000 / kt_scale())
+#define CHANGES (60 / kt_scale() + 4)
+#define NOBODY	65534
 
 /* Threads, and the calls that no other process in the guest makes meanwhile. */
 enum { FIRST, SECOND, OTHER_UID, THREADS };
@@ -28,14 +28,14 @@ static const int number[THREADS] = { SYS_getppid, SYS_getpgid, SYS_getsid };
 enum { ALL, ONLY_FIRST, ONLY_UID, ONLY_SECOND, NOT_FIRST, CHANGED, SESSIONS };
 
 static const unsigned char passes[SESSIONS][THREADS] = {
-	[ALL] = { 1, 1, 1 },	  [ONLY_FIRST] = { 1, 0, 0 },
-	[ONLY_UID] = { 0, 0, 1 }, [ONLY_SECOND] = { 0, 1, 0 },
+	[ALL] = { 1, 1, 1 },	   [ONLY_FIRST] = { 1, 0, 0 },
+	[ONLY_UID] = { 0, 0, 1 },  [ONLY_SECOND] = { 0, 1, 0 },
 	[NOT_FIRST] = { 0, 1, 1 },
 };
 
 /* What the threads and the test tell each other. */
 struct shared {
-	int go;			/* 1: call, 2: end after the calls that were asked for */
+	int go; /* 1: call, 2: end after the calls that were asked for */
 	uint64_t made[THREADS];
 };
 
@@ -110,14 +110,14 @@ static int session(const unsigned char *ops)
 	return fd < 0 || kt_profile(fd, &p) ? -1 : fd;
 }
 
-static int set_filters(FIXTURE_DATA(sessions) *self)
+static int set_filters(FIXTURE_DATA(sessions) * self)
 {
 	const uint32_t uid = NOBODY;
 
 	return kt_filter_pid(self->fd[ONLY_FIRST], self->pid[FIRST], 0) ?:
-	       kt_filter_pid(self->fd[ONLY_SECOND], self->pid[SECOND], 0) ?:
-	       kt_filter_pid(self->fd[NOT_FIRST], self->pid[FIRST], KTAPE_PID_EXCEPT) ?:
-	       kt_filter_set(self->fd[ONLY_UID], KTAPE_FILTER_UID, &uid, 1);
+		       kt_filter_pid(self->fd[ONLY_SECOND], self->pid[SECOND], 0) ?:
+		       kt_filter_pid(self->fd[NOT_FIRST], self->pid[FIRST], KTAPE_PID_EXCEPT) ?:
+		       kt_filter_set(self->fd[ONLY_UID], KTAPE_FILTER_UID, &uid, 1);
 }
 
 FIXTURE_SETUP(sessions)
@@ -160,12 +160,12 @@ FIXTURE_TEARDOWN(sessions)
 	munmap(self->shared, sizeof(*self->shared));
 }
 
-static void go(FIXTURE_DATA(sessions) *self, int how)
+static void go(FIXTURE_DATA(sessions) * self, int how)
 {
 	__atomic_store_n(&self->shared->go, how, __ATOMIC_RELEASE);
 }
 
-static bool end(FIXTURE_DATA(sessions) *self)
+static bool end(FIXTURE_DATA(sessions) * self)
 {
 	bool good = true;
 	int status;
@@ -194,8 +194,8 @@ static void count(const struct kt_rec *r, struct kt_take *t)
 		      r->args[0] == (uint32_t)c->woken;
 }
 
-static struct counts check(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) *self,
-			   int session)
+static struct counts check(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(sessions) * self, int session)
 {
 	struct counts c = { .woken = self->woken };
 	struct ktape_stats st;
@@ -204,14 +204,16 @@ static struct counts check(struct __test_metadata *_metadata, FIXTURE_DATA(sessi
 	EXPECT_EQ(0, self->t.wrong);
 	/* The control ring has no events of threads. */
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-		EXPECT_EQ(0, kt_stats(self->fd[session], cpu, KTAPE_RING_CONTROL, &st));
+		EXPECT_EQ(0, kt_stats(self->fd[session], cpu,
+				      KTAPE_RING_CONTROL, &st));
 		EXPECT_EQ(0, st.emitted[KTAPE_CLASS_SCHED])
 		{
 			TH_LOG("session %d, cpu %d", session, cpu);
 		}
 	}
 	for (int i = 0; i < THREADS; i++) {
-		EXPECT_EQ(passes[session][i] ? self->shared->made[i] : 0, c.calls[i])
+		EXPECT_EQ(passes[session][i] ? self->shared->made[i] : 0,
+			  c.calls[i])
 		{
 			TH_LOG("session %d, thread %d", session, i);
 		}
@@ -220,7 +222,7 @@ static struct counts check(struct __test_metadata *_metadata, FIXTURE_DATA(sessi
 }
 
 /* The thread that sleeps passes in two sessions, whichever thread wakes it. */
-static void check_all(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) *self)
+static void check_all(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) * self)
 {
 	struct counts all = check(_metadata, self, ALL), c;
 
@@ -246,7 +248,8 @@ TEST_F_TIMEOUT(sessions, each_has_its_threads, 300)
 /* Change what a session records, while the same threads run. */
 static int change(int fd, pid_t pid, int how)
 {
-	const struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER, .nth = 1 << 30 };
+	const struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER,
+					 .nth = 1 << 30 };
 	const uint32_t uid = NOBODY;
 	int id;
 
@@ -256,9 +259,11 @@ static int change(int fd, pid_t pid, int how)
 	case 1:
 		return kt_filter_pid(fd, pid, 0);
 	case 2:
-		return kt_profile_ops(fd, KTAPE_PROFILE_ANDNOT, KTAPE_EV_SYS_ENTER, 0, 0);
+		return kt_profile_ops(fd, KTAPE_PROFILE_ANDNOT,
+				      KTAPE_EV_SYS_ENTER, 0, 0);
 	case 3:
-		return kt_profile_ops(fd, KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER, 0, 0);
+		return kt_profile_ops(fd, KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER,
+				      0, 0);
 	case 4:
 		return kt_filter_set(fd, KTAPE_FILTER_UID, &uid, 1);
 	case 5:
@@ -266,7 +271,7 @@ static int change(int fd, pid_t pid, int how)
 		return id < 0 ? id : kt_trigger_remove(fd, id);
 	case 6:
 		return kt_filter_off(fd, KTAPE_FILTER_PID) ?:
-		       kt_filter_off(fd, KTAPE_FILTER_UID);
+			       kt_filter_off(fd, KTAPE_FILTER_UID);
 	default:
 		return kt_command(fd, KTAPE_IOC_STOP);
 	}

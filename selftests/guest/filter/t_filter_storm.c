@@ -10,21 +10,21 @@
 
 #include "kt_filter.h"
 
-#define PROCESSES	5000
-#define OTHERS		5		/* processes of the first storm per one of the second */
-#define AT_ONCE		16
-#define RING		(16U << 20)
-#define CONTROL		(2U << 20)	/* each process writes a name */
-#define PIDS		(4 << 20)	/* most that can be alive */
-#define CALLS		3		/* calls of each process of the first storm */
-#define EXECS		10		/* one of so many processes calls execve() */
-#define FORKS		7		/* one of so many processes has a child */
-#define WANTED		(1 << 1)
-#define GONE		(1 << 2)
+#define PROCESSES 5000
+#define OTHERS	  5 /* processes of the first storm per one of the second */
+#define AT_ONCE	  16
+#define RING	  (16U << 20)
+#define CONTROL	  (2U << 20) /* each process writes a name */
+#define PIDS	  (4 << 20)  /* most that can be alive */
+#define CALLS	  3	     /* calls of each process of the first storm */
+#define EXECS	  10	     /* one of so many processes calls execve() */
+#define FORKS	  7	     /* one of so many processes has a child */
+#define WANTED	  (1 << 1)
+#define GONE	  (1 << 2)
 
-#define OURS		SYS_getppid
-#define THEIRS		SYS_getuid
-#define CHILD		"KT_STORM_CHILD"
+#define OURS   SYS_getppid
+#define THEIRS SYS_getuid
+#define CHILD  "KT_STORM_CHILD"
 
 /* Raw system calls only, because glibc's fork() makes additional calls. */
 static pid_t plain_fork(void)
@@ -150,12 +150,11 @@ FIXTURE(storm)
 
 FIXTURE_SETUP(storm)
 {
-	self->fd = kt_session_names(RING, CONTROL,
-				    KT_OPS(KTAPE_EV_PROCESS_FORK,
-					   KTAPE_EV_PROCESS_EXEC,
-					   KTAPE_EV_PROCESS_EXIT,
-					   KTAPE_EV_SYS_ENTER,
-					   KTAPE_EV_SYS_EXIT));
+	self->fd =
+		kt_session_names(RING, CONTROL,
+				 KT_OPS(KTAPE_EV_PROCESS_FORK,
+					KTAPE_EV_PROCESS_EXEC, KTAPE_EV_PROCESS_EXIT,
+					KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
 	self->seen = calloc(1, sizeof(*self->seen));
 }
@@ -189,7 +188,8 @@ static pid_t mother(int n, int go, int done)
 
 TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 {
-	int n = PROCESSES / (kt_scale() > 1 ? 20 : 1), fd = self->fd, go[2], done[2], status;
+	int n = PROCESSES / (kt_scale() > 1 ? 20 : 1), fd = self->fd, go[2],
+	    done[2], status;
 	struct seen *s = self->seen;
 	uint64_t execs, forks;
 	struct kt_take t;
@@ -238,8 +238,7 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	EXPECT_EQ(0, s->enter[THEIRS] + s->exit[THEIRS]);
 	EXPECT_LE((uint64_t)2 * CALLS * (n / OTHERS),
 		  t.filtered[KTAPE_CLASS_SYSCALL]);
-	EXPECT_LE((uint64_t)2 * (n / OTHERS),
-		  t.filtered[KTAPE_CLASS_PROCESS]);
+	EXPECT_LE((uint64_t)2 * (n / OTHERS), t.filtered[KTAPE_CLASS_PROCESS]);
 	EXPECT_EQ(0, kt_filter_get(fd, KTAPE_FILTER_PID).collisions);
 }
 

@@ -7,23 +7,23 @@
 
 #include "kt_filter.h"
 
-#define TIMES		25
-#define RING		(1U << 20)
-#define SIGNAL		SIGUSR1
+#define TIMES  25
+#define RING   (1U << 20)
+#define SIGNAL SIGUSR1
 
 /* Bits of a row. */
-#define GROUP		1	/* the class is in the profile */
-#define EVENT		2	/* the opcode is in the profile */
-#define OBJECT		4	/* the pid filter names us, else another process */
-#define NUMBER		8	/* the bitmap of signals has our signal */
-#define ROWS		16
+#define GROUP  1 /* the class is in the profile */
+#define EVENT  2 /* the opcode is in the profile */
+#define OBJECT 4 /* the pid filter names us, else another process */
+#define NUMBER 8 /* the bitmap of signals has our signal */
+#define ROWS   16
 
 static void count(const struct kt_rec *r, struct kt_take *t)
 {
 	uint64_t *n = t->arg;
 
-	*n += r->op == KTAPE_EV_SIGNAL_GENERATE &&
-	      (r->dat20 & 127) == SIGNAL && (pid_t)r->args[0] == getpid();
+	*n += r->op == KTAPE_EV_SIGNAL_GENERATE && (r->dat20 & 127) == SIGNAL &&
+	      (pid_t)r->args[0] == getpid();
 }
 
 static int profile(int fd, int row)
@@ -32,8 +32,7 @@ static int profile(int fd, int row)
 				   .flags = KTAPE_PROFILE_NO_CONTEXT };
 
 	for (int op = KTAPE_OP_EXCEPTION; row & GROUP && op < 255; op++)
-		if (kts_shapes[op].name &&
-		    kts_shapes[op].class == KTAPE_CLASS_SIGNAL)
+		if (kts_shapes[op].name && kts_shapes[op].class == KTAPE_CLASS_SIGNAL)
 			kt_mask_add(p.mask, op);
 	if (!(row & EVENT))
 		p.mask[KTAPE_EV_SIGNAL_GENERATE / 64] &=
@@ -44,13 +43,11 @@ static int profile(int fd, int row)
 static int filters(int fd, int row, pid_t other)
 {
 	return kt_filter_pid(fd, row & OBJECT ? getpid() : other, 0) ?:
-	       kt_filter_bit(fd, KTAPE_FILTER_SIGNAL, 1, SIGNAL - 1,
-			     row & NUMBER);
+		       kt_filter_bit(fd, KTAPE_FILTER_SIGNAL, 1, SIGNAL - 1,
+				     row & NUMBER);
 }
 
-FIXTURE(truth)
-{
-};
+FIXTURE(truth){};
 
 FIXTURE_SETUP(truth)
 {

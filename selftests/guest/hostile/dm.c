@@ -11,7 +11,7 @@
 
 #include "kt.h"
 
-#define CONTROL		"/dev/mapper/control"
+#define CONTROL "/dev/mapper/control"
 
 /**
  * struct request - a request with room for a table of two targets
@@ -31,8 +31,8 @@ static int request(int fd, unsigned long cmd, const char *name, struct request *
 }
 
 /* Append a target.  Return: the place for the next one. */
-static char *add_target(struct request *r, char *at, uint64_t from, uint64_t sectors,
-			const char *type, const char *parameters)
+static char *add_target(struct request *r, char *at, uint64_t from,
+			uint64_t sectors, const char *type, const char *parameters)
 {
 	struct dm_target_spec *spec = (void *)at;
 	size_t length = (sizeof(*spec) + strlen(parameters) + 8) / 8 * 8;

@@ -16,9 +16,9 @@
 #include "kt_session.h"
 #include "kt_trigger.h"
 
-#define CALL_ENTRIES	129
+#define CALL_ENTRIES 129
 
-static unsigned int call_slot;	/* opcode of a probe that was added, or 0 */
+static unsigned int call_slot; /* opcode of a probe that was added, or 0 */
 static char call_buf[65536];
 
 /* ---- calls: a result or a negative errno ----------------------------------- */
@@ -53,7 +53,8 @@ static int do_layout(void)
 static int do_metadata(void)
 {
 	static char text[1 << 20];
-	struct ktape_metadata m = { .size = sizeof(m), .length = sizeof(text),
+	struct ktape_metadata m = { .size = sizeof(m),
+				    .length = sizeof(text),
 				    .text = (uintptr_t)text };
 
 	return kt_ioctl(call_fd, KTAPE_IOC_METADATA, &m);
@@ -71,7 +72,8 @@ static int do_sessions(void)
 static int do_sessions_larger(void)
 {
 	char all[8][sizeof(struct ktape_session_info) + 8];
-	struct ktape_session_list l = { .size = sizeof(l), .nr = 8,
+	struct ktape_session_list l = { .size = sizeof(l),
+					.nr = 8,
 					.entry_size = sizeof(all[0]),
 					.entries = (uintptr_t)all };
 
@@ -109,8 +111,10 @@ static int do_stop(void)
 
 static int set_filter(uint32_t kind, const void *entries, uint32_t nr)
 {
-	struct ktape_filter f = { .size = sizeof(f), .op = KTAPE_FILTER_SET,
-				  .kind = kind, .nr = nr,
+	struct ktape_filter f = { .size = sizeof(f),
+				  .op = KTAPE_FILTER_SET,
+				  .kind = kind,
+				  .nr = nr,
 				  .entries = (uintptr_t)entries };
 
 	return kt_ioctl(call_fd, KTAPE_IOC_FILTER, &f);
@@ -164,14 +168,16 @@ static int do_filter_stack(void)
 
 static int do_trigger(void)
 {
-	struct ktape_trigger t = { .size = sizeof(t), .op = KTAPE_TRIGGER_ADD,
+	struct ktape_trigger t = { .size = sizeof(t),
+				   .op = KTAPE_TRIGGER_ADD,
 				   .when = KTAPE_TRIGGER_EVENT,
 				   .opcode = KTAPE_EV_SYS_ENTER,
 				   .actions = KTAPE_TRIGGER_MARK };
 	int ret = kt_ioctl(call_fd, KTAPE_IOC_TRIGGER, &t);
 
 	if (!ret) {
-		struct ktape_trigger r = { .size = sizeof(r), .id = t.id,
+		struct ktape_trigger r = { .size = sizeof(r),
+					   .id = t.id,
 					   .op = KTAPE_TRIGGER_REMOVE };
 
 		ret = kt_ioctl(call_fd, KTAPE_IOC_TRIGGER, &r);
@@ -181,7 +187,8 @@ static int do_trigger(void)
 
 static int do_probe(void)
 {
-	struct ktape_probe p = { .size = sizeof(p), .op = KTAPE_PROBE_ADD,
+	struct ktape_probe p = { .size = sizeof(p),
+				 .op = KTAPE_PROBE_ADD,
 				 .symbol = "do_sys_openat2" };
 	int ret = kt_ioctl(call_dev, KTAPE_IOC_PROBE, &p);
 
@@ -191,7 +198,8 @@ static int do_probe(void)
 
 static void after_probe(void)
 {
-	struct ktape_probe r = { .size = sizeof(r), .opcode = call_slot,
+	struct ktape_probe r = { .size = sizeof(r),
+				 .opcode = call_slot,
 				 .op = KTAPE_PROBE_REMOVE };
 
 	if (call_slot)
@@ -258,8 +266,10 @@ static int do_mark(void)
 static int do_name(void)
 {
 	static uint32_t id;
-	struct ktape_name n = { .size = sizeof(n), .type = KTAPE_OBJ_USER,
-				.id = ++id % 16, .name = "name" };
+	struct ktape_name n = { .size = sizeof(n),
+				.type = KTAPE_OBJ_USER,
+				.id = ++id % 16,
+				.name = "name" };
 
 	return kt_ioctl(call_mark, KTAPE_MARK_IOC_NAME, &n);
 }
@@ -321,8 +331,7 @@ static int do_create(void)
 
 static void before_destroy(void)
 {
-	close_it(kt_named(call_dev, "victim", 0, 16384, 4096,
-			  KTAPE_CREATE_LINGER));
+	close_it(kt_named(call_dev, "victim", 0, 16384, 4096, KTAPE_CREATE_LINGER));
 }
 
 static int do_destroy(void)
@@ -349,7 +358,8 @@ static int do_flush(void)
 
 static int do_position(void)
 {
-	struct ktape_consumer c = { .size = sizeof(c), .nr = 1,
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .nr = 1,
 				    .op = KTAPE_CONSUMER_POSITION };
 	struct ktape_position p = { .kind = KTAPE_RING_EVENT };
 	struct ktape_stats st;
@@ -365,7 +375,8 @@ static int do_position(void)
 static int do_get_filter(void)
 {
 	uint64_t bits[KTAPE_FILTER_SYSCALL_WORDS];
-	struct ktape_filter f = { .size = sizeof(f), .op = KTAPE_FILTER_GET,
+	struct ktape_filter f = { .size = sizeof(f),
+				  .op = KTAPE_FILTER_GET,
 				  .kind = KTAPE_FILTER_SYSCALL,
 				  .nr = KTAPE_FILTER_SYSCALL_WORDS,
 				  .entries = (uintptr_t)bits };
@@ -376,7 +387,8 @@ static int do_get_filter(void)
 static int do_mark_event(void)
 {
 	static const char text[200] = "message";
-	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK,
+	struct ktape_mark m = { .size = sizeof(m),
+				.opcode = KTAPE_EV_MARK,
 				.message = (uintptr_t)text,
 				.length = sizeof(text) };
 
@@ -388,7 +400,8 @@ static int do_trace(void)
 	static const char bytes[1000] = "buffer";
 	struct ktape_trace t = { .size = sizeof(t),
 				 .opcode = KTAPE_EV_EXCEPTION,
-				 .flags = KTAPE_TRACE_BUFFER, .code = 0x100,
+				 .flags = KTAPE_TRACE_BUFFER,
+				 .code = 0x100,
 				 .buffer = (uintptr_t)bytes,
 				 .length = sizeof(bytes) };
 
@@ -409,27 +422,45 @@ struct call {
 };
 
 static const struct call calls[] = {
-	{ "open", do_open }, { "open mark", do_open_mark },
-	{ "OPEN", do_open_session }, { "LAYOUT", do_layout },
-	{ "METADATA", do_metadata }, { "SESSIONS", do_sessions },
-	{ "SESSIONS larger", do_sessions_larger }, { "PROFILE", do_profile },
+	{ "open", do_open },
+	{ "open mark", do_open_mark },
+	{ "OPEN", do_open_session },
+	{ "LAYOUT", do_layout },
+	{ "METADATA", do_metadata },
+	{ "SESSIONS", do_sessions },
+	{ "SESSIONS larger", do_sessions_larger },
+	{ "PROFILE", do_profile },
 	{ "START", do_start, NULL, after_start },
 	{ "STOP", do_stop, before_stop, after_start },
-	{ "FILTER pid", do_filter_pid }, { "FILTER uid", do_filter_uid },
+	{ "FILTER pid", do_filter_pid },
+	{ "FILTER uid", do_filter_uid },
 	{ "FILTER syscall", do_filter_syscall },
-	{ "FILTER gate", do_filter_gate }, { "FILTER rate", do_filter_rate },
-	{ "FILTER stack", do_filter_stack }, { "TRIGGER", do_trigger },
+	{ "FILTER gate", do_filter_gate },
+	{ "FILTER rate", do_filter_rate },
+	{ "FILTER stack", do_filter_stack },
+	{ "TRIGGER", do_trigger },
 	{ "PROBE", do_probe, NULL, after_probe },
-	{ "CONSUMER", do_consumer }, { "read", do_read }, { "mmap", do_map },
-	{ "FEATURES", do_features }, { "STATS", do_stats },
-	{ "EVENT_INFO", do_event_info }, { "WATERMARK", do_watermark },
-	{ "POLICY", do_policy }, { "READER", do_reader }, { "COST", do_cost },
+	{ "CONSUMER", do_consumer },
+	{ "read", do_read },
+	{ "mmap", do_map },
+	{ "FEATURES", do_features },
+	{ "STATS", do_stats },
+	{ "EVENT_INFO", do_event_info },
+	{ "WATERMARK", do_watermark },
+	{ "POLICY", do_policy },
+	{ "READER", do_reader },
+	{ "COST", do_cost },
 	{ "CREATE", do_create },
 	{ "DESTROY", do_destroy, before_destroy, after_destroy },
-	{ "CLEAR", do_clear }, { "FLUSH", do_flush },
-	{ "POSITION", do_position }, { "FILTER get", do_get_filter },
-	{ "MARK", do_mark_event }, { "TRACE", do_trace },
-	{ "poll", do_poll }, { "write mark", do_mark }, { "NAME", do_name },
+	{ "CLEAR", do_clear },
+	{ "FLUSH", do_flush },
+	{ "POSITION", do_position },
+	{ "FILTER get", do_get_filter },
+	{ "MARK", do_mark_event },
+	{ "TRACE", do_trace },
+	{ "poll", do_poll },
+	{ "write mark", do_mark },
+	{ "NAME", do_name },
 	{ "PERSIST_INFO", do_persist_info },
 	{ "PERSIST_READ", do_persist_read },
 	{ "CREATE persistent", do_persist_create },

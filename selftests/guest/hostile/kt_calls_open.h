@@ -10,7 +10,7 @@
 #include "kt_persist.h"
 
 static int call_dev, call_fd, call_mark;
-static bool call_old;	/* calls_load() has loaded the module with an earlier trace */
+static bool call_old; /* calls_load() has loaded the module with an earlier trace */
 
 static int or_errno(long ret)
 {
@@ -100,8 +100,7 @@ static inline void before_drop(void)
 {
 	struct ktape_persist_info i = { .size = sizeof(i) };
 
-	if (!call_old || kt_ioctl(call_dev, KTAPE_IOC_PERSIST_INFO, &i) ||
-	    i.old_size)
+	if (!call_old || kt_ioctl(call_dev, KTAPE_IOC_PERSIST_INFO, &i) || i.old_size)
 		return;
 	calls_close();
 	if (unload() || calls_load() || !calls_open())
@@ -110,8 +109,7 @@ static inline void before_drop(void)
 
 static inline int do_persist_drop(void)
 {
-	return unless_none(kt_command(call_dev, KTAPE_IOC_PERSIST_DROP),
-			   -ENODATA);
+	return unless_none(kt_command(call_dev, KTAPE_IOC_PERSIST_DROP), -ENODATA);
 }
 
 #endif /* _KT_CALLS_OPEN_H */

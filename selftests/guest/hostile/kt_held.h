@@ -8,10 +8,10 @@
 
 #include "kt.h"
 
-#define PAGE		4096UL
-#define ENTRIES		129
-#define MAPS		8
-#define HELD_PAGES	80	/* at most, in one mapping */
+#define PAGE	   4096UL
+#define ENTRIES	   129
+#define MAPS	   8
+#define HELD_PAGES 80 /* at most, in one mapping */
 
 /**
  * struct held - a mapping that the test has
@@ -79,10 +79,8 @@ static void check_page(const struct held *h, size_t at, const void *bytes)
 	if (!is)
 		wrong("offset %#llx is in no region",
 		      (unsigned long long)(h->off + at));
-	else if (h->off + at < st.e[st.l.nr - 1].offset &&
-		 memcmp(is, bytes, PAGE))
-		wrong("other bytes at %#llx",
-		      (unsigned long long)(h->off + at));
+	else if (h->off + at < st.e[st.l.nr - 1].offset && memcmp(is, bytes, PAGE))
+		wrong("other bytes at %#llx", (unsigned long long)(h->off + at));
 }
 
 /* Is the range still mapped, by one mapping, without rights to write or execute? */
@@ -110,8 +108,7 @@ static void check_held(const struct held *h)
 	if (f)
 		fclose(f);
 	if (!found)
-		wrong("a mapping at %#llx was split",
-		      (unsigned long long)h->off);
+		wrong("a mapping at %#llx was split", (unsigned long long)h->off);
 }
 
 #endif /* _KT_HELD_H */

@@ -14,8 +14,8 @@
 
 #include "kt.h"
 
-#define KT_SPANS	64
-#define KT_KPTR		"/proc/sys/kernel/kptr_restrict"
+#define KT_SPANS 64
+#define KT_KPTR	 "/proc/sys/kernel/kptr_restrict"
 
 /**
  * struct kt_span - a part of the kernel's address space
@@ -126,8 +126,7 @@ static inline void kt_kernel_segments(struct kt_kernel *k,
  * Without /proc/kcore, on x86 without random places, which the areas show: the direct map
  * and its pages, for a machine of less than 4 GiB, and the kernel.
  */
-static inline void kt_kernel_fixed(struct kt_kernel *k,
-				   const struct kt_kernel *areas)
+static inline void kt_kernel_fixed(struct kt_kernel *k, const struct kt_kernel *areas)
 {
 	for (int i = 0; i < areas->nr; i++)
 		if (KT_X86 && areas->span[i].from >> 32 == 0xffffc900) {

@@ -13,7 +13,7 @@
 #include "kt_kernel.h"
 #include "kt_stream.h"
 
-#define KT_PATTERN	0xfeedfacedeadd00dULL
+#define KT_PATTERN 0xfeedfacedeadd00dULL
 
 /* ---- memory with a pattern -------------------------------------------------- */
 
@@ -117,7 +117,7 @@ static inline bool kt_clears_memory(void)
 
 /* ---- what was found ----------------------------------------------------------- */
 
-#define KT_NEAR		4	/* words on each side of a finding */
+#define KT_NEAR 4 /* words on each side of a finding */
 
 /**
  * struct kt_leak - what was searched and found
@@ -251,8 +251,7 @@ struct kt_wide {
 	bool text;
 };
 
-static inline void kt_wide_add(uint32_t *mask, unsigned int *at, int words,
-			       int count)
+static inline void kt_wide_add(uint32_t *mask, unsigned int *at, int words, int count)
 {
 	for (; count > 0; count--, *at += words)
 		if (words == 2 && *at < 32)
@@ -280,7 +279,7 @@ static inline struct kt_wide kt_wide_of(uint32_t op)
 	w.list = KTS_WORDS_##TYPE == 2 ? at + 1 : 0;
 #define KTAPE_END(NAME)			break;
 #include <ktape/events.h>
-	/* clang-format on */
+		/* clang-format on */
 	}
 	return w;
 }
@@ -313,8 +312,7 @@ static inline void kt_leak_text(struct kt_leak *l, const struct kt_rec *r)
 		} else {
 			digits = 0;
 		}
-		if (digits >= 16 &&
-		    (kt_is_address(v) || kt_in_kernel(l->kernel, v)))
+		if (digits >= 16 && (kt_is_address(v) || kt_in_kernel(l->kernel, v)))
 			kt_leak_found(l, &l->addresses, v, r->op, 100 + i);
 	}
 }
@@ -333,7 +331,8 @@ static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 			kt_leak_word(l, r, r->args + i, i);
 	for (uint32_t i = 0; i + 8 <= r->size; i++)
 		if (w.text || (i % 4 == 0 && i < 128 && w.blob >> i / 4 & 1) ||
-		    (w.list && i >= w.list * 4 && (i / 4 - w.list) % 2 == 0 && i % 4 == 0))
+		    (w.list && i >= w.list * 4 && (i / 4 - w.list) % 2 == 0 &&
+		     i % 4 == 0))
 			kt_leak_word(l, r, r->blob + i, 100 + i);
 	if (w.text)
 		kt_leak_text(l, r);

@@ -15,7 +15,7 @@
 #include "kt_filter.h"
 #include "kt_fire.h"
 
-#define KT_WORKERS	4
+#define KT_WORKERS 4
 
 /* ---- threads that work all the time ------------------------------------------- */
 
@@ -45,7 +45,8 @@ static inline void kt_fill_stack(void)
  */
 static inline void kt_fill_objects(int fd)
 {
-	static const size_t sizes[] = { 32, 64, 96, 128, 192, 256, 512, 1024, 4096 };
+	static const size_t sizes[] = { 32,  64,  96,	128, 192,
+					256, 512, 1024, 4096 };
 	static const uint64_t bytes[512] = { [0 ... 511] = KT_PATTERN };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
@@ -121,10 +122,11 @@ static inline int kt_step_workers(void)
 static inline int kt_step_fire(void)
 {
 	static const char *const names[] = {
-		"kmalloc", "cache", "pages", "use", "idle_miss", "frequency",
-		"suspend", "console", "rpm", "wakeup", "requeue", "merge",
-		"irq", "die", "trap", "hang", "warn", "kfence", "memory",
-		"pcie", "mce", "trip", "xmit",
+		"kmalloc",   "cache",	"pages",   "use",    "idle_miss",
+		"frequency", "suspend", "console", "rpm",    "wakeup",
+		"requeue",   "merge",	"irq",	   "die",    "trap",
+		"hang",	     "warn",	"kfence",  "memory", "pcie",
+		"mce",	     "trip",	"xmit",
 	};
 	int ret = kt_fire_load();
 
@@ -140,13 +142,15 @@ static inline int kt_step_fire(void)
 static inline int kt_step_cause(void)
 {
 	static const char *const causes[] = {
-		"timer 3", "work 3", "tasklet 3", "irq_work 3", "call_single 3",
-		"call 3", "sleep 3", "io_sleep 3", "mutex 3",
+		"timer 3",    "work 3",	       "tasklet 3",
+		"irq_work 3", "call_single 3", "call 3",
+		"sleep 3",    "io_sleep 3",    "mutex 3",
 	};
 	int ret = kt_insmod("/tests/kt_cause.ko", "");
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes) && !ret; i++)
-		ret = kt_write_text("/sys/module/kt_cause/parameters/run", causes[i]);
+		ret = kt_write_text("/sys/module/kt_cause/parameters/run",
+				    causes[i]);
 	return kt_rmmod("kt_cause") ?: ret;
 }
 
@@ -164,7 +168,7 @@ static inline int kt_step_emit(void)
 
 struct kt_lock {
 	pthread_mutex_t mutex;
-	pid_t tid;	/* of the thread that waits for it */
+	pid_t tid; /* of the thread that waits for it */
 };
 
 static inline void *kt_lock_main(void *arg)
@@ -314,7 +318,7 @@ static const struct kt_step kt_steps[] = {
 	{ "workers", kt_step_workers, false, false },
 };
 
-#define KT_STEPS	((int)(sizeof(kt_steps) / sizeof(*kt_steps)))
+#define KT_STEPS ((int)(sizeof(kt_steps) / sizeof(*kt_steps)))
 
 /* Mostly the last step, which causes most events in a time. */
 static inline const struct kt_step *kt_step_of(int round)

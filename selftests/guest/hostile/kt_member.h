@@ -13,8 +13,8 @@
 #include "kt_session.h"
 
 /* No passwd or group file is needed: the kernel only compares numbers. */
-#define KT_GROUP	4242
-#define KT_MEMBER	4001
+#define KT_GROUP  4242
+#define KT_MEMBER 4001
 
 /* Load the module, so that the group reads.  Return: 0 or a negative errno. */
 static inline int kt_member_load(const char *parameters)

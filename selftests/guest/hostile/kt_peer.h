@@ -13,7 +13,7 @@
 
 #include "kt.h"
 
-#define KT_LOOK_BYTES	4096
+#define KT_LOOK_BYTES 4096
 
 /**
  * struct kt_peer - the second process

@@ -10,7 +10,7 @@
 #include "kt_calls.h"
 #include "kt_fail.h"
 
-#define NTH_MAX		3000
+#define NTH_MAX 3000
 
 /*
  * Make a call whose failure @nth happens; 0: none.  Return its result, and in @over
@@ -48,24 +48,28 @@ static void try_call(struct __test_metadata *_metadata, const struct call *c,
 	int sessions = kt_sessions(call_dev, all);
 	bool over;
 
-	EXPECT_EQ(0, make_call(c, 0, &over)) {
+	EXPECT_EQ(0, make_call(c, 0, &over))
+	{
 		TH_LOG("%s without a failure", c->name);
 	}
 	for (nth = 1, over = false; nth < NTH_MAX && !over; nth++) {
 		ret = make_call(c, nth, &over);
-		EXPECT_TRUE(!ret || ret == (accesses ? -EFAULT : -ENOMEM)) {
+		EXPECT_TRUE(!ret || ret == (accesses ? -EFAULT : -ENOMEM))
+		{
 			TH_LOG("%s, failure %d: %d", c->name, nth, ret);
 		}
 		failed += ret != 0;
-		EXPECT_EQ(free_one, next_descriptor()) {
-			TH_LOG("%s, failure %d leaves a descriptor", c->name,
-			       nth);
+		EXPECT_EQ(free_one, next_descriptor())
+		{
+			TH_LOG("%s, failure %d leaves a descriptor", c->name, nth);
 		}
-		EXPECT_EQ(sessions, kt_sessions(call_dev, all)) {
+		EXPECT_EQ(sessions, kt_sessions(call_dev, all))
+		{
 			TH_LOG("%s, failure %d leaves a session", c->name, nth);
 		}
 	}
-	EXPECT_EQ(0, make_call(c, 0, &over)) {
+	EXPECT_EQ(0, make_call(c, 0, &over))
+	{
 		TH_LOG("%s after all failures", c->name);
 	}
 	printf("# %s: %d of %d matter\n", c->name, failed, nth - 2);
@@ -74,8 +78,7 @@ static void try_call(struct __test_metadata *_metadata, const struct call *c,
 	EXPECT_GT(NTH_MAX, nth);
 }
 
-FIXTURE(fail) {
-};
+FIXTURE(fail){};
 
 FIXTURE_SETUP(fail)
 {
@@ -126,7 +129,8 @@ TEST_F_TIMEOUT(fail, each_access_of_each_call, 1800)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		const char *kind = kinds[i];
 
-		EXPECT_NE(NULL, strstr(failed, kind)) {
+		EXPECT_NE(NULL, strstr(failed, kind))
+		{
 			TH_LOG("no %s failed", kind);
 		}
 	}

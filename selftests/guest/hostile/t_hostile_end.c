@@ -18,16 +18,16 @@
 #include "kt_member.h"
 #include "kt_ring.h"
 
-#define CPUS_MAX	16
-#define NAMES		2		/* sessions at a time */
-#define ROUNDS		200
-#define LOOKS		20		/* at a mapping, while the rings may go */
-#define RING		(64 << 10)
-#define ENOUGH		20
+#define CPUS_MAX 16
+#define NAMES	 2 /* sessions at a time */
+#define ROUNDS	 200
+#define LOOKS	 20 /* at a mapping, while the rings may go */
+#define RING	 (64 << 10)
+#define ENOUGH	 20
 
 enum act { OPENED, READ, STALE, MAPPED, BUS, ENDED, TAKEN, WRONG, ACTS };
 
-static const char *const acts[] = { "opened", "read", "stale", "mapped",
+static const char *const acts[] = { "opened",	  "read",  "stale", "mapped",
 				    "bus errors", "ended", "taken", "wrong" };
 
 /**
@@ -191,8 +191,7 @@ static void take_all(int root)
 
 static void end_sessions(int root, const char *name, uint64_t *seed)
 {
-	static const uint32_t modes[] = { KTAPE_MODE_OVERWRITE,
-					  KTAPE_MODE_DISCARD,
+	static const uint32_t modes[] = { KTAPE_MODE_OVERWRITE, KTAPE_MODE_DISCARD,
 					  KTAPE_MODE_SNAPSHOT };
 	char buf[4096];
 	uint32_t flags;
@@ -250,7 +249,8 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-FIXTURE(end) {
+FIXTURE(end)
+{
 	int root;
 	int large;
 };
@@ -336,7 +336,8 @@ static int be_witness(void)
 /* What can never be had takes nothing away. */
 TEST_F(end, too_large_takes_nothing)
 {
-	int status, fd = kt_named(self->root, "ends", KTAPE_MODE_OVERWRITE, RING, 4096, 0);
+	int status, fd = kt_named(self->root, "ends", KTAPE_MODE_OVERWRITE,
+				  RING, 4096, 0);
 	time_t ended;
 	pid_t pid;
 
@@ -349,7 +350,8 @@ TEST_F(end, too_large_takes_nothing)
 	ASSERT_EQ(1, all->n[OPENED]);
 	close(fd);
 	ended = time(NULL);
-	EXPECT_EQ(-ENOMEM, kt_create(self->root, KTAPE_MODE_OVERWRITE, kt_ring_max(), 0));
+	EXPECT_EQ(-ENOMEM,
+		  kt_create(self->root, KTAPE_MODE_OVERWRITE, kt_ring_max(), 0));
 	atomic_store(&all->stop, true);
 	status = wait_for(pid);
 	if (time(NULL) - ended >= KTAPE_GRACE_MS / 1000 - 1)

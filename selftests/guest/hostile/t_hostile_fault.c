@@ -154,8 +154,7 @@ static int layout_entry(bool fault)
 	struct ktape_layout l;
 
 	/* The second entry is the one that faults. */
-	return kt_layout(call_fd, &l, (void *)(traps.closed - size),
-			 fault ? 2 : 1);
+	return kt_layout(call_fd, &l, (void *)(traps.closed - size), fault ? 2 : 1);
 }
 
 static int positions(bool fault)
@@ -279,7 +278,8 @@ static int mark_members_beyond(bool fault)
 
 static int mark_message(bool fault)
 {
-	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK,
+	struct ktape_mark m = { .size = sizeof(m),
+				.opcode = KTAPE_EV_MARK,
 				.message = (uintptr_t)memory(fault),
 				.length = 8 };
 
@@ -291,7 +291,8 @@ static int trace_buffer(bool fault)
 {
 	struct ktape_trace t = { .size = sizeof(t),
 				 .opcode = KTAPE_EV_USER_EVENT,
-				 .flags = KTAPE_TRACE_BUFFER, .code = 0x100,
+				 .flags = KTAPE_TRACE_BUFFER,
+				 .code = 0x100,
 				 .buffer = (uintptr_t)(fault ? traps.closed - 1 :
 							       traps.open),
 				 .length = 1000 };
@@ -333,8 +334,7 @@ static const struct access {
 	/* "probes/syscall.c copy_from_user_nofault": t_path, end_of_a_page, unreadable */
 };
 
-FIXTURE(fault) {
-};
+FIXTURE(fault){};
 
 FIXTURE_SETUP(fault)
 {
@@ -363,15 +363,18 @@ TEST_F_TIMEOUT(fault, each_access, 300)
 		const struct access *a = &accesses[i];
 
 		for (int n = 0; n < 4; n++) {
-			EXPECT_EQ(n % 2 ? 0 : -EFAULT, a->call(n % 2 == 0)) {
+			EXPECT_EQ(n % 2 ? 0 : -EFAULT, a->call(n % 2 == 0))
+			{
 				TH_LOG("%s, memory that %s", a->where,
 				       n % 2 ? "is good" : "faults");
 			}
 		}
-		EXPECT_EQ(free_one, next_descriptor()) {
+		EXPECT_EQ(free_one, next_descriptor())
+		{
 			TH_LOG("%s leaves a descriptor", a->where);
 		}
-		EXPECT_EQ(sessions, kt_sessions(call_dev, all)) {
+		EXPECT_EQ(sessions, kt_sessions(call_dev, all))
+		{
 			TH_LOG("%s leaves a session", a->where);
 		}
 	}

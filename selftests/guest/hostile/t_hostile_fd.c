@@ -19,11 +19,11 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 
-#define PASSES		150
-#define RINGS		150
-#define FDS		4
-#define UID		12345
-#define REQUESTS	8
+#define PASSES	 150
+#define RINGS	 150
+#define FDS	 4
+#define UID	 12345
+#define REQUESTS 8
 
 static uint64_t seed;
 static long allowed, refused;
@@ -48,7 +48,8 @@ static bool is_let_go(long users)
 	return false;
 }
 
-FIXTURE(fd) {
+FIXTURE(fd)
+{
 	int dev;
 	long users;
 };
@@ -150,26 +151,25 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 	pid_t pid = -1;
 	int status;
 
-	ASSERT_EQ(0, socketpair(AF_UNIX, lcg_below(&seed, 2) ? SOCK_STREAM :
-							      SOCK_DGRAM,
+	ASSERT_EQ(0, socketpair(AF_UNIX, lcg_below(&seed, 2) ? SOCK_STREAM : SOCK_DGRAM,
 				0, pair));
 	switch (lcg_below(&seed, 6)) {
-	case 0:		/* Closed in flight. */
+	case 0: /* Closed in flight. */
 		allowed += send_some(pair[0], fds, n);
 		break;
-	case 1:		/* In a cycle, which nobody can close. */
+	case 1: /* In a cycle, which nobody can close. */
 		fds[n] = pair[0];
 		fds[n + 1] = pair[1];
 		allowed += send_some(pair[0], fds, n + 2);
 		allowed += send_some(pair[1], fds, n + 2);
 		break;
-	case 2:		/* Received by someone who has no room for them. */
+	case 2: /* Received by someone who has no room for them. */
 		allowed += send_some(pair[0], fds, n);
 		m = receive_some(pair[1], got, lcg_below(&seed, n + 1));
 		while (m > 0)
 			close(got[--m]);
 		break;
-	case 3:		/* The receiver is killed before it receives. */
+	case 3: /* The receiver is killed before it receives. */
 		pid = fork();
 		if (!pid) {
 			pause();
@@ -178,7 +178,7 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 		allowed += send_some(pair[0], fds, n);
 		kill(pid, SIGKILL);
 		break;
-	case 4:		/* The sender ends at once. */
+	case 4: /* The sender ends at once. */
 		pid = fork();
 		if (!pid)
 			_exit(!send_some(pair[0], fds, n));
@@ -193,10 +193,10 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 		close(fds[i]);
 	if (pid > 0) {
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		EXPECT_TRUE(!status || (WIFSIGNALED(status) &&
-					WTERMSIG(status) == SIGKILL)) {
-			TH_LOG("a process without rights: %d",
-			       WEXITSTATUS(status));
+		EXPECT_TRUE(!status ||
+			    (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+		{
+			TH_LOG("a process without rights: %d", WEXITSTATUS(status));
 		}
 	}
 	close(pair[0]);
@@ -223,7 +223,8 @@ TEST_F_TIMEOUT(fd, passed_by_sockets, 3600)
 		EXPECT_EQ(0, status);
 		mapped++;
 	}
-	EXPECT_TRUE(is_let_go(self->users)) {
+	EXPECT_TRUE(is_let_go(self->users))
+	{
 		TH_LOG("%ld users of the module, %ld before", kt_module_users(),
 		       self->users);
 	}
@@ -235,10 +236,10 @@ TEST_F_TIMEOUT(fd, passed_by_sockets, 3600)
 /* Results that a request may have, besides a number of bytes or events. */
 static bool may_be(int res)
 {
-	return res >= 0 || res == -EAGAIN || res == -EINTR || res == -ECANCELED ||
-	       res == -EBADF || res == -EFAULT || res == -EINVAL ||
-	       res == -EBUSY || res == -EOPNOTSUPP || res == -ENXIO ||
-	       res == -ENOENT || res == -EALREADY;
+	return res >= 0 || res == -EAGAIN || res == -EINTR ||
+	       res == -ECANCELED || res == -EBADF || res == -EFAULT ||
+	       res == -EINVAL || res == -EBUSY || res == -EOPNOTSUPP ||
+	       res == -ENXIO || res == -ENOENT || res == -EALREADY;
 }
 
 static void prepare(struct io_uring_sqe *sqe, const int *fds, int n,
@@ -290,7 +291,7 @@ static int ring_once(int dev, const struct kt_traps *t)
 		return -ret;
 	for (int i = 0; i < n; i++)
 		if (lcg_below(&seed, 3))
-			fcntl(fds[i], F_SETFL, 0);	/* may block */
+			fcntl(fds[i], F_SETFL, 0); /* may block */
 	registered = registered && !io_uring_register_files(&ring, fds, n);
 	for (int i = 0; i < REQUESTS; i++) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
@@ -314,7 +315,7 @@ static int ring_once(int dev, const struct kt_traps *t)
 	for (int i = 0; i < n; i++)
 		close(fds[i]);
 	switch (lcg_below(&seed, 3)) {
-	case 0:		/* With the process, which is killed. */
+	case 0: /* With the process, which is killed. */
 		return odd ? odd : raise(SIGKILL);
 	case 1:
 		break;
@@ -348,10 +349,11 @@ TEST_F_TIMEOUT(fd, in_io_uring, 3600)
 		seed += 12345;
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		killed += WIFSIGNALED(status);
-		EXPECT_TRUE(!status || (WIFSIGNALED(status) &&
-					WTERMSIG(status) == SIGKILL));
+		EXPECT_TRUE(!status ||
+			    (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
 	}
-	EXPECT_TRUE(is_let_go(self->users)) {
+	EXPECT_TRUE(is_let_go(self->users))
+	{
 		TH_LOG("%ld users of the module, %ld before", kt_module_users(),
 		       self->users);
 	}

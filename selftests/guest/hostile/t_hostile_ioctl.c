@@ -14,13 +14,13 @@
 #include "kt_hostile.h"
 #include "kt_session.h"
 
-#define THREADS		8
-#define SECONDS		6
-#define CALLS_MIN	200	/* however slow the machine is */
-#define WORDS		1040
-#define CALLS		128
-#define PATH		"hostile.corpus"
-#define DIR_NONE	0U
+#define THREADS	  8
+#define SECONDS	  6
+#define CALLS_MIN 200 /* however slow the machine is */
+#define WORDS	  1040
+#define CALLS	  128
+#define PATH	  "hostile.corpus"
+#define DIR_NONE  0U
 
 enum target { DEVICE, SESSION, DISCARD, MARK, READONLY, TARGETS };
 
@@ -48,8 +48,8 @@ static int fds[TARGETS];
 static int number_of_error(const char *name)
 {
 	static const int error[] = {
-		EINVAL, EFAULT, E2BIG, ENXIO, ENOENT, EMSGSIZE, EBUSY, ENODEV,
-		ENODATA, ENOTTY, EOPNOTSUPP, ENOSPC,
+		EINVAL, EFAULT, E2BIG,	 ENXIO,	 ENOENT,     EMSGSIZE,
+		EBUSY,	ENODEV, ENODATA, ENOTTY, EOPNOTSUPP, ENOSPC,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(error); i++)
@@ -204,7 +204,8 @@ TEST(corpus)
 				set_pointer(&c->words[k], zeros);
 		memset(zeros, 0, sizeof(zeros));
 		ret = kt_ioctl(fds[c->target], command(c->nr), c->words);
-		EXPECT_TRUE(c->want == 1 ? ret > 2 : ret == c->want) {
+		EXPECT_TRUE(c->want == 1 ? ret > 2 : ret == c->want)
+		{
 			TH_LOG("call %d: %s %#x: %d, wanted %d", i + 1,
 			       names[c->target], c->nr, ret, c->want);
 		}
@@ -227,9 +228,9 @@ static uint64_t first_seed;
 static bool is_known(int ret)
 {
 	static const int error[] = {
-		EINVAL, EFAULT, E2BIG, ENXIO, ENOENT, EMSGSIZE, EBUSY, ENODEV,
-		ENODATA, ENOTTY, EOPNOTSUPP, ENOSPC, EPERM, EEXIST, EMFILE,
-		ENOMEM, EINTR, EAGAIN, ESRCH, EBADF,
+		EINVAL, EFAULT,	 E2BIG,	 ENXIO,	     ENOENT, EMSGSIZE, EBUSY,
+		ENODEV, ENODATA, ENOTTY, EOPNOTSUPP, ENOSPC, EPERM,    EEXIST,
+		EMFILE, ENOMEM,	 EINTR,	 EAGAIN,     ESRCH,  EBADF,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(error); i++)
@@ -308,7 +309,8 @@ static void keep_to_own(struct call *c, const struct kt_traps *t)
 /* Read, seek and poll with random lengths and addresses, too. */
 static void other_call(uint64_t *seed, int fd, const struct kt_traps *t)
 {
-	size_t size = lcg_below(seed, 2) ? kt_extreme(seed) : lcg_below(seed, 20000);
+	size_t size = lcg_below(seed, 2) ? kt_extreme(seed) :
+					   lcg_below(seed, 20000);
 	struct pollfd p = { .fd = fd, .events = lcg_next(seed) };
 	char *at = kt_address(seed, t, size);
 
@@ -345,7 +347,7 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 	/* At times another number, direction or size; never a file's own ioctl. */
 	if (!lcg_below(seed, 16))
 		cmd ^= 1UL << (lcg_below(seed, 2) ? lcg_below(seed, 8) :
-						   16 + lcg_below(seed, 16));
+						    16 + lcg_below(seed, 16));
 	if (_IOC_NR(cmd) == 12 && c.nr != 12)
 		return;
 	if (_IOC_NR(cmd) != 12)
@@ -354,8 +356,9 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 	at = lcg_below(seed, 3) ? plain : kt_address(seed, t, bytes);
 	/* Fill as much of it as can be written: open to its end. */
 	if (at >= t->open && at < t->closed)
-		memcpy(at, c.words, (size_t)(t->closed - at) < bytes ?
-					    (size_t)(t->closed - at) : bytes);
+		memcpy(at, c.words,
+		       (size_t)(t->closed - at) < bytes ? (size_t)(t->closed - at) :
+							  bytes);
 	else if (at == plain)
 		memcpy(plain, c.words, bytes);
 	ret = kt_ioctl(fd, cmd, at);
@@ -399,7 +402,8 @@ static void *fuzz_main(void *arg)
 	return NULL;
 }
 
-FIXTURE(fuzz) {
+FIXTURE(fuzz)
+{
 	pthread_t thread[THREADS];
 };
 
@@ -440,7 +444,8 @@ TEST_F_TIMEOUT(fuzz, ioctls, 3600)
 	EXPECT_LE(CALLS_MIN, made);
 	EXPECT_LT(0, passed);
 	EXPECT_EQ(0, beyond);
-	EXPECT_EQ(0, strange) {
+	EXPECT_EQ(0, strange)
+	{
 		TH_LOG("command %d: error %d", strange_nr, strange_error);
 	}
 	/* The module still works. */

@@ -19,12 +19,13 @@
 #include "kt_pass.h"
 #include "kt_ring.h"
 
-#define ROUNDS		20
-#define SESSIONS	8
-#define SMALL		(64 << 10)
-#define WAIT_S		60		/* for what takes KTAPE_GRACE_MS */
+#define ROUNDS	 20
+#define SESSIONS 8
+#define SMALL	 (64 << 10)
+#define WAIT_S	 60 /* for what takes KTAPE_GRACE_MS */
 
-FIXTURE(keep) {
+FIXTURE(keep)
+{
 	int root, member;
 };
 
@@ -74,15 +75,15 @@ static int record(int root, const char *name, uint64_t ring, uint32_t flags)
 static int count_ended(int fd)
 {
 	struct ktape_session_info all[64];
-	struct ktape_session_list l = { .size = sizeof(l), .nr = 64,
+	struct ktape_session_list l = { .size = sizeof(l),
+					.nr = 64,
 					.entry_size = sizeof(*all),
 					.entries = (uintptr_t)all };
 	int ret = kt_ioctl(fd, KTAPE_IOC_SESSIONS, &l), n = 0;
 
 	for (unsigned int i = 0; !ret && i < l.nr; i++) {
 		n += !!(all[i].flags & KTAPE_SESSION_GONE);
-		if (!(all[i].flags & KTAPE_SESSION_GONE) !=
-		    (all[i].id < SESSIONS))
+		if (!(all[i].flags & KTAPE_SESSION_GONE) != (all[i].id < SESSIONS))
 			return -EINVAL;
 	}
 	return ret ? ret : n;
@@ -173,7 +174,8 @@ static int keep(int dev, const char *name, int way, struct kept *k)
 {
 	int ret = 0;
 
-	*k = (struct kept){ .fd = kt_member_attach(dev, name), .twin = -1,
+	*k = (struct kept){ .fd = kt_member_attach(dev, name),
+			    .twin = -1,
 			    .socket = { -1, -1 } };
 	if (k->fd < 0)
 		return k->fd;

@@ -14,10 +14,10 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 
-#define TRIES		30
-#define TRACE		"/tmp/test/trace"
-#define LOG		"/tmp/test/log"
-#define KTAPE		"/bin/ktape"
+#define TRIES 30
+#define TRACE "/tmp/test/trace"
+#define LOG   "/tmp/test/log"
+#define KTAPE "/bin/ktape"
 
 enum victim { TO_FOLDER, TO_PIPE, READER, MAPPING, VICTIMS };
 
@@ -36,8 +36,8 @@ static void be_recorder(bool to_pipe)
 
 	dup2(log, STDERR_FILENO);
 	dup2(out, STDOUT_FILENO);
-	execl(KTAPE, KTAPE, "record", "-q", "-p", "all", "-B", "4K", "-b", "256K",
-	      "-o", to_pipe ? "-" : TRACE, NULL);
+	execl(KTAPE, KTAPE, "record", "-q", "-p", "all", "-B", "4K", "-b",
+	      "256K", "-o", to_pipe ? "-" : TRACE, NULL);
 	_exit(127);
 }
 
@@ -199,13 +199,15 @@ static void check_trace(struct __test_metadata *_metadata, enum victim v,
 		return;
 	}
 	dump = run_tool("dump");
-	EXPECT_EQ(0, dump) {
+	EXPECT_EQ(0, dump)
+	{
 		print_log("dump");
 	}
 	verify = run_tool("verify");
 	/* The end is missing, which is not the same as damage: exit status 6. */
 	EXPECT_TRUE(!verify || (killed && verify == 6) ||
-		    (killed && verify == 1 && is_only_cut_off())) {
+		    (killed && verify == 1 && is_only_cut_off()))
+	{
 		print_log("verify");
 	}
 	n->read++;
@@ -244,12 +246,14 @@ static void try_once(struct __test_metadata *_metadata, int dev, struct counts *
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	if (WIFEXITED(status)) {
 		/* SIGINT before its handler is there ends the process, too. */
-		EXPECT_EQ(0, WEXITSTATUS(status)) {
+		EXPECT_EQ(0, WEXITSTATUS(status))
+		{
 			TH_LOG("%s", names[v]);
 			print_log("record");
 		}
 	}
-	EXPECT_TRUE(is_alone(dev)) {
+	EXPECT_TRUE(is_alone(dev))
+	{
 		TH_LOG("%s leaves a session", names[v]);
 	}
 	if (v == TO_FOLDER || v == TO_PIPE)
@@ -257,7 +261,8 @@ static void try_once(struct __test_metadata *_metadata, int dev, struct counts *
 	remove_trace();
 }
 
-FIXTURE(kill) {
+FIXTURE(kill)
+{
 	int dev;
 	pid_t load;
 };

@@ -19,13 +19,13 @@
 #include "kt_session.h"
 #include "kt_trigger.h"
 
-#define RING_NEW	(4 << 20)	/* of each CPU */
-#define RING		(1 << 20)
-#define RING_FULL	(64 << 10)
-#define RECORDS		100000
-#define ENTRIES		129
-#define PLANTS		16
-#define PASSES		20	/* until each event was recorded, at most */
+#define RING_NEW  (4 << 20) /* of each CPU */
+#define RING	  (1 << 20)
+#define RING_FULL (64 << 10)
+#define RECORDS	  100000
+#define ENTRIES	  129
+#define PLANTS	  16
+#define PASSES	  20 /* until each event was recorded, at most */
 
 static bool is_kernel(const char *name)
 {
@@ -40,7 +40,8 @@ static bool is_known(void)
 	return is_kernel("stock") || is_kernel("debug") || is_kernel("race");
 }
 
-FIXTURE(leak) {
+FIXTURE(leak)
+{
 	int dev, fd, probe;
 	uint64_t seed;
 	struct kt_kernel kernel;
@@ -74,13 +75,12 @@ FIXTURE_TEARDOWN(leak)
 
 /* ---- everything that can be mapped or read --------------------------------- */
 
-typedef void on_region(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(leak) *self,
+typedef void on_region(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self,
 		       const struct ktape_layout_entry *e, const char *p);
 
 /* Map each region of the session, the registry included. */
 static void each_region(struct __test_metadata *_metadata,
-			FIXTURE_DATA(leak) *self, on_region *call)
+			FIXTURE_DATA(leak) * self, on_region *call)
 {
 	struct ktape_layout_entry e[ENTRIES];
 	struct ktape_layout l;
@@ -97,8 +97,7 @@ static void each_region(struct __test_metadata *_metadata,
 	}
 }
 
-static void leak_region(struct __test_metadata *_metadata,
-			FIXTURE_DATA(leak) *self,
+static void leak_region(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self,
 			const struct ktape_layout_entry *e, const char *p)
 {
 	kt_leak_bytes(&self->others, p, e->ctl_size);
@@ -117,7 +116,7 @@ static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *a
 }
 
 /* Search the records that are mapped. */
-static void leak_maps(struct __test_metadata *_metadata, FIXTURE_DATA(leak) *self)
+static void leak_maps(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct kt_map m;
@@ -131,7 +130,7 @@ static void leak_maps(struct __test_metadata *_metadata, FIXTURE_DATA(leak) *sel
 }
 
 /* Read it all from the beginning, by a descriptor of its own, and search that. */
-static void leak_read(struct __test_metadata *_metadata, FIXTURE_DATA(leak) *self)
+static void leak_read(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct kt_buf b = {};
@@ -153,8 +152,7 @@ static void leak_read(struct __test_metadata *_metadata, FIXTURE_DATA(leak) *sel
 	close(own);
 }
 
-static void expect_clean(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(leak) *self)
+static void expect_clean(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self)
 {
 	EXPECT_EQ(0, kt_leaks(&self->others));
 	EXPECT_EQ(0, kt_leaks(&self->blocks));
@@ -189,7 +187,7 @@ TEST_F_TIMEOUT(leak, new_rings, 600)
 /* ---- records --------------------------------------------------------------- */
 
 /* Ask for all events, for stacks of some, and for what the step wants. */
-static int ask_for_all(FIXTURE_DATA(leak) *self, const struct kt_step *step)
+static int ask_for_all(FIXTURE_DATA(leak) * self, const struct kt_step *step)
 {
 	struct ktape_profile all = { .op = KTAPE_PROFILE_SET };
 	struct ktape_filter_gate gates[KTAPE_GATES] = {};
@@ -217,7 +215,7 @@ static int ask_for_all(FIXTURE_DATA(leak) *self, const struct kt_step *step)
 
 /* Everything is recorded during a step. */
 static void record_round(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(leak) *self, const struct kt_step *step)
+			 FIXTURE_DATA(leak) * self, const struct kt_step *step)
 {
 	int ret;
 
@@ -231,8 +229,8 @@ static void record_round(struct __test_metadata *_metadata,
 }
 
 /* Record a step, and search everything. */
-static void leak_round(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(leak) *self, const struct kt_step *step, bool maps)
+static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self,
+		       const struct kt_step *step, bool maps)
 {
 	record_round(_metadata, self, step);
 	if (maps)
@@ -245,7 +243,7 @@ static void leak_round(struct __test_metadata *_metadata,
 
 /* What only a session with a full ring records. */
 static void leak_full(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(leak) *self, uint32_t mode)
+		      FIXTURE_DATA(leak) * self, uint32_t mode)
 {
 	self->fd = kt_create(self->dev, mode, RING_FULL, 4096);
 	ASSERT_LE(0, self->fd);
@@ -319,7 +317,7 @@ static struct coverage coverage_of(struct __test_metadata *_metadata,
  * The session asks for the kernel's log as for all else.  It was not made for it, so its
  * texts are at most counted.
  */
-static void leak_log(struct __test_metadata *_metadata, FIXTURE_DATA(leak) *self)
+static void leak_log(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self)
 {
 	static const struct kt_step log = { "the kernel's log", kt_step_log };
 	struct ktape_stats st;
@@ -350,8 +348,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 
 	kt_alarms(0);
 	kt_fill_slabs();
-	self->probe = kt_probe_add(self->dev, "vfs_read", 0,
-				   KTAPE_PROBE_ARGS_MAX);
+	self->probe = kt_probe_add(self->dev, "vfs_read", 0, KTAPE_PROBE_ARGS_MAX);
 	EXPECT_TRUE(self->probe >= KTAPE_OP_PROBE || !is_known());
 	leak_full(_metadata, self, KTAPE_MODE_DISCARD);
 	leak_full(_metadata, self, KTAPE_MODE_SNAPSHOT);
@@ -360,7 +357,8 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	ASSERT_LE(0, kt_trigger_add(self->fd, &value));
 	leak_log(_metadata, self);
 	/* On a busy machine a rare event may be overwritten, so the steps are repeated. */
-	for (; c.missing && rounds < (is_known() ? PASSES : 1) * KT_STEPS; rounds++) {
+	for (; c.missing && rounds < (is_known() ? PASSES : 1) * KT_STEPS;
+	     rounds++) {
 		leak_round(_metadata, self, &kt_steps[rounds % KT_STEPS],
 			   rounds % 4);
 		if (rounds % KT_STEPS == KT_STEPS - 1)
@@ -385,7 +383,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 
 /* ---- readers that may not read the kernel's log ------------------------------ */
 
-#define READER		4001
+#define READER 4001
 
 /**
  * struct reader - what a process without capabilities can get
@@ -487,8 +485,7 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 	with = kt_create_with(self->dev, KTAPE_MODE_OVERWRITE, 4 << 20, 0,
 			      KTAPE_CREATE_LOG);
 	ASSERT_LE(0, with);
-	EXPECT_EQ(0, kt_profile_ops(with, KTAPE_PROFILE_SET, KTAPE_EV_CONSOLE,
-				    0, 0));
+	EXPECT_EQ(0, kt_profile_ops(with, KTAPE_PROFILE_SET, KTAPE_EV_CONSOLE, 0, 0));
 	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_START));
 	record_round(_metadata, self, &log);
 	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_STOP));
@@ -530,7 +527,7 @@ static uint64_t some_address(const struct kt_kernel *k)
 
 /* Plant addresses and halves of the pattern in a copy of a region. */
 static void plant_in_copy(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(leak) *self,
+			  FIXTURE_DATA(leak) * self,
 			  const struct ktape_layout_entry *e, const char *p)
 {
 	const size_t size = e->ctl_size + e->data_size, part = size / PLANTS;

@@ -19,13 +19,13 @@
 #include "kt_ring.h"
 #include "now.h"
 
-#define PATH		"/dev/ktape_mark"
-#define PROCESSES	100
-#define USERS		10
-#define UID		12000
-#define CALLS		40
-#define RING		(1 << 20)
-#define USERS_AT_ONCE	4	/* all users get the rate of so many */
+#define PATH	      "/dev/ktape_mark"
+#define PROCESSES     100
+#define USERS	      10
+#define UID	      12000
+#define CALLS	      40
+#define RING	      (1 << 20)
+#define USERS_AT_ONCE 4 /* all users get the rate of so many */
 
 /**
  * struct counts - what the processes count together
@@ -71,28 +71,36 @@ static void count(long ret, bool emits)
 static void flood_once(uint64_t *seed, int m, const struct kt_traps *t)
 {
 	size_t size = lcg_below(seed, 2) ? lcg_below(seed, 100) :
-					  lcg_below(seed, 6000);
+					   lcg_below(seed, 6000);
 	char *at = kt_address(seed, t, size);
 	struct ktape_mark mark = {
-		.size = sizeof(mark), .opcode = KTAPE_EV_MARK + lcg_below(seed, 5),
-		.flags = lcg_below(seed, 3), .id = lcg_next(seed),
-		.message = (uintptr_t)at, .length = size,
+		.size = sizeof(mark),
+		.opcode = KTAPE_EV_MARK + lcg_below(seed, 5),
+		.flags = lcg_below(seed, 3),
+		.id = lcg_next(seed),
+		.message = (uintptr_t)at,
+		.length = size,
 	};
 	struct ktape_trace trace = {
-		.size = sizeof(trace), .code = lcg_next(seed),
+		.size = sizeof(trace),
+		.code = lcg_next(seed),
 		.opcode = lcg_below(seed, 4) ? KTAPE_EV_USER_EVENT :
-					      KTAPE_EV_EXCEPTION,
-		.flags = lcg_below(seed, 4), .nargs = lcg_below(seed, 8),
-		.length = size, .buffer = (uintptr_t)at,
+					       KTAPE_EV_EXCEPTION,
+		.flags = lcg_below(seed, 4),
+		.nargs = lcg_below(seed, 8),
+		.length = size,
+		.buffer = (uintptr_t)at,
 	};
 	struct ktape_name name = {
-		.size = sizeof(name), .type = KTAPE_OBJ_USER,
-		.id = lcg_below(seed, 100000), .name = "flood",
+		.size = sizeof(name),
+		.type = KTAPE_OBJ_USER,
+		.id = lcg_below(seed, 100000),
+		.name = "flood",
 	};
 
 	switch (lcg_below(seed, 5)) {
 	case 0:
-		count(write(m, at, size), true);	/* empty texts, too */
+		count(write(m, at, size), true); /* empty texts, too */
 		break;
 	case 1:
 		count(ioctl(m, KTAPE_MARK_IOC_MARK, &mark), true);
@@ -104,8 +112,9 @@ static void flood_once(uint64_t *seed, int m, const struct kt_traps *t)
 		count(ioctl(m, KTAPE_MARK_IOC_NAME, &name), false);
 		break;
 	default:
-		count(ioctl(m, lcg_below(seed, 2) ? KTAPE_MARK_IOC_MARK :
-						   lcg_next(seed), at), false);
+		count(ioctl(m, lcg_below(seed, 2) ? KTAPE_MARK_IOC_MARK : lcg_next(seed),
+			    at),
+		      false);
 	}
 }
 
@@ -169,7 +178,8 @@ static double most_of_all(double seconds)
 	return USERS_AT_ONCE * (rate * (seconds + 0.1) + 1);
 }
 
-FIXTURE(mark) {
+FIXTURE(mark)
+{
 	int fd;
 };
 
@@ -199,7 +209,8 @@ static long emit_meanwhile(struct __test_metadata *_metadata, int *failed)
 
 	EXPECT_LE(0, m);
 	while (left) {
-		EXPECT_EQ(4, write(m, "mine", 4)) {
+		EXPECT_EQ(4, write(m, "mine", 4))
+		{
 			TH_LOG("mark %ld: error %d", own, errno);
 		}
 		own++;
@@ -244,7 +255,8 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 	       (unsigned long long)s.emitted, (unsigned long long)s.lost,
 	       (unsigned long long)s.rate, (unsigned long long)s.held);
 	EXPECT_EQ(0, failed);
-	EXPECT_EQ(0, sum->strange) {
+	EXPECT_EQ(0, sum->strange)
+	{
 		TH_LOG("an error %d", sum->error);
 	}
 	EXPECT_EQ(PROCESSES * calls, sum->calls);

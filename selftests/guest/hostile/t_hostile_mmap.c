@@ -17,9 +17,9 @@
 #include "kt_peer.h"
 #include "kt_ring.h"
 
-#define RING		(16 * PAGE)
-#define TRIES		4000
-#define PAGES_MAX	4096
+#define RING	  (16 * PAGE)
+#define TRIES	  4000
+#define PAGES_MAX 4096
 
 static uint64_t seed;
 static struct kt_peer peer;
@@ -74,8 +74,7 @@ static void try_map(struct held *h)
 	if (prot & (PROT_WRITE | PROT_EXEC) || (flag & MAP_TYPE) == MAP_PRIVATE)
 		wrong("mmap with protection %d and flags %#x", prot, flag);
 	if (!content_at(off) || !content_at(off + size - PAGE))
-		wrong("mmap of %zu bytes at %#llx", size,
-		      (unsigned long long)off);
+		wrong("mmap of %zu bytes at %#llx", size, (unsigned long long)off);
 	/* Only what can be read is kept. */
 	if (prot == PROT_NONE && mprotect(p, size, PROT_READ))
 		wrong("PROT_NONE is forever");
@@ -107,9 +106,8 @@ static void try_advice(const struct held *h)
 	if (madvise(p, size, advice))
 		return;
 	st.allowed++;
-	if (advice == MADV_REMOVE || advice == MADV_FREE ||
-	    advice == MADV_DODUMP || advice == MADV_POPULATE_WRITE ||
-	    advice == MADV_WIPEONFORK)
+	if (advice == MADV_REMOVE || advice == MADV_FREE || advice == MADV_DODUMP ||
+	    advice == MADV_POPULATE_WRITE || advice == MADV_WIPEONFORK)
 		wrong("madvise(%d)", advice);
 }
 
@@ -121,7 +119,7 @@ static void try_move(struct held *h)
 		MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
 	};
 	size_t old, size = lcg_below(&seed, 2) ? h->size :
-						lcg_below(&seed, 40) * PAGE;
+						 lcg_below(&seed, 40) * PAGE;
 	void *from = range_of(h, &old);
 	int flag = flags[lcg_below(&seed, ARRAY_SIZE(flags))];
 	void *p = mremap(from, old, size, flag);
@@ -165,8 +163,8 @@ static void try_over(struct held *h)
 	size_t size;
 	void *p = range_of(h, &size);
 
-	if (mmap(p, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-		 0) == MAP_FAILED)
+	if (mmap(p, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) == MAP_FAILED)
 		return;
 	st.allowed++;
 	if (size != h->size)
@@ -229,8 +227,8 @@ static void try_tracer(const struct held *h)
 	if (!pid) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		/* At the same place, which was not inherited. */
-		if (mmap(h->p, h->size, PROT_READ, MAP_SHARED | MAP_FIXED, st.fd,
-			 h->off) != h->p)
+		if (mmap(h->p, h->size, PROT_READ, MAP_SHARED | MAP_FIXED,
+			 st.fd, h->off) != h->p)
 			_exit(1);
 		raise(SIGSTOP);
 		_exit(0);
@@ -264,8 +262,7 @@ static void try_fork(const struct held *h)
 		if (!mincore(h->p, PAGE, vec)) {
 			if (how == 1)
 				munmap(h->p, h->size);
-			else if (mprotect(h->p, h->size,
-					  PROT_READ | PROT_WRITE) == 0)
+			else if (mprotect(h->p, h->size, PROT_READ | PROT_WRITE) == 0)
 				_exit(9);
 		}
 		if (how == 2)
@@ -274,8 +271,7 @@ static void try_fork(const struct held *h)
 			raise(SIGKILL);
 		_exit(0);
 	}
-	if (waitpid(pid, &how, 0) == pid && WIFEXITED(how) &&
-	    WEXITSTATUS(how) == 9)
+	if (waitpid(pid, &how, 0) == pid && WIFEXITED(how) && WEXITSTATUS(how) == 9)
 		wrong("writable in a child");
 	st.allowed++;
 }
@@ -383,8 +379,7 @@ static void add_frame(struct frames *f, const void *p)
 	uint64_t entry = 0;
 
 	if (f->nr < PAGES_MAX &&
-	    pread(f->map, &entry, 8, (uintptr_t)p / PAGE * 8) == 8 &&
-	    entry >> 63)
+	    pread(f->map, &entry, 8, (uintptr_t)p / PAGE * 8) == 8 && entry >> 63)
 		f->number[f->nr++] = entry & ((1ULL << 55) - 1);
 }
 
@@ -399,7 +394,8 @@ static long not_mapped(const struct frames *f, uint64_t times)
 	return bad;
 }
 
-FIXTURE(hostile) {
+FIXTURE(hostile)
+{
 	int dev;
 };
 

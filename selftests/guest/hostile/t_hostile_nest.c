@@ -15,15 +15,15 @@
 #include "kt_module.h"
 #include "kt_ring.h"
 
-#define MODULE		"kt_storm.ko"
-#define PARAMETERS	"/sys/module/kt_storm/parameters/"
-#define RING		(4 << 20)
-#define BLOCK		16384
-#define EACH		40000	/* events of tasks, a CPU and round; fewer of others */
-#define ROUNDS		2
-#define STORM_ID	0x5707
-#define LEVELS		3
-#define CPUS_MAX	16
+#define MODULE	   "kt_storm.ko"
+#define PARAMETERS "/sys/module/kt_storm/parameters/"
+#define RING	   (4 << 20)
+#define BLOCK	   16384
+#define EACH	   40000 /* events of tasks, a CPU and round; fewer of others */
+#define ROUNDS	   2
+#define STORM_ID   0x5707
+#define LEVELS	   3
+#define CPUS_MAX   16
 
 /**
  * struct seen - what the reader has seen of one CPU
@@ -80,8 +80,7 @@ static void check_record(int cpu, const struct kt_rec *r)
 	n = r->args[2] | (uint64_t)r->args[3] << 32;
 	if (n != s->seq[r->args[1]])
 		bad("CPU %d, level %u: %llu instead of %llu", cpu, r->args[1],
-		    (unsigned long long)n,
-		    (unsigned long long)s->seq[r->args[1]]);
+		    (unsigned long long)n, (unsigned long long)s->seq[r->args[1]]);
 	if (r->args[4] != hash(r->args[2] ^ r->args[1]))
 		bad("CPU %d, level %u: event %llu is torn", cpu, r->args[1],
 		    (unsigned long long)n);
@@ -177,7 +176,8 @@ static void compare(struct __test_metadata *_metadata, uint64_t *of, uint64_t *n
 	while (fscanf(f, "%d %llu %llu %llu %llu", &cpu, &n[0], &n[1], &n[2],
 		      &inside) == 5)
 		for (int level = 0; level < LEVELS; level++) {
-			EXPECT_EQ(n[level], seen[cpu].seq[level]) {
+			EXPECT_EQ(n[level], seen[cpu].seq[level])
+			{
 				TH_LOG("CPU %d, level %d", cpu, level);
 			}
 			of[level] += n[level];
@@ -186,7 +186,8 @@ static void compare(struct __test_metadata *_metadata, uint64_t *of, uint64_t *n
 	fclose(f);
 }
 
-FIXTURE(nest) {
+FIXTURE(nest)
+{
 	int cpus;
 };
 
@@ -203,8 +204,8 @@ FIXTURE_SETUP(nest)
 			     KT_OPS(KTAPE_EV_USER_EVENT));
 	ASSERT_LE(0, session);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		seen[cpu].mapped = !kt_map(session, cpu, KTAPE_RING_EVENT,
-					   &seen[cpu].m);
+		seen[cpu].mapped =
+			!kt_map(session, cpu, KTAPE_RING_EVENT, &seen[cpu].m);
 }
 
 FIXTURE_TEARDOWN(nest)

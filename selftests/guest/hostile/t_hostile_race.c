@@ -21,10 +21,10 @@
 #include "kt_session.h"
 #include "kt_trigger.h"
 
-#define USERS		5
-#define SHARED		4	/* descriptors that all threads use */
-#define UNLOADS		8	/* attempts; half of them while nothing is open */
-#define PARAMETERS	"size=64K profile=none"
+#define USERS	   5
+#define SHARED	   4 /* descriptors that all threads use */
+#define UNLOADS	   8 /* attempts; half of them while nothing is open */
+#define PARAMETERS "size=64K profile=none"
 
 static atomic_bool ends, quiet;
 static atomic_long opened, created, mapped, started, destroyed, toggled, wrong;
@@ -41,8 +41,7 @@ static bool may_fail(int ret)
 {
 	return ret == -ENOENT || ret == -ENXIO || ret == -ENODEV ||
 	       ret == -EMFILE || ret == -EEXIST || ret == -EBUSY ||
-	       ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR ||
-	       ret == -EINVAL;
+	       ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR || ret == -EINVAL;
 }
 
 static bool done(int step, int ret)
@@ -112,8 +111,10 @@ static int add_trigger(uint64_t *seed, int fd)
 static int set_gate(int fd)
 {
 	struct ktape_filter_gate e = { .gate = KTAPE_GATE_SYSCALL, .ns = 1000 };
-	struct ktape_filter f = { .size = sizeof(f), .op = KTAPE_FILTER_SET,
-				  .kind = KTAPE_FILTER_GATE, .nr = 1,
+	struct ktape_filter f = { .size = sizeof(f),
+				  .op = KTAPE_FILTER_SET,
+				  .kind = KTAPE_FILTER_GATE,
+				  .nr = 1,
 				  .entries = (uintptr_t)&e };
 
 	return kt_ioctl(fd, KTAPE_IOC_FILTER, &f);
@@ -324,7 +325,8 @@ static long unload_and_load(struct __test_metadata *_metadata, long attempts)
 			usleep(5000 * kt_scale());
 		}
 		if (ret) {
-			EXPECT_TRUE(ret == -EAGAIN || ret == -EBUSY) {
+			EXPECT_TRUE(ret == -EAGAIN || ret == -EBUSY)
+			{
 				TH_LOG("rmmod: %d", ret);
 			}
 			continue;
@@ -337,7 +339,8 @@ static long unload_and_load(struct __test_metadata *_metadata, long attempts)
 	return unloaded;
 }
 
-FIXTURE(race) {
+FIXTURE(race)
+{
 	int cpus;
 };
 
@@ -386,7 +389,8 @@ TEST_F_TIMEOUT(race, everything_at_once, 3600)
 	       unloaded, attempts);
 	TH_LOG("%ld uses of shared descriptors, %ld of them closed",
 	       shared_used, shared_closed);
-	EXPECT_EQ(0, wrong) {
+	EXPECT_EQ(0, wrong)
+	{
 		TH_LOG("step %d: %d", wrong_step, wrong_ret);
 	}
 	EXPECT_LT(0, created);

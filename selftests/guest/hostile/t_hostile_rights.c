@@ -17,10 +17,10 @@
 #include "kt_calls.h"
 #include "kt_hostile.h"
 
-#define TRIES		40
-#define UID		12345
-#define HELPER		"/tmp/test/helper"
-#define TEXTS		2000
+#define TRIES  40
+#define UID    12345
+#define HELPER "/tmp/test/helper"
+#define TEXTS  2000
 
 static uint64_t seed;
 
@@ -47,7 +47,7 @@ static int lose_some_capabilities(void)
 	if (syscall(SYS_capget, &head, d))
 		return -1;
 	d[0].permitted &= ~(1U << CAP_SYS_ADMIN);
-	d[1].permitted &= ~(1U << (38 - 32));	/* CAP_PERFMON */
+	d[1].permitted &= ~(1U << (38 - 32)); /* CAP_PERFMON */
 	for (int i = 0; i < 2; i++) {
 		d[i].effective = d[i].permitted;
 		d[i].inheritable = 0;
@@ -133,10 +133,11 @@ static const struct loss {
 /* Calls that need the caller's own rights: "read" opens session 0 for itself. */
 static bool needs_rights(const struct call *c)
 {
-	static const char *const name[] = { "open", "OPEN", "CREATE", "DESTROY",
-					    "PROBE", "read", "PERSIST_READ",
-					    "PERSIST_DROP",
-					    "CREATE persistent" };
+	static const char *const name[] = {
+		"open",		"OPEN",		"CREATE",
+		"DESTROY",	"PROBE",	"read",
+		"PERSIST_READ", "PERSIST_DROP", "CREATE persistent"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		if (!strcmp(c->name, name[i]))
@@ -193,8 +194,8 @@ static void make_calls(bool lost, const char *how)
 		sum->tries++;
 		sum->refused += is_refusal(ret);
 		if (!ok && !sum->wrong++)
-			snprintf(sum->what, sizeof(sum->what), "%s: %d after %s",
-				 c->name, ret, how);
+			snprintf(sum->what, sizeof(sum->what),
+				 "%s: %d after %s", c->name, ret, how);
 	}
 }
 
@@ -206,7 +207,8 @@ static int lose_and_call(void)
 	int n = 1 + lcg_below(&seed, 3), len = 0;
 
 	for (int i = 0; i < n; i++) {
-		const struct loss *l = &losses[lcg_below(&seed, ARRAY_SIZE(losses))];
+		const struct loss *l =
+			&losses[lcg_below(&seed, ARRAY_SIZE(losses))];
 
 		/* Some are not possible behind others, or twice. */
 		if (l == done[0] || l == done[1] || l->lose())
@@ -220,8 +222,7 @@ static int lose_and_call(void)
 	return 0;
 }
 
-FIXTURE(rights) {
-};
+FIXTURE(rights){};
 
 FIXTURE_SETUP(rights)
 {
@@ -256,9 +257,9 @@ TEST_F_TIMEOUT(rights, lost_in_any_order, 3600)
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(0, status);
 	}
-	TH_LOG("%ld tries, %ld calls, %ld refused", tries, sum->tries,
-	       sum->refused);
-	EXPECT_EQ(0, sum->wrong) {
+	TH_LOG("%ld tries, %ld calls, %ld refused", tries, sum->tries, sum->refused);
+	EXPECT_EQ(0, sum->wrong)
+	{
 		TH_LOG("%ld wrong: %s", sum->wrong, sum->what);
 	}
 	EXPECT_LT(0, sum->refused);

@@ -10,12 +10,13 @@
 #include "kt_member.h"
 #include "kt_ring.h"
 
-#define RING		(64 << 10)
-#define BLOCK		4096
-#define ROUNDS		20
-#define CALLS		1500		/* of 8 bytes: less than half of the ring */
+#define RING   (64 << 10)
+#define BLOCK  4096
+#define ROUNDS 20
+#define CALLS  1500 /* of 8 bytes: less than half of the ring */
 
-FIXTURE(wait) {
+FIXTURE(wait)
+{
 	int root, fd, member;
 };
 
@@ -27,8 +28,7 @@ FIXTURE_SETUP(wait)
 	ASSERT_EQ(0, kt_member_load("size=64K"));
 	self->root = kt_open(O_RDWR);
 	ASSERT_LE(0, self->root);
-	self->fd = kt_named(self->root, "wait", KTAPE_MODE_DISCARD, RING, BLOCK,
-			    0);
+	self->fd = kt_named(self->root, "wait", KTAPE_MODE_DISCARD, RING, BLOCK, 0);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, 0, &p));
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
@@ -60,8 +60,7 @@ struct reported {
 	uint32_t nr, reader, tid, ms;
 };
 
-static void on_evict(const struct ktape_block *b, const struct kt_rec *r,
-		     void *arg)
+static void on_evict(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct reported *t = arg;
 
@@ -75,7 +74,7 @@ static void on_evict(const struct ktape_block *b, const struct kt_rec *r,
  * read its first packets and sleeps.  Nothing is lost, and every record arrives.
  */
 static void read_beside_member(struct __test_metadata *_metadata,
-			       FIXTURE_DATA(wait) *self, uint32_t flags)
+			       FIXTURE_DATA(wait) * self, uint32_t flags)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	int fd = kt_attach(self->root, "wait", flags);

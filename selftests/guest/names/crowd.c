@@ -22,14 +22,14 @@
 
 #include "kt_load.h"
 
-#define STACK		8192
-#define FOLDER		"/sys/fs/cgroup/crowd"
+#define STACK  8192
+#define FOLDER "/sys/fs/cgroup/crowd"
 
 /* What a thread and its maker tell each other. */
 struct member {
 	int named;
 	int leave;
-	int tid;	/* the kernel clears it when the thread is gone */
+	int tid; /* the kernel clears it when the thread is gone */
 	int number;
 };
 
@@ -71,8 +71,8 @@ static void member_start(int i)
 	struct member *m = &members[i];
 
 	*m = (struct member){ .number = made++ };
-	if (clone(member_main, stacks + (size_t)(i + 1) * STACK, flags, m, &m->tid,
-		  NULL, &m->tid) < 0)
+	if (clone(member_main, stacks + (size_t)(i + 1) * STACK, flags, m,
+		  &m->tid, NULL, &m->tid) < 0)
 		fail("clone");
 }
 

@@ -12,8 +12,8 @@
 
 #include "kt_load.h"
 
-#define CPUS_MAX	64
-#define TURNS		100	/* minimum, each with 3 or more sched events */
+#define CPUS_MAX 64
+#define TURNS	 100 /* minimum, each with 3 or more sched events */
 
 static void turn(uint64_t n)
 {

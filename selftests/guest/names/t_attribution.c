@@ -12,12 +12,12 @@
 #include "kt_load.h"
 #include "kt_ring.h"
 
-#define CPU		1
-#define RING		(4UL << 20)
-#define BLOCK		(64UL << 10)
-#define THREADS		2
+#define CPU	1
+#define RING	(4UL << 20)
+#define BLOCK	(64UL << 10)
+#define THREADS 2
 
-static long made;	/* system calls of all threads */
+static long made; /* system calls of all threads */
 
 /* A thread names itself by getpriority(PRIO_PROCESS, tid). */
 static void call_out(void)
@@ -61,8 +61,7 @@ static void attribution_record(const struct kt_rec *r, void *arg)
 		b->tid = (int32_t)r->args[1];
 	if (r->op == KTAPE_EV_CONTEXT)
 		b->tid = (int32_t)r->args[0];
-	if (r->op != KTAPE_EV_SYS_ENTER_WIDE ||
-	    (r->dat20 & 0xffff) != SYS_getpriority)
+	if (r->op != KTAPE_EV_SYS_ENTER_WIDE || (r->dat20 & 0xffff) != SYS_getpriority)
 		return;
 	if (b->tid < 0)
 		b->unknown++;
@@ -84,15 +83,14 @@ static void attribution_check(int fd, struct belief *b)
 	for (pos = kt_oldest(&m); pos < commit; pos += BLOCK) {
 		const char *block = m.data + pos % RING;
 		const struct ktape_block *head = (const void *)block;
-		size_t end = commit - pos > BLOCK ? head->content_bits / 8
-						  : commit - pos;
+		size_t end = commit - pos > BLOCK ? head->content_bits / 8 :
+						    commit - pos;
 		struct kt_rec r = { .ts = head->ts_begin };
 		size_t at, len;
 
 		b->tid = head->context == KTAPE_CTX_UNKNOWN ? -1 : head->tid;
 		for (at = KTAPE_BLOCK_HEADER; at < end; at += len) {
-			len = kt_decode((const void *)(block + at), end - at,
-					&r);
+			len = kt_decode((const void *)(block + at), end - at, &r);
 			if (!len)
 				break;
 			attribution_record(&r, b);
@@ -101,7 +99,8 @@ static void attribution_check(int fd, struct belief *b)
 	kt_unmap(&m);
 }
 
-FIXTURE(who) {
+FIXTURE(who)
+{
 	int fd, ends;
 	pthread_t thread[THREADS];
 	struct belief b;
@@ -121,7 +120,7 @@ FIXTURE_SETUP(who)
 	kt_pin(0);
 }
 
-static void finish(FIXTURE_DATA(who) *self)
+static void finish(FIXTURE_DATA(who) * self)
 {
 	__atomic_store_n(&self->ends, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)

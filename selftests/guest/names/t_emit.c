@@ -7,59 +7,61 @@
 
 #include "kt_emit.h"
 
-#define MODULE		"/tests/ktape_emit.ko"
-#define SESSION_RING	(64 << 10)
-#define CODE(minor)	KTAPE_EXC_CODE(0x1234, minor)
-#define HAS_BUFFER	8
+#define MODULE	     "/tests/ktape_emit.ko"
+#define SESSION_RING (64 << 10)
+#define CODE(minor)  KTAPE_EXC_CODE(0x1234, minor)
+#define HAS_BUFFER   8
 
 static struct kt_seens seen;
 
 /* ---- exceptions ---------------------------------------------------------- */
 
 /* Trace<n> and Trace<n>b; missing initialisers are zero. */
-#define BOTH(severity, n, ...)						\
-	{ KTAPE_EV_EXCEPTION, severity, 1 + (n), { CODE(n), __VA_ARGS__ }, \
-	  0, "" },							\
-	{ KTAPE_EV_EXCEPTION, (severity) | HAS_BUFFER, 1 + (n),		\
-	  { CODE(16 + (n)), __VA_ARGS__ }, 3, "buf" }
+#define BOTH(severity, n, ...)                                                      \
+	{ KTAPE_EV_EXCEPTION, severity, 1 + (n), { CODE(n), __VA_ARGS__ }, 0, "" }, \
+	{                                                                           \
+		KTAPE_EV_EXCEPTION, (severity) | HAS_BUFFER, 1 + (n),               \
+			{ CODE(16 + (n)), __VA_ARGS__ }, 3, "buf"                   \
+	}
 
-#define ALL_TRACES							\
-	BOTH(KTAPE_SW_SEVERITY0, 0, 0), BOTH(KTAPE_SW_SEVERITY1, 1, 1),	\
-	BOTH(KTAPE_SW_SEVERITY2, 2, 1, 2),				\
-	BOTH(KTAPE_SW_SEVERITY3, 3, 1, 2, 3),				\
-	BOTH(KTAPE_HW_SEVERITY0, 4, 1, 2, 3, 4),			\
-	BOTH(KTAPE_HW_SEVERITY1, 5, 1, 2, 3, 4, 5),			\
-	BOTH(KTAPE_HW_SEVERITY3, 6, 1, 2, 3, 4, 5, 6)
+#define ALL_TRACES                                                      \
+	BOTH(KTAPE_SW_SEVERITY0, 0, 0), BOTH(KTAPE_SW_SEVERITY1, 1, 1), \
+		BOTH(KTAPE_SW_SEVERITY2, 2, 1, 2),                      \
+		BOTH(KTAPE_SW_SEVERITY3, 3, 1, 2, 3),                   \
+		BOTH(KTAPE_HW_SEVERITY0, 4, 1, 2, 3, 4),                \
+		BOTH(KTAPE_HW_SEVERITY1, 5, 1, 2, 3, 4, 5),             \
+		BOTH(KTAPE_HW_SEVERITY3, 6, 1, 2, 3, 4, 5, 6)
 
 static const struct kt_seen kernel_exceptions[] = {
 	ALL_TRACES,
-	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(32) },
-	  3, "buf" },
+	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(32) }, 3, "buf" },
 	{ 0 },
 };
 
 static const struct kt_seen user_exceptions[] = {
 	ALL_TRACES,
 	/* An empty buffer differs from no buffer. */
-	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(33) },
-	  0, "" },
+	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(33) }, 0, "" },
 	{ 0 },
 };
 
 /* ---- markers and user events ---------------------------------------------- */
 
-#define MARK(NAME, task, id, message) \
-	{ KTAPE_EV_##NAME, task, 1, { id }, sizeof(message) - 1, message }
-#define VALUE(task, id, low, high, message) \
-	{ KTAPE_EV_MARK_VALUE, task, 3, { id, low, high }, \
-	  sizeof(message) - 1, message }
+#define MARK(NAME, task, id, message)                                          \
+	{                                                                      \
+		KTAPE_EV_##NAME, task, 1, { id }, sizeof(message) - 1, message \
+	}
+#define VALUE(task, id, low, high, message)                      \
+	{                                                        \
+		KTAPE_EV_MARK_VALUE, task, 3, { id, low, high }, \
+			sizeof(message) - 1, message             \
+	}
 
 /* opcode 200, dat20 0xabcde, p, 2 arguments */
-#define FOREIGN		(200U | 0xabcdeU << 8 | 1U << 28 | 2U << 29)
+#define FOREIGN (200U | 0xabcdeU << 8 | 1U << 28 | 2U << 29)
 
 static const struct kt_seen kernel_markers[] = {
-	{ KTAPE_EV_TRACE_EVENT, 0, 1, { FOREIGN }, 11,
-	  "\1\0\0\0\2\0\0\0buf" },
+	{ KTAPE_EV_TRACE_EVENT, 0, 1, { FOREIGN }, 11, "\1\0\0\0\2\0\0\0buf" },
 	MARK(MARK_BEGIN, 1, 0, "zero"),
 	MARK(MARK_BEGIN, 0, 7, ""),
 	MARK(MARK, 0, 7, "moment"),
@@ -70,18 +72,27 @@ static const struct kt_seen kernel_markers[] = {
 	VALUE(1, 9, ~0U, 0x7fffffff, "most"),
 	{ KTAPE_EV_ISR_ENTER, 0, 1, { 3 }, 0, "" },
 	{ KTAPE_EV_ISR_EXIT, 0, 1, { 3 }, 0, "" },
-	{ KTAPE_EV_USER_EVENT, 0, 3, { 1025, 1, 2 }, 8,
-	  "\x31\xc8\x07text" },
+	{ KTAPE_EV_USER_EVENT, 0, 3, { 1025, 1, 2 }, 8, "\x31\xc8\x07text" },
 	{ KTAPE_EV_USER_EVENT, 1, 1, { 1026 }, 0, "" },
 	{ 0 },
 };
 
 /* Every type of argument, in the order of enum ktape_format. */
-#define TYPED								\
-	"\x10\xff" "\x21\xff" "\x32\xfe\xff" "\x43\xfe\xff"		\
-	"\x54\xfd\xff\xff\xff" "\x65\xfd\xff\xff\xff"			\
-	"\x76\xef\xbe\xad\xde" "\x07" "text\0" "\x08\x03" "mem"		\
-	"\x09\1\2\3\4\5\6\7\x08" "\x0a\1\0\0\0\0\0\0\0" "\x0b\x09\0\0\0"
+#define TYPED                    \
+	"\x10\xff"               \
+	"\x21\xff"               \
+	"\x32\xfe\xff"           \
+	"\x43\xfe\xff"           \
+	"\x54\xfd\xff\xff\xff"   \
+	"\x65\xfd\xff\xff\xff"   \
+	"\x76\xef\xbe\xad\xde"   \
+	"\x07"                   \
+	"text\0"                 \
+	"\x08\x03"               \
+	"mem"                    \
+	"\x09\1\2\3\4\5\6\7\x08" \
+	"\x0a\1\0\0\0\0\0\0\0"   \
+	"\x0b\x09\0\0\0"
 
 static const struct kt_seen user_markers[] = {
 	MARK(MARK, 0, 1, "moment"),
@@ -102,11 +113,9 @@ static const struct kt_seen user_markers[] = {
 
 /* ---- tests ------------------------------------------------------------------ */
 
-#define ENTRIES(table)	((int)ARRAY_SIZE(table) - 1)
+#define ENTRIES(table) ((int)ARRAY_SIZE(table) - 1)
 
-FIXTURE(emit)
-{
-};
+FIXTURE(emit){};
 
 FIXTURE_SETUP(emit)
 {
@@ -150,11 +159,9 @@ static void emit_traces(int m, struct __test_metadata *_metadata)
 	EXPECT_EQ(0, Trace2(m, _TRACE_SW_SEVERITY2, CODE(2), 1, 2));
 	EXPECT_EQ(0, Trace2b(m, _TRACE_SW_SEVERITY2, CODE(18), 1, 2, "buf", 3));
 	EXPECT_EQ(0, Trace3(m, _TRACE_SW_SEVERITY3, CODE(3), 1, 2, 3));
-	EXPECT_EQ(0, Trace3b(m, _TRACE_SW_SEVERITY3, CODE(19), 1, 2, 3, "buf",
-			     3));
+	EXPECT_EQ(0, Trace3b(m, _TRACE_SW_SEVERITY3, CODE(19), 1, 2, 3, "buf", 3));
 	EXPECT_EQ(0, Trace4(m, _TRACE_HW_SEVERITY0, CODE(4), 1, 2, 3, 4));
-	EXPECT_EQ(0, Trace4b(m, _TRACE_HW_SEVERITY0, CODE(20), 1, 2, 3, 4,
-			     "buf", 3));
+	EXPECT_EQ(0, Trace4b(m, _TRACE_HW_SEVERITY0, CODE(20), 1, 2, 3, 4, "buf", 3));
 	EXPECT_EQ(0, Trace5(m, _TRACE_HW_SEVERITY1, CODE(5), 1, 2, 3, 4, 5));
 	EXPECT_EQ(0, Trace5b(m, _TRACE_HW_SEVERITY1, CODE(21), 1, 2, 3, 4, 5,
 			     "buf", 3));
@@ -180,8 +187,8 @@ static void emit_typed(int m, struct __test_metadata *_metadata)
 	ktape_typed_object(&t, 0, 0x0807060504030201);
 	ktape_typed_function(&t, 0, 1);
 	ktape_typed_signal(&t, 0, 9);
-	EXPECT_EQ(0, ktape_user_event(m, 0, 1025, ktape_args(6, 1, 2, 3, 4, 5, 6),
-				      NULL));
+	EXPECT_EQ(0, ktape_user_event(m, 0, 1025,
+				      ktape_args(6, 1, 2, 3, 4, 5, 6), NULL));
 	EXPECT_EQ(0, ktape_user_event(m, KTAPE_TRACE_TASK, 1026,
 				      ktape_args(0, 0, 0, 0, 0, 0, 0), &t));
 }
@@ -350,9 +357,9 @@ TEST_F_TIMEOUT(emit, without_a_session, 120)
 TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 {
 	static const unsigned char ops[] = {
-		KTAPE_EV_EXCEPTION, KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,
-		KTAPE_EV_MARK_END, KTAPE_EV_MARK_VALUE, KTAPE_EV_ISR_ENTER,
-		KTAPE_EV_ISR_EXIT, KTAPE_EV_USER_EVENT, KTAPE_EV_TRACE_EVENT,
+		KTAPE_EV_EXCEPTION, KTAPE_EV_MARK,	 KTAPE_EV_MARK_BEGIN,
+		KTAPE_EV_MARK_END,  KTAPE_EV_MARK_VALUE, KTAPE_EV_ISR_ENTER,
+		KTAPE_EV_ISR_EXIT,  KTAPE_EV_USER_EVENT, KTAPE_EV_TRACE_EVENT,
 	};
 	static const int want[] = { 15, 2, 2, 2, 2, 1, 1, 2, 1 };
 

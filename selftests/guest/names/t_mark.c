@@ -16,16 +16,14 @@
 #include "kt_emit.h"
 #include "now.h"
 
-#define NOBODY		65534
-#define OTHER		1234
-#define NAMES_OF_ONE	64	/* as in module/emit/name.c */
-#define KERNEL_ADDRESS	0xffffffff81000000ULL
+#define NOBODY	       65534
+#define OTHER	       1234
+#define NAMES_OF_ONE   64 /* as in module/emit/name.c */
+#define KERNEL_ADDRESS 0xffffffff81000000ULL
 
 static struct kt_seens seen;
 
-FIXTURE(mark)
-{
-};
+FIXTURE(mark){};
 
 FIXTURE_SETUP(mark)
 {
@@ -44,14 +42,23 @@ union any {
 	struct ktape_name name;
 };
 
-#define MARK(...)	KTAPE_MARK_IOC_MARK, \
-	{ .mark = { sizeof(struct ktape_mark), __VA_ARGS__ } }
-#define TRACE(...)	KTAPE_MARK_IOC_TRACE, \
-	{ .trace = { sizeof(struct ktape_trace), __VA_ARGS__ } }
-#define NAME(...)	KTAPE_MARK_IOC_NAME, \
-	{ .name = { sizeof(struct ktape_name), __VA_ARGS__ } }
-#define EXC		KTAPE_EV_EXCEPTION
-#define USER		KTAPE_EV_USER_EVENT
+#define MARK(...)                                                  \
+	KTAPE_MARK_IOC_MARK,                                       \
+	{                                                          \
+		.mark = { sizeof(struct ktape_mark), __VA_ARGS__ } \
+	}
+#define TRACE(...)                                                   \
+	KTAPE_MARK_IOC_TRACE,                                        \
+	{                                                            \
+		.trace = { sizeof(struct ktape_trace), __VA_ARGS__ } \
+	}
+#define NAME(...)                                                  \
+	KTAPE_MARK_IOC_NAME,                                       \
+	{                                                          \
+		.name = { sizeof(struct ktape_name), __VA_ARGS__ } \
+	}
+#define EXC  KTAPE_EV_EXCEPTION
+#define USER KTAPE_EV_USER_EVENT
 
 static const struct {
 	int want;
@@ -72,8 +79,7 @@ static const struct {
 	{ -EINVAL, MARK(KTAPE_EV_MARK, .length = 1) },
 	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 1, .message = 1) },
 	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = ~0U, .message = 1) },
-	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 8,
-			.message = KERNEL_ADDRESS) },
+	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 8, .message = KERNEL_ADDRESS) },
 	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 8, .message = -4ULL) },
 	{ 0, TRACE(EXC, .nargs = 6, .args = { 1, 2, 3, 4, 5, 6 }) },
 	{ 0, TRACE(EXC, KTAPE_TRACE_BUFFER, .severity = 7) },
@@ -131,10 +137,10 @@ static const struct {
 		  .name = "the last of a program") },
 	{ -EINVAL, NAME(KTAPE_OBJ_USER_EVENT, .param1 = 16, .param2 = 1,
 			.name = "more formats than arguments") },
-	{ -EINVAL, NAME(KTAPE_OBJ_MARKER,
-			.name = "0123456789012345678901234567890X") },
-	{ -EPERM, NAME(KTAPE_OBJ_EXCEPTION, .id = KTAPE_MAJOR_KERNEL,
-		       .name = "kernel") },
+	{ -EINVAL,
+	  NAME(KTAPE_OBJ_MARKER, .name = "0123456789012345678901234567890X") },
+	{ -EPERM,
+	  NAME(KTAPE_OBJ_EXCEPTION, .id = KTAPE_MAJOR_KERNEL, .name = "kernel") },
 	{ -ENOTTY, KTAPE_MARK_IOC_NAME + 1, { .size = 64 } },
 	{ -ENOTTY, KTAPE_IOC_START, { .size = 8 } },
 	{ -ENOTTY, KTAPE_IOC_PROFILE, { .size = 64 } },
@@ -160,14 +166,16 @@ TEST_F_TIMEOUT(mark, values, 60)
 TEST_F_TIMEOUT(mark, sizes, 60)
 {
 	static const unsigned long cmds[] = { KTAPE_MARK_IOC_MARK,
-		KTAPE_MARK_IOC_TRACE, KTAPE_MARK_IOC_NAME };
+					      KTAPE_MARK_IOC_TRACE,
+					      KTAPE_MARK_IOC_NAME };
 	static const union any args[] = {
 		{ .mark = { 0, KTAPE_EV_MARK } },
 		{ .trace = { 0, KTAPE_EV_USER_EVENT } },
 		{ .name = { 0, KTAPE_OBJ_MARKER } },
 	};
 	static const uint32_t sizes[] = { sizeof(struct ktape_mark),
-		sizeof(struct ktape_trace), sizeof(struct ktape_name) };
+					  sizeof(struct ktape_trace),
+					  sizeof(struct ktape_name) };
 	int m = ktape_mark_open(), page = getpagesize();
 	char *p = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -191,8 +199,7 @@ TEST_F_TIMEOUT(mark, sizes, 60)
 		p[sizes[i] + 7] = 1;
 		EXPECT_EQ(-E2BIG, kt_ioctl(m, cmds[i], p));
 		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i], NULL));
-		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i],
-					    (void *)KERNEL_ADDRESS));
+		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i], (void *)KERNEL_ADDRESS));
 		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i], p + 2 * page - 2));
 		size = (uint32_t *)(p + 2 * page - 8);
 		size[0] = 64;
@@ -290,8 +297,8 @@ TEST_F_TIMEOUT(mark, without_rights, 60)
 	EXPECT_EQ(0, ktape_mark(m, 1, NULL));
 	EXPECT_EQ(0, ktape_value(m, 1, 1, NULL));
 	EXPECT_EQ(0, ktape_text(m, "text"));
-	EXPECT_EQ(0, ktape_user_event(m, 0, 1,
-				      ktape_args(0, 0, 0, 0, 0, 0, 0), NULL));
+	EXPECT_EQ(0, ktape_user_event(m, 0, 1, ktape_args(0, 0, 0, 0, 0, 0, 0),
+				      NULL));
 	EXPECT_EQ(-EPERM, Trace0(m, 0, KTAPE_EXC_CODE(1, 1)));
 	EXPECT_EQ(-EPERM, Trace0b(m, 7, KTAPE_EXC_CODE(1, 1), "b", 1));
 	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_EXCEPTION, 9, "mine"));
@@ -363,8 +370,10 @@ static void try_mark(uint64_t n)
 			  ktape_text(without, "text");
 
 	__atomic_fetch_add(&tried, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(ret == -EBUSY ? &busy : ret ? &failed : &accepted, 1,
-			   __ATOMIC_RELAXED);
+	__atomic_fetch_add(ret == -EBUSY ? &busy :
+			   ret		 ? &failed :
+					   &accepted,
+			   1, __ATOMIC_RELAXED);
 }
 
 TEST_F_TIMEOUT(mark, rate_is_exact, 60)
@@ -397,12 +406,12 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 	close(fd);
 }
 
-#define RATE		100	/* as in tests.conf */
-#define AT_ONCE		(RATE / 10 + 1)
-#define LONG		1024
-#define COST		(1 + LONG / 64)
-#define USERS		24
-#define USERS_AT_ONCE	4	/* as in module/dev/mark.c */
+#define RATE	      100 /* as in tests.conf */
+#define AT_ONCE	      (RATE / 10 + 1)
+#define LONG	      1024
+#define COST	      (1 + LONG / 64)
+#define USERS	      24
+#define USERS_AT_ONCE 4 /* as in module/dev/mark.c */
 
 /* A long mark counts as several, because bytes are limited too. */
 TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
@@ -418,7 +427,7 @@ TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 	m = ktape_mark_open();
 	ASSERT_LE(0, m);
 	memset(text, 'x', sizeof(text));
-	usleep(200000);		/* let the limit recover from earlier marks */
+	usleep(200000); /* let the limit recover from earlier marks */
 	start = now_s();
 	for (int i = 0; i < 200; i++)
 		got += write(m, text, sizeof(text)) == sizeof(text);

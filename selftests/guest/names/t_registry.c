@@ -21,10 +21,10 @@
 #include "kt_events.h"
 #include "kt_fire.h"
 
-#define SHARE		512	/* half of the registry */
-#define IRQ		4000	/* in kt_fire */
-#define DISK		(300U << 20 | 5)
-#define CGROUPS		"/sys/fs/cgroup"
+#define SHARE	512  /* half of the registry */
+#define IRQ	4000 /* in kt_fire */
+#define DISK	(300U << 20 | 5)
+#define CGROUPS "/sys/fs/cgroup"
 
 FIXTURE(names)
 {
@@ -121,8 +121,7 @@ struct reported {
 	char name[KTAPE_NAME_SIZE];
 };
 
-static void on_name(const struct ktape_block *b, const struct kt_rec *r,
-		   void *arg)
+static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct reported *t = arg;
 
@@ -200,7 +199,7 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 
 /* ---- names of a start ------------------------------------------------------ */
 
-#define CHILDREN	1200	/* more than a control ring has room for */
+#define CHILDREN 1200 /* more than a control ring has room for */
 
 /* Records of children's ends, by pid. */
 static struct {
@@ -377,8 +376,7 @@ TEST_F_TIMEOUT(names, made_names_are_limited, 120)
 		ASSERT_EQ(0, ktape_name_marker(m, 1000 + i, "made"));
 	ASSERT_EQ(0, kt_features(fd, &g));
 	EXPECT_EQ(SHARE, living(KTAPE_OBJ_MARKER, 0, ~0U));
-	EXPECT_EQ(SHARE, living(KTAPE_OBJ_MARKER, 1000 + SHARE,
-				1000 + 2 * SHARE));
+	EXPECT_EQ(SHARE, living(KTAPE_OBJ_MARKER, 1000 + SHARE, 1000 + 2 * SHARE));
 	evicted = g.names_evicted - f.names_evicted;
 	EXPECT_EQ(before + SHARE, (int)evicted);
 	/* An existing name does not count as new. */
@@ -412,9 +410,9 @@ static bool is_other(const struct ktape_object_entry *e)
 }
 
 static void check_reused_number(struct __test_metadata *_metadata,
-			   FIXTURE_DATA(names)*self, unsigned int opcode,
-			   uint32_t type, uint32_t id, const char *first,
-			   const char *other)
+				FIXTURE_DATA(names) * self, unsigned int opcode,
+				uint32_t type, uint32_t id, const char *first,
+				const char *other)
 {
 	struct ktape_object_entry old, new;
 	char name[KTAPE_NAME_SIZE];
@@ -454,14 +452,14 @@ TEST_F_TIMEOUT(names, reused_interrupt_number, 60)
 {
 	ASSERT_EQ(0, kt_fire_load());
 	check_reused_number(_metadata, self, KTAPE_EV_IRQ_HANDLER_ENTRY,
-		       KTAPE_OBJ_IRQ, IRQ, "irq", "other_irq");
+			    KTAPE_OBJ_IRQ, IRQ, "irq", "other_irq");
 }
 
 TEST_F_TIMEOUT(names, reused_disk_number, 60)
 {
 	ASSERT_EQ(0, kt_fire_load());
 	check_reused_number(_metadata, self, KTAPE_EV_BLOCK_RQ_REQUEUE,
-		       KTAPE_OBJ_BLOCK_DEVICE, DISK, "requeue", "other_disk");
+			    KTAPE_OBJ_BLOCK_DEVICE, DISK, "requeue", "other_disk");
 }
 
 /* ---- cgroups --------------------------------------------------------------- */
@@ -507,7 +505,8 @@ static bool is_of_space(const struct ktape_object_entry *e)
 static int send_to_self(void)
 {
 	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9),
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(9),
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int s = socket(AF_INET, SOCK_DGRAM, 0), ret;
 

@@ -8,11 +8,11 @@
 #include "kt_emit.h"
 #include "kt_probe.h"
 
-#define SINK		"/tests/ktape_sink.ko"
-#define ECHO		"/tests/ktape_echo.ko"
-#define NAMER		"/tests/ktape_namer.ko"
-#define CPUS_MAX	64
-#define DEPTH		8	/* as in module/emit/sink.c */
+#define SINK	 "/tests/ktape_sink.ko"
+#define ECHO	 "/tests/ktape_echo.ko"
+#define NAMER	 "/tests/ktape_namer.ko"
+#define CPUS_MAX 64
+#define DEPTH	 8 /* as in module/emit/sink.c */
 
 static struct kt_seens seen;
 static int marks;
@@ -115,8 +115,7 @@ TEST_F_TIMEOUT(sink, beside_a_session, 120)
 	kt_loads_wait(self->load, 1);
 	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
 	EXPECT_STREQ("", seen.error);
-	EXPECT_EQ(each * (self->cpus + 1),
-		  kt_emit_count(&seen, KTAPE_EV_MARK, 1));
+	EXPECT_EQ(each * (self->cpus + 1), kt_emit_count(&seen, KTAPE_EV_MARK, 1));
 	close(fd);
 }
 
@@ -139,8 +138,7 @@ TEST_F_TIMEOUT(sink, load_and_unload_under_load, 120)
 {
 	const int turns = 8 / kt_scale() + 2;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
-				    mark_at_a_speed));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark_at_a_speed));
 	for (int i = 0; i < turns; i++) {
 		/* Loading takes long while all CPUs are busy: twice is enough. */
 		close_by(i >= 2);

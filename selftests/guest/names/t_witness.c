@@ -14,11 +14,11 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-#define CPUS_MAX	16
-#define CALLS		1000
-#define FORKS		100
-#define TURNS		1000
-#define LOG_MAX		20000
+#define CPUS_MAX 16
+#define CALLS	 1000
+#define FORKS	 100
+#define TURNS	 1000
+#define LOG_MAX	 20000
 
 /* A record, with the thread that was on the CPU. */
 struct entry {
@@ -76,8 +76,7 @@ static void keep_name(struct trace *t, const struct kt_rec *r)
 	memcpy(n->name, r->blob, r->size < 15 ? r->size : 15);
 }
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct trace *t = arg;
 	struct entry *e = &t->log[t->nr];
@@ -87,8 +86,9 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 	if (b->kind != KTAPE_RING_EVENT || b->cpu >= CPUS_MAX ||
 	    t->nr == LOG_MAX || r->op == KTAPE_TIME_EXTEND)
 		return;
-	*e = (struct entry){ .op = r->op, .nr = r->dat20, .ts = r->ts,
-			     .tid = t->tid[b->cpu] };
+	*e = (struct entry){
+		.op = r->op, .nr = r->dat20, .ts = r->ts, .tid = t->tid[b->cpu]
+	};
 	switch (r->op) {
 	case KTAPE_EV_SYS_EXIT:
 		e->value = r->args[0] | (uint64_t)r->args[1] << 32;
@@ -111,7 +111,8 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		 (t->calls && e->op == KTAPE_EV_SYS_EXIT);
 }
 
-FIXTURE(witness) {
+FIXTURE(witness)
+{
 	int fd, cpu;
 	struct kt_ledger *l;
 	struct kt_buf b;
@@ -139,15 +140,14 @@ FIXTURE_TEARDOWN(witness)
 	free(self->t);
 }
 
-static int start(FIXTURE_DATA(witness) *self, const unsigned char *ops)
+static int start(FIXTURE_DATA(witness) * self, const unsigned char *ops)
 {
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 8 << 20, 16384, ops);
-	return self->fd < 0 ? self->fd :
-			      kt_command(self->fd, KTAPE_IOC_START);
+	return self->fd < 0 ? self->fd : kt_command(self->fd, KTAPE_IOC_START);
 }
 
 /* Stop the session and read it to the end; nothing may be missing. */
-static int finish(FIXTURE_DATA(witness) *self)
+static int finish(FIXTURE_DATA(witness) * self)
 {
 	if (kt_command(self->fd, KTAPE_IOC_STOP) ||
 	    kt_follow_all(&self->l->t, &self->b, self->fd) ||
@@ -176,7 +176,10 @@ static const struct entry *next(const struct trace *t, int *at, uint32_t op,
 /* Compare numbers and results of system calls; each enter is before its exit. */
 TEST_F_TIMEOUT(witness, system_calls, 1200)
 {
-	static struct { uint32_t nr; int64_t ret; } did[2 * CALLS];
+	static struct {
+		uint32_t nr;
+		int64_t ret;
+	} did[2 * CALLS];
 	const struct entry *e;
 	int file, at = 0, begin = -1, n = 0;
 
@@ -189,12 +192,13 @@ TEST_F_TIMEOUT(witness, system_calls, 1200)
 		did[n++].ret = syscall(SYS_getppid);
 		did[n].nr = SYS_lseek;
 		/* -22, and offsets of more than 32 bits. */
-		did[n].ret = syscall(SYS_lseek, file, i % 10 == 9 ? -1L :
-				     i * 0x40000001L, SEEK_SET);
+		did[n].ret = syscall(SYS_lseek, file,
+				     i % 10 == 9 ? -1L : i * 0x40000001L, SEEK_SET);
 		did[n].ret = did[n].ret < 0 ? -errno : did[n].ret;
 		n++;
 	}
-	ASSERT_EQ(0, finish(self)) {
+	ASSERT_EQ(0, finish(self))
+	{
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);
@@ -225,8 +229,7 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 	const struct entry *e;
 	int at = 0, ended;
 
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_PROCESS_FORK,
-					KTAPE_EV_PROCESS_EXIT,
+	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_PROCESS_FORK, KTAPE_EV_PROCESS_EXIT,
 					KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < FORKS; i++) {
 		pid[i] = fork();
@@ -241,7 +244,8 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 	}
 	while (wait(NULL) > 0)
 		;
-	ASSERT_EQ(0, finish(self)) {
+	ASSERT_EQ(0, finish(self))
+	{
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);
@@ -256,8 +260,7 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 		ASSERT_NE(NULL, e);
 		EXPECT_EQ(i % 10 == 9 ? SIGKILL : i << 8, e->value);
 	}
-	EXPECT_EQ(NULL, next(self->t, &at, KTAPE_EV_PROCESS_FORK,
-			     self->t->self));
+	EXPECT_EQ(NULL, next(self->t, &at, KTAPE_EV_PROCESS_FORK, self->t->self));
 }
 
 struct player {
@@ -307,15 +310,15 @@ TEST_F_TIMEOUT(witness, ping_pong, 1200)
 		ASSERT_EQ(0, pthread_create(&p[i].thread, NULL, play, &p[i]));
 	usleep(200000 * kt_scale());
 	self->t->calls = true;
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_SCHED_SWITCH,
-					KTAPE_EV_SYS_EXIT)));
+	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(1, write(ba[1], "o", 1));
 	for (int i = 0; i < 2; i++) {
 		pthread_join(p[i].thread, &ret);
 		EXPECT_EQ(NULL, ret);
 		ASSERT_TRUE(p[i].fifo);
 	}
-	ASSERT_EQ(0, finish(self)) {
+	ASSERT_EQ(0, finish(self))
+	{
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);
@@ -413,10 +416,9 @@ TEST_F_TIMEOUT(witness, names, 1200)
 	const struct entry *e;
 	int at = 0;
 
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_PROCESS_FORK,
-					KTAPE_EV_PROCESS_EXIT,
-					KTAPE_EV_PROCESS_RENAME,
-					KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, start(self,
+			   KT_OPS(KTAPE_EV_PROCESS_FORK, KTAPE_EV_PROCESS_EXIT,
+				  KTAPE_EV_PROCESS_RENAME, KTAPE_EV_SCHED_SWITCH)));
 	prctl(PR_SET_NAME, "witness-one");
 	EXPECT_EQ(1, entries(self->fd, tid, "witness-one", false));
 	for (int i = 0; i < 2; i++)
@@ -426,7 +428,8 @@ TEST_F_TIMEOUT(witness, names, 1200)
 	EXPECT_EQ(1, entries(self->fd, tid, "0123456789abcde", false));
 	EXPECT_EQ(1, entries(self->fd, 31000, "first-of-it", true));
 	EXPECT_EQ(1, entries(self->fd, 31000, "second-of-it", true));
-	ASSERT_EQ(0, finish(self)) {
+	ASSERT_EQ(0, finish(self))
+	{
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);

@@ -9,11 +9,12 @@
 
 #include "kt_events.h"
 
-#define TIMES		20
+#define TIMES 20
 
 #define OPS KT_OPS(KTAPE_EV_SCHED_BLOCKED, KTAPE_EV_SCHED_SWITCH)
 
-FIXTURE(blocked) {
+FIXTURE(blocked)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -58,10 +59,8 @@ TEST_F(blocked, io)
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
 	ASSERT_EQ(0, kt_cause("io_sleep", TIMES));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	EXPECT_EQ(TIMES, blocked_by(&self->e, "kt_cause_io_sleep", self->tid,
-				    true));
-	EXPECT_EQ(0, blocked_by(&self->e, "kt_cause_io_sleep", self->tid,
-				false));
+	EXPECT_EQ(TIMES, blocked_by(&self->e, "kt_cause_io_sleep", self->tid, true));
+	EXPECT_EQ(0, blocked_by(&self->e, "kt_cause_io_sleep", self->tid, false));
 }
 
 /* Sleeps of another thread, in the functions of a mutex. */
@@ -71,8 +70,7 @@ TEST_F_TIMEOUT(blocked, mutex, 120)
 	ASSERT_EQ(0, kt_cause("mutex", TIMES));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	EXPECT_EQ(TIMES, blocked_by(&self->e, "kt_cause_mutex_fn", 0, false));
-	EXPECT_EQ(0, blocked_by(&self->e, "kt_cause_mutex_fn", self->tid,
-				false));
+	EXPECT_EQ(0, blocked_by(&self->e, "kt_cause_mutex_fn", self->tid, false));
 	EXPECT_EQ(TIMES, blocked_by(&self->e, "msleep", self->tid, false));
 }
 
@@ -155,14 +153,14 @@ TEST_F_TIMEOUT(blocked, complete, 120)
 	ASSERT_LT(first, last);
 	for (at = first; at <= last; at++) {
 		v = &self->e.v[at];
-		if (v->op == KTAPE_EV_SCHED_SWITCH &&
-		    (int32_t)v->arg[0] == self->tid)
+		if (v->op == KTAPE_EV_SCHED_SWITCH && (int32_t)v->arg[0] == self->tid)
 			switches += v->dat20 >> 16 == KTAPE_STATE_D;
 		if (v->op != KTAPE_EV_SCHED_BLOCKED)
 			continue;
 		records += (int32_t)v->arg[0] == self->tid;
 		EXPECT_STRNE("", kt_symbol(&self->e, v->arg[1]));
-		EXPECT_FALSE(in_scheduler(kt_symbol(&self->e, v->arg[1]))) {
+		EXPECT_FALSE(in_scheduler(kt_symbol(&self->e, v->arg[1])))
+		{
 			TH_LOG("%s", kt_symbol(&self->e, v->arg[1]));
 		}
 	}

@@ -13,15 +13,16 @@
 
 #include "kt_fire.h"
 
-#define TIMES		20
-#define BYTES		4096
-#define SECTORS		(BYTES / 512)
-#define STRIDE		65536
-#define FIRST		(128ULL << 20)	/* no other process reads there */
-#define OP_READ		0
-#define OP_WRITE	1
+#define TIMES	 20
+#define BYTES	 4096
+#define SECTORS	 (BYTES / 512)
+#define STRIDE	 65536
+#define FIRST	 (128ULL << 20) /* no other process reads there */
+#define OP_READ	 0
+#define OP_WRITE 1
 
-FIXTURE(io) {
+FIXTURE(io)
+{
 	struct kt_hits h;
 	void *page;
 };
@@ -79,11 +80,9 @@ static int count_reads(const struct kt_hits *h, uint32_t op, uint32_t dev,
 			at -= BYTES;
 			bytes = BYTES;
 		}
-		if (hit->op != op || hit->args[0] != dev ||
-		    at >= TIMES * STRIDE)
+		if (hit->op != op || hit->args[0] != dev || at >= TIMES * STRIDE)
 			continue;
-		if (at % STRIDE || seen[at / STRIDE]++ || hit->dat20 ||
-		    bytes != BYTES)
+		if (at % STRIDE || seen[at / STRIDE]++ || hit->dat20 || bytes != BYTES)
 			return -1;
 		nr++;
 	}
@@ -119,21 +118,19 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	if (!set_scheduler("vdb", "mq-deadline"))
 		inserts = TIMES;
 	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
-			      KTAPE_EV_BLOCK_RQ_COMPLETE,
-			      KTAPE_EV_BLOCK_BIO_QUEUE));
+			      KTAPE_EV_BLOCK_RQ_COMPLETE, KTAPE_EV_BLOCK_BIO_QUEUE));
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	set_scheduler("vdb", "none");
 	EXPECT_EQ(0, self->h.lost);
-	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev,
-				     FIRST));
-	EXPECT_EQ(inserts, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_INSERT, dev,
-				       FIRST));
-	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_ISSUE, dev,
-				     FIRST));
-	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_COMPLETE, dev,
-				     FIRST));
+	EXPECT_EQ(TIMES,
+		  count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev, FIRST));
+	EXPECT_EQ(inserts,
+		  count_reads(&self->h, KTAPE_EV_BLOCK_RQ_INSERT, dev, FIRST));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_ISSUE, dev, FIRST));
+	EXPECT_EQ(TIMES,
+		  count_reads(&self->h, KTAPE_EV_BLOCK_RQ_COMPLETE, dev, FIRST));
 	TH_LOG("%d records, %d inserts", self->h.nr, inserts);
 	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("vdb", name);
@@ -151,16 +148,13 @@ TEST_F_TIMEOUT(io, block_operations, 200)
 		SKIP(return, "no brd to load");
 	ASSERT_EQ(0, ret);
 	dev = device_of("/dev/ram0");
-	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE,
-			      KTAPE_EV_BLOCK_BIO_COMPLETE));
+	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE, KTAPE_EV_BLOCK_BIO_COMPLETE));
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, read_all("/dev/ram0", 0, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, kt_rmmod("brd"));
-	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev,
-				     0));
-	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_COMPLETE, dev,
-				     0));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev, 0));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_COMPLETE, dev, 0));
 	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("ram0", name);
 }
@@ -250,10 +244,10 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 
 /* ---- network ------------------------------------------------------------------ */
 
-#define PAYLOAD		777
-#define IP_BYTES	(PAYLOAD + 28)	/* including the IP and UDP headers */
-#define LO		1
-#define ETH_IP		0x0800
+#define PAYLOAD	 777
+#define IP_BYTES (PAYLOAD + 28) /* including the IP and UDP headers */
+#define LO	 1
+#define ETH_IP	 0x0800
 
 /* Send TIMES packets over lo; @open: a socket receives them. */
 static int send_all(bool open)
@@ -354,8 +348,8 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 				       ETH_IP, skbs));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_START_XMIT,
 				       frame, ETH_IP, skbs));
-	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_XMIT, frame,
-				       0, skbs));
+	EXPECT_EQ(TIMES,
+		  count_packets(&self->h, KTAPE_EV_NET_DEV_XMIT, frame, 0, skbs));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RX, IP_BYTES,
 				       ETH_IP, skbs));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RECEIVE_SKB,
@@ -407,8 +401,7 @@ TEST_F_TIMEOUT(io, net_drops, 200)
 			continue;
 		drops++;
 		EXPECT_EQ(reasons, hit->dat20 != 0);
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1],
-					    name));
+		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name));
 		EXPECT_NE(NULL, strstr(name, "udp"));
 	}
 	EXPECT_EQ(TIMES, drops);

@@ -7,14 +7,15 @@
 
 #include "kt_bracket.h"
 
-#define TIMES		50
-#define MORE		(TIMES + TIMES / 5)	/* caused, where some may be merged */
-#define SPINNER		1
-#define LOCAL_TIMER	236
+#define TIMES	    50
+#define MORE	    (TIMES + TIMES / 5) /* caused, where some may be merged */
+#define SPINNER	    1
+#define LOCAL_TIMER 236
 /* Longest name in the registry. */
-#define SMP_CALLBACK	"generic_smp_call_function_singl"
+#define SMP_CALLBACK "generic_smp_call_function_singl"
 
-FIXTURE(irqs) {
+FIXTURE(irqs)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -35,9 +36,10 @@ FIXTURE_TEARDOWN(irqs)
 
 /* ---- soft interrupts ------------------------------------------------------------ */
 
-static const char *const vectors[] = { "HI", "TIMER", "NET_TX", "NET_RX",
-				       "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
-				       "HRTIMER", "RCU" };
+static const char *const vectors[] = { "HI",	  "TIMER", "NET_TX",
+				       "NET_RX",  "BLOCK", "IRQ_POLL",
+				       "TASKLET", "SCHED", "HRTIMER",
+				       "RCU" };
 
 static int cause_softirqs(void)
 {
@@ -61,16 +63,17 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
 		b[i] = (struct bracket){ "/proc/softirqs", vectors[i] };
-	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_SOFTIRQ_RAISE,
-						 KTAPE_EV_SOFTIRQ_ENTRY,
-						 KTAPE_EV_SOFTIRQ_EXIT),
+	ASSERT_STREQ("", record(&self->e,
+				KT_OPS(KTAPE_EV_SOFTIRQ_RAISE, KTAPE_EV_SOFTIRQ_ENTRY,
+				       KTAPE_EV_SOFTIRQ_EXIT),
 				b, ARRAY_SIZE(vectors), cause_softirqs));
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 			uint64_t in = records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
 					      i, cpu);
 
-			EXPECT_TRUE(is_between(&b[i], cpu, in)) {
+			EXPECT_TRUE(is_between(&b[i], cpu, in))
+			{
 				TH_LOG("%s on CPU %d: %llu", vectors[i], cpu,
 				       (unsigned long long)in);
 			}
@@ -95,11 +98,10 @@ TEST_F_TIMEOUT(irqs, tasklets, 120)
 
 	if (!kt_available(KTAPE_EV_TASKLET_ENTRY))
 		SKIP(return, "the kernel has no tasklet_entry");
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_TASKLET_ENTRY,
-					    KTAPE_EV_TASKLET_EXIT,
-					    KTAPE_EV_SOFTIRQ_ENTRY,
-					    KTAPE_EV_SOFTIRQ_EXIT)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TASKLET_ENTRY,
+						      KTAPE_EV_TASKLET_EXIT,
+						      KTAPE_EV_SOFTIRQ_ENTRY,
+						      KTAPE_EV_SOFTIRQ_EXIT)));
 	ASSERT_EQ(0, kt_cause("tasklet", TIMES));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (size_t i = 0; i < self->e.nr; i++) {
@@ -138,22 +140,23 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 
 	if (!kt_available(KTAPE_EV_LOCAL_TIMER_ENTRY))
 		SKIP(return, "the kernel has no local_timer_entry");
-	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
-						 KTAPE_EV_LOCAL_TIMER_EXIT),
+	ASSERT_STREQ("", record(&self->e,
+				KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
+				       KTAPE_EV_LOCAL_TIMER_EXIT),
 				&loc, 1, cause_ticks));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		uint64_t in = records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
 				      LOCAL_TIMER, cpu);
 
-		EXPECT_TRUE(is_between(&loc, cpu, in)) {
+		EXPECT_TRUE(is_between(&loc, cpu, in))
+		{
 			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)in);
 		}
 		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
-				    KTAPE_EV_LOCAL_TIMER_EXIT, LOCAL_TIMER,
-				    cpu));
+				    KTAPE_EV_LOCAL_TIMER_EXIT, LOCAL_TIMER, cpu));
 	}
-	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
-				 LOCAL_TIMER, 0));
+	EXPECT_LE(TIMES,
+		  records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY, LOCAL_TIMER, 0));
 }
 
 /* ---- interrupts between CPUs ------------------------------------------------------ */
@@ -265,21 +268,22 @@ static int cause_call_single(void)
 
 /* Only x86 distinguishes a call of one CPU from a call of several; both have one line. */
 #if defined(__x86_64__) || defined(__i386__)
-#define CALL_SINGLE	KTAPE_IPI_CALL_SINGLE
-#define OTHER_CALL	KTAPE_IPI_CALL_SINGLE
+#define CALL_SINGLE KTAPE_IPI_CALL_SINGLE
+#define OTHER_CALL  KTAPE_IPI_CALL_SINGLE
 #else
-#define CALL_SINGLE	KTAPE_IPI_CALL
-#define OTHER_CALL	0
+#define CALL_SINGLE KTAPE_IPI_CALL
+#define OTHER_CALL  0
 #endif
 
-FIXTURE(ipi) {
+FIXTURE(ipi)
+{
 	struct kt_events e;
 };
 
 FIXTURE_VARIANT(ipi)
 {
 	const char *line;	/* last words in /proc/interrupts */
-	uint32_t reason, other;	/* /proc/interrupts counts both in that line */
+	uint32_t reason, other; /* /proc/interrupts counts both in that line */
 	int cpu;
 	int (*cause)(void);
 };
@@ -324,24 +328,23 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 
 	if (!KT_X86 && !kt_available(KTAPE_EV_IPI_ENTRY))
 		SKIP(return, "the kernel has no ipi_entry");
-	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IPI_ENTRY,
-						 KTAPE_EV_IPI_EXIT),
+	ASSERT_STREQ("", record(&self->e,
+				KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT),
 				&b, 1, variant->cause));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
-			     cpu);
+		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason, cpu);
 		both = in;
 		if (variant->other && variant->other != variant->reason)
 			both += records(&self->e, KTAPE_EV_IPI_ENTRY,
 					variant->other, cpu);
-		EXPECT_TRUE(is_between(&b, cpu, both)) {
+		EXPECT_TRUE(is_between(&b, cpu, both))
+		{
 			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)both);
 		}
 		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_IPI_ENTRY,
 				    KTAPE_EV_IPI_EXIT, variant->reason, cpu));
 	}
-	in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
-		     variant->cpu);
+	in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason, variant->cpu);
 	EXPECT_LE(TIMES, in);
 	TH_LOG("%llu on CPU %d", (unsigned long long)in, variant->cpu);
 }
@@ -388,8 +391,8 @@ static int sent(const struct kt_events *e, const char *mark,
 			begun = true;
 			n_at_mark = n + (mark == callback);
 		}
-		n += begun && v->op == op && v->tid == getpid() &&
-		     is_to && kt_symbol(e, v->arg[word])[0] &&
+		n += begun && v->op == op && v->tid == getpid() && is_to &&
+		     kt_symbol(e, v->arg[word])[0] &&
 		     kt_is_symbol(e, v->arg[word + 1], callback);
 	}
 	return n_at_mark;
@@ -403,8 +406,7 @@ static const char mark[] = "kt_cause_irq_fn";
  */
 static const char *record_sent(struct kt_events *e, int (*cause)(void))
 {
-	if (kt_events_start(e, KT_OPS(KTAPE_EV_IPI_SEND_CPU,
-				      KTAPE_EV_IPI_SEND_CPUMASK,
+	if (kt_events_start(e, KT_OPS(KTAPE_EV_IPI_SEND_CPU, KTAPE_EV_IPI_SEND_CPUMASK,
 				      KTAPE_EV_SCHED_SWITCH)))
 		return "START failed";
 	if (cause_irq_work() || cause() || cause_irq_work())
@@ -419,8 +421,7 @@ TEST_F_TIMEOUT(irqs, sent_to_many, 120)
 	if (!kt_available(KTAPE_EV_IPI_SEND_CPUMASK))
 		SKIP(return, "the kernel has no ipi_send_cpumask");
 	ASSERT_STREQ("", record_sent(&self->e, cause_calls));
-	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU,
-				  0));
+	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU, 0));
 	/*
 	 * If only one CPU remains in the mask, the kernel uses the call for one
 	 * CPU.
@@ -438,8 +439,7 @@ TEST_F_TIMEOUT(irqs, sent_to_one, 120)
 	if (!kt_available(KTAPE_EV_IPI_SEND_CPU))
 		SKIP(return, "the kernel has no ipi_send_cpu");
 	ASSERT_STREQ("", record_sent(&self->e, cause_call_single));
-	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU,
-				  0));
+	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU, 0));
 	/* A wake-up of a thread on that CPU looks the same. */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPU, SPINNER);
 	EXPECT_LE(TIMES, n);

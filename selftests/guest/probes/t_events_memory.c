@@ -7,24 +7,25 @@
 
 #include "kt_fire.h"
 
-#define TIMES		20
-#define PAGE		4096UL
+#define TIMES 20
+#define PAGE  4096UL
 /* Bits of the architecture for a store; x86 adds one for a program. */
 #ifdef __riscv
-#define FAULT_WRITE	15
-#define FAULT_USER	0
+#define FAULT_WRITE 15
+#define FAULT_USER  0
 #else
-#define FAULT_WRITE	2
-#define FAULT_USER	4
+#define FAULT_WRITE 2
+#define FAULT_USER  4
 #endif
-#define FLAGS_MUTEX	32
-#define FLAGS_RT	8	/* of all sleeping locks with PREEMPT_RT */
-#define FLAGS_SPIN	1
-#define KMALLOC_BYTES	12345
-#define OBJECT_BYTES	3333
-#define PAGE_ORDER	3
+#define FLAGS_MUTEX   32
+#define FLAGS_RT      8 /* of all sleeping locks with PREEMPT_RT */
+#define FLAGS_SPIN    1
+#define KMALLOC_BYTES 12345
+#define OBJECT_BYTES  3333
+#define PAGE_ORDER    3
 
-FIXTURE(memory) {
+FIXTURE(memory)
+{
 	struct kt_hits h;
 	int fire;
 };
@@ -107,8 +108,7 @@ TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 		if (at >= TIMES * PAGE)
 			continue;
 		EXPECT_EQ(FAULT_WRITE, hit->dat20);
-		EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2],
-					    name));
+		EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2], name));
 		seen[at / PAGE]++;
 	}
 	/* The name of the function depends on kernel and architecture. */
@@ -180,8 +180,7 @@ TEST_F_TIMEOUT(memory, kmalloc, 120)
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
-		if (hit->op == KTAPE_EV_KMALLOC &&
-		    hit->args[2] == KMALLOC_BYTES) {
+		if (hit->op == KTAPE_EV_KMALLOC && hit->args[2] == KMALLOC_BYTES) {
 			token = hit->args[0];
 			allocs++;
 			EXPECT_EQ(taken, hit->args[3]);
@@ -208,8 +207,7 @@ TEST_F_TIMEOUT(memory, kmem_cache, 120)
 	char name[KTAPE_NAME_SIZE];
 	uint32_t token = 0;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_KMEM_CACHE_ALLOC,
-			      KTAPE_EV_KMEM_CACHE_FREE));
+	fd = kt_record(KT_OPS(KTAPE_EV_KMEM_CACHE_ALLOC, KTAPE_EV_KMEM_CACHE_FREE));
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_fire("cache", TIMES));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
@@ -236,7 +234,7 @@ TEST_F_TIMEOUT(memory, kmem_cache, 120)
 
 /* ---- locks ---------------------------------------------------------------- */
 
-#define WAITS	7
+#define WAITS 7
 
 /**
  * struct writer - a thread that writes to the helper
@@ -337,8 +335,7 @@ TEST_F_TIMEOUT(memory, contention, 120)
 
 	if (kt_event_state(KTAPE_EV_CONTENTION_BEGIN) != KTAPE_EVENT_AVAILABLE)
 		SKIP(return, "no contention_begin");
-	fd = kt_record(KT_OPS(KTAPE_EV_CONTENTION_BEGIN,
-			      KTAPE_EV_CONTENTION_END));
+	fd = kt_record(KT_OPS(KTAPE_EV_CONTENTION_BEGIN, KTAPE_EV_CONTENTION_END));
 	ASSERT_GE(fd, 0);
 	sigaction(SIGUSR1, &sa, NULL);
 	for (int i = 0; i < WAITS; i++) {

@@ -15,12 +15,13 @@
 #include "kt_events.h"
 #include "now.h"
 
-#define TIMES		20
-#define NICE_0_PRIO	120
-#define FIFO		10
-#define FIFO_PRIO	(99 - FIFO)
+#define TIMES	    20
+#define NICE_0_PRIO 120
+#define FIFO	    10
+#define FIFO_PRIO   (99 - FIFO)
 
-FIXTURE(sched) {
+FIXTURE(sched)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -55,20 +56,17 @@ TEST_F(sched, process_wait)
 	size_t at = 0;
 	int any = 0;
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_SCHED_PROCESS_WAIT,
-					    KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_PROCESS_WAIT,
+						      KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < TIMES; i++) {
 		pid[i] = child();
 		ASSERT_EQ(pid[i], waitpid(i % 2 ? pid[i] : -1, NULL, 0));
 	}
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < TIMES; i++)
-		EXPECT_EQ(i % 2, kt_count_with(&self->e,
-					       KTAPE_EV_SCHED_PROCESS_WAIT, 0,
-					       pid[i]));
-	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_SCHED_PROCESS_WAIT, 0,
-				 0)))
+		EXPECT_EQ(i % 2, kt_count_with(&self->e, KTAPE_EV_SCHED_PROCESS_WAIT,
+					       0, pid[i]));
+	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_SCHED_PROCESS_WAIT, 0, 0)))
 		any += v->tid == self->tid;
 	EXPECT_EQ(TIMES / 2, any);
 }
@@ -98,9 +96,8 @@ TEST_F_TIMEOUT(sched, process_free, 120)
 	pthread_t t;
 	size_t at;
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_PROCESS_EXIT,
-					    KTAPE_EV_PROCESS_FREE)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_PROCESS_EXIT,
+						      KTAPE_EV_PROCESS_FREE)));
 	for (int i = 0; i < TIMES; i++) {
 		tid[i] = child();
 		ASSERT_EQ(tid[i], waitpid(tid[i], NULL, 0));
@@ -115,13 +112,11 @@ TEST_F_TIMEOUT(sched, process_free, 120)
 		uint64_t exited;
 
 		at = 0;
-		v = kt_next_with(&self->e, &at, KTAPE_EV_PROCESS_EXIT, 0,
-				 tid[i]);
+		v = kt_next_with(&self->e, &at, KTAPE_EV_PROCESS_EXIT, 0, tid[i]);
 		ASSERT_NE(NULL, v);
 		exited = v->ts;
 		at = 0;
-		v = kt_next_with(&self->e, &at, KTAPE_EV_PROCESS_FREE, 0,
-				 tid[i]);
+		v = kt_next_with(&self->e, &at, KTAPE_EV_PROCESS_FREE, 0, tid[i]);
 		ASSERT_NE(NULL, v);
 		EXPECT_LT(exited, v->ts);
 		EXPECT_EQ(i < TIMES ? tid[i] : self->tid, (int32_t)v->arg[1]);
@@ -194,16 +189,14 @@ TEST_F_TIMEOUT(sched, pi_setprio, 120)
 
 	sem_init(&go, 0, 0);
 	w.go = &go;
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_SCHED_PI_SETPRIO)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_PI_SETPRIO)));
 	ASSERT_EQ(0, pthread_create(&w.thread, NULL, wait_for_owner, &w));
 	while (!__atomic_load_n(&w.tid, __ATOMIC_ACQUIRE))
 		usleep(1000);
 	for (int i = 0; i < TIMES; i++) {
 		ASSERT_EQ(0, lock_pi(&futex));
 		sem_post(&go);
-		while (!(__atomic_load_n(&futex, __ATOMIC_ACQUIRE) &
-			 FUTEX_WAITERS) ||
+		while (!(__atomic_load_n(&futex, __ATOMIC_ACQUIRE) & FUTEX_WAITERS) ||
 		       state_of(w.tid) != 'S')
 			usleep(1000);
 		ASSERT_EQ(0, unlock_pi(&futex));
@@ -228,8 +221,7 @@ TEST_F_TIMEOUT(sched, pi_setprio, 120)
 	}
 	EXPECT_EQ(2 * TIMES, kt_count_with(&self->e, KTAPE_EV_SCHED_PI_SETPRIO,
 					   0, self->tid));
-	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_SCHED_PI_SETPRIO, 0,
-				   w.tid));
+	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_SCHED_PI_SETPRIO, 0, w.tid));
 }
 
 /* ---- time that a thread ran -------------------------------------------------- */
@@ -262,8 +254,7 @@ TEST_F(sched, stat_runtime)
 	int nr = 0;
 
 	before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_SCHED_STAT_RUNTIME)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_STAT_RUNTIME)));
 	first = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (int i = 0; i < TIMES; i++) {
 		kt_getppids(1000);
@@ -274,16 +265,18 @@ TEST_F(sched, stat_runtime)
 	after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_SCHED_STAT_RUNTIME, 0,
-				 self->tid)) && nr < 10000) {
+				 self->tid)) &&
+	       nr < 10000) {
 		part[nr] = kt_u64(&v->arg[1]);
 		sum += part[nr++];
 	}
 	EXPECT_LT(TIMES, nr);
 	EXPECT_LE(last - first, sum);
 	EXPECT_LE(sum, after - before);
-	EXPECT_TRUE(adds_up(part, nr, last - first)) {
-		TH_LOG("%llu ns in %d parts", (unsigned long long)(last - first),
-		       nr);
+	EXPECT_TRUE(adds_up(part, nr, last - first))
+	{
+		TH_LOG("%llu ns in %d parts",
+		       (unsigned long long)(last - first), nr);
 	}
 }
 

@@ -10,16 +10,18 @@
 
 #include "kt_events.h"
 
-#define TIMES		20
-#define ERRNO		77
-#define SA_RESTORER_	0x04000000
+#define TIMES	     20
+#define ERRNO	     77
+#define SA_RESTORER_ 0x04000000
 
-#define OPS KT_OPS(KTAPE_EV_SIGNAL_GENERATE, KTAPE_EV_SIGNAL_DELIVER, \
-		   KTAPE_EV_SCHED_SWITCH)
+#define OPS                                                       \
+	KT_OPS(KTAPE_EV_SIGNAL_GENERATE, KTAPE_EV_SIGNAL_DELIVER, \
+	       KTAPE_EV_SCHED_SWITCH)
 
 enum { DELIVERED, IGNORED, PENDING };
 
-FIXTURE(signals) {
+FIXTURE(signals)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -47,7 +49,7 @@ static void handle(int sig, void (*handler)(int), int flags)
 /* Get the flag that the C library adds to handlers, on some architectures. */
 static int restorer(void)
 {
-	unsigned long action[16] = {};	/* the kernel's: handler, flags, ... */
+	unsigned long action[16] = {}; /* the kernel's: handler, flags, ... */
 
 	handle(SIGWINCH, on_signal, 0);
 	syscall(SYS_rt_sigaction, SIGWINCH, NULL, action, 8);
@@ -145,8 +147,7 @@ static void by_tgkill(void)
 
 static void by_queue(void)
 {
-	siginfo_t info = { .si_signo = SIGUSR1, .si_code = SI_QUEUE,
-			   .si_errno = ERRNO };
+	siginfo_t info = { .si_signo = SIGUSR1, .si_code = SI_QUEUE, .si_errno = ERRNO };
 
 	syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &info);
 }
@@ -217,8 +218,7 @@ TEST_F(signals, sent_and_delivered)
 		variant->send();
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
-				   bits(variant->sig, variant->group,
-					DELIVERED),
+				   bits(variant->sig, variant->group, DELIVERED),
 				   variant->code, variant->error));
 	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, variant->sig));
 	EXPECT_EQ(TIMES, delivered(&self->e, self->tid, variant->sig,
@@ -226,7 +226,8 @@ TEST_F(signals, sent_and_delivered)
 	EXPECT_LT(1, handler_of(&self->e, self->tid, variant->sig));
 }
 
-FIXTURE(results) {
+FIXTURE(results)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -277,10 +278,8 @@ TEST_F(results, pending)
 	EXPECT_EQ(1, generated(&self->e, self->tid,
 			       bits(SIGUSR1, true, DELIVERED), SI_USER, 0));
 	EXPECT_EQ(TIMES - 1, generated(&self->e, self->tid,
-				       bits(SIGUSR1, true, PENDING), SI_USER,
-				       0));
-	EXPECT_EQ(1, delivered(&self->e, self->tid, SIGUSR1, SI_USER,
-			       restorer()));
+				       bits(SIGUSR1, true, PENDING), SI_USER, 0));
+	EXPECT_EQ(1, delivered(&self->e, self->tid, SIGUSR1, SI_USER, restorer()));
 }
 
 /* Different handlers have different tokens; the default handler has none. */
@@ -319,16 +318,14 @@ TEST_F(results, killed)
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < TIMES; i++) {
 		EXPECT_EQ(1, generated(&self->e, pid[i],
-				       bits(SIGKILL, true, DELIVERED), SI_USER,
-				       0));
+				       bits(SIGKILL, true, DELIVERED), SI_USER, 0));
 		EXPECT_EQ(1, delivered(&self->e, pid[i], SIGKILL, SI_USER, 0));
 		EXPECT_EQ(0, handler_of(&self->e, pid[i], SIGKILL));
 	}
 	/* SIGCHLD reported the end of each child. */
 	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, SIGCHLD));
 	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
-				   bits(SIGCHLD, true, IGNORED), CLD_KILLED,
-				   0));
+				   bits(SIGCHLD, true, IGNORED), CLD_KILLED, 0));
 }
 
 TEST_HARNESS_MAIN

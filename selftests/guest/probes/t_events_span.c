@@ -10,13 +10,14 @@
 #include "kt_bracket.h"
 #include "kt_filter.h"
 
-#define TIMES		20
-#define IRQS		64
-#define TASKLET		6
-#define HANDLED		1
-#define WAKE_THREAD	2	/* all handlers with PREEMPT_RT */
+#define TIMES	    20
+#define IRQS	    64
+#define TASKLET	    6
+#define HANDLED	    1
+#define WAKE_THREAD 2 /* all handlers with PREEMPT_RT */
 
-FIXTURE(spans) {
+FIXTURE(spans)
+{
 	struct kt_events e;
 };
 
@@ -58,7 +59,8 @@ static int lines_of_irqs(struct bracket *b, char names[IRQS][12])
  * @b, @nr: the interrupt lines
  * @names: their numbers, as @b has them
  */
-FIXTURE(irqs) {
+FIXTURE(irqs)
+{
 	struct kt_events e;
 	struct bracket b[IRQS];
 	char names[IRQS][12];
@@ -85,8 +87,8 @@ static int use_disk(void)
 	static char block[4096] __attribute__((aligned(4096)));
 	int fd = open("/dev/vdb", O_RDONLY | O_DIRECT | O_CLOEXEC), n = 0;
 
-	while (n < TIMES && pread(fd, block, sizeof(block),
-				  n * sizeof(block)) == sizeof(block))
+	while (n < TIMES && pread(fd, block, sizeof(block), n * sizeof(block)) ==
+				    sizeof(block))
 		n++;
 	close(fd);
 	return n - TIMES;
@@ -95,8 +97,7 @@ static int use_disk(void)
 static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
 {
 	return records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | HANDLED << 18, cpu) +
-	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | WAKE_THREAD << 18,
-		       cpu) +
+	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | WAKE_THREAD << 18, cpu) +
 	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq, cpu);
 }
 
@@ -105,18 +106,19 @@ TEST_F_TIMEOUT(irqs, handlers, 120)
 {
 	uint64_t all = 0;
 
-	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
-						 KTAPE_EV_IRQ_HANDLER_EXIT),
+	ASSERT_STREQ("", record(&self->e,
+				KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
+				       KTAPE_EV_IRQ_HANDLER_EXIT),
 				self->b, self->nr, use_disk));
 	for (int i = 0; i < self->nr; i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 			uint32_t irq = atoi(self->names[i]);
-			uint64_t in = records(&self->e,
-					      KTAPE_EV_IRQ_HANDLER_ENTRY, irq,
-					      cpu);
+			uint64_t in = records(&self->e, KTAPE_EV_IRQ_HANDLER_ENTRY,
+					      irq, cpu);
 			uint64_t out = exits(&self->e, irq, cpu);
 
-			EXPECT_TRUE(is_between(&self->b[i], cpu, in)) {
+			EXPECT_TRUE(is_between(&self->b[i], cpu, in))
+			{
 				TH_LOG("interrupt %u on CPU %d: %llu", irq, cpu,
 				       (unsigned long long)in);
 			}
@@ -173,7 +175,8 @@ TEST_F_TIMEOUT(irqs, spans, 120)
 			uint64_t n = spans(&self->e, KTAPE_EV_IRQ_SPAN,
 					   atoi(self->names[i]), 18, cpu);
 
-			EXPECT_TRUE(is_about(&self->b[i], cpu, n)) {
+			EXPECT_TRUE(is_about(&self->b[i], cpu, n))
+			{
 				TH_LOG("interrupt %s on CPU %d: %llu",
 				       self->names[i], cpu, (unsigned long long)n);
 			}
@@ -221,10 +224,9 @@ TEST_F_TIMEOUT(spans, timer, 120)
 	uint32_t token = 0;
 	size_t at = 0;
 
-	ASSERT_EQ(0, kt_events_open(&self->e,
-				    KT_OPS(KTAPE_EV_TIMER_START,
-					   KTAPE_EV_TIMER_EXPIRE_ENTRY,
-					   KTAPE_EV_TIMER_EXPIRE_EXIT)));
+	ASSERT_EQ(0, kt_events_open(&self->e, KT_OPS(KTAPE_EV_TIMER_START,
+						     KTAPE_EV_TIMER_EXPIRE_ENTRY,
+						     KTAPE_EV_TIMER_EXPIRE_EXIT)));
 	ASSERT_EQ(0, gate_all(self->e.fd));
 	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_cause("timer", TIMES));
@@ -236,10 +238,8 @@ TEST_F_TIMEOUT(spans, timer, 120)
 			token = v->arg[0];
 	ASSERT_NE(0, token);
 	EXPECT_EQ(TIMES, ended(&self->e, KTAPE_EV_TIMER_SPAN, token));
-	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0,
-				   token));
-	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_EXIT, 0,
-				   token));
+	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0, token));
+	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_EXIT, 0, token));
 }
 
 /*
@@ -267,10 +267,10 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 	int started = 0, nr;
 	size_t at = 0;
 
-	ASSERT_EQ(0, kt_events_open(&self->e,
-				    KT_OPS(KTAPE_EV_HRTIMER_START,
-					   KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
-					   KTAPE_EV_HRTIMER_EXPIRE_EXIT)));
+	ASSERT_EQ(0,
+		  kt_events_open(&self->e, KT_OPS(KTAPE_EV_HRTIMER_START,
+						  KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+						  KTAPE_EV_HRTIMER_EXPIRE_EXIT)));
 	ASSERT_EQ(0, gate_all(self->e.fd));
 	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
 	for (int i = 0; i < TIMES; i++)
@@ -291,7 +291,8 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 	EXPECT_LE(started - 1, nr);
 	EXPECT_GE(started, nr);
 	EXPECT_LE(TIMES, nr);
-	EXPECT_EQ(0, kt_count_any(&self->e, KTAPE_EV_HRTIMER_EXPIRE_ENTRY, token, TIMES));
+	EXPECT_EQ(0, kt_count_any(&self->e, KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+				  token, TIMES));
 }
 
 TEST_F_TIMEOUT(spans, work, 120)

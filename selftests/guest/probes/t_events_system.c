@@ -9,10 +9,11 @@
 
 #include "kt_fire.h"
 
-#define TIMES		5
-#define TEXT_MAX	1024
+#define TIMES	 5
+#define TEXT_MAX 1024
 
-FIXTURE(system) {
+FIXTURE(system)
+{
 	struct kt_hits h;
 	int fire;
 };
@@ -42,8 +43,7 @@ TEST_F_TIMEOUT(system, console, 200)
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++) {
 		/* The level is high enough for a console with loglevel "quiet". */
-		snprintf(line, sizeof(line), "<1>kt-line %d of %d\n", i,
-			 getpid());
+		snprintf(line, sizeof(line), "<1>kt-line %d of %d\n", i, getpid());
 		ASSERT_EQ(strlen(line), write(kmsg, line, strlen(line)));
 	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
@@ -85,7 +85,7 @@ TEST_F_TIMEOUT(system, console_line_truncated, 200)
 
 /* ---- modules ------------------------------------------------------------------ */
 
-#define TAINT_OOT	(1U << 12)
+#define TAINT_OOT (1U << 12)
 
 TEST_F_TIMEOUT(system, modules, 200)
 {
@@ -130,8 +130,7 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 
 		if (strcmp(hit->text, "kt_fire"))
 			continue;
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[0],
-					    name));
+		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[0], name));
 		/*
 		 * With sanitizers the compiler splits the function that emits
 		 * the event.
@@ -149,7 +148,7 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 
 /* ---- CPUs that come and go ------------------------------------------------------ */
 
-#define GOES	3	/* which CPU */
+#define GOES 3 /* which CPU */
 
 /*
  * Each hotplug step begins and ends, the same number of times in every round.
@@ -181,8 +180,7 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 			continue;
 		}
 		enters++;
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2],
-					    name));
+		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2], name));
 		ours += !strcmp(name, "rings_cpu_prepare") ||
 			!strcmp(name, "rings_cpu_online") ||
 			!strcmp(name, "rings_cpu_offline");
@@ -196,10 +194,10 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 
 /* ---- idle ------------------------------------------------------------------------ */
 
-#define QUIET	2	/* which CPU */
-#define SLEEPS	50
-#define MORE	5	/* margin for another thread that uses the CPU meanwhile */
-#define AWAKE	255
+#define QUIET  2 /* which CPU */
+#define SLEEPS 50
+#define MORE   5 /* margin for another thread that uses the CPU meanwhile */
+#define AWAKE  255
 
 /*
  * Count our sleeps, without those where this thread was preempted until the
@@ -322,15 +320,15 @@ TEST_F_TIMEOUT(system, power, 200)
 			continue;
 		}
 		/* Debian's kernels have all other events. */
-		if (!on_debian() && (ret == -ENOENT ||
-		    kt_event_state(w->op) != KTAPE_EVENT_AVAILABLE)) {
+		if (!on_debian() &&
+		    (ret == -ENOENT ||
+		     kt_event_state(w->op) != KTAPE_EVENT_AVAILABLE)) {
 			TH_LOG("%s: not in this kernel", w->fire);
 			continue;
 		}
 		EXPECT_EQ(0, ret);
 		EXPECT_EQ(TIMES * w->times, count_wanted(&self->h, w));
-		TH_LOG("%s: %d records of opcode %u", w->fire, self->h.nr,
-		       w->op);
+		TH_LOG("%s: %d records of opcode %u", w->fire, self->h.nr, w->op);
 		kt_hits_free(&self->h);
 	}
 }

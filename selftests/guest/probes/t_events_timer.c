@@ -10,9 +10,10 @@
 #include "kt_events.h"
 #include "now.h"
 
-#define TIMES		20
+#define TIMES 20
 
-FIXTURE(timers) {
+FIXTURE(timers)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -104,8 +105,7 @@ TEST_F_TIMEOUT(timers, itimer_expire, 120)
 	int nr[3] = {};
 	size_t at = 0;
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_ITIMER_EXPIRE)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_ITIMER_EXPIRE)));
 	for (int i = 0; i < 3 * TIMES; i++) {
 		struct itimerval soon = { .it_value = { 0, 1000 } };
 
@@ -127,7 +127,7 @@ TEST_F_TIMEOUT(timers, itimer_expire, 120)
 /* ---- high-resolution timers ----------------------------------------------------- */
 
 struct nap {
-	uint64_t before, after;		/* limits of its expiry */
+	uint64_t before, after; /* limits of its expiry */
 };
 
 /* Sleep for a time, or until a time. */
@@ -166,13 +166,12 @@ TEST_F(timers, cancel)
 		if (v->tid == self->tid && kt_u64(&v->arg[1]) > 100000 * NS_PER_S)
 			token = v->arg[0];
 	}
-	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_START, 0,
-				       token));
-	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_CANCEL, 0,
-				       token));
+	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_START, 0, token));
+	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_CANCEL, 0, token));
 }
 
-FIXTURE(naps) {
+FIXTURE(naps)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -182,8 +181,8 @@ FIXTURE_VARIANT(naps)
 	bool absolute;
 };
 
-FIXTURE_VARIANT_ADD(naps, relative) { false };
-FIXTURE_VARIANT_ADD(naps, absolute) { true };
+FIXTURE_VARIANT_ADD(naps, relative){ false };
+FIXTURE_VARIANT_ADD(naps, absolute){ true };
 
 FIXTURE_SETUP(naps)
 {
@@ -245,8 +244,8 @@ static bool is_of_nap(const struct kt_ev *v, const struct nap *n)
  */
 static bool wakes(const struct kt_events *e, size_t at, uint32_t token)
 {
-	const struct kt_ev *v = kt_next_with(
-		e, &at, KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 0, token);
+	const struct kt_ev *v =
+		kt_next_with(e, &at, KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 0, token);
 
 	return v && kt_is_symbol(e, v->arg[1], "hrtimer_wakeup");
 }
@@ -261,13 +260,12 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 	struct nap naps[TIMES];
 	size_t at = 0, after;
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_HRTIMER_INIT,
-					    KTAPE_EV_HRTIMER_START,
-					    KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
-					    KTAPE_EV_HRTIMER_EXPIRE_EXIT,
-					    KTAPE_EV_HRTIMER_CANCEL,
-					    KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_HRTIMER_INIT,
+						      KTAPE_EV_HRTIMER_START,
+						      KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+						      KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+						      KTAPE_EV_HRTIMER_CANCEL,
+						      KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < TIMES; i++)
 		naps[i] = nap(variant->absolute, 1000000 + i);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
@@ -283,12 +281,11 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 			v = next_of(&self->e, &after, op, self->tid);
 			ASSERT_NE(NULL, v);
 		} while (!reported && (!is_of_nap(v, &naps[i]) ||
-				   !wakes(&self->e, after, v->arg[0])));
+				       !wakes(&self->e, after, v->arg[0])));
 		if (reported)
 			EXPECT_EQ(CLOCK_MONOTONIC | mode << 5, v->dat20);
 		token = v->arg[0];
-		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_START, 0,
-				 token);
+		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_START, 0, token);
 		ASSERT_NE(NULL, v);
 		EXPECT_EQ(mode, v->dat20);
 		EXPECT_EQ(self->tid, v->tid);
@@ -300,8 +297,8 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		ASSERT_NE(NULL, v);
 		EXPECT_STREQ("hrtimer_wakeup", kt_symbol(&self->e, v->arg[1]));
 		EXPECT_LE(0, (int32_t)v->arg[2]);
-		v = kt_next_with(&self->e, &after,
-				 KTAPE_EV_HRTIMER_EXPIRE_EXIT, 0, token);
+		v = kt_next_with(&self->e, &after, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+				 0, token);
 		ASSERT_NE(NULL, v);
 		tokens[i] = token;
 	}
@@ -312,7 +309,8 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 
 /* ---- the wheel ------------------------------------------------------------------- */
 
-FIXTURE(wheel) {
+FIXTURE(wheel)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -359,12 +357,11 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 	int near[2] = {};
 	size_t at = 0;
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_TIMER_INIT,
-					    KTAPE_EV_TIMER_START,
-					    KTAPE_EV_TIMER_EXPIRE_ENTRY,
-					    KTAPE_EV_TIMER_EXPIRE_EXIT,
-					    KTAPE_EV_TIMER_CANCEL)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TIMER_INIT,
+						      KTAPE_EV_TIMER_START,
+						      KTAPE_EV_TIMER_EXPIRE_ENTRY,
+						      KTAPE_EV_TIMER_EXPIRE_EXIT,
+						      KTAPE_EV_TIMER_CANCEL)));
 	ASSERT_EQ(0, kt_cause("timer", TIMES));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	token = timer_of(&self->e);
@@ -444,8 +441,7 @@ TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
 		SKIP(return, "no CPU is idle");
 	for (int i = 0; i < KTS_CPUS; i++)
 		last[i] = -1;
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_TIMER_BASE_IDLE)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TIMER_BASE_IDLE)));
 	for (int i = 0; i < TIMES; i++)
 		nap(false, 50000000);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
@@ -462,7 +458,8 @@ TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
 
 /* ---- work ------------------------------------------------------------------------ */
 
-FIXTURE(work) {
+FIXTURE(work)
+{
 	struct kt_events e;
 };
 

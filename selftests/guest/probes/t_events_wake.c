@@ -9,13 +9,14 @@
 
 #include "kt_events.h"
 
-#define TIMES		20
-#define NICE_0_PRIO	120
-#define FIFO		10
-#define FIFO_PRIO	(99 - FIFO)
-#define OTHER_CPU	1
+#define TIMES	    20
+#define NICE_0_PRIO 120
+#define FIFO	    10
+#define FIFO_PRIO   (99 - FIFO)
+#define OTHER_CPU   1
 
-FIXTURE(wake) {
+FIXTURE(wake)
+{
 	struct kt_events e;
 	int32_t tid;
 };
@@ -111,8 +112,7 @@ static int start_sleeper(struct sleeper *s)
 	memset(s, 0, sizeof(*s));
 	if (pipe(s->pipe) || pthread_create(&s->thread, NULL, sleeper, s))
 		return -1;
-	while (!__atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) ||
-	       state_of(s->tid) != 'S')
+	while (!__atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) || state_of(s->tid) != 'S')
 		usleep(1000);
 	/* The state is S slightly before the thread leaves the CPU. */
 	usleep(20000 * kt_scale());
@@ -143,21 +143,17 @@ TEST_F_TIMEOUT(wake, waking_and_wakeup, 120)
 	struct sleeper s;
 
 	ASSERT_EQ(0, start_sleeper(&s));
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_SCHED_WAKING,
-					    KTAPE_EV_SCHED_WAKEUP,
-					    KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_WAKING,
+						      KTAPE_EV_SCHED_WAKEUP,
+						      KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, wake_sleeper(&s));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	/* We wake it. The target CPU may record the second event. */
 	EXPECT_EQ(TIMES, nr_of(&self->e, KTAPE_EV_SCHED_WAKING, s.tid, where,
 			       self->tid));
-	EXPECT_EQ(TIMES, nr_of(&self->e, KTAPE_EV_SCHED_WAKEUP, s.tid, where,
-			       0));
-	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_SCHED_WAKING, 0,
-				       s.tid));
-	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_SCHED_WAKEUP, 0,
-				       s.tid));
+	EXPECT_EQ(TIMES, nr_of(&self->e, KTAPE_EV_SCHED_WAKEUP, s.tid, where, 0));
+	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_SCHED_WAKING, 0, s.tid));
+	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_SCHED_WAKEUP, 0, s.tid));
 }
 
 static bool is_dead(uint32_t state)
@@ -229,9 +225,8 @@ TEST_F(wake, wakeup_new)
 {
 	pid_t pid[TIMES];
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_SCHED_WAKEUP_NEW,
-					    KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_WAKEUP_NEW,
+						      KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < TIMES; i++) {
 		pid[i] = fork();
 		if (!pid[i])
@@ -256,8 +251,7 @@ TEST_F(wake, migrate_task)
 	const struct kt_ev *v;
 	size_t at = 0;
 
-	ASSERT_EQ(0, kt_events_start(&self->e,
-				     KT_OPS(KTAPE_EV_SCHED_MIGRATE_TASK)));
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_MIGRATE_TASK)));
 	for (int i = 0; i < 2 * TIMES; i++)
 		ASSERT_EQ(0, kt_pin(i % 2 ? 0 : OTHER_CPU));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
@@ -328,8 +322,7 @@ TEST_F_TIMEOUT(wake, exec, 120)
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < TIMES; i++) {
 		at = 0;
-		v = kt_next_with(&self->e, &at, KTAPE_EV_PROCESS_EXEC, 0,
-				 pid[i]);
+		v = kt_next_with(&self->e, &at, KTAPE_EV_PROCESS_EXEC, 0, pid[i]);
 		ASSERT_NE(NULL, v);
 		EXPECT_EQ(i % 2 ? tid[i] : pid[i], (int32_t)v->arg[1]);
 		EXPECT_EQ(NULL, kt_next_with(&self->e, &at,

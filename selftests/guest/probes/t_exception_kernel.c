@@ -11,10 +11,10 @@
 
 #include "kt_fire.h"
 
-#define HAS_BUFFER	8
-#define TIMES		3
-#define ANY		0xdeadbeefU
-#define DEV		(300U << 20 | 5)
+#define HAS_BUFFER 8
+#define TIMES	   3
+#define ANY	   0xdeadbeefU
+#define DEV	   (300U << 20 | 5)
 
 /**
  * struct source - an exception and its expected record
@@ -35,35 +35,54 @@ struct source {
 };
 
 static const struct source sources[] = {
-	{ "die", KTAPE_EXC_DIE, KTAPE_SW_SEVERITY3, 4, { ANY, 14, 0x77, 11 },
-	  "kt-oops at 0x****************, 0x1234", "fire_error_die" },
+	{ "die",
+	  KTAPE_EXC_DIE,
+	  KTAPE_SW_SEVERITY3,
+	  4,
+	  { ANY, 14, 0x77, 11 },
+	  "kt-oops at 0x****************, 0x1234",
+	  "fire_error_die" },
 	{ "panic", KTAPE_EXC_PANIC, KTAPE_SW_SEVERITY3, 0, {}, "kt-panic" },
-	{ "warn", KTAPE_EXC_WARN, KTAPE_SW_SEVERITY2, 1, { ANY }, NULL,
-	  "fire_error_warn" },
+	{ "warn", KTAPE_EXC_WARN, KTAPE_SW_SEVERITY2, 1, { ANY }, NULL, "fire_error_warn" },
 	{ "kfence", KTAPE_EXC_KFENCE, KTAPE_SW_SEVERITY2, 1, { ANY } },
-	{ "memory", KTAPE_EXC_MEMORY, KTAPE_HW_SEVERITY2, 6,
+	{ "memory",
+	  KTAPE_EXC_MEMORY,
+	  KTAPE_HW_SEVERITY2,
+	  6,
 	  { 1, 5, 2, 0x03ff01, ANY, 0x455 },
 	  "kt-dimm" },
-	{ "pcie", KTAPE_EXC_PCIE, KTAPE_HW_SEVERITY3, 1, { 0x4000 },
-	  "kt:00.0" },
-	{ "mce", KTAPE_EXC_MACHINE_CHECK, KTAPE_HW_SEVERITY3, 6,
+	{ "pcie", KTAPE_EXC_PCIE, KTAPE_HW_SEVERITY3, 1, { 0x4000 }, "kt:00.0" },
+	{ "mce",
+	  KTAPE_EXC_MACHINE_CHECK,
+	  KTAPE_HW_SEVERITY3,
+	  6,
 	  { 3, 4, 9, 0xa2000000, ANY, 0x899 } },
-	{ "trip", KTAPE_EXC_TRIP, KTAPE_HW_SEVERITY3, 4, { 6, 1, 3, 98765 },
-	  "kt-zone" },
-	{ "block_error", KTAPE_EXC_BLOCK, KTAPE_HW_SEVERITY1, 6,
+	{ "trip", KTAPE_EXC_TRIP, KTAPE_HW_SEVERITY3, 4, { 6, 1, 3, 98765 }, "kt-zone" },
+	{ "block_error",
+	  KTAPE_EXC_BLOCK,
+	  KTAPE_HW_SEVERITY1,
+	  6,
 	  { DEV, 0x3456789a, 0x12, 512, 1, 10 } },
-	{ "xmit", KTAPE_EXC_XMIT_TIMEOUT, KTAPE_HW_SEVERITY2, 2, { 1, 3 },
-	  "lo" },
+	{ "xmit", KTAPE_EXC_XMIT_TIMEOUT, KTAPE_HW_SEVERITY2, 2, { 1, 3 }, "lo" },
 };
 
 static const struct source scsi_sources[] = {
-	{ "scsi_error", KTAPE_EXC_SCSI_ERROR, KTAPE_HW_SEVERITY1, 5,
-	  { 9, 1, 2, 3, 0x1055 }, "\x08kt-cd" },
-	{ "scsi_timeout", KTAPE_EXC_SCSI_TIMEOUT, KTAPE_HW_SEVERITY2, 5,
-	  { 9, 1, 2, 3, 0x30000 }, "\x08kt-cd" },
+	{ "scsi_error",
+	  KTAPE_EXC_SCSI_ERROR,
+	  KTAPE_HW_SEVERITY1,
+	  5,
+	  { 9, 1, 2, 3, 0x1055 },
+	  "\x08kt-cd" },
+	{ "scsi_timeout",
+	  KTAPE_EXC_SCSI_TIMEOUT,
+	  KTAPE_HW_SEVERITY2,
+	  5,
+	  { 9, 1, 2, 3, 0x30000 },
+	  "\x08kt-cd" },
 };
 
-FIXTURE(exception) {
+FIXTURE(exception)
+{
 	struct kt_hits h;
 	int fire;
 };
@@ -102,9 +121,8 @@ static const char *wrong(const struct kt_hit *hit, const struct source *s)
 		return "size of the buffer";
 	if (strcmp(hit->text, s->text ?: ""))
 		return "buffer";
-	if (s->symbol &&
-	    (kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
-	     strcmp(name, s->symbol)))
+	if (s->symbol && (kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
+			  strcmp(name, s->symbol)))
 		return "symbol";
 	return NULL;
 }
@@ -134,8 +152,9 @@ static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
 			TH_LOG("%s: this kernel has no such source", s->name);
 			continue;
 		}
-		why = ret ? "could not be caused" :
-		      h->nr != TIMES || h->lost ? "number" : NULL;
+		why = ret			? "could not be caused" :
+		      h->nr != TIMES || h->lost ? "number" :
+						  NULL;
 		for (int i = 0; !why && i < h->nr; i++)
 			why = wrong(&h->hit[i], s);
 		TH_LOG("%s: %d records, %s", s->name, h->nr, why ?: "right");
@@ -153,8 +172,8 @@ TEST_F_TIMEOUT(exception, each_source, 200)
 
 TEST_F_TIMEOUT(exception, hang_names_the_thread, 200)
 {
-	struct source s = { "hang", KTAPE_EXC_HANG, KTAPE_SW_SEVERITY2, 1,
-			    { syscall(SYS_gettid) }, "kt-hangs" };
+	struct source s = { "hang", KTAPE_EXC_HANG,	     KTAPE_SW_SEVERITY2,
+			    1,	    { syscall(SYS_gettid) }, "kt-hangs" };
 
 	prctl(PR_SET_NAME, "kt-hangs");
 	EXPECT_EQ(0, check_all(_metadata, &self->h, &s, 1));
@@ -175,11 +194,9 @@ TEST_F_TIMEOUT(exception, majors_have_names, 200)
 {
 	char name[KTAPE_NAME_SIZE] = "";
 
-	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_KERNEL,
-				    name));
+	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_KERNEL, name));
 	EXPECT_STREQ("kernel", name);
-	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_THERMAL,
-				    name));
+	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_THERMAL, name));
 	EXPECT_STREQ("thermal", name);
 }
 
@@ -229,7 +246,7 @@ TEST_F_TIMEOUT(exception, module_loaded_before, 200)
 
 /* ---- out of memory ----------------------------------------------------------- */
 
-#define GROUP	"/sys/fs/cgroup/kt-oom"
+#define GROUP "/sys/fs/cgroup/kt-oom"
 
 /* A child allocates more memory than its group has, until it is killed. */
 static pid_t glutton(void)

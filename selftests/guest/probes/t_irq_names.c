@@ -9,10 +9,10 @@
 #include "kt_fire.h"
 #include "now.h"
 
-#define PARAM		"/sys/module/kt_irq/parameters/"
-#define FIRES		1000
-#define PAIRS		20000
-#define FAR		5000	/* larger than any interrupt number of the guest */
+#define PARAM "/sys/module/kt_irq/parameters/"
+#define FIRES 1000
+#define PAIRS 20000
+#define FAR   5000 /* larger than any interrupt number of the guest */
 
 static int add(const char *name)
 {
@@ -159,8 +159,7 @@ FIXTURE_SETUP(pair)
 	if (self->missing)
 		return;
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko",
-			       "at=3000 other=7096 alone=1"));
+	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko", "at=3000 other=7096 alone=1"));
 	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_LE(0, self->fd);
 }

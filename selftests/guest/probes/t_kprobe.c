@@ -8,46 +8,44 @@
 #include "kt_module.h"
 #include "kt_probe.h"
 
-#define LOAD_CPU	0
-#define CALLS		500
-#define GETPPID		KT_SYSCALL("getppid")
+#define LOAD_CPU 0
+#define CALLS	 500
+#define GETPPID	 KT_SYSCALL("getppid")
 /* Functions that the kernel keeps probes out of. */
 #if defined(__x86_64__)
-#define EXCLUDED	"exc_int3"
-#define EXCLUDED_TOO	"kprobe_int3_handler"
+#define EXCLUDED     "exc_int3"
+#define EXCLUDED_TOO "kprobe_int3_handler"
 #elif defined(__aarch64__)
-#define EXCLUDED	"el1h_64_sync_handler"
-#define EXCLUDED_TOO	"el0t_64_sync_handler"
+#define EXCLUDED     "el1h_64_sync_handler"
+#define EXCLUDED_TOO "el0t_64_sync_handler"
 #elif defined(__riscv)
-#define EXCLUDED	"do_trap_ecall_u"
-#define EXCLUDED_TOO	"do_trap_break"
+#define EXCLUDED     "do_trap_ecall_u"
+#define EXCLUDED_TOO "do_trap_break"
 #else
-#define EXCLUDED	"do_page_fault"
-#define EXCLUDED_TOO	"do_DataAbort"
+#define EXCLUDED     "do_page_fault"
+#define EXCLUDED_TOO "do_DataAbort"
 #endif
-#define SLOT(n)		(KTAPE_OP_PROBE + (n))
+#define SLOT(n) (KTAPE_OP_PROBE + (n))
 
 FIXTURE(kprobe)
 {
 	int main;
-	int fd;			/* our own session */
-	struct kt_map events;	/* ring of LOAD_CPU, where this test runs */
+	int fd;		      /* our own session */
+	struct kt_map events; /* ring of LOAD_CPU, where this test runs */
 	struct kt_map registry;
 };
 
-static void attach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self)
+static void attach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self)
 {
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
-			    &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY,
-			    &self->registry));
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
+	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
 }
 
-static void detach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self)
+static void detach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self)
 {
 	/* A mapping would keep the session, which would keep the probe. */
 	kt_unmap(&self->events);
@@ -94,17 +92,12 @@ TEST_F(kprobe, refused)
 		{ { .symbol = "ktape_target", .flags = 1U << 31 }, -EINVAL },
 		{ { .symbol = "ktape_target", .nargs = 5 }, -EINVAL },
 		{ { .symbol = "ktape_target", .nargs = -1U }, -EINVAL },
-		{ { .symbol = "ktape_target", .flags = 1, .nargs = 2 },
-		  -EINVAL },
-		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 },
-		  -EINVAL },
+		{ { .symbol = "ktape_target", .flags = 1, .nargs = 2 }, -EINVAL },
+		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 }, -EINVAL },
 		/* One of these offsets is the start of an instruction. */
-		{ { .symbol = "ktape_target", .offset = 4, .nargs = 1 },
-		  -EINVAL },
-		{ { .symbol = "ktape_target", .offset = 5, .nargs = 1 },
-		  -EINVAL },
-		{ { .symbol = "ktape_target", .offset = 9, .nargs = 1 },
-		  -EINVAL },
+		{ { .symbol = "ktape_target", .offset = 4, .nargs = 1 }, -EINVAL },
+		{ { .symbol = "ktape_target", .offset = 5, .nargs = 1 }, -EINVAL },
+		{ { .symbol = "ktape_target", .offset = 9, .nargs = 1 }, -EINVAL },
 		/* The middle of an instruction is refused. */
 		{ { .symbol = "ktape_target", .offset = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 1ULL << 32 }, -EINVAL },
@@ -155,11 +148,9 @@ TEST_F(kprobe, get_and_remove_need_only_the_slot)
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, GETPPID, 0, 0));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		p = bad[i];
-		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_GET,
-					       &p));
+		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_GET, &p));
 		p = bad[i];
-		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_REMOVE,
-					       &p));
+		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_REMOVE, &p));
 	}
 	EXPECT_EQ(-ENOENT, kt_probe_remove(self->main, SLOT(1)));
 	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(0)));
@@ -213,8 +204,7 @@ TEST_F(kprobe, busy_while_in_a_profile)
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
-	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0,
-				    0));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0, 0));
 	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(0)));
 }
 
@@ -284,8 +274,7 @@ TEST_F(kprobe, module_is_unloaded)
 				    SLOT(1), 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(1));
-	for (int i = 0; i < 100 && !is_named(&self->registry, "ktape_target");
-	     i++)
+	for (int i = 0; i < 100 && !is_named(&self->registry, "ktape_target"); i++)
 		usleep(20000);
 	EXPECT_TRUE(is_named(&self->registry, "ktape_target"));
 	ASSERT_EQ(0, kt_target_unload());
@@ -324,8 +313,7 @@ static void look(const struct kt_rec *r, void *arg)
 	if (r->op != s->opcode) {
 		s->other += r->op != KTAPE_TIME_EXTEND &&
 			    r->op != KTAPE_EV_REGISTRY &&
-			    r->op != KTAPE_EV_TRACER &&
-			    r->op != KTAPE_EV_CONTEXT;
+			    r->op != KTAPE_EV_TRACER && r->op != KTAPE_EV_CONTEXT;
 		return;
 	}
 	n = s->expect(s->records++, must);
@@ -437,19 +425,16 @@ TEST_F(values, exact)
 					variant->flags, variant->nargs));
 	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_START));
 	variant->call();
-	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_OR, SLOT(0), 0,
-				    0));
+	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_OR, SLOT(0), 0, 0));
 	variant->call();
-	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_ANDNOT, SLOT(0),
-				    0, 0));
+	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0, 0));
 	variant->call();
 	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->k.events, look, &s));
 	EXPECT_EQ(CALLS, s.records);
 	EXPECT_EQ(0, s.wrong);
 	EXPECT_EQ(0, s.other);
-	EXPECT_TRUE(kt_is_function(&self->k.registry, s.token,
-				   variant->function));
+	EXPECT_TRUE(kt_is_function(&self->k.registry, s.token, variant->function));
 	p = kt_probe_get(self->k.main, SLOT(0));
 	EXPECT_EQ(CALLS, p.hits);
 	EXPECT_EQ(0, p.missed);
@@ -481,8 +466,8 @@ TEST_F(kprobe, each_slot_records)
 	struct slots s = {};
 
 	for (int i = 0; i < KTAPE_PROBES; i++) {
-		ASSERT_EQ(SLOT(i), kt_probe_add(self->main, "ktape_target", 0,
-						i % 5));
+		ASSERT_EQ(SLOT(i),
+			  kt_probe_add(self->main, "ktape_target", 0, i % 5));
 		kt_mask_add(p.mask, SLOT(i));
 	}
 	ASSERT_EQ(0, kt_profile(self->fd, &p));
@@ -515,7 +500,7 @@ static void keep_values(const struct kt_rec *r, void *arg)
 }
 
 /* Call the probed function with these values, and collect all records. */
-static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self,
+static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self,
 		 const unsigned long *v, struct reported *reported)
 {
 	memset(reported, 0, sizeof(*reported));
@@ -526,7 +511,7 @@ static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) *self,
 }
 
 static void probe_target(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(kprobe) *self)
+			 FIXTURE_DATA(kprobe) * self)
 {
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
@@ -541,12 +526,14 @@ TEST_F(kprobe, addresses_are_tokens)
 	} vector[] = {
 		{ { 0, 1, -1UL, -4095UL }, 0 },
 #if __SIZEOF_LONG__ == 8
-		{ { -1UL << 20, (-1UL << 20) - 1, 0xfUL << 60,
-		    (0xfUL << 60) - 1 }, 6 },
-		{ { 0xffffffff81000000, 0xffff888000001000,
-		    0xff11000000001000, 0x7fffffffffff }, 7 },
-		{ { 0xffff888000001000, 0xffff888000001000,
-		    0xffff888000001008, 0x80000000 }, 7 },
+		{ { -1UL << 20, (-1UL << 20) - 1, 0xfUL << 60, (0xfUL << 60) - 1 },
+		  6 },
+		{ { 0xffffffff81000000, 0xffff888000001000, 0xff11000000001000,
+		    0x7fffffffffff },
+		  7 },
+		{ { 0xffff888000001000, 0xffff888000001000, 0xffff888000001008,
+		    0x80000000 },
+		  7 },
 #endif
 	};
 	struct reported reported;
@@ -580,9 +567,15 @@ TEST_F(kprobe, each_load_has_other_tokens)
 {
 	static const unsigned long v[] = {
 #if __SIZEOF_LONG__ == 8
-		0xffffffff81000000, 0xffff888000001000, 0xffff888000002000, 1,
+		0xffffffff81000000,
+		0xffff888000001000,
+		0xffff888000002000,
+		1,
 #else
-		0xc1000000, 0xc2001000, 0xc2002000, 1,
+		0xc1000000,
+		0xc2001000,
+		0xc2002000,
+		1,
 #endif
 	};
 	struct reported before, reported;
@@ -610,8 +603,8 @@ TEST_F(kprobe, each_load_has_other_tokens)
 
 /* ---- breakpoints -------------------------------------------------------- */
 
-#define BLOCK		4096
-#define ENOUGH		2000
+#define BLOCK  4096
+#define ENOUGH 2000
 
 static void no_optimization(void)
 {
@@ -657,8 +650,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 		const struct ktape_block *b = (const void *)(m.data + at);
 
 		heads++;
-		wrong += b->context == KTAPE_CTX_NMI ||
-			 b->context == KTAPE_CTX_IRQ;
+		wrong += b->context == KTAPE_CTX_NMI || b->context == KTAPE_CTX_IRQ;
 	}
 	EXPECT_LT(ENOUGH / 300, heads);
 	/* An interrupt's context record may have opened a block. */

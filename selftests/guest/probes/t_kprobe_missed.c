@@ -9,9 +9,9 @@
 #include "kt_load.h"
 #include "kt_probe.h"
 
-#define PARAM		"/sys/module/ktape_miss/parameters/"
-#define CPUS_MAX	16
-#define LOOKS		8
+#define PARAM	 "/sys/module/ktape_miss/parameters/"
+#define CPUS_MAX 16
+#define LOOKS	 8
 
 struct look {
 	uint32_t reason;
@@ -53,7 +53,8 @@ static int call(const char *name, int n)
 	return kt_write_text(path, text);
 }
 
-FIXTURE(missed) {
+FIXTURE(missed)
+{
 	int fd, dev, probe;
 	struct kt_ledger *l;
 	struct kt_buf b;
@@ -86,8 +87,8 @@ FIXTURE_TEARDOWN(missed)
 	free(self->l);
 }
 
-static void check_looks(struct __test_metadata *_metadata, FIXTURE_DATA(missed) *self,
-			const uint64_t *counts, int nr)
+static void check_looks(struct __test_metadata *_metadata,
+			FIXTURE_DATA(missed) * self, const uint64_t *counts, int nr)
 {
 	EXPECT_EQ(0, self->seen.others);
 	for (int cpu = 0; cpu < kt_cpus() && cpu < CPUS_MAX; cpu++) {

@@ -7,26 +7,26 @@
 
 #include "kt_probe.h"
 
-#define LOAD_CPU	0
-#define SLOT		KTAPE_OP_PROBE
-#define BLOCK		4096
-#define HITS		2000
-#define HEADS		(HITS / 300)	/* minimum: a record has 16 bytes */
-#define TARGET		"kt_nmi_target"
-#define PARAM		"/sys/module/kt_nmi/parameters/"
-#define OPTIMIZATION	"/proc/sys/debug/kprobes-optimization"
+#define LOAD_CPU     0
+#define SLOT	     KTAPE_OP_PROBE
+#define BLOCK	     4096
+#define HITS	     2000
+#define HEADS	     (HITS / 300) /* minimum: a record has 16 bytes */
+#define TARGET	     "kt_nmi_target"
+#define PARAM	     "/sys/module/kt_nmi/parameters/"
+#define OPTIMIZATION "/proc/sys/debug/kprobes-optimization"
 
 FIXTURE(nmi)
 {
 	int main, fd;
 	struct kt_map m;
-	char optimization[4];	/* before the test; empty = no such file */
-	bool missing;		/* this architecture has no such module */
+	char optimization[4]; /* before the test; empty = no such file */
+	bool missing;	      /* this architecture has no such module */
 };
 
 FIXTURE_VARIANT(nmi)
 {
-	const char *cause;	/* module parameter that calls the function */
+	const char *cause; /* module parameter that calls the function */
 	bool jump;
 	uint32_t context;
 };

@@ -7,15 +7,14 @@
 
 #include "kt_probe.h"
 
-#define LOAD_CPU	0
-#define CALLS		1000
+#define LOAD_CPU 0
+#define CALLS	 1000
 
 static void count_getppid(const struct kt_rec *r, void *arg)
 {
 	long *n = arg;
 
-	n[0] += r->op == KTAPE_EV_SYS_ENTER &&
-		(r->dat20 & 0xffff) == SYS_getppid;
+	n[0] += r->op == KTAPE_EV_SYS_ENTER && (r->dat20 & 0xffff) == SYS_getppid;
 	n[1] += r->op == KTAPE_OP_PROBE;
 }
 
@@ -31,7 +30,11 @@ FIXTURE_VARIANT(self)
 };
 
 /* The clock, wake-ups, what these call, and the symbol lookup. */
-#define VARIANT(symbol) FIXTURE_VARIANT_ADD(self, symbol) { #symbol }
+#define VARIANT(symbol)                   \
+	FIXTURE_VARIANT_ADD(self, symbol) \
+	{                                 \
+#symbol                   \
+	}
 /* clang-format off */
 VARIANT(ktime_get_mono_fast_ns);
 VARIANT(read_tsc);
@@ -75,8 +78,7 @@ TEST_F_TIMEOUT(self, does_not_hang, 120)
 
 		nr = kt_probe_add(self->main, variant->symbol, flags, 1);
 		if (nr == -ENOENT || nr == -EINVAL)
-			SKIP(return, "no probe at %s here: %d",
-			     variant->symbol, nr);
+			SKIP(return, "no probe at %s here: %d", variant->symbol, nr);
 		ASSERT_EQ(KTAPE_OP_PROBE, nr);
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    KTAPE_EV_SYS_ENTER,
@@ -86,8 +88,7 @@ TEST_F_TIMEOUT(self, does_not_hang, 120)
 		usleep(20000);
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 		ASSERT_LE(0, kt_walk(&self->m, count_getppid, n));
-		ASSERT_EQ(0, kt_stats(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
-				      &st));
+		ASSERT_EQ(0, kt_stats(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &st));
 		p = kt_probe_get(self->main, nr);
 		for (int i = 0; i < KTAPE_LOST_REASONS; i++)
 			lost += st.lost[i][KTAPE_CLASS_KPROBE] +
@@ -98,8 +99,7 @@ TEST_F_TIMEOUT(self, does_not_hang, 120)
 		EXPECT_EQ(CALLS, n[0]);
 		EXPECT_EQ(0, lost);
 		EXPECT_LE(n[1], (long)p.hits);
-		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, 0, 0,
-					    0));
+		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, 0, 0, 0));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
 		ASSERT_EQ(0, kt_probe_remove(self->main, nr));
 	}

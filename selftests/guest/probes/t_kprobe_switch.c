@@ -11,14 +11,14 @@
 #include "kt_filter.h"
 #include "kt_probe.h"
 
-#define CPU		1
-#define RING		(4UL << 20)
-#define BLOCK		4096UL
+#define CPU   1
+#define RING  (4UL << 20)
+#define BLOCK 4096UL
 /* They fill about 40 blocks; a hit opens half of them. */
-#define TURNS		2000
-#define SLOT		KTAPE_OP_PROBE
+#define TURNS 2000
+#define SLOT  KTAPE_OP_PROBE
 /* The scheduler calls it after the tracepoint, if the next thread has memory. */
-#define INSIDE		"switch_mm_irqs_off"
+#define INSIDE "switch_mm_irqs_off"
 
 FIXTURE(window)
 {
@@ -64,8 +64,8 @@ FIXTURE_SETUP(window)
 	ASSERT_LE(0, self->fd);
 	self->missing = kt_probe_add(self->dev, INSIDE, 0, 0) != SLOT;
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT, 0, 0));
-	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, KTAPE_EV_SCHED_SWITCH,
-				    0, 0));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SCHED_SWITCH, 0, 0));
 	ASSERT_EQ(0, kt_map(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
 	kt_pin(0);
 	for (int i = 0; i < 2; i++) {
@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(window)
 	close(self->dev);
 }
 
-static int let_them_run(FIXTURE_DATA(window) *self)
+static int let_them_run(FIXTURE_DATA(window) * self)
 {
 	int ret = kt_command(self->fd, KTAPE_IOC_START), status;
 
@@ -150,7 +150,8 @@ static void look(const struct kt_rec *r, void *arg)
 
 	look_at_head(s, r);
 	/* Names, and what the tracer says about itself, may come in between. */
-	if (r->op != SLOT && r->op != KTAPE_EV_SCHED_SWITCH && r->op != KTAPE_EV_CONTEXT)
+	if (r->op != SLOT && r->op != KTAPE_EV_SCHED_SWITCH &&
+	    r->op != KTAPE_EV_CONTEXT)
 		return;
 	if (s->opcode == KTAPE_EV_SCHED_SWITCH && s->next == s->only)
 		s->missing += r->op != SLOT;
@@ -176,8 +177,8 @@ TEST_F_TIMEOUT(window, header, 120)
 		SKIP(return, INSIDE "() cannot be probed");
 	ASSERT_EQ(0, let_them_run(self));
 	ASSERT_LT(0, kt_walk(&self->m, look, &s));
-	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches, s.hits,
-	       s.heads);
+	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches,
+	       s.hits, s.heads);
 	EXPECT_LT(TURNS, s.hits);
 	EXPECT_LT(0, s.heads);
 	EXPECT_EQ(0, s.wrong);
@@ -194,8 +195,8 @@ TEST_F_TIMEOUT(window, filter, 120)
 	ASSERT_EQ(0, kt_filter_pid(self->fd, s.only, 0));
 	ASSERT_EQ(0, let_them_run(self));
 	ASSERT_LT(0, kt_walk(&self->m, look, &s));
-	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches, s.hits,
-	       s.heads);
+	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches,
+	       s.hits, s.heads);
 	EXPECT_LT(TURNS / 2, s.hits);
 	EXPECT_EQ(0, s.wrong);
 	EXPECT_EQ(0, s.foreign);

@@ -14,7 +14,8 @@
 TEST(armed_at_unload)
 {
 	static const char *const names[] = {
-		KT_SYSCALL("clock_nanosleep"), "ktime_get_mono_fast_ns",
+		KT_SYSCALL("clock_nanosleep"),
+		"ktime_get_mono_fast_ns",
 		KT_SYSCALL("getppid"),
 	};
 	const struct timespec nap = { .tv_nsec = 300000000 };

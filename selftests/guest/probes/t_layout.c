@@ -9,8 +9,8 @@
 #include "kt_filter.h"
 #include "kt_probe.h"
 
-#define LIE		"/tests/kt_lie.ko"
-#define CALLS		100
+#define LIE   "/tests/kt_lie.ko"
+#define CALLS 100
 
 /**
  * struct seen - what is in a ring
@@ -23,7 +23,8 @@ struct seen {
 	int stacks, whole;
 };
 
-FIXTURE(layout) {
+FIXTURE(layout)
+{
 	int dev, fd;
 	struct seen seen;
 };
@@ -45,9 +46,8 @@ FIXTURE_TEARDOWN(layout)
 }
 
 /* Load the module while @match is answered with @lie; NULL: without any lie. */
-static void load_with(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(layout) *self, const char *match,
-		      const char *lie)
+static void load_with(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self,
+		      const char *match, const char *lie)
 {
 	char text[200];
 
@@ -60,7 +60,7 @@ static void load_with(struct __test_metadata *_metadata,
 	ASSERT_LE(0, self->dev);
 }
 
-static void unload(struct __test_metadata *_metadata, FIXTURE_DATA(layout) *self)
+static void unload(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self)
 {
 	close(self->fd);
 	close(self->dev);
@@ -79,7 +79,7 @@ static struct ktape_event_info blocked_info(int fd)
 }
 
 static void check_blocked(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(layout) *self, uint32_t state)
+			  FIXTURE_DATA(layout) * self, uint32_t state)
 {
 	struct ktape_event_info e = blocked_info(self->dev);
 
@@ -90,8 +90,7 @@ static void check_blocked(struct __test_metadata *_metadata,
 			      KT_OPS(KTAPE_EV_SCHED_BLOCKED));
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(state == KTAPE_EVENT_AVAILABLE,
-		  blocked_info(self->dev).attached);
+	EXPECT_EQ(state == KTAPE_EVENT_AVAILABLE, blocked_info(self->dev).attached);
 }
 
 /* Each function by which the bounds of the scheduler are guessed is looked at. */

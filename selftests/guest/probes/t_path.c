@@ -12,13 +12,13 @@
 
 #include "kt_ring.h"
 
-#define LOAD_CPU	0
-#define OURS		"/ktape-path/"	/* no such folder */
-#define PATH_BYTES	256
-#define COMPAT		(1U << 16)
-#define CUT		(1U << 18)
-#define PATHS_MAX	256
-#define TIMES		5
+#define LOAD_CPU   0
+#define OURS	   "/ktape-path/" /* no such folder */
+#define PATH_BYTES 256
+#define COMPAT	   (1U << 16)
+#define CUT	   (1U << 18)
+#define PATHS_MAX  256
+#define TIMES	   5
 
 /**
  * struct path - a record
@@ -34,15 +34,15 @@ struct path {
 
 /* Memory that system calls read, below 4 GiB for the 32-bit ones. */
 struct low {
-	char path[2 * 4096];	/* the second page can be unmapped */
-	uint32_t argv[4];	/* 0 and 1, 2 and 3: a pointer and NULL */
+	char path[2 * 4096]; /* the second page can be unmapped */
+	uint32_t argv[4];    /* 0 and 1, 2 and 3: a pointer and NULL */
 	struct open_how how;
 };
 
 struct call {
 	long nr;
 	bool compat;
-	int arg;	/* index of the path argument */
+	int arg; /* index of the path argument */
 	enum { MODE, HOW, ARGV } next;
 };
 
@@ -56,9 +56,8 @@ static const struct call native_calls[] = {
 
 /* Of 32-bit programs on x86. */
 static const struct call compat_calls[] = {
-	{ 5, true, 0, MODE },		{ 8, true, 0, MODE },
-	{ 295, true, 1, MODE },		{ 437, true, 1, HOW },
-	{ 11, true, 0, ARGV },		{ 358, true, 1, ARGV },
+	{ 5, true, 0, MODE },  { 8, true, 0, MODE },  { 295, true, 1, MODE },
+	{ 437, true, 1, HOW }, { 11, true, 0, ARGV }, { 358, true, 1, ARGV },
 };
 
 static const struct call openat2_call = { SYS_openat2, false, 1, HOW };
@@ -81,8 +80,8 @@ FIXTURE_SETUP(path)
 	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	self->low = mmap(NULL, sizeof(*self->low), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT |
-				 MAP_POPULATE, -1, 0);
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_POPULATE,
+			 -1, 0);
 	ASSERT_NE(MAP_FAILED, self->low);
 	self->low->argv[0] = (uint32_t)(uintptr_t)self->low->path;
 	self->paths = calloc(PATHS_MAX, sizeof(*self->paths));
@@ -115,9 +114,9 @@ static long call32(const struct call *c, const struct low *low, const void *p)
 	args[c->arg + 1] = c->next == HOW ? how : c->next == ARGV ? argv : 0;
 	args[c->arg + 2] = c->next == HOW ? sizeof(low->how) : 0;
 	__asm__ volatile("int $0x80"
-			 : "+a" (ret)
-			 : "b" (args[0]), "c" (args[1]), "d" (args[2]),
-			   "S" (args[3]), "D" (args[4])
+			 : "+a"(ret)
+			 : "b"(args[0]), "c"(args[1]), "d"(args[2]),
+			   "S"(args[3]), "D"(args[4])
 			 : "memory", "r8", "r9", "r10", "r11");
 	return ret;
 }
@@ -135,10 +134,12 @@ static long call64(const struct call *c, const struct low *low, const void *p)
 
 	args[0] = AT_FDCWD;
 	args[c->arg] = (long)p;
-	args[c->arg + 1] = c->next == HOW ? (long)&low->how :
-			   c->next == ARGV ? (long)argv : 0;
-	args[c->arg + 2] = c->next == HOW ? (long)sizeof(low->how) :
-			   c->next == ARGV ? (long)env : 0;
+	args[c->arg + 1] = c->next == HOW  ? (long)&low->how :
+			   c->next == ARGV ? (long)argv :
+					     0;
+	args[c->arg + 2] = c->next == HOW  ? (long)sizeof(low->how) :
+			   c->next == ARGV ? (long)env :
+					     0;
 	return syscall(c->nr, args[0], args[1], args[2], args[3], args[4]);
 }
 
@@ -171,13 +172,12 @@ static void keep(const struct kt_rec *r, void *arg)
 	p->dat20 = r->dat20;
 	p->len = r->size;
 	memcpy(p->text, r->blob, r->size);
-	if (r->size && strncmp(p->text, OURS, strlen(OURS)) &&
-	    p->text[0] != 'a')
+	if (r->size && strncmp(p->text, OURS, strlen(OURS)) && p->text[0] != 'a')
 		return;
 	self->pending = self->nr++;
 }
 
-static void collect(struct __test_metadata *_metadata, FIXTURE_DATA(path) *self)
+static void collect(struct __test_metadata *_metadata, FIXTURE_DATA(path) * self)
 {
 	self->nr = 0;
 	self->pending = -1;
@@ -187,7 +187,7 @@ static void collect(struct __test_metadata *_metadata, FIXTURE_DATA(path) *self)
 }
 
 static void check_calls(struct __test_metadata *_metadata,
-			FIXTURE_DATA(path) *self, const struct call *first, int nr)
+			FIXTURE_DATA(path) * self, const struct call *first, int nr)
 {
 	char must[64];
 
@@ -270,8 +270,9 @@ TEST_F(path, end_of_a_page)
 	ASSERT_EQ(3 * n, self->nr);
 	for (size_t i = 0; i < 3 * n; i++) {
 		const unsigned int b = before[i % n];
-		const unsigned int there = i < n ? b + 3 :
-					   i < 2 * n ? b - 1 : b;
+		const unsigned int there = i < n     ? b + 3 :
+					   i < 2 * n ? b - 1 :
+						       b;
 		const bool cut = i < 2 * n ? there >= PATH_BYTES : true;
 		const struct path *p = &self->paths[i];
 
@@ -286,9 +287,12 @@ TEST_F(path, end_of_a_page)
 
 TEST_F(path, unreadable)
 {
-	const void *fresh = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE |
-				 MAP_ANONYMOUS, -1, 0);
-	const void *bad[] = { NULL, (void *)1, (void *)-1L, (void *)-4096L,
+	const void *fresh =
+		mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const void *bad[] = { NULL,
+			      (void *)1,
+			      (void *)-1L,
+			      (void *)-4096L,
 			      (void *)(uintptr_t)(1ULL << 63),
 			      (void *)(uintptr_t)0x7ffffffff000ULL,
 			      fresh };
@@ -307,10 +311,10 @@ TEST_F(path, unreadable)
 
 /* ---- another thread changes the path meanwhile ----------------------------- */
 
-#define BATCHES		200
-#define BATCH		10
-#define BEFORE		100	/* bytes of the path in the first page */
-#define AREA		700	/* bytes that change, more than are recorded */
+#define BATCHES 200
+#define BATCH	10
+#define BEFORE	100 /* bytes of the path in the first page */
+#define AREA	700 /* bytes that change, more than are recorded */
 
 struct changer {
 	struct low *low;
@@ -359,8 +363,8 @@ static void count_changed(const struct kt_rec *r, void *arg)
 
 	if (r->op != KTAPE_EV_SYS_PATH || (r->dat20 & ~CUT) != SYS_openat2)
 		return;
-	while (letters < r->size && (r->blob[letters] == 'a' ||
-				     r->blob[letters] == 'b'))
+	while (letters < r->size &&
+	       (r->blob[letters] == 'a' || r->blob[letters] == 'b'))
 		letters++;
 	seen->wrong += letters != r->size || r->size > PATH_BYTES ||
 		       (!(r->dat20 & CUT) && r->size == PATH_BYTES);
@@ -401,8 +405,8 @@ TEST_F(path, changed_meanwhile)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->m.page->tail);
 	ASSERT_LE(0, kt_walk(&self->m, count_changed, &seen));
-	TH_LOG("%ld whole, %ld cut, %ld with both letters, %ld changes", seen.whole,
-	       seen.cut, seen.mixed, (long)atomic_load(&c.changes));
+	TH_LOG("%ld whole, %ld cut, %ld with both letters, %ld changes",
+	       seen.whole, seen.cut, seen.mixed, (long)atomic_load(&c.changes));
 	EXPECT_EQ(BATCHES * BATCH, seen.whole + seen.cut);
 	EXPECT_EQ(0, seen.wrong);
 	EXPECT_LT(0, seen.whole);

@@ -9,9 +9,9 @@
 #include "kt_filter.h"
 #include "kt_probe.h"
 
-#define LOAD_CPU	0
-#define CALLS		300
-#define NESTED_MAX	64
+#define LOAD_CPU   0
+#define CALLS	   300
+#define NESTED_MAX 64
 
 /**
  * struct seen - events and stacks of a ring
@@ -61,7 +61,8 @@ static void look(const struct kt_rec *r, void *arg)
 
 static int stacks_of(int fd, uint32_t op, const __u64 *mask)
 {
-	struct ktape_filter f = { .size = sizeof(f), .op = op,
+	struct ktape_filter f = { .size = sizeof(f),
+				  .op = op,
 				  .kind = KTAPE_FILTER_STACK };
 
 	if (op == KTAPE_FILTER_SET) {
@@ -85,10 +86,8 @@ FIXTURE_SETUP(stack)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
-			    &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY,
-			    &self->registry));
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
+	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	ASSERT_EQ(0, kt_target_load());
 	self->seen.mask = self->mask;
@@ -106,7 +105,7 @@ FIXTURE_TEARDOWN(stack)
 }
 
 /* Set the profile, with stacks for all its events. */
-static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self,
+static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self,
 		  unsigned int a, unsigned int b)
 {
 	kt_mask_add(self->mask, a);
@@ -117,7 +116,7 @@ static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self,
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 }
 
-static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
+static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
 {
 	struct ktape_stats st;
 
@@ -135,7 +134,7 @@ static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
  * Return the frame of the stored stack whose function has this name, -1 if
  * none.
  */
-static int frame_of(FIXTURE_DATA(stack) *self, const char *name)
+static int frame_of(FIXTURE_DATA(stack) * self, const char *name)
 {
 	struct ktape_object_entry e;
 
@@ -147,14 +146,16 @@ static int frame_of(FIXTURE_DATA(stack) *self, const char *name)
 	return -1;
 }
 
-static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
+static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
 {
 	struct ktape_object_entry e;
 
 	for (uint32_t i = 0; i < self->seen.nr_frames; i++)
 		TH_LOG("%u: %.32s", i,
 		       kt_object(&self->registry, KTAPE_OBJ_FUNCTION,
-				 self->seen.frames[i], &e) ? e.name : "?");
+				 self->seen.frames[i], &e) ?
+			       e.name :
+			       "?");
 }
 
 /*
@@ -162,19 +163,18 @@ static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
  * INSIDE is where an instruction begins that is not a function's first one.
  */
 #if defined(__x86_64__)
-#define SYSTEM_CALL	"do_syscall_64"
-#define INSIDE		5
+#define SYSTEM_CALL "do_syscall_64"
+#define INSIDE	    5
 #elif defined(__aarch64__)
-#define SYSTEM_CALL	"do_el0_svc"
-#define INSIDE		8
+#define SYSTEM_CALL "do_el0_svc"
+#define INSIDE	    8
 #else
-#define SYSTEM_CALL	""
-#define INSIDE		8
+#define SYSTEM_CALL ""
+#define INSIDE	    8
 #endif
 
 /* Frames of the tracepoint of a system call, without ktape's own frames. */
-static void check_enter(struct __test_metadata *_metadata,
-			FIXTURE_DATA(stack) *self)
+static void check_enter(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
 {
 	EXPECT_LE(CALLS, self->seen.events);
 	EXPECT_EQ(0, frame_of(self, "enter"));
@@ -297,13 +297,14 @@ static bool has_orc(int fd)
  * Does the stack end at the function that a return probe has put in place of the
  * return address?  Unwinders of x86 get past it since 5.15.
  */
-static bool ends_at_trampoline(FIXTURE_DATA(stack) *self)
+static bool ends_at_trampoline(FIXTURE_DATA(stack) * self)
 {
 	const uint32_t n = self->seen.nr_frames;
 	struct ktape_object_entry e;
 
-	return n && kt_object(&self->registry, KTAPE_OBJ_FUNCTION,
-			      self->seen.frames[n - 1], &e) &&
+	return n &&
+	       kt_object(&self->registry, KTAPE_OBJ_FUNCTION,
+			 self->seen.frames[n - 1], &e) &&
 	       !strcmp(e.name, "kretprobe_trampoline");
 }
 
@@ -342,7 +343,7 @@ TEST_F(probes, frames)
 
 /* Let ktape_target() be called below so many calls, and look at its only stack. */
 static void stack_below(struct __test_metadata *_metadata,
-			FIXTURE_DATA(stack) *self, unsigned int calls)
+			FIXTURE_DATA(stack) * self, unsigned int calls)
 {
 	char text[16];
 
@@ -379,7 +380,7 @@ TEST_F(stack, longer_than_a_record)
 
 		stack_below(_metadata, self, calls);
 		EXPECT_EQ(frames > KTAPE_STACK_FRAMES, self->seen.cut)
-			TH_LOG("a stack of %u frames", frames);
+		TH_LOG("a stack of %u frames", frames);
 		EXPECT_EQ(frames < KTAPE_STACK_FRAMES ? frames : KTAPE_STACK_FRAMES,
 			  self->seen.nr_frames);
 	}
@@ -387,13 +388,12 @@ TEST_F(stack, longer_than_a_record)
 
 /* ---- the fate of an event ------------------------------------------------ */
 
-#define PER_SECOND	3
+#define PER_SECOND 3
 
 /* The rate limit of stacks does not limit the events. */
 TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 {
-	const struct ktape_filter_rate limit = { KTAPE_EV_KERNEL_STACK,
-						 PER_SECOND };
+	const struct ktape_filter_rate limit = { KTAPE_EV_KERNEL_STACK, PER_SECOND };
 	struct kt_take t;
 	time_t before;
 

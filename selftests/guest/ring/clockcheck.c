@@ -18,18 +18,18 @@
 #include "kt_load.h"
 #include "now.h"
 
-#define CPUS_MAX	16
-#define CALLS		3000
-#define ROUNDS		3
+#define CPUS_MAX 16
+#define CALLS	 3000
+#define ROUNDS	 3
 
 /*
  * The two clocks are read one after the other, and a virtual CPU may be
  * descheduled in between, sometimes for long.
  */
-#define PAIR_SLACK_NS	100e6
-#define PAIRS_LATE	1
-#define FAST_SLACK_NS	20e3
-#define DRIFT		1e-4
+#define PAIR_SLACK_NS 100e6
+#define PAIRS_LATE    1
+#define FAST_SLACK_NS 20e3
+#define DRIFT	      1e-4
 
 struct calls {
 	uint64_t begin[CALLS], end[CALLS], ts[CALLS];
@@ -66,12 +66,11 @@ static void timed(uint64_t n)
 static void on_packet(const struct ktape_block *b, void *arg)
 {
 	if (b->kind < KTAPE_RINGS_PER_CPU && c.nr_blocks < 4096)
-		c.blocks[c.nr_blocks++] = (struct pair){ b->sync_clock,
-							 b->sync_mono_ns };
+		c.blocks[c.nr_blocks++] =
+			(struct pair){ b->sync_clock, b->sync_mono_ns };
 }
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	int most = sizeof(c.syncs) / sizeof(c.syncs[0]);
 	uint64_t n, mono;
@@ -99,8 +98,7 @@ static int read_metadata(int fd)
 	long long offset = 0;
 	char *text, *p;
 
-	if (kt_features(fd, &f) ||
-	    kt_ioctl(fd, KTAPE_IOC_METADATA, &m) != -EMSGSIZE)
+	if (kt_features(fd, &f) || kt_ioctl(fd, KTAPE_IOC_METADATA, &m) != -EMSGSIZE)
 		return wrong("ioctl", 0, 0);
 	text = calloc(1, m.length + 1);
 	m.text = (uintptr_t)text;

@@ -9,7 +9,7 @@
 #include "kt_fragment.h"
 #include "kt_load.h"
 
-#define BLOCK_KIB	64	/* of a ring */
+#define BLOCK_KIB 64 /* of a ring */
 
 static struct ktg_pipes pipes;
 

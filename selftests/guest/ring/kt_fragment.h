@@ -17,10 +17,10 @@
 
 #include "kt.h"
 
-#define KTG_PIPE_PAGES	256		/* pages that a pipe holds */
-#define KTG_RUN		8		/* pages, for tests that start processes */
-#define KTG_PIPES_MAX	8192
-#define KTG_LEFT_KIB	(32 * 1024)	/* memory that the pipes leave */
+#define KTG_PIPE_PAGES 256 /* pages that a pipe holds */
+#define KTG_RUN	       8   /* pages, for tests that start processes */
+#define KTG_PIPES_MAX  8192
+#define KTG_LEFT_KIB   (32 * 1024) /* memory that the pipes leave */
 
 /* Pipes that hold the pages, and pipes that held those between them. */
 struct ktg_pipes {
@@ -96,7 +96,7 @@ static inline int ktg_fragment(struct ktg_pipes *g, int run)
 
 		for (int i = 0; !ret && i < KTG_PIPE_PAGES; i += run)
 			ret = ktg_fill(g->kept[g->nr][1], run) ?:
-			      ktg_fill(g->freed[g->nr][1], run);
+				      ktg_fill(g->freed[g->nr][1], run);
 		if (ret)
 			return ret;
 		g->nr++;

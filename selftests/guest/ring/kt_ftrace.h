@@ -11,14 +11,14 @@
 
 #include "kt.h"
 
-#define KTF_TRACING	"/sys/kernel/tracing"
-#define KTF_INSTANCE	KTF_TRACING "/instances/ktape"
-#define KTF_PAGE	4096
+#define KTF_TRACING  "/sys/kernel/tracing"
+#define KTF_INSTANCE KTF_TRACING "/instances/ktape"
+#define KTF_PAGE     4096
 
 /* Bits of common_flags. */
-#define KTF_HARDIRQ	0x08
-#define KTF_SOFTIRQ	0x10
-#define KTF_NMI		0x40
+#define KTF_HARDIRQ 0x08
+#define KTF_SOFTIRQ 0x10
+#define KTF_NMI	    0x40
 
 /**
  * struct ktf_field - a field of an event
@@ -146,8 +146,7 @@ static inline long ktf_stat(int cpu, const char *name)
 	snprintf(path, sizeof(path), KTF_INSTANCE "/per_cpu/cpu%d/stats", cpu);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63[^:]: %ld", key, &n) == 2 &&
-		    !strcmp(key, name))
+		if (sscanf(line, "%63[^:]: %ld", key, &n) == 2 && !strcmp(key, name))
 			value = n;
 	if (f)
 		fclose(f);
@@ -170,11 +169,7 @@ static inline long ktf_walk(const char *page, size_t len,
 			    void (*take)(const struct ktf_event *e, void *arg),
 			    void *arg)
 {
-	enum {
-		PADDING = 29,
-		EXTEND,
-		STAMP
-	};
+	enum { PADDING = 29, EXTEND, STAMP };
 	const uint32_t *word;
 	struct ktf_event e;
 	uint64_t commit;

@@ -16,7 +16,7 @@
 #include "kt_ftrace_pairs.h"
 
 /* A wrong record stays half until the next event of a task, which may take long. */
-#define KTF_HALF	256
+#define KTF_HALF 256
 
 /**
  * struct matched - what a comparison found
@@ -70,7 +70,8 @@ static void begin_half(struct halves *h, const struct item *e, struct matched *m
 }
 
 /* An event of @level happened: the ones that it interrupted are of a lower context. */
-static void interrupt_all(struct halves *h, int level, uint64_t ts, struct matched *m)
+static void interrupt_all(struct halves *h, int level, uint64_t ts,
+			  struct matched *m)
 {
 	/* Nothing is lower than a task. */
 	if (!level) {
@@ -105,8 +106,8 @@ static void end_half(struct halves *h, const struct item *e, struct matched *m)
 }
 
 /* Return whether ftrace's record is next; at the same time the order is that of a pair. */
-static bool theirs_is_next(const struct halves *h, const struct items *theirs, size_t i,
-			   const struct items *ours, size_t j)
+static bool theirs_is_next(const struct halves *h, const struct items *theirs,
+			   size_t i, const struct items *ours, size_t j)
 {
 	if (i == theirs->nr || j == ours->nr)
 		return i < theirs->nr;
@@ -115,7 +116,8 @@ static bool theirs_is_next(const struct halves *h, const struct items *theirs, s
 	return h->nr && h->v[h->nr - 1].e->key == theirs->v[i].key;
 }
 
-static void match(const struct items *theirs, const struct items *ours, struct matched *m)
+static void match(const struct items *theirs, const struct items *ours,
+		  struct matched *m)
 {
 	struct halves h = {};
 	size_t i = 0, j = 0;

@@ -14,12 +14,7 @@
 
 /* ---- which values of an event both have ---------------------------------- */
 
-enum {
-	NONE,
-	ARG,
-	BITS,
-	FIXED
-};
+enum { NONE, ARG, BITS, FIXED };
 
 /**
  * struct value - a value that both tracers record
@@ -208,7 +203,7 @@ static const struct pair pairs[] = {
 };
 /* clang-format on */
 
-#define PAIRS	(sizeof(pairs) / sizeof(*pairs))
+#define PAIRS (sizeof(pairs) / sizeof(*pairs))
 
 /* ---- both recordings ------------------------------------------------------ */
 

@@ -16,9 +16,9 @@
 
 #include <ktape_mark.h>
 
-#define CPUS		64
-#define MARKER		1000	/* + cpu */
-#define PAUSE_US	20000
+#define CPUS	 64
+#define MARKER	 1000 /* + cpu */
+#define PAUSE_US 20000
 
 static atomic_llong recorded[CPUS];
 

@@ -13,8 +13,8 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-#define SIGNALS		200
-#define OTHERS		2	/* signals of other senders, per CPU */
+#define SIGNALS 200
+#define OTHERS	2 /* signals of other senders, per CPU */
 
 static volatile sig_atomic_t taken;
 
@@ -29,8 +29,7 @@ static uint64_t parameter(const char *name)
 	char path[100];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/module/ktape_nest/parameters/%s",
-		 name);
+	snprintf(path, sizeof(path), "/sys/module/ktape_nest/parameters/%s", name);
 	f = fopen(path, "re");
 	if (!f || fscanf(f, "%llu", &n) != 1)
 		n = 0;
@@ -39,20 +38,22 @@ static uint64_t parameter(const char *name)
 	return n;
 }
 
-FIXTURE(counter) {
+FIXTURE(counter)
+{
 	int fd, cpus;
-	struct ktc_counter counter;	/* sums over all recordings */
+	struct ktc_counter counter; /* sums over all recordings */
 	uint64_t nested;
 };
 
-FIXTURE_VARIANT(counter) {
+FIXTURE_VARIANT(counter)
+{
 	uint32_t mode;
 	uint64_t ring;
 };
 
-FIXTURE_VARIANT_ADD(counter, overwrite) { KTAPE_MODE_OVERWRITE, 65536 };
-FIXTURE_VARIANT_ADD(counter, discard) { KTAPE_MODE_DISCARD, 65536 };
-FIXTURE_VARIANT_ADD(counter, discard_large) { KTAPE_MODE_DISCARD, 8 << 20 };
+FIXTURE_VARIANT_ADD(counter, overwrite){ KTAPE_MODE_OVERWRITE, 65536 };
+FIXTURE_VARIANT_ADD(counter, discard){ KTAPE_MODE_DISCARD, 65536 };
+FIXTURE_VARIANT_ADD(counter, discard_large){ KTAPE_MODE_DISCARD, 8 << 20 };
 
 FIXTURE_SETUP(counter)
 {
@@ -79,7 +80,7 @@ FIXTURE_TEARDOWN(counter)
 }
 
 /* Cause events of every class on every online CPU. */
-static void work(FIXTURE_DATA(counter) *self)
+static void work(FIXTURE_DATA(counter) * self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		if (kt_pin(cpu))
@@ -97,7 +98,8 @@ static void work(FIXTURE_DATA(counter) *self)
  * any other source must be equal, except when a process ends just then and the
  * kernel signals its parent.
  */
-static int counter_check(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
+static int counter_check(FIXTURE_DATA(counter) * self,
+			 struct __test_metadata *_metadata)
 {
 	const struct ktc_counter *c = &self->counter;
 	int wrong = ktc_wrong(c, self->fd, self->cpus);
@@ -117,14 +119,13 @@ static int counter_check(FIXTURE_DATA(counter) *self, struct __test_metadata *_m
 	}
 	if (user != self->nested)
 		TH_LOG("%llu of the user emitted, %llu counted",
-		       (unsigned long long)user,
-		       (unsigned long long)self->nested);
+		       (unsigned long long)user, (unsigned long long)self->nested);
 	return wrong + (user != self->nested);
 }
 
 /* Record once, with @middle between START and STOP. */
-static int span(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata,
-		int (*middle)(FIXTURE_DATA(counter) *self))
+static int span(FIXTURE_DATA(counter) * self, struct __test_metadata *_metadata,
+		int (*middle)(FIXTURE_DATA(counter) * self))
 {
 	struct ktc_counter *c = &self->counter;
 	struct ktc_counts now;
@@ -149,7 +150,7 @@ static int span(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata,
 	return ret ?: counter_check(self, _metadata);
 }
 
-static int with_hotplug(FIXTURE_DATA(counter) *self)
+static int with_hotplug(FIXTURE_DATA(counter) * self)
 {
 	int cpu = self->cpus - 1, ret;
 
@@ -160,7 +161,7 @@ static int with_hotplug(FIXTURE_DATA(counter) *self)
 	return ret ?: kt_set_online(cpu, true);
 }
 
-static int with_nested(FIXTURE_DATA(counter) *self)
+static int with_nested(FIXTURE_DATA(counter) * self)
 {
 	int ret = kt_insmod("/tests/ktape_nest.ko", "");
 
@@ -176,14 +177,15 @@ static int with_nested(FIXTURE_DATA(counter) *self)
  */
 TEST_F_TIMEOUT(counter, agrees, 1800)
 {
-	static int (*const middles[])(FIXTURE_DATA(counter) *self) = {
+	static int (*const middles[])(FIXTURE_DATA(counter) * self) = {
 		NULL, with_nested, with_hotplug, NULL, with_nested,
 	};
 	uint64_t width = 0, total = 0;
 	size_t at, nr = kt_scale() > 1 ? 3 : sizeof(middles) / sizeof(*middles);
 
 	for (at = 0; at < nr; at++)
-		ASSERT_EQ(0, span(self, _metadata, middles[at])) {
+		ASSERT_EQ(0, span(self, _metadata, middles[at]))
+		{
 			TH_LOG("span %zu", at);
 		}
 	total = ktc_sum(&self->counter.most);

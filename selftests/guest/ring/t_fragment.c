@@ -19,18 +19,18 @@
 #include "kt_session.h"
 #include "kt_stream.h"
 
-#define K		1024UL
-#define M		(1024 * K)
-#define ASKED		(24 * M)	/* rounded up to */
-#define RING		(32 * M)
-#define BLOCK		(64 * K)
-#define PAGE		(4 * K)
-#define MIN_FREE	"/proc/sys/vm/min_free_kbytes"
-#define MIN_FREE_KIB	"8192"		/* less, so that nobody is killed */
-#define CPUS_MAX	16
-#define CGROUP		"/sys/fs/cgroup/ktape-fragment"
-#define CHUNK		(1 << 20)
-#define MARK		"/dev/ktape_mark"
+#define K	     1024UL
+#define M	     (1024 * K)
+#define ASKED	     (24 * M) /* rounded up to */
+#define RING	     (32 * M)
+#define BLOCK	     (64 * K)
+#define PAGE	     (4 * K)
+#define MIN_FREE     "/proc/sys/vm/min_free_kbytes"
+#define MIN_FREE_KIB "8192" /* less, so that nobody is killed */
+#define CPUS_MAX     16
+#define CGROUP	     "/sys/fs/cgroup/ktape-fragment"
+#define CHUNK	     (1 << 20)
+#define MARK	     "/dev/ktape_mark"
 
 static struct ktg_pipes pipes;
 
@@ -58,8 +58,9 @@ static int create(int dev)
 	int fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
 
 	if (fd < 0)
-		printf("# %s: CPU %d, kind %u: %llu of %llu bytes\n", strerror(-fd),
-		       c.failed_cpu, c.failed_kind, (unsigned long long)c.failed_had,
+		printf("# %s: CPU %d, kind %u: %llu of %llu bytes\n",
+		       strerror(-fd), c.failed_cpu, c.failed_kind,
+		       (unsigned long long)c.failed_had,
 		       (unsigned long long)c.failed_asked);
 	return fd;
 }
@@ -162,8 +163,7 @@ static void see(struct seen *s, const struct kt_rec *r)
 	if (r->op != KTAPE_EV_TEXT)
 		return;
 	make_text(want, s->cpu, s->nr);
-	s->wrong += r->size < sizeof(want) ||
-		    memcmp(r->blob, want, sizeof(want));
+	s->wrong += r->size < sizeof(want) || memcmp(r->blob, want, sizeof(want));
 	s->nr++;
 }
 
@@ -172,8 +172,7 @@ static void see_mapped(const struct kt_rec *r, void *arg)
 	see(arg, r);
 }
 
-static void see_read(const struct ktape_block *b, const struct kt_rec *r,
-		     void *arg)
+static void see_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 
@@ -241,8 +240,7 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 	}
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
-		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT,
-				      &st[cpu]));
+		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st[cpu]));
 		EXPECT_EQ(0, st[cpu].in_pieces % BLOCK);
 		EXPECT_GE(RING, st[cpu].in_pieces);
 		EXPECT_EQ(written[cpu], st[cpu].emitted[KTAPE_CLASS_USER]);
@@ -250,8 +248,7 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 		stored = written[cpu] -
 			 st[cpu].lost[KTAPE_LOST_FULL][KTAPE_CLASS_USER];
 		/* All blocks but the last are full of texts. */
-		EXPECT_LT((RING - 2 * BLOCK) / (KTAPE_MARK_TEXT_MAX + 32),
-			  stored);
+		EXPECT_LT((RING - 2 * BLOCK) / (KTAPE_MARK_TEXT_MAX + 32), stored);
 		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_EQ(RING, m.e.data_size);
 		for (int again = 0; again < 2; again++) {
@@ -282,7 +279,8 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 	close(mark);
 	/* The session is freed by the last close(). */
 	after = kt_free_kib();
-	EXPECT_GT(RING / K, labs(before - after)) {
+	EXPECT_GT(RING / K, labs(before - after))
+	{
 		TH_LOG("%ld KiB free before, %ld after", before, after);
 	}
 }
@@ -334,9 +332,10 @@ TEST_F_TIMEOUT(fragment, record, 600)
 		SKIP(return, "no ktape");
 	/* The largest number of texts that no ring loses, and a count of each. */
 	ASSERT_EQ(0, shell("ktape record -b 24M -e text,sched -o trace -- act cpu 0 text 4000 cpu 1 text 4000 2>&1",
-			   out, sizeof(out))) TH_LOG("%s", out);
+			   out, sizeof(out)))
+	TH_LOG("%s", out);
 	ASSERT_EQ(0, shell("ktape verify trace 2>&1", out, sizeof(out)))
-		TH_LOG("%s", out);
+	TH_LOG("%s", out);
 	ASSERT_EQ(0, shell("ktape dump --json trace | grep -c '\"event\":\"text\"'",
 			   out, sizeof(out)));
 	n = atol(out);
@@ -350,7 +349,8 @@ TEST_F_TIMEOUT(fragment, status, 300)
 	if (shell("ktape version 2>&1", out, sizeof(out)))
 		SKIP(return, "no ktape");
 	ASSERT_EQ(0, shell("ktape start frag -m overwrite -b 24M -e text 2>&1",
-			   out, sizeof(out))) TH_LOG("%s", out);
+			   out, sizeof(out)))
+	TH_LOG("%s", out);
 	ASSERT_EQ(0, shell("ktape status frag", out, sizeof(out)));
 	EXPECT_NE(NULL, strstr(out, " in pieces: ")) TH_LOG("%s", out);
 	ASSERT_EQ(0, shell("ktape status frag --json | grep -c '\"in_pieces\":[1-9]'",
@@ -407,8 +407,7 @@ static int charge(int dev, uint64_t ring, long *made, long *closed)
 		found[0] = charged_kib() - before;
 		close(fd);
 		found[1] = charged_kib() - before;
-		_exit(fd < 0 || write(p[1], found, sizeof(found)) !=
-					sizeof(found));
+		_exit(fd < 0 || write(p[1], found, sizeof(found)) != sizeof(found));
 	}
 	close(p[1]);
 	if (read(p[0], found, sizeof(found)) != sizeof(found))
@@ -450,7 +449,8 @@ TEST_F_TIMEOUT(fragment, message, 300)
 	if (shell("ktape version 2>&1", out, sizeof(out)))
 		SKIP(return, "no ktape");
 	ASSERT_EQ(0, kt_write_text(CGROUP "/memory.max", "24M"));
-	EXPECT_EQ(1, shell("echo 0 >" CGROUP "/cgroup.procs; exec ktape start frag -m overwrite -b 24M -e text 2>&1",
+	EXPECT_EQ(1, shell("echo 0 >" CGROUP
+			   "/cgroup.procs; exec ktape start frag -m overwrite -b 24M -e text 2>&1",
 			   out, sizeof(out)));
 	TH_LOG("%s", out);
 	p = strstr(out, "CPU 0: it needs 32M (-b 24M, rounded up), of which ");

@@ -16,9 +16,9 @@
 #include "kt_ftrace_match.h"
 #include "kt_load.h"
 
-#define CPUS_MAX	16
-#define BOUNDARY	(SIGRTMIN + 9)
-#define ATTACHING	30000	/* events while ftrace attaches its probes */
+#define CPUS_MAX  16
+#define BOUNDARY  (SIGRTMIN + 9)
+#define ATTACHING 30000 /* events while ftrace attaches its probes */
 
 /* ---- work ----------------------------------------------------------------- */
 
@@ -129,8 +129,8 @@ static void packets(void)
 	if (!bind(in, (struct sockaddr *)&to, len) &&
 	    !getsockname(in, (struct sockaddr *)&to, &len))
 		for (int i = 0; i < 10; i++)
-			if (sendto(in, text, sizeof(text), 0, (struct sockaddr *)&to,
-				   len) < 0 ||
+			if (sendto(in, text, sizeof(text), 0,
+				   (struct sockaddr *)&to, len) < 0 ||
 			    recv(in, text, sizeof(text), MSG_DONTWAIT) < 0)
 				break;
 	close(in);
@@ -182,8 +182,8 @@ static void *work(void *arg)
 
 	CPU_ZERO(&set);
 	CPU_SET((w->cpu + 1) % kt_cpus(), &set);
-	if (kt_pin(w->cpu) || pipe2(e.to, O_CLOEXEC) || pipe2(e.from, O_CLOEXEC) ||
-	    pthread_create(&e.thread, NULL, echo, &e))
+	if (kt_pin(w->cpu) || pipe2(e.to, O_CLOEXEC) ||
+	    pipe2(e.from, O_CLOEXEC) || pthread_create(&e.thread, NULL, echo, &e))
 		return NULL;
 	pthread_setaffinity_np(e.thread, sizeof(set), &set);
 	while (!__atomic_load_n(w->stop, __ATOMIC_RELAXED)) {
@@ -301,7 +301,8 @@ TEST(finds_differences)
 
 		tell_history(cases[i].history, &ours, &theirs);
 		match(&theirs, &ours, &m);
-		EXPECT_EQ(want->same, m.same) {
+		EXPECT_EQ(want->same, m.same)
+		{
 			TH_LOG("%s", cases[i].history);
 		}
 		EXPECT_EQ(want->moved, m.moved);
@@ -332,7 +333,8 @@ TEST(many_halves)
 
 /* ---- the test ------------------------------------------------------------- */
 
-FIXTURE(ftrace) {
+FIXTURE(ftrace)
+{
 	int fd, cpus;
 	uint64_t wanted;
 	struct items ours[CPUS_MAX], theirs[CPUS_MAX];
@@ -380,7 +382,7 @@ FIXTURE_TEARDOWN(ftrace)
 	}
 }
 
-static int record(FIXTURE_DATA(ftrace) *self)
+static int record(FIXTURE_DATA(ftrace) * self)
 {
 	struct worker w[CPUS_MAX];
 	bool stop = false;
@@ -402,7 +404,8 @@ static int record(FIXTURE_DATA(ftrace) *self)
 		workers += !ret;
 	}
 	before = emitted(self->fd, self->cpus, &lost);
-	while (!ret && !lost && emitted(self->fd, self->cpus, &lost) < before + self->wanted)
+	while (!ret && !lost &&
+	       emitted(self->fd, self->cpus, &lost) < before + self->wanted)
 		usleep(20000);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	while (workers > 0)
@@ -412,7 +415,7 @@ static int record(FIXTURE_DATA(ftrace) *self)
 	return ret ?: ktf_write("tracing_on", "0");
 }
 
-static long collect(FIXTURE_DATA(ftrace) *self, int cpu)
+static long collect(FIXTURE_DATA(ftrace) * self, int cpu)
 {
 	struct kt_map m;
 	long ret = kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m);
@@ -425,7 +428,7 @@ static long collect(FIXTURE_DATA(ftrace) *self, int cpu)
 }
 
 /* Count events by opcode, to tell how much of each was compared. */
-static void tell(FIXTURE_DATA(ftrace) *self, struct __test_metadata *_metadata)
+static void tell(FIXTURE_DATA(ftrace) * self, struct __test_metadata *_metadata)
 {
 	uint64_t n[KTAPE_OPCODES] = {};
 	char line[600] = "";
@@ -461,7 +464,8 @@ static void show(const char *of, const struct items *items, uint64_t ts,
 		const struct item *e = &items->v[i];
 
 		TH_LOG("%s %llu opcode %llu values %#llx level %d", of,
-		       (unsigned long long)e->ts, (unsigned long long)(e->key >> 56),
+		       (unsigned long long)e->ts,
+		       (unsigned long long)(e->key >> 56),
 		       (unsigned long long)masked(e->key, 56), e->level);
 	}
 }
@@ -489,12 +493,14 @@ TEST_F_TIMEOUT(ftrace, agrees, 900)
 		cut(theirs, from, to);
 		match(theirs, ours, &m);
 		TH_LOG("cpu %d: %llu in both, %llu of them interrupted between the two records; without that at most %llu ns apart",
-		       cpu, (unsigned long long)m.same, (unsigned long long)m.moved,
-		       (unsigned long long)m.longest);
-		EXPECT_EQ(0, m.ours + m.theirs) {
+		       cpu, (unsigned long long)m.same,
+		       (unsigned long long)m.moved, (unsigned long long)m.longest);
+		EXPECT_EQ(0, m.ours + m.theirs)
+		{
 			TH_LOG("cpu %d: %llu only of ktape, %llu only of ftrace, from %llu on",
 			       cpu, (unsigned long long)m.ours,
-			       (unsigned long long)m.theirs, (unsigned long long)m.first);
+			       (unsigned long long)m.theirs,
+			       (unsigned long long)m.first);
 			show("ktape", ours, m.first, _metadata);
 			show("ftrace", theirs, m.first, _metadata);
 		}

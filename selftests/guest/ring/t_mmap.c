@@ -13,10 +13,10 @@
 #include "kt_module.h"
 #include "kt_ring.h"
 
-#define PAGE		4096UL
-#define RING		(16 * PAGE)
-#define ENTRIES		129
-#define CHILDREN	200
+#define PAGE	 4096UL
+#define RING	 (16 * PAGE)
+#define ENTRIES	 129
+#define CHILDREN 200
 
 FIXTURE(mapping)
 {
@@ -24,7 +24,7 @@ FIXTURE(mapping)
 	int fd;
 	struct ktape_layout l;
 	struct ktape_layout_entry e[ENTRIES];
-	struct kt_map m;	/* event ring of CPU 0, with records */
+	struct kt_map m; /* event ring of CPU 0, with records */
 };
 
 FIXTURE_SETUP(mapping)
@@ -102,9 +102,8 @@ TEST_F(mapping, kinds)
  * Return true if [first, first + count), in pages of the file, lies within one
  * region.
  */
-static bool inside(const struct ktape_layout *l,
-		   const struct ktape_layout_entry *e, uint64_t first,
-		   uint64_t count)
+static bool inside(const struct ktape_layout *l, const struct ktape_layout_entry *e,
+		   uint64_t first, uint64_t count)
 {
 	for (__u32 r = 0; r < l->nr; r++) {
 		uint64_t begin = e[r].offset / PAGE;
@@ -130,11 +129,9 @@ TEST_F_TIMEOUT(mapping, every_offset_and_length, 300)
 
 	for (uint64_t off = 0; off < end; off++) {
 		for (uint64_t len = 1; len < 70; len += 1 + len / steps) {
-			want = inside(&self->l, self->e, off, len) ? 0 :
-								     -EINVAL;
-			EXPECT_EQ(want, try_map(self->fd, off * PAGE,
-						len * PAGE, PROT_READ,
-						MAP_SHARED))
+			want = inside(&self->l, self->e, off, len) ? 0 : -EINVAL;
+			EXPECT_EQ(want, try_map(self->fd, off * PAGE, len * PAGE,
+						PROT_READ, MAP_SHARED))
 			{
 				TH_LOG("page %lu, %lu pages", off, len);
 			}
@@ -145,12 +142,15 @@ TEST_F_TIMEOUT(mapping, every_offset_and_length, 300)
 TEST_F(mapping, far_offsets_and_lengths)
 {
 	static const uint64_t far[] = {
-		1ULL << 31, 1ULL << 32, 1ULL << 44, 1ULL << 52, 1ULL << 62,
-		0x7fffffff00000000, 0x7ffffffffffff000, 1ULL << 63,
-		0xffffffff00000000, 0xfffffffffffff000,
+		1ULL << 31,	    1ULL << 32, 1ULL << 44,
+		1ULL << 52,	    1ULL << 62, 0x7fffffff00000000,
+		0x7ffffffffffff000, 1ULL << 63, 0xffffffff00000000,
+		0xfffffffffffff000,
 	};
 	static const size_t lengths[] = {
-		PAGE, 2 * PAGE, 1UL << 30,
+		PAGE,
+		2 * PAGE,
+		1UL << 30,
 		SIZE_MAX >> (sizeof(size_t) == 8 ? 18 : 1),
 	};
 
@@ -159,8 +159,7 @@ TEST_F(mapping, far_offsets_and_lengths)
 			EXPECT_GT(0, try_map(self->fd, far[i], lengths[j],
 					     PROT_READ, MAP_SHARED));
 	for (size_t j = 2; j < ARRAY_SIZE(lengths); j++)
-		EXPECT_GT(0, try_map(self->fd, 0, lengths[j], PROT_READ,
-				     MAP_SHARED));
+		EXPECT_GT(0, try_map(self->fd, 0, lengths[j], PROT_READ, MAP_SHARED));
 	EXPECT_EQ(-EINVAL, try_map(self->fd, 0, 0, PROT_READ, MAP_SHARED));
 	EXPECT_EQ(-EINVAL, try_map(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
 	/* Across the end of each region, into the next one. */
@@ -173,10 +172,9 @@ TEST_F(mapping, far_offsets_and_lengths)
 		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset + size, PAGE,
 					   PROT_READ, MAP_SHARED));
 		if (r + 1 < self->l.nr)
-			EXPECT_EQ(-EINVAL,
-				  try_map(self->fd, e->offset,
-					  e[1].offset - e->offset + PAGE,
-					  PROT_READ, MAP_SHARED));
+			EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset,
+						   e[1].offset - e->offset + PAGE,
+						   PROT_READ, MAP_SHARED));
 	}
 }
 
@@ -300,13 +298,11 @@ TEST_F(mapping, moves)
 {
 	size_t size = self->m.size;
 	long n = kt_walk(&self->m, NULL, NULL);
-	char *to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			0);
+	char *to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void *from = self->m.page;
 
 	ASSERT_NE(MAP_FAILED, to);
-	ASSERT_EQ(to, mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-			     to));
+	ASSERT_EQ(to, mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to));
 	self->m.page = (void *)to;
 	self->m.data = to + PAGE;
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
@@ -346,8 +342,7 @@ TEST_F(mapping, advice)
 /* The mapping is not dumped, not inherited and never writable. */
 TEST_F(mapping, flags)
 {
-	static const char *const want[] = { " rd ", " sh ", " dd ", " de ",
-					    " dc " };
+	static const char *const want[] = { " rd ", " sh ", " dd ", " de ", " dc " };
 	static const char *const without[] = { " wr ", " mw ", " ex ",
 					       " me ", " io ", " pf " };
 	FILE *f = fopen("/proc/self/smaps", "r");
@@ -406,8 +401,7 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (pid == 0)
-		_exit(mincore(self->m.page, PAGE, vec) == 0 ||
-		      errno != ENOMEM);
+		_exit(mincore(self->m.page, PAGE, vec) == 0 || errno != ENOMEM);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	if (madvise(self->m.page, self->m.size, MADV_DOFORK))
@@ -461,8 +455,7 @@ TEST_F(mapping, dontfork_and_dofork)
 		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
 		/* For a part of it the mapping would have to be split. */
 		EXPECT_EQ(-1, madvise((char *)self->m.page + PAGE, PAGE,
-				      v[i].want ? MADV_DOFORK :
-						  MADV_DONTFORK));
+				      v[i].want ? MADV_DOFORK : MADV_DONTFORK));
 		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
 	}
 	EXPECT_EQ(users, kt_module_users());

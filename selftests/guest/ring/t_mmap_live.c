@@ -16,15 +16,15 @@
 
 #include "kt_ring.h"
 
-#define PAGE		4096UL
-#define RING		(128UL << 10)
-#define BLOCK		(32UL << 10)
-#define MAX_CPUS	16
-#define REMAPS		1000
-#define KEEP_KIB	(96L << 10)
-#define SCRIBBLE	0xdeadbeefdeadbeefULL
-#define STRIDE		8	/* words in a cache line */
-#define SLACK_KIB	8192
+#define PAGE	  4096UL
+#define RING	  (128UL << 10)
+#define BLOCK	  (32UL << 10)
+#define MAX_CPUS  16
+#define REMAPS	  1000
+#define KEEP_KIB  (96L << 10)
+#define SCRIBBLE  0xdeadbeefdeadbeefULL
+#define STRIDE	  8 /* words in a cache line */
+#define SLACK_KIB 8192
 
 FIXTURE(live)
 {
@@ -50,7 +50,8 @@ static void *emit(void *cpu)
 
 FIXTURE_SETUP(live)
 {
-	struct ktape_create c = { .size = sizeof(c), .ring_size = RING,
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = RING,
 				  .block_size = BLOCK };
 
 	self->main = kt_open(O_RDWR);
@@ -63,9 +64,8 @@ FIXTURE_SETUP(live)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			ASSERT_EQ(0, kt_map(self->fd, cpu, kind,
 					    &self->m[cpu][kind]));
-	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
-				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
-				    KTAPE_EV_SCHED_SWITCH));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
+				    KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (long cpu = 0; cpu < self->cpus; cpu++)
 		ASSERT_EQ(0, pthread_create(&self->thread[cpu], NULL, emit,
@@ -131,8 +131,7 @@ TEST_F_TIMEOUT(live, pages_dropped_one_by_one, 120)
 	stop(_metadata, self);
 	check(_metadata, self);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		madvise(self->m[cpu][0].page, self->m[cpu][0].size,
-			MADV_DONTNEED);
+		madvise(self->m[cpu][0].page, self->m[cpu][0].size, MADV_DONTNEED);
 	check(_metadata, self);
 }
 
@@ -148,8 +147,7 @@ TEST_F_TIMEOUT(live, mappings_dropped, 120)
 		else
 			(void)*(volatile char *)(m->data + i % 16 * PAGE);
 		kt_unmap(m);
-		ASSERT_EQ(0, kt_map(self->fd, i % self->cpus, KTAPE_RING_EVENT,
-				    m));
+		ASSERT_EQ(0, kt_map(self->fd, i % self->cpus, KTAPE_RING_EVENT, m));
 	}
 	stop(_metadata, self);
 	check(_metadata, self);
@@ -180,9 +178,9 @@ static int take_memory(long kib)
 }
 
 /* Page flags, <linux/kernel-page-flags.h>. */
-#define KPF_SLAB	7
-#define KPF_BUDDY	10
-#define KPF_HWPOISON	19
+#define KPF_SLAB     7
+#define KPF_BUDDY    10
+#define KPF_HWPOISON 19
 
 static uint64_t entry_of(const char *path, uint64_t index)
 {
@@ -210,8 +208,7 @@ static int check_page_flags(const struct kt_map *m)
 				   ((uintptr_t)m->page + off) / PAGE);
 		if (!(pagemap >> 63))
 			return -1;
-		flags = entry_of("/proc/kpageflags",
-				 pagemap & ((1ULL << 55) - 1));
+		flags = entry_of("/proc/kpageflags", pagemap & ((1ULL << 55) - 1));
 		if (flags & bad)
 			return -2;
 	}
@@ -324,8 +321,7 @@ static long compare(struct _test_data_live *self, const struct ktape_block *b,
 	if (!*first)
 		*first = kt_oldest(m) / m->e.block_size + 1 - b->seq + 1;
 	pos = (b->seq + *first - 2) * m->e.block_size;
-	if (memcmp(b + 1, m->data + pos % m->e.data_size + KTAPE_BLOCK_HEADER,
-		   len))
+	if (memcmp(b + 1, m->data + pos % m->e.data_size + KTAPE_BLOCK_HEADER, len))
 		return -1;
 	return len;
 }
@@ -364,8 +360,7 @@ TEST_F_TIMEOUT(live, equals_read, 120)
 	 * record.
 	 */
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		want += self->m[cpu][0].page->commit -
-			kt_oldest(&self->m[cpu][0]);
+		want += self->m[cpu][0].page->commit - kt_oldest(&self->m[cpu][0]);
 	EXPECT_LT(want - want / 32, equal);
 	free(buf);
 }

@@ -13,9 +13,9 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-#define CPUS_MAX	16
-#define RING		65536
-#define BLOCK		4096
+#define CPUS_MAX 16
+#define RING	 65536
+#define BLOCK	 4096
 
 /* Marked calls of one CPU, found in its ring. */
 struct found {
@@ -40,21 +40,23 @@ static void on_mapped(const struct kt_rec *r, void *arg)
 	f->next = n + 1;
 }
 
-FIXTURE(modes) {
+FIXTURE(modes)
+{
 	int fd, cpus;
 	uint64_t calls;
 	struct kt_load load[CPUS_MAX];
 };
 
-FIXTURE_VARIANT(modes) {
+FIXTURE_VARIANT(modes)
+{
 	uint32_t mode;
 };
 
-FIXTURE_VARIANT_ADD(modes, overwrite) {
+FIXTURE_VARIANT_ADD(modes, overwrite){
 	.mode = KTAPE_MODE_OVERWRITE,
 };
 
-FIXTURE_VARIANT_ADD(modes, discard) {
+FIXTURE_VARIANT_ADD(modes, discard){
 	.mode = KTAPE_MODE_DISCARD,
 };
 
@@ -64,8 +66,7 @@ FIXTURE_SETUP(modes)
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->calls = 20000 / kt_scale();
 	self->fd = kt_session(variant->mode, RING, BLOCK,
-			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
-				     KTAPE_EV_SYS_EXIT));
+			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT));
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 }
@@ -118,8 +119,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 	struct kt_map m;
 	long before;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
-				    kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
 	kt_loads_wait(self->load, self->cpus);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
@@ -133,8 +133,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 		EXPECT_LE(2, st.emitted[KTAPE_CLASS_CONTROL]);
 		if (variant->mode == KTAPE_MODE_DISCARD) {
 			EXPECT_EQ(1 + f.samples +
-					  st.lost[KTAPE_LOST_FULL]
-						 [KTAPE_CLASS_CONTROL],
+					  st.lost[KTAPE_LOST_FULL][KTAPE_CLASS_CONTROL],
 				  st.emitted[KTAPE_CLASS_CONTROL]);
 		}
 		EXPECT_EQ(kt_sum(st.emitted),
@@ -173,8 +172,7 @@ struct seen {
 	struct found cpu[CPUS_MAX];
 };
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r,
-		    void *arg)
+static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 
@@ -219,7 +217,8 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		EXPECT_EQ(s->emitted, kt_sum(st.emitted));
-		EXPECT_EQ(s->records + s->discarded, kt_sum(st.emitted)) {
+		EXPECT_EQ(s->records + s->discarded, kt_sum(st.emitted))
+		{
 			TH_LOG("cpu %d: %llu gaps", cpu,
 			       (unsigned long long)s->gaps);
 		}

@@ -11,8 +11,8 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-#define CPUS_MAX	16
-#define BLOCK		4096
+#define CPUS_MAX 16
+#define BLOCK	 4096
 
 /* ---- flush ----------------------------------------------------------------- */
 
@@ -101,8 +101,7 @@ struct order {
 	uint64_t back, nr;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct order *o = arg;
 	uint64_t n;
@@ -114,7 +113,8 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 	o->nr++;
 }
 
-FIXTURE(storm) {
+FIXTURE(storm)
+{
 	int fd, cpus;
 	struct order order;
 	struct kt_ledger *l;
@@ -122,15 +122,16 @@ FIXTURE(storm) {
 	struct kt_load load[CPUS_MAX];
 };
 
-FIXTURE_VARIANT(storm) {
+FIXTURE_VARIANT(storm)
+{
 	uint32_t mode;
 };
 
-FIXTURE_VARIANT_ADD(storm, overwrite) {
+FIXTURE_VARIANT_ADD(storm, overwrite){
 	.mode = KTAPE_MODE_OVERWRITE,
 };
 
-FIXTURE_VARIANT_ADD(storm, discard) {
+FIXTURE_VARIANT_ADD(storm, discard){
 	.mode = KTAPE_MODE_DISCARD,
 };
 
@@ -151,7 +152,7 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /* Events that every reader misses are counted in the packets it reads. */
-static uint64_t missing(FIXTURE_DATA(storm) *self, int cpu, int kind)
+static uint64_t missing(FIXTURE_DATA(storm) * self, int cpu, int kind)
 {
 	const struct kts_stream *s = &self->l->t.stream[cpu][kind];
 	struct ktape_stats st;
@@ -165,7 +166,7 @@ static uint64_t missing(FIXTURE_DATA(storm) *self, int cpu, int kind)
  * A reader's losses count from its first packet of a ring on, so every ring
  * gets an event that is read.
  */
-static int begin(FIXTURE_DATA(storm) *self)
+static int begin(FIXTURE_DATA(storm) * self)
 {
 	ssize_t n;
 
@@ -184,7 +185,7 @@ static int begin(FIXTURE_DATA(storm) *self)
 }
 
 /* Return true if the reader missed events of each CPU. */
-static bool gaps_everywhere(FIXTURE_DATA(storm) *self)
+static bool gaps_everywhere(FIXTURE_DATA(storm) * self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		if (!self->l->t.stream[cpu][KTAPE_RING_EVENT].gaps)
@@ -223,7 +224,8 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct kts_stream *s = &self->l->t.stream[cpu][0];
 
-		EXPECT_EQ(0, missing(self, cpu, KTAPE_RING_EVENT)) {
+		EXPECT_EQ(0, missing(self, cpu, KTAPE_RING_EVENT))
+		{
 			TH_LOG("cpu %d: %llu records, %llu discarded, %llu gaps",
 			       cpu, (unsigned long long)s->records,
 			       (unsigned long long)s->discarded,
@@ -266,7 +268,7 @@ static int all_events(int fd)
  * The counts in a block header are taken before the interrupted contexts have
  * stored their events: this many may be missing.
  */
-#define DEPTH	4
+#define DEPTH 4
 
 /*
  * Four blocks of one page, with every event enabled, and timers and interrupts
@@ -305,7 +307,8 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 		struct kts_stream *s = &self->l->t.stream[i / 2][i % 2];
 		int64_t off = missing(self, i / 2, i % 2);
 
-		EXPECT_LE(llabs(off), DEPTH) {
+		EXPECT_LE(llabs(off), DEPTH)
+		{
 			TH_LOG("cpu %d kind %d: %llu gaps", i / 2, i % 2,
 			       (unsigned long long)s->gaps);
 		}

@@ -13,7 +13,7 @@
 #include "kt_load.h"
 
 /* Session 0 is in discard mode with small rings (tests.conf). */
-#define CPUS_MAX	16
+#define CPUS_MAX 16
 
 static void storm(uint64_t n)
 {
@@ -42,7 +42,8 @@ static uint64_t emitted(int fd, int cpus)
 	return n;
 }
 
-FIXTURE(live) {
+FIXTURE(live)
+{
 	int fd, cpus;
 	uint64_t enough;
 	struct kt_load load[CPUS_MAX];
@@ -73,7 +74,7 @@ static int all_events(int fd)
 }
 
 /* Run the storm until there are enough events, then STOP. */
-static int blow(FIXTURE_DATA(live) *self)
+static int blow(FIXTURE_DATA(live) * self)
 {
 	uint64_t begin = emitted(self->fd, self->cpus);
 
@@ -159,8 +160,7 @@ TEST_F_TIMEOUT(live, read_adds_up, 400)
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		EXPECT_LT(0, c.l->nr[cpu]);
 	TH_LOG("%llu events, %lld lost",
-	       (unsigned long long)emitted(self->fd, self->cpus),
-	       (long long)lost);
+	       (unsigned long long)emitted(self->fd, self->cpus), (long long)lost);
 	EXPECT_LT(0, lost);
 	EXPECT_LT(lost, emitted(self->fd, self->cpus));
 	free(c.l);
@@ -177,12 +177,14 @@ struct mapped {
 static int report(struct mapped *r)
 {
 	struct ktape_position pos[CPUS_MAX * 2];
-	struct ktape_consumer c = { .size = sizeof(c), .nr = r->cpus * 2,
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .nr = r->cpus * 2,
 				    .op = KTAPE_CONSUMER_POSITION,
 				    .positions = (uintptr_t)pos };
 
 	for (int i = 0; i < r->cpus * 2; i++)
-		pos[i] = (struct ktape_position){ .cpu = i / 2, .kind = i % 2,
+		pos[i] = (struct ktape_position){ .cpu = i / 2,
+						  .kind = i % 2,
 						  .position = r->pos[i] };
 	return kt_ioctl(r->fd, KTAPE_IOC_CONSUMER, &c);
 }
@@ -200,8 +202,8 @@ static void *map_main(void *arg)
 	while (!r->error) {
 		last = __atomic_load_n(&r->stopped, __ATOMIC_ACQUIRE);
 		for (i = 0; i < r->cpus * 2; i++)
-			r->lapped += kt_take_blocks(&m[i], &r->pos[i], last,
-						    &r->got);
+			r->lapped +=
+				kt_take_blocks(&m[i], &r->pos[i], last, &r->got);
 		if (last)
 			break;
 		r->error = report(r);
@@ -257,8 +259,7 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, all_events(self->fd));
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, map_main,
-					    &r[i]));
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, map_main, &r[i]));
 	ASSERT_EQ(0, blow(self));
 	for (int i = 0; i < 2; i++) {
 		__atomic_store_n(&r[i].stopped, true, __ATOMIC_RELEASE);
@@ -272,14 +273,14 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	ASSERT_EQ(0, count(&r[0].got, n));
 	for (int i = 0; i < self->cpus * 2; i++) {
 		ASSERT_EQ(0, kt_stats(self->fd, i / 2, i % 2, &st));
-		for (int class = 0; class < KTAPE_CLASSES; class++) {
+		for (int class = 0; class < KTAPE_CLASSES; class ++) {
 			uint64_t gone = 0;
 
 			for (int why = 0; why < KTAPE_LOST_REASONS; why++)
 				gone += st.lost[why][class];
 			lost += gone;
-			EXPECT_EQ(st.emitted[class],
-				  n[i / 2][i % 2][class] + gone) {
+			EXPECT_EQ(st.emitted[class], n[i / 2][i % 2][class] + gone)
+			{
 				TH_LOG("cpu %d kind %d class %d", i / 2, i % 2,
 				       class);
 			}

@@ -31,8 +31,7 @@ static bool reported(const char *text)
 	 * read() returns one line; EPIPE: lines were overwritten before they
 	 * were read.
 	 */
-	while ((n = read(klog, line, sizeof(line) - 1)) >= 0 ||
-	       errno == EPIPE) {
+	while ((n = read(klog, line, sizeof(line) - 1)) >= 0 || errno == EPIPE) {
 		line[n < 0 ? 0 : n] = '\0';
 		found |= strstr(line, text) != NULL;
 	}
@@ -252,18 +251,14 @@ TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	for (int i = 0; i < 3; i++) {
-		own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 16 * PAGE,
-				PAGE);
+		own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 16 * PAGE, PAGE);
 		ASSERT_LE(0, own);
-		EXPECT_EQ(-EBUSY,
-			  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
+		EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 		EXPECT_EQ(0, kt_command(own, KTAPE_IOC_START));
 		close(own);
 	}
-	EXPECT_EQ(-ENOSPC,
-		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M, 0));
-	EXPECT_EQ(-ENOSPC,
-		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 4 * M));
+	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M, 0));
+	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 4 * M));
 }
 
 /* The records of a load can be read raw after it, and dropped. */
@@ -432,8 +427,7 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 		n++;
 	ASSERT_GT(64, n);
 	EXPECT_EQ(-EMFILE, fd[n]);
-	EXPECT_EQ(-EMFILE,
-		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
+	EXPECT_EQ(-EMFILE, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	while (n--)
 		close(fd[n]);
 	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
@@ -501,8 +495,7 @@ TEST_F_TIMEOUT(persist, passed_on_descriptor, 300)
 	if (!pid) {
 		bool right = !drop_rights() && !info(self->fd, &i) &&
 			     read_old(self->fd, 0, page, PAGE) == -EPERM &&
-			     kt_command(self->fd, KTAPE_IOC_PERSIST_DROP) ==
-				     -EPERM;
+			     kt_command(self->fd, KTAPE_IOC_PERSIST_DROP) == -EPERM;
 
 		_exit(!right);
 	}
@@ -511,9 +504,7 @@ TEST_F_TIMEOUT(persist, passed_on_descriptor, 300)
 	EXPECT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
 }
 
-FIXTURE(refused)
-{
-};
+FIXTURE(refused){};
 
 FIXTURE_SETUP(refused)
 {
@@ -530,7 +521,7 @@ TEST_F_TIMEOUT(refused, all, 300)
 		const char *parameters, *why;
 	} v[] = {
 		{ PERSIST(RAM_AT) ",64K", "the kernel uses this memory" },
-#if REGION_AT == 0x18000000	/* memory on all sides */
+#if REGION_AT == 0x18000000 /* memory on all sides */
 		{ "persist=0,4M", "the kernel uses this memory" },
 		{ "persist=0x17fff000,4M", "the kernel uses this memory" },
 		{ "persist=0x18001000,4M", "the kernel uses this memory" },

@@ -28,8 +28,7 @@ FIXTURE_TEARDOWN(damage)
 }
 
 /* Load again. */
-static void load_again(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(damage) * self)
+static void load_again(struct __test_metadata *_metadata, FIXTURE_DATA(damage) * self)
 {
 	if (self->fd >= 0)
 		close(self->fd);
@@ -48,8 +47,8 @@ static int find_slot(int fd, uint32_t cpu, uint32_t kind,
 	if (read_old(fd, 0, &super, sizeof(super)) != sizeof(super))
 		return -1;
 	for (uint32_t i = 0; i < super.nr_rings; i++) {
-		if (read_old(fd, super.rings + i * sizeof(*to), to,
-			     sizeof(*to)) != sizeof(*to))
+		if (read_old(fd, super.rings + i * sizeof(*to), to, sizeof(*to)) !=
+		    sizeof(*to))
 			return -1;
 		if (to->cpu == cpu && to->kind == kind)
 			return 0;
@@ -63,15 +62,14 @@ static int poke(uint64_t offset, uint64_t length, unsigned int value)
 	char parameters[96];
 	int ret;
 
-	snprintf(parameters, sizeof(parameters),
-		 "address=%llu length=%llu value=%u",
-		 (unsigned long long)REGION_AT + HALF + offset, (unsigned long long)length,
-		 value);
+	snprintf(parameters, sizeof(parameters), "address=%llu length=%llu value=%u",
+		 (unsigned long long)REGION_AT + HALF + offset,
+		 (unsigned long long)length, value);
 	ret = kt_insmod("/tests/kt_poke.ko", parameters);
 	return ret ? ret : kt_rmmod("kt_poke");
 }
 
-#define READ_MAX	(16 * M)	/* larger than any trace of these tests */
+#define READ_MAX (16 * M) /* larger than any trace of these tests */
 
 /*
  * Read to the end, with a buffer size at which the end of one packet and a
@@ -98,34 +96,34 @@ static ssize_t read_on(int fd, unsigned int *errors)
 struct damage {
 	const char *what;
 	unsigned int value;
-	size_t length;	/* 0: whole blocks */
-	size_t page;	/* offset in the control page, or */
-	size_t block;	/* offset in each block */
-	bool once;	/* reported as one damage */
+	size_t length; /* 0: whole blocks */
+	size_t page;   /* offset in the control page, or */
+	size_t block;  /* offset in each block */
+	bool once;     /* reported as one damage */
 };
 
 /* Return: 0 or -errno. */
-static int do_damage(const struct ktape_persist_ring *ring,
-		     const struct damage *d)
+static int do_damage(const struct ktape_persist_ring *ring, const struct damage *d)
 {
 	int ret = 0;
 
 	if (!d->length)
 		return poke(ring->blocks,
-			    (uint64_t)ring->nr_blocks * ring->block_size,
-			    d->value);
+			    (uint64_t)ring->nr_blocks * ring->block_size, d->value);
 	if (!d->block)
 		return poke(ring->page + d->page, d->length, d->value);
 	for (uint32_t i = 0; !ret && i < ring->nr_blocks; i++)
-		ret = poke(ring->blocks + (uint64_t)i * ring->block_size +
-				   d->block, d->length, d->value);
+		ret = poke(ring->blocks + (uint64_t)i * ring->block_size + d->block,
+			   d->length, d->value);
 	return ret;
 }
 
-#define IN_PAGE(m)	.page = offsetof(struct ktape_ring_page, m), \
-			.length = sizeof(__u64), .once = true
-#define IN_BLOCK(m)	.block = offsetof(struct ktape_block, m), \
-			.length = sizeof(((struct ktape_block *)0)->m)
+#define IN_PAGE(m)                                                            \
+	.page = offsetof(struct ktape_ring_page, m), .length = sizeof(__u64), \
+	.once = true
+#define IN_BLOCK(m)                               \
+	.block = offsetof(struct ktape_block, m), \
+	.length = sizeof(((struct ktape_block *)0)->m)
 
 /*
  * Damaged blocks are reported with EIO, each once, and the contents of the
@@ -187,8 +185,7 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 
 /* A load with only system calls of CPU 0 in an event ring. */
 static void load_quiet(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(damage) * self,
-		       struct ktape_persist_ring *ring)
+		       FIXTURE_DATA(damage) * self, struct ktape_persist_ring *ring)
 {
 	if (self->fd >= 0)
 		close(self->fd);

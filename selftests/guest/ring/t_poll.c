@@ -9,9 +9,9 @@
 #include "kt_load.h"
 #include "now.h"
 
-#define BLOCK	4096
-#define RING	(16 * BLOCK)
-#define IN	(POLLIN | POLLRDNORM)
+#define BLOCK 4096
+#define RING  (16 * BLOCK)
+#define IN    (POLLIN | POLLRDNORM)
 
 /*
  * Renames on CPU 0 fill its event ring, and its control ring with names. The
@@ -55,7 +55,8 @@ static int look(int fd)
 	return poll(&p, 1, 0) < 0 ? -errno : p.revents;
 }
 
-FIXTURE(poll) {
+FIXTURE(poll)
+{
 	int fd;
 };
 
@@ -113,7 +114,9 @@ static uint64_t written(int fd)
 
 	for (int i = 0; i < kt_cpus() * KTAPE_RINGS_PER_CPU; i++)
 		n += kt_stats(fd, i / KTAPE_RINGS_PER_CPU,
-			      i % KTAPE_RINGS_PER_CPU, &st) ? 0 : st.commit;
+			      i % KTAPE_RINGS_PER_CPU, &st) ?
+			     0 :
+			     st.commit;
 	return n;
 }
 
@@ -162,7 +165,8 @@ TEST_F(poll, watermark_is_kept)
 			EXPECT_EQ(0, look(self->fd));
 		}
 		emit(self->fd, &begin, marks[i]);
-		EXPECT_EQ(IN, look(self->fd)) {
+		EXPECT_EQ(IN, look(self->fd))
+		{
 			TH_LOG("watermark %llu", (unsigned long long)marks[i]);
 		}
 	}
@@ -269,8 +273,7 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 	ASSERT_GE(b, 0);
 	ASSERT_GE(session0, 0);
 	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_profile_only(session0,
-				     KT_OPS(KTAPE_EV_PROCESS_RENAME)));
+	ASSERT_EQ(0, kt_profile_only(session0, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
 	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_START));
 	drain(a);
 	drain(b);

@@ -15,13 +15,13 @@
 #include "kt_load.h"
 #include "now.h"
 
-#define BLOCK		4096
-#define CPUS		4
-#define ROOM		((BLOCK - KTAPE_BLOCK_HEADER) / 8)
-#define PAUSE_S		11
-#define CALLS_MAX	(2 * ROOM)
+#define BLOCK	  4096
+#define CPUS	  4
+#define ROOM	  ((BLOCK - KTAPE_BLOCK_HEADER) / 8)
+#define PAUSE_S	  11
+#define CALLS_MAX (2 * ROOM)
 /* The NMI-safe clock and the vDSO's clock may differ slightly. */
-#define MONO_SLACK_NS	20000
+#define MONO_SLACK_NS 20000
 
 /*
  * sys_enter takes 8 bytes. Before its pause each CPU writes so many of them,
@@ -40,7 +40,7 @@ struct quiet {
 };
 
 static bool go;
-static uint32_t over;	/* the pause, a futex */
+static uint32_t over; /* the pause, a futex */
 
 /* Reading the clock by the vDSO makes no system call. */
 static void *stay(void *arg)
@@ -63,13 +63,11 @@ static void *stay(void *arg)
 static void keep(struct quiet *q, const struct kt_rec *r, uint64_t *ts, int *nr)
 {
 	q->extends += r->op == KTAPE_TIME_EXTEND;
-	if (r->op == KTAPE_EV_SYS_ENTER && r->dat20 == SYS_getppid &&
-	    *nr < CALLS_MAX)
+	if (r->op == KTAPE_EV_SYS_ENTER && r->dat20 == SYS_getppid && *nr < CALLS_MAX)
 		ts[(*nr)++] = r->ts;
 }
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r,
-		    void *arg)
+static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct quiet *q = arg;
 
@@ -84,7 +82,8 @@ static void on_mapped(const struct kt_rec *r, void *arg)
 	keep(q, r, q->mapped, &q->nr_mapped);
 }
 
-FIXTURE(quiet) {
+FIXTURE(quiet)
+{
 	int fd;
 	struct ktape_features f;
 	struct kt_ledger *l;
@@ -133,10 +132,12 @@ static void check(struct __test_metadata *_metadata, const struct quiet *q,
 			slack += q->end[0] - q->begin[0] +
 				 (q->end[i] - q->begin[0]) * 1e-4;
 		at = q->mapped[i] * ns - shift;
-		ASSERT_LE(q->begin[i], at + slack) {
+		ASSERT_LE(q->begin[i], at + slack)
+		{
 			TH_LOG("cpu %d call %d", q->cpu, i);
 		}
-		ASSERT_GE(q->end[i] + slack, at) {
+		ASSERT_GE(q->end[i] + slack, at)
+		{
 			TH_LOG("cpu %d call %d", q->cpu, i);
 		}
 	}
@@ -151,8 +152,7 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 	self->l->arg = q;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		q[cpu].cpu = cpu;
-		ASSERT_EQ(0, pthread_create(&q[cpu].thread, NULL, stay,
-					    &q[cpu]));
+		ASSERT_EQ(0, pthread_create(&q[cpu].thread, NULL, stay, &q[cpu]));
 	}
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	__atomic_store_n(&go, true, __ATOMIC_RELEASE);

@@ -10,7 +10,7 @@
 #include "kt_stream.h"
 
 /* Session 0 has small rings (tests.conf), because reading byte by byte is slow. */
-#define EVENTS		2000
+#define EVENTS 2000
 
 static int stopped_session0(int events)
 {
@@ -33,8 +33,7 @@ static size_t data_begin(const struct kt_buf *b)
 	while (at < b->len) {
 		const struct ktape_block *p = (const void *)(b->p + at);
 
-		if (p->magic == KTAPE_BLOCK_MAGIC &&
-		    p->kind != KTAPE_RING_REGISTRY)
+		if (p->magic == KTAPE_BLOCK_MAGIC && p->kind != KTAPE_RING_REGISTRY)
 			break;
 		at += kts_packet_size(p, b->len - at);
 	}
@@ -58,7 +57,8 @@ TEST(buffer_sizes)
 		ASSERT_EQ(0, kt_slurp(&b, fd, sizes[i]));
 		ASSERT_EQ(0, kt_buf_read(&b, fd, sizes[i]));
 		EXPECT_EQ(b.len, kts_feed(&t, b.p, b.len));
-		ASSERT_STREQ("", t.error) {
+		ASSERT_STREQ("", t.error)
+		{
 			TH_LOG("%zu bytes a read", sizes[i]);
 		}
 		close(fd);
@@ -71,8 +71,8 @@ TEST(buffer_sizes)
 		}
 		data = first.len - data_begin(&first);
 		ASSERT_EQ(data, b.len - begin);
-		ASSERT_EQ(0, memcmp(first.p + data_begin(&first), b.p + begin,
-				    data)) {
+		ASSERT_EQ(0, memcmp(first.p + data_begin(&first), b.p + begin, data))
+		{
 			TH_LOG("%zu bytes a read: other bytes", sizes[i]);
 		}
 		kt_buf_free(&b);
@@ -118,7 +118,8 @@ TEST(metadata_first_then_registry)
 }
 
 /* A drained session in which only this test causes events. */
-FIXTURE(quiet) {
+FIXTURE(quiet)
+{
 	int fd;
 	struct kt_buf b;
 	struct kts t;
@@ -153,7 +154,7 @@ FIXTURE_TEARDOWN(quiet)
 	kt_buf_free(&self->b);
 }
 
-static uint64_t parsed(FIXTURE_DATA(quiet) *self)
+static uint64_t parsed(FIXTURE_DATA(quiet) * self)
 {
 	self->fed += kts_feed(&self->t, self->b.p + self->fed,
 			      self->b.len - self->fed);
@@ -161,7 +162,7 @@ static uint64_t parsed(FIXTURE_DATA(quiet) *self)
 }
 
 /* Records of all rings. */
-static uint64_t records(FIXTURE_DATA(quiet) *self)
+static uint64_t records(FIXTURE_DATA(quiet) * self)
 {
 	uint64_t n = 0;
 

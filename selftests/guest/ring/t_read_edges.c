@@ -12,8 +12,8 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-#define BLOCK		4096
-#define SMALL		(4 * BLOCK)
+#define BLOCK 4096
+#define SMALL (4 * BLOCK)
 
 static uint64_t lost(int fd, uint32_t kind)
 {
@@ -44,7 +44,8 @@ TEST(full_ring_wakes_poll)
 		ASSERT_EQ(0, kt_command(p.fd, KTAPE_IOC_START));
 		while (!lost(p.fd, KTAPE_RING_EVENT))
 			kt_rename(n++);
-		EXPECT_EQ(1, poll(&p, 1, 10000)) {
+		EXPECT_EQ(1, poll(&p, 1, 10000))
+		{
 			TH_LOG("watermark %llu", marks[i]);
 		}
 		EXPECT_EQ(POLLIN, p.revents);
@@ -101,7 +102,8 @@ struct end {
 	long ledgers, offs, ons, names, exceptions, event_names;
 };
 
-static void read_edges_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void read_edges_record(const struct ktape_block *b,
+			      const struct kt_rec *r, void *arg)
 {
 	struct end *e = arg;
 
@@ -112,12 +114,10 @@ static void read_edges_record(const struct ktape_block *b, const struct kt_rec *
 	if (b->kind != KTAPE_RING_CONTROL)
 		return;
 	e->exceptions += r->op == KTAPE_EV_EXCEPTION;
-	e->ons += r->op == KTAPE_EV_PROFILE &&
-		  (r->dat20 & 3) == KTAPE_PHASE_ON;
+	e->ons += r->op == KTAPE_EV_PROFILE && (r->dat20 & 3) == KTAPE_PHASE_ON;
 	e->ledgers += r->op == KTAPE_EV_LEDGER;
 	e->names += r->op == KTAPE_EV_REGISTRY;
-	e->offs += r->op == KTAPE_EV_PROFILE &&
-		   (r->dat20 & 3) == KTAPE_PHASE_OFF;
+	e->offs += r->op == KTAPE_EV_PROFILE && (r->dat20 & 3) == KTAPE_PHASE_OFF;
 }
 
 /* Read a stopped session to its end. */

@@ -11,7 +11,7 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-#define CPUS_MAX	16
+#define CPUS_MAX 16
 
 /* Marked calls in the order of the stream. */
 struct seen {
@@ -20,8 +20,7 @@ struct seen {
 	char first[100];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -44,7 +43,8 @@ static uint64_t parts(const struct kts *t)
 	return n;
 }
 
-FIXTURE(parts) {
+FIXTURE(parts)
+{
 	int fd, cpus;
 	uint64_t calls;
 	struct kt_buf b;
@@ -76,13 +76,13 @@ FIXTURE_TEARDOWN(parts)
 	free(self->t);
 }
 
-#define EXPECT_ALL_SEEN()						\
-	do {								\
-		EXPECT_STREQ("", self->t->error);			\
-		EXPECT_STREQ("", self->seen.first);			\
-		EXPECT_EQ(0, self->seen.wrong);				\
-		for (int i = 0; i < self->cpus; i++)			\
-			EXPECT_EQ(self->calls, self->seen.next[i]);	\
+#define EXPECT_ALL_SEEN()                                           \
+	do {                                                        \
+		EXPECT_STREQ("", self->t->error);                   \
+		EXPECT_STREQ("", self->seen.first);                 \
+		EXPECT_EQ(0, self->seen.wrong);                     \
+		for (int i = 0; i < self->cpus; i++)                \
+			EXPECT_EQ(self->calls, self->seen.next[i]); \
 	} while (0)
 
 /* Read without blocking in random sizes while all CPUs record. */
@@ -93,8 +93,7 @@ TEST_F_TIMEOUT(parts, each_record_once, 180)
 	ssize_t n;
 
 	kt_nonblock(self->fd, true);
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
-				    kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
 	for (int i = 0; i < 20000 / kt_scale(); i++) {
 		n = kt_buf_read(&self->b, self->fd, 1 + rand_r(&seed) % 3000);
 		if (n == -EAGAIN)
@@ -125,8 +124,8 @@ struct reader {
  * Larger than the metadata and any packet, so that a read returns whole
  * packets.
  */
-#define READ_MIN	(160 << 10)
-#define READS_MAX	10000
+#define READ_MIN  (160 << 10)
+#define READS_MAX 10000
 
 static void *read_all(void *arg)
 {
@@ -158,8 +157,7 @@ static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
 {
 	struct kts *next = malloc(sizeof(*next));
 	size_t n, len = to->len;
-	bool ok = r[0].at == r[0].nr && r[1].at == r[1].nr &&
-		  t->offset == len;
+	bool ok = r[0].at == r[0].nr && r[1].at == r[1].nr && t->offset == len;
 	const char *p;
 
 	for (int i = 0; i < 2 && !ok && next; i++) {
@@ -190,13 +188,11 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 			       { .fd = self->fd, .seed = 2 } };
 	static const struct kts nothing;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
-				    kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
 	for (int i = 0; i < 2; i++) {
 		r[i].ends = calloc(READS_MAX, sizeof(size_t));
 		ASSERT_NE(NULL, r[i].ends);
-		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, read_all,
-					    &r[i]));
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, read_all, &r[i]));
 	}
 	kt_loads_wait(self->load, self->cpus);
 	/* The readers' own calls are events too, so both wait for parts by now. */
@@ -220,10 +216,10 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 
 /* ---- where a block ends --------------------------------------------------- */
 
-#define BLOCK	4096
+#define BLOCK 4096
 
-static int at_end_state;	/* 0: fill, 1: ready, 2: filled, 3: one more */
-static long at_end_calls;	/* calls that fit in the block */
+static int at_end_state;  /* 0: fill, 1: ready, 2: filled, 3: one more */
+static long at_end_calls; /* calls that fit in the block */
 
 static void state(int s)
 {
@@ -280,8 +276,7 @@ static bool filled(int fd)
 	return false;
 }
 
-FIXTURE(ends) {
-};
+FIXTURE(ends){};
 
 FIXTURE_SETUP(ends)
 {
@@ -330,7 +325,8 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 			break;
 		usleep(100000);
 	}
-	EXPECT_GT(50 * kt_scale(), waited) {
+	EXPECT_GT(50 * kt_scale(), waited)
+	{
 		TH_LOG("read() does not come back");
 	}
 	state(3);
@@ -342,8 +338,7 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	close(fd);
 }
 
-static void on_rename(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_rename(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	if (r->op == KTAPE_EV_PROCESS_RENAME && b->cpu == 2)
 		*(bool *)arg = true;
@@ -410,7 +405,8 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 TEST_F(ends, position_moves_on)
 {
 	struct ktape_position pos[2] = { { .cpu = 0 }, { .cpu = 0, .kind = 1 } };
-	struct ktape_consumer c = { .size = sizeof(c), .nr = 2,
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .nr = 2,
 				    .op = KTAPE_CONSUMER_POSITION,
 				    .positions = (uintptr_t)pos };
 	struct ktape_stats st;
@@ -439,8 +435,8 @@ TEST_F(ends, position_moves_on)
 		ASSERT_EQ(-EAGAIN, kt_slurp(&b, fd, 65536));
 		EXPECT_EQ(b.len, kts_feed(&t, b.p, b.len));
 		ASSERT_STREQ("", t.error);
-		EXPECT_EQ(5 * (round + 1), t.stream[0][0].class[
-						KTAPE_CLASS_PROCESS]);
+		EXPECT_EQ(5 * (round + 1),
+			  t.stream[0][0].class[KTAPE_CLASS_PROCESS]);
 		memset(&t, 0, sizeof(t));
 	}
 	kt_buf_free(&b);

@@ -11,8 +11,8 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-#define CPUS_MAX	16
-#define READERS		4
+#define CPUS_MAX 16
+#define READERS	 4
 
 /* System calls, switches, wake-ups, and an occasional new process. */
 static void mixed(uint64_t n)
@@ -82,8 +82,7 @@ static void *map_main(void *arg)
 	do {
 		last = __atomic_load_n(&r->stopped, __ATOMIC_ACQUIRE);
 		for (i = 0; i < r->cpus * 2; i++)
-			r->lapped += kt_take_blocks(&m[i], &pos[i], last,
-						    &r->got);
+			r->lapped += kt_take_blocks(&m[i], &pos[i], last, &r->got);
 		usleep(r->pause_us);
 	} while (!last);
 	for (i = 0; i < r->cpus * 2; i++)
@@ -91,7 +90,8 @@ static void *map_main(void *arg)
 	return NULL;
 }
 
-FIXTURE(readers) {
+FIXTURE(readers)
+{
 	int control, cpus;
 	struct kt_load load[CPUS_MAX];
 	struct reader r[READERS];
@@ -127,7 +127,7 @@ FIXTURE_TEARDOWN(readers)
 	close(self->control);
 }
 
-static int record(FIXTURE_DATA(readers) *self, uint64_t calls)
+static int record(FIXTURE_DATA(readers) * self, uint64_t calls)
 {
 	for (int i = 0; i < READERS; i++) {
 		struct reader *r = &self->r[i];
@@ -157,15 +157,14 @@ TEST_F_TIMEOUT(readers, same_bytes, 300)
 	for (int i = 0; i < READERS; i++) {
 		EXPECT_STREQ("", self->r[i].error);
 		TH_LOG("reader %d, %s: %zu blocks, %llu KiB lapped", i,
-		       self->r[i].maps ? "mapped" : "read()",
-		       self->r[i].got.nr,
+		       self->r[i].maps ? "mapped" : "read()", self->r[i].got.nr,
 		       (unsigned long long)self->r[i].lapped >> 10);
 	}
 	for (int i = 0; i < READERS; i++)
 		for (int j = 0; j < i; j++) {
-			same = kt_gots_compare(&self->r[i].got,
-					       &self->r[j].got);
-			EXPECT_LE(0, same) {
+			same = kt_gots_compare(&self->r[i].got, &self->r[j].got);
+			EXPECT_LE(0, same)
+			{
 				const struct kt_got *g =
 					&self->r[i].got.v[-1 - same];
 

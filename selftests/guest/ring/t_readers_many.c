@@ -10,10 +10,10 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 
-#define CPUS_MAX	16
-#define READERS		32
-#define RING		(1 << 20)
-#define BLOCK		65536
+#define CPUS_MAX 16
+#define READERS	 32
+#define RING	 (1 << 20)
+#define BLOCK	 65536
 
 /* State of one reader of CPU 0's ring. */
 struct reader {
@@ -42,8 +42,7 @@ static void readers_many_check(struct reader *r, const struct kt_rec *rec)
 static void on_record(const struct ktape_block *b, const struct kt_rec *rec,
 		      void *arg)
 {
-	if (!b->cpu && b->kind == KTAPE_RING_EVENT &&
-	    rec->op != KTAPE_TIME_EXTEND)
+	if (!b->cpu && b->kind == KTAPE_RING_EVENT && rec->op != KTAPE_TIME_EXTEND)
 		readers_many_check(arg, rec);
 }
 
@@ -117,7 +116,8 @@ static void *map_main(void *arg)
 	return NULL;
 }
 
-FIXTURE(many) {
+FIXTURE(many)
+{
 	int main, fd;
 	struct kt_load load[CPUS_MAX];
 	struct reader r[READERS];
@@ -140,9 +140,8 @@ TEST_F_TIMEOUT(many, readers, 280)
 
 	self->fd = kt_named(self->main, "many", 0, RING, BLOCK, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
-					    KTAPE_EV_SYS_EXIT)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_loads_start(self->load, 2, 0, kt_marked));
 	for (int i = 0; i < READERS; i++) {
@@ -239,8 +238,7 @@ struct span {
 	uint64_t first, last, records;
 };
 
-static void on_span(const struct ktape_block *b, const struct kt_rec *rec,
-		    void *arg)
+static void on_span(const struct ktape_block *b, const struct kt_rec *rec, void *arg)
 {
 	struct span *s = arg;
 	uint64_t n;
@@ -342,13 +340,15 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 		uint32_t mode;
 		unsigned char ops[4];
 	} plan[] = {
-		{ "calls", KTAPE_MODE_OVERWRITE,
+		{ "calls",
+		  KTAPE_MODE_OVERWRITE,
 		  { KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT } },
-		{ "sched", KTAPE_MODE_DISCARD,
+		{ "sched",
+		  KTAPE_MODE_DISCARD,
 		  { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_ENTER } },
-		{ "snap", KTAPE_MODE_SNAPSHOT,
-		  { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SCHED_WAKEUP,
-		    KTAPE_EV_SYS_EXIT } },
+		{ "snap",
+		  KTAPE_MODE_SNAPSHOT,
+		  { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SCHED_WAKEUP, KTAPE_EV_SYS_EXIT } },
 	};
 	int cpus = kt_cpus(), fd[3];
 	uint64_t calls = 20000 / kt_scale(), switches[2] = {}, enters[2] = {};
@@ -359,8 +359,8 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 	for (int i = 0; i < 3; i++) {
 		/* The snapshot session fills up at any scale of the load. */
 		fd[i] = kt_named(self->main, plan[i].name, plan[i].mode,
-				 plan[i].mode == KTAPE_MODE_SNAPSHOT ?
-					 1 << 15 : 1 << 18,
+				 plan[i].mode == KTAPE_MODE_SNAPSHOT ? 1 << 15 :
+								       1 << 18,
 				 4096, 0);
 		ASSERT_LE(0, fd[i]);
 		ASSERT_EQ(0, kt_profile_only(fd[i], plan[i].ops));

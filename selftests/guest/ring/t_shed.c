@@ -13,14 +13,13 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 
-#define CPUS_MAX	16
-#define RING		65536
-#define BLOCK		4096
-#define STALL_MS	200	/* ring size that works at any speed of the kernel */
+#define CPUS_MAX 16
+#define RING	 65536
+#define BLOCK	 4096
+#define STALL_MS 200 /* ring size that works at any speed of the kernel */
 
-static const unsigned char mixed_ops[] = {
-	KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH, 0
-};
+static const unsigned char mixed_ops[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
+					   KTAPE_EV_SCHED_SWITCH, 0 };
 
 /* System calls of priority 0 and switches of priority 2. */
 static void mixed(uint64_t n)
@@ -30,7 +29,8 @@ static void mixed(uint64_t n)
 		sched_yield();
 }
 
-FIXTURE(shed) {
+FIXTURE(shed)
+{
 	int main, fd, cpus;
 	struct kt_load load[CPUS_MAX];
 };
@@ -41,8 +41,7 @@ FIXTURE_SETUP(shed)
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
-	self->fd = kt_named(self->main, "shed", KTAPE_MODE_DISCARD, RING, BLOCK,
-			    0);
+	self->fd = kt_named(self->main, "shed", KTAPE_MODE_DISCARD, RING, BLOCK, 0);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -71,8 +70,8 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus,
-				    20000 / kt_scale(), mixed));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 20000 / kt_scale(),
+				    mixed));
 	kt_loads_wait(self->load, self->cpus);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
@@ -169,8 +168,7 @@ struct reported {
 	uint32_t nr, reader, tid;
 };
 
-static void on_evict(const struct ktape_block *b, const struct kt_rec *r,
-		     void *arg)
+static void on_evict(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct reported *t = arg;
 
@@ -205,8 +203,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	l->next = on_evict;
 	l->arg = &reported;
 	ASSERT_LE(0, slow);
-	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, STALL_MS,
-			       &p));
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, STALL_MS, &p));
 	ASSERT_EQ(0, consumer(self->fd, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
@@ -324,7 +321,8 @@ static int load_flood(long events)
 /* An exception stays after 10^7 profile events in the smallest rings. */
 TEST_F_TIMEOUT(shed, exception_survives, 240)
 {
-	struct ktape_create c = { .size = sizeof(c), .ring_size = 1024,
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = 1024,
 				  .control_size = 1024 };
 	const long events = 10000000 / kt_scale();
 	uint64_t marks = 0, lost = 0, lapped = 0;
@@ -334,8 +332,7 @@ TEST_F_TIMEOUT(shed, exception_survives, 240)
 	int fd = kt_ioctl(self->main, KTAPE_IOC_CREATE, &c);
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_EXCEPTION,
-						KTAPE_EV_MARK)));
+	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_EXCEPTION, KTAPE_EV_MARK)));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, load_flood(events));
 	ASSERT_EQ(0, kt_rmmod("ktape_flood"));

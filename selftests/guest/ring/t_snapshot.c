@@ -13,11 +13,12 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 
-#define CPUS_MAX	16
-#define RING		65536
-#define BLOCK		4096
+#define CPUS_MAX 16
+#define RING	 65536
+#define BLOCK	 4096
 
-FIXTURE(snapshot) {
+FIXTURE(snapshot)
+{
 	int main, fd, cpus;
 	struct kt_load load[CPUS_MAX];
 };
@@ -28,13 +29,11 @@ FIXTURE_SETUP(snapshot)
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
-	self->fd = kt_named(self->main, "snap", KTAPE_MODE_SNAPSHOT, RING,
-			    BLOCK, 0);
+	self->fd = kt_named(self->main, "snap", KTAPE_MODE_SNAPSHOT, RING, BLOCK, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_profile_only(self->fd,
-				     KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
-					    KTAPE_EV_SYS_EXIT,
-					    KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+						      KTAPE_EV_SYS_EXIT,
+						      KTAPE_EV_SCHED_SWITCH)));
 }
 
 FIXTURE_TEARDOWN(snapshot)
@@ -73,8 +72,7 @@ struct seen {
 	uint64_t events[CPUS_MAX];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -97,7 +95,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 
 /* Read the snapshot and compare it with the counts. */
 static void snapshot_check(struct __test_metadata *_metadata, int fd, int cpus,
-		  struct seen *seen)
+			   struct seen *seen)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
@@ -217,7 +215,8 @@ TEST_F(snapshot, stopped_by_hand)
 TEST_F(snapshot, nothing_readable_before_the_end)
 {
 	struct ktape_position pos = { .cpu = 0, .kind = KTAPE_RING_EVENT };
-	struct ktape_consumer c = { .size = sizeof(c), .nr = 1,
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .nr = 1,
 				    .op = KTAPE_CONSUMER_POSITION,
 				    .positions = (uintptr_t)&pos };
 	struct pollfd p = { .fd = self->fd, .events = POLLIN };
@@ -251,22 +250,20 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 	struct seen seen;
 	int fd;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
-				    call_at_a_speed));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call_at_a_speed));
 	for (int round = 0; round < rounds; round++) {
 		/* Delays between the steps of the end, long or short. */
 		const bool close_by = round / 8 % 2;
 
 		kt_expedite(close_by);
 		__atomic_store_n(&naps, close_by, __ATOMIC_RELAXED);
-		fd = kt_named(self->main, "race", KTAPE_MODE_SNAPSHOT, 4 * BLOCK,
-			      BLOCK, 0);
+		fd = kt_named(self->main, "race", KTAPE_MODE_SNAPSHOT,
+			      4 * BLOCK, BLOCK, 0);
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, kt_profile_only(fd,
-					     KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
-						    KTAPE_EV_SYS_EXIT,
-						    KTAPE_EV_IRQ_HANDLER_ENTRY,
-						    KTAPE_EV_SCHED_SWITCH)));
+		ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+							KTAPE_EV_SYS_EXIT,
+							KTAPE_EV_IRQ_HANDLER_ENTRY,
+							KTAPE_EV_SCHED_SWITCH)));
 		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 		usleep(round % 8 * 300);
 		if (round % 3 == 0)

@@ -11,12 +11,13 @@
 
 #include "kt_events.h"
 
-#define BLOCK		65536	/* has room for the names of all threads */
-#define DESCRIPTORS	10000
-#define THREADS		150
-#define AT_ONCE		4	/* threads that an interrupt may wake, WAKE_AT_ONCE */
+#define BLOCK	    65536 /* has room for the names of all threads */
+#define DESCRIPTORS 10000
+#define THREADS	    150
+#define AT_ONCE	    4 /* threads that an interrupt may wake, WAKE_AT_ONCE */
 
-FIXTURE(wake) {
+FIXTURE(wake)
+{
 	int fd;
 };
 
@@ -202,8 +203,7 @@ TEST_F_TIMEOUT(wake, few_threads_in_an_interrupt, 300)
 	for (int i = 0; i < THREADS; i++)
 		while (!is_asleep(&w[i]))
 			usleep(1000);
-	ASSERT_EQ(0, kt_events_start(&e, KT_OPS(KTAPE_EV_IPI_ENTRY,
-						KTAPE_EV_IPI_EXIT,
+	ASSERT_EQ(0, kt_events_start(&e, KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT,
 						KTAPE_EV_SCHED_WAKING)));
 	open_blocks(self->fd);
 	for (int i = 0; i < THREADS; i++) {

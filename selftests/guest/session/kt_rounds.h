@@ -12,15 +12,15 @@
 
 /* The sessions between the two of the reference, in the order of their numbers. */
 enum which {
-	WRAPPED,	/* overwrite mode, small rings, saved now and then */
-	DRAINED,	/* discard mode, read and rotated by the library */
-	KEPT,		/* overwrite mode, large rings */
-	COUNTED,	/* compared with kt_count */
-	LOGGED,		/* of `ktape record -l --rotate` */
+	WRAPPED, /* overwrite mode, small rings, saved now and then */
+	DRAINED, /* discard mode, read and rotated by the library */
+	KEPT,	 /* overwrite mode, large rings */
+	COUNTED, /* compared with kt_count */
+	LOGGED,	 /* of `ktape record -l --rotate` */
 	TARGETS
 };
 
-#define ON(which)	(1U << (which))
+#define ON(which) (1U << (which))
 
 static const struct {
 	const char *name;
@@ -33,9 +33,9 @@ static const struct {
 	[LOGGED] = { "logged", KTAPE_MODE_DISCARD, 0, 0 },
 };
 
-#define KINDS		8	/* of filters, see filters[] */
-#define OPS		8	/* see ops[] */
-#define TRACES		64
+#define KINDS  8 /* of filters, see filters[] */
+#define OPS    8 /* see ops[] */
+#define TRACES 64
 
 /**
  * struct target - a session that is meddled with
@@ -118,8 +118,7 @@ static const char *add_trace(struct round *r, struct target *t, bool whole)
 		must(r, "traces", -E2BIG);
 		return NULL;
 	}
-	snprintf(to->path, sizeof(to->path), "%s-%d", name_of(r, t),
-		 r->nr_traces++);
+	snprintf(to->path, sizeof(to->path), "%s-%d", name_of(r, t), r->nr_traces++);
 	to->way = which_of(r, t);
 	to->whole = whole;
 	to->gaps = &t->gaps;
@@ -127,12 +126,7 @@ static const char *add_trace(struct round *r, struct target *t, bool whole)
 }
 
 /* Why events are missing; a filter counts from FILTER on. */
-enum why {
-	STOPPED,
-	CLEARED,
-	PROFILE,
-	FILTER
-};
+enum why { STOPPED, CLEARED, PROFILE, FILTER };
 
 /* ---- steps ------------------------------------------------------------------ */
 
@@ -180,7 +174,8 @@ static void profile(struct round *r, struct target *t)
 	if (!op) {
 		t->off = kta_ops[draw(r, sizeof(kta_ops) - 1)];
 		kta_open_gap(&r->ref, &t->gaps, t->off, PROFILE);
-		must(r, "profile", kt_profile_ops(t->fd, KTAPE_PROFILE_ANDNOT, t->off, 0, 0));
+		must(r, "profile",
+		     kt_profile_ops(t->fd, KTAPE_PROFILE_ANDNOT, t->off, 0, 0));
 		return;
 	}
 	must(r, "profile", kt_profile_ops(t->fd, KTAPE_PROFILE_OR, op, 0, 0));
@@ -190,8 +185,8 @@ static void profile(struct round *r, struct target *t)
 
 static int only_calls(struct round *r, int fd)
 {
-	return kt_filter_bit(fd, KTAPE_FILTER_SYSCALL, KTAPE_FILTER_SYSCALL_WORDS,
-			     SYS_getppid, draw(r, 2));
+	return kt_filter_bit(fd, KTAPE_FILTER_SYSCALL,
+			     KTAPE_FILTER_SYSCALL_WORDS, SYS_getppid, draw(r, 2));
 }
 
 static int only_signals(struct round *r, int fd)
@@ -225,7 +220,8 @@ static int only_severe(struct round *r, int fd)
 
 static int only_so_many(struct round *r, int fd)
 {
-	const struct ktape_filter_rate rate = { KTAPE_EV_SCHED_SWITCH, 1 + draw(r, 100) };
+	const struct ktape_filter_rate rate = { KTAPE_EV_SCHED_SWITCH,
+						1 + draw(r, 100) };
 
 	return kt_filter_set(fd, KTAPE_FILTER_RATE, &rate, 1);
 }
@@ -342,7 +338,8 @@ static void rotate(struct round *r, struct target *t)
 static void meddle_with_0(struct round *r, struct target *t)
 {
 	static const unsigned long commands[] = { KTAPE_IOC_STOP, KTAPE_IOC_START,
-						  KTAPE_IOC_START, KTAPE_IOC_CLEAR };
+						  KTAPE_IOC_START,
+						  KTAPE_IOC_CLEAR };
 	int fd = kt_open(O_RDWR);
 
 	must(r, "session 0", kt_command(fd, commands[draw(r, 4)]));
@@ -355,7 +352,8 @@ static const struct op {
 	unsigned int targets, rare;
 	void (*take)(struct round *r, struct target *t);
 } ops[OPS] = {
-	{ "stop/start", ON(WRAPPED) | ON(DRAINED) | ON(KEPT) | ON(COUNTED), 1, stop_or_start },
+	{ "stop/start", ON(WRAPPED) | ON(DRAINED) | ON(KEPT) | ON(COUNTED), 1,
+	  stop_or_start },
 	{ "clear", ~0U, 6, clear },
 	{ "profile", ~ON(COUNTED), 1, profile },
 	{ "filter", ~0U, 1, filter },

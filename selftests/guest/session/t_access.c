@@ -16,11 +16,11 @@
 #include "kt_trigger.h"
 
 #ifndef CAP_PERFMON
-#define CAP_PERFMON	38
+#define CAP_PERFMON 38
 #endif
 
-#define ALL		(~0ULL)
-#define CAP(n)		(1ULL << (n))
+#define ALL    (~0ULL)
+#define CAP(n) (1ULL << (n))
 
 static int set_caps(uint64_t caps)
 {
@@ -86,8 +86,7 @@ FIXTURE_TEARDOWN(open)
 TEST_F(open, as)
 {
 	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR,
-				     O_RDONLY | O_NONBLOCK,
-				     O_WRONLY | O_TRUNC };
+				     O_RDONLY | O_NONBLOCK, O_WRONLY | O_TRUNC };
 
 	if (variant->userns) {
 		if (unshare(CLONE_NEWUSER))
@@ -125,9 +124,11 @@ TEST(mode_of_the_device)
 
 /* ---- descriptors ------------------------------------------------------- */
 
-#define RIGHT(NAME, member, op, write, want)			\
-	{ #NAME " " #op, KTAPE_IOC_##NAME,			\
-	  sizeof(((union kt_argument *)0)->member), op, write, want }
+#define RIGHT(NAME, member, op, write, want)                                      \
+	{                                                                         \
+#NAME " " #op, KTAPE_IOC_##NAME,                                  \
+			sizeof(((union kt_argument *)0)->member), op, write, want \
+	}
 
 /*
  * Commands that need a descriptor open for writing. The order matters, because
@@ -137,9 +138,9 @@ static const struct {
 	const char *name;
 	unsigned long cmd;
 	size_t size;
-	__u32 op;	/* second word */
+	__u32 op; /* second word */
 	bool write;
-	int want;	/* result with write access; for CREATE a descriptor */
+	int want; /* result with write access; for CREATE a descriptor */
 } rights[] = {
 	RIGHT(FEATURES, features, 0, false, 0),
 	RIGHT(LAYOUT, layout, 0, false, 0),
@@ -206,7 +207,7 @@ static void check_rights(struct __test_metadata *_metadata, int fd, bool write,
 
 FIXTURE(rights)
 {
-	int control;	/* session 0, to check the result */
+	int control; /* session 0, to check the result */
 };
 
 FIXTURE_SETUP(rights)
@@ -336,8 +337,7 @@ TEST_F(rights, kept_but_not_renewed)
 TEST_F(rights, no_trigger_on_others)
 {
 	struct ktape_trigger t = { KT_OF_ID(1), .limit = 1 };
-	static const uint32_t actions[] = { KTAPE_TRIGGER_START,
-					    KTAPE_TRIGGER_STOP,
+	static const uint32_t actions[] = { KTAPE_TRIGGER_START, KTAPE_TRIGGER_STOP,
 					    KTAPE_TRIGGER_PROFILE };
 	int own = kt_create(self->control, 0, 1, 0);
 
@@ -363,8 +363,7 @@ TEST_F(rights, no_trigger_on_others)
 
 static uint32_t console_state(int fd)
 {
-	struct ktape_event_info e = { .size = sizeof(e),
-				      .opcode = KTAPE_EV_CONSOLE };
+	struct ktape_event_info e = { .size = sizeof(e), .opcode = KTAPE_EV_CONSOLE };
 
 	return kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e) ? ~0U : e.state;
 }
@@ -372,8 +371,7 @@ static uint32_t console_state(int fd)
 /* What the kernel prints needs CAP_SYSLOG: to make a session for it, and to open one. */
 TEST_F(rights, kernel_log)
 {
-	int log = kt_create_with(self->control, 0, 64 << 10, 0,
-				 KTAPE_CREATE_LOG);
+	int log = kt_create_with(self->control, 0, 64 << 10, 0, KTAPE_CREATE_LOG);
 	int plain = kt_create(self->control, 0, 64 << 10, 0), fd;
 	uint32_t id;
 

@@ -15,12 +15,12 @@
 #include "kt_load.h"
 #include "kt_probe.h"
 
-#define MARK_DEVICE	"/dev/ktape_mark"
+#define MARK_DEVICE "/dev/ktape_mark"
 
 /* No passwd or group file is needed: the kernel only compares numbers. */
-#define GROUP		4242
-#define MEMBER		4001
-#define STRANGER	4002
+#define GROUP	 4242
+#define MEMBER	 4001
+#define STRANGER 4002
 
 /* Become an unprivileged user: exec is not needed to lose the capabilities. */
 static int become(uid_t uid, gid_t group)
@@ -58,8 +58,7 @@ static void try_open(struct __test_metadata *_metadata, int flags, int want)
 
 /* ---- opening ----------------------------------------------------------- */
 
-FIXTURE(open) {
-};
+FIXTURE(open){};
 
 FIXTURE_VARIANT(open)
 {
@@ -138,8 +137,7 @@ TEST_F(open, as)
 
 /* ---- what a member may do ---------------------------------------------- */
 
-FIXTURE(member) {
-};
+FIXTURE(member){};
 
 FIXTURE_SETUP(member)
 {
@@ -232,8 +230,7 @@ TEST_F(member, records_but_adds_no_probe)
 /* The device that a member may control makes no privileged emitter of it. */
 TEST_F(member, emits_like_other_users)
 {
-	struct ktape_trace t = { .size = sizeof(t),
-				 .opcode = KTAPE_EV_EXCEPTION };
+	struct ktape_trace t = { .size = sizeof(t), .opcode = KTAPE_EV_EXCEPTION };
 	int fd;
 
 	ASSERT_EQ(0, load("size=64K dev_mode=0660 mark_mode=0620", 0));

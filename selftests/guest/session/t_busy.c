@@ -10,9 +10,10 @@
 #include "kt_module.h"
 #include "kt_session.h"
 
-#define HOLD	"/sys/module/kt_grace/parameters/hold"
+#define HOLD "/sys/module/kt_grace/parameters/hold"
 
-FIXTURE(busy) {
+FIXTURE(busy)
+{
 	int fd, other;
 };
 
@@ -141,7 +142,8 @@ TEST_F_TIMEOUT(busy, others_go_on, 300)
 		pthread_join(c.thread, NULL);
 		EXPECT_EQ(0, c.ret);
 		EXPECT_FALSE(early);
-		EXPECT_FALSE(waited) {
+		EXPECT_FALSE(waited)
+		{
 			TH_LOG("operation %zu kept others waiting", i);
 		}
 	}

@@ -15,9 +15,9 @@
 #include "kt_ring.h"
 #include "kt_trigger.h"
 
-#define CPUS_MAX	16
-#define ROUNDS		10
-#define CGROUP		"/sys/fs/cgroup/ktape-hotplug"
+#define CPUS_MAX 16
+#define ROUNDS	 10
+#define CGROUP	 "/sys/fs/cgroup/ktape-hotplug"
 
 /* Rings that the loads must not fill, one for each CPU. */
 static struct kt_map rings[CPUS_MAX];
@@ -31,7 +31,8 @@ static bool is_crowded(void)
 {
 	for (int i = __atomic_load_n(&nr_rings, __ATOMIC_ACQUIRE) - 1; i >= 0; i--) {
 		const struct ktape_ring_page *page = rings[i].page;
-		unsigned long unread = kt_load(&page->commit) - kt_load(&page->consumer);
+		unsigned long unread =
+			kt_load(&page->commit) - kt_load(&page->consumer);
 
 		if (unread > rings[i].e.data_size / 2)
 			return true;
@@ -67,14 +68,13 @@ static void *wander_main(void *arg)
 /* Hotplug records of a stream: number of online and offline records per CPU. */
 struct seen {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;
-	int without[CPUS_MAX];	/* records per CPU: the last CPU came without rings */
-	int with[CPUS_MAX];	/* likewise: it has got rings */
-	int others;		/* such records about another CPU */
+	int without[CPUS_MAX]; /* records per CPU: the last CPU came without rings */
+	int with[CPUS_MAX]; /* likewise: it has got rings */
+	int others;	    /* such records about another CPU */
 	uint64_t marked[CPUS_MAX];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -103,7 +103,8 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		    s->went[b->cpu] > s->came[b->cpu] + 1;
 }
 
-FIXTURE(hotplug) {
+FIXTURE(hotplug)
+{
 	int fd, cpus;
 	struct kt_ledger *l;
 	struct kt_buf b;
@@ -127,7 +128,7 @@ FIXTURE_SETUP(hotplug)
 					    wander_main, &self->load[i]));
 }
 
-static void stop_loads(FIXTURE_DATA(hotplug) *self)
+static void stop_loads(FIXTURE_DATA(hotplug) * self)
 {
 	for (int i = 0; i < self->cpus; i++)
 		__atomic_store_n(&self->load[i].stop, true, __ATOMIC_RELAXED);
@@ -204,7 +205,8 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < rounds; i++) {
 		int cpu = 1 + (i < self->cpus - 1 ?
-				       i : (int)lcg_below(&seed, self->cpus - 1));
+				       i :
+				       (int)lcg_below(&seed, self->cpus - 1));
 
 		ASSERT_EQ(0, kt_set_online(cpu, false));
 		usleep(20000);
@@ -391,7 +393,8 @@ TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
 		self->fd = -1;
 	}
 	after = kt_free_kib();
-	EXPECT_GT(64 << 10, before - after) {
+	EXPECT_GT(64 << 10, before - after)
+	{
 		TH_LOG("%ld KiB free before, %ld after", before, after);
 	}
 }
@@ -488,11 +491,14 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 {
 	const struct ktape_trigger quiet = {
-		.opcode = KTAPE_EV_MARK, .when = KTAPE_TRIGGER_QUIET,
+		.opcode = KTAPE_EV_MARK,
+		.when = KTAPE_TRIGGER_QUIET,
 		.duration_ns = KTAPE_TRIGGER_QUIET_MIN,
-		.actions = KTAPE_TRIGGER_MARK, .mark = 1,
+		.actions = KTAPE_TRIGGER_MARK,
+		.mark = 1,
 	};
-	struct ktape_create c = { .size = sizeof(c), .ring_size = 4 << 20,
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = 4 << 20,
 				  .mode = KTAPE_MODE_OVERWRITE,
 				  .control_size = 4 << 20 };
 	int away = self->cpus - 1, dev = kt_open(O_RDWR);

@@ -12,10 +12,10 @@
 #include "kt.h"
 #include "kt_argument.h"
 
-#define PAGE		4096
-#define COMMANDS	20
-#define TEXT_ROOM	(256 << 10)
-#define POISON		0xa5
+#define PAGE	  4096
+#define COMMANDS  20
+#define TEXT_ROOM (256 << 10)
+#define POISON	  0xa5
 
 static char text[TEXT_ROOM];
 
@@ -55,14 +55,20 @@ struct range {
 	size_t off, len;
 };
 
-#define MEMBER(type, m) { offsetof(type, m), sizeof(((type *)0)->m) }
-#define FROM(type, m)	{ offsetof(type, m), sizeof(type) - offsetof(type, m) }
+#define MEMBER(type, m)                                   \
+	{                                                 \
+		offsetof(type, m), sizeof(((type *)0)->m) \
+	}
+#define FROM(type, m)                                               \
+	{                                                           \
+		offsetof(type, m), sizeof(type) - offsetof(type, m) \
+	}
 
 FIXTURE(command)
 {
-	int main;	/* session 0 */
-	int fd;		/* our own session, discard mode */
-	char *end;	/* end of two writable pages, followed by an unmapped one */
+	int main;  /* session 0 */
+	int fd;	   /* our own session, discard mode */
+	char *end; /* end of two writable pages, followed by an unmapped one */
 };
 
 /**
@@ -81,10 +87,10 @@ FIXTURE_VARIANT(command)
 	struct range out;
 };
 
-#define COMMAND(NAME, type, ...)				\
-	FIXTURE_VARIANT_ADD(command, NAME) {			\
-		.cmd = KTAPE_IOC_##NAME, .size = sizeof(type),	\
-		__VA_ARGS__					\
+#define COMMAND(NAME, type, ...)                                           \
+	FIXTURE_VARIANT_ADD(command, NAME)                                 \
+	{                                                                  \
+		.cmd = KTAPE_IOC_##NAME, .size = sizeof(type), __VA_ARGS__ \
 	}
 
 COMMAND(FEATURES, struct ktape_features, .result = true,
@@ -97,8 +103,7 @@ COMMAND(PROFILE, struct ktape_profile, .result = true,
 	.out = MEMBER(struct ktape_profile, mask));
 COMMAND(START, struct ktape_command,
 	.zero = { MEMBER(struct ktape_command, flags) });
-COMMAND(STOP, struct ktape_command,
-	.zero = { MEMBER(struct ktape_command, flags) });
+COMMAND(STOP, struct ktape_command, .zero = { MEMBER(struct ktape_command, flags) });
 COMMAND(CLEAR, struct ktape_command,
 	.zero = { MEMBER(struct ktape_command, flags) });
 COMMAND(FLUSH, struct ktape_command,
@@ -117,8 +122,7 @@ COMMAND(METADATA, struct ktape_metadata, .result = true,
 	.zero = { MEMBER(struct ktape_metadata, flags) });
 COMMAND(WATERMARK, struct ktape_watermark,
 	.zero = { MEMBER(struct ktape_watermark, flags) });
-COMMAND(CREATE, struct ktape_create,
-	.zero = { FROM(struct ktape_create, flags) });
+COMMAND(CREATE, struct ktape_create, .zero = { FROM(struct ktape_create, flags) });
 COMMAND(SESSIONS, struct ktape_session_list, .result = true,
 	.zero = { MEMBER(struct ktape_session_list, reserved) });
 COMMAND(OPEN, struct ktape_session_ref,
@@ -227,7 +231,7 @@ TEST_F(command, numbers)
 		cmd = variant->cmd ^ 1UL << bit;
 		c = empty;
 		if (bit < _IOC_TYPESHIFT && is_command(_IOC_NR(cmd)))
-			continue;	/* may be the number of another command */
+			continue; /* may be the number of another command */
 		EXPECT_EQ(-ENOTTY, kt_ioctl(self->fd, cmd, &c));
 	}
 	for (unsigned int size = 0; size < 1 << _IOC_SIZEBITS;
@@ -251,9 +255,9 @@ TEST(unknown_numbers)
 	kt_alarms(100);
 	for (unsigned int nr = COMMANDS; nr < 256; nr++)
 		for (unsigned int dir = 0; dir < 4 && !is_command(nr); dir++)
-			EXPECT_EQ(-ENOTTY, kt_ioctl(fd, _IOC(dir,
-							     KTAPE_IOC_MAGIC,
-							     nr, 4), &c));
+			EXPECT_EQ(-ENOTTY,
+				  kt_ioctl(fd, _IOC(dir, KTAPE_IOC_MAGIC, nr, 4),
+					   &c));
 	kt_alarms(0);
 	close(fd);
 	close(main);
@@ -262,19 +266,26 @@ TEST(unknown_numbers)
 TEST_F(command, pointers)
 {
 	static const unsigned long bad[] = {
-		0, 1, PAGE - 4,
+		0,
+		1,
+		PAGE - 4,
 #ifdef __LP64__
-		1UL << 47, (1UL << 47) - 4, 0x8000000000000000,
-		0xffffffff81000000, 0xffff888000000000,
+		1UL << 47,
+		(1UL << 47) - 4,
+		0x8000000000000000,
+		0xffffffff81000000,
+		0xffff888000000000,
 #endif
-		-8UL, -4UL, -1UL,
+		-8UL,
+		-4UL,
+		-1UL,
 	};
 	union kt_argument a = { .size = variant->size };
 	char *at;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd,
-					    (void *)bad[i]));
+		EXPECT_EQ(-EFAULT,
+			  kt_ioctl(self->fd, variant->cmd, (void *)bad[i]));
 	EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd, self->end));
 	/* The last bytes of the structure are unmapped. */
 	fill(variant->cmd, &a);
@@ -294,8 +305,7 @@ TEST_F(command, pointers)
 	at = self->end - PAGE;
 	memcpy(at, &a, variant->size);
 	ASSERT_EQ(0, mprotect(at, PAGE, PROT_READ));
-	EXPECT_EQ(variant->result ? -EFAULT : 0,
-		  call(self->fd, variant->cmd, at));
+	EXPECT_EQ(variant->result ? -EFAULT : 0, call(self->fd, variant->cmd, at));
 }
 
 TEST_F(command, sizes_refused)
@@ -304,8 +314,9 @@ TEST_F(command, sizes_refused)
 		__u32 size;
 		int want;
 	} vector[] = {
-		{ 0, -EINVAL }, { 1, -EINVAL }, { 4, -EINVAL }, { 7, -EINVAL },
-		{ PAGE + 1, -E2BIG }, { 2 * PAGE, -E2BIG },
+		{ 0, -EINVAL },		{ 1, -EINVAL },
+		{ 4, -EINVAL },		{ 7, -EINVAL },
+		{ PAGE + 1, -E2BIG },	{ 2 * PAGE, -E2BIG },
 		{ 0x7fffffff, -E2BIG }, { 0x80000000, -E2BIG },
 		{ 0xffffffff, -E2BIG },
 	};
@@ -359,7 +370,8 @@ TEST_F(command, direction)
  */
 TEST_F(command, sizes_shorter)
 {
-	unsigned char whole[sizeof(union kt_argument)], part[sizeof(union kt_argument)];
+	unsigned char whole[sizeof(union kt_argument)],
+		part[sizeof(union kt_argument)];
 	int want;
 
 	for (size_t size = 8; size <= variant->size; size += step(4)) {
@@ -405,8 +417,7 @@ TEST_F(command, sizes_longer)
 		 * A non-zero member that this kernel does not know, at any
 		 * place.
 		 */
-		for (size_t j = variant->size; j < size;
-		     j += step(5) + j / 64) {
+		for (size_t j = variant->size; j < size; j += step(5) + j / 64) {
 			memset(at, 0, size);
 			fill(variant->cmd, (union kt_argument *)at);
 			((union kt_argument *)at)->size = size;
@@ -464,8 +475,7 @@ TEST_F(command, results)
 		memset((char *)&a[i] + r->off, i ? POISON : ~POISON, r->len);
 		EXPECT_EQ(0, call(self->fd, variant->cmd, &a[i]));
 	}
-	EXPECT_EQ(0, memcmp((char *)&a[0] + r->off, (char *)&a[1] + r->off,
-			    r->len));
+	EXPECT_EQ(0, memcmp((char *)&a[0] + r->off, (char *)&a[1] + r->off, r->len));
 	if (variant->result) {
 		EXPECT_EQ(variant->size, a[0].size);
 		return;
@@ -483,7 +493,8 @@ static int ioctl32(int fd, unsigned long cmd, void *arg)
 {
 	int ret;
 
-	asm volatile("int $0x80" : "=a"(ret)
+	asm volatile("int $0x80"
+		     : "=a"(ret)
 		     : "a"(54), "b"(fd), "c"(cmd), "d"(arg)
 		     : "memory", "r8", "r9", "r10", "r11");
 	return ret;
@@ -492,7 +503,8 @@ static int ioctl32(int fd, unsigned long cmd, void *arg)
 TEST_F(command, compat)
 {
 	union kt_argument *low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
+				      -1, 0);
 	union kt_argument a = { .size = variant->size };
 	int want, got;
 
@@ -504,8 +516,8 @@ TEST_F(command, compat)
 	*low = a;
 	want = call(self->fd, variant->cmd, &a);
 	got = ioctl32(self->fd, variant->cmd, low);
-	if ((variant->cmd == KTAPE_IOC_CREATE ||
-	     variant->cmd == KTAPE_IOC_OPEN) && got > 2)
+	if ((variant->cmd == KTAPE_IOC_CREATE || variant->cmd == KTAPE_IOC_OPEN) &&
+	    got > 2)
 		got = close(got);
 	if (variant->cmd == KTAPE_IOC_FLUSH && got == -EAGAIN)
 		got = 0;

@@ -11,14 +11,14 @@
 
 #include "kt_ring.h"
 
-#define PAGE		4096
-#define POSITIONS	128
+#define PAGE	  4096
+#define POSITIONS 128
 
 FIXTURE(consumer)
 {
-	int fd[2];		/* two readers of session 0 */
-	struct kt_map ring;	/* event ring of CPU 0 */
-	uint64_t base;		/* position of the oldest data */
+	int fd[2];	    /* two readers of session 0 */
+	struct kt_map ring; /* event ring of CPU 0 */
+	uint64_t base;	    /* position of the oldest data */
 	uint64_t block;
 	uint64_t commit;
 };
@@ -69,7 +69,8 @@ static int reg(int fd, uint32_t op)
 
 static int report(int fd, const struct ktape_position *p, uint32_t nr)
 {
-	struct ktape_consumer c = { .size = sizeof(c), .nr = nr,
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .nr = nr,
 				    .op = KTAPE_CONSUMER_POSITION,
 				    .positions = (uintptr_t)p };
 
@@ -96,7 +97,7 @@ TEST_F(consumer, one_position)
 	const struct {
 		uint64_t position;
 		int want;
-		uint64_t consumer;	/* afterwards */
+		uint64_t consumer; /* afterwards */
 	} vector[] = {
 		{ at, 0, at },
 		{ at, 0, at },
@@ -144,9 +145,8 @@ static __u32 all_rings(int fd, __u32 cpus, struct ktape_position *p)
 	for (__u32 cpu = 0; cpu < cpus; cpu++)
 		for (__u32 kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			if (!kt_stats(fd, cpu, kind, &st))
-				p[n++] = (struct ktape_position){
-					cpu, kind, st.commit
-				};
+				p[n++] = (struct ktape_position){ cpu, kind,
+								  st.commit };
 	p[n] = p[n - 1];
 	return n;
 }
@@ -164,7 +164,7 @@ TEST_F(consumer, batch)
 		{ .cpu = POSITIONS },
 		{ .cpu = ~0U },
 		{ .cpu = 1U << 31 },
-		{ .position = at - self->block },	/* the same ring twice */
+		{ .position = at - self->block }, /* the same ring twice */
 		{ .position = at + self->block },
 		{ .position = at },
 	};
@@ -276,8 +276,7 @@ TEST_F(consumer, holds_the_writer)
 		EXPECT_LE(at, self->ring.page->consumer + size);
 		EXPECT_LE(self->ring.page->tail, self->ring.page->consumer);
 		EXPECT_LT(self->commit, at);
-		EXPECT_NE(0, self->ring.page->lost[KTAPE_LOST_FULL]
-						  [KTAPE_CLASS_SYSCALL]);
+		EXPECT_NE(0, self->ring.page->lost[KTAPE_LOST_FULL][KTAPE_CLASS_SYSCALL]);
 		EXPECT_LT(0, kt_walk(&self->ring, NULL, NULL));
 		self->commit = at;
 		ASSERT_EQ(0, report_one(self->fd[0], at));

@@ -7,10 +7,10 @@
 
 #include "kt_ring.h"
 
-#define K		1024UL
-#define M		(1024 * K)
-#define SESSIONS	7	/* beside session 0 */
-#define SLACK_KIB	4096	/* memory that the kernel may keep, scaled */
+#define K	  1024UL
+#define M	  (1024 * K)
+#define SESSIONS  7    /* beside session 0 */
+#define SLACK_KIB 4096 /* memory that the kernel may keep, scaled */
 
 FIXTURE(create)
 {
@@ -97,7 +97,7 @@ static uint64_t block_max(void)
 	fclose(f);
 	p = strstr(line, "zone");
 	strtok(p ? p : line, " \n");
-	strtok(NULL, " \n");	/* the zone's name */
+	strtok(NULL, " \n"); /* the zone's name */
 	while (strtok(NULL, " \n"))
 		bytes *= 2;
 	return bytes;
@@ -116,8 +116,7 @@ TEST_F_TIMEOUT(create, sizes, 120)
 					   .block_size = sizes[i].block,
 					   .control_size = sizes[i].control };
 		fd = kt_ioctl(self->main, KTAPE_IOC_CREATE, &c);
-		want = sizes[i].want == 1 && fd < 0 ? -ENOMEM :
-						      sizes[i].want;
+		want = sizes[i].want == 1 && fd < 0 ? -ENOMEM : sizes[i].want;
 		if (want == -ENOMEM && (c.ring_size > kt_ring_max() ||
 					c.control_size > kt_ring_max()))
 			want = -EINVAL;
@@ -276,8 +275,7 @@ TEST_F(create, ends_with_its_process)
 		if (create_all(self->main, fd) != SESSIONS)
 			_exit(1);
 		for (int i = 0; i < SESSIONS; i++)
-			if (kt_profile_ops(fd[i], KTAPE_PROFILE_SET,
-					   KTAPE_EV_SYS_ENTER,
+			if (kt_profile_ops(fd[i], KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 					   KTAPE_EV_SCHED_SWITCH, 0) ||
 			    kt_command(fd[i], KTAPE_IOC_START))
 				_exit(2);
@@ -321,8 +319,7 @@ TEST_F_TIMEOUT(create, memory_comes_back, 120)
 	/* A round that leaks its rings leaks at least 320 KiB. */
 	EXPECT_LT(before - SLACK_KIB * kt_scale(), kt_free_kib())
 	{
-		TH_LOG("%ld KiB before, %ld KiB after", before,
-		       kt_free_kib());
+		TH_LOG("%ld KiB before, %ld KiB after", before, kt_free_kib());
 	}
 }
 

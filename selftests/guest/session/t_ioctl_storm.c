@@ -17,28 +17,30 @@
 #include "kt_ring.h"
 #include "lcg.h"
 
-#define THREADS		8
-#define SECONDS		4
-#define PATIENCE	20	/* maximum, in seconds, within the harness's limit */
-#define ENOUGH		100	/* minimum number of calls */
-#define COMMANDS	15
-#define SHARED		2
-#define ARG_SIZE	4096
-#define GUARD		64
-#define POISON		0x5a
+#define THREADS	 8
+#define SECONDS	 4
+#define PATIENCE 20  /* maximum, in seconds, within the harness's limit */
+#define ENOUGH	 100 /* minimum number of calls */
+#define COMMANDS 15
+#define SHARED	 2
+#define ARG_SIZE 4096
+#define GUARD	 64
+#define POISON	 0x5a
 
 static const unsigned long commands[COMMANDS] = {
-	KTAPE_IOC_FEATURES, KTAPE_IOC_LAYOUT, KTAPE_IOC_PROFILE,
-	KTAPE_IOC_START, KTAPE_IOC_STOP, KTAPE_IOC_CLEAR, KTAPE_IOC_FLUSH,
-	KTAPE_IOC_STATS, KTAPE_IOC_CONSUMER, KTAPE_IOC_EVENT_INFO,
-	KTAPE_IOC_METADATA, KTAPE_IOC_WATERMARK, KTAPE_IOC_CREATE,
-	KTAPE_IOC_FILTER, KTAPE_IOC_TRIGGER,
+	KTAPE_IOC_FEATURES,   KTAPE_IOC_LAYOUT,	  KTAPE_IOC_PROFILE,
+	KTAPE_IOC_START,      KTAPE_IOC_STOP,	  KTAPE_IOC_CLEAR,
+	KTAPE_IOC_FLUSH,      KTAPE_IOC_STATS,	  KTAPE_IOC_CONSUMER,
+	KTAPE_IOC_EVENT_INFO, KTAPE_IOC_METADATA, KTAPE_IOC_WATERMARK,
+	KTAPE_IOC_CREATE,     KTAPE_IOC_FILTER,	  KTAPE_IOC_TRIGGER,
 };
 
 /* Values that often pass the first checks. */
 static const uint64_t numbers[] = {
-	0, 1, 2, 3, 4, 60, 61, 255, 256, 4095, 4096, 4097, 8192, 65536,
-	0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 32, 1ULL << 63, ~0ULL,
+	0,	    1,		2,	    3,		4,
+	60,	    61,		255,	    256,	4095,
+	4096,	    4097,	8192,	    65536,	0x7fffffff,
+	0x80000000, 0xffffffff, 1ULL << 32, 1ULL << 63, ~0ULL,
 };
 
 /* Shared by a caller and the thread that changes its arguments. */
@@ -97,7 +99,8 @@ static void make(uint64_t *seed, unsigned long cmd, struct slot *s)
 	switch (cmd) {
 	case KTAPE_IOC_PROFILE:
 		p->size = sizeof(*p);
-		p->op = lcg_next(seed) % 16 ? KTAPE_PROFILE_GET : lcg_next(seed) % 4;
+		p->op = lcg_next(seed) % 16 ? KTAPE_PROFILE_GET :
+					      lcg_next(seed) % 4;
 		break;
 	case KTAPE_IOC_METADATA:
 	case KTAPE_IOC_LAYOUT:
@@ -170,11 +173,11 @@ static void *hammer(void *arg)
 		if (cmd == KTAPE_IOC_CREATE && ret > 2)
 			close(ret);
 		if (!guard_whole(s) ||
-		    (ret < 0 && ret != -EINVAL && ret != -EFAULT &&
-		     ret != -ENOTTY && ret != -E2BIG && ret != -ENXIO &&
-		     ret != -EMSGSIZE && ret != -EMFILE && ret != -ENOMEM &&
-		     ret != -EOPNOTSUPP && ret != -EAGAIN && ret != -ESRCH &&
-		     ret != -EBADF && ret != -ENODEV && !may_answer(cmd, ret, strange))) {
+		    (ret < 0 && ret != -EINVAL && ret != -EFAULT && ret != -ENOTTY &&
+		     ret != -E2BIG && ret != -ENXIO && ret != -EMSGSIZE &&
+		     ret != -EMFILE && ret != -ENOMEM && ret != -EOPNOTSUPP &&
+		     ret != -EAGAIN && ret != -ESRCH && ret != -EBADF &&
+		     ret != -ENODEV && !may_answer(cmd, ret, strange))) {
 			atomic_store(&wrong_cmd, (long)cmd);
 			atomic_store(&wrong_ret, ret);
 			atomic_fetch_add(&broken, 1);
@@ -242,8 +245,7 @@ TEST(storm)
 	}
 	for (int i = 0; i < THREADS; i++) {
 		memset(slots[i].guard, POISON, GUARD);
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, hammer,
-					    &slots[i]));
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, hammer, &slots[i]));
 	}
 	ASSERT_EQ(0, pthread_create(&thread[THREADS], NULL, disturb, NULL));
 	kt_alarms(100);
@@ -258,7 +260,8 @@ TEST(storm)
 		pthread_join(thread[i], NULL);
 	kt_alarms(0);
 	TH_LOG("%ld calls, %ld of them succeeded", calls, passed);
-	EXPECT_EQ(0, broken) {
+	EXPECT_EQ(0, broken)
+	{
 		TH_LOG("command %#lx: %ld", wrong_cmd, wrong_ret);
 	}
 	EXPECT_LT(ENOUGH, calls);

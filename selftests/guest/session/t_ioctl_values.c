@@ -12,18 +12,18 @@
 #include "kt_argument.h"
 #include "kt_ring.h"
 
-#define PAGE		4096
-#define RING		(16 * PAGE)
-#define TEXT_ROOM	(256 << 10)
-#define POISON		0xa5
-#define ENTRIES		129
+#define PAGE	  4096
+#define RING	  (16 * PAGE)
+#define TEXT_ROOM (256 << 10)
+#define POISON	  0xa5
+#define ENTRIES	  129
 
 static char text[TEXT_ROOM];
 
 FIXTURE(value)
 {
 	int main;
-	int fd;		/* our own session, overwrite mode */
+	int fd; /* our own session, overwrite mode */
 };
 
 FIXTURE_SETUP(value)
@@ -44,10 +44,13 @@ FIXTURE_TEARDOWN(value)
 
 /* ---- numbers ----------------------------------------------------------- */
 
-#define IN(NAME, member, m, value, want)				\
-	{ #NAME " " #m " = " #value, KTAPE_IOC_##NAME,			\
-	  sizeof(((union kt_argument *)0)->member), offsetof(union kt_argument, member.m), \
-	  sizeof(((union kt_argument *)0)->member.m), value, want }
+#define IN(NAME, member, m, value, want)                                        \
+	{                                                                       \
+#NAME " " #m " = " #value, KTAPE_IOC_##NAME,                    \
+			sizeof(((union kt_argument *)0)->member),               \
+			offsetof(union kt_argument, member.m),                  \
+			sizeof(((union kt_argument *)0)->member.m), value, want \
+	}
 
 /* One member has this value; all others are zero. */
 static const struct {
@@ -74,7 +77,7 @@ static const struct {
 	IN(STATS, stats, kind, 0x80000000, -ENXIO),
 	IN(STATS, stats, kind, 0xffffffff, -ENXIO),
 	IN(CONSUMER, consumer, op, 0, 0),
-	IN(CONSUMER, consumer, op, 2, -EINVAL),		/* no positions */
+	IN(CONSUMER, consumer, op, 2, -EINVAL), /* no positions */
 	IN(CONSUMER, consumer, op, 3, -EINVAL),
 	IN(CONSUMER, consumer, op, 0x80000000, -EINVAL),
 	IN(CONSUMER, consumer, op, 0xffffffff, -EINVAL),
@@ -110,8 +113,7 @@ TEST_F(value, numbers)
 		a.size = numbers[i].size;
 		memcpy((char *)&a + numbers[i].off, &numbers[i].value,
 		       numbers[i].len);
-		EXPECT_EQ(numbers[i].want,
-			  kt_ioctl(self->fd, numbers[i].cmd, &a))
+		EXPECT_EQ(numbers[i].want, kt_ioctl(self->fd, numbers[i].cmd, &a))
 		{
 			TH_LOG("%s", numbers[i].name);
 		}
@@ -130,8 +132,7 @@ static void check_entry(struct __test_metadata *_metadata,
 		EXPECT_EQ(-1, e->cpu);
 		EXPECT_EQ(0, e->ctl_size);
 		EXPECT_EQ(0, e->block_size);
-		EXPECT_EQ(f->registry_entries *
-				  sizeof(struct ktape_object_entry),
+		EXPECT_EQ(f->registry_entries * sizeof(struct ktape_object_entry),
 			  e->data_size);
 		return;
 	}
@@ -172,8 +173,7 @@ TEST_F(value, features_and_layout_agree)
 		  f.features & ~KTAPE_FEATURE_POS32);
 	/* The kernel's width, not that of this program. */
 	ASSERT_EQ(0, uname(&u));
-	EXPECT_EQ(!strstr(u.machine, "64"),
-		  !!(f.features & KTAPE_FEATURE_POS32));
+	EXPECT_EQ(!strstr(u.machine, "64"), !!(f.features & KTAPE_FEATURE_POS32));
 
 	ASSERT_EQ(0, kt_layout(self->fd, &l, e, ENTRIES));
 	nr = l.nr;
@@ -184,8 +184,7 @@ TEST_F(value, features_and_layout_agree)
 	for (__u32 i = 0; i < nr; i++) {
 		check_entry(_metadata, &f, &e[i]);
 		for (__u32 j = 0; j < i; j++) {
-			EXPECT_TRUE(e[i].cpu != e[j].cpu ||
-				    e[i].kind != e[j].kind);
+			EXPECT_TRUE(e[i].cpu != e[j].cpu || e[i].kind != e[j].kind);
 			EXPECT_TRUE(e[i].offset >= e[j].offset + e[j].ctl_size +
 							   e[j].data_size ||
 				    e[j].offset >= e[i].offset + e[i].ctl_size +
@@ -227,15 +226,15 @@ TEST_F(value, layout_room)
 	EXPECT_EQ(0, kt_layout(self->fd, &l, (void *)(end - nr * size - 3), nr));
 	EXPECT_EQ(0, memcmp(end - nr * size - 3, e, nr * size));
 	EXPECT_EQ(-EFAULT, kt_layout(self->fd, &l, (void *)1, nr));
-	EXPECT_EQ(-EFAULT,
-		  kt_layout(self->fd, &l, (void *)0xffff888000000000, nr));
+	EXPECT_EQ(-EFAULT, kt_layout(self->fd, &l, (void *)0xffff888000000000, nr));
 }
 
 /* ---- METADATA and EVENT_INFO ------------------------------------------- */
 
 TEST_F(value, metadata)
 {
-	struct ktape_metadata m = { .size = sizeof(m), .length = sizeof(text),
+	struct ktape_metadata m = { .size = sizeof(m),
+				    .length = sizeof(text),
 				    .text = (uintptr_t)text };
 	struct ktape_features f;
 	char hash[20], uuid[8];
@@ -321,8 +320,7 @@ static void check_stats(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(m.page->floor, st.floor);
 	EXPECT_EQ(m.page->consumer, st.consumer);
 	EXPECT_EQ(0, memcmp(m.page->emitted, st.emitted, sizeof(st.emitted)));
-	EXPECT_EQ(0, memcmp(m.page->filtered, st.filtered,
-			    sizeof(st.filtered)));
+	EXPECT_EQ(0, memcmp(m.page->filtered, st.filtered, sizeof(st.filtered)));
 	EXPECT_EQ(0, memcmp(m.page->lost, st.lost, sizeof(st.lost)));
 	for (int i = 0; i < KTAPE_CLASSES; i++)
 		emitted += st.emitted[i];
@@ -337,9 +335,8 @@ TEST_F(value, stats_are_the_page_when_stopped)
 	struct ktape_layout_entry e[ENTRIES];
 	struct ktape_layout l;
 
-	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
-				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
-				    KTAPE_EV_SCHED_SWITCH));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
+				    KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH));
 	for (int round = 0; round < 3; round++) {
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		kt_getppids(round ? 20000 / kt_scale() : 10);

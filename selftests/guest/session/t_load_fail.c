@@ -14,9 +14,9 @@
 #include "kt_load.h"
 #include "kt_module.h"
 
-#define CGROUP		"/sys/fs/cgroup/ktape-test"
-#define NTH_MAX		5000
-#define STEP		19
+#define CGROUP	"/sys/fs/cgroup/ktape-test"
+#define NTH_MAX 5000
+#define STEP	19
 
 TEST(baseline)
 {
@@ -27,8 +27,7 @@ TEST(baseline)
 	EXPECT_EQ(-ENOENT, kt_rmmod("ktape"));
 }
 
-FIXTURE(fail) {
-};
+FIXTURE(fail){};
 
 FIXTURE_SETUP(fail)
 {
@@ -72,7 +71,8 @@ TEST_F_TIMEOUT(fail, allocations_of_insmod, 5400)
 		if (!ret) {
 			ASSERT_EQ(0, kt_rmmod("ktape"));
 		} else {
-			EXPECT_TRUE(ret == -ENOMEM || ret == -EEXIST) {
+			EXPECT_TRUE(ret == -ENOMEM || ret == -EEXIST)
+			{
 				TH_LOG("allocation %d: %d", nth, ret);
 			}
 		}

@@ -9,7 +9,7 @@
 
 #define LOAD_CPU	0
 #define CALLS		500
-#define FIRST_OF_EVENTS	KTAPE_OP_EXCEPTION
+#define FIRST_OF_EVENTS KTAPE_OP_EXCEPTION
 
 static const bool exists[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) [opcode] = true,
@@ -19,8 +19,8 @@ static const bool exists[KTAPE_OPCODES] = {
 FIXTURE(profile)
 {
 	int main;
-	int fd;			/* our own session */
-	struct kt_map events;	/* ring of LOAD_CPU, where this test runs */
+	int fd;		      /* our own session */
+	struct kt_map events; /* ring of LOAD_CPU, where this test runs */
 	struct kt_map control;
 };
 
@@ -30,10 +30,8 @@ FIXTURE_SETUP(profile)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
-			    &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_CONTROL,
-			    &self->control));
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_CONTROL, &self->control));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 }
 
@@ -116,7 +114,7 @@ TEST_F(profile, operations)
 	const struct {
 		__u32 op;
 		unsigned int a, b;
-		bool sw, in, fork;	/* afterwards */
+		bool sw, in, fork; /* afterwards */
 	} vector[] = {
 		{ KTAPE_PROFILE_SET, sw, in, true, true, false },
 		{ KTAPE_PROFILE_OR, fork, in, true, true, true },
@@ -160,8 +158,8 @@ TEST_F(profile, wide_replaces_short)
 		EXPECT_FALSE(kt_mask_has(p.mask, fast[i]));
 		EXPECT_TRUE(kt_mask_has(p.mask, wide[i]));
 		EXPECT_TRUE(kt_mask_has(p.mask, fast[!i]));
-		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
-					    fast[i], 0, 0));
+		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, fast[i],
+					    0, 0));
 		EXPECT_FALSE(kt_mask_has(get(self->fd).mask, fast[i]));
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    fast[i], 0, 0));
@@ -215,7 +213,7 @@ TEST_F(profile, default_of_session_0)
 
 struct tally {
 	long enter, exit, enter_wide, exit_wide, other;
-	long mismatched;	/* exits with a different result */
+	long mismatched; /* exits with a different result */
 };
 
 static void tally(const struct kt_rec *r, void *arg)
@@ -226,10 +224,9 @@ static void tally(const struct kt_rec *r, void *arg)
 
 	if (r->op < KTAPE_EV_SYS_ENTER || r->op > KTAPE_EV_SYS_EXIT_WIDE) {
 		/* A kernel worker that starts or ends writes a name. */
-		t->other += r->op != KTAPE_TIME_EXTEND &&
-			    r->op != KTAPE_EV_TRACER &&
-			    r->op != KTAPE_EV_REGISTRY &&
-			    r->op != KTAPE_EV_CONTEXT;
+		t->other +=
+			r->op != KTAPE_TIME_EXTEND && r->op != KTAPE_EV_TRACER &&
+			r->op != KTAPE_EV_REGISTRY && r->op != KTAPE_EV_CONTEXT;
 		return;
 	}
 	if (nr != SYS_getppid)
@@ -308,14 +305,12 @@ TEST_F(counts, exact)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_map(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
-	ASSERT_EQ(0, kt_profile_ops(noise, KTAPE_PROFILE_SET,
-				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT_WIDE,
-				    KTAPE_EV_SCHED_SWITCH));
+	ASSERT_EQ(0, kt_profile_ops(noise, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
+				    KTAPE_EV_SYS_EXIT_WIDE, KTAPE_EV_SCHED_SWITCH));
 	ASSERT_EQ(0, kt_command(noise, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	kt_getppids(CALLS);
-	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR, variant->a,
-				    variant->b, 0));
+	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR, variant->a, variant->b, 0));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_ANDNOT, variant->a,
 				    variant->b, 0));

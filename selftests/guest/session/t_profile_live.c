@@ -18,15 +18,15 @@
 #include "kt_ring.h"
 #include "now.h"
 
-#define LOAD_CPU	1
-#define CONTROL_CPU	0
-#define FLIPS		1000
-#define RING		(32UL << 20)
-#define BURST		128
-#define BATCH		50	/* pairs of changes between two checks */
-#define NUMBERS		(4L << 20)	/* numbers remembered at a time */
-#define CLOCKS_NS	1000	/* ns by which two readings of a clock may differ */
-#define NAPS		100
+#define LOAD_CPU    1
+#define CONTROL_CPU 0
+#define FLIPS	    1000
+#define RING	    (32UL << 20)
+#define BURST	    128
+#define BATCH	    50	       /* pairs of changes between two checks */
+#define NUMBERS	    (4L << 20) /* numbers remembered at a time */
+#define CLOCKS_NS   1000 /* ns by which two readings of a clock may differ */
+#define NAPS	    100
 
 FIXTURE(live)
 {
@@ -36,7 +36,8 @@ FIXTURE(live)
 
 FIXTURE_SETUP(live)
 {
-	struct ktape_create c = { .size = sizeof(c), .ring_size = RING,
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = RING,
 				  .control_size = 1 << 20 };
 
 	self->main = kt_open(O_RDWR);
@@ -54,7 +55,7 @@ FIXTURE_TEARDOWN(live)
 
 /* ---- markers ----------------------------------------------------------- */
 
-#define MARKERS		256
+#define MARKERS 256
 
 struct marker {
 	uint64_t ts;
@@ -111,8 +112,7 @@ static const struct change {
 } changes[] = {
 	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER, 0, false, true },
 	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER, 0, false, false },
-	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH, false,
-	  true },
+	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH, false, true },
 	{ KTAPE_PROFILE_ANDNOT, KTAPE_EV_SYS_EXIT, 0, true, false },
 	{ KTAPE_PROFILE_ANDNOT, KTAPE_EV_PROCESS_FORK, 0, false, false },
 	{ KTAPE_PROFILE_SET, KTAPE_EV_SYS_EXIT, KTAPE_EV_SYS_ENTER, true, true },
@@ -149,8 +149,7 @@ TEST_F(live, markers_on_every_cpu)
 		EXPECT_EQ(after[0].generation, all->m[0].generation);
 		k = 1;
 		for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-			const __u32 phases[] = { KTAPE_PHASE_OFF,
-						 KTAPE_PHASE_ON };
+			const __u32 phases[] = { KTAPE_PHASE_OFF, KTAPE_PHASE_ON };
 			const bool there[] = { changes[i].off, changes[i].on };
 
 			for (int j = 0; j < 2; j++) {
@@ -160,8 +159,7 @@ TEST_F(live, markers_on_every_cpu)
 					continue;
 				k++;
 				EXPECT_EQ(phases[j], m->phase);
-				EXPECT_EQ(after[i + 1].generation,
-					  m->generation);
+				EXPECT_EQ(after[i + 1].generation, m->generation);
 				EXPECT_EQ(0, memcmp(after[i + 1].mask, m->mask,
 						    sizeof(m->mask)))
 				{
@@ -271,8 +269,7 @@ static long wrong_by_calls(const struct found *f, const struct window *w,
 }
 
 /* Between an on-marker and the next marker no number may be missing. */
-static long missing_by_markers(const struct found *f,
-			       const struct markers *all)
+static long missing_by_markers(const struct found *f, const struct markers *all)
 {
 	long k = 0, missing = 0;
 
@@ -291,8 +288,7 @@ static long missing_by_markers(const struct found *f,
 }
 
 /* Record, change the profile, check the rings and clear them. */
-static void flip(struct __test_metadata *_metadata, int fd,
-		 const struct kt_map *m)
+static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map *m)
 {
 	struct window w[BATCH];
 	struct markers *all;

@@ -20,18 +20,18 @@
 #include "kt_module.h"
 #include "kt_rounds.h"
 
-#define REFERENCE	(8 << 20)
-#define EVENTS_MAX	(640 << 10)	/* bytes of the reference */
-#define STEPS		40
-#define LEAST		10	/* steps even if there are many events */
-#define PAUSE_US	12000
-#define FIRST		-20	/* nice */
-#define PLUGS		4
-#define QUESTIONS	6	/* per trace that is asked */
-#define ASKED		10	/* traces that are asked, on average */
-#define NEXT_SEED	0x9e3779b97f4a7c15
-#define EXTRA		20	/* rounds at most until there is an answer of each kind */
-#define KEPT_FAILURES	4	/* rounds whose traces are kept for inspection */
+#define REFERENCE     (8 << 20)
+#define EVENTS_MAX    (640 << 10) /* bytes of the reference */
+#define STEPS	      40
+#define LEAST	      10 /* steps even if there are many events */
+#define PAUSE_US      12000
+#define FIRST	      -20 /* nice */
+#define PLUGS	      4
+#define QUESTIONS     6	 /* per trace that is asked */
+#define ASKED	      10 /* traces that are asked, on average */
+#define NEXT_SEED     0x9e3779b97f4a7c15
+#define EXTRA	      20 /* rounds at most until there is an answer of each kind */
+#define KEPT_FAILURES 4 /* rounds whose traces are kept for inspection */
 
 /**
  * struct result - what the checks of a round or of several have found
@@ -58,7 +58,7 @@ struct plugger {
 	struct round *r;
 	uint64_t seed;
 	bool stop;
-	int offline;	/* the CPU that is offline, or 0 */
+	int offline; /* the CPU that is offline, or 0 */
 	int err;
 };
 
@@ -123,8 +123,8 @@ static void create_log(struct round *r)
 	r->log = fork();
 	if (!r->log) {
 		dup2(open("logged.err", O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
-		execlp("ktape", "ktape", "record", "-l", "logged/", "--rotate", "256K",
-		       "-b", "64K", "-B", "4K", "-e",
+		execlp("ktape", "ktape", "record", "-l", "logged/", "--rotate",
+		       "256K", "-b", "64K", "-B", "4K", "-e",
 		       "mark_value,exception,sys_enter,sched_switch,process_fork,signal_deliver",
 		       NULL);
 		_exit(127);
@@ -218,7 +218,8 @@ static void live(struct round *r)
 	int steps = STEPS / 2 + draw(r, STEPS);
 
 	must(r, "priority", setpriority(PRIO_PROCESS, gettid(), FIRST) ? -errno : 0);
-	for (int i = 0; i < steps && !r->ref.errors && (i < LEAST || !is_full(r)); i++) {
+	for (int i = 0;
+	     i < steps && !r->ref.errors && (i < LEAST || !is_full(r)); i++) {
 		usleep(draw(r, PAUSE_US));
 		take_step(r);
 		must(r, "step", ktape_recorder_step(r->t[DRAINED].rec));
@@ -255,8 +256,8 @@ static void find_pieces(struct round *r)
 
 		if (e->d_name[0] == '.' || r->nr_traces == TRACES)
 			continue;
-		if ((size_t)snprintf(to->path, sizeof(to->path), "logged/%s", e->d_name) >=
-		    sizeof(to->path))
+		if ((size_t)snprintf(to->path, sizeof(to->path), "logged/%s",
+				     e->d_name) >= sizeof(to->path))
 			continue;
 		to->way = LOGGED;
 		to->gaps = &r->t[LOGGED].gaps;
@@ -336,7 +337,8 @@ static void check_traces(struct round *r, struct result *to)
 		to->traces++;
 		if (t->way != COUNTED && draw(r, r->nr_traces) < ASKED) {
 			must(r, t->path, kta_span_of(&r->ref, t));
-			must(r, t->path, kta_interview(&to->sum, &r->ref, t, QUESTIONS));
+			must(r, t->path,
+			     kta_interview(&to->sum, &r->ref, t, QUESTIONS));
 			continue;
 		}
 		must(r, t->path, kta_ask(&r->ref, t, NULL, &findings, NULL));
@@ -347,7 +349,8 @@ static void check_traces(struct round *r, struct result *to)
 static void check(struct round *r, struct result *to)
 {
 	if (kta_truth(&r->ref.truth, r->first, r->last, r->before))
-		must(r, "the two sessions of the reference differ, or have losses", -EPROTO);
+		must(r, "the two sessions of the reference differ, or have losses",
+		     -EPROTO);
 	for (int i = 0; i < r->ref.cpus; i++) {
 		to->actions += r->worker[i].nr;
 		to->missing += kta_missing(&r->ref.truth, &r->worker[i]);
@@ -370,22 +373,24 @@ static bool is_good(const struct result *r)
 	       !r->sum.wrong_proved && !r->sum.wrong_found && !r->sum.missed;
 }
 
-static void print(const struct round *r, const struct result *to,
-		  uint64_t seed, int tasks)
+static void print(const struct round *r, const struct result *to, uint64_t seed,
+		  int tasks)
 {
 	const uint32_t *n = to->sum.verdict;
 
-	printf("# KTAPE_LOADS=%d KTAPE_SEED=%#llx:", tasks, (unsigned long long)seed);
+	printf("# KTAPE_LOADS=%d KTAPE_SEED=%#llx:", tasks,
+	       (unsigned long long)seed);
 	for (unsigned int i = 0; i < OPS; i++)
 		printf(" %u %s,", r->ops[i], ops[i].name);
 	printf(" %u plugged; %llu events, %u of %u actions missing; %llu counted + %llu, %u wrong; %u traces, %u with findings; %u questions: %u PROVED (%u wrong), %u FOUND (%u wrong), %u NOT-ENABLED, %u FILTERED, %u LOST; of %u absent %u PROVED, %u not found: %s\n",
-	       r->plugs / 2, (unsigned long long)to->events, to->missing, to->actions,
-	       (unsigned long long)to->counted, (unsigned long long)to->uncertain,
-	       to->miscounted, to->traces, to->sum.damaged, to->sum.asked,
-	       n[KTAPE_ABSENT_PROVED], to->sum.wrong_proved, n[KTAPE_ABSENT_FOUND],
-	       to->sum.wrong_found, n[KTAPE_ABSENT_NOT_ENABLED], n[KTAPE_ABSENT_FILTERED],
-	       n[KTAPE_ABSENT_LOST], to->sum.absent, to->sum.proved, to->sum.missed,
-	       is_good(to) ? "good" : "BAD");
+	       r->plugs / 2, (unsigned long long)to->events, to->missing,
+	       to->actions, (unsigned long long)to->counted,
+	       (unsigned long long)to->uncertain, to->miscounted, to->traces,
+	       to->sum.damaged, to->sum.asked, n[KTAPE_ABSENT_PROVED],
+	       to->sum.wrong_proved, n[KTAPE_ABSENT_FOUND], to->sum.wrong_found,
+	       n[KTAPE_ABSENT_NOT_ENABLED], n[KTAPE_ABSENT_FILTERED],
+	       n[KTAPE_ABSENT_LOST], to->sum.absent, to->sum.proved,
+	       to->sum.missed, is_good(to) ? "good" : "BAD");
 }
 
 /* Leave the traces for inspection on the host. */
@@ -478,7 +483,8 @@ static bool is_one_sided(const struct result *all)
 	       !all->sum.verdict[KTAPE_ABSENT_FOUND] || !all->counted;
 }
 
-FIXTURE(rounds) {
+FIXTURE(rounds)
+{
 	struct result all;
 };
 
@@ -524,7 +530,8 @@ TEST_F_TIMEOUT(rounds, nothing_is_wrong, 1000000)
 	printf("# %d of %d rounds good: %llu events, %u actions logged, %llu counted independently, %u traces, %u questions, %u PROVED, %u FOUND\n",
 	       good, played, (unsigned long long)all->events, all->actions,
 	       (unsigned long long)all->counted, all->traces, all->sum.asked,
-	       all->sum.verdict[KTAPE_ABSENT_PROVED], all->sum.verdict[KTAPE_ABSENT_FOUND]);
+	       all->sum.verdict[KTAPE_ABSENT_PROVED],
+	       all->sum.verdict[KTAPE_ABSENT_FOUND]);
 	EXPECT_EQ(played, good);
 	EXPECT_FALSE(is_one_sided(all));
 }

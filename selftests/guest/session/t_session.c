@@ -15,12 +15,13 @@
 #include "kt_ring.h"
 #include "kt_session.h"
 
-#define RING	65536
-#define BLOCK	4096
-#define LINGER	KTAPE_CREATE_LINGER
-#define FDS	64	/* more descriptors than a test opens */
+#define RING   65536
+#define BLOCK  4096
+#define LINGER KTAPE_CREATE_LINGER
+#define FDS    64 /* more descriptors than a test opens */
 
-FIXTURE(session) {
+FIXTURE(session)
+{
 	int main;
 };
 
@@ -49,9 +50,10 @@ TEST_F(session, names)
 {
 	static const char *const good[] = { "a", "_", "Z9_.-", "x.y",
 					    "abcdefghijklmnopqrstuvwxyz01234" };
-	static const char *const bad[] = { "1", "-a", ".a", "a b", "a/b",
-					   "a\n", "\xc3\xa4", "a\xff" };
-	struct ktape_create c = { .size = sizeof(c), .ring_size = RING,
+	static const char *const bad[] = { "1",	  "-a",	 ".a",	     "a b",
+					   "a/b", "a\n", "\xc3\xa4", "a\xff" };
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = RING,
 				  .flags = LINGER };
 	int fd;
 
@@ -61,14 +63,12 @@ TEST_F(session, names)
 		{
 			TH_LOG("%s: %d", good[i], fd);
 		}
-		EXPECT_EQ(-EEXIST,
-			  kt_named(self->main, good[i], 0, RING, BLOCK, 0));
+		EXPECT_EQ(-EEXIST, kt_named(self->main, good[i], 0, RING, BLOCK, 0));
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->main, good[i], 0));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		EXPECT_EQ(-EINVAL,
-			  kt_named(self->main, bad[i], 0, RING, BLOCK, 0));
+		EXPECT_EQ(-EINVAL, kt_named(self->main, bad[i], 0, RING, BLOCK, 0));
 		EXPECT_EQ(-EINVAL, kt_attach(self->main, bad[i], 0));
 		EXPECT_EQ(-EINVAL, kt_destroy(self->main, bad[i]));
 	}
@@ -150,8 +150,7 @@ TEST_F(session, list)
 	struct ktape_session_info all[8], i;
 	struct ktape_session_list l = { .size = sizeof(l), .nr = 1 };
 	int a = kt_named(self->main, "a", KTAPE_MODE_DISCARD, 100000, 5000, 0);
-	int b = kt_named(self->main, "b", KTAPE_MODE_SNAPSHOT, RING, BLOCK,
-			 LINGER);
+	int b = kt_named(self->main, "b", KTAPE_MODE_SNAPSHOT, RING, BLOCK, LINGER);
 
 	ASSERT_LE(0, a);
 	ASSERT_LE(0, b);
@@ -326,8 +325,8 @@ TEST_F(session, outlives_its_creator)
 
 /* ---- under load --------------------------------------------------------- */
 
-#define CPUS_MAX	16
-#define MAKERS		3
+#define CPUS_MAX 16
+#define MAKERS	 3
 
 struct maker {
 	pthread_t thread;
@@ -404,10 +403,10 @@ TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 
 	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call));
 	for (int i = 0; i < MAKERS; i++) {
-		m[i] = (struct maker){ .main = self->main, .number = i,
+		m[i] = (struct maker){ .main = self->main,
+				       .number = i,
 				       .rounds = 24 / kt_scale() + 2 };
-		ASSERT_EQ(0, pthread_create(&m[i].thread, NULL, maker_main,
-					    &m[i]));
+		ASSERT_EQ(0, pthread_create(&m[i].thread, NULL, maker_main, &m[i]));
 	}
 	for (int i = 0; i < MAKERS; i++) {
 		pthread_join(m[i].thread, NULL);
@@ -472,8 +471,7 @@ TEST_F(session, fork_and_exec)
 		if (!mincore(m.page, 4096, (void *)&byte))
 			_exit(1);
 		close(go[1]);
-		if (read(go[0], &byte, 1) != 0 ||
-		    kt_command(fd, KTAPE_IOC_START))
+		if (read(go[0], &byte, 1) != 0 || kt_command(fd, KTAPE_IOC_START))
 			_exit(2);
 		execl("/bin/busybox", "sh", "-c",
 		      "for f in /proc/self/fd/*; do readlink $f; done | grep -q ktape && exit 3; exit 0",

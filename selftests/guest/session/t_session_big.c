@@ -16,25 +16,25 @@
 #include "kt_module.h"
 #include "kt_stream.h"
 
-#define K		1024UL
-#define M		(1024 * K)
-#define TURNS_MAX	200	/* sessions to wait for an overlap */
+#define K	  1024UL
+#define M	  (1024 * K)
+#define TURNS_MAX 200 /* sessions to wait for an overlap */
 
 /* A thread that creates sessions one after the other. */
 struct maker {
 	pthread_t thread;
 	int dev;
 	uint64_t ring, block;
-	long begun, ended;	/* number of sessions */
-	long closing, closed;	/* number of these */
-	int failed;		/* errors */
+	long begun, ended;    /* number of sessions */
+	long closing, closed; /* number of these */
+	int failed;	      /* errors */
 	bool stop;
 };
 
 FIXTURE(big)
 {
 	int dev, cpus;
-	uint64_t ring;	/* largest session that fits */
+	uint64_t ring; /* largest session that fits */
 	struct maker m;
 };
 
@@ -89,8 +89,7 @@ static void *make_sessions(void *arg)
 	struct maker *m = arg;
 	int fd;
 
-	while (!__atomic_load_n(&m->stop, __ATOMIC_RELAXED) &&
-	       m->begun < TURNS_MAX) {
+	while (!__atomic_load_n(&m->stop, __ATOMIC_RELAXED) && m->begun < TURNS_MAX) {
 		__atomic_add_fetch(&m->begun, 1, __ATOMIC_SEQ_CST);
 		fd = kt_create(m->dev, KTAPE_MODE_OVERWRITE, m->ring, 4 * K);
 		__atomic_add_fetch(&m->ended, 1, __ATOMIC_SEQ_CST);
@@ -127,15 +126,13 @@ static bool is_in_the_middle(struct maker *m, bool ending, long n, long before,
 	       taken < all / 4 * 3;
 }
 
-static void start_maker(struct __test_metadata *_metadata,
-			FIXTURE_DATA(big) *self)
+static void start_maker(struct __test_metadata *_metadata, FIXTURE_DATA(big) * self)
 {
 	self->m = (struct maker){ .dev = self->dev, .ring = self->ring };
-	ASSERT_EQ(0, pthread_create(&self->m.thread, NULL, make_sessions,
-				    &self->m));
+	ASSERT_EQ(0, pthread_create(&self->m.thread, NULL, make_sessions, &self->m));
 }
 
-static void stop_maker(FIXTURE_DATA(big) *self)
+static void stop_maker(FIXTURE_DATA(big) * self)
 {
 	__atomic_store_n(&self->m.stop, true, __ATOMIC_RELAXED);
 	pthread_join(self->m.thread, NULL);
@@ -182,26 +179,23 @@ static int call_hotplug(int fd)
 FIXTURE_VARIANT(big)
 {
 	int (*call)(int fd);
-	bool ending;	/* a command for a session, not CREATE */
+	bool ending; /* a command for a session, not CREATE */
 };
 
-FIXTURE_VARIANT_ADD(big, sessions) { .call = call_sessions };
-FIXTURE_VARIANT_ADD(big, profile) { .call = call_profile };
-FIXTURE_VARIANT_ADD(big, start) { .call = call_start };
-FIXTURE_VARIANT_ADD(big, flush) { .call = call_flush };
-FIXTURE_VARIANT_ADD(big, hotplug) { .call = call_hotplug };
-FIXTURE_VARIANT_ADD(big, ending_sessions)
-{
+FIXTURE_VARIANT_ADD(big, sessions){ .call = call_sessions };
+FIXTURE_VARIANT_ADD(big, profile){ .call = call_profile };
+FIXTURE_VARIANT_ADD(big, start){ .call = call_start };
+FIXTURE_VARIANT_ADD(big, flush){ .call = call_flush };
+FIXTURE_VARIANT_ADD(big, hotplug){ .call = call_hotplug };
+FIXTURE_VARIANT_ADD(big, ending_sessions){
 	.call = call_sessions,
 	.ending = true,
 };
-FIXTURE_VARIANT_ADD(big, ending_profile)
-{
+FIXTURE_VARIANT_ADD(big, ending_profile){
 	.call = call_profile,
 	.ending = true,
 };
-FIXTURE_VARIANT_ADD(big, ending_flush)
-{
+FIXTURE_VARIANT_ADD(big, ending_flush){
 	.call = call_flush,
 	.ending = true,
 };
@@ -338,8 +332,7 @@ static bool bring_cpus(struct __test_metadata *_metadata, int dev,
 	before = kt_free_kib();
 	EXPECT_EQ(0, pthread_create(&m.thread, NULL, make_one, &m));
 	while (!load_long(&m.ended) &&
-	       taken_since(before) <
-		       (long)(m.ring / K) * few * percent / 100)
+	       taken_since(before) < (long)(m.ring / K) * few * percent / 100)
 		;
 	meanwhile = !load_long(&m.ended);
 	for (int cpu = few; cpu < cpus; cpu++)
@@ -370,20 +363,22 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 		meanwhile += bring_cpus(_metadata, self->dev, 0, percent[i]);
 	}
 	kt_expedite(false);
-	printf("# %d of %zu times CREATE went on\n", meanwhile, 2 * ARRAY_SIZE(percent));
+	printf("# %d of %zu times CREATE went on\n", meanwhile,
+	       2 * ARRAY_SIZE(percent));
 	EXPECT_LT(0, meanwhile);
 }
 
 /* ---- names on a CPU without rings -------------------------------------------------- */
 
-#define LONELY	"without-rings"
+#define LONELY "without-rings"
 
 static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	bool *reported = arg;
 
-	*reported |= b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
-		 r->size == strlen(LONELY) && !memcmp(r->blob, LONELY, r->size);
+	*reported |= b->kind != KTAPE_RING_REGISTRY &&
+		     r->op == KTAPE_EV_REGISTRY && r->size == strlen(LONELY) &&
+		     !memcmp(r->blob, LONELY, r->size);
 }
 
 /* Take the memory that is left for rings, in few sessions.  Return: their number. */
@@ -485,8 +480,10 @@ TEST_F_TIMEOUT(pair, two_at_once, 300)
 /* A name is unique, also while the first session with it is being created. */
 TEST_F_TIMEOUT(pair, one_name, 300)
 {
-	struct ktape_create c = { .size = sizeof(c), .ring_size = 64 * K,
-				  .block_size = 4 * K, .name = "only-one" };
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = 64 * K,
+				  .block_size = 4 * K,
+				  .name = "only-one" };
 	long before = kt_free_kib();
 	int until[2], fd, status;
 	char none;
@@ -523,8 +520,8 @@ static bool is_free_again(long before, long most)
 		missing = before - kt_free_kib();
 		if (missing <= most)
 			return true;
-		printf("# %ld KiB are missing, %ld are in the lists of CPUs\n", missing,
-		       kt_free_in_lists_kib());
+		printf("# %ld KiB are missing, %ld are in the lists of CPUs\n",
+		       missing, kt_free_in_lists_kib());
 		usleep(100000);
 	}
 	return false;
@@ -538,7 +535,8 @@ TEST_F_TIMEOUT(pair, killed, 300)
 {
 	const long all = self->ring / K * self->cpus;
 	const int turns = kt_scale() > 1 ? 4 : 16;
-	struct ktape_create c = { .size = sizeof(c), .ring_size = self->ring,
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = self->ring,
 				  .flags = KTAPE_CREATE_LINGER,
 				  .name = "killed" };
 	struct ktape_session_ref ref = { .size = sizeof(ref),

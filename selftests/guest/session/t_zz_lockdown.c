@@ -9,7 +9,7 @@
 #include "kt_load.h"
 #include "kt_probe.h"
 
-#define LOCKDOWN	"/sys/kernel/security/lockdown"
+#define LOCKDOWN "/sys/kernel/security/lockdown"
 
 static bool may_lock_down(void)
 {
@@ -44,13 +44,13 @@ static void count_hits(const struct kt_rec *r, void *arg)
 /* It forbids to change the kernel, and recording changes nothing. */
 TEST(integrity)
 {
-	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR,
-				     O_WRONLY | O_TRUNC };
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC };
 	int fd, session, opened, hits = 0;
 	struct kt_map m;
 
 	if (!may_lock_down())
-		SKIP(return, "no " LOCKDOWN ", or it would end the search for leaks");
+		SKIP(return, "no " LOCKDOWN
+			     ", or it would end the search for leaks");
 	if (is_locked_down("[confidentiality]"))
 		SKIP(return, "this kernel is locked down further already");
 	if (!is_locked_down("[integrity]"))
@@ -82,15 +82,14 @@ TEST(integrity)
 
 TEST(confidentiality)
 {
-	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR,
-				     O_WRONLY | O_TRUNC };
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC };
 	int fd = kt_open(O_RDWR);
 
 	if (!may_lock_down())
-		SKIP(return, "no " LOCKDOWN ", or it would end the search for leaks");
+		SKIP(return, "no " LOCKDOWN
+			     ", or it would end the search for leaks");
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(KTAPE_OP_PROBE,
-		  kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
+	ASSERT_EQ(KTAPE_OP_PROBE, kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
 	ASSERT_EQ(0, lock_down("confidentiality"));
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		EXPECT_EQ(-EPERM, kt_open(flags[i]));
@@ -98,8 +97,7 @@ TEST(confidentiality)
 	/* Existing probes stay and can be removed. */
 	EXPECT_EQ(-EPERM, kt_probe_add(fd, KT_SYSCALL("getppid"), 0, 0));
 	EXPECT_EQ(-EPERM, kt_probe_add(fd, KT_SYSCALL("getppid"), 1, 1));
-	EXPECT_STREQ(KT_SYSCALL("getppid"),
-		     kt_probe_get(fd, KTAPE_OP_PROBE).symbol);
+	EXPECT_STREQ(KT_SYSCALL("getppid"), kt_probe_get(fd, KTAPE_OP_PROBE).symbol);
 	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
 	/* A process that has sessions open can still stop them. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));

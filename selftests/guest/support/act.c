@@ -26,7 +26,7 @@
 
 #include "kt_load.h"
 
-#define BLOCK		4096
+#define BLOCK 4096
 
 static int fail(const char *what)
 {
@@ -259,7 +259,8 @@ int main(int argc, char **argv)
 		while (s < nr && strcmp(steps[s].name, argv[i]))
 			s++;
 		if (s == nr || i + steps[s].nargs >= argc) {
-			fprintf(stderr, "act: %s: unknown step, or arguments are missing\n",
+			fprintf(stderr,
+				"act: %s: unknown step, or arguments are missing\n",
 				argv[i]);
 			return 2;
 		}

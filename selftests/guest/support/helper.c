@@ -15,7 +15,8 @@
 int main(int argc, char **argv)
 {
 	struct ktape_trace t = { .size = sizeof(t),
-				 .opcode = KTAPE_EV_EXCEPTION, .code = 0x100 };
+				 .opcode = KTAPE_EV_EXCEPTION,
+				 .code = 0x100 };
 	int n = argc > 1 ? atoi(argv[1]) : 1, result = geteuid() ? 0 : 1;
 	bool all = true;
 

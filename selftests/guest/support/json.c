@@ -17,8 +17,8 @@
 #include "grow.h"
 #include "json.h"
 
-#define PATH_MAX_LEN	256
-#define DEPTH_MAX	32
+#define PATH_MAX_LEN 256
+#define DEPTH_MAX    32
 
 static char *text;
 static const char *at;
@@ -43,7 +43,8 @@ static void blanks(void)
 static void expect(char c)
 {
 	if (*at != c)
-		bad(c == ':' ? "no colon after a name" : "no comma or end after a value");
+		bad(c == ':' ? "no colon after a name" :
+			       "no comma or end after a value");
 	at++;
 }
 

@@ -25,7 +25,7 @@
 
 #include <ktape/abi.h>
 
-#define KT_DEVICE	"/dev/ktape"
+#define KT_DEVICE "/dev/ktape"
 
 /*
  * The harness ends a test after 30 s. A sanitizer kernel on a busy machine
@@ -33,12 +33,12 @@
  * hangs. A guest's clock goes on while its host is busy with something else, so
  * no limit is near to what a test takes.
  */
-#define KT_PATIENCE		5
+#define KT_PATIENCE 5
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	(120 * KT_PATIENCE)
+#define TEST_TIMEOUT_DEFAULT (120 * KT_PATIENCE)
 #undef TEST_F_TIMEOUT
 #define TEST_F_TIMEOUT(fixture, test, seconds) \
-	__TEST_F_IMPL(fixture, test, -1, (seconds) * KT_PATIENCE)
+	__TEST_F_IMPL(fixture, test, -1, KT_PATIENCE *(seconds))
 
 /*
  * Return how much slower this kernel is than a stock kernel. Tests divide their
@@ -197,8 +197,7 @@ static inline void kt_on_alarm(int sig)
 
 static inline void kt_alarms(long us)
 {
-	struct sigaction sa = { .sa_handler = kt_on_alarm,
-				.sa_flags = SA_RESTART };
+	struct sigaction sa = { .sa_handler = kt_on_alarm, .sa_flags = SA_RESTART };
 	/* A call takes thirty times as long on a sanitizer kernel. */
 	const long slower = us * (kt_scale() > 1 ? 30 : 1);
 	struct itimerval every = { { 0, slower }, { 0, slower } };
@@ -224,8 +223,7 @@ static inline int kt_set_online(int cpu, bool on)
 {
 	char path[80];
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 	return kt_write_text(path, on ? "1" : "0");
 }
 
@@ -275,29 +273,29 @@ static inline uint64_t kt_ring_max(void)
 
 /* An architecture on which a test does not skip for want of an event. */
 #if defined(__x86_64__) || defined(__i386__)
-#define KT_X86	true
+#define KT_X86 true
 #else
-#define KT_X86	false
+#define KT_X86 false
 #endif
 
 /* Does the kernel report the end of clone() in the child, too? */
 #if defined(__aarch64__) || defined(__arm__)
-#define KT_CHILD_RETURNS	0
+#define KT_CHILD_RETURNS 0
 #else
-#define KT_CHILD_RETURNS	1
+#define KT_CHILD_RETURNS 1
 #endif
 
 /* Symbol of a system call, for which these architectures have wrappers, riscv since 6.6. */
 #if defined(__x86_64__)
-#define KT_SYSCALL(name)	"__x64_sys_" name
+#define KT_SYSCALL(name) "__x64_sys_" name
 #elif defined(__aarch64__)
-#define KT_SYSCALL(name)	"__arm64_sys_" name
+#define KT_SYSCALL(name) "__arm64_sys_" name
 #elif defined(__riscv)
-#define KT_SYSCALL(name)	"__riscv_sys_" name
+#define KT_SYSCALL(name) "__riscv_sys_" name
 #elif defined(__i386__)
-#define KT_SYSCALL(name)	"__ia32_sys_" name
+#define KT_SYSCALL(name) "__ia32_sys_" name
 #else
-#define KT_SYSCALL(name)	"sys_" name
+#define KT_SYSCALL(name) "sys_" name
 #endif
 
 /* Is this a kernel with PREEMPT_RT?  Its build puts that into its version. */
@@ -370,8 +368,7 @@ static inline void kt_pause(void)
 /* Return true if this kernel can record the event. */
 static inline bool kt_available(unsigned int opcode)
 {
-	struct ktape_event_info info = { .size = sizeof(info),
-					 .opcode = opcode };
+	struct ktape_event_info info = { .size = sizeof(info), .opcode = opcode };
 	int fd = kt_open(O_RDWR);
 	int ret = kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &info);
 

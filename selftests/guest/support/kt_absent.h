@@ -19,9 +19,9 @@
 #include "kt_session.h"
 #include "lcg.h"
 
-#define KTA_CPUS	8
-#define KTA_ACTIONS	600	/* per thread, maximum */
-#define KTA_IDS		12	/* marker ids 1 to 12 */
+#define KTA_CPUS    8
+#define KTA_ACTIONS 600 /* per thread, maximum */
+#define KTA_IDS	    12	/* marker ids 1 to 12 */
 
 static const unsigned char kta_ops[] = {
 	KTAPE_EV_MARK_VALUE,
@@ -203,7 +203,7 @@ static inline void *kta_worker_main(void *arg)
 			kta_act_here(w, &w->action[w->nr++]);
 		else if (w->nr < KTA_ACTIONS)
 			kta_act(w, &w->action[w->nr++]);
-		else	/* Filters of the sessions still name this tid. */
+		else /* Filters of the sessions still name this tid. */
 			usleep(1000);
 	}
 	return NULL;
@@ -218,8 +218,7 @@ static inline int kta_work(struct kta_worker *w, int nr, uint64_t *seed,
 			   const unsigned int *plugs)
 {
 	static const int signals[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGURG };
-	struct sigaction sa = { .sa_handler = kta_on_signal,
-				.sa_flags = SA_RESTART };
+	struct sigaction sa = { .sa_handler = kta_on_signal, .sa_flags = SA_RESTART };
 
 	for (int i = 0; i < 4; i++)
 		sigaction(signals[i], &sa, NULL);
@@ -342,8 +341,7 @@ static inline size_t kta_same(const struct kta_truth *t, size_t i)
  * lies before the next event. Return: number of events that are not in the first session.
  */
 static inline int kta_pair(struct kta_truth *t, size_t i, size_t end,
-			   const struct kta_truth *other, size_t j,
-			   size_t other_end)
+			   const struct kta_truth *other, size_t j, size_t other_end)
 {
 	int wrong = 0;
 
@@ -369,8 +367,7 @@ static inline int kta_pair(struct kta_truth *t, size_t i, size_t end,
  * Return: 0, or the number of events that are not in the first session or were
  * lost.
  */
-static inline int kta_truth(struct kta_truth *t, int first, int last,
-			    uint64_t begin)
+static inline int kta_truth(struct kta_truth *t, int first, int last, uint64_t begin)
 {
 	struct kta_truth other;
 	int wrong = kta_take(&other, last) + kta_take(t, first);
@@ -407,7 +404,7 @@ static inline uint32_t kta_value(const struct kta_event *e)
 	case KTAPE_EV_SIGNAL_DELIVER:
 		return e->dat20 & 0x7f;
 	default:
-		return e->args[1];	/* next_tid, child_tid */
+		return e->args[1]; /* next_tid, child_tid */
 	}
 }
 
@@ -415,8 +412,7 @@ static inline uint32_t kta_value(const struct kta_event *e)
  * Compare a worker's log with the reference. Return: number of actions that the
  * reference does not have at that time.
  */
-static inline int kta_missing(const struct kta_truth *t,
-			      const struct kta_worker *w)
+static inline int kta_missing(const struct kta_truth *t, const struct kta_worker *w)
 {
 	int missing = 0;
 
@@ -428,8 +424,7 @@ static inline int kta_missing(const struct kta_truth *t,
 			const struct kta_event *e = &t->v[j];
 
 			seen += ((int)e->cpu == w->cpu || a->loose) &&
-				e->op == a->op &&
-				kta_value(e) == a->value &&
+				e->op == a->op && kta_value(e) == a->value &&
 				e->first + kt_clock_slack() >= a->from &&
 				e->last <= a->to + kt_clock_slack();
 		}

@@ -10,8 +10,8 @@
 
 #include "kt_absent.h"
 
-#define KTA_TRIES	100000
-#define KTA_VERDICTS	(KTAPE_ABSENT_LOST + 1)
+#define KTA_TRIES    100000
+#define KTA_VERDICTS (KTAPE_ABSENT_LOST + 1)
 
 /* The questions: an event, or an event with a value in one field. */
 static const struct {
@@ -29,7 +29,7 @@ static const struct {
 	{ KTAPE_EV_SIGNAL_DELIVER, "sig", 64 },
 };
 
-#define KTA_ASKED	(sizeof(kta_asked) / sizeof(kta_asked[0]))
+#define KTA_ASKED (sizeof(kta_asked) / sizeof(kta_asked[0]))
 
 /**
  * struct kta_ref - what really happened
@@ -103,8 +103,8 @@ struct kta_sum {
 };
 
 /* Return the gap, or NULL if there are too many, which is an error. */
-static inline struct kta_gap *
-kta_open_gap(struct kta_ref *ref, struct kta_gaps *g, uint32_t op, uint32_t why)
+static inline struct kta_gap *kta_open_gap(struct kta_ref *ref, struct kta_gaps *g,
+					   uint32_t op, uint32_t why)
 {
 	if (g->nr == sizeof(g->v) / sizeof(g->v[0])) {
 		ref->errors++;
@@ -217,7 +217,7 @@ static inline void kta_print_wrong(const char *what, const struct kta_ref *ref,
 				   const struct kta_trace *t,
 				   const struct ktape_absence *q)
 {
-	unsigned int left = 4;	/* of possibly thousands */
+	unsigned int left = 4; /* of possibly thousands */
 
 	printf("# %s: %s, event %u %s=%llu, cpu %d, from %llu to %llu\n", what,
 	       t->path, q->opcode, q->field ?: "any",
@@ -292,8 +292,7 @@ static inline int kta_ask(const struct kta_ref *ref, struct kta_trace *t,
 						   .arg = t };
 	struct ktape_error error = {};
 	struct ktape_verify *v;
-	int ret = ktape_verify_open(t->path, *findings ? NULL : &tell, &v,
-				    &error);
+	int ret = ktape_verify_open(t->path, *findings ? NULL : &tell, &v, &error);
 
 	if (ret) {
 		printf("# %s: %s\n", t->path, error.text);

@@ -38,7 +38,8 @@ static inline struct kt_got *kt_got_new(struct kt_gots *g, const void *head)
 	const struct ktape_block *b = head;
 
 	GROW(g->v, g->nr, g->room);
-	g->v[g->nr] = (struct kt_got){ .cpu = b->cpu, .kind = b->kind,
+	g->v[g->nr] = (struct kt_got){ .cpu = b->cpu,
+				       .kind = b->kind,
 				       .block = b->sync_clock };
 	return &g->v[g->nr++];
 }
@@ -77,7 +78,7 @@ static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
 	if (n > size)
 		n = ((const struct ktape_block *)from)->content_bits / 8;
 	if (n > size)
-		n = size;	/* may be torn; the check of tail finds out */
+		n = size; /* may be torn; the check of tail finds out */
 	memcpy(to, from, n);
 	/* Pairs with the writer's barrier between tail and the first store. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -176,8 +177,7 @@ static inline bool kt_same_head(const void *a, const void *b)
  * byte, others up to the shorter length. Return: number of blocks that are
  * complete in both lists, or -1 - i if block i of @a differs.
  */
-static inline long kt_gots_compare(const struct kt_gots *a,
-				   const struct kt_gots *b)
+static inline long kt_gots_compare(const struct kt_gots *a, const struct kt_gots *b)
 {
 	long same = 0;
 
@@ -193,8 +193,7 @@ static inline long kt_gots_compare(const struct kt_gots *a,
 		}
 		if (!kt_same_head(x->bytes, y->bytes) ||
 		    memcmp(x->bytes + KTAPE_BLOCK_HEADER,
-			   y->bytes + KTAPE_BLOCK_HEADER,
-			   n - KTAPE_BLOCK_HEADER) ||
+			   y->bytes + KTAPE_BLOCK_HEADER, n - KTAPE_BLOCK_HEADER) ||
 		    (x->whole && y->whole && x->len != y->len))
 			return -1 - (long)i;
 		same += x->whole && y->whole;

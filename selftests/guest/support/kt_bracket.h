@@ -9,7 +9,7 @@
 
 #include "kt_events.h"
 
-#define CPUS		16
+#define CPUS 16
 
 struct counts {
 	uint64_t nr[CPUS];
@@ -69,9 +69,8 @@ static inline void bracket_take(struct bracket *b, int nr, int at)
  */
 static inline const char *record_prepared(struct kt_events *e,
 					  const unsigned char *ops,
-					  int (*prepare)(int fd),
-					  struct bracket *b, int nr,
-					  int (*cause)(void))
+					  int (*prepare)(int fd), struct bracket *b,
+					  int nr, int (*cause)(void))
 {
 	int ret;
 
@@ -96,8 +95,8 @@ static inline const char *record(struct kt_events *e, const unsigned char *ops,
 }
 
 /* Count the records of @op with @dat20 on @cpu. */
-static inline uint64_t records(const struct kt_events *e, uint32_t op, uint32_t dat20,
-			uint32_t cpu)
+static inline uint64_t records(const struct kt_events *e, uint32_t op,
+			       uint32_t dat20, uint32_t cpu)
 {
 	uint64_t n = 0;
 
@@ -120,7 +119,7 @@ static inline bool is_between(const struct bracket *b, int cpu, uint64_t n)
  * them.
  */
 static inline bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
-		    uint32_t dat20, uint32_t cpu)
+			   uint32_t dat20, uint32_t cpu)
 {
 	bool ended = false, odd = false;
 	uint32_t last = 0;

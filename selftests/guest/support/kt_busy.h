@@ -13,8 +13,8 @@
 #include "kt.h"
 #include "lcg.h"
 
-#define KT_BUSY_MAX	512
-#define KT_BUSY_PAGES	16
+#define KT_BUSY_MAX   512
+#define KT_BUSY_PAGES 16
 
 /* Compute for a while that differs from time to time. */
 static inline void kt_busy_compute(uint64_t *seed)
@@ -93,12 +93,12 @@ static inline void kt_busy_affinity(void)
 }
 
 static void (*const kt_busy_kinds[])(void) = {
-	kt_busy_nothing, kt_busy_calls,	 kt_busy_child, kt_busy_nothing,
-	kt_busy_memory,	 kt_busy_yield,	 kt_busy_pipe,	kt_busy_timer,
+	kt_busy_nothing, kt_busy_calls,	   kt_busy_child, kt_busy_nothing,
+	kt_busy_memory,	 kt_busy_yield,	   kt_busy_pipe,  kt_busy_timer,
 	kt_busy_calls,	 kt_busy_affinity,
 };
 
-#define KT_BUSY_KINDS	(sizeof(kt_busy_kinds) / sizeof(kt_busy_kinds[0]))
+#define KT_BUSY_KINDS (sizeof(kt_busy_kinds) / sizeof(kt_busy_kinds[0]))
 
 static inline void __attribute__((noreturn)) kt_busy_main(int which, pid_t parent)
 {

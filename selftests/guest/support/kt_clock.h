@@ -14,7 +14,7 @@ static struct ktape_features kt_clock;
 
 /* The counter that the kernel calls cycles, in order with the instructions around it. */
 #if defined(__x86_64__)
-#define KT_HAS_CYCLES	true
+#define KT_HAS_CYCLES true
 static inline uint64_t kt_cycles(void)
 {
 	uint64_t now;
@@ -25,16 +25,19 @@ static inline uint64_t kt_cycles(void)
 	return now;
 }
 #elif defined(__aarch64__)
-#define KT_HAS_CYCLES	true
+#define KT_HAS_CYCLES true
 static inline uint64_t kt_cycles(void)
 {
 	uint64_t now;
 
-	asm volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(now) : : "memory");
+	asm volatile("isb\n\tmrs %0, cntvct_el0\n\tisb"
+		     : "=r"(now)
+		     :
+		     : "memory");
 	return now;
 }
 #elif defined(__riscv) && __riscv_xlen == 64
-#define KT_HAS_CYCLES	true
+#define KT_HAS_CYCLES true
 static inline uint64_t kt_cycles(void)
 {
 	uint64_t now;
@@ -43,7 +46,7 @@ static inline uint64_t kt_cycles(void)
 	return now;
 }
 #else
-#define KT_HAS_CYCLES	false
+#define KT_HAS_CYCLES false
 static inline uint64_t kt_cycles(void)
 {
 	return 0;

@@ -12,8 +12,8 @@
 #include "kt_module.h"
 #include "kt_stream.h"
 
-#define KT_SEEN_MAX	8192
-#define KT_SEEN_BYTES	1100
+#define KT_SEEN_MAX   8192
+#define KT_SEEN_BYTES 1100
 
 /**
  * struct kt_seen - a record of read(), or one that is expected
@@ -42,11 +42,11 @@ struct kt_seens {
 };
 
 /* Opcodes 16 to 25, and names. */
-#define KT_EMITTED \
-	KT_OPS(KTAPE_EV_EXCEPTION, KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,	\
-	       KTAPE_EV_MARK_END, KTAPE_EV_MARK_VALUE,			\
-	       KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT,			\
-	       KTAPE_EV_USER_EVENT, KTAPE_EV_TEXT, KTAPE_EV_TRACE_EVENT)
+#define KT_EMITTED                                                         \
+	KT_OPS(KTAPE_EV_EXCEPTION, KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,     \
+	       KTAPE_EV_MARK_END, KTAPE_EV_MARK_VALUE, KTAPE_EV_ISR_ENTER, \
+	       KTAPE_EV_ISR_EXIT, KTAPE_EV_USER_EVENT, KTAPE_EV_TEXT,      \
+	       KTAPE_EV_TRACE_EVENT)
 
 /* Create and start a session that records KT_EMITTED. */
 static inline int kt_emit_session(uint64_t ring)
@@ -127,8 +127,7 @@ static inline int kt_emit_compare(const struct kt_seens *s, bool exceptions,
 }
 
 /* Count the records of opcode @op, with id @id unless that is 0. */
-static inline int kt_emit_count(const struct kt_seens *s, uint32_t op,
-				uint32_t id)
+static inline int kt_emit_count(const struct kt_seens *s, uint32_t op, uint32_t id)
 {
 	int n = 0;
 
@@ -161,8 +160,7 @@ static inline int kt_parameter(const char *module, const char *name)
 	char path[96], text[16] = "";
 	int fd, n;
 
-	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module,
-		 name);
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -11,7 +11,7 @@
 #include "kt_module.h"
 #include "kt_registry.h"
 
-#define KT_RING_SIZE	(4 << 20)
+#define KT_RING_SIZE (4 << 20)
 
 /**
  * struct kt_ev - an event
@@ -93,15 +93,18 @@ static inline void kt_events_record(const struct ktape_block *b,
 	struct kt_events *e = arg;
 	struct kt_ev *v;
 
-	if (r->op == KTAPE_EV_REGISTRY &&
-	    (r->dat20 & 0xff) == KTAPE_OBJ_FUNCTION)
+	if (r->op == KTAPE_EV_REGISTRY && (r->dat20 & 0xff) == KTAPE_OBJ_FUNCTION)
 		kt_symbols_add(e->symbols, r->args[0], r->blob, r->size);
 	if (b->kind != KTAPE_RING_EVENT || r->op == KTAPE_TIME_EXTEND)
 		return;
 	GROW(e->v, e->nr, e->room);
 	v = &e->v[e->nr++];
-	*v = (struct kt_ev){ .ts = r->ts, .nr = e->nr, .op = r->op, .dat20 = r->dat20,
-			     .cpu = b->cpu, .tid = e->running[b->cpu] };
+	*v = (struct kt_ev){ .ts = r->ts,
+			     .nr = e->nr,
+			     .op = r->op,
+			     .dat20 = r->dat20,
+			     .cpu = b->cpu,
+			     .tid = e->running[b->cpu] };
 	memcpy(v->arg, r->args, r->nargs * 4);
 	if (r->op == KTAPE_EV_SCHED_SWITCH)
 		e->running[b->cpu] = r->args[1];

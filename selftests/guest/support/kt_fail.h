@@ -9,7 +9,7 @@
 #include "kt.h"
 #include "kt_module.h"
 
-#define KT_FAULTS	"/sys/kernel/debug/"
+#define KT_FAULTS "/sys/kernel/debug/"
 
 /* Takes the number of what is to fail, and has how many are left. */
 static const char *kt_fail_path = "/proc/self/fail-nth";
@@ -54,7 +54,7 @@ static inline bool kt_fail_allocations(void)
 	return true;
 }
 
-#define KT_COPY	"/sys/module/kt_copy/parameters/"
+#define KT_COPY "/sys/module/kt_copy/parameters/"
 
 /* Let accesses fail instead.  Return: false if that cannot be done here. */
 static inline bool kt_fail_accesses(void)

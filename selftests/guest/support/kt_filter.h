@@ -22,8 +22,10 @@ static inline int kt_filter(int fd, struct ktape_filter *f)
 static inline int kt_filter_set(int fd, uint32_t kind, const void *entries,
 				uint32_t nr)
 {
-	struct ktape_filter f = { .op = KTAPE_FILTER_SET, .kind = kind,
-				  .nr = nr, .entries = (uintptr_t)entries };
+	struct ktape_filter f = { .op = KTAPE_FILTER_SET,
+				  .kind = kind,
+				  .nr = nr,
+				  .entries = (uintptr_t)entries };
 
 	return kt_filter(fd, &f);
 }
@@ -69,7 +71,8 @@ static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 static inline int kt_session_names(uint64_t ring, uint64_t control,
 				   const unsigned char *ops)
 {
-	struct ktape_create c = { .size = sizeof(c), .ring_size = ring,
+	struct ktape_create c = { .size = sizeof(c),
+				  .ring_size = ring,
 				  .control_size = control };
 	int dev = kt_open(O_RDWR), fd;
 
@@ -106,7 +109,7 @@ struct kt_take {
 	int cpu;
 	void (*fn)(const struct kt_rec *r, struct kt_take *t);
 	void *arg;
-	uint64_t class[KTAPE_CLASSES];	/* of the current ring */
+	uint64_t class[KTAPE_CLASSES]; /* of the current ring */
 };
 
 static inline void kt_take_record(const struct kt_rec *r, void *arg)
@@ -121,8 +124,7 @@ static inline void kt_take_record(const struct kt_rec *r, void *arg)
 		t->fn(r, t);
 }
 
-static inline void kt_take_ring(struct kt_take *t, int fd, int cpu,
-				uint32_t kind)
+static inline void kt_take_ring(struct kt_take *t, int fd, int cpu, uint32_t kind)
 {
 	struct ktape_stats st;
 	struct kt_map m;
@@ -149,9 +151,8 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu,
 			continue;
 		t->wrong++;
 		printf("# cpu %d kind %u class %d: %llu emitted, %llu records, %llu filtered, %llu lost\n",
-		       cpu, kind, c, st.emitted[c],
-		       (unsigned long long)t->class[c], st.filtered[c],
-		       (unsigned long long)lost);
+		       cpu, kind, c, st.emitted[c], (unsigned long long)t->class[c],
+		       st.filtered[c], (unsigned long long)lost);
 	}
 }
 

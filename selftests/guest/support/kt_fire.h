@@ -16,8 +16,8 @@
 
 /* ---- the helper ---------------------------------------------------------- */
 
-#define KT_MODULES	"/lib/test-modules"
-#define KT_FIRE_PATH	"/sys/module/kt_fire/parameters/fire"
+#define KT_MODULES   "/lib/test-modules"
+#define KT_FIRE_PATH "/sys/module/kt_fire/parameters/fire"
 
 static inline int kt_fire_load(void)
 {
@@ -138,8 +138,9 @@ static inline void kt_hits_add(const struct kt_rec *r, void *arg)
 	hit->size = r->blob ? (int)r->size : -1;
 	memcpy(hit->args, r->args, r->nargs * 4);
 	if (r->blob)
-		memcpy(hit->text, r->blob, r->size < sizeof(hit->text) ?
-				r->size : sizeof(hit->text) - 1);
+		memcpy(hit->text, r->blob,
+		       r->size < sizeof(hit->text) ? r->size :
+						     sizeof(hit->text) - 1);
 }
 
 static inline int kt_hits_by_time(const void *a, const void *b)

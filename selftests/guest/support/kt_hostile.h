@@ -12,7 +12,7 @@
 #include "kt.h"
 #include "lcg.h"
 
-#define KT_PAGE		4096UL
+#define KT_PAGE 4096UL
 
 /* Return how many times more tries than in make check and make check-rest are wanted. */
 static inline long kt_hostile(void)
@@ -139,8 +139,7 @@ static inline void kt_traps_free(struct kt_traps *t)
  * Return an address for @size bytes.  Half of them are good; the others are unaligned,
  * fault at once or after some bytes, or are of the kernel.
  */
-static inline char *kt_address(uint64_t *seed, const struct kt_traps *t,
-			       size_t size)
+static inline char *kt_address(uint64_t *seed, const struct kt_traps *t, size_t size)
 {
 	static const uint64_t far[] = {
 		0,
@@ -167,9 +166,9 @@ static inline char *kt_address(uint64_t *seed, const struct kt_traps *t,
 			far[lcg_below(seed, sizeof(far) / sizeof(*far))];
 	case 1:
 		return t->open + 1 + lcg_below(seed, 7);
-	case 2:		/* Ends with the page, to the byte. */
+	case 2: /* Ends with the page, to the byte. */
 		return t->open + end - size;
-	case 3:		/* Faults behind some of its bytes. */
+	case 3: /* Faults behind some of its bytes. */
 		return t->open + end - lcg_below(seed, size + 1);
 	case 4:
 		return t->rdonly + lcg_below(seed, 64);

@@ -11,8 +11,7 @@
 #include "kt_stream.h"
 
 /* Parse the bytes of one read(). A packet that is not complete yet stays in @b. */
-static inline ssize_t kt_follow(struct kts *t, struct kt_buf *b, int fd,
-				size_t chunk)
+static inline ssize_t kt_follow(struct kts *t, struct kt_buf *b, int fd, size_t chunk)
 {
 	ssize_t n = kt_buf_read(b, fd, chunk);
 	size_t fed = kts_feed(t, b->p, b->len);
@@ -56,8 +55,7 @@ struct kt_ledger {
 	uint64_t reported[KTS_CPUS][2][KTAPE_CLASSES];
 	bool silent[KTS_CPUS];
 	uint64_t tracers[KTS_CPUS];
-	void (*next)(const struct ktape_block *b, const struct kt_rec *r,
-		     void *arg);
+	void (*next)(const struct ktape_block *b, const struct kt_rec *r, void *arg);
 	void *arg;
 };
 
@@ -70,8 +68,7 @@ static inline uint64_t kt_two_words(const uint32_t *word)
  * A loss record reports events that were lost before it, and reports no event
  * twice.
  */
-static inline void kt_ledger_loss(struct kt_ledger *l,
-				  const struct ktape_block *b,
+static inline void kt_ledger_loss(struct kt_ledger *l, const struct ktape_block *b,
 				  const struct kt_rec *r)
 {
 	uint64_t first = kt_two_words(r->args), last = kt_two_words(r->args + 2);
@@ -114,8 +111,9 @@ static inline void kt_ledger_record(const struct ktape_block *b,
 	       sizeof(l->said[b->cpu][ring][class]));
 	l->nr[b->cpu]++;
 	if (ring == KTAPE_RING_CONTROL && class == KTAPE_CLASS_CONTROL)
-		l->before[b->cpu] = l->t.stream[b->cpu][KTAPE_RING_CONTROL]
-					    .class[KTAPE_CLASS_CONTROL] - 1;
+		l->before[b->cpu] =
+			l->t.stream[b->cpu][KTAPE_RING_CONTROL].class[KTAPE_CLASS_CONTROL] -
+			1;
 }
 
 static inline struct kt_ledger *kt_ledger_new(void)
@@ -128,13 +126,13 @@ static inline struct kt_ledger *kt_ledger_new(void)
 }
 
 /* Keep the first error. */
-#define KT_LEDGER_CHECK(l, a, b, what, cpu, kind, class)		\
-	do {								\
-		uint64_t __a = (a), __b = (b);				\
-		if (__a != __b)						\
+#define KT_LEDGER_CHECK(l, a, b, what, cpu, kind, class)                           \
+	do {                                                                       \
+		uint64_t __a = (a), __b = (b);                                     \
+		if (__a != __b)                                                    \
 			kts_bad(&(l)->t, "%s: %llu %llu, cpu %d kind %d class %d", \
-				what, (unsigned long long)__a,		\
-				(unsigned long long)__b, cpu, kind, class); \
+				what, (unsigned long long)__a,                     \
+				(unsigned long long)__b, cpu, kind, class);        \
 	} while (0)
 
 /*
@@ -143,14 +141,14 @@ static inline struct kt_ledger *kt_ledger_new(void)
  * could not take it.
  */
 static inline void kt_ledger_reported(struct kt_ledger *l,
-				  const struct ktape_stats *st, int class,
-				  uint64_t lost)
+				      const struct ktape_stats *st, int class,
+				      uint64_t lost)
 {
 	uint64_t reported = l->reported[st->cpu][st->kind][class];
 
 	if (reported > lost || (l->nr[st->cpu] && !l->silent[st->cpu]))
-		KT_LEDGER_CHECK(l, reported, lost, "loss records, lost", st->cpu,
-				st->kind, class);
+		KT_LEDGER_CHECK(l, reported, lost, "loss records, lost",
+				st->cpu, st->kind, class);
 }
 
 /* Compare one class of one ring of a stopped session with @st. */
@@ -194,15 +192,15 @@ static inline void kt_ledger_class(struct kt_ledger *l,
  * records before the last losses, one more packet reports these losses. No
  * packet reports events that were filtered since.
  */
-static inline void kt_ledger_last(struct kt_ledger *l,
-				  const struct ktape_stats *st)
+static inline void kt_ledger_last(struct kt_ledger *l, const struct ktape_stats *st)
 {
 	const struct kts_stream *s = &l->t.stream[st->cpu][st->kind];
 	uint64_t emitted = kt_sum(st->emitted), lost = kt_lost(st);
 
 	if (s->emitted > emitted || s->discarded != lost ||
 	    (s->emitted < emitted && !lost && !kt_sum(st->filtered)))
-		kts_bad(&l->t, "last packet: %llu emitted %llu lost, in truth %llu %llu, cpu %u kind %u",
+		kts_bad(&l->t,
+			"last packet: %llu emitted %llu lost, in truth %llu %llu, cpu %u kind %u",
 			(unsigned long long)s->emitted,
 			(unsigned long long)s->discarded,
 			(unsigned long long)emitted, (unsigned long long)lost,
@@ -226,7 +224,7 @@ static inline int64_t kt_ledger_check(struct kt_ledger *l, int fd, int cpus)
 			ret = kt_stats(fd, cpu, kind, &st);
 			if (ret)
 				return ret;
-			for (int class = 0; class < KTAPE_CLASSES; class++)
+			for (int class = 0; class < KTAPE_CLASSES; class ++)
 				kt_ledger_class(l, &st, class);
 			kt_ledger_last(l, &st);
 			lost += kt_lost(&st);

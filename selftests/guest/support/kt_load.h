@@ -13,7 +13,7 @@
 
 /* ---- sessions ----------------------------------------------------------- */
 
-#define KT_OPS(...)	((const unsigned char[]){ __VA_ARGS__, 0 })
+#define KT_OPS(...) ((const unsigned char[]){ __VA_ARGS__, 0 })
 
 /*
  * Set the profile to the opcodes in @ops, which ends with 0, without context
@@ -43,7 +43,8 @@ static inline int kt_session(uint32_t mode, uint64_t ring, uint32_t block,
 	/* Only a session that was made for it records the kernel's log. */
 	fd = kt_create_with(dev, mode, ring, block,
 			    strchr((const char *)ops, KTAPE_EV_CONSOLE) ?
-				    KTAPE_CREATE_LOG : 0);
+				    KTAPE_CREATE_LOG :
+				    0);
 	close(dev);
 	if (fd < 0)
 		return fd;
@@ -137,7 +138,7 @@ static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
 /* ---- calls --------------------------------------------------------------- */
 
 /* First argument of marked calls; the second argument numbers the calls. */
-#define KT_MARK		((unsigned long)0x6b74617065ULL)
+#define KT_MARK ((unsigned long)0x6b74617065ULL)
 
 /*
  * sys_enter_wide records the argument registers even of a call without
@@ -206,8 +207,7 @@ static inline int kt_loads_start(struct kt_load *l, int nr, uint64_t limit,
 				 void (*call)(uint64_t n))
 {
 	for (int i = 0; i < nr; i++) {
-		l[i] = (struct kt_load){ .cpu = i, .limit = limit,
-					 .call = call };
+		l[i] = (struct kt_load){ .cpu = i, .limit = limit, .call = call };
 		if (pthread_create(&l[i].thread, NULL, kt_load_main, &l[i]))
 			return -1;
 	}

@@ -7,14 +7,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define KT_PASS_MOST	8	/* descriptors in one message */
+#define KT_PASS_MOST 8 /* descriptors in one message */
 
 /* Send up to KT_PASS_MOST descriptors, with flags of sendmsg().  Return: 0 or -errno. */
 static inline int kt_send_fds(int socket, const int *fds, int n, int flags)
 {
 	char control[CMSG_SPACE(sizeof(int) * KT_PASS_MOST)] = {}, byte = 0;
 	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
 			      .msg_control = control,
 			      .msg_controllen = CMSG_SPACE(sizeof(int) * n) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
@@ -39,10 +40,11 @@ static inline int kt_receive_fds(int socket, int *fds, int room, int flags)
 {
 	char control[CMSG_SPACE(sizeof(int) * KT_PASS_MOST)], byte;
 	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
 			      .msg_control = control,
-			      .msg_controllen = room ? CMSG_SPACE(sizeof(int) *
-								  room) : 0 };
+			      .msg_controllen =
+				      room ? CMSG_SPACE(sizeof(int) * room) : 0 };
 	struct cmsghdr *c;
 	int n;
 

@@ -12,23 +12,23 @@
 
 #include "kt_module.h"
 
-#define PAGE	4096
+#define PAGE 4096
 /* The region, and an address in memory that the kernel uses. */
 #if defined(__x86_64__) || defined(__i386__)
-#define REGION_AT	0x18000000
-#define RAM_AT		0x100000
+#define REGION_AT 0x18000000
+#define RAM_AT	  0x100000
 #elif defined(__riscv)
-#define REGION_AT	0xbfc00000
-#define RAM_AT		0x90000000
+#define REGION_AT 0xbfc00000
+#define RAM_AT	  0x90000000
 #else
-#define REGION_AT	0x7fc00000
-#define RAM_AT		0x50000000
+#define REGION_AT 0x7fc00000
+#define RAM_AT	  0x50000000
 #endif
-#define TEXT_OF(number)	#number
-#define PERSIST(at)	"persist=" TEXT_OF(at)	/* expands @at first */
+#define TEXT_OF(number) #number
+#define PERSIST(at)	"persist=" TEXT_OF(at) /* expands @at first */
 #define REGION		PERSIST(REGION_AT) ",4M"
-#define M	(1024UL * 1024)
-#define HALF	(2 * M)
+#define M		(1024UL * 1024)
+#define HALF		(2 * M)
 
 /* Descriptor of the kernel log, positioned at the last load(). */
 static int klog = -1;

@@ -9,7 +9,7 @@
 #include "kt_ring.h"
 
 #define KT_TARGET	"/tests/ktape_target.ko"
-#define KT_TARGET_PARAM	"/sys/module/ktape_target/parameters/"
+#define KT_TARGET_PARAM "/sys/module/ktape_target/parameters/"
 
 static inline int kt_probe_op(int fd, uint32_t op, struct ktape_probe *p)
 {

@@ -14,8 +14,7 @@ static inline const struct ktape_object_entry *kt_objects(size_t *nr)
 	void *p;
 
 	if (!all && fd >= 0 && !kt_region(fd, -1, KTAPE_RING_REGISTRY, &l)) {
-		p = mmap(NULL, l.data_size, PROT_READ, MAP_SHARED, fd,
-			 l.offset);
+		p = mmap(NULL, l.data_size, PROT_READ, MAP_SHARED, fd, l.offset);
 		if (p != MAP_FAILED)
 			all = p;
 	}

@@ -9,7 +9,7 @@
 
 /* Only x86 has this one. */
 #ifndef MAP_32BIT
-#define MAP_32BIT	0
+#define MAP_32BIT 0
 #endif
 
 /* ---- a mapped ring ----------------------------------------------------- */
@@ -138,8 +138,7 @@ static inline size_t kt_decode(const uint32_t *p, size_t left, struct kt_rec *r)
  * malformed.
  */
 static inline long kt_walk(const struct kt_map *m,
-			   void (*fn)(const struct kt_rec *r, void *arg),
-			   void *arg)
+			   void (*fn)(const struct kt_rec *r, void *arg), void *arg)
 {
 	uint64_t pos = kt_oldest(m), commit = kt_load(&m->page->commit), end;
 	uint64_t from = pos, at, size = m->e.block_size;
@@ -153,8 +152,7 @@ static inline long kt_walk(const struct kt_map *m,
 
 		end = commit - pos > size ? b->content_bits / 8 : commit - pos;
 		if (b->magic != KTAPE_BLOCK_MAGIC || b->seq != pos / size + 1 ||
-		    (int)b->cpu != m->e.cpu || b->kind != m->e.kind ||
-		    end > size)
+		    (int)b->cpu != m->e.cpu || b->kind != m->e.kind || end > size)
 			return -EBADMSG;
 		r.ts = b->ts_begin;
 		for (at = KTAPE_BLOCK_HEADER; at < end; at += len) {

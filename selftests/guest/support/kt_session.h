@@ -11,8 +11,10 @@
 static inline int kt_named(int fd, const char *name, uint32_t mode,
 			   uint64_t ring, uint32_t block, uint32_t flags)
 {
-	struct ktape_create c = { .size = sizeof(c), .mode = mode,
-				  .ring_size = ring, .block_size = block,
+	struct ktape_create c = { .size = sizeof(c),
+				  .mode = mode,
+				  .ring_size = ring,
+				  .block_size = block,
 				  .flags = flags };
 
 	snprintf(c.name, sizeof(c.name), "%s", name);
@@ -21,7 +23,8 @@ static inline int kt_named(int fd, const char *name, uint32_t mode,
 
 static inline int kt_attach(int fd, const char *name, uint32_t flags)
 {
-	struct ktape_session_ref ref = { .size = sizeof(ref), .flags = flags,
+	struct ktape_session_ref ref = { .size = sizeof(ref),
+					 .flags = flags,
 					 .id = KTAPE_SESSION_BY_NAME };
 
 	snprintf(ref.name, sizeof(ref.name), "%s", name);
@@ -47,7 +50,8 @@ static inline int kt_destroy(int fd, const char *name)
 /* List up to 8 sessions. Return: number of entries, or a negative errno. */
 static inline int kt_sessions(int fd, struct ktape_session_info *to)
 {
-	struct ktape_session_list l = { .size = sizeof(l), .nr = 8,
+	struct ktape_session_list l = { .size = sizeof(l),
+					.nr = 8,
 					.entry_size = sizeof(*to),
 					.entries = (uintptr_t)to };
 	int ret = kt_ioctl(fd, KTAPE_IOC_SESSIONS, &l);
@@ -76,15 +80,17 @@ static inline int kt_session_info(int fd, const char *name,
 static inline int kt_policy(int fd, uint32_t op, uint32_t shed, uint32_t stall,
 			    struct ktape_policy *p)
 {
-	*p = (struct ktape_policy){ .size = sizeof(*p), .op = op,
-				    .shed_percent = shed, .stall_ms = stall };
+	*p = (struct ktape_policy){
+		.size = sizeof(*p), .op = op, .shed_percent = shed, .stall_ms = stall
+	};
 	return kt_ioctl(fd, KTAPE_IOC_POLICY, p);
 }
 
 static inline int kt_reader_info(int fd, uint32_t cpu, uint32_t kind,
 				 struct ktape_reader_info *info)
 {
-	*info = (struct ktape_reader_info){ .size = sizeof(*info), .cpu = cpu,
+	*info = (struct ktape_reader_info){ .size = sizeof(*info),
+					    .cpu = cpu,
 					    .kind = kind };
 	return kt_ioctl(fd, KTAPE_IOC_READER, info);
 }

@@ -12,8 +12,8 @@
 
 #include "kt_ring.h"
 
-#define KTS_CPUS	64
-#define KTS_KINDS	3
+#define KTS_CPUS  64
+#define KTS_KINDS 3
 
 /* ---- shapes of events, from the table ---------------------------------- */
 
@@ -22,9 +22,9 @@ enum {
 #include <ktape/events.h>
 };
 
-#define KTS_VARARGS	0x40	/* in @bits: dat20 and nargs vary */
-#define KTS_BLOB	0x1000	/* in @blob: words of the blob */
-#define KTS_TEXT	0x2000	/* in @blob: of any length */
+#define KTS_VARARGS 0x40   /* in @bits: dat20 and nargs vary */
+#define KTS_BLOB    0x1000 /* in @blob: words of the blob */
+#define KTS_TEXT    0x2000 /* in @blob: of any length */
 
 /**
  * struct kts_shape - what the event table says of an opcode
@@ -104,16 +104,16 @@ struct kts {
 	void *arg;
 };
 
-static inline __attribute__((format(printf, 2, 3)))
-bool kts_bad(struct kts *t, const char *format, ...)
+static inline __attribute__((format(printf, 2, 3))) bool
+kts_bad(struct kts *t, const char *format, ...)
 {
 	va_list ap;
 	int n;
 
 	if (t->error[0])
 		return false;
-	n = snprintf(t->error, sizeof(t->error), "at byte %llu: ",
-		     (unsigned long long)t->offset);
+	n = snprintf(t->error, sizeof(t->error),
+		     "at byte %llu: ", (unsigned long long)t->offset);
 	va_start(ap, format);
 	vsnprintf(t->error + n, sizeof(t->error) - n, format, ap);
 	va_end(ap);
@@ -121,10 +121,10 @@ bool kts_bad(struct kts *t, const char *format, ...)
 }
 
 /* Set the error and return false from the caller if @cond does not hold. */
-#define KTS_CHECK(t, cond, format, ...)					\
-	do {								\
-		if (!(cond))						\
-			return kts_bad(t, format, ##__VA_ARGS__);	\
+#define KTS_CHECK(t, cond, format, ...)                           \
+	do {                                                      \
+		if (!(cond))                                      \
+			return kts_bad(t, format, ##__VA_ARGS__); \
 	} while (0)
 
 /* ---- CRC32C, reflected, polynomial 0x1edc6f41 --------------------------- */
@@ -168,29 +168,29 @@ static inline struct kts_stream *kts_stream(struct kts *t,
 
 static inline bool kts_head(struct kts *t, const struct ktape_block *b)
 {
-	const uint32_t known = KTAPE_BLOCK_CRC | KTAPE_BLOCK_OPEN |
-			       KTAPE_BLOCK_GAP;
+	const uint32_t known = KTAPE_BLOCK_CRC | KTAPE_BLOCK_OPEN | KTAPE_BLOCK_GAP;
 
 	KTS_CHECK(t, !memcmp(b->uuid, t->uuid, sizeof(t->uuid)), "uuid");
 	KTS_CHECK(t, !b->stream_id, "stream_id %u", b->stream_id);
-	KTS_CHECK(t, b->kind < KTS_KINDS && b->cpu < KTS_CPUS,
-		  "kind %u cpu %u", b->kind, b->cpu);
+	KTS_CHECK(t, b->kind < KTS_KINDS && b->cpu < KTS_CPUS, "kind %u cpu %u",
+		  b->kind, b->cpu);
 	KTS_CHECK(t, b->instance == ((uint64_t)b->kind << 32 | b->cpu),
 		  "instance %llx", b->instance);
 	KTS_CHECK(t, !b->reserved0 && !b->reserved1 && !b->reserved2,
 		  "reserved members");
 	KTS_CHECK(t, !(b->flags & ~known), "flags %x", b->flags);
 	KTS_CHECK(t, b->flags & KTAPE_BLOCK_CRC, "no CRC");
-	KTS_CHECK(t, b->content_bits % 64 == 0 && b->packet_bits % 64 == 0 &&
-		  b->content_bits >= KTAPE_BLOCK_HEADER * 8 &&
-		  b->content_bits <= b->packet_bits, "sizes %llu %llu",
-		  b->content_bits, b->packet_bits);
+	KTS_CHECK(t,
+		  b->content_bits % 64 == 0 && b->packet_bits % 64 == 0 &&
+			  b->content_bits >= KTAPE_BLOCK_HEADER * 8 &&
+			  b->content_bits <= b->packet_bits,
+		  "sizes %llu %llu", b->content_bits, b->packet_bits);
 	KTS_CHECK(t, b->crc32c == kts_packet_crc(b, b->content_bits / 8),
-		  "CRC of packet %llu of cpu %u kind %u", b->seq, b->cpu,
-		  b->kind);
-	KTS_CHECK(t, b->context <= KTAPE_CTX_CONTINUED &&
-		  (b->tid >= 0 ||
-		   (b->tid == -1 && b->context >= KTAPE_CTX_UNKNOWN)),
+		  "CRC of packet %llu of cpu %u kind %u", b->seq, b->cpu, b->kind);
+	KTS_CHECK(t,
+		  b->context <= KTAPE_CTX_CONTINUED &&
+			  (b->tid >= 0 ||
+			   (b->tid == -1 && b->context >= KTAPE_CTX_UNKNOWN)),
 		  "context %u tid %d", b->context, b->tid);
 	KTS_CHECK(t, b->ts_begin <= b->ts_end, "begins %llu ends %llu",
 		  b->ts_begin, b->ts_end);
@@ -223,8 +223,7 @@ static inline bool kts_follows(struct kts *t, const struct ktape_block *b)
 	KTS_CHECK(t, b->emitted >= s->emitted, "fewer emitted");
 	KTS_CHECK(t, b->discarded >= s->discarded, "fewer discarded: %llu, %llu",
 		  b->discarded, (unsigned long long)s->discarded);
-	KTS_CHECK(t, !goes_on || (!gap && s->open &&
-				  s->block == b->sync_clock),
+	KTS_CHECK(t, !goes_on || (!gap && s->open && s->block == b->sync_clock),
 		  "goes on with what did not come, packet %llu of cpu %u kind %u",
 		  b->seq, b->cpu, b->kind);
 	KTS_CHECK(t, gap || !s->open || goes_on || s->block != b->sync_clock,
@@ -241,9 +240,11 @@ static inline bool kts_shape(struct kts *t, const uint32_t *word,
 	for (const char *p = (const char *)word; used < len; used++)
 		KTS_CHECK(t, !p[used], "padding of opcode %u", r->op);
 	if (r->op == KTAPE_TIME_EXTEND) {
-		KTS_CHECK(t, len == KTAPE_TIME_EXTEND_SIZE && r->nargs == 4 &&
-			  !r->dat20 && !r->args[2] && !r->args[3] &&
-			  word[0] == r->args[0], "time extension");
+		KTS_CHECK(t,
+			  len == KTAPE_TIME_EXTEND_SIZE && r->nargs == 4 &&
+				  !r->dat20 && !r->args[2] && !r->args[3] &&
+				  word[0] == r->args[0],
+			  "time extension");
 		return true;
 	}
 	KTS_CHECK(t, s->name, "no opcode %u", r->op);
@@ -252,9 +253,10 @@ static inline bool kts_shape(struct kts *t, const uint32_t *word,
 	KTS_CHECK(t, s->bits & KTS_VARARGS || (int)r->nargs == s->nargs,
 		  "%s: %u arguments", s->name, r->nargs);
 	KTS_CHECK(t, !r->blob == !s->blob, "%s: blob", s->name);
-	KTS_CHECK(t, !r->blob || s->blob & KTS_TEXT ||
-		  (int)r->size == (s->blob - KTS_BLOB) * 4, "%s: %u bytes",
-		  s->name, r->size);
+	KTS_CHECK(t,
+		  !r->blob || s->blob & KTS_TEXT ||
+			  (int)r->size == (s->blob - KTS_BLOB) * 4,
+		  "%s: %u bytes", s->name, r->size);
 	return true;
 }
 
@@ -273,9 +275,9 @@ static inline bool kts_records(struct kts *t, const struct ktape_block *b)
 		if (!kts_shape(t, word, &r, len))
 			return false;
 		KTS_CHECK(t, r.ts >= before && r.ts <= b->ts_end,
-			  "opcode %u: time %llu not within %llu and %llu",
-			  r.op, (unsigned long long)r.ts,
-			  (unsigned long long)before, b->ts_end);
+			  "opcode %u: time %llu not within %llu and %llu", r.op,
+			  (unsigned long long)r.ts, (unsigned long long)before,
+			  b->ts_end);
 		r.pos = at;
 		if (r.op == KTAPE_TIME_EXTEND) {
 			s->extends++;
@@ -299,11 +301,10 @@ static inline bool kts_data(struct kts *t, const struct ktape_block *b)
 	s = kts_stream(t, b);
 	if (b->kind == KTAPE_RING_REGISTRY) {
 		for (int i = 0; i < KTS_CPUS; i++)
-			KTS_CHECK(t, !t->stream[i][0].packets &&
-				  !t->stream[i][1].packets,
+			KTS_CHECK(t,
+				  !t->stream[i][0].packets && !t->stream[i][1].packets,
 				  "registry after data");
-		KTS_CHECK(t, b->seq == s->seq + 1, "registry packet %llu",
-			  b->seq);
+		KTS_CHECK(t, b->seq == s->seq + 1, "registry packet %llu", b->seq);
 	} else if (!kts_follows(t, b)) {
 		return false;
 	}
@@ -323,17 +324,18 @@ static inline bool kts_data(struct kts *t, const struct ktape_block *b)
 	return true;
 }
 
-static inline bool kts_metadata(struct kts *t,
-				const struct ktape_metadata_packet *p)
+static inline bool kts_metadata(struct kts *t, const struct ktape_metadata_packet *p)
 {
 	KTS_CHECK(t, !t->stream[0][KTAPE_RING_REGISTRY].packets,
 		  "metadata after the registry");
-	KTS_CHECK(t, p->major == 1 && p->minor == 8 && !p->checksum &&
-		  !p->compression && !p->encryption && !p->checksum_scheme,
+	KTS_CHECK(t,
+		  p->major == 1 && p->minor == 8 && !p->checksum &&
+			  !p->compression && !p->encryption && !p->checksum_scheme,
 		  "head of metadata");
-	KTS_CHECK(t, p->content_bits % 8 == 0 &&
-		  p->content_bits > sizeof(*p) * 8 &&
-		  p->content_bits <= p->packet_bits, "size of metadata");
+	KTS_CHECK(t,
+		  p->content_bits % 8 == 0 && p->content_bits > sizeof(*p) * 8 &&
+			  p->content_bits <= p->packet_bits,
+		  "size of metadata");
 	if (!t->metadata)
 		memcpy(t->uuid, p->uuid, sizeof(t->uuid));
 	KTS_CHECK(t, !memcmp(t->uuid, p->uuid, sizeof(t->uuid)), "uuid");
@@ -372,10 +374,9 @@ static inline size_t kts_feed(struct kts *t, const void *buf, size_t len)
 			kts_bad(t, "no packet: %08x", magic);
 			break;
 		}
-		if (size > most || (size && size < sizeof(
-					struct ktape_metadata_packet))) {
-			kts_bad(t, "packet of %llu bytes",
-				(unsigned long long)size);
+		if (size > most ||
+		    (size && size < sizeof(struct ktape_metadata_packet))) {
+			kts_bad(t, "packet of %llu bytes", (unsigned long long)size);
 			break;
 		}
 		if (!size || size > len - done)

@@ -8,11 +8,14 @@
 
 #include "kt.h"
 
-#define KT_WORD(n, how, v) \
-	{ .word = n, .width = 32, .op = KTAPE_COMPARE_##how, .value = v }
+#define KT_WORD(n, how, v)                                                    \
+	{                                                                     \
+		.word = n, .width = 32, .op = KTAPE_COMPARE_##how, .value = v \
+	}
 /* Write a value marker with this id. */
-#define KT_OF_ID(n)	.opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1, \
-			.compare = { KT_WORD(0, EQ, n) }
+#define KT_OF_ID(n)                                      \
+	.opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1, \
+	.compare = { KT_WORD(0, EQ, n) }
 
 static inline int kt_trigger(int fd, uint32_t op, struct ktape_trigger *t)
 {
@@ -77,8 +80,10 @@ static inline bool kt_soon(bool (*is)(int fd), int fd)
 /* Write @n values of marker @id. */
 static inline void kt_marks(uint32_t id, int n)
 {
-	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK_VALUE,
-				.id = id, .value = -5 };
+	struct ktape_mark m = { .size = sizeof(m),
+				.opcode = KTAPE_EV_MARK_VALUE,
+				.id = id,
+				.value = -5 };
 	static int fd = -1;
 
 	if (fd < 0)

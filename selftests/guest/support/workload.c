@@ -23,15 +23,15 @@
 
 #include "now.h"
 
-#define CHUNK		65536
-#define FILE_CHUNKS	64
+#define CHUNK	    65536
+#define FILE_CHUNKS 64
 
 struct job {
 	const char *name;
 	void (*run)(void);
 };
 
-static uint64_t deadline;	/* by now_ns() */
+static uint64_t deadline; /* by now_ns() */
 static const char *folder;
 
 static void fail(const char *what)
@@ -94,8 +94,7 @@ static void run_pipe(void)
 	close(ping[0]);
 	close(pong[1]);
 	while (go_on())
-		if (write(ping[1], &byte, 1) != 1 ||
-		    read(pong[0], &byte, 1) != 1)
+		if (write(ping[1], &byte, 1) != 1 || read(pong[0], &byte, 1) != 1)
 			fail("ping");
 	close(ping[1]);
 	waitpid(pid, NULL, 0);
@@ -217,9 +216,9 @@ static void run_syscall(void)
 }
 
 static const struct job jobs[] = {
-	{ "wl-fork", run_fork }, { "wl-ping", run_pipe },
-	{ "wl-udp", run_udp },	 { "wl-tcp", run_tcp },
-	{ "wl-disk", run_disk }, { "wl-timer", run_timer },
+	{ "wl-fork", run_fork },       { "wl-ping", run_pipe },
+	{ "wl-udp", run_udp },	       { "wl-tcp", run_tcp },
+	{ "wl-disk", run_disk },       { "wl-timer", run_timer },
 	{ "wl-syscall", run_syscall },
 };
 

@@ -18,10 +18,11 @@
 #include "kt_trigger.h"
 #include "now.h"
 
-#define CPUS_MAX	16
-#define RING		(1 << 20)
+#define CPUS_MAX 16
+#define RING	 (1 << 20)
 
-FIXTURE(trigger) {
+FIXTURE(trigger)
+{
 	int main, fd, cpus;
 };
 
@@ -62,21 +63,27 @@ TEST_F(trigger, compares)
 		struct ktape_trigger_compare c;
 		uint32_t fires;
 	} cases[] = {
-		{ KT_WORD(0, EQ, 7), 1 },	{ KT_WORD(0, EQ, 8), 0 },
-		{ KT_WORD(0, NE, 8), 1 },	{ KT_WORD(0, NE, 7), 0 },
-		{ KT_WORD(0, LT, 8), 1 },	{ KT_WORD(0, LT, 7), 0 },
-		{ KT_WORD(0, LE, 7), 1 },	{ KT_WORD(0, LE, 6), 0 },
-		{ KT_WORD(0, GT, 6), 1 },	{ KT_WORD(0, GT, 7), 0 },
-		{ KT_WORD(0, GE, 7), 1 },	{ KT_WORD(0, GE, 8), 0 },
-		{ KT_WORD(0, ANY, 4), 1 }, { KT_WORD(0, ANY, 8), 0 },
+		{ KT_WORD(0, EQ, 7), 1 },
+		{ KT_WORD(0, EQ, 8), 0 },
+		{ KT_WORD(0, NE, 8), 1 },
+		{ KT_WORD(0, NE, 7), 0 },
+		{ KT_WORD(0, LT, 8), 1 },
+		{ KT_WORD(0, LT, 7), 0 },
+		{ KT_WORD(0, LE, 7), 1 },
+		{ KT_WORD(0, LE, 6), 0 },
+		{ KT_WORD(0, GT, 6), 1 },
+		{ KT_WORD(0, GT, 7), 0 },
+		{ KT_WORD(0, GE, 7), 1 },
+		{ KT_WORD(0, GE, 8), 0 },
+		{ KT_WORD(0, ANY, 4), 1 },
+		{ KT_WORD(0, ANY, 8), 0 },
 		{ { 0, 1, 2, KTAPE_COMPARE_EQ, 3 }, 1 },
 		{ { 0, 3, 2, KTAPE_COMPARE_EQ, 0 }, 1 },
 		/* The value is -5. */
 		{ { 1, 0, 64, KTAPE_COMPARE_EQ, -5ULL }, 1 },
 		{ { 1, 0, 64, KTAPE_COMPARE_LT, 0 }, 0 },
 		{ { 1, 0, 64, KTAPE_COMPARE_LT | KTAPE_COMPARE_SIGNED, 0 }, 1 },
-		{ { 1, 0, 32, KTAPE_COMPARE_EQ | KTAPE_COMPARE_SIGNED, -5ULL },
-		  1 },
+		{ { 1, 0, 32, KTAPE_COMPARE_EQ | KTAPE_COMPARE_SIGNED, -5ULL }, 1 },
 		{ { 1, 0, 32, KTAPE_COMPARE_EQ, -5U }, 1 },
 		{ { 7, 0, 20, KTAPE_COMPARE_EQ, 0 }, 1 },
 		{ { 7, 0, 20, KTAPE_COMPARE_ANY, 0xfffff }, 0 },
@@ -84,8 +91,7 @@ TEST_F(trigger, compares)
 		{ KT_WORD(3, GE, 0), 0 },
 		{ { 2, 0, 64, KTAPE_COMPARE_GE, 0 }, 0 },
 	};
-	struct ktape_trigger t = { .opcode = KTAPE_EV_MARK_VALUE,
-				   .nr_compares = 1 };
+	struct ktape_trigger t = { .opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1 };
 
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -95,7 +101,8 @@ TEST_F(trigger, compares)
 		id = kt_trigger_add(self->fd, &t);
 		ASSERT_LE(0, id) TH_LOG("case %zu", i);
 		kt_marks(7, 1);
-		EXPECT_EQ(cases[i].fires, kt_trigger_fired(self->fd, id)) {
+		EXPECT_EQ(cases[i].fires, kt_trigger_fired(self->fd, id))
+		{
 			TH_LOG("case %zu", i);
 		}
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
@@ -116,8 +123,7 @@ struct found {
 	uint32_t last_op;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 
@@ -127,8 +133,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		f->when = r->dat20 >> 5;
 		f->opcode = r->args[0];
 	}
-	if (b->kind != KTAPE_RING_EVENT || b->cpu ||
-	    r->op == KTAPE_TIME_EXTEND)
+	if (b->kind != KTAPE_RING_EVENT || b->cpu || r->op == KTAPE_TIME_EXTEND)
 		return;
 	if (r->op == KTAPE_EV_MARK) {
 		f->marks += r->args[0] == 4711;
@@ -139,7 +144,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 
 /* Parse the stream and check its ledger. */
 static void trigger_check(struct __test_metadata *_metadata, int fd, int cpus,
-		  struct found *found)
+			  struct found *found)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
@@ -161,8 +166,7 @@ static void trigger_check(struct __test_metadata *_metadata, int fd, int cpus,
 TEST_F(trigger, nth)
 {
 	struct ktape_trigger t = { KT_OF_ID(7), .nth = 10, .limit = 3,
-				   .actions = KTAPE_TRIGGER_MARK,
-				   .mark = 4711 };
+				   .actions = KTAPE_TRIGGER_MARK, .mark = 4711 };
 	struct found found;
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
@@ -223,18 +227,20 @@ static uint64_t sleeps_in_call(long ms)
 TEST_F(trigger, longer)
 {
 	struct ktape_trigger t = {
-		.when = KTAPE_TRIGGER_LONGER, .opcode = KTAPE_EV_SYS_SPAN,
+		.when = KTAPE_TRIGGER_LONGER,
+		.opcode = KTAPE_EV_SYS_SPAN,
 		.duration_ns = 200000000ULL,
 		.nr_compares = 1,
 		.compare = { { KTAPE_COMPARE_DAT20, 0, 16, KTAPE_COMPARE_EQ,
 			       SYS_nanosleep } },
 	};
-	struct ktape_filter_gate gate = { .gate = KTAPE_GATE_SYSCALL,
-					  .ns = 1 };
+	struct ktape_filter_gate gate = { .gate = KTAPE_GATE_SYSCALL, .ns = 1 };
 	uint64_t took = UINT64_MAX;
 	uint32_t before = 0;
-	struct ktape_filter f = { .size = sizeof(f), .op = KTAPE_FILTER_SET,
-				  .kind = KTAPE_FILTER_GATE, .nr = 1,
+	struct ktape_filter f = { .size = sizeof(f),
+				  .op = KTAPE_FILTER_SET,
+				  .kind = KTAPE_FILTER_GATE,
+				  .nr = 1,
 				  .entries = (uintptr_t)&gate };
 	int id;
 
@@ -366,8 +372,7 @@ TEST_F(trigger, sessions)
 	 * actions.
 	 */
 	close(other);
-	other = kt_named(self->main, "next", KTAPE_MODE_OVERWRITE, 16384, 4096,
-			 0);
+	other = kt_named(self->main, "next", KTAPE_MODE_OVERWRITE, 16384, 4096, 0);
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	EXPECT_EQ(start.target, l.session);
@@ -406,18 +411,16 @@ TEST_F(trigger, eventfd)
 /* ---- snapshots ------------------------------------------------------------- */
 
 struct window {
-	uint64_t first, last, fired;	/* for values in the event ring of CPU 0 */
+	uint64_t first, last, fired; /* for values in the event ring of CPU 0 */
 };
 
-static void on_window(const struct ktape_block *b, const struct kt_rec *r,
-		      void *arg)
+static void on_window(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct window *w = arg;
 
 	if (r->op == KTAPE_EV_TRIGGER)
 		w->fired = r->ts;
-	if (b->kind != KTAPE_RING_EVENT || b->cpu ||
-	    r->op != KTAPE_EV_MARK_VALUE)
+	if (b->kind != KTAPE_RING_EVENT || b->cpu || r->op != KTAPE_EV_MARK_VALUE)
 		return;
 	if (!w->first)
 		w->first = r->ts;
@@ -460,8 +463,7 @@ static uint64_t busy(int fd, int ms, uint64_t end)
 	return last;
 }
 
-static void window_of(struct __test_metadata *_metadata, int fd,
-		      struct window *w)
+static void window_of(struct __test_metadata *_metadata, int fd, struct window *w)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct kt_buf b = {};
@@ -515,8 +517,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 /* If the rings do not reach back that far, the status says so. */
 TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 {
-	int fd = kt_named(self->main, "small", KTAPE_MODE_OVERWRITE, 16384, 4096,
-			  0);
+	int fd = kt_named(self->main, "small", KTAPE_MODE_OVERWRITE, 16384, 4096, 0);
 	struct ktape_trigger t;
 
 	ASSERT_LE(0, fd);
@@ -572,62 +573,59 @@ TEST_F(trigger, sixteen)
 	close(ro);
 }
 
+static const struct ktape_trigger invalid[] = {
+	{ .opcode = KTAPE_EV_LEDGER },
+	{ .opcode = 255 },
+	{ .opcode = 1000 },
+	{ .opcode = KTAPE_EV_SYS_SPAN },
+	{ .opcode = KTAPE_EV_KERNEL_STACK },
+	{ KT_OF_ID(1), .when = 3 },
+	{ KT_OF_ID(1), .id = 1 },
+	{ KT_OF_ID(1), .nth = 0x80000000 },
+	{ KT_OF_ID(1), .limit = 0x80000000 },
+	{ KT_OF_ID(1), .duration_ns = 1 },
+	{ KT_OF_ID(1), .mark = 1 },
+	{ KT_OF_ID(1), .eventfd = 1 },
+	{ KT_OF_ID(1), .target = 1 },
+	{ KT_OF_ID(1), .before_ns = 1 },
+	{ KT_OF_ID(1), .after_ns = 1 },
+	{ KT_OF_ID(1), .mask = { 1ULL << 40 } },
+	{ KT_OF_ID(1), .actions = 64 },
+	{ KT_OF_ID(1), .matches = 1 },
+	{ KT_OF_ID(1), .fired = 1 },
+	{ KT_OF_ID(1), .last = 1 },
+	{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START, .target = 8 },
+	{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP },
+	{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_PROFILE, .mask = { 1 } },
+	{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_SNAPSHOT,
+	  .after_ns = KTAPE_TRIGGER_NS_MAX + 1 },
+	{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .duration_ns = 1000 },
+	{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .nth = 1,
+	  .duration_ns = 1000000000 },
+	{ KT_OF_ID(1), .when = KTAPE_TRIGGER_LONGER, .duration_ns = 1000 },
+	{ .opcode = KTAPE_EV_SYS_SPAN, .when = KTAPE_TRIGGER_LONGER },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 5 },
+	{ .opcode = KTAPE_EV_MARK, .compare = { KT_WORD(0, EQ, 1) } },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1 },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1, .compare = { { 8, 0, 32, 0, 0 } } },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1, .compare = { { 6, 0, 64, 0, 0 } } },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1, .compare = { { 0, 1, 32, 0, 0 } } },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1, .compare = { { 0, 0, 33, 0, 0 } } },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1, .compare = { { 7, 0, 21, 0, 0 } } },
+	{ .opcode = KTAPE_EV_MARK, .nr_compares = 1, .compare = { { 0, 0, 32, 7, 0 } } },
+	{ .opcode = KTAPE_EV_MARK,
+	  .nr_compares = 1,
+	  .compare = { { 0, 0, 32, 0x200, 0 } } },
+};
+
 TEST_F(trigger, refused)
 {
-	static const struct ktape_trigger bad[] = {
-		{ .opcode = KTAPE_EV_LEDGER },
-		{ .opcode = 255 },
-		{ .opcode = 1000 },
-		{ .opcode = KTAPE_EV_SYS_SPAN },
-		{ .opcode = KTAPE_EV_KERNEL_STACK },
-		{ KT_OF_ID(1), .when = 3 },
-		{ KT_OF_ID(1), .id = 1 },
-		{ KT_OF_ID(1), .nth = 0x80000000 },
-		{ KT_OF_ID(1), .limit = 0x80000000 },
-		{ KT_OF_ID(1), .duration_ns = 1 },
-		{ KT_OF_ID(1), .mark = 1 },
-		{ KT_OF_ID(1), .eventfd = 1 },
-		{ KT_OF_ID(1), .target = 1 },
-		{ KT_OF_ID(1), .before_ns = 1 },
-		{ KT_OF_ID(1), .after_ns = 1 },
-		{ KT_OF_ID(1), .mask = { 1ULL << 40 } },
-		{ KT_OF_ID(1), .actions = 64 },
-		{ KT_OF_ID(1), .matches = 1 },
-		{ KT_OF_ID(1), .fired = 1 },
-		{ KT_OF_ID(1), .last = 1 },
-		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START, .target = 8 },
-		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP },
-		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_PROFILE, .mask = { 1 } },
-		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_SNAPSHOT,
-		  .after_ns = KTAPE_TRIGGER_NS_MAX + 1 },
-		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .duration_ns = 1000 },
-		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .nth = 1,
-		  .duration_ns = 1000000000 },
-		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_LONGER, .duration_ns = 1000 },
-		{ .opcode = KTAPE_EV_SYS_SPAN, .when = KTAPE_TRIGGER_LONGER },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 5 },
-		{ .opcode = KTAPE_EV_MARK, .compare = { KT_WORD(0, EQ, 1) } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1 },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 8, 0, 32, 0, 0 } } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 6, 0, 64, 0, 0 } } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 0, 1, 32, 0, 0 } } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 0, 0, 33, 0, 0 } } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 7, 0, 21, 0, 0 } } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 0, 0, 32, 7, 0 } } },
-		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
-		  .compare = { { 0, 0, 32, 0x200, 0 } } },
-	};
 	struct ktape_trigger t = { KT_OF_ID(1), .actions = KTAPE_TRIGGER_START,
 				   .target = 7 };
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &bad[i])) {
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(*invalid); i++) {
+		EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &invalid[i]))
+		{
 			TH_LOG("case %zu", i);
 		}
 	}
@@ -658,7 +656,8 @@ static void calls(uint64_t n)
  */
 TEST_F_TIMEOUT(trigger, storm, 120)
 {
-	struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER, .nth = 3,
+	struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER,
+				   .nth = 3,
 				   .actions = KTAPE_TRIGGER_MARK |
 					      KTAPE_TRIGGER_STOP |
 					      KTAPE_TRIGGER_NOTIFY,
@@ -675,7 +674,8 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(), calls));
 	for (int i = 0; i < 30; i++) {
-		int a = kt_trigger_add(self->fd, &t), b = kt_trigger_add(self->fd, &slow);
+		int a = kt_trigger_add(self->fd, &t),
+		    b = kt_trigger_add(self->fd, &slow);
 
 		ASSERT_LE(0, a);
 		ASSERT_LE(0, b);

@@ -13,10 +13,10 @@
 #include "kt_trigger.h"
 #include "now.h"
 
-#define RING		(1U << 20)
-#define CONTROL		(256U << 10)
-#define LONG_MS		300
-#define TRIES		8
+#define RING	(1U << 20)
+#define CONTROL (256U << 10)
+#define LONG_MS 300
+#define TRIES	8
 
 /**
  * struct reader - a thread that reads bytes one by one
@@ -75,8 +75,7 @@ static int add_longer(int fd, unsigned int nr, uint64_t ms)
 		.opcode = KTAPE_EV_SYS_SPAN,
 		.duration_ns = ms * 1000000,
 		.nr_compares = 1,
-		.compare = { { KTAPE_COMPARE_DAT20, 0, 16, KTAPE_COMPARE_EQ,
-			       nr } },
+		.compare = { { KTAPE_COMPARE_DAT20, 0, 16, KTAPE_COMPARE_EQ, nr } },
 	};
 
 	return kt_trigger_add(fd, &t);
@@ -90,14 +89,13 @@ FIXTURE_SETUP(longer)
 	self->r.cpu = 1;
 	self->r.reads = 2;
 	ASSERT_EQ(0, pipe(self->r.pipe));
-	self->fd = kt_session_names(
-		RING, CONTROL, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
+	self->fd = kt_session_names(RING, CONTROL,
+				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_EQ(0, self->id);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0,
-		  pthread_create(&self->r.thread, NULL, reader_main, &self->r));
+	ASSERT_EQ(0, pthread_create(&self->r.thread, NULL, reader_main, &self->r));
 	wait_for(&self->r, 0);
 }
 
@@ -319,14 +317,12 @@ TEST_F_TIMEOUT(longer, limit, 120)
 TEST_F(longer, or_gate)
 {
 	const struct ktape_filter_gate syscalls = { KTAPE_GATE_SYSCALL, 0, 1 };
-	const struct ktape_filter_gate both[] = {
-		{ KTAPE_GATE_IRQ, 0, 1 }, { KTAPE_GATE_SYSCALL, 0, 1 }
-	};
+	const struct ktape_filter_gate both[] = { { KTAPE_GATE_IRQ, 0, 1 },
+						  { KTAPE_GATE_SYSCALL, 0, 1 } };
 
 	EXPECT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_GATE, both, 1));
 	EXPECT_EQ(-EBUSY, kt_filter_set(self->fd, KTAPE_FILTER_GATE, both, 2));
-	EXPECT_EQ(-EBUSY,
-		  kt_filter_set(self->fd, KTAPE_FILTER_GATE, &syscalls, 1));
+	EXPECT_EQ(-EBUSY, kt_filter_set(self->fd, KTAPE_FILTER_GATE, &syscalls, 1));
 	EXPECT_EQ(1, kt_filter_get(self->fd, KTAPE_FILTER_GATE).nr);
 	change_over(self);
 	EXPECT_LE(1, end(self));

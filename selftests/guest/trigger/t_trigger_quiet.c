@@ -13,18 +13,20 @@
 #include "kt_trigger.h"
 #include "now.h"
 
-#define STALL		"/sys/module/kt_stall/parameters/stall"
-#define SILENCE_MS	(1000 * kt_scale())
-#define TRIES		10
+#define STALL	   "/sys/module/kt_stall/parameters/stall"
+#define SILENCE_MS (1000 * kt_scale())
+#define TRIES	   10
 
-FIXTURE(quiet) {
+FIXTURE(quiet)
+{
 	int fd;
 };
 
 FIXTURE_SETUP(quiet)
 {
 	const struct ktape_trigger t = {
-		KT_OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
+		KT_OF_ID(7),
+		.when = KTAPE_TRIGGER_QUIET,
 		.duration_ns = SILENCE_MS * 1000000ULL,
 	};
 

@@ -10,7 +10,7 @@
 #include "kt_session.h"
 #include "kt_trigger.h"
 
-#define CPUS_MAX	16
+#define CPUS_MAX 16
 
 /* Two switches, and time for the kernel's workers. */
 static void switches(uint64_t n)
@@ -18,7 +18,8 @@ static void switches(uint64_t n)
 	usleep(100);
 }
 
-FIXTURE(storm) {
+FIXTURE(storm)
+{
 	int cpus, main;
 	struct kt_load load[CPUS_MAX];
 };
@@ -50,8 +51,7 @@ static int new_session(int fd, const char *name, uint32_t flags)
 {
 	int ret = kt_named(fd, name, KTAPE_MODE_OVERWRITE, 65536, 4096, flags);
 
-	if (ret >= 0 &&
-	    kt_profile_only(ret, KT_OPS(KTAPE_EV_SCHED_SWITCH))) {
+	if (ret >= 0 && kt_profile_only(ret, KT_OPS(KTAPE_EV_SCHED_SWITCH))) {
 		close(ret);
 		return -EIO;
 	}

@@ -18,12 +18,12 @@
 #include "kt_trigger.h"
 #include "now.h"
 
-#define RING		(64 << 10)
-#define MINUTE_MS	60000ULL
-#define SIDE_MS		300
-#define PACE_NS		200000	/* between values of the busy CPU; its ring holds 2500 */
-#define CPUS		8
-#define NOTES		60000
+#define RING	  (64 << 10)
+#define MINUTE_MS 60000ULL
+#define SIDE_MS	  300
+#define PACE_NS	  200000 /* between values of the busy CPU; its ring holds 2500 */
+#define CPUS	  8
+#define NOTES	  60000
 
 FIXTURE(window)
 {
@@ -184,8 +184,7 @@ TEST_F(window, not_reported_otherwise)
 {
 	struct ktape_trigger t;
 
-	ASSERT_EQ(0, add_snapshot(self, 0, 1000 * kt_scale(),
-				  KTAPE_TRIGGER_NOTIFY));
+	ASSERT_EQ(0, add_snapshot(self, 0, 1000 * kt_scale(), KTAPE_TRIGGER_NOTIFY));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
@@ -243,10 +242,9 @@ static void keep_pace(int cpu, uint64_t n)
 static void note(uint64_t n)
 {
 	static __thread int fd = -1;
-	struct ktape_mark m = { .size = sizeof(m),
-				.id = 1,
-				.value = n,
-				.opcode = KTAPE_EV_MARK_VALUE };
+	struct ktape_mark m = {
+		.size = sizeof(m), .id = 1, .value = n, .opcode = KTAPE_EV_MARK_VALUE
+	};
 	int cpu = sched_getcpu();
 
 	if (fd < 0)
@@ -327,8 +325,7 @@ static int save(const char *name, struct held *h)
 	while (ktape_trace_next(t, &e) > 0)
 		if (e->opcode == KTAPE_EV_MARK_VALUE && e->cpu < CPUS &&
 		    !ktape_event_field(e, "value", &value))
-			on_value(&h[e->cpu], e->ts, ktape_event_arg(e, 0),
-				 value);
+			on_value(&h[e->cpu], e->ts, ktape_event_arg(e, 0), value);
 	ktape_trace_close(t);
 	return 0;
 }
@@ -338,8 +335,7 @@ static int save(const char *name, struct held *h)
  * after @end.
  */
 static void is_held(struct __test_metadata *_metadata, const struct held *h,
-		    const struct notes *n, uint64_t from, uint64_t to,
-		    uint64_t end)
+		    const struct notes *n, uint64_t from, uint64_t to, uint64_t end)
 {
 	uint64_t done = n->load.done < NOTES ? n->load.done : NOTES, asked = 0;
 	uint64_t missing = 0, late = 0;
@@ -398,8 +394,7 @@ static void rest(int cpus)
  * that have wrapped reach back, in ns.
  */
 static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
-			    const struct ktape_trigger *t, uint64_t to,
-			    uint64_t end)
+			    const struct ktape_trigger *t, uint64_t to, uint64_t end)
 {
 	int cpus = kt_cpus() < CPUS ? kt_cpus() : CPUS;
 	struct held saved[CPUS] = {}, h;
@@ -433,7 +428,7 @@ static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
  * and the status says how far.
  */
 static void look_through(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(window) *self, int busy)
+			 FIXTURE_DATA(window) * self, int busy)
 {
 	const uint64_t ms = SIDE_MS * kt_scale();
 	const uint64_t before = busy < 0 ? ms : MINUTE_MS;

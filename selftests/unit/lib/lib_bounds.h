@@ -15,7 +15,7 @@
 #include "lib_codec.h"
 #include "tap.h"
 
-#define MIB	(1U << 10)	/* in KiB */
+#define MIB (1U << 10) /* in KiB */
 
 void __sanitizer_cov_trace_pc(void);
 
@@ -86,8 +86,9 @@ static void check_work(const char *what, scene_fn *scene, uint64_t n)
 	      two.status);
 	check(one.work > n, "%s: %llu branches are counted", what,
 	      (unsigned long long)one.work);
-	check(two.work <= one.work * 3, "%s: %llu branches, and of twice as much %llu",
-	      what, (unsigned long long)one.work, (unsigned long long)two.work);
+	check(two.work <= one.work * 3,
+	      "%s: %llu branches, and of twice as much %llu", what,
+	      (unsigned long long)one.work, (unsigned long long)two.work);
 }
 
 static void must(int err)
@@ -97,7 +98,8 @@ static void must(int err)
 }
 
 static const struct ktape_info bounds_info = {
-	.freq = 1000000000, .machine = "x86_64",
+	.freq = 1000000000,
+	.machine = "x86_64",
 };
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -106,14 +108,18 @@ static struct ktape_event event_of(uint8_t opcode, uint8_t nargs,
 				   const uint32_t *args, uint64_t ts)
 {
 	return (struct ktape_event){
-		.ts = ts, .args = args, .nargs = nargs, .opcode = opcode,
-		.known = true, .tid = 1, .size = 8 + nargs * 4U,
+		.ts = ts,
+		.args = args,
+		.nargs = nargs,
+		.opcode = opcode,
+		.known = true,
+		.tid = 1,
+		.size = 8 + nargs * 4U,
 	};
 }
 
-__attribute__((unused))
-static struct ktape_event name_of(const uint32_t args[7], uint32_t type,
-				  uint64_t ts)
+__attribute__((unused)) static struct ktape_event
+name_of(const uint32_t args[7], uint32_t type, uint64_t ts)
 {
 	struct ktape_event e = event_of(KTAPE_EV_REGISTRY, 7, args, ts);
 

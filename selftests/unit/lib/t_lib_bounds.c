@@ -85,8 +85,9 @@ static void begin_tracex(void)
 
 static void add_entry(uint32_t cpu, uint32_t id, uint32_t thread, uint64_t ts)
 {
-	const uint32_t args[7] = { KTAPE_FORMAT_ID_TRACEX | id, thread, 4, 0, 0,
-				   thread, 5 };
+	const uint32_t args[7] = {
+		KTAPE_FORMAT_ID_TRACEX | id, thread, 4, 0, 0, thread, 5
+	};
 	struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 7, args, ts);
 
 	e.cpu = cpu;
@@ -120,8 +121,9 @@ static uint64_t rtos_running(uint64_t n)
 {
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++) {
-		const uint32_t args[7] = { KTAPE_FORMAT_ID_TRACEX | 2, 1, 4, 0,
-					   2, 1, 5 };
+		const uint32_t args[7] = {
+			KTAPE_FORMAT_ID_TRACEX | 2, 1, 4, 0, 2, 1, 5
+		};
 		struct ktape_event e =
 			event_of(KTAPE_EV_USER_EVENT, 7, args, i * 100);
 
@@ -136,8 +138,7 @@ static uint64_t rtos_threads(uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[5] = { KTAPE_FORMAT_ID_TRACEX | 0xff0002,
 					   1 << 16, (uint32_t)i * 256, 0, 0 };
-		struct ktape_event e =
-			event_of(KTAPE_EV_USER_EVENT, 5, args, 0);
+		struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 5, args, 0);
 
 		e.blob = "\7name";
 		e.blob_size = 6;
@@ -178,12 +179,11 @@ static uint64_t rtos_services(uint64_t n)
 /* Addresses that collide in a hash table without a secret seed. */
 static uint64_t rtos_collisions(uint64_t n)
 {
-	const uint32_t inverse = 0x144cbc89;	/* of 0x9e3779b1 */
+	const uint32_t inverse = 0x144cbc89; /* of 0x9e3779b1 */
 
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++)
-		add_entry(0, 68, (uint32_t)((i & 127) | i >> 7 << 27) * inverse,
-			  i);
+		add_entry(0, 68, (uint32_t)((i & 127) | i >> 7 << 27) * inverse, i);
 	return end_tracex();
 }
 
@@ -215,8 +215,8 @@ static uint64_t linux_functions(uint64_t n)
 	begin_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { 5, (uint32_t)i };
-		struct ktape_event e = event_of(
-			KTAPE_EV_WORKQUEUE_EXECUTE_START, 2, args, i * 2);
+		struct ktape_event e = event_of(KTAPE_EV_WORKQUEUE_EXECUTE_START,
+						2, args, i * 2);
 
 		must(ktape_linux_take(stats, &e));
 		e.opcode = KTAPE_EV_WORKQUEUE_EXECUTE_END;
@@ -231,8 +231,7 @@ static uint64_t linux_threads(uint64_t n)
 	begin_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { (uint32_t)i, (uint32_t)i + 1 };
-		struct ktape_event e =
-			event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
+		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
 
 		e.dat20 = KTAPE_STATE_S << 16;
 		must(ktape_linux_take(stats, &e));
@@ -246,10 +245,8 @@ static uint64_t linux_pairs(uint64_t n)
 	begin_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { (uint32_t)(i * 7919) % 4000 + 1,
-					  (uint32_t)((i + 1) * 7919) % 4000 +
-						  1 };
-		struct ktape_event e =
-			event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
+					  (uint32_t)((i + 1) * 7919) % 4000 + 1 };
+		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
 
 		e.dat20 = KTAPE_STATE_R << 16;
 		must(ktape_linux_take(stats, &e));
@@ -325,7 +322,9 @@ static uint64_t linux_collisions(uint64_t n)
 static struct ktape_sink *open_sink(const char *format, const char *options)
 {
 	struct ktape_sink_options how = {
-		.format = format, .options = options, .path = "/dev/null",
+		.format = format,
+		.options = options,
+		.path = "/dev/null",
 		.info = &bounds_info,
 	};
 	struct ktape_sink *sink;
@@ -372,8 +371,7 @@ static uint64_t perfetto_threads(uint64_t n)
 
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { (uint32_t)i, (uint32_t)i + 1 };
-		struct ktape_event e =
-			event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
+		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
 
 		e.tid = (int32_t)i;
 		must(ktape_sink_event(sink, &e));
@@ -387,8 +385,9 @@ static uint64_t add_states(struct ktape_sink *sink, uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t queue[] = { KTAPE_FORMAT_ID_TBAND | 102,
 					   (uint32_t)i, 1 };
-		const uint32_t mutex[] = { KTAPE_FORMAT_ID_TRACEX | 52,
-					   (uint32_t)i, 0, 0, 0, 1, 1 };
+		const uint32_t mutex[] = {
+			KTAPE_FORMAT_ID_TRACEX | 52, (uint32_t)i, 0, 0, 0, 1, 1
+		};
 		struct ktape_event e =
 			event_of(KTAPE_EV_USER_EVENT, 3, queue, 2 * i);
 
@@ -442,7 +441,8 @@ static uint64_t chrome_markers(uint64_t n)
 
 static struct ktape_sink *open_lttng(char *dir)
 {
-	struct ktape_sink_options how = { .format = "lttng", .path = dir,
+	struct ktape_sink_options how = { .format = "lttng",
+					  .path = dir,
 					  .info = &bounds_info };
 	struct ktape_sink *sink;
 
@@ -472,8 +472,7 @@ static uint64_t lttng_users(uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { KTAPE_FORMAT_ID_TRACEX |
 					  (1025 + (uint32_t)i % 60000) };
-		struct ktape_event e =
-			event_of(KTAPE_EV_USER_EVENT, 1, args, i);
+		struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 1, args, i);
 
 		/* Signed and unsigned numbers. */
 		for (unsigned int k = 0; k < 16; k++)
@@ -497,9 +496,9 @@ static uint64_t lttng_calls(uint64_t n)
 
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[6] = { 0 };
-		struct ktape_event e = event_of(
-			i & 1 ? KTAPE_EV_SYS_EXIT : KTAPE_EV_SYS_ENTER,
-			i & 1 ? 2 : 0, args, i);
+		struct ktape_event e =
+			event_of(i & 1 ? KTAPE_EV_SYS_EXIT : KTAPE_EV_SYS_ENTER,
+				 i & 1 ? 2 : 0, args, i);
 
 		e.dat20 = (uint32_t)(i / 4) & 0x7ffff;
 		if (i & 2) {
@@ -543,14 +542,11 @@ static void memory_output(void)
 {
 	check_memory("native", native_cpus, 9000, 192 * MIB, false);
 	check_memory("perfetto", perfetto_threads, 1200000, 192 * MIB, false);
-	check_memory("states for perfetto", perfetto_states, 800000, 96 * MIB,
-		     true);
-	check_memory("states for chrome", chrome_states, 800000, 96 * MIB,
-		     true);
+	check_memory("states for perfetto", perfetto_states, 800000, 96 * MIB, true);
+	check_memory("states for chrome", chrome_states, 800000, 96 * MIB, true);
 	check_memory("markers for perfetto", perfetto_markers, 700000,
 		     192 * MIB, false);
-	check_memory("markers for chrome", chrome_markers, 500000, 32 * MIB,
-		     false);
+	check_memory("markers for chrome", chrome_markers, 500000, 32 * MIB, false);
 	check_memory("users for lttng", lttng_users, 100000, 48 * MIB, false);
 	check_memory("calls for lttng", lttng_calls, 1 << 21, 32 * MIB, false);
 }

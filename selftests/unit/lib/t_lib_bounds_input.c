@@ -13,8 +13,7 @@ static uint64_t window;
 
 static void add_frame(uint32_t id, uint64_t ts, uint64_t value)
 {
-	struct kt_tband_event e = { .id = (uint8_t)id, .ts = ts,
-				    .values = { value } };
+	struct kt_tband_event e = { .id = (uint8_t)id, .ts = ts, .values = { value } };
 	uint8_t plain[64], frame[80];
 	size_t len = kt_tband_encode(&e, plain);
 
@@ -29,8 +28,11 @@ static uint64_t read_trace(const char *format)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported, .format = format,
-		.flags = KTAPE_TRACE_SORTED, .window = window,
+		.notice = codec_notice,
+		.arg = &reported,
+		.format = format,
+		.flags = KTAPE_TRACE_SORTED,
+		.window = window,
 	};
 	struct ktape_rtos *all;
 	const struct ktape_event *e;
@@ -117,8 +119,7 @@ static uint64_t bursts(uint64_t n)
 		if (!(i & 0x7fff))
 			add_frame(KT_TBAND_CORE_ID, core + 1, core);
 		add_frame(KT_TBAND_ISR_ENTER,
-			  (i & 0x7fff) == 0x7fff ? UINT64_MAX >> 8 : core + 1,
-			  3);
+			  (i & 0x7fff) == 0x7fff ? UINT64_MAX >> 8 : core + 1, 3);
 	}
 	return read_trace("tband");
 }
@@ -128,9 +129,18 @@ static uint64_t rkh_objects(uint64_t n)
 	begin_file();
 	putc('~', out);
 	for (uint64_t i = 0; i < n; i++) {
-		uint8_t frame[] = { 0xa6, (uint8_t)i, 1, 0, 0, 0,
-				    (uint8_t)(i % 100), (uint8_t)(i / 100 % 100),
-				    (uint8_t)(i / 10000 % 100), 1, 'n', 0 };
+		uint8_t frame[] = { 0xa6,
+				    (uint8_t)i,
+				    1,
+				    0,
+				    0,
+				    0,
+				    (uint8_t)(i % 100),
+				    (uint8_t)(i / 100 % 100),
+				    (uint8_t)(i / 10000 % 100),
+				    1,
+				    'n',
+				    0 };
 		uint8_t sum = 0;
 
 		if (frame[1] == 0x7e || frame[1] == 0x7d)
@@ -158,8 +168,9 @@ static uint64_t tracex_objects(uint64_t n)
 {
 	uint32_t objects = 48, buffer = objects + (uint32_t)n * 48;
 	uint32_t end = buffer + (uint32_t)n * 32;
-	const uint32_t head[] = { 0x54585442, UINT32_MAX, 0, objects, 32 << 16,
-				  buffer, buffer, end, buffer, 0, 0, 0 };
+	const uint32_t head[] = { 0x54585442, UINT32_MAX, 0,	  objects,
+				  32 << 16,   buffer,	  buffer, end,
+				  buffer,     0,	  0,	  0 };
 
 	begin_file();
 	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
@@ -189,14 +200,13 @@ static void add_record(bool srec, uint32_t address)
 	for (size_t i = 0; i < sizeof(b); i++)
 		sum = (uint8_t)(sum + b[i]);
 	if (srec) {
-		fprintf(out, "S3%02X%08X%02X\n", 5, address,
-			(uint8_t)(0xff - sum));
+		fprintf(out, "S3%02X%08X%02X\n", 5, address, (uint8_t)(0xff - sum));
 		return;
 	}
 	fprintf(out, ":02000004%04X%02X\n", address >> 16,
-		(uint8_t)-(6 + b[1] + b[2]));
+		(uint8_t) - (6 + b[1] + b[2]));
 	fprintf(out, ":01%04X0000%02X\n", address & 0xffff,
-		(uint8_t)-(1 + b[3] + b[4]));
+		(uint8_t) - (1 + b[3] + b[4]));
 }
 
 static uint64_t records_hex(uint64_t n)

@@ -47,8 +47,7 @@ static noinline void write_any(struct rig *rig, unsigned int context, u32 seq,
 		rec.blob = blob;
 		rec.size = rig_blob_size(context, seq);
 	}
-	rec.code = KT_CODE(RIG_OPCODE + shape, tag, shape >= RIG_BLOB,
-			   rec.nargs);
+	rec.code = KT_CODE(RIG_OPCODE + shape, tag, shape >= RIG_BLOB, rec.nargs);
 	kt_ring_write(&rig->ring, &rec);
 }
 

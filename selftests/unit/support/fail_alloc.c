@@ -22,8 +22,9 @@ extern void *__libc_realloc(void *old, size_t size);
 extern void *__libc_memalign(size_t align, size_t size);
 
 void *memalign(size_t align, size_t size);
-int __libc_start_main(main_function *start, int argc, char **argv, void (*init)(void),
-		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+int __libc_start_main(main_function *start, int argc, char **argv,
+		      void (*init)(void), void (*fini)(void),
+		      void (*rtld_fini)(void), void *stack_end);
 
 static main_function *real_main;
 static atomic_ulong calls;
@@ -96,8 +97,9 @@ static int armed_main(int argc, char **argv, char **env)
 	return real_main(argc, argv, env);
 }
 
-int __libc_start_main(main_function *start, int argc, char **argv, void (*init)(void),
-		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+int __libc_start_main(main_function *start, int argc, char **argv,
+		      void (*init)(void), void (*fini)(void),
+		      void (*rtld_fini)(void), void *stack_end)
 {
 	__typeof__(__libc_start_main) *next = dlsym(RTLD_NEXT, "__libc_start_main");
 

@@ -13,11 +13,11 @@
 
 #include <ktape.h>
 
-#define CODEC_PATH	64
+#define CODEC_PATH 64
 
 /* Create a file in memory with @data and set @path. Return: its descriptor. */
-__attribute__((unused))
-static int codec_file(char path[CODEC_PATH], const void *data, size_t len)
+__attribute__((unused)) static int codec_file(char path[CODEC_PATH],
+					      const void *data, size_t len)
 {
 	int fd = memfd_create("trace", MFD_CLOEXEC);
 
@@ -28,8 +28,7 @@ static int codec_file(char path[CODEC_PATH], const void *data, size_t len)
 }
 
 /* Read such a file and append a NUL. Return: its contents, to be freed. */
-__attribute__((unused))
-static char *codec_content(int fd, size_t *len)
+__attribute__((unused)) static char *codec_content(int fd, size_t *len)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
 	char *data = malloc((size_t)size + 1);
@@ -52,8 +51,8 @@ struct codec_reports {
 	struct ktape_sink *sink;
 };
 
-__attribute__((unused))
-static void codec_notice(void *arg, const struct ktape_notice *n)
+__attribute__((unused)) static void codec_notice(void *arg,
+						 const struct ktape_notice *n)
 {
 	struct codec_reports *reported = arg;
 
@@ -67,20 +66,21 @@ static void codec_notice(void *arg, const struct ktape_notice *n)
 	reported->truncated += n->kind == KTAPE_NOTICE_TRUNCATED;
 	reported->assumed += n->kind == KTAPE_NOTICE_ASSUMED;
 	if (n->kind != KTAPE_NOTICE_LOST)
-		snprintf(reported->text, sizeof(reported->text), "%s", n->error.text);
+		snprintf(reported->text, sizeof(reported->text), "%s",
+			 n->error.text);
 }
 
 /* Return an event as a line of text, to be freed. */
-__attribute__((unused))
-static char *codec_line(struct ktape_trace *t, const struct ktape_event *e)
+__attribute__((unused)) static char *codec_line(struct ktape_trace *t,
+						const struct ktape_event *e)
 {
 	char *line = malloc(ktape_format_bound(e) + 1);
 	size_t len;
 
 	if (!line)
 		abort();
-	len = ktape_format_text(ktape_trace_info(t), ktape_trace_registry(t),
-				e, line);
+	len = ktape_format_text(ktape_trace_info(t), ktape_trace_registry(t), e,
+				line);
 	line[len - 1] = '\0';
 	return line;
 }
@@ -89,12 +89,13 @@ static char *codec_line(struct ktape_trace *t, const struct ktape_event *e)
  * Convert a file into another one in memory. Return: its descriptor, or a
  * negative errno.
  */
-__attribute__((unused))
-static int codec_convert(const char *path, const char *to, const char *options,
-			 struct codec_reports *reported)
+__attribute__((unused)) static int codec_convert(const char *path, const char *to,
+						 const char *options,
+						 struct codec_reports *reported)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = reported,
+		.notice = codec_notice,
+		.arg = reported,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	struct ktape_sink_options sink = { .format = to, .options = options };

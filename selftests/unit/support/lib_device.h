@@ -11,13 +11,13 @@
 #include "util/words.h"
 #include "lib_trace.h"
 
-#define RINGS		3U
-#define EVENT_RINGS	2U		/* the last one is a control ring */
-#define BLOCKS		16U
-#define BLOCK		8192U
-#define CONTROL_PAGE	4096U
-#define RING_BYTES	(CONTROL_PAGE + BLOCKS * BLOCK)
-#define GENERATION	77U		/* its profile */
+#define RINGS	     3U
+#define EVENT_RINGS  2U /* the last one is a control ring */
+#define BLOCKS	     16U
+#define BLOCK	     8192U
+#define CONTROL_PAGE 4096U
+#define RING_BYTES   (CONTROL_PAGE + BLOCKS * BLOCK)
+#define GENERATION   77U /* its profile */
 
 /* Defined here only: the library has pointers to it. */
 struct ktape_device {
@@ -27,23 +27,23 @@ struct ktape_device {
 
 static struct ktape_device device = { .fd = -1 };
 static unsigned char *memory;
-static unsigned int emitted;		/* bytes in the rings */
-static bool closes = true;		/* FLUSH closes open blocks */
-static unsigned int flushes;		/* calls of FLUSH */
-static int flush_error;			/* what it returns nevertheless, or 0 */
-static void (*before_flush)(void);	/* called when it begins */
-static void (*after_flush)(void);	/* called at its end */
+static unsigned int emitted;	   /* bytes in the rings */
+static bool closes = true;	   /* FLUSH closes open blocks */
+static unsigned int flushes;	   /* calls of FLUSH */
+static int flush_error;		   /* what it returns nevertheless, or 0 */
+static void (*before_flush)(void); /* called when it begins */
+static void (*after_flush)(void);  /* called at its end */
 static bool running;
-static unsigned int rings_there = RINGS;	/* CPUs that have come online */
-static void (*at_layout)(void);		/* called when the recorder asks for the layout */
-static void (*after_layout)(void);	/* called when it has got it */
-static bool taken;			/* its rings were taken away */
-static uint64_t cursors[RINGS];		/* positions of the recorder in the session */
+static unsigned int rings_there = RINGS; /* CPUs that have come online */
+static void (*at_layout)(void); /* called when the recorder asks for the layout */
+static void (*after_layout)(void); /* called when it has got it */
+static bool taken;		   /* its rings were taken away */
+static uint64_t cursors[RINGS]; /* positions of the recorder in the session */
 
 static struct {
-	uint64_t block;			/* that is open */
-	uint64_t records;		/* in closed blocks */
-	uint64_t before;		/* of these before the test */
+	uint64_t block;	  /* that is open */
+	uint64_t records; /* in closed blocks */
+	uint64_t before;  /* of these before the test */
 	uint64_t lost;
 } rings[RINGS];
 
@@ -71,8 +71,7 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 	layout->running = running;
 	for (i = 0; i < RINGS; i++) {
 		e[i].cpu = (int)(i % EVENT_RINGS);
-		e[i].kind = i < EVENT_RINGS ? KTAPE_RING_EVENT
-					    : KTAPE_RING_CONTROL;
+		e[i].kind = i < EVENT_RINGS ? KTAPE_RING_EVENT : KTAPE_RING_CONTROL;
 		e[i].ctl_size = CONTROL_PAGE;
 		e[i].block_size = BLOCK;
 		e[i].data_size = BLOCKS * BLOCK;
@@ -138,8 +137,7 @@ static bool device_position_ok(const struct ktape_position *p)
 }
 
 int ktape_device_position(struct ktape_device *d,
-			  const struct ktape_position *positions,
-			  unsigned int nr)
+			  const struct ktape_position *positions, unsigned int nr)
 {
 	const struct ktape_position *p;
 	unsigned int i;
@@ -172,13 +170,23 @@ static void device_control(struct ktape_builder *b, uint64_t ts)
 	static const uint32_t filter[2] = { GENERATION, 3 };
 	static const uint64_t mask[KTAPE_MASK_WORDS] = { 0xabcd };
 	const struct ktape_record records[] = {
-		{ .ts = ts, .opcode = KTAPE_EV_SESSION, .nargs = 2,
-		  .args = session, .dat20 = KTAPE_PHASE_ON },
-		{ .ts = ts, .opcode = KTAPE_EV_PROFILE, .nargs = 1,
-		  .args = &generation, .dat20 = KTAPE_PHASE_ON, .blob = mask,
+		{ .ts = ts,
+		  .opcode = KTAPE_EV_SESSION,
+		  .nargs = 2,
+		  .args = session,
+		  .dat20 = KTAPE_PHASE_ON },
+		{ .ts = ts,
+		  .opcode = KTAPE_EV_PROFILE,
+		  .nargs = 1,
+		  .args = &generation,
+		  .dat20 = KTAPE_PHASE_ON,
+		  .blob = mask,
 		  .blob_size = sizeof(mask) },
-		{ .ts = ts, .opcode = KTAPE_EV_FILTER, .nargs = 2,
-		  .args = filter, .dat20 = 4 | KTAPE_PHASE_ON << 5 },
+		{ .ts = ts,
+		  .opcode = KTAPE_EV_FILTER,
+		  .nargs = 2,
+		  .args = filter,
+		  .dat20 = 4 | KTAPE_PHASE_ON << 5 },
 	};
 	size_t i;
 
@@ -195,8 +203,7 @@ static unsigned int device_block(unsigned int ring, unsigned int most)
 			      CONTROL_PAGE + block % BLOCKS * BLOCK;
 	struct ktape_block head = {
 		.cpu = ring % EVENT_RINGS,
-		.kind = ring < EVENT_RINGS ? KTAPE_RING_EVENT
-					   : KTAPE_RING_CONTROL,
+		.kind = ring < EVENT_RINGS ? KTAPE_RING_EVENT : KTAPE_RING_CONTROL,
 		.seq = block + 1,
 		.ts_begin = ts,
 		.tid = 1000 + (int)ring,
@@ -233,8 +240,7 @@ static void device_count(unsigned int ring, unsigned int n)
 {
 	struct ktape_ring_page *page = device_page(ring);
 
-	device_store(&page->emitted[0],
-		     rings[ring].records + n + rings[ring].lost);
+	device_store(&page->emitted[0], rings[ring].records + n + rings[ring].lost);
 	device_store(&page->lost[KTAPE_LOST_FULL][0], rings[ring].lost);
 }
 
@@ -248,11 +254,9 @@ static void device_close(unsigned int ring, unsigned int most)
 
 	device_count(ring, n);
 	count = device_load(&device_page(ring)->emitted[0]);
-	memcpy(data + offsetof(struct ktape_block, emitted), &count,
-	       sizeof(count));
+	memcpy(data + offsetof(struct ktape_block, emitted), &count, sizeof(count));
 	count = rings[ring].lost;
-	memcpy(data + offsetof(struct ktape_block, lost), &count,
-	       sizeof(count));
+	memcpy(data + offsetof(struct ktape_block, lost), &count, sizeof(count));
 	rings[ring].records += n;
 	rings[ring].block++;
 	device_store(&device_page(ring)->commit,
@@ -261,8 +265,7 @@ static void device_close(unsigned int ring, unsigned int most)
 }
 
 /* Fill so many blocks of each ring, and part of the next one. */
-__attribute__((unused))
-static void device_grow(unsigned int blocks, unsigned int part)
+__attribute__((unused)) static void device_grow(unsigned int blocks, unsigned int part)
 {
 	unsigned int i, k;
 
@@ -323,8 +326,7 @@ static void device_begin(void)
 }
 
 /* The session has ended and its rings are taken away: an access is a bus error from now on. */
-__attribute__((unused))
-static void device_take(void)
+__attribute__((unused)) static void device_take(void)
 {
 	taken = true;
 	if (ftruncate(device.fd, 0))

@@ -48,10 +48,8 @@ static int feed_event(void *arg, const struct ktape_event *event)
 
 	assert(line);
 	assert(ktape_registry_add(feed->registry, event) == 0);
-	assert(ktape_format_text(&feed->info, feed->registry, event, line) <=
-	       room);
-	assert(ktape_format_json(&feed->info, feed->registry, event, line) <=
-	       room);
+	assert(ktape_format_text(&feed->info, feed->registry, event, line) <= room);
+	assert(ktape_format_json(&feed->info, feed->registry, event, line) <= room);
 	for (i = 0; desc && i < desc->nr_fields; i++)
 		ktape_event_field(event, desc->fields[i].name, &value);
 	for (i = 0; i < 9; i++)
@@ -63,8 +61,8 @@ static int feed_event(void *arg, const struct ktape_event *event)
 }
 
 /* Decode a packet and everything in it. Return: as ktape_decode_packet(). */
-__attribute__((unused))
-static int feed_packet(struct feed *feed, const void *data, size_t len)
+__attribute__((unused)) static int feed_packet(struct feed *feed,
+					       const void *data, size_t len)
 {
 	const struct ktape_visitor visitor = { feed_event, feed };
 	struct ktape_error error;

@@ -6,8 +6,8 @@
 #include "lib_codec.h"
 #include "tap.h"
 
-#define GOLDEN		"../../../shared/golden/"
-#define GATHER_MAX	2048
+#define GOLDEN	   "../../../shared/golden/"
+#define GATHER_MAX 2048
 
 /* A trace: its lines, their number, and the number of lost events. */
 struct gathered {

@@ -16,15 +16,15 @@
 
 #define IMAGE_PAGE	4096U
 #define IMAGE_BLOCK	4096U
-#define IMAGE_BLOCKS	4U		/* a ring */
+#define IMAGE_BLOCKS	4U /* a ring */
 #define IMAGE_CPUS	2U
 #define IMAGE_RINGS	(IMAGE_CPUS * KTAPE_RINGS_PER_CPU)
-#define IMAGE_RECORDS	20U		/* bytes in a closed block */
-#define IMAGE_OPEN	7U		/* bytes in the open block */
-#define IMAGE_CLOSED	6U		/* closed blocks in each ring */
-#define IMAGE_UNCHECKED	1U		/* last closed blocks without a checksum */
+#define IMAGE_RECORDS	20U /* bytes in a closed block */
+#define IMAGE_OPEN	7U  /* bytes in the open block */
+#define IMAGE_CLOSED	6U  /* closed blocks in each ring */
+#define IMAGE_UNCHECKED 1U  /* last closed blocks without a checksum */
 #define IMAGE_NAMES	64U
-#define IMAGE_OPCODE	200U		/* hash of an unknown event table */
+#define IMAGE_OPCODE	200U /* hash of an unknown event table */
 #define IMAGE_RECORD	16U
 
 /* Internal function of libktape. */
@@ -51,23 +51,20 @@ static const struct ktape_info image_info = {
  * Compute the checksums of superblocks and of the table of rings after a
  * change.
  */
-__attribute__((unused))
-static void image_seal(struct image *m)
+__attribute__((unused)) static void image_seal(struct image *m)
 {
-	struct ktape_persist *last =
-		(void *)(m->data + m->size - IMAGE_PAGE);
+	struct ktape_persist *last = (void *)(m->data + m->size - IMAGE_PAGE);
 
-	m->super->rings_crc32c = kt_crc32c(0, m->rings,
-					   IMAGE_RINGS * sizeof(*m->rings));
+	m->super->rings_crc32c =
+		kt_crc32c(0, m->rings, IMAGE_RINGS * sizeof(*m->rings));
 	m->super->here = 0;
 	m->super->crc32c = 0;
-	m->super->crc32c = kt_crc32c(0, m->super,
-				     offsetof(struct ktape_persist, state));
+	m->super->crc32c =
+		kt_crc32c(0, m->super, offsetof(struct ktape_persist, state));
 	*last = *m->super;
 	last->here = m->size - IMAGE_PAGE;
 	last->crc32c = 0;
-	last->crc32c = kt_crc32c(0, last,
-				 offsetof(struct ktape_persist, state));
+	last->crc32c = kt_crc32c(0, last, offsetof(struct ktape_persist, state));
 }
 
 /*
@@ -123,20 +120,18 @@ static void image_ring(struct image *m, const struct ktape_persist_ring *d)
 		uint8_t *b = m->data + d->blocks + slot * IMAGE_BLOCK;
 		bool closed = seq <= IMAGE_CLOSED;
 
-		image_block(b, d, seq, closed ? IMAGE_RECORDS : IMAGE_OPEN,
-			    closed);
+		image_block(b, d, seq, closed ? IMAGE_RECORDS : IMAGE_OPEN, closed);
 		if (seq > IMAGE_CLOSED - IMAGE_UNCHECKED)
 			continue;
 		checks[slot].seq = seq;
-		checks[slot].crc32c = kt_crc32c(0, b, KTAPE_BLOCK_HEADER +
-						IMAGE_RECORDS * IMAGE_RECORD);
+		checks[slot].crc32c = kt_crc32c(
+			0, b, KTAPE_BLOCK_HEADER + IMAGE_RECORDS * IMAGE_RECORD);
 		checks[slot].check = kt_crc32c(0, &checks[slot], covered);
 	}
 	page->commit = IMAGE_CLOSED * IMAGE_BLOCK + KTAPE_BLOCK_HEADER +
 		       IMAGE_OPEN * IMAGE_RECORD;
 	page->tail = (IMAGE_CLOSED + 1 - IMAGE_BLOCKS) * IMAGE_BLOCK;
-	page->emitted[KTAPE_CLASS_USER] = IMAGE_CLOSED * IMAGE_RECORDS +
-					  IMAGE_OPEN;
+	page->emitted[KTAPE_CLASS_USER] = IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN;
 }
 
 static uint64_t image_take(uint64_t *at, uint64_t bytes)
@@ -169,8 +164,8 @@ static void image_lay_out(struct image *m, size_t metadata)
 	memcpy(s.uuid, image_info.uuid, sizeof(s.uuid));
 	s.rings = image_take(&at, sizeof(rings));
 	s.metadata = image_take(&at, metadata);
-	s.registry = image_take(&at, IMAGE_NAMES *
-				     sizeof(struct ktape_object_entry));
+	s.registry =
+		image_take(&at, IMAGE_NAMES * sizeof(struct ktape_object_entry));
 	for (i = 0; i < IMAGE_RINGS; i++) {
 		rings[i].cpu = i / KTAPE_RINGS_PER_CPU;
 		rings[i].kind = i % KTAPE_RINGS_PER_CPU;
@@ -189,8 +184,7 @@ static void image_lay_out(struct image *m, size_t metadata)
 	m->rings = (void *)(m->data + s.rings);
 }
 
-__attribute__((unused))
-static void image_make(struct image *m)
+__attribute__((unused)) static void image_make(struct image *m)
 {
 	struct ktape_object_entry *names;
 	unsigned int i;
@@ -210,7 +204,7 @@ static void image_make(struct image *m)
 	for (i = 0; i < 3; i++) {
 		names[i].type = KTAPE_OBJ_THREAD;
 		names[i].id = i + 1;
-		names[i].seq = i == 2;	/* the last block is open */
+		names[i].seq = i == 2; /* the last block is open */
 		snprintf(names[i].name, sizeof(names[i].name), "thread%u", i);
 	}
 	for (i = 0; i < IMAGE_RINGS; i++)
@@ -230,12 +224,12 @@ struct image_result {
 	unsigned int reported;
 	struct ktape_error last_reported;
 	unsigned int packets;
-	unsigned int bad_packets;	/* packets that cannot be read */
-	unsigned int back;		/* packets before their predecessor */
+	unsigned int bad_packets; /* packets that cannot be read */
+	unsigned int back;	  /* packets before their predecessor */
 	uint64_t records[IMAGE_RINGS];
-	uint32_t first[IMAGE_RINGS];	/* number */
+	uint32_t first[IMAGE_RINGS]; /* number */
 	uint32_t last[IMAGE_RINGS];
-	uint64_t holes[IMAGE_RINGS];	/* numbers missing in between */
+	uint64_t holes[IMAGE_RINGS]; /* numbers missing in between */
 	uint64_t ts[IMAGE_RINGS];
 	uint64_t seq[IMAGE_RINGS];
 };
@@ -319,15 +313,12 @@ static void image_tell(void *arg, const struct ktape_error *what)
 }
 
 /* Scan @size bytes and recover the first region found. */
-__attribute__((unused))
-static void image_recover(const uint8_t *data, uint64_t size,
-			  struct image_result *res)
+__attribute__((unused)) static void image_recover(const uint8_t *data, uint64_t size,
+						  struct image_result *res)
 {
 	struct image_memory memory = { data, size };
 	const struct ktape_recover_input in = { image_read, &memory, size };
-	const struct ktape_recover_output out = {
-		image_begin, image_packet, res
-	};
+	const struct ktape_recover_output out = { image_begin, image_packet, res };
 	const struct ktape_recover_hooks hooks = { image_tell, NULL, res };
 	struct ktape_recover_place places[4];
 
@@ -341,8 +332,7 @@ static void image_recover(const uint8_t *data, uint64_t size,
 				 &res->error);
 }
 
-__attribute__((unused))
-static void image_free(struct image *m)
+__attribute__((unused)) static void image_free(struct image *m)
 {
 	free(m->data);
 	m->data = NULL;

@@ -5,7 +5,7 @@
 
 #include "lib_feed.h"
 
-#define LINES_CPU	3
+#define LINES_CPU 3
 
 struct lines {
 	struct feed feed;
@@ -40,8 +40,8 @@ static int lines_take(void *arg, const struct ktape_event *event)
 	line = malloc(ktape_format_bound(event));
 	assert(line);
 	len = l->json ? ktape_format_json(&l->feed.info, l->feed.registry,
-					  event, line)
-		      : ktape_format_text(&l->feed.info, l->feed.registry,
+					  event, line) :
+			ktape_format_text(&l->feed.info, l->feed.registry,
 					  event, line);
 	assert(len < sizeof(l->text) && line[len - 1] == '\n');
 	memcpy(l->text, line, len - 1);
@@ -55,7 +55,10 @@ static const char *lines_show(struct lines *l, const struct one *one)
 {
 	static unsigned char packet[16384];
 	struct ktape_block head = {
-		.cpu = LINES_CPU, .seq = 1, .ts_begin = one->ts, .tid = 5,
+		.cpu = LINES_CPU,
+		.seq = 1,
+		.ts_begin = one->ts,
+		.tid = 5,
 	};
 	const struct ktape_record record = {
 		.ts = one->ts,
@@ -76,8 +79,7 @@ static const char *lines_show(struct lines *l, const struct one *one)
 	assert(!ktape_build_add(&b, &record));
 	len = ktape_build_end(&b, one->ts, 0);
 	l->text[0] = '\0';
-	assert(!ktape_decode_packet(packet, len, l->feed.decoder, &visitor,
-				    NULL));
+	assert(!ktape_decode_packet(packet, len, l->feed.decoder, &visitor, NULL));
 	if (!l->json) {
 		from = strstr(l->text, ": ");
 		return from ? from + 2 : "";

@@ -9,20 +9,20 @@
 #include "lcg.h"
 #include "lib_trace.h"
 
-#define RANDOM_CPUS	3U
-#define RANDOM_TIDS	40U	/* threads 100 to 139 */
-#define RANDOM_SPAN	60000U	/* ticks that a trace takes */
-#define RANDOM_PACKETS	4096U
-#define RANDOM_ROOM	4096U	/* bytes of the largest packet */
+#define RANDOM_CPUS    3U
+#define RANDOM_TIDS    40U    /* threads 100 to 139 */
+#define RANDOM_SPAN    60000U /* ticks that a trace takes */
+#define RANDOM_PACKETS 4096U
+#define RANDOM_ROOM    4096U /* bytes of the largest packet */
 
 /* What a trace has besides plain events. */
-#define RANDOM_NAMES	(1U << 0)
-#define RANDOM_LOSSES	(1U << 1)
-#define RANDOM_EMPTY	(1U << 2)
-#define RANDOM_SAME	(1U << 3)	/* many equal times */
-#define RANDOM_BACK	(1U << 4)	/* the clock steps back, rarely */
-#define RANDOM_BAD	(1U << 5)	/* bad records, rarely */
-#define RANDOM_CONTEXT	(1U << 6)	/* threads that headers do not name */
+#define RANDOM_NAMES   (1U << 0)
+#define RANDOM_LOSSES  (1U << 1)
+#define RANDOM_EMPTY   (1U << 2)
+#define RANDOM_SAME    (1U << 3) /* many equal times */
+#define RANDOM_BACK    (1U << 4) /* the clock steps back, rarely */
+#define RANDOM_BAD     (1U << 5) /* bad records, rarely */
+#define RANDOM_CONTEXT (1U << 6) /* threads that headers do not name */
 
 struct random_packet {
 	unsigned int kind;
@@ -69,7 +69,9 @@ static bool random_has(struct random_trace *r, unsigned int what, uint32_t one_o
 static void random_open(struct random_trace *r, struct random_ring *ring)
 {
 	static const uint8_t contexts[] = {
-		KTAPE_CTX_TASK, KTAPE_CTX_CONTINUED, KTAPE_CTX_UNKNOWN,
+		KTAPE_CTX_TASK,
+		KTAPE_CTX_CONTINUED,
+		KTAPE_CTX_UNKNOWN,
 	};
 	struct random_packet *p = &r->packets[r->nr++];
 
@@ -196,8 +198,7 @@ static void random_ring(struct random_trace *r, unsigned int kind,
 }
 
 /* Make a trace; the low half of its times turns over within it. */
-static inline struct random_trace *random_new(uint64_t seed,
-					      unsigned int what)
+static inline struct random_trace *random_new(uint64_t seed, unsigned int what)
 {
 	struct random_trace *r = calloc(1, sizeof(*r));
 
@@ -214,8 +215,8 @@ static inline struct random_trace *random_new(uint64_t seed,
 }
 
 /* Write the trace to a folder, a file for each ring. */
-__attribute__((unused))
-static void random_save(const struct random_trace *r, const char *dir)
+__attribute__((unused)) static void random_save(const struct random_trace *r,
+						const char *dir)
 {
 	char name[32];
 
@@ -224,8 +225,7 @@ static void random_save(const struct random_trace *r, const char *dir)
 		const struct random_packet *p = &r->packets[i];
 
 		snprintf(name, sizeof(name), "%s%u",
-			 p->kind == KTAPE_RING_EVENT ? "cpu" : "control",
-			 p->cpu);
+			 p->kind == KTAPE_RING_EVENT ? "cpu" : "control", p->cpu);
 		trace_write(dir, name, p->data, p->len);
 	}
 }
@@ -240,8 +240,8 @@ static int random_by_time(const void *a, const void *b)
 }
 
 /* Write the trace to one file, in pipe form. */
-__attribute__((unused))
-static void random_save_pipe(struct random_trace *r, const char *path)
+__attribute__((unused)) static void random_save_pipe(struct random_trace *r,
+						     const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
@@ -258,8 +258,7 @@ static void random_save_pipe(struct random_trace *r, const char *path)
 	close(fd);
 }
 
-__attribute__((unused))
-static void random_free(struct random_trace *r)
+__attribute__((unused)) static void random_free(struct random_trace *r)
 {
 	for (unsigned int i = 0; i < r->nr; i++)
 		free(r->packets[i].data);

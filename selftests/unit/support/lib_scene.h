@@ -30,25 +30,25 @@ static const struct ktape_info scene_info = {
 	.machine = "x86_64",
 };
 
-#define SWITCH(prev, next, state)	\
+#define SWITCH(prev, next, state)                                 \
 	KTAPE_EV_SCHED_SWITCH, 2, 120 | 120 << 8 | (state) << 16, \
 	{                                                         \
 		(prev), (next)                                    \
 	}
-#define WAKING(tid, cpu)	\
+#define WAKING(tid, cpu)                            \
 	KTAPE_EV_SCHED_WAKING, 1, 120 | (cpu) << 8, \
 	{                                           \
 		(tid)                               \
 	}
-#define WAKEUP(tid, cpu)	\
+#define WAKEUP(tid, cpu)                            \
 	KTAPE_EV_SCHED_WAKEUP, 1, 120 | (cpu) << 8, \
 	{                                           \
 		(tid)                               \
 	}
-#define SYS_READ	0
-#define SYS_NANOSLEEP	35
-#define NET_RX		3
-#define SDA		(8 << 20)
+#define SYS_READ      0
+#define SYS_NANOSLEEP 35
+#define NET_RX	      3
+#define SDA	      (8 << 20)
 
 /* Threads: 100 app and its 101 worker, 7 a kernel thread. */
 static const struct scene_event scene[] = {
@@ -63,82 +63,26 @@ static const struct scene_event scene[] = {
 	{ 5200, 0, 0, KTAPE_EV_SOFTIRQ_EXIT, 0, NET_RX, { 0 }, NULL, 0 },
 	{ 6000, 0, 0, SWITCH(0, 100, KTAPE_STATE_R), NULL, 0 },
 	{ 7000, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
-	{ 7100,
-	  0,
-	  100,
-	  KTAPE_EV_BLOCK_RQ_ISSUE,
-	  4,
-	  0,
-	  { SDA, 2048, 0, 4096 },
-	  NULL,
-	  0 },
+	{ 7100, 0, 100, KTAPE_EV_BLOCK_RQ_ISSUE, 4, 0, { SDA, 2048, 0, 4096 }, NULL, 0 },
 	{ 8000, 0, 100, SWITCH(100, 0, KTAPE_STATE_D), NULL, 0 },
 	{ 9000, 0, 0, KTAPE_EV_IRQ_HANDLER_ENTRY, 0, 24, { 0 }, NULL, 0 },
-	{ 9100,
-	  0,
-	  0,
-	  KTAPE_EV_BLOCK_RQ_COMPLETE,
-	  4,
-	  0,
-	  { SDA, 2048, 0, 4096 },
-	  NULL,
-	  0 },
+	{ 9100, 0, 0, KTAPE_EV_BLOCK_RQ_COMPLETE, 4, 0, { SDA, 2048, 0, 4096 }, NULL, 0 },
 	{ 9200, 0, 0, WAKING(100, 0), NULL, 0 },
 	{ 9300, 0, 0, WAKEUP(100, 0), NULL, 0 },
 	{ 9400, 0, 0, WAKING(7, 0), NULL, 0 },
 	{ 9500, 0, 0, WAKEUP(7, 0), NULL, 0 },
-	{ 10000,
-	  0,
-	  0,
-	  KTAPE_EV_IRQ_HANDLER_EXIT,
-	  0,
-	  24 | 1 << 18,
-	  { 0 },
-	  NULL,
-	  0 },
+	{ 10000, 0, 0, KTAPE_EV_IRQ_HANDLER_EXIT, 0, 24 | 1 << 18, { 0 }, NULL, 0 },
 	{ 10500, 0, 0, SWITCH(0, 7, KTAPE_STATE_R), NULL, 0 },
-	{ 11000,
-	  0,
-	  7,
-	  KTAPE_EV_WORKQUEUE_EXECUTE_START,
-	  2,
-	  0,
-	  { 0x5000, 0x11 },
-	  NULL,
-	  0 },
-	{ 13000,
-	  0,
-	  7,
-	  KTAPE_EV_WORKQUEUE_EXECUTE_END,
-	  2,
-	  0,
-	  { 0x5000, 0x11 },
-	  NULL,
-	  0 },
+	{ 11000, 0, 7, KTAPE_EV_WORKQUEUE_EXECUTE_START, 2, 0, { 0x5000, 0x11 }, NULL, 0 },
+	{ 13000, 0, 7, KTAPE_EV_WORKQUEUE_EXECUTE_END, 2, 0, { 0x5000, 0x11 }, NULL, 0 },
 	{ 14000, 0, 7, SWITCH(7, 100, KTAPE_STATE_I), NULL, 0 },
 	{ 15000, 0, 100, KTAPE_EV_SYS_EXIT, 2, SYS_READ, { 4096, 0 }, NULL, 0 },
 	{ 15500, 1, 101, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
-	{ 16000,
-	  1,
-	  101,
-	  KTAPE_EV_SYS_EXIT,
-	  2,
-	  SYS_READ,
-	  { (uint32_t)-11, 0xffffffff },
-	  NULL,
-	  0 },
+	{ 16000, 1, 101, KTAPE_EV_SYS_EXIT, 2, SYS_READ, { (uint32_t)-11, 0xffffffff }, NULL, 0 },
 	{ 16500, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_NANOSLEEP, { 0 }, NULL, 0 },
 	{ 17000, 0, 100, SWITCH(100, 0, KTAPE_STATE_S), NULL, 0 },
 	{ 18000, 0, 0, KTAPE_EV_LOCAL_TIMER_ENTRY, 0, 236, { 0 }, NULL, 0 },
-	{ 18100,
-	  0,
-	  0,
-	  KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
-	  3,
-	  0,
-	  { 0x6000, 0x12, 700 },
-	  NULL,
-	  0 },
+	{ 18100, 0, 0, KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 3, 0, { 0x6000, 0x12, 700 }, NULL, 0 },
 	{ 18200, 0, 0, WAKING(100, 0), NULL, 0 },
 	{ 18300, 0, 0, WAKEUP(100, 0), NULL, 0 },
 	{ 18400, 0, 0, KTAPE_EV_HRTIMER_EXPIRE_EXIT, 1, 0, { 0x6000 }, NULL, 0 },
@@ -148,15 +92,7 @@ static const struct scene_event scene[] = {
 	{ 19600, 0, 100, KTAPE_EV_MARK_BEGIN, 1, 0, { 5 }, "", 0 },
 	{ 19700, 0, 100, KTAPE_EV_MARK_END, 1, 0, { 5 }, "", 0 },
 	{ 19750, 0, 100, KTAPE_EV_TEXT, 0, 0, { 0 }, "a \"b\"\n", 6 },
-	{ 19800,
-	  1,
-	  101,
-	  KTAPE_EV_MARK_VALUE,
-	  3,
-	  0,
-	  { 6, (uint32_t)-3, 0xffffffff },
-	  "",
-	  0 },
+	{ 19800, 1, 101, KTAPE_EV_MARK_VALUE, 3, 0, { 6, (uint32_t)-3, 0xffffffff }, "", 0 },
 	{ 20000, 0, 100, KTAPE_EV_PROCESS_EXIT, 3, 120, { 100, 100, 0 }, NULL, 0 },
 	{ 21000, 0, 100, SWITCH(100, 0, KTAPE_STATE_X), NULL, 0 },
 	{ 21000, 1, 101, KTAPE_EV_IPI_ENTRY, 0, 1, { 0 }, NULL, 0 },
@@ -179,19 +115,18 @@ static struct {
 	{ KTAPE_OBJ_VALUE, 6, 0, "level" },
 };
 
-#define SCENE_EVENTS	ARRAY_SIZE(scene)
+#define SCENE_EVENTS ARRAY_SIZE(scene)
 
 /* Callback that takes the events in order. Return: 0 or a negative errno. */
 typedef int scene_take(void *arg, const struct ktape_event *e);
 
-__attribute__((unused)) static int
-scene_names_to(struct ktape_registry *registry, scene_take *take, void *arg)
+__attribute__((unused)) static int scene_names_to(struct ktape_registry *registry,
+						  scene_take *take, void *arg)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(scene_names) && !err; i++) {
-		const uint32_t args[7] = { scene_names[i].id,
-					   scene_names[i].param1 };
+		const uint32_t args[7] = { scene_names[i].id, scene_names[i].param1 };
 		const struct ktape_event e = {
 			.ts = 1,
 			.kind = KTAPE_RING_REGISTRY,
@@ -214,9 +149,9 @@ scene_names_to(struct ktape_registry *registry, scene_take *take, void *arg)
 }
 
 /* Some of these events. */
-__attribute__((unused)) static int
-scene_play_of(const struct scene_event *events, size_t from, size_t to,
-	      scene_take *take, void *arg)
+__attribute__((unused)) static int scene_play_of(const struct scene_event *events,
+						 size_t from, size_t to,
+						 scene_take *take, void *arg)
 {
 	int err = 0;
 
@@ -287,8 +222,7 @@ __attribute__((unused)) static int scene_write(const char *format,
 	how.registry = registry;
 	err = ktape_sink_open(&how, &sink, NULL);
 	if (!err)
-		err = scene_names_to(registry, (scene_take *)ktape_sink_event,
-				     sink);
+		err = scene_names_to(registry, (scene_take *)ktape_sink_event, sink);
 	while (half < SCENE_EVENTS && scene[half].ts < scene_lost.to)
 		half++;
 	if (!err)

@@ -12,21 +12,16 @@
 #include "lib_trace.h"
 
 #ifndef SIM_CPUS
-#define SIM_CPUS	2U
+#define SIM_CPUS 2U
 #endif
-#define SIM_RINGS	(SIM_CPUS * 2)
-#define SIM_PACKETS	256U	/* packets per ring, maximum */
-#define SIM_TRUTH	65536U
+#define SIM_RINGS   (SIM_CPUS * 2)
+#define SIM_PACKETS 256U /* packets per ring, maximum */
+#define SIM_TRUTH   65536U
 #ifndef SIM_THREADS
-#define SIM_THREADS	4	/* threads per CPU */
+#define SIM_THREADS 4 /* threads per CPU */
 #endif
 
-enum sim_fate {
-	SIM_RECORDED,
-	SIM_LOST,
-	SIM_FILTERED,
-	SIM_DISABLED
-};
+enum sim_fate { SIM_RECORDED, SIM_LOST, SIM_FILTERED, SIM_DISABLED };
 
 struct sim_truth {
 	uint64_t ts;
@@ -48,7 +43,7 @@ struct sim_ring {
 	uint64_t emitted[KTAPE_CLASSES];
 	uint64_t filtered[KTAPE_CLASSES];
 	uint64_t lost[KTAPE_CLASSES];
-	uint64_t shed[KTAPE_CLASSES];	/* of @lost */
+	uint64_t shed[KTAPE_CLASSES]; /* of @lost */
 	uint64_t reported[KTAPE_CLASSES];
 	uint64_t first[KTAPE_CLASSES];
 	uint64_t last[KTAPE_CLASSES];
@@ -218,8 +213,7 @@ static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
 	}
 }
 
-static inline void sim_ledger(struct sim *s, unsigned int cpu,
-			      unsigned int moment)
+static inline void sim_ledger(struct sim *s, unsigned int cpu, unsigned int moment)
 {
 	uint64_t counts[2 + KTAPE_LOST_REASONS] = { 0 };
 
@@ -262,8 +256,7 @@ static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
 	sim_control(s, cpu, &rec);
 }
 
-static inline void sim_phase(struct sim *s, unsigned int cpu,
-			     unsigned int phase)
+static inline void sim_phase(struct sim *s, unsigned int cpu, unsigned int phase)
 {
 	const uint32_t args[] = { 0, s->mode };
 	const struct ktape_record rec = {
@@ -424,8 +417,7 @@ static inline void sim_stop(struct sim *s)
 static inline bool sim_holds(const struct sim *s, unsigned int class)
 {
 	return (s->filter >> KTAPE_FILTER_PID & 1) ||
-	       (s->filter >> KTAPE_FILTER_SIGNAL & 1 &&
-		class == KTAPE_CLASS_SIGNAL) ||
+	       (s->filter >> KTAPE_FILTER_SIGNAL & 1 && class == KTAPE_CLASS_SIGNAL) ||
 	       (s->filter >> KTAPE_FILTER_SYSCALL & 1 &&
 		class == KTAPE_CLASS_SYSCALL);
 }
@@ -451,8 +443,7 @@ static inline void sim_event(struct sim *s, unsigned int cpu,
 
 	if (s->nr_truth > SIM_TRUTH)
 		abort();
-	*t = (struct sim_truth){ s->now, cpu, dat20, (uint8_t)opcode,
-				 SIM_DISABLED };
+	*t = (struct sim_truth){ s->now, cpu, dat20, (uint8_t)opcode, SIM_DISABLED };
 	if (!s->running || !(s->mask[opcode / 64] >> (opcode % 64) & 1)) {
 		s->now += 1 + sim_random(s, 50);
 		return;

@@ -6,7 +6,7 @@
 #include "lib_sim.h"
 
 static const unsigned int sim_default[] = {
-	KTAPE_EV_SCHED_SWITCH, KTAPE_EV_IRQ_HANDLER_ENTRY,
+	KTAPE_EV_SCHED_SWITCH,	   KTAPE_EV_IRQ_HANDLER_ENTRY,
 	KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_EV_SOFTIRQ_ENTRY,
 	KTAPE_EV_SOFTIRQ_EXIT,	   KTAPE_EV_SYS_ENTER,
 	KTAPE_EV_SYS_EXIT,	   KTAPE_EV_SIGNAL_DELIVER,
@@ -61,8 +61,7 @@ static inline void sim_call(struct sim *s, unsigned int cpu)
 	uint32_t bit = 1U << (s->tid[cpu] - 100);
 
 	sim_event(s, cpu,
-		  s->calling[cpu] & bit ? KTAPE_EV_SYS_EXIT :
-					  KTAPE_EV_SYS_ENTER,
+		  s->calling[cpu] & bit ? KTAPE_EV_SYS_EXIT : KTAPE_EV_SYS_ENTER,
 		  1, s->calling[cpu] & bit ? 2 : 0, 0, 0);
 	s->calling[cpu] ^= bit;
 }
@@ -117,8 +116,9 @@ static inline void sim_finish(struct sim *s)
 /* Record a name of a thread that ended at time @died, 0 = lives. */
 static inline void sim_name(struct ktape_builder *b, uint32_t tid, uint64_t died)
 {
-	const uint32_t args[7] = { tid, tid, 0, 0, 0, (uint32_t)died,
-				   (uint32_t)(died >> 32) };
+	const uint32_t args[7] = {
+		tid, tid, 0, 0, 0, (uint32_t)died, (uint32_t)(died >> 32)
+	};
 	const struct ktape_record rec = {
 		.opcode = KTAPE_EV_REGISTRY,
 		.dat20 = KTAPE_OBJ_THREAD | (uint32_t)(died != 0) << 8,
@@ -151,16 +151,15 @@ static inline size_t sim_names(const struct sim *s,
 	for (uint32_t i = 0; i < SIM_CPUS * SIM_THREADS - nameless; i++)
 		sim_name(&b, 100 + i, 0);
 	for (uint32_t i = 0; i < s->nr_dead; i++)
-		sim_name(&b, 5000 + i, s->died - 1000 * (uint64_t)(s->nr_dead - 1 - i));
+		sim_name(&b, 5000 + i,
+			 s->died - 1000 * (uint64_t)(s->nr_dead - 1 - i));
 	return ktape_build_end(&b, 0, 0);
 }
 
 /* Save as a directory. */
-static inline void sim_save(struct sim *s, const char *dir,
-			    unsigned int nameless)
+static inline void sim_save(struct sim *s, const char *dir, unsigned int nameless)
 {
-	static const uint64_t cpus[KTAPE_CPU_WORDS] = { (1ULL << SIM_CPUS) -
-							1 };
+	static const uint64_t cpus[KTAPE_CPU_WORDS] = { (1ULL << SIM_CPUS) - 1 };
 	unsigned char names[TRACE_PACKET];
 	size_t len = sim_names(s, names, nameless), size;
 	struct ktape_ctf *ctf;
@@ -261,8 +260,7 @@ static inline void sim_come_late(struct sim *s)
 		for (unsigned int j = 0; j < r->nr; j++) {
 			struct ktape_block *h = (void *)r->packets[j].data;
 
-			h->discarded -= h->discarded < base ? h->discarded :
-							      base;
+			h->discarded -= h->discarded < base ? h->discarded : base;
 			ktape_packet_seal(h);
 		}
 	}

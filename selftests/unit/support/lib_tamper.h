@@ -12,8 +12,8 @@
 
 #include "lib_trace.h"
 
-#define TAMPER_STREAMS	64U
-#define TAMPER_PACKETS	4096U
+#define TAMPER_STREAMS 64U
+#define TAMPER_PACKETS 4096U
 
 struct tamper_packet {
 	uint8_t *data;
@@ -145,8 +145,8 @@ static inline void tamper_load(struct tamper *t, const char *dir)
 			continue;
 		if (t->nr == TAMPER_STREAMS)
 			abort();
-		snprintf(t->streams[t->nr].name, sizeof(t->streams->name), "%.20s",
-			 e->d_name);
+		snprintf(t->streams[t->nr].name, sizeof(t->streams->name),
+			 "%.20s", e->d_name);
 		tamper_split(&t->streams[t->nr++], dir);
 	}
 	closedir(d);
@@ -232,8 +232,7 @@ static inline void tamper_pipe(const struct tamper *t, const char *path)
 				if (!k && tamper_empty(s, k) &&
 				    !(tamper_head(s, k)->flags & KTAPE_BLOCK_OPEN))
 					continue;
-				if (write(fd, s->packets[k].data,
-					  s->packets[k].len) !=
+				if (write(fd, s->packets[k].data, s->packets[k].len) !=
 				    (ssize_t)s->packets[k].len)
 					abort();
 				if (s->tail && k + 1 == s->nr)

@@ -195,19 +195,19 @@ static bool op_flip(struct tamper_stream *s)
 
 /* ---- headers ---------------------------------------------------------------------- */
 
-#define OP_HEAD(name, change)						\
-static bool op_##name(struct tamper_stream *s)				\
-{									\
-	unsigned int at = middle(s);					\
-	struct ktape_block *h;						\
-									\
-	if (at >= s->nr || at + 1 >= s->nr)				\
-		return false;						\
-	h = tamper_head(s, at);						\
-	change;								\
-	tamper_seal(s, at);						\
-	return true;							\
-}
+#define OP_HEAD(name, change)                          \
+	static bool op_##name(struct tamper_stream *s) \
+	{                                              \
+		unsigned int at = middle(s);           \
+		struct ktape_block *h;                 \
+                                                       \
+		if (at >= s->nr || at + 1 >= s->nr)    \
+			return false;                  \
+		h = tamper_head(s, at);                \
+		change;                                \
+		tamper_seal(s, at);                    \
+		return true;                           \
+	}
 
 OP_HEAD(emitted_more, h->emitted += 500)
 OP_HEAD(emitted_less, h->emitted -= h->emitted < 500 ? h->emitted : 500)
@@ -240,8 +240,9 @@ static bool op_unsealed(struct tamper_stream *s)
 
 /* Remove records of a packet: those for which @is says so. */
 static unsigned int remove_records(struct tamper_stream *s, unsigned int at,
-				   bool (*is)(const struct ktape_event *e, unsigned int n,
-					      unsigned int arg), unsigned int arg)
+				   bool (*is)(const struct ktape_event *e,
+					      unsigned int n, unsigned int arg),
+				   unsigned int arg)
 {
 	struct tamper_packet *p = &s->packets[at];
 	struct ktape_block *h = tamper_head(s, at);
@@ -344,8 +345,8 @@ static bool is_opcode(const struct ktape_event *e, unsigned int n, unsigned int 
 	return e->opcode == arg && (e->dat20 & mask20) == want20;
 }
 
-static bool remove_opcode(struct tamper_stream *s, unsigned int opcode, uint32_t mask,
-			  uint32_t want)
+static bool remove_opcode(struct tamper_stream *s, unsigned int opcode,
+			  uint32_t mask, uint32_t want)
 {
 	unsigned int removed = 0;
 
@@ -357,11 +358,11 @@ static bool remove_opcode(struct tamper_stream *s, unsigned int opcode, uint32_t
 	return removed;
 }
 
-#define OP_REMOVE(name, opcode, mask, want)				\
-static bool op_##name(struct tamper_stream *s)				\
-{									\
-	return remove_opcode(s, opcode, mask, want);			\
-}
+#define OP_REMOVE(name, opcode, mask, want)                  \
+	static bool op_##name(struct tamper_stream *s)       \
+	{                                                    \
+		return remove_opcode(s, opcode, mask, want); \
+	}
 
 OP_REMOVE(no_start, KTAPE_EV_SESSION, 3, KTAPE_PHASE_ON)
 OP_REMOVE(no_stop, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF)
@@ -384,8 +385,8 @@ static bool change_ledger(struct tamper_stream *s, unsigned int word, uint64_t b
 		uint64_t value;
 
 		if (tamper_empty(s, i) ||
-		    ktape_packet_open(&packet, s->packets[i].data, s->packets[i].len,
-				      NULL, NULL))
+		    ktape_packet_open(&packet, s->packets[i].data,
+				      s->packets[i].len, NULL, NULL))
 			continue;
 		while (ktape_packet_next(&packet, &e, NULL) > 0)
 			if (e.opcode == KTAPE_EV_LEDGER && e.blob &&

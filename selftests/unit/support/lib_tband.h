@@ -9,7 +9,7 @@
 
 #include "format/tband/internal.h"
 
-#define STREAM_MAX	65536
+#define STREAM_MAX 65536
 
 struct stream {
 	uint8_t data[STREAM_MAX];
@@ -17,13 +17,16 @@ struct stream {
 };
 
 /* Append an event: its fields, and a text or NULL. */
-__attribute__((unused))
-static void stream_add(struct stream *s, unsigned int id, uint64_t ts,
-		       uint64_t first, uint64_t second, const char *text)
+__attribute__((unused)) static void stream_add(struct stream *s, unsigned int id,
+					       uint64_t ts, uint64_t first,
+					       uint64_t second, const char *text)
 {
 	struct kt_tband_event e = {
-		.id = (uint8_t)id, .ts = ts, .values = { first, second },
-		.text = (const uint8_t *)text, .len = text ? strlen(text) : 0,
+		.id = (uint8_t)id,
+		.ts = ts,
+		.values = { first, second },
+		.text = (const uint8_t *)text,
+		.len = text ? strlen(text) : 0,
 	};
 	uint8_t plain[512];
 
@@ -36,8 +39,7 @@ static void stream_add(struct stream *s, unsigned int id, uint64_t ts,
  * their first use, losses. The native events that they become are in
  * t_lib_tband.c.
  */
-__attribute__((unused))
-static void stream_all(struct stream *s)
+__attribute__((unused)) static void stream_all(struct stream *s)
 {
 	s->len = 0;
 	stream_add(s, 0, 0, 0, 0, NULL);

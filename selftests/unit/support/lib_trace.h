@@ -15,15 +15,15 @@
 
 #include "tap.h"
 
-#define TRACE_OPCODE	200	/* hash of an unknown event table */
-#define TRACE_RECORDS	4	/* records per packet */
+#define TRACE_OPCODE  200 /* hash of an unknown event table */
+#define TRACE_RECORDS 4	  /* records per packet */
 #ifndef TRACE_PACKET
-#define TRACE_PACKET	4096	/* bytes of a packet, with padding */
+#define TRACE_PACKET 4096 /* bytes of a packet, with padding */
 #endif
 
 /* Offsets in a packet. */
 #define AT_FLAGS	offsetof(struct ktape_block, flags)
-#define AT_CONTENT_BITS	offsetof(struct ktape_block, content_bits)
+#define AT_CONTENT_BITS offsetof(struct ktape_block, content_bits)
 #define AT_PACKET_BITS	offsetof(struct ktape_block, packet_bits)
 
 static const struct ktape_info trace_info = {
@@ -39,14 +39,13 @@ struct trace_packet {
 	unsigned int kind;
 	unsigned int cpu;
 	uint64_t seq;
-	uint64_t ts;		/* of the first record; later ones + 1 each */
+	uint64_t ts; /* of the first record; later ones + 1 each */
 	uint64_t discarded;
 };
 
 /* Build a packet of TRACE_RECORDS records. Return: its bytes, without padding. */
-__attribute__((unused))
-static size_t trace_packet(unsigned char data[TRACE_PACKET],
-			   const struct trace_packet *p)
+__attribute__((unused)) static size_t trace_packet(unsigned char data[TRACE_PACKET],
+						   const struct trace_packet *p)
 {
 	struct ktape_block head = {
 		.kind = p->kind,
@@ -76,8 +75,7 @@ static size_t trace_packet(unsigned char data[TRACE_PACKET],
 }
 
 /* Pad a packet to @size. */
-__attribute__((unused))
-static void trace_fill(unsigned char *data, uint64_t size)
+__attribute__((unused)) static void trace_fill(unsigned char *data, uint64_t size)
 {
 	uint64_t bits = size * 8;
 
@@ -85,15 +83,13 @@ static void trace_fill(unsigned char *data, uint64_t size)
 	ktape_packet_seal(data);
 }
 
-__attribute__((unused))
-static void trace_unseal(unsigned char *data)
+__attribute__((unused)) static void trace_unseal(unsigned char *data)
 {
 	data[AT_FLAGS] &= (unsigned char)~KTAPE_BLOCK_CRC;
 }
 
-__attribute__((unused))
-static void trace_write(const char *dir, const char *name, const void *data,
-			size_t len)
+__attribute__((unused)) static void trace_write(const char *dir, const char *name,
+						const void *data, size_t len)
 {
 	char path[512];
 	int fd;
@@ -105,8 +101,8 @@ static void trace_write(const char *dir, const char *name, const void *data,
 }
 
 /* XOR @len bytes of a file at @offset. */
-__attribute__((unused))
-static void trace_flip(const char *path, uint64_t offset, unsigned char bits)
+__attribute__((unused)) static void trace_flip(const char *path, uint64_t offset,
+					       unsigned char bits)
 {
 	unsigned char byte;
 	int fd = open(path, O_RDWR);
@@ -118,8 +114,7 @@ static void trace_flip(const char *path, uint64_t offset, unsigned char bits)
 		abort();
 }
 
-__attribute__((unused))
-static void trace_metadata(const char *dir)
+__attribute__((unused)) static void trace_metadata(const char *dir)
 {
 	char *text;
 	size_t len;
@@ -131,8 +126,7 @@ static void trace_metadata(const char *dir)
 }
 
 /* Write the beginning of a pipe form. */
-__attribute__((unused))
-static void trace_begin_pipe(int fd)
+__attribute__((unused)) static void trace_begin_pipe(int fd)
 {
 	char *text;
 	size_t len;
@@ -145,20 +139,20 @@ static void trace_begin_pipe(int fd)
 
 struct trace_result {
 	int opened;
-	int ended;		/* the last return of ktape_trace_next() */
-	unsigned int events;	/* number of events without those of the registry */
+	int ended;	     /* the last return of ktape_trace_next() */
+	unsigned int events; /* number of events without those of the registry */
 	unsigned int corrupt;
 	unsigned int truncated;
 	unsigned int late;
 	unsigned int gaps;
 	uint64_t lost;
-	uint64_t packets;	/* lost events */
-	struct ktape_notice last;	/* notices TRUNCATED or CORRUPT */
+	uint64_t packets;	  /* lost events */
+	struct ktape_notice last; /* notices TRUNCATED or CORRUPT */
 	struct ktape_error error;
 };
 
-__attribute__((unused))
-static void trace_notice(void *arg, const struct ktape_notice *n)
+__attribute__((unused)) static void trace_notice(void *arg,
+						 const struct ktape_notice *n)
 {
 	struct trace_result *r = arg;
 
@@ -185,9 +179,8 @@ static void trace_notice(void *arg, const struct ktape_notice *n)
 }
 
 /* Read a trace to its end. */
-__attribute__((unused))
-static void trace_read(const char *path, uint64_t memory,
-		       struct trace_result *r)
+__attribute__((unused)) static void trace_read(const char *path, uint64_t memory,
+					       struct trace_result *r)
 {
 	struct ktape_trace_options how = {
 		.notice = trace_notice,
@@ -207,8 +200,7 @@ static void trace_read(const char *path, uint64_t memory,
 }
 
 /* Create a folder below $TMPDIR. */
-__attribute__((unused))
-static const char *trace_folder(void)
+__attribute__((unused)) static const char *trace_folder(void)
 {
 	static char path[256];
 	const char *tmp = getenv("TMPDIR");
@@ -219,8 +211,7 @@ static const char *trace_folder(void)
 	return path;
 }
 
-__attribute__((unused))
-static void trace_remove(const char *path)
+__attribute__((unused)) static void trace_remove(const char *path)
 {
 	char command[512];
 

@@ -5,15 +5,15 @@
 
 #include "lib_sim_work.h"
 
-#define FINDINGS	64U
+#define FINDINGS 64U
 
 struct result {
-	int ret;	/* error of the run */
+	int ret; /* error of the run */
 	unsigned int nr;
 	struct ktape_finding finding[FINDINGS];
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
-	char form[sizeof(((struct ktape_finding *)0)->text)];	/* the last such note */
+	char form[sizeof(((struct ktape_finding *)0)->text)]; /* the last such note */
 	uint64_t records;
 	uint64_t filtered;
 	uint64_t lost;
@@ -22,7 +22,7 @@ struct result {
 	uint64_t emitted;
 	uint64_t cut;
 	struct ktape_verify_sum sum;
-	bool counted;	/* what was emitted is known of all CPUs */
+	bool counted; /* what was emitted is known of all CPUs */
 	struct ktape_error error;
 };
 
@@ -90,32 +90,31 @@ static void done(struct sim *s)
 }
 
 /* Check that only this rule is broken, and only in this file. */
-#define check_only(rule, at_ring, at_cpu)				\
-do {									\
-	for (unsigned int __i = 0; __i < KTAPE_RULES; __i++)		\
-		check(__i == (rule) ? result.errors[__i] > 0		\
-				    : !result.errors[__i],		\
-		      "%llu of rule %s (%s)",				\
-		      (unsigned long long)result.errors[__i],		\
-		      ktape_rule_name(__i), result.finding[0].text);	\
-	check(result.nr, "no finding was reported");				\
-	check_equal(result.finding[0].ring, at_ring);			\
-	check_equal(result.finding[0].cpu, at_cpu);			\
-} while (0)
+#define check_only(rule, at_ring, at_cpu)                                    \
+	do {                                                                 \
+		for (unsigned int __i = 0; __i < KTAPE_RULES; __i++)         \
+			check(__i == (rule) ? result.errors[__i] > 0 :       \
+					      !result.errors[__i],           \
+			      "%llu of rule %s (%s)",                        \
+			      (unsigned long long)result.errors[__i],        \
+			      ktape_rule_name(__i), result.finding[0].text); \
+		check(result.nr, "no finding was reported");                 \
+		check_equal(result.finding[0].ring, at_ring);                \
+		check_equal(result.finding[0].cpu, at_cpu);                  \
+	} while (0)
 
 static void check_whole(struct sim *s)
 {
 	uint64_t records = 0;
 
-	check(!result.ret, "%d wrong, the first: rule %s, cpu %u ring %u packet %llu: %s",
+	check(!result.ret,
+	      "%d wrong, the first: rule %s, cpu %u ring %u packet %llu: %s",
 	      result.ret, ktape_rule_name(result.finding[0].rule),
 	      result.finding[0].cpu, result.finding[0].ring,
-	      (unsigned long long)result.finding[0].packet,
-	      result.finding[0].text);
+	      (unsigned long long)result.finding[0].packet, result.finding[0].text);
 	for (unsigned int i = 0; i < SIM_RINGS; i++)
 		records += sim_sum(s->ring[i].emitted) -
-			   sim_sum(s->ring[i].filtered) -
-			   sim_sum(s->ring[i].lost);
+			   sim_sum(s->ring[i].filtered) - sim_sum(s->ring[i].lost);
 	check_equal(result.records, records);
 }
 

@@ -20,10 +20,10 @@
 #include "format/formats.h"
 #include "format/tracepoint.h"
 
-#define MANY	300U
-#define TEXT	(1U << 20)
-#define BLOCK	300U
-#define FORKS	20U
+#define MANY  300U
+#define TEXT  (1U << 20)
+#define BLOCK 300U
+#define FORKS 20U
 
 struct foreign {
 	struct kt_tp tp;
@@ -57,14 +57,16 @@ static void add_data(struct foreign *f, const char *name, unsigned int type,
 	values[i].len = len;
 }
 
-static void add(struct foreign *f, const char *name, unsigned int type, uint64_t number)
+static void add(struct foreign *f, const char *name, unsigned int type,
+		uint64_t number)
 {
 	add_data(f, name, type, NULL, 0);
 	values[f->class.nr - 1].number = number;
 }
 
 /* Add a number of 64 bits, whatever its value. */
-static void add_wide(struct foreign *f, const char *name, unsigned int type, uint64_t number)
+static void add_wide(struct foreign *f, const char *name, unsigned int type,
+		     uint64_t number)
 {
 	add(f, name, type, number);
 	fields[f->class.nr - 1].wide = true;
@@ -245,7 +247,8 @@ static bool wants_forks;
 static int foreign_next(struct kt_import *s)
 {
 	static int (*const steps[])(struct foreign *) = {
-		emit_values, emit_names, emit_many, emit_text, emit_lengths, emit_same,
+		emit_values, emit_names,   emit_many,
+		emit_text,   emit_lengths, emit_same,
 	};
 	struct foreign *f = s->state;
 	int ret;
@@ -288,8 +291,10 @@ static void tell_missed(const struct ktape_sink *sink)
 int main(int argc, char **argv)
 {
 	static const struct kt_codec_in in = {
-		.size = sizeof(struct foreign), .open = foreign_open,
-		.next = foreign_next, .close = foreign_close,
+		.size = sizeof(struct foreign),
+		.open = foreign_open,
+		.next = foreign_next,
+		.close = foreign_close,
 	};
 	const struct ktape_codec format = { .name = "foreign", .in = &in };
 	const struct ktape_trace_options options = { .notice = tell };
@@ -297,11 +302,17 @@ int main(int argc, char **argv)
 	struct ktape_info info = { .freq = 0 };
 	struct ktape_registry *registry = NULL;
 	const struct kt_import_trace trace = {
-		.options = &options, .input = &scan, .folder = -1,
-		.info = &info, .formats = kt_user_formats, .registry = &registry,
+		.options = &options,
+		.input = &scan,
+		.folder = -1,
+		.info = &info,
+		.formats = kt_user_formats,
+		.registry = &registry,
 	};
 	struct ktape_sink_options how = {
-		.format = "native", .options = "form=pipe", .info = &info,
+		.format = "native",
+		.options = "form=pipe",
+		.info = &info,
 	};
 	const struct ktape_event *event;
 	struct ktape_sink *sink;

@@ -15,9 +15,9 @@
  */
 #include "lib_sim_work.h"
 
-#define CUT_RING	2U	/* the event ring of CPU 1 */
-#define STEPS		1500U
-#define PAUSE		(1800ULL * 1000000000)
+#define CUT_RING 2U /* the event ring of CPU 1 */
+#define STEPS	 1500U
+#define PAUSE	 (1800ULL * 1000000000)
 
 struct made {
 	uint64_t overwritten[SIM_CPUS];
@@ -43,7 +43,8 @@ static uint64_t count_records(const struct sim_packet *p, uint64_t *first)
 }
 
 /* Overwrite the oldest packets of an event ring, so that it begins at or after @from. */
-static void overwrite(struct sim *s, struct made *made, unsigned int ring, uint64_t from)
+static void overwrite(struct sim *s, struct made *made, unsigned int ring,
+		      uint64_t from)
 {
 	struct sim_ring *r = &s->ring[ring];
 	uint64_t first, nr;
@@ -80,7 +81,8 @@ static void recover_packets(struct sim *s)
 		for (unsigned int j = 0; j < s->ring[i].nr; j++) {
 			struct ktape_block *h = (void *)s->ring[i].packets[j].data;
 
-			h->flags = (h->flags & ~KTAPE_BLOCK_CRC) | KTAPE_BLOCK_UNCHECKED;
+			h->flags = (h->flags & ~KTAPE_BLOCK_CRC) |
+				   KTAPE_BLOCK_UNCHECKED;
 			h->crc32c = 0;
 		}
 	}
@@ -121,7 +123,8 @@ static void raise_exception(struct sim *s)
 static void make(const char *mode, const char *dir, struct made *made)
 {
 	const bool late = !strcmp(mode, "late"), pieces = !strcmp(mode, "rotation");
-	const bool whole = pieces || !strcmp(mode, "discard") || !strcmp(mode, "snapshot");
+	const bool whole = pieces || !strcmp(mode, "discard") ||
+			   !strcmp(mode, "snapshot");
 	unsigned int gone[SIM_RINGS];
 	struct sim *s = sim_new(7);
 	uint64_t middle;

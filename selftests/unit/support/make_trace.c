@@ -37,12 +37,12 @@
 #include "lib_image.h"
 #include "lib_sim_work.h"
 
-#define PACKETS	8U
-#define LEARNED_PACKETS	90U	/* of each CPU */
-#define LEARNED_RECORDS	100U	/* of each packet */
-#define LEARNED_THREADS	64U	/* take turns */
-#define SLOW_PARTS	20U	/* each of 200 ms */
-#define SLOW_LOSING	8U	/* the part that loses events */
+#define PACKETS		8U
+#define LEARNED_PACKETS 90U  /* of each CPU */
+#define LEARNED_RECORDS 100U /* of each packet */
+#define LEARNED_THREADS 64U  /* take turns */
+#define SLOW_PARTS	20U  /* each of 200 ms */
+#define SLOW_LOSING	8U   /* the part that loses events */
 
 static void make_cpus(const char *dir, unsigned int cpus)
 {
@@ -85,14 +85,25 @@ static void make_kinds(const char *dir)
 	static const uint32_t args[7];
 	static const uint64_t words[6];
 	const struct ktape_record records[] = {
-		{ .ts = 10, .opcode = KTAPE_EV_SYS_ENTER_WIDE, .nargs = 1,
-		  .args = args, .blob = words, .blob_size = sizeof(words) },
+		{ .ts = 10,
+		  .opcode = KTAPE_EV_SYS_ENTER_WIDE,
+		  .nargs = 1,
+		  .args = args,
+		  .blob = words,
+		  .blob_size = sizeof(words) },
 		{ .ts = 20, .opcode = TRACE_OPCODE, .nargs = 1, .args = args },
-		{ .ts = 30 + (1ULL << 33), .opcode = KTAPE_EV_SCHED_SWITCH,
-		  .nargs = 2, .args = args },
-		{ .ts = 40 + (1ULL << 33), .opcode = KTAPE_EV_MARK,
-		  .nargs = 1, .args = args,
-		  .blob = "a\xc2\x9b" "2J\x9b" "b\xc3\xa9\x1b", .blob_size = 10 },
+		{ .ts = 30 + (1ULL << 33),
+		  .opcode = KTAPE_EV_SCHED_SWITCH,
+		  .nargs = 2,
+		  .args = args },
+		{ .ts = 40 + (1ULL << 33),
+		  .opcode = KTAPE_EV_MARK,
+		  .nargs = 1,
+		  .args = args,
+		  .blob = "a\xc2\x9b"
+			  "2J\x9b"
+			  "b\xc3\xa9\x1b",
+		  .blob_size = 10 },
 	};
 	struct ktape_block head = { .ts_begin = 5, .seq = 1, .tid = 3 };
 	unsigned char data[TRACE_PACKET];
@@ -111,8 +122,12 @@ static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
 {
 	const uint32_t args[7] = { id, param1 };
 	const struct ktape_record record = {
-		.ts = 1, .opcode = KTAPE_EV_REGISTRY, .nargs = 7,
-		.args = args, .dat20 = type, .blob = name,
+		.ts = 1,
+		.opcode = KTAPE_EV_REGISTRY,
+		.nargs = 7,
+		.args = args,
+		.dat20 = type,
+		.blob = name,
 		.blob_size = (uint32_t)strlen(name),
 	};
 
@@ -126,25 +141,50 @@ static void make_emitted(const char *dir, const char *thread)
 	static const uint32_t other[] = { 0x1234 << 8 | 200, 5 };
 	static const uint32_t foreign[] = { 0x777 << 8 };
 	static const uint32_t user[] = { 1025, 42 };
-	static const unsigned char typed[] =
-		"\x04\xfe\xff\xff\xff" "\x07hello\0" "\x08\x02\xab\xcd";
+	static const unsigned char typed[] = "\x04\xfe\xff\xff\xff"
+					     "\x07hello\0"
+					     "\x08\x02\xab\xcd";
 	static const uint32_t signal[3];
 	const struct ktape_record records[] = {
-		{ .ts = 10, .opcode = KTAPE_EV_EXCEPTION, .nargs = 5,
-		  .args = full, .dat20 = 6 | 1 << 3, .blob = "disk\"\x1b",
+		{ .ts = 10,
+		  .opcode = KTAPE_EV_EXCEPTION,
+		  .nargs = 5,
+		  .args = full,
+		  .dat20 = 6 | 1 << 3,
+		  .blob = "disk\"\x1b",
 		  .blob_size = 6 },
-		{ .ts = 20, .opcode = KTAPE_EV_EXCEPTION, .nargs = 2,
-		  .args = other, .dat20 = 1, .blob = "", .blob_size = 0 },
-		{ .ts = 30, .opcode = KTAPE_EV_EXCEPTION, .nargs = 1,
-		  .args = foreign, .dat20 = 3, .blob = "", .blob_size = 0 },
-		{ .ts = 40, .opcode = KTAPE_EV_USER_EVENT, .nargs = 2,
-		  .args = user, .blob = typed, .blob_size = sizeof(typed) - 1 },
+		{ .ts = 20,
+		  .opcode = KTAPE_EV_EXCEPTION,
+		  .nargs = 2,
+		  .args = other,
+		  .dat20 = 1,
+		  .blob = "",
+		  .blob_size = 0 },
+		{ .ts = 30,
+		  .opcode = KTAPE_EV_EXCEPTION,
+		  .nargs = 1,
+		  .args = foreign,
+		  .dat20 = 3,
+		  .blob = "",
+		  .blob_size = 0 },
+		{ .ts = 40,
+		  .opcode = KTAPE_EV_USER_EVENT,
+		  .nargs = 2,
+		  .args = user,
+		  .blob = typed,
+		  .blob_size = sizeof(typed) - 1 },
 		{ .ts = 50, .opcode = KTAPE_EV_IRQ_HANDLER_EXIT, .dat20 = 24 },
-		{ .ts = 60, .opcode = KTAPE_EV_SIGNAL_DELIVER, .nargs = 3,
-		  .args = signal, .dat20 = 15 },
+		{ .ts = 60,
+		  .opcode = KTAPE_EV_SIGNAL_DELIVER,
+		  .nargs = 3,
+		  .args = signal,
+		  .dat20 = 15 },
 	};
 	struct ktape_block head = {
-		.ts_begin = 1, .seq = 1, .tid = 12, .cpu = 2,
+		.ts_begin = 1,
+		.seq = 1,
+		.tid = 12,
+		.cpu = 2,
 	};
 	struct ktape_block names = { .kind = KTAPE_RING_REGISTRY, .seq = 1 };
 	unsigned char data[TRACE_PACKET];
@@ -188,7 +228,9 @@ static void make_named(const char *dir)
 {
 	static const uint32_t args[7] = { 7 }, both[] = { 5, 6 };
 	const struct ktape_record record = {
-		.ts = 200, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+		.ts = 200,
+		.opcode = KTAPE_EV_SCHED_SWITCH,
+		.nargs = 2,
 		.args = both,
 	};
 	const struct ktape_block head = { .ts_begin = 200, .tid = 5 };
@@ -196,13 +238,19 @@ static void make_named(const char *dir)
 	make_one(dir, "cpu0", &head, &record);
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		const struct ktape_record name = {
-			.ts = cpu ? 100 : 900, .opcode = KTAPE_EV_REGISTRY,
-			.nargs = 7, .args = args, .dat20 = KTAPE_OBJ_IRQ,
-			.blob = "ahci", .blob_size = 4,
+			.ts = cpu ? 100 : 900,
+			.opcode = KTAPE_EV_REGISTRY,
+			.nargs = 7,
+			.args = args,
+			.dat20 = KTAPE_OBJ_IRQ,
+			.blob = "ahci",
+			.blob_size = 4,
 		};
 		const struct ktape_block of = {
-			.ts_begin = name.ts, .kind = KTAPE_RING_CONTROL,
-			.cpu = cpu, .tid = cpu ? 9 : 5,
+			.ts_begin = name.ts,
+			.kind = KTAPE_RING_CONTROL,
+			.cpu = cpu,
+			.tid = cpu ? 9 : 5,
 		};
 
 		make_one(dir, cpu ? "control1" : "control0", &of, &name);
@@ -234,13 +282,19 @@ static void make_switches(const char *dir, uint32_t cpu, uint32_t packet)
 		const uint32_t named[7] = { learned_thread(packet), 1 };
 		const uint64_t ts = 1000 + (first + i) * 10 + cpu;
 		const struct ktape_record record = {
-			.ts = ts, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+			.ts = ts,
+			.opcode = KTAPE_EV_SCHED_SWITCH,
+			.nargs = 2,
 			.args = threads,
 		};
 		const struct ktape_record learned = {
-			.ts = ts, .opcode = KTAPE_EV_REGISTRY, .nargs = 7,
-			.args = named, .dat20 = KTAPE_OBJ_THREAD,
-			.blob = name, .blob_size = (uint32_t)strlen(name),
+			.ts = ts,
+			.opcode = KTAPE_EV_REGISTRY,
+			.nargs = 7,
+			.args = named,
+			.dat20 = KTAPE_OBJ_THREAD,
+			.blob = name,
+			.blob_size = (uint32_t)strlen(name),
 		};
 
 		add(&b, &record);
@@ -338,10 +392,10 @@ static int make_slow(const char *dir, bool lossy)
 static void make_packet(const char *dir, uint64_t seq, uint64_t ts,
 			uint64_t discarded, bool records)
 {
-	const struct trace_packet p = { .cpu = 1, .seq = seq, .ts = ts,
-					.discarded = discarded };
-	struct ktape_block head = { .cpu = 1, .seq = seq, .ts_begin = ts,
-				    .tid = 1 };
+	const struct trace_packet p = {
+		.cpu = 1, .seq = seq, .ts = ts, .discarded = discarded
+	};
+	struct ktape_block head = { .cpu = 1, .seq = seq, .ts_begin = ts, .tid = 1 };
 	unsigned char data[TRACE_PACKET];
 	struct ktape_builder b;
 
@@ -434,8 +488,13 @@ static void name_thread(struct sim *s, uint32_t tid, uint64_t born,
 			uint64_t died, const char *name)
 {
 	const uint32_t args[] = {
-		tid, tid, 0, (uint32_t)born, (uint32_t)(born >> 32),
-		(uint32_t)died, (uint32_t)(died >> 32),
+		tid,
+		tid,
+		0,
+		(uint32_t)born,
+		(uint32_t)(born >> 32),
+		(uint32_t)died,
+		(uint32_t)(died >> 32),
 	};
 	const struct ktape_record record = {
 		.opcode = KTAPE_EV_REGISTRY,
@@ -481,8 +540,7 @@ static int make_starved(const char *dir)
 	const uint32_t preempted = KTAPE_STATE_PREEMPTED << 16;
 	struct sim *s = sim_new(6);
 
-	s->mask[KTAPE_EV_SCHED_WAKEUP / 64] |= 1ULL
-					       << (KTAPE_EV_SCHED_WAKEUP % 64);
+	s->mask[KTAPE_EV_SCHED_WAKEUP / 64] |= 1ULL << (KTAPE_EV_SCHED_WAKEUP % 64);
 	sim_start(s);
 	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, 104, 105);
 	sim_event(s, 1, KTAPE_EV_SCHED_WAKEUP, 0, 1, 101, 0);
@@ -532,7 +590,8 @@ static char *piece_metadata(const char *dir, const char *log, size_t *len)
 	line = memmem(text, *len, converted, strlen(converted));
 	if (line) {
 		*len -= strlen(converted);
-		memmove(line, line + strlen(converted), *len - (size_t)(line - text));
+		memmove(line, line + strlen(converted),
+			*len - (size_t)(line - text));
 		kt_metadata_seal(text, *len);
 	}
 	if (kt_metadata_remark(&text, len, remark))

@@ -82,13 +82,12 @@ static int choose(const struct dirent64 *e)
 
 int scandirat64(int folder, const char *dir, struct dirent64 ***list,
 		int (*filter)(const struct dirent64 *),
-		int (*compare)(const struct dirent64 **,
-			       const struct dirent64 **))
+		int (*compare)(const struct dirent64 **, const struct dirent64 **))
 {
 	int (*call)(int, const char *, struct dirent64 ***,
 		    int (*)(const struct dirent64 *),
-		    int (*)(const struct dirent64 **,
-			    const struct dirent64 **)) = next("scandirat64");
+		    int (*)(const struct dirent64 **, const struct dirent64 **)) =
+		next("scandirat64");
 	int nr;
 
 	chosen = filter;
@@ -130,8 +129,7 @@ size_t ZSTD_decompress(void *to, size_t room, const void *from, size_t len)
 	return ret;
 }
 
-size_t ZSTD_decompressStream(ZSTD_DStream *z, ZSTD_outBuffer *to,
-			     ZSTD_inBuffer *from)
+size_t ZSTD_decompressStream(ZSTD_DStream *z, ZSTD_outBuffer *to, ZSTD_inBuffer *from)
 {
 	size_t (*call)(ZSTD_DStream *, ZSTD_outBuffer *, ZSTD_inBuffer *) =
 		next("ZSTD_decompressStream");

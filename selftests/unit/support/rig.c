@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GUARD	0xa5
+#define GUARD 0xa5
 
 #ifdef KT_SHIM_CLOCK
 u64 kt_shim_time;
@@ -108,8 +108,8 @@ static void *must(void *memory)
  * @mode: enum ktape_mode
  * @start: first position
  */
-void rig_make(struct rig *rig, unsigned long block_size,
-	      unsigned int nr_blocks, unsigned int mode, unsigned long start)
+void rig_make(struct rig *rig, unsigned long block_size, unsigned int nr_blocks,
+	      unsigned int mode, unsigned long start)
 {
 	memset(rig, 0, sizeof(*rig));
 	rig->block_size = block_size;

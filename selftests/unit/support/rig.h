@@ -10,17 +10,17 @@
 
 #include "ring/internal.h"
 
-#define RIG_CONTEXTS	4	/* task, softirq, irq, nmi */
-#define RIG_GAP		256	/* guarded bytes before and after each block */
-#define RIG_OPCODE	64	/* + shape */
+#define RIG_CONTEXTS 4	 /* task, softirq, irq, nmi */
+#define RIG_GAP	     256 /* guarded bytes before and after each block */
+#define RIG_OPCODE   64	 /* + shape */
 
 /*
  * Shapes: 0 to 3 are the inlined kt_ring_put() with that many arguments, 4 to 7
  * kt_ring_write() with shape - 4 arguments, 8 + n with n arguments (n > 0) and
  * a blob.
  */
-#define RIG_BLOB	8
-#define RIG_SHAPES	16
+#define RIG_BLOB   8
+#define RIG_SHAPES 16
 
 struct rig {
 	struct kt_ring ring;
@@ -29,9 +29,9 @@ struct rig {
 	u64 opened;		/* ... of opened() */
 	u64 filled;		/* ... of filled() */
 	u64 parked;		/* ... of parked() */
-	unsigned long reported;	/* commit at the latest such call */
+	unsigned long reported; /* commit at the latest such call */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
-	u64 too_big;		/* records larger than a block, which have no number */
+	u64 too_big; /* records larger than a block, which have no number */
 	struct kt_desc *blocks;
 	void **base;
 	unsigned char *arena;
@@ -60,12 +60,12 @@ static inline u32 rig_blob_size(u32 context, u32 seq)
 	return rig_hash(context, seq, 99) & 63;
 }
 
-extern unsigned int rig_steps;	/* backward steps of the clock */
+extern unsigned int rig_steps; /* backward steps of the clock */
 extern u64 rig_stepped_from;
 extern void (*rig_on_step)(void);
 
-void rig_make(struct rig *rig, unsigned long block_size,
-	      unsigned int nr_blocks, unsigned int mode, unsigned long start);
+void rig_make(struct rig *rig, unsigned long block_size, unsigned int nr_blocks,
+	      unsigned int mode, unsigned long start);
 void rig_again(struct rig *rig, unsigned int mode, unsigned long start);
 void rig_free(struct rig *rig);
 bool rig_guards_hold(const struct rig *rig);

@@ -7,31 +7,31 @@
 #include <ucontext.h>
 
 #ifdef __x86_64__
-#define REG_PC		REG_RIP
-#define RED_ZONE	"leaq -128(%%rsp), %%rsp\n\t"
-#define RED_ZONE_END	"leaq 128(%%rsp), %%rsp"
-#define STACK		"(%%rsp)"
-#define LONG		"q"
+#define REG_PC	     REG_RIP
+#define RED_ZONE     "leaq -128(%%rsp), %%rsp\n\t"
+#define RED_ZONE_END "leaq 128(%%rsp), %%rsp"
+#define STACK	     "(%%rsp)"
+#define LONG	     "q"
 #else
-#define REG_PC		REG_EIP
-#define RED_ZONE	""
-#define RED_ZONE_END	""
-#define STACK		"(%%esp)"
-#define LONG		"l"
+#define REG_PC	     REG_EIP
+#define RED_ZONE     ""
+#define RED_ZONE_END ""
+#define STACK	     "(%%esp)"
+#define LONG	     "l"
 #endif
 
-#define EFLAGS_TF	0x100
-#define INT3		0xcc
+#define EFLAGS_TF 0x100
+#define INT3	  0xcc
 
 extern char __executable_start, etext;
 
 struct run {
 	struct step *step;
-	unsigned int number;	/* instructions stepped through */
-	unsigned char byte;	/* under the breakpoint */
+	unsigned int number; /* instructions stepped through */
+	unsigned char byte;  /* under the breakpoint */
 	bool armed;
-	uintptr_t *where;	/* trace: room for addresses ... */
-	size_t room, traced;	/* ... and how many there are */
+	uintptr_t *where;    /* trace: room for addresses ... */
+	size_t room, traced; /* ... and how many there are */
 };
 
 unsigned long step_count;
@@ -83,7 +83,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_PC];
 
 	(void)signal;
-	if (!run) {	/* instructions after the function's last one */
+	if (!run) { /* instructions after the function's last one */
 		set_tf(uc, false);
 		return;
 	}
@@ -93,8 +93,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 			run->where[run->traced++] = pc;
 		return;
 	}
-	if (info->si_code != TRAP_TRACE && run->armed &&
-	    pc == run->step->at + 1) {
+	if (info->si_code != TRAP_TRACE && run->armed && pc == run->step->at + 1) {
 		on_breakpoint(run, uc);
 		return;
 	}
@@ -111,19 +110,19 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 static inline __attribute__((always_inline)) void trap_flag(bool on)
 {
 	if (on)
-		__asm__ __volatile__(RED_ZONE
-				     "pushf" LONG "\n\t"
-				     "or" LONG " $0x100, " STACK "\n\t"
-				     "popf" LONG "\n\t"
-				     RED_ZONE_END
-				     : : : "memory", "cc");
+		__asm__ __volatile__(RED_ZONE "pushf" LONG "\n\t"
+					      "or" LONG " $0x100, " STACK "\n\t"
+					      "popf" LONG "\n\t" RED_ZONE_END
+				     :
+				     :
+				     : "memory", "cc");
 	else
-		__asm__ __volatile__(RED_ZONE
-				     "pushf" LONG "\n\t"
-				     "and" LONG " $~0x100, " STACK "\n\t"
-				     "popf" LONG "\n\t"
-				     RED_ZONE_END
-				     : : : "memory", "cc");
+		__asm__ __volatile__(RED_ZONE "pushf" LONG "\n\t"
+					      "and" LONG " $~0x100, " STACK "\n\t"
+					      "popf" LONG "\n\t" RED_ZONE_END
+				     :
+				     :
+				     : "memory", "cc");
 }
 
 static volatile unsigned int probe_stops;
@@ -175,8 +174,7 @@ bool step_init(void)
  *
  * Return: number of addresses.
  */
-size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where,
-		  size_t room)
+size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where, size_t room)
 {
 	struct run run = { .where = where, .room = room };
 	struct run *outer = current;

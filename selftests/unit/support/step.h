@@ -37,6 +37,6 @@ bool step_init(void);
 size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where,
 		  size_t room);
 void step_run(void (*function)(void *), void *arg, struct step *step);
-extern unsigned long step_count;	/* number of stops so far */
+extern unsigned long step_count; /* number of stops so far */
 
 #endif /* _STEP_H */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 struct tap_test {
 	const char *name;
@@ -24,12 +24,12 @@ struct tap_test {
 };
 
 static unsigned int tap_number, tap_failures;
-static char tap_why[512];	/* failure of the current test; empty: none */
+static char tap_why[512]; /* failure of the current test; empty: none */
 static char tap_skipped[256];
-static char tap_reported[512];	/* note behind the name of the test */
+static char tap_reported[512]; /* note behind the name of the test */
 
-__attribute__((format(printf, 1, 2), unused))
-static void tap_fail(const char *format, ...)
+__attribute__((format(printf, 1, 2), unused)) static void
+tap_fail(const char *format, ...)
 {
 	va_list args;
 
@@ -40,8 +40,8 @@ static void tap_fail(const char *format, ...)
 	va_end(args);
 }
 
-__attribute__((format(printf, 1, 2), unused))
-static void tap_skip(const char *format, ...)
+__attribute__((format(printf, 1, 2), unused)) static void
+tap_skip(const char *format, ...)
 {
 	va_list args;
 
@@ -51,8 +51,8 @@ static void tap_skip(const char *format, ...)
 }
 
 /* Append a note to the name of the test in its result line. */
-__attribute__((format(printf, 1, 2), unused))
-static void tap_tell(const char *format, ...)
+__attribute__((format(printf, 1, 2), unused)) static void
+tap_tell(const char *format, ...)
 {
 	va_list args;
 
@@ -62,47 +62,44 @@ static void tap_tell(const char *format, ...)
 }
 
 /* End the test if @condition is false. */
-#define check(condition, ...)						\
-do {									\
-	if (!(condition)) {						\
-		char __text[400];					\
-									\
-		snprintf(__text, sizeof(__text), "" __VA_ARGS__);	\
-		tap_fail("%s:%d: %s: %s", __FILE__, __LINE__,		\
-			 #condition, __text);				\
-		return;							\
-	}								\
-} while (0)
+#define check(condition, ...)                                             \
+	do {                                                              \
+		if (!(condition)) {                                       \
+			char __text[400];                                 \
+                                                                          \
+			snprintf(__text, sizeof(__text), "" __VA_ARGS__); \
+			tap_fail("%s:%d: %s: %s", __FILE__, __LINE__,     \
+				 #condition, __text);                     \
+			return;                                           \
+		}                                                         \
+	} while (0)
 
 /* Like check(), for two unsigned numbers that must be equal. */
-#define check_equal(a, b)						\
-do {									\
-	unsigned long long __a = (a), __b = (b);			\
-									\
-	if (__a != __b) {						\
-		tap_fail("%s:%d: %s is %#llx, not %#llx", __FILE__,	\
-			 __LINE__, #a, __a, __b);			\
-		return;							\
-	}								\
-} while (0)
+#define check_equal(a, b)                                                   \
+	do {                                                                \
+		unsigned long long __a = (a), __b = (b);                    \
+                                                                            \
+		if (__a != __b) {                                           \
+			tap_fail("%s:%d: %s is %#llx, not %#llx", __FILE__, \
+				 __LINE__, #a, __a, __b);                   \
+			return;                                             \
+		}                                                           \
+	} while (0)
 
-__attribute__((unused))
-static void tap_plan(unsigned int tests)
+__attribute__((unused)) static void tap_plan(unsigned int tests)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("TAP version 13\n1..%u\n", tests);
 }
 
-__attribute__((unused))
-static void tap_run(const struct tap_test *test)
+__attribute__((unused)) static void tap_run(const struct tap_test *test)
 {
 	tap_why[0] = tap_skipped[0] = tap_reported[0] = '\0';
 	test->run();
 	tap_number++;
 	if (tap_why[0]) {
 		tap_failures++;
-		printf("not ok %u - %s\n# %s\n", tap_number, test->name,
-		       tap_why);
+		printf("not ok %u - %s\n# %s\n", tap_number, test->name, tap_why);
 		if (getenv("TAP_STOP"))
 			exit(1);
 	} else if (tap_skipped[0]) {
@@ -118,9 +115,9 @@ static void tap_run(const struct tap_test *test)
  * Run @tests; with arguments only those whose names begin with one of them.
  * Return: the exit status.
  */
-__attribute__((unused))
-static int tap_main(const struct tap_test *tests, unsigned int number, int argc,
-		    char **argv)
+__attribute__((unused)) static int tap_main(const struct tap_test *tests,
+					    unsigned int number, int argc,
+					    char **argv)
 {
 	bool *chosen = calloc(number, sizeof(*chosen));
 	unsigned int i, total = 0;

@@ -21,10 +21,10 @@ struct size {
 	size_t is, must;
 };
 
-#define KT_SIZE(type, bytes)	{ #type, sizeof(struct type), bytes },
+#define KT_SIZE(type, bytes) { #type, sizeof(struct type), bytes },
 #define KT_OFFSET(type, member, bytes) \
 	{ #type "." #member, offsetof(struct type, member), bytes },
-#define KT_IOCTL(name, value)	{ #name, name, value },
+#define KT_IOCTL(name, value) { #name, name, value },
 
 /* The module's build checks the same table. */
 static const struct size sizes[] = {
@@ -46,7 +46,10 @@ struct number {
 	unsigned long long is, must;
 };
 
-#define IS(constant, value)	{ #constant, constant, value }
+#define IS(constant, value)                \
+	{                                  \
+#constant, constant, value \
+	}
 
 static const struct number numbers[] = {
 	IS(KTAPE_OPCODE_SHIFT, 32),
@@ -343,40 +346,37 @@ static const struct frozen opcodes[] = {
 };
 
 static const struct frozen classes[] = {
-	{ 0, "control" },
-	{ 1, "exception" },
-	{ 2, "user" },
-	{ 3, "sched" },
-	{ 4, "process" },
-	{ 5, "irq" },
-	{ 6, "softirq" },
-	{ 7, "ipi" },
-	{ 8, "syscall" },
-	{ 9, "timer" },
-	{ 10, "hrtimer" },
-	{ 11, "workqueue" },
-	{ 12, "signal" },
-	{ 13, "memory" },
-	{ 14, "block" },
-	{ 15, "net" },
-	{ 16, "power" },
-	{ 17, "lock" },
-	{ 18, "console" },
-	{ 19, "module" },
-	{ 20, "kprobe" },
+	{ 0, "control" },  { 1, "exception" }, { 2, "user" },
+	{ 3, "sched" },	   { 4, "process" },   { 5, "irq" },
+	{ 6, "softirq" },  { 7, "ipi" },       { 8, "syscall" },
+	{ 9, "timer" },	   { 10, "hrtimer" },  { 11, "workqueue" },
+	{ 12, "signal" },  { 13, "memory" },   { 14, "block" },
+	{ 15, "net" },	   { 16, "power" },    { 17, "lock" },
+	{ 18, "console" }, { 19, "module" },   { 20, "kprobe" },
 	{ 21, "stack" },
 };
 
 /* ---- the event table as a list of items ----------------------------------- */
 
 enum what {
-	EVENT, BITS, VARARGS, ARGS, ARG, REST, BLOB, ARRAY, TEXT, BYTES, LIST, END
+	EVENT,
+	BITS,
+	VARARGS,
+	ARGS,
+	ARG,
+	REST,
+	BLOB,
+	ARRAY,
+	TEXT,
+	BYTES,
+	LIST,
+	END
 };
 
 struct item {
 	enum what what;
-	const char *name;	/* name of the event or field */
-	unsigned int number;	/* opcode, bits, spare bits, words, count */
+	const char *name;    /* name of the event or field */
+	unsigned int number; /* opcode, bits, spare bits, words, count */
 	unsigned int class;
 	const char *help;
 };
@@ -390,20 +390,18 @@ static const struct item items[] = {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
 	{ EVENT, #name, opcode, KTAPE_CLASS_##CLASS, help },
 #define KTAPE_BITS(TYPE, field, width, help) { BITS, #field, width, 0, help },
-#define KTAPE_VARARGS(spare)		{ VARARGS, "", spare, 0, "" },
-#define KTAPE_ARGS()			{ ARGS, "", 0, 0, "" },
-#define KTAPE_ARG(TYPE, field, help) \
-	{ ARG, #field, WORDS_##TYPE, 0, help },
-#define KTAPE_REST(TYPE, field, help) \
-	{ REST, #field, WORDS_##TYPE, 0, help },
-#define KTAPE_BLOB()			{ BLOB, "", 0, 0, "" },
+#define KTAPE_VARARGS(spare)		     { VARARGS, "", spare, 0, "" },
+#define KTAPE_ARGS()			     { ARGS, "", 0, 0, "" },
+#define KTAPE_ARG(TYPE, field, help)	     { ARG, #field, WORDS_##TYPE, 0, help },
+#define KTAPE_REST(TYPE, field, help)	     { REST, #field, WORDS_##TYPE, 0, help },
+#define KTAPE_BLOB()			     { BLOB, "", 0, 0, "" },
 #define KTAPE_ARRAY(TYPE, field, count, help) \
 	{ ARRAY, #field, WORDS_##TYPE * count, 0, help },
-#define KTAPE_TEXT(field, help)		{ TEXT, #field, 0, 0, help },
-#define KTAPE_BYTES(field, help)	{ BYTES, #field, 0, 0, help },
+#define KTAPE_TEXT(field, help)	 { TEXT, #field, 0, 0, help },
+#define KTAPE_BYTES(field, help) { BYTES, #field, 0, 0, help },
 #define KTAPE_LIST(TYPE, number, field, help) \
 	{ ARG, #number, 1, 0, help }, { LIST, #field, WORDS_##TYPE, 0, help },
-#define KTAPE_END(NAME)			{ END, "", 0, 0, "" },
+#define KTAPE_END(NAME) { END, "", 0, 0, "" },
 #include <ktape/events.h>
 };
 
@@ -458,8 +456,9 @@ static void test_classes(void)
 		const struct class *c = &table_classes[i];
 
 		check(c->number == classes[i].number &&
-		      !strcmp(c->name, classes[i].name), "%u is %s, was %u %s",
-		      c->number, c->name, classes[i].number, classes[i].name);
+			      !strcmp(c->name, classes[i].name),
+		      "%u is %s, was %u %s", c->number, c->name,
+		      classes[i].number, classes[i].name);
 		check(c->number < KTAPE_CLASSES, "%s has no room", c->name);
 		check(c->priority <= 3, "%s: priority", c->name);
 		check((c->ring == KTAPE_RING_CONTROL) == (c->priority == 3),
@@ -485,11 +484,13 @@ static void test_ranges(void)
 		seen[op] = true;
 		/* Opcodes 1 to 15 are used up. */
 		check((op < KTAPE_OP_EXCEPTION || op == KTAPE_EV_MISSED) ==
-		      (class == KTAPE_CLASS_CONTROL), "%s", item->name);
-		check((op == KTAPE_OP_EXCEPTION) ==
-		      (class == KTAPE_CLASS_EXCEPTION), "%s", item->name);
+			      (class == KTAPE_CLASS_CONTROL),
+		      "%s", item->name);
+		check((op == KTAPE_OP_EXCEPTION) == (class == KTAPE_CLASS_EXCEPTION),
+		      "%s", item->name);
 		check((op >= KTAPE_OP_USER && op < KTAPE_OP_KERNEL) ==
-		      (class == KTAPE_CLASS_USER), "%s", item->name);
+			      (class == KTAPE_CLASS_USER),
+		      "%s", item->name);
 		check((op >= KTAPE_OP_PROBE) == (class == KTAPE_CLASS_KPROBE),
 		      "%s", item->name);
 	}
@@ -504,7 +505,8 @@ static const struct item *check_event(const struct item *item)
 
 	for (item++; item->what != END; item++) {
 		bits += item->what == BITS || item->what == VARARGS ?
-			item->number : 0;
+				item->number :
+				0;
 		varargs |= item->what == VARARGS;
 		words += item->what == ARG && !blob ? item->number : 0;
 		rest += item->what == REST;
@@ -550,7 +552,8 @@ static void test_names(void)
 			if (a->what != EVENT && b->what == END)
 				break;
 			check((a->what == EVENT) != (b->what == EVENT) ||
-			      strcmp(a->name, b->name), "%s twice", a->name);
+				      strcmp(a->name, b->name),
+			      "%s twice", a->name);
 		}
 	}
 }

@@ -10,9 +10,9 @@
 #include "tap.h"
 #include "util/crc32c.h"
 
-#define BYTES	8192U
-#define LENGTHS	4200U	/* longer than the parts that are computed together */
-#define POLYNOMIAL	0x82f63b78U
+#define BYTES	   8192U
+#define LENGTHS	   4200U /* longer than the parts that are computed together */
+#define POLYNOMIAL 0x82f63b78U
 
 typedef uint32_t checksum(uint32_t crc, const void *data, size_t len);
 

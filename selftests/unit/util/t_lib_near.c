@@ -6,8 +6,16 @@
 #include "util/near.h"
 
 static const char *const known[] = {
-	"record", "recover", "receive", "dump", "list", "perfetto", "a",
-	"sched_switch", "sched_wakeup", "sched_waking",
+	"record",
+	"recover",
+	"receive",
+	"dump",
+	"list",
+	"perfetto",
+	"a",
+	"sched_switch",
+	"sched_wakeup",
+	"sched_waking",
 	"a_word_that_is_longer_than_all_that_are_compared",
 };
 
@@ -15,25 +23,25 @@ static const struct {
 	const char *word;
 	const char *nearest;
 } vectors[] = {
-	{ "record", "record" },		/* itself */
-	{ "recrod", "record" },		/* two swapped */
-	{ "ecord", "record" },		/* the first is missing */
-	{ "recor", "record" },		/* the last is missing */
-	{ "reccord", "record" },	/* one too many */
-	{ "recard", "record" },		/* one replaced */
+	{ "record", "record" },	 /* itself */
+	{ "recrod", "record" },	 /* two swapped */
+	{ "ecord", "record" },	 /* the first is missing */
+	{ "recor", "record" },	 /* the last is missing */
+	{ "reccord", "record" }, /* one too many */
+	{ "recard", "record" },	 /* one replaced */
 	{ "dmup", "dump" },
 	{ "lst", "list" },
-	{ "perf", "perfetto" },		/* its beginning */
+	{ "perf", "perfetto" }, /* its beginning */
 	{ "sched_s", "sched_switch" },
-	{ "sched_wak", "sched_wakeup" },	/* of several the first */
+	{ "sched_wak", "sched_wakeup" }, /* of several the first */
 	{ "sched_swithc", "sched_switch" },
-	{ "shced_swich", "sched_switch" },	/* several mistakes */
+	{ "shced_swich", "sched_switch" }, /* several mistakes */
 	{ "sched-switch", "sched_switch" },
-	{ "switch", NULL },		/* too many */
+	{ "switch", NULL }, /* too many */
 	{ "dxxp", NULL },
-	{ "x", NULL },			/* nothing is left of "a" */
+	{ "x", NULL }, /* nothing is left of "a" */
 	{ "", NULL },
-	{ "pe", NULL },			/* too short for a beginning */
+	{ "pe", NULL }, /* too short for a beginning */
 	{ "a_word_that_is_longer_than_all_that_are_compare", NULL },
 };
 
@@ -52,8 +60,8 @@ static void nearest_words(void)
 		const char *want = vectors[i].nearest ? vectors[i].nearest : "";
 		const char *word = vectors[i].word;
 
-		check(!strcmp(nearest(word, strlen(word)), want), "%s is near %s",
-		      word, nearest(word, strlen(word)));
+		check(!strcmp(nearest(word, strlen(word)), want),
+		      "%s is near %s", word, nearest(word, strlen(word)));
 	}
 }
 

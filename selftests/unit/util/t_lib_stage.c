@@ -15,13 +15,13 @@ static char dir[400];
 /* ---- replacements of C library functions that fail ------------------------ */
 
 static struct {
-	unsigned int renames;		/* so far */
+	unsigned int renames; /* so far */
 	unsigned int syncs;
-	unsigned int syncs_before;	/* in front of the first rename */
-	unsigned int fail_rename;	/* number of the call that fails; 0: none */
+	unsigned int syncs_before; /* in front of the first rename */
+	unsigned int fail_rename;  /* number of the call that fails; 0: none */
 	unsigned int fail_sync;
 	bool look;
-	unsigned int mixed;		/* moments with a partial trace */
+	unsigned int mixed; /* moments with a partial trace */
 } calls;
 
 static bool has_text(const char *name, const char *text)
@@ -149,14 +149,14 @@ static void fail_each(bool earlier, bool rename)
 		if (earlier)
 			check(is_old(), "call %u: the old output is gone", nr);
 		else
-			check(has_text("cpu0", NULL) &&
-			      has_text("metadata", NULL),
+			check(has_text("cpu0", NULL) && has_text("metadata", NULL),
 			      "call %u: a partial output is there", nr);
 		check_equal(count_temporary(), 1);
 		kt_stage_drop(&s);
 		check_equal(count_temporary(), 0);
 	}
-	check(is_new() && has_text("other", "theirs"), "the old output was not replaced");
+	check(is_new() && has_text("other", "theirs"),
+	      "the old output was not replaced");
 	check_equal(count_temporary(), 0);
 	/*
 	 * Three renames into place, and three of the old files out of the way;
@@ -194,7 +194,8 @@ static void test_keep(void)
 	stage_new(&s, true);
 	snprintf(name, sizeof(name), "%s/cpu2", s.temp);
 	kt_stage_keep(&s);
-	check(is_old() && has_text(name, "new"), "the old or the kept output is missing");
+	check(is_old() && has_text(name, "new"),
+	      "the old or the kept output is missing");
 	kt_temp_sweep();
 	check(has_text(name, "new"), "a signal removes a kept output");
 }
@@ -222,7 +223,8 @@ static void test_sweep(void)
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	check(!faccessat(folder, ours, F_OK, 0), "a child has removed the parent's file");
+	check(!faccessat(folder, ours, F_OK, 0),
+	      "a child has removed the parent's file");
 	kt_temp_sweep();
 	check(faccessat(folder, ours, F_OK, 0) && errno == ENOENT,
 	      "our own file was not removed");

@@ -12,16 +12,29 @@
 #include "util/words.h"
 
 static const uint64_t edges[] = {
-	1, 2, 3, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-	0x100000001, 999999999, 1000000000, 0x7fffffffffffffff,
-	0x8000000000000000, 0xfffffffeffffffff, 0xffffffff00000000,
-	0xfffffffffffffffe, 0xffffffffffffffff, 0,
+	1,
+	2,
+	3,
+	0x7fffffff,
+	0x80000000,
+	0xffffffff,
+	0x100000000,
+	0x100000001,
+	999999999,
+	1000000000,
+	0x7fffffffffffffff,
+	0x8000000000000000,
+	0xfffffffeffffffff,
+	0xffffffff00000000,
+	0xfffffffffffffffe,
+	0xffffffffffffffff,
+	0,
 };
 
 static const struct {
 	uint64_t a, b, by;
-	uint64_t high;		/* of a * b */
-	uint64_t quotient;	/* of a * b / by, its lower half */
+	uint64_t high;	   /* of a * b */
+	uint64_t quotient; /* of a * b / by, its lower half */
 } known[] = {
 	{ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX },
 	{ UINT64_MAX, UINT64_MAX, 1, UINT64_MAX - 1, 1 },
@@ -35,8 +48,8 @@ static void known_results(void)
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		check_equal(kt_mul_high_halves(known[i].a, known[i].b),
 			    known[i].high);
-		check_equal(kt_mul_div_halves(known[i].a, known[i].b,
-					      known[i].by), known[i].quotient);
+		check_equal(kt_mul_div_halves(known[i].a, known[i].b, known[i].by),
+			    known[i].quotient);
 	}
 }
 
@@ -96,8 +109,10 @@ static void positions_in_halves(void)
 			__u64 commit32 = at >> 29 << 32 | (uint32_t)at;
 			__u64 tail32 = (uint32_t)tail;
 
-			check_equal(kt_wide_load_halves(&commit, &commit, false), at);
-			check_equal(kt_wide_load_halves(&tail, &commit, false), tail);
+			check_equal(kt_wide_load_halves(&commit, &commit, false),
+				    at);
+			check_equal(kt_wide_load_halves(&tail, &commit, false),
+				    tail);
 			check_equal(kt_wide_load_halves(&commit32, &commit32, true),
 				    at);
 			check_equal(kt_wide_load_halves(&tail32, &commit32, true),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Control: opcodes 1 to 15 and 239.  Included by ktape/events.h. */
 
 KTAPE_EVENT(1, CLOCK_SYNC, clock_sync, CONTROL,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Exceptions, markers, user events: opcodes 16 to 31.  Included by ktape/events.h. */
 
 KTAPE_EVENT(16, EXCEPTION, exception, EXCEPTION,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Block and network devices: opcodes 120 to 139.  Included by ktape/events.h. */
 
 KTAPE_EVENT(120, BLOCK_RQ_INSERT, block_rq_insert, BLOCK,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Interrupts of all kinds: opcodes 48 to 57, 68, 70 to 75.  Included by ktape/events.h. */
 
 KTAPE_EVENT(48, IRQ_HANDLER_ENTRY, irq_handler_entry, IRQ,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Memory and locks: opcodes 108 to 115, 156 and 157.  Included by ktape/events.h. */
 
 KTAPE_EVENT(108, PAGE_FAULT_USER, page_fault_user, MEMORY,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Call stacks and run-time probes: opcodes 172, 240 to 254.  Included by ktape/events.h. */
 
 KTAPE_EVENT(172, KERNEL_STACK, kernel_stack, STACK,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* System calls: opcodes 60 to 65.  Included by ktape/events.h. */
 
 KTAPE_EVENT(60, SYS_ENTER, sys_enter, SYSCALL, "a system call starts")

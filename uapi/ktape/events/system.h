@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Power, CPU hotplug, log, modules: opcodes 144 to 169.  Included by ktape/events.h. */
 
 KTAPE_EVENT(144, CPU_IDLE, cpu_idle, POWER, "a CPU goes to sleep or wakes up")

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Scheduler, processes, signals: opcodes 32 to 45, 104 and 105.  Included by ktape/events.h. */
 
 KTAPE_EVENT(32, SCHED_SWITCH, sched_switch, SCHED,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* clang-format off */
 /* Timers and work: opcodes 76 to 100.  Included by ktape/events.h. */
 
 KTAPE_EVENT(76, TIMER_INIT, timer_init, TIMER, "a timer is prepared")

@@ -95,8 +95,8 @@ static bool is_in(const struct kt_mapping *m, uintptr_t address)
  *
  * Return: the mapping, or NULL with errno set.
  */
-void *kt_map(struct ktape_device *device, uint64_t offset, size_t size, bool *gone,
-	     struct kt_mapping **mapping)
+void *kt_map(struct ktape_device *device, uint64_t offset, size_t size,
+	     bool *gone, struct kt_mapping **mapping)
 {
 	struct kt_mapping *m = take_bus_entry();
 	void *p;

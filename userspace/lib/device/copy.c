@@ -10,8 +10,8 @@
 struct copy {
 	struct kt_ring *ring;
 	uint8_t *data;
-	uint64_t block;		/* position of the block */
-	uint64_t end;		/* bytes copied, including the header */
+	uint64_t block; /* position of the block */
+	uint64_t end;	/* bytes copied, including the header */
 	unsigned int flags;
 	bool closed;
 };
@@ -53,13 +53,11 @@ static uint64_t skip_delivered(struct copy *c, struct ktape_packet *p)
 	if (r->part) {
 		p->at = kt_min(from, p->content);
 		p->ts = r->ts;
-		c->data[offsetof(struct ktape_block, context)] =
-			KTAPE_CTX_CONTINUED;
+		c->data[offsetof(struct ktape_block, context)] = KTAPE_CTX_CONTINUED;
 	} else {
 		while (p->at < from && ktape_packet_next(p, &event, NULL) > 0)
 			;
-		c->data[offsetof(struct ktape_block, context)] =
-			KTAPE_CTX_UNKNOWN;
+		c->data[offsetof(struct ktape_block, context)] = KTAPE_CTX_UNKNOWN;
 		/* Cleared records were counted, but are not in this packet. */
 		r->gap = true;
 	}
@@ -154,7 +152,8 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 }
 
 /* Return the time up to which events of the CPU of a control ring were read, or 0. */
-static uint64_t events_end(const struct ktape_reader *reader, const struct kt_ring *r)
+static uint64_t events_end(const struct ktape_reader *reader,
+			   const struct kt_ring *r)
 {
 	if (r->kind != KTAPE_RING_CONTROL)
 		return 0;
@@ -196,7 +195,8 @@ static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 	lossy = r->gap || kt_ring_discarded(r, kt_ring_end_lost(r)) > r->reported;
 	if (!lossy && !is_behind_events(reader, r))
 		return 0;
-	head.ts_begin = kt_max(r->ts, lossy ? reader->latest : events_end(reader, r));
+	head.ts_begin =
+		kt_max(r->ts, lossy ? reader->latest : events_end(reader, r));
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
 	r->ts = head.ts_begin;

@@ -10,7 +10,7 @@
 #include "stream/metadata.h"
 #include "device/internal.h"
 
-#define LAYOUT_TRIES	8
+#define LAYOUT_TRIES 8
 
 struct ktape_device {
 	int fd;
@@ -50,8 +50,7 @@ int kt_device_adopt(int fd, struct ktape_device **device)
 	return 0;
 }
 
-int ktape_device_open(const char *path, bool writable,
-		      struct ktape_device **device)
+int ktape_device_open(const char *path, bool writable, struct ktape_device **device)
 {
 	int fd = open(path ? path : KTAPE_DEVICE_PATH,
 		      (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
@@ -59,8 +58,7 @@ int ktape_device_open(const char *path, bool writable,
 	return fd < 0 ? -errno : kt_device_adopt(fd, device);
 }
 
-int ktape_device_create(struct ktape_device *device,
-			struct ktape_create *create,
+int ktape_device_create(struct ktape_device *device, struct ktape_create *create,
 			struct ktape_device **session)
 {
 	int fd;
@@ -83,14 +81,12 @@ int ktape_device_fd(const struct ktape_device *device)
 	return device->fd;
 }
 
-const struct ktape_features *
-ktape_device_features(const struct ktape_device *device)
+const struct ktape_features *ktape_device_features(const struct ktape_device *device)
 {
 	return &device->features;
 }
 
-int ktape_device_layout(struct ktape_device *device,
-			struct ktape_layout *layout,
+int ktape_device_layout(struct ktape_device *device, struct ktape_layout *layout,
 			struct ktape_layout_entry **entries)
 {
 	struct ktape_layout_entry *room = NULL, *more;
@@ -189,8 +185,7 @@ int ktape_device_consumer(struct ktape_device *device, bool on)
 }
 
 int ktape_device_position(struct ktape_device *device,
-			  const struct ktape_position *positions,
-			  unsigned int nr)
+			  const struct ktape_position *positions, unsigned int nr)
 {
 	struct ktape_consumer c = {
 		.size = sizeof(c),

@@ -5,7 +5,7 @@
 
 #include "filter/filter.h"
 
-#define GET_TRIES	8
+#define GET_TRIES 8
 
 /* Bytes of an entry in the result of KTAPE_FILTER_GET. */
 static const uint8_t entry_sizes[KTAPE_FILTER_KINDS] = {
@@ -23,8 +23,7 @@ static const uint8_t entry_sizes[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_STACK] = 8,
 };
 
-static int filter_ioctl(const struct ktape_device *device,
-			struct ktape_filter *f)
+static int filter_ioctl(const struct ktape_device *device, struct ktape_filter *f)
 {
 	int ret;
 

@@ -5,7 +5,7 @@
  */
 #include "device/ring.h"
 
-#define CHECKPOINT_TRIES	1000
+#define CHECKPOINT_TRIES 1000
 
 /* Return a ring by its index, or NULL. */
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
@@ -79,8 +79,8 @@ static int map_ring_registry(struct ktape_reader *reader,
 
 	if (e->data_size <= reader->registry_size || e->data_size > SIZE_MAX)
 		return 0;
-	p = kt_map(reader->device, e->offset, (size_t)e->data_size, &reader->gone,
-		   &mapping);
+	p = kt_map(reader->device, e->offset, (size_t)e->data_size,
+		   &reader->gone, &mapping);
 	if (!p)
 		return -errno;
 	/* The registry has grown: the new mapping has the old entries, too. */
@@ -234,8 +234,7 @@ static int copy_entries(const struct ktape_reader *reader,
 	return (int)nr;
 }
 
-static int checkpoint(struct ktape_reader *reader,
-		      struct ktape_object_entry **entries)
+static int checkpoint(struct ktape_reader *reader, struct ktape_object_entry **entries)
 {
 	int err = kt_reader_is_gone(reader) ? -ESTALE : refresh_registry(reader);
 

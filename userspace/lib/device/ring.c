@@ -18,7 +18,7 @@
 #include "device/ring.h"
 
 /* Number of later blocks whose counters correct those of a block: see taken_until(). */
-#define AHEAD	4
+#define AHEAD 4
 
 /* Load commit or tail from the control page. */
 static uint64_t load_position(const struct kt_ring *r, const __u64 *word)
@@ -129,8 +129,7 @@ uint64_t kt_ring_end_lost(const struct kt_ring *r)
 }
 
 /* Count the records in the open block that were not delivered. */
-static uint64_t open_records(const struct kt_ring *r, uint64_t from,
-			     uint64_t commit)
+static uint64_t open_records(const struct kt_ring *r, uint64_t from, uint64_t commit)
 {
 	uint64_t block = (commit - 1) - (commit - 1) % r->block_size, n;
 
@@ -255,9 +254,8 @@ static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
 		data = r->data + block % r->data_size;
 		memcpy(next, data, sizeof(next));
 		if (has_valid_head(r, next))
-			behind += kt_records_count(
-				data, KTAPE_BLOCK_HEADER,
-				KT_HEAD64(next, content_bits) / 8);
+			behind += kt_records_count(data, KTAPE_BLOCK_HEADER,
+						   KT_HEAD64(next, content_bits) / 8);
 		if (!kt_ring_intact(r, block) || !has_valid_head(r, next))
 			break;
 		least = kt_min(least, ring_head_count(next) - behind);
@@ -333,8 +331,8 @@ static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 	r->seq++;
 }
 
-static int view_block(struct ktape_reader *reader, struct kt_ring *r, void *first,
-		      size_t page_size, struct kt_view *view)
+static int view_block(struct ktape_reader *reader, struct kt_ring *r,
+		      void *first, size_t page_size, struct kt_view *view)
 {
 	const uint8_t *block;
 	uint64_t records = 0;
@@ -350,9 +348,9 @@ static int view_block(struct ktape_reader *reader, struct kt_ring *r, void *firs
 		memcpy(first, block, page_size);
 		valid = has_valid_head(r, first);
 		if (valid)
-			records = kt_records_count(
-				block, KTAPE_BLOCK_HEADER,
-				KT_HEAD64(first, content_bits) / 8);
+			records = kt_records_count(block, KTAPE_BLOCK_HEADER,
+						   KT_HEAD64(first, content_bits) /
+							   8);
 	} while (!kt_ring_intact(r, r->pos));
 	if (!valid)
 		return -EBADMSG;
@@ -384,8 +382,9 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 {
 	const struct kt_ring before = *r;
 	uint64_t latest = reader->latest;
-	int ret = kt_reader_is_gone(reader) ? 0 :
-		  view_block(reader, r, first, page_size, view);
+	int ret = kt_reader_is_gone(reader) ?
+			  0 :
+			  view_block(reader, r, first, page_size, view);
 
 	if (!kt_reader_is_gone(reader))
 		return ret;

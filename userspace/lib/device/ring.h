@@ -118,15 +118,15 @@ struct kt_view {
 
 /* A reader of all rings of a session. */
 struct ktape_reader {
-	bool gone;		/* a mapping was taken away: see bus.c */
+	bool gone; /* a mapping was taken away: see bus.c */
 	struct ktape_device *device;
 	struct kt_ring **rings;
 	unsigned int nr_rings;
-	bool began;		/* other rings are of CPUs that came online since */
+	bool began; /* other rings are of CPUs that came online since */
 	const struct ktape_object_entry *registry;
 	struct kt_mapping *registry_mapping;
 	size_t registry_size;
-	uint64_t latest;	/* end time of the latest packet of any ring */
+	uint64_t latest; /* end time of the latest packet of any ring */
 };
 
 /*
@@ -147,8 +147,8 @@ static inline void kt_reader_set_gone(struct ktape_reader *reader)
 }
 
 /* bus.c */
-void *kt_map(struct ktape_device *device, uint64_t offset, size_t size, bool *gone,
-	     struct kt_mapping **mapping);
+void *kt_map(struct ktape_device *device, uint64_t offset, size_t size,
+	     bool *gone, struct kt_mapping **mapping);
 void kt_unmap(struct kt_mapping *mapping);
 
 /* reader.c */

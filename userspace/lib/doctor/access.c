@@ -13,9 +13,9 @@
 #define KTAPE_VERSION "unknown"
 #endif
 
-#define CAP_SYS_ADMIN_BIT	21
-#define CAP_PERFMON_BIT		38
-#define MISC_MAJOR		10	/* of devices in /proc/misc */
+#define CAP_SYS_ADMIN_BIT 21
+#define CAP_PERFMON_BIT	  38
+#define MISC_MAJOR	  10 /* of devices in /proc/misc */
 
 static const char *device_path(const struct ktape_doctor *d)
 {
@@ -87,8 +87,7 @@ void kt_check_device(struct ktape_doctor *d)
 		if (!d->o->device)
 			kt_next(d, "%srm %s", d->sudo, path);
 	} else if (d->open_error == -ENOTTY || d->open_error == -EINVAL) {
-		kt_found(d, KTAPE_DOCTOR_PROBLEM, "%s is not a ktape device",
-			 path);
+		kt_found(d, KTAPE_DOCTOR_PROBLEM, "%s is not a ktape device", path);
 		kt_why(d, "it does not answer as the module of this version would");
 		if (!d->o->device)
 			kt_next(d, "%smodprobe -r ktape && %smodprobe ktape",
@@ -208,9 +207,9 @@ static void report_mode(struct ktape_doctor *d, const struct stat *st)
 
 void kt_check_rights(struct ktape_doctor *d)
 {
-	bool capable = mode_decides(d) ||
-		       (d->capabilities >> CAP_PERFMON_BIT |
-			d->capabilities >> CAP_SYS_ADMIN_BIT) & 1;
+	bool capable = mode_decides(d) || (d->capabilities >> CAP_PERFMON_BIT |
+					   d->capabilities >> CAP_SYS_ADMIN_BIT) &
+						  1;
 	struct stat st;
 
 	if (!d->open_error)

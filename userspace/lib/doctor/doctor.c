@@ -159,15 +159,13 @@ int ktape_doctor_run(const struct ktape_doctor_options *options,
 	return 0;
 }
 
-const struct ktape_diagnosis *
-ktape_doctor_finding(const struct ktape_doctor *doctor, unsigned int index)
+const struct ktape_diagnosis *ktape_doctor_finding(const struct ktape_doctor *doctor,
+						   unsigned int index)
 {
-	return index < doctor->findings.nr ? &doctor->findings.list[index] :
-					     NULL;
+	return index < doctor->findings.nr ? &doctor->findings.list[index] : NULL;
 }
 
-const struct ktape_diagnosis *
-ktape_doctor_problem(const struct ktape_doctor *doctor)
+const struct ktape_diagnosis *ktape_doctor_problem(const struct ktape_doctor *doctor)
 {
 	for (unsigned int i = 0; i < doctor->findings.nr; i++) {
 		if (doctor->findings.list[i].severity == KTAPE_DOCTOR_PROBLEM)

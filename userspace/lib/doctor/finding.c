@@ -19,15 +19,14 @@ static void set_text(struct ktape_doctor *d, const char *format, va_list args,
 		d->error = -ENOMEM;
 		return;
 	}
-	kt_put_over(text, strlen(text));	/* for any terminal and any JSON parser */
+	kt_put_over(text, strlen(text)); /* for any terminal and any JSON parser */
 	if (**to)
 		free((char *)*to);
 	*to = text;
 }
 
 /* Add a finding of the running check. */
-void kt_found(struct ktape_doctor *d, unsigned int severity,
-	      const char *format, ...)
+void kt_found(struct ktape_doctor *d, unsigned int severity, const char *format, ...)
 {
 	struct kt_findings *f = &d->findings;
 	struct ktape_diagnosis *more;
@@ -61,8 +60,7 @@ void kt_why(struct ktape_doctor *d, const char *format, ...)
 
 	va_start(args, format);
 	if (!d->error)
-		set_text(d, format, args,
-			 &d->findings.list[d->findings.nr - 1].why);
+		set_text(d, format, args, &d->findings.list[d->findings.nr - 1].why);
 	va_end(args);
 }
 

@@ -14,11 +14,7 @@
  * @BY_FLAVOUR: by its flavour, the text after the last "-" of the release
  * @BY_BASE: by the package of the kernel, in /lib/modules/RELEASE/pkgbase
  */
-enum package {
-	BY_RELEASE,
-	BY_FLAVOUR,
-	BY_BASE
-};
+enum package { BY_RELEASE, BY_FLAVOUR, BY_BASE };
 
 static const struct distribution {
 	const char *id;
@@ -26,15 +22,14 @@ static const struct distribution {
 	const char *install;
 	const char *before;
 	const char *after;
-	const char *base;	/* flavour or package if it is unknown */
+	const char *base; /* flavour or package if it is unknown */
 } distributions[] = {
 	{ "debian", BY_RELEASE, "apt-get install", "linux-headers-", "", "" },
 	{ "ubuntu", BY_RELEASE, "apt-get install", "linux-headers-", "", "" },
 	{ "fedora", BY_RELEASE, "dnf install", "kernel-devel-", "", "" },
 	{ "rhel", BY_RELEASE, "dnf install", "kernel-devel-", "", "" },
 	{ "arch", BY_BASE, "pacman -S", "", "-headers", "linux" },
-	{ "opensuse", BY_FLAVOUR, "zypper install", "kernel-", "-devel",
-	  "default" },
+	{ "opensuse", BY_FLAVOUR, "zypper install", "kernel-", "-devel", "default" },
 	{ "suse", BY_FLAVOUR, "zypper install", "kernel-", "-devel", "default" },
 	{ "alpine", BY_FLAVOUR, "apk add", "linux-", "-dev", "lts" },
 };
@@ -66,8 +61,7 @@ static const struct distribution *find_any(const char *words)
 	return found;
 }
 
-static const struct distribution *
-which_distribution(const struct ktape_doctor *d)
+static const struct distribution *which_distribution(const struct ktape_doctor *d)
 {
 	char *text = kt_doctor_text(d, "/etc/os-release");
 	const struct distribution *found;
@@ -83,8 +77,7 @@ which_distribution(const struct ktape_doctor *d)
 
 /* Write the variable part of the package's name. */
 static void package_base(const struct ktape_doctor *d,
-			 const struct distribution *x,
-			 char base[KT_DOCTOR_WORD])
+			 const struct distribution *x, char base[KT_DOCTOR_WORD])
 {
 	const char *flavour = strrchr(d->release, '-');
 	char path[256];
@@ -94,8 +87,7 @@ static void package_base(const struct ktape_doctor *d,
 		return;
 	}
 	if (x->kind == BY_BASE) {
-		snprintf(path, sizeof(path), "/lib/modules/%s/pkgbase",
-			 d->release);
+		snprintf(path, sizeof(path), "/lib/modules/%s/pkgbase", d->release);
 		if (kt_doctor_word(d, path, base))
 			return;
 	} else if (flavour && flavour[1]) {
@@ -113,8 +105,7 @@ static bool was_upgraded(const struct ktape_doctor *d)
 	char path[4096];
 	DIR *dir;
 
-	if (!d->release[0] ||
-	    kt_doctor_exists(d, "/lib/modules/%s", d->release) ||
+	if (!d->release[0] || kt_doctor_exists(d, "/lib/modules/%s", d->release) ||
 	    !kt_doctor_path(d, path, "/lib/modules"))
 		return false;
 	dir = opendir(path);
@@ -134,8 +125,7 @@ void kt_check_headers(struct ktape_doctor *d)
 	char base[KT_DOCTOR_WORD];
 
 	if (d->sources) {
-		kt_ok(d, "headers of the kernel: /lib/modules/%s/build",
-		      d->release);
+		kt_ok(d, "headers of the kernel: /lib/modules/%s/build", d->release);
 		return;
 	}
 	if (needed && was_upgraded(d)) {
@@ -159,6 +149,5 @@ void kt_check_headers(struct ktape_doctor *d)
 		return;
 	}
 	package_base(d, x, base);
-	kt_next(d, "%s%s %s%s%s", d->sudo, x->install, x->before, base,
-		x->after);
+	kt_next(d, "%s%s %s%s%s", d->sudo, x->install, x->before, base, x->after);
 }

@@ -25,7 +25,7 @@ static const char *const endings[] = { "", ".xz", ".zst", ".gz" };
 struct elf {
 	const unsigned char *data;
 	size_t len;
-	bool wide;	/* 64 bits */
+	bool wide; /* 64 bits */
 	uint64_t sections;
 	unsigned int section_size;
 	unsigned int nr;
@@ -44,16 +44,21 @@ static uint64_t get_image_number(const struct elf *e, uint64_t at, unsigned int 
 }
 
 /* Read a member of the ELF header or of the header of section @nr. */
-#define ELF_HEADER(e, m)						\
-	((e)->wide ?							\
-	 get_image_number(e, offsetof(Elf64_Ehdr, m), sizeof(((Elf64_Ehdr *)0)->m)) : \
-	 get_image_number(e, offsetof(Elf32_Ehdr, m), sizeof(((Elf32_Ehdr *)0)->m)))
-#define ELF_SECTION(e, nr, m)						\
-	((e)->wide ?							\
-	 get_image_number(e, (e)->sections + (uint64_t)(nr) * (e)->section_size +	\
-		   offsetof(Elf64_Shdr, m), sizeof(((Elf64_Shdr *)0)->m)) : \
-	 get_image_number(e, (e)->sections + (uint64_t)(nr) * (e)->section_size +	\
-		   offsetof(Elf32_Shdr, m), sizeof(((Elf32_Shdr *)0)->m)))
+#define ELF_HEADER(e, m)                                              \
+	((e)->wide ? get_image_number(e, offsetof(Elf64_Ehdr, m),     \
+				      sizeof(((Elf64_Ehdr *)0)->m)) : \
+		     get_image_number(e, offsetof(Elf32_Ehdr, m),     \
+				      sizeof(((Elf32_Ehdr *)0)->m)))
+#define ELF_SECTION(e, nr, m)                                                          \
+	((e)->wide ?                                                                   \
+		 get_image_number(e,                                                   \
+				  (e)->sections + (uint64_t)(nr) * (e)->section_size + \
+					  offsetof(Elf64_Shdr, m),                     \
+				  sizeof(((Elf64_Shdr *)0)->m)) :                      \
+		 get_image_number(e,                                                   \
+				  (e)->sections + (uint64_t)(nr) * (e)->section_size + \
+					  offsetof(Elf32_Shdr, m),                     \
+				  sizeof(((Elf32_Shdr *)0)->m)))
 
 /* Is this a little-endian object file? */
 static bool elf_open(struct elf *e)
@@ -70,8 +75,7 @@ static bool elf_open(struct elf *e)
 }
 
 /* Find a section by its name.  Return: its bytes, or NULL. */
-static const char *elf_section(const struct elf *e, const char *name,
-			       size_t *len)
+static const char *elf_section(const struct elf *e, const char *name, size_t *len)
 {
 	uint64_t names = ELF_SECTION(e, e->names, sh_offset);
 
@@ -115,9 +119,10 @@ static const struct {
 	const char *name;
 	unsigned int number;
 } machines[] = {
-	{ "x86_64", EM_X86_64 },  { "i686", EM_386 },	  { "i586", EM_386 },
-	{ "aarch64", EM_AARCH64 }, { "armv7l", EM_ARM },   { "armv6l", EM_ARM },
-	{ "riscv64", EM_RISCV },  { "riscv32", EM_RISCV },
+	{ "x86_64", EM_X86_64 }, { "i686", EM_386 },
+	{ "i586", EM_386 },	 { "aarch64", EM_AARCH64 },
+	{ "armv7l", EM_ARM },	 { "armv6l", EM_ARM },
+	{ "riscv64", EM_RISCV }, { "riscv32", EM_RISCV },
 };
 
 /* Is the machine of an ELF file known to be another one than this? */
@@ -138,8 +143,8 @@ static bool is_other_machine(const struct ktape_doctor *d, unsigned int elf)
 }
 
 /* Find out by its content what a module is. */
-static enum kt_image check_kernel_image(struct ktape_doctor *d, const unsigned char *data,
-					size_t len)
+static enum kt_image check_kernel_image(struct ktape_doctor *d,
+					const unsigned char *data, size_t len)
 {
 	struct elf e = { .data = data, .len = len };
 	size_t end = sizeof(signed_end) - 1, info_len = 0;
@@ -149,11 +154,9 @@ static enum kt_image check_kernel_image(struct ktape_doctor *d, const unsigned c
 	if (!elf_open(&e))
 		return KT_IMAGE_FOREIGN;
 	info = elf_section(&e, ".modinfo", &info_len);
-	if (!info || !find_value(info, info_len, "vermagic=", magic,
-				 sizeof(magic)))
+	if (!info || !find_value(info, info_len, "vermagic=", magic, sizeof(magic)))
 		return KT_IMAGE_FOREIGN;
-	d->image_signed = len > end &&
-			  !memcmp(data + len - end, signed_end, end);
+	d->image_signed = len > end && !memcmp(data + len - end, signed_end, end);
 	kt_text_word(magic, d->image_release);
 	if (find_value(info, info_len, "version=", version, sizeof(version)))
 		kt_text_word(version, d->image_version);
@@ -163,15 +166,13 @@ static enum kt_image check_kernel_image(struct ktape_doctor *d, const unsigned c
 	}
 	if (!strcmp(d->image_release, d->release))
 		return KT_IMAGE_GOOD;
-	return strstr(magic, " modversions") ? KT_IMAGE_LIKELY :
-					       KT_IMAGE_FOREIGN;
+	return strstr(magic, " modversions") ? KT_IMAGE_LIKELY : KT_IMAGE_FOREIGN;
 }
 
 /* Look for the module in modules.dep, which names what modprobe finds. */
 static bool find_listed(struct ktape_doctor *d)
 {
-	char *text = kt_doctor_text(d, "/lib/modules/%s/modules.dep",
-				    d->release);
+	char *text = kt_doctor_text(d, "/lib/modules/%s/modules.dep", d->release);
 	const char *line = text, *name;
 
 	/* "updates/dkms/ktape.ko.xz: ..." */
@@ -215,9 +216,9 @@ static void find_image(struct ktape_doctor *d)
 		snprintf(d->path, sizeof(d->path), "%s", d->o->module);
 		return;
 	}
-	if (d->release[0] && (find_listed(d) ||
-			      kt_doctor_find_file(d, d->release, d->path,
-						  sizeof(d->path))))
+	if (d->release[0] &&
+	    (find_listed(d) ||
+	     kt_doctor_find_file(d, d->release, d->path, sizeof(d->path))))
 		return;
 	/* Just built. */
 	if (d->real && kt_doctor_exists(d, "./ktape.ko"))

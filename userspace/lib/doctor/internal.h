@@ -14,9 +14,9 @@
 
 #include <ktape.h>
 
-#define KT_DOCTOR_WORD	128U			/* longest word of a file that is used */
-#define KT_DOCTOR_TEXT	(4U << 20)		/* longest text that is read, in bytes */
-#define KT_DOCTOR_FILE	(64U << 20)		/* largest module that is read, in bytes */
+#define KT_DOCTOR_WORD		 128U /* longest word of a file that is used */
+#define KT_DOCTOR_TEXT		 (4U << 20) /* longest text that is read, in bytes */
+#define KT_DOCTOR_FILE		 (64U << 20) /* largest module that is read, in bytes */
 #define KT_VERSION(major, minor) ((major) << 16 | (minor))
 
 /* An array of findings and its texts. */
@@ -112,16 +112,16 @@ struct ktape_doctor {
 
 /* ---- findings: finding.c -------------------------------------------------- */
 
-#define KT_PRINTF(text, args)	__attribute__((format(printf, text, args)))
+#define KT_PRINTF(text, args) __attribute__((format(printf, text, args)))
 
-void kt_found(struct ktape_doctor *d, unsigned int severity,
-	      const char *format, ...) KT_PRINTF(3, 4);
+void kt_found(struct ktape_doctor *d, unsigned int severity, const char *format,
+	      ...) KT_PRINTF(3, 4);
 void kt_why(struct ktape_doctor *d, const char *format, ...) KT_PRINTF(2, 3);
 void kt_next(struct ktape_doctor *d, const char *format, ...) KT_PRINTF(2, 3);
 
 void kt_findings_free(struct kt_findings *f);
 
-#define kt_ok(d, ...)	kt_found(d, KTAPE_DOCTOR_OK, __VA_ARGS__)
+#define kt_ok(d, ...) kt_found(d, KTAPE_DOCTOR_OK, __VA_ARGS__)
 
 /* ---- files below the root: read.c ----------------------------------------- */
 

@@ -14,13 +14,14 @@
 #include "util/tmpfs.h"
 #include "internal.h"
 
-#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-#define RING_SIZE	(4ULL << 20)	/* of a CPU, as ktape record asks for */
-#define CONTROL_LEAST	(64ULL << 10)	/* of a CPU's control ring, at least */
-#define RING_LEAST	(64ULL << 10)
-#define URING_MEMORY	(64ULL << 10)	/* of a queue, about */
-#define CPUS_MOST	8192U
-#define CAP_IPC_LOCK_BIT	14
+#define CLOCKSOURCE \
+	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define RING_SIZE	 (4ULL << 20)  /* of a CPU, as ktape record asks for */
+#define CONTROL_LEAST	 (64ULL << 10) /* of a CPU's control ring, at least */
+#define RING_LEAST	 (64ULL << 10)
+#define URING_MEMORY	 (64ULL << 10) /* of a queue, about */
+#define CPUS_MOST	 8192U
+#define CAP_IPC_LOCK_BIT 14
 
 /* ---- the clock -------------------------------------------------------------- */
 
@@ -83,8 +84,7 @@ static uint64_t read_meminfo(const char *text, const char *name)
 	const char *line = kt_text_line(text, name);
 	unsigned long long kib;
 
-	return line && sscanf(line, "%15llu", &kib) == 1 ? kib << 10 :
-							   UINT64_MAX;
+	return line && sscanf(line, "%15llu", &kib) == 1 ? kib << 10 : UINT64_MAX;
 }
 
 /* Control groups: version 2, and the controller "memory" of version 1. */
@@ -117,8 +117,7 @@ static bool group_path(const char *text, const char *begin, char path[256])
 			found = strcspn(rest, "\n") < 256;
 		}
 		if (found)
-			snprintf(path, 256, "%.*s", (int)strcspn(rest, "\n"),
-				 rest);
+			snprintf(path, 256, "%.*s", (int)strcspn(rest, "\n"), rest);
 		line = strchr(line, '\n');
 		if (line)
 			line++;
@@ -144,12 +143,10 @@ static uint64_t group_left(const struct ktape_doctor *d)
 				 groups[i].folder, path, groups[i].limit);
 			if (kt_doctor_number(d, file, &limit)) {
 				snprintf(file, sizeof(file), "%s%s/%s",
-					 groups[i].folder, path,
-					 groups[i].used);
+					 groups[i].folder, path, groups[i].used);
 				if (!kt_doctor_number(d, file, &used))
 					used = 0;
-				left = kt_min(left,
-					      limit > used ? limit - used : 0);
+				left = kt_min(left, limit > used ? limit - used : 0);
 			}
 			if (!slash)
 				break;
@@ -205,9 +202,11 @@ void kt_check_memory(struct ktape_doctor *d)
 		report_memory(d, cpus, group, "the control group of this process");
 	} else if (low != UINT64_MAX && low && needed > low / 2) {
 		/* Of 32-bit kernels, which map only that part of the memory. */
-		report_memory(d, cpus, low / 2, "half of the low memory, the limit of the module,");
+		report_memory(d, cpus, low / 2,
+			      "half of the low memory, the limit of the module,");
 	} else if (needed > total / 2) {
-		report_memory(d, cpus, total / 2, "half of the memory, the limit of the module,");
+		report_memory(d, cpus, total / 2,
+			      "half of the memory, the limit of the module,");
 	} else if (needed > left) {
 		report_memory(d, cpus, left, "the free memory");
 	} else {
@@ -261,10 +260,10 @@ void kt_check_uring(struct ktape_doctor *d)
 		return;
 	}
 	kt_found(d, KTAPE_DOCTOR_NOTE, "io_uring does not work: %s",
-		 disabled	  ? "it is disabled (kernel.io_uring_disabled)" :
-		 err == -EPERM	  ? "it is forbidden, probably by seccomp" :
-		 err == -ENOSYS	  ? "the kernel does not have it" :
-				    strerror(-err));
+		 disabled	? "it is disabled (kernel.io_uring_disabled)" :
+		 err == -EPERM	? "it is forbidden, probably by seccomp" :
+		 err == -ENOSYS ? "the kernel does not have it" :
+				  strerror(-err));
 	kt_why(d, "ktape record writes by plain calls then, which takes more time of a CPU");
 	if (disabled)
 		kt_next(d, "%ssysctl kernel.io_uring_disabled=0", d->sudo);

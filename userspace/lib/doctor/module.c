@@ -9,7 +9,7 @@
 #include "util/bits.h"
 #include "internal.h"
 
-#define CAP_SYS_MODULE_BIT	16
+#define CAP_SYS_MODULE_BIT 16
 
 /* Give the command that builds the module for this kernel. */
 void kt_doctor_rebuild(struct ktape_doctor *d)
@@ -33,8 +33,7 @@ static bool find_elsewhere(const struct ktape_doctor *d,
 	if (kt_doctor_path(d, path, "/lib/modules"))
 		dir = opendir(path);
 	while (dir && !found && (e = readdir(dir))) {
-		found = e->d_name[0] != '.' &&
-			kt_text_word(e->d_name, release) &&
+		found = e->d_name[0] != '.' && kt_text_word(e->d_name, release) &&
 			kt_doctor_find_file(d, release, file, sizeof(file));
 	}
 	if (dir)
@@ -138,15 +137,19 @@ static const struct refusal {
 	const char *next;
 } refusals[] = {
 	{ "ktape: version magic ", false,
-	  "the module was built for a kernel with other options or another version", NULL, NULL },
+	  "the module was built for a kernel with other options or another version",
+	  NULL, NULL },
 	{ "ktape: disagrees about version of symbol ", false,
 	  "the module was built for another build of this kernel", NULL, NULL },
 	{ "ktape: Unknown symbol __crc32c_le", false,
-	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32", NULL },
+	  "that is in the module crc32, which modprobe loads and insmod does not",
+	  "crc32", NULL },
 	{ "ktape: Unknown symbol crc32c", false,
-	  "that is in the module crc32, which modprobe loads and insmod does not", "crc32", NULL },
+	  "that is in the module crc32, which modprobe loads and insmod does not",
+	  "crc32", NULL },
 	{ "ktape: Unknown symbol ", false,
-	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS", NULL, NULL },
+	  "the kernel does not export a function that the module uses: the module was built for another kernel, or the kernel has CONFIG_TRIM_UNUSED_KSYMS",
+	  NULL, NULL },
 	{ "ktape: Could not allocate ", false,
 	  "static per-CPU data of all modules shares 8 KiB on most machines, and no piece of this size is free: unload some of the modules that have such data, or restart",
 	  NULL, "ls -d /sys/module/*/sections/.data..percpu" },
@@ -156,7 +159,8 @@ static const struct refusal {
 	{ "unsigned module is rejected", true,
 	  "insmod says \"Key was rejected by service\"", NULL, NULL },
 	{ "unavailable key is rejected", true,
-	  "insmod says \"Key was rejected by service\" or \"Required key not available\"", NULL, NULL },
+	  "insmod says \"Key was rejected by service\" or \"Required key not available\"",
+	  NULL, NULL },
 	{ "unsupported crypto is rejected", true,
 	  "insmod says \"Key was rejected by service\"", NULL, NULL },
 	{ "unsigned module loading is restricted", true,

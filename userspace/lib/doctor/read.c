@@ -19,7 +19,7 @@
 #include "util/parse.h"
 #include "internal.h"
 
-#define PATH_ROOM	4096U
+#define PATH_ROOM 4096U
 
 extern char **environ;
 
@@ -31,8 +31,7 @@ static bool path_of(const struct ktape_doctor *d, char path[PATH_ROOM],
 
 	if (root < 0 || (unsigned int)root >= PATH_ROOM)
 		return false;
-	rest = vsnprintf(path + root, PATH_ROOM - (unsigned int)root, format,
-			 args);
+	rest = vsnprintf(path + root, PATH_ROOM - (unsigned int)root, format, args);
 	return rest >= 0 && (unsigned int)(root + rest) < PATH_ROOM;
 }
 
@@ -202,8 +201,7 @@ void *kt_doctor_unpacked(const struct ktape_doctor *d, const char *name,
 		close(out);
 	if (program) {
 		close(fd);
-		while (out >= 0 && waitpid(pid, &status, 0) < 0 &&
-		       errno == EINTR)
+		while (out >= 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 	}
 	if (data && (status || *len > max)) {
@@ -255,8 +253,7 @@ bool kt_doctor_word(const struct ktape_doctor *d, const char *path,
 }
 
 /* Read a file that has one number.  Return: false if it has not. */
-bool kt_doctor_number(const struct ktape_doctor *d, const char *path,
-		      uint64_t *value)
+bool kt_doctor_number(const struct ktape_doctor *d, const char *path, uint64_t *value)
 {
 	char word[KT_DOCTOR_WORD];
 

@@ -12,7 +12,7 @@
 
 #define SECURE_BOOT \
 	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
-#define EFI_ATTRIBUTES	4U	/* bytes before the value of a variable */
+#define EFI_ATTRIBUTES 4U /* bytes before the value of a variable */
 
 /* Where distributions keep the owner's key: DKMS, Ubuntu, Fedora's akmods. */
 static const struct key {
@@ -20,8 +20,7 @@ static const struct key {
 	const char *private;
 } keys[] = {
 	{ "/var/lib/dkms/mok.pub", "/var/lib/dkms/mok.key" },
-	{ "/var/lib/shim-signed/mok/MOK.der",
-	  "/var/lib/shim-signed/mok/MOK.priv" },
+	{ "/var/lib/shim-signed/mok/MOK.der", "/var/lib/shim-signed/mok/MOK.priv" },
 	{ "/etc/pki/akmods/certs/public_key.der",
 	  "/etc/pki/akmods/private/private_key.priv" },
 };
@@ -75,8 +74,7 @@ static void next_sign(struct ktape_doctor *d, const struct key *key)
 		kt_doctor_rebuild(d);
 	else if (end && !strcmp(end, ".ko"))
 		kt_next(d, "%s/lib/modules/%s/build/scripts/sign-file sha256 %s %s %s",
-			d->sudo, d->release, key->private, key->public,
-			d->shown);
+			d->sudo, d->release, key->private, key->public, d->shown);
 	else
 		kt_next(d, "make clean modules   # then sign ktape.ko, then compress it");
 }
@@ -86,12 +84,12 @@ static void report_signature_refused(struct ktape_doctor *d, const char *secure)
 	const struct key *key = find_key(d);
 	bool is_signed = d->image_signed;
 
-	kt_found(d, KTAPE_DOCTOR_PROBLEM, "%s is %s, and the kernel loads only modules with a signature that it trusts (Secure Boot is %s%s%s)",
+	kt_found(d, KTAPE_DOCTOR_PROBLEM,
+		 "%s is %s, and the kernel loads only modules with a signature that it trusts (Secure Boot is %s%s%s)",
 		 d->path,
 		 is_signed ? "signed with a key that the kernel does not trust" :
 			     "not signed",
-		 secure,
-		 d->lockdown[0] ? ", lockdown=" : "", d->lockdown);
+		 secure, d->lockdown[0] ? ", lockdown=" : "", d->lockdown);
 	if (!strcmp(secure, "unknown")) {
 		kt_why(d, "the variable of the firmware that says whether Secure Boot demands it cannot be read");
 		kt_next(d, "%smodprobe efivarfs && %smount -t efivarfs efivarfs /sys/firmware/efi/efivars",

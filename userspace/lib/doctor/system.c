@@ -9,8 +9,8 @@
 #include "util/bits.h"
 #include "internal.h"
 
-#define OLDEST_MAJOR	5U
-#define OLDEST_MINOR	10U
+#define OLDEST_MAJOR 5U
+#define OLDEST_MINOR 10U
 
 void kt_check_kernel(struct ktape_doctor *d)
 {
@@ -77,8 +77,9 @@ void kt_check_container(struct ktape_doctor *d)
 		is[len] = '\0';
 		if (!strcmp(is, spaces[i].initial))
 			continue;
-		kt_found(d, d->open_error ? spaces[i].severity :
-					    (unsigned int)KTAPE_DOCTOR_NOTE,
+		kt_found(d,
+			 d->open_error ? spaces[i].severity :
+					 (unsigned int)KTAPE_DOCTOR_NOTE,
 			 "%s", spaces[i].what);
 		kt_why(d, "%s", spaces[i].why);
 		if (d->open_error)
@@ -114,16 +115,12 @@ static const struct option {
 	  "system calls cannot be recorded (events of class syscall)" },
 	{ "KPROBES", false, KTAPE_DOCTOR_WARNING,
 	  "kernel functions cannot be probed (ktape probe)" },
-	{ "STACKTRACE", false, KTAPE_DOCTOR_WARNING,
-	  "events have no call stacks" },
+	{ "STACKTRACE", false, KTAPE_DOCTOR_WARNING, "events have no call stacks" },
 	{ "TRIM_UNUSED_KSYMS", true, KTAPE_DOCTOR_WARNING,
 	  "the kernel exports only functions that its own modules use; loading ktape may fail with \"Unknown symbol\"" },
-	{ "BLOCK", false, KTAPE_DOCTOR_NOTE,
-	  "there are no events of class block" },
-	{ "NET", false, KTAPE_DOCTOR_NOTE,
-	  "there are no events of class net" },
-	{ "CGROUPS", false, KTAPE_DOCTOR_NOTE,
-	  "events cannot be filtered by cgroup" },
+	{ "BLOCK", false, KTAPE_DOCTOR_NOTE, "there are no events of class block" },
+	{ "NET", false, KTAPE_DOCTOR_NOTE, "there are no events of class net" },
+	{ "CGROUPS", false, KTAPE_DOCTOR_NOTE, "events cannot be filtered by cgroup" },
 	{ "DETECT_HUNG_TASK", false, KTAPE_DOCTOR_NOTE,
 	  "hung tasks are not recorded as exceptions" },
 	{ "MODULE_UNLOAD", false, KTAPE_DOCTOR_NOTE,
@@ -146,8 +143,8 @@ static char *read_config(const struct ktape_doctor *d)
 	char *text;
 
 	text = kt_doctor_unpacked(d, "/proc/config.gz", KT_DOCTOR_TEXT, &len);
-	for (size_t i = 0; !text && d->release[0] &&
-			   i < KT_ARRAY_SIZE(config_files); i++) {
+	for (size_t i = 0;
+	     !text && d->release[0] && i < KT_ARRAY_SIZE(config_files); i++) {
 		snprintf(name, sizeof(name), config_files[i], d->release);
 		text = kt_doctor_text(d, "%s", name);
 	}
@@ -188,9 +185,10 @@ void kt_check_config(struct ktape_doctor *d)
 			continue;
 		bad++;
 		/* What runs cannot be impossible. */
-		kt_found(d, o->severity == KTAPE_DOCTOR_PROBLEM && d->loaded ?
-				    (unsigned int)KTAPE_DOCTOR_WARNING :
-				    o->severity,
+		kt_found(d,
+			 o->severity == KTAPE_DOCTOR_PROBLEM && d->loaded ?
+				 (unsigned int)KTAPE_DOCTOR_WARNING :
+				 o->severity,
 			 "the kernel is built with%s CONFIG_%s",
 			 o->unwanted ? "" : "out", o->name);
 		kt_why(d, "%s", o->lost);

@@ -13,8 +13,8 @@
 #include "util/bits.h"
 #include "internal.h"
 
-#define PROCESSES_MOST	65536U
-#define FILES_MOST	4096U	/* of a process */
+#define PROCESSES_MOST 65536U
+#define FILES_MOST     4096U /* of a process */
 
 /* Is the kernel's switch for kprobes off? */
 void kt_check_kprobes(struct ktape_doctor *d)
@@ -34,9 +34,9 @@ static const struct {
 	const char *begin;
 	const char *name;
 } modules[] = {
-	{ "lttng_tracer ", "LTTng" },	{ "sysdig_probe ", "sysdig" },
-	{ "scap ", "sysdig" },		{ "falco ", "Falco" },
-	{ "stap_", "SystemTap" },	{ "kutrace_mod ", "KUtrace" },
+	{ "lttng_tracer ", "LTTng" }, { "sysdig_probe ", "sysdig" },
+	{ "scap ", "sysdig" },	      { "falco ", "Falco" },
+	{ "stap_", "SystemTap" },     { "kutrace_mod ", "KUtrace" },
 };
 
 static unsigned int look_for_modules(struct ktape_doctor *d)
@@ -117,8 +117,7 @@ static bool process_traces(const char *folder)
 	DIR *dir = opendir(folder);
 
 	while (dir && !found && files++ < FILES_MOST && (e = readdir(dir))) {
-		len = readlinkat(dirfd(dir), e->d_name, target,
-				 sizeof(target) - 1);
+		len = readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1);
 		if (len < 0)
 			continue;
 		target[len] = '\0';
@@ -139,8 +138,7 @@ static unsigned int look_for_processes(struct ktape_doctor *d)
 	if (kt_doctor_path(d, path, "/proc"))
 		dir = opendir(path);
 	while (dir && seen < PROCESSES_MOST && (e = readdir(dir))) {
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    strlen(e->d_name) > 10)
+		if (!isdigit((unsigned char)e->d_name[0]) || strlen(e->d_name) > 10)
 			continue;
 		seen++;
 		if (!kt_doctor_path(d, path, "/proc/%s/fd", e->d_name) ||
@@ -149,9 +147,8 @@ static unsigned int look_for_processes(struct ktape_doctor *d)
 		nr++;
 		snprintf(file, sizeof(file), "/proc/%.10s/comm", e->d_name);
 		kt_doctor_word(d, file, name);
-		kt_found(d, KTAPE_DOCTOR_NOTE,
-			 "process %s (%s) uses perf or BPF", e->d_name,
-			 name[0] ? name : "?");
+		kt_found(d, KTAPE_DOCTOR_NOTE, "process %s (%s) uses perf or BPF",
+			 e->d_name, name[0] ? name : "?");
 		kt_why(d, "if it watches the same events, each of them takes longer; systemd uses BPF for other purposes");
 		kt_next(d, "ps -p %lu -f", strtoul(e->d_name, NULL, 10));
 	}

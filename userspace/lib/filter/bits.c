@@ -13,15 +13,16 @@
 #include "filter/internal.h"
 
 #define IRQS	(KTAPE_FILTER_IRQ_WORDS * 64U)
-#define SIGNALS	64U
-#define VECTORS	10U
+#define SIGNALS 64U
+#define VECTORS 10U
 
 /* Return the name of this machine if its system calls are known, else "". */
 const char *kt_this_machine(void)
 {
-	static const char *const known[] = { "x86_64", "aarch64", "riscv64",
-					     "loongarch64", "i686", "armv6l",
-					     "armv7l", "armv8l" };
+	static const char *const known[] = { "x86_64",	"aarch64",
+					     "riscv64", "loongarch64",
+					     "i686",	"armv6l",
+					     "armv7l",	"armv8l" };
 	struct utsname u;
 
 	if (uname(&u))
@@ -45,8 +46,7 @@ static bool add_bit_range(const struct kt_bits *b, const char *item, uint64_t *t
 			return false;
 		memcpy(first, item, (size_t)(dash - item));
 		first[dash - item] = '\0';
-		if (kt_parse_u64(first, &from) ||
-		    kt_parse_u64(dash + 1, &until))
+		if (kt_parse_u64(first, &from) || kt_parse_u64(dash + 1, &until))
 			return false;
 	} else {
 		if (kt_parse_u64(item, &from))
@@ -149,10 +149,8 @@ const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS] = {
 				   0, KTAPE_TYPE_SYSCALL, add_syscall },
 	[KTAPE_FILTER_IRQ] = { IRQS, KTAPE_FILTER_IRQ_WORDS, 0, KTAPE_TYPES,
 			       add_bit_range },
-	[KTAPE_FILTER_SOFTIRQ] = { VECTORS, 1, 0, KTAPE_TYPE_SOFTIRQ,
-				   add_bit_name },
-	[KTAPE_FILTER_SIGNAL] = { SIGNALS, 1, 1, KTAPE_TYPE_SIGNAL,
-				  add_signal },
+	[KTAPE_FILTER_SOFTIRQ] = { VECTORS, 1, 0, KTAPE_TYPE_SOFTIRQ, add_bit_name },
+	[KTAPE_FILTER_SIGNAL] = { SIGNALS, 1, 1, KTAPE_TYPE_SIGNAL, add_signal },
 };
 
 /* Return the number of bits of "all": for CPUs, only those that this machine has. */

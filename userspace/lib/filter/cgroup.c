@@ -11,11 +11,10 @@
 
 #include "filter/filter.h"
 
-#define DEPTH_MAX	32
+#define DEPTH_MAX 32
 
 /* Mount points of cgroup v2: alone, or beside version 1. */
-static const char *const roots[] = { "/sys/fs/cgroup",
-				     "/sys/fs/cgroup/unified" };
+static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
 /* Check that a mount point is cgroup v2; version 1 uses the same paths. */
 static bool is_v2(const char *root)
@@ -94,9 +93,10 @@ int kt_cgroup_open(const char *name)
 		return fd < 0 ? -errno : fd;
 	}
 	for (size_t i = 0; i < KT_ARRAY_SIZE(roots) && fd < 0; i++) {
-		if (is_v2(roots[i]) && (size_t)snprintf(path, sizeof(path), "%s%s%s", roots[i],
-				     *name == '/' ? "" : "/", name) <
-		    sizeof(path) && strncmp(name, roots[0], strlen(roots[0])))
+		if (is_v2(roots[i]) &&
+		    (size_t)snprintf(path, sizeof(path), "%s%s%s", roots[i],
+				     *name == '/' ? "" : "/", name) < sizeof(path) &&
+		    strncmp(name, roots[0], strlen(roots[0])))
 			fd = open(path, flags);
 	}
 	if (fd >= 0)

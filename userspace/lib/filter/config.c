@@ -8,7 +8,7 @@
 
 #include "filter/internal.h"
 
-#define LINE_MAX_LEN	65536
+#define LINE_MAX_LEN 65536
 
 /* A line while it is parsed. */
 struct line {
@@ -29,8 +29,9 @@ struct key {
 /* Report a bad value.  Return: -EBADMSG. */
 static int report_value(const struct line *line, const char *expected)
 {
-	return kt_error(line->error, line->number, "%s: \"%.60s\" is not valid, expected %s",
-			line->key, line->value, expected);
+	return kt_error(line->error, line->number,
+			"%s: \"%.60s\" is not valid, expected %s", line->key,
+			line->value, expected);
 }
 
 static int parse_config_events(struct ktape_config *c, const struct line *line)
@@ -44,15 +45,17 @@ static int parse_config_events(struct ktape_config *c, const struct line *line)
 		return kt_error(line->error, line->number,
 				"events: unknown event \"%.*s\": did you mean \"%s\"?",
 				(int)kt_min(strcspn(wrong, ","), 40), wrong, near);
-	return kt_error(line->error, line->number, "events: \"%.*s\" is not an event, class, preset, glob or mask",
+	return kt_error(line->error, line->number,
+			"events: \"%.*s\" is not an event, class, preset, glob or mask",
 			(int)kt_min(strcspn(wrong, ","), 40), wrong);
 }
 
 static int parse_context(struct ktape_config *c, const struct line *line)
 {
 	c->context = !strcmp(line->value, "yes");
-	return c->context || !strcmp(line->value, "no")
-		       ? 0 : report_value(line, "yes or no");
+	return c->context || !strcmp(line->value, "no") ?
+		       0 :
+		       report_value(line, "yes or no");
 }
 
 static const char *const modes[] = {
@@ -73,21 +76,23 @@ static int parse_mode(struct ktape_config *c, const struct line *line)
 
 static int parse_buffer(struct ktape_config *c, const struct line *line)
 {
-	return kt_parse_size(line->value, &c->buffer) ? report_value(line, "a size such as 4M") : 0;
+	return kt_parse_size(line->value, &c->buffer) ?
+		       report_value(line, "a size such as 4M") :
+		       0;
 }
 
 static int parse_config_block(struct ktape_config *c, const struct line *line)
 {
-	if (kt_parse_size(line->value, &c->block) ||
-	    c->block > KTAPE_BLOCK_MAX)
+	if (kt_parse_size(line->value, &c->block) || c->block > KTAPE_BLOCK_MAX)
 		return report_value(line, "a size of at most 64M");
 	return 0;
 }
 
 static int parse_duration(struct ktape_config *c, const struct line *line)
 {
-	return kt_parse_time(line->value, &c->duration) ? report_value(line, "a time such as 10s")
-							: 0;
+	return kt_parse_time(line->value, &c->duration) ?
+		       report_value(line, "a time such as 10s") :
+		       0;
 }
 
 static void put_config_events(FILE *f, const struct ktape_config *c)
@@ -146,8 +151,7 @@ static const struct key keys[] = {
 /* Report a key that was given before.  Return: -EBADMSG. */
 static int report_twice(const struct line *line)
 {
-	return kt_error(line->error, line->number, "%s is given twice",
-			line->key);
+	return kt_error(line->error, line->number, "%s is given twice", line->key);
 }
 
 static int take_config_filter(struct ktape_config *c, const struct line *line,
@@ -183,7 +187,8 @@ static int take_config_value(struct ktape_config *c, const struct line *line)
 	kind = ktape_filter_kind(line->key);
 	if (kind < 0)
 		return kt_error(line->error, line->number,
-				"unknown key \"%.60s\" (ktape-format(5) lists the keys)", line->key);
+				"unknown key \"%.60s\" (ktape-format(5) lists the keys)",
+				line->key);
 	return take_config_filter(c, line, (unsigned int)kind);
 }
 
@@ -235,7 +240,8 @@ static int take_config_line(struct ktape_config *c, struct line *line, char *tex
 	line->value = strchr(line->key, '=');
 	if (!line->value)
 		return kt_error(line->error, line->number,
-				"\"%.60s\" is not of the form key = value", line->key);
+				"\"%.60s\" is not of the form key = value",
+				line->key);
 	*line->value++ = '\0';
 	line->key = trim_config_blanks(line->key);
 	line->value = trim_config_blanks(line->value);
@@ -281,8 +287,7 @@ static int put_config_filter(FILE *f, const struct ktape_filter_value *v)
 
 	if (err)
 		return err;
-	fprintf(f, "%s = %s\n", ktape_value_name(KTAPE_TYPE_FILTER, v->kind),
-		text);
+	fprintf(f, "%s = %s\n", ktape_value_name(KTAPE_TYPE_FILTER, v->kind), text);
 	free(text);
 	return 0;
 }

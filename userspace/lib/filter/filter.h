@@ -17,7 +17,7 @@
 
 #include "stream/packet.h"
 
-#define KT_PATH_MAX	4096
+#define KT_PATH_MAX 4096
 
 /* parse.c */
 void *kt_filter_add(struct ktape_filter_value *v, size_t size);

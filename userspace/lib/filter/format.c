@@ -88,8 +88,8 @@ static void put_filter_call(FILE *f, const struct bitmap *b, unsigned int bit,
 	const char *name;
 
 	name = ktape_syscall_abi_name(kt_this_machine(),
-				      compat ? KTAPE_ABI_COMPAT
-					     : KTAPE_ABI_NATIVE, nr);
+				      compat ? KTAPE_ABI_COMPAT : KTAPE_ABI_NATIVE,
+				      nr);
 	if (!name) {
 		begin_item(f, first, without);
 		fprintf(f, "%s:%u", compat ? "32" : "64", nr);

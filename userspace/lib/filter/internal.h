@@ -5,7 +5,7 @@
 
 #include "filter/filter.h"
 
-#define KT_SYSCALLS	512U	/* bits per system call table */
+#define KT_SYSCALLS 512U /* bits per system call table */
 
 /**
  * struct kt_bits - a kind of filter that is a bitmap

@@ -8,8 +8,8 @@
 
 #include "stream/packet.h"
 
-#define NAME_MAX_LEN	127
-#define OPCODE_PREFIX	"opcode_"
+#define NAME_MAX_LEN  127
+#define OPCODE_PREFIX "opcode_"
 
 static const uint8_t default_classes[] = {
 	KTAPE_CLASS_SCHED,   KTAPE_CLASS_PROCESS,   KTAPE_CLASS_IRQ,
@@ -43,8 +43,8 @@ static bool is_usual(unsigned int opcode)
 
 /* What a mask is used for. */
 enum purpose {
-	TO_RECORD,	/* events on request must be named */
-	TO_SHOW		/* all opcodes, even those that the table does not have */
+	TO_RECORD, /* events on request must be named */
+	TO_SHOW	   /* all opcodes, even those that the table does not have */
 };
 
 /* Return the number of opcodes; a time extension can be shown, but not recorded. */
@@ -73,8 +73,7 @@ static void add_mask_class(uint64_t *mask, unsigned int event_class,
 	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
-		if (d && d->event_class == event_class &&
-		    is_included(i, purpose))
+		if (d && d->event_class == event_class && is_included(i, purpose))
 			kt_mask_add(mask, i);
 	}
 }
@@ -94,8 +93,7 @@ static bool add_preset(uint64_t *mask, const char *name, enum purpose purpose)
 	return true;
 }
 
-static bool add_named_class(uint64_t *mask, const char *name,
-			    enum purpose purpose)
+static bool add_named_class(uint64_t *mask, const char *name, enum purpose purpose)
 {
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		const struct ktape_class_desc *c = ktape_class_desc(i);
@@ -155,8 +153,7 @@ static bool add_mask_name(uint64_t *mask, const char *name, enum purpose purpose
 	}
 	return add_preset(mask, name, purpose) ||
 	       add_named_class(mask, name, purpose) ||
-	       !kt_parse_mask(name, mask) ||
-	       add_matching(mask, name, purpose) ||
+	       !kt_parse_mask(name, mask) || add_matching(mask, name, purpose) ||
 	       (purpose == TO_SHOW && add_mask_number(mask, name));
 }
 

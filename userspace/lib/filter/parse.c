@@ -4,9 +4,9 @@
 
 #include "filter/internal.h"
 
-#define ITEM_MAX	(KT_PATH_MAX - 1)
-#define GATE_MAX_NS	3600000000000ULL
-#define LEVELS		4
+#define ITEM_MAX    (KT_PATH_MAX - 1)
+#define GATE_MAX_NS 3600000000000ULL
+#define LEVELS	    4
 
 /* An item of a list. */
 struct item {
@@ -105,7 +105,8 @@ static int add_filter_pid(struct ktape_filter_value *v, struct item *it)
 			*next = '\0';
 		flag = pid_flag(name);
 		if (!flag)
-			return report_item(it, "a thread id with :threads, :children or :except");
+			return report_item(
+				it, "a thread id with :threads, :children or :except");
 		flags |= flag;
 		if (next)
 			*next = ':';
@@ -137,8 +138,7 @@ static bool unescape_name(char *text)
 		} else if (*++text == 'x') {
 			memcpy(byte + 2, text + 1, strnlen(text + 1, 2) + 1);
 			byte[4] = '\0';
-			if (strlen(byte) != 4 || kt_parse_u64(byte, &value) ||
-			    !value)
+			if (strlen(byte) != 4 || kt_parse_u64(byte, &value) || !value)
 				return false;
 			*to++ = (char)value;
 			text += 2;
@@ -210,8 +210,13 @@ static int add_uid(struct ktape_filter_value *v, struct item *it)
 static int add_severity(struct ktape_filter_value *v, struct item *it)
 {
 	static const char *const before[] = {
-		"", "SW", "HW", "_TRACE_SW_SEVERITY", "_TRACE_HW_SEVERITY",
-		"KTAPE_SW_SEVERITY", "KTAPE_HW_SEVERITY",
+		"",
+		"SW",
+		"HW",
+		"_TRACE_SW_SEVERITY",
+		"_TRACE_HW_SEVERITY",
+		"KTAPE_SW_SEVERITY",
+		"KTAPE_HW_SEVERITY",
 	};
 	size_t len = strlen(it->text);
 	uint32_t *to;
@@ -222,8 +227,7 @@ static int add_severity(struct ktape_filter_value *v, struct item *it)
 	digit = len ? it->text[len - 1] : '\0';
 	for (size_t i = 0; i < KT_ARRAY_SIZE(before); i++) {
 		if (strlen(before[i]) != len - 1 || digit < '0' ||
-		    digit >= '0' + LEVELS ||
-		    strncmp(before[i], it->text, len - 1))
+		    digit >= '0' + LEVELS || strncmp(before[i], it->text, len - 1))
 			continue;
 		to = kt_filter_add(v, sizeof(*to));
 		if (!to)
@@ -245,7 +249,8 @@ static int add_gate(struct ktape_filter_value *v, struct item *it)
 	while (gate < KTAPE_GATES && strcmp(gates[gate], it->text))
 		gate++;
 	if (gate == KTAPE_GATES || !value)
-		return report_item(it, "PAIR=DURATION (syscall, irq, softirq, timer, hrtimer, work)");
+		return report_item(
+			it, "PAIR=DURATION (syscall, irq, softirq, timer, hrtimer, work)");
 	if (kt_parse_time(value, &ns) || ns > GATE_MAX_NS)
 		return kt_error(it->error, (uint64_t)(it->at - it->list),
 				"\"%.40s\" is not valid, expected a duration of at most an hour (10us, 2ms)",
@@ -441,8 +446,7 @@ static int parse_entries(struct ktape_filter_value *v, struct item *it)
 }
 
 int ktape_filter_parse(unsigned int kind, const char *text,
-		       struct ktape_filter_value *value,
-		       struct ktape_error *error)
+		       struct ktape_filter_value *value, struct ktape_error *error)
 {
 	struct item it = { .list = text, .at = text, .error = error };
 	int ret;
@@ -455,7 +459,9 @@ int ktape_filter_parse(unsigned int kind, const char *text,
 		return 0;
 	}
 	if (!text[strspn(text, ", \t")])
-		return kt_error(error, 0, "the list is empty; write \"none\" for an empty filter");
+		return kt_error(
+			error, 0,
+			"the list is empty; write \"none\" for an empty filter");
 	if (kt_filter_bits[kind].bits)
 		ret = parse_bits(value, &it);
 	else if (kind == KTAPE_FILTER_STACK)

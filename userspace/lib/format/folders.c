@@ -21,7 +21,7 @@
 
 #include "folders.h"
 
-#define FLAGS	(O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#define FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 static int find_in(int folder, const char *path, unsigned int depth,
 		   struct kt_folders *found);
@@ -33,7 +33,8 @@ static int add_folder(struct kt_folders *found, const char *path)
 	if (found->nr == KT_FOLDERS_MAX)
 		return -E2BIG;
 	if (!(found->nr & (found->nr - 1)))
-		more = realloc(more, (found->nr ? found->nr * 2 : 1) * sizeof(*more));
+		more = realloc(more,
+			       (found->nr ? found->nr * 2 : 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	found->list = more;
@@ -48,7 +49,8 @@ static int is_input_folder(const struct dirent *d)
 }
 
 /* Return @err if nothing can be opened any more; else report the folder, and return 0. */
-static int skip_input_folder(const struct kt_folders *found, const char *path, int err)
+static int skip_input_folder(const struct kt_folders *found, const char *path,
+			     int err)
 {
 	if (err == ENOMEM || err == EMFILE || err == ENFILE)
 		return -err;
@@ -73,8 +75,8 @@ static int take_folder(int folder, struct kt_folders *found)
 }
 
 /* Look into the folder @name of @folder, which has the path @path. */
-static int enter_folder(int folder, const char *path, const char *name, unsigned int depth,
-			struct kt_folders *found)
+static int enter_folder(int folder, const char *path, const char *name,
+			unsigned int depth, struct kt_folders *found)
 {
 	int fd = openat(folder, name, FLAGS), err = fd < 0 ? errno : 0;
 	char *below = NULL;
@@ -119,7 +121,8 @@ static int find_in(int folder, const char *path, unsigned int depth,
 		found->skip(found->arg, path, "the folders below it are too deep");
 	for (int i = 0; i < nr; i++) {
 		if (!err && depth < KT_FOLDERS_DEPTH)
-			err = enter_folder(folder, path, names[i]->d_name, depth, found);
+			err = enter_folder(folder, path, names[i]->d_name,
+					   depth, found);
 		free(names[i]);
 	}
 	free(names);

@@ -7,9 +7,9 @@
 
 #include "util/map.h"
 
-#define KT_FOLDERS_MAX	4096U
+#define KT_FOLDERS_MAX	 4096U
 #define KT_FOLDERS_DEPTH 10U
-#define KT_FOLDERS_SEEN	(1U << 16)	/* folders that are read */
+#define KT_FOLDERS_SEEN	 (1U << 16) /* folders that are read */
 
 /**
  * struct kt_folders - folders below a folder

@@ -19,8 +19,8 @@
 
 #include "stream/scan.h"
 
-#define KT_CODEC_OPTIONS	16	/* that the user may give */
-#define KT_CODEC_PROBE		(64U << 10)	/* bytes that probe() may see */
+#define KT_CODEC_OPTIONS 16	     /* that the user may give */
+#define KT_CODEC_PROBE	 (64U << 10) /* bytes that probe() may see */
 
 /**
  * struct kt_codec_options - the options that the user gave a format

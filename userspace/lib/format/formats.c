@@ -27,24 +27,24 @@
  */
 #include "formats.inc"
 
-#define IF(has, pointer)	((has) ? (pointer) : NULL)
+#define IF(has, pointer) ((has) ? (pointer) : NULL)
 
 /* The first row, native, can always be read, because lib/stream reads it. */
 static const struct ktape_codec codecs[] = {
 	{ "native", "CTF 1.8 as the module writes it: a directory or a pipe form",
 	  NULL, IF(KT_HAS_NATIVE, &kt_native_out) },
-	{ "tband", "Tonbandgeraet: COBS frames",
-	  IF(KT_HAS_TBAND, &kt_tband_in), IF(KT_HAS_TBAND, &kt_tband_out) },
-	{ "rkh", "RKH trace: frames between 0x7E",
-	  IF(KT_HAS_RKH, &kt_rkh_in), IF(KT_HAS_RKH, &kt_rkh_out) },
+	{ "tband", "Tonbandgeraet: COBS frames", IF(KT_HAS_TBAND, &kt_tband_in),
+	  IF(KT_HAS_TBAND, &kt_tband_out) },
+	{ "rkh", "RKH trace: frames between 0x7E", IF(KT_HAS_RKH, &kt_rkh_in),
+	  IF(KT_HAS_RKH, &kt_rkh_out) },
 	{ "tracex", "ThreadX TraceX: .trx; reads Intel HEX and S-records as well",
 	  IF(KT_HAS_TRACEX, &kt_tracex_in), IF(KT_HAS_TRACEX, &kt_tracex_out) },
-	{ "jsonl", "lines of JSON, as ktape dump --json",
-	  NULL, IF(KT_HAS_TEXT, &kt_jsonl_out) },
-	{ "csv", "comma separated values, a line for each event",
-	  NULL, IF(KT_HAS_TEXT, &kt_csv_out) },
-	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor",
-	  NULL, IF(KT_HAS_PERFETTO, &kt_perfetto_out) },
+	{ "jsonl", "lines of JSON, as ktape dump --json", NULL,
+	  IF(KT_HAS_TEXT, &kt_jsonl_out) },
+	{ "csv", "comma separated values, a line for each event", NULL,
+	  IF(KT_HAS_TEXT, &kt_csv_out) },
+	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor", NULL,
+	  IF(KT_HAS_PERFETTO, &kt_perfetto_out) },
 	{ "html", "a page with a viewer, for any browser and without a network",
 	  NULL, IF(KT_HAS_HTML, &kt_html_out) },
 	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
@@ -53,16 +53,16 @@ static const struct ktape_codec codecs[] = {
 	  IF(KT_HAS_TRACECMD, &kt_tracecmd_in), NULL },
 	{ "perf", "perf.data of perf: tracepoints",
 	  IF(KT_HAS_PERF, &kt_perf_in), NULL },
-	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others",
-	  NULL, IF(KT_HAS_PARQUET, &kt_parquet_out) },
-	{ "chrome", "JSON of Chrome's trace viewer",
-	  NULL, IF(KT_HAS_TEXT, &kt_chrome_out) },
-	{ "text", "lines of text, as ktape dump",
-	  NULL, IF(KT_HAS_TEXT, &kt_text_out) },
-	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace",
-	  NULL, IF(KT_HAS_TEXT, &kt_ftrace_out) },
-	{ "traceprinter", "lines of text, as QNX traceprinter",
-	  NULL, IF(KT_HAS_TEXT, &kt_traceprinter_out) },
+	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others", NULL,
+	  IF(KT_HAS_PARQUET, &kt_parquet_out) },
+	{ "chrome", "JSON of Chrome's trace viewer", NULL,
+	  IF(KT_HAS_TEXT, &kt_chrome_out) },
+	{ "text", "lines of text, as ktape dump", NULL,
+	  IF(KT_HAS_TEXT, &kt_text_out) },
+	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace", NULL,
+	  IF(KT_HAS_TEXT, &kt_ftrace_out) },
+	{ "traceprinter", "lines of text, as QNX traceprinter", NULL,
+	  IF(KT_HAS_TEXT, &kt_traceprinter_out) },
 };
 
 int ktape_metadata_ctf2(const char *text, size_t len, char **json, size_t *size)
@@ -88,8 +88,7 @@ const struct kt_user_format *const kt_user_formats[] = {
 #if KT_HAS_TRACEX
 	&kt_tracex_user,
 #endif
-	&kt_tp_user,
-	NULL,
+	&kt_tp_user,	 NULL,
 };
 
 static bool is_built(const struct ktape_codec *codec)
@@ -173,8 +172,8 @@ bool ktape_codec_reads(const struct ktape_codec *codec)
 	return codec->in || codec == codecs;
 }
 
-const struct ktape_codec_option *
-ktape_codec_options(const struct ktape_codec *codec, bool out)
+const struct ktape_codec_option *ktape_codec_options(const struct ktape_codec *codec,
+						     bool out)
 {
 	if (out)
 		return codec->out ? codec->out->options : NULL;
@@ -189,8 +188,7 @@ ktape_codec_options(const struct ktape_codec *codec, bool out)
  *
  * Return: the format, or NULL if no format recognises the input.
  */
-const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
-					 bool whole)
+const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len, bool whole)
 {
 	const struct ktape_codec *best = NULL;
 	int most = 0;

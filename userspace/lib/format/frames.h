@@ -9,14 +9,14 @@
 #include "reader.h"
 
 enum {
-	KT_FRAME_END = -1000,	/* no more frames: the input has ended */
-	KT_FRAME_LONG = -1001,	/* longer than allowed: part of it was skipped */
-	KT_FRAME_CUT = -1002	/* the input ends inside the frame */
+	KT_FRAME_END = -1000,  /* no more frames: the input has ended */
+	KT_FRAME_LONG = -1001, /* longer than allowed: part of it was skipped */
+	KT_FRAME_CUT = -1002   /* the input ends inside the frame */
 };
 
 int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 		       const uint8_t **frame);
 int64_t kt_frames_notify(struct kt_import *s, int64_t len, uint64_t offset,
-		       uint64_t max);
+			 uint64_t max);
 
 #endif /* _KT_FRAMES_H */

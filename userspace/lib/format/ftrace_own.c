@@ -5,8 +5,8 @@
 static const struct {
 	const char *name;
 	uint8_t own;
-	const char *text;	/* the field that gets the text or the frames */
-	const char *from;	/* the field that it is made from, or NULL */
+	const char *text; /* the field that gets the text or the frames */
+	const char *from; /* the field that it is made from, or NULL */
 } events[] = {
 	{ "print", KT_FTRACE_PRINT, "buf", NULL },
 	{ "bprint", KT_FTRACE_BPRINT, "buf", "fmt" },
@@ -61,7 +61,7 @@ static int bind_stack(struct kt_layout *l, bool has_symbols)
 	struct kt_tp_field *f = &l->class.fields[l->text];
 
 	f->elem = KT_TP_HEX;
-	f->fixed = false;	/* the layout has 8 addresses, whatever a record has */
+	f->fixed = false; /* the layout has 8 addresses, whatever a record has */
 	if (l->own != KT_FTRACE_KERNEL_STACK)
 		return 0;
 	l->fields[l->text].where = KT_BYTES_REST;
@@ -159,7 +159,8 @@ static void trim_text(struct kt_tp_value *v)
 
 /* Put the names of the functions of frames.  Return: 0 or -ENOMEM. */
 static int put_ftrace_names(struct kt_ftrace *f, struct kt_symbols *symbols,
-			    const struct kt_tp_value *frames, struct kt_tp_value *names)
+			    const struct kt_tp_value *frames,
+			    struct kt_tp_value *names)
 {
 	const uint8_t *at = frames->data, *end = at + frames->len;
 	size_t len = 0;
@@ -200,7 +201,8 @@ static int finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
 	if (l->own == KT_FTRACE_KERNEL_STACK && values[l->from].number < nr)
 		nr = values[l->from].number;
 	for (i = 0; i < nr; i++) {
-		memcpy(&address, (const uint8_t *)frames->data + i * sizeof(address),
+		memcpy(&address,
+		       (const uint8_t *)frames->data + i * sizeof(address),
 		       sizeof(address));
 		if (address == UINT64_MAX || address == UINT32_MAX ||
 		    (!address && l->own == KT_FTRACE_USER_STACK))
@@ -214,7 +216,8 @@ static int finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
 }
 
 /* Put a format with its arguments in f->text.  Return: its length, or -ENOMEM. */
-static int put_format(struct kt_ftrace *f, const char *format, struct kt_printk_args *args)
+static int put_format(struct kt_ftrace *f, const char *format,
+		      struct kt_printk_args *args)
 {
 	size_t len = 0;
 
@@ -238,11 +241,16 @@ static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 {
 	struct kt_tp_value *v = &values[l->text];
 	uint64_t address = l->own == KT_FTRACE_BPRINT ? values[l->from].number :
-			   v->len == 4 ? kt_load32(v->data, f->big) : kt_load64(v->data, f->big);
+			   v->len == 4 ? kt_load32(v->data, f->big) :
+					 kt_load64(v->data, f->big);
 	const char *format = kt_printk_find(&f->printk, address);
 	struct kt_printk_args args = {
-		.at = v->data, .begin = v->data, .long_size = long_size,
-		.big = f->big, .ints = f->ints, .symbols = symbols,
+		.at = v->data,
+		.begin = v->data,
+		.long_size = long_size,
+		.big = f->big,
+		.ints = f->ints,
+		.symbols = symbols,
 	};
 
 	int len;

@@ -5,8 +5,8 @@
  */
 #include "layout.h"
 
-#define LAYOUTS_MAX	65536U
-#define FIELD		"field:"
+#define LAYOUTS_MAX 65536U
+#define FIELD	    "field:"
 
 struct span {
 	const char *at;
@@ -43,8 +43,8 @@ static void trim_field(struct span *s)
 /* Read "key:NUMBER" of a line.  Return: false if the line has no such number. */
 static bool take_layout_number(struct span line, const char *key, uint32_t *number)
 {
-	const char *at = memmem(line.at, (size_t)(line.end - line.at), key,
-				strlen(key));
+	const char *at =
+		memmem(line.at, (size_t)(line.end - line.at), key, strlen(key));
 	uint64_t v = 0;
 
 	if (!at)
@@ -102,10 +102,12 @@ static const struct {
 	const char *word;
 	uint8_t size;
 } sizes[] = {
-	{ "u8", 1 }, { "s8", 1 }, { "int8_t", 1 }, { "bool", 1 }, { "_Bool", 1 },
-	{ "char", 1 }, { "16", 2 }, { "short", 2 }, { "32", 4 }, { "64", 8 },
-	{ "long long", 8 }, { "long", 0 }, { "size_t", 0 }, { "cpumask_t", 0 },
-	{ "int", 4 }, { "unsigned", 4 }, { "pid_t", 4 },
+	{ "u8", 1 },	   { "s8", 1 },	       { "int8_t", 1 },
+	{ "bool", 1 },	   { "_Bool", 1 },     { "char", 1 },
+	{ "16", 2 },	   { "short", 2 },     { "32", 4 },
+	{ "64", 8 },	   { "long long", 8 }, { "long", 0 },
+	{ "size_t", 0 },   { "cpumask_t", 0 }, { "int", 4 },
+	{ "unsigned", 4 }, { "pid_t", 4 },
 };
 
 /* Return the bytes of an element of an array, 0 if they are not known. */
@@ -131,7 +133,8 @@ static uint32_t element_size(const struct kt_layouts *all, const struct span *ty
 static bool is_address(const char *name)
 {
 	static const char *const names[] = {
-		"ip", "parent_ip", "func", "call_site", "caller", "addr", "address", "vaddr",
+		"ip",	      "parent_ip",    "func",		"call_site",
+		"caller",     "addr",	      "address",	"vaddr",
 		"__probe_ip", "__probe_func", "__probe_ret_ip",
 	};
 
@@ -154,9 +157,11 @@ static void set_layout_type(const struct kt_layouts *all, struct kt_tp_field *f,
 {
 	bool is_char = has_word(type, "char") && !has_word(type, "unsigned char");
 	uint8_t number = has_word(type, "*") || has_word(type, "cpumask_t") ||
-					 (has_word(type, "unsigned long") && is_address(f->name)) ?
+					 (has_word(type, "unsigned long") &&
+					  is_address(f->name)) ?
 				 KT_TP_HEX :
-			 is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
+			 is_signed ? KT_TP_SIGNED :
+				     KT_TP_UNSIGNED;
 	uint32_t elem;
 
 	if (layout_begins_with(type, "__data_loc"))
@@ -259,16 +264,16 @@ static int add_layout_field(struct kt_layouts *all, struct kt_layout *l,
 	err = text ? kt_layout_append(l, text, 0) : -ENOMEM;
 	if (err)
 		return err;
-	l->fields[l->nr - 1] = (struct kt_layout_field){ .offset = offset, .size = size };
-	set_layout_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1], &type,
-			&count, is_signed);
+	l->fields[l->nr - 1] =
+		(struct kt_layout_field){ .offset = offset, .size = size };
+	set_layout_type(all, &l->class.fields[l->nr - 1], &l->fields[l->nr - 1],
+			&type, &count, is_signed);
 	l->has_texts |= l->fields[l->nr - 1].to_text;
 	return 0;
 }
 
 /* Read the lines of a description.  Return: 0, or negative errno. */
-static int parse_lines(struct kt_layouts *all, struct kt_layout *l,
-		       struct span text)
+static int parse_lines(struct kt_layouts *all, struct kt_layout *l, struct span text)
 {
 	struct span line, name;
 	bool has_id = false;
@@ -348,18 +353,22 @@ int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
 	int err = 0;
 
 	if (l->nr && l->type_size != 2 && l->type_size != 4)
-		return kt_import_fail(tp->s, tp->s->in->offset,
-				      "the layouts of events have no number of 16 or 32 bits at their beginning");
+		return kt_import_fail(
+			tp->s, tp->s->in->offset,
+			"the layouts of events have no number of 16 or 32 bits at their beginning");
 	if (l->nr)
 		qsort(l->list, l->nr, sizeof(*l->list), by_layout_id);
 	for (size_t i = 0; i < l->nr && !err; i++)
 		err = kt_tp_bind(tp, &l->list[i].class);
 	if (l->cut)
-		kt_import_note(tp->s, "%llu names of fields have more than %u bytes and are cut",
+		kt_import_note(tp->s,
+			       "%llu names of fields have more than %u bytes and are cut",
 			       (unsigned long long)l->cut, KT_TP_NAME);
 	if (l->left)
-		kt_import_note(tp->s, "%llu fields were left out, the first of event %s: an event keeps %u of them",
-			       (unsigned long long)l->left, l->left_of, KT_TP_FIELDS);
+		kt_import_note(
+			tp->s,
+			"%llu fields were left out, the first of event %s: an event keeps %u of them",
+			(unsigned long long)l->left, l->left_of, KT_TP_FIELDS);
 	return err;
 }
 
@@ -380,7 +389,8 @@ struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id)
 	return NULL;
 }
 
-static uint64_t layout_number_at(const uint8_t *p, uint32_t size, bool is_signed, bool big)
+static uint64_t layout_number_at(const uint8_t *p, uint32_t size,
+				 bool is_signed, bool big)
 {
 	switch (size) {
 	case 1:
@@ -458,7 +468,8 @@ static int make_layout_room(struct kt_layouts *all, size_t nr)
 
 /* Widen the elements of an array to 8 bytes.  Return: the end of them. */
 static uint64_t *widen_elements(uint64_t *to, const struct kt_layout_field *place,
-				const struct kt_tp_field *f, bool big, struct kt_tp_value *v)
+				const struct kt_tp_field *f, bool big,
+				struct kt_tp_value *v)
 {
 	const uint8_t *p = v->data;
 	size_t nr = v->len / place->elem;
@@ -466,7 +477,8 @@ static uint64_t *widen_elements(uint64_t *to, const struct kt_layout_field *plac
 	v->data = to;
 	v->len = nr * sizeof(*to);
 	for (; nr; nr--, p += place->elem)
-		*to++ = layout_number_at(p, place->elem, f->elem == KT_TP_SIGNED, big);
+		*to++ = layout_number_at(p, place->elem,
+					 f->elem == KT_TP_SIGNED, big);
 	return to;
 }
 
@@ -511,7 +523,8 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 			next = widen_elements(next, &l->fields[i], f, all->big, v);
 		else if (f->type != KT_TP_BYTES)
 			v->number = layout_number_at(v->data, l->fields[i].size,
-						     f->type == KT_TP_SIGNED, all->big);
+						     f->type == KT_TP_SIGNED,
+						     all->big);
 	}
 	return 0;
 }

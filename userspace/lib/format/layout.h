@@ -18,10 +18,10 @@
 /* Where the bytes of a field are. */
 enum kt_place_kind {
 	KT_BYTES_HERE,
-	KT_BYTES_AT,		/* __data_loc: offset from the record, and length */
-	KT_BYTES_BEHIND,	/* __rel_loc: offset from the end of the field */
-	KT_BYTES_REST,		/* an array without a size: up to the end of the record */
-	KT_BYTES_NONE		/* nowhere: the reader of the record makes the value */
+	KT_BYTES_AT,	 /* __data_loc: offset from the record, and length */
+	KT_BYTES_BEHIND, /* __rel_loc: offset from the end of the field */
+	KT_BYTES_REST, /* an array without a size: up to the end of the record */
+	KT_BYTES_NONE  /* nowhere: the reader of the record makes the value */
 };
 
 /**

@@ -3,7 +3,7 @@
 #include "left_out.h"
 #include "tracepoint.h"
 
-#define LARGE	(1U << 18)	/* of a system call: the number has no 16 bits */
+#define LARGE (1U << 18) /* of a system call: the number has no 16 bits */
 
 /**
  * kt_left_out_find() - Find the fields that a format leaves out of an event
@@ -14,8 +14,8 @@
  *
  * Return: false if they are too many.
  */
-bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode, kt_holds_field *holds,
-		      const void *arg)
+bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
+		      kt_holds_field *holds, const void *arg)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
 
@@ -53,8 +53,8 @@ bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
 			  const struct kt_held_fields *held, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (!kt_left_out_find(&out[held[i].opcode], held[i].opcode, is_field_kept,
-				      held[i].names))
+		if (!kt_left_out_find(&out[held[i].opcode], held[i].opcode,
+				      is_field_kept, held[i].names))
 			return false;
 	}
 	return true;
@@ -80,7 +80,8 @@ void kt_left_out_count(const struct kt_left_out *out, struct kt_sink *s,
 	uint64_t nr = (out->blob && e->blob_size) + (out->full && e->dat20 & LARGE);
 
 	for (unsigned int i = 0; i < out->nr; i++)
-		nr += has_meaning(&out->places[i], kt_place_value(&out->places[i], e));
+		nr += has_meaning(&out->places[i],
+				  kt_place_value(&out->places[i], e));
 	if (nr)
 		kt_sink_miss(s, KT_LEFT_OUT, nr);
 }

@@ -11,7 +11,7 @@
 #include "stream/event.h"
 #include "format/writer.h"
 
-#define KT_LEFT_OUT_MAX	8U
+#define KT_LEFT_OUT_MAX 8U
 #define KT_LEFT_OUT	"fields that events of this format do not have"
 
 /**
@@ -41,8 +41,8 @@ struct kt_held_fields {
 	const char *names;
 };
 
-bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode, kt_holds_field *holds,
-		      const void *arg);
+bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
+		      kt_holds_field *holds, const void *arg);
 bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
 			  const struct kt_held_fields *held, size_t nr);
 void kt_left_out_count(const struct kt_left_out *out, struct kt_sink *s,

@@ -9,17 +9,13 @@
 #include "object_state.h"
 #include "writer.h"
 
-#define FIRST_ROOM	16U
+#define FIRST_ROOM 16U
 /* Holders of a mutex that are no known thread; ids and addresses begin at 1. */
-#define NOBODY		0U		/* the mutex is free */
-#define SOMEBODY	UINT32_MAX	/* a thread has it, no event says which */
+#define NOBODY	 0U	    /* the mutex is free */
+#define SOMEBODY UINT32_MAX /* a thread has it, no event says which */
 
 /* The ends of the range of a number, where a call waits or fails. */
-enum edge {
-	BETWEEN,
-	EMPTY,
-	FULL
-};
+enum edge { BETWEEN, EMPTY, FULL };
 
 /**
  * struct kt_object_state - an object that is remembered
@@ -53,11 +49,12 @@ struct kt_object_state {
 
 /* Words for the kinds of Tonbandgeraet; the first one also for an unknown kind. */
 static const char *const kinds[] = {
-	"Queue", "Counting Semaphore", "Binary Semaphore", "Mutex",
-	"Recursive Mutex", "Queue Set",
+	"Queue", "Counting Semaphore", "Binary Semaphore",
+	"Mutex", "Recursive Mutex",    "Queue Set",
 };
 
-static const char *object_kind_of(const struct kt_user_event *t, const struct kt_object_state *o)
+static const char *object_kind_of(const struct kt_user_event *t,
+				  const struct kt_object_state *o)
 {
 	if (t->kind)
 		return t->kind;
@@ -67,10 +64,9 @@ static const char *object_kind_of(const struct kt_user_event *t, const struct kt
 /* ---- objects -------------------------------------------------------------- */
 
 static struct kt_object_state *find_object(const struct kt_states *states,
-				    const struct kt_user_event *t)
+					   const struct kt_user_event *t)
 {
-	const struct kt_map_entry *e = kt_map_find(&states->places, t->type,
-						   t->id);
+	const struct kt_map_entry *e = kt_map_find(&states->places, t->type, t->id);
 
 	return e ? &states->objects[e->value] : NULL;
 }
@@ -78,7 +74,8 @@ static struct kt_object_state *find_object(const struct kt_states *states,
 static bool grow_objects(struct kt_states *states)
 {
 	size_t room = states->room ? states->room * 2 : FIRST_ROOM;
-	struct kt_object_state *more = realloc(states->objects, room * sizeof(*more));
+	struct kt_object_state *more =
+		realloc(states->objects, room * sizeof(*more));
 
 	if (!more)
 		return false;
@@ -91,8 +88,9 @@ static bool grow_objects(struct kt_states *states)
  * Find an object, or remember it from now on.
  * Return: NULL if there are too many (counted as missed) or no memory (@s->error).
  */
-static struct kt_object_state *add_object_object(struct kt_states *states, struct kt_sink *s,
-				   const struct kt_user_event *t)
+static struct kt_object_state *add_object_object(struct kt_states *states,
+						 struct kt_sink *s,
+						 const struct kt_user_event *t)
 {
 	struct kt_object_state *o = find_object(states, t);
 	struct kt_map_entry *e = NULL;
@@ -126,8 +124,8 @@ void kt_states_free(struct kt_states *states)
 
 /* Put "Queue mail (#5)", or with an address "Queue mail (0x20)".  Return: its length. */
 static size_t put_object_object(char *to, size_t room, const struct kt_line *l,
-				const char *kind, unsigned int type, uint32_t id,
-				bool hex)
+				const char *kind, unsigned int type,
+				uint32_t id, bool hex)
 {
 	const struct kt_user_field f = { .object = (uint8_t)type, .value = id };
 	struct kt_name name = kt_user_field_name(l, &f);
@@ -142,13 +140,14 @@ static size_t put_object_object(char *to, size_t room, const struct kt_line *l,
 }
 
 static void put_track(struct kt_state_change *c, const struct kt_line *l,
-		      const struct kt_user_event *t, const struct kt_object_state *o)
+		      const struct kt_user_event *t,
+		      const struct kt_object_state *o)
 {
 	size_t room = sizeof(c->track);
 	int n;
 
-	c->len = put_object_object(c->track, room, l, object_kind_of(t, o), t->type, t->id,
-				   t->hex);
+	c->len = put_object_object(c->track, room, l, object_kind_of(t, o),
+				   t->type, t->id, t->hex);
 	n = snprintf(c->track + c->len, room - c->len, " %s",
 		     t->what ? t->what : "State");
 	c->len = kt_min(c->len + (size_t)n, room - 1);
@@ -165,8 +164,8 @@ static void put_holder(struct kt_state_change *c, const struct kt_line *l,
 	else
 		put_object_object(c->text, sizeof(c->text), l,
 				  hex ? "Taken by Thread" : "Taken by Task",
-				  hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD
-			       : KTAPE_OBJ_THREAD,
+				  hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD :
+					KTAPE_OBJ_THREAD,
 				  holder, hex);
 }
 
@@ -245,7 +244,9 @@ static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *
 static void set_before(struct kt_object_state *o, const struct kt_user_event *t,
 		       uint64_t most)
 {
-	enum edge edge = !t->number ? EMPTY : most && t->number >= most ? FULL : BETWEEN;
+	enum edge edge = !t->number		   ? EMPTY :
+			 most && t->number >= most ? FULL :
+						     BETWEEN;
 
 	if (edge != o->edge)
 		o->waiting = 0;
@@ -259,7 +260,8 @@ static void set_before(struct kt_object_state *o, const struct kt_user_event *t,
  * at an edge, or serves a thread that waits there: then the value stays.  If the call before
  * has added nothing although nothing was there to wait for, the object was full.
  */
-static uint64_t number_after(struct kt_object_state *o, const struct kt_user_event *t)
+static uint64_t number_after(struct kt_object_state *o,
+			     const struct kt_user_event *t)
 {
 	uint64_t most = t->most ? t->most : o->most;
 
@@ -285,7 +287,8 @@ static uint64_t number_after(struct kt_object_state *o, const struct kt_user_eve
 }
 
 /* Return the value that an object has from an event on. */
-static uint64_t follow_number(struct kt_object_state *o, const struct kt_user_event *t)
+static uint64_t follow_number(struct kt_object_state *o,
+			      const struct kt_user_event *t)
 {
 	if (o && t->step)
 		return number_after(o, t);
@@ -317,8 +320,8 @@ static void begin_slice(struct kt_object_state *o, struct kt_state_change *c)
 }
 
 /* Set the kind of an object.  Return: true if its slice ends: it is no mutex now. */
-static bool change_kind(struct kt_object_state *o, const struct kt_user_event *t,
-			struct kt_state_change *c)
+static bool change_kind(struct kt_object_state *o,
+			const struct kt_user_event *t, struct kt_state_change *c)
 {
 	o->kind = t->number;
 	o->mutex = t->mutex;

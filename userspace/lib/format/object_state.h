@@ -13,9 +13,9 @@
 
 struct kt_sink;
 
-#define KT_STATE_TEXT	128	/* room for a name or a state, with its NUL */
-#define KT_STATES_MAX	4096U	/* objects that are remembered */
-#define KT_STATES_MISSED	"states of objects beyond 4096"
+#define KT_STATE_TEXT	 128   /* room for a name or a state, with its NUL */
+#define KT_STATES_MAX	 4096U /* objects that are remembered */
+#define KT_STATES_MISSED "states of objects beyond 4096"
 
 /**
  * struct kt_state_change - what a format has to draw

@@ -12,8 +12,8 @@
 #include "printk.h"
 
 /* Characters that a width or precision adds: a line of the kernel has no more. */
-#define WIDTH_MAX	8192
-#define COUNT_MAX	1000000
+#define WIDTH_MAX 8192
+#define COUNT_MAX 1000000
 
 /* ---- texts by their address ---------------------------------------------------------------- */
 
@@ -31,8 +31,8 @@ static void unescape_text(char *text)
 	char *out = text;
 
 	for (; *text; text++) {
-		const char *found = *text == '\\' && text[1] ? strchr(from, text[1])
-							     : NULL;
+		const char *found =
+			*text == '\\' && text[1] ? strchr(from, text[1]) : NULL;
 
 		if (found)
 			text++;
@@ -106,7 +106,8 @@ const char *kt_printk_find(const struct kt_printk *p, uint64_t address)
 	const struct kt_printk_text key = { .address = address };
 	const struct kt_printk_text *t;
 
-	t = p->nr ? bsearch(&key, p->list, p->nr, sizeof(key), by_text_address) : NULL;
+	t = p->nr ? bsearch(&key, p->list, p->nr, sizeof(key), by_text_address) :
+		    NULL;
 	return t ? t->text : NULL;
 }
 
@@ -129,8 +130,10 @@ static bool take_printk_number(struct kt_printk_args *a, uint32_t size, uint64_t
 	    size > (size_t)(a->end - a->begin) - at)
 		return false;
 	a->at = a->begin + at;
-	*v = size == 8 ? kt_load64(a->at, a->big) : size == 4 ? kt_load32(a->at, a->big) :
-	     size == 2 ? kt_load16(a->at, a->big) : *a->at;
+	*v = size == 8 ? kt_load64(a->at, a->big) :
+	     size == 4 ? kt_load32(a->at, a->big) :
+	     size == 2 ? kt_load16(a->at, a->big) :
+			 *a->at;
 	a->at += size;
 	return true;
 }
@@ -139,8 +142,8 @@ static bool take_printk_number(struct kt_printk_args *a, uint32_t size, uint64_t
 static const char *take_printk_text(struct kt_printk_args *a)
 {
 	const char *text = (const char *)a->at;
-	const uint8_t *nul = a->at < a->end ?
-		memchr(a->at, 0, (size_t)(a->end - a->at)) : NULL;
+	const uint8_t *nul =
+		a->at < a->end ? memchr(a->at, 0, (size_t)(a->end - a->at)) : NULL;
 
 	if (!nul)
 		return NULL;
@@ -180,7 +183,7 @@ static bool read_count(const char **at, struct kt_printk_args *a, int *count)
 		for (*count = 0; **at >= '0' && **at <= '9'; ++*at)
 			*count = kt_min(*count * 10 + **at - '0', COUNT_MAX);
 	}
-	if (*count < -COUNT_MAX || *count > COUNT_MAX)	/* INT_MIN is not a width */
+	if (*count < -COUNT_MAX || *count > COUNT_MAX) /* INT_MIN is not a width */
 		*count = COUNT_MAX;
 	return true;
 }
@@ -249,20 +252,23 @@ static bool read_directive(const char **at, struct kt_printk_args *a,
 	d->size = read_size(at, a->long_size);
 	d->what = **at;
 	limit_count(&d->width, a);
-	if (d->what != 's')	/* a precision only shortens a text */
+	if (d->what != 's') /* a precision only shortens a text */
 		limit_count(&d->precision, a);
 	*at += !!**at;
 	return true;
 }
 
-static int put_printk_number(char *to, size_t room, const struct directive *d, uint64_t v)
+static int put_printk_number(char *to, size_t room, const struct directive *d,
+			     uint64_t v)
 {
 	char format[32];
 
 	snprintf(format, sizeof(format), "%%%s*.*ll%c", d->flags, d->what);
 	if (d->what == 'd' || d->what == 'i')
-		v = d->size == 8 ? v : d->size == 4 ? (uint64_t)(int32_t)v :
-		    d->size == 2 ? (uint64_t)(int16_t)v : (uint64_t)(int8_t)v;
+		v = d->size == 8 ? v :
+		    d->size == 4 ? (uint64_t)(int32_t)v :
+		    d->size == 2 ? (uint64_t)(int16_t)v :
+				   (uint64_t)(int8_t)v;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	/* Flags and letter were checked one by one. */
@@ -280,7 +286,8 @@ static int put_printk_text(char *to, size_t room, const struct directive *d,
 
 /* Put the name of a function, or the number. */
 static int put_printk_function(char *to, size_t room, const struct directive *d,
-			       const struct kt_printk_args *a, uint64_t address, bool offset)
+			       const struct kt_printk_args *a, uint64_t address,
+			       bool offset)
 {
 	uint64_t at = 0;
 	const char *name = kt_symbols_find(a->symbols, address, &at);
@@ -297,7 +304,8 @@ static int put_printk_function(char *to, size_t room, const struct directive *d,
 
 static bool is_alnum(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9');
 }
 
 /*
@@ -325,7 +333,8 @@ static int put_pointer(char *to, size_t room, const struct directive *d,
 	if (!take_printk_number(a, a->long_size, &v))
 		return -1;
 	if (strchr("SsFf", suffix))
-		return put_printk_function(to, room, d, a, v, suffix == 'S' || suffix == 'F');
+		return put_printk_function(to, room, d, a, v,
+					   suffix == 'S' || suffix == 'F');
 	snprintf(number, sizeof(number), "0x%" PRIx64, v);
 	return put_printk_text(to, room, d, number);
 }

@@ -54,7 +54,7 @@ struct kt_printk_args {
 	bool cut;
 };
 
-#define KT_PRINTK_MAX	65535U	/* characters of a text that is made */
+#define KT_PRINTK_MAX 65535U /* characters of a text that is made */
 
 int kt_printk_take(struct kt_printk *p, char *text, size_t len);
 const char *kt_printk_find(const struct kt_printk *p, uint64_t address);

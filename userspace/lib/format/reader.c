@@ -18,10 +18,11 @@
 #include "stream/metadata.h"
 #include "reader.h"
 
-#define UUID_BYTES	(64U << 10)	/* first bytes of the input, hashed to its uuid */
-#define WINDOW		(64ULL << 20)	/* bytes that wait, by default */
-#define HOLD_MS		500		/* for which a record waits, twice that at most */
-#define IDLE_MS		500		/* between two calls of the caller's idle() */
+#define UUID_BYTES \
+	(64U << 10)	      /* first bytes of the input, hashed to its uuid */
+#define WINDOW	(64ULL << 20) /* bytes that wait, by default */
+#define HOLD_MS 500	      /* for which a record waits, twice that at most */
+#define IDLE_MS 500	      /* between two calls of the caller's idle() */
 
 /* Make the uuid a hash of the first bytes: an input has the same uuid each time. */
 static void make_uuid(struct kt_import *s)
@@ -35,7 +36,7 @@ static void make_uuid(struct kt_import *s)
 	high = kt_fnv(low, head, len / 2);
 	kt_set64(s->info->uuid, low);
 	kt_set64(s->info->uuid + 8, high);
-	s->info->uuid[6] = (s->info->uuid[6] & 0x0f) | 0x80;	/* version 8 */
+	s->info->uuid[6] = (s->info->uuid[6] & 0x0f) | 0x80; /* version 8 */
 	s->info->uuid[8] = (s->info->uuid[8] & 0x3f) | 0x80;
 }
 
@@ -145,7 +146,7 @@ static int wait_import_input(void *arg)
 	while (!ret || (ret < 0 && errno == EINTR)) {
 		/* What was delivered before the pause may have come after the last call. */
 		ret = poll(fds, KT_ARRAY_SIZE(fds),
-			   !s->prompt	       ? -1 :
+			   !s->prompt	      ? -1 :
 			   s->held || !called ? HOLD_MS :
 						-1);
 		if (ret)
@@ -162,8 +163,9 @@ static int wait_import_input(void *arg)
 static int check_clock(struct kt_import *s)
 {
 	if (!s->info->freq || s->info->freq > UINT64_MAX / 1000000000)
-		return kt_import_fail(s, 0, "the clock frequency of %llu Hz is out of range",
-				      (unsigned long long)s->info->freq);
+		return kt_import_fail(
+			s, 0, "the clock frequency of %llu Hz is out of range",
+			(unsigned long long)s->info->freq);
 	return kt_clock_check(s->info, &s->error);
 }
 
@@ -176,9 +178,8 @@ static int check_clock(struct kt_import *s)
  *
  * Return: 0 or negative errno.
  */
-int kt_import_open(const struct kt_import_trace *t,
-		   const struct ktape_codec *format, struct kt_import **import,
-		   struct ktape_error *error)
+int kt_import_open(const struct kt_import_trace *t, const struct ktape_codec *format,
+		   struct kt_import **import, struct ktape_error *error)
 {
 	const struct ktape_trace_options *o = t->options;
 	struct kt_import *s = calloc(1, sizeof(*s));

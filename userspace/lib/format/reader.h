@@ -15,8 +15,8 @@
 #include "names/names.h"
 #include "format.h"
 
-#define KT_IMPORT_JSON_FIXED	1024U
-#define KT_IMPORT_JSON_BYTE	24U
+#define KT_IMPORT_JSON_FIXED 1024U
+#define KT_IMPORT_JSON_BYTE  24U
 
 /**
  * struct kt_foreign - a native record that a format wants delivered
@@ -215,10 +215,11 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 		   const struct kt_named *n);
 int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 		   uint64_t from, uint64_t to);
-void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
-		   ...) __attribute__((format(printf, 3, 4)));
+void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void kt_import_back(struct kt_import *s, const struct kt_back *step);
-void kt_import_times(struct kt_import *s, const struct kt_back *at, const char *format, ...)
+void kt_import_times(struct kt_import *s, const struct kt_back *at,
+		     const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
 int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu);
@@ -227,8 +228,8 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void kt_import_beside(struct kt_import *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
-		   ...) __attribute__((format(printf, 3, 4)));
+int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /**
  * struct kt_import_trace - the trace that an import fills
@@ -249,15 +250,14 @@ struct kt_import_trace {
 };
 
 /* For traces (reader.c). */
-int kt_import_open(const struct kt_import_trace *t,
-		   const struct ktape_codec *format, struct kt_import **import,
-		   struct ktape_error *error);
+int kt_import_open(const struct kt_import_trace *t, const struct ktape_codec *format,
+		   struct kt_import **import, struct ktape_error *error);
 int kt_import_next(struct kt_import *s, const struct ktape_event **event);
 const char *kt_import_json(struct kt_import *s, size_t *len);
 void kt_import_close(struct kt_import *s);
 
 /* Between the files of the reader. */
-#define KT_IMPORT_LOST	0	/* opcode of a record that stands for a loss */
+#define KT_IMPORT_LOST 0 /* opcode of a record that stands for a loss */
 
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
 int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);

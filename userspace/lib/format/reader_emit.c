@@ -37,8 +37,12 @@ static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
 	latest = &s->latest[f->cpu];
 	if (f->ts < *latest) {
 		const struct kt_back step = {
-			.cpu = f->cpu, .ts = *latest, .by = *latest - f->ts,
-			.events = 1, .steps = 1, .offset = s->in->offset,
+			.cpu = f->cpu,
+			.ts = *latest,
+			.by = *latest - f->ts,
+			.events = 1,
+			.steps = 1,
+			.offset = s->in->offset,
 		};
 
 		if (f->opcode != KT_IMPORT_LOST && f->kind == KTAPE_RING_EVENT)
@@ -81,10 +85,15 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	const uint64_t ts = at ? at->ts : 0;
 	uint8_t words[7 * 4] = { 0 };
 	struct ktape_event e = {
-		.ts = ts, .args = words, .nargs = 7, .blob = n->name,
+		.ts = ts,
+		.args = words,
+		.nargs = 7,
+		.blob = n->name,
 		.blob_size = (uint32_t)kt_min(n->len, kt_name_max(n->type)),
-		.dat20 = n->type, .opcode = KTAPE_EV_REGISTRY,
-		.kind = KTAPE_RING_REGISTRY, .known = true,
+		.dat20 = n->type,
+		.opcode = KTAPE_EV_REGISTRY,
+		.kind = KTAPE_RING_REGISTRY,
+		.known = true,
 	};
 	int err;
 

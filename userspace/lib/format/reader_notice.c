@@ -4,7 +4,7 @@
 
 #include "reader.h"
 
-#define BAD_SHOWN	20	/* damaged places that get a notice each */
+#define BAD_SHOWN 20 /* damaged places that get a notice each */
 
 static void notify_caller(struct kt_import *s, const struct ktape_notice *n)
 {
@@ -19,9 +19,12 @@ void kt_import_notify_lost(struct kt_import *s)
 {
 	const uint8_t *words = s->event.args;
 	const struct ktape_notice n = {
-		.kind = KTAPE_NOTICE_LOST, .stream = true,
-		.cpu = s->event.cpu, .ring = KTAPE_RING_EVENT,
-		.count = kt_get64(words), .from = kt_get64(words + 8),
+		.kind = KTAPE_NOTICE_LOST,
+		.stream = true,
+		.cpu = s->event.cpu,
+		.ring = KTAPE_RING_EVENT,
+		.count = kt_get64(words),
+		.from = kt_get64(words + 8),
 		.to = s->event.ts,
 	};
 
@@ -36,8 +39,7 @@ void kt_import_notify_lost(struct kt_import *s)
  *
  * Each of the first BAD_SHOWN places gets a notice; one notice at the end counts all others.
  */
-void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
-		   ...)
+void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format, ...)
 {
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT, .count = 1 };
 	va_list args;
@@ -94,11 +96,16 @@ void kt_import_back(struct kt_import *s, const struct kt_back *step)
  *
  * ktape verify counts this as a wrong time, others only report it.
  */
-void kt_import_times(struct kt_import *s, const struct kt_back *at, const char *format, ...)
+void kt_import_times(struct kt_import *s, const struct kt_back *at,
+		     const char *format, ...)
 {
 	struct ktape_notice n = {
-		.kind = KTAPE_NOTICE_ASSUMED, .stream = true, .cpu = at->cpu,
-		.ring = KTAPE_RING_EVENT, .from = at->ts - at->by, .to = at->ts,
+		.kind = KTAPE_NOTICE_ASSUMED,
+		.stream = true,
+		.cpu = at->cpu,
+		.ring = KTAPE_RING_EVENT,
+		.from = at->ts - at->by,
+		.to = at->ts,
 		.count = at->events,
 	};
 	char text[sizeof(n.error.text) - sizeof(at->place) / 2];
@@ -110,8 +117,8 @@ void kt_import_times(struct kt_import *s, const struct kt_back *at, const char *
 	va_end(args);
 	room -= strlen(text);
 	n.error.offset = at->offset;
-	snprintf(n.error.text, sizeof(n.error.text), "%.*s%s%s", (int)room, at->place,
-		 *at->place ? ": " : "", text);
+	snprintf(n.error.text, sizeof(n.error.text), "%.*s%s%s", (int)room,
+		 at->place, *at->place ? ": " : "", text);
 	notify_caller(s, &n);
 }
 
@@ -122,10 +129,13 @@ void kt_import_notify_back(struct kt_import *s)
 
 	s->back = (struct kt_back){ .steps = 0 };
 	if (b.steps)
-		kt_import_times(s, &b, "time goes back %llu times, first on cpu%u at byte %llu by %llu ns: %llu events get the time before it",
-				(unsigned long long)b.steps, b.cpu, (unsigned long long)b.offset,
-				(unsigned long long)ktape_ticks_to_ns(s->info, b.by),
-				(unsigned long long)b.events);
+		kt_import_times(
+			s, &b,
+			"time goes back %llu times, first on cpu%u at byte %llu by %llu ns: %llu events get the time before it",
+			(unsigned long long)b.steps, b.cpu,
+			(unsigned long long)b.offset,
+			(unsigned long long)ktape_ticks_to_ns(s->info, b.by),
+			(unsigned long long)b.events);
 }
 
 /**
@@ -136,7 +146,8 @@ void kt_import_notify_back(struct kt_import *s)
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
 {
 	const struct ktape_notice n = {
-		.kind = KTAPE_NOTICE_TRUNCATED, .error = *error,
+		.kind = KTAPE_NOTICE_TRUNCATED,
+		.error = *error,
 	};
 
 	notify_caller(s, &n);
@@ -201,8 +212,7 @@ void kt_import_beside(struct kt_import *s, const char *format, ...)
  *
  * Return: -EBADMSG, for the caller to return.
  */
-int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
-		   ...)
+int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format, ...)
 {
 	va_list args;
 

@@ -5,13 +5,13 @@
  */
 #include "reader.h"
 
-#define FIFO_MIN	4096U
-#define FIFO_KEPT	(64U << 10)	/* bytes that an empty queue keeps */
+#define FIFO_MIN  4096U
+#define FIFO_KEPT (64U << 10) /* bytes that an empty queue keeps */
 
 /* Head of a record in a queue; its arguments, blob, extra and raw bytes follow. */
 struct entry {
 	uint64_t ts;
-	uint32_t size;		/* bytes with all that follows */
+	uint32_t size; /* bytes with all that follows */
 	uint32_t cpu;
 	int32_t tid;
 	uint32_t dat20;
@@ -31,8 +31,7 @@ static int grow_fifo(struct kt_fifo *fifo, size_t need)
 	uint8_t *buf;
 
 	if (fifo->head && fifo->head >= fifo->len / 2) {
-		memmove(fifo->buf, fifo->buf + fifo->head,
-			fifo->len - fifo->head);
+		memmove(fifo->buf, fifo->buf + fifo->head, fifo->len - fifo->head);
 		fifo->len -= fifo->head;
 		fifo->head = 0;
 	}
@@ -64,7 +63,7 @@ void kt_fifo_shrink(struct kt_fifo *fifo)
 	fifo->head = 0;
 	fifo->len = there;
 	buf = realloc(fifo->buf, fifo->cap / 4);
-	if (!buf)	/* keep the larger one */
+	if (!buf) /* keep the larger one */
 		return;
 	fifo->buf = buf;
 	fifo->cap /= 4;
@@ -94,13 +93,20 @@ static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 {
 	struct entry e = {
-		.ts = f->ts, .cpu = f->cpu, .tid = f->tid, .dat20 = f->dat20,
-		.kind = f->kind, .opcode = f->opcode, .nargs = f->nargs,
-		.has_blob = f->blob, .blob_size = f->blob ? f->blob_size : 0,
+		.ts = f->ts,
+		.cpu = f->cpu,
+		.tid = f->tid,
+		.dat20 = f->dat20,
+		.kind = f->kind,
+		.opcode = f->opcode,
+		.nargs = f->nargs,
+		.has_blob = f->blob,
+		.blob_size = f->blob ? f->blob_size : 0,
 		.extra_size = f->extra ? f->extra_size : 0,
 		.raw_size = f->raw ? f->raw_size : 0,
 	};
-	size_t blob = kt_align(e.blob_size, 4), extra = kt_align(e.extra_size, 4), size;
+	size_t blob = kt_align(e.blob_size, 4),
+	       extra = kt_align(e.extra_size, 4), size;
 	struct kt_fifo *fifo = fifo_of(s, f->cpu);
 	uint8_t *p;
 	int err;
@@ -108,11 +114,11 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 	if (!fifo)
 		return -ENOMEM;
 	if (s->window && fifo->begun && f->ts < fifo->last_ts)
-		return kt_import_fail(s, s->in->offset,
-				      "Trace event time stamps for core %u are out of order",
-				      f->cpu);
-	size = kt_align(sizeof(e) + f->nargs * 4U + blob + extra + e.raw_size,
-			8);
+		return kt_import_fail(
+			s, s->in->offset,
+			"Trace event time stamps for core %u are out of order",
+			f->cpu);
+	size = kt_align(sizeof(e) + f->nargs * 4U + blob + extra + e.raw_size, 8);
 	e.size = (uint32_t)size;
 	err = grow_fifo(fifo, size);
 	if (err)
@@ -154,9 +160,16 @@ void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 	memcpy(&e, p, sizeof(e));
 	p += sizeof(e);
 	s->event = (struct ktape_event){
-		.ts = e.ts, .args = p, .blob_size = e.blob_size,
-		.dat20 = e.dat20, .cpu = e.cpu, .tid = e.tid, .kind = e.kind,
-		.opcode = e.opcode, .nargs = e.nargs, .known = true,
+		.ts = e.ts,
+		.args = p,
+		.blob_size = e.blob_size,
+		.dat20 = e.dat20,
+		.cpu = e.cpu,
+		.tid = e.tid,
+		.kind = e.kind,
+		.opcode = e.opcode,
+		.nargs = e.nargs,
+		.known = true,
 	};
 	p += e.nargs * 4U;
 	s->event.size = 8 + e.nargs * 4U;

@@ -7,7 +7,7 @@
 
 #include "symbols.h"
 
-#define FAR	(1U << 20)	/* no function is that long */
+#define FAR (1U << 20) /* no function is that long */
 
 static int by_symbol_address(const void *a, const void *b)
 {

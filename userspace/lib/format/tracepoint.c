@@ -8,13 +8,13 @@
 
 #include "tracepoint.h"
 
-#define LATE_MAX	0x7fffffff
-#define RT_PRIO		100U
-#define DEADLINE	255U
-#define CALL_ARGS	6U
-#define NR_UNKNOWN	0xffffU
-#define UNKNOWN_TASK	UINT32_MAX	/* -1: 0 is the idle thread */
-#define CALL_LARGE	(1U << 18)
+#define LATE_MAX     0x7fffffff
+#define RT_PRIO	     100U
+#define DEADLINE     255U
+#define CALL_ARGS    6U
+#define NR_UNKNOWN   0xffffU
+#define UNKNOWN_TASK UINT32_MAX /* -1: 0 is the idle thread */
+#define CALL_LARGE   (1U << 18)
 
 /* ---- native events -------------------------------------------------------------------- */
 
@@ -45,7 +45,8 @@ static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
 {
 	struct kt_map_entry *e;
 	bool is_new;
-	int err = kt_tp_remember(&tp->expires, 0, values[c->from[0]].number, &e, &is_new);
+	int err = kt_tp_remember(&tp->expires, 0, values[c->from[0]].number, &e,
+				 &is_new);
 
 	if (e)
 		e->value = expires;
@@ -54,13 +55,12 @@ static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
 
 /* Convert field @i of a class.  Return: as kt_tp_emit(), with *@out set. */
 static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
-		   const struct kt_foreign *at,
-		   const struct kt_tp_value *values, unsigned int i,
-		   uint64_t *out)
+		   const struct kt_foreign *at, const struct kt_tp_value *values,
+		   unsigned int i, uint64_t *out)
 {
 	const struct kt_tp_value *v = &values[c->from[i]];
-	const struct kt_tp_value *second =
-		c->comm[i] < 0 ? NULL : &values[c->comm[i]];
+	const struct kt_tp_value *second = c->comm[i] < 0 ? NULL :
+							    &values[c->comm[i]];
 	uint8_t type = c->fields[c->from[i]].type;
 	struct kt_named n = { .type = KTAPE_OBJ_IRQ };
 
@@ -68,14 +68,16 @@ static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
 	switch (c->row->sources[i].how) {
 	case KT_TP_THREAD:
 		return second ? kt_tp_name_thread(tp, at, (int32_t)v->number, 0,
-					    second->data, second->len,
-					    c->row->opcode == KTAPE_EV_PROCESS_FORK && !i) : 0;
+						  second->data, second->len,
+						  c->row->opcode == KTAPE_EV_PROCESS_FORK &&
+							  !i) :
+				0;
 	case KT_TP_PRIO:
 		*out = prio_of(tp, v->number);
 		return 0;
 	case KT_TP_STATE:
-		*out = type == KT_TP_TEXT ? kt_tp_state_letters(v->data, v->len)
-					  : kt_tp_state(v->number);
+		*out = type == KT_TP_TEXT ? kt_tp_state_letters(v->data, v->len) :
+					    kt_tp_state(v->number);
 		return 0;
 	case KT_TP_TOKEN:
 		*out = kt_tp_token(v->number);
@@ -86,8 +88,8 @@ static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
 	case KT_TP_NETDEV:
 		return kt_tp_number_device(tp, at, v, out);
 	case KT_TP_OP:
-		*out = type == KT_TP_TEXT ? kt_tp_op(v->data, v->len)
-					  : kt_tp_op_bits(v->number);
+		*out = type == KT_TP_TEXT ? kt_tp_op(v->data, v->len) :
+					    kt_tp_op_bits(v->number);
 		return 0;
 	case KT_TP_SECTORS:
 		*out = v->number << 9;
@@ -126,13 +128,15 @@ static void put_place(struct kt_foreign *f, const struct kt_place *place,
 }
 
 /* Check whether a place holds all of a number of field @f. */
-static bool is_held(const struct kt_place *place, const struct kt_tp_field *f, uint64_t v)
+static bool is_held(const struct kt_place *place, const struct kt_tp_field *f,
+		    uint64_t v)
 {
 	switch (place->words) {
 	case 0:
 		return v <= place->mask;
 	case 1:
-		return v <= UINT32_MAX || (f->type == KT_TP_SIGNED && (int64_t)v == (int32_t)v);
+		return v <= UINT32_MAX ||
+		       (f->type == KT_TP_SIGNED && (int64_t)v == (int32_t)v);
 	default:
 		return true;
 	}
@@ -143,7 +147,8 @@ static bool is_held(const struct kt_place *place, const struct kt_tp_field *f, u
  * field is an extra one as well.
  */
 static bool is_whole(struct kt_tp *tp, const struct kt_tp_class *c,
-		     const struct kt_tp_value *values, unsigned int i, uint64_t value)
+		     const struct kt_tp_value *values, unsigned int i,
+		     uint64_t value)
 {
 	const struct kt_tp_value *v = &values[c->from[i]];
 	const struct kt_tp_field *f = &c->fields[c->from[i]];
@@ -154,7 +159,7 @@ static bool is_whole(struct kt_tp *tp, const struct kt_tp_class *c,
 	case KT_TP_LATE:
 	case KT_TP_LATE_NS:
 	case KT_TP_EXPIRES:
-		return false;	/* a difference says none of its two numbers */
+		return false; /* a difference says none of its two numbers */
 	case KT_TP_TOKEN:
 		return value == v->number;
 	case KT_TP_FUNCTION:
@@ -164,8 +169,9 @@ static bool is_whole(struct kt_tp *tp, const struct kt_tp_class *c,
 	case KT_TP_PRIO:
 		return value < DEADLINE || (int32_t)v->number == -1;
 	case KT_TP_STATE:
-		return f->type == KT_TP_TEXT ? kt_tp_is_state_letter(v->data, v->len) :
-					       kt_tp_is_state(v->number);
+		return f->type == KT_TP_TEXT ?
+			       kt_tp_is_state_letter(v->data, v->len) :
+			       kt_tp_is_state(v->number);
 	case KT_TP_OP:
 		return f->type == KT_TP_TEXT ? kt_tp_is_op(v->data, v->len) :
 					       kt_tp_is_op_bits(v->number);
@@ -249,8 +255,7 @@ static int complete(struct kt_tp *tp, struct kt_foreign *f)
 		if (!f->args[2] && e)
 			f->args[2] = (uint32_t)e->value;
 		f->args[2] = f->args[2] ? f->args[2] : UNKNOWN_TASK;
-		f->dat20 = f->args[2] != UNKNOWN_TASK &&
-			   f->args[2] != f->args[1];
+		f->dat20 = f->args[2] != UNKNOWN_TASK && f->args[2] != f->args[1];
 		break;
 	case KTAPE_EV_PROCESS_EXIT:
 	case KTAPE_EV_PROCESS_FREE:
@@ -308,8 +313,8 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
 		     struct kt_foreign *f, const struct kt_tp_value *values)
 {
-	uint64_t nr = c->number < 0 ? c->call & NR_UNKNOWN
-				    : values[c->number].number;
+	uint64_t nr = c->number < 0 ? c->call & NR_UNKNOWN :
+				      values[c->number].number;
 	bool large = nr >= NR_UNKNOWN;
 	const struct kt_tp_value *args = c->args < 0 ? NULL : &values[c->args];
 	bool wide = args && args->data && args->len == CALL_ARGS * 8;
@@ -340,7 +345,7 @@ static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
 	if (c->what == KT_TP_ENTER)
 		kt_tp_set_place(c, c->args, wide);
 	else
-		kt_tp_set_place(c, c->number, !large);	/* sys_exit has 16 bits for it */
+		kt_tp_set_place(c, c->number, !large); /* sys_exit has 16 bits for it */
 	err = kt_tp_put_extra(tp, c, f, values);
 	return err ? err : kt_import_emit(tp->s, f);
 }
@@ -382,12 +387,15 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 void kt_tp_end(struct kt_tp *tp)
 {
 	if (tp->unarmed)
-		kt_import_note(tp->s, "%llu timers expired that were armed before the trace: they count as on time",
+		kt_import_note(tp->s,
+			       "%llu timers expired that were armed before the trace: they count as on time",
 			       (unsigned long long)tp->unarmed);
 	tp->unarmed = 0;
 	if (tp->too_large)
-		kt_import_note(tp->s, "%llu fields are left out: an event has at most %u MiB",
-			       (unsigned long long)tp->too_large, KT_TP_BLOB >> 20);
+		kt_import_note(
+			tp->s,
+			"%llu fields are left out: an event has at most %u MiB",
+			(unsigned long long)tp->too_large, KT_TP_BLOB >> 20);
 	tp->too_large = 0;
 }
 

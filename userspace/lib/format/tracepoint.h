@@ -24,11 +24,12 @@
 
 #include "reader.h"
 
-#define KT_TP_CLASS	4097U	/* bytes of the name of a class with its NUL */
-#define KT_TP_NAME	4096U	/* bytes of the longest name of a field that an input has */
-#define KT_TP_FIELDS	1024U	/* fields of a class that are kept */
-#define KT_TP_ENTRIES	(2 * KT_TP_FIELDS) /* those and their labels */
-#define KT_TP_PLACES	10U	/* fields of the event table that a class fills */
+#define KT_TP_CLASS 4097U /* bytes of the name of a class with its NUL */
+#define KT_TP_NAME \
+	4096U /* bytes of the longest name of a field that an input has */
+#define KT_TP_FIELDS  1024U		 /* fields of a class that are kept */
+#define KT_TP_ENTRIES (2 * KT_TP_FIELDS) /* those and their labels */
+#define KT_TP_PLACES  10U /* fields of the event table that a class fills */
 
 enum kt_tp_type {
 	KT_TP_UNSIGNED,
@@ -38,7 +39,7 @@ enum kt_tp_type {
 	KT_TP_BYTES,
 	KT_TP_DOUBLE,
 	KT_TP_ARRAY,
-	KT_TP_LABEL	/* a text for the field before it; an event may have no data for it */
+	KT_TP_LABEL /* a text for the field before it; an event may have no data for it */
 };
 
 /**
@@ -132,8 +133,8 @@ struct kt_tp_class {
 enum kt_tp_what {
 	KT_TP_USER,
 	KT_TP_NATIVE,
-	KT_TP_ENTER,	/* a system call begins */
-	KT_TP_EXIT	/* a system call ends */
+	KT_TP_ENTER, /* a system call begins */
+	KT_TP_EXIT   /* a system call ends */
 };
 
 /**
@@ -195,8 +196,8 @@ int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
 	       const struct kt_tp_value *values);
 int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len);
-int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid, int64_t tgid,
-		  bool begins);
+int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+		  int64_t tgid, bool begins);
 bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid);
 int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
 	       uint64_t to);
@@ -209,8 +210,8 @@ void kt_tp_free(struct kt_tp *tp);
 
 /* What @tasks of struct kt_tp remembers of a thread. */
 enum kt_tp_remembered {
-	KT_TP_NAMED,		/* its name, and the process that was delivered with it */
-	KT_TP_OF_PROCESS		/* its process, by kt_tp_process() */
+	KT_TP_NAMED, /* its name, and the process that was delivered with it */
+	KT_TP_OF_PROCESS /* its process, by kt_tp_process() */
 };
 
 int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
@@ -220,13 +221,14 @@ int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid
 int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
 		    const struct kt_named *n);
 uint32_t kt_tp_token(uint64_t address);
-int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at, uint64_t address);
+int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
+			uint64_t address);
 int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
 			const struct kt_tp_value *v, uint64_t *number);
 
 /* ---- of tracepoint_fields.c, for tracepoint.c and tracepoint_user.c ------------- */
 
-#define KT_TP_BLOB	(32U << 20)	/* bytes of the fields of an event */
+#define KT_TP_BLOB (32U << 20) /* bytes of the fields of an event */
 
 /* Check whether a field has a place in the event table, or helps one that has. */
 static inline bool kt_tp_has_place(const struct kt_tp_class *c, unsigned int field)
@@ -243,38 +245,39 @@ static inline void kt_tp_set_place(struct kt_tp_class *c, int16_t field, bool ha
 	c->nr_placed += has ? 1 : -1U;
 }
 
-int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields, unsigned int nr);
+int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields,
+		      unsigned int nr);
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 			 const struct kt_tp_value *values, bool all);
-int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
-		    const struct kt_tp_value *values);
+int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c,
+		    struct kt_foreign *f, const struct kt_tp_value *values);
 
 /* ---- of tracepoint_user.c, for tracepoint.c ------------------------------------- */
 
-int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
-		    const struct kt_tp_value *values);
+int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
+		    struct kt_foreign *f, const struct kt_tp_value *values);
 
 /* ---- of tracepoint_map.c, for tracepoint.c -------------------------------------- */
 
 /* How a field of the kernel becomes one of the event table. */
 enum kt_tp_how {
 	KT_TP_NUMBER,
-	KT_TP_THREAD,	/* thread id; its name is in the field of @comm */
+	KT_TP_THREAD, /* thread id; its name is in the field of @comm */
 	KT_TP_PRIO,
 	KT_TP_STATE,	/* bits of the kernel, or letters */
 	KT_TP_TOKEN,	/* an address */
-	KT_TP_FUNCTION,	/* a code address, or the function's name */
+	KT_TP_FUNCTION, /* a code address, or the function's name */
 	KT_TP_NETDEV,	/* name of a network device */
 	KT_TP_DISK,	/* block device, major << 20 | minor */
 	KT_TP_OP,	/* operation of a block request: its letters or bits */
 	KT_TP_SECTORS,	/* of 512 bytes: bytes / 512 */
-	KT_TP_IRQ,	/* number; the handler's name is in the field of @comm */
-	KT_TP_LATE,	/* now minus the field of @comm */
-	KT_TP_ARMED,	/* time of expiry, kept for LATE_NS */
-	KT_TP_LATE_NS,	/* now minus the time that was kept, at most 2^31 - 1 */
-	KT_TP_PROCESS,	/* process of child_tid; only if the class has that field */
-	KT_TP_EXPIRES,	/* the field of @comm minus this one */
-	KT_TP_STRING,	/* text, after the arguments */
+	KT_TP_IRQ,     /* number; the handler's name is in the field of @comm */
+	KT_TP_LATE,    /* now minus the field of @comm */
+	KT_TP_ARMED,   /* time of expiry, kept for LATE_NS */
+	KT_TP_LATE_NS, /* now minus the time that was kept, at most 2^31 - 1 */
+	KT_TP_PROCESS, /* process of child_tid; only if the class has that field */
+	KT_TP_EXPIRES, /* the field of @comm minus this one */
+	KT_TP_STRING,  /* text, after the arguments */
 };
 
 /**

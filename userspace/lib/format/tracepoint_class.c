@@ -4,10 +4,10 @@
 
 #include "tracepoint.h"
 
-#define LIMIT_USERS	(KTAPE_FORMAT_ID_FIELDS - KTAPE_FORMAT_ID_LINUX)
-#define CALLS_MAX	1024U
-#define NR_UNKNOWN	0xffffU
-#define CALL_COMPAT	(1U << 16)	/* bits of dat20 of sys_enter */
+#define LIMIT_USERS (KTAPE_FORMAT_ID_FIELDS - KTAPE_FORMAT_ID_LINUX)
+#define CALLS_MAX   1024U
+#define NR_UNKNOWN  0xffffU
+#define CALL_COMPAT (1U << 16) /* bits of dat20 of sys_enter */
 
 /* Return the first field with one of the names "a|b", or -1. */
 static int16_t find_field(const struct kt_tp_class *c, const char *names)
@@ -50,8 +50,8 @@ static int16_t fit_first(const struct kt_tp_class *c, int16_t field, uint8_t how
 
 static int16_t fit_second(const struct kt_tp_class *c, int16_t field, uint8_t how)
 {
-	bool fits = how == KT_TP_THREAD || how == KT_TP_IRQ ?
-			    is_text(c, field) : is_number(c, field);
+	bool fits = how == KT_TP_THREAD || how == KT_TP_IRQ ? is_text(c, field) :
+							      is_number(c, field);
 
 	return fits ? field : -1;
 }
@@ -68,8 +68,7 @@ static bool bind_row(struct kt_tp_class *c)
 		if (!s->to)
 			continue;
 		if (s->how != KT_TP_PROCESS || find_field(c, "child_tid") >= 0)
-			c->from[i] = fit_first(c, find_field(c, s->from),
-					       s->how);
+			c->from[i] = fit_first(c, find_field(c, s->from), s->how);
 		c->comm[i] = fit_second(c, find_field(c, s->comm), s->how);
 		if (s->how != KT_TP_STRING &&
 		    !kt_place_find(d, s->to, &c->places[i]))
@@ -88,8 +87,8 @@ static unsigned int call_number(const char *machine, unsigned int abi,
 		const char *known = ktape_syscall_abi_name(machine, abi, nr);
 
 		/* LTTng and ftrace name the function, which is newer than the table. */
-		if (known && (!strcmp(known, name) ||
-			      (!strncmp(name, "new", 3) && !strcmp(known, name + 3))))
+		if (known && (!strcmp(known, name) || (!strncmp(name, "new", 3) &&
+						       !strcmp(known, name + 3))))
 			return nr;
 	}
 	return NR_UNKNOWN;
@@ -154,7 +153,8 @@ static void find_placed(struct kt_tp_class *c)
 
 		kt_tp_set_place(c, c->from[i], true);
 		/* A name or a table has the second one, unless the first minus it is shown. */
-		kt_tp_set_place(c, c->comm[i], how != KT_TP_LATE && how != KT_TP_EXPIRES);
+		kt_tp_set_place(c, c->comm[i],
+				how != KT_TP_LATE && how != KT_TP_EXPIRES);
 	}
 	if (c->what == KT_TP_NATIVE)
 		return;

@@ -14,11 +14,13 @@
 
 #include "tracepoint.h"
 
-#define BLOB_MIN	4096U
-#define FIELD_HEADS	16U	/* of a field's name and value, with NULs and a number */
-#define SUFFIX		12U	/* bytes of "_4294967295" with its NUL */
-#define NAMES_MAX	4096U	/* slots for the names of an event; about twice those it has */
-#define LABEL		"_label"
+#define BLOB_MIN 4096U
+#define FIELD_HEADS \
+	16U	   /* of a field's name and value, with NULs and a number */
+#define SUFFIX 12U /* bytes of "_4294967295" with its NUL */
+#define NAMES_MAX \
+	4096U /* slots for the names of an event; about twice those it has */
+#define LABEL "_label"
 
 /* ---- arguments ------------------------------------------------------------------------- */
 
@@ -38,11 +40,13 @@ static uint8_t *put_string(uint8_t *p, const char *text, size_t len, uint8_t fla
 static uint8_t *put_number(uint8_t *p, const struct kt_tp_field *f, uint64_t v)
 {
 	bool is_signed = f->type == KT_TP_SIGNED;
-	bool wide = f->wide || (is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX);
+	bool wide = f->wide ||
+		    (is_signed ? (int64_t)v != (int32_t)v : v > UINT32_MAX);
 	uint8_t format = f->type == KT_TP_DOUBLE ? KTAPE_FORMAT_DOUBLE :
 			 f->type == KT_TP_HEX	 ? KTAPE_FORMAT_OBJECT :
-			 wide	   ? (is_signed ? KTAPE_FORMAT_S64 : KTAPE_FORMAT_U64) :
-			 is_signed ? KTAPE_FORMAT_S32 : KTAPE_FORMAT_U32;
+			 wide ? (is_signed ? KTAPE_FORMAT_S64 : KTAPE_FORMAT_U64) :
+			 is_signed ? KTAPE_FORMAT_S32 :
+				     KTAPE_FORMAT_U32;
 
 	*p++ = format | (f->narrow ? KTAPE_TYPED_FLOAT : 0);
 	if (kt_typed_size(format) == 4) {
@@ -53,11 +57,14 @@ static uint8_t *put_number(uint8_t *p, const struct kt_tp_field *f, uint64_t v)
 	return p + 8;
 }
 
-static uint8_t *put_array(uint8_t *p, const struct kt_tp_field *f, const void *data, size_t len)
+static uint8_t *put_array(uint8_t *p, const struct kt_tp_field *f,
+			  const void *data, size_t len)
 {
 	static const uint8_t formats[] = {
-		[KT_TP_UNSIGNED] = KTAPE_FORMAT_U64, [KT_TP_SIGNED] = KTAPE_FORMAT_S64,
-		[KT_TP_HEX] = KTAPE_FORMAT_OBJECT,   [KT_TP_DOUBLE] = KTAPE_FORMAT_DOUBLE,
+		[KT_TP_UNSIGNED] = KTAPE_FORMAT_U64,
+		[KT_TP_SIGNED] = KTAPE_FORMAT_S64,
+		[KT_TP_HEX] = KTAPE_FORMAT_OBJECT,
+		[KT_TP_DOUBLE] = KTAPE_FORMAT_DOUBLE,
 	};
 	uint64_t v;
 
@@ -73,7 +80,8 @@ static uint8_t *put_array(uint8_t *p, const struct kt_tp_field *f, const void *d
 	return p;
 }
 
-static uint8_t *put_bytes(uint8_t *p, const struct kt_tp_field *f, const void *data, size_t len)
+static uint8_t *put_bytes(uint8_t *p, const struct kt_tp_field *f,
+			  const void *data, size_t len)
 {
 	uint8_t flags = f->fixed ? KTAPE_TYPED_FIXED : 0;
 
@@ -96,8 +104,9 @@ static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v
 {
 	if (f->type < KT_TP_TEXT || f->type == KT_TP_DOUBLE || !v->data)
 		return 0;
-	return f->type == KT_TP_TEXT || f->type == KT_TP_LABEL ? strnlen(v->data, v->len) :
-								 v->len;
+	return f->type == KT_TP_TEXT || f->type == KT_TP_LABEL ?
+		       strnlen(v->data, v->len) :
+		       v->len;
 }
 
 /* @flags: KTAPE_TYPED_* of a text */
@@ -228,8 +237,8 @@ static void clear_names(struct names *n, unsigned int nr)
  * Make a name of @name and @behind; a number follows if that is there, or in any case if
  * @number.  Return: the name, or NULL without memory.
  */
-static const char *make_name(struct names *n, struct kt_texts *names, const char *name,
-			     const char *behind, bool number)
+static const char *make_name(struct names *n, struct kt_texts *names,
+			     const char *name, const char *behind, bool number)
 {
 	char end[SUFFIX + sizeof(LABEL)];
 
@@ -251,7 +260,8 @@ static const char *make_name(struct names *n, struct kt_texts *names, const char
  *
  * Return: 0 or -ENOMEM.
  */
-int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields, unsigned int nr)
+int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields,
+		      unsigned int nr)
 {
 	struct names n;
 	unsigned int i;
@@ -268,7 +278,8 @@ int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields, unsign
 	for (i = 1; i < nr; i++) {
 		if (fields[i].type != KT_TP_LABEL)
 			continue;
-		fields[i].name = make_name(&n, names, fields[i - 1].name, LABEL, false);
+		fields[i].name =
+			make_name(&n, names, fields[i - 1].name, LABEL, false);
 		if (!fields[i].name)
 			return -ENOMEM;
 	}
@@ -325,8 +336,8 @@ static int rename_fields(struct kt_tp *tp, struct kt_tp_class *c)
  *
  * Return: 0 or -ENOMEM.
  */
-int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
-		    const struct kt_tp_value *values)
+int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c,
+		    struct kt_foreign *f, const struct kt_tp_value *values)
 {
 	int64_t size;
 

@@ -7,14 +7,14 @@
 
 #include "tracepoint.h"
 
-#define LIMIT_TASKS	(1U << 20)	/* threads and addresses that are remembered */
+#define LIMIT_TASKS (1U << 20) /* threads and addresses that are remembered */
 
 /*
  * Find a remembered entry, or make it; then *@is_new is set.  Too many are not made: *@e is
  * NULL.  Return: 0 or -ENOMEM.
  */
 int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
-		    struct kt_map_entry **e, bool *is_new)
+		   struct kt_map_entry **e, bool *is_new)
 {
 	*e = kt_map_find(map, kind, key);
 	*is_new = !*e;
@@ -30,11 +30,12 @@ int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
  */
 static int64_t process_of(struct kt_tp *tp, int64_t tid, int64_t known, bool begins)
 {
-	struct kt_map_entry *p = kt_map_find(&tp->tasks, KT_TP_OF_PROCESS, (uint64_t)tid);
+	struct kt_map_entry *p =
+		kt_map_find(&tp->tasks, KT_TP_OF_PROCESS, (uint64_t)tid);
 
 	if (!p)
 		return begins ? 0 : known;
-	if (begins && !p->extra)	/* of another thread with the number */
+	if (begins && !p->extra) /* of another thread with the number */
 		p->value = 0;
 	if (begins)
 		p->extra = 0;
@@ -46,7 +47,7 @@ static int64_t process_of(struct kt_tp *tp, int64_t tid, int64_t known, bool beg
  * its number.
  */
 int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
-		       int64_t tgid, const void *comm, size_t len, bool begins)
+		      int64_t tgid, const void *comm, size_t len, bool begins)
 {
 	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_map_entry *e;
@@ -64,7 +65,8 @@ int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid
 	if (tgid <= 0 || tgid > INT32_MAX) {
 		tgid = process_of(tp, tid, is_new ? 0 : (int64_t)e->extra, begins);
 	} else {
-		struct kt_map_entry *p = kt_map_find(&tp->tasks, KT_TP_OF_PROCESS, (uint64_t)tid);
+		struct kt_map_entry *p =
+			kt_map_find(&tp->tasks, KT_TP_OF_PROCESS, (uint64_t)tid);
 
 		if (p)
 			p->value = (uint64_t)tgid;
@@ -107,8 +109,8 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
  *
  * Return: 0, or negative errno for next() to return.
  */
-int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid, int64_t tgid,
-		  bool begins)
+int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+		  int64_t tgid, bool begins)
 {
 	const struct ktape_object_info *o;
 	char name[KTAPE_NAME_SIZE];
@@ -119,7 +121,8 @@ int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid, in
 
 	if (tid <= 0 || tgid <= 0)
 		return 0;
-	err = kt_tp_remember(&tp->tasks, KT_TP_OF_PROCESS, (uint64_t)tid, &e, &is_new);
+	err = kt_tp_remember(&tp->tasks, KT_TP_OF_PROCESS, (uint64_t)tid, &e,
+			     &is_new);
 	if (!e)
 		return err;
 	e->extra = begins || e->extra;
@@ -145,7 +148,7 @@ bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid)
 }
 
 int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
-		     const struct kt_named *n)
+		    const struct kt_named *n)
 {
 	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_map_entry *e;
@@ -172,10 +175,11 @@ uint32_t kt_tp_token(uint64_t address)
 
 /* Deliver the name of a function if the input has it.  Return: as kt_tp_emit(). */
 int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
-			 uint64_t address)
+			uint64_t address)
 {
 	struct kt_named n = {
-		.type = KTAPE_OBJ_FUNCTION, .id = kt_tp_token(address),
+		.type = KTAPE_OBJ_FUNCTION,
+		.id = kt_tp_token(address),
 	};
 	uint64_t offset = 0;
 
@@ -191,11 +195,13 @@ int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
 
 /* Return the number of a network device, which is made when its name comes first. */
 int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
-			 const struct kt_tp_value *v, uint64_t *number)
+			const struct kt_tp_value *v, uint64_t *number)
 {
 	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_named n = {
-		.type = KTAPE_OBJ_NET_DEVICE, .name = v->data, .len = v->len,
+		.type = KTAPE_OBJ_NET_DEVICE,
+		.name = v->data,
+		.len = v->len,
 	};
 	struct kt_map_entry *e;
 	bool is_new;
@@ -205,7 +211,7 @@ int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
 	if (!v->len)
 		return 0;
 	err = kt_tp_remember(&tp->tokens, KTAPE_OBJ_NET_DEVICE | 0x10000,
-		       kt_fnv(0, v->data, v->len), &e, &is_new);
+			     kt_fnv(0, v->data, v->len), &e, &is_new);
 	if (!e)
 		return err;
 	if (is_new)

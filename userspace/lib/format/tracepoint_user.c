@@ -10,11 +10,13 @@
 #include "tracepoint.h"
 
 /* Deliver an event that the event table does not have, as kt_tp_emit(). */
-int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *f,
-		    const struct kt_tp_value *values)
+int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
+		    struct kt_foreign *f, const struct kt_tp_value *values)
 {
 	const struct kt_named n = {
-		.type = KTAPE_OBJ_USER_EVENT, .id = c->user, .name = c->name,
+		.type = KTAPE_OBJ_USER_EVENT,
+		.id = c->user,
+		.name = c->name,
 		.len = strlen(c->name),
 	};
 	struct kt_foreign record = { .ts = f->ts, .cpu = f->cpu };
@@ -46,7 +48,7 @@ static const char *event_name(uint32_t id)
 {
 	if (id == (KTAPE_FORMAT_ID_FIELDS & ~KTAPE_FORMAT_ID_MASK))
 		return "fields_without_event";
-	return "tracepoint";	/* the registry has the name */
+	return "tracepoint"; /* the registry has the name */
 }
 
 /* As kt_user_format.describe(): the arguments are pairs of a name and a value. */

@@ -5,14 +5,15 @@
  */
 #include "tracing_data.h"
 
-#define NS_PER_S	1000000000LL
-#define PAGE_HEAD	256U	/* more than the head of a page has */
+#define NS_PER_S  1000000000LL
+#define PAGE_HEAD 256U /* more than the head of a page has */
 
 /* ---- parts -------------------------------------------------------------------------------- */
 
 int kt_part_cut(const struct kt_part *p)
 {
-	return kt_import_fail(p->s, p->offset + p->len, "the head of the file is cut off");
+	return kt_import_fail(p->s, p->offset + p->len,
+			      "the head of the file is cut off");
 }
 
 /* Take @n bytes.  Return: 0 or -EBADMSG. */
@@ -110,8 +111,9 @@ int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 	if ((d->form.long_size != 4 && d->form.long_size != 8) ||
 	    d->form.commit < 8 || d->form.data < d->form.commit + d->form.long_size ||
 	    d->form.data > PAGE_HEAD)
-		return kt_import_fail(p->s, at, "the description of the pages is not understood");
-	d->layouts.long_size = d->form.long_size;	/* of the commit counter, a long */
+		return kt_import_fail(
+			p->s, at, "the description of the pages is not understood");
+	d->layouts.long_size = d->form.long_size; /* of the commit counter, a long */
 	return 0;
 }
 
@@ -128,7 +130,8 @@ static int take_layout(struct kt_part *p, struct kt_tracing_data *d)
 	err = kt_layout_add(&d->layouts, (const char *)bytes, size);
 	if (err != -EBADMSG)
 		return err;
-	kt_import_bad(p->s, at, "the layout of an event is not understood: its records are left out");
+	kt_import_bad(p->s, at,
+		      "the layout of an event is not understood: its records are left out");
 	return 0;
 }
 
@@ -338,7 +341,8 @@ void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s)
 int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp)
 {
 	const struct kt_foreign at = {
-		.ts = tp->last.ts, .cpu = tp->last.cpu,
+		.ts = tp->last.ts,
+		.cpu = tp->last.cpu,
 	};
 	const char *line = d->tasks;
 	int err = 0;

@@ -11,9 +11,9 @@
 
 #include "writer.h"
 
-#define BUFFER		(256U << 10)	/* bytes; small enough for the L2 cache */
-#define MODE_FILE	0666
-#define MODE_DIR	0777
+#define BUFFER	  (256U << 10) /* bytes; small enough for the L2 cache */
+#define MODE_FILE 0666
+#define MODE_DIR  0777
 
 /* The name that struct kt_sink has in the public functions. */
 struct ktape_sink {
@@ -106,8 +106,7 @@ int kt_sink_put(struct kt_sink *s, const void *data, size_t len)
  *
  * Return: 0 or negative errno.
  */
-int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
-		  size_t len)
+int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data, size_t len)
 {
 	int err = flush_buffer(s);
 
@@ -210,8 +209,7 @@ int kt_sink_open_file(struct kt_sink *s)
 }
 
 static int setup_sink(struct kt_sink *s, const struct kt_codec_out *codec,
-		      const struct ktape_sink_options *o,
-		      struct ktape_error *error)
+		      const struct ktape_sink_options *o, struct ktape_error *error)
 {
 	int err;
 
@@ -305,8 +303,7 @@ int kt_sink_part_new(const struct ktape_sink *sink, struct ktape_sink **part)
 }
 
 /* Begin a part, whose events have the names of @registry. */
-void kt_sink_part_begin(struct ktape_sink *part,
-			const struct ktape_registry *registry)
+void kt_sink_part_begin(struct ktape_sink *part, const struct ktape_registry *registry)
 {
 	part->s.registry = registry;
 	part->s.len = 0;
@@ -334,7 +331,8 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 	if (!err && !s->codec->assumed && ktape_event_is_assumed(event))
 		return 0;
 	/* Its words are those of another table: no name can be taken from them. */
-	if (event->opcode == KTAPE_EV_REGISTRY && !s->codec->entries && !kt_event_fits(event)) {
+	if (event->opcode == KTAPE_EV_REGISTRY && !s->codec->entries &&
+	    !kt_event_fits(event)) {
 		kt_sink_miss(s, ktape_event_desc(KTAPE_EV_REGISTRY)->name, 1);
 		return err;
 	}
@@ -345,8 +343,7 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 	return err ? err : s->error;
 }
 
-int ktape_sink_notice(struct ktape_sink *sink,
-		      const struct ktape_notice *notice)
+int ktape_sink_notice(struct ktape_sink *sink, const struct ktape_notice *notice)
 {
 	struct kt_sink *s = &sink->s;
 	int err = s->error;

@@ -9,7 +9,7 @@
 #include "format.h"
 #include "util/stage.h"
 
-#define KT_SINK_MISSES	320	/* kinds of misses; more than kinds of events */
+#define KT_SINK_MISSES 320 /* kinds of misses; more than kinds of events */
 
 /**
  * struct kt_sink - a trace that is being written
@@ -82,8 +82,7 @@ int kt_sink_move(struct ktape_sink *sink, const char *path);
 char *kt_sink_room(struct kt_sink *s, size_t n);
 int kt_sink_flush(struct kt_sink *s);
 int kt_sink_put(struct kt_sink *s, const void *data, size_t len);
-int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
-		  size_t len);
+int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data, size_t len);
 int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void kt_sink_mix(struct kt_sink *s, uint32_t cpu);

@@ -29,9 +29,9 @@ static const struct {
 };
 
 /* Bits of dat20 in events with a system call number. */
-#define SYS_COMPAT	(1U << 16)
-#define SYS_X32		(1U << 17)
-#define SYS_LARGE	(1U << 18)
+#define SYS_COMPAT (1U << 16)
+#define SYS_X32	   (1U << 17)
+#define SYS_LARGE  (1U << 18)
 
 static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 {
@@ -40,8 +40,8 @@ static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(archs); i++) {
 		if (!strcmp(archs[i].machine, l->info->machine))
-			arch = l->event->dat20 & SYS_COMPAT ? archs[i].compat
-							    : archs[i].native;
+			arch = l->event->dat20 & SYS_COMPAT ? archs[i].compat :
+							      archs[i].native;
 	}
 	o = ktape_registry_object(l->registry, KTAPE_OBJ_SYSCALL, nr, arch,
 				  l->event->ts);
@@ -117,13 +117,11 @@ own_marker(const struct ktape_registry *registry, const struct ktape_event *e,
 
 const struct ktape_object_info *
 ktape_registry_meant(const struct ktape_registry *registry,
-		     const struct ktape_event *event, unsigned int type,
-		     uint32_t id)
+		     const struct ktape_event *event, unsigned int type, uint32_t id)
 {
 	const struct ktape_object_info *o = NULL;
 
-	if ((type == KTAPE_OBJ_MARKER || type == KTAPE_OBJ_VALUE) &&
-	    event->dat20 & 1)
+	if ((type == KTAPE_OBJ_MARKER || type == KTAPE_OBJ_VALUE) && event->dat20 & 1)
 		return own_marker(registry, event, type, id);
 	if (type == KTAPE_OBJ_ISR)
 		o = ktape_registry_object(registry, type, id, event->cpu + 1,
@@ -141,8 +139,7 @@ bool kt_type_has_name(unsigned int type)
 bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value)
 {
 	if (type == KTAPE_TYPE_SYSCALL)
-		return is_large(l->event) ||
-		       known_syscall(l, (unsigned int)value);
+		return is_large(l->event) || known_syscall(l, (unsigned int)value);
 	return !object_types[type];
 }
 
@@ -151,8 +148,7 @@ bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value)
  * an enumeration value.
  * Return: the name; its text is NULL if there is none.
  */
-struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
-			  uint64_t value)
+struct kt_name kt_name_of(const struct kt_line *l, unsigned int type, uint64_t value)
 {
 	const struct ktape_object_info *o;
 	struct kt_name name;
@@ -175,8 +171,7 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
  * Look up the name of a number or of an enumeration value.
  * Return: the name; its text is NULL if there is none.
  */
-struct kt_name kt_name_any(const struct kt_line *l, unsigned int type,
-			   uint64_t value)
+struct kt_name kt_name_any(const struct kt_line *l, unsigned int type, uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, type, value);
 

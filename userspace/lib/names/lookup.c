@@ -12,9 +12,9 @@
  * up to LATE_S seconds after its recorded death, because a thread that has died runs
  * until its last switch.
  */
-#define EARLY_PER_S	20
-#define LATE_S		10
-#define TABLE_MIN	64U	/* entries of the module's smallest table of names */
+#define EARLY_PER_S 20
+#define LATE_S	    10
+#define TABLE_MIN   64U /* entries of the module's smallest table of names */
 
 /* A time span around @at in which a look-up compares with the same results. */
 struct span {
@@ -97,8 +97,7 @@ find_object(const struct ktape_registry *r, const struct kt_version_list *list,
 
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct kt_version *v = &list->versions[i];
-		uint64_t d =
-			life_distance(r, list->key.type, &v->object, s->at);
+		uint64_t d = life_distance(r, list->key.type, &v->object, s->at);
 
 		narrow_to(s, r, list->key.type, v);
 		if (d > best_distance)
@@ -133,7 +132,8 @@ static const struct kt_version_list *list_of(const struct ktape_registry *r,
 
 /* Look up an object and cache the result in @a. */
 static const struct kt_answer *look_up_object(const struct ktape_registry *r,
-				    struct kt_key k, uint64_t ts, struct kt_answer *a)
+					      struct kt_key k, uint64_t ts,
+					      struct kt_answer *a)
 {
 	struct span s = { .at = ts, .until = UINT64_MAX };
 
@@ -147,15 +147,14 @@ static const struct kt_answer *look_up_object(const struct ktape_registry *r,
 
 /* Return the cached result for a key and time, after looking it up if needed. */
 static inline const struct kt_answer *answer_of(const struct ktape_registry *r,
-					     struct kt_key k, uint64_t ts)
+						struct kt_key k, uint64_t ts)
 {
 	struct kt_registry_memory *memory = r->memory;
 	uint32_t slot = (k.id + k.type) * 0x9e3779b1U >> 16;
 	struct kt_answer *a = &memory->answers[slot & (KT_ANSWERS - 1)];
 
 	if (a->turn == memory->memo.turn && ts - a->from <= a->lasts &&
-	    a->key.id == k.id && a->key.type == k.type &&
-	    a->key.param1 == k.param1)
+	    a->key.id == k.id && a->key.type == k.type && a->key.param1 == k.param1)
 		return a;
 	return look_up_object(r, k, ts, a);
 }
@@ -168,8 +167,7 @@ ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
 }
 
 const struct ktape_object_info *
-ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
-		      uint64_t ts)
+ktape_registry_thread(const struct ktape_registry *registry, int32_t tid, uint64_t ts)
 {
 	const struct kt_key k = { KTAPE_OBJ_THREAD, (uint32_t)tid, 0 };
 
@@ -203,6 +201,5 @@ bool kt_registry_may_lack(const struct ktape_registry *registry, uint64_t ts)
 	const uint64_t first = registry->first_death;
 
 	return registry->recorded >= TABLE_MIN && first != UINT64_MAX &&
-	       (ts <= first ||
-		ts - first <= gap_behind(registry, KTAPE_OBJ_THREAD));
+	       (ts <= first || ts - first <= gap_behind(registry, KTAPE_OBJ_THREAD));
 }

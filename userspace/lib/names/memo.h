@@ -15,12 +15,12 @@
 #include "stream/clock.h"
 #include "stream/event.h"
 
-#define KT_PIECE_ROOM	96	/* bytes of the longest piece that is kept */
-#define KT_PIECE_MOST	48	/* bytes of a usual piece: copied first */
-#define KT_MEMO_SHIFT	8
-#define KT_MEMO_BITS	(1U << KT_MEMO_SHIFT)
-#define KT_MEMO_WHO	64U	/* entries by thread and CPU, a power of two */
-#define KT_SECOND_ROOM	16	/* room for the 11 digits of 2^64 ns in seconds */
+#define KT_PIECE_ROOM  96 /* bytes of the longest piece that is kept */
+#define KT_PIECE_MOST  48 /* bytes of a usual piece: copied first */
+#define KT_MEMO_SHIFT  8
+#define KT_MEMO_BITS   (1U << KT_MEMO_SHIFT)
+#define KT_MEMO_WHO    64U /* entries by thread and CPU, a power of two */
+#define KT_SECOND_ROOM 16  /* room for the 11 digits of 2^64 ns in seconds */
 
 /**
  * struct kt_piece - a formatted piece of a line
@@ -139,8 +139,7 @@ kt_memo_who(struct kt_memo *memo, const struct ktape_event *e, bool json)
 	const struct kt_memo_who *who = kt_memo_who_at(memo, e);
 
 	if (who->turn == memo->turn && who->tid == e->tid &&
-	    who->cpu == e->cpu &&
-	    who->kind == ((uint32_t)e->kind << 1 | json) &&
+	    who->cpu == e->cpu && who->kind == ((uint32_t)e->kind << 1 | json) &&
 	    e->ts - who->from <= who->lasts)
 		return &who->piece;
 	return NULL;
@@ -153,8 +152,7 @@ static inline uint32_t kt_memo_key(const struct ktape_event *e, bool json)
 }
 
 /* Return the entry in which dat20 fields with this key are cached. */
-static inline struct kt_memo_bits *kt_memo_bits_at(struct kt_memo *memo,
-						   uint32_t key)
+static inline struct kt_memo_bits *kt_memo_bits_at(struct kt_memo *memo, uint32_t key)
 {
 	return &memo->bits[key * 0x9e3779b1U >> (32 - KT_MEMO_SHIFT)];
 }

@@ -15,11 +15,11 @@ struct names {
 };
 
 static const char *const states[] = {
-	[KTAPE_STATE_R] = "R",	   [KTAPE_STATE_S] = "S",
-	[KTAPE_STATE_D] = "D",	   [KTAPE_STATE_T] = "T",
+	[KTAPE_STATE_R] = "R",	    [KTAPE_STATE_S] = "S",
+	[KTAPE_STATE_D] = "D",	    [KTAPE_STATE_T] = "T",
 	[KTAPE_STATE_TRACED] = "t", [KTAPE_STATE_X] = "X",
-	[KTAPE_STATE_Z] = "Z",	   [KTAPE_STATE_P] = "P",
-	[KTAPE_STATE_I] = "I",	   [KTAPE_STATE_PREEMPTED] = "R+",
+	[KTAPE_STATE_Z] = "Z",	    [KTAPE_STATE_P] = "P",
+	[KTAPE_STATE_I] = "I",	    [KTAPE_STATE_PREEMPTED] = "R+",
 };
 
 static const char *const vectors[] = {
@@ -86,22 +86,28 @@ static const char *const phases[] = {
 
 /* Numbers as on most machines; alpha, mips, parisc and sparc differ. */
 static const char *const signals[] = {
-	[1] = "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT",
-	"SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2",
-	"SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT",
-	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU",
-	"SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR",
-	"SIGSYS", "SIG32", "SIG33", "SIGRTMIN", "SIGRTMIN+1", "SIGRTMIN+2",
-	"SIGRTMIN+3", "SIGRTMIN+4", "SIGRTMIN+5", "SIGRTMIN+6", "SIGRTMIN+7",
-	"SIGRTMIN+8", "SIGRTMIN+9", "SIGRTMIN+10", "SIGRTMIN+11", "SIGRTMIN+12",
-	"SIGRTMIN+13", "SIGRTMIN+14", "SIGRTMIN+15", "SIGRTMIN+16",
-	"SIGRTMIN+17", "SIGRTMIN+18", "SIGRTMIN+19", "SIGRTMIN+20",
-	"SIGRTMIN+21", "SIGRTMIN+22", "SIGRTMIN+23", "SIGRTMIN+24",
-	"SIGRTMIN+25", "SIGRTMIN+26", "SIGRTMIN+27", "SIGRTMIN+28",
-	"SIGRTMIN+29", "SIGRTMAX",
+	[1] = "SIGHUP", "SIGINT",      "SIGQUIT",     "SIGILL",
+	"SIGTRAP",	"SIGABRT",     "SIGBUS",      "SIGFPE",
+	"SIGKILL",	"SIGUSR1",     "SIGSEGV",     "SIGUSR2",
+	"SIGPIPE",	"SIGALRM",     "SIGTERM",     "SIGSTKFLT",
+	"SIGCHLD",	"SIGCONT",     "SIGSTOP",     "SIGTSTP",
+	"SIGTTIN",	"SIGTTOU",     "SIGURG",      "SIGXCPU",
+	"SIGXFSZ",	"SIGVTALRM",   "SIGPROF",     "SIGWINCH",
+	"SIGIO",	"SIGPWR",      "SIGSYS",      "SIG32",
+	"SIG33",	"SIGRTMIN",    "SIGRTMIN+1",  "SIGRTMIN+2",
+	"SIGRTMIN+3",	"SIGRTMIN+4",  "SIGRTMIN+5",  "SIGRTMIN+6",
+	"SIGRTMIN+7",	"SIGRTMIN+8",  "SIGRTMIN+9",  "SIGRTMIN+10",
+	"SIGRTMIN+11",	"SIGRTMIN+12", "SIGRTMIN+13", "SIGRTMIN+14",
+	"SIGRTMIN+15",	"SIGRTMIN+16", "SIGRTMIN+17", "SIGRTMIN+18",
+	"SIGRTMIN+19",	"SIGRTMIN+20", "SIGRTMIN+21", "SIGRTMIN+22",
+	"SIGRTMIN+23",	"SIGRTMIN+24", "SIGRTMIN+25", "SIGRTMIN+26",
+	"SIGRTMIN+27",	"SIGRTMIN+28", "SIGRTMIN+29", "SIGRTMAX",
 };
 
-#define NAMES(array) { array, KT_ARRAY_SIZE(array) }
+#define NAMES(array)                        \
+	{                                   \
+		array, KT_ARRAY_SIZE(array) \
+	}
 
 static const struct names names[KTAPE_TYPES] = {
 	[KTAPE_TYPE_STATE] = NAMES(states),
@@ -119,8 +125,8 @@ const char *ktape_value_name(unsigned int type, uint64_t value)
 	const struct ktape_class_desc *c;
 
 	if (type == KTAPE_TYPE_CLASSID) {
-		c = ktape_class_desc(value < KTAPE_CLASSES ? (unsigned int)value
-							   : KTAPE_CLASSES);
+		c = ktape_class_desc(value < KTAPE_CLASSES ? (unsigned int)value :
+							     KTAPE_CLASSES);
 		return c ? c->name : NULL;
 	}
 	if (type >= KTAPE_TYPES || value >= names[type].nr)

@@ -40,8 +40,7 @@ struct kt_line {
 /* Return the context for showing an event. */
 static inline struct kt_line kt_line_of(const struct ktape_info *info,
 					const struct ktape_registry *registry,
-					const struct ktape_event *event,
-					bool json)
+					const struct ktape_event *event, bool json)
 {
 	return (struct kt_line){
 		.info = info,
@@ -66,7 +65,7 @@ struct kt_name {
 	uint32_t offset;
 };
 
-#define KT_NAME_LONG	4096U	/* bytes of the longest name of a user event */
+#define KT_NAME_LONG 4096U /* bytes of the longest name of a user event */
 
 /* Return how many bytes a record may name an object of a type with. */
 static inline uint32_t kt_name_max(uint32_t type)
@@ -78,7 +77,8 @@ static inline uint32_t kt_name_max(uint32_t type)
 static inline struct kt_name kt_object_name(const struct ktape_object_info *o)
 {
 	return (struct kt_name){ o->whole ? o->whole : o->name,
-				 o->whole ? o->whole_len : o->name_len, o->plain, 0 };
+				 o->whole ? o->whole_len : o->name_len,
+				 o->plain, 0 };
 }
 
 /* Put the name of an object, which is in an array that can be copied as a whole. */
@@ -113,7 +113,6 @@ bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value);
 const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
 
 /* syscall.c */
-bool kt_syscall_has_status(const char *machine, unsigned int abi,
-			   unsigned int nr);
+bool kt_syscall_has_status(const char *machine, unsigned int abi, unsigned int nr);
 
 #endif /* _KT_NAMES_H */

@@ -16,9 +16,9 @@
 
 #include "names/registry.h"
 
-#define VERSIONS_MAX	KTAPE_REGISTRY_MAX
-#define LIST_MAX	1024U		/* versions of one id; the oldest are dropped */
-#define OWN_LISTS	64U		/* size of a view's first table, a power of two */
+#define VERSIONS_MAX KTAPE_REGISTRY_MAX
+#define LIST_MAX     1024U /* versions of one id; the oldest are dropped */
+#define OWN_LISTS    64U   /* size of a view's first table, a power of two */
 
 /**
  * kt_registry_new() - Create an empty registry
@@ -268,8 +268,7 @@ static int add_version(struct ktape_registry *r, struct kt_key key,
 		at--;
 		list->nr--;
 		r->total--;
-		memmove(list->versions, list->versions + 1,
-			list->nr * sizeof(*v));
+		memmove(list->versions, list->versions + 1, list->nr * sizeof(*v));
 	}
 	err = make_version_room(list);
 	if (!err)
@@ -356,8 +355,8 @@ int ktape_registry_add(struct ktape_registry *registry,
 		return add_count(registry, kt_get32(words), &v);
 	if (o->died && event->kind == KTAPE_RING_REGISTRY)
 		registry->first_death = kt_min(registry->first_death, o->died);
-	return add_version(registry, kt_key_of(type, kt_get32(words), o->param1),
-			   &v);
+	return add_version(registry,
+			   kt_key_of(type, kt_get32(words), o->param1), &v);
 }
 
 uint64_t ktape_registry_left_out(const struct ktape_registry *registry)

@@ -7,7 +7,7 @@
 
 #include "names/names.h"
 
-#define KT_ANSWERS	256U	/* cached results, a power of two */
+#define KT_ANSWERS 256U /* cached results, a power of two */
 
 /* A name that is longer than that of struct ktape_object_info. */
 struct kt_long_name {
@@ -120,16 +120,15 @@ static inline size_t kt_key_hash(uint64_t seed, struct kt_key k)
 	return (size_t)kt_hash_mix(v + k.param1);
 }
 
-static inline bool kt_list_is_of(const struct kt_version_list *list,
-				 struct kt_key k)
+static inline bool kt_list_is_of(const struct kt_version_list *list, struct kt_key k)
 {
 	return list->key.id == k.id && list->key.type == k.type &&
 	       list->key.param1 == k.param1;
 }
 
 /* Return the list of @k, or the free entry where the list belongs. */
-static inline struct kt_version_list *
-kt_lists_find(const struct kt_lists *table, uint64_t seed, struct kt_key k)
+static inline struct kt_version_list *kt_lists_find(const struct kt_lists *table,
+						    uint64_t seed, struct kt_key k)
 {
 	size_t i = kt_key_hash(seed, k) & (table->size - 1);
 

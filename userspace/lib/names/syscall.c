@@ -39,9 +39,16 @@ static const char *const s390x_calls[] = {
 static const char *const errors[] = {
 #include "errors.inc"
 	/* Kernel-internal errors, which a tracer sees but a program does not. */
-	[512] = "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
-	"ENOIOCTLCMD", "ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE",
-	"ENOPARAM", [524] = "ENOTSUPP", [529] = "EIOCBQUEUED",
+	[512] = "ERESTARTSYS",
+	"ERESTARTNOINTR",
+	"ERESTARTNOHAND",
+	"ENOIOCTLCMD",
+	"ERESTART_RESTARTBLOCK",
+	"EPROBE_DEFER",
+	"EOPENSTALE",
+	"ENOPARAM",
+	[524] = "ENOTSUPP",
+	[529] = "EIOCBQUEUED",
 };
 
 struct table {
@@ -49,15 +56,17 @@ struct table {
 	size_t nr;
 };
 
-#define TABLE(array) { array, KT_ARRAY_SIZE(array) }
+#define TABLE(array)                        \
+	{                                   \
+		array, KT_ARRAY_SIZE(array) \
+	}
 
 /* The tables of each machine, by enum ktape_abi. */
 static const struct {
 	const char *machine;
 	struct table tables[KTAPE_ABIS];
 } machines[] = {
-	{ "x86_64",
-	  { TABLE(x86_64_calls), TABLE(i386_calls), TABLE(x32_calls) } },
+	{ "x86_64", { TABLE(x86_64_calls), TABLE(i386_calls), TABLE(x32_calls) } },
 	{ "aarch64", { TABLE(generic_calls), TABLE(arm_calls) } },
 	{ "armv5tejl", { TABLE(arm_calls) } },
 	{ "armv6l", { TABLE(arm_calls) } },
@@ -104,8 +113,7 @@ static const char *const without_status[] = {
 };
 
 /* Check whether a small negative result of a call is -errno; true if unknown. */
-bool kt_syscall_has_status(const char *machine, unsigned int abi,
-			   unsigned int nr)
+bool kt_syscall_has_status(const char *machine, unsigned int abi, unsigned int nr)
 {
 	const char *name = ktape_syscall_abi_name(machine, abi, nr);
 

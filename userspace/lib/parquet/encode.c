@@ -16,11 +16,11 @@
 
 #include "encode.h"
 
-#define BLOCK		128U	/* deltas of a block */
-#define MINIS		4U	/* parts of a block, each with its own width */
-#define MINI		(BLOCK / MINIS)
-#define GROUP		8U	/* values of a group of packed indexes */
-#define GROUPS_MAX	(1U << 20)
+#define BLOCK	   128U /* deltas of a block */
+#define MINIS	   4U	/* parts of a block, each with its own width */
+#define MINI	   (BLOCK / MINIS)
+#define GROUP	   8U /* values of a group of packed indexes */
+#define GROUPS_MAX (1U << 20)
 
 static uint8_t *put_varint(uint8_t *p, uint64_t v)
 {
@@ -68,7 +68,8 @@ static int64_t subtract_wrapped(int64_t b, int64_t a, bool wide)
 }
 
 /* Encode up to BLOCK deltas. */
-static uint8_t *put_encoded_block(uint8_t *p, const int64_t *deltas, size_t n, bool wide)
+static uint8_t *put_encoded_block(uint8_t *p, const int64_t *deltas, size_t n,
+				  bool wide)
 {
 	const uint64_t mask = wide ? UINT64_MAX : UINT32_MAX;
 	uint64_t rest[BLOCK] = { 0 };
@@ -159,8 +160,7 @@ static uint8_t *put_encoded_groups(uint8_t *p, const uint32_t *v, size_t n,
  *
  * Return: number of bytes, with that of the width.
  */
-size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n,
-		     unsigned int width)
+size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n, unsigned int width)
 {
 	uint8_t *p = out;
 	size_t at = 0;

@@ -8,17 +8,16 @@
 #include <stdint.h>
 
 /* Bytes that kt_pq_delta() writes at most for @n values. */
-#define KT_PQ_DELTA_BOUND(n)	((n) * 8 + ((n) / 128 + 2) * (14 + 32 * 8) + 40)
+#define KT_PQ_DELTA_BOUND(n) ((n)*8 + ((n) / 128 + 2) * (14 + 32 * 8) + 40)
 
 /* Bytes that kt_pq_indexes() writes at most for @n values. */
-#define KT_PQ_INDEXES_BOUND(n)	((n) * 5 + 64)
+#define KT_PQ_INDEXES_BOUND(n) ((n)*5 + 64)
 
 /* Bytes that kt_pq_levels() and kt_pq_bools() write at most for @n values. */
-#define KT_PQ_BITS_BOUND(n)	((n) / 8 + 64)
+#define KT_PQ_BITS_BOUND(n) ((n) / 8 + 64)
 
 size_t kt_pq_delta(uint8_t *out, const int64_t *v, size_t n, bool wide);
-size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n,
-		     unsigned int width);
+size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n, unsigned int width);
 size_t kt_pq_levels(uint8_t *out, const uint64_t *there, size_t n, size_t some);
 size_t kt_pq_bools(uint8_t *out, const int64_t *v, size_t n);
 

@@ -17,18 +17,19 @@
 
 #include "internal.h"
 
-#define MAGIC		"PAR1"
-#define COLUMN_MAX	128U	/* bytes of a column in the schema, without its name */
-#define CHUNK_MAX	64U	/* bytes of a column of a row group, without its meta data */
-#define GROUP_MAX	96U	/* bytes of a row group, without its columns */
-#define NOTES_MAX	16384U
-#define CREATOR		"ktape version " KTAPE_VERSION
+#define MAGIC	   "PAR1"
+#define COLUMN_MAX 128U /* bytes of a column in the schema, without its name */
+#define CHUNK_MAX \
+	64U /* bytes of a column of a row group, without its meta data */
+#define GROUP_MAX 96U /* bytes of a row group, without its columns */
+#define NOTES_MAX 16384U
+#define CREATOR	  "ktape version " KTAPE_VERSION
 
 /* ConvertedType and LogicalType of parquet.thrift. */
-#define UTF8		0
+#define UTF8		 0
 #define TIMESTAMP_MICROS 10
-#define LOGICAL_STRING	1
-#define LOGICAL_TIME	8
+#define LOGICAL_STRING	 1
+#define LOGICAL_TIME	 8
 
 /**
  * kt_pq_writer_new() - Make the room that files are written with
@@ -131,9 +132,9 @@ static void put_logical(struct kt_thrift *th, unsigned int type)
 	kt_thrift_open(th, 10);
 	if (type == KT_PQ_UTC) {
 		kt_thrift_open(th, LOGICAL_TIME);
-		kt_thrift_true(th, 1);	/* UTC */
+		kt_thrift_true(th, 1); /* UTC */
 		kt_thrift_open(th, 2);
-		kt_thrift_open(th, 2);	/* microseconds */
+		kt_thrift_open(th, 2); /* microseconds */
 		kt_thrift_close(th);
 		kt_thrift_close(th);
 	} else {
@@ -157,8 +158,7 @@ static void put_schema(struct kt_thrift *th, const struct kt_pq_schema *schema)
 		kt_thrift_i32(th, 1, kt_pq_physical(c->type));
 		kt_thrift_i32(th, 3, c->null);
 		kt_thrift_text(th, 4, c->name);
-		if (c->type == KT_PQ_UTC ||
-		    kt_pq_physical(c->type) == KT_PQ_BYTES_)
+		if (c->type == KT_PQ_UTC || kt_pq_physical(c->type) == KT_PQ_BYTES_)
 			put_logical(th, c->type);
 		kt_thrift_close(th);
 	}
@@ -168,8 +168,8 @@ static void put_schema(struct kt_thrift *th, const struct kt_pq_schema *schema)
 struct left {
 	const uint8_t *meta;
 	const struct kt_pq_sizes *sizes;
-	uint64_t pages;		/* offset of the next column index */
-	uint64_t places;	/* offset of the next offset index */
+	uint64_t pages;	 /* offset of the next column index */
+	uint64_t places; /* offset of the next offset index */
 };
 
 static void put_column(struct kt_thrift *th, struct left *left)

@@ -8,10 +8,10 @@
 
 #include "internal.h"
 
-#define DIGIT		11U	/* bits of a time that one pass sorts by */
-#define DIGITS		(1U << DIGIT)
-#define META_MAX	(512U + 4 * KT_PQ_KEY_MAX)
-#define PAGE_META_MAX	(64U + 2 * KT_PQ_KEY_MAX)
+#define DIGIT	      11U /* bits of a time that one pass sorts by */
+#define DIGITS	      (1U << DIGIT)
+#define META_MAX      (512U + 4 * KT_PQ_KEY_MAX)
+#define PAGE_META_MAX (64U + 2 * KT_PQ_KEY_MAX)
 
 /* ---- order -------------------------------------------------------------------------- */
 
@@ -40,13 +40,12 @@ static void sort_by_digit(uint32_t *to, const uint32_t *from,
 	uint32_t at[DIGITS + 1] = { 0 };
 
 	for (uint32_t i = 0; i < rows->nr; i++)
-		at[(((uint64_t)ts[i] - (uint64_t)least) >> shift) %
-			   DIGITS + 1]++;
+		at[(((uint64_t)ts[i] - (uint64_t)least) >> shift) % DIGITS + 1]++;
 	for (unsigned int i = 1; i < DIGITS; i++)
 		at[i] += at[i - 1];
 	for (uint32_t i = 0; i < rows->nr; i++)
-		to[at[(((uint64_t)ts[from[i]] - (uint64_t)least) >> shift) %
-		      DIGITS]++] = from[i];
+		to[at[(((uint64_t)ts[from[i]] - (uint64_t)least) >> shift) % DIGITS]++] =
+			from[i];
 }
 
 /**
@@ -68,12 +67,12 @@ int kt_pq_sort(struct kt_pq_writer *w, const struct kt_pq_rows *rows,
 
 	*part = (struct kt_pq_part){ .rows = rows, .to = rows->nr };
 	if (!rows->schema->sorts ||
-	    is_group_sorted(rows->cells[rows->schema->time].v, rows->nr, &least, &span))
+	    is_group_sorted(rows->cells[rows->schema->time].v, rows->nr, &least,
+			    &span))
 		return 0;
 	for (uint32_t i = 0; i < rows->nr; i++)
 		order[i] = i;
-	for (unsigned int shift = 0; shift < 64 && span >> shift;
-	     shift += DIGIT) {
+	for (unsigned int shift = 0; shift < 64 && span >> shift; shift += DIGIT) {
 		sort_by_digit(spare, order, rows, least, shift);
 		swap = order;
 		order = spare;
@@ -188,7 +187,8 @@ static void put_page_keys(struct kt_thrift *th, const struct kt_pq_pool *pool,
 	for (unsigned int i = 0; i < c->nr; i++) {
 		const struct kt_pq_range *r = &c->pages[i].range;
 		size_t len = r->some ? put_group_key(pool, c->column->type,
-						     most ? r->most : r->least, key) :
+						     most ? r->most : r->least,
+						     key) :
 				       0;
 
 		kt_thrift_bytes(th, key, len);
@@ -212,8 +212,7 @@ static bool is_ascending(const struct kt_pq_chunk *c)
 }
 
 /* Check whether all pages have a least and a greatest value. */
-static bool has_page_keys(const struct kt_pq_pool *pool,
-			  const struct kt_pq_chunk *c)
+static bool has_page_keys(const struct kt_pq_pool *pool, const struct kt_pq_chunk *c)
 {
 	if (c->column->type == KT_PQ_TEXT)
 		return false;
@@ -238,8 +237,7 @@ static int put_page_index(const struct kt_pq_writer *w, struct kt_pq_file *f,
 		return 0;
 	kt_thrift_list(&th, 1, KT_THRIFT_TRUE, c->nr);
 	for (unsigned int i = 0; i < c->nr; i++)
-		*th.p++ = c->pages[i].range.some ? KT_THRIFT_FALSE :
-						   KT_THRIFT_TRUE;
+		*th.p++ = c->pages[i].range.some ? KT_THRIFT_FALSE : KT_THRIFT_TRUE;
 	put_page_keys(&th, w->pool, c, false);
 	put_page_keys(&th, w->pool, c, true);
 	kt_thrift_i32(&th, 4, is_ascending(c));
@@ -310,8 +308,7 @@ static int put_chunk(struct kt_pq_writer *w, struct kt_pq_file *f,
 int kt_pq_put_group(struct kt_pq_writer *w, struct kt_pq_file *f,
 		    const struct kt_pq_part *part)
 {
-	struct kt_pq_group *group =
-		(void *)kt_pq_room(&f->groups, sizeof(*group));
+	struct kt_pq_group *group = (void *)kt_pq_room(&f->groups, sizeof(*group));
 	int err = 0;
 
 	if (!group)

@@ -8,8 +8,8 @@
 #include "parquet.h"
 #include "thrift.h"
 
-#define KT_PQ_PAGES	((KT_PQ_GROUP_ROWS + KT_PQ_PAGE_ROWS - 1) / KT_PQ_PAGE_ROWS)
-#define KT_PQ_KEY_MAX	64U	/* bytes of a least or greatest value */
+#define KT_PQ_PAGES   ((KT_PQ_GROUP_ROWS + KT_PQ_PAGE_ROWS - 1) / KT_PQ_PAGE_ROWS)
+#define KT_PQ_KEY_MAX 64U /* bytes of a least or greatest value */
 
 /* Type, Encoding, CompressionCodec, PageType of parquet.thrift. */
 enum {
@@ -18,12 +18,7 @@ enum {
 	KT_PQ_INT64_ = 2,
 	KT_PQ_BYTES_ = 6
 };
-enum {
-	KT_PQ_PLAIN = 0,
-	KT_PQ_RLE = 3,
-	KT_PQ_DELTA = 5,
-	KT_PQ_DICTIONARY = 8
-};
+enum { KT_PQ_PLAIN = 0, KT_PQ_RLE = 3, KT_PQ_DELTA = 5, KT_PQ_DICTIONARY = 8 };
 enum { KT_PQ_RAW = 0, KT_PQ_ZSTD = 6 };
 enum { KT_PQ_DATA_PAGE = 0, KT_PQ_DICTIONARY_PAGE = 2 };
 

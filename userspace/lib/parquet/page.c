@@ -13,9 +13,9 @@
 #include "encode.h"
 #include "internal.h"
 
-#define HEAD_MAX	64U	/* bytes of a page header */
-#define LEVEL		1	/* zstd compression level */
-#define NS_PER_US	1000
+#define HEAD_MAX  64U /* bytes of a page header */
+#define LEVEL	  1   /* zstd compression level */
+#define NS_PER_US 1000
 
 /**
  * struct view - values of a column in the order of the file
@@ -209,8 +209,7 @@ static char *put_page_head(char *p, const struct kt_pq_chunk *c, bool dictionary
 {
 	struct kt_thrift th = { .p = p };
 
-	kt_thrift_i32(&th, 1, dictionary ? KT_PQ_DICTIONARY_PAGE :
-					   KT_PQ_DATA_PAGE);
+	kt_thrift_i32(&th, 1, dictionary ? KT_PQ_DICTIONARY_PAGE : KT_PQ_DATA_PAGE);
 	kt_thrift_i32(&th, 2, (int32_t)plain);
 	kt_thrift_i32(&th, 3, (int32_t)size);
 	kt_thrift_open(&th, dictionary ? 7 : 5);
@@ -245,8 +244,7 @@ static int put_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 		if (plain)
 			memcpy(to + HEAD_MAX, w->raw.p, plain);
 	}
-	head = (size_t)(put_page_head((char *)to, c, dictionary, plain, size,
-				      values) -
+	head = (size_t)(put_page_head((char *)to, c, dictionary, plain, size, values) -
 			(char *)to);
 	memmove(to + head, to + HEAD_MAX, size);
 	w->out.len += head + size;
@@ -286,8 +284,7 @@ static int put_page_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
 	if (!p)
 		return -ENOMEM;
 	if (kt_pq_is_name(type))
-		w->raw.len += kt_pq_indexes(p, w->indexes + at, n,
-					    c->width);
+		w->raw.len += kt_pq_indexes(p, w->indexes + at, n, c->width);
 	else if (type == KT_PQ_BOOL)
 		w->raw.len += kt_pq_bools(p, values_at(view, at), n);
 	else
@@ -351,8 +348,7 @@ static int grow_local(struct kt_pq_writer *w)
 }
 
 static int put_data_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
-			 const struct view *view, size_t at,
-			 struct kt_pq_page *page)
+			 const struct view *view, size_t at, struct kt_pq_page *page)
 {
 	size_t n = page->rows - page->nulls;
 	uint64_t before = c->size;
@@ -363,9 +359,9 @@ static int put_data_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 		p = kt_pq_room(&w->raw, KT_PQ_BITS_BOUND(page->rows));
 		if (!p)
 			return -ENOMEM;
-		w->raw.len += kt_pq_levels(p, view->there ? view->there +
-							    page->row / 64 : NULL,
-					   page->rows, n);
+		w->raw.len += kt_pq_levels(
+			p, view->there ? view->there + page->row / 64 : NULL,
+			page->rows, n);
 	}
 	err = put_page_values(w, c, view, at, n);
 	if (err)
@@ -395,8 +391,7 @@ static int put_pages(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 
 		*page = (struct kt_pq_page){ .row = row, .rows = nr };
 		if (view->there)
-			page->nulls = nr - count_there(view->there + row / 64,
-						       nr);
+			page->nulls = nr - count_there(view->there + row / 64, nr);
 		err = put_data_page(w, c, view, at, page);
 		at += nr - page->nulls;
 		widen_chunk(w->pool, c, &page->range);
@@ -444,9 +439,9 @@ int kt_pq_put_column(struct kt_pq_writer *w, const struct kt_pq_part *part,
 	if (kt_pq_is_name(c->type)) {
 		err = grow_local(w);
 		if (!err)
-			err = put_dictionary(w, chunk, &view,
-					     view.there ? count_there(view.there, rows) :
-							  rows);
+			err = put_dictionary(
+				w, chunk, &view,
+				view.there ? count_there(view.there, rows) : rows);
 	}
 	chunk->data = w->out.len;
 	return err ? err : put_pages(w, chunk, &view, rows);

@@ -24,9 +24,9 @@
 
 #include "util/bits.h"
 
-#define KT_PQ_GROUP_ROWS	122880U		/* rows of a row group */
-#define KT_PQ_PAGE_ROWS		20480U		/* rows of a page, a multiple of 64 */
-#define KT_PQ_TEXT_MAX		(16U << 20)	/* bytes of texts in a row group */
+#define KT_PQ_GROUP_ROWS 122880U     /* rows of a row group */
+#define KT_PQ_PAGE_ROWS	 20480U	     /* rows of a page, a multiple of 64 */
+#define KT_PQ_TEXT_MAX	 (16U << 20) /* bytes of texts in a row group */
 
 /**
  * enum kt_pq_type - type of a column
@@ -177,8 +177,7 @@ void kt_pq_rows_clear(struct kt_pq_rows *r);
 void kt_pq_rows_free(struct kt_pq_rows *r);
 
 /* Put the value of a column of the current row; without it the value is null. */
-static inline void kt_pq_put(struct kt_pq_rows *r, unsigned int column,
-			     int64_t value)
+static inline void kt_pq_put(struct kt_pq_rows *r, unsigned int column, int64_t value)
 {
 	struct kt_pq_cells *c = &r->cells[column];
 	size_t at = r->schema->sorts ? r->nr : c->nr;

@@ -8,9 +8,9 @@
 
 #include "parquet.h"
 
-#define LEAST_CAP	4096U
-#define LEAST_SLOTS	1024U
-#define TEXT_MAX	UINT32_MAX	/* bytes of all names */
+#define LEAST_CAP   4096U
+#define LEAST_SLOTS 1024U
+#define TEXT_MAX    UINT32_MAX /* bytes of all names */
 
 /**
  * kt_pq_room() - Make room at the end of bytes
@@ -119,8 +119,7 @@ int64_t kt_pq_intern(struct kt_pq_pool *pool, const char *text, size_t len)
 	if (*slot)
 		return *slot - 1;
 	n = &pool->names[pool->nr];
-	*n = (struct kt_pq_name){ hash, (uint32_t)pool->text.len,
-				  (uint32_t)len };
+	*n = (struct kt_pq_name){ hash, (uint32_t)pool->text.len, (uint32_t)len };
 	pool->text.len += len;
 	*slot = ++pool->nr;
 	return *slot - 1;

@@ -7,7 +7,7 @@
 
 #include "parquet.h"
 
-#define LEAST_CAP	1024U	/* values */
+#define LEAST_CAP 1024U /* values */
 
 /**
  * kt_pq_rows_init() - Prepare a table

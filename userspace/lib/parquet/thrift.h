@@ -10,7 +10,7 @@
 
 #include "util/put.h"
 
-#define KT_THRIFT_DEPTH	8
+#define KT_THRIFT_DEPTH 8
 
 enum {
 	KT_THRIFT_TRUE = 1,
@@ -49,8 +49,7 @@ static inline void kt_thrift_number(struct kt_thrift *th, int64_t v)
 }
 
 /* Write a field header.  Fields have to come in ascending order, less than 16 apart. */
-static inline void kt_thrift_field(struct kt_thrift *th, uint8_t field,
-				   uint8_t type)
+static inline void kt_thrift_field(struct kt_thrift *th, uint8_t field, uint8_t type)
 {
 	uint8_t *last = &th->last[th->depth];
 
@@ -75,14 +74,12 @@ static inline void kt_thrift_true(struct kt_thrift *th, uint8_t field)
 	kt_thrift_field(th, field, KT_THRIFT_TRUE);
 }
 
-static inline void kt_thrift_bool(struct kt_thrift *th, uint8_t field,
-				  bool value)
+static inline void kt_thrift_bool(struct kt_thrift *th, uint8_t field, bool value)
 {
 	kt_thrift_field(th, field, value ? KT_THRIFT_TRUE : KT_THRIFT_FALSE);
 }
 
-static inline void kt_thrift_bytes(struct kt_thrift *th, const char *text,
-				   size_t len)
+static inline void kt_thrift_bytes(struct kt_thrift *th, const char *text, size_t len)
 {
 	kt_thrift_varint(th, len);
 	th->p = kt_put_mem(th->p, text, len);

@@ -16,13 +16,13 @@
 #include "filter/filter.h"
 #include "record/internal.h"
 
-#define LINE		4352U	/* bytes of /proc/TID/cgroup that are read */
-#define OF_V2		"0::"
-#define BETWEEN_LOOKS	64	/* threads, until the rings are read again */
+#define LINE	      4352U /* bytes of /proc/TID/cgroup that are read */
+#define OF_V2	      "0::"
+#define BETWEEN_LOOKS 64 /* threads, until the rings are read again */
 
 /* Inode numbers of the initial name spaces: include/linux/proc_ns.h of the kernel. */
-#define INITIAL_PID	0xeffffffcU
-#define INITIAL_CGROUP	0xeffffffbU
+#define INITIAL_PID    0xeffffffcU
+#define INITIAL_CGROUP 0xeffffffbU
 
 static bool is_initial(const char *name_space, uint32_t inode)
 {
@@ -72,8 +72,8 @@ static uint64_t cgroup_number_of(const char *path)
 }
 
 static void fill_entry(struct ktape_object_entry *e,
-		       const struct ktape_object_entry *thread, const char *path,
-		       uint64_t id)
+		       const struct ktape_object_entry *thread,
+		       const char *path, uint64_t id)
 {
 	size_t len = strlen(path);
 
@@ -109,8 +109,7 @@ int kt_record_find_cgroups(struct ktape_recorder *rec, bool records)
 	if (!is_initial("/proc/self/ns/pid", INITIAL_PID) ||
 	    !is_initial("/proc/self/ns/cgroup", INITIAL_CGROUP))
 		return 0;
-	list = realloc(rec->cgroups,
-		       ((size_t)rec->nr_names + 1) * sizeof(*list));
+	list = realloc(rec->cgroups, ((size_t)rec->nr_names + 1) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	rec->cgroups = list;
@@ -118,7 +117,8 @@ int kt_record_find_cgroups(struct ktape_recorder *rec, bool records)
 		const struct ktape_object_entry *e = &rec->names[i];
 
 		path = e->type == KTAPE_OBJ_THREAD && !e->died && e->id ?
-			       read_path(e->id, line) : NULL;
+			       read_path(e->id, line) :
+			       NULL;
 		if (records && i % BETWEEN_LOOKS == 0)
 			kt_record_poll(rec);
 		if (!path)
@@ -141,6 +141,7 @@ int kt_record_restate_cgroups(struct ktape_recorder *rec)
 {
 	int err = kt_record_find_cgroups(rec, true);
 
-	return err ? err : kt_record_write_names(rec, rec->reader->latest, rec->cgroups,
-				       rec->nr_cgroups, NULL, 0);
+	return err ? err :
+		     kt_record_write_names(rec, rec->reader->latest, rec->cgroups,
+					   rec->nr_cgroups, NULL, 0);
 }

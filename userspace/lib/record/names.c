@@ -6,8 +6,7 @@
 #include "record/internal.h"
 
 /* Write the packet if it has records. */
-static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
-		     uint64_t ts)
+static int end_names(struct ktape_recorder *rec, struct ktape_builder *b, uint64_t ts)
 {
 	size_t len;
 
@@ -84,8 +83,9 @@ static int write_all_names(struct ktape_recorder *rec, uint64_t ts)
 {
 	int err = kt_record_write_names(rec, ts, rec->names, rec->nr_names, NULL, 0);
 
-	return err ? err : kt_record_write_names(rec, ts, rec->cgroups, rec->nr_cgroups,
-				       NULL, 0);
+	return err ? err :
+		     kt_record_write_names(rec, ts, rec->cgroups,
+					   rec->nr_cgroups, NULL, 0);
 }
 
 /* Before the first packet, write the names as of the begin time of that packet. */
@@ -109,10 +109,10 @@ void kt_record_last_names(struct ktape_recorder *rec)
 		return;
 	}
 	/* A recording without any record has no names: do not write them here, either. */
-	err = rec->names_written
-		      ? kt_record_write_names(rec, rec->reader->latest, names, nr,
-				    rec->names, rec->nr_names)
-		      : 0;
+	err = rec->names_written ?
+		      kt_record_write_names(rec, rec->reader->latest, names, nr,
+					    rec->names, rec->nr_names) :
+		      0;
 	/* The next piece of a log begins with these names. */
 	free(rec->names);
 	rec->names = names;
@@ -178,7 +178,7 @@ int kt_record_restate(struct ktape_recorder *rec)
 		if (!err)
 			err = end_names(rec, &b, ts);
 	}
-	return err ? err : kt_record_write_names(rec, rec->reader->latest, rec->names,
-				       rec->nr_names, NULL, 0);
+	return err ? err :
+		     kt_record_write_names(rec, rec->reader->latest, rec->names,
+					   rec->nr_names, NULL, 0);
 }
-

@@ -3,8 +3,7 @@
 #include "util/file.h"
 #include "record/internal.h"
 
-static int write_pipe(struct ktape_recorder *rec, const uint8_t *data,
-		      size_t len)
+static int write_pipe(struct ktape_recorder *rec, const uint8_t *data, size_t len)
 {
 	int err = 0;
 

@@ -18,7 +18,7 @@
 #include "stream/metadata.h"
 #include "record/internal.h"
 
-#define BOOT_ID		36	/* characters of a UUID */
+#define BOOT_ID 36 /* characters of a UUID */
 
 /*
  * Begin writing a ring.  @out starts at the position that the session has stored for
@@ -91,7 +91,8 @@ static int add_boot_id(char **text, size_t *len)
 }
 
 /* Make the metadata with CPUs, boot and remark.  Return: 0 or negative errno. */
-static int make_recorder_metadata(struct ktape_recorder *rec, char **text, size_t *len)
+static int make_recorder_metadata(struct ktape_recorder *rec, char **text,
+				  size_t *len)
 {
 	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
 	int err = ktape_device_metadata(rec->device, text, len);
@@ -121,8 +122,7 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 	size_t len;
 	int err;
 
-	if (!rec->ctf || rec->ctf->dir < 0 ||
-	    rec->ctf->rings == rec->reader->nr_rings)
+	if (!rec->ctf || rec->ctf->dir < 0 || rec->ctf->rings == rec->reader->nr_rings)
 		return 0;
 	err = make_recorder_metadata(rec, &text, &len);
 	if (err)
@@ -231,8 +231,8 @@ int ktape_recorder_open(struct ktape_device *device,
 	rec->attached = options->flags & KTAPE_RECORD_ATTACHED;
 	rec->wait = options->wait;
 	rec->arg = options->arg;
-	kt_queue_open(&rec->queue, options->dir && !(options->flags &
-						     KTAPE_RECORD_NO_URING));
+	kt_queue_open(&rec->queue,
+		      options->dir && !(options->flags & KTAPE_RECORD_NO_URING));
 	if (options->remark) {
 		rec->remark = strdup(options->remark);
 		err = rec->remark ? 0 : -ENOMEM;
@@ -242,8 +242,7 @@ int ktape_recorder_open(struct ktape_device *device,
 	if (!err)
 		err = adopt_rings(rec);
 	if (!err) {
-		rec->nr_names =
-			ktape_reader_checkpoint(rec->reader, &rec->names);
+		rec->nr_names = ktape_reader_checkpoint(rec->reader, &rec->names);
 		err = rec->nr_names < 0 ? rec->nr_names : 0;
 	}
 	if (!err)

@@ -17,13 +17,12 @@
  */
 #include "record/internal.h"
 
-#define FLUSHES_MAX	5	/* for one piece */
+#define FLUSHES_MAX 5 /* for one piece */
 
 static void note_positions(struct ktape_recorder *rec)
 {
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
-		rec->outs[i].goal =
-			kt_ring_commit(kt_reader_ring(rec->reader, i));
+		rec->outs[i].goal = kt_ring_commit(kt_reader_ring(rec->reader, i));
 }
 
 /*
@@ -38,8 +37,7 @@ static bool find_rings(struct ktape_recorder *rec)
 	if (err)
 		kt_record_fail(rec, err);
 	for (unsigned int i = known; i < rec->nr_outs; i++)
-		rec->outs[i].goal =
-			kt_ring_commit(kt_reader_ring(rec->reader, i));
+		rec->outs[i].goal = kt_ring_commit(kt_reader_ring(rec->reader, i));
 	return rec->nr_outs > known;
 }
 
@@ -76,7 +74,7 @@ static bool is_piece_empty(const struct kt_ring *r, uint64_t position)
  */
 static bool take_positions(struct ktape_recorder *rec)
 {
-	const struct kt_ring *events = NULL;	/* the ring before, if it had records */
+	const struct kt_ring *events = NULL; /* the ring before, if it had records */
 	uint64_t of_events = 0;
 	bool same = true;
 

@@ -11,8 +11,7 @@ static bool must_copy(const struct ktape_recorder *rec, unsigned int ring)
 	const struct kt_ring *r = kt_reader_ring(rec->reader, ring);
 
 	return rec->flags & (KTAPE_RECORD_FILE | KTAPE_RECORD_ZSTD) ||
-	       (rec->flags & KTAPE_RECORD_PIECES &&
-		r->kind == KTAPE_RING_CONTROL);
+	       (rec->flags & KTAPE_RECORD_PIECES && r->kind == KTAPE_RING_CONTROL);
 }
 
 /*

@@ -9,8 +9,7 @@
 void kt_queue_open(struct kt_queue *q, bool uring)
 {
 	memset(q, 0, sizeof(*q));
-	q->plain = uring ? io_uring_queue_init(KT_WRITES, &q->ring, 0)
-			 : -EOPNOTSUPP;
+	q->plain = uring ? io_uring_queue_init(KT_WRITES, &q->ring, 0) : -EOPNOTSUPP;
 }
 
 /* Close a queue.  No write may be in flight. */
@@ -38,8 +37,7 @@ void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 		write_now(w);
 		return;
 	}
-	io_uring_prep_writev(sqe, w->fd, w->left.iov, w->left.nr,
-			     w->left.offset);
+	io_uring_prep_writev(sqe, w->fd, w->left.iov, w->left.nr, w->left.offset);
 	io_uring_sqe_set_data(sqe, w);
 	q->in_flight++;
 	/* An entry that is not accepted now is submitted with the next one. */

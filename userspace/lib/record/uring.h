@@ -10,7 +10,7 @@
 #include "stream/packet.h"
 
 /* Most writes in flight. */
-#define KT_WRITES	16U
+#define KT_WRITES 16U
 
 /**
  * struct kt_write - a write

@@ -120,8 +120,7 @@ static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
 	out->last = b;
 	if (rec->ctf->flags & KTAPE_CTF_DIRECT && !out->file->direct) {
 		/* Direct writes do not work here: write through the page cache. */
-		b->write.result = kt_ctf_write(rec->ctf, out->file,
-					       &b->write.left);
+		b->write.result = kt_ctf_write(rec->ctf, out->file, &b->write.left);
 		b->write.done = true;
 		return 0;
 	}
@@ -130,7 +129,8 @@ static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
 }
 
 /* Write a copied packet, after the names of the start if it is the first one. */
-static int write_recorded_packet(struct ktape_recorder *rec, const uint8_t *packet, size_t len)
+static int write_recorded_packet(struct ktape_recorder *rec,
+				 const uint8_t *packet, size_t len)
 {
 	int err = kt_record_start(rec, packet);
 
@@ -251,16 +251,14 @@ static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 {
 	struct iovec iov = { .iov_base = rec->block, .iov_len = p->size };
 	struct kt_pieces pieces = { &iov, 1, p->offset };
-	ssize_t len = kt_pread_all(out->file->fd, rec->block, p->size,
-				   p->offset);
+	ssize_t len = kt_pread_all(out->file->fd, rec->block, p->size, p->offset);
 
 	if (len < 0 || (size_t)len < p->size)
 		return len < 0 ? (int)len : -EIO;
 	if (p->empty) {
 		memset(rec->block + KTAPE_BLOCK_HEADER, 0,
 		       p->size - KTAPE_BLOCK_HEADER);
-		KT_HEAD_SET64(rec->block, content_bits,
-			      KTAPE_BLOCK_HEADER * 8ULL);
+		KT_HEAD_SET64(rec->block, content_bits, KTAPE_BLOCK_HEADER * 8ULL);
 	}
 	KT_HEAD_SET64(rec->block, discarded,
 		      KT_HEAD64(rec->block, discarded) + p->raise);
@@ -280,8 +278,7 @@ static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 	int err = 0;
 
 	for (; p.offset < out->file->size && !err; p.offset += p.size) {
-		p.empty = i < out->nr_holes &&
-			  out->holes[i].offset == p.offset;
+		p.empty = i < out->nr_holes && out->holes[i].offset == p.offset;
 		if (p.empty)
 			p.raise += out->holes[i++].records;
 		err = patch_block(rec, out, &p);
@@ -293,15 +290,16 @@ static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 }
 
 /* Check whether a file has a block as it was when its checksum was computed. */
-static bool is_batch_whole(const struct ktape_recorder *rec, const struct kt_out *out,
-			   uint64_t offset, size_t size)
+static bool is_batch_whole(const struct ktape_recorder *rec,
+			   const struct kt_out *out, uint64_t offset, size_t size)
 {
 	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
 	ssize_t len = kt_pread_all(out->file->fd, rec->block, size, offset);
 	struct ktape_packet p;
 
 	return len >= 0 && (size_t)len == size &&
-	       !ktape_packet_open(&p, rec->block, size, uuid, NULL) && !p.truncated;
+	       !ktape_packet_open(&p, rec->block, size, uuid, NULL) &&
+	       !p.truncated;
 }
 
 /*
@@ -314,8 +312,9 @@ static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,
 {
 	unsigned int n = 0;
 
-	while (n < b->nr && is_batch_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
-					   r->block_size))
+	while (n < b->nr &&
+	       is_batch_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
+			      r->block_size))
 		n++;
 	uncount_batch(r, b, n);
 	rec->bytes += (uint64_t)n * r->block_size;

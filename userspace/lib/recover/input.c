@@ -6,7 +6,7 @@
 
 /* Report discarded data at an offset in the region. */
 void kt_recover_report(const struct kt_recovery *rec, uint64_t offset,
-		     const char *format, ...)
+		       const char *format, ...)
 {
 	struct ktape_error e = { .offset = rec->base + offset };
 	va_list args;

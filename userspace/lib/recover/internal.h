@@ -38,13 +38,12 @@ struct kt_recovery {
 int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 		    size_t len);
 void kt_recover_report(const struct kt_recovery *rec, uint64_t offset,
-		     const char *format, ...)
+		       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes);
 
 /* ring.c */
-int kt_recover_ring(struct kt_recovery *rec,
-		    const struct ktape_persist_ring *desc,
+int kt_recover_ring(struct kt_recovery *rec, const struct ktape_persist_ring *desc,
 		    struct ktape_recover_ring *result);
 
 /* names.c */

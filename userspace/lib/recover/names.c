@@ -11,8 +11,8 @@
 
 #include "recover/internal.h"
 
-#define NAMES_PACKET	(64U << 10)
-#define NAMES_AT_ONCE	256U
+#define NAMES_PACKET  (64U << 10)
+#define NAMES_AT_ONCE 256U
 
 /* ---- names ------------------------------------------------------------ */
 
@@ -115,7 +115,7 @@ int kt_recover_names(struct kt_recovery *rec)
 	}
 	if (err == -EBADMSG) {
 		kt_recover_report(rec, rec->super.registry,
-				"the table of names is not in the input");
+				  "the table of names is not in the input");
 		err = 0;
 	}
 	if (!err)

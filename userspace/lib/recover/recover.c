@@ -11,13 +11,13 @@
 #include "stream/metadata.h"
 #include "recover/internal.h"
 
-#define PAGE		4096U		/* smallest page size of any kernel */
-#define PAGE_MAX	(256U << 10)
-#define CHUNK		(1U << 20)
-#define RINGS_MAX	(KT_CPUS_MAX * KTAPE_RINGS_PER_CPU)
-#define NAMES_MAX	(1U << 20)
-#define RING_MAX	(1ULL << 31)
-#define HEAD_SIZE	offsetof(struct ktape_persist, state)
+#define PAGE	  4096U /* smallest page size of any kernel */
+#define PAGE_MAX  (256U << 10)
+#define CHUNK	  (1U << 20)
+#define RINGS_MAX (KT_CPUS_MAX * KTAPE_RINGS_PER_CPU)
+#define NAMES_MAX (1U << 20)
+#define RING_MAX  (1ULL << 31)
+#define HEAD_SIZE offsetof(struct ktape_persist, state)
 
 /* ---- superblocks ------------------------------------------------------ */
 
@@ -62,8 +62,7 @@ static bool crc_is_right(const uint8_t *page)
 	return crc == kt_get32(page + at);
 }
 
-static bool is_inside(const struct ktape_persist *p, uint64_t offset,
-		      uint64_t bytes)
+static bool is_inside(const struct ktape_persist *p, uint64_t offset, uint64_t bytes)
 {
 	return offset >= p->page_size && offset % 8 == 0 && offset < p->size &&
 	       bytes <= p->size - offset;
@@ -85,8 +84,7 @@ static const char *check_super(const struct ktape_persist *p)
 	if (p->pos_bits != 32 && p->pos_bits != 64)
 		return "an invalid width of positions";
 	if (!p->nr_rings || p->nr_rings > RINGS_MAX ||
-	    !is_inside(p, p->rings,
-		       p->nr_rings * sizeof(struct ktape_persist_ring)))
+	    !is_inside(p, p->rings, p->nr_rings * sizeof(struct ktape_persist_ring)))
 		return "an invalid offset or size of the table of rings";
 	if (p->metadata_size > KT_METADATA_MAX ||
 	    !is_inside(p, p->metadata, p->metadata_size))
@@ -196,8 +194,8 @@ int ktape_recover_scan(const struct ktape_recover_input *input,
 /* ---- metadata --------------------------------------------------------- */
 
 /* Make the metadata from this library's event table, if the hash is the same. */
-static int make_recovered_metadata(struct kt_recovery *rec, char **text, size_t *len,
-				   struct ktape_error *error)
+static int make_recovered_metadata(struct kt_recovery *rec, char **text,
+				   size_t *len, struct ktape_error *error)
 {
 	const struct ktape_persist *p = &rec->super;
 	struct ktape_info *info = &rec->result->info;
@@ -211,7 +209,8 @@ static int make_recovered_metadata(struct kt_recovery *rec, char **text, size_t 
 	memcpy(info->uuid, p->uuid, sizeof(info->uuid));
 	info->freq = p->clock_hz;
 	if (!info->freq || info->freq > UINT64_MAX / 1000000000)
-		return kt_error(error, rec->base, "the clock frequency in the superblock is not valid");
+		return kt_error(error, rec->base,
+				"the clock frequency in the superblock is not valid");
 	snprintf(info->clock, sizeof(info->clock), "%s",
 		 p->clock == KTAPE_CLOCK_CYCLES ? "cycles" : "mono");
 	snprintf(info->hostname, sizeof(info->hostname), "recovered");
@@ -220,7 +219,9 @@ static int make_recovered_metadata(struct kt_recovery *rec, char **text, size_t 
 	info->boot_offset_ns = (int64_t)(p->start_boot_ns - (uint64_t)ns);
 	info->real_offset_ns = (int64_t)(p->start_real_ns - (uint64_t)ns);
 	info->offset_s = info->real_offset_ns / 1000000000;
-	kt_recover_report(rec, p->metadata, "the metadata is damaged and was made from this library's event table");
+	kt_recover_report(
+		rec, p->metadata,
+		"the metadata is damaged and was made from this library's event table");
 	rec->result->metadata_made = true;
 	return ktape_metadata_format(info, text, len);
 }
@@ -333,7 +334,8 @@ static int check_recovered_rings(struct kt_recovery *rec)
 			continue;
 		}
 		kt_recover_report(rec, p->rings + i * sizeof(*d),
-				"entry %u of the table of rings is not valid and is left out", i);
+				  "entry %u of the table of rings is not valid and is left out",
+				  i);
 		d->nr_blocks = 0;
 	}
 	free(seen);

@@ -84,17 +84,16 @@ static uint64_t ring_size(const struct ring *r)
 static bool leave_block_out(struct ring *r, const struct piece *p, const char *why)
 {
 	kt_recover_report(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
-			r->d->cpu,
-			r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
-			(unsigned long long)p->seq, why);
+			  r->d->cpu,
+			  r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
+			  (unsigned long long)p->seq, why);
 	r->out->discarded++;
 	r->gap = true;
 	return false;
 }
 
 /* Check whether the block's entry in the table of checksums is valid. */
-static bool has_check(const struct ring *r, const struct piece *p,
-		      uint32_t *crc)
+static bool has_check(const struct ring *r, const struct piece *p, uint32_t *crc)
 {
 	uint32_t slot = (uint32_t)(p->pos / r->d->block_size) &
 			(r->d->nr_blocks - 1);
@@ -103,8 +102,7 @@ static bool has_check(const struct ring *r, const struct piece *p,
 	*crc = kt_get32(c + offsetof(struct ktape_persist_check, crc32c));
 	return kt_get64(c) == p->seq &&
 	       kt_crc32c(0, c, offsetof(struct ktape_persist_check, check)) ==
-		       kt_get32(c +
-				offsetof(struct ktape_persist_check, check));
+		       kt_get32(c + offsetof(struct ktape_persist_check, check));
 }
 
 /* Read the rest of a block.  Called only if its header is valid, to save time. */
@@ -131,10 +129,10 @@ static int load_block(struct ring *r, struct piece *p)
 	err = kt_recover_read(rec, p->at, r->block,
 			      kt_min(p->limit, KTAPE_BLOCK_HEADER));
 	if (err)
-		return err == -EBADMSG ? leave_block_out(r, p, "not in the input") :
-					 err;
-	if (p->limit < KTAPE_BLOCK_HEADER ||
-	    KT_HEAD32(b, magic) != KTAPE_BLOCK_MAGIC)
+		return err == -EBADMSG ?
+			       leave_block_out(r, p, "not in the input") :
+			       err;
+	if (p->limit < KTAPE_BLOCK_HEADER || KT_HEAD32(b, magic) != KTAPE_BLOCK_MAGIC)
 		return leave_block_out(r, p, "no packet header");
 	if (memcmp(b + offsetof(struct ktape_block, uuid), rec->super.uuid, 16))
 		return leave_block_out(r, p, "belongs to another trace");
@@ -205,8 +203,7 @@ static uint64_t recovered_head_count(const uint8_t *head)
 }
 
 /* Return the losses since the start of the trace, including blocks left out. */
-static uint64_t count_losses(struct ring *r, const struct piece *p,
-			     uint64_t records)
+static uint64_t count_losses(struct ring *r, const struct piece *p, uint64_t records)
 {
 	uint64_t lost = KT_HEAD64(r->block, discarded);
 	uint64_t count = recovered_head_count(r->block);
@@ -230,13 +227,13 @@ static uint64_t count_losses(struct ring *r, const struct piece *p,
 
 /* Result of reading the records of a block. */
 struct walk {
-	uint64_t from;		/* offset of the first record not cleared */
-	uint64_t from_ts;	/* time of the record before it */
-	uint64_t end;		/* offset after the last valid record */
-	uint64_t ts;		/* time of the last valid record */
-	uint64_t events;	/* records that are not time extensions */
-	bool whole;		/* all records are valid */
-	bool steps;		/* the clock steps back between two records */
+	uint64_t from;	  /* offset of the first record not cleared */
+	uint64_t from_ts; /* time of the record before it */
+	uint64_t end;	  /* offset after the last valid record */
+	uint64_t ts;	  /* time of the last valid record */
+	uint64_t events;  /* records that are not time extensions */
+	bool whole;	  /* all records are valid */
+	bool steps;	  /* the clock steps back between two records */
 };
 
 /* Read the records of a block up to the first invalid one. */
@@ -280,8 +277,7 @@ static void drop_cleared(struct ring *r, struct walk *w)
 
 	if (!skip)
 		return;
-	memmove(r->block + KTAPE_BLOCK_HEADER, r->block + w->from,
-		w->end - w->from);
+	memmove(r->block + KTAPE_BLOCK_HEADER, r->block + w->from, w->end - w->from);
 	w->end -= skip;
 	KT_HEAD_SET64(r->block, ts_begin, w->from_ts);
 	r->block[offsetof(struct ktape_block, context)] = KTAPE_CTX_UNKNOWN;
@@ -370,8 +366,7 @@ static int recover_block(struct ring *r, struct piece *p)
 		return 0;
 	if (r->held)
 		KT_HEAD_SET64(r->block, ts_begin,
-			      kt_begin_held(KT_HEAD64(r->block, ts_begin),
-					    r->ts));
+			      kt_begin_held(KT_HEAD64(r->block, ts_begin), r->ts));
 	if (walk_records(r, p, &w))
 		return leave_block_out(r, p, "invalid packet header");
 	if (KT_HEAD64(r->block, ts_begin) < r->ts)
@@ -380,8 +375,9 @@ static int recover_block(struct ring *r, struct piece *p)
 	if (p->closed && !p->checked &&
 	    ((w.ts > KT_HEAD64(r->block, ts_end) && !w.steps) ||
 	     is_beyond_next(r, p)))
-		return leave_block_out(r, p,
-				       "the times of its records do not match its header or the next block");
+		return leave_block_out(
+			r, p,
+			"the times of its records do not match its header or the next block");
 	/* The kernel never seals invalid records: this block is forged. */
 	if (!w.whole && p->checked)
 		return leave_block_out(r, p, "right checksum, but invalid records");
@@ -472,8 +468,7 @@ static int recover_checked(struct ring *r)
 		/* The slot of a checksum follows from the sequence number. */
 		if (seq && ((seq - 1) & (r->d->nr_blocks - 1)) == i &&
 		    has_check(r, &p, &crc) &&
-		    !is_overwritten(r, seq,
-				    r->d->blocks + p.pos % ring_size(r)))
+		    !is_overwritten(r, seq, r->d->blocks + p.pos % ring_size(r)))
 			seqs[nr++] = seq;
 	}
 	if (!err)
@@ -503,8 +498,7 @@ static int recover_blocks(struct ring *r)
 	kt_recover_report(
 		r->rec, r->d->page,
 		"cpu %u, %s ring: the positions in its control page are not valid; only blocks with a checksum are taken",
-		r->d->cpu,
-		r->d->kind == KTAPE_RING_EVENT ? "event" : "control");
+		r->d->cpu, r->d->kind == KTAPE_RING_EVENT ? "event" : "control");
 	r->out->discarded++;
 	return recover_checked(r);
 }
@@ -513,8 +507,7 @@ static int recover_blocks(struct ring *r)
  * Recover a ring.
  * Return: 1, 0 if nothing was ever recorded in the ring, or negative errno.
  */
-int kt_recover_ring(struct kt_recovery *rec,
-		    const struct ktape_persist_ring *desc,
+int kt_recover_ring(struct kt_recovery *rec, const struct ktape_persist_ring *desc,
 		    struct ktape_recover_ring *result)
 {
 	struct ring r = { .rec = rec, .d = desc, .out = result };
@@ -537,9 +530,9 @@ int kt_recover_ring(struct kt_recovery *rec,
 		err = recover_blocks(&r);
 	} else if (err == -EBADMSG) {
 		kt_recover_report(rec, desc->page,
-				"cpu %u, %s ring: not in the input", desc->cpu,
-				desc->kind == KTAPE_RING_EVENT ? "event" :
-								 "control");
+				  "cpu %u, %s ring: not in the input", desc->cpu,
+				  desc->kind == KTAPE_RING_EVENT ? "event" :
+								   "control");
 		result->discarded++;
 		err = 0;
 	}

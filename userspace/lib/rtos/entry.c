@@ -7,10 +7,10 @@
 
 #include "rtos/threadx.h"
 
-#define PRIO_MAX	1023U
+#define PRIO_MAX 1023U
 
 static const struct kt_threadx_kind *find_kind(const struct kt_threadx_kind *k,
-					      uint32_t id)
+					       uint32_t id)
 {
 	for (; k->id && k->id <= id; k++) {
 		if (k->id == id)
@@ -36,8 +36,7 @@ bool kt_threadx_is_thread(uint32_t context)
 /* Return the thread id for a context: its address without bit 31, -1 if it is no thread. */
 int32_t kt_threadx_tid(uint32_t context)
 {
-	return kt_threadx_is_thread(context) ?
-	       (int32_t)(context & INT32_MAX) : -1;
+	return kt_threadx_is_thread(context) ? (int32_t)(context & INT32_MAX) : -1;
 }
 
 /* Return the time stamp that a time has in the file. */
@@ -58,8 +57,7 @@ uint32_t kt_threadx_stamp(const struct kt_threadx_head *h, uint64_t ticks)
 bool kt_threadx_take_head(struct kt_threadx_head *h, const struct ktape_event *e)
 {
 	if (!e->known || e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 5 ||
-	    ktape_event_arg(e, 0) !=
-	    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_HEADER))
+	    ktape_event_arg(e, 0) != (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_HEADER))
 		return false;
 	h->mask = ktape_event_arg(e, 1);
 	h->decreasing = ktape_event_arg(e, 2) & 1;
@@ -77,7 +75,7 @@ bool kt_threadx_take_head(struct kt_threadx_head *h, const struct ktape_event *e
  * Return: false if @e is another event.
  */
 bool kt_threadx_take(struct kt_threadx_entry *entry,
-		    const struct kt_threadx_head *h, const struct ktape_event *e)
+		     const struct kt_threadx_head *h, const struct ktape_event *e)
 {
 	uint32_t id;
 
@@ -109,7 +107,7 @@ static uint32_t packed_prio(uint32_t prio)
 
 /* Begin an event: its number, time, core and the context that the CPU is in. */
 void kt_threadx_put(struct kt_threadx_entry *x, const struct kt_threadx_cpu *c,
-		   const struct ktape_event *e, uint32_t id)
+		    const struct ktape_event *e, uint32_t id)
 {
 	memset(x, 0, sizeof(*x));
 	x->ticks = e->ts;

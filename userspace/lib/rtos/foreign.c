@@ -18,8 +18,6 @@ bool ktape_event_is_assumed(const struct ktape_event *event)
 {
 	return event->known && event->opcode == KTAPE_EV_USER_EVENT &&
 	       event->nargs > 1 + KT_RKH_CONFIG_WORDS &&
-	       ktape_event_arg(event, 0) ==
-		       (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG) &&
-	       ktape_event_arg(event, 1 + KT_RKH_CONFIG_WORDS) &
-		       KT_RKH_ASSUMED;
+	       ktape_event_arg(event, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG) &&
+	       ktape_event_arg(event, 1 + KT_RKH_CONFIG_WORDS) & KT_RKH_ASSUMED;
 }

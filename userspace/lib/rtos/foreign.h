@@ -14,8 +14,8 @@
 
 /* ---- Tonbandgeraet -------------------------------------------------------- */
 
-#define KT_TBAND_IDS		128U
-#define KT_TBAND_FRTOS		84U	/* the first id of FreeRTOS */
+#define KT_TBAND_IDS   128U
+#define KT_TBAND_FRTOS 84U /* the first id of FreeRTOS */
 
 /* Event ids, as in Tonbandgeraet's specification. */
 enum kt_tband_id {
@@ -69,7 +69,10 @@ enum kt_tband_id {
 };
 
 /* The kinds of queue_kind that are mutexes. */
-enum kt_tband_queue_kind { KT_TBAND_KIND_MUTEX = 3, KT_TBAND_KIND_RECURSIVE = 4 };
+enum kt_tband_queue_kind {
+	KT_TBAND_KIND_MUTEX = 3,
+	KT_TBAND_KIND_RECURSIVE = 4
+};
 
 /*
  * Return true for events of Tonbandgeraet that carry no time, because they describe
@@ -97,15 +100,15 @@ static inline bool kt_tband_is_metadata(unsigned int id)
 
 /* ---- RKH ------------------------------------------------------------------ */
 
-#define KT_RKH_TCFG		0xacU	/* TE_ID of FWK_TCFG, the configuration record */
-#define KT_RKH_TIME		(1U << 16)	/* flag of FWK_TCFG: frames have time stamps */
+#define KT_RKH_TCFG 0xacU      /* TE_ID of FWK_TCFG, the configuration record */
+#define KT_RKH_TIME (1U << 16) /* flag of FWK_TCFG: frames have time stamps */
 
 /*
  * The user event that stands for FWK_TCFG has KT_RKH_CONFIG_WORDS words of configuration
  * and one more word: 0 if the stream had the record, else KT_RKH_ASSUMED | sequence
  * number of the first event.
  */
-#define KT_RKH_CONFIG_WORDS	4
-#define KT_RKH_ASSUMED		(1U << 8)
+#define KT_RKH_CONFIG_WORDS 4
+#define KT_RKH_ASSUMED	    (1U << 8)
 
 #endif /* _KT_FOREIGN_H */

@@ -10,16 +10,11 @@
 #include "rtos/foreign.h"
 #include "rtos/threadx.h"
 
-#define IRQ_SOFT	0x01000000U	/* number of a softirq: this + vector */
-#define PRIO_UNKNOWN	120U
+#define IRQ_SOFT     0x01000000U /* number of a softirq: this + vector */
+#define PRIO_UNKNOWN 120U
 
 /* States of a thread in ThreadX. */
-enum {
-	TX_READY = 0,
-	TX_TERMINATED = 2,
-	TX_SUSPENDED = 3,
-	TX_SLEEP = 4
-};
+enum { TX_READY = 0, TX_TERMINATED = 2, TX_SUSPENDED = 3, TX_SLEEP = 4 };
 
 /* Return a CPU, made if it is new; NULL without memory. */
 static struct kt_threadx_cpu *threadx_cpu_at(struct kt_threadx_map *m, uint32_t cpu)
@@ -69,7 +64,7 @@ static int map_threadx_switch(struct kt_threadx_cpu *c, const struct ktape_event
 	c->prio = e->dat20 & 0xff;
 	if (c->tid) {
 		kt_threadx_put(x, c, e,
-			      ready ? KT_THREADX_RELINQUISH : KT_THREADX_SUSPEND);
+			       ready ? KT_THREADX_RELINQUISH : KT_THREADX_SUSPEND);
 		x->info[ready ? 1 : 3] = next;
 		if (!ready) {
 			x->info[0] = c->tid;
@@ -87,7 +82,8 @@ static int map_threadx_switch(struct kt_threadx_cpu *c, const struct ktape_event
 	return 1;
 }
 
-static int map_threadx_context(struct kt_threadx_cpu *c, const struct ktape_event *e,
+static int map_threadx_context(struct kt_threadx_cpu *c,
+			       const struct ktape_event *e,
 			       struct kt_threadx_entry *x)
 {
 	int32_t tid = (int32_t)ktape_event_arg(e, 0);
@@ -143,7 +139,7 @@ static int map_prio(struct kt_threadx_cpu *c, const struct ktape_event *e,
 }
 
 static int enter_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		 struct kt_threadx_entry *x, uint32_t irq)
+		     struct kt_threadx_entry *x, uint32_t irq)
 {
 	c->nesting++;
 	kt_threadx_put(x, c, e, KT_THREADX_ISR_ENTER);
@@ -153,9 +149,9 @@ static int enter_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
 }
 
 static int leave_isr(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		 struct kt_threadx_entry *x, uint32_t irq)
+		     struct kt_threadx_entry *x, uint32_t irq)
 {
-	c->nesting += !c->nesting;	/* the interrupt began before the trace */
+	c->nesting += !c->nesting; /* the interrupt began before the trace */
 	kt_threadx_put(x, c, e, KT_THREADX_ISR_EXIT);
 	x->info[1] = irq;
 	c->nesting--;
@@ -176,14 +172,16 @@ static int map_threadx_isr(struct kt_threadx_cpu *c, const struct ktape_event *e
 static int map_threadx_irq(struct kt_threadx_cpu *c, const struct ktape_event *e,
 			   struct kt_threadx_entry *x)
 {
-	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter_isr : leave_isr;
+	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter_isr :
+								  leave_isr;
 	uint64_t irq = 0;
 
 	ktape_event_field(e, "irq", &irq);
 	return edge(c, e, x, (uint32_t)irq);
 }
 
-static int map_threadx_softirq(struct kt_threadx_cpu *c, const struct ktape_event *e,
+static int map_threadx_softirq(struct kt_threadx_cpu *c,
+			       const struct ktape_event *e,
 			       struct kt_threadx_entry *x)
 {
 	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter_isr : leave_isr;
@@ -241,7 +239,7 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* Put a RUNNING event if the thread of an event is not the one known to run. */
 static int put_running(struct kt_threadx_cpu *c, const struct ktape_event *e,
-		  struct kt_threadx_entry *x)
+		       struct kt_threadx_entry *x)
 {
 	if (e->tid < 0 || e->kind != KTAPE_RING_EVENT ||
 	    e->opcode == KTAPE_EV_CONTEXT || c->nesting ||
@@ -274,7 +272,7 @@ static bool is_mark_of_task(const struct ktape_event *e)
  * Return: number of entries, -ENOTSUP if there is no counterpart, or -ENOMEM.
  */
 int kt_threadx_map(struct kt_threadx_map *map, const struct ktape_event *e,
-		  struct kt_threadx_entry entries[KT_THREADX_PER_EVENT])
+		   struct kt_threadx_entry entries[KT_THREADX_PER_EVENT])
 {
 	struct kt_threadx_cpu *c;
 	int nr, own = -ENOTSUP;

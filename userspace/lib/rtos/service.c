@@ -14,24 +14,12 @@
 #include "rtos/foreign.h"
 #include "rtos/threadx.h"
 
-#define KINDS		6U	/* kinds of queues */
-#define PRIO_UNKNOWN	120U
-#define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
+#define KINDS	     6U /* kinds of queues */
+#define PRIO_UNKNOWN 120U
+#define RT_PRIO_MAX  98U /* Linux priority of the lowest FreeRTOS priority, 0 */
 
-enum family {
-	QUEUE,
-	SEMAPHORE,
-	MUTEX,
-	FAMILIES
-};
-enum op {
-	CREATE,
-	RESET,
-	SEND,
-	RECEIVE,
-	PEEK,
-	OPS
-};
+enum family { QUEUE, SEMAPHORE, MUTEX, FAMILIES };
+enum op { CREATE, RESET, SEND, RECEIVE, PEEK, OPS };
 
 enum { STATE_SUSPENDED = 3, STATE_SLEEP };
 
@@ -223,18 +211,17 @@ static int put_wait(const struct call *k, struct kt_threadx_entry *x)
 			.ticks = ticks,
 			.ops = k->q->ops,
 		};
-	return again ? 0 : put_service_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
+	return again ? 0 :
+		       put_service_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
 }
 
 /* Put a call that succeeds, unless it was put when it began to wait. */
 static int put_done(const struct call *k, struct kt_threadx_entry *x)
 {
-	uint32_t len = k->args[1],
-		 before = k->op == SEND ? len - !!len : len + 1;
+	uint32_t len = k->args[1], before = k->op == SEND ? len - !!len : len + 1;
 	/* Creating a mutex sends its element once. */
-	bool inner = is_waiting(k) ||
-		     (k->q->is_new && k->op == SEND &&
-		      families[k->q->kind] == MUTEX);
+	bool inner = is_waiting(k) || (k->q->is_new && k->op == SEND &&
+				       families[k->q->kind] == MUTEX);
 	int nr = inner ? 0 : put_service_call(k, x, 0, before);
 
 	k->q->is_new = false;
@@ -353,10 +340,10 @@ static int put_service_other(const struct call *k, struct kt_threadx_entry *x)
 /* How an event of Tonbandgeraet becomes events of ThreadX. */
 struct maker {
 	int (*make)(const struct call *k, struct kt_threadx_entry *x);
-	bool queue;	/* the first argument is a queue */
-	uint8_t op;	/* enum op */
-	bool isr;	/* an interrupt makes the call */
-	bool within;	/* happens within a call: does not end its wait */
+	bool queue;  /* the first argument is a queue */
+	uint8_t op;  /* enum op */
+	bool isr;    /* an interrupt makes the call */
+	bool within; /* happens within a call: does not end its wait */
 };
 
 /* clang-format off */
@@ -414,7 +401,7 @@ static struct call call_of(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
  * Return: number of entries, or -ENOTSUP if the event came from no known format.
  */
 int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
-		      const struct ktape_event *e, struct kt_threadx_entry *x)
+		       const struct ktape_event *e, struct kt_threadx_entry *x)
 {
 	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
 	uint32_t low = id & ~KTAPE_FORMAT_ID_MASK;
@@ -444,14 +431,13 @@ int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
  * Return: number of entries.
  */
 int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
-		    const struct ktape_event *e, struct kt_threadx_entry *x)
+		     const struct ktape_event *e, struct kt_threadx_entry *x)
 {
 	struct kt_threadx_cpu here = *c;
 	struct call k = { .map = map, .c = &here, .e = e, .op = CREATE };
 
 	if (e->nargs < 3 ||
-	    ktape_event_arg(e, 0) !=
-		    (KTAPE_FORMAT_ID_TBAND | KT_TBAND_QUEUE_KIND) ||
+	    ktape_event_arg(e, 0) != (KTAPE_FORMAT_ID_TBAND | KT_TBAND_QUEUE_KIND) ||
 	    ktape_event_arg(e, 2) >= KINDS)
 		return 0;
 	k.q = queue_at(map, ktape_event_arg(e, 1));
@@ -475,7 +461,7 @@ const char *kt_threadx_own_name(const struct kt_threadx_map *map, uint32_t id)
 		return d->name;
 	if (id < KT_THREADX_USER_OUT || id > KT_THREADX_OUT_LAST)
 		return NULL;
-	return kt_user_event_name(map->formats,
-				  KTAPE_FORMAT_ID_FIRST | (id & 0xf00) << 16 |
-					  (id & 0xff));
+	return kt_user_event_name(map->formats, KTAPE_FORMAT_ID_FIRST |
+							(id & 0xf00) << 16 |
+							(id & 0xff));
 }

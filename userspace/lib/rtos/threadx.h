@@ -19,19 +19,19 @@
 #include "stream/packet.h"
 #include "show/user_event.h"
 
-#define KT_THREADX_ISR		0xffffffffU	/* context: an interrupt */
-#define KT_THREADX_INIT		0xf0f0f0f0U	/* context: initialisation */
-#define KT_THREADX_THREAD	1U	/* type of a registry entry: thread */
-#define KT_THREADX_EVENT_MASK	0xffffU	/* bits of the event word: its number */
-#define KT_THREADX_PRIO_MASK	0x3ffU	/* bits of the priority word: priority */
-#define KT_THREADX_THRESHOLD	(1U << 31)	/* it has a preemption threshold */
-#define KT_THREADX_THRESHOLD_SHIFT 16	/* bits from here: the threshold */
-#define KT_THREADX_USER		1025U	/* first number of users' events */
-#define KT_THREADX_USER_OUT	4096U	/* first number of those that ktape writes */
+#define KT_THREADX_ISR		   0xffffffffU /* context: an interrupt */
+#define KT_THREADX_INIT		   0xf0f0f0f0U /* context: initialisation */
+#define KT_THREADX_THREAD	   1U /* type of a registry entry: thread */
+#define KT_THREADX_EVENT_MASK	   0xffffU /* bits of the event word: its number */
+#define KT_THREADX_PRIO_MASK	   0x3ffU /* bits of the priority word: priority */
+#define KT_THREADX_THRESHOLD	   (1U << 31) /* it has a preemption threshold */
+#define KT_THREADX_THRESHOLD_SHIFT 16	 /* bits from here: the threshold */
+#define KT_THREADX_USER		   1025U /* first number of users' events */
+#define KT_THREADX_USER_OUT	   4096U /* first number of those that ktape writes */
 
 /* Numbers of user events that hold the header and registry entries of a trace. */
-#define KT_THREADX_ID_HEADER	0xff0001U
-#define KT_THREADX_ID_OBJECT	0xff0002U
+#define KT_THREADX_ID_HEADER 0xff0001U
+#define KT_THREADX_ID_OBJECT 0xff0002U
 
 /* Index of arguments of a user event that stands for an event of ThreadX. */
 enum { KT_THREADX_I1 = 1, KT_THREADX_CONTEXT = 5, KT_THREADX_PRIO = 6 };
@@ -111,15 +111,13 @@ const struct kt_threadx_kind *kt_threadx_kind(uint32_t id);
 int32_t kt_threadx_tid(uint32_t context);
 bool kt_threadx_is_thread(uint32_t context);
 uint32_t kt_threadx_stamp(const struct kt_threadx_head *h, uint64_t ticks);
-bool kt_threadx_take_head(struct kt_threadx_head *h,
-			 const struct ktape_event *e);
+bool kt_threadx_take_head(struct kt_threadx_head *h, const struct ktape_event *e);
 bool kt_threadx_take(struct kt_threadx_entry *entry,
-		    const struct kt_threadx_head *h,
-		    const struct ktape_event *e);
+		     const struct kt_threadx_head *h, const struct ktape_event *e);
 
-#define KT_THREADX_PER_EVENT	2	/* most entries that a native event becomes */
-#define KT_THREADX_QUEUES	4096U	/* places for queues */
-#define KT_THREADX_WAITS		1024U	/* places for threads that wait */
+#define KT_THREADX_PER_EVENT 2 /* most entries that a native event becomes */
+#define KT_THREADX_QUEUES    4096U /* places for queues */
+#define KT_THREADX_WAITS     1024U /* places for threads that wait */
 
 /*
  * Numbers of users' events that stand for native ones: markers, users' own events, and from
@@ -208,19 +206,19 @@ struct kt_threadx_map {
 };
 
 void kt_threadx_put(struct kt_threadx_entry *x, const struct kt_threadx_cpu *c,
-		   const struct ktape_event *e, uint32_t id);
+		    const struct ktape_event *e, uint32_t id);
 
 /* service.c */
 const char *kt_threadx_own_name(const struct kt_threadx_map *map, uint32_t id);
 int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
-		      const struct ktape_event *e, struct kt_threadx_entry *x);
+		       const struct ktape_event *e, struct kt_threadx_entry *x);
 void kt_threadx_end_wait(struct kt_threadx_map *map, const struct kt_threadx_cpu *c);
 int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
-		    const struct ktape_event *e, struct kt_threadx_entry *x);
+		     const struct ktape_event *e, struct kt_threadx_entry *x);
 
 /* map.c */
 int kt_threadx_map(struct kt_threadx_map *map, const struct ktape_event *e,
-		  struct kt_threadx_entry entries[KT_THREADX_PER_EVENT]);
+		   struct kt_threadx_entry entries[KT_THREADX_PER_EVENT]);
 void kt_threadx_map_free(struct kt_threadx_map *map);
 
 #endif /* _KT_RTOS_THREADX_H */

@@ -11,12 +11,12 @@
 
 #include "show/fmt.h"
 
-#define FORMATS_MAX	16384U
-#define LINE_MAX	2048U
-#define NUMBER_MAX	32U
-#define MAJOR_MAX	0xffffffU
-#define MINOR_MAX	0xffU
-#define ARGS_MAX	99U
+#define FORMATS_MAX 16384U
+#define LINE_MAX    2048U
+#define NUMBER_MAX  32U
+#define MAJOR_MAX   0xffffffU
+#define MINOR_MAX   0xffU
+#define ARGS_MAX    99U
 
 static unsigned int take_fmt_number(const char **at, unsigned int max)
 {
@@ -178,8 +178,7 @@ static int add_format(struct ktape_formats *f, const struct kt_fmt *fmt)
 	err = make_format_room(f);
 	if (err)
 		return err;
-	memmove(&f->formats[at + 1], &f->formats[at],
-		(f->nr - at) * sizeof(*fmt));
+	memmove(&f->formats[at + 1], &f->formats[at], (f->nr - at) * sizeof(*fmt));
 	f->formats[at] = *fmt;
 	f->nr++;
 	return 0;
@@ -219,8 +218,9 @@ static const char *take_key(char **at, struct kt_fmt *fmt)
 	if (!word)
 		return "the number of the event is missing";
 	if (fmt->kind == KT_FMT_EVENT)
-		return parse_fmt_number(word, UINT32_MAX, &fmt->key)
-			       ? NULL : "the id of an event must be a number of 32 bits";
+		return parse_fmt_number(word, UINT32_MAX, &fmt->key) ?
+			       NULL :
+			       "the id of an event must be a number of 32 bits";
 	minor = strchr(word, '.');
 	if (minor)
 		*minor++ = '\0';
@@ -354,7 +354,9 @@ int ktape_formats_parse(struct ktape_formats *formats, const char *text,
 
 		nr++;
 		if (n >= sizeof(line) || memchr(text, 0, n))
-			return kt_error(error, nr, "the line has more than 2047 bytes or a NUL byte");
+			return kt_error(
+				error, nr,
+				"the line has more than 2047 bytes or a NUL byte");
 		memcpy(line, text, n);
 		line[n] = '\0';
 		text += n + 1;

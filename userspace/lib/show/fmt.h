@@ -5,7 +5,7 @@
 
 #include "stream/packet.h"
 
-#define KT_FMT_WIDTH_MAX	64U
+#define KT_FMT_WIDTH_MAX 64U
 
 /**
  * struct kt_fmt_piece - a piece of a format: plain text, or one conversion
@@ -33,9 +33,9 @@ struct kt_fmt_piece {
 
 /* What a format applies to. */
 enum kt_fmt_kind {
-	KT_FMT_EXCEPTION,	/* key: major << 8 | minor */
-	KT_FMT_MAJOR,		/* key: major */
-	KT_FMT_EVENT		/* key: id */
+	KT_FMT_EXCEPTION, /* key: major << 8 | minor */
+	KT_FMT_MAJOR,	  /* key: major */
+	KT_FMT_EVENT	  /* key: id */
 };
 
 /**
@@ -53,7 +53,7 @@ struct kt_fmt {
 };
 
 struct ktape_formats {
-	struct kt_fmt *formats;		/* sorted by kind and key */
+	struct kt_fmt *formats; /* sorted by kind and key */
 	size_t nr;
 	size_t room;
 };

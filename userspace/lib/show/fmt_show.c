@@ -3,7 +3,7 @@
 #include "show/fmt.h"
 #include "stream/event.h"
 
-#define VALUES_MAX	64U
+#define VALUES_MAX 64U
 
 /* Arguments of an event; @next is the one for the next conversion without number. */
 struct values {
@@ -81,8 +81,8 @@ static bool find_text(const struct kt_fmt_piece *p, uint64_t value,
 	return false;
 }
 
-static void put_fmt_number(struct ktape_message *m, const struct kt_fmt_piece *p,
-			   uint64_t value)
+static void put_fmt_number(struct ktape_message *m,
+			   const struct kt_fmt_piece *p, uint64_t value)
 {
 	char digits[32], letter[] = "%ll?";
 	const char *text = digits;
@@ -108,7 +108,7 @@ static uint64_t word_value(const struct kt_fmt_piece *p,
 	bool sign = strchr("di{", p->conversion);
 	uint64_t value = v->value;
 
-	if (v->format)	/* of a double: its bits */
+	if (v->format) /* of a double: its bits */
 		return sign ? kt_typed_extend(v->format - 1, value) : value;
 	if (p->wide && i + 1 < values->nr && !v[1].format &&
 	    v[1].kind == KT_TYPED_NUMBER)
@@ -199,7 +199,8 @@ bool ktape_formats_message(const struct ktape_formats *formats,
 			   const struct ktape_event *event,
 			   struct ktape_message *message)
 {
-	const struct kt_fmt *fmt = formats->nr ? find_fmt_format(formats, event) : NULL;
+	const struct kt_fmt *fmt =
+		formats->nr ? find_fmt_format(formats, event) : NULL;
 	struct values values = { .nr = 0 };
 	struct kt_fmt_piece piece;
 	const char *at;

@@ -15,8 +15,7 @@ static char *put_json_name(char *p, const struct kt_line *l)
 
 	if (!e->tid)
 		return kt_put_mem(p, "\"swapper\"", 9);
-	t = e->tid < 0 ? NULL :
-			 ktape_registry_thread(l->registry, e->tid, e->ts);
+	t = e->tid < 0 ? NULL : ktape_registry_thread(l->registry, e->tid, e->ts);
 	if (!t)
 		return kt_put_mem(p, "null", 4);
 	if (!t->plain)
@@ -57,8 +56,7 @@ static inline int64_t epoch_ns(const struct kt_line *l)
 	const struct ktape_info *i = l->info;
 
 	return (int64_t)((uint64_t)i->offset_s * KT_NS_PER_S +
-			 kt_clock_ns(&l->memo->clock, i,
-				     l->event->ts + i->offset));
+			 kt_clock_ns(&l->memo->clock, i, l->event->ts + i->offset));
 }
 
 static inline char *put_json_head(char *p, const struct kt_line *l,
@@ -124,8 +122,8 @@ static inline char *put_json_key(char *p, const char *begin, const struct kt_slo
 	return kt_put_mem(p, "\":", 2);
 }
 
-static char *make_json_bits(char *p, const struct kt_line *l, struct kt_fields *at,
-			    unsigned int nr)
+static char *make_json_bits(char *p, const struct kt_line *l,
+			    struct kt_fields *at, unsigned int nr)
 {
 	const struct kt_slot *f;
 	const char *begin = p;

@@ -71,7 +71,8 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_X64:
 		return put_quoted_hex(p, value);
 	case KTAPE_TYPE_TICKS:
-		return put_wide_signed(p, value ? ktape_epoch_ns(l->info, value) : 0);
+		return put_wide_signed(p, value ? ktape_epoch_ns(l->info, value) :
+						  0);
 	case KTAPE_TYPE_U64:
 	case KTAPE_TYPE_NS:
 		return put_json_wide(p, value);

@@ -34,8 +34,8 @@ char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n)
 		return kt_put_json(p, n->text, n->len);
 	if (l->json)
 		p = kt_put_char(p, '"');
-	p = n->plain ? kt_put_mem(p, n->text, n->len)
-		     : kt_put_escaped(p, n->text, n->len);
+	p = n->plain ? kt_put_mem(p, n->text, n->len) :
+		       kt_put_escaped(p, n->text, n->len);
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
@@ -44,25 +44,23 @@ static const struct {
 	uint32_t major;
 	const char *name;
 } majors[] = {
-	{ KTAPE_MAJOR_KERNEL, "kernel" },   { KTAPE_MAJOR_REPORT, "report" },
-	{ KTAPE_MAJOR_RAS, "ras" },	    { KTAPE_MAJOR_BLOCK, "block" },
-	{ KTAPE_MAJOR_NET, "net" },	    { KTAPE_MAJOR_THERMAL, "thermal" },
+	{ KTAPE_MAJOR_KERNEL, "kernel" }, { KTAPE_MAJOR_REPORT, "report" },
+	{ KTAPE_MAJOR_RAS, "ras" },	  { KTAPE_MAJOR_BLOCK, "block" },
+	{ KTAPE_MAJOR_NET, "net" },	  { KTAPE_MAJOR_THERMAL, "thermal" },
 };
 
 /* Look up the name of an exception's major.  Return: text NULL if there is none. */
 struct kt_name kt_major_name(const struct kt_line *l, uint32_t major)
 {
-	const struct ktape_object_info *o =
-		ktape_registry_object(l->registry, KTAPE_OBJ_EXCEPTION, major,
-				      0, l->event->ts);
+	const struct ktape_object_info *o = ktape_registry_object(
+		l->registry, KTAPE_OBJ_EXCEPTION, major, 0, l->event->ts);
 
 	if (o)
 		return (struct kt_name){ o->name, o->name_len, o->plain, 0 };
 	for (size_t i = 0; i < KT_ARRAY_SIZE(majors); i++) {
 		if (majors[i].major == major)
 			return (struct kt_name){ majors[i].name,
-						 strlen(majors[i].name), true,
-						 0 };
+						 strlen(majors[i].name), true, 0 };
 	}
 	return (struct kt_name){ .text = NULL };
 }

@@ -6,8 +6,8 @@
  */
 #include "show/line.h"
 
-#define SEVERITY_BITS	3
-#define BUFFER_BIT	(1U << SEVERITY_BITS)
+#define SEVERITY_BITS 3
+#define BUFFER_BIT    (1U << SEVERITY_BITS)
 
 static char *put_shown_words(char *p, const struct kt_line *l, unsigned int from)
 {
@@ -80,8 +80,7 @@ static char *put_stack(char *p, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 	const struct ktape_event_desc *of = ktape_event_desc(e->dat20 & 0xff);
 	const uint8_t *frames = (const uint8_t *)e->blob + 4;
-	uint32_t nr = (uint32_t)kt_min(kt_get32(e->blob),
-				       (e->blob_size - 4) / 4);
+	uint32_t nr = (uint32_t)kt_min(kt_get32(e->blob), (e->blob_size - 4) / 4);
 
 	p = kt_show_key(p, l, "event");
 	if (l->json)
@@ -96,8 +95,7 @@ static char *put_stack(char *p, const struct kt_line *l)
 	for (uint32_t i = 0; i < nr; i++) {
 		if (i)
 			p = kt_show_comma(p, l);
-		p = kt_show_value(p, l, KTAPE_TYPE_FUNC,
-				  kt_get32(frames + i * 4));
+		p = kt_show_value(p, l, KTAPE_TYPE_FUNC, kt_get32(frames + i * 4));
 	}
 	return kt_put_char(p, ']');
 }
@@ -112,8 +110,7 @@ static char *put_error(char *p, const struct kt_line *l, int64_t ret)
 	if (!name)
 		return p;
 	p = kt_show_key(p, l, "error");
-	return kt_show_name(p, l, &(struct kt_name){ name, strlen(name), true,
-						     0 });
+	return kt_show_name(p, l, &(struct kt_name){ name, strlen(name), true, 0 });
 }
 
 /* Return the value of a field, 0 if there is none. */
@@ -143,8 +140,7 @@ static char *put_shown_span(char *p, const struct kt_line *l)
 	if (start > l->event->ts)
 		return p;
 	p = kt_show_key(p, l, "duration_ns");
-	return kt_put_u64(p, ktape_ticks_to_ns(l->info,
-					       l->event->ts - start));
+	return kt_put_u64(p, ktape_ticks_to_ns(l->info, l->event->ts - start));
 }
 
 static char *put_sys_span(char *p, const struct kt_line *l)
@@ -160,13 +156,12 @@ static char *put_probe(char *p, const struct kt_line *l)
 
 	if (kt_name_of(l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 0)).text)
 		return p;
-	o = ktape_registry_object(l->registry, KTAPE_OBJ_PROBE, e->opcode, 0,
-				  e->ts);
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_PROBE, e->opcode, 0, e->ts);
 	if (!o)
 		return p;
 	p = kt_show_key(p, l, "probe");
-	return kt_show_name(p, l, &(struct kt_name){ o->name, o->name_len,
-						     o->plain, 0 });
+	return kt_show_name(
+		p, l, &(struct kt_name){ o->name, o->name_len, o->plain, 0 });
 }
 
 /* clang-format off */

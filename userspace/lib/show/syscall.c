@@ -16,9 +16,10 @@
 #include "show/syscall_flags.h"
 #include "show/syscall_options.h"
 
-#define ARGS		6
-#define FLAGS_MAX	24	/* most flag names of one value; the rest is put as a number */
-#define AT_FDCWD_VALUE	(-100)
+#define ARGS 6
+#define FLAGS_MAX \
+	24 /* most flag names of one value; the rest is put as a number */
+#define AT_FDCWD_VALUE (-100)
 
 /*
  * Calls with other arguments in 32-bit programs, because a 64-bit value takes two
@@ -29,10 +30,8 @@ static const struct call narrow_calls[] = {
 	{ "fadvise64", "fd:d offset_low:X offset_high:X len:u advice:v" },
 	{ "fadvise64_64",
 	  "fd:d offset_low:X offset_high:X len_low:X len_high:X advice:v" },
-	{ "fallocate",
-	  "fd:d mode:K offset_low:X offset_high:X len_low:X len_high:X" },
-	{ "fanotify_mark",
-	  "fd:d flags:X mask_low:X mask_high:X dfd:D pathname:p" },
+	{ "fallocate", "fd:d mode:K offset_low:X offset_high:X len_low:X len_high:X" },
+	{ "fanotify_mark", "fd:d flags:X mask_low:X mask_high:X dfd:D pathname:p" },
 	{ "ftruncate64", "fd:d length_low:X length_high:X" },
 	{ "lookup_dcookie", "cookie_low:X cookie_high:X buf:p len:u" },
 	{ "mmap", "args:p" },
@@ -53,7 +52,10 @@ struct set {
 	size_t nr;
 };
 
-#define SET(array) { array, KT_ARRAY_SIZE(array) }
+#define SET(array)                          \
+	{                                   \
+		array, KT_ARRAY_SIZE(array) \
+	}
 
 /* Sets of flags by the letter of the kind. */
 static const struct set sets[128] = {
@@ -162,7 +164,8 @@ static int compare_name(const void *name, const void *call)
 	return strcmp(name, ((const struct call *)call)->name);
 }
 
-static const char *find_syscall_call(const struct call *list, size_t nr, const char *name)
+static const char *find_syscall_call(const struct call *list, size_t nr,
+				     const char *name)
 {
 	const struct call *c = bsearch(name, list, nr, sizeof(*list), compare_name);
 
@@ -196,7 +199,8 @@ static const char *find_signature(const struct kt_line *l, const char *name,
 	const char *spec = NULL;
 
 	if (compat || i386)
-		spec = find_syscall_call(narrow_calls, KT_ARRAY_SIZE(narrow_calls), name);
+		spec = find_syscall_call(narrow_calls,
+					 KT_ARRAY_SIZE(narrow_calls), name);
 	if (spec)
 		return i386 ? spec : NULL;
 	if ((!x86_64 || compat) && !strcmp(name, "clone"))
@@ -254,8 +258,7 @@ static char *put_syscall_word(char *p, char kind, uint64_t value)
 		return kt_put_s64(p, (int32_t)value);
 	case 'S':
 		name = ktape_value_name(KTAPE_TYPE_SIGNAL, (uint32_t)value);
-		return name ? kt_put_str(p, name)
-			    : kt_put_s64(p, (int32_t)value);
+		return name ? kt_put_str(p, name) : kt_put_s64(p, (int32_t)value);
 	case 'X':
 		return kt_put_hex(p, (uint32_t)value);
 	case 'p':
@@ -311,8 +314,8 @@ static char *put_arg(char *p, const struct call_args *m, char kind, unsigned int
 		return kt_put_s64(p, (int32_t)value);
 	if (m->l->json)
 		p = kt_put_char(p, '"');
-	p = set->nr ? put_syscall_flags(p, set, (uint32_t)value)
-		    : put_syscall_word(p, kind, value);
+	p = set->nr ? put_syscall_flags(p, set, (uint32_t)value) :
+		      put_syscall_word(p, kind, value);
 	return m->l->json ? kt_put_char(p, '"') : p;
 }
 

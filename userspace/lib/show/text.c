@@ -2,9 +2,9 @@
 /* Format events as lines of text, for users and grep. */
 #include "show/line.h"
 
-#define LINE_MAX_FIXED	8192	/* bound for names and numbers of any event */
-#define LINE_PER_BYTE	8	/* bound for one byte of a blob */
-#define LINE_PER_SYMBOL	56	/* the same if 4 bytes are a symbol in JSON */
+#define LINE_MAX_FIXED	8192 /* bound for names and numbers of any event */
+#define LINE_PER_BYTE	8    /* bound for one byte of a blob */
+#define LINE_PER_SYMBOL 56   /* the same if 4 bytes are a symbol in JSON */
 
 size_t ktape_format_bound(const struct ktape_event *event)
 {
@@ -101,8 +101,8 @@ static inline char *put_text_key(char *p, const struct kt_slot *f)
 	return kt_put_char(p, '=');
 }
 
-static char *make_text_bits(char *p, const struct kt_line *l, struct kt_fields *at,
-			    unsigned int nr)
+static char *make_text_bits(char *p, const struct kt_line *l,
+			    struct kt_fields *at, unsigned int nr)
 {
 	const struct kt_slot *f;
 	const char *begin = p;

@@ -73,8 +73,7 @@ static KT_NOINLINE char *put_text_thread(char *p, const struct kt_line *l,
 	return kt_put_char(kt_text_thread(p, l, tid), ')');
 }
 
-static KT_NOINLINE char *put_value_name(char *p, unsigned int type,
-					uint64_t value)
+static KT_NOINLINE char *put_value_name(char *p, unsigned int type, uint64_t value)
 {
 	const char *name = ktape_value_name(type, value);
 

@@ -8,8 +8,8 @@
 
 #include "user_event.h"
 
-#define FORMAT_BITS	4
-#define FORMATS_MAX	8
+#define FORMAT_BITS 4
+#define FORMATS_MAX 8
 
 static char *put_hex_width(char *p, const struct kt_line *l, uint64_t value,
 			   unsigned int width)
@@ -50,7 +50,8 @@ static char *put_double(char *p, bool json, uint64_t bits)
 	if (!kt_is_finite(bits))
 		return kt_put_char(kt_put_double(kt_put_char(p, '"'), bits), '"');
 	p = kt_put_double(p, bits);
-	if (memchr(begin, '.', (size_t)(p - begin)) || memchr(begin, 'e', (size_t)(p - begin)))
+	if (memchr(begin, '.', (size_t)(p - begin)) ||
+	    memchr(begin, 'e', (size_t)(p - begin)))
 		return p;
 	return kt_put_mem(p, ".0", 2);
 }
@@ -59,7 +60,8 @@ static char *put_double(char *p, bool json, uint64_t bits)
  * Put a number without a width, by kind of its field.  In JSON a decimal number is a string
  * if @wide is set, whatever its value, as in json.c.
  */
-static char *put_plain_number(char *p, bool json, unsigned int kind, bool wide, uint64_t v)
+static char *put_plain_number(char *p, bool json, unsigned int kind, bool wide,
+			      uint64_t v)
 {
 	bool quoted = json && (wide || kind == KT_FIELD_HEX);
 
@@ -76,8 +78,8 @@ static char *put_plain_number(char *p, bool json, unsigned int kind, bool wide, 
 }
 
 /* Put a number of at most 64 bits in a number format. */
-static char *put_user_number(char *p, const struct kt_line *l, unsigned int format,
-			     unsigned int width, uint64_t v)
+static char *put_user_number(char *p, const struct kt_line *l,
+			     unsigned int format, unsigned int width, uint64_t v)
 {
 	switch (format) {
 	case KTAPE_FORMAT_S8:
@@ -112,8 +114,8 @@ static char *put_user_number(char *p, const struct kt_line *l, unsigned int form
 	}
 }
 
-static char *put_user_memory(char *p, const struct kt_line *l, const uint8_t *data,
-			     size_t len)
+static char *put_user_memory(char *p, const struct kt_line *l,
+			     const uint8_t *data, size_t len)
 {
 	if (l->json)
 		p = kt_put_char(p, '"');
@@ -127,7 +129,8 @@ static char *put_elements(char *p, bool json, const struct kt_user_field *f)
 	for (uint64_t i = 0; i < f->value; i++) {
 		if (i)
 			p = json ? kt_put_char(p, ',') : kt_put_mem(p, ", ", 2);
-		p = put_plain_number(p, json, f->elem, f->wide, kt_user_element(f, i));
+		p = put_plain_number(p, json, f->elem, f->wide,
+				     kt_user_element(f, i));
 	}
 	return kt_put_char(p, ']');
 }
@@ -158,7 +161,8 @@ char *kt_show_user_value(char *p, bool json, const struct kt_user_field *f)
 	}
 }
 
-static char *put_user_array(char *p, const struct kt_line *l, const struct kt_typed *t)
+static char *put_user_array(char *p, const struct kt_line *l,
+			    const struct kt_typed *t)
 {
 	struct kt_user_event u;
 
@@ -166,8 +170,7 @@ static char *put_user_array(char *p, const struct kt_line *l, const struct kt_ty
 	return put_elements(p, l->json, kt_user_add_typed(&u, "", t));
 }
 
-static char *put_typed(char *p, const struct kt_line *l,
-		       const struct kt_typed *t)
+static char *put_typed(char *p, const struct kt_line *l, const struct kt_typed *t)
 {
 	if (t->kind == KT_TYPED_ARRAY)
 		return put_user_array(p, l, t);
@@ -189,8 +192,9 @@ static char *put_user_args(char *p, const struct kt_line *l,
 	p = kt_show_key(p, l, "args");
 	p = kt_put_char(p, '[');
 	for (unsigned int i = 1; i < e->nargs; i++) {
-		unsigned int format = i > known ? KTAPE_FORMAT_X32 :
-				      o->param1 >> (i - 1) * FORMAT_BITS & 15;
+		unsigned int format =
+			i > known ? KTAPE_FORMAT_X32 :
+				    o->param1 >> (i - 1) * FORMAT_BITS & 15;
 		uint32_t v = ktape_event_arg(e, i);
 
 		if (i > 1)
@@ -253,7 +257,8 @@ static char *put_user_field(char *p, const struct kt_line *l,
 }
 
 /* Put an event that came from another format: NAME FIELD=VALUE ... */
-static char *put_known_fields(char *p, const struct kt_line *l, const struct kt_user_event *u)
+static char *put_known_fields(char *p, const struct kt_line *l,
+			      const struct kt_user_event *u)
 {
 	p = kt_show_name(kt_put_char(p, ' '), l, &u->name);
 	for (unsigned int i = 0; i < u->nr; i++) {
@@ -269,8 +274,8 @@ static char *put_known_fields(char *p, const struct kt_line *l, const struct kt_
  * Take a pair of a name and a value as the only field of @u: one field needs no memory.
  * Return: the field, or NULL if it is no such pair.
  */
-static const struct kt_user_field *
-next_pair(struct kt_user_event *u, const uint8_t **at, const uint8_t *end)
+static const struct kt_user_field *next_pair(struct kt_user_event *u,
+					     const uint8_t **at, const uint8_t *end)
 {
 	struct kt_typed name, value;
 
@@ -282,7 +287,8 @@ next_pair(struct kt_user_event *u, const uint8_t **at, const uint8_t *end)
 	return kt_user_add_typed(u, (const char *)name.data, &value);
 }
 
-static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_field *f)
+static char *put_pair(char *p, const struct kt_line *l,
+		      const struct kt_user_field *f)
 {
 	size_t len = strlen(f->name);
 
@@ -300,8 +306,8 @@ static char *put_pair(char *p, const struct kt_line *l, const struct kt_user_fie
  * Put the label of a number, " (RUNNING)", that the next pair has (format/lttng/labels.c).
  * Return: the end; @at is moved if there is one.
  */
-static char *put_user_label(char *p, const struct kt_user_field *f, const uint8_t **at,
-			    const uint8_t *end)
+static char *put_user_label(char *p, const struct kt_user_field *f,
+			    const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *next = *at;
 	struct kt_typed name, label;
@@ -312,16 +318,18 @@ static char *put_user_label(char *p, const struct kt_user_field *f, const uint8_
 	if (name.kind != KT_TYPED_STRING || next == end)
 		return p;
 	kt_typed_next(&next, end, &label);
-	if (label.kind != KT_TYPED_STRING || !(label.width << FORMAT_BITS & KTAPE_TYPED_LABEL))
+	if (label.kind != KT_TYPED_STRING ||
+	    !(label.width << FORMAT_BITS & KTAPE_TYPED_LABEL))
 		return p;
 	*at = next;
 	p = kt_put_mem(p, " (", 2);
-	return kt_put_char(kt_put_escaped(p, (const char *)label.data, label.len), ')');
+	return kt_put_char(kt_put_escaped(p, (const char *)label.data, label.len),
+			   ')');
 }
 
 /* Put pairs.  Return: the end; @whole is set to false if there is anything else. */
-static char *put_pairs(char *p, const struct kt_line *l, const void *pairs, size_t size,
-		       bool *whole)
+static char *put_pairs(char *p, const struct kt_line *l, const void *pairs,
+		       size_t size, bool *whole)
 {
 	const uint8_t *at = pairs, *end = at + size;
 	const struct kt_user_field *f;
@@ -363,8 +371,8 @@ static char *put_tracepoint(char *p, const struct kt_line *l)
 	struct kt_name name;
 	bool whole;
 
-	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, ktape_event_arg(e, 0), 0,
-				  e->ts);
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT,
+				  ktape_event_arg(e, 0), 0, e->ts);
 	if (o) {
 		name = kt_object_name(o);
 	} else {
@@ -388,7 +396,8 @@ static char *put_known(char *p, const struct kt_line *l)
 	struct kt_user_event u;
 	char *end = NULL;
 
-	if ((ktape_event_arg(l->event, 0) & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_LINUX)
+	if ((ktape_event_arg(l->event, 0) & KTAPE_FORMAT_ID_MASK) ==
+	    KTAPE_FORMAT_ID_LINUX)
 		return put_tracepoint(p, l);
 	kt_user_event_init(&u);
 	if (kt_user_event_of(&u, l) && u.known)

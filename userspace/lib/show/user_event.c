@@ -8,8 +8,8 @@
 
 #include "user_event.h"
 
-#define FORMAT_BITS	4	/* of a registered argument format in param1 */
-#define FORMATS_MAX	8	/* arguments whose format can be registered */
+#define FORMAT_BITS 4 /* of a registered argument format in param1 */
+#define FORMATS_MAX 8 /* arguments whose format can be registered */
 
 /* ---- fields --------------------------------------------------------------- */
 
@@ -61,7 +61,8 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 		return NULL;
 	}
 	f = &u->fields[u->nr++];
-	*f = (struct kt_user_field){ .name = name, .kind = (uint8_t)kind,
+	*f = (struct kt_user_field){ .name = name,
+				     .kind = (uint8_t)kind,
 				     .value = value };
 	if (!name)
 		snprintf(f->number, sizeof(f->number), "arg%u", u->nr);
@@ -120,12 +121,13 @@ static bool is_wide(unsigned int format)
 
 /* Add a number of one of the KTAPE_FORMAT_* argument formats. */
 static struct kt_user_field *add_user_number(struct kt_user_event *u,
-					     const char *name, unsigned int format,
-					     uint64_t value)
+					     const char *name,
+					     unsigned int format, uint64_t value)
 {
 	struct kt_user_field *f;
 
-	f = kt_user_add(u, name, user_kind_of(format), kt_typed_extend(format, value));
+	f = kt_user_add(u, name, user_kind_of(format),
+			kt_typed_extend(format, value));
 	if (!f)
 		return NULL;
 	f->wide = is_wide(format);
@@ -134,11 +136,11 @@ static struct kt_user_field *add_user_number(struct kt_user_event *u,
 	return f;
 }
 
-static struct kt_user_field *
-add_array(struct kt_user_event *u, const char *name, const struct kt_typed *a)
+static struct kt_user_field *add_array(struct kt_user_event *u, const char *name,
+				       const struct kt_typed *a)
 {
-	struct kt_user_field *f = add_user_data(u, name, KT_FIELD_ARRAY, a->data,
-						   a->len);
+	struct kt_user_field *f =
+		add_user_data(u, name, KT_FIELD_ARRAY, a->data, a->len);
 
 	if (!f)
 		return NULL;
@@ -169,8 +171,7 @@ uint64_t kt_user_element(const struct kt_user_field *f, uint64_t i)
  *
  * Return: the field, or NULL with @u->no_memory set.
  */
-struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
-					const char *name,
+struct kt_user_field *kt_user_add_typed(struct kt_user_event *u, const char *name,
 					const struct kt_typed *a)
 {
 	struct kt_user_field *f;
@@ -179,10 +180,9 @@ struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 		return add_array(u, name, a);
 	if (a->kind != KT_TYPED_NUMBER)
 		return add_user_data(u, name,
-					a->kind == KT_TYPED_STRING ?
-						KT_FIELD_TEXT :
-						KT_FIELD_BYTES,
-					a->data, a->len);
+				     a->kind == KT_TYPED_STRING ? KT_FIELD_TEXT :
+								  KT_FIELD_BYTES,
+				     a->data, a->len);
 	f = add_user_number(u, name, a->format, a->value);
 	if (f)
 		f->width = (uint8_t)a->width;
@@ -230,9 +230,11 @@ static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
 		   (f->kind == KT_FIELD_BYTES || f->kind == KT_FIELD_ARRAY);
 	if (!(flags & KTAPE_TYPED_FLOAT))
 		return;
-	f->narrow = f->kind == KT_FIELD_DOUBLE ? is_narrow_kind(f->value) :
-		    f->kind == KT_FIELD_ARRAY && f->elem == KT_FIELD_DOUBLE;
-	for (uint64_t i = 0; f->narrow && f->kind == KT_FIELD_ARRAY && i < f->value; i++)
+	f->narrow = f->kind == KT_FIELD_DOUBLE ?
+			    is_narrow_kind(f->value) :
+			    f->kind == KT_FIELD_ARRAY && f->elem == KT_FIELD_DOUBLE;
+	for (uint64_t i = 0;
+	     f->narrow && f->kind == KT_FIELD_ARRAY && i < f->value; i++)
 		f->narrow = is_narrow_kind(kt_user_element(f, i));
 }
 
@@ -331,13 +333,13 @@ const char *kt_user_event_name(const struct kt_user_format *const *formats,
 static void add_registered(struct kt_user_event *u, const struct ktape_event *e,
 			   const struct ktape_object_info *o)
 {
-	unsigned int known = o ? (unsigned int)kt_min(o->param2, FORMATS_MAX)
-			       : 0;
+	unsigned int known = o ? (unsigned int)kt_min(o->param2, FORMATS_MAX) : 0;
 	const uint8_t *at = e->blob;
 
 	for (unsigned int i = 1; i < e->nargs; i++) {
-		unsigned int format = i > known ? KTAPE_FORMAT_X32 :
-				      o->param1 >> (i - 1) * FORMAT_BITS & 15;
+		unsigned int format =
+			i > known ? KTAPE_FORMAT_X32 :
+				    o->param1 >> (i - 1) * FORMAT_BITS & 15;
 
 		/* Later formats do not fit a word. */
 		if (format > KTAPE_FORMAT_SIGNAL)
@@ -378,8 +380,7 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 	if (e->opcode != KTAPE_EV_USER_EVENT || !e->nargs || !kt_event_fits(e))
 		return false;
 	id = ktape_event_arg(e, 0);
-	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, id, 0,
-				  e->ts);
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, id, 0, e->ts);
 	format = format_of(kt_registry_formats(l->registry), id);
 	u->format = format ? format->name : "user";
 	clear_fields(u);

@@ -19,15 +19,15 @@
 #include "show/line.h"
 #include "stream/event.h"
 
-#define KT_USER_FIELDS		24U	/* fields that need no memory of their own */
-#define KT_USER_ARG_NAME	16	/* room for "arg4294967295" */
+#define KT_USER_FIELDS	 24U /* fields that need no memory of their own */
+#define KT_USER_ARG_NAME 16  /* room for "arg4294967295" */
 
 enum kt_user_field_kind {
 	KT_FIELD_UNSIGNED,
 	KT_FIELD_SIGNED,
 	KT_FIELD_HEX,
 	KT_FIELD_TEXT,
-	KT_FIELD_WORD,		/* a number that the format shows as a word */
+	KT_FIELD_WORD, /* a number that the format shows as a word */
 	KT_FIELD_BYTES,
 	KT_FIELD_DOUBLE,
 	KT_FIELD_ARRAY
@@ -72,12 +72,12 @@ struct kt_user_field {
 /* What an event reports about the state of an object. */
 enum kt_user_report {
 	KT_REPORT_NONE,
-	KT_REPORT_NUMBER,	/* elements in a queue, free blocks, a priority */
-	KT_REPORT_KIND,		/* which kind of queue the object is */
-	KT_REPORT_TAKES,	/* the mutex was free: the caller gets it */
-	KT_REPORT_WAITS,	/* the mutex has an owner: the caller waits */
-	KT_REPORT_HELD,		/* the mutex has an owner: the caller goes on */
-	KT_REPORT_GIVES		/* the owner releases it to the first waiter */
+	KT_REPORT_NUMBER, /* elements in a queue, free blocks, a priority */
+	KT_REPORT_KIND,	  /* which kind of queue the object is */
+	KT_REPORT_TAKES,  /* the mutex was free: the caller gets it */
+	KT_REPORT_WAITS,  /* the mutex has an owner: the caller waits */
+	KT_REPORT_HELD,	  /* the mutex has an owner: the caller goes on */
+	KT_REPORT_GIVES	  /* the owner releases it to the first waiter */
 };
 
 /**
@@ -168,10 +168,8 @@ static inline void kt_user_event_init(struct kt_user_event *u)
  * valid until the next one is added.
  */
 struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
-				  enum kt_user_field_kind kind,
-				  uint64_t value);
-struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
-					const char *name,
+				  enum kt_user_field_kind kind, uint64_t value);
+struct kt_user_field *kt_user_add_typed(struct kt_user_event *u, const char *name,
 					const struct kt_typed *a);
 bool kt_user_add_pairs(struct kt_user_event *u, const void *pairs, size_t size);
 bool kt_user_extra_of(struct kt_user_event *u, const struct ktape_event *e);

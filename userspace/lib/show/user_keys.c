@@ -7,7 +7,7 @@
 
 #include "show/user_event.h"
 
-#define KEYS_MAX	4096U	/* names of events before that are kept in the map */
+#define KEYS_MAX 4096U /* names of events before that are kept in the map */
 
 static uint64_t hash_key(const char *name, uint32_t more, const char *behind)
 {
@@ -23,12 +23,12 @@ static uint64_t hash_key(const char *name, uint32_t more, const char *behind)
 }
 
 /* Check whether a field with the number @more has a key that is taken. */
-static bool is_key_taken(const struct kt_user_keys *k, const struct kt_user_field *f,
-			 uint32_t more)
+static bool is_key_taken(const struct kt_user_keys *k,
+			 const struct kt_user_field *f, uint32_t more)
 {
 	return kt_map_find(&k->taken, k->event, hash_key(f->name, more, "")) ||
-	       (f->object &&
-		kt_map_find(&k->taken, k->event, hash_key(f->name, more, "_name")));
+	       (f->object && kt_map_find(&k->taken, k->event,
+					 hash_key(f->name, more, "_name")));
 }
 
 /* Number one field.  A name has the last number that it got, so that none is tried twice. */
@@ -46,8 +46,8 @@ static int number_field(struct kt_user_keys *k, struct kt_user_field *f)
 		} while (is_key_taken(k, f, f->more));
 	}
 	if (!kt_map_put(&k->taken, k->event, hash_key(f->name, f->more, "")) ||
-	    (f->object &&
-	     !kt_map_put(&k->taken, k->event, hash_key(f->name, f->more, "_name"))))
+	    (f->object && !kt_map_put(&k->taken, k->event,
+				      hash_key(f->name, f->more, "_name"))))
 		return -ENOMEM;
 	entry = kt_map_put(&k->taken, k->event, hash);
 	if (entry)

@@ -8,8 +8,8 @@
  */
 #include "stats/rtos.h"
 
-#define RUNNING_TICKS	12	/* ticks from an event to an inserted RUNNING event */
-#define MADE		UINT32_MAX	/* id of an entry that is to become a RUNNING event */
+#define RUNNING_TICKS 12 /* ticks from an event to an inserted RUNNING event */
+#define MADE	      UINT32_MAX /* id of an entry that is to become a RUNNING event */
 
 /**
  * struct walk - state of the pass over the events of a core
@@ -34,7 +34,7 @@ static struct kt_rtos_thread *made_by(const struct ktape_rtos *r,
 				      const struct ktape_rtos_event *e)
 {
 	return e->id == KT_THREADX_THREAD_CREATE ? kt_rtos_find(r, e->info[0]) :
-						  NULL;
+						   NULL;
 }
 
 static void forget_rtos_thread(struct kt_rtos_thread *t)
@@ -142,8 +142,7 @@ static void take_interrupted(struct walk *w, uint64_t i)
 	const struct ktape_rtos_event *e = &w->list[i].e;
 
 	if (e->context != KT_THREADX_ISR || i < 2 || !e->prio ||
-	    e->prio == KT_THREADX_ISR ||
-	    w->list[i - 1].e.context == KT_THREADX_ISR)
+	    e->prio == KT_THREADX_ISR || w->list[i - 1].e.context == KT_THREADX_ISR)
 		return;
 	w->list[i - 1].e.next = e->prio;
 	w->current = e->prio;
@@ -245,8 +244,7 @@ static void set_next_in_thread(struct walk *w, uint64_t i)
 		e->next = next_after_relinquish(w, i);
 		break;
 	default:
-		e->next = i + 1 < w->nr && kt_rtos_runs(
-						   w->list[i + 1].e.context) ?
+		e->next = i + 1 < w->nr && kt_rtos_runs(w->list[i + 1].e.context) ?
 				  w->list[i + 1].e.context :
 				  e->context;
 		break;
@@ -308,10 +306,9 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 {
 	for (uint64_t i = nr; i--;) {
 		const struct kt_rtos_event *e = &list[i];
-		struct kt_rtos_thread *t =
-			kt_rtos_runs(e->e.context) ?
-				kt_rtos_find(r, e->e.context) :
-				NULL;
+		struct kt_rtos_thread *t = kt_rtos_runs(e->e.context) ?
+						   kt_rtos_find(r, e->e.context) :
+						   NULL;
 
 		if (t) {
 			widen_range(&t->t.lowest_prio, &t->t.highest_prio,
@@ -374,15 +371,13 @@ static void make_running(struct ktape_rtos *r, struct kt_rtos_event *e,
 }
 
 /* Check whether no event shows which thread runs between two events. */
-static bool is_hidden(const struct kt_rtos_event *e,
-		      const struct kt_rtos_event *next)
+static bool is_hidden(const struct kt_rtos_event *e, const struct kt_rtos_event *next)
 {
 	return e->e.context != e->e.next && e->e.next != next->e.context;
 }
 
 /* Move the events apart and mark the places for RUNNING events. */
-static void spread_events(struct kt_rtos_event *list, uint64_t nr,
-			  uint64_t more)
+static void spread_events(struct kt_rtos_event *list, uint64_t nr, uint64_t more)
 {
 	const struct kt_rtos_event *next = NULL;
 

@@ -16,8 +16,7 @@ static const uint8_t stack_words[] = {
 static void count_stack(struct kt_rtos_thread *t,
 			const struct ktape_rtos_event *e, uint64_t nr)
 {
-	uint32_t word =
-		e->id < KT_ARRAY_SIZE(stack_words) ? stack_words[e->id] : 0;
+	uint32_t word = e->id < KT_ARRAY_SIZE(stack_words) ? stack_words[e->id] : 0;
 	uint32_t sp, left;
 
 	if (!word)
@@ -31,8 +30,8 @@ static void count_stack(struct kt_rtos_thread *t,
 	t->t.stack_event = nr;
 }
 
-static void count_context_thread(struct ktape_rtos *r, const struct ktape_rtos_event *e,
-				 uint64_t nr)
+static void count_context_thread(struct ktape_rtos *r,
+				 const struct ktape_rtos_event *e, uint64_t nr)
 {
 	struct kt_rtos_thread *t = kt_rtos_find(r, e->context);
 
@@ -85,8 +84,7 @@ static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
 {
 	if (*at <= i)
 		*at = i + 1;
-	while (*at < nr &&
-	       (!list[*at].e.next || !kt_rtos_runs(list[*at].e.next)))
+	while (*at < nr && (!list[*at].e.next || !kt_rtos_runs(list[*at].e.next)))
 		(*at)++;
 	if (*at < nr)
 		return list[*at].e.next;

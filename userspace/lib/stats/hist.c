@@ -2,8 +2,8 @@
 /* Histograms: exact up to 63, then buckets of at most 1/32 of the value. */
 #include "stats/hist.h"
 
-#define EXACT		(2 * KT_HIST_STEPS)
-#define STEP_BITS	5
+#define EXACT	  (2 * KT_HIST_STEPS)
+#define STEP_BITS 5
 
 static unsigned int bucket_of(uint64_t v)
 {

@@ -7,7 +7,7 @@
  */
 #include "stats/rtos.h"
 
-#define WAITS	256	/* most waits tracked at a time */
+#define WAITS 256 /* most waits tracked at a time */
 
 /**
  * struct wait - a wait for a mutex
@@ -45,8 +45,8 @@ static void leave_open(struct waits *w, const struct wait *wait)
  */
 static uint64_t runs_at(struct waits *w, const struct wait *wait, uint64_t i)
 {
-	uint64_t at = kt_rtos_next_of(kt_rtos_find(w->r, wait->blocked),
-				      w->list, i);
+	uint64_t at =
+		kt_rtos_next_of(kt_rtos_find(w->r, wait->blocked), w->list, i);
 
 	if (at == KT_RTOS_NEVER)
 		leave_open(w, wait);
@@ -68,8 +68,7 @@ static void end_mutex_wait(struct waits *w, struct wait *wait)
 }
 
 /* Begin a wait if the event is one.  Return: true if it is. */
-static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e,
-		       uint64_t i)
+static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	const struct kt_rtos_thread *owner;
 
@@ -77,8 +76,7 @@ static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e,
 	    e->info[2] == e->context || find_wait(w, e->info[0]))
 		return false;
 	owner = kt_rtos_find(w->r, e->info[2]);
-	if (!owner || owner->prio == KTAPE_RTOS_UNKNOWN ||
-	    e->prio >= owner->prio)
+	if (!owner || owner->prio == KTAPE_RTOS_UNKNOWN || e->prio >= owner->prio)
 		return false;
 	w->r->totals.inversions++;
 	if (w->open == WAITS) {
@@ -96,8 +94,7 @@ static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e,
 }
 
 /* End a wait if the event ends one.  Return: true if it does. */
-static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e,
-		      uint64_t i)
+static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	struct wait *wait;
 
@@ -112,8 +109,7 @@ static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e,
 }
 
 /* Mark the waits during which a third thread of lower priority runs. */
-static void find_bad(struct waits *w, const struct ktape_rtos_event *e,
-		     uint64_t i)
+static void find_bad(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	for (unsigned int j = w->open; j--;) {
 		struct wait *wait = &w->wait[j];

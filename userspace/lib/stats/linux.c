@@ -113,8 +113,7 @@ static int account_time(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
 
 static bool is_wake_event(uint8_t opcode)
 {
-	return opcode == KTAPE_EV_SCHED_WAKING ||
-	       opcode == KTAPE_EV_SCHED_WAKEUP ||
+	return opcode == KTAPE_EV_SCHED_WAKING || opcode == KTAPE_EV_SCHED_WAKEUP ||
 	       opcode == KTAPE_EV_SCHED_WAKEUP_NEW;
 }
 
@@ -133,8 +132,7 @@ static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
 		kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
 		c->unreported = true;
 	} else if (tid >= 0 && tid != c->tid && kt_event_runs(e)) {
-		kt_sl_run(l, c, tid,
-			  c->tid < 0 && !c->unreported ? c->last : e->ts);
+		kt_sl_run(l, c, tid, c->tid < 0 && !c->unreported ? c->last : e->ts);
 	}
 }
 
@@ -231,7 +229,8 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return -ENOMEM;
 	c->result.seen = true;
 	/* The thread of a CPU's first event already ran before that event. */
-	if (c->tid < 0 && !c->unreported && e->opcode != KTAPE_EV_CONTEXT && !is_off(c))
+	if (c->tid < 0 && !c->unreported && e->opcode != KTAPE_EV_CONTEXT &&
+	    !is_off(c))
 		learn_linux_thread(l, c, e);
 	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))
@@ -403,8 +402,7 @@ uint64_t ktape_linux_span(const struct ktape_linux *l)
 	return kt_sl_ns(l, l->first, l->last);
 }
 
-const struct ktape_linux_cpu *ktape_linux_cpu(const struct ktape_linux *l,
-					      uint32_t i)
+const struct ktape_linux_cpu *ktape_linux_cpu(const struct ktape_linux *l, uint32_t i)
 {
 	for (uint32_t cpu = 0; cpu < l->nr_cpus; cpu++) {
 		if (l->cpus[cpu] && !i--)
@@ -419,8 +417,8 @@ const struct ktape_linux_thread *ktape_linux_thread(const struct ktape_linux *l,
 	return i < l->nr_threads ? &l->thread_list[i].result : NULL;
 }
 
-const struct ktape_linux_instead *
-ktape_linux_instead(const struct ktape_linux *l, size_t i)
+const struct ktape_linux_instead *ktape_linux_instead(const struct ktape_linux *l,
+						      size_t i)
 {
 	return i < l->nr_instead ? &l->instead[i] : NULL;
 }

@@ -12,21 +12,23 @@
 #include "util/map.h"
 #include "stream/event.h"
 
-#define KT_SL_NEST	16U	/* most nested interrupts of a CPU */
-#define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered at first */
-#define KT_SL_PAST_MOST	65536U	/* of a CPU at most, a power of two */
-#define KT_SL_PAST_ALL	(1U << 20)	/* of all CPUs, beyond KT_SL_PAST of each */
-#define KT_SL_CHECKS	(1U << 20)	/* of entries of these rings, at the beginning */
-#define KT_SL_CHECKS_MORE	64U	/* that each event adds */
-#define KT_SL_CHECKS_LEAST	256U	/* that each wait has in any case */
-#define KT_SL_TID_NONE	(-1)
-#define KT_SL_CPU_NONE	UINT32_MAX
-#define KT_SL_MOVES	8U	/* moves of a waiting thread whose CPUs are remembered */
+#define KT_SL_NEST 16U /* most nested interrupts of a CPU */
+#define KT_SL_PAST \
+	256U /* thread switches of a CPU that are remembered at first */
+#define KT_SL_PAST_MOST 65536U	   /* of a CPU at most, a power of two */
+#define KT_SL_PAST_ALL	(1U << 20) /* of all CPUs, beyond KT_SL_PAST of each */
+#define KT_SL_CHECKS \
+	(1U << 20)	       /* of entries of these rings, at the beginning */
+#define KT_SL_CHECKS_MORE  64U /* that each event adds */
+#define KT_SL_CHECKS_LEAST 256U /* that each wait has in any case */
+#define KT_SL_TID_NONE	   (-1)
+#define KT_SL_CPU_NONE	   UINT32_MAX
+#define KT_SL_MOVES	   8U /* moves of a waiting thread whose CPUs are remembered */
 #define KT_SL_SERIES \
 	8192U /* most series, without the one for each whole kind */
-#define KT_SL_THREADS	(1U << 20)
-#define KT_SL_PAIRS	(1U << 19)
-#define KT_SL_OPEN	(1U << 20)	/* most open intervals */
+#define KT_SL_THREADS (1U << 20)
+#define KT_SL_PAIRS   (1U << 19)
+#define KT_SL_OPEN    (1U << 20) /* most open intervals */
 
 /* Limits that can be exceeded. */
 enum kt_sl_left {
@@ -40,17 +42,17 @@ enum kt_sl_left {
 
 /* Kinds of open intervals; the comment names the key. */
 enum kt_sl_open {
-	KT_SL_WOKEN,		/* tid */
-	KT_SL_RUNNABLE,		/* tid; see linux_queue.c */
-	KT_SL_CALL,		/* tid */
-	KT_SL_RAISED,		/* CPU, vector */
-	KT_SL_QUEUED,		/* work item */
-	KT_SL_WORKING,		/* tid, work item */
-	KT_SL_TIMER,		/* CPU, timer */
+	KT_SL_WOKEN,	/* tid */
+	KT_SL_RUNNABLE, /* tid; see linux_queue.c */
+	KT_SL_CALL,	/* tid */
+	KT_SL_RAISED,	/* CPU, vector */
+	KT_SL_QUEUED,	/* work item */
+	KT_SL_WORKING,	/* tid, work item */
+	KT_SL_TIMER,	/* CPU, timer */
 	KT_SL_HRTIMER,
-	KT_SL_INSERTED,		/* device, sector */
+	KT_SL_INSERTED, /* device, sector */
 	KT_SL_ISSUED,
-	KT_SL_MOVED		/* tid; KT_SL_MOVES kinds from here on */
+	KT_SL_MOVED /* tid; KT_SL_MOVES kinds from here on */
 };
 
 /* A running interrupt handler. */
@@ -196,8 +198,7 @@ struct ktape_linux {
 int kt_sl_begin(struct ktape_linux *l);
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e);
-int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
-	      uint64_t value);
+int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s, uint64_t value);
 bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from);
 int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to);
@@ -208,8 +209,7 @@ struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
 
 /* linux_thread.c */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid);
-void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
-	       uint64_t ts);
+void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid, uint64_t ts);
 
 /* linux_queue.c */
 int kt_sl_queue(struct ktape_linux *l, int32_t tid, uint32_t cpu, uint64_t ts);

@@ -5,10 +5,10 @@
  */
 #include "stats/linux.h"
 
-#define ERRNO_MAX	4095
-#define NR_AND_TABLE	0x3ffffU	/* number and table of a system call, in dat20 */
-#define TABLE_SHIFT	16
-#define LARGE		(1U << 18)
+#define ERRNO_MAX    4095
+#define NR_AND_TABLE 0x3ffffU /* number and table of a system call, in dat20 */
+#define TABLE_SHIFT  16
+#define LARGE	     (1U << 18)
 
 /* ---- interrupts: they nest on a CPU ----------------------------------------------- */
 
@@ -16,15 +16,14 @@ static const struct irq {
 	uint8_t begin;
 	uint8_t end;
 	uint8_t kind;
-	uint8_t bits;	/* of dat20 are its number */
+	uint8_t bits; /* of dat20 are its number */
 } irqs[] = {
 	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT,
 	  KTAPE_SERIES_IRQ, 18 },
 	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, KTAPE_SERIES_IPI, 5 },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT,
 	  KTAPE_SERIES_TICK, 8 },
-	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, KTAPE_SERIES_SOFTIRQ,
-	  8 },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, KTAPE_SERIES_SOFTIRQ, 8 },
 };
 
 /* Return the key of an interval that belongs to the event's CPU. */
@@ -67,9 +66,8 @@ static int softirq_begins(struct ktape_linux *l, const struct ktape_event *e,
 
 	if (!take_interval(l, KT_SL_RAISED, cpu_key(e, vec), &raised))
 		return 0;
-	return kt_sl_interval(
-		l, kt_sl_series(l, KTAPE_SERIES_SOFTIRQ_WAIT, vec, e),
-		raised.value, e->ts);
+	return kt_sl_interval(l, kt_sl_series(l, KTAPE_SERIES_SOFTIRQ_WAIT, vec, e),
+			      raised.value, e->ts);
 }
 
 static int irq_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -78,8 +76,7 @@ static int irq_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 	uint32_t id = e->dat20 & ((1U << irq->bits) - 1);
 
 	if (c->depth < KT_SL_NEST)
-		c->irqs[c->depth++] =
-			(struct kt_sl_irq){ irq->kind, id, e->ts };
+		c->irqs[c->depth++] = (struct kt_sl_irq){ irq->kind, id, e->ts };
 	return irq->kind == KTAPE_SERIES_SOFTIRQ ? softirq_begins(l, e, id) : 0;
 }
 
@@ -150,16 +147,14 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry call;
 
 	(void)c;
-	if (e->tid <= 0 ||
-	    !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
+	if (e->tid <= 0 || !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
 	    (call.extra != key && !(e->dat20 & LARGE)))
 		return 0;
 	/* The exit of rt_sigreturn() has no number: use the number of the enter event. */
 	key = call.extra;
 	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
 	if (kt_sl_is_sure(l, KTAPE_SERIES_SYSCALL, call.value))
-		count_error(l, s, key,
-			    (int64_t)kt_get64(wide ? e->blob : e->args));
+		count_error(l, s, key, (int64_t)kt_get64(wide ? e->blob : e->args));
 	return kt_sl_interval(l, s, call.value, e->ts);
 }
 
@@ -196,11 +191,9 @@ static int work_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry work;
 
 	(void)c;
-	if (e->tid < 0 ||
-	    !take_interval(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
+	if (e->tid < 0 || !take_interval(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
 		return 0;
-	return kt_sl_interval(l,
-			      kt_sl_series(l, KTAPE_SERIES_WORK, work.extra, e),
+	return kt_sl_interval(l, kt_sl_series(l, KTAPE_SERIES_WORK, work.extra, e),
 			      work.value, e->ts);
 }
 
@@ -242,8 +235,7 @@ static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	if (!take_interval(l, timers[i].open, cpu_key(e, ktape_event_arg(e, 0)),
 			   &timer))
 		return 0;
-	return kt_sl_interval(l,
-			      kt_sl_series(l, timers[i].kind, timer.extra, e),
+	return kt_sl_interval(l, kt_sl_series(l, timers[i].kind, timer.extra, e),
 			      timer.value, e->ts);
 }
 
@@ -275,7 +267,8 @@ static int block_issued(struct ktape_linux *l, struct kt_sl_cpu *c,
 				     kt_sl_series(l, KTAPE_SERIES_BLOCK_WAIT,
 						  ktape_event_arg(e, 0), e),
 				     in.value, e->ts);
-	return err ? err : open_interval(l, KT_SL_ISSUED, pair_request_key(e), e, 0);
+	return err ? err :
+		     open_interval(l, KT_SL_ISSUED, pair_request_key(e), e, 0);
 }
 
 static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -286,10 +279,9 @@ static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
 	(void)c;
 	if (!take_interval(l, KT_SL_ISSUED, pair_request_key(e), &issued))
 		return 0;
-	return kt_sl_interval(l,
-			      kt_sl_series(l, KTAPE_SERIES_BLOCK,
-					   ktape_event_arg(e, 0), e),
-			      issued.value, e->ts);
+	return kt_sl_interval(
+		l, kt_sl_series(l, KTAPE_SERIES_BLOCK, ktape_event_arg(e, 0), e),
+		issued.value, e->ts);
 }
 
 /* ---- spans: begin and end in one record (gate filters) ------------------------------------ */
@@ -297,7 +289,7 @@ static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
 static const struct {
 	uint8_t opcode;
 	uint8_t kind;
-	uint8_t bits;	/* bits of dat20 with the key; 0 = the first argument */
+	uint8_t bits; /* bits of dat20 with the key; 0 = the first argument */
 } spans[] = {
 	{ KTAPE_EV_IRQ_SPAN, KTAPE_SERIES_IRQ, 18 },
 	{ KTAPE_EV_SOFTIRQ_SPAN, KTAPE_SERIES_SOFTIRQ, 8 },
@@ -317,12 +309,10 @@ static int add_pair_span(struct ktape_linux *l, struct kt_sl_cpu *c,
 		i++;
 	ktape_event_field(e, "start", &start);
 	s = kt_sl_series(l, spans[i].kind,
-			 spans[i].bits ?
-				 e->dat20 & ((1U << spans[i].bits) - 1) :
-				 ktape_event_arg(e, 0),
+			 spans[i].bits ? e->dat20 & ((1U << spans[i].bits) - 1) :
+					 ktape_event_arg(e, 0),
 			 e);
-	if (e->opcode == KTAPE_EV_SYS_SPAN &&
-	    !ktape_event_field(e, "ret", &ret))
+	if (e->opcode == KTAPE_EV_SYS_SPAN && !ktape_event_field(e, "ret", &ret))
 		count_error(l, s, e->dat20 & NR_AND_TABLE, (int64_t)ret);
 	/* No loss can be inside a span, because begin and end are in one record. */
 	return kt_sl_add(l, s, kt_sl_ns(l, start, e->ts));

@@ -11,9 +11,9 @@
  */
 #include "stats/linux.h"
 
-#define CPU_SHIFT	8	/* of dat20: the CPU, behind the priority */
-#define CPU_MASK	0xfffU
-#define MOVES_SHIFT	32	/* of the extra value of KT_SL_RUNNABLE */
+#define CPU_SHIFT   8 /* of dat20: the CPU, behind the priority */
+#define CPU_MASK    0xfffU
+#define MOVES_SHIFT 32 /* of the extra value of KT_SL_RUNNABLE */
 
 static uint64_t queue_of(uint32_t cpu, uint32_t moves)
 {
@@ -118,8 +118,7 @@ int kt_sl_move(struct ktape_linux *l, const struct ktape_event *e)
 /* ---- what ran meanwhile -------------------------------------------------------------- */
 
 /* Add the time that one thread ran while another waited. */
-static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
-		    uint64_t ns)
+static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other, uint64_t ns)
 {
 	struct ktape_linux_instead *more;
 	struct kt_map_entry *e;
@@ -165,8 +164,8 @@ struct wait {
 
 static int add_ran(struct kt_sl_longest *longest, int32_t tid, uint64_t ns)
 {
-	struct kt_sl_ran *more = kt_sl_more(longest->ran, longest->nr,
-					    sizeof(*more));
+	struct kt_sl_ran *more =
+		kt_sl_more(longest->ran, longest->nr, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -265,9 +264,7 @@ static int add_queues(struct ktape_linux *l, int32_t tid, uint64_t from,
 		known = left && known;
 		if (!left)
 			continue;
-		err = add_instead(l,
-				  known ? (uint32_t)left->extra :
-					  KT_SL_CPU_NONE,
+		err = add_instead(l, known ? (uint32_t)left->extra : KT_SL_CPU_NONE,
 				  &w, from, left->value);
 		from = left->value;
 		known = true;
@@ -341,8 +338,7 @@ static void sum_longest(struct kt_sl_longest *longest)
 	}
 }
 
-const struct ktape_linux_instead *
-ktape_linux_longest_wait(const struct ktape_linux *l)
+const struct ktape_linux_instead *ktape_linux_longest_wait(const struct ktape_linux *l)
 {
 	if (!l->longest->result.count)
 		return NULL;

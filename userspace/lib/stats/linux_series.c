@@ -2,13 +2,13 @@
 /* Series of values, by kind and key, and the map of open intervals. */
 #include "stats/linux.h"
 
-#define MILLION		1000000U
-#define NR_KINDS	((size_t)KTAPE_SERIES_KINDS)
+#define MILLION	 1000000U
+#define NR_KINDS ((size_t)KTAPE_SERIES_KINDS)
 
 static const struct {
 	const char *name;
 	const char *unit;
-	uint8_t type;		/* field type of the key, which gives its name */
+	uint8_t type; /* field type of the key, which gives its name */
 } kinds[KTAPE_SERIES_KINDS] = {
 	[KTAPE_SERIES_RUN_QUEUE] = { "run_queue", "ns", KTAPE_TYPE_U32 },
 	[KTAPE_SERIES_WAKEUP] = { "wakeup", "ns", KTAPE_TYPE_U32 },
@@ -16,14 +16,12 @@ static const struct {
 	[KTAPE_SERIES_IPI] = { "ipi", "ns", KTAPE_TYPE_IPI },
 	[KTAPE_SERIES_TICK] = { "tick", "ns", KTAPE_TYPE_U32 },
 	[KTAPE_SERIES_SOFTIRQ] = { "softirq", "ns", KTAPE_TYPE_SOFTIRQ },
-	[KTAPE_SERIES_SOFTIRQ_WAIT] = { "softirq_wait", "ns",
-					KTAPE_TYPE_SOFTIRQ },
+	[KTAPE_SERIES_SOFTIRQ_WAIT] = { "softirq_wait", "ns", KTAPE_TYPE_SOFTIRQ },
 	[KTAPE_SERIES_SYSCALL] = { "syscall", "ns", KTAPE_TYPE_SYSCALL },
 	[KTAPE_SERIES_WORK] = { "work", "ns", KTAPE_TYPE_FUNC },
 	[KTAPE_SERIES_WORK_WAIT] = { "work_wait", "ns", KTAPE_TYPE_FUNC },
 	[KTAPE_SERIES_TIMER] = { "timer", "ns", KTAPE_TYPE_FUNC },
-	[KTAPE_SERIES_TIMER_LATE] = { "timer_late", "jiffies",
-				      KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_TIMER_LATE] = { "timer_late", "jiffies", KTAPE_TYPE_FUNC },
 	[KTAPE_SERIES_HRTIMER] = { "hrtimer", "ns", KTAPE_TYPE_FUNC },
 	[KTAPE_SERIES_HRTIMER_LATE] = { "hrtimer_late", "ns", KTAPE_TYPE_FUNC },
 	[KTAPE_SERIES_BLOCK] = { "block", "ns", KTAPE_TYPE_DEV },
@@ -39,10 +37,8 @@ static void set_series_name(const struct ktape_linux *l, struct ktape_series *s,
 			    const struct ktape_event *e)
 {
 	struct ktape_event of = *e;
-	const struct kt_line line =
-		kt_line_of(l->info, l->registry, &of, false);
-	uint64_t value = s->kind == KTAPE_SERIES_SYSCALL ? s->key & 0xffff :
-							   s->key;
+	const struct kt_line line = kt_line_of(l->info, l->registry, &of, false);
+	uint64_t value = s->kind == KTAPE_SERIES_SYSCALL ? s->key & 0xffff : s->key;
 	unsigned int type = kinds[s->kind].type;
 	const char *fixed = ktape_value_name(type, value);
 	struct kt_name name;
@@ -52,8 +48,7 @@ static void set_series_name(const struct ktape_linux *l, struct ktape_series *s,
 		of.dat20 = (uint32_t)s->key;
 	name = kt_name_of(&line, type, value);
 	if (name.text)
-		snprintf(s->name, sizeof(s->name), "%.*s", (int)name.len,
-			 name.text);
+		snprintf(s->name, sizeof(s->name), "%.*s", (int)name.len, name.text);
 	else if (fixed)
 		snprintf(s->name, sizeof(s->name), "%s", fixed);
 	else if (type == KTAPE_TYPE_DEV)
@@ -123,8 +118,7 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 
 	if (key == KTAPE_SERIES_ALL)
 		return l->list[kind];
-	if (l->series.nr == KT_SL_SERIES &&
-	    !kt_map_find(&l->series, kind, key)) {
+	if (l->series.nr == KT_SL_SERIES && !kt_map_find(&l->series, kind, key)) {
 		l->left[KT_SL_LEFT_SERIES]++;
 		return l->list[kind];
 	}
@@ -173,8 +167,7 @@ uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
 	static const char *const whats[KT_SL_LEFT] = {
 		[KT_SL_LEFT_SERIES] =
 			"values of series beyond the first 8192, which count only for their whole kind,",
-		[KT_SL_LEFT_THREADS] =
-			"times of a thread beyond the first 1048576",
+		[KT_SL_LEFT_THREADS] = "times of a thread beyond the first 1048576",
 		[KT_SL_LEFT_PAIRS] =
 			"times of pairs of threads beyond the first 524288",
 		[KT_SL_LEFT_OPEN] =
@@ -204,8 +197,7 @@ static void add_value(const struct ktape_linux *l, struct kt_sl_series *s,
 		s->result.max_ts = e->ts;
 		s->result.max_cpu = e->cpu;
 		/* The thread that waited is the one that the switch goes to. */
-		s->result.max_tid = waits ? (int32_t)ktape_event_arg(e, 1) :
-					    e->tid;
+		s->result.max_tid = waits ? (int32_t)ktape_event_arg(e, 1) : e->tid;
 	}
 	kt_hist_add(&s->hist, value);
 }
@@ -218,8 +210,7 @@ static void add_value(const struct ktape_linux *l, struct kt_sl_series *s,
  *
  * Return: 0, or -ENOMEM if @s is NULL.
  */
-int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
-	      uint64_t value)
+int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s, uint64_t value)
 {
 	struct kt_sl_series *one = (struct kt_sl_series *)s;
 
@@ -293,8 +284,7 @@ static int by_sum(const void *a, const void *b)
 		return x->result.kind < y->result.kind ? -1 : 1;
 	if (x->hist.sum != y->hist.sum)
 		return x->hist.sum > y->hist.sum ? -1 : 1;
-	return x->result.key < y->result.key ? -1 :
-					       x->result.key > y->result.key;
+	return x->result.key < y->result.key ? -1 : x->result.key > y->result.key;
 }
 
 /**
@@ -311,8 +301,7 @@ void kt_sl_sort(struct ktape_linux *l)
 		s->result.min = s->hist.min;
 		s->result.max = s->hist.max;
 	}
-	qsort(l->list + NR_KINDS, l->nr_series - NR_KINDS, sizeof(*l->list),
-	      by_sum);
+	qsort(l->list + NR_KINDS, l->nr_series - NR_KINDS, sizeof(*l->list), by_sum);
 }
 
 /**
@@ -339,8 +328,7 @@ void kt_sl_restart(struct ktape_linux *l)
 	}
 }
 
-const struct ktape_series *ktape_linux_series(const struct ktape_linux *l,
-					      size_t i)
+const struct ktape_series *ktape_linux_series(const struct ktape_linux *l, size_t i)
 {
 	return i < l->nr_series ? &l->list[i]->result : NULL;
 }
@@ -369,21 +357,18 @@ void ktape_linux_quantile(const struct ktape_linux *l, size_t i,
 	quantile->low = l->uncounted || rank <= missing ?
 				0 :
 				kt_hist_rank(&s->hist, rank - missing);
-	quantile->high = l->uncounted || rank > n ?
-				 UINT64_MAX :
-				 kt_hist_rank(&s->hist, rank);
+	quantile->high = l->uncounted || rank > n ? UINT64_MAX :
+						    kt_hist_rank(&s->hist, rank);
 }
 
-uint64_t ktape_linux_bucket(const struct ktape_linux *l, size_t i,
-			    unsigned int power)
+uint64_t ktape_linux_bucket(const struct ktape_linux *l, size_t i, unsigned int power)
 {
 	const struct kt_hist *h = &l->list[i]->hist;
 	uint64_t n = 0;
 
 	for (unsigned int b = 0; b < KT_HIST_BUCKETS; b++) {
 		uint64_t v = kt_hist_upper(b);
-		unsigned int bits = v ? 64 - (unsigned int)__builtin_clzll(v) :
-					0;
+		unsigned int bits = v ? 64 - (unsigned int)__builtin_clzll(v) : 0;
 
 		n += bits == power ? h->buckets[b] : 0;
 	}

@@ -68,8 +68,7 @@ static void make_past_room(struct ktape_linux *l, struct kt_sl_cpu *c)
  * @tid: thread id, or KT_SL_TID_NONE
  * @ts: time from which the thread runs, in ticks
  */
-void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
-	       uint64_t ts)
+void kt_sl_run(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
 {
 	c->tid = tid;
 	c->unreported = false;

@@ -15,15 +15,11 @@
 #include "util/map.h"
 #include "stream/event.h"
 
-#define POSTS_MAX	1024U	/* most open posts of an object */
-#define ROWS_MAX	4096U
-#define SIGNAL_SHIFT	40	/* shift of the object's row number in keys */
+#define POSTS_MAX    1024U /* most open posts of an object */
+#define ROWS_MAX     4096U
+#define SIGNAL_SHIFT 40 /* shift of the object's row number in keys */
 
-enum {
-	SMA_GET = 0x42,
-	SMA_FIFO = 0x43,
-	SMA_LIFO = 0x44
-};
+enum { SMA_GET = 0x42, SMA_FIFO = 0x43, SMA_LIFO = 0x44 };
 
 struct post {
 	uint64_t ts;
@@ -134,8 +130,7 @@ static int find_rows(struct ktape_responses *s, uint64_t object,
 
 static void remove_post(struct row *o, uint32_t i)
 {
-	memmove(o->posts + i, o->posts + i + 1,
-		(o->nr - i - 1) * sizeof(*o->posts));
+	memmove(o->posts + i, o->posts + i + 1, (o->nr - i - 1) * sizeof(*o->posts));
 	o->nr--;
 }
 
@@ -183,7 +178,7 @@ static void answer_post(struct ktape_responses *s, struct row *rows[2],
 	rows[1]->r.gets++;
 	while (i < o->nr && o->posts[i].signal != get->signal)
 		i++;
-	if (i == o->nr)		/* posted before the trace or in a loss */
+	if (i == o->nr) /* posted before the trace or in a loss */
 		return;
 	if (!s->no_time) {
 		ns = (uint64_t)(ktape_mono_ns(s->info, get->ts) -
@@ -195,8 +190,7 @@ static void answer_post(struct ktape_responses *s, struct row *rows[2],
 }
 
 /* Read the object and the signal, which are the first two arguments. */
-static bool take_args(const struct ktape_event *e, uint64_t *object,
-		      uint32_t *signal)
+static bool take_args(const struct ktape_event *e, uint64_t *object, uint32_t *signal)
 {
 	const uint8_t *at = e->blob, *end = at + e->blob_size;
 	struct kt_typed t;
@@ -205,8 +199,7 @@ static bool take_args(const struct ktape_event *e, uint64_t *object,
 		return false;
 	kt_typed_next(&at, end, &t);
 	*object = t.value;
-	if (t.format != KTAPE_FORMAT_OBJECT || t.kind != KT_TYPED_NUMBER ||
-	    at >= end)
+	if (t.format != KTAPE_FORMAT_OBJECT || t.kind != KT_TYPED_NUMBER || at >= end)
 		return false;
 	kt_typed_next(&at, end, &t);
 	*signal = (uint32_t)t.value;
@@ -241,16 +234,14 @@ int ktape_responses_take(struct ktape_responses *s, const struct ktape_event *e)
 	return 0;
 }
 
-void ktape_responses_notice(struct ktape_responses *s,
-			    const struct ktape_notice *n)
+void ktape_responses_notice(struct ktape_responses *s, const struct ktape_notice *n)
 {
 	s->losses += n->kind == KTAPE_NOTICE_LOST;
 }
 
 /* ---- results -------------------------------------------------------------- */
 
-const struct ktape_response *ktape_response(const struct ktape_responses *s,
-					    size_t i)
+const struct ktape_response *ktape_response(const struct ktape_responses *s, size_t i)
 {
 	struct row *row = i < s->nr_rows ? s->rows[i] : NULL;
 
@@ -265,8 +256,7 @@ const struct ktape_response *ktape_response(const struct ktape_responses *s,
 	return &row->r;
 }
 
-uint64_t ktape_response_quantile(const struct ktape_response *r,
-				 uint32_t millionth)
+uint64_t ktape_response_quantile(const struct ktape_response *r, uint32_t millionth)
 {
 	const struct row *row = (const struct row *)r;
 	uint64_t rank = (row->hist.count * millionth + 999999) / 1000000;

@@ -10,9 +10,9 @@
 #include "format/formats.h"
 #include "stats/rtos.h"
 
-#define NON_ASCII	"Non-ASCII Name"	/* shown by TraceX for such a name */
-#define FIRST_ROOM	16U
-#define EXCHANGED	256U	/* most counts that are sorted as in TraceX */
+#define NON_ASCII  "Non-ASCII Name" /* shown by TraceX for such a name */
+#define FIRST_ROOM 16U
+#define EXCHANGED  256U /* most counts that are sorted as in TraceX */
 
 int ktape_rtos_new(struct ktape_rtos **rtos)
 {
@@ -207,8 +207,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 	if (!r->foreign)
 		return take_native(r, e);
 	if (e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
-	    ktape_event_arg(e, 0) ==
-		    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT))
+	    ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT))
 		return take_rtos_object(r, e);
 	return kt_threadx_take(&x, &r->head, e) ? take_rtos_entry(r, &x) : 0;
 }
@@ -285,8 +284,7 @@ const struct ktape_rtos_thread *ktape_rtos_thread(const struct ktape_rtos *r,
 }
 
 /* Return the event with a number, or NULL. */
-static const struct kt_rtos_event *event_at(const struct ktape_rtos *r,
-					    uint64_t i)
+static const struct kt_rtos_event *event_at(const struct ktape_rtos *r, uint64_t i)
 {
 	uint32_t low = 0, high = r->nr_cores;
 
@@ -330,8 +328,7 @@ uint64_t ktape_rtos_left_out(const struct ktape_rtos *r, unsigned int i,
 	static const char *const kinds[KT_RTOS_LEFT] = {
 		[KT_RTOS_LEFT_EVENTS] = "events beyond the first 4194304",
 		[KT_RTOS_LEFT_THREADS] = "threads beyond the first 65536",
-		[KT_RTOS_LEFT_THEIRS] =
-			"events whose thread is beyond the first 65536",
+		[KT_RTOS_LEFT_THEIRS] = "events whose thread is beyond the first 65536",
 	};
 
 	for (unsigned int kind = 0; kind < KT_RTOS_LEFT; kind++) {

@@ -8,7 +8,7 @@
 
 #include "rtos/threadx.h"
 
-#define KT_RTOS_NEVER	UINT64_MAX	/* "no event" as an event number */
+#define KT_RTOS_NEVER UINT64_MAX /* "no event" as an event number */
 
 /* Limits that can be exceeded. */
 enum kt_rtos_left {
@@ -106,8 +106,7 @@ struct ktape_rtos {
 };
 
 /* rtos_thread.c */
-struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
-				    uint32_t address);
+struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r, uint32_t address);
 struct kt_rtos_thread *kt_rtos_add(struct ktape_rtos *r, uint32_t address);
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr);
 

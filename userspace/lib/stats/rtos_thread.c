@@ -3,7 +3,7 @@
 #include "util/hash.h"
 #include "stats/rtos.h"
 
-#define UNNAMED		"Un-named Thread"
+#define UNNAMED "Un-named Thread"
 
 /* Make room for @nr events.  Return: 0 or -ENOMEM. */
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr)
@@ -25,15 +25,13 @@ static uint32_t *thread_slot(const struct ktape_rtos *r, uint32_t address)
 	uint32_t mask = r->table_size - 1;
 	uint32_t at = (uint32_t)kt_hash(r->seed, address) & mask;
 
-	while (r->table[at] &&
-	       r->threads[r->table[at] - 1].t.address != address)
+	while (r->table[at] && r->threads[r->table[at] - 1].t.address != address)
 		at = (at + 1) & mask;
 	return &r->table[at];
 }
 
 /* Find a thread by its address.  Return: the thread, or NULL. */
-struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
-				    uint32_t address)
+struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r, uint32_t address)
 {
 	uint32_t nr = r->table_size ? *thread_slot(r, address) : 0;
 

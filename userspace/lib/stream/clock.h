@@ -7,9 +7,10 @@
 
 #include "util/wide.h"
 
-#define KT_NS_PER_S	1000000000ULL
-#define KT_DATED_FROM	(1000000000LL * 1000000000LL)	/* 2001, in ns since the epoch */
-#define KT_FREQ_FAST	(1ULL << 34)	/* one second in ns times this fits 64 bits */
+#define KT_NS_PER_S 1000000000ULL
+#define KT_DATED_FROM \
+	(1000000000LL * 1000000000LL) /* 2001, in ns since the epoch */
+#define KT_FREQ_FAST (1ULL << 34) /* one second in ns times this fits 64 bits */
 
 /**
  * struct kt_clock - a clock frequency with its inverse
@@ -46,8 +47,7 @@ static inline uint64_t kt_clock_divide(const struct kt_clock *clock, uint64_t n,
 
 /* Convert ticks to nanoseconds, with the result of ktape_ticks_to_ns(). */
 static inline uint64_t kt_clock_ns(struct kt_clock *clock,
-				   const struct ktape_info *info,
-				   uint64_t ticks)
+				   const struct ktape_info *info, uint64_t ticks)
 {
 	uint64_t seconds, rest;
 

@@ -14,17 +14,17 @@
 #include "stream/packet.h"
 
 /* Bytes of the longest record without a blob. */
-#define PLAIN_MAX	40U
+#define PLAIN_MAX 40U
 
 /* Records that follow a special one and are walked before windows are tried again. */
-#define CALM		16U
+#define CALM 16U
 
 _Static_assert(PLAIN_MAX == 8 + (UINT64_MAX >> KTAPE_NARGS_SHIFT) * 4 + 4,
 	       "PLAIN_MAX has room for all arguments");
 
 /* The second half of a record's first word: P and opcode decide whether it is special. */
-#define HALF_P		(1U << (KTAPE_P_SHIFT - 32))
-#define HALF_OPCODE	(0xffU << (KTAPE_OPCODE_SHIFT - 32))
+#define HALF_P	    (1U << (KTAPE_P_SHIFT - 32))
+#define HALF_OPCODE (0xffU << (KTAPE_OPCODE_SHIFT - 32))
 
 _Static_assert(HALF_OPCODE == KTAPE_TIME_EXTEND && HALF_P > HALF_OPCODE,
 	       "a special record has a masked half of KTAPE_TIME_EXTEND or more");
@@ -71,8 +71,7 @@ static bool take_one(const uint8_t *data, uint64_t *from, uint64_t to, uint64_t 
  *
  * Return: as kt_records_count().
  */
-uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from,
-				   uint64_t to)
+uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from, uint64_t to)
 {
 	uint64_t nr = 0;
 
@@ -89,19 +88,20 @@ uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from,
 
 #include <immintrin.h>
 
-#define WITH_AVX2	__attribute__((target("avx2")))
+#define WITH_AVX2 __attribute__((target("avx2")))
 
-#define WORDS		32U		/* of a window: 16 in each half of a vector */
-#define WINDOW		(WORDS * 8)
+#define WORDS  32U /* of a window: 16 in each half of a vector */
+#define WINDOW (WORDS * 8)
 /* The last record of a window begins in its last word. */
-#define WINDOW_ROOM	(WINDOW - 8 + PLAIN_MAX)
+#define WINDOW_ROOM (WINDOW - 8 + PLAIN_MAX)
 
 /* The first and last byte of the upper halves of 8 words, for each half of a vector. */
 WITH_AVX2 static inline __m256i upper_bytes(const uint8_t *words)
 {
-	const __m256i ends = _mm256_setr_epi8(
-		3, 7, 11, 15, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1,
-		3, 7, 11, 15, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
+	const __m256i ends = _mm256_setr_epi8(3, 7, 11, 15, 0, 4, 8, 12, -1, -1,
+					      -1, -1, -1, -1, -1, -1, 3, 7, 11,
+					      15, 0, 4, 8, 12, -1, -1, -1, -1,
+					      -1, -1, -1, -1);
 	__m256 low = _mm256_loadu_ps((const float *)(const void *)words);
 	__m256 high = _mm256_loadu_ps((const float *)(const void *)(words + 32));
 
@@ -112,9 +112,10 @@ WITH_AVX2 static inline __m256i upper_bytes(const uint8_t *words)
 /* Put pairs of bytes, which alternate between the halves of a vector, in their order. */
 WITH_AVX2 static inline __m256i is_counted_in_order(__m256i pairs)
 {
-	const __m256i merge = _mm256_setr_epi8(
-		0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
-		0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+	const __m256i merge = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5,
+					       12, 13, 6, 7, 14, 15, 0, 1, 8, 9,
+					       2, 3, 10, 11, 4, 5, 12, 13, 6, 7,
+					       14, 15);
 
 	return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(pairs, 0xd8), merge);
 }
@@ -126,26 +127,26 @@ WITH_AVX2 static inline __m256i is_counted_in_order(__m256i pairs)
 WITH_AVX2 static inline __m256i record_lengths(const uint8_t *window)
 {
 	/* By the upper 4 bits: the number of arguments, and P. */
-	const __m256i by_bits = _mm256_setr_epi8(
-		1, 0, 2, 0, 2, 0, 3, 0, 3, 0, 4, 0, 4, 0, 5, 0,
-		1, 0, 2, 0, 2, 0, 3, 0, 3, 0, 4, 0, 4, 0, 5, 0);
+	const __m256i by_bits =
+		_mm256_setr_epi8(1, 0, 2, 0, 2, 0, 3, 0, 3, 0, 4, 0, 4, 0, 5, 0,
+				 1, 0, 2, 0, 2, 0, 3, 0, 3, 0, 4, 0, 4, 0, 5, 0);
 	__m256i a = _mm256_unpacklo_epi32(upper_bytes(window),
 					  upper_bytes(window + 64));
 	__m256i b = _mm256_unpacklo_epi32(upper_bytes(window + 128),
 					  upper_bytes(window + 192));
-	__m256i bits = _mm256_and_si256(
-		_mm256_srli_epi16(_mm256_unpacklo_epi64(a, b), 4),
-		_mm256_set1_epi8(15));
+	__m256i bits =
+		_mm256_and_si256(_mm256_srli_epi16(_mm256_unpacklo_epi64(a, b), 4),
+				 _mm256_set1_epi8(15));
 	__m256i extends = _mm256_cmpeq_epi8(_mm256_unpackhi_epi64(a, b),
 					    _mm256_set1_epi8(-1));
 
-	return is_counted_in_order(_mm256_andnot_si256(
-		extends, _mm256_shuffle_epi8(by_bits, bits)));
+	return is_counted_in_order(
+		_mm256_andnot_si256(extends, _mm256_shuffle_epi8(by_bits, bits)));
 }
 
 /* How far one record after the other leads from each word of a window. */
 struct reach {
-	__m256i words;		/* up to a special record, or out of the word's half */
+	__m256i words; /* up to a special record, or out of the word's half */
 	__m256i records;
 };
 
@@ -153,10 +154,11 @@ struct reach {
 WITH_AVX2 static inline void double_reach(struct reach *reach)
 {
 	/* Beyond the half the sum has bit 7, for which a shuffle has 0. */
-	const __m256i self = _mm256_setr_epi8(
-		112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125,
-		126, 127, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123,
-		124, 125, 126, 127);
+	const __m256i self = _mm256_setr_epi8(112, 113, 114, 115, 116, 117, 118,
+					      119, 120, 121, 122, 123, 124, 125,
+					      126, 127, 112, 113, 114, 115, 116,
+					      117, 118, 119, 120, 121, 122, 123,
+					      124, 125, 126, 127);
 	__m256i there = _mm256_add_epi8(reach->words, self);
 
 	reach->words = _mm256_add_epi8(reach->words,
@@ -186,7 +188,7 @@ WITH_AVX2 static uint64_t count_windows(const uint8_t *data, uint64_t *from,
 					uint64_t to)
 {
 	const uint8_t *window = data + *from, *last = data + to - WINDOW_ROOM;
-	uint64_t at = 0, nr = 0;	/* word of the window with the next record */
+	uint64_t at = 0, nr = 0; /* word of the window with the next record */
 	uint8_t words[WORDS], records[WORDS];
 
 	for (; window <= last; window += WINDOW, at -= WORDS) {

@@ -9,8 +9,7 @@
  */
 #include "stream/decode.h"
 
-int ktape_decoder_new(const struct ktape_info *info,
-		      struct ktape_decoder **decoder)
+int ktape_decoder_new(const struct ktape_info *info, struct ktape_decoder **decoder)
 {
 	struct ktape_decoder *d = malloc(sizeof(*d));
 
@@ -83,8 +82,7 @@ void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 	}
 }
 
-int ktape_decode_packet(const void *data, size_t len,
-			struct ktape_decoder *decoder,
+int ktape_decode_packet(const void *data, size_t len, struct ktape_decoder *decoder,
 			const struct ktape_visitor *visitor,
 			struct ktape_error *error)
 {
@@ -98,7 +96,8 @@ int ktape_decode_packet(const void *data, size_t len,
 	if (ret)
 		return ret;
 	once = kt_decoder_packet(decoder, data);
-	while ((ret = kt_packet_read_event(&packet, &event, &why, decoder->info)) > 0) {
+	while ((ret = kt_packet_read_event(&packet, &event, &why, decoder->info)) >
+	       0) {
 		kt_decoder_event(decoder, &event);
 		if (once)
 			decoder->tid[event.cpu] = -1;

@@ -59,8 +59,7 @@ static inline bool kt_decoder_is_forged(const struct ktape_decoder *d,
 }
 
 /* Set @known and @tid of an event, and track a change of the running thread. */
-static inline void kt_decoder_event(struct ktape_decoder *d,
-				    struct ktape_event *event)
+static inline void kt_decoder_event(struct ktape_decoder *d, struct ktape_event *event)
 {
 	unsigned int opcode = event->opcode;
 

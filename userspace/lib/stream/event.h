@@ -12,8 +12,8 @@
 
 #include "stream/packet.h"
 
-#define KT_FIELD_ROOM	16	/* bytes for a field's name */
-#define KT_PLACE_END	255	/* place of the entry after the last field */
+#define KT_FIELD_ROOM 16  /* bytes for a field's name */
+#define KT_PLACE_END  255 /* place of the entry after the last field */
 
 /**
  * struct kt_slot - one field
@@ -108,8 +108,7 @@ struct kt_fields {
 const struct kt_slot *kt_fields_more(struct kt_fields *at);
 
 /* Begin at the first field.  @plan is kt_plan_of() of the event, not NULL. */
-static inline void kt_fields_begin(struct kt_fields *at,
-				   const struct kt_plan *plan,
+static inline void kt_fields_begin(struct kt_fields *at, const struct kt_plan *plan,
 				   const struct ktape_event *event)
 {
 	at->step = plan->steps;

@@ -71,14 +71,14 @@ static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
-#define STEP(TYPE, text, where, nr) \
-	{ \
-		.name = text, \
+#define STEP(TYPE, text, where, nr)           \
+	{                                     \
+		.name = text,                 \
 		.name_len = sizeof(text) - 1, \
-		.type = KTAPE_TYPE_##TYPE, \
+		.type = KTAPE_TYPE_##TYPE,    \
 		.place = KTAPE_PLACE_##where, \
-		.words = WORDS_##TYPE, \
-		.count = (nr), \
+		.words = WORDS_##TYPE,        \
+		.count = (nr),                \
 	},
 
 /* clang-format off */
@@ -176,8 +176,7 @@ int ktape_event_field(const struct ktape_event *event, const char *name,
 		return -EINVAL;
 	kt_fields_begin(&at, plan, event);
 	while ((f = kt_fields_next(&at))) {
-		if (at.count || strcmp(f->name, name) ||
-		    f->place > KTAPE_PLACE_REST ||
+		if (at.count || strcmp(f->name, name) || f->place > KTAPE_PLACE_REST ||
 		    (f->place == KTAPE_PLACE_REST && !event->nargs))
 			continue;
 		*value = at.value;

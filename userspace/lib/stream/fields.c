@@ -30,9 +30,8 @@ static void take_values(struct kt_fields *at, const struct kt_slot *s)
 	case KTAPE_PLACE_LIST:
 		/* The count comes from the trace: use at most what the blob holds. */
 		at->data = at->words + 4;
-		at->count =
-			(uint32_t)kt_min(kt_get32(at->words),
-					 (e->blob_size - 4U) / 4 / s->words);
+		at->count = (uint32_t)kt_min(kt_get32(at->words),
+					     (e->blob_size - 4U) / 4 / s->words);
 		break;
 	default:
 		at->data = e->blob;
@@ -116,17 +115,17 @@ unsigned int kt_kernel_state(unsigned int state)
 	return state < KT_ARRAY_SIZE(states) ? states[state] : 0;
 }
 
-#define FORMAT_BITS	4
-#define ARRAY_HEAD	5	/* format and number of the elements */
+#define FORMAT_BITS 4
+#define ARRAY_HEAD  5 /* format and number of the elements */
 
 /* Bytes of a number by its format; 0 = the format is not a number. */
 static const uint8_t sizes[16] = {
-	[KTAPE_FORMAT_S8] = 1,	   [KTAPE_FORMAT_U8] = 1,
-	[KTAPE_FORMAT_S16] = 2,	   [KTAPE_FORMAT_U16] = 2,
-	[KTAPE_FORMAT_S32] = 4,	   [KTAPE_FORMAT_U32] = 4,
-	[KTAPE_FORMAT_X32] = 4,	   [KTAPE_FORMAT_OBJECT] = 8,
+	[KTAPE_FORMAT_S8] = 1,	     [KTAPE_FORMAT_U8] = 1,
+	[KTAPE_FORMAT_S16] = 2,	     [KTAPE_FORMAT_U16] = 2,
+	[KTAPE_FORMAT_S32] = 4,	     [KTAPE_FORMAT_U32] = 4,
+	[KTAPE_FORMAT_X32] = 4,	     [KTAPE_FORMAT_OBJECT] = 8,
 	[KTAPE_FORMAT_FUNCTION] = 8, [KTAPE_FORMAT_SIGNAL] = 4,
-	[KTAPE_FORMAT_DOUBLE] = 8, [KTAPE_FORMAT_S64] = 8,
+	[KTAPE_FORMAT_DOUBLE] = 8,   [KTAPE_FORMAT_S64] = 8,
 	[KTAPE_FORMAT_U64] = 8,
 };
 
@@ -154,7 +153,8 @@ uint64_t kt_typed_element(unsigned int format, const uint8_t *data, size_t i)
 }
 
 /* Read an array, whose head is at @data.  Return: its end, or NULL if it is cut off. */
-static const uint8_t *take_array(const uint8_t *data, size_t room, struct kt_typed *t)
+static const uint8_t *take_array(const uint8_t *data, size_t room,
+				 struct kt_typed *t)
 {
 	uint64_t count, size;
 

@@ -13,7 +13,7 @@
 
 #include "stream/metadata.h"
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 
 struct event_text {
 	uint8_t opcode;
@@ -45,8 +45,7 @@ size_t kt_event_place(unsigned int opcode)
 {
 	size_t i = 0;
 
-	while (i < KT_ARRAY_SIZE(event_texts) &&
-	       event_texts[i].opcode != opcode)
+	while (i < KT_ARRAY_SIZE(event_texts) && event_texts[i].opcode != opcode)
 		i++;
 	return i;
 }
@@ -110,18 +109,15 @@ static void put_metadata_head(FILE *out, const struct ktape_info *info)
 	clean_string(machine, info->machine, sizeof(machine));
 	clean_string(clock, info->clock, sizeof(clock));
 	kt_uuid_text(info->uuid, uuid);
-	fprintf(out, KTAPE_CTF_HEAD, uuid,
-		(unsigned long long)ktape_table_hash(), clock,
-		(long long)info->mono_offset_ns,
-		(long long)info->boot_offset_ns,
-		(long long)info->real_offset_ns, hostname, release, machine,
-		clock, uuid, (unsigned long long)info->freq,
-		(long long)info->offset_s, (unsigned long long)info->offset,
-		clock, clock);
+	fprintf(out, KTAPE_CTF_HEAD, uuid, (unsigned long long)ktape_table_hash(),
+		clock, (long long)info->mono_offset_ns,
+		(long long)info->boot_offset_ns, (long long)info->real_offset_ns,
+		hostname, release, machine, clock, uuid,
+		(unsigned long long)info->freq, (long long)info->offset_s,
+		(unsigned long long)info->offset, clock, clock);
 }
 
-int ktape_metadata_format(const struct ktape_info *info, char **text,
-			  size_t *len)
+int ktape_metadata_format(const struct ktape_info *info, char **text, size_t *len)
 {
 	FILE *out;
 	int err;
@@ -168,7 +164,8 @@ static bool is_beyond(const struct ktape_info *info, int64_t origin, uint64_t ti
 }
 
 /* Return a time of a clock.  One that does not fit becomes the last one that does. */
-static int64_t metadata_clock_ns(const struct ktape_info *info, int64_t origin, uint64_t ticks)
+static int64_t metadata_clock_ns(const struct ktape_info *info, int64_t origin,
+				 uint64_t ticks)
 {
 	if (is_beyond(info, origin, ticks))
 		return INT64_MAX;
@@ -180,8 +177,8 @@ int64_t ktape_epoch_ns(const struct ktape_info *info, uint64_t ts)
 	const uint64_t ticks = ts + info->offset < ts ? UINT64_MAX :
 							ts + info->offset;
 
-	return metadata_clock_ns(info, (int64_t)((uint64_t)info->offset_s * NS_PER_S),
-				 ticks);
+	return metadata_clock_ns(
+		info, (int64_t)((uint64_t)info->offset_s * NS_PER_S), ticks);
 }
 
 int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts)
@@ -212,7 +209,7 @@ int kt_clock_check(const struct ktape_info *info, struct ktape_error *error)
  * Tools add values to the env block and a remark at the end.  They update the
  * checksum only if it was right before: otherwise it would hide earlier damage.
  */
-#define ENV	"\nenv {\n"
+#define ENV "\nenv {\n"
 
 /* Return the start of the values in the env block, or NULL. */
 static char *find_metadata_env(char *text, size_t len)
@@ -231,8 +228,7 @@ static bool has_key(const char *env, size_t len, const char *key)
 	return end && memmem(env, (size_t)(end - env), word, (size_t)n);
 }
 
-int ktape_metadata_add(char **text, size_t *len, const char *key,
-		       const char *value)
+int ktape_metadata_add(char **text, size_t *len, const char *key, const char *value)
 {
 	size_t more = strlen(key) + strlen(value) + 8, at;
 	char *env = find_metadata_env(*text, *len), *longer;

@@ -11,15 +11,15 @@
 
 #include "stream/packet.h"
 
-#define KT_METADATA_MAX	(16U << 20)
+#define KT_METADATA_MAX (16U << 20)
 /*
  * Metadata of CTF 2 begin with this mark.  An attribute in them has the text of CTF 1.8 that
  * describes the same trace; KT_CTF2_TEXT stands before it.
  */
-#define KT_CTF2_MARK	'\x1e'
-#define KT_CTF2_TEXT	"{\"ktape\":{\"tsdl\":"
-#define KT_UUID_TEXT	37
-#define KT_METADATA_MINOR	"tracer_minor = "
+#define KT_CTF2_MARK	  '\x1e'
+#define KT_CTF2_TEXT	  "{\"ktape\":{\"tsdl\":"
+#define KT_UUID_TEXT	  37
+#define KT_METADATA_MINOR "tracer_minor = "
 
 /* metadata.c */
 void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT]);
@@ -37,8 +37,8 @@ struct kt_text {
 /* metadata_seal.c */
 const char *kt_metadata_find(const struct kt_text *t, const char *what);
 const char *kt_metadata_digits(const struct kt_text *t);
-bool kt_metadata_is_sealed_without(const struct kt_text *t, size_t from, size_t to,
-				   size_t end);
+bool kt_metadata_is_sealed_without(const struct kt_text *t, size_t from,
+				   size_t to, size_t end);
 bool kt_metadata_is_sealed(const char *text, size_t len);
 void kt_metadata_seal(char *text, size_t len);
 void kt_metadata_unseal(char *text, size_t *len, bool damaged);

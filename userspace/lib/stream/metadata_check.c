@@ -16,14 +16,15 @@
 
 #include "stream/metadata.h"
 
-#define NAME		"tracer_name = \"ktape\";"
-#define ENV		"\nenv {\n"
-#define CPUS		"\tcpus = \""
-#define CONVERTED	"\tconverted = \"yes\";\n"
+#define NAME	  "tracer_name = \"ktape\";"
+#define ENV	  "\nenv {\n"
+#define CPUS	  "\tcpus = \""
+#define CONVERTED "\tconverted = \"yes\";\n"
 /* The texts directly before and after the events of the table. */
-#define LAST_OF_HEAD	"\tfields := struct { u64 _reserved; " \
-			"struct { } align(64) _end; }; };\n"
-#define FIRST_UNKNOWN	"event { name = \"opcode_"
+#define LAST_OF_HEAD                           \
+	"\tfields := struct { u64 _reserved; " \
+	"struct { } align(64) _end; }; };\n"
+#define FIRST_UNKNOWN "event { name = \"opcode_"
 
 /**
  * struct events - the part of a text that describes events of the table
@@ -112,18 +113,17 @@ static size_t added_length(const struct kt_text *t, size_t from)
 }
 
 /* Report lines added between @from and @to and after @end.  Return: -ENODATA. */
-static int report_added(const struct kt_text *t, size_t from, size_t to, size_t end,
-		      struct ktape_error *error)
+static int report_added(const struct kt_text *t, size_t from, size_t to,
+			size_t end, struct ktape_error *error)
 {
 	const struct kt_text lines = { t->at + from, to - from };
 	const char *cpus = kt_metadata_find(&lines, CPUS) ? " cpus" : "";
-	const char *converted = kt_metadata_find(&lines, CONVERTED) ? " converted" :
-							       "";
+	const char *converted =
+		kt_metadata_find(&lines, CONVERTED) ? " converted" : "";
 
-	kt_error(
-		error, UINT64_MAX,
-		"a tool older than ktape 0.9 added values that the checksum does not cover:%s%s%s",
-		cpus, converted, end < t->len ? " (the remark at its end)" : "");
+	kt_error(error, UINT64_MAX,
+		 "a tool older than ktape 0.9 added values that the checksum does not cover:%s%s%s",
+		 cpus, converted, end < t->len ? " (the remark at its end)" : "");
 	return -ENODATA;
 }
 
@@ -223,12 +223,12 @@ static struct events find_events(const struct kt_text *t)
 /* Check whether a damaged text was written by ktape. */
 static bool is_own_metadata(const struct kt_text *t)
 {
-	return kt_metadata_find(t, LAST_OF_HEAD) || kt_metadata_find(t, FIRST_UNKNOWN);
+	return kt_metadata_find(t, LAST_OF_HEAD) ||
+	       kt_metadata_find(t, FIRST_UNKNOWN);
 }
 
 /* Report the place of the damage.  Return: -EBADMSG. */
-static int report_place(const struct kt_text *t, size_t at,
-			struct ktape_error *error)
+static int report_place(const struct kt_text *t, size_t at, struct ktape_error *error)
 {
 	unsigned int line = 1;
 
@@ -243,21 +243,20 @@ static int report_place(const struct kt_text *t, size_t at,
 static int report_kind(const struct events *e, const struct ktape_info *info,
 		       struct ktape_error *error)
 {
-	const char *what = "its checksum is wrong, but the event descriptions are right";
+	const char *what =
+		"its checksum is wrong, but the event descriptions are right";
 
 	if (!e->known)
 		what = "the begin or end of the event descriptions was not found";
 	else if (e->hash != info->table_hash)
 		what = "the event descriptions do not match table_hash";
 	return kt_error(error, UINT64_MAX,
-			"the metadata was changed since it was written: %s",
-			what);
+			"the metadata was changed since it was written: %s", what);
 }
 
 /* Find and report the place of the damage.  Return: -EBADMSG or -ENOMEM. */
-static int find_damage(const struct kt_text *t, bool sealed,
-		       const struct events *e, const struct ktape_info *info,
-		       struct ktape_error *error)
+static int find_damage(const struct kt_text *t, bool sealed, const struct events *e,
+		       const struct ktape_info *info, struct ktape_error *error)
 {
 	uint64_t table = ktape_table_hash();
 	struct kt_text ours;
@@ -312,8 +311,7 @@ static int are_read(const struct events *e, const struct ktape_info *info)
 	for (unsigned int i = 0; i < KTAPE_OPCODES && same; i++)
 		same = !*alone->names[i] ||
 		       (!strcmp(alone->names[i], info->names[i]) &&
-			kt_mask_has(alone->known, i) ==
-				kt_mask_has(info->known, i));
+			kt_mask_has(alone->known, i) == kt_mask_has(info->known, i));
 	free(alone);
 	return same;
 }
@@ -336,16 +334,13 @@ static int check_unsealed(const struct kt_text *t, struct ktape_info *info,
 		return same;
 	if (damaged || !same)
 		return find_damage(t, sealed, &e, info, error);
-	kt_error(
-		error, UINT64_MAX,
-		e.known ?
-			"the metadata has no checksum (written before ktape 0.9): the event descriptions match their hash, the clock and machine values are not checked" :
-			"the metadata has no checksum (written before ktape 0.9), and the event descriptions were not found: nothing in it is checked");
+	kt_error(error, UINT64_MAX,
+		 e.known ? "the metadata has no checksum (written before ktape 0.9): the event descriptions match their hash, the clock and machine values are not checked" :
+			   "the metadata has no checksum (written before ktape 0.9), and the event descriptions were not found: nothing in it is checked");
 	return -ENODATA;
 }
 
-int ktape_metadata_check(const char *text, size_t len,
-			 struct ktape_error *error)
+int ktape_metadata_check(const char *text, size_t len, struct ktape_error *error)
 {
 	const struct kt_text t = { text, len };
 	struct ktape_info *info;

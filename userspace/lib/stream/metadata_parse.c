@@ -49,8 +49,7 @@ static void skip_metadata_blanks(struct parser *p)
 	while (p->at < p->end) {
 		if (isspace((unsigned char)*p->at)) {
 			p->at++;
-		} else if (p->end - p->at > 3 && p->at[0] == '/' &&
-			   p->at[1] == '*') {
+		} else if (p->end - p->at > 3 && p->at[0] == '/' && p->at[1] == '*') {
 			p->at += 2;
 			while (p->end - p->at > 1 &&
 			       !(p->at[0] == '*' && p->at[1] == '/'))
@@ -166,11 +165,11 @@ static void read_cpus(uint64_t *cpus, const struct token *t)
 		while (part.text + part.len < end &&
 		       isdigit((unsigned char)part.text[part.len]))
 			part.len++;
-		last = part.len && part.len < 6 ? parse_metadata_number(&part, 10) :
-						  KT_CPUS_MAX;
+		last = part.len && part.len < 6 ?
+			       parse_metadata_number(&part, 10) :
+			       KT_CPUS_MAX;
 		first = range ? first : last;
-		range = part.text + part.len < end &&
-			part.text[part.len] == '-';
+		range = part.text + part.len < end && part.text[part.len] == '-';
 		for (uint64_t cpu = first; !range && cpu <= last; cpu++)
 			if (cpu < KT_CPUS_MAX)
 				cpus[cpu / 64] |= 1ULL << (cpu % 64);
@@ -193,7 +192,7 @@ static const struct value {
 	size_t offset;
 	size_t size;
 } values[] = {
-#define VALUE(block, key, type, member) \
+#define VALUE(block, key, type, member)                                \
 	{                                                              \
 		block, key, type, offsetof(struct ktape_info, member), \
 			sizeof(((struct ktape_info *)0)->member)       \
@@ -247,7 +246,8 @@ static void take_metadata_value(struct parser *p, const struct token *value)
 		} else if (v->type == VALUE_CPUS) {
 			read_cpus((uint64_t *)(void *)to, value);
 		} else {
-			n = parse_metadata_number(value, v->type == VALUE_HEX ? 16 : 10);
+			n = parse_metadata_number(value,
+						  v->type == VALUE_HEX ? 16 : 10);
 			memcpy(to, &n, sizeof(n));
 		}
 	}
@@ -285,12 +285,10 @@ static bool take_ours(struct parser *p)
 
 	skip_metadata_blanks(p);
 	ours = kt_event_text(p->next, &opcode, &len);
-	if (!ours || (size_t)(p->end - p->at) < len ||
-	    memcmp(p->at, ours, len))
+	if (!ours || (size_t)(p->end - p->at) < len || memcmp(p->at, ours, len))
 		return false;
 	desc = ktape_event_desc(opcode);
-	snprintf(p->info->names[opcode], KTAPE_EVENT_NAME_SIZE, "%s",
-		 desc->name);
+	snprintf(p->info->names[opcode], KTAPE_EVENT_NAME_SIZE, "%s", desc->name);
 	kt_mask_add(p->info->known, opcode);
 	p->at += len;
 	p->next++;
@@ -353,8 +351,9 @@ static size_t copy_length(const char *text, size_t len)
 /* Check whether metadata are in packets, in either byte order. */
 bool kt_metadata_is_packets(const uint8_t *data, size_t len)
 {
-	return len >= 4 && (kt_get32(data) == KTAPE_METADATA_MAGIC ||
-			    __builtin_bswap32(kt_get32(data)) == KTAPE_METADATA_MAGIC);
+	return len >= 4 &&
+	       (kt_get32(data) == KTAPE_METADATA_MAGIC ||
+		__builtin_bswap32(kt_get32(data)) == KTAPE_METADATA_MAGIC);
 }
 
 /* Say why the text of a metadata packet cannot be read, or NULL. */
@@ -388,7 +387,8 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 			break;
 		memcpy(&m, data + at, head);
 		big = le32toh(m.magic) != KTAPE_METADATA_MAGIC;
-		content = (big ? be32toh(m.content_bits) : le32toh(m.content_bits)) / 8;
+		content = (big ? be32toh(m.content_bits) : le32toh(m.content_bits)) /
+			  8;
 		size = (big ? be32toh(m.packet_bits) : le32toh(m.packet_bits)) / 8;
 		why = refuse_packet(&m);
 		if (!kt_metadata_is_packets(data + at, len - at) ||
@@ -431,8 +431,8 @@ static int take_character(const char **at, const char *end)
 int kt_metadata_inner(const char *json, size_t len, char **text,
 		      size_t *text_len, struct ktape_error *error)
 {
-	const char *at = memmem(json, len, KT_CTF2_TEXT "\"",
-				strlen(KT_CTF2_TEXT "\""));
+	const char *at =
+		memmem(json, len, KT_CTF2_TEXT "\"", strlen(KT_CTF2_TEXT "\""));
 	const char *end = json + len;
 	int c;
 
@@ -487,11 +487,13 @@ uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
 static int check_info(const struct parser *p, struct ktape_error *error)
 {
 	if (!p->is_ktape)
-		return kt_error(error, 0, "the metadata does not belong to a ktape trace");
+		return kt_error(error, 0,
+				"the metadata does not belong to a ktape trace");
 	if (!p->info->freq)
 		return kt_error(error, 0, "the metadata has no clock frequency");
 	if (p->info->freq > UINT64_MAX / 1000000000)
-		return kt_error(error, 0, "the clock frequency in the metadata is out of range");
+		return kt_error(error, 0,
+				"the clock frequency in the metadata is out of range");
 	return kt_clock_check(p->info, error);
 }
 

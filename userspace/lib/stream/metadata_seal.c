@@ -43,8 +43,8 @@ static void compute_digits(const struct kt_text *t, const char *digits,
 }
 
 /* Check the checksum of the text without some bytes, see compute_digits(). */
-bool kt_metadata_is_sealed_without(const struct kt_text *t, size_t from, size_t to,
-			      size_t end)
+bool kt_metadata_is_sealed_without(const struct kt_text *t, size_t from,
+				   size_t to, size_t end)
 {
 	const char *digits = kt_metadata_digits(t);
 	char crc[KTAPE_CTF_CRC_DIGITS + 1];
@@ -94,8 +94,8 @@ void kt_metadata_unseal(char *text, size_t *len, bool damaged)
 	if (!digits || !minor || !next)
 		return;
 	if (damaged) {
-		for (char *c = text + (digits - text); c < digits + KTAPE_CTF_CRC_DIGITS;
-		     c++)
+		for (char *c = text + (digits - text);
+		     c < digits + KTAPE_CTF_CRC_DIGITS; c++)
 			*c = hex[15 - (strchr(hex, *c) - hex)];
 		return;
 	}

@@ -13,14 +13,13 @@
 
 #include "util/crc32c.h"
 
-#define CRC_OFFSET	offsetof(struct ktape_block, crc32c)
+#define CRC_OFFSET offsetof(struct ktape_block, crc32c)
 
 _Static_assert(sizeof(struct ktape_block) == KTAPE_BLOCK_HEADER,
 	       "struct ktape_block is the packet header of the ABI");
 
 /* Fill @error, which may be NULL.  Return: -EBADMSG. */
-int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
-	     ...)
+int kt_error(struct ktape_error *error, uint64_t offset, const char *format, ...)
 {
 	va_list args;
 
@@ -76,8 +75,7 @@ uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error)
 	else if (size % 64 || size / 8 > KT_PACKET_MAX)
 		kt_error(error, 0, "bad packet size of %llu bits",
 			 (unsigned long long)size);
-	else if (content % 64 || content > size ||
-		 content < KTAPE_BLOCK_HEADER * 8)
+	else if (content % 64 || content > size || content < KTAPE_BLOCK_HEADER * 8)
 		kt_error(error, 0, "bad content size of %llu bits",
 			 (unsigned long long)content);
 	else if (KT_HEAD32(head, kind) > KTAPE_RING_REGISTRY)
@@ -124,8 +122,7 @@ int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
 	if (err || packet->truncated)
 		return err;
 	if ((KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) &&
-	    kt_packet_crc(head, packet->content, NULL, 0) !=
-		    KT_HEAD32(head, crc32c))
+	    kt_packet_crc(head, packet->content, NULL, 0) != KT_HEAD32(head, crc32c))
 		return kt_error(error, 0, KT_BAD_CHECKSUM);
 	return 0;
 }
@@ -250,7 +247,7 @@ int ktape_build_add(struct ktape_builder *b, const struct ktape_record *r)
 	memset(p, 0, len);
 	put_packet_word(b, r->ts,
 			r->opcode | r->dat20 << 8 | (r->blob ? 1U << 28 : 0) |
-			 (uint32_t)r->nargs << 29);
+				(uint32_t)r->nargs << 29);
 	p += 8;
 	for (unsigned int i = 0; i < r->nargs; i++, p += 4)
 		kt_set32(p, r->args[i]);
@@ -264,8 +261,7 @@ int ktape_build_add(struct ktape_builder *b, const struct ktape_record *r)
 	return 0;
 }
 
-size_t ktape_build_end(struct ktape_builder *b, uint64_t ts_end,
-		       uint64_t discarded)
+size_t ktape_build_end(struct ktape_builder *b, uint64_t ts_end, uint64_t discarded)
 {
 	KT_HEAD_SET64(b->data, ts_end, kt_max(ts_end, b->ts));
 	KT_HEAD_SET64(b->data, discarded, discarded);

@@ -37,8 +37,8 @@
 #include <ktape.h>
 
 /* Limits that inputs must obey. */
-#define KT_CPUS_MAX	8192U
-#define KT_PACKET_MAX	KTAPE_BLOCK_MAX
+#define KT_CPUS_MAX   8192U
+#define KT_PACKET_MAX KTAPE_BLOCK_MAX
 
 #define KT_HEAD32(data, member) \
 	kt_get32((const uint8_t *)(data) + offsetof(struct ktape_block, member))
@@ -50,9 +50,9 @@
 	kt_set64((uint8_t *)(data) + offsetof(struct ktape_block, member), value)
 
 /* Most nested writers that can have counted an event without storing it yet. */
-#define KT_DEPTH	8
+#define KT_DEPTH 8
 
-#define KT_BAD_CHECKSUM	"checksum is wrong"
+#define KT_BAD_CHECKSUM "checksum is wrong"
 
 /* Check whether a packet has more than its header. */
 static inline bool kt_head_has_records(const uint8_t *head)
@@ -60,20 +60,18 @@ static inline bool kt_head_has_records(const uint8_t *head)
 	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
 }
 
-int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
-	     ...) __attribute__((format(printf, 3, 4)));
+int kt_error(struct ktape_error *error, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error);
 int kt_packet_begin(struct ktape_packet *packet, const void *data, size_t len,
 		    const uint8_t *uuid, struct ktape_error *error);
 uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to);
-uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from,
-				   uint64_t to);
+uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from, uint64_t to);
 uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 		       size_t rest_len);
 
 /* Return the bytes of the record at @p, 0 if more than @room (at least 8). */
-static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word,
-					uint64_t room)
+static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word, uint64_t room)
 {
 	uint64_t len = 8 + (word >> KTAPE_NARGS_SHIFT) * 4;
 
@@ -194,13 +192,14 @@ int kt_packet_join(struct ktape_packet *p, struct ktape_event *event);
  * As kt_packet_read(), for the packets of a trace: the fields that a conversion wrote before
  * an event come with the event.
  */
-static inline int kt_packet_read_event(struct ktape_packet *p, struct ktape_event *event,
-				       const char **why, const struct ktape_info *info)
+static inline int kt_packet_read_event(struct ktape_packet *p,
+				       struct ktape_event *event, const char **why,
+				       const struct ktape_info *info)
 {
 	int ret = kt_packet_read(p, event, why);
 
-	if (ret > 0 && event->opcode == KTAPE_EV_USER_EVENT && info->converted &&
-	    kt_packet_has_fields(event))
+	if (ret > 0 && event->opcode == KTAPE_EV_USER_EVENT &&
+	    info->converted && kt_packet_has_fields(event))
 		return kt_packet_join(p, event);
 	return ret;
 }

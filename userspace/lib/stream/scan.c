@@ -18,7 +18,7 @@
 #include "stream/metadata.h"
 #include "stream/scan.h"
 
-#define CHUNK	(64U << 10)
+#define CHUNK (64U << 10)
 
 void kt_scan_init(struct kt_scan *s, int fd)
 {
@@ -142,9 +142,7 @@ static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 
 	if (trouble.text) {
 		kt_error(&error, trouble.offset, "%s", trouble.text);
-		scan_notify(s,
-			    trouble.cut ? KTAPE_NOTICE_TRUNCATED :
-					  KTAPE_NOTICE_CORRUPT,
+		scan_notify(s, trouble.cut ? KTAPE_NOTICE_TRUNCATED : KTAPE_NOTICE_CORRUPT,
 			    &error);
 	}
 	if (!s->budget || memory == s->z_memory)
@@ -263,8 +261,7 @@ static bool may_begin_packet(const uint8_t *head, size_t size)
 
 	for (; size; head++, size--) {
 		for (size_t i = 0; i < KT_ARRAY_SIZE(magics); i++) {
-			if (!memcmp(head, &magics[i],
-				    kt_min(size, sizeof(*magics))))
+			if (!memcmp(head, &magics[i], kt_min(size, sizeof(*magics))))
 				return true;
 		}
 	}
@@ -329,8 +326,7 @@ const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
  * packet begins inside it.
  * Return: 1, -EBADMSG, or negative errno.
  */
-int kt_scan_check(struct kt_scan *s, struct kt_found *found,
-		  struct ktape_error *error)
+int kt_scan_check(struct kt_scan *s, struct kt_found *found, struct ktape_error *error)
 {
 	int64_t there = kt_scan_need(s, found->content);
 	const uint8_t *head = kt_scan_head(s);
@@ -339,14 +335,15 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 	if (there < 0)
 		return (int)there;
 	if (memcmp(head + offsetof(struct ktape_block, uuid), s->uuid, 16))
-		return kt_error(error, s->offset, "the packet belongs to another trace");
+		return kt_error(error, s->offset,
+				"the packet belongs to another trace");
 	found->cut = (uint64_t)there < found->content;
 	if (!found->cut && KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) {
 		found->checked = kt_packet_crc(head, found->content, NULL, 0) ==
 				 KT_HEAD32(head, crc32c);
-		return found->checked ? 1
-				      : kt_error(error, s->offset,
-						 KT_BAD_CHECKSUM);
+		return found->checked ?
+			       1 :
+			       kt_error(error, s->offset, KT_BAD_CHECKSUM);
 	}
 	found->content = kt_min(found->content, (uint64_t)there & ~7ULL);
 	next = kt_scan_find(s, 4);
@@ -399,7 +396,8 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 		return 0;
 	free(*data);
 	return ret < 0 ? ret :
-			 kt_error(error, 0, "the input does not begin with metadata");
+			 kt_error(error, 0,
+				  "the input does not begin with metadata");
 }
 
 /* Skip to the next packet header in the buffer.  Return: true if there is one. */
@@ -447,9 +445,7 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 		}
 		if (ret != -EBADMSG)
 			return ret;
-		scan_notify(s,
-			    found->cut ? KTAPE_NOTICE_TRUNCATED :
-					 KTAPE_NOTICE_CORRUPT,
+		scan_notify(s, found->cut ? KTAPE_NOTICE_TRUNCATED : KTAPE_NOTICE_CORRUPT,
 			    &error);
 		ret = kt_scan_skip(s, 1);
 		if (!ret)
@@ -471,7 +467,8 @@ void kt_scan_check_size(struct kt_scan *s, uint64_t end, bool found)
 	struct ktape_error error;
 
 	if (found && s->offset != end) {
-		kt_error(&error, s->offset, "the packet before this offset has a wrong size");
+		kt_error(&error, s->offset,
+			 "the packet before this offset has a wrong size");
 		scan_notify(s, KTAPE_NOTICE_CORRUPT, &error);
 	} else if (!found && last < end) {
 		kt_error(&error, last, "the input ends in the middle of a packet");

@@ -9,7 +9,7 @@
 #include "stream/zin.h"
 
 /* Bytes that identify a packet header of a trace: magic and UUID. */
-#define KT_PATTERN_SIZE	20U
+#define KT_PATTERN_SIZE 20U
 
 /**
  * struct kt_budget - memory limit for the packets of all files of a trace
@@ -29,8 +29,7 @@ static inline void kt_budget_give(struct kt_budget *budget, uint64_t bytes)
 /* Allow @bytes to be allocated.  Return: 0 or -ENOBUFS. */
 static inline int kt_budget_take(struct kt_budget *budget, uint64_t bytes)
 {
-	if (__atomic_add_fetch(&budget->used, bytes, __ATOMIC_RELAXED) <=
-	    budget->max)
+	if (__atomic_add_fetch(&budget->used, bytes, __ATOMIC_RELAXED) <= budget->max)
 		return 0;
 	kt_budget_give(budget, bytes);
 	return -ENOBUFS;
@@ -66,7 +65,7 @@ struct kt_scan {
 	const uint8_t *uuid;
 	struct kt_budget *budget;
 	void (*report)(void *arg, unsigned int kind,
-		     const struct ktape_error *error);
+		       const struct ktape_error *error);
 	void *arg;
 	bool stepwise;
 	struct kt_zin *z;

@@ -7,8 +7,8 @@
  */
 #include "stream/state.h"
 
-#define PHASE(dat20, shift)	((dat20) >> (shift) & 3)
-#define KIND_BITS		5
+#define PHASE(dat20, shift) ((dat20) >> (shift)&3)
+#define KIND_BITS	    5
 
 static void learn_session(struct kt_state *s, const struct ktape_event *e)
 {
@@ -100,8 +100,7 @@ static int write_profile(const struct kt_state *s, struct ktape_builder *b,
  * Write the records that announce the state, at time @ts.
  * Return: as ktape_build_add().
  */
-int kt_state_write(const struct kt_state *state, struct ktape_builder *b,
-		   uint64_t ts)
+int kt_state_write(const struct kt_state *state, struct ktape_builder *b, uint64_t ts)
 {
 	const uint32_t session[] = { state->number, state->mode };
 	struct ktape_record record = {

@@ -5,7 +5,7 @@
 
 #include "stream/packet.h"
 
-#define KT_FILTER_KINDS	32U	/* kinds that a filter record can name */
+#define KT_FILTER_KINDS 32U /* kinds that a filter record can name */
 
 /**
  * struct kt_state - the state of a session on one CPU

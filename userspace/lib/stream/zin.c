@@ -17,18 +17,18 @@
 #include "stream/packet.h"
 #include "stream/zin.h"
 
-#define INPUT		(128U << 10)
-#define WINDOW_LOG_MAX	27	/* 128 MiB, the default limit of zstd(1) */
+#define INPUT	       (128U << 10)
+#define WINDOW_LOG_MAX 27 /* 128 MiB, the default limit of zstd(1) */
 
 struct kt_zin {
 	int fd;
 	bool seekable;
-	uint64_t offset;	/* of the next read in the file */
+	uint64_t offset; /* of the next read in the file */
 	ZSTD_DCtx *d;
 	ZSTD_inBuffer in;
-	bool more;		/* @d may have output of a frame that needs no input */
+	bool more; /* @d may have output of a frame that needs no input */
 	bool in_frame;
-	bool hunting;		/* search for a frame after damage */
+	bool hunting; /* search for a frame after damage */
 	uint8_t buf[INPUT];
 };
 
@@ -49,8 +49,8 @@ struct kt_zin *kt_zin_new(int fd, bool seekable, const void *first, size_t len)
 	if (!z || len > sizeof(z->buf))
 		goto err;
 	z->d = ZSTD_createDCtx();
-	if (!z->d || ZSTD_isError(ZSTD_DCtx_setParameter(
-			     z->d, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
+	if (!z->d || ZSTD_isError(ZSTD_DCtx_setParameter(z->d, ZSTD_d_windowLogMax,
+							 WINDOW_LOG_MAX)))
 		goto err;
 	z->fd = fd;
 	z->seekable = seekable;
@@ -144,11 +144,10 @@ static int report_frame_damage(struct kt_zin *z, size_t code,
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
 		return -ENOMEM;
-	trouble->text =
-		ZSTD_getErrorCode(code) ==
-				ZSTD_error_frameParameter_windowTooLarge ?
-			"compressed with a window of more than 128 MiB" :
-			"compressed data is damaged";
+	trouble->text = ZSTD_getErrorCode(code) ==
+					ZSTD_error_frameParameter_windowTooLarge ?
+				"compressed with a window of more than 128 MiB" :
+				"compressed data is damaged";
 	trouble->offset = z->offset - (z->in.size - z->in.pos);
 	ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
 	z->in_frame = false;
@@ -182,7 +181,8 @@ ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 	ssize_t n;
 	size_t ret;
 
-	if ((z->hunting && !hunt_frame(z)) || (!z->more && z->in.pos == z->in.size)) {
+	if ((z->hunting && !hunt_frame(z)) ||
+	    (!z->more && z->in.pos == z->in.size)) {
 		n = refill_input(z);
 		if (n <= 0)
 			return n < 0 ? n : report_frame_end(z, trouble);

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KT_ZSTD_MAGIC	0xfd2fb528U
-#define KT_ZIN_MARK	4U	/* bytes that identify a compressed input */
+#define KT_ZSTD_MAGIC 0xfd2fb528U
+#define KT_ZIN_MARK   4U /* bytes that identify a compressed input */
 
 /* A compressed file or pipe that is being read. */
 struct kt_zin;

@@ -30,7 +30,8 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 static bool is_cut(const uint8_t *head)
 {
 	const uint8_t context = head[offsetof(struct ktape_block, context)];
-	const bool made = !kt_head_has_records(head) && context == KTAPE_CTX_CONTINUED;
+	const bool made = !kt_head_has_records(head) &&
+			  context == KTAPE_CTX_CONTINUED;
 
 	if (made && (int32_t)KT_HEAD32(head, tid) < 0)
 		return false;
@@ -43,8 +44,8 @@ static bool is_cut(const uint8_t *head)
  * Count the events that the ring stored before a packet, without those that the packet reports
  * as lost.  Return: false if the packet has no counts.
  */
-static bool count_before(const struct ktape_trace *t, const uint8_t *head, size_t len,
-			 uint64_t *count)
+static bool count_before(const struct ktape_trace *t, const uint8_t *head,
+			 size_t len, uint64_t *count)
 {
 	const uint64_t emitted = KT_HEAD64(head, emitted);
 	const uint64_t discarded = KT_HEAD64(head, discarded);
@@ -70,8 +71,8 @@ static bool count_before(const struct ktape_trace *t, const uint8_t *head, size_
  * @head: the packet
  * @len: bytes of it that are there
  */
-void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *head,
-		     size_t len)
+void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s,
+		     const uint8_t *head, size_t len)
 {
 	bool counted;
 
@@ -91,11 +92,10 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 	 * Nothing was overwritten before packet 1: the ring was cleared before its first event,
 	 * or the packet reports all events before it as lost; see ring.c.
 	 */
-	if (KT_HEAD64(head, seq) == 1 && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
-	    s->gone_count <= KT_DEPTH)
+	if (KT_HEAD64(head, seq) == 1 &&
+	    !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) && s->gone_count <= KT_DEPTH)
 		s->gone_count = 0;
-	s->gone = s->gone_count ||
-		  (!counted && KT_HEAD64(head, seq) > 1);
+	s->gone = s->gone_count || (!counted && KT_HEAD64(head, seq) > 1);
 	if (s->gone) {
 		t->holes = true;
 		t->quiet_until = 0;
@@ -103,7 +103,8 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *
 }
 
 /* Return the time of the next event of a stream's CPU. */
-static uint64_t first_next_event(const struct ktape_trace *t, const struct kt_stream *s)
+static uint64_t first_next_event(const struct ktape_trace *t,
+				 const struct kt_stream *s)
 {
 	uint64_t next = s->event.ts;
 
@@ -117,7 +118,7 @@ static uint64_t first_next_event(const struct ktape_trace *t, const struct kt_st
 }
 
 static void report_part(const struct ktape_trace *t, const struct kt_stream *s,
-		      uint64_t from, uint64_t to)
+			uint64_t from, uint64_t to)
 {
 	const struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,

@@ -7,7 +7,7 @@
  */
 #include "trace/trace.h"
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 
 /* Compute the last tick whose time fits in ns, on each clock. */
 static uint64_t last_tick(const struct ktape_info *info)

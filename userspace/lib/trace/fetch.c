@@ -27,8 +27,7 @@ void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
 }
 
 /* Report a problem of a stream; the scanner's callback. */
-void kt_stream_report(void *arg, unsigned int kind,
-		    const struct ktape_error *error)
+void kt_stream_report(void *arg, unsigned int kind, const struct ktape_error *error)
 {
 	struct kt_stream *s = arg;
 

@@ -38,8 +38,9 @@ static void find_second(struct ktape_trace *t)
 	if (t->nr_heap < 2)
 		t->second = NULL;
 	else
-		t->second = t->nr_heap > 2 && kt_stream_is_before(h[2], h[1]) ? h[2] :
-								      h[1];
+		t->second = t->nr_heap > 2 && kt_stream_is_before(h[2], h[1]) ?
+				    h[2] :
+				    h[1];
 }
 
 /*

@@ -11,8 +11,9 @@
  */
 #include "trace/lane.h"
 
-#define NOTICES_MAX	(1U << 16)	/* that one slot can keep */
-#define ROOM_FACTOR	4U	/* most times the size of a packet that a slot may have */
+#define NOTICES_MAX (1U << 16) /* that one slot can keep */
+#define ROOM_FACTOR \
+	4U /* most times the size of a packet that a slot may have */
 
 /* Something to report. */
 struct kt_lane_notice {
@@ -256,8 +257,7 @@ int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
 			err = fit_slot(lane, slot, nr, size);
 	}
 	for (unsigned int i = nr; i < KT_LANE_SLOTS; i++)
-		drop_slot_room(
-			&lane->slots[(lane->first + i) % KT_LANE_SLOTS]);
+		drop_slot_room(&lane->slots[(lane->first + i) % KT_LANE_SLOTS]);
 	return err;
 }
 

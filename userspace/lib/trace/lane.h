@@ -7,7 +7,7 @@
 
 #include "trace/trace.h"
 
-#define KT_LANE_SLOTS	64U	/* packets that a lane can hold */
+#define KT_LANE_SLOTS 64U /* packets that a lane can hold */
 
 struct kt_lane_notice;
 
@@ -68,8 +68,8 @@ void kt_lane_fill(struct ktape_trace *t, struct kt_stream *s, size_t bytes);
 void kt_lane_pass(struct kt_lane *lane, unsigned int nr);
 
 /* Return slot @i, 0 being the first in use. */
-static inline const struct kt_lane_slot *
-kt_lane_slot(const struct kt_lane *lane, unsigned int i)
+static inline const struct kt_lane_slot *kt_lane_slot(const struct kt_lane *lane,
+						      unsigned int i)
 {
 	return &lane->slots[(lane->first + i) % KT_LANE_SLOTS];
 }

@@ -25,10 +25,10 @@
 
 #include "trace/trace.h"
 
-#define WINDOW		(64ULL << 20)
-#define IDLE_MS		250
-#define AGE_MS		500
-#define END_MS		1000	/* longest reading after a wake-up */
+#define WINDOW	(64ULL << 20)
+#define IDLE_MS 250
+#define AGE_MS	500
+#define END_MS	1000 /* longest reading after a wake-up */
 
 static uint64_t window_bytes(const struct ktape_trace *t)
 {
@@ -161,8 +161,7 @@ int kt_live_wait(struct ktape_trace *t)
 			return ret;
 		t->idle = !ret;
 		if (ret && !t->ended)
-			ret = kt_scan_more(&t->input,
-					   kt_max(t->want, t->room));
+			ret = kt_scan_more(&t->input, kt_max(t->want, t->room));
 		if (ret < 0)
 			return ret;
 	}
@@ -236,11 +235,9 @@ static int take_live_packet(struct ktape_trace *t, struct kt_found *found,
 		kt_notice(t, KTAPE_NOTICE_TRUNCATED, NULL, error);
 	}
 	ret = found->metadata ? 0 : queue_packet(t, found);
-	t->next_at = found->offset + (found->cut ? found->content
-						 : found->size);
-	t->step = found->metadata || found->checked || found->cut
-			  ? KT_STEP_PASS
-			  : KT_STEP_HUNT;
+	t->next_at = found->offset + (found->cut ? found->content : found->size);
+	t->step = found->metadata || found->checked || found->cut ? KT_STEP_PASS :
+								    KT_STEP_HUNT;
 	return ret ? ret : kt_scan_skip(&t->input, found->content);
 }
 
@@ -298,7 +295,7 @@ static int read_live_packet(struct ktape_trace *t)
 	kt_notice(t, found.cut ? KTAPE_NOTICE_TRUNCATED : KTAPE_NOTICE_CORRUPT,
 		  NULL, &error);
 	t->step = KT_STEP_HUNT;
-	t->next_at = 0;	/* the damage was reported already */
+	t->next_at = 0; /* the damage was reported already */
 	return kt_scan_skip(&t->input, 1);
 }
 

@@ -21,7 +21,7 @@
  */
 #include "trace/trace.h"
 
-#define LOSSES_MAX	(1U << 16)	/* that wait */
+#define LOSSES_MAX (1U << 16) /* that wait */
 
 static int make_loss_room(struct ktape_trace *t)
 {
@@ -54,7 +54,7 @@ static int make_loss_room(struct ktape_trace *t)
  * @n: the loss
  */
 void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
-		  const struct ktape_notice *n)
+		    const struct ktape_notice *n)
 {
 	uint64_t at = t->opening || !s->filled ? n->to : n->from;
 	bool ahead = t->live && at > t->reached;
@@ -83,8 +83,8 @@ void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		t->losses[i] = t->losses[i - 1];
 	}
 	t->losses[i] = (struct kt_loss){
-		n->cpu, n->ring, n->count, n->packets,
-		n->from, n->to, at, n->continued, n->reasons, false,
+		n->cpu, n->ring, n->count,     n->packets, n->from,
+		n->to,	at,	 n->continued, n->reasons, false,
 	};
 }
 
@@ -175,14 +175,13 @@ uint64_t kt_loss_good(const struct kt_stream *s)
 {
 	if (!s->begun)
 		return 0;
-	return s->broken || s->packet.truncated ?
-		       kt_min(s->packet.ts, s->ts_end) :
-		       s->ts_end;
+	return s->broken || s->packet.truncated ? kt_min(s->packet.ts, s->ts_end) :
+						  s->ts_end;
 }
 
 /* Report an unknown part of a stream, or its rest from @from on if a part was reported. */
 static void report_hole(struct ktape_trace *t, const struct kt_stream *s,
-		      uint64_t from, uint64_t to, bool continued)
+			uint64_t from, uint64_t to, bool continued)
 {
 	const struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,

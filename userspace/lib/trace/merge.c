@@ -74,8 +74,7 @@ static void notify_late(struct ktape_trace *t)
  * Add a name from an event ring to the registry.  Names in the other rings were added
  * when the trace was opened or the packet arrived.
  */
-static KT_NOINLINE int learn_name(struct ktape_trace *t,
-				  const struct kt_stream *s)
+static KT_NOINLINE int learn_name(struct ktape_trace *t, const struct kt_stream *s)
 {
 	if (s->kind != KTAPE_RING_EVENT || !s->event.known)
 		return 0;
@@ -86,7 +85,9 @@ static KT_NOINLINE int learn_name(struct ktape_trace *t,
 static KT_NOINLINE void tell_fields(struct ktape_trace *t, const struct kt_stream *s)
 {
 	struct ktape_notice n = {
-		.kind = KTAPE_NOTICE_CORRUPT, .stream = true, .cpu = s->cpu,
+		.kind = KTAPE_NOTICE_CORRUPT,
+		.stream = true,
+		.cpu = s->cpu,
 		.ring = s->kind,
 	};
 
@@ -154,8 +155,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 	return err;
 }
 
-static inline int read_next(struct ktape_trace *t,
-			    const struct ktape_event **event)
+static inline int read_next(struct ktape_trace *t, const struct ktape_event **event)
 {
 	int err;
 

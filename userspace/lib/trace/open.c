@@ -34,8 +34,7 @@ static int name_trace_file(struct ktape_error *error, const char *name, int err)
 }
 
 /* Report a problem of the input; the scanner's callback. */
-static void notify_input(void *arg, unsigned int kind,
-			 const struct ktape_error *error)
+static void notify_input(void *arg, unsigned int kind, const struct ktape_error *error)
 {
 	kt_notice(arg, kind, NULL, error);
 }
@@ -91,9 +90,8 @@ static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 	if (!err)
 		err = ktape_registry_new(t->info.freq, &t->registry);
 	if (!err && t->info.table_hash != ktape_table_hash()) {
-		kt_error(
-			&note, 0,
-			"the trace was recorded with another event table: events that differ are shown as plain words");
+		kt_error(&note, 0,
+			 "the trace was recorded with another event table: events that differ are shown as plain words");
 		kt_notice(t, KTAPE_NOTICE_TABLE, NULL, &note);
 	}
 	return err;
@@ -130,7 +128,7 @@ static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
 	if (s->kind == KTAPE_RING_EVENT ||
 	    !kt_mask_has(t->info.known, KTAPE_EV_REGISTRY))
 		return 0;
-	t->options.notice = NULL;	/* reported when the events are delivered */
+	t->options.notice = NULL; /* reported when the events are delivered */
 	t->packet = NULL;
 	while ((ret = kt_stream_load(t, s)) > 0) {
 		do {
@@ -175,7 +173,7 @@ static int identify_stream(struct kt_stream *s)
 	struct kt_found found;
 	int ret;
 
-	scan->report = NULL;	/* reported when the events are delivered */
+	scan->report = NULL; /* reported when the events are delivered */
 	while ((ret = kt_scan_next(scan, &found)) > 0 && found.metadata) {
 		ret = kt_scan_leave(scan, &found);
 		if (ret)
@@ -309,8 +307,7 @@ static int add_files(struct ktape_trace *t, int fd, DIR *dir,
 	return err;
 }
 
-static int open_directory(struct ktape_trace *t, int fd,
-			  struct ktape_error *error)
+static int open_directory(struct ktape_trace *t, int fd, struct ktape_error *error)
 {
 	int err, copy;
 	DIR *dir;
@@ -351,9 +348,8 @@ static int open_stream(struct ktape_trace *t, const char *path,
 		return -errno;
 	err = read_trace_metadata(t, dir, error);
 	if (err == -ENOENT)
-		err = kt_error(
-			error, 0,
-			"this is one stream of a trace, but its directory has no metadata file");
+		err = kt_error(error, 0,
+			       "this is one stream of a trace, but its directory has no metadata file");
 	if (!err)
 		err = add_file(t, AT_FDCWD, path, NULL);
 	mine = err || !t->nr_streams ? NULL : t->streams[0];
@@ -385,8 +381,7 @@ static int list_packets(struct ktape_trace *t)
 				s = kt_stream_add(t, KT_SOURCE_LIST,
 						  KT_HEAD32(head, kind),
 						  KT_HEAD32(head, cpu));
-			ret = s ? kt_stream_place(s, found.offset,
-						  found.content) :
+			ret = s ? kt_stream_place(s, found.offset, found.content) :
 				  -ENOMEM;
 			if (ret)
 				return ret;
@@ -425,8 +420,7 @@ static int open_pipe_form(struct ktape_trace *t, struct ktape_error *error)
  * so the formats are probed again after each read until a format recognises the input.
  * Return: 0 with @format, NULL = native; or negative errno.
  */
-static int probe_format(struct ktape_trace *t,
-			const struct ktape_codec **format,
+static int probe_format(struct ktape_trace *t, const struct ktape_codec **format,
 			struct ktape_error *error)
 {
 	uint64_t need = t->input.seekable ? KT_CODEC_PROBE : 4;
@@ -441,8 +435,7 @@ static int probe_format(struct ktape_trace *t,
 		if (magic == KTAPE_BLOCK_MAGIC || magic == KTAPE_METADATA_MAGIC)
 			return 0;
 		*format = kt_codec_probe(kt_scan_head(&t->input),
-					 kt_scan_there(&t->input),
-					 t->input.eof);
+					 kt_scan_there(&t->input), t->input.eof);
 		if (*format)
 			return 0;
 		if (t->input.eof || there >= (int64_t)KT_CODEC_PROBE)
@@ -454,7 +447,8 @@ static int probe_format(struct ktape_trace *t,
 }
 
 /* Find the format by name or by probing; @format NULL = native. */
-static int find_trace_format(struct ktape_trace *t, const struct ktape_codec **format,
+static int find_trace_format(struct ktape_trace *t,
+			     const struct ktape_codec **format,
 			     struct ktape_error *error)
 {
 	const char *name = t->options.format;
@@ -464,7 +458,7 @@ static int find_trace_format(struct ktape_trace *t, const struct ktape_codec **f
 		*format = kt_codec_get(name, false, error);
 		if (!*format)
 			return -EINVAL;
-		if (!(*format)->in)	/* the native one */
+		if (!(*format)->in) /* the native one */
 			*format = NULL;
 		return 0;
 	}
@@ -498,7 +492,7 @@ static void begin_input(struct ktape_trace *t, int fd)
 }
 
 /* A FIFO of that name must not block. */
-#define FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
 /* Keep why the first part of a folder cannot be read. */
 static void keep_skip(void *arg, const char *path, const char *why)
@@ -506,8 +500,9 @@ static void keep_skip(void *arg, const char *path, const char *why)
 	struct ktape_error *error = arg;
 
 	if (!*error->text)
-		kt_error(error, 0, "no trace in the directory can be read: %.100s: %s", path,
-			 why);
+		kt_error(error, 0,
+			 "no trace in the directory can be read: %.100s: %s",
+			 path, why);
 }
 
 /* Open the metadata of a folder below another one.  Return: -1 also if they are empty. */
@@ -584,10 +579,10 @@ static int open_trace_folder(struct ktape_trace *t, struct ktape_error *error)
 		err = kt_error(error, 0, "the file metadata is empty");
 	else if (!err && !t->options.format)
 		format = kt_codec_probe(kt_scan_head(&t->input),
-					kt_scan_there(&t->input),
-					t->input.eof);
+					kt_scan_there(&t->input), t->input.eof);
 	if (!err && !format && below)
-		err = kt_error(error, 0, "the directory has no metadata file, only folders in it have");
+		err = kt_error(error, 0,
+			       "the directory has no metadata file, only folders in it have");
 	if (!err && format && !format->in->folder)
 		err = kt_error(error, 0, "format %s is a file, not a folder",
 			       format->name);
@@ -649,8 +644,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 		memset(error, 0, sizeof(*error));
 	t->input.fd = -1;
 	t->folder = -1;
-	t->budget.max = t->options.memory ? t->options.memory :
-					    KTAPE_TRACE_HELD_MAX;
+	t->budget.max = t->options.memory ? t->options.memory : KTAPE_TRACE_HELD_MAX;
 	t->opening = !t->packet;
 	err = open_path(t, path, error);
 	kt_loss_opened(t);
@@ -665,8 +659,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	return 0;
 }
 
-int ktape_trace_open(const char *path,
-		     const struct ktape_trace_options *options,
+int ktape_trace_open(const char *path, const struct ktape_trace_options *options,
 		     struct ktape_trace **trace, struct ktape_error *error)
 {
 	struct ktape_trace how = { .packet = NULL };
@@ -707,8 +700,7 @@ const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace)
 	return &trace->info;
 }
 
-const struct ktape_registry *
-ktape_trace_registry(const struct ktape_trace *trace)
+const struct ktape_registry *ktape_trace_registry(const struct ktape_trace *trace)
 {
 	return trace->registry;
 }

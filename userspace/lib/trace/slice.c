@@ -23,14 +23,14 @@
 
 #include "trace/slice.h"
 
-#define BYTES_ALL	(64U << 10)	/* of records in a slice, of all streams */
-#define BYTES_EACH	(4U << 10)	/* of each stream, at least */
-#define RECORDS_TYPICAL	5000U	/* in so many bytes */
+#define BYTES_ALL	(64U << 10) /* of records in a slice, of all streams */
+#define BYTES_EACH	(4U << 10)  /* of each stream, at least */
+#define RECORDS_TYPICAL 5000U	    /* in so many bytes */
 #define DELAY_MIN	64U
 #define DELAY_MAX	(1U << 16)
-#define FEW		1024U	/* records that were not worth the preparation */
-#define FEW_EACH	32U	/* the same for each stream */
-#define SPARE		(4U << 20)	/* bytes that must be left for everything else */
+#define FEW		1024U /* records that were not worth the preparation */
+#define FEW_EACH	32U   /* the same for each stream */
+#define SPARE		(4U << 20) /* bytes that must be left for everything else */
 
 static void read_slice(void *arg, unsigned int thread, uint64_t job)
 {
@@ -298,8 +298,7 @@ static int next_slice(struct kt_slices *sl)
 	/* The caller may not need so many events: take the results to know how many it has. */
 	if (sl->flying + records > sl->how.most(sl->how.arg)) {
 		ret = take_all(sl);
-		if (ret || sl->stopped ||
-		    records > sl->how.most(sl->how.arg))
+		if (ret || sl->stopped || records > sl->how.most(sl->how.arg))
 			return ret;
 	}
 	return give_slice(sl, records);

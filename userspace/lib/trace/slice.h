@@ -6,8 +6,9 @@
 #include "stream/decode.h"
 #include "trace/lane.h"
 
-#define KT_SLICE_JOBS	16U	/* most threads */
-#define KT_SLICE_MORE	4U	/* times the records of a stream that another one may have */
+#define KT_SLICE_JOBS 16U /* most threads */
+#define KT_SLICE_MORE \
+	4U /* times the records of a stream that another one may have */
 
 /**
  * struct kt_spot - how far a stream was read

@@ -9,7 +9,7 @@
 #include "stream/decode.h"
 #include "trace/slice.h"
 
-#define HELD_MAX	(128U << 20)	/* most bytes of packets of all lanes */
+#define HELD_MAX (128U << 20) /* most bytes of packets of all lanes */
 
 /* Put a cursor where its stream is.  Return: false if that is not possible. */
 static bool begin_cursor(struct kt_slices *sl, struct kt_cursor *c,

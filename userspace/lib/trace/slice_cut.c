@@ -23,10 +23,10 @@ static const bool special[KTAPE_OPCODES] = {
 
 /* Why scanning a stream has ended. */
 enum stop {
-	STOP_TIME,	/* the next record is not before the end of the slice */
-	STOP_FULL,	/* the slice has enough of this stream */
-	STOP_ODD,	/* what follows cannot be in a slice */
-	STOP_END	/* the stream has ended */
+	STOP_TIME, /* the next record is not before the end of the slice */
+	STOP_FULL, /* the slice has enough of this stream */
+	STOP_ODD,  /* what follows cannot be in a slice */
+	STOP_END   /* the stream has ended */
 };
 
 /**
@@ -120,8 +120,7 @@ static KT_NOINLINE bool take_special(struct scan *x)
 
 	if (opcode == KTAPE_TIME_EXTEND)
 		return true;
-	if (!kt_mask_has(x->sl->t->info.known, opcode) ||
-	    kind == KTAPE_RING_REGISTRY)
+	if (!kt_mask_has(x->sl->t->info.known, opcode) || kind == KTAPE_RING_REGISTRY)
 		return true;
 	if (opcode == KTAPE_EV_REGISTRY) {
 		x->c->names += kind == KTAPE_RING_EVENT;
@@ -249,8 +248,9 @@ static uint64_t limit_slice(const struct kt_slices *sl)
 	const struct ktape_trace *t = sl->t;
 
 	/* End before a loss that waits: it is reported before the first event after it. */
-	return t->reported_losses < t->nr_losses ? t->losses[t->reported_losses].at :
-					       UINT64_MAX;
+	return t->reported_losses < t->nr_losses ?
+		       t->losses[t->reported_losses].at :
+		       UINT64_MAX;
 }
 
 /*
@@ -300,9 +300,8 @@ static int add_content(struct kt_slice *slice, const struct kt_lane_slot *slot)
 		slice->contents = more;
 		slice->max_contents = max;
 	}
-	slice->contents[slice->nr_contents++] = (struct kt_content){
-		slot->data, slot->len, slot->offset
-	};
+	slice->contents[slice->nr_contents++] =
+		(struct kt_content){ slot->data, slot->len, slot->offset };
 	return 0;
 }
 

@@ -9,8 +9,8 @@
  */
 #include "trace/slice.h"
 
-#define NAMES_AT_LEAST	4096U
-#define NAMES_EACH	64U	/* of one stream in a slice, at most */
+#define NAMES_AT_LEAST 4096U
+#define NAMES_EACH     64U /* of one stream in a slice, at most */
 
 /* Prepare for names.  Return: 0 or -ENOMEM. */
 int kt_names_new(struct kt_slices *sl)
@@ -49,8 +49,7 @@ static int add_slice_name(struct kt_slices *sl, const struct ktape_event *e,
 	name->number = number;
 	name->event.args = memcpy(name->data, e->args, args);
 	if (e->blob)
-		name->event.blob =
-			memcpy(name->data + args, e->blob, e->blob_size);
+		name->event.blob = memcpy(name->data + args, e->blob, e->blob_size);
 	sl->names[sl->nr_names++] = name;
 	return 0;
 }

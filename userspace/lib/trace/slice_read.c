@@ -101,13 +101,11 @@ static int learn_slice_names(struct kt_reader *r, const struct kt_slice *slice)
 	}
 	r->turn = err ? 0 : sl->turn;
 	while (!err && r->applied < slice->first_name)
-		err = ktape_registry_add(*view,
-					 &sl->names[r->applied++]->event);
+		err = ktape_registry_add(*view, &sl->names[r->applied++]->event);
 	return err;
 }
 
-static void begin_share(struct kt_reader *r, size_t i,
-			const struct kt_slice *slice)
+static void begin_share(struct kt_reader *r, size_t i, const struct kt_slice *slice)
 {
 	const struct kt_share *share = &slice->shares[i];
 	const struct kt_content *contents = &slice->contents[share->first];

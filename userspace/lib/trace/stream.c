@@ -5,7 +5,7 @@
 #include "stream/packet.h"
 #include "trace/trace.h"
 
-#define KINDS	3U	/* kinds of rings */
+#define KINDS 3U /* kinds of rings */
 
 /* Find a stream of a pipe form by kind and CPU; NULL if there is none yet. */
 struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
@@ -18,12 +18,10 @@ struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
 
 static bool add_to_index(struct ktape_trace *t, struct kt_stream *s)
 {
-	if (s->source == KT_SOURCE_FILE || s->kind >= KINDS ||
-	    s->cpu >= KT_CPUS_MAX)
+	if (s->source == KT_SOURCE_FILE || s->kind >= KINDS || s->cpu >= KT_CPUS_MAX)
 		return true;
 	if (!t->index)
-		t->index = calloc((size_t)KINDS * KT_CPUS_MAX,
-				  sizeof(*t->index));
+		t->index = calloc((size_t)KINDS * KT_CPUS_MAX, sizeof(*t->index));
 	if (t->index)
 		t->index[s->kind * KT_CPUS_MAX + s->cpu] = s;
 	return t->index;
@@ -156,8 +154,7 @@ int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
  * events before the reader attached.  So after such a packet, reasons are returned only if
  * their counts add up to exactly @count.
  */
-static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head,
-			    uint64_t count)
+static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head, uint64_t count)
 {
 	uint64_t sum = 0;
 	uint8_t reasons = 0;
@@ -200,8 +197,7 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 	n.count = discarded;
 	if (s->begun) {
 		n.from = s->ts_end;
-		n.count = discarded > s->discarded ? discarded - s->discarded
-						   : 0;
+		n.count = discarded > s->discarded ? discarded - s->discarded : 0;
 		n.packets = seq > s->seq + 1 ? seq - s->seq - 1 : 0;
 		/* No event of this packet is missing: the loss ends at its begin. */
 		if (n.packets && !n.count)
@@ -251,7 +247,8 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			account_losses(t, s, data, good);
 			if (t->packet)
 				t->packet(t->packet_arg, s, data);
-			ret = kt_packet_read_event(&s->packet, &s->event, &why, &t->info);
+			ret = kt_packet_read_event(&s->packet, &s->event, &why,
+						   &t->info);
 			if (ret < 0)
 				kt_error(&error, s->packet.at, "%s", why);
 		}

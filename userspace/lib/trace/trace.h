@@ -17,21 +17,21 @@
 #include "stream/scan.h"
 
 /* Entries of @came: a live event waits for at most KT_AGES - 1 half seconds. */
-#define KT_AGES		5
+#define KT_AGES 5
 
 /* Where the packets of a stream come from. */
 enum kt_source {
-	KT_SOURCE_FILE,		/* a file of its own */
-	KT_SOURCE_LIST,		/* places in a pipe-form file */
-	KT_SOURCE_QUEUE,	/* a queue in memory, filled from a live input */
-	KT_SOURCE_SLICE		/* packets in memory, of another stream; see slice.c */
+	KT_SOURCE_FILE,	 /* a file of its own */
+	KT_SOURCE_LIST,	 /* places in a pipe-form file */
+	KT_SOURCE_QUEUE, /* a queue in memory, filled from a live input */
+	KT_SOURCE_SLICE	 /* packets in memory, of another stream; see slice.c */
 };
 
 /* What a live trace reads next. */
 enum kt_step {
-	KT_STEP_PACKET,		/* a packet */
-	KT_STEP_PASS,		/* the padding of a packet */
-	KT_STEP_HUNT		/* bytes up to the next packet header */
+	KT_STEP_PACKET, /* a packet */
+	KT_STEP_PASS,	/* the padding of a packet */
+	KT_STEP_HUNT	/* bytes up to the next packet header */
 };
 
 /* The content (header and records) of a packet in a file. */
@@ -160,10 +160,10 @@ struct kt_loss {
 	uint64_t packets;
 	uint64_t from;
 	uint64_t to;
-	uint64_t at;	/* reported before the first event that is not earlier */
+	uint64_t at; /* reported before the first event that is not earlier */
 	bool continued;
 	uint8_t reasons;
-	bool early;	/* it begins with the trace */
+	bool early; /* it begins with the trace */
 };
 
 /**
@@ -298,7 +298,7 @@ int kt_trace_begin(struct ktape_trace *t);
 
 /* loss.c */
 void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
-		  const struct ktape_notice *n);
+		    const struct ktape_notice *n);
 void kt_loss_opened(struct ktape_trace *t);
 void kt_loss_until(struct ktape_trace *t, uint64_t ts);
 void kt_loss_damage(struct ktape_trace *t, struct kt_stream *s,
@@ -311,16 +311,15 @@ void kt_loss_end(struct ktape_trace *t);
 uint64_t kt_loss_good(const struct kt_stream *s);
 
 /* begin.c */
-void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s, const uint8_t *head,
-		     size_t len);
+void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s,
+		     const uint8_t *head, size_t len);
 bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 		     const struct ktape_event *e);
 
 /* fetch.c */
 void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
 	       const struct ktape_error *error);
-void kt_stream_report(void *arg, unsigned int kind,
-		    const struct ktape_error *error);
+void kt_stream_report(void *arg, unsigned int kind, const struct ktape_error *error);
 int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,
 		    struct kt_content *content);
 
@@ -348,7 +347,8 @@ void kt_heap_reorder(struct ktape_trace *t, bool ended);
 void kt_heap_again(struct ktape_trace *t);
 
 /* At equal times, names come first, then control records, then events by CPU. */
-static inline bool kt_stream_is_before(const struct kt_stream *a, const struct kt_stream *b)
+static inline bool kt_stream_is_before(const struct kt_stream *a,
+				       const struct kt_stream *b)
 {
 	if (a->event.ts != b->event.ts)
 		return a->event.ts < b->event.ts;

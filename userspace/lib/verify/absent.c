@@ -11,7 +11,7 @@
  */
 #include "verify/internal.h"
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 
 /* Check whether a time span overlaps the range of the question. */
 static bool is_in_range(const struct ktape_verify *v, uint64_t from, uint64_t to)
@@ -192,8 +192,7 @@ static bool may_hold_back(const struct ktape_verify *v, uint32_t filters)
 	if (filters & of_all || filters >> KTAPE_FILTER_KINDS)
 		return true;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(of_class); i++)
-		if (filters & 1U << of_class[i].kind &&
-		    of_class[i].class == v->class)
+		if (filters & 1U << of_class[i].kind && of_class[i].class == v->class)
 			return true;
 	return false;
 }
@@ -241,13 +240,11 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 }
 
 static const char *const whys[] = {
-	[KTAPE_ABSENT_PROVED] =
-		"it was enabled all the time, and is not in the trace",
+	[KTAPE_ABSENT_PROVED] = "it was enabled all the time, and is not in the trace",
 	[KTAPE_ABSENT_FOUND] = "it is in the trace",
 	[KTAPE_ABSENT_NOT_ENABLED] =
 		"according to the markers, it was not enabled all the time",
-	[KTAPE_ABSENT_FILTERED] =
-		"a filter was in force that may have blocked it",
+	[KTAPE_ABSENT_FILTERED] = "a filter was in force that may have blocked it",
 	[KTAPE_ABSENT_LOST] =
 		"events were lost, or the trace is damaged, converted or only one stream",
 };
@@ -292,9 +289,8 @@ static unsigned int absence_on(const struct ktape_verify *v, uint32_t cpu)
 	if (v->trace->info.converted || v->trace->single)
 		return KTAPE_ABSENT_LOST;
 	if (!a)
-		return v->damaged || is_lacking(v, cpu) ?
-			       KTAPE_ABSENT_LOST :
-			       KTAPE_ABSENT_NOT_ENABLED;
+		return v->damaged || is_lacking(v, cpu) ? KTAPE_ABSENT_LOST :
+							  KTAPE_ABSENT_NOT_ENABLED;
 	if (a->until < v->question.to)
 		return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_NOT_ENABLED;
 	if (a->filtered)
@@ -308,7 +304,7 @@ static unsigned int absence_on(const struct ktape_verify *v, uint32_t cpu)
 static bool is_worse(unsigned int a, unsigned int b)
 {
 	static const uint8_t rank[] = {
-		[KTAPE_ABSENT_PROVED] = 0,	 [KTAPE_ABSENT_LOST] = 1,
+		[KTAPE_ABSENT_PROVED] = 0,   [KTAPE_ABSENT_LOST] = 1,
 		[KTAPE_ABSENT_FILTERED] = 2, [KTAPE_ABSENT_NOT_ENABLED] = 3,
 		[KTAPE_ABSENT_FOUND] = 4,
 	};
@@ -375,8 +371,7 @@ static bool can_hold(const struct ktape_field *f, uint64_t value)
 	return value <= UINT32_MAX;
 }
 
-int ktape_verify_ask(struct ktape_verify *verify,
-		     const struct ktape_absence *absence)
+int ktape_verify_ask(struct ktape_verify *verify, const struct ktape_absence *absence)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(absence->opcode);
 	const struct ktape_field *f = NULL;

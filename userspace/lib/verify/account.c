@@ -28,9 +28,11 @@ static uint64_t written_records(const struct kt_counts *n)
 }
 
 /* Return the events between two places that are neither records nor missed. */
-static int64_t unaccounted_between(const struct kt_mark *from, const struct kt_mark *to)
+static int64_t unaccounted_between(const struct kt_mark *from,
+				   const struct kt_mark *to)
 {
-	return (int64_t)(written_records(&to->counts) - written_records(&from->counts) -
+	return (int64_t)(written_records(&to->counts) -
+			 written_records(&from->counts) -
 			 (to->counts.records - from->counts.records) -
 			 (to->missed - from->missed));
 }
@@ -50,8 +52,8 @@ static struct kt_mark last_ledger(const struct kt_vring *r)
 }
 
 /* Return how many of the @unaccounted events the ring counted after its last packet. */
-static int64_t unaccounted_behind(const struct kt_vring *r, const struct kt_mark *end,
-			   int64_t unaccounted)
+static int64_t unaccounted_behind(const struct kt_vring *r,
+				  const struct kt_mark *end, int64_t unaccounted)
 {
 	struct kt_mark last = r->farthest;
 	int64_t behind;
@@ -71,7 +73,9 @@ static int64_t unaccounted_behind(const struct kt_vring *r, const struct kt_mark
 	 */
 	if (behind > 0 && unaccounted - KT_DEPTH <= behind && (!r->cut || r->carried))
 		return unaccounted;
-	return behind <= KT_DEPTH ? 0 : behind < unaccounted ? behind : unaccounted;
+	return behind <= KT_DEPTH   ? 0 :
+	       behind < unaccounted ? behind :
+				      unaccounted;
 }
 
 /* Divide the @unaccounted events before the last packet into cut, overwritten and lacking. */
@@ -106,15 +110,16 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
  * moment may have up to that many emitted events too few.  An @early ledger, which is not that
  * of a stop, does not count events that were missed after it: if any were, nothing is compared.
  */
-static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end, int64_t unaccounted,
-			bool early)
+static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
+			int64_t unaccounted, bool early)
 {
 	uint64_t held = end->counts.filtered - r->from.counts.filtered +
 			end->counts.lost - r->from.counts.lost;
 
 	if (early)
 		return unaccounted < -KT_DEPTH && !end->missed && r->at;
-	return unaccounted < -(int64_t)kt_min(kt_max(KT_DEPTH, held), (uint64_t)INT64_MAX);
+	return unaccounted <
+	       -(int64_t)kt_min(kt_max(KT_DEPTH, held), (uint64_t)INT64_MAX);
 }
 
 /* Make the account of a ring. */
@@ -144,9 +149,8 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	a->filtered = end.counts.filtered - r->from.counts.filtered;
 	a->lost = end.counts.lost - r->from.counts.lost;
 	a->emitted = r->from.counts.records + r->from.missed +
-		     end.counts.emitted - r->from.counts.emitted +
-		     r->records - end.counts.records +
-		     kt_ring_missed(r) - end.missed;
+		     end.counts.emitted - r->from.counts.emitted + r->records -
+		     end.counts.records + kt_ring_missed(r) - end.missed;
 	if (is_too_many(r, &end, unaccounted, ledger && !a->exact)) {
 		a->lacking = unaccounted;
 		return;
@@ -184,13 +188,13 @@ static void compare_head(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 	const struct kt_counts *n = r->open ? &r->ahead : &r->farthest.counts;
 	bool same = r->open && r->open_end && r->source == KT_SOURCE_FILE;
 
-	if (ring != KTAPE_RING_EVENT || (!r->open && !r->nr_closed) || !v->finished ||
-	    r->records != r->at)
+	if (ring != KTAPE_RING_EVENT || (!r->open && !r->nr_closed) ||
+	    !v->finished || r->records != r->at)
 		return;
 	if (n->emitted <= said.emitted && n->filtered <= said.filtered &&
 	    n->lost <= said.lost &&
-	    (!same || (n->emitted == said.emitted && n->filtered == said.filtered &&
-		       n->lost == said.lost)))
+	    (!same || (n->emitted == said.emitted &&
+		       n->filtered == said.filtered && n->lost == said.lost)))
 		return;
 	kt_verify_cpu_wrong(
 		v, KTAPE_RULE_LEDGER, c, ring,
@@ -201,7 +205,8 @@ static void compare_head(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 }
 
 /* Report what the account of a ring does not explain. */
-static void check_ring_account(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
+static void check_ring_account(struct ktape_verify *v, struct kt_vcpu *c,
+			       unsigned int ring)
 {
 	struct kt_vring *r = &c->ring[ring];
 	struct kt_account a;
@@ -220,19 +225,18 @@ static void check_ring_account(struct ktape_verify *v, struct kt_vcpu *c, unsign
 		kt_verify_cut(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%llu of %llu events of the %s ring are missing before its first packet: the beginning was cut off, or another reader has taken them",
-			(unsigned long long)a.cut, (unsigned long long)a.emitted,
-			account_ring_name(ring));
+			(unsigned long long)a.cut,
+			(unsigned long long)a.emitted, account_ring_name(ring));
 	else if (a.cut && a.exact && v->finished)
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"the last %llu of %llu events of the %s ring are missing: its end was cut off",
-			(unsigned long long)a.cut, (unsigned long long)a.emitted,
-			account_ring_name(ring));
+			(unsigned long long)a.cut,
+			(unsigned long long)a.emitted, account_ring_name(ring));
 	else if (a.cut && !r->cut_reported)
-		kt_verify_cut(
-			v, KTAPE_RULE_LEDGER, c, ring,
-			"%llu events of the %s ring up to its last ledger are missing behind its last packet: the end was cut off, or the recording ended before they were read",
-			(unsigned long long)a.cut, account_ring_name(ring));
+		kt_verify_cut(v, KTAPE_RULE_LEDGER, c, ring,
+			      "%llu events of the %s ring up to its last ledger are missing behind its last packet: the end was cut off, or the recording ended before they were read",
+			      (unsigned long long)a.cut, account_ring_name(ring));
 	r->cut_reported |= a.cut > 0;
 	if (!a.cut && a.exact)
 		compare_head(v, c, ring);
@@ -280,10 +284,11 @@ static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	cpu->missed += kt_ring_missed(r) + a.overwritten;
 	cpu->cut += a.cut;
 	cpu->counted &= a.exact;
-	cpu->emitted += a.exact ? a.emitted :
-				  r->records + reported.filtered + reported.lost +
-					  kt_ring_missed(r) + a.overwritten + a.cut +
-					  (a.lacking > 0 ? (uint64_t)a.lacking : 0);
+	cpu->emitted +=
+		a.exact ? a.emitted :
+			  r->records + reported.filtered + reported.lost +
+				  kt_ring_missed(r) + a.overwritten + a.cut +
+				  (a.lacking > 0 ? (uint64_t)a.lacking : 0);
 }
 
 /* Add what a ring lost by one reason. */
@@ -336,8 +341,8 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 }
 
 /* Add what is known of a CPU to the sum.  Return: whether all of it was checked. */
-static bool add_account_cpu(const struct ktape_verify *v, const struct kt_vcpu *c,
-			    struct ktape_verify_sum *sum)
+static bool add_account_cpu(const struct ktape_verify *v,
+			    const struct kt_vcpu *c, struct ktape_verify_sum *sum)
 {
 	struct ktape_verify_cpu total = { .cpu = c->cpu };
 	bool right = !c->damaged && !c->cut_off && c->ring[KTAPE_RING_CONTROL].there;
@@ -355,8 +360,7 @@ static bool add_account_cpu(const struct ktape_verify *v, const struct kt_vcpu *
 	return right;
 }
 
-void ktape_verify_sum(const struct ktape_verify *verify,
-		      struct ktape_verify_sum *sum)
+void ktape_verify_sum(const struct ktape_verify *verify, struct ktape_verify_sum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 	sum->exact = true;

@@ -15,8 +15,8 @@
 #include "util/hash.h"
 #include "verify/call.h"
 
-#define CALLS_MIN	1024U
-#define CALLS_MAX	(1U << 22)
+#define CALLS_MIN 1024U
+#define CALLS_MAX (1U << 22)
 
 int kt_calls_new(struct kt_calls **calls)
 {
@@ -53,10 +53,9 @@ void kt_calls_end(struct ktape_verify *v)
 
 	kt_unsure_end(v);
 	if (k->left_out)
-		kt_verify_note(
-			v, KTAPE_RULE_PAIR, NULL,
-			"%llu system calls are not checked: there are more than the %u threads that can be tracked",
-			(unsigned long long)k->left_out, CALLS_MAX / 2);
+		kt_verify_note(v, KTAPE_RULE_PAIR, NULL,
+			       "%llu system calls are not checked: there are more than the %u threads that can be tracked",
+			       (unsigned long long)k->left_out, CALLS_MAX / 2);
 }
 
 /* Return the index of a thread's entry, or of the free entry where it belongs. */
@@ -119,8 +118,7 @@ bool kt_calls_full(const struct kt_calls *k)
 
 static bool is_enter(unsigned int opcode)
 {
-	return opcode == KTAPE_EV_SYS_ENTER ||
-	       opcode == KTAPE_EV_SYS_ENTER_WIDE;
+	return opcode == KTAPE_EV_SYS_ENTER || opcode == KTAPE_EV_SYS_ENTER_WIDE;
 }
 
 static bool is_exit(unsigned int opcode)
@@ -136,7 +134,7 @@ bool kt_call_is(const struct ktape_event *e)
 
 /* Return whether the rule applies to the calls of a CPU at a time. */
 bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,
-		       uint64_t ts)
+			uint64_t ts)
 {
 	return kt_call_records_both(c) && !v->unstable && ts > v->doubt_until;
 }
@@ -156,8 +154,7 @@ static const char *call_name(const struct ktape_verify *v,
 	const unsigned int abi = e->dat20 >> 16 & 1 ? KTAPE_ABI_COMPAT :
 				 e->dat20 >> 17 & 1 ? KTAPE_ABI_X32 :
 						      KTAPE_ABI_NATIVE;
-	const char *name =
-		ktape_syscall_abi_name(v->trace->info.machine, abi, nr);
+	const char *name = ktape_syscall_abi_name(v->trace->info.machine, abi, nr);
 
 	return name ? name : "";
 }
@@ -185,7 +182,8 @@ bool kt_call_ends(const struct ktape_verify *v, const struct ktape_event *e,
 	if (!native || nr >= KT_CALLS_USUAL)
 		return name_has_exit(call_name(v, e, nr));
 	if (*known == KT_CALL_UNASKED)
-		*known = name_has_exit(call_name(v, e, nr)) ? KT_CALL_ENDS : KT_CALL_SILENT;
+		*known = name_has_exit(call_name(v, e, nr)) ? KT_CALL_ENDS :
+							      KT_CALL_SILENT;
 	return *known == KT_CALL_ENDS;
 }
 
@@ -198,25 +196,27 @@ static void keep_state(struct ktape_verify *v, struct kt_call *t,
 	t->now.inside = inside;
 }
 
-static void take_enter(struct ktape_verify *v, const struct kt_vcpu *c, struct kt_call *t,
-		       unsigned int nr, const struct ktape_event *e)
+static void take_enter(struct ktape_verify *v, const struct kt_vcpu *c,
+		       struct kt_call *t, unsigned int nr,
+		       const struct ktape_event *e)
 {
 	if (t->now.epoch == v->epoch && t->now.inside)
-		kt_call_wrong(
-			v, c, t, e,
-			"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
-			t->tid, nr, call_name(v, e, nr), t->now.nr);
+		kt_call_wrong(v, c, t, e,
+			      "thread %d begins call %u \"%s\" inside call %u, whose end is missing",
+			      t->tid, nr, call_name(v, e, nr), t->now.nr);
 	keep_state(v, t, e, true);
 	t->now.nr = (uint16_t)nr;
 	if (!kt_call_ends(v, e, nr))
 		t->now.epoch = UINT64_MAX;
 }
 
-static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c, struct kt_call *t,
-		      unsigned int nr, const struct ktape_event *e)
+static void take_exit(struct ktape_verify *v, const struct kt_vcpu *c,
+		      struct kt_call *t, unsigned int nr,
+		      const struct ktape_event *e)
 {
 	if (t->now.epoch == v->epoch && t->now.inside && t->now.nr != nr &&
-	    nr != KT_CALL_NONE && t->now.nr != KT_CALL_NONE && kt_call_ends(v, e, nr))
+	    nr != KT_CALL_NONE && t->now.nr != KT_CALL_NONE &&
+	    kt_call_ends(v, e, nr))
 		kt_call_wrong(v, c, t, e,
 			      "thread %d ends call %u \"%s\", but is in call %u",
 			      t->tid, nr, call_name(v, e, nr), t->now.nr);

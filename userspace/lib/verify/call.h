@@ -5,16 +5,12 @@
 
 #include "verify/internal.h"
 
-#define KT_CALLS_USUAL	1024U	/* numbers of calls whose names are remembered */
-#define KT_CALL_NONE	0xffffU	/* the number is not known */
-#define KT_UNSURE_MAX	64U
+#define KT_CALLS_USUAL 1024U   /* numbers of calls whose names are remembered */
+#define KT_CALL_NONE   0xffffU /* the number is not known */
+#define KT_UNSURE_MAX  64U
 
 /* Whether a call ends with an event that has the same number. */
-enum kt_call_ending {
-	KT_CALL_UNASKED,
-	KT_CALL_ENDS,
-	KT_CALL_SILENT
-};
+enum kt_call_ending { KT_CALL_UNASKED, KT_CALL_ENDS, KT_CALL_SILENT };
 
 /**
  * struct kt_call_state - what a thread does
@@ -91,9 +87,9 @@ struct kt_calls {
 };
 
 /* unsure.c */
-void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c, const struct kt_call *t,
-		   const struct ktape_event *e, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c,
+		   const struct kt_call *t, const struct ktape_event *e,
+		   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void kt_unsure_end(struct ktape_verify *v);
 
 /* call.c */
@@ -103,7 +99,7 @@ bool kt_calls_full(const struct kt_calls *k);
 bool kt_call_records_both(const struct kt_vcpu *c);
 bool kt_call_is(const struct ktape_event *e);
 bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,
-		       uint64_t ts);
+			uint64_t ts);
 bool kt_call_ends(const struct ktape_verify *v, const struct ktape_event *e,
 		  unsigned int nr);
 

@@ -25,8 +25,7 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 }
 
 /* Return whether all records that the trace has of a ring were checked. */
-bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
-			 unsigned int ring)
+bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu, unsigned int ring)
 {
 	const struct ktape_trace *t = v->trace;
 
@@ -51,7 +50,7 @@ void kt_ring_hole(struct kt_vring *r)
 
 /* Return the losses between the ends of two packets that the ring did not count. */
 uint64_t kt_ring_missed_between(const struct kt_vring *r,
-			       const struct kt_counts *now, uint64_t discarded)
+				const struct kt_counts *now, uint64_t discarded)
 {
 	uint64_t reported = discarded - r->head_discarded;
 	uint64_t own = now->lost - r->head.lost;

@@ -19,8 +19,8 @@
 #include "format/reader.h"
 #include "verify/internal.h"
 
-#define CALL_NR		0xffffU
-#define NR_NONE		UINT32_MAX
+#define CALL_NR 0xffffU
+#define NR_NONE UINT32_MAX
 
 /**
  * struct kt_foreign_check - what is remembered of the whole trace
@@ -59,7 +59,10 @@ static void report_wrong(struct ktape_verify *v, unsigned int rule,
 {
 	const struct ktape_event *e = v->event;
 	struct ktape_finding f = {
-		.rule = rule, .stream = true, .cpu = e->cpu, .ts = e->ts,
+		.rule = rule,
+		.stream = true,
+		.cpu = e->cpu,
+		.ts = e->ts,
 		.ring = KTAPE_RING_EVENT,
 	};
 	char text[sizeof(f.text)];
@@ -83,8 +86,12 @@ static void report_wrong(struct ktape_verify *v, unsigned int rule,
 void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 {
 	const struct ktape_finding f = {
-		.rule = KTAPE_RULE_TIME, .stream = true, .cpu = n->cpu,
-		.ring = KTAPE_RING_EVENT, .ts = n->to, .offset = n->error.offset,
+		.rule = KTAPE_RULE_TIME,
+		.stream = true,
+		.cpu = n->cpu,
+		.ring = KTAPE_RING_EVENT,
+		.ts = n->to,
+		.offset = n->error.offset,
 	};
 
 	kt_verify_wrong_at(v, &f, "%s", n->error.text);
@@ -125,8 +132,8 @@ static void begin_foreign_handler(struct kt_nest *n, uint32_t id)
 	n->id[n->nr++] = id;
 }
 
-static void end_foreign_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
-				const char *what)
+static void end_foreign_handler(struct ktape_verify *v, struct kt_nest *n,
+				uint32_t id, const char *what)
 {
 	if (n->nr && n->id[n->nr - 1] == id) {
 		n->nr--;
@@ -136,8 +143,8 @@ static void end_foreign_handler(struct ktape_verify *v, struct kt_nest *n, uint3
 		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends while %u is running",
 			     what, id, n->id[n->nr - 1]);
 	else if (n->sure)
-		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends without a begin", what,
-			     id);
+		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends without a begin",
+			     what, id);
 	n->nr = 0;
 }
 
@@ -170,11 +177,11 @@ static void take_foreign_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	c->tid = (int32_t)ktape_event_arg(e, 1);
 	end_handlers(v, &c->irqs, "interrupt",
 		     has_event(v, KTAPE_EV_IRQ_HANDLER_ENTRY) &&
-		     has_event(v, KTAPE_EV_IRQ_HANDLER_EXIT));
+			     has_event(v, KTAPE_EV_IRQ_HANDLER_EXIT));
 	if (!v->rt)
 		end_handlers(v, &c->softirqs, "soft interrupt",
 			     has_event(v, KTAPE_EV_SOFTIRQ_ENTRY) &&
-			     has_event(v, KTAPE_EV_SOFTIRQ_EXIT));
+				     has_event(v, KTAPE_EV_SOFTIRQ_EXIT));
 }
 
 /* ---- system calls ------------------------------------------------------------------------ */
@@ -188,8 +195,8 @@ static void end_foreign_thread(struct ktape_verify *v, uint32_t tid)
 		e->value = NR_NONE;
 }
 
-static void take_foreign_call(struct ktape_verify *v, const struct ktape_event *e,
-			      bool enters)
+static void take_foreign_call(struct ktape_verify *v,
+			      const struct ktape_event *e, bool enters)
 {
 	uint32_t nr = e->dat20 & CALL_NR;
 	struct kt_map_entry *call;
@@ -206,8 +213,7 @@ static void take_foreign_call(struct ktape_verify *v, const struct ktape_event *
 		return;
 	}
 	/* rt_sigreturn() returns with number -1: it restores the interrupted registers. */
-	if (!enters && call->value != NR_NONE && call->value != nr &&
-	    nr != CALL_NR)
+	if (!enters && call->value != NR_NONE && call->value != nr && nr != CALL_NR)
 		report_wrong(v, KTAPE_RULE_PAIR,
 			     "thread %d returns from system call %u, but it entered %llu",
 			     e->tid, nr, (unsigned long long)call->value);
@@ -279,13 +285,13 @@ void kt_foreign_end(struct ktape_verify *v)
 	const char *beside = v->trace->import->beside;
 
 	if (f->lost || f->gaps)
-		kt_verify_note(v, KTAPE_RULE_LOSS, NULL,
-			       "the tracer lost %llu events, and an unknown number in %llu gaps",
-			       (unsigned long long)f->lost,
-			       (unsigned long long)f->gaps);
+		kt_verify_note(
+			v, KTAPE_RULE_LOSS, NULL,
+			"the tracer lost %llu events, and an unknown number in %llu gaps",
+			(unsigned long long)f->lost, (unsigned long long)f->gaps);
 	for (; *beside; beside += strcspn(beside, "\n") + 1)
-		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%.*s", (int)strcspn(beside, "\n"),
-			       beside);
+		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%.*s",
+			       (int)strcspn(beside, "\n"), beside);
 	kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
 		       "a trace of %s has no counts of emitted events, so nothing proves that it is complete",
 		       name);

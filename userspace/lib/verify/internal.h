@@ -22,7 +22,7 @@
 
 #include "trace/trace.h"
 
-#define KT_TIDS		(1U << 22)	/* the kernel's largest thread id, + 1 */
+#define KT_TIDS (1U << 22) /* the kernel's largest thread id, + 1 */
 
 /**
  * struct kt_counts - counters of one class, or of a whole ring, at one moment
@@ -62,8 +62,8 @@ struct kt_vclass {
 /* From where on the events of a ring are counted. */
 enum kt_origin {
 	KT_ORIGIN_NONE,
-	KT_ORIGIN_NEAR,		/* from a packet's header: to within nested writers */
-	KT_ORIGIN_EXACT		/* from the ring's first packet, or from a start */
+	KT_ORIGIN_NEAR, /* from a packet's header: to within nested writers */
+	KT_ORIGIN_EXACT /* from the ring's first packet, or from a start */
 };
 
 /**
@@ -245,7 +245,7 @@ enum kt_state {
 	KT_STATE_OFFLINE
 };
 
-#define KT_NEST_MAX	16U
+#define KT_NEST_MAX 16U
 
 /**
  * struct kt_nest - nested interrupt handlers
@@ -478,8 +478,8 @@ void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void kt_verify_cut(struct ktape_verify *v, unsigned int rule,
-		   const struct kt_vcpu *c, unsigned int ring, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+		   const struct kt_vcpu *c, unsigned int ring,
+		   const char *format, ...) __attribute__((format(printf, 5, 6)));
 struct ktape_finding kt_verify_place(const struct ktape_verify *v,
 				     unsigned int rule, const struct kt_stream *s);
 void kt_verify_wrong_at(struct ktape_verify *v, const struct ktape_finding *at,
@@ -489,9 +489,8 @@ void kt_verify_note_at(struct ktape_verify *v, const struct ktape_finding *at,
 		       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
-			 struct kt_vcpu *c, unsigned int ring,
-			 const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+			 struct kt_vcpu *c, unsigned int ring, const char *format,
+			 ...) __attribute__((format(printf, 5, 6)));
 
 /* cpu.c */
 struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu);
@@ -514,8 +513,7 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head);
 void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct kt_stream *s, const uint8_t *head);
-void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
-		     unsigned int ring);
+void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring);
 
 /* account.c */
 void kt_account_end(struct ktape_verify *v);
@@ -535,7 +533,7 @@ bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct ktape_event *e);
 void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
-		    unsigned int ring, bool last);
+			   unsigned int ring, bool last);
 
 /* marker.c */
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
@@ -584,8 +582,7 @@ void kt_absent_last(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, uint64_t ts);
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
 			 unsigned int ring, uint64_t from, uint64_t to);
-void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c,
-		       uint64_t from);
+void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c, uint64_t from);
 void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, int class, uint64_t from, uint64_t to);
 void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,

@@ -11,13 +11,9 @@
  */
 #include "verify/internal.h"
 
-enum {
-	MOMENT_STOP,
-	MOMENT_START,
-	MOMENT_FLUSH
-};
+enum { MOMENT_STOP, MOMENT_START, MOMENT_FLUSH };
 
-#define COUNTS	(2 + KTAPE_LOST_REASONS)
+#define COUNTS (2 + KTAPE_LOST_REASONS)
 
 static const char *class_name(unsigned int class)
 {
@@ -41,8 +37,8 @@ static int64_t missing_events(const struct kt_vclass *k)
 }
 
 /* Report a class whose counters do not match. */
-static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
-		 unsigned int class, int64_t unaccounted)
+static void report_class(struct ktape_verify *v, struct kt_vcpu *c,
+			 unsigned int ring, unsigned int class, int64_t unaccounted)
 {
 	const struct kt_vclass *k = &c->ring[ring].class[class];
 
@@ -68,15 +64,14 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 
 		sum += unaccounted > 0 ? (uint64_t)unaccounted : 0;
 	}
-	kt_verify_cut(
-		v, KTAPE_RULE_LEDGER, NULL, 0,
-		"CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
-		c->cpu, (unsigned long long)sum, ledger_ring_name(ring));
+	kt_verify_cut(v, KTAPE_RULE_LEDGER, NULL, 0,
+		      "CPU %u: %llu events of the %s ring up to its last ledger are not in the trace: the stream was cut off, or the recording ended before they were read",
+		      c->cpu, (unsigned long long)sum, ledger_ring_name(ring));
 }
 
 /* Check what was unaccounted for in the classes of a ring at its last exact ledger. */
 void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
-		    unsigned int ring, bool last)
+			   unsigned int ring, bool last)
 {
 	struct kt_vring *r = &c->ring[ring];
 	uint64_t missed = kt_ring_missed(r) - r->class_missed;
@@ -90,15 +85,16 @@ void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
 	r->exact = false;
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		sum += r->class[i].unaccounted;
-		if (r->class[i].unaccounted < 0 || (r->class[i].unaccounted && !lacks))
+		if (r->class[i].unaccounted < 0 ||
+		    (r->class[i].unaccounted && !lacks))
 			report_class(v, c, ring, i, r->class[i].unaccounted);
 	}
 	if (unread)
 		note_cut_short(v, c, ring);
 	r->cut_reported |= unread;
 	/* If the session went on after the ledger, @missed has events that are not in @sum. */
-	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) && !unread &&
-	    (sum < least || sum > (int64_t)missed))
+	if (last && c->state == KT_STATE_OFF && (missed || r->gaps) &&
+	    !unread && (sum < least || sum > (int64_t)missed))
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
 			"%lld records are missing, but %llu were reported as missed",
@@ -127,7 +123,7 @@ static void begin_classes(struct kt_vring *r, uint64_t ts)
 
 /* At an exact ledger, check that loss records have reported all losses. */
 static void check_reported(struct ktape_verify *v, struct kt_vcpu *c,
-		       unsigned int ring)
+			   unsigned int ring)
 {
 	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
 	struct kt_vring *r = &c->ring[ring];
@@ -156,8 +152,8 @@ static void check_reported(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /* Check a ring at a ledger. */
-static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
-		  unsigned int moment, uint64_t ts)
+static void check_ring(struct ktape_verify *v, struct kt_vcpu *c,
+		       unsigned int ring, unsigned int moment, uint64_t ts)
 {
 	struct kt_vring *r = &c->ring[ring];
 	bool exact = moment != MOMENT_FLUSH, some_unaccounted = false;

@@ -40,14 +40,12 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	if (on) {
 		v->starts++;
 		if (c->early)
-			kt_verify_wrong(
-				v, KTAPE_RULE_MARKER, s,
-				"the session starts, but events came before");
+			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+					"the session starts, but events came before");
 		c->early = false;
 		if (c->state == KT_STATE_ON || c->state == KT_STATE_ENDING)
-			kt_verify_wrong(
-				v, KTAPE_RULE_MARKER, s,
-				"the session starts without having stopped");
+			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+					"the session starts without having stopped");
 		else if (c->state == KT_STATE_OFF ||
 			 (c->state == KT_STATE_UNKNOWN && !is_lossy(c) &&
 			  c->ring[KTAPE_RING_CONTROL].whole))
@@ -109,9 +107,8 @@ static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"a marker of the profile outside a session");
 	if (!on && c->state == KT_STATE_ON && !c->marked)
-		kt_verify_wrong(
-			v, KTAPE_RULE_MARKER, s,
-			"an off-marker of the profile without an on-marker");
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"an off-marker of the profile without an on-marker");
 	/*
 	 * An off-marker narrows the profile, which must be known for this.  If
 	 * markers of filters may be missing, the profile counts as not known.
@@ -171,8 +168,9 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 	time = kt_get64(e->args);
 	if (c->state == KT_STATE_STARTING || c->state == KT_STATE_ON ||
 	    c->state == KT_STATE_OFF || c->ledgered)
-		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
-				"the snapshot is full, but no off-marker came before this record");
+		kt_verify_wrong(
+			v, KTAPE_RULE_MARKER, v->trace->current,
+			"the snapshot is full, but no off-marker came before this record");
 	if (time > e->ts)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
 				"the freeze record gives a time later than its own");
@@ -189,8 +187,9 @@ static void take_other(struct ktape_verify *v, const struct ktape_event *e)
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
 
 	if (cpu >= KT_CPUS_MAX) {
-		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
-				"a record about the rings of another CPU has no valid CPU number");
+		kt_verify_wrong(
+			v, KTAPE_RULE_FORM, v->trace->current,
+			"a record about the rings of another CPU has no valid CPU number");
 		return;
 	}
 	if (since[cpu])
@@ -312,7 +311,8 @@ static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
 		return;
 	}
 	if (!c->late++)
-		c->late_at = kt_verify_place(v, KTAPE_RULE_MARKER, v->trace->current);
+		c->late_at =
+			kt_verify_place(v, KTAPE_RULE_MARKER, v->trace->current);
 }
 
 /* Check that the session is not stopped. */
@@ -408,7 +408,6 @@ void kt_verify_ends(struct ktape_verify *v)
 				"the stream ends before the end of the session, which other CPUs have");
 	}
 	if (!v->finished)
-		kt_verify_note(
-			v, KTAPE_RULE_LEDGER, NULL,
-			"the trace ends while its session records: its last counters can only be checked to within the number of nested writers");
+		kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
+			       "the trace ends while its session records: its last counters can only be checked to within the number of nested writers");
 }

@@ -10,7 +10,7 @@
  */
 #include "verify/internal.h"
 
-#define NS_PER_S	1000000000LL
+#define NS_PER_S 1000000000LL
 
 static bool is_probe(unsigned int opcode)
 {
@@ -102,12 +102,13 @@ static void note_hits(struct ktape_verify *v, const struct ktape_verify_missed *
 
 	if (m->count)
 		snprintf(count, sizeof(count), "%llu", (unsigned long long)m->count);
-	kt_verify_note(v, KTAPE_RULE_LOSS, NULL,
-		       "%s: %s hits from %lld.%09lld to %lld.%09lld did not reach the tracer: %s",
-		       desc ? desc->name : "an unknown event", count,
-		       (long long)(first / NS_PER_S), (long long)llabs(first % NS_PER_S),
-		       (long long)(last / NS_PER_S), (long long)llabs(last % NS_PER_S),
-		       reasons[m->reason]);
+	kt_verify_note(
+		v, KTAPE_RULE_LOSS, NULL,
+		"%s: %s hits from %lld.%09lld to %lld.%09lld did not reach the tracer: %s",
+		desc ? desc->name : "an unknown event", count,
+		(long long)(first / NS_PER_S),
+		(long long)llabs(first % NS_PER_S), (long long)(last / NS_PER_S),
+		(long long)llabs(last % NS_PER_S), reasons[m->reason]);
 }
 
 /* At the end of the trace, report which hits were missed. */

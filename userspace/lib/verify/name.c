@@ -25,11 +25,11 @@
 #include "verify/internal.h"
 #include "verify/window.h"
 
-#define SEEN_MIN	1024U
-#define SEEN_MAX	(1U << 22)
-#define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
-#define SUSPECTS_MAX	1024U	/* more than threads begin in a second or two */
-#define PUT_OFF_MAX	(1U << 16)
+#define SEEN_MIN     1024U
+#define SEEN_MAX     (1U << 22)
+#define STATE_SHIFT  16U   /* of prev_state in dat20 of sched_switch */
+#define SUSPECTS_MAX 1024U /* more than threads begin in a second or two */
+#define PUT_OFF_MAX  (1U << 16)
 
 /**
  * struct suspect - a thread without a name
@@ -195,10 +195,9 @@ static void clear_suspect(struct ktape_verify *v, unsigned int i)
 		count_no_room(k, &s.at);
 		return;
 	}
-	kt_verify_note_at(
-		v, &s.at,
-		"thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
-		s.tid);
+	kt_verify_note_at(v, &s.at,
+			  "thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
+			  s.tid);
 }
 
 /*
@@ -224,7 +223,8 @@ static void report_no_room(struct ktape_verify *v)
 
 		if (!count)
 			continue;
-		size = (size_t)snprintf(one, sizeof(one), "%s%llu %s", all++ ? ", " : "",
+		size = (size_t)snprintf(one, sizeof(one), "%s%llu %s",
+					all++ ? ", " : "",
 					(unsigned long long)count, no_room[i].text);
 		if (len + size + sizeof(more) > sizeof(text)) {
 			strcpy(text + len, more);
@@ -341,8 +341,7 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 void kt_name_match(struct ktape_verify *v, const struct ktape_event *e)
 {
 	struct kt_seen *k = v->seen;
-	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH &&
-		    is_last_switch(e->dat20);
+	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH && is_last_switch(e->dat20);
 	int32_t tid;
 
 	if (!e->nargs || (!dead && e->opcode != KTAPE_EV_PROCESS_EXIT))
@@ -389,8 +388,7 @@ static uint64_t named_until(const struct ktape_verify *v)
 
 		if (kt_verify_lacks(v, i))
 			return 0;
-		if (c && c->state != KT_STATE_OFF &&
-		    c->state != KT_STATE_OFFLINE)
+		if (c && c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE)
 			until = kt_min(until, naming_ring(v, c)->ts_end);
 	}
 	return until;
@@ -411,15 +409,13 @@ void kt_seen_end(struct ktape_verify *v)
 	}
 	report_no_room(v);
 	if (k->left_out)
-		kt_verify_note(
-			v, KTAPE_RULE_NAME, NULL,
-			"%llu numbers are not checked: there are more than the %u that can be remembered",
-			(unsigned long long)k->left_out, SEEN_MAX / 2);
+		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
+			       "%llu numbers are not checked: there are more than the %u that can be remembered",
+			       (unsigned long long)k->left_out, SEEN_MAX / 2);
 	if (names)
-		kt_verify_note(
-			v, KTAPE_RULE_NAME, NULL,
-			"%llu names were left out: at most %u are kept in memory",
-			(unsigned long long)names, KTAPE_REGISTRY_MAX);
+		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
+			       "%llu names were left out: at most %u are kept in memory",
+			       (unsigned long long)names, KTAPE_REGISTRY_MAX);
 }
 
 static uint64_t *seen_slot(const struct kt_seen *k, uint64_t key)
@@ -497,18 +493,16 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 		at = kt_verify_place(v, KTAPE_RULE_NAME, s);
 		count_no_room(v->seen, &at);
 	} else if (excused) {
-		kt_verify_note(
-			v, KTAPE_RULE_NAME, s,
-			"%s %d has no name: its record was lost or comes later, or the session was stopped",
-			type == KTAPE_OBJ_THREAD ? "thread" : "function",
-			(int32_t)id);
+		kt_verify_note(v, KTAPE_RULE_NAME, s,
+			       "%s %d has no name: its record was lost or comes later, or the session was stopped",
+			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
+			       (int32_t)id);
 	} else if (type == KTAPE_OBJ_THREAD) {
 		suspect_thread(v, s, (int32_t)id);
 	} else {
-		kt_verify_note(
-			v, KTAPE_RULE_NAME, s,
-			"function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
-			id);
+		kt_verify_note(v, KTAPE_RULE_NAME, s,
+			       "function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
+			       id);
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "verify/internal.h"
 
 /* Most ticks from sync_clock to ts_begin in the first packet of a stream. */
-#define SYNC_SLACK	1000
+#define SYNC_SLACK 1000
 
 static uint64_t head_lost(const uint8_t *head)
 {
@@ -60,10 +60,9 @@ static void check_times(struct ktape_verify *v, const struct kt_vring *r,
 	uint64_t end = KT_HEAD64(head, ts_end);
 
 	if (r->there && begin < r->ts_end)
-		kt_verify_wrong(
-			v, KTAPE_RULE_TIME, s,
-			"the packet begins %llu ticks before the end of the previous one",
-			(unsigned long long)(r->ts_end - begin));
+		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
+				"the packet begins %llu ticks before the end of the previous one",
+				(unsigned long long)(r->ts_end - begin));
 	if (end < begin)
 		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
 				"the packet ends %llu ticks before it begins",
@@ -101,8 +100,7 @@ static void mark_closed(struct kt_vring *r)
  * the packet yet.  And the counters are not read at one moment, so events that were
  * filtered or lost meanwhile may be counted there, but not as emitted.
  */
-void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
-		     unsigned int ring)
+void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
 {
 	struct kt_vring *r = &c->ring[ring];
 	struct kt_counts d;
@@ -124,7 +122,8 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	d.filtered = r->head.filtered - r->base.filtered;
 	d.lost = r->head.lost - r->base.lost;
 	d.records = r->records - r->base.records;
-	unaccounted = (int64_t)(d.emitted - d.filtered - d.lost - d.records - missed);
+	unaccounted =
+		(int64_t)(d.emitted - d.filtered - d.lost - d.records - missed);
 	early = (int64_t)kt_max(KT_DEPTH, d.filtered + d.lost);
 	/* A reader that was lapped reports the number of missed events only later. */
 	if (unaccounted >= -early && (unaccounted <= KT_DEPTH || r->gaps))
@@ -140,7 +139,7 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 
 /* Keep the losses that the first packet of a ring, or the first after missing ones, reports. */
 static void take_reported(struct kt_vring *r, const struct kt_counts *now,
-		      uint64_t discarded)
+			  uint64_t discarded)
 {
 	/* If the numbers differ, it is not known which of the ring's losses are reported. */
 	bool all = discarded == now->lost;
@@ -201,8 +200,9 @@ static void check_counters(struct ktape_verify *v, struct kt_vring *r,
 		back |= now.reasons[i] < r->high.reasons[i];
 	/* check_sequence() has reported a packet whose number is not larger. */
 	if (back && KT_HEAD64(head, seq) > r->seq)
-		kt_verify_wrong(v, KTAPE_RULE_BOUND, s,
-				"the packet counts fewer events than the one before it");
+		kt_verify_wrong(
+			v, KTAPE_RULE_BOUND, s,
+			"the packet counts fewer events than the one before it");
 	if (!(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN))
 		r->high = now;
 }
@@ -280,8 +280,7 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 			       lost ? KT_HEAD64(head, ts_end) :
 				      KT_HEAD64(head, ts_begin));
 	else
-		kt_absent_ring_lost(v, c, s->kind, from,
-				    KT_HEAD64(head, ts_end));
+		kt_absent_ring_lost(v, c, s->kind, from, KT_HEAD64(head, ts_end));
 }
 
 /* Begin a ring at its first packet with records; find out whether it is complete. */
@@ -292,7 +291,8 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 
 	r->full = true;
 	r->first_ts = KT_HEAD64(head, ts_begin);
-	r->late = r->cut && !r->carried && !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
+	r->late = r->cut && !r->carried &&
+		  !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
 	r->whole = KT_HEAD64(head, seq) == 1 &&
 		   !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
@@ -317,9 +317,8 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
  * Check whether the beginning of the ring was overwritten before it was read.  Then even a
  * stream without records is not complete.
  */
-static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
-		      struct kt_vring *r, const struct kt_stream *s,
-		      const uint8_t *head)
+static void check_cut(struct ktape_verify *v, struct kt_vcpu *c, struct kt_vring *r,
+		      const struct kt_stream *s, const uint8_t *head)
 {
 	bool before = !kt_head_has_records(head) &&
 		      !(KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN);
@@ -330,7 +329,8 @@ static void check_cut(struct ktape_verify *v, struct kt_vcpu *c,
 	if (r->cut)
 		kt_absent_lost(v, c, s->kind, -1, 0, KT_HEAD64(head, ts_begin));
 	/* Thread -1 in the empty packet: an earlier piece of the log ends there (rotate.c). */
-	r->carried = !kt_head_has_records(head) && (int32_t)KT_HEAD32(head, tid) < 0;
+	r->carried = !kt_head_has_records(head) &&
+		     (int32_t)KT_HEAD32(head, tid) < 0;
 }
 
 static void take_checked_packet(struct ktape_verify *v, struct kt_vcpu *c,

@@ -17,14 +17,13 @@ struct pair {
 	const char *name;
 };
 
-static const struct pair irq_pair = {
-	KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, 0x3ffff,
-	"interrupt"
-};
+static const struct pair irq_pair = { KTAPE_EV_IRQ_HANDLER_ENTRY,
+				      KTAPE_EV_IRQ_HANDLER_EXIT, 0x3ffff,
+				      "interrupt" };
 
-static const struct pair softirq_pair = {
-	KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, 0xff, "soft interrupt"
-};
+static const struct pair softirq_pair = { KTAPE_EV_SOFTIRQ_ENTRY,
+					  KTAPE_EV_SOFTIRQ_EXIT, 0xff,
+					  "soft interrupt" };
 
 /* At a packet's first record, check the thread that the packet header names. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
@@ -62,8 +61,8 @@ static void begin_pair_handler(struct kt_nest *n, uint32_t id)
 	n->id[n->nr++] = id;
 }
 
-static void end_pair_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
-			     const struct pair *p)
+static void end_pair_handler(struct ktape_verify *v, struct kt_nest *n,
+			     uint32_t id, const struct pair *p)
 {
 	const struct kt_stream *s = v->trace->current;
 
@@ -99,9 +98,8 @@ static bool has_pair(const struct kt_vcpu *c, const struct pair *p)
 	return kt_verify_has(c, p->begin) && kt_verify_has(c, p->end);
 }
 
-static void take_pair(struct ktape_verify *v, struct kt_vcpu *c,
-		      struct kt_nest *n, const struct pair *p,
-		      const struct ktape_event *e)
+static void take_pair(struct ktape_verify *v, struct kt_vcpu *c, struct kt_nest *n,
+		      const struct pair *p, const struct ktape_event *e)
 {
 	if (!has_pair(c, p))
 		return;
@@ -118,8 +116,7 @@ static void take_pair_switch(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 
-	if (c->tid >= 0 && prev != c->tid &&
-	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
+	if (c->tid >= 0 && prev != c->tid && kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, v->trace->current,
 				"thread %d is switched out, but thread %d was switched in last",
 				prev, c->tid);

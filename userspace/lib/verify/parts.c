@@ -17,8 +17,9 @@
 /* Return whether a recorder made the packet: a block of a ring has a @sync_clock. */
 static bool is_first(const uint8_t *head)
 {
-	return !kt_head_has_records(head) && (!KT_HEAD64(head, sync_clock) ||
-				      KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
+	return !kt_head_has_records(head) &&
+	       (!KT_HEAD64(head, sync_clock) ||
+		KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
 }
 
 /* Check what a packet says about the parts of its stream. */
@@ -31,10 +32,9 @@ void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 	/* If there is damage before this packet, it was reported. */
 	if (!r->there && s->source == KT_SOURCE_FILE && !is_first(head) &&
 	    !v->trace->info.converted && !r->hole && !(names && v->names_lost))
-		kt_verify_wrong(
-			v, KTAPE_RULE_SEQUENCE, s,
-			"the stream begins with packet %llu and not with an empty packet: its beginning was cut off",
-			(unsigned long long)KT_HEAD64(head, seq));
+		kt_verify_wrong(v, KTAPE_RULE_SEQUENCE, s,
+				"the stream begins with packet %llu and not with an empty packet: its beginning was cut off",
+				(unsigned long long)KT_HEAD64(head, seq));
 	r->recovered |= flags & KTAPE_BLOCK_UNCHECKED;
 	if (kt_head_has_records(head) || flags & KTAPE_BLOCK_OPEN)
 		r->open_end = flags & KTAPE_BLOCK_OPEN;
@@ -52,16 +52,14 @@ void kt_parts_generation(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = &c->ring[s->kind];
 
 	if (generation < r->used)
-		kt_verify_wrong(
-			v, KTAPE_RULE_MARKER, s,
-			"the packet is of generation %u of the profile, but one of generation %u came before it",
-			generation, r->used);
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"the packet is of generation %u of the profile, but one of generation %u came before it",
+				generation, r->used);
 	r->used = kt_max(r->used, generation);
 	if (generation < c->profiled && KT_HEAD64(head, sync_clock) > c->profiled_ts)
-		kt_verify_wrong(
-			v, KTAPE_RULE_MARKER, s,
-			"the packet is of generation %u of the profile, but a marker of generation %u came before it",
-			generation, c->profiled);
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"the packet is of generation %u of the profile, but a marker of generation %u came before it",
+				generation, c->profiled);
 }
 
 /* At a marker of the profile, check that no packet before it is of a later one. */
@@ -94,8 +92,9 @@ static void report_cpus(struct ktape_verify *v)
 			continue;
 		kt_verify_cut(
 			v, KTAPE_RULE_FORM, NULL, 0,
-			v->with[i] ? "CPU %u got rings, but the trace has no packet of it" :
-				     "the metadata lists CPU %u, but the trace has no packet of it",
+			v->with[i] ?
+				"CPU %u got rings, but the trace has no packet of it" :
+				"the metadata lists CPU %u, but the trace has no packet of it",
 			i);
 	}
 }
@@ -112,7 +111,8 @@ static void report_files(struct ktape_verify *v)
 		if (s->source != KT_SOURCE_FILE || s->begun || s->hole)
 			continue;
 		if (s->kind < KTAPE_RINGS_PER_CPU)
-			snprintf(name, sizeof(name), "%s%u", prefixes[s->kind], s->cpu);
+			snprintf(name, sizeof(name), "%s%u", prefixes[s->kind],
+				 s->cpu);
 		else
 			strcpy(name, "registry");
 		kt_verify_cut(v, KTAPE_RULE_FORM, NULL, 0,
@@ -146,7 +146,8 @@ static bool part_lacks_events(const struct kt_vcpu *c)
 {
 	const struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
-	if (c->state == KT_STATE_OFF || c->damaged || r->cut_reported || !is_absent(r))
+	if (c->state == KT_STATE_OFF || c->damaged || r->cut_reported ||
+	    !is_absent(r))
 		return false;
 	if (r->origin != KT_ORIGIN_EXACT && !r->there)
 		return said_written(r) > 0;
@@ -157,12 +158,13 @@ static bool part_lacks_events(const struct kt_vcpu *c)
 /* Report which ring of a CPU the trace does not have. */
 static void report_rings(struct ktape_verify *v, struct kt_vcpu *c)
 {
-	if (is_absent(&c->ring[KTAPE_RING_CONTROL]) && c->ring[KTAPE_RING_EVENT].full &&
-	    !(c->ring[KTAPE_RING_CONTROL].carried && c->ring[KTAPE_RING_EVENT].open_end))
-		kt_verify_cut(
-			v, KTAPE_RULE_FORM, c, KTAPE_RING_EVENT,
-			"CPU %u has events, but no control records: nothing says what was recorded, filtered or lost",
-			c->cpu);
+	if (is_absent(&c->ring[KTAPE_RING_CONTROL]) &&
+	    c->ring[KTAPE_RING_EVENT].full &&
+	    !(c->ring[KTAPE_RING_CONTROL].carried &&
+	      c->ring[KTAPE_RING_EVENT].open_end))
+		kt_verify_cut(v, KTAPE_RULE_FORM, c, KTAPE_RING_EVENT,
+			      "CPU %u has events, but no control records: nothing says what was recorded, filtered or lost",
+			      c->cpu);
 	if (!c->ring[KTAPE_RING_CONTROL].full || !part_lacks_events(c))
 		return;
 	c->ring[KTAPE_RING_EVENT].cut_reported = true;
@@ -177,10 +179,9 @@ static void report_late_rings(struct ktape_verify *v, struct kt_vcpu *c)
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
 		if (v->keeps && c->ring[i].late && !c->ring[i].cut_reported &&
 		    !c->ring[i].hole)
-			kt_verify_cut(
-				v, KTAPE_RULE_SEQUENCE, c, i,
-				"the %s ring does not begin with its first packet, which this mode does not overwrite: the beginning was cut off, or another reader has taken it",
-				i == KTAPE_RING_EVENT ? "event" : "control");
+			kt_verify_cut(v, KTAPE_RULE_SEQUENCE, c, i,
+				      "the %s ring does not begin with its first packet, which this mode does not overwrite: the beginning was cut off, or another reader has taken it",
+				      i == KTAPE_RING_EVENT ? "event" : "control");
 }
 
 /* Check that the markers of a start or stop that began are all there. */
@@ -192,14 +193,12 @@ static void check_markers(struct ktape_verify *v, struct kt_vcpu *c)
 	if (c->damaged || control->hole || control->gaps || control->doubt)
 		return;
 	if (c->state == KT_STATE_ENDING && c->ledgered)
-		kt_verify_cut(
-			v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
-			"the session's stop begins, but its end is not in the trace");
+		kt_verify_cut(v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
+			      "the session's stop begins, but its end is not in the trace");
 	else if (c->state == KT_STATE_ON && !c->marked && control->whole &&
 		 events->ts_end > control->ts_begin && events->full)
-		kt_verify_cut(
-			v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
-			"the session has started, but the on-marker of its profile is not in the trace");
+		kt_verify_cut(v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
+			      "the session has started, but the on-marker of its profile is not in the trace");
 }
 
 /* Return whether the last ledger of a ring is not older than its last closed packet. */
@@ -228,9 +227,8 @@ static void report_ring_end(struct ktape_verify *v, struct kt_vcpu *c)
 	    c->state == KT_STATE_OFF || c->state == KT_STATE_OFFLINE)
 		return;
 	r->cut_reported = true;
-	kt_verify_cut(
-		v, KTAPE_RULE_LEDGER, c, KTAPE_RING_EVENT,
-		"nothing says that this is the last packet: the end was cut off, or the recorder was killed");
+	kt_verify_cut(v, KTAPE_RULE_LEDGER, c, KTAPE_RING_EVENT,
+		      "nothing says that this is the last packet: the end was cut off, or the recorder was killed");
 }
 
 /* Report if a packet is of a later profile than all markers. */
@@ -243,16 +241,16 @@ static void report_generation(struct ktape_verify *v)
 
 		/* If the control ring ends before the event ring, another rule reports it. */
 		if (!c || !c->profiled ||
-		    c->ring[KTAPE_RING_EVENT].ts_end > c->ring[KTAPE_RING_CONTROL].ts_end)
+		    c->ring[KTAPE_RING_EVENT].ts_end >
+			    c->ring[KTAPE_RING_CONTROL].ts_end)
 			continue;
 		marked = kt_max(marked, c->generation);
 		used = kt_max(used, c->ring[KTAPE_RING_EVENT].used);
 	}
 	if (marked && used > marked)
-		kt_verify_cut(
-			v, KTAPE_RULE_MARKER, NULL, 0,
-			"a packet is of generation %u of the profile, but the last marker is of generation %u",
-			used, marked);
+		kt_verify_cut(v, KTAPE_RULE_MARKER, NULL, 0,
+			      "a packet is of generation %u of the profile, but the last marker is of generation %u",
+			      used, marked);
 }
 
 /*
@@ -281,7 +279,8 @@ void kt_parts_end(struct ktape_verify *v)
 	report_cpus(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX * KTAPE_RINGS_PER_CPU; i++) {
 		const struct kt_vcpu *c = v->cpus[i / KTAPE_RINGS_PER_CPU];
-		const struct kt_vring *r = c ? &c->ring[i % KTAPE_RINGS_PER_CPU] : NULL;
+		const struct kt_vring *r =
+			c ? &c->ring[i % KTAPE_RINGS_PER_CPU] : NULL;
 
 		if (!r || !r->there)
 			continue;

@@ -103,7 +103,8 @@ void kt_verify_note(struct ktape_verify *v, unsigned int rule,
  * Report that a part of the trace is missing: of a ring at its last packet, if @c is not NULL.
  */
 void kt_verify_cut(struct ktape_verify *v, unsigned int rule,
-		   const struct kt_vcpu *c, unsigned int ring, const char *format, ...)
+		   const struct kt_vcpu *c, unsigned int ring,
+		   const char *format, ...)
 {
 	struct ktape_finding f = { .rule = rule, .note = true, .cut = true };
 	va_list args;

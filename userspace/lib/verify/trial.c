@@ -12,10 +12,10 @@
 #include "verify/call.h"
 #include "verify/window.h"
 
-#define IRQ_BITS	0x3ffffU
-#define SOFTIRQ_BITS	0xffU
-#define FORM_SHIFT	60	/* of argument count and bit p in a record's first word */
-#define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
+#define IRQ_BITS     0x3ffffU
+#define SOFTIRQ_BITS 0xffU
+#define FORM_SHIFT   60 /* of argument count and bit p in a record's first word */
+#define STATE_SHIFT  16U /* of prev_state in dat20 of sched_switch */
 
 static const uint8_t kinds[KTAPE_OPCODES] = {
 	[KTAPE_EV_SCHED_SWITCH] = KT_QUICK_SWITCH,
@@ -29,11 +29,16 @@ static const uint8_t kinds[KTAPE_OPCODES] = {
 
 /* Events that change more than counters, or that are checked with the names of others. */
 static const uint8_t careful[] = {
-	KTAPE_EV_REGISTRY,	  KTAPE_EV_CONTEXT,
-	KTAPE_EV_TRACER,	  KTAPE_EV_PROCESS_FREE,
-	KTAPE_EV_PROCESS_EXIT,	  KTAPE_EV_PROCESS_FORK,
-	KTAPE_EV_SYS_ENTER_WIDE,  KTAPE_EV_SYS_EXIT_WIDE,
-	KTAPE_EV_SCHED_PROCESS_WAIT, KTAPE_TIME_EXTEND,
+	KTAPE_EV_REGISTRY,
+	KTAPE_EV_CONTEXT,
+	KTAPE_EV_TRACER,
+	KTAPE_EV_PROCESS_FREE,
+	KTAPE_EV_PROCESS_EXIT,
+	KTAPE_EV_PROCESS_FORK,
+	KTAPE_EV_SYS_ENTER_WIDE,
+	KTAPE_EV_SYS_EXIT_WIDE,
+	KTAPE_EV_SCHED_PROCESS_WAIT,
+	KTAPE_TIME_EXTEND,
 };
 
 /* Describe an opcode by its fields.  Return: whether its events can be checked quickly. */
@@ -46,8 +51,7 @@ static bool describe_trial(struct kt_quick *q, const struct kt_plan *plan)
 	/* A record that has words for a field of any length is not checked quickly. */
 	for (const struct kt_slot *s = plan->steps;
 	     s->place != KT_PLACE_END && s->place != KTAPE_PLACE_REST; s++) {
-		bool id = s->type == KTAPE_TYPE_TID ||
-			  s->type == KTAPE_TYPE_FUNC;
+		bool id = s->type == KTAPE_TYPE_TID || s->type == KTAPE_TYPE_FUNC;
 
 		if (s->place == KTAPE_PLACE_BITS && !id)
 			continue;
@@ -90,13 +94,11 @@ static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
 {
 	uint32_t *cached = &tr->functions[id % KT_IDS_CACHED];
 
-	if (type == KTAPE_OBJ_THREAD && id < KT_TIDS &&
-	    kt_mask_has(tr->tids, id))
+	if (type == KTAPE_OBJ_THREAD && id < KT_TIDS && kt_mask_has(tr->tids, id))
 		return true;
 	if (type == KTAPE_OBJ_FUNCTION && *cached == id)
 		return true;
-	if (!kt_name_seen(tr->v.seen, type, id) &&
-	    !kt_trial_mentioned(tr, type, id))
+	if (!kt_name_seen(tr->v.seen, type, id) && !kt_trial_mentioned(tr, type, id))
 		return false;
 	if (type == KTAPE_OBJ_FUNCTION)
 		*cached = id;
@@ -111,8 +113,8 @@ static bool are_seen(struct kt_trial *tr, const struct kt_quick *q,
 		bool thread = q->ids[i].type == KTAPE_TYPE_TID;
 
 		if (thread ? (int32_t)id > 0 : id)
-			if (!is_seen(tr, thread ? KTAPE_OBJ_THREAD :
-						  KTAPE_OBJ_FUNCTION, id))
+			if (!is_seen(tr, thread ? KTAPE_OBJ_THREAD : KTAPE_OBJ_FUNCTION,
+				     id))
 				return false;
 	}
 	return true;
@@ -217,12 +219,11 @@ static void take_trial_call(struct kt_trial *tr, const struct ktape_event *e)
 	bool begins = e->opcode == KTAPE_EV_SYS_ENTER ||
 		      e->opcode == KTAPE_EV_SYS_ENTER_WIDE;
 
-	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
-	    e->opcode == KTAPE_EV_PROCESS_EXIT ||
+	if (e->opcode == KTAPE_EV_PROCESS_FREE || e->opcode == KTAPE_EV_PROCESS_EXIT ||
 	    e->opcode == KTAPE_EV_PROCESS_FORK) {
 		begin_trial_run(tr,
 				(int32_t)ktape_event_arg(
-				  e, e->opcode == KTAPE_EV_PROCESS_FORK),
+					e, e->opcode == KTAPE_EV_PROCESS_FORK),
 				e->ts, KT_RUN_FORGET, 0);
 		tr->run = false;
 		return;
@@ -325,8 +326,8 @@ static bool is_calm(const struct kt_trial *tr)
 
 	/* @doubt_until of the check is the latest one of all CPUs. */
 	return tr->known && !tr->at.fresh && !c->filters &&
-	       c->state != KT_STATE_OFF &&
-	       !c->ring[KTAPE_RING_EVENT].held && ts > tr->v.doubt_until;
+	       c->state != KT_STATE_OFF && !c->ring[KTAPE_RING_EVENT].held &&
+	       ts > tr->v.doubt_until;
 }
 
 /* Check a thread switch.  Return: false if it needs more checks. */
@@ -381,9 +382,8 @@ static void check_quick(struct kt_trial *tr)
 	const bool irqs = kt_pairs_irqs(c);
 	const bool softirqs = kt_pairs_softirqs(&tr->v, c);
 	const bool calls = kt_call_records_both(c) && !tr->v.unstable;
-	const uint64_t until =
-		kt_min(tr->until, r->ts_end == UINT64_MAX ? UINT64_MAX :
-							    r->ts_end + 1);
+	const uint64_t until = kt_min(
+		tr->until, r->ts_end == UINT64_MAX ? UINT64_MAX : r->ts_end + 1);
 	const uint8_t *at = p->data + p->at, *end = p->data + p->content;
 	int32_t tid = *running;
 	uint64_t ts = p->ts, records = 0;

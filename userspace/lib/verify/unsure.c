@@ -37,7 +37,8 @@ static bool has_nothing(const struct ktape_verify *v, unsigned int cpu, uint64_t
 }
 
 /* Find a CPU of which events before @ts may be missing.  Return: KT_CPUS_MAX if none is. */
-static unsigned int find_lacking(const struct ktape_verify *v, uint64_t ts, bool *never)
+static unsigned int find_lacking(const struct ktape_verify *v, uint64_t ts,
+				 bool *never)
 {
 	unsigned int found = KT_CPUS_MAX;
 
@@ -66,8 +67,9 @@ static bool has_stayed(const struct kt_vcpu *c, const struct kt_call *t)
  * @e: begin or end of the call
  * @format: what is wrong
  */
-void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c, const struct kt_call *t,
-		   const struct ktape_event *e, const char *format, ...)
+void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c,
+		   const struct kt_call *t, const struct ktape_event *e,
+		   const char *format, ...)
 {
 	struct kt_calls *k = v->calls;
 	struct kt_unsure u = { .cpu = KT_CPUS_MAX };
@@ -131,13 +133,13 @@ void kt_unsure_end(struct ktape_verify *v)
 		kt_verify_wrong_at(v, &u->at, "%s", u->at.text);
 	}
 	if (more && last && !first)
-		kt_verify_wrong_at(v, &last->at, "%llu more calls like this one follow",
+		kt_verify_wrong_at(v, &last->at,
+				   "%llu more calls like this one follow",
 				   (unsigned long long)more);
 	else
 		nr += more;
 	if (nr && first)
-		kt_verify_note_at(
-			v, &first->at,
-			"%llu begins and ends of calls from here on contradict what their threads did before, and are not checked: the trace may lack events of CPU %u up to then",
-			(unsigned long long)nr, first->cpu);
+		kt_verify_note_at(v, &first->at,
+				  "%llu begins and ends of calls from here on contradict what their threads did before, and are not checked: the trace may lack events of CPU %u up to then",
+				  (unsigned long long)nr, first->cpu);
 }

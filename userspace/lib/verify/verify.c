@@ -21,7 +21,7 @@
 #include "verify/internal.h"
 #include "verify/window.h"
 
-#define PROGRESS	(1U << 20)	/* records between two calls of progress() */
+#define PROGRESS (1U << 20) /* records between two calls of progress() */
 
 /* Convert a problem that the reader of the trace reports to a finding. */
 static void take_verify_notice(void *arg, const struct ktape_notice *n)
@@ -50,17 +50,16 @@ static void take_verify_notice(void *arg, const struct ktape_notice *n)
 		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%s", n->error.text);
 		return;
 	case KTAPE_NOTICE_LATE:
-		kt_verify_note(
-			v, KTAPE_RULE_CLOCK, NULL,
-			"%llu events of a live stream arrived too late to be sorted",
-			(unsigned long long)n->count);
+		kt_verify_note(v, KTAPE_RULE_CLOCK, NULL,
+			       "%llu events of a live stream arrived too late to be sorted",
+			       (unsigned long long)n->count);
 		return;
 	case KTAPE_NOTICE_TABLE:
 		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%s", n->error.text);
 		return;
 	case KTAPE_NOTICE_METADATA:
 		f.rule = KTAPE_RULE_CHECKSUM;
-		if (f.offset == UINT64_MAX)	/* the place is not known */
+		if (f.offset == UINT64_MAX) /* the place is not known */
 			f.offset = 0;
 		break;
 	case KTAPE_NOTICE_CORRUPT:
@@ -89,8 +88,7 @@ static void take_verify_notice(void *arg, const struct ktape_notice *n)
 		v->options.finding(v->options.arg, &f);
 }
 
-int ktape_verify_open(const char *path,
-		      const struct ktape_verify_options *options,
+int ktape_verify_open(const char *path, const struct ktape_verify_options *options,
 		      struct ktape_verify **verify, struct ktape_error *error)
 {
 	struct ktape_verify *v = calloc(1, sizeof(*v));
@@ -117,11 +115,9 @@ int ktape_verify_open(const char *path,
 	how.options.wake = options ? options->wake : 0;
 	if (!err)
 		err = kt_trace_open(path, &how, &v->trace, error);
-	if (!err && v->trace->import &&
-	    !ktape_trace_is_kernel(v->trace))
-		err = kt_error(
-			error, 0,
-			"the trace is not in the native format, and formats of programs have nothing to check");
+	if (!err && v->trace->import && !ktape_trace_is_kernel(v->trace))
+		err = kt_error(error, 0,
+			       "the trace is not in the native format, and formats of programs have nothing to check");
 	if (!err && v->trace->import)
 		err = kt_foreign_new(&v->foreign);
 	if (err) {
@@ -134,13 +130,11 @@ int ktape_verify_open(const char *path,
 		kt_verify_cut(v, KTAPE_RULE_CHECKSUM, NULL, 0, "%s",
 			      v->trace->unsealed.text);
 	if (v->trace->single)
-		kt_verify_note(
-			v, KTAPE_RULE_FORM, NULL,
-			"this is one stream of a trace: rules that need the other streams are not checked");
+		kt_verify_note(v, KTAPE_RULE_FORM, NULL,
+			       "this is one stream of a trace: rules that need the other streams are not checked");
 	if (v->trace->info.converted)
-		kt_verify_note(
-			v, KTAPE_RULE_LEDGER, NULL,
-			"the trace was made by a conversion, which may have left events out: only checksum, form, sequence and time are checked");
+		kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
+			       "the trace was made by a conversion, which may have left events out: only checksum, form, sequence and time are checked");
 	return 0;
 }
 
@@ -179,10 +173,9 @@ static void report_cut_stacks(struct ktape_verify *v)
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
 		cut += v->cpus[i] ? v->cpus[i]->stacks_cut : 0;
 	if (cut)
-		kt_verify_note(
-			v, KTAPE_RULE_FORM, NULL,
-			"call stacks that were cut at their %d innermost frames: %llu",
-			KTAPE_STACK_FRAMES, (unsigned long long)cut);
+		kt_verify_note(v, KTAPE_RULE_FORM, NULL,
+			       "call stacks that were cut at their %d innermost frames: %llu",
+			       KTAPE_STACK_FRAMES, (unsigned long long)cut);
 }
 
 /* Apply the rules that need all of the trace, at its end. */

@@ -25,16 +25,16 @@
 #include "verify/call.h"
 #include "verify/window.h"
 
-#define JOBS_MAX	16U
-#define AHEAD		(4U << 20)	/* bytes of packets to read ahead, all rings */
-#define LANE_MAX	(512U << 10)	/* bytes of packets to read ahead, one ring */
-#define LANE_MIN	(64U << 10)
-#define HELD_MAX	(128U << 20)	/* most bytes of packets of all lanes */
-#define DELAY_MIN	64U
-#define DELAY_MAX	(1U << 20)
-#define FEW		256U	/* records of a window that was not worth its preparation */
-#define FEW_EACH	32U	/* the same for each ring: its state is copied */
-#define ALONE		8192U	/* records for which no other thread is woken */
+#define JOBS_MAX  16U
+#define AHEAD	  (4U << 20)   /* bytes of packets to read ahead, all rings */
+#define LANE_MAX  (512U << 10) /* bytes of packets to read ahead, one ring */
+#define LANE_MIN  (64U << 10)
+#define HELD_MAX  (128U << 20) /* most bytes of packets of all lanes */
+#define DELAY_MIN 64U
+#define DELAY_MAX (1U << 20)
+#define FEW	  256U /* records of a window that was not worth its preparation */
+#define FEW_EACH  32U	/* the same for each ring: its state is copied */
+#define ALONE	  8192U /* records for which no other thread is woken */
 
 static bool has_lane(const struct kt_stream *s)
 {
@@ -138,7 +138,8 @@ static bool choose_trials(struct kt_windows *w)
 		if (!s->lane)
 			continue;
 		c = s->kind == KTAPE_RING_EVENT && s->cpu < KT_CPUS_MAX ?
-			    v->cpus[s->cpu] : NULL;
+			    v->cpus[s->cpu] :
+			    NULL;
 		if (!c)
 			return false;
 		/* Two streams of a CPU, which only a damaged trace has. */
@@ -188,8 +189,7 @@ static bool fill_lanes(struct kt_windows *w)
 		run_trials(w, fill_window_lane);
 		more = false;
 		for (size_t i = 0; i < w->nr; i++)
-			more |= kt_lane_waits(w->trials[i]->stream->lane,
-					      w->bytes);
+			more |= kt_lane_waits(w->trials[i]->stream->lane, w->bytes);
 	}
 	return true;
 }

@@ -7,15 +7,15 @@
 #include "trace/lane.h"
 #include "verify/internal.h"
 
-#define KT_ITEMS	1024U	/* of one trial */
-#define KT_FRESH	1024U	/* size of its table of new numbers, a power of two */
-#define KT_IDS		2U	/* fields of an event that are compared with known names */
-#define KT_IDS_CACHED	256U	/* functions that are known to have been looked up */
+#define KT_ITEMS      1024U /* of one trial */
+#define KT_FRESH      1024U /* size of its table of new numbers, a power of two */
+#define KT_IDS	      2U /* fields of an event that are compared with known names */
+#define KT_IDS_CACHED 256U /* functions that are known to have been looked up */
 
 /* What the events of an opcode are to a trial. */
 enum kt_quick_kind {
-	KT_QUICK_NOT,		/* every rule is applied to them */
-	KT_QUICK_PLAIN,		/* they count, and may refer to names */
+	KT_QUICK_NOT,	/* every rule is applied to them */
+	KT_QUICK_PLAIN, /* they count, and may refer to names */
 	KT_QUICK_SWITCH,
 	KT_QUICK_IRQ_BEGIN,
 	KT_QUICK_IRQ_END,
@@ -46,7 +46,7 @@ struct kt_quick {
 enum kt_run_kind {
 	KT_RUN_BEGIN,
 	KT_RUN_END,
-	KT_RUN_FORGET	/* the thread was created or ends, or the call is not checked */
+	KT_RUN_FORGET /* the thread was created or ends, or the call is not checked */
 };
 
 /**
@@ -76,13 +76,13 @@ struct kt_run {
 	uint16_t nr;
 };
 
-#define KT_NO_SLOT	UINT32_MAX
+#define KT_NO_SLOT UINT32_MAX
 
 /* What an item is. */
 enum kt_item_kind {
-	KT_ITEM_NAME,		/* the event gives a name */
-	KT_ITEM_MENTION,	/* it refers to a number that was not looked up yet */
-	KT_ITEM_LEAVE		/* it is the last switch of a thread, or its exit */
+	KT_ITEM_NAME,	 /* the event gives a name */
+	KT_ITEM_MENTION, /* it refers to a number that was not looked up yet */
+	KT_ITEM_LEAVE	 /* it is the last switch of a thread, or its exit */
 };
 
 /**

@@ -36,8 +36,7 @@ static bool apply_calls(struct kt_call *t, const struct kt_run *run, uint64_t ep
 		agree = !inside;
 	else if (run->kind == KT_RUN_END)
 		agree = !inside || now->nr == run->first_nr || !run->ends ||
-			run->first_nr == KT_CALL_NONE ||
-			now->nr == KT_CALL_NONE;
+			run->first_nr == KT_CALL_NONE || now->nr == KT_CALL_NONE;
 	t->now.epoch = run->known ? epoch : UINT64_MAX;
 	t->now.ts = run->to;
 	t->now.inside = run->inside;
@@ -109,8 +108,7 @@ static size_t collect_moved(struct kt_windows *w, struct moved *list)
 				continue;
 			restore_call(t);
 			t->bad = UINT64_MAX;
-			list[nr++] = (struct moved){ &tr->runs[j], i,
-						     tr->at.cpu };
+			list[nr++] = (struct moved){ &tr->runs[j], i, tr->at.cpu };
 		}
 	}
 	return nr;
@@ -185,8 +183,7 @@ bool kt_runs_agree(struct kt_windows *w, uint64_t *until)
 	w->number++;
 	for (unsigned int i = 0; i < w->nr && whole; i++)
 		for (size_t j = 0; j < w->trials[i]->nr_runs && whole; j++)
-			whole = take_run(w, i, &w->trials[i]->runs[j], &bad,
-					 &moved);
+			whole = take_run(w, i, &w->trials[i]->runs[j], &bad, &moved);
 	if (whole && moved)
 		whole = take_moved(w, &bad);
 	/* What disagrees on one CPU may agree once the runs of all CPUs are in order. */

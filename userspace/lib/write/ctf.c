@@ -12,10 +12,10 @@
 
 #include "write/write.h"
 
-#define MODE_DIR	0777
-#define MODE_FILE	0666
-#define NAME_SIZE	32
-#define LEVEL		3	/* zstd compression level */
+#define MODE_DIR  0777
+#define MODE_FILE 0666
+#define NAME_SIZE 32
+#define LEVEL	  3 /* zstd compression level */
 
 static int write_text(struct ktape_ctf *ctf, const char *name, const char *text,
 		      size_t len)
@@ -32,8 +32,7 @@ static int write_text(struct ktape_ctf *ctf, const char *name, const char *text,
 	return err;
 }
 
-static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
-			  size_t len)
+static int write_metadata(struct ktape_ctf *ctf, const char *metadata, size_t len)
 {
 	int err = write_text(ctf, "metadata", metadata, len);
 
@@ -132,8 +131,7 @@ static int64_t pack_packet(struct ktape_ctf *ctf, const void *packet, size_t len
 
 	if (err)
 		return err;
-	size = ZSTD_compress2(ctf->pack, ctf->bounce, ctf->bounce_size, packet,
-			      len);
+	size = ZSTD_compress2(ctf->pack, ctf->bounce, ctf->bounce_size, packet, len);
 	return ZSTD_isError(size) ? -ENOMEM : (int64_t)size;
 }
 
@@ -202,8 +200,7 @@ static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 	    (!KT_HEAD64(head, discarded) &&
 	     KT_HEAD64(head, content_bits) == KTAPE_BLOCK_HEADER * 8))
 		return 0;
-	memcpy(h.uuid, head + offsetof(struct ktape_block, uuid),
-	       sizeof(h.uuid));
+	memcpy(h.uuid, head + offsetof(struct ktape_block, uuid), sizeof(h.uuid));
 	h.ts_begin = ctf->first_ts;
 	ktape_build_begin(&b, packet, sizeof(packet), &h);
 	len = ktape_build_end(&b, h.ts_begin, 0);
@@ -211,8 +208,7 @@ static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 }
 
 /* Find the file of a packet's ring, or create the file. */
-int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
-		struct kt_ctf_file **file)
+int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head, struct kt_ctf_file **file)
 {
 	uint32_t kind = KT_HEAD32(head, kind), cpu = KT_HEAD32(head, cpu);
 	struct kt_ctf_file **more, *f;
@@ -220,8 +216,7 @@ int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
 		*file = ctf->files[i];
-		if (ctf->dir < 0 ||
-		    ((*file)->kind == kind && (*file)->cpu == cpu))
+		if (ctf->dir < 0 || ((*file)->kind == kind && (*file)->cpu == cpu))
 			return 0;
 	}
 	more = realloc(ctf->files, (ctf->nr_files + 1) * sizeof(*more));
@@ -353,8 +348,7 @@ int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len)
 	return err;
 }
 
-static void unlink_file(const struct ktape_ctf *ctf,
-			const struct kt_ctf_file *f)
+static void unlink_file(const struct ktape_ctf *ctf, const struct kt_ctf_file *f)
 {
 	char name[NAME_SIZE];
 

@@ -2,7 +2,7 @@
 /* The packets of the metadata, in which pipe form and CTF directories have it. */
 #include "write/write.h"
 
-#define METADATA_CHUNK	(64U << 10)
+#define METADATA_CHUNK (64U << 10)
 
 /* Make metadata packets, in memory that the caller frees. */
 int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,

@@ -20,11 +20,10 @@ struct split {
 	struct kt_scan input;
 	struct ktape_info info;
 	struct ktape_ctf *ctf;
-	bool damaged;	/* a part of the input cannot be read */
+	bool damaged; /* a part of the input cannot be read */
 };
 
-int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
-			size_t len)
+int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata, size_t len)
 {
 	uint8_t *packets;
 	size_t size;
@@ -169,8 +168,7 @@ static int divert_output(struct split *s, const char *dir)
 }
 
 int ktape_split(const char *path, const char *dir, bool force,
-		const struct ktape_trace_options *options,
-		struct ktape_error *error)
+		const struct ktape_trace_options *options, struct ktape_error *error)
 {
 	struct split *s = calloc(1, sizeof(*s));
 	int fd, err, closed, moved = 0;
@@ -180,8 +178,8 @@ int ktape_split(const char *path, const char *dir, bool force,
 		return -ENOMEM;
 	if (options)
 		s->options = *options;
-	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	err = fd < 0 ? -errno : 0;
 	if (!err) {
 		s->again = !fstat(fd, &st) && S_ISREG(st.st_mode);

@@ -80,8 +80,7 @@ static int for_each_entry(int fd, int (*act)(int dir, const char *name))
 	if (!dir)
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") ||
-		    !strcmp(entry->d_name, "..") ||
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
 		    kt_temp_is_name(entry->d_name))
 			continue;
 		err = act(fd, entry->d_name);
@@ -105,8 +104,7 @@ static bool has_our_metadata(int dir)
 	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
 	bool ours;
 
-	ours = len >= 0 &&
-	       !ktape_metadata_parse(data, (size_t)len, &info, NULL);
+	ours = len >= 0 && !ktape_metadata_parse(data, (size_t)len, &info, NULL);
 	free(data);
 	return ours;
 }

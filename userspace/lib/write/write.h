@@ -19,11 +19,11 @@
 #include "stream/packet.h"
 #include "util/stage.h"
 
-#define KT_CTF_NEXT	"metadata.new"	/* new metadata, until it is renamed */
-#define KT_CTF_PACKED	".zst"	/* suffix of compressed stream files */
+#define KT_CTF_NEXT   "metadata.new" /* new metadata, until it is renamed */
+#define KT_CTF_PACKED ".zst"	     /* suffix of compressed stream files */
 
 /* Size and memory address of a direct write are multiples of this, in bytes. */
-#define KT_DIRECT_ALIGN	4096U
+#define KT_DIRECT_ALIGN 4096U
 
 /**
  * struct kt_ctf_file - the file of one stream, or of a pipe form

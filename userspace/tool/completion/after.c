@@ -8,7 +8,7 @@
 
 #include "tool/completion/completion.h"
 
-#define OPERANDS	2	/* first operands that decide about the next ones */
+#define OPERANDS 2 /* first operands that decide about the next ones */
 
 /**
  * struct place - where the cursor is
@@ -64,17 +64,14 @@ static const struct {
 	{ "trigger", 4, INT_MAX, "files", 1, "run" },
 	{ "probe", 0, 0, "add|list|remove", 0, NULL },
 	{ "probe", 1, INT_MAX, "probes", 0, "remove" },
-	{ "mark", 0, 0,
-	  "text|instant|begin|end|value|exception|event|name", 0, NULL },
+	{ "mark", 0, 0, "text|instant|begin|end|value|exception|event|name", 0, NULL },
 	{ "mark", 1, 1, "severities", 0, "exception" },
-	{ "mark", 1, 1, "marker|value|isr|exception|event", 0,
-	  "name" },
+	{ "mark", 1, 1, "marker|value|isr|exception|event", 0, "name" },
 	{ "completion", 0, 0, COMPLETION_SHELLS, 0, NULL },
 };
 
 /* Find an option as getopt_long(3) does, which takes the beginning of a name. */
-static const struct kt_option *find_long(const struct kt_command *c,
-					 const char *name)
+static const struct kt_option *find_long(const struct kt_command *c, const char *name)
 {
 	const struct kt_option *begins = NULL;
 
@@ -87,8 +84,7 @@ static const struct kt_option *find_long(const struct kt_command *c,
 	return begins;
 }
 
-static const struct kt_option *find_letter(const struct kt_command *c,
-					   char letter)
+static const struct kt_option *find_letter(const struct kt_command *c, char letter)
 {
 	for (const struct kt_option *o = c->options; o->name; o++) {
 		if (o->letter == letter)

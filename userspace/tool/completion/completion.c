@@ -34,19 +34,16 @@ static int cmd_completion(int argc, char **argv)
 	if (o.list) {
 		if (!completion_words(o.list))
 			return misuse(&command_completion,
-				      "--list: there is no kind \"%s\"",
-				      o.list);
+				      "--list: there is no kind \"%s\"", o.list);
 		return finish_stdout();
 	}
 	if (argc - first != 1)
-		return misuse(
-			&command_completion,
-			"give one shell: bash, zsh, fish, elvish or powershell");
+		return misuse(&command_completion,
+			      "give one shell: bash, zsh, fish, elvish or powershell");
 	if (!completion_script(argv[first]))
-		return misuse(
-			&command_completion,
-			"unknown shell \"%s\": give bash, zsh, fish, elvish or powershell",
-			argv[first]);
+		return misuse(&command_completion,
+			      "unknown shell \"%s\": give bash, zsh, fish, elvish or powershell",
+			      argv[first]);
 	return finish_stdout();
 }
 

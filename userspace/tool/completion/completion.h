@@ -17,7 +17,7 @@
 
 #include "tool/shared/opt.h"
 
-#define COMPLETION_SHELLS	"bash|zsh|fish|elvish|powershell"
+#define COMPLETION_SHELLS "bash|zsh|fish|elvish|powershell"
 
 /* kind.c */
 const char *completion_kind(const struct kt_option *option);

@@ -45,8 +45,7 @@ static const struct {
 	{ "KEY", "sort", "run|wait|longest|switches|tid|name" },
 };
 
-static const char *const native[] = { "files", "folders", "traces",
-				      "programs" };
+static const char *const native[] = { "files", "folders", "traces", "programs" };
 
 /**
  * completion_is_native() - does the shell complete this kind by itself?
@@ -94,8 +93,7 @@ const char *completion_kind(const struct kt_option *option)
 		return option->arg;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(kinds[i].arg, option->arg) &&
-		    (!kinds[i].option ||
-		     !strcmp(kinds[i].option, option->name)))
+		    (!kinds[i].option || !strcmp(kinds[i].option, option->name)))
 			return kinds[i].kind;
 	}
 	return NULL;

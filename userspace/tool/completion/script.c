@@ -76,8 +76,8 @@ static void bash_end(const struct kt_command *c)
 
 /* In quotes, and in a description or message of _arguments. */
 static const struct escape zsh_escapes[] = {
-	{ '\'', "'\\''" }, { '[', "\\[" }, { ']', "\\]" }, { ':', "\\:" },
-	{ '\0', NULL },
+	{ '\'', "'\\''" }, { '[', "\\[" }, { ']', "\\]" },
+	{ ':', "\\:" },	   { '\0', NULL },
 };
 
 static void zsh_command(const char *name, const char *help)
@@ -249,8 +249,7 @@ static void powershell_begin(const struct kt_command *c)
 	printf("        '%s' = @(\n", c->name);
 }
 
-static void powershell_option(const struct kt_command *c,
-			      const struct kt_option *o)
+static void powershell_option(const struct kt_command *c, const struct kt_option *o)
 {
 	const char letter[] = { o->letter, '\0' };
 

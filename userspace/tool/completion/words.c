@@ -17,7 +17,7 @@
 #include "tool/session/session.h"
 #include "tool/shared/text.h"
 
-#define NAMES_MAX	1024U	/* more than there are system calls */
+#define NAMES_MAX 1024U /* more than there are system calls */
 
 static void put_help_word(const char *word, const char *help)
 {
@@ -118,8 +118,7 @@ static void put_probes(void)
 	for (unsigned int i = 0; i < KTAPE_PROBES; i++) {
 		const struct ktape_event_desc *d =
 			ktape_event_desc(KTAPE_OP_PROBE + i);
-		const char *symbol =
-			symbol_of(device, KTAPE_OP_PROBE + i, &p);
+		const char *symbol = symbol_of(device, KTAPE_OP_PROBE + i, &p);
 
 		if (d && *symbol)
 			put_help_word(d->name, symbol);
@@ -228,18 +227,12 @@ static const struct {
 	const char *kind;
 	void (*put)(void);
 } lists[] = {
-	{ "commands", put_command_words },
-	{ "events", put_event_words },
-	{ "recordable", put_recordable },
-	{ "classes", put_classes },
-	{ "probes", put_probes },
-	{ "sessions", put_sessions },
-	{ "inputs", put_inputs },
-	{ "outputs", put_outputs },
-	{ "objects", put_object_words },
-	{ "severities", put_severities },
-	{ "signals", put_signals },
-	{ "softirqs", put_softirqs },
+	{ "commands", put_command_words }, { "events", put_event_words },
+	{ "recordable", put_recordable },  { "classes", put_classes },
+	{ "probes", put_probes },	   { "sessions", put_sessions },
+	{ "inputs", put_inputs },	   { "outputs", put_outputs },
+	{ "objects", put_object_words },   { "severities", put_severities },
+	{ "signals", put_signals },	   { "softirqs", put_softirqs },
 	{ "syscalls", put_syscalls },
 };
 

@@ -19,17 +19,17 @@
 
 #include "tool/control/condition.h"
 
-#define WHY		96
-#define NAMES_MAX	1024	/* values to look up names for */
+#define WHY	  96
+#define NAMES_MAX 1024 /* values to look up names for */
 
 /* Longer operators first, because "<" is also the beginning of "<=". */
 static const struct {
 	const char *text;
 	uint16_t op;
 } operators[] = {
-	{ "!=", KTAPE_COMPARE_NE },  { "<=", KTAPE_COMPARE_LE },
-	{ ">=", KTAPE_COMPARE_GE },  { "=", KTAPE_COMPARE_EQ },
-	{ "<", KTAPE_COMPARE_LT },   { ">", KTAPE_COMPARE_GT },
+	{ "!=", KTAPE_COMPARE_NE }, { "<=", KTAPE_COMPARE_LE },
+	{ ">=", KTAPE_COMPARE_GE }, { "=", KTAPE_COMPARE_EQ },
+	{ "<", KTAPE_COMPARE_LT },  { ">", KTAPE_COMPARE_GT },
 	{ "&", KTAPE_COMPARE_ANY },
 };
 
@@ -43,9 +43,9 @@ static bool is_signed(unsigned int type)
  * Set the place of a field in a comparison.
  * Return: the field, or NULL: there is no such field, or it is not a number.
  */
-static const struct ktape_field *
-place_of_field(const struct ktape_event_desc *desc, const char *name, size_t len,
-	       struct ktape_trigger_compare *c)
+static const struct ktape_field *place_of_field(const struct ktape_event_desc *desc,
+						const char *name, size_t len,
+						struct ktape_trigger_compare *c)
 {
 	unsigned int shift = 0, word = 0;
 
@@ -118,8 +118,7 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 			 f->name);
 		return -EINVAL;
 	}
-	c->op = operators[i].op |
-		(is_signed(f->type) ? KTAPE_COMPARE_SIGNED : 0);
+	c->op = operators[i].op | (is_signed(f->type) ? KTAPE_COMPARE_SIGNED : 0);
 	if (parse_condition_value(text + len, f->type, &value)) {
 		snprintf(why, WHY, "\"%.32s\" is not a value of the field %s",
 			 text + len, f->name);
@@ -173,7 +172,8 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 }
 
 static const struct ktape_field *
-field_of_event(const struct ktape_event_desc *desc, const struct ktape_trigger_compare *c)
+field_of_event(const struct ktape_event_desc *desc,
+	       const struct ktape_trigger_compare *c)
 {
 	struct ktape_trigger_compare at = { .width = 0 };
 
@@ -218,8 +218,7 @@ void trigger_show(FILE *out, const struct ktape_trigger *t)
 	const struct ktape_event_desc *desc = ktape_event_desc(t->opcode);
 
 	fputs(desc ? desc->name : "?", out);
-	for (uint32_t i = 0; i < t->nr_compares && i < KTAPE_TRIGGER_COMPARES;
-	     i++) {
+	for (uint32_t i = 0; i < t->nr_compares && i < KTAPE_TRIGGER_COMPARES; i++) {
 		fputc(i ? ',' : ':', out);
 		show_compare(out, desc, &t->compare[i]);
 	}

@@ -73,8 +73,7 @@ static void print_doctor_text(const struct ktape_doctor *doctor,
 	       count[KTAPE_DOCTOR_PROBLEM] == 1 ? "" : "s",
 	       count[KTAPE_DOCTOR_WARNING],
 	       count[KTAPE_DOCTOR_WARNING] == 1 ? "" : "s",
-	       count[KTAPE_DOCTOR_NOTE],
-	       count[KTAPE_DOCTOR_NOTE] == 1 ? "" : "s");
+	       count[KTAPE_DOCTOR_NOTE], count[KTAPE_DOCTOR_NOTE] == 1 ? "" : "s");
 	if (!f)
 		puts("next: ktape record -d 1s -o trace");
 	else if (*f->next)

@@ -24,9 +24,8 @@ static const struct kt_option options[] = {
 	  "as a JSON array" },
 	{ "fields", 'f', KT_OPT_FLAG, offsetof(struct list_options, fields),
 	  NULL, "also show the fields and sources of each event" },
-	{ "unavailable", 'u', KT_OPT_FLAG,
-	  offsetof(struct list_options, unavailable), NULL,
-	  "only events that cannot be recorded here" },
+	{ "unavailable", 'u', KT_OPT_FLAG, offsetof(struct list_options, unavailable),
+	  NULL, "only events that cannot be recorded here" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	COLOR_OPTION(struct list_options, text),
@@ -34,15 +33,12 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-enum {
-	ON_REQUEST = 1,
-	IMPLIED = 2
-};
+enum { ON_REQUEST = 1, IMPLIED = 2 };
 
 /* By opcode, what selects an event for a profile; 0: its class or a preset. */
 static const unsigned char comes[KTAPE_OPCODES] = {
 #define KTAPE_ON_REQUEST(NAME) [KTAPE_EV_##NAME] = ON_REQUEST,
-#define KTAPE_IMPLIED(NAME) [KTAPE_EV_##NAME] = IMPLIED,
+#define KTAPE_IMPLIED(NAME)    [KTAPE_EV_##NAME] = IMPLIED,
 #include <ktape/events.h>
 };
 
@@ -107,9 +103,8 @@ static void print_fields(const struct ktape_event_desc *d)
 }
 
 /* Read the n-th tracepoint or notifier of an event, if the module knows it. */
-static bool next_source(struct ktape_device *device, bool known,
-			unsigned int opcode, unsigned int n,
-			struct ktape_event_info *e)
+static bool next_source(struct ktape_device *device, bool known, unsigned int opcode,
+			unsigned int n, struct ktape_event_info *e)
 {
 	return known && !ktape_device_event_source(device, opcode, n, e);
 }
@@ -121,13 +116,11 @@ static void print_reason(const char *reason)
 	putchar(']');
 }
 
-static void print_sources(struct ktape_device *device, unsigned int opcode,
-			  bool known)
+static void print_sources(struct ktape_device *device, unsigned int opcode, bool known)
 {
 	struct ktape_event_info e;
 
-	for (unsigned int n = 1; next_source(device, known, opcode, n, &e);
-	     n++) {
+	for (unsigned int n = 1; next_source(device, known, opcode, n, &e); n++) {
 		printf("        from %-9s %s", e.name,
 		       e.state == KTAPE_EVENT_AVAILABLE ? "yes" : "no");
 		if (*e.reason)
@@ -145,8 +138,7 @@ static void print_list_text(struct ktape_device *device,
 	enum kt_role role = a->available ? ROLE_GOOD : ROLE_LOSS;
 
 	printf("  %s%-20s%s %3u %s%-4s%s %s", role_begin(ROLE_EVENT), d->name,
-	       role_end(), d->opcode, role_begin(role), here, role_end(),
-	       d->help);
+	       role_end(), d->opcode, role_begin(role), here, role_end(), d->help);
 	if (device && *a->reason)
 		print_reason(a->reason);
 	putchar('\n');
@@ -180,8 +172,7 @@ static void print_json_sources(struct ktape_device *device, unsigned int opcode,
 	struct ktape_event_info e;
 
 	printf(",\"sources\":[");
-	for (unsigned int n = 1; next_source(device, known, opcode, n, &e);
-	     n++) {
+	for (unsigned int n = 1; next_source(device, known, opcode, n, &e); n++) {
 		printf("%s{\"name\":", n > 1 ? "," : "");
 		put_json_text(e.name);
 		printf(",\"available\":%s,\"attached\":%s",
@@ -207,8 +198,7 @@ static void print_list_json(struct ktape_device *device,
 	printf(",\"on_request\":%s,\"implied\":%s",
 	       json_bool(is_on_request(d->opcode)),
 	       json_bool(comes[d->opcode] == IMPLIED));
-	printf(",\"available\":%s",
-	       a->known ? json_bool(a->available) : "null");
+	printf(",\"available\":%s", a->known ? json_bool(a->available) : "null");
 	printf(",\"attached\":%s", a->known ? json_bool(a->attached) : "null");
 	print_list_member("reason", a->reason);
 	printf(",\"fields\":[");
@@ -244,7 +234,8 @@ struct list {
 };
 
 /* Look an event up.  Return: its description, or NULL if it is not to be listed. */
-static const struct ktape_event_desc *next_listed_event(const struct list *l, unsigned int opcode,
+static const struct ktape_event_desc *next_listed_event(const struct list *l,
+							unsigned int opcode,
 							struct availability *a)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
@@ -283,9 +274,8 @@ static void list_class(struct list *l, unsigned int number)
 		if (!d || d->event_class != number || !next_listed_event(l, i, &a))
 			continue;
 		if (!begun)
-			printf("\n%s%s%s: %s, priority %u\n",
-			       role_begin(ROLE_HEAD), c->name, role_end(),
-			       c->help, c->priority);
+			printf("\n%s%s%s: %s, priority %u\n", role_begin(ROLE_HEAD),
+			       c->name, role_end(), c->help, c->priority);
 		begun = true;
 		l->shown++;
 		print_list_text(l->device, d, &a, l->o.fields);
@@ -294,9 +284,10 @@ static void list_class(struct list *l, unsigned int number)
 
 static void list_text(struct list *l)
 {
-	const char *what = l->no_device == -ENOENT ?
-		"what it records (?: only the module knows, which is not loaded)" :
-		"what it records, and why it is not here";
+	const char *what =
+		l->no_device == -ENOENT ?
+			"what it records (?: only the module knows, which is not loaded)" :
+			"what it records, and why it is not here";
 
 	pager_start(&l->o.text);
 	printf("%s  %-20s %3s %-4s %s%s\n", role_begin(ROLE_HEAD), "event",

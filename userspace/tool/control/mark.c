@@ -79,7 +79,7 @@ static int take_severity(const char *text, uint32_t *severity)
 
 	for (uint32_t i = 0; i < KT_ARRAY_SIZE(severities); i++) {
 		const char letters[] = { severities[i][0], severities[i][1],
-				       severities[i][11], '\0' };
+					 severities[i][11], '\0' };
 
 		if (!strcmp(name, severities[i]) || !strcmp(text, letters)) {
 			*severity = i;
@@ -88,8 +88,7 @@ static int take_severity(const char *text, uint32_t *severity)
 	}
 	if (take_u32("severity", text, severity))
 		return EXIT_USAGE;
-	return *severity > KTAPE_HW_SEVERITY3 ? bad_operand("severity", text) :
-						0;
+	return *severity > KTAPE_HW_SEVERITY3 ? bad_operand("severity", text) : 0;
 }
 
 static int report_result(const char *what, int err)
@@ -97,9 +96,8 @@ static int report_result(const char *what, int err)
 	if (!err)
 		return EXIT_OK;
 	if (err == -EBUSY)
-		return fail(
-			"%s: dropped, because it exceeds the rate limit for unprivileged users",
-			what);
+		return fail("%s: dropped, because it exceeds the rate limit for unprivileged users",
+			    what);
 	return fail("%s: %s", what, strerror(-err));
 }
 
@@ -126,10 +124,10 @@ static int put_marker_operand(const struct mark *m)
 
 	if (take_u32("id", m->argv[1], &id))
 		return EXIT_USAGE;
-	return report_result(
-		m->argv[0],
-		ktape_mark_emit(m->fd, opcode, m->o->task ? KTAPE_MARK_TASK : 0,
-				id, 0, m->argc > 2 ? m->argv[2] : NULL));
+	return report_result(m->argv[0],
+			     ktape_mark_emit(m->fd, opcode,
+					     m->o->task ? KTAPE_MARK_TASK : 0, id,
+					     0, m->argc > 2 ? m->argv[2] : NULL));
 }
 
 static int put_value_mark(const struct mark *m)
@@ -137,14 +135,12 @@ static int put_value_mark(const struct mark *m)
 	int64_t value;
 	uint32_t id;
 
-	if (take_u32("id", m->argv[1], &id) ||
-	    take_s64("value", m->argv[2], &value))
+	if (take_u32("id", m->argv[1], &id) || take_s64("value", m->argv[2], &value))
 		return EXIT_USAGE;
-	return report_result("value",
-			     ktape_mark_emit(m->fd, KTAPE_EV_MARK_VALUE,
-					     m->o->task ? KTAPE_MARK_TASK : 0,
-					     id, value,
-					     m->argc > 3 ? m->argv[3] : NULL));
+	return report_result(
+		"value", ktape_mark_emit(m->fd, KTAPE_EV_MARK_VALUE,
+					 m->o->task ? KTAPE_MARK_TASK : 0, id,
+					 value, m->argc > 3 ? m->argv[3] : NULL));
 }
 
 static int put_exception_mark(const struct mark *m)
@@ -193,15 +189,14 @@ static const struct {
 };
 
 /* Parse a number of @size bytes; signed types have at most 4. */
-static int take_number_operand(const char *text, unsigned int size, bool is_signed,
-			       uint64_t *value)
+static int take_number_operand(const char *text, unsigned int size,
+			       bool is_signed, uint64_t *value)
 {
 	const int64_t most = (1LL << (8 * (size & 7) - is_signed)) - 1;
 	int64_t v;
 
 	if (size == 8)
-		return kt_parse_u64(text, value) ? bad_operand("number", text) :
-						   0;
+		return kt_parse_u64(text, value) ? bad_operand("number", text) : 0;
 	if (take_s64("number", text, &v))
 		return EXIT_USAGE;
 	*value = (uint64_t)v;
@@ -228,16 +223,14 @@ static int take_typed(struct ktape_typed *t, const char *text)
 	} else if (formats[i].format == KTAPE_FORMAT_MEMORY) {
 		ktape_typed_memory(t, operand, strlen(operand));
 	} else {
-		if (take_number_operand(operand, formats[i].size, formats[i].is_signed,
-					&value))
+		if (take_number_operand(operand, formats[i].size,
+					formats[i].is_signed, &value))
 			return EXIT_USAGE;
-		ktape_typed_number(t, formats[i].format, 0, value,
-				   formats[i].size);
+		ktape_typed_number(t, formats[i].format, 0, value, formats[i].size);
 	}
 	if (t->full)
-		return fail(
-			"event: \"%.40s\" does not fit: memory is limited to 255 bytes, all arguments together to %u",
-			text, KTAPE_MARK_BYTES_MAX);
+		return fail("event: \"%.40s\" does not fit: memory is limited to 255 bytes, all arguments together to %u",
+			    text, KTAPE_MARK_BYTES_MAX);
 	return 0;
 }
 
@@ -258,16 +251,14 @@ static int put_user_event(const struct mark *m)
 			continue;
 		}
 		if (args.nr == KTAPE_TRACE_ARGS)
-			return misuse(&command_mark,
-				      "event: more than %d words",
+			return misuse(&command_mark, "event: more than %d words",
 				      KTAPE_TRACE_ARGS);
 		if (take_u32("argument", m->argv[i], &args.word[args.nr++]))
 			return EXIT_USAGE;
 	}
-	return report_result("event",
-			     ktape_user_event(m->fd,
-					      m->o->task ? KTAPE_TRACE_TASK : 0,
-					      id, args, &typed));
+	return report_result(
+		"event", ktape_user_event(m->fd, m->o->task ? KTAPE_TRACE_TASK : 0,
+					  id, args, &typed));
 }
 
 static const struct {
@@ -341,19 +332,16 @@ static int cmd_mark(int argc, char **argv)
 	m.argc = argc - first;
 	m.argv = argv + first;
 	if (!m.argc)
-		return misuse(
-			&command_mark,
-			"missing KIND: one of text, instant, begin, end, value, exception, event, name");
-	while (kind < KT_ARRAY_SIZE(kinds) &&
-	       strcmp(kinds[kind].name, m.argv[0]))
+		return misuse(&command_mark,
+			      "missing KIND: one of text, instant, begin, end, value, exception, event, name");
+	while (kind < KT_ARRAY_SIZE(kinds) && strcmp(kinds[kind].name, m.argv[0]))
 		kind++;
 	if (kind == KT_ARRAY_SIZE(kinds))
 		return bad_operand("kind of event", m.argv[0]);
 	if (m.argc - 1 < kinds[kind].least || m.argc - 1 > kinds[kind].most)
-		return misuse(
-			&command_mark,
-			"%s: wrong number of operands (see ktape mark --help)",
-			m.argv[0]);
+		return misuse(&command_mark,
+			      "%s: wrong number of operands (see ktape mark --help)",
+			      m.argv[0]);
 	m.fd = open_mark(o.device);
 	if (m.fd < 0)
 		return EXIT_FAILED;

@@ -41,8 +41,7 @@ static const struct {
 	{ ENOENT, "no such function" },
 	{ EINVAL, "the kernel refuses a probe there" },
 	{ EPERM, "not allowed, or the kernel is locked down" },
-	{ ENOSPC,
-	  "all probes are in use: remove one (ktape probe list shows them)" },
+	{ ENOSPC, "all probes are in use: remove one (ktape probe list shows them)" },
 	{ ENODEV, "the kernel was built without kprobes" },
 	{ EOPNOTSUPP, "arguments cannot be recorded on this machine" },
 	{ EBUSY, "a session has this probe in its profile" },
@@ -72,11 +71,9 @@ static int read_place(const char *text, struct ktape_probe *p)
 	uint64_t offset = 0;
 
 	if (!len || len >= sizeof(p->symbol))
-		return misuse(&command_probe, "\"%s\" is not a function name",
-			      text);
+		return misuse(&command_probe, "\"%s\" is not a function name", text);
 	if (plus && kt_parse_u64(plus + 1, &offset))
-		return misuse(&command_probe, "\"%s\" is not an offset",
-			      plus + 1);
+		return misuse(&command_probe, "\"%s\" is not an offset", plus + 1);
 	memcpy(p->symbol, text, len);
 	p->offset = offset;
 	return 0;
@@ -94,8 +91,7 @@ static int add_probe(struct ktape_device *device, const struct probe_options *o,
 			      "add needs exactly one SYMBOL[+OFFSET]");
 	if (o->args > most)
 		return misuse(&command_probe,
-			      "--args: at most %u for this kind of probe",
-			      most);
+			      "--args: at most %u for this kind of probe", most);
 	ret = read_place(argv[0], &p);
 	if (ret)
 		return ret;
@@ -116,25 +112,22 @@ static int remove_probes(struct ktape_device *device,
 
 	(void)o;
 	if (!argc)
-		return misuse(
-			&command_probe,
-			"remove needs at least one PROBE (ktape probe list shows them)");
+		return misuse(&command_probe,
+			      "remove needs at least one PROBE (ktape probe list shows them)");
 	for (int i = 0; i < argc; i++) {
 		const struct ktape_event_desc *d = ktape_event_find(argv[i]);
 		struct ktape_probe p = { .flags = 0 };
 
 		if (!d || d->opcode < KTAPE_OP_PROBE)
-			return misuse(
-				&command_probe,
-				"\"%s\" is not a probe: give probe_0 to probe_14",
-				argv[i]);
+			return misuse(&command_probe,
+				      "\"%s\" is not a probe: give probe_0 to probe_14",
+				      argv[i]);
 		p.opcode = d->opcode;
 		ret = ktape_device_probe(device, KTAPE_PROBE_REMOVE, &p);
 		if (ret)
 			code = fail("%s: %s", argv[i],
-				    ret == -ENOENT ?
-					    "this probe was not added" :
-					    error_text(ret));
+				    ret == -ENOENT ? "this probe was not added" :
+						     error_text(ret));
 	}
 	return code;
 }
@@ -152,8 +145,7 @@ static void print_probes_text(const struct ktape_probe *p,
 	       probe_name_of(p->opcode), place,
 	       p->flags & KTAPE_PROBE_RETURN ? "return" : "entry", p->nargs,
 	       (unsigned long long)p->hits, (unsigned long long)p->missed,
-	       *info->reason ? " [" : "", info->reason,
-	       *info->reason ? "]" : "");
+	       *info->reason ? " [" : "", info->reason, *info->reason ? "]" : "");
 }
 
 static void print_probes_json(const struct ktape_probe *p,
@@ -235,8 +227,7 @@ static int cmd_probe(int argc, char **argv)
 			continue;
 		if (open_device(o.device, actions[i].writes, &device))
 			return EXIT_FAILED;
-		ret = actions[i].act(device, &o, argc - first - 1,
-				     argv + first + 1);
+		ret = actions[i].act(device, &o, argc - first - 1, argv + first + 1);
 		ktape_device_close(device);
 		return ret;
 	}

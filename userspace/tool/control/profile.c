@@ -17,9 +17,9 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define LIST_MAX	16384
-#define TEXT_WIDTH	80U	/* of the table of events */
-#define EVENTS_COLUMN	21	/* where its column of events begins */
+#define LIST_MAX      16384
+#define TEXT_WIDTH    80U /* of the table of events */
+#define EVENTS_COLUMN 21  /* where its column of events begins */
 
 struct profile_options {
 	bool json;
@@ -55,9 +55,8 @@ struct profile {
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, offsetof(struct profile_options, json),
 	  NULL, "show the result as JSON" },
-	{ "no-context", 0, KT_OPT_FLAG,
-	  offsetof(struct profile_options, no_context), NULL,
-	  "with set: do not record which thread runs" },
+	{ "no-context", 0, KT_OPT_FLAG, offsetof(struct profile_options, no_context),
+	  NULL, "with set: do not record which thread runs" },
 	{ "load", 'l', KT_OPT_TEXT, offsetof(struct profile_options, load),
 	  "FILE", "set events and all filters from FILE" },
 	{ "save", 's', KT_OPT_TEXT, offsetof(struct profile_options, save),
@@ -122,8 +121,7 @@ static void print_profile_json(const struct profile *r)
 	const char *comma = "";
 
 	printf("{\"generation\":%u,\"context\":%s,\"mask\":\"0x%016llx%016llx%016llx%016llx\",\"events\":[",
-	       p->generation,
-	       p->flags & KTAPE_PROFILE_NO_CONTEXT ? "false" : "true",
+	       p->generation, p->flags & KTAPE_PROFILE_NO_CONTEXT ? "false" : "true",
 	       (unsigned long long)p->mask[3], (unsigned long long)p->mask[2],
 	       (unsigned long long)p->mask[1], (unsigned long long)p->mask[0]);
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
@@ -172,8 +170,7 @@ static void print_class(const struct profile *r, unsigned int number)
 	printf("%-10s %3u of %3u", c->name, recorded, all);
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
 		d = ktape_event_desc(i);
-		if (d && d->event_class == number &&
-		    kt_mask_has(r->config.mask, i))
+		if (d && d->event_class == number && kt_mask_has(r->config.mask, i))
 			print_event(d->name, &column);
 	}
 	putchar('\n');
@@ -219,17 +216,15 @@ static int prepare_profile(struct profile *r, int argc, char **argv)
 		return ret;
 	r->masked = r->op != KTAPE_PROFILE_GET;
 	if (o->json && o->save && !strcmp(o->save, "-"))
-		return misuse(
-			&command_profile,
-			"--save - and --json cannot both use standard output");
+		return misuse(&command_profile,
+			      "--save - and --json cannot both use standard output");
 	if (o->load && r->masked)
 		return misuse(&command_profile,
 			      "--load and NAMES exclude each other");
 	if (o->no_context && r->op != KTAPE_PROFILE_SET)
 		return misuse(&command_profile, "--no-context needs set");
 	if (o->load) {
-		ret = o->save ? output_check(o->save, (char *const *)&o->load,
-					     1) :
+		ret = o->save ? output_check(o->save, (char *const *)&o->load, 1) :
 				0;
 		if (!ret)
 			ret = config_load(o->load, &r->config);
@@ -265,8 +260,7 @@ static int merge_current(struct profile *r)
 		else if (r->op != KTAPE_PROFILE_SET)
 			r->p.mask[i] |= now.mask[i];
 	}
-	if (r->op != KTAPE_PROFILE_SET &&
-	    !(r->config.given & KTAPE_CONFIG_CONTEXT))
+	if (r->op != KTAPE_PROFILE_SET && !(r->config.given & KTAPE_CONFIG_CONTEXT))
 		r->p.flags = now.flags;
 	r->op = KTAPE_PROFILE_SET;
 	memcpy(mask, r->p.mask, sizeof(mask));

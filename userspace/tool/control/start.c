@@ -26,8 +26,8 @@ struct start_options {
 	struct filter_options filters;
 };
 
-#define OPT(member)	offsetof(struct start_options, member)
-#define NS_PER_MS	1000000U
+#define OPT(member) offsetof(struct start_options, member)
+#define NS_PER_MS   1000000U
 
 static const struct kt_option options[] = {
 	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
@@ -100,7 +100,7 @@ static int read_start_options(struct start *s, const char *name)
 	snprintf(s->create.name, sizeof(s->create.name), "%s", name);
 	if (parse_event_list(&command_start,
 			     o->profile ? o->profile :
-			     o->events  ? "none" :
+			     o->events	? "none" :
 					  "default",
 			     mask) ||
 	    (o->events && parse_event_list(&command_start, o->events, more)))
@@ -125,8 +125,7 @@ static int set_up_session(struct start *s)
 	if (filters_apply(s->session, &s->config, false))
 		return EXIT_FAILED;
 	if (s->o.stall) {
-		err = ktape_device_policy(s->session, KTAPE_POLICY_GET,
-					  &policy);
+		err = ktape_device_policy(s->session, KTAPE_POLICY_GET, &policy);
 		policy.stall_ms = (uint32_t)kt_max(s->o.stall / NS_PER_MS, 1);
 		if (!err)
 			err = ktape_device_policy(s->session, KTAPE_POLICY_SET,
@@ -172,13 +171,11 @@ static int start_named(struct start *s, const char *name)
 	} else if (err) {
 		ret = fail("session %s: %s", name, strerror(-err));
 	} else if (has_start_options(&s->o)) {
-		ret = fail(
-			"session \"%s\" already exists: change what it records with ktape profile -S %s",
-			name, name);
+		ret = fail("session \"%s\" already exists: change what it records with ktape profile -S %s",
+			   name, name);
 	} else {
 		err = ktape_device_start(s->session);
-		ret = err ? fail("cannot start the session: %s",
-				 strerror(-err)) :
+		ret = err ? fail("cannot start the session: %s", strerror(-err)) :
 			    EXIT_OK;
 	}
 	ktape_device_close(device);
@@ -190,14 +187,12 @@ static int start_session_0(struct start *s)
 	int err;
 
 	if (has_start_options(&s->o))
-		return misuse(
-			&command_start,
-			"options set up a new session, which needs a NAME");
+		return misuse(&command_start,
+			      "options set up a new session, which needs a NAME");
 	if (open_device(s->o.device, true, &s->session))
 		return EXIT_FAILED;
 	err = ktape_device_start(s->session);
-	return err ? fail("cannot start the session: %s", strerror(-err)) :
-		     EXIT_OK;
+	return err ? fail("cannot start the session: %s", strerror(-err)) : EXIT_OK;
 }
 
 static int cmd_start(int argc, char **argv)

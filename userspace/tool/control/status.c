@@ -91,10 +91,12 @@ static const struct {
 	const char *text;
 } no_room[KTAPE_NO_ROOM_REASONS] = {
 	[KTAPE_NO_ROOM_LIMIT] = { "limit", "the registry was as large as it may get" },
-	[KTAPE_NO_ROOM_MEMORY] = { "memory", "the kernel had no memory for it to grow" },
+	[KTAPE_NO_ROOM_MEMORY] = { "memory",
+				   "the kernel had no memory for it to grow" },
 	[KTAPE_NO_ROOM_LATE] = { "late", "they came faster than it grew" },
 	[KTAPE_NO_ROOM_REFUSED] = { "refused", "users without rights gave too many" },
-	[KTAPE_NO_ROOM_REGION] = { "region", "persistent memory has no room for copies" },
+	[KTAPE_NO_ROOM_REGION] = { "region",
+				   "persistent memory has no room for copies" },
 };
 
 static void print_growth(const struct ktape_features *f)
@@ -102,15 +104,15 @@ static void print_growth(const struct ktape_features *f)
 	if (!(f->features & KTAPE_FEATURE_GROWS))
 		return;
 	printf("          it can have %u entries%s\n", f->registry_max,
-	       f->registry_limit == KTAPE_NO_ROOM_LIMIT ? ", and has them" :
+	       f->registry_limit == KTAPE_NO_ROOM_LIMIT ?
+		       ", and has them" :
 	       f->registry_limit == KTAPE_NO_ROOM_MEMORY ?
 		       ", but the kernel had no memory for more" :
 		       "");
 	for (unsigned int i = 0; i < KT_ARRAY_SIZE(no_room); i++)
 		if (no_room[i].name && f->no_room[i])
 			printf("          names without room: %llu, %s\n",
-			       (unsigned long long)f->no_room[i],
-			       no_room[i].text);
+			       (unsigned long long)f->no_room[i], no_room[i].text);
 }
 
 static void print_json_growth(const struct ktape_features *f)
@@ -233,8 +235,7 @@ static void print_cost(const struct status *s, uint32_t cpu, uint64_t events)
 	}
 	printf("tracer    %3u %.0f ns per event in %llu samples, about %s for %llu events; %s for opening %llu blocks\n",
 	       cpu, each * 1e9, (unsigned long long)cost.samples, all,
-	       (unsigned long long)events, open,
-	       (unsigned long long)cost.opened);
+	       (unsigned long long)events, open, (unsigned long long)cost.opened);
 }
 
 static void print_json_cost(const struct status *s, uint32_t cpu)
@@ -245,8 +246,7 @@ static void print_json_cost(const struct status *s, uint32_t cpu)
 		return;
 	printf(",\"tracer\":{\"samples\":%llu,\"event_ticks\":%llu,\"opened\":%llu,\"opening_ticks\":%llu}",
 	       (unsigned long long)cost.samples,
-	       (unsigned long long)cost.event_ticks,
-	       (unsigned long long)cost.opened,
+	       (unsigned long long)cost.event_ticks, (unsigned long long)cost.opened,
 	       (unsigned long long)cost.opening_ticks);
 }
 
@@ -290,8 +290,7 @@ static void print_probes(const struct status *s, bool json)
 		const struct ktape_event_desc *desc = ktape_event_desc(p.opcode);
 
 		if (!(profile.mask[p.opcode / 64] >> p.opcode % 64 & 1) || !desc ||
-		    ktape_device_probe(s->device, KTAPE_PROBE_GET, &p) ||
-		    !*p.symbol)
+		    ktape_device_probe(s->device, KTAPE_PROBE_GET, &p) || !*p.symbol)
 			continue;
 		if (json)
 			printf("%s\n{\"event\":\"%s\",\"hits\":%llu,\"missed\":%llu}",
@@ -339,7 +338,8 @@ static void print_sessions(const struct status *s)
 		/* A session that has ended has none. */
 		snprintf(id, sizeof(id), "%u", n->id);
 		printf("%-3s %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s%s",
-		       n->id == KTAPE_SESSION_BY_NAME ? "-" : id, n->name[0] ? n->name : "-", mode_name(n->mode),
+		       n->id == KTAPE_SESSION_BY_NAME ? "-" : id,
+		       n->name[0] ? n->name : "-", mode_name(n->mode),
 		       session_state_name(n), ring, control, n->uid, n->files,
 		       (unsigned long long)n->evicted,
 		       n->flags & KTAPE_SESSION_LINGERS ? "  stays" : "",
@@ -365,8 +365,8 @@ static void print_json_sessions(const struct status *s)
 		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"log\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu,\"left_ms\":%u}",
 		       mode_name(n->mode), session_state_name(n),
 		       n->flags & KTAPE_SESSION_LINGERS ? "true" : "false",
-		       n->flags & KTAPE_SESSION_LOG ? "true" : "false",
-		       n->uid, n->files, (unsigned long long)n->ring_size,
+		       n->flags & KTAPE_SESSION_LOG ? "true" : "false", n->uid,
+		       n->files, (unsigned long long)n->ring_size,
 		       (unsigned long long)n->control_size, n->block_size,
 		       (unsigned long long)n->frozen,
 		       (unsigned long long)n->evicted, n->left_ms);
@@ -389,8 +389,7 @@ static int print_status(const struct status *s, bool json)
 
 		if (e->kind >= KTAPE_RING_REGISTRY)
 			continue;
-		err = ktape_device_stats(s->device, (uint32_t)e->cpu, e->kind,
-					 &st);
+		err = ktape_device_stats(s->device, (uint32_t)e->cpu, e->kind, &st);
 		if (err)
 			return fail("cannot read the counts of CPU %d: %s",
 				    e->cpu, strerror(-err));
@@ -422,8 +421,7 @@ static int cmd_status(int argc, char **argv)
 	if (argc - first > 1)
 		return misuse(&command_status,
 			      "too many operands: give at most one NAME");
-	if (open_named(o.device, first < argc ? argv[first] : NULL, false,
-		       &s.device))
+	if (open_named(o.device, first < argc ? argv[first] : NULL, false, &s.device))
 		return EXIT_FAILED;
 	s.f = ktape_device_features(s.device);
 	ret = ktape_device_layout(s.device, &s.layout, &s.entries);

@@ -30,10 +30,8 @@ static int run_control(const struct kt_command *command, int argc, char **argv,
 	if (ret >= 0)
 		return ret;
 	if (argc - first > 1)
-		return misuse(command,
-			      "too many operands: give at most one NAME");
-	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
-		       &device))
+		return misuse(command, "too many operands: give at most one NAME");
+	if (open_named(o.device, first < argc ? argv[first] : NULL, true, &device))
 		return EXIT_FAILED;
 	ret = act(device);
 	ktape_device_close(device);
@@ -64,21 +62,18 @@ static int cmd_destroy(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1)
-		return misuse(
-			&command_destroy,
-			"give exactly one session NAME (ktape status lists them)");
+		return misuse(&command_destroy,
+			      "give exactly one session NAME (ktape status lists them)");
 	name = argv[first];
 	if (open_device(o.device, true, &device))
 		return EXIT_FAILED;
 	ret = ktape_device_destroy(device, name);
 	ktape_device_close(device);
 	if (ret == -ENOENT)
-		return fail(
-			"there is no session \"%s\" (ktape status lists them)",
-			name);
+		return fail("there is no session \"%s\" (ktape status lists them)",
+			    name);
 	if (ret == -EBUSY)
-		return fail(
-			"session 0 cannot be destroyed: it lasts as long as the module");
+		return fail("session 0 cannot be destroyed: it lasts as long as the module");
 	if (ret)
 		return fail("session %s: %s", name, strerror(-ret));
 	return EXIT_OK;

@@ -46,16 +46,15 @@ struct trigger_options {
 	const char *device;
 };
 
-#define CHECK_MS		500
-#define OPTION(name, letter, kind, member, arg, help) \
+#define CHECK_MS 500
+#define OPTION(name, letter, kind, member, arg, help)                         \
 	{                                                                     \
 		name, letter, kind, offsetof(struct trigger_options, member), \
 			arg, help                                             \
 	}
 
 static const struct kt_option options[] = {
-	OPTION("nth", 'n', KT_OPT_NUMBER, nth, "N",
-	       "fire at every Nth such event"),
+	OPTION("nth", 'n', KT_OPT_NUMBER, nth, "N", "fire at every Nth such event"),
 	OPTION("limit", 'l', KT_OPT_NUMBER, limit, "N",
 	       "fire at most N times per start (default 1); 0: any"),
 	OPTION("longer", 0, KT_OPT_TIME, longer, "TIME",
@@ -116,8 +115,7 @@ static int report_trigger_refused(int err)
 	return fail("trigger: %s", strerror(-err));
 }
 
-static int find_target(struct ktape_device *device, const char *name,
-		       uint32_t *target)
+static int find_target(struct ktape_device *device, const char *name, uint32_t *target)
 {
 	struct ktape_device *other;
 	struct ktape_layout layout;
@@ -136,9 +134,8 @@ static int find_target(struct ktape_device *device, const char *name,
 		ktape_device_close(other);
 	}
 	if (err == -ENOENT || err == -EINVAL)
-		return fail(
-			"there is no session \"%s\" (ktape status lists them)",
-			name);
+		return fail("there is no session \"%s\" (ktape status lists them)",
+			    name);
 	return err ? fail("session %s: %s", name, strerror(-err)) : 0;
 }
 
@@ -146,8 +143,9 @@ static int find_target(struct ktape_device *device, const char *name,
 static bool has_duration(unsigned int opcode)
 {
 	static const uint8_t spans[] = {
-		KTAPE_EV_SYS_SPAN,   KTAPE_EV_IRQ_SPAN,	   KTAPE_EV_SOFTIRQ_SPAN,
-		KTAPE_EV_TIMER_SPAN, KTAPE_EV_HRTIMER_SPAN, KTAPE_EV_WORK_SPAN,
+		KTAPE_EV_SYS_SPAN,     KTAPE_EV_IRQ_SPAN,
+		KTAPE_EV_SOFTIRQ_SPAN, KTAPE_EV_TIMER_SPAN,
+		KTAPE_EV_HRTIMER_SPAN, KTAPE_EV_WORK_SPAN,
 	};
 
 	return memchr(spans, (int)opcode, sizeof(spans));
@@ -223,8 +221,7 @@ static int add_trigger(struct ktape_device *device,
 	int ret;
 
 	if (argc != 1)
-		return misuse(&command_trigger,
-			      "add needs exactly one CONDITION");
+		return misuse(&command_trigger, "add needs exactly one CONDITION");
 	ret = read_trigger_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
@@ -236,16 +233,14 @@ static int add_trigger(struct ktape_device *device,
 }
 
 static int remove_triggers(struct ktape_device *device,
-			   const struct trigger_options *o, int argc,
-			   char **argv)
+			   const struct trigger_options *o, int argc, char **argv)
 {
 	int code = EXIT_OK, ret;
 
 	(void)o;
 	if (!argc)
-		return misuse(
-			&command_trigger,
-			"del needs at least one trigger ID (ktape trigger NAME list shows them)");
+		return misuse(&command_trigger,
+			      "del needs at least one trigger ID (ktape trigger NAME list shows them)");
 	for (int i = 0; i < argc; i++) {
 		struct ktape_trigger t = { .id = 0 };
 		uint64_t id;
@@ -289,8 +284,7 @@ static void print_triggers_text(const struct ktape_trigger *t)
 	if (t->flags & KTAPE_TRIGGER_DONE)
 		printf("; snapshot holds %.9g s before it%s",
 		       (double)t->held_ns / 1e9,
-		       t->flags & KTAPE_TRIGGER_SHORT ? ", less than asked" :
-							"");
+		       t->flags & KTAPE_TRIGGER_SHORT ? ", less than asked" : "");
 	putchar('\n');
 }
 
@@ -413,8 +407,7 @@ static int run_trigger_command(const struct ktape_trigger *t, char **argv)
  * Return: 1: fired, 0: a signal came, or negative errno.
  */
 static int wait_for_firing(struct ktape_device *device, int wake,
-			   const struct ktape_trigger *t,
-			   struct ktape_trigger *now)
+			   const struct ktape_trigger *t, struct ktape_trigger *now)
 {
 	struct pollfd p[] = {
 		{ .fd = t->eventfd, .events = POLLIN },
@@ -462,16 +455,14 @@ static int wait_and_run(struct ktape_device *device, int wake,
 }
 
 static int run_on_trigger(struct ktape_device *device,
-			  const struct trigger_options *o, int argc,
-			  char **argv)
+			  const struct trigger_options *o, int argc, char **argv)
 {
 	struct ktape_trigger t = { .id = 0 }, gone = { .id = 0 };
 	int ret, wake;
 
 	if (argc < 2)
-		return misuse(
-			&command_trigger,
-			"run needs a CONDITION and a COMMAND: run CONDITION -- COMMAND");
+		return misuse(&command_trigger,
+			      "run needs a CONDITION and a COMMAND: run CONDITION -- COMMAND");
 	ret = read_trigger_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
@@ -538,16 +529,14 @@ static int cmd_trigger(int argc, char **argv)
 		if (strcmp(argv[first + 1], verbs[i].name))
 			continue;
 		if (!verbs[i].makes && has_trigger_options(&o))
-			return misuse(
-				&command_trigger,
-				"%s takes no options that define a trigger",
-				verbs[i].name);
+			return misuse(&command_trigger,
+				      "%s takes no options that define a trigger",
+				      verbs[i].name);
 		if (!verbs[i].lists && o.json)
 			return misuse(&command_trigger, "--json needs list");
 		if (open_named(o.device, argv[first], verbs[i].writes, &device))
 			return EXIT_FAILED;
-		ret = verbs[i].act(device, &o, argc - first - 2,
-				   argv + first + 2);
+		ret = verbs[i].act(device, &o, argc - first - 2, argv + first + 2);
 		ktape_device_close(device);
 		return ret;
 	}
@@ -557,8 +546,7 @@ static int cmd_trigger(int argc, char **argv)
 
 const struct kt_command command_trigger = {
 	.name = "trigger",
-	.operands =
-		"NAME add CONDITION | list | del ID... | run CONDITION -- COMMAND...",
+	.operands = "NAME add CONDITION | list | del ID... | run CONDITION -- COMMAND...",
 	.help = "act when an event occurs, or does not occur",
 	.more = "A CONDITION is EVENT[:FIELD=VALUE[,...]]; other operators: != < <= > >= &.\n"
 		"add prints the ID of the trigger; run runs the command each time it fires.\n",

@@ -32,8 +32,8 @@ struct version_options {
 };
 
 static const struct kt_option options[] = {
-	{ "json", 'j', KT_OPT_FLAG, offsetof(struct version_options, json), NULL,
-	  "as a JSON object" },
+	{ "json", 'j', KT_OPT_FLAG, offsetof(struct version_options, json),
+	  NULL, "as a JSON object" },
 	{ .name = NULL },
 };
 

@@ -31,11 +31,11 @@
 #include "tool/shared/signals.h"
 #include "tool/shared/text.h"
 
-#define COPY		(256U << 10)	/* bytes */
-#define HOST_SIZE	66U
-#define NAME_ROOM	96U
-#define MODE_FILE	0644
-#define MANIFEST	"perfetto_manifest.json"
+#define COPY	  (256U << 10) /* bytes */
+#define HOST_SIZE 66U
+#define NAME_ROOM 96U
+#define MODE_FILE 0644
+#define MANIFEST  "perfetto_manifest.json"
 
 struct bundle_options {
 	const char *out;
@@ -45,8 +45,7 @@ struct bundle_options {
 #define OPT(member) offsetof(struct bundle_options, member)
 
 static const struct kt_option options[] = {
-	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
-	  "archive (tar) to write" },
+	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT", "archive (tar) to write" },
 	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
 	  "no remarks about what is left out" },
 	{ .name = NULL },
@@ -128,7 +127,9 @@ static void name_part(struct bundle *b, struct part *p, const char *host)
 		p->machine = machines + 1;
 	for (; p->host[i]; i++)
 		plain[i] = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_",
-				  p->host[i]) ? p->host[i] : '_';
+				  p->host[i]) ?
+				   p->host[i] :
+				   '_';
 	plain[i] = '\0';
 	/* Hosts whose plain names are equal differ by the number of their machine. */
 	snprintf(p->name, sizeof(p->name), "%u-%s-%u.pftrace", p->machine,
@@ -164,8 +165,7 @@ static int open_temp(char *path, size_t size)
 	return fd < 0 ? -errno : fd;
 }
 
-static int write_part(struct bundle *b, struct part *p,
-		      struct ktape_trace *trace)
+static int write_part(struct bundle *b, struct part *p, struct ktape_trace *trace)
 {
 	char path[512], machine[96];
 	struct ktape_sink_options how = {
@@ -319,7 +319,8 @@ static int put_archive_part(const struct part *p, int fd)
 	while (!err && at < (uint64_t)st.st_size) {
 		n = kt_pread_all(p->temp, copy, COPY, at);
 		err = n > 0 ? kt_write_all(fd, copy, (size_t)n) :
-			      n ? (int)n : -EIO;
+		      n	    ? (int)n :
+			      -EIO;
 		at += n > 0 ? (uint64_t)n : 0;
 	}
 	free(copy);
@@ -371,8 +372,7 @@ static int make_bundle(struct bundle *b, size_t nr, char **paths)
 	if (!ret)
 		ret = write_archive(b);
 	if (!ret && b->losses.gaps)
-		note("%s of the inputs",
-		     losses_text(text, &b->losses, "were lost"));
+		note("%s of the inputs", losses_text(text, &b->losses, "were lost"));
 	if (!ret)
 		note_overwritten(NULL, &b->losses);
 	for (size_t i = 0; i < nr; i++) {

@@ -28,7 +28,7 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define NUMBER_TEXT	24
+#define NUMBER_TEXT 24
 
 #define OPT(member) offsetof(struct convert_options, member)
 
@@ -39,8 +39,7 @@ static const struct kt_option options[] = {
 	  "format of the output" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
 	  "file or directory to write; - is standard output" },
-	{ "from-time", 0, KT_OPT_TEXT, OPT(from_time), "TIME",
-	  RANGE_FROM_HELP },
+	{ "from-time", 0, KT_OPT_TEXT, OPT(from_time), "TIME", RANGE_FROM_HELP },
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to_time), "TIME", RANGE_TO_HELP },
 	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "CPU", "only this CPU" },
 	{ "event", 'e', KT_OPT_TEXT, OPT(events), "LIST",
@@ -52,8 +51,7 @@ static const struct kt_option options[] = {
 	  "threads, default: number of CPUs" },
 	{ "ctf", 0, KT_OPT_TEXT, OPT(ctf), "1.8|2",
 	  "native folder: version of its metadata (default: 1.8)" },
-	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
-	  "replace a trace's directory" },
+	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL, "replace a trace's directory" },
 	{ "partial", 0, KT_OPT_FLAG, OPT(partial), NULL,
 	  "replace an earlier output although the input is damaged" },
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
@@ -131,8 +129,7 @@ static void report_converted(const struct convert *c)
 		note("%u CPUs are in one file, but readers of %s show them as one CPU: convert each CPU to its own file (-c CPU)",
 		     cpus, c->to_name);
 	if (c->losses.gaps)
-		note("%s of the input",
-		     losses_text(text, &c->losses, "were lost"));
+		note("%s of the input", losses_text(text, &c->losses, "were lost"));
 	note_overwritten(NULL, &c->losses);
 	for (size_t i = 0; i < c->nr_inputs; i++)
 		report_names_left_out(c->inputs[i].path,
@@ -169,8 +166,7 @@ static int end_page(struct convert *c)
 
 	snprintf(cpu, sizeof(cpu), "%" PRIu64, c->o.cpu);
 	snprintf(pid, sizeof(pid), "%" PRIu64, c->o.pid);
-	err = page_selection(&c->page, c->sink, selected,
-			     KT_ARRAY_SIZE(selected));
+	err = page_selection(&c->page, c->sink, selected, KT_ARRAY_SIZE(selected));
 	return err ? err : page_end(&c->page, c->sink, ledger_of(c));
 }
 
@@ -220,13 +216,12 @@ static int finish_output(struct convert *c, int ret)
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
-		return fail(
-			"%s: %s%s", c->o.out,
-			ret == -EBADMSG ?
-				"the input is damaged and cannot be converted" :
-				read_error(ret),
-			c->in_place ? "; the output up to this point is kept" :
-				      "");
+		return fail("%s: %s%s", c->o.out,
+			    ret == -EBADMSG ?
+				    "the input is damaged and cannot be converted" :
+				    read_error(ret),
+			    c->in_place ? "; the output up to this point is kept" :
+					  "");
 	return convert_report_partial(c);
 }
 
@@ -266,8 +261,7 @@ static uint32_t worst_metadata_flags(const struct convert *c)
 
 	for (size_t i = 0; i < c->nr_inputs; i++) {
 		size_t len;
-		const char *text =
-			ktape_trace_metadata(c->inputs[i].trace, &len);
+		const char *text = ktape_trace_metadata(c->inputs[i].trace, &len);
 		int err = text ? ktape_metadata_check(text, len, NULL) : 0;
 
 		if (err)
@@ -343,8 +337,7 @@ static int open_convert_output(struct convert *c)
 	if (err)
 		return fail("%s: %s", c->o.out,
 			    *error.text ? error.text : strerror(-err));
-	err = page_begin(&c->page, c->sink, c->info, c->registry,
-			 is_of_rtos(c));
+	err = page_begin(&c->page, c->sink, c->info, c->registry, is_of_rtos(c));
 	return err ? fail("%s", strerror(-err)) : 0;
 }
 
@@ -388,9 +381,8 @@ static int list_codecs(bool json)
 			put_format_options(codec, true, false);
 			continue;
 		}
-		printf("{\"name\":\"%s\",\"in\":%s,\"out\":%s,\"help\":",
-		       codec->name, in ? "true" : "false",
-		       out ? "true" : "false");
+		printf("{\"name\":\"%s\",\"in\":%s,\"out\":%s,\"help\":", codec->name,
+		       in ? "true" : "false", out ? "true" : "false");
 		put_json_text(codec->help);
 		printf(",\"in_options\":[");
 		put_format_options(codec, false, true);
@@ -473,9 +465,9 @@ static const struct {
 	const char *end;
 	const char *to;
 } ends[] = {
-	{ ".pftrace", "perfetto" },  { ".perfetto-trace", "perfetto" },
-	{ ".html", "html" },	     { ".csv", "csv" },
-	{ ".jsonl", "jsonl" },	     { ".trx", "tracex" },
+	{ ".pftrace", "perfetto" }, { ".perfetto-trace", "perfetto" },
+	{ ".html", "html" },	    { ".csv", "csv" },
+	{ ".jsonl", "jsonl" },	    { ".trx", "tracex" },
 	{ ".txt", "text" },
 };
 
@@ -508,9 +500,7 @@ static int cmd_convert(int argc, char **argv)
 {
 	struct convert c = {
 		.command = &command_convert,
-		.o = { .cpu = UINT64_MAX,
-		       .pid = UINT64_MAX,
-		       .jobs = kt_pool_cpus() },
+		.o = { .cpu = UINT64_MAX, .pid = UINT64_MAX, .jobs = kt_pool_cpus() },
 	};
 	struct pieces in = { .nr = 0 };
 	const char *lacks;
@@ -544,9 +534,8 @@ static int cmd_convert(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (c.o.force && !strcmp(c.o.out, "-"))
-		return misuse(
-			&command_convert,
-			"--force needs a file or directory: standard output replaces nothing");
+		return misuse(&command_convert,
+			      "--force needs a file or directory: standard output replaces nothing");
 	c.to_name = strdup(c.o.to);
 	ret = c.to_name ? pieces_find(&in, argc - first, argv + first) :
 			  fail("%s", strerror(ENOMEM));

@@ -170,8 +170,7 @@ int convert_open_end(const struct convert_options *o, int wake, int ret);
 /* cut.c */
 int cut_begin(struct cut **cut);
 int cut_learn(struct cut *cut, const struct ktape_event *e);
-int cut_write(struct cut *cut, struct convert *c,
-	      const struct ktape_event *first,
+int cut_write(struct cut *cut, struct convert *c, const struct ktape_event *first,
 	      int (*write)(struct convert *c, const struct ktape_event *e));
 void cut_free(struct cut *cut);
 

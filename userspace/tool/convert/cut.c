@@ -17,35 +17,28 @@
 #include "tool/convert/convert.h"
 #include "tool/shared/message.h"
 
-#define CPUS_MAX	8192U
-#define BUCKETS		1024U
-#define SLICES_MAX	65536U
-#define TID_NONE	INT32_MIN
-#define PRIO_USUAL	120U
+#define CPUS_MAX   8192U
+#define BUCKETS	   1024U
+#define SLICES_MAX 65536U
+#define TID_NONE   INT32_MIN
+#define PRIO_USUAL 120U
 
-enum scope {
-	SCOPE_CPU,
-	SCOPE_THREAD,
-	SCOPE_MARK
-};
+enum scope { SCOPE_CPU, SCOPE_THREAD, SCOPE_MARK };
 
 /* Events that begin and end a slice.  @scope: what the slice belongs to. */
 static const struct pair {
 	uint8_t begin;
 	uint8_t end;
 	uint8_t scope;
-	bool by_id;		/* both ends have the same first argument */
+	bool by_id; /* both ends have the same first argument */
 } pairs[] = {
 	{ KTAPE_EV_MARK_BEGIN, KTAPE_EV_MARK_END, SCOPE_MARK, true },
 	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, SCOPE_CPU, true },
-	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, SCOPE_CPU,
-	  false },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, SCOPE_CPU, false },
 	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, SCOPE_CPU, false },
 	{ KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, SCOPE_THREAD, false },
-	{ KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT_WIDE, SCOPE_THREAD,
-	  false },
-	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KTAPE_EV_TIMER_EXPIRE_EXIT, SCOPE_CPU,
-	  true },
+	{ KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT_WIDE, SCOPE_THREAD, false },
+	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KTAPE_EV_TIMER_EXPIRE_EXIT, SCOPE_CPU, true },
 	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
 	  SCOPE_CPU, true },
 	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, KTAPE_EV_WORKQUEUE_EXECUTE_END,
@@ -233,8 +226,7 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 }
 
 /* Return the first tick that is not before the cut. */
-static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
-		       uint64_t first)
+static uint64_t cut_ts(const struct cut *cut, const struct convert *c, uint64_t first)
 {
 	uint64_t low = cut->last_ts, high = first;
 
@@ -256,8 +248,7 @@ static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
  */
 static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 			uint64_t ts,
-			int (*write)(struct convert *c,
-				     const struct ktape_event *e))
+			int (*write)(struct convert *c, const struct ktape_event *e))
 {
 	int32_t tid = cut->tid[cpu];
 	const uint32_t args[] = { htole32((uint32_t)tid), 0,
@@ -296,8 +287,7 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
  *
  * Return: 0 or negative errno.
  */
-int cut_write(struct cut *cut, struct convert *c,
-	      const struct ktape_event *first,
+int cut_write(struct cut *cut, struct convert *c, const struct ktape_event *first,
 	      int (*write)(struct convert *c, const struct ktape_event *e))
 {
 	const uint64_t ts = cut_ts(cut, c, first->ts);

@@ -13,7 +13,7 @@
 #include "tool/shared/event_list.h"
 #include "tool/shared/message.h"
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 
 /**
  * convert_prepare() - parse the options that select events
@@ -29,8 +29,7 @@ int convert_prepare(struct convert *c)
 	memset(c->mask, 0xff, sizeof(c->mask));
 	if (bad && ktape_mask_parse_shown(bad, c->mask, &bad))
 		return unknown_event(c->command, bad);
-	ret = moment_parse(c->command, "from-time", c->o.from_time,
-			   &c->range.from);
+	ret = moment_parse(c->command, "from-time", c->o.from_time, &c->range.from);
 	if (!ret)
 		ret = moment_parse(c->command, "to-time", c->o.to_time,
 				   &c->range.to);
@@ -95,8 +94,7 @@ uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
 		return ts;
 	/* Hostile metadata may have offsets of more than 292 years. */
 	if (__builtin_mul_overflow(to->offset_s, (int64_t)NS_PER_S, &ns) ||
-	    __builtin_sub_overflow(ktape_epoch_ns(in->info, ts), ns, &ns) ||
-	    ns < 0)
+	    __builtin_sub_overflow(ktape_epoch_ns(in->info, ts), ns, &ns) || ns < 0)
 		return 0;
 	ticks = kt_mul_div((uint64_t)ns, to->freq, NS_PER_S);
 	return ticks < to->offset ? 0 : ticks - to->offset;
@@ -176,8 +174,7 @@ static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)
 }
 
 /* Return true if --pid selects an event.  A switch belongs to both of its threads. */
-static bool is_wanted_thread(const struct convert *c,
-			     const struct ktape_event *e)
+static bool is_wanted_thread(const struct convert *c, const struct ktape_event *e)
 {
 	if (c->o.pid == UINT64_MAX || is_of_pid(c, e->tid, e->ts))
 		return true;
@@ -206,8 +203,7 @@ static int put_converted_event(struct convert *c, const struct ktape_event *e)
  * events around it, write it to the registry stream: in the ring of a CPU it would imply
  * that its thread ran there.
  */
-static int write_name(struct convert *c, const struct ktape_event *e,
-		      bool inside)
+static int write_name(struct convert *c, const struct ktape_event *e, bool inside)
 {
 	struct ktape_event name = *e;
 
@@ -254,8 +250,7 @@ bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n)
 {
 	if (c->o.cpu != UINT64_MAX && n->cpu != c->o.cpu)
 		return false;
-	if (c->range.from.given &&
-	    moment_is_after(&c->range.from, c->info, n->to))
+	if (c->range.from.given && moment_is_after(&c->range.from, c->info, n->to))
 		return false;
 	return !c->range.to.given ||
 	       moment_is_after(&c->range.to, c->info, n->from);

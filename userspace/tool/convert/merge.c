@@ -18,13 +18,15 @@
 #include "tool/input/pieces.h"
 #include "tool/shared/message.h"
 
-#define FIXED	8	/* arguments of the child beside options and traces */
+#define FIXED 8 /* arguments of the child beside options and traces */
 
 /* Write all traces as one to the pipe.  Does not return. */
 static void merge(const struct pieces *in, const struct input_options *o, int to)
 {
-	char **argv = calloc(FIXED + 2 * (size_t)o->more.nr + (size_t)in->nr, sizeof(*argv));
-	static char name[] = "convert", out[] = "-qo-", native[] = "--to=native", last[] = "--";
+	char **argv = calloc(FIXED + 2 * (size_t)o->more.nr + (size_t)in->nr,
+			     sizeof(*argv));
+	static char name[] = "convert", out[] = "-qo-",
+		    native[] = "--to=native", last[] = "--";
 	char *option;
 	int n = 0;
 
@@ -112,7 +114,8 @@ int pieces_end(struct pieces *in)
 	if (in->child > 0) {
 		/* It ends when its pipe has no reader. */
 		close(STDIN_FILENO);
-		if (waitpid(in->child, &status, 0) != in->child || !WIFEXITED(status))
+		if (waitpid(in->child, &status, 0) != in->child ||
+		    !WIFEXITED(status))
 			ret = EXIT_FAILED;
 		else
 			ret = WEXITSTATUS(status);

@@ -6,7 +6,8 @@
 struct input_options;
 struct pieces;
 
-int pieces_begin(struct pieces *in, struct input_options *o, int nr, char **operands);
+int pieces_begin(struct pieces *in, struct input_options *o, int nr,
+		 char **operands);
 int pieces_end(struct pieces *in);
 
 #endif /* _KT_TOOL_CONVERT_MERGE_H */

@@ -19,8 +19,8 @@
 #include "tool/shared/signals.h"
 #include "tool/shared/text.h"
 
-#define PAGE_NAME	"/trace.html"
-#define CHECK_MS	200	/* between two checks of the browser */
+#define PAGE_NAME "/trace.html"
+#define CHECK_MS  200 /* between two checks of the browser */
 
 /* The temporary folder, or "" if the page has the name of -o; the page in it. */
 static struct {
@@ -62,7 +62,8 @@ int convert_open_begin(struct convert *c)
 /* Return true if a user can read where the page is, and end the command by Ctrl-C. */
 static bool has_terminal(void)
 {
-	return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
+	return isatty(STDIN_FILENO) &&
+	       (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
 }
 
 /*

@@ -42,8 +42,7 @@ int page_begin(struct page *p, const struct ktape_sink *sink,
 	if (!p->on)
 		return 0;
 	err = ktape_linux_new(info, registry, &p->stats.linux_stats);
-	return err || !of_rtos ? err :
-				 stats_rtos_begin(&p->rtos, info, registry);
+	return err || !of_rtos ? err : stats_rtos_begin(&p->rtos, info, registry);
 }
 
 /* Add an event that was written.  Return: 0 or -ENOMEM. */
@@ -52,8 +51,7 @@ int page_event(struct page *p, const struct ktape_event *e)
 	int err = p->on ? ktape_linux_take(p->stats.linux_stats, e) : 0;
 
 	missed_add(&p->stats.missed, e);
-	return err || !p->on || !p->of_rtos ? err :
-					      stats_rtos_event(&p->rtos, e);
+	return err || !p->on || !p->of_rtos ? err : stats_rtos_event(&p->rtos, e);
 }
 
 /* Add a loss that was written. */

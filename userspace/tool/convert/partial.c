@@ -20,8 +20,8 @@
 #include "tool/convert/convert.h"
 #include "tool/shared/message.h"
 
-#define END	".partial"
-#define TRIES	1000U
+#define END   ".partial"
+#define TRIES 1000U
 
 /* Make a name that nothing has.  Return: 0 or negative errno. */
 static int name_unused(struct convert *c, const char *place, int len)
@@ -81,7 +81,8 @@ int convert_divert(struct convert *c)
 		err = kt_sink_move(c->sink, c->partial);
 	return err ? fail("%s stays as it was, because a part of the input is damaged, and %s cannot be written: %s",
 			  c->o.out, c->partial ? c->partial : "a file beside it",
-			  strerror(-err)) : 0;
+			  strerror(-err)) :
+		     0;
 }
 
 /**

@@ -15,9 +15,9 @@
 
 #include "tool/convert/tar.h"
 
-#define BLOCK		512U
-#define OCTAL_MAX	(((uint64_t)1 << 33) - 1)
-#define BINARY		0x80
+#define BLOCK	  512U
+#define OCTAL_MAX (((uint64_t)1 << 33) - 1)
+#define BINARY	  0x80
 
 /* Offsets and sizes of the members of a header. */
 enum {
@@ -61,7 +61,10 @@ int tar_begin(int fd, const char *name, uint64_t size)
 			head[SIZE + 11 - i] = (char)(size >> i * 8);
 	}
 	head[TYPE] = '0';
-	memcpy(head + MAGIC, "ustar\0" "00", 8);
+	memcpy(head + MAGIC,
+	       "ustar\0"
+	       "00",
+	       8);
 	/* The sum is that of the header with blanks in its place. */
 	memset(head + SUM, ' ', 8);
 	for (unsigned int i = 0; i < BLOCK; i++)

@@ -28,26 +28,23 @@
 #include "tool/shared/message.h"
 #include "tool/shared/signals.h"
 
-#define BUFFER		(256U << 10)	/* output buffer; small enough for the cache */
-#define NS_PER_S	1000000000LL
+#define BUFFER	 (256U << 10) /* output buffer; small enough for the cache */
+#define NS_PER_S 1000000000LL
 
 #define OPT(member) offsetof(struct dump_options, member)
 
 static const struct kt_option options[] = {
-	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL,
-	  "lines of JSON, of all records" },
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "lines of JSON, of all records" },
 	{ "all", 'a', KT_OPT_FLAG, OPT(select.all), NULL,
 	  "also control records: names, counters, clocks" },
 	{ "events", 'e', KT_OPT_LIST, OPT(select.events), "LIST|FILE",
 	  "only these events, classes, globs; or FILE.fmt: texts" },
 	{ "group", 'g', KT_OPT_TEXT, OPT(select.groups), "LIST",
 	  "only events of these classes" },
-	{ "cpu", 'C', KT_OPT_TEXT, OPT(select.cpus), "LIST",
-	  "only these CPUs" },
+	{ "cpu", 'C', KT_OPT_TEXT, OPT(select.cpus), "LIST", "only these CPUs" },
 	{ "pid", 'p', KT_OPT_TEXT, OPT(select.pids), "LIST",
 	  "only threads of these processes" },
-	{ "tid", 0, KT_OPT_TEXT, OPT(select.tids), "LIST",
-	  "only these threads" },
+	{ "tid", 0, KT_OPT_TEXT, OPT(select.tids), "LIST", "only these threads" },
 	{ "object", 0, KT_OPT_TEXT, OPT(select.objects), "LIST",
 	  "only about these: TYPE:NUMBER, TYPE:NAME, NAME" },
 	{ "signal", 0, KT_OPT_TEXT, OPT(select.signals), "LIST",
@@ -131,18 +128,19 @@ static void take_dump_notice(void *arg, const struct ktape_notice *n)
 	report_input_damage(d->path, n);
 }
 
-#define MOMENT_SIZE	32
+#define MOMENT_SIZE 32
 
 /* Put a time as the lines of events have it. */
-static const char *moment(const struct ktape_info *info, uint64_t ticks, char text[MOMENT_SIZE])
+static const char *moment(const struct ktape_info *info, uint64_t ticks,
+			  char text[MOMENT_SIZE])
 {
 	int64_t v = ktape_mono_ns(info, ticks);
 
 	if (info->counts)
 		snprintf(text, MOMENT_SIZE, "%lld", (long long)v);
 	else
-		snprintf(text, MOMENT_SIZE, "%lld.%09lld", (long long)(v / NS_PER_S),
-			 (long long)llabs(v % NS_PER_S));
+		snprintf(text, MOMENT_SIZE, "%lld.%09lld",
+			 (long long)(v / NS_PER_S), (long long)llabs(v % NS_PER_S));
 	return text;
 }
 
@@ -164,8 +162,9 @@ static void report_gap(const struct dump *d, const struct ktape_notice *n)
 			  stream_name(n, name), count, moment(d->info, n->to, to));
 		return;
 	}
-	note_loss("%s: %s events lost between [%s] and [%s]%s", stream_name(n, name), count,
-		  moment(d->info, n->from, from), moment(d->info, n->to, to), packets);
+	note_loss("%s: %s events lost between [%s] and [%s]%s",
+		  stream_name(n, name), count, moment(d->info, n->from, from),
+		  moment(d->info, n->to, to), packets);
 }
 
 /* Check that the trace has the selected times and CPUs.  Return: 0 or the exit code. */
@@ -266,11 +265,9 @@ static int prepare_dump(struct dump *d)
 		ret = formats_load(&d->o.select, &d->formats);
 	if (ret)
 		return ret;
-	ret = moment_parse(&command_dump, "from-time", d->o.from,
-			   &d->range.from);
+	ret = moment_parse(&command_dump, "from-time", d->o.from, &d->range.from);
 	if (!ret)
-		ret = moment_parse(&command_dump, "to-time", d->o.to,
-				   &d->range.to);
+		ret = moment_parse(&command_dump, "to-time", d->o.to, &d->range.to);
 	return ret;
 }
 
@@ -309,8 +306,7 @@ static int dump_trace(struct dump *d, const char *path)
 		pager_start(&d->o.text);
 	d->info = ktape_trace_info(d->trace);
 	d->names = ktape_trace_registry(d->trace);
-	d->limited = d->range.from.given || d->range.to.given ||
-		     d->select.cpus.nr;
+	d->limited = d->range.from.given || d->range.to.given || d->select.cpus.nr;
 	range_add_info(&d->range, d->info);
 	ret = range_check_order(&command_dump, &d->range, d->info);
 	prepare_lines(d);
@@ -339,8 +335,7 @@ static int dump_now(struct dump *d, const char *path)
 	if (!ret && d->o.clear && !d->error) {
 		err = ktape_device_clear(device);
 		if (err)
-			ret = fail("%s: cannot clear it: %s", path,
-				   strerror(-err));
+			ret = fail("%s: cannot clear it: %s", path, strerror(-err));
 	}
 	ktape_device_close(device);
 	if (fd >= 0)
@@ -391,7 +386,8 @@ static int cmd_dump(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc == first)
-		return misuse(&command_dump, "give a trace, or several pieces of a log");
+		return misuse(&command_dump,
+			      "give a trace, or several pieces of a log");
 	if (argc - first > 1 && (d.o.now || d.o.clear || d.o.follow))
 		return misuse(&command_dump,
 			      "--now, --clear and --follow are of one trace");

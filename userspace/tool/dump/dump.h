@@ -56,7 +56,7 @@ struct select_options {
 	const char *objects;
 };
 
-#define SELECT_NUMBERS	64U
+#define SELECT_NUMBERS 64U
 
 /**
  * struct numbers - a list of numbers
@@ -156,7 +156,7 @@ struct lines {
 	size_t len;
 };
 
-#define GAPS_SHOWN	20U
+#define GAPS_SHOWN 20U
 
 struct dump_options {
 	bool json;
@@ -254,9 +254,8 @@ static inline bool dump_wants(const struct dump *d, struct range *range,
 
 /* formats.c */
 int formats_load(const struct select_options *o, struct ktape_formats **f);
-size_t formats_append(const struct ktape_formats *f,
-		      const struct ktape_event *e, bool json, char *line,
-		      size_t len);
+size_t formats_append(const struct ktape_formats *f, const struct ktape_event *e,
+		      bool json, char *line, size_t len);
 
 /* device.c */
 int device_copy(const char *path, struct ktape_device **device, int *fd);

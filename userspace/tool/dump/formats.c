@@ -18,7 +18,7 @@
 #include "tool/dump/dump.h"
 #include "tool/shared/message.h"
 
-#define FILE_MAX	(1U << 20)
+#define FILE_MAX (1U << 20)
 
 /* A later file overrides what an earlier one says about the same event. */
 static const char *const folders[] = { "/usr/share/ktape", "/etc/ktape" };
@@ -106,9 +106,8 @@ int formats_load(const struct select_options *o, struct ktape_formats **f)
  *
  * Return: the new length.
  */
-size_t formats_append(const struct ktape_formats *f,
-		      const struct ktape_event *e, bool json, char *line,
-		      size_t len)
+size_t formats_append(const struct ktape_formats *f, const struct ktape_event *e,
+		      bool json, char *line, size_t len)
 {
 	struct ktape_message m;
 	char *p = line + len;

@@ -12,8 +12,8 @@
 #include "tool/dump/dump.h"
 #include "tool/shared/color.h"
 
-#define MESSAGE_ROOM	(8U * KTAPE_MESSAGE_MAX)
-#define SOURCE_ROOM	16U
+#define MESSAGE_ROOM (8U * KTAPE_MESSAGE_MAX)
+#define SOURCE_ROOM  16U
 
 /**
  * lines_make_room() - make room for more text

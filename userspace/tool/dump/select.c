@@ -21,9 +21,9 @@
 #include "tool/shared/event_list.h"
 #include "tool/shared/message.h"
 
-#define SEVERITY_BITS	7U
-#define LEVEL_BITS	3U
-#define SIGNALS		64U
+#define SEVERITY_BITS 7U
+#define LEVEL_BITS    3U
+#define SIGNALS	      64U
 
 /* Field types that name an object. */
 static const struct {
@@ -73,8 +73,8 @@ static int add_number_range(struct numbers *n, char *text, uint64_t max)
 }
 
 /* Parse a list of numbers and ranges.  Return: 0 or the exit code. */
-static int read_numbers(const struct select *s, const char *name, const char *text,
-			uint64_t max, struct numbers *n)
+static int read_numbers(const struct select *s, const char *name,
+			const char *text, uint64_t max, struct numbers *n)
 {
 	char *copy = text ? strdup(text) : NULL, *at = copy, *item;
 	int err = text && !copy ? -ENOMEM : 0;
@@ -84,10 +84,9 @@ static int read_numbers(const struct select *s, const char *name, const char *te
 	free(copy);
 	if (!err)
 		return 0;
-	return misuse(
-		s->command,
-		"--%s: give numbers up to %llu, such as 0-3,5, at most %u of them",
-		name, (unsigned long long)max, SELECT_NUMBERS);
+	return misuse(s->command,
+		      "--%s: give numbers up to %llu, such as 0-3,5, at most %u of them",
+		      name, (unsigned long long)max, SELECT_NUMBERS);
 }
 
 static int read_mask(const struct select *s, const char *list,
@@ -215,10 +214,9 @@ static int read_objects(const char *text, struct select *s)
 		err = add_object_wanted(s, item);
 	if (!err)
 		return 0;
-	return misuse(
-		s->command,
-		"--object: give TYPE:NUMBER, TYPE:NAME or NAME, at most %u of them",
-		SELECT_NUMBERS);
+	return misuse(s->command,
+		      "--object: give TYPE:NUMBER, TYPE:NAME or NAME, at most %u of them",
+		      SELECT_NUMBERS);
 }
 
 static bool selects_more(const struct select_options *o)
@@ -285,9 +283,8 @@ static bool is_exception(const struct select *s, const struct ktape_event *e)
 	       (!s->minors.nr || has_number(&s->minors, code & 0xff));
 }
 
-static bool is_thread(const struct select *s,
-		      const struct ktape_registry *names, uint64_t ts,
-		      int32_t tid)
+static bool is_thread(const struct select *s, const struct ktape_registry *names,
+		      uint64_t ts, int32_t tid)
 {
 	const struct ktape_object_info *o;
 
@@ -302,8 +299,7 @@ static bool is_thread(const struct select *s,
 }
 
 /* Return true if a selected thread is the event's own or in one of its fields. */
-static bool has_thread(const struct select *s,
-		       const struct ktape_registry *names,
+static bool has_thread(const struct select *s, const struct ktape_registry *names,
 		       const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -329,8 +325,7 @@ static bool has_signal(const struct select *s, const struct ktape_event *e)
 
 	if (!s->signals.active)
 		return true;
-	memcpy(&bits, s->signals.entries,
-	       kt_min(s->signals.size, sizeof(bits)));
+	memcpy(&bits, s->signals.entries, kt_min(s->signals.size, sizeof(bits)));
 	for (unsigned int i = 0; d && e->known && i < d->nr_fields; i++) {
 		if (d->fields[i].type == KTAPE_TYPE_SIGNAL &&
 		    !ktape_event_field(e, d->fields[i].name, &v) && v &&
@@ -340,8 +335,7 @@ static bool has_signal(const struct select *s, const struct ktape_event *e)
 	return false;
 }
 
-static bool is_object(const struct select *s,
-		      const struct ktape_registry *names,
+static bool is_object(const struct select *s, const struct ktape_registry *names,
 		      const struct ktape_event *e, uint32_t type, uint32_t id)
 {
 	const struct ktape_object_info *o =
@@ -352,7 +346,8 @@ static bool is_object(const struct select *s,
 
 		if (w->type && w->type != type)
 			continue;
-		if (w->name ? o && !fnmatch(w->name, o->whole ? o->whole : o->name, 0) :
+		if (w->name ? o && !fnmatch(w->name,
+					    o->whole ? o->whole : o->name, 0) :
 			      w->id == id)
 			return true;
 	}
@@ -368,8 +363,7 @@ static uint32_t object_type_of(unsigned int field)
 	return KTAPE_OBJ_FREE;
 }
 
-static bool has_object(const struct select *s,
-		       const struct ktape_registry *names,
+static bool has_object(const struct select *s, const struct ktape_registry *names,
 		       const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);

@@ -15,9 +15,9 @@
 
 #include "tool/dump/dump.h"
 
-#define TEXT_EACH	96U	/* bytes of a line, about */
-#define JSON_EACH	224U
-#define LINE_ROOM	(64U << 10)	/* for the longest line, in most cases */
+#define TEXT_EACH 96U /* bytes of a line, about */
+#define JSON_EACH 224U
+#define LINE_ROOM (64U << 10) /* for the longest line, in most cases */
 
 /**
  * struct made - what was made of a slice
@@ -85,8 +85,7 @@ static int take_lines(void *arg, struct kt_slice *slice)
 
 	dump_flush(d);
 	if (m->lines.len && !d->error)
-		d->error = kt_write_all(STDOUT_FILENO, m->lines.buf,
-					m->lines.len);
+		d->error = kt_write_all(STDOUT_FILENO, m->lines.buf, m->lines.len);
 	range_join(&d->range, &m->seen);
 	d->lines += m->nr;
 	return d->error ? 1 : 0;

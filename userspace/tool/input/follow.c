@@ -28,9 +28,9 @@
 #include "tool/input/follow.h"
 #include "tool/shared/message.h"
 
-#define FILES_MAX	20000U	/* two for each of 8192 CPUs, and more */
-#define PAUSE_MS	200	/* between two polls */
-#define PART		(1U << 16)
+#define FILES_MAX 20000U /* two for each of 8192 CPUs, and more */
+#define PAUSE_MS  200	 /* between two polls */
+#define PART	  (1U << 16)
 
 /**
  * struct source - a stream file of the directory
@@ -71,8 +71,7 @@ static bool has_reader(const struct follow *f)
 	return poll(&p, 1, 0) <= 0 || !(p.revents & (POLLERR | POLLHUP));
 }
 
-static int copy_range(const struct follow *f, int fd, uint64_t at,
-		      uint64_t size)
+static int copy_range(const struct follow *f, int fd, uint64_t at, uint64_t size)
 {
 	char part[PART];
 
@@ -215,8 +214,7 @@ static int send_metadata(struct follow *f)
 
 	if (fd < 0)
 		return -errno;
-	text = fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-			       st.st_size > (16 << 20) ?
+	text = fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > (16 << 20) ?
 		       NULL :
 		       malloc((size_t)st.st_size + 1);
 	if (text && pread(fd, text, (size_t)st.st_size, 0) == st.st_size &&
@@ -266,8 +264,7 @@ static void feed_pipe(const char *path, int to)
 	if (fd < 0 || fstat(fd, &st))
 		err = -errno;
 	else
-		err = S_ISDIR(st.st_mode) ? follow_folder(&f) :
-					    follow_file(&f, fd);
+		err = S_ISDIR(st.st_mode) ? follow_folder(&f) : follow_file(&f, fd);
 	if (err && err != -EPIPE)
 		note("%s: %s", path,
 		     err == -EBADMSG ?

@@ -17,7 +17,7 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
-#define TEXT_MAX	4096
+#define TEXT_MAX 4096
 
 /**
  * read_error() - describe an error of reading a trace
@@ -57,8 +57,7 @@ const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME])
  */
 bool is_damage(const struct ktape_notice *n)
 {
-	return n->kind == KTAPE_NOTICE_CORRUPT ||
-	       n->kind == KTAPE_NOTICE_METADATA;
+	return n->kind == KTAPE_NOTICE_CORRUPT || n->kind == KTAPE_NOTICE_METADATA;
 }
 
 /**
@@ -73,14 +72,12 @@ void report_input_damage(const char *input, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_METADATA)
 		note("%s: %s; names, times and fields may be wrong: use another copy if you have one",
 		     input, n->error.text);
-	else if (n->kind == KTAPE_NOTICE_TABLE ||
-		 n->kind == KTAPE_NOTICE_ASSUMED)
+	else if (n->kind == KTAPE_NOTICE_TABLE || n->kind == KTAPE_NOTICE_ASSUMED)
 		note("%s", n->error.text);
 	else
 		note("%s%sat byte %llu: %s",
-		     n->stream ? stream_name(n, name) : "",
-		     n->stream ? ": " : "", (unsigned long long)n->error.offset,
-		     n->error.text);
+		     n->stream ? stream_name(n, name) : "", n->stream ? ": " : "",
+		     (unsigned long long)n->error.offset, n->error.text);
 }
 
 static int add_option(char text[TEXT_MAX], const char *key, const char *value)
@@ -105,8 +102,7 @@ static int split_core(char *path, char text[TEXT_MAX])
 	return add_option(text, "core", at + 1);
 }
 
-static int report_unopened(const char *path, int err,
-			   const struct ktape_error *error)
+static int report_unopened(const char *path, int err, const struct ktape_error *error)
 {
 	if (*error->text && err == -EBADMSG && error->offset)
 		return fail("%s: at byte %llu: %s", path,
@@ -177,15 +173,13 @@ static int check_native(const struct kt_command *command, const char *operand,
 			note("%s: option %s is ignored: the native format has no options",
 			     operand, part);
 		else if (n.best)
-			ret = misuse(
-				command,
-				"no format has an option \"%.40s\": did you mean \"%s\"? (see ktape convert --list)",
-				part, n.best);
+			ret = misuse(command,
+				     "no format has an option \"%.40s\": did you mean \"%s\"? (see ktape convert --list)",
+				     part, n.best);
 		else
-			ret = misuse(
-				command,
-				"no format has an option \"%.40s\" (see ktape convert --list)",
-				part);
+			ret = misuse(command,
+				     "no format has an option \"%.40s\" (see ktape convert --list)",
+				     part);
 	}
 	if (ret) {
 		ktape_trace_close(*trace);

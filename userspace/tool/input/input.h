@@ -27,7 +27,7 @@ struct input_options {
 };
 
 /* Entries for the options table of a subcommand; @offset: that of input_options.more. */
-#define INPUT_OPTIONS(offset) \
+#define INPUT_OPTIONS(offset)                                                   \
 	{ "in-option", 'I',                                                     \
 	  KT_OPT_LIST, offset,                                                  \
 	  "KEY=VALUE", "option of the input's format (ktape convert --list)" }, \
@@ -54,7 +54,7 @@ int input_check(const struct input_options *o, const char *out,
 		char *const *inputs, int nr);
 const char *read_error(int err);
 
-#define STREAM_NAME	24
+#define STREAM_NAME 24
 
 const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME]);
 bool is_damage(const struct ktape_notice *n);

@@ -17,15 +17,15 @@
 #include "tool/input/range.h"
 #include "tool/shared/message.h"
 
-#define NS_PER_S	1000000000LL
+#define NS_PER_S 1000000000LL
 /*
  * Times from 31 years on are since the epoch, because no machine runs that long.
  * Smaller ones are CLOCK_MONOTONIC.  "@" makes a small one a time since the epoch, for
  * boards without a battery, whose clock begins in 1970.
  */
-#define EPOCH_FROM	(1000000000LL * NS_PER_S)
-#define TIME_TEXT	40
-#define CPUS_TEXT	128
+#define EPOCH_FROM (1000000000LL * NS_PER_S)
+#define TIME_TEXT  40
+#define CPUS_TEXT  128
 
 /**
  * moment_parse() - parse a time of the command line, or print what is wrong with it
@@ -100,9 +100,8 @@ int range_check_order(const struct kt_command *command, const struct range *r,
 	if (same ? r->from.ns < r->to.ns :
 		   moment_ticks(&r->from, info) < moment_ticks(&r->to, info))
 		return 0;
-	return misuse(
-		command,
-		"the range is empty: its first time has to be less than the second");
+	return misuse(command,
+		      "the range is empty: its first time has to be less than the second");
 }
 
 /**

@@ -9,7 +9,7 @@
 
 #include "tool/shared/opt.h"
 
-#define RANGE_CPUS	8192U
+#define RANGE_CPUS 8192U
 
 /**
  * struct moment - a time on the command line

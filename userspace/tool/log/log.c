@@ -24,7 +24,7 @@
 #include "tool/log/log.h"
 #include "tool/shared/message.h"
 
-#define USUAL_NAME	"ktape-%Y%m%d-%H%M%S"
+#define USUAL_NAME "ktape-%Y%m%d-%H%M%S"
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -126,9 +126,7 @@ int log_parse_rotate(struct log *log, const char *text)
 	if (!digits || !text[digits])
 		return -EINVAL;
 	if (size)
-		return kt_parse_size(text, &log->bytes) || !log->bytes ?
-			       -EINVAL :
-			       0;
+		return kt_parse_size(text, &log->bytes) || !log->bytes ? -EINVAL : 0;
 	return kt_parse_time(text, &log->time) || !log->time ? -EINVAL : 0;
 }
 
@@ -207,8 +205,7 @@ int log_add(struct log *log, char *path)
  */
 const char *log_current(const struct log *log)
 {
-	return log->nr_pieces ? log->pieces[log->nr_pieces - 1].path :
-				log->pattern;
+	return log->nr_pieces ? log->pieces[log->nr_pieces - 1].path : log->pattern;
 }
 
 static bool is_piece_of(const struct log *log, const char *path)
@@ -292,7 +289,7 @@ void log_expire(struct log *log)
 	while (log->keep && log->nr_pieces - gone > log->keep) {
 		char *path = log->pieces[gone++].path;
 		int err = is_piece_of(log, path) ? ktape_piece_remove(path) :
-						-EEXIST;
+						   -EEXIST;
 
 		if (err == -EEXIST && !access(path, F_OK))
 			note("%s is not a piece of this log, or has other files in it: it is kept",

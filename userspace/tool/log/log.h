@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOG_REMARK	"a piece of the log "	/* its name follows */
-#define LOG_FILE_END	".ktape"
-#define LOG_ZSTD_END	".zst"
+#define LOG_REMARK   "a piece of the log " /* its name follows */
+#define LOG_FILE_END ".ktape"
+#define LOG_ZSTD_END ".zst"
 
 /**
  * struct log_piece - a piece that exists

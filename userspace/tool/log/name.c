@@ -86,7 +86,8 @@ static void resolve(char place[PATH_MAX])
 	*part = '\0';
 	head = realpath(place, NULL);
 	*part = '/';
-	if (head && snprintf(whole, sizeof(whole), "%s%s", head, part) < (int)sizeof(whole))
+	if (head && snprintf(whole, sizeof(whole), "%s%s", head, part) <
+			    (int)sizeof(whole))
 		strcpy(place, whole);
 	free(head);
 }

@@ -21,8 +21,8 @@
 #include "tool/record/record.h"
 #include "tool/shared/message.h"
 
-#define NS_PER_S	1000000000ULL
-#define TIME_TEXT	40
+#define NS_PER_S  1000000000ULL
+#define TIME_TEXT 40
 
 static uint64_t realtime_ns(void)
 {
@@ -56,8 +56,8 @@ static int parse_date(const char *text, uint64_t *ns)
  *
  * Return: 0 or the exit code.
  */
-int record_activate_parse(const struct kt_command *command, struct activation *a,
-			  const char *text)
+int record_activate_parse(const struct kt_command *command,
+			  struct activation *a, const char *text)
 {
 	uint64_t seconds;
 	int err;
@@ -77,10 +77,9 @@ int record_activate_parse(const struct kt_command *command, struct activation *a
 		err = parse_date(text, &a->at);
 	}
 	if (err)
-		return misuse(
-			command,
-			"--activate %s: it takes /10s, @SECONDS since 1970 or 2026-11-25T22:00:00Z",
-			text);
+		return misuse(command,
+			      "--activate %s: it takes /10s, @SECONDS since 1970 or 2026-11-25T22:00:00Z",
+			      text);
 	if (a->at <= realtime_ns())
 		return fail("--activate %s: this time has passed", text);
 	return 0;
@@ -178,8 +177,8 @@ int record_activate(const struct activation *a, bool quiet)
 	sigprocmask(SIG_BLOCK, &set, &before);
 	signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	timer = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-	err = signals < 0 || timer < 0 ?
-		      -errno : wait_for_timer(timer, signals, a, quiet);
+	err = signals < 0 || timer < 0 ? -errno :
+					 wait_for_timer(timer, signals, a, quiet);
 	if (timer >= 0)
 		close(timer);
 	if (signals >= 0)

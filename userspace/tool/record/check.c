@@ -21,8 +21,8 @@ static bool has_setup_options(const struct record_options *o)
 /* Return true if there is an option that --split cannot be combined with. */
 static bool has_recording_options(const struct record_options *o)
 {
-	return has_setup_options(o) || o->session || o->device ||
-	       o->no_uring || o->zstd || o->activate || o->time != NOT_GIVEN;
+	return has_setup_options(o) || o->session || o->device || o->no_uring ||
+	       o->zstd || o->activate || o->time != NOT_GIVEN;
 }
 
 /* Check the options around -l.  Return: 0 or the exit code. */
@@ -31,21 +31,18 @@ static int check_log(struct record *r, int operands)
 	const struct record_options *o = &r->o;
 	int ret;
 
-	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->to || o->daemon ||
-			o->pidfile || o->logfile))
-		return misuse(
-			r->command,
-			"--rotate, --keep, --to, --daemon, --pidfile and --logfile need -l");
+	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->to ||
+			o->daemon || o->pidfile || o->logfile))
+		return misuse(r->command,
+			      "--rotate, --keep, --to, --daemon, --pidfile and --logfile need -l");
 	if (o->max && !o->to)
 		return misuse(r->command, "--max needs --to");
 	if (o->zstd && record_to_pipe(r))
-		return misuse(
-			r->command,
-			"--zstd needs a directory: compress a pipe with zstd(1)");
+		return misuse(r->command,
+			      "--zstd needs a directory: compress a pipe with zstd(1)");
 	if (o->force && record_to_pipe(r))
-		return misuse(
-			r->command,
-			"--force needs a directory: standard output replaces nothing");
+		return misuse(r->command,
+			      "--force needs a directory: standard output replaces nothing");
 	if (!o->log)
 		return 0;
 	if (o->output || o->split || o->force)
@@ -54,9 +51,8 @@ static int check_log(struct record *r, int operands)
 	if (o->daemon && operands)
 		return misuse(r->command, "--daemon cannot run a command");
 	if (o->to && o->keep != NOT_GIVEN)
-		return misuse(
-			r->command,
-			"--to removes each piece when it is converted: give --max SIZE instead of --keep");
+		return misuse(r->command,
+			      "--to removes each piece when it is converted: give --max SIZE instead of --keep");
 	if (!o->keep)
 		return misuse(r->command, "--keep has to be at least 1");
 	if (o->rotate && log_parse_rotate(&r->log, o->rotate))
@@ -80,9 +76,8 @@ static int check_page(struct record *r)
 	if (!r->o.output || r->o.split || !page_is_name(r->o.output))
 		return 0;
 	if (!page_can_write())
-		return fail(
-			"%s: format html is not built in: use -o DIR, and convert the trace on another machine",
-			r->o.output);
+		return fail("%s: format html is not built in: use -o DIR, and convert the trace on another machine",
+			    r->o.output);
 	r->page = r->o.output;
 	r->trace = page_trace(r->page);
 	if (!r->trace)
@@ -110,17 +105,14 @@ int record_check(struct record *r, int operands)
 	if (ret)
 		return ret;
 	if (!o->output && !o->log && (!o->save || o->split))
-		return misuse(
-			r->command,
-			"missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
+		return misuse(r->command,
+			      "missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
 	if (o->session && has_setup_options(o))
-		return misuse(
-			r->command,
-			"-S records an existing session: options that set up a session cannot be given with it");
+		return misuse(r->command,
+			      "-S records an existing session: options that set up a session cannot be given with it");
 	if (o->split && (operands || record_to_pipe(r) || has_recording_options(o)))
-		return misuse(
-			r->command,
-			"--split can only be combined with -o DIR and -f");
+		return misuse(r->command,
+			      "--split can only be combined with -o DIR and -f");
 	ret = ctf_version(r->command, o->ctf, &r->two);
 	if (ret)
 		return ret;

@@ -154,8 +154,7 @@ void child_signal(const struct child *c, int number)
  */
 void child_reap(struct child *c)
 {
-	if (c->pid && !c->ended &&
-	    waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+	if (c->pid && !c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
 		c->ended = true;
 }
 

@@ -12,8 +12,8 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
-#define RING_SIZE	(4ULL << 20)
-#define BLOCK_SIZE	(64ULL << 10)
+#define RING_SIZE  (4ULL << 20)
+#define BLOCK_SIZE (64ULL << 10)
 
 /* Set the events: -p and -e replace those of the file. */
 static int take_events(struct record *r)
@@ -52,8 +52,7 @@ static int take_mode(struct record *r)
 	int mode = r->o.mode ? mode_parse(r->o.mode) : 0;
 
 	if (mode < 0)
-		return misuse(r->command,
-			      "-m needs discard, overwrite or snapshot");
+		return misuse(r->command, "-m needs discard, overwrite or snapshot");
 	if (r->o.mode)
 		c->mode = (uint32_t)mode;
 	else if (!(c->given & KTAPE_CONFIG_MODE))
@@ -75,11 +74,9 @@ int record_configure(struct record *r)
 	struct ktape_config *c = &r->config;
 	int ret;
 
-	if (o->save && !strcmp(o->save, "-") && o->output &&
-	    !strcmp(o->output, "-"))
-		return misuse(
-			r->command,
-			"--save - and -o - cannot both use standard output");
+	if (o->save && !strcmp(o->save, "-") && o->output && !strcmp(o->output, "-"))
+		return misuse(r->command,
+			      "--save - and -o - cannot both use standard output");
 	ret = o->config && o->save ?
 		      output_check(o->save, (char *const *)&o->config, 1) :
 		      0;
@@ -92,20 +89,15 @@ int record_configure(struct record *r)
 	if (!ret)
 		ret = filter_options_read(r->command, &o->filters, c);
 	if (!ret)
-		ret = rkh_apply(r->command, &o->filters.rkh, NULL, c->mask,
-				c);
+		ret = rkh_apply(r->command, &o->filters.rkh, NULL, c->mask, c);
 	if (ret)
 		return ret;
-	settle_number(r, KTAPE_CONFIG_BUFFER, &o->ring_size, &c->buffer,
-		      RING_SIZE);
-	settle_number(r, KTAPE_CONFIG_BLOCK, &o->block_size, &c->block,
-		      BLOCK_SIZE);
-	settle_number(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration,
-		      NOT_GIVEN);
+	settle_number(r, KTAPE_CONFIG_BUFFER, &o->ring_size, &c->buffer, RING_SIZE);
+	settle_number(r, KTAPE_CONFIG_BLOCK, &o->block_size, &c->block, BLOCK_SIZE);
+	settle_number(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration, NOT_GIVEN);
 	if (!o->ring_size || !o->block_size || o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(
-			r->command,
-			"-b has to be at least 1 byte, and -B 1 to %u bytes",
-			KTAPE_BLOCK_MAX);
+		return misuse(r->command,
+			      "-b has to be at least 1 byte, and -B 1 to %u bytes",
+			      KTAPE_BLOCK_MAX);
 	return o->save ? config_save(o->save, c) : 0;
 }

@@ -136,8 +136,7 @@ static int lock_pidfile(const char *path, int *code)
 	int fd;
 
 	for (;;) {
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-			  0644);
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 		if (fd >= 0 && take_pidfile_lock(fd)) {
 			if (!pidfile_is_gone(fd, path))
 				return fd;
@@ -197,9 +196,8 @@ int daemon_detach(struct daemon *d, const char *logfile)
 	if (null >= 0 && redirect_messages(logfile))
 		return EXIT_FAILED;
 	if (null < 0 || chdir("/"))
-		return fail(
-			"cannot go into the background (/dev/null or chdir to /): %s",
-			strerror(errno));
+		return fail("cannot go into the background (/dev/null or chdir to /): %s",
+			    strerror(errno));
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
 	close(null);

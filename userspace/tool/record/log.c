@@ -14,9 +14,9 @@
 #include "tool/record/record.h"
 #include "tool/shared/message.h"
 
-#define NAMES_MAX	10000U		/* names to try */
-#define PATIENCE_NS	1000000000ULL	/* wait after finding the piece empty */
-#define RETRY_NS	10000000000ULL	/* wait after failing to begin a piece */
+#define NAMES_MAX   10000U	   /* names to try */
+#define PATIENCE_NS 1000000000ULL  /* wait after finding the piece empty */
+#define RETRY_NS    10000000000ULL /* wait after failing to begin a piece */
 
 /* Lock the folder of a piece that is about to be made.  Return: a descriptor or -1. */
 static int lock_folder(const struct record *r)

@@ -26,21 +26,15 @@
 #include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
-#define NS_PER_S	1000000000ULL
-#define TICK_NS		(NS_PER_S / 10)
-#define TICK_MS		100
-#define TICKS_PER_S	10U
-#define GRACE_NS	NS_PER_S /* for the command to end after a signal */
+#define NS_PER_S    1000000000ULL
+#define TICK_NS	    (NS_PER_S / 10)
+#define TICK_MS	    100
+#define TICKS_PER_S 10U
+#define GRACE_NS    NS_PER_S /* for the command to end after a signal */
 /* Pause when the device is ready but has no complete block. */
-#define REST_MS		10
+#define REST_MS 10
 
-enum {
-	FD_SIGNAL,
-	FD_TIMER,
-	FD_SHIPPER,
-	FD_DEVICE,
-	NR_FDS
-};
+enum { FD_SIGNAL, FD_TIMER, FD_SHIPPER, FD_DEVICE, NR_FDS };
 
 /**
  * struct loop - state of the loop
@@ -124,13 +118,10 @@ static void show_record_progress(struct loop *l, uint64_t now)
 	put_human(size, sizeof(size), s.bytes);
 	fprintf(stderr,
 		"\r%7.1f s  %llu events  %s  %llu lost  %.0f events/s%s%.0llu\033[K",
-		(double)(now - l->began) / NS_PER_S,
-		(unsigned long long)records, size,
-		(unsigned long long)(s.lost + s.missed),
-		seconds > 0 ? (double)(records - l->last_records) / seconds :
-			      0.0,
-		l->r->o.log ? "  piece " : "",
-		(unsigned long long)l->r->log.made);
+		(double)(now - l->began) / NS_PER_S, (unsigned long long)records,
+		size, (unsigned long long)(s.lost + s.missed),
+		seconds > 0 ? (double)(records - l->last_records) / seconds : 0.0,
+		l->r->o.log ? "  piece " : "", (unsigned long long)l->r->log.made);
 	l->last_records = records;
 	l->last_second = now;
 }
@@ -206,7 +197,8 @@ static int poll_timeout_ms(const struct loop *l, bool busy)
 
 static bool time_is_over(const struct loop *l)
 {
-	return l->r->o.time != NOT_GIVEN && monotonic_ns() - l->began >= l->r->o.time;
+	return l->r->o.time != NOT_GIVEN &&
+	       monotonic_ns() - l->began >= l->r->o.time;
 }
 
 static int wait_for_work(struct loop *l, bool busy)

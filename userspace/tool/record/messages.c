@@ -11,7 +11,7 @@
 #include "tool/record/daemon.h"
 #include "tool/shared/message.h"
 
-#define TIME_TEXT	32
+#define TIME_TEXT 32
 
 static FILE *log_stream;
 
@@ -49,8 +49,8 @@ int redirect_messages(const char *logfile)
 		set_message_printer(print_to_syslog);
 		return 0;
 	}
-	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
-				 O_NOCTTY,
+	fd = open(logfile,
+		  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
 		  0666);
 	log_stream = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!log_stream)

@@ -62,8 +62,7 @@ static const struct kt_option options[] = {
 	{ "max", 0, KT_OPT_SIZE, OPT(max), "SIZE",
 	  "--to: remove the oldest pieces if all take more" },
 	{ "zstd", 0, KT_OPT_FLAG, OPT(zstd), NULL, "compress" },
-	{ "daemon", 0, KT_OPT_FLAG, OPT(daemon), NULL,
-	  "-l: run in the background" },
+	{ "daemon", 0, KT_OPT_FLAG, OPT(daemon), NULL, "-l: run in the background" },
 	{ "pidfile", 0, KT_OPT_TEXT, OPT(pidfile), "FILE",
 	  "-l: write the process id to FILE while running" },
 	{ "logfile", 0, KT_OPT_TEXT, OPT(logfile), "FILE",
@@ -77,12 +76,9 @@ static const struct kt_option options[] = {
 	FILTER_OPTIONS(struct record_options, filters),
 	{ "ctf", 0, KT_OPT_TEXT, OPT(ctf), "1.8|2",
 	  "-o DIR: version of its metadata (default: 1.8)" },
-	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
-	  "replace the trace in DIR" },
-	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL,
-	  "write without io_uring" },
-	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
-	  "no progress, no summary" },
+	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL, "replace the trace in DIR" },
+	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL, "write without io_uring" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL, "no progress, no summary" },
 	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
 	  "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -103,8 +99,7 @@ static void take_split_notice(void *arg, const struct ktape_notice *n)
 	damage->metadata |= n->kind == KTAPE_NOTICE_METADATA;
 	if (n->kind == KTAPE_NOTICE_METADATA)
 		note("%s: %s", damage->input, n->error.text);
-	if (n->kind == KTAPE_NOTICE_TRUNCATED ||
-	    n->kind == KTAPE_NOTICE_CORRUPT)
+	if (n->kind == KTAPE_NOTICE_TRUNCATED || n->kind == KTAPE_NOTICE_CORRUPT)
 		note("at byte %llu: %s", (unsigned long long)n->error.offset,
 		     n->error.text);
 }
@@ -112,12 +107,10 @@ static void take_split_notice(void *arg, const struct ktape_notice *n)
 static int report_occupied(const char *dir, int err)
 {
 	if (err == -ENOTEMPTY)
-		return fail(
-			"%s is not empty: use --force to replace the trace in it",
-			dir);
-	return fail(
-		"%s has files that are not of a ktape trace: nothing was removed, choose another directory",
-		dir);
+		return fail("%s is not empty: use --force to replace the trace in it",
+			    dir);
+	return fail("%s has files that are not of a ktape trace: nothing was removed, choose another directory",
+		    dir);
 }
 
 static bool has_final_slash(const char *path)
@@ -148,8 +141,7 @@ static int split_pipe(const struct record_options *o)
 	if (err == -EBADMSG)
 		return fail("%s: %s", o->split, error.text);
 	if (err < 0)
-		return fail("%s to %s: %s", o->split, o->output,
-			    strerror(-err));
+		return fail("%s to %s: %s", o->split, o->output, strerror(-err));
 	if (err)
 		return fail("a part of %s is damaged: %s stays as it was, and what could be read is in %.*s.partial",
 			    o->split, o->output,
@@ -158,9 +150,8 @@ static int split_pipe(const struct record_options *o)
 	if (damage.packets)
 		return fail("%s: damaged packets were left out", o->split);
 	if (damage.metadata)
-		return fail(
-			"%s: its metadata was changed and is copied as it is: names, times and fields may be wrong",
-			o->split);
+		return fail("%s: its metadata was changed and is copied as it is: names, times and fields may be wrong",
+			    o->split);
 	return EXIT_OK;
 }
 
@@ -296,8 +287,7 @@ static int open_recorder(struct record *r)
 	int err;
 
 	if (record_to_pipe(r) && isatty(STDOUT_FILENO))
-		return fail(
-			"standard output is a terminal, and a trace is binary: redirect it, or use -o DIR");
+		return fail("standard output is a terminal, and a trace is binary: redirect it, or use -o DIR");
 	if (record_to_pipe(r))
 		open_output_pipe(r);
 	how.fd = r->pipe;
@@ -327,15 +317,14 @@ static void report_summary(const struct record *r,
 	note("%llu events, %s, %llu lost, %llu filtered, %.2f s:%s %s",
 	     (unsigned long long)s->records, size,
 	     (unsigned long long)(s->lost + s->missed),
-	     (unsigned long long)s->filtered, r->seconds, pieces,
-	     target_name(r));
+	     (unsigned long long)s->filtered, r->seconds, pieces, target_name(r));
 }
 
 static void report_plain_writes(const struct record *r,
 				const struct ktape_recorder_stats *s)
 {
-	if (s->plain_writes && !record_to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
-	    !r->log.file)
+	if (s->plain_writes && !record_to_pipe(r) && !r->o.no_uring &&
+	    !r->o.zstd && !r->log.file)
 		note("using plain writes, because io_uring or O_DIRECT is not available: %s",
 		     strerror(-s->plain_writes));
 }
@@ -364,8 +353,7 @@ static bool was_cleared(struct ktape_device *session)
  * discard mode, where nothing is overwritten.  Events that another process has cleared
  * count as missed.  Return: the exit code.
  */
-static int check_counts(const struct record *r,
-			const struct ktape_recorder_stats *s)
+static int check_counts(const struct record *r, const struct ktape_recorder_stats *s)
 {
 	uint64_t lost = s->lost;
 
@@ -373,10 +361,9 @@ static int check_counts(const struct record *r,
 		lost += s->missed;
 	if (s->records + s->filtered + lost == s->emitted)
 		return EXIT_OK;
-	return fail(
-		"internal error, the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
-		(unsigned long long)s->records, (unsigned long long)s->filtered,
-		(unsigned long long)lost, (unsigned long long)s->emitted);
+	return fail("internal error, the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
+		    (unsigned long long)s->records, (unsigned long long)s->filtered,
+		    (unsigned long long)lost, (unsigned long long)s->emitted);
 }
 
 /* Print the summary and the error that ended the recording.  Return: the exit code. */
@@ -392,13 +379,11 @@ static int report_record_end(struct record *r, int err)
 		note("the command %s %d",
 		     WIFSIGNALED(status) ? "was killed by signal" :
 					   "exited with status",
-		     WIFSIGNALED(status) ? WTERMSIG(status) :
-					   WEXITSTATUS(status));
+		     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	if (err == -EPIPE && record_to_pipe(r))
 		return EXIT_OK;
 	if (err == -ECANCELED && record_to_pipe(r))
-		return fail(
-			"the reader of the pipe stopped reading: the trace that it has is cut off");
+		return fail("the reader of the pipe stopped reading: the trace that it has is cut off");
 	if (err)
 		return fail("%s: %s; the trace up to this point is kept",
 			    target_name(r), recording_error(err));
@@ -429,7 +414,8 @@ static bool is_occupied(const char *path)
 	bool found = false;
 
 	while (dir && (e = readdir(dir)))
-		found |= strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+		found |= strcmp(e->d_name, ".") != 0 &&
+			 strcmp(e->d_name, "..") != 0;
 	if (dir)
 		closedir(dir);
 	return found;
@@ -441,7 +427,8 @@ static int wait_for_moment(struct record *r)
 	int err;
 
 	/* Say now what opening the recorder would say when the moment has come. */
-	if (r->o.output && !r->o.force && !record_to_pipe(r) && is_occupied(r->o.output))
+	if (r->o.output && !r->o.force && !record_to_pipe(r) &&
+	    is_occupied(r->o.output))
 		return report_occupied(r->o.output, -ENOTEMPTY);
 	if (record_needs_detach(r) && record_detach(r))
 		return EXIT_FAILED;
@@ -449,7 +436,8 @@ static int wait_for_moment(struct record *r)
 	if (err == -EINTR)
 		return fail("a signal came before the recording began: nothing was recorded");
 	return err ? fail("cannot wait for the time of --activate: %s",
-			  strerror(-err)) : 0;
+			  strerror(-err)) :
+		     0;
 }
 
 static int record_session(struct record *r)
@@ -466,7 +454,8 @@ static int record_session(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
-		ret = r->began ? report_record_end(r, err) : cancel_recording(r, err);
+		ret = r->began ? report_record_end(r, err) :
+				 cancel_recording(r, err);
 	}
 	ktape_recorder_close(r->recorder);
 	ktape_device_close(r->session);

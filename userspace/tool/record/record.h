@@ -100,7 +100,7 @@ struct activation {
 	uint64_t at;
 };
 
-#define SHIPPER_TEXT	1024U
+#define SHIPPER_TEXT 1024U
 
 /**
  * struct shipper - the process that converts the pieces of a log
@@ -202,8 +202,8 @@ int record_ship_finish(struct record *r);
 void record_ship_release(struct shipper *s);
 
 /* activate.c */
-int record_activate_parse(const struct kt_command *command, struct activation *a,
-			  const char *text);
+int record_activate_parse(const struct kt_command *command,
+			  struct activation *a, const char *text);
 int record_activate(const struct activation *a, bool quiet);
 
 /* loop.c */

@@ -27,11 +27,9 @@
 #include "tool/shared/text.h"
 
 /* Exit code if parts of the trace were found but could not be recovered. */
-enum {
-	EXIT_PARTLY = 3
-};
+enum { EXIT_PARTLY = 3 };
 
-#define PLACES_MAX	64U
+#define PLACES_MAX 64U
 
 struct recover_options {
 	const char *dir;
@@ -113,8 +111,7 @@ static void report_left_out_part(void *arg, const struct ktape_error *what)
 	job->partly = true;
 	if (job->o->quiet)
 		return;
-	note("%s0x%" PRIx64 ": %s", job->tty ? "\r" : "", what->offset,
-	     what->text);
+	note("%s0x%" PRIx64 ": %s", job->tty ? "\r" : "", what->offset, what->text);
 }
 
 /* Show progress whenever the percentage changes.  Return: -EINTR after a signal. */
@@ -169,8 +166,7 @@ static bool is_newer(const struct ktape_recover_place *p,
 						     other->offset - p->offset;
 
 	/* Compare the sequence numbers of two halves: the clock may have been set. */
-	if (a->size == b->size && apart == a->size && a->sequence &&
-	    b->sequence)
+	if (a->size == b->size && apart == a->size && a->sequence && b->sequence)
 		return (int32_t)(a->sequence - b->sequence) > 0;
 	return a->start_real_ns > b->start_real_ns;
 }
@@ -195,8 +191,7 @@ static int choose_region(struct job *job,
 	if (!best)
 		return fail("%s: no trace found%s%s",
 			    job->o->image ? job->o->image : "the module",
-			    job->o->at ? " at " : "",
-			    job->o->at ? job->o->at : "");
+			    job->o->at ? " at " : "", job->o->at ? job->o->at : "");
 	for (int i = 0; i < nr && nr > 1 && !job->o->quiet; i++)
 		note("found a region at 0x%" PRIx64 "%s", places[i].offset,
 		     &places[i] == best ? ": recovering this one" : "");
@@ -206,8 +201,7 @@ static int choose_region(struct job *job,
 
 static int find_region(struct job *job)
 {
-	struct ktape_recover_place *places =
-		calloc(PLACES_MAX, sizeof(*places));
+	struct ktape_recover_place *places = calloc(PLACES_MAX, sizeof(*places));
 	int nr, ret;
 
 	if (!places)
@@ -215,8 +209,7 @@ static int find_region(struct job *job)
 	nr = ktape_recover_scan(&job->input, &job->hooks, places, PLACES_MAX);
 	if (job->tty)
 		fputc('\r', stderr);
-	ret = nr < 0 ? fail("%s: %s",
-			    job->o->image ? job->o->image : "the module",
+	ret = nr < 0 ? fail("%s: %s", job->o->image ? job->o->image : "the module",
 			    strerror(-nr)) :
 		       choose_region(job, places, nr);
 	free(places);
@@ -231,7 +224,8 @@ static const char *region_state_name(const struct job *job)
 								"unknown";
 }
 
-static void print_recovered_json(const struct job *job, const struct ktape_recovered *r)
+static void print_recovered_json(const struct job *job,
+				 const struct ktape_recovered *r)
 {
 	const struct ktape_persist *p = &job->place.super;
 	const char *comma = "";
@@ -261,7 +255,8 @@ static void print_recovered_json(const struct job *job, const struct ktape_recov
 	puts("]}");
 }
 
-static void print_recovered_text(const struct job *job, const struct ktape_recovered *r)
+static void print_recovered_text(const struct job *job,
+				 const struct ktape_recovered *r)
 {
 	struct ktape_recover_ring all = { .cpu = 0 };
 
@@ -342,19 +337,16 @@ static int recover_from_module(struct job *job, const char *path)
 		return EXIT_FAILED;
 	err = ktape_recover_from_device(device, &job->input);
 	if (err)
-		ret = fail(
-			"%s",
-			err == -ENODATA ?
-				"nothing to recover: the module was loaded without persist=, found no trace, or was made to forget it" :
-				strerror(-err));
+		ret = fail("%s", err == -ENODATA ?
+					 "nothing to recover: the module was loaded without persist=, found no trace, or was made to forget it" :
+					 strerror(-err));
 	else
 		ret = recover_trace(job);
 	if (job->o->drop && (ret == EXIT_OK || ret == EXIT_PARTLY)) {
 		err = ktape_device_persist_drop(device);
 		if (err)
-			ret = fail(
-				"cannot make the module forget the trace: %s",
-				strerror(-err));
+			ret = fail("cannot make the module forget the trace: %s",
+				   strerror(-err));
 	}
 	ktape_device_close(device);
 	return ret;
@@ -382,9 +374,8 @@ static int cmd_recover(int argc, char **argv)
 		return misuse(&command_recover,
 			      "--image and --device exclude each other");
 	if (o.image && o.drop)
-		return misuse(
-			&command_recover,
-			"--drop works on the module and cannot be used with --image");
+		return misuse(&command_recover,
+			      "--drop works on the module and cannot be used with --image");
 	if (o.at && kt_parse_u64(o.at, &job.at))
 		return misuse(&command_recover, "--at: \"%s\" is not an offset",
 			      o.at);

@@ -28,15 +28,15 @@
 #include "tool/shared/self.h"
 #include "tool/ship/ship.h"
 
-#define PREFIX		"ktape: "
-#define FOLDER_OPTION	"parquet:dir="
-#define NICE		10
-#define ARGS		16U
-#define NUMBER_TEXT	24U
-#define WITHOUT_SIGNALS_MS	100
+#define PREFIX		   "ktape: "
+#define FOLDER_OPTION	   "parquet:dir="
+#define NICE		   10
+#define ARGS		   16U
+#define NUMBER_TEXT	   24U
+#define WITHOUT_SIGNALS_MS 100
 
 enum {
-	EXIT_LEFT = 3	/* of ktape ship: pieces are left */
+	EXIT_LEFT = 3 /* of ktape ship: pieces are left */
 };
 
 static bool is_relative_folder(const char *to)
@@ -135,8 +135,8 @@ static int begin_shipper(struct record *r, bool follow)
 {
 	char max[NUMBER_TEXT];
 	char *argv[ARGS] = { (char *)"ktape", (char *)"ship", (char *)"-q",
-			     (char *)"--to", r->shipper.to,
-			     (char *)"--log", r->log.pattern };
+			     (char *)"--to",  r->shipper.to,  (char *)"--log",
+			     r->log.pattern };
 	unsigned int n = 7;
 
 	if (follow) {
@@ -183,7 +183,8 @@ static void put_lines(struct shipper *s)
 	while ((end = strchr(line, '\n'))) {
 		*end = '\0';
 		note("%s", strncmp(line, PREFIX, strlen(PREFIX)) ?
-				   line : line + strlen(PREFIX));
+				   line :
+				   line + strlen(PREFIX));
 		line = end + 1;
 	}
 	s->len -= (size_t)(line - s->text);
@@ -253,8 +254,7 @@ static void wait_for_end(struct record *r)
 		    errno != EINTR)
 			break;
 		record_ship_read(r);
-		while (kt_read_some(fds[1].fd, &info, sizeof(info)) ==
-		       sizeof(info)) {
+		while (kt_read_some(fds[1].fd, &info, sizeof(info)) == sizeof(info)) {
 			if (info.ssi_signo != SIGCHLD)
 				kill(s->pid, SIGTERM);
 		}

@@ -23,7 +23,7 @@ struct snapshot_options {
 	const char *device;
 };
 
-#define CHECK_MS		100
+#define CHECK_MS 100
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),
@@ -57,8 +57,7 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 		if (signals_came())
 			return fail("snapshot: interrupted; nothing was saved");
 		if (time != NOT_GIVEN && monotonic_ns() - began >= time)
-			return fail(
-				"snapshot: the session is still recording after --time; nothing was saved");
+			return fail("snapshot: the session is still recording after --time; nothing was saved");
 		/* Poll with a pause: waiting on the device would wake for every block. */
 		poll(NULL, 0, CHECK_MS);
 	}
@@ -76,8 +75,7 @@ static int report_snapshot_failure(const char *out, const char *kept, int err)
 		    recording_error(err), kept);
 }
 
-static int save_rings(struct ktape_device *session,
-		      const struct snapshot_options *o)
+static int save_rings(struct ktape_device *session, const struct snapshot_options *o)
 {
 	const bool pipe = !strcmp(o->out, "-");
 	const struct ktape_recorder_options how = {
@@ -97,16 +95,15 @@ static int save_rings(struct ktape_device *session,
 		return fail("%s: %s", o->out, strerror(-err));
 	err = ktape_recorder_open(session, &how, &recorder);
 	if (err == -ENOTEMPTY || err == -EEXIST)
-		return fail(
-			"%s already exists: use --force to replace the trace in it",
-			o->out);
+		return fail("%s already exists: use --force to replace the trace in it",
+			    o->out);
 	if (err)
 		return fail("%s: %s", o->out, recorder_error(err));
 	err = ktape_recorder_finish(recorder);
 	ktape_recorder_stats(recorder, &stats);
 	if (err)
-		ret = report_snapshot_failure(o->out, ktape_recorder_kept(recorder),
-					      err);
+		ret = report_snapshot_failure(o->out,
+					      ktape_recorder_kept(recorder), err);
 	ktape_recorder_close(recorder);
 	if (ret)
 		return ret;
@@ -133,9 +130,8 @@ static int take_snapshot(struct ktape_device *session,
 		return fail("cannot read the state of the session: %s",
 			    strerror(-err));
 	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
-		return fail(
-			"session %u is still recording, and nothing was saved: \"ktape stop %u && ktape snapshot %u -o %s\" saves it, --wait waits until a trigger stops it",
-			layout.session, layout.session, layout.session, o->out);
+		return fail("session %u is still recording, and nothing was saved: \"ktape stop %u && ktape snapshot %u -o %s\" saves it, --wait waits until a trigger stops it",
+			    layout.session, layout.session, layout.session, o->out);
 	return save_rings(session, o);
 }
 
@@ -149,13 +145,11 @@ static int cmd_snapshot(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (!o.out)
-		return misuse(
-			&command_snapshot,
-			"missing output: use -o DIR, or -o - for standard output");
+		return misuse(&command_snapshot,
+			      "missing output: use -o DIR, or -o - for standard output");
 	if (o.force && !strcmp(o.out, "-"))
-		return misuse(
-			&command_snapshot,
-			"--force needs -o DIR: standard output replaces nothing");
+		return misuse(&command_snapshot,
+			      "--force needs -o DIR: standard output replaces nothing");
 	if (o.time != NOT_GIVEN && !o.wait)
 		return misuse(&command_snapshot, "--time needs --wait");
 	if (argc - first > 1)

@@ -27,9 +27,9 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define USUAL_TIME	5000000000ULL
-#define USUAL_EVENTS	"default,syscall,block" /* what the findings need */
-#define NS_PER_S	1000000000
+#define USUAL_TIME   5000000000ULL
+#define USUAL_EVENTS "default,syscall,block" /* what the findings need */
+#define NS_PER_S     1000000000
 
 struct try_options {
 	const char *output;
@@ -87,10 +87,9 @@ static int check_device(const char *path)
 static int record_trace(const struct try_options *o, const char *trace)
 {
 	char time_text[32];
-	char *argv[14] = { (char *)"ktape",   (char *)"record", (char *)"-q",
-			   (char *)"-d",      time_text,	(char *)"-o",
-			   (char *)trace,     (char *)"-e",
-			   (char *)o->events };
+	char *argv[14] = { (char *)"ktape", (char *)"record", (char *)"-q",
+			   (char *)"-d",    time_text,	      (char *)"-o",
+			   (char *)trace,   (char *)"-e",     (char *)o->events };
 	size_t n = 9;
 	int ret;
 
@@ -103,8 +102,7 @@ static int record_trace(const struct try_options *o, const char *trace)
 	ret = run_self_until_signal(argv);
 	if (ret == -EINTR)
 		return fail("a signal ended ktape record before it began");
-	return ret < 0 ? fail("cannot run ktape record: %s", strerror(-ret)) :
-			 ret;
+	return ret < 0 ? fail("cannot run ktape record: %s", strerror(-ret)) : ret;
 }
 
 /* ---- findings --------------------------------------------------------------------- */
@@ -119,8 +117,7 @@ static void thread_text(char *to, size_t size, const struct stats_trace *s,
 	for (size_t i = 0;
 	     tid > 0 && (t = ktape_linux_thread(s->linux_stats, i)); i++) {
 		if (t->tid == tid)
-			snprintf(to, size, "%s%s (%d)%s",
-				 role_begin(ROLE_THREAD),
+			snprintf(to, size, "%s%s (%d)%s", role_begin(ROLE_THREAD),
 				 stats_name(shown, t->name), tid, role_end());
 	}
 }
@@ -133,28 +130,26 @@ static void print_moment(const struct stats_trace *s,
 	int64_t begin = end - (int64_t)series->max;
 
 	printf("     at %lld.%09lld on CPU %s%u%s\n",
-	       (long long)(begin / NS_PER_S),
-	       (long long)llabs(begin % NS_PER_S), role_begin(ROLE_CPU),
-	       series->max_cpu, role_end());
+	       (long long)(begin / NS_PER_S), (long long)llabs(begin % NS_PER_S),
+	       role_begin(ROLE_CPU), series->max_cpu, role_end());
 }
 
 /* Return true for a system call that takes long because it waits for something. */
 static bool is_wait(const struct ktape_series *s)
 {
 	static const char *const names[] = {
-		"accept",	"accept4",	  "clock_nanosleep",
-		"epoll_pwait",	"epoll_pwait2",	  "epoll_wait",
-		"futex",	"io_getevents",	  "io_uring_enter",
-		"nanosleep",	"pause",	  "poll",
-		"ppoll",	"pselect6",	  "restart_syscall",
-		"recvfrom",	"recvmsg",	  "rt_sigsuspend",
-		"rt_sigtimedwait", "select",	  "wait4",
+		"accept",	   "accept4",	   "clock_nanosleep",
+		"epoll_pwait",	   "epoll_pwait2", "epoll_wait",
+		"futex",	   "io_getevents", "io_uring_enter",
+		"nanosleep",	   "pause",	   "poll",
+		"ppoll",	   "pselect6",	   "restart_syscall",
+		"recvfrom",	   "recvmsg",	   "rt_sigsuspend",
+		"rt_sigtimedwait", "select",	   "wait4",
 		"waitid",
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
-		if (s->kind == KTAPE_SERIES_SYSCALL &&
-		    !strcmp(s->name, names[i]))
+		if (s->kind == KTAPE_SERIES_SYSCALL && !strcmp(s->name, names[i]))
 			return true;
 	}
 	return false;
@@ -162,8 +157,8 @@ static bool is_wait(const struct ktape_series *s)
 
 /* Find the series of @kinds with the largest value; of a whole kind only if @whole. */
 static const struct ktape_series *largest_series(const struct stats_trace *s,
-						 const uint32_t *kinds, size_t nr,
-						 bool whole)
+						 const uint32_t *kinds,
+						 size_t nr, bool whole)
 {
 	const struct ktape_series *best = NULL, *p;
 
@@ -172,8 +167,7 @@ static const struct ktape_series *largest_series(const struct stats_trace *s,
 
 		for (size_t k = 0; k < nr; k++)
 			wanted |= p->kind == kinds[k] && !is_wait(p);
-		if (wanted && p->count &&
-		    whole == (p->key == KTAPE_SERIES_ALL) &&
+		if (wanted && p->count && whole == (p->key == KTAPE_SERIES_ALL) &&
 		    (!best || p->max > best->max))
 			best = p;
 	}
@@ -260,10 +254,8 @@ static void print_findings(const struct stats_trace *s)
 {
 	static const uint32_t irqs[] = { KTAPE_SERIES_IRQ, KTAPE_SERIES_SOFTIRQ,
 					 KTAPE_SERIES_IPI, KTAPE_SERIES_TICK };
-	static const uint32_t calls[] = { KTAPE_SERIES_SYSCALL,
-					  KTAPE_SERIES_BLOCK };
-	static const uint32_t others[] = { KTAPE_SERIES_WORK,
-					   KTAPE_SERIES_HRTIMER,
+	static const uint32_t calls[] = { KTAPE_SERIES_SYSCALL, KTAPE_SERIES_BLOCK };
+	static const uint32_t others[] = { KTAPE_SERIES_WORK, KTAPE_SERIES_HRTIMER,
 					   KTAPE_SERIES_TIMER };
 	char span[DURATION_ROOM], lost[LOSS_TEXT];
 	int nr;
@@ -276,8 +268,7 @@ static void print_findings(const struct stats_trace *s)
 	nr += print_longest(s, "system call or disk request", calls,
 			    KT_ARRAY_SIZE(calls));
 	if (nr < 3)
-		nr += print_longest(s, "callback", others,
-				    KT_ARRAY_SIZE(others));
+		nr += print_longest(s, "callback", others, KT_ARRAY_SIZE(others));
 	if (!nr)
 		puts("  nothing: no thread waited, and no interrupt was recorded");
 	if (s->losses.gaps)
@@ -358,11 +349,9 @@ static int cmd_try(int argc, char **argv)
 	if (argc != first)
 		return misuse(&command_try, "try takes no operands");
 	if (!page_can_write())
-		return fail(
-			"format html is not built in: use ktape record -d 5s -o DIR, and convert the trace on another machine");
+		return fail("format html is not built in: use ktape record -d 5s -o DIR, and convert the trace on another machine");
 	if (o.output && !page_is_name(o.output))
-		return misuse(&command_try,
-			      "-o needs a name that ends in .html");
+		return misuse(&command_try, "-o needs a name that ends in .html");
 	ret = color_start(&command_try, &o.text);
 	if (ret)
 		return ret;

@@ -10,7 +10,7 @@
 #include "tool/report/report.h"
 #include "tool/shared/text.h"
 
-#define BITS	64
+#define BITS 64
 
 const struct stats_share stats_shares[STATS_SHARES] = {
 	{ "p50", 500000 },
@@ -98,8 +98,7 @@ static void put_linux_shares(FILE *f, const struct ktape_linux *l, size_t i,
 	fprintf(f, ",\"max_cpu\":%u,\"max_tid\":%d", s->max_cpu, s->max_tid);
 	for (size_t q = 0; q < STATS_SHARES; q++) {
 		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v[q]);
-		fprintf(f, ",\"%s\":%" PRIu64, stats_shares[q].name,
-			v[q].value);
+		fprintf(f, ",\"%s\":%" PRIu64, stats_shares[q].name, v[q].value);
 	}
 	fprintf(f, ",\"bounds\":{");
 	for (size_t q = 0; q < STATS_SHARES; q++) {
@@ -115,9 +114,8 @@ static void put_linux_shares(FILE *f, const struct ktape_linux *l, size_t i,
 		uint64_t count = ktape_linux_bucket(l, i, b);
 
 		if (count)
-			fprintf(f, "%s[%" PRIu64 ",%" PRIu64 "]",
-				n++ ? "," : "", b ? (uint64_t)1 << (b - 1) : 0,
-				count);
+			fprintf(f, "%s[%" PRIu64 ",%" PRIu64 "]", n++ ? "," : "",
+				b ? (uint64_t)1 << (b - 1) : 0, count);
 	}
 	fputc(']', f);
 }
@@ -176,8 +174,8 @@ void stats_put_json(FILE *f, const struct stats_trace *s)
 	const struct ktape_linux *l = s->linux_stats;
 
 	fprintf(f,
-		"\"span_ns\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"gaps\":%" PRIu64 ",\"uncounted\":%s"
+		"\"span_ns\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"gaps\":%" PRIu64
+		",\"uncounted\":%s"
 		",\"missed_hits\":%" PRIu64 ",\"missed_uncounted\":%s,\n",
 		ktape_linux_span(l), s->losses.count, s->losses.gaps,
 		s->losses.unknown ? "true" : "false", s->missed.count,

@@ -15,9 +15,9 @@
 #include "tool/shared/color.h"
 #include "tool/shared/duration.h"
 
-#define SHOWN		20	/* entries of a kind that are shown without --all */
-#define BITS		64
-#define BAR		40
+#define SHOWN 20 /* entries of a kind that are shown without --all */
+#define BITS  64
+#define BAR   40
 
 /* Read the whole trace into the statistics.  Return: 0 or negative errno. */
 int stats_measure(struct stats_trace *s)
@@ -173,9 +173,8 @@ static void print_linux_cpus(const struct ktape_linux *l)
 		printf("%s%-8u%s %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%% %10" PRIu64
 		       " %s%8" PRIu64 "%s%s",
 		       role_begin(ROLE_CPU), c->cpu, role_end(),
-		       percent_of(c->run, span),
-		       percent_of(c->idle, span), percent_of(c->irq, span),
-		       percent_of(c->softirq, span),
+		       percent_of(c->run, span), percent_of(c->idle, span),
+		       percent_of(c->irq, span), percent_of(c->softirq, span),
 		       percent_of(c->unknown, span), c->switches,
 		       c->lost || c->uncounted ? role_begin(ROLE_LOSS) : "",
 		       c->lost, c->uncounted ? "+?" : "",
@@ -200,8 +199,7 @@ static void print_threads(const struct ktape_linux *l, bool all)
 		}
 		print_linux_thread(t->tid, t->name);
 		print_linux_time(t->run);
-		printf(" %7.2f%% %9" PRIu64, percent_of(t->run, span),
-		       t->switches);
+		printf(" %7.2f%% %9" PRIu64, percent_of(t->run, span), t->switches);
 		print_linux_time(t->wait);
 		print_linux_time(t->wait_max);
 		putchar('\n');
@@ -221,8 +219,7 @@ static void print_shares(const struct ktape_linux *l, size_t i)
 		mark = ' ';
 		if (v.low != v.value || v.high != v.value)
 			mark = v.high == UINT64_MAX ? '?' : '~';
-		printf(" %10s%c", duration_column(text, v.value, s->unit),
-		       mark);
+		printf(" %10s%c", duration_column(text, v.value, s->unit), mark);
 	}
 	printf(" %10s", duration_column(text, s->max, s->unit));
 	if (s->errors)
@@ -252,8 +249,7 @@ static void print_histogram(const struct ktape_linux *l, size_t i)
 	}
 }
 
-static void print_series(const struct ktape_linux *l,
-			 const struct stats_show *how)
+static void print_series(const struct ktape_linux *l, const struct stats_show *how)
 {
 	const struct ktape_series *s;
 	unsigned int kind = KTAPE_SERIES_KINDS, shown = 0;
@@ -271,8 +267,7 @@ static void print_series(const struct ktape_linux *l,
 		if (s->key != KTAPE_SERIES_ALL && shown > SHOWN && !how->all)
 			continue;
 		printf("%-13s %s %10" PRIu64, ktape_series_name(s->kind),
-		       stats_column(name,
-				    s->key == KTAPE_SERIES_ALL ? "" : s->name,
+		       stats_column(name, s->key == KTAPE_SERIES_ALL ? "" : s->name,
 				    STATS_COLUMN),
 		       s->count);
 		if (s->count)
@@ -314,8 +309,7 @@ static void print_instead(const struct ktape_linux *l, bool all)
 		if (p->other < 0)
 			puts("?");
 		else
-			printf("%d %s%s%s\n", p->other,
-			       role_begin(ROLE_THREAD),
+			printf("%d %s%s%s\n", p->other, role_begin(ROLE_THREAD),
 			       stats_name(shown, thread_name(l, p->other)),
 			       role_end());
 	}

@@ -17,7 +17,7 @@
 
 #include "tool/shared/loss.h"
 
-#define STATS_SHARES	4
+#define STATS_SHARES 4
 
 /* Percentiles that are shown, and their names. */
 extern const struct stats_share {
@@ -71,9 +71,9 @@ struct stats_show {
 	bool histogram;
 };
 
-#define STATS_NAME_MAX	128
-#define STATS_NAME	(STATS_NAME_MAX * 4 + 1)	/* escaped */
-#define STATS_COLUMN	14				/* for a name */
+#define STATS_NAME_MAX 128
+#define STATS_NAME     (STATS_NAME_MAX * 4 + 1) /* escaped */
+#define STATS_COLUMN   14			/* for a name */
 
 /* linux.c */
 const char *stats_name(char shown[STATS_NAME], const char *name);

@@ -13,7 +13,7 @@
 #include "tool/shared/duration.h"
 #include "tool/shared/text.h"
 
-#define TEXT_SIZE	32
+#define TEXT_SIZE 32
 
 /* Return the name of an object of one of @types, or NULL. */
 static const char *name_of_object(const struct ktape_registry *registry,
@@ -97,15 +97,14 @@ void stats_put_responses(FILE *f, const struct stats_rtos *s)
 			fprintf(f, ",\"signal\":null");
 		else
 			fprintf(f, ",\"signal\":%" PRIu64, r->signal);
-		put_response_name(f, "signal_name", signal_name(s->registry, r, name));
+		put_response_name(f, "signal_name",
+				  signal_name(s->registry, r, name));
 		fprintf(f,
 			",\"posts\":%" PRIu64 ",\"gets\":%" PRIu64
 			",\"count\":%" PRIu64 ",\"sum\":%" PRIu64,
 			r->posts, r->gets, r->count, r->sum);
 		if (r->signal == KTAPE_RESPONSE_ALL)
-			fprintf(f,
-				",\"waiting\":%" PRIu64
-				",\"uncertain\":%" PRIu64,
+			fprintf(f, ",\"waiting\":%" PRIu64 ",\"uncertain\":%" PRIu64,
 				r->waiting, r->uncertain);
 		put_times(f, r, s->info);
 		fputc('}', f);
@@ -146,8 +145,7 @@ void stats_print_responses(const struct stats_rtos *s)
 			stats_head("\n%8s %8s %8s", "posts", "gets", "times");
 			for (size_t k = 0; k < STATS_SHARES; k++)
 				stats_head(" %11s", stats_shares[k].name);
-			stats_head(" %11s  response of object, signal\n",
-				   "max");
+			stats_head(" %11s  response of object, signal\n", "max");
 		}
 		printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64, r->posts, r->gets,
 		       r->count);

@@ -18,7 +18,7 @@
 #include "tool/report/report.h"
 #include "tool/shared/text.h"
 
-#define INVERSIONS_MAX	10000U	/* most inversions that are listed one by one */
+#define INVERSIONS_MAX 10000U /* most inversions that are listed one by one */
 
 /**
  * stats_rtos_begin() - begin to measure
@@ -158,8 +158,7 @@ static int json_thread(FILE *f, const struct stats_rtos *s,
 		"\"ticks\":%" PRIu64 ",\"suspensions\":%" PRIu64
 		",\"resumptions\":%" PRIu64 ",\"events\":%" PRIu64 ",",
 		t->ticks, t->suspensions, t->resumptions, t->events);
-	fprintf(f,
-		"\"lowest_prio\":%u,\"highest_prio\":%u,\"lowest_pt\":%u,\"highest_pt\":%u",
+	fprintf(f, "\"lowest_prio\":%u,\"highest_prio\":%u,\"lowest_pt\":%u,\"highest_pt\":%u",
 		t->lowest_prio, t->highest_prio, t->lowest_threshold,
 		t->highest_threshold);
 	if (services) {
@@ -188,8 +187,7 @@ static int put_rtos_threads(FILE *f, const struct stats_rtos *s, bool services)
 static void json_mutex_name(FILE *f, const struct stats_rtos *s, uint32_t id)
 {
 	const struct ktape_object_info *o = ktape_registry_object(
-		s->registry, KTAPE_OBJ_USER + KTAPE_USER_MUTEX, id, 0,
-		UINT64_MAX);
+		s->registry, KTAPE_OBJ_USER + KTAPE_USER_MUTEX, id, 0, UINT64_MAX);
 
 	fprintf(f, ",\"mutex_name\":");
 	if (o && o->name_len && o->plain)
@@ -230,8 +228,7 @@ static void json_inversions(FILE *f, const struct stats_rtos *s)
 			nr++ ? "," : "", i);
 		stats_put_ns(f, event_ns(s, i));
 		json_end(f, s, e);
-		fprintf(f,
-			",\"addr\":\"0x%x\",\"tid\":%d,\"owner\":\"0x%x\",\"owner_tid\":%d,\"mutex\":\"0x%x\",\"bad\":%s",
+		fprintf(f, ",\"addr\":\"0x%x\",\"tid\":%d,\"owner\":\"0x%x\",\"owner_tid\":%d,\"mutex\":\"0x%x\",\"bad\":%s",
 			e->context, ktape_rtos_tid(e->context), e->info[2],
 			ktape_rtos_tid(e->info[2]), e->info[0],
 			e->bad ? "true" : "false");
@@ -281,18 +278,15 @@ int stats_put_rtos(FILE *f, const struct stats_rtos *s, bool services)
 		",\"time_slices\":%" PRIu64 ",\"suspensions\":%" PRIu64
 		",\"resumptions\":%" PRIu64 ",\"interrupts\":%" PRIu64
 		",\"nested_interrupts\":%" PRIu64 ",",
-		c->context_switches, c->preemptions, c->time_slices,
-		c->suspensions, c->resumptions, c->interrupts,
-		c->nested_interrupts);
+		c->context_switches, c->preemptions, c->time_slices, c->suspensions,
+		c->resumptions, c->interrupts, c->nested_interrupts);
 	fprintf(f,
-		"\"det_prio_inversions\":%" PRIu64
-		",\"undet_prio_inversions\":%" PRIu64
-		",\"open_prio_inversions\":%" PRIu64
-		",\"mutex_calls\":%" PRIu64 ",\n",
-		c->inversions, c->bad_inversions, c->open_inversions, c->mutex_calls);
-	fprintf(f,
-		" \"interrupt_ticks\":%" PRIu64 ",\"idle_ticks\":%" PRIu64
-		",\n ",
+		"\"det_prio_inversions\":%" PRIu64 ",\"undet_prio_inversions\":%" PRIu64
+		",\"open_prio_inversions\":%" PRIu64 ",\"mutex_calls\":%" PRIu64
+		",\n",
+		c->inversions, c->bad_inversions, c->open_inversions,
+		c->mutex_calls);
+	fprintf(f, " \"interrupt_ticks\":%" PRIu64 ",\"idle_ticks\":%" PRIu64 ",\n ",
 		c->interrupt_ticks, c->idle_ticks);
 	err = put_rtos_threads(f, s, services);
 	if (!err)

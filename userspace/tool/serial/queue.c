@@ -19,8 +19,8 @@
 #include "tool/serial/queue.h"
 #include "tool/shared/clock.h"
 
-#define PART	512	/* bytes that the thread holds outside of the pipe */
-#define LEAST	(64U << 10)	/* capacity at least */
+#define PART  512	  /* bytes that the thread holds outside of the pipe */
+#define LEAST (64U << 10) /* capacity at least */
 
 static uint64_t now_ms(void)
 {

@@ -32,9 +32,9 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
-#define PART	4096
-#define WINDOW	(256U << 10)	/* bytes of events kept for sorting by time */
-#define FLUSH_MS	250	/* packets of less time than this would be very small */
+#define PART	 4096
+#define WINDOW	 (256U << 10) /* bytes of events kept for sorting by time */
+#define FLUSH_MS 250 /* packets of less time than this would be very small */
 
 struct receive_options {
 	uint64_t baud;
@@ -53,8 +53,7 @@ static const struct kt_option options[] = {
 	  "speed of the line (default: unchanged)" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
 	  "directory to write; -: pipe form on standard output" },
-	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
-	  "replace a trace's directory" },
+	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL, "replace a trace's directory" },
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
 	  "list everything that the trace cannot hold" },
 	{ .name = NULL },
@@ -187,8 +186,7 @@ static int write_received(struct receive *r, const struct receive_options *o)
 		.format = "native",
 		.path = o->out,
 		/* In place: the line does not repeat the trace, so keep what was received. */
-		.flags = KTAPE_SINK_IN_PLACE |
-			 (o->force ? KTAPE_SINK_FORCE : 0),
+		.flags = KTAPE_SINK_IN_PLACE | (o->force ? KTAPE_SINK_FORCE : 0),
 		.info = ktape_trace_info(r->trace),
 		.registry = ktape_trace_registry(r->trace),
 	};
@@ -210,8 +208,7 @@ static int write_received(struct receive *r, const struct receive_options *o)
 	return ret ? fail("%s to %s: %s", r->line, o->out, read_error(ret)) : 0;
 }
 
-static void report_received(const struct receive *r,
-			    const struct receive_options *o)
+static void report_received(const struct receive *r, const struct receive_options *o)
 {
 	char lost[LOSS_TEXT] = "nothing lost", bad[32] = "no bad frame";
 
@@ -221,8 +218,8 @@ static void report_received(const struct receive *r,
 	if (r->bad)
 		snprintf(bad, sizeof(bad), "%llu bad frame%s",
 			 (unsigned long long)r->bad, r->bad == 1 ? "" : "s");
-	note("%llu events received, %s, %s", (unsigned long long)r->events, lost,
-	     bad);
+	note("%llu events received, %s, %s", (unsigned long long)r->events,
+	     lost, bad);
 }
 
 static int receive_trace(struct receive *r, const struct receive_options *o)

@@ -32,18 +32,18 @@
 #include "tool/shared/message.h"
 #include "tool/shared/signals.h"
 
-#define BITS_PER_BYTE	10	/* with start and stop bit */
-#define CPUS_MAX	8192U
-#define PRIORITIES	3	/* priorities of classes that may be shed */
+#define BITS_PER_BYTE 10 /* with start and stop bit */
+#define CPUS_MAX      8192U
+#define PRIORITIES    3 /* priorities of classes that may be shed */
 /*
  * The queue holds what the line sends in this time.  Live input arrives in batches of half
  * a second, and a quarter of the queue has to hold a batch, because shedding begins there.
  */
-#define BACKLOG_MS	3000
-#define GRACE_MS	2000	/* after a signal, send input for this long */
-#define LEAVE_MS	8000	/* after a signal, drain the queue for this long */
-#define NS_PER_MS	1000000ULL
-#define NS_PER_S	1000000000ULL
+#define BACKLOG_MS 3000
+#define GRACE_MS   2000 /* after a signal, send input for this long */
+#define LEAVE_MS   8000 /* after a signal, drain the queue for this long */
+#define NS_PER_MS  1000000ULL
+#define NS_PER_S   1000000000ULL
 
 struct send_options {
 	uint64_t baud;
@@ -183,8 +183,7 @@ static unsigned int queue_fullness(struct send *s)
 		   (made - s->made) * BITS_PER_BYTE * NS_PER_S / s->o.baud;
 	s->made = made;
 	parts = (s->clear - now) * (PRIORITIES + 1) / (BACKLOG_MS * NS_PER_MS);
-	return (unsigned int)kt_min(kt_max(parts, waiting_in_parts(s)),
-				    PRIORITIES);
+	return (unsigned int)kt_min(kt_max(parts, waiting_in_parts(s)), PRIORITIES);
 }
 
 /* Return true if a signal came GRACE_MS ago: the rest of the input is shed. */
@@ -200,8 +199,8 @@ static bool grace_is_over(struct send *s)
 static bool is_shed(struct send *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
-	const struct ktape_class_desc *c =
-		d ? ktape_class_desc(d->event_class) : NULL;
+	const struct ktape_class_desc *c = d ? ktape_class_desc(d->event_class) :
+					       NULL;
 	struct shed *shed = &s->shed[e->cpu];
 
 	if (e->opcode == KTAPE_EV_REGISTRY)
@@ -244,8 +243,7 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
 	s->end = kt_max(s->end, e->ts);
-	if (e->cpu >= CPUS_MAX || !kt_mask_has(s->mask, e->opcode) ||
-	    is_shed(s, e))
+	if (e->cpu >= CPUS_MAX || !kt_mask_has(s->mask, e->opcode) || is_shed(s, e))
 		return 0;
 	err = report_shed(s, e->cpu, e->ts);
 	before = ktape_sink_bytes(s->sink);
@@ -342,8 +340,7 @@ static int report_sent(const struct send *s, int ret)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)s->late);
 	if (s->queue.left)
-		note("%llu bytes were not sent",
-		     (unsigned long long)s->queue.left);
+		note("%llu bytes were not sent", (unsigned long long)s->queue.left);
 	if (signals_came() && !s->error)
 		note("stopped by a signal: the stream is complete up to that point");
 	if (ret)
@@ -384,8 +381,7 @@ static int send_trace(struct send *s, const char *path)
 	how.wake = s->wake;
 	s->path = path;
 	if (!ret)
-		ret = input_open(&command_send, &s->o.in, path, &how,
-				 &s->trace);
+		ret = input_open(&command_send, &s->o.in, path, &how, &s->trace);
 	if (ret)
 		return ret;
 	s->live = ktape_trace_is_live(s->trace);
@@ -412,8 +408,7 @@ static int cmd_send(int argc, char **argv)
 	s->frame = serial_frame(s->o.frame);
 	s->line = argc - first == 2 ? argv[first + 1] : NULL;
 	if (!s->line)
-		ret = misuse(&command_send,
-			     "give exactly one trace and one LINE");
+		ret = misuse(&command_send, "give exactly one trace and one LINE");
 	else if (!s->frame)
 		ret = misuse(&command_send,
 			     "--frame has to be one of " SERIAL_FRAMES);

@@ -14,7 +14,7 @@
 
 #include "tool/shared/opt.h"
 
-#define SERIAL_FRAMES	"rkh|cobs"	/* names of the frames, for --frame */
+#define SERIAL_FRAMES "rkh|cobs" /* names of the frames, for --frame */
 
 /**
  * struct serial_frame - a frame format that resynchronises after lost bytes

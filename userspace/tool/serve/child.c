@@ -22,9 +22,9 @@
 #include "tool/serve/serve.h"
 #include "tool/shared/message.h"
 
-#define TRACE_FD	3
-#define BEAT_MS		5000	/* after this long, a stream of events gets a comment */
-#define GONE		(POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)
+#define TRACE_FD 3
+#define BEAT_MS	 5000 /* after this long, a stream of events gets a comment */
+#define GONE	 (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)
 
 /* How an event of text/event-stream begins: a line of output, and a message. */
 static const char event_begin[] = "data: ";
@@ -52,8 +52,8 @@ struct serve_child {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Those that end by themselves, and those that follow a trace: neither block the others. */
-static struct serve_child *running[2][SERVE_CHILDREN];	/* @lock */
-static bool ending;					/* @lock */
+static struct serve_child *running[2][SERVE_CHILDREN]; /* @lock */
+static bool ending;				       /* @lock */
 
 static void leave_place(const struct serve_child *c)
 {
@@ -107,9 +107,8 @@ static int spawn_child(struct serve_child *c, const char *const words[SERVE_WORD
 }
 
 /* Take a place among the running ones, and run.  Return: 0 or negative errno. */
-static int take_place(struct serve_child *c,
-		      const char *const words[SERVE_WORDS], int trace,
-		      const int out[2])
+static int take_place(struct serve_child *c, const char *const words[SERVE_WORDS],
+		      int trace, const int out[2])
 {
 	int err = -EBUSY;
 
@@ -282,10 +281,8 @@ static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
 {
 	for (;;) {
 		struct pollfd p[] = {
-			{ .fd = c->part == &c->fd ? -1 : c->errors,
-			  .events = POLLIN },
-			{ .fd = c->part == &c->errors ? -1 : c->fd,
-			  .events = POLLIN },
+			{ .fd = c->part == &c->fd ? -1 : c->errors, .events = POLLIN },
+			{ .fd = c->part == &c->errors ? -1 : c->fd, .events = POLLIN },
 			{ .fd = c->client, .events = POLLRDHUP },
 		};
 		int nr = poll(p, KT_ARRAY_SIZE(p), BEAT_MS);
@@ -321,8 +318,7 @@ static ssize_t read_stream(struct serve_child *c, char *to, size_t size)
  */
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size)
 {
-	ssize_t n = c->events ? read_stream(c, to, size) :
-				read_bytes(c, to, size);
+	ssize_t n = c->events ? read_stream(c, to, size) : read_bytes(c, to, size);
 
 	if (n)
 		return n < 0 ? -errno : n;

@@ -23,10 +23,10 @@
 
 #include "tool/serve/serve.h"
 
-#define DEPTH		4	/* folders below the folder that are listed */
-#define ENTRIES		100000U	/* most entries that are read for an answer */
-#define METADATA_MAX	(1 << 20)
-#define FLAGS		(O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+#define DEPTH	     4	     /* folders below the folder that are listed */
+#define ENTRIES	     100000U /* most entries that are read for an answer */
+#define METADATA_MAX (1 << 20)
+#define FLAGS	     (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
 /* Names of traces that do not begin with a known number. */
 static const char *const suffixes[] = { ".kt", ".trx", ".rkh", ".tband", ".zst" };
@@ -65,8 +65,7 @@ static bool is_trace_dir(int fd, uint64_t *size, unsigned int *left)
 	while (d && plain && (e = readdir(d))) {
 		plain = *left > 0;
 		*left -= plain;
-		if (!plain || !strcmp(e->d_name, ".") ||
-		    !strcmp(e->d_name, ".."))
+		if (!plain || !strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		metadata |= !strcmp(e->d_name, "metadata");
 		plain = !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
@@ -147,8 +146,8 @@ static bool is_trace_file(int fd, const char *name)
 	return false;
 }
 
-static int add_trace(struct serve_list *l, const char *path, const struct stat *st,
-		     uint64_t size)
+static int add_trace(struct serve_list *l, const char *path,
+		     const struct stat *st, uint64_t size)
 {
 	struct serve_trace *more;
 
@@ -198,8 +197,7 @@ static int list_folder(struct serve_list *l, int fd, const char *path, int depth
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *e;
 
-	while (d && !err && l->nr < SERVE_TRACES && l->left &&
-	       (e = readdir(d))) {
+	while (d && !err && l->nr < SERVE_TRACES && l->left && (e = readdir(d))) {
 		l->left--;
 		if (is_component(e->d_name, strlen(e->d_name)))
 			err = list_entry(l, fd, path, e->d_name, depth);

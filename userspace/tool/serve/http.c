@@ -31,13 +31,13 @@
 #include "tool/serve/mhd.h"
 #include "tool/serve/serve.h"
 
-#define CONNECTION_SIZE	(32U << 10)	/* bytes for a request */
+#define CONNECTION_SIZE (32U << 10) /* bytes for a request */
 #define IDLE_S		30U
 #define PART		(64U << 10)
 #define PERFETTO_PORT	9001
 #define PERFETTO	"https://ui.perfetto.dev"
 #define TRACE		"/proc/self/fd/3"
-#define INTERVAL	"-t500ms"	/* of live pages */
+#define INTERVAL	"-t500ms" /* of live pages */
 #define THREADS		"-k40"
 
 struct serve_http {
@@ -74,22 +74,27 @@ static const struct conversion {
 	bool events;
 	const char *words[SERVE_WORDS];
 } conversions[] = {
-	{ "pftrace", "application/octet-stream", ".pftrace", false,
+	{ "pftrace",
+	  "application/octet-stream",
+	  ".pftrace",
+	  false,
 	  { "convert", "-q", "-tperfetto", "-o-", TRACE } },
-	{ "chrome", "application/json", ".json", false,
+	{ "chrome",
+	  "application/json",
+	  ".json",
+	  false,
 	  { "convert", "-q", "-tchrome", "-o-", TRACE } },
-	{ "csv", "text/csv", ".csv", false,
-	  { "convert", "-q", "-tcsv", "-o-", TRACE } },
-	{ "html", "text/html", NULL, false,
-	  { "convert", "-q", "-thtml", "-o-", TRACE } },
-	{ "jsonl", "application/x-ndjson", ".jsonl", false,
-	  { "dump", "--json", TRACE } },
+	{ "csv", "text/csv", ".csv", false, { "convert", "-q", "-tcsv", "-o-", TRACE } },
+	{ "html", "text/html", NULL, false, { "convert", "-q", "-thtml", "-o-", TRACE } },
+	{ "jsonl", "application/x-ndjson", ".jsonl", false, { "dump", "--json", TRACE } },
 	{ "dump", "text/plain", NULL, false, { "dump", TRACE } },
 	{ "stats", "text/plain", NULL, false, { "stats", TRACE } },
-	{ "follow", "text/event-stream", NULL, true,
+	{ "follow",
+	  "text/event-stream",
+	  NULL,
+	  true,
 	  { "top", "-j", INTERVAL, THREADS, "-f", "-i", TRACE } },
-	{ "tar", "application/x-tar", ".tar", false,
-	  { "tar", "-C", TRACE, "-cf", "-", "." } },
+	{ "tar", "application/x-tar", ".tar", false, { "tar", "-C", TRACE, "-cf", "-", "." } },
 };
 
 static const char policy[] =
@@ -132,16 +137,15 @@ static void take_connection(void *arg, struct MHD_Connection *c, void **peer,
 /* Note that a connection has shown the token, or that none is asked for. */
 static void show_token(struct MHD_Connection *c)
 {
-	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
-		c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const union MHD_ConnectionInfo *info =
+		mhd.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	serve_peer_show(info ? info->socket_context : NULL);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
 
-static void add_header(struct MHD_Response *r, const char *name,
-		       const char *value)
+static void add_header(struct MHD_Response *r, const char *name, const char *value)
 {
 	mhd.add_response_header(r, name, value);
 }
@@ -172,8 +176,7 @@ static enum MHD_Result answer_text(struct MHD_Connection *c,
 				   unsigned int status, const char *text)
 {
 	return answer(c, status,
-		      mhd.create_response_from_buffer(strlen(text),
-						      (void *)text,
+		      mhd.create_response_from_buffer(strlen(text), (void *)text,
 						      MHD_RESPMEM_MUST_COPY),
 		      "text/plain");
 }
@@ -183,13 +186,13 @@ static enum MHD_Result answer_errno(struct MHD_Connection *c, int err)
 	if (err == -EBUSY)
 		return answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				   "too many conversions run: try again later\n");
-	if (err == -ENOENT || err == -ELOOP || err == -ENOTDIR ||
-	    err == -EACCES)
+	if (err == -ENOENT || err == -ELOOP || err == -ENOTDIR || err == -EACCES)
 		return answer_text(c, MHD_HTTP_NOT_FOUND,
 				   "there is no such trace\n");
 	if (err == -EBADMSG)
-		return answer_text(c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-				   "this is no trace, or it is damaged from its beginning: ktape dump says what is wrong with it\n");
+		return answer_text(
+			c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+			"this is no trace, or it is damaged from its beginning: ktape dump says what is wrong with it\n");
 	return answer_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			   "the trace cannot be opened\n");
 }
@@ -247,8 +250,7 @@ static void end_answer(void *arg)
 }
 
 /* Name the file that a browser saves; characters of headers are left out. */
-static void add_file_name(struct MHD_Response *r, const char *name,
-			  const char *suffix)
+static void add_file_name(struct MHD_Response *r, const char *name, const char *suffix)
 {
 	const char *base = strrchr(name, '/');
 	char text[160] = "attachment; filename=\"";
@@ -265,8 +267,8 @@ static void add_file_name(struct MHD_Response *r, const char *name,
 /* Return the socket of a connection, or -1. */
 static int client_of(struct MHD_Connection *c)
 {
-	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
-		c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *info =
+		mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	return info ? info->connect_fd : -1;
 }
@@ -310,8 +312,8 @@ static int make_answer(const struct request *q, const struct conversion *v,
 		free(a);
 		return err;
 	}
-	*r = mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, PART, read_part,
-					       a, end_answer);
+	*r = mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, PART,
+					       read_part, a, end_answer);
 	if (!*r)
 		end_answer(a);
 	return 0;
@@ -355,8 +357,7 @@ static struct MHD_Response *response_of(int fd)
 	return r;
 }
 
-static enum MHD_Result answer_file(struct MHD_Connection *c, const char *name,
-				   int fd)
+static enum MHD_Result answer_file(struct MHD_Connection *c, const char *name, int fd)
 {
 	struct MHD_Response *r = response_of(fd);
 
@@ -372,8 +373,9 @@ static enum MHD_Result answer_converter(struct MHD_Connection *c)
 	struct MHD_Response *r = fd < 0 ? NULL : response_of(fd);
 
 	if (!r)
-		return answer_text(c, MHD_HTTP_NOT_FOUND,
-				   "the page that converts is not installed (make viewer, then make install)\n");
+		return answer_text(
+			c, MHD_HTTP_NOT_FOUND,
+			"the page that converts is not installed (make viewer, then make install)\n");
 	add_header(r, "Content-Security-Policy", converter_policy);
 	return answer(c, MHD_HTTP_OK, r, "text/html");
 }
@@ -441,11 +443,11 @@ static enum MHD_Result get(const struct request *q, const char *path)
 	int err;
 
 	if (file)
-		return answer(q->c, MHD_HTTP_OK,
-			      mhd.create_response_from_buffer(
-				      strlen(file), (void *)file,
-				      MHD_RESPMEM_PERSISTENT),
-			      type);
+		return answer(
+			q->c, MHD_HTTP_OK,
+			mhd.create_response_from_buffer(strlen(file), (void *)file,
+							MHD_RESPMEM_PERSISTENT),
+			type);
 	if (!*path) {
 		err = serve_page_index(q->s, &text, &len);
 		return answer_page(q->c, err, text, len);
@@ -481,8 +483,8 @@ static bool is_our_host(const char *host)
 	memcpy(name, host, (size_t)(end - host));
 	name[end - host] = '\0';
 	end += six;
-	if (*end && (*end != ':' ||
-		     strspn(end + 1, "0123456789") != strlen(end + 1)))
+	if (*end &&
+	    (*end != ':' || strspn(end + 1, "0123456789") != strlen(end + 1)))
 		return false;
 	if (six)
 		return inet_pton(AF_INET6, name, &address) == 1;
@@ -518,9 +520,8 @@ static const char *value_of_argument(struct MHD_Connection *c, const char *name)
 /* Answer the question of a browser whether ui.perfetto.dev may fetch a trace. */
 static enum MHD_Result answer_preflight(struct MHD_Connection *c)
 {
-	struct MHD_Response *r =
-		mhd.create_response_from_buffer(0, (void *)"",
-						MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r = mhd.create_response_from_buffer(
+		0, (void *)"", MHD_RESPMEM_PERSISTENT);
 
 	if (!r)
 		return MHD_NO;
@@ -538,8 +539,9 @@ static enum MHD_Result check_request(const struct serve *s,
 	const char *path;
 
 	if (!is_our_host(value_of_argument(c, "Host")))
-		return answer_text(c, MHD_HTTP_FORBIDDEN,
-				   "the host must be an address in numbers, or localhost\n");
+		return answer_text(
+			c, MHD_HTTP_FORBIDDEN,
+			"the host must be an address in numbers, or localhost\n");
 	if (s->port == PERFETTO_PORT && !strcmp(method, "OPTIONS"))
 		return answer_preflight(c);
 	/* The Perfetto UI asks whether there is a faster one here. */
@@ -614,9 +616,8 @@ int serve_http_start(struct serve *s, struct serve_http **http)
 		flags, s->port, NULL, NULL, take_request, s,
 		MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_CONNECTION_LIMIT,
 		SERVE_SOCKETS, MHD_OPTION_NOTIFY_CONNECTION, take_connection,
-		NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_SIZE, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
-		MHD_OPTION_END);
+		NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_SIZE,
+		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_END);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!h->daemon) {
 		free(h);

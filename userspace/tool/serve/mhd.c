@@ -9,7 +9,7 @@
 
 /* The makefile knows the name that a linked program would have. */
 #ifndef KT_MICROHTTPD_SO
-#define KT_MICROHTTPD_SO	"libmicrohttpd.so.12"
+#define KT_MICROHTTPD_SO "libmicrohttpd.so.12"
 #endif
 
 struct serve_mhd mhd;

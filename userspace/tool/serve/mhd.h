@@ -9,19 +9,19 @@
 #include <microhttpd.h>
 
 /* What is used of it. */
-#define SERVE_MHD(X)                        \
-	X(add_response_header)              \
-	X(create_response_from_buffer)      \
-	X(create_response_from_callback)    \
-	X(create_response_from_fd64)        \
-	X(destroy_response)                 \
-	X(get_connection_info)              \
-	X(get_daemon_info)                  \
-	X(get_response_header)              \
-	X(lookup_connection_value)          \
-	X(queue_response)                   \
-	X(set_connection_option)            \
-	X(start_daemon)                     \
+#define SERVE_MHD(X)                     \
+	X(add_response_header)           \
+	X(create_response_from_buffer)   \
+	X(create_response_from_callback) \
+	X(create_response_from_fd64)     \
+	X(destroy_response)              \
+	X(get_connection_info)           \
+	X(get_daemon_info)               \
+	X(get_response_header)           \
+	X(lookup_connection_value)       \
+	X(queue_response)                \
+	X(set_connection_option)         \
+	X(start_daemon)                  \
 	X(stop_daemon)
 
 #define SERVE_MHD_MEMBER(name) __typeof__(&MHD_##name) name;

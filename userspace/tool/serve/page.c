@@ -163,8 +163,7 @@ static void put_url(FILE *out, const char *text)
 	}
 }
 
-static void put_link(FILE *out, const char *kind, const char *name,
-		     const char *text)
+static void put_link(FILE *out, const char *kind, const char *name, const char *text)
 {
 	fprintf(out, "<a href='%s/", kind);
 	put_url(out, name);
@@ -272,7 +271,6 @@ int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 	/* An empty reference would be this page. */
 	fputs("<p><a href=.>all traces</a>\n<h1>", out);
 	put_html_text(out, name);
-	fprintf(out, "</h1>\n%s",
-		strcmp(kind, "live") ? perfetto_page : live_page);
+	fprintf(out, "</h1>\n%s", strcmp(kind, "live") ? perfetto_page : live_page);
 	return kt_memory_close(out);
 }

@@ -20,11 +20,12 @@
 
 #include "tool/serve/serve.h"
 
-#define STRANGERS_PEER	16U
-#define STRANGERS	32U
-#define REQUEST_SEEN	4096U	/* bytes of a request in which its end is looked for */
+#define STRANGERS_PEER 16U
+#define STRANGERS      32U
+#define REQUEST_SEEN \
+	4096U /* bytes of a request in which its end is looked for */
 /* Connections that are being closed have a place, too. */
-#define PLACES		SERVE_SOCKETS
+#define PLACES SERVE_SOCKETS
 
 /**
  * struct serve_peer - a connection
@@ -45,8 +46,8 @@ struct serve_peer {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct serve_peer places[PLACES];	/* @lock */
-static uint64_t came;				/* @lock */
+static struct serve_peer places[PLACES]; /* @lock */
+static uint64_t came;			 /* @lock */
 
 /* Set what names a peer: what one user of another machine can choose freely is left out. */
 static void name_peer(struct in6_addr *to, const struct sockaddr *from)
@@ -75,7 +76,8 @@ static bool is_stranger(const struct serve_peer *p)
 
 static bool is_stranger_of(const struct serve_peer *p, const struct serve_peer *of)
 {
-	return is_stranger(p) && (!of || IN6_ARE_ADDR_EQUAL(&p->address, &of->address));
+	return is_stranger(p) &&
+	       (!of || IN6_ARE_ADDR_EQUAL(&p->address, &of->address));
 }
 
 /* Return how many strangers there are, of one peer if @of is not NULL. */
@@ -108,7 +110,8 @@ static struct serve_peer *oldest_stranger(const struct serve_peer *of, bool idle
 	for (size_t i = 0; i < PLACES; i++) {
 		struct serve_peer *p = &places[i];
 
-		if (is_stranger_of(p, of) && (!oldest || p->number < oldest->number) &&
+		if (is_stranger_of(p, of) &&
+		    (!oldest || p->number < oldest->number) &&
 		    !(idle && has_request_waiting(p)))
 			oldest = p;
 	}
@@ -141,7 +144,8 @@ static void make_room_for_peer(const struct serve_peer *newest)
 			end_peer(oldest);
 	}
 	if (count_strangers(NULL) > STRANGERS || count_peers() > SERVE_CONNECTIONS) {
-		oldest = oldest_stranger(NULL, true) ?: oldest_stranger(NULL, false);
+		oldest = oldest_stranger(NULL, true) ?:
+				 oldest_stranger(NULL, false);
 		if (oldest)
 			end_peer(oldest);
 	}

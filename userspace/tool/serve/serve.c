@@ -31,7 +31,7 @@ struct serve_options {
 };
 
 #define OPT(member) offsetof(struct serve_options, member)
-#define LOOPBACK "127.0.0.1"
+#define LOOPBACK    "127.0.0.1"
 
 static const struct kt_option options[] = {
 	{ "port", 'p', KT_OPT_NUMBER, OPT(port), "PORT",
@@ -40,8 +40,7 @@ static const struct kt_option options[] = {
 	  "address of this machine (default: " LOOPBACK ")" },
 	{ "no-token", 0, KT_OPT_FLAG, OPT(no_token), NULL,
 	  "let all users of this machine read the traces" },
-	{ "open", 'o', KT_OPT_FLAG, OPT(open), NULL,
-	  "open the page with xdg-open" },
+	{ "open", 'o', KT_OPT_FLAG, OPT(open), NULL, "open the page with xdg-open" },
 	{ "live", 'l', KT_OPT_FLAG, OPT(live), NULL,
 	  "also show a session of this machine, live" },
 	{ "session", 'S', KT_OPT_TEXT, OPT(session), "NAME",
@@ -70,8 +69,8 @@ static int open_root(struct serve *s, const char *operand, char **only)
 		s->only = *only;
 		errno = ENOMEM;
 		/* Without the name the whole folder would be served. */
-		s->root = s->only ? open(dirname(path), O_RDONLY | O_DIRECTORY |
-								O_CLOEXEC) :
+		s->root = s->only ? open(dirname(path),
+					 O_RDONLY | O_DIRECTORY | O_CLOEXEC) :
 				    -1;
 	}
 	free(copy);
@@ -110,8 +109,7 @@ static int check_serve_options(const struct serve_options *o)
 		return misuse(&command_serve,
 			      "--no-token: other machines need the token");
 	if (!o->live && (o->session || o->device))
-		return misuse(&command_serve,
-			      "--session and --device need --live");
+		return misuse(&command_serve, "--session and --device need --live");
 	return 0;
 }
 
@@ -132,11 +130,9 @@ static int run_server(struct serve *s, bool open)
 	signals_catch();
 	err = serve_http_start(s, &http);
 	if (err)
-		return fail("%s, port %u: %s", s->address, s->port,
-			    strerror(-err));
-	snprintf(url, sizeof(url), strchr(s->address, ':') ?
-					   "http://[%s]:%u/%s%s" :
-					   "http://%s:%u/%s%s",
+		return fail("%s, port %u: %s", s->address, s->port, strerror(-err));
+	snprintf(url, sizeof(url),
+		 strchr(s->address, ':') ? "http://[%s]:%u/%s%s" : "http://%s:%u/%s%s",
 		 s->address, s->port, s->token, *s->token ? "/" : "");
 	puts(url);
 	err = finish_stdout();

@@ -24,12 +24,13 @@
 
 #include "tool/shared/opt.h"
 
-#define SERVE_TOKEN	32U	/* digits of a token */
-#define SERVE_CHILDREN	8U	/* most conversions at a time, and as many that follow */
+#define SERVE_TOKEN 32U /* digits of a token */
+#define SERVE_CHILDREN \
+	8U /* most conversions at a time, and as many that follow */
 #define SERVE_CONNECTIONS 64U	/* most connections at a time */
-#define SERVE_SOCKETS	96U	/* with those that are being closed */
-#define SERVE_TRACES	1000U	/* most traces of the index */
-#define SERVE_WORDS	8U
+#define SERVE_SOCKETS	  96U	/* with those that are being closed */
+#define SERVE_TRACES	  1000U /* most traces of the index */
+#define SERVE_WORDS	  8U
 
 /**
  * struct serve - a server
@@ -84,8 +85,7 @@ struct serve_list {
 
 int serve_list(const struct serve *s, struct serve_list *l);
 void serve_list_free(struct serve_list *l);
-int serve_info(const struct serve *s, const char *name,
-	       struct ktape_info *info);
+int serve_info(const struct serve *s, const char *name, struct ktape_info *info);
 
 /* child.c */
 struct serve_child;

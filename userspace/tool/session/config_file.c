@@ -15,8 +15,8 @@
 #include "tool/session/filters.h"
 #include "tool/shared/message.h"
 
-#define CONFIG_MAX	(1U << 20)
-#define MODE_USUAL	0666
+#define CONFIG_MAX (1U << 20)
+#define MODE_USUAL 0666
 
 /**
  * config_load() - read a configuration from a file

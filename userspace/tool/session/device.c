@@ -95,12 +95,9 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
 		      info.state != KTAPE_EVENT_UNKNOWN)))
 			continue;
 		if (d)
-			return fail(
-				"profile: the loaded module does not know the event %s",
-				d->name);
-		return fail(
-			"profile: the loaded module does not know opcode %u",
-			i);
+			return fail("profile: the loaded module does not know the event %s",
+				    d->name);
+		return fail("profile: the loaded module does not know opcode %u", i);
 	}
 	return fail("cannot set the profile: %s", strerror(-err));
 }

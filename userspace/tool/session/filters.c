@@ -32,8 +32,7 @@ bool filter_options_given(const struct filter_options *o)
 }
 
 /* Apply --threads and --children to every thread of --pid. */
-static void add_flags(const struct filter_options *o,
-		      struct ktape_filter_value *v)
+static void add_flags(const struct filter_options *o, struct ktape_filter_value *v)
 {
 	struct ktape_filter_pid *pids = v->entries;
 
@@ -69,8 +68,7 @@ static int parse_filter(const struct kt_command *command, const char *text,
  * Return: 0 or the exit code.
  */
 int filter_options_read(const struct kt_command *command,
-			const struct filter_options *o,
-			struct ktape_config *config)
+			const struct filter_options *o, struct ktape_config *config)
 {
 	if ((o->threads || o->children) && !o->text[KTAPE_FILTER_PID])
 		return misuse(command, "--threads and --children need --pid");
@@ -81,8 +79,7 @@ int filter_options_read(const struct kt_command *command,
 		if (!o->text[i] && !o->off[i])
 			continue;
 		if (o->text[i] && o->off[i])
-			return misuse(command,
-				      "--%s and --no-%s exclude each other",
+			return misuse(command, "--%s and --no-%s exclude each other",
 				      kind_name(i), kind_name(i));
 		v->kind = i;
 		ret = parse_filter(command, o->off[i] ? "off" : o->text[i], v);

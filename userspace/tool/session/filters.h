@@ -29,7 +29,7 @@ struct filter_options {
 	struct kt_opt_list rkh;
 };
 
-#define FILTER_OPTION(type, member, KIND, kind, arg, help) \
+#define FILTER_OPTION(type, member, KIND, kind, arg, help)                     \
 	{ #kind,       0,                                                      \
 	  KT_OPT_TEXT, offsetof(type, member.text[KTAPE_FILTER_##KIND]),       \
 	  arg,	       help },                                                 \
@@ -40,12 +40,10 @@ struct filter_options {
 	}
 
 /* Entries for the options table of a subcommand with filter_options as @member. */
-#define FILTER_OPTIONS(type, member) \
-	FILTER_OPTION(type, member, CPU, cpu, "LIST",                               \
-		      "only these CPUs: 0-3,5"),                                    \
-		FILTER_OPTION(                                                      \
-			type, member, SYSCALL, syscall, "LIST",                     \
-			"only these system calls, by name, glob or number"),        \
+#define FILTER_OPTIONS(type, member)                                                \
+	FILTER_OPTION(type, member, CPU, cpu, "LIST", "only these CPUs: 0-3,5"),    \
+		FILTER_OPTION(type, member, SYSCALL, syscall, "LIST",               \
+			      "only these system calls, by name, glob or number"),  \
 		FILTER_OPTION(type, member, IRQ, irq, "LIST",                       \
 			      "only these interrupts"),                             \
 		FILTER_OPTION(type, member, SOFTIRQ, softirq, "LIST",               \
@@ -64,17 +62,14 @@ struct filter_options {
 			      "only threads in these cgroups or below them"),       \
 		FILTER_OPTION(type, member, UID, uid, "USERS",                      \
 			      "only threads of these users"),                       \
-		FILTER_OPTION(                                                      \
-			type, member, SEVERITY, severity, "LEVEL",                  \
-			"only exceptions of this level (0 to 3) and above"),        \
-		FILTER_OPTION(                                                      \
-			type, member, GATE, gate, "PAIR=TIME,...",                  \
-			"only pairs that take at least this long: irq=10us"),       \
+		FILTER_OPTION(type, member, SEVERITY, severity, "LEVEL",            \
+			      "only exceptions of this level (0 to 3) and above"),  \
+		FILTER_OPTION(type, member, GATE, gate, "PAIR=TIME,...",            \
+			      "only pairs that take at least this long: irq=10us"), \
 		FILTER_OPTION(type, member, RATE, rate, "EVENT=N,...",              \
 			      "at most N of this event per second and CPU"),        \
-		FILTER_OPTION(                                                      \
-			type, member, STACK, stack, "EVENTS",                       \
-			"record the kernel's call stack with these events"),        \
+		FILTER_OPTION(type, member, STACK, stack, "EVENTS",                 \
+			      "record the kernel's call stack with these events"),  \
 		{ "suppress",                                                       \
 		  0,                                                                \
 		  KT_OPT_LIST,                                                      \

@@ -37,10 +37,9 @@ static bool report_cgroup(const struct ktape_filter_value *v)
 		if (!err)
 			continue;
 		fail("cgroup: %s: %s", name,
-		     err == -ENOENT ? "no such cgroup" :
-		     err == -EMEDIUMTYPE ?
-				      "not a directory of cgroup version 2" :
-				      strerror(-err));
+		     err == -ENOENT	 ? "no such cgroup" :
+		     err == -EMEDIUMTYPE ? "not a directory of cgroup version 2" :
+					   strerror(-err));
 		return true;
 	}
 	return false;
@@ -52,8 +51,7 @@ static int report_trouble(const struct ktape_filter_value *v, int err)
 	int32_t pid;
 
 	if (err == -ENOTTY)
-		return fail("%s: the loaded module does not support filters",
-			    name);
+		return fail("%s: the loaded module does not support filters", name);
 	if (v->kind == KTAPE_FILTER_CGROUP && report_cgroup(v))
 		return EXIT_FAILED;
 	if (err == -ESRCH) {
@@ -63,17 +61,15 @@ static int report_trouble(const struct ktape_filter_value *v, int err)
 		return fail("%s: no such thread", name);
 	}
 	if (err == -EBUSY)
-		return fail(
-			"%s: a trigger of the session waits for a pair that this gate would hide: remove one of them",
-			name);
+		return fail("%s: a trigger of the session waits for a pair that this gate would hide: remove one of them",
+			    name);
 	if (err == -EINVAL)
 		return fail("%s: the module refuses this value", name);
 	return fail("%s: %s", name, strerror(-err));
 }
 
-static int apply_one(struct ktape_device *device,
-		     const struct ktape_config *config, unsigned int kind,
-		     bool whole)
+static int apply_one(struct ktape_device *device, const struct ktape_config *config,
+		     unsigned int kind, bool whole)
 {
 	const struct ktape_filter_value *v = &config->filters[kind];
 	int err = 0;
@@ -116,8 +112,7 @@ int filters_apply(struct ktape_device *device,
  *
  * Prints whether all of them were restored.
  */
-void filters_put_back(struct ktape_device *device,
-		      const struct ktape_config *before)
+void filters_put_back(struct ktape_device *device, const struct ktape_config *before)
 {
 	bool all = true;
 

@@ -55,8 +55,7 @@ struct order {
 	bool pass;
 };
 
-static int bad_name(const struct rkh *r, const struct order *o,
-		    const char *what)
+static int bad_name(const struct rkh *r, const struct order *o, const char *what)
 {
 	return misuse(r->command, "--%s %s: \"%s\" is not a valid %s",
 		      o->pass ? "pass" : "suppress", o->text, o->name, what);
@@ -222,8 +221,7 @@ static int add_filter_pid(struct ktape_filter_value *v, int32_t pid, uint32_t ex
 	return 0;
 }
 
-static void remove_pid(struct ktape_filter_value *v, int32_t pid,
-		       uint32_t except)
+static void remove_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
 {
 	struct ktape_filter_pid *pids = v->entries;
 	uint32_t kept = 0;
@@ -349,10 +347,9 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 				break;
 		}
 		if (k == KT_ARRAY_SIZE(kinds))
-			return misuse(
-				command,
-				"--%s needs group:, event:, object: or signal: and a name",
-				list->items[i].option->name);
+			return misuse(command,
+				      "--%s needs group:, event:, object: or signal: and a name",
+				      list->items[i].option->name);
 		o.name = o.text + len;
 		ret = kinds[k].take(&r, &o);
 		if (ret)

@@ -65,8 +65,7 @@ int open_named(const char *path, const char *name, bool writable,
 	err = ktape_device_attach(device, name, writable, session);
 	ktape_device_close(device);
 	if (err == -ENOENT)
-		fail("there is no session \"%s\" (ktape status lists them)",
-		     name);
+		fail("there is no session \"%s\" (ktape status lists them)", name);
 	else if (err == -EINVAL)
 		fail("\"%s\" is not a valid session name", name);
 	else if (err)
@@ -92,8 +91,7 @@ static int put_size_option(char *to, size_t room, uint64_t bytes)
 
 	for (; bytes && !(bytes % 1024) && i < 3; i++)
 		bytes /= 1024;
-	return snprintf(to, room, "%llu%s", (unsigned long long)bytes,
-			units[i]);
+	return snprintf(to, room, "%llu%s", (unsigned long long)bytes, units[i]);
 }
 
 /* Write what was made of the size that an option gave, 0 = the option was not given. */
@@ -117,24 +115,21 @@ static int report_no_memory(const struct ktape_create *c)
 	char size[80], left[24], missing[24];
 
 	if (!asked)
-		return fail(
-			"cannot create a session with %llu bytes per CPU: %s",
-			(unsigned long long)c->ring_size, strerror(ENOMEM));
+		return fail("cannot create a session with %llu bytes per CPU: %s",
+			    (unsigned long long)c->ring_size, strerror(ENOMEM));
 	put_size_option(left, sizeof(left), had);
 	put_size_option(missing, sizeof(missing), asked - had);
 	if (c->failed_cpu < 0) {
 		put_rounded(size, sizeof(size), "-b", c->ring_size,
 			    ring_rounded(c));
-		return fail(
-			"cannot create a session with %s per CPU: with the control rings it needs %llu bytes in all, but only %s are left of the half of the memory that sessions may use",
-			size, asked, left);
+		return fail("cannot create a session with %s per CPU: with the control rings it needs %llu bytes in all, but only %s are left of the half of the memory that sessions may use",
+			    size, asked, left);
 	}
 	put_rounded(size, sizeof(size), control ? "--control" : "-b",
 		    control ? c->control_size : c->ring_size, asked);
-	return fail(
-		"not enough memory for the %s ring of CPU %d: it needs %s, of which %s could be allocated and %s were missing; take smaller rings, free memory, or raise the limit of the memory cgroup",
-		control ? "control" : "event", c->failed_cpu, size, left,
-		missing);
+	return fail("not enough memory for the %s ring of CPU %d: it needs %s, of which %s could be allocated and %s were missing; take smaller rings, free memory, or raise the limit of the memory cgroup",
+		    control ? "control" : "event", c->failed_cpu, size, left,
+		    missing);
 }
 
 /**
@@ -149,22 +144,19 @@ int session_refused(const struct ktape_device *device,
 		    const struct ktape_create *create, int err)
 {
 	if (err == -EMFILE)
-		return fail(
-			"all %u sessions of the module are in use: destroy one (ktape destroy NAME)",
-			ktape_device_features(device)->sessions_max);
+		return fail("all %u sessions of the module are in use: destroy one (ktape destroy NAME)",
+			    ktape_device_features(device)->sessions_max);
 	if (err == -ENOMEM)
 		return report_no_memory(create);
 	if (err == -EEXIST)
 		return fail("a session \"%s\" already exists", create->name);
 	if (err == -EBUSY)
-		return fail(
-			"another session uses the memory that survives a reset, or the system hibernates");
+		return fail("another session uses the memory that survives a reset, or the system hibernates");
 	if (err == -EINVAL)
-		return fail(
-			"mode %s, -b %llu, -B %llu: the module does not support this mode or these sizes",
-			mode_name(create->mode),
-			(unsigned long long)create->ring_size,
-			(unsigned long long)create->block_size);
+		return fail("mode %s, -b %llu, -B %llu: the module does not support this mode or these sizes",
+			    mode_name(create->mode),
+			    (unsigned long long)create->ring_size,
+			    (unsigned long long)create->block_size);
 	return fail("cannot create a session with %llu bytes per CPU: %s",
 		    (unsigned long long)create->ring_size, strerror(-err));
 }
@@ -267,8 +259,7 @@ static void report_size(const char *what, uint64_t asked, uint64_t is)
  * @session: session that was created
  * @create: the request
  */
-void report_sizes(struct ktape_device *session,
-		  const struct ktape_create *create)
+void report_sizes(struct ktape_device *session, const struct ktape_create *create)
 {
 	struct ktape_layout_entry *entries = NULL;
 	struct ktape_layout layout;

@@ -18,7 +18,7 @@
 #include "tool/shared/opt.h"
 
 /* Entry for the options table of a subcommand; @member is a const char *. */
-#define SESSION_OPTION(type, member) \
+#define SESSION_OPTION(type, member)                                         \
 	{                                                                    \
 		"session", 'S', KT_OPT_TEXT, offsetof(type, member), "NAME", \
 			"session, by name or number (default: session 0)"    \
@@ -36,8 +36,7 @@ const char *recording_error(int err);
 const char *recorder_error(int err);
 int session_is_gone(struct ktape_device *session);
 int session_layout(struct ktape_device *session, struct ktape_layout *layout);
-void report_sizes(struct ktape_device *session,
-		  const struct ktape_create *create);
+void report_sizes(struct ktape_device *session, const struct ktape_create *create);
 int mode_parse(const char *name);
 const char *mode_name(uint32_t mode);
 

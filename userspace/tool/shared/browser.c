@@ -108,9 +108,10 @@ bool browser_open_url(const char *url, char file[BROWSER_PATH])
 		fail("%s: %s", file, strerror(errno));
 		return false;
 	}
-	fprintf(f, "<!DOCTYPE html>\n<title>ktape</title>\n"
-		   "<meta http-equiv=refresh content=\"0;url=%s\">\n"
-		   "<p><a href=\"%s\">ktape serve</a>\n",
+	fprintf(f,
+		"<!DOCTYPE html>\n<title>ktape</title>\n"
+		"<meta http-equiv=refresh content=\"0;url=%s\">\n"
+		"<p><a href=\"%s\">ktape serve</a>\n",
 		url, url);
 	if (fclose(f)) {
 		fail("%s: %s", file, strerror(errno));

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define BROWSER_PATH	256U	/* bytes of a path made here */
+#define BROWSER_PATH 256U /* bytes of a path made here */
 
 pid_t browser_open(const char *path);
 bool browser_failed(pid_t *pid);

@@ -17,9 +17,9 @@
 
 #include "tool/shared/color.h"
 
-#define CODE_MAX	8	/* bytes of a code */
-#define PARTS		3	/* of a line that color_event() marks */
-#define END		"\033[0m"
+#define CODE_MAX 8 /* bytes of a code */
+#define PARTS	 3 /* of a line that color_event() marks */
+#define END	 "\033[0m"
 
 static const char *const codes[ROLES] = {
 	[ROLE_HEAD] = "\033[1m",    /* bold */
@@ -34,7 +34,7 @@ static const char *const codes[ROLES] = {
 _Static_assert((CODE_MAX + sizeof(END) - 1) * PARTS <= COLOR_ROOM,
 	       "a line has room for the codes of its parts");
 
-static bool on;			/* colours on standard output */
+static bool on;			  /* colours on standard output */
 static signed char messages = -1; /* the same on standard error; -1: not known */
 
 /* Does the environment allow colours, unless an option asks for them? */

@@ -31,7 +31,7 @@ enum kt_role {
 };
 
 /* Room for what color_event() adds to a line. */
-#define COLOR_ROOM	64U
+#define COLOR_ROOM 64U
 
 struct ktape_event;
 struct ktape_registry;

@@ -19,10 +19,10 @@
 #include "tool/shared/ctf2.h"
 #include "tool/shared/message.h"
 
-#define NAME		"metadata"
-#define TEMP		".metadata.new"
-#define TEXT_MAX	(16U << 20)
-#define MODE_FILE	0666
+#define NAME	  "metadata"
+#define TEMP	  ".metadata.new"
+#define TEXT_MAX  (16U << 20)
+#define MODE_FILE 0666
 
 /**
  * ctf_version() - parse the argument of --ctf
@@ -36,13 +36,15 @@ int ctf_version(const struct kt_command *command, const char *text, bool *two)
 {
 	*two = text && !strcmp(text, "2");
 	return !text || *two || !strcmp(text, "1.8") ?
-		       0 : misuse(command, "--ctf %s: it is 1.8 or 2", text);
+		       0 :
+		       misuse(command, "--ctf %s: it is 1.8 or 2", text);
 }
 
 /* Write the new metadata under a temporary name, then put them in place. */
 static int replace(int folder, const char *json, size_t size)
 {
-	int fd = openat(folder, TEMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+	int fd = openat(folder, TEMP,
+			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			MODE_FILE);
 	int err = fd < 0 ? -errno : kt_write_all(fd, json, size);
 
@@ -92,5 +94,6 @@ int ctf2_describe(const char *dir)
 		return fail("--ctf 2: format lttng is not built in, so %s has metadata of CTF 1.8",
 			    dir);
 	return err ? fail("%s: its metadata stay those of CTF 1.8: %s", dir,
-			  strerror(-err)) : 0;
+			  strerror(-err)) :
+		     0;
 }

@@ -45,8 +45,7 @@ static const char *unit_text(uint64_t value, const char *unit)
  *
  * Return: @to.
  */
-const char *duration_text(char to[DURATION_ROOM], uint64_t value,
-			  const char *unit)
+const char *duration_text(char to[DURATION_ROOM], uint64_t value, const char *unit)
 {
 	size_t i = unit_of(value, unit);
 
@@ -73,8 +72,7 @@ const char *duration_text(char to[DURATION_ROOM], uint64_t value,
  *
  * Return: @to.
  */
-const char *duration_column(char to[DURATION_ROOM], uint64_t value,
-			    const char *unit)
+const char *duration_column(char to[DURATION_ROOM], uint64_t value, const char *unit)
 {
 	size_t i = unit_of(value, unit);
 

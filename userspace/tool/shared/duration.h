@@ -5,10 +5,9 @@
 
 #include <stdint.h>
 
-#define DURATION_ROOM	40	/* bytes of a text */
+#define DURATION_ROOM 40 /* bytes of a text */
 
-const char *duration_text(char to[DURATION_ROOM], uint64_t value,
-			  const char *unit);
+const char *duration_text(char to[DURATION_ROOM], uint64_t value, const char *unit);
 const char *duration_column(char to[DURATION_ROOM], uint64_t value,
 			    const char *unit);
 

@@ -37,12 +37,10 @@ int unknown_event(const struct kt_command *command, const char *bad)
 	const char *near = ktape_event_near(bad);
 
 	if (near)
-		return misuse(
-			command,
-			"unknown event \"%.*s\": did you mean \"%s\"? (ktape list shows all)",
-			(int)strcspn(bad, ","), bad, near);
-	return misuse(
-		command,
-		"unknown event \"%.*s\": give an event, class, preset, glob or mask (see ktape list)",
-		(int)strcspn(bad, ","), bad);
+		return misuse(command,
+			      "unknown event \"%.*s\": did you mean \"%s\"? (ktape list shows all)",
+			      (int)strcspn(bad, ","), bad, near);
+	return misuse(command,
+		      "unknown event \"%.*s\": give an event, class, preset, glob or mask (see ktape list)",
+		      (int)strcspn(bad, ","), bad);
 }

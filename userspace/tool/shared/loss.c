@@ -32,8 +32,8 @@ void missed_add(struct missed_hits *m, const struct ktape_event *e)
 	uint64_t reason, last, count;
 
 	if (e->opcode != KTAPE_EV_MISSED || ktape_event_field(e, "reason", &reason) ||
-	    ktape_event_field(e, "last", &last) || ktape_event_field(e, "count", &count) ||
-	    reason >= KTAPE_MISSED_REASONS)
+	    ktape_event_field(e, "last", &last) ||
+	    ktape_event_field(e, "count", &count) || reason >= KTAPE_MISSED_REASONS)
 		return;
 	if (m->reported_to[e->dat20 & 0xff][reason] >= last)
 		return;
@@ -68,15 +68,13 @@ void losses_add(struct losses *l, const struct ktape_notice *n)
  *
  * Return: @to.
  */
-const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
-			const char *verb)
+const char *losses_text(char to[LOSS_TEXT], const struct losses *l, const char *verb)
 {
 	char count[32] = "";
 
 	if (l->count || !l->unknown)
 		snprintf(count, sizeof(count), "%llu events%s",
-			 (unsigned long long)l->count,
-			 l->unknown ? " and " : "");
+			 (unsigned long long)l->count, l->unknown ? " and " : "");
 	snprintf(to, LOSS_TEXT, "%s%s %s in %llu gap%s", count,
 		 !l->unknown ? "" :
 		 l->count    ? "an unknown number more" :
@@ -142,8 +140,7 @@ void report_missed(const char *format, const struct ktape_sink *sink, bool all)
 void report_left_out(const char *path, const char *what, uint64_t count)
 {
 	note("%s%s%llu %s are left out, because memory is bounded",
-	     path ? path : "", path ? ": " : "", (unsigned long long)count,
-	     what);
+	     path ? path : "", path ? ": " : "", (unsigned long long)count, what);
 }
 
 /**

@@ -8,7 +8,7 @@
 
 #include <ktape.h>
 
-#define LOSS_TEXT	128
+#define LOSS_TEXT 128
 
 /**
  * struct losses - events that are missing in what is read
@@ -52,8 +52,7 @@ const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
 			const char *verb);
 void note_overwritten(const char *path, const struct losses *l);
 void report_left_out(const char *path, const char *what, uint64_t count);
-void report_names_left_out(const char *path,
-			   const struct ktape_registry *names);
+void report_names_left_out(const char *path, const struct ktape_registry *names);
 void report_missed(const char *format, const struct ktape_sink *sink, bool all);
 
 #endif /* _KT_TOOL_SHARED_LOSS_H */

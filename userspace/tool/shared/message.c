@@ -9,13 +9,12 @@
 #include "tool/shared/color.h"
 #include "tool/shared/message.h"
 
-#define MESSAGE_MAX	12288	/* two long paths; what is longer is cut */
+#define MESSAGE_MAX 12288 /* two long paths; what is longer is cut */
 
 static void print_to_stderr(bool failed, const char *text)
 {
 	/* The word before an error. */
-	fprintf(stderr, "%sktape:%s %s\n",
-		failed ? message_begin(ROLE_ERROR) : "",
+	fprintf(stderr, "%sktape:%s %s\n", failed ? message_begin(ROLE_ERROR) : "",
 		failed ? message_end() : "", text);
 }
 

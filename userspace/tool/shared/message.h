@@ -7,11 +7,7 @@
 
 #include "tool/shared/opt.h"
 
-enum {
-	EXIT_OK = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2
-};
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 struct kt_command;
 
@@ -23,7 +19,6 @@ int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void note_loss(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
+void note_loss(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* _KT_TOOL_SHARED_MESSAGE_H */

@@ -12,9 +12,9 @@
 #include "tool/shared/message.h"
 #include "tool/shared/terminal.h"
 
-#define OPTIONS_MAX	64
-#define LONG_ONLY	256
-#define HELP_COLUMN	28
+#define OPTIONS_MAX 64
+#define LONG_ONLY   256
+#define HELP_COLUMN 28
 
 /* The option of all subcommands. */
 const struct kt_option kt_option_help = {
@@ -49,10 +49,9 @@ static void print_option(const struct kt_option *o)
 	char text[80];
 	int len;
 
-	len = snprintf(text, sizeof(text), "  %c%c%s--%s%s%s",
-		       o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-		       o->letter ? ", " : "  ", o->name, o->arg ? " " : "",
-		       o->arg ? o->arg : "");
+	len = snprintf(text, sizeof(text), "  %c%c%s--%s%s%s", o->letter ? '-' : ' ',
+		       o->letter ? o->letter : ' ', o->letter ? ", " : "  ",
+		       o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 	if (len >= HELP_COLUMN)
 		printf("%s\n%*s%s\n", text, HELP_COLUMN, "", o->help);
 	else
@@ -82,7 +81,8 @@ static int take_item(const struct kt_option *o, struct kt_opt_list *list,
 	return 0;
 }
 
-static int take_option_value(const struct kt_option *o, void *values, const char *text)
+static int take_option_value(const struct kt_option *o, void *values,
+			     const char *text)
 {
 	char *to = (char *)values + o->offset;
 

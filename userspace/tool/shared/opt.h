@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 enum kt_opt_kind {
-	KT_OPT_FLAG,	/* bool */
-	KT_OPT_TEXT,	/* const char * */
-	KT_OPT_NUMBER,	/* uint64_t */
-	KT_OPT_SIZE,	/* uint64_t, bytes */
-	KT_OPT_TIME,	/* uint64_t, nanoseconds */
-	KT_OPT_LIST	/* struct kt_opt_list, may be given several times */
+	KT_OPT_FLAG,   /* bool */
+	KT_OPT_TEXT,   /* const char * */
+	KT_OPT_NUMBER, /* uint64_t */
+	KT_OPT_SIZE,   /* uint64_t, bytes */
+	KT_OPT_TIME,   /* uint64_t, nanoseconds */
+	KT_OPT_LIST    /* struct kt_opt_list, may be given several times */
 };
 
-#define KT_OPT_LIST_MAX	64
-#define NOT_GIVEN	UINT64_MAX	/* a number that no option has set */
+#define KT_OPT_LIST_MAX 64
+#define NOT_GIVEN	UINT64_MAX /* a number that no option has set */
 
 /**
  * struct kt_opt_list - options that may be given several times, in their order
@@ -79,12 +79,12 @@ struct kt_command {
  * shells while cross-compiling (host/completion.c) has the tables without them.
  */
 #ifdef KT_TABLES_ONLY
-#define KT_RUN(function)	NULL
+#define KT_RUN(function) NULL
 #else
-#define KT_RUN(function)	function
+#define KT_RUN(function) function
 #endif
 
-#define KT_HELP_OF_HELP		"show this help, or that of a command"
+#define KT_HELP_OF_HELP "show this help, or that of a command"
 
 /* command.c */
 void kt_commands_set(const struct kt_command *const *all);

@@ -26,7 +26,7 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
-#define FD_PATH	32	/* "/proc/self/fd/%d" */
+#define FD_PATH 32 /* "/proc/self/fd/%d" */
 
 /**
  * struct output - output to be checked
@@ -53,16 +53,14 @@ static bool is_same(const struct stat *a, const struct stat *b)
  */
 static bool keeps_contents(const struct stat *st)
 {
-	return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) ||
-	       S_ISBLK(st->st_mode);
+	return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) || S_ISBLK(st->st_mode);
 }
 
 static bool is_output(const struct output *o, int folder, const char *name)
 {
 	struct stat st;
 
-	return o->there && !fstatat(folder, name, &st, 0) &&
-	       is_same(&st, &o->st);
+	return o->there && !fstatat(folder, name, &st, 0) && is_same(&st, &o->st);
 }
 
 /* Return true if @folder, or a directory above it, is the same as @other. */
@@ -111,13 +109,11 @@ static int check_folder(const struct output *o, const char *path,
 
 	find_output_in(o, path, name);
 	if (*name)
-		return fail(
-			"%s is the file %s of the input %s: choose another output",
-			o->name, name, path);
+		return fail("%s is the file %s of the input %s: choose another output",
+			    o->name, name, path);
 	if (o->folder >= 0 && lies_in(o->folder, st))
-		return fail(
-			"%s is inside the input %s: choose an output outside of it",
-			o->name, path);
+		return fail("%s is inside the input %s: choose an output outside of it",
+			    o->name, path);
 	return 0;
 }
 
@@ -137,9 +133,8 @@ static int check_beside(const struct output *o, const char *path)
 
 	for (size_t i = 0; fd >= 0 && !ret && i < KT_ARRAY_SIZE(names); i++) {
 		if (is_output(o, fd, names[i]))
-			ret = fail(
-				"%s is the file %s that the input %s needs: choose another output",
-				o->name, names[i], path);
+			ret = fail("%s is the file %s that the input %s needs: choose another output",
+				   o->name, names[i], path);
 	}
 	if (fd >= 0 && !ret && o->there && S_ISDIR(o->st.st_mode) &&
 	    lies_in(fd, &o->st))
@@ -153,8 +148,7 @@ static int check_beside(const struct output *o, const char *path)
 }
 
 /* Find the file of an operand, which may be FILE@CORE.  Return: false: none. */
-static bool find_input(const char *operand, char path[PATH_MAX],
-		       struct stat *st)
+static bool find_input(const char *operand, char path[PATH_MAX], struct stat *st)
 {
 	char *at;
 
@@ -178,8 +172,7 @@ static int check_input(const struct output *o, const char *operand)
 	if (!find_input(operand, path, &st) || !keeps_contents(&st))
 		return 0;
 	if (o->there && is_same(&st, &o->st))
-		return fail("%s is also an input: choose another output",
-			    o->name);
+		return fail("%s is also an input: choose another output", o->name);
 	if (S_ISDIR(st.st_mode))
 		ret = check_folder(o, path, &st);
 	return ret ? ret : check_beside(o, path);
@@ -233,8 +226,7 @@ static int open_place(const char *path, int *fd)
 int output_check(const char *path, char *const *inputs, int nr)
 {
 	const bool out = !strcmp(path, "-");
-	struct output o = { .name = out ? "standard output" : path,
-			    .folder = -1 };
+	struct output o = { .name = out ? "standard output" : path, .folder = -1 };
 	int ret = 0, err = out ? 0 : open_place(path, &o.folder);
 
 	if (err)

@@ -30,12 +30,13 @@
 #include "tool/shared/message.h"
 #include "tool/shared/terminal.h"
 
-#define USUAL_PAGER	"less"
-#define SHELL_ONLY	"|&;<>()$`\\\"' \t\n*?[#~=%" /* characters that need a shell */
+#define USUAL_PAGER "less"
+#define SHELL_ONLY \
+	"|&;<>()$`\\\"' \t\n*?[#~=%" /* characters that need a shell */
 
 extern char **environ;
 
-static pid_t pager;	/* 0: none */
+static pid_t pager; /* 0: none */
 
 /* Is a text the user id of this process? */
 static bool is_own(const char *text)
@@ -125,8 +126,7 @@ static int run_pager(const char *text, int input, bool foreign)
 	set_environment(foreign);
 	err = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
 	if (!err)
-		err = posix_spawnp(&pager, words[0], &actions, NULL, words,
-				   environ);
+		err = posix_spawnp(&pager, words[0], &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return err;
 }

@@ -26,9 +26,9 @@
 #include "tool/shared/message.h"
 #include "tool/shared/self.h"
 
-#define ENDING	".html"
-#define TRACE	".trace"
-#define HOST_MAX	64
+#define ENDING	 ".html"
+#define TRACE	 ".trace"
+#define HOST_MAX 64
 
 extern char **environ;
 
@@ -45,8 +45,7 @@ bool page_is_name(const char *path)
 {
 	size_t len = strlen(path);
 
-	return len > strlen(ENDING) &&
-	       !strcmp(path + len - strlen(ENDING), ENDING);
+	return len > strlen(ENDING) && !strcmp(path + len - strlen(ENDING), ENDING);
 }
 
 /* Return the folder that the trace of a page is recorded to, or NULL: no memory. */
@@ -97,8 +96,8 @@ static int start_program(const char *path, char *const argv[], pid_t *pid)
 	sigaddset(&plain, SIGPIPE);
 	posix_spawnattr_setsigmask(&how, &none);
 	posix_spawnattr_setsigdefault(&how, &plain);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK |
-					       POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setflags(&how,
+				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	err = posix_spawnp(pid, path, NULL, &how, argv, environ);
 	posix_spawnattr_destroy(&how);
 	return -err;
@@ -140,8 +139,7 @@ static sigset_t ending_signals(void)
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
-		if (!sigaction(numbers[i], NULL, &now) &&
-		    now.sa_handler != SIG_IGN)
+		if (!sigaction(numbers[i], NULL, &now) && now.sa_handler != SIG_IGN)
 			sigaddset(&set, numbers[i]);
 	}
 	return set;
@@ -161,8 +159,7 @@ static void pass_signals_on(pid_t pid, const sigset_t *set)
 	while (fds[0].fd >= 0 && !(fds[0].revents & POLLIN)) {
 		if (poll(fds, KT_ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			break;
-		while (kt_read_some(fds[1].fd, &info, sizeof(info)) ==
-		       sizeof(info))
+		while (kt_read_some(fds[1].fd, &info, sizeof(info)) == sizeof(info))
 			kill(pid, SIGTERM);
 	}
 	for (size_t i = 0; i < KT_ARRAY_SIZE(fds); i++) {
@@ -268,11 +265,11 @@ int page_remove_trace(const char *path)
  */
 int page_write(const char *page, const char *trace)
 {
-	char *const argv[] = { (char *)"ktape",	  (char *)"convert",
-			       (char *)"-q",	  (char *)"--to",
-			       (char *)"html",	  (char *)"-o",
-			       (char *)page,	  (char *)"--",
-			       (char *)trace,	  NULL };
+	char *const argv[] = { (char *)"ktape", (char *)"convert",
+			       (char *)"-q",	(char *)"--to",
+			       (char *)"html",	(char *)"-o",
+			       (char *)page,	(char *)"--",
+			       (char *)trace,	NULL };
 	int ret = run_self_until_signal(argv);
 
 	if (ret == -EINTR)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define SELF_PATH	4096
+#define SELF_PATH 4096
 
 bool page_can_write(void);
 bool page_is_name(const char *path);

@@ -24,7 +24,7 @@
 static volatile sig_atomic_t came;
 static int ends[2] = { -1, -1 };
 
-static bool sweeps;	/* signals_sweep() was called */
+static bool sweeps; /* signals_sweep() was called */
 
 /* Folder that is removed if it is empty, because it did not exist before; or NULL. */
 static char *made;

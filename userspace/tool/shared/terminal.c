@@ -19,8 +19,11 @@ int color_start(const struct kt_command *command, const struct text_options *o)
 {
 	const char *when = o->color ? o->color : "auto";
 
-	return color_choose(when) ? 0 :
-		misuse(command, "--color: \"%s\" is none of auto, always, never", when);
+	return color_choose(when) ?
+		       0 :
+		       misuse(command,
+			      "--color: \"%s\" is none of auto, always, never",
+			      when);
 }
 
 /**

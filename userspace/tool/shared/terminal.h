@@ -21,12 +21,17 @@ struct text_options {
 };
 
 /* Options of a command; @member: its struct text_options */
-#define COLOR_OPTION(type, member)                                          \
-	{ "color", 0, KT_OPT_TEXT, offsetof(type, member.color),            \
-	  "auto|always|never", "colours (default: auto, on a terminal)" }
-#define PAGER_OPTION(type, member)                                          \
-	{ "no-pager", 0, KT_OPT_FLAG, offsetof(type, member.no_pager),      \
-	  NULL, "do not show long text by a pager" }
+#define COLOR_OPTION(type, member)                                     \
+	{                                                              \
+		"color", 0, KT_OPT_TEXT, offsetof(type, member.color), \
+			"auto|always|never",                           \
+			"colours (default: auto, on a terminal)"       \
+	}
+#define PAGER_OPTION(type, member)                                           \
+	{                                                                    \
+		"no-pager", 0, KT_OPT_FLAG, offsetof(type, member.no_pager), \
+			NULL, "do not show long text by a pager"             \
+	}
 
 /* terminal.c */
 int color_start(const struct kt_command *command, const struct text_options *o);

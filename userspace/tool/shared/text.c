@@ -7,7 +7,7 @@
 
 #include "tool/shared/text.h"
 
-#define JSON_TEXT_MAX	1024
+#define JSON_TEXT_MAX 1024
 
 /**
  * write_json_text() - write a text as a JSON string
@@ -35,8 +35,8 @@ void put_shown(FILE *f, const char *text)
 	for (; len; text += n, len -= n) {
 		n = kt_utf8_length(text, len);
 		n = n ? n : 1;
-		fwrite(shown, 1, (size_t)(kt_put_message(shown, text, n) - shown),
-		       f);
+		fwrite(shown, 1,
+		       (size_t)(kt_put_message(shown, text, n) - shown), f);
 	}
 }
 

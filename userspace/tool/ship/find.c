@@ -22,7 +22,7 @@
 #include "tool/shared/message.h"
 #include "tool/ship/ship.h"
 
-#define NS_PER_S	1000000000LL
+#define NS_PER_S 1000000000LL
 
 static bool exists(const struct ship *s, const char *key, const char *end)
 {
@@ -63,8 +63,7 @@ static bool is_target(const struct ship *s, const struct stat *st)
 static bool is_locked(const struct ship *s, const char *name)
 {
 	/* O_NONBLOCK: opening a FIFO without a writer would block. */
-	int fd = openat(s->fd, name,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(s->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool locked = fd < 0 || flock(fd, LOCK_SH | LOCK_NB);
 
 	if (fd >= 0)
@@ -81,8 +80,7 @@ static void leave(struct ship *s, const char *name)
 
 static int add_found(struct ship *s, const struct ship_piece *p)
 {
-	struct ship_piece *more =
-		realloc(s->pieces, (s->nr + 1) * sizeof(*more));
+	struct ship_piece *more = realloc(s->pieces, (s->nr + 1) * sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -139,8 +137,7 @@ static bool has_end(const char *file, const char *end, char key[SHIP_KEY])
 {
 	size_t len = strlen(file), more = strlen(end);
 
-	if (len <= more || len - more >= SHIP_KEY ||
-	    strcmp(file + len - more, end))
+	if (len <= more || len - more >= SHIP_KEY || strcmp(file + len - more, end))
 		return false;
 	memcpy(key, file, len - more);
 	key[len - more] = '\0';
@@ -167,8 +164,7 @@ static bool is_useless(const struct ship *s, const char *file)
 	if (has_end(file, ship_ends[SHIP_DONE], key))
 		return !ship_key_holds(s, key) &&
 		       !exists(s, key, ship_ends[SHIP_READY]);
-	return has_end(file, ship_ends[SHIP_BAD], key) &&
-	       !ship_key_holds(s, key);
+	return has_end(file, ship_ends[SHIP_BAD], key) && !ship_key_holds(s, key);
 }
 
 /*
@@ -193,8 +189,7 @@ static int add_left(struct ship *s, const char *file)
 static int read_folder(struct ship *s, int folder,
 		       int (*act)(struct ship *s, const char *name))
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-	    err = 0;
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
@@ -218,8 +213,7 @@ static void report_foreign(struct ship *s)
 		return;
 	s->reported = true;
 	note("%s: %zu entries are no finished pieces of this log, and stay as they are (%s%s)",
-	     s->path, s->foreign, s->foreign_name,
-	     s->foreign > 1 ? ", ..." : "");
+	     s->path, s->foreign, s->foreign_name, s->foreign > 1 ? ", ..." : "");
 	if (s->foreign_log)
 		note("%s: pieces of the log %s were moved there: --log '%s' takes them",
 		     s->path, s->foreign_log, s->foreign_log);
@@ -253,4 +247,3 @@ int ship_find(struct ship *s)
 		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_piece_time);
 	return 0;
 }
-

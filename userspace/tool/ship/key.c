@@ -18,8 +18,8 @@
 
 #include "tool/ship/ship.h"
 
-#define HASH_DIGITS	16U
-#define ID_LEN		(2 * HASH_DIGITS + 2)	/* .LOG-PIECE */
+#define HASH_DIGITS 16U
+#define ID_LEN	    (2 * HASH_DIGITS + 2) /* .LOG-PIECE */
 
 static uint64_t hash_log(const char *log)
 {
@@ -36,8 +36,7 @@ static int hash_piece(const struct ship *s, const char *name, uint64_t *hash)
 	if (fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	snprintf(path, sizeof(path), "%s/metadata", name);
-	if (S_ISDIR(st.st_mode) &&
-	    fstatat(s->fd, path, &st, AT_SYMLINK_NOFOLLOW))
+	if (S_ISDIR(st.st_mode) && fstatat(s->fd, path, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	parts[0] = st.st_ino;
 	parts[1] = (uint64_t)st.st_size;

@@ -21,7 +21,7 @@
 #include "tool/log/log.h"
 #include "tool/ship/ship.h"
 
-#define PATH_ROOM	4352U
+#define PATH_ROOM 4352U
 
 /**
  * ship_piece_check() - check that an entry is a piece of the log, whole and nothing but that
@@ -66,8 +66,7 @@ static int lock_to_remove(const struct ship *s, const char *name)
 	/* A recorder that begins a piece has the folder locked until it has locked the piece. */
 	if (flock(s->fd, LOCK_SH))
 		return -errno;
-	fd = openat(s->fd, name,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = openat(s->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		err = errno == ELOOP || errno == ENXIO ? -EEXIST : -errno;
 	else if (flock(fd, LOCK_SH | LOCK_NB))

@@ -21,11 +21,11 @@
 
 #include "tool/ship/ship.h"
 
-#define LAST		"capture"
-#define MODE_DIR	0777
-#define MODE_FILE	0666
-#define PART		65536U	/* bytes that are copied at a time */
-#define TEMP_ROOM	264U	/* bytes of a name, and of what is added to it */
+#define LAST	  "capture"
+#define MODE_DIR  0777
+#define MODE_FILE 0666
+#define PART	  65536U /* bytes that are copied at a time */
+#define TEMP_ROOM 264U	 /* bytes of a name, and of what is added to it */
 
 static int copy_bytes(int in, int out)
 {

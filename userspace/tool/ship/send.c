@@ -13,7 +13,7 @@
 #include "tool/shared/self.h"
 #include "tool/ship/ship.h"
 
-#define SHELL	"/bin/sh"
+#define SHELL "/bin/sh"
 
 /* Uploaders for the schemes of URLs.  $1 is the folder, $2 the URL. */
 static const struct {
@@ -24,9 +24,9 @@ static const struct {
 	{ "gs://", "exec gcloud storage cp --recursive \"$1\"/* \"$2\"" },
 };
 
-#define FILE_URL	"file://"
-#define TABLES		"parquet"	/* folder in that of the log */
-#define TABLES_OF	TABLES ":dir="
+#define FILE_URL  "file://"
+#define TABLES	  "parquet" /* folder in that of the log */
+#define TABLES_OF TABLES ":dir="
 
 static bool is_url(const char *to)
 {
@@ -101,9 +101,13 @@ int ship_target_folder(const char *to, const char *log, char **folder)
  */
 int ship_send(const char *to, const char *folder)
 {
-	char *const argv[] = { (char *)"sh", (char *)"-c",
-			       (char *)command_of(to), (char *)"ktape-ship",
-			       (char *)folder, (char *)to, NULL };
+	char *const argv[] = { (char *)"sh",
+			       (char *)"-c",
+			       (char *)command_of(to),
+			       (char *)"ktape-ship",
+			       (char *)folder,
+			       (char *)to,
+			       NULL };
 
 	return run_program(SHELL, argv);
 }

@@ -22,12 +22,12 @@
 #include "tool/shared/terminal.h"
 #include "tool/ship/ship.h"
 
-#define EXIT_LEFT	3	/* pieces are left */
-#define NS_PER_S	1000000000ULL
-#define FOLLOW_NS	(2 * NS_PER_S)	/* --follow: between two reads of the folder */
-#define BACKOFF_NS	NS_PER_S
-#define BACKOFF_MAX	(300 * NS_PER_S)
-#define PATH_ROOM	4352U
+#define EXIT_LEFT   3 /* pieces are left */
+#define NS_PER_S    1000000000ULL
+#define FOLLOW_NS   (2 * NS_PER_S) /* --follow: between two reads of the folder */
+#define BACKOFF_NS  NS_PER_S
+#define BACKOFF_MAX (300 * NS_PER_S)
+#define PATH_ROOM   4352U
 
 struct ship_options {
 	const char *to;
@@ -117,8 +117,14 @@ static bool has_tables(const char *folder)
 static int convert_piece(struct shipping *sh, struct ship_piece *p)
 {
 	char from[PATH_ROOM], folder[PATH_ROOM], to[PATH_ROOM + 16];
-	char *const argv[] = { (char *)"ktape", (char *)"convert", (char *)"-q",
-			       (char *)"--to", to, (char *)"--", from, NULL };
+	char *const argv[] = { (char *)"ktape",
+			       (char *)"convert",
+			       (char *)"-q",
+			       (char *)"--to",
+			       to,
+			       (char *)"--",
+			       from,
+			       NULL };
 	int ret;
 
 	snprintf(from, sizeof(from), "%s/%s", sh->s.path, p->name);
@@ -153,8 +159,8 @@ static int hand_over(const struct shipping *sh, const char *folder)
 			      ship_send(sh->o.to, folder);
 }
 
-static void report_ship_failure(const struct shipping *sh, const struct ship_piece *p,
-				int ret)
+static void report_ship_failure(const struct shipping *sh,
+				const struct ship_piece *p, int ret)
 {
 	if (sh->s.target)
 		note("%s: its tables cannot be put into %s: %s: it is tried again",

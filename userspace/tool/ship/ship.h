@@ -20,15 +20,15 @@
 
 #include "tool/shared/opt.h"
 
-#define SHIP_NAME	208U	/* bytes of the name of a piece */
-#define SHIP_KEY	(SHIP_NAME + 34)	/* bytes of its key, see key.c */
+#define SHIP_NAME 208U		   /* bytes of the name of a piece */
+#define SHIP_KEY  (SHIP_NAME + 34) /* bytes of its key, see key.c */
 
 /* How far a piece is. */
 enum ship_stage {
-	SHIP_WAITS,	/* it has to be converted */
-	SHIP_READY,	/* its tables wait for the uploader */
-	SHIP_DONE,	/* the uploader has them */
-	SHIP_BAD	/* it cannot be converted */
+	SHIP_WAITS, /* it has to be converted */
+	SHIP_READY, /* its tables wait for the uploader */
+	SHIP_DONE,  /* the uploader has them */
+	SHIP_BAD    /* it cannot be converted */
 };
 
 /**

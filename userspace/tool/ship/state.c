@@ -35,9 +35,9 @@
 #include "tool/shared/message.h"
 #include "tool/ship/ship.h"
 
-#define STATE		".ktape-ship"
-#define MODE_DIR	0755
-#define MODE_FILE	0666
+#define STATE	  ".ktape-ship"
+#define MODE_DIR  0755
+#define MODE_FILE 0666
 
 const char *const ship_ends[] = {
 	[SHIP_READY] = ".ready",
@@ -73,8 +73,9 @@ int ship_check_locks(void)
 
 	if (fd >= 0)
 		close(fd);
-	return missing ? fail("this kernel cannot lock files (CONFIG_FILE_LOCKING), so finished pieces cannot be recognized: convert them with ktape convert") :
-			 0;
+	return missing ?
+		       fail("this kernel cannot lock files (CONFIG_FILE_LOCKING), so finished pieces cannot be recognized: convert them with ktape convert") :
+		       0;
 }
 
 /**
@@ -102,8 +103,7 @@ int ship_open(struct ship *s, const char *path)
 	if (s->state < 0 || fstat(s->state, &st))
 		return -errno;
 	if (st.st_uid != geteuid() || st.st_mode & S_IWOTH) {
-		note("%s/" STATE ": others can write there: it is not used",
-		     path);
+		note("%s/" STATE ": others can write there: it is not used", path);
 		return -EPERM;
 	}
 	/* The lock is released when the process ends. */
@@ -112,7 +112,8 @@ int ship_open(struct ship *s, const char *path)
 	if (lock < 0)
 		return -errno;
 	return flock(lock, LOCK_EX | LOCK_NB) ?
-		       (errno == EWOULDBLOCK ? -EBUSY : -errno) : 0;
+		       (errno == EWOULDBLOCK ? -EBUSY : -errno) :
+		       0;
 }
 
 /**
@@ -193,8 +194,8 @@ static int remove_tree(int folder, const char *name)
 
 /* ---- one piece ------------------------------------------------------------------------- */
 
-static int rename_state(const struct ship *s, const char *name, const char *from,
-			const char *to)
+static int rename_state(const struct ship *s, const char *name,
+			const char *from, const char *to)
 {
 	char old[SHIP_KEY + 16], new[SHIP_KEY + 16];
 

@@ -27,16 +27,9 @@
 #include "tool/shared/message.h"
 #include "tool/stats/stats.h"
 
-#define METRIC_MAX	128
+#define METRIC_MAX 128
 
-enum compare {
-	GREATER,
-	GREATER_EQUAL,
-	LESS,
-	LESS_EQUAL,
-	EQUAL,
-	UNEQUAL
-};
+enum compare { GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, UNEQUAL };
 
 /* A parsed condition.  @percent: @value is percent more than the other trace's. */
 struct condition {
@@ -59,9 +52,9 @@ static const struct {
  * values a quantile needs LEAST_BEYOND that exceed it, on average.  The largest one
  * is treated as the 99th percentile, although one value decides it.
  */
-#define LEAST_VALUES	100
-#define LEAST_BEYOND	10
-#define LEAST_EXTREME	1000
+#define LEAST_VALUES  100
+#define LEAST_BEYOND  10
+#define LEAST_EXTREME 1000
 
 static const char *const whats[] = { "count", "sum",	"min",	    "mean",
 				     "max",   "errors", "uncertain" };
@@ -126,8 +119,7 @@ static bool is_metric(const char *metric)
 	return split_metric(metric, &kind, name, &what) && is_statistic(what);
 }
 
-static bool metric_of(const struct ktape_series *s, const char *what,
-		      double *value)
+static bool metric_of(const struct ktape_series *s, const char *what, double *value)
 {
 	const struct {
 		const char *name;
@@ -140,8 +132,7 @@ static bool metric_of(const struct ktape_series *s, const char *what,
 		{ "uncertain", (double)s->uncertain, true },
 		{ "min", (double)s->min, false },
 		{ "max", (double)s->max, false },
-		{ "mean", s->count ? (double)s->sum / (double)s->count : 0,
-		  false },
+		{ "mean", s->count ? (double)s->sum / (double)s->count : 0, false },
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(values); i++) {
@@ -186,9 +177,9 @@ static const struct ktape_series *series_of(const struct ktape_linux *l,
 	if (!split_metric(metric, &kind, name, what))
 		return NULL;
 	for (*at = 0; (s = ktape_linux_series(l, *at)); (*at)++) {
-		if (s->kind == kind && (*name ? s->key != KTAPE_SERIES_ALL &&
-							!strcmp(s->name, name) :
-						s->key == KTAPE_SERIES_ALL))
+		if (s->kind == kind &&
+		    (*name ? s->key != KTAPE_SERIES_ALL && !strcmp(s->name, name) :
+			     s->key == KTAPE_SERIES_ALL))
 			break;
 	}
 	return s;
@@ -203,8 +194,8 @@ static const struct ktape_series *series_of(const struct ktape_linux *l,
  *
  * Return: false: the trace has nothing to measure it with.
  */
-static bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
-		 struct ktape_quantile *bounds)
+static bool stats_value(const struct ktape_linux *l, const char *metric,
+			double *value, struct ktape_quantile *bounds)
 {
 	const struct ktape_series *s;
 	const char *what;
@@ -241,8 +232,8 @@ static bool take_unit(const char *p, struct condition *c)
 		const char *name;
 		double ns;
 	} units[] = {
-		{ "", 1 },	{ "ns", 1 },  { "us", 1e3 },
-		{ "ms", 1e6 },	{ "s", 1e9 },
+		{ "", 1 },     { "ns", 1 },  { "us", 1e3 },
+		{ "ms", 1e6 }, { "s", 1e9 },
 	};
 	size_t len;
 
@@ -252,8 +243,7 @@ static bool take_unit(const char *p, struct condition *c)
 	if (len == 1 && *p == '%')
 		return c->percent;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(units); i++) {
-		if (strlen(units[i].name) != len ||
-		    memcmp(units[i].name, p, len))
+		if (strlen(units[i].name) != len || memcmp(units[i].name, p, len))
 			continue;
 		c->value *= units[i].ns;
 		return !c->percent;
@@ -331,8 +321,7 @@ int stats_check_conditions(const struct kt_command *command,
 		if (!wrong && c.percent && !two)
 			wrong = "+N% compares two traces: use ktape diff";
 		if (wrong)
-			return misuse(command, "--fail-if '%s': %s", text,
-				      wrong);
+			return misuse(command, "--fail-if '%s': %s", text, wrong);
 	}
 	return 0;
 }
@@ -345,8 +334,7 @@ static bool is_undecided(const struct condition *c, double limit, bool holds,
 
 	if (!bounds->value && !bounds->high)
 		return false;
-	return comparison_holds(c->compare, (double)bounds->low, limit) !=
-		       holds ||
+	return comparison_holds(c->compare, (double)bounds->low, limit) != holds ||
 	       comparison_holds(c->compare, high, limit) != holds;
 }
 
@@ -410,8 +398,8 @@ static bool is_time(const char *metric)
 	const char *what = strrchr(metric, '.');
 
 	/* p99.9 has a dot of its own. */
-	return what && strcmp(what, ".count") != 0 && strcmp(what, ".errors") != 0 &&
-	       strcmp(what, ".uncertain") != 0;
+	return what && strcmp(what, ".count") != 0 &&
+	       strcmp(what, ".errors") != 0 && strcmp(what, ".uncertain") != 0;
 }
 
 static int evaluate_condition(const char *text, const struct stats_trace *a,
@@ -437,8 +425,8 @@ static int evaluate_condition(const char *text, const struct stats_trace *a,
 	}
 	holds = comparison_holds(c.compare, value, limit);
 	if (holds && is_time(c.metric))
-		note("%s: condition holds, the value is %.15g ns (%s)", text, value,
-		     duration_text(shown, (uint64_t)value, "ns"));
+		note("%s: condition holds, the value is %.15g ns (%s)", text,
+		     value, duration_text(shown, (uint64_t)value, "ns"));
 	else if (holds)
 		note("%s: condition holds, the value is %.15g", text, value);
 	if (is_undecided(&c, limit, holds, &bounds))
@@ -453,8 +441,7 @@ static bool compares(const struct kt_opt_list *conditions)
 	struct condition c;
 
 	for (unsigned int i = 0; i < conditions->nr; i++) {
-		if (!parse_condition(conditions->items[i].text, &c) &&
-		    c.percent)
+		if (!parse_condition(conditions->items[i].text, &c) && c.percent)
 			return true;
 	}
 	return false;

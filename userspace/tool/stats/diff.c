@@ -47,8 +47,7 @@ static const struct ktape_series *find_series(const struct ktape_linux *l,
 	/* Compare names: the ids of functions differ between recordings. */
 	for (*at = 0; (s = ktape_linux_series(l, *at)); (*at)++) {
 		if (s->kind == like->kind && !strcmp(s->name, like->name) &&
-		    (s->key == KTAPE_SERIES_ALL) ==
-			    (like->key == KTAPE_SERIES_ALL))
+		    (s->key == KTAPE_SERIES_ALL) == (like->key == KTAPE_SERIES_ALL))
 			return s;
 	}
 	return NULL;
@@ -143,8 +142,8 @@ static int measure_for_diff(struct stats_trace *s, const struct diff_options *o,
 	if (ret)
 		return ret;
 	s->info = ktape_trace_info(s->trace);
-	ret = ktape_linux_new(s->info,
-			      ktape_trace_registry(s->trace), &s->linux_stats);
+	ret = ktape_linux_new(s->info, ktape_trace_registry(s->trace),
+			      &s->linux_stats);
 	if (!ret)
 		ret = stats_measure(s);
 	if (ret)
@@ -158,8 +157,7 @@ static int measure_for_diff(struct stats_trace *s, const struct diff_options *o,
 	return 0;
 }
 
-static int print_diff(struct stats_trace traces[2],
-		      const struct diff_options *o)
+static int print_diff(struct stats_trace traces[2], const struct diff_options *o)
 {
 	int ret, code = stats_evaluate(&o->conditions, &traces[0], &traces[1]);
 
@@ -189,8 +187,7 @@ static int cmd_diff(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 2)
-		return misuse(&command_diff,
-			      "give exactly two traces to compare");
+		return misuse(&command_diff, "give exactly two traces to compare");
 	ret = color_start(&command_diff, &o.text);
 	if (!ret)
 		ret = stats_check_conditions(&command_diff, &o.conditions, true);

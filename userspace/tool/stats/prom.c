@@ -22,14 +22,14 @@
 
 #include "tool/stats/prom.h"
 
-#define MODE_FILE	0644
-#define NS_PER_S	((uint64_t)1000000000)
-#define POWERS		65U	/* ranges of values: 0, 1, 2 to 3, 4 to 7 ... */
+#define MODE_FILE 0644
+#define NS_PER_S  ((uint64_t)1000000000)
+#define POWERS	  65U /* ranges of values: 0, 1, 2 to 3, 4 to 7 ... */
 
 /* Ranges that get a bucket: up to 2^n of the unit.  They never change. */
-#define NS_FIRST	10U	/* 1.024 us */
-#define NS_LAST		34U	/* 17.2 s */
-#define JIFFIES_LAST	12U
+#define NS_FIRST     10U /* 1.024 us */
+#define NS_LAST	     34U /* 17.2 s */
+#define JIFFIES_LAST 12U
 
 /* Sums of a kind of series. */
 struct kind {
@@ -66,7 +66,8 @@ static const char *const helps[KTAPE_SERIES_KINDS] = {
 	[KTAPE_SERIES_IPI] = "Duration of interrupts from other CPUs.",
 	[KTAPE_SERIES_TICK] = "Duration of the local timer interrupt.",
 	[KTAPE_SERIES_SOFTIRQ] = "Duration of soft interrupts.",
-	[KTAPE_SERIES_SOFTIRQ_WAIT] = "Time from raising a soft interrupt to its start.",
+	[KTAPE_SERIES_SOFTIRQ_WAIT] =
+		"Time from raising a soft interrupt to its start.",
 	[KTAPE_SERIES_SYSCALL] = "Duration of system calls.",
 	[KTAPE_SERIES_WORK] = "Duration of work items.",
 	[KTAPE_SERIES_WORK_WAIT] = "Time from queueing a work item to its start.",
@@ -261,8 +262,8 @@ static void put_cpu_metrics(FILE *f, const struct prom *p)
 	put_metric_head(f, "cpu_seconds_total", "counter",
 			"Time of a CPU in threads, interrupts and idle.");
 	for (uint32_t cpu = 0; cpu < p->nr_cpus; cpu++) {
-		for (size_t i = 0; p->cpus[cpu].seen && i < KT_ARRAY_SIZE(modes);
-		     i++) {
+		for (size_t i = 0;
+		     p->cpus[cpu].seen && i < KT_ARRAY_SIZE(modes); i++) {
 			fprintf(f, "ktape_cpu_seconds_total{cpu=\"%u\",mode=\"%s\"} ",
 				cpu, modes[i].name);
 			put_seconds(f, member(&p->cpus[cpu], modes[i].offset));
@@ -276,8 +277,7 @@ static void put_cpu_metrics(FILE *f, const struct prom *p)
 			if (p->cpus[cpu].seen || p->cpus[cpu].gaps)
 				fprintf(f, "ktape_%s{cpu=\"%u\"} %" PRIu64 "\n",
 					name, cpu,
-					member(&p->cpus[cpu],
-					       counts[i].offset));
+					member(&p->cpus[cpu], counts[i].offset));
 		}
 	}
 }
@@ -305,16 +305,16 @@ static void put_metrics(FILE *f, const struct prom *p)
 	fprintf(f, "\"} 1\n");
 	put_metric_head(f, "written_timestamp_seconds", "gauge",
 			"When the metrics were written.");
-	fprintf(f, "ktape_written_timestamp_seconds %lld\n",
-		(long long)time(NULL));
+	fprintf(f, "ktape_written_timestamp_seconds %lld\n", (long long)time(NULL));
 	put_metric_head(f, "writes_total", "counter",
 			"How often the metrics were written.");
 	fprintf(f, "ktape_writes_total %" PRIu64 "\n", p->writes);
 	put_cpu_metrics(f, p);
 	for (unsigned int i = 0; i < KTAPE_SERIES_KINDS; i++)
 		put_histogram(f, i, &p->kinds[i]);
-	put_metric_head(f, "uncertain_total", "counter",
-			"Intervals that are in no histogram, because events were lost inside them.");
+	put_metric_head(
+		f, "uncertain_total", "counter",
+		"Intervals that are in no histogram, because events were lost inside them.");
 	for (unsigned int i = 0; i < KTAPE_SERIES_KINDS; i++)
 		fprintf(f, "ktape_uncertain_total{kind=\"%s\"} %" PRIu64 "\n",
 			ktape_series_name(i), p->kinds[i].uncertain);

@@ -24,8 +24,8 @@
 #include "tool/stats/live.h"
 #include "tool/stats/stats.h"
 
-#define EVERY_NS	15000000000ULL
-#define WINDOW		(16ULL << 20)	/* bytes of a live trace held back for sorting */
+#define EVERY_NS 15000000000ULL
+#define WINDOW	 (16ULL << 20) /* bytes of a live trace held back for sorting */
 
 struct stats_options {
 	bool json;
@@ -176,8 +176,7 @@ static void print_totals(const struct stats *s)
 		printf("%-24s %12llu\n", "of these without end",
 		       (ull)c->open_inversions);
 	if (c->untracked)
-		printf("%-24s %12llu\n", "of these not followed",
-		       (ull)c->untracked);
+		printf("%-24s %12llu\n", "of these not followed", (ull)c->untracked);
 }
 
 static void print_stack(const struct ktape_rtos_thread *t)
@@ -209,8 +208,7 @@ static int print_stats_text(const struct stats *s)
 	print_share("(interrupts)", c->interrupt_ticks, c->max_ticks);
 	if (stacks)
 		stats_head("\n%12s %12s  thread\n", "stack", "never used");
-	for (size_t i = 0; stacks && (t = ktape_rtos_thread(s->rtos.rtos, i));
-	     i++)
+	for (size_t i = 0; stacks && (t = ktape_rtos_thread(s->rtos.rtos, i)); i++)
 		print_stack(t);
 	stats_head("\n%12s  service\n", "times");
 	err = print_popular(s, -1);
@@ -249,15 +247,12 @@ static bool report_bounds(const struct stats *s)
 	if (s->t.linux_stats)
 		any = stats_report_bounds(&s->t, NULL);
 	for (unsigned int i = 0;
-	     s->rtos.rtos &&
-	     (count = ktape_rtos_left_out(s->rtos.rtos, i, &what));
+	     s->rtos.rtos && (count = ktape_rtos_left_out(s->rtos.rtos, i, &what));
 	     i++) {
 		report_left_out(NULL, what, count);
 		any = true;
 	}
-	count = s->rtos.responses ?
-			ktape_responses_left_out(s->rtos.responses) :
-			0;
+	count = s->rtos.responses ? ktape_responses_left_out(s->rtos.responses) : 0;
 	if (count)
 		note("%llu events were left out: too many objects and signals",
 		     (ull)count);
@@ -343,9 +338,8 @@ static int check_stats_options(const struct stats_options *o, bool *rtos)
 	bool shown = o->json || o->all || o->histogram || o->conditions.nr;
 
 	if ((o->rtos || only_rtos) && (o->linux_too || only_linux))
-		return misuse(
-			&command_stats,
-			"options of --linux and of --rtos exclude each other");
+		return misuse(&command_stats,
+			      "options of --linux and of --rtos exclude each other");
 	if (o->prom ? shown : o->every != EVERY_NS || o->session)
 		return misuse(&command_stats,
 			      o->prom ? "--prom only writes its file: leave out what is shown" :
@@ -413,8 +407,7 @@ static int run_stats(struct stats *s, char **path)
 	if (!ret && s->o.prom)
 		ret = begin_metrics(s, &how);
 	if (!ret)
-		ret = input_open(&command_stats, &s->o.in, *path, &how,
-				 &s->t.trace);
+		ret = input_open(&command_stats, &s->o.in, *path, &how, &s->t.trace);
 	if (ret)
 		return ret;
 	rtos = !ktape_trace_is_kernel(s->t.trace);
@@ -436,7 +429,8 @@ static int cmd_stats(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc == first && !s.o.prom)
-		return misuse(&command_stats, "give a trace, or several pieces of a log");
+		return misuse(&command_stats,
+			      "give a trace, or several pieces of a log");
 	if (argc - first > 1 && s.o.prom)
 		return misuse(&command_stats, "--prom is of one trace");
 	if (s.o.session && argc > first)

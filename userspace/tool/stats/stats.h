@@ -21,8 +21,8 @@
 
 struct stats_trace;
 
-#define EXIT_HOLDS	3	/* a condition of --fail-if holds */
-#define EXIT_UNDECIDED	4	/* too few values to compare two traces */
+#define EXIT_HOLDS     3 /* a condition of --fail-if holds */
+#define EXIT_UNDECIDED 4 /* too few values to compare two traces */
 
 /* condition.c */
 int stats_check_conditions(const struct kt_command *command,

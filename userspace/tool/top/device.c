@@ -13,7 +13,7 @@
 #include "tool/session/session.h"
 #include "tool/top/top.h"
 
-#define NAME_SIZE	64
+#define NAME_SIZE 64
 
 /**
  * struct top_device_cpu - counts of a CPU at the last interval
@@ -55,8 +55,7 @@ struct top_device {
  *
  * Return: 0 or the exit code.
  */
-int top_device_open(const char *path, const char *session,
-		    struct top_device **device)
+int top_device_open(const char *path, const char *session, struct top_device **device)
 {
 	struct top_device *d = calloc(1, sizeof(*d));
 	int err;
@@ -76,8 +75,8 @@ int top_device_open(const char *path, const char *session,
 	d->cpus = calloc(d->nr_cpus + 1ULL, sizeof(*d->cpus));
 	if (!d->cpus)
 		return fail("%s", strerror(ENOMEM));
-	snprintf(d->name, sizeof(d->name), "session %u%s%s",
-		 d->layout.session, session ? " " : "", session ? session : "");
+	snprintf(d->name, sizeof(d->name), "session %u%s%s", d->layout.session,
+		 session ? " " : "", session ? session : "");
 	return 0;
 }
 
@@ -193,8 +192,7 @@ void top_device_profile(struct top_device *d, const char *list, char *said,
 		snprintf(said, size,
 			 "you may only read the device: the profile is unchanged");
 	else if (err)
-		snprintf(said, size, "cannot set the profile: %s",
-			 strerror(-err));
+		snprintf(said, size, "cannot set the profile: %s", strerror(-err));
 	else
 		snprintf(said, size, "the profile is set: generation %u",
 			 p.generation);
@@ -209,8 +207,7 @@ void top_device_profile(struct top_device *d, const char *list, char *said,
  *
  * Return: true if it was saved.
  */
-bool top_device_save(struct top_device *d, const char *dir, char *said,
-		     size_t size)
+bool top_device_save(struct top_device *d, const char *dir, char *said, size_t size)
 {
 	const struct ktape_recorder_options how = {
 		.dir = dir,

@@ -24,12 +24,12 @@
 #include "tool/shared/duration.h"
 #include "tool/top/draw.h"
 
-#define TEXT_MAX	1024
-#define LABEL		10	/* columns of the label of a curve */
-#define CURVE		40	/* most columns of a curve */
-#define BAR		30	/* columns of a CPU's bar */
-#define STEPS		8
-#define NAMES		3	/* interrupts or classes that are named */
+#define TEXT_MAX 1024
+#define LABEL	 10 /* columns of the label of a curve */
+#define CURVE	 40 /* most columns of a curve */
+#define BAR	 30 /* columns of a CPU's bar */
+#define STEPS	 8
+#define NAMES	 3 /* interrupts or classes that are named */
 
 /* Add a text, cut at the right edge; bytes that are no characters become "?". */
 static void add_text(int y, int x, const char *text)
@@ -59,8 +59,8 @@ static void add_text(int y, int x, const char *text)
 	mvaddnwstr(y, x, wide, (int)n);
 }
 
-__attribute__((format(printf, 3, 4)))
-static void put_at(int y, int x, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void put_at(int y, int x,
+							 const char *format, ...)
 {
 	char text[TEXT_MAX];
 	va_list args;
@@ -100,8 +100,7 @@ static void draw_title(const struct top_state *s)
 		snprintf(cost, sizeof(cost), "  tracer %.2f%%",
 			 top_percent(v->cost.ns, v->span * v->nr_cpus));
 	if (*s->order.filter)
-		snprintf(filter, sizeof(filter), " of \"%s\"",
-			 s->order.filter);
+		snprintf(filter, sizeof(filter), " of \"%s\"", s->order.filter);
 	snprintf(text, sizeof(text),
 		 "ktape top  %s%s%s  #%" PRIu64 " %s  by %s%s  lost %" PRIu64
 		 "%s, %" PRIu64 " in all%s",
@@ -129,9 +128,10 @@ static void draw_cpu(int y, const struct top_view *v,
 		for (; cells >= 0.5 && at < BAR; cells--)
 			bar[at++] = parts[i].mark;
 	}
-	put_at(y, 0, "CPU %-4u [%s] %6.2f%% irq %6.2f%% softirq %6.2f%% %s", c->cpu,
-	       bar, top_percent(c->run, v->span), top_percent(c->irq, v->span),
-	       top_percent(c->softirq, v->span), c->unknown ? "partly unknown" : "");
+	put_at(y, 0, "CPU %-4u [%s] %6.2f%% irq %6.2f%% softirq %6.2f%% %s",
+	       c->cpu, bar, top_percent(c->run, v->span),
+	       top_percent(c->irq, v->span), top_percent(c->softirq, v->span),
+	       c->unknown ? "partly unknown" : "");
 }
 
 /* Return the lines that CPUs take. */
@@ -161,9 +161,8 @@ static int draw_cpus(int y, const struct top_view *v)
 /* Draw the newest points of a curve, scaled to the largest one. */
 static void draw_curve(int y, const struct top_state *s, enum top_curve curve)
 {
-	static const char *const blocks[STEPS + 1] = {
-		" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"
-	};
+	static const char *const blocks[STEPS + 1] = { " ", "▁", "▂", "▃", "▄",
+						       "▅", "▆", "▇", "█" };
 	static const char *const plain[STEPS + 1] = { " ", ".", ":", "-", "=",
 						      "+", "*", "#", "@" };
 	const double *points = s->view->curves[curve];
@@ -218,8 +217,7 @@ static void name_series(const struct top_view *v, unsigned int kind,
 {
 	unsigned int named = 0;
 
-	for (size_t i = KTAPE_SERIES_KINDS; i < v->nr_series && named < NAMES;
-	     i++) {
+	for (size_t i = KTAPE_SERIES_KINDS; i < v->nr_series && named < NAMES; i++) {
 		const struct ktape_series *s = &v->series[i];
 		char name[STATS_NAME];
 
@@ -284,9 +282,12 @@ static void describe_curve(const struct top_view *v, enum top_curve curve,
 static int draw_curves(int y, const struct top_state *s)
 {
 	static const char *const labels[TOP_CURVES] = {
-		[TOP_EVENTS] = "events",       [TOP_CPU] = "cpu",
-		[TOP_IRQ] = "irq",	       [TOP_SOFTIRQ] = "softirq",
-		[TOP_RUN_QUEUE] = "run queue", [TOP_WAKEUP] = "wake-up",
+		[TOP_EVENTS] = "events",
+		[TOP_CPU] = "cpu",
+		[TOP_IRQ] = "irq",
+		[TOP_SOFTIRQ] = "softirq",
+		[TOP_RUN_QUEUE] = "run queue",
+		[TOP_WAKEUP] = "wake-up",
 	};
 	char text[TEXT_MAX];
 

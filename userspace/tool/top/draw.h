@@ -10,11 +10,7 @@
 #include "tool/top/top.h"
 
 /* What the last line asks for. */
-enum top_prompt {
-	TOP_ASK_NOTHING,
-	TOP_ASK_FILTER,
-	TOP_ASK_PROFILE
-};
+enum top_prompt { TOP_ASK_NOTHING, TOP_ASK_FILTER, TOP_ASK_PROFILE };
 
 /**
  * struct top_state - what is shown, and how

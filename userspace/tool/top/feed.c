@@ -10,7 +10,7 @@
 #include "tool/shared/signals.h"
 #include "tool/top/top.h"
 
-#define WINDOW	(16ULL << 20)	/* most bytes that are held back for sorting */
+#define WINDOW (16ULL << 20) /* most bytes that are held back for sorting */
 
 /**
  * struct top_feed - a trace that is read
@@ -46,12 +46,10 @@ static int take_feed_view(void *arg, struct top_view *v)
 static int begin_model(struct top_feed *f)
 {
 	if (ktape_trace_format(f->trace))
-		return fail(
-			"%s: this is a trace in the format %s, but only native traces have times of Linux (see ktape stats)",
-			f->o.input, ktape_trace_format(f->trace));
-	if (top_model_new(ktape_trace_info(f->trace),
-			  ktape_trace_registry(f->trace), f->o.interval,
-			  take_feed_view, f, &f->model))
+		return fail("%s: this is a trace in the format %s, but only native traces have times of Linux (see ktape stats)",
+			    f->o.input, ktape_trace_format(f->trace));
+	if (top_model_new(ktape_trace_info(f->trace), ktape_trace_registry(f->trace),
+			  f->o.interval, take_feed_view, f, &f->model))
 		return fail("%s", strerror(ENOMEM));
 	return 0;
 }

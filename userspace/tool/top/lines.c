@@ -14,8 +14,8 @@
 #include "tool/shared/duration.h"
 #include "tool/top/top.h"
 
-#define NS_PER_S	1000000000LL
-#define P99		(TOP_SHARES - 1)
+#define NS_PER_S 1000000000LL
+#define P99	 (TOP_SHARES - 1)
 
 /**
  * top_print_head() - print the names of the columns
@@ -51,7 +51,8 @@ static void print_thread_line(FILE *out, const struct top_view *v,
 	duration_text(run, t->run, "ns");
 	duration_text(wait, t->wait, "ns");
 	duration_text(longest, t->wait_max, "ns");
-	fprintf(out, "%16d %s %6.2f%% ran %s, waited %s, longest %s, %" PRIu64
+	fprintf(out,
+		"%16d %s %6.2f%% ran %s, waited %s, longest %s, %" PRIu64
 		" switches\n",
 		t->tid, stats_column(name, t->name, STATS_COLUMN),
 		top_percent(t->run, v->span), run, wait, longest, t->switches);
@@ -113,8 +114,7 @@ static void json_classes(FILE *out, const struct top_view *v)
 
 		if (!d || !v->classes[i])
 			continue;
-		fprintf(out, "%s\"%s\":%" PRIu64, comma, d->name,
-			v->classes[i]);
+		fprintf(out, "%s\"%s\":%" PRIu64, comma, d->name, v->classes[i]);
 		comma = ",";
 	}
 	fputs("}", out);
@@ -190,9 +190,8 @@ static void put_series_json(FILE *out, const struct top_view *v)
 		fputs(",\"name\":", out);
 		put_name_json(out, s->name);
 		fprintf(out,
-			",\"unit\":\"%s\",\"count\":%" PRIu64
-			",\"sum\":%" PRIu64 ",\"uncertain\":%" PRIu64
-			",\"max\":%" PRIu64,
+			",\"unit\":\"%s\",\"count\":%" PRIu64 ",\"sum\":%" PRIu64
+			",\"uncertain\":%" PRIu64 ",\"max\":%" PRIu64,
 			s->unit, s->count, s->sum, s->uncertain, s->max);
 		if (s->key == KTAPE_SERIES_ALL && s->count)
 			put_shares_json(out, v->shares[i]);
@@ -213,9 +212,8 @@ void top_print_json(FILE *out, const struct top_view *v,
 {
 	fprintf(out,
 		"{\"number\":%" PRIu64 ",\"from_ns\":\"%" PRId64
-		"\",\"span_ns\":%" PRIu64 ",\"events\":%" PRIu64
-		",\"lost\":%" PRIu64 ",\"lost_total\":%" PRIu64
-		",\"uncounted\":%s,\"tracer_ns\":",
+		"\",\"span_ns\":%" PRIu64 ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64
+		",\"lost_total\":%" PRIu64 ",\"uncounted\":%s,\"tracer_ns\":",
 		v->number, v->from, v->span, v->events, v->lost, v->lost_total,
 		v->unknown ? "true" : "false");
 	if (v->cost.known)

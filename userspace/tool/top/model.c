@@ -24,7 +24,7 @@ const struct top_share top_shares[TOP_SHARES] = {
 	{ "p99", 990000 },
 };
 
-#define LOSSES_MAX	4096U	/* that wait for their intervals */
+#define LOSSES_MAX 4096U /* that wait for their intervals */
 
 /**
  * struct top_model - the intervals of a trace
@@ -179,9 +179,8 @@ static void add_points(struct top_model *m, struct top_view *v)
 	const struct ktape_quantile *wakeup =
 		&v->shares[KTAPE_SERIES_WAKEUP][TOP_SHARES - 1];
 	const double points[TOP_CURVES] = {
-		[TOP_EVENTS] = v->span ? (double)v->events * 1e9 /
-						 (double)v->span :
-					 0,
+		[TOP_EVENTS] =
+			v->span ? (double)v->events * 1e9 / (double)v->span : 0,
 		[TOP_CPU] = top_share_of(v, TOP_CPU),
 		[TOP_IRQ] = top_share_of(v, TOP_IRQ),
 		[TOP_SOFTIRQ] = top_share_of(v, TOP_SOFTIRQ),
@@ -194,8 +193,7 @@ static void add_points(struct top_model *m, struct top_view *v)
 	for (unsigned int c = 0; c < TOP_CURVES; c++) {
 		m->curves[c][at] = points[c];
 		for (unsigned int i = 0; i < v->nr_points; i++)
-			v->curves[c][i] =
-				m->curves[c][(first + i) % TOP_HISTORY];
+			v->curves[c][i] = m->curves[c][(first + i) % TOP_HISTORY];
 	}
 }
 

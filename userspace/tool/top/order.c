@@ -92,9 +92,9 @@ static int by_thread_name(const void *x, const void *y)
 }
 
 static int (*const orders[TOP_KEYS])(const void *, const void *) = {
-	[TOP_BY_RUN] = by_thread_run,	       [TOP_BY_WAIT] = by_wait,
+	[TOP_BY_RUN] = by_thread_run,  [TOP_BY_WAIT] = by_wait,
 	[TOP_BY_LONGEST] = by_longest, [TOP_BY_SWITCHES] = by_switches,
-	[TOP_BY_TID] = by_thread_id,	       [TOP_BY_NAME] = by_thread_name,
+	[TOP_BY_TID] = by_thread_id,   [TOP_BY_NAME] = by_thread_name,
 };
 
 static bool is_thread_wanted(const struct top_order *o, thread *t)

@@ -26,11 +26,11 @@ extern char **environ;
 /* Start ktape convert, with its messages to @errors.  Return: 0 or an errno. */
 static int start_convert(struct top_page *p, const char *trace, int errors)
 {
-	char *const argv[] = { (char *)"ktape",	  (char *)"convert",
-			       (char *)"-q",	  (char *)"--to",
-			       (char *)"html",	  (char *)"-o",
-			       p->name,		  (char *)"--",
-			       (char *)trace,	  NULL };
+	char *const argv[] = { (char *)"ktape", (char *)"convert",
+			       (char *)"-q",	(char *)"--to",
+			       (char *)"html",	(char *)"-o",
+			       p->name,		(char *)"--",
+			       (char *)trace,	NULL };
 	posix_spawn_file_actions_t files;
 	char path[SELF_PATH];
 	int err = -self_path(path);
@@ -48,8 +48,7 @@ static int start_convert(struct top_page *p, const char *trace, int errors)
 		err = posix_spawn_file_actions_adddup2(&files, errors,
 						       STDERR_FILENO);
 	if (!err)
-		err = posix_spawn(&p->pid, path, &files, NULL, argv,
-				  environ);
+		err = posix_spawn(&p->pid, path, &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	return err;
 }
@@ -115,13 +114,11 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 	}
 	err = pipe2(ends, O_CLOEXEC) ? errno : 0;
 	if (!err) {
-		err = start_convert(p, p->saved ? p->saved : from->path,
-				    ends[1]);
+		err = start_convert(p, p->saved ? p->saved : from->path, ends[1]);
 		close(ends[1]);
 	}
 	if (err) {
-		snprintf(said, size, "cannot run ktape convert: %s",
-			 strerror(err));
+		snprintf(said, size, "cannot run ktape convert: %s", strerror(err));
 		remove_saved(p);
 		release_page(p);
 		return;
@@ -132,8 +129,7 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 }
 
 /* Say how the conversion has ended. */
-static void say_end(const struct top_page *p, int status, char *said,
-		    size_t size)
+static void say_end(const struct top_page *p, int status, char *said, size_t size)
 {
 	static const char prefix[] = "ktape: ";
 	const char *text = p->text;
@@ -146,8 +142,7 @@ static void say_end(const struct top_page *p, int status, char *said,
 		text += sizeof(prefix) - 1;
 	snprintf(said, size, "%s is not written: %.*s%s%s", p->name,
 		 (int)strcspn(text, "\n"), *text ? text : "ktape convert failed",
-		 p->saved ? "; the records are in " : "",
-		 p->saved ? p->saved : "");
+		 p->saved ? "; the records are in " : "", p->saved ? p->saved : "");
 }
 
 /**

@@ -23,9 +23,9 @@
 #include "tool/top/draw.h"
 #include "tool/top/tty.h"
 
-#define KEY_ESCAPE	27
-#define KEY_DELETE	127
-#define CONTROL_U	21
+#define KEY_ESCAPE 27
+#define KEY_DELETE 127
+#define CONTROL_U  21
 
 /**
  * struct screen - the screen and what it shows
@@ -122,8 +122,7 @@ static void order_threads(struct top_state *t)
 {
 	free(t->list);
 	t->nr = 0;
-	t->list = t->view ? calloc(t->view->nr_threads + 1, sizeof(*t->list)) :
-			    NULL;
+	t->list = t->view ? calloc(t->view->nr_threads + 1, sizeof(*t->list)) : NULL;
 	if (t->list)
 		t->nr = top_order_apply(&t->order, t->view, t->list);
 	clamp_scroll(t);
@@ -285,14 +284,14 @@ static const struct {
 	int key;
 	void (*act)(struct screen *s);
 } keys[] = {
-	{ 'q', key_quit },	      { 's', key_sort },
-	{ '/', key_filter },	      { 'p', key_pause },
-	{ ' ', key_pause },	      { 'P', key_profile },
-	{ 'S', key_snapshot },	      { 'H', key_page },
-	{ 'h', key_help },	      { '?', key_help },
-	{ KEY_UP, key_up },	      { KEY_DOWN, key_down },
-	{ KEY_PPAGE, key_page_up },   { KEY_NPAGE, key_page_down },
-	{ KEY_HOME, key_home },	      { KEY_END, key_end },
+	{ 'q', key_quit },	    { 's', key_sort },
+	{ '/', key_filter },	    { 'p', key_pause },
+	{ ' ', key_pause },	    { 'P', key_profile },
+	{ 'S', key_snapshot },	    { 'H', key_page },
+	{ 'h', key_help },	    { '?', key_help },
+	{ KEY_UP, key_up },	    { KEY_DOWN, key_down },
+	{ KEY_PPAGE, key_page_up }, { KEY_NPAGE, key_page_down },
+	{ KEY_HOME, key_home },	    { KEY_END, key_end },
 };
 
 static void press_key(struct screen *s, int key)

@@ -16,7 +16,7 @@
 #include "tool/shared/terminal.h"
 #include "tool/top/top.h"
 
-#define DEFAULT_NS	1000000000ULL
+#define DEFAULT_NS 1000000000ULL
 
 struct top_options {
 	const char *input;
@@ -129,12 +129,10 @@ static int check_top_options(struct top *t)
 	struct top_options *o = &t->o;
 
 	if (o->lines && o->json)
-		return misuse(&command_top,
-			      "--lines and --json exclude each other");
+		return misuse(&command_top, "--lines and --json exclude each other");
 	if (o->input && (o->session || o->device))
-		return misuse(
-			&command_top,
-			"--input and --session or --device exclude each other");
+		return misuse(&command_top,
+			      "--input and --session or --device exclude each other");
 	if (o->follow && !o->input)
 		return misuse(&command_top,
 			      "--follow needs --input: sessions are followed anyway");
@@ -143,10 +141,9 @@ static int check_top_options(struct top *t)
 	if (!o->count)
 		return misuse(&command_top, "--count: give at least 1");
 	if (o->sort && top_key_parse(o->sort, &t->order.key))
-		return misuse(
-			&command_top,
-			"--sort: \"%s\" is not run, wait, longest, switches, tid or name",
-			o->sort);
+		return misuse(&command_top,
+			      "--sort: \"%s\" is not run, wait, longest, switches, tid or name",
+			      o->sort);
 	if (o->filter && strlen(o->filter) >= sizeof(t->order.filter))
 		return misuse(&command_top, "--filter: the text is too long");
 	if (o->filter)
@@ -163,8 +160,7 @@ static int begin_trace_file(struct top *t)
 	t->feed.input = t->o.input;
 	t->title = t->o.input;
 	if (!t->o.follow || !strcmp(t->o.input, "-") ||
-	    (!stat(t->o.input, &st) && !S_ISDIR(st.st_mode) &&
-	     !S_ISREG(st.st_mode)))
+	    (!stat(t->o.input, &st) && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 		return 0;
 	ret = follow_begin(t->o.input, &t->child);
 	t->follows = !ret;
@@ -208,8 +204,7 @@ static int run_top(struct top *t)
 	if (!wants_screen(&t->o) || !KT_NCURSES)
 		return print_lines(t);
 	screen.title = t->title;
-	screen.trace = t->o.input && strcmp(t->o.input, "-") ? t->o.input :
-							       NULL;
+	screen.trace = t->o.input && strcmp(t->o.input, "-") ? t->o.input : NULL;
 	screen.feed = t->feed;
 	return top_screen(&screen);
 }
@@ -217,9 +212,7 @@ static int run_top(struct top *t)
 static int cmd_top(int argc, char **argv)
 {
 	struct top t = {
-		.o = { .interval = DEFAULT_NS,
-		       .count = NOT_GIVEN,
-		       .threads = NOT_GIVEN },
+		.o = { .interval = DEFAULT_NS, .count = NOT_GIVEN, .threads = NOT_GIVEN },
 	};
 	int first, ret, end;
 

@@ -32,10 +32,10 @@
 #define KT_NCURSES 0
 #endif
 
-#define TOP_HISTORY	120U	/* intervals that curves show */
-#define TOP_THREADS	4096U	/* most threads of an interval */
-#define TOP_SERIES	256U	/* most series of single interrupts */
-#define TOP_SHARES	3U
+#define TOP_HISTORY 120U  /* intervals that curves show */
+#define TOP_THREADS 4096U /* most threads of an interval */
+#define TOP_SERIES  256U  /* most series of single interrupts */
+#define TOP_SHARES  3U
 
 /* What the curves show. */
 enum top_curve {
@@ -177,8 +177,7 @@ const char *top_device_name(const struct top_device *d);
 void top_device_cost(struct top_device *d, struct top_cost *cost);
 void top_device_profile(struct top_device *d, const char *list, char *said,
 			size_t size);
-bool top_device_save(struct top_device *d, const char *dir, char *said,
-		     size_t size);
+bool top_device_save(struct top_device *d, const char *dir, char *said, size_t size);
 void top_device_snapshot(struct top_device *d, char *said, size_t size);
 void top_device_close(struct top_device *d);
 

@@ -29,7 +29,7 @@
 #include "tool/shared/message.h"
 #include "tool/top/tty.h"
 
-#define LEAVE_SIZE	128
+#define LEAVE_SIZE 128
 
 /* There is one terminal, and signal handlers can only reach static variables. */
 static struct {
@@ -167,8 +167,7 @@ static int open_keys(void)
  */
 int top_tty_open(void)
 {
-	static const char *const sequences[] = { "rmkx", "sgr0", "cnorm",
-						 "rmcup" };
+	static const char *const sequences[] = { "rmkx", "sgr0", "cnorm", "rmcup" };
 	int err = open_keys();
 
 	if (!err)
@@ -177,8 +176,7 @@ int top_tty_open(void)
 		return fail("the terminal: %s; use --lines", strerror(-err));
 	tty.screen = newterm(NULL, stdout, tty.keys);
 	if (!tty.screen)
-		return fail(
-			"the terminal has no description (is TERM set?): use --lines");
+		return fail("the terminal has no description (is TERM set?): use --lines");
 	tty.shown = 1;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(sequences); i++)
 		add_sequence(sequences[i]);

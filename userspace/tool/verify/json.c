@@ -19,13 +19,12 @@
  * @finding: the finding
  * @first: no comma is needed before it
  */
-void verify_put_finding(FILE *f, const struct ktape_finding *finding,
-			bool first)
+void verify_put_finding(FILE *f, const struct ktape_finding *finding, bool first)
 {
 	static const char *const rings[] = { "event", "control", "registry" };
 
-	fprintf(f, "%s\n{\"rule\":\"%s\",\"note\":%s,\"cut\":%s", first ? "" : ",",
-		ktape_rule_name(finding->rule),
+	fprintf(f, "%s\n{\"rule\":\"%s\",\"note\":%s,\"cut\":%s",
+		first ? "" : ",", ktape_rule_name(finding->rule),
 		finding->note ? "true" : "false", finding->cut ? "true" : "false");
 	if (finding->stream)
 		fprintf(f, ",\"cpu\":%u,\"ring\":\"%s\"", finding->cpu,
@@ -62,8 +61,7 @@ static void put_missed(FILE *f, const struct ktape_verify *verify)
 		desc = ktape_event_desc(m.event);
 		fprintf(f, "%s{\"event\":", i ? "," : "");
 		write_json_text(f, desc ? desc->name : "?");
-		fprintf(f, ",\"reason\":\"%s\",\"count\":",
-			missed_reasons[m.reason]);
+		fprintf(f, ",\"reason\":\"%s\",\"count\":", missed_reasons[m.reason]);
 		if (m.count)
 			fprintf(f, "%llu", (unsigned long long)m.count);
 		else
@@ -80,8 +78,7 @@ static void put_sum(FILE *f, const struct ktape_verify *verify)
 	struct ktape_verify_sum sum;
 
 	ktape_verify_sum(verify, &sum);
-	fprintf(f,
-		",\"judged\":{\"cpus\":%u,\"of_cpus\":%u,\"emitted\":%llu,\"accounted\":%llu,\"cut\":%llu,\"exact\":%s},\"cuts\":%llu",
+	fprintf(f, ",\"judged\":{\"cpus\":%u,\"of_cpus\":%u,\"emitted\":%llu,\"accounted\":%llu,\"cut\":%llu,\"exact\":%s},\"cuts\":%llu",
 		sum.judged, sum.cpus, (unsigned long long)sum.emitted,
 		(unsigned long long)sum.accounted, (unsigned long long)sum.cut,
 		sum.exact ? "true" : "false", (unsigned long long)sum.cuts);
@@ -99,14 +96,11 @@ void verify_put_counts(FILE *f, const struct ktape_verify *verify)
 
 	fprintf(f, "\n],\"cpus\":[");
 	for (; ktape_verify_next_cpu(verify, &c); c.cpu++) {
-		fprintf(f,
-			"%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"cut\":%llu,\"tracer_ns\":%llu,\"samples\":%llu",
+		fprintf(f, "%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"cut\":%llu,\"tracer_ns\":%llu,\"samples\":%llu",
 			comma, c.cpu, (unsigned long long)c.packets,
 			(unsigned long long)c.records,
-			(unsigned long long)c.filtered,
-			(unsigned long long)c.lost,
-			(unsigned long long)c.missed,
-			(unsigned long long)c.cut,
+			(unsigned long long)c.filtered, (unsigned long long)c.lost,
+			(unsigned long long)c.missed, (unsigned long long)c.cut,
 			(unsigned long long)c.tracer_ns,
 			(unsigned long long)c.samples);
 		put_reasons(f, verify, c.cpu);

@@ -9,8 +9,8 @@
 #include "tool/shared/message.h"
 #include "tool/verify/verify.h"
 
-#define PERMILLE	1000U
-#define NUMBER_ROOM	32
+#define PERMILLE    1000U
+#define NUMBER_ROOM 32
 
 /* Write a number with a comma before each group of three digits. */
 static const char *grouped(char text[NUMBER_ROOM], uint64_t number)

@@ -28,16 +28,11 @@
 #include "tool/shared/text.h"
 #include "tool/verify/verify.h"
 
-#define NS_PER_S	1000000000LL
-#define NAMES		1024U		/* values of a field to look up names for */
+#define NS_PER_S 1000000000LL
+#define NAMES	 1024U /* values of a field to look up names for */
 
 /* Exit codes of --absent besides EXIT_OK (proved) and EXIT_USAGE. */
-enum {
-	EXIT_FOUND = 1,
-	EXIT_NOT_ENABLED = 3,
-	EXIT_FILTERED,
-	EXIT_LOST
-};
+enum { EXIT_FOUND = 1, EXIT_NOT_ENABLED = 3, EXIT_FILTERED, EXIT_LOST };
 
 struct verify_options {
 	bool json;
@@ -81,8 +76,7 @@ static const struct {
 } results[] = {
 	[KTAPE_ABSENT_PROVED] = { "PROVED", EXIT_OK, ROLE_GOOD },
 	[KTAPE_ABSENT_FOUND] = { "FOUND", EXIT_FOUND, ROLE_ERROR },
-	[KTAPE_ABSENT_NOT_ENABLED] = { "NOT-ENABLED", EXIT_NOT_ENABLED,
-				       ROLE_LOSS },
+	[KTAPE_ABSENT_NOT_ENABLED] = { "NOT-ENABLED", EXIT_NOT_ENABLED, ROLE_LOSS },
 	[KTAPE_ABSENT_FILTERED] = { "FILTERED", EXIT_FILTERED, ROLE_LOSS },
 	[KTAPE_ABSENT_LOST] = { "LOST", EXIT_LOST, ROLE_LOSS },
 };
@@ -142,13 +136,11 @@ static void take_shown_finding(void *arg, const struct ktape_finding *f)
 	if (r->o.json) {
 		verify_put_finding(stdout, f, !r->shown);
 	} else {
-		printf("%s%s%s %s: ",
-		       role_begin(f->note ? ROLE_LOSS : ROLE_ERROR),
-		       f->cut	       ? "cut" :
+		printf("%s%s%s %s: ", role_begin(f->note ? ROLE_LOSS : ROLE_ERROR),
+		       f->cut  ? "cut" :
 		       f->note ? "note" :
 				 "wrong",
-		       role_end(),
-		       ktape_rule_name(f->rule));
+		       role_end(), ktape_rule_name(f->rule));
 		print_place(r, f);
 		put_shown(stdout, f->text);
 		putchar('\n');
@@ -225,10 +217,11 @@ static void print_cpu_counts(const struct run *r)
 		return;
 	printf("%s%3s %8s %12s %12s %12s %10s %11s %10s %s%s\n",
 	       role_begin(ROLE_HEAD), "cpu", "packets", "emitted", "records",
-	       "filtered", "lost", "overwritten", "cut", "in the tracer", role_end());
+	       "filtered", "lost", "overwritten", "cut", "in the tracer",
+	       role_end());
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
-		printf("%s%3u%s %8llu ", role_begin(ROLE_CPU), c.cpu, role_end(),
-		       (unsigned long long)c.packets);
+		printf("%s%3u%s %8llu ", role_begin(ROLE_CPU), c.cpu,
+		       role_end(), (unsigned long long)c.packets);
 		if (c.counted)
 			printf("%12llu ", (unsigned long long)c.emitted);
 		else
@@ -243,7 +236,8 @@ static void print_cpu_counts(const struct run *r)
 			       duration_text(spent, c.tracer_ns, "ns"),
 			       (unsigned long long)c.samples);
 		else if (c.samples)
-			printf("too few samples (%llu)\n", (unsigned long long)c.samples);
+			printf("too few samples (%llu)\n",
+			       (unsigned long long)c.samples);
 		else
 			puts("not known");
 	}
@@ -260,8 +254,7 @@ static int print_absence(const struct run *r)
 	const char *comma = "";
 
 	if (r->o.json)
-		printf(",\"verdict\":\"%s\",\"verdicts\":[",
-		       results[all].name);
+		printf(",\"verdict\":\"%s\",\"verdicts\":[", results[all].name);
 	else
 		printf("%s%s%s: %s%s\n", role_begin(results[all].role),
 		       results[all].name, role_end(), why,
@@ -279,9 +272,8 @@ static int print_absence(const struct run *r)
 			printf("%s{\"cpu\":%u,\"verdict\":\"%s\"}", comma,
 			       c.cpu, results[one].name);
 		else
-			printf("  CPU %s%u%s %s%s%s: %s\n",
-			       role_begin(ROLE_CPU), c.cpu, role_end(),
-			       role_begin(results[one].role),
+			printf("  CPU %s%u%s %s%s%s: %s\n", role_begin(ROLE_CPU),
+			       c.cpu, role_end(), role_begin(results[one].role),
 			       results[one].name, role_end(), why);
 		comma = ",";
 	}
@@ -314,8 +306,8 @@ static int print_verify_result(const struct run *r, int wrong)
 	return code;
 }
 
-static const char *name_of_value(const struct ktape_info *info, unsigned int type,
-				 uint64_t value)
+static const char *name_of_value(const struct ktape_info *info,
+				 unsigned int type, uint64_t value)
 {
 	return type == KTAPE_TYPE_SYSCALL ?
 		       ktape_syscall_name(info->machine, (unsigned int)value) :
@@ -324,8 +316,8 @@ static const char *name_of_value(const struct ktape_info *info, unsigned int typ
 
 /* Parse a value: "-5", "0x1f", or a name of the field's type. */
 static int parse_field_value(const struct ktape_info *info, const char *text,
-			     const struct ktape_event_desc *desc, const char *field,
-			     uint64_t *value)
+			     const struct ktape_event_desc *desc,
+			     const char *field, uint64_t *value)
 {
 	const char *name;
 	bool negative = *text == '-';
@@ -381,14 +373,12 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 		return misuse(command, "--cpu %llu: no CPU has such a number",
 			      (unsigned long long)r->o.cpu);
 	if (strlen(r->o.absent) >= sizeof(text))
-		return misuse(command,
-			      "--absent needs EVENT or EVENT:FIELD=VALUE");
+		return misuse(command, "--absent needs EVENT or EVENT:FIELD=VALUE");
 	strcpy(text, r->o.absent);
 	colon = strchr(text, ':');
 	equals = colon ? strchr(colon, '=') : NULL;
 	if (colon && !equals)
-		return misuse(command,
-			      "--absent needs EVENT or EVENT:FIELD=VALUE");
+		return misuse(command, "--absent needs EVENT or EVENT:FIELD=VALUE");
 	if (colon)
 		*colon = *equals = '\0';
 	desc = ktape_event_find(text);
@@ -396,8 +386,8 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 		return unknown_event(command, text);
 	q.opcode = desc->opcode;
 	q.field = colon ? colon + 1 : NULL;
-	if (colon && parse_field_value(ktape_verify_info(r->verify), equals + 1, desc,
-				       q.field, &q.value))
+	if (colon && parse_field_value(ktape_verify_info(r->verify), equals + 1,
+				       desc, q.field, &q.value))
 		return misuse(command, "\"%s\" is not a value of the field %s",
 			      equals + 1, q.field);
 	err = take_range(r, command, &q);
@@ -405,14 +395,12 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 		return err;
 	err = ktape_verify_ask(r->verify, &q);
 	if (err == -ERANGE)
-		return misuse(command,
-			      "the field %s of %s is too small to hold %s",
+		return misuse(command, "the field %s of %s is too small to hold %s",
 			      q.field, desc->name, equals + 1);
 	if (err)
-		return misuse(
-			command,
-			"cannot check for \"%s\": it is a control record, lacks that field, is not in the trace's event table, or --to is not after --from",
-			desc->name);
+		return misuse(command,
+			      "cannot check for \"%s\": it is a control record, lacks that field, is not in the trace's event table, or --to is not after --from",
+			      desc->name);
 	return EXIT_OK;
 }
 
@@ -467,8 +455,7 @@ static int verify_all(struct run *r, const char *path)
 		puts("\n],\"wrong\":null}");
 	ret = cpu ? EXIT_USAGE : ret;
 	if (ret == -EINTR) {
-		fail("%s: interrupted before the whole trace was checked",
-		     path);
+		fail("%s: interrupted before the whole trace was checked", path);
 		ret = EXIT_USAGE;
 	} else if (ret < 0) {
 		fail("%s: cannot read the trace: %s", path, strerror(-ret));

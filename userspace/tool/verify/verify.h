@@ -16,15 +16,14 @@
 
 #include "tool/shared/opt.h"
 
-#define VERIFY_SHOWN	100U	/* findings shown without --all */
+#define VERIFY_SHOWN 100U /* findings shown without --all */
 
 /* Exit code for a trace of which a part is missing, while nothing is wrong with the rest. */
-#define EXIT_CUT	6
+#define EXIT_CUT 6
 
 int verify_code(const struct ktape_verify *verify, int wrong, bool strict);
 void verify_print_sum(const struct ktape_verify *verify, int wrong);
-void verify_put_finding(FILE *f, const struct ktape_finding *finding,
-			bool first);
+void verify_put_finding(FILE *f, const struct ktape_finding *finding, bool first);
 void verify_put_counts(FILE *f, const struct ktape_verify *verify);
 int verify_put_json(FILE *f, const char *trace);
 

@@ -5,6 +5,6 @@
 
 #include_next <errno.h>
 
-#define ENODATA	261	/* the numbers of WASI end below 100 */
+#define ENODATA 261 /* the numbers of WASI end below 100 */
 
 #endif /* _KT_WASM_ERRNO_H */

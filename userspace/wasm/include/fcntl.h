@@ -6,6 +6,6 @@
 #include_next <fcntl.h>
 
 #define O_DIRECT	0
-#define F_DUPFD_CLOEXEC	1030	/* fcntl() refuses it */
+#define F_DUPFD_CLOEXEC 1030 /* fcntl() refuses it */
 
 #endif /* _KT_WASM_FCNTL_H */

@@ -24,7 +24,7 @@ struct ktape_device {
 };
 
 static struct ktape_device device;
-static int open_read, open_write;	/* results of opening it */
+static int open_read, open_write; /* results of opening it */
 
 int ktape_device_open(const char *path, bool writable, struct ktape_device **d)
 {
@@ -115,8 +115,7 @@ static void test_clock(void)
 	set_device(0, 0);
 	device.features.clock = KTAPE_CLOCK_MONO;
 	check(run(root, 0), "it ran");
-	check(found("clock", KTAPE_DOCTOR_WARNING, "does not trust"),
-	      "no warning");
+	check(found("clock", KTAPE_DOCTOR_WARNING, "does not trust"), "no warning");
 }
 
 static void test_names(void)
@@ -127,7 +126,8 @@ static void test_names(void)
 	const char *text = "no room for 7 names since it was loaded";
 
 	set_device(0, 0);
-	check(run(root, 0) && !find("names", ""), "a module whose registry is fixed");
+	check(run(root, 0) && !find("names", ""),
+	      "a module whose registry is fixed");
 	device.features.features |= KTAPE_FEATURE_GROWS;
 	device.features.no_room[KTAPE_NO_ROOM_REFUSED] = 7;
 	check(run(root, 0) && found("names", KTAPE_DOCTOR_OK, "all names had room"),
@@ -185,14 +185,12 @@ static void test_flags(void)
 static int forbid_uring(int err)
 {
 	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)err),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { .len = ARRAY_SIZE(filter),
-				      .filter = filter };
+	struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -1;

@@ -6,20 +6,19 @@
 
 #include "tap.h"
 
-static const char whole[] =
-	"# all of it\n"
-	"events = sched_switch , irq,!irq_span # and a comment\n"
-	"\n"
-	"  context=no\r\n"
-	"mode = overwrite\n"
-	"buffer = 4M\n"
-	"block = 65536\n"
-	"duration = 1.5s\n"
-	"\tcpu = 0-1\n"
-	"signal = KILL\n"
-	"pid = 7:children\n"
-	"gate = irq=10us\n"
-	"uid = off";	/* no newline at the end */
+static const char whole[] = "# all of it\n"
+			    "events = sched_switch , irq,!irq_span # and a comment\n"
+			    "\n"
+			    "  context=no\r\n"
+			    "mode = overwrite\n"
+			    "buffer = 4M\n"
+			    "block = 65536\n"
+			    "duration = 1.5s\n"
+			    "\tcpu = 0-1\n"
+			    "signal = KILL\n"
+			    "pid = 7:children\n"
+			    "gate = irq=10us\n"
+			    "uid = off"; /* no newline at the end */
 
 static const char canonical[] =
 	"events = sched_switch,irq_handler_entry,irq_handler_exit,local_timer_exit,local_timer_entry\n"
@@ -56,10 +55,11 @@ static void test_whole(void)
 	check(!parse(whole, strlen(whole), &c, &error), "line %llu: %s",
 	      (unsigned long long)error.offset, error.text);
 	check_equal(c.given, KTAPE_CONFIG_EVENTS | KTAPE_CONFIG_CONTEXT |
-		    KTAPE_CONFIG_SESSION);
-	check_equal(c.filters_given, 1 << KTAPE_FILTER_CPU |
-		    1 << KTAPE_FILTER_SIGNAL | 1 << KTAPE_FILTER_PID |
-		    1 << KTAPE_FILTER_GATE | 1 << KTAPE_FILTER_UID);
+				     KTAPE_CONFIG_SESSION);
+	check_equal(c.filters_given,
+		    1 << KTAPE_FILTER_CPU | 1 << KTAPE_FILTER_SIGNAL |
+			    1 << KTAPE_FILTER_PID | 1 << KTAPE_FILTER_GATE |
+			    1 << KTAPE_FILTER_UID);
 	check_equal(c.mode, KTAPE_MODE_OVERWRITE);
 	check_equal(c.context, false);
 	check_equal(c.buffer, 4 << 20);
@@ -82,9 +82,28 @@ static void test_whole(void)
 
 /* Names of cgroups that need quoting. */
 static const char *const names[] = {
-	"/a#b", "/c=d", "# e", "/f # g", "/h,i", ",", "/j\nevents = all",
-	"\r", " /k ", "\t", " ", "/l\\", "\\x41", "\\", "off", "none", "all",
-	"o\\ff", "/m n", "!all", "id:5", "/\xc3\xa9\xff\x01\x7f",
+	"/a#b",
+	"/c=d",
+	"# e",
+	"/f # g",
+	"/h,i",
+	",",
+	"/j\nevents = all",
+	"\r",
+	" /k ",
+	"\t",
+	" ",
+	"/l\\",
+	"\\x41",
+	"\\",
+	"off",
+	"none",
+	"all",
+	"o\\ff",
+	"/m n",
+	"!all",
+	"id:5",
+	"/\xc3\xa9\xff\x01\x7f",
 };
 
 /* Each alone, and as many as are allowed. */
@@ -108,11 +127,9 @@ static void check_names(unsigned int from, unsigned int to)
 	for (i = from; i < to; i++)
 		at = stpcpy(at, names[i]) + 1;
 	check(!ktape_config_format(&c, &out), "format");
-	check(!parse(out, strlen(out), &got, &error), "%s: %s", out,
-	      error.text);
+	check(!parse(out, strlen(out), &got, &error), "%s: %s", out, error.text);
 	same = got.given == 0 && got.filters_given == c.filters_given &&
-	       got.filters[v->kind].active &&
-	       got.filters[v->kind].nr == v->nr &&
+	       got.filters[v->kind].active && got.filters[v->kind].nr == v->nr &&
 	       got.filters[v->kind].size == v->size &&
 	       !memcmp(got.filters[v->kind].entries, v->entries, v->size);
 	check(same, "%s", out);

@@ -10,8 +10,7 @@
 static bool is_x86;
 
 /* Expected text of @text after parsing and printing; NULL: refused. */
-static char *again(unsigned int kind, const char *text,
-		   struct ktape_error *error)
+static char *again(unsigned int kind, const char *text, struct ktape_error *error)
 {
 	struct ktape_filter_value v;
 	char *copy = strdup(text), *out = NULL;
@@ -78,8 +77,7 @@ static const struct pair pairs[] = {
 	{ KTAPE_FILTER_SEVERITY, "3", "3" },
 	{ KTAPE_FILTER_SEVERITY, "SW1", "1" },
 	{ KTAPE_FILTER_SEVERITY, "_TRACE_HW_SEVERITY2", "2" },
-	{ KTAPE_FILTER_GATE, "irq=10us,syscall=2ms",
-	  "irq=10us,syscall=2ms" },
+	{ KTAPE_FILTER_GATE, "irq=10us,syscall=2ms", "irq=10us,syscall=2ms" },
 	{ KTAPE_FILTER_GATE, "work=1.5ms,timer=1h", "work=1500us,timer=3600s" },
 	{ KTAPE_FILTER_GATE, "hrtimer=0", "hrtimer=0ns" },
 	{ KTAPE_FILTER_RATE, "sched_switch=100", "sched_switch=100" },
@@ -156,16 +154,16 @@ static void test_entries(void)
 	ktape_filter_release(&v);
 	check(!ktape_filter_parse(KTAPE_FILTER_CPU, "!0", &v, NULL), "cpu");
 	check_equal(((uint64_t *)v.entries)[0],
-		    (sysconf(_SC_NPROCESSORS_CONF) < 64
-		     ? (1ULL << sysconf(_SC_NPROCESSORS_CONF)) - 1 : ~0ULL) & ~1);
+		    (sysconf(_SC_NPROCESSORS_CONF) < 64 ?
+			     (1ULL << sysconf(_SC_NPROCESSORS_CONF)) - 1 :
+			     ~0ULL) &
+			    ~1);
 	ktape_filter_release(&v);
-	check(!ktape_filter_parse(KTAPE_FILTER_SIGNAL, "1,64", &v, NULL),
-	      "signal");
+	check(!ktape_filter_parse(KTAPE_FILTER_SIGNAL, "1,64", &v, NULL), "signal");
 	check_equal(v.nr, 1);
 	check_equal(*(uint64_t *)v.entries, 1ULL << 63 | 1);
 	ktape_filter_release(&v);
-	check(!ktape_filter_parse(KTAPE_FILTER_PID, "7:children", &v, NULL),
-	      "pid");
+	check(!ktape_filter_parse(KTAPE_FILTER_PID, "7:children", &v, NULL), "pid");
 	pid = v.entries;
 	check_equal((unsigned int)pid->pid, 7);
 	check_equal(pid->flags, KTAPE_PID_CHILDREN);
@@ -225,7 +223,7 @@ static const struct {
 	{ KTAPE_FILTER_RATE, "mark=5, none=5", 8 },
 	{ KTAPE_FILTER_RATE, "no_event=5", 0 },
 	{ KTAPE_FILTER_RATE, "sched_switch=4294967296", 0 },
-	{ KTAPE_FILTER_RATE, "all=5", 0 },	/* more than allowed */
+	{ KTAPE_FILTER_RATE, "all=5", 0 }, /* more than allowed */
 	{ KTAPE_FILTER_STACK, "sched_switch,no_event", 13 },
 	{ KTAPE_FILTER_STACK, "sched_switch, no_event ", 14 },
 	{ KTAPE_FILTER_STACK, "mark irq", 0 },
@@ -241,14 +239,14 @@ static void test_refused(void)
 		const char *text = refused[i].text;
 
 		error = (struct ktape_error){ .offset = 99 };
-		check(ktape_filter_parse(refused[i].kind, text, &v, &error) ==
-		      -EBADMSG, "%u: \"%s\" passes", refused[i].kind, text);
+		check(ktape_filter_parse(refused[i].kind, text, &v, &error) == -EBADMSG,
+		      "%u: \"%s\" passes", refused[i].kind, text);
 		check(error.text[0], "%s: no error message", text);
 		check(error.offset == refused[i].offset, "%s: at %llu", text,
 		      (unsigned long long)error.offset);
 		check(!v.entries, "%s leaves entries", text);
-		check(ktape_filter_parse(refused[i].kind, text, &v, NULL) ==
-		      -EBADMSG, "without an error");
+		check(ktape_filter_parse(refused[i].kind, text, &v, NULL) == -EBADMSG,
+		      "without an error");
 	}
 	check(ktape_filter_parse(KTAPE_FILTER_KINDS, "1", &v, NULL) == -EINVAL,
 	      "no such kind");
@@ -279,8 +277,8 @@ static void test_limits(void)
 		check_equal(v.nr, limits[i].most);
 		ktape_filter_release(&v);
 		sprintf(text + at, "%u", n);
-		check(ktape_filter_parse(limits[i].kind, text, &v, NULL) ==
-		      -EBADMSG, "one entry too many is accepted");
+		check(ktape_filter_parse(limits[i].kind, text, &v, NULL) == -EBADMSG,
+		      "one entry too many is accepted");
 	}
 }
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROTO_TRACKS	8192
+#define PROTO_TRACKS 8192
 
 /* A field: its number, and its value or the bytes at @data. */
 struct proto_field {
@@ -50,8 +50,7 @@ static uint64_t proto_varint(const uint8_t **p, const uint8_t *end)
 }
 
 /* Decode the next field from @p on. Return: false at the end. */
-static bool proto_next(const uint8_t **p, const uint8_t *end,
-		       struct proto_field *f)
+static bool proto_next(const uint8_t **p, const uint8_t *end, struct proto_field *f)
 {
 	uint64_t key;
 
@@ -111,8 +110,7 @@ static const char *proto_track(const struct proto_tracks *t, uint64_t id)
 }
 
 /* Print a DebugAnnotation. */
-static void proto_annotation(struct proto_tracks *t,
-			     const struct proto_field *of)
+static void proto_annotation(struct proto_tracks *t, const struct proto_field *of)
 {
 	const uint8_t *p = of->data, *end = p + of->len;
 	struct proto_field f, name = { .number = 0 };
@@ -128,8 +126,7 @@ static void proto_annotation(struct proto_tracks *t,
 		if (f.number == 4)
 			fprintf(t->out, "%lld", (long long)f.value);
 		if (f.number == 6)
-			fprintf(t->out, "%.*s", (int)f.len,
-				(const char *)f.data);
+			fprintf(t->out, "%.*s", (int)f.len, (const char *)f.data);
 		if (f.number == 7)
 			fprintf(t->out, "0x%llx", (unsigned long long)f.value);
 	}
@@ -150,13 +147,11 @@ static void proto_event(struct proto_tracks *t, const struct proto_field *of)
 		if (f.number == 23)
 			name = f;
 	}
-	fprintf(t->out, "%s %s", types[type < 5 ? type : 0],
-		proto_track(t, track));
+	fprintf(t->out, "%s %s", types[type < 5 ? type : 0], proto_track(t, track));
 	if (type == 4)
 		fprintf(t->out, ": %lld", (long long)value);
 	if (name.data)
-		fprintf(t->out, ": %.*s", (int)name.len,
-			(const char *)name.data);
+		fprintf(t->out, ": %.*s", (int)name.len, (const char *)name.data);
 	for (p = of->data; proto_next(&p, end, &f);) {
 		if (f.number == 4)
 			proto_annotation(t, &f);
@@ -165,8 +160,7 @@ static void proto_event(struct proto_tracks *t, const struct proto_field *of)
 }
 
 /* Return the whole trace as text, to be freed. */
-__attribute__((unused))
-static char *proto_lines(const void *data, size_t size)
+__attribute__((unused)) static char *proto_lines(const void *data, size_t size)
 {
 	const uint8_t *p = data, *end = p + size, *q;
 	struct proto_tracks *t = calloc(1, sizeof(*t));

@@ -24,10 +24,16 @@ static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 {
 	const uint32_t args[7] = { g->id, g->param1, g->param2 };
 	const struct ktape_event e = {
-		.kind = KTAPE_RING_REGISTRY, .known = true, .nargs = 7,
-		.opcode = KTAPE_EV_REGISTRY, .args = args, .dat20 = g->type,
-		.tid = -1, .blob = g->name,
-		.blob_size = (uint32_t)strlen(g->name), .size = 256,
+		.kind = KTAPE_RING_REGISTRY,
+		.known = true,
+		.nargs = 7,
+		.opcode = KTAPE_EV_REGISTRY,
+		.args = args,
+		.dat20 = g->type,
+		.tid = -1,
+		.blob = g->name,
+		.blob_size = (uint32_t)strlen(g->name),
+		.size = 256,
 	};
 
 	if (ktape_registry_add(registry, &e) || ktape_sink_event(sink, &e))
@@ -36,13 +42,15 @@ static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 
 /* Return names and events in a format, to be freed. */
 static inline char *text_of(const char *format, const struct given *names,
-		     size_t nr_names, const struct scene_event *events,
-		     size_t nr, size_t *len)
+			    size_t nr_names, const struct scene_event *events,
+			    size_t nr, size_t *len)
 {
 	char path[CODEC_PATH], *text;
 	int fd = codec_file(path, "", 0);
 	struct ktape_sink_options how = {
-		.format = format, .path = path, .info = &scene_info,
+		.format = format,
+		.path = path,
+		.info = &scene_info,
 	};
 	struct ktape_registry *registry;
 	struct ktape_sink *sink;
@@ -65,7 +73,7 @@ static inline char *text_of(const char *format, const struct given *names,
 }
 
 static inline char *tracks_of(const struct given *names, size_t nr_names,
-		       const struct scene_event *events, size_t nr)
+			      const struct scene_event *events, size_t nr)
 {
 	size_t len;
 	char *data = text_of("perfetto", names, nr_names, events, nr, &len);

@@ -10,9 +10,9 @@
 #include "lib_tband.h"
 #include "lib_tracks.h"
 
-#define OWN	1	/* in dat20: the marker is local to the thread */
-#define MANY	5000
-#define KEPT	4096
+#define OWN  1 /* in dat20: the marker is local to the thread */
+#define MANY 5000
+#define KEPT 4096
 
 /* ---- writing -------------------------------------------------------------- */
 
@@ -37,7 +37,9 @@ static void play(const char *format, const char *path,
 		 const struct scene_event *events, size_t nr)
 {
 	struct ktape_sink_options how = {
-		.format = format, .path = path, .info = &scene_info,
+		.format = format,
+		.path = path,
+		.info = &scene_info,
 	};
 	struct ktape_registry *registry;
 	struct ktape_sink *sink;
@@ -50,12 +52,19 @@ static void play(const char *format, const char *path,
 	for (size_t i = 0; i < nr; i++) {
 		const struct scene_event *m = &events[i];
 		const struct ktape_event e = {
-			.ts = m->ts, .cpu = m->cpu, .tid = m->tid,
-			.opcode = m->opcode, .nargs = m->nargs, .args = m->args,
-			.dat20 = m->dat20, .known = true, .blob = m->blob,
-			.blob_size = m->blob_size, .size = 512,
-			.kind = m->opcode == KTAPE_EV_REGISTRY ?
-					KTAPE_RING_REGISTRY : 0,
+			.ts = m->ts,
+			.cpu = m->cpu,
+			.tid = m->tid,
+			.opcode = m->opcode,
+			.nargs = m->nargs,
+			.args = m->args,
+			.dat20 = m->dat20,
+			.known = true,
+			.blob = m->blob,
+			.blob_size = m->blob_size,
+			.size = 512,
+			.kind = m->opcode == KTAPE_EV_REGISTRY ? KTAPE_RING_REGISTRY :
+								 0,
 		};
 
 		if (m->opcode == KTAPE_EV_REGISTRY &&
@@ -116,76 +125,99 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 	return states;
 }
 
-#define NAME(ts, type, id, text)	\
-	{ (ts), 0, -1, KTAPE_EV_REGISTRY, 7, (type), { (id) }, (text), \
-	  sizeof(text) - 1 }
-#define TBAND(ts, event, first, second)	\
-	{ (ts), 0, 1, KTAPE_EV_USER_EVENT, 3, 0, \
-	  { KTAPE_FORMAT_ID_TBAND | (event), (first), (second) }, "", 0 }
-#define QUEUE		(KTAPE_OBJ_USER + KTAPE_USER_QUEUE)
-#define SENT		102
-#define KIND		101
-#define KIND_QUEUE	0
-#define KIND_MUTEX	3
-#define KIND_RECURSIVE	4
+#define NAME(ts, type, id, text)                                             \
+	{                                                                    \
+		(ts), 0, -1, KTAPE_EV_REGISTRY, 7, (type), { (id) }, (text), \
+			sizeof(text) - 1                                     \
+	}
+#define TBAND(ts, event, first, second)                                         \
+	{                                                                       \
+		(ts), 0, 1, KTAPE_EV_USER_EVENT, 3, 0,                          \
+			{ KTAPE_FORMAT_ID_TBAND | (event), (first), (second) }, \
+			"", 0                                                   \
+	}
+#define QUEUE	       (KTAPE_OBJ_USER + KTAPE_USER_QUEUE)
+#define SENT	       102
+#define KIND	       101
+#define KIND_QUEUE     0
+#define KIND_MUTEX     3
+#define KIND_RECURSIVE 4
 
 /* ---- mutexes of ThreadX --------------------------------------------------- */
 
-#define A	0x80001000U	/* threads */
-#define B	0x80002000U
-#define C	0x3000U
-#define D	0x4000U
-#define M	0x500U
-#define ISR	0xffffffffU
-#define TRACEX(ts, thread, id, w2, w3, w4)	\
-	{ (ts), 0, 1, KTAPE_EV_USER_EVENT, 7, 0, \
-	  { KTAPE_FORMAT_ID_TRACEX | (id), M, (w2), (w3), (w4), (thread), 0 }, \
-	  "", 0 }
-#define GET(ts, thread, wait, owner, times)	\
+#define A   0x80001000U /* threads */
+#define B   0x80002000U
+#define C   0x3000U
+#define D   0x4000U
+#define M   0x500U
+#define ISR 0xffffffffU
+#define TRACEX(ts, thread, id, w2, w3, w4)               \
+	{                                                \
+		(ts), 0, 1, KTAPE_EV_USER_EVENT, 7, 0,   \
+			{ KTAPE_FORMAT_ID_TRACEX | (id), \
+			  M,                             \
+			  (w2),                          \
+			  (w3),                          \
+			  (w4),                          \
+			  (thread),                      \
+			  0 },                           \
+			"", 0                            \
+	}
+#define GET(ts, thread, wait, owner, times) \
 	TRACEX(ts, thread, 52, wait, owner, times)
-#define PUT(ts, thread, owner, times)	\
-	TRACEX(ts, thread, 57, owner, times, 0)
+#define PUT(ts, thread, owner, times) TRACEX(ts, thread, 57, owner, times, 0)
 
-#define Q	0x600U
-#define S	0x700U
-#define CALL(ts, object, thread, id, w2, w3, w4)	\
-	{ (ts), 0, 1, KTAPE_EV_USER_EVENT, 7, 0, \
-	  { KTAPE_FORMAT_ID_TRACEX | (id), object, (w2), (w3), (w4), (thread), 0 }, \
-	  "", 0 }
+#define Q 0x600U
+#define S 0x700U
+#define CALL(ts, object, thread, id, w2, w3, w4)         \
+	{                                                \
+		(ts), 0, 1, KTAPE_EV_USER_EVENT, 7, 0,   \
+			{ KTAPE_FORMAT_ID_TRACEX | (id), \
+			  object,                        \
+			  (w2),                          \
+			  (w3),                          \
+			  (w4),                          \
+			  (thread),                      \
+			  0 },                           \
+			"", 0                            \
+	}
 #define SEND(ts, thread, wait, before)	CALL(ts, Q, thread, 69, 1, wait, before)
-#define FRONT(ts, thread, wait, before)	CALL(ts, Q, thread, 63, 1, wait, before)
-#define RECEIVE(ts, thread, wait, before)	CALL(ts, Q, thread, 68, 1, wait, before)
-#define S_GET(ts, thread, wait, before)	CALL(ts, S, thread, 83, wait, before, 0)
-#define S_PUT(ts, thread, before, waited)	CALL(ts, S, thread, 88, before, waited, 0)
+#define FRONT(ts, thread, wait, before) CALL(ts, Q, thread, 63, 1, wait, before)
+#define RECEIVE(ts, thread, wait, before) \
+	CALL(ts, Q, thread, 68, 1, wait, before)
+#define S_GET(ts, thread, wait, before) CALL(ts, S, thread, 83, wait, before, 0)
+#define S_PUT(ts, thread, before, waited) \
+	CALL(ts, S, thread, 88, before, waited, 0)
 
 /* ThreadX traces a call when it begins: what a queue has is known from the call on. */
 static void queue_lengths(void)
 {
 	static const struct scene_event events[] = {
-		SEND(10, A, 0, 2),		/* the buffer begins here: 3 */
-		RECEIVE(20, B, 0, 3),		/* 2 */
-		RECEIVE(30, B, 0, 2),		/* 1 */
-		RECEIVE(40, B, 0, 1),		/* 0 */
-		RECEIVE(50, B, 0, 0),		/* fails */
-		RECEIVE(60, B, 100, 0),		/* waits */
-		RECEIVE(65, B, 100, 0),		/* again: B still is one thread */
-		SEND(70, A, 0, 0),		/* goes to B: 0 */
-		FRONT(80, A, 0, 0),		/* 1 */
-		SEND(90, ISR, 0, 1),		/* 2 */
-		CALL(100, Q, A, 62, 0, 0, 0),	/* queue_flush: 0 */
-		CALL(110, Q, A, 60, 2, 0, 16),	/* queue_create: 2 messages of 2 words */
+		SEND(10, A, 0, 2),	      /* the buffer begins here: 3 */
+		RECEIVE(20, B, 0, 3),	      /* 2 */
+		RECEIVE(30, B, 0, 2),	      /* 1 */
+		RECEIVE(40, B, 0, 1),	      /* 0 */
+		RECEIVE(50, B, 0, 0),	      /* fails */
+		RECEIVE(60, B, 100, 0),	      /* waits */
+		RECEIVE(65, B, 100, 0),	      /* again: B still is one thread */
+		SEND(70, A, 0, 0),	      /* goes to B: 0 */
+		FRONT(80, A, 0, 0),	      /* 1 */
+		SEND(90, ISR, 0, 1),	      /* 2 */
+		CALL(100, Q, A, 62, 0, 0, 0), /* queue_flush: 0 */
+		CALL(110, Q, A, 60, 2, 0, 16), /* queue_create: 2 messages of 2 words */
 		SEND(120, A, 0, 0),
 		SEND(130, A, 0, 1),
-		SEND(140, A, 0, 2),		/* is full: fails */
-		SEND(150, A, 100, 2),		/* waits */
-		RECEIVE(160, B, 0, 2),		/* gets one, and A's is put: 2 */
-		RECEIVE(170, B, 0, 2),		/* 1 */
+		SEND(140, A, 0, 2),    /* is full: fails */
+		SEND(150, A, 100, 2),  /* waits */
+		RECEIVE(160, B, 0, 2), /* gets one, and A's is put: 2 */
+		RECEIVE(170, B, 0, 2), /* 1 */
 	};
 	size_t nr;
 	char *states = states_of(events, ARRAY_SIZE(events), &nr);
 
-#define IS(number)	"value Queue 0x600 State: " #number "\n"
-	same_text(states, IS(3) IS(2) IS(1) IS(0) IS(0) IS(0) IS(0) IS(0) IS(1) IS(2)
+#define IS(number) "value Queue 0x600 State: " #number "\n"
+	same_text(states,
+		  IS(3) IS(2) IS(1) IS(0) IS(0) IS(0) IS(0) IS(0) IS(1) IS(2)
 			  IS(0) IS(0) IS(1) IS(2) IS(2) IS(2) IS(2) IS(1));
 #undef IS
 	free(states);
@@ -195,18 +227,18 @@ static void queue_lengths(void)
 static void queue_capacity(void)
 {
 	static const struct scene_event events[] = {
-		SEND(10, A, 100, 3),		/* 4, as far as is known */
-		SEND(20, C, 0, 3),		/* it was not: 3 is all */
+		SEND(10, A, 100, 3), /* 4, as far as is known */
+		SEND(20, C, 0, 3),   /* it was not: 3 is all */
 		SEND(30, A, 100, 3),
-		RECEIVE(40, B, 0, 3),		/* A's is put: 3 */
-		RECEIVE(50, B, 0, 3),		/* 2 */
+		RECEIVE(40, B, 0, 3), /* A's is put: 3 */
+		RECEIVE(50, B, 0, 3), /* 2 */
 		SEND(60, A, 0, 2),
-		SEND(70, A, 0, 4),		/* events are missing, and it is longer */
+		SEND(70, A, 0, 4), /* events are missing, and it is longer */
 	};
 	size_t nr;
 	char *states = states_of(events, ARRAY_SIZE(events), &nr);
 
-#define IS(number)	"value Queue 0x600 State: " #number "\n"
+#define IS(number) "value Queue 0x600 State: " #number "\n"
 	same_text(states, IS(4) IS(3) IS(3) IS(3) IS(2) IS(3) IS(5));
 #undef IS
 	free(states);
@@ -215,20 +247,20 @@ static void queue_capacity(void)
 static void semaphore_counts(void)
 {
 	static const struct scene_event events[] = {
-		CALL(10, S, A, 81, 1, 0, 0),	/* semaphore_create */
-		S_GET(20, B, 100, 1),		/* 0 */
-		S_GET(30, C, 100, 0),		/* waits */
-		S_PUT(40, A, 0, 1),		/* C gets it: 0 */
-		S_PUT(50, A, 0, 0),		/* 1 */
-		S_PUT(60, A, 1, 0),		/* 2 */
-		CALL(70, S, A, 80, 2, 0, 2),	/* semaphore_ceiling_put: fails */
-		CALL(80, S, A, 80, 2, 0, 3),	/* 3 */
-		S_PUT(90, A, 3, 0),		/* no ceiling: 4 */
+		CALL(10, S, A, 81, 1, 0, 0), /* semaphore_create */
+		S_GET(20, B, 100, 1),	     /* 0 */
+		S_GET(30, C, 100, 0),	     /* waits */
+		S_PUT(40, A, 0, 1),	     /* C gets it: 0 */
+		S_PUT(50, A, 0, 0),	     /* 1 */
+		S_PUT(60, A, 1, 0),	     /* 2 */
+		CALL(70, S, A, 80, 2, 0, 2), /* semaphore_ceiling_put: fails */
+		CALL(80, S, A, 80, 2, 0, 3), /* 3 */
+		S_PUT(90, A, 3, 0),	     /* no ceiling: 4 */
 	};
 	size_t nr;
 	char *states = states_of(events, ARRAY_SIZE(events), &nr);
 
-#define IS(number)	"value Semaphore 0x700 State: " #number "\n"
+#define IS(number) "value Semaphore 0x700 State: " #number "\n"
 	same_text(states, IS(1) IS(0) IS(0) IS(0) IS(1) IS(2) IS(2) IS(3) IS(4));
 #undef IS
 	free(states);
@@ -239,17 +271,17 @@ static void mutex_holders(void)
 {
 	static const struct scene_event events[] = {
 		NAME(0, KTAPE_OBJ_USER + KTAPE_USER_THREAD, A, "alpha"),
-		GET(10, B, 100, A, 1),		/* alpha owned it before */
+		GET(10, B, 100, A, 1), /* alpha owned it before */
 		GET(20, C, 100, A, 1),
 		GET(25, C, 100, A, 1),
 		PUT(30, A, A, 2),
-		PUT(40, A, A, 1),		/* B waited first */
-		PUT(50, D, B, 1),		/* fails */
-		PUT(60, B, B, 1),		/* C is one of those that waited */
+		PUT(40, A, A, 1), /* B waited first */
+		PUT(50, D, B, 1), /* fails */
+		PUT(60, B, B, 1), /* C is one of those that waited */
 		PUT(70, C, C, 1),
-		PUT(80, C, 0, 0),		/* fails */
+		PUT(80, C, 0, 0), /* fails */
 		GET(90, B, 0, 0, 0),
-		GET(100, D, 0, C, 1),		/* a thread was not seen */
+		GET(100, D, 0, C, 1), /* a thread was not seen */
 		GET(110, C, 100, C, 1),
 		PUT(120, C, C, 1),
 		GET(130, ISR, 0, 0, 0),
@@ -257,22 +289,21 @@ static void mutex_holders(void)
 	size_t nr;
 	char *states = states_of(events, ARRAY_SIZE(events), &nr);
 
-	same_text(states,
-		  "begin Mutex 0x500 State: Taken by Thread alpha (0x80001000)\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Taken by Thread 0x80002000\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Taken\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Taken\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Taken by Thread 0x80002000\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Taken by Thread 0x3000\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Available\n"
-		  "end Mutex 0x500 State\n"
-		  "begin Mutex 0x500 State: Taken\n");
+	same_text(states, "begin Mutex 0x500 State: Taken by Thread alpha (0x80001000)\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Taken by Thread 0x80002000\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Taken\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Taken\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Taken by Thread 0x80002000\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Taken by Thread 0x3000\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Available\n"
+			  "end Mutex 0x500 State\n"
+			  "begin Mutex 0x500 State: Taken\n");
 	free(states);
 }
 
@@ -298,8 +329,7 @@ static void states_bounded(void)
 	set_many(&nr, SENT, 1);
 	text = states_of(many, nr, &found);
 	check_equal(found, KEPT);
-	check(!strcmp(missed, "states of objects beyond 4096: 904\n"), "%s",
-	      missed);
+	check(!strcmp(missed, "states of objects beyond 4096: 904\n"), "%s", missed);
 	free(text);
 	set_many(&nr, KIND, KIND_MUTEX);
 	many[nr] = (struct scene_event)TBAND(nr, SENT, 2, 0);
@@ -312,8 +342,7 @@ static void states_bounded(void)
 	check(strstr(text, "\"Mutex #2 State\"") &&
 		      !strstr(text, "\"Mutex #5000 State\""),
 	      "other mutexes than the first ones are kept");
-	check(!strcmp(missed, "states of objects beyond 4096: 904\n"), "%s",
-	      missed);
+	check(!strcmp(missed, "states of objects beyond 4096: 904\n"), "%s", missed);
 	free(text);
 }
 
@@ -372,16 +401,11 @@ static void marker_slices(void)
 }
 
 static const struct scene_event renamed[] = {
-	TBAND(10, KIND, 5, KIND_MUTEX),
-	TBAND(20, SENT, 5, 1),
-	NAME(30, QUEUE, 5, "mail"),
-	TBAND(40, SENT, 5, 0),
-	TBAND(50, KIND, 5, KIND_RECURSIVE),
-	TBAND(60, SENT, 5, 1),
-	TBAND(70, KIND, 5, KIND_QUEUE),
-	TBAND(80, SENT, 5, 3),
-	TBAND(90, KIND, 5, KIND_MUTEX),
-	TBAND(100, SENT, 5, 1),
+	TBAND(10, KIND, 5, KIND_MUTEX),	    TBAND(20, SENT, 5, 1),
+	NAME(30, QUEUE, 5, "mail"),	    TBAND(40, SENT, 5, 0),
+	TBAND(50, KIND, 5, KIND_RECURSIVE), TBAND(60, SENT, 5, 1),
+	TBAND(70, KIND, 5, KIND_QUEUE),	    TBAND(80, SENT, 5, 3),
+	TBAND(90, KIND, 5, KIND_MUTEX),	    TBAND(100, SENT, 5, 1),
 };
 
 static void state_slices(void)
@@ -465,11 +489,9 @@ static char *keep_name(struct ktape_trace *t, const struct ktape_event *e)
 	if (e->opcode < KTAPE_EV_MARK || e->opcode > KTAPE_EV_MARK_VALUE)
 		return NULL;
 	o = ktape_registry_meant(ktape_trace_registry(t), e,
-				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
-				 id);
+				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER, id);
 	if (asprintf(&line, "%u %s %u: %s", e->opcode,
-		     e->dat20 & 1 ? "own" : "global", id,
-		     o ? o->name : "none") < 0)
+		     e->dat20 & 1 ? "own" : "global", id, o ? o->name : "none") < 0)
 		abort();
 	return line;
 }
@@ -559,8 +581,8 @@ static void renamed_event(void)
 	free(text);
 }
 
-#define BYTES	20	/* arguments of one byte */
-#define TEXT	300
+#define BYTES 20 /* arguments of one byte */
+#define TEXT  300
 
 /* All arguments are kept; what a format cuts is reported. */
 static void cut_arguments(void)
@@ -569,8 +591,7 @@ static void cut_arguments(void)
 	char blob[BYTES * sizeof(byte) + TEXT + 2];
 	const struct scene_event all[] = {
 		NAME(10, KTAPE_OBJ_USER_EVENT, 3, "long"),
-		{ 20, 0, 1, KTAPE_EV_USER_EVENT, 5, 0, { 3, 1, 2, 3, 4 }, blob,
-		  sizeof(blob) },
+		{ 20, 0, 1, KTAPE_EV_USER_EVENT, 5, 0, { 3, 1, 2, 3, 4 }, blob, sizeof(blob) },
 	};
 	char *text;
 	size_t len;

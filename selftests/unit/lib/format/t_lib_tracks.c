@@ -13,7 +13,7 @@
 
 /* ---- names ---------------------------------------------------------------- */
 
-#define OWN	1	/* in dat20: the marker is local to the thread */
+#define OWN 1 /* in dat20: the marker is local to the thread */
 
 static const struct given marker_names[] = {
 	{ KTAPE_OBJ_THREAD, 100, 100, 0, "app" },
@@ -51,28 +51,27 @@ static void names(void)
 	char *lines = tracks_of(marker_names, ARRAY_SIZE(marker_names),
 				marker_events, ARRAY_SIZE(marker_events));
 
-	same_text(lines,
-		  "begin Interrupt routines CPU 0: every CPU's\n"
-		  "end Interrupt routines CPU 0\n"
-		  "begin Interrupt routines CPU 0: of all\n"
-		  "end Interrupt routines CPU 0\n"
-		  "begin Interrupt routines CPU 1: of CPU 1\n"
-		  "end Interrupt routines CPU 1\n"
-		  "instant global: global\n"
-		  "instant own: own\n"
-		  "instant marker 1: marker 1\n"
-		  "instant both: both\n"
-		  "value depth, app (100): 7\n"
-		  "value depth, thread 101: 8\n"
-		  "instant Exceptions: disk.2 HW1\n"
-		  "instant Exceptions: 0xabcd.3 SW2\n"
-		  "instant Exceptions: kernel.1 SW3\n");
+	same_text(lines, "begin Interrupt routines CPU 0: every CPU's\n"
+			 "end Interrupt routines CPU 0\n"
+			 "begin Interrupt routines CPU 0: of all\n"
+			 "end Interrupt routines CPU 0\n"
+			 "begin Interrupt routines CPU 1: of CPU 1\n"
+			 "end Interrupt routines CPU 1\n"
+			 "instant global: global\n"
+			 "instant own: own\n"
+			 "instant marker 1: marker 1\n"
+			 "instant both: both\n"
+			 "value depth, app (100): 7\n"
+			 "value depth, thread 101: 8\n"
+			 "instant Exceptions: disk.2 HW1\n"
+			 "instant Exceptions: 0xabcd.3 SW2\n"
+			 "instant Exceptions: kernel.1 SW3\n");
 	free(lines);
 }
 
 /* ---- Chrome's slices ------------------------------------------------------ */
 
-#define SYS_EXIT_GROUP	231
+#define SYS_EXIT_GROUP 231
 
 /* Both ends of a slice have the same name, and no slice outlives its thread. */
 static void slices(void)
@@ -122,66 +121,67 @@ static void tband_tracks(void)
 	fd = codec_file(path, stream.data, stream.len);
 	lines = tracks_of_file(path);
 	close(fd);
-	same_text(lines,
-		  "instant Events CPU 0: core_id core_id=0\n"
-		  "instant Events CPU 0: ts_resolution_ns ns_per_ts=1000\n"
-		  "instant Events CPU 0: task_is_idle_task task_id=2 task_id_name=idle core_id=0\n"
-		  "instant Events CPU 0: task_is_timer_task task_id=3\n"
-		  "instant Events CPU 1: core_id core_id=1\n"
-		  "instant Events CPU 0: task_priority_set task_id=1 task_id_name=main priority=3\n"
-		  "value Task main (#1) Priority: 3\n"
-		  "instant Events: queue_created queue_id=5 queue_id_name=mail\n"
-		  "instant Events: queue_kind queue_id=5 queue_id_name=mail kind=FrqkMutex\n"
-		  "instant Events: queue_send queue_id=5 queue_id_name=mail len_after=1\n"
-		  "begin Mutex mail (#5) State: Available\n"
-		  "instant Events: queue_send_from_isr queue_id=5 queue_id_name=mail len_after=2\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Available\n"
-		  "begin Interrupt routines CPU 1: timer\n"
-		  "instant Events: queue_overwrite queue_id=5 queue_id_name=mail len_after=2\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Available\n"
-		  "instant Events: queue_overwrite_from_isr queue_id=5 queue_id_name=mail len_after=2\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Available\n"
-		  "instant Events: queue_receive queue_id=5 queue_id_name=mail len_after=1\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Available\n"
-		  "instant Events: queue_receive_from_isr queue_id=5 queue_id_name=mail len_after=0\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Taken\n"
-		  "instant Events: queue_reset queue_id=5 queue_id_name=mail\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Taken by Task main (#1)\n"
-		  "instant Events: queue_cur_length queue_id=5 queue_id_name=mail length=0\n"
-		  "end Mutex mail (#5) State\n"
-		  "begin Mutex mail (#5) State: Taken by Task main (#1)\n"
-		  "instant Events: curtask_block_on_queue_peek queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
-		  "instant Events: curtask_block_on_queue_send queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
-		  "instant Events: curtask_block_on_queue_receive queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
-		  "begin Interrupt routines CPU 0: uart\n"
-		  "end Interrupt routines CPU 0\n"
-		  "instant Events: task_priority_inherit task_id=1 task_id_name=main priority=9\n"
-		  "value Task main (#1) Priority: 9\n"
-		  "instant Events: task_priority_disinherit task_id=1 task_id_name=main priority=3\n"
-		  "value Task main (#1) Priority: 3\n"
-		  "instant loop: hello\n"
-		  "begin loop: loop\n"
-		  "value level: -9223372036854775808\n"
-		  "end loop\n"
-		  "instant own: there\n"
-		  "begin own: own\n"
-		  "value mine, main (1): -5\n"
-		  "end own\n"
-		  "instant Events: curtask_delay ticks=10\n"
-		  "instant Events: task_resumed task_id=1 task_id_name=main\n"
-		  "instant Events: task_resumed_from_isr task_id=1 task_id_name=main\n"
-		  "begin Lost data CPU 0: 3 events\n"
-		  "end Lost data CPU 0\n"
-		  "instant Events: dropped_evt_cnt cnt=3\n"
-		  "instant Events: curtask_delay_until time_to_wake=99\n"
-		  "end Interrupt routines CPU 1\n"
-		  "instant Events: task_suspended task_id=1 task_id_name=main\n");
+	same_text(
+		lines,
+		"instant Events CPU 0: core_id core_id=0\n"
+		"instant Events CPU 0: ts_resolution_ns ns_per_ts=1000\n"
+		"instant Events CPU 0: task_is_idle_task task_id=2 task_id_name=idle core_id=0\n"
+		"instant Events CPU 0: task_is_timer_task task_id=3\n"
+		"instant Events CPU 1: core_id core_id=1\n"
+		"instant Events CPU 0: task_priority_set task_id=1 task_id_name=main priority=3\n"
+		"value Task main (#1) Priority: 3\n"
+		"instant Events: queue_created queue_id=5 queue_id_name=mail\n"
+		"instant Events: queue_kind queue_id=5 queue_id_name=mail kind=FrqkMutex\n"
+		"instant Events: queue_send queue_id=5 queue_id_name=mail len_after=1\n"
+		"begin Mutex mail (#5) State: Available\n"
+		"instant Events: queue_send_from_isr queue_id=5 queue_id_name=mail len_after=2\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Available\n"
+		"begin Interrupt routines CPU 1: timer\n"
+		"instant Events: queue_overwrite queue_id=5 queue_id_name=mail len_after=2\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Available\n"
+		"instant Events: queue_overwrite_from_isr queue_id=5 queue_id_name=mail len_after=2\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Available\n"
+		"instant Events: queue_receive queue_id=5 queue_id_name=mail len_after=1\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Available\n"
+		"instant Events: queue_receive_from_isr queue_id=5 queue_id_name=mail len_after=0\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Taken\n"
+		"instant Events: queue_reset queue_id=5 queue_id_name=mail\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Taken by Task main (#1)\n"
+		"instant Events: queue_cur_length queue_id=5 queue_id_name=mail length=0\n"
+		"end Mutex mail (#5) State\n"
+		"begin Mutex mail (#5) State: Taken by Task main (#1)\n"
+		"instant Events: curtask_block_on_queue_peek queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
+		"instant Events: curtask_block_on_queue_send queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
+		"instant Events: curtask_block_on_queue_receive queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
+		"begin Interrupt routines CPU 0: uart\n"
+		"end Interrupt routines CPU 0\n"
+		"instant Events: task_priority_inherit task_id=1 task_id_name=main priority=9\n"
+		"value Task main (#1) Priority: 9\n"
+		"instant Events: task_priority_disinherit task_id=1 task_id_name=main priority=3\n"
+		"value Task main (#1) Priority: 3\n"
+		"instant loop: hello\n"
+		"begin loop: loop\n"
+		"value level: -9223372036854775808\n"
+		"end loop\n"
+		"instant own: there\n"
+		"begin own: own\n"
+		"value mine, main (1): -5\n"
+		"end own\n"
+		"instant Events: curtask_delay ticks=10\n"
+		"instant Events: task_resumed task_id=1 task_id_name=main\n"
+		"instant Events: task_resumed_from_isr task_id=1 task_id_name=main\n"
+		"begin Lost data CPU 0: 3 events\n"
+		"end Lost data CPU 0\n"
+		"instant Events: dropped_evt_cnt cnt=3\n"
+		"instant Events: curtask_delay_until time_to_wake=99\n"
+		"end Interrupt routines CPU 1\n"
+		"instant Events: task_suspended task_id=1 task_id_name=main\n");
 	free(lines);
 }
 
@@ -258,9 +258,9 @@ static void golden_tracks(void)
 	free(lines);
 }
 
-#define TBAND_SEND	(KTAPE_FORMAT_ID_TBAND | 102)
-#define RKH_FIFO	(KTAPE_FORMAT_ID_RKH | 0x22)
-#define TRACEX_SEND	(KTAPE_FORMAT_ID_TRACEX | 69)
+#define TBAND_SEND  (KTAPE_FORMAT_ID_TBAND | 102)
+#define RKH_FIFO    (KTAPE_FORMAT_ID_RKH | 0x22)
+#define TRACEX_SEND (KTAPE_FORMAT_ID_TRACEX | 69)
 
 /*
  * Format ids with arguments that do not match: the arguments get no names, and
@@ -278,14 +278,13 @@ static void odd_events(void)
 	};
 	char *lines = tracks_of(NULL, 0, events, ARRAY_SIZE(events));
 
-	same_text(lines,
-		  "instant Events CPU 0: queue_send arg1=0x5\n"
-		  "instant Events CPU 0: QUE_FIFO arg1=7 arg2=3\n"
-		  "instant Events CPU 0: QUE_FIFO arg1=0x9\n"
-		  "instant Events CPU 0: queue_send arg1=0x1 arg2=0x2\n"
-		  "instant Events CPU 0: queue_send arg1=0x5 arg2=0x2 arg3=7\n"
-		  "instant Events CPU 0: queue_send queue_id=5 len_after=2\n"
-		  "value Queue #5 State: 2\n");
+	same_text(lines, "instant Events CPU 0: queue_send arg1=0x5\n"
+			 "instant Events CPU 0: QUE_FIFO arg1=7 arg2=3\n"
+			 "instant Events CPU 0: QUE_FIFO arg1=0x9\n"
+			 "instant Events CPU 0: queue_send arg1=0x1 arg2=0x2\n"
+			 "instant Events CPU 0: queue_send arg1=0x5 arg2=0x2 arg3=7\n"
+			 "instant Events CPU 0: queue_send queue_id=5 len_after=2\n"
+			 "value Queue #5 State: 2\n");
 	free(lines);
 }
 
@@ -296,19 +295,16 @@ static void odd_events(void)
 static void functions(void)
 {
 	static const struct scene_event events[] = {
-		{ 1, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { 5 },
-		  "\12\7\0\0\0\0\0\0\0", 9 },
-		{ 2, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { 5 },
-		  "\12\7\0\0\0\1\0\0\0", 9 },
+		{ 1, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { 5 }, "\12\7\0\0\0\0\0\0\0", 9 },
+		{ 2, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { 5 }, "\12\7\0\0\0\1\0\0\0", 9 },
 	};
 	static const struct given function = {
 		KTAPE_OBJ_FUNCTION, 7, 0, 0, "main",
 	};
 	char *lines = tracks_of(&function, 1, events, ARRAY_SIZE(events));
 
-	same_text(lines,
-		  "instant Events CPU 0: user_event 5 arg1=0x7 arg1_name=main\n"
-		  "instant Events CPU 0: user_event 5 arg1=0x100000007\n");
+	same_text(lines, "instant Events CPU 0: user_event 5 arg1=0x7 arg1_name=main\n"
+			 "instant Events CPU 0: user_event 5 arg1=0x100000007\n");
 	free(lines);
 }
 
@@ -415,7 +411,7 @@ static void lttng_events(void)
 
 /* ---- what a trace says of itself ------------------------------------------ */
 
-#define LONG_NAME	20000	/* more than the length of a message can tell */
+#define LONG_NAME 20000 /* more than the length of a message can tell */
 
 /* Return whether a sink counted @n of @what. */
 static bool missed(const struct ktape_sink *sink, const char *what, uint64_t n)
@@ -434,14 +430,23 @@ static void strange_names(void)
 {
 	static char blob[LONG_NAME + 16] = "\x07\x1b";
 	const struct scene_event event = {
-		100, 0, -1, KTAPE_EV_USER_EVENT, 1, 0,
-		{ KTAPE_FORMAT_ID_LINUX | 1 }, blob, LONG_NAME + 7,
+		100,
+		0,
+		-1,
+		KTAPE_EV_USER_EVENT,
+		1,
+		0,
+		{ KTAPE_FORMAT_ID_LINUX | 1 },
+		blob,
+		LONG_NAME + 7,
 	};
 	struct ktape_info info = scene_info;
 	char path[CODEC_PATH], want[LONG_NAME + 128], *data, *lines;
 	int fd = codec_file(path, "", 0), n = (int)sizeof("\x07\x1b") - 1;
 	struct ktape_sink_options how = {
-		.format = "perfetto", .path = path, .info = &info,
+		.format = "perfetto",
+		.path = path,
+		.info = &info,
 	};
 	struct ktape_registry *registry;
 	struct ktape_sink *sink;
@@ -455,8 +460,7 @@ static void strange_names(void)
 	check_equal(ktape_registry_new(info.freq, &registry), 0);
 	how.registry = registry;
 	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	check_equal(scene_play_of(&event, 0, 1, (scene_take *)ktape_sink_event,
-				  sink),
+	check_equal(scene_play_of(&event, 0, 1, (scene_take *)ktape_sink_event, sink),
 		    0);
 	check_equal(ktape_sink_finish(sink), 0);
 	check(!missed(sink, "ends of names of fields beyond 40 bytes", 1),

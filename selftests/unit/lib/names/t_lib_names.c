@@ -7,7 +7,7 @@
 #include "lib_lines.h"
 #include "tap.h"
 
-#define S	1000000000ULL	/* the clock has nanoseconds */
+#define S 1000000000ULL /* the clock has nanoseconds */
 
 static struct lines l;
 
@@ -20,12 +20,12 @@ static const char *name_at(unsigned int type, uint32_t id, uint32_t param1,
 	return o ? o->name : "-";
 }
 
-#define check_name(want, ...)						\
-do {									\
-	const char *__name = name_at(__VA_ARGS__);			\
-									\
-	check(!strcmp(__name, want), "%s, not %s", __name, want);	\
-} while (0)
+#define check_name(want, ...)                                             \
+	do {                                                              \
+		const char *__name = name_at(__VA_ARGS__);                \
+                                                                          \
+		check(!strcmp(__name, want), "%s, not %s", __name, want); \
+	} while (0)
 
 /* Add the same three lives of thread 7 in every order. */
 static const struct object lives[] = {
@@ -60,9 +60,14 @@ static void test_counts(void)
 	lines_start(&l);
 	lines_object(&l, &lives[0]);
 	for (uint64_t i = 1; i <= most; i++) {
-		const struct object count = { i * S / 10, KTAPE_OBJ_NO_ROOM,
-					      KTAPE_NO_ROOM_REFUSED, (uint32_t)i, 0,
-					      S, 0, "refused" };
+		const struct object count = { i * S / 10,
+					      KTAPE_OBJ_NO_ROOM,
+					      KTAPE_NO_ROOM_REFUSED,
+					      (uint32_t)i,
+					      0,
+					      S,
+					      0,
+					      "refused" };
 
 		lines_object(&l, &count);
 	}
@@ -148,8 +153,8 @@ static void test_types(void)
 	check_name("low", KTAPE_OBJ_CGROUP, 1, 0, 6 * S);
 	check_name("last", 255, 1, 0, 6 * S);
 	check_name("-", KTAPE_OBJ_FREE, 1, 0, 6 * S);
-	o = ktape_registry_object(l.feed.registry, KTAPE_OBJ_USER +
-				  KTAPE_USER_QUEUE, 1, 0, 6 * S);
+	o = ktape_registry_object(l.feed.registry,
+				  KTAPE_OBJ_USER + KTAPE_USER_QUEUE, 1, 0, 6 * S);
 	check(o && o->param1 == 8 && o->param2 == 4, "parameters");
 	lines_end(&l);
 }
@@ -176,59 +181,79 @@ static const struct object named[] = {
 	{ 1, KTAPE_OBJ_PROBE, 242, 0, 0, 0, 0, "vfs_read" },
 };
 
-#define U(v)	(uint32_t)(v)
+#define U(v) (uint32_t)(v)
 
 static const struct line plain[] = {
-	{ { .opcode = KTAPE_EV_SCHED_SWITCH, .dat20 = 0x16278, .nargs = 2,
+	{ { .opcode = KTAPE_EV_SCHED_SWITCH,
+	    .dat20 = 0x16278,
+	    .nargs = 2,
 	    .args = { 1234, 0 } },
 	  "prev_prio=120 next_prio=98 prev_state=S prev_tid=1234 (bash) next_tid=0 (swapper)",
 	  "\"prev_prio\":120,\"next_prio\":98,\"prev_state\":\"S\",\"prev_tid\":1234,\"prev_tid_name\":\"bash\",\"next_tid\":0,\"next_tid_name\":\"swapper\"" },
-	{ { .opcode = KTAPE_EV_SCHED_WAKING, .dat20 = 0x378, .nargs = 1,
-	    .args = { 1235 } },
+	{ { .opcode = KTAPE_EV_SCHED_WAKING, .dat20 = 0x378, .nargs = 1, .args = { 1235 } },
 	  "prio=120 target_cpu=3 tid=1235 (a\"b\\\\\\x01)",
 	  "\"prio\":120,\"target_cpu\":3,\"tid\":1235,\"tid_name\":\"a\\\"b\\\\\\u0001\"" },
-	{ { .opcode = KTAPE_EV_SCHED_PROCESS_WAIT, .nargs = 1,
-	    .args = { 4321 } },
-	  "tid=4321 (?)", "\"tid\":4321" },
+	{ { .opcode = KTAPE_EV_SCHED_PROCESS_WAIT, .nargs = 1, .args = { 4321 } },
+	  "tid=4321 (?)",
+	  "\"tid\":4321" },
 	{ { .opcode = KTAPE_EV_IRQ_HANDLER_ENTRY, .dat20 = 24 },
-	  "irq=24 (ahci)", "\"irq\":24,\"irq_name\":\"ahci\"" },
+	  "irq=24 (ahci)",
+	  "\"irq\":24,\"irq_name\":\"ahci\"" },
 	{ { .opcode = KTAPE_EV_IRQ_HANDLER_EXIT, .dat20 = 25 | 1 << 18 },
-	  "irq=25 ret=1", "\"irq\":25,\"ret\":1" },
-	{ { .opcode = KTAPE_EV_SOFTIRQ_RAISE, .dat20 = 9 },
-	  "vec=RCU", "\"vec\":\"RCU\"" },
-	{ { .opcode = KTAPE_EV_SIGNAL_GENERATE, .dat20 = 2 | 1 << 7, .nargs = 3,
+	  "irq=25 ret=1",
+	  "\"irq\":25,\"ret\":1" },
+	{ { .opcode = KTAPE_EV_SOFTIRQ_RAISE, .dat20 = 9 }, "vec=RCU", "\"vec\":\"RCU\"" },
+	{ { .opcode = KTAPE_EV_SIGNAL_GENERATE,
+	    .dat20 = 2 | 1 << 7,
+	    .nargs = 3,
 	    .args = { 1234, U(-6), 0 } },
 	  "sig=SIGINT group=1 result=0 tid=1234 (bash) code=-6 errno=0",
 	  "\"sig\":\"SIGINT\",\"group\":true,\"result\":0,\"tid\":1234,\"tid_name\":\"bash\",\"code\":-6,\"errno\":0" },
-	{ { .opcode = KTAPE_EV_SIGNAL_DELIVER, .dat20 = 36, .nargs = 3,
+	{ { .opcode = KTAPE_EV_SIGNAL_DELIVER,
+	    .dat20 = 36,
+	    .nargs = 3,
 	    .args = { 0, 0x14000000, 0xabcd } },
 	  "sig=SIGRTMIN+2 code=0 flags=0x14000000 handler=0xabcd",
 	  "\"sig\":\"SIGRTMIN+2\",\"code\":0,\"flags\":\"0x14000000\",\"handler\":\"0xabcd\"" },
-	{ { .opcode = KTAPE_EV_WORKQUEUE_EXECUTE_START, .nargs = 2,
+	{ { .opcode = KTAPE_EV_WORKQUEUE_EXECUTE_START,
+	    .nargs = 2,
 	    .args = { 0x77, 0xf00d } },
 	  "work=0x77 function=work_fn+0x1a",
 	  "\"work\":\"0x77\",\"function\":\"work_fn+0x1a\"" },
-	{ { .opcode = KTAPE_EV_WORKQUEUE_EXECUTE_START, .nargs = 2,
+	{ { .opcode = KTAPE_EV_WORKQUEUE_EXECUTE_START,
+	    .nargs = 2,
 	    .args = { 0x77, 0xf11d } },
 	  "work=0x77 function=entry_fn",
 	  "\"work\":\"0x77\",\"function\":\"entry_fn\"" },
-	{ { .opcode = KTAPE_EV_WORKQUEUE_EXECUTE_START, .nargs = 2,
+	{ { .opcode = KTAPE_EV_WORKQUEUE_EXECUTE_START,
+	    .nargs = 2,
 	    .args = { 0x77, 0xdead } },
 	  "work=0x77 function=0xdead",
 	  "\"work\":\"0x77\",\"function\":\"0xdead\"" },
-	{ { .opcode = KTAPE_EV_MARK, .dat20 = 1, .nargs = 1, .args = { 3 },
-	    .blob = "hi", .size = 2 },
+	{ { .opcode = KTAPE_EV_MARK,
+	    .dat20 = 1,
+	    .nargs = 1,
+	    .args = { 3 },
+	    .blob = "hi",
+	    .size = 2 },
 	  "task=1 id=3 (loop) message=hi",
 	  "\"task\":true,\"id\":3,\"id_name\":\"loop\",\"message\":\"hi\"" },
-	{ { .opcode = KTAPE_EV_MARK_VALUE, .nargs = 3,
-	    .args = { 4, U(-5), U(-1) }, .blob = "", .size = 0 },
+	{ { .opcode = KTAPE_EV_MARK_VALUE,
+	    .nargs = 3,
+	    .args = { 4, U(-5), U(-1) },
+	    .blob = "",
+	    .size = 0 },
 	  "task=0 id=4 (load) value=-5 message=",
 	  "\"task\":false,\"id\":4,\"id_name\":\"load\",\"value\":\"-5\",\"message\":\"\"" },
 	{ { .opcode = KTAPE_EV_ISR_ENTER, .nargs = 1, .args = { 5 } },
-	  "id=5 (mine)", "\"id\":5,\"id_name\":\"mine\"" },
+	  "id=5 (mine)",
+	  "\"id\":5,\"id_name\":\"mine\"" },
 	{ { .opcode = KTAPE_EV_ISR_EXIT, .nargs = 1, .args = { 6 } },
-	  "id=6 (everybody's)", "\"id\":6,\"id_name\":\"everybody's\"" },
-	{ { .opcode = KTAPE_EV_BLOCK_RQ_ISSUE, .dat20 = 1, .nargs = 4,
+	  "id=6 (everybody's)",
+	  "\"id\":6,\"id_name\":\"everybody's\"" },
+	{ { .opcode = KTAPE_EV_BLOCK_RQ_ISSUE,
+	    .dat20 = 1,
+	    .nargs = 4,
 	    .args = { 8 << 20 | 16, 2048, 0, 4096 } },
 	  "op=1 dev=8:16 (sdb) sector=2048 bytes=4096",
 	  "\"op\":1,\"dev\":\"8:16\",\"dev_name\":\"sdb\",\"sector\":\"2048\",\"bytes\":4096" },
@@ -236,35 +261,48 @@ static const struct line plain[] = {
 	  "dev=2 (eth0) work=1 budget=64",
 	  "\"dev\":2,\"dev_name\":\"eth0\",\"work\":1,\"budget\":64" },
 	{ { .opcode = KTAPE_EV_IPI_ENTRY, .dat20 = KTAPE_IPI_CALL },
-	  "reason=call", "\"reason\":\"call\"" },
-	{ { .opcode = KTAPE_EV_FILTER, .dat20 = 5 | 1 << 5, .nargs = 2,
-	    .args = { 9, 1 } },
+	  "reason=call",
+	  "\"reason\":\"call\"" },
+	{ { .opcode = KTAPE_EV_FILTER, .dat20 = 5 | 1 << 5, .nargs = 2, .args = { 9, 1 } },
 	  "kind=pid phase=on generation=9 entries=1",
 	  "\"kind\":\"pid\",\"phase\":\"on\",\"generation\":9,\"entries\":1" },
-	{ { .ts = 5000, .opcode = KTAPE_EV_SOFTIRQ_SPAN, .dat20 = 3,
-	    .nargs = 2, .args = { 2000, 0 } },
+	{ { .ts = 5000,
+	    .opcode = KTAPE_EV_SOFTIRQ_SPAN,
+	    .dat20 = 3,
+	    .nargs = 2,
+	    .args = { 2000, 0 } },
 	  "vec=NET_RX start=0.000002000 duration_ns=3000",
 	  "\"vec\":\"NET_RX\",\"start\":\"2000\",\"duration_ns\":3000" },
-	{ { .opcode = KTAPE_EV_WORK_SPAN, .nargs = 3,
-	    .args = { 0xf00d, U(-1), 0 } },	/* it ends before it begins */
+	{ { .opcode = KTAPE_EV_WORK_SPAN,
+	    .nargs = 3,
+	    .args = { 0xf00d, U(-1), 0 } }, /* it ends before it begins */
 	  "function=work_fn+0x1a start=4.294967295",
 	  "\"function\":\"work_fn+0x1a\",\"start\":\"4294967295\"" },
-	{ { .opcode = KTAPE_EV_KERNEL_STACK, .dat20 = KTAPE_EV_SCHED_SWITCH,
+	{ { .opcode = KTAPE_EV_KERNEL_STACK,
+	    .dat20 = KTAPE_EV_SCHED_SWITCH,
 	    .blob = "\3\0\0\0\x0d\xf0\0\0\x1d\xf1\0\0\xad\xde\0\0",
 	    .size = 16 },
 	  "event=sched_switch cut=0 frames=[work_fn+0x1a entry_fn 0xdead]",
 	  "\"event\":\"sched_switch\",\"cut\":false,\"frames\":[\"work_fn+0x1a\",\"entry_fn\",\"0xdead\"]" },
 	{ { .opcode = KTAPE_EV_KERNEL_STACK,
 	    .dat20 = KTAPE_EV_PROCESS_FORK | KTAPE_STACK_CUT,
-	    .blob = "\1\0\0\0\x0d\xf0\0\0", .size = 8 },
+	    .blob = "\1\0\0\0\x0d\xf0\0\0",
+	    .size = 8 },
 	  "event=process_fork cut=1 frames=[work_fn+0x1a]",
 	  "\"event\":\"process_fork\",\"cut\":true,\"frames\":[\"work_fn+0x1a\"]" },
-	{ { .opcode = 240, .nargs = 1, .args = { 0xf11d },
-	    .blob = "\1\0\0\0\x2a\0\0\0\0\0\0\0", .size = 12 },
+	{ { .opcode = 240,
+	    .nargs = 1,
+	    .args = { 0xf11d },
+	    .blob = "\1\0\0\0\x2a\0\0\0\0\0\0\0",
+	    .size = 12 },
 	  "ret=0 tokens=0x0 ip=entry_fn values=[0x2a]",
 	  "\"ret\":false,\"tokens\":\"0x0\",\"ip\":\"entry_fn\",\"values\":[\"0x2a\"]" },
-	{ { .opcode = 242, .dat20 = 5, .nargs = 1, .args = { 0xbeef },
-	    .blob = "\0\0\0\0", .size = 4 },
+	{ { .opcode = 242,
+	    .dat20 = 5,
+	    .nargs = 1,
+	    .args = { 0xbeef },
+	    .blob = "\0\0\0\0",
+	    .size = 4 },
 	  "ret=1 tokens=0x2 ip=0xbeef values=[] probe=vfs_read",
 	  "\"ret\":true,\"tokens\":\"0x2\",\"ip\":\"0xbeef\",\"values\":[],\"probe\":\"vfs_read\"" },
 };
@@ -275,12 +313,10 @@ static void check_line(const struct line *line)
 
 	l.json = false;
 	got = lines_show(&l, &line->one);
-	check(!strcmp(got, line->text), "text: %.150s, not %.150s", got,
-	      line->text);
+	check(!strcmp(got, line->text), "text: %.150s, not %.150s", got, line->text);
 	l.json = true;
 	got = lines_show(&l, &line->one);
-	check(!strcmp(got, line->json), "JSON: %.150s, not %.150s", got,
-	      line->json);
+	check(!strcmp(got, line->json), "JSON: %.150s, not %.150s", got, line->json);
 }
 
 static void test_lines(void)
@@ -301,8 +337,9 @@ static void test_room(void)
 {
 	static const char worst[] = "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1"
 				    "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1";
-	const struct object o = { 1, KTAPE_OBJ_FUNCTION, 0x01010101, U(-1), 0,
-				  0, 0, worst };
+	const struct object o = {
+		1, KTAPE_OBJ_FUNCTION, 0x01010101, U(-1), 0, 0, 0, worst
+	};
 	static uint32_t frames[240];
 	struct one one = {
 		.opcode = KTAPE_EV_KERNEL_STACK,

@@ -9,8 +9,8 @@
 #include "lib_lines.h"
 #include "tap.h"
 
-#define THREADS	4U
-#define IDS	300U	/* more than what caches keep */
+#define THREADS 4U
+#define IDS	300U /* more than what caches keep */
 #define TURNS	20U
 #define LINE	9000U
 
@@ -28,8 +28,13 @@ static size_t line_of(const struct ktape_registry *names, uint32_t id, char *tex
 {
 	const uint32_t args[] = { id, (id + 1) % IDS };
 	const struct ktape_event e = {
-		.ts = 1000 + id, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
-		.args = args, .tid = (int32_t)id, .size = 16, .known = true,
+		.ts = 1000 + id,
+		.opcode = KTAPE_EV_SCHED_SWITCH,
+		.nargs = 2,
+		.args = args,
+		.tid = (int32_t)id,
+		.size = 16,
+		.known = true,
 	};
 
 	return ktape_format_text(&l.feed.info, names, &e, text);
@@ -68,8 +73,8 @@ static void look_together(struct looker lookers[THREADS])
 		snprintf(wanted[id], sizeof(wanted[id]), "%.*s", (int)len, text);
 	}
 	for (unsigned int i = 0; i < THREADS; i++) {
-		check_equal(ktape_registry_view(l.feed.registry,
-						&lookers[i].view), 0);
+		check_equal(ktape_registry_view(l.feed.registry, &lookers[i].view),
+			    0);
 		if (pthread_create(&lookers[i].thread, NULL, look, &lookers[i]))
 			abort();
 	}

@@ -98,8 +98,10 @@ static void test_nothing_left(void)
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
-		{ "a reader is lapped where an interrupt closed a block", test_lapped },
-		{ "a snapshot of a ring that is overwritten meanwhile", test_nothing_left },
+		{ "a reader is lapped where an interrupt closed a block",
+		  test_lapped },
+		{ "a snapshot of a ring that is overwritten meanwhile",
+		  test_nothing_left },
 	};
 	const char *folder = trace_folder();
 	int status;

@@ -8,8 +8,9 @@
 
 #include "lib_device.h"
 
-#define CONTROL		2U	/* control ring of CPU 0 */
-#define GROWN		3U	/* blocks of each ring before the flush, the open one included */
+#define CONTROL 2U /* control ring of CPU 0 */
+#define GROWN \
+	3U /* blocks of each ring before the flush, the open one included */
 
 static char dirs[2][320];
 static void (*while_writing)(void);
@@ -493,7 +494,7 @@ static void test_counters(void)
 	device_store(filtered, 100);
 	check_equal(ktape_recorder_flush(rec), 0);
 	closes = true;
-	device_count(0, device_block(0, 7));	/* two more */
+	device_count(0, device_block(0, 7)); /* two more */
 	device_store(filtered, 0);
 	rotate(rec, 2);
 	check_equal(ktape_recorder_finish(rec), 0);
@@ -511,8 +512,10 @@ int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "rings that are quiet", test_quiet },
-		{ "a block that is closed while another ring is written", test_while_writing },
-		{ "a block that is closed before the positions are noted", test_before_position },
+		{ "a block that is closed while another ring is written",
+		  test_while_writing },
+		{ "a block that is closed before the positions are noted",
+		  test_before_position },
 		{ "an empty block at the flush", test_empty },
 		{ "missed hits in the control ring of an idle CPU", test_missed },
 		{ "a mode without flush", test_no_flush },
@@ -521,13 +524,17 @@ int main(int argc, char **argv)
 		{ "a session that is stopped", test_stopped },
 		{ "a session that is cleared and stopped", test_cleared },
 		{ "a CPU that has come online", test_new_rings },
-		{ "a CPU that has come online before the stop", test_new_rings_stopped },
-		{ "a CPU that has come online is listed at once", test_new_cpu_is_listed },
-		{ "a CPU that has come online before a flush", test_new_rings_flushed },
+		{ "a CPU that has come online before the stop",
+		  test_new_rings_stopped },
+		{ "a CPU that has come online is listed at once",
+		  test_new_cpu_is_listed },
+		{ "a CPU that has come online before a flush",
+		  test_new_rings_flushed },
 		{ "a stop after the look for new CPUs", test_stopped_after_look },
 		{ "a CPU that comes online at the end", test_new_rings_at_end },
 		{ "counters of an open packet", test_counters },
-		{ "a list of CPUs that cannot be written", test_new_cpu_is_not_listed },
+		{ "a list of CPUs that cannot be written",
+		  test_new_cpu_is_not_listed },
 		{ "the same in a piece", test_new_cpu_is_not_listed_in_piece },
 	};
 	const char *dir = trace_folder();

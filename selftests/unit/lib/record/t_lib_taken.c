@@ -9,13 +9,13 @@
 
 #include "lib_device.h"
 
-#define GROWN		5U	/* blocks of each ring, the open one included */
-#define EACH		1900U	/* records in the closed ones, at least */
+#define GROWN 5U    /* blocks of each ring, the open one included */
+#define EACH  1900U /* records in the closed ones, at least */
 
 static char dirs[2][320];
 static unsigned int caught;
 static unsigned int writes;
-static unsigned int take_at;		/* the rings in this write; 0: in none */
+static unsigned int take_at; /* the rings in this write; 0: in none */
 static enum { BEFORE, SEEN, AFTER, WAYS } take_way;
 
 static void on_bus(int number, siginfo_t *info, void *context)
@@ -145,7 +145,8 @@ static void test_reader(void)
 	device_take();
 	check_equal(ktape_reader_read(reader, 0, 0, block, sizeof(block)), -ESTALE);
 	check_equal(caught, 1);
-	check_equal(ktape_reader_read(reader, 1, KTAPE_READ_OPEN, block, sizeof(block)),
+	check_equal(ktape_reader_read(reader, 1, KTAPE_READ_OPEN, block,
+				      sizeof(block)),
 		    -ESTALE);
 	check_equal(ktape_reader_refresh(reader), -ESTALE);
 	check_equal(ktape_reader_ring(reader, 0, &info), -ESTALE);

@@ -8,9 +8,9 @@
 #include "tap.h"
 
 /* Records of an intact ring of the image: 4 blocks, of which the last is open. */
-#define WHOLE_FIRST	((IMAGE_CLOSED + 1 - IMAGE_BLOCKS) * IMAGE_RECORDS)
-#define WHOLE_LAST	(IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN - 1)
-#define WHOLE_RECORDS	(WHOLE_LAST - WHOLE_FIRST + 1)
+#define WHOLE_FIRST   ((IMAGE_CLOSED + 1 - IMAGE_BLOCKS) * IMAGE_RECORDS)
+#define WHOLE_LAST    (IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN - 1)
+#define WHOLE_RECORDS (WHOLE_LAST - WHOLE_FIRST + 1)
 
 static struct image image;
 static struct image_result res;
@@ -80,8 +80,7 @@ static void test_commit(void)
 static void test_floor(void)
 {
 	again();
-	page_of(0)->floor =
-		4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER + 5 * IMAGE_RECORD;
+	page_of(0)->floor = 4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER + 5 * IMAGE_RECORD;
 	page_of(1)->floor = page_of(1)->commit;
 	recover();
 	check_equal(res.ret, 0);
@@ -135,14 +134,14 @@ static void test_step(void)
 /* Flip a bit in a block with a checksum: only that block is missing. */
 static void test_bits(void)
 {
-	const unsigned int len =
-		KTAPE_BLOCK_HEADER + IMAGE_RECORDS * IMAGE_RECORD;
+	const unsigned int len = KTAPE_BLOCK_HEADER + IMAGE_RECORDS * IMAGE_RECORD;
 	unsigned int i;
 
 	again();
 	for (i = 0; i < 600; i++) {
 		unsigned int ring = lcg_below(&luck, IMAGE_RINGS);
-		uint8_t *byte = block_of(ring, 4 + lcg_below(&luck, 2)) + lcg_below(&luck, len);
+		uint8_t *byte = block_of(ring, 4 + lcg_below(&luck, 2)) +
+				lcg_below(&luck, len);
 		uint8_t bit = (uint8_t)(1 << lcg_below(&luck, 8));
 
 		*byte ^= bit;
@@ -179,8 +178,8 @@ static void test_unsound_record(void)
 	const unsigned int at = KTAPE_BLOCK_HEADER + 3 * IMAGE_RECORD + 4;
 
 	again();
-	block_of(0, IMAGE_CLOSED)[at] = 0;		/* no opcode */
-	block_of(2, IMAGE_CLOSED + 1)[at + 3] = 0xff;	/* too long */
+	block_of(0, IMAGE_CLOSED)[at] = 0;	      /* no opcode */
+	block_of(2, IMAGE_CLOSED + 1)[at + 3] = 0xff; /* too long */
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.records[0], WHOLE_RECORDS - (IMAGE_RECORDS - 3));
@@ -228,20 +227,18 @@ static void pos32_from(uint64_t base, uint64_t floor)
 	memset(image.data + d->checks, 0, IMAGE_PAGE);
 	for (i = 0; i < 7; i++) {
 		/* base is as far from the start of a ring as block 3 */
-		uint8_t *b = image.data + d->blocks +
-			     (base + i * IMAGE_BLOCK) %
-				     (IMAGE_BLOCKS * IMAGE_BLOCK);
+		uint8_t *b =
+			image.data + d->blocks +
+			(base + i * IMAGE_BLOCK) % (IMAGE_BLOCKS * IMAGE_BLOCK);
 		struct ktape_block *head = (void *)b;
 
-		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN,
-			    i < 6);
+		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN, i < 6);
 		head->seq = (base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
 	}
 	commit = base + page_of(0)->commit;
 	tail = base + page_of(0)->tail;
 	/* The upper word is that of the block that was opened last. */
-	page_of(0)->commit = (base + 6 * IMAGE_BLOCK) >> 29 << 32 |
-			     (uint32_t)commit;
+	page_of(0)->commit = (base + 6 * IMAGE_BLOCK) >> 29 << 32 | (uint32_t)commit;
 	page_of(0)->tail = (uint32_t)tail;
 	page_of(0)->floor = floor >> 29 << 32 | (uint32_t)floor;
 	recover();
@@ -259,8 +256,7 @@ static void test_pos32(void)
 	for (n = 1; n < 20; n++) {
 		pos32_from(n * step - 5 * IMAGE_BLOCK, 0);
 		/* Only the lower word of this floor is in the range. */
-		pos32_from(n * step - 5 * IMAGE_BLOCK,
-			   n > 8 ? (n - 8) * step : 0);
+		pos32_from(n * step - 5 * IMAGE_BLOCK, n > 8 ? (n - 8) * step : 0);
 	}
 }
 
@@ -287,8 +283,9 @@ static void test_version(void)
 		check_equal(res.found, 0);
 		/* Each of the two superblocks. */
 		check_equal(res.reported, 2);
-		check(!strcmp(res.last_reported.text, "a superblock has an unknown version"), "%s",
-		      res.last_reported.text);
+		check(!strcmp(res.last_reported.text,
+			      "a superblock has an unknown version"),
+		      "%s", res.last_reported.text);
 	}
 }
 
@@ -331,8 +328,7 @@ static void test_overlap(void)
 		image.rings[i].page = image.rings[0].page;
 		image.rings[i].checks = image.rings[0].checks;
 	}
-	for (many = 1;
-	     (uint64_t)many * 2 * IMAGE_BLOCKS * IMAGE_BLOCK <= image.size;
+	for (many = 1; (uint64_t)many * 2 * IMAGE_BLOCKS * IMAGE_BLOCK <= image.size;
 	     many *= 2)
 		;
 	for (unsigned int i = 0; i < IMAGE_RINGS; i++)
@@ -341,7 +337,8 @@ static void test_overlap(void)
 	image_seal(&image);
 	recover();
 	check_equal(res.ret, 0);
-	check(res.reported >= IMAGE_RINGS - 1, "only %u packets are left out", res.reported);
+	check(res.reported >= IMAGE_RINGS - 1, "only %u packets are left out",
+	      res.reported);
 	check(res.r.nr_rings < 2, "%u rings", res.r.nr_rings);
 }
 
@@ -392,9 +389,11 @@ static void test_random(void)
 				i & 1 ? lcg_below(&luck, (uint32_t)image.size) :
 				i & 2 ? lcg_below(&luck, sizeof(*image.super)) :
 					image.super->rings % image.size +
-						lcg_below(&luck, sizeof(*image.rings) * 4);
+						lcg_below(&luck,
+							  sizeof(*image.rings) * 4);
 
-			image.data[at % image.size] = (uint8_t)lcg_below(&luck, 256);
+			image.data[at % image.size] =
+				(uint8_t)lcg_below(&luck, 256);
 		}
 		if (lcg_below(&luck, 8)) {
 			image.super->magic = KTAPE_PERSIST_MAGIC;
@@ -424,7 +423,8 @@ static const struct tap_test tests[] = {
 	{ "a malformed record ends its block", test_unsound_record },
 	{ "impossible positions", test_positions },
 	{ "positions of 32 bits that wrap", test_pos32 },
-	{ "the second superblock is used if the first is damaged", test_second_superblock },
+	{ "the second superblock is used if the first is damaged",
+	  test_second_superblock },
 	{ "an image of another version", test_version },
 	{ "damaged metadata is created anew", test_metadata },
 	{ "an image in a larger file, and a truncated one", test_image_file },

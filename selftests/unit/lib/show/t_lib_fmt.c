@@ -17,8 +17,10 @@ static uint64_t seed = 1;
 /* Every number of arguments, every truncation of the bytes. */
 static void show_all(const struct ktape_formats *f)
 {
-	static const unsigned char blob[] =
-		"\x04\xfe\xff\xff\xff" "\x07hello\0" "\x08\x02\xab\xcd" "\x0b";
+	static const unsigned char blob[] = "\x04\xfe\xff\xff\xff"
+					    "\x07hello\0"
+					    "\x08\x02\xab\xcd"
+					    "\x0b";
 	static const uint32_t firsts[] = { 0x123401, 0x1234ff, 1025, 7 };
 	struct ktape_message m;
 	unsigned char *copy;
@@ -31,8 +33,8 @@ static void show_all(const struct ktape_formats *f)
 				struct ktape_event e = {
 					.args = args,
 					.nargs = (unsigned char)k,
-					.opcode = i % 2 ? KTAPE_EV_EXCEPTION
-							: KTAPE_EV_USER_EVENT,
+					.opcode = i % 2 ? KTAPE_EV_EXCEPTION :
+							  KTAPE_EV_USER_EVENT,
 					.known = true,
 					.blob_size = n,
 				};
@@ -62,8 +64,7 @@ static void test_missing(void)
 	if (!err)
 		show_all(f);
 	ktape_formats_free(f);
-	check(!err, "line %llu: %s", (unsigned long long)error.offset,
-	      error.text);
+	check(!err, "line %llu: %s", (unsigned long long)error.offset, error.text);
 }
 
 static void test_damaged(void)
@@ -74,15 +75,17 @@ static void test_damaged(void)
 		char *copy = malloc(sizeof(sample));
 		struct ktape_error error = { .text = "" };
 		struct ktape_formats *f;
-		size_t len = lcg_below(&seed, 2) ? sizeof(sample) - 1
-				    : lcg_below(&seed, sizeof(sample) - 1);
+		size_t len = lcg_below(&seed, 2) ?
+				     sizeof(sample) - 1 :
+				     lcg_below(&seed, sizeof(sample) - 1);
 		int err;
 
 		memcpy(copy, sample, sizeof(sample));
 		for (k = lcg_below(&seed, 4); k; k--)
 			copy[lcg_below(&seed, sizeof(sample) - 1)] =
-				lcg_below(&seed, 2) ? (char)lcg_below(&seed, 256)
-				       : "%$\"{}=,.\\0l\n"[lcg_below(&seed, 13)];
+				lcg_below(&seed, 2) ?
+					(char)lcg_below(&seed, 256) :
+					"%$\"{}=,.\\0l\n"[lcg_below(&seed, 13)];
 		check(!ktape_formats_new(&f), "new");
 		err = ktape_formats_parse(f, copy, len, &error);
 		if (i % 16 == 0)
@@ -106,7 +109,9 @@ static void test_limits(void)
 	static char line[4096];
 	static const uint32_t args[2] = { 3, 0 };
 	const struct ktape_event e = {
-		.args = args, .nargs = 2, .known = true,
+		.args = args,
+		.nargs = 2,
+		.known = true,
 		.opcode = KTAPE_EV_USER_EVENT,
 	};
 	struct ktape_message m;
@@ -122,13 +127,16 @@ static void test_limits(void)
 	strcat(line, "\"");
 	err = ktape_formats_parse(f, line, strlen(line), &error);
 	check(!err && ktape_formats_message(f, &e, &m) && m.cut &&
-	      m.len == KTAPE_MESSAGE_MAX, "%d: %zu bytes", err, m.len);
+		      m.len == KTAPE_MESSAGE_MAX,
+	      "%d: %zu bytes", err, m.len);
 	err = ktape_formats_parse(f, "event 3 \"a\"\nevent 3 n \"b\"", 25, &error);
 	check(!err && ktape_formats_message(f, &e, &m) && m.len == 1 &&
-	      *m.text == 'b' && !strcmp(m.name, "n") && !m.cut, "the last");
+		      *m.text == 'b' && !strcmp(m.name, "n") && !m.cut,
+	      "the last");
 	memset(line, ' ', sizeof(line));
 	check(ktape_formats_parse(f, line, sizeof(line), &error) == -EBADMSG &&
-	      error.offset == 1, "a long line");
+		      error.offset == 1,
+	      "a long line");
 	for (i = 0; i < 20000 && !err; i++) {
 		snprintf(line, sizeof(line), "event %u \"x\"\n", 40000 - i);
 		err = ktape_formats_parse(f, line, strlen(line), &error);

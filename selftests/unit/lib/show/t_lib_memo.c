@@ -14,11 +14,11 @@
 
 #include "tap.h"
 
-#define HZ		100	/* threads live from -5 to +1000 ticks */
-#define OBJECTS		6
-#define TIMES		800
-#define RECORDS		200
-#define LINE_ROOM	(1U << 16)
+#define HZ	  100 /* threads live from -5 to +1000 ticks */
+#define OBJECTS	  6
+#define TIMES	  800
+#define RECORDS	  200
+#define LINE_ROOM (1U << 16)
 
 static const char machine[] = "x86_64";
 
@@ -305,13 +305,11 @@ static void check_step(const struct kt_slot *s, const struct ktape_field *f)
 	check(len < sizeof(s->name) && len == s->name_len &&
 		      !strcmp(s->name, f->name),
 	      "%s is named %.16s", f->name, s->name);
-	check(s->type == f->type && s->place == f->place &&
-		      s->count == f->count,
+	check(s->type == f->type && s->place == f->place && s->count == f->count,
 	      "%s is another field", f->name);
 }
 
-static void check_plan(const struct kt_plan *p,
-		       const struct ktape_event_desc *d)
+static void check_plan(const struct kt_plan *p, const struct ktape_event_desc *d)
 {
 	size_t len = strnlen(p->name, sizeof(p->name));
 	unsigned int bits = 0, wide = 0;
@@ -320,8 +318,7 @@ static void check_plan(const struct kt_plan *p,
 		      !strcmp(p->name, d->name),
 	      "%s is named %.32s", d->name, p->name);
 	check(p->nargs == d->nargs && p->varargs == d->varargs &&
-		      p->has_blob == d->has_blob &&
-		      p->blob_words == d->blob_words,
+		      p->has_blob == d->has_blob && p->blob_words == d->blob_words,
 	      "%s has another shape", d->name);
 	for (unsigned int i = 0; i < d->nr_fields && !tap_why[0]; i++) {
 		check_step(&p->steps[i], &d->fields[i]);
@@ -355,8 +352,10 @@ static void test_tables(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "cached answers of the registry", test_answers }, { "cached lines", test_lines },
-	{ "ticks to nanoseconds", test_clock },	     { "digits of numbers", test_numbers },
+	{ "cached answers of the registry", test_answers },
+	{ "cached lines", test_lines },
+	{ "ticks to nanoseconds", test_clock },
+	{ "digits of numbers", test_numbers },
 	{ "both tables of events", test_tables },
 };
 

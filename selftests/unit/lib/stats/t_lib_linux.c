@@ -7,15 +7,20 @@
 #include "lib_scene.h"
 #include "util/map.h"
 
-static bool stacks;	/* each switch has the call stack of the thread that left */
+static bool stacks; /* each switch has the call stack of the thread that left */
 
 static int linux_event(void *l, const struct ktape_event *e)
 {
 	static const unsigned char frames[16];
-	struct ktape_event stack = { .ts = e->ts, .cpu = e->cpu, .kind = e->kind,
-				     .tid = e->tid, .opcode = KTAPE_EV_KERNEL_STACK,
-				     .dat20 = KTAPE_EV_SCHED_SWITCH, .known = true,
-				     .blob = frames, .blob_size = sizeof(frames) };
+	struct ktape_event stack = { .ts = e->ts,
+				     .cpu = e->cpu,
+				     .kind = e->kind,
+				     .tid = e->tid,
+				     .opcode = KTAPE_EV_KERNEL_STACK,
+				     .dat20 = KTAPE_EV_SCHED_SWITCH,
+				     .known = true,
+				     .blob = frames,
+				     .blob_size = sizeof(frames) };
 	int err = ktape_linux_take(l, e);
 
 	return err || !stacks || e->opcode != KTAPE_EV_SCHED_SWITCH ?
@@ -38,8 +43,7 @@ static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 		abort();
 	if (loss)
 		ktape_linux_notice(l, &scene_lost);
-	if (scene_play(half, SCENE_EVENTS, linux_event, l) ||
-	    ktape_linux_finish(l))
+	if (scene_play(half, SCENE_EVENTS, linux_event, l) || ktape_linux_finish(l))
 		abort();
 	return l;
 }
@@ -50,8 +54,7 @@ static void end(struct ktape_linux *l, struct ktape_registry *registry)
 	ktape_registry_free(registry);
 }
 
-static size_t find(const struct ktape_linux *l, unsigned int kind,
-		   const char *name)
+static size_t find(const struct ktape_linux *l, unsigned int kind, const char *name)
 {
 	const struct ktape_series *s;
 	size_t i = 0;
@@ -153,8 +156,7 @@ static void series(void)
 		{ KTAPE_SERIES_SYSCALL, "nanosleep", 1, 3000, 3000, 3000, 0 },
 		{ KTAPE_SERIES_WORK, "do_work", 1, 2000, 2000, 2000, 0 },
 		{ KTAPE_SERIES_HRTIMER, "hrtimer_wakeup", 1, 300, 300, 300, 0 },
-		{ KTAPE_SERIES_HRTIMER_LATE, "hrtimer_wakeup", 1, 700, 700, 700,
-		  0 },
+		{ KTAPE_SERIES_HRTIMER_LATE, "hrtimer_wakeup", 1, 700, 700, 700, 0 },
 		{ KTAPE_SERIES_BLOCK, "8:0", 1, 2000, 2000, 2000, 0 },
 		{ KTAPE_SERIES_TIMER, NULL, 0, 0, 0, 0, 0 },
 		{ KTAPE_SERIES_BLOCK_WAIT, NULL, 0, 0, 0, 0, 0 },
@@ -220,7 +222,7 @@ static void quantiles(void)
 	check_equal(q.high, q.value);
 	ktape_linux_quantile(l, i, 990000, &q);
 	check_equal(q.value, 4800);
-	check_equal(ktape_linux_bucket(l, i, 10), 1);	/* 512 to 1023 */
+	check_equal(ktape_linux_bucket(l, i, 10), 1); /* 512 to 1023 */
 	check_equal(ktape_linux_bucket(l, i, 11), 1);
 	check_equal(ktape_linux_bucket(l, i, 12), 1);
 	check_equal(ktape_linux_bucket(l, i, 13), 1);
@@ -277,8 +279,7 @@ static void intervals(void)
 
 		check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
 		check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
-		check_equal(scene_play(0, cut, linux_event,
-				       l), 0);
+		check_equal(scene_play(0, cut, linux_event, l), 0);
 		check_equal(ktape_linux_advance(l, scene[cut].ts), 0);
 		check_equal(ktape_linux_finish(l), 0);
 		add_sums(l, &parts);
@@ -288,12 +289,10 @@ static void intervals(void)
 		      "a series is left");
 		check(!ktape_linux_longest_wait(l), "a wait is left");
 		check_equal(ktape_linux_series(l, 0)->max_ts, 0);
-		check_equal(scene_play(cut, SCENE_EVENTS,
-				       linux_event, l), 0);
+		check_equal(scene_play(cut, SCENE_EVENTS, linux_event, l), 0);
 		check_equal(ktape_linux_finish(l), 0);
 		add_sums(l, &parts);
-		check(!memcmp(&parts, &whole, sizeof(whole)), "cut at %zu",
-		      cut);
+		check(!memcmp(&parts, &whole, sizeof(whole)), "cut at %zu", cut);
 		end(l, registry);
 	}
 }
@@ -349,9 +348,7 @@ static void uncertain(void)
 		i++;
 	check_equal(scene_play(0, i, linux_event, l), 0);
 	ktape_linux_notice(l, &lost);
-	check_equal(scene_play(i, SCENE_EVENTS, linux_event,
-			       l),
-		    0);
+	check_equal(scene_play(i, SCENE_EVENTS, linux_event, l), 0);
 	check_equal(ktape_linux_finish(l), 0);
 	i = find(l, KTAPE_SERIES_WAKEUP, NULL);
 	s = ktape_linux_series(l, i);
@@ -421,25 +418,29 @@ static void maps(void)
 static void statuses(void)
 {
 	static const struct {
-		uint32_t call;	/* number and table */
+		uint32_t call; /* number and table */
 		uint64_t errors;
 	} calls[] = {
-		{ 0, 1 },		/* read */
-		{ 15, 0 },		/* rt_sigreturn */
-		{ 335, 0 },		/* uretprobe, on kernels that have it */
-		{ 100, 0 },		/* times */
-		{ 173 | 1 << 16, 0 },	/* rt_sigreturn of i386 */
-		{ 119 | 1 << 16, 0 },	/* sigreturn of i386 */
-		{ 3 | 1 << 16, 1 },	/* read of i386 */
-		{ 513 | 2 << 16, 0 },	/* rt_sigreturn of x32 */
+		{ 0, 1 },	      /* read */
+		{ 15, 0 },	      /* rt_sigreturn */
+		{ 335, 0 },	      /* uretprobe, on kernels that have it */
+		{ 100, 0 },	      /* times */
+		{ 173 | 1 << 16, 0 }, /* rt_sigreturn of i386 */
+		{ 119 | 1 << 16, 0 }, /* sigreturn of i386 */
+		{ 3 | 1 << 16, 1 },   /* read of i386 */
+		{ 513 | 2 << 16, 0 }, /* rt_sigreturn of x32 */
 	};
 	static const uint32_t ret[] = { (uint32_t)-11, 0xffffffff };
 
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		uint32_t abi = calls[i].call >> 16, nr = calls[i].call & 0xffff;
 		struct ktape_event e = {
-			.ts = 100, .tid = 7, .known = true, .args = ret,
-			.opcode = KTAPE_EV_SYS_ENTER, .dat20 = calls[i].call,
+			.ts = 100,
+			.tid = 7,
+			.known = true,
+			.args = ret,
+			.opcode = KTAPE_EV_SYS_ENTER,
+			.dat20 = calls[i].call,
 		};
 		const char *name = ktape_syscall_abi_name("x86_64", abi, nr);
 		struct ktape_info info = scene_info;
@@ -447,7 +448,7 @@ static void statuses(void)
 		const struct ktape_series *s;
 		struct ktape_linux *l;
 
-		if (!name)	/* these headers are older than the call */
+		if (!name) /* these headers are older than the call */
 			continue;
 		snprintf(info.machine, sizeof(info.machine), "x86_64");
 		check_equal(ktape_registry_new(1, &registry), 0);
@@ -477,16 +478,33 @@ static void ended(void)
 	static const uint32_t named[] = { 7, 6, 0, 1000, 0, 5000, 0 };
 	static const uint32_t runs[] = { 0, 7 }, leaves[] = { 7, 0 };
 	const struct ktape_event events[] = {
-		{ .ts = 1000, .opcode = KTAPE_EV_REGISTRY, .nargs = 7,
-		  .args = named, .dat20 = KTAPE_OBJ_THREAD, .blob = "brief",
-		  .blob_size = 5, .known = true },
-		{ .ts = 2000, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
-		  .args = runs, .tid = 0, .known = true },
-		{ .ts = 5000, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
-		  .args = leaves, .tid = 7, .known = true,
+		{ .ts = 1000,
+		  .opcode = KTAPE_EV_REGISTRY,
+		  .nargs = 7,
+		  .args = named,
+		  .dat20 = KTAPE_OBJ_THREAD,
+		  .blob = "brief",
+		  .blob_size = 5,
+		  .known = true },
+		{ .ts = 2000,
+		  .opcode = KTAPE_EV_SCHED_SWITCH,
+		  .nargs = 2,
+		  .args = runs,
+		  .tid = 0,
+		  .known = true },
+		{ .ts = 5000,
+		  .opcode = KTAPE_EV_SCHED_SWITCH,
+		  .nargs = 2,
+		  .args = leaves,
+		  .tid = 7,
+		  .known = true,
 		  .dat20 = KTAPE_STATE_X << 16 },
-		{ .ts = 5000 + 30 * scene_info.freq, .opcode = KTAPE_EV_MARK,
-		  .nargs = 1, .args = runs, .tid = 0, .known = true },
+		{ .ts = 5000 + 30 * scene_info.freq,
+		  .opcode = KTAPE_EV_MARK,
+		  .nargs = 1,
+		  .args = runs,
+		  .tid = 0,
+		  .known = true },
 	};
 	const struct ktape_linux_thread *t;
 	struct ktape_registry *registry;
@@ -586,17 +604,18 @@ static int write_named(const char *path, const char *name)
 	return scene_write("native", NULL, path, false);
 }
 
-#define IRQ_EVERY	100000	/* ns */
+#define IRQ_EVERY 100000 /* ns */
 
 /*
  * Write interrupts of 1 to 2 us, of which one in 40 takes up to 20 times as long.
  * All take @percent of that.
  */
-static int write_interrupts(const char *path, unsigned int nr,
-			    unsigned int percent)
+static int write_interrupts(const char *path, unsigned int nr, unsigned int percent)
 {
 	struct ktape_sink_options how = {
-		.format = "native", .path = path, .info = &scene_info,
+		.format = "native",
+		.path = path,
+		.info = &scene_info,
 	};
 	struct ktape_event e = { .tid = 0, .known = true, .size = 16 };
 	struct ktape_sink *sink;

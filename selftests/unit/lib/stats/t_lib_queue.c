@@ -6,7 +6,7 @@
 #include "lib_scene.h"
 #include "stats/linux.h"
 
-#define MIGRATE(tid, from, to)	\
+#define MIGRATE(tid, from, to)                           \
 	KTAPE_EV_SCHED_MIGRATE_TASK, 2, 120 | (to) << 8, \
 	{                                                \
 		(tid), (from)                            \
@@ -24,11 +24,9 @@ static struct ktape_linux *begin(void)
 	return l;
 }
 
-static void play(struct ktape_linux *l, const struct scene_event *events,
-		 size_t nr)
+static void play(struct ktape_linux *l, const struct scene_event *events, size_t nr)
 {
-	check_equal(scene_play_of(events, 0, nr, (scene_take *)ktape_linux_take,
-				  l),
+	check_equal(scene_play_of(events, 0, nr, (scene_take *)ktape_linux_take, l),
 		    0);
 }
 
@@ -78,15 +76,13 @@ static void queues(void)
 	/* The first wait: 10000, of which 4000 on the CPU that it gets. */
 	play(l, moves, 8);
 	longest = ktape_linux_longest_wait(l);
-	check(longest && longest->tid == 101 && longest->other == 106,
-	      "longest");
+	check(longest && longest->tid == 101 && longest->other == 106, "longest");
 	check_equal(longest->ns, 4000);
 	/* The second one, 12000: 107 runs longest at a time, 106 in sum. */
 	play(l, moves + 8, ARRAY_SIZE(moves) - 8);
 	check_equal(ktape_linux_finish(l), 0);
 	longest = ktape_linux_longest_wait(l);
-	check(longest && longest->tid == 101 && longest->other == 106,
-	      "longest");
+	check(longest && longest->tid == 101 && longest->other == 106, "longest");
 	check_equal(longest->ns, 7000);
 	check_pair(l, 101, 104, 2000);
 	check_pair(l, 101, 105, 3000);
@@ -152,7 +148,7 @@ static const uint64_t without_calls[KTAPE_MASK_WORDS] = {
 	UINT64_MAX & ~(1ULL << KTAPE_EV_SYS_ENTER), UINT64_MAX
 };
 
-#define PROFILE(mask)	\
+#define PROFILE(mask) \
 	KTAPE_EV_PROFILE, 1, 0, { 0 }, (const char *)(mask), sizeof(mask)
 
 static const struct ktape_linux_thread *thread(const struct ktape_linux *l,
@@ -223,15 +219,7 @@ static void changes(void)
 		{ 1000, 0, 0, SWITCH(0, 100, KTAPE_STATE_R), NULL, 0 },
 		{ 2000, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
 		{ 3000, 0, 100, PROFILE(without_calls) },
-		{ 5000,
-		  0,
-		  100,
-		  KTAPE_EV_SYS_EXIT,
-		  2,
-		  SYS_READ,
-		  { 1, 0 },
-		  NULL,
-		  0 },
+		{ 5000, 0, 100, KTAPE_EV_SYS_EXIT, 2, SYS_READ, { 1, 0 }, NULL, 0 },
 	};
 	const struct ktape_series *s;
 	struct ktape_linux *l = begin();
@@ -280,7 +268,7 @@ static void forgotten_queue(void)
 	end(l);
 }
 
-#define TURNS	4096U	/* threads that take turns */
+#define TURNS 4096U /* threads that take turns */
 
 /* Return how many waits had more switches than could be looked at. */
 static uint64_t count_short(const struct ktape_linux *l)
@@ -302,8 +290,8 @@ static uint64_t count_short(const struct ktape_linux *l)
  */
 static void many_turns(void)
 {
-	struct scene_event turn = { 1000, 0, 0,
-				    SWITCH(0, 1, KTAPE_STATE_R), NULL, 0 };
+	struct scene_event turn = { 1000, 0, 0, SWITCH(0, 1, KTAPE_STATE_R),
+				    NULL, 0 };
 	const struct ktape_linux_instead *longest;
 	struct ktape_linux *l = begin();
 	uint32_t tid = 0;

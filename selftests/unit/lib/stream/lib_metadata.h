@@ -7,8 +7,7 @@
 
 #include "stream/metadata.h"
 
-__attribute__((unused))
-static char *make_text(size_t *len)
+__attribute__((unused)) static char *make_text(size_t *len)
 {
 	static const uint64_t cpus[KTAPE_CPU_WORDS] = { 5 };
 	char *text;
@@ -22,8 +21,7 @@ static char *make_text(size_t *len)
 }
 
 /* As written by a version without checksums. */
-__attribute__((unused))
-static char *make_old(size_t *len)
+__attribute__((unused)) static char *make_old(size_t *len)
 {
 	static const char minor[] = "tracer_minor = ";
 	char *text, *line, *end;

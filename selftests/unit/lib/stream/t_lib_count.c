@@ -9,11 +9,11 @@
 #include "stream/packet.h"
 #include "tap.h"
 
-#define ROUNDS		400
-#define BYTES		2048U
-#define BLOB_MAX	64U
+#define ROUNDS	 400
+#define BYTES	 2048U
+#define BLOB_MAX 64U
 
-static uint8_t block[BYTES + 64];	/* the last record may begin at the end */
+static uint8_t block[BYTES + 64]; /* the last record may begin at the end */
 
 static uint32_t any(uint32_t below)
 {
@@ -57,9 +57,9 @@ static void fill_block(uint32_t special)
 		uint64_t opcode = any(special) ? 1 + any(254) : KTAPE_TIME_EXTEND;
 		uint64_t args = at + 8 + nargs * 4;
 
-		kt_set64(block + at, nargs << KTAPE_NARGS_SHIFT |
-				     blob << KTAPE_P_SHIFT |
-				     opcode << KTAPE_OPCODE_SHIFT | (uint32_t)rand());
+		kt_set64(block + at,
+			 nargs << KTAPE_NARGS_SHIFT | blob << KTAPE_P_SHIFT |
+				 opcode << KTAPE_OPCODE_SHIFT | (uint32_t)rand());
 		if (blob)
 			kt_set32(block + args, any(BLOB_MAX));
 		at += kt_record_length(block + at, kt_get64(block + at),
@@ -97,7 +97,7 @@ static void one_record(void)
 			for (uint64_t i = 0; i < BYTES; i += 8)
 				kt_set64(block + i, 1ULL << KTAPE_OPCODE_SHIFT);
 			kt_set64(block + at, nargs << KTAPE_NARGS_SHIFT |
-					     1ULL << KTAPE_OPCODE_SHIFT);
+						     1ULL << KTAPE_OPCODE_SHIFT);
 			wrong += miscounted(0, BYTES, nr);
 		}
 	check_equal(wrong, 0);
@@ -112,8 +112,7 @@ static void random_bytes(void)
 			block[j] = (uint8_t)(rand() >> 7);
 		for (uint64_t from = 0; from < 64; from += 8)
 			for (uint64_t to = from; to <= BYTES; to += 8)
-				wrong += miscounted(from, to,
-						    one_by_one(from, to));
+				wrong += miscounted(from, to, one_by_one(from, to));
 	}
 	check_equal(wrong, 0);
 }

@@ -9,34 +9,171 @@
 #include "tap.h"
 
 /* Where a member of a packet's header is. t_abi has the numbers, which never change. */
-#define AT(member)	offsetof(struct ktape_block, member)
-#define BLOCK_SIZE	4096UL
-#define BLOCKS		4
+#define AT(member) offsetof(struct ktape_block, member)
+#define BLOCK_SIZE 4096UL
+#define BLOCKS	   4
 
 /* A packet of CPU 2 that begins at 0x5_00000010, with these records. */
 static const unsigned char records[] = {
 	/* sched_switch: 120, 98, S; 1234 -> 0 */
-	0x10, 0, 0, 0, 0x20, 0x78, 0x62, 0x41,
-	0xd2, 0x04, 0, 0, 0, 0, 0, 0,
+	0x10,
+	0,
+	0,
+	0,
+	0x20,
+	0x78,
+	0x62,
+	0x41,
+	0xd2,
+	0x04,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
 	/* softirq_entry: RCU-1 (7) */
-	0x20, 0, 0, 0, 0x35, 0x07, 0, 0,
+	0x20,
+	0,
+	0,
+	0,
+	0x35,
+	0x07,
+	0,
+	0,
 	/* sys_exit: getpid (39) -> -2, two argument words are one value */
-	0xff, 0xff, 0xff, 0xff, 0x3d, 0x27, 0, 0x40,
-	0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
+	0x3d,
+	0x27,
+	0,
+	0x40,
+	0xfe,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
 	/* time_extend: 0x7_00000003 */
-	0x03, 0, 0, 0, 0xff, 0, 0, 0x80,
-	0x03, 0, 0, 0, 0x07, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0x03,
+	0,
+	0,
+	0,
+	0xff,
+	0,
+	0,
+	0x80,
+	0x03,
+	0,
+	0,
+	0,
+	0x07,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
 	/* sys_enter with a number beyond 16 bits: one argument of varargs */
-	0x04, 0, 0, 0, 0x3c, 0xff, 0xff, 0x24,
-	0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0,
+	0x04,
+	0,
+	0,
+	0,
+	0x3c,
+	0xff,
+	0xff,
+	0x24,
+	0x78,
+	0x56,
+	0x34,
+	0x12,
+	0,
+	0,
+	0,
+	0,
 	/* registry: thread 77 of process 70 is "init2", 7 words and a blob */
-	0x05, 0, 0, 0, 0x05, 0x01, 0, 0xf0,
-	77, 0, 0, 0, 70, 0, 0, 0, 120, 0, 1, 0,
-	0x01, 0, 0, 0, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	5, 0, 0, 0, 'i', 'n', 'i', 't', '2', 0, 0, 0,
+	0x05,
+	0,
+	0,
+	0,
+	0x05,
+	0x01,
+	0,
+	0xf0,
+	77,
+	0,
+	0,
+	0,
+	70,
+	0,
+	0,
+	0,
+	120,
+	0,
+	1,
+	0,
+	0x01,
+	0,
+	0,
+	0,
+	0x05,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	5,
+	0,
+	0,
+	0,
+	'i',
+	'n',
+	'i',
+	't',
+	'2',
+	0,
+	0,
+	0,
 	/* an unknown opcode, with one argument and 3 bytes */
-	0x06, 0, 0, 0, 0xc8, 0xef, 0xcd, 0x3b,
-	0x2a, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0,
+	0x06,
+	0,
+	0,
+	0,
+	0xc8,
+	0xef,
+	0xcd,
+	0x3b,
+	0x2a,
+	0,
+	0,
+	0,
+	3,
+	0,
+	0,
+	0,
+	1,
+	2,
+	3,
+	0,
+	0,
+	0,
+	0,
+	0,
 };
 
 static const struct {
@@ -77,7 +214,7 @@ static size_t make_packet(void)
 	memset(packet, 0, sizeof(packet));
 	put32(AT(magic), 0xc1fc1fc1);
 	memset(packet + AT(uuid), 0x11, 16);
-	put64(AT(instance), 2);		/* event ring of CPU 2 */
+	put64(AT(instance), 2); /* event ring of CPU 2 */
 	put64(AT(ts_begin), 0x500000010);
 	put64(AT(ts_end), 0x700000009);
 	put64(AT(content_bits), content * 8);
@@ -95,8 +232,7 @@ static void test_golden(void)
 	struct ktape_event e;
 	size_t len = make_packet(), i, at = KTAPE_BLOCK_HEADER;
 
-	check(!ktape_packet_open(&p, packet, len, NULL, &error), "%s",
-	      error.text);
+	check(!ktape_packet_open(&p, packet, len, NULL, &error), "%s", error.text);
 	check_equal(p.cpu, 2);
 	check_equal(p.kind, 0);
 	check(!p.truncated, "truncated");
@@ -126,15 +262,26 @@ static void test_fields(void)
 		const char *field;
 		uint64_t value;
 	} fields[] = {
-		{ 0, "prev_prio", 120 }, { 0, "next_prio", 98 },
-		{ 0, "prev_state", 1 }, { 0, "prev_tid", 1234 },
-		{ 0, "next_tid", 0 }, { 1, "vec", 7 }, { 2, "nr", 39 },
-		{ 2, "compat", 0 }, { 2, "large", 0 },
-		{ 2, "ret", 0xfffffffffffffffeULL }, { 4, "nr", 0xffff },
-		{ 4, "large", 1 }, { 4, "full", 0x12345678 },
-		{ 5, "type", 1 }, { 5, "dead", 0 }, { 5, "id", 77 },
-		{ 5, "param1", 70 }, { 5, "param2", 0x10078 },
-		{ 5, "born", 0x500000001 }, { 5, "died", 0 },
+		{ 0, "prev_prio", 120 },
+		{ 0, "next_prio", 98 },
+		{ 0, "prev_state", 1 },
+		{ 0, "prev_tid", 1234 },
+		{ 0, "next_tid", 0 },
+		{ 1, "vec", 7 },
+		{ 2, "nr", 39 },
+		{ 2, "compat", 0 },
+		{ 2, "large", 0 },
+		{ 2, "ret", 0xfffffffffffffffeULL },
+		{ 4, "nr", 0xffff },
+		{ 4, "large", 1 },
+		{ 4, "full", 0x12345678 },
+		{ 5, "type", 1 },
+		{ 5, "dead", 0 },
+		{ 5, "id", 77 },
+		{ 5, "param1", 70 },
+		{ 5, "param2", 0x10078 },
+		{ 5, "born", 0x500000001 },
+		{ 5, "died", 0 },
 	};
 	struct ktape_packet p;
 	struct ktape_event e;
@@ -142,8 +289,7 @@ static void test_fields(void)
 	uint64_t value;
 
 	make_packet();
-	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL),
-	      "refused");
+	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL), "refused");
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		while (at != fields[i].record) {
 			check(ktape_packet_next(&p, &e, NULL) == 1, "no record");
@@ -151,11 +297,10 @@ static void test_fields(void)
 		}
 		check(!ktape_event_field(&e, fields[i].field, &value), "%s",
 		      fields[i].field);
-		check(value == fields[i].value, "%s is %#llx",
-		      fields[i].field, (unsigned long long)value);
+		check(value == fields[i].value, "%s is %#llx", fields[i].field,
+		      (unsigned long long)value);
 	}
-	check_equal((u64)ktape_event_field(&e, "no_such", &value),
-		    (u64)-ENOENT);
+	check_equal((u64)ktape_event_field(&e, "no_such", &value), (u64)-ENOENT);
 }
 
 static void test_refused(void)
@@ -166,9 +311,12 @@ static void test_refused(void)
 		uint64_t value;
 	} bad[] = {
 		{ "magic", AT(magic), 0xc1fc1fc0 },
-		{ "content below the header", AT(content_bits), (KTAPE_BLOCK_HEADER - 1) * 8 },
-		{ "content beyond the packet", AT(content_bits), (sizeof(packet) + 8) * 8 },
-		{ "content that is no whole word", AT(content_bits), (KTAPE_BLOCK_HEADER + 1) * 8 },
+		{ "content below the header", AT(content_bits),
+		  (KTAPE_BLOCK_HEADER - 1) * 8 },
+		{ "content beyond the packet", AT(content_bits),
+		  (sizeof(packet) + 8) * 8 },
+		{ "content that is no whole word", AT(content_bits),
+		  (KTAPE_BLOCK_HEADER + 1) * 8 },
 		{ "kind", AT(kind), 3 },
 		{ "stream class", AT(stream_id), 1 },
 	};
@@ -181,13 +329,15 @@ static void test_refused(void)
 			put64(bad[i].at, bad[i].value);
 		else
 			put32(bad[i].at, (uint32_t)bad[i].value);
-		check(ktape_packet_open(&p, packet, sizeof(packet), NULL,
-					NULL) == -EBADMSG, "%s", bad[i].what);
+		check(ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL) ==
+			      -EBADMSG,
+		      "%s", bad[i].what);
 	}
 	make_packet();
 	packet[AT(uuid) + 1] ^= 1;
-	check(ktape_packet_open(&p, packet, sizeof(packet), packet + AT(uuid) + 2, NULL) ==
-	      -EBADMSG, "another trace's packet");
+	check(ktape_packet_open(&p, packet, sizeof(packet),
+				packet + AT(uuid) + 2, NULL) == -EBADMSG,
+	      "another trace's packet");
 }
 
 /* CRC32C of the contract: the usual check value, and a packet's. */
@@ -231,8 +381,7 @@ struct expected {
 };
 
 /* Check that the decoded record is the one that the writer wrote. */
-static bool same(const struct ktape_event *e, const struct expected *want,
-		 u32 seq)
+static bool same(const struct ktape_event *e, const struct expected *want, u32 seq)
 {
 	u32 tag = rig_hash(0, seq, want->shape) & 0x3ffff;
 
@@ -242,8 +391,7 @@ static bool same(const struct ktape_event *e, const struct expected *want,
 	if (want->shape == 0)
 		return e->dat20 == (seq & 0x3ffff);
 	return e->dat20 == tag && ktape_event_arg(e, 0) == seq &&
-	       (want->shape < RIG_BLOB ||
-		e->blob_size == rig_blob_size(0, seq));
+	       (want->shape < RIG_BLOB || e->blob_size == rig_blob_size(0, seq));
 }
 
 static void test_round_trip(void)
@@ -319,8 +467,7 @@ static void test_builder(void)
 	}
 	check(i > 30, "only %u records", i);
 	check(ktape_build_end(&b, ts, 0) <= sizeof(data), "too long");
-	check(!ktape_packet_open(&p, data, sizeof(data), NULL, NULL),
-	      "refused");
+	check(!ktape_packet_open(&p, data, sizeof(data), NULL, NULL), "refused");
 	for (ts = 1000; ktape_packet_next(&p, &e, NULL) == 1;) {
 		if (e.opcode == KTAPE_TIME_EXTEND)
 			continue;
@@ -357,8 +504,7 @@ static void test_step_back(void)
 	}
 	check(ktape_build_end(&b, 0x500004000, 0) <= sizeof(data), "too long");
 	ktape_packet_seal(data);
-	check(!ktape_packet_open(&p, data, sizeof(data), NULL, NULL),
-	      "refused");
+	check(!ktape_packet_open(&p, data, sizeof(data), NULL, NULL), "refused");
 	for (i = 0; i < ARRAY_SIZE(low); i++) {
 		check(ktape_packet_next(&p, &e, NULL) == 1, "record %u", i);
 		check_equal(e.ts, shows[i]);

@@ -8,11 +8,11 @@
 #include "format/html/internal.h"
 #include "lib_trace.h"
 
-#define PACKETS	4U
-#define STEP	1000U	/* ns from one packet of a CPU to the next */
-#define LOSSES	8U
-#define PIPE_ROOM	(1 << 18)	/* bytes, more than fill_pipe() writes */
-#define EVENTS	64U
+#define PACKETS	  4U
+#define STEP	  1000U /* ns from one packet of a CPU to the next */
+#define LOSSES	  8U
+#define PIPE_ROOM (1 << 18) /* bytes, more than fill_pipe() writes */
+#define EVENTS	  64U
 
 static char dir[400];
 
@@ -24,12 +24,12 @@ struct loss {
 struct read {
 	struct loss losses[LOSSES];
 	unsigned int nr;
-	unsigned int holes;	/* losses that do not go on from an earlier one */
+	unsigned int holes; /* losses that do not go on from an earlier one */
 	struct ktape_linux *stats;
 	struct ktape_sink *sink;
-	unsigned int pages;	/* spans of losses in the page */
-	uint64_t longest;	/* duration of one of these */
-	struct loss events[EVENTS];	/* @from = @to = the time */
+	unsigned int pages;	    /* spans of losses in the page */
+	uint64_t longest;	    /* duration of one of these */
+	struct loss events[EVENTS]; /* @from = @to = the time */
 	unsigned int nr_events;
 	uint64_t run[2], unknown[2], gaps[2], uncounted[2];
 };
@@ -39,8 +39,9 @@ static void add_packet(const char *name, unsigned int kind, unsigned int cpu,
 		       unsigned int seq, uint64_t ts)
 {
 	const uint32_t args[] = { 0, 10 + cpu };
-	struct ktape_block head = { .kind = kind, .cpu = cpu, .seq = seq,
-				    .ts_begin = ts };
+	struct ktape_block head = {
+		.kind = kind, .cpu = cpu, .seq = seq, .ts_begin = ts
+	};
 	unsigned char data[TRACE_PACKET] = { 0 };
 	struct ktape_builder b;
 
@@ -51,8 +52,7 @@ static void add_packet(const char *name, unsigned int kind, unsigned int cpu,
 			.ts = ts + i * 100,
 			.args = args,
 			.nargs = 2,
-			.opcode = kind ? KTAPE_EV_MARK :
-					 KTAPE_EV_SCHED_SWITCH,
+			.opcode = kind ? KTAPE_EV_MARK : KTAPE_EV_SCHED_SWITCH,
 		};
 
 		if (ktape_build_add(&b, &record))
@@ -100,8 +100,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
 	if (r->nr < LOSSES)
-		r->losses[r->nr] = (struct loss){ n->cpu, n->count, n->from,
-						  n->to };
+		r->losses[r->nr] = (struct loss){ n->cpu, n->count, n->from, n->to };
 	r->nr++;
 	r->holes += !n->continued;
 	ktape_linux_notice(r->stats, n);
@@ -110,8 +109,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 static void count_page(struct read *r)
 {
-	const struct html *h =
-		((const struct kt_sink *)(const void *)r->sink)->state;
+	const struct html *h = ((const struct kt_sink *)(const void *)r->sink)->state;
 
 	for (size_t i = 0; i < h->level.nr; i++) {
 		const struct html_span *s = &h->level.spans[i];
@@ -155,10 +153,8 @@ static void check_events(const struct read *r)
 /* Read the folder, or @path, into statistics and a page. */
 static void read_all(struct read *r, const char *path)
 {
-	const struct ktape_trace_options how = { .notice = take_notice,
-						 .arg = r };
-	struct ktape_sink_options page = { .format = "html",
-					   .info = &trace_info };
+	const struct ktape_trace_options how = { .notice = take_notice, .arg = r };
+	struct ktape_sink_options page = { .format = "html", .info = &trace_info };
 	struct ktape_registry *registry;
 	const struct ktape_event *e;
 	struct ktape_trace *t;
@@ -371,8 +367,8 @@ static void cut_pipe(void)
 		from = open(part, O_RDONLY);
 		if (pread(from, data, sizeof(data),
 			  (off_t)nrs[i] * TRACE_PACKET) != sizeof(data) ||
-		    write(fd, data, i == 4 ? KTAPE_BLOCK_HEADER + 2 * 16 :
-					     sizeof(data)) < 0)
+		    write(fd, data,
+			  i == 4 ? KTAPE_BLOCK_HEADER + 2 * 16 : sizeof(data)) < 0)
 			abort();
 		close(from);
 	}
@@ -392,7 +388,7 @@ static void cut_pipe(void)
 
 /* ---- packets without events, in a pipe --------------------------------------------- */
 
-static uint64_t last_ts;	/* of the last event */
+static uint64_t last_ts; /* of the last event */
 static struct {
 	uint64_t from, to, after, before;
 } reported[LOSSES];
@@ -455,8 +451,8 @@ static void early_packets(void)
 	static const struct {
 		uint64_t from, to, place;
 	} want[] = {
-		{ 1000, 1500, 1500 },	/* no event yet: where it ends */
-		{ 2100, 3500, 2100 },	/* where it begins */
+		{ 1000, 1500, 1500 }, /* no event yet: where it ends */
+		{ 2100, 3500, 2100 }, /* where it begins */
 		{ 3500, 4700, 3500 },
 	};
 	const struct ktape_trace_options how = { .notice = tell_place };
@@ -469,8 +465,7 @@ static void early_packets(void)
 		abort();
 	/* Nobody reads until all is written, and the metadata alone fill most of a pipe. */
 	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_ROOM) < PIPE_ROOM) {
-		check(false, "a pipe of %d bytes: %s", PIPE_ROOM,
-		      strerror(errno));
+		check(false, "a pipe of %d bytes: %s", PIPE_ROOM, strerror(errno));
 		return;
 	}
 	fill_pipe(ends[1]);
@@ -504,11 +499,9 @@ static const struct tap_test tests[] = {
 	{ "a cut file: a loss to the end", cut_file },
 	{ "a damaged last packet: a loss to the end", damaged_end },
 	{ "a damaged packet in the middle: one loss", damaged_middle },
-	{ "a packet that is missing in the middle: to the next one",
-	  missing_middle },
+	{ "a packet that is missing in the middle: to the next one", missing_middle },
 	{ "a damaged first packet: a loss from the begin", damaged_begin },
-	{ "a file without a good packet: a loss of the whole trace",
-	  damaged_all },
+	{ "a file without a good packet: a loss of the whole trace", damaged_all },
 	{ "a cut file, and another ring goes on: one hole in parts",
 	  cut_with_control },
 	{ "both rings of a CPU are cut: two holes to the end", cut_both },

@@ -8,7 +8,7 @@
 #include "lib_feed.h"
 #include "tap.h"
 
-#define ROOM	16384
+#define ROOM 16384
 
 static unsigned char packet[ROOM];
 static size_t packet_len;
@@ -42,8 +42,8 @@ static void make_packet(void)
 			continue;
 		if (desc && desc->has_blob) {
 			record.blob = blob;
-			record.blob_size = desc->blob_words ?
-					   desc->blob_words * 4 : 27;
+			record.blob_size =
+				desc->blob_words ? desc->blob_words * 4 : 27;
 		}
 		assert(ktape_build_add(&b, &record) == 0);
 	}
@@ -82,7 +82,8 @@ static void test_truncated(void)
 		before = feed.events;
 		err = decode(packet, len);
 		check(err == 0 || err == -EBADMSG, "%zu bytes: %d", len, err);
-		check(len >= KTAPE_BLOCK_HEADER || err, "%zu bytes are accepted", len);
+		check(len >= KTAPE_BLOCK_HEADER || err,
+		      "%zu bytes are accepted", len);
 		check(feed.events - before <= whole, "more events than whole");
 	}
 	tap_tell("%zu lengths", len);
@@ -120,8 +121,8 @@ static void test_bits(void)
 static void test_words(void)
 {
 	static const uint32_t words[] = {
-		0, 0xffffffff, 0x7fffffff, 0x80000000, 0xfffffff8, 0xf00000ff,
-		0x800000ff, 1, 0xffff,
+		0,	    0xffffffff, 0x7fffffff, 0x80000000, 0xfffffff8,
+		0xf00000ff, 0x800000ff, 1,	    0xffff,
 	};
 	uint32_t saved;
 	size_t at, i;
@@ -149,12 +150,13 @@ static void test_garbage(void)
 
 		for (i = 0; i < len; i++)
 			bytes[i] = (unsigned char)lcg_next(&luck);
-		if (n % 4)	/* a good header, then garbage */
+		if (n % 4) /* a good header, then garbage */
 			memcpy(bytes, packet, KTAPE_BLOCK_HEADER);
-		if (n % 4 == 2) {	/* with its true length */
+		if (n % 4 == 2) { /* with its true length */
 			uint64_t bits = (len & ~7UL) * 8;
 
-			memcpy(bytes + offsetof(struct ktape_block, content_bits), &bits, 8);
+			memcpy(bytes + offsetof(struct ktape_block, content_bits),
+			       &bits, 8);
 			memcpy(bytes + 152, &bits, 8);
 		}
 		err = decode(bytes, len);
@@ -235,10 +237,10 @@ static void test_metadata_packets(void)
 				.major = 1,
 				.minor = 8,
 			};
-			size_t n = text_len - from < part ? text_len - from
-							  : part;
+			size_t n = text_len - from < part ? text_len - from : part;
 
-			memcpy(head.uuid, "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17", 16);
+			memcpy(head.uuid,
+			       "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17", 16);
 			head.content_bits = (uint32_t)(sizeof(head) + n) * 8;
 			head.packet_bits = head.content_bits;
 			memcpy(bytes + at, &head, sizeof(head));
@@ -260,7 +262,8 @@ static void test_metadata_packets(void)
 
 static void test_metadata_hostile(void)
 {
-	static const char spice[] = "{}();:=[]\"\\<>/*,.\n\0\xff" "0";
+	static const char spice[] = "{}();:=[]\"\\<>/*,.\n\0\xff"
+				    "0";
 	struct ktape_info info;
 	size_t len, at;
 	unsigned int n;
@@ -294,8 +297,7 @@ static const struct tap_test tests[] = {
 	{ "metadata: truncations and changes", test_metadata_hostile },
 };
 
-static int seed(const char *dir, const char *name, const void *data,
-		size_t len)
+static int seed(const char *dir, const char *name, const void *data, size_t len)
 {
 	char path[4096];
 	FILE *f;

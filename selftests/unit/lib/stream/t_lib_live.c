@@ -9,7 +9,7 @@
 
 #include "lib_trace.h"
 
-#define PATIENCE	200	/* time limit of a test, in seconds */
+#define PATIENCE 200 /* time limit of a test, in seconds */
 
 /* A sender whose output is our standard input; it continues after a byte from the pipe. */
 struct sender {
@@ -18,7 +18,7 @@ struct sender {
 	int saved;
 };
 
-static int out, may_go_on;	/* in the sender */
+static int out, may_go_on; /* in the sender */
 
 static void send_packet(uint64_t seq, size_t from, size_t to)
 {
@@ -157,7 +157,8 @@ static void send_in_pieces(void)
 
 static void test_stall(void)
 {
-	static const size_t pieces[] = { 0, 1, 100, KTAPE_BLOCK_HEADER, KTAPE_BLOCK_HEADER + 28 };
+	static const size_t pieces[] = { 0, 1, 100, KTAPE_BLOCK_HEADER,
+					 KTAPE_BLOCK_HEADER + 28 };
 	unsigned int before, after;
 	struct ktape_trace *t;
 	struct sender s;
@@ -173,8 +174,7 @@ static void test_stall(void)
 		ktape_trace_close(t);
 		end(&s);
 		check(before == 3 * TRACE_RECORDS && after == TRACE_RECORDS,
-		      "piece of %zu: %u, then %u events", piece, before,
-		      after);
+		      "piece of %zu: %u, then %u events", piece, before, after);
 	}
 }
 
@@ -354,8 +354,8 @@ static void test_failure(void)
 	dup2(saved, STDIN_FILENO);
 	close(saved);
 	alarm(0);
-	check(!err && n == 64 && args == 59 * 60 / 2 + 2,
-	      "open: %d, %u events", err, n);
+	check(!err && n == 64 && args == 59 * 60 / 2 + 2, "open: %d, %u events",
+	      err, n);
 }
 
 static const struct tap_test tests[] = {

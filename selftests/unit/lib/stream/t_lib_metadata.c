@@ -13,12 +13,12 @@
 
 #include "stream/metadata.h"
 
-#define STEPS		20
-#define FLIPS		400U	/* flipped bits for which the whole trace is read */
-#define SECTOR		512U
+#define STEPS  20
+#define FLIPS  400U /* flipped bits for which the whole trace is read */
+#define SECTOR 512U
 
 struct result {
-	int ret;		/* error of the run, or of opening it */
+	int ret; /* error of the run, or of opening it */
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	struct ktape_finding first;
@@ -169,12 +169,10 @@ static uint64_t describe(const char *what)
 	if (ktape_trace_open(what, NULL, &t, NULL))
 		return 0;
 	info = ktape_trace_info(t);
-	hash = kt_fnv(KT_FNV_BEGIN, (const char *)info->known,
-		      sizeof(info->known));
+	hash = kt_fnv(KT_FNV_BEGIN, (const char *)info->known, sizeof(info->known));
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
 		if (kt_mask_has(info->known, i))
-			hash = kt_fnv(hash, info->names[i],
-				      strlen(info->names[i]));
+			hash = kt_fnv(hash, info->names[i], strlen(info->names[i]));
 	ktape_trace_close(t);
 	return hash;
 }
@@ -213,8 +211,8 @@ static void test_old_flips(void)
 	to = (size_t)(strchr(strstr(text, "clock {"), '\n') - text);
 	events = describe(folder);
 	whole = render(folder);
-	check(events && whole && metadata_check(folder), "the trace is damaged before the test: %s",
-	      result.first.text);
+	check(events && whole && metadata_check(folder),
+	      "the trace is damaged before the test: %s", result.first.text);
 	/* The text around values is as critical: change each of its bytes. */
 	for (size_t at = env; at < to + 1000; at++)
 		check_old_flip(events, whole, from, to, at, sim_random(s, 8));
@@ -290,7 +288,8 @@ static void test_flips(void)
 		/* In a pipe form only the metadata packet counts. */
 		size = (size_t)st.st_size;
 		whole = render(what);
-		check(whole && metadata_check(what), "the trace is damaged before the test: %s",
+		check(whole && metadata_check(what),
+		      "the trace is damaged before the test: %s",
 		      result.first.text);
 		for (unsigned int k = 0; k < FLIPS; k++)
 			check_flip(what, whole,
@@ -308,8 +307,8 @@ static void test_registry(void)
 
 	if (stat(path, &st))
 		abort();
-	check(whole && metadata_check(folder), "the trace is damaged before the test: %s",
-	      result.first.text);
+	check(whole && metadata_check(folder),
+	      "the trace is damaged before the test: %s", result.first.text);
 	for (uint64_t at = 0; at < (uint64_t)st.st_size; at++)
 		for (unsigned int bit = 0; bit < 8; bit++)
 			check_flip(folder, whole, at, bit);
@@ -346,21 +345,16 @@ static void test_place(void)
 			sim_save_pipe(s, path);
 		}
 		read_text(path, &text, &len);
-		at = (size_t)((char *)memmem(text, len, name, strlen(name)) -
-			      text);
+		at = (size_t)((char *)memmem(text, len, name, strlen(name)) - text);
 		check_place(what, at + 1, at + 1);
-		check(strstr(result.first.text, "line "), "%s",
-		      result.first.text);
+		check(strstr(result.first.text, "line "), "%s", result.first.text);
 		/* Offset 0 is a valid place, too. */
 		check_place(what, head, head);
-		check(strstr(result.first.text, "byte 0 "), "%s",
-		      result.first.text);
+		check(strstr(result.first.text, "byte 0 "), "%s", result.first.text);
 		/* The place of a changed value is unknown. */
-		at = (size_t)((char *)memmem(text, len, freq, strlen(freq)) -
-			      text);
+		at = (size_t)((char *)memmem(text, len, freq, strlen(freq)) - text);
 		check_place(what, at + strlen(freq), 0);
-		check(!strstr(result.first.text, "line "), "%s",
-		      result.first.text);
+		check(!strstr(result.first.text, "line "), "%s", result.first.text);
 		free(text);
 	}
 	done(s);
@@ -388,8 +382,8 @@ static void test_twice(void)
 		if (write(fd, bytes, size) != (ssize_t)size || close(fd))
 			abort();
 		check_sealed(path, "metadata more than once");
-		check(metadata_check(path) && render(path) == whole, "%u copies: %s",
-		      copies, result.first.text);
+		check(metadata_check(path) && render(path) == whole,
+		      "%u copies: %s", copies, result.first.text);
 		/*
 		 * If one of the two is damaged, it is unknown which one is
 		 * valid.
@@ -404,8 +398,7 @@ static void test_twice(void)
 
 /* ---- writers ------------------------------------------------------------------- */
 
-static void convert_by(struct ktape_sink_options how, const char *from,
-		       bool described)
+static void convert_by(struct ktape_sink_options how, const char *from, bool described)
 {
 	const struct ktape_event *e;
 	struct ktape_sink *sink;
@@ -457,17 +450,16 @@ static void test_merge(void)
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(merges); i++) {
 		snprintf(other, sizeof(other), "%s.native", folder);
-		convert_by((struct ktape_sink_options){
-				   .format = "native",
-				   .path = other,
-				   .options = i % 2 ? "form=pipe" : "form=dir",
-				   .flags = merges[i / 2].flags },
-			   folder, false);
+		convert_by(
+			(struct ktape_sink_options){
+				.format = "native",
+				.path = other,
+				.options = i % 2 ? "form=pipe" : "form=dir",
+				.flags = merges[i / 2].flags },
+			folder, false);
 		metadata_check(other);
-		check_equal(result.errors[KTAPE_RULE_CHECKSUM],
-			    merges[i / 2].wrong);
-		check_equal(result.notes[KTAPE_RULE_CHECKSUM],
-			    merges[i / 2].noted);
+		check_equal(result.errors[KTAPE_RULE_CHECKSUM], merges[i / 2].wrong);
+		check_equal(result.notes[KTAPE_RULE_CHECKSUM], merges[i / 2].noted);
 		check(render(other) == render(folder), "it is another trace");
 		trace_remove(other);
 	}
@@ -535,9 +527,8 @@ static void test_recovered(void)
 {
 	for (unsigned int damaged = 0; damaged < 2; damaged++) {
 		int ret = 1;
-		const struct ktape_recover_output out = {
-			take_metadata, take_packet, &ret
-		};
+		const struct ktape_recover_output out = { take_metadata,
+							  take_packet, &ret };
 		struct ktape_recover_place place;
 		struct ktape_recovered result_of;
 		struct image_memory memory;
@@ -547,11 +538,10 @@ static void test_recovered(void)
 		memory = (struct image_memory){ m.data, m.size };
 		if (damaged)
 			m.data[m.super->metadata + 100] ^= 1;
-		const struct ktape_recover_input in = { image_read, &memory,
-							m.size };
+		const struct ktape_recover_input in = { image_read, &memory, m.size };
 
-		check_equal((unsigned int)ktape_recover_scan(&in, NULL, &place,
-							     1), 1);
+		check_equal((unsigned int)ktape_recover_scan(&in, NULL, &place, 1),
+			    1);
 		check(!ktape_recover(&in, &place, &out, NULL, &result_of, NULL),
 		      "recover");
 		check_equal(result_of.metadata_made, damaged);
@@ -561,7 +551,7 @@ static void test_recovered(void)
 	}
 }
 
-static bool no_stream;	/* fopencookie() fails */
+static bool no_stream; /* fopencookie() fails */
 
 /* Stands before the function of the C library. */
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t io)

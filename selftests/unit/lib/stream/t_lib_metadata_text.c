@@ -7,7 +7,7 @@
 
 #include "lib_metadata.h"
 
-#define STRIDE		13U	/* bytes whose reported place is checked */
+#define STRIDE 13U /* bytes whose reported place is checked */
 
 /* Adding to a text renews its checksum, but does not make damaged text valid. */
 static void test_add(void)
@@ -19,27 +19,22 @@ static void test_add(void)
 	text = make_text(&len);
 	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), 0);
 	*strstr(text, "freq = 1") = 'F';
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), EBADMSG);
 	check(!ktape_metadata_add(&text, &len, "more", "1") &&
 		      !kt_metadata_remark(&text, &len, "end"),
 	      "add");
-	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
-		    EBADMSG);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, &error), EBADMSG);
 	free(text);
 
 	text = make_old(&len);
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    ENODATA);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), ENODATA);
 	check(!ktape_metadata_add(&text, &len, "converted", "yes"), "add");
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    ENODATA);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), ENODATA);
 	free(text);
 }
 
 /* Text that an older tool adds: the checksum is still that of the text before. */
-static void add_as_older(char **text, size_t *len, const char *key,
-			 const char *value)
+static void add_as_older(char **text, size_t *len, const char *key, const char *value)
 {
 	char digits[KTAPE_CTF_CRC_DIGITS];
 
@@ -61,9 +56,7 @@ static char *make_mixed(size_t *len, unsigned int sealed, unsigned int added)
 	static const struct {
 		const char *key;
 		const char *value;
-	} values[] = {
-		{ "cpus", "0-3,6" }, { "converted", "yes" }, { NULL, "log" }
-	};
+	} values[] = { { "cpus", "0-3,6" }, { "converted", "yes" }, { NULL, "log" } };
 	char *text;
 
 	if (ktape_metadata_format(&trace_info, &text, len))
@@ -71,16 +64,14 @@ static char *make_mixed(size_t *len, unsigned int sealed, unsigned int added)
 	for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
 		if (!(sealed >> i & 1))
 			continue;
-		if (values[i].key ?
-			    ktape_metadata_add(&text, len, values[i].key,
-					       values[i].value) :
-			    kt_metadata_remark(&text, len, values[i].value))
+		if (values[i].key ? ktape_metadata_add(&text, len, values[i].key,
+						       values[i].value) :
+				    kt_metadata_remark(&text, len, values[i].value))
 			abort();
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(values); i++)
 		if (added >> i & 1)
-			add_as_older(&text, len, values[i].key,
-				     values[i].value);
+			add_as_older(&text, len, values[i].key, values[i].value);
 	return text;
 }
 
@@ -97,8 +88,7 @@ static void check_damage(char *text, size_t len, const char *what, char bits)
 /* Where an older tool has added values, only those are unprotected. */
 static void test_older_tool(void)
 {
-	static const char *const names[] = { " cpus", " converted",
-					     " (the remark" };
+	static const char *const names[] = { " cpus", " converted", " (the remark" };
 	struct ktape_error error;
 	size_t len;
 	char *text;
@@ -111,10 +101,8 @@ static void test_older_tool(void)
 			      (added ? -ENODATA : 0),
 		      "sealed %u, added %u", sealed, added);
 		for (unsigned int j = 0; added && j < ARRAY_SIZE(names); j++)
-			check(!strstr(error.text, names[j]) ==
-				      !(added >> j & 1),
-			      "sealed %u, added %u: %s", sealed, added,
-			      error.text);
+			check(!strstr(error.text, names[j]) == !(added >> j & 1),
+			      "sealed %u, added %u: %s", sealed, added, error.text);
 		check_damage(text, len, "freq = ", 1);
 		check_damage(text, len, "\"sched_switch\"", 1);
 		/* Not a line that such a tool adds. */
@@ -141,21 +129,18 @@ static void test_old(void)
 		const char *instead;
 		int ret;
 	} changes[] = {
-		{ "name = \"sched_switch\"", "name = \"sched_swatch\"",
-		  -EBADMSG },
+		{ "name = \"sched_switch\"", "name = \"sched_swatch\"", -EBADMSG },
 		{ "table_hash = \"", "table_hash = \"0", -EBADMSG },
 		{ "freq = 1000", "freq = 1001", -ENODATA },
 		{ "tracer_minor = 0", "tracer_minor = 1", -EBADMSG },
-		{ "tracer_name = \"ktape\"", "tracer_name = \"lttng\"",
-		  -EBADMSG },
+		{ "tracer_name = \"ktape\"", "tracer_name = \"lttng\"", -EBADMSG },
 		{ "clock {", "block {", -EBADMSG },
 		/* Text that hides all events from a reader. */
 		{ "} align(1024);", "y align(1024);", -EBADMSG },
 		{ "freq = 1000", "freq = {000", -EBADMSG },
 		{ "machine = \"", "machine = ' ", -EBADMSG },
 		/* Nothing of it can be compared. */
-		{ "struct { u64 _reserved;", "struct { u32 _reserved;",
-		  -ENODATA },
+		{ "struct { u64 _reserved;", "struct { u32 _reserved;", -ENODATA },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
@@ -172,7 +157,7 @@ static void test_old(void)
 		      "%s: %s", changes[i].instead, error.text);
 		/* The first event differs in a letter, whose place is reported. */
 		check(i || error.offset == (uint64_t)(at - text) +
-						 strlen("name = \"sched_sw"),
+						   strlen("name = \"sched_sw"),
 		      "at %llu", (unsigned long long)error.offset);
 		free(text);
 	}
@@ -197,23 +182,20 @@ static void test_other_table(void)
 	snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)hash);
 	memcpy(strstr(text, "table_hash = \"") + strlen("table_hash = \""),
 	       digits, 16);
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), EBADMSG);
 	kt_metadata_seal(text, len);
 	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), 0);
 	at[0] ^= 1;
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), EBADMSG);
 	at[0] ^= 1;
 	at = strstr(text, "freq = 1");
 	*at = 'F';
-	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
-		    EBADMSG);
-	check(strstr(error.text, "the event descriptions are right"), "%s", error.text);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, &error), EBADMSG);
+	check(strstr(error.text, "the event descriptions are right"), "%s",
+	      error.text);
 	/* Whether they are right is unknown. */
 	*strstr(text, "_reserved") = 'R';
-	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
-		    EBADMSG);
+	check_equal((unsigned int)-ktape_metadata_check(text, len, &error), EBADMSG);
 	check(strstr(error.text, "descriptions was not found"), "%s", error.text);
 	check(error.offset == UINT64_MAX, "a place");
 	free(text);
@@ -242,8 +224,8 @@ static void check_place(char *text, size_t len, size_t at, unsigned int bit)
 	text[at] = (char)(text[at] ^ 1 << bit);
 	ret = ktape_metadata_check(text, len, &error);
 	text[at] = (char)(text[at] ^ 1 << bit);
-	check(ret == -EBADMSG, "bit %u of byte %zu is not detected: %d", bit, at,
-	      ret);
+	check(ret == -EBADMSG, "bit %u of byte %zu is not detected: %d", bit,
+	      at, ret);
 	check(value || error.offset == at, "byte %zu is reported at %llu: %s",
 	      at, (unsigned long long)error.offset, error.text);
 }

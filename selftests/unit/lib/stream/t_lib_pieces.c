@@ -10,7 +10,7 @@
 #include "lib_device.h"
 
 #define PIECES	6U
-#define NUMBERS	100000U		/* records per ring, maximum */
+#define NUMBERS 100000U /* records per ring, maximum */
 
 static char folder[280];
 static char piece[PIECES][320];
@@ -27,17 +27,16 @@ static const struct form forms[] = {
 	{ "plain writes", "", KTAPE_RECORD_NO_URING },
 	{ "compressed", "", KTAPE_RECORD_ZSTD },
 	{ "files", ".ktape", KTAPE_RECORD_FILE },
-	{ "compressed files", ".ktape.zst",
-	  KTAPE_RECORD_FILE | KTAPE_RECORD_ZSTD },
+	{ "compressed files", ".ktape.zst", KTAPE_RECORD_FILE | KTAPE_RECORD_ZSTD },
 };
 
 /* Contents of a piece. */
 struct holds {
 	struct trace_result r;
-	bool sealed;			/* the metadata has a valid checksum */
+	bool sealed; /* the metadata has a valid checksum */
 	unsigned int twice;
-	unsigned int strangers;		/* events of other threads than their block's */
-	unsigned int profiles;		/* records repeated at the beginning */
+	unsigned int strangers; /* events of other threads than their block's */
+	unsigned int profiles;	/* records repeated at the beginning */
 	unsigned int filters;
 	unsigned int sessions;
 };
@@ -95,8 +94,7 @@ static void begin(const struct form *f)
 	if (mkdir(folder, 0777))
 		abort();
 	for (i = 0; i < PIECES; i++)
-		snprintf(piece[i], sizeof(piece[i]), "%s/%u%s", folder, i,
-			 f->end);
+		snprintf(piece[i], sizeof(piece[i]), "%s/%u%s", folder, i, f->end);
 	memset(seen, 0, sizeof(seen));
 	device_begin();
 }
@@ -159,11 +157,10 @@ static void test_pieces(void)
 		for (i = 0, total = 0, lost = 0; i < PIECES; i++) {
 			read_piece(piece[i], &h);
 			check(!h.r.opened && !h.r.ended && !h.r.corrupt &&
-			      !h.r.truncated && !h.r.packets,
+				      !h.r.truncated && !h.r.packets,
 			      "%s: piece %u: %d, %s", f->name, i, h.r.opened,
 			      h.r.error.text);
-			check(h.sealed, "%s: piece %u: the metadata", f->name,
-			      i);
+			check(h.sealed, "%s: piece %u: the metadata", f->name, i);
 			check(!h.twice && !h.strangers && h.r.events,
 			      "%s: piece %u: %u events, %u twice, %u threads",
 			      f->name, i, h.r.events, h.twice, h.strangers);
@@ -263,8 +260,8 @@ static void test_past(void)
 	check_equal(stats.emitted + stats.lost + stats.filtered, 0);
 	drain(r);
 	ktape_recorder_stats(r, &stats);
-	check(stats.piece_records && stats.piece_records < had,
-	      "%llu records", (unsigned long long)stats.piece_records);
+	check(stats.piece_records && stats.piece_records < had, "%llu records",
+	      (unsigned long long)stats.piece_records);
 	check_equal(stats.pending, 2 * 20);
 	check_equal(stats.missed, 0);
 	check(!ktape_recorder_flush(r), "flush");
@@ -301,16 +298,17 @@ static void test_remark(void)
 	for (k = 0; k < ARRAY_SIZE(forms); k++) {
 		make_piece(&forms[k]);
 		check(!ktape_piece_remark(piece[0], &remark) &&
-		      !strcmp(remark, "a log for tests"), "%s",
-		      forms[k].name);
+			      !strcmp(remark, "a log for tests"),
+		      "%s", forms[k].name);
 		free(remark);
-		check(!ktape_piece_remove(piece[0]) &&
-		      access(piece[0], F_OK), "%s: the piece was not removed", forms[k].name);
+		check(!ktape_piece_remove(piece[0]) && access(piece[0], F_OK),
+		      "%s: the piece was not removed", forms[k].name);
 	}
 	make_piece(&forms[2]);
 	snprintf(path, sizeof(path), "%s/zoo", piece[0]);
 	trace_write(folder, "0/zoo", "x", 1);
-	check(ktape_piece_remove(piece[0]) == -EEXIST, "the folder has another file");
+	check(ktape_piece_remove(piece[0]) == -EEXIST,
+	      "the folder has another file");
 	snprintf(path, sizeof(path), "%s/cpu0.zst", piece[0]);
 	check(!access(path, F_OK), "a file was removed");
 	trace_write(folder, "file.ktape", "hello, I am no trace", 20);
@@ -341,8 +339,8 @@ static void test_cut(void)
 				break;
 			check(!h.r.corrupt && h.r.events <= before,
 			      "%s: %lld bytes: %u events of %u, %s",
-			      forms[k].name, (long long)st.st_size,
-			      h.r.events, before, h.r.last.error.text);
+			      forms[k].name, (long long)st.st_size, h.r.events,
+			      before, h.r.last.error.text);
 			before = h.r.events;
 		}
 		check(cut > 5, "%s: only %u cuts", forms[k].name, cut);
@@ -367,19 +365,18 @@ static void test_flip(void)
 		memset(seen, 0, sizeof(seen));
 		read_piece(piece[0], &h);
 		trace_flip(piece[0], at, 0x10);
-		if (h.r.opened)		/* its metadata */
+		if (h.r.opened) /* its metadata */
 			continue;
 		flips++;
 		/* One bit of a frame header has no meaning. */
-		blind += !h.r.corrupt && !h.r.truncated &&
-			 h.r.events != whole;
+		blind += !h.r.corrupt && !h.r.truncated && h.r.events != whole;
 		check(!h.twice && h.r.events <= whole, "byte %llu: %u events",
 		      (unsigned long long)at, h.r.events);
 		if (whole - h.r.events > most)
 			most = whole - h.r.events;
 	}
-	tap_tell("%u flips, at most %u events of %u lost, %u not noticed", flips,
-		 most, whole, blind);
+	tap_tell("%u flips, at most %u events of %u lost, %u not noticed",
+		 flips, most, whole, blind);
 	check(flips > 30 && !blind && most && most < 2 * BLOCK / 16,
 	      "%u flips, %u untold", flips, blind);
 }
@@ -417,8 +414,8 @@ static void test_foreign(void)
 	put_frame(path, 1, 28);
 	read_piece(path, &h);
 	check(h.r.opened == -EBADMSG && h.r.corrupt == 1 &&
-	      strstr(h.r.last.error.text, "window"), "wide: %d, %s",
-	      h.r.opened, h.r.last.error.text);
+		      strstr(h.r.last.error.text, "window"),
+	      "wide: %d, %s", h.r.opened, h.r.last.error.text);
 	snprintf(path, sizeof(path), "%s/zeros.zst", folder);
 	put_frame(path, 1, 20);
 	read_piece(path, &h);

@@ -5,8 +5,8 @@
  */
 #include "lib_trace.h"
 
-#define ROOM	8U
-#define NONE	0xffU	/* no loss */
+#define ROOM 8U
+#define NONE 0xffU /* no loss */
 
 /* Counts in the header of a packet, and what has to be reported of the loss before it. */
 struct step {
@@ -42,7 +42,8 @@ static void write_steps(const char *dir, const struct step *steps, unsigned int 
 
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct trace_packet p = {
-			.seq = i + 1, .ts = 1000 + i * 100,
+			.seq = i + 1,
+			.ts = 1000 + i * 100,
 			.discarded = steps[i].discarded,
 		};
 
@@ -84,8 +85,8 @@ static void check_steps(const struct step *steps, unsigned int nr)
 	trace_remove(dir);
 }
 
-#define FULL	(1U << KTAPE_LOST_FULL)
-#define SHED	(1U << KTAPE_LOST_SHED)
+#define FULL (1U << KTAPE_LOST_FULL)
+#define SHED (1U << KTAPE_LOST_SHED)
 
 static void reasons_of_the_ring(void)
 {

@@ -6,7 +6,7 @@
 #include "lib_trace.h"
 
 #define CPU	0
-#define UNKNOWN	(-1)
+#define UNKNOWN (-1)
 
 /* One packet of the CPU; each record takes one tick.  Opcode 0: an exception. */
 struct packet {
@@ -81,9 +81,8 @@ static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
 		abort();
 	while ((ret = ktape_trace_next(t, &e)) > 0) {
 		if (at < nr_tids)
-			check(e->tid == tids[at],
-			      "event %zu, %s: tid %d, not %d", at,
-			      ktape_event_desc(e->opcode)->name, e->tid,
+			check(e->tid == tids[at], "event %zu, %s: tid %d, not %d",
+			      at, ktape_event_desc(e->opcode)->name, e->tid,
 			      tids[at]);
 		at++;
 	}
@@ -171,7 +170,7 @@ static void test_event_ring(void)
 		  .context = KTAPE_CTX_TASK,
 		  .nr = 2 },
 	};
-	static const int32_t tids[] = { 7, UNKNOWN, 5, 5,	6, 6,
+	static const int32_t tids[] = { 7, UNKNOWN, 5,	     5, 6,	6,
 					6, 4,	    UNKNOWN, 2, UNKNOWN };
 
 	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));

@@ -5,13 +5,13 @@
  */
 #include "lib_trace.h"
 
-#define PACKETS		8U
-#define ALL		(PACKETS * TRACE_RECORDS)
+#define PACKETS 8U
+#define ALL	(PACKETS * TRACE_RECORDS)
 
-static char dir[400];		/* a trace as a folder: one stream */
-static char stream[420];	/* its stream */
-static char pipe_form[420];	/* the same as a pipe form ... */
-static uint64_t pipe_begin;	/* ... whose packets begin here */
+static char dir[400];	    /* a trace as a folder: one stream */
+static char stream[420];    /* its stream */
+static char pipe_form[420]; /* the same as a pipe form ... */
+static uint64_t pipe_begin; /* ... whose packets begin here */
 
 /* Create both forms of a trace of PACKETS packets, each padded to TRACE_PACKET. */
 static void make_trace(bool sealed)
@@ -114,16 +114,13 @@ static bool differs(const char *form, const struct trace_result *r,
 	if (!r->opened && !r->ended && r->events == want->events &&
 	    r->corrupt == want->corrupt && r->truncated == want->truncated)
 		return false;
-	tap_fail(
-		"%s: opened %d, ended %d, %u events for %u, corrupt %u for %u, truncated %u for %u: %s",
-		form, r->opened, r->ended, r->events, want->events, r->corrupt,
-		want->corrupt, r->truncated, want->truncated,
-		r->last.error.text);
+	tap_fail("%s: opened %d, ended %d, %u events for %u, corrupt %u for %u, truncated %u for %u: %s",
+		 form, r->opened, r->ended, r->events, want->events, r->corrupt,
+		 want->corrupt, r->truncated, want->truncated, r->last.error.text);
 	return true;
 }
 
-static void expect(unsigned int events, unsigned int corrupt,
-		   unsigned int truncated)
+static void expect(unsigned int events, unsigned int corrupt, unsigned int truncated)
 {
 	const struct want want = { events, corrupt, truncated };
 	struct trace_result r;
@@ -182,7 +179,7 @@ static void test_bad_heads(void)
 	make_trace(true);
 	for (at = 0; at < KTAPE_BLOCK_HEADER; at++) {
 		if (at == AT_FLAGS)
-			continue;	/* clears the checksum flag */
+			continue; /* clears the checksum flag */
 		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
 		trace_read(dir, 0, &r);
 		check(!r.opened && r.events == ALL - TRACE_RECORDS &&
@@ -252,7 +249,7 @@ static void test_cut(void)
 	const uint64_t last = (PACKETS - 1) * TRACE_PACKET;
 
 	make_trace(true);
-	cut_both(last + KTAPE_BLOCK_HEADER + 40);	/* 16 bytes a record */
+	cut_both(last + KTAPE_BLOCK_HEADER + 40); /* 16 bytes a record */
 	expect(ALL - 2, 0, 1);
 	make_trace(true);
 	cut_both(last + KTAPE_BLOCK_HEADER - 1);
@@ -261,7 +258,7 @@ static void test_cut(void)
 	cut_both(last + 1);
 	expect(ALL - TRACE_RECORDS, 0, 1);
 	make_trace(true);
-	cut_both(last + TRACE_PACKET - 1);	/* in the padding */
+	cut_both(last + TRACE_PACKET - 1); /* in the padding */
 	expect(ALL, 0, 1);
 	make_trace(true);
 	cut_both(last);
@@ -446,8 +443,7 @@ static void learn(struct ktape_registry *registry, uint64_t ts, uint64_t born,
 
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	name_record(&b, ts, born, died);
-	if (ktape_packet_open(&p, data, ktape_build_end(&b, ts, 0), NULL,
-			      NULL) ||
+	if (ktape_packet_open(&p, data, ktape_build_end(&b, ts, 0), NULL, NULL) ||
 	    ktape_packet_next(&p, &e, NULL) != 1 ||
 	    ktape_registry_add(registry, &e))
 		abort();

@@ -11,8 +11,8 @@
 #include "stream/zin.h"
 #include "tap.h"
 
-#define FRAMES	3U
-#define BYTES	65536U		/* of a frame, unpacked */
+#define FRAMES 3U
+#define BYTES  65536U /* of a frame, unpacked */
 
 static unsigned char data[BYTES], packed[2 * BYTES], out[FRAMES * BYTES];
 
@@ -31,7 +31,8 @@ static int make_file(size_t missing)
 }
 
 /* Unpack all with @room for each read.  Return: bytes or an errno; @trouble: what was wrong. */
-static ssize_t unpack(int fd, bool seekable, size_t room, struct kt_zin_trouble *trouble)
+static ssize_t unpack(int fd, bool seekable, size_t room,
+		      struct kt_zin_trouble *trouble)
 {
 	struct kt_zin *z = kt_zin_new(fd, seekable, NULL, 0);
 	size_t len = 0;
@@ -39,10 +40,11 @@ static ssize_t unpack(int fd, bool seekable, size_t room, struct kt_zin_trouble 
 
 	memset(trouble, 0, sizeof(*trouble));
 	do {
-		n = sizeof(out) - len < room ? (ssize_t)(sizeof(out) - len) : (ssize_t)room;
+		n = sizeof(out) - len < room ? (ssize_t)(sizeof(out) - len) :
+					       (ssize_t)room;
 		/* At the end there is room for more than there is. */
-		n = kt_zin_read(z, n ? out + len : packed, n ? (size_t)n : sizeof(packed),
-				trouble);
+		n = kt_zin_read(z, n ? out + len : packed,
+				n ? (size_t)n : sizeof(packed), trouble);
 		len += n > 0 ? (size_t)n : 0;
 	} while (n > 0 || n == -EAGAIN);
 	kt_zin_free(z);
@@ -52,12 +54,14 @@ static ssize_t unpack(int fd, bool seekable, size_t room, struct kt_zin_trouble 
 
 static void whole_frames(void)
 {
-	static const size_t rooms[] = { BYTES, BYTES / 2, BYTES - 1, BYTES + 1, 2 * BYTES,
-					FRAMES * BYTES, 4096 };
+	static const size_t rooms[] = { BYTES,	   BYTES / 2, BYTES - 1,
+					BYTES + 1, 2 * BYTES, FRAMES * BYTES,
+					4096 };
 	struct kt_zin_trouble t;
 
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(rooms); i++) {
-		check_equal(unpack(make_file(0), i % 2, rooms[i / 2], &t), FRAMES * BYTES);
+		check_equal(unpack(make_file(0), i % 2, rooms[i / 2], &t),
+			    FRAMES * BYTES);
 		check(!t.text, "room %zu: %s", rooms[i / 2], t.text);
 	}
 }
@@ -68,7 +72,8 @@ static void cut_frame(void)
 
 	for (size_t missing = 1; missing < 8; missing++) {
 		check(unpack(make_file(missing), true, BYTES, &t) >= 0, "an error");
-		check(t.text && t.cut, "%zu bytes are missing, and nobody says so", missing);
+		check(t.text && t.cut,
+		      "%zu bytes are missing, and nobody says so", missing);
 	}
 }
 

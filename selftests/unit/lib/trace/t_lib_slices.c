@@ -10,15 +10,15 @@
 
 #ifdef __SANITIZE_THREAD__
 #define SEEDS	1U
-#define DAMAGES	4U
-#define REFUSED	10U
+#define DAMAGES 4U
+#define REFUSED 10U
 #else
 #define SEEDS	6U
-#define DAMAGES	30U
-#define REFUSED	40U
+#define DAMAGES 30U
+#define REFUSED 40U
 #endif
-#define LINE	9000U
-#define NOTICE	512U
+#define LINE   9000U
+#define NOTICE 512U
 
 /* What reading a trace gives. */
 struct seen {
@@ -62,8 +62,7 @@ static bool is_same(const char *a, size_t a_len, const char *b, size_t b_len)
 	return a_len == b_len && (!a_len || !memcmp(a, b, a_len));
 }
 
-static void append(char **to, size_t *len, size_t *room, const char *text,
-		   size_t size)
+static void append(char **to, size_t *len, size_t *room, const char *text, size_t size)
 {
 	if (*len + size > *room) {
 		*room = 2 * (*room + size);
@@ -92,18 +91,15 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	char text[NOTICE];
 	int len;
 
-	len = snprintf(text, sizeof(text),
-		       "%u %d %u %u %u %d %llu %llu %llu %llu %llu %s at %llu\n",
-		       n->kind, n->stream, n->cpu, n->ring, n->reasons,
-		       n->continued, (unsigned long long)n->count,
-		       (unsigned long long)n->packets,
-		       (unsigned long long)n->from, (unsigned long long)n->to,
-		       (unsigned long long)n->error.offset, n->error.text,
-		       n->kind == KTAPE_NOTICE_LOST ?
-			       0ULL :
-			       (unsigned long long)s->nr);
-	append(&s->notices, &s->notices_len, &s->notices_room, text,
-	       (size_t)len);
+	len = snprintf(
+		text, sizeof(text),
+		"%u %d %u %u %u %d %llu %llu %llu %llu %llu %s at %llu\n",
+		n->kind, n->stream, n->cpu, n->ring, n->reasons, n->continued,
+		(unsigned long long)n->count, (unsigned long long)n->packets,
+		(unsigned long long)n->from, (unsigned long long)n->to,
+		(unsigned long long)n->error.offset, n->error.text,
+		n->kind == KTAPE_NOTICE_LOST ? 0ULL : (unsigned long long)s->nr);
+	append(&s->notices, &s->notices_len, &s->notices_room, text, (size_t)len);
 }
 
 static int prepare(void *arg, struct kt_slice *slice)
@@ -127,8 +123,7 @@ static int work(void *arg, struct kt_slice *slice)
 		add_line(mine, run->info, ktape_trace_registry(slice->trace), e);
 		/* In the middle of a slice. */
 		if (refuse && mine->nr == 3 &&
-		    __atomic_add_fetch(&run->worked, 1, __ATOMIC_RELAXED) ==
-			    refuse)
+		    __atomic_add_fetch(&run->worked, 1, __ATOMIC_RELAXED) == refuse)
 			return -ENOMEM;
 	}
 	return ret;
@@ -165,15 +160,19 @@ static void release(void *arg, struct kt_slice *slice)
 	slice->own = NULL;
 }
 
-static void read_trace(const char *path, const struct way *way,
-		       struct seen *seen)
+static void read_trace(const char *path, const struct way *way, struct seen *seen)
 {
 	struct run run = { .way = way, .seen = seen };
 	const struct ktape_trace_options options = { .notice = take_notice,
 						     .arg = &run };
 	const struct kt_slices_how how = {
-		.jobs = way->jobs, .arg = &run, .prepare = prepare,
-		.work = work, .take = slices_slice, .most = most, .release = release,
+		.jobs = way->jobs,
+		.arg = &run,
+		.prepare = prepare,
+		.work = work,
+		.take = slices_slice,
+		.most = most,
+		.release = release,
 	};
 	struct kt_slices *slices;
 	const struct ktape_event *e;
@@ -204,8 +203,8 @@ static size_t differs_at(const struct seen *a, const struct seen *b)
 {
 	size_t line = 1;
 
-	for (size_t i = 0; i < a->len && i < b->len && a->lines[i] == b->lines[i];
-	     i++)
+	for (size_t i = 0;
+	     i < a->len && i < b->len && a->lines[i] == b->lines[i]; i++)
 		line += a->lines[i] == '\n';
 	return line;
 }
@@ -349,8 +348,9 @@ static void test_memory(void)
 
 	random_save(r, dir);
 	for (uint64_t refuse = 1; refuse < REFUSED; refuse += 3) {
-		const struct way way = { .jobs = 3, .bytes = 300,
-					 .most = UINT64_MAX, .refuse = refuse };
+		const struct way way = {
+			.jobs = 3, .bytes = 300, .most = UINT64_MAX, .refuse = refuse
+		};
 
 		compare(dir, &way);
 		check(other.passed > 0, "no event in slices");
@@ -383,8 +383,12 @@ static void test_fewer(void)
 		unsigned int jobs;
 	} some[] = { { 100, 16 }, { 20, 8 }, { 19, 4 }, { 8, 2 }, { 7, 0 } };
 	const struct kt_slices_how how = {
-		.jobs = 16, .prepare = prepare_some, .work = work, .take = slices_slice,
-		.most = most, .release = release_some,
+		.jobs = 16,
+		.prepare = prepare_some,
+		.work = work,
+		.take = slices_slice,
+		.most = most,
+		.release = release_some,
 	};
 	struct random_trace *r = random_new(9, 0);
 	const char *dir = trace_folder();

@@ -6,9 +6,9 @@
  */
 #include "lib_sim_work.h"
 
-#define SCENES		60U
-#define QUESTIONS	50U	/* per scene */
-#define ROUNDS		40U
+#define SCENES	  60U
+#define QUESTIONS 50U /* per scene */
+#define ROUNDS	  40U
 
 /* Rare events in either ring, events with a number, and a frequent one. */
 static const struct {
@@ -114,8 +114,7 @@ static void damage(struct sim *s, uint64_t seed)
 		break;
 	case 2:
 		sim_take(s, ring,
-			 ring & 1 ? KTAPE_EV_EXCEPTION :
-				    KTAPE_EV_SIGNAL_DELIVER,
+			 ring & 1 ? KTAPE_EV_EXCEPTION : KTAPE_EV_SIGNAL_DELIVER,
 			 0, 0);
 		break;
 	case 3:
@@ -140,7 +139,7 @@ static bool answers(const struct sim_truth *t, const struct ktape_absence *q)
 }
 
 static void absent_check(const struct sim *s, const struct ktape_absence *q,
-		  unsigned int verdict, bool damaged)
+			 unsigned int verdict, bool damaged)
 {
 	unsigned int happened = 0, recorded = 0;
 
@@ -153,8 +152,7 @@ static void absent_check(const struct sim *s, const struct ktape_absence *q,
 	sum.others[verdict]++;
 	sum.wrong_proved += verdict == KTAPE_ABSENT_PROVED && happened;
 	sum.wrong_found += verdict == KTAPE_ABSENT_FOUND && !recorded;
-	sum.missed_found += verdict != KTAPE_ABSENT_FOUND && recorded &&
-			    !damaged;
+	sum.missed_found += verdict != KTAPE_ABSENT_FOUND && recorded && !damaged;
 }
 
 static void ask(struct sim *s, const char *dir, bool damaged)
@@ -205,10 +203,9 @@ static void test_questions(void)
 		sim_free(s);
 	}
 	trace_remove(dir);
-	tap_tell(
-		"%u asked, %u PROVED, %u FOUND, %u NOT-ENABLED, %u FILTERED, %u LOST",
-		sum.asked, sum.others[0], sum.others[1], sum.others[2],
-		sum.others[3], sum.others[4]);
+	tap_tell("%u asked, %u PROVED, %u FOUND, %u NOT-ENABLED, %u FILTERED, %u LOST",
+		 sum.asked, sum.others[0], sum.others[1], sum.others[2],
+		 sum.others[3], sum.others[4]);
 	check_equal(sum.asked + sum.refused, SCENES * QUESTIONS);
 	check(sum.refused > 20, "%u values that the field cannot have", sum.refused);
 	check_equal(sum.wrong_proved, 0);
@@ -222,7 +219,7 @@ static void test_questions(void)
 		      sum.others[i]);
 }
 
-static int wrong;	/* findings of the last verdict */
+static int wrong; /* findings of the last verdict */
 
 static unsigned int result_of(const char *dir, const struct ktape_absence *q)
 {
@@ -503,8 +500,7 @@ static void test_unseen_filter(void)
 		const struct sim_truth *t = &s->truth[i];
 
 		if (t->fate == SIM_FILTERED)
-			check(verdict(s, t->ts, t->ts + 1) !=
-				      KTAPE_ABSENT_PROVED,
+			check(verdict(s, t->ts, t->ts + 1) != KTAPE_ABSENT_PROVED,
 			      "PROVED although the event was filtered");
 	}
 	check(verdict(s, from + 5000, from + 5001) != KTAPE_ABSENT_PROVED,
@@ -665,10 +661,8 @@ static void test_without(void)
 	sim_work(s, 100);
 	end(s);
 	check_equal(result_any(s, at - 500, at), KTAPE_ABSENT_PROVED);
-	check_equal(result_any(s, at - 500, at + 500),
-		    KTAPE_ABSENT_NOT_ENABLED);
-	check_equal(result_any(s, at + 500, at + 1000),
-		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(result_any(s, at - 500, at + 500), KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(result_any(s, at + 500, at + 1000), KTAPE_ABSENT_NOT_ENABLED);
 	/* For the other CPUs the answer is known. */
 	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
 	check_equal(result_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
@@ -691,8 +685,7 @@ static void test_refused(void)
 		{ KTAPE_EV_SIGNAL_DELIVER, "sig", UINT64_MAX, 1, 2, false, 0 },
 		{ KTAPE_EV_SYS_ENTER, "nr", 65536, 1, 2, false, 0 },
 		{ KTAPE_EV_PROCESS_FREE, "tid", 1ULL << 31, 1, 2, false, 0 },
-		{ KTAPE_EV_WORKQUEUE_QUEUE_WORK, "work", 1ULL << 32, 1, 2,
-		  false, 0 },
+		{ KTAPE_EV_WORKQUEUE_QUEUE_WORK, "work", 1ULL << 32, 1, 2, false, 0 },
 	};
 	struct ktape_error error;
 	struct ktape_verify *v;
@@ -705,11 +698,9 @@ static void test_refused(void)
 	bad[4].opcode = 100000;
 	check_equal(ktape_verify_open(dir, NULL, &v, &error), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		check_equal((unsigned int)-ktape_verify_ask(v, &bad[i]),
-			    EINVAL);
+		check_equal((unsigned int)-ktape_verify_ask(v, &bad[i]), EINVAL);
 	for (size_t i = 0; i < ARRAY_SIZE(large); i++)
-		check_equal((unsigned int)-ktape_verify_ask(v, &large[i]),
-			    ERANGE);
+		check_equal((unsigned int)-ktape_verify_ask(v, &large[i]), ERANGE);
 	q.field = "tid";
 	q.opcode = KTAPE_EV_PROCESS_FREE;
 	q.value = (uint64_t)-1;
@@ -733,15 +724,13 @@ static void test_ticks(void)
 		ts = i * 123456789123ULL;
 		check(ktape_mono_ticks(&info, ktape_mono_ns(&info, ts)) <= ts,
 		      "too late");
-		check_equal(ktape_mono_ns(
-				    &info,
-				    ktape_mono_ticks(&info,
-						     ktape_mono_ns(&info, ts))),
+		check_equal(ktape_mono_ns(&info,
+					  ktape_mono_ticks(
+						  &info, ktape_mono_ns(&info, ts))),
 			    ktape_mono_ns(&info, ts));
 		check_equal(ktape_epoch_ns(&info,
 					   ktape_epoch_ticks(
-						   &info,
-						   ktape_epoch_ns(&info, ts))),
+						   &info, ktape_epoch_ns(&info, ts))),
 			    ktape_epoch_ns(&info, ts));
 	}
 }
@@ -762,12 +751,9 @@ static void test_clocks(void)
 
 		info.freq = hz[i];
 		info.offset = i;
-		check_equal(ktape_mono_ticks(&info, ktape_mono_ns(&info, ts)),
-			    ts);
-		check_equal(ktape_epoch_ticks(&info, ktape_epoch_ns(&info, ts)),
-			    ts);
-		check(ktape_mono_ticks(&info, INT64_MAX) > ts, "%zu: no end",
-		      i);
+		check_equal(ktape_mono_ticks(&info, ktape_mono_ns(&info, ts)), ts);
+		check_equal(ktape_epoch_ticks(&info, ktape_epoch_ns(&info, ts)), ts);
+		check(ktape_mono_ticks(&info, INT64_MAX) > ts, "%zu: no end", i);
 		check_equal(ktape_mono_ticks(&info, 0), 0);
 		check_equal(ktape_epoch_ticks(&info, 0), 0);
 	}

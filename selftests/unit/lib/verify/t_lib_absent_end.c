@@ -8,7 +8,8 @@
  */
 #include "lib_sim_work.h"
 
-#define ENDS "the trace of a CPU ends before the range does: stop the session first, then save it"
+#define ENDS \
+	"the trace of a CPU ends before the range does: stop the session first, then save it"
 
 static unsigned int check_event(struct sim *s, unsigned int opcode, uint64_t from,
 				uint64_t to, int cpu, const char **why)
@@ -40,7 +41,7 @@ static unsigned int check_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
 }
 
 static unsigned int absent_end_check(struct sim *s, uint64_t from, uint64_t to,
-			  const char **why)
+				     const char **why)
 {
 	return check_on(s, from, to, -1, why);
 }
@@ -78,7 +79,8 @@ static void test_stopped(void)
 	sim_stop(s);
 	stopped = s->now;
 	sim_finish(s);
-	check_equal(absent_end_check(s, from, from + 100, &why), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, from, from + 100, &why),
+		    KTAPE_ABSENT_PROVED);
 	check_equal(absent_end_check(s, from, stopped + 1000, &why),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check(strcmp(why, ENDS), "\"%s\"", why);
@@ -119,7 +121,8 @@ static void test_unstable(void)
 	sim_finish(s);
 	check_equal(absent_end_check(s, from, from + 100, &why), KTAPE_ABSENT_LOST);
 	check(strstr(why, "does not trust the trace clock"), "\"%s\"", why);
-	check_equal(absent_end_check(s, found, found + 1000, &why), KTAPE_ABSENT_FOUND);
+	check_equal(absent_end_check(s, found, found + 1000, &why),
+		    KTAPE_ABSENT_FOUND);
 	sim_free(s);
 }
 
@@ -137,7 +140,7 @@ static void test_cpu_with(void)
 	const char *why;
 
 	/* The first of the others that record it counts. */
-	for (unsigned int i = SIM_CPUS; i-- > 0; ) {
+	for (unsigned int i = SIM_CPUS; i-- > 0;) {
 		sim_control(s, i, &rec);
 		sim_work(s, 20);
 	}
@@ -146,14 +149,16 @@ static void test_cpu_with(void)
 	sim_finish(s);
 	check_equal(absent_end_check(s, at - 500, at, NULL), KTAPE_ABSENT_PROVED);
 	check_equal(absent_end_check(s, at - 500, at + 20, NULL), KTAPE_ABSENT_LOST);
-	check_equal(absent_end_check(s, at + 500, at + 1000, &why), KTAPE_ABSENT_LOST);
+	check_equal(absent_end_check(s, at + 500, at + 1000, &why),
+		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "no packet of a CPU"), "\"%s\"", why);
 	check_equal(check_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(check_on(s, at + 500, at + 1000, (int)cpu, NULL), KTAPE_ABSENT_LOST);
+	check_equal(check_on(s, at + 500, at + 1000, (int)cpu, NULL),
+		    KTAPE_ABSENT_LOST);
 	sim_free(s);
 }
 
-#define READING	10U	/* ticks that reading the counts takes */
+#define READING 10U /* ticks that reading the counts takes */
 
 /* Record on every CPU what was missed of the probe of an event between two times. */
 static void look(struct sim *s, unsigned int opcode, unsigned int reason,
@@ -176,8 +181,8 @@ static void look(struct sim *s, unsigned int opcode, unsigned int reason,
 		sim_control(s, cpu, &rec);
 }
 
-#define PROBE	(KTAPE_OP_PROBE + 3)
-#define OTHER	(KTAPE_OP_PROBE + 4)
+#define PROBE (KTAPE_OP_PROBE + 3)
+#define OTHER (KTAPE_OP_PROBE + 4)
 
 static void test_missed(void)
 {
@@ -203,28 +208,33 @@ static void test_missed(void)
 		now = s->now;
 		/* Nothing, 44 and 2, nothing, 5, and the end. */
 		if (i == 1 || i == 3)
-			look(s, PROBE, KTAPE_MISSED_RETURNS, at[i], now, i == 1 ? 44 : 5);
+			look(s, PROBE, KTAPE_MISSED_RETURNS, at[i], now,
+			     i == 1 ? 44 : 5);
 		if (i == 1)
 			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], now, 2);
 		if (!i || i == 2)
 			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], now, 0);
 		if (i < 4)
-			look(s, OTHER, i == 3 ? KTAPE_MISSED_DETACHED : KTAPE_MISSED_BUSY,
+			look(s, OTHER,
+			     i == 3 ? KTAPE_MISSED_DETACHED : KTAPE_MISSED_BUSY,
 			     at[i], now, 0);
 	}
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(check_event(s, PROBE, at[1] - 50, at[1], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, PROBE, at[1] - 50, at[1], -1, NULL),
+		    KTAPE_ABSENT_PROVED);
 	check_equal(check_event(s, PROBE, at[1] - 50, at[1] + 1, -1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
 	check_equal(check_event(s, PROBE, at[1] + 50, at[1] + 60, 1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
-	check_equal(check_event(s, PROBE, at[3] - 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, PROBE, at[3] - 50, at[3], -1, NULL),
+		    KTAPE_ABSENT_PROVED);
 	check_equal(check_event(s, PROBE, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
-	check_equal(check_event(s, OTHER, at[1] + 50, at[3], -1, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, OTHER, at[1] + 50, at[3], -1, NULL),
+		    KTAPE_ABSENT_PROVED);
 	check_equal(check_event(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
 	/* Other events have nothing to do with it. */
@@ -241,7 +251,8 @@ static void test_missed(void)
 			      m.count == expected[i].count,
 		      "%u: %u %u %llu", i, m.event, m.reason,
 		      (unsigned long long)m.count);
-		check(m.first == (m.event == OTHER ? at[3] : at[1]) && m.first < m.last,
+		check(m.first == (m.event == OTHER ? at[3] : at[1]) &&
+			      m.first < m.last,
 		      "%u: %llu to %llu", i, (unsigned long long)m.first,
 		      (unsigned long long)m.last);
 	}
@@ -268,12 +279,15 @@ static void test_unlooked(void)
 	sim_work(s, 100);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(check_event(s, PROBE, begin, last - 10, -1, NULL), KTAPE_ABSENT_PROVED);
-	check_equal(check_event(s, PROBE, begin, last - 9, -1, &why), KTAPE_ABSENT_LOST);
+	check_equal(check_event(s, PROBE, begin, last - 10, -1, NULL),
+		    KTAPE_ABSENT_PROVED);
+	check_equal(check_event(s, PROBE, begin, last - 9, -1, &why),
+		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "before it says which hits"), "\"%s\"", why);
 	check_equal(check_event(s, OTHER, begin, last - 10, -1, NULL),
 		    KTAPE_ABSENT_NOT_ENABLED);
-	check_equal(absent_end_check(s, begin, last + 10, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, begin, last + 10, NULL),
+		    KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }
 

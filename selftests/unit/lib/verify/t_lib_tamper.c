@@ -10,54 +10,56 @@
  *
  * KTAPE_TAMPER=all tries each kind in all modes, else each kind is tried in one mode.
  */
-#define TRACE_PACKET	2048
+#define TRACE_PACKET 2048
 
 #include "lib_sim_work.h"
 #include "lib_tamper.h"
 #include "lib_tamper_ops.h"
 
-#define STEPS	1200U
-#define SEEDS	4U	/* of each mode, if all are tried */
+#define STEPS 1200U
+#define SEEDS 4U /* of each mode, if all are tried */
 
 enum mode {
-	DISCARD,	/* a finished session, which has lost events */
-	OVERWRITE,	/* finished; the beginnings of rings are overwritten */
-	SNAPSHOT,	/* a full one */
-	PERSIST,	/* recovered after a reset: only starts in the control rings */
-	RUNNING,	/* the session goes on after the recording */
-	PIECE,		/* of a rotating log, in its middle */
-	PIPE,		/* what read() returns of DISCARD */
+	DISCARD,   /* a finished session, which has lost events */
+	OVERWRITE, /* finished; the beginnings of rings are overwritten */
+	SNAPSHOT,  /* a full one */
+	PERSIST, /* recovered after a reset: only starts in the control rings */
+	RUNNING, /* the session goes on after the recording */
+	PIECE,	 /* of a rotating log, in its middle */
+	PIPE,	 /* what read() returns of DISCARD */
 	MODES
 };
 
-static const char *const modes[] = {
-	"discard", "overwrite", "snapshot", "persist", "running", "piece", "pipe"
-};
+static const char *const modes[] = { "discard", "overwrite", "snapshot",
+				     "persist", "running",   "piece",
+				     "pipe" };
 
-#define IN(mode)	(1U << (mode))
-#define ENDLESS		(IN(PERSIST) | IN(RUNNING) | IN(PIECE))
-#define ANY		(~0U)
+#define IN(mode) (1U << (mode))
+#define ENDLESS	 (IN(PERSIST) | IN(RUNNING) | IN(PIECE))
+#define ANY	 (~0U)
 
 /* What an operation is done to. */
 enum target {
-	EVENTS,		/* the event ring of CPU 0 */
-	CONTROL,	/* its control ring */
+	EVENTS,	 /* the event ring of CPU 0 */
+	CONTROL, /* its control ring */
 	ALL_EVENTS,
 	ALL_CONTROLS,
 	NAMES,
-	WHOLE,		/* all rings */
+	WHOLE, /* all rings */
 	TARGETS
 };
 
-static const char *const targets[] = {
-	"events of a CPU", "control ring of a CPU", "events of all CPUs",
-	"all control rings", "names", "all rings"
-};
+static const char *const targets[] = { "events of a CPU",
+				       "control ring of a CPU",
+				       "events of all CPUs",
+				       "all control rings",
+				       "names",
+				       "all rings" };
 
-#define ON(target)	(1U << (target))
-#define ONE		(ON(EVENTS) | ON(CONTROL))
-#define RINGS		(ONE | ON(ALL_EVENTS) | ON(ALL_CONTROLS) | ON(WHOLE))
-#define STREAMS		(RINGS | ON(NAMES))
+#define ON(target) (1U << (target))
+#define ONE	   (ON(EVENTS) | ON(CONTROL))
+#define RINGS	   (ONE | ON(ALL_EVENTS) | ON(ALL_CONTROLS) | ON(WHOLE))
+#define STREAMS	   (RINGS | ON(NAMES))
 
 static uint64_t seed = 1;
 
@@ -86,48 +88,43 @@ struct kind {
 static const struct kind kinds[] = {
 	{ "the file is removed", op_gone, NULL, STREAMS, 0, 0, NULL },
 	{ "the file has 0 bytes", op_zero, NULL, STREAMS, 0, 0, NULL },
-	{ "the empty packet at the beginning is removed", op_no_first, NULL, STREAMS,
-	  STREAMS,
-	  IN(PIPE),
-	  "a pipe form has no empty packets" },
-	{ "four fifths are cut off at the beginning", op_head, NULL, RINGS, 0, 0, NULL },
+	{ "the empty packet at the beginning is removed", op_no_first, NULL,
+	  STREAMS, STREAMS, IN(PIPE), "a pipe form has no empty packets" },
+	{ "four fifths are cut off at the beginning", op_head, NULL, RINGS, 0,
+	  0, NULL },
 	{ "the same behind the empty packet", op_head_kept, NULL, RINGS, 0, 0, NULL },
-	{ "the same, and the empty packet has the right number", op_head_forged, NULL, RINGS,
-	  ON(EVENTS) | ON(ALL_EVENTS) | ON(WHOLE),
+	{ "the same, and the empty packet has the right number", op_head_forged,
+	  NULL, RINGS, ON(EVENTS) | ON(ALL_EVENTS) | ON(WHOLE),
 	  IN(OVERWRITE) | IN(PERSIST) | IN(RUNNING),
 	  "it is what an overwritten ring looks like" },
 	{ "the last packet is removed", op_tail, NULL, STREAMS,
-	  ON(ALL_CONTROLS) | ON(WHOLE),
-	  IN(PIPE),
+	  ON(ALL_CONTROLS) | ON(WHOLE), IN(PIPE),
 	  "a pipe form ends where its reader ended" },
 	{ "the second half is removed", op_tail_half, NULL, RINGS, 0, 0, NULL },
 	{ "only the last packet is left", op_last_only, NULL, RINGS, 0, 0, NULL },
 	{ "only the first packet is left", op_first_only, NULL, RINGS,
-	  ON(ALL_CONTROLS) | ON(WHOLE),
-	  IN(PIPE),
+	  ON(ALL_CONTROLS) | ON(WHOLE), IN(PIPE),
 	  "a pipe form ends where its reader ended" },
 	{ "only the empty packet is left", op_empty_only, NULL, STREAMS,
-	  ON(WHOLE),
-	  IN(PIECE),
-	  "nothing happened in an idle piece" },
+	  ON(WHOLE), IN(PIECE), "nothing happened in an idle piece" },
 	{ "a packet in the middle is removed", op_middle, NULL, RINGS, 0, 0, NULL },
-	{ "the same, and later ones are numbered anew", op_middle_hidden, NULL, RINGS, 0, 0, NULL },
+	{ "the same, and later ones are numbered anew", op_middle_hidden, NULL,
+	  RINGS, 0, 0, NULL },
 	{ "two packets change places", op_swap, NULL, RINGS, 0, 0, NULL },
 	{ "a packet is there twice", op_twice, NULL, RINGS, 0, 0, NULL },
-	{ "the same, and later ones are numbered anew", op_twice_hidden, NULL, ONE, 0, 0, NULL },
+	{ "the same, and later ones are numbered anew", op_twice_hidden, NULL,
+	  ONE, 0, 0, NULL },
 	{ "the file ends within a packet", op_half, NULL, STREAMS, 0, 0, NULL },
 	{ "a bit is changed", op_flip, NULL, STREAMS, 0, 0, NULL },
 	{ "500 more were emitted", op_emitted_more, NULL, ONE, 0, 0, NULL },
-	{ "500 fewer were emitted", op_emitted_less, NULL, ONE,
-	  ON(EVENTS),
-	  IN(PERSIST),
-	  "the first packet alone says how many were overwritten" },
+	{ "500 fewer were emitted", op_emitted_less, NULL, ONE, ON(EVENTS),
+	  IN(PERSIST), "the first packet alone says how many were overwritten" },
 	{ "500 more were filtered", op_filtered, NULL, ONE, 0, 0, NULL },
 	{ "500 more were lost", op_lost, NULL, ONE, 0, 0, NULL },
 	{ "500 more were discarded", op_discarded, NULL, ONE, 0, 0, NULL },
-	{ "500 more were emitted, lost and discarded", op_lost_all, NULL, ONE, 0, 0, NULL },
-	{ "a later generation", op_newer, NULL, ONE,
-	  ON(CONTROL),
+	{ "500 more were emitted, lost and discarded", op_lost_all, NULL, ONE,
+	  0, 0, NULL },
+	{ "a later generation", op_newer, NULL, ONE, ON(CONTROL),
 	  IN(DISCARD) | IN(PIPE),
 	  "a start makes a new generation while its first packet is open" },
 	{ "an earlier generation", op_older, NULL, ONE, 0, 0, NULL },
@@ -138,61 +135,73 @@ static const struct kind kinds[] = {
 	{ "another kind of ring", op_kind, NULL, ONE, 0, 0, NULL },
 	{ "another trace", op_uuid, NULL, ONE, 0, 0, NULL },
 	{ "no magic number", op_magic, NULL, ONE, 0, 0, NULL },
-	{ "another thread", op_thread, NULL, ONE,
-	  ON(EVENTS),
-	  IN(PIECE) | IN(PERSIST),
+	{ "another thread", op_thread, NULL, ONE, ON(EVENTS), IN(PIECE) | IN(PERSIST),
 	  "the thread before the first packet is not known" },
-	{ "a packet without a checksum", op_unsealed, NULL, ONE | ON(NAMES), 0, 0, NULL },
+	{ "a packet without a checksum", op_unsealed, NULL, ONE | ON(NAMES), 0,
+	  0, NULL },
 	{ "a record is removed", op_record, NULL, ON(EVENTS) | ON(ALL_EVENTS),
-	  ON(EVENTS) | ON(ALL_EVENTS),
-	  IN(PIECE),
+	  ON(EVENTS) | ON(ALL_EVENTS), IN(PIECE),
 	  "a nested writer counts before it stores" },
-	{ "most records of a packet are removed", op_records, NULL, ON(EVENTS) | ON(ALL_EVENTS), 0, 0, NULL },
-	{ "most records of the first packet are removed", op_record_first, NULL, ON(EVENTS) | ON(ALL_EVENTS),
-	  ON(EVENTS) | ON(ALL_EVENTS),
+	{ "most records of a packet are removed", op_records, NULL,
+	  ON(EVENTS) | ON(ALL_EVENTS), 0, 0, NULL },
+	{ "most records of the first packet are removed", op_record_first, NULL,
+	  ON(EVENTS) | ON(ALL_EVENTS), ON(EVENTS) | ON(ALL_EVENTS),
 	  IN(OVERWRITE) | IN(PERSIST),
 	  "the counts begin at the end of the first packet" },
-	{ "most records of the last packet are removed", op_record_last, NULL, ON(EVENTS) | ON(ALL_EVENTS),
-	  ON(EVENTS) | ON(ALL_EVENTS),
+	{ "most records of the last packet are removed", op_record_last, NULL,
+	  ON(EVENTS) | ON(ALL_EVENTS), ON(EVENTS) | ON(ALL_EVENTS),
 	  IN(PERSIST) | IN(RUNNING),
 	  "the counters of an open packet are later than its records" },
 	{ "events become those of another class", op_class, NULL, ON(EVENTS),
-	  ON(EVENTS),
-	  IN(OVERWRITE) | IN(PERSIST) | IN(RUNNING) | IN(PIECE),
+	  ON(EVENTS), IN(OVERWRITE) | IN(PERSIST) | IN(RUNNING) | IN(PIECE),
 	  "no two ledgers count the classes" },
-	{ "the start is removed", op_no_start, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "the end of the session is removed", op_no_stop, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "all markers of the session is removed", op_no_session, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "all markers of the profile is removed", op_no_profile, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "on-markers of the profile is removed", op_no_profile_on, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "off-markers of the profile is removed", op_no_profile_off, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "all ledgers are removed", op_no_ledger, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "the ledger of the stop is removed", op_no_stop_ledger, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "the ledger of the start is removed", op_no_start_ledger, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "the records of losses are removed", op_no_loss, NULL, ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
-	{ "the last ledger has more events", op_ledger_more, NULL, ON(CONTROL), 0, 0, NULL },
-	{ "the last ledger has fewer events", op_ledger_less, NULL, ON(CONTROL), 0, 0, NULL },
-	{ "more were filtered according to the last ledger", op_ledger_filtered, NULL, ON(CONTROL), 0, 0, NULL },
-	{ "more were lost according to the last ledger", op_ledger_lost, NULL, ON(CONTROL), 0, 0, NULL },
+	{ "the start is removed", op_no_start, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the end of the session is removed", op_no_stop, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "all markers of the session is removed", op_no_session, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "all markers of the profile is removed", op_no_profile, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "on-markers of the profile is removed", op_no_profile_on, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "off-markers of the profile is removed", op_no_profile_off, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "all ledgers are removed", op_no_ledger, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the ledger of the stop is removed", op_no_stop_ledger, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the ledger of the start is removed", op_no_start_ledger, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the records of losses are removed", op_no_loss, NULL,
+	  ON(CONTROL) | ON(ALL_CONTROLS), 0, 0, NULL },
+	{ "the last ledger has more events", op_ledger_more, NULL, ON(CONTROL),
+	  0, 0, NULL },
+	{ "the last ledger has fewer events", op_ledger_less, NULL, ON(CONTROL),
+	  0, 0, NULL },
+	{ "more were filtered according to the last ledger", op_ledger_filtered,
+	  NULL, ON(CONTROL), 0, 0, NULL },
+	{ "more were lost according to the last ledger", op_ledger_lost, NULL,
+	  ON(CONTROL), 0, 0, NULL },
 	{ "only the metadata is left", NULL, op_only_metadata, ON(WHOLE), 0, 0, NULL },
 	{ "all streams have 0 bytes", NULL, op_all_zero, ON(WHOLE), 0, 0, NULL },
-	{ "all of a CPU is removed", NULL, op_cpu_gone, ON(WHOLE),
-	  ON(WHOLE),
-	  IN(PIPE),
-	  "a pipe form does not list CPUs" },
+	{ "all of a CPU is removed", NULL, op_cpu_gone, ON(WHOLE), ON(WHOLE),
+	  IN(PIPE), "a pipe form does not list CPUs" },
 	{ "all rings are removed", NULL, op_rings_gone, ON(WHOLE), 0, 0, NULL },
-	{ "the names are of another session", NULL, op_names_foreign, ON(WHOLE), 0, 0, NULL },
+	{ "the names are of another session", NULL, op_names_foreign, ON(WHOLE),
+	  0, 0, NULL },
 	{ "the events of two CPUs are exchanged", NULL, op_files_swapped, ON(WHOLE),
-	  ON(WHOLE),
-	  IN(PERSIST) | IN(RUNNING),
-	  "only the headers name the CPU" },
-	{ "the metadata has no checksum, and is of an old version", NULL, op_old_text, ON(WHOLE), 0, 0, NULL },
-	{ "the metadata has no checksum", NULL, op_no_checksum, ON(WHOLE), 0, 0, NULL },
+	  ON(WHOLE), IN(PERSIST) | IN(RUNNING), "only the headers name the CPU" },
+	{ "the metadata has no checksum, and is of an old version", NULL,
+	  op_old_text, ON(WHOLE), 0, 0, NULL },
+	{ "the metadata has no checksum", NULL, op_no_checksum, ON(WHOLE), 0, 0,
+	  NULL },
 	{ "another frequency", NULL, op_frequency, ON(WHOLE), 0, 0, NULL },
 	{ "fewer CPUs in the metadata", NULL, op_fewer_cpus, ON(WHOLE), 0, 0, NULL },
 	{ "no CPUs in the metadata", NULL, op_no_cpus, ON(WHOLE), 0, 0, NULL },
 	{ "another name of an event", NULL, op_no_event, ON(WHOLE), 0, 0, NULL },
-	{ "the metadata is of another trace", NULL, op_text_uuid, ON(WHOLE), 0, 0, NULL },
+	{ "the metadata is of another trace", NULL, op_text_uuid, ON(WHOLE), 0,
+	  0, NULL },
 	{ "half of the metadata", NULL, op_half_text, ON(WHOLE), 0, 0, NULL },
 };
 
@@ -227,7 +236,8 @@ static void carry(struct sim *s, unsigned int ring, unsigned int nr)
 	ktape_packet_seal(h);
 	for (unsigned int i = 1; i < r->nr; i++) {
 		h = (void *)r->packets[i].data;
-		h->discarded -= h->lost[0] < h->discarded ? h->lost[0] : h->discarded;
+		h->discarded -= h->lost[0] < h->discarded ? h->lost[0] :
+							    h->discarded;
 		ktape_packet_seal(h);
 	}
 }
@@ -236,9 +246,12 @@ static void carry(struct sim *s, unsigned int ring, unsigned int nr)
 static struct sim *record(enum mode mode)
 {
 	static const uint32_t of[] = {
-		[DISCARD] = KTAPE_MODE_DISCARD,	 [OVERWRITE] = KTAPE_MODE_OVERWRITE,
-		[SNAPSHOT] = KTAPE_MODE_SNAPSHOT, [PERSIST] = KTAPE_MODE_PERSISTENT,
-		[RUNNING] = KTAPE_MODE_OVERWRITE, [PIECE] = KTAPE_MODE_DISCARD,
+		[DISCARD] = KTAPE_MODE_DISCARD,
+		[OVERWRITE] = KTAPE_MODE_OVERWRITE,
+		[SNAPSHOT] = KTAPE_MODE_SNAPSHOT,
+		[PERSIST] = KTAPE_MODE_PERSISTENT,
+		[RUNNING] = KTAPE_MODE_OVERWRITE,
+		[PIECE] = KTAPE_MODE_DISCARD,
 		[PIPE] = KTAPE_MODE_DISCARD,
 	};
 	struct sim *s = sim_new(seed);
@@ -273,7 +286,8 @@ static struct sim *record(enum mode mode)
 	else if (!(ENDLESS & IN(mode)))
 		sim_stop(s);
 	sim_finish(s);
-	for (unsigned int i = 0; i < 3 && (mode == OVERWRITE || mode == PERSIST); i++) {
+	for (unsigned int i = 0;
+	     i < 3 && (mode == OVERWRITE || mode == PERSIST); i++) {
 		sim_remove(s, 0, 0);
 		sim_remove(s, 2, 0);
 	}
@@ -319,9 +333,9 @@ static void tamper_finding(void *arg, const struct ktape_finding *f)
 static struct verdict tamper_check(const struct tamper *t, bool pipe)
 {
 	struct verdict verdict = { .cuts = 0 };
-	const struct ktape_verify_options how = {
-		.finding = tamper_finding, .arg = &verdict, .jobs = 1
-	};
+	const struct ktape_verify_options how = { .finding = tamper_finding,
+						  .arg = &verdict,
+						  .jobs = 1 };
 	const char *dir = trace_folder();
 	struct ktape_verify_sum sum;
 	struct ktape_error error;
@@ -365,10 +379,11 @@ static bool is_target(const struct tamper_stream *s, enum target target)
 static unsigned int tried, unpromised, passed;
 
 /* Tamper with a copy of @whole, and check that it is found. */
-static void try_kind(const struct tamper *whole, enum mode mode, const struct kind *k,
-		     enum target target)
+static void try_kind(const struct tamper *whole, enum mode mode,
+		     const struct kind *k, enum target target)
 {
-	bool changed = false, silent = k->not_on & ON(target) && k->not_in & IN(mode);
+	bool changed = false,
+	     silent = k->not_on & ON(target) && k->not_in & IN(mode);
 	struct verdict v;
 	struct tamper t;
 
@@ -395,13 +410,13 @@ static void try_whole(const struct tamper *whole, enum mode mode)
 {
 	struct verdict v = tamper_check(whole, mode == PIPE);
 
-	check(!v.ret && !v.cuts, "%s: %d wrong, %llu cut in a whole trace: %s", modes[mode],
-	      v.ret, (unsigned long long)v.cuts, v.first);
+	check(!v.ret && !v.cuts, "%s: %d wrong, %llu cut in a whole trace: %s",
+	      modes[mode], v.ret, (unsigned long long)v.cuts, v.first);
 }
 
 /* Try the kinds: all of them, or each @step-th one, beginning with number @from. */
-static void try_mode(const struct tamper *whole, enum mode mode, unsigned int from,
-		     unsigned int step)
+static void try_mode(const struct tamper *whole, enum mode mode,
+		     unsigned int from, unsigned int step)
 {
 	unsigned int nr = 0;
 

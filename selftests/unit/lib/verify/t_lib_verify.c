@@ -5,7 +5,7 @@
  */
 #include "lib_verify.h"
 
-#define STEPS		3000
+#define STEPS 3000
 static char path[300];
 
 static struct sim *simple(void)
@@ -66,8 +66,8 @@ static void test_eventful(void)
 				break;
 			case 3:
 				sim_change(s, KTAPE_EV_IRQ_HANDLER_EXIT,
-					   !(s->mask[0] >>
-					     KTAPE_EV_IRQ_HANDLER_EXIT & 1));
+					   !(s->mask[0] >> KTAPE_EV_IRQ_HANDLER_EXIT &
+					     1));
 				break;
 			case 4:
 				sim_stop(s);
@@ -85,9 +85,8 @@ static void test_eventful(void)
 		save(s, 0);
 		check(!result.ret, "seed %llu: rule %s, cpu %u ring %u: %s",
 		      (unsigned long long)seed,
-		      ktape_rule_name(result.finding[0].rule),
-		      result.finding[0].cpu, result.finding[0].ring,
-		      result.finding[0].text);
+		      ktape_rule_name(result.finding[0].rule), result.finding[0].cpu,
+		      result.finding[0].ring, result.finding[0].text);
 		check_whole(s);
 		done(s);
 	}
@@ -101,8 +100,7 @@ static void test_flipped(void)
 	sim_save(s, folder, 0);
 	snprintf(path, sizeof(path), "%s/cpu1", folder);
 	/* In the third packet: the first one is empty. */
-	trace_flip(path, KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len + 500,
-		   0x10);
+	trace_flip(path, KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len + 500, 0x10);
 	verify(folder);
 	check(result.errors[KTAPE_RULE_CHECKSUM] == 1, "no bad checksum");
 	check_equal(result.finding[0].rule, KTAPE_RULE_CHECKSUM);
@@ -315,10 +313,12 @@ static void test_no_marker(void)
 		struct sim *s = simple();
 
 		check(sim_take(s, 1, markers[i].opcode, markers[i].bits,
-			       markers[i].dat20), "there is no marker %zu", i);
+			       markers[i].dat20),
+		      "there is no marker %zu", i);
 		save(s, 0);
 		check(result.errors[markers[i].rule] > 0,
-		      "the missing marker %zu is not detected: %d wrong", i, result.ret);
+		      "the missing marker %zu is not detected: %d wrong", i,
+		      result.ret);
 		check_equal(result.finding[0].cpu, 0);
 		done(s);
 	}
@@ -333,8 +333,8 @@ static void test_no_record(void)
 	save(s, 0);
 	check(result.errors[KTAPE_RULE_LEDGER] == 1, "%d wrong", result.ret);
 	check(strstr(result.finding[0].text, "syscall") ||
-	      strstr(result.finding[1].text, "syscall"), "%s",
-	      result.finding[0].text);
+		      strstr(result.finding[1].text, "syscall"),
+	      "%s", result.finding[0].text);
 	done(s);
 }
 
@@ -523,7 +523,8 @@ static void test_step_between(void)
 	const uint64_t age = h->ts_end - h->ts_begin;
 	const uint64_t from = h->ts_begin + age / 4 * 3;
 
-	check_equal(h->ts_begin >> 32, ((struct ktape_block *)of[1].data)->ts_end >> 32);
+	check_equal(h->ts_begin >> 32,
+		    ((struct ktape_block *)of[1].data)->ts_end >> 32);
 	step_back(of[0].data, of[0].len, from, age / 2);
 	step_back(of[1].data, of[1].len, from, age / 2);
 	save(s, 0);
@@ -541,8 +542,7 @@ static void test_nameless(void)
 
 	save(s, 2);
 	check_equal(result.errors[KTAPE_RULE_NAME], 2);
-	check(strstr(result.finding[0].text, "10"), "%s",
-	      result.finding[0].text);
+	check(strstr(result.finding[0].text, "10"), "%s", result.finding[0].text);
 	check_equal(result.ret, 2);
 	done(s);
 }
@@ -594,7 +594,8 @@ static void test_without(void)
 	struct sim *s = sim_new(12);
 	const uint32_t cpus[] = { SIM_CPUS, UINT32_MAX };
 	struct ktape_record rec = { .opcode = KTAPE_EV_CPU_WITHOUT,
-				    .args = cpus, .nargs = 1 };
+				    .args = cpus,
+				    .nargs = 1 };
 
 	sim_start(s);
 	sim_work(s, 100);
@@ -753,14 +754,13 @@ int main(int argc, char **argv)
 	static const struct tap_test tests[] = {
 		{ "an intact trace", test_whole },
 		{ "an intact pipe form", test_pipe },
-		{ "losses, filters, profiles, stops: all explained",
-		  test_eventful },
+		{ "losses, filters, profiles, stops: all explained", test_eventful },
 		{ "a flipped bit", test_flipped },
 		{ "a packet without a checksum", test_unsealed },
 		{ "a removed packet", test_removed },
 		{ "a removed packet declared as a gap", test_removed_as_gap },
 		{ "names among overwritten events", test_names_in_events },
-	{ "names: threads started while stopped", test_names_of_a_pause },
+		{ "names: threads started while stopped", test_names_of_a_pause },
 		{ "swapped packets", test_swapped },
 		{ "a repeated packet", test_twice },
 		{ "a truncated file", test_truncated },
@@ -775,7 +775,8 @@ int main(int argc, char **argv)
 		{ "pairs and switches", test_pairs },
 		{ "calls", test_calls },
 		{ "times", test_times },
-	{ "the clock steps back in one packet and catches up in another", test_step_between },
+		{ "the clock steps back in one packet and catches up in another",
+		  test_step_between },
 		{ "threads without a name", test_nameless },
 		{ "an unstable clock", test_unstable },
 		{ "a full snapshot", test_frozen },

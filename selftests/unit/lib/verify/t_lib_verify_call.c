@@ -6,10 +6,10 @@
  */
 #include "lib_verify.h"
 
-#define CHECKED		0U	/* CPU whose calls are checked */
-#define OTHER		1U	/* CPU whose marker comes earlier, later or never */
-#define THREAD		100	/* runs on CHECKED at the start */
-#define NOTHING		101	/* runs on the CPU on which THREAD does not run */
+#define CHECKED 0U  /* CPU whose calls are checked */
+#define OTHER	1U  /* CPU whose marker comes earlier, later or never */
+#define THREAD	100 /* runs on CHECKED at the start */
+#define NOTHING 101 /* runs on the CPU on which THREAD does not run */
 
 static const uint64_t nothing[KTAPE_MASK_WORDS];
 
@@ -186,8 +186,8 @@ static void test_unknown_thread(void)
 	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_EVENT];
 	struct ktape_block *head;
 
-	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
-		1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
+	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |= 1ULL
+						<< (KTAPE_EV_SOFTIRQ_RAISE % 64);
 	sim_start(s);
 	enter(s, CHECKED, 2);
 	move(s, CHECKED, OTHER);
@@ -320,11 +320,11 @@ static void test_piece_begins(void)
 
 /* What CPU CHECKED does behind the end of what was read of it. */
 enum unread {
-	RECORDS,	/* it goes on */
-	RESTARTS,	/* the session was stopped, and is started again */
-	COMES_BACK,	/* it was offline, and comes online again */
-	UNKNOWN,	/* nothing of it was read at all */
-	STOPS		/* it goes on until the session is stopped: all should be there */
+	RECORDS,    /* it goes on */
+	RESTARTS,   /* the session was stopped, and is started again */
+	COMES_BACK, /* it was offline, and comes online again */
+	UNKNOWN,    /* nothing of it was read at all */
+	STOPS /* it goes on until the session is stopped: all should be there */
 };
 
 static void come_back(struct sim *s)
@@ -380,8 +380,10 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 	save(s, 0);
 	if (how == STOPS) {
 		/* Each has its place, but for those that there is no room for. */
-		check_equal(result.errors[KTAPE_RULE_PAIR], times <= 64 ? times : 65U);
-		check(result.finding[0].ts < result.finding[times > 1].ts || times == 1,
+		check_equal(result.errors[KTAPE_RULE_PAIR],
+			    times <= 64 ? times : 65U);
+		check(result.finding[0].ts < result.finding[times > 1].ts ||
+			      times == 1,
 		      "the second one is not later");
 	} else {
 		check(!result.ret, "%u: %s", how, result.finding[0].text);
@@ -407,7 +409,8 @@ static void test_without(void)
 {
 	const uint32_t args[] = { 7, 0, 0 };
 	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU_WITHOUT,
-					  .args = args, .nargs = 1 };
+					  .args = args,
+					  .nargs = 1 };
 	struct sim *s = sim_new(1);
 
 	sim_start(s);

@@ -5,7 +5,7 @@
  */
 #include "lib_verify.h"
 
-#define STEPS	2000
+#define STEPS 2000
 
 /* Return the events of all rings, as the simulated tracer counts them. */
 static uint64_t truth(const struct sim *s)
@@ -295,7 +295,8 @@ static void test_cut_stacks(void)
 {
 	static const uint32_t frames[] = { 1, 0xf00d };
 	struct ktape_record rec = { .opcode = KTAPE_EV_KERNEL_STACK,
-				    .blob = frames, .blob_size = sizeof(frames) };
+				    .blob = frames,
+				    .blob_size = sizeof(frames) };
 	char number[32];
 	struct sim *s;
 
@@ -369,8 +370,10 @@ static const struct tap_test tests[] = {
 	{ "reasons of losses", test_reasons },
 	{ "removed packets", test_removed },
 	{ "packets that were overwritten before the first one", test_missed_first },
-	{ "packets that were overwritten before the recording", test_overwritten_before },
-	{ "packets that are missing in a mode that never overwrites", test_cut_before },
+	{ "packets that were overwritten before the recording",
+	  test_overwritten_before },
+	{ "packets that are missing in a mode that never overwrites",
+	  test_cut_before },
 	{ "packets that are missing at the end", test_cut_behind },
 	{ "losses before the reader came", test_lost_first },
 	{ "without the ledger of a stop", test_no_end },

@@ -9,13 +9,14 @@
 
 #include "lib_verify.h"
 
-#define EVENTS		0U	/* rings of CPU 0 */
-#define CONTROL		1U
+#define EVENTS	0U /* rings of CPU 0 */
+#define CONTROL 1U
 
 /* Remove the packets of a ring behind the first @nr, of which there must be some. */
 static void end_after(struct sim *s, unsigned int ring, unsigned int nr)
 {
-	check(s->ring[ring].nr > nr, "ring %u has %u packets", ring, s->ring[ring].nr);
+	check(s->ring[ring].nr > nr, "ring %u has %u packets", ring,
+	      s->ring[ring].nr);
 	sim_end_after(s, ring, nr);
 }
 
@@ -354,7 +355,7 @@ static void test_no_marker(void)
 enum next {
 	NO_START,
 	START,
-	START_IN_BLOCK	/* of the event ring that was open at the stop */
+	START_IN_BLOCK /* of the event ring that was open at the stop */
 };
 
 static void test_late(void)
@@ -406,8 +407,8 @@ static unsigned int ask(struct sim *s, uint64_t from, uint64_t to)
 
 	folder = trace_folder();
 	sim_save(s, folder, 0);
-	if (ktape_verify_open(folder, NULL, &v, NULL) || ktape_verify_ask(v, &q) ||
-	    ktape_verify_run(v) < 0)
+	if (ktape_verify_open(folder, NULL, &v, NULL) ||
+	    ktape_verify_ask(v, &q) || ktape_verify_run(v) < 0)
 		abort();
 	verdict = ktape_verify_verdict(v, -1, NULL);
 	ktape_verify_close(v);
@@ -471,12 +472,14 @@ int main(int argc, char **argv)
 		{ "a ledger with events that were not read", test_ledger },
 		{ "the same without the event ring", test_no_events },
 		{ "a ledger with fewer events than there are", test_too_many },
-		{ "events that were missed before and after a start", test_missed_over_start },
+		{ "events that were missed before and after a start",
+		  test_missed_over_start },
 		{ "a ledger in a trace with the end of its session", test_finished },
 		{ "events whose markers were not read", test_unmarked },
 		{ "a control ring that was read without a marker", test_no_marker },
 		{ "events after the last record of the control rings", test_late },
-		{ "events that were not read are not proved absent", test_absent_events },
+		{ "events that were not read are not proved absent",
+		  test_absent_events },
 		{ "nor are those whose markers were not read", test_absent_markers },
 		/* Last, because it waits for seconds, and a mutant ends at the first failure. */
 		{ "a pipe that ends there, or goes on", test_pipe },

@@ -4,8 +4,8 @@
 
 struct result {
 	int ret;	/* error of the run, or of opening it */
-	uint64_t notes;	/* errors of form */
-	uint64_t bound;	/* errors of counts */
+	uint64_t notes; /* errors of form */
+	uint64_t bound; /* errors of counts */
 	struct ktape_finding first;
 	struct ktape_error error;
 };
@@ -85,8 +85,7 @@ static void test_one_stream(void)
 		    ktape_verify_ask(v, &q))
 			abort();
 		ktape_verify_run(v);
-		check_equal(ktape_verify_verdict(v, -1, NULL),
-			    KTAPE_ABSENT_LOST);
+		check_equal(ktape_verify_verdict(v, -1, NULL), KTAPE_ABSENT_LOST);
 		ktape_verify_close(v);
 		done(s);
 	}

@@ -3,8 +3,8 @@
  * Packets that are read ahead for checking in windows: packets of all sizes, damage behind
  * empty packets, the memory that they hold, and windows that are large enough for threads.
  */
-#define SIM_CPUS	2U
-#define TRACE_PACKET	(128U << 10)
+#define SIM_CPUS     2U
+#define TRACE_PACKET (128U << 10)
 
 #include "lib_sim_work.h"
 
@@ -14,8 +14,8 @@
 #include "verify/internal.h"
 #include "verify/window.h"
 
-#define FINDINGS	64U
-#define FULL		9000U	/* steps that fill a packet of each CPU */
+#define FINDINGS 64U
+#define FULL	 9000U /* steps that fill a packet of each CPU */
 
 /* Pieces of work that begin only when a thread has taken each of them. */
 struct pieces {
@@ -30,7 +30,7 @@ void __real_kt_pool_run(struct kt_pool *pool, void (*work)(void *arg, size_t i),
 void __wrap_kt_pool_run(struct kt_pool *pool, void (*work)(void *arg, size_t i),
 			void *arg, size_t nr);
 
-static bool together;	/* there are as many threads as event rings */
+static bool together; /* there are as many threads as event rings */
 
 static void do_piece(void *arg, size_t i)
 {
@@ -66,9 +66,9 @@ struct result {
 };
 
 static struct result plain, other;
-static size_t refused;	/* size of members for which there is no memory */
+static size_t refused; /* size of members for which there is no memory */
 static bool running;
-static unsigned int refuse_from, asked;	/* how often there is memory; requests */
+static unsigned int refuse_from, asked; /* how often there is memory; requests */
 
 void *__real_calloc(size_t nr, size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
@@ -87,8 +87,7 @@ static void verify_lane_finding(void *arg, const struct ktape_finding *f)
 
 	if (r->nr < FINDINGS)
 		snprintf(r->text[r->nr], sizeof(r->text[0]), "%u %u %llu: %s",
-			 f->cpu, f->ring, (unsigned long long)f->packet,
-			 f->text);
+			 f->cpu, f->ring, (unsigned long long)f->packet, f->text);
 	r->nr++;
 }
 
@@ -98,8 +97,8 @@ static size_t held(const struct ktape_verify *v)
 	size_t room = 0;
 
 	for (size_t i = 0; i < v->trace->nr_streams; i++)
-		for (unsigned int j = 0; v->trace->streams[i]->lane &&
-					 j < KT_LANE_SLOTS; j++)
+		for (unsigned int j = 0;
+		     v->trace->streams[i]->lane && j < KT_LANE_SLOTS; j++)
 			room += v->trace->streams[i]->lane->slots[j].room;
 	return room;
 }
@@ -197,8 +196,7 @@ static void test_threads(void)
 	check_equal(plain.ended, 0);
 	check(other.shared, "no window was shared by threads");
 	printf("# %llu of %llu records in windows, %llu times shared\n",
-	       (unsigned long long)other.passed,
-	       (unsigned long long)other.records,
+	       (unsigned long long)other.passed, (unsigned long long)other.records,
 	       (unsigned long long)other.shared);
 	trace_remove(dir);
 }

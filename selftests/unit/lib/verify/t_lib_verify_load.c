@@ -7,13 +7,13 @@
  */
 #include "lib_sim_work.h"
 
-#define CPU	0U
-#define RING	(CPU * 2 + KTAPE_RING_EVENT)
-#define OTHER	1U
-#define FIRST	100		/* thread that runs on CPU at the start */
+#define CPU   0U
+#define RING  (CPU * 2 + KTAPE_RING_EVENT)
+#define OTHER 1U
+#define FIRST 100 /* thread that runs on CPU at the start */
 
 struct result {
-	int ret;		/* of the run */
+	int ret; /* of the run */
 	uint64_t errors[KTAPE_RULES];
 	struct ktape_finding first;
 };
@@ -86,8 +86,8 @@ static struct sim *begin(size_t room)
 {
 	struct sim *s = sim_new(1);
 
-	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
-		1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
+	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |= 1ULL
+						<< (KTAPE_EV_SOFTIRQ_RAISE % 64);
 	sim_start(s);
 	sim_work(s, 200);
 	fill(s, room);

@@ -6,13 +6,13 @@
  */
 #include "lib_sim_work.h"
 
-#define CPU	1U
-#define GHOST	997	/* thread without a name */
-#define GHOSTS	1100	/* more than verify remembers */
-#define FUNCTIONS	1100U
+#define CPU	  1U
+#define GHOST	  997  /* thread without a name */
+#define GHOSTS	  1100 /* more than verify remembers */
+#define FUNCTIONS 1100U
 
 struct result {
-	int ret;	/* of the run */
+	int ret; /* of the run */
 	uint64_t errors;
 	uint64_t notes;
 	char first[200];
@@ -201,8 +201,10 @@ static void test_cut_off(void)
 /* The death of a thread, as an event ring of an overwrite session has it. */
 static void record_death(struct sim *s, int32_t tid, uint64_t died)
 {
-	const uint32_t args[7] = { (uint32_t)tid, (uint32_t)tid, 0, 0, 0,
-				   (uint32_t)died, (uint32_t)(died >> 32) };
+	const uint32_t args[7] = {
+		(uint32_t)tid,	(uint32_t)tid,	       0, 0, 0,
+		(uint32_t)died, (uint32_t)(died >> 32)
+	};
 	const struct ktape_record rec = { .opcode = KTAPE_EV_REGISTRY,
 					  .dat20 = KTAPE_OBJ_THREAD | 1 << 8,
 					  .args = args,
@@ -237,9 +239,9 @@ static void test_replaced(void)
 		int32_t ghosts;
 		uint64_t died;
 		bool wrong;
-		bool whole;	/* the event rings are */
-		bool waits;	/* discard mode */
-		uint64_t in_ring;	/* a death that an event ring has */
+		bool whole;	  /* the event rings are */
+		bool waits;	  /* discard mode */
+		uint64_t in_ring; /* a death that an event ring has */
 	} cases[] = {
 		{ 60, 1, start + 100000, false, false, false, 0 },
 		{ 60, 1, start - late + 100000, false, false, false, 0 },
@@ -300,7 +302,8 @@ static void test_late(void)
 /* Record for how many names the module had no room. */
 static void record_no_room(struct sim *s, uint32_t reason, uint64_t count)
 {
-	const uint32_t args[7] = { reason, (uint32_t)count, (uint32_t)(count >> 32) };
+	const uint32_t args[7] = { reason, (uint32_t)count,
+				   (uint32_t)(count >> 32) };
 	const struct ktape_record rec = { .opcode = KTAPE_EV_REGISTRY,
 					  .dat20 = KTAPE_OBJ_NO_ROOM,
 					  .args = args,
@@ -320,10 +323,12 @@ static void test_no_room_reasons(void)
 		const char *end;
 	} cases[] = {
 		{ 2, "names: 2 at its limit (registry_max=), 2 for want of memory, 2 came faster than it grew" },
-		{ 1ULL << 40, "(registry_max=), 1099511627776 for want of memory, and more" },
+		{ 1ULL << 40,
+		  "(registry_max=), 1099511627776 for want of memory, and more" },
 		{ UINT64_MAX, " 18446744073709551615 for want of memory, and more" },
 	};
-	static const uint32_t reasons[] = { KTAPE_NO_ROOM_LIMIT, KTAPE_NO_ROOM_MEMORY,
+	static const uint32_t reasons[] = { KTAPE_NO_ROOM_LIMIT,
+					    KTAPE_NO_ROOM_MEMORY,
 					    KTAPE_NO_ROOM_LATE };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -335,7 +340,8 @@ static void test_no_room_reasons(void)
 			record_no_room(s, reasons[k], cases[i].count);
 		verify_name_check(s);
 		at = strstr(result.first, cases[i].end);
-		check(at && !strcmp(at, cases[i].end), "case %u: %s", i, result.first);
+		check(at && !strcmp(at, cases[i].end), "case %u: %s", i,
+		      result.first);
 	}
 }
 
@@ -346,13 +352,15 @@ static void test_no_room(void)
 		uint32_t reason;
 		uint64_t count;
 		int32_t ghosts;
-		const char *text;	/* NULL: wrong */
+		const char *text; /* NULL: wrong */
 		bool persistent;
 	} cases[] = {
 		{ KTAPE_NO_ROOM_LIMIT, 5, 3,
-		  "3 threads have no name: since it was loaded the module had no room for names: 5 at its limit (registry_max=)", false },
+		  "3 threads have no name: since it was loaded the module had no room for names: 5 at its limit (registry_max=)",
+		  false },
 		{ KTAPE_NO_ROOM_LIMIT, 1ULL << 32, 1, "4294967296 at", false },
-		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS, "1100 threads have no name", false },
+		{ KTAPE_NO_ROOM_MEMORY, 1, GHOSTS, "1100 threads have no name",
+		  false },
 		{ KTAPE_NO_ROOM_MEMORY, 1, 1, "1 for want of memory", false },
 		{ KTAPE_NO_ROOM_LATE, 1, 1, "came faster", false },
 		{ KTAPE_NO_ROOM_REGION, 1, 1, "persistent memory", true },

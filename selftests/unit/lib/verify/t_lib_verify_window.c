@@ -4,20 +4,20 @@
  * the other: findings with all their members, in their order, counts and verdicts have to
  * be the same, whatever is lost, filtered, wrong or damaged.
  */
-#define SIM_CPUS	3U
-#define SIM_THREADS	5
-#define TRACE_PACKET	8192
+#define SIM_CPUS     3U
+#define SIM_THREADS  5
+#define TRACE_PACKET 8192
 
 #include "lib_sim_work.h"
 
 #include "verify/internal.h"
 #include "verify/window.h"
 
-#define SCENES		60U
-#define ROUNDS		60U
-#define TIDS		(SIM_CPUS * SIM_THREADS)
-#define FINDINGS	4096U
-#define CHANCE		700U	/* a step in so many does something special */
+#define SCENES	 60U
+#define ROUNDS	 60U
+#define TIDS	 (SIM_CPUS * SIM_THREADS)
+#define FINDINGS 4096U
+#define CHANCE	 700U /* a step in so many does something special */
 
 /**
  * struct scene - a simulated machine on which threads change CPUs
@@ -74,9 +74,9 @@ static void verify_window_finding(void *arg, const struct ktape_finding *f)
 static void verify(const char *path, const struct ktape_absence *q,
 		   unsigned int jobs, struct result *r)
 {
-	const struct ktape_verify_options how = { .finding = verify_window_finding,
-						  .arg = r,
-						  .jobs = jobs };
+	const struct ktape_verify_options how = {
+		.finding = verify_window_finding, .arg = r, .jobs = jobs
+	};
 	struct ktape_verify_cpu cpu = { .cpu = 0 };
 	struct ktape_error error;
 	struct ktape_verify *v;
@@ -87,7 +87,7 @@ static void verify(const char *path, const struct ktape_absence *q,
 		return;
 	v->one_by_one = !jobs;
 	if (q && ktape_verify_ask(v, q)) {
-		r->opened = -EINVAL;	/* the event table is damaged */
+		r->opened = -EINVAL; /* the event table is damaged */
 		ktape_verify_close(v);
 		return;
 	}
@@ -98,8 +98,8 @@ static void verify(const char *path, const struct ktape_absence *q,
 		if (cpu.cpu < SIM_CPUS)
 			r->cpu[cpu.cpu] = cpu;
 	for (unsigned int i = 0; q && i <= SIM_CPUS; i++)
-		r->verdict[i] = ktape_verify_verdict(
-			v, i < SIM_CPUS ? (int)i : -1, NULL);
+		r->verdict[i] =
+			ktape_verify_verdict(v, i < SIM_CPUS ? (int)i : -1, NULL);
 	/* A call stack that comes next is that of the thread that left last. */
 	memcpy(r->last, v->trace->decoder->last, sizeof(r->last));
 	r->records = v->records;
@@ -122,12 +122,13 @@ static void compare(const char *what)
 	check(plain.nr == other.nr, "%s: %u findings instead of %u: \"%s\"",
 	      what, other.nr, plain.nr,
 	      plain.nr < other.nr && plain.nr < FINDINGS ?
-		      other.finding[plain.nr].text : "");
+		      other.finding[plain.nr].text :
+		      "");
 	other.passed = plain.passed;
 	check(!memcmp(&plain, &other, sizeof(plain)),
 	      "%s: %d, %llu records instead of %d, %llu; or counts, or verdicts",
-	      what, other.ended, (unsigned long long)other.records,
-	      plain.ended, (unsigned long long)plain.records);
+	      what, other.ended, (unsigned long long)other.records, plain.ended,
+	      (unsigned long long)plain.records);
 }
 
 /* Check a trace in each way, and compare. */
@@ -241,8 +242,7 @@ static void refer(struct scene *m, unsigned int cpu)
 
 	switch (sim_random(s, 12)) {
 	case 0:
-		sim_event(s, cpu, KTAPE_EV_PROCESS_FORK, 0, 3, 100,
-			  m->next_tid);
+		sim_event(s, cpu, KTAPE_EV_PROCESS_FORK, 0, 3, 100, m->next_tid);
 		if (sim_random(s, 8))
 			name_thread(m, cpu, m->next_tid);
 		m->next_tid += 1 + sim_random(s, 2);
@@ -258,8 +258,8 @@ static void refer(struct scene *m, unsigned int cpu)
 	case 3:
 		/* Now and then the record has not the form of the event. */
 		sim_event(s, cpu, KTAPE_EV_TASKLET_ENTRY, 0,
-			  sim_random(s, 50) ? 1 : 2, 0x1000 + sim_random(s, 400),
-			  0);
+			  sim_random(s, 50) ? 1 : 2,
+			  0x1000 + sim_random(s, 400), 0);
 		break;
 	default:
 		sim_event(s, cpu, KTAPE_EV_SCHED_WAKING, 0, 1,
@@ -367,12 +367,11 @@ static void change(struct scene *m, unsigned int cpu)
 static struct sim *happen(uint64_t seed)
 {
 	static const unsigned int more[] = {
-		KTAPE_EV_SCHED_WAKING, KTAPE_EV_PROCESS_FORK,
-		KTAPE_EV_PROCESS_EXIT, KTAPE_EV_PROCESS_FREE,
+		KTAPE_EV_SCHED_WAKING,	KTAPE_EV_PROCESS_FORK,
+		KTAPE_EV_PROCESS_EXIT,	KTAPE_EV_PROCESS_FREE,
 		KTAPE_EV_TASKLET_ENTRY,
 	};
-	struct scene m = { .s = sim_new(seed), .next_tid = 1000,
-			   .slow = seed > SCENES };
+	struct scene m = { .s = sim_new(seed), .next_tid = 1000, .slow = seed > SCENES };
 	struct sim *s = m.s;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(more); i++)
@@ -411,14 +410,13 @@ static void change_word(struct sim *s)
 	ktape_packet_seal(p->data);
 }
 
-#define HEADS	7U	/* ways to change a header */
+#define HEADS 7U /* ways to change a header */
 
 /* Change times, losses, the thread or the CPU in the header of a packet. */
 static void change_head(struct sim *s, unsigned int ring, unsigned int way)
 {
 	struct sim_ring *r = &s->ring[ring];
-	struct ktape_block *h =
-		(void *)r->packets[sim_random(s, r->nr)].data;
+	struct ktape_block *h = (void *)r->packets[sim_random(s, r->nr)].data;
 
 	switch (way) {
 	case 0:
@@ -457,8 +455,7 @@ static void damage_packets(struct sim *s)
 		break;
 	case 1:
 		if (s->ring[ring].nr > 2)
-			sim_swap(s, ring,
-				 sim_random(s, s->ring[ring].nr - 1));
+			sim_swap(s, ring, sim_random(s, s->ring[ring].nr - 1));
 		break;
 	case 2:
 		sim_take(s, ring, KTAPE_EV_SCHED_SWITCH, 0, 0);
@@ -485,8 +482,7 @@ static void damage_file(struct sim *s, const char *path)
 	for (unsigned int i = sim_random(s, 4); i > 0; i--)
 		trace_flip(path, sim_random(s, (uint32_t)st.st_size),
 			   (unsigned char)(1 << sim_random(s, 8)));
-	if (!sim_random(s, 4) &&
-	    truncate(path, sim_random(s, (uint32_t)st.st_size)))
+	if (!sim_random(s, 4) && truncate(path, sim_random(s, (uint32_t)st.st_size)))
 		abort();
 }
 
@@ -603,8 +599,8 @@ static void test_early_calls(void)
 
 	sim_start(s);
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
-		sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
-			  (uint32_t)s->tid[cpu]);
+		sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2,
+			  (uint32_t)s->tid[cpu], (uint32_t)s->tid[cpu]);
 	sim_close(s, &s->ring[3], sim_sum(s->ring[3].emitted), false);
 	nr = s->ring[3].nr;
 	for (unsigned int i = 0; i < 3000; i++) {
@@ -616,7 +612,8 @@ static void test_early_calls(void)
 			sim_event(s, 0, KTAPE_EV_SYS_EXIT, 1, 2, 0, 0);
 		/* Without markers, it could be the end of another thread's call. */
 		if (i % 2)
-			sim_event(s, 1, i % 4 == 1 ? KTAPE_EV_SYS_ENTER : KTAPE_EV_SYS_EXIT,
+			sim_event(s, 1,
+				  i % 4 == 1 ? KTAPE_EV_SYS_ENTER : KTAPE_EV_SYS_EXIT,
 				  1, i % 4 == 1 ? 0 : 2, 0, 0);
 	}
 	sim_finish(s);
@@ -685,8 +682,7 @@ static void test_nameless(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "the same findings in windows, for scenes that break rules",
-	  test_whole },
+	{ "the same findings in windows, for scenes that break rules", test_whole },
 	{ "the same in windows, for damaged packets", test_damaged_packets },
 	{ "the same in windows, for damaged files", test_damaged_files },
 	{ "the same in windows, for both", test_damaged_both },

@@ -63,9 +63,8 @@ static void test_replace(void)
 /* Files that are not of a trace are never removed, nor is a trace beside them. */
 static void test_foreign(void)
 {
-	static const char lttng[] =
-		"/* CTF 1.8 */ trace { major = 1; };\n"
-		"env { tracer_name = \"lttng-modules\"; };\n";
+	static const char lttng[] = "/* CTF 1.8 */ trace { major = 1; };\n"
+				    "env { tracer_name = \"lttng-modules\"; };\n";
 	char path[500];
 
 	begin_folder();
@@ -153,8 +152,7 @@ static void test_record(void)
 		check_equal(stats.records, emitted);
 		check_equal(stats.emitted, emitted);
 		trace_read(dir, 0, &r);
-		check(r.events == emitted && !r.corrupt && !r.truncated &&
-			      !r.lost,
+		check(r.events == emitted && !r.corrupt && !r.truncated && !r.lost,
 		      "%u events of %u", r.events, emitted);
 	}
 	tap_tell("%u events", emitted);
@@ -188,7 +186,15 @@ static void test_tmpfs(void)
 static void test_failed_writes(void)
 {
 	static const uint64_t limits[] = {
-		1, KTAPE_BLOCK_HEADER - 1, KTAPE_BLOCK_HEADER, 4096, 5000, 8192, 4096 + 8192, 60000, 100000,
+		1,
+		KTAPE_BLOCK_HEADER - 1,
+		KTAPE_BLOCK_HEADER,
+		4096,
+		5000,
+		8192,
+		4096 + 8192,
+		60000,
+		100000,
 	};
 	struct ktape_recorder_options how = { .dir = dir };
 	struct ktape_recorder_stats stats;
@@ -210,9 +216,8 @@ static void test_failed_writes(void)
 		check(!r.opened && !r.corrupt && !r.truncated, "limit %llu: %s",
 		      (unsigned long long)limit, r.last.error.text);
 		check(r.events == stats.records && r.events < emitted,
-		      "limit %llu: %u read, %llu told",
-		      (unsigned long long)limit, r.events,
-		      (unsigned long long)stats.records);
+		      "limit %llu: %u read, %llu told", (unsigned long long)limit,
+		      r.events, (unsigned long long)stats.records);
 	}
 }
 
@@ -294,7 +299,8 @@ static void test_kept(void)
 	while (ktape_recorder_step(r) > 0)
 		;
 	trace_write(dir, "theirs", "x", 1);
-	check(ktape_recorder_finish(r) == -EEXIST, "the other file does not prevent the rename");
+	check(ktape_recorder_finish(r) == -EEXIST,
+	      "the other file does not prevent the rename");
 	kept = ktape_recorder_kept(r);
 	check(kept && !has("metadata"), "not kept");
 	trace_read(kept ? kept : dir, 0, &got);
@@ -488,8 +494,7 @@ static void leave_live(bool runs)
 	check_equal(stats.records, had);
 	check_equal(stats.missed, 0);
 	trace_read(dir, 0, &read);
-	check(read.events == had && !read.lost && !read.corrupt &&
-		      !read.truncated,
+	check(read.events == had && !read.lost && !read.corrupt && !read.truncated,
 	      "%u events of %u, %llu lost", read.events, had,
 	      (unsigned long long)read.lost);
 }
@@ -711,8 +716,7 @@ static void test_env(void)
 		check(!ktape_metadata_format(&trace_info, &text, &len), "text");
 		check(!ktape_metadata_add(&text, &len, "cpus", lists[i].text) &&
 			      !ktape_metadata_add(&text, &len, "cpus", "9") &&
-			      !ktape_metadata_add(&text, &len, "remark",
-						  "a\"b\\"),
+			      !ktape_metadata_add(&text, &len, "remark", "a\"b\\"),
 		      "add");
 		check(!ktape_metadata_parse(text, len, &info, NULL), "parse");
 		check(info.has_cpus && !info.converted, "%zu", i);

@@ -11,11 +11,11 @@
 #include "step.h"
 #include "tap.h"
 
-#define SLOT_BITS	12	/* as in module/filter/gate.c */
-#define ROOM		4096
-#define GATE_NS		1000
-#define LONG_NS		5000
-#define SHORT_NS	10
+#define SLOT_BITS 12 /* as in module/filter/gate.c */
+#define ROOM	  4096
+#define GATE_NS	  1000
+#define LONG_NS	  5000
+#define SHORT_NS  10
 
 struct task_struct *gate_current;
 unsigned int gate_cpu;
@@ -25,11 +25,11 @@ static struct task_struct thread;
 
 static struct {
 	struct kt_gates *gates;
-	u32 ours, new;		/* the first arguments of two timers */
-	enum kt_result result;	/* result of the operation that is stopped */
-	enum kt_result begun;	/* result of the operation at the stop */
+	u32 ours, new;	       /* the first arguments of two timers */
+	enum kt_result result; /* result of the operation that is stopped */
+	enum kt_result begun;  /* result of the operation at the stop */
 	enum kt_result ended;
-	u64 start;		/* start of the span that the operation returned */
+	u64 start; /* start of the span that the operation returned */
 	void (*come_in)(void);
 } w;
 
@@ -67,7 +67,8 @@ static enum kt_result end(u32 token, u64 *start)
 static void prepare(void)
 {
 	static const struct ktape_filter_gate entry = {
-		.gate = KTAPE_GATE_TIMER, .ns = GATE_NS,
+		.gate = KTAPE_GATE_TIMER,
+		.ns = GATE_NS,
 	};
 
 	kt_gates_free(w.gates);
@@ -280,12 +281,9 @@ static void test_alone(void)
 static const struct tap_test tests[] = {
 	{ "alone: long and short pairs, epochs, no free slot", test_alone },
 	{ "end: the slot is taken while its old pair ends", test_end },
-	{ "begin: the slot is taken while its old pair begins anew",
-	  test_begin },
-	{ "held: the slot is taken while a filter gives its pair up",
-	  test_held },
-	{ "taken over: a pair begins while its old slot is taken",
-	  test_taken_over },
+	{ "begin: the slot is taken while its old pair begins anew", test_begin },
+	{ "held: the slot is taken while a filter gives its pair up", test_held },
+	{ "taken over: a pair begins while its old slot is taken", test_taken_over },
 };
 
 int main(int argc, char **argv)
@@ -299,7 +297,7 @@ int main(int argc, char **argv)
 	w.ours = 1;
 	slot = hash_long(key_of_timer(w.ours), SLOT_BITS);
 	for (w.new = w.ours + 1;
-	     hash_long(key_of_timer(w.new), SLOT_BITS) != slot; w.new++)
+	     hash_long(key_of_timer(w.new), SLOT_BITS) != slot; w.new ++)
 		;
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((format(printf, 2, 3)))
-static bool wrong(struct reader *rd, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool wrong(struct reader *rd,
+							const char *format, ...)
 {
 	va_list args;
 
@@ -64,8 +64,7 @@ void reader_free(struct reader *rd)
 	rd->copy = NULL;
 }
 
-static bool check_header(struct reader *rd, const struct ktape_block *b,
-			 u64 start)
+static bool check_header(struct reader *rd, const struct ktape_block *b, u64 start)
 {
 	const struct rig *rig = rd->rig;
 	unsigned int shift = rig->ring.block_shift;
@@ -73,19 +72,16 @@ static bool check_header(struct reader *rd, const struct ktape_block *b,
 	if (b->magic != KTAPE_BLOCK_MAGIC || b->stream_id || b->reserved0 ||
 	    b->flags || b->crc32c || b->reserved1 || b->reserved2 ||
 	    b->cpu != 3 || b->kind != KTAPE_RING_EVENT || b->instance != 3 ||
-	    b->packet_bits != rig->block_size * 8 ||
-	    b->seq != (start >> shift) + 1 || b->sync_clock != b->ts_begin ||
-	    b->sync_mono_ns != ~b->ts_begin || b->uuid[15] != 0x5a ||
-	    b->prio != 120 || b->tid != -1)
+	    b->packet_bits != rig->block_size * 8 || b->seq != (start >> shift) + 1 ||
+	    b->sync_clock != b->ts_begin || b->sync_mono_ns != ~b->ts_begin ||
+	    b->uuid[15] != 0x5a || b->prio != 120 || b->tid != -1)
 		return wrong(rd, "block %#llx: header (magic %x seq %llu)",
 			     start, b->magic, b->seq);
 	if (rd->end.position == start && b->ts_begin != rd->end.time)
 		return wrong(rd, "block %#llx begins at %#llx, the one before ended at %#llx",
-			     start, b->ts_begin,
-			     rd->end.time);
+			     start, b->ts_begin, rd->end.time);
 	if (rd->block == start && kt_position_before(rd->time, b->ts_begin))
-		return wrong(rd, "block %#llx: its begin changed",
-			     start);
+		return wrong(rd, "block %#llx: its begin changed", start);
 	return true;
 }
 
@@ -102,13 +98,11 @@ static bool check_closing(struct reader *rd, const struct ktape_block *b,
 	    limit % KTAPE_RECORD_ALIGN || limit < rd->position - start ||
 	    b->ts_end < b->ts_begin || b->discarded != lost || b->filtered)
 		return wrong(rd, "block %#llx: closing members (%llu bytes, ends at %#llx)",
-			     start,
-			     limit, b->ts_end);
+			     start, limit, b->ts_end);
 	if (rd->end.position == start &&
 	    (b->emitted < rd->end.emitted || b->discarded < rd->end.discarded))
 		return wrong(rd, "block %#llx: counts went back (emitted %llu after %llu, discarded %llu after %llu)",
-			     start, b->emitted,
-			     rd->end.emitted, b->discarded,
+			     start, b->emitted, rd->end.emitted, b->discarded,
 			     rd->end.discarded);
 	rd->end.position = start + rd->rig->block_size;
 	rd->end.emitted = b->emitted;
@@ -160,7 +154,7 @@ static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 {
 	u32 tag = rec[1] >> 8 & 0x3ffff, nargs = shape & 7, i;
 
-	if (shape == 0) {	/* 18 bits: the nearest number after @next */
+	if (shape == 0) { /* 18 bits: the nearest number after @next */
 		*seq = next + ((tag - next) & 0x3ffff);
 		return true;
 	}
@@ -205,13 +199,12 @@ static bool check_extend(struct reader *rd, const u32 *rec)
 {
 	u64 time = (u64)rec[3] << 32 | rec[2];
 
-	if (rec[1] != KT_CODE(KTAPE_TIME_EXTEND, 0, 0, 4) ||
-	    rec[0] != rec[2] || rec[4] || rec[5])
+	if (rec[1] != KT_CODE(KTAPE_TIME_EXTEND, 0, 0, 4) || rec[0] != rec[2] ||
+	    rec[4] || rec[5])
 		return wrong(rd, "torn time extension");
 	if (time < rd->time)
 		return wrong(rd, "time extension back to %#llx from %#llx",
-			     time,
-			     rd->time);
+			     time, rd->time);
 	rd->time = time;
 	rd->extends++;
 	return true;
@@ -225,8 +218,7 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 		u64 time = (rd->time & ~0xffffffffULL) | rec[0];
 
 		if (!size)
-			return wrong(rd, "record does not fit: code %#x",
-				     rec[1]);
+			return wrong(rd, "record does not fit: code %#x", rec[1]);
 		from += size;
 		if ((rec[1] & 0xff) == KTAPE_TIME_EXTEND) {
 			if (!check_extend(rd, rec))
@@ -238,8 +230,7 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 			time = kt_record_time(rd->time, rec);
 		if (time < rd->time)
 			return wrong(rd, "time went back to %#llx from %#llx",
-				     time,
-				     rd->time);
+				     time, rd->time);
 		rd->time = time;
 		if (!check_record(rd, rec))
 			return false;
@@ -264,8 +255,7 @@ static bool read_block(struct reader *rd, u64 commit)
 	u64 bs = rig->block_size, start = rd->position & ~(bs - 1);
 	u64 from = rd->position - start, limit, tail;
 	const unsigned char *block =
-		rig->base[(start >> rig->ring.block_shift) &
-			  (rig->nr_blocks - 1)];
+		rig->base[(start >> rig->ring.block_shift) & (rig->nr_blocks - 1)];
 	const struct ktape_block *b = (const void *)rd->copy;
 	bool closed = kt_position_before(start + bs, commit);
 
@@ -317,8 +307,7 @@ bool reader_poll(struct reader *rd)
 		return false;
 	if (kt_position_before(commit, rd->commit))
 		return wrong(rd, "commit went back from %#llx to %#llx",
-			     rd->commit,
-			     commit);
+			     rd->commit, commit);
 	rd->commit = commit;
 	if (kt_position_before(rd->position, tail))
 		skip_to(rd, tail);

@@ -15,26 +15,50 @@
 #include "grow.h"
 #include "tap.h"
 
-#define LEVELS		3
-#define BLOCK		2
-#define SLOTS		4
-#define PENDING		5	/* stores that are not visible to other CPUs yet */
-#define BITS		24	/* slots in the table of visited states */
+#define LEVELS	3
+#define BLOCK	2
+#define SLOTS	4
+#define PENDING 5  /* stores that are not visible to other CPUs yet */
+#define BITS	24 /* slots in the table of visited states */
 
 enum word { COMMIT, TAIL, SLOT, WORDS = SLOT + SLOTS };
 
 enum mutant {
 	NONE,
-	COMMIT_AFTER_PRIVATE, NO_RECHECK, RECHECK_ORDER, PUBLISH_BY_ANYONE,
-	PLAIN_RESERVE, NO_LAP_CHECK, NO_TAIL, TAIL_STORE, TAIL_AFTER_RESERVE,
-	TAIL_WITHOUT_WMB, COMMIT_WITHOUT_RELEASE, REMOTE_TAIL, NO_SECOND_LOOK,
-	SECOND_LOOK_EARLY, NO_CONSUMER_CHECK, CONSUMER_EARLY,
+	COMMIT_AFTER_PRIVATE,
+	NO_RECHECK,
+	RECHECK_ORDER,
+	PUBLISH_BY_ANYONE,
+	PLAIN_RESERVE,
+	NO_LAP_CHECK,
+	NO_TAIL,
+	TAIL_STORE,
+	TAIL_AFTER_RESERVE,
+	TAIL_WITHOUT_WMB,
+	COMMIT_WITHOUT_RELEASE,
+	REMOTE_TAIL,
+	NO_SECOND_LOOK,
+	SECOND_LOOK_EARLY,
+	NO_CONSUMER_CHECK,
+	CONSUMER_EARLY,
 };
 
 /* Next step of a context; 0: it does not run. */
 enum pc {
-	IDLE, LOAD_WRITE, CHECK_ROOM, LOAD_TAIL, STORE_TAIL, RESERVE, STORE,
-	OWNER, SHARED, PRIVATE, RECHECK, SLOW_WRITE, SLOW_CHECK, SLOW_SHARED,
+	IDLE,
+	LOAD_WRITE,
+	CHECK_ROOM,
+	LOAD_TAIL,
+	STORE_TAIL,
+	RESERVE,
+	STORE,
+	OWNER,
+	SHARED,
+	PRIVATE,
+	RECHECK,
+	SLOW_WRITE,
+	SLOW_CHECK,
+	SLOW_SHARED,
 	SLOW_PRIVATE,
 };
 
@@ -47,15 +71,15 @@ struct frame {
 
 struct state {
 	struct frame frame[LEVELS];
-	uint8_t left[LEVELS];	/* events still to be written */
-	uint8_t write, committed, tail;	/* as visible on the writing CPU */
+	uint8_t left[LEVELS];		/* events still to be written */
+	uint8_t write, committed, tail; /* as visible on the writing CPU */
 	uint8_t consumer;
-	uint8_t seen[WORDS];	/* as visible to other CPUs */
+	uint8_t seen[WORDS]; /* as visible to other CPUs */
 	struct {
 		uint8_t word, value, epoch;
 	} pending[PENDING];
 	uint8_t nr_pending, epoch;
-	uint8_t written;	/* events that reserved a slot */
+	uint8_t written; /* events that reserved a slot */
 	uint8_t reader_pc, position, commit, copy, second;
 	uint8_t control_pc, floor, floor_wish;
 };
@@ -64,7 +88,7 @@ static struct config {
 	enum mutant mutant;
 	bool discard;
 	uint8_t events[LEVELS];
-	bool control;	/* clears the ring once */
+	bool control; /* clears the ring once */
 } config;
 
 static const char *error;
@@ -116,8 +140,7 @@ static void let_pass(struct state *s, unsigned int i)
 	 */
 	for (i = s->nr_pending; i-- > 0;)
 		s->pending[i].epoch -= s->pending[0].epoch;
-	s->epoch = s->nr_pending ?
-		   s->pending[s->nr_pending - 1].epoch + 1 : 0;
+	s->epoch = s->nr_pending ? s->pending[s->nr_pending - 1].epoch + 1 : 0;
 }
 
 /* ---- a writing context, one step -------------------------------------------- */
@@ -142,7 +165,7 @@ static void check_room(struct state *s, struct frame *f)
 	if ((s->committed < limit && config.mutant != NO_LAP_CHECK) ||
 	    (config.discard && s->consumer < limit &&
 	     config.mutant != NO_CONSUMER_CHECK)) {
-		end_event(f);	/* lost */
+		end_event(f); /* lost */
 		return;
 	}
 	if (config.mutant != NO_TAIL && config.mutant != TAIL_AFTER_RESERVE)
@@ -157,10 +180,9 @@ static void step_tail(struct state *s, struct frame *f)
 		f->tmp = s->tail;
 		f->pc = STORE_TAIL;
 		if (config.mutant == TAIL_STORE)
-			return;	/* decides now, stores later */
+			return; /* decides now, stores later */
 	}
-	if (f->tmp < limit && (s->tail < limit ||
-			       config.mutant == TAIL_STORE)) {
+	if (f->tmp < limit && (s->tail < limit || config.mutant == TAIL_STORE)) {
 		s->tail = limit;
 		store(s, TAIL, limit);
 	}
@@ -181,8 +203,7 @@ static void step_reserve(struct state *s, struct frame *f)
 	s->written++;
 	f->end = f->w + 1;
 	f->pc = STORE;
-	if (config.mutant == TAIL_AFTER_RESERVE && f->w % BLOCK == 0 &&
-	    limit_of(f))
+	if (config.mutant == TAIL_AFTER_RESERVE && f->w % BLOCK == 0 && limit_of(f))
 		f->pc = LOAD_TAIL;
 }
 
@@ -390,7 +411,7 @@ static bool expand_cpu(const struct state *s)
 	while (top >= 0 && s->frame[top].pc == IDLE)
 		top--;
 	if (s->nr_pending == PENDING)
-		return true;	/* wait until a store is visible */
+		return true; /* wait until a store is visible */
 	if (top >= 0) {
 		next = *s;
 		step_context(&next, &next.frame[top]);
@@ -455,8 +476,13 @@ static const char *search(const struct config *c)
 
 /* ---- tests ------------------------------------------------------------------------ */
 
-#define RUN(name, mutant, discard, control, ...) \
-	{ name, { mutant, discard, { __VA_ARGS__ }, control } }
+#define RUN(name, mutant, discard, control, ...)                  \
+	{                                                         \
+		name,                                             \
+		{                                                 \
+			mutant, discard, { __VA_ARGS__ }, control \
+		}                                                 \
+	}
 
 static const struct run {
 	const char *name;

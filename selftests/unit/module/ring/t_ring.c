@@ -3,10 +3,10 @@
 #include "reader.h"
 #include "tap.h"
 
-#define BLOCK_SIZE	4096UL
-#define BLOCKS		4
-#define SIZE		(BLOCK_SIZE * BLOCKS)
-#define TURN		(1ULL << 32)	/* range of the clock's low half */
+#define BLOCK_SIZE 4096UL
+#define BLOCKS	   4
+#define SIZE	   (BLOCK_SIZE * BLOCKS)
+#define TURN	   (1ULL << 32) /* range of the clock's low half */
 
 static struct rig rig;
 static struct reader reader;
@@ -120,8 +120,7 @@ static void test_exact_fill(void)
 		check(reader_poll(&reader), "%s", reader.error);
 		emit(shape, 1);
 		check_equal(rig.opening, 2);
-		check_equal(rig.ring.write,
-			    BLOCK_SIZE + KTAPE_BLOCK_HEADER + len);
+		check_equal(rig.ring.write, BLOCK_SIZE + KTAPE_BLOCK_HEADER + len);
 		check_equal(block_at(0)->content_bits, BLOCK_SIZE * 8);
 		settle_all_read();
 	}
@@ -152,8 +151,8 @@ static void test_block_change(void)
 static void test_time_extension(void)
 {
 	static const u64 jumps[] = {
-		TURN, TURN - 1, TURN + 1, 2 * TURN, 5 * TURN + 3, TURN << 20, 1,
-		TURN / 2, TURN / 2, TURN / 2,
+		TURN,	    TURN - 1, TURN + 1, 2 * TURN, 5 * TURN + 3,
+		TURN << 20, 1,	      TURN / 2, TURN / 2, TURN / 2,
 	};
 	unsigned int shape, i;
 
@@ -218,7 +217,7 @@ static void test_too_big(void)
 
 	begin(KTAPE_MODE_OVERWRITE, 0);
 	rec.code = KT_CODE(7, 0, 1, 0);
-	rec.size = (u32)room - 12;	/* word, size, bytes: just fits */
+	rec.size = (u32)room - 12; /* word, size, bytes: just fits */
 	kt_ring_write(&rig.ring, &rec);
 	check_equal(rig.ring.write, BLOCK_SIZE);
 	check_equal(rig_lost(&rig), 0);
@@ -244,7 +243,8 @@ static void test_losses(void)
 	u64 first = 0, lost;
 
 	begin(KTAPE_MODE_DISCARD, 0);
-	check(!kt_ring_loss_take(&rig.ring, class, &taken), "a loss is pending before the first one");
+	check(!kt_ring_loss_take(&rig.ring, class, &taken),
+	      "a loss is pending before the first one");
 	while (!rig_lost(&rig)) {
 		kt_shim_time++;
 		first = kt_shim_time;
@@ -258,12 +258,14 @@ static void test_losses(void)
 	check_equal(taken.first, first);
 	check_equal(taken.last, first + 1000);
 	check_equal(taken.reported, lost);
-	check(!kt_ring_loss_take(&rig.ring, class, &again), "the loss is reported twice");
+	check(!kt_ring_loss_take(&rig.ring, class, &again),
+	      "the loss is reported twice");
 	/* Write one more, then restore the space. */
 	kt_shim_time += 1000;
 	rig_emit(&rig, 0, 1);
 	kt_ring_loss_back(&rig.ring, class, &taken);
-	check(kt_ring_loss_take(&rig.ring, class, &again), "the loss was not restored");
+	check(kt_ring_loss_take(&rig.ring, class, &again),
+	      "the loss was not restored");
 	check_equal(again.first, first);
 	check_equal(again.last, first + 2000);
 	check_equal(again.reported, lost + 1);
@@ -283,8 +285,7 @@ static void test_discard(void)
 	check(lost > 0, "nothing was lost");
 	check_equal(rig.page->tail, 0);
 	check_equal(rig.opening, BLOCKS);
-	check_equal(5000 - lost, BLOCKS *
-		    ((BLOCK_SIZE - KTAPE_BLOCK_HEADER) / 16));
+	check_equal(5000 - lost, BLOCKS * ((BLOCK_SIZE - KTAPE_BLOCK_HEADER) / 16));
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.records, 5000 - lost);
 
@@ -298,8 +299,7 @@ static void test_discard(void)
 	check_equal(rig.page->tail, BLOCK_SIZE);
 	check_equal(rig.opening, BLOCKS + 1);
 	check_equal(block_at(SIZE - BLOCK_SIZE)->discarded, lost + 1);
-	check_equal(block_at(SIZE - BLOCK_SIZE)->lost[KTAPE_LOST_FULL],
-		    lost + 1);
+	check_equal(block_at(SIZE - BLOCK_SIZE)->lost[KTAPE_LOST_FULL], lost + 1);
 	settle_all_read();
 }
 
@@ -313,8 +313,7 @@ static void test_discard_consumer(void)
 		emit(i % 8, 1);
 		if (i % 50 == 0) {
 			check(reader_poll(&reader), "%s", reader.error);
-			rig.page->consumer =
-				reader.position & ~(BLOCK_SIZE - 1);
+			rig.page->consumer = reader.position & ~(BLOCK_SIZE - 1);
 		}
 	}
 	check_equal(rig_lost(&rig), 0);
@@ -322,8 +321,7 @@ static void test_discard_consumer(void)
 		emit(i % 8, 1);
 		if (i % 1500 == 0) {
 			check(reader_poll(&reader), "%s", reader.error);
-			rig.page->consumer =
-				reader.position & ~(BLOCK_SIZE - 1);
+			rig.page->consumer = reader.position & ~(BLOCK_SIZE - 1);
 		}
 	}
 	check(rig_lost(&rig) > 1000, "only %llu lost", rig_lost(&rig));
@@ -343,8 +341,9 @@ static void test_overwrite(void)
 	for (i = 0; i < 20000; i++) {
 		emit(i % 8, 1);
 		block = (rig.ring.write - 1) & ~(BLOCK_SIZE - 1);
-		check_equal(rig.page->tail, block + BLOCK_SIZE < SIZE ? 0 :
-			    block + BLOCK_SIZE - SIZE);
+		check_equal(rig.page->tail, block + BLOCK_SIZE < SIZE ?
+						    0 :
+						    block + BLOCK_SIZE - SIZE);
 	}
 	check_equal(rig_lost(&rig), 0);
 	check(reader_poll(&late), "%s", late.error);
@@ -423,7 +422,7 @@ static void test_lapping(void)
 	emit_until(1000);
 	check(reader_poll(&reader), "%s", reader.error);
 	owned = rig.ring.write;
-	rig.ring.committed = owned - 8;	/* an outer record is not committed */
+	rig.ring.committed = owned - 8; /* an outer record is not committed */
 	rig.page->commit = owned - 8;
 	emit(1, 2000);
 	check_equal(rig.page->commit, owned - 8);
@@ -455,8 +454,8 @@ static void put_blob(u32 size, u32 seq, const unsigned char *bytes)
 static bool blob_is(u32 size, u32 seq, const unsigned char *bytes)
 {
 	u64 len = ALIGN(16 + (u64)size, 8), at = rig.ring.write - len;
-	const u32 *rec = (const void *)((const char *)block_at(at) +
-					at % BLOCK_SIZE);
+	const u32 *rec =
+		(const void *)((const char *)block_at(at) + at % BLOCK_SIZE);
 	const unsigned char *blob = (const unsigned char *)&rec[4];
 	u64 i;
 
@@ -511,8 +510,10 @@ static void test_wrap(void)
 	 * wrap.
 	 */
 	static const u64 starts[] = {
-		(1ULL << 31) - 2 * SIZE, (1ULL << 32) - 2 * SIZE,
-		(1ULL << 63) - 2 * SIZE, 0 - 2 * SIZE,
+		(1ULL << 31) - 2 * SIZE,
+		(1ULL << 32) - 2 * SIZE,
+		(1ULL << 63) - 2 * SIZE,
+		0 - 2 * SIZE,
 	};
 	unsigned int i, n, mode;
 
@@ -524,8 +525,8 @@ static void test_wrap(void)
 				if (n % 64)
 					continue;
 				check(reader_poll(&reader), "%s", reader.error);
-				rig.page->consumer =
-					reader.position & ~(BLOCK_SIZE - 1);
+				rig.page->consumer = reader.position &
+						     ~(BLOCK_SIZE - 1);
 			}
 			check_equal(rig_lost(&rig), 0);
 			check_equal(rig.page->tail,
@@ -557,8 +558,7 @@ static void check_catches_up(u64 latest)
 	emit(1, 300);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest + 1300);
-	check(rig.ring.desc != &rig.ring.stop,
-	      "records still take the slow path");
+	check(rig.ring.desc != &rig.ring.stop, "records still take the slow path");
 }
 
 /* Set the clock back into an earlier turn of its low half. */

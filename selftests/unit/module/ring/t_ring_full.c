@@ -6,10 +6,10 @@
 #include "reader.h"
 #include "tap.h"
 
-#define BLOCK_SIZE	4096UL
-#define BLOCKS		16
-#define SIZE		(BLOCK_SIZE * BLOCKS)
-#define TURN		(1ULL << 32)	/* range of the clock's low half */
+#define BLOCK_SIZE 4096UL
+#define BLOCKS	   16
+#define SIZE	   (BLOCK_SIZE * BLOCKS)
+#define TURN	   (1ULL << 32) /* range of the clock's low half */
 
 /* Contexts of the rig, by priority of their classes. */
 enum { NEVER = 0, PRIORITY1 = 2, PRIORITY0 = 3 };
@@ -59,13 +59,14 @@ static void test_shed(void)
 		emit(PRIORITY0, 1);
 		if (shed(PRIORITY0) == 1 && !tap_why[0])
 			check(rig.ring.write > SIZE / 4 * 3 &&
-			      rig.ring.write <= SIZE / 4 * 3 +
-						KTAPE_BLOCK_HEADER + 64,
+				      rig.ring.write <=
+					      SIZE / 4 * 3 + KTAPE_BLOCK_HEADER + 64,
 			      "priority 0 went at %lu", rig.ring.write);
 		emit(PRIORITY1, 1);
 		emit(NEVER, 1);
 	}
-	check(shed(PRIORITY0) > shed(PRIORITY1), "the least important class is not shed first");
+	check(shed(PRIORITY0) > shed(PRIORITY1),
+	      "the least important class is not shed first");
 	check(shed(PRIORITY1) > 0, "priority 1 was not shed");
 	check_equal(shed(NEVER), 0);
 	check_equal(rig.page->commit, SIZE);
@@ -92,10 +93,11 @@ static void test_shed_marks(void)
 		begin(KTAPE_MODE_DISCARD, 0);
 		emit(marks[i].context, 6000);
 		check(rig.page->commit >= marks[i].most &&
-		      rig.page->commit <= marks[i].most + 4096 / 16,
+			      rig.page->commit <= marks[i].most + 4096 / 16,
 		      "priority %u ends at %llu", i, rig.page->commit);
 		check(shed(marks[i].context) == rig_lost(&rig) ||
-		      marks[i].context == NEVER, "lost for another reason");
+			      marks[i].context == NEVER,
+		      "lost for another reason");
 		settle();
 	}
 }

@@ -9,12 +9,12 @@
 #include "reader.h"
 #include "tap.h"
 
-#define BLOCK_SIZE	(1UL << 20)
-#define BLOCKS		1024U
-#define SIZE		(BLOCK_SIZE * BLOCKS)
-#define LAPS		5
-#define A_BLOCK		3	/* records in each block */
-#define RECORD_MAX	64
+#define BLOCK_SIZE (1UL << 20)
+#define BLOCKS	   1024U
+#define SIZE	   (BLOCK_SIZE * BLOCKS)
+#define LAPS	   5
+#define A_BLOCK	   3 /* records in each block */
+#define RECORD_MAX 64
 
 static struct rig rig;
 static struct reader reader;
@@ -92,7 +92,8 @@ static void test_overwritten(void)
 	check_equal(reader.records, (u64)(BLOCKS - 1) * A_BLOCK);
 	check_equal(reader.position, kt_ring_commit(&rig.ring));
 	check_equal(kt_ring_tail(&rig.ring),
-		    kt_ring_commit(&rig.ring) / BLOCK_SIZE * BLOCK_SIZE - SIZE + BLOCK_SIZE);
+		    kt_ring_commit(&rig.ring) / BLOCK_SIZE * BLOCK_SIZE - SIZE +
+			    BLOCK_SIZE);
 }
 
 /*
@@ -130,7 +131,8 @@ static const struct tap_test tests[] = {
 int main(int argc, char **argv)
 {
 	unsigned char *arena = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				    -1, 0);
 	unsigned int i;
 
 	if (arena == MAP_FAILED) {

@@ -15,38 +15,42 @@
 #include "step.h"
 #include "tap.h"
 
-#define BLOCK_SIZE	512UL
-#define BLOCKS		4
-#define SIZE		(BLOCK_SIZE * BLOCKS)
-#define ROOM		4096
-#define WINDOW		1024	/* number of remembered times */
-#define JUMP		((1ULL << 32) + 7)
-#define FLUSH		100	/* instead of a shape */
+#define BLOCK_SIZE 512UL
+#define BLOCKS	   4
+#define SIZE	   (BLOCK_SIZE * BLOCKS)
+#define ROOM	   4096
+#define WINDOW	   1024 /* number of remembered times */
+#define JUMP	   ((1ULL << 32) + 7)
+#define FLUSH	   100 /* instead of a shape */
 
 /* Ticks by which the clock goes back at an interrupt; see KT_SHIM_BY_CALL. */
 #ifndef STEP_BACK
-#define STEP_BACK	0
+#define STEP_BACK 0
 #endif
-#define SLACK		(STEP_BACK * 8)	/* ticks by which times may be wrong then */
+#define SLACK (STEP_BACK * 8) /* ticks by which times may be wrong then */
 
 enum burst { ONE, DEEP, FEW, FILL, FILL_LOSE, LAP, LATE, BURSTS };
 
 static const char *const burst_names[BURSTS] = {
-	"one record", "one record that is interrupted", "three records",
-	"a block of records", "a block of records and a loss",
-	"a ring of records", "records after 2^32 ticks",
+	"one record",
+	"one record that is interrupted",
+	"three records",
+	"a block of records",
+	"a block of records and a loss",
+	"a ring of records",
+	"records after 2^32 ticks",
 };
 
 struct scene {
-	unsigned int shape;	/* shape of the record, or FLUSH */
+	unsigned int shape; /* shape of the record, or FLUSH */
 	unsigned int mode;
-	unsigned int room;	/* room left in the block before it */
-	bool fresh;		/* in an empty ring */
-	bool late;		/* 2^32 ticks after the last */
-	bool back;		/* the clock steps back by 2^32 ticks before it */
-	bool stopped;		/* while recording is stopped */
-	unsigned int free;	/* discard: blocks that may still be opened */
-	u64 wrap;		/* position of the block that the record opens */
+	unsigned int room; /* room left in the block before it */
+	bool fresh;	   /* in an empty ring */
+	bool late;	   /* 2^32 ticks after the last */
+	bool back;	   /* the clock steps back by 2^32 ticks before it */
+	bool stopped;	   /* while recording is stopped */
+	unsigned int free; /* discard: blocks that may still be opened */
+	u64 wrap;	   /* position of the block that the record opens */
 };
 
 static struct {
@@ -55,12 +59,12 @@ static struct {
 	const struct scene *scene;
 	unsigned int level;
 	enum burst burst;
-	uintptr_t deep;		/* instruction at which the nested burst is stopped */
-	unsigned int second, third;	/* steps between the further bursts */
-	unsigned int odds, left;	/* random bursts */
+	uintptr_t deep; /* instruction at which the nested burst is stopped */
+	unsigned int second, third; /* steps between the further bursts */
+	unsigned int odds, left;    /* random bursts */
 	uint64_t random;
-	u64 stopped;		/* write although recording was stopped */
-	u64 counted;		/* events before the scene */
+	u64 stopped; /* write although recording was stopped */
+	u64 counted; /* events before the scene */
 	u64 before[RIG_CONTEXTS][WINDOW], after[RIG_CONTEXTS][WINDOW];
 	unsigned long injected, nested_deep, runs;
 } w;
@@ -80,8 +84,7 @@ static void check_time(struct reader *rd, const u32 *rec, u64 time)
 	    time - SLACK > w.after[context][seq % WINDOW])
 		snprintf(rd->error, sizeof(rd->error),
 			 "context %u number %u: time %#llx is not of [%#llx, %#llx]",
-			 context, seq, time,
-			 w.before[context][seq % WINDOW],
+			 context, seq, time, w.before[context][seq % WINDOW],
 			 w.after[context][seq % WINDOW]);
 }
 
@@ -220,7 +223,7 @@ static void prepare(const struct scene *scene)
 
 	w.scene = scene;
 	kt_shim_time = 0x1000 + (scene->back ? 2 * JUMP : 0);
-	rig_again(&w.rig, scene->mode, 
+	rig_again(&w.rig, scene->mode,
 		  scene->wrap ? (unsigned long)(scene->wrap - 2 * SIZE) : 0);
 	w.counted = 0;
 	for (i = 0; i < KTAPE_CLASSES && scene->wrap; i++) {
@@ -239,9 +242,8 @@ static void prepare(const struct scene *scene)
 	if (!scene->fresh)
 		write_until(scene->room);
 	if (scene->mode == KTAPE_MODE_DISCARD && !scene->fresh)
-		w.rig.page->consumer =
-			((w.rig.ring.write - 1) & ~(BLOCK_SIZE - 1)) +
-			BLOCK_SIZE * (scene->free + 1) - SIZE;
+		w.rig.page->consumer = ((w.rig.ring.write - 1) & ~(BLOCK_SIZE - 1)) +
+				       BLOCK_SIZE * (scene->free + 1) - SIZE;
 	if (scene->stopped) {
 		w.rig.page->flags = KTAPE_RING_FLAG_STOPPED;
 		kt_ring_halt(&w.rig.ring);
@@ -280,13 +282,11 @@ static const char *ring_step_check(void)
 		return "a record was written while recording was stopped";
 	if (w.live.position != kt_ring_commit(r))
 		return "the reader did not come to the end";
-	if (r->parked == ALIGN(r->write, BLOCK_SIZE) &&
-	    r->desc->end == r->parked)
+	if (r->parked == ALIGN(r->write, BLOCK_SIZE) && r->desc->end == r->parked)
 		return "what follows a loss may go into the same block";
 	if (w.rig.opened < w.rig.opening)
 		return "an opened block was not reported";
-	if (w.rig.opening && 
-	    ((w.rig.reported - 1) ^ (r->write - 1)) / w.rig.block_size)
+	if (w.rig.opening && ((w.rig.reported - 1) ^ (r->write - 1)) / w.rig.block_size)
 		return "an opened block was reported before it was published";
 	if (!rig_guards_hold(&w.rig))
 		return "a write went outside the blocks";
@@ -315,9 +315,8 @@ static bool run_one(struct step *step, const char *what, size_t i, size_t of)
 	step_run(operation, NULL, step);
 	why = ring_step_check();
 	if (why)
-		tap_fail("%s, then at instruction %zu of %zu %s (%u, %u): %s",
-			 what, i, of, burst_names[w.burst], w.second, w.third,
-			 why);
+		tap_fail("%s, then at instruction %zu of %zu %s (%u, %u): %s", what,
+			 i, of, burst_names[w.burst], w.second, w.third, why);
 	return !why;
 }
 
@@ -508,10 +507,14 @@ static void test_first(void)
 static void test_late(void)
 {
 	static const struct scene scene = {
-		.shape = 1, .room = 200, .late = true,
+		.shape = 1,
+		.room = 200,
+		.late = true,
 	};
 	static const struct scene opening = {
-		.shape = 1, .room = 24, .late = true,
+		.shape = 1,
+		.room = 24,
+		.late = true,
 	};
 
 	play(&scene);
@@ -526,10 +529,14 @@ static void test_late(void)
 static void test_back(void)
 {
 	static const struct scene scene = {
-		.shape = 1, .room = 200, .back = true,
+		.shape = 1,
+		.room = 200,
+		.back = true,
 	};
 	static const struct scene opening = {
-		.shape = 1, .room = 8, .back = true,
+		.shape = 1,
+		.room = 8,
+		.back = true,
 	};
 
 	play(&scene);
@@ -540,7 +547,8 @@ static void test_back(void)
 static void test_blob(void)
 {
 	static const struct scene scene = {
-		.shape = RIG_BLOB + 3, .room = 200,
+		.shape = RIG_BLOB + 3,
+		.room = 200,
 	};
 	static const struct scene opening = { .shape = 7, .room = 32 };
 
@@ -552,27 +560,39 @@ static void test_blob(void)
 static void test_discard(void)
 {
 	static const struct scene room = {
-		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD, .free = 2,
+		.shape = 2,
+		.room = 8,
+		.mode = KTAPE_MODE_DISCARD,
+		.free = 2,
 	};
 	static const struct scene last = {
-		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD, .free = 1,
+		.shape = 2,
+		.room = 8,
+		.mode = KTAPE_MODE_DISCARD,
+		.free = 1,
 	};
 	static const struct scene full = {
-		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD,
+		.shape = 2,
+		.room = 8,
+		.mode = KTAPE_MODE_DISCARD,
 	};
 	/*
 	 * The record takes the slow path, and a writer that interrupts it finds
 	 * no room.
 	 */
 	static const struct scene fits = {
-		.shape = 4, .room = 40, .mode = KTAPE_MODE_DISCARD,
+		.shape = 4,
+		.room = 40,
+		.mode = KTAPE_MODE_DISCARD,
 	};
 	/*
 	 * The record fits where the interrupting record does not, which parks
 	 * the block.
 	 */
 	static const struct scene parked = {
-		.shape = 0, .room = 8, .mode = KTAPE_MODE_DISCARD,
+		.shape = 0,
+		.room = 8,
+		.mode = KTAPE_MODE_DISCARD,
 	};
 
 	play(&room);
@@ -589,7 +609,9 @@ static void test_discard(void)
 static void test_flush(void)
 {
 	static const struct scene scene = {
-		.shape = FLUSH, .room = 200, .mode = KTAPE_MODE_DISCARD,
+		.shape = FLUSH,
+		.room = 200,
+		.mode = KTAPE_MODE_DISCARD,
 		.free = 2,
 	};
 
@@ -599,7 +621,9 @@ static void test_flush(void)
 static void test_stopped(void)
 {
 	static const struct scene scene = {
-		.shape = 1, .room = 200, .stopped = true,
+		.shape = 1,
+		.room = 200,
+		.stopped = true,
 	};
 
 	play(&scene);

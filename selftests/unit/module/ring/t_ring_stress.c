@@ -19,21 +19,21 @@
 #include "tap.h"
 
 #ifndef STRESS_RECORDS
-#define STRESS_RECORDS	40000000ULL
+#define STRESS_RECORDS 40000000ULL
 #endif
 
-#define LEVELS		3
-#define PERIOD		150000	/* ns between signals of a level */
+#define LEVELS 3
+#define PERIOD 150000 /* ns between signals of a level */
 /* Seconds that a plan may take on a busy machine. */
-#define PATIENCE	(1800 + target / (STRESS_RECORDS / 1800))
+#define PATIENCE (1800 + target / (STRESS_RECORDS / 1800))
 
 struct plan {
 	unsigned long block_size;
 	unsigned int blocks;
 	unsigned int mode;
-	unsigned int percent;	/* share of all records */
-	unsigned int rings;	/* records written before waiting for the reader */
-	bool to_read;		/* the share counts records read, not written */
+	unsigned int percent; /* share of all records */
+	unsigned int rings; /* records written before waiting for the reader */
+	bool to_read;	    /* the share counts records read, not written */
 };
 
 /*
@@ -53,7 +53,7 @@ static struct reader reader;
 static volatile unsigned int level, inside;
 static volatile bool done;
 static uint64_t luck = 1;
-static u64 target;	/* records to write in all */
+static u64 target; /* records to write in all */
 
 static struct {
 	u64 written, lost, read, skipped, nested, interrupted, deep, rejected;
@@ -64,8 +64,8 @@ static struct {
 static unsigned int shape_of(u32 number)
 {
 	static const u8 shapes[] = {
-		2, 0, 1, 2, 3, 0, 2, 1, 5, 2, 0, 3, 1, 2, 2, 0, 1, 9, 2, 3, 0,
-		2, 7, 1, 0, 2, 2, 3, 1, 0, 11, 2, 1,
+		2, 0, 1, 2, 3, 0, 2, 1, 5, 2, 0, 3, 1, 2,  2, 0, 1,
+		9, 2, 3, 0, 2, 7, 1, 0, 2, 2, 3, 1, 0, 11, 2, 1,
 	};
 
 	return shapes[number % sizeof(shapes)];
@@ -176,8 +176,7 @@ static void write_all(const struct plan *plan, u64 records)
 	u64 burst = plan->rings * plan->blocks * plan->block_size / 17, i;
 	time_t end = time(NULL) + (time_t)PATIENCE;
 
-	while ((plan->to_read ? READ_ONCE(reader.records) : accepted()) <
-		       records &&
+	while ((plan->to_read ? READ_ONCE(reader.records) : accepted()) < records &&
 	       !READ_ONCE(reader.error[0]) && time(NULL) < end) {
 		for (i = 0; i < burst; i++)
 			emit(0, rig.seq[0]);
@@ -222,8 +221,7 @@ static void run_plan(const struct plan *plan)
 
 	/* Soon after the start, the lower 32 bits of positions wrap. */
 	rig_make(&rig, plan->block_size, plan->blocks, plan->mode,
-		 (unsigned long)((1ULL << 32) -
-				 4 * plan->block_size * plan->blocks));
+		 (unsigned long)((1ULL << 32) - 4 * plan->block_size * plan->blocks));
 	reader_start(&reader, &rig);
 	done = false;
 	check(!pthread_create(&thread, NULL, read_all, NULL), "no thread");
@@ -279,8 +277,7 @@ static void test_sum(void)
 	tap_tell("%llu written, %llu read and checked, %llu lost, %llu nested, %llu times inside the ring, %llu on two levels, %llu time extensions, %llu copies rejected",
 		 total.written, total.read, total.lost, total.nested,
 		 total.interrupted, total.deep, total.extends, total.rejected);
-	check(total.written >= target / 20 * 19, "only %llu written",
-	      total.written);
+	check(total.written >= target / 20 * 19, "only %llu written", total.written);
 	check(total.nested > 0 && total.interrupted > 0, "nothing nested");
 }
 

@@ -4,7 +4,7 @@
 #include "step.h"
 #include "tap.h"
 
-#define ROOM	512
+#define ROOM 512
 
 /* Values at which the upper word changes, in units of 2^29. */
 static const u64 turns[] = {
@@ -29,13 +29,11 @@ static void test_widen(void)
 		u64 begin = turns[i] << KT_UPPER_SHIFT;
 
 		for (k = 0; k < ARRAY_SIZE(far); k++) {
-			check_equal(kt_widen((u32)turns[i],
-					     (u32)(begin + far[k])),
+			check_equal(kt_widen((u32)turns[i], (u32)(begin + far[k])),
 				    begin + far[k]);
 			if (far[k] > begin)
 				continue;
-			check_equal(kt_widen((u32)turns[i],
-					     (u32)(begin - far[k])),
+			check_equal(kt_widen((u32)turns[i], (u32)(begin - far[k])),
 				    begin - far[k]);
 		}
 	}
@@ -139,8 +137,7 @@ static void test_counts(void)
 		for (n = edge - 4; n != edge + 3; n++)
 			if (!interfere_everywhere(count, n, n + 1) ||
 			    !interfere_everywhere(uncount, n, n - 1) ||
-			    !interfere_everywhere(count_many, n,
-						  n + (1U << 29) - 8))
+			    !interfere_everywhere(count_many, n, n + (1U << 29) - 8))
 				return;
 	}
 }
@@ -167,8 +164,8 @@ static void store(void *arg)
 static void test_store(void)
 {
 	static const u64 values[] = {
-		0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 32,
-		0x123456789abcULL, (1ULL << 60) - 1,
+		0,	    1,		0x7fffffff,	   0x80000000,
+		0xffffffff, 1ULL << 32, 0x123456789abcULL, (1ULL << 60) - 1,
 	};
 	static uintptr_t where[ROOM];
 	size_t number, i;

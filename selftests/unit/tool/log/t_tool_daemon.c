@@ -18,9 +18,9 @@
 #include "tap.h"
 
 static char path[64];
-static int ends;	/* number of times the owner exits just before the lock */
-static int reported = -1;	/* pipe that gets the folder in which the log is opened */
-static bool follows;	/* and another owner starts */
+static int ends; /* number of times the owner exits just before the lock */
+static int reported = -1; /* pipe that gets the folder in which the log is opened */
+static bool follows;	  /* and another owner starts */
 
 int fail(const char *format, ...)
 {
@@ -35,7 +35,7 @@ int redirect_messages(const char *logfile)
 
 	(void)logfile;
 	if (reported >= 0 && (!getcwd(here, sizeof(here)) ||
-			  write(reported, here, strlen(here)) < 0))
+			      write(reported, here, strlen(here)) < 0))
 		return 1;
 	return 0;
 }

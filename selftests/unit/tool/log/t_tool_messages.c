@@ -15,7 +15,7 @@
 
 static message_printer *printer;
 static char folder[] = "/tmp/ktape-messages.XXXXXX";
-static int reason;	/* errno of the last failure */
+static int reason; /* errno of the last failure */
 
 int fail(const char *format, ...)
 {
@@ -59,8 +59,10 @@ static void test_file(void)
 	say("number %d", 7);
 	check_equal(redirect_messages("log"), EXIT_OK);
 	say("number %d", 8);
-	check(strstr(read_text("log"), "]: number 7\n"), "the first message is missing");
-	check(strstr(read_text("log"), "]: number 8\n"), "the file was not appended to");
+	check(strstr(read_text("log"), "]: number 7\n"),
+	      "the first message is missing");
+	check(strstr(read_text("log"), "]: number 8\n"),
+	      "the file was not appended to");
 }
 
 static void test_link(void)
@@ -68,13 +70,15 @@ static void test_link(void)
 	FILE *f = fopen("precious", "w");
 
 	check(f && fputs("precious\n", f) > 0 && !fclose(f), "no file");
-	check(!symlink("precious", "link") && !symlink("nowhere", "dangling"), "no link");
+	check(!symlink("precious", "link") && !symlink("nowhere", "dangling"),
+	      "no link");
 	check_equal(redirect_messages("link"), EXIT_FAILED);
 	check_equal(reason, ELOOP);
 	check_equal(redirect_messages("dangling"), EXIT_FAILED);
 	check_equal(reason, ELOOP);
 	check(!strcmp(read_text("precious"), "precious\n"), "it was written to");
-	check(access("nowhere", F_OK) && errno == ENOENT, "a file was made behind a link");
+	check(access("nowhere", F_OK) && errno == ENOENT,
+	      "a file was made behind a link");
 }
 
 static const struct tap_test tests[] = {
@@ -84,7 +88,8 @@ static const struct tap_test tests[] = {
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "log", "link", "dangling", "precious", "nowhere" };
+	static const char *const names[] = { "log", "link", "dangling",
+					     "precious", "nowhere" };
 	int ret;
 
 	if (!mkdtemp(folder) || chdir(folder))

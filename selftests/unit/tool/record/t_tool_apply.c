@@ -9,7 +9,7 @@
 
 /* Filters of the device, by kind; NULL: off. */
 static char *in_force[KTAPE_FILTER_KINDS];
-static int refuse[KTAPE_FILTER_KINDS];	/* error that SET returns */
+static int refuse[KTAPE_FILTER_KINDS]; /* error that SET returns */
 static unsigned int calls;
 static char reported[300];
 
@@ -109,8 +109,8 @@ static int change(const char *text)
 	return ret;
 }
 
-#define check_force(kind, want)						\
-	check(in_force[kind] && !strcmp(in_force[kind], want), "%s",	\
+#define check_force(kind, want)                                      \
+	check(in_force[kind] && !strcmp(in_force[kind], want), "%s", \
 	      in_force[kind] ? in_force[kind] : "off")
 
 static void test_put_back(void)
@@ -121,14 +121,14 @@ static void test_put_back(void)
 	check(!reported[0], "%s", reported);
 	/* The last kind; the kinds before it are in force by then. */
 	refuse[KTAPE_FILTER_STACK] = -EINVAL;
-	check(change("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED,
-	      "passes");
+	check(change("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED, "passes");
 	check_force(KTAPE_FILTER_CPU, "0");
 	check_force(KTAPE_FILTER_IRQ, "7");
 	check_force(KTAPE_FILTER_PID, "1:children");
 	check(!in_force[KTAPE_FILTER_UID], "uid");
-	check(!strcmp(reported, "stack: the module refuses this value\n"
-			    "all filters were restored to what they were before\n"),
+	check(!strcmp(reported,
+		      "stack: the module refuses this value\n"
+		      "all filters were restored to what they were before\n"),
 	      "%s", reported);
 	/* The old filter is refused when it is restored. */
 	start();
@@ -157,7 +157,8 @@ static void test_which(void)
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /proc/self\n"), "passes");
-	check(strstr(reported, "cgroup: /proc/self: not a directory of cgroup version 2"),
+	check(strstr(reported,
+		     "cgroup: /proc/self: not a directory of cgroup version 2"),
 	      "%s", reported);
 	check(ktape_cgroup_check("id:18446744073709551615") == -ENOENT, "id");
 	start();

@@ -17,10 +17,10 @@
 
 #include "tap.h"
 
-#define SILENT_S	3600
-#define PARTS		3U
+#define SILENT_S 3600
+#define PARTS	 3U
 
-static long ahead;	/* seconds that the clock is ahead */
+static long ahead; /* seconds that the clock is ahead */
 static unsigned int begun, parts, ended;
 
 /* libmicrohttpd asks this one, too. */
@@ -39,8 +39,8 @@ static void be_silent(void)
 
 /* ---- what serve/http.c calls -------------------------------------------------- */
 
-int serve_child_start(const char *const words[SERVE_WORDS], int trace, int client,
-		      bool events, struct serve_child **child)
+int serve_child_start(const char *const words[SERVE_WORDS], int trace,
+		      int client, bool events, struct serve_child **child)
 {
 	(void)words;
 	(void)trace;
@@ -153,7 +153,7 @@ static void test_silent(void)
 	body = strstr(answer, "\r\n\r\n");
 	/* Each part is a chunk of its own; the last one, of no bytes, says that it is whole. */
 	check(body && strstr(body, "a\r\n") && strstr(body, "b\r\n") &&
-	      strstr(body, "c\r\n") && strstr(body, "0\r\n\r\n"),
+		      strstr(body, "c\r\n") && strstr(body, "0\r\n\r\n"),
 	      "the answer was cut: %s", answer);
 	check_equal(begun, 1);
 	check_equal(parts, PARTS);

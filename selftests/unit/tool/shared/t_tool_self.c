@@ -13,8 +13,8 @@
 #include "tool/shared/message.h"
 #include "tool/shared/self.h"
 
-#define LONG_S	60	/* nothing but a signal ends the program earlier */
-#define MOMENT_US	100000	/* for a signal that must not come */
+#define LONG_S	  60	 /* nothing but a signal ends the program earlier */
+#define MOMENT_US 100000 /* for a signal that must not come */
 
 /* ---- the rest of the command -------------------------------------------------------- */
 

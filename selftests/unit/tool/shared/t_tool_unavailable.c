@@ -22,8 +22,7 @@ int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 		return -1;
 	memset(info, 0, sizeof(*info));
 	info->state = KTAPE_EVENT_AVAILABLE;
-	if (d->event_class == KTAPE_CLASS_SOFTIRQ ||
-	    opcode == KTAPE_EV_SCHED_SWITCH)
+	if (d->event_class == KTAPE_CLASS_SOFTIRQ || opcode == KTAPE_EV_SCHED_SWITCH)
 		info->state = KTAPE_EVENT_NO_TRACEPOINT;
 	if (info->state != KTAPE_EVENT_AVAILABLE)
 		strcpy(info->reason, "no tracepoint");

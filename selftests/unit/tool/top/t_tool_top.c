@@ -7,8 +7,8 @@
 #include "tool/top/top.h"
 #include "util/bits.h"
 
-#define VIEWS	256
-#define take_event	((scene_take *)top_model_event)
+#define VIEWS	   256
+#define take_event ((scene_take *)top_model_event)
 
 static struct top_view *views[VIEWS];
 static size_t nr_views;
@@ -52,8 +52,7 @@ static void play(uint64_t interval)
 {
 	struct top_model *m = begin(interval);
 
-	if (scene_play(0, SCENE_EVENTS, take_event, m) ||
-	    top_model_end(m))
+	if (scene_play(0, SCENE_EVENTS, take_event, m) || top_model_end(m))
 		abort();
 	end(m);
 }
@@ -95,10 +94,9 @@ static void contents(void)
 	t = thread_of(v, 100);
 	check(t && !strcmp(t->name, "app"), "no app");
 	check_equal(t->run, 2000);
-	check_equal(t->wait, 2900);	/* woken in the interval before */
+	check_equal(t->wait, 2900); /* woken in the interval before */
 	check_equal(v->series[KTAPE_SERIES_WAKEUP].count, 2);
-	check_equal(v->shares[KTAPE_SERIES_RUN_QUEUE][TOP_SHARES - 1].value,
-		    2900);
+	check_equal(v->shares[KTAPE_SERIES_RUN_QUEUE][TOP_SHARES - 1].value, 2900);
 	check_equal(v->classes[KTAPE_CLASS_SCHED], 7);
 	check_equal(v->classes[KTAPE_CLASS_IRQ], 2);
 	check_equal(v->classes[KTAPE_CLASS_SYSCALL], 1);
@@ -150,13 +148,11 @@ static void pauses(void)
 	};
 	struct top_model *m = begin(100);
 
-	check_equal(scene_play_of(far, 0, 2, take_event, m),
-		    0);
+	check_equal(scene_play_of(far, 0, 2, take_event, m), 0);
 	check_equal(nr_views, 2);
 	check_equal(views[0]->span, 100);
 	check_equal(views[1]->span, 999999600);
-	check_equal(scene_play_of(far, 2, 4, take_event, m),
-		    0);
+	check_equal(scene_play_of(far, 2, 4, take_event, m), 0);
 	check_equal(top_model_end(m), 0);
 	check(nr_views <= 6, "%zu", nr_views);
 	end(m);
@@ -177,8 +173,7 @@ static void losses(void)
 	lost.kind = KTAPE_NOTICE_LATE;
 	lost.count = 1000;
 	top_model_notice(m, &lost);
-	check_equal(scene_play(half, SCENE_EVENTS,
-			       take_event, m), 0);
+	check_equal(scene_play(half, SCENE_EVENTS, take_event, m), 0);
 	check_equal(top_model_end(m), 0);
 	check_equal(nr_views, 3);
 	check_equal(views[0]->lost, 0);
@@ -225,8 +220,7 @@ static void early_losses(void)
 
 static void curves(void)
 {
-	struct scene_event e = { 0, 0, 5, SWITCH(5, 5, KTAPE_STATE_R), NULL,
-				 0 };
+	struct scene_event e = { 0, 0, 5, SWITCH(5, 5, KTAPE_STATE_R), NULL, 0 };
 	struct top_model *m = begin(10);
 
 	/* One event in the first interval, two in the second ... */
@@ -262,7 +256,7 @@ static void orders(void)
 		{ "name", "", { 100, 7, 101 }, 3 },
 		{ "run", "work", { 7 }, 1 },
 		{ "run", "101", { 101 }, 1 },
-		{ "run", "100", { 101, 100 }, 2 },	/* the process */
+		{ "run", "100", { 101, 100 }, 2 }, /* the process */
 		{ "run", "nothing", { 0 }, 0 },
 	};
 	const struct ktape_linux_thread *list[8];

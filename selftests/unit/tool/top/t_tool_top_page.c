@@ -41,8 +41,7 @@ int page_remove_trace(const char *path)
 	return 0;
 }
 
-bool top_device_save(struct top_device *d, const char *dir, char *said,
-		     size_t size)
+bool top_device_save(struct top_device *d, const char *dir, char *said, size_t size)
 {
 	(void)d;
 	(void)dir;
@@ -56,7 +55,8 @@ bool top_device_save(struct top_device *d, const char *dir, char *said,
 /* End with a page whose process has ended with @code, or runs if @code is negative. */
 static void end_with(int code, char *said, size_t size)
 {
-	struct top_page p = { .errors = -1, .name = strdup("page.html"),
+	struct top_page p = { .errors = -1,
+			      .name = strdup("page.html"),
 			      .saved = strdup("saved") };
 	siginfo_t info;
 

@@ -20,8 +20,8 @@
 
 #include "internal.h"
 
-#define NUMBER_MAX	10	/* bytes of a number of 64 bits */
-#define TAG_MAX		256
+#define NUMBER_MAX 10 /* bytes of a number of 64 bits */
+#define TAG_MAX	   256
 
 /**
  * html_room() - return room at the end of bytes
@@ -131,20 +131,18 @@ int html_block(struct html *h, const char *kind, const char *name, uint64_t nr,
 	if (s->error)
 		return s->error;
 	h->packed.len = 0;
-	packed = (uint8_t *)html_room(h, &h->packed,
-				      kt_deflate_bound(content->len));
+	packed = (uint8_t *)html_room(h, &h->packed, kt_deflate_bound(content->len));
 	if (!packed)
 		return s->error;
 	len = kt_deflate(h->deflate, content->data, content->len, packed);
 	p = kt_sink_room(s, TAG_MAX + (len + 2) / 3 * 4);
 	if (!p)
 		return s->error;
-	n = snprintf(
-		p, TAG_MAX,
-		"<script type=\"text/ktape\" data-kind=\"%s\" data-name=\"%s\" data-nr=\"%llu\" data-at=\"%llu\" data-bytes=\"%zu\" data-crc=\"%08x\">",
-		kind, name ? name : "", (unsigned long long)nr,
-		(unsigned long long)kt_sink_at(s), content->len,
-		kt_crc32c(0, content->data, content->len));
+	n = snprintf(p, TAG_MAX,
+		     "<script type=\"text/ktape\" data-kind=\"%s\" data-name=\"%s\" data-nr=\"%llu\" data-at=\"%llu\" data-bytes=\"%zu\" data-crc=\"%08x\">",
+		     kind, name ? name : "", (unsigned long long)nr,
+		     (unsigned long long)kt_sink_at(s), content->len,
+		     kt_crc32c(0, content->data, content->len));
 	p = put_base64(p + n, packed, len);
 	h->blocks++;
 	return kt_sink_done(s, kt_put_str(p, "</script>\n"));

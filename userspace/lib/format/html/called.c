@@ -6,7 +6,7 @@
  */
 #include "internal.h"
 
-#define CHUNK	8192U	/* names in a block */
+#define CHUNK 8192U /* names in a block */
 
 /* Put the name that a thread has from @begin on, and from the next event on; 0 = none. */
 static void put_called_name(struct html *h, int32_t tid, int64_t begin, uint32_t name)
@@ -30,8 +30,7 @@ static void put_called_name(struct html *h, int32_t tid, int64_t begin, uint32_t
  * @tid: the thread
  * @now: time of the event
  */
-void html_called(struct html *h, const struct kt_line *l, int32_t tid,
-		 int64_t now)
+void html_called(struct html *h, const struct kt_line *l, int32_t tid, int64_t now)
 {
 	const struct ktape_object_info *o;
 	struct html_thread *t = html_thread(h, tid);

@@ -15,12 +15,10 @@ static const struct irq {
 	  KTAPE_TYPE_IRQ, 18, 0 },
 	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, HTML_SOFTIRQ,
 	  KTAPE_TYPE_SOFTIRQ, 8, 0 },
-	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, HTML_IPI, KTAPE_TYPE_IPI, 5,
-	  0 },
+	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, HTML_IPI, KTAPE_TYPE_IPI, 5, 0 },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT, HTML_TICK,
 	  KTAPE_TYPE_U32, 8, 0 },
-	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, HTML_ISR, KTAPE_TYPE_ISRID, 0,
-	  0 },
+	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, HTML_ISR, KTAPE_TYPE_ISRID, 0, 0 },
 	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KTAPE_EV_TIMER_EXPIRE_EXIT, HTML_TIMER,
 	  KTAPE_TYPE_FUNC, 0, 1 },
 	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
@@ -118,7 +116,8 @@ static void learn_html_thread(struct html *h, struct html_cpu *c,
 	int32_t tid = context ? (int32_t)ktape_event_arg(e, 0) : e->tid;
 
 	/* A context record may also say that the thread is not known any more. */
-	if ((tid < 0 && !context) || (c->known && c->tid == tid) || !kt_event_runs(e))
+	if ((tid < 0 && !context) || (c->known && c->tid == tid) ||
+	    !kt_event_runs(e))
 		return;
 	end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
 	begin_html_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
@@ -148,8 +147,8 @@ static void begin_html_irq(struct html *h, struct html_cpu *c,
 }
 
 /* End the innermost interrupt of a kind, and those in it, whose ends are missing. */
-static void end_html_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
-			 const struct irq *irq, int64_t now)
+static void end_html_irq(struct html *h, struct html_cpu *c,
+			 const struct kt_line *l, const struct irq *irq, int64_t now)
 {
 	struct html_span s = {
 		.kind = irq->kind,
@@ -171,8 +170,8 @@ static void end_html_irq(struct html *h, struct html_cpu *c, const struct kt_lin
 	html_span(h, &s);
 }
 
-static bool put_html_irq(struct html *h, struct html_cpu *c, const struct kt_line *l,
-			 int64_t now)
+static bool put_html_irq(struct html *h, struct html_cpu *c,
+			 const struct kt_line *l, int64_t now)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(irqs); i++) {
 		if (irqs[i].begin == l->event->opcode)

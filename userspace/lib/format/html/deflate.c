@@ -15,15 +15,15 @@
 
 #include "deflate.h"
 
-#define MIN_COPY	3U
-#define MAX_COPY	258U
-#define TRIES		24U
-#define GOOD_COPY	64U	/* long enough to end the search */
-#define END_OF_BLOCK	256U
-#define LENGTH_CODES	29U
-#define DISTANCE_CODES	30U
-#define FIRST_LENGTH	257U
-#define DISTANCE_BITS	5U
+#define MIN_COPY       3U
+#define MAX_COPY       258U
+#define TRIES	       24U
+#define GOOD_COPY      64U /* long enough to end the search */
+#define END_OF_BLOCK   256U
+#define LENGTH_CODES   29U
+#define DISTANCE_CODES 30U
+#define FIRST_LENGTH   257U
+#define DISTANCE_BITS  5U
 
 /* The shortest length and distance of each code, and how many bits follow it. */
 static const uint16_t length_from[LENGTH_CODES] = {
@@ -34,8 +34,8 @@ static const uint8_t length_bits[LENGTH_CODES] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1,
 						   1, 1, 2, 2, 2, 2, 3, 3, 3, 3,
 						   4, 4, 4, 4, 5, 5, 5, 5, 0 };
 static const uint16_t distance_from[DISTANCE_CODES] = {
-	1,   2,	  3,   4,   5,	 7,    9,    13,   17,	 25,
-	33,  49,  65,  97,  129, 193,  257,  385,  513,	 769,
+	1,    2,    3,	  4,	5,    7,    9,	  13,	 17,	25,
+	33,   49,   65,	  97,	129,  193,  257,  385,	 513,	769,
 	1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577
 };
 static const uint8_t distance_bits[DISTANCE_CODES] = {
@@ -85,8 +85,7 @@ static void put_deflate_symbol(struct bits *b, uint32_t symbol)
 }
 
 /* Return the last code whose shortest value is at most @value. */
-static unsigned int find_code(const uint16_t *from, unsigned int nr,
-			      size_t value)
+static unsigned int find_code(const uint16_t *from, unsigned int nr, size_t value)
 {
 	unsigned int low = 0, high = nr - 1;
 
@@ -106,7 +105,8 @@ static void put_copy(struct bits *b, size_t length, size_t distance)
 	unsigned int code = find_code(length_from, LENGTH_CODES, length);
 
 	put_deflate_symbol(b, FIRST_LENGTH + code);
-	put_deflate_bits(b, (uint32_t)(length - length_from[code]), length_bits[code]);
+	put_deflate_bits(b, (uint32_t)(length - length_from[code]),
+			 length_bits[code]);
 	code = find_code(distance_from, DISTANCE_CODES, distance);
 	put_deflate_code(b, code, DISTANCE_BITS);
 	put_deflate_bits(b, (uint32_t)(distance - distance_from[code]),
@@ -175,7 +175,7 @@ static void learn_bytes(struct kt_deflate *d, const uint8_t *from, size_t at,
  */
 size_t kt_deflate_bound(size_t len)
 {
-	return len + len / 8 + 16;	/* at most 9 bits for a byte */
+	return len + len / 8 + 16; /* at most 9 bits for a byte */
 }
 
 /**
@@ -187,8 +187,7 @@ size_t kt_deflate_bound(size_t len)
  *
  * Return: number of bytes at @to.
  */
-size_t kt_deflate(struct kt_deflate *d, const uint8_t *from, size_t len,
-		  uint8_t *to)
+size_t kt_deflate(struct kt_deflate *d, const uint8_t *from, size_t len, uint8_t *to)
 {
 	struct bits b = { .to = to };
 	size_t at = 0, distance = 0, n;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KT_DEFLATE_WINDOW	(1U << 15)	/* most bytes back to an earlier copy */
-#define KT_DEFLATE_HASHES	(1U << 15)
+#define KT_DEFLATE_WINDOW (1U << 15) /* most bytes back to an earlier copy */
+#define KT_DEFLATE_HASHES (1U << 15)
 
 /**
  * struct kt_deflate - memory of the compressor

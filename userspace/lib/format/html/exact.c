@@ -17,9 +17,9 @@
 #include "internal.h"
 
 /* Times from 31 years on are since the epoch, as in --from-time. */
-#define EPOCH_FROM	1000000000000000000LL
-#define NS_PER_S	1000000000
-#define SPANS_SHARE	2	/* the range may have 1/2 of the spans of a page */
+#define EPOCH_FROM  1000000000000000000LL
+#define NS_PER_S    1000000000
+#define SPANS_SHARE 2 /* the range may have 1/2 of the spans of a page */
 
 /* Read a time, of the epoch behind "@" or if it is large.  Return: false if it is none. */
 static bool read_time(const char *text, int64_t *ns, bool *epoch)
@@ -59,9 +59,10 @@ int html_exact_read(struct html *h)
 
 	if (!text || read_range(text, &h->exact))
 		return 0;
-	return kt_sink_fail(h->s,
-			    "html: exact=%s: give two times, the earlier one first, such as exact=1.5-2.25",
-			    text);
+	return kt_sink_fail(
+		h->s,
+		"html: exact=%s: give two times, the earlier one first, such as exact=1.5-2.25",
+		text);
 }
 
 static int64_t page_time(int64_t ns, int64_t origin)
@@ -102,8 +103,7 @@ int html_exact_end(struct html *h)
 	if (!x->given)
 		return 0;
 	if (!h->begun)
-		return kt_sink_fail(h->s,
-				    "html: exact=: the input has no events");
+		return kt_sink_fail(h->s, "html: exact=: the input has no events");
 	if (x->from >= x->to)
 		return kt_sink_fail(
 			h->s,
@@ -112,15 +112,15 @@ int html_exact_end(struct html *h)
 		return kt_sink_fail(
 			h->s,
 			"html: exact=: nothing is converted of that time: the output has %lld.%09lld s, and the range %s",
-			(long long)(last / NS_PER_S),
-			(long long)(last % NS_PER_S),
+			(long long)(last / NS_PER_S), (long long)(last % NS_PER_S),
 			x->to < 0 ? "ends before them" : "begins after them");
 	x->from = x->from > 0 ? x->from : 0;
 	x->to = x->to < last ? x->to : last;
 	return 0;
 }
 
-static void fail_exact(struct html *h, const char *what, uint64_t most, const char *key)
+static void fail_exact(struct html *h, const char *what, uint64_t most,
+		       const char *key)
 {
 	if (!h->s->error)
 		h->s->error = kt_sink_fail(

@@ -28,61 +28,61 @@
 #include "format/writer.h"
 #include "deflate.h"
 
-#define HTML_FORM	1	/* version of the blocks, checked by the page */
-#define HTML_SPANS	500000U	/* spans in a page; more are merged */
-#define HTML_EVENTS	1000000U	/* events in a page with their fields */
-#define HTML_RARE	100000U	/* of these beyond @HTML_EVENTS: marks, exceptions */
-#define HTML_STRINGS	65536U	/* distinct names */
-#define HTML_VALUES	1000000U	/* values of counters */
-#define HTML_OPEN	(1U << 20)	/* threads, requests and marks that are followed */
-#define HTML_NEST	16U	/* most nested interrupts of a CPU */
-#define HTML_RINGS	2U	/* of a CPU */
-#define HTML_CHUNK	8192U	/* events or spans in a block */
+#define HTML_FORM    1	      /* version of the blocks, checked by the page */
+#define HTML_SPANS   500000U  /* spans in a page; more are merged */
+#define HTML_EVENTS  1000000U /* events in a page with their fields */
+#define HTML_RARE    100000U /* of these beyond @HTML_EVENTS: marks, exceptions */
+#define HTML_STRINGS 65536U   /* distinct names */
+#define HTML_VALUES  1000000U /* values of counters */
+#define HTML_OPEN    (1U << 20) /* threads, requests and marks that are followed */
+#define HTML_NEST    16U	/* most nested interrupts of a CPU */
+#define HTML_RINGS   2U		/* of a CPU */
+#define HTML_CHUNK   8192U	/* events or spans in a block */
 
 /* Kinds of spans.  userspace/viewer/kinds.mjs has the same numbers. */
 enum html_kind {
-	HTML_RUN,	/* on a CPU: a thread runs */
-	HTML_IRQ,	/* on a CPU, nested: interrupt handler */
+	HTML_RUN, /* on a CPU: a thread runs */
+	HTML_IRQ, /* on a CPU, nested: interrupt handler */
 	HTML_SOFTIRQ,
 	HTML_IPI,
 	HTML_TICK,
 	HTML_ISR,
 	HTML_TIMER,
 	HTML_HRTIMER,
-	HTML_LOST,	/* on a CPU: events were lost */
-	HTML_LOSS,	/* on a CPU: events of one class were lost */
-	HTML_ON,	/* of a thread: it runs */
-	HTML_WAIT,	/* of a thread: it is runnable or blocked */
-	HTML_CALL,	/* of a thread: system call */
-	HTML_WORK,	/* of a thread: work item */
-	HTML_MARK,	/* of a thread, or of all: marked in a program */
-	HTML_BLOCK,	/* of a device: a request */
-	HTML_STATE,	/* of an object of an RTOS */
-	HTML_OFF,	/* on a CPU: what the profile does not enable */
-	HTML_FILTER,	/* on a CPU: a filter is in force */
-	HTML_HELD,	/* on a CPU: events of one class that filters blocked */
-	HTML_QUEUE,	/* of a thread: it stood in the run queue of this CPU */
+	HTML_LOST,   /* on a CPU: events were lost */
+	HTML_LOSS,   /* on a CPU: events of one class were lost */
+	HTML_ON,     /* of a thread: it runs */
+	HTML_WAIT,   /* of a thread: it is runnable or blocked */
+	HTML_CALL,   /* of a thread: system call */
+	HTML_WORK,   /* of a thread: work item */
+	HTML_MARK,   /* of a thread, or of all: marked in a program */
+	HTML_BLOCK,  /* of a device: a request */
+	HTML_STATE,  /* of an object of an RTOS */
+	HTML_OFF,    /* on a CPU: what the profile does not enable */
+	HTML_FILTER, /* on a CPU: a filter is in force */
+	HTML_HELD,   /* on a CPU: events of one class that filters blocked */
+	HTML_QUEUE,  /* of a thread: it stood in the run queue of this CPU */
 	HTML_KINDS
 };
 
 /* What of a CPU is drawn together: @depth of HTML_OFF.  viewer/kinds.mjs has the same. */
 enum html_group {
 	HTML_OFF_RUN,	/* which thread runs */
-	HTML_OFF_CALLS,	/* system calls */
+	HTML_OFF_CALLS, /* system calls */
 	HTML_OFF_IRQS,	/* interrupts, timers */
-	HTML_OFF_WAKES,	/* when waiting threads become runnable */
+	HTML_OFF_WAKES, /* when waiting threads become runnable */
 	HTML_OFF_ALL,	/* nothing is recorded */
 	HTML_GROUPS
 };
 
 /* Flags of spans. */
-#define HTML_NO_BEGIN	1U	/* it began before the trace, or inside a loss */
-#define HTML_NO_END	2U	/* it ends after the trace, or inside a loss */
-#define HTML_UNSURE	4U	/* events were lost between its begin and its end */
-#define HTML_MERGED	8U	/* several spans, see level.c */
+#define HTML_NO_BEGIN 1U /* it began before the trace, or inside a loss */
+#define HTML_NO_END   2U /* it ends after the trace, or inside a loss */
+#define HTML_UNSURE   4U /* events were lost between its begin and its end */
+#define HTML_MERGED   8U /* several spans, see level.c */
 
 /* State of a thread that is not running, in @b of HTML_WAIT. */
-#define HTML_WOKEN	16	/* runnable, because it was woken up; else enum state */
+#define HTML_WOKEN 16 /* runnable, because it was woken up; else enum state */
 
 /**
  * struct html_span - an interval that the page draws
@@ -201,12 +201,7 @@ struct html_cpu {
 };
 
 /* What a thread does. */
-enum html_doing {
-	HTML_UNKNOWN,
-	HTML_RUNS,
-	HTML_READY,
-	HTML_BLOCKED
-};
+enum html_doing { HTML_UNKNOWN, HTML_RUNS, HTML_READY, HTML_BLOCKED };
 
 /**
  * struct html_thread - a thread
@@ -428,8 +423,7 @@ void html_exact_full(struct html *h);
 bool html_exact_event(struct html *h);
 
 /* Return true if a part of the time from @begin to @end is in the exact range. */
-static inline bool html_exact_has(const struct html *h, int64_t begin,
-				  int64_t end)
+static inline bool html_exact_has(const struct html *h, int64_t begin, int64_t end)
 {
 	return h->exact.given && begin <= h->exact.to && end >= h->exact.from;
 }
@@ -441,16 +435,14 @@ void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
 void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,
 		     uint8_t flags);
 void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now);
-void html_thread_moves(struct html *h, const struct ktape_event *e,
-		       int64_t now);
+void html_thread_moves(struct html *h, const struct ktape_event *e, int64_t now);
 void html_thread_call(struct html *h, const struct kt_line *l, int64_t now);
 void html_thread_exit(struct html *h, const struct kt_line *l, int64_t now);
 void html_threads_end(struct html *h, int64_t now);
 void html_threads_pause(struct html *h, int64_t now);
 
 /* called.c */
-void html_called(struct html *h, const struct kt_line *l, int32_t tid,
-		 int64_t now);
+void html_called(struct html *h, const struct kt_line *l, int32_t tid, int64_t now);
 int html_called_flush(struct html *h);
 
 /* cpu.c */

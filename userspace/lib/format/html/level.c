@@ -15,12 +15,12 @@
  */
 #include "internal.h"
 
-#define FIRST_SHORT	128U	/* ns */
-#define MOST_SHORT	(1ULL << 40)	/* ns: longer spans are not merged */
-#define GAP		8U	/* a merged span covers at most this many @short_ns */
-#define COLUMNS		13U
-#define GROW		4096U	/* spans */
-#define OWN_LANES                                             \
+#define FIRST_SHORT 128U	 /* ns */
+#define MOST_SHORT  (1ULL << 40) /* ns: longer spans are not merged */
+#define GAP	    8U /* a merged span covers at most this many @short_ns */
+#define COLUMNS	    13U
+#define GROW	    4096U /* spans */
+#define OWN_LANES                                                     \
 	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE) | \
 	 (1U << HTML_OFF) | (1U << HTML_FILTER) | (1U << HTML_HELD))
 

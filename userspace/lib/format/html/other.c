@@ -11,11 +11,12 @@
 
 #include "internal.h"
 
-#define FLUSH		(1U << 16)	/* values of a block */
-#define DEPTHS		8		/* shift of a mark's depth in the kind of @open */
-#define NR_AND_TABLE	0x3ffffU
-#define NS_PER_MS	1000000U
-#define TRACER_NAME	"tracer: ns in each ms of CPU "	/* viewer/model.mjs knows it */
+#define FLUSH	     (1U << 16) /* values of a block */
+#define DEPTHS	     8 /* shift of a mark's depth in the kind of @open */
+#define NR_AND_TABLE 0x3ffffU
+#define NS_PER_MS    1000000U
+#define TRACER_NAME \
+	"tracer: ns in each ms of CPU " /* viewer/model.mjs knows it */
 
 /* An interval opens: remember its begin and its name. */
 static void open_span(struct html *h, uint32_t kind, uint64_t key, int64_t now,
@@ -24,10 +25,9 @@ static void open_span(struct html *h, uint32_t kind, uint64_t key, int64_t now,
 	struct kt_map_entry *e;
 
 	if (h->open.nr >= HTML_OPEN && !kt_map_find(&h->open, kind, key)) {
-		kt_sink_miss(
-			h->s,
-			"intervals that began while 1048576 others were open",
-			1);
+		kt_sink_miss(h->s,
+			     "intervals that began while 1048576 others were open",
+			     1);
 		return;
 	}
 	e = kt_map_put(&h->open, kind, key);
@@ -100,8 +100,8 @@ static void put_html_mark(struct html *h, const struct kt_line *l, int64_t now)
 	close_span(h, HTML_MARK | (depth - 1) << DEPTHS, key, now, &s);
 }
 
-static void put_html_value(struct html *h, uint32_t name, int32_t tid, int64_t now,
-			   int64_t value)
+static void put_html_value(struct html *h, uint32_t name, int32_t tid,
+			   int64_t now, int64_t value)
 {
 	if (h->all_values == HTML_VALUES) {
 		kt_sink_miss(h->s, "values beyond 1000000", 1);
@@ -139,7 +139,8 @@ static void put_mark_value(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
 
-	put_html_value(h, html_name(h, l, KTAPE_TYPE_VALUEID, ktape_event_arg(e, 0)),
+	put_html_value(h,
+		       html_name(h, l, KTAPE_TYPE_VALUEID, ktape_event_arg(e, 0)),
 		       e->dat20 & 1 ? e->tid : -1, now,
 		       (int64_t)kt_get64((const char *)e->args + 4));
 }
@@ -167,13 +168,12 @@ static void put_tracer(struct html *h, const struct kt_line *l, int64_t now)
 	/* The first record of a CPU has no sample and no interval. */
 	if (one && now > cost->since && cost->samples >= KTAPE_TRACER_SAMPLES) {
 		ns = ktape_ticks_to_ns(h->s->info,
-				       cost->ticks / cost->samples *
-						       cost->events +
+				       cost->ticks / cost->samples * cost->events +
 					       ktape_event_arg(e, 2));
 		ns = kt_min(ns, html_lasts(cost->since, now));
 		put_html_value(h, html_string(h, name, (size_t)n), -1, now,
 			       (int64_t)kt_mul_div(ns, NS_PER_MS,
-					      html_lasts(cost->since, now)));
+						   html_lasts(cost->since, now)));
 	}
 	cost->since = now;
 	cost->events = 0;
@@ -242,7 +242,7 @@ static const struct {
 	uint8_t opcode;
 	uint8_t kind;
 	uint8_t type;
-	uint8_t bits;	/* of dat20 are its number; 0 = the first argument */
+	uint8_t bits; /* of dat20 are its number; 0 = the first argument */
 } gates[] = {
 	{ KTAPE_EV_IRQ_SPAN, HTML_IRQ, KTAPE_TYPE_IRQ, 18 },
 	{ KTAPE_EV_SOFTIRQ_SPAN, HTML_SOFTIRQ, KTAPE_TYPE_SOFTIRQ, 8 },

@@ -36,8 +36,7 @@
 #include "internal.h"
 
 static const struct ktape_codec_option options[] = {
-	{ "spans", "N",
-	  "merge short spans if there are more (default 500000)" },
+	{ "spans", "N", "merge short spans if there are more (default 500000)" },
 	{ "events", "N", "events that keep their fields (default 1000000)" },
 	{ "exact", "FROM-TO", "keep all spans and events of these times" },
 	{ .key = NULL },
@@ -52,8 +51,7 @@ static int read_page_option(struct kt_sink *s, const char *key, uint64_t least,
 	*value = usual;
 	if (!text)
 		return 0;
-	if (!kt_parse_u64(text, value) && *value >= least &&
-	    *value <= UINT32_MAX)
+	if (!kt_parse_u64(text, value) && *value >= least && *value <= UINT32_MAX)
 		return 0;
 	return kt_sink_fail(s, "html: %s=%s: give a number from %llu to %u",
 			    key, text, (unsigned long long)least, UINT32_MAX);

@@ -12,7 +12,7 @@
 #include "ktape/filter.h"
 #include "internal.h"
 
-#define NAMES_MAX	256U	/* bytes of the names of events in a span */
+#define NAMES_MAX 256U /* bytes of the names of events in a span */
 
 static const uint8_t runs[] = { KTAPE_EV_SCHED_SWITCH };
 static const uint8_t calls[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT };
@@ -21,8 +21,7 @@ static const uint8_t interrupts[] = {
 	KTAPE_EV_IPI_ENTRY,	     KTAPE_EV_LOCAL_TIMER_ENTRY,
 	KTAPE_EV_TIMER_EXPIRE_ENTRY, KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
 };
-static const uint8_t wakes[] = { KTAPE_EV_SCHED_WAKEUP,
-				 KTAPE_EV_SCHED_WAKING };
+static const uint8_t wakes[] = { KTAPE_EV_SCHED_WAKEUP, KTAPE_EV_SCHED_WAKING };
 
 static const struct {
 	const uint8_t *opcodes;
@@ -71,8 +70,8 @@ static void put_recorded_group(struct html *h, uint32_t cpu, unsigned int group,
 	}
 	*p = '\0';
 	if (nr)
-		put_recorded_off(h, cpu, group, r->since, now, nr == groups[group].nr,
-				 names);
+		put_recorded_off(h, cpu, group, r->since, now,
+				 nr == groups[group].nr, names);
 }
 
 /* The profile of a CPU ends: add spans of what it did not enable. */
@@ -83,8 +82,8 @@ static void end_profile(struct html *h, uint32_t cpu, int64_t now)
 	if (!c->recorded.profiled)
 		return;
 	if (html_is_off(c)) {
-		put_recorded_off(h, cpu, HTML_OFF_ALL, c->recorded.since, now, true,
-				 "nothing is recorded");
+		put_recorded_off(h, cpu, HTML_OFF_ALL, c->recorded.since, now,
+				 true, "nothing is recorded");
 		return;
 	}
 	for (unsigned int i = 0; i < HTML_OFF_ALL; i++)
@@ -121,8 +120,7 @@ static void put_profile(struct html *h, struct html_cpu *c,
 
 /* ---- filters ---------------------------------------------------------------------- */
 
-static void end_filter(struct html *h, uint32_t cpu, unsigned int kind,
-		       int64_t now)
+static void end_filter(struct html *h, uint32_t cpu, unsigned int kind, int64_t now)
 {
 	struct html_recorded *r = &h->cpus[cpu].recorded;
 	const char *name = ktape_value_name(KTAPE_TYPE_FILTER, kind);
@@ -164,8 +162,7 @@ static void put_recorded_filter(struct html *h, struct html_cpu *c,
 }
 
 /* Cut what lies between two ledgers to the time in which there was a filter. */
-static void cut_to_filters(const struct html_recorded *r, int64_t *from,
-			   int64_t *to)
+static void cut_to_filters(const struct html_recorded *r, int64_t *from, int64_t *to)
 {
 	if (!r->filters && r->filter_to > *from)
 		*to = kt_min(*to, r->filter_to);

@@ -6,12 +6,11 @@
 
 #include "internal.h"
 
-#define FLUSH	(256U << 10)	/* bytes of new names that make a block */
-#define LEN_MAX	512U		/* bytes of a name */
+#define FLUSH	(256U << 10) /* bytes of new names that make a block */
+#define LEN_MAX 512U	     /* bytes of a name */
 #define OTHER	"(another name)"
 
-static bool is_string(const struct html *h, uint32_t id, const char *text,
-		      size_t len)
+static bool is_string(const struct html *h, uint32_t id, const char *text, size_t len)
 {
 	return h->text_at[id + 1] - h->text_at[id] == len &&
 	       !memcmp(h->texts.data + h->text_at[id], text, len);
@@ -81,11 +80,11 @@ uint32_t html_string(struct html *h, const char *text, size_t len)
 static const char *word_of(unsigned int type)
 {
 	static const char *const words[KTAPE_TYPES] = {
-		[KTAPE_TYPE_TID] = "thread",   [KTAPE_TYPE_IRQ] = "irq",
-		[KTAPE_TYPE_IPI] = "ipi",      [KTAPE_TYPE_SYSCALL] = "syscall",
-		[KTAPE_TYPE_MARKER] = "mark",  [KTAPE_TYPE_VALUEID] = "value",
-		[KTAPE_TYPE_ISRID] = "isr",    [KTAPE_TYPE_SOFTIRQ] = "softirq",
-		[KTAPE_TYPE_U32] = "vector",   [KTAPE_TYPE_FUNC] = "function",
+		[KTAPE_TYPE_TID] = "thread",  [KTAPE_TYPE_IRQ] = "irq",
+		[KTAPE_TYPE_IPI] = "ipi",     [KTAPE_TYPE_SYSCALL] = "syscall",
+		[KTAPE_TYPE_MARKER] = "mark", [KTAPE_TYPE_VALUEID] = "value",
+		[KTAPE_TYPE_ISRID] = "isr",   [KTAPE_TYPE_SOFTIRQ] = "softirq",
+		[KTAPE_TYPE_U32] = "vector",  [KTAPE_TYPE_FUNC] = "function",
 		[KTAPE_TYPE_DEV] = "device",
 	};
 

@@ -11,10 +11,10 @@
  */
 #include "internal.h"
 
-#define LARGE		(1U << 18)
-#define NR_AND_TABLE	0x3ffffU
-#define PRIO_BITS	8	/* of dat20, before the CPU */
-#define CPU_MASK	0xfffU
+#define LARGE	     (1U << 18)
+#define NR_AND_TABLE 0x3ffffU
+#define PRIO_BITS    8 /* of dat20, before the CPU */
+#define CPU_MASK     0xfffU
 
 /**
  * html_thread() - return a thread, made if needed
@@ -89,8 +89,8 @@ static void add_queue(struct html *h, const struct html_thread *t,
  * End the wait of a thread at @now: blocked, then runnable.  A wait has the CPU of the
  * last run queue; if there were others, spans of HTML_QUEUE have all of them.
  */
-static void end_track_wait(struct html *h, const struct html_thread *t, int64_t now,
-			   uint8_t flags)
+static void end_track_wait(struct html *h, const struct html_thread *t,
+			   int64_t now, uint8_t flags)
 {
 	struct html_span s = {
 		.kind = HTML_WAIT,
@@ -114,8 +114,8 @@ static void end_track_wait(struct html *h, const struct html_thread *t, int64_t 
 		add_queue(h, t, t->queue_since, now);
 }
 
-static void end_track_run(struct html *h, const struct html_thread *t, int64_t now,
-			  uint32_t state, uint8_t flags)
+static void end_track_run(struct html *h, const struct html_thread *t,
+			  int64_t now, uint32_t state, uint8_t flags)
 {
 	struct html_span s = {
 		.kind = HTML_ON,
@@ -231,8 +231,7 @@ void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now)
 	if (!t || t->doing == HTML_RUNS || t->doing == HTML_READY)
 		return;
 	if (e->opcode == KTAPE_EV_SCHED_BLOCKED) {
-		t->reason =
-			html_name(h, l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 1));
+		t->reason = html_name(h, l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 1));
 		return;
 	}
 	if (t->doing == HTML_UNKNOWN) {
@@ -296,8 +295,7 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
 		t->in_call = true;
 		t->call = call;
 		t->call_since = now;
-		t->call_name =
-			html_name(h, l, KTAPE_TYPE_SYSCALL, call & 0xffff);
+		t->call_name = html_name(h, l, KTAPE_TYPE_SYSCALL, call & 0xffff);
 		return;
 	}
 	/* The exit of rt_sigreturn() has no number. */
@@ -305,8 +303,8 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
 		return;
 	end_track_call(h, t, now,
 		       (int64_t)kt_get64(e->opcode == KTAPE_EV_SYS_EXIT_WIDE ?
-					   e->blob :
-					   e->args),
+						 e->blob :
+						 e->args),
 		       0);
 }
 

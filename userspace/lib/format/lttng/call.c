@@ -7,15 +7,15 @@
  */
 #include "internal.h"
 
-#define SYSCALL_ARGS	6
+#define SYSCALL_ARGS 6
 /* The key of an event class: bits of dat20, and above them: */
-#define CALL_EXIT	(1U << 20)
-#define CALL_WIDE	(1U << 21)	/* with its six arguments */
-#define CALL_UNKNOWN	(1U << 22)	/* without the number, which is a field */
-#define CALL_BITS	0x7ffffU	/* of dat20: number, compat, x32, large */
-#define CALL_NR		0xffffU
-#define CALL_COMPAT	(1U << 16)
-#define CALL_LARGE	(1U << 18)
+#define CALL_EXIT    (1U << 20)
+#define CALL_WIDE    (1U << 21) /* with its six arguments */
+#define CALL_UNKNOWN (1U << 22) /* without the number, which is a field */
+#define CALL_BITS    0x7ffffU	/* of dat20: number, compat, x32, large */
+#define CALL_NR	     0xffffU
+#define CALL_COMPAT  (1U << 16)
+#define CALL_LARGE   (1U << 18)
 
 /* Return the whole number, or -1 where the event has no room for it. */
 static uint32_t lttng_call_number(const struct ktape_event *e)
@@ -35,8 +35,7 @@ static uint32_t lttng_call_number(const struct ktape_event *e)
  *
  * Return: the end of what was written.
  */
-char *lt_put_call(char *p, const struct lt_call *call,
-		  const struct ktape_event *e)
+char *lt_put_call(char *p, const struct lt_call *call, const struct ktape_event *e)
 {
 	const uint8_t *args = e->blob;
 
@@ -142,7 +141,8 @@ int lt_each_call_name(const struct lt_call *call, lt_take_name *take, void *arg)
 		err = take(arg, "id", -1, false);
 	if (!err && call->key & CALL_EXIT)
 		err = take(arg, "ret", -1, false);
-	for (unsigned int i = 0; call->key & CALL_WIDE && i < SYSCALL_ARGS && !err; i++)
+	for (unsigned int i = 0;
+	     call->key & CALL_WIDE && i < SYSCALL_ARGS && !err; i++)
 		err = take(arg, args[i], -1, false);
 	return err;
 }

@@ -14,9 +14,9 @@
 
 /* A search for the clocks of a stream. */
 struct search {
-	size_t stream;		/* number from 1 on */
+	size_t stream; /* number from 1 on */
 	const char *found;
-	const char *other;	/* a second one */
+	const char *other; /* a second one */
 	unsigned int depth;
 };
 
@@ -45,11 +45,11 @@ static const struct ctf_clock *find_clock(const struct ctf *c, const char *name)
 	return NULL;
 }
 
-static int refuse_clock(struct ktape_error *error, uint64_t offset, const char *what,
-			const char *one, const char *other)
+static int refuse_clock(struct ktape_error *error, uint64_t offset,
+			const char *what, const char *one, const char *other)
 {
-	snprintf(error->text, sizeof(error->text), "%s, \"%.30s\" and \"%.30s\"", what,
-		 one, other);
+	snprintf(error->text, sizeof(error->text),
+		 "%s, \"%.30s\" and \"%.30s\"", what, one, other);
 	error->offset = offset;
 	return -EBADMSG;
 }
@@ -64,8 +64,8 @@ static const char *why_apart(const struct ctf_clock *a, const struct ctf_clock *
 	if (a->uuid == b->uuid)
 		return NULL;
 	return a->uuid && b->uuid ?
-		"times of the streams cannot be compared: the clocks differ in UUID" :
-		"times of the streams cannot be compared: one clock has a UUID";
+		       "times of the streams cannot be compared: the clocks differ in UUID" :
+		       "times of the streams cannot be compared: one clock has a UUID";
 }
 
 /* Take the clock of the first stream that has one; others may have none. */
@@ -97,16 +97,19 @@ int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 		compare_clock(&x, s->packet_context);
 		compare_clock(&x, s->event_header);
 		if (x.other)
-			return refuse_clock(error, s->offset, "a stream has times of two clocks",
+			return refuse_clock(error, s->offset,
+					    "a stream has times of two clocks",
 					    x.found, x.other);
 		this = find_clock(c, x.found);
 		if (!this && x.found && c->nr_clocks > 1)
-			return refuse_clock(error, s->offset,
-					    "a stream has times of a clock that is not among those",
-					    x.found, c->clocks[0].name);
+			return refuse_clock(
+				error, s->offset,
+				"a stream has times of a clock that is not among those",
+				x.found, c->clocks[0].name);
 		why = this && clock ? why_apart(this, clock) : NULL;
 		if (why)
-			return refuse_clock(error, s->offset, why, clock->name, this->name);
+			return refuse_clock(error, s->offset, why, clock->name,
+					    this->name);
 		if (this)
 			s->origin = this->origin;
 		if (!clock)

@@ -27,10 +27,12 @@ static int by_stream(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int refuse_twice(struct ktape_error *error, uint64_t offset, const char *what, uint64_t id)
+static int refuse_twice(struct ktape_error *error, uint64_t offset,
+			const char *what, uint64_t id)
 {
 	snprintf(error->text, sizeof(error->text),
-		 "%s has the number %llu of another one", what, (unsigned long long)id);
+		 "%s has the number %llu of another one", what,
+		 (unsigned long long)id);
 	error->offset = offset;
 	return -EBADMSG;
 }
@@ -55,8 +57,8 @@ int ctf_complete(struct ctf *c, struct ktape_error *error)
 	qsort(c->streams, c->nr_streams, sizeof(*c->streams), by_stream);
 	for (size_t i = 1; i < c->nr_streams; i++) {
 		if (c->streams[i].id == c->streams[i - 1].id)
-			return refuse_twice(error, c->streams[i].offset, "a stream",
-					    c->streams[i].id);
+			return refuse_twice(error, c->streams[i].offset,
+					    "a stream", c->streams[i].id);
 	}
 	if (c->nr_classes)
 		qsort(c->classes, c->nr_classes, sizeof(*c->classes), by_class_id);

@@ -56,8 +56,8 @@ static uint64_t bits_big(const uint8_t *data, uint64_t bit, unsigned int size)
 		unsigned int skip = (bit + got) & 7;
 		unsigned int n = (unsigned int)kt_min(8 - skip, size - got);
 
-		v = v << n | (data[(bit + got) >> 3] >> (8 - skip - n) &
-			      ((1U << n) - 1));
+		v = v << n |
+		    (data[(bit + got) >> 3] >> (8 - skip - n) & ((1U << n) - 1));
 		got += n;
 	}
 	return v;
@@ -75,15 +75,14 @@ static uint64_t ctf_number_at(const struct ctf_type *t, const uint8_t *data,
 	else if (t->size == 8 && !(bit & 7))
 		v = data[bit >> 3];
 	else
-		v = t->big ? bits_big(data, bit, t->size)
-			   : bits_little(data, bit, t->size);
+		v = t->big ? bits_big(data, bit, t->size) :
+			     bits_little(data, bit, t->size);
 	if (t->is_signed && t->size < 64 && v >> (t->size - 1) & 1)
 		v |= ~0ULL << t->size;
 	return v;
 }
 
-static bool read_integer(struct ctf_at *at, const struct ctf_type *t,
-			 uint64_t *v)
+static bool read_integer(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
 {
 	if (!ctf_align(at, t->align))
 		return false;
@@ -104,7 +103,8 @@ static bool read_leb128(struct ctf_at *at, const struct ctf_type *t, uint64_t *v
 	*v = 0;
 	do {
 		if (at->end - at->bit < 8)
-			return ctf_fail(at, "a number goes beyond the end of the packet");
+			return ctf_fail(
+				at, "a number goes beyond the end of the packet");
 		if (shift > 63)
 			return ctf_fail(at, "a number has more than 64 bits");
 		byte = at->data[at->bit >> 3];
@@ -125,11 +125,16 @@ static const struct {
 	const char *name;
 	uint8_t role;
 } roles[] = {
-	{ "magic", CTF_MAGIC }, { "stream_id", CTF_STREAM },
-	{ "id", CTF_CLASS }, { "timestamp_begin", CTF_TIME },
-	{ "timestamp", CTF_TIME }, { "timestamp_end", CTF_TIME_END },
-	{ "content_size", CTF_CONTENT }, { "packet_size", CTF_TOTAL },
-	{ "events_discarded", CTF_DISCARDED }, { "packet_seq_num", CTF_SEQ },
+	{ "magic", CTF_MAGIC },
+	{ "stream_id", CTF_STREAM },
+	{ "id", CTF_CLASS },
+	{ "timestamp_begin", CTF_TIME },
+	{ "timestamp", CTF_TIME },
+	{ "timestamp_end", CTF_TIME_END },
+	{ "content_size", CTF_CONTENT },
+	{ "packet_size", CTF_TOTAL },
+	{ "events_discarded", CTF_DISCARDED },
+	{ "packet_seq_num", CTF_SEQ },
 	{ "cpu_id", CTF_CPU },
 };
 
@@ -154,8 +159,9 @@ static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 {
 	const unsigned int bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
-	uint8_t role = t->role ? t->role :
-		       at->name ? role_by_name(at, at->name) : CTF_PLAIN;
+	uint8_t role = t->role	? t->role :
+		       at->name ? role_by_name(at, at->name) :
+				  CTF_PLAIN;
 
 	if (!role && t->clock && at->named)
 		role = CTF_TIME;
@@ -173,7 +179,8 @@ static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 static bool keep_referred(struct ctf_at *at, const struct ctf_type *t, uint64_t *v)
 {
 	if (!t->ref)
-		return ctf_fail(at, "a field refers to another one that does not come before it");
+		return ctf_fail(
+			at, "a field refers to another one that does not come before it");
 	*v = at->slots[t->ref - 1];
 	return true;
 }
@@ -269,9 +276,10 @@ static bool read_ctf_elements(struct ctf_at *at, const struct ctf_type *t,
 	if (!ctf_elements(at, t, &count))
 		return false;
 	if (e->kind == CTF_INTEGER && !(e->size & 7) && !(at->bit & 7) &&
-	    !(e->size % e->align)) {	/* no gaps between elements */
+	    !(e->size % e->align)) { /* no gaps between elements */
 		if (count * e->size > at->end - at->bit)
-			return ctf_fail(at, "an array goes beyond the end of the packet");
+			return ctf_fail(
+				at, "an array goes beyond the end of the packet");
 		v->data = at->data + (at->bit >> 3);
 		v->len = (size_t)(count * e->size >> 3);
 		at->bit += count * e->size;
@@ -311,8 +319,8 @@ static bool read_ctf_string(struct ctf_at *at, struct ctf_value *v)
 static bool read_ctf_number(struct ctf_at *at, const struct ctf_type *t,
 			    struct ctf_value *v)
 {
-	bool ok = t->kind == CTF_LEB128 ? read_leb128(at, t, &v->number)
-					: read_integer(at, t, &v->number);
+	bool ok = t->kind == CTF_LEB128 ? read_leb128(at, t, &v->number) :
+					  read_integer(at, t, &v->number);
 
 	if (!ok)
 		return false;

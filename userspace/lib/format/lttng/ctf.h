@@ -40,39 +40,39 @@
 
 #include "ktape-event.h"
 
-#define CTF_DEPTH	16U		/* of types inside types */
-#define CTF_TYPES	(1U << 18)	/* of one trace */
-#define CTF_BYTES	(1U << 30)	/* of all types of all traces of a session */
-#define CTF_EMPTY	4096U		/* fields without bits in an event */
-#define CTF_LABELS	64U		/* of a value that are kept */
-#define CTF_SLOTS	2048U		/* numbers that later fields of an event refer to */
+#define CTF_DEPTH  16U	      /* of types inside types */
+#define CTF_TYPES  (1U << 18) /* of one trace */
+#define CTF_BYTES  (1U << 30) /* of all types of all traces of a session */
+#define CTF_EMPTY  4096U      /* fields without bits in an event */
+#define CTF_LABELS 64U	      /* of a value that are kept */
+#define CTF_SLOTS  2048U /* numbers that later fields of an event refer to */
 
 enum ctf_kind {
 	CTF_INTEGER,
-	CTF_LEB128,	/* integer of variable length */
+	CTF_LEB128, /* integer of variable length */
 	CTF_FLOAT,
 	CTF_STRING,
 	CTF_STRUCT,
 	CTF_VARIANT,
-	CTF_ARRAY,	/* @count elements */
-	CTF_SEQUENCE	/* as many elements as the field @path says */
+	CTF_ARRAY,   /* @count elements */
+	CTF_SEQUENCE /* as many elements as the field @path says */
 };
 
 /* What a number means to the reader of the stream. */
 enum ctf_role {
 	CTF_PLAIN,
 	CTF_MAGIC,
-	CTF_STREAM,		/* id of the stream class */
-	CTF_CLASS,		/* id of the event class */
+	CTF_STREAM, /* id of the stream class */
+	CTF_CLASS,  /* id of the event class */
 	CTF_TIME,
-	CTF_TIME_END,		/* of the packet */
-	CTF_CONTENT,		/* bits */
-	CTF_TOTAL,		/* bits */
+	CTF_TIME_END, /* of the packet */
+	CTF_CONTENT,  /* bits */
+	CTF_TOTAL,    /* bits */
 	CTF_DISCARDED,
 	CTF_SEQ,
 	CTF_CPU,
 	CTF_TID,
-	CTF_VTID,		/* in the name space of the process */
+	CTF_VTID, /* in the name space of the process */
 	CTF_ROLES
 };
 
@@ -110,8 +110,8 @@ enum ctf_root {
 	CTF_PACKET_HEADER,
 	CTF_PACKET_CONTEXT,
 	CTF_EVENT_HEADER,
-	CTF_COMMON_CONTEXT,	/* of all events of the stream */
-	CTF_CONTEXT,		/* of the event */
+	CTF_COMMON_CONTEXT, /* of all events of the stream */
+	CTF_CONTEXT,	    /* of the event */
 	CTF_PAYLOAD,
 	CTF_ROOTS,
 	CTF_RELATIVE = CTF_ROOTS
@@ -326,8 +326,8 @@ struct ctf_stream {
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
-	const char *clock;	/* NULL = it says none */
-	struct ctf_origin origin;	/* of its clock */
+	const char *clock;	  /* NULL = it says none */
+	struct ctf_origin origin; /* of its clock */
 	uint64_t offset;
 };
 
@@ -397,7 +397,7 @@ struct ctf {
 	const char *limit;
 };
 
-#define CTF_NO_FLOAT	"a floating point number has %u bits, not 16, 32 or 64"
+#define CTF_NO_FLOAT "a floating point number has %u bits, not 16, 32 or 64"
 
 static inline bool ctf_is_float(unsigned int bits)
 {

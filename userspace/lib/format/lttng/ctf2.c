@@ -20,7 +20,7 @@
 
 #include "json.h"
 
-#define RECORD	'\x1e'
+#define RECORD '\x1e'
 
 struct alias2 {
 	const char *name;
@@ -52,7 +52,8 @@ static const struct ctf_type *member_class(struct ctf2 *p, const struct json *j,
 {
 	const struct json *m = json_member(j, name);
 
-	return m ? parse_class(p, m) : ctf2_error(p, j, "a field class has no type");
+	return m ? parse_class(p, m) :
+		   ctf2_error(p, j, "a field class has no type");
 }
 
 static struct ctf_type *new_type(struct ctf2 *p, const struct json *j,
@@ -71,7 +72,8 @@ static bool to_align(struct ctf2 *p, const struct json *j, const char *name,
 	if (!json_number(j, name, &v))
 		return true;
 	if (!v || v > 4096 || v & (v - 1)) {
-		ctf2_error(p, json_member(j, name), "an alignment is not a power of two");
+		ctf2_error(p, json_member(j, name),
+			   "an alignment is not a power of two");
 		return false;
 	}
 	t->align = (uint16_t)kt_max(t->align, v);
@@ -127,15 +129,15 @@ static bool parse_ranges(struct ctf2 *p, const struct json *j,
 			return false;
 		*ranges = more;
 		more[(*nr)++] = (struct ctf_range){
-			(int64_t)low->number, (int64_t)low->next->number,
+			(int64_t)low->number,
+			(int64_t)low->next->number,
 		};
 	}
 	return true;
 }
 
 /* Parse {"label": [[low, high], ...], ...} of an enumeration. */
-static bool parse_mappings(struct ctf2 *p, const struct json *j,
-			   struct ctf_type *t)
+static bool parse_mappings(struct ctf2 *p, const struct json *j, struct ctf_type *t)
 {
 	const struct json *m = json_member(j, "mappings");
 
@@ -146,9 +148,8 @@ static bool parse_mappings(struct ctf2 *p, const struct json *j,
 		if (!parse_ranges(p, m, &ranges, &nr))
 			return false;
 		for (unsigned int i = 0; i < nr; i++) {
-			struct ctf_label *more = ctf_grow(p->c, t->labels,
-							  t->nr_labels,
-							  sizeof(*more));
+			struct ctf_label *more = ctf_grow(
+				p->c, t->labels, t->nr_labels, sizeof(*more));
 
 			if (!more)
 				return false;
@@ -176,7 +177,8 @@ static const struct ctf_type *parse_fixed(struct ctf2 *p, const struct json *j,
 	if (!size || size > 64)
 		return ctf2_error(p, j, "a number does not have 1 to 64 bits");
 	if (kind == CTF_FLOAT && !ctf_is_float((unsigned int)size))
-		return ctf2_error(p, j, "a floating point number has not 16, 32 or 64 bits");
+		return ctf2_error(
+			p, j, "a floating point number has not 16, 32 or 64 bits");
 	t->size = (uint16_t)size;
 	t->is_signed = is_signed;
 	t->big = order && !strcmp(order, "big-endian");
@@ -235,7 +237,9 @@ static bool take_location(struct ctf2 *p, const struct json *j,
 	bool early = l && l->kind == JSON_ARRAY;
 
 	if (json_text(l, "origin") && !take_ctf2_origin(t, json_text(l, "origin")))
-		return ctf2_error(p, l, "a location has an origin that this reader does not know");
+		return ctf2_error(
+			p, l,
+			"a location has an origin that this reader does not know");
 	path = l && l->kind == JSON_OBJECT ? json_member(l, "path") : l;
 	path = path && path->kind == JSON_ARRAY ? path->first : NULL;
 	if (early && path && take_ctf2_origin(t, path->text))
@@ -312,8 +316,8 @@ static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
 static struct ctf_member *add_ctf2_member(struct ctf2 *p, struct ctf_type *t,
 					  const char *name)
 {
-	struct ctf_member *more = ctf_grow(p->c, t->members, t->nr_members,
-					   sizeof(*more));
+	struct ctf_member *more =
+		ctf_grow(p->c, t->members, t->nr_members, sizeof(*more));
 
 	if (!more)
 		return NULL;
@@ -348,8 +352,7 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 	return ctf_name_keys(p->c, t) ? t : NULL;
 }
 
-static bool parse_option(struct ctf2 *p, struct ctf_type *t,
-			 const struct json *o)
+static bool parse_option(struct ctf2 *p, struct ctf_type *t, const struct json *o)
 {
 	const struct ctf_type *type = member_class(p, o, "field-class");
 	const struct json *ranges = json_member(o, "selector-field-ranges");
@@ -373,8 +376,8 @@ static bool parse_option(struct ctf2 *p, struct ctf_type *t,
 	return true;
 }
 
-static const struct ctf_type *
-parse_variant(struct ctf2 *p, const struct json *j, bool is_optional)
+static const struct ctf_type *parse_variant(struct ctf2 *p, const struct json *j,
+					    bool is_optional)
 {
 	const struct json *o = json_member(j, "options");
 	struct ctf_type *t = new_type(p, j, CTF_VARIANT);
@@ -406,7 +409,7 @@ enum shape { FIXED, LEB128, FLOATING, STRING, BYTES, ARRAY, STRUCTURE, CHOICE };
 static const struct {
 	const char *word;
 	uint8_t shape;
-	bool flag;	/* signed, text, or optional */
+	bool flag; /* signed, text, or optional */
 	bool is_fixed;
 } classes[] = {
 	{ "fixed-length-unsigned-integer", FIXED, false, true },
@@ -490,13 +493,14 @@ static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
 		}
 	}
 	p->depth--;
-	return ctf2_error(p, j, "a field class has a type that this reader does not know");
+	return ctf2_error(
+		p, j, "a field class has a type that this reader does not know");
 }
 
 /* ---- fragments ------------------------------------------------------------------------- */
 
-static const struct ctf_type *
-optional_class(struct ctf2 *p, const struct json *j, const char *name)
+static const struct ctf_type *optional_class(struct ctf2 *p, const struct json *j,
+					     const char *name)
 {
 	const struct json *m = json_member(j, name);
 
@@ -511,7 +515,8 @@ static void take_uuid(struct ctf *c, const struct json *j)
 	size_t nr = 0;
 
 	for (n = n && n->kind == JSON_ARRAY ? n->first : NULL; n; n = n->next) {
-		if (n->kind != JSON_NUMBER || n->number > UINT8_MAX || nr == sizeof(uuid))
+		if (n->kind != JSON_NUMBER || n->number > UINT8_MAX ||
+		    nr == sizeof(uuid))
 			return;
 		uuid[nr++] = (uint8_t)n->number;
 	}
@@ -563,7 +568,7 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	const struct json *env = json_member(j, "environment");
 	struct ctf *c = p->c;
 
-	take_uuid(c, j);	/* of drafts */
+	take_uuid(c, j); /* of drafts */
 	c->packet_header = optional_class(p, j, "packet-header-field-class");
 	for (size_t i = 0; i < KT_ARRAY_SIZE(ctf_versions); i++)
 		json_number(env, ctf_versions[i], &c->version_of[i]);
@@ -578,14 +583,15 @@ static void take_identity(struct ctf2 *p, struct ctf_clock *c, const struct json
 {
 	const struct json *origin = json_member(j, "origin");
 	const char *word = json_text(j, "origin"), *uid = json_text(origin, "uid");
-	const char *space = json_text(origin, "namespace"), *name = json_text(origin, "name");
+	const char *space = json_text(origin, "namespace"),
+		   *name = json_text(origin, "name");
 	char text[512];
 
 	c->absolute = word && !strcmp(word, "unix-epoch");
 	if (!uid && !name)
 		return;
-	snprintf(text, sizeof(text), "%s\n%s\n%s", space ? space : "", name ? name : "",
-		 uid ? uid : "");
+	snprintf(text, sizeof(text), "%s\n%s\n%s", space ? space : "",
+		 name ? name : "", uid ? uid : "");
 	c->uuid = ctf_name(p->c, text);
 }
 
@@ -626,10 +632,9 @@ static void take_stream(struct ctf2 *p, const struct json *j)
 	s->clock = clock ? ctf_name(p->c, clock) : NULL;
 	json_number(j, "id", &s->id);
 	s->packet_context = optional_class(p, j, "packet-context-field-class");
-	s->event_header = optional_class(p, j,
-					 "event-record-header-field-class");
-	s->event_context = optional_class(p, j,
-					  "event-record-common-context-field-class");
+	s->event_header = optional_class(p, j, "event-record-header-field-class");
+	s->event_context =
+		optional_class(p, j, "event-record-common-context-field-class");
 }
 
 static void take_ctf2_event(struct ctf2 *p, const struct json *j)
@@ -652,8 +657,10 @@ static const struct {
 	const char *type;
 	void (*take)(struct ctf2 *p, const struct json *j);
 } fragments[] = {
-	{ "preamble", take_preamble }, { "field-class-alias", take_alias },
-	{ "trace-class", take_trace }, { "clock-class", take_ctf2_clock },
+	{ "preamble", take_preamble },
+	{ "field-class-alias", take_alias },
+	{ "trace-class", take_trace },
+	{ "clock-class", take_ctf2_clock },
 	{ "data-stream-class", take_stream },
 	{ "event-record-class", take_ctf2_event },
 };
@@ -667,8 +674,8 @@ static void check_structs(struct ctf2 *p)
 	for (size_t i = 0; i < c->nr_streams; i++) {
 		const struct ctf_stream *s = &c->streams[i];
 
-		ok = ok && (!s->packet_context ||
-			    s->packet_context->kind == CTF_STRUCT) &&
+		ok = ok &&
+		     (!s->packet_context || s->packet_context->kind == CTF_STRUCT) &&
 		     (!s->event_header || s->event_header->kind == CTF_STRUCT) &&
 		     (!s->event_context || s->event_context->kind == CTF_STRUCT);
 	}
@@ -679,7 +686,8 @@ static void check_structs(struct ctf2 *p)
 		     (!e->fields || e->fields->kind == CTF_STRUCT);
 	}
 	if (!ok)
-		ctf2_error(p, NULL, "a header, context or payload is not a structure");
+		ctf2_error(p, NULL,
+			   "a header, context or payload is not a structure");
 }
 
 /**
@@ -707,8 +715,8 @@ int ctf_parse_json(struct ctf *c, const char *text, size_t len,
 			at++;
 			continue;
 		}
-		j = json_parse(c, at, (size_t)(end - at),
-			       (uint64_t)(at - text), error, &at);
+		j = json_parse(c, at, (size_t)(end - at), (uint64_t)(at - text),
+			       error, &at);
 		if (!j)
 			return error->text[0] ? -EBADMSG : -ENOMEM;
 		type = json_text(j, "type");

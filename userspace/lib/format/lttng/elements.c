@@ -28,7 +28,8 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 
 	if (!(at->bit & 7) && t->align <= 8) {
 		if (count * 8 > at->end - at->bit)
-			return ctf_fail(at, "an array goes beyond the end of the packet");
+			return ctf_fail(
+				at, "an array goes beyond the end of the packet");
 		value->data = at->data + (at->bit >> 3);
 		value->len = (size_t)count;
 		at->bit += count * 8;
@@ -50,8 +51,8 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 }
 
 /* Read @count numbers into the room, 8 bytes each.  Return: as lt_read_bytes(). */
-bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
-		     uint64_t count)
+bool lt_read_numbers(struct lt_values *v, struct ctf_at *at,
+		     const struct ctf_type *t, uint64_t count)
 {
 	const size_t from = v->used;
 	struct ctf_value one;
@@ -133,7 +134,8 @@ static bool put_element_quoted(struct text *x, const char *text, size_t len)
 }
 
 /* Put the label of a number in quotes, or "null". */
-static bool put_element_label(struct text *x, const struct ctf_type *t, uint64_t number)
+static bool put_element_label(struct text *x, const struct ctf_type *t,
+			      uint64_t number)
 {
 	struct kt_tp_value label = { .data = NULL };
 	const size_t from = x->v->used;
@@ -197,7 +199,8 @@ static bool put_key(struct text *x, const char *key)
 }
 
 /* Read a member, and once more for its labels, "e":1,"e_label":"A". */
-static bool read_member(struct text *x, const struct ctf_member *m, const struct ctf_key *key)
+static bool read_member(struct text *x, const struct ctf_member *m,
+			const struct ctf_key *key)
 {
 	const uint64_t bit = x->at->bit;
 	uint64_t end;
@@ -211,7 +214,8 @@ static bool read_member(struct text *x, const struct ctf_member *m, const struct
 	x->at->bit = bit;
 	x->at->name = NULL;
 	x->labels = true;
-	ok = put_element_word(x, ",") && put_key(x, key->label) && read_any(x, m->type);
+	ok = put_element_word(x, ",") && put_key(x, key->label) &&
+	     read_any(x, m->type);
 	x->labels = false;
 	x->at->bit = end;
 	return ok;
@@ -272,7 +276,8 @@ static bool read_element_elements(struct text *x, const struct ctf_type *t)
 		x->at->name = NULL;
 		ok = (!i || put_element_word(x, ",")) && read_any(x, t->element);
 		if (ok && x->at->bit == before && ++x->at->empty > CTF_EMPTY)
-			return ctf_fail(x->at, "an event has too many fields without bits");
+			return ctf_fail(x->at,
+					"an event has too many fields without bits");
 	}
 	return ok && put_element_word(x, "]");
 }

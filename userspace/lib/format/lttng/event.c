@@ -6,7 +6,7 @@
  */
 #include "internal.h"
 
-#define TABLE_X32	(1U << 17)	/* of a system call, in dat20 */
+#define TABLE_X32 (1U << 17) /* of a system call, in dat20 */
 
 /* Write an event that does not fit the event table, as ktape_other. */
 static char *put_raw_words(char *p, const struct ktape_event *e)
@@ -38,8 +38,7 @@ static void count_lttng_left_out(struct lttng *t, const struct ktape_event *e)
  *
  * Return: the end of what was written.
  */
-char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
-	     uint32_t id)
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l, uint32_t id)
 {
 	const struct ktape_event *e = l->event;
 	const struct lt_user *user;

@@ -15,8 +15,8 @@
  */
 #include "fields.h"
 
-#define VISITS	(2 * KT_TP_FIELDS)	/* types of a class that are examined */
-#define VISITS_ALL	(1U << 22)	/* the same of all classes */
+#define VISITS	   (2 * KT_TP_FIELDS) /* types of a class that are examined */
+#define VISITS_ALL (1U << 22)	      /* the same of all classes */
 
 /**
  * struct walk - a walk over the types of a class
@@ -97,13 +97,16 @@ static unsigned int flat_size(const struct ctf_type *t, unsigned int depth)
 	case CTF_VARIANT:
 		for (unsigned int i = 0; i < t->nr_members && size <= LT_FLAT; i++) {
 			each = flat_size(t->members[i].type, depth + 1);
-			size = t->kind == CTF_STRUCT ? size + each :
-				(unsigned int)kt_max(size, each);
+			size = t->kind == CTF_STRUCT ?
+				       size + each :
+				       (unsigned int)kt_max(size, each);
 		}
 		break;
 	case CTF_ARRAY:
-		each = lt_is_plain(t->element) ? 0 : flat_size(t->element, depth + 1);
-		size = t->count > LT_FLAT ? LT_FLAT + 1 : (unsigned int)t->count * each;
+		each = lt_is_plain(t->element) ? 0 :
+						 flat_size(t->element, depth + 1);
+		size = t->count > LT_FLAT ? LT_FLAT + 1 :
+					    (unsigned int)t->count * each;
 		break;
 	default:
 		break;
@@ -139,7 +142,8 @@ static bool is_float_type(const struct ctf_type *t)
 }
 
 /* Describe a field of type @t; NULL: the labels of the one before it, which get names later. */
-static void describe_members(struct kt_tp_field *f, struct walk *w, const struct ctf_type *t)
+static void describe_members(struct kt_tp_field *f, struct walk *w,
+			     const struct ctf_type *t)
 {
 	size_t len = t ? strlen(w->path) : 0;
 
@@ -184,8 +188,7 @@ static void declare_field(struct walk *w, const struct ctf_type *t)
 {
 	size_t len;
 
-	if (w->visits == VISITS || w->c->visits == VISITS_ALL ||
-	    w->depth == CTF_DEPTH)
+	if (w->visits == VISITS || w->c->visits == VISITS_ALL || w->depth == CTF_DEPTH)
 		return;
 	w->visits++;
 	w->c->visits++;
@@ -210,7 +213,8 @@ static void declare_field(struct walk *w, const struct ctf_type *t)
 	w->depth--;
 }
 
-static bool has_member(const struct ctf *c, const struct ctf_type *t, const char *name)
+static bool has_member(const struct ctf *c, const struct ctf_type *t,
+		       const char *name)
 {
 	for (unsigned int i = 0; t && i < t->nr_members; i++) {
 		if (!strcmp(lt_name(c, t->members[i].name), name))
@@ -333,7 +337,8 @@ static void find_prio(const struct ctf *c, struct lt_class *class)
 }
 
 /* Keep the fields that were found in the memory of the metadata.  Return: false without it. */
-static bool keep_fields(struct ctf *c, struct lt_class *class, const struct kt_tp_field *fields)
+static bool keep_fields(struct ctf *c, struct lt_class *class,
+			const struct kt_tp_field *fields)
 {
 	const unsigned int nr = class->nr_fixed;
 	size_t size = 1;
@@ -355,8 +360,8 @@ static bool keep_fields(struct ctf *c, struct lt_class *class, const struct kt_t
 }
 
 /* Find the fields of a class, and which of them say the thread.  Return: 0 or -ENOMEM. */
-static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_class *class,
-			 struct lt_values *v)
+static int declare_class(struct ctf *c, const struct ctf_class *e,
+			 struct lt_class *class, struct lt_values *v)
 {
 	struct walk w = { .c = c, .class = class, .v = v, .path = v->path };
 	bool ok;
@@ -374,7 +379,8 @@ static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_cla
 	     declare_context(&w, e, &class->contexts[1]);
 	class->nr_fixed = w.next;
 	class->nr_fields = w.fields;
-	ok = ok && !v->no_memory && !kt_tp_name_labels(&v->names, v->fields, w.next);
+	ok = ok && !v->no_memory &&
+	     !kt_tp_name_labels(&v->names, v->fields, w.next);
 	if (!ok || !keep_fields(c, class, v->fields))
 		return -ENOMEM;
 	class->cut = w.cut;
@@ -385,18 +391,21 @@ static int declare_class(struct ctf *c, const struct ctf_class *e, struct lt_cla
 /* Return what types have in common that are copies of one structure. */
 static const void *ctf_shape_of(const struct ctf_type *t)
 {
-	return t && t->kind == CTF_STRUCT && t->members ? (const void *)t->members : t;
+	return t && t->kind == CTF_STRUCT && t->members ?
+		       (const void *)t->members :
+		       t;
 }
 
 /*
  * Do the same for a class whose types another class may have: it shares that one's fields.
  * Thousands of classes may have one large type.
  */
-static int share_class(struct ctf *c, const struct ctf_class *e, struct lt_class *mine,
-		       struct lt_values *v)
+static int share_class(struct ctf *c, const struct ctf_class *e,
+		       struct lt_class *mine, struct lt_values *v)
 {
 	const void *shapes[] = {
-		ctf_shape_of(mine->contexts[0].type), ctf_shape_of(mine->contexts[1].type),
+		ctf_shape_of(mine->contexts[0].type),
+		ctf_shape_of(mine->contexts[1].type),
 	};
 	const uint64_t mix = (uintptr_t)shapes[0] * 31 + (uintptr_t)shapes[1];
 	struct kt_map_entry *shape = kt_map_put(&v->shapes, (uint32_t)(mix >> 4),
@@ -529,7 +538,8 @@ static bool read_simple(struct walk *w, const struct ctf_type *t,
 }
 
 /* Keep the value of a field.  @kept: it is in the room from @from on, unless it has data. */
-static void keep_field(struct walk *w, int i, struct kt_tp_value *value, bool kept, size_t from)
+static void keep_field(struct walk *w, int i, struct kt_tp_value *value,
+		       bool kept, size_t from)
 {
 	if (i < 0) {
 		w->v->used = from;
@@ -712,11 +722,15 @@ static void place_values(struct lt_values *v, const struct kt_tp_class *tp)
  *
  * Return: false if the event is damaged, which @s->at.why says, or with @v->no_memory set.
  */
-bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *class,
-		    struct lt_stream *s)
+bool lt_values_read(struct lt_values *v, const struct ctf *c,
+		    struct lt_class *class, struct lt_stream *s)
 {
 	struct walk w = {
-		.c = (struct ctf *)c, .class = class, .v = v, .at = &s->at, .path = v->path,
+		.c = (struct ctf *)c,
+		.class = class,
+		.v = v,
+		.at = &s->at,
+		.path = v->path,
 		.extra = class->nr_fixed,
 		.fields = class->nr_fields,
 		.split = class->tp.what != KT_TP_USER,
@@ -729,7 +743,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 	v->path[0] = '\0';
 	if (class->varies) {
 		kt_texts_clear(&v->names);
-		memcpy(v->fields, class->fixed, class->nr_fixed * sizeof(*v->fields));
+		memcpy(v->fields, class->fixed,
+		       class->nr_fixed * sizeof(*v->fields));
 	}
 	for (unsigned int i = 0; class->varies && i < class->nr_fixed; i++) {
 		v->list[i] = (struct kt_tp_value){ .number = 0 };
@@ -758,7 +773,8 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *c
 		class->tp.renamed = false;
 		class->tp.names = &v->names;
 		class->tp.nr = w.loose ? w.next : w.extra;
-		if (v->no_memory || kt_tp_name_labels(&v->names, v->fields, class->tp.nr)) {
+		if (v->no_memory ||
+		    kt_tp_name_labels(&v->names, v->fields, class->tp.nr)) {
 			v->no_memory = true;
 			return false;
 		}
@@ -776,12 +792,13 @@ void lt_values_report(struct lt_values *v, struct kt_import *in)
 		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",
 			       (unsigned long long)v->labels, CTF_LABELS);
 	if (v->left)
-		kt_import_note(in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
-			       (unsigned long long)v->left, v->left_of, KT_TP_FIELDS);
+		kt_import_note(
+			in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
+			(unsigned long long)v->left, v->left_of, KT_TP_FIELDS);
 	if (v->elements)
 		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB, an event %u",
-			       (unsigned long long)v->elements, LT_VALUE_MAX >> 10,
-			       LT_EVENT_MAX >> 10);
+			       (unsigned long long)v->elements,
+			       LT_VALUE_MAX >> 10, LT_EVENT_MAX >> 10);
 	if (v->texts)
 		kt_import_note(in, "%llu arrays of structures or texts, or labels, were cut: one keeps %u KiB of text, an event %u",
 			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10,

@@ -6,18 +6,20 @@
 #include "format/tracepoint.h"
 #include "packet.h"
 
-#define LT_FLAT		32U	/* fields that the elements of an array may become */
-#define LT_VALUE_MAX	(16U << 20)	/* bytes of a value that is not in the packet as it is */
-#define LT_EVENT_MAX	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
-#define LT_RT_PRIO	100U
+#define LT_FLAT 32U /* fields that the elements of an array may become */
+#define LT_VALUE_MAX \
+	(16U << 20) /* bytes of a value that is not in the packet as it is */
+#define LT_EVENT_MAX \
+	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
+#define LT_RT_PRIO 100U
 
 /* What a member of a context is for. */
 enum lt_use {
-	LT_KEEP,	/* a field of the event */
-	LT_CLASH,	/* the same, but the payload has a field of that name */
-	LT_THREAD,	/* id of the event's thread */
+	LT_KEEP,   /* a field of the event */
+	LT_CLASH,  /* the same, but the payload has a field of that name */
+	LT_THREAD, /* id of the event's thread */
 	LT_PROCESS,
-	LT_NAME		/* of the thread */
+	LT_NAME /* of the thread */
 };
 
 /**
@@ -105,8 +107,8 @@ struct lt_values {
 /* fields.c */
 int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 		  struct lt_class *class, struct lt_values *v);
-bool lt_values_read(struct lt_values *v, const struct ctf *c, struct lt_class *class,
-		    struct lt_stream *s);
+bool lt_values_read(struct lt_values *v, const struct ctf *c,
+		    struct lt_class *class, struct lt_stream *s);
 void lt_values_report(struct lt_values *v, struct kt_import *in);
 
 /* values.c */
@@ -120,14 +122,14 @@ bool lt_append(struct lt_values *v, const void *data, size_t len);
 /* elements.c */
 bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
 		   uint64_t count, struct kt_tp_value *value);
-bool lt_read_numbers(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
-		     uint64_t count);
+bool lt_read_numbers(struct lt_values *v, struct ctf_at *at,
+		     const struct ctf_type *t, uint64_t count);
 bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,
 		  const struct ctf_type *t, bool labels);
 
 /* labels.c */
 bool lt_has_labels(const struct ctf_type *t);
-bool lt_read_label(struct lt_values *v, const struct ctf_type *t, uint64_t number,
-		   struct kt_tp_value *value);
+bool lt_read_label(struct lt_values *v, const struct ctf_type *t,
+		   uint64_t number, struct kt_tp_value *value);
 
 #endif /* _KT_LTTNG_FIELDS_H */

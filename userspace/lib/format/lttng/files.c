@@ -23,7 +23,7 @@
 #include "internal.h"
 #include "session.h"
 
-#define FILES_MAX	65536U
+#define FILES_MAX 65536U
 
 /**
  * struct found - a stream file
@@ -53,8 +53,8 @@ static int is_stream(const struct dirent *d)
 }
 
 /* Notify of a file that cannot be read. */
-static void leave_file_out(struct kt_import *in, const struct lt_trace *x, const char *name,
-			   int err)
+static void leave_file_out(struct kt_import *in, const struct lt_trace *x,
+			   const char *name, int err)
 {
 	kt_import_bad(in, 0, "%.60s%s%.60s: %s: this file is left out", x->path,
 		      *x->path ? "/" : "", name, strerror(err));
@@ -64,8 +64,8 @@ static void leave_file_out(struct kt_import *in, const struct lt_trace *x, const
  * A file cannot be opened: notify of it, but fail if the process has too many files open.
  * Return: 0 or negative errno.
  */
-static int report_open_failed(struct kt_import *in, const struct lt_trace *x, const char *name,
-			      size_t nr)
+static int report_open_failed(struct kt_import *in, const struct lt_trace *x,
+			      const char *name, size_t nr)
 {
 	if (errno == ENOMEM)
 		return -errno;
@@ -73,9 +73,10 @@ static int report_open_failed(struct kt_import *in, const struct lt_trace *x, co
 		leave_file_out(in, x, name, errno);
 		return 0;
 	}
-	return kt_import_fail(in, 0,
-			      "%.40s: too many open files: the trace has %zu: raise the limit (ulimit -Hn %zu, as root)",
-			      name, nr, nr + 64);
+	return kt_import_fail(
+		in, 0,
+		"%.40s: too many open files: the trace has %zu: raise the limit (ulimit -Hn %zu, as root)",
+		name, nr, nr + 64);
 }
 
 /* Return the length of a name up to its last number; 0: others cannot belong to it. */
@@ -115,7 +116,8 @@ static bool may_join(const struct found *a, const struct found *b)
 {
 	size_t len = common_length(a->name);
 
-	return a->of == b->of && len == common_length(b->name) && !memcmp(a->name, b->name, len);
+	return a->of == b->of && len == common_length(b->name) &&
+	       !memcmp(a->name, b->name, len);
 }
 
 /* Read the first packet of a file.  Return: 0 or negative errno. */
@@ -144,7 +146,8 @@ static int look_at_entry(struct found *f)
 
 static bool same_stream(const struct found *a, const struct found *b)
 {
-	return a->joins && b->joins && a->class->id == b->class->id && a->cpu == b->cpu;
+	return a->joins && b->joins && a->class->id == b->class->id &&
+	       a->cpu == b->cpu;
 }
 
 static int by_packet(const void *a, const void *b)
@@ -179,10 +182,11 @@ static bool goes_on(const struct found *f, const struct found *before)
 }
 
 /* Make a stream of some files.  Return: 0 or negative errno. */
-static int add_ctf_stream(struct kt_import *in, struct lt_streams *t, const struct found *f,
-			  size_t nr, size_t all)
+static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
+			  const struct found *f, size_t nr, size_t all)
 {
-	int fd = openat(f->trace->folder, f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(f->trace->folder, f->name,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct lt_stream *s;
 	struct stat st;
 
@@ -218,8 +222,8 @@ static int add_ctf_stream(struct kt_import *in, struct lt_streams *t, const stru
 }
 
 /* Make streams of files that may belong together. */
-static int add_group(struct kt_import *in, struct lt_streams *t, struct found *f, size_t nr,
-		     size_t all)
+static int add_group(struct kt_import *in, struct lt_streams *t,
+		     struct found *f, size_t nr, size_t all)
 {
 	size_t n;
 	int err = 0;
@@ -237,14 +241,17 @@ static int add_group(struct kt_import *in, struct lt_streams *t, struct found *f
 	return err;
 }
 
-static int add_all_files(struct kt_import *in, struct lt_streams *t, struct found *f, size_t nr)
+static int add_all_files(struct kt_import *in, struct lt_streams *t,
+			 struct found *f, size_t nr)
 {
 	size_t n;
 	int err = 0;
 
 	if (nr > FILES_MAX)
-		return kt_import_fail(in, 0, "the trace has %zu files, and %u can be read at once: give a part of them",
-				      nr, FILES_MAX);
+		return kt_import_fail(
+			in, 0,
+			"the trace has %zu files, and %u can be read at once: give a part of them",
+			nr, FILES_MAX);
 	for (size_t i = 0; i < nr && !err; i += n) {
 		n = 1;
 		while (i + n < nr && may_join(&f[i], &f[i + n]))
@@ -284,7 +291,8 @@ static size_t first_of(const struct lt_session *all, size_t nr)
 	for (i = 0; i < nr && c->has_uuid; i++) {
 		const struct ctf *other = &all->list[i].c;
 
-		if (other->has_uuid && !memcmp(other->uuid, c->uuid, sizeof(c->uuid)) &&
+		if (other->has_uuid &&
+		    !memcmp(other->uuid, c->uuid, sizeof(c->uuid)) &&
 		    other->origin.freq == c->origin.freq)
 			return i;
 	}
@@ -292,8 +300,8 @@ static size_t first_of(const struct lt_session *all, size_t nr)
 }
 
 /* Find the files of a trace.  Return: 0 or negative errno. */
-static int find_files(struct kt_import *in, const struct lt_session *all, size_t nr,
-		      struct files *f)
+static int find_files(struct kt_import *in, const struct lt_session *all,
+		      size_t nr, struct files *f)
 {
 	struct lt_trace *x = &all->list[nr];
 	const size_t of = first_of(all, nr);
@@ -317,7 +325,9 @@ static int find_files(struct kt_import *in, const struct lt_session *all, size_t
 			continue;
 		more = &f->list[f->nr];
 		*more = (struct found){
-			.trace = x, .of = of, .name = strdup(names[i]->d_name),
+			.trace = x,
+			.of = of,
+			.name = strdup(names[i]->d_name),
 		};
 		if (more->name)
 			f->nr++;

@@ -57,16 +57,20 @@ struct lt_in {
 };
 
 static const struct ktape_codec_option in_options[] = {
-	{ "machine", "NAME", "architecture of the traced machine, as uname -m says it (default: this machine's)" },
+	{ "machine", "NAME",
+	  "architecture of the traced machine, as uname -m says it (default: this machine's)" },
 	{ .key = NULL },
 };
 
 /* ---- files -------------------------------------------------------------------------- */
 
 /* Return a time of a stream as it is delivered. */
-static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s, uint64_t ticks)
+static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s,
+			uint64_t ticks)
 {
-	return lt_session_time(&t->all, s->class ? &s->class->origin : &s->trace->c.streams->origin,
+	return lt_session_time(&t->all,
+			       s->class ? &s->class->origin :
+					  &s->trace->c.streams->origin,
 			       ticks);
 }
 
@@ -119,8 +123,9 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	ret = lt_packet_next(s, &error);
 	if (ret < 0)
 		return ret;
-	begin = ret == LT_OK && (lost || doubtful || s->skipped) ? begin_of(t, s) :
-								 time_of(t, s, s->begin);
+	begin = ret == LT_OK && (lost || doubtful || s->skipped) ?
+			begin_of(t, s) :
+			time_of(t, s, s->begin);
 	if (lost || doubtful)
 		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, begin) : end);
 	if (ret == LT_OK && s->skipped)
@@ -143,7 +148,8 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	s->ended = ret == LT_END;
 	if (s->padded) {
 		lt_place(s, place);
-		kt_import_note(in, "%s: the zeros at its end are taken for padding", place);
+		kt_import_note(in, "%s: the zeros at its end are taken for padding",
+			       place);
 	}
 	s->padded = false;
 	return 0;
@@ -167,13 +173,17 @@ static void report_far(struct kt_import *in, struct lt_stream *s)
 static struct kt_back place_of(const struct lt_stream *s, uint64_t ts, uint64_t by)
 {
 	struct kt_back at = {
-		.events = 1, .cpu = s->event_cpu, .ts = ts, .by = by,
+		.events = 1,
+		.cpu = s->event_cpu,
+		.ts = ts,
+		.by = by,
 		.offset = s->offset + s->from / 8,
 	};
 	char place[LT_PLACE];
 
 	lt_place(s, place);
-	snprintf(at.place, sizeof(at.place), "%.*s", (int)sizeof(at.place) - 1, place);
+	snprintf(at.place, sizeof(at.place), "%.*s", (int)sizeof(at.place) - 1,
+		 place);
 	return at;
 }
 
@@ -188,7 +198,8 @@ static void check_packet(struct lt_in *t, const struct lt_stream *s, uint64_t ti
 		return;
 	if (o->first.events++)
 		return;
-	bound = time_of(t, s, kt_min(early ? s->begin : s->end, s->class->origin.latest));
+	bound = time_of(t, s,
+			kt_min(early ? s->begin : s->end, s->class->origin.latest));
 	o->first = place_of(s, time, 0);
 	o->early = early;
 	o->by = early ? bound - time : time - bound;
@@ -201,18 +212,21 @@ static void report_outside(struct kt_import *in)
 	const struct kt_back *first = &o->first;
 
 	if (first->events)
-		kt_import_times(in, first, "%llu events have times outside of their packet, first on cpu%u at byte %llu by %llu ns %s",
-				(unsigned long long)first->events, first->cpu,
-				(unsigned long long)first->offset,
-				(unsigned long long)ktape_ticks_to_ns(in->info, o->by),
-				o->early ? "before its begin" : "behind its end");
+		kt_import_times(
+			in, first,
+			"%llu events have times outside of their packet, first on cpu%u at byte %llu by %llu ns %s",
+			(unsigned long long)first->events, first->cpu,
+			(unsigned long long)first->offset,
+			(unsigned long long)ktape_ticks_to_ns(in->info, o->by),
+			o->early ? "before its begin" : "behind its end");
 	o->first.events = 0;
 }
 
 /* Give the event its time, which is not earlier than the one before it. */
 static void set_time(struct kt_import *in, struct lt_stream *s)
 {
-	uint64_t time = time_of(in->state, s, kt_min(s->time, s->class->origin.latest));
+	uint64_t time =
+		time_of(in->state, s, kt_min(s->time, s->class->origin.latest));
 	struct kt_back step;
 
 	check_packet(in->state, s, time);
@@ -263,8 +277,9 @@ static int open_files(struct kt_import *s)
 	struct lt_in *t = s->state;
 	int err = lt_files_open(s, &t->all, &t->streams);
 
-	t->queue.list = err ? NULL : calloc(kt_max(t->streams.nr, 1),
-					    sizeof(*t->queue.list));
+	t->queue.list =
+		err ? NULL :
+		      calloc(kt_max(t->streams.nr, 1), sizeof(*t->queue.list));
 	if (!err && !t->queue.list)
 		err = -ENOMEM;
 	for (size_t i = 0; i < t->streams.nr && !err; i++) {
@@ -328,7 +343,8 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 	struct lt_trace *x = stream->trace;
 	struct lt_class *c = &x->classes[stream->event - x->c.classes];
 	struct kt_foreign at = {
-		.ts = stream->next_event.ts, .cpu = stream->event_cpu,
+		.ts = stream->next_event.ts,
+		.cpu = stream->event_cpu,
 		.tid = (int32_t)stream->tid,
 	};
 	uint64_t bit = stream->at.bit;
@@ -340,8 +356,8 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 		if (t->values.no_memory)
 			return -ENOMEM;
 		lt_place(stream, place);
-		kt_import_bad(s, stream->offset + bit / 8, "%s: %.40s: %s", place,
-			      c->tp.name,
+		kt_import_bad(s, stream->offset + bit / 8, "%s: %.40s: %s",
+			      place, c->tp.name,
 			      stream->at.why ? stream->at.why :
 					       "an event has no bits");
 		stream->at.bit = stream->at.end;
@@ -386,7 +402,8 @@ static int lttng_open(struct kt_import *s)
 	int err;
 
 	if (s->folder < 0)
-		return kt_import_fail(s, 0, "this is the metadata of a trace: name its folder");
+		return kt_import_fail(
+			s, 0, "this is the metadata of a trace: name its folder");
 	t->tp.s = s;
 	err = lt_session_open(s, &t->all);
 	if (!err)

@@ -21,19 +21,19 @@
 #include "format/writer.h"
 #include "show/user_event.h"
 
-#define LT_COMM		16U	/* bytes of a thread's name */
-#define LT_NAME_ROOM	80U	/* of an event class other than that of a user event */
-#define LT_FIXED	4096U	/* upper bound for an event's values, without blobs */
+#define LT_COMM	     16U /* bytes of a thread's name */
+#define LT_NAME_ROOM 80U /* of an event class other than that of a user event */
+#define LT_FIXED     4096U /* upper bound for an event's values, without blobs */
 
 /* Event ids: 0: ktape_other, 1 to 255: opcodes, then: */
-#define LT_STATEDUMP	256U
-#define LT_DUMP_START	LT_STATEDUMP
-#define LT_DUMP_THREAD	(LT_STATEDUMP + 1)
-#define LT_DUMP_END	(LT_STATEDUMP + 2)
-#define LT_CALLS	(LT_STATEDUMP + 3)	/* first of call_list */
+#define LT_STATEDUMP   256U
+#define LT_DUMP_START  LT_STATEDUMP
+#define LT_DUMP_THREAD (LT_STATEDUMP + 1)
+#define LT_DUMP_END    (LT_STATEDUMP + 2)
+#define LT_CALLS       (LT_STATEDUMP + 3) /* first of call_list */
 
-#define LT_USERS	(1U << 24)	/* first of user_list */
-#define LT_USERS_MAX	4096U		/* further ones are ktape_user_event */
+#define LT_USERS     (1U << 24) /* first of user_list */
+#define LT_USERS_MAX 4096U	/* further ones are ktape_user_event */
 
 /**
  * struct lt_field - a field of an event class
@@ -162,8 +162,7 @@ int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *a
 
 /* call.c: system calls */
 int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
-char *lt_put_call(char *p, const struct lt_call *call,
-		  const struct ktape_event *e);
+char *lt_put_call(char *p, const struct lt_call *call, const struct ktape_event *e);
 void lt_describe_call(FILE *f, const struct lt_call *call);
 int lt_each_call_name(const struct lt_call *call, lt_take_name *take, void *arg);
 
@@ -182,8 +181,7 @@ static inline bool lt_is_call(uint8_t opcode)
 
 /* event.c */
 int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
-char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
-	     uint32_t id);
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l, uint32_t id);
 
 /* meta.c */
 int lt_metadata(const struct lttng *t);

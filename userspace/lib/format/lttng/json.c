@@ -10,9 +10,9 @@
 
 #include "json.h"
 
-#define REPLACEMENT	0xfffdU	/* stands for what is no character */
+#define REPLACEMENT 0xfffdU /* stands for what is no character */
 
-#define DEPTH	32U
+#define DEPTH 32U
 
 struct parser {
 	struct ctf *c;
@@ -183,7 +183,8 @@ static struct json *parse_word(struct parser *p)
 		enum json_kind kind;
 		uint64_t number;
 	} words[] = {
-		{ "true", JSON_BOOL, 1 }, { "false", JSON_BOOL, 0 },
+		{ "true", JSON_BOOL, 1 },
+		{ "false", JSON_BOOL, 0 },
 		{ "null", JSON_NULL, 0 },
 	};
 
@@ -283,8 +284,17 @@ static struct json *parse_json_value(struct parser *p)
 			v->text = take_json_text(p);
 		v = v && v->text ? v : NULL;
 		break;
-	case '-': case '0': case '1': case '2': case '3': case '4':
-	case '5': case '6': case '7': case '8': case '9':
+	case '-':
+	case '0':
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+	case '6':
+	case '7':
+	case '8':
+	case '9':
 		v = parse_json_number(p);
 		break;
 	default:
@@ -311,8 +321,12 @@ const struct json *json_parse(struct ctf *c, const char *text, size_t len,
 			      const char **end)
 {
 	struct parser p = {
-		.c = c, .text = text, .at = text, .end = text + len,
-		.offset = offset, .error = error,
+		.c = c,
+		.text = text,
+		.at = text,
+		.end = text + len,
+		.offset = offset,
+		.error = error,
 	};
 	const struct json *v = parse_json_value(&p);
 

@@ -5,7 +5,14 @@
 
 #include "ctf.h"
 
-enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT };
+enum json_kind {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_NUMBER,
+	JSON_TEXT,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
 
 /**
  * struct json - a value

@@ -14,8 +14,8 @@
 
 #include "fields.h"
 
-#define LABEL	"_label"
-#define NUMBER	"_4294967295"	/* the longest one */
+#define LABEL  "_label"
+#define NUMBER "_4294967295" /* the longest one */
 
 /**
  * struct keys - the keys of a structure while they are given out

@@ -15,7 +15,7 @@
 
 #include "ctf.h"
 
-#define LEVELS	5U	/* of 64 bits each: CTF_BYTES does not hold so many labels */
+#define LEVELS 5U /* of 64 bits each: CTF_BYTES does not hold so many labels */
 
 /**
  * struct cut - where a range begins, or the first value behind it
@@ -77,7 +77,8 @@ static bool find_cuts(struct ctf *c, struct sweep *s)
 	for (unsigned int i = 0; i < t->nr_labels; i++) {
 		const char *name = t->labels[i].name;
 		const uint64_t low = ctf_order(t, (uint64_t)t->labels[i].range.low);
-		const uint64_t high = ctf_order(t, (uint64_t)t->labels[i].range.high);
+		const uint64_t high =
+			ctf_order(t, (uint64_t)t->labels[i].range.high);
 		struct ctf_word *word = ctf_word(c, name, strlen(name), true);
 
 		if (!word)
@@ -89,7 +90,8 @@ static bool find_cuts(struct ctf *c, struct sweep *s)
 			continue;
 		s->cuts[s->nr_cuts++] = (struct cut){ low, word->option, true };
 		if (high < UINT64_MAX)
-			s->cuts[s->nr_cuts++] = (struct cut){ high + 1, word->option, false };
+			s->cuts[s->nr_cuts++] =
+				(struct cut){ high + 1, word->option, false };
 	}
 	if (s->nr_cuts)
 		qsort(s->cuts, s->nr_cuts, sizeof(*s->cuts), by_value);
@@ -123,7 +125,8 @@ static unsigned int next_name(const struct sweep *s, unsigned int name)
 	}
 	name += (unsigned int)__builtin_ctzll(word);
 	while (level--)
-		name = name * 64 + (unsigned int)__builtin_ctzll(s->sets[level][name]);
+		name = name * 64 +
+		       (unsigned int)__builtin_ctzll(s->sets[level][name]);
 	return name;
 }
 
@@ -165,14 +168,17 @@ static void add_label_part(struct sweep *s, uint64_t low)
 	const size_t size = nr * sizeof(*s->first);
 	struct ctf_type *t = s->t;
 
-	if (low && nr == kept_count(s->last_nr) && (s->nr > nr) == (s->last_nr > nr) &&
-	    !memcmp(s->first, s->last, size))
+	if (low && nr == kept_count(s->last_nr) &&
+	    (s->nr > nr) == (s->last_nr > nr) && !memcmp(s->first, s->last, size))
 		return;
 	s->last_nr = s->nr;
 	memcpy(s->last, s->first, size);
 	if (t->parts) {
 		t->parts[s->nr_parts] = (struct ctf_part){
-			.low = low, .names = s->nr_names, .nr = (uint8_t)nr, .more = s->nr > nr,
+			.low = low,
+			.names = s->nr_names,
+			.nr = (uint8_t)nr,
+			.more = s->nr > nr,
 		};
 		memcpy(&t->names[s->nr_names], s->first, size);
 	}

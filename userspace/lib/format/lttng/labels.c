@@ -38,7 +38,8 @@ bool lt_has_labels(const struct ctf_type *t)
 }
 
 /* Append to the text of a label.  Return: false without memory; @cut is set if it is too long. */
-static bool put_label_part(struct lt_values *v, size_t from, const char *text, bool *cut)
+static bool put_label_part(struct lt_values *v, size_t from, const char *text,
+			   bool *cut)
 {
 	const size_t len = strlen(text), room = lt_room_for(v, from);
 
@@ -55,8 +56,8 @@ static bool put_label_part(struct lt_values *v, size_t from, const char *text, b
  *
  * Return: false without memory.
  */
-bool lt_read_label(struct lt_values *v, const struct ctf_type *t, uint64_t number,
-		   struct kt_tp_value *value)
+bool lt_read_label(struct lt_values *v, const struct ctf_type *t,
+		   uint64_t number, struct kt_tp_value *value)
 {
 	const struct ctf_part *part = find_part(t, number);
 	const unsigned int *names = &t->names[part->names];

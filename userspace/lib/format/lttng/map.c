@@ -6,11 +6,11 @@
  */
 #include "internal.h"
 
-#define FIELDS_MAX	9
-#define DEADLINE_PRIO	255
-#define MAX_RT_PRIO	100	/* LTTng's priorities are relative to this one */
-#define IDLE_EXIT	255
-#define HALF_KIB	512
+#define FIELDS_MAX    9
+#define DEADLINE_PRIO 255
+#define MAX_RT_PRIO   100 /* LTTng's priorities are relative to this one */
+#define IDLE_EXIT     255
+#define HALF_KIB      512
 
 /* How a field of the event table becomes a field of LTTng's. */
 enum how {
@@ -19,24 +19,23 @@ enum how {
 	S64,
 	U64,
 	X64,
-	COMM,		/* name of the thread with that id, 16 bytes */
-	CURRENT,	/* name of the event's own thread, 16 bytes */
-	NAME,		/* name of the thread or object, NUL-terminated */
-	PROCESS,	/* process id of the thread */
-	STATE,		/* task state in the kernel's bits */
-	PRIO,		/* minus MAX_RT_PRIO; 255 is the deadline class: -101 */
-	IDLE,		/* idle state; 255 (leaving idle) becomes UINT32_MAX */
-	SECTORS,	/* bytes to sectors of 512 bytes */
-	RWBS,		/* REQ_OP_* to the bits of LTTng */
+	COMM,	 /* name of the thread with that id, 16 bytes */
+	CURRENT, /* name of the event's own thread, 16 bytes */
+	NAME,	 /* name of the thread or object, NUL-terminated */
+	PROCESS, /* process id of the thread */
+	STATE,	 /* task state in the kernel's bits */
+	PRIO,	 /* minus MAX_RT_PRIO; 255 is the deadline class: -101 */
+	IDLE,	 /* idle state; 255 (leaving idle) becomes UINT32_MAX */
+	SECTORS, /* bytes to sectors of 512 bytes */
+	RWBS,	 /* REQ_OP_* to the bits of LTTng */
 };
 
 static const char *const types[] = {
-	[S32] = "int32_t",  [U32] = "uint32_t",	   [S64] = "int64_t",
-	[U64] = "uint64_t", [X64] = "xint64_t",	   [COMM] = "text_t",
-	[NAME] = "string",  [PROCESS] = "int32_t", [STATE] = "int64_t",
-	[PRIO] = "int32_t", [IDLE] = "uint32_t",   [SECTORS] = "uint32_t",
-	[RWBS] = "uint32_t",
-	[CURRENT] = "text_t",
+	[S32] = "int32_t",   [U32] = "uint32_t",    [S64] = "int64_t",
+	[U64] = "uint64_t",  [X64] = "xint64_t",    [COMM] = "text_t",
+	[NAME] = "string",   [PROCESS] = "int32_t", [STATE] = "int64_t",
+	[PRIO] = "int32_t",  [IDLE] = "uint32_t",   [SECTORS] = "uint32_t",
+	[RWBS] = "uint32_t", [CURRENT] = "text_t",
 };
 
 struct map {
@@ -97,9 +96,7 @@ static const struct row {
 	    { "dest_cpu", "dest_cpu", S32 } } },
 	{ KTAPE_EV_SCHED_PI_SETPRIO,
 	  "sched_pi_setprio",
-	  { THREAD,
-	    { "old_prio", "oldprio", PRIO },
-	    { "new_prio", "newprio", PRIO } } },
+	  { THREAD, { "old_prio", "oldprio", PRIO }, { "new_prio", "newprio", PRIO } } },
 	{ KTAPE_EV_SCHED_PROCESS_WAIT,
 	  "sched_process_wait",
 	  { { "tid", "comm", CURRENT }, { "tid", "tid", S32 } } },
@@ -127,12 +124,8 @@ static const struct row {
 	{ KTAPE_EV_IRQ_HANDLER_EXIT,
 	  "irq_handler_exit",
 	  { { "irq", "irq", S32 }, { "ret", "ret", S32 } } },
-	{ KTAPE_EV_SOFTIRQ_RAISE,
-	  "irq_softirq_raise",
-	  { { "vec", "vec", U32 } } },
-	{ KTAPE_EV_SOFTIRQ_ENTRY,
-	  "irq_softirq_entry",
-	  { { "vec", "vec", U32 } } },
+	{ KTAPE_EV_SOFTIRQ_RAISE, "irq_softirq_raise", { { "vec", "vec", U32 } } },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, "irq_softirq_entry", { { "vec", "vec", U32 } } },
 	{ KTAPE_EV_SOFTIRQ_EXIT, "irq_softirq_exit", { { "vec", "vec", U32 } } },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY,
 	  "x86_irq_vectors_local_timer_entry",
@@ -252,13 +245,15 @@ static bool check_row(struct lttng *t, const struct row *row)
 	struct kt_place place;
 
 	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++) {
-		if (!kt_place_find(ktape_event_desc(row->opcode), row->map[i].from, &place)) {
+		if (!kt_place_find(ktape_event_desc(row->opcode),
+				   row->map[i].from, &place)) {
 			kt_sink_fail(t->s, "%s has no field %s", row->name,
 				     row->map[i].from);
 			return false;
 		}
 	}
-	return kt_left_out_find(&t->left_out[row->opcode], row->opcode, lttng_row_has_field, row);
+	return kt_left_out_find(&t->left_out[row->opcode], row->opcode,
+				lttng_row_has_field, row);
 }
 
 /*
@@ -312,8 +307,7 @@ static uint64_t lttng_process_of(const struct kt_line *l, uint64_t tid)
 	const struct ktape_object_info *o = NULL;
 
 	if (tid && tid <= INT32_MAX)
-		o = ktape_registry_thread(l->registry, (int32_t)tid,
-					  l->event->ts);
+		o = ktape_registry_thread(l->registry, (int32_t)tid, l->event->ts);
 	return o && o->param1 ? o->param1 : tid;
 }
 
@@ -325,8 +319,8 @@ static uint32_t rwbs_of(uint64_t op)
 	return op < KT_ARRAY_SIZE(bits) ? bits[op] : 0;
 }
 
-static char *put_lttng_value(char *p, const struct lttng *t, const struct kt_line *l,
-			     const struct map *m)
+static char *put_lttng_value(char *p, const struct lttng *t,
+			     const struct kt_line *l, const struct map *m)
 {
 	struct kt_place place = { 0 };
 	uint64_t v;
@@ -399,7 +393,7 @@ static char *put_table_fields(char *p, const struct ktape_event *e)
  * left out, a bit for each.
  */
 char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
-		     uint32_t id, uint32_t without)
+		 uint32_t id, uint32_t without)
 {
 	const struct row *row = find_lttng_row(l->event->opcode);
 
@@ -429,9 +423,9 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 	memset(p, 0, LT_COMM);
 	memcpy(p, e->blob, len);
 	p = lt_put32(p + LT_COMM, kernel);
-	p = lt_put32(p, kernel ? 0 : 1);	/* user mode */
-	p = lt_put32(p, 1);		/* submode: unknown */
-	p = lt_put32(p, 5);		/* status: waiting */
+	p = lt_put32(p, kernel ? 0 : 1); /* user mode */
+	p = lt_put32(p, 1);		 /* submode: unknown */
+	p = lt_put32(p, 5);		 /* status: waiting */
 	return lt_put32(p, e->cpu);
 }
 
@@ -461,11 +455,9 @@ static void describe_table_field(FILE *f, const struct ktape_field *field)
 	case KTAPE_PLACE_BLOB:
 		break;
 	default:
-		fprintf(f,
-			"\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n",
+		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n",
 			field->name,
-			field->place == KTAPE_PLACE_BYTES ? "uint8_t" :
-							    "uint64_t",
+			field->place == KTAPE_PLACE_BYTES ? "uint8_t" : "uint64_t",
 			field->name, field->name);
 		break;
 	}
@@ -514,7 +506,8 @@ int lt_each_name(const struct lttng *t, uint32_t id, lt_take_name *take, void *a
 
 		if (place != KTAPE_PLACE_BLOB)
 			err = take(arg, d->fields[i].name, -1,
-				   place != KTAPE_PLACE_BITS && place != KTAPE_PLACE_ARG &&
+				   place != KTAPE_PLACE_BITS &&
+					   place != KTAPE_PLACE_ARG &&
 					   place != KTAPE_PLACE_TEXT);
 	}
 	return err;
@@ -537,7 +530,8 @@ void lt_describe(FILE *f, unsigned int opcode, uint32_t without)
 	for (unsigned int i = 0; row && i < FIELDS_MAX && row->map[i].from; i++) {
 		if (!(without >> i & 1))
 			fprintf(f, "\t\t%s _%s%s;\n", types[row->map[i].how],
-				row->map[i].to, is_comm(row->map[i].how) ? "[16]" : "");
+				row->map[i].to,
+				is_comm(row->map[i].how) ? "[16]" : "");
 	}
 	for (unsigned int i = 0; opcode && !row && i < d->nr_fields; i++)
 		describe_table_field(f, &d->fields[i]);

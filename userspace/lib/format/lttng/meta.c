@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "meta2.h"
 
-#define MODE_FILE	0666
+#define MODE_FILE 0666
 
 static const char aliases[] =
 	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
@@ -67,8 +67,7 @@ static void put_meta_quoted(FILE *f, const char *key, const char *text)
 {
 	fprintf(f, "\t%s = \"", key);
 	for (; *text; text++)
-		fputc(*text < ' ' || *text > '~' || *text == '"' ||
-				      *text == '\\' ?
+		fputc(*text < ' ' || *text > '~' || *text == '"' || *text == '\\' ?
 			      '?' :
 			      *text,
 		      f);
@@ -93,14 +92,14 @@ static void put_meta_clock(FILE *f, const struct ktape_info *info)
 {
 	int64_t offset = ktape_epoch_ns(info, 0) - ktape_mono_ns(info, 0);
 
-	fprintf(f,
-		"clock {\n\tname = \"monotonic\";\n\tdescription = \"Monotonic Clock\";\n\tfreq = 1000000000;\n\toffset = %lld;\n};\n\n",
+	fprintf(f, "clock {\n\tname = \"monotonic\";\n\tdescription = \"Monotonic Clock\";\n\tfreq = 1000000000;\n\toffset = %lld;\n};\n\n",
 		offset > 0 ? (long long)offset : 0LL);
 	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := uint64_clock_monotonic_t;\n\n",
 	      f);
 }
 
-static void put_meta_fields(FILE *f, const struct lttng *t, uint32_t id, uint32_t without)
+static void put_meta_fields(FILE *f, const struct lttng *t, uint32_t id,
+			    uint32_t without)
 {
 	if (id >= LT_CALLS)
 		lt_describe_call(f, &t->call_list[id - LT_CALLS]);
@@ -135,8 +134,7 @@ static void put_meta_metadata(FILE *f, const struct lttng *t)
 	kt_uuid_text(info->uuid, uuid);
 	fputs("/* CTF 1.8 */\n\n", f);
 	fputs(aliases, f);
-	fprintf(f,
-		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t\tuint64_t stream_instance_id;\n\t};\n};\n\n",
+	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t\tuint64_t stream_instance_id;\n\t};\n};\n\n",
 		uuid);
 	put_env(f, info);
 	put_meta_clock(f, info);

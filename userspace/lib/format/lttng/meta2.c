@@ -18,7 +18,7 @@
 #include "lttng.h"
 #include "meta2.h"
 
-#define RECORD	'\x1e'
+#define RECORD '\x1e'
 
 /* Which part of a packet is described: it decides on roles and names. */
 enum scope { HEADER, CONTEXT, EVENT_HEADER, PAYLOAD };
@@ -65,8 +65,7 @@ static const struct {
 	{ CONTEXT, "content_size", "packet-content-length" },
 	{ CONTEXT, "packet_size", "packet-total-length" },
 	{ CONTEXT, "packet_seq_num", "packet-sequence-number" },
-	{ CONTEXT, "events_discarded",
-	  "discarded-event-record-counter-snapshot" },
+	{ CONTEXT, "events_discarded", "discarded-event-record-counter-snapshot" },
 	{ EVENT_HEADER, "id", "event-record-class-id" },
 	{ EVENT_HEADER, "timestamp", "default-clock-timestamp" },
 };
@@ -87,14 +86,13 @@ static const char *plain_name(const char *name, enum scope scope)
 
 static void put_range(FILE *f, const struct ctf_type *t, const struct ctf_range *r)
 {
-	fprintf(f, t->is_signed ? "[%lld,%lld]" : "[%llu,%llu]", (long long)r->low,
-		(long long)r->high);
+	fprintf(f, t->is_signed ? "[%lld,%lld]" : "[%llu,%llu]",
+		(long long)r->low, (long long)r->high);
 }
 
 static void put_meta2_number(FILE *f, const struct ctf_type *t, struct place p)
 {
-	fprintf(f,
-		"{\"type\":\"fixed-length-%s-integer\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u",
+	fprintf(f, "{\"type\":\"fixed-length-%s-integer\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u",
 		t->is_signed ? "signed" : "unsigned", t->size,
 		t->big ? "big" : "little", t->align);
 	if (t->hex)
@@ -114,8 +112,7 @@ static void put_meta2_number(FILE *f, const struct ctf_type *t, struct place p)
 
 static void put_meta2_float(FILE *f, const struct ctf_type *t)
 {
-	fprintf(f,
-		"{\"type\":\"fixed-length-floating-point-number\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u}",
+	fprintf(f, "{\"type\":\"fixed-length-floating-point-number\",\"length\":%u,\"byte-order\":\"%s-endian\",\"alignment\":%u}",
 		t->size, t->big ? "big" : "little", t->align);
 }
 
@@ -139,8 +136,7 @@ static const struct ctf_member *find_meta2_member(const struct ctf_type *t,
  * Write where the field is that a length or a variant goes by: in the same structure, or in
  * the context of the event.
  */
-static void put_location(FILE *f, const char *key, const char *field,
-			 struct place p)
+static void put_location(FILE *f, const char *key, const char *field, struct place p)
 {
 	fprintf(f, ",\"%s-field-location\":{", key);
 	if (!find_meta2_member(p.in, field))
@@ -274,7 +270,8 @@ static void put_uuid(FILE *f, const struct ctf *c)
 		fprintf(f, "%s%u", i ? "," : "", c->uuid[i]);
 	fprintf(f, "]}\n%c{\"type\":\"trace-class\",\"uid\":\"", RECORD);
 	for (unsigned int i = 0; i < sizeof(c->uuid); i++)
-		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		fprintf(f, "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
 			c->uuid[i]);
 	fputc('"', f);
 }
@@ -307,10 +304,10 @@ static void put_trace(FILE *f, const struct ctf *c, const char *text)
 	put_meta2_text(f, c->clock);
 	fputs(",\"name\":", f);
 	put_meta2_text(f, c->clock);
-	fprintf(f,
-		",\"frequency\":%llu,\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%llu}}\n",
+	fprintf(f, ",\"frequency\":%llu,\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":%lld,\"cycles\":%llu}}\n",
 		(unsigned long long)c->origin.freq,
-		(long long)(c->origin.offset_s + (int64_t)(c->origin.offset / c->origin.freq)),
+		(long long)(c->origin.offset_s +
+			    (int64_t)(c->origin.offset / c->origin.freq)),
 		(unsigned long long)(c->origin.offset % c->origin.freq));
 }
 
@@ -323,8 +320,8 @@ static void put_meta2_metadata(FILE *f, const struct ctf *c, const char *text)
 		fprintf(f, "%c{\"type\":\"data-stream-class\",\"id\":%llu,\"default-clock-class-id\":",
 			RECORD, (unsigned long long)s->id);
 		put_meta2_text(f, c->clock);
-		put_meta2_member(f, "packet-context-field-class", s->packet_context,
-				 CONTEXT);
+		put_meta2_member(f, "packet-context-field-class",
+				 s->packet_context, CONTEXT);
 		put_meta2_member(f, "event-record-header-field-class",
 				 s->event_header, EVENT_HEADER);
 		put_meta2_member(f, "event-record-common-context-field-class",
@@ -338,7 +335,8 @@ static void put_meta2_metadata(FILE *f, const struct ctf *c, const char *text)
 			RECORD, (unsigned long long)e->stream,
 			(unsigned long long)e->id);
 		put_meta2_text(f, e->name);
-		put_meta2_member(f, "specific-context-field-class", e->context, PAYLOAD);
+		put_meta2_member(f, "specific-context-field-class", e->context,
+				 PAYLOAD);
 		put_meta2_member(f, "payload-field-class", e->fields, PAYLOAD);
 		fputs("}\n", f);
 	}

@@ -36,15 +36,15 @@
 #include "internal.h"
 #include "lttng.h"
 
-#define PACKET		(64U << 10)
-#define PACKET_SMALL	(4U << 10)	/* with more than MANY CPUs */
-#define MANY		512U
-#define HEADER		84U	/* packet header and context */
-#define EVENT_HEAD	16U	/* id, time, tid */
-#define MODE_DIR	0777
-#define MODE_FILE	0666
-#define CTF_MAGIC	0xc1fc1fc1U
-#define CHILD_TID	1U	/* argument of process_fork */
+#define PACKET	     (64U << 10)
+#define PACKET_SMALL (4U << 10) /* with more than MANY CPUs */
+#define MANY	     512U
+#define HEADER	     84U /* packet header and context */
+#define EVENT_HEAD   16U /* id, time, tid */
+#define MODE_DIR     0777
+#define MODE_FILE    0666
+#define CTF_MAGIC    0xc1fc1fc1U
+#define CHILD_TID    1U /* argument of process_fork */
 
 /**
  * struct lt_cpu - stream of a CPU
@@ -110,7 +110,8 @@ static int check_lttng_empty(int dir, bool force)
 }
 
 static const struct ktape_codec_option out_options[] = {
-	{ "ctf", "1.8|2", "version of the metadata: 1.8, or 2 for babeltrace2 from 2.1 on and Trace Compass (default 1.8)" },
+	{ "ctf", "1.8|2",
+	  "version of the metadata: 1.8, or 2 for babeltrace2 from 2.1 on and Trace Compass (default 1.8)" },
 	{ .key = NULL },
 };
 
@@ -138,8 +139,7 @@ static int lttng_begin(struct kt_sink *s)
 	kt_user_event_init(&t->user_event);
 	if (!strcmp(s->path, "-"))
 		return kt_sink_fail(
-			s,
-			"lttng writes a directory, which cannot go to standard output: use -o DIR");
+			s, "lttng writes a directory, which cannot go to standard output: use -o DIR");
 	if (!take_version(s) || !lt_check(t))
 		return -EBADMSG;
 	t->made = !mkdir(s->path, MODE_DIR);
@@ -194,9 +194,8 @@ static struct lt_cpu *get_stream(struct lttng *t, uint32_t cpu)
 	if (!t->cpus[cpu])
 		return NULL;
 	snprintf(name, sizeof(name), "channel0_%u", cpu);
-	t->cpus[cpu]->fd = openat(t->dir, name,
-				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-				  MODE_FILE);
+	t->cpus[cpu]->fd = openat(
+		t->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_FILE);
 	if (t->cpus[cpu]->fd < 0)
 		t->s->error = -errno;
 	return t->cpus[cpu];
@@ -351,9 +350,10 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	err = lt_id(t, &l, &id);
 	/* Times two, because a 4-byte value of a blob may become one of 8. */
 	if (!err)
-		err = make_lttng_room(t, c, e->cpu,
-				      EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL +
-					(id >= LT_USERS ? lt_user_size(t, &l) : 0));
+		err = make_lttng_room(
+			t, c, e->cpu,
+			EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL +
+				(id >= LT_USERS ? lt_user_size(t, &l) : 0));
 	if (err)
 		return err;
 	c->len = (size_t)(lt_put(open_lttng_event(t, c, id, e), t, &l, id) - c->data);
@@ -385,9 +385,7 @@ static int lttng_end(struct kt_sink *s)
 
 	for (uint32_t i = 0; i < t->nr_cpus; i++) {
 		struct lt_cpu *c = t->cpus[i];
-		const struct ktape_event last = { .cpu = i,
-						  .tid = -1,
-						  .ts = 0 };
+		const struct ktape_event last = { .cpu = i, .tid = -1, .ts = 0 };
 
 		if (c && t->dumped && !err) {
 			t->dumped = false;

@@ -25,9 +25,9 @@
 #include "stream/packet.h"
 #include "session.h"
 
-#define MAGIC	0xc1fc1fc1U
-#define HEAD	(64ULL << 10)	/* bytes that hold the head of a packet */
-#define HEAD_USUAL 4096U	/* and that of most packets */
+#define MAGIC	   0xc1fc1fc1U
+#define HEAD	   (64ULL << 10) /* bytes that hold the head of a packet */
+#define HEAD_USUAL 4096U	 /* and that of most packets */
 
 /* Return the name of the file that a stream is in, for messages. */
 void lt_place(const struct lt_stream *s, char place[LT_PLACE])
@@ -38,9 +38,8 @@ void lt_place(const struct lt_stream *s, char place[LT_PLACE])
 		 *f->trace->path ? "/" : "", f->name);
 }
 
-static int bad(const struct lt_stream *s, uint64_t bit,
-	       struct ktape_error *error, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+static int bad(const struct lt_stream *s, uint64_t bit, struct ktape_error *error,
+	       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static int bad(const struct lt_stream *s, uint64_t bit,
 	       struct ktape_error *error, const char *format, ...)
@@ -161,11 +160,9 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 		return bad(s, at->bit, error, "%s", at->why);
 	if (has(at, CTF_MAGIC) && at->roles[CTF_MAGIC] != MAGIC)
 		return bad(s, 0, error, "no packet begins here");
-	s->class = find_stream(c, has(at, CTF_STREAM) ? at->roles[CTF_STREAM]
-						       : 0);
+	s->class = find_stream(c, has(at, CTF_STREAM) ? at->roles[CTF_STREAM] : 0);
 	if (!s->class)
-		return bad(s, 0, error,
-			   "the metadata have no stream %llu",
+		return bad(s, 0, error, "the metadata have no stream %llu",
 			   (unsigned long long)at->roles[CTF_STREAM]);
 	if (s->class->packet_context &&
 	    !ctf_read_struct(at, s->class->packet_context))
@@ -331,7 +328,7 @@ again:
 		total = s->at.roles[CTF_TOTAL];
 	else if (has(&s->at, CTF_CONTENT))
 		total = kt_align(s->at.roles[CTF_CONTENT], 8);
-	else	/* the file is one packet */
+	else /* the file is one packet */
 		total = ((uint64_t)st.st_size - s->offset) * 8;
 	content = has(&s->at, CTF_CONTENT) ? s->at.roles[CTF_CONTENT] : total;
 	if (total & 7 || content > total || content < s->at.bit)
@@ -368,8 +365,7 @@ again:
  * Return: LT_OK, LT_END at the end of the packet, or LT_BAD: the rest of the packet
  * cannot be read.
  */
-int lt_event_next(const struct ctf *c, struct lt_stream *s,
-		  struct ktape_error *error)
+int lt_event_next(const struct ctf *c, struct lt_stream *s, struct ktape_error *error)
 {
 	struct ctf_at *at = &s->at;
 	uint64_t before = at->bit;
@@ -380,8 +376,7 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s,
 	at->empty = 0;
 	at->has = 0;
 	at->named = c->version == 1;
-	if (s->class->event_header &&
-	    !ctf_read_struct(at, s->class->event_header))
+	if (s->class->event_header && !ctf_read_struct(at, s->class->event_header))
 		return bad(s, at->bit, error, "%s", at->why);
 	s->event = find_class(c, s->class->id,
 			      has(at, CTF_CLASS) ? at->roles[CTF_CLASS] : 0);

@@ -8,7 +8,7 @@
 #include "format/timed.h"
 #include "ctf.h"
 
-#define LT_PACKET_MAX	(256ULL << 20)	/* bytes of a packet that are read */
+#define LT_PACKET_MAX (256ULL << 20) /* bytes of a packet that are read */
 
 struct lt_trace;
 
@@ -138,10 +138,11 @@ struct lt_streams {
 struct kt_import;
 struct lt_session;
 
-#define LT_PLACE	104	/* bytes of lt_place() */
+#define LT_PLACE 104 /* bytes of lt_place() */
 
 /* files.c */
-int lt_files_open(struct kt_import *in, struct lt_session *all, struct lt_streams *t);
+int lt_files_open(struct kt_import *in, struct lt_session *all,
+		  struct lt_streams *t);
 void lt_files_close(struct lt_streams *t);
 
 /* probe.c */

@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "packet.h"
 
-#define JSON_MARK	'\x1e'
+#define JSON_MARK '\x1e'
 
 static bool has_text(const uint8_t *data, size_t len, const char *text)
 {
@@ -20,7 +20,8 @@ static const uint8_t *skip_probe_space(const uint8_t *p, const uint8_t *end)
 	while (p < end) {
 		if (isspace(*p)) {
 			p++;
-		} else if (end - p > 1 && p[0] == '/' && (p[1] == '*' || p[1] == '/')) {
+		} else if (end - p > 1 && p[0] == '/' &&
+			   (p[1] == '*' || p[1] == '/')) {
 			const char *stop = p[1] == '*' ? "*/" : "\n";
 
 			p = memmem(p + 2, (size_t)(end - p - 2), stop, strlen(stop));
@@ -41,8 +42,9 @@ static const uint8_t *skip_probe_space(const uint8_t *p, const uint8_t *end)
 static bool is_tsdl(const uint8_t *data, size_t len)
 {
 	static const char *const words[] = {
-		"typealias", "typedef", "trace", "env", "clock", "stream", "event",
-		"struct", "enum", "variant", "callsite", "integer",
+		"typealias", "typedef", "trace",    "env",
+		"clock",     "stream",	"event",    "struct",
+		"enum",	     "variant", "callsite", "integer",
 	};
 	const uint8_t *end = data + len, *p = skip_probe_space(data, end);
 	size_t n = 0;
@@ -51,8 +53,10 @@ static bool is_tsdl(const uint8_t *data, size_t len)
 		n++;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(words); i++) {
 		if (n == strlen(words[i]) && !memcmp(p, words[i], n))
-			return has_text(data, len, "trace {") || has_text(data, len, "trace{") ||
-			       has_text(data, len, ":= struct") || has_text(data, len, ":=struct");
+			return has_text(data, len, "trace {") ||
+			       has_text(data, len, "trace{") ||
+			       has_text(data, len, ":= struct") ||
+			       has_text(data, len, ":=struct");
 	}
 	return false;
 }
@@ -65,8 +69,11 @@ int lt_probe(const uint8_t *data, size_t len, bool whole)
 {
 	static const char v1[] = "/* CTF 1.8";
 	static const char *const mine[] = {
-		"tracer_name = \"ktape\"", "table_hash = ", "metadata_crc32c",
-		" := b3;", " := ts64;",
+		"tracer_name = \"ktape\"",
+		"table_hash = ",
+		"metadata_crc32c",
+		" := b3;",
+		" := ts64;",
 	};
 
 	(void)whole;
@@ -79,6 +86,9 @@ int lt_probe(const uint8_t *data, size_t len, bool whole)
 	if (len > 2 && data[0] == JSON_MARK && memchr(data, '{', kt_min(len, 16)))
 		return 90;
 	if (kt_metadata_is_packets(data, len))
-		return has_text(data, len, "trace") || has_text(data, len, "\"type\"") ? 90 : 0;
+		return has_text(data, len, "trace") ||
+				       has_text(data, len, "\"type\"") ?
+			       90 :
+			       0;
 	return is_tsdl(data, len) ? 60 : 0;
 }

@@ -19,8 +19,8 @@
 
 #include "ctf.h"
 
-#define INDEX		16U	/* members of a structure whose names are sorted */
-#define OVERLAPS	1024U	/* ranges of labels, if they overlap */
+#define INDEX	 16U   /* members of a structure whose names are sorted */
+#define OVERLAPS 1024U /* ranges of labels, if they overlap */
 
 /**
  * struct frame - a structure around a field
@@ -81,19 +81,26 @@ static bool resolve_error(struct walk *w, const char *text)
 static bool bad_path(struct walk *w, const struct ctf_type *t)
 {
 	static const char *const origins[CTF_ROOTS + 1] = {
-		"trace.packet.header.", "stream.packet.context.", "stream.event.header.",
-		"stream.event.context.", "event.context.", "event.fields.", "",
+		"trace.packet.header.",
+		"stream.packet.context.",
+		"stream.event.header.",
+		"stream.event.context.",
+		"event.context.",
+		"event.fields.",
+		"",
 	};
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s", origins[t->origin]);
 	if (!t->nr_path)
-		return resolve_error(w, t->kind == CTF_VARIANT ? "a variant has no tag"
-						     : "a sequence has no length");
+		return resolve_error(w, t->kind == CTF_VARIANT ?
+						"a variant has no tag" :
+						"a sequence has no length");
 	for (unsigned int i = 0; i < t->nr_path; i++) {
 		size_t len = strlen(path);
 
-		snprintf(path + len, sizeof(path) - len, "%s%s", i ? "." : "", t->path[i]);
+		snprintf(path + len, sizeof(path) - len, "%s%s", i ? "." : "",
+			 t->path[i]);
 	}
 	if (w->failed)
 		return false;
@@ -125,12 +132,14 @@ static struct ctf_type *own_type(struct walk *w, const struct ctf_type **place)
 	*copy = *t;
 	copy->own = true;
 	if (t->nr_members) {
-		copy->members = ctf_alloc(w->c, t->nr_members * sizeof(*t->members));
+		copy->members =
+			ctf_alloc(w->c, t->nr_members * sizeof(*t->members));
 		if (!copy->members) {
 			no_memory(w);
 			return NULL;
 		}
-		memcpy(copy->members, t->members, t->nr_members * sizeof(*t->members));
+		memcpy(copy->members, t->members,
+		       t->nr_members * sizeof(*t->members));
 	}
 	*place = copy;
 	return copy;
@@ -179,7 +188,7 @@ static struct ctf_member *find_ctf_member(struct walk *w, const struct ctf_type 
 	}
 	if (!t->index)
 		return NULL;
-	while (low < high) {	/* the first one that is not before the key */
+	while (low < high) { /* the first one that is not before the key */
 		middle = low + (high - low) / 2;
 		if (by_member_name(&t->index[middle], &key) < 0)
 			low = middle + 1;
@@ -187,7 +196,8 @@ static struct ctf_member *find_ctf_member(struct walk *w, const struct ctf_type 
 			high = middle;
 	}
 	return low && t->index[low - 1].name == name ?
-		&t->members[t->index[low - 1].member] : NULL;
+		       &t->members[t->index[low - 1].member] :
+		       NULL;
 }
 
 /* Check whether a path from a structure leads to a number. */
@@ -195,7 +205,8 @@ static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
 		     const struct ctf_type *from)
 {
 	for (unsigned int i = 0; i < from->nr_path; i++) {
-		const struct ctf_member *m = find_ctf_member(w, t, end, from->path[i]);
+		const struct ctf_member *m =
+			find_ctf_member(w, t, end, from->path[i]);
 
 		if (!m)
 			return false;
@@ -206,9 +217,10 @@ static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
 }
 
 /* Give the number at the end of a path a slot.  Return: its type, or NULL. */
-static const struct ctf_type *
-take_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
-	  const struct ctf_type *from, unsigned int root)
+static const struct ctf_type *take_slot(struct walk *w, const struct ctf_type *t,
+					unsigned int end,
+					const struct ctf_type *from,
+					unsigned int root)
 {
 	struct ctf_type *number = NULL;
 
@@ -227,8 +239,8 @@ take_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 		resolve_error(w, "an event has too many lengths and tags");
 		return NULL;
 	}
-	number->slot = (uint16_t)(root < CTF_CONTEXT ? ++w->below
-						     : CTF_SLOTS - w->above++);
+	number->slot = (uint16_t)(root < CTF_CONTEXT ? ++w->below :
+						       CTF_SLOTS - w->above++);
 	return number;
 }
 
@@ -276,7 +288,7 @@ resolve_reference(struct walk *w, const struct frame *f, struct ctf_type *t)
 	if (t->nr_path && t->origin < w->root)
 		number = look_in(w, t->origin, t);
 	for (unsigned int i = w->root; t->nr_path && t->origin == CTF_RELATIVE &&
-	     !number && !w->failed && i--;)
+				       !number && !w->failed && i--;)
 		number = look_in(w, i, t);
 	if (!number)
 		bad_path(w, t);
@@ -287,12 +299,13 @@ resolve_reference(struct walk *w, const struct frame *f, struct ctf_type *t)
 
 /* ---- variants --------------------------------------------------------------------------- */
 
-static bool add_choice(struct walk *w, struct ctf_type *t, const struct ctf_range *r,
-		       unsigned int member)
+static bool add_choice(struct walk *w, struct ctf_type *t,
+		       const struct ctf_range *r, unsigned int member)
 {
 	struct ctf_choice choice = {
 		ctf_order(t->tag, (uint64_t)r->low),
-		ctf_order(t->tag, (uint64_t)r->high), member,
+		ctf_order(t->tag, (uint64_t)r->high),
+		member,
 	};
 	struct ctf_choice *more;
 
@@ -320,8 +333,8 @@ static bool add_labels(struct walk *w, struct ctf_type *t)
 	}
 	for (unsigned int i = 0; i < t->tag->nr_labels; i++) {
 		const struct ctf_label *l = &t->tag->labels[i];
-		const struct ctf_word *word = ctf_word(w->c, l->name, strlen(l->name),
-						       false);
+		const struct ctf_word *word =
+			ctf_word(w->c, l->name, strlen(l->name), false);
 
 		if (word && word->owner == t && !t->members[word->option].nr_ranges &&
 		    !add_choice(w, t, &l->range, word->option))
@@ -375,7 +388,8 @@ static bool set_choices(struct walk *w, struct ctf_type *t)
 
 /* ---- types ------------------------------------------------------------------------------- */
 
-static bool walk_type(struct walk *w, const struct ctf_type **place, const struct frame *up);
+static bool walk_type(struct walk *w, const struct ctf_type **place,
+		      const struct frame *up);
 
 static bool walk_parts(struct walk *w, struct ctf_type *t, const struct frame *up)
 {
@@ -404,7 +418,8 @@ static bool walk_parts(struct walk *w, struct ctf_type *t, const struct frame *u
 	}
 }
 
-static bool walk_type(struct walk *w, const struct ctf_type **place, const struct frame *up)
+static bool walk_type(struct walk *w, const struct ctf_type **place,
+		      const struct frame *up)
 {
 	struct ctf_type *t;
 	bool ok;
@@ -421,7 +436,8 @@ static bool walk_type(struct walk *w, const struct ctf_type **place, const struc
 	return ok;
 }
 
-static bool walk_root(struct walk *w, enum ctf_root root, const struct ctf_type **place)
+static bool walk_root(struct walk *w, enum ctf_root root,
+		      const struct ctf_type **place)
 {
 	w->root = root;
 	w->roots[root] = place;
@@ -478,8 +494,7 @@ static bool walk_class(struct walk *w, struct ctf_class *e)
 	w->roots[CTF_PACKET_CONTEXT] = s ? &s->packet_context : NULL;
 	w->roots[CTF_EVENT_HEADER] = s ? &s->event_header : NULL;
 	w->roots[CTF_COMMON_CONTEXT] = s ? &s->event_context : NULL;
-	return walk_root(w, CTF_CONTEXT, &e->context) &&
-	       walk_payload(w, e);
+	return walk_root(w, CTF_CONTEXT, &e->context) && walk_payload(w, e);
 }
 
 /**

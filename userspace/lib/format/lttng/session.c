@@ -20,12 +20,12 @@
 #include "internal.h"
 #include "session.h"
 
-#define JSON_MARK	'\x1e'
-#define NS_PER_S	1000000000
+#define JSON_MARK '\x1e'
+#define NS_PER_S  1000000000
 
 /* Say why a trace cannot be read.  Return: -EBADMSG. */
-static int refuse_session(struct kt_import *in, const struct lt_trace *t, uint64_t offset,
-			  const char *why)
+static int refuse_session(struct kt_import *in, const struct lt_trace *t,
+			  uint64_t offset, const char *why)
 {
 	return kt_import_fail(in, offset, "%.60s%smetadata: %s", t->path,
 			      *t->path ? "/" : "", why);
@@ -33,8 +33,8 @@ static int refuse_session(struct kt_import *in, const struct lt_trace *t, uint64
 
 /* ---- metadata ----------------------------------------------------------------------- */
 
-static int parse_text(struct kt_import *in, struct lt_trace *t, const char *text,
-		      size_t len)
+static int parse_text(struct kt_import *in, struct lt_trace *t,
+		      const char *text, size_t len)
 {
 	struct ktape_error error = { .text = "" };
 	int err;
@@ -47,11 +47,12 @@ static int parse_text(struct kt_import *in, struct lt_trace *t, const char *text
 		err = ctf_complete(&t->c, &error);
 	if (t->c.limit)
 		return refuse_session(in, t, 0, t->c.limit);
-	return err == -EBADMSG ? refuse_session(in, t, error.offset, error.text) : err;
+	return err == -EBADMSG ? refuse_session(in, t, error.offset, error.text) :
+				 err;
 }
 
-static int parse_data(struct kt_import *in, struct lt_trace *t, const uint8_t *data,
-		      size_t size)
+static int parse_data(struct kt_import *in, struct lt_trace *t,
+		      const uint8_t *data, size_t size)
 {
 	struct ktape_error error;
 	char *text = NULL;
@@ -107,7 +108,8 @@ static int read_input(struct kt_import *in, struct lt_trace *t)
 /* ---- clocks --------------------------------------------------------------------------- */
 
 /* Put whole seconds of the offset into the seconds. */
-static int take_session_origin(struct kt_import *in, struct lt_trace *t, struct ctf_origin *o)
+static int take_session_origin(struct kt_import *in, struct lt_trace *t,
+			       struct ctf_origin *o)
 {
 	struct ktape_info clock = { .freq = o->freq, .offset = o->offset % o->freq };
 	struct ktape_error error;
@@ -144,7 +146,8 @@ static uint64_t rescale_time(uint64_t ticks, uint64_t from, uint64_t to)
 /* Return the origin of the clock in ns, below 2^63 by take_session_origin(). */
 static int64_t origin_of(const struct ctf_origin *o)
 {
-	return o->offset_s * NS_PER_S + (int64_t)rescale_time(o->offset, o->freq, NS_PER_S);
+	return o->offset_s * NS_PER_S +
+	       (int64_t)rescale_time(o->offset, o->freq, NS_PER_S);
 }
 
 /* Set how far a clock is ahead of the first one, and its last time below 2^63 ns. */
@@ -160,8 +163,9 @@ static void set_ahead(const struct lt_session *all, struct ctf_origin *o,
 	if (rescale_time(seconds, 1, all->freq) > UINT64_MAX / 2)
 		o->ahead = UINT64_MAX / 2;
 	/* Less by what is rounded. */
-	o->latest = rescale_time((uint64_t)INT64_MAX - 2 - (uint64_t)kt_max(origin, 0), NS_PER_S,
-				 o->freq);
+	o->latest = rescale_time((uint64_t)INT64_MAX - 2 -
+					 (uint64_t)kt_max(origin, 0),
+				 NS_PER_S, o->freq);
 }
 
 /* Find the clock that begins first.  Times are in ns if clocks have several frequencies. */
@@ -206,8 +210,8 @@ static void set_session_clock(struct kt_import *in, struct lt_session *all)
 }
 
 /* Return a time of a clock as it is delivered, at most UINT64_MAX. */
-uint64_t lt_session_time(const struct lt_session *all, const struct ctf_origin *o,
-			 uint64_t ticks)
+uint64_t lt_session_time(const struct lt_session *all,
+			 const struct ctf_origin *o, uint64_t ticks)
 {
 	uint64_t time = rescale_time(ticks, o->freq, all->freq);
 
@@ -225,7 +229,8 @@ static bool has_calls(const struct lt_session *all)
 		for (size_t k = 0; k < c->nr_classes; k++) {
 			const char *name = c->classes[k].name;
 
-			if (name && (strstr(name, "sys_") || strstr(name, "syscall")))
+			if (name &&
+			    (strstr(name, "sys_") || strstr(name, "syscall")))
 				return true;
 		}
 	}
@@ -247,13 +252,14 @@ static void fill_session_info(struct kt_import *in, const struct lt_session *all
 			snprintf(info->hostname, sizeof(info->hostname), "%s",
 				 c->hostname);
 		if (!*info->release)
-			snprintf(info->release, sizeof(info->release), "%s", c->release);
+			snprintf(info->release, sizeof(info->release), "%s",
+				 c->release);
 	}
 	if (!machine && !uname(&here)) {
 		machine = here.machine;
 		if (has_calls(all))
 			kt_import_note(in, "the trace does not name its architecture: numbers of system calls are those of %s (option machine=)",
-			       machine);
+				       machine);
 	}
 	if (machine)
 		snprintf(info->machine, sizeof(info->machine), "%s", machine);
@@ -268,13 +274,14 @@ static void free_trace(struct lt_trace *t)
 }
 
 /* Open a trace at the end of the list.  Return: 0, -EBADMSG, or other errors. */
-static int open_trace(struct kt_import *in, struct lt_session *all, const char *path,
-		      bool alone)
+static int open_trace(struct kt_import *in, struct lt_session *all,
+		      const char *path, bool alone)
 {
 	struct lt_trace *t = &all->list[all->nr];
 	int err;
 
-	*t = (struct lt_trace){ .folder = -1, .path = strdup(strcmp(path, ".") ? path : "") };
+	*t = (struct lt_trace){ .folder = -1,
+				.path = strdup(strcmp(path, ".") ? path : "") };
 	if (!t->path)
 		return -ENOMEM;
 	all->nr++;
@@ -303,14 +310,16 @@ static int open_traces(struct kt_import *in, struct lt_session *all,
 	for (size_t i = 0; i < found->nr && !err; i++) {
 		err = open_trace(in, all, found->list[i], found->nr == 1);
 		if (err == -EMFILE || err == -ENFILE)
-			return kt_import_fail(in, 0, "%.60s: too many open files: there are %zu traces: raise the limit (ulimit -Hn %zu, as root)",
-					      found->list[i], found->nr, found->nr + 64);
+			return kt_import_fail(
+				in, 0,
+				"%.60s: too many open files: there are %zu traces: raise the limit (ulimit -Hn %zu, as root)",
+				found->list[i], found->nr, found->nr + 64);
 		if (err != -EBADMSG || found->nr == 1)
 			continue;
 		if (i + 1 == found->nr && all->nr == 1)
 			return err;
-		kt_import_bad(in, in->error.offset, "%s: this trace is left out",
-			      in->error.text);
+		kt_import_bad(in, in->error.offset,
+			      "%s: this trace is left out", in->error.text);
 		free_trace(&all->list[--all->nr]);
 		err = 0;
 	}
@@ -335,8 +344,10 @@ int lt_session_open(struct kt_import *in, struct lt_session *all)
 	int err = kt_folders_find(in->folder, &found);
 
 	if (err == -E2BIG)
-		err = kt_import_fail(in, 0, "more than %u traces or %u folders are below this one: give a part of them",
-				     KT_FOLDERS_MAX, KT_FOLDERS_SEEN);
+		err = kt_import_fail(
+			in, 0,
+			"more than %u traces or %u folders are below this one: give a part of them",
+			KT_FOLDERS_MAX, KT_FOLDERS_SEEN);
 	if (!err)
 		all->list = calloc(kt_max(found.nr, 1), sizeof(*all->list));
 	if (!err && !all->list)
@@ -354,14 +365,14 @@ int lt_session_open(struct kt_import *in, struct lt_session *all)
 }
 
 /* Find out what the events of a trace become.  Return: as lt_session_bind(). */
-static int bind_trace(struct kt_tp *tp, struct lt_session *all, struct lt_trace *t,
-		      struct lt_values *v)
+static int bind_trace(struct kt_tp *tp, struct lt_session *all,
+		      struct lt_trace *t, struct lt_values *v)
 {
 	const size_t nr = t->c.nr_classes;
 	int err = 0;
 
-	tp->relative_prio |= !strncmp(t->c.tracer, "lttng-modules",
-				      strlen("lttng-modules"));
+	tp->relative_prio |=
+		!strncmp(t->c.tracer, "lttng-modules", strlen("lttng-modules"));
 	t->c.bytes = all->bytes;
 	t->classes = ctf_alloc(&t->c, nr * sizeof(*t->classes));
 	if (!t->classes)
@@ -380,7 +391,8 @@ static int drop_trace(struct kt_import *in, struct lt_session *all, size_t nr)
 {
 	if (all->nr == 1)
 		return -EBADMSG;
-	kt_import_bad(in, in->error.offset, "%s: this trace is left out", in->error.text);
+	kt_import_bad(in, in->error.offset, "%s: this trace is left out",
+		      in->error.text);
 	all->bytes -= all->list[nr].bytes;
 	free_trace(&all->list[nr]);
 	all->nr--;

@@ -40,7 +40,7 @@ struct lt_session {
 int lt_session_open(struct kt_import *in, struct lt_session *all);
 int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v);
 void lt_session_close(struct lt_session *all);
-uint64_t lt_session_time(const struct lt_session *all, const struct ctf_origin *o,
-			 uint64_t ticks);
+uint64_t lt_session_time(const struct lt_session *all,
+			 const struct ctf_origin *o, uint64_t ticks);
 
 #endif /* _KT_LTTNG_SESSION_H */

@@ -59,7 +59,7 @@ static void set_trace(struct tsdl *p, const char *key)
 	} else if (!strcmp(key, "major") && p->token == TSDL_NUMBER &&
 		   p->number != 1) {
 		tsdl_bad(p, "the metadata is CTF %lld in the form of 1.8",
-		    (long long)p->number);
+			 (long long)p->number);
 	}
 }
 
@@ -83,7 +83,8 @@ static void set_env(struct tsdl *p, const char *key)
 		tsdl_no_memory(p);
 		return;
 	}
-	for (size_t i = 0; p->token == TSDL_NUMBER && i < KT_ARRAY_SIZE(ctf_versions); i++) {
+	for (size_t i = 0;
+	     p->token == TSDL_NUMBER && i < KT_ARRAY_SIZE(ctf_versions); i++) {
 		if (!strcmp(key, ctf_versions[i]))
 			c->version_of[i] = (uint64_t)p->number;
 	}
@@ -144,17 +145,17 @@ static void set_event(struct tsdl *p, const char *key)
 }
 
 static void (*const setters[])(struct tsdl *p, const char *key) = {
-	[TRACE] = set_trace, [ENV] = set_env, [CLOCK] = set_tsdl_clock,
+	[TRACE] = set_trace,   [ENV] = set_env,	    [CLOCK] = set_tsdl_clock,
 	[STREAM] = set_stream, [EVENT] = set_event,
 };
 
 static void set_tsdl_type(struct tsdl *p, enum block block, const char *key,
 			  const struct ctf_type *t)
 {
-	struct ctf_stream *s = block == STREAM ?
-		&p->c->streams[p->c->nr_streams - 1] : NULL;
-	struct ctf_class *e = block == EVENT ?
-		&p->c->classes[p->c->nr_classes - 1] : NULL;
+	struct ctf_stream *s =
+		block == STREAM ? &p->c->streams[p->c->nr_streams - 1] : NULL;
+	struct ctf_class *e =
+		block == EVENT ? &p->c->classes[p->c->nr_classes - 1] : NULL;
 
 	if (t->kind != CTF_STRUCT) {
 		tsdl_bad(p, "%.80s is not a structure", key);
@@ -234,7 +235,7 @@ static bool parse_statement(struct tsdl *p)
 		const char *word;
 		enum block block;
 	} blocks[] = {
-		{ "trace", TRACE }, { "env", ENV }, { "clock", CLOCK },
+		{ "trace", TRACE },   { "env", ENV },	  { "clock", CLOCK },
 		{ "stream", STREAM }, { "event", EVENT },
 	};
 
@@ -253,7 +254,7 @@ static bool parse_statement(struct tsdl *p)
 		return tsdl_parse_typedef(p);
 	if (tsdl_is(p, "struct") || tsdl_is(p, "variant") || tsdl_is(p, "enum"))
 		return tsdl_parse_type(p) && tsdl_expect(p, ";");
-	if (p->token == TSDL_WORD || tsdl_is(p, ";")) {	/* callsite and others */
+	if (p->token == TSDL_WORD || tsdl_is(p, ";")) { /* callsite and others */
 		tsdl_skip_statement(p);
 		tsdl_accept(p, ";");
 		return true;
@@ -269,8 +270,12 @@ static void find_order(struct ctf *c, const char *text, size_t len)
 {
 	struct ktape_error error;
 	struct tsdl p = {
-		.c = c, .text = text, .at = text, .end = text + len,
-		.from = text, .error = &error,
+		.c = c,
+		.text = text,
+		.at = text,
+		.end = text + len,
+		.from = text,
+		.error = &error,
 	};
 	struct ctf_type order = { .big = false };
 	unsigned int depth = 0;
@@ -306,8 +311,12 @@ int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error)
 {
 	struct tsdl p = {
-		.c = c, .text = text, .at = text, .end = text + len,
-		.from = text, .error = error,
+		.c = c,
+		.text = text,
+		.at = text,
+		.end = text + len,
+		.from = text,
+		.error = error,
 	};
 
 	c->version = 1;

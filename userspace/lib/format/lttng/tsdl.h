@@ -8,7 +8,7 @@
 
 #include "ctf.h"
 
-#define TSDL_ALIAS	4096U	/* bytes of the name of a type, of all its words */
+#define TSDL_ALIAS 4096U /* bytes of the name of a type, of all its words */
 
 enum tsdl_token { TSDL_END, TSDL_WORD, TSDL_TEXT, TSDL_NUMBER, TSDL_SIGN };
 

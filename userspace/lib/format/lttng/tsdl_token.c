@@ -48,17 +48,14 @@ static void skip_tsdl_space(struct tsdl *p)
 	while (p->at < p->end) {
 		if (strchr(" \t\r\n", *p->at) && *p->at) {
 			p->at++;
-		} else if (p->end - p->at > 1 && p->at[0] == '/' &&
-			   p->at[1] == '*') {
-			const char *stop = memmem(p->at + 2,
-						  (size_t)(p->end - p->at - 2),
-						  "*/", 2);
+		} else if (p->end - p->at > 1 && p->at[0] == '/' && p->at[1] == '*') {
+			const char *stop = memmem(
+				p->at + 2, (size_t)(p->end - p->at - 2), "*/", 2);
 
 			p->at = stop ? stop + 2 : p->end;
-		} else if (p->end - p->at > 1 && p->at[0] == '/' &&
-			   p->at[1] == '/') {
-			const char *stop = memchr(p->at, '\n',
-						  (size_t)(p->end - p->at));
+		} else if (p->end - p->at > 1 && p->at[0] == '/' && p->at[1] == '/') {
+			const char *stop =
+				memchr(p->at, '\n', (size_t)(p->end - p->at));
 
 			p->at = stop ? stop : p->end;
 		} else {
@@ -100,7 +97,8 @@ static char take_escape(const char **at, const char *end)
 		known = memchr(names, **at, sizeof(names) - 1);
 		return known ? means[known - names] : **at;
 	}
-	for (*at = from; *at < end && *at - from < 3 && tsdl_digit_of(**at) < base; (*at)++)
+	for (*at = from;
+	     *at < end && *at - from < 3 && tsdl_digit_of(**at) < base; (*at)++)
 		v = v * base + tsdl_digit_of(**at);
 	(*at)--;
 	return (char)v;
@@ -155,9 +153,9 @@ static void take_tsdl_number(struct tsdl *p)
 	for (; p->at < p->end && is_word(*p->at); p->at++) {
 		char c = *p->at | 32;
 
-		digit = *p->at <= '9' ? (unsigned int)(*p->at - '0')
-				      : (unsigned int)(c - 'a' + 10);
-		if (digit >= base) {	/* a suffix, as in 1ULL */
+		digit = *p->at <= '9' ? (unsigned int)(*p->at - '0') :
+					(unsigned int)(c - 'a' + 10);
+		if (digit >= base) { /* a suffix, as in 1ULL */
 			if (c == 'u' || c == 'l')
 				continue;
 			tsdl_bad(p, "a number is malformed");
@@ -177,8 +175,7 @@ static void take_sign(struct tsdl *p)
 	for (size_t i = 0; i < KT_ARRAY_SIZE(longer); i++) {
 		size_t len = strlen(longer[i]);
 
-		if ((size_t)(p->end - p->at) >= len &&
-		    !memcmp(p->at, longer[i], len))
+		if ((size_t)(p->end - p->at) >= len && !memcmp(p->at, longer[i], len))
 			n = len;
 	}
 	set_word(p, p->at, n);
@@ -210,7 +207,8 @@ void tsdl_next(struct tsdl *p)
 
 bool tsdl_is(const struct tsdl *p, const char *word)
 {
-	return (p->token == TSDL_WORD || p->token == TSDL_SIGN) && !strcmp(p->word, word);
+	return (p->token == TSDL_WORD || p->token == TSDL_SIGN) &&
+	       !strcmp(p->word, word);
 }
 
 /* Go past a word or sign.  Return: false if something else is there. */
@@ -227,7 +225,8 @@ bool tsdl_expect(struct tsdl *p, const char *word)
 	if (tsdl_accept(p, word))
 		return true;
 	if (p->token == TSDL_END)
-		return tsdl_bad(p, "the metadata ends where \"%s\" is missing", word);
+		return tsdl_bad(p, "the metadata ends where \"%s\" is missing",
+				word);
 	return tsdl_bad(p, "\"%s\" is missing before \"%.40s\"", word, p->word);
 }
 

@@ -20,8 +20,7 @@ static const struct ctf_type *find_tsdl_alias(const struct tsdl *p, const char *
 	return w && w->alias ? w->alias->type : NULL;
 }
 
-static bool add_alias(struct tsdl *p, const char *name,
-		      const struct ctf_type *type)
+static bool add_alias(struct tsdl *p, const char *name, const struct ctf_type *type)
 {
 	struct ctf_word *w = ctf_word(p->c, name, strlen(name), true);
 	struct tsdl_alias *a = w ? ctf_alloc(p->c, sizeof(*a)) : NULL;
@@ -46,14 +45,15 @@ static bool append_alias_word(char *name, const char *word)
 {
 	size_t len = strlen(name);
 
-	return (size_t)snprintf(name + len, TSDL_ALIAS - len, "%s%s", len ? " " : "",
-				word) < TSDL_ALIAS - len;
+	return (size_t)snprintf(name + len, TSDL_ALIAS - len, "%s%s",
+				len ? " " : "", word) < TSDL_ALIAS - len;
 }
 
 static void append_name(struct tsdl *p, char *name)
 {
 	if (!append_alias_word(name, p->word))
-		tsdl_bad(p, "the name of a type has more than %u bytes", TSDL_ALIAS - 1);
+		tsdl_bad(p, "the name of a type has more than %u bytes",
+			 TSDL_ALIAS - 1);
 }
 
 /* ---- types ------------------------------------------------------------------------------ */
@@ -63,7 +63,7 @@ static bool parse_members(struct tsdl *p, struct ctf_type *t);
 static bool is_true(const struct tsdl *p)
 {
 	return p->token == TSDL_NUMBER ? p->number != 0 :
-				    tsdl_is(p, "true") || tsdl_is(p, "TRUE");
+					 tsdl_is(p, "true") || tsdl_is(p, "TRUE");
 }
 
 void tsdl_set_order(const struct tsdl *p, struct ctf_type *t)
@@ -95,8 +95,8 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 			tsdl_bad(p, "a floating point number has more than 64 bits");
 		t->size = (uint16_t)kt_min(t->size + (uint64_t)p->number, 64);
 	} else if (!strcmp(key, "align")) {
-		if (p->token != TSDL_NUMBER || p->number < 1 || p->number > 4096 ||
-		    (p->number & (p->number - 1)))
+		if (p->token != TSDL_NUMBER || p->number < 1 ||
+		    p->number > 4096 || (p->number & (p->number - 1)))
 			tsdl_bad(p, "an alignment is not a power of two");
 		t->align = (uint16_t)p->number;
 	} else if (!strcmp(key, "signed")) {
@@ -104,8 +104,8 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 	} else if (!strcmp(key, "byte_order")) {
 		tsdl_set_order(p, t);
 	} else if (!strcmp(key, "encoding")) {
-		t->text = tsdl_is(p, "UTF8") || tsdl_is(p, "ASCII") || tsdl_is(p, "utf8") ||
-			  tsdl_is(p, "ascii");
+		t->text = tsdl_is(p, "UTF8") || tsdl_is(p, "ASCII") ||
+			  tsdl_is(p, "utf8") || tsdl_is(p, "ascii");
 	} else if (!strcmp(key, "base")) {
 		t->hex = p->token == TSDL_NUMBER && p->number == 16;
 	} else if (!strcmp(key, "map")) {
@@ -152,7 +152,8 @@ static bool parse_range(struct tsdl *p, struct ctf_range *r, int64_t *last)
 		tsdl_next(p);
 		if (tsdl_accept(p, "...")) {
 			if (p->token != TSDL_NUMBER)
-				return tsdl_bad(p, "a range of an enumeration has no end");
+				return tsdl_bad(
+					p, "a range of an enumeration has no end");
 			r->high = p->number;
 			tsdl_next(p);
 		}
@@ -281,8 +282,7 @@ static bool parse_path(struct tsdl *p, struct ctf_type *t, const char *stop)
 }
 
 /* Parse "struct [NAME] [{ members } [align(N)]]", or the same of a variant. */
-static const struct ctf_type *parse_compound(struct tsdl *p,
-					     enum ctf_kind kind)
+static const struct ctf_type *parse_compound(struct tsdl *p, enum ctf_kind kind)
 {
 	char name[TSDL_ALIAS] = "";
 	struct ctf_type *t, tag = { .origin = CTF_RELATIVE };
@@ -321,8 +321,8 @@ static const struct ctf_type *parse_compound(struct tsdl *p,
 	if (tsdl_accept(p, "align")) {
 		if (!tsdl_expect(p, "("))
 			return NULL;
-		if (p->token != TSDL_NUMBER || p->number < 1 || p->number > 4096 ||
-		    (p->number & (p->number - 1))) {
+		if (p->token != TSDL_NUMBER || p->number < 1 ||
+		    p->number > 4096 || (p->number & (p->number - 1))) {
 			tsdl_bad(p, "an alignment is not a power of two");
 			return NULL;
 		}
@@ -435,8 +435,7 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 	}
 	if (p->token == TSDL_NUMBER)
 		t->count = (uint64_t)p->number;
-	if (t->kind == CTF_SEQUENCE ? !parse_path(p, t, "]") :
-				      !skip_count(p))
+	if (t->kind == CTF_SEQUENCE ? !parse_path(p, t, "]") : !skip_count(p))
 		return NULL;
 	p->depth++;
 	inner = parse_brackets(p, element);
@@ -446,16 +445,16 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 	t->element = inner;
 	t->refers |= inner->refers;
 	t->align = inner->kind == CTF_VARIANT ? 1 : inner->align;
-	t->text = inner->text && inner->kind == CTF_INTEGER && inner->size == 8 &&
-		  !inner->nr_labels;
+	t->text = inner->text && inner->kind == CTF_INTEGER &&
+		  inner->size == 8 && !inner->nr_labels;
 	return t;
 }
 
 static bool add_tsdl_member(struct tsdl *p, struct ctf_type *t,
 			    const struct ctf_type *type)
 {
-	struct ctf_member *more = ctf_grow(p->c, t->members, t->nr_members,
-					   sizeof(*more));
+	struct ctf_member *more =
+		ctf_grow(p->c, t->members, t->nr_members, sizeof(*more));
 
 	if (!more)
 		return tsdl_no_memory(p);

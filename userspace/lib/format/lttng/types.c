@@ -11,7 +11,9 @@
 
 /* Keys of the environment. */
 const char *const ctf_versions[3] = {
-	"tracer_major", "tracer_minor", "tracer_patchlevel",
+	"tracer_major",
+	"tracer_minor",
+	"tracer_patchlevel",
 };
 
 /* ---- memory of the types ----------------------------------------------------------- */
@@ -155,8 +157,8 @@ struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind)
 
 struct ctf_stream *ctf_add_stream(struct ctf *c)
 {
-	struct ctf_stream *more = ctf_grow(c, c->streams, c->nr_streams,
-					   sizeof(*more));
+	struct ctf_stream *more =
+		ctf_grow(c, c->streams, c->nr_streams, sizeof(*more));
 
 	if (!more)
 		return NULL;
@@ -168,8 +170,8 @@ struct ctf_stream *ctf_add_stream(struct ctf *c)
 
 struct ctf_class *ctf_add_class(struct ctf *c)
 {
-	struct ctf_class *more = ctf_grow(c, c->classes, c->nr_classes,
-					  sizeof(*more));
+	struct ctf_class *more =
+		ctf_grow(c, c->classes, c->nr_classes, sizeof(*more));
 
 	if (!more)
 		return NULL;
@@ -182,8 +184,8 @@ struct ctf_class *ctf_add_class(struct ctf *c)
 
 struct ctf_clock *ctf_add_clock(struct ctf *c)
 {
-	struct ctf_clock *more = ctf_grow(c, c->clocks, c->nr_clocks,
-					  sizeof(*more));
+	struct ctf_clock *more =
+		ctf_grow(c, c->clocks, c->nr_clocks, sizeof(*more));
 
 	if (!more)
 		return NULL;

@@ -13,7 +13,8 @@
 
 #include "internal.h"
 
-#define NEXT_NUMBER	1U	/* key of numbers in the map of names, whose names have 0 */
+#define NEXT_NUMBER \
+	1U /* key of numbers in the map of names, whose names have 0 */
 
 static bool is_sequence(uint8_t kind)
 {
@@ -72,8 +73,7 @@ static uint64_t lttng_user_shape_of(const struct kt_user_event *t)
 }
 
 /* Compare the fields, because two shapes may have the same hash. */
-static bool has_fields(const struct lt_user *user,
-		       const struct kt_user_event *t)
+static bool has_fields(const struct lt_user *user, const struct kt_user_event *t)
 {
 	if (user->nr != t->nr)
 		return false;
@@ -81,8 +81,10 @@ static bool has_fields(const struct lt_user *user,
 		const struct lt_field *f = &user->fields[i];
 
 		if (f->kind != t->fields[i].kind || f->elem != t->fields[i].elem ||
-		    f->narrow != t->fields[i].narrow || f->fixed != fixed_of(&t->fields[i]) ||
-		    f->named != !!t->fields[i].object || f->is_length != is_length(t, i))
+		    f->narrow != t->fields[i].narrow ||
+		    f->fixed != fixed_of(&t->fields[i]) ||
+		    f->named != !!t->fields[i].object ||
+		    f->is_length != is_length(t, i))
 			return false;
 	}
 	return true;
@@ -138,11 +140,13 @@ static int declare_name(struct kt_map *taken, bool check, const char *before,
 		return true;
 	if (*before)
 		return !!kt_map_find(taken, 0, hash_name("", name, behind));
-	return *name == '_' && kt_map_find(taken, 0, hash_name("", name + 1, behind));
+	return *name == '_' &&
+	       kt_map_find(taken, 0, hash_name("", name + 1, behind));
 }
 
 /* Note or check all names that a field declares.  Return: as declare_name(). */
-static int declare_field_names(struct kt_map *taken, const struct lt_field *f, bool check)
+static int declare_field_names(struct kt_map *taken, const struct lt_field *f,
+			       bool check)
 {
 	int ret = declare_name(taken, check, "", f->name, "");
 
@@ -159,7 +163,8 @@ static int declare_field_names(struct kt_map *taken, const struct lt_field *f, b
  */
 static int number_field(struct kt_map *taken, struct lt_field *f, char *end)
 {
-	struct kt_map_entry *next = kt_map_put(taken, NEXT_NUMBER, hash_name("", f->name, ""));
+	struct kt_map_entry *next =
+		kt_map_put(taken, NEXT_NUMBER, hash_name("", f->name, ""));
 
 	if (!next)
 		return -ENOMEM;
@@ -270,7 +275,8 @@ static int take_own(void *arg, const char *name, int row, bool sequence)
 }
 
 /* Make a class of what @t->user_event has, behind the fields of event id @base if any. */
-static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id, uint32_t base)
+static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id,
+		      uint32_t base)
 {
 	struct own_names own = { .c = c, .user = &t->user_event };
 	char name[LT_NAME_ROOM];
@@ -316,8 +322,8 @@ static int add_user(struct lttng *t, uint32_t id, uint32_t base)
  * Look up or add the class of what @t->user_event has, by @key in @map.
  * Return: 0, 1: there is no class for it, or -ENOMEM.
  */
-static int find_lttng_user_class(struct lttng *t, struct kt_map *map, uint32_t key, uint32_t base,
-				 uint32_t *id)
+static int find_lttng_user_class(struct lttng *t, struct kt_map *map,
+				 uint32_t key, uint32_t base, uint32_t *id)
 {
 	uint64_t shape = lttng_user_shape_of(&t->user_event);
 	struct kt_map_entry *entry = kt_map_find(map, key, shape);
@@ -353,7 +359,8 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		return 1;
 	if (t->user_event.no_memory)
 		return -ENOMEM;
-	return find_lttng_user_class(t, &t->users, ktape_event_arg(l->event, 0), 0, id);
+	return find_lttng_user_class(t, &t->users, ktape_event_arg(l->event, 0),
+				     0, id);
 }
 
 /**
@@ -366,7 +373,8 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
  */
 int lt_extended_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
-	bool has = *id && *id < LT_USERS && kt_user_extra_of(&t->user_event, l->event);
+	bool has = *id && *id < LT_USERS &&
+		   kt_user_extra_of(&t->user_event, l->event);
 	int ret;
 
 	if (t->user_event.no_memory)
@@ -431,11 +439,13 @@ static char *put_lttng_user_value(char *p, const struct kt_user_field *f)
 	case KT_FIELD_ARRAY:
 		p = f->fixed ? p : lt_put32(p, f->value);
 		for (uint64_t i = 0; i < f->value; i++)
-			p = f->narrow ? put_lttng_user_float(p, kt_user_element(f, i)) :
-					lt_put64(p, kt_user_element(f, i));
+			p = f->narrow ?
+				    put_lttng_user_float(p, kt_user_element(f, i)) :
+				    lt_put64(p, kt_user_element(f, i));
 		return p;
 	default:
-		return f->narrow ? put_lttng_user_float(p, f->value) : lt_put64(p, f->value);
+		return f->narrow ? put_lttng_user_float(p, f->value) :
+				   lt_put64(p, f->value);
 	}
 }
 
@@ -468,14 +478,18 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 static const char *lttng_user_type_of(const struct lt_field *field)
 {
 	static const char *const types[] = {
-		[KT_FIELD_UNSIGNED] = "uint64_t", [KT_FIELD_SIGNED] = "int64_t",
-		[KT_FIELD_HEX] = "xint64_t",	 [KT_FIELD_TEXT] = "string",
-		[KT_FIELD_WORD] = "string",	 [KT_FIELD_DOUBLE] = "double_t",
+		[KT_FIELD_UNSIGNED] = "uint64_t",
+		[KT_FIELD_SIGNED] = "int64_t",
+		[KT_FIELD_HEX] = "xint64_t",
+		[KT_FIELD_TEXT] = "string",
+		[KT_FIELD_WORD] = "string",
+		[KT_FIELD_DOUBLE] = "double_t",
 		[KT_FIELD_BYTES] = "uint8_t",
 	};
 
-	return field->narrow ? "float_t" :
-	       types[field->kind == KT_FIELD_ARRAY ? field->elem : field->kind];
+	return field->narrow ?
+		       "float_t" :
+		       types[field->kind == KT_FIELD_ARRAY ? field->elem : field->kind];
 }
 
 static void describe_field(FILE *f, const struct lt_field *field)
@@ -483,10 +497,11 @@ static void describe_field(FILE *f, const struct lt_field *field)
 	const char *name = field->name, *type = lttng_user_type_of(field);
 
 	if (is_sequence(field->kind) && field->fixed < 0)
-		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n", name, type,
-			name, name);
+		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n",
+			name, type, name, name);
 	else if (is_sequence(field->kind))
-		fprintf(f, "\t\t%s _%s[%lld];\n", type, name, (long long)field->fixed);
+		fprintf(f, "\t\t%s _%s[%lld];\n", type, name,
+			(long long)field->fixed);
 	else
 		fprintf(f, "\t\t%s _%s;\n", type, name);
 	if (field->named)

@@ -15,7 +15,9 @@ uint8_t lt_number_type(const struct ctf_type *t)
 {
 	if (t->kind == CTF_FLOAT)
 		return KT_TP_DOUBLE;
-	return t->hex ? KT_TP_HEX : t->is_signed ? KT_TP_SIGNED : KT_TP_UNSIGNED;
+	return t->hex	    ? KT_TP_HEX :
+	       t->is_signed ? KT_TP_SIGNED :
+			      KT_TP_UNSIGNED;
 }
 
 /* Return the bits of a double that has the value of a number of 16 bits. */
@@ -57,7 +59,8 @@ uint64_t lt_number(const struct ctf_type *t, uint64_t number)
 /* Check whether a type is a number. */
 bool lt_is_plain(const struct ctf_type *t)
 {
-	return t->kind == CTF_INTEGER || t->kind == CTF_LEB128 || t->kind == CTF_FLOAT;
+	return t->kind == CTF_INTEGER || t->kind == CTF_LEB128 ||
+	       t->kind == CTF_FLOAT;
 }
 
 /* Return how many bytes can be appended to a value that begins at @from in the room. */

@@ -43,12 +43,12 @@
 #include "format/writer.h"
 #include "native.h"
 
-#define PACKET		(64U << 10)
-#define PACKET_SMALL	(4U << 10)	/* with more than MANY streams */
-#define MANY		512U
-#define RECORD_EXTRA	(KTAPE_TIME_EXTEND_SIZE + 16)
-#define KINDS		3
-#define TID_NONE	INT32_MIN	/* no record has set the thread yet */
+#define PACKET	     (64U << 10)
+#define PACKET_SMALL (4U << 10) /* with more than MANY streams */
+#define MANY	     512U
+#define RECORD_EXTRA (KTAPE_TIME_EXTEND_SIZE + 16)
+#define KINDS	     3
+#define TID_NONE     INT32_MIN /* no record has set the thread yet */
 
 /**
  * struct stream - packets of one ring
@@ -107,8 +107,7 @@ static size_t packet_size(const struct native *n)
 }
 
 static const struct ktape_codec_option options[] = {
-	{ "form", "dir|pipe",
-	  "a directory, or one file; - is always a pipe form" },
+	{ "form", "dir|pipe", "a directory, or one file; - is always a pipe form" },
 	{ .key = NULL },
 };
 
@@ -123,8 +122,7 @@ static int open_pipe(struct kt_sink *s, const char *text, size_t len)
 	return err;
 }
 
-static int open_output(struct kt_sink *s, bool pipe, const char *text,
-		       size_t len)
+static int open_output(struct kt_sink *s, bool pipe, const char *text, size_t len)
 {
 	unsigned int flags = s->flags & KTAPE_SINK_FORCE ? KTAPE_CTF_FORCE : 0;
 	struct native *n = s->state;
@@ -164,9 +162,7 @@ static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 		*text = NULL;
 	}
 	return err == -EBADMSG ?
-		       kt_sink_fail(
-			       s,
-			       "the metadata of the input has no env block, which native needs") :
+		       kt_sink_fail(s, "the metadata of the input has no env block, which native needs") :
 		       err;
 }
 
@@ -181,12 +177,10 @@ static int native_begin(struct kt_sink *s)
 	if (form && !strcmp(form, "pipe"))
 		pipe = true;
 	else if (form && strcmp(form, "dir"))
-		return kt_sink_fail(s, "form=%s: use form=dir or form=pipe",
-				    form);
+		return kt_sink_fail(s, "form=%s: use form=dir or form=pipe", form);
 	else if (form && pipe)
 		return kt_sink_fail(
-			s,
-			"form=dir cannot go to standard output: use form=pipe or -o DIR");
+			s, "form=dir cannot go to standard output: use form=pipe or -o DIR");
 	err = make_metadata(s, &text, &len);
 	if (err)
 		return err;
@@ -195,15 +189,14 @@ static int native_begin(struct kt_sink *s)
 	return err;
 }
 
-static struct stream *stream_of(struct native *n, unsigned int kind,
-				uint32_t cpu)
+static struct stream *stream_of(struct native *n, unsigned int kind, uint32_t cpu)
 {
 	size_t nr = (size_t)cpu + 1;
 	struct stream *more;
 
 	if (kind >= KINDS || cpu >= KT_CPUS_MAX)
 		return NULL;
-	if (kind == KTAPE_RING_REGISTRY)	/* one for all CPUs */
+	if (kind == KTAPE_RING_REGISTRY) /* one for all CPUs */
 		nr = 1;
 	if (nr <= n->nr[kind])
 		return &n->streams[kind][nr - 1];
@@ -277,7 +270,9 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	}
 	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));
 	if (kind != KTAPE_RING_REGISTRY && e) {
-		const int32_t tid = kt_event_runs(e) ? e->tid : st->tid < 0 ? -1 : st->tid;
+		const int32_t tid = kt_event_runs(e) ? e->tid :
+				    st->tid < 0	     ? -1 :
+						       st->tid;
 
 		head.tid = tid;
 		head.context = tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
@@ -300,8 +295,10 @@ static size_t record_room(const struct ktape_record *r)
  * Add a record, and before it another one to the same packet, which is left out if it is
  * too large.  @before: with the extra fields of @e, or NULL.
  */
-static int add_records(struct kt_sink *s, struct stream *st, const struct ktape_event *e,
-		       const struct ktape_record *before, const struct ktape_record *r)
+static int add_records(struct kt_sink *s, struct stream *st,
+		       const struct ktape_event *e,
+		       const struct ktape_record *before,
+		       const struct ktape_record *r)
 {
 	size_t need = record_room(r) + (before ? record_room(before) : 0);
 	int err;
@@ -313,8 +310,7 @@ static int add_records(struct kt_sink *s, struct stream *st, const struct ktape_
 	}
 	if (need > KT_PACKET_MAX - KTAPE_BLOCK_HEADER)
 		return kt_sink_fail(
-			s,
-			"an event of %zu bytes does not fit into a packet of at most %u",
+			s, "an event of %zu bytes does not fit into a packet of at most %u",
 			need, KT_PACKET_MAX);
 	if (st->open && st->b.size - st->b.at < need) {
 		err = write_packet(s, st, e->ts);
@@ -342,22 +338,24 @@ static int add_record(struct kt_sink *s, struct stream *st,
 }
 
 /* Add the record of an event, behind one with its extra fields if it has any. */
-static int add_event(struct kt_sink *s, struct stream *st, const struct ktape_event *e,
-		     const struct ktape_record *r)
+static int add_event(struct kt_sink *s, struct stream *st,
+		     const struct ktape_event *e, const struct ktape_record *r)
 {
 	const uint32_t args[] = { KTAPE_FORMAT_ID_FIELDS, e->opcode };
 	const struct ktape_record fields = {
-		.ts = r->ts, .opcode = KTAPE_EV_USER_EVENT,
-		.nargs = KT_ARRAY_SIZE(args), .args = args,
-		.blob = e->extra, .blob_size = e->extra_size,
+		.ts = r->ts,
+		.opcode = KTAPE_EV_USER_EVENT,
+		.nargs = KT_ARRAY_SIZE(args),
+		.args = args,
+		.blob = e->extra,
+		.blob_size = e->extra_size,
 	};
 
 	return add_records(s, st, e, e->extra && e->extra_size ? &fields : NULL, r);
 }
 
 /* Return true if a reader derives the right thread for @e without a context record. */
-static bool thread_is_known(const struct stream *st,
-			    const struct stream *event_ring,
+static bool thread_is_known(const struct stream *st, const struct stream *event_ring,
 			    const struct ktape_event *e)
 {
 	/* Readers know it by the switch that it follows. */
@@ -480,7 +478,7 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!st)
 		return -ENOMEM;
-	if (e->opcode == KTAPE_TIME_EXTEND)	/* ktape_build_add() inserts its own */
+	if (e->opcode == KTAPE_TIME_EXTEND) /* ktape_build_add() inserts its own */
 		return 0;
 	/* The output is marked "converted", which would make it another format's event. */
 	if (!e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs &&
@@ -495,9 +493,8 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 	}
 	/* The output's metadata is made from our event table, which would misdescribe it. */
 	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
-		kt_sink_miss(
-			s, "events that the event table describes differently",
-			1);
+		kt_sink_miss(s, "events that the event table describes differently",
+			     1);
 		return 0;
 	}
 	if (e->ts < st->event_ts) {
@@ -521,7 +518,7 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 	/* Its first packet says that others were before it: see trace/begin.c. */
 	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->continued)
 		return 0;
-	if (!st->open && !st->seq) {	/* before the first event */
+	if (!st->open && !st->seq) { /* before the first event */
 		st->late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
 		st->seq = st->late;
 		st->ts = kt_max(st->ts, n->from);

@@ -5,10 +5,10 @@
  */
 #include "internal.h"
 
-#define ERRNO_MAX	4095
-#define NR_AND_TABLE	0x3ffffU	/* number and table of a system call, in dat20 */
-#define TABLE_SHIFT	16
-#define LARGE		(1U << 18)
+#define ERRNO_MAX    4095
+#define NR_AND_TABLE 0x3ffffU /* number and table of a system call, in dat20 */
+#define TABLE_SHIFT  16
+#define LARGE	     (1U << 18)
 
 /* Names of enum ktape_abi, by the two bits of dat20 that hold it. */
 static const uint8_t abis[] = { PQ_WORD_NATIVE, PQ_WORD_COMPAT, PQ_WORD_X32,
@@ -20,8 +20,8 @@ static int64_t error_name(struct pq *pq, uint32_t key, int64_t ret)
 	char number[16];
 
 	if (ret >= 0 || ret < -ERRNO_MAX ||
-	    !kt_syscall_has_status(pq->s->info->machine,
-				   key >> TABLE_SHIFT & 3, key & 0xffff))
+	    !kt_syscall_has_status(pq->s->info->machine, key >> TABLE_SHIFT & 3,
+				   key & 0xffff))
 		return PQ_NONE;
 	text = ktape_errno_name((int)-ret);
 	if (!text) {
@@ -46,7 +46,8 @@ static void put_call_row(struct pq *pq, const struct kt_line *l, uint32_t key,
 	kt_pq_put(r, PQ_SYSCALL_SLICE_CPU, e->cpu);
 	kt_pq_put(r, PQ_SYSCALL_SLICE_UTID, pq_utid(pq, t));
 	kt_pq_put(r, PQ_SYSCALL_SLICE_NR, key & 0xffff);
-	pq_put_name(r, PQ_SYSCALL_SLICE_ABI, pq->words[abis[key >> TABLE_SHIFT & 3]]);
+	pq_put_name(r, PQ_SYSCALL_SLICE_ABI,
+		    pq->words[abis[key >> TABLE_SHIFT & 3]]);
 	pq_put_name(r, PQ_SYSCALL_SLICE_NAME, pq_syscall_name(pq, l, key));
 	kt_pq_put(r, PQ_SYSCALL_SLICE_RET, ret);
 	pq_put_name(r, PQ_SYSCALL_SLICE_ERROR, error_name(pq, key, ret));

@@ -9,10 +9,11 @@
  */
 #include "internal.h"
 
-#define COUNTS		7U	/* numbers of a ledger record */
-#define MOMENT_START	1U
-#define KEY_START	256U	/* in @keys: begin of a CPU's ledger, beside those of 8 bits */
-#define NS_PER_S	1000000000ULL
+#define COUNTS	     7U /* numbers of a ledger record */
+#define MOMENT_START 1U
+#define KEY_START \
+	256U /* in @keys: begin of a CPU's ledger, beside those of 8 bits */
+#define NS_PER_S 1000000000ULL
 
 static const char *const reasons[COUNTS] = {
 	NULL, NULL, "full", "nested", "too_big", "shed", "rate",
@@ -151,7 +152,8 @@ static void put_capture_loss(struct pq *pq, const struct loss *loss)
 	if (loss->ring >= 0)
 		pq_put_name(r, PQ_LOST_RING,
 			    capture_name_of(pq, loss->ring == KTAPE_RING_CONTROL ?
-						"control" : "event"));
+							"control" :
+							"event"));
 	pq_put_name(r, PQ_LOST_CLASS, capture_name_of(pq, loss->class));
 	pq_put_name(r, PQ_LOST_REASON, capture_name_of(pq, loss->reason));
 	if (loss->reader >= 0)
@@ -221,7 +223,10 @@ static void take_loss(struct pq *pq, const struct ktape_event *e)
 static void take_missed(struct pq *pq, const struct ktape_event *e)
 {
 	static const char *const names[KTAPE_MISSED_REASONS] = {
-		"busy", "returns", "refused", "detached",
+		"busy",
+		"returns",
+		"refused",
+		"detached",
 	};
 	const struct ktape_event_desc *d = ktape_event_desc(e->dat20 & 0xff);
 	unsigned int reason = e->dat20 >> 8 & 15;
@@ -241,7 +246,8 @@ static void take_missed(struct pq *pq, const struct ktape_event *e)
 	if (reason >= KTAPE_MISSED_REASONS)
 		return;
 	reported_to = &pq->ledger->missed[e->dat20 & 0xff][reason];
-	if (*reported_to >= loss.to || (!loss.count && reason != KTAPE_MISSED_DETACHED))
+	if (*reported_to >= loss.to ||
+	    (!loss.count && reason != KTAPE_MISSED_DETACHED))
 		return;
 	*reported_to = loss.to;
 	loss.reason = names[reason];
@@ -250,8 +256,8 @@ static void take_missed(struct pq *pq, const struct ktape_event *e)
 
 static void take_evict(struct pq *pq, const struct ktape_event *e)
 {
-	const uint64_t ticks = (uint64_t)ktape_event_arg(e, 2) *
-			       (pq->s->info->freq / 1000);
+	const uint64_t ticks =
+		(uint64_t)ktape_event_arg(e, 2) * (pq->s->info->freq / 1000);
 	struct loss loss = {
 		.from = e->ts > ticks ? e->ts - ticks : 0,
 		.to = e->ts,
@@ -269,17 +275,16 @@ static void take_evict(struct pq *pq, const struct ktape_event *e)
 static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 {
 	struct pq_ledger *l = pq->ledger;
-	struct kt_map_entry *k =
-		kt_map_put(&l->keys, e->dat20 & 0xff, e->cpu);
+	struct kt_map_entry *k = kt_map_put(&l->keys, e->dat20 & 0xff, e->cpu);
 	struct counts *more;
 
 	if (!k)
 		return NULL;
 	if (k->extra)
 		return &l->counts[k->value];
-	more = l->nr & (l->nr - 1) ? l->counts :
-				     realloc(l->counts, (l->nr ? l->nr * 2 : 1) *
-								sizeof(*more));
+	more = l->nr & (l->nr - 1) ?
+		       l->counts :
+		       realloc(l->counts, (l->nr ? l->nr * 2 : 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	l->counts = more;

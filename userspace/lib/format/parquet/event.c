@@ -116,8 +116,9 @@ void pq_event_free(struct pq *pq)
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-static void put_column_role(struct pq *pq, const struct kt_line *l, unsigned int role,
-			    const struct kt_slot *s, uint64_t value)
+static void put_column_role(struct pq *pq, const struct kt_line *l,
+			    unsigned int role, const struct kt_slot *s,
+			    uint64_t value)
 {
 	struct kt_pq_rows *r = &pq->rows[PQ_EVENT];
 
@@ -143,8 +144,7 @@ static void put_column_json(struct pq *pq, const struct kt_line *l)
 	}
 	p = kt_put_char(text, '{');
 	p = kt_put_char(kt_json_fields(p, l), '}');
-	kt_pq_put_text(&pq->rows[PQ_EVENT], PQ_EVENT_MORE, text,
-		       (size_t)(p - text));
+	kt_pq_put_text(&pq->rows[PQ_EVENT], PQ_EVENT_MORE, text, (size_t)(p - text));
 	free(text);
 }
 
@@ -158,8 +158,7 @@ static bool put_column_other(struct kt_pq_rows *r, const struct kt_fields *at,
 		return false;
 	*text = true;
 	if (at->count)
-		kt_pq_put_text(r, PQ_EVENT_TEXT, (const char *)at->data,
-			       at->count);
+		kt_pq_put_text(r, PQ_EVENT_TEXT, (const char *)at->data, at->count);
 	return true;
 }
 
@@ -176,8 +175,8 @@ static bool put_column_fields(struct pq *pq, const struct kt_line *l)
 	if (!form)
 		return false;
 	kt_fields_begin(&at, form, l->event);
-	for (unsigned int i = 0;
-	     i < plan->fields && (s = kt_fields_next(&at)); i++) {
+	for (unsigned int i = 0; i < plan->fields && (s = kt_fields_next(&at));
+	     i++) {
 		if (!plan->columns[i]) {
 			all &= put_column_other(r, &at, s, &text);
 			continue;
@@ -217,8 +216,7 @@ static void put_origin(struct pq *pq, const struct ktape_event *e,
  * @l: the event
  * @t: its thread, or NULL
  */
-void pq_put_event(struct pq *pq, const struct kt_line *l,
-		  const struct pq_thread *t)
+void pq_put_event(struct pq *pq, const struct kt_line *l, const struct pq_thread *t)
 {
 	struct kt_pq_rows *r = &pq->rows[PQ_EVENT];
 

@@ -27,11 +27,11 @@
 #include "util/map.h"
 #include "format/writer.h"
 
-#define PQ_VERSION	"1"	/* of the tables, v= in paths */
-#define PQ_NEST		16U	/* most nested interrupts of a CPU, as in stats */
-#define PQ_THREADS_MAX	(1U << 20)
-#define PQ_RECENT	1024U	/* threads that are found without a look-up */
-#define PQ_NONE		(-1)	/* no name */
+#define PQ_VERSION     "1" /* of the tables, v= in paths */
+#define PQ_NEST	       16U /* most nested interrupts of a CPU, as in stats */
+#define PQ_THREADS_MAX (1U << 20)
+#define PQ_RECENT      1024U /* threads that are found without a look-up */
+#define PQ_NONE	       (-1)  /* no name */
 
 enum pq_table {
 #define PQ_TABLE(NAME, name, sorts, help) PQ_##NAME,
@@ -72,14 +72,15 @@ struct pq_found {
 	int64_t name;
 };
 
-#define PQ_FOUND	1024U	/* names that are found without a look-up, a power of two */
-#define PQ_TS	1	/* column of the time, in all tables that have one */
+#define PQ_FOUND \
+	1024U	/* names that are found without a look-up, a power of two */
+#define PQ_TS 1 /* column of the time, in all tables that have one */
 
 /* Why a thread does not run, and since when. */
 enum pq_state {
 	PQ_UNKNOWN,
 	PQ_RUNNING,
-	PQ_READY,	/* woken */
+	PQ_READY, /* woken */
 	PQ_PREEMPTED,
 	PQ_ASLEEP
 };
@@ -299,8 +300,7 @@ int pq_put_threads(struct pq *pq);
 /* event.c */
 int pq_event_init(struct pq *pq);
 void pq_event_free(struct pq *pq);
-void pq_put_event(struct pq *pq, const struct kt_line *l,
-		  const struct pq_thread *t);
+void pq_put_event(struct pq *pq, const struct kt_line *l, const struct pq_thread *t);
 void pq_put_gap_event(struct pq *pq, const struct ktape_notice *n);
 
 /* sched.c */
@@ -342,8 +342,9 @@ static inline int64_t pq_time(struct pq *pq, uint64_t ts)
 /* Return the nanoseconds from @from to @to. */
 static inline int64_t pq_ns(struct pq *pq, uint64_t from, uint64_t to)
 {
-	return to > from ? (int64_t)kt_clock_ns(&pq->clock, pq->s->info,
-						to - from) : 0;
+	return to > from ?
+		       (int64_t)kt_clock_ns(&pq->clock, pq->s->info, to - from) :
+		       0;
 }
 
 /* Return the number of a thread. */
@@ -359,8 +360,7 @@ static inline unsigned int pq_single(const struct pq *pq, enum pq_single column)
 }
 
 /* Put a name, unless there is none. */
-static inline void pq_put_name(struct kt_pq_rows *r, unsigned int column,
-			       int64_t name)
+static inline void pq_put_name(struct kt_pq_rows *r, unsigned int column, int64_t name)
 {
 	if (name >= 0)
 		kt_pq_put(r, column, name);

@@ -11,9 +11,9 @@ static const struct {
 	uint8_t begin;
 	uint8_t end;
 	uint8_t span;
-	uint8_t bits;	/* of dat20 are its number */
-	uint8_t type;	/* enum ktape_field_type of the number */
-	uint8_t word;	/* enum pq_word: name of the kind */
+	uint8_t bits; /* of dat20 are its number */
+	uint8_t type; /* enum ktape_field_type of the number */
+	uint8_t word; /* enum pq_word: name of the kind */
 } kinds[KINDS] = {
 	[KIND_IRQ] = { KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT,
 		       KTAPE_EV_IRQ_SPAN, 18, KTAPE_TYPE_IRQ, PQ_WORD_IRQ },
@@ -44,8 +44,7 @@ static void put_softirq(struct pq *pq, const struct kt_line *l,
 	pq_put_name(r, PQ_SOFTIRQ_SLICE_NAME,
 		    pq_value_name(pq, l, KTAPE_TYPE_SOFTIRQ, irq->id));
 	/* The wait that ended where the handler began. */
-	if (raised && raised->extra == irq->since &&
-	    raised->value >= pq->lost_to)
+	if (raised && raised->extra == irq->since && raised->value >= pq->lost_to)
 		kt_pq_put(r, PQ_SOFTIRQ_SLICE_WAIT,
 			  pq_ns(pq, raised->value, irq->since));
 	pq_end(pq, PQ_SOFTIRQ_SLICE);
@@ -65,7 +64,8 @@ static void put_irq_row(struct pq *pq, const struct kt_line *l,
 	kt_pq_put(r, PQ_IRQ_SLICE_CPU, l->event->cpu);
 	pq_put_name(r, PQ_IRQ_SLICE_KIND, pq->words[kinds[irq->kind].word]);
 	kt_pq_put(r, PQ_IRQ_SLICE_IRQ, irq->id);
-	pq_put_name(r, PQ_IRQ_SLICE_NAME, pq_value_name(pq, l, kinds[irq->kind].type, irq->id));
+	pq_put_name(r, PQ_IRQ_SLICE_NAME,
+		    pq_value_name(pq, l, kinds[irq->kind].type, irq->id));
 	pq_end(pq, PQ_IRQ_SLICE);
 }
 
@@ -111,14 +111,13 @@ static void begin_irq_row(struct pq *pq, struct pq_cpu *c,
 	const uint32_t id = irq_number_of(e, kind);
 
 	if (c->depth < PQ_NEST)
-		c->irqs[c->depth++] =
-			(struct pq_irq){ (uint8_t)kind, id, e->ts };
+		c->irqs[c->depth++] = (struct pq_irq){ (uint8_t)kind, id, e->ts };
 	if (kind == KIND_SOFTIRQ)
 		start_softirq(pq, e, id);
 }
 
-static void end_irq_row(struct pq *pq, struct pq_cpu *c, const struct kt_line *l,
-			unsigned int kind)
+static void end_irq_row(struct pq *pq, struct pq_cpu *c,
+			const struct kt_line *l, unsigned int kind)
 {
 	const uint32_t id = irq_number_of(l->event, kind);
 

@@ -7,9 +7,9 @@
  */
 #include "internal.h"
 
-#define DEPTH_SHIFT	32
-#define DEPTH_MAX	1024U	/* deeper spans have no duration */
-#define SPANS_MAX	(1U << 20)	/* most open spans that are known */
+#define DEPTH_SHIFT 32
+#define DEPTH_MAX   1024U      /* deeper spans have no duration */
+#define SPANS_MAX   (1U << 20) /* most open spans that are known */
 
 /* Which markers belong together: those of a thread, or global ones. */
 static uint32_t marker_owner_of(const struct ktape_event *e)
@@ -23,8 +23,7 @@ static void begin_span(struct pq *pq, const struct ktape_event *e)
 	struct kt_map_entry *depth, *span;
 
 	if (pq->spans.nr >= SPANS_MAX) {
-		kt_sink_miss(pq->s, "begins of markers beyond 1048576 open ones",
-			     1);
+		kt_sink_miss(pq->s, "begins of markers beyond 1048576 open ones", 1);
 		return;
 	}
 	depth = kt_map_put(&pq->spans, marker_owner_of(e), id);
@@ -46,7 +45,8 @@ static void begin_span(struct pq *pq, const struct ktape_event *e)
 static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 {
 	const uint32_t id = ktape_event_arg(e, 0);
-	struct kt_map_entry *depth = kt_map_find(&pq->spans, marker_owner_of(e), id);
+	struct kt_map_entry *depth =
+		kt_map_find(&pq->spans, marker_owner_of(e), id);
 	struct kt_map_entry *span;
 	uint64_t since, key;
 
@@ -63,8 +63,8 @@ static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 	return !pq_is_sure(pq, since) ? -1 : pq_ns(pq, since, e->ts);
 }
 
-static void put_marker_row(struct pq *pq, const struct kt_line *l, const char *kind,
-			   int64_t dur)
+static void put_marker_row(struct pq *pq, const struct kt_line *l,
+			   const char *kind, int64_t dur)
 {
 	const struct ktape_event *e = l->event;
 	const struct pq_thread *t = pq_thread(pq, e->tid, e->ts);
@@ -79,8 +79,7 @@ static void put_marker_row(struct pq *pq, const struct kt_line *l, const char *k
 	kt_pq_put(r, PQ_MARKER_TASK, e->dat20 & 1);
 	kt_pq_put(r, PQ_MARKER_ID, ktape_event_arg(e, 0));
 	pq_put_name(r, PQ_MARKER_NAME,
-		    pq_value_name(pq, l, KTAPE_TYPE_MARKER,
-				  ktape_event_arg(e, 0)));
+		    pq_value_name(pq, l, KTAPE_TYPE_MARKER, ktape_event_arg(e, 0)));
 	if (e->blob_size)
 		kt_pq_put_text(r, PQ_MARKER_TEXT, e->blob, e->blob_size);
 	pq_end(pq, PQ_MARKER);
@@ -100,8 +99,7 @@ static void put_value_row(struct pq *pq, const struct kt_line *l)
 	kt_pq_put(r, PQ_VALUE_TASK, e->dat20 & 1);
 	kt_pq_put(r, PQ_VALUE_ID, ktape_event_arg(e, 0));
 	pq_put_name(r, PQ_VALUE_NAME,
-		    pq_value_name(pq, l, KTAPE_TYPE_VALUEID,
-				  ktape_event_arg(e, 0)));
+		    pq_value_name(pq, l, KTAPE_TYPE_VALUEID, ktape_event_arg(e, 0)));
 	if (e->blob_size)
 		kt_pq_put_text(r, PQ_VALUE_TEXT, e->blob, e->blob_size);
 	pq_end(pq, PQ_VALUE);

@@ -5,8 +5,8 @@
  */
 #include "internal.h"
 
-#define CALL_KEYS	(1U << 18)	/* number and table of a system call, in dat20 */
-#define NOT_YET		(PQ_NONE - 1)
+#define CALL_KEYS (1U << 18) /* number and table of a system call, in dat20 */
+#define NOT_YET	  (PQ_NONE - 1)
 
 /**
  * pq_name() - Return the number of a name
@@ -118,8 +118,7 @@ int64_t pq_value_name(struct pq *pq, const struct kt_line *l, unsigned int type,
 		      uint64_t value)
 {
 	const uint64_t key = (uint64_t)type << 48 ^ value;
-	struct pq_found *f =
-		&pq->found[(key ^ key >> 10 ^ key >> 48) % PQ_FOUND];
+	struct pq_found *f = &pq->found[(key ^ key >> 10 ^ key >> 48) % PQ_FOUND];
 	struct kt_name n;
 
 	if (f->key == key && f->turn == pq->turn)

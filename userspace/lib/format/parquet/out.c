@@ -23,7 +23,8 @@
 static const struct ktape_codec_option options[] = {
 	{ "dir", "DIR", "all tables, each in files below DIR, instead of one file" },
 	{ "capture", "NAME", "first part of the files' names in DIR, and trace_id" },
-	{ "size", "MIB", "size from which a file in DIR is followed by the next (default 128)" },
+	{ "size", "MIB",
+	  "size from which a file in DIR is followed by the next (default 128)" },
 	{ "compress", "zstd|none", "compression of pages (default zstd)" },
 	{ .key = NULL },
 };
@@ -64,8 +65,7 @@ static int parquet_begin(struct kt_sink *s)
 	pq->single = !folder;
 	if (how && strcmp(how, "none") && strcmp(how, "zstd"))
 		return kt_sink_fail(
-			s, "compress=%s: use compress=zstd or compress=none",
-			how);
+			s, "compress=%s: use compress=zstd or compress=none", how);
 	err = take_size(s, &size);
 	if (!err)
 		err = check_capture(s, capture);
@@ -98,8 +98,7 @@ static int begin_at(struct pq *pq, uint64_t ts)
 
 static bool is_wake_row(uint8_t opcode)
 {
-	return opcode == KTAPE_EV_SCHED_WAKING ||
-	       opcode == KTAPE_EV_SCHED_WAKEUP ||
+	return opcode == KTAPE_EV_SCHED_WAKING || opcode == KTAPE_EV_SCHED_WAKEUP ||
 	       opcode == KTAPE_EV_SCHED_WAKEUP_NEW;
 }
 
@@ -176,7 +175,8 @@ static int parquet_notice(struct kt_sink *s, const struct ktape_notice *n)
 		pq->lost_to = kt_max(pq->lost_to, n->to);
 	c = pq_cpu(pq, n->cpu);
 	/* A control ring has no switches. */
-	if (!c || (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->ring != KTAPE_RING_EVENT))
+	if (!c || (n->reasons & KTAPE_NOTICE_OVERWRITTEN &&
+		   n->ring != KTAPE_RING_EVENT))
 		return s->error;
 	c->depth = 0;
 	pq_cut(pq, c, n->cpu, n->from);

@@ -22,11 +22,11 @@
 #include "internal.h"
 #include "place.h"
 
-#define NS_PER_DAY	86400000000000LL
-#define NO_DATE		"__HIVE_DEFAULT_PARTITION__"	/* what readers take for a null */
-#define MODE_DIR	0777
-#define MODE_FILE	0666
-#define PATH_ROOM	640U
+#define NS_PER_DAY 86400000000000LL
+#define NO_DATE	   "__HIVE_DEFAULT_PARTITION__" /* what readers take for a null */
+#define MODE_DIR   0777
+#define MODE_FILE  0666
+#define PATH_ROOM  640U
 
 /**
  * struct file - a file of a table
@@ -289,8 +289,8 @@ static int64_t day_of(const struct kt_pq_part *part, uint32_t i)
 	const struct kt_pq_rows *r = part->rows;
 	uint32_t row = part->order ? part->order[i] : i;
 
-	return floor_day((int64_t)((uint64_t)r->cells[PQ_TS].v[row] +
-				   (uint64_t)r->utc));
+	return floor_day(
+		(int64_t)((uint64_t)r->cells[PQ_TS].v[row] + (uint64_t)r->utc));
 }
 
 static int put_table_part(struct pq *pq, unsigned int table,
@@ -403,8 +403,8 @@ static int make_table_folders(int folder, char *path)
 		int err;
 
 		*slash = '\0';
-		err = mkdirat(folder, path, MODE_DIR) && errno != EEXIST ?
-			      -errno : 0;
+		err = mkdirat(folder, path, MODE_DIR) && errno != EEXIST ? -errno :
+									   0;
 		*slash = '/';
 		if (err)
 			return err;
@@ -415,14 +415,16 @@ static int make_table_folders(int folder, char *path)
 static int name_table_file(struct pq *pq, const struct file *f)
 {
 	const time_t seconds = (time_t)(f->day * (NS_PER_DAY / 1000000000));
-	char path[PATH_ROOM], date[64], host[3 * sizeof(pq->s->info->hostname)], name[16];
+	char path[PATH_ROOM], date[64], host[3 * sizeof(pq->s->info->hostname)],
+		name[16];
 	struct tm tm;
 	int err;
 
 	if (!gmtime_r(&seconds, &tm))
 		return -ERANGE;
-	snprintf(date, sizeof(date), "%04u-%02u-%02u", (unsigned int)tm.tm_year + 1900,
-		 (unsigned int)tm.tm_mon + 1, (unsigned int)tm.tm_mday);
+	snprintf(date, sizeof(date), "%04u-%02u-%02u",
+		 (unsigned int)tm.tm_year + 1900, (unsigned int)tm.tm_mon + 1,
+		 (unsigned int)tm.tm_mday);
 	escape_host(pq->s->info->hostname, host, sizeof(host));
 	snprintf(name, sizeof(name), "%u", f->temp);
 	snprintf(path, sizeof(path),

@@ -14,9 +14,9 @@
  */
 #include "internal.h"
 
-#define STATE_SHIFT	16	/* of dat20 of sched_switch */
-#define CPU_SHIFT	8	/* of dat20 of wake-ups: the CPU, behind the priority */
-#define CPU_MASK	0xfffU
+#define STATE_SHIFT 16 /* of dat20 of sched_switch */
+#define CPU_SHIFT   8  /* of dat20 of wake-ups: the CPU, behind the priority */
+#define CPU_MASK    0xfffU
 
 static int64_t sched_state_name(struct pq *pq, unsigned int state)
 {
@@ -104,8 +104,7 @@ static void switch_out(struct pq *pq, const struct ktape_event *e, int32_t tid,
 	} else if (state == KTAPE_STATE_PREEMPTED) {
 		set_state(pq, t, PQ_PREEMPTED, e->cpu, e->ts);
 	} else {
-		set_state(pq, t, name >= 0 ? PQ_ASLEEP : PQ_UNKNOWN, e->cpu,
-			  e->ts);
+		set_state(pq, t, name >= 0 ? PQ_ASLEEP : PQ_UNKNOWN, e->cpu, e->ts);
 		t->why = name;
 		t->waker = 0;
 	}
@@ -159,8 +158,7 @@ void pq_wake(struct pq *pq, const struct ktape_event *e)
 	const uint32_t target = e->dat20 >> CPU_SHIFT & CPU_MASK;
 	const struct pq_thread *waker = pq_thread(pq, e->tid, e->ts);
 	const int64_t by = waker ? pq_utid(pq, waker) : -1;
-	struct pq_thread *t =
-		pq_thread(pq, (int32_t)ktape_event_arg(e, 0), e->ts);
+	struct pq_thread *t = pq_thread(pq, (int32_t)ktape_event_arg(e, 0), e->ts);
 	unsigned int kind = PQ_WORD_WAKEUP;
 	struct kt_pq_rows *r;
 
@@ -195,13 +193,11 @@ void pq_wake(struct pq *pq, const struct ktape_event *e)
 void pq_blocked(struct pq *pq, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
-	struct pq_thread *t =
-		pq_thread(pq, (int32_t)ktape_event_arg(e, 0), e->ts);
+	struct pq_thread *t = pq_thread(pq, (int32_t)ktape_event_arg(e, 0), e->ts);
 
 	if (!t || !t->tid)
 		return;
-	t->blocked = pq_value_name(pq, l, KTAPE_TYPE_FUNC,
-				   ktape_event_arg(e, 1));
+	t->blocked = pq_value_name(pq, l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 1));
 	t->io = e->dat20 & 1;
 	t->blocked_known = true;
 }

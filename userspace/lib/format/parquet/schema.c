@@ -17,17 +17,17 @@
 /* clang-format on */
 
 static const struct kt_pq_schema tables[PQ_TABLES] = {
-#define PQ_TABLE(NAME, name, sorts, help)                              \
-	[PQ_##NAME] = { #name, columns_##NAME,                         \
-			KT_ARRAY_SIZE(columns_##NAME), PQ_TS, sorts },
+#define PQ_TABLE(NAME, name, sorts, help)                                     \
+	[PQ_##NAME] = { #name, columns_##NAME, KT_ARRAY_SIZE(columns_##NAME), \
+			PQ_TS, sorts },
 #include "tables.h"
 };
 
 /* By enum pq_single. */
 static const struct kt_pq_column single_columns[PQ_SINGLE] = {
-	{ "host", KT_PQ_SAME, false },	 { "tid", KT_PQ_INT32, true },
-	{ "pid", KT_PQ_INT32, true },	 { "comm", KT_PQ_NAME, true },
-	{ "lost", KT_PQ_INT64, true },	 { "ts_end", KT_PQ_INT64, true },
+	{ "host", KT_PQ_SAME, false }, { "tid", KT_PQ_INT32, true },
+	{ "pid", KT_PQ_INT32, true },  { "comm", KT_PQ_NAME, true },
+	{ "lost", KT_PQ_INT64, true }, { "ts_end", KT_PQ_INT64, true },
 };
 
 /* Check whether a field is a number, so that a column can have it. */
@@ -63,8 +63,7 @@ static unsigned int find_arg(const struct kt_pq_column *columns,
  *
  * Return: the column, 0 = it has none.
  */
-unsigned int pq_arg_column(const struct kt_pq_schema *s,
-			   const struct ktape_field *f)
+unsigned int pq_arg_column(const struct kt_pq_schema *s, const struct ktape_field *f)
 {
 	unsigned int i = find_arg(s->columns, s->nr, f->name);
 
@@ -88,7 +87,9 @@ static unsigned int add_args(struct kt_pq_column *columns, unsigned int nr)
 			if (asprintf(&name, PQ_ARG "%s", f->name) < 0)
 				return 0;
 			columns[nr++] = (struct kt_pq_column){
-				name, KT_PQ_INT64, true,
+				name,
+				KT_PQ_INT64,
+				true,
 			};
 		}
 	}
@@ -120,8 +121,7 @@ static int make_event_schema(bool single, struct kt_pq_schema *schema)
 	unsigned int nr = PQ_EVENT_COLUMNS;
 
 	*schema = tables[PQ_EVENT];
-	columns = calloc(nr + count_fields() + PQ_SINGLE,
-			 sizeof(*columns));
+	columns = calloc(nr + count_fields() + PQ_SINGLE, sizeof(*columns));
 	schema->columns = columns;
 	if (!columns)
 		return -ENOMEM;

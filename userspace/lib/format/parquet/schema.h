@@ -7,7 +7,7 @@
 
 #include "parquet/parquet.h"
 
-#define PQ_ARG	"arg_"	/* before the name of a field */
+#define PQ_ARG "arg_" /* before the name of a field */
 
 unsigned int pq_arg_column(const struct kt_pq_schema *s,
 			   const struct ktape_field *f);

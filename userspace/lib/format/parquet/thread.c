@@ -8,7 +8,7 @@
  */
 #include "internal.h"
 
-#define IDLE		"swapper"
+#define IDLE "swapper"
 
 /* Make room for one more entry in an array that doubles; NULL = no memory. */
 static void *grow_array(void *array, size_t nr, size_t size)
@@ -122,8 +122,7 @@ static int64_t make_idle(struct pq *pq)
 
 static struct pq_thread *look_up_thread_row(struct pq *pq, int32_t tid, uint64_t ts)
 {
-	const struct kt_map_entry *e =
-		kt_map_find(&pq->by_tid, 0, (uint32_t)tid);
+	const struct kt_map_entry *e = kt_map_find(&pq->by_tid, 0, (uint32_t)tid);
 	int64_t utid = e ? (int64_t)e->value : -1;
 	const struct ktape_object_info *o;
 
@@ -282,8 +281,8 @@ int pq_put_threads(struct pq *pq)
 		if (pq->threads[i].stale)
 			learn_thread_row(pq, (uint32_t)i,
 					 ktape_registry_thread(pq->s->registry,
-							   pq->threads[i].tid,
-							   pq->last),
+							       pq->threads[i].tid,
+							       pq->last),
 					 pq->last);
 		put_thread_row(pq, &pq->threads[i]);
 	}

@@ -8,8 +8,8 @@
  */
 #include "internal.h"
 
-#define LIST_ROOM	128U	/* characters of a list, which is a part of a message */
-#define LIST_ENTRY	40U	/* of an entry of it: a number and a name */
+#define LIST_ROOM  128U /* characters of a list, which is a part of a message */
+#define LIST_ENTRY 40U	/* of an entry of it: a number and a name */
 
 /* Types of records: their names in perf, and whether they are content of a trace. */
 static const struct {
@@ -74,7 +74,8 @@ static void list_passed(struct perf *f, bool content, char text[LIST_ROOM])
 static void report_perf_count(struct kt_import *s, uint64_t *count, const char *what)
 {
 	if (*count)
-		kt_import_note(s, "%llu %s were left out", (unsigned long long)*count, what);
+		kt_import_note(s, "%llu %s were left out",
+			       (unsigned long long)*count, what);
 	*count = 0;
 }
 
@@ -89,18 +90,24 @@ static int check_any(struct kt_import *s)
 		return 0;
 	if (timeless) {
 		f->timeless = 0;
-		return kt_import_fail(s, f->data, "no event can be read, because %llu samples and context switches have no time: record with perf record --timestamp, and without --no-timestamp",
-				      (unsigned long long)timeless);
+		return kt_import_fail(
+			s, f->data,
+			"no event can be read, because %llu samples and context switches have no time: record with perf record --timestamp, and without --no-timestamp",
+			(unsigned long long)timeless);
 	}
 	if (left_out) {
 		f->left_out = 0;
-		return kt_import_fail(s, f->data, "no event can be read, because %llu samples are of events that are not in the file",
-				      (unsigned long long)left_out);
+		return kt_import_fail(
+			s, f->data,
+			"no event can be read, because %llu samples are of events that are not in the file",
+			(unsigned long long)left_out);
 	}
 	list_passed(f, true, content);
-	return !*content ? 0 : kt_import_fail(
-		s, f->data, "no event can be read: record with perf record -e, not perf stat; the file has only %s",
-		content);
+	return !*content ?
+		       0 :
+		       kt_import_fail(s, f->data,
+				      "no event can be read: record with perf record -e, not perf stat; the file has only %s",
+				      content);
 }
 
 /**
@@ -115,9 +122,13 @@ int pf_report_counts(struct kt_import *s)
 	int err = check_any(s);
 	char list[LIST_ROOM];
 
-	report_perf_count(s, &f->left_out, "samples of events that are not in the file");
-	report_perf_count(s, &f->timeless, "samples and records of switches without a time (perf record --timestamp keeps it)");
-	report_perf_count(s, &f->pathless, "paths of cgroups, beyond 64 MiB of them,");
+	report_perf_count(s, &f->left_out,
+			  "samples of events that are not in the file");
+	report_perf_count(
+		s, &f->timeless,
+		"samples and records of switches without a time (perf record --timestamp keeps it)");
+	report_perf_count(s, &f->pathless,
+			  "paths of cgroups, beyond 64 MiB of them,");
 	if (f->cpuless)
 		kt_import_note(s, "%llu events or losses have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
 			       (unsigned long long)f->cpuless);

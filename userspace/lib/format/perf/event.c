@@ -11,24 +11,31 @@
  */
 #include "internal.h"
 
-#define UPDATE_NAME	2U
-#define INDEX_ENTRY	32U	/* id, index, CPU, thread */
-#define PATHS_MAX	(64U << 20)
+#define UPDATE_NAME 2U
+#define INDEX_ENTRY 32U /* id, index, CPU, thread */
+#define PATHS_MAX   (64U << 20)
 
-#define MISC_SWITCH_OUT		(1U << 13)
-#define MISC_SWITCH_PREEMPT	(1U << 14)
+#define MISC_SWITCH_OUT	    (1U << 13)
+#define MISC_SWITCH_PREEMPT (1U << 14)
 
 /* ---- names of events ---------------------------------------------------------------------- */
 
 static const char *const software[] = {
-	"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
-	"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
-	"bpf-output", "cgroup-switches",
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
 };
 
 static const char *const hardware[] = {
-	"cycles", "instructions", "cache-references", "cache-misses", "branches",
-	"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+	"cycles",
+	"instructions",
+	"cache-references",
+	"cache-misses",
+	"branches",
+	"branch-misses",
+	"bus-cycles",
+	"stalled-cycles-frontend",
+	"stalled-cycles-backend",
 	"ref-cycles",
 };
 
@@ -97,8 +104,8 @@ static void name_class(const struct pf_attr *a, struct kt_tp_class *c)
 	if (name)
 		snprintf(c->name, sizeof(c->name), "%s", name);
 	else
-		snprintf(c->name, sizeof(c->name), "perf_event_%u_0x%llx", a->type,
-			 (unsigned long long)a->config);
+		snprintf(c->name, sizeof(c->name), "perf_event_%u_0x%llx",
+			 a->type, (unsigned long long)a->config);
 }
 
 /* ---- what records say of later samples --------------------------------------------------- */
@@ -106,11 +113,14 @@ static void name_class(const struct pf_attr *a, struct kt_tp_class *c)
 /* Take on which CPU each event counts. */
 void pf_take_index(struct perf *f, const uint8_t *record, size_t len)
 {
-	uint64_t nr = len < 16 ? 0 : kt_min(kt_load64(record + 8, f->big), (len - 16) / INDEX_ENTRY);
+	uint64_t nr = len < 16 ? 0 :
+				 kt_min(kt_load64(record + 8, f->big),
+					(len - 16) / INDEX_ENTRY);
 
 	for (uint64_t i = 0; i < nr; i++) {
 		const uint8_t *entry = record + 16 + i * INDEX_ENTRY;
-		struct kt_map_entry *e = kt_map_find(&f->ids, 0, kt_load64(entry, f->big));
+		struct kt_map_entry *e =
+			kt_map_find(&f->ids, 0, kt_load64(entry, f->big));
 		uint64_t cpu = kt_load64(entry + 16, f->big);
 
 		if (e && cpu < KT_CPUS_MAX)
@@ -133,7 +143,7 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 	if (e->extra == size && !memcmp(f->paths + e->value, record + 16, size))
 		return 0;
 	if (size > PATHS_MAX - f->paths_size) {
-		e->extra = 0;	/* an earlier path is wrong from now on */
+		e->extra = 0; /* an earlier path is wrong from now on */
 		f->pathless++;
 		return 0;
 	}
@@ -233,11 +243,14 @@ int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 			return err;
 	}
 	f->values[0] = (struct kt_tp_value){ .number = !!(misc & MISC_SWITCH_OUT) };
-	f->values[1] = (struct kt_tp_value){ .number = !!(misc & MISC_SWITCH_PREEMPT) };
+	f->values[1] =
+		(struct kt_tp_value){ .number = !!(misc & MISC_SWITCH_PREEMPT) };
 	f->values[2] = f->values[3] = (struct kt_tp_value){ .number = 0 };
 	if (wide) {
-		f->values[2].number = (uint64_t)(int32_t)kt_load32(record + 8, f->big);
-		f->values[3].number = (uint64_t)(int32_t)kt_load32(record + 12, f->big);
+		f->values[2].number =
+			(uint64_t)(int32_t)kt_load32(record + 8, f->big);
+		f->values[3].number =
+			(uint64_t)(int32_t)kt_load32(record + 12, f->big);
 	}
 	f->tp.nr_more = 0;
 	return kt_tp_emit(&f->tp, *c, at, f->values);

@@ -8,14 +8,27 @@
  */
 #include "internal.h"
 
-#define BRANCH_WORDS	3U	/* from, to, flags */
-#define BRANCH_HW_INDEX	(1ULL << 17)	/* bits of perf_event_attr.branch_sample_type */
-#define BRANCH_COUNTERS	(1ULL << 19)
+#define BRANCH_WORDS 3U /* from, to, flags */
+#define BRANCH_HW_INDEX \
+	(1ULL << 17) /* bits of perf_event_attr.branch_sample_type */
+#define BRANCH_COUNTERS (1ULL << 19)
 
-#define HEX(text)	{ .name = (text), .type = KT_TP_HEX, .wide = true }
-#define NUMBER(text)	{ .name = (text), .type = KT_TP_UNSIGNED, .wide = true }
-#define BYTES(text)	{ .name = (text), .type = KT_TP_BYTES }
-#define LIST(text, of)	{ .name = (text), .type = KT_TP_ARRAY, .elem = (of) }
+#define HEX(text)                                               \
+	{                                                       \
+		.name = (text), .type = KT_TP_HEX, .wide = true \
+	}
+#define NUMBER(text)                                                 \
+	{                                                            \
+		.name = (text), .type = KT_TP_UNSIGNED, .wide = true \
+	}
+#define BYTES(text)                                 \
+	{                                           \
+		.name = (text), .type = KT_TP_BYTES \
+	}
+#define LIST(text, of)                                            \
+	{                                                         \
+		.name = (text), .type = KT_TP_ARRAY, .elem = (of) \
+	}
 
 static const struct kt_tp_field kinds[PF_FIELDS] = {
 	[PF_FIELD_IP] = HEX("perf_ip"),
@@ -68,7 +81,8 @@ void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v)
 }
 
 /* Add bytes, which stay where they are.  @f may be NULL. */
-static void add_sample_bytes(struct pf_fields *f, enum pf_field which, const void *data, size_t len)
+static void add_sample_bytes(struct pf_fields *f, enum pf_field which,
+			     const void *data, size_t len)
 {
 	struct kt_tp_value *v;
 
@@ -96,8 +110,8 @@ struct rest {
 };
 
 /* Add every @step-th of the words from @p on.  They were not added before, so there is room. */
-static void add_words(const struct rest *r, enum pf_field which, const uint8_t *p, uint64_t nr,
-		      uint64_t step)
+static void add_words(const struct rest *r, enum pf_field which,
+		      const uint8_t *p, uint64_t nr, uint64_t step)
 {
 	struct pf_fields *f = r->out;
 	uint64_t *to;
@@ -166,8 +180,10 @@ static bool take_read(struct rest *r, const struct pf_attr *a)
 		return false;
 	if (!group) {
 		add_words(r, PF_FIELD_READ, values, 1, 1);
-		return (!(format & PF_READ_ID) || take_words(r, PF_FIELD_READ_IDS, 1)) &&
-		       (!(format & PF_READ_LOST) || take_words(r, PF_FIELD_READ_LOST, 1));
+		return (!(format & PF_READ_ID) ||
+			take_words(r, PF_FIELD_READ_IDS, 1)) &&
+		       (!(format & PF_READ_LOST) ||
+			take_words(r, PF_FIELD_READ_LOST, 1));
 	}
 	each += !!(format & PF_READ_ID) + !!(format & PF_READ_LOST);
 	if (nr > words_left(r) / each)
@@ -208,7 +224,8 @@ static bool take_branches(struct rest *r, const struct pf_attr *a)
 
 	if (!take_sample_64(r, &nr))
 		return false;
-	if (a->branch_type & BRANCH_HW_INDEX && !take_sample_number(r, PF_FIELD_BRANCH_INDEX))
+	if (a->branch_type & BRANCH_HW_INDEX &&
+	    !take_sample_number(r, PF_FIELD_BRANCH_INDEX))
 		return false;
 	if (nr > words_left(r) / BRANCH_WORDS ||
 	    !take_words(r, PF_FIELD_BRANCHES, nr * BRANCH_WORDS))
@@ -225,7 +242,7 @@ static bool take_registers(struct rest *r, enum pf_field abi, uint64_t mask)
 	if (!take_sample_64(r, &v))
 		return false;
 	pf_add_number(r->out, abi, v);
-	if (!v)		/* the thread has none, as those of the kernel */
+	if (!v) /* the thread has none, as those of the kernel */
 		return true;
 	pf_add_number(r->out, abi + 1, mask);
 	return take_words(r, abi + 2, (uint64_t)__builtin_popcountll(mask));
@@ -262,7 +279,8 @@ static bool take_aux(struct rest *r)
 	return true;
 }
 
-static bool take_number_if(struct rest *r, uint64_t type, uint64_t bits, enum pf_field which)
+static bool take_number_if(struct rest *r, uint64_t type, uint64_t bits,
+			   enum pf_field which)
 {
 	return !(type & bits) || take_sample_number(r, which);
 }
@@ -277,7 +295,8 @@ static bool take_cgroup(const struct perf *f, struct rest *r)
 	pf_add_number(r->out, PF_FIELD_CGROUP, id);
 	e = r->out ? kt_map_find(&f->cgroups, 0, id) : NULL;
 	if (e && e->extra)
-		add_sample_bytes(r->out, PF_FIELD_CGROUP_PATH, f->paths + e->value, e->extra);
+		add_sample_bytes(r->out, PF_FIELD_CGROUP_PATH,
+				 f->paths + e->value, e->extra);
 	return true;
 }
 
@@ -302,12 +321,14 @@ bool pf_read_rest(const struct perf *f, const uint8_t *p, const uint8_t *end,
 	       (!(type & PF_CALLCHAIN) || take_calls(&r)) &&
 	       (!(type & PF_RAW) || take_raw(&r, s)) &&
 	       (!(type & PF_BRANCHES) || take_branches(&r, a)) &&
-	       (!(type & PF_REGS_USER) || take_registers(&r, PF_FIELD_USER_ABI, a->regs_user)) &&
+	       (!(type & PF_REGS_USER) ||
+		take_registers(&r, PF_FIELD_USER_ABI, a->regs_user)) &&
 	       (!(type & PF_STACK_USER) || take_stack(&r)) &&
 	       take_number_if(&r, type, PF_WEIGHT | PF_WEIGHTS, PF_FIELD_WEIGHT) &&
 	       take_number_if(&r, type, PF_DATA_SRC, PF_FIELD_DATA_SRC) &&
 	       take_number_if(&r, type, PF_TRANSACTION, PF_FIELD_TRANSACTION) &&
-	       (!(type & PF_REGS_INTR) || take_registers(&r, PF_FIELD_INTR_ABI, a->regs_intr)) &&
+	       (!(type & PF_REGS_INTR) ||
+		take_registers(&r, PF_FIELD_INTR_ABI, a->regs_intr)) &&
 	       take_number_if(&r, type, PF_PHYS_ADDR, PF_FIELD_PHYS_ADDR) &&
 	       (!(type & PF_CGROUP) || take_cgroup(f, &r)) &&
 	       take_number_if(&r, type, PF_DATA_PAGE, PF_FIELD_DATA_PAGE) &&

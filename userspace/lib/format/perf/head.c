@@ -13,9 +13,9 @@
  */
 #include "internal.h"
 
-#define HEAD_SIZE	104U
-#define PIPE_SIZE	16U
-#define FEATURES	72U	/* offset of their bits */
+#define HEAD_SIZE 104U
+#define PIPE_SIZE 16U
+#define FEATURES  72U /* offset of their bits */
 
 /* Find the order of the bytes in a file by how it begins.  Return: false if it is none. */
 static bool take_magic(struct perf *f, const struct kt_part *head)
@@ -27,7 +27,8 @@ static bool take_magic(struct perf *f, const struct kt_part *head)
 static int read_attrs(struct kt_import *s, const uint8_t *head)
 {
 	const struct perf *f = s->state;
-	uint64_t each = kt_load64(head + 16, f->big), size = kt_load64(head + 32, f->big);
+	uint64_t each = kt_load64(head + 16, f->big),
+		 size = kt_load64(head + 32, f->big);
 	uint64_t offset = kt_load64(head + 24, f->big);
 	struct kt_part p, ids;
 	int err;
@@ -54,9 +55,8 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 static bool is_feature_wanted(unsigned int bit)
 {
 	return bit == PF_FEATURE_TRACING || bit == PF_FEATURE_EVENTS ||
-	       bit == PF_FEATURE_HOSTNAME ||
-	       bit == PF_FEATURE_RELEASE || bit == PF_FEATURE_ARCH ||
-	       bit == PF_FEATURE_CLOCK_DATA;
+	       bit == PF_FEATURE_HOSTNAME || bit == PF_FEATURE_RELEASE ||
+	       bit == PF_FEATURE_ARCH || bit == PF_FEATURE_CLOCK_DATA;
 }
 
 /*
@@ -71,8 +71,8 @@ static bool has_feature(const struct perf *f, const uint8_t *head, unsigned int 
 	if (!f->big)
 		return bits[bit / 8] >> bit % 8 & 1;
 	wide = kt_load64(bits, true) >> PF_FEATURE_HOSTNAME & 1;
-	return wide ? kt_load64(bits + bit / 64 * 8, true) >> bit % 64 & 1
-		    : kt_load32(bits + bit / 32 * 4, true) >> bit % 32 & 1;
+	return wide ? kt_load64(bits + bit / 64 * 8, true) >> bit % 64 & 1 :
+		      kt_load32(bits + bit / 32 * 4, true) >> bit % 32 & 1;
 }
 
 static int read_features(struct kt_import *s, const uint8_t *head)
@@ -96,7 +96,8 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		nr++;
 		if (!is_feature_wanted(i))
 			continue;
-		err = pf_read_section(s, kt_load64(at, f->big), kt_load64(at + 8, f->big), &p);
+		err = pf_read_section(s, kt_load64(at, f->big),
+				      kt_load64(at + 8, f->big), &p);
 		if (!err)
 			err = pf_take_feature(&p, i, f);
 		else if (i == PF_FEATURE_EVENTS)
@@ -149,10 +150,13 @@ int pf_read_head(struct kt_import *s)
 		f->data = kt_load64(head.data + 40, f->big);
 		f->end = f->data + kt_load64(head.data + 48, f->big);
 		if (f->data > f->size || f->end < f->data)
-			err = kt_import_fail(s, 40, "the place of the records is wrong");
+			err = kt_import_fail(s, 40,
+					     "the place of the records is wrong");
 	}
 	if (!err && f->end == f->data)
-		err = kt_import_fail(s, 48, "perf did not finish writing this file: it has no records (perf record was killed)");
+		err = kt_import_fail(
+			s, 48,
+			"perf did not finish writing this file: it has no records (perf record was killed)");
 	if (!err)
 		err = read_attrs(s, head.data);
 	if (!err)

@@ -23,11 +23,13 @@
 #include "internal.h"
 #include "perf.h"
 
-#define NS_PER_S	1000000000LL
-#define WINDOW		(1U << 20)
-#define BEHIND_MAX	(1ULL << 32)	/* bytes of a hardware trace behind its record */
+#define NS_PER_S 1000000000LL
+#define WINDOW	 (1U << 20)
+#define BEHIND_MAX \
+	(1ULL << 32) /* bytes of a hardware trace behind its record */
 
-#define MISC_LOST_BPF	(1U << 15)	/* of LOST_SAMPLES: a BPF program dropped them */
+#define MISC_LOST_BPF \
+	(1U << 15) /* of LOST_SAMPLES: a BPF program dropped them */
 
 /* ---- records in the order of time ------------------------------------------------------------ */
 
@@ -55,8 +57,8 @@ static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
  * Find the CPU of an event or of a loss, and the entry for its last event.
  * Return: 0, -ERANGE if it is no CPU, which is reported, or -ENOMEM.
  */
-static int find_perf_cpu(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
-			 uint32_t *cpu, uint64_t **last)
+static int find_perf_cpu(struct kt_import *s, const struct pf_sample *sample,
+			 uint64_t offset, uint32_t *cpu, uint64_t **last)
 {
 	struct perf *f = s->state;
 	int err;
@@ -77,13 +79,13 @@ static uint32_t perf_record_id(const struct perf *f, const struct pf_sample *sam
 	if (sample->raw_size < f->described.layouts.type_size)
 		return UINT32_MAX;
 	return f->described.layouts.type_size == 2 ?
-		kt_load16(sample->raw, f->big) :
-		kt_load32(sample->raw, f->big);
+		       kt_load16(sample->raw, f->big) :
+		       kt_load32(sample->raw, f->big);
 }
 
 /* Set time, CPU and thread of an event.  Return: as find_perf_cpu(). */
-static int place_perf_event(struct kt_import *s, const struct pf_sample *sample, uint64_t offset,
-			    struct kt_foreign *at)
+static int place_perf_event(struct kt_import *s, const struct pf_sample *sample,
+			    uint64_t offset, struct kt_foreign *at)
 {
 	struct perf *f = s->state;
 	uint64_t *last;
@@ -112,15 +114,18 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	/* take_perf_record() has read it before. */
 	pf_read_sample(f, record + 8, len - 8, &sample, &f->fields);
 	if (sample.attr->tracepoint) {
-		l = kt_layout_find(&f->described.layouts, perf_record_id(f, &sample));
-		err = l ? kt_tracing_read(&f->described, l, sample.raw, sample.raw_size,
-					  f->values) : -EBADMSG;
+		l = kt_layout_find(&f->described.layouts,
+				   perf_record_id(f, &sample));
+		err = l ? kt_tracing_read(&f->described, l, sample.raw,
+					  sample.raw_size, f->values) :
+			  -EBADMSG;
 	}
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
-		kt_import_bad(s, offset, l ? "a record is shorter than its layout" :
-					     "a record has no layout");
+		kt_import_bad(s, offset,
+			      l ? "a record is shorter than its layout" :
+				  "a record has no layout");
 		return 0;
 	}
 	err = place_perf_event(s, &sample, offset, &at);
@@ -130,12 +135,12 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 		return err == -ERANGE ? 0 : err;
 	f->tp.more = f->fields.list;
 	f->tp.nr_more = f->fields.nr;
-	return l ? kt_tp_emit(&f->tp, &l->class, &at, f->values)
-		 : pf_emit_other(s, sample.attr, &at);
+	return l ? kt_tp_emit(&f->tp, &l->class, &at, f->values) :
+		   pf_emit_other(s, sample.attr, &at);
 }
 
-static int take_perf_switch(struct kt_import *s, const uint8_t *record, size_t len,
-			    uint64_t offset)
+static int take_perf_switch(struct kt_import *s, const uint8_t *record,
+			    size_t len, uint64_t offset)
 {
 	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
 	struct perf *f = s->state;
@@ -153,8 +158,8 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record, size_t l
 
 /* ---- losses -------------------------------------------------------------------------------------- */
 
-static int take_perf_lost(struct kt_import *s, const uint8_t *record, size_t len,
-			  uint64_t offset)
+static int take_perf_lost(struct kt_import *s, const uint8_t *record,
+			  size_t len, uint64_t offset)
 {
 	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
 	struct perf *f = s->state;
@@ -199,11 +204,13 @@ static int report_uncounted(struct kt_import *s)
 		return err;
 	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are reported as a loss of CPU 0 in the whole trace",
 		       (unsigned long long)more);
-	return kt_tp_lost(&f->tp, 0, more, f->first, kt_max(*last, f->order.delivered));
+	return kt_tp_lost(&f->tp, 0, more, f->first,
+			  kt_max(*last, f->order.delivered));
 }
 
 /* Deliver a record whose turn has come. */
-static int deliver_perf_record(struct kt_import *s, const uint8_t *record, uint64_t offset)
+static int deliver_perf_record(struct kt_import *s, const uint8_t *record,
+			       uint64_t offset)
 {
 	const struct perf *f = s->state;
 	unsigned int type = kt_load32(record, f->big);
@@ -229,8 +236,8 @@ static int deliver_perf_record(struct kt_import *s, const uint8_t *record, uint6
 /* ---- reading the file --------------------------------------------------------------------------- */
 
 /* Let a record wait for its turn, or do what it says.  Return: 0 or negative errno. */
-static int take_perf_record(struct kt_import *s, const uint8_t *record, size_t len,
-			    uint64_t offset)
+static int take_perf_record(struct kt_import *s, const uint8_t *record,
+			    size_t len, uint64_t offset)
 {
 	struct perf *f = s->state;
 	struct pf_sample sample = { .ts = 0 };
@@ -247,7 +254,8 @@ static int take_perf_record(struct kt_import *s, const uint8_t *record, size_t l
 			return 0;
 		}
 		if (err) {
-			kt_import_bad(s, offset, "a sample is shorter than its type");
+			kt_import_bad(s, offset,
+				      "a sample is shorter than its type");
 			return 0;
 		}
 		if (!(sample.attr->sample_type & PF_TIME)) {
@@ -316,8 +324,8 @@ static bool is_size(uint32_t type, size_t size)
  * what is in it comes before the next one.
  * Return: bytes taken, or negative errno.
  */
-static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len,
-			    uint64_t offset, bool plain)
+static int64_t take_records(struct kt_import *s, const uint8_t *data,
+			    size_t len, uint64_t offset, bool plain)
 {
 	const struct perf *f = s->state;
 	size_t at = 0;
@@ -332,9 +340,12 @@ static int64_t take_records(struct kt_import *s, const uint8_t *data, size_t len
 					      "the size of a record is wrong");
 		if (size > len - at)
 			break;
-		if (plain && (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2))
-			return kt_import_fail(s, offset, "a compressed record is in another one");
-		err = take_perf_record(s, data + at, size, plain ? offset : offset + at);
+		if (plain &&
+		    (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2))
+			return kt_import_fail(
+				s, offset, "a compressed record is in another one");
+		err = take_perf_record(s, data + at, size,
+				       plain ? offset : offset + at);
 		if (err)
 			return err;
 		at += plain ? 0 : bytes_behind(f, data + at, size);
@@ -351,9 +362,9 @@ static void report_cut_record(struct kt_import *s)
 
 	if (f->at >= f->end && !f->plain_len && !f->plain_cut)
 		return;
-	kt_error(&error, f->at, f->at < f->end ?
-		 "the file ends inside the records" :
-		 "the compressed records end inside a record");
+	kt_error(&error, f->at,
+		 f->at < f->end ? "the file ends inside the records" :
+				  "the compressed records end inside a record");
 	kt_import_truncated(s, &error);
 }
 
@@ -371,7 +382,8 @@ static int take_packed(struct kt_import *s)
 		err = pf_packed_unpack(s);
 		if (err)
 			break;
-		took = take_records(s, f->plain, f->plain_len, f->packed_offset, true);
+		took = take_records(s, f->plain, f->plain_len, f->packed_offset,
+				    true);
 		if (took < 0)
 			return (int)took;
 		f->plain_len -= (size_t)took;
@@ -465,7 +477,9 @@ static int perf_open(struct kt_import *s)
 	int err;
 
 	if (!s->in->seekable || fstat(s->in->fd, &st))
-		return kt_import_fail(s, 0, "a perf.data cannot be read from a pipe or compressed: give the file");
+		return kt_import_fail(
+			s, 0,
+			"a perf.data cannot be read from a pipe or compressed: give the file");
 	f->size = (uint64_t)st.st_size;
 	f->tp.s = s;
 	f->tp.symbol = kt_symbols_find;
@@ -503,7 +517,9 @@ static int perf_probe(const uint8_t *data, size_t len, bool whole)
 {
 	(void)whole;
 	return len >= 8 && (!memcmp(data, "PERFILE2", 8) ||
-			    !memcmp(data, "2ELIFREP", 8)) ? 100 : 0;
+			    !memcmp(data, "2ELIFREP", 8)) ?
+		       100 :
+		       0;
 }
 
 const struct kt_codec_in kt_perf_in = {

@@ -25,37 +25,37 @@
 #include "format/tracing_data.h"
 
 /* Bits of perf_event_attr.sample_type, in the order of their fields in a sample. */
-#define PF_IDENTIFIER	(1U << 16)
-#define PF_IP		(1U << 0)
-#define PF_TID		(1U << 1)
-#define PF_TIME		(1U << 2)
-#define PF_ADDR		(1U << 3)
-#define PF_ID		(1U << 6)
-#define PF_STREAM_ID	(1U << 9)
-#define PF_CPU		(1U << 7)
-#define PF_PERIOD	(1U << 8)
-#define PF_READ		(1U << 4)
-#define PF_CALLCHAIN	(1U << 5)
-#define PF_RAW		(1U << 10)
-#define PF_BRANCHES	(1U << 11)
-#define PF_REGS_USER	(1U << 12)
-#define PF_STACK_USER	(1U << 13)
-#define PF_WEIGHT	(1U << 14)
-#define PF_WEIGHTS	(1U << 24)	/* the same, of three numbers */
-#define PF_DATA_SRC	(1U << 15)
-#define PF_TRANSACTION	(1U << 17)
-#define PF_REGS_INTR	(1U << 18)
-#define PF_PHYS_ADDR	(1U << 19)
-#define PF_CGROUP	(1U << 21)
-#define PF_DATA_PAGE	(1U << 22)
-#define PF_CODE_PAGE	(1U << 23)
-#define PF_AUX		(1U << 20)
+#define PF_IDENTIFIER  (1U << 16)
+#define PF_IP	       (1U << 0)
+#define PF_TID	       (1U << 1)
+#define PF_TIME	       (1U << 2)
+#define PF_ADDR	       (1U << 3)
+#define PF_ID	       (1U << 6)
+#define PF_STREAM_ID   (1U << 9)
+#define PF_CPU	       (1U << 7)
+#define PF_PERIOD      (1U << 8)
+#define PF_READ	       (1U << 4)
+#define PF_CALLCHAIN   (1U << 5)
+#define PF_RAW	       (1U << 10)
+#define PF_BRANCHES    (1U << 11)
+#define PF_REGS_USER   (1U << 12)
+#define PF_STACK_USER  (1U << 13)
+#define PF_WEIGHT      (1U << 14)
+#define PF_WEIGHTS     (1U << 24) /* the same, of three numbers */
+#define PF_DATA_SRC    (1U << 15)
+#define PF_TRANSACTION (1U << 17)
+#define PF_REGS_INTR   (1U << 18)
+#define PF_PHYS_ADDR   (1U << 19)
+#define PF_CGROUP      (1U << 21)
+#define PF_DATA_PAGE   (1U << 22)
+#define PF_CODE_PAGE   (1U << 23)
+#define PF_AUX	       (1U << 20)
 
-#define PF_WORDS	8192U	/* 64-bit words of the largest record */
+#define PF_WORDS 8192U /* 64-bit words of the largest record */
 
 /* Bits of perf_event_attr.read_format. */
-#define PF_READ_ENABLED	(1U << 0)
-#define PF_READ_RUNNING	(1U << 1)
+#define PF_READ_ENABLED (1U << 0)
+#define PF_READ_RUNNING (1U << 1)
 #define PF_READ_ID	(1U << 2)
 #define PF_READ_GROUP	(1U << 3)
 #define PF_READ_LOST	(1U << 4)
@@ -76,14 +76,14 @@ enum pf_field {
 	PF_FIELD_BRANCH_INDEX,
 	PF_FIELD_BRANCHES,
 	PF_FIELD_BRANCH_COUNTERS,
-	PF_FIELD_USER_ABI,	/* these three in this order */
+	PF_FIELD_USER_ABI, /* these three in this order */
 	PF_FIELD_USER_MASK,
 	PF_FIELD_USER_REGS,
 	PF_FIELD_USER_STACK,
 	PF_FIELD_WEIGHT,
 	PF_FIELD_DATA_SRC,
 	PF_FIELD_TRANSACTION,
-	PF_FIELD_INTR_ABI,	/* these three, too */
+	PF_FIELD_INTR_ABI, /* these three, too */
 	PF_FIELD_INTR_MASK,
 	PF_FIELD_INTR_REGS,
 	PF_FIELD_PHYS_ADDR,
@@ -120,8 +120,8 @@ enum pf_record {
 	RECORD_LOST_SAMPLES = 13,
 	RECORD_SWITCH = 14,
 	RECORD_SWITCH_CPU = 15,
-	RECORD_KERNEL_LAST = 22,	/* the last type that is known */
-	RECORD_ATTR = 64,		/* types of perf itself, and the first of them */
+	RECORD_KERNEL_LAST = 22, /* the last type that is known */
+	RECORD_ATTR = 64, /* types of perf itself, and the first of them */
 	RECORD_TRACING = 66,
 	RECORD_ROUND = 68,
 	RECORD_ID_INDEX = 69,
@@ -335,9 +335,9 @@ struct perf {
 	bool named;
 };
 
-#define PF_ATTR_MIN		64U	/* bytes of the first version of perf_event_attr */
-#define PF_ATTRS_MAX		65536U
-#define PF_CPU_UNKNOWN		UINT32_MAX
+#define PF_ATTR_MIN    64U /* bytes of the first version of perf_event_attr */
+#define PF_ATTRS_MAX   65536U
+#define PF_CPU_UNKNOWN UINT32_MAX
 
 /* Numbers of the features that are read. */
 enum pf_feature {

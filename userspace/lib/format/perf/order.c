@@ -2,7 +2,7 @@
 /* Records in the order of time: see struct pf_order. */
 #include "internal.h"
 
-#define HELD_MAX	(192U << 20)	/* bytes that wait for the end of a round */
+#define HELD_MAX (192U << 20) /* bytes that wait for the end of a round */
 
 static int by_record_time(const void *a, const void *b)
 {
@@ -75,17 +75,19 @@ int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 		return err;
 	memcpy(o->bytes + o->len, data, len);
 	o->items[o->nr_items++] = (struct pf_item){
-		ts, o->counter++, o->len, offset,
+		ts,
+		o->counter++,
+		o->len,
+		offset,
 	};
 	o->len += len;
 	o->latest = kt_max(o->latest, ts);
-	o->late += ts && ts < o->frontier;	/* 0: it has no time */
+	o->late += ts && ts < o->frontier; /* 0: it has no time */
 	/*
 	 * A file without rounds: what waits is delivered, and later records count.  Once is
 	 * enough: the reader takes what is ready before it reads on.
 	 */
-	if (!pf_order_has(o) &&
-	    o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
+	if (!pf_order_has(o) && o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
 		pf_order_round(o, true);
 	return 0;
 }

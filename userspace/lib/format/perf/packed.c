@@ -10,9 +10,10 @@
 
 #include "internal.h"
 
-#define RECORD_MAX	65536U
-#define STEP		(16 * RECORD_MAX)	/* bytes unpacked at once */
-#define BLOCK_HEAD	3U	/* bytes that zstd asks for between two blocks: RFC 8878 */
+#define RECORD_MAX 65536U
+#define STEP	   (16 * RECORD_MAX) /* bytes unpacked at once */
+#define BLOCK_HEAD \
+	3U /* bytes that zstd asks for between two blocks: RFC 8878 */
 
 /**
  * pf_packed_begin() - take a compressed record
@@ -30,11 +31,15 @@ int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 	size_t head = kt_load32(record, f->big) == RECORD_COMPRESSED ? 8 : 16;
 
 	if (len < head)
-		return kt_import_fail(s, offset, "the size of a compressed record is wrong");
+		return kt_import_fail(s, offset,
+				      "the size of a compressed record is wrong");
 	if (head == 16 && kt_load64(record + 8, f->big) > len - head)
-		return kt_import_fail(s, offset, "the size of a compressed record is wrong");
+		return kt_import_fail(s, offset,
+				      "the size of a compressed record is wrong");
 	f->packed = (ZSTD_inBuffer){
-		record + head, head == 16 ? kt_load64(record + 8, f->big) : len - head, 0,
+		record + head,
+		head == 16 ? kt_load64(record + 8, f->big) : len - head,
+		0,
 	};
 	f->packed_offset = offset;
 	f->unpacking = true;

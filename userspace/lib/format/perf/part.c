@@ -5,19 +5,19 @@
  */
 #include "internal.h"
 
-#define ATTR_BITS	40U	/* bit fields of 64 bits in all */
-#define ATTR_ID_ALL	18U	/* number of one */
+#define ATTR_BITS	40U /* bit fields of 64 bits in all */
+#define ATTR_ID_ALL	18U /* number of one */
 #define ATTR_CLOCK_SET	25U
-#define ATTR_CLOCK	92U	/* where its clock is, and others of later versions */
+#define ATTR_CLOCK	92U /* where its clock is, and others of later versions */
 #define ATTR_BRANCHES	72U
 #define ATTR_REGS_USER	80U
 #define ATTR_REGS_INTR	96U
-#define ATTR_TRACEPOINT	2U
+#define ATTR_TRACEPOINT 2U
 #define SECTION_MAX	(256U << 20)
 
 /* Read a section of the file.  Return: 0, with @p to read from and p->data to free. */
 int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
-			struct kt_part *p)
+		    struct kt_part *p)
 {
 	const struct perf *f = s->state;
 	uint8_t *bytes;
@@ -25,7 +25,9 @@ int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 
 	*p = (struct kt_part){ .s = s, .len = size, .offset = offset, .big = f->big };
 	if (size > SECTION_MAX || offset > f->size || size > f->size - offset)
-		return kt_import_fail(s, offset, "a section is not in the file: perf did not finish writing it");
+		return kt_import_fail(
+			s, offset,
+			"a section is not in the file: perf did not finish writing it");
 	bytes = malloc(size ? size : 1);
 	if (!bytes)
 		return -ENOMEM;
@@ -35,15 +37,17 @@ int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 		return 0;
 	free(bytes);
 	p->data = NULL;
-	return got < 0 ? (int)got : kt_import_fail(s, offset, "the file ends inside a section");
+	return got < 0 ?
+		       (int)got :
+		       kt_import_fail(s, offset, "the file ends inside a section");
 }
 
 static const struct {
 	int id;
 	const char *name;
 } clocks[] = {
-	{ 0, "realtime" }, { 1, "mono" }, { 4, "mono_raw" }, { 7, "boot" },
-	{ 11, "tai" },
+	{ 0, "realtime" }, { 1, "mono" }, { 4, "mono_raw" },
+	{ 7, "boot" },	   { 11, "tai" },
 };
 
 /* Remember which event ids belong to: the latest one.  Return: 0 or -ENOMEM. */
@@ -62,10 +66,12 @@ int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 }
 
 /* Return a number of an attribute, 0 if its version does not have it. */
-static uint64_t attr64(const struct perf *f, const uint8_t *attr, uint64_t size, uint64_t at)
+static uint64_t attr64(const struct perf *f, const uint8_t *attr, uint64_t size,
+		       uint64_t at)
 {
-	return size < at + 8 || kt_load32(attr + 4, f->big) < at + 8 ? 0 :
-		kt_load64(attr + at, f->big);
+	return size < at + 8 || kt_load32(attr + 4, f->big) < at + 8 ?
+		       0 :
+		       kt_load64(attr + at, f->big);
 }
 
 /* Return a bit field of an attribute: compilers for big-endian machines begin at the top. */
@@ -93,10 +99,15 @@ static int check_attr(struct kt_import *s, const struct pf_attr *a, uint64_t off
 
 	if (!(a->sample_type & PF_TIME) || !(a->sample_type & PF_CPU) ||
 	    !(a->sample_type & PF_RAW))
-		return kt_import_fail(s, offset, "samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
-	if ((a->sample_type != first->sample_type || a->read_format != first->read_format) &&
+		return kt_import_fail(
+			s, offset,
+			"samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
+	if ((a->sample_type != first->sample_type ||
+	     a->read_format != first->read_format) &&
 	    !(a->sample_type & first->sample_type & PF_IDENTIFIER))
-		return kt_import_fail(s, offset, "events have samples of different forms without an id at their begin, which are not read");
+		return kt_import_fail(
+			s, offset,
+			"events have samples of different forms without an id at their begin, which are not read");
 	return 0;
 }
 
@@ -116,16 +127,19 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	struct pf_attr *a;
 
 	if (f->nr_attrs == PF_ATTRS_MAX)
-		return kt_import_fail(s, offset, "more than %u events", PF_ATTRS_MAX);
+		return kt_import_fail(s, offset, "more than %u events",
+				      PF_ATTRS_MAX);
 	if (!(f->nr_attrs & (f->nr_attrs - 1))) {
-		a = realloc(f->attrs, (f->nr_attrs ? f->nr_attrs * 2 : 1) * sizeof(*a));
+		a = realloc(f->attrs,
+			    (f->nr_attrs ? f->nr_attrs * 2 : 1) * sizeof(*a));
 		if (!a)
 			return -ENOMEM;
 		f->attrs = a;
 	}
 	a = &f->attrs[f->nr_attrs++];
 	*a = (struct pf_attr){
-		.type = kt_load32(attr, f->big), .config = kt_load64(attr + 8, f->big),
+		.type = kt_load32(attr, f->big),
+		.config = kt_load64(attr + 8, f->big),
 		.sample_type = kt_load64(attr + 24, f->big),
 		.read_format = kt_load64(attr + 32, f->big),
 		.branch_type = attr64(f, attr, size, ATTR_BRANCHES),
@@ -152,11 +166,13 @@ static int take_perf_tracing(struct kt_part *p, struct perf *f)
 	int err = kt_part_take(p, 10, &bytes);
 
 	if (!err && memcmp(bytes, "\x17\x08\x44tracing", 10))
-		return kt_import_fail(p->s, p->offset, "the description of the events is not understood");
+		return kt_import_fail(
+			p->s, p->offset,
+			"the description of the events is not understood");
 	if (!err)
 		err = kt_part_text(p, &version);
 	if (!err)
-		err = kt_part_take(p, 6, &bytes);	/* order, long, page size */
+		err = kt_part_take(p, 6, &bytes); /* order, long, page size */
 	if (!err) {
 		p->big = bytes[0];
 		kt_tracing_order(d, p->big);
@@ -171,7 +187,7 @@ static int take_perf_tracing(struct kt_part *p, struct perf *f)
 		err = kt_tracing_kallsyms(p, d);
 	if (!err)
 		err = kt_tracing_printk(p, d);
-	if (!err && p->len - p->at >= 8)	/* from version 0.6 on */
+	if (!err && p->len - p->at >= 8) /* from version 0.6 on */
 		err = kt_tracing_tasks(p, d);
 	return err;
 }

@@ -12,7 +12,7 @@
  */
 #include "internal.h"
 
-#define PIPE_SIZE	16U
+#define PIPE_SIZE 16U
 
 /* Take a record that stands for a part of a head.  @p is all of it. */
 static int take_pipe_record(struct kt_import *s, uint32_t type, struct kt_part *p)
@@ -23,8 +23,11 @@ static int take_pipe_record(struct kt_import *s, uint32_t type, struct kt_part *
 
 	if (type == RECORD_FEATURE && p->len >= 16) {
 		struct kt_part feature = {
-			.s = s, .data = p->data + 16, .len = p->len - 16,
-			.offset = p->offset + 16, .big = p->big,
+			.s = s,
+			.data = p->data + 16,
+			.len = p->len - 16,
+			.offset = p->offset + 16,
+			.big = p->big,
 		};
 		uint64_t bit = kt_load64(p->data + 8, f->big);
 
@@ -36,12 +39,14 @@ static int take_pipe_record(struct kt_import *s, uint32_t type, struct kt_part *
 		return 0;
 	size = p->len < 16 ? 0 : kt_load32(p->data + 12, f->big);
 	if (size < PF_ATTR_MIN || size > p->len - 8)
-		return kt_import_fail(s, p->offset, "the size of an attribute is wrong");
+		return kt_import_fail(s, p->offset,
+				      "the size of an attribute is wrong");
 	err = pf_take_attr(s, p->data + 8, size, p->offset + 8);
 	return err ? err : pf_take_ids(s, p->data + 8 + size, p->len - 8 - size);
 }
 
-static int take_pipe_tracing(struct kt_import *s, const struct kt_part *p, uint64_t size)
+static int take_pipe_tracing(struct kt_import *s, const struct kt_part *p,
+			     uint64_t size)
 {
 	struct kt_part data;
 	int err;
@@ -82,7 +87,8 @@ int pf_read_pipe(struct kt_import *s)
 		    type == RECORD_COMPRESSED2)
 			break;
 		if (size < 8)
-			return kt_import_fail(s, at, "the size of a record is wrong");
+			return kt_import_fail(s, at,
+					      "the size of a record is wrong");
 		if (size > f->size - at)
 			break;
 		err = pf_read_section(s, at, size, &p);

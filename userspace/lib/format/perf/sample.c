@@ -9,8 +9,8 @@
  *
  * Return: 0, -EBADMSG if the record is too short, or -ENOENT if its id is not known.
  */
-static int attr_of(const struct perf *f, const uint8_t *p, size_t len, bool is_sample,
-		   struct pf_attr **attr)
+static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
+		   bool is_sample, struct pf_attr **attr)
 {
 	struct pf_attr *first = &f->attrs[f->main];
 	const struct kt_map_entry *e;
@@ -61,10 +61,14 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		uint8_t what;
 		uint8_t field;
 	} fields[] = {
-		{ PF_IDENTIFIER, 'i', 0 },    { PF_IP, 'f', PF_FIELD_IP },
-		{ PF_TID, 't', 0 },	      { PF_TIME, 'n', 0 },
-		{ PF_ADDR, 'f', PF_FIELD_ADDR }, { PF_ID, 'i', 0 },
-		{ PF_STREAM_ID, 'f', PF_FIELD_STREAM_ID }, { PF_CPU, 'c', 0 },
+		{ PF_IDENTIFIER, 'i', 0 },
+		{ PF_IP, 'f', PF_FIELD_IP },
+		{ PF_TID, 't', 0 },
+		{ PF_TIME, 'n', 0 },
+		{ PF_ADDR, 'f', PF_FIELD_ADDR },
+		{ PF_ID, 'i', 0 },
+		{ PF_STREAM_ID, 'f', PF_FIELD_STREAM_ID },
+		{ PF_CPU, 'c', 0 },
 		{ PF_PERIOD, 'p', PF_FIELD_PERIOD },
 	};
 	const uint8_t *end = p + len;
@@ -112,9 +116,10 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 	static const struct {
 		uint32_t bit;
 		uint8_t what;
-	} fields[] = {	/* from the last to the first */
-		{ PF_IDENTIFIER, 'i' }, { PF_CPU, 'c' }, { PF_STREAM_ID, 0 },
-		{ PF_ID, 'i' }, { PF_TIME, 'n' }, { PF_TID, 't' },
+	} fields[] = {
+		/* from the last to the first */
+		{ PF_IDENTIFIER, 'i' }, { PF_CPU, 'c' },  { PF_STREAM_ID, 0 },
+		{ PF_ID, 'i' },		{ PF_TIME, 'n' }, { PF_TID, 't' },
 	};
 	const uint8_t *end = p + len;
 	struct pf_attr *a;
@@ -125,7 +130,7 @@ bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 	for (size_t i = 0; i < KT_ARRAY_SIZE(fields); i++) {
 		if (!(a->sample_type & fields[i].bit))
 			continue;
-		if (end - p < 16)	/* behind the head */
+		if (end - p < 16) /* behind the head */
 			return false;
 		end -= 8;
 		if (fields[i].what == 'c') {

@@ -2,14 +2,16 @@
 /* Names of threads, from perf's records about them. */
 #include "internal.h"
 
-#define COMM_SIZE	16U	/* of the kernel's names, with the NUL */
+#define COMM_SIZE 16U /* of the kernel's names, with the NUL */
 
 /* Return time and CPU of a record; names have no place of their own, so any CPU will do. */
-static struct kt_foreign perf_place_of(const struct perf *f, const struct pf_sample *sample)
+static struct kt_foreign perf_place_of(const struct perf *f,
+				       const struct pf_sample *sample)
 {
 	uint32_t cpu = pf_cpu_of(f, sample);
 
-	return (struct kt_foreign){ .ts = sample->ts, .cpu = cpu < KT_CPUS_MAX ? cpu : 0 };
+	return (struct kt_foreign){ .ts = sample->ts,
+				    .cpu = cpu < KT_CPUS_MAX ? cpu : 0 };
 }
 
 /* Name a thread from a time on. */
@@ -23,7 +25,8 @@ static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
 		return -ENOMEM;
 	memcpy(&e->value, comm, 8);
 	memcpy(&e->extra, comm + 8, 8);
-	return kt_tp_task(&f->tp, &record, (int32_t)tid, (int32_t)tgid, comm, COMM_SIZE);
+	return kt_tp_task(&f->tp, &record, (int32_t)tid, (int32_t)tgid, comm,
+			  COMM_SIZE);
 }
 
 /* Take a name that a thread has from now on. */
@@ -36,8 +39,9 @@ int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 	if (len < 24)
 		return 0;
 	pf_read_tail(f, record, len, &sample);
-	memcpy(comm, record + 16, strnlen((const char *)record + 16,
-					  kt_min(len - 16, sizeof(comm) - 1)));
+	memcpy(comm, record + 16,
+	       strnlen((const char *)record + 16,
+		       kt_min(len - 16, sizeof(comm) - 1)));
 	return name_task(f, &sample, kt_load32(record + 8, f->big),
 			 kt_load32(record + 12, f->big), comm);
 }

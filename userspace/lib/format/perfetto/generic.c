@@ -7,14 +7,14 @@
 #include "stream/event.h"
 #include "internal.h"
 
-#define NAME_MAX_BYTES	64
-#define LABEL_OPTIONAL	1
-#define LIST_SHOWN	256U	/* words of a list; the rest is cut */
-#define TEXT_SHOWN	1024U	/* bytes of a text or a buffer; the rest is cut */
+#define NAME_MAX_BYTES 64
+#define LABEL_OPTIONAL 1
+#define LIST_SHOWN     256U  /* words of a list; the rest is cut */
+#define TEXT_SHOWN     1024U /* bytes of a text or a buffer; the rest is cut */
 
 /* An event has one of them, beside numbers. */
 _Static_assert(TEXT_SHOWN * 4 + 4096 < PF_MESSAGE_MAX &&
-	       LIST_SHOWN * (KT_PUT_U64_MAX + 1) + 4096 < PF_MESSAGE_MAX,
+		       LIST_SHOWN * (KT_PUT_U64_MAX + 1) + 4096 < PF_MESSAGE_MAX,
 	       "an event may be longer than its length says");
 
 static uint32_t generic_type_of(const struct ktape_field *f)
@@ -102,13 +102,16 @@ static char *put_generic_function(struct perfetto *pf, char *p, uint32_t number,
 }
 
 /* Return the number of bytes or words that are written, and count an end that is cut. */
-static uint32_t shown_count(struct perfetto *pf, const struct kt_fields *at, uint32_t most)
+static uint32_t shown_count(struct perfetto *pf, const struct kt_fields *at,
+			    uint32_t most)
 {
 	if (at->count <= most)
 		return at->count;
-	kt_sink_miss(pf->s, most == LIST_SHOWN ?
-		     "ends of lists beyond 256 numbers" :
-		     "ends of texts and buffers beyond 1024 bytes", 1);
+	kt_sink_miss(pf->s,
+		     most == LIST_SHOWN ?
+			     "ends of lists beyond 256 numbers" :
+			     "ends of texts and buffers beyond 1024 bytes",
+		     1);
 	return most;
 }
 
@@ -138,8 +141,8 @@ static char *put_generic_list(struct perfetto *pf, char *p, uint32_t number,
 }
 
 static char *put_generic_value(struct perfetto *pf, char *p, uint32_t number,
-			       const struct kt_slot *f, const struct kt_fields *at,
-			       uint64_t ts)
+			       const struct kt_slot *f,
+			       const struct kt_fields *at, uint64_t ts)
 {
 	char hex[TEXT_SHOWN * 2];
 	uint64_t n;

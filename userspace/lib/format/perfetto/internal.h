@@ -23,10 +23,10 @@
 #include "format/writer.h"
 #include "format/object_state.h"
 
-#define PF_CPUS			1024U	/* the viewer refuses a trace with more */
-#define PF_BUNDLE_BYTES		(48U << 10)
-#define PF_SEQUENCE_FTRACE	1	/* packets with ftrace events and names */
-#define PF_SEQUENCE_TRACKS	2	/* packets with tracks and their events */
+#define PF_CPUS		   1024U /* the viewer refuses a trace with more */
+#define PF_BUNDLE_BYTES	   (48U << 10)
+#define PF_SEQUENCE_FTRACE 1 /* packets with ftrace events and names */
+#define PF_SEQUENCE_TRACKS 2 /* packets with tracks and their events */
 
 /**
  * struct pf_thread - a thread, as the registry had it when last looked up
@@ -90,7 +90,7 @@ struct pf_cpu {
 
 struct pf_plan;
 
-#define PF_NAME_BYTES		256U
+#define PF_NAME_BYTES 256U
 
 /* Kinds of tracks: the upper byte of a track id. */
 enum pf_track {
@@ -100,9 +100,9 @@ enum pf_track {
 	PF_ON_ISR,
 	PF_ON_EXCEPTION,
 	PF_ON_TEXT,
-	PF_ON_EVENT,	/* user events of a thread or a CPU */
-	PF_ON_STATE,	/* state of an RTOS object */
-	PF_ON_SPAN,	/* plus n: gate spans of row n of spans[] (mark.c) */
+	PF_ON_EVENT, /* user events of a thread or a CPU */
+	PF_ON_STATE, /* state of an RTOS object */
+	PF_ON_SPAN,  /* plus n: gate spans of row n of spans[] (mark.c) */
 };
 
 /**
@@ -170,8 +170,7 @@ void pf_flush(struct perfetto *pf, uint32_t cpu);
 /* names.c */
 bool pf_set_add(struct perfetto *pf, struct pf_set *set, uint64_t key);
 bool pf_set_has(const struct pf_set *set, uint64_t key);
-const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid,
-				  uint64_t ts);
+const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts);
 uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts);
 void pf_names_free(struct perfetto *pf);
 
@@ -188,8 +187,7 @@ void pf_generic(struct perfetto *pf, const struct ktape_event *e);
 uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
 		     const char *name, size_t len, uint64_t ts);
 void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
-		  unsigned int type, const char *name, size_t len,
-		  int64_t value);
+		  unsigned int type, const char *name, size_t len, int64_t value);
 
 /* mark.c */
 bool pf_track(struct perfetto *pf, const struct ktape_event *e);
@@ -208,8 +206,7 @@ void pf_extra(struct perfetto *pf, const struct ktape_event *e);
  */
 static inline uint64_t pf_time(struct perfetto *pf, uint64_t ts)
 {
-	return kt_clock_ns(&pf->clock, pf->s->info, ts) +
-	       (uint64_t)pf->boot_offset;
+	return kt_clock_ns(&pf->clock, pf->s->info, ts) + (uint64_t)pf->boot_offset;
 }
 
 /**

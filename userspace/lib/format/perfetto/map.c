@@ -8,30 +8,30 @@
 #include "format/left_out.h"
 #include "stream/event.h"
 
-#define FIELDS_MAX	8
-#define EVENT_MAX	1024U	/* upper bound for an event, in bytes */
-#define SYSCALL_ARGS	6
-#define CLONE_THREAD	0x10100	/* CLONE_THREAD | CLONE_VM */
-#define DEADLINE_PRIO	255
-#define IDLE_EXIT	255
-#define TABLE_32	(3U << 16)	/* compat or x32, in dat20 */
-#define LARGE		(1U << 18)
+#define FIELDS_MAX    8
+#define EVENT_MAX     1024U /* upper bound for an event, in bytes */
+#define SYSCALL_ARGS  6
+#define CLONE_THREAD  0x10100 /* CLONE_THREAD | CLONE_VM */
+#define DEADLINE_PRIO 255
+#define IDLE_EXIT     255
+#define TABLE_32      (3U << 16) /* compat or x32, in dat20 */
+#define LARGE	      (1U << 18)
 
 /* How a field of the event table becomes a field of ftrace's event. */
 enum how {
-	NUMBER,		/* as it is */
-	CONST,		/* always 1 */
-	COMM,		/* name of the thread with that id */
-	CURRENT,	/* name of the event's own thread */
-	STATE,		/* enum ktape_task_state to the kernel's bits */
-	PRIO,		/* 255 is the deadline class: -1 */
-	SYMBOL,		/* function token to interned symbol */
-	VALUE,		/* name that the field's type has for the value */
-	IRQ,		/* name of the interrupt */
-	NR,		/* system call number; -1 where it does not fit */
-	ARGS,		/* six system call arguments from the blob */
-	THREAD,		/* flag "is a thread" to flags of clone(2) */
-	IDLE,		/* idle state; 255 (leaving idle) becomes UINT32_MAX */
+	NUMBER,	 /* as it is */
+	CONST,	 /* always 1 */
+	COMM,	 /* name of the thread with that id */
+	CURRENT, /* name of the event's own thread */
+	STATE,	 /* enum ktape_task_state to the kernel's bits */
+	PRIO,	 /* 255 is the deadline class: -1 */
+	SYMBOL,	 /* function token to interned symbol */
+	VALUE,	 /* name that the field's type has for the value */
+	IRQ,	 /* name of the interrupt */
+	NR,	 /* system call number; -1 where it does not fit */
+	ARGS,	 /* six system call arguments from the blob */
+	THREAD,	 /* flag "is a thread" to flags of clone(2) */
+	IDLE,	 /* idle state; 255 (leaving idle) becomes UINT32_MAX */
 };
 
 /* @from: field of the event table; @to: field number of ftrace's event. */
@@ -88,9 +88,7 @@ static const struct row rows[] = {
 	    { "dest_cpu", 5, NUMBER } } },
 	{ KTAPE_EV_SCHED_BLOCKED,
 	  18,
-	  { { "tid", 1, NUMBER },
-	    { "caller", 2, SYMBOL },
-	    { "io", 3, NUMBER } } },
+	  { { "tid", 1, NUMBER }, { "caller", 2, SYMBOL }, { "io", 3, NUMBER } } },
 	{ KTAPE_EV_SCHED_PROCESS_WAIT,
 	  242,
 	  { { "tid", 1, CURRENT }, { "tid", 2, NUMBER } } },
@@ -101,35 +99,23 @@ static const struct row rows[] = {
 	    { "thread", 3, THREAD } } },
 	{ KTAPE_EV_PROCESS_EXEC,
 	  237,
-	  { { "tid", 1, COMM },
-	    { "tid", 2, NUMBER },
-	    { "old_tid", 3, NUMBER } } },
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "old_tid", 3, NUMBER } } },
 	{ KTAPE_EV_PROCESS_EXIT,
 	  238,
 	  { { "tid", 1, COMM },
 	    { "tid", 2, NUMBER },
 	    { "tgid", 3, NUMBER },
 	    { "prio", 4, PRIO } } },
-	{ KTAPE_EV_PROCESS_RENAME,
-	  236,
-	  { { "tid", 1, NUMBER }, { "tid", 3, COMM } } },
-	{ KTAPE_EV_PROCESS_FREE,
-	  240,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER } } },
-	{ KTAPE_EV_IRQ_HANDLER_ENTRY,
-	  36,
-	  { { "irq", 1, NUMBER }, { "irq", 2, IRQ } } },
-	{ KTAPE_EV_IRQ_HANDLER_EXIT,
-	  37,
-	  { { "irq", 1, NUMBER }, { "ret", 2, NUMBER } } },
+	{ KTAPE_EV_PROCESS_RENAME, 236, { { "tid", 1, NUMBER }, { "tid", 3, COMM } } },
+	{ KTAPE_EV_PROCESS_FREE, 240, { { "tid", 1, COMM }, { "tid", 2, NUMBER } } },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, 36, { { "irq", 1, NUMBER }, { "irq", 2, IRQ } } },
+	{ KTAPE_EV_IRQ_HANDLER_EXIT, 37, { { "irq", 1, NUMBER }, { "ret", 2, NUMBER } } },
 	{ KTAPE_EV_SOFTIRQ_ENTRY, 24, { { "vec", 1, NUMBER } } },
 	{ KTAPE_EV_SOFTIRQ_EXIT, 25, { { "vec", 1, NUMBER } } },
 	{ KTAPE_EV_SOFTIRQ_RAISE, 26, { { "vec", 1, NUMBER } } },
 	{ KTAPE_EV_IPI_ENTRY, 21, { { "reason", 1, VALUE } } },
 	{ KTAPE_EV_IPI_EXIT, 22, { { "reason", 1, VALUE } } },
-	{ KTAPE_EV_IPI_RAISE,
-	  23,
-	  { { "cpus", 1, NUMBER }, { "reason", 2, VALUE } } },
+	{ KTAPE_EV_IPI_RAISE, 23, { { "cpus", 1, NUMBER }, { "reason", 2, VALUE } } },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY, 559, { { "vector", 1, NUMBER } } },
 	{ KTAPE_EV_LOCAL_TIMER_EXIT, 560, { { "vector", 1, NUMBER } } },
 	{ KTAPE_EV_SYS_ENTER, 329, { { "nr", 1, NR } } },
@@ -137,9 +123,7 @@ static const struct row rows[] = {
 	{ KTAPE_EV_SYS_EXIT, 330, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
 	{ KTAPE_EV_HRTIMER_START,
 	  551,
-	  { { "timer", 1, NUMBER },
-	    { "expires", 3, NUMBER },
-	    { "mode", 5, NUMBER } } },
+	  { { "timer", 1, NUMBER }, { "expires", 3, NUMBER }, { "mode", 5, NUMBER } } },
 	{ KTAPE_EV_HRTIMER_CANCEL, 552, { { "timer", 1, NUMBER } } },
 	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
 	  553,
@@ -149,12 +133,8 @@ static const struct row rows[] = {
 	  555,
 	  { { "timer", 1, NUMBER }, { "function", 2, SYMBOL } } },
 	{ KTAPE_EV_TIMER_CANCEL, 556, { { "timer", 1, NUMBER } } },
-	{ KTAPE_EV_CPU_IDLE,
-	  13,
-	  { { "state", 1, IDLE }, { "cpu", 2, NUMBER } } },
-	{ KTAPE_EV_CPU_FREQUENCY,
-	  11,
-	  { { "khz", 1, NUMBER }, { "cpu", 2, NUMBER } } },
+	{ KTAPE_EV_CPU_IDLE, 13, { { "state", 1, IDLE }, { "cpu", 2, NUMBER } } },
+	{ KTAPE_EV_CPU_FREQUENCY, 11, { { "khz", 1, NUMBER }, { "cpu", 2, NUMBER } } },
 	{ KTAPE_EV_WORKQUEUE_ACTIVATE_WORK, 56, { { "work", 1, NUMBER } } },
 	{ KTAPE_EV_WORKQUEUE_EXECUTE_END,
 	  57,
@@ -249,8 +229,8 @@ void pf_plans_free(struct perfetto *pf)
 		free(pf->plans[i]);
 }
 
-static char *put_perfetto_comm(struct perfetto *pf, char *p, uint8_t field, uint64_t tid,
-			       uint64_t ts)
+static char *put_perfetto_comm(struct perfetto *pf, char *p, uint8_t field,
+			       uint64_t tid, uint64_t ts)
 {
 	const struct pf_thread *t;
 
@@ -262,8 +242,8 @@ static char *put_perfetto_comm(struct perfetto *pf, char *p, uint8_t field, uint
 	return t ? pf_name(p, field, t->name, t->len) : p;
 }
 
-static char *put_perfetto_irq(struct perfetto *pf, char *p, uint8_t field, uint32_t irq,
-			      uint64_t ts)
+static char *put_perfetto_irq(struct perfetto *pf, char *p, uint8_t field,
+			      uint32_t irq, uint64_t ts)
 {
 	const struct ktape_object_info *o;
 
@@ -274,14 +254,12 @@ static char *put_perfetto_irq(struct perfetto *pf, char *p, uint8_t field, uint3
 static char *put_perfetto_args(char *p, uint8_t field, const struct ktape_event *e)
 {
 	for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
-		p = pf_small(p, field,
-			     kt_get64((const uint8_t *)e->blob + i * 8));
+		p = pf_small(p, field, kt_get64((const uint8_t *)e->blob + i * 8));
 	return p;
 }
 
 static inline char *put_step(struct perfetto *pf, char *p,
-			     const struct step *step,
-			     const struct ktape_event *e)
+			     const struct step *step, const struct ktape_event *e)
 {
 	uint64_t v = kt_place_value(&step->place, e);
 	const char *name;
@@ -296,8 +274,7 @@ static inline char *put_step(struct perfetto *pf, char *p,
 	case STATE:
 		return pf_small(p, step->to, kt_kernel_state((unsigned int)v));
 	case PRIO:
-		return pf_small(p, step->to,
-				v == DEADLINE_PRIO ? (uint64_t)-1 : v);
+		return pf_small(p, step->to, v == DEADLINE_PRIO ? (uint64_t)-1 : v);
 	case SYMBOL:
 		return pf_small(p, step->to, pf_symbol(pf, (uint32_t)v, e->ts));
 	case VALUE:

@@ -5,16 +5,15 @@
  */
 #include "internal.h"
 
-static struct kt_line line_of(const struct perfetto *pf,
-			      const struct ktape_event *e)
+static struct kt_line line_of(const struct perfetto *pf, const struct ktape_event *e)
 {
 	return kt_line_of(pf->s->info, pf->s->registry, e, false);
 }
 
 /* Write the name that ktape dump shows, else @kind and the number. */
-static size_t put_track_name(const struct perfetto *pf, const struct ktape_event *e,
-			     char *to, unsigned int type, const char *kind,
-			     uint32_t id)
+static size_t put_track_name(const struct perfetto *pf,
+			     const struct ktape_event *e, char *to,
+			     unsigned int type, const char *kind, uint32_t id)
 {
 	const struct kt_line l = line_of(pf, e);
 	struct kt_name name = kt_name_any(&l, type, id);
@@ -85,13 +84,11 @@ static void put_isr(struct perfetto *pf, const struct ktape_event *e)
 		.whose = e->cpu,
 	};
 	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
-	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u",
-			 e->cpu);
+	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u", e->cpu);
 	size_t len = put_track_name(pf, e, name, KTAPE_TYPE_ISRID, "isr", id);
 
 	pf_put_event(pf, pf_describe(pf, &at, title, (size_t)n, e->ts), e->ts,
-		     e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN :
-						       PF_EVENT_END,
+		     e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN : PF_EVENT_END,
 		     name, len, 0);
 }
 
@@ -127,8 +124,7 @@ static void put_text_event(struct perfetto *pf, const struct ktape_event *e)
 	};
 	char line[4 * PF_NAME_BYTES], *end;
 
-	end = kt_put_escaped(line, e->blob,
-			     kt_min(e->blob_size, PF_NAME_BYTES));
+	end = kt_put_escaped(line, e->blob, kt_min(e->blob_size, PF_NAME_BYTES));
 	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts),
 		     e->ts, PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
 }
@@ -147,8 +143,7 @@ static const struct {
 	{ KTAPE_EV_WORK_SPAN, true, "Long work" },
 };
 
-static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
-			char *name)
+static size_t span_name(struct perfetto *pf, const struct ktape_event *e, char *name)
 {
 	uint64_t v = 0;
 
@@ -159,8 +154,8 @@ static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
 		return put_track_name(pf, e, name, KTAPE_TYPE_SOFTIRQ, "vector",
 				      e->dat20 & 0xff);
 	if (e->opcode == KTAPE_EV_SYS_SPAN)
-		return put_track_name(pf, e, name, KTAPE_TYPE_SYSCALL, "system call",
-				      e->dat20 & 0xffff);
+		return put_track_name(pf, e, name, KTAPE_TYPE_SYSCALL,
+				      "system call", e->dat20 & 0xffff);
 	if (!ktape_event_field(e, "function", &v))
 		return put_track_name(pf, e, name, KTAPE_TYPE_FUNC, "function",
 				      (uint32_t)v);
@@ -181,8 +176,7 @@ static bool put_track_span(struct perfetto *pf, const struct ktape_event *e)
 	at.kind = PF_ON_SPAN + i;
 	at.tid = spans[i].task ? e->tid : -1;
 	at.whose = spans[i].task ? (uint32_t)e->tid + 1 : e->cpu;
-	uuid = pf_describe(pf, &at, spans[i].title, strlen(spans[i].title),
-			   e->ts);
+	uuid = pf_describe(pf, &at, spans[i].title, strlen(spans[i].title), e->ts);
 	pf_put_event(pf, uuid, start, PF_EVENT_BEGIN, name,
 		     span_name(pf, e, name), 0);
 	pf_put_event(pf, uuid, e->ts, PF_EVENT_END, NULL, 0, 0);

@@ -8,11 +8,11 @@
 #include "util/hash.h"
 #include "internal.h"
 
-#define FIRST_ROOM	256U
-#define ROOM_MAX	(1U << 20)	/* slots, of which half are used */
-#define KTHREAD		(1U << 16)	/* in param2 of a thread */
-#define KTHREADD	2
-#define NAMED		(1ULL << 32)	/* set in interned ids, to differ from tokens */
+#define FIRST_ROOM 256U
+#define ROOM_MAX   (1U << 20) /* slots, of which half are used */
+#define KTHREAD	   (1U << 16) /* in param2 of a thread */
+#define KTHREADD   2
+#define NAMED	   (1ULL << 32) /* set in interned ids, to differ from tokens */
 
 /* Hash with the table's address, so that a crafted trace cannot force collisions. */
 static uint32_t hash_slot_of(const void *table, uint64_t key, uint32_t room)
@@ -95,7 +95,7 @@ static bool threads_grow(struct perfetto *pf)
 	uint32_t room = pf->room ? pf->room * 2 : FIRST_ROOM, i, at;
 	struct pf_thread *to;
 
-	if (room > ROOM_MAX) {	/* start over, as in set_grow() */
+	if (room > ROOM_MAX) { /* start over, as in set_grow() */
 		for (i = 0; i < pf->room; i++)
 			pf->threads[i].tid = -1;
 		pf->nr_threads = 0;
@@ -180,8 +180,7 @@ static void put_tree(struct perfetto *pf, const struct pf_thread *t,
 	pf_packet_done(pf, pf_close(tree, p));
 }
 
-static void look_up_thread(struct perfetto *pf, struct pf_thread *t,
-			   uint64_t ts)
+static void look_up_thread(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
 {
 	const struct ktape_object_info *o;
 	bool kernel;
@@ -265,8 +264,7 @@ uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts)
 	const struct ktape_object_info *o;
 	char *p, *interned, *symbol;
 
-	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_FUNCTION, token, 0,
-				  ts);
+	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_FUNCTION, token, 0, ts);
 	if (!o || !token)
 		return token;
 	if (!pf_set_add(pf, &pf->symbols, token | NAMED))

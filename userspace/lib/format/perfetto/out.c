@@ -48,8 +48,7 @@ static struct pf_cpu *new_cpu(struct perfetto *pf, uint32_t cpu)
 
 static inline struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
 {
-	return cpu < PF_CPUS && pf->cpus[cpu] ? pf->cpus[cpu] :
-						new_cpu(pf, cpu);
+	return cpu < PF_CPUS && pf->cpus[cpu] ? pf->cpus[cpu] : new_cpu(pf, cpu);
 }
 
 /* ---- clocks, system, statistics ----------------------------------------- */
@@ -80,10 +79,12 @@ static char *put_clocks(const struct perfetto *pf, char *p)
 	char *m = pf_open(p, PF_PACKET_CLOCK_SNAPSHOT);
 
 	p = put_perfetto_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)pf->boot_offset);
-	p = put_perfetto_clock(p, PF_CLOCK_MONOTONIC, ns + (uint64_t)i->mono_offset_ns);
+	p = put_perfetto_clock(p, PF_CLOCK_MONOTONIC,
+			       ns + (uint64_t)i->mono_offset_ns);
 	/* Without a date the viewer must not show one. */
 	if (kt_is_dated(i, at))
-		p = put_perfetto_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
+		p = put_perfetto_clock(p, PF_CLOCK_REALTIME,
+				       (uint64_t)ktape_epoch_ns(i, at));
 	return pf_close(m, p);
 }
 
@@ -154,8 +155,10 @@ static void put_perfetto_statistics(struct perfetto *pf, uint32_t phase)
 /* ---- the codec --------------------------------------------------------- */
 
 static const struct ktape_codec_option options[] = {
-	{ "machine", "ID", "number of the machine in all packets, for traces that are merged" },
-	{ "boot_utc", "NS", "time since the epoch that is 0 on the boot clock, instead of the machine's boot" },
+	{ "machine", "ID",
+	  "number of the machine in all packets, for traces that are merged" },
+	{ "boot_utc", "NS",
+	  "time since the epoch that is 0 on the boot clock, instead of the machine's boot" },
 	{ .key = NULL },
 };
 

@@ -2,7 +2,7 @@
 /* Packets of a Perfetto trace, and the bundle of events of each CPU. */
 #include "internal.h"
 
-#define HEADS_MAX	64	/* bytes around a bundle's events */
+#define HEADS_MAX 64 /* bytes around a bundle's events */
 
 static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
 {

@@ -66,8 +66,7 @@ uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
  * @value: value for PF_EVENT_VALUE
  */
 void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
-		  unsigned int type, const char *name, size_t len,
-		  int64_t value)
+		  unsigned int type, const char *name, size_t len, int64_t value)
 {
 	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, PF_NAME_BYTES + 128), *m;
 
@@ -80,7 +79,6 @@ void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 	if (type == PF_EVENT_VALUE)
 		p = pf_number(p, PF_EVENT_COUNTER, (uint64_t)value);
 	else if (type != PF_EVENT_END)
-		p = pf_string(p, PF_EVENT_NAME, name,
-			      kt_min(len, PF_NAME_BYTES));
+		p = pf_string(p, PF_EVENT_NAME, name, kt_min(len, PF_NAME_BYTES));
 	pf_packet_done(pf, pf_close(m, p));
 }

@@ -6,10 +6,10 @@
  */
 #include "internal.h"
 
-#define ESCAPED		4U	/* bytes for a byte of a text or a name */
-#define HEADS_ROOM	32U	/* tags, lengths and a number of a field */
-#define ELEMENT_ROOM	14U	/* tag and length, tag and number */
-#define EVENT_ROOM	512U	/* of an event without its name and fields */
+#define ESCAPED	     4U	  /* bytes for a byte of a text or a name */
+#define HEADS_ROOM   32U  /* tags, lengths and a number of a field */
+#define ELEMENT_ROOM 14U  /* tag and length, tag and number */
+#define EVENT_ROOM   512U /* of an event without its name and fields */
 
 /* Write the name of a field.  A trace may hold any bytes as one. */
 static char *put_perfetto_label(char *p, const char *name, const char *end)
@@ -49,8 +49,9 @@ static char *put_perfetto_number(char *p, unsigned int kind, uint64_t value)
 		[KT_FIELD_HEX] = PF_ANNOTATION_POINTER,
 	};
 
-	return kind == KT_FIELD_DOUBLE ? pf_double(p, PF_ANNOTATION_DOUBLE, value) :
-					 pf_number(p, kinds[kind], value);
+	return kind == KT_FIELD_DOUBLE ?
+		       pf_double(p, PF_ANNOTATION_DOUBLE, value) :
+		       pf_number(p, kinds[kind], value);
 }
 
 static char *put_perfetto_array(char *p, const struct kt_user_field *f)
@@ -60,12 +61,14 @@ static char *put_perfetto_array(char *p, const struct kt_user_field *f)
 	p = put_perfetto_label(m, f->name, "");
 	for (uint64_t i = 0; i < f->value; i++) {
 		inner = pf_open(p, PF_ANNOTATION_ELEMENT);
-		p = pf_close(inner, put_perfetto_number(inner, f->elem, kt_user_element(f, i)));
+		p = pf_close(inner, put_perfetto_number(inner, f->elem,
+							kt_user_element(f, i)));
 	}
 	return pf_close_long(m, p);
 }
 
-static char *put_perfetto_field(char *p, const struct kt_line *l, const struct kt_user_field *f)
+static char *put_perfetto_field(char *p, const struct kt_line *l,
+				const struct kt_user_field *f)
 {
 	struct kt_name name;
 	char *m;
@@ -91,7 +94,8 @@ static size_t event_room(const struct kt_line *l, const struct kt_user_event *t)
 		const struct kt_user_field *f = &t->fields[i];
 
 		/* A name of an object comes as a field of its own. */
-		room += 2 * (HEADS_ROOM + ESCAPED * strlen(f->name)) + ESCAPED * f->len;
+		room += 2 * (HEADS_ROOM + ESCAPED * strlen(f->name)) +
+			ESCAPED * f->len;
 		if (f->kind == KT_FIELD_ARRAY)
 			room += (size_t)f->value * ELEMENT_ROOM;
 		room += kt_user_field_name(l, f).len;
@@ -108,8 +112,7 @@ static uint64_t track_of(struct perfetto *pf, const struct ktape_event *e)
 		.whose = e->tid > 0,
 		.id = e->tid > 0 ? (uint32_t)e->tid : e->cpu,
 	};
-	const struct pf_thread *t = e->tid > 0 ? pf_thread(pf, e->tid, e->ts) :
-						 NULL;
+	const struct pf_thread *t = e->tid > 0 ? pf_thread(pf, e->tid, e->ts) : NULL;
 	char title[64];
 	int n;
 
@@ -196,8 +199,7 @@ static void put_perfetto_state(struct perfetto *pf, const struct kt_line *l,
  */
 bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(pf->s->info, pf->s->registry, e, false);
+	const struct kt_line l = kt_line_of(pf->s->info, pf->s->registry, e, false);
 	struct kt_user_event t;
 	bool decoded;
 
@@ -223,8 +225,7 @@ bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
  */
 void pf_extra(struct perfetto *pf, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(pf->s->info, pf->s->registry, e, false);
+	const struct kt_line l = kt_line_of(pf->s->info, pf->s->registry, e, false);
 	const char *name = kt_line_event(&l);
 	struct kt_user_event t;
 

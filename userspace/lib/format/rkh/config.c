@@ -7,13 +7,23 @@
 
 #include "internal.h"
 
-#define BODY		13U	/* bytes of the record after its id, without checksum */
+#define BODY 13U /* bytes of the record after its id, without checksum */
 
 /* The default configuration, assumed for a stream without a configuration record. */
 static const struct kt_rkh_config usual = {
-	.flags = KT_RKH_ALL, .version = 0x3400, .hz = 1000, .id = 1, .sig = 1,
-	.ts = 4, .ptr = 4, .ntimer = 2, .nblock = 1, .nelem = 1, .esize = 2,
-	.bsize = 1, .pools = 4,
+	.flags = KT_RKH_ALL,
+	.version = 0x3400,
+	.hz = 1000,
+	.id = 1,
+	.sig = 1,
+	.ts = 4,
+	.ptr = 4,
+	.ntimer = 2,
+	.nblock = 1,
+	.nelem = 1,
+	.esize = 2,
+	.bsize = 1,
+	.pools = 4,
 };
 
 static bool is_config_width(unsigned int n, unsigned int max)
@@ -59,7 +69,8 @@ bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 	n.bsize = p[10] >> 4;
 	n.pools = p[10] & 15;
 	n.hz = (uint16_t)(p[11] | p[12] << 8);
-	if (!is_valid_config(&n) || (len > c->id + BODY) != !!(n.flags & KT_RKH_CHECK))
+	if (!is_valid_config(&n) ||
+	    (len > c->id + BODY) != !!(n.flags & KT_RKH_CHECK))
 		return false;
 	if (n.flags & KT_RKH_CHECK && !kt_rkh_checked(data, len))
 		return false;
@@ -99,8 +110,7 @@ size_t kt_rkh_put_config(const struct kt_rkh_config *c, uint8_t *to)
 }
 
 /* Pack the configuration into arguments of the user event that stands for its record. */
-void kt_rkh_pack(const struct kt_rkh_config *c,
-		 uint32_t words[KT_RKH_CONFIG_WORDS])
+void kt_rkh_pack(const struct kt_rkh_config *c, uint32_t words[KT_RKH_CONFIG_WORDS])
 {
 	words[0] = c->flags;
 	words[1] = (uint32_t)c->hz << 16 | c->version;
@@ -116,12 +126,18 @@ bool kt_rkh_unpack(struct kt_rkh_config *c,
 		   const uint32_t words[KT_RKH_CONFIG_WORDS])
 {
 	const struct kt_rkh_config n = {
-		.flags = words[0], .hz = (uint16_t)(words[1] >> 16),
-		.version = (uint16_t)words[1], .sig = words[2] >> 28 & 15,
-		.ts = words[2] >> 24 & 15, .ptr = words[2] >> 20 & 15,
-		.ntimer = words[2] >> 16 & 15, .nblock = words[2] >> 12 & 15,
-		.nelem = words[2] >> 8 & 15, .bsize = words[2] >> 4 & 15,
-		.pools = words[2] & 15, .id = (uint8_t)(words[3] >> 8),
+		.flags = words[0],
+		.hz = (uint16_t)(words[1] >> 16),
+		.version = (uint16_t)words[1],
+		.sig = words[2] >> 28 & 15,
+		.ts = words[2] >> 24 & 15,
+		.ptr = words[2] >> 20 & 15,
+		.ntimer = words[2] >> 16 & 15,
+		.nblock = words[2] >> 12 & 15,
+		.nelem = words[2] >> 8 & 15,
+		.bsize = words[2] >> 4 & 15,
+		.pools = words[2] & 15,
+		.id = (uint8_t)(words[3] >> 8),
 		.esize = (uint8_t)words[3],
 	};
 
@@ -150,8 +166,8 @@ static const struct {
 	const char *key;
 	uint32_t flag;
 } switches[] = {
-	{ "seq", KT_RKH_SEQ },	     { "time", KT_RKH_TIME },
-	{ "check", KT_RKH_CHECK },   { "sender", KT_RKH_SENDER },
+	{ "seq", KT_RKH_SEQ },	       { "time", KT_RKH_TIME },
+	{ "check", KT_RKH_CHECK },     { "sender", KT_RKH_SENDER },
 	{ "que-low", KT_RKH_QUE_LOW }, { "mp-low", KT_RKH_MP_LOW },
 };
 
@@ -182,8 +198,8 @@ const char *kt_rkh_options(struct kt_rkh_config *c,
 			continue;
 		if (kt_parse_u64(text, &v) || v > 1)
 			return switches[i].key;
-		c->flags = v ? c->flags | switches[i].flag
-			     : c->flags & ~switches[i].flag;
+		c->flags = v ? c->flags | switches[i].flag :
+			       c->flags & ~switches[i].flag;
 	}
 	text = kt_codec_option(options, "tick-hz");
 	if (text && (kt_parse_u64(text, &v) || !v || v > UINT16_MAX))

@@ -7,7 +7,8 @@
 
 #include "internal.h"
 
-#define LINUX_FIXED	4	/* typed arguments of a Linux stream before an event's own */
+#define LINUX_FIXED \
+	4 /* typed arguments of a Linux stream before an event's own */
 
 static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 		    const struct kt_rkh_event *e, size_t size)
@@ -35,8 +36,12 @@ static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 {
 	struct kt_foreign f = {
-		.ts = ts, .tid = -1, .opcode = KTAPE_EV_USER_EVENT, .nargs = 6,
-		.args = { KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG }, .blob = "",
+		.ts = ts,
+		.tid = -1,
+		.opcode = KTAPE_EV_USER_EVENT,
+		.nargs = 6,
+		.args = { KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG },
+		.blob = "",
 	};
 	const struct kt_rkh_event e = { .id = KT_RKH_TCFG };
 	struct kt_rkh_import *t = s->state;
@@ -57,7 +62,7 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 static const struct {
 	uint8_t id;
 	uint8_t type;
-	uint8_t at;	/* index of the field that is the object's id */
+	uint8_t at; /* index of the field that is the object's id */
 } symbols[] = {
 	{ KT_RKH_OBJ, KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT, 0 },
 	{ KT_RKH_SIG, KTAPE_OBJ_USER + KTAPE_USER_RKH_SIGNAL, 0 },
@@ -76,8 +81,8 @@ static const struct {
 static const struct {
 	uint32_t base;
 	uint8_t type;
-	bool pair;	/* the address holds param1 and the id */
-	bool mark;	/* param1 can be KTAPE_OWNER_ANY */
+	bool pair; /* the address holds param1 and the id */
+	bool mark; /* param1 can be KTAPE_OWNER_ANY */
 	uint32_t param2;
 } objects[] = {
 	{ KT_LINUX_THREAD, KTAPE_OBJ_THREAD, false, false, 0 },
@@ -86,10 +91,8 @@ static const struct {
 	{ KT_LINUX_ISR, KTAPE_OBJ_ISR, true, false, 0 },
 	{ KT_LINUX_MARKER, KTAPE_OBJ_MARKER, true, true, 0 },
 	{ KT_LINUX_VALUE, KTAPE_OBJ_VALUE, true, true, 0 },
-	{ KT_LINUX_MARKER_GLOBAL, KTAPE_OBJ_MARKER, true, true,
-	  KTAPE_NAME_GLOBAL },
-	{ KT_LINUX_VALUE_GLOBAL, KTAPE_OBJ_VALUE, true, true,
-	  KTAPE_NAME_GLOBAL },
+	{ KT_LINUX_MARKER_GLOBAL, KTAPE_OBJ_MARKER, true, true, KTAPE_NAME_GLOBAL },
+	{ KT_LINUX_VALUE_GLOBAL, KTAPE_OBJ_VALUE, true, true, KTAPE_NAME_GLOBAL },
 };
 
 /*
@@ -131,7 +134,8 @@ static int emit_rkh_name(struct kt_import *s, const struct kt_rkh_event *e,
 	struct kt_named n = {
 		.type = symbols[i].type,
 		.id = (uint32_t)e->values[symbols[i].at],
-		.name = e->text, .len = e->len,
+		.name = e->text,
+		.len = e->len,
 	};
 
 	if (t->config.flags & KT_RKH_LINUX) {
@@ -161,7 +165,10 @@ static int emit_rkh_names(struct kt_import *s, const struct kt_rkh_event *e,
 /* ---- events of a Linux stream ----------------------------------------------- */
 
 static const uint8_t fixed[LINUX_FIXED] = {
-	KTAPE_FORMAT_U8, KTAPE_FORMAT_U16, KTAPE_FORMAT_OBJECT, KTAPE_FORMAT_X32,
+	KTAPE_FORMAT_U8,
+	KTAPE_FORMAT_U16,
+	KTAPE_FORMAT_OBJECT,
+	KTAPE_FORMAT_X32,
 };
 
 /* Read opcode, CPU, thread and dat20.  Return: the byte after them, or NULL. */
@@ -218,7 +225,7 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
  * Return: false if ktape cannot have written it.
  */
 static bool get_linux(struct kt_foreign *o, unsigned int user,
-		     const uint8_t *typed, size_t size, uint8_t *room)
+		      const uint8_t *typed, size_t size, uint8_t *room)
 {
 	const uint8_t *end = typed + size, *p = get_fixed(o, typed, end);
 	struct ktape_event e = { .known = true };
@@ -247,14 +254,14 @@ static bool get_linux(struct kt_foreign *o, unsigned int user,
  * zero, and so does a frame that lost a zero byte.
  */
 bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
-		      const struct kt_rkh_event *e, size_t size, uint8_t *room)
+		       const struct kt_rkh_event *e, size_t size, uint8_t *room)
 {
 	struct kt_foreign o = { .opcode = 0 };
 
 	if (*kt_rkh_kind(e->id)->types == 'U')
 		return e->id < KT_RKH_USER + KT_LINUX_EVENT ||
-		       get_linux(&o, e->id - (unsigned int)KT_RKH_USER, t->typed,
-				size, room);
+		       get_linux(&o, e->id - (unsigned int)KT_RKH_USER,
+				 t->typed, size, room);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(symbols); i++) {
 		if (symbols[i].id == e->id)
 			return true;
@@ -267,11 +274,10 @@ bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
  * Return: 0, negative errno, or 1 if its opcode is not in the event table.
  */
 static int emit_linux(struct kt_import *s, unsigned int user, size_t size,
-		     struct kt_foreign *f)
+		      struct kt_foreign *f)
 {
 	struct kt_rkh_import *t = s->state;
-	struct kt_foreign o = { .ts = f->ts, .raw = f->raw,
-				.raw_size = f->raw_size };
+	struct kt_foreign o = { .ts = f->ts, .raw = f->raw, .raw_size = f->raw_size };
 
 	/* @t->plain is free for the buffer: the event was copied to @t->raw. */
 	get_linux(&o, user, t->typed, size, t->plain);
@@ -296,10 +302,14 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 	bool user = *kt_rkh_kind(e->id)->types == 'U';
 	size_t size = kt_rkh_to_typed(&t->config, e, t->typed);
 	struct kt_foreign f = {
-		.ts = ts, .tid = -1, .opcode = KTAPE_EV_USER_EVENT, .nargs = 1,
-		.args = { user ? e->id - (uint32_t)KT_RKH_USER
-			       : KTAPE_FORMAT_ID_RKH | e->id },
-		.blob = t->typed, .blob_size = (uint32_t)size,
+		.ts = ts,
+		.tid = -1,
+		.opcode = KTAPE_EV_USER_EVENT,
+		.nargs = 1,
+		.args = { user ? e->id - (uint32_t)KT_RKH_USER :
+				 KTAPE_FORMAT_ID_RKH | e->id },
+		.blob = t->typed,
+		.blob_size = (uint32_t)size,
 	};
 	bool is_linux = t->config.flags & KT_RKH_LINUX;
 	int err = emit_rkh_names(s, e, ts);

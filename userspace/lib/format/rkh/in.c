@@ -10,15 +10,18 @@
 #include "internal.h"
 #include "rkh.h"
 
-#define BACK_PART	8	/* a step of more than 7/8 of the range goes backwards */
-#define PROBE_FRAMES	4	/* frames with a valid checksum that make rkh_probe() certain */
-#define PROBE_PLAIN	16	/* the same for frames of which only the id can be checked */
-#define HEAD_MAX	64U	/* bytes of a flag and a configuration, with escapes */
-#define FRAMES_MAX	KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
+#define BACK_PART 8 /* a step of more than 7/8 of the range goes backwards */
+#define PROBE_FRAMES \
+	4 /* frames with a valid checksum that make rkh_probe() certain */
+#define PROBE_PLAIN \
+	16 /* the same for frames of which only the id can be checked */
+#define HEAD_MAX   64U /* bytes of a flag and a configuration, with escapes */
+#define FRAMES_MAX KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
-	{ "sig-width", "1|2|4", "bytes of a signal (default 1); a configuration record overrides this and all options below" },
+	{ "sig-width", "1|2|4",
+	  "bytes of a signal (default 1); a configuration record overrides this and all options below" },
 	{ "time-width", "1|2|4", "bytes of a time stamp (default 4)" },
 	{ "ptr-width", "1|2|4|8", "bytes of an address (default 4)" },
 	{ "ntimer-width", "1|2|4", "bytes of timer ticks (default 2)" },
@@ -45,8 +48,8 @@ static const struct ktape_codec_option options[] = {
 static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 {
 	struct kt_rkh_import *t = s->state;
-	uint32_t mask = t->config.ts == 4 ? UINT32_MAX
-					  : (1U << t->config.ts * 8) - 1;
+	uint32_t mask = t->config.ts == 4 ? UINT32_MAX :
+					    (1U << t->config.ts * 8) - 1;
 	uint32_t step = (stamp - t->stamp) & mask;
 
 	if (!(t->config.flags & KT_RKH_TIME))
@@ -92,7 +95,8 @@ static int note_bad(struct kt_import *s)
 
 	t->bad = true;
 	return t->config.flags & KT_RKH_SEQ ?
-		       0 : kt_import_lost(s, 0, 0, t->ts, t->ts);
+		       0 :
+		       kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
 
 /* ---- pieces --------------------------------------------------------------- */
@@ -102,8 +106,8 @@ static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 {
 	struct kt_rkh_import *t = s->state;
 	uint16_t hz = (uint16_t)kt_min(s->info->freq, UINT16_MAX);
-	int err = t->record && !t->config_sent ?
-		  kt_rkh_emit_config(s, t->ts, -1) : 0;
+	int err = t->record && !t->config_sent ? kt_rkh_emit_config(s, t->ts, -1) :
+						 0;
 
 	t->config = *c;
 	t->record = true;
@@ -121,7 +125,7 @@ static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 
 /* Deliver the configuration as a user event, one tick before the next event @e. */
 static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
-		       uint64_t ts)
+			  uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
 	bool odd = t->config.flags & KT_RKH_SEQ && !t->seq_known && e->seq;
@@ -245,8 +249,9 @@ static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len
 
 	for (; (flag = memchr(p, KT_RKH_FLAG, (size_t)(end - p))); p = flag + 1) {
 		size_t frame = (size_t)(flag - p);
-		int64_t size = frame > sizeof(plain) ? -1 :
-			       kt_rkh_unframe(plain, p, frame);
+		int64_t size = frame > sizeof(plain) ?
+				       -1 :
+				       kt_rkh_unframe(plain, p, frame);
 
 		if (size > 0 && kt_rkh_get_config(c, plain, (size_t)size))
 			return true;
@@ -269,8 +274,8 @@ struct first_frames {
 };
 
 /* Read the first frames as if ids had @width bytes. */
-static void look_rkh_at_frames(struct first_frames *l, unsigned int width, const uint8_t *data,
-		 size_t len)
+static void look_rkh_at_frames(struct first_frames *l, unsigned int width,
+			       const uint8_t *data, size_t len)
 {
 	const uint8_t *p = data, *end = data + len, *flag;
 	uint8_t plain[1024];
@@ -278,15 +283,15 @@ static void look_rkh_at_frames(struct first_frames *l, unsigned int width, const
 
 	for (; (flag = memchr(p, KT_RKH_FLAG, (size_t)(end - p))); p = flag + 1) {
 		size_t frame = (size_t)(flag - p);
-		int64_t size = frame > sizeof(plain) ? -1 :
-			       kt_rkh_unframe(plain, p, frame);
+		int64_t size = frame > sizeof(plain) ?
+				       -1 :
+				       kt_rkh_unframe(plain, p, frame);
 		bool follows;
 		int next;
 
 		if (!frame || p == data)
 			continue;
-		next = size < 0 ? -1 : kt_rkh_behind_id(width, plain,
-							(size_t)size);
+		next = size < 0 ? -1 : kt_rkh_behind_id(width, plain, (size_t)size);
 		follows = next >= 0 && last >= 0 && next == ((last + 1) & 0xff);
 		l->next += follows;
 		if (next < 0)
@@ -305,16 +310,15 @@ static int width_likelihood(unsigned int width, const uint8_t *data, size_t len)
 	struct first_frames l = { .good = 0 };
 
 	look_rkh_at_frames(&l, width, data, len);
-	if (l.good >= PROBE_FRAMES && l.bad * 10 <= l.good &&
-	    l.known * 2 <= l.good)
+	if (l.good >= PROBE_FRAMES && l.bad * 10 <= l.good && l.known * 2 <= l.good)
 		return l.next * 2 > l.good ? 65 : 60;
-	return l.good + l.known >= PROBE_PLAIN && !l.bad &&
-	       *data == KT_RKH_FLAG ? 20 : 0;
+	return l.good + l.known >= PROBE_PLAIN && !l.bad && *data == KT_RKH_FLAG ?
+		       20 :
+		       0;
 }
 
 /* Find a configuration record, trying all widths of ids unless the user gave one. */
-static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
-		       size_t len)
+static bool find_width(const struct kt_import *s, struct kt_rkh_config *c, size_t len)
 {
 	bool given = kt_codec_option(&s->options, "id-width");
 
@@ -343,7 +347,8 @@ static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
 
 	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
 		int sure = given && id != *width ?
-			   0 : width_likelihood(id, kt_scan_head(s->in), len);
+				   0 :
+				   width_likelihood(id, kt_scan_head(s->in), len);
 
 		if (sure <= best)
 			continue;
@@ -386,7 +391,9 @@ static int rkh_open(struct kt_import *s)
 
 	s->resumes = true;
 	if (bad) {
-		kt_import_fail(s, 0, "option %s: invalid value (see `ktape convert --list`)", bad);
+		kt_import_fail(s, 0,
+			       "option %s: invalid value (see `ktape convert --list`)",
+			       bad);
 		return -EINVAL;
 	}
 	there = need_head(s);

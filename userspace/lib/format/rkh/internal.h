@@ -21,17 +21,17 @@
 #include "format/reader.h"
 #include "format/writer.h"
 
-#define KT_RKH_FLAG		0x7eU	/* ends a frame */
-#define KT_RKH_ESCAPE		0x7dU	/* before an escaped byte */
-#define KT_RKH_FLIP		0x20U	/* what an escaped byte is xored with */
-#define KT_RKH_IDS		256U
-#define KT_RKH_FRAME_MAX	8192U	/* bytes of a frame, without escapes */
-#define KT_RKH_FRAMED(n)	((n) * 2 + 1)	/* the same with escapes and flag */
-#define KT_RKH_TYPED_MAX	(KT_RKH_FRAME_MAX * 5)	/* bytes of typed arguments */
-#define KT_RKH_FIELDS		8
-#define KT_RKH_WHY		80	/* room for a reason */
-#define KT_RKH_CONFIG_FRAME	32	/* room for a configuration record */
-#define KT_RKH_USERS		32U	/* user events of RKH */
+#define KT_RKH_FLAG	    0x7eU /* ends a frame */
+#define KT_RKH_ESCAPE	    0x7dU /* before an escaped byte */
+#define KT_RKH_FLIP	    0x20U /* what an escaped byte is xored with */
+#define KT_RKH_IDS	    256U
+#define KT_RKH_FRAME_MAX    8192U	/* bytes of a frame, without escapes */
+#define KT_RKH_FRAMED(n)    ((n)*2 + 1) /* the same with escapes and flag */
+#define KT_RKH_TYPED_MAX    (KT_RKH_FRAME_MAX * 5) /* bytes of typed arguments */
+#define KT_RKH_FIELDS	    8
+#define KT_RKH_WHY	    80	/* room for a reason */
+#define KT_RKH_CONFIG_FRAME 32	/* room for a configuration record */
+#define KT_RKH_USERS	    32U /* user events of RKH */
 
 /* TE_IDs of the events that the code treats by themselves; kinds.c has all of them. */
 enum kt_rkh_id {
@@ -52,13 +52,13 @@ enum kt_rkh_id {
 };
 
 /* Flags of the configuration. */
-#define KT_RKH_SENDER		(1U << 0)
-#define KT_RKH_QUE_LOW		(1U << 11)
-#define KT_RKH_MP_LOW		(1U << 12)
-#define KT_RKH_SEQ		(1U << 15)
-#define KT_RKH_CHECK		(1U << 17)
-#define KT_RKH_ALL		0x3ffffU
-#define KT_RKH_LINUX		(1U << 31)	/* a Linux stream, see below */
+#define KT_RKH_SENDER  (1U << 0)
+#define KT_RKH_QUE_LOW (1U << 11)
+#define KT_RKH_MP_LOW  (1U << 12)
+#define KT_RKH_SEQ     (1U << 15)
+#define KT_RKH_CHECK   (1U << 17)
+#define KT_RKH_ALL     0x3ffffU
+#define KT_RKH_LINUX   (1U << 31) /* a Linux stream, see below */
 
 /**
  * struct kt_rkh_config - the configuration of a stream
@@ -149,11 +149,9 @@ bool kt_rkh_has(const struct kt_rkh_config *c, char type);
 unsigned int kt_rkh_width(const struct kt_rkh_config *c, char type);
 
 /* config.c: the configuration */
-bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data,
-		       size_t len);
+bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len);
 size_t kt_rkh_put_config(const struct kt_rkh_config *c, uint8_t *to);
-void kt_rkh_pack(const struct kt_rkh_config *c,
-		 uint32_t words[KT_RKH_CONFIG_WORDS]);
+void kt_rkh_pack(const struct kt_rkh_config *c, uint32_t words[KT_RKH_CONFIG_WORDS]);
 bool kt_rkh_unpack(struct kt_rkh_config *c,
 		   const uint32_t words[KT_RKH_CONFIG_WORDS]);
 const char *kt_rkh_options(struct kt_rkh_config *c,
@@ -168,7 +166,7 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 				unsigned int *format, uint64_t *value);
 char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 
-#define KT_RKH_RAW_HEAD		16	/* bytes of kt_foreign.raw before the arguments */
+#define KT_RKH_RAW_HEAD 16 /* bytes of kt_foreign.raw before the arguments */
 
 /* ---- Linux streams ----------------------------------------------------- */
 
@@ -184,26 +182,26 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
  * all other opcodes share KT_LINUX_EVENT.  User events below KT_LINUX_EVENT keep their
  * numbers.
  */
-#define KT_LINUX_EVENT		16U	/* user event for all other opcodes */
-#define KT_LINUX_LOSS		17U	/* user event for a loss */
-#define KT_LINUX_FIRST		18U	/* first user event that stands for one opcode */
-#define KT_LINUX_PREFIX		"kt:"	/* of the names in FWK_TUSR records */
-#define KT_LINUX_BLOB		2048U	/* bytes of a buffer; the rest is cut */
+#define KT_LINUX_EVENT	16U   /* user event for all other opcodes */
+#define KT_LINUX_LOSS	17U   /* user event for a loss */
+#define KT_LINUX_FIRST	18U   /* first user event that stands for one opcode */
+#define KT_LINUX_PREFIX "kt:" /* of the names in FWK_TUSR records */
+#define KT_LINUX_BLOB	2048U /* bytes of a buffer; the rest is cut */
 
 /* Addresses that stand for Linux objects: the upper byte is the type, below it is the id. */
-#define KT_LINUX_TYPE		0xff000000U
-#define KT_LINUX_ID		0x00ffffffU
-#define KT_LINUX_THREAD		0x40000000U
-#define KT_LINUX_IRQ		0x20000000U
-#define KT_LINUX_SOFTIRQ	0x21000000U
-#define KT_LINUX_ISR		0x22000000U	/* this and below: + param1 * 4096 + id */
-#define KT_LINUX_MARKER		0x23000000U
-#define KT_LINUX_VALUE		0x24000000U
-#define KT_LINUX_MARKER_GLOBAL	0x25000000U	/* name with KTAPE_NAME_GLOBAL */
-#define KT_LINUX_VALUE_GLOBAL	0x26000000U
-#define KT_LINUX_PAIR_SHIFT	12
-#define KT_LINUX_PAIR_MAX	0xfffU	/* greatest param1, and greatest id */
-#define KT_LINUX_PAIR_ANY	0xfffU	/* param1 of markers: KTAPE_OWNER_ANY */
+#define KT_LINUX_TYPE	       0xff000000U
+#define KT_LINUX_ID	       0x00ffffffU
+#define KT_LINUX_THREAD	       0x40000000U
+#define KT_LINUX_IRQ	       0x20000000U
+#define KT_LINUX_SOFTIRQ       0x21000000U
+#define KT_LINUX_ISR	       0x22000000U /* this and below: + param1 * 4096 + id */
+#define KT_LINUX_MARKER	       0x23000000U
+#define KT_LINUX_VALUE	       0x24000000U
+#define KT_LINUX_MARKER_GLOBAL 0x25000000U /* name with KTAPE_NAME_GLOBAL */
+#define KT_LINUX_VALUE_GLOBAL  0x26000000U
+#define KT_LINUX_PAIR_SHIFT    12
+#define KT_LINUX_PAIR_MAX      0xfffU /* greatest param1, and greatest id */
+#define KT_LINUX_PAIR_ANY      0xfffU /* param1 of markers: KTAPE_OWNER_ANY */
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -250,15 +248,15 @@ struct kt_rkh_import {
 };
 
 /* emit.c */
-int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e,
-		uint64_t ts);
+int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts);
 bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
-		      const struct kt_rkh_event *e, size_t size, uint8_t *room);
+		       const struct kt_rkh_event *e, size_t size, uint8_t *room);
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
 
 /* ---- writing ----------------------------------------------------------- */
 
-#define KT_RKH_LOSSES	256U	/* that end behind the last event: one for most CPUs */
+#define KT_RKH_LOSSES \
+	256U /* that end behind the last event: one for most CPUs */
 
 /**
  * struct kt_rkh_sink - a stream that is being written

@@ -4,7 +4,13 @@
 
 #include "internal.h"
 
-#define KIND(name, types, ...)	{ name, types, { __VA_ARGS__ } }
+#define KIND(name, types, ...)      \
+	{                           \
+		name, types,        \
+		{                   \
+			__VA_ARGS__ \
+		}                   \
+	}
 
 /* clang-format off */
 

@@ -27,11 +27,13 @@ int kt_rkh_name(struct kt_sink *s, uint64_t ts, unsigned int id, uint64_t value,
 		const char *name, size_t len)
 {
 	struct kt_rkh_event e = {
-		.id = (uint8_t)id, .values = { value },
-		.text = (const uint8_t *)name, .len = len,
+		.id = (uint8_t)id,
+		.values = { value },
+		.text = (const uint8_t *)name,
+		.len = len,
 	};
 
-	if (id == KT_RKH_STATE) {	/* the active object is unknown: 0 */
+	if (id == KT_RKH_STATE) { /* the active object is unknown: 0 */
 		e.values[0] = 0;
 		e.values[1] = value;
 	}
@@ -42,15 +44,14 @@ int kt_rkh_name(struct kt_sink *s, uint64_t ts, unsigned int id, uint64_t value,
 static const struct {
 	uint8_t type;
 	uint8_t id;
-	uint8_t also;		/* a second record, 0 = none */
-	uint32_t base;		/* upper byte of the address */
-	uint32_t max;		/* greatest id, 0 = any */
+	uint8_t also;  /* a second record, 0 = none */
+	uint32_t base; /* upper byte of the address */
+	uint32_t max;  /* greatest id, 0 = any */
 } names[] = {
 	{ KTAPE_OBJ_THREAD, KT_RKH_AO, KT_RKH_OBJ, KT_LINUX_THREAD, KT_LINUX_ID },
 	{ KTAPE_OBJ_IRQ, KT_RKH_ACTOR, 0, KT_LINUX_IRQ, KT_LINUX_ID },
 	{ KTAPE_OBJ_SOFTIRQ, KT_RKH_ACTOR, 0, KT_LINUX_SOFTIRQ, KT_LINUX_ID },
-	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_LINUX_ISR,
-	  KT_LINUX_PAIR_MAX },
+	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_LINUX_ISR, KT_LINUX_PAIR_MAX },
 	{ KTAPE_OBJ_MARKER, KT_RKH_OBJ, 0, KT_LINUX_MARKER, KT_LINUX_PAIR_MAX },
 	{ KTAPE_OBJ_VALUE, KT_RKH_OBJ, 0, KT_LINUX_VALUE, KT_LINUX_PAIR_MAX },
 	{ KTAPE_OBJ_USER_EVENT, KT_RKH_TUSR, 0, 0, KT_LINUX_EVENT - 1 },
@@ -58,8 +59,7 @@ static const struct {
 	{ KTAPE_OBJ_USER + KTAPE_USER_THREAD, KT_RKH_AO, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_TIMER, KT_RKH_TIMER, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_QUEUE, KT_RKH_QUEUE, 0, 0, 0 },
-	{ KTAPE_OBJ_USER + KTAPE_USER_BLOCK_POOL, KT_RKH_EPOOL, 0, 0,
-	  UINT8_MAX },
+	{ KTAPE_OBJ_USER + KTAPE_USER_BLOCK_POOL, KT_RKH_EPOOL, 0, 0, UINT8_MAX },
 	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT, KT_RKH_OBJ, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_SIGNAL, KT_RKH_SIG, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_STATE, KT_RKH_STATE, 0, 0, 0 },
@@ -79,8 +79,7 @@ static bool pair_address(const struct ktape_event *e, uint32_t *address)
 
 	if (mark && param1 == KTAPE_OWNER_ANY)
 		param1 = KT_LINUX_PAIR_ANY;
-	else if (param1 > KT_LINUX_PAIR_MAX ||
-		 (mark && param1 == KT_LINUX_PAIR_ANY))
+	else if (param1 > KT_LINUX_PAIR_MAX || (mark && param1 == KT_LINUX_PAIR_ANY))
 		return false;
 	*address |= param1 << KT_LINUX_PAIR_SHIFT;
 	if (mark && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)
@@ -93,7 +92,7 @@ static int map_rkh_registry(struct kt_sink *s, const struct ktape_event *e)
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	if (e->dat20 >> 8 & 1)		/* the format cannot end a name */
+	if (e->dat20 >> 8 & 1) /* the format cannot end a name */
 		return 0;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
 		int err;
@@ -103,15 +102,12 @@ static int map_rkh_registry(struct kt_sink *s, const struct ktape_event *e)
 		if (names[i].max && id > names[i].max)
 			break;
 		address = names[i].base | id;
-		if (names[i].max == KT_LINUX_PAIR_MAX &&
-		    !pair_address(e, &address))
+		if (names[i].max == KT_LINUX_PAIR_MAX && !pair_address(e, &address))
 			break;
-		err = kt_rkh_name(s, e->ts, names[i].id, address, e->blob,
-				  len);
+		err = kt_rkh_name(s, e->ts, names[i].id, address, e->blob, len);
 		if (err || !names[i].also)
 			return err;
-		return kt_rkh_name(s, e->ts, names[i].also, address, e->blob,
-				   len);
+		return kt_rkh_name(s, e->ts, names[i].also, address, e->blob, len);
 	}
 	kt_sink_miss(s, "names of objects that RKH does not have", 1);
 	return 0;
@@ -162,8 +158,8 @@ static uint8_t *put_rkh_memory(struct kt_sink *s, uint8_t *p,
 	return p;
 }
 
-static int put_rkh_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
-			uint64_t ts)
+static int put_rkh_user(struct kt_sink *s, unsigned int user,
+			const uint8_t *end, uint64_t ts)
 {
 	struct kt_rkh_sink *t = s->state;
 	struct kt_rkh_event e = { .id = (uint8_t)(KT_RKH_USER + user) };
@@ -178,7 +174,7 @@ static int put_rkh_user(struct kt_sink *s, unsigned int user, const uint8_t *end
  * is written; if none is free, use KT_LINUX_EVENT.  Return: 0 or negative errno.
  */
 static int find_rkh_user(struct kt_sink *s, const struct ktape_event *e,
-		   unsigned int *user)
+			 unsigned int *user)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
 	struct kt_rkh_sink *t = s->state;
@@ -228,8 +224,8 @@ int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
 
 	p = put_rkh_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)n->count);
 	p = put_rkh_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)(n->count >> 32));
-	return put_rkh_user(s, KT_LINUX_LOSS, p, n->to > t->last_ts ? n->to
-							       : t->last_ts);
+	return put_rkh_user(s, KT_LINUX_LOSS, p,
+			    n->to > t->last_ts ? n->to : t->last_ts);
 }
 
 /* ---- user events -------------------------------------------------------------- */
@@ -238,8 +234,7 @@ int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
  * Write a user event under its own number: its words, then its typed arguments.
  * Return: 0, -EBADMSG if they do not fit, or another negative errno.
  */
-static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
-			uint32_t id)
+static int map_numbered(struct kt_sink *s, const struct ktape_event *e, uint32_t id)
 {
 	struct kt_rkh_sink *t = s->state;
 	uint8_t *p = t->typed;
@@ -256,8 +251,7 @@ static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
 }
 
 /* Write an event that came from an RKH target. */
-static int map_rkh(struct kt_sink *s, const struct ktape_event *e,
-		      unsigned int id)
+static int map_rkh(struct kt_sink *s, const struct ktape_event *e, unsigned int id)
 {
 	struct kt_rkh_sink *t = s->state;
 	struct kt_rkh_event out = { .id = (uint8_t)id };
@@ -268,7 +262,8 @@ static int map_rkh(struct kt_sink *s, const struct ktape_event *e,
 		err = kt_rkh_from_typed(&t->config, &out, e->blob, e->blob_size,
 					t->room);
 	if (err < 0) {
-		kt_sink_miss(s, "events of RKH that do not fit the configuration", 1);
+		kt_sink_miss(s, "events of RKH that do not fit the configuration",
+			     1);
 		return 0;
 	}
 	if (err)
@@ -309,7 +304,8 @@ int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
 	if (!kt_event_fits(e)) {
-		kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
+		kt_sink_miss(s, d ? d->name : "events that do not fit the event table",
+			     1);
 		return 0;
 	}
 	/* A stream that is written again has its own records for these names. */

@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "rkh.h"
 
-#define LINUX_HZ		50000U	/* of a Linux stream: 32 bits last a day */
+#define LINUX_HZ 50000U /* of a Linux stream: 32 bits last a day */
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
@@ -48,8 +48,9 @@ static int begin_linux(struct kt_sink *s, uint64_t ts)
 	if (!err)
 		err = kt_rkh_name(s, ts, KT_RKH_TUSR, KT_LINUX_EVENT,
 				  KT_LINUX_PREFIX "event", 8);
-	return err ? err : kt_rkh_name(s, ts, KT_RKH_TUSR, KT_LINUX_LOSS,
-				       KT_LINUX_PREFIX "lost", 7);
+	return err ? err :
+		     kt_rkh_name(s, ts, KT_RKH_TUSR, KT_LINUX_LOSS,
+				 KT_LINUX_PREFIX "lost", 7);
 }
 
 /* Return true for the user event that stands for a configuration. */
@@ -171,12 +172,15 @@ static int rkh_begin(struct kt_sink *s)
 	const char *bad = kt_rkh_options(&t->config, &s->options);
 
 	if (bad)
-		return kt_sink_fail(s, "option %s: invalid value (see `ktape convert --list`)", bad);
+		return kt_sink_fail(
+			s, "option %s: invalid value (see `ktape convert --list`)",
+			bad);
 	if (t->config.ptr < 4)
 		return kt_sink_fail(s, "ptr-width must be 4 or 8");
 	if (!kt_codec_option(&s->options, "tick-hz"))
-		t->config.hz = s->info->freq && s->info->freq < LINUX_HZ
-				       ? (uint16_t)s->info->freq : LINUX_HZ;
+		t->config.hz = s->info->freq && s->info->freq < LINUX_HZ ?
+				       (uint16_t)s->info->freq :
+				       LINUX_HZ;
 	t->config.flags |= KT_RKH_LINUX;
 	return 0;
 }
@@ -184,7 +188,9 @@ static int rkh_begin(struct kt_sink *s)
 static int rkh_end(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
-	int err = t->begun ? 0 : begin_linux(s, t->nr_losses ? t->losses[0].to : t->last_ts);
+	int err = t->begun ? 0 :
+			     begin_linux(s, t->nr_losses ? t->losses[0].to :
+							   t->last_ts);
 
 	return err ? err : put_losses(s, t->nr_losses);
 }

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#define NS_PER_S	1000000000U
+#define NS_PER_S 1000000000U
 
 /* Write @t->plain, @len bytes, as a frame.  Return: 0 or negative errno. */
 int kt_rkh_put_frame(struct kt_sink *s, size_t len)

@@ -136,7 +136,7 @@ unsigned int kt_rkh_width(const struct kt_rkh_config *c, char type)
 }
 
 static const uint8_t *get_rkh_bytes(const uint8_t *p, const uint8_t *end,
-			  unsigned int width, uint64_t *value)
+				    unsigned int width, uint64_t *value)
 {
 	if ((size_t)(end - p) < width)
 		return NULL;
@@ -170,8 +170,7 @@ static const uint8_t *get_text(struct kt_rkh_event *e, char type,
 }
 
 static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
-		      const uint8_t *p, const uint8_t *end,
-		      char why[KT_RKH_WHY])
+		      const uint8_t *p, const uint8_t *end, char why[KT_RKH_WHY])
 {
 	const struct kt_rkh_kind *k = kt_rkh_kind(e->id);
 	unsigned int n = 0;
@@ -181,12 +180,12 @@ static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 
 		if (!kt_rkh_has(c, k->types[i]))
 			continue;
-		p = width ? get_rkh_bytes(p, end, width, &e->values[n++])
-			  : get_text(e, k->types[i], p, end);
+		p = width ? get_rkh_bytes(p, end, width, &e->values[n++]) :
+			    get_text(e, k->types[i], p, end);
 		if (p)
 			continue;
-		snprintf(why, KT_RKH_WHY, "%s: the frame ends in field %s", k->name,
-			 k->fields[i]);
+		snprintf(why, KT_RKH_WHY, "%s: the frame ends in field %s",
+			 k->name, k->fields[i]);
 		return -EBADMSG;
 	}
 	if (p == end)
@@ -216,8 +215,7 @@ static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 {
 	const uint8_t *p = get_rkh_bytes(data, end, c->id, id);
 
-	return p && narrow_id(c, id) && kt_rkh_kind((unsigned int)*id) ? p
-								       : NULL;
+	return p && narrow_id(c, id) && kt_rkh_kind((unsigned int)*id) ? p : NULL;
 }
 
 /* Return the byte after the id of a frame, -1 if that is no known event. */
@@ -258,8 +256,7 @@ int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 	if (p && c->flags & KT_RKH_TIME)
 		p = get_rkh_bytes(p, end, c->ts, &ts);
 	if (!p) {
-		snprintf(why, KT_RKH_WHY, "a frame of %zu bytes is too short",
-			 len);
+		snprintf(why, KT_RKH_WHY, "a frame of %zu bytes is too short", len);
 		return -EBADMSG;
 	}
 	e->id = (uint8_t)id;
@@ -279,8 +276,9 @@ size_t kt_rkh_encode(const struct kt_rkh_config *c,
 	uint8_t *p = to, sum = 0;
 	unsigned int n = 0;
 
-	p = put_rkh_bytes(p, c->id, c->id == 1 ? e->id
-				     : (e->id & 0xe0U) << 3 | (e->id & 0x1fU));
+	p = put_rkh_bytes(p, c->id,
+			  c->id == 1 ? e->id :
+				       (e->id & 0xe0U) << 3 | (e->id & 0x1fU));
 	if (c->flags & KT_RKH_SEQ)
 		*p++ = e->seq;
 	if (c->flags & KT_RKH_TIME)

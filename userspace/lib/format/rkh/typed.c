@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-#define FORMATS		12U	/* KTAPE_FORMAT_* */
+#define FORMATS 12U /* KTAPE_FORMAT_* */
 
 /* Bytes of a number in ktape's typed arguments, 0 = text or memory. */
 static const uint8_t sizes[FORMATS] = {
@@ -23,8 +23,7 @@ static const uint8_t sizes[FORMATS] = {
 };
 
 /* Return the bytes of a number in typed arguments of an RKH stream. */
-static unsigned int foreign_size(const struct kt_rkh_config *c,
-				 unsigned int format)
+static unsigned int foreign_size(const struct kt_rkh_config *c, unsigned int format)
 {
 	switch (format) {
 	case KTAPE_FORMAT_OBJECT:
@@ -57,8 +56,8 @@ static uint64_t get_typed_bytes(const uint8_t *p, unsigned int width)
  * Copy typed arguments from an RKH stream to ktape's form; @to_rkh: the other way.
  * Return: number of bytes, or -EBADMSG for a malformed argument.
  */
-static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh, uint8_t *to,
-			 const uint8_t *p, size_t len)
+static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
+			 uint8_t *to, const uint8_t *p, size_t len)
 {
 	const uint8_t *end = p + len, *nul;
 	uint8_t *out = to;
@@ -297,8 +296,7 @@ static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 			  unsigned int format, uint64_t v)
 {
 	if (format == KTAPE_FORMAT_STRING)
-		return kt_put_json(p, (const char *)at + 1,
-				   (size_t)(next - at) - 2);
+		return kt_put_json(p, (const char *)at + 1, (size_t)(next - at) - 2);
 	if (format != KTAPE_FORMAT_MEMORY)
 		return put_typed_number(p, format, v);
 	p = kt_put_char(p, '"');
@@ -306,8 +304,8 @@ static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 	return kt_put_char(p, '"');
 }
 
-static char *put_typed_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
-			      const uint8_t *at, const uint8_t *end)
+static char *put_typed_fields(char *p, const struct kt_rkh_config *c,
+			      unsigned int id, const uint8_t *at, const uint8_t *end)
 {
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
 	const uint8_t *next;

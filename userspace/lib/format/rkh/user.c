@@ -16,13 +16,13 @@ static const struct {
 	const char *name;
 	uint8_t object;
 } objects[] = {
-	{ "ao", KTAPE_USER_THREAD },	{ "q", KTAPE_USER_QUEUE },
-	{ "t", KTAPE_USER_TIMER },	{ "sig", KTAPE_USER_RKH_SIGNAL },
-	{ "snr", KTAPE_USER_RKH_ACTOR }, { "actor", KTAPE_USER_RKH_ACTOR },
-	{ "st", KTAPE_USER_RKH_STATE }, { "sst", KTAPE_USER_RKH_STATE },
-	{ "tst", KTAPE_USER_RKH_STATE }, { "ist", KTAPE_USER_RKH_STATE },
+	{ "ao", KTAPE_USER_THREAD },	   { "q", KTAPE_USER_QUEUE },
+	{ "t", KTAPE_USER_TIMER },	   { "sig", KTAPE_USER_RKH_SIGNAL },
+	{ "snr", KTAPE_USER_RKH_ACTOR },   { "actor", KTAPE_USER_RKH_ACTOR },
+	{ "st", KTAPE_USER_RKH_STATE },	   { "sst", KTAPE_USER_RKH_STATE },
+	{ "tst", KTAPE_USER_RKH_STATE },   { "ist", KTAPE_USER_RKH_STATE },
 	{ "nxtst", KTAPE_USER_RKH_STATE }, { "h", KTAPE_USER_RKH_STATE },
-	{ "mp", KTAPE_USER_RKH_OBJECT }, { "obj", KTAPE_USER_RKH_OBJECT },
+	{ "mp", KTAPE_USER_RKH_OBJECT },   { "obj", KTAPE_USER_RKH_OBJECT },
 };
 
 /* Events that report how many elements or blocks the object of their first field has. */
@@ -86,7 +86,7 @@ static bool is_optional(char type)
 }
 
 static void add_argument(struct kt_user_event *t, const char *name, char type,
-			  const struct kt_typed *a)
+			 const struct kt_typed *a)
 {
 	struct kt_user_field *f = kt_user_add_typed(t, name, a);
 
@@ -100,7 +100,7 @@ static void add_argument(struct kt_user_event *t, const char *name, char type,
 
 /* Add the arguments as fields.  Return: false if they are not those of such an event. */
 static bool add_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
-			   const uint8_t *at, const uint8_t *end)
+			  const uint8_t *at, const uint8_t *end)
 {
 	struct kt_typed a;
 
@@ -130,8 +130,8 @@ static void report_rkh_state(struct kt_user_event *t, unsigned int id)
 			    strcmp(t->fields[f].name, numbers[i].field))
 				continue;
 			kt_user_set_report(t, KT_REPORT_NUMBER,
-				      KTAPE_OBJ_USER + numbers[i].object,
-				      (uint32_t)t->fields[0].value);
+					   KTAPE_OBJ_USER + numbers[i].object,
+					   (uint32_t)t->fields[0].value);
 			t->hex = true;
 			t->kind = numbers[i].kind;
 			t->what = numbers[i].what;

@@ -5,7 +5,7 @@
  */
 #include "internal.h"
 
-#define NUMBERS		(3U + KTAPE_NARGS_MAX)	/* of a carried event */
+#define NUMBERS (3U + KTAPE_NARGS_MAX) /* of a carried event */
 
 /**
  * kt_tband_line_gap() - deliver the loss before an event, if there is one
@@ -37,8 +37,7 @@ bool kt_tband_is_carried(const struct kt_tband_import *t,
 }
 
 /* Read a carried event.  Return: false if it is not as the writer makes it. */
-static bool get_carried(struct kt_foreign *f, const uint8_t *p,
-			const uint8_t *end)
+static bool get_carried(struct kt_foreign *f, const uint8_t *p, const uint8_t *end)
 {
 	uint64_t v[NUMBERS];
 	uint8_t what;
@@ -99,7 +98,9 @@ int kt_tband_line_carried(struct kt_import *s, const struct kt_tband_event *e,
 	struct kt_tband_core *c = &t->cores[t->core];
 	int64_t len = kt_base64_decode(t->typed, e->text, e->len);
 	struct kt_foreign f = {
-		.cpu = t->core, .raw = t->event, .raw_size = (uint32_t)size,
+		.cpu = t->core,
+		.raw = t->event,
+		.raw_size = (uint32_t)size,
 	};
 	int err;
 

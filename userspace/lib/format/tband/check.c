@@ -8,10 +8,10 @@
 
 #include "internal.h"
 
-#define DIGIT_BITS	6
-#define SEQ_DIGITS	3
-#define SUM_DIGITS	4
-#define CORE_DIGITS	2	/* at most; core 0 has none */
+#define DIGIT_BITS  6
+#define SEQ_DIGITS  3
+#define SUM_DIGITS  4
+#define CORE_DIGITS 2 /* at most; core 0 has none */
 
 static const char digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

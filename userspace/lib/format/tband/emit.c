@@ -4,8 +4,8 @@
 
 #include "internal.h"
 
-#define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
-#define PRIO_UNKNOWN	120U
+#define RT_PRIO_MAX  98U /* Linux priority of the lowest FreeRTOS priority, 0 */
+#define PRIO_UNKNOWN 120U
 
 /* Return the Linux priority of a task: FreeRTOS counts upwards, Linux downwards. */
 static uint8_t tband_prio_of(const struct kt_tband_import *t, int32_t tid)
@@ -62,8 +62,7 @@ static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
 	if (e->id < KT_TBAND_TASK_EVTMARKER_NAME)
 		n->param2 = t->check ? 0 : KTAPE_NAME_GLOBAL;
 	else
-		n->param1 = e->values[1] ? (uint32_t)e->values[1]
-					 : KTAPE_OWNER_ANY;
+		n->param1 = e->values[1] ? (uint32_t)e->values[1] : KTAPE_OWNER_ANY;
 }
 
 static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
@@ -71,7 +70,9 @@ static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_named n = {
-		.id = (uint32_t)e->values[0], .name = e->text, .len = e->len,
+		.id = (uint32_t)e->values[0],
+		.name = e->text,
+		.len = e->len,
 	};
 
 	switch (e->id) {
@@ -108,12 +109,13 @@ static int emit_marker(struct kt_import *s, struct kt_foreign *f,
 		       const struct kt_tband_event *e)
 {
 	static const uint8_t opcodes[] = {
-		KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN, KTAPE_EV_MARK_END,
+		KTAPE_EV_MARK,
+		KTAPE_EV_MARK_BEGIN,
+		KTAPE_EV_MARK_END,
 		[KT_TBAND_VALMARKER - KT_TBAND_EVTMARKER] = KTAPE_EV_MARK_VALUE,
 	};
 	bool task = e->id >= KT_TBAND_TASK_EVTMARKER;
-	unsigned int first = task ? KT_TBAND_TASK_EVTMARKER
-				  : KT_TBAND_EVTMARKER;
+	unsigned int first = task ? KT_TBAND_TASK_EVTMARKER : KT_TBAND_EVTMARKER;
 
 	f->opcode = opcodes[e->id - first];
 	f->dat20 = task;
@@ -178,8 +180,8 @@ static int emit_task(struct kt_import *s, struct kt_foreign *f,
 static int emit_tband_isr(struct kt_import *s, struct kt_foreign *f,
 			  const struct kt_tband_event *e)
 {
-	f->opcode = e->id == KT_TBAND_ISR_ENTER ? KTAPE_EV_ISR_ENTER
-						: KTAPE_EV_ISR_EXIT;
+	f->opcode = e->id == KT_TBAND_ISR_ENTER ? KTAPE_EV_ISR_ENTER :
+						  KTAPE_EV_ISR_EXIT;
 	f->args[f->nargs++] = (uint32_t)e->values[0];
 	return kt_import_emit(s, f);
 }

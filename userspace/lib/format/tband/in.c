@@ -11,15 +11,17 @@
 #include "internal.h"
 #include "tband.h"
 
-#define NS_PER_S	1000000000ULL
-#define HEX_DIGITS	4	/* an input that begins with fewer digits is binary */
+#define NS_PER_S   1000000000ULL
+#define HEX_DIGITS 4 /* an input that begins with fewer digits is binary */
 
 static const struct ktape_codec_option options[] = {
 	{ "format", "bin|hex", "binary, or hexadecimal digits (default: detected)" },
-	{ "mode", "bare-metal|free-rtos", "with bare-metal, events of FreeRTOS are invalid frames" },
+	{ "mode", "bare-metal|free-rtos",
+	  "with bare-metal, events of FreeRTOS are invalid frames" },
 	{ "core-count", "N", "number of cores (default: any)" },
 	{ "core", "N", "core of the events before the first core_id (default 0)" },
-	{ "check", "0|1", "the stream has checks, as `ktape send --frame cobs` writes them (default 0)" },
+	{ "check", "0|1",
+	  "the stream has checks, as `ktape send --frame cobs` writes them (default 0)" },
 	{ .key = NULL },
 };
 
@@ -235,8 +237,8 @@ static int read_tband_number(struct kt_import *s, const char *key, uint32_t max,
 }
 
 /* Read an option of two words.  Return: 0 if not given, 1, 2, or -EINVAL. */
-static int read_tband_word(struct kt_import *s, const char *key, const char *first,
-			   const char *second)
+static int read_tband_word(struct kt_import *s, const char *key,
+			   const char *first, const char *second)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
@@ -251,7 +253,8 @@ static int read_tband_word(struct kt_import *s, const char *key, const char *fir
 }
 
 /* Convert pairs of digits to bytes, skipping other characters.  Return: bytes. */
-static size_t tband_hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data, size_t len)
+static size_t tband_hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data,
+				 size_t len)
 {
 	size_t nr = 0;
 	int high = -1;
@@ -281,16 +284,16 @@ static bool look_tband_at_frames(struct kt_import *s, const uint8_t *p, size_t l
 	bool begun = false;
 
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
-		int64_t size = nul - p > (int64_t)KT_TBAND_FRAME_MAX ? -1 :
-			kt_cobs_decode(t->event, p, (size_t)(nul - p));
+		int64_t size =
+			nul - p > (int64_t)KT_TBAND_FRAME_MAX ?
+				-1 :
+				kt_cobs_decode(t->event, p, (size_t)(nul - p));
 
-		if (size <= 0 ||
-		    kt_tband_decode(&e, t->event, (size_t)size, why))
+		if (size <= 0 || kt_tband_decode(&e, t->event, (size_t)size, why))
 			continue;
 		if (e.id == KT_TBAND_RESOLUTION)
 			kt_tband_set_resolution(s, e.values[0]);
-		begun |= e.id > KT_TBAND_RESOLUTION &&
-			 !kt_tband_is_metadata(e.id);
+		begun |= e.id > KT_TBAND_RESOLUTION && !kt_tband_is_metadata(e.id);
 	}
 	return begun || s->memo;
 }
@@ -314,8 +317,9 @@ static int look_for_resolution(struct kt_import *s)
 		len = (size_t)kt_min((uint64_t)there, KT_TBAND_FRAME_MAX);
 		if (t->hex)
 			len = tband_hex_to_bytes(t->typed, sizeof(t->typed),
-				    kt_scan_head(s->in), len);
-		if (look_tband_at_frames(s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
+						 kt_scan_head(s->in), len);
+		if (look_tband_at_frames(
+			    s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
 		    (uint64_t)there >= KT_TBAND_FRAME_MAX)
 			return 0;
 		need = (uint64_t)there + 1;
@@ -379,8 +383,8 @@ static int tband_open(struct kt_import *s)
 	if (!err)
 		err = read_tband_number(s, "core", KT_CPUS_MAX - 1, &t->core);
 	if (!err && t->core >= t->count) {
-		kt_import_fail(s, 0, "core %u does not exist: core-count is %u", t->core,
-			       t->count);
+		kt_import_fail(s, 0, "core %u does not exist: core-count is %u",
+			       t->core, t->count);
 		err = -EINVAL;
 	}
 	t->hex = format == 2;
@@ -415,8 +419,9 @@ static int probe_binary(const uint8_t *data, size_t len)
 		end--;
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
 		size_t frame = (size_t)(nul - p);
-		int64_t size = frame > sizeof(event) || !frame ? -1 :
-			       kt_cobs_decode(event, p, frame);
+		int64_t size = frame > sizeof(event) || !frame ?
+				       -1 :
+				       kt_cobs_decode(event, p, frame);
 
 		if (size <= 0 || kt_tband_decode(&e, event, (size_t)size, why))
 			bad++;
@@ -456,7 +461,8 @@ static char *tband_json(char *p, const void *raw, size_t size)
 		p = kt_put_str(p, "null");
 	}
 	p = kt_put_str(p, ",\"err\":");
-	p = kt_put_json(p, (const char *)bytes + KT_TBAND_RAW_HEAD, size - KT_TBAND_RAW_HEAD);
+	p = kt_put_json(p, (const char *)bytes + KT_TBAND_RAW_HEAD,
+			size - KT_TBAND_RAW_HEAD);
 	return kt_put_str(p, "}}");
 }
 

@@ -25,12 +25,18 @@
 #include "format/writer.h"
 #include "util/map.h"
 
-#define KT_TBAND_INVALID	128U	/* our own id: a frame that is no event */
-#define KT_TBAND_FIELDS		2
-#define KT_TBAND_FIXED_MAX	32U	/* bytes of id, time and fields */
-#define KT_TBAND_WHY		80	/* room for a reason */
+#define KT_TBAND_INVALID   128U /* our own id: a frame that is no event */
+#define KT_TBAND_FIELDS	   2
+#define KT_TBAND_FIXED_MAX 32U /* bytes of id, time and fields */
+#define KT_TBAND_WHY	   80  /* room for a reason */
 
-enum kt_tband_type { KT_TBAND_NONE, KT_TBAND_U8, KT_TBAND_U32, KT_TBAND_U64, KT_TBAND_S64 };
+enum kt_tband_type {
+	KT_TBAND_NONE,
+	KT_TBAND_U8,
+	KT_TBAND_U32,
+	KT_TBAND_U64,
+	KT_TBAND_S64
+};
 
 /**
  * struct kt_tband_kind - what events of one id consist of
@@ -107,19 +113,19 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e);
  */
 
 /* Ids of the value markers that no program uses.  Their LEB128 takes two bytes. */
-#define KT_TBAND_CARRIED	16381U
-#define KT_TBAND_CHECK_EVENT	16382U
-#define KT_TBAND_CHECK_NAME	16383U
+#define KT_TBAND_CARRIED     16381U
+#define KT_TBAND_CHECK_EVENT 16382U
+#define KT_TBAND_CHECK_NAME  16383U
 
-#define KT_TBAND_SEQ_MASK	0x3ffffU
-#define KT_TBAND_SUM_MASK	0xffffffU
-#define KT_TBAND_CHECK_TEXT	16	/* room for the name that is a check */
-#define KT_TBAND_REPEAT		3	/* how often beginning and end of a stream are sent */
+#define KT_TBAND_SEQ_MASK   0x3ffffU
+#define KT_TBAND_SUM_MASK   0xffffffU
+#define KT_TBAND_CHECK_TEXT 16 /* room for the name that is a check */
+#define KT_TBAND_REPEAT	    3 /* how often beginning and end of a stream are sent */
 
 /* The second byte of a carried event, and its limit. */
-#define KT_TBAND_CARRIED_ARGS	2	/* shift of the number of arguments */
-#define KT_TBAND_CARRIED_BLOB	32U
-#define KT_TBAND_CARRIED_MAX	2048U	/* bytes of a buffer; the rest is cut */
+#define KT_TBAND_CARRIED_ARGS 2 /* shift of the number of arguments */
+#define KT_TBAND_CARRIED_BLOB 32U
+#define KT_TBAND_CARRIED_MAX  2048U /* bytes of a buffer; the rest is cut */
 
 /**
  * struct kt_tband_check - the check of a group, without its sum
@@ -144,10 +150,10 @@ int64_t kt_base64_decode(uint8_t *to, const uint8_t *text, size_t len);
 
 /* ---- reading ----------------------------------------------------------- */
 
-#define KT_TBAND_FRAME_MAX	65536U	/* bytes */
-#define KT_TBAND_TASKS		4096U	/* places for priorities of tasks */
-#define KT_TBAND_GROUP_MAX	64U	/* frames that wait for their check */
-#define KT_TBAND_GROUP_BYTES	(2 * KT_TBAND_FRAME_MAX)
+#define KT_TBAND_FRAME_MAX   65536U /* bytes */
+#define KT_TBAND_TASKS	     4096U  /* places for priorities of tasks */
+#define KT_TBAND_GROUP_MAX   64U    /* frames that wait for their check */
+#define KT_TBAND_GROUP_BYTES (2 * KT_TBAND_FRAME_MAX)
 
 /**
  * struct kt_tband_core - a core of the stream
@@ -265,8 +271,8 @@ void kt_tband_follow(struct kt_tband_import *t, struct kt_tband_core *c,
  * kt_foreign.raw: a 0 and the content of the frame; or for a frame that is no event
  * KT_TBAND_RAW_BAD, 1 if a time is known, the time in 8 bytes, and the reason as text.
  */
-#define KT_TBAND_RAW_BAD	1
-#define KT_TBAND_RAW_HEAD	10	/* bytes before the reason */
+#define KT_TBAND_RAW_BAD  1
+#define KT_TBAND_RAW_HEAD 10 /* bytes before the reason */
 
 /* take.c */
 int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len);

@@ -15,8 +15,8 @@
 #include "util/crc32c.h"
 #include "internal.h"
 
-#define CHECKED_MAX	16U	/* frames that may wait, after the first check */
-#define CHECK_FRAME	32U	/* most bytes of a frame with a check */
+#define CHECKED_MAX 16U /* frames that may wait, after the first check */
+#define CHECK_FRAME 32U /* most bytes of a frame with a check */
 
 /* Notify of damage, once until the next whole group. */
 static void notify_damage(struct kt_import *s, const char *why)
@@ -58,8 +58,7 @@ static int take_held_frame(struct kt_import *s, unsigned int i)
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
 
-	return kt_tband_take(s, l->bytes + l->at[i],
-			     l->at[i + 1] - l->at[i] - 1);
+	return kt_tband_take(s, l->bytes + l->at[i], l->at[i + 1] - l->at[i] - 1);
 }
 
 /* ---- groups ----------------------------------------------------------------- */
@@ -115,8 +114,7 @@ static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
-	bool own = first < l->nr &&
-		   frame_id(l, l->nr - 1) > KT_TBAND_RESOLUTION;
+	bool own = first < l->nr && frame_id(l, l->nr - 1) > KT_TBAND_RESOLUTION;
 	int err;
 
 	for (unsigned int i = first; i < l->nr; i++) {
@@ -130,8 +128,7 @@ static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
 		err = take_held_frame(s, i);
 	}
 	l->quiet = false;
-	return err ? err : kt_tband_line_gap(s, t->core,
-					     t->cores[t->core].ts);
+	return err ? err : kt_tband_line_gap(s, t->core, t->cores[t->core].ts);
 }
 
 /* Take a check and the group that it ends.  Return: 0 or negative errno. */

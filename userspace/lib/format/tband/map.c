@@ -10,16 +10,17 @@
 
 #include "internal.h"
 
-#define NAMED_MAX	4096U	/* interrupts and own markers that get names */
-#define IRQ_SOFT	0x01000000U	/* isr_id of a softirq: this + vector */
-#define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
-#define TID_UNKNOWN	INT32_MIN
+#define NAMED_MAX   4096U	/* interrupts and own markers that get names */
+#define IRQ_SOFT    0x01000000U /* isr_id of a softirq: this + vector */
+#define RT_PRIO_MAX 98U /* Linux priority of the lowest FreeRTOS priority, 0 */
+#define TID_UNKNOWN INT32_MIN
 
-static int put_tband_number(struct kt_sink *s, const struct ktape_event *e, unsigned int id,
-		uint64_t value)
+static int put_tband_number(struct kt_sink *s, const struct ktape_event *e,
+			    unsigned int id, uint64_t value)
 {
 	const struct kt_tband_event out = {
-		.id = (uint8_t)id, .values = { value },
+		.id = (uint8_t)id,
+		.values = { value },
 	};
 
 	return kt_tband_put(s, &out, e->cpu, e->ts);
@@ -30,7 +31,9 @@ static int put_tband_text(struct kt_sink *s, const struct ktape_event *e,
 			  const void *text, size_t len)
 {
 	const struct kt_tband_event out = {
-		.id = (uint8_t)id, .values = { first, second }, .text = text,
+		.id = (uint8_t)id,
+		.values = { first, second },
+		.text = text,
 		.len = len,
 	};
 
@@ -77,8 +80,8 @@ static int name_marker(struct kt_sink *s, const struct ktape_event *e,
 		return kt_tband_carry(s, e);
 	if (!owner)
 		return put_tband_text(s, e, global, id, 0, e->blob, len);
-	return put_tband_text(s, e, own, id, owner == KTAPE_OWNER_ANY ? 0 : owner,
-			      e->blob, len);
+	return put_tband_text(s, e, own, id,
+			      owner == KTAPE_OWNER_ANY ? 0 : owner, e->blob, len);
 }
 
 static int map_tband_registry(struct kt_sink *s, const struct ktape_event *e)
@@ -88,7 +91,7 @@ static int map_tband_registry(struct kt_sink *s, const struct ktape_event *e)
 	struct ktape_event at = *e;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	if (e->dat20 >> 8 & 1)		/* the format cannot end a name */
+	if (e->dat20 >> 8 & 1) /* the format cannot end a name */
 		return 0;
 	switch (type) {
 	case KTAPE_OBJ_THREAD:
@@ -102,12 +105,14 @@ static int map_tband_registry(struct kt_sink *s, const struct ktape_event *e)
 	case KTAPE_OBJ_ISR:
 		if (param1)
 			at.cpu = param1 - 1;
-		return put_tband_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob, len);
-	case KTAPE_OBJ_IRQ:		/* named at the first event on a core */
+		return put_tband_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob,
+				      len);
+	case KTAPE_OBJ_IRQ: /* named at the first event on a core */
 	case KTAPE_OBJ_SOFTIRQ:
 		return 0;
 	case KTAPE_OBJ_USER + KTAPE_USER_QUEUE:
-		return put_tband_text(s, e, KT_TBAND_QUEUE_NAME, id, 0, e->blob, len);
+		return put_tband_text(s, e, KT_TBAND_QUEUE_NAME, id, 0, e->blob,
+				      len);
 	default:
 		break;
 	}
@@ -122,8 +127,7 @@ static int map_tband_registry(struct kt_sink *s, const struct ktape_event *e)
  * object; @whose: its CPU or thread.  After NAMED_MAX names return false.  Without memory
  * writing fails.
  */
-static bool is_first_name(struct kt_sink *s, uint8_t of, uint32_t whose,
-			  uint32_t id)
+static bool is_first_name(struct kt_sink *s, uint8_t of, uint32_t whose, uint32_t id)
 {
 	struct kt_tband_sink *t = s->state;
 	uint64_t key = (uint64_t)whose << 32 | id;
@@ -150,7 +154,8 @@ static int name_irq(struct kt_sink *s, const struct ktape_event *e,
 	else if (type == KTAPE_OBJ_SOFTIRQ)
 		name = ktape_value_name(KTAPE_TYPE_SOFTIRQ, nr);
 	return name ? put_tband_text(s, e, KT_TBAND_ISR_NAME, id, 0, name,
-				     strlen(name)) : 0;
+				     strlen(name)) :
+		      0;
 }
 
 /* ---- threads -------------------------------------------------------------------- */
@@ -174,24 +179,24 @@ static int switch_to(struct kt_sink *s, const struct ktape_event *e,
 
 	c->tid = tid;
 	c->left = false;
-	return err ? err : put_tband_number(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
+	return err ? err :
+		     put_tband_number(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
 }
 
 /* Write a switch if the stream does not know the thread of the next event. */
 static int follow_tband_thread(struct kt_sink *s, const struct ktape_event *e,
-		  struct kt_tband_cpu *c)
+			       struct kt_tband_cpu *c)
 {
 	struct kt_tband_sink *t = s->state;
 
-	if (t->bare || e->tid == c->tid || e->tid < 0 ||
-	    e->kind != KTAPE_RING_EVENT)
+	if (t->bare || e->tid == c->tid || e->tid < 0 || e->kind != KTAPE_RING_EVENT)
 		return 0;
 	return switch_to(s, e, c, e->tid);
 }
 
 /* Write how a thread leaves its CPU, if no event of its own has said so. */
 static int put_leaving(struct kt_sink *s, const struct ktape_event *e,
-		 struct kt_tband_cpu *c)
+		       struct kt_tband_cpu *c)
 {
 	uint32_t state = e->dat20 >> 16 & 15;
 
@@ -259,8 +264,8 @@ static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t prio = e->dat20 >> 8 & 0xff;
 	const struct kt_tband_event out = {
-		.id = ktape_event_arg(e, 1) ? KT_TBAND_PRIO_INHERIT
-					    : KT_TBAND_PRIO_DISINHERIT,
+		.id = ktape_event_arg(e, 1) ? KT_TBAND_PRIO_INHERIT :
+					      KT_TBAND_PRIO_DISINHERIT,
 		.values = { ktape_event_arg(e, 0),
 			    prio < RT_PRIO_MAX ? RT_PRIO_MAX - prio : 0 },
 	};
@@ -272,9 +277,11 @@ static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
 
 static int map_tband_isr(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put_tband_number(s, e, e->opcode == KTAPE_EV_ISR_ENTER ? KT_TBAND_ISR_ENTER
-							  : KT_TBAND_ISR_EXIT,
-		    ktape_event_arg(e, 0));
+	return put_tband_number(s, e,
+				e->opcode == KTAPE_EV_ISR_ENTER ?
+					KT_TBAND_ISR_ENTER :
+					KT_TBAND_ISR_EXIT,
+				ktape_event_arg(e, 0));
 }
 
 static int map_tband_irq(struct kt_sink *s, const struct ktape_event *e)
@@ -285,8 +292,10 @@ static int map_tband_irq(struct kt_sink *s, const struct ktape_event *e)
 
 	ktape_event_field(e, "irq", &irq);
 	err = name_irq(s, e, KTAPE_OBJ_IRQ, (uint32_t)irq, (uint32_t)irq);
-	return err ? err : put_tband_number(s, e, enter ? KT_TBAND_ISR_ENTER
-					    : KT_TBAND_ISR_EXIT, irq);
+	return err ? err :
+		     put_tband_number(s, e,
+				      enter ? KT_TBAND_ISR_ENTER : KT_TBAND_ISR_EXIT,
+				      irq);
 }
 
 static int map_tband_softirq(struct kt_sink *s, const struct ktape_event *e)
@@ -298,8 +307,10 @@ static int map_tband_softirq(struct kt_sink *s, const struct ktape_event *e)
 	ktape_event_field(e, "vec", &vec);
 	err = name_irq(s, e, KTAPE_OBJ_SOFTIRQ, (uint32_t)vec,
 		       IRQ_SOFT + (uint32_t)vec);
-	return err ? err : put_tband_number(s, e, enter ? KT_TBAND_ISR_ENTER
-					    : KT_TBAND_ISR_EXIT, IRQ_SOFT + vec);
+	return err ? err :
+		     put_tband_number(s, e,
+				      enter ? KT_TBAND_ISR_ENTER : KT_TBAND_ISR_EXIT,
+				      IRQ_SOFT + vec);
 }
 
 /*
@@ -316,13 +327,13 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 	if (!(e->dat20 & 1) || e->tid <= 0 || t->check || t->bare)
 		return 0;
 	o = ktape_registry_meant(s->registry, e,
-				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
-				 id);
+				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER, id);
 	if (!o || o->param1 ||
 	    !is_first_name(s, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
-		    (uint32_t)e->tid, id))
+			   (uint32_t)e->tid, id))
 		return 0;
-	return put_tband_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :
+	return put_tband_text(s, e,
+			      value ? KT_TBAND_TASK_VALMARKER_NAME :
 				      KT_TBAND_TASK_EVTMARKER_NAME,
 			      id, (uint32_t)e->tid, o->name, o->name_len);
 }
@@ -330,21 +341,21 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 {
 	int err = name_own(s, e);
-	unsigned int base = e->dat20 & 1 ? KT_TBAND_TASK_EVTMARKER
-					 : KT_TBAND_EVTMARKER;
+	unsigned int base = e->dat20 & 1 ? KT_TBAND_TASK_EVTMARKER :
+					   KT_TBAND_EVTMARKER;
 	unsigned int id = base + e->opcode - KTAPE_EV_MARK;
 	uint64_t value = (uint64_t)ktape_event_arg(e, 2) << 32 |
 			 ktape_event_arg(e, 1);
 	bool value_marker = e->opcode == KTAPE_EV_MARK_VALUE;
 
 	if (value_marker)
-		id = e->dat20 & 1 ? KT_TBAND_TASK_VALMARKER
-				  : KT_TBAND_VALMARKER;
+		id = e->dat20 & 1 ? KT_TBAND_TASK_VALMARKER : KT_TBAND_VALMARKER;
 	if (e->blob_size && (value_marker || e->opcode == KTAPE_EV_MARK_END))
 		kt_sink_miss(s, "messages of values and of ends", 1);
-	return err ? err : put_tband_text(s, e, id, ktape_event_arg(e, 0),
-					  value_marker ? value : 0, e->blob,
-					  e->blob_size);
+	return err ? err :
+		     put_tband_text(s, e, id, ktape_event_arg(e, 0),
+				    value_marker ? value : 0, e->blob,
+				    e->blob_size);
 }
 
 /* ---- events that came from this format -------------------------------------- */
@@ -386,8 +397,7 @@ static int map_tband_user(struct kt_sink *s, const struct ktape_event *e)
 	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++) {
 		out.values[i] = ktape_event_arg(e, arg++);
 		if (k->types[i] >= KT_TBAND_U64)
-			out.values[i] |= (uint64_t)ktape_event_arg(e, arg++)
-					 << 32;
+			out.values[i] |= (uint64_t)ktape_event_arg(e, arg++) << 32;
 	}
 	if (k->text)
 		typed_text(e, &out);
@@ -451,9 +461,11 @@ static void count_tband_left_out(struct kt_sink *s, const struct ktape_event *e)
 		return;
 	kt_left_out_count(&t->left_out[e->opcode], s, e);
 	/* The thread that runs is the one that creates another. */
-	if (e->opcode == KTAPE_EV_PROCESS_FORK && e->tid != (int32_t)ktape_event_arg(e, 0))
+	if (e->opcode == KTAPE_EV_PROCESS_FORK &&
+	    e->tid != (int32_t)ktape_event_arg(e, 0))
 		kt_sink_miss(s, KT_LEFT_OUT, 1);
-	if (e->opcode == KTAPE_EV_SCHED_PI_SETPRIO && (e->dat20 >> 8 & 0xff) > RT_PRIO_MAX)
+	if (e->opcode == KTAPE_EV_SCHED_PI_SETPRIO &&
+	    (e->dat20 >> 8 & 0xff) > RT_PRIO_MAX)
 		kt_sink_miss(s, KT_LEFT_OUT, 1);
 }
 
@@ -494,7 +506,8 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (e->kind == KTAPE_RING_EVENT)
 		c->ts = e->ts;
-	err = maps[e->opcode] == map_tband_context ? 0 : follow_tband_thread(s, e, c);
+	err = maps[e->opcode] == map_tband_context ? 0 :
+						     follow_tband_thread(s, e, c);
 	if (!err)
 		err = maps[e->opcode](s, e);
 	if (!err)

@@ -8,16 +8,20 @@
 #include "internal.h"
 #include "tband.h"
 
-#define NS_PER_S	1000000000ULL
-#define DROP_EVERY	50	/* events, by default */
-#define WHAT_UNKNOWN	"gaps of an unknown number of events"
+#define NS_PER_S     1000000000ULL
+#define DROP_EVERY   50 /* events, by default */
+#define WHAT_UNKNOWN "gaps of an unknown number of events"
 
 static const struct ktape_codec_option options[] = {
-	{ "format", "bin|hex", "binary, or hexadecimal digits with a line for each frame (default bin)" },
-	{ "mode", "bare-metal|free-rtos", "with bare-metal, threads and switches are left out (default free-rtos)" },
-	{ "drop-every", "N", "write the count of lost events at least every N events; 0: only when it changes (default 50)" },
+	{ "format", "bin|hex",
+	  "binary, or hexadecimal digits with a line for each frame (default bin)" },
+	{ "mode", "bare-metal|free-rtos",
+	  "with bare-metal, threads and switches are left out (default free-rtos)" },
+	{ "drop-every", "N",
+	  "write the count of lost events at least every N events; 0: only when it changes (default 50)" },
 	{ "max-str-len", "N", "cut names and messages to N bytes (default: not cut)" },
-	{ "check", "0|1", "for a serial line that loses bytes: add sequence numbers and checksums; times in ns (default 0)" },
+	{ "check", "0|1",
+	  "for a serial line that loses bytes: add sequence numbers and checksums; times in ns (default 0)" },
 	{ .key = NULL },
 };
 
@@ -30,8 +34,8 @@ static int read_tband_out_number(struct kt_sink *s, const char *key, uint64_t *t
 	return kt_sink_fail(s, "%s must be a number", key);
 }
 
-static int read_tband_out_word(struct kt_sink *s, const char *key, const char *no,
-			       const char *yes, bool *to)
+static int read_tband_out_word(struct kt_sink *s, const char *key,
+			       const char *no, const char *yes, bool *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
@@ -52,12 +56,12 @@ static int tband_begin(struct kt_sink *s)
 	t->max_text = UINT64_MAX;
 	err = read_tband_out_word(s, "check", "0", "1", &t->check);
 	/* A serial line may lose the resolution: use ns, which readers assume. */
-	t->raw_time = !t->check && s->info->freq &&
-		      !(NS_PER_S % s->info->freq);
+	t->raw_time = !t->check && s->info->freq && !(NS_PER_S % s->info->freq);
 	if (!err)
 		err = read_tband_out_word(s, "format", "bin", "hex", &t->hex);
 	if (!err)
-		err = read_tband_out_word(s, "mode", "free-rtos", "bare-metal", &t->bare);
+		err = read_tband_out_word(s, "mode", "free-rtos", "bare-metal",
+					  &t->bare);
 	if (!err)
 		err = read_tband_out_number(s, "drop-every", &t->drop_every);
 	if (!err)

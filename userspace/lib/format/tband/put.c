@@ -7,9 +7,9 @@
 
 #include "internal.h"
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 /* Bytes for an event with @n bytes of text, or for its frame. */
-#define FRAME_ROOM(n)	((n) + KT_TBAND_FIXED_MAX + (n) / 254 + 8)
+#define FRAME_ROOM(n) ((n) + KT_TBAND_FIXED_MAX + (n) / 254 + 8)
 
 /**
  * kt_tband_put_frame() - write the frame of an event
@@ -75,7 +75,7 @@ static int clean_text(struct kt_sink *s, struct kt_tband_event *e)
 		n = kt_utf8_length((char *)t->text + i, len - i);
 		if (n)
 			continue;
-		if (len < e->len && i + 4 > len) {	/* the cut is inside a character */
+		if (len < e->len && i + 4 > len) { /* the cut is inside a character */
 			len = i;
 			break;
 		}
@@ -114,10 +114,12 @@ static uint64_t stream_resolution(const struct kt_sink *s)
 int kt_tband_put_head(struct kt_sink *s, uint32_t cpu)
 {
 	struct kt_tband_event core = {
-		.id = KT_TBAND_CORE_ID, .values = { cpu },
+		.id = KT_TBAND_CORE_ID,
+		.values = { cpu },
 	};
 	struct kt_tband_event resolution = {
-		.id = KT_TBAND_RESOLUTION, .values = { stream_resolution(s) },
+		.id = KT_TBAND_RESOLUTION,
+		.values = { stream_resolution(s) },
 	};
 	struct kt_tband_sink *t = s->state;
 	int err;
@@ -142,7 +144,9 @@ int kt_tband_put_core(struct kt_sink *s, uint32_t cpu, uint64_t ts)
 {
 	struct kt_tband_sink *t = s->state;
 	struct kt_tband_event e = {
-		.id = KT_TBAND_CORE_ID, .ts = stream_time(s, ts), .values = { cpu },
+		.id = KT_TBAND_CORE_ID,
+		.ts = stream_time(s, ts),
+		.values = { cpu },
 	};
 
 	if (t->core == cpu)
@@ -162,7 +166,8 @@ int kt_tband_put_count(struct kt_sink *s, uint64_t ts)
 {
 	struct kt_tband_sink *t = s->state;
 	struct kt_tband_event e = {
-		.id = KT_TBAND_DROPPED, .ts = stream_time(s, ts),
+		.id = KT_TBAND_DROPPED,
+		.ts = stream_time(s, ts),
 	};
 
 	t->dropped += (uint32_t)t->pending;
@@ -183,8 +188,7 @@ static int put_dropped(struct kt_sink *s, uint64_t ts)
 	return err;
 }
 
-static bool is_carried(const struct kt_tband_sink *t,
-		       const struct kt_tband_event *e)
+static bool is_carried(const struct kt_tband_sink *t, const struct kt_tband_event *e)
 {
 	return t->check && e->id == KT_TBAND_VALMARKER_NAME &&
 	       e->values[0] == KT_TBAND_CARRIED;

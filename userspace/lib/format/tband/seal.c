@@ -5,15 +5,16 @@
  */
 #include "internal.h"
 
-#define CARRIED_FIXED	64U	/* bytes for all numbers of a carried event */
-#define BYTES		(CARRIED_FIXED + KT_TBAND_CARRIED_MAX)
+#define CARRIED_FIXED 64U /* bytes for all numbers of a carried event */
+#define BYTES	      (CARRIED_FIXED + KT_TBAND_CARRIED_MAX)
 
 /* End a group with its check.  @name: it holds a name, else an event. */
 static int put_check(struct kt_sink *s, bool name)
 {
 	struct kt_tband_sink *t = s->state;
 	const struct kt_tband_check c = {
-		.name = name, .seq = t->seq[name] & KT_TBAND_SEQ_MASK,
+		.name = name,
+		.seq = t->seq[name] & KT_TBAND_SEQ_MASK,
 		.core = t->core,
 	};
 	char text[KT_TBAND_CHECK_TEXT];
@@ -127,7 +128,8 @@ int kt_tband_carry(struct kt_sink *s, const struct ktape_event *e)
 	uint8_t bytes[BYTES], *p = bytes;
 	char text[BYTES * 4 / 3 + 1];
 	struct kt_tband_event out = {
-		.id = KT_TBAND_VALMARKER_NAME, .values = { KT_TBAND_CARRIED },
+		.id = KT_TBAND_VALMARKER_NAME,
+		.values = { KT_TBAND_CARRIED },
 		.text = (const uint8_t *)text,
 	};
 

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#define NS_PER_S	1000000000ULL
+#define NS_PER_S 1000000000ULL
 
 /* Return a core, made if it is new; NULL without memory. */
 struct kt_tband_core *kt_tband_core_at(struct kt_tband_import *t, uint32_t nr)
@@ -19,7 +19,8 @@ struct kt_tband_core *kt_tband_core_at(struct kt_tband_import *t, uint32_t nr)
 	t->cores = more;
 	while (t->nr_cores <= nr)
 		t->cores[t->nr_cores++] = (struct kt_tband_core){
-			.tid = -1, .leaving = KTAPE_STATE_PREEMPTED,
+			.tid = -1,
+			.leaving = KTAPE_STATE_PREEMPTED,
 		};
 	return &t->cores[nr];
 }
@@ -56,7 +57,8 @@ int kt_tband_change_core(struct kt_import *s, uint64_t core)
 	struct kt_tband_import *t = s->state;
 
 	if (core >= t->count) {
-		kt_import_bad(s, t->offset, "core %llu where core-count is %u: the next events stay with core %u",
+		kt_import_bad(s, t->offset,
+			      "core %llu where core-count is %u: the next events stay with core %u",
 			      (unsigned long long)core, t->count, t->core);
 		return 0;
 	}
@@ -72,8 +74,8 @@ static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
 	uint32_t lost = count - t->dropped;
 
 	t->dropped = count;
-	return lost ? kt_import_lost(s, f->cpu, lost, t->cores[f->cpu].ts,
-				     f->ts) : 0;
+	return lost ? kt_import_lost(s, f->cpu, lost, t->cores[f->cpu].ts, f->ts) :
+		      0;
 }
 
 /* Convert a time from ticks of the input to ticks of the trace. */
@@ -94,8 +96,7 @@ static uint64_t scale_time(struct kt_import *s, uint64_t ts)
  * Return true for an event of a group that is not delivered, because it only describes the
  * event that ends the group.
  */
-static bool is_quiet(const struct kt_tband_import *t,
-		     const struct kt_tband_event *e)
+static bool is_quiet(const struct kt_tband_import *t, const struct kt_tband_event *e)
 {
 	return t->line.on && (e->id <= KT_TBAND_RESOLUTION ||
 			      (t->line.quiet && !kt_tband_is_name(e)));
@@ -112,14 +113,13 @@ static void set_task(struct kt_tband_core *c, const struct kt_tband_event *e)
 
 /* Return the time of an event in ticks of the trace. */
 static uint64_t time_of_event(struct kt_import *s, const struct kt_tband_core *c,
-			const struct kt_tband_event *e)
+			      const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
 	uint64_t ts;
 
 	/* A stream starts with core_id events whose time of 0 means nothing. */
-	if (kt_tband_is_metadata(e->id) ||
-	    (e->id == KT_TBAND_CORE_ID && !e->ts))
+	if (kt_tband_is_metadata(e->id) || (e->id == KT_TBAND_CORE_ID && !e->ts))
 		return c->ts;
 	ts = scale_time(s, e->ts);
 	/* A sender that starts anew on the same line continues the trace: time must not go back. */
@@ -169,10 +169,14 @@ static int take_tband_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_core *c = &t->cores[t->core];
 	struct kt_foreign f = {
-		.ts = c->ts, .cpu = t->core, .tid = c->tid,
-		.opcode = KTAPE_EV_USER_EVENT, .nargs = 1,
+		.ts = c->ts,
+		.cpu = t->core,
+		.tid = c->tid,
+		.opcode = KTAPE_EV_USER_EVENT,
+		.nargs = 1,
 		.args = { KTAPE_FORMAT_ID_TBAND | KT_TBAND_INVALID },
-		.blob = t->typed, .raw = t->event,
+		.blob = t->typed,
+		.raw = t->event,
 	};
 	size_t part = (size_t)kt_min(len, UINT8_MAX);
 
@@ -222,7 +226,8 @@ int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len)
 	if (kt_tband_decode(&e, t->event + 1, (size_t)size, why))
 		return take_tband_bad(s, frame, len, why);
 	if (t->bare && e.id >= KT_TBAND_FRTOS)
-		return take_tband_bad(s, frame, len, "an event of FreeRTOS in mode bare-metal");
+		return take_tband_bad(s, frame, len,
+				      "an event of FreeRTOS in mode bare-metal");
 	t->good++;
 	if (kt_tband_is_carried(t, &e))
 		return kt_tband_line_carried(s, &e, (size_t)size + 1);

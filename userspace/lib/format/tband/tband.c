@@ -32,9 +32,9 @@
 
 #include "internal.h"
 
-#define SEPTET		7	/* bits of a number in a byte of LEB128 */
-#define MORE		0x80	/* another byte follows */
-#define COBS_RUN	254U	/* longest run of COBS without a zero */
+#define SEPTET	 7    /* bits of a number in a byte of LEB128 */
+#define MORE	 0x80 /* another byte follows */
+#define COBS_RUN 254U /* longest run of COBS without a zero */
 
 /* clang-format off */
 
@@ -362,7 +362,8 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e)
 	const struct kt_tband_kind *k = &kinds[e->id];
 
 	p = kt_put_str(p, e->id < KT_TBAND_FRTOS ? "{\"Base" : "{\"FreeRTOS");
-	p = kt_put_str(p, kt_tband_is_metadata(e->id) ? "Metadata\":{\"" : "\":{\"ts\":\"");
+	p = kt_put_str(p, kt_tband_is_metadata(e->id) ? "Metadata\":{\"" :
+							"\":{\"ts\":\"");
 	if (!kt_tband_is_metadata(e->id)) {
 		p = kt_put_u64(p, e->ts);
 		p = kt_put_str(p, "\",\"kind\":{\"");

@@ -12,10 +12,10 @@
 
 /* Report the number of elements after the event, and the task that made the call. */
 static void report_queue(struct kt_user_event *t, const struct ktape_event *e,
-		       unsigned int id, uint64_t number)
+			 unsigned int id, uint64_t number)
 {
 	kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
-		      ktape_event_arg(e, 1));
+			   ktape_event_arg(e, 1));
 	t->number = id == KT_TBAND_QUEUE_RESET ? 0 : number;
 	t->by = id == KT_TBAND_QUEUE_SEND_FROM_ISR ||
 				id == KT_TBAND_QUEUE_OVERWRITE_FROM_ISR ||
@@ -25,21 +25,21 @@ static void report_queue(struct kt_user_event *t, const struct ktape_event *e,
 }
 
 static void report_tband_state(struct kt_user_event *t, const struct ktape_event *e,
-		       unsigned int id, uint64_t number)
+			       unsigned int id, uint64_t number)
 {
 	if ((id >= KT_TBAND_QUEUE_SEND && id <= KT_TBAND_QUEUE_RESET) ||
 	    id == KT_TBAND_QUEUE_CUR_LENGTH) {
 		report_queue(t, e, id, number);
 	} else if (id >= KT_TBAND_PRIO_SET && id <= KT_TBAND_PRIO_DISINHERIT) {
 		kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_THREAD,
-			      ktape_event_arg(e, 1));
+				   ktape_event_arg(e, 1));
 		t->kind = "Task";
 		t->what = "Priority";
 		t->number = number;
 	} else if (id == KT_TBAND_QUEUE_KIND) {
 		kt_user_set_report(t, KT_REPORT_KIND,
-			      KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
-			      ktape_event_arg(e, 1));
+				   KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
+				   ktape_event_arg(e, 1));
 		t->number = number;
 		t->mutex = number == KT_TBAND_KIND_MUTEX ||
 			   number == KT_TBAND_KIND_RECURSIVE;
@@ -77,8 +77,8 @@ static bool describe_tband(struct kt_user_event *t, const struct ktape_event *e)
 		if (wide)
 			v |= (uint64_t)ktape_event_arg(e, arg++) << 32;
 		f = kt_user_add(t, k->fields[i],
-				k->types[i] == KT_TBAND_S64 ? KT_FIELD_SIGNED
-							    : KT_FIELD_UNSIGNED,
+				k->types[i] == KT_TBAND_S64 ? KT_FIELD_SIGNED :
+							      KT_FIELD_UNSIGNED,
 				v);
 		f->wide = wide;
 		f->object = (uint8_t)tband_field_object(k->fields[i]);

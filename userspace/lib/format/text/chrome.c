@@ -29,13 +29,13 @@
 #include "format/object_state.h"
 #include "text.h"
 
-#define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
-#define NS_PER_US	1000
-#define DEPTH_MAX	64	/* open slices of a CPU */
-#define HEAD_MAX	4096	/* bytes of an event without its fields */
-#define LARGE		(256ULL << 20)	/* output that viewers cannot load */
-#define MARKERS_MAX	4096	/* open markers whose names are kept */
-#define NAME_ROOM	(KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16)
+#define TIDS	    (1U << 22) /* PID_MAX_LIMIT */
+#define NS_PER_US   1000
+#define DEPTH_MAX   64		   /* open slices of a CPU */
+#define HEAD_MAX    4096	   /* bytes of an event without its fields */
+#define LARGE	    (256ULL << 20) /* output that viewers cannot load */
+#define MARKERS_MAX 4096	   /* open markers whose names are kept */
+#define NAME_ROOM   (KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16)
 
 /**
  * struct chrome - JSON being written
@@ -168,8 +168,8 @@ static struct kt_name chrome_name_of(const struct kt_line *l, unsigned int type,
 	return (struct kt_name){ room, (size_t)(end - room), true, 0 };
 }
 
-static char *put_chrome_name(char *p, const struct kt_line *l, unsigned int type,
-			     uint64_t value)
+static char *put_chrome_name(char *p, const struct kt_line *l,
+			     unsigned int type, uint64_t value)
 {
 	char room[NAME_ROOM];
 	struct kt_name name = chrome_name_of(l, type, value, room);
@@ -221,8 +221,7 @@ static char *close_slices(char *p, struct chrome *t, const struct kt_line *l)
 }
 
 /* Begin the slice of a thread; of the idle thread the event itself is an instant. */
-static char *open_run(char *p, struct chrome *t, const struct kt_line *l,
-		      int32_t tid)
+static char *open_run(char *p, struct chrome *t, const struct kt_line *l, int32_t tid)
 {
 	if (tid <= 0)
 		return put_chrome_instant(p, t, l);
@@ -270,13 +269,10 @@ static const struct irq {
 	uint8_t type;
 	uint8_t bits;
 } irqs[] = {
-	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_TYPE_IRQ,
-	  18 },
-	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, KTAPE_TYPE_SOFTIRQ,
-	  8 },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_TYPE_IRQ, 18 },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, KTAPE_TYPE_SOFTIRQ, 8 },
 	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, KTAPE_TYPE_IPI, 5 },
-	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT, KTAPE_TYPE_U32,
-	  8 },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT, KTAPE_TYPE_U32, 8 },
 	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, KTAPE_TYPE_ISRID, 0 },
 };
 
@@ -288,8 +284,9 @@ static char *put_chrome_irq(char *p, struct chrome *t, const struct kt_line *l,
 				  ktape_event_arg(e, 0);
 
 	if (e->opcode == irq->end)
-		return t->depth[e->cpu] ? put_chrome_args(end_chrome_slice(p, t, l), l) :
-					  put_chrome_instant(p, t, l);
+		return t->depth[e->cpu] ?
+			       put_chrome_args(end_chrome_slice(p, t, l), l) :
+			       put_chrome_instant(p, t, l);
 	if (t->depth[e->cpu] == DEPTH_MAX)
 		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
@@ -446,8 +443,8 @@ static char *put_chrome_marker(char *p, struct chrome *t, const struct kt_line *
 /* Count what a counter has no place for: a name stands in the place of the number. */
 static void count_value(struct chrome *t, const struct kt_line *l)
 {
-	const struct kt_name name = kt_name_any(l, KTAPE_TYPE_VALUEID,
-						ktape_event_arg(l->event, 0));
+	const struct kt_name name =
+		kt_name_any(l, KTAPE_TYPE_VALUEID, ktape_event_arg(l->event, 0));
 	uint64_t nr = (l->event->blob_size != 0) + (name.text != NULL);
 
 	if (nr)
@@ -476,8 +473,7 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 /* ---- user events --------------------------------------------------------------- */
 
 /* Write the name of a field with its number and @end, and the colon. */
-static char *put_user_key(char *p, const struct kt_user_field *f,
-			  const char *end)
+static char *put_user_key(char *p, const struct kt_user_field *f, const char *end)
 {
 	p = kt_put_json(p, f->name, strlen(f->name)) - 1;
 	if (f->more)
@@ -567,8 +563,9 @@ static char *put_chrome_user(char *p, struct chrome *t, const struct kt_line *l)
 
 /* ---- names -------------------------------------------------------------------- */
 
-static char *put_chrome_meta(char *p, struct chrome *t, const char *what, uint64_t pid,
-			     uint64_t tid, const char *name, size_t len)
+static char *put_chrome_meta(char *p, struct chrome *t, const char *what,
+			     uint64_t pid, uint64_t tid, const char *name,
+			     size_t len)
 {
 	p = open_chrome_event(p, t, 'M');
 	p = put_chrome_key(put_chrome_key(p, "pid", pid), "tid", tid);
@@ -577,7 +574,8 @@ static char *put_chrome_meta(char *p, struct chrome *t, const char *what, uint64
 	return kt_put_str(kt_put_json(p, name, len), "}}");
 }
 
-static char *put_chrome_object(char *p, struct chrome *t, const struct ktape_event *e)
+static char *put_chrome_object(char *p, struct chrome *t,
+			       const struct ktape_event *e)
 {
 	uint32_t tid = ktape_event_arg(e, 0), tgid = ktape_event_arg(e, 1);
 	size_t len = kt_min(e->blob_size, KTAPE_NAME_SIZE);
@@ -587,8 +585,8 @@ static char *put_chrome_object(char *p, struct chrome *t, const struct ktape_eve
 		return p;
 	if (tid == tgid)
 		p = put_chrome_meta(p, t, "process_name", tgid, tid, e->blob, len);
-	return put_chrome_meta(p, t, "thread_name", tgid ? tgid : tid, tid, e->blob,
-			       len);
+	return put_chrome_meta(p, t, "thread_name", tgid ? tgid : tid, tid,
+			       e->blob, len);
 }
 
 static char *name_cpu(char *p, struct chrome *t, uint32_t cpu)
@@ -713,8 +711,7 @@ const struct kt_codec_out kt_chrome_out = {
 	.size = sizeof(struct chrome),
 	.extra = true,
 	.large = LARGE,
-	.warning =
-		"the output is larger than viewers of Chrome's JSON can load: select less with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",
+	.warning = "the output is larger than viewers of Chrome's JSON can load: select less with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",
 	.begin = chrome_begin,
 	.event = chrome_event,
 	.notice = chrome_notice,

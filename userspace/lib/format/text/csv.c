@@ -53,8 +53,7 @@ static char *put_csv_comm(char *p, const struct kt_sink *s,
 
 	if (!e->tid)
 		return kt_put_str(p, "swapper");
-	o = e->tid < 0 ? NULL :
-			 ktape_registry_thread(s->registry, e->tid, e->ts);
+	o = e->tid < 0 ? NULL : ktape_registry_thread(s->registry, e->tid, e->ts);
 	return o ? kt_put_cell(p, o->name, o->name_len) : p;
 }
 
@@ -65,7 +64,7 @@ static char *put_csv_fields(char *p, struct csv *c, const struct kt_sink *s,
 	static const char key[] = "\"fields\":";
 	size_t len = ktape_format_json(s->info, s->registry, e, c->line);
 	const char *at = memmem(c->line, len, key, sizeof(key) - 1);
-	const char *end = c->line + len - 2;	/* "}\n" */
+	const char *end = c->line + len - 2; /* "}\n" */
 
 	if (!at)
 		return p;

@@ -22,14 +22,14 @@
  * Number of an unknown thread, which no thread of Linux has.  0 is the idle thread, and readers
  * take digits only: they would read "-1" as thread 1 of "<...>-", or leave the line out.
  */
-#define NOBODY		INT32_MAX
-#define COMM_WIDTH	16
-#define PID_WIDTH	8	/* with the blank after it */
-#define TIME_WIDTH	5	/* seconds, behind a blank */
-#define NS_PER_US	1000
-#define US_PER_S	1000000
-#define TABLE_32	(3U << 16)	/* compat or x32, in dat20 */
-#define ENTRIES_WIDTH	72	/* of the line with the counts */
+#define NOBODY	      INT32_MAX
+#define COMM_WIDTH    16
+#define PID_WIDTH     8 /* with the blank after it */
+#define TIME_WIDTH    5 /* seconds, behind a blank */
+#define NS_PER_US     1000
+#define US_PER_S      1000000
+#define TABLE_32      (3U << 16) /* compat or x32, in dat20 */
+#define ENTRIES_WIDTH 72	 /* of the line with the counts */
 
 /* Nesting of interrupts on a CPU, as far as they were recorded. */
 struct cpu {
@@ -66,11 +66,11 @@ static const char head[] =
 	"#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
 	"#              | |         |   |||||     |         |\n";
 
-#define WOKEN	"comm={tid:c} pid={tid} prio={prio:p} target_cpu={target_cpu:3}"
-#define MOVED	"comm={tid:c} pid={tid}"
-#define BLOCK	"{dev:d} {op} {bytes} () {sector} + {bytes:h}"
-#define SKB	"dev={dev:n} skbaddr={skb:x} len={len}"
-#define WORK	"work struct {work:x}: function {function:f}"
+#define WOKEN "comm={tid:c} pid={tid} prio={prio:p} target_cpu={target_cpu:3}"
+#define MOVED "comm={tid:c} pid={tid}"
+#define BLOCK "{dev:d} {op} {bytes} () {sector} + {bytes:h}"
+#define SKB   "dev={dev:n} skbaddr={skb:x} len={len}"
+#define WORK  "work struct {work:x}: function {function:f}"
 
 static const struct kt_layout_row rows[] = {
 	{ KTAPE_EV_SCHED_SWITCH, NULL, "sched_switch",
@@ -94,8 +94,7 @@ static const struct kt_layout_row rows[] = {
 	{ KTAPE_EV_PROCESS_EXIT, NULL, "sched_process_exit",
 	  "comm={tid:c} pid={tid} prio={prio:p}" },
 	{ KTAPE_EV_PROCESS_FREE, NULL, "sched_process_free", MOVED },
-	{ KTAPE_EV_PROCESS_RENAME, NULL, "task_rename",
-	  "pid={tid} newcomm={tid:c}" },
+	{ KTAPE_EV_PROCESS_RENAME, NULL, "task_rename", "pid={tid} newcomm={tid:c}" },
 	{ KTAPE_EV_IRQ_HANDLER_ENTRY, NULL, "irq_handler_entry",
 	  "irq={irq} name={irq:n}" },
 	{ KTAPE_EV_IRQ_HANDLER_EXIT, NULL, "irq_handler_exit",
@@ -104,20 +103,16 @@ static const struct kt_layout_row rows[] = {
 	  "vec={vec} [action={vec:v}]" },
 	{ KTAPE_EV_SOFTIRQ_ENTRY, NULL, "softirq_entry",
 	  "vec={vec} [action={vec:v}]" },
-	{ KTAPE_EV_SOFTIRQ_EXIT, NULL, "softirq_exit",
-	  "vec={vec} [action={vec:v}]" },
+	{ KTAPE_EV_SOFTIRQ_EXIT, NULL, "softirq_exit", "vec={vec} [action={vec:v}]" },
 	{ KTAPE_EV_TASKLET_ENTRY, NULL, "tasklet_entry",
 	  "tasklet={tasklet:x} function={function:f}" },
 	{ KTAPE_EV_TASKLET_EXIT, NULL, "tasklet_exit",
 	  "tasklet={tasklet:x} function={function:f}" },
 	{ KTAPE_EV_IPI_ENTRY, NULL, "ipi_entry", "({reason:v})" },
 	{ KTAPE_EV_IPI_EXIT, NULL, "ipi_exit", "({reason:v})" },
-	{ KTAPE_EV_IPI_RAISE, NULL, "ipi_raise",
-	  "target_mask={cpus:x} ({reason:v})" },
-	{ KTAPE_EV_LOCAL_TIMER_ENTRY, NULL, "local_timer_entry",
-	  "vector={vector}" },
-	{ KTAPE_EV_LOCAL_TIMER_EXIT, NULL, "local_timer_exit",
-	  "vector={vector}" },
+	{ KTAPE_EV_IPI_RAISE, NULL, "ipi_raise", "target_mask={cpus:x} ({reason:v})" },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY, NULL, "local_timer_entry", "vector={vector}" },
+	{ KTAPE_EV_LOCAL_TIMER_EXIT, NULL, "local_timer_exit", "vector={vector}" },
 	{ KTAPE_EV_SYS_ENTER, NULL, "sys_enter", "NR {nr} ()" },
 	{ KTAPE_EV_SYS_EXIT, NULL, "sys_exit", "NR {nr} = {ret}" },
 	{ KTAPE_EV_SYS_EXIT_WIDE, NULL, "sys_exit", "NR {nr} = {ret}" },
@@ -130,8 +125,7 @@ static const struct kt_layout_row rows[] = {
 	  "timer={timer:x} function={function:f} [timeout={expires_in}] flags={flags:X}" },
 	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, NULL, "timer_expire_entry",
 	  "timer={timer:x} function={function:f} late={late}" },
-	{ KTAPE_EV_TIMER_EXPIRE_EXIT, NULL, "timer_expire_exit",
-	  "timer={timer:x}" },
+	{ KTAPE_EV_TIMER_EXPIRE_EXIT, NULL, "timer_expire_exit", "timer={timer:x}" },
 	{ KTAPE_EV_TIMER_CANCEL, NULL, "timer_cancel", "timer={timer:x}" },
 	{ KTAPE_EV_HRTIMER_INIT, NULL, "hrtimer_init",
 	  "hrtimer={timer:x} clockid={clock} mode={mode:X}" },
@@ -141,14 +135,12 @@ static const struct kt_layout_row rows[] = {
 	  "hrtimer={timer:x} function={function:f} late={late_ns}" },
 	{ KTAPE_EV_HRTIMER_EXPIRE_EXIT, NULL, "hrtimer_expire_exit",
 	  "hrtimer={timer:x}" },
-	{ KTAPE_EV_HRTIMER_CANCEL, NULL, "hrtimer_cancel",
-	  "hrtimer={timer:x}" },
+	{ KTAPE_EV_HRTIMER_CANCEL, NULL, "hrtimer_cancel", "hrtimer={timer:x}" },
 	{ KTAPE_EV_WORKQUEUE_QUEUE_WORK, NULL, "workqueue_queue_work",
 	  "work struct={work:x} function={function:f} req_cpu={req_cpu}" },
 	{ KTAPE_EV_WORKQUEUE_ACTIVATE_WORK, NULL, "workqueue_activate_work",
 	  "work struct {work:x}" },
-	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, NULL, "workqueue_execute_start",
-	  WORK },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, NULL, "workqueue_execute_start", WORK },
 	{ KTAPE_EV_WORKQUEUE_EXECUTE_END, NULL, "workqueue_execute_end", WORK },
 	{ KTAPE_EV_BLOCK_RQ_INSERT, NULL, "block_rq_insert", BLOCK " [{@}]" },
 	{ KTAPE_EV_BLOCK_RQ_ISSUE, NULL, "block_rq_issue", BLOCK " [{@}]" },
@@ -159,8 +151,7 @@ static const struct kt_layout_row rows[] = {
 	{ KTAPE_EV_NETIF_RECEIVE_SKB, NULL, "netif_receive_skb", SKB },
 	{ KTAPE_EV_NETIF_RX, NULL, "netif_rx", SKB },
 	{ KTAPE_EV_CPU_IDLE, NULL, "cpu_idle", "state={state:i} cpu_id={cpu}" },
-	{ KTAPE_EV_CPU_FREQUENCY, NULL, "cpu_frequency",
-	  "state={khz} cpu_id={cpu}" },
+	{ KTAPE_EV_CPU_FREQUENCY, NULL, "cpu_frequency", "state={khz} cpu_id={cpu}" },
 };
 
 static int ftrace_begin(struct kt_sink *s)
@@ -202,7 +193,8 @@ static char *put_ftrace_marker(char *p, const struct kt_line *l, uint8_t opcode)
 		i++;
 	p = kt_put_char(p, letters[i].letter);
 	p = kt_put_u64(kt_put_char(p, '|'),
-		       l->event->tid < 0 ? NOBODY : kt_layout_process(l, l->event->tid));
+		       l->event->tid < 0 ? NOBODY :
+					   kt_layout_process(l, l->event->tid));
 	if (opcode == KTAPE_EV_MARK_END)
 		return p;
 	p = kt_put_char(p, '|');
@@ -222,7 +214,7 @@ static void count_trace_marker(struct kt_sink *s, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 	unsigned int type = e->opcode == KTAPE_EV_MARK_VALUE ? KTAPE_TYPE_VALUEID :
 							       KTAPE_TYPE_MARKER;
-	uint64_t nr = e->dat20 & 1;	/* of the thread, or cut */
+	uint64_t nr = e->dat20 & 1; /* of the thread, or cut */
 
 	if (e->opcode != KTAPE_EV_TEXT) {
 		nr += e->blob_size != 0;
@@ -245,11 +237,9 @@ static char *put_trace_marker(char *p, const struct kt_line *l)
 
 static bool is_trace_marker(const struct ktape_event *e)
 {
-	return (e->opcode == KTAPE_EV_MARK ||
-		e->opcode == KTAPE_EV_MARK_BEGIN ||
+	return (e->opcode == KTAPE_EV_MARK || e->opcode == KTAPE_EV_MARK_BEGIN ||
 		e->opcode == KTAPE_EV_MARK_END ||
-		e->opcode == KTAPE_EV_MARK_VALUE ||
-		e->opcode == KTAPE_EV_TEXT) &&
+		e->opcode == KTAPE_EV_MARK_VALUE || e->opcode == KTAPE_EV_TEXT) &&
 	       kt_event_fits(e);
 }
 
@@ -271,15 +261,15 @@ static char *put_extra(char *p, const struct kt_line *l)
 	return l->event->extra ? kt_show_extra(p, l) : p;
 }
 
-static char *put_ftrace_event(char *p, const struct ftrace *t, const struct kt_line *l)
+static char *put_ftrace_event(char *p, const struct ftrace *t,
+			      const struct kt_line *l)
 {
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
 	const char *name = row ? row->name : kt_line_event(l);
 
 	if (is_trace_marker(l->event))
 		return put_trace_marker(p, l);
-	if (l->event->opcode == KTAPE_EV_SYS_ENTER_WIDE &&
-	    kt_event_fits(l->event))
+	if (l->event->opcode == KTAPE_EV_SYS_ENTER_WIDE && kt_event_fits(l->event))
 		return put_extra(put_ftrace_wide(p, l->event), l);
 	if (*name)
 		p = kt_put_str(p, name);
@@ -333,7 +323,8 @@ static char *put_ftrace_time(char *p, int64_t ns)
 	char digits[KT_PUT_U64_MAX];
 	char *end = kt_put_u64(digits, us / US_PER_S);
 
-	p = put_right(kt_put_char(p, ' '), digits, (size_t)(end - digits), TIME_WIDTH);
+	p = put_right(kt_put_char(p, ' '), digits, (size_t)(end - digits),
+		      TIME_WIDTH);
 	p = kt_put_char(p, '.');
 	p = kt_put_fixed(p, (uint32_t)(us % US_PER_S), 6);
 	return kt_put_str(p, ": ");
@@ -389,7 +380,7 @@ static void count_ftrace_left_out(const struct ftrace *t, struct kt_sink *s,
 	else if (e->opcode != KTAPE_EV_SYS_ENTER_WIDE)
 		kt_layout_count(&t->layout, s, e);
 	else if (e->dat20 & TABLE_32 && kt_event_fits(e))
-		kt_sink_miss(s, KT_LEFT_OUT, 1);	/* which table it is */
+		kt_sink_miss(s, KT_LEFT_OUT, 1); /* which table it is */
 }
 
 static int ftrace_event(struct kt_sink *s, const struct ktape_event *e)

@@ -8,10 +8,10 @@
 
 #include "layout.h"
 
-#define PIECES		14
-#define DEADLINE_PRIO	255
-#define IDLE_EXIT	255
-#define HALF_KIB	512
+#define PIECES	      14
+#define DEADLINE_PRIO 255
+#define IDLE_EXIT     255
+#define HALF_KIB      512
 
 /**
  * struct piece - literal text, then a value
@@ -37,7 +37,8 @@ struct kt_layout_plan {
 };
 
 /* Resolve the text between two braces.  Return: false: there is no such field. */
-static bool take_printed_value(struct piece *piece, const struct ktape_event_desc *d,
+static bool take_printed_value(struct piece *piece,
+			       const struct ktape_event_desc *d,
 			       const char *text, size_t len)
 {
 	char name[32];
@@ -89,7 +90,8 @@ static bool printed_has_field(const void *text, const char *name)
 	size_t len = strlen(name);
 
 	for (const char *p = text; (p = strchr(p, '{')); p++) {
-		if (!strncmp(p + 1, name, len) && (p[1 + len] == '}' || p[1 + len] == ':'))
+		if (!strncmp(p + 1, name, len) &&
+		    (p[1 + len] == '}' || p[1 + len] == ':'))
 			return true;
 	}
 	return false;
@@ -115,11 +117,10 @@ int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 		layout->plans[rows[i].opcode] = plan;
 		plan->row = &rows[i];
 		if (!resolve_row(plan) ||
-		    !kt_left_out_find(&plan->left_out, rows[i].opcode, printed_has_field,
-				      rows[i].text))
+		    !kt_left_out_find(&plan->left_out, rows[i].opcode,
+				      printed_has_field, rows[i].text))
 			return kt_sink_fail(
-				s,
-				"the layout of %s names a field that the event does not have",
+				s, "the layout of %s names a field that the event does not have",
 				rows[i].name);
 	}
 	return 0;
@@ -175,8 +176,7 @@ char *kt_layout_comm(char *p, const struct kt_line *l, int32_t tid)
 		p = kt_put_str(p, "swapper/");
 		return kt_put_u64(p, l->event->cpu);
 	}
-	t = tid < 0 ? NULL :
-		      ktape_registry_thread(l->registry, tid, l->event->ts);
+	t = tid < 0 ? NULL : ktape_registry_thread(l->registry, tid, l->event->ts);
 	if (!t)
 		return kt_put_str(p, "<...>");
 	return t->plain ? kt_put_mem(p, t->name, t->name_len) :
@@ -196,11 +196,11 @@ uint32_t kt_layout_process(const struct kt_line *l, int32_t tid)
 static char *put_printed_state(char *p, uint64_t state)
 {
 	static const char *const states[] = {
-		[KTAPE_STATE_R] = "R",	     [KTAPE_STATE_S] = "S",
-		[KTAPE_STATE_D] = "D",	     [KTAPE_STATE_T] = "T",
-		[KTAPE_STATE_TRACED] = "t",  [KTAPE_STATE_X] = "X",
-		[KTAPE_STATE_Z] = "Z",	     [KTAPE_STATE_P] = "P",
-		[KTAPE_STATE_I] = "I",	     [KTAPE_STATE_PREEMPTED] = "R+",
+		[KTAPE_STATE_R] = "R",	    [KTAPE_STATE_S] = "S",
+		[KTAPE_STATE_D] = "D",	    [KTAPE_STATE_T] = "T",
+		[KTAPE_STATE_TRACED] = "t", [KTAPE_STATE_X] = "X",
+		[KTAPE_STATE_Z] = "Z",	    [KTAPE_STATE_P] = "P",
+		[KTAPE_STATE_I] = "I",	    [KTAPE_STATE_PREEMPTED] = "R+",
 	};
 
 	return kt_put_str(p, state < KT_ARRAY_SIZE(states) && states[state] ?
@@ -252,8 +252,7 @@ static char *put_printed_value(char *p, const struct kt_line *l,
 	case 's':
 		return put_printed_state(p, v);
 	case 'p':
-		return v == DEADLINE_PRIO ? kt_put_str(p, "-1") :
-					    kt_put_u64(p, v);
+		return v == DEADLINE_PRIO ? kt_put_str(p, "-1") : kt_put_u64(p, v);
 	case 'v':
 	case 'V':
 	case 'n':
@@ -295,8 +294,7 @@ static char *put_all(char *p, const struct kt_line *l)
  *
  * Return: the end of what was written.
  */
-char *kt_layout_put(char *p, const struct kt_layout *layout,
-		    const struct kt_line *l)
+char *kt_layout_put(char *p, const struct kt_layout *layout, const struct kt_line *l)
 {
 	const struct kt_layout_plan *plan = layout->plans[l->event->opcode];
 

@@ -19,8 +19,7 @@ static int put_plain_text(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!p)
 		return s->error;
-	return kt_sink_done(s,
-			    p + ktape_format_text(s->info, s->registry, e, p));
+	return kt_sink_done(s, p + ktape_format_text(s->info, s->registry, e, p));
 }
 
 static int put_plain_json(struct kt_sink *s, const struct ktape_event *e)
@@ -29,8 +28,7 @@ static int put_plain_json(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!p)
 		return s->error;
-	return kt_sink_done(s,
-			    p + ktape_format_json(s->info, s->registry, e, p));
+	return kt_sink_done(s, p + ktape_format_json(s->info, s->registry, e, p));
 }
 
 const struct kt_codec_out kt_text_out = {

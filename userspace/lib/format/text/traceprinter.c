@@ -18,9 +18,9 @@
 #include "layout.h"
 #include "text.h"
 
-#define CLASS_WIDTH	16
-#define EVENT_WIDTH	18
-#define KEY_WIDTH	20
+#define CLASS_WIDTH 16
+#define EVENT_WIDTH 18
+#define KEY_WIDTH   20
 
 /**
  * struct printer - text being written
@@ -51,8 +51,7 @@ static const struct kt_layout_row rows[] = {
 	  "ppid:0 pid:{tid:g} name:{tid:c}" },
 	{ KTAPE_EV_PROCESS_RENAME, "PROCESS", "PROCTHREAD_NAME",
 	  "pid:{tgid} tid:{tid} name:{tid:c}" },
-	{ KTAPE_EV_PROCESS_EXIT, "THREAD", "THDESTROY",
-	  "pid:{tgid} tid:{tid}" },
+	{ KTAPE_EV_PROCESS_EXIT, "THREAD", "THDESTROY", "pid:{tgid} tid:{tid}" },
 	{ KTAPE_EV_IRQ_HANDLER_ENTRY, "INT_HANDLER_ENTR", NULL,
 	  "0x{irq:X} ({irq}) {irq:n}" },
 	{ KTAPE_EV_IRQ_HANDLER_EXIT, "INT_HANDLER_EXIT", NULL,
@@ -64,8 +63,7 @@ static const struct kt_layout_row rows[] = {
 	{ KTAPE_EV_SYS_ENTER, "KER_CALL", NULL, "{nr:V}/{nr}" },
 	{ KTAPE_EV_SYS_ENTER_WIDE, "KER_CALL", NULL, "{nr:V}/{nr}" },
 	{ KTAPE_EV_SYS_EXIT, "KER_EXIT", NULL, "{nr:V}/{nr} ret_val:{ret}" },
-	{ KTAPE_EV_SYS_EXIT_WIDE, "KER_EXIT", NULL,
-	  "{nr:V}/{nr} ret_val:{ret}" },
+	{ KTAPE_EV_SYS_EXIT_WIDE, "KER_EXIT", NULL, "{nr:V}/{nr} ret_val:{ret}" },
 	{ KTAPE_EV_SIGNAL_GENERATE, "COMM", "SIGNAL",
 	  "si_signo:{sig} si_code:{code} pid:{tid:g} tid:{tid}" },
 };
@@ -103,8 +101,8 @@ static int printer_begin(struct kt_sink *s)
 }
 
 /* Write a line up to its fields; @name NULL: without an event name. */
-static char *put_traceprinter_head(char *p, const struct ktape_event *e, const char *group,
-				   const char *name)
+static char *put_traceprinter_head(char *p, const struct ktape_event *e,
+				   const char *group, const char *name)
 {
 	char *start;
 
@@ -121,7 +119,8 @@ static char *put_traceprinter_head(char *p, const struct ktape_event *e, const c
 }
 
 /* Write a CONTROL TIME line if the upper half of the time has changed. */
-static char *put_traceprinter_time(char *p, struct printer *t, const struct ktape_event *e)
+static char *put_traceprinter_time(char *p, struct printer *t,
+				   const struct ktape_event *e)
 {
 	uint32_t high = (uint32_t)(e->ts >> 32);
 
@@ -135,8 +134,8 @@ static char *put_traceprinter_time(char *p, struct printer *t, const struct ktap
 	return kt_put_char(p, '\n');
 }
 
-static char *put_traceprinter_thread(char *p, const struct kt_line *l, const char *state,
-				     int32_t tid)
+static char *put_traceprinter_thread(char *p, const struct kt_line *l,
+				     const char *state, int32_t tid)
 {
 	p = put_traceprinter_head(p, l->event, "THREAD", state);
 	p = kt_put_u64(kt_put_str(p, "pid:"), kt_layout_process(l, tid));
@@ -176,8 +175,8 @@ static char *put_traceprinter_process(char *p, const struct kt_line *l)
 	if (e->opcode == KTAPE_EV_PROCESS_FORK && tid == tgid) {
 		p = put_traceprinter_head(p, e, "PROCESS", "PROCCREATE");
 		p = kt_put_str(p, "ppid:");
-		p = kt_put_u64(p, kt_layout_process(
-					  l, (int32_t)ktape_event_arg(e, 0)));
+		p = kt_put_u64(
+			p, kt_layout_process(l, (int32_t)ktape_event_arg(e, 0)));
 		p = kt_put_u64(kt_put_str(p, " pid:"), tgid);
 		p = kt_put_char(p, '\n');
 	}
@@ -218,8 +217,7 @@ static char *put_traceprinter_event(char *p, const struct printer *t,
 {
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
 
-	if (l->event->opcode == KTAPE_EV_SCHED_SWITCH &&
-	    kt_event_fits(l->event))
+	if (l->event->opcode == KTAPE_EV_SCHED_SWITCH && kt_event_fits(l->event))
 		return put_traceprinter_switch(p, l);
 	if (!row)
 		return put_traceprinter_other(p, t, l);
@@ -245,7 +243,8 @@ static char *put_traceprinter_named(char *p, const struct kt_line *l)
 	    !kt_event_fits(e))
 		return p;
 	p = put_traceprinter_head(p, e, "PROCESS",
-				  tid == tgid ? "PROCCREATE_NAME" : "PROCTHREAD_NAME");
+				  tid == tgid ? "PROCCREATE_NAME" :
+						"PROCTHREAD_NAME");
 	p = kt_put_str(p, tid == tgid ? "ppid:0 pid:" : "pid:");
 	/* As kt_layout_process(), if the process is not known. */
 	p = kt_put_u64(p, tgid ? tgid : tid);

@@ -9,7 +9,8 @@ static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
 	struct tc_buffer *more;
 
 	if (t->nr_buffers == TC_CPUS)
-		return kt_import_fail(p->s, p->offset, "more than %u buffers", TC_CPUS);
+		return kt_import_fail(p->s, p->offset, "more than %u buffers",
+				      TC_CPUS);
 	more = realloc(t->buffers, (t->nr_buffers + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -22,8 +23,8 @@ static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
 	return 0;
 }
 
-static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu, uint64_t offset,
-			    uint64_t size, bool packed)
+static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
+			    uint64_t offset, uint64_t size, bool packed)
 {
 	struct tc *t = p->s->state;
 	uint8_t count[4];
@@ -33,8 +34,8 @@ static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 	if (!size)
 		return 0;
 	if (offset > t->file.size || size > t->file.size - offset)
-		kt_import_bad(p->s, p->offset + p->at, "the file ends inside the events of CPU %u",
-			      cpu);
+		kt_import_bad(p->s, p->offset + p->at,
+			      "the file ends inside the events of CPU %u", cpu);
 	if (offset >= t->file.size)
 		return 0;
 	if (cpu >= KT_CPUS_MAX) {
@@ -43,7 +44,8 @@ static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 	}
 	t->claimed += kt_min(size, t->file.size - offset);
 	if (t->claimed > t->file.size)
-		return kt_import_fail(p->s, p->offset, "the events of two CPUs are the same bytes");
+		return kt_import_fail(p->s, p->offset,
+				      "the events of two CPUs are the same bytes");
 	if (t->nr_cpus == TC_CPUS)
 		return kt_import_fail(p->s, p->offset, "more than %u buffers",
 				      TC_CPUS);
@@ -53,8 +55,13 @@ static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 	t->cpus = more;
 	more += t->nr_cpus++;
 	*more = (struct tc_cpu){
-		.file = &t->file, .form = &t->described.form, .page_size = t->page_size,
-		.cpu = cpu, .buffer = buffer, .offset = offset, .packed = packed,
+		.file = &t->file,
+		.form = &t->described.form,
+		.page_size = t->page_size,
+		.cpu = cpu,
+		.buffer = buffer,
+		.offset = offset,
+		.packed = packed,
 		.end = offset + kt_min(size, t->file.size - offset),
 	};
 	if (!packed)
@@ -62,7 +69,9 @@ static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 	got = kt_pread_all(t->file.fd, count, sizeof(count), offset);
 	if (got < 0)
 		return (int)got;
-	more->chunks = got == sizeof(count) ? kt_load32(count, t->described.form.big) : 0;
+	more->chunks = got == sizeof(count) ?
+			       kt_load32(count, t->described.form.big) :
+			       0;
 	more->offset += sizeof(count);
 	return 0;
 }
@@ -71,8 +80,7 @@ static uint64_t section_flags(const struct tc *t, uint64_t offset)
 {
 	uint8_t head[TC_SECTION_HEAD];
 
-	if (kt_pread_all(t->file.fd, head, sizeof(head), offset) !=
-	    sizeof(head))
+	if (kt_pread_all(t->file.fd, head, sizeof(head), offset) != sizeof(head))
 		return 0;
 	return kt_load16(head + 2, t->described.form.big);
 }
@@ -99,7 +107,8 @@ int tc_take_buffer(struct kt_part *p)
 	    (p->len - p->at) % 20 != 0) {
 		err = kt_part_take32(p, &cpus);
 		if (page < 4096 || page > TC_PAGE_MAX || page & (page - 1))
-			return kt_import_fail(p->s, p->offset, "the page size of a buffer is wrong");
+			return kt_import_fail(p->s, p->offset,
+					      "the page size of a buffer is wrong");
 		t->page_size = page;
 	} else {
 		cpus = page;
@@ -107,7 +116,8 @@ int tc_take_buffer(struct kt_part *p)
 	if (err)
 		return err;
 	if (*clock && *t->clock && strncmp(clock, t->clock, sizeof(t->clock) - 1))
-		kt_import_note(p->s, "the buffer \"%.64s\" has the clock %.31s, but its times are read as those of %s",
+		kt_import_note(p->s,
+			       "the buffer \"%.64s\" has the clock %.31s, but its times are read as those of %s",
 			       name, clock, t->clock);
 	if (*clock && !*t->clock)
 		snprintf(t->clock, sizeof(t->clock), "%.31s", clock);
@@ -174,20 +184,25 @@ int tc_read_tables(struct kt_import *s, uint32_t cpus)
 
 	for (size_t i = 0; i < t->nr_buffers && !err; i++) {
 		struct kt_part p = {
-			.s = s, .len = 10 + cpus * 16ULL, .at = 10,
-			.offset = t->buffers[i].offset, .big = t->described.form.big,
+			.s = s,
+			.len = 10 + cpus * 16ULL,
+			.at = 10,
+			.offset = t->buffers[i].offset,
+			.big = t->described.form.big,
 		};
 		uint8_t *bytes;
 
 		t->claimed += p.len;
 		if (t->claimed > t->file.size)
-			return kt_import_fail(s, p.offset, "two buffers are the same bytes");
+			return kt_import_fail(s, p.offset,
+					      "two buffers are the same bytes");
 		err = tc_read_bytes(s, p.offset, p.len, &bytes);
 		if (err)
 			return err;
 		p.data = bytes;
 		if (memcmp(bytes, "flyrecord", 10))
-			kt_import_bad(s, p.offset, "a buffer has no events (it was read by a latency tracer)");
+			kt_import_bad(s, p.offset,
+				      "a buffer has no events (it was read by a latency tracer)");
 		else
 			err = tc_read_table(&p, cpus, t->buffers[i].name);
 		free(bytes);

@@ -20,7 +20,7 @@
 
 #define MAGIC		"\x17\x08\x44tracing"
 #define MAGIC_SIZE	10U
-#define OPTION_SECTIONS	64U	/* sections of options that follow one another */
+#define OPTION_SECTIONS 64U /* sections of options that follow one another */
 
 enum option {
 	OPTION_DONE = 0,
@@ -87,7 +87,8 @@ static void take_tracecmd_clock(struct tc *t, const char *text)
 static int take_sections(struct kt_part *p, unsigned int id, uint64_t offset);
 
 /* Take an option.  Return: 0 or negative errno. */
-static int take_tracecmd_option(struct kt_import *s, unsigned int id, struct kt_part *o)
+static int take_tracecmd_option(struct kt_import *s, unsigned int id,
+				struct kt_part *o)
 {
 	struct tc *t = s->state;
 	uint64_t offset;
@@ -96,7 +97,9 @@ static int take_tracecmd_option(struct kt_import *s, unsigned int id, struct kt_
 
 	switch (id) {
 	case OPTION_BUFFER_TEXT:
-		return kt_import_fail(s, o->offset, "the trace has text instead of events (a latency tracer)");
+		return kt_import_fail(
+			s, o->offset,
+			"the trace has text instead of events (a latency tracer)");
 	case OPTION_BUFFER:
 		return t->version == 7 ? tc_take_buffer(o) : tc_keep_buffer(o);
 	case OPTION_TSC2NSEC:
@@ -105,8 +108,10 @@ static int take_tracecmd_option(struct kt_import *s, unsigned int id, struct kt_
 		t->mult = kt_load32(o->data, t->described.form.big);
 		t->tsc_shift = kt_load32(o->data + 4, t->described.form.big);
 		/* The offset behind them is of the clock "perf": trace-cmd report omits it. */
-		return t->tsc_shift < 64 ? 0 :
-			kt_import_fail(s, o->offset, "the factor of the clock is wrong");
+		return t->tsc_shift < 64 ?
+			       0 :
+			       kt_import_fail(s, o->offset,
+					      "the factor of the clock is wrong");
 	case OPTION_HEADER_INFO:
 	case OPTION_FTRACE_EVENTS:
 	case OPTION_EVENT_FORMATS:
@@ -123,7 +128,7 @@ static int take_tracecmd_option(struct kt_import *s, unsigned int id, struct kt_
 		return err;
 	switch (id) {
 	case OPTION_DATE:
-		t->wall = strtoll(text, NULL, 0);	/* in us */
+		t->wall = strtoll(text, NULL, 0); /* in us */
 		if (__builtin_mul_overflow(t->wall, 1000, &t->wall))
 			t->wall = 0;
 		break;
@@ -170,13 +175,18 @@ static int take_tracecmd_options(struct kt_part *p, uint64_t *more)
 		if (!err)
 			err = kt_part_take(p, size, &data);
 		if (!err && !id) {
-			*more = size >= 8 ? kt_load64(data, t->described.form.big) : 0;
+			*more = size >= 8 ?
+					kt_load64(data, t->described.form.big) :
+					0;
 			return 0;
 		}
 		if (!err) {
 			struct kt_part o = {
-				.s = p->s, .data = data, .len = size,
-				.offset = p->offset + p->at - size, .big = p->big,
+				.s = p->s,
+				.data = data,
+				.len = size,
+				.offset = p->offset + p->at - size,
+				.big = p->big,
 			};
 
 			err = take_tracecmd_option(p->s, id, &o);
@@ -197,11 +207,13 @@ static int unpack_section(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 	int err;
 
 	if (*len < 8)
-		return kt_import_fail(s, offset, "a compressed section is too short");
+		return kt_import_fail(s, offset,
+				      "a compressed section is too short");
 	packed = kt_load32(*bytes, t->described.form.big);
 	size = kt_load32(*bytes + 4, t->described.form.big);
 	if (packed > *len - 8 || size > TC_SECTION_MAX)
-		return kt_import_fail(s, offset, "the size of a compressed section is wrong");
+		return kt_import_fail(s, offset,
+				      "the size of a compressed section is wrong");
 	out = malloc(size ? size : 1);
 	if (!out)
 		return -ENOMEM;
@@ -209,7 +221,9 @@ static int unpack_section(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 	free(*bytes);
 	*bytes = out;
 	*len = size;
-	return err == -EBADMSG ? kt_import_fail(s, offset, "a compressed section is damaged") : err;
+	return err == -EBADMSG ?
+		       kt_import_fail(s, offset, "a compressed section is damaged") :
+		       err;
 }
 
 /* Read a section.  Return: 0, with @p to read from and @bytes to free, or negative errno. */
@@ -227,16 +241,23 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 		return err;
 	flags = kt_load16(head + 2, t->described.form.big);
 	len = kt_load64(head + 8, t->described.form.big);
-	err = kt_load16(head, t->described.form.big) == id ? 0 :
-		kt_import_fail(s, offset, "section %u is not where the options say", id);
+	err = kt_load16(head, t->described.form.big) == id ?
+		      0 :
+		      kt_import_fail(s, offset,
+				     "section %u is not where the options say", id);
 	free(head);
 	if (!err)
 		err = tc_read_bytes(s, offset + TC_SECTION_HEAD, len, bytes);
 	if (!err && flags & TC_SECTION_PACKED)
-		err = t->packed ? unpack_section(s, offset, bytes, &len) :
-			kt_import_fail(s, offset, "a section is compressed, but the file names no compression");
+		err = t->packed ?
+			      unpack_section(s, offset, bytes, &len) :
+			      kt_import_fail(s, offset,
+					     "a section is compressed, but the file names no compression");
 	*p = (struct kt_part){
-		.s = s, .data = *bytes, .len = len, .offset = offset,
+		.s = s,
+		.data = *bytes,
+		.len = len,
+		.offset = offset,
 		.big = t->described.form.big,
 	};
 	return err;
@@ -269,8 +290,8 @@ static int take_sections(struct kt_part *at, unsigned int id, uint64_t offset)
 	int err;
 
 	if (t->taken >> id & 1)
-		return kt_import_fail(at->s, at->offset, "section %u is there twice",
-				      id);
+		return kt_import_fail(at->s, at->offset,
+				      "section %u is there twice", id);
 	t->taken |= 1ULL << id;
 	err = open_section(at->s, id, offset, &p, &bytes);
 
@@ -295,14 +316,17 @@ static int read_version7(struct kt_part *p)
 		return err;
 	t->packed = tc_packing(name);
 	if (t->packed == TC_PACKING_UNKNOWN)
-		return kt_import_fail(p->s, MAGIC_SIZE, "the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
-				      name);
+		return kt_import_fail(
+			p->s, MAGIC_SIZE,
+			"the trace is compressed with %.20s: trace-cmd convert --compression none makes it readable",
+			name);
 	for (unsigned int i = 0; offset && !err; i++) {
 		struct kt_part options;
 		uint8_t *bytes;
 
 		if (i == OPTION_SECTIONS)
-			return kt_import_fail(p->s, offset, "too many sections of options");
+			return kt_import_fail(p->s, offset,
+					      "too many sections of options");
 		err = open_section(p->s, 0, offset, &options, &bytes);
 		if (!err)
 			err = take_tracecmd_options(&options, &offset);
@@ -343,9 +367,12 @@ static int read_version6(struct kt_part *p)
 	if (err)
 		return err;
 	if (memcmp(word, "flyrecord", 10))
-		return kt_import_fail(p->s, p->offset + p->at, "the trace has text instead of events (a latency tracer)");
+		return kt_import_fail(
+			p->s, p->offset + p->at,
+			"the trace has text instead of events (a latency tracer)");
 	if (cpus > TC_CPUS)
-		return kt_import_fail(p->s, p->offset + p->at, "more than %u CPUs", TC_CPUS);
+		return kt_import_fail(p->s, p->offset + p->at,
+				      "more than %u CPUs", TC_CPUS);
 	err = tc_read_table(p, cpus, "");
 	return err ? err : tc_read_tables(p->s, cpus);
 }
@@ -395,8 +422,10 @@ int tc_read_head(struct kt_import *s)
 		else if (t->version == 7)
 			err = read_version7(&p);
 		else
-			err = kt_import_fail(s, MAGIC_SIZE, "version %.8s of trace.dat is not read, only 6 and 7",
-					     version);
+			err = kt_import_fail(
+				s, MAGIC_SIZE,
+				"version %.8s of trace.dat is not read, only 6 and 7",
+				version);
 	}
 	free(head);
 	return err;

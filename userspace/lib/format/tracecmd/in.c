@@ -22,12 +22,13 @@
 #include "internal.h"
 #include "tracecmd.h"
 
-#define NS_PER_S	1000000000LL
-#define HZ_MAX		10000000000ULL
-#define UPTIME_HZ	100U	/* of the clock "uptime": the kernel's USER_HZ */
+#define NS_PER_S  1000000000LL
+#define HZ_MAX	  10000000000ULL
+#define UPTIME_HZ 100U /* of the clock "uptime": the kernel's USER_HZ */
 
 static const struct ktape_codec_option in_options[] = {
-	{ "freq", "HZ", "counts in a second of a clock that does not count ns, as x86-tsc" },
+	{ "freq", "HZ",
+	  "counts in a second of a clock that does not count ns, as x86-tsc" },
 	{ .key = NULL },
 };
 
@@ -54,8 +55,10 @@ static int find_hz(struct kt_import *s)
 
 	if (text) {
 		if (kt_parse_u64(text, &t->hz) || !t->hz || t->hz > HZ_MAX)
-			return kt_import_fail(s, 0, "option freq: %.20s is no number from 1 to %llu",
-					      text, HZ_MAX);
+			return kt_import_fail(
+				s, 0,
+				"option freq: %.20s is no number from 1 to %llu",
+				text, HZ_MAX);
 		t->mult = 0;
 		return 0;
 	}
@@ -126,7 +129,8 @@ static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 			  tc_time(t, c->first), tc_time(t, c->time));
 }
 
-static const struct kt_tp_field buffer_field = { .name = "trace_buffer", .type = KT_TP_TEXT };
+static const struct kt_tp_field buffer_field = { .name = "trace_buffer",
+						 .type = KT_TP_TEXT };
 
 static int tracecmd_open(struct kt_import *s)
 {
@@ -135,7 +139,9 @@ static int tracecmd_open(struct kt_import *s)
 	int err;
 
 	if (!s->in->seekable || fstat(s->in->fd, &st))
-		return kt_import_fail(s, 0, "a trace.dat cannot be read from a pipe or compressed: give the file");
+		return kt_import_fail(
+			s, 0,
+			"a trace.dat cannot be read from a pipe or compressed: give the file");
 	t->file = (struct tc_file){ s->in->fd, (uint64_t)st.st_size };
 	t->tp.s = s;
 	t->tp.symbol = kt_symbols_find;
@@ -152,8 +158,8 @@ static int tracecmd_open(struct kt_import *s)
 	err = kt_tracing_bind(&t->described, &t->tp);
 	if (!err && !t->described.form.data)
 		err = kt_import_fail(s, 0, "the file does not describe its pages");
-	t->queue.list = err ? NULL : calloc(kt_max(t->nr_cpus, 1),
-					    sizeof(*t->queue.list));
+	t->queue.list =
+		err ? NULL : calloc(kt_max(t->nr_cpus, 1), sizeof(*t->queue.list));
 	if (!err && !t->queue.list)
 		err = -ENOMEM;
 	for (size_t i = 0; i < t->nr_cpus && !err; i++) {
@@ -174,21 +180,23 @@ static uint32_t tracecmd_record_id(const struct tc *t, const struct tc_cpu *c)
 	if (c->len < t->described.layouts.type_size)
 		return UINT32_MAX;
 	return t->described.layouts.type_size == 2 ?
-		kt_load16(c->data, t->described.form.big)
-					 : kt_load32(c->data, t->described.form.big);
+		       kt_load16(c->data, t->described.form.big) :
+		       kt_load32(c->data, t->described.form.big);
 }
 
 static int deliver_tracecmd_event(struct kt_import *s, struct tc_cpu *c)
 {
 	struct tc *t = s->state;
-	struct kt_layout *l = kt_layout_find(&t->described.layouts, tracecmd_record_id(t, c));
+	struct kt_layout *l =
+		kt_layout_find(&t->described.layouts, tracecmd_record_id(t, c));
 	struct kt_foreign at = {
-		.ts = tc_time(t, c->next_event.ts), .cpu = c->cpu,
+		.ts = tc_time(t, c->next_event.ts),
+		.cpu = c->cpu,
 	};
 	int err;
 
-	err = l ? kt_tracing_read(&t->described, l, c->data, c->len, t->values)
-		: -EBADMSG;
+	err = l ? kt_tracing_read(&t->described, l, c->data, c->len, t->values) :
+		  -EBADMSG;
 	if (err == -ENOMEM)
 		return err;
 	if (err) {

@@ -17,12 +17,12 @@
 #include "format/timed.h"
 #include "format/tracing_data.h"
 
-#define TC_PAGE_MAX	(1U << 20)	/* bytes of a page of the ring buffer */
-#define TC_HELD_MAX	(1ULL << 30)	/* bytes of all unpacked chunks */
-#define TC_SECTION_HEAD	16U	/* bytes of the head of a section of version 7 */
-#define TC_SECTION_PACKED	1U	/* in its flags */
-#define TC_CPUS		65536U	/* buffers of CPUs */
-#define TC_SECTION_MAX	(256U << 20)	/* bytes of a section in memory */
+#define TC_PAGE_MAX	  (1U << 20)   /* bytes of a page of the ring buffer */
+#define TC_HELD_MAX	  (1ULL << 30) /* bytes of all unpacked chunks */
+#define TC_SECTION_HEAD	  16U /* bytes of the head of a section of version 7 */
+#define TC_SECTION_PACKED 1U  /* in its flags */
+#define TC_CPUS		  65536U       /* buffers of CPUs */
+#define TC_SECTION_MAX	  (256U << 20) /* bytes of a section in memory */
 
 enum tc_packing { TC_PLAIN, TC_ZSTD, TC_ZLIB, TC_PACKING_UNKNOWN };
 
@@ -181,9 +181,11 @@ int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer);
 int tc_read_tables(struct kt_import *s, uint32_t cpus);
 
 /* unpack.c */
-int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t **bytes);
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
+		  uint8_t **bytes);
 uint8_t tc_packing(const char *name);
-int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from, size_t len);
+int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from,
+	      size_t len);
 
 /* page.c.  tc_next() returns 1, 0 at the end, or negative errno. */
 uint64_t tc_time(const struct tc *t, uint64_t ts);

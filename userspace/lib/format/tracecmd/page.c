@@ -16,17 +16,18 @@
 
 #include "internal.h"
 
-#define NS_PER_S	1000000000LL
-#define TYPE_LENGTH	28U
-#define TYPE_PADDING	29U
-#define TYPE_EXTEND	30U
-#define TYPE_STAMP	31U
-#define DELTA_BITS	27U
-#define COMMIT_MASK	((1U << 27) - 1)
-#define MISSED		(1U << 31)
-#define MISSED_STORED	(1U << 30)
-#define STAMP_HIGH	(0xf8ULL << 56)	/* bits that an absolute time does not have */
-#define CHUNK_MAX	(256U << 20)
+#define NS_PER_S      1000000000LL
+#define TYPE_LENGTH   28U
+#define TYPE_PADDING  29U
+#define TYPE_EXTEND   30U
+#define TYPE_STAMP    31U
+#define DELTA_BITS    27U
+#define COMMIT_MASK   ((1U << 27) - 1)
+#define MISSED	      (1U << 31)
+#define MISSED_STORED (1U << 30)
+#define STAMP_HIGH \
+	(0xf8ULL << 56) /* bits that an absolute time does not have */
+#define CHUNK_MAX (256U << 20)
 
 /* Return ts * mult >> shift, of a product of 96 bits. */
 static uint64_t scale_ticks(uint64_t ts, uint32_t mult, uint32_t shift)
@@ -59,7 +60,8 @@ static int make_page_room(struct kt_import *s, struct tc_cpu *c, size_t size)
 		return 0;
 	t->held += size - c->chunk_cap;
 	if (t->held > TC_HELD_MAX)
-		return kt_import_fail(s, c->offset, "the chunks of all CPUs need more than %llu MB",
+		return kt_import_fail(s, c->offset,
+				      "the chunks of all CPUs need more than %llu MB",
 				      TC_HELD_MAX >> 20);
 	more = realloc(c->chunk, size);
 	if (!more)
@@ -101,7 +103,8 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	unpacked = kt_load32(head + 4, c->form->big);
 	if (got < (ssize_t)sizeof(head) || size > CHUNK_MAX ||
 	    unpacked > CHUNK_MAX || size > c->file->size - c->offset - 8)
-		return give_up(s, c, from, "the size of a compressed chunk is wrong");
+		return give_up(s, c, from,
+			       "the size of a compressed chunk is wrong");
 	packed = malloc(size ? size : 1);
 	err = packed ? make_page_room(s, c, unpacked) : -ENOMEM;
 	got = err ? err : kt_pread_all(c->file->fd, packed, size, c->offset + 8);
@@ -141,8 +144,8 @@ static int read_page(struct kt_import *s, struct tc_cpu *c)
 }
 
 /* Take the number of events that were overwritten before the page. */
-static int report_page_missed(struct kt_import *s, struct tc_cpu *c, uint64_t commit,
-		       uint64_t before)
+static int report_page_missed(struct kt_import *s, struct tc_cpu *c,
+			      uint64_t commit, uint64_t before)
 {
 	uint64_t count = 0, offset = c->form->data + c->used;
 	uint64_t now = kt_load64(c->page, c->form->big);
@@ -151,8 +154,9 @@ static int report_page_missed(struct kt_import *s, struct tc_cpu *c, uint64_t co
 	if (!(commit & MISSED))
 		return 0;
 	if (commit & MISSED_STORED && offset + c->form->long_size <= c->page_size)
-		count = c->form->long_size == 8 ? kt_load64(c->page + offset, c->form->big)
-						: kt_load32(c->page + offset, c->form->big);
+		count = c->form->long_size == 8 ?
+				kt_load64(c->page + offset, c->form->big) :
+				kt_load32(c->page + offset, c->form->big);
 	c->missed += count;
 	before = c->begun ? tc_time(t, before) : 0;
 	return kt_tp_lost(&t->tp, c->cpu, count, before, tc_time(t, now));
@@ -173,8 +177,8 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 	c->page = c->chunk + c->chunk_at;
 	c->chunk_at += c->page_size;
 	commit = c->form->long_size == 8 ?
-		kt_load64(c->page + c->form->commit, c->form->big) :
-		kt_load32(c->page + c->form->commit, c->form->big);
+			 kt_load64(c->page + c->form->commit, c->form->big) :
+			 kt_load32(c->page + c->form->commit, c->form->big);
 	c->at = 0;
 	c->used = (uint32_t)(commit & COMMIT_MASK);
 	if (c->used > c->page_size - c->form->data) {
@@ -182,7 +186,8 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 
 		c->used = 0;
 		kt_tp_forget(&t->tp, c->cpu);
-		kt_import_bad(s, c->page_offset, "CPU %u: a page has more bytes than it can hold",
+		kt_import_bad(s, c->page_offset,
+			      "CPU %u: a page has more bytes than it can hold",
 			      c->cpu);
 		return 1;
 	}
@@ -219,7 +224,7 @@ static int take_page_record(struct tc_cpu *c)
 		c->at += 4 + c->len;
 		return c->at > c->used ? -EBADMSG : 1;
 	}
-	if (type == TYPE_PADDING && !delta) {	/* the rest of the page */
+	if (type == TYPE_PADDING && !delta) { /* the rest of the page */
 		c->at = c->used;
 		return 0;
 	}
@@ -246,7 +251,8 @@ static int take_page_record(struct tc_cpu *c)
 		c->time += (uint64_t)length << DELTA_BITS | delta;
 		break;
 	default:
-		c->time = whole_stamp(c->time, (uint64_t)length << DELTA_BITS | delta);
+		c->time = whole_stamp(c->time,
+				      (uint64_t)length << DELTA_BITS | delta);
 		break;
 	}
 	c->at += 8;
@@ -273,7 +279,8 @@ int tc_next(struct kt_import *s, struct tc_cpu *c)
 		}
 		ret = take_page_record(c);
 		if (ret == -EBADMSG) {
-			kt_import_bad(s, c->page_offset, "CPU %u: a record goes beyond its page",
+			kt_import_bad(s, c->page_offset,
+				      "CPU %u: a record goes beyond its page",
 				      c->cpu);
 			c->at = c->used;
 			continue;

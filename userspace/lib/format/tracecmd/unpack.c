@@ -17,7 +17,8 @@ uint8_t tc_packing(const char *name)
 {
 	return !strcmp(name, "none") ? TC_PLAIN :
 	       !strcmp(name, "zstd") ? TC_ZSTD :
-	       !strcmp(name, "zlib") ? TC_ZLIB : TC_PACKING_UNKNOWN;
+	       !strcmp(name, "zlib") ? TC_ZLIB :
+				       TC_PACKING_UNKNOWN;
 }
 
 /**
@@ -30,7 +31,8 @@ uint8_t tc_packing(const char *name)
  *
  * Return: 0, -ENOMEM, or -EBADMSG if they are damaged or are not @size bytes.
  */
-int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from, size_t len)
+int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from,
+	      size_t len)
 {
 	size_t got;
 
@@ -46,8 +48,7 @@ int tc_unpack(const struct tc *t, uint8_t *to, size_t size, const uint8_t *from,
  * Read @size bytes at @offset of the file.
  * Return: 0 with @bytes to free, or negative errno.
  */
-int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
-		      uint8_t **bytes)
+int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size, uint8_t **bytes)
 {
 	const struct tc *t = s->state;
 	ssize_t got;
@@ -63,5 +64,7 @@ int tc_read_bytes(struct kt_import *s, uint64_t offset, uint64_t size,
 		return 0;
 	free(*bytes);
 	*bytes = NULL;
-	return got < 0 ? (int)got : kt_import_fail(s, offset, "the file ends inside a section");
+	return got < 0 ?
+		       (int)got :
+		       kt_import_fail(s, offset, "the file ends inside a section");
 }

@@ -11,10 +11,10 @@
 
 #include "internal.h"
 
-#define LINE_SIZE	1024	/* longer lines are read in pieces */
-#define FIELDS		9
-#define FIRST_LABEL	5
-#define EVENTS_MAX	65536U
+#define LINE_SIZE   1024 /* longer lines are read in pieces */
+#define FIELDS	    9
+#define FIRST_LABEL 5
+#define EVENTS_MAX  65536U
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -58,14 +58,13 @@ static unsigned int split_fields(char *line, char *fields[FIELDS])
 	return nr;
 }
 
-static int add_custom(struct kt_customs *c, char *fields[FIELDS], unsigned int nr,
-	       uint32_t id)
+static int add_custom(struct kt_customs *c, char *fields[FIELDS],
+		      unsigned int nr, uint32_t id)
 {
 	struct kt_custom *more, *e;
 
 	if (!(c->nr & (c->nr - 1))) {
-		more = realloc(c->events,
-			       (c->nr ? c->nr * 2 : 1) * sizeof(*more));
+		more = realloc(c->events, (c->nr ? c->nr * 2 : 1) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		c->events = more;
@@ -89,13 +88,13 @@ static int take_custom_line(struct kt_customs *c, char *line, unsigned int numbe
 
 	if (nr < 2 || kt_parse_u64(fields[0], &id) ||
 	    id > KT_THREADX_EVENT_MASK || !*fields[1]) {
-		kt_import_fail(s, 0, "%.60s line %u: must begin with a number up to 65535 and a name",
+		kt_import_fail(s, 0,
+			       "%.60s line %u: must begin with a number up to 65535 and a name",
 			       path, number);
 		return -EINVAL;
 	}
 	if (c->nr == EVENTS_MAX) {
-		kt_import_fail(s, 0, "%.60s: more than %u events", path,
-			       EVENTS_MAX);
+		kt_import_fail(s, 0, "%.60s: more than %u events", path, EVENTS_MAX);
 		return -EINVAL;
 	}
 	return add_custom(c, fields, nr, (uint32_t)id);
@@ -135,8 +134,7 @@ static int read_lines(struct kt_customs *c, FILE *file, const char *path,
  *
  * Return: 0, -EINVAL with kt_import_fail(), or -ENOMEM.
  */
-int kt_customs_read(struct kt_customs *c, const char *path,
-		    struct kt_import *s)
+int kt_customs_read(struct kt_customs *c, const char *path, struct kt_import *s)
 {
 	FILE *file = fopen(path, "re");
 	int err;
@@ -153,11 +151,10 @@ int kt_customs_read(struct kt_customs *c, const char *path,
 }
 
 /* Return the event of a number, or NULL. */
-const struct kt_custom *kt_customs_find(const struct kt_customs *c,
-					uint32_t id)
+const struct kt_custom *kt_customs_find(const struct kt_customs *c, uint32_t id)
 {
 	const struct kt_custom key = { .id = id };
 
-	return c->nr ? bsearch(&key, c->events, c->nr, sizeof(key), compare_ids)
-		     : NULL;
+	return c->nr ? bsearch(&key, c->events, c->nr, sizeof(key), compare_ids) :
+		       NULL;
 }

@@ -11,9 +11,9 @@
 
 #include "internal.h"
 
-#define LINE_MAX_LEN	1024U	/* bytes of a line */
-#define RECORD_MAX	300U	/* bytes of a record */
-#define TOO_MUCH	"the trace buffer is larger than %u MiB"
+#define LINE_MAX_LEN 1024U /* bytes of a line */
+#define RECORD_MAX   300U  /* bytes of a record */
+#define TOO_MUCH     "the trace buffer is larger than %u MiB"
 
 /* ---- memory -------------------------------------------------------------------- */
 
@@ -38,8 +38,8 @@ static int grow_image(struct kt_image *image, struct kt_import *s, uint64_t size
 	return 0;
 }
 
-static int put_image_bytes(struct kt_image *image, struct kt_import *s, uint64_t at,
-			   const uint8_t *data, size_t len)
+static int put_image_bytes(struct kt_image *image, struct kt_import *s,
+			   uint64_t at, const uint8_t *data, size_t len)
 {
 	int err = grow_image(image, s, at + len);
 
@@ -57,8 +57,8 @@ static int read_pipe(struct kt_image *image, struct kt_import *s)
 	int err = 0;
 
 	while (!err && (there = kt_scan_need(s->in, 1)) > 0) {
-		err = put_image_bytes(image, s, image->size, kt_scan_head(s->in),
-				      (size_t)there);
+		err = put_image_bytes(image, s, image->size,
+				      kt_scan_head(s->in), (size_t)there);
 		if (!err)
 			err = kt_scan_skip(s->in, (uint64_t)there);
 	}
@@ -93,7 +93,8 @@ static int image_hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
 	if (len & 1 || len / 2 > RECORD_MAX)
 		return -1;
 	for (size_t i = 0; i < len; i += 2) {
-		int high = image_hex_digit(text[i]), low = image_hex_digit(text[i + 1]);
+		int high = image_hex_digit(text[i]),
+		    low = image_hex_digit(text[i + 1]);
 
 		if (high < 0 || low < 0)
 			return -1;
@@ -138,8 +139,8 @@ static const char *check_hex(const uint8_t *b, int len)
 }
 
 /* Take a record of Intel HEX: ":LLAAAATT...CC", @b from LL on. */
-static int take_image_hex(struct records *r, struct kt_import *s, const uint8_t *b,
-			  int len)
+static int take_image_hex(struct records *r, struct kt_import *s,
+			  const uint8_t *b, int len)
 {
 	uint32_t word = (uint32_t)b[4] << 8 | b[5];
 	const char *why = check_hex(b, len);
@@ -150,8 +151,9 @@ static int take_image_hex(struct records *r, struct kt_import *s, const uint8_t 
 	}
 	switch (b[3]) {
 	case 0:
-		return put_record(r, s, (uint64_t)r->upper +
-				  ((uint32_t)b[1] << 8 | b[2]), b + 4, b[0]);
+		return put_record(r, s,
+				  (uint64_t)r->upper + ((uint32_t)b[1] << 8 | b[2]),
+				  b + 4, b[0]);
 	case 1:
 		r->ended = true;
 		return 0;
@@ -161,7 +163,7 @@ static int take_image_hex(struct records *r, struct kt_import *s, const uint8_t 
 	case 4:
 		r->upper = b[0] == 2 ? word << 16 : r->upper;
 		return 0;
-	default:	/* start address of a program */
+	default: /* start address of a program */
 		return 0;
 	}
 }
@@ -188,12 +190,11 @@ static int take_srec(struct records *r, struct kt_import *s, int type,
 		r->ended = true;
 	if (type < 1 || type > 3)
 		return 0;
-	return put_record(r, s, address, b + 1 + width,
-			  (size_t)(len - width - 2));
+	return put_record(r, s, address, b + 1 + width, (size_t)(len - width - 2));
 }
 
-static int take_image_line(struct records *r, struct kt_import *s, const uint8_t *p,
-			   size_t len)
+static int take_image_line(struct records *r, struct kt_import *s,
+			   const uint8_t *p, size_t len)
 {
 	uint8_t bytes[RECORD_MAX] = { 0 };
 	int n = -1, type = 0;
@@ -207,10 +208,12 @@ static int take_image_line(struct records *r, struct kt_import *s, const uint8_t
 		n = image_hex_to_bytes(bytes, p + 1, len - 1);
 	}
 	if (n < 0) {
-		kt_import_bad(s, s->in->offset, "a line is neither Intel HEX nor an S-record");
+		kt_import_bad(s, s->in->offset,
+			      "a line is neither Intel HEX nor an S-record");
 		return 0;
 	}
-	return srec ? take_srec(r, s, type, bytes, n) : take_image_hex(r, s, bytes, n);
+	return srec ? take_srec(r, s, type, bytes, n) :
+		      take_image_hex(r, s, bytes, n);
 }
 
 /*
@@ -244,7 +247,8 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 
 	while (!err && !r.ended && (len = next_line(s, &skip)) >= 0) {
 		if (len)
-			err = take_image_line(&r, s, kt_scan_head(s->in), (size_t)len);
+			err = take_image_line(&r, s, kt_scan_head(s->in),
+					      (size_t)len);
 		if (!err)
 			err = kt_scan_skip(s->in, skip);
 	}
@@ -267,8 +271,8 @@ enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len)
 		data++;
 		len--;
 	}
-	if (len >= 11 && *data == ':' && image_hex_to_bytes(bytes, data + 1, 8) == 4 &&
-	    bytes[3] <= 5)
+	if (len >= 11 && *data == ':' &&
+	    image_hex_to_bytes(bytes, data + 1, 8) == 4 && bytes[3] <= 5)
 		return KT_IMAGE_HEX;
 	if (len >= 10 && (*data | 0x20) == 's' && data[1] >= '0' &&
 	    data[1] <= '9' && image_hex_to_bytes(bytes, data + 2, 8) == 4)
@@ -369,8 +373,9 @@ int kt_image_open(struct kt_image *image, struct kt_import *s)
 		return (int)there;
 	form = kt_image_form_of(kt_scan_head(s->in), (size_t)there);
 	if (form == KT_IMAGE_UNKNOWN)
-		return kt_import_fail(s, s->in->offset,
-				      "the input begins neither with TXTB nor with Intel HEX or S-records");
+		return kt_import_fail(
+			s, s->in->offset,
+			"the input begins neither with TXTB nor with Intel HEX or S-records");
 	if (form == KT_IMAGE_BINARY && s->in->seekable &&
 	    !fstat(s->in->fd, &st) && S_ISREG(st.st_mode)) {
 		image->fd = s->in->fd;
@@ -379,8 +384,8 @@ int kt_image_open(struct kt_image *image, struct kt_import *s)
 			image->size = (uint64_t)st.st_size - image->base;
 		return 0;
 	}
-	err = form == KT_IMAGE_BINARY ? read_pipe(image, s)
-				      : read_records(image, s);
+	err = form == KT_IMAGE_BINARY ? read_pipe(image, s) :
+					read_records(image, s);
 	if (!err)
 		find_header(image);
 	return err;

@@ -32,10 +32,10 @@
 
 #include "internal.h"
 
-#define HZ_MAX		1000000000000ULL
-#define PRIO_UNKNOWN	120U
-#define PRIO_MAX	139U
-#define RAW_WORDS	8U
+#define HZ_MAX	     1000000000000ULL
+#define PRIO_UNKNOWN 120U
+#define PRIO_MAX     139U
+#define RAW_WORDS    8U
 
 enum phase { HEADER, OBJECTS, CUSTOMS, ENTRIES };
 
@@ -90,7 +90,8 @@ struct tracex {
 static const struct ktape_codec_option options[] = {
 	{ "hz", "N", "ticks of the timer in a second (default: 1000000000)" },
 	{ "custom", "FILE", "a .trxc file that names users' events" },
-	{ "derived", "yes|no", "derive switches of threads and interrupts from the events (default yes)" },
+	{ "derived", "yes|no",
+	  "derive switches of threads and interrupts from the events (default yes)" },
 	{ .key = NULL },
 };
 
@@ -106,8 +107,10 @@ static uint32_t read_tracex_word(const struct tracex *t, const uint8_t *p)
 static int take_places(struct kt_import *s, const uint8_t *h)
 {
 	struct tracex *t = s->state;
-	uint32_t objects = read_tracex_word(t, h + 12), objects_end = read_tracex_word(t, h + 20);
-	uint32_t buffer = read_tracex_word(t, h + 24), end = read_tracex_word(t, h + 28);
+	uint32_t objects = read_tracex_word(t, h + 12),
+		 objects_end = read_tracex_word(t, h + 20);
+	uint32_t buffer = read_tracex_word(t, h + 24),
+		 end = read_tracex_word(t, h + 28);
 	uint32_t current = read_tracex_word(t, h + 32);
 	uint32_t packed = KT_TRACEX_OBJECT + t->head.name_size;
 	uint32_t size = (uint32_t)kt_align(packed, 4);
@@ -116,25 +119,30 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 	if ((objects_end - objects) % size && !((objects_end - objects) % packed))
 		size = packed;
 	if (objects_end <= objects)
-		return kt_import_fail(s, s->begin + 20, "the header is wrong: the registry ends before it begins");
+		return kt_import_fail(
+			s, s->begin + 20,
+			"the header is wrong: the registry ends before it begins");
 	if (end <= buffer)
-		return kt_import_fail(s, s->begin + 28, "the header is wrong: the buffer ends before it begins");
+		return kt_import_fail(
+			s, s->begin + 28,
+			"the header is wrong: the buffer ends before it begins");
 	t->objects = (uint32_t)(objects - t->base);
 	if (t->objects < KT_TRACEX_HEADER || t->objects > t->image.size) {
-		kt_import_bad(s, s->begin + 12, "the address of the registry is outside the file: it is read from the end of the header on");
+		kt_import_bad(s, s->begin + 12,
+			      "the address of the registry is outside the file: it is read from the end of the header on");
 		t->objects = KT_TRACEX_HEADER;
 	}
 	t->object_size = size;
 	t->nr_objects = (objects_end - objects) / size;
-	t->buffer = t->objects + (buffer >= objects_end ? buffer - objects
-				  : t->nr_objects * size);
+	t->buffer = t->objects + (buffer >= objects_end ? buffer - objects :
+							  t->nr_objects * size);
 	t->nr_entries = (end - buffer) / KT_TRACEX_ENTRY;
 	t->oldest = (uint32_t)(current - buffer) / KT_TRACEX_ENTRY;
 	if (current == end)
 		t->oldest = 0;
-	if (t->oldest >= t->nr_entries ||
-	    (current - buffer) % KT_TRACEX_ENTRY) {
-		kt_import_bad(s, s->begin + 32, "the address of the oldest event is outside the buffer: events are read from the buffer's beginning");
+	if (t->oldest >= t->nr_entries || (current - buffer) % KT_TRACEX_ENTRY) {
+		kt_import_bad(s, s->begin + 32,
+			      "the address of the oldest event is outside the buffer: events are read from the buffer's beginning");
 		t->oldest = 0;
 	}
 	return 0;
@@ -167,11 +175,13 @@ static int take_header(struct kt_import *s)
 		return kt_import_fail(s, s->begin, "the input has no TXTB header");
 	t->head.mask = read_tracex_word(t, h + 4);
 	t->base = read_tracex_word(t, h + 8);
-	t->head.name_size = t->swap ? (uint32_t)h[18] << 8 | h[19]
-				    : (uint32_t)h[19] << 8 | h[18];
+	t->head.name_size = t->swap ? (uint32_t)h[18] << 8 | h[19] :
+				      (uint32_t)h[19] << 8 | h[18];
 	if (t->head.name_size > KT_TRACEX_NAME_MAX)
-		return kt_import_fail(s, s->begin + 18, "the header is wrong: names of %u bytes, at most %u are allowed",
-				      t->head.name_size, KT_TRACEX_NAME_MAX);
+		return kt_import_fail(
+			s, s->begin + 18,
+			"the header is wrong: names of %u bytes, at most %u are allowed",
+			t->head.name_size, KT_TRACEX_NAME_MAX);
 	err = take_places(s, h);
 	if (err)
 		return err;
@@ -198,7 +208,8 @@ static uint64_t event_offset(const struct tracex *t, uint64_t n)
 static int read_entry(struct tracex *t, uint64_t n, struct kt_threadx_entry *e)
 {
 	const uint8_t *p;
-	int64_t len = kt_image_read(&t->image, event_offset(t, n), KT_TRACEX_ENTRY, &p);
+	int64_t len = kt_image_read(&t->image, event_offset(t, n),
+				    KT_TRACEX_ENTRY, &p);
 
 	if (len < 0)
 		return (int)len;
@@ -261,11 +272,13 @@ static int emit_tracex_switch(struct kt_import *s, const struct kt_threadx_entry
 			      uint32_t next, uint32_t prio, unsigned int state)
 {
 	struct tracex *t = s->state;
-	int32_t prev = t->known[e->core] ? kt_threadx_tid(t->running[e->core])
-					 : -1;
+	int32_t prev = t->known[e->core] ? kt_threadx_tid(t->running[e->core]) : -1;
 	struct kt_foreign f = {
-		.ts = t->ticks, .cpu = e->core, .tid = prev,
-		.opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+		.ts = t->ticks,
+		.cpu = e->core,
+		.tid = prev,
+		.opcode = KTAPE_EV_SCHED_SWITCH,
+		.nargs = 2,
 		.dat20 = PRIO_UNKNOWN | prio << 8 | state << 16,
 		.args = { (uint32_t)prev, (uint32_t)kt_threadx_tid(next) },
 	};
@@ -279,12 +292,12 @@ static int emit_tracex_switch(struct kt_import *s, const struct kt_threadx_entry
 static unsigned int leaving_state(uint32_t state)
 {
 	switch (state) {
-	case 0:		/* ready */
+	case 0: /* ready */
 		return KTAPE_STATE_PREEMPTED;
-	case 1:		/* completed */
-	case 2:		/* terminated */
+	case 1: /* completed */
+	case 2: /* terminated */
 		return KTAPE_STATE_X;
-	case 3:		/* suspended */
+	case 3: /* suspended */
 		return KTAPE_STATE_T;
 	default:
 		return KTAPE_STATE_S;
@@ -311,8 +324,7 @@ static int emit_switch_behind(struct kt_import *s, const struct kt_threadx_entry
 	uint32_t next = e->context;
 	unsigned int state = KTAPE_STATE_PREEMPTED;
 
-	if (!kt_threadx_is_thread(e->context) ||
-	    t->running[e->core] != e->context)
+	if (!kt_threadx_is_thread(e->context) || t->running[e->core] != e->context)
 		return 0;
 	if (e->id == KT_THREADX_SUSPEND && e->info[0] == e->context) {
 		next = e->info[3];
@@ -333,15 +345,19 @@ static int emit_tracex_isr(struct kt_import *s, const struct kt_foreign *of,
 {
 	const struct tracex *t = s->state;
 	struct kt_foreign f = {
-		.ts = of->ts, .cpu = of->cpu, .tid = of->tid, .nargs = 1,
-		.opcode = e->id == KT_THREADX_ISR_ENTER ? KTAPE_EV_ISR_ENTER
-						       : KTAPE_EV_ISR_EXIT,
+		.ts = of->ts,
+		.cpu = of->cpu,
+		.tid = of->tid,
+		.nargs = 1,
+		.opcode = e->id == KT_THREADX_ISR_ENTER ? KTAPE_EV_ISR_ENTER :
+							  KTAPE_EV_ISR_EXIT,
 		.args = { e->info[1] },
 	};
 
 	return t->derived && (e->id == KT_THREADX_ISR_ENTER ||
 			      e->id == KT_THREADX_ISR_EXIT) ?
-	       kt_import_emit(s, &f) : 0;
+		       kt_import_emit(s, &f) :
+		       0;
 }
 
 /* Make kt_foreign.raw: the words of an event, and the user's names for them. */
@@ -349,8 +365,8 @@ static uint32_t make_raw(struct tracex *t, const struct kt_threadx_entry *e)
 {
 	const struct kt_custom *c = kt_customs_find(&t->customs, e->id);
 	const uint32_t words[RAW_WORDS] = {
-		e->context, e->prio, e->id, e->stamp, e->info[0], e->info[1],
-		e->info[2], e->info[3],
+		e->context, e->prio,	e->id,	    e->stamp,
+		e->info[0], e->info[1], e->info[2], e->info[3],
 	};
 	uint8_t *p = t->raw;
 
@@ -447,9 +463,12 @@ static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 	const struct tracex *t = s->state;
 	struct kt_foreign f = { .tid = -1 };
 	struct kt_named n = {
-		.type = KTAPE_OBJ_USER + p[1], .id = read_tracex_word(t, p + 4),
-		.param1 = read_tracex_word(t, p + 8), .param2 = read_tracex_word(t, p + 12),
-		.name = p + KT_TRACEX_OBJECT, .len = len,
+		.type = KTAPE_OBJ_USER + p[1],
+		.id = read_tracex_word(t, p + 4),
+		.param1 = read_tracex_word(t, p + 8),
+		.param2 = read_tracex_word(t, p + 12),
+		.name = p + KT_TRACEX_OBJECT,
+		.len = len,
 	};
 	int err = kt_import_name(s, &f, &n);
 
@@ -474,11 +493,10 @@ static int next_object(struct kt_import *s)
 
 	if (t->index >= t->nr_objects)
 		return 0;
-	there = kt_image_read(&t->image, t->objects + t->index++ * size, size,
-			      &p);
+	there = kt_image_read(&t->image, t->objects + t->index++ * size, size, &p);
 	if (there < (int64_t)size)
 		return (int)kt_min(there, 0);
-	if (!p[1])		/* never used */
+	if (!p[1]) /* never used */
 		return 1;
 	len = strnlen((const char *)p + KT_TRACEX_OBJECT, t->head.name_size);
 	if (p[1] > UINT8_MAX - KTAPE_OBJ_USER) {
@@ -503,8 +521,7 @@ static int next_custom(struct kt_import *s)
 	if (t->index >= t->customs.nr)
 		return 0;
 	c = &t->customs.events[t->index++];
-	n.id = c->id >= KT_THREADX_USER ? c->id
-				       : KTAPE_FORMAT_ID_TRACEX | c->id;
+	n.id = c->id >= KT_THREADX_USER ? c->id : KTAPE_FORMAT_ID_TRACEX | c->id;
 	n.name = c->texts[0];
 	n.len = strlen(c->texts[0]);
 	err = kt_import_name(s, &f, &n);
@@ -516,7 +533,8 @@ typedef int next_fn(struct kt_import *s);
 static int tracex_next(struct kt_import *s)
 {
 	static next_fn *const nexts[] = {
-		[OBJECTS] = next_object, [CUSTOMS] = next_custom,
+		[OBJECTS] = next_object,
+		[CUSTOMS] = next_custom,
 		[ENTRIES] = next_entry,
 	};
 	struct tracex *t = s->state;
@@ -578,8 +596,10 @@ static int tracex_open(struct kt_import *s)
 static int tracex_probe(const uint8_t *data, size_t len, bool whole)
 {
 	static const int sure[] = {
-		[KT_IMAGE_UNKNOWN] = 0, [KT_IMAGE_BINARY] = 100,
-		[KT_IMAGE_HEX] = 60, [KT_IMAGE_SREC] = 60,
+		[KT_IMAGE_UNKNOWN] = 0,
+		[KT_IMAGE_BINARY] = 100,
+		[KT_IMAGE_HEX] = 60,
+		[KT_IMAGE_SREC] = 60,
 	};
 
 	(void)whole;
@@ -606,8 +626,8 @@ static char *put_infos(char *p, const uint8_t *raw, const char *const texts[5],
 
 		unnamed[1] = (char)('1' + i);
 		if (!*label)
-			label = k && k->infos[i] && *k->infos[i] ? k->infos[i]
-								 : unnamed;
+			label = k && k->infos[i] && *k->infos[i] ? k->infos[i] :
+								   unnamed;
 		p = kt_put_char(p, i ? ',' : '{');
 		p = kt_put_json(p, label, strlen(label));
 		p = kt_put_char(p, ':');

@@ -18,17 +18,17 @@
 #include "memory.h"
 #include "tracex.h"
 
-#define KT_TRACEX_MAGIC		0x54585442U
-#define KT_TRACEX_HEADER	48U	/* bytes of the header */
-#define KT_TRACEX_ENTRY		32U	/* of an event */
-#define KT_TRACEX_OBJECT	16U	/* of a registry entry, without its name */
-#define KT_TRACEX_NAME_MAX	255U	/* longest names that are read */
-#define KT_TRACEX_CORE_SHIFT	24	/* bits of the event word from here: core */
+#define KT_TRACEX_MAGIC	     0x54585442U
+#define KT_TRACEX_HEADER     48U  /* bytes of the header */
+#define KT_TRACEX_ENTRY	     32U  /* of an event */
+#define KT_TRACEX_OBJECT     16U  /* of a registry entry, without its name */
+#define KT_TRACEX_NAME_MAX   255U /* longest names that are read */
+#define KT_TRACEX_CORE_SHIFT 24	  /* bits of the event word from here: core */
 
 /* ---- the bytes of a trace buffer (image.c) ----------------------------- */
 
-#define KT_IMAGE_MAX	(256U << 20)	/* most bytes that are held in memory */
-#define KT_IMAGE_WINDOW	65536U		/* bytes of a file that are read at once */
+#define KT_IMAGE_MAX	(256U << 20) /* most bytes that are held in memory */
+#define KT_IMAGE_WINDOW 65536U	     /* bytes of a file that are read at once */
 
 /* The form of an input. */
 enum kt_image_form {
@@ -74,7 +74,7 @@ void kt_image_close(struct kt_image *image);
 
 /* ---- a .trxc file (custom.c) ------------------------------------------- */
 
-#define KT_CUSTOM_TEXT	64	/* bytes of a name or label, its NUL included */
+#define KT_CUSTOM_TEXT 64 /* bytes of a name or label, its NUL included */
 
 /**
  * struct kt_custom - a user's event
@@ -96,9 +96,7 @@ struct kt_customs {
 	size_t nr;
 };
 
-int kt_customs_read(struct kt_customs *c, const char *path,
-		    struct kt_import *s);
-const struct kt_custom *kt_customs_find(const struct kt_customs *c,
-					uint32_t id);
+int kt_customs_read(struct kt_customs *c, const char *path, struct kt_import *s);
+const struct kt_custom *kt_customs_find(const struct kt_customs *c, uint32_t id);
 
 #endif /* _KT_TRACEX_INTERNAL_H */

@@ -44,8 +44,7 @@ static size_t in_page(uint64_t at, size_t len)
 }
 
 /* Put the bytes of a record.  Return: 0 or -ENOMEM. */
-int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data,
-		  size_t len)
+int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data, size_t len)
 {
 	if (len) {
 		m->first = m->end ? kt_min(m->first, at) : at;
@@ -66,8 +65,7 @@ int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data,
 }
 
 /* Copy bytes; those without a record are 0. */
-void kt_memory_get(const struct kt_memory *m, uint64_t at, uint8_t *to,
-		   size_t len)
+void kt_memory_get(const struct kt_memory *m, uint64_t at, uint8_t *to, size_t len)
 {
 	while (len) {
 		size_t n = in_page(at, len);

@@ -5,7 +5,7 @@
 
 #include "util/map.h"
 
-#define KT_MEMORY_PAGE	1024U
+#define KT_MEMORY_PAGE 1024U
 
 /**
  * struct kt_memory - bytes at addresses
@@ -19,10 +19,8 @@ struct kt_memory {
 	uint64_t end;
 };
 
-int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data,
-		  size_t len);
-void kt_memory_get(const struct kt_memory *m, uint64_t at, uint8_t *to,
-		   size_t len);
+int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data, size_t len);
+void kt_memory_get(const struct kt_memory *m, uint64_t at, uint8_t *to, size_t len);
 uint64_t kt_memory_next(const struct kt_memory *m, uint64_t at);
 void kt_memory_free(struct kt_memory *m);
 

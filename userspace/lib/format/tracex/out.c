@@ -17,16 +17,16 @@
 
 #include "internal.h"
 
-#define NAME_SIZE	32U		/* bytes of names in the registry */
-#define HZ		10000000ULL	/* ticks in a second, by default */
-#define HZ_MAX		1000000000000ULL
-#define OBJECTS_MAX	65536U
-#define TABLE		(OBJECTS_MAX * 2)	/* places of the hash table */
-#define BASE		0x10000U	/* address of the first byte of the file */
-#define ENTRIES_MAX	((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
-#define CORE_MAX	255U	/* number of a core in an event */
-#define COPY		65536U	/* bytes that are copied at once */
-#define WHAT_LONG	"gaps of time that are longer than the period of its timer"
+#define NAME_SIZE   32U		/* bytes of names in the registry */
+#define HZ	    10000000ULL /* ticks in a second, by default */
+#define HZ_MAX	    1000000000000ULL
+#define OBJECTS_MAX 65536U
+#define TABLE	    (OBJECTS_MAX * 2) /* places of the hash table */
+#define BASE	    0x10000U /* address of the first byte of the file */
+#define ENTRIES_MAX ((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
+#define CORE_MAX    255U   /* number of a core in an event */
+#define COPY	    65536U /* bytes that are copied at once */
+#define WHAT_LONG   "gaps of time that are longer than the period of its timer"
 
 /* An entry of the registry. */
 struct object {
@@ -73,7 +73,8 @@ struct tracex_sink {
 
 static const struct ktape_codec_option options[] = {
 	{ "endian", "little|big", "byte order (default little)" },
-	{ "hz", "N", "ticks in a second (default 10000000); ignored for a trace that came from TraceX" },
+	{ "hz", "N",
+	  "ticks in a second (default 10000000); ignored for a trace that came from TraceX" },
 	{ .key = NULL },
 };
 
@@ -123,8 +124,8 @@ static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
 	return more;
 }
 
-static void set_tracex_name(struct kt_sink *s, struct object *o, const void *name,
-			    size_t len)
+static void set_tracex_name(struct kt_sink *s, struct object *o,
+			    const void *name, size_t len)
 {
 	const struct tracex_sink *t = s->state;
 	size_t size = t->head.name_size;
@@ -142,8 +143,8 @@ static void set_tracex_name(struct kt_sink *s, struct object *o, const void *nam
 static void take_tracex_object(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
-	struct object *o = object_at(s, (uint8_t)(bytes >> 16),
-				     ktape_event_arg(e, 2));
+	struct object *o =
+		object_at(s, (uint8_t)(bytes >> 16), ktape_event_arg(e, 2));
 
 	if (!o)
 		return;
@@ -152,7 +153,8 @@ static void take_tracex_object(struct kt_sink *s, const struct ktape_event *e)
 	o->words[1] = ktape_event_arg(e, 3);
 	o->words[2] = ktape_event_arg(e, 4);
 	if (e->blob_size > 1)
-		set_tracex_name(s, o, (const uint8_t *)e->blob + 1, e->blob_size - 1);
+		set_tracex_name(s, o, (const uint8_t *)e->blob + 1,
+				e->blob_size - 1);
 }
 
 static void take_tracex_registry(struct kt_sink *s, const struct ktape_event *e)
@@ -165,13 +167,14 @@ static void take_tracex_registry(struct kt_sink *s, const struct ktape_event *e)
 	if (t->foreign || e->nargs < 3)
 		return;
 	if (type == KTAPE_OBJ_THREAD && !ktape_event_arg(e, 0))
-		return;		/* idle threads are no threads of ThreadX */
+		return; /* idle threads are no threads of ThreadX */
 	if (type != KTAPE_OBJ_THREAD && type <= KTAPE_OBJ_USER) {
 		kt_sink_miss(s, "names of objects that ThreadX does not have", 1);
 		return;
 	}
-	o = object_at(s, type == KTAPE_OBJ_THREAD ? KT_THREADX_THREAD
-			 : (uint8_t)(type - KTAPE_OBJ_USER),
+	o = object_at(s,
+		      type == KTAPE_OBJ_THREAD ? KT_THREADX_THREAD :
+						 (uint8_t)(type - KTAPE_OBJ_USER),
 		      ktape_event_arg(e, 0));
 	if (!o)
 		return;
@@ -233,7 +236,7 @@ static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
-	    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT)) {
+		    (KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT)) {
 		take_tracex_object(s, e);
 		return 0;
 	}
@@ -278,16 +281,18 @@ static const struct kt_held_fields held[] = {
 };
 
 /* Count what the @nr events of ThreadX leave out of an event. */
-static void count_tracex_left_out(struct kt_sink *s, const struct ktape_event *e, int nr)
+static void count_tracex_left_out(struct kt_sink *s,
+				  const struct ktape_event *e, int nr)
 {
 	const struct tracex_sink *t = s->state;
 
 	if (e->cpu > CORE_MAX)
-		return;		/* it is left out as a whole */
+		return; /* it is left out as a whole */
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		kt_sink_miss(s, nr ? KT_LEFT_OUT : "sched_switch", 1);
 	/* The thread that runs is the one that creates another. */
-	if (e->opcode == KTAPE_EV_PROCESS_FORK && e->tid != (int32_t)ktape_event_arg(e, 0))
+	if (e->opcode == KTAPE_EV_PROCESS_FORK &&
+	    e->tid != (int32_t)ktape_event_arg(e, 0))
 		kt_sink_miss(s, KT_LEFT_OUT, 1);
 	kt_left_out_count(&t->left_out[e->opcode], s, e);
 	if (e->nargs > 4 || e->blob_size)
@@ -310,8 +315,8 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 		/* The trace brings its own registry entries: forget the names so far. */
 		t->nr_objects = 0;
 		memset(t->table, 0, TABLE * sizeof(*t->table));
-		t->head.name_size = (uint32_t)kt_min(t->head.name_size,
-						     KT_TRACEX_NAME_MAX);
+		t->head.name_size =
+			(uint32_t)kt_min(t->head.name_size, KT_TRACEX_NAME_MAX);
 		return 0;
 	}
 	if (t->foreign)
@@ -319,7 +324,10 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 	nr = kt_threadx_map(&t->map, e, entries);
 	if (nr == -ENOTSUP) {
 		if (e->opcode != KTAPE_TIME_EXTEND)
-			kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
+			kt_sink_miss(s,
+				     d ? d->name :
+					 "events that do not fit the event table",
+				     1);
 		return 0;
 	}
 	if (nr >= 0)
@@ -356,9 +364,18 @@ static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 	uint8_t bytes[KT_TRACEX_HEADER], *p = bytes;
 	uint32_t end = buffer + (uint32_t)(entries * KT_TRACEX_ENTRY);
 	const uint32_t words[] = {
-		KT_TRACEX_MAGIC, t->head.mask, BASE, registry,
-		t->big ? size : size << 16, buffer, buffer, end, buffer,
-		0xaaaaaaaaU, 0xbbbbbbbbU, 0xccccccccU,
+		KT_TRACEX_MAGIC,
+		t->head.mask,
+		BASE,
+		registry,
+		t->big ? size : size << 16,
+		buffer,
+		buffer,
+		end,
+		buffer,
+		0xaaaaaaaaU,
+		0xbbbbbbbbU,
+		0xccccccccU,
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(words); i++)
@@ -413,7 +430,8 @@ static int tracex_begin(struct kt_sink *s)
 	if (!kt_left_out_find_all(t->left_out, held, KT_ARRAY_SIZE(held)))
 		return kt_sink_fail(s, "an event has too many fields");
 	t->head = (struct kt_threadx_head){
-		.mask = UINT32_MAX, .name_size = NAME_SIZE,
+		.mask = UINT32_MAX,
+		.name_size = NAME_SIZE,
 	};
 	t->map.formats = kt_registry_formats(s->registry);
 	t->table = calloc(TABLE, sizeof(*t->table));
@@ -422,8 +440,10 @@ static int tracex_begin(struct kt_sink *s)
 		return -ENOMEM;
 	if (t->spool)
 		setvbuf(t->spool, t->buffer, _IOFBF, sizeof(t->buffer));
-	return t->spool ? 0 : kt_sink_fail(s, "cannot make a temporary file for events: %s",
-					   strerror(errno));
+	return t->spool ?
+		       0 :
+		       kt_sink_fail(s, "cannot make a temporary file for events: %s",
+				    strerror(errno));
 }
 
 static void tracex_sink_close(struct kt_sink *s)

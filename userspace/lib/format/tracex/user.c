@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-#define WORDS	4
+#define WORDS 4
 
 /* Types of the objects whose address a word is, by the name of the word. */
 static const struct {
@@ -39,7 +39,7 @@ struct number {
 	uint8_t word;
 	int8_t step;
 	uint8_t wait;	/* time that the caller waits */
-	uint8_t waited;	/* number of threads that wait already */
+	uint8_t waited; /* number of threads that wait already */
 	uint8_t most;
 	const char *kind;
 	const char *what;
@@ -75,9 +75,10 @@ static unsigned int tracex_field_object(const char *name)
 static bool is_hex(const char *name)
 {
 	static const char *const ends[] = {
-		"_ptr", "_pointer", "_thread", "address", "flags", "flags_to_set",
-		"mask", "parameter", "stack", "pool_start", "queue_start",
-		"buffer_start", "data_start", "first",
+		"_ptr",	      "_pointer",     "_thread",     "address",
+		"flags",      "flags_to_set", "mask",	     "parameter",
+		"stack",      "pool_start",   "queue_start", "buffer_start",
+		"data_start", "first",
 	};
 	size_t len = strlen(name);
 
@@ -90,19 +91,20 @@ static bool is_hex(const char *name)
 	return false;
 }
 
-static struct kt_user_field *add_tracex_word(struct kt_user_event *t, const char *name,
-				       uint32_t value)
+static struct kt_user_field *add_tracex_word(struct kt_user_event *t,
+					     const char *name, uint32_t value)
 {
-	return kt_user_add(t, name, is_hex(name) ? KT_FIELD_HEX : KT_FIELD_UNSIGNED,
-			   value);
+	return kt_user_add(t, name,
+			   is_hex(name) ? KT_FIELD_HEX : KT_FIELD_UNSIGNED, value);
 }
 
 /*
  * Return what a call reports of a mutex.  ThreadX traces the call when it begins, with the
  * owner and @times, how often the owner has taken it.  A put by another thread fails.
  */
-static enum kt_user_report mutex_report(const struct kt_user_event *t, unsigned int id,
-				      uint32_t wait, uint32_t times)
+static enum kt_user_report mutex_report(const struct kt_user_event *t,
+					unsigned int id, uint32_t wait,
+					uint32_t times)
 {
 	bool own = t->owner < 0 || t->owner == t->by;
 
@@ -112,12 +114,12 @@ static enum kt_user_report mutex_report(const struct kt_user_event *t, unsigned 
 		return KT_REPORT_NONE;
 	if (id == KT_THREADX_MUTEX_GET && wait && t->owner != t->by)
 		return KT_REPORT_WAITS;
-	return id == KT_THREADX_MUTEX_PUT && times == 1 && own ? KT_REPORT_GIVES
-							      : KT_REPORT_HELD;
+	return id == KT_THREADX_MUTEX_PUT && times == 1 && own ? KT_REPORT_GIVES :
+								 KT_REPORT_HELD;
 }
 
 static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
-		       unsigned int id)
+			 unsigned int id)
 {
 	unsigned int at = KT_THREADX_I1 + (id == KT_THREADX_MUTEX_GET ? 2 : 1);
 	uint32_t owner = ktape_event_arg(e, at);
@@ -126,11 +128,10 @@ static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 	t->owner = owner && times ? (int64_t)owner : -1;
 	t->kind = "Mutex";
 	t->hex = true;
-	kt_user_set_report(t,
-		      mutex_report(t, id, ktape_event_arg(e, KT_THREADX_I1 + 1),
-				  times),
-		      KTAPE_OBJ_USER + KTAPE_USER_MUTEX,
-		      ktape_event_arg(e, KT_THREADX_I1));
+	kt_user_set_report(
+		t, mutex_report(t, id, ktape_event_arg(e, KT_THREADX_I1 + 1), times),
+		KTAPE_OBJ_USER + KTAPE_USER_MUTEX,
+		ktape_event_arg(e, KT_THREADX_I1));
 }
 
 static uint64_t word_at(const struct ktape_event *e, unsigned int word)
@@ -139,7 +140,7 @@ static uint64_t word_at(const struct ktape_event *e, unsigned int word)
 }
 
 static void report_number(struct kt_user_event *t, const struct ktape_event *e,
-			const struct number *n)
+			  const struct number *n)
 {
 	kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_USER + n->object,
 			   ktape_event_arg(e, KT_THREADX_I1));
@@ -162,8 +163,8 @@ static uint64_t queue_capacity(const struct ktape_event *e)
 	return words ? bytes / (words * sizeof(uint32_t)) : 0;
 }
 
-static void report_tracex_state(struct kt_user_event *t, const struct ktape_event *e,
-		       unsigned int id)
+static void report_tracex_state(struct kt_user_event *t,
+				const struct ktape_event *e, unsigned int id)
 {
 	uint32_t context = ktape_event_arg(e, KT_THREADX_CONTEXT);
 
@@ -180,7 +181,7 @@ static void report_tracex_state(struct kt_user_event *t, const struct ktape_even
 
 /* Add the fields of the user events that hold the header and registry entries. */
 static bool add_own(struct kt_user_event *t, const struct ktape_event *e,
-		      unsigned int id)
+		    unsigned int id)
 {
 	static const char *const head[] = { "mask", "decreasing", "first",
 					    "name_size" };
@@ -219,8 +220,8 @@ static bool describe_tracex(struct kt_user_event *t, const struct ktape_event *e
 	if (e->nargs != KT_THREADX_PRIO + 1 || e->blob_size)
 		return false;
 	for (unsigned int i = 0; i < WORDS; i++) {
-		const char *name = k->infos[i] && *k->infos[i] ? k->infos[i]
-							       : unnamed[i];
+		const char *name = k->infos[i] && *k->infos[i] ? k->infos[i] :
+								 unnamed[i];
 
 		f = add_tracex_word(t, name, ktape_event_arg(e, KT_THREADX_I1 + i));
 		f->object = (uint8_t)tracex_field_object(name);

@@ -3,7 +3,7 @@
 #ifndef _KT_WASM_LINUX_IOCTL_H
 #define _KT_WASM_LINUX_IOCTL_H
 
-#define _IOW(type, nr, size)	0
-#define _IOWR(type, nr, size)	0
+#define _IOW(type, nr, size)  0
+#define _IOWR(type, nr, size) 0
 
 #endif /* _KT_WASM_LINUX_IOCTL_H */

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define GRND_NONBLOCK	1
+#define GRND_NONBLOCK 1
 
 static inline ssize_t getrandom(void *to, size_t len, unsigned int flags)
 {

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#define RLIMIT_NOFILE	7
+#define RLIMIT_NOFILE 7
 
 typedef unsigned long long rlim_t;
 

@@ -13,7 +13,7 @@
 struct reader {
 	const uint8_t *from;
 	size_t len;
-	size_t at;	/* in bits */
+	size_t at; /* in bits */
 };
 
 static unsigned int read_bits(struct reader *r, unsigned int nr)
@@ -105,16 +105,15 @@ static void fill(uint8_t *to, size_t len, unsigned int kind)
 
 	for (size_t i = 0; i < len; i++) {
 		switch (kind) {
-		case 0:		/* nothing repeats: the most bits */
+		case 0: /* nothing repeats: the most bits */
 			to[i] = (uint8_t)(144 + lcg_next(&seed) % 112);
 			break;
 		case 1:
 			to[i] = 0;
 			break;
-		case 2:		/* copies of all distances and lengths */
+		case 2: /* copies of all distances and lengths */
 			to[i] = i && lcg_next(&seed) % 9 ?
-					to[i - 1 -
-					   lcg_next(&seed) % kt_min(i, 40000)] :
+					to[i - 1 - lcg_next(&seed) % kt_min(i, 40000)] :
 					(uint8_t)lcg_next(&seed);
 			break;
 		default:
@@ -139,8 +138,7 @@ static void deflate_round(void)
 
 			fill(from, len, kind);
 			n = kt_deflate(d, from, len, to);
-			check(n <= bound, "%zu bytes of kind %u: %zu", len,
-			      kind, n);
+			check(n <= bound, "%zu bytes of kind %u: %zu", len, kind, n);
 			check(undo(to, n, back, len) == len &&
 				      (!len || !memcmp(from, back, len)),
 			      "%zu bytes of kind %u are not the same again",
@@ -227,8 +225,7 @@ static void page_with(const char *name, size_t name_len, const char *attach,
 		.opcode = KTAPE_EV_MARK,
 	};
 	check_equal(ktape_sink_event(sink, &e), 0);
-	check_equal(ktape_sink_attach(sink, "stats", attach, strlen(attach)),
-		    0);
+	check_equal(ktape_sink_attach(sink, "stats", attach, strlen(attach)), 0);
 	check_equal(ktape_sink_attach(sink, "a\"b", attach, 1), -EINVAL);
 	check_equal(ktape_sink_finish(sink), 0);
 	ktape_sink_close(sink);
@@ -260,8 +257,7 @@ static void hostile_names(void)
 			    count(page, "data-kind=\"") + 1);
 		check(!strstr(page, "alert(1)"), "text %zu is in the page", i);
 		for (const char *p = page; *p; p++) {
-			if ((unsigned char)*p >= ' ' || *p == '\n' ||
-			    *p == '\t')
+			if ((unsigned char)*p >= ' ' || *p == '\n' || *p == '\t')
 				continue;
 			check(false, "text %zu: byte %d is in the page", i, *p);
 			break;
@@ -272,7 +268,7 @@ static void hostile_names(void)
 
 /* ---- pages that are full ------------------------------------------------------------ */
 
-#define FULL	1000U	/* least number of spans of a page */
+#define FULL 1000U /* least number of spans of a page */
 
 /* Add a loss of class 7, which is a span that is never merged. */
 static int add_loss(struct ktape_sink *sink, uint64_t ts)
@@ -292,8 +288,8 @@ static int add_loss(struct ktape_sink *sink, uint64_t ts)
 }
 
 /* Write more losses than a page has spans.  Return: what finish() or an event returned. */
-static int write_full(const char *options, unsigned int losses,
-		      char why[256], struct ktape_sink_options *how)
+static int write_full(const char *options, unsigned int losses, char why[256],
+		      struct ktape_sink_options *how)
 {
 	char path[CODEC_PATH];
 	int fd = codec_file(path, "", 0), err;
@@ -315,8 +311,7 @@ static int write_full(const char *options, unsigned int losses,
 static void full_page(void)
 {
 	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .info = &scene_info };
+	struct ktape_sink_options how = { .format = "html", .info = &scene_info };
 	char why[256];
 
 	if (ktape_registry_new(scene_info.freq, &registry))
@@ -340,8 +335,8 @@ static void full_page(void)
 /* Times of a damaged trace, whose differences are no times: UBSan says if one overflows. */
 static void wild_times(void)
 {
-	static const uint64_t times[] = { 1000, INT64_MAX, 3ULL << 62, 5, UINT64_MAX - 100,
-					  1ULL << 62 };
+	static const uint64_t times[] = { 1000, INT64_MAX,	  3ULL << 62,
+					  5,	UINT64_MAX - 100, 1ULL << 62 };
 	char path[CODEC_PATH];
 	int fd = codec_file(path, "", 0);
 	struct ktape_registry *registry;
@@ -466,8 +461,8 @@ static void exact_as_shown(void)
 
 		/* What the page has as its origin: that of a page without a range. */
 		info.offset = ts % 3;
-		mono = ktape_epoch_ns(&info, ts + 20) - ktape_epoch_ns(&info, 0) +
-		       ktape_mono_ns(&info, 0);
+		mono = ktape_epoch_ns(&info, ts + 20) -
+		       ktape_epoch_ns(&info, 0) + ktape_mono_ns(&info, 0);
 		snprintf(range, sizeof(range), "exact=%lldns-%lldns",
 			 (long long)mono + 10, (long long)mono + 500);
 		if (ktape_registry_new(info.freq, &registry))
@@ -509,11 +504,9 @@ static void dead_thread(void)
 	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
 	h = ((const struct kt_sink *)(const void *)sink)->state;
 	check_equal(ktape_sink_event(sink, &e), 0);
-	e = (struct ktape_event){ .ts = 2000,
-				  .known = true,
-				  .tid = 42,
-				  .dat20 = 60,
-				  .opcode = KTAPE_EV_SYS_ENTER };
+	e = (struct ktape_event){
+		.ts = 2000, .known = true, .tid = 42, .dat20 = 60, .opcode = KTAPE_EV_SYS_ENTER
+	};
 	check_equal(ktape_sink_event(sink, &e), 0);
 	e = (struct ktape_event){ .ts = 3000,
 				  .args = off,
@@ -577,8 +570,7 @@ static void full_page_has_losses(void)
 	check_equal(h->cpus[0].holes[0].kind, HTML_LOST);
 	check_equal(h->level.nr - lost, FULL);
 	check_equal(h->level.left_out[HTML_LOSS], FULL + 500 - by_class);
-	snprintf(want, sizeof(want),
-		 ",\n\"left_out\":{\"lost by class\":%zu}",
+	snprintf(want, sizeof(want), ",\n\"left_out\":{\"lost by class\":%zu}",
 		 FULL + 500 - by_class);
 	*html_level_left_out(h, text) = '\0';
 	check(!strcmp(text, want), "says: %s", text);
@@ -614,8 +606,7 @@ static const struct tap_test tests[] = {
 	{ "a page of a scene with a loss", scene_page },
 	{ "names that would end a script or a text", hostile_names },
 	{ "a page that is full of spans that cannot be merged", full_page },
-	{ "a full page does not merge all for each further span",
-	  full_page_is_left },
+	{ "a full page does not merge all for each further span", full_page_is_left },
 	{ "times of which the page cannot tell the difference", wild_times },
 	{ "hits that a probe missed", missed_hits },
 	{ "a range has the times that the page shows", exact_as_shown },

@@ -11,8 +11,8 @@ static char dir[400];
 struct step {
 	uint64_t ts;
 	int32_t tid;
-	uint32_t next;	/* or 0: an exception */
-	uint64_t read;	/* when it comes back */
+	uint32_t next; /* or 0: an exception */
+	uint64_t read; /* when it comes back */
 };
 
 static void put_step(struct ktape_sink *sink, const struct step *s)
@@ -60,8 +60,7 @@ static void put_steps(const char *name, const struct step *steps, size_t nr)
 		check(i < nr && (e->opcode == KTAPE_EV_SCHED_SWITCH) ==
 					!!steps[i].next,
 		      "%s: %zu is %u", name, i, e->opcode);
-		check(e->tid == steps[i].tid, "%s: %zu is of %d", name, i,
-		      e->tid);
+		check(e->tid == steps[i].tid, "%s: %zu is of %d", name, i, e->tid);
 		check_equal(e->ts, steps[i].read);
 		i++;
 	}
@@ -79,11 +78,8 @@ static void test_one_tick(void)
 		{ 200, 20, 0, 200 },
 	};
 	static const struct step two[] = {
-		{ 90, 5, 10, 90 },
-		{ 100, 10, 0, 100 },
-		{ 100, 20, 0, 101 },
-		{ 101, 20, 0, 101 },
-		{ 200, 30, 0, 200 },
+		{ 90, 5, 10, 90 },   { 100, 10, 0, 100 }, { 100, 20, 0, 101 },
+		{ 101, 20, 0, 101 }, { 200, 30, 0, 200 },
 	};
 	static const struct step alone[] = {
 		{ 0, 10, 0, 0 },
@@ -92,11 +88,9 @@ static void test_one_tick(void)
 		{ 1, 30, 0, 2 },
 	};
 	static const struct step many[] = {
-		{ 90, 5, 10, 90 },    { 100, 10, 0, 100 },
-		{ 100, 20, 0, 101 },  { 100, 20, 30, 101 },
-		{ 100, 30, 0, 102 },  { 100, 30, 10, 102 },
-		{ 101, 10, 20, 102 }, { 103, 20, 0, 103 },
-		{ 103, 20, 10, 103 },
+		{ 90, 5, 10, 90 },    { 100, 10, 0, 100 }, { 100, 20, 0, 101 },
+		{ 100, 20, 30, 101 }, { 100, 30, 0, 102 }, { 100, 30, 10, 102 },
+		{ 101, 10, 20, 102 }, { 103, 20, 0, 103 }, { 103, 20, 10, 103 },
 	};
 
 	put_steps("behind a switch", behind_switch, ARRAY_SIZE(behind_switch));

@@ -9,7 +9,7 @@
 #include "util/bits.h"
 #include "lib_scene.h"
 
-#define MOST	1000U
+#define MOST 1000U
 
 static uint64_t get_varint(const uint8_t **p)
 {
@@ -56,8 +56,7 @@ static size_t read_delta(const uint8_t *data, int64_t *v, size_t n, bool wide)
 			unsigned int width = widths[i / 32];
 
 			value += least + get_bits(p, i % 32 * width, width);
-			v[at + i] = wide ? (int64_t)value :
-					   (int32_t)(uint32_t)value;
+			v[at + i] = wide ? (int64_t)value : (int32_t)(uint32_t)value;
 			if (i % 32 == 31 || at + i + 1 == n)
 				p += width * 4U;
 		}
@@ -132,7 +131,8 @@ static void deltas(void)
 			for (size_t i = 0; i < n; i++)
 				v[i] = number(kind / 2, i, wide);
 			len = kt_pq_delta(out, v, n, wide);
-			check(len <= KT_PQ_DELTA_BOUND(n), "%zu bytes of %zu", len, n);
+			check(len <= KT_PQ_DELTA_BOUND(n), "%zu bytes of %zu",
+			      len, n);
 			read = read_delta(out, got, n, wide);
 			check(read == len, "%zu bytes, read %zu", len, read);
 			check(!memcmp(v, got, n * sizeof(*v)),
@@ -192,8 +192,7 @@ static void levels(void)
 		check(read_indexes(out + 4, got, rows[i].n, 1) == len - 4,
 		      "bytes of %zu", i);
 		for (size_t row = 0; row < rows[i].n; row++)
-			check(got[row] ==
-				      (rows[i].there[row / 64] >> row % 64 & 1),
+			check(got[row] == (rows[i].there[row / 64] >> row % 64 & 1),
 			      "row %zu of %zu", row, i);
 	}
 }

@@ -9,13 +9,22 @@
 
 #include "format/rkh/internal.h"
 
-#define RKH_STREAM	65536
+#define RKH_STREAM 65536
 
-__attribute__((unused))
-static const struct kt_rkh_config usual = {
-	.flags = KT_RKH_ALL, .version = 0x3400, .hz = 1000, .id = 1, .sig = 1,
-	.ts = 4, .ptr = 4, .ntimer = 2, .nblock = 1, .nelem = 1, .esize = 2,
-	.bsize = 1, .pools = 4,
+__attribute__((unused)) static const struct kt_rkh_config usual = {
+	.flags = KT_RKH_ALL,
+	.version = 0x3400,
+	.hz = 1000,
+	.id = 1,
+	.sig = 1,
+	.ts = 4,
+	.ptr = 4,
+	.ntimer = 2,
+	.nblock = 1,
+	.nelem = 1,
+	.esize = 2,
+	.bsize = 1,
+	.pools = 4,
 };
 
 /* A hand-made stream. */
@@ -25,20 +34,19 @@ struct rkh_stream {
 	size_t len;
 	uint8_t seq;
 	uint32_t ts;
-	size_t ends[512];	/* behind the flag of each frame */
+	size_t ends[512]; /* behind the flag of each frame */
 	unsigned int nr;
 };
 
-__attribute__((unused))
-static void add_frame(struct rkh_stream *s, const uint8_t *plain, size_t len)
+__attribute__((unused)) static void add_frame(struct rkh_stream *s,
+					      const uint8_t *plain, size_t len)
 {
 	s->len += kt_rkh_frame(s->data + s->len, plain, len);
 	s->ends[s->nr++] = s->len;
 }
 
-__attribute__((unused))
-static void rkh_begin(struct rkh_stream *s, const struct kt_rkh_config *c,
-			 bool record)
+__attribute__((unused)) static void
+rkh_begin(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 {
 	uint8_t plain[KT_RKH_CONFIG_FRAME];
 
@@ -50,13 +58,16 @@ static void rkh_begin(struct rkh_stream *s, const struct kt_rkh_config *c,
 		add_frame(s, plain, kt_rkh_put_config(c, plain));
 }
 
-__attribute__((unused))
-static void rkh_add(struct rkh_stream *s, unsigned int id, uint64_t value,
-		       const char *text, size_t len)
+__attribute__((unused)) static void rkh_add(struct rkh_stream *s,
+					    unsigned int id, uint64_t value,
+					    const char *text, size_t len)
 {
 	struct kt_rkh_event e = {
-		.id = (uint8_t)id, .seq = s->seq++, .ts = s->ts,
-		.text = (const uint8_t *)text, .len = len,
+		.id = (uint8_t)id,
+		.seq = s->seq++,
+		.ts = s->ts,
+		.text = (const uint8_t *)text,
+		.len = len,
 	};
 	uint8_t plain[1024];
 
@@ -69,9 +80,8 @@ static void rkh_add(struct rkh_stream *s, unsigned int id, uint64_t value,
 static const char mem_arg[] = "\x18\x03\x7e\x7d\x00\x31\xff\x37hi";
 
 /* Append every event once. */
-__attribute__((unused))
-static void rkh_all(struct rkh_stream *s, const struct kt_rkh_config *c,
-		       bool record)
+__attribute__((unused)) static void
+rkh_all(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 {
 	rkh_begin(s, c, record);
 	for (unsigned int id = 0; id < KT_RKH_IDS; id++) {
@@ -83,7 +93,7 @@ static void rkh_all(struct rkh_stream *s, const struct kt_rkh_config *c,
 			rkh_add(s, id, 0, mem_arg, sizeof(mem_arg));
 		else
 			rkh_add(s, id, id % 7 == 1 ? 0x7d : id % 7 + 1,
-				   strchr(k->types, 'Z') ? "name" : "}~\0z", 4);
+				strchr(k->types, 'Z') ? "name" : "}~\0z", 4);
 	}
 }
 

@@ -20,11 +20,11 @@
 #include "lib_codec.h"
 #include "tap.h"
 
-#define SYMBOLS		256
-#define VALUE		256
+#define SYMBOLS 256
+#define VALUE	256
 
 struct symbol {
-	char kind;		/* its table: o, s, u */
+	char kind; /* its table: o, s, u */
 	unsigned long long id;
 	char name[64];
 };
@@ -35,7 +35,7 @@ static unsigned int nr_symbols;
 /* Response times: before the last event, and after it. */
 static struct ktape_responses *responses;
 static struct ktape_response before;
-static uint64_t tick;	/* ns */
+static uint64_t tick; /* ns */
 static unsigned int nr_times;
 
 /* Find the text of a member of a flat object. Return: false if there is none. */
@@ -84,8 +84,7 @@ static void learn(const char *json)
 			continue;
 		s->kind = i < 2 ? 'o' : *keys[i];
 		s->id = strtoull(id, NULL, 0);
-		snprintf(s->name, sizeof(s->name), "%.63s",
-			 name + (*name == '&'));
+		snprintf(s->name, sizeof(s->name), "%.63s", name + (*name == '&'));
 		nr_symbols++;
 		return;
 	}
@@ -101,7 +100,8 @@ static bool same_value(const char *theirs, const char *ours, bool signal)
 	if (!strcmp(theirs, "?") || !strcmp(theirs, "static"))
 		return !v;
 	if ((unsigned long long)strtoll(theirs, &end, hex ? 16 : 10) ==
-	    (unsigned long long)strtoll(ours, NULL, 0) && !*end)
+		    (unsigned long long)strtoll(ours, NULL, 0) &&
+	    !*end)
 		return true;
 	return !strcmp(theirs, ours) ||
 	       (*ours == '&' && !strcmp(theirs, ours + 1)) ||
@@ -136,10 +136,9 @@ static void same_response(const char *key, const char *value, const char *json,
 	if (strstr(line, "rt=-1"))
 		return;
 	if (!strcmp(key, "nseq")) {
-		check((strstr(line, " GET ") ? r->gets : r->posts) ==
-		      (uint64_t)theirs, "%.120s: %llu posts, %llu gets", line,
-		      (unsigned long long)r->posts,
-		      (unsigned long long)r->gets);
+		check((strstr(line, " GET ") ? r->gets : r->posts) == (uint64_t)theirs,
+		      "%.120s: %llu posts, %llu gets", line,
+		      (unsigned long long)r->posts, (unsigned long long)r->gets);
 		return;
 	}
 	check(r->count == before.count + timed, "%.120s: no time", line);
@@ -157,12 +156,13 @@ static void same_field(const char *key, const char *value, const char *json,
 		same_response(key, value, json, line);
 		return;
 	}
-	check(member(json, key, ours), "%.120s: no %.120s in %.120s", line, key, json);
+	check(member(json, key, ours), "%.120s: no %.120s in %.120s", line, key,
+	      json);
 	if (!strcmp(key, "tst") && !strtoull(ours, NULL, 0) &&
 	    member(json, "sst", source))
 		memcpy(ours, source, sizeof(ours));
-	check(same_value(value, ours, !strcmp(key, "sig")), "%.120s: %.120s is %.120s",
-	      line, key, ours);
+	check(same_value(value, ours, !strcmp(key, "sig")),
+	      "%.120s: %.120s is %.120s", line, key, ours);
 }
 
 /* Compare the fields "key=value, ..." after the colon. */
@@ -211,8 +211,10 @@ static void same_event(const char *line, const char *json)
 	bar[strcspn(bar, " ")] = '\0';
 	check(member(json, "group", group) && member(json, "event", event),
 	      "%.120s", json);
-	check(!strcmp(group, !strcmp(p, "RQ") ? "QUE" :
-		      !strcmp(p, "TIM") ? "TMR" : p), "%.120s: %.120s", line, json);
+	check(!strcmp(group, !strcmp(p, "RQ")  ? "QUE" :
+			     !strcmp(p, "TIM") ? "TMR" :
+						 p),
+	      "%.120s: %.120s", line, json);
 	if (!strcmp(group, "USR")) {
 		check(!strcmp(bar, symbol('u', strtoull(event, NULL, 0))),
 		      "%.120s: %.120s", line, json);
@@ -307,13 +309,16 @@ static void golden_notice(void *arg, const struct ktape_notice *n)
  * Compare their text and ours, and the numbers of damages, gaps and response
  * times.
  */
-__attribute__((unused))
-static void compare_golden(const char *stem, unsigned int errors,
-			   unsigned int gaps, unsigned int times)
+__attribute__((unused)) static void compare_golden(const char *stem,
+						   unsigned int errors,
+						   unsigned int gaps,
+						   unsigned int times)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.format = "rkh", .notice = golden_notice, .arg = &reported,
+		.format = "rkh",
+		.notice = golden_notice,
+		.arg = &reported,
 	};
 	unsigned int errors_nr = 0, gaps_nr = 0, n = 0;
 	struct ktape_trace *t;
@@ -332,8 +337,8 @@ static void compare_golden(const char *stem, unsigned int errors,
 	compare_lines(t, f, &n, &errors_nr, &gaps_nr);
 	check(n > 60, "%.120s: %u events", stem, n);
 	check(!next_source(t), "%.120s: more than %u events", stem, n);
-	check(errors_nr == errors && reported.corrupt == errors, "%.120s: %u damages",
-	      stem, reported.corrupt);
+	check(errors_nr == errors && reported.corrupt == errors,
+	      "%.120s: %u damages", stem, reported.corrupt);
 	check(gaps_nr == gaps && reported.gaps == gaps && reported.lost == gaps,
 	      "%.120s: %u gaps, %llu lost", stem, reported.gaps,
 	      (unsigned long long)reported.lost);

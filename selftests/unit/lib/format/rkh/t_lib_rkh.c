@@ -20,17 +20,21 @@ static struct rkh_stream stream;
 
 static const struct {
 	const char *name;
-	const char *frame;	/* with its flag */
+	const char *frame; /* with its flag */
 	size_t len;
 	const char *json;
 } vectors[] = {
-	{ "stuffing in time", "\0\0\x11\0\x7d\x5e\x7d\x5d\0\x30\0\x20\x10\x20\x74\x7e", 16,
+	{ "stuffing in time",
+	  "\0\0\x11\0\x7d\x5e\x7d\x5d\0\x30\0\x20\x10\x20\x74\x7e", 16,
 	  "{\"group\":\"MP\",\"event\":\"INIT\",\"nseq\":0,\"ts\":2105409553,\"mp\":\"0x20003000\",\"nb\":16,\"bs\":32}" },
 	{ "a pool less one", "\xa5\0\1\0\0\0\3\1\1\0\x0e\0\x40\0\x20\xe7\x7e", 17,
 	  "{\"group\":\"FWK\",\"event\":\"GCR\",\"nseq\":0,\"ts\":1,\"sig\":3,\"pid\":2,\"rc\":1,\"nb\":0,\"nmin\":14,\"actor\":\"0x20004000\"}" },
-	{ "stuffed checksum", "\xa0\1\2\0\0\0\x5d\x7e", 8, "{\"group\":\"FWK\",\"event\":\"EN\",\"nseq\":1,\"ts\":2}" },
-	{ "stuffed checksum again", "\xa0\1\xe2\0\0\0\x7d\x5d\x7e", 9, "{\"group\":\"FWK\",\"event\":\"EN\",\"nseq\":1,\"ts\":226}" },
-	{ "text, then a number", "\xad\2\3\0\0\0m\0\x34\x12\x9b\x7e", 12, "{\"group\":\"FWK\",\"event\":\"ASSERT\",\"nseq\":2,\"ts\":3,\"file\":\"m\",\"line\":4660}" },
+	{ "stuffed checksum", "\xa0\1\2\0\0\0\x5d\x7e", 8,
+	  "{\"group\":\"FWK\",\"event\":\"EN\",\"nseq\":1,\"ts\":2}" },
+	{ "stuffed checksum again", "\xa0\1\xe2\0\0\0\x7d\x5d\x7e", 9,
+	  "{\"group\":\"FWK\",\"event\":\"EN\",\"nseq\":1,\"ts\":226}" },
+	{ "text, then a number", "\xad\2\3\0\0\0m\0\x34\x12\x9b\x7e", 12,
+	  "{\"group\":\"FWK\",\"event\":\"ASSERT\",\"nseq\":2,\"ts\":3,\"file\":\"m\",\"line\":4660}" },
 	{ "a user's event", "\xc5\3\4\0\0\0\x21\xff\x7e", 9, NULL },
 };
 
@@ -49,8 +53,7 @@ static void bytes(void)
 		check(len > 0, "%s", vectors[i].name);
 		if (!vectors[i].json)
 			continue;
-		check_equal(kt_rkh_decode(&usual, &e, plain, (size_t)len, why),
-			    0);
+		check_equal(kt_rkh_decode(&usual, &e, plain, (size_t)len, why), 0);
 		check(!*why, "%s: %s", vectors[i].name, why);
 		raw[0] = e.id;
 		raw[1] = e.seq;
@@ -58,13 +61,13 @@ static void bytes(void)
 		memcpy(raw + 8, &e.ts, 4);
 		size = kt_rkh_to_typed(&usual, &e, raw + KT_RKH_RAW_HEAD);
 		*kt_rkh_json(json, raw, KT_RKH_RAW_HEAD + size) = '\0';
-		check(!strcmp(json, vectors[i].json), "%s: %s",
-		      vectors[i].name, json);
+		check(!strcmp(json, vectors[i].json), "%s: %s", vectors[i].name,
+		      json);
 		check(kt_rkh_encode(&usual, &e, again) == (size_t)len &&
-		      !memcmp(again, plain, (size_t)len), "%s",
-		      vectors[i].name);
-		check(kt_rkh_frame(back, again, (size_t)len) ==
-		      vectors[i].len && !memcmp(back, frame, vectors[i].len),
+			      !memcmp(again, plain, (size_t)len),
+		      "%s", vectors[i].name);
+		check(kt_rkh_frame(back, again, (size_t)len) == vectors[i].len &&
+			      !memcmp(back, frame, vectors[i].len),
 		      "%s", vectors[i].name);
 	}
 }
@@ -76,7 +79,7 @@ static void escapes(void)
 		size_t len;
 		int64_t size;
 	} tries[] = {
-		{ "a}]b}^", 6, 4 }, { "a}", 2, -EBADMSG },
+		{ "a}]b}^", 6, 4 },    { "a}", 2, -EBADMSG },
 		{ "}a", 2, -EBADMSG }, { "}}", 2, -EBADMSG },
 		{ "a~", 2, -EBADMSG }, { "", 0, 0 },
 	};
@@ -84,7 +87,8 @@ static void escapes(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
 		check(kt_rkh_unframe(to, (const uint8_t *)tries[i].data,
-				     tries[i].len) == tries[i].size, "%zu", i);
+				     tries[i].len) == tries[i].size,
+		      "%zu", i);
 }
 
 /* ---- there and back ------------------------------------------------------------ */
@@ -100,7 +104,8 @@ static void check_back(const void *data, size_t len, const char *what)
 
 	one = codec_convert(path, "rkh", NULL, &reported);
 	check(one >= 0, "%s: %d %s", what, one, reported.text);
-	check(!reported.corrupt && !reported.truncated, "%s: %s", what, reported.text);
+	check(!reported.corrupt && !reported.truncated, "%s: %s", what,
+	      reported.text);
 	back = codec_content(one, &size);
 	check(size == len && !memcmp(back, data, len), "%s: %zu, not %zu bytes",
 	      what, size, len);
@@ -124,9 +129,13 @@ static void check_back(const void *data, size_t len, const char *what)
 static void widths(void)
 {
 	static const uint32_t flags[] = {
-		KT_RKH_ALL, 0x7fff, KT_RKH_ALL & ~KT_RKH_SENDER,
-		KT_RKH_ALL & ~KT_RKH_QUE_LOW, KT_RKH_ALL & ~KT_RKH_MP_LOW,
-		KT_RKH_ALL & ~KT_RKH_SEQ, KT_RKH_ALL & ~KT_RKH_CHECK,
+		KT_RKH_ALL,
+		0x7fff,
+		KT_RKH_ALL & ~KT_RKH_SENDER,
+		KT_RKH_ALL & ~KT_RKH_QUE_LOW,
+		KT_RKH_ALL & ~KT_RKH_MP_LOW,
+		KT_RKH_ALL & ~KT_RKH_SEQ,
+		KT_RKH_ALL & ~KT_RKH_CHECK,
 	};
 	char what[64];
 
@@ -175,8 +184,7 @@ static void check_words(const struct ktape_event *e, const char *line)
 	const char *at = strstr(line, "user_event: ");
 	size_t len = strlen(k->name);
 
-	check(at && !strncmp(at + 12, k->name, len), "%.120s: no %s", line,
-	      k->name);
+	check(at && !strncmp(at + 12, k->name, len), "%.120s: no %s", line, k->name);
 	at += 12 + len;
 	for (unsigned int i = 0; k->types[i] && *k->types != 'U'; i++) {
 		char key[32];
@@ -195,7 +203,8 @@ static void check_lines(const char *path)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported,
+		.notice = codec_notice,
+		.arg = &reported,
 	};
 	unsigned int nr = 0;
 	const struct ktape_event *e;
@@ -213,7 +222,8 @@ static void check_lines(const char *path)
 		check_words(e, line);
 		if (strstr(line, "QUE_FIFO"))
 			check(strstr(line, "QUE_FIFO q=0x7 nelem=8") &&
-			      !strstr(line, "typed=") && !strstr(line, "id="),
+				      !strstr(line, "typed=") &&
+				      !strstr(line, "id="),
 			      "%s", line);
 		free(line);
 		nr++;
@@ -226,8 +236,10 @@ static void check_lines(const char *path)
 static void words(void)
 {
 	static const uint32_t flags[] = {
-		KT_RKH_ALL, KT_RKH_ALL & ~KT_RKH_SENDER,
-		KT_RKH_ALL & ~KT_RKH_QUE_LOW, KT_RKH_ALL & ~KT_RKH_MP_LOW,
+		KT_RKH_ALL,
+		KT_RKH_ALL & ~KT_RKH_SENDER,
+		KT_RKH_ALL & ~KT_RKH_QUE_LOW,
+		KT_RKH_ALL & ~KT_RKH_MP_LOW,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
@@ -251,7 +263,8 @@ static void words(void)
 /* ---- losses ---------------------------------------------------------------------- */
 
 static void read_all(const void *data, size_t len, const char *format,
-		     uint32_t flags, struct codec_reports *reported, unsigned int *nr)
+		     uint32_t flags, struct codec_reports *reported,
+		     unsigned int *nr)
 {
 	char path[CODEC_PATH];
 	int fd = codec_file(path, data, len);
@@ -273,13 +286,15 @@ static void losses(void)
 	for (size_t i = stream.ends[9]; i < stream.ends[12]; i++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			uint64_t lost = i == stream.ends[10] - 1 ||
-					i == stream.ends[11] - 1 ||
-					i == stream.ends[12] - 1 ? 2 : 1;
+							i == stream.ends[11] - 1 ||
+							i == stream.ends[12] - 1 ?
+						2 :
+						1;
 
 			stream.data[i] ^= (uint8_t)(1U << bit);
 			read_all(stream.data, stream.len, "rkh", 0, &reported, &nr);
 			check(reported.lost == lost && nr == all - lost &&
-			      reported.corrupt >= 1 && reported.corrupt <= 2,
+				      reported.corrupt >= 1 && reported.corrupt <= 2,
 			      "byte %zu bit %u: %llu lost, %u left, %u bad", i,
 			      bit, (unsigned long long)reported.lost, nr,
 			      reported.corrupt);
@@ -294,9 +309,9 @@ static void losses(void)
 		memcpy(copy + head, stream.data + tail, stream.len - tail);
 		read_all(copy, stream.len - (tail - head), "rkh",
 			 KTAPE_TRACE_SORTED, &reported, &nr);
-		check(reported.lost == 1 && reported.gaps == 1 && !reported.corrupt &&
-		      nr == all - 1, "frame %u: %llu lost", i,
-		      (unsigned long long)reported.lost);
+		check(reported.lost == 1 && reported.gaps == 1 &&
+			      !reported.corrupt && nr == all - 1,
+		      "frame %u: %llu lost", i, (unsigned long long)reported.lost);
 	}
 }
 
@@ -333,12 +348,13 @@ static void before_first(void)
 		check(nr > 60 && !reported.lost && reported.gaps == 1,
 		      "%u: %u events, %u gaps", i, nr, reported.gaps);
 		check(reported.truncated == joined && reported.corrupt == !joined,
-		      "%u: %u cut, %u bad", i, reported.truncated, reported.corrupt);
+		      "%u: %u cut, %u bad", i, reported.truncated,
+		      reported.corrupt);
 		out = codec_convert(path, "native", "form=pipe", &reported);
 		snprintf(native, sizeof(native), "/proc/self/fd/%d", out);
 		codec_read_all(native, NULL, 0, &reported);
-		check(reported.gaps == 1 && !reported.lost, "%u: native has %u gaps", i,
-		      reported.gaps);
+		check(reported.gaps == 1 && !reported.lost,
+		      "%u: native has %u gaps", i, reported.gaps);
 		close(in);
 		close(out);
 	}
@@ -460,13 +476,15 @@ static void linux_trace(void)
 	close(three);
 }
 
-#define LOSSES	600U	/* more than wait for their end */
+#define LOSSES 600U /* more than wait for their end */
 
 /* Losses of more CPUs than wait for their end, before the first event. */
 static void many_losses(void)
 {
 	struct ktape_sink_options how = { .format = "rkh" };
-	struct ktape_notice n = { .kind = KTAPE_NOTICE_LOST, .stream = true, .count = 2 };
+	struct ktape_notice n = { .kind = KTAPE_NOTICE_LOST,
+				  .stream = true,
+				  .count = 2 };
 	struct codec_reports reported;
 	static struct stream source;
 	char in[CODEC_PATH], out[CODEC_PATH];
@@ -502,8 +520,11 @@ static void many_losses(void)
 }
 
 /* Any event of such a trace, of CPU 0 without a thread. */
-#define OURS(opcode)	"\1" opcode "\3\0\0" "\x09\0\0\0\0" "\6\0\0\0\0"
-#define WORD		"\6\1\2\3\4"
+#define OURS(opcode)         \
+	"\1" opcode "\3\0\0" \
+	"\x09\0\0\0\0"       \
+	"\6\0\0\0\0"
+#define WORD "\6\1\2\3\4"
 
 /*
  * An unknown opcode may be from a later writer and is kept; what no writer
@@ -551,10 +572,14 @@ static void options(void)
 		const char *options;
 		int err;
 	} tries[] = {
-		{ "id-width=2,ptr-width=8", 0 }, { "id-width=3", -EINVAL },
-		{ "id-width", -EINVAL }, { "ptr-width=16", -EINVAL },
-		{ "seq=2", -EINVAL }, { "tick-hz=0", -EINVAL },
-		{ "tick-hz=65536", -EINVAL }, { "color=red", -EINVAL },
+		{ "id-width=2,ptr-width=8", 0 },
+		{ "id-width=3", -EINVAL },
+		{ "id-width", -EINVAL },
+		{ "ptr-width=16", -EINVAL },
+		{ "seq=2", -EINVAL },
+		{ "tick-hz=0", -EINVAL },
+		{ "tick-hz=65536", -EINVAL },
+		{ "color=red", -EINVAL },
 		{ "seq=0,time=0,check=0,tick-hz=65535", 0 },
 	};
 	struct ktape_error error;
@@ -566,7 +591,8 @@ static void options(void)
 	fd = codec_file(path, stream.data, stream.len);
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
 		struct ktape_trace_options how = {
-			.format = "rkh", .format_options = tries[i].options,
+			.format = "rkh",
+			.format_options = tries[i].options,
 		};
 		int err = ktape_trace_open(path, &how, &t, &error);
 
@@ -590,7 +616,9 @@ static void golden(void)
 static void golden_back(void)
 {
 	static const char *const stems[] = {
-		"rkh_ahsm", "rkh_allevents", "rkh_allevents_min",
+		"rkh_ahsm",
+		"rkh_allevents",
+		"rkh_allevents_min",
 	};
 
 	if (!has_golden())
@@ -635,8 +663,7 @@ static int write_seeds(const char *dir)
 
 	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
 		rkh_all(&stream, &usual, i != 1);
-		err |= write_seed(dir, "rkh", first[i], stream.data,
-				  stream.len);
+		err |= write_seed(dir, "rkh", first[i], stream.data, stream.len);
 	}
 	return err;
 }

@@ -14,29 +14,40 @@ static struct stream stream;
 
 static const struct {
 	const char *name;
-	const char *frame;	/* without its zero */
+	const char *frame; /* without its zero */
 	size_t len;
-	const char *json;	/* NULL = not valid */
+	const char *json; /* NULL = not valid */
 } vectors[] = {
-	{ "core 0", "\1\1\1\1", 4, "{\"Base\":{\"ts\":\"0\",\"kind\":{\"CoreId\":{\"core_id\":0}}}}" },
-	{ "resolution", "\3\2\xa", 3, "{\"BaseMetadata\":{\"TsResolutionNs\":{\"ns_per_ts\":\"10\"}}}" },
-	{ "u32 max", "\x8\5\x54\xff\xff\xff\xff\xf", 8, "{\"Base\":{\"ts\":\"84\",\"kind\":{\"IsrExit\":{\"isr_id\":4294967295}}}}" },
+	{ "core 0", "\1\1\1\1", 4,
+	  "{\"Base\":{\"ts\":\"0\",\"kind\":{\"CoreId\":{\"core_id\":0}}}}" },
+	{ "resolution", "\3\2\xa", 3,
+	  "{\"BaseMetadata\":{\"TsResolutionNs\":{\"ns_per_ts\":\"10\"}}}" },
+	{ "u32 max", "\x8\5\x54\xff\xff\xff\xff\xf", 8,
+	  "{\"Base\":{\"ts\":\"84\",\"kind\":{\"IsrExit\":{\"isr_id\":4294967295}}}}" },
 	{ "u32 beyond 32 bits", "\x8\5\x54\xff\xff\xff\xff\x1f", 8, NULL },
 	{ "u32 of 6 bytes", "\x9\5\x54\xff\xff\xff\xff\x8f\1", 9, NULL },
 	{ "u32 cut off", "\5\5\x54\xff\xff", 5, NULL },
-	{ "u64 max", "\xd\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\3", 13, "{\"Base\":{\"ts\":\"18446744073709551615\",\"kind\":{\"IsrEnter\":{\"isr_id\":3}}}}" },
-	{ "u64 beyond 64 bits", "\xd\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\3", 13, NULL },
-	{ "minus zero", "\5\xb\1\2\1", 5, "{\"Base\":{\"ts\":\"1\",\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":\"-9223372036854775808\"}}}}" },
-	{ "minus one", "\5\xb\1\2\3", 5, "{\"Base\":{\"ts\":\"1\",\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":\"-1\"}}}}" },
-	{ "s64 max", "\xe\xb\1\2\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1", 14, "{\"Base\":{\"ts\":\"1\",\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":\"9223372036854775807\"}}}}" },
+	{ "u64 max", "\xd\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\3", 13,
+	  "{\"Base\":{\"ts\":\"18446744073709551615\",\"kind\":{\"IsrEnter\":{\"isr_id\":3}}}}" },
+	{ "u64 beyond 64 bits", "\xd\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\3",
+	  13, NULL },
+	{ "minus zero", "\5\xb\1\2\1", 5,
+	  "{\"Base\":{\"ts\":\"1\",\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":\"-9223372036854775808\"}}}}" },
+	{ "minus one", "\5\xb\1\2\3", 5,
+	  "{\"Base\":{\"ts\":\"1\",\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":\"-1\"}}}}" },
+	{ "s64 max", "\xe\xb\1\2\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1", 14,
+	  "{\"Base\":{\"ts\":\"1\",\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":\"9223372036854775807\"}}}}" },
 	{ "loose bytes", "\5\4\1\2\3", 5, NULL },
 	{ "no fields", "\2\4", 2, NULL },
 	{ "id of no event", "\3\x28\1", 3, NULL },
 	{ "id above 127", "\3\x80\1", 3, NULL },
-	{ "kind of queue", "\4\x65\5\4", 4, "{\"FreeRTOSMetadata\":{\"QueueKind\":{\"queue_id\":5,\"kind\":\"FrqkRecursiveMutex\"}}}" },
+	{ "kind of queue", "\4\x65\5\4", 4,
+	  "{\"FreeRTOSMetadata\":{\"QueueKind\":{\"queue_id\":5,\"kind\":\"FrqkRecursiveMutex\"}}}" },
 	{ "unknown kind of queue", "\4\x65\5\6", 4, NULL },
-	{ "text", "\6\x5f\1\x61\x22\x62", 6, "{\"FreeRTOSMetadata\":{\"TaskName\":{\"task_id\":1,\"name\":\"a\\\"b\"}}}" },
-	{ "to ready", "\x8\x55\xa3\x8d\xe3\4\xab\4", 8, "{\"FreeRTOS\":{\"ts\":\"10012323\",\"kind\":{\"TaskToRdyState\":{\"task_id\":555}}}}" },
+	{ "text", "\6\x5f\1\x61\x22\x62", 6,
+	  "{\"FreeRTOSMetadata\":{\"TaskName\":{\"task_id\":1,\"name\":\"a\\\"b\"}}}" },
+	{ "to ready", "\x8\x55\xa3\x8d\xe3\4\xab\4", 8,
+	  "{\"FreeRTOS\":{\"ts\":\"10012323\",\"kind\":{\"TaskToRdyState\":{\"task_id\":555}}}}" },
 	{ "pointer beyond the frame", "\6\4\1\2", 4, NULL },
 };
 
@@ -57,15 +68,15 @@ static void bytes(void)
 		if (len < 0)
 			continue;
 		*kt_tband_json(json, &e) = '\0';
-		check(!strcmp(json, vectors[i].json), "%s: %s",
-		      vectors[i].name, json);
+		check(!strcmp(json, vectors[i].json), "%s: %s", vectors[i].name,
+		      json);
 		check(kt_tband_encode(&e, again) == (size_t)len &&
-		      !memcmp(again, plain, (size_t)len), "%s",
-		      vectors[i].name);
-		check(kt_cobs_encode(back, again, (size_t)len) ==
-		      vectors[i].len + 1 &&
-		      !memcmp(back, frame, vectors[i].len) &&
-		      !back[vectors[i].len], "%s", vectors[i].name);
+			      !memcmp(again, plain, (size_t)len),
+		      "%s", vectors[i].name);
+		check(kt_cobs_encode(back, again, (size_t)len) == vectors[i].len + 1 &&
+			      !memcmp(back, frame, vectors[i].len) &&
+			      !back[vectors[i].len],
+		      "%s", vectors[i].name);
 	}
 }
 
@@ -100,7 +111,8 @@ static size_t frames_end(const struct stream *s, unsigned int nr)
 
 	while (nr--)
 		at = (size_t)((uint8_t *)memchr(s->data + at, 0, s->len - at) -
-			      s->data) + 1;
+			      s->data) +
+		     1;
 	return at;
 }
 
@@ -108,7 +120,9 @@ static unsigned int count_lines(const char *path, const char *format,
 				struct codec_reports *reported, uint64_t *hash)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = reported, .format = format,
+		.notice = codec_notice,
+		.arg = reported,
+		.format = format,
 	};
 	const struct ktape_event *e;
 	struct ktape_trace *t;
@@ -155,15 +169,16 @@ static void padded(void)
 			char *p = (char *)copy;
 
 			for (size_t n = 0; n < len; n++)
-				p += sprintf(p, "%02x", n < stream.len ?
-					     stream.data[n] : 0);
+				p += sprintf(p, "%02x",
+					     n < stream.len ? stream.data[n] : 0);
 			len *= 2;
 		}
 		fd = codec_file(path, copy, len);
 		nr = count_lines(path, NULL, &reported, &hash);
 		check(nr == all && hash == want, "%zu zeros: %u of %u events",
 		      sizes[i / 2], nr, all);
-		check(!reported.corrupt && !reported.truncated && reported.assumed == 1,
+		check(!reported.corrupt && !reported.truncated &&
+			      reported.assumed == 1,
 		      "%zu zeros: %s", sizes[i / 2], reported.text);
 		close(fd);
 	}
@@ -174,8 +189,8 @@ static void padded(void)
 	memcpy(copy, stream.data, frames_end(&stream, 3));
 	fd = codec_file(path, copy, 1000 + stream.len - frames_end(&stream, 3));
 	nr = count_lines(path, "tband", &reported, &hash);
-	check(nr == all + 1 && reported.corrupt == 1, "%u of %u events, %u bad", nr,
-	      all, reported.corrupt);
+	check(nr == all + 1 && reported.corrupt == 1, "%u of %u events, %u bad",
+	      nr, all, reported.corrupt);
 	close(fd);
 }
 
@@ -202,7 +217,8 @@ static void events(void)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported,
+		.notice = codec_notice,
+		.arg = &reported,
 	};
 	const struct ktape_event *e;
 	struct ktape_trace *t;
@@ -243,7 +259,8 @@ static void order(void)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported,
+		.notice = codec_notice,
+		.arg = &reported,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	const struct ktape_event *e;
@@ -275,7 +292,8 @@ static void order(void)
 	while ((ret = ktape_trace_next(t, &e)) > 0)
 		;
 	check_equal(ret, -EBADMSG);
-	check(!strcmp(reported.text, "Trace event time stamps for core 1 are out of order"),
+	check(!strcmp(reported.text,
+		      "Trace event time stamps for core 1 are out of order"),
 	      "%s", reported.text);
 	ktape_trace_close(t);
 	close(fd);
@@ -443,13 +461,30 @@ static void names_of_all(void)
 {
 	static const uint32_t name[7] = { 1 }, mark[1] = { 1 };
 	const struct ktape_event events[] = {
-		{ .opcode = KTAPE_EV_REGISTRY, .kind = KTAPE_RING_REGISTRY,
-		  .nargs = 7, .args = name, .dat20 = KTAPE_OBJ_MARKER,
-		  .blob = "both", .blob_size = 4, .known = true, .tid = -1 },
-		{ .opcode = KTAPE_EV_MARK, .nargs = 1, .args = mark,
-		  .dat20 = 1, .blob = "", .known = true, .tid = 7, .ts = 5 },
-		{ .opcode = KTAPE_EV_MARK, .nargs = 1, .args = mark,
-		  .blob = "", .known = true, .tid = 7, .ts = 6 },
+		{ .opcode = KTAPE_EV_REGISTRY,
+		  .kind = KTAPE_RING_REGISTRY,
+		  .nargs = 7,
+		  .args = name,
+		  .dat20 = KTAPE_OBJ_MARKER,
+		  .blob = "both",
+		  .blob_size = 4,
+		  .known = true,
+		  .tid = -1 },
+		{ .opcode = KTAPE_EV_MARK,
+		  .nargs = 1,
+		  .args = mark,
+		  .dat20 = 1,
+		  .blob = "",
+		  .known = true,
+		  .tid = 7,
+		  .ts = 5 },
+		{ .opcode = KTAPE_EV_MARK,
+		  .nargs = 1,
+		  .args = mark,
+		  .blob = "",
+		  .known = true,
+		  .tid = 7,
+		  .ts = 6 },
 	};
 	static const struct ktape_info info = { .freq = 1000000 };
 	struct ktape_sink_options how = { .format = "tband", .info = &info };
@@ -476,8 +511,7 @@ static void names_of_all(void)
 	while (ktape_trace_next(t, &e) > 0) {
 		char *line = codec_line(t, e);
 
-		marks += e->opcode == KTAPE_EV_MARK &&
-			 strstr(line, "id=1 (both)");
+		marks += e->opcode == KTAPE_EV_MARK && strstr(line, "id=1 (both)");
 		free(line);
 	}
 	check_equal(marks, 2);
@@ -515,8 +549,7 @@ static void losses(void)
 		threes += args && args[11] == '3';
 	}
 	check(counts >= 4 && counts <= 6, "%u", counts);
-	check(zeros + threes == counts && zeros && threes, "%u %u", zeros,
-	      threes);
+	check(zeros + threes == counts && zeros && threes, "%u %u", zeros, threes);
 	free(text);
 	close(in);
 	close(out);
@@ -582,7 +615,8 @@ static void options(void)
 	fd = codec_file(path, stream.data, stream.len);
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
 		struct ktape_trace_options how = {
-			.notice = codec_notice, .arg = &reported,
+			.notice = codec_notice,
+			.arg = &reported,
 			.format = tries[i].format,
 			.format_options = tries[i].options,
 		};
@@ -616,7 +650,9 @@ static void bare_metal(void)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported, .format = "tband",
+		.notice = codec_notice,
+		.arg = &reported,
+		.format = "tband",
 		.format_options = "mode=bare-metal,core-count=1",
 	};
 	const struct ktape_event *e;
@@ -688,9 +724,8 @@ static void compare_golden(const char *stem)
 		n++;
 		check(fgets(read, sizeof(read), want), "%s: line %u", stem, n);
 		quote_wide(line, sizeof(line), read);
-		check(source && strlen(line) == len + 1 &&
-		      !memcmp(source, line, len), "%s: line %u: %s", stem, n,
-		      line);
+		check(source && strlen(line) == len + 1 && !memcmp(source, line, len),
+		      "%s: line %u: %s", stem, n, line);
 	}
 	check(n && !fgets(read, sizeof(read), want), "%s: more than %u lines",
 	      stem, n);
@@ -699,7 +734,9 @@ static void compare_golden(const char *stem)
 }
 
 static const char *const stems[] = {
-	"tband_stream_bare", "tband_stream_edge_ts", "tband_snapshot_bare",
+	"tband_stream_bare",
+	"tband_stream_edge_ts",
+	"tband_snapshot_bare",
 	"tband_snapshot_full_200b",
 };
 
@@ -762,8 +799,7 @@ static int write_seeds(const char *dir)
 
 	stream_all(&stream);
 	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
-		err |= write_seed(dir, "tband", first[i], stream.data,
-				  stream.len);
+		err |= write_seed(dir, "tband", first[i], stream.data, stream.len);
 	return err;
 }
 

@@ -8,7 +8,7 @@
 #include "lib_tband.h"
 #include "tap.h"
 
-#define OWN_LOST	3	/* that stream_all() reports */
+#define OWN_LOST 3 /* that stream_all() reports */
 
 static struct stream stream;
 
@@ -27,8 +27,10 @@ struct came {
 static void receive(const void *data, size_t len, struct came *came)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &came->reported,
-		.format = "tband", .format_options = "check=1",
+		.notice = codec_notice,
+		.arg = &came->reported,
+		.format = "tband",
+		.format_options = "check=1",
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	const struct ktape_event *e;
@@ -84,8 +86,10 @@ static void gather_line(struct gathered *g, const void *data, size_t len,
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported,
-		.format = "tband", .format_options = options,
+		.notice = codec_notice,
+		.arg = &reported,
+		.format = "tband",
+		.format_options = options,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	const struct ktape_event *e;
@@ -128,7 +132,8 @@ static void whole(void)
 }
 
 /* Damage one place: it is reported, and each event arrives or is counted. */
-static void tband_line_check(const char *how, size_t at, const uint8_t *data, size_t len)
+static void tband_line_check(const char *how, size_t at, const uint8_t *data,
+			     size_t len)
 {
 	struct came came;
 	uint64_t lost;
@@ -137,8 +142,7 @@ static void tband_line_check(const char *how, size_t at, const uint8_t *data, si
 	lost = came.reported.lost - OWN_LOST;
 	check(came.events + lost == line_events, "%s %zu: %u and %llu of %u",
 	      how, at, came.events, (unsigned long long)lost, line_events);
-	check(lost <= 2, "%s %zu: %llu lost", how, at,
-	      (unsigned long long)lost);
+	check(lost <= 2, "%s %zu: %llu lost", how, at, (unsigned long long)lost);
 	check(came.reported.corrupt + came.reported.truncated == 1,
 	      "%s %zu: %u damages, %u cut", how, at, came.reported.corrupt,
 	      came.reported.truncated);
@@ -267,7 +271,7 @@ static void hostile(void)
 {
 	static const struct {
 		const char *name;
-		const char *text;	/* offset in the carried event */
+		const char *text; /* offset in the carried event */
 		unsigned int corrupt;
 	} tries[] = {
 		{ "nothing", "", 1 },
@@ -307,22 +311,17 @@ static void options(void)
 	int fd = codec_file(path, stream.data, stream.len);
 
 	check_equal(codec_convert(path, "tband", "check=2", &reported), -EBADMSG);
-	check_equal(codec_convert(path, "tband", "check=1,max-str-len=9",
-				  &reported), -EBADMSG);
+	check_equal(codec_convert(path, "tband", "check=1,max-str-len=9", &reported),
+		    -EBADMSG);
 	close(fd);
 }
 
 static const struct tap_test tests[] = {
-	{ "undamaged", whole },
-	{ "flipped bits", flipped },
-	{ "missing bytes", dropped },
-	{ "inserted bytes", inserted },
-	{ "many missing bytes", burst },
-	{ "joined late", joined },
-	{ "restarted", again },
-	{ "without checks", without },
-	{ "hostile events", hostile },
-	{ "options", options },
+	{ "undamaged", whole },		 { "flipped bits", flipped },
+	{ "missing bytes", dropped },	 { "inserted bytes", inserted },
+	{ "many missing bytes", burst }, { "joined late", joined },
+	{ "restarted", again },		 { "without checks", without },
+	{ "hostile events", hostile },	 { "options", options },
 };
 
 static int write_seeds(const char *dir)

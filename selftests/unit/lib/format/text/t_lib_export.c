@@ -131,10 +131,9 @@ static void chrome_python(void)
 	}
 	fd = scene_write("chrome", NULL, NULL, true);
 	check(fd >= 0, "%d", fd);
-	snprintf(
-		command, sizeof(command),
-		"python3 -c 'import json; len(json.load(open(\"/proc/%d/fd/%d\"))[\"traceEvents\"]) > 40 or exit(1)'",
-		getpid(), fd);
+	snprintf(command, sizeof(command),
+		 "python3 -c 'import json; len(json.load(open(\"/proc/%d/fd/%d\"))[\"traceEvents\"]) > 40 or exit(1)'",
+		 getpid(), fd);
 	status = system(command);
 	check(!status, "%d", WEXITSTATUS(status));
 	close(fd);
@@ -163,8 +162,7 @@ static int write_events(const char *format, const char *path,
 	how.registry = registry;
 	err = ktape_sink_open(&how, &sink, NULL);
 	if (!err)
-		err = scene_names_to(registry, (scene_take *)ktape_sink_event,
-				     sink);
+		err = scene_names_to(registry, (scene_take *)ktape_sink_event, sink);
 	if (!err)
 		err = scene_play_of(events, 0, nr,
 				    (scene_take *)ktape_sink_event, sink);
@@ -176,8 +174,7 @@ static int write_events(const char *format, const char *path,
 }
 
 /* The same as text, to be freed. NULL: a check failed. */
-static char *text_of(const char *format, const struct scene_event *events,
-		     size_t nr)
+static char *text_of(const char *format, const struct scene_event *events, size_t nr)
 {
 	char path[CODEC_PATH], *text;
 	int fd = codec_file(path, "", 0);
@@ -221,8 +218,7 @@ static char *babeltrace(const char *dir, const char *options)
 	FILE *out, *f;
 	char part[4096];
 
-	snprintf(command, sizeof(command), "babeltrace2 %s '%s' 2>&1", options,
-		 dir);
+	snprintf(command, sizeof(command), "babeltrace2 %s '%s' 2>&1", options, dir);
 	f = popen(command, "r");
 	out = open_memstream(&text, &len);
 	if (!f || !out)
@@ -311,9 +307,9 @@ static char *lttng_text(const struct scene_event *events, size_t nr)
 	return text;
 }
 
-#define DEADLINE	255
-#define NO_CALL		(0xffff | 1 << 18)	/* -1: does not fit in 16 bits */
-#define SOME_CALL	0x8123			/* not in any table */
+#define DEADLINE  255
+#define NO_CALL	  (0xffff | 1 << 18) /* -1: does not fit in 16 bits */
+#define SOME_CALL 0x8123	     /* not in any table */
 
 /*
  * Priorities are relative to MAX_RT_PRIO; all unknown system calls are one
@@ -327,9 +323,25 @@ static void lttng_words(void)
 		{ 200, 0, 100, KTAPE_EV_SCHED_WAKEUP, 1, DEADLINE, { 7 }, NULL, 0 },
 		{ 300, 0, 100, KTAPE_EV_SCHED_PI_SETPRIO, 2, 120 | 10 << 8, { 7, 100 }, NULL, 0 },
 		{ 400, 0, 100, KTAPE_EV_SYS_ENTER, 1, NO_CALL, { UINT32_MAX }, NULL, 0 },
-		{ 500, 0, 100, KTAPE_EV_SYS_EXIT, 2, NO_CALL, { (uint32_t)-38, UINT32_MAX }, NULL, 0 },
+		{ 500,
+		  0,
+		  100,
+		  KTAPE_EV_SYS_EXIT,
+		  2,
+		  NO_CALL,
+		  { (uint32_t)-38, UINT32_MAX },
+		  NULL,
+		  0 },
 		{ 600, 0, 100, KTAPE_EV_SYS_ENTER, 0, SOME_CALL, { 0 }, NULL, 0 },
-		{ 700, 0, 100, KTAPE_EV_SYS_EXIT, 2, SOME_CALL, { (uint32_t)-38, UINT32_MAX }, NULL, 0 },
+		{ 700,
+		  0,
+		  100,
+		  KTAPE_EV_SYS_EXIT,
+		  2,
+		  SOME_CALL,
+		  { (uint32_t)-38, UINT32_MAX },
+		  NULL,
+		  0 },
 		{ 800, 0, 100, KTAPE_EV_SYS_EXIT_WIDE, 1, NO_CALL, { 70000 }, wide, sizeof(wide) },
 		{ 900, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
 	};
@@ -418,8 +430,7 @@ static void lttng_strange(void)
 /* Events that differ from the table, and malicious names. */
 static void strange(void)
 {
-	static const char *const formats[] = { "ftrace", "traceprinter",
-					       "chrome" };
+	static const char *const formats[] = { "ftrace", "traceprinter", "chrome" };
 	static char blob[60000];
 
 	memset(blob, '\x01', sizeof(blob));
@@ -453,8 +464,7 @@ static void strange(void)
 					.tid = -1,
 				};
 
-				check_equal(ktape_registry_add(registry, &e),
-					    0);
+				check_equal(ktape_registry_add(registry, &e), 0);
 				check_equal(ktape_sink_event(sink, &e), 0);
 				e.blob = NULL;
 				e.blob_size = 0;

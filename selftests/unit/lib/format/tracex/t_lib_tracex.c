@@ -14,11 +14,11 @@
 #include "lib_tband.h"
 #include "tap.h"
 
-#define NAMES	15		/* entries of the registry; two are used */
-#define ENTRIES	16
+#define NAMES	15 /* entries of the registry; two are used */
+#define ENTRIES 16
 #define SIZE	(48 + NAMES * 48 + ENTRIES * 32)
 #define BASE	0x20000000U
-#define A	0x81000000U	/* threads */
+#define A	0x81000000U /* threads */
 #define B	0x20001000U
 #define ISR	0xffffffffU
 #define INIT	0xf0f0f0f0U
@@ -28,7 +28,7 @@
 static uint8_t image[SIZE];
 static bool big;
 static uint32_t name_size = 32;
-static bool backwards;	/* records in the text */
+static bool backwards; /* records in the text */
 
 static void put32(size_t at, uint32_t v)
 {
@@ -61,7 +61,7 @@ static const uint32_t events[][8] = {
 	{ A, 0x80050005, 57, 5, 0x500, A, 1, 0x1080 },
 	{ A, 0x80050005, 2, 5, A, 3, 0x10f0, 0 },
 };
-#define NR	ARRAY_SIZE(events)
+#define NR ARRAY_SIZE(events)
 
 /* The oldest event is in the middle; the timer wraps at its mask. */
 static void make(uint32_t mask, bool down)
@@ -69,8 +69,15 @@ static void make(uint32_t mask, bool down)
 	uint32_t stamp = down ? 12 : mask - 11, end = BASE + SIZE;
 	uint32_t registry = BASE + 48, buffer = registry + NAMES * 48;
 	const uint32_t words[] = {
-		0x54585442, mask, BASE, registry, name_size << (big ? 0 : 16),
-		buffer, buffer, end, buffer + (ENTRIES - 4) * 32,
+		0x54585442,
+		mask,
+		BASE,
+		registry,
+		name_size << (big ? 0 : 16),
+		buffer,
+		buffer,
+		end,
+		buffer + (ENTRIES - 4) * 32,
 	};
 
 	memset(image, 0, sizeof(image));
@@ -89,12 +96,13 @@ static void make(uint32_t mask, bool down)
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-static struct ktape_rtos *stats_of(const char *path, const char *format,
-				   int *result)
+static struct ktape_rtos *stats_of(const char *path, const char *format, int *result)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported, .format = format,
+		.notice = codec_notice,
+		.arg = &reported,
+		.format = format,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	struct ktape_rtos *rtos;
@@ -137,10 +145,9 @@ static void check_stats(const char *path, const char *what)
 	check(t->interrupts == 1 && t->interrupt_ticks == 5, "%s: %llu in isr",
 	      what, (unsigned long long)t->interrupt_ticks);
 	check(t->suspensions == 2 && t->resumptions == 1, "%s", what);
-	check(!strcmp(a->name, "alpha") && a->address == A, "%s: %s", what,
-	      a->name);
-	check(a->stack_min == 0x80 && a->stack_event == 8, "%s: stack %u",
-	      what, a->stack_min);
+	check(!strcmp(a->name, "alpha") && a->address == A, "%s: %s", what, a->name);
+	check(a->stack_min == 0x80 && a->stack_event == 8, "%s: stack %u", what,
+	      a->stack_min);
 	check(a->lowest_prio == 5 && a->highest_threshold == 5, "%s", what);
 	check(a->ticks == 65, "%s: %llu", what, (unsigned long long)a->ticks);
 	ktape_rtos_free(r);
@@ -167,7 +174,8 @@ static void words(void)
 	};
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported,
+		.notice = codec_notice,
+		.arg = &reported,
 	};
 	unsigned int found = 0;
 	const struct ktape_event *e;
@@ -249,12 +257,12 @@ static size_t to_text(char *to, bool srec, bool bad)
 		p += sprintf(p, ":020000042000DA\n");
 	for (size_t n = 0; n < SIZE; n += 16) {
 		size_t at = backwards ? SIZE - 16 - n : n;
-		unsigned int sum = srec ? 21 + 0x20 + (unsigned int)(at >> 8)
-					: 16 + (unsigned int)(at >> 8);
+		unsigned int sum = srec ? 21 + 0x20 + (unsigned int)(at >> 8) :
+					  16 + (unsigned int)(at >> 8);
 
 		sum += at & 0xff;
-		p += srec ? sprintf(p, "S315%08zX", BASE + at)
-			  : sprintf(p, ":10%04zX00", at);
+		p += srec ? sprintf(p, "S315%08zX", BASE + at) :
+			    sprintf(p, ":10%04zX00", at);
 		for (unsigned int i = 0; i < 16; i++) {
 			p += sprintf(p, "%02X", image[at + i]);
 			sum += image[at + i];
@@ -282,7 +290,8 @@ static void records(void)
 			check_stats(path, i & 1 ? "S-records" : "Intel HEX");
 		out = codec_convert(path, "jsonl", NULL, &reported);
 		check(out >= 0, "%d %s", out, reported.text);
-		check(!!reported.corrupt == !!(i & 2), "%u damages", reported.corrupt);
+		check(!!reported.corrupt == !!(i & 2), "%u damages",
+		      reported.corrupt);
 		close(out);
 		close(fd);
 	}
@@ -361,12 +370,15 @@ static void downwards(void)
 
 static void custom(void)
 {
-	static const char file[] = "// ours\nStart\n"
+	static const char file[] =
+		"// ours\nStart\n"
 		"4096, Sample, SA, (1,2,3), (4,5,6), left, right\nEnd\n";
 	struct codec_reports reported = { 0 };
 	char path[CODEC_PATH], names[CODEC_PATH], options[128];
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &reported, .format = "tracex",
+		.notice = codec_notice,
+		.arg = &reported,
+		.format = "tracex",
 		.format_options = options,
 	};
 	int fd = codec_file(names, file, strlen(file)), in;
@@ -415,8 +427,8 @@ static void exported(void)
 	check(!result, "%d", result);
 	x = ktape_rtos_totals(a);
 	y = ktape_rtos_totals(b);
-	check(x->context_switches && x->suspensions && x->resumptions &&
-	      x->interrupts, "nothing to count");
+	check(x->context_switches && x->suspensions && x->resumptions && x->interrupts,
+	      "nothing to count");
 	check_equal(y->events, x->events);
 	check_equal(y->context_switches, x->context_switches);
 	check_equal(y->preemptions, x->preemptions);
