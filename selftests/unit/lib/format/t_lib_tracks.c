@@ -5,6 +5,7 @@
  */
 #include <ktape/formats.h>
 
+#include "lib_babeltrace.h"
 #include "lib_gather.h"
 #include "lib_proto.h"
 #include "lib_scene.h"
@@ -329,7 +330,7 @@ static void chrome_events(void)
 	free(text);
 }
 
-/* Return babeltrace2's output for a trace in LTTng's format, to be freed. */
+/* Return babeltrace2's output for a trace in LTTng's format, to be freed, or NULL. */
 static char *lttng_of(const char *path, const char *dir)
 {
 	struct ktape_trace_options how = { .flags = KTAPE_TRACE_SORTED };
@@ -337,9 +338,7 @@ static char *lttng_of(const char *path, const char *dir)
 	const struct ktape_event *e;
 	struct ktape_trace *t;
 	struct ktape_sink *sink;
-	char command[128], *text = NULL, part[4096];
-	size_t len = 0, n;
-	FILE *out, *f;
+	char command[128], *text;
 
 	if (ktape_trace_open(path, &how, &t, NULL))
 		abort();
@@ -355,14 +354,7 @@ static char *lttng_of(const char *path, const char *dir)
 		abort();
 	ktape_sink_close(sink);
 	ktape_trace_close(t);
-	snprintf(command, sizeof(command), "babeltrace2 %s 2>&1", dir);
-	f = popen(command, "r");
-	out = open_memstream(&text, &len);
-	while ((n = fread(part, 1, sizeof(part), f)))
-		fwrite(part, 1, n, out);
-	fclose(out);
-	if (pclose(f))
-		tap_fail("babeltrace2 failed: %.200s", text);
+	text = babeltrace(dir, "");
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))
 		abort();
@@ -386,25 +378,26 @@ static void lttng_events(void)
 	char dir[] = "/tmp/ktape-tracks.XXXXXX", path[CODEC_PATH], *text;
 	int fd;
 
-	if (system("command -v babeltrace2 >/dev/null")) {
-		tap_skip("there is no babeltrace2");
+	if (!has_babeltrace())
 		return;
-	}
 	check(mkdtemp(dir), "no folder");
 	stream_all(&stream);
 	fd = codec_file(path, stream.data, stream.len);
 	text = lttng_of(path, dir);
 	close(fd);
+	check(text, "babeltrace2 failed");
 	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	check(!strstr(text, "user_event"), "an event has no name");
 	free(text);
 	if (!has_golden())
 		return;
 	text = lttng_of(GOLDEN "rkh_allevents.bin", dir);
+	check(text, "babeltrace2 failed");
 	check_has_lines(text, rkh, ARRAY_SIZE(rkh));
 	check(!strstr(text, "user_event"), "an event has no name");
 	free(text);
 	text = lttng_of(GOLDEN "threadx_32.trx", dir);
+	check(text, "babeltrace2 failed");
 	check_has_lines(text, tracex, ARRAY_SIZE(tracex));
 	free(text);
 }

@@ -5,6 +5,7 @@
  */
 #include <sys/wait.h>
 
+#include "lib_babeltrace.h"
 #include "lib_scene.h"
 #include "json.h"
 
@@ -191,38 +192,6 @@ static void ftrace_waits(void)
 }
 
 /* ---- CTF as LTTng's ---------------------------------------------------------- */
-
-/* Return babeltrace2's output for that trace, to be freed. */
-static char *babeltrace(const char *dir, const char *options)
-{
-	char command[512];
-	char *text = NULL;
-	size_t len = 0, n;
-	FILE *out, *f;
-	char part[4096];
-
-	snprintf(command, sizeof(command), "babeltrace2 %s '%s' 2>&1", options, dir);
-	f = popen(command, "r");
-	out = open_memstream(&text, &len);
-	if (!f || !out)
-		abort();
-	while ((n = fread(part, 1, sizeof(part), f)))
-		fwrite(part, 1, n, out);
-	fclose(out);
-	if (!pclose(f))
-		return text;
-	tap_fail("%s: %s", command, text);
-	free(text);
-	return NULL;
-}
-
-static bool has_babeltrace(void)
-{
-	if (!system("command -v babeltrace2 >/dev/null"))
-		return true;
-	tap_skip("there is no babeltrace2");
-	return false;
-}
 
 static void lttng(void)
 {
