@@ -440,6 +440,31 @@ static void test_verify_pairs(void)
 	}
 }
 
+/* A handler ends while another that interrupted it still runs. */
+static void test_nesting(void)
+{
+	static const unsigned int begins[] = { KTAPE_EV_IRQ_HANDLER_ENTRY,
+					       KTAPE_EV_SOFTIRQ_ENTRY };
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		struct sim *s = sim_new(7);
+
+		sim_start(s);
+		sim_work(s, 500);
+		sim_event(s, 0, begins[i], 5, 0, 0, 0);
+		sim_event(s, 0, begins[i], 6, 0, 0, 0);
+		sim_event(s, 0, begins[i] + 1, 5, 0, 0, 0);
+		sim_work(s, 500);
+		sim_stop(s);
+		sim_finish(s);
+		save_and_verify(s, 0);
+		check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, 0);
+		check(strstr(result.finding[0].text, " 5 ends while 6 is running"),
+		      "%s", result.finding[0].text);
+		end_verified(s);
+	}
+}
+
 /* A thread enters a call within a call. */
 static void test_verify_calls(void)
 {
@@ -775,6 +800,7 @@ int main(int argc, char **argv)
 		{ "losses without a loss record", test_loss },
 		{ "reported losses", test_lossy },
 		{ "pairs and switches", test_verify_pairs },
+		{ "handlers are nested", test_nesting },
 		{ "calls", test_verify_calls },
 		{ "times", test_times },
 		{ "the clock steps back in one packet and catches up in another",
